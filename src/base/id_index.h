@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_BASE_ID_INDEX_H
+#define WICK_BASE_ID_INDEX_H
+
+/*
+ * id_index: from a hash to the 32-bit ids of things kept elsewhere.
+ *
+ * Open addressing over (hash, id) pairs. The index never sees the things: the
+ * caller walks the candidates of a hash and confirms each by content, so equal
+ * hashes of different things are harmless:
+ *
+ *	struct id_probe probe = id_index_probe(&index, hash);
+ *	while ((id = id_probe_next(&index, &probe)) != ID_NONE)
+ *		if (same(things[id], key))
+ *			return id;
+ *	return id_index_add(&index, hash, new_id);
+ */
+
+#include <stdint.h>
+
+#define ID_NONE UINT32_MAX
+
+struct id_slot {
+	uint32_t hash; /* folded; gives the position and rejects cheaply */
+	uint32_t id;
+};
+
+struct id_index {
+	struct id_slot *slots;
+	uint32_t mask; /* slots - 1; 0 when empty */
+	uint32_t count;
+};
+
+struct id_probe {
+	uint32_t at;
+	uint32_t hash;
+};
+
+void id_index_fini(struct id_index *index);
+void id_index_clear(struct id_index *index); /* forgets all ids, keeps the memory */
+
+/* Adds an id that is not there yet. Returns 0 or -ENOMEM. */
+int id_index_add(struct id_index *index, uint64_t hash, uint32_t id);
+
+static inline struct id_probe id_index_probe(const struct id_index *index, uint64_t hash)
+{
+	uint32_t folded = (uint32_t)(hash ^ hash >> 32);
+
+	return (struct id_probe){.at = folded & index->mask, .hash = folded};
+}
+
+/* The next id filed under the probe's hash, ID_NONE when there is none. */
+static inline uint32_t id_probe_next(const struct id_index *index, struct id_probe *probe)
+{
+	if (!index->slots)
+		return ID_NONE;
+	for (;;) {
+		struct id_slot slot = index->slots[probe->at];
+
+		if (slot.id == ID_NONE)
+			return ID_NONE;
+		probe->at = (probe->at + 1) & index->mask;
+		if (slot.hash == probe->hash)
+			return slot.id;
+	}
+}
+
+/* A quick, well mixed hash of two words. */
+static inline uint64_t hash_pair(uint64_t a, uint64_t b)
+{
+	uint64_t h = a * 0x9e3779b97f4a7c15u ^ (b + 0x632be59bd9b4e019u) * 0xc2b2ae3d27d4eb4fu;
+
+	h ^= h >> 32;
+	h *= 0xd6e8feb86659fd93u;
+	return h ^ (h >> 29);
+}
+
+#endif

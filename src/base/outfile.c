@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/number.h"
+#include "base/scope.h"
+
+/*
+ * Under sudo the caller gets the file. Only the file that was just opened is
+ * touched, by descriptor, so a link put in its place is not followed.
+ */
+static void give_to_caller(int fd)
+{
+	const char *uid_text = getenv("SUDO_UID");
+	const char *gid_text = getenv("SUDO_GID");
+	uint64_t uid;
+	uint64_t gid;
+
+	if (geteuid() != 0 || !uid_text || !gid_text)
+		return;
+	if (number_parse_u64(uid_text, &uid) < 0 || number_parse_u64(gid_text, &gid) < 0)
+		return;
+	if (fchown(fd, (uid_t)uid, (gid_t)gid) < 0)
+		return; /* a file system without owners: root keeps it */
+}
+
+int outfile_write_all(int fd, const void *data, size_t size)
+{
+	const char *at = data;
+
+	while (size > 0) {
+		ssize_t n = write(fd, at, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		at += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+static int cannot_write(const char *path, int code, struct error *err)
+{
+	(void)error_errno(err, code, "cannot write %s", path);
+	if (code == -ENOSPC || code == -EDQUOT)
+		error_remedy(err, "free some space, or choose another place with -o FILE");
+	else
+		error_remedy(err, "choose a place you may write to with -o FILE");
+	return code;
+}
+
+int outfile_create(const char *path, struct error *err)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		return cannot_write(path, -errno, err);
+	give_to_caller(fd);
+	return fd;
+}
+
+static int write_in_place(const char *path, const void *data, size_t size, struct error *err)
+{
+	SCOPED(fd) int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int r;
+
+	if (fd < 0)
+		return cannot_write(path, -errno, err);
+	r = outfile_write_all(fd, data, size);
+	return r < 0 ? cannot_write(path, r, err) : 0;
+}
+
+static int write_and_rename(const char *path, const char *temporary, const void *data, size_t size)
+{
+	SCOPED(fd) int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	give_to_caller(fd);
+	r = outfile_write_all(fd, data, size);
+	if (r == 0 && rename(temporary, path) < 0)
+		r = -errno;
+	if (r < 0)
+		(void)unlink(temporary); /* best effort: the error is already known */
+	return r;
+}
+
+int outfile_write(const char *path, const void *data, size_t size, struct error *err)
+{
+	SCOPED(mem) char *temporary = NULL;
+	struct stat status;
+	int r;
+
+	if (strcmp(path, "-") == 0) {
+		r = outfile_write_all(STDOUT_FILENO, data, size);
+		return r < 0 ? error_errno(err, r, "cannot write to standard output") : 0;
+	}
+	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+		return write_in_place(path, data, size, err);
+	if (asprintf(&temporary, "%s.%ld.tmp", path, (long)getpid()) < 0) {
+		temporary = NULL; /* undefined after a failure */
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	r = write_and_rename(path, temporary, data, size);
+	return r < 0 ? cannot_write(path, r, err) : 0;
+}

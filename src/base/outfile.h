@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_BASE_OUTFILE_H
+#define WICK_BASE_OUTFILE_H
+
+/*
+ * outfile: results are written whole or not at all, and belong to the person
+ * who called: under sudo the file is given to SUDO_UID:SUDO_GID.
+ */
+
+#include <stddef.h>
+
+struct error;
+
+/*
+ * Writes size bytes to path through a temporary file beside it and a rename;
+ * what was there stays until then. "-" writes to standard output; devices and
+ * pipes are written in place.
+ */
+int outfile_write(const char *path, const void *data, size_t size, struct error *err);
+
+/*
+ * Creates or truncates path for writing in place (a log that others may read
+ * while it grows), close-on-exec. Returns the descriptor.
+ */
+int outfile_create(const char *path, struct error *err);
+
+/* Writes all of data, resuming after short writes. Returns 0 or -errno. */
+int outfile_write_all(int fd, const void *data, size_t size);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/bytes.h"
+
+#define REPLACEMENT 0xfffdu
+
+static unsigned int sequence_length(uint8_t first)
+{
+	if (first < 0x80)
+		return 1;
+	if (first >= 0xc2 && first < 0xe0)
+		return 2;
+	if (first >= 0xe0 && first < 0xf0)
+		return 3;
+	if (first >= 0xf0 && first < 0xf5)
+		return 4;
+	return 0;
+}
+
+unsigned int text_decode_utf8(const char *text, uint32_t *ret_char)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	const uint8_t *at = (const uint8_t *)text;
+	unsigned int n = sequence_length(*at);
+	uint32_t value;
+	unsigned int i;
+
+	*ret_char = REPLACEMENT;
+	if (n == 0)
+		return 1;
+	value = n == 1 ? *at : *at & (0x7fu >> n);
+	for (i = 1; i < n; i++) {
+		if ((at[i] & 0xc0) != 0x80)
+			return 1;
+		value = value << 6 | (at[i] & 0x3f);
+	}
+	if (value < least[n] || value > 0x10ffff || (value >= 0xd800 && value < 0xe000))
+		return 1;
+	*ret_char = value;
+	return n;
+}
+
+static bool is_control(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0);
+}
+
+/* Marks that reorder the text around them: a name must not rearrange a line. */
+static bool is_bidi(uint32_t c)
+{
+	return (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0x200e ||
+	       c == 0x200f;
+}
+
+void text_put_terminal(struct bytes *out, const char *text)
+{
+	while (*text) {
+		uint32_t c;
+		unsigned int n = text_decode_utf8(text, &c);
+
+		if (is_control(c) && n == 1)
+			bytes_printf(out, "\\x%02x", (unsigned int)(uint8_t)*text);
+		else if (is_control(c) || is_bidi(c) || (c == REPLACEMENT && n == 1))
+			bytes_put(out, "\xef\xbf\xbd", 3);
+		else
+			bytes_put(out, text, n);
+		text += n;
+	}
+}
+
+static const char *xml_entity(uint32_t c)
+{
+	switch (c) {
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '&':
+		return "&amp;";
+	case '"':
+		return "&quot;";
+	case '\'':
+		return "&#39;";
+	default:
+		return NULL;
+	}
+}
+
+void text_put_xml(struct bytes *out, const char *text)
+{
+	while (*text) {
+		uint32_t c;
+		unsigned int n = text_decode_utf8(text, &c);
+		const char *entity = xml_entity(c);
+
+		if (entity)
+			bytes_put(out, entity, strlen(entity));
+		else if (is_control(c) || is_bidi(c) || c == 0xfffe || c == 0xffff ||
+			 (c == REPLACEMENT && n == 1))
+			bytes_put(out, "\xef\xbf\xbd", 3);
+		else
+			bytes_put(out, text, n);
+		text += n;
+	}
+}
+
+void text_put_json(struct bytes *out, const char *text)
+{
+	while (*text) {
+		uint32_t c;
+		unsigned int n = text_decode_utf8(text, &c);
+
+		if (c == '"' || c == '\\')
+			bytes_printf(out, "\\%c", (char)c);
+		else if (is_control(c) || c == '<' || c == 0x2028 || c == 0x2029)
+			bytes_printf(out, "\\u%04x", (unsigned int)c);
+		else if (c == REPLACEMENT && n == 1)
+			bytes_put(out, "\xef\xbf\xbd", 3);
+		else
+			bytes_put(out, text, n);
+		text += n;
+	}
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/vec.h"
+
+int vec_grow(void **items, size_t *capacity, size_t want, size_t item_bytes)
+{
+	size_t next = *capacity < 16 ? 16 : *capacity + *capacity / 2;
+	void *grown;
+
+	if (next < want)
+		next = want;
+	grown = reallocarray(*items, next, item_bytes);
+	if (!grown)
+		return -ENOMEM;
+	*items = grown;
+	*capacity = next;
+	return 0;
+}

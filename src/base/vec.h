@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_BASE_VEC_H
+#define WICK_BASE_VEC_H
+
+/*
+ * vec: a growing typed array.
+ *
+ *	VEC(uint32_t) ids = {0};
+ *	if (vec_push(&ids, 7) < 0)
+ *		return -ENOMEM;
+ *	vec_fini(&ids);
+ *
+ * Growth moves the items; keep indices, not pointers.
+ */
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+#define VEC(type)                                                                                  \
+	struct {                                                                                   \
+		type *items;                                                                       \
+		size_t count;                                                                      \
+		size_t capacity;                                                                   \
+	}
+
+/* Grows *items to hold at least want elements. Returns 0 or -ENOMEM. */
+int vec_grow(void **items, size_t *capacity, size_t want, size_t item_bytes);
+
+#define vec_reserve(vec, want)                                                                     \
+	((size_t)(want) <= (vec)->capacity ? 0                                                     \
+					   : vec_grow((void **)&(vec)->items, &(vec)->capacity,    \
+						      (want), sizeof(*(vec)->items)))
+
+#define vec_push(vec, ...)                                                                         \
+	(vec_reserve((vec), (vec)->count + 1) < 0                                                  \
+		 ? -ENOMEM                                                                         \
+		 : ((vec)->items[(vec)->count++] = (__VA_ARGS__), 0))
+
+#define vec_fini(vec)                                                                              \
+	do {                                                                                       \
+		free((vec)->items);                                                                \
+		(vec)->items = NULL;                                                               \
+		(vec)->count = (vec)->capacity = 0;                                                \
+	} while (0)
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_ELF_ELF_H
+#define WICK_ELF_ELF_H
+
+/*
+ * elf: a bounded reader of ELF files (64-bit, little-endian, any machine).
+ *
+ * Every offset and size in the file is hostile: nothing is read outside it and
+ * nothing is allocated beyond stated limits. Bytes are copied out with pread(),
+ * never mapped, so a file that shrinks under us is an error and not a SIGBUS.
+ *
+ * An elf_file is used by one thread at a time.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct elf_file;
+struct error;
+
+#define BUILD_ID_MAX 32
+
+struct build_id {
+	uint8_t size; /* 0: none */
+	uint8_t bytes[BUILD_ID_MAX];
+};
+
+struct elf_segment { /* one PT_LOAD */
+	uint64_t offset;
+	uint64_t vaddr;
+	uint64_t file_bytes;
+	uint64_t memory_bytes;
+	uint64_t align;
+	uint32_t flags; /* PF_X … */
+};
+
+struct elf_section {
+	const char *name; /* borrowed from the elf_file */
+	uint32_t type;
+	uint64_t flags;
+	uint64_t addr;
+	uint64_t offset;
+	uint64_t size;
+	uint64_t entry_bytes;
+	uint32_t link;
+	uint32_t info;
+};
+
+/* Opens a regular file; devices, FIFOs and directories are refused. */
+int elf_open(const char *path, struct elf_file **ret, struct error *err);
+/* Takes over fd on success. name is for messages. */
+int elf_open_fd(int fd, const char *name, struct elf_file **ret, struct error *err);
+/* Reads an image from memory (the vdso), which is borrowed until elf_close(). */
+int elf_open_memory(const void *image, size_t size, const char *name, struct elf_file **ret,
+		    struct error *err);
+void elf_close(struct elf_file *elf); /* NULL is fine */
+
+uint16_t elf_machine(const struct elf_file *elf); /* EM_X86_64, EM_AARCH64 … */
+uint16_t elf_type(const struct elf_file *elf);    /* ET_EXEC, ET_DYN … */
+uint64_t elf_entry(const struct elf_file *elf);
+
+/* The GNU build id from PT_NOTE segments or note sections; size 0 when there is none. */
+const struct build_id *elf_build_id(struct elf_file *elf);
+bool build_id_equal(const struct build_id *a, const struct build_id *b);
+/* Writes lower-case hex and NUL: text has room for 2 * BUILD_ID_MAX + 1. */
+void build_id_format(const struct build_id *id, char *text);
+
+size_t elf_segment_count(const struct elf_file *elf);
+const struct elf_segment *elf_segment_at(const struct elf_file *elf, size_t i);
+size_t elf_section_count(const struct elf_file *elf);
+const struct elf_section *elf_section_at(const struct elf_file *elf, size_t i);
+const struct elf_section *elf_section_find(const struct elf_file *elf, const char *name);
+
+/*
+ * Reads a section's bytes (SHT_NOBITS and sections past the end of the file
+ * are errors; at most 1 GiB). The caller frees *ret_data.
+ */
+int elf_section_read(struct elf_file *elf, const struct elf_section *section, void **ret_data,
+		     size_t *ret_size, struct error *err);
+int elf_read_at(struct elf_file *elf, uint64_t offset, void *place, size_t n);
+
+/*
+ * The ELF virtual address at a file offset, by the PT_LOAD that holds it;
+ * executable segments win where two share a page. -ENOENT when none does.
+ */
+int elf_offset_to_vaddr(const struct elf_file *elf, uint64_t offset, uint64_t *ret_vaddr);
+/* The opposite way. */
+int elf_vaddr_to_offset(const struct elf_file *elf, uint64_t vaddr, uint64_t *ret_offset);
+
+/*
+ * The load bias (runtime address - ELF vaddr) of a mapping of this file that
+ * starts at map_start and maps the file from map_offset. Right for several
+ * LOAD segments, 4k/16k/64k alignment, a non-zero first p_vaddr, p_vaddr that
+ * differs from p_offset, ET_EXEC (0) and ET_DYN.
+ */
+int elf_load_bias(const struct elf_file *elf, uint64_t map_start, uint64_t map_offset,
+		  uint64_t *ret_bias);
+
+#endif
