@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_MODEL_ENTITY_H
+#define WICK_MODEL_ENTITY_H
+
+/*
+ * entity: what samples refer to: modules, processes, threads, frames.
+ *
+ * These are plain values. Text is given as pointers when an entity is handed to
+ * a sink or dictionary and comes back as pointers that the dictionary owns.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "elf/elf.h"
+
+enum module_kind {
+	MODULE_FILE = 0,   /* an ELF file */
+	MODULE_VDSO = 1,   /* code that the kernel maps into processes */
+	MODULE_KERNEL = 2, /* the kernel itself; path is "[kernel]" */
+	MODULE_KERNEL_MODULE = 3, /* path is "[name]" */
+	MODULE_ANONYMOUS = 4,	  /* executable memory without a file: JIT code */
+	MODULE_OTHER_FILE = 5,	  /* mapped executable, but no ELF */
+};
+
+/*
+ * A module's identity is its build id, else (device, inode, mtime, size), never
+ * its path alone. Anonymous memory belongs to one process: owner tells which.
+ */
+struct module {
+	enum module_kind kind;
+	const char *path;
+	struct build_id build_id;
+	uint64_t device;
+	uint64_t inode;
+	uint64_t mtime_ns;
+	uint64_t size_bytes;
+	uint32_t owner; /* process id in the dictionary for MODULE_ANONYMOUS, else 0 */
+};
+
+/* A process's identity is (pid, start time, exec count). */
+struct process {
+	uint32_t pid;
+	uint32_t parent_pid;
+	uint64_t start_ns; /* CLOCK_MONOTONIC; 0 when it began before the recording */
+	uint32_t exec_count;
+	const char *comm;
+	const char *executable; /* path, "" when unknown */
+};
+
+struct thread {
+	uint32_t process; /* id in the dictionary */
+	uint32_t tid;
+	const char *comm;
+};
+
+enum frame_kind {
+	FRAME_NATIVE = 0,    /* a: module id, b: ELF vaddr; module MODULE_NONE: b is the raw address */
+	FRAME_KERNEL = 1,    /* a: module id of the kernel or a kernel module, b: address */
+	FRAME_PYTHON = 2,
+	FRAME_JIT = 3,
+	FRAME_CUSTOM = 4,
+	FRAME_TRUNCATED = 5, /* the stack goes on here, but was not followed */
+};
+
+#define MODULE_NONE UINT32_MAX
+
+struct frame {
+	uint32_t kind; /* enum frame_kind */
+	uint32_t a;
+	uint64_t b;
+};
+
+#endif
