@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "model/dictionary.h"
+
+#include <string.h>
+
+#include <xxhash.h>
+
+int dictionary_init(struct dictionary *dictionary)
+{
+	*dictionary = (struct dictionary){0};
+	if (strings_init(&dictionary->strings) < 0 || stack_tree_init(&dictionary->stacks) < 0) {
+		dictionary_fini(dictionary);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void dictionary_fini(struct dictionary *dictionary)
+{
+	strings_fini(&dictionary->strings);
+	stack_tree_fini(&dictionary->stacks);
+	vec_fini(&dictionary->modules);
+	vec_fini(&dictionary->processes);
+	vec_fini(&dictionary->threads);
+	vec_fini(&dictionary->frames);
+	id_index_fini(&dictionary->module_index);
+	id_index_fini(&dictionary->process_index);
+	id_index_fini(&dictionary->thread_index);
+	id_index_fini(&dictionary->frame_index);
+}
+
+/* The dictionary's own copy of a text; NULL counts as empty and means no memory on return. */
+static const char *intern(struct dictionary *dictionary, const char *text)
+{
+	uint32_t id = strings_add(&dictionary->strings, text ? text : "");
+
+	return id == ID_NONE ? NULL : strings_get(&dictionary->strings, id);
+}
+
+/* Interned text is equal exactly when the pointers are. */
+static bool same_module(const struct module *a, const struct module *b)
+{
+	if (a->kind != b->kind || a->owner != b->owner ||
+	    !build_id_equal(&a->build_id, &b->build_id))
+		return false;
+	if (a->build_id.size > 0)
+		return true; /* the same image, whatever it is called here */
+	return a->path == b->path && a->device == b->device && a->inode == b->inode &&
+	       a->mtime_ns == b->mtime_ns && a->size_bytes == b->size_bytes;
+}
+
+static uint64_t hash_module(const struct module *module)
+{
+	if (module->build_id.size > 0)
+		return XXH3_64bits(module->build_id.bytes, module->build_id.size);
+	return hash_pair(hash_pair(module->inode, module->mtime_ns),
+			 (uint64_t)(uintptr_t)module->path + module->owner);
+}
+
+uint32_t dictionary_module(struct dictionary *dictionary, const struct module *module)
+{
+	struct module key = *module;
+	struct id_probe probe;
+	uint64_t hash;
+	uint32_t id;
+
+	key.path = intern(dictionary, module->path);
+	if (!key.path)
+		return ID_NONE;
+	hash = hash_module(&key);
+	probe = id_index_probe(&dictionary->module_index, hash);
+	while ((id = id_probe_next(&dictionary->module_index, &probe)) != ID_NONE)
+		if (same_module(&dictionary->modules.items[id], &key))
+			return id;
+	id = (uint32_t)dictionary->modules.count;
+	if (vec_push(&dictionary->modules, key) < 0 ||
+	    id_index_add(&dictionary->module_index, hash, id) < 0)
+		return ID_NONE;
+	return id;
+}
+
+uint32_t dictionary_process(struct dictionary *dictionary, const struct process *process)
+{
+	struct process key = *process;
+	uint64_t hash = hash_pair(hash_pair(key.pid, key.exec_count), key.start_ns);
+	struct id_probe probe = id_index_probe(&dictionary->process_index, hash);
+	uint32_t id;
+
+	while ((id = id_probe_next(&dictionary->process_index, &probe)) != ID_NONE) {
+		const struct process *known = &dictionary->processes.items[id];
+
+		if (known->pid == key.pid && known->start_ns == key.start_ns &&
+		    known->exec_count == key.exec_count)
+			return id;
+	}
+	key.comm = intern(dictionary, process->comm);
+	key.executable = intern(dictionary, process->executable);
+	if (!key.comm || !key.executable)
+		return ID_NONE;
+	id = (uint32_t)dictionary->processes.count;
+	if (vec_push(&dictionary->processes, key) < 0 ||
+	    id_index_add(&dictionary->process_index, hash, id) < 0)
+		return ID_NONE;
+	return id;
+}
+
+uint32_t dictionary_thread(struct dictionary *dictionary, const struct thread *thread)
+{
+	struct thread key = *thread;
+	struct id_probe probe;
+	uint64_t hash;
+	uint32_t id;
+
+	key.comm = intern(dictionary, thread->comm);
+	if (!key.comm)
+		return ID_NONE;
+	hash = hash_pair(hash_pair(key.process, key.tid), (uintptr_t)key.comm);
+	probe = id_index_probe(&dictionary->thread_index, hash);
+	while ((id = id_probe_next(&dictionary->thread_index, &probe)) != ID_NONE) {
+		const struct thread *known = &dictionary->threads.items[id];
+
+		if (known->process == key.process && known->tid == key.tid &&
+		    known->comm == key.comm)
+			return id;
+	}
+	id = (uint32_t)dictionary->threads.count;
+	if (vec_push(&dictionary->threads, key) < 0 ||
+	    id_index_add(&dictionary->thread_index, hash, id) < 0)
+		return ID_NONE;
+	return id;
+}
+
+uint32_t dictionary_frame(struct dictionary *dictionary, struct frame frame)
+{
+	uint64_t hash = hash_pair((uint64_t)frame.kind << 32 | frame.a, frame.b);
+	struct id_probe probe = id_index_probe(&dictionary->frame_index, hash);
+	uint32_t id;
+
+	while ((id = id_probe_next(&dictionary->frame_index, &probe)) != ID_NONE) {
+		struct frame known = dictionary->frames.items[id];
+
+		if (known.kind == frame.kind && known.a == frame.a && known.b == frame.b)
+			return id;
+	}
+	id = (uint32_t)dictionary->frames.count;
+	if (vec_push(&dictionary->frames, frame) < 0 ||
+	    id_index_add(&dictionary->frame_index, hash, id) < 0)
+		return ID_NONE;
+	return id;
+}
+
+uint32_t dictionary_stack(struct dictionary *dictionary, const struct frame *frames, size_t n)
+{
+	uint32_t node = 0;
+	size_t i;
+
+	for (i = 0; i < n && node != ID_NONE; i++) {
+		uint32_t frame = dictionary_frame(dictionary, frames[i]);
+
+		if (frame == ID_NONE)
+			return ID_NONE;
+		node = stack_tree_child(&dictionary->stacks, node, frame);
+	}
+	return node;
+}

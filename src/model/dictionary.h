@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_MODEL_DICTIONARY_H
+#define WICK_MODEL_DICTIONARY_H
+
+/*
+ * dictionary: the things that samples name by id, each stored once.
+ *
+ * A recorder fills one while it watches; a reader fills one from a file. Ids
+ * are dense from 0 and never change. Equal things get equal ids.
+ */
+
+#include <stdint.h>
+
+#include "model/entity.h"
+#include "model/stack_tree.h"
+#include "model/strings.h"
+
+struct dictionary {
+	struct strings strings;
+	VEC(struct module) modules; /* text members point into strings */
+	VEC(struct process) processes;
+	VEC(struct thread) threads;
+	VEC(struct frame) frames;
+	struct stack_tree stacks; /* frame = index into frames */
+
+	/* private */
+	struct id_index module_index;
+	struct id_index process_index;
+	struct id_index thread_index;
+	struct id_index frame_index;
+};
+
+int dictionary_init(struct dictionary *dictionary); /* 0 or -ENOMEM */
+void dictionary_fini(struct dictionary *dictionary);
+
+/* Each returns the id, made when missing; ID_NONE without memory. Text is copied. */
+uint32_t dictionary_module(struct dictionary *dictionary, const struct module *module);
+uint32_t dictionary_process(struct dictionary *dictionary, const struct process *process);
+uint32_t dictionary_thread(struct dictionary *dictionary, const struct thread *thread);
+uint32_t dictionary_frame(struct dictionary *dictionary, struct frame frame);
+
+/* The stack of n frames, the root first. 0 is the empty stack. */
+uint32_t dictionary_stack(struct dictionary *dictionary, const struct frame *frames, size_t n);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_MODEL_SINK_H
+#define WICK_MODEL_SINK_H
+
+/*
+ * sink: where every source of samples puts what it saw.
+ *
+ * A source names modules, processes, threads and stacks once and gets ids for
+ * them; samples then travel in batches of columns that refer to those ids. A
+ * sink is called by one thread.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/entity.h"
+
+struct error;
+
+/* From time_ns on, [start, end) of the process holds this part of the module. */
+struct map_event {
+	uint32_t process;
+	uint32_t module; /* MODULE_NONE: nothing from here on */
+	uint64_t time_ns;
+	uint64_t start;
+	uint64_t end;
+	uint64_t file_offset;
+	uint64_t bias; /* runtime address - ELF vaddr */
+};
+
+/* What the weights of a batch mean. */
+struct schema {
+	const char *event; /* "cpu-clock", "page-faults" … */
+	const char *value; /* "cpu", "wall", "alloc" … */
+	const char *unit;  /* "nanoseconds", "bytes", "count" */
+	uint64_t period;   /* nominal weight of one sample; 0: none */
+};
+
+/* Columns of equal length. Times need not be in order, but mostly are. */
+struct sample_batch {
+	uint32_t schema;
+	size_t count;
+	const uint32_t *stack;
+	const uint32_t *thread;
+	const uint32_t *cpu;
+	const uint32_t *labels;  /* ids of label sets, 0 = none; NULL: all none */
+	const uint64_t *time_ns; /* CLOCK_MONOTONIC */
+	const uint64_t *weight;
+};
+
+enum loss_reason {
+	LOSS_RING_FULL = 0, /* the kernel had no room for the record */
+	LOSS_TIMER = 1,     /* a timer tick came late or not at all */
+	LOSS_THROTTLED = 2, /* the kernel held the event back */
+	LOSS_NO_MEMORY = 3, /* we could not keep it */
+	LOSS_REASONS
+};
+
+struct sink_ops {
+	/* Each returns 0 and the id, or a negative errno. */
+	int (*schema)(void *self, const struct schema *schema, uint32_t *ret_id);
+	int (*module)(void *self, const struct module *module, uint32_t *ret_id);
+	int (*process)(void *self, const struct process *process, uint32_t *ret_id);
+	int (*thread)(void *self, const struct thread *thread, uint32_t *ret_id);
+	int (*stack)(void *self, const struct frame *frames, size_t n, uint32_t *ret_id);
+
+	int (*map)(void *self, const struct map_event *event, struct error *err);
+	int (*batch)(void *self, const struct sample_batch *batch, struct error *err);
+	int (*loss)(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t samples);
+};
+
+struct sink {
+	const struct sink_ops *ops;
+	void *self;
+};
+
+#endif

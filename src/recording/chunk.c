@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "recording/chunk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "base/bytes.h"
+#include "recording/format.h"
+
+/*
+ * Level 3 costs about 10 ns a sample more than level 1 and saves a tenth of the
+ * bytes; higher levels save little more.
+ */
+#define ZSTD_LEVEL 3
+
+struct chunk_codec {
+	ZSTD_CCtx *compress;
+	ZSTD_DCtx *inflate;
+	struct bytes scratch;
+};
+
+struct chunk_codec *chunk_codec_new(void)
+{
+	return calloc(1, sizeof(struct chunk_codec)); /* contexts are made when first needed */
+}
+
+void chunk_codec_free(struct chunk_codec *codec)
+{
+	if (!codec)
+		return;
+	ZSTD_freeCCtx(codec->compress);
+	ZSTD_freeDCtx(codec->inflate);
+	bytes_fini(&codec->scratch);
+	free(codec);
+}
+
+static void put_header(uint8_t *place, const struct chunk_header *header)
+{
+	struct bytes out = {.data = place, .capacity = CHUNK_HEADER_BYTES};
+
+	bytes_put_u32(&out, CHUNK_SYNC);
+	bytes_put_u8(&out, header->type);
+	bytes_put_u8(&out, header->flags);
+	bytes_put_u16(&out, 0);
+	bytes_put_u32(&out, header->epoch);
+	bytes_put_u32(&out, header->sequence);
+	bytes_put_u32(&out, header->stored_bytes);
+	bytes_put_u32(&out, header->raw_bytes);
+	bytes_put_u64(&out, header->checksum);
+}
+
+static uint64_t checksum_of(const uint8_t *place, size_t stored_bytes)
+{
+	uint64_t head = XXH3_64bits(place, CHUNK_CHECKSUM_OFFSET);
+
+	return XXH3_64bits_withSeed(place + CHUNK_HEADER_BYTES, stored_bytes, head);
+}
+
+/* Returns the compressed size, 0 when compressing does not pay or cannot be done. */
+static size_t try_compress(struct chunk_codec *codec, const void *payload, size_t size,
+			   uint8_t *place)
+{
+	size_t n;
+
+	if (size < 64)
+		return 0;
+	if (!codec->compress)
+		codec->compress = ZSTD_createCCtx();
+	if (!codec->compress)
+		return 0;
+	n = ZSTD_compressCCtx(codec->compress, place, ZSTD_compressBound(size), payload, size,
+			      ZSTD_LEVEL);
+	return ZSTD_isError(n) || n >= size ? 0 : n;
+}
+
+int chunk_encode(struct chunk_codec *codec, const struct chunk_header *header, const void *payload,
+		 size_t size, struct bytes *out)
+{
+	struct chunk_header full = *header;
+	uint8_t *place = bytes_reserve(out, CHUNK_HEADER_BYTES + ZSTD_compressBound(size));
+	size_t n;
+
+	if (!place)
+		return -ENOMEM;
+	n = try_compress(codec, payload, size, place + CHUNK_HEADER_BYTES);
+	if (n > 0)
+		full.flags |= CHUNK_ZSTD;
+	else if (size > 0)
+		memcpy(place + CHUNK_HEADER_BYTES, payload, size);
+	full.stored_bytes = (uint32_t)(n > 0 ? n : size);
+	full.raw_bytes = (uint32_t)size;
+	put_header(place, &full);
+	full.checksum = checksum_of(place, full.stored_bytes);
+	put_header(place, &full);
+	out->size += CHUNK_HEADER_BYTES + full.stored_bytes;
+	return 0;
+}
+
+bool chunk_parse_header(const uint8_t *place, struct chunk_header *ret)
+{
+	struct cursor in = cursor_of(place, CHUNK_HEADER_BYTES);
+	uint32_t sync = cursor_u32(&in);
+	uint16_t zero;
+
+	ret->type = cursor_u8(&in);
+	ret->flags = cursor_u8(&in);
+	zero = cursor_u16(&in);
+	ret->epoch = cursor_u32(&in);
+	ret->sequence = cursor_u32(&in);
+	ret->stored_bytes = cursor_u32(&in);
+	ret->raw_bytes = cursor_u32(&in);
+	ret->checksum = cursor_u64(&in);
+	return sync == CHUNK_SYNC && zero == 0 && ret->stored_bytes <= CHUNK_MAX_STORED &&
+	       ret->raw_bytes <= CHUNK_MAX_RAW;
+}
+
+bool chunk_verify(const uint8_t *place, const struct chunk_header *header)
+{
+	return checksum_of(place, header->stored_bytes) == header->checksum;
+}
+
+int chunk_decode(struct chunk_codec *codec, const uint8_t *place, const struct chunk_header *header,
+		 const uint8_t **ret_data, size_t *ret_size)
+{
+	const uint8_t *payload = place + CHUNK_HEADER_BYTES;
+	uint8_t *room;
+	size_t n;
+
+	if (!(header->flags & CHUNK_ZSTD)) {
+		*ret_data = payload;
+		*ret_size = header->stored_bytes;
+		return 0;
+	}
+	bytes_clear(&codec->scratch);
+	room = bytes_reserve(&codec->scratch, header->raw_bytes);
+	if (!codec->inflate)
+		codec->inflate = ZSTD_createDCtx();
+	if (!room || !codec->inflate)
+		return -ENOMEM;
+	n = ZSTD_decompressDCtx(codec->inflate, room, header->raw_bytes, payload,
+				header->stored_bytes);
+	if (ZSTD_isError(n) || n != header->raw_bytes)
+		return -EBADMSG;
+	*ret_data = room;
+	*ret_size = n;
+	return 0;
+}

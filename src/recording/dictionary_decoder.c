@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "recording/dictionary_decoder.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "recording/format.h"
+
+/* Numbers that a damaged or hostile file may leave out before we stop believing it. */
+#define MAX_HOLE (16u << 20)
+
+int dictionary_decoder_init(struct dictionary_decoder *decoder, struct dictionary *target)
+{
+	*decoder = (struct dictionary_decoder){.target = target};
+	return dictionary_decoder_reset(decoder);
+}
+
+void dictionary_decoder_fini(struct dictionary_decoder *decoder)
+{
+	vec_fini(&decoder->strings.ids);
+	vec_fini(&decoder->processes.ids);
+	vec_fini(&decoder->modules.ids);
+	vec_fini(&decoder->threads.ids);
+	vec_fini(&decoder->frames.ids);
+	vec_fini(&decoder->nodes.ids);
+	vec_fini(&decoder->stacks.ids);
+}
+
+int dictionary_decoder_reset(struct dictionary_decoder *decoder)
+{
+	decoder->strings.ids.count = 0;
+	decoder->processes.ids.count = 0;
+	decoder->modules.ids.count = 0;
+	decoder->threads.ids.count = 0;
+	decoder->frames.ids.count = 0;
+	decoder->nodes.ids.count = 0;
+	decoder->stacks.ids.count = 0;
+	return vec_push(&decoder->nodes.ids, 0);
+}
+
+/*
+ * Makes `first` the next number of the map: fills a hole that a lost chunk left,
+ * refuses to go back.
+ */
+static int number_map_seek(struct number_map *map, uint64_t first)
+{
+	if (first < map->ids.count || first - map->ids.count > MAX_HOLE)
+		return -EBADMSG;
+	while (map->ids.count < first)
+		if (vec_push(&map->ids, ID_NONE) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+static int decode_string(struct dictionary_decoder *decoder, struct cursor *in)
+{
+	size_t n = cursor_varint_max(in, CHUNK_MAX_RAW);
+	const uint8_t *text = cursor_take(in, n);
+
+	if (!text)
+		return -EBADMSG;
+	return vec_push(&decoder->strings.ids,
+			strings_add_n(&decoder->target->strings, (const char *)text, n));
+}
+
+/* The text of a string number; what is not known reads as empty. */
+static const char *string_of(const struct dictionary_decoder *decoder, uint64_t number)
+{
+	return strings_get(&decoder->target->strings, number_map_get(&decoder->strings, number));
+}
+
+static int decode_process(struct dictionary_decoder *decoder, struct cursor *in)
+{
+	struct process process = {
+		.pid = (uint32_t)cursor_varint_max(in, UINT32_MAX),
+		.parent_pid = (uint32_t)cursor_varint_max(in, UINT32_MAX),
+		.start_ns = cursor_varint(in),
+		.exec_count = (uint32_t)cursor_varint_max(in, UINT32_MAX),
+	};
+
+	process.comm = string_of(decoder, cursor_varint(in));
+	process.executable = string_of(decoder, cursor_varint(in));
+	if (in->failed)
+		return -EBADMSG;
+	return vec_push(&decoder->processes.ids, dictionary_process(decoder->target, &process));
+}
+
+static int decode_module(struct dictionary_decoder *decoder, struct cursor *in)
+{
+	struct module module = {.kind = (enum module_kind)cursor_varint_max(in, UINT8_MAX)};
+	const uint8_t *build_id;
+	uint64_t owner;
+
+	module.path = string_of(decoder, cursor_varint(in));
+	module.build_id.size = (uint8_t)cursor_varint_max(in, BUILD_ID_MAX);
+	build_id = cursor_take(in, module.build_id.size);
+	if (build_id)
+		memcpy(module.build_id.bytes, build_id, module.build_id.size);
+	module.device = cursor_varint(in);
+	module.inode = cursor_varint(in);
+	module.mtime_ns = cursor_varint(in);
+	module.size_bytes = cursor_varint(in);
+	owner = cursor_varint(in);
+	if (module.kind == MODULE_ANONYMOUS)
+		module.owner = number_map_get(&decoder->processes, owner);
+	if (in->failed)
+		return -EBADMSG;
+	return vec_push(&decoder->modules.ids, dictionary_module(decoder->target, &module));
+}
+
+static int decode_thread(struct dictionary_decoder *decoder, struct cursor *in)
+{
+	struct thread thread = {.process = number_map_get(&decoder->processes, cursor_varint(in))};
+
+	thread.tid = (uint32_t)cursor_varint_max(in, UINT32_MAX);
+	thread.comm = string_of(decoder, cursor_varint(in));
+	if (in->failed)
+		return -EBADMSG;
+	return vec_push(&decoder->threads.ids,
+			thread.process == ID_NONE ? ID_NONE
+						  : dictionary_thread(decoder->target, &thread));
+}
+
+/* One frame from its (module, kind) code and address; ID_NONE when its module is lost. */
+static uint32_t make_frame(struct dictionary_decoder *decoder, uint64_t code, uint64_t address)
+{
+	struct frame frame = {
+		.kind = (uint32_t)(code & 7), .a = (uint32_t)((code >> 3) - 1), .b = address};
+
+	if ((frame.kind == FRAME_NATIVE || frame.kind == FRAME_KERNEL) && frame.a != MODULE_NONE) {
+		frame.a = number_map_get(&decoder->modules, frame.a);
+		if (frame.a == ID_NONE)
+			return ID_NONE;
+	}
+	return dictionary_frame(decoder->target, frame);
+}
+
+static int decode_frames(struct dictionary_decoder *decoder, struct cursor *in, uint64_t count)
+{
+	VEC(uint64_t) last = {0};
+	unsigned int shift = cursor_u8(in) & 3;
+	struct cursor codes = *in;
+	uint64_t i;
+	int r = 0;
+
+	for (i = 0; i < count && !in->failed; i++)
+		(void)cursor_varint(in); /* addresses follow after all codes */
+	for (i = 0; i < count && r == 0 && !in->failed; i++) {
+		uint64_t code = cursor_varint(&codes);
+		uint64_t module = code >> 3; /* number + 1; MODULE_NONE wraps to 0 or beyond */
+		bool has_module = (code & 7) <= FRAME_KERNEL && module <= UINT32_MAX;
+		size_t slot = has_module && module <= decoder->modules.ids.count ? module : 0;
+
+		while (last.count <= slot && r == 0)
+			r = vec_push(&last, 0);
+		if (r < 0)
+			break;
+		last.items[slot] += (uint64_t)zigzag_decode(cursor_varint(in)) << shift;
+		r = vec_push(&decoder->frames.ids, make_frame(decoder, code, last.items[slot]));
+	}
+	vec_fini(&last);
+	return in->failed ? -EBADMSG : r;
+}
+
+/* Adds one stack: `count` new nodes below the node `attach`. */
+static int decode_stack(struct dictionary_decoder *decoder, uint64_t attach, uint64_t count,
+			struct cursor *nodes, uint32_t *next_frame)
+{
+	uint32_t node = number_map_get(&decoder->nodes, attach);
+	uint64_t i;
+
+	for (i = 0; i < count; i++) {
+		uint64_t code = cursor_varint(nodes);
+		uint32_t frame =
+			number_map_get(&decoder->frames, code == 0 ? (*next_frame)++ : code - 1);
+
+		if (nodes->failed)
+			return -EBADMSG;
+		node = node == ID_NONE || frame == ID_NONE
+			       ? ID_NONE
+			       : stack_tree_child(&decoder->target->stacks, node, frame);
+		if (vec_push(&decoder->nodes.ids, node) < 0)
+			return -ENOMEM;
+	}
+	return vec_push(&decoder->stacks.ids, node);
+}
+
+static int decode_stacks(struct dictionary_decoder *decoder, struct cursor *in, uint64_t count)
+{
+	uint64_t first_node = cursor_varint_max(in, UINT32_MAX);
+	uint32_t next_frame = (uint32_t)cursor_varint_max(in, UINT32_MAX);
+	size_t attach_size = cursor_varint_max(in, CHUNK_MAX_RAW);
+	const uint8_t *attach_data = cursor_take(in, attach_size);
+	size_t counts_size = cursor_varint_max(in, CHUNK_MAX_RAW);
+	const uint8_t *counts_data = cursor_take(in, counts_size);
+	struct cursor attach;
+	struct cursor counts;
+	uint64_t i;
+	int r;
+
+	if (in->failed)
+		return -EBADMSG;
+	attach = cursor_of(attach_data, attach_size);
+	counts = cursor_of(counts_data, counts_size);
+	r = number_map_seek(&decoder->nodes, first_node + 1);
+	for (i = 0; i < count && r == 0; i++) {
+		uint64_t distance = cursor_varint(&attach);
+		uint64_t n = cursor_varint_max(&counts, cursor_left(in));
+		uint64_t newest = decoder->nodes.ids.count - 1;
+
+		if (attach.failed || counts.failed || distance > newest)
+			return -EBADMSG;
+		r = decode_stack(decoder, newest - distance, n, in, &next_frame);
+	}
+	return r;
+}
+
+static int decode_each(struct dictionary_decoder *decoder, struct cursor *in, uint64_t count,
+		       int (*decode)(struct dictionary_decoder *decoder, struct cursor *in))
+{
+	uint64_t i;
+	int r = 0;
+
+	for (i = 0; i < count && r == 0; i++)
+		r = decode(decoder, in);
+	return r;
+}
+
+static int decode_section(struct dictionary_decoder *decoder, uint8_t id, uint64_t first,
+			  uint64_t count, struct cursor *in)
+{
+	static const struct {
+		size_t map;
+		int (*decode)(struct dictionary_decoder *decoder, struct cursor *in);
+	} simple[] = {
+		[SECTION_STRINGS] = {offsetof(struct dictionary_decoder, strings), decode_string},
+		[SECTION_PROCESSES] = {offsetof(struct dictionary_decoder, processes),
+				       decode_process},
+		[SECTION_MODULES] = {offsetof(struct dictionary_decoder, modules), decode_module},
+		[SECTION_THREADS] = {offsetof(struct dictionary_decoder, threads), decode_thread},
+	};
+	int r;
+
+	if (id > 0 && id < ARRAY_SIZE(simple)) {
+		r = number_map_seek((struct number_map *)((char *)decoder + simple[id].map), first);
+		return r < 0 ? r : decode_each(decoder, in, count, simple[id].decode);
+	}
+	if (id == SECTION_FRAMES) {
+		r = number_map_seek(&decoder->frames, first);
+		return r < 0 ? r : decode_frames(decoder, in, count);
+	}
+	if (id == SECTION_STACKS) {
+		r = number_map_seek(&decoder->stacks, first);
+		return r < 0 ? r : decode_stacks(decoder, in, count);
+	}
+	return 0; /* of a later version: nothing that we know refers to it */
+}
+
+int dictionary_decoder_run(struct dictionary_decoder *decoder, const uint8_t *data, size_t size)
+{
+	struct cursor in = cursor_of(data, size);
+
+	while (cursor_left(&in) > 0) {
+		uint8_t id = cursor_u8(&in);
+		uint64_t first = cursor_varint_max(&in, UINT32_MAX);
+		uint64_t count = cursor_varint_max(&in, CHUNK_MAX_RAW);
+		size_t n = cursor_varint_max(&in, CHUNK_MAX_RAW);
+		const uint8_t *section_data = cursor_take(&in, n);
+		struct cursor section;
+		int r;
+
+		if (!section_data)
+			return -EBADMSG;
+		section = cursor_of(section_data, n);
+		r = decode_section(decoder, id, first, count, &section);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}

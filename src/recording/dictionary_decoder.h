@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_RECORDING_DICTIONARY_DECODER_H
+#define WICK_RECORDING_DICTIONARY_DECODER_H
+
+/*
+ * dictionary_decoder: reads the entries of an epoch's dictionaries into one
+ * dictionary for the whole file, and translates the epoch's numbers to its ids.
+ *
+ * Entries of a chunk that was lost leave holes: their numbers answer ID_NONE,
+ * and so does everything that stands on them.
+ */
+
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "model/dictionary.h"
+
+struct number_map {
+	VEC(uint32_t) ids; /* ID_NONE: a hole */
+};
+
+struct dictionary_decoder {
+	struct dictionary *target; /* borrowed */
+	struct number_map strings;
+	struct number_map processes;
+	struct number_map modules;
+	struct number_map threads;
+	struct number_map frames;
+	struct number_map nodes; /* nodes.ids[0] is the empty stack */
+	struct number_map stacks;
+};
+
+int dictionary_decoder_init(struct dictionary_decoder *decoder, struct dictionary *target);
+void dictionary_decoder_fini(struct dictionary_decoder *decoder);
+
+/* Forgets all numbers: a new epoch begins. Returns 0 or -ENOMEM. */
+int dictionary_decoder_reset(struct dictionary_decoder *decoder);
+
+/* Reads a chunk's payload. Returns 0, -EBADMSG (nothing more is taken from it), -ENOMEM. */
+int dictionary_decoder_run(struct dictionary_decoder *decoder, const uint8_t *data, size_t size);
+
+/* The id of an epoch's number, ID_NONE when it is not known. */
+static inline uint32_t number_map_get(const struct number_map *map, uint64_t number)
+{
+	return number < map->ids.count ? map->ids.items[number] : ID_NONE;
+}
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "recording/dictionary_encoder.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "recording/format.h"
+
+void dictionary_encoder_init(struct dictionary_encoder *encoder, struct dictionary *source)
+{
+	*encoder = (struct dictionary_encoder){.source = source};
+}
+
+void dictionary_encoder_fini(struct dictionary_encoder *encoder)
+{
+	vec_fini(&encoder->strings.ids);
+	vec_fini(&encoder->processes.ids);
+	vec_fini(&encoder->modules.ids);
+	vec_fini(&encoder->threads.ids);
+	vec_fini(&encoder->frames.ids);
+	vec_fini(&encoder->nodes.ids);
+	vec_fini(&encoder->stacks.ids);
+	vec_fini(&encoder->new_frames);
+	bytes_fini(&encoder->string_bytes);
+	bytes_fini(&encoder->process_bytes);
+	bytes_fini(&encoder->module_bytes);
+	bytes_fini(&encoder->thread_bytes);
+	bytes_fini(&encoder->attach_bytes);
+	bytes_fini(&encoder->count_bytes);
+	bytes_fini(&encoder->node_bytes);
+}
+
+static void id_map_reset(struct id_map *map)
+{
+	map->ids.count = 0;
+	map->next = 0;
+	map->flushed = 0;
+}
+
+void dictionary_encoder_reset(struct dictionary_encoder *encoder)
+{
+	id_map_reset(&encoder->strings);
+	id_map_reset(&encoder->processes);
+	id_map_reset(&encoder->modules);
+	id_map_reset(&encoder->threads);
+	id_map_reset(&encoder->frames);
+	id_map_reset(&encoder->nodes);
+	id_map_reset(&encoder->stacks);
+}
+
+/* The epoch number of a session id, ID_NONE when it has none yet. */
+static uint32_t id_map_get(const struct id_map *map, uint32_t id)
+{
+	return id < map->ids.count ? map->ids.items[id] - 1 : ID_NONE;
+}
+
+/* Gives the session id the next epoch number. */
+static uint32_t id_map_number(struct dictionary_encoder *encoder, struct id_map *map, uint32_t id)
+{
+	size_t want = (size_t)id + 1;
+
+	if (want > map->ids.count) {
+		if (vec_reserve(&map->ids, want) < 0) {
+			encoder->failed = true;
+			return 0;
+		}
+		memset(map->ids.items + map->ids.count, 0,
+		       (want - map->ids.count) * sizeof(*map->ids.items));
+		map->ids.count = want;
+	}
+	map->ids.items[id] = ++map->next;
+	return map->next - 1;
+}
+
+static uint32_t put_string(struct dictionary_encoder *encoder, const char *text)
+{
+	uint32_t id = strings_add(&encoder->source->strings, text);
+	uint32_t number = id_map_get(&encoder->strings, id);
+
+	if (id == ID_NONE) {
+		encoder->failed = true;
+		return 0;
+	}
+	if (number != ID_NONE)
+		return number;
+	bytes_put_string(&encoder->string_bytes, text, strlen(text));
+	return id_map_number(encoder, &encoder->strings, id);
+}
+
+uint32_t dictionary_encoder_process(struct dictionary_encoder *encoder, uint32_t process)
+{
+	const struct process *item = &encoder->source->processes.items[process];
+	uint32_t number = id_map_get(&encoder->processes, process);
+	struct bytes *out = &encoder->process_bytes;
+
+	if (number != ID_NONE)
+		return number;
+	bytes_put_varint(out, item->pid);
+	bytes_put_varint(out, item->parent_pid);
+	bytes_put_varint(out, item->start_ns);
+	bytes_put_varint(out, item->exec_count);
+	bytes_put_varint(out, put_string(encoder, item->comm));
+	bytes_put_varint(out, put_string(encoder, item->executable));
+	return id_map_number(encoder, &encoder->processes, process);
+}
+
+uint32_t dictionary_encoder_module(struct dictionary_encoder *encoder, uint32_t module)
+{
+	const struct module *item = &encoder->source->modules.items[module];
+	uint32_t number = id_map_get(&encoder->modules, module);
+	struct bytes *out = &encoder->module_bytes;
+	uint32_t owner = 0;
+
+	if (number != ID_NONE)
+		return number;
+	if (item->kind == MODULE_ANONYMOUS)
+		owner = dictionary_encoder_process(encoder, item->owner);
+	bytes_put_varint(out, item->kind);
+	bytes_put_varint(out, put_string(encoder, item->path));
+	bytes_put_string(out, (const char *)item->build_id.bytes, item->build_id.size);
+	bytes_put_varint(out, item->device);
+	bytes_put_varint(out, item->inode);
+	bytes_put_varint(out, item->mtime_ns);
+	bytes_put_varint(out, item->size_bytes);
+	bytes_put_varint(out, owner);
+	return id_map_number(encoder, &encoder->modules, module);
+}
+
+uint32_t dictionary_encoder_thread(struct dictionary_encoder *encoder, uint32_t thread)
+{
+	const struct thread *item = &encoder->source->threads.items[thread];
+	uint32_t number = id_map_get(&encoder->threads, thread);
+	struct bytes *out = &encoder->thread_bytes;
+
+	if (number != ID_NONE)
+		return number;
+	bytes_put_varint(out, dictionary_encoder_process(encoder, item->process));
+	bytes_put_varint(out, item->tid);
+	bytes_put_varint(out, put_string(encoder, item->comm));
+	return id_map_number(encoder, &encoder->threads, thread);
+}
+
+static bool names_module(struct frame frame)
+{
+	return (frame.kind == FRAME_NATIVE || frame.kind == FRAME_KERNEL) && frame.a != MODULE_NONE;
+}
+
+/* Writes a reference to a frame: 0 for the next new one, else its number + 1. */
+static void put_frame_reference(struct dictionary_encoder *encoder, uint32_t frame)
+{
+	uint32_t number = id_map_get(&encoder->frames, frame);
+	struct frame item;
+
+	if (number != ID_NONE) {
+		bytes_put_varint(&encoder->node_bytes, (uint64_t)number + 1);
+		return;
+	}
+	item = encoder->source->frames.items[frame];
+	if (names_module(item))
+		item.a = dictionary_encoder_module(encoder, item.a);
+	if (vec_push(&encoder->new_frames, item) < 0)
+		encoder->failed = true;
+	(void)id_map_number(encoder, &encoder->frames, frame);
+	bytes_put_u8(&encoder->node_bytes, 0);
+}
+
+/* Stacks deeper than this are cut by every source. */
+#define MAX_DEPTH 4096
+
+uint32_t dictionary_encoder_stack(struct dictionary_encoder *encoder, uint32_t node)
+{
+	const struct stack_node *nodes = encoder->source->stacks.nodes.items;
+	uint32_t number = id_map_get(&encoder->stacks, node);
+	uint32_t path[MAX_DEPTH];
+	uint32_t attach = node;
+	uint32_t known;
+	size_t n = 0;
+	size_t i;
+
+	if (number != ID_NONE)
+		return number;
+	/* Up to an ancestor that the epoch has, then down again with what is new. */
+	while (attach != 0 && id_map_get(&encoder->nodes, attach) == ID_NONE && n < MAX_DEPTH) {
+		path[n++] = attach;
+		attach = nodes[attach].parent;
+	}
+	/* Epoch nodes are numbered from 1; 0 is the empty stack. */
+	known = attach == 0 ? 0 : id_map_get(&encoder->nodes, attach) + 1;
+	bytes_put_varint(&encoder->attach_bytes, encoder->nodes.next - known);
+	bytes_put_varint(&encoder->count_bytes, n);
+	for (i = n; i-- > 0;) {
+		put_frame_reference(encoder, nodes[path[i]].frame);
+		(void)id_map_number(encoder, &encoder->nodes, path[i]);
+	}
+	return id_map_number(encoder, &encoder->stacks, node);
+}
+
+static void put_section(struct bytes *out, enum dictionary_section id, struct id_map *map,
+			struct bytes *data)
+{
+	if (map->next == map->flushed)
+		return;
+	bytes_put_u8(out, (uint8_t)id);
+	bytes_put_varint(out, map->flushed);
+	bytes_put_varint(out, map->next - map->flushed);
+	bytes_put_varint(out, data->size);
+	bytes_put(out, data->data, data->size);
+	map->flushed = map->next;
+	if (data->failed)
+		out->failed = true;
+	bytes_clear(data);
+}
+
+/*
+ * Frames as two columns: (module, kind) and the address relative to the last
+ * one of that module, without the low bits that are zero in all of them.
+ */
+static int encode_frames(struct dictionary_encoder *encoder, struct bytes *out)
+{
+	VEC(uint64_t) last = {0};
+	uint64_t low_bits = 0;
+	unsigned int shift = 0;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < encoder->new_frames.count; i++)
+		low_bits |= encoder->new_frames.items[i].b;
+	while (shift < 2 && !(low_bits >> shift & 1))
+		shift++;
+	bytes_put_u8(out, (uint8_t)shift);
+	for (i = 0; i < encoder->new_frames.count; i++) {
+		struct frame frame = encoder->new_frames.items[i];
+
+		bytes_put_varint(out, ((uint64_t)frame.a + 1) << 3 | frame.kind);
+	}
+	for (i = 0; i < encoder->new_frames.count && r == 0; i++) {
+		struct frame frame = encoder->new_frames.items[i];
+		size_t slot = names_module(frame) ? (size_t)frame.a + 1 : 0;
+
+		while (last.count <= slot && r == 0)
+			r = vec_push(&last, 0);
+		if (r < 0)
+			break;
+		bytes_put_varint(out,
+				 zigzag_encode((int64_t)(frame.b - last.items[slot]) >> shift));
+		last.items[slot] = frame.b;
+	}
+	vec_fini(&last);
+	return r;
+}
+
+static void encode_stacks(struct dictionary_encoder *encoder, uint32_t first_node,
+			  uint32_t first_frame, struct bytes *out)
+{
+	bytes_put_varint(out, first_node);
+	bytes_put_varint(out, first_frame);
+	bytes_put_varint(out, encoder->attach_bytes.size);
+	bytes_put(out, encoder->attach_bytes.data, encoder->attach_bytes.size);
+	bytes_put_varint(out, encoder->count_bytes.size);
+	bytes_put(out, encoder->count_bytes.data, encoder->count_bytes.size);
+	bytes_put(out, encoder->node_bytes.data, encoder->node_bytes.size);
+	if (encoder->attach_bytes.failed || encoder->count_bytes.failed ||
+	    encoder->node_bytes.failed)
+		out->failed = true;
+	bytes_clear(&encoder->attach_bytes);
+	bytes_clear(&encoder->count_bytes);
+	bytes_clear(&encoder->node_bytes);
+}
+
+size_t dictionary_encoder_pending(const struct dictionary_encoder *encoder)
+{
+	return encoder->string_bytes.size + encoder->process_bytes.size +
+	       encoder->module_bytes.size + encoder->thread_bytes.size +
+	       encoder->new_frames.count * 6 + encoder->attach_bytes.size +
+	       encoder->count_bytes.size + encoder->node_bytes.size;
+}
+
+int dictionary_encoder_flush(struct dictionary_encoder *encoder, struct bytes *out)
+{
+	uint32_t first_frame = encoder->frames.flushed;
+	uint32_t first_node = encoder->nodes.flushed;
+	struct bytes section = {0};
+	size_t before = out->size;
+
+	put_section(out, SECTION_STRINGS, &encoder->strings, &encoder->string_bytes);
+	put_section(out, SECTION_PROCESSES, &encoder->processes, &encoder->process_bytes);
+	put_section(out, SECTION_MODULES, &encoder->modules, &encoder->module_bytes);
+	put_section(out, SECTION_THREADS, &encoder->threads, &encoder->thread_bytes);
+	if (encode_frames(encoder, &section) < 0)
+		encoder->failed = true;
+	put_section(out, SECTION_FRAMES, &encoder->frames, &section);
+	encoder->new_frames.count = 0;
+	bytes_clear(&section);
+	encode_stacks(encoder, first_node, first_frame, &section);
+	put_section(out, SECTION_STACKS, &encoder->stacks, &section);
+	encoder->nodes.flushed = encoder->nodes.next;
+	bytes_fini(&section);
+	if (encoder->failed || out->failed)
+		return -ENOMEM;
+	return out->size > before ? 1 : 0;
+}

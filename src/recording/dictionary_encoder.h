@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_RECORDING_DICTIONARY_ENCODER_H
+#define WICK_RECORDING_DICTIONARY_ENCODER_H
+
+/*
+ * dictionary_encoder: writes the entries of a dictionary when they are first
+ * needed in an epoch, and numbers them there.
+ *
+ * The recorder's dictionary lives for the whole session; an epoch holds only
+ * what its samples use. Each question below answers the number of a thing in
+ * the current epoch and queues the thing for the next flush when it is new.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/vec.h"
+#include "model/dictionary.h"
+
+struct id_map {
+	VEC(uint32_t) ids; /* session id -> epoch number + 1; 0: not in the epoch */
+	uint32_t next;     /* numbers given so far */
+	uint32_t flushed;  /* numbers that have been written */
+};
+
+struct dictionary_encoder {
+	struct dictionary *source; /* borrowed */
+	struct id_map strings;
+	struct id_map processes;
+	struct id_map modules;
+	struct id_map threads;
+	struct id_map frames;
+	struct id_map nodes;  /* of the stack tree */
+	struct id_map stacks; /* nodes that samples end in */
+
+	struct bytes string_bytes;
+	struct bytes process_bytes;
+	struct bytes module_bytes;
+	struct bytes thread_bytes;
+	VEC(struct frame) new_frames; /* module ids are the epoch's */
+	struct bytes attach_bytes;
+	struct bytes count_bytes;
+	struct bytes node_bytes;
+	bool failed; /* out of memory: shows in the flush */
+};
+
+void dictionary_encoder_init(struct dictionary_encoder *encoder, struct dictionary *source);
+void dictionary_encoder_fini(struct dictionary_encoder *encoder);
+
+/* Forgets all numbers: a new epoch begins. Call after a flush. */
+void dictionary_encoder_reset(struct dictionary_encoder *encoder);
+
+uint32_t dictionary_encoder_process(struct dictionary_encoder *encoder, uint32_t process);
+uint32_t dictionary_encoder_module(struct dictionary_encoder *encoder, uint32_t module);
+uint32_t dictionary_encoder_thread(struct dictionary_encoder *encoder, uint32_t thread);
+uint32_t dictionary_encoder_stack(struct dictionary_encoder *encoder, uint32_t node);
+
+/*
+ * Appends the payload of a dictionary chunk. Returns 1 when there was something
+ * to write, 0 when not, -ENOMEM.
+ */
+int dictionary_encoder_flush(struct dictionary_encoder *encoder, struct bytes *out);
+
+/* Bytes that wait for the flush, roughly. */
+size_t dictionary_encoder_pending(const struct dictionary_encoder *encoder);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_RECORDING_FORMAT_H
+#define WICK_RECORDING_FORMAT_H
+
+/*
+ * format: the bytes of a .wick file; docs/FORMAT.md explains them.
+ *
+ *	file   := header chunk*
+ *	header := magic[8] major:u16 minor:u16 zero:u32
+ *	chunk  := sync:u32 type:u8 flags:u8 zero:u16 epoch:u32 sequence:u32
+ *	          stored:u32 raw:u32 checksum:u64 payload[stored]
+ *
+ * All numbers are little-endian. The checksum is XXH3-64 over the header before
+ * it and the payload.
+ */
+
+#include <stdint.h>
+
+#define RECORDING_MAGIC "\x89WICK\r\n\x1a"
+#define RECORDING_MAGIC_BYTES 8u
+#define RECORDING_HEADER_BYTES 16u
+#define RECORDING_MAJOR 1u
+#define RECORDING_MINOR 0u
+
+#define CHUNK_SYNC 0x4b494357u /* "WCIK" */
+#define CHUNK_HEADER_BYTES 32u
+#define CHUNK_CHECKSUM_OFFSET 24u
+
+/* A reader refuses larger chunks: they are damage or an attack. */
+#define CHUNK_MAX_STORED (16u << 20)
+#define CHUNK_MAX_RAW (64u << 20)
+
+enum chunk_type {
+	CHUNK_INFO = 1,       /* key/value pairs about the session; later ones win */
+	CHUNK_DICTIONARY = 2, /* new entries of the epoch's dictionaries */
+	CHUNK_SAMPLES = 3,    /* columns of samples */
+	CHUNK_MAPS = 4,       /* map events */
+	CHUNK_CLOCK = 5,      /* (monotonic, realtime) pairs */
+	CHUNK_LOSS = 6,       /* samples that were lost, by reason */
+	CHUNK_KERNEL_SYMBOLS = 7,
+	CHUNK_SCHEMA = 8,
+	CHUNK_END = 9, /* the recording was closed in good order */
+};
+
+enum chunk_flags {
+	CHUNK_MUST_UNDERSTAND = 1, /* a reader that does not know the type stops with an error */
+	CHUNK_ZSTD = 2,            /* the payload is one zstd frame of `raw` bytes */
+};
+
+/* Sections of a dictionary chunk, in this order: referred-to things come first. */
+enum dictionary_section {
+	SECTION_STRINGS = 1,
+	SECTION_PROCESSES = 2,
+	SECTION_MODULES = 3,
+	SECTION_THREADS = 4,
+	SECTION_FRAMES = 5,
+	SECTION_STACKS = 6,
+};
+
+enum sample_column {
+	COLUMN_STACK = 1,  /* 0: the next stack of the epoch; else stack + 1 */
+	COLUMN_CPU = 2,    /* cpu */
+	COLUMN_TIME = 3,   /* ticks since the cpu's last sample - period, zigzag */
+	COLUMN_THREAD = 4, /* 0: as the cpu's last sample; else thread + 1 */
+	COLUMN_WEIGHT = 5, /* 0: as the sample before; else weight + 1 */
+	COLUMN_LABELS = 6, /* 0: as the sample before; else label set + 1 */
+};
+
+/* One tick of COLUMN_TIME. Finer steps cost a byte a sample and show nothing. */
+#define TIME_TICK_NS 1000u
+
+/* Dictionaries start anew after this many stored bytes: a reader can join there. */
+#define EPOCH_BYTES (64ull << 20)
+
+/* CPUs that a reader keeps state for; the kernel's own limit is 8192. */
+#define RECORDING_MAX_CPUS 65536u
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_RECORDING_SAMPLE_CODEC_H
+#define WICK_RECORDING_SAMPLE_CODEC_H
+
+/*
+ * sample_codec: columns of samples to bytes and back.
+ *
+ * Each column is coded against what is likely: a stack is often the next new
+ * one, a thread often the one that its CPU ran before, a sample comes one period
+ * after the CPU's last. Likely values become zeros, which cost next to nothing
+ * once compressed. Columns whose codes are all equal shrink to one value.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/vec.h"
+
+/* What is known of one CPU while a chunk is coded. */
+struct cpu_state {
+	uint64_t ticks;  /* of its last sample */
+	uint32_t thread; /* of its last sample; UINT32_MAX before the first */
+	uint32_t chunk;  /* which chunk this belongs to: stale states start anew */
+};
+
+struct cpu_states {
+	VEC(struct cpu_state) list; /* by CPU number */
+	uint32_t chunk;
+	uint64_t base_ticks; /* where CPUs start in this chunk */
+};
+
+/* One sample in the epoch's ids. */
+struct coded_sample {
+	uint32_t stack; /* number of the stack in the epoch */
+	uint32_t thread;
+	uint32_t cpu;
+	uint32_t labels;
+	uint64_t time_ns;
+	uint64_t weight;
+};
+
+#define SAMPLE_COLUMNS 6
+
+struct sample_encoder {
+	struct bytes columns[SAMPLE_COLUMNS];
+	struct cpu_states cpus;
+
+	size_t count;
+	uint32_t schema;
+	uint64_t first_sample; /* samples in the file before this chunk */
+	uint64_t period_ticks;
+	uint32_t first_stack; /* the number that code 0 stands for first */
+	uint32_t next_stack;
+	uint32_t max_thread;
+	uint64_t last_weight;
+	uint32_t last_labels;
+};
+
+void sample_encoder_fini(struct sample_encoder *encoder);
+
+/* Begins a chunk. first_stack is the number of the next stack that is new. */
+void sample_encoder_begin(struct sample_encoder *encoder, uint32_t schema, uint64_t period_ns,
+			  uint64_t first_sample, uint32_t first_stack);
+
+/* Adds a sample. A failure shows in sample_encoder_finish(). */
+void sample_encoder_add(struct sample_encoder *encoder, const struct coded_sample *sample);
+
+/* Appends the payload of the chunk. Returns 0 or -ENOMEM. */
+int sample_encoder_finish(struct sample_encoder *encoder, struct bytes *out);
+
+struct sample_decoder {
+	struct cpu_states cpus;
+
+	uint32_t schema;
+	uint64_t first_sample;
+	VEC(struct coded_sample) samples; /* of the chunk decoded last */
+};
+
+void sample_decoder_fini(struct sample_decoder *decoder);
+
+/* Decodes a payload into samples. Returns 0, -EBADMSG or -ENOMEM. */
+int sample_decoder_run(struct sample_decoder *decoder, const uint8_t *data, size_t size);
+
+#endif

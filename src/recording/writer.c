@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "recording/writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/id_index.h"
+#include "base/outfile.h"
+#include "base/scope.h"
+#include "base/vec.h"
+#include "model/dictionary.h"
+#include "model/sink.h"
+#include "recording/chunk.h"
+#include "recording/dictionary_encoder.h"
+#include "recording/format.h"
+#include "recording/sample_codec.h"
+
+/* Enough that a chunk compresses well; 16 k samples are 2 s at 8 kHz. */
+#define SAMPLES_A_CHUNK 16384u
+#define DICTIONARY_BYTES_A_CHUNK (1u << 20)
+
+struct recording_writer {
+	int fd;
+	char *name;
+	int failure; /* of the first write that failed */
+
+	struct sink sink;
+	struct dictionary dictionary;
+	struct dictionary_encoder encoder;
+	struct sample_encoder samples;
+	struct chunk_codec *codec;
+	VEC(struct schema) schemas;
+	VEC(struct map_event) maps; /* all, for the start of later epochs */
+	size_t maps_written;        /* of this epoch */
+
+	struct bytes info;
+	struct bytes clocks;
+	struct bytes losses;
+	struct bytes kernel_symbols;
+	struct bytes schema_bytes;
+
+	struct bytes payload; /* scratch */
+	struct bytes out;     /* whole chunks that wait for the write */
+	uint32_t epoch;
+	uint32_t sequence;
+	uint64_t epoch_limit_bytes;
+	uint64_t epoch_start_bytes;
+	uint64_t file_bytes;
+	uint64_t sample_count;
+};
+
+static const struct sink_ops writer_sink_ops;
+
+static void put_file_header(struct bytes *out)
+{
+	bytes_put(out, RECORDING_MAGIC, RECORDING_MAGIC_BYTES);
+	bytes_put_u16(out, RECORDING_MAJOR);
+	bytes_put_u16(out, RECORDING_MINOR);
+	bytes_put_u32(out, 0);
+}
+
+int recording_writer_open(int fd, const char *name, struct recording_writer **ret,
+			  struct error *err)
+{
+	struct recording_writer *writer = calloc(1, sizeof(*writer));
+
+	if (!writer)
+		return error_set(err, -ENOMEM, "out of memory");
+	writer->fd = -1;
+	writer->name = strdup(name);
+	writer->codec = chunk_codec_new();
+	if (!writer->name || !writer->codec || dictionary_init(&writer->dictionary) < 0) {
+		recording_writer_free(writer);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	dictionary_encoder_init(&writer->encoder, &writer->dictionary);
+	writer->sink = (struct sink){.ops = &writer_sink_ops, .self = writer};
+	writer->epoch_limit_bytes = EPOCH_BYTES;
+	put_file_header(&writer->out);
+	writer->fd = fd;
+	*ret = writer;
+	return 0;
+}
+
+void recording_writer_free(struct recording_writer *writer)
+{
+	if (!writer)
+		return;
+	if (writer->fd >= 0)
+		(void)close(writer->fd); /* the data was written and checked before */
+	free(writer->name);
+	chunk_codec_free(writer->codec);
+	dictionary_encoder_fini(&writer->encoder);
+	dictionary_fini(&writer->dictionary);
+	sample_encoder_fini(&writer->samples);
+	vec_fini(&writer->schemas);
+	vec_fini(&writer->maps);
+	bytes_fini(&writer->info);
+	bytes_fini(&writer->clocks);
+	bytes_fini(&writer->losses);
+	bytes_fini(&writer->kernel_symbols);
+	bytes_fini(&writer->schema_bytes);
+	bytes_fini(&writer->payload);
+	bytes_fini(&writer->out);
+	free(writer);
+}
+
+struct sink *recording_writer_sink(struct recording_writer *writer)
+{
+	return &writer->sink;
+}
+
+const struct dictionary *recording_writer_dictionary(const struct recording_writer *writer)
+{
+	return &writer->dictionary;
+}
+
+uint64_t recording_writer_bytes(const struct recording_writer *writer)
+{
+	return writer->file_bytes;
+}
+
+uint64_t recording_writer_samples(const struct recording_writer *writer)
+{
+	return writer->sample_count;
+}
+
+void recording_writer_set_epoch_bytes(struct recording_writer *writer, uint64_t bytes)
+{
+	writer->epoch_limit_bytes = bytes;
+}
+
+static void put_text(struct bytes *out, const char *text)
+{
+	bytes_put_string(out, text, strlen(text));
+}
+
+void recording_writer_info(struct recording_writer *writer, const char *key, const char *value)
+{
+	put_text(&writer->info, key);
+	put_text(&writer->info, value);
+}
+
+void recording_writer_kernel_symbol(struct recording_writer *writer, uint64_t start, uint64_t size,
+				    const char *name, const char *module)
+{
+	bytes_put_varint(&writer->kernel_symbols, start);
+	bytes_put_varint(&writer->kernel_symbols, size);
+	put_text(&writer->kernel_symbols, name);
+	put_text(&writer->kernel_symbols, module);
+}
+
+void recording_writer_clock(struct recording_writer *writer, uint64_t monotonic_ns,
+			    uint64_t realtime_ns)
+{
+	bytes_put_varint(&writer->clocks, monotonic_ns);
+	bytes_put_varint(&writer->clocks, realtime_ns);
+}
+
+/* Makes one chunk of payload and empties it. */
+static int queue_chunk(struct recording_writer *writer, enum chunk_type type, struct bytes *payload)
+{
+	struct chunk_header header = {
+		.type = (uint8_t)type,
+		.flags = type == CHUNK_DICTIONARY || type == CHUNK_SAMPLES ? CHUNK_MUST_UNDERSTAND
+									   : 0,
+		.epoch = writer->epoch,
+		.sequence = writer->sequence,
+	};
+	int r;
+
+	if (payload->failed)
+		return -ENOMEM;
+	r = chunk_encode(writer->codec, &header, payload->data, payload->size, &writer->out);
+	if (r < 0)
+		return r;
+	writer->sequence++;
+	bytes_clear(payload);
+	return 0;
+}
+
+static int queue_if_any(struct recording_writer *writer, enum chunk_type type,
+			struct bytes *payload)
+{
+	return payload->size > 0 || payload->failed ? queue_chunk(writer, type, payload) : 0;
+}
+
+static int queue_dictionary(struct recording_writer *writer)
+{
+	int r = dictionary_encoder_flush(&writer->encoder, &writer->payload);
+
+	return r > 0 ? queue_chunk(writer, CHUNK_DICTIONARY, &writer->payload) : r;
+}
+
+/* Map events name entries of the dictionary, so they are coded before it is written. */
+static void encode_maps(struct recording_writer *writer, struct bytes *out)
+{
+	uint64_t last_ns = 0;
+
+	for (; writer->maps_written < writer->maps.count; writer->maps_written++) {
+		const struct map_event *event = &writer->maps.items[writer->maps_written];
+		uint32_t module =
+			event->module == MODULE_NONE
+				? 0
+				: dictionary_encoder_module(&writer->encoder, event->module) + 1;
+
+		bytes_put_varint(out, dictionary_encoder_process(&writer->encoder, event->process));
+		bytes_put_varint(out, module);
+		bytes_put_varint(out, zigzag_encode((int64_t)(event->time_ns - last_ns)));
+		bytes_put_varint(out, event->start);
+		bytes_put_varint(out, event->end - event->start);
+		bytes_put_varint(out, event->file_offset);
+		bytes_put_varint(out, event->start - event->bias);
+		last_ns = event->time_ns;
+	}
+}
+
+static int queue_samples(struct recording_writer *writer)
+{
+	int r;
+
+	if (writer->samples.count == 0)
+		return 0;
+	r = sample_encoder_finish(&writer->samples, &writer->payload);
+	if (r < 0)
+		return r;
+	writer->samples.count = 0;
+	return queue_chunk(writer, CHUNK_SAMPLES, &writer->payload);
+}
+
+static int queue_all(struct recording_writer *writer)
+{
+	struct bytes maps = {0};
+	int r;
+
+	encode_maps(writer, &maps);
+	r = queue_if_any(writer, CHUNK_INFO, &writer->info);
+	if (r == 0)
+		r = queue_if_any(writer, CHUNK_CLOCK, &writer->clocks);
+	if (r == 0)
+		r = queue_if_any(writer, CHUNK_SCHEMA, &writer->schema_bytes);
+	if (r == 0)
+		r = queue_dictionary(writer);
+	if (r == 0)
+		r = queue_if_any(writer, CHUNK_MAPS, &maps);
+	if (r == 0)
+		r = queue_samples(writer);
+	if (r == 0)
+		r = queue_if_any(writer, CHUNK_LOSS, &writer->losses);
+	if (r == 0)
+		r = queue_if_any(writer, CHUNK_KERNEL_SYMBOLS, &writer->kernel_symbols);
+	bytes_fini(&maps);
+	return r;
+}
+
+static int write_out(struct recording_writer *writer, struct error *err)
+{
+	int r = outfile_write_all(writer->fd, writer->out.data, writer->out.size);
+
+	if (r < 0) {
+		writer->failure = r;
+		/* Best effort: on a pipe there is nothing to cut back. */
+		if (ftruncate(writer->fd, (off_t)writer->file_bytes) < 0)
+			errno = 0;
+		(void)error_errno(err, r, "cannot write %s", writer->name);
+		error_remedy(err, "what was written so far is kept; free some space or choose "
+				  "another place with -o FILE");
+		return r;
+	}
+	writer->file_bytes += writer->out.size;
+	bytes_clear(&writer->out);
+	return 0;
+}
+
+static void put_schema(struct bytes *out, uint32_t id, const struct schema *schema)
+{
+	bytes_put_varint(out, id);
+	put_text(out, schema->event);
+	put_text(out, schema->value);
+	put_text(out, schema->unit);
+	bytes_put_varint(out, schema->period);
+}
+
+/*
+ * Of several events at one place of a process only the last is still in force.
+ * Without memory for the index all are kept: a longer file, but a right one.
+ */
+static void drop_replaced_maps(struct recording_writer *writer)
+{
+	struct map_event *events = writer->maps.items;
+	struct id_index seen = {0};
+	size_t kept = writer->maps.count;
+	size_t i;
+
+	for (i = writer->maps.count; i-- > 0;) {
+		uint64_t hash = hash_pair(events[i].process, events[i].start);
+		struct id_probe probe = id_index_probe(&seen, hash);
+		uint32_t id;
+
+		while ((id = id_probe_next(&seen, &probe)) != ID_NONE)
+			if (events[id].process == events[i].process &&
+			    events[id].start == events[i].start)
+				break;
+		if (id != ID_NONE)
+			continue;
+		events[--kept] = events[i];
+		if (id_index_add(&seen, hash, (uint32_t)kept) < 0)
+			break;
+	}
+	id_index_fini(&seen);
+	writer->maps.count -= kept;
+	memmove(events, events + kept, writer->maps.count * sizeof(*events));
+}
+
+static void begin_epoch(struct recording_writer *writer)
+{
+	uint32_t i;
+
+	writer->epoch++;
+	writer->epoch_start_bytes = writer->file_bytes;
+	dictionary_encoder_reset(&writer->encoder);
+	drop_replaced_maps(writer);
+	writer->maps_written = 0;
+	for (i = 0; i < writer->schemas.count; i++)
+		put_schema(&writer->schema_bytes, i, &writer->schemas.items[i]);
+}
+
+int recording_writer_flush(struct recording_writer *writer, struct error *err)
+{
+	int r;
+
+	if (writer->failure < 0)
+		return error_errno(err, writer->failure, "cannot write %s", writer->name);
+	r = queue_all(writer);
+	if (r < 0) {
+		writer->failure = r;
+		return error_errno(err, r, "cannot keep the recording");
+	}
+	if (writer->out.size == 0)
+		return 0;
+	r = write_out(writer, err);
+	if (r < 0)
+		return r;
+	if (writer->file_bytes - writer->epoch_start_bytes >= writer->epoch_limit_bytes)
+		begin_epoch(writer);
+	return 0;
+}
+
+int recording_writer_finish(struct recording_writer *writer, struct error *err)
+{
+	struct bytes end = {0};
+	int r = recording_writer_flush(writer, err);
+
+	if (r < 0)
+		return r;
+	bytes_put_varint(&end, writer->sample_count);
+	r = queue_chunk(writer, CHUNK_END, &end);
+	bytes_fini(&end);
+	if (r < 0)
+		return error_errno(err, r, "cannot close the recording");
+	return write_out(writer, err);
+}
+
+static int sink_schema(void *self, const struct schema *schema, uint32_t *ret_id)
+{
+	struct recording_writer *writer = self;
+	uint32_t id = (uint32_t)writer->schemas.count;
+
+	if (vec_push(&writer->schemas, *schema) < 0)
+		return -ENOMEM;
+	put_schema(&writer->schema_bytes, id, schema);
+	*ret_id = id;
+	return 0;
+}
+
+static int answer(uint32_t id, uint32_t *ret_id)
+{
+	if (id == ID_NONE)
+		return -ENOMEM;
+	*ret_id = id;
+	return 0;
+}
+
+static int sink_module(void *self, const struct module *module, uint32_t *ret_id)
+{
+	struct recording_writer *writer = self;
+
+	return answer(dictionary_module(&writer->dictionary, module), ret_id);
+}
+
+static int sink_process(void *self, const struct process *process, uint32_t *ret_id)
+{
+	struct recording_writer *writer = self;
+
+	return answer(dictionary_process(&writer->dictionary, process), ret_id);
+}
+
+static int sink_thread(void *self, const struct thread *thread, uint32_t *ret_id)
+{
+	struct recording_writer *writer = self;
+
+	return answer(dictionary_thread(&writer->dictionary, thread), ret_id);
+}
+
+static int sink_stack(void *self, const struct frame *frames, size_t n, uint32_t *ret_id)
+{
+	struct recording_writer *writer = self;
+
+	return answer(dictionary_stack(&writer->dictionary, frames, n), ret_id);
+}
+
+static int sink_map(void *self, const struct map_event *event, struct error *err)
+{
+	struct recording_writer *writer = self;
+
+	if (vec_push(&writer->maps, *event) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	return 0;
+}
+
+static int sink_batch(void *self, const struct sample_batch *batch, struct error *err)
+{
+	struct recording_writer *writer = self;
+	size_t i;
+
+	for (i = 0; i < batch->count; i++) {
+		struct coded_sample sample = {
+			.stack = dictionary_encoder_stack(&writer->encoder, batch->stack[i]),
+			.thread = dictionary_encoder_thread(&writer->encoder, batch->thread[i]),
+			.cpu = batch->cpu[i],
+			.labels = batch->labels ? batch->labels[i] : 0,
+			.time_ns = batch->time_ns[i],
+			.weight = batch->weight[i],
+		};
+
+		if (writer->samples.count > 0 && writer->samples.schema != batch->schema) {
+			int r = recording_writer_flush(writer, err);
+
+			if (r < 0)
+				return r;
+			i--; /* numbers of a new epoch may differ: code this sample again */
+			continue;
+		}
+		if (writer->samples.count == 0)
+			sample_encoder_begin(&writer->samples, batch->schema,
+					     writer->schemas.items[batch->schema].period,
+					     writer->sample_count, writer->encoder.stacks.flushed);
+		sample_encoder_add(&writer->samples, &sample);
+		writer->sample_count++;
+		if (writer->samples.count >= SAMPLES_A_CHUNK ||
+		    dictionary_encoder_pending(&writer->encoder) > DICTIONARY_BYTES_A_CHUNK) {
+			int r = recording_writer_flush(writer, err);
+
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}
+
+static int sink_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t samples)
+{
+	struct recording_writer *writer = self;
+
+	bytes_put_varint(&writer->losses, reason);
+	bytes_put_varint(&writer->losses, time_ns);
+	bytes_put_varint(&writer->losses, samples);
+	return writer->losses.failed ? -ENOMEM : 0;
+}
+
+static const struct sink_ops writer_sink_ops = {
+	.schema = sink_schema,
+	.module = sink_module,
+	.process = sink_process,
+	.thread = sink_thread,
+	.stack = sink_stack,
+	.map = sink_map,
+	.batch = sink_batch,
+	.loss = sink_loss,
+};

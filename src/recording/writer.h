@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_RECORDING_WRITER_H
+#define WICK_RECORDING_WRITER_H
+
+/*
+ * writer: a sink that appends to a .wick file.
+ *
+ * Samples and dictionary entries gather in memory until a flush, which writes
+ * whole chunks with one write(). After a failed write the file is cut back to
+ * its last whole chunk, so that what is there stays readable, and every later
+ * call fails with the same code.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dictionary;
+struct error;
+struct recording_writer;
+struct sink;
+
+/* Takes over fd on success. name is for messages. */
+int recording_writer_open(int fd, const char *name, struct recording_writer **ret,
+			  struct error *err);
+/* Releases without writing anything more. */
+void recording_writer_free(struct recording_writer *writer);
+
+/* The sink to feed; borrowed from the writer. */
+struct sink *recording_writer_sink(struct recording_writer *writer);
+
+/* What has been fed so far; borrowed. */
+const struct dictionary *recording_writer_dictionary(const struct recording_writer *writer);
+
+/* Facts about the session. A later value of a key replaces the earlier one. */
+void recording_writer_info(struct recording_writer *writer, const char *key, const char *value);
+
+/* A kernel function that samples refer to, so that the file is understood elsewhere. */
+void recording_writer_kernel_symbol(struct recording_writer *writer, uint64_t start, uint64_t size,
+				    const char *name, const char *module);
+
+/* A moment on both clocks. */
+void recording_writer_clock(struct recording_writer *writer, uint64_t monotonic_ns,
+			    uint64_t realtime_ns);
+
+/* Writes everything that waits. */
+int recording_writer_flush(struct recording_writer *writer, struct error *err);
+
+/* Flushes and writes the end mark. The writer is still to be freed. */
+int recording_writer_finish(struct recording_writer *writer, struct error *err);
+
+uint64_t recording_writer_bytes(const struct recording_writer *writer);
+uint64_t recording_writer_samples(const struct recording_writer *writer);
+
+/* For tests: begin a new epoch after this many stored bytes. */
+void recording_writer_set_epoch_bytes(struct recording_writer *writer, uint64_t bytes);
+
+#endif
