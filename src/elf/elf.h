@@ -102,5 +102,11 @@ int elf_vaddr_to_offset(const struct elf_file *elf, uint64_t vaddr, uint64_t *re
  */
 int elf_load_bias(const struct elf_file *elf, uint64_t map_start, uint64_t map_offset,
 		  uint64_t *ret_bias);
+/*
+ * The same from a copy of the segments, for a file that is open no more, and for
+ * mappings that are not executable too. The bias of an ET_EXEC file is 0 always.
+ */
+int elf_segments_load_bias(const struct elf_segment *segments, size_t count, uint64_t map_start,
+			   uint64_t map_offset, bool executable, uint64_t *ret_bias);
 
 #endif

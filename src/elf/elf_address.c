@@ -104,14 +104,13 @@ int elf_vaddr_to_offset(const struct elf_file *elf, uint64_t vaddr, uint64_t *re
  * mapping's first page comes before one that merely covers it (a mapping that
  * was split by mprotect).
  */
-static const struct elf_segment *mapped_segment(const struct elf_file *elf, uint64_t map_offset,
-						uint64_t page_bytes, bool executable)
+static const struct elf_segment *mapped_segment(const struct elf_segment *segments, size_t count,
+						uint64_t map_offset, uint64_t page_bytes,
+						bool executable)
 {
 	const struct elf_segment *covering = NULL;
 
-	for (size_t i = 0; i < elf_segment_count(elf); i++) {
-		const struct elf_segment *segment = elf_segment_at(elf, i);
-
+	for (const struct elf_segment *segment = segments; segment < segments + count; segment++) {
 		if (is_executable(segment) != executable ||
 		    (page_bytes > MIN_PAGE_BYTES && segment->align < page_bytes) ||
 		    !pages_hold_offset(segment, map_offset, page_bytes))
@@ -124,26 +123,37 @@ static const struct elf_segment *mapped_segment(const struct elf_file *elf, uint
 	return covering;
 }
 
-int elf_load_bias(const struct elf_file *elf, uint64_t map_start, uint64_t map_offset,
-		  uint64_t *ret_bias)
+int elf_segments_load_bias(const struct elf_segment *segments, size_t count, uint64_t map_start,
+			   uint64_t map_offset, bool executable, uint64_t *ret_bias)
 {
 	/*
 	 * The page size of the machine that ran the file is not known: the
 	 * smallest that explains the mapping is taken. 4, 16 and 64 KiB exist.
 	 */
-	for (int executable = 1; executable >= 0; executable--) {
+	for (int other = 0; other <= 1; other++) {
 		for (uint64_t page = MIN_PAGE_BYTES; page <= MAX_PAGE_BYTES; page *= 4) {
-			const struct elf_segment *segment =
-				mapped_segment(elf, map_offset, page, executable);
+			const struct elf_segment *segment = mapped_segment(
+				segments, count, map_offset, page, executable != (bool)other);
 
 			if (!segment)
 				continue;
-			*ret_bias = elf_type(elf) == ET_EXEC
-					    ? 0
-					    : map_start - (segment->vaddr +
-							   (map_offset - segment->offset));
+			*ret_bias = map_start - (segment->vaddr + (map_offset - segment->offset));
 			return 0;
 		}
 	}
 	return -ENOENT;
+}
+
+int elf_load_bias(const struct elf_file *elf, uint64_t map_start, uint64_t map_offset,
+		  uint64_t *ret_bias)
+{
+	uint64_t bias;
+
+	/* The segments of a file are one array. */
+	int r = elf_segments_load_bias(elf_segment_at(elf, 0), elf_segment_count(elf), map_start,
+				       map_offset, true, &bias);
+	if (r < 0)
+		return r;
+	*ret_bias = elf_type(elf) == ET_EXEC ? 0 : bias;
+	return 0;
 }
