@@ -11,8 +11,8 @@
 
 /*
  * The latest state is a sorted array; the starts stand apart so that a search
- * touches few cache lines. History is an undo log: change i says which span of
- * addresses it touched and what was there before.
+ * touches few cache lines. History is a log: change i says which span of
+ * addresses it touched, what was there before and what was put there.
  *
  *	times      t0    t1    t2    t3    t4
  *	spans      s0    s1    s2    s3    s4       latest state
@@ -20,8 +20,11 @@
  *
  * What an address meant at time T: of the changes later than T, the first whose
  * span holds the address has it among its "before" regions. When none does up to
- * the next checkpoint, that checkpoint (or the latest state) has the answer.
- * Nothing is rebuilt, so resolving needs no memory, no lock and no cache.
+ * the next checkpoint, that checkpoint (or the latest state) has the answer. Or,
+ * the other way round: of the changes up to T, the last whose span holds it has
+ * what was put there; when none does, the checkpoint before has the answer. The
+ * nearer checkpoint is taken. Nothing is rebuilt, so resolving needs no memory,
+ * no lock and no cache.
  */
 
 struct snapshot {
@@ -49,12 +52,16 @@ struct address_space {
 	VEC(struct span) spans;
 	VEC(size_t) firsts; /* of each change's regions in before */
 	VEC(struct address_region) before;
+	VEC(struct address_region) puts; /* empty regions where nothing was put */
 	VEC(struct checkpoint) checkpoints;
 };
 
 /* A checkpoint of n regions every n / 8 changes costs 8 regions for a change. */
 #define CHECKPOINT_MIN_CHANGES 64
 #define CHECKPOINT_SHARE 8
+
+/* Changes that a question about the past looks at together. */
+#define SCAN_BLOCK 16
 
 static void snapshot_unref(struct snapshot *snapshot)
 {
@@ -219,6 +226,7 @@ void address_space_free(struct address_space *space)
 	vec_fini(&space->spans);
 	vec_fini(&space->firsts);
 	vec_fini(&space->before);
+	vec_fini(&space->puts);
 	vec_fini(&space->checkpoints);
 	free(space);
 }
@@ -255,6 +263,7 @@ static int reserve_history(struct address_space *space, size_t n)
 	if (vec_reserve(&space->times, space->times.count + 1) < 0 ||
 	    vec_reserve(&space->spans, space->spans.count + 1) < 0 ||
 	    vec_reserve(&space->firsts, space->firsts.count + 1) < 0 ||
+	    vec_reserve(&space->puts, space->puts.count + 1) < 0 ||
 	    vec_reserve(&space->before, space->before.count + n) < 0)
 		return -ENOMEM;
 	return 0;
@@ -294,10 +303,13 @@ static int change(struct address_space *space, uint64_t time_ns, struct span spa
 	/* History takes the old regions before they move; it is dropped on failure. */
 	size_t changes = space->times.count;
 	size_t before = space->before.count;
-	if (remembered)
+	if (remembered) {
 		add_history(space, time_ns, span, space->now->regions + first, last - first);
+		space->puts.items[space->puts.count++] = put ? *put : (struct address_region){0};
+	}
 	if (snapshot_replace(next ? next : space->now, span, put, put ? 1 : 0) < 0) {
-		space->times.count = space->spans.count = space->firsts.count = changes;
+		space->times.count = space->spans.count = changes;
+		space->firsts.count = space->puts.count = changes;
 		space->before.count = before;
 		return -ENOMEM;
 	}
@@ -358,9 +370,8 @@ static size_t changes_at(const struct address_space *space, uint64_t time_ns)
 	return count_at_most(space->times.items, space->times.count, time_ns);
 }
 
-/* The first full state with at least that many changes, and how many it has. */
-static struct snapshot *state_after(const struct address_space *space, size_t changes,
-				    size_t *ret_changes)
+/* The index of the first checkpoint with at least that many changes. */
+static size_t first_checkpoint(const struct address_space *space, size_t changes)
 {
 	size_t low = 0;
 	size_t high = space->checkpoints.count;
@@ -373,12 +384,21 @@ static struct snapshot *state_after(const struct address_space *space, size_t ch
 		else
 			high = middle;
 	}
-	if (low == space->checkpoints.count) {
+	return low;
+}
+
+/* The first full state with at least that many changes, and how many it has. */
+static struct snapshot *state_after(const struct address_space *space, size_t changes,
+				    size_t *ret_changes)
+{
+	size_t i = first_checkpoint(space, changes);
+
+	if (i == space->checkpoints.count) {
 		*ret_changes = space->times.count;
 		return space->now;
 	}
-	*ret_changes = space->checkpoints.items[low].changes;
-	return space->checkpoints.items[low].state;
+	*ret_changes = space->checkpoints.items[i].changes;
+	return space->checkpoints.items[i].state;
 }
 
 static const struct address_region *before_of(const struct address_space *space,
@@ -412,10 +432,14 @@ static const struct address_region *find_before(const struct address_space *spac
 	return NULL;
 }
 
-/* A moment of the past: look through the changes up to the next full state. */
+/*
+ * A moment: a full state and the changes between the two, which are later than
+ * the moment and to be undone, or up to it and to be done again.
+ */
 struct moment {
 	size_t from;
 	size_t to;
+	bool forward; /* the state is before the moment */
 	const struct snapshot *state;
 };
 
@@ -426,19 +450,77 @@ static struct moment moment_of(const struct address_space *space, uint64_t time_
 	if (moment.from == space->times.count) {
 		moment.to = moment.from;
 		moment.state = space->now;
-	} else {
-		moment.state = state_after(space, moment.from, &moment.to);
+		return moment;
+	}
+	size_t later = first_checkpoint(space, moment.from);
+	moment.state = state_after(space, moment.from, &moment.to);
+	if (later > 0) {
+		const struct checkpoint *earlier = &space->checkpoints.items[later - 1];
+
+		if (moment.from - earlier->changes < moment.to - moment.from)
+			return (struct moment){.from = earlier->changes,
+					       .to = moment.from,
+					       .forward = true,
+					       .state = earlier->state};
 	}
 	return moment;
+}
+
+static inline bool span_holds(const struct span *span, uint64_t address)
+{
+	return address - span->start < span->end - span->start;
+}
+
+/* Most changes are elsewhere: whole blocks are ruled out without a branch. */
+static inline bool block_holds(const struct span *spans, uint64_t address)
+{
+	unsigned int hits = 0;
+
+	for (size_t i = 0; i < SCAN_BLOCK; i++)
+		hits |= span_holds(&spans[i], address);
+	return hits;
+}
+
+/* Undoes later changes: the first one that touched the address knows. */
+static const struct address_region *find_undone(const struct address_space *space,
+						const struct moment *moment, uint64_t address)
+{
+	const struct span *spans = space->spans.items;
+	size_t i = moment->from;
+
+	while (moment->to - i >= SCAN_BLOCK && !block_holds(spans + i, address))
+		i += SCAN_BLOCK;
+	for (; i < moment->to; i++)
+		if (span_holds(&spans[i], address))
+			return find_before(space, i, address);
+	return snapshot_find(moment->state, address);
+}
+
+/* Does changes again: the last one that touched the address knows. */
+static const struct address_region *find_redone(const struct address_space *space,
+						const struct moment *moment, uint64_t address)
+{
+	const struct span *spans = space->spans.items;
+	size_t i = moment->to;
+
+	while (i - moment->from >= SCAN_BLOCK && !block_holds(spans + i - SCAN_BLOCK, address))
+		i -= SCAN_BLOCK;
+	for (; i > moment->from; i--) {
+		const struct address_region *put = &space->puts.items[i - 1];
+
+		if (span_holds(&spans[i - 1], address))
+			return put->end ? put : NULL;
+	}
+	return snapshot_find(moment->state, address);
 }
 
 static inline const struct address_region *find_at(const struct address_space *space,
 						   const struct moment *moment, uint64_t address)
 {
-	for (size_t i = moment->from; i < moment->to; i++)
-		if (address >= space->spans.items[i].start && address < space->spans.items[i].end)
-			return find_before(space, i, address);
-	return snapshot_find(moment->state, address);
+	if (moment->from == moment->to)
+		return snapshot_find(moment->state, address);
+	return moment->forward ? find_redone(space, moment, address)
+			       : find_undone(space, moment, address);
 }
 
 static inline bool fill_hit(const struct address_region *region, uint64_t address,
@@ -466,12 +548,17 @@ size_t address_space_resolve_batch(const struct address_space *space, uint64_t t
 				   const uint64_t *addresses, size_t n, struct address_hit *ret)
 {
 	struct moment moment = moment_of(space, time_ns);
+	/*
+	 * What a later state still has was there in full at the moment, but a
+	 * region of an earlier state may since have been hidden in part.
+	 */
+	bool whole = !moment.forward;
 	const struct address_region *last = NULL;
 	size_t found = 0;
 
 	/* Neighbours on a stack are often of one library. */
 	for (size_t i = 0; i < n; i++) {
-		if (!last || addresses[i] < last->start || addresses[i] >= last->end)
+		if (!last || !whole || addresses[i] < last->start || addresses[i] >= last->end)
 			last = find_at(space, &moment, addresses[i]);
 		found += fill_hit(last, addresses[i], &ret[i]);
 	}
@@ -534,6 +621,7 @@ size_t address_space_memory_bytes(const struct address_space *space)
 	bytes += space->spans.capacity * sizeof(*space->spans.items);
 	bytes += space->firsts.capacity * sizeof(*space->firsts.items);
 	bytes += space->before.capacity * sizeof(*space->before.items);
+	bytes += space->puts.capacity * sizeof(*space->puts.items);
 	bytes += space->checkpoints.capacity * sizeof(*space->checkpoints.items);
 	for (size_t i = 0; i < space->checkpoints.count; i++)
 		if (space->checkpoints.items[i].state != space->now)

@@ -279,6 +279,19 @@ static void apply_random(struct address_space *space, uint32_t *pages, uint64_t 
 		pages[i] = module;
 }
 
+/* The batch goes through all pages twice, so that neighbours share regions. */
+static void check_batch(const struct address_space *space, uint64_t time_ns, const uint32_t *pages)
+{
+	uint64_t addresses[2 * PAGES];
+	struct address_hit hits[2 * PAGES];
+
+	for (uint32_t i = 0; i < 2 * PAGES; i++)
+		addresses[i] = i * 0x800;
+	(void)address_space_resolve_batch(space, time_ns, addresses, 2 * PAGES, hits);
+	for (uint32_t i = 0; i < 2 * PAGES; i++)
+		assert_int_equal(hits[i].module, pages[i / 2]);
+}
+
 static void random_histories_agree_with_a_naive_model(void **state)
 {
 	static uint32_t model[STEPS + 1][PAGES];
@@ -293,6 +306,8 @@ static void random_histories_agree_with_a_naive_model(void **state)
 			for (uint32_t n = random_below(&seed, 3); n > 0; n--)
 				apply_random(space, model[step], step, &seed);
 			uint32_t time_ns = random_below(&seed, step + 1);
+
+			check_batch(space, time_ns, model[time_ns]);
 			for (uint32_t page = 0; page < PAGES; page++) {
 				uint64_t address = page * 0x1000 + random_below(&seed, 0x1000);
 
