@@ -15,12 +15,12 @@
 #include "elf/elf.h"
 
 enum module_kind {
-	MODULE_FILE = 0,   /* an ELF file */
-	MODULE_VDSO = 1,   /* code that the kernel maps into processes */
-	MODULE_KERNEL = 2, /* the kernel itself; path is "[kernel]" */
+	MODULE_FILE = 0,          /* an ELF file */
+	MODULE_VDSO = 1,          /* code that the kernel maps into processes */
+	MODULE_KERNEL = 2,        /* the kernel itself; path is "[kernel]" */
 	MODULE_KERNEL_MODULE = 3, /* path is "[name]" */
-	MODULE_ANONYMOUS = 4,	  /* executable memory without a file: JIT code */
-	MODULE_OTHER_FILE = 5,	  /* mapped executable, but no ELF */
+	MODULE_ANONYMOUS = 4,     /* executable memory without a file: JIT code */
+	MODULE_OTHER_FILE = 5,    /* mapped executable, but no ELF */
 };
 
 /*
@@ -55,8 +55,8 @@ struct thread {
 };
 
 enum frame_kind {
-	FRAME_NATIVE = 0,    /* a: module id, b: ELF vaddr; module MODULE_NONE: b is the raw address */
-	FRAME_KERNEL = 1,    /* a: module id of the kernel or a kernel module, b: address */
+	FRAME_NATIVE = 0, /* a: module id, b: ELF vaddr; module MODULE_NONE: b is the raw address */
+	FRAME_KERNEL = 1, /* a: module id of the kernel or a kernel module, b: address */
 	FRAME_PYTHON = 2,
 	FRAME_JIT = 3,
 	FRAME_CUSTOM = 4,

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "model/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <xxhash.h>
+
+int profile_new(const struct value_type *types, uint32_t count, struct profile **ret)
+{
+	struct profile *profile = calloc(1, sizeof(*profile));
+
+	if (!profile)
+		return -ENOMEM;
+	if (strings_init(&profile->strings) < 0 || stack_tree_init(&profile->stacks) < 0) {
+		profile_free(profile);
+		return -ENOMEM;
+	}
+	profile->value_count = count < PROFILE_MAX_VALUES ? count : PROFILE_MAX_VALUES;
+	memcpy(profile->value_types, types, profile->value_count * sizeof(*types));
+	profile->title = "";
+	*ret = profile;
+	return 0;
+}
+
+void profile_free(struct profile *profile)
+{
+	if (!profile)
+		return;
+	strings_fini(&profile->strings);
+	stack_tree_fini(&profile->stacks);
+	vec_fini(&profile->functions);
+	vec_fini(&profile->lines);
+	vec_fini(&profile->locations);
+	vec_fini(&profile->threads);
+	vec_fini(&profile->entries);
+	vec_fini(&profile->values);
+	id_index_fini(&profile->function_index);
+	id_index_fini(&profile->location_index);
+	id_index_fini(&profile->thread_index);
+	id_index_fini(&profile->entry_index);
+	free(profile);
+}
+
+uint32_t profile_function(struct profile *profile, const char *name, const char *file,
+			  const char *module, enum function_origin origin)
+{
+	struct profile_function key = {
+		.name = strings_add(&profile->strings, name),
+		.file = strings_add(&profile->strings, file),
+		.module = strings_add(&profile->strings, module),
+		.origin = origin,
+	};
+	uint64_t hash = XXH3_64bits(&key, sizeof(key));
+	struct id_probe probe = id_index_probe(&profile->function_index, hash);
+	uint32_t id;
+
+	if (key.name == ID_NONE || key.file == ID_NONE || key.module == ID_NONE)
+		return ID_NONE;
+	while ((id = id_probe_next(&profile->function_index, &probe)) != ID_NONE)
+		if (memcmp(&profile->functions.items[id], &key, sizeof(key)) == 0)
+			return id;
+	id = (uint32_t)profile->functions.count;
+	if (id_index_add(&profile->function_index, hash, id) < 0 ||
+	    vec_push(&profile->functions, key) < 0)
+		return ID_NONE;
+	return id;
+}
+
+static bool same_location(const struct profile *profile, uint32_t id,
+			  const struct profile_location *key, const struct profile_line *lines)
+{
+	const struct profile_location *known = &profile->locations.items[id];
+
+	return known->module == key->module && known->vaddr == key->vaddr &&
+	       known->line_count == key->line_count &&
+	       memcmp(profile->lines.items + known->first_line, lines,
+		      key->line_count * sizeof(*lines)) == 0;
+}
+
+uint32_t profile_location(struct profile *profile, const char *module, uint64_t vaddr,
+			  const struct profile_line *lines, uint32_t line_count)
+{
+	struct profile_location key = {
+		.module = strings_add(&profile->strings, module),
+		.vaddr = vaddr,
+		.line_count = line_count,
+		.first_line = (uint32_t)profile->lines.count,
+	};
+	uint64_t hash =
+		hash_pair(XXH3_64bits(lines, line_count * sizeof(*lines)) ^ key.module, vaddr);
+	struct id_probe probe = id_index_probe(&profile->location_index, hash);
+	uint32_t id;
+
+	if (key.module == ID_NONE)
+		return ID_NONE;
+	while ((id = id_probe_next(&profile->location_index, &probe)) != ID_NONE)
+		if (same_location(profile, id, &key, lines))
+			return id;
+	id = (uint32_t)profile->locations.count;
+	if (vec_reserve(&profile->lines, profile->lines.count + line_count) < 0 ||
+	    id_index_add(&profile->location_index, hash, id) < 0 ||
+	    vec_push(&profile->locations, key) < 0)
+		return ID_NONE;
+	memcpy(profile->lines.items + profile->lines.count, lines, line_count * sizeof(*lines));
+	profile->lines.count += line_count;
+	return id;
+}
+
+uint32_t profile_thread(struct profile *profile, uint32_t pid, uint32_t tid, const char *comm,
+			const char *process_comm)
+{
+	struct profile_thread key = {
+		.pid = pid,
+		.tid = tid,
+		.comm = strings_add(&profile->strings, comm),
+		.process_comm = strings_add(&profile->strings, process_comm),
+	};
+	uint64_t hash = XXH3_64bits(&key, sizeof(key));
+	struct id_probe probe = id_index_probe(&profile->thread_index, hash);
+	uint32_t id;
+
+	if (key.comm == ID_NONE || key.process_comm == ID_NONE)
+		return ID_NONE;
+	while ((id = id_probe_next(&profile->thread_index, &probe)) != ID_NONE)
+		if (memcmp(&profile->threads.items[id], &key, sizeof(key)) == 0)
+			return id;
+	id = (uint32_t)profile->threads.count;
+	if (id_index_add(&profile->thread_index, hash, id) < 0 ||
+	    vec_push(&profile->threads, key) < 0)
+		return ID_NONE;
+	return id;
+}
+
+/* The entry of (stack, thread), made with zero values when missing. */
+static uint32_t entry_of(struct profile *profile, uint32_t stack, uint32_t thread)
+{
+	uint64_t hash = hash_pair(stack, thread);
+	struct id_probe probe = id_index_probe(&profile->entry_index, hash);
+	uint32_t id;
+	uint32_t i;
+
+	while ((id = id_probe_next(&profile->entry_index, &probe)) != ID_NONE) {
+		struct profile_entry entry = profile->entries.items[id];
+
+		if (entry.stack == stack && entry.thread == thread)
+			return id;
+	}
+	id = (uint32_t)profile->entries.count;
+	if (vec_reserve(&profile->values, profile->values.count + profile->value_count) < 0 ||
+	    id_index_add(&profile->entry_index, hash, id) < 0 ||
+	    vec_push(&profile->entries, (struct profile_entry){.stack = stack, .thread = thread}) <
+		    0)
+		return ID_NONE;
+	for (i = 0; i < profile->value_count; i++)
+		profile->values.items[profile->values.count++] = 0;
+	return id;
+}
+
+int profile_add(struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values)
+{
+	uint32_t id = entry_of(profile, stack, thread);
+	uint32_t i;
+
+	if (id == ID_NONE)
+		return -ENOMEM;
+	for (i = 0; i < profile->value_count; i++)
+		profile->values.items[(size_t)id * profile->value_count + i] += values[i];
+	return 0;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_MODEL_PROFILE_H
+#define WICK_MODEL_PROFILE_H
+
+/*
+ * profile: what views and exporters see: weighted stacks with names.
+ *
+ *	entry      (stack, thread) and its values
+ *	stack      node of a tree of locations, root first
+ *	location   one code address: the function it is in and those inlined there
+ *	function   name, file, module
+ *
+ * Equal things have equal ids everywhere. The arrays may be read directly; only
+ * the functions below change them. One thread at a time.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/id_index.h"
+#include "base/vec.h"
+#include "model/stack_tree.h"
+#include "model/strings.h"
+
+#define PROFILE_MAX_VALUES 8
+
+struct value_type {
+	const char *name; /* "samples", "cpu", "alloc" … */
+	const char *unit; /* "count", "nanoseconds", "bytes" */
+};
+
+enum function_origin {
+	ORIGIN_PROGRAM = 0, /* the executable itself */
+	ORIGIN_LIBRARY = 1,
+	ORIGIN_KERNEL = 2,
+	ORIGIN_JIT = 3,
+	ORIGIN_UNKNOWN = 4,   /* no symbol: module+0xoffset, or an address in no module */
+	ORIGIN_TRUNCATED = 5, /* the pseudo frame [truncated] at a stack's root */
+};
+
+struct profile_function {
+	uint32_t name;   /* string ids */
+	uint32_t file;   /* "" when unknown */
+	uint32_t module; /* path, "[kernel]", "[vdso]", "" */
+	uint32_t origin; /* enum function_origin */
+};
+
+struct profile_line {
+	uint32_t function;
+	uint32_t line; /* 0: unknown */
+};
+
+/*
+ * lines[first_line .. +line_count) from the outermost function to the innermost
+ * inlined one: all but the first are inlined frames.
+ */
+struct profile_location {
+	uint32_t first_line;
+	uint32_t line_count;
+	uint32_t module; /* string id */
+	uint64_t vaddr;
+};
+
+struct profile_thread {
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t comm;         /* string ids */
+	uint32_t process_comm; /* name of the process that it belongs to */
+};
+
+struct profile_entry {
+	uint32_t stack;
+	uint32_t thread;
+};
+
+/* What a reader must know to judge the numbers. Counts are of samples. */
+struct profile_quality {
+	uint64_t samples;      /* in this profile, after filters */
+	uint64_t lost;         /* known not to be in the file */
+	uint64_t unreadable;   /* in damaged or missing parts of the file */
+	uint64_t truncated;    /* stacks that were cut before their root */
+	uint64_t unsymbolised; /* leaf frame has no name */
+};
+
+struct profile {
+	struct strings strings;
+	VEC(struct profile_function) functions;
+	VEC(struct profile_line) lines;
+	VEC(struct profile_location) locations;
+	VEC(struct profile_thread) threads;
+	struct stack_tree stacks; /* frame = location id */
+
+	struct value_type value_types[PROFILE_MAX_VALUES];
+	uint32_t value_count;
+	uint32_t main_value; /* the one that views show unless asked: widths, sorting */
+	VEC(struct profile_entry) entries;
+	VEC(int64_t) values; /* value_count for each entry */
+
+	const char *title; /* what was profiled; a string of strings */
+	uint64_t start_realtime_ns;
+	uint64_t duration_ns;
+	uint64_t period_ns; /* nominal distance of samples; 0: none */
+	struct profile_quality quality;
+
+	/* private */
+	struct id_index function_index;
+	struct id_index location_index;
+	struct id_index thread_index;
+	struct id_index entry_index;
+};
+
+/* The names of value types are borrowed for the profile's life. */
+int profile_new(const struct value_type *types, uint32_t count, struct profile **ret);
+void profile_free(struct profile *profile); /* NULL is fine */
+
+/* Each returns the id of the thing, made when missing; ID_NONE without memory. */
+uint32_t profile_function(struct profile *profile, const char *name, const char *file,
+			  const char *module, enum function_origin origin);
+uint32_t profile_location(struct profile *profile, const char *module, uint64_t vaddr,
+			  const struct profile_line *lines, uint32_t line_count);
+uint32_t profile_thread(struct profile *profile, uint32_t pid, uint32_t tid, const char *comm,
+			const char *process_comm);
+
+/* Adds values (value_count of them) to the entry (stack, thread). 0 or -ENOMEM. */
+int profile_add(struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values);
+
+/* The text of a string id. */
+static inline const char *profile_text(const struct profile *profile, uint32_t id)
+{
+	return strings_get(&profile->strings, id);
+}
+
+static inline const int64_t *profile_entry_values(const struct profile *profile, size_t entry)
+{
+	return profile->values.items + entry * profile->value_count;
+}
+
+#endif

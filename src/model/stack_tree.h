@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_MODEL_STACK_TREE_H
+#define WICK_MODEL_STACK_TREE_H
+
+/*
+ * stack_tree: every distinct stack once, as a node of a tree of frames.
+ *
+ * A node is (parent, frame id); node 0 is the empty stack. Stacks that share
+ * their callers share the nodes, and equal stacks have equal ids:
+ *
+ *	0 ── main ── parse ── read      read's node = the stack main;parse;read
+ *	          └─ write
+ *
+ * A parent's id is always smaller than its children's, so one pass in id order
+ * visits parents first.
+ */
+
+#include <stdint.h>
+
+#include "base/id_index.h"
+#include "base/vec.h"
+
+struct stack_node {
+	uint32_t parent;
+	uint32_t frame;
+};
+
+struct stack_tree {
+	VEC(struct stack_node) nodes;
+	struct id_index index;
+	uint64_t hash_mask; /* all ones; tests clear bits to force equal hashes */
+};
+
+int stack_tree_init(struct stack_tree *tree); /* 0 or -ENOMEM */
+void stack_tree_fini(struct stack_tree *tree);
+
+/* The child of parent with this frame, made when missing. ID_NONE without memory. */
+uint32_t stack_tree_child(struct stack_tree *tree, uint32_t parent, uint32_t frame);
+
+/* Depth of a node: 0 for the empty stack. */
+uint32_t stack_tree_depth(const struct stack_tree *tree, uint32_t node);
+
+#endif

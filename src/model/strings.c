@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "model/strings.h"
+
+#include <string.h>
+
+#include <xxhash.h>
+
+int strings_init(struct strings *strings)
+{
+	*strings = (struct strings){0};
+	return strings_add_n(strings, "", 0) == ID_NONE ? -ENOMEM : 0;
+}
+
+void strings_fini(struct strings *strings)
+{
+	arena_fini(&strings->arena);
+	id_index_fini(&strings->index);
+	vec_fini(&strings->entries);
+}
+
+uint32_t strings_add(struct strings *strings, const char *text)
+{
+	return strings_add_n(strings, text, strlen(text));
+}
+
+uint32_t strings_add_n(struct strings *strings, const char *text, size_t n)
+{
+	struct id_probe probe;
+	uint64_t hash;
+	uint32_t id;
+	char *copy;
+
+	n = strnlen(text, n);
+	hash = XXH3_64bits(text, n);
+	probe = id_index_probe(&strings->index, hash);
+	while ((id = id_probe_next(&strings->index, &probe)) != ID_NONE) {
+		const struct string_entry *entry = &strings->entries.items[id];
+
+		if (entry->size == n && memcmp(entry->text, text, n) == 0)
+			return id;
+	}
+	if (n > UINT32_MAX || strings->entries.count >= ID_NONE)
+		return ID_NONE;
+	id = (uint32_t)strings->entries.count;
+	copy = arena_strndup(&strings->arena, text, n);
+	if (!copy || vec_push(&strings->entries,
+			      (struct string_entry){.text = copy, .size = (uint32_t)n}) < 0)
+		return ID_NONE;
+	if (id_index_add(&strings->index, hash, id) < 0) {
+		strings->entries.count--;
+		return ID_NONE;
+	}
+	return id;
+}
