@@ -16,13 +16,13 @@
  * The kernel holds a path to PATH_MAX; each byte of it may be a newline that
  * takes four characters. What is longer than this is no line of the kernel's.
  */
-#define MAX_PATH_TEXT (4 * 4096)
+#define MAX_PATH_TEXT ((size_t)4 * 4096)
 
 /*
  * The kernel hands out a page of text for a read however much is asked for;
  * room for more only saves growing the buffer.
  */
-#define READ_BYTES (64 * 1024)
+#define READ_BYTES ((size_t)64 * 1024)
 
 /* A process may have 65,530 regions by default; this allows for many times that. */
 #define MAX_TEXT ((size_t)1 << 30)

@@ -64,7 +64,10 @@ int process_error(struct error *err, int code, pid_t pid, const char *what)
 	}
 	code = error_errno(err, code, "cannot read the %s of process %d, which belongs to %s", what,
 			   (int)pid, user);
-	error_remedy(err, "run as %s or as root, for instance with sudo", user);
+	if (status.st_uid == 0)
+		error_remedy(err, "run as root, for instance with sudo");
+	else
+		error_remedy(err, "run as %s or as root, for instance with sudo", user);
 	return code;
 }
 
