@@ -56,9 +56,9 @@ struct address_space {
 	VEC(struct checkpoint) checkpoints;
 };
 
-/* A checkpoint of n regions every n / 8 changes costs 8 regions for a change. */
+/* A checkpoint of n regions every n / 16 changes costs 16 regions for a change. */
 #define CHECKPOINT_MIN_CHANGES 64
-#define CHECKPOINT_SHARE 8
+#define CHECKPOINT_SHARE 16
 
 /* Changes that a question about the past looks at together. */
 #define SCAN_BLOCK 16
@@ -109,7 +109,8 @@ static struct snapshot *snapshot_copy(const struct snapshot *from)
 {
 	SCOPED(snapshot) struct snapshot *copy = snapshot_new();
 
-	if (!copy || snapshot_reserve(copy, from->count) < 0)
+	/* A copy is made to be changed: room for a few changes spares growing it by half. */
+	if (!copy || snapshot_reserve(copy, from->count + from->count / CHECKPOINT_SHARE + 4) < 0)
 		return NULL;
 	if (from->count) {
 		memcpy(copy->starts, from->starts, from->count * sizeof(*copy->starts));
@@ -183,7 +184,7 @@ static int snapshot_replace(struct snapshot *snapshot, struct span span,
 		right.start = span.end;
 	}
 	size_t fresh = n + keep_left + keep_right;
-	if (snapshot_reserve(snapshot, snapshot->count + fresh) < 0)
+	if (snapshot_reserve(snapshot, snapshot->count - (last - first) + fresh) < 0)
 		return -ENOMEM;
 	struct address_region *regions = snapshot->regions;
 	size_t tail = snapshot->count - last;

@@ -241,7 +241,7 @@ static void memory_grows_with_the_changes_only(void **state)
 	for (uint32_t i = 0; i < 10000; i++)
 		map(space, 1 + i, 0x10000, 0x18000, i & 1 ? 1 : 2);
 	size_t grown = address_space_memory_bytes(space) - base;
-	assert_true(grown / 10000 < 800);
+	assert_true(grown / 10000 < 1200);
 	address_space_free(space);
 }
 
