@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "proc/maps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/scope.h"
+#include "base/vec.h"
+#include "proc/process_info.h"
+
+/*
+ * The kernel holds a path to PATH_MAX; each byte of it may be a newline that
+ * takes four characters. What is longer than this is no line of the kernel's.
+ */
+#define MAX_PATH_TEXT ((size_t)4 * 4096)
+
+/*
+ * The kernel hands out a page of text for a read however much is asked for;
+ * room for more only saves growing the buffer.
+ */
+#define READ_BYTES ((size_t)64 * 1024)
+
+/* A process may have 65,530 regions by default; this allows for many times that. */
+#define MAX_TEXT ((size_t)1 << 30)
+
+static inline unsigned int hex_digit(char c)
+{
+	unsigned int decimal = (unsigned int)(unsigned char)c - '0';
+	unsigned int letter = ((unsigned int)(unsigned char)c | 0x20) - 'a';
+
+	if (decimal <= 9)
+		return decimal;
+	return letter <= 5 ? letter + 10 : 16;
+}
+
+/* Reads hex digits and the one character that must follow. */
+static bool take_hex(const char **at, const char *end, char follower, uint64_t *ret)
+{
+	const char *p = *at;
+	const char *limit = end - p > 16 ? p + 16 : end;
+	uint64_t value = 0;
+
+	for (; p < limit; p++) {
+		unsigned int digit = hex_digit(*p);
+
+		if (digit > 15)
+			break;
+		value = value << 4 | digit;
+	}
+	if (p == *at || p == end || *p != follower)
+		return false;
+	*ret = value;
+	*at = p + 1;
+	return true;
+}
+
+/* Reads a decimal number that a space or the end of the line ends. */
+static bool take_inode(const char **at, const char *end, uint64_t *ret)
+{
+	const char *p = *at;
+	uint64_t value = 0;
+
+	for (; p < end && *p != ' '; p++) {
+		unsigned int digit = (unsigned int)(unsigned char)*p - '0';
+
+		if (digit > 9 || __builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, digit, &value))
+			return false;
+	}
+	if (p == *at)
+		return false;
+	*ret = value;
+	*at = p;
+	return true;
+}
+
+static bool take_protection(const char **at, const char *end, uint32_t *ret)
+{
+	static const char letters[] = "rwx";
+	const char *p = *at;
+	uint32_t protection = 0;
+
+	if (end - p < 5 || p[4] != ' ')
+		return false;
+	for (unsigned int i = 0; i < 3; i++) {
+		if (p[i] == letters[i])
+			protection |= 1u << i;
+		else if (p[i] != '-')
+			return false;
+	}
+	if (p[3] == 's' || p[3] == 'S')
+		protection |= REGION_SHARED;
+	else if (p[3] != 'p')
+		return false;
+	*ret = protection;
+	*at = p + 5;
+	return true;
+}
+
+/* Everything of a line but its path. *at is left behind the inode. */
+static bool parse_numbers(const char **at, const char *end, struct map_region *region)
+{
+	uint64_t major_number;
+	uint64_t minor_number;
+
+	if (!take_hex(at, end, '-', &region->start) || !take_hex(at, end, ' ', &region->end) ||
+	    !take_protection(at, end, &region->protection) ||
+	    !take_hex(at, end, ' ', &region->file_offset) ||
+	    !take_hex(at, end, ':', &major_number) || !take_hex(at, end, ' ', &minor_number) ||
+	    !take_inode(at, end, &region->inode))
+		return false;
+	region->device = makedev((unsigned int)major_number, (unsigned int)minor_number);
+	return region->start < region->end;
+}
+
+static bool starts_with(const char *text, size_t size, const char *start)
+{
+	size_t n = strlen(start);
+
+	return size >= n && !memcmp(text, start, n);
+}
+
+static enum region_kind kind_of(const char *path, size_t size, bool deleted)
+{
+	if (size == 0)
+		return REGION_ANONYMOUS;
+	if (path[0] == '/') {
+		if (!deleted)
+			return REGION_FILE;
+		if (starts_with(path, size, "/memfd:"))
+			return REGION_MEMFD;
+		/* Shared memory without a file hangs on the kernel's own hidden tmpfs. */
+		if ((size == 9 && !memcmp(path, "/dev/zero", 9)) ||
+		    starts_with(path, size, "/SYSV") || starts_with(path, size, "/anon_hugepage"))
+			return REGION_SPECIAL;
+		return REGION_DELETED;
+	}
+	if (size == 6 && !memcmp(path, "[vdso]", 6))
+		return REGION_VDSO;
+	if (size == 10 && !memcmp(path, "[vsyscall]", 10))
+		return REGION_VSYSCALL;
+	if (path[0] == '[' || starts_with(path, size, "anon_inode:"))
+		return REGION_SPECIAL;
+	return deleted ? REGION_DELETED : REGION_FILE;
+}
+
+static char *unescape(struct arena *arena, const char *text, size_t size)
+{
+	char *copy = arena_strndup(arena, text, size);
+	char *from = copy ? memchr(copy, '\\', size) : NULL;
+
+	if (!from)
+		return copy;
+	char *to = from;
+	while (*from) {
+		if (!strncmp(from, "\\012", 4)) {
+			*to++ = '\n';
+			from += 4;
+		} else {
+			*to++ = *from++;
+		}
+	}
+	*to = '\0';
+	return copy;
+}
+
+/* The path of the line before: the regions of one file follow each other. */
+struct last_path {
+	const char *text;
+	size_t size;
+	const char *path;
+	enum region_kind kind;
+};
+
+static int set_path(struct maps *maps, struct map_region *region, const char *text, size_t size,
+		    struct last_path *last)
+{
+	static const char deleted_mark[] = " (deleted)";
+	const size_t mark = sizeof(deleted_mark) - 1;
+
+	if (size != last->size || memcmp(text, last->text, size) != 0) {
+		bool deleted = size > mark && !memcmp(text + size - mark, deleted_mark, mark);
+		size_t bare = deleted ? size - mark : size;
+		const char *path = unescape(&maps->text, text, bare);
+
+		if (!path)
+			return -ENOMEM;
+		*last = (struct last_path){text, size, path, kind_of(text, bare, deleted)};
+	}
+	region->path = last->path;
+	region->kind = last->kind;
+	return 0;
+}
+
+int maps_parse(struct maps *maps, const char *text, size_t size, unsigned int options)
+{
+	struct last_path last = {.text = "", .path = "", .kind = REGION_ANONYMOUS};
+	const char *end = text + size;
+	uint64_t floor = 0;
+
+	while (text < end) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		const char *line_end = newline ? newline : end;
+		const char *at = text;
+		struct map_region region = {0};
+
+		text = newline ? newline + 1 : end;
+		if (!parse_numbers(&at, line_end, &region) || region.start < floor) {
+			maps->bad_lines++;
+			continue;
+		}
+		while (at < line_end && *at == ' ')
+			at++;
+		size_t path_bytes = (size_t)(line_end - at);
+		if (path_bytes > MAX_PATH_TEXT || memchr(at, '\0', path_bytes)) {
+			maps->bad_lines++;
+			continue;
+		}
+		floor = region.end;
+		if ((options & MAPS_EXECUTABLE_ONLY) && !(region.protection & REGION_EXEC))
+			continue;
+		if (set_path(maps, &region, at, path_bytes, &last) < 0 ||
+		    vec_push(maps, region) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int read_text(int fd, struct bytes *text)
+{
+	for (;;) {
+		uint8_t *room = bytes_reserve(text, READ_BYTES);
+
+		if (!room)
+			return -ENOMEM;
+		ssize_t n = read(fd, room, READ_BYTES);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : 0;
+		text->size += (size_t)n;
+		if (text->size > MAX_TEXT)
+			return -EFBIG;
+	}
+}
+
+int maps_read(struct maps *maps, pid_t pid, unsigned int options, struct error *err)
+{
+	char path[64];
+	struct bytes text = {0};
+
+	process_path(path, sizeof(path), pid, "maps");
+	SCOPED(fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return process_error(err, -errno, pid, "memory map");
+	int r = read_text(fd, &text);
+	if (r < 0)
+		r = process_error(err, r, pid, "memory map");
+	else if (maps_parse(maps, (const char *)text.data, text.size, options) < 0)
+		r = error_set(err, -ENOMEM, "no memory for the map of process %d", (int)pid);
+	bytes_fini(&text);
+	return r;
+}
+
+void maps_fini(struct maps *maps)
+{
+	arena_fini(&maps->text);
+	vec_fini(maps);
+	maps->bad_lines = 0;
+}
+
+const struct map_region *maps_find(const struct maps *maps, uint64_t address)
+{
+	size_t low = 0;
+	size_t high = maps->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (maps->items[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == maps->count || address < maps->items[low].start)
+		return NULL;
+	return &maps->items[low];
+}
+
+const char *region_kind_name(enum region_kind kind)
+{
+	static const char *const names[] = {
+		[REGION_FILE] = "file",           [REGION_DELETED] = "deleted",
+		[REGION_MEMFD] = "memfd",         [REGION_VDSO] = "vdso",
+		[REGION_VSYSCALL] = "vsyscall",   [REGION_SPECIAL] = "special",
+		[REGION_ANONYMOUS] = "anonymous",
+	};
+
+	return (size_t)kind < ARRAY_SIZE(names) ? names[kind] : "unknown";
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PROC_MAPS_H
+#define WICK_PROC_MAPS_H
+
+/*
+ * maps: the memory map of a process as /proc/PID/maps tells it, at one moment.
+ *
+ * The text is hostile: lines that make no sense, and lines that overlap or go
+ * back behind the one before, are skipped and counted, so the regions are
+ * always sorted and disjoint. What a mapped file is, proc/module_file finds
+ * out; how a map changes over time, proc/address_space keeps.
+ *
+ * The kernel writes a newline in a path as \012 and leaves all other bytes as
+ * they are, a backslash included: a file whose name really holds the four
+ * characters \012 cannot be told apart and is read as a newline.
+ *
+ * A struct maps is used by one thread at a time; reading it is free for all.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/arena.h"
+
+struct error;
+
+enum region_kind {
+	REGION_FILE,     /* a file with a name */
+	REGION_DELETED,  /* a file whose name is gone or now means another file */
+	REGION_MEMFD,    /* memfd_create(); path is /memfd:name */
+	REGION_VDSO,     /* [vdso] */
+	REGION_VSYSCALL, /* [vsyscall] */
+	REGION_SPECIAL, /* [heap], [stack], [anon:name], anon_inode:…, shared memory without a file
+			 */
+	REGION_ANONYMOUS, /* memory without a name; path is "" */
+};
+
+/* Protection bits of a region. */
+#define REGION_READ 1u
+#define REGION_WRITE 2u
+#define REGION_EXEC 4u
+#define REGION_SHARED 8u
+
+struct map_region {
+	uint64_t start;
+	uint64_t end;
+	uint64_t file_offset; /* of start */
+	uint64_t device;      /* as makedev() makes it */
+	uint64_t inode;       /* 0: no file, or not known */
+	const char *path;     /* unescaped, without " (deleted)"; never NULL */
+	enum region_kind kind;
+	uint32_t protection; /* REGION_READ … */
+};
+
+struct maps {
+	struct map_region *items; /* sorted by start, disjoint */
+	size_t count;
+	size_t capacity;
+	size_t bad_lines;  /* skipped */
+	struct arena text; /* the paths */
+};
+
+/* Options of maps_parse() and maps_read(). */
+#define MAPS_EXECUTABLE_ONLY 1u
+
+/*
+ * Adds nothing to what was in maps before: starts from zeroed maps. The caller
+ * releases them with maps_fini(), also after a failure. The text is not kept
+ * and need not end with a newline. Fails only without memory.
+ */
+int maps_parse(struct maps *maps, const char *text, size_t size, unsigned int options);
+
+/* Reads and parses /proc/PID/maps; pid 0 means this process. */
+int maps_read(struct maps *maps, pid_t pid, unsigned int options, struct error *err);
+void maps_fini(struct maps *maps);
+
+/* The region that holds address, NULL when none does. */
+const struct map_region *maps_find(const struct maps *maps, uint64_t address);
+
+const char *region_kind_name(enum region_kind kind); /* "file", "deleted" … */
+
+#endif

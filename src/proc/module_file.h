@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PROC_MODULE_FILE_H
+#define WICK_PROC_MODULE_FILE_H
+
+/*
+ * module_file: what the file behind a mapped region is: its identity, its build
+ * id, and the bias between runtime addresses and ELF vaddrs.
+ *
+ * The file is looked for where the process itself sees it: by its own mapping
+ * (/proc/PID/map_files), its /proc/PID/exe, its root directory, and last by the
+ * bare path. A file found by name counts only when it is the one that is mapped.
+ * Headers are read once for each file, however many processes map it.
+ *
+ * An object is used by one thread at a time.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "model/entity.h"
+
+struct map_region;
+struct module_files;
+
+struct module_place {
+	struct module module; /* path is borrowed from the region, or is a constant */
+	uint64_t bias;        /* runtime address - ELF vaddr */
+	/*
+	 * 0, or why the file could not be read (negative errno; -ESTALE: only
+	 * another file bears the name). The identity then is what the region
+	 * tells, there is no build id, and the bias is a guess: right for files
+	 * whose offsets equal their vaddrs.
+	 */
+	int unread;
+};
+
+struct module_files *module_files_new(void); /* NULL without memory */
+void module_files_free(struct module_files *files);
+
+/*
+ * Finds out what a region of a process shows; pid 0 means this process, -1 a
+ * process that is gone. The owner of anonymous memory, whose vaddrs are the raw
+ * addresses, is for the caller to fill in. The vdso is taken for the one that
+ * this process has. Returns 0 or -ENOMEM: a file that cannot be read is an
+ * answer, see unread.
+ */
+int module_files_identify(struct module_files *files, pid_t pid, const struct map_region *region,
+			  struct module_place *ret);
+
+/* How many files' headers have been read. */
+size_t module_files_read_count(const struct module_files *files);
+
+#endif
