@@ -9,6 +9,9 @@
  * nothing is allocated beyond stated limits. Bytes are copied out with pread(),
  * never mapped, so a file that shrinks under us is an error and not a SIGBUS.
  *
+ * Section headers that are missing or cut off count as "no sections"; a damaged
+ * file or program header is an error.
+ *
  * An elf_file is used by one thread at a time.
  */
 
@@ -66,6 +69,7 @@ bool build_id_equal(const struct build_id *a, const struct build_id *b);
 /* Writes lower-case hex and NUL: text has room for 2 * BUILD_ID_MAX + 1. */
 void build_id_format(const struct build_id *id, char *text);
 
+/* The _at functions return NULL past the last one. */
 size_t elf_segment_count(const struct elf_file *elf);
 const struct elf_segment *elf_segment_at(const struct elf_file *elf, size_t i);
 size_t elf_section_count(const struct elf_file *elf);
@@ -78,11 +82,12 @@ const struct elf_section *elf_section_find(const struct elf_file *elf, const cha
  */
 int elf_section_read(struct elf_file *elf, const struct elf_section *section, void **ret_data,
 		     size_t *ret_size, struct error *err);
+/* Copies n bytes out of the file: all of them or -ERANGE past its end. */
 int elf_read_at(struct elf_file *elf, uint64_t offset, void *place, size_t n);
 
 /*
  * The ELF virtual address at a file offset, by the PT_LOAD that holds it;
- * executable segments win where two share a page. -ENOENT when none does.
+ * executable segments win where two share it. -ENOENT when none does.
  */
 int elf_offset_to_vaddr(const struct elf_file *elf, uint64_t offset, uint64_t *ret_vaddr);
 /* The opposite way. */
@@ -92,7 +97,8 @@ int elf_vaddr_to_offset(const struct elf_file *elf, uint64_t vaddr, uint64_t *re
  * The load bias (runtime address - ELF vaddr) of a mapping of this file that
  * starts at map_start and maps the file from map_offset. Right for several
  * LOAD segments, 4k/16k/64k alignment, a non-zero first p_vaddr, p_vaddr that
- * differs from p_offset, ET_EXEC (0) and ET_DYN.
+ * differs from p_offset, ET_EXEC (0) and ET_DYN. The mapping is taken for an
+ * executable one where segments share a page. -ENOENT when no segment fits.
  */
 int elf_load_bias(const struct elf_file *elf, uint64_t map_start, uint64_t map_offset,
 		  uint64_t *ret_bias);
