@@ -24,7 +24,6 @@
  */
 
 #define MAX_SYMBOLS (1u << 26)
-#define MAX_STRINGS_BYTES (1u << 30) /* two such tables fit 32-bit offsets */
 
 /* Order of preference: the lower value wins. */
 enum kind_rank { RANK_FUNCTION, RANK_IFUNC, RANK_UNTYPED };
@@ -181,8 +180,9 @@ static int append_names(struct elf_symbols *symbols, struct elf_file *elf,
 	char *grown;
 	int r;
 
-	if (strings->size > MAX_STRINGS_BYTES)
-		return -EFBIG;
+	/* Before anything is allocated: the size may be a lie. */
+	if (!elf_section_is_readable(elf, strings))
+		return -ERANGE;
 	grown = realloc(symbols->names, symbols->names_size + strings->size + 1);
 	if (!grown)
 		return -ENOMEM;
@@ -193,7 +193,7 @@ static int append_names(struct elf_symbols *symbols, struct elf_file *elf,
 		return r;
 	grown[strings->size] = '\0';
 	*ret_base = symbols->names_size;
-	symbols->names_size += strings->size + 1;
+	symbols->names_size += strings->size + 1; /* at most 1 GiB each: fits 32 bits */
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "symbol/elf_symbols.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -272,6 +273,24 @@ static void a_name_past_the_strings_drops_the_symbol(void **state)
 	elf_symbols_free(symbols);
 }
 
+static void strings_larger_than_the_file_are_refused_before_allocating(void **state)
+{
+	const struct spec spec = {"a", 0x1000, 8, STB_GLOBAL, STT_FUNC};
+	struct elf_symbols *symbols = NULL;
+	struct elf_file *elf = NULL;
+	struct elf_builder b;
+
+	builder_init(&b, ET_DYN);
+	builder_text(&b, ".text", TEXT, TEXT_SIZE);
+	add_table(&b, SHT_SYMTAB, &spec, 1);
+	b.sections[3].sh_size = 1 << 30;
+	builder_finish(&b);
+	assert_int_equal(elf_open_memory(b.data, b.size, "image", &elf, NULL), 0);
+	assert_int_equal(elf_symbols_read(elf, &symbols, NULL), -ERANGE);
+	assert_null(symbols);
+	elf_close(elf);
+}
+
 static void a_file_without_symbols_gives_an_empty_table(void **state)
 {
 	struct elf_symbols *symbols;
@@ -302,6 +321,7 @@ int main(void)
 		cmocka_unit_test(symbols_outside_their_section_or_of_data_are_dropped),
 		cmocka_unit_test(both_tables_are_read_and_what_they_share_counts_once),
 		cmocka_unit_test(a_name_past_the_strings_drops_the_symbol),
+		cmocka_unit_test(strings_larger_than_the_file_are_refused_before_allocating),
 		cmocka_unit_test(a_file_without_symbols_gives_an_empty_table),
 	};
 
