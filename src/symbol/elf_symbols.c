@@ -31,11 +31,11 @@ enum binding_rank { RANK_GLOBAL, RANK_WEAK, RANK_LOCAL };
 
 struct candidate {
 	uint64_t start;
-	uint64_t size;  /* 0: unknown until the next symbol is */
-	uint64_t limit; /* end of the section */
+	uint64_t size; /* of a sizeless one: up to the end of its section */
 	uint32_t name;
 	uint8_t kind;
 	uint8_t binding;
+	bool is_sized;
 };
 
 struct kept {
@@ -150,7 +150,8 @@ static int add_candidate(struct build *build, const struct elf_file *elf, const 
 {
 	const struct elf_section *section;
 	int kind = kind_of(symbol);
-	uint64_t limit, size;
+	uint64_t room;
+	bool is_sized;
 
 	if (kind < 0 || names[name] == '\0')
 		return 0;
@@ -159,18 +160,17 @@ static int add_candidate(struct build *build, const struct elf_file *elf, const 
 	section = section_of(elf, symbol, kind != RANK_UNTYPED);
 	if (!section)
 		return 0;
-	limit = section->addr + section->size;
-	size = symbol->st_size;
-	if (size > limit - symbol->st_value)
-		size = limit - symbol->st_value;
-	return vec_push(&build->candidates, (struct candidate){
-						    .start = symbol->st_value,
-						    .size = size,
-						    .limit = limit,
-						    .name = name,
-						    .kind = (uint8_t)kind,
-						    .binding = binding_of(symbol),
-					    });
+	room = section->addr + section->size - symbol->st_value;
+	is_sized = symbol->st_size > 0;
+	return vec_push(&build->candidates,
+			(struct candidate){
+				.start = symbol->st_value,
+				.size = is_sized && symbol->st_size < room ? symbol->st_size : room,
+				.is_sized = is_sized,
+				.name = name,
+				.kind = (uint8_t)kind,
+				.binding = binding_of(symbol),
+			});
 }
 
 /* Appends the string table to the names and tells where it begins. */
@@ -233,10 +233,13 @@ static int read_table(struct build *build, struct elf_symbols *symbols, struct e
 
 static int compare_names(const char *a, const char *b)
 {
-	size_t underscores_a = strspn(a, "_");
-	size_t underscores_b = strspn(b, "_");
+	size_t underscores_a, underscores_b;
 	size_t length_a, length_b;
 
+	if (strcmp(a, b) == 0)
+		return 0; /* the usual case: one symbol in both tables */
+	underscores_a = strspn(a, "_");
+	underscores_b = strspn(b, "_");
 	if (underscores_a != underscores_b)
 		return underscores_a < underscores_b ? -1 : 1;
 	length_a = strlen(a);
@@ -262,14 +265,29 @@ static int compare_aliases(const void *left, const void *right, void *argument)
 
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
-	if ((a->size == 0) != (b->size == 0))
-		return a->size ? -1 : 1;
+	if (a->is_sized != b->is_sized)
+		return a->is_sized ? -1 : 1;
 	if (a->binding != b->binding)
 		return a->binding < b->binding ? -1 : 1;
 	r = compare_names(context->names + a->name, context->names + b->name);
 	if (r != 0)
 		return r;
 	return (a->size < b->size) - (a->size > b->size);
+}
+
+/* Puts the candidates of one address in order, best first. */
+static void sort_group(struct address_ref *refs, size_t count, struct sort_context *context)
+{
+	struct address_ref swap = refs[0];
+
+	if (count > 2) {
+		qsort_r(refs, count, sizeof(*refs), compare_aliases, context);
+		return;
+	}
+	if (count == 2 && compare_aliases(&refs[0], &refs[1], context) > 0) {
+		refs[0] = refs[1];
+		refs[1] = swap;
+	}
 }
 
 static int push_piece(struct build *build, uint64_t start, uint32_t owner)
@@ -330,17 +348,15 @@ static int open_group(struct build *build, struct address_ref *refs, size_t coun
 	uint64_t reach = 0;
 	size_t used = 0;
 
-	if (best->size == 0) {
-		/* Inside something else it is a label. */
-		if (build->open.count)
-			return 0;
-		return open_symbol(build, best,
-				   (next < best->limit ? next : best->limit) - best->start);
+	if ((!best->is_sized || best->kind == RANK_UNTYPED) && build->open.count)
+		return 0; /* inside something else it is a label */
+	if (!best->is_sized) {
+		uint64_t room = next - best->start;
+
+		return open_symbol(build, best, room < best->size ? room : best->size);
 	}
-	if (best->kind == RANK_UNTYPED && build->open.count)
-		return 0;
 	for (size_t i = 0; i < count; i++) {
-		if (candidates[refs[i].index].size <= reach)
+		if (!candidates[refs[i].index].is_sized || candidates[refs[i].index].size <= reach)
 			continue;
 		reach = candidates[refs[i].index].size;
 		refs[used++] = refs[i];
@@ -367,8 +383,7 @@ static int flatten(struct build *build, const char *names)
 		for (n = 1; i + n < count && refs[i + n].address == refs[i].address;)
 			n++;
 		next = i + n < count ? refs[i + n].address : UINT64_MAX;
-		if (n > 1)
-			qsort_r(refs + i, n, sizeof(*refs), compare_aliases, &context);
+		sort_group(refs + i, n, &context);
 		if (close_until(build, refs[i].address) < 0 ||
 		    open_group(build, refs + i, n, next) < 0)
 			return -ENOMEM;
@@ -386,7 +401,11 @@ static void *take_trimmed(void *items, size_t count, size_t item_bytes)
 
 static int build_index(struct build *build, struct elf_symbols *symbols)
 {
-	if (vec_reserve(&build->order, build->candidates.count) < 0)
+	/* Room that stays untouched costs nothing; growing in steps would. */
+	if (vec_reserve(&build->order, build->candidates.count) < 0 ||
+	    vec_reserve(&build->kept, build->candidates.count) < 0 ||
+	    vec_reserve(&build->starts, build->candidates.count) < 0 ||
+	    vec_reserve(&build->owners, build->candidates.count) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < build->candidates.count; i++)
 		build->order.items[i] =
