@@ -359,6 +359,12 @@ const struct elf_section *elf_section_find(const struct elf_file *elf, const cha
 	return NULL;
 }
 
+bool elf_section_is_readable(const struct elf_file *elf, const struct elf_section *section)
+{
+	return section->type != SHT_NOBITS && section->size <= MAX_SECTION_BYTES &&
+	       section->offset <= elf->size && section->size <= elf->size - section->offset;
+}
+
 int elf_section_read(struct elf_file *elf, const struct elf_section *section, void **ret_data,
 		     size_t *ret_size, struct error *err)
 {

@@ -82,6 +82,8 @@ const struct elf_section *elf_section_find(const struct elf_file *elf, const cha
  */
 int elf_section_read(struct elf_file *elf, const struct elf_section *section, void **ret_data,
 		     size_t *ret_size, struct error *err);
+/* Whether elf_section_read() would find all bytes of the section. */
+bool elf_section_is_readable(const struct elf_file *elf, const struct elf_section *section);
 /* Copies n bytes out of the file: all of them or -ERANGE past its end. */
 int elf_read_at(struct elf_file *elf, uint64_t offset, void *place, size_t n);
 

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "symbol/demangle.h"
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libiberty/demangle.h>
+
+#include "base/bytes.h"
+
+/*
+ * libiberty's parser recurses as deep as the name nests. At this length the
+ * worst name (nothing but "F") needs less than 4 MiB of stack; its printer has
+ * a limit of its own.
+ */
+#define MAX_INPUT_BYTES (16u << 10)
+/* Back references let a short name stand for an endless text. */
+#define MAX_OUTPUT_BYTES (64u << 10)
+/* libiberty refuses names beyond half its recursion limit unless told otherwise. */
+#define SHORT_NAME_BYTES (DEMANGLE_RECURSION_LIMIT / 2)
+
+struct output {
+	struct bytes text;
+	jmp_buf full;
+};
+
+typedef int demangler(const char *, int, demangle_callbackref, void *);
+
+/*
+ * Called by libiberty with parts of the text. It cannot be told to stop and
+ * would print for hours: a jump leaves it. What it works with is on its stack,
+ * except for the buffer of a Rust punycode name, which is lost in that case.
+ */
+static void put_part(const char *part, size_t size, void *opaque)
+{
+	struct output *output = opaque;
+
+	if (size > MAX_OUTPUT_BYTES - output->text.size)
+		longjmp(output->full, 1);
+	bytes_put(&output->text, part, size);
+}
+
+/*
+ * The output belongs to the caller, for locals of the function that calls
+ * setjmp() have no certain value after the jump.
+ */
+static bool run(demangler *function, const char *name, int options, struct output *output)
+{
+	if (setjmp(output->full) != 0)
+		return false;
+	return function(name, options, put_part, output) && output->text.size > 0;
+}
+
+static char *demangle_with(demangler *function, const char *name, int options)
+{
+	struct output output = {0};
+
+	if (run(function, name, options, &output))
+		bytes_put_u8(&output.text, '\0');
+	else
+		output.text.failed = true;
+	if (output.text.failed) {
+		bytes_fini(&output.text);
+		return NULL;
+	}
+	return (char *)output.text.data;
+}
+
+static bool has_prefix(const char *name, const char *prefix)
+{
+	return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+char *demangle(const char *name)
+{
+	int options = DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP;
+	bool is_itanium = has_prefix(name, "_Z") || has_prefix(name, "_GLOBAL_");
+	size_t size;
+	char *text;
+
+	if (!is_itanium && !has_prefix(name, "_R"))
+		return NULL;
+	size = strnlen(name, MAX_INPUT_BYTES + 1);
+	if (size > MAX_INPUT_BYTES)
+		return NULL;
+	if (size > SHORT_NAME_BYTES)
+		options |= DMGL_NO_RECURSE_LIMIT;
+	/* Rust first: its older names are C++ names with a hash in disguise. */
+	text = demangle_with(rust_demangle_callback, name, DMGL_NO_OPTS);
+	if (text || !is_itanium)
+		return text;
+	return demangle_with(cplus_demangle_v3_callback, name, options);
+}

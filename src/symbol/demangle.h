@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_SYMBOL_DEMANGLE_H
+#define WICK_SYMBOL_DEMANGLE_H
+
+/*
+ * demangle: linker names of C++ and Rust as their authors wrote them, without
+ * return types and without the hash of Rust names.
+ *
+ * Names are hostile: input and output are limited, deep nesting is refused.
+ */
+
+/*
+ * Returns readable text that the caller frees, or NULL when the name is not
+ * mangled, is malformed, exceeds the limits or memory ran out: it is shown as it is then.
+ */
+char *demangle(const char *name);
+
+#endif

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "symbol/symboliser.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/id_index.h"
+#include "base/scope.h"
+#include "base/vec.h"
+#include "model/entity.h"
+#include "symbol/demangle.h"
+#include "symbol/elf_symbols.h"
+#include "symbol/kernel_symbols.h"
+#include "symbol/module_symbols.h"
+
+/* Stands for the kernel among module ids; MODULE_NONE never has a state. */
+#define KERNEL_ID MODULE_NONE
+
+static const struct symbol_frame unknown_frame = {.function = "[unknown]"};
+
+struct module_state {
+	uint32_t id;
+	const char *base; /* last part of the path */
+	struct module_symbols symbols;
+	/* One for each symbol of each table, made when first asked for. */
+	struct symbol_frame **frames[MODULE_SYMBOL_TABLES];
+};
+
+/* An answer that belongs to one address: a kernel function's start or no name. */
+struct address_frame {
+	uint32_t module_id;
+	uint64_t address;
+	const struct symbol_frame *frame;
+};
+
+struct symboliser {
+	bool demangle;
+	char **paths;
+	size_t path_count;
+	const struct kernel_symbols *kernel;
+	VEC(struct module_state *) modules;
+	struct id_index module_index; /* by module id */
+	VEC(struct address_frame) addresses;
+	struct id_index address_index; /* by module id and address */
+	struct arena arena;            /* frames and names */
+};
+
+static void scope_release_symboliser(struct symboliser **symboliser)
+{
+	symboliser_free(*symboliser);
+}
+
+static void module_state_free(struct module_state *state)
+{
+	if (!state)
+		return;
+	module_symbols_fini(&state->symbols);
+	for (size_t i = 0; i < MODULE_SYMBOL_TABLES; i++)
+		free(state->frames[i]);
+	free(state);
+}
+
+static void scope_release_module_state(struct module_state **state)
+{
+	module_state_free(*state);
+}
+
+int symboliser_new(const struct symboliser_config *config, struct symboliser **ret,
+		   struct error *err)
+{
+	SCOPED(symboliser) struct symboliser *symboliser = calloc(1, sizeof(*symboliser));
+
+	if (!symboliser)
+		return error_set(err, -ENOMEM, "out of memory");
+	symboliser->demangle = config->demangle;
+	symboliser->paths = calloc(config->symbol_path_count + 1, sizeof(*symboliser->paths));
+	if (!symboliser->paths)
+		return error_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < config->symbol_path_count; i++) {
+		symboliser->paths[i] = strdup(config->symbol_paths[i]);
+		if (!symboliser->paths[i])
+			return error_set(err, -ENOMEM, "out of memory");
+		symboliser->path_count++;
+	}
+	*ret = scope_take(&symboliser);
+	return 0;
+}
+
+void symboliser_free(struct symboliser *symboliser)
+{
+	if (!symboliser)
+		return;
+	for (size_t i = 0; i < symboliser->modules.count; i++)
+		module_state_free(symboliser->modules.items[i]);
+	vec_fini(&symboliser->modules);
+	id_index_fini(&symboliser->module_index);
+	vec_fini(&symboliser->addresses);
+	id_index_fini(&symboliser->address_index);
+	for (size_t i = 0; i < symboliser->path_count; i++)
+		free(symboliser->paths[i]);
+	free(symboliser->paths);
+	arena_fini(&symboliser->arena);
+	free(symboliser);
+}
+
+void symboliser_set_kernel(struct symboliser *symboliser, const struct kernel_symbols *kernel)
+{
+	/* Answers of the former table are kept valid but not given again. */
+	symboliser->addresses.count = 0;
+	id_index_clear(&symboliser->address_index);
+	symboliser->kernel = kernel;
+}
+
+/* Makes a frame with a copy of the name. NULL without memory. */
+static struct symbol_frame *make_frame(struct symboliser *symboliser, const char *name, size_t size)
+{
+	struct symbol_frame *frame = arena_alloc(&symboliser->arena, sizeof(*frame));
+	char *copy = arena_strndup(&symboliser->arena, name, size);
+
+	if (!frame || !copy)
+		return NULL;
+	*frame = (struct symbol_frame){.function = copy};
+	return frame;
+}
+
+static struct symbol_frame *make_named_frame(struct symboliser *symboliser, const char *name)
+{
+	SCOPED(mem) char *text = NULL;
+	/* .symtab says "memcpy@@GLIBC_2.17" where .dynsym says "memcpy". */
+	size_t size = strcspn(name, "@");
+	SCOPED(mem) char *plain = NULL;
+
+	if (size == 0)
+		size = strlen(name);
+	if (!symboliser->demangle)
+		return make_frame(symboliser, name, size);
+	plain = name[size] ? strndup(name, size) : NULL;
+	text = demangle(plain ? plain : name);
+	return text ? make_frame(symboliser, text, strlen(text))
+		    : make_frame(symboliser, name, size);
+}
+
+static struct module_state *find_state(const struct symboliser *symboliser, uint32_t module_id)
+{
+	struct id_probe probe = id_index_probe(&symboliser->module_index, hash_pair(module_id, 0));
+	uint32_t i;
+
+	while ((i = id_probe_next(&symboliser->module_index, &probe)) != ID_NONE)
+		if (symboliser->modules.items[i]->id == module_id)
+			return symboliser->modules.items[i];
+	return NULL;
+}
+
+static const char *base_name(const struct module *module)
+{
+	const char *slash;
+
+	if (module->kind == MODULE_ANONYMOUS)
+		return "[anon]";
+	if (module->kind == MODULE_VDSO)
+		return "[vdso]";
+	slash = strrchr(module->path, '/');
+	return slash ? slash + 1 : module->path;
+}
+
+/* Opens the module at its first use. NULL without memory. */
+static struct module_state *get_state(struct symboliser *symboliser, const struct module *module,
+				      uint32_t module_id)
+{
+	struct symbol_search search = {(const char *const *)symboliser->paths,
+				       symboliser->path_count};
+	SCOPED(module_state) struct module_state *state = NULL;
+	const char *base = base_name(module);
+	struct module_state *found = find_state(symboliser, module_id);
+
+	if (found)
+		return found;
+	state = calloc(1, sizeof(*state));
+	if (!state || vec_reserve(&symboliser->modules, symboliser->modules.count + 1) < 0)
+		return NULL;
+	state->id = module_id;
+	state->base = arena_strndup(&symboliser->arena, base, strlen(base));
+	if (!state->base)
+		return NULL;
+	module_symbols_init(&state->symbols, module, &search);
+	for (size_t i = 0; i < state->symbols.table_count; i++) {
+		uint32_t count = elf_symbols_count(state->symbols.tables[i]);
+
+		state->frames[i] = calloc(count, sizeof(*state->frames[i]));
+		if (!state->frames[i])
+			return NULL;
+	}
+	if (id_index_add(&symboliser->module_index, hash_pair(module_id, 0),
+			 (uint32_t)symboliser->modules.count) < 0)
+		return NULL;
+	found = scope_take(&state);
+	symboliser->modules.items[symboliser->modules.count++] = found;
+	return found;
+}
+
+static const struct symbol_frame *find_symbol_frame(struct symboliser *symboliser,
+						    struct module_state *state, uint64_t vaddr)
+{
+	for (size_t i = 0; i < state->symbols.table_count; i++) {
+		const struct elf_symbols *table = state->symbols.tables[i];
+		uint32_t symbol = elf_symbols_find(table, vaddr);
+
+		if (symbol == ELF_SYMBOL_NONE)
+			continue;
+		if (!state->frames[i][symbol])
+			state->frames[i][symbol] =
+				make_named_frame(symboliser, elf_symbols_at(table, symbol).name);
+		return state->frames[i][symbol];
+	}
+	return NULL;
+}
+
+static const struct symbol_frame *find_address_frame(const struct symboliser *symboliser,
+						     uint32_t module_id, uint64_t address)
+{
+	struct id_probe probe =
+		id_index_probe(&symboliser->address_index, hash_pair(module_id, address));
+	uint32_t i;
+
+	while ((i = id_probe_next(&symboliser->address_index, &probe)) != ID_NONE) {
+		const struct address_frame *known = &symboliser->addresses.items[i];
+
+		if (known->module_id == module_id && known->address == address)
+			return known->frame;
+	}
+	return NULL;
+}
+
+/* Files the frame, which may be NULL for want of memory, under its address. */
+static const struct symbol_frame *keep_address_frame(struct symboliser *symboliser,
+						     uint32_t module_id, uint64_t address,
+						     const struct symbol_frame *frame)
+{
+	struct address_frame entry = {module_id, address, frame};
+	uint32_t id = (uint32_t)symboliser->addresses.count;
+
+	/* An entry that the index does not name is only made again. */
+	if (frame && vec_push(&symboliser->addresses, entry) == 0)
+		(void)id_index_add(&symboliser->address_index, hash_pair(module_id, address), id);
+	return frame;
+}
+
+/* "base+0x1234": says where the address is and that it has no name. */
+static const struct symbol_frame *get_nameless_frame(struct symboliser *symboliser,
+						     uint32_t module_id, const char *base,
+						     uint64_t address)
+{
+	const struct symbol_frame *frame = find_address_frame(symboliser, module_id, address);
+	char text[512];
+
+	if (frame)
+		return frame;
+	(void)snprintf(text, sizeof(text), "%s+0x%" PRIx64, base, address); /* NAME_MAX fits */
+	return keep_address_frame(symboliser, module_id, address,
+				  make_frame(symboliser, text, strlen(text)));
+}
+
+static enum symbol_quality answer(const struct symbol_frame *frame, enum symbol_quality quality,
+				  const struct symbol_frame **ret_frames, size_t *ret_count)
+{
+	*ret_frames = frame ? frame : &unknown_frame;
+	*ret_count = 1;
+	return frame ? quality : SYMBOL_NONE;
+}
+
+enum symbol_quality symboliser_resolve_kernel(struct symboliser *symboliser, uint64_t address,
+					      const struct symbol_frame **ret_frames,
+					      size_t *ret_count)
+{
+	const struct symbol_frame *frame;
+	struct kernel_symbol symbol;
+
+	if (!symboliser->kernel || !kernel_symbols_find(symboliser->kernel, address, &symbol))
+		return answer(get_nameless_frame(symboliser, KERNEL_ID, "[kernel]", address),
+			      SYMBOL_NONE, ret_frames, ret_count);
+	frame = find_address_frame(symboliser, KERNEL_ID, symbol.start);
+	if (!frame)
+		frame = keep_address_frame(symboliser, KERNEL_ID, symbol.start,
+					   make_named_frame(symboliser, symbol.name));
+	return answer(frame, SYMBOL_NAME_ONLY, ret_frames, ret_count);
+}
+
+enum symbol_quality symboliser_resolve(struct symboliser *symboliser, const struct module *module,
+				       uint32_t module_id, uint64_t vaddr,
+				       const struct symbol_frame **ret_frames, size_t *ret_count)
+{
+	const struct symbol_frame *frame;
+	struct module_state *state;
+
+	if (!module || module_id == MODULE_NONE)
+		return answer(&unknown_frame, SYMBOL_NONE, ret_frames, ret_count);
+	if (module->kind == MODULE_KERNEL || module->kind == MODULE_KERNEL_MODULE)
+		return symboliser_resolve_kernel(symboliser, vaddr, ret_frames, ret_count);
+	state = get_state(symboliser, module, module_id);
+	if (!state)
+		return answer(NULL, SYMBOL_NONE, ret_frames, ret_count);
+	frame = find_symbol_frame(symboliser, state, vaddr);
+	if (frame)
+		return answer(frame, SYMBOL_NAME_ONLY, ret_frames, ret_count);
+	return answer(get_nameless_frame(symboliser, module_id, state->base, vaddr), SYMBOL_NONE,
+		      ret_frames, ret_count);
+}
+
+const char *symboliser_module_problem(const struct symboliser *symboliser, uint32_t module_id)
+{
+	const struct module_state *state = find_state(symboliser, module_id);
+
+	return state && state->symbols.problem[0] ? state->symbols.problem : NULL;
+}
