@@ -148,6 +148,16 @@ static enum region_kind kind_of(const char *path, size_t size, bool deleted)
 	return deleted ? REGION_DELETED : REGION_FILE;
 }
 
+enum region_kind region_kind_of(const char *name, size_t size, size_t *ret_bare)
+{
+	static const char deleted_mark[] = " (deleted)";
+	const size_t mark = sizeof(deleted_mark) - 1;
+	bool deleted = size > mark && !memcmp(name + size - mark, deleted_mark, mark);
+
+	*ret_bare = deleted ? size - mark : size;
+	return kind_of(name, *ret_bare, deleted);
+}
+
 static char *unescape(struct arena *arena, const char *text, size_t size)
 {
 	char *copy = arena_strndup(arena, text, size);
@@ -179,17 +189,14 @@ struct last_path {
 static int set_path(struct maps *maps, struct map_region *region, const char *text, size_t size,
 		    struct last_path *last)
 {
-	static const char deleted_mark[] = " (deleted)";
-	const size_t mark = sizeof(deleted_mark) - 1;
-
 	if (size != last->size || memcmp(text, last->text, size) != 0) {
-		bool deleted = size > mark && !memcmp(text + size - mark, deleted_mark, mark);
-		size_t bare = deleted ? size - mark : size;
+		size_t bare;
+		enum region_kind kind = region_kind_of(text, size, &bare);
 		const char *path = unescape(&maps->text, text, bare);
 
 		if (!path)
 			return -ENOMEM;
-		*last = (struct last_path){text, size, path, kind_of(text, bare, deleted)};
+		*last = (struct last_path){text, size, path, kind};
 	}
 	region->path = last->path;
 	region->kind = last->kind;

@@ -79,6 +79,12 @@ void maps_fini(struct maps *maps);
 /* The region that holds address, NULL when none does. */
 const struct map_region *maps_find(const struct maps *maps, uint64_t address);
 
+/*
+ * The kind that a name of the kernel's tells; the first *ret_bare bytes of it
+ * are the path without " (deleted)".
+ */
+enum region_kind region_kind_of(const char *name, size_t size, size_t *ret_bare);
+
 const char *region_kind_name(enum region_kind kind); /* "file", "deleted" … */
 
 #endif

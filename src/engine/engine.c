@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/engine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/scope.h"
+
+struct engine {
+	const struct engine_ops *ops;
+	void *self;
+};
+
+static const struct engine_ops *first_that_works(struct error *err)
+{
+	size_t i;
+
+	for (i = 0; engine_table[i]; i++)
+		if (engine_table[i]->probe(err) == 0)
+			return engine_table[i];
+	return NULL;
+}
+
+const struct engine_ops *engine_find(const char *name, struct error *err)
+{
+	size_t i;
+
+	if (strcmp(name, "auto") == 0)
+		return first_that_works(err);
+	for (i = 0; engine_table[i]; i++)
+		if (strcmp(engine_table[i]->name, name) == 0)
+			return engine_table[i];
+	(void)error_set(err, -EINVAL, "there is no engine called %s", name);
+	error_remedy(err, "see: wick list engines");
+	return NULL;
+}
+
+int engine_open(const struct engine_ops *ops, const struct engine_config *config,
+		const struct target *target, struct sink *sink, struct engine **ret,
+		struct error *err)
+{
+	SCOPED(mem) struct engine *engine = calloc(1, sizeof(*engine));
+	int r;
+
+	if (!engine)
+		return error_set(err, -ENOMEM, "out of memory");
+	engine->ops = ops;
+	r = ops->open(config, target, sink, &engine->self, err);
+	if (r < 0)
+		return r;
+	*ret = scope_take(&engine);
+	return 0;
+}
+
+void engine_close(struct engine *engine)
+{
+	if (!engine)
+		return;
+	engine->ops->close(engine->self);
+	free(engine);
+}
+
+int engine_start(struct engine *engine, struct error *err)
+{
+	return engine->ops->start(engine->self, err);
+}
+
+int engine_fd(struct engine *engine)
+{
+	return engine->ops->fd(engine->self);
+}
+
+int engine_drain(struct engine *engine, struct error *err)
+{
+	return engine->ops->drain(engine->self, err);
+}
+
+int engine_stop(struct engine *engine, struct error *err)
+{
+	return engine->ops->stop(engine->self, err);
+}
+
+void engine_stats(struct engine *engine, struct engine_stats *ret)
+{
+	*ret = (struct engine_stats){0};
+	engine->ops->stats(engine->self, ret);
+}
+
+const char *engine_notice(struct engine *engine)
+{
+	return engine->ops->notice(engine->self);
+}

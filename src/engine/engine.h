@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_ENGINE_ENGINE_H
+#define WICK_ENGINE_ENGINE_H
+
+/*
+ * engine: a source of samples.
+ *
+ * An engine watches a target and pushes what it sees into a sink until it is
+ * stopped. Engines know nothing about files, formats or the command line.
+ *
+ *	engine_open()	everything is armed, nothing is sampled yet
+ *	engine_start()	samples flow (a command starts them itself, by its exec)
+ *	engine_drain()	moves what has gathered into the sink
+ *	engine_stop()	no more samples; the last ones have been moved
+ *
+ * Threads: one thread drives an engine; the sink is called on that thread, from
+ * inside these functions only.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct engine;
+struct error;
+struct sink;
+
+enum target_kind {
+	TARGET_COMMAND,   /* one process that waits for its exec */
+	TARGET_PROCESSES, /* all threads of these, new ones included */
+	TARGET_THREADS,   /* these alone */
+	TARGET_MACHINE,
+};
+
+struct target {
+	enum target_kind kind;
+	const pid_t *ids; /* pids or tids */
+	size_t count;
+	bool children; /* follow processes that the target starts */
+};
+
+struct engine_config {
+	const char *event;     /* "cpu-clock" … */
+	uint32_t frequency_hz; /* 0 with a period */
+	uint64_t period;       /* events between samples; 0: by frequency */
+	uint32_t depth;        /* frames kept of a stack */
+	bool kernel;           /* kernel frames too */
+};
+
+/* What an engine knows about itself: the numbers behind the summary. */
+struct engine_stats {
+	uint64_t samples;
+	uint64_t lost;      /* the kernel said so */
+	uint64_t expected;  /* by the time that the target ran; 0: not known */
+	uint64_t run_ns;    /* CPU time of the target while it was watched */
+	uint64_t throttled; /* times that the kernel held the event back */
+	uint64_t truncated; /* stacks cut at the depth limit */
+	uint64_t frames;    /* of all samples */
+	uint64_t unmapped;  /* frames in no known module */
+	uint64_t unique_stacks;
+	uint32_t frequency_hz;   /* as granted */
+	uint32_t depth_limit;    /* as granted */
+	bool kernel;             /* as granted */
+	uint64_t sample_cost_ns; /* what one sample costs the target, measured here */
+	uint64_t ring_bytes;
+};
+
+struct engine_ops {
+	const char *name;
+	const char *summary;
+	/* 0 when the engine works here, else a negative errno and why not. */
+	int (*probe)(struct error *err);
+	int (*open)(const struct engine_config *config, const struct target *target,
+		    struct sink *sink, void **ret_self, struct error *err);
+	int (*start)(void *self, struct error *err);
+	int (*fd)(void *self);
+	int (*drain)(void *self, struct error *err);
+	int (*stop)(void *self, struct error *err);
+	void (*stats)(void *self, struct engine_stats *ret);
+	/* What the kernel did not grant, for a person; "" when all was. */
+	const char *(*notice)(void *self);
+	void (*close)(void *self);
+};
+
+/* All engines in order of preference, NULL last. */
+extern const struct engine_ops *const engine_table[];
+
+/* The engine of a name, "auto" for the first that works. NULL with err set. */
+const struct engine_ops *engine_find(const char *name, struct error *err);
+
+/*
+ * Opens an engine. The caller releases *ret with engine_close(). Borrows the
+ * sink until then. On failure *ret is untouched.
+ */
+int engine_open(const struct engine_ops *ops, const struct engine_config *config,
+		const struct target *target, struct sink *sink, struct engine **ret,
+		struct error *err);
+void engine_close(struct engine *engine); /* NULL is fine */
+
+int engine_start(struct engine *engine, struct error *err);
+int engine_fd(struct engine *engine); /* readable when draining pays */
+int engine_drain(struct engine *engine, struct error *err);
+int engine_stop(struct engine *engine, struct error *err);
+void engine_stats(struct engine *engine, struct engine_stats *ret);
+const char *engine_notice(struct engine *engine);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/perf/event.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/number.h"
+#include "base/scope.h"
+
+#define SOFTWARE(name, text, config)                                                               \
+	{                                                                                          \
+		name, text, name, "count", PERF_TYPE_SOFTWARE, config, false, 1                    \
+	}
+#define HARDWARE(name, text, config)                                                               \
+	{                                                                                          \
+		name, text, name, "count", PERF_TYPE_HARDWARE, config, false, 0                    \
+	}
+
+const struct event_kind event_kinds[] = {
+	{"cpu-clock", "CPU time, by a timer on each CPU", "cpu", "nanoseconds", PERF_TYPE_SOFTWARE,
+	 PERF_COUNT_SW_CPU_CLOCK, true, 0},
+	{"task-clock", "CPU time, by a timer for each thread", "cpu", "nanoseconds",
+	 PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, true, 0},
+	SOFTWARE("page-faults", "memory touched for the first time or read in",
+		 PERF_COUNT_SW_PAGE_FAULTS),
+	SOFTWARE("minor-faults", "page faults without reading", PERF_COUNT_SW_PAGE_FAULTS_MIN),
+	SOFTWARE("major-faults", "page faults that read from storage",
+		 PERF_COUNT_SW_PAGE_FAULTS_MAJ),
+	SOFTWARE("context-switches", "times that a thread left its CPU",
+		 PERF_COUNT_SW_CONTEXT_SWITCHES),
+	SOFTWARE("cpu-migrations", "times that a thread changed its CPU",
+		 PERF_COUNT_SW_CPU_MIGRATIONS),
+	HARDWARE("cycles", "CPU cycles (needs a hardware PMU)", PERF_COUNT_HW_CPU_CYCLES),
+	HARDWARE("instructions", "instructions (needs a hardware PMU)", PERF_COUNT_HW_INSTRUCTIONS),
+	HARDWARE("cache-references", "cache accesses (needs a hardware PMU)",
+		 PERF_COUNT_HW_CACHE_REFERENCES),
+	HARDWARE("cache-misses", "cache misses (needs a hardware PMU)", PERF_COUNT_HW_CACHE_MISSES),
+	HARDWARE("branches", "branches (needs a hardware PMU)", PERF_COUNT_HW_BRANCH_INSTRUCTIONS),
+	HARDWARE("branch-misses", "mispredicted branches (needs a hardware PMU)",
+		 PERF_COUNT_HW_BRANCH_MISSES),
+	{0},
+};
+
+const struct event_kind *event_find(const char *name, struct error *err)
+{
+	const struct event_kind *kind;
+
+	for (kind = event_kinds; kind->name; kind++)
+		if (strcmp(kind->name, name) == 0)
+			return kind;
+	(void)error_set(err, -EINVAL, "there is no event called %s", name);
+	error_remedy(err, "see: wick list events");
+	return NULL;
+}
+
+int64_t event_setting(const char *name, int64_t fallback)
+{
+	char path[96];
+	char text[32] = "";
+	ssize_t n;
+	long long value;
+
+	(void)snprintf(path, sizeof(path), "/proc/sys/kernel/%s", name);
+	SCOPED(fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (n <= 0 || sscanf(text, "%lld", &value) != 1)
+		return fallback;
+	return value;
+}
+
+void event_grant_init(struct event_grant *grant, const struct event_wish *wish)
+{
+	struct perf_event_attr *attr = &grant->attr;
+	int64_t max_stack = event_setting("perf_event_max_stack", 127);
+
+	*grant = (struct event_grant){.kernel = true, .build_ids = true};
+	grant->kernel_frames_hidden = !wish->kernel;
+	grant->depth = wish->depth < max_stack ? wish->depth : (uint32_t)max_stack;
+	attr->size = sizeof(*attr);
+	attr->type = wish->kind->type;
+	attr->config = wish->kind->config;
+	attr->sample_type =
+		PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN;
+	if (wish->kind->clock) {
+		/*
+		 * A fixed period in nanoseconds instead of a frequency: the kernel
+		 * then has nothing to adjust, and the weight of a sample is known.
+		 */
+		attr->sample_period = wish->period ? wish->period : NS_PER_SEC / wish->frequency_hz;
+	} else {
+		attr->sample_type |= PERF_SAMPLE_PERIOD;
+		attr->freq = wish->period == 0 && wish->kind->default_period == 0;
+		if (attr->freq)
+			attr->sample_freq = wish->frequency_hz;
+		else
+			attr->sample_period =
+				wish->period ? wish->period : wish->kind->default_period;
+	}
+	attr->sample_max_stack = (uint16_t)grant->depth;
+	attr->disabled = 1;
+	attr->enable_on_exec = wish->enable_on_exec;
+	attr->inherit = wish->inherit || wish->inherit_thread;
+	attr->inherit_thread = wish->inherit_thread;
+	attr->exclude_hv = 1;
+	attr->exclude_idle = 1;
+	attr->exclude_guest = 1;
+	attr->exclude_callchain_kernel = !wish->kernel;
+	attr->mmap = 1;
+	attr->mmap2 = 1;
+	attr->build_id = 1;
+	attr->comm = 1;
+	attr->comm_exec = 1;
+	attr->task = 1;
+	attr->sample_id_all = 1;
+	attr->use_clockid = 1;
+	attr->clockid = CLOCK_MONOTONIC;
+	attr->watermark = 1;
+	attr->wakeup_watermark = wish->wakeup_bytes;
+}
+
+/* Gives up one wish that this error may be about. False when there is none left. */
+static bool lower(struct event_grant *grant, int code)
+{
+	struct perf_event_attr *attr = &grant->attr;
+
+	if (code == -EINVAL && attr->build_id) { /* before Linux 5.12 */
+		attr->build_id = 0;
+		grant->build_ids = false;
+		return true;
+	}
+	if ((code == -EACCES || code == -EPERM) && grant->kernel) {
+		attr->exclude_kernel = 1;
+		attr->exclude_callchain_kernel = 1;
+		grant->kernel = false;
+		return true;
+	}
+	if (code == -EOVERFLOW && attr->sample_max_stack > 127) {
+		attr->sample_max_stack = 127;
+		grant->depth = 127;
+		return true;
+	}
+	return false;
+}
+
+static int explain(int code, pid_t tid, struct error *err)
+{
+	int64_t paranoid = event_setting("perf_event_paranoid", 2);
+
+	if (code == -ESRCH)
+		return code;
+	if (code == -EACCES || code == -EPERM) {
+		(void)error_set(err, code,
+				"perf events are not allowed here%s: %s "
+				"(kernel.perf_event_paranoid is %lld)",
+				tid < 0 ? " for the whole machine" : "", strerror(-code),
+				(long long)paranoid);
+		error_remedy(err,
+			     "run as root, or: sudo sysctl kernel.perf_event_paranoid=%d, or: sudo "
+			     "setcap cap_perfmon=ep $(command -v wick)",
+			     tid < 0 ? -1 : 2);
+		return code;
+	}
+	if (code == -EMFILE || code == -ENFILE) {
+		(void)error_set(err, code, "too many threads to watch: no file descriptors left");
+		error_remedy(err, "raise the limit: ulimit -n 1048576");
+		return code;
+	}
+	if (code == -ENOENT || code == -EOPNOTSUPP || code == -ENODEV) {
+		(void)error_set(err, code, "this machine does not count that event");
+		error_remedy(err, "use -e cpu-clock, or see: wick list events");
+		return code;
+	}
+	(void)error_errno(err, code, "perf_event_open");
+	error_remedy(err, "see what works here: wick doctor");
+	return code;
+}
+
+int event_open(struct event_grant *grant, pid_t tid, int cpu, struct error *err)
+{
+	for (;;) {
+		long fd = syscall(SYS_perf_event_open, &grant->attr, tid, cpu, -1,
+				  PERF_FLAG_FD_CLOEXEC);
+		int code = -errno;
+
+		if (fd >= 0)
+			return (int)fd;
+		if (!lower(grant, code))
+			return explain(code, tid, err);
+	}
+}

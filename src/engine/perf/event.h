@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_ENGINE_PERF_EVENT_H
+#define WICK_ENGINE_PERF_EVENT_H
+
+/*
+ * event: what perf_event_open() is asked for, and what it grants.
+ *
+ * The wishes are lowered one by one until the kernel agrees (older kernels lack
+ * build ids, unprivileged users get no kernel samples); what was left out is
+ * told. Errors name the setting that would help.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <linux/perf_event.h>
+
+struct error;
+
+struct event_kind {
+	const char *name; /* what the user types */
+	const char *summary;
+	const char *value; /* what a sample weighs: "cpu", "page-faults" … */
+	const char *unit;
+	uint32_t type; /* PERF_TYPE_… */
+	uint64_t config;
+	bool clock;              /* counts nanoseconds: sampled by period, not by frequency */
+	uint64_t default_period; /* when no rate is given; 0: by frequency */
+};
+
+/* All events, a NULL name last; the first is the default. */
+extern const struct event_kind event_kinds[];
+
+/* The kind of a name, NULL with err set when there is none. */
+const struct event_kind *event_find(const char *name, struct error *err);
+
+struct event_wish {
+	const struct event_kind *kind;
+	uint32_t frequency_hz;
+	uint64_t period; /* 0: by frequency */
+	uint32_t depth;
+	uint32_t wakeup_bytes;
+	bool kernel;
+	bool inherit;
+	bool inherit_thread; /* threads, but not processes */
+	bool enable_on_exec;
+};
+
+/* What the kernel agreed to; starts as the wish and is lowered by event_open(). */
+struct event_grant {
+	struct perf_event_attr attr;
+	bool kernel;
+	bool kernel_frames_hidden; /* kernel time is sampled, its frames are not shown */
+	bool build_ids;
+	uint32_t depth;
+};
+
+void event_grant_init(struct event_grant *grant, const struct event_wish *wish);
+
+/*
+ * Opens the event for a thread (or -1) on a CPU, lowering the grant as needed.
+ * Returns the descriptor or a negative errno; -ESRCH (the thread is gone) is
+ * not put into words.
+ */
+int event_open(struct event_grant *grant, pid_t tid, int cpu, struct error *err);
+
+/* A number from /proc/sys/kernel/NAME, fallback when it cannot be read. */
+int64_t event_setting(const char *name, int64_t fallback);
+
+#endif

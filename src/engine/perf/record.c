@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/perf/record.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
+
+#include <linux/perf_event.h>
+
+/* What stands at the end of every record but samples: TID, TIME, CPU. */
+#define TRAILER_BYTES 24u
+
+static const uint8_t *body(const struct perf_event_header *header)
+{
+	return (const uint8_t *)(header + 1);
+}
+
+static size_t body_bytes(const struct perf_event_header *header)
+{
+	return header->size - sizeof(*header);
+}
+
+static uint32_t u32_at(const uint8_t *place)
+{
+	uint32_t value;
+
+	memcpy(&value, place, sizeof(value));
+	return value;
+}
+
+static uint64_t u64_at(const uint8_t *place)
+{
+	uint64_t value;
+
+	memcpy(&value, place, sizeof(value));
+	return value;
+}
+
+uint64_t record_time_ns(const struct perf_event_header *header)
+{
+	if (body_bytes(header) < TRAILER_BYTES)
+		return 0;
+	if (header->type == PERF_RECORD_SAMPLE)
+		return u64_at(body(header) + 8);
+	return u64_at((const uint8_t *)header + header->size - 16);
+}
+
+uint32_t record_cpu(const struct perf_event_header *header)
+{
+	return u32_at((const uint8_t *)header + header->size - 8);
+}
+
+bool record_sample(const struct perf_event_header *header, bool has_period,
+		   struct sample_record *ret)
+{
+	const uint8_t *at = body(header);
+	size_t fixed = has_period ? 40 : 32;
+	size_t n = body_bytes(header);
+
+	if (n < fixed)
+		return false;
+	ret->pid = (pid_t)u32_at(at);
+	ret->tid = (pid_t)u32_at(at + 4);
+	ret->time_ns = u64_at(at + 8);
+	ret->cpu = u32_at(at + 16);
+	ret->period = has_period ? u64_at(at + 24) : 0;
+	ret->count = u64_at(at + fixed - 8);
+	ret->chain = (const uint64_t *)(const void *)(at + fixed); /* records are 8-aligned */
+	return ret->count <= (n - fixed) / sizeof(uint64_t);
+}
+
+bool record_task(const struct perf_event_header *header, struct task_record *ret)
+{
+	const uint8_t *at = body(header);
+
+	if (body_bytes(header) < 24 + TRAILER_BYTES)
+		return false;
+	ret->pid = (pid_t)u32_at(at);
+	ret->parent_pid = (pid_t)u32_at(at + 4);
+	ret->tid = (pid_t)u32_at(at + 8);
+	return true;
+}
+
+bool record_comm(const struct perf_event_header *header, struct comm_record *ret)
+{
+	const uint8_t *at = body(header);
+	size_t n = body_bytes(header);
+
+	if (n < 8 + TRAILER_BYTES || !memchr(at + 8, '\0', n - 8 - TRAILER_BYTES))
+		return false;
+	ret->pid = (pid_t)u32_at(at);
+	ret->tid = (pid_t)u32_at(at + 4);
+	ret->comm = (const char *)at + 8;
+	ret->exec = header->misc & PERF_RECORD_MISC_COMM_EXEC;
+	return true;
+}
+
+/* The name as the kernel writes it: "//anon" for memory without one. */
+static void set_name(struct map_record *ret, const char *name, size_t size)
+{
+	size_t bare;
+
+	if (size == 6 && memcmp(name, "//anon", 6) == 0)
+		size = 0;
+	ret->region.kind = region_kind_of(name, size, &bare);
+	if (bare >= sizeof(ret->name))
+		bare = sizeof(ret->name) - 1;
+	memcpy(ret->name, name, bare);
+	ret->name[bare] = '\0';
+	ret->region.path = ret->name;
+}
+
+/*
+ * pid tid addr len pgoff, then either (maj min ino generation) or (size, build
+ * id), then prot flags and the name.
+ */
+bool record_map(const struct perf_event_header *header, struct map_record *ret)
+{
+	const uint8_t *at = body(header);
+	size_t n = body_bytes(header);
+	const uint8_t *name = at + 64;
+	const uint8_t *name_end;
+
+	if (n < 64 + TRAILER_BYTES)
+		return false;
+	name_end = memchr(name, '\0', n - 64 - TRAILER_BYTES);
+	if (!name_end)
+		return false;
+	ret->pid = (pid_t)u32_at(at);
+	ret->region = (struct map_region){
+		.start = u64_at(at + 8),
+		.end = u64_at(at + 8) + u64_at(at + 16),
+		.file_offset = u64_at(at + 24),
+		.protection = REGION_EXEC,
+	};
+	ret->build_id.size = 0;
+	if (header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+		uint8_t size = at[32];
+
+		ret->build_id.size = size <= 20 ? size : 20;
+		memcpy(ret->build_id.bytes, at + 36, ret->build_id.size);
+	} else {
+		ret->region.device = makedev(u32_at(at + 32), u32_at(at + 36));
+		ret->region.inode = u64_at(at + 40);
+	}
+	set_name(ret, (const char *)name, (size_t)(name_end - name));
+	return (u32_at(at + 56) & PROT_EXEC) && ret->region.start < ret->region.end;
+}
+
+uint64_t record_lost(const struct perf_event_header *header)
+{
+	return body_bytes(header) < 16 ? 0 : u64_at(body(header) + 8);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_ENGINE_PERF_RECORD_H
+#define WICK_ENGINE_PERF_RECORD_H
+
+/*
+ * record: what the kernel writes into a ring, taken apart.
+ *
+ * Only for events opened with the sample type that event_grant_init() asks for.
+ * The kernel is trusted with the order of things, not with lengths: a record
+ * that is too short is refused.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "elf/elf.h"
+#include "proc/maps.h"
+
+struct perf_event_header;
+
+struct sample_record {
+	pid_t pid;
+	pid_t tid;
+	uint64_t time_ns;
+	uint32_t cpu;
+	uint64_t period;       /* 0 when the event does not tell */
+	uint64_t count;        /* entries of chain */
+	const uint64_t *chain; /* the leaf first, with context marks */
+};
+
+struct task_record { /* fork and exit */
+	pid_t pid;
+	pid_t tid;
+	pid_t parent_pid;
+};
+
+struct comm_record {
+	pid_t pid;
+	pid_t tid;
+	bool exec;
+	const char *comm;
+};
+
+struct map_record {
+	pid_t pid;
+	struct map_region region; /* path points into the record or is cut by name */
+	struct build_id build_id;
+	char name[4096]; /* the path, without " (deleted)" */
+};
+
+/* When it happened; 0 for records that do not say. */
+uint64_t record_time_ns(const struct perf_event_header *header);
+/* The CPU of a record that is not a sample. */
+uint32_t record_cpu(const struct perf_event_header *header);
+
+bool record_sample(const struct perf_event_header *header, bool has_period,
+		   struct sample_record *ret);
+bool record_task(const struct perf_event_header *header, struct task_record *ret);
+bool record_comm(const struct perf_event_header *header, struct comm_record *ret);
+bool record_map(const struct perf_event_header *header, struct map_record *ret);
+/* How many records were lost, of PERF_RECORD_LOST. */
+uint64_t record_lost(const struct perf_event_header *header);
+
+#endif

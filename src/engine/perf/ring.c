@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/perf/ring.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <linux/perf_event.h>
+
+static size_t page_bytes(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+int ring_map(struct ring *ring, int fd, size_t data_bytes)
+{
+	void *base =
+		mmap(NULL, page_bytes() + data_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (base == MAP_FAILED)
+		return -errno;
+	*ring = (struct ring){.base = base,
+			      .data = (const uint8_t *)base + page_bytes(),
+			      .data_bytes = data_bytes};
+	return 0;
+}
+
+void ring_unmap(struct ring *ring)
+{
+	if (ring->base)
+		(void)munmap(ring->base,
+			     page_bytes() + ring->data_bytes); /* cannot fail: our own */
+	free(ring->wrapped);
+	*ring = (struct ring){0};
+}
+
+static struct perf_event_mmap_page *control(const struct ring *ring)
+{
+	return ring->base;
+}
+
+void ring_look(struct ring *ring)
+{
+	ring->head = __atomic_load_n(&control(ring)->data_head, __ATOMIC_ACQUIRE);
+}
+
+/* A record that wraps, made whole in memory of ours. */
+static const struct perf_event_header *unwrap(struct ring *ring, size_t at, size_t size)
+{
+	size_t first = ring->data_bytes - at;
+
+	if (!ring->wrapped)
+		ring->wrapped = malloc(RING_RECORD_MAX);
+	if (!ring->wrapped)
+		return NULL;
+	memcpy(ring->wrapped, ring->data + at, first);
+	memcpy((uint8_t *)ring->wrapped + first, ring->data, size - first);
+	return (const struct perf_event_header *)ring->wrapped;
+}
+
+const struct perf_event_header *ring_peek(struct ring *ring)
+{
+	size_t at = ring->tail & (ring->data_bytes - 1);
+	const struct perf_event_header *header = (const void *)(ring->data + at);
+
+	if (ring->tail >= ring->head)
+		return NULL;
+	/* Records are multiples of 8 bytes, so a header never wraps. */
+	if (at + header->size > ring->data_bytes)
+		return unwrap(ring, at, header->size);
+	return header;
+}
+
+void ring_next(struct ring *ring)
+{
+	const struct perf_event_header *header =
+		(const void *)(ring->data + (ring->tail & (ring->data_bytes - 1)));
+
+	ring->tail += header->size;
+}
+
+void ring_release(struct ring *ring)
+{
+	__atomic_store_n(&control(ring)->data_tail, ring->tail, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/process_tracker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <xxhash.h>
+
+#include "base/error.h"
+#include "base/id_index.h"
+#include "base/log.h"
+#include "base/vec.h"
+#include "model/sink.h"
+#include "model/strings.h"
+#include "proc/address_space.h"
+#include "proc/maps.h"
+#include "proc/module_file.h"
+#include "proc/process_info.h"
+
+struct tracked_process {
+	pid_t pid;
+	pid_t parent_pid;
+	uint64_t start_ns;
+	uint32_t exec_count;
+	uint32_t number;     /* of this tracker, never reused: part of the context */
+	uint32_t id;         /* in the sink; ID_NONE until a sample or map needs it */
+	uint32_t comm;       /* string ids */
+	uint32_t executable; /* "" until its first mapping after an exec */
+	bool maps_told;      /* the sink has what was inherited from the parent */
+	bool ended;
+	struct address_space *space;
+};
+
+struct tracked_thread {
+	pid_t pid;
+	pid_t tid;
+	uint32_t comm;
+	uint32_t id; /* in the sink; ID_NONE until a sample needs it */
+	bool ended;
+};
+
+/* A file's part that was seen before: every process that maps it shares the answer. */
+struct known_module {
+	struct build_id build_id;
+	uint64_t device;
+	uint64_t inode;
+	uint64_t file_offset;
+	uint32_t path;      /* string id */
+	uint32_t module;    /* in the sink */
+	uint64_t map_vaddr; /* start of the mapping - bias */
+};
+
+struct process_tracker {
+	struct sink *sink;
+	struct strings strings;
+	struct module_files *files;
+	VEC(struct tracked_process *) processes; /* pointers: they are handed out */
+	VEC(struct tracked_thread) threads;
+	VEC(struct known_module) modules;
+	struct id_index process_index; /* by pid, the newest last */
+	struct id_index thread_index;  /* by tid */
+	struct id_index module_index;
+	uint32_t kernel_module; /* ID_NONE until a kernel frame needs it */
+	uint32_t next_number;
+};
+
+struct process_tracker *process_tracker_new(struct sink *sink)
+{
+	struct process_tracker *tracker = calloc(1, sizeof(*tracker));
+
+	if (!tracker)
+		return NULL;
+	tracker->sink = sink;
+	tracker->kernel_module = ID_NONE;
+	tracker->files = module_files_new();
+	if (!tracker->files || strings_init(&tracker->strings) < 0) {
+		process_tracker_free(tracker);
+		return NULL;
+	}
+	return tracker;
+}
+
+void process_tracker_free(struct process_tracker *tracker)
+{
+	size_t i;
+
+	if (!tracker)
+		return;
+	for (i = 0; i < tracker->processes.count; i++) {
+		address_space_free(tracker->processes.items[i]->space);
+		free(tracker->processes.items[i]);
+	}
+	vec_fini(&tracker->processes);
+	vec_fini(&tracker->threads);
+	vec_fini(&tracker->modules);
+	id_index_fini(&tracker->process_index);
+	id_index_fini(&tracker->thread_index);
+	id_index_fini(&tracker->module_index);
+	module_files_free(tracker->files);
+	strings_fini(&tracker->strings);
+	free(tracker);
+}
+
+size_t process_tracker_process_count(const struct process_tracker *tracker)
+{
+	return tracker->next_number;
+}
+
+static const char *text_of(const struct process_tracker *tracker, uint32_t id)
+{
+	return strings_get(&tracker->strings, id);
+}
+
+static struct tracked_process *find_process(struct process_tracker *tracker, pid_t pid)
+{
+	struct id_probe probe =
+		id_index_probe(&tracker->process_index, hash_pair((uint64_t)pid, 1));
+	uint32_t i;
+
+	while ((i = id_probe_next(&tracker->process_index, &probe)) != ID_NONE)
+		if (tracker->processes.items[i]->pid == pid)
+			return tracker->processes.items[i];
+	return NULL;
+}
+
+static struct tracked_thread *find_thread(struct process_tracker *tracker, pid_t tid)
+{
+	struct id_probe probe = id_index_probe(&tracker->thread_index, hash_pair((uint64_t)tid, 2));
+	uint32_t i;
+
+	while ((i = id_probe_next(&tracker->thread_index, &probe)) != ID_NONE)
+		if (tracker->threads.items[i].tid == tid)
+			return &tracker->threads.items[i];
+	return NULL;
+}
+
+/* The process of a pid made anew: a pid that comes again takes over the old slot. */
+static struct tracked_process *new_process(struct process_tracker *tracker, pid_t pid)
+{
+	struct tracked_process *process = find_process(tracker, pid);
+
+	if (process) {
+		address_space_free(process->space);
+	} else {
+		process = malloc(sizeof(*process));
+		if (!process || vec_push(&tracker->processes, process) < 0) {
+			free(process);
+			return NULL;
+		}
+		if (id_index_add(&tracker->process_index, hash_pair((uint64_t)pid, 1),
+				 (uint32_t)tracker->processes.count - 1) < 0) {
+			tracker->processes.count--;
+			free(process);
+			return NULL;
+		}
+	}
+	*process = (struct tracked_process){
+		.pid = pid, .id = ID_NONE, .number = tracker->next_number++, .maps_told = true};
+	process->space = address_space_new();
+	return process;
+}
+
+static struct tracked_thread *new_thread(struct process_tracker *tracker, pid_t pid, pid_t tid,
+					 uint32_t comm)
+{
+	struct tracked_thread *thread = find_thread(tracker, tid);
+
+	if (!thread) {
+		if (vec_push(&tracker->threads, (struct tracked_thread){0}) < 0)
+			return NULL;
+		if (id_index_add(&tracker->thread_index, hash_pair((uint64_t)tid, 2),
+				 (uint32_t)tracker->threads.count - 1) < 0) {
+			tracker->threads.count--;
+			return NULL;
+		}
+		thread = &tracker->threads.items[tracker->threads.count - 1];
+	}
+	*thread = (struct tracked_thread){.pid = pid, .tid = tid, .comm = comm, .id = ID_NONE};
+	return thread;
+}
+
+static uint32_t intern(struct process_tracker *tracker, const char *text)
+{
+	uint32_t id = strings_add(&tracker->strings, text);
+
+	return id == ID_NONE ? 0 : id;
+}
+
+/* Makes the process known to the sink. */
+static int tell_process(struct process_tracker *tracker, struct tracked_process *process)
+{
+	struct process item = {
+		.pid = (uint32_t)process->pid,
+		.parent_pid = (uint32_t)process->parent_pid,
+		.start_ns = process->start_ns,
+		.exec_count = process->exec_count,
+		.comm = text_of(tracker, process->comm),
+		.executable = text_of(tracker, process->executable),
+	};
+
+	if (process->id != ID_NONE)
+		return 0;
+	return tracker->sink->ops->process(tracker->sink->self, &item, &process->id);
+}
+
+static int tell_map(struct process_tracker *tracker, struct tracked_process *process,
+		    uint64_t time_ns, const struct address_region *region)
+{
+	struct map_event event = {
+		.process = process->id,
+		.module = region->module,
+		.time_ns = time_ns,
+		.start = region->start,
+		.end = region->end,
+		.file_offset = region->start + region->file_base,
+		.bias = region->bias,
+	};
+
+	return tracker->sink->ops->map(tracker->sink->self, &event, NULL);
+}
+
+/* Tells the sink what a forked process has had from its start. */
+static int tell_inherited_maps(struct process_tracker *tracker, struct tracked_process *process)
+{
+	const struct address_region *regions;
+	size_t count;
+	size_t i;
+	int r = 0;
+
+	process->maps_told = true;
+	regions = address_space_regions(process->space, &count);
+	for (i = 0; i < count && r == 0; i++)
+		r = tell_map(tracker, process, process->start_ns, &regions[i]);
+	return r;
+}
+
+static bool same_part(const struct known_module *a, const struct known_module *b)
+{
+	return a->path == b->path && a->file_offset == b->file_offset && a->inode == b->inode &&
+	       a->device == b->device && build_id_equal(&a->build_id, &b->build_id);
+}
+
+/*
+ * What a region shows, from the file itself. The kernel's build id is that of
+ * the mapped file; one that was found under its name must agree with it.
+ */
+static int identify(struct process_tracker *tracker, struct tracked_process *process,
+		    const struct map_region *region, const struct build_id *build_id,
+		    struct known_module *known)
+{
+	struct module_place place;
+	int r = module_files_identify(tracker->files, process->ended ? -1 : process->pid, region,
+				      &place);
+
+	if (r < 0)
+		return r;
+	if (place.module.kind == MODULE_ANONYMOUS) {
+		r = tell_process(tracker, process);
+		if (r < 0)
+			return r;
+		place.module.owner = process->id;
+	}
+	if (build_id && build_id->size > 0 && !build_id_equal(build_id, &place.module.build_id)) {
+		if (place.module.build_id.size > 0)
+			place.bias = region->start - region->file_offset; /* of another file */
+		place.module.build_id = *build_id;
+		if (place.module.kind == MODULE_OTHER_FILE)
+			place.module.kind = MODULE_FILE;
+	}
+	known->map_vaddr = region->start - place.bias;
+	return tracker->sink->ops->module(tracker->sink->self, &place.module, &known->module);
+}
+
+/* The module and vaddr of a mapping, from memory when the same part was seen before. */
+static int module_of(struct process_tracker *tracker, struct tracked_process *process,
+		     const struct map_region *region, const struct build_id *build_id,
+		     struct known_module *ret)
+{
+	bool shareable =
+		region->kind == REGION_FILE && (region->inode || (build_id && build_id->size));
+	struct id_probe probe;
+	uint64_t hash;
+	uint32_t i;
+	int r;
+
+	*ret = (struct known_module){
+		.device = region->device,
+		.inode = region->inode,
+		.file_offset = region->file_offset,
+		.path = intern(tracker, region->path),
+	};
+	if (build_id)
+		ret->build_id = *build_id;
+	hash = hash_pair(hash_pair(ret->path, ret->file_offset),
+			 XXH3_64bits(ret->build_id.bytes, ret->build_id.size) ^ ret->inode);
+	probe = id_index_probe(&tracker->module_index, hash);
+	while (shareable && (i = id_probe_next(&tracker->module_index, &probe)) != ID_NONE) {
+		if (!same_part(&tracker->modules.items[i], ret))
+			continue;
+		*ret = tracker->modules.items[i];
+		return 0;
+	}
+	r = identify(tracker, process, region, build_id, ret);
+	if (r < 0 || !shareable)
+		return r;
+	if (vec_push(&tracker->modules, *ret) < 0 ||
+	    id_index_add(&tracker->module_index, hash, (uint32_t)tracker->modules.count - 1) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+static int add_map(struct process_tracker *tracker, struct tracked_process *process,
+		   uint64_t time_ns, const struct map_region *region,
+		   const struct build_id *build_id)
+{
+	struct known_module known;
+	struct address_region told;
+	struct address_mapping mapping;
+	int r;
+
+	/* The first file that an exec maps is the program itself. */
+	if (process->executable == 0 && region->kind == REGION_FILE)
+		process->executable = intern(tracker, region->path);
+	r = tell_process(tracker, process);
+	if (r == 0)
+		r = module_of(tracker, process, region, build_id, &known);
+	if (r < 0)
+		return r;
+	mapping = (struct address_mapping){
+		.start = region->start,
+		.end = region->end,
+		.bias = region->kind == REGION_ANONYMOUS || region->kind == REGION_SPECIAL
+				? 0
+				: region->start - known.map_vaddr,
+		.file_offset = region->file_offset,
+		.module = known.module,
+	};
+	r = address_space_map(process->space, time_ns, &mapping);
+	if (r < 0)
+		return r;
+	told = (struct address_region){
+		.start = mapping.start,
+		.end = mapping.end,
+		.bias = mapping.bias,
+		.file_base = mapping.file_offset - mapping.start,
+		.module = mapping.module,
+	};
+	return tell_map(tracker, process, time_ns, &told);
+}
+
+static void seed_threads(struct process_tracker *tracker, pid_t pid)
+{
+	struct pid_list list = {0};
+	size_t i;
+
+	if (process_list_threads(pid, &list, NULL) < 0)
+		list.count = 0; /* it ended meanwhile: its samples name it all the same */
+	for (i = 0; i < list.count; i++) {
+		char comm[PROCESS_COMM_MAX];
+
+		if (process_thread_comm(pid, list.items[i], comm, sizeof(comm)) == 0)
+			(void)new_thread(tracker, pid, list.items[i], intern(tracker, comm));
+	}
+	vec_fini(&list);
+}
+
+int process_tracker_seed(struct process_tracker *tracker, pid_t pid, struct error *err)
+{
+	struct tracked_process *process;
+	struct process_info info;
+	struct maps maps = {0};
+	size_t i;
+	int r = process_info_read(pid, &info, err);
+
+	if (r < 0)
+		return r;
+	process = new_process(tracker, pid);
+	if (!process || !process->space)
+		return error_set(err, -ENOMEM, "out of memory");
+	process->parent_pid = info.parent_pid;
+	process->start_ns = info.start_ns;
+	process->comm = intern(tracker, info.comm);
+	process->executable = intern(tracker, info.executable);
+	seed_threads(tracker, pid);
+	/* Kernel threads have no map, and of others we may not be allowed to see it. */
+	if (maps_read(&maps, pid, MAPS_EXECUTABLE_ONLY, NULL) < 0)
+		log_debug("no map of process %d", (int)pid);
+	for (i = 0; i < maps.count && r == 0; i++)
+		if (maps.items[i].kind != REGION_VSYSCALL)
+			r = add_map(tracker, process, 0, &maps.items[i], NULL);
+	maps_fini(&maps);
+	return r < 0 ? error_errno(err, r, "cannot keep the map of process %d", (int)pid) : 0;
+}
+
+void process_tracker_fork(struct process_tracker *tracker, uint64_t time_ns, pid_t pid, pid_t tid,
+			  pid_t parent_pid)
+{
+	struct tracked_process *parent = find_process(tracker, parent_pid);
+	uint32_t comm = parent ? parent->comm : 0;
+	struct tracked_process *child;
+
+	if (pid == parent_pid) { /* a thread; it bears the name of the one that made it */
+		(void)new_thread(tracker, pid, tid, comm);
+		return;
+	}
+	child = new_process(tracker, pid);
+	if (!child)
+		return;
+	/* find_process() again: the table may have moved. */
+	parent = find_process(tracker, parent_pid);
+	child->parent_pid = parent_pid;
+	child->start_ns = time_ns;
+	child->comm = comm;
+	if (parent && parent->space) {
+		struct address_space *space = address_space_fork(parent->space, time_ns);
+
+		if (space) {
+			address_space_free(child->space);
+			child->space = space;
+		}
+		child->executable = parent->executable;
+		child->maps_told = false;
+	}
+	(void)new_thread(tracker, pid, tid, comm);
+}
+
+/* exec: the same pid is another program now, with nothing mapped yet. */
+static void exec_process(struct tracked_process *process)
+{
+	struct address_space *fresh = address_space_new();
+
+	if (fresh) {
+		address_space_free(process->space);
+		process->space = fresh;
+	}
+	process->exec_count++;
+	process->id = ID_NONE;
+	process->executable = 0;
+	process->maps_told = true;
+}
+
+void process_tracker_comm(struct process_tracker *tracker, uint64_t time_ns, pid_t pid, pid_t tid,
+			  const char *comm, bool exec)
+{
+	struct tracked_process *process = find_process(tracker, pid);
+	uint32_t name = intern(tracker, comm);
+
+	if (!process) {
+		process = new_process(tracker, pid);
+		if (!process)
+			return;
+		process->start_ns = time_ns;
+	} else if (exec) {
+		exec_process(process);
+		process->number = tracker->next_number++;
+	}
+	if (exec || pid == tid)
+		process->comm = name;
+	(void)new_thread(tracker, pid, tid, name);
+}
+
+void process_tracker_exit(struct process_tracker *tracker, uint64_t time_ns, pid_t pid, pid_t tid)
+{
+	struct tracked_process *process = find_process(tracker, pid);
+
+	(void)time_ns;
+	/*
+	 * The leader may end before its threads: samples of those still come. The
+	 * pid is taken over when it appears in a fork again.
+	 */
+	if (process && pid == tid)
+		process->ended = true;
+}
+
+void process_tracker_map(struct process_tracker *tracker, uint64_t time_ns, pid_t pid,
+			 const struct map_region *region, const struct build_id *build_id)
+{
+	struct tracked_process *process = find_process(tracker, pid);
+	int r;
+
+	if (!process)
+		process = new_process(tracker, pid);
+	if (!process || !process->space)
+		return;
+	if (!process->maps_told && tell_process(tracker, process) == 0)
+		(void)tell_inherited_maps(tracker, process); /* shows as unmapped frames at worst */
+	r = add_map(tracker, process, time_ns, region, build_id);
+	if (r < 0)
+		log_debug("mapping of %s in %d not kept: %s", region->path, (int)pid, strerror(-r));
+}
+
+/* A thread that no record announced: its name is in /proc, while it lives. */
+static struct tracked_thread *adopt_thread(struct process_tracker *tracker,
+					   struct tracked_process *process, pid_t tid)
+{
+	char comm[PROCESS_COMM_MAX];
+	uint32_t name = process->comm;
+
+	if (process_thread_comm(process->pid, tid, comm, sizeof(comm)) == 0)
+		name = intern(tracker, comm);
+	return new_thread(tracker, process->pid, tid, name);
+}
+
+int process_tracker_sample(struct process_tracker *tracker, uint64_t time_ns, pid_t pid, pid_t tid,
+			   struct tracked_process **ret_process, uint32_t *ret_thread)
+{
+	struct tracked_process *process = find_process(tracker, pid);
+	struct tracked_thread *thread;
+	int r = 0;
+
+	(void)time_ns;
+	if (!process) {
+		if (process_tracker_seed(tracker, pid, NULL) < 0)
+			process = new_process(tracker, pid);
+		else
+			process = find_process(tracker, pid);
+		if (!process)
+			return -ENOMEM;
+	}
+	r = tell_process(tracker, process);
+	if (r == 0 && !process->maps_told)
+		r = tell_inherited_maps(tracker, process);
+	if (r < 0)
+		return r;
+	thread = find_thread(tracker, tid);
+	if (!thread || thread->pid != pid)
+		thread = adopt_thread(tracker, process, tid);
+	if (!thread)
+		return -ENOMEM;
+	if (thread->id == ID_NONE) {
+		struct thread item = {.process = process->id,
+				      .tid = (uint32_t)tid,
+				      .comm = text_of(tracker, thread->comm)};
+
+		r = tracker->sink->ops->thread(tracker->sink->self, &item, &thread->id);
+	}
+	*ret_process = process;
+	*ret_thread = thread->id;
+	return r;
+}
+
+uint64_t tracked_process_context(const struct tracked_process *process, uint64_t time_ns)
+{
+	return hash_pair(process->number, address_space_generation_at(process->space, time_ns));
+}
+
+struct frame tracked_process_frame(const struct tracked_process *process, uint64_t time_ns,
+				   uint64_t address)
+{
+	struct address_hit hit;
+
+	(void)address_space_resolve(process->space, time_ns, address, &hit);
+	return (struct frame){.kind = FRAME_NATIVE, .a = hit.module, .b = hit.vaddr};
+}
+
+struct frame process_tracker_kernel_frame(struct process_tracker *tracker, uint64_t address)
+{
+	struct module kernel = {.kind = MODULE_KERNEL, .path = "[kernel]"};
+
+	if (tracker->kernel_module == ID_NONE &&
+	    tracker->sink->ops->module(tracker->sink->self, &kernel, &tracker->kernel_module) < 0)
+		return (struct frame){.kind = FRAME_KERNEL, .a = MODULE_NONE, .b = address};
+	return (struct frame){.kind = FRAME_KERNEL, .a = tracker->kernel_module, .b = address};
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_ENGINE_PROCESS_TRACKER_H
+#define WICK_ENGINE_PROCESS_TRACKER_H
+
+/*
+ * process_tracker: who runs, under which name, with what mapped where.
+ *
+ * Fed with the kernel's side-band records in the order of their time, and with
+ * /proc for what was there before. It tells the sink of processes, threads,
+ * modules and maps when a sample first needs them, and turns raw addresses into
+ * frames. Used by every engine that gets side-band records.
+ *
+ * A process that execs becomes another one with the same pid (DECISIONS 2).
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "elf/elf.h"
+#include "model/entity.h"
+
+struct error;
+struct map_region;
+struct process_tracker;
+struct sink;
+struct tracked_process;
+
+/* Borrows the sink. NULL without memory. */
+struct process_tracker *process_tracker_new(struct sink *sink);
+void process_tracker_free(struct process_tracker *tracker);
+
+/* Learns a running process from /proc: name, threads, maps. -ESRCH when it is gone. */
+int process_tracker_seed(struct process_tracker *tracker, pid_t pid, struct error *err);
+
+void process_tracker_fork(struct process_tracker *tracker, uint64_t time_ns, pid_t pid, pid_t tid,
+			  pid_t parent_pid);
+void process_tracker_comm(struct process_tracker *tracker, uint64_t time_ns, pid_t pid, pid_t tid,
+			  const char *comm, bool exec);
+void process_tracker_exit(struct process_tracker *tracker, uint64_t time_ns, pid_t pid, pid_t tid);
+
+/* An executable mapping appeared. build_id may be NULL or empty: not told. */
+void process_tracker_map(struct process_tracker *tracker, uint64_t time_ns, pid_t pid,
+			 const struct map_region *region, const struct build_id *build_id);
+
+/*
+ * The process and the dictionary's thread id for a sample; unknown ones are
+ * looked up in /proc. Returns 0 or a negative errno.
+ */
+int process_tracker_sample(struct process_tracker *tracker, uint64_t time_ns, pid_t pid, pid_t tid,
+			   struct tracked_process **ret_process, uint32_t *ret_thread);
+
+/* Differs wherever addresses of the process may mean something else. */
+uint64_t tracked_process_context(const struct tracked_process *process, uint64_t time_ns);
+
+/* The frame of a user address at that time. */
+struct frame tracked_process_frame(const struct tracked_process *process, uint64_t time_ns,
+				   uint64_t address);
+
+/* The frame of a kernel address. */
+struct frame process_tracker_kernel_frame(struct process_tracker *tracker, uint64_t address);
+
+/* Threads that have started, in all. */
+size_t process_tracker_process_count(const struct process_tracker *tracker);
+
+#endif
