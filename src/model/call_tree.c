@@ -12,8 +12,8 @@
 /*
  * From the root, a tree is built in two steps. First every stack is walked up
  * only as far as the last node whose call node is known ("memo"), and down from
- * there; nodes get ids in the order of their making. Then they are put into
- * pre-order in place. Until then "end" links to the first child and "depth" to
+ * there; nodes get ids in the order of their making. Then siblings are sorted and
+ * nodes put into pre-order in place. Until then "end" links to the first child and "depth" to
  * the next sibling; 0, the root, is nobody's child and ends both.
  *
  * From the leaves, a tree is made in pre-order at once: the stacks of a node are
@@ -38,7 +38,7 @@ struct builder {
 	uint32_t *ranks;        /* alphabetical position of each function, then of each label */
 	uint32_t *by_rank;      /* the keys at these positions */
 	uint32_t *memo;         /* call node of a stack node; old when not above the group's */
-	struct id_index index;  /* (parent, function) -> call node */
+	struct id_index index;  /* (parent, function) -> call node, of wide nodes */
 	VEC(uint32_t) path;
 };
 
@@ -196,6 +196,8 @@ static int order_entries(struct builder *builder)
 
 /* From the root */
 
+#define WALKED_CHILDREN 8
+
 static uint32_t new_node(struct call_tree *tree, uint32_t parent, uint32_t function)
 {
 	uint32_t id = (uint32_t)tree->nodes.count;
@@ -206,21 +208,46 @@ static uint32_t new_node(struct call_tree *tree, uint32_t parent, uint32_t funct
 	return id;
 }
 
+/* Links a new node behind a sibling, or as the first child. */
+static void link_child(struct call_node *nodes, uint32_t id, uint32_t before)
+{
+	uint32_t *link = before ? &nodes[before].depth : &nodes[nodes[id].parent].end;
+
+	nodes[id].depth = *link;
+	*link = id;
+}
+
+/*
+ * Most nodes have few children: those first made are found by walking the list,
+ * which costs less time and memory than an index of all nodes. Only the children
+ * behind them are in the index.
+ */
 static uint32_t child_of(struct builder *builder, uint32_t parent, uint32_t function)
 {
-	uint64_t hash = hash_pair(parent, function);
-	struct id_probe probe = id_index_probe(&builder->index, hash);
+	struct call_node *nodes = builder->tree->nodes.items;
+	uint64_t hash;
+	struct id_probe probe;
+	uint32_t before = 0; /* the sibling behind which a new child is linked */
+	uint32_t walked = 0;
 	uint32_t id;
 
-	while ((id = id_probe_next(&builder->index, &probe)) != ID_NONE) {
-		const struct call_node *node = &builder->tree->nodes.items[id];
-
-		if (node->parent == parent && node->function == function)
+	for (id = nodes[parent].end; id != 0 && walked < WALKED_CHILDREN; id = nodes[id].depth) {
+		if (nodes[id].function == function)
 			return id;
+		before = id;
+		walked++;
 	}
+	hash = hash_pair(parent, function);
+	probe = id_index_probe(&builder->index, hash);
+	while (walked == WALKED_CHILDREN &&
+	       (id = id_probe_next(&builder->index, &probe)) != ID_NONE)
+		if (nodes[id].parent == parent && nodes[id].function == function)
+			return id;
 	id = new_node(builder->tree, parent, function);
-	if (id == ID_NONE || id_index_add(&builder->index, hash, id) < 0)
+	if (id == ID_NONE ||
+	    (walked == WALKED_CHILDREN && id_index_add(&builder->index, hash, id) < 0))
 		return ID_NONE;
+	link_child(builder->tree->nodes.items, id, before);
 	return id;
 }
 
@@ -282,7 +309,7 @@ static int place_entries(struct builder *builder)
 		uint32_t at;
 
 		if (builder->thread_group && (i == 0 || key != group_key)) {
-			group = new_node(builder->tree, 0, key);
+			group = child_of(builder, 0, key);
 			group_key = key;
 		}
 		at = group == ID_NONE
@@ -314,34 +341,42 @@ static void add_up(struct call_tree *tree)
 	}
 }
 
-/* Links children in alphabetical order: the last name is put in front first. */
-static int link_children(struct builder *builder)
+static uint32_t rank_of(const struct builder *builder, uint32_t node)
+{
+	return builder->ranks[rank_slot(builder, builder->tree->nodes.items[node].function)];
+}
+
+static int compare_words(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a;
+	uint64_t y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Puts the children of every node into alphabetical order. */
+static int sort_children(struct builder *builder)
 {
 	struct call_node *nodes = builder->tree->nodes.items;
-	size_t count = builder->tree->nodes.count;
-	size_t keys = builder->profile->functions.count + builder->tree->labels.entries.count;
-	SCOPED(mem) uint32_t *starts = calloc(keys + 1, sizeof(*starts));
-	SCOPED(mem) uint32_t *order = malloc(count * sizeof(*order));
+	VEC(uint64_t) children = {0}; /* rank and id */
+	int r = 0;
 	size_t i;
 
-	if (!starts || !order)
-		return -ENOMEM;
-	for (i = 0; i < count; i++)
-		starts[builder->ranks[rank_slot(builder, nodes[i].function)] + 1]++;
-	for (i = 0; i < keys; i++)
-		starts[i + 1] += starts[i];
-	for (i = 0; i < count; i++)
-		order[starts[builder->ranks[rank_slot(builder, nodes[i].function)]]++] =
-			(uint32_t)i;
-	for (i = count; i-- > 0;) {
-		struct call_node *node = &nodes[order[i]];
+	for (i = 0; i < builder->tree->nodes.count && r == 0; i++) {
+		uint32_t child = nodes[i].end;
 
-		if (order[i] == 0)
+		if (child == 0 || nodes[child].depth == 0)
 			continue;
-		node->depth = nodes[node->parent].end;
-		nodes[node->parent].end = order[i];
+		children.count = 0;
+		for (; child != 0 && r == 0; child = nodes[child].depth)
+			r = vec_push(&children, (uint64_t)rank_of(builder, child) << 32 | child);
+		qsort(children.items, children.count, sizeof(uint64_t), compare_words);
+		nodes[i].end = 0;
+		while (children.count > 0) /* the last name is put in front first */
+			link_child(nodes, (uint32_t)children.items[--children.count], 0);
 	}
-	return 0;
+	vec_fini(&children);
+	return r;
 }
 
 /* Numbers the linked nodes in pre-order. */
@@ -395,7 +430,7 @@ static int build_from_root(struct builder *builder)
 	builder->memo = NULL;
 	id_index_fini(&builder->index);
 	add_up(tree);
-	if (link_children(builder) < 0)
+	if (sort_children(builder) < 0)
 		return -ENOMEM;
 	new_ids = malloc(tree->nodes.count * sizeof(*new_ids));
 	if (!new_ids)

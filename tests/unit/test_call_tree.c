@@ -163,6 +163,28 @@ static void groups_come_below_the_root(void **state)
 	profile_free(profile);
 }
 
+static void a_node_may_have_hundreds_of_children(void **state)
+{
+	struct profile *profile = make_profile();
+	struct call_tree *tree = NULL;
+	char frames[32];
+	uint32_t i;
+
+	for (i = 0; i < 600; i++) { /* two addresses of each, in no order */
+		(void)snprintf(frames, sizeof(frames), "main;f%03u@%u", i * 7 % 300, i / 300);
+		make_stack(profile, 0, frames, 1);
+	}
+	assert_int_equal(call_tree_new(profile, &(struct call_tree_options){0}, &tree), 0);
+	assert_int_equal(call_tree_count(tree), 302);
+	for (i = 0; i < 300; i++) {
+		(void)snprintf(frames, sizeof(frames), "f%03u", i);
+		assert_string_equal(call_tree_name(tree, i + 2), frames);
+		assert_int_equal(call_tree_nodes(tree)[i + 2].total, 2);
+	}
+	call_tree_free(tree);
+	profile_free(profile);
+}
+
 static void ten_thousand_frames_are_no_problem(void **state)
 {
 	struct profile *profile = make_profile();
@@ -264,6 +286,7 @@ int main(void)
 		cmocka_unit_test(callers_of_small_inverted_nodes_are_not_followed),
 		cmocka_unit_test(recursion_can_be_collapsed),
 		cmocka_unit_test(groups_come_below_the_root),
+		cmocka_unit_test(a_node_may_have_hundreds_of_children),
 		cmocka_unit_test(ten_thousand_frames_are_no_problem),
 		cmocka_unit_test(a_recursive_function_counts_once_per_stack),
 		cmocka_unit_test(modules_count_once_per_stack),
