@@ -121,7 +121,7 @@
 		input.classList.remove('bad');
 		try {
 			// Without capitals, case makes no difference.
-			test = pattern ? new RegExp(pattern, /[A-Z]/.test(pattern) ? 'u' : 'iu') : null;
+			test = pattern ? new RegExp(pattern, /[A-Z]/.test(pattern) ? '' : 'i') : null;
 		} catch (problem) {
 			input.classList.add('bad');
 			found.textContent = 'not a regular expression';
