@@ -27,10 +27,20 @@ const boxes = () =>
 				hit: g.classList.contains('hit'), text: g.querySelector('text')?.textContent ?? '' };
 		}));
 
-// Each box lies on one of the row before it.
+// Each box lies on one of the row before it; both rows go from left to right.
 function nested(list) {
-	return list.filter((b) => b.depth > 0).every((b) =>
-		list.some((a) => a.depth === b.depth - 1 && a.left <= b.left + 0.02 && a.right >= b.right - 0.02));
+	const rows = [];
+	for (const b of list)
+		(rows[b.depth] ??= []).push(b);
+	return rows.slice(1).every((row, above) => {
+		let i = 0;
+		return row.every((b) => {
+			const parents = rows[above];
+			while (i < parents.length && parents[i].right < b.right - 0.02)
+				i++;
+			return i < parents.length && parents[i].left <= b.left + 0.02;
+		});
+	});
 }
 
 function apart(list) {
@@ -60,8 +70,8 @@ check('no box leaves its parent', nested(first));
 check('no boxes overlap', apart(first));
 check('the root fills the width', first[0].left === 10 && first[0].right > 1200, JSON.stringify(first[0]));
 
-// A box that is wide enough to hit and neither the root nor all of the width.
-const target = first.find((b) => b.depth > 1 && b.right - b.left > 60 && b.right - b.left < 900);
+// The widest box that does not fill the width.
+const target = first.filter((b) => b.depth > 0 && b.right - b.left < 900).sort((a, b) => b.right - b.left - a.right + a.left)[0];
 const center = async (b) => page.evaluate(({ depth, left }) => {
 	const row = document.querySelectorAll('.frames > g')[depth];
 	const g = [...row.children].find((c) => Number(c.querySelector('rect').getAttribute('x')) === left);
@@ -116,6 +126,7 @@ await shot('search');
 await page.keyboard.press('Escape');
 
 await page.setViewportSize({ width: 800, height: 600 });
+await page.waitForFunction(() => Number(document.documentElement.getAttribute('width')) <= 800, null, { timeout: 5000 }).catch(() => {});
 const narrow = await page.evaluate(boxes);
 check('a narrower window lays the graph out anew', narrow[0].right < 800 && nested(narrow) && apart(narrow));
 await page.emulateMedia({ colorScheme: 'dark' });
@@ -126,6 +137,7 @@ check('nothing is loaded', requests.length === 0, requests.join(' '));
 
 // As a picture: no script runs, the boxes of the file must do.
 const picture = 'data:image/svg+xml;base64,' + readFileSync(process.argv[2]).toString('base64');
+await page.goto('about:blank');
 await page.setContent('<img>');
 const size = await page.evaluate(async (url) => {
 	const image = document.querySelector('img');
