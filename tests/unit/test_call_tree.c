@@ -274,6 +274,47 @@ static void modules_count_once_per_stack(void **state)
 	profile_free(profile);
 }
 
+static void an_inverted_tree_begins_with_the_self_cost_of_each_function(void **state)
+{
+	struct profile *profile = make_profile();
+	struct call_tree *forward = NULL;
+	struct call_tree *inverted = NULL;
+	struct call_tally *tallies = NULL;
+	const struct call_node *nodes;
+	uint32_t random = 99;
+	size_t count = 0;
+	uint32_t node;
+	int i;
+
+	for (i = 0; i < 2000; i++) {
+		char frames[] = "a;a;a;a;a;a;a";
+		size_t k;
+
+		for (k = 0; k < sizeof(frames) - 1; k += 2) {
+			random = random * 1103515245u + 12345u;
+			frames[k] = (char)('a' + (random >> 16) % 9);
+		}
+		frames[1 + (random >> 20) % 7 * 2] = '\0';
+		make_stack(profile, 0, frames, i % 5 + 1);
+	}
+	assert_int_equal(call_tree_new(profile, &(struct call_tree_options){0}, &forward), 0);
+	assert_int_equal(
+		call_tree_new(profile, &(struct call_tree_options){.inverted = true}, &inverted),
+		0);
+	assert_int_equal(call_tally_new(profile, forward, CALL_TALLY_FUNCTION, &tallies, &count),
+			 0);
+	nodes = call_tree_nodes(inverted);
+	assert_int_equal(nodes[0].total, call_tree_nodes(forward)[0].total);
+	for (node = 1; node < call_tree_count(inverted); node = nodes[node].end)
+		assert_int_equal(
+			nodes[node].total,
+			find_tally(profile, tallies, count, call_tree_name(inverted, node))->self);
+	free(tallies);
+	call_tree_free(forward);
+	call_tree_free(inverted);
+	profile_free(profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +331,7 @@ int main(void)
 		cmocka_unit_test(ten_thousand_frames_are_no_problem),
 		cmocka_unit_test(a_recursive_function_counts_once_per_stack),
 		cmocka_unit_test(modules_count_once_per_stack),
+		cmocka_unit_test(an_inverted_tree_begins_with_the_self_cost_of_each_function),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
