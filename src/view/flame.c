@@ -191,7 +191,8 @@ static void put_title(struct picture *picture, const struct call_node *node, con
 		bytes_printf(out, " · ");
 	}
 	if (node->samples)
-		bytes_printf(out, "%s samples · ", quantity_count(node->samples).text);
+		bytes_printf(out, "%s sample%s · ", quantity_count(node->samples).text,
+			     node->samples == 1 ? "" : "s");
 	if (strcmp(profile->value_types[picture->value].name, "samples") != 0)
 		bytes_printf(out, "%s · ", quantity_of(node->total, picture->unit).text);
 	bytes_printf(out, "%s", quantity_share(node->total, total).text);
