@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Turns text files into a C header of string constants.
+
+    embed.py OUT.h NAME=FILE…
+
+Indentation and lines that are only a comment ("//", or one-line "/* */") are
+left out: what is embedded is read by machines.
+"""
+import json
+import re
+import sys
+
+
+def lines_of(path):
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            line = line.strip()
+            if line and not line.startswith("//") and not re.fullmatch(r"/\*.*\*/", line):
+                yield line + "\n"
+
+
+def literal(line):
+    # JSON escapes are C escapes but for \u, which asks for text beyond ASCII.
+    if not line.isascii():
+        raise SystemExit(f"embed.py: not ASCII: {line!r}")
+    return json.dumps(line).replace("??", '?""?')
+
+
+def main():
+    output, *assets = sys.argv[1:]
+    with open(output, "w", encoding="utf-8") as header:
+        header.write("/* Made by scripts/embed.py. */\n")
+        for asset in assets:
+            name, path = asset.split("=", 1)
+            header.write(f"static const char {name}[] =\n")
+            for line in lines_of(path):
+                header.write(f"\t{literal(line)}\n")
+            header.write("\t;\n")
+
+
+if __name__ == "__main__":
+    main()

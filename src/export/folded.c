@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/scope.h"
+#include "base/text.h"
+#include "export/export.h"
+#include "export/formats.h"
+#include "model/call_tree.h"
+#include "model/profile.h"
+
+/*
+ * folded: one line for each stack, as flamegraph.pl and many others read it:
+ *
+ *	comm;main;parse;read 42
+ *
+ * The format has no escapes. What would be read as structure is replaced: ';'
+ * by ':', control bytes by '_', and the space in a name that ends in " 7" by '_'
+ * (readers take it for the count of a second profile).
+ */
+
+/* Whether text from here to the name's end is a space and digits. */
+static bool is_count_tail(const char *text)
+{
+	size_t digits = *text == ' ' ? strspn(text + 1, "0123456789.") : 0;
+
+	return digits > 0 && text[1 + digits] == '\0';
+}
+
+static void put_name(struct bytes *out, const char *name)
+{
+	if (*name == '\0')
+		bytes_put(out, "[unnamed]", 9);
+	while (*name) {
+		uint32_t c;
+		unsigned int n = text_decode_utf8(name, &c);
+
+		if (c == ';')
+			bytes_put_u8(out, ':');
+		else if (c < 0x20 || (c >= 0x7f && c < 0xa0) || is_count_tail(name))
+			bytes_put_u8(out, '_');
+		else if (c == 0xfffd)
+			bytes_put(out, "\xef\xbf\xbd", 3);
+		else
+			bytes_put(out, name, n);
+		name += n;
+	}
+}
+
+struct folder {
+	const struct call_tree *tree;
+	struct bytes line;   /* "comm;main;parse" of the node at hand */
+	VEC(size_t) lengths; /* of the line up to each depth */
+	bool samples;        /* count samples instead of the tree's value */
+	struct bytes *out;
+};
+
+static int fold_node(struct folder *folder, uint32_t id)
+{
+	const struct call_node *node = &call_tree_nodes(folder->tree)[id];
+	int64_t count = folder->samples ? (int64_t)node->self_samples : node->self;
+
+	folder->lengths.count = node->depth;
+	folder->line.size = folder->lengths.items[node->depth - 1];
+	if (node->depth > 1)
+		bytes_put_u8(&folder->line, ';');
+	put_name(&folder->line, call_tree_name(folder->tree, id));
+	if (vec_push(&folder->lengths, folder->line.size) < 0 || folder->line.failed)
+		return -ENOMEM;
+	if (count == 0)
+		return 0;
+	bytes_put(folder->out, folder->line.data, folder->line.size);
+	bytes_printf(folder->out, " %" PRId64 "\n", count);
+	return 0;
+}
+
+static int folded_write(const struct profile *profile, const struct export_config *config,
+			struct bytes *out, struct error *err)
+{
+	uint32_t samples = call_tree_samples_value(profile);
+	bool chosen = config->value != EXPORT_DEFAULT_VALUE;
+	struct call_tree_options options = {.group = CALL_TREE_BY_PROCESS,
+					    .value = chosen ? config->value : profile->main_value};
+	SCOPED(call_tree) struct call_tree *tree = NULL;
+	struct folder folder = {.out = out, .samples = !chosen && samples != ID_NONE};
+	uint32_t i;
+	int r = call_tree_new(profile, &options, &tree);
+
+	if (r < 0)
+		return error_errno(err, r, "cannot build the call tree");
+	folder.tree = tree;
+	r = vec_push(&folder.lengths, 0);
+	for (i = 1; i < call_tree_count(tree) && r == 0; i++)
+		r = fold_node(&folder, i);
+	bytes_fini(&folder.line);
+	vec_fini(&folder.lengths);
+	if (r < 0)
+		return error_set(err, r, "out of memory");
+	return 0;
+}
+
+const struct exporter_ops export_folded = {
+	.name = "folded",
+	.summary = "one line a stack and its samples, for flamegraph.pl and friends",
+	.extension = "folded",
+	.write = folded_write,
+};

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_EXPORT_FORMATS_H
+#define WICK_EXPORT_FORMATS_H
+
+/* formats: what each file of this folder gives to table.c, and nobody else uses. */
+
+struct exporter_ops;
+
+extern const struct exporter_ops export_folded;
+
+#endif

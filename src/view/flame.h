@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_VIEW_FLAME_H
+#define WICK_VIEW_FLAME_H
+
+/*
+ * flame: a flame graph as one SVG file. A browser makes it interactive (zoom,
+ * search, tooltips); everything else shows it as a picture. It loads nothing.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/call_tree.h"
+
+struct bytes;
+struct error;
+struct profile;
+
+enum flame_colors {
+	FLAME_COLORS_CATEGORY = 0, /* program, library, kernel, … with a legend */
+	FLAME_COLORS_MODULE = 1,   /* a hue for each module */
+	FLAME_COLORS_HASH = 2,     /* a hue for each function */
+};
+
+struct flame_options {
+	const char *title;   /* NULL: the profile's */
+	uint32_t value;      /* FLAME_MAIN_VALUE: the profile's main one */
+	uint32_t width_px;   /* until a browser fits it to its window; 200 … 100000 */
+	double min_width_px; /* narrower boxes are left out and counted */
+	enum flame_colors colors;
+	enum call_tree_group group;
+	bool icicle; /* the root at the top */
+	bool inverted;
+	bool collapse_recursion;
+};
+
+#define FLAME_MAIN_VALUE UINT32_MAX
+
+#define FLAME_OPTIONS_DEFAULT                                                                      \
+	{                                                                                          \
+		.value = FLAME_MAIN_VALUE, .width_px = 1200, .min_width_px = 0.5                   \
+	}
+
+/* Appends the SVG to out. */
+int flame_write(const struct profile *profile, const struct flame_options *options,
+		struct bytes *out, struct error *err);
+
+#endif

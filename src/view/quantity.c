@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "view/quantity.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+struct step {
+	double size;
+	const char *suffix;
+};
+
+static const struct step time_steps[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+static const struct step size_steps[] = {
+	{1024.0 * 1024 * 1024, "GiB"}, {1024.0 * 1024, "MiB"}, {1024, "KiB"}, {1, "B"}};
+
+/* Three to four digits that mean something: 1.23 s, 12.3 s, 123.4 s. */
+static struct quantity scaled(double value, const struct step *steps, size_t count)
+{
+	struct quantity quantity;
+	size_t i = 0;
+	int decimals;
+
+	if (value == 0)
+		return quantity_count(0);
+	while (i + 1 < count && fabs(value) < steps[i].size)
+		i++;
+	value /= steps[i].size;
+	decimals = fabs(value) < 10 ? 2 : 1;
+	if (i + 1 == count)
+		decimals = 0; /* the smallest unit has no parts */
+	(void)snprintf(quantity.text, sizeof(quantity.text), "%.*f %s", decimals, value,
+		       steps[i].suffix); /* a double of 19 digits fits */
+	return quantity;
+}
+
+struct quantity quantity_count(uint64_t count)
+{
+	struct quantity quantity;
+	char digits[24];
+	int n = snprintf(digits, sizeof(digits), "%" PRIu64, count);
+	size_t used = 0;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		if (i > 0 && (n - i) % 3 == 0)
+			quantity.text[used++] = ',';
+		quantity.text[used++] = digits[i];
+	}
+	quantity.text[used] = '\0';
+	return quantity;
+}
+
+struct quantity quantity_of(int64_t value, const char *unit)
+{
+	struct quantity quantity;
+	struct quantity absolute;
+
+	if (strcmp(unit, "nanoseconds") == 0)
+		return scaled((double)value, time_steps, ARRAY_SIZE(time_steps));
+	if (strcmp(unit, "bytes") == 0)
+		return scaled((double)value, size_steps, ARRAY_SIZE(size_steps));
+	absolute = quantity_count(value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+	(void)snprintf(quantity.text, sizeof(quantity.text), "%s%.40s", value < 0 ? "-" : "",
+		       absolute.text); /* at most 26 characters and a sign */
+	return quantity;
+}
+
+double quantity_percent(int64_t part, int64_t whole)
+{
+	return whole == 0 ? 0 : 100.0 * (double)part / (double)whole;
+}
+
+struct quantity quantity_share(int64_t part, int64_t whole)
+{
+	struct quantity quantity;
+
+	(void)snprintf(quantity.text, sizeof(quantity.text), "%.1f%%",
+		       quantity_percent(part, whole)); /* fits */
+	return quantity;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_VIEW_QUANTITY_H
+#define WICK_VIEW_QUANTITY_H
+
+/* quantity: numbers as people read them. */
+
+#include <stdint.h>
+
+struct quantity {
+	char text[48];
+};
+
+/* "12.3 ms", "4.0 MiB" or "1,234" for the units nanoseconds, bytes and others. */
+struct quantity quantity_of(int64_t value, const char *unit);
+struct quantity quantity_count(uint64_t count);              /* "1,234,567" */
+struct quantity quantity_share(int64_t part, int64_t whole); /* "12.3%"; of nothing: "0.0%" */
+
+/* part / whole in percent; 0 of nothing. */
+double quantity_percent(int64_t part, int64_t whole);
+
+#endif

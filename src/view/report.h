@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_VIEW_REPORT_H
+#define WICK_VIEW_REPORT_H
+
+/*
+ * report: a profile as text for a terminal, or as JSON for a program.
+ *
+ * JSON has the keys of the head (title, duration_ns, period_ns, samples, lost,
+ * unreadable, truncated, unsymbolised, value {name, unit, total}) and either
+ *
+ *	by, rows [{name, module, file, self, total, self_percent, total_percent,
+ *	           self_samples, samples}], more         (no file but by function,
+ *	           no module by thread; more: rows beyond the limit)
+ *
+ * or, for a tree, in pre-order, with parent as an index into nodes (-1: the root)
+ *
+ *	nodes [{name, module, depth, parent, self, total, total_percent,
+ *	        self_samples, samples}], cut             (nodes that are not in it)
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/call_tree.h"
+
+struct bytes;
+struct error;
+struct profile;
+
+enum report_by {
+	REPORT_BY_FUNCTION = 0,
+	REPORT_BY_MODULE = 1,
+	REPORT_BY_THREAD = 2,
+};
+
+struct report_options {
+	enum report_by by;
+	bool tree;      /* the call tree instead of a table */
+	bool json;      /* ignores color; a tree is cut in the same way */
+	bool color;     /* with terminal escapes */
+	uint32_t value; /* REPORT_MAIN_VALUE: the profile's main one */
+	uint32_t limit; /* rows of a table; 0: all */
+	/* For trees: */
+	double min_percent;         /* smaller nodes are only counted */
+	uint32_t max_depth;         /* deeper nodes are only counted; 0: no limit */
+	enum call_tree_group group; /* what stands below the root */
+	bool inverted;
+	bool collapse_recursion; /* for tables as well */
+};
+
+#define REPORT_MAIN_VALUE UINT32_MAX
+
+#define REPORT_OPTIONS_DEFAULT                                                                     \
+	{                                                                                          \
+		.value = REPORT_MAIN_VALUE, .limit = 30, .min_percent = 0.5, .max_depth = 60       \
+	}
+
+/* Appends the report to out. */
+int report_write(const struct profile *profile, const struct report_options *options,
+		 struct bytes *out, struct error *err);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "view/report_text.h"
+
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "base/vec.h"
+#include "model/call_tree.h"
+#include "model/profile.h"
+#include "view/quantity.h"
+#include "view/report.h"
+
+/*
+ * A tree is shown in its own order of visit: the largest child first, those
+ * that are too small as one line of count. The nodes to come wait on a stack.
+ */
+
+struct branch {
+	uint32_t node; /* ID_NONE: a line that says what is not shown */
+	uint32_t depth;
+	int32_t parent; /* index of the parent among the shown nodes */
+	bool last;      /* among its siblings */
+	uint32_t cut;   /* nodes behind a line that says so */
+	int64_t cut_total;
+};
+
+struct walk {
+	const struct report *report;
+	VEC(struct branch) pending;
+	VEC(bool) last; /* of the branch at each depth above the line at hand */
+	int32_t shown;
+	uint64_t cut;
+};
+
+static int compare_branches(const void *a, const void *b, void *context)
+{
+	const struct call_node *nodes = context;
+	const struct branch *x = a;
+	const struct branch *y = b;
+	int64_t left = nodes[x->node].total;
+	int64_t right = nodes[y->node].total;
+
+	if (left != right) /* the largest is taken from the stack first */
+		return left < right ? -1 : 1;
+	return (x->node < y->node) - (x->node > y->node);
+}
+
+static bool is_shown(const struct report *report, const struct call_node *node)
+{
+	uint32_t max_depth = report->options->max_depth;
+
+	return quantity_percent(node->total, report->total) >= report->options->min_percent &&
+	       (max_depth == 0 || node->depth <= max_depth);
+}
+
+/* Puts the children of a shown node on the stack. */
+static int push_children(struct walk *walk, uint32_t parent, int32_t parent_index)
+{
+	const struct call_node *nodes = call_tree_nodes(walk->report->tree);
+	struct branch rest = {.node = ID_NONE, .depth = nodes[parent].depth + 1, .last = true};
+	size_t first = walk->pending.count + 1;
+	uint32_t child;
+
+	if (vec_push(&walk->pending, rest) < 0)
+		return -ENOMEM;
+	for (child = parent + 1; child < nodes[parent].end; child = nodes[child].end) {
+		struct branch branch = {
+			.node = child, .depth = nodes[child].depth, .parent = parent_index};
+
+		if (!is_shown(walk->report, &nodes[child])) {
+			rest.cut += nodes[child].end - child;
+			rest.cut_total += nodes[child].total;
+		} else if (vec_push(&walk->pending, branch) < 0) {
+			return -ENOMEM;
+		}
+	}
+	if (walk->pending.count > first) {
+		/* glibc's context parameter is not const; the comparison does not write. */
+		qsort_r(walk->pending.items + first, walk->pending.count - first,
+			sizeof(struct branch), compare_branches, (void *)(uintptr_t)nodes);
+		walk->pending.items[first].last = rest.cut == 0;
+	}
+	walk->pending.items[first - 1] = rest;
+	walk->cut += rest.cut;
+	return 0;
+}
+
+/* Visits the shown nodes; "show" gets a line's branch with the walk. */
+static int walk_tree(struct walk *walk, int (*show)(struct walk *, const struct branch *, void *),
+		     void *context)
+{
+	int r = vec_push(&walk->pending, (struct branch){.parent = -1, .last = true});
+
+	while (r == 0 && walk->pending.count > 0) {
+		struct branch branch = walk->pending.items[--walk->pending.count];
+
+		if (branch.node == ID_NONE && branch.cut == 0)
+			continue;
+		r = show(walk, &branch, context);
+		if (r == 0 && branch.node != ID_NONE)
+			r = push_children(walk, branch.node, walk->shown++);
+	}
+	vec_fini(&walk->pending);
+	vec_fini(&walk->last);
+	return r;
+}
+
+/* Text */
+
+static int put_lines(struct walk *walk, const struct branch *branch)
+{
+	struct bytes *out = walk->report->out;
+	uint32_t i;
+
+	walk->last.count = branch->depth;
+	if (vec_push(&walk->last, branch->last) < 0)
+		return -ENOMEM;
+	report_color(walk->report, REPORT_DIM);
+	for (i = 1; i < branch->depth; i++)
+		bytes_printf(out, "%s", walk->last.items[i] ? "   " : "│  ");
+	if (branch->depth > 0)
+		bytes_printf(out, "%s", branch->last ? "└─ " : "├─ ");
+	report_plain(walk->report);
+	return 0;
+}
+
+static void put_module(const struct report *report, uint32_t function)
+{
+	const struct profile *profile = report->profile;
+	const char *module;
+
+	if (function & CALL_TREE_GROUP)
+		return;
+	module = profile_text(profile, profile->functions.items[function].module);
+	if (*module == '\0')
+		return;
+	report_color(report, REPORT_DIM);
+	bytes_put(report->out, " (", 2);
+	text_put_terminal(report->out, report_base_name(module));
+	bytes_put_u8(report->out, ')');
+	report_plain(report);
+}
+
+static int show_text(struct walk *walk, const struct branch *branch, void *context)
+{
+	const struct report *report = walk->report;
+	const struct call_node *node;
+
+	if (branch->node == ID_NONE) {
+		bytes_printf(report->out, "%39s  ", "");
+		if (put_lines(walk, branch) < 0)
+			return -ENOMEM;
+		bytes_printf(report->out, "%s smaller or deeper, %s\n",
+			     quantity_count(branch->cut).text,
+			     quantity_share(branch->cut_total, report->total).text);
+		return 0;
+	}
+	node = &call_tree_nodes(report->tree)[branch->node];
+	report_put_share(report, node->total);
+	report_put_share(report, node->self);
+	bytes_printf(report->out, "  %10s  %9s  ", quantity_of(node->total, report->unit).text,
+		     quantity_count(node->samples).text);
+	if (put_lines(walk, branch) < 0)
+		return -ENOMEM;
+	text_put_terminal(report->out, call_tree_name(report->tree, branch->node));
+	put_module(report, node->function);
+	bytes_put_u8(report->out, '\n');
+	return 0;
+}
+
+int report_tree_text(const struct report *report)
+{
+	struct walk walk = {.report = report};
+
+	report_color(report, REPORT_BOLD);
+	bytes_printf(report->out, "%8s%8s  %10s  %9s  %s", "total", "self", "total", "samples",
+		     report->options->inverted ? "function and its callers" : "function");
+	report_plain(report);
+	bytes_put_u8(report->out, '\n');
+	return walk_tree(&walk, show_text, NULL);
+}
+
+/* JSON */
+
+static int show_json(struct walk *walk, const struct branch *branch, void *context)
+{
+	const struct report *report = walk->report;
+	const struct profile *profile = report->profile;
+	const struct call_node *node;
+	struct json *json = context;
+
+	if (branch->node == ID_NONE)
+		return 0;
+	node = &call_tree_nodes(report->tree)[branch->node];
+	json_open_object(json, NULL);
+	json_string(json, "name", call_tree_name(report->tree, branch->node));
+	if (!(node->function & CALL_TREE_GROUP))
+		json_string(json, "module",
+			    profile_text(profile, profile->functions.items[node->function].module));
+	json_u64(json, "depth", branch->depth);
+	json_i64(json, "parent", branch->parent);
+	json_i64(json, "self", node->self);
+	json_i64(json, "total", node->total);
+	json_double(json, "total_percent", quantity_percent(node->total, report->total), 3);
+	json_u64(json, "self_samples", node->self_samples);
+	json_u64(json, "samples", node->samples);
+	json_close(json);
+	return 0;
+}
+
+int report_tree_json(const struct report *report, struct json *json)
+{
+	struct walk walk = {.report = report};
+	int r;
+
+	json_open_array(json, "nodes");
+	r = walk_tree(&walk, show_json, json);
+	json_close(json);
+	json_u64(json, "cut", walk.cut);
+	return r;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "export/export.h"
+
+#include <ctype.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "make_profile.h"
+
+static const struct export_config by_default = {.value = EXPORT_DEFAULT_VALUE};
+
+static void assert_export(const struct profile *profile, const struct export_config *config,
+			  const char *format, const char *expected)
+{
+	struct bytes out = {0};
+	struct error err = {0};
+
+	assert_int_equal(exporter_write(exporter_find(format), profile, config, &out, &err), 0);
+	bytes_put_u8(&out, '\0');
+	assert_string_equal((char *)out.data, expected);
+	bytes_fini(&out);
+}
+
+static void every_format_has_its_words_and_its_own_name(void **state)
+{
+	size_t i;
+	const char *c;
+
+	for (i = 0; exporters[i]; i++) {
+		assert_ptr_equal(exporter_find(exporters[i]->name), exporters[i]);
+		assert_true(strlen(exporters[i]->summary) > 10 &&
+			    strlen(exporters[i]->summary) < 80);
+		assert_true(*exporters[i]->extension && *exporters[i]->extension != '.');
+		for (c = exporters[i]->name; *c; c++)
+			assert_true(islower((unsigned char)*c) || *c == '-');
+	}
+	assert_true(i > 0);
+	assert_null(exporter_find("no such format"));
+}
+
+static void every_format_takes_an_empty_and_a_hostile_profile(void **state)
+{
+	struct profile *empty = make_profile();
+	struct profile *hostile = make_profile();
+	size_t i;
+
+	make_stack(hostile, 0, "main;</script>&\"'\x1b[31m\xff\n\xe2\x80\xae;;", 1);
+	make_stack(hostile, 0, "", 1);
+	for (i = 0; exporters[i]; i++) {
+		struct bytes out = {0};
+		struct error err = {0};
+
+		assert_int_equal(exporter_write(exporters[i], empty, &by_default, &out, &err), 0);
+		bytes_clear(&out);
+		assert_int_equal(exporter_write(exporters[i], hostile, &by_default, &out, &err), 0);
+		assert_true(out.size > 0);
+		bytes_fini(&out);
+	}
+	profile_free(empty);
+	profile_free(hostile);
+}
+
+static void every_format_refuses_a_value_that_is_not_there(void **state)
+{
+	struct profile *profile = make_profile();
+	size_t i;
+
+	for (i = 0; exporters[i]; i++) {
+		struct bytes out = {0};
+		struct error err = {0};
+
+		assert_int_equal(exporter_write(exporters[i], profile,
+						&(struct export_config){.value = 2}, &out, &err),
+				 -EINVAL);
+		assert_non_null(strstr(err.text, exporters[i]->name));
+		bytes_fini(&out);
+	}
+	profile_free(profile);
+}
+
+static void folded_counts_samples_of_each_stack_below_its_process(void **state)
+{
+	struct profile *profile = make_profile();
+	uint32_t worker = profile_thread(profile, 100, 101, "worker", "app");
+
+	make_stack(profile, 0, "main@1;outer>inner", 2);
+	make_stack(profile, worker, "main@2;outer>inner", 3);
+	make_stack(profile, 0, "main", 1);
+	assert_export(profile, &by_default, "folded", "app;main 1\napp;main;outer;inner 5\n");
+	assert_export(profile, &(struct export_config){.value = 1}, "folded",
+		      "app;main 10000000\napp;main;outer;inner 50000000\n");
+	profile_free(profile);
+}
+
+static void folded_names_cannot_be_taken_for_structure(void **state)
+{
+	static const struct {
+		const char *name;
+		const char *written;
+	} cases[] = {
+		{"operator new", "operator new"},
+		{"name 7", "name_7"},
+		{"name 7.5", "name_7.5"},
+		{"name 7 8", "name 7_8"},
+		{"a\nb\tc\x1b", "a_b_c_"},
+		{"bad \xff byte", "bad \xef\xbf\xbd byte"},
+		{"caf\xc3\xa9", "caf\xc3\xa9"},
+		{"x;y", "x:y"},
+		{"", "[unnamed]"},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct profile *profile = make_profile();
+		struct profile_line line = {
+			.function = profile_function(profile, cases[i].name, "", "", 0)};
+		uint32_t location = profile_location(profile, "", 1, &line, 1);
+		char expected[64];
+
+		assert_int_equal(profile_add(profile,
+					     stack_tree_child(&profile->stacks, 0, location), 0,
+					     (int64_t[]){40, 0}),
+				 0);
+		(void)snprintf(expected, sizeof(expected), "app;%s 40\n", cases[i].written);
+		assert_export(profile, &by_default, "folded", expected);
+		profile_free(profile);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_format_has_its_words_and_its_own_name),
+		cmocka_unit_test(every_format_takes_an_empty_and_a_hostile_profile),
+		cmocka_unit_test(every_format_refuses_a_value_that_is_not_there),
+		cmocka_unit_test(folded_counts_samples_of_each_stack_below_its_process),
+		cmocka_unit_test(folded_names_cannot_be_taken_for_structure),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

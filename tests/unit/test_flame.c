@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "view/flame.h"
+
+#include <math.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "make_profile.h"
+#include "well_formed.h"
+
+static char *flame(const struct profile *profile, const struct flame_options *options)
+{
+	struct bytes out = {0};
+	struct error err = {0};
+
+	assert_int_equal(flame_write(profile, options, &out, &err), 0);
+	bytes_put_u8(&out, '\0');
+	assert_false(out.failed);
+	assert_true(is_well_formed((char *)out.data));
+	return (char *)out.data;
+}
+
+static struct profile *program(void)
+{
+	struct profile *profile = make_profile();
+	uint32_t worker = profile_thread(profile, 100, 107, "worker", "app");
+
+	make_stack(profile, 0, "main;serve;parse;lib_memcpy", 31);
+	make_stack(profile, 0, "main;serve;parse", 24);
+	make_stack(profile, 0, "main;serve;reply;sys_write", 12);
+	make_stack(profile, worker, "run;visit;visit;jit_add", 7);
+	make_stack(profile, worker, "[truncated];visit;0x7f001234", 5);
+	make_stack(profile, worker, "run;operator<&", 3);
+	return profile;
+}
+
+static void every_frame_is_drawn_with_its_words(void **state)
+{
+	static const char *const parts[] = {
+		"width=\"1200\"",
+		">main</text>",
+		"<title>lib_memcpy\nlibdemo.so.1 · 31 samples · 310.0 ms · 37.8%, self "
+		"37.8%</title>",
+		"<title>operator&lt;&amp;\n",
+		">app --demo</text>",
+		"cpu 820.0 ms · 82 samples",
+		">program</text>",
+		">library</text>",
+		">kernel</text>",
+		">JIT</text>",
+		">no symbol</text>",
+		">truncated</text>",
+		"<title>[truncated]\n",
+	};
+	struct profile *profile = program();
+	struct flame_options options = FLAME_OPTIONS_DEFAULT;
+	char *svg = flame(profile, &options);
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		if (!strstr(svg, parts[i]))
+			fail_msg("no %s in the SVG", parts[i]);
+	assert_null(strstr(svg, "not drawn"));
+	free(svg);
+	profile_free(profile);
+}
+
+/* One drawn box: the row's place, its edges. */
+struct drawn {
+	int y;
+	double left;
+	double right;
+};
+
+static size_t read_boxes(const char *svg, struct drawn *boxes, size_t max)
+{
+	const char *at = strstr(svg, "class=\"frames\"");
+	size_t count = 0;
+	int y = -1;
+
+	assert_non_null(at);
+	while ((at = strstr(at + 1, "<g "))) {
+		double width = 0;
+
+		if (sscanf(at, "<g transform=\"translate(0 %d)\">", &y) == 1)
+			continue;
+		if (strncmp(at, "<g data-v", 9) != 0)
+			break;
+		at = strstr(at, "<rect ");
+		assert_true(count < max && at);
+		assert_int_equal(
+			sscanf(at, "<rect x=\"%lf\" width=\"%lf\"", &boxes[count].left, &width), 2);
+		boxes[count].y = y;
+		boxes[count].right = boxes[count].left + width;
+		count++;
+	}
+	return count;
+}
+
+static void assert_nested(const struct drawn *boxes, size_t count, int up)
+{
+	size_t i;
+	size_t k;
+
+	for (i = 1; i < count; i++) {
+		bool held = false;
+
+		for (k = 0; k < i; k++)
+			held = held || (boxes[k].y == boxes[i].y + up &&
+					boxes[k].left <= boxes[i].left + 1e-6 &&
+					boxes[k].right >= boxes[i].right - 1e-6);
+		assert_true(held);
+		if (boxes[i].y == boxes[i - 1].y)
+			assert_true(boxes[i].left >= boxes[i - 1].right - 1e-6);
+	}
+}
+
+static void boxes_stand_on_their_parents(void **state)
+{
+	struct profile *profile = program();
+	struct flame_options options = FLAME_OPTIONS_DEFAULT;
+	struct drawn boxes[64];
+	char *svg = flame(profile, &options);
+	size_t count = read_boxes(svg, boxes, ARRAY_SIZE(boxes));
+
+	assert_int_equal(count, 15);
+	assert_nested(boxes, count, 18); /* a child is one row above */
+	assert_int_equal(boxes[0].y, 72);
+	assert_true(fabs(boxes[0].right - boxes[0].left - 1180) < 1e-6);
+	free(svg);
+	options.icicle = true;
+	options.group = CALL_TREE_BY_THREAD;
+	svg = flame(profile, &options);
+	count = read_boxes(svg, boxes, ARRAY_SIZE(boxes));
+	assert_int_equal(count, 17);
+	assert_nested(boxes, count, -18);
+	assert_int_equal(boxes[0].y, 0);
+	free(svg);
+	profile_free(profile);
+}
+
+static void narrow_boxes_are_counted_instead(void **state)
+{
+	struct profile *profile = program();
+	struct flame_options options = FLAME_OPTIONS_DEFAULT;
+	bool inverted;
+
+	options.min_width_px = 100;
+	for (inverted = false;; inverted = true) {
+		char *svg;
+
+		options.inverted = inverted;
+		svg = flame(profile, &options);
+		assert_non_null(strstr(svg, "branches narrower than 100 px are not drawn"));
+		assert_null(strstr(svg, "<title>operator"));
+		free(svg);
+		if (inverted)
+			break;
+	}
+	profile_free(profile);
+}
+
+static void hostile_names_stay_names(void **state)
+{
+	static const char *const names[] = {
+		"</script><script>alert(1)</script>",
+		"]]><script>alert(2)</script>",
+		"\"'><img src=x onerror=alert(3)>",
+		"&lt;&#x41;&nbsp;",
+		"\x1b[31mred\x07\x01",
+		"\xff\xfe\xc3(\xed\xa0\x80",
+		"\xe2\x80\xae rtl \xe2\x81\xa6",
+		"two\nlines\r\ttab",
+		"\xef\xbf\xbe\xef\xbf\xbf",
+		"",
+		"\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2\xe5\xad\x97",
+	};
+	enum flame_colors colors;
+	size_t i;
+
+	for (colors = FLAME_COLORS_CATEGORY; colors <= FLAME_COLORS_HASH; colors++) {
+		struct profile *profile = make_profile();
+		struct flame_options options = FLAME_OPTIONS_DEFAULT;
+		const char *part;
+		char *svg;
+		size_t scripts = 0;
+
+		for (i = 0; i < ARRAY_SIZE(names); i++) {
+			struct profile_line line = {
+				.function = profile_function(profile, names[i], "", names[i], 0)};
+			uint32_t at = profile_location(profile, "", i, &line, 1);
+			uint32_t thread =
+				profile_thread(profile, 1, (uint32_t)i, names[i], names[i]);
+
+			assert_int_equal(profile_add(profile,
+						     stack_tree_child(&profile->stacks, 0, at),
+						     thread, (int64_t[]){1, 1}),
+					 0);
+		}
+		profile->title = names[0];
+		options.title = colors ? names[1] : NULL;
+		options.colors = colors;
+		options.group = CALL_TREE_BY_THREAD;
+		svg = flame(profile, &options);
+		for (part = svg; (part = strstr(part, "<script")); part++)
+			scripts++;
+		assert_int_equal(scripts, 1);
+		free(svg);
+		profile_free(profile);
+	}
+}
+
+static void a_name_of_ten_kilobytes_is_cut(void **state)
+{
+	struct profile *profile = make_profile();
+	struct flame_options options = FLAME_OPTIONS_DEFAULT;
+	struct bytes name = {0};
+	char *svg;
+	int i;
+
+	for (i = 0; i < 2500; i++)
+		bytes_put(&name, "a<&'", 4);
+	bytes_put_u8(&name, '\0');
+	make_stack(profile, 0, (char *)name.data, 1);
+	svg = flame(profile, &options);
+	assert_non_null(strstr(svg, "..</text>"));
+	assert_non_null(strstr(svg, "..\n")); /* the tooltip */
+	free(svg);
+	bytes_fini(&name);
+	profile_free(profile);
+}
+
+static void an_empty_profile_is_a_picture_that_says_so(void **state)
+{
+	struct profile *profile = make_profile();
+	struct flame_options options = FLAME_OPTIONS_DEFAULT;
+	char *svg = flame(profile, &options);
+
+	assert_non_null(strstr(svg, "no samples</text>"));
+	free(svg);
+	profile_free(profile);
+}
+
+static void ten_thousand_rows_are_drawn(void **state)
+{
+	struct profile *profile = make_profile();
+	struct flame_options options = FLAME_OPTIONS_DEFAULT;
+	char name[32];
+	uint32_t stack = 0;
+	char *svg;
+	int i;
+
+	for (i = 0; i < 10000; i++) {
+		(void)snprintf(name, sizeof(name), "deep%d", i);
+		stack = stack_tree_child(&profile->stacks, stack, make_location(profile, name));
+	}
+	assert_int_equal(profile_add(profile, stack, 0, (int64_t[]){1, 1}), 0);
+	svg = flame(profile, &options);
+	assert_non_null(strstr(svg, ">deep9999</text>"));
+	free(svg);
+	profile_free(profile);
+}
+
+static void impossible_sizes_are_refused(void **state)
+{
+	static const struct {
+		uint32_t width_px;
+		double min_width_px;
+	} cases[] = {{0, 0.5}, {199, 0.5}, {100001, 0.5}, {1200, -1}, {1200, 101}, {1200, NAN}};
+	struct profile *profile = make_profile();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct flame_options options = FLAME_OPTIONS_DEFAULT;
+		struct bytes out = {0};
+		struct error err = {0};
+
+		options.width_px = cases[i].width_px;
+		options.min_width_px = cases[i].min_width_px;
+		assert_int_equal(flame_write(profile, &options, &out, &err), -ERANGE);
+		assert_non_null(strstr(err.text, "width"));
+		bytes_fini(&out);
+	}
+	profile_free(profile);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_frame_is_drawn_with_its_words),
+		cmocka_unit_test(boxes_stand_on_their_parents),
+		cmocka_unit_test(narrow_boxes_are_counted_instead),
+		cmocka_unit_test(hostile_names_stay_names),
+		cmocka_unit_test(a_name_of_ten_kilobytes_is_cut),
+		cmocka_unit_test(an_empty_profile_is_a_picture_that_says_so),
+		cmocka_unit_test(ten_thousand_rows_are_drawn),
+		cmocka_unit_test(impossible_sizes_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

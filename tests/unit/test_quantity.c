@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "view/quantity.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/vec.h"
+
+static void values_are_written_in_units_that_people_read(void **state)
+{
+	static const struct {
+		int64_t value;
+		const char *unit;
+		const char *text;
+	} cases[] = {
+		{0, "nanoseconds", "0"},
+		{999, "nanoseconds", "999 ns"},
+		{1500, "nanoseconds", "1.50 us"},
+		{12345678, "nanoseconds", "12.3 ms"},
+		{1234567890, "nanoseconds", "1.23 s"},
+		{-1234567890, "nanoseconds", "-1.23 s"},
+		{INT64_MAX, "nanoseconds", "9223372036.9 s"},
+		{1023, "bytes", "1023 B"},
+		{1536, "bytes", "1.50 KiB"},
+		{64 << 20, "bytes", "64.0 MiB"},
+		{999, "count", "999"},
+		{1000, "count", "1,000"},
+		{-1234567, "count", "-1,234,567"},
+		{INT64_MIN, "count", "-9,223,372,036,854,775,808"},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_string_equal(quantity_of(cases[i].value, cases[i].unit).text, cases[i].text);
+}
+
+static void counts_have_separators(void **state)
+{
+	assert_string_equal(quantity_count(0).text, "0");
+	assert_string_equal(quantity_count(123456).text, "123,456");
+	assert_string_equal(quantity_count(UINT64_MAX).text, "18,446,744,073,709,551,615");
+}
+
+static void a_share_of_nothing_is_nothing(void **state)
+{
+	assert_string_equal(quantity_share(1, 3).text, "33.3%");
+	assert_string_equal(quantity_share(3, 3).text, "100.0%");
+	assert_string_equal(quantity_share(3, 0).text, "0.0%");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(values_are_written_in_units_that_people_read),
+		cmocka_unit_test(counts_have_separators),
+		cmocka_unit_test(a_share_of_nothing_is_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "view/report.h"
+
+#include <jansson.h>
+
+#include "base/error.h"
+#include "golden.h"
+#include "make_profile.h"
+
+/* A little server: two threads, recursion, inlining, kernel, lost samples. */
+static struct profile *server(void)
+{
+	struct profile *profile = make_profile();
+	uint32_t worker = profile_thread(profile, 100, 107, "worker", "app");
+
+	make_stack(profile, 0, "main;serve;parse@1;lib_memcpy", 31);
+	make_stack(profile, 0, "main;serve;parse@2", 24);
+	make_stack(profile, 0, "main;serve;reply;sys_write", 12);
+	make_stack(profile, 0, "main;serve;reply>format", 9);
+	make_stack(profile, 0, "main;idle", 1);
+	make_stack(profile, worker, "run;visit;visit;visit;hash", 60);
+	make_stack(profile, worker, "run;visit;visit;jit_add", 7);
+	make_stack(profile, worker, "[truncated];visit;0x7f001234", 5);
+	make_stack(profile, worker, "run;bad\x1b[31m\xffname", 1);
+	profile->quality.lost = 3;
+	profile->quality.truncated = 5;
+	profile->quality.unsymbolised = 5;
+	return profile;
+}
+
+static void assert_report(const struct profile *profile, const struct report_options *options,
+			  const char *golden)
+{
+	struct bytes out = {0};
+	struct error err = {0};
+
+	assert_int_equal(report_write(profile, options, &out, &err), 0);
+	assert_golden(&out, golden);
+	bytes_fini(&out);
+}
+
+static void functions_are_listed_by_their_own_time(void **state)
+{
+	struct profile *profile = server();
+	struct report_options options = REPORT_OPTIONS_DEFAULT;
+
+	assert_report(profile, &options, "report-functions.txt");
+	profile_free(profile);
+}
+
+static void a_limit_says_how_many_rows_it_hides(void **state)
+{
+	struct profile *profile = server();
+	struct report_options options = REPORT_OPTIONS_DEFAULT;
+
+	options.limit = 2;
+	options.color = true;
+	assert_report(profile, &options, "report-limit-color.txt");
+	profile_free(profile);
+}
+
+static void modules_and_threads_have_their_tables(void **state)
+{
+	struct profile *profile = server();
+	struct report_options options = REPORT_OPTIONS_DEFAULT;
+
+	options.by = REPORT_BY_MODULE;
+	assert_report(profile, &options, "report-modules.txt");
+	options.by = REPORT_BY_THREAD;
+	assert_report(profile, &options, "report-threads.txt");
+	profile_free(profile);
+}
+
+static void a_tree_counts_what_it_cuts(void **state)
+{
+	struct profile *profile = server();
+	struct report_options options = REPORT_OPTIONS_DEFAULT;
+
+	options.tree = true;
+	options.min_percent = 5;
+	assert_report(profile, &options, "report-tree.txt");
+	options.max_depth = 2;
+	options.inverted = true;
+	options.min_percent = 0;
+	assert_report(profile, &options, "report-tree-inverted.txt");
+	profile_free(profile);
+}
+
+static json_t *report_json(const struct profile *profile, struct report_options options)
+{
+	struct bytes out = {0};
+	json_t *json;
+
+	options.json = true;
+	options.color = true;
+	assert_int_equal(report_write(profile, &options, &out, NULL), 0);
+	json = json_loadb((char *)out.data, out.size, 0, NULL);
+	assert_non_null(json);
+	bytes_fini(&out);
+	return json;
+}
+
+static void an_empty_profile_says_so(void **state)
+{
+	struct profile *profile = make_profile();
+	struct report_options options = REPORT_OPTIONS_DEFAULT;
+
+	json_t *json;
+
+	assert_report(profile, &options, "report-empty.txt");
+	json = report_json(profile, options);
+	assert_int_equal(json_array_size(json_object_get(json, "rows")), 0);
+	json_decref(json);
+	profile_free(profile);
+}
+
+static void json_has_the_numbers_of_the_table(void **state)
+{
+	struct profile *profile = server();
+	struct report_options options = REPORT_OPTIONS_DEFAULT;
+	json_t *json;
+	json_t *row;
+
+	options.limit = 1;
+	json = report_json(profile, options);
+	row = json_array_get(json_object_get(json, "rows"), 0);
+	assert_int_equal(json_integer_value(json_object_get(json, "samples")), 150);
+	assert_int_equal(json_integer_value(json_object_get(json, "lost")), 3);
+	assert_int_equal(json_integer_value(json_object_get(json, "more")), 14);
+	assert_string_equal(json_string_value(json_object_get(row, "name")), "hash");
+	assert_int_equal(json_integer_value(json_object_get(row, "self")), 600000000);
+	assert_int_equal(json_integer_value(json_object_get(row, "samples")), 60);
+	json_decref(json);
+	profile_free(profile);
+}
+
+static void json_trees_name_their_parents(void **state)
+{
+	struct profile *profile = server();
+	struct report_options options = REPORT_OPTIONS_DEFAULT;
+	json_t *json;
+	json_t *nodes;
+	json_t *node;
+	size_t i;
+
+	options.tree = true;
+	json = report_json(profile, options);
+	nodes = json_object_get(json, "nodes");
+	assert_int_equal(json_array_size(nodes), 19);
+	json_array_foreach(nodes, i, node)
+	{
+		json_int_t parent = json_integer_value(json_object_get(node, "parent"));
+		json_t *above = json_array_get(nodes, (size_t)parent);
+
+		assert_true(parent < (json_int_t)i);
+		if (i > 0)
+			assert_int_equal(json_integer_value(json_object_get(above, "depth")) + 1,
+					 json_integer_value(json_object_get(node, "depth")));
+	}
+	json_decref(json);
+	profile_free(profile);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(functions_are_listed_by_their_own_time),
+		cmocka_unit_test(a_limit_says_how_many_rows_it_hides),
+		cmocka_unit_test(modules_and_threads_have_their_tables),
+		cmocka_unit_test(a_tree_counts_what_it_cuts),
+		cmocka_unit_test(an_empty_profile_says_so),
+		cmocka_unit_test(json_has_the_numbers_of_the_table),
+		cmocka_unit_test(json_trees_name_their_parents),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
