@@ -56,22 +56,6 @@ static void put_object(struct printer *printer, const struct option_entry *entry
 	json_close(&printer->json);
 }
 
-/* Whether an earlier command of the list has printed the key. */
-static bool was_printed(const struct command *const *commands, size_t n, const char *key)
-{
-	struct command_values values;
-	bool found = false;
-	size_t i;
-
-	for (i = 0; i < n && !found; i++) {
-		if (command_values_init(&values, commands[i], NULL) < 0)
-			return false;
-		found = option_set_find_key(&values.set, key) != NULL;
-		command_values_fini(&values);
-	}
-	return found;
-}
-
 static int put_command(struct printer *printer, size_t index, struct error *err)
 {
 	const struct command *const *commands = printer->context->commands;
@@ -88,7 +72,8 @@ static int put_command(struct printer *printer, size_t index, struct error *err)
 	for (i = 0; r == 0 && i < values.set.count; i++) {
 		const struct option_entry *entry = &values.set.entries[i];
 
-		if (!entry->spec->key || was_printed(commands, index, entry->spec->key))
+		if (!entry->spec->key ||
+		    command_of_key(commands, entry->spec->key) != commands[index])
 			continue;
 		if (printer->format == CONFIG_FORMAT_JSON)
 			put_object(printer, entry);
@@ -137,6 +122,8 @@ static int put_print(const struct command_context *context, const struct config_
 	r = config_open(&config, context->globals->config_path, err);
 	if (r < 0)
 		return r;
+	if (config.note[0])
+		(void)fprintf(context->err, "wick: %s\n", config.note);
 	r = put_effective(&printer, err);
 	config_fini(&config);
 	return r;

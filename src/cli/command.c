@@ -33,6 +33,26 @@ const struct command *command_find(const struct command *const *commands, const 
 	return NULL;
 }
 
+static bool table_has_key(const struct option_spec *spec, const char *key)
+{
+	for (; spec && spec->kind != OPTION_KIND_END; spec++) {
+		if (spec->kind == OPTION_KIND_GROUP && table_has_key(spec->table, key))
+			return true;
+		if (spec->key && strcmp(spec->key, key) == 0)
+			return true;
+	}
+	return false;
+}
+
+const struct command *command_of_key(const struct command *const *commands, const char *key)
+{
+	for (; *commands; commands++) {
+		if (table_has_key((*commands)->options, key))
+			return *commands;
+	}
+	return NULL;
+}
+
 int command_values_init(struct command_values *values, const struct command *command,
 			struct error *err)
 {
@@ -149,12 +169,26 @@ static int print_version(const struct command_context *context)
 	return status;
 }
 
+static bool is_configurable(const struct option_set *set)
+{
+	size_t i;
+
+	for (i = 0; i < set->count; i++) {
+		if (set->entries[i].spec->key)
+			return true;
+	}
+	return false;
+}
+
+/* A broken file must not stop those commands that take nothing from it. */
 static int configure(const struct command_context *context, struct option_set *set,
 		     struct error *err)
 {
 	struct config config;
 	int r;
 
+	if (!context->globals->config_path && !is_configurable(set))
+		return 0;
 	r = config_open(&config, context->globals->config_path, err);
 	if (r < 0)
 		return r;
@@ -170,18 +204,19 @@ static int configure(const struct command_context *context, struct option_set *s
 static int check_arguments(const struct command_context *context, int count)
 {
 	const struct command *command = context->command;
+	const char *forms = command->synopsis ? command->synopsis : "";
+	struct error err = {0};
 
-	if (count < command->min_arguments)
-		return command_misused(context, "%s needs %s", command->name,
-				       command->synopsis && command->synopsis[0] ? command->synopsis
-										 : "an argument");
-	if (command->max_arguments >= 0 && count > command->max_arguments)
-		return command_misused(context,
-				       command->max_arguments == 0
-					       ? "%s takes no arguments"
-					       : "%s was given too many arguments",
-				       command->name);
-	return COMMAND_DONE;
+	if (count >= command->min_arguments &&
+	    (command->max_arguments < 0 || count <= command->max_arguments))
+		return COMMAND_DONE;
+	(void)error_set(&err, -EINVAL, "%s %s", command->name,
+			count < command->min_arguments ? "needs more arguments"
+			: command->max_arguments == 0  ? "takes no arguments"
+						       : "was given too many arguments");
+	error_remedy(&err, "usage: wick %s %.*s; see wick %s --help", command->name,
+		     (int)strcspn(forms, "\n"), forms, command->name);
+	return misused(context, &err);
 }
 
 static int run_values(struct command_context *context, struct command_values *values, int argc,

@@ -78,6 +78,9 @@ struct command {
 /* NULL for none. */
 const struct command *command_find(const struct command *const *commands, const char *name);
 
+/* The first command whose options have the configuration key, NULL for none. */
+const struct command *command_of_key(const struct command *const *commands, const char *key);
+
 /* The values of one command, ready to be parsed into. */
 struct command_values {
 	void *options;

@@ -370,28 +370,21 @@ static int assign_value(const struct setting *setting, json_t *value)
 	return assign_scalar(setting, value);
 }
 
-/* Checks a key that set does not have against the other commands. Returns 1 when one has it. */
-static int check_elsewhere(const struct command *const *commands, const char *key, json_t *value,
+/* Checks a value that concerns another command than the one that runs. */
+static int check_elsewhere(const struct command *owner, const char *key, json_t *value,
 			   const struct option_assignment *how, struct error *err)
 {
-	size_t i;
+	struct command_values values;
+	struct setting setting = {&values.set, NULL, how, err};
 	int r;
 
-	for (i = 0; commands[i]; i++) {
-		struct command_values values;
-		struct setting setting = {&values.set, NULL, how, err};
-
-		r = command_values_init(&values, commands[i], err);
-		if (r < 0)
-			return r;
-		setting.entry = option_set_find_key(&values.set, key);
-		if (setting.entry)
-			r = assign_value(&setting, value);
-		command_values_fini(&values);
-		if (setting.entry)
-			return r < 0 ? r : 1;
-	}
-	return 0;
+	r = command_values_init(&values, owner, err);
+	if (r < 0)
+		return r;
+	setting.entry = option_set_find_key(&values.set, key);
+	r = assign_value(&setting, value);
+	command_values_fini(&values);
+	return r;
 }
 
 static int apply_key(const struct config *config, const struct command *const *commands,
@@ -403,6 +396,7 @@ static int apply_key(const struct config *config, const struct command *const *c
 	char subject[MAX_SUBJECT + MAX_KEY];
 	struct option_assignment how = {OPTION_FROM_FILE, subject, place};
 	struct setting setting = {set, option_set_find_key(set, key), &how, err};
+	const struct command *owner;
 	int r;
 
 	(void)snprintf(section, sizeof(section), "%.*s", (int)(dot - key), key);
@@ -410,15 +404,12 @@ static int apply_key(const struct config *config, const struct command *const *c
 	(void)snprintf(subject, sizeof(subject), "%s: %s", place, key);
 	if (setting.entry)
 		return assign_value(&setting, value);
-	r = check_elsewhere(commands, key, value, &how, err);
-	if (r < 0)
-		return r;
-	if (r == 0) {
-		r = error_set(err, -EINVAL, "%s: unknown key %s", place, key);
-		error_remedy(err, "see wick config --schema");
-		return r;
-	}
-	return 0;
+	owner = command_of_key(commands, key);
+	if (owner)
+		return check_elsewhere(owner, key, value, &how, err);
+	r = error_set(err, -EINVAL, "%s: unknown key %s", place, key);
+	error_remedy(err, "see wick config --schema");
+	return r;
 }
 
 static int check_section(const struct config *config, const char *name, const json_t *value,

@@ -209,23 +209,6 @@ static void put_property(struct json *json, const struct option_entry *entry)
 	json_close(json);
 }
 
-/* Whether a command before the given one has the key as well. */
-static bool seen_before(const struct command *const *commands, size_t n, const char *key)
-{
-	bool seen = false;
-	size_t i;
-
-	for (i = 0; i < n && !seen; i++) {
-		struct command_values values;
-
-		if (command_values_init(&values, commands[i], NULL) < 0)
-			return false;
-		seen = option_set_find_key(&values.set, key) != NULL;
-		command_values_fini(&values);
-	}
-	return seen;
-}
-
 static int put_section(struct json *json, const struct command *const *commands,
 		       const char *section, struct error *err)
 {
@@ -248,7 +231,7 @@ static int put_section(struct json *json, const struct command *const *commands,
 			const char *key = values.set.entries[j].spec->key;
 
 			if (key && strncmp(key, section, n) == 0 && key[n] == '.' &&
-			    !seen_before(commands, i, key))
+			    command_of_key(commands, key) == commands[i])
 				put_property(json, &values.set.entries[j]);
 		}
 		command_values_fini(&values);
