@@ -32,18 +32,25 @@ struct printer {
 static void put_row(struct printer *printer, const struct option_entry *entry)
 {
 	struct bytes value = {0};
+	struct bytes safe = {0};
 
 	option_put_value(&value, entry);
 	bytes_put_u8(&value, 0);
-	bytes_printf(printer->out, "%-28s = ", entry->spec->key);
-	text_put_terminal(printer->out, value.failed ? "" : (const char *)value.data);
-	bytes_printf(printer->out, "  (%s", option_source_name(entry->source));
+	if (!value.failed)
+		text_put_terminal(&safe, (const char *)value.data);
+	bytes_put_u8(&safe, 0);
+	if (safe.failed)
+		printer->out->failed = true;
+	else
+		bytes_printf(printer->out, "%-28s = %-20s (%s", entry->spec->key,
+			     (const char *)safe.data, option_source_name(entry->source));
 	if (entry->origin) {
 		bytes_printf(printer->out, " ");
 		text_put_terminal(printer->out, entry->origin);
 	}
 	bytes_printf(printer->out, ")\n");
 	bytes_fini(&value);
+	bytes_fini(&safe);
 }
 
 static void put_object(struct printer *printer, const struct option_entry *entry)

@@ -33,7 +33,7 @@ void config_fini(struct config *config)
 	*config = (struct config){0};
 }
 
-static int read_text(int fd, const char *path, char **ret, struct error *err)
+static int read_text(int fd, const char *path, char **ret, size_t *ret_size, struct error *err)
 {
 	SCOPED(mem) char *text = malloc(MAX_FILE_BYTES + 1);
 	size_t size = 0;
@@ -56,21 +56,23 @@ static int read_text(int fd, const char *path, char **ret, struct error *err)
 	}
 	text[size] = '\0';
 	*ret = scope_take(&text);
+	*ret_size = size;
 	return 0;
 }
 
 static int load(struct config *config, int fd, const char *path, struct error *err)
 {
 	json_error_t problem;
+	size_t size = 0;
 	int r;
 
-	r = read_text(fd, path, &config->text, err);
+	r = read_text(fd, path, &config->text, &size, err);
 	if (r < 0)
 		return r;
 	config->path = strdup(path);
 	if (!config->path)
 		return error_set(err, -ENOMEM, "out of memory");
-	config->root = json_loads(config->text, JSON_REJECT_DUPLICATES, &problem);
+	config->root = json_loadb(config->text, size, JSON_REJECT_DUPLICATES, &problem);
 	if (!config->root)
 		return error_set(err, -EINVAL, "%s:%d: %s", path, problem.line, problem.text);
 	if (!json_is_object(config->root))

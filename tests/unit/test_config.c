@@ -342,6 +342,8 @@ static void a_file_that_is_not_json_is_refused_with_its_line(void **state)
 	write_file("wick.json", "{\"heap\": {}, \"heap\": {}}");
 	assert_int_equal(config_open(&config, NULL, &err), -EINVAL);
 	assert_non_null(strstr(err.text, "duplicate"));
+	write_file("wick.json", "");
+	assert_int_equal(config_open(&config, NULL, &err), -EINVAL);
 }
 
 static void a_given_file_must_exist_and_no_other_is_read(void **state)
