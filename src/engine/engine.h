@@ -57,7 +57,7 @@ struct engine_stats {
 	uint64_t throttled; /* times that the kernel held the event back */
 	uint64_t truncated; /* stacks cut at the depth limit */
 	uint64_t frames;    /* of all samples */
-	uint64_t unmapped;  /* frames in no known module */
+
 	uint64_t unique_stacks;
 	uint32_t frequency_hz;   /* as granted */
 	uint32_t depth_limit;    /* as granted */

@@ -460,11 +460,10 @@ void process_tracker_comm(struct process_tracker *tracker, uint64_t time_ns, pid
 	(void)new_thread(tracker, pid, tid, name);
 }
 
-void process_tracker_exit(struct process_tracker *tracker, uint64_t time_ns, pid_t pid, pid_t tid)
+void process_tracker_exit(struct process_tracker *tracker, pid_t pid, pid_t tid)
 {
 	struct tracked_process *process = find_process(tracker, pid);
 
-	(void)time_ns;
 	/*
 	 * The leader may end before its threads: samples of those still come. The
 	 * pid is taken over when it appears in a fork again.
@@ -502,14 +501,13 @@ static struct tracked_thread *adopt_thread(struct process_tracker *tracker,
 	return new_thread(tracker, process->pid, tid, name);
 }
 
-int process_tracker_sample(struct process_tracker *tracker, uint64_t time_ns, pid_t pid, pid_t tid,
+int process_tracker_sample(struct process_tracker *tracker, pid_t pid, pid_t tid,
 			   struct tracked_process **ret_process, uint32_t *ret_thread)
 {
 	struct tracked_process *process = find_process(tracker, pid);
 	struct tracked_thread *thread;
 	int r = 0;
 
-	(void)time_ns;
 	if (!process) {
 		if (process_tracker_seed(tracker, pid, NULL) < 0)
 			process = new_process(tracker, pid);

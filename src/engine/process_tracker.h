@@ -38,7 +38,7 @@ void process_tracker_fork(struct process_tracker *tracker, uint64_t time_ns, pid
 			  pid_t parent_pid);
 void process_tracker_comm(struct process_tracker *tracker, uint64_t time_ns, pid_t pid, pid_t tid,
 			  const char *comm, bool exec);
-void process_tracker_exit(struct process_tracker *tracker, uint64_t time_ns, pid_t pid, pid_t tid);
+void process_tracker_exit(struct process_tracker *tracker, pid_t pid, pid_t tid);
 
 /* An executable mapping appeared. build_id may be NULL or empty: not told. */
 void process_tracker_map(struct process_tracker *tracker, uint64_t time_ns, pid_t pid,
@@ -48,7 +48,7 @@ void process_tracker_map(struct process_tracker *tracker, uint64_t time_ns, pid_
  * The process and the dictionary's thread id for a sample; unknown ones are
  * looked up in /proc. Returns 0 or a negative errno.
  */
-int process_tracker_sample(struct process_tracker *tracker, uint64_t time_ns, pid_t pid, pid_t tid,
+int process_tracker_sample(struct process_tracker *tracker, pid_t pid, pid_t tid,
 			   struct tracked_process **ret_process, uint32_t *ret_thread);
 
 /* Differs wherever addresses of the process may mean something else. */

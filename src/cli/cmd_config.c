@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/table.h"
+
+#include <errno.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/config.h"
+#include "cli/option_value.h"
+#include "cli/schema.h"
+
+enum config_format { CONFIG_FORMAT_TEXT, CONFIG_FORMAT_JSON };
+
+struct config_options {
+	bool print;
+	bool schema;
+	enum config_format format;
+};
+
+/* One line or object for each key, whichever command has it first. */
+struct printer {
+	const struct command_context *context;
+	const struct config *config;
+	enum config_format format;
+	struct bytes *out;
+	struct json json;
+};
+
+static void put_row(struct printer *printer, const struct option_entry *entry)
+{
+	struct bytes value = {0};
+	struct bytes safe = {0};
+
+	option_put_value(&value, entry);
+	bytes_put_u8(&value, 0);
+	if (!value.failed)
+		text_put_terminal(&safe, (const char *)value.data);
+	bytes_put_u8(&safe, 0);
+	if (safe.failed)
+		printer->out->failed = true;
+	else
+		bytes_printf(printer->out, "%-28s = %-20s (%s", entry->spec->key,
+			     (const char *)safe.data, option_source_name(entry->source));
+	if (entry->origin) {
+		bytes_printf(printer->out, " ");
+		text_put_terminal(printer->out, entry->origin);
+	}
+	bytes_printf(printer->out, ")\n");
+	bytes_fini(&value);
+	bytes_fini(&safe);
+}
+
+static void put_object(struct printer *printer, const struct option_entry *entry)
+{
+	json_open_object(&printer->json, NULL);
+	json_string(&printer->json, "key", entry->spec->key);
+	schema_put_value(&printer->json, "value", entry);
+	json_string(&printer->json, "source", option_source_name(entry->source));
+	json_string(&printer->json, "origin", entry->origin);
+	json_close(&printer->json);
+}
+
+static int put_command(struct printer *printer, size_t index, struct error *err)
+{
+	const struct command *const *commands = printer->context->commands;
+	struct command_values values;
+	size_t i;
+	int r;
+
+	r = command_values_init(&values, commands[index], err);
+	if (r < 0)
+		return r;
+	r = config_apply_file(printer->config, commands, &values.set, err);
+	if (r == 0)
+		r = config_apply_environment(&values.set, err);
+	for (i = 0; r == 0 && i < values.set.count; i++) {
+		const struct option_entry *entry = &values.set.entries[i];
+
+		if (!entry->spec->key ||
+		    command_of_key(commands, entry->spec->key) != commands[index])
+			continue;
+		if (printer->format == CONFIG_FORMAT_JSON)
+			put_object(printer, entry);
+		else
+			put_row(printer, entry);
+	}
+	command_values_fini(&values);
+	return r;
+}
+
+static int put_effective(struct printer *printer, struct error *err)
+{
+	const char *path = printer->config->path;
+	size_t i;
+	int r;
+
+	if (printer->format == CONFIG_FORMAT_JSON) {
+		json_init(&printer->json, printer->out, true);
+		json_open_object(&printer->json, NULL);
+		json_string(&printer->json, "file", path);
+		json_open_array(&printer->json, "values");
+	} else {
+		bytes_printf(printer->out, "# file: ");
+		text_put_terminal(printer->out, path ? path : "none");
+		bytes_put_u8(printer->out, '\n');
+	}
+	for (i = 0; printer->context->commands[i]; i++) {
+		r = put_command(printer, i, err);
+		if (r < 0)
+			return r;
+	}
+	if (printer->format == CONFIG_FORMAT_JSON) {
+		json_close(&printer->json);
+		json_close(&printer->json);
+	}
+	return 0;
+}
+
+static int put_print(const struct command_context *context, const struct config_options *options,
+		     struct bytes *out, struct error *err)
+{
+	struct config config;
+	struct printer printer = {context, &config, options->format, out};
+	int r;
+
+	r = config_open(&config, context->globals->config_path, err);
+	if (r < 0)
+		return r;
+	if (config.note[0])
+		(void)fprintf(context->err, "wick: %s\n", config.note);
+	r = put_effective(&printer, err);
+	config_fini(&config);
+	return r;
+}
+
+static int run(const struct command_context *context, void *values, int argc, char **argv)
+{
+	const struct config_options *options = values;
+	struct bytes text = {0};
+	struct error err = {0};
+	int status;
+	int r;
+
+	if (options->print && options->schema)
+		return command_misused(context, "--print and --schema exclude each other");
+	if (options->schema)
+		r = schema_put(&text, context->commands, &err);
+	else
+		r = put_print(context, options, &text, &err);
+	if (r < 0) {
+		(void)command_failed(context, &err);
+		status = r == -ENOMEM ? COMMAND_FAILED : COMMAND_USAGE;
+	} else {
+		status = command_print(context, &text);
+	}
+	bytes_fini(&text);
+	return status;
+}
+
+static const struct option_spec table[] = {
+	{"print", 0, OPTION_FLAG(struct config_options, print),
+	 .help = "show the effective configuration and where each value came from; the default"},
+	{"schema", 0, OPTION_FLAG(struct config_options, schema),
+	 .help = "print the JSON schema of the configuration file"},
+	{"format", 0, OPTION_ENUM(struct config_options, format, "text", "json"),
+	 .help = "how to print"},
+	OPTION_END,
+};
+
+const struct command command_config = {
+	.name = "config",
+	.summary = "show the effective configuration, or its schema",
+	.synopsis = "[--print | --schema] [OPTIONS]",
+	.description =
+		(const char *const[]){
+			"Values come from, strongest first: the command line; the file given with "
+			"--config, else the first that exists of ./wick.json, "
+			"$XDG_CONFIG_HOME/wick/config.json and /etc/wick/config.json; WICK_* "
+			"environment variables; built-in defaults.",
+			"The file is JSON with the sections sampling, symbols, heap, view, agent "
+			"and "
+			"server. Unknown keys, wrong types and values out of range are errors.",
+			"The variable of a key is its name in capitals behind WICK_, with "
+			"underscores: WICK_SYMBOLS_DETAIL for symbols.detail. Lists are separated "
+			"by "
+			"commas, lists of paths by colons. An empty variable counts as unset.",
+			NULL,
+		},
+	.examples =
+		(const struct command_example[]){
+			{"wick config --print", "what would be used here, and why"},
+			{"wick config --schema > wick.schema.json",
+			 "let an editor check the file; name it in the key \"$schema\""},
+			{NULL, NULL},
+		},
+	.options = table,
+	.options_size = sizeof(struct config_options),
+	.defaults = &(const struct config_options){0},
+	.run = run,
+};

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/command.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/vec.h"
+#include "cli/config.h"
+#include "cli/help.h"
+#include "cli/nearest.h"
+
+const struct option_spec global_option_table[] = {
+	{"config", 0, OPTION_STRING(struct global_options, config_path), .argument = "FILE",
+	 .offer = OPTION_OFFER_FILE, .help = "read this configuration instead of the usual places"},
+	{"help", 'h', OPTION_FLAG(struct global_options, help), .help = "show this help"},
+	{"version", 0, OPTION_FLAG(struct global_options, version),
+	 .help = "show the version and what was built in"},
+	OPTION_END,
+};
+
+const struct command *command_find(const struct command *const *commands, const char *name)
+{
+	for (; *commands; commands++) {
+		if (strcmp((*commands)->name, name) == 0)
+			return *commands;
+	}
+	return NULL;
+}
+
+static bool table_has_key(const struct option_spec *spec, const char *key)
+{
+	for (; spec && spec->kind != OPTION_KIND_END; spec++) {
+		if (spec->kind == OPTION_KIND_GROUP && table_has_key(spec->table, key))
+			return true;
+		if (spec->key && strcmp(spec->key, key) == 0)
+			return true;
+	}
+	return false;
+}
+
+const struct command *command_of_key(const struct command *const *commands, const char *key)
+{
+	for (; *commands; commands++) {
+		if (table_has_key((*commands)->options, key))
+			return *commands;
+	}
+	return NULL;
+}
+
+int command_values_init(struct command_values *values, const struct command *command,
+			struct error *err)
+{
+	int r;
+
+	*values = (struct command_values){.set.command = command->name};
+	values->options = calloc(1, command->options_size + 1);
+	if (!values->options)
+		return error_set(err, -ENOMEM, "out of memory");
+	if (command->defaults)
+		memcpy(values->options, command->defaults, command->options_size);
+	r = option_set_add(&values->set, command->options, values->options, NULL, err);
+	if (r == 0)
+		r = option_set_add(&values->set, global_option_table, &values->globals,
+				   "Common options", err);
+	if (r < 0)
+		command_values_fini(values);
+	return r;
+}
+
+void command_values_fini(struct command_values *values)
+{
+	option_set_fini(&values->set);
+	free(values->options);
+	values->options = NULL;
+}
+
+/* Names in messages may come from files and other processes: nothing of them steers a terminal. */
+static void print_error(FILE *file, const struct error *err)
+{
+	struct bytes line = {0};
+
+	bytes_printf(&line, "wick: ");
+	text_put_terminal(&line, err->text[0] ? err->text : strerror(-err->code));
+	if (err->remedy[0]) {
+		bytes_printf(&line, "\n      ");
+		text_put_terminal(&line, err->remedy);
+	}
+	bytes_put_u8(&line, '\n');
+	if (!line.failed)
+		(void)fwrite(line.data, 1, line.size, file); /* nowhere left to complain */
+	bytes_fini(&line);
+}
+
+int command_failed(const struct command_context *context, const struct error *err)
+{
+	if (err->code == -EPIPE)
+		return COMMAND_BROKEN_PIPE; /* whoever read our output has seen enough */
+	print_error(context->err, err);
+	return COMMAND_FAILED;
+}
+
+int command_misused(const struct command_context *context, const char *format, ...)
+{
+	struct error err = {0};
+	char text[sizeof(err.text)];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	(void)error_set(&err, -EINVAL, "%s", text);
+	if (context->command)
+		error_remedy(&err, "see wick %s --help", context->command->name);
+	else
+		error_remedy(&err, "see wick --help");
+	print_error(context->err, &err);
+	return COMMAND_USAGE;
+}
+
+int command_print(const struct command_context *context, const struct bytes *text)
+{
+	struct error err = {0};
+
+	if (text->failed) {
+		(void)error_set(&err, -ENOMEM, "out of memory");
+		return command_failed(context, &err);
+	}
+	if (text->size > 0 && fwrite(text->data, 1, text->size, context->out) != text->size) {
+		(void)error_errno(&err, -errno, "cannot write the result");
+		return command_failed(context, &err);
+	}
+	return COMMAND_DONE;
+}
+
+static int misused(const struct command_context *context, const struct error *err)
+{
+	print_error(context->err, err);
+	return COMMAND_USAGE;
+}
+
+static int print_help(const struct command_context *context)
+{
+	struct bytes text = {0};
+	struct error err = {0};
+	int status;
+
+	if (help_put_command(&text, context->command, help_width(context->out), &err) < 0)
+		status = command_failed(context, &err);
+	else
+		status = command_print(context, &text);
+	bytes_fini(&text);
+	return status;
+}
+
+static int print_version(const struct command_context *context)
+{
+	struct bytes text = {0};
+	int status;
+
+	help_put_version(&text);
+	status = command_print(context, &text);
+	bytes_fini(&text);
+	return status;
+}
+
+static bool is_configurable(const struct option_set *set)
+{
+	size_t i;
+
+	for (i = 0; i < set->count; i++) {
+		if (set->entries[i].spec->key)
+			return true;
+	}
+	return false;
+}
+
+/* A broken file must not stop those commands that take nothing from it. */
+static int configure(const struct command_context *context, struct option_set *set,
+		     struct error *err)
+{
+	struct config config;
+	int r;
+
+	if (!context->globals->config_path && !is_configurable(set))
+		return 0;
+	r = config_open(&config, context->globals->config_path, err);
+	if (r < 0)
+		return r;
+	if (config.note[0])
+		(void)fprintf(context->err, "wick: %s\n", config.note);
+	r = config_apply_file(&config, context->commands, set, err);
+	if (r == 0)
+		r = config_apply_environment(set, err);
+	config_fini(&config);
+	return r;
+}
+
+static int check_arguments(const struct command_context *context, int count)
+{
+	const struct command *command = context->command;
+	const char *forms = command->synopsis ? command->synopsis : "";
+	struct error err = {0};
+
+	if (count >= command->min_arguments &&
+	    (command->max_arguments < 0 || count <= command->max_arguments))
+		return COMMAND_DONE;
+	(void)error_set(&err, -EINVAL, "%s %s", command->name,
+			count < command->min_arguments ? "needs more arguments"
+			: command->max_arguments == 0  ? "takes no arguments"
+						       : "was given too many arguments");
+	error_remedy(&err, "usage: wick %s %.*s; see wick %s --help", command->name,
+		     (int)strcspn(forms, "\n"), forms, command->name);
+	return misused(context, &err);
+}
+
+static int run_values(struct command_context *context, struct command_values *values, int argc,
+		      char **argv)
+{
+	const struct command *command = context->command;
+	struct error err = {0};
+	int count;
+	int status;
+
+	count = option_parse(&values->set, argc, argv, command->runs_program, &err);
+	if (count < 0)
+		return misused(context, &err);
+	if (values->globals.help)
+		return print_help(context);
+	if (values->globals.version)
+		return print_version(context);
+	if (configure(context, &values->set, &err) < 0)
+		return misused(context, &err);
+	status = check_arguments(context, count);
+	if (status != COMMAND_DONE)
+		return status;
+	return command->run(context, values->options, count, argv);
+}
+
+static int run_command(struct command_context *context, int argc, char **argv,
+		       const char *config_path)
+{
+	struct command_values values;
+	struct error err = {0};
+	int status;
+
+	if (command_values_init(&values, context->command, &err) < 0)
+		return command_failed(context, &err);
+	values.globals.config_path = config_path;
+	context->globals = &values.globals;
+	context->set = &values.set;
+	status = run_values(context, &values, argc, argv);
+	command_values_fini(&values);
+	return status;
+}
+
+static int unknown_command(const struct command_context *context, const char *name)
+{
+	const char *names[64];
+	const char *meant;
+	struct error err = {0};
+	size_t n;
+
+	for (n = 0; context->commands[n] && n < ARRAY_SIZE(names); n++)
+		names[n] = context->commands[n]->name;
+	meant = nearest_word(name, names, n);
+	(void)error_set(&err, -EINVAL, "unknown command %s", name);
+	if (meant)
+		error_remedy(&err, "did you mean wick %s? see wick --help", meant);
+	else
+		error_remedy(&err, "see wick --help");
+	return misused(context, &err);
+}
+
+static int print_overview(const struct command_context *context, FILE *to)
+{
+	struct command_context there = *context;
+	struct bytes text = {0};
+	int status;
+
+	there.out = to;
+	help_put_overview(&text, context->commands, help_width(to));
+	status = command_print(&there, &text);
+	bytes_fini(&text);
+	return status;
+}
+
+/* Options before the command: wick --config FILE record … */
+static int dispatch(struct command_context *context, int argc, char **argv)
+{
+	struct global_options globals = {0};
+	struct option_set set = {0};
+	struct error err = {0};
+	int count;
+	int status;
+
+	count = option_set_add(&set, global_option_table, &globals, NULL, &err);
+	if (count == 0)
+		count = option_parse(&set, argc, argv, true, &err);
+	if (count < 0)
+		status = misused(context, &err);
+	else if (globals.help)
+		status = print_overview(context, context->out);
+	else if (globals.version)
+		status = print_version(context);
+	else if (count == 0)
+		status = (print_overview(context, context->err), COMMAND_USAGE);
+	else if (!(context->command = command_find(context->commands, argv[0])))
+		status = unknown_command(context, argv[0]);
+	else
+		status = run_command(context, count - 1, argv + 1, globals.config_path);
+	option_set_fini(&set);
+	return status;
+}
+
+int command_main(const struct command *const *commands, int argc, char **argv, FILE *out,
+		 FILE *err_file)
+{
+	const char *no_color = getenv("NO_COLOR");
+	bool color = !no_color || !no_color[0];
+	struct command_context context = {
+		.out = out,
+		.err = err_file,
+		.color_out = color && isatty(fileno(out)),
+		.color_err = color && isatty(fileno(err_file)),
+		.progress = isatty(fileno(err_file)),
+		.commands = commands,
+	};
+	struct error err = {0};
+	int status = argc > 0 ? dispatch(&context, argc - 1, argv + 1) : COMMAND_USAGE;
+
+	if (fflush(out) != 0 && status == COMMAND_DONE) {
+		(void)error_errno(&err, -errno, "cannot write the result");
+		status = command_failed(&context, &err);
+	}
+	return status;
+}

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/scope.h"
+#include "cli/command.h"
+#include "cli/option_value.h"
+
+#define MAX_FILE_BYTES (1u << 20) /* a configuration is a page of text */
+#define MAX_KEY 128
+#define MAX_SUBJECT 512
+
+const char *const config_sections[] = {"sampling", "symbols", "heap", "view",
+				       "agent",    "server",  NULL};
+
+void config_fini(struct config *config)
+{
+	json_decref(config->root);
+	free(config->path);
+	free(config->text);
+	*config = (struct config){0};
+}
+
+static int read_text(int fd, const char *path, char **ret, size_t *ret_size, struct error *err)
+{
+	SCOPED(mem) char *text = malloc(MAX_FILE_BYTES + 1);
+	size_t size = 0;
+
+	if (!text)
+		return error_set(err, -ENOMEM, "out of memory");
+	for (;;) {
+		ssize_t n = read(fd, text + size, MAX_FILE_BYTES + 1 - size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return error_errno(err, -errno, "cannot read configuration %s", path);
+		if (n == 0)
+			break;
+		size += (size_t)n;
+		if (size > MAX_FILE_BYTES)
+			return error_set(err, -EFBIG, "configuration %s is larger than %u bytes",
+					 path, MAX_FILE_BYTES);
+	}
+	text[size] = '\0';
+	*ret = scope_take(&text);
+	*ret_size = size;
+	return 0;
+}
+
+static int load(struct config *config, int fd, const char *path, struct error *err)
+{
+	json_error_t problem;
+	size_t size = 0;
+	int r;
+
+	r = read_text(fd, path, &config->text, &size, err);
+	if (r < 0)
+		return r;
+	config->path = strdup(path);
+	if (!config->path)
+		return error_set(err, -ENOMEM, "out of memory");
+	config->root = json_loadb(config->text, size, JSON_REJECT_DUPLICATES, &problem);
+	if (!config->root)
+		return error_set(err, -EINVAL, "%s:%d: %s", path, problem.line, problem.text);
+	if (!json_is_object(config->root))
+		return error_set(err, -EINVAL, "%s: must be an object of sections", path);
+	return 0;
+}
+
+/* Returns 1 when the file was loaded, 0 when the next place is to be tried. */
+static int try_place(struct config *config, const char *path, bool is_local, struct error *err)
+{
+	/* Without O_NONBLOCK a FIFO of that name would hang us before we can refuse it. */
+	SCOPED(fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat status;
+	int r;
+
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return 0;
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return error_errno(err, -errno, "cannot read configuration %s", path);
+	if (is_local && geteuid() == 0 && status.st_uid != 0) {
+		(void)snprintf(config->note, sizeof(config->note),
+			       "ignoring %s: it belongs to uid %u and wick runs as root", path,
+			       (unsigned int)status.st_uid);
+		return 0;
+	}
+	if (!S_ISREG(status.st_mode))
+		return error_set(err, -EINVAL, "configuration %s is not a regular file", path);
+	r = load(config, fd, path, err);
+	return r < 0 ? r : 1;
+}
+
+static int open_usual(struct config *config, struct error *err)
+{
+	const char *base = getenv("XDG_CONFIG_HOME");
+	const char *home = getenv("HOME");
+	char user[4096] = "";
+	int r;
+
+	r = try_place(config, "wick.json", true, err);
+	if (r != 0)
+		return r;
+	if (base && base[0] == '/') /* the XDG rules: relative paths are to be ignored */
+		(void)snprintf(user, sizeof(user), "%s/wick/config.json", base);
+	else if (home && home[0] == '/')
+		(void)snprintf(user, sizeof(user), "%s/.config/wick/config.json", home);
+	r = user[0] ? try_place(config, user, false, err) : 0;
+	if (r != 0)
+		return r;
+	return try_place(config, "/etc/wick/config.json", false, err);
+}
+
+static int open_given(struct config *config, const char *path, struct error *err)
+{
+	SCOPED(fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return error_errno(err, -errno, "cannot read configuration %s", path);
+	return load(config, fd, path, err);
+}
+
+int config_open(struct config *config, const char *path, struct error *err)
+{
+	int r;
+
+	*config = (struct config){0};
+	r = path ? open_given(config, path, err) : open_usual(config, err);
+	if (r < 0) {
+		config_fini(config);
+		return r;
+	}
+	return 0;
+}
+
+/*
+ * Where a scan of the text stands: jansson keeps no positions, so the line of a
+ * key is found by walking the (already valid) text once more.
+ */
+struct scan {
+	const char *at;
+	unsigned int line;
+	int depth;
+};
+
+/* Steps over one token. Returns the start of a string's inside, NULL for others. */
+static const char *scan_token(struct scan *scan, size_t *ret_length)
+{
+	const char *start = scan->at + 1;
+
+	switch (*scan->at++) {
+	case '\n':
+		scan->line++;
+		return NULL;
+	case '{':
+	case '[':
+		scan->depth++;
+		return NULL;
+	case '}':
+	case ']':
+		scan->depth--;
+		return NULL;
+	case '"':
+		break;
+	default:
+		return NULL;
+	}
+	while (*scan->at && *scan->at != '"')
+		scan->at += scan->at[0] == '\\' && scan->at[1] ? 2 : 1;
+	*ret_length = (size_t)(scan->at - start);
+	if (*scan->at)
+		scan->at++;
+	return start;
+}
+
+static bool token_is(const char *token, size_t length, const char *word)
+{
+	return strlen(word) == length && memcmp(token, word, length) == 0;
+}
+
+/* The line of a section (key NULL) or of a key in it, 0 when it is not found. */
+static unsigned int find_line(const char *text, const char *section, const char *key)
+{
+	struct scan scan = {text, 1, 0};
+	bool inside = false;
+
+	while (*scan.at) {
+		size_t length = 0;
+		const char *token = scan_token(&scan, &length);
+
+		if (!token || scan.at[strspn(scan.at, " \t\r\n")] != ':')
+			continue;
+		if (scan.depth == 1) {
+			inside = token_is(token, length, section);
+			if (inside && !key)
+				return scan.line;
+		} else if (scan.depth == 2 && inside && key && token_is(token, length, key)) {
+			return scan.line;
+		}
+	}
+	return 0;
+}
+
+static void put_place(const struct config *config, const char *section, const char *key, char *ret,
+		      size_t size)
+{
+	unsigned int line = find_line(config->text, section, key);
+
+	if (line > 0)
+		(void)snprintf(ret, size, "%s:%u", config->path, line);
+	else
+		(void)snprintf(ret, size, "%s", config->path);
+}
+
+struct accepted {
+	const char *name; /* for the error */
+	bool boolean;
+	bool integer;
+	bool real;
+	bool string;
+	bool array;
+	bool object;
+};
+
+static const struct accepted *accepted_of(enum option_kind kind)
+{
+	static const struct accepted kinds[] = {
+		[OPTION_KIND_FLAG] = {"true or false", .boolean = true},
+		[OPTION_KIND_TOGGLE] = {"true or false", .boolean = true},
+		[OPTION_KIND_U64] = {"a whole number", .integer = true},
+		[OPTION_KIND_DOUBLE] = {"a number", .integer = true, .real = true},
+		[OPTION_KIND_STRING] = {"a string", .string = true},
+		[OPTION_KIND_LIST] = {"a list of strings", .string = true, .array = true},
+		[OPTION_KIND_PAIRS] = {"an object of strings", .array = true, .object = true},
+		[OPTION_KIND_NUMBERS] = {"a list of whole numbers", .integer = true, .array = true},
+		[OPTION_KIND_ENUM] = {"a string", .string = true},
+		[OPTION_KIND_DURATION] = {"a duration: a number or a string such as \"20ms\"",
+					  .integer = true, .real = true, .string = true},
+		[OPTION_KIND_SIZE] = {"a size: a number or a string such as \"64K\"",
+				      .integer = true, .string = true},
+		[OPTION_KIND_GROUP] = {"nothing"},
+	};
+
+	return &kinds[kind];
+}
+
+static bool is_accepted(const struct option_spec *spec, const json_t *value)
+{
+	const struct accepted *accepted = accepted_of(spec->kind);
+
+	switch (json_typeof(value)) {
+	case JSON_TRUE:
+	case JSON_FALSE:
+		return accepted->boolean;
+	case JSON_INTEGER:
+		return accepted->integer;
+	case JSON_REAL:
+		return accepted->real;
+	case JSON_STRING:
+		return accepted->string || (spec->off && accepted->integer &&
+					    strcmp(json_string_value(value), spec->off) == 0);
+	case JSON_ARRAY:
+		return accepted->array;
+	case JSON_OBJECT:
+		return accepted->object;
+	case JSON_NULL:
+		break;
+	}
+	return false;
+}
+
+/* A value of the file that is being assigned. */
+struct setting {
+	struct option_set *set;
+	struct option_entry *entry;
+	const struct option_assignment *how;
+	struct error *err;
+};
+
+static int wrong_type(const struct setting *setting, const json_t *value)
+{
+	SCOPED(mem) char *shown = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(10));
+	struct bytes range = {0};
+	int r;
+
+	option_put_range(&range, setting->entry->spec);
+	r = error_set(setting->err, -EINVAL, "%s is %s but must be %s%s%.*s%s",
+		      setting->how->subject, shown ? shown : "?",
+		      accepted_of(setting->entry->spec->kind)->name, range.size > 0 ? " (" : "",
+		      (int)range.size, range.data ? (const char *)range.data : "",
+		      range.size > 0 ? ")" : "");
+	bytes_fini(&range);
+	return r;
+}
+
+static int assign_scalar(const struct setting *setting, const json_t *value)
+{
+	SCOPED(mem) char *dumped = NULL;
+	const char *text = json_string_value(value);
+
+	if (!text) {
+		dumped = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(10));
+		if (!dumped)
+			return error_set(setting->err, -ENOMEM, "out of memory");
+		text = dumped;
+	}
+	return option_assign(setting->set, setting->entry, text, setting->how, setting->err);
+}
+
+static int assign_array(const struct setting *setting, json_t *array)
+{
+	bool numbers = setting->entry->spec->kind == OPTION_KIND_NUMBERS;
+	json_t *item;
+	size_t i;
+	int r;
+
+	json_array_foreach(array, i, item)
+	{
+		if (numbers ? !json_is_integer(item) : !json_is_string(item))
+			return wrong_type(setting, item);
+		r = assign_scalar(setting, item);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int assign_object(const struct setting *setting, json_t *object)
+{
+	const char *key;
+	json_t *item;
+	int r;
+
+	json_object_foreach(object, key, item)
+	{
+		SCOPED(mem) char *pair = NULL;
+
+		if (!json_is_string(item))
+			return wrong_type(setting, item);
+		if (asprintf(&pair, "%s=%s", key, json_string_value(item)) < 0) {
+			pair = NULL;
+			return error_set(setting->err, -ENOMEM, "out of memory");
+		}
+		r = option_assign(setting->set, setting->entry, pair, setting->how, setting->err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int assign_value(const struct setting *setting, json_t *value)
+{
+	if (!is_accepted(setting->entry->spec, value))
+		return wrong_type(setting, value);
+	if (json_is_array(value))
+		return assign_array(setting, value);
+	if (json_is_object(value))
+		return assign_object(setting, value);
+	return assign_scalar(setting, value);
+}
+
+/* Checks a value that concerns another command than the one that runs. */
+static int check_elsewhere(const struct command *owner, const char *key, json_t *value,
+			   const struct option_assignment *how, struct error *err)
+{
+	struct command_values values;
+	struct setting setting = {&values.set, NULL, how, err};
+	int r;
+
+	r = command_values_init(&values, owner, err);
+	if (r < 0)
+		return r;
+	setting.entry = option_set_find_key(&values.set, key);
+	r = assign_value(&setting, value);
+	command_values_fini(&values);
+	return r;
+}
+
+static int apply_key(const struct config *config, const struct command *const *commands,
+		     struct option_set *set, const char *key, json_t *value, struct error *err)
+{
+	const char *dot = strchr(key, '.');
+	char section[MAX_KEY];
+	char place[MAX_SUBJECT];
+	char subject[MAX_SUBJECT + MAX_KEY];
+	struct option_assignment how = {OPTION_FROM_FILE, subject, place};
+	struct setting setting = {set, option_set_find_key(set, key), &how, err};
+	const struct command *owner;
+	int r;
+
+	(void)snprintf(section, sizeof(section), "%.*s", (int)(dot - key), key);
+	put_place(config, section, dot + 1, place, sizeof(place));
+	(void)snprintf(subject, sizeof(subject), "%s: %s", place, key);
+	if (setting.entry)
+		return assign_value(&setting, value);
+	owner = command_of_key(commands, key);
+	if (owner)
+		return check_elsewhere(owner, key, value, &how, err);
+	r = error_set(err, -EINVAL, "%s: unknown key %s", place, key);
+	error_remedy(err, "see wick config --schema");
+	return r;
+}
+
+static int check_section(const struct config *config, const char *name, const json_t *value,
+			 struct error *err)
+{
+	char place[MAX_SUBJECT];
+	size_t i;
+	int r;
+
+	put_place(config, name, NULL, place, sizeof(place));
+	for (i = 0; config_sections[i]; i++) {
+		if (strcmp(config_sections[i], name) == 0)
+			break;
+	}
+	if (!config_sections[i]) {
+		r = error_set(err, -EINVAL, "%s: unknown section %s", place, name);
+		error_remedy(err,
+			     "the sections are sampling, symbols, heap, view, agent and server");
+		return r;
+	}
+	if (!json_is_object(value))
+		return error_set(err, -EINVAL, "%s: section %s must be an object", place, name);
+	return 0;
+}
+
+static int apply_section(const struct config *config, const struct command *const *commands,
+			 struct option_set *set, const char *name, json_t *section,
+			 struct error *err)
+{
+	const char *key;
+	json_t *value;
+	int r;
+
+	r = check_section(config, name, section, err);
+	if (r < 0)
+		return r;
+	json_object_foreach(section, key, value)
+	{
+		char full[MAX_KEY];
+
+		(void)snprintf(full, sizeof(full), "%s.%s", name, key);
+		r = apply_key(config, commands, set, full, value, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int config_apply_file(const struct config *config, const struct command *const *commands,
+		      struct option_set *set, struct error *err)
+{
+	const char *name;
+	json_t *section;
+	int r;
+
+	if (!config->root)
+		return 0;
+	json_object_foreach(config->root, name, section)
+	{
+		if (strcmp(name, "$schema") == 0) /* editors look for it */
+			continue;
+		r = apply_section(config, commands, set, name, section, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+void config_variable_name(const char *key, char *ret_name, size_t size)
+{
+	char *at;
+
+	(void)snprintf(ret_name, size, "WICK_%s", key);
+	for (at = ret_name; *at; at++)
+		*at = (char)(*at == '.' || *at == '-' ? '_' : toupper((unsigned char)*at));
+}
+
+static int assign_variable(struct option_set *set, struct option_entry *entry, const char *name,
+			   const char *text, struct error *err)
+{
+	const struct option_assignment how = {OPTION_FROM_ENVIRONMENT, name, name};
+	enum option_offer offer = entry->spec->offer;
+	bool paths = offer == OPTION_OFFER_FILE || offer == OPTION_OFFER_DIRECTORY;
+	SCOPED(mem) char *copy = NULL;
+	char *rest;
+	char *one;
+	int r;
+
+	if (!option_is_repeatable(entry->spec))
+		return option_assign(set, entry, text, &how, err);
+	copy = strdup(text);
+	if (!copy)
+		return error_set(err, -ENOMEM, "out of memory");
+	for (rest = copy; (one = strsep(&rest, paths ? ":" : ",")) != NULL;) {
+		r = option_assign(set, entry, one, &how, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int config_apply_environment(struct option_set *set, struct error *err)
+{
+	size_t i;
+	int r;
+
+	for (i = 0; i < set->count; i++) {
+		char name[MAX_KEY];
+		const char *text;
+
+		if (!set->entries[i].spec->key)
+			continue;
+		config_variable_name(set->entries[i].spec->key, name, sizeof(name));
+		text = getenv(name);
+		if (!text || !text[0])
+			continue;
+		r = assign_variable(set, &set->entries[i], name, text, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_CLI_HELP_H
+#define WICK_CLI_HELP_H
+
+/* help: what --help and --version print, from the command and option tables. */
+
+#include <stdio.h>
+
+struct bytes;
+struct command;
+struct error;
+struct option_entry;
+
+#define HELP_MAX_WIDTH 100
+
+/* Columns to fill: those of the terminal, at most HELP_MAX_WIDTH; 80 when there is none. */
+int help_width(FILE *file);
+
+void help_put_overview(struct bytes *out, const struct command *const *commands, int width);
+int help_put_command(struct bytes *out, const struct command *command, int width,
+		     struct error *err);
+void help_put_version(struct bytes *out);
+
+/*
+ * Appends the names with their argument as they are typed, "-F, --frequency=HZ";
+ * a toggle shows both forms in one, "--[no-]kernel".
+ */
+void help_put_names(struct bytes *out, const struct option_entry *entry);
+
+/* Appends the help line with range and default: "samples a second (10 to 10000, default 997)". */
+void help_put_text(struct bytes *out, const struct option_entry *entry);
+
+/* The exit statuses as every page lists them; {NULL} last. */
+struct help_status {
+	const char *status;
+	const char *meaning;
+};
+
+extern const struct help_status help_statuses[];
+extern const struct help_status help_program_statuses[]; /* of commands that run a program */
+
+#endif

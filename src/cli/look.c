@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/look.h"
+
+const struct option_spec symbol_option_table[] = {
+	{"demangle", 0, OPTION_TOGGLE(struct symbol_options, demangle), .key = "symbols.demangle",
+	 .help = "show C++, Rust and D names as they are written in the source"},
+	{"symbols", 0, OPTION_ENUM(struct symbol_options, detail, "names", "lines", "inlines"),
+	 .key = "symbols.detail",
+	 .help = "what to look up: function names, lines too, inlined functions too"},
+	{"symbol-path", 0, OPTION_LIST(struct symbol_options, paths), .argument = "DIR",
+	 .offer = OPTION_OFFER_DIRECTORY, .key = "symbols.paths",
+	 .help = "search this directory for debug files"},
+	OPTION_END,
+};
+
+const struct option_spec look_option_table[] = {
+	{"pid", 0, OPTION_NUMBERS(struct look_options, pids), .argument = "PID[,PID...]",
+	 .help = "only these processes"},
+	{"tid", 0, OPTION_NUMBERS(struct look_options, tids), .argument = "TID[,TID...]",
+	 .help = "only these threads"},
+	{"comm", 0, OPTION_LIST(struct look_options, comms), .argument = "NAME",
+	 .help = "only threads of this name"},
+	{"module", 0, OPTION_LIST(struct look_options, modules), .argument = "NAME",
+	 .help = "only stacks that pass through this program or library"},
+	{"only", 0, OPTION_LIST(struct look_options, only), .argument = "RE",
+	 .help = "only stacks with a function that matches"},
+	{"ignore", 0, OPTION_LIST(struct look_options, ignore), .argument = "RE",
+	 .help = "leave out stacks with a function that matches"},
+	{"from", 0, OPTION_DURATION(struct look_options, from_ns), .argument = "TIME",
+	 .help = "only samples from this time on, counted from the start of the recording"},
+	{"to", 0, OPTION_DURATION(struct look_options, to_ns), .argument = "TIME",
+	 .help = "only samples before this time"},
+	{"inline", 0, OPTION_TOGGLE(struct look_options, inlines), .key = "view.inline",
+	 .help = "show inlined functions as frames of their own"},
+	{"kernel", 0, OPTION_TOGGLE(struct look_options, kernel), .key = "view.kernel",
+	 .help = "show the frames of the kernel"},
+	{"collapse-recursion", 0, OPTION_TOGGLE(struct look_options, collapse_recursion),
+	 .key = "view.collapse_recursion", .help = "show a function that calls itself once"},
+	{"short-names", 0, OPTION_TOGGLE(struct look_options, short_names),
+	 .key = "view.short_names", .help = "leave out arguments and template parameters"},
+	{OPTION_GROUP(struct look_options, symbols, symbol_option_table), .help = "Symbols"},
+	OPTION_END,
+};

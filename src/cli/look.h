@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_CLI_LOOK_H
+#define WICK_CLI_LOOK_H
+
+/*
+ * look: options that all commands share which look at a recording, and those
+ * that say how addresses get their names. A command splices them in:
+ *
+ *	struct report_options {
+ *		...
+ *		struct look_options look;
+ *	};
+ *	static const struct report_options defaults = {.look = LOOK_OPTIONS_DEFAULT};
+ *	...
+ *		{OPTION_GROUP(struct report_options, look, look_option_table),
+ *		 .help = "Filters"},
+ */
+
+#include "cli/option.h"
+
+/* In the order of the words of --symbols. */
+enum symbol_detail {
+	SYMBOL_DETAIL_NAMES,
+	SYMBOL_DETAIL_LINES,
+	SYMBOL_DETAIL_INLINES,
+};
+
+struct symbol_options {
+	bool demangle;
+	enum symbol_detail detail;
+	struct option_list paths; /* directories with debug files */
+};
+
+struct look_options {
+	struct option_numbers pids;
+	struct option_numbers tids;
+	struct option_list comms;
+	struct option_list modules;
+	struct option_list only;   /* regular expressions: a stack must match one */
+	struct option_list ignore; /* and none of these */
+	uint64_t from_ns;          /* since the start of the recording */
+	uint64_t to_ns;            /* UINT64_MAX: to its end */
+	bool inlines;
+	bool kernel;
+	bool collapse_recursion;
+	bool short_names;
+	struct symbol_options symbols;
+};
+
+/* clang-format off */
+#define SYMBOL_OPTIONS_DEFAULT {.demangle = true, .detail = SYMBOL_DETAIL_INLINES}
+#define LOOK_OPTIONS_DEFAULT                                                                       \
+	{.to_ns = UINT64_MAX, .inlines = true, .kernel = true, .symbols = SYMBOL_OPTIONS_DEFAULT}
+/* clang-format on */
+
+extern const struct option_spec symbol_option_table[];
+extern const struct option_spec look_option_table[]; /* with those of symbols */
+
+#endif

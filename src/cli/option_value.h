@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_CLI_OPTION_VALUE_H
+#define WICK_CLI_OPTION_VALUE_H
+
+/*
+ * option_value: text to the value of an option and back. Whoever supplies the
+ * text (command line, file, environment) names it in the assignment, so that an
+ * error speaks of what the person wrote.
+ */
+
+#include <stdbool.h>
+
+#include "cli/option.h"
+
+struct bytes;
+
+struct option_assignment {
+	enum option_source source;
+	const char *subject; /* what an error calls the option: "--frequency" */
+	const char *origin;  /* a copy is kept; may be NULL */
+};
+
+/* Checks text against the spec and stores it unless a stronger source was there before. */
+int option_assign(struct option_set *set, struct option_entry *entry, const char *text,
+		  const struct option_assignment *how, struct error *err);
+
+/* Whether the option is followed by a value. */
+bool option_takes_value(const struct option_spec *spec);
+
+/* Whether the option may be given several times, each adding to its value. */
+bool option_is_repeatable(const struct option_spec *spec);
+
+/* Appends "10 to 10000", "at least 1" or nothing. Returns whether there is a range. */
+bool option_put_range(struct bytes *out, const struct option_spec *spec);
+
+/* Appends the words of an enum with a separator between them. */
+void option_put_words(struct bytes *out, const struct option_spec *spec, const char *separator);
+
+/* Appends a value as a person would type it, nothing when it is unset. */
+void option_put_value(struct bytes *out, const struct option_entry *entry);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_CLI_TABLE_H
+#define WICK_CLI_TABLE_H
+
+/* table: the subcommands, each the only symbol of its file src/cli/cmd_<name>.c. */
+
+struct command;
+
+extern const struct command command_completion;
+extern const struct command command_config;
+extern const struct command command_doctor;
+extern const struct command command_help;
+
+/* All of them in the order of "wick --help", NULL last. */
+extern const struct command *const command_table[];
+
+#endif

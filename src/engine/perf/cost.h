@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_ENGINE_PERF_COST_H
+#define WICK_ENGINE_PERF_COST_H
+
+/*
+ * cost: what one sample takes away from the program that it interrupts.
+ *
+ * The kernel does not tell, so it is measured: a loop that does nothing but read
+ * the clock is sampled like the target was, and the holes in it are the samples.
+ */
+
+#include <stdint.h>
+
+struct perf_event_attr;
+
+/* Nanoseconds, 0 when it cannot be measured here. Takes a few milliseconds. */
+uint64_t perf_sample_cost_ns(const struct perf_event_attr *attr);
+
+#endif

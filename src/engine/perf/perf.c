@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/perf/perf.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <linux/perf_event.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "engine/engine.h"
+#include "engine/perf/cost.h"
+#include "engine/perf/perf_probe.h"
+#include "engine/perf/state.h"
+#include "engine/stack_cache.h"
+
+/*
+ * A record becomes visible some microseconds after its time stamp. Records
+ * younger than this wait for the next drain, so that those of all CPUs can be
+ * taken in order of time. A virtual CPU that was paused may be later still: then
+ * the maps' history answers for the right moment all the same.
+ */
+#define SETTLE_NS (2 * NS_PER_MS)
+
+static int perf_engine_probe(struct error *err)
+{
+	struct perf_probe probe;
+
+	perf_probe(&probe);
+	if (probe.user == 0)
+		return 0;
+	(void)error_errno(err, probe.user, "perf events are not allowed here");
+	error_remedy(err, "run as root, or: sudo sysctl kernel.perf_event_paranoid=2");
+	return probe.user;
+}
+
+static int perf_engine_open(const struct engine_config *config, const struct target *target,
+			    struct sink *sink, void **ret_self, struct error *err)
+{
+	struct perf_engine *engine;
+	int r = perf_open(config, target, sink, &engine, err);
+
+	if (r == 0)
+		*ret_self = engine;
+	return r;
+}
+
+static void perf_engine_close(void *self)
+{
+	perf_close(self);
+}
+
+static int each_event(struct perf_engine *engine, unsigned long request, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < engine->events.count; i++)
+		if (ioctl(engine->events.items[i], request, 0) < 0)
+			return error_errno(err, -errno, "cannot switch a perf event");
+	return 0;
+}
+
+static int perf_engine_start(void *self, struct error *err)
+{
+	return each_event(self, PERF_EVENT_IOC_ENABLE, err);
+}
+
+static int perf_engine_fd(void *self)
+{
+	const struct perf_engine *engine = self;
+
+	return engine->epoll_fd;
+}
+
+/* Takes notice of wake-ups; edge-triggered, so this resets them. */
+static void clear_wakeups(struct perf_engine *engine)
+{
+	struct epoll_event events[16];
+
+	while (epoll_wait(engine->epoll_fd, events, 16, 0) == 16)
+		;
+}
+
+static int perf_engine_drain(void *self, struct error *err)
+{
+	struct perf_engine *engine = self;
+
+	clear_wakeups(engine);
+	return perf_drain(engine, clock_monotonic_ns() - SETTLE_NS, err);
+}
+
+/* How long the watched threads ran: what the events themselves have counted. */
+static uint64_t count_run_ns(struct perf_engine *engine)
+{
+	struct machine_time now;
+	uint64_t sum = 0;
+	size_t i;
+
+	if (engine->machine) {
+		machine_time_read(&now);
+		return now.busy_ns - engine->machine_start.busy_ns;
+	}
+	for (i = 0; i < engine->events.count; i++) {
+		uint64_t value = 0;
+
+		if (read(engine->events.items[i], &value, sizeof(value)) == sizeof(value))
+			sum += value;
+	}
+	return sum;
+}
+
+static int perf_engine_stop(void *self, struct error *err)
+{
+	struct perf_engine *engine = self;
+	int r = each_event(engine, PERF_EVENT_IOC_DISABLE, err);
+	int drained = perf_drain(engine, UINT64_MAX, err);
+
+	if (engine->clock)
+		engine->stats.run_ns = count_run_ns(engine);
+	return r < 0 ? r : drained;
+}
+
+static void perf_engine_stats(void *self, struct engine_stats *ret)
+{
+	struct perf_engine *engine = self;
+
+	*ret = engine->stats;
+	/* Without the kernel's share of the time there is no telling what to expect. */
+	if (engine->clock && engine->grant.kernel)
+		ret->expected = engine->stats.run_ns / engine->period;
+	ret->unique_stacks = stack_cache_added(engine->cache);
+	ret->depth_limit = engine->grant.depth;
+	ret->kernel = engine->grant.kernel;
+	ret->ring_bytes = engine->ring_bytes;
+	ret->sample_cost_ns = perf_sample_cost_ns(&engine->grant.attr);
+}
+
+static const char *perf_engine_notice(void *self)
+{
+	const struct perf_engine *engine = self;
+
+	return engine->notice;
+}
+
+const struct engine_ops perf_engine_ops = {
+	.name = "perf",
+	.summary = "perf events of the kernel: timers, call chains by frame pointer",
+	.probe = perf_engine_probe,
+	.open = perf_engine_open,
+	.start = perf_engine_start,
+	.fd = perf_engine_fd,
+	.drain = perf_engine_drain,
+	.stop = perf_engine_stop,
+	.stats = perf_engine_stats,
+	.notice = perf_engine_notice,
+	.close = perf_engine_close,
+};

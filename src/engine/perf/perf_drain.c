@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
+#include <linux/perf_event.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/id_index.h"
+#include "engine/perf/record.h"
+#include "engine/perf/state.h"
+#include "engine/process_tracker.h"
+#include "engine/stack_cache.h"
+#include "model/sink.h"
+
+static int flush_batch(struct perf_engine *engine, struct error *err)
+{
+	struct sample_batch batch = {
+		.schema = engine->schema,
+		.count = engine->count,
+		.stack = engine->stack,
+		.thread = engine->thread,
+		.cpu = engine->cpu,
+		.time_ns = engine->time_ns,
+		.weight = engine->weight,
+	};
+
+	engine->count = 0;
+	return batch.count == 0 ? 0 : engine->sink->ops->batch(engine->sink->self, &batch, err);
+}
+
+/* Entries of a chain above this are marks: which kind of addresses follow. */
+static bool is_mark(uint64_t entry)
+{
+	return entry >= (uint64_t)PERF_CONTEXT_MAX;
+}
+
+static uint64_t count_addresses(const struct sample_record *sample)
+{
+	uint64_t n = 0;
+	uint64_t i;
+
+	for (i = 0; i < sample->count; i++)
+		n += !is_mark(sample->chain[i]);
+	return n;
+}
+
+/* Interns a chain (leaf first, with marks) as a stack, root first. */
+static uint32_t intern_chain(struct perf_engine *engine, const struct tracked_process *process,
+			     const struct sample_record *sample, bool truncated)
+{
+	struct frame *place = engine->frames + MAX_CHAIN + 1;
+	uint64_t mark = (uint64_t)PERF_CONTEXT_USER;
+	uint32_t id;
+	uint64_t i;
+	size_t n;
+
+	for (i = 0; i < sample->count && place > engine->frames + 1; i++) {
+		uint64_t entry = sample->chain[i];
+
+		if (is_mark(entry)) {
+			mark = entry;
+			continue;
+		}
+		if (entry == 0)
+			continue; /* the end that some walks run into */
+		*--place = mark == (uint64_t)PERF_CONTEXT_KERNEL
+				   ? process_tracker_kernel_frame(engine->tracker, entry)
+				   : tracked_process_frame(process, sample->time_ns, entry);
+	}
+	/* The walk goes from the leaf to the root, so the last written is the root. */
+	if (truncated)
+		*--place = (struct frame){.kind = FRAME_TRUNCATED};
+	n = (size_t)(engine->frames + MAX_CHAIN + 1 - place);
+	if (engine->sink->ops->stack(engine->sink->self, place, n, &id) < 0)
+		return ID_NONE;
+	return id;
+}
+
+/* The stack of a sample: from the cache when these addresses were seen before. */
+static uint32_t stack_of(struct perf_engine *engine, const struct tracked_process *process,
+			 const struct sample_record *sample)
+{
+	uint64_t context = tracked_process_context(process, sample->time_ns);
+	bool truncated = sample->count >= engine->grant.depth &&
+			 count_addresses(sample) >= engine->grant.depth;
+	uint32_t id = stack_cache_find(engine->cache, context, sample->chain, sample->count);
+
+	engine->stats.frames += sample->count;
+	engine->stats.truncated += truncated;
+	if (id != ID_NONE)
+		return id;
+	id = intern_chain(engine, process, sample, truncated);
+	if (id != ID_NONE)
+		stack_cache_add(engine->cache, context, sample->chain, sample->count, id);
+	return id;
+}
+
+/* What the sample stands for: its period, and time that was throttled before it. */
+static uint64_t weight_of(struct perf_engine *engine, struct cpu_ring *ring,
+			  const struct sample_record *sample)
+{
+	uint64_t weight = engine->clock ? engine->period + ring->owed_ns : sample->period;
+
+	ring->owed_ns = 0;
+	return weight;
+}
+
+static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
+			 const struct perf_event_header *header, struct error *err)
+{
+	struct tracked_process *process;
+	struct sample_record sample;
+	uint32_t stack = ID_NONE;
+	uint32_t thread;
+	size_t i = engine->count;
+
+	if (!record_sample(header, !engine->clock, &sample) || sample.count > MAX_CHAIN)
+		return engine->sink->ops->loss(engine->sink->self, LOSS_NO_MEMORY, 0, 1);
+	/* A thread on its last steps has no ids any more: (-1, -1). */
+	if (sample.pid < 0)
+		sample.pid = sample.tid = 0;
+	if (process_tracker_sample(engine->tracker, sample.pid, sample.tid, &process, &thread) == 0)
+		stack = stack_of(engine, process, &sample);
+	if (stack == ID_NONE)
+		return engine->sink->ops->loss(engine->sink->self, LOSS_NO_MEMORY, sample.time_ns,
+					       1);
+	engine->stats.samples++;
+	engine->stack[i] = stack;
+	engine->thread[i] = thread;
+	engine->cpu[i] = sample.cpu;
+	engine->time_ns[i] = sample.time_ns;
+	engine->weight[i] = weight_of(engine, ring, &sample);
+	engine->count++;
+	return engine->count == BATCH ? flush_batch(engine, err) : 0;
+}
+
+static void handle_map(struct perf_engine *engine, const struct perf_event_header *header)
+{
+	struct map_record map;
+
+	if (record_map(header, &map))
+		process_tracker_map(engine->tracker, record_time_ns(header), map.pid, &map.region,
+				    &map.build_id);
+}
+
+static void handle_task(struct perf_engine *engine, const struct perf_event_header *header)
+{
+	struct task_record task;
+
+	if (!record_task(header, &task))
+		return;
+	if (header->type == PERF_RECORD_FORK)
+		process_tracker_fork(engine->tracker, record_time_ns(header), task.pid, task.tid,
+				     task.parent_pid);
+	else
+		process_tracker_exit(engine->tracker, task.pid, task.tid);
+}
+
+static void handle_comm(struct perf_engine *engine, const struct perf_event_header *header)
+{
+	struct comm_record comm;
+
+	if (record_comm(header, &comm))
+		process_tracker_comm(engine->tracker, record_time_ns(header), comm.pid, comm.tid,
+				     comm.comm, comm.exec);
+}
+
+static int handle_lost(struct perf_engine *engine, const struct perf_event_header *header)
+{
+	uint64_t lost = record_lost(header);
+
+	engine->stats.lost += lost;
+	return engine->sink->ops->loss(engine->sink->self, LOSS_RING_FULL, record_time_ns(header),
+				       lost);
+}
+
+/* Between throttle and unthrottle nothing is sampled: the next sample stands for it. */
+static void handle_throttle(struct perf_engine *engine, struct cpu_ring *ring,
+			    const struct perf_event_header *header)
+{
+	uint64_t now_ns = record_time_ns(header);
+
+	if (header->type == PERF_RECORD_THROTTLE) {
+		engine->stats.throttled++;
+		ring->throttled_at_ns = now_ns;
+	} else if (ring->throttled_at_ns > 0 && now_ns > ring->throttled_at_ns) {
+		ring->owed_ns += now_ns - ring->throttled_at_ns;
+		ring->throttled_at_ns = 0;
+	}
+}
+
+static int handle(struct perf_engine *engine, struct cpu_ring *ring,
+		  const struct perf_event_header *header, struct error *err)
+{
+	switch (header->type) {
+	case PERF_RECORD_SAMPLE:
+		return handle_sample(engine, ring, header, err);
+	case PERF_RECORD_MMAP2:
+		handle_map(engine, header);
+		return 0;
+	case PERF_RECORD_COMM:
+		handle_comm(engine, header);
+		return 0;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		handle_task(engine, header);
+		return 0;
+	case PERF_RECORD_LOST:
+		return handle_lost(engine, header);
+	case PERF_RECORD_THROTTLE:
+	case PERF_RECORD_UNTHROTTLE:
+		handle_throttle(engine, ring, header);
+		return 0;
+	default:
+		return 0; /* a kind that was not asked for */
+	}
+}
+
+/* When the next record of a ring happened; UINT64_MAX when it has none. */
+static uint64_t next_time(struct cpu_ring *ring)
+{
+	const struct perf_event_header *header = ring_peek(&ring->ring);
+
+	return header ? record_time_ns(header) : UINT64_MAX;
+}
+
+/*
+ * The ring with the oldest record, and the time up to which it stays the one:
+ * that of the next oldest.
+ */
+static struct cpu_ring *oldest(struct perf_engine *engine, uint64_t *ret_until_ns)
+{
+	struct cpu_ring *best = NULL;
+	uint64_t best_ns = UINT64_MAX;
+	uint64_t second_ns = UINT64_MAX;
+	size_t i;
+
+	for (i = 0; i < engine->rings.count; i++) {
+		uint64_t time_ns = next_time(&engine->rings.items[i]);
+
+		if (time_ns < best_ns) {
+			second_ns = best_ns;
+			best_ns = time_ns;
+			best = &engine->rings.items[i];
+		} else if (time_ns < second_ns) {
+			second_ns = time_ns;
+		}
+	}
+	*ret_until_ns = second_ns;
+	return best;
+}
+
+int perf_drain(struct perf_engine *engine, uint64_t until_ns, struct error *err)
+{
+	struct cpu_ring *ring;
+	uint64_t other_ns;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < engine->rings.count; i++)
+		ring_look(&engine->rings.items[i].ring);
+	while (r == 0 && (ring = oldest(engine, &other_ns)) && next_time(ring) <= until_ns) {
+		uint64_t limit_ns = other_ns < until_ns ? other_ns : until_ns;
+		const struct perf_event_header *header;
+
+		while (r == 0 && (header = ring_peek(&ring->ring)) &&
+		       record_time_ns(header) <= limit_ns) {
+			r = handle(engine, ring, header, err);
+			ring_next(&ring->ring);
+		}
+		ring_release(&ring->ring);
+	}
+	return r < 0 ? r : flush_batch(engine, err);
+}

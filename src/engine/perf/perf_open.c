@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <linux/perf_event.h>
+
+#include "base/error.h"
+#include "engine/perf/state.h"
+#include "engine/process_tracker.h"
+#include "engine/stack_cache.h"
+#include "model/sink.h"
+#include "proc/process_info.h"
+
+/* Bytes that a sample takes in the ring, roughly; rings hold half a second of them. */
+#define SAMPLE_BYTES 600u
+#define RING_MIN_BYTES (512u << 10)
+#define RING_MAX_BYTES (8u << 20)
+#define RING_LEAST_BYTES (16u << 10)
+
+void perf_close(struct perf_engine *engine)
+{
+	size_t i;
+
+	for (i = 0; i < engine->rings.count; i++)
+		ring_unmap(&engine->rings.items[i].ring);
+	for (i = 0; i < engine->events.count; i++)
+		(void)close(engine->events.items[i]); /* nothing is pending on an event */
+	if (engine->epoll_fd >= 0)
+		(void)close(engine->epoll_fd);
+	vec_fini(&engine->rings);
+	vec_fini(&engine->events);
+	vec_fini(&engine->cpus);
+	process_tracker_free(engine->tracker);
+	stack_cache_free(engine->cache);
+	free(engine);
+}
+
+static size_t ring_bytes_for(const struct engine_config *config)
+{
+	uint64_t want = (uint64_t)config->frequency_hz * SAMPLE_BYTES / 2;
+	size_t bytes = RING_MIN_BYTES;
+
+	while (bytes < want && bytes < RING_MAX_BYTES)
+		bytes *= 2;
+	return bytes;
+}
+
+/* Maps the ring of a CPU's first event, smaller than wished when the kernel insists. */
+static int map_ring(struct perf_engine *engine, struct cpu_ring *ring, int fd, struct error *err)
+{
+	int r;
+
+	do {
+		r = ring_map(&ring->ring, fd, engine->ring_bytes);
+		if (r == 0)
+			return 0;
+		engine->ring_bytes /= 2;
+	} while ((r == -EPERM || r == -ENOMEM) && engine->ring_bytes >= RING_LEAST_BYTES);
+	(void)error_errno(err, r, "cannot map a perf ring buffer");
+	error_remedy(err, "raise the limit: sudo sysctl kernel.perf_event_mlock_kb=2048");
+	return r;
+}
+
+static int watch_ring(struct perf_engine *engine, int fd)
+{
+	/* Edge-triggered: an event whose thread ended would be ready for ever. */
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+
+	return epoll_ctl(engine->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+/* Joins an event to the ring of its CPU, which the first one makes. */
+static int join_ring(struct perf_engine *engine, int cpu, int fd, struct error *err)
+{
+	struct cpu_ring ring = {.cpu = cpu, .fd = fd};
+	size_t i;
+	int r;
+
+	for (i = 0; i < engine->rings.count; i++) {
+		if (engine->rings.items[i].cpu != cpu)
+			continue;
+		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, engine->rings.items[i].fd) < 0)
+			return error_errno(err, -errno, "cannot share a perf ring buffer");
+		return 0;
+	}
+	r = map_ring(engine, &ring, fd, err);
+	if (r < 0)
+		return r;
+	if (vec_push(&engine->rings, ring) < 0) {
+		ring_unmap(&ring.ring);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	r = watch_ring(engine, fd);
+	return r < 0 ? error_errno(err, r, "epoll") : 0;
+}
+
+/* Opens the event on every CPU for one thread, or for all with -1. */
+static int open_thread(struct perf_engine *engine, pid_t tid, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < engine->cpus.count; i++) {
+		int cpu = engine->cpus.items[i];
+		int fd = event_open(&engine->grant, tid, cpu, err);
+		int r;
+
+		if (fd < 0)
+			return fd;
+		if (vec_push(&engine->events, fd) < 0) {
+			(void)close(fd);
+			return error_set(err, -ENOMEM, "out of memory");
+		}
+		r = join_ring(engine, cpu, fd, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static bool contains(const struct pid_list *list, pid_t id)
+{
+	size_t i;
+
+	for (i = 0; i < list->count; i++)
+		if (list->items[i] == id)
+			return true;
+	return false;
+}
+
+/*
+ * All threads of a process. One that starts between the listing and the opening
+ * of its maker's event is found by listing again until nothing new turns up.
+ */
+static int open_process(struct perf_engine *engine, pid_t pid, struct error *err)
+{
+	struct pid_list done = {0};
+	struct pid_list now = {0};
+	bool news = true;
+	size_t i;
+	int r = 0;
+
+	while (news && r == 0) {
+		news = false;
+		now.count = 0;
+		r = process_list_threads(pid, &now, err);
+		for (i = 0; i < now.count && r == 0; i++) {
+			if (contains(&done, now.items[i]))
+				continue;
+			news = true;
+			r = open_thread(engine, now.items[i], err);
+			if (r == -ESRCH)
+				r = 0; /* this thread has ended, others go on */
+			if (r == 0 && vec_push(&done, now.items[i]) < 0)
+				r = error_set(err, -ENOMEM, "out of memory");
+		}
+	}
+	vec_fini(&done);
+	vec_fini(&now);
+	if (r == 0)
+		r = process_tracker_seed(engine->tracker, pid, err);
+	return r;
+}
+
+static int open_one_thread(struct perf_engine *engine, pid_t tid, struct error *err)
+{
+	struct process_info info;
+	int r = process_info_read(tid, &info, err);
+
+	if (r < 0)
+		return r;
+	r = open_thread(engine, tid, err);
+	return r == -ESRCH ? process_error(err, r, tid, "thread") : r;
+}
+
+static int seed_machine(struct perf_engine *engine, struct error *err)
+{
+	struct pid_list list = {0};
+	size_t i;
+	int r = process_list(&list, err);
+
+	for (i = 0; i < list.count; i++)
+		(void)process_tracker_seed(engine->tracker, list.items[i], NULL); /* may be gone */
+	vec_fini(&list);
+	return r;
+}
+
+static int open_target(struct perf_engine *engine, const struct target *target, struct error *err)
+{
+	size_t i;
+	int r = 0;
+
+	if (target->kind == TARGET_MACHINE) {
+		r = open_thread(engine, -1, err);
+		return r < 0 ? r : seed_machine(engine, err);
+	}
+	for (i = 0; i < target->count && r == 0; i++) {
+		if (target->kind == TARGET_COMMAND)
+			r = open_thread(engine, target->ids[i], err);
+		else if (target->kind == TARGET_PROCESSES)
+			r = open_process(engine, target->ids[i], err);
+		else
+			r = open_one_thread(engine, target->ids[i], err);
+	}
+	return r;
+}
+
+/* Lowers the rate to what the kernel allows, and says so. */
+static uint32_t granted_rate(const struct engine_config *config, char *notice, size_t size)
+{
+	int64_t max_hz = event_setting("perf_event_max_sample_rate", 100000);
+
+	if (max_hz <= 0 || config->frequency_hz <= max_hz)
+		return config->frequency_hz;
+	(void)snprintf(notice, size,
+		       "rate lowered to %lld Hz: the kernel allows no more; raise it with: sudo "
+		       "sysctl kernel.perf_event_max_sample_rate=%u",
+		       (long long)max_hz, config->frequency_hz * 2);
+	return (uint32_t)max_hz;
+}
+
+/* Says in one line what the kernel did not grant. */
+static void note_grant(struct perf_engine *engine, const struct engine_config *config)
+{
+	size_t used = strlen(engine->notice);
+	const char *gap = used > 0 ? "; " : "";
+
+	if (config->kernel && !engine->grant.kernel)
+		(void)snprintf(
+			engine->notice + used, sizeof(engine->notice) - used,
+			"%stime in the kernel is left out: not allowed here; run as root, or: "
+			"sudo sysctl kernel.perf_event_paranoid=1",
+			gap);
+}
+
+static void init_grant(struct perf_engine *engine, const struct engine_config *config,
+		       const struct target *target)
+{
+	struct event_wish wish = {
+		.kind = engine->kind,
+		.frequency_hz = granted_rate(config, engine->notice, sizeof(engine->notice)),
+		.period = config->period,
+		.depth = config->depth,
+		.wakeup_bytes = (uint32_t)(engine->ring_bytes / 4),
+		.kernel = config->kernel,
+		.inherit = target->children && target->kind != TARGET_THREADS &&
+			   target->kind != TARGET_MACHINE,
+		.inherit_thread = !target->children && (target->kind == TARGET_COMMAND ||
+							target->kind == TARGET_PROCESSES),
+		.enable_on_exec = target->kind == TARGET_COMMAND,
+	};
+
+	engine->stats.frequency_hz = wish.frequency_hz;
+	event_grant_init(&engine->grant, &wish);
+	engine->period = engine->grant.attr.freq ? 0 : engine->grant.attr.sample_period;
+}
+
+int perf_open(const struct engine_config *config, const struct target *target, struct sink *sink,
+	      struct perf_engine **ret, struct error *err)
+{
+	struct perf_engine *engine = calloc(1, sizeof(*engine));
+	struct schema schema;
+	int r;
+
+	if (!engine)
+		return error_set(err, -ENOMEM, "out of memory");
+	engine->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	engine->sink = sink;
+	engine->kind = event_find(config->event, err);
+	if (!engine->kind) {
+		perf_close(engine);
+		return -EINVAL;
+	}
+	engine->clock = engine->kind->clock;
+	engine->machine = target->kind == TARGET_MACHINE;
+	engine->tracker = process_tracker_new(sink);
+	engine->cache = stack_cache_new();
+	engine->ring_bytes = ring_bytes_for(config);
+	init_grant(engine, config, target);
+	schema = (struct schema){.event = engine->kind->name,
+				 .value = engine->kind->value,
+				 .unit = engine->kind->unit,
+				 .period = engine->period};
+	r = engine->tracker && engine->cache && engine->epoll_fd >= 0 ? 0 : -ENOMEM;
+	if (r == 0)
+		r = cpu_list_online(&engine->cpus);
+	if (r == 0)
+		r = sink->ops->schema(sink->self, &schema, &engine->schema);
+	if (r < 0)
+		(void)error_errno(err, r, "cannot set up the perf engine");
+	else
+		r = open_target(engine, target, err);
+	if (r < 0) {
+		perf_close(engine);
+		return r;
+	}
+	note_grant(engine, config);
+	machine_time_read(&engine->machine_start);
+	*ret = engine;
+	return 0;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_ENGINE_PERF_STATE_H
+#define WICK_ENGINE_PERF_STATE_H
+
+/*
+ * state: one perf engine at work. perf_open.c arms it, perf_drain.c moves what
+ * the kernel wrote into the sink, perf.c is what others see of it.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "engine/engine.h"
+#include "engine/perf/cpus.h"
+#include "engine/perf/event.h"
+#include "engine/perf/machine_time.h"
+#include "engine/perf/ring.h"
+#include "model/entity.h"
+
+struct error;
+struct process_tracker;
+struct sink;
+struct stack_cache;
+
+#define BATCH 512u
+#define MAX_CHAIN 2048u
+
+struct cpu_ring {
+	int cpu;
+	int fd; /* the event that the ring belongs to */
+	struct ring ring;
+	uint64_t throttled_at_ns; /* 0: not held back now */
+	uint64_t owed_ns;         /* time without samples that the next one stands for */
+};
+
+struct perf_engine {
+	struct sink *sink;
+	struct event_grant grant;
+	const struct event_kind *kind;
+	struct process_tracker *tracker;
+	struct stack_cache *cache;
+	VEC(struct cpu_ring) rings;
+	VEC(int) events;
+	struct cpu_list cpus;
+	size_t ring_bytes;
+	int epoll_fd;
+	uint32_t schema;
+	bool machine;
+	bool clock;
+	uint64_t period;
+	struct machine_time machine_start;
+	struct engine_stats stats;
+	char notice[512];
+
+	/* columns of the batch that is being filled */
+	size_t count;
+	uint32_t stack[BATCH];
+	uint32_t thread[BATCH];
+	uint32_t cpu[BATCH];
+	uint64_t time_ns[BATCH];
+	uint64_t weight[BATCH];
+
+	struct frame frames[MAX_CHAIN + 1];
+};
+
+/* Arms everything that the target needs. */
+int perf_open(const struct engine_config *config, const struct target *target, struct sink *sink,
+	      struct perf_engine **ret, struct error *err);
+void perf_close(struct perf_engine *engine);
+
+/* Moves records up to a moment into the sink; UINT64_MAX for all there are. */
+int perf_drain(struct perf_engine *engine, uint64_t until_ns, struct error *err);
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stddef.h>
+
+#include "engine/engine.h"
+#include "engine/perf/perf.h"
+
+const struct engine_ops *const engine_table[] = {
+	&perf_engine_ops,
+	NULL,
+};

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/completion.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/vec.h"
+#include "cli/command.h"
+#include "cli/look.h"
+
+static const struct command demo = {
+	.name = "demo",
+	.summary = "it's: a [demonstration]",
+	.options = look_option_table,
+	.options_size = sizeof(struct look_options),
+	.argument_offer = OPTION_OFFER_FILE,
+};
+
+static const struct command *const commands[] = {&demo, NULL};
+
+static char *script(const char *shell, struct bytes *text)
+{
+	assert_int_equal(completion_put(text, shell, commands, NULL), 0);
+	bytes_put_u8(text, 0);
+	assert_false(text->failed);
+	return (char *)text->data;
+}
+
+static void each_script_offers_options_and_words(void **state)
+{
+	static const struct {
+		const char *shell;
+		const char *parts[4];
+	} cases[] = {
+		{"bash", {"--no-kernel", "--symbol-path) _wick_reply -d", "'names lines inlines'"}},
+		{"zsh",
+		 {"'--no-kernel[", "_files -/'", ":(names lines inlines)'", "it'\\''s\\: a"}},
+		{"fish",
+		 {"-l no-kernel", "__fish_complete_directories", "-a 'names lines inlines'"}},
+	};
+	size_t i;
+	size_t j;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct bytes text = {0};
+		const char *found = script(cases[i].shell, &text);
+
+		for (j = 0; j < ARRAY_SIZE(cases[i].parts) && cases[i].parts[j]; j++)
+			assert_non_null(strstr(found, cases[i].parts[j]));
+		bytes_fini(&text);
+	}
+}
+
+static void an_unknown_shell_is_refused(void **state)
+{
+	struct bytes text = {0};
+	struct error err = {0};
+
+	assert_int_equal(completion_put(&text, "tcsh", commands, &err), -EINVAL);
+	assert_string_equal(err.text, "tcsh is not one of bash, zsh, fish");
+	bytes_fini(&text);
+}
+
+/* Runs the generated function with a command line and prints what it offers. */
+static void assert_bash_offers(const char *words, const char *offer)
+{
+	struct bytes text = {0};
+	char answer[256] = "";
+	char path[] = "/tmp/test_completion.XXXXXX";
+	int fd = mkstemp(path);
+	FILE *file = fdopen(fd, "w");
+	char command[512];
+	FILE *bash;
+
+	assert_non_null(file);
+	(void)fprintf(file,
+		      "%sCOMP_WORDS=(%s)\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_wick\n"
+		      "echo -n \"${COMPREPLY[*]}\"\n",
+		      script("bash", &text), words);
+	(void)fclose(file);
+	(void)snprintf(command, sizeof(command), "bash --norc %s 2>&1", path);
+	bash = popen(command, "r");
+	assert_non_null(bash);
+	assert_true(fread(answer, 1, sizeof(answer) - 1, bash) == strlen(offer));
+	assert_int_equal(pclose(bash), 0);
+	(void)unlink(path);
+	assert_string_equal(answer, offer);
+	bytes_fini(&text);
+}
+
+static void bash_completes_what_was_begun(void **state)
+{
+	if (system("command -v bash >/dev/null 2>&1") != 0)
+		skip();
+	assert_bash_offers("wick de", "demo");
+	assert_bash_offers("wick demo --no-k", "--no-kernel");
+	assert_bash_offers("wick demo --symbols ''", "names lines inlines");
+	assert_bash_offers("wick demo --symbols = li", "lines");
+	assert_bash_offers("wick demo --comm ''", "");
+	assert_bash_offers("wick --config x demo --sh", "--short-names");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_script_offers_options_and_words),
+		cmocka_unit_test(an_unknown_shell_is_refused),
+		cmocka_unit_test(bash_completes_what_was_begun),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
