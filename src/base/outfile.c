@@ -59,14 +59,23 @@ static int cannot_write(const char *path, int code, struct error *err)
 	return code;
 }
 
-int outfile_create(const char *path, struct error *err)
+int outfile_open(const char *path, bool *ret_created, struct error *err)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	int fd;
 
-	if (fd < 0)
-		return cannot_write(path, -errno, err);
-	give_to_caller(fd);
-	return fd;
+	*ret_created = false;
+	if (strcmp(path, "-") == 0) {
+		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+		return fd < 0 ? error_errno(err, -errno, "cannot write to standard output") : fd;
+	}
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd >= 0) {
+		*ret_created = true;
+		give_to_caller(fd);
+		return fd;
+	}
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	return fd < 0 ? cannot_write(path, -errno, err) : fd;
 }
 
 static int write_in_place(const char *path, const void *data, size_t size, struct error *err)

@@ -7,6 +7,7 @@
  * who called: under sudo the file is given to SUDO_UID:SUDO_GID.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct error;
@@ -19,10 +20,13 @@ struct error;
 int outfile_write(const char *path, const void *data, size_t size, struct error *err);
 
 /*
- * Creates or truncates path for writing in place (a log that others may read
- * while it grows), close-on-exec. Returns the descriptor.
+ * Opens path for writing in place (a log that others may read while it grows),
+ * made when missing, close-on-exec. What is in it stays until the caller cuts it
+ * off: it may still turn out that there is nothing to write. "-" gives a copy of
+ * standard output. Returns the descriptor; *ret_created tells whether the file is
+ * new.
  */
-int outfile_create(const char *path, struct error *err);
+int outfile_open(const char *path, bool *ret_created, struct error *err);
 
 /* Writes all of data, resuming after short writes. Returns 0 or -errno. */
 int outfile_write_all(int fd, const void *data, size_t size);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/look.h"
 
+#include "pipeline/load.h"
+
 const struct option_spec symbol_option_table[] = {
 	{"demangle", 0, OPTION_TOGGLE(struct symbol_options, demangle), .key = "symbols.demangle",
 	 .help = "show C++, Rust and D names as they are written in the source"},
-	{"symbols", 0, OPTION_ENUM(struct symbol_options, detail, "names", "lines", "inlines"),
-	 .key = "symbols.detail",
-	 .help = "what to look up: function names, lines too, inlined functions too"},
 	{"symbol-path", 0, OPTION_LIST(struct symbol_options, paths), .argument = "DIR",
 	 .offer = OPTION_OFFER_DIRECTORY, .key = "symbols.paths",
 	 .help = "search this directory for debug files"},
@@ -41,3 +40,29 @@ const struct option_spec look_option_table[] = {
 	{OPTION_GROUP(struct look_options, symbols, symbol_option_table), .help = "Symbols"},
 	OPTION_END,
 };
+
+void look_to_load(const struct look_options *look, struct load_options *ret)
+{
+	*ret = (struct load_options){
+		.pids = look->pids.items,
+		.pid_count = look->pids.count,
+		.tids = look->tids.items,
+		.tid_count = look->tids.count,
+		.comms = look->comms.items,
+		.comm_count = look->comms.count,
+		.modules = look->modules.items,
+		.module_count = look->modules.count,
+		.only = look->only.items,
+		.only_count = look->only.count,
+		.ignore = look->ignore.items,
+		.ignore_count = look->ignore.count,
+		.from_ns = look->from_ns,
+		.to_ns = look->to_ns,
+		.inlines = look->inlines,
+		.kernel = look->kernel,
+		.short_names = look->short_names,
+		.demangle = look->symbols.demangle,
+		.symbol_paths = look->symbols.paths.items,
+		.symbol_path_count = look->symbols.paths.count,
+	};
+}

@@ -18,16 +18,8 @@
 
 #include "cli/option.h"
 
-/* In the order of the words of --symbols. */
-enum symbol_detail {
-	SYMBOL_DETAIL_NAMES,
-	SYMBOL_DETAIL_LINES,
-	SYMBOL_DETAIL_INLINES,
-};
-
 struct symbol_options {
 	bool demangle;
-	enum symbol_detail detail;
 	struct option_list paths; /* directories with debug files */
 };
 
@@ -48,12 +40,17 @@ struct look_options {
 };
 
 /* clang-format off */
-#define SYMBOL_OPTIONS_DEFAULT {.demangle = true, .detail = SYMBOL_DETAIL_INLINES}
+#define SYMBOL_OPTIONS_DEFAULT {.demangle = true}
 #define LOOK_OPTIONS_DEFAULT                                                                       \
 	{.to_ns = UINT64_MAX, .inlines = true, .kernel = true, .symbols = SYMBOL_OPTIONS_DEFAULT}
 /* clang-format on */
 
 extern const struct option_spec symbol_option_table[];
 extern const struct option_spec look_option_table[]; /* with those of symbols */
+
+struct load_options;
+
+/* What the pipeline needs to know of the options; borrows their lists. */
+void look_to_load(const struct look_options *look, struct load_options *ret);
 
 #endif

@@ -82,10 +82,16 @@ int engine_stop(struct engine *engine, struct error *err)
 	return engine->ops->stop(engine->self, err);
 }
 
+void engine_progress(struct engine *engine, struct engine_stats *ret)
+{
+	*ret = (struct engine_stats){0};
+	engine->ops->stats(engine->self, false, ret);
+}
+
 void engine_stats(struct engine *engine, struct engine_stats *ret)
 {
 	*ret = (struct engine_stats){0};
-	engine->ops->stats(engine->self, ret);
+	engine->ops->stats(engine->self, true, ret);
 }
 
 const char *engine_notice(struct engine *engine)

@@ -77,7 +77,8 @@ struct engine_ops {
 	int (*fd)(void *self);
 	int (*drain)(void *self, struct error *err);
 	int (*stop)(void *self, struct error *err);
-	void (*stats)(void *self, struct engine_stats *ret);
+	/* Numbers so far; with `final` also what takes some milliseconds to find out. */
+	void (*stats)(void *self, bool final, struct engine_stats *ret);
 	/* What the kernel did not grant, for a person; "" when all was. */
 	const char *(*notice)(void *self);
 	void (*close)(void *self);
@@ -102,7 +103,8 @@ int engine_start(struct engine *engine, struct error *err);
 int engine_fd(struct engine *engine); /* readable when draining pays */
 int engine_drain(struct engine *engine, struct error *err);
 int engine_stop(struct engine *engine, struct error *err);
-void engine_stats(struct engine *engine, struct engine_stats *ret);
+void engine_progress(struct engine *engine, struct engine_stats *ret); /* cheap, any time */
+void engine_stats(struct engine *engine, struct engine_stats *ret); /* complete, after the stop */
 const char *engine_notice(struct engine *engine);
 
 #endif

@@ -75,11 +75,13 @@ struct profile_entry {
 
 /* What a reader must know to judge the numbers. Counts are of samples. */
 struct profile_quality {
-	uint64_t samples;      /* in this profile, after filters */
-	uint64_t lost;         /* known not to be in the file */
-	uint64_t unreadable;   /* in damaged or missing parts of the file */
-	uint64_t truncated;    /* stacks that were cut before their root */
-	uint64_t unsymbolised; /* leaf frame has no name */
+	uint64_t samples;        /* in this profile, after filters */
+	uint64_t lost;           /* known not to be in the file */
+	uint64_t unreadable;     /* in damaged or missing parts of the file */
+	uint64_t truncated;      /* stacks that were cut before their root */
+	uint64_t unsymbolised;   /* leaf frame has no name */
+	uint64_t damaged_chunks; /* parts of the file that were not usable */
+	bool incomplete;         /* the file has no end mark: cut, or still being written */
 };
 
 struct profile {
@@ -123,6 +125,15 @@ uint32_t profile_thread(struct profile *profile, uint32_t pid, uint32_t tid, con
 
 /* Adds values (value_count of them) to the entry (stack, thread). 0 or -ENOMEM. */
 int profile_add(struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values);
+
+/* Whether a location is the pseudo frame at the root of a stack that was cut. */
+static inline bool profile_is_truncated(const struct profile *profile, uint32_t location)
+{
+	uint32_t line = profile->locations.items[location].first_line;
+	uint32_t function = profile->lines.items[line].function;
+
+	return profile->functions.items[function].origin == ORIGIN_TRUNCATED;
+}
 
 /* The text of a string id. */
 static inline const char *profile_text(const struct profile *profile, uint32_t id)

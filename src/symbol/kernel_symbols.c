@@ -34,6 +34,7 @@ enum binding_rank { RANK_GLOBAL, RANK_WEAK, RANK_LOCAL };
 struct entry {
 	uint32_t name;
 	uint32_t module;
+	uint32_t size; /* 0: up to the next symbol */
 };
 
 struct candidate {
@@ -165,14 +166,21 @@ struct kernel_symbols *kernel_symbols_new(void)
 	return scope_take(&symbols);
 }
 
-int kernel_symbols_add(struct kernel_symbols *symbols, uint64_t start, const char *name,
-		       const char *module)
+int kernel_symbols_add(struct kernel_symbols *symbols, uint64_t start, uint64_t size,
+		       const char *name, const char *module)
 {
+	size_t before = symbols->candidates.count;
+	int r;
+
 	assert(!symbols->finished);
 	if (!module)
 		module = "";
-	return add(symbols, start, RANK_GLOBAL, (struct span){name, strlen(name)},
-		   (struct span){module, strlen(module)});
+	r = add(symbols, start, RANK_GLOBAL, (struct span){name, strlen(name)},
+		(struct span){module, strlen(module)});
+	if (r == 0 && symbols->candidates.count > before)
+		symbols->candidates.items[before].entry.size =
+			size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+	return r;
 }
 
 static bool is_better(const struct kernel_symbols *symbols, const struct candidate *a,
@@ -249,6 +257,8 @@ struct kernel_symbol kernel_symbols_at(const struct kernel_symbols *symbols, siz
 
 		room = room < page_end ? room : page_end;
 	}
+	if (entry.size > 0)
+		room = entry.size;
 	return (struct kernel_symbol){
 		.start = start,
 		.size = room,

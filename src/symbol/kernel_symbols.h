@@ -5,8 +5,8 @@
 /*
  * kernel_symbols: which kernel function holds an address.
  *
- * The table comes from /proc/kallsyms, or from what a recording kept of it. It
- * has no sizes: a symbol reaches to the next one, but the last one of the
+ * The table comes from /proc/kallsyms, or from what a recording kept of it. The
+ * kernel tells no sizes: a symbol reaches to the next one, but the last one of the
  * kernel or of a module reaches no further than the page after its own, so that
  * code nobody named (BPF programs, other modules) stays unknown.
  *
@@ -38,9 +38,12 @@ int kernel_symbols_read(const char *path, struct kernel_symbols **ret, struct er
 struct kernel_symbols *kernel_symbols_new(void);          /* NULL without memory */
 void kernel_symbols_free(struct kernel_symbols *symbols); /* NULL is fine */
 
-/* Adds a symbol in any order; module is "" or NULL for the kernel itself. */
-int kernel_symbols_add(struct kernel_symbols *symbols, uint64_t start, const char *name,
-		       const char *module);
+/*
+ * Adds a symbol in any order; module is "" or NULL for the kernel itself, size 0
+ * means up to the next symbol.
+ */
+int kernel_symbols_add(struct kernel_symbols *symbols, uint64_t start, uint64_t size,
+		       const char *name, const char *module);
 /* Ends adding: from now on symbols can be found. Returns 0 or -ENOMEM. */
 int kernel_symbols_finish(struct kernel_symbols *symbols);
 

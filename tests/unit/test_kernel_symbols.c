@@ -159,9 +159,9 @@ static void symbols_of_a_recording_are_added_in_any_order(void **state)
 	struct kernel_symbols *symbols = kernel_symbols_new();
 	struct kernel_symbol symbol;
 
-	assert_int_equal(kernel_symbols_add(symbols, 0x3000, "c", "mod"), 0);
-	assert_int_equal(kernel_symbols_add(symbols, 0x1000, "a", NULL), 0);
-	assert_int_equal(kernel_symbols_add(symbols, 0x2000, "b", ""), 0);
+	assert_int_equal(kernel_symbols_add(symbols, 0x3000, 0, "c", "mod"), 0);
+	assert_int_equal(kernel_symbols_add(symbols, 0x1000, 0, "a", NULL), 0);
+	assert_int_equal(kernel_symbols_add(symbols, 0x2000, 0, "b", ""), 0);
 	assert_int_equal(kernel_symbols_finish(symbols), 0);
 	assert_string_equal(find(symbols, 0x1fff), "a");
 	assert_true(kernel_symbols_find(symbols, 0x3000, &symbol));

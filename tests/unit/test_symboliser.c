@@ -265,7 +265,7 @@ static void kernel_addresses_use_the_kernel_table(void **state)
 	assert_string_equal(resolve(f->symboliser, &module, 1, 0x1010, &quality),
 			    "[kernel]+0x1010");
 	assert_int_equal(quality, SYMBOL_NONE);
-	assert_int_equal(kernel_symbols_add(kernel, 0x1000, "do_it", NULL), 0);
+	assert_int_equal(kernel_symbols_add(kernel, 0x1000, 0, "do_it", NULL), 0);
 	assert_int_equal(kernel_symbols_finish(kernel), 0);
 	symboliser_set_kernel(f->symboliser, kernel);
 	assert_string_equal(resolve(f->symboliser, &module, 1, 0x1010, &quality), "do_it");

@@ -123,7 +123,7 @@ static int perf_engine_stop(void *self, struct error *err)
 	return r < 0 ? r : drained;
 }
 
-static void perf_engine_stats(void *self, struct engine_stats *ret)
+static void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 {
 	struct perf_engine *engine = self;
 
@@ -135,7 +135,8 @@ static void perf_engine_stats(void *self, struct engine_stats *ret)
 	ret->depth_limit = engine->grant.depth;
 	ret->kernel = engine->grant.kernel;
 	ret->ring_bytes = engine->ring_bytes;
-	ret->sample_cost_ns = perf_sample_cost_ns(&engine->grant.attr);
+	if (final)
+		ret->sample_cost_ns = perf_sample_cost_ns(&engine->grant.attr);
 }
 
 static const char *perf_engine_notice(void *self)

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pipeline/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/scope.h"
+
+/* Runs in the child: only async-signal-safe calls, whatever threads the parent had. */
+static void __attribute__((noreturn))
+run_child(int gate_fd, int report_fd, char *const *argv, const sigset_t *mask)
+{
+	char go;
+	ssize_t n;
+	int code;
+
+	do
+		n = read(gate_fd, &go, 1);
+	while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(127);                         /* the parent gave up */
+	(void)sigprocmask(SIG_SETMASK, mask, NULL); /* cannot fail with a valid mask */
+	(void)execvp(argv[0], argv);
+	code = errno;
+	/* If even this fails the parent sees a closed pipe and exit status 127. */
+	if (write(report_fd, &code, sizeof(code)) != sizeof(code))
+		_exit(127);
+	_exit(127);
+}
+
+static void close_fd(int *fd)
+{
+	scope_release_fd(fd);
+	*fd = -1;
+}
+
+int child_fork(struct child *child, char *const *argv, const sigset_t *mask, struct error *err)
+{
+	int gate[2] = {-1, -1};
+	int report[2] = {-1, -1};
+	pid_t pid = -1;
+	int code;
+
+	if (pipe2(gate, O_CLOEXEC) == 0 && pipe2(report, O_CLOEXEC) == 0)
+		pid = fork();
+	code = -errno;
+	if (pid == 0) {
+		(void)close(gate[1]); /* so that the parent's end closing is seen */
+		run_child(gate[0], report[1], argv, mask);
+	}
+	close_fd(&gate[0]);
+	close_fd(&report[1]);
+	*child = (struct child){
+		.pid = pid, .gate_fd = gate[1], .report_fd = report[0], .pid_fd = -1};
+	if (pid < 0) {
+		child_fini(child);
+		return error_errno(err, code, "cannot start a process");
+	}
+	child->pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	return 0;
+}
+
+static int explain(int code, const char *program, struct error *err)
+{
+	if (code == -ENOENT) {
+		(void)error_set(err, code, "%s: command not found", program);
+		error_remedy(err, "check the spelling, or give the path");
+	} else {
+		(void)error_errno(err, code, "cannot run %s", program);
+		error_remedy(err,
+			     code == -EACCES ? "make it executable: chmod +x %s"
+					     : "check the program %s",
+			     program);
+	}
+	return code;
+}
+
+int child_release(struct child *child, const char *program, struct error *err)
+{
+	int code = 0;
+	ssize_t n = write(child->gate_fd, "g", 1);
+
+	close_fd(&child->gate_fd);
+	if (n != 1)
+		return error_set(err, -EPIPE, "the new process died before it could start %s",
+				 program);
+	do
+		n = read(child->report_fd, &code, sizeof(code));
+	while (n < 0 && errno == EINTR);
+	close_fd(&child->report_fd);
+	if (n != sizeof(code))
+		return 0;                             /* closed by the exec */
+	(void)waitpid(child->pid, &child->status, 0); /* it is on its way out */
+	child->reaped = 1;
+	return explain(-code, program, err);
+}
+
+int child_ended(struct child *child)
+{
+	if (!child->reaped && waitpid(child->pid, &child->status, WNOHANG) == child->pid)
+		child->reaped = 1;
+	return child->reaped;
+}
+
+int child_exit_status(const struct child *child)
+{
+	if (WIFSIGNALED(child->status))
+		return 128 + WTERMSIG(child->status);
+	return WEXITSTATUS(child->status);
+}
+
+void child_fini(struct child *child)
+{
+	close_fd(&child->gate_fd);
+	close_fd(&child->report_fd);
+	close_fd(&child->pid_fd);
+}

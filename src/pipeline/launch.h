@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PIPELINE_LAUNCH_H
+#define WICK_PIPELINE_LAUNCH_H
+
+/*
+ * launch: a program that starts when everything is armed to watch it.
+ *
+ * The child waits between fork and exec. It inherits our standard streams,
+ * environment, signal dispositions and the signal mask given, so it runs as it
+ * would without us.
+ */
+
+#include <signal.h>
+#include <sys/types.h>
+
+struct error;
+
+struct child {
+	pid_t pid;
+	int pid_fd;    /* readable when it has ended */
+	int gate_fd;   /* closing it keeps the child from ever starting */
+	int report_fd; /* the child tells here why its exec failed */
+	int status;    /* of waitpid(), once it was reaped */
+	int reaped;
+};
+
+/* Forks a child that will exec argv; mask is the one to run it with. */
+int child_fork(struct child *child, char *const *argv, const sigset_t *mask, struct error *err);
+
+/*
+ * Lets the child exec. On failure (-ENOENT, -EACCES …) the child is gone and err
+ * names the program.
+ */
+int child_release(struct child *child, const char *program, struct error *err);
+
+/* Reaps the child if it has ended. Returns 1 when it has, 0 when not yet. */
+int child_ended(struct child *child);
+
+/* The exit status as a shell would give it: 128 + signal for a killed child. */
+int child_exit_status(const struct child *child);
+
+/* Closes descriptors; a child that was never released ends by itself. */
+void child_fini(struct child *child);
+
+#endif

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pipeline/load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/scope.h"
+#include "model/dictionary.h"
+#include "model/profile.h"
+#include "pipeline/samples.h"
+#include "pipeline/short_name.h"
+#include "pipeline/stack_filter.h"
+#include "symbol/symboliser.h"
+
+#define MAX_LINES 256u /* functions inlined at one address, and the one they are in */
+
+/* What a frame of the recording became: a location, for each way to look it up. */
+struct located {
+	uint32_t exact;  /* the address itself: a leaf */
+	uint32_t caller; /* the instruction before it: a return address */
+};
+
+/* What a stack node of the recording became. */
+struct rebuilt {
+	uint32_t leaf;   /* node in the profile, when the sample ends here */
+	uint32_t caller; /* when more frames follow */
+};
+
+struct loader {
+	const struct load_options *options;
+	const struct dictionary *dictionary;
+	struct samples samples;
+	struct symboliser *symboliser;
+	struct profile *profile;
+	VEC(struct located) located;
+	VEC(struct rebuilt) rebuilt;
+	VEC(uint32_t) threads;
+	VEC(uint8_t) unnamed; /* by location: it has no symbol */
+};
+
+static void loader_fini(struct loader *loader)
+{
+	samples_fini(&loader->samples);
+	symboliser_free(loader->symboliser);
+	profile_free(loader->profile);
+	vec_fini(&loader->located);
+	vec_fini(&loader->rebuilt);
+	vec_fini(&loader->threads);
+	vec_fini(&loader->unnamed);
+}
+
+int load_open(const char *path, struct error *err)
+{
+	int fd;
+
+	if (strcmp(path, "-") == 0) {
+		if (isatty(STDIN_FILENO)) {
+			(void)error_set(err, -EINVAL, "standard input is a terminal");
+			error_remedy(err, "pipe a recording in, or name a file");
+			return -EINVAL;
+		}
+		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+		return fd < 0 ? error_errno(err, -errno, "cannot read standard input") : fd;
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		int code = -errno;
+
+		(void)error_errno(err, code, "cannot open %s", path);
+		if (code == -ENOENT)
+			error_remedy(err, "make one with: wick record -o %s -- COMMAND", path);
+		return code;
+	}
+	return fd;
+}
+
+/* Whether a module is the program of some process; else it is a library. */
+static bool is_program(const struct dictionary *dictionary, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < dictionary->processes.count; i++)
+		if (dictionary->processes.items[i].executable == path)
+			return true; /* both are interned in the same table */
+	return false;
+}
+
+static enum function_origin origin_of(const struct dictionary *dictionary,
+				      const struct frame *frame, enum symbol_quality quality)
+{
+	if (frame->kind == FRAME_TRUNCATED)
+		return ORIGIN_TRUNCATED;
+	if (frame->kind == FRAME_KERNEL)
+		return ORIGIN_KERNEL;
+	if (frame->kind == FRAME_JIT)
+		return ORIGIN_JIT;
+	if (quality == SYMBOL_NONE || frame->a == MODULE_NONE)
+		return ORIGIN_UNKNOWN;
+	return is_program(dictionary, dictionary->modules.items[frame->a].path) ? ORIGIN_PROGRAM
+										: ORIGIN_LIBRARY;
+}
+
+static enum symbol_quality resolve(struct loader *loader, const struct frame *frame,
+				   uint64_t address, const struct symbol_frame **ret_frames,
+				   size_t *ret_count)
+{
+	static const struct symbol_frame truncated = {.function = "[truncated]"};
+	const struct module *module = NULL;
+
+	if (frame->kind == FRAME_TRUNCATED) {
+		*ret_frames = &truncated;
+		*ret_count = 1;
+		return SYMBOL_NAME_ONLY;
+	}
+	if (frame->kind == FRAME_KERNEL)
+		return symboliser_resolve_kernel(loader->symboliser, address, ret_frames,
+						 ret_count);
+	if (frame->a != MODULE_NONE)
+		module = &loader->dictionary->modules.items[frame->a];
+	return symboliser_resolve(loader->symboliser, module, frame->a, address, ret_frames,
+				  ret_count);
+}
+
+/* Names the functions at an address, the outermost first, as a profile wants them. */
+static int make_lines(struct loader *loader, const struct symbol_frame *frames, size_t count,
+		      const char *module, enum function_origin origin, struct profile_line *lines)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		const struct symbol_frame *frame = &frames[count - 1 - i];
+		SCOPED(mem)
+		char *shorter = loader->options->short_names ? short_name(frame->function) : NULL;
+
+		lines[i].line = frame->line;
+		lines[i].function =
+			profile_function(loader->profile, shorter ? shorter : frame->function,
+					 frame->file ? frame->file : "", module, origin);
+		if (lines[i].function == ID_NONE)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The location of a frame, ID_NONE without memory. */
+static uint32_t locate(struct loader *loader, uint32_t frame_id, bool exact)
+{
+	const struct frame *frame = &loader->dictionary->frames.items[frame_id];
+	uint32_t *known = exact ? &loader->located.items[frame_id].exact
+				: &loader->located.items[frame_id].caller;
+	uint64_t address = exact || frame->b == 0 ? frame->b : frame->b - 1;
+	const char *module = "";
+	const struct symbol_frame *frames;
+	struct profile_line lines[MAX_LINES];
+	enum symbol_quality quality;
+	size_t count;
+
+	if (*known != ID_NONE)
+		return *known;
+	if (frame->a != MODULE_NONE && frame->kind != FRAME_TRUNCATED)
+		module = loader->dictionary->modules.items[frame->a].path;
+	quality = resolve(loader, frame, address, &frames, &count);
+	if (!loader->options->inlines) { /* the function proper is the last one */
+		frames += count - 1;
+		count = 1;
+	}
+	if (count > MAX_LINES)
+		count = MAX_LINES;
+	if (make_lines(loader, frames, count, module, origin_of(loader->dictionary, frame, quality),
+		       lines) < 0)
+		return ID_NONE;
+	*known = profile_location(loader->profile, module, frame->b, lines, (uint32_t)count);
+	if (*known == ID_NONE)
+		return ID_NONE;
+	while (loader->unnamed.count <= *known)
+		if (vec_push(&loader->unnamed, 0) < 0)
+			return ID_NONE;
+	loader->unnamed.items[*known] = quality == SYMBOL_NONE;
+	return *known;
+}
+
+static bool is_kernel(const struct dictionary *dictionary, uint32_t node)
+{
+	uint32_t frame = dictionary->stacks.nodes.items[node].frame;
+
+	return node != 0 && dictionary->frames.items[frame].kind == FRAME_KERNEL;
+}
+
+/*
+ * Rebuilds one node below its parent, which has a smaller id and is done. The
+ * user frame that entered the kernel was interrupted at its address, it did not
+ * call: it counts as a leaf.
+ */
+static int rebuild_node(struct loader *loader, uint32_t node, bool as_leaf, uint32_t *ret)
+{
+	const struct dictionary *dictionary = loader->dictionary;
+	struct stack_node item = dictionary->stacks.nodes.items[node];
+	bool entry = is_kernel(dictionary, node) && !is_kernel(dictionary, item.parent);
+	struct rebuilt *parent = &loader->rebuilt.items[item.parent];
+	uint32_t *above = entry ? &parent->leaf : &parent->caller;
+	uint32_t location;
+
+	if (*above == ID_NONE) {
+		int r = rebuild_node(loader, item.parent, entry, above);
+
+		if (r < 0)
+			return r;
+	}
+	if (!loader->options->kernel && is_kernel(dictionary, node)) {
+		*ret = *above; /* its time goes to the function that entered the kernel */
+		return 0;
+	}
+	location = locate(loader, item.frame, as_leaf);
+	if (location == ID_NONE)
+		return -ENOMEM;
+	*ret = stack_tree_child(&loader->profile->stacks, *above, location);
+	return *ret == ID_NONE ? -ENOMEM : 0;
+}
+
+/*
+ * The profile's stack for a node of the recording. Goes up to the first ancestor
+ * that is done and then down, so that a deep stack needs no deep recursion.
+ */
+static int rebuild(struct loader *loader, uint32_t node, uint32_t *ret)
+{
+	const struct stack_node *nodes = loader->dictionary->stacks.nodes.items;
+	VEC(uint32_t) path = {0};
+	uint32_t at;
+	size_t i;
+	int r = 0;
+
+	for (at = nodes[node].parent;
+	     at != 0 && loader->rebuilt.items[at].caller == ID_NONE && r == 0;
+	     at = nodes[at].parent)
+		r = vec_push(&path, at);
+	for (i = path.count; i-- > 0 && r == 0;)
+		r = rebuild_node(loader, path.items[i], false,
+				 &loader->rebuilt.items[path.items[i]].caller);
+	if (r == 0 && loader->rebuilt.items[node].leaf == ID_NONE)
+		r = rebuild_node(loader, node, true, &loader->rebuilt.items[node].leaf);
+	*ret = loader->rebuilt.items[node].leaf;
+	vec_fini(&path);
+	return r;
+}
+
+static int thread_of(struct loader *loader, uint32_t id, uint32_t *ret)
+{
+	const struct thread *thread = &loader->dictionary->threads.items[id];
+	const struct process *process = &loader->dictionary->processes.items[thread->process];
+
+	if (loader->threads.items[id] == ID_NONE)
+		loader->threads.items[id] = profile_thread(
+			loader->profile, process->pid, thread->tid, thread->comm, process->comm);
+	*ret = loader->threads.items[id];
+	return *ret == ID_NONE ? -ENOMEM : 0;
+}
+
+/* Adds to the counts of what is worth knowing about the quality of a stack. */
+static void judge(struct loader *loader, uint32_t stack, uint64_t count)
+{
+	struct profile_quality *quality = &loader->profile->quality;
+	const struct stack_node *nodes = loader->profile->stacks.nodes.items;
+	uint32_t leaf = nodes[stack].frame;
+	uint32_t root;
+
+	quality->samples += count;
+	if (stack == 0)
+		return;
+	if (loader->unnamed.items[leaf])
+		quality->unsymbolised += count;
+	for (root = stack; nodes[root].parent != 0; root = nodes[root].parent)
+		;
+	if (profile_is_truncated(loader->profile, nodes[root].frame))
+		quality->truncated += count;
+}
+
+static int add_sums(struct loader *loader, struct stack_filter *filter)
+{
+	size_t i;
+
+	for (i = 0; i < loader->samples.sums.count; i++) {
+		const struct sample_sum *sum = &loader->samples.sums.items[i];
+		int64_t values[2] = {(int64_t)sum->count, (int64_t)sum->weight};
+		uint32_t thread;
+		uint32_t stack;
+		int r = rebuild(loader, sum->stack, &stack);
+
+		if (r < 0)
+			return r;
+		if (!stack_filter_accepts(filter, loader->profile, stack))
+			continue;
+		judge(loader, stack, sum->count);
+		r = thread_of(loader, sum->thread, &thread);
+		if (r == 0)
+			r = profile_add(loader->profile, stack, thread, values);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int fill_with(size_t count, size_t item_bytes, void **ret_items, size_t *ret_count,
+		     size_t *ret_capacity)
+{
+	*ret_items = malloc(count * item_bytes + 1);
+	if (!*ret_items)
+		return -ENOMEM;
+	memset(*ret_items, 0xff, count * item_bytes); /* ID_NONE everywhere */
+	*ret_count = *ret_capacity = count;
+	return 0;
+}
+
+#define FILL(vec, n)                                                                               \
+	fill_with((n), sizeof(*(vec)->items), (void **)&(vec)->items, &(vec)->count,               \
+		  &(vec)->capacity)
+
+static int prepare(struct loader *loader, struct error *err)
+{
+	struct symboliser_config config = {
+		.demangle = loader->options->demangle,
+		.symbol_paths = loader->options->symbol_paths,
+		.symbol_path_count = loader->options->symbol_path_count,
+	};
+	struct value_type types[2] = {{"samples", "count"}};
+	int r;
+
+	loader->dictionary = recording_reader_dictionary(loader->samples.reader);
+	if (FILL(&loader->located, loader->dictionary->frames.count) < 0 ||
+	    FILL(&loader->rebuilt, loader->dictionary->stacks.nodes.count) < 0 ||
+	    FILL(&loader->threads, loader->dictionary->threads.count) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	loader->rebuilt.items[0] = (struct rebuilt){0, 0};
+	r = symboliser_new(&config, &loader->symboliser, err);
+	if (r < 0)
+		return r;
+	symboliser_set_kernel(loader->symboliser, loader->samples.kernel);
+	if (profile_new(types, 2, &loader->profile) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	return 0;
+}
+
+static const char *keep_text(struct profile *profile, const char *text)
+{
+	uint32_t id = strings_add(&profile->strings, text ? text : "");
+
+	return id == ID_NONE ? "" : strings_get(&profile->strings, id);
+}
+
+/* What the profile says about itself. */
+static void describe(struct loader *loader)
+{
+	const struct samples *samples = &loader->samples;
+	const struct load_options *options = loader->options;
+	struct profile *profile = loader->profile;
+	uint64_t duration_ns = samples->end_ns - samples->start_ns;
+	uint64_t to_ns = options->to_ns < duration_ns ? options->to_ns : duration_ns;
+
+	profile->value_types[1] = (struct value_type){
+		.name = keep_text(profile, samples->value),
+		.unit = keep_text(profile, samples->unit),
+	};
+	profile->main_value = 1;
+	profile->title = keep_text(profile, samples->title);
+	profile->duration_ns = to_ns > options->from_ns ? to_ns - options->from_ns : 0;
+	profile->period_ns = samples->period;
+	if (samples->clock_realtime_ns > 0)
+		profile->start_realtime_ns = samples->clock_realtime_ns -
+					     samples->clock_monotonic_ns + samples->start_ns +
+					     options->from_ns;
+	profile->quality.lost = samples->lost;
+	profile->quality.unreadable = samples->damage.missing_samples;
+	profile->quality.damaged_chunks = samples->damage.bad_chunks;
+	profile->quality.incomplete = !samples->damage.complete;
+}
+
+int load_profile(const char *path, const struct load_options *options, struct profile **ret,
+		 struct error *err)
+{
+	struct loader loader = {.options = options};
+	struct stack_filter filter;
+	int fd = load_open(path, err);
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = stack_filter_init(&filter, options, err);
+	if (r < 0) {
+		(void)close(fd); /* nothing was read yet */
+		return r;
+	}
+	r = samples_read(&loader.samples, fd, strcmp(path, "-") ? path : "standard input", options,
+			 err);
+	if (r == 0)
+		r = prepare(&loader, err);
+	if (r == 0) {
+		r = add_sums(&loader, &filter);
+		if (r < 0)
+			(void)error_errno(err, r, "cannot build the profile");
+	}
+	if (r == 0) {
+		describe(&loader);
+		*ret = scope_take(&loader.profile);
+	}
+	stack_filter_fini(&filter);
+	loader_fini(&loader);
+	return r;
+}

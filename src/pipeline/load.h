@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PIPELINE_LOAD_H
+#define WICK_PIPELINE_LOAD_H
+
+/*
+ * load: from a recording to a profile: read, filter, symbolise.
+ *
+ * Samples are folded into their stacks while they are read, so memory follows
+ * the unique stacks. Filters of time, process and thread act on samples; those
+ * of names act on the stacks once they have names.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct profile;
+
+struct load_options {
+	const uint64_t *pids; /* none: all */
+	size_t pid_count;
+	const uint64_t *tids;
+	size_t tid_count;
+	const char *const *comms;
+	size_t comm_count;
+	const char *const *modules; /* paths or their last parts */
+	size_t module_count;
+	const char *const *only; /* regular expressions */
+	size_t only_count;
+	const char *const *ignore;
+	size_t ignore_count;
+	uint64_t from_ns; /* since the start of the recording */
+	uint64_t to_ns;
+	bool inlines;
+	bool kernel;
+	bool short_names;
+	bool demangle;
+	const char *const *symbol_paths;
+	size_t symbol_path_count;
+};
+
+/* clang-format off */
+#define LOAD_OPTIONS_DEFAULT {.to_ns = UINT64_MAX, .inlines = true, .kernel = true, .demangle = true}
+/* clang-format on */
+
+/*
+ * Reads path ("-": standard input). The caller releases *ret with
+ * profile_free(). Damage of the file is no failure: see profile->quality.
+ */
+int load_profile(const char *path, const struct load_options *options, struct profile **ret,
+		 struct error *err);
+
+/* Opens path for reading with a message that helps; "-" gives standard input. */
+int load_open(const char *path, struct error *err);
+
+#endif

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pipeline/record.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/outfile.h"
+#include "base/scope.h"
+#include "base/vec.h"
+#include "pipeline/kernel_names.h"
+#include "pipeline/launch.h"
+#include "pipeline/session_info.h"
+#include "recording/writer.h"
+
+#define DRAIN_MS 200
+#define FLUSH_NS NS_PER_SEC
+#define CLOCK_PAIR_NS (10 * NS_PER_SEC)
+#define MAX_WATCHED 64 /* processes whose end is watched; more are simply polled */
+
+struct session {
+	const struct record_config *config;
+	struct record_result *result;
+	struct recording_writer *writer;
+	struct engine *engine;
+	struct child child;
+	bool launched;
+	bool created;  /* the output did not exist before */
+	int output_fd; /* owned by the writer */
+	int signal_fd;
+	sigset_t old_mask;
+	int pid_fds[MAX_WATCHED];
+	size_t pid_fd_count;
+	uint64_t start_ns;
+	uint64_t flushed_ns;
+	uint64_t clock_ns;
+	int stop_signals; /* seen so far */
+	int failure;      /* the recording failed, the program goes on */
+};
+
+static const int stop_list[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+static const int pass_list[] = {SIGUSR1, SIGUSR2};
+
+static int take_signals(struct session *session, struct error *err)
+{
+	sigset_t mask;
+	size_t i;
+
+	(void)sigemptyset(&mask);
+	for (i = 0; i < ARRAY_SIZE(stop_list); i++)
+		(void)sigaddset(&mask, stop_list[i]);
+	for (i = 0; i < ARRAY_SIZE(pass_list); i++)
+		(void)sigaddset(&mask, pass_list[i]);
+	if (sigprocmask(SIG_BLOCK, &mask, &session->old_mask) < 0)
+		return error_errno(err, -errno, "cannot block signals");
+	session->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (session->signal_fd < 0)
+		return error_errno(err, -errno, "cannot watch signals");
+	return 0;
+}
+
+/* Every event of every thread on every CPU is a descriptor. */
+static void raise_fd_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit); /* fewer events then, with a message */
+	}
+}
+
+static int open_output(struct session *session, struct error *err)
+{
+	int fd = outfile_open(session->config->output, &session->created, err);
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = recording_writer_open(fd, session->config->output, &session->writer, err);
+	if (r < 0)
+		(void)close(fd); /* nothing was written */
+	session->output_fd = fd;
+	return r;
+}
+
+/* From here on there is something to record: what was in the file goes. */
+static void empty_output(struct session *session)
+{
+	if (ftruncate(session->output_fd, 0) < 0)
+		errno = 0; /* a pipe or device: nothing to cut */
+}
+
+static void watch_processes(struct session *session)
+{
+	const struct target *target = &session->config->target;
+	size_t i;
+
+	if (target->kind != TARGET_PROCESSES)
+		return;
+	for (i = 0; i < target->count && session->pid_fd_count < MAX_WATCHED; i++) {
+		int fd = (int)syscall(SYS_pidfd_open, target->ids[i], 0);
+
+		if (fd >= 0)
+			session->pid_fds[session->pid_fd_count++] = fd;
+	}
+}
+
+/* Forks the program, arms the engine on it, and lets it run. */
+static int launch(struct session *session, struct error *err)
+{
+	const struct record_config *config = session->config;
+	struct target target = config->target;
+	int r;
+
+	if (config->command) {
+		r = child_fork(&session->child, config->command, &session->old_mask, err);
+		if (r < 0)
+			return r;
+		session->launched = true;
+		session->result->has_child = true;
+		if (target.kind == TARGET_COMMAND) {
+			target.ids = &session->child.pid;
+			target.count = 1;
+		}
+	}
+	raise_fd_limit(); /* after the fork: the program keeps its own limits */
+	r = engine_open(config->engine, &config->sampling, &target,
+			recording_writer_sink(session->writer), &session->engine, err);
+	if (r < 0)
+		return r;
+	session->start_ns = clock_monotonic_ns();
+	if (target.kind != TARGET_COMMAND) {
+		r = engine_start(session->engine, err);
+		if (r < 0)
+			return r;
+	}
+	if (config->command) {
+		r = child_release(&session->child, config->command[0], err);
+		session->result->exec_code = r;
+	}
+	return r;
+}
+
+static void pass_on(struct session *session, int number)
+{
+	if (session->launched && !child_ended(&session->child))
+		(void)kill(session->child.pid, number); /* it may be gone by now */
+}
+
+/* Reads the signals that came. One from the terminal has reached the program already. */
+static void read_signals(struct session *session)
+{
+	struct signalfd_siginfo info;
+	size_t i;
+
+	while (read(session->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		int number = (int)info.ssi_signo;
+
+		if (info.ssi_code <= 0) /* sent by a process */
+			pass_on(session, number);
+		for (i = 0; i < ARRAY_SIZE(stop_list); i++)
+			if (number == stop_list[i])
+				session->stop_signals++;
+	}
+}
+
+/* Waits until there is something to do. */
+static void wait_for_work(struct session *session, int timeout_ms)
+{
+	struct pollfd fds[MAX_WATCHED + 3];
+	nfds_t n = 0;
+	size_t i;
+
+	fds[n++] = (struct pollfd){.fd = session->signal_fd, .events = POLLIN};
+	fds[n++] = (struct pollfd){.fd = session->engine ? engine_fd(session->engine) : -1,
+				   .events = POLLIN};
+	fds[n++] = (struct pollfd){.fd = session->launched ? session->child.pid_fd : -1,
+				   .events = POLLIN};
+	for (i = 0; i < session->pid_fd_count; i++)
+		fds[n++] = (struct pollfd){.fd = session->pid_fds[i], .events = POLLIN};
+	if (poll(fds, n, timeout_ms) > 0 && (fds[0].revents & POLLIN))
+		read_signals(session);
+}
+
+static bool has_ended(int pid_fd)
+{
+	struct pollfd fd = {.fd = pid_fd, .events = POLLIN};
+
+	return poll(&fd, 1, 0) > 0;
+}
+
+static bool target_ended(struct session *session)
+{
+	const struct target *target = &session->config->target;
+	size_t i;
+
+	if (session->launched)
+		return child_ended(&session->child);
+	if (target->kind == TARGET_MACHINE)
+		return false;
+	if (target->kind == TARGET_PROCESSES && session->pid_fd_count == target->count) {
+		for (i = 0; i < session->pid_fd_count; i++)
+			if (!has_ended(session->pid_fds[i]))
+				return false;
+		return true;
+	}
+	for (i = 0; i < target->count; i++)
+		if (kill(target->ids[i], 0) == 0 || errno == EPERM)
+			return false;
+	return true;
+}
+
+static bool is_over(struct session *session, uint64_t now_ns)
+{
+	uint64_t limit_ns = session->config->duration_ns;
+
+	if (target_ended(session))
+		session->result->end = RECORD_TARGET_ENDED;
+	else if (session->stop_signals > 0)
+		session->result->end = RECORD_STOPPED;
+	else if (limit_ns > 0 && now_ns - session->start_ns >= limit_ns)
+		session->result->end = RECORD_TIME_UP;
+	else
+		return false;
+	return true;
+}
+
+static void put_clocks(struct session *session, uint64_t now_ns)
+{
+	session->clock_ns = now_ns;
+	recording_writer_clock(session->writer, clock_monotonic_ns(), clock_realtime_ns());
+}
+
+static int drain(struct session *session, uint64_t now_ns, struct error *err)
+{
+	int r = engine_drain(session->engine, err);
+
+	if (r == 0 && now_ns - session->clock_ns >= CLOCK_PAIR_NS)
+		put_clocks(session, now_ns);
+	if (r == 0 && now_ns - session->flushed_ns >= FLUSH_NS) {
+		r = recording_writer_flush(session->writer, err);
+		session->flushed_ns = now_ns;
+	}
+	return r;
+}
+
+static int timeout_ms(const struct session *session, uint64_t now_ns)
+{
+	uint64_t limit_ns = session->config->duration_ns;
+	uint64_t end_ns = session->start_ns + limit_ns;
+
+	if (limit_ns == 0 || end_ns > now_ns + DRAIN_MS * NS_PER_MS)
+		return DRAIN_MS;
+	return end_ns > now_ns ? (int)((end_ns - now_ns) / NS_PER_MS) + 1 : 0;
+}
+
+static int run_loop(struct session *session, struct error *err)
+{
+	const struct record_config *config = session->config;
+	uint64_t now_ns = clock_monotonic_ns();
+	int r = 0;
+
+	while (r == 0 && !is_over(session, now_ns)) {
+		wait_for_work(session, timeout_ms(session, now_ns));
+		now_ns = clock_monotonic_ns();
+		r = drain(session, now_ns, err);
+		if (config->progress) {
+			struct engine_stats stats;
+
+			engine_progress(session->engine, &stats);
+			config->progress(config->self, now_ns - session->start_ns, &stats,
+					 recording_writer_bytes(session->writer));
+		}
+	}
+	return r;
+}
+
+static void own_usage(struct record_result *result)
+{
+	struct rusage usage;
+
+	(void)getrusage(RUSAGE_SELF, &usage); /* cannot fail */
+	result->own_cpu_ns =
+		((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * NS_PER_SEC +
+		((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * NS_PER_US;
+	result->own_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
+}
+
+/* Stops sampling and writes what makes the file complete. */
+static int finish(struct session *session, struct error *err)
+{
+	struct record_result *result = session->result;
+	uint64_t end_ns = clock_monotonic_ns();
+	int r = engine_stop(session->engine, err);
+
+	result->duration_ns = end_ns - session->start_ns;
+	engine_stats(session->engine, &result->stats);
+	own_usage(result);
+	if (r < 0)
+		return r;
+	put_clocks(session, end_ns);
+	kernel_names_write(session->writer);
+	session_info_end(session->writer, end_ns, result);
+	r = recording_writer_finish(session->writer, err);
+	own_usage(result);
+	result->file_bytes = recording_writer_bytes(session->writer);
+	return r;
+}
+
+/* The program goes on: its status is what we end with, unless asked to leave. */
+static void wait_for_child(struct session *session)
+{
+	int stops = session->stop_signals;
+
+	engine_close(session->engine);
+	session->engine = NULL;
+	while (!child_ended(&session->child) && session->stop_signals < stops + 1)
+		wait_for_work(session, session->child.pid_fd >= 0 ? -1 : DRAIN_MS);
+	session->result->child_running = !child_ended(&session->child);
+	session->result->child_status =
+		session->result->child_running ? 128 + SIGINT : child_exit_status(&session->child);
+}
+
+static void session_fini(struct session *session)
+{
+	size_t i;
+
+	engine_close(session->engine);
+	recording_writer_free(session->writer);
+	if (session->launched)
+		child_fini(&session->child);
+	for (i = 0; i < session->pid_fd_count; i++)
+		(void)close(session->pid_fds[i]);
+	if (session->signal_fd >= 0) {
+		(void)close(session->signal_fd);
+		(void)sigprocmask(SIG_SETMASK, &session->old_mask, NULL);
+	}
+}
+
+static int set_up(struct session *session, struct error *err)
+{
+	int r = take_signals(session, err);
+
+	if (r == 0)
+		r = open_output(session, err);
+	if (r == 0)
+		r = launch(session, err);
+	if (r < 0) {
+		if (session->created)
+			(void)unlink(session->config->output); /* we made it, and it is empty */
+		return r;
+	}
+	empty_output(session);
+	watch_processes(session);
+	session_info_begin(session->writer, session->config, session->start_ns);
+	put_clocks(session, session->start_ns);
+	session->flushed_ns = session->start_ns;
+	if (session->config->notice && engine_notice(session->engine)[0])
+		session->config->notice(session->config->self, engine_notice(session->engine));
+	return 0;
+}
+
+int record_run(const struct record_config *config, struct record_result *ret, struct error *err)
+{
+	struct session session = {.config = config, .result = ret, .signal_fd = -1};
+	int r;
+
+	*ret = (struct record_result){0};
+	r = set_up(&session, err);
+	if (r < 0) {
+		session_fini(&session);
+		return r;
+	}
+	r = run_loop(&session, err);
+	if (r == 0)
+		r = finish(&session, err);
+	ret->file_bytes = recording_writer_bytes(session.writer);
+	if (config->finished)
+		config->finished(config->self, ret, r < 0 ? err : NULL);
+	if (session.launched)
+		wait_for_child(&session);
+	session_fini(&session);
+	return r;
+}

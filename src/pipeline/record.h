@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PIPELINE_RECORD_H
+#define WICK_PIPELINE_RECORD_H
+
+/*
+ * record: joins a target, an engine and a recording, and owns the loop that runs
+ * until the target ends, the time is up or someone asks to stop.
+ *
+ * It takes over the signals that a person or a supervisor sends: the first
+ * SIGINT, SIGTERM or SIGHUP ends the recording in good order, a second one ends
+ * at once. A launched program gets them too, as it would without us.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/engine.h"
+
+struct error;
+struct record_result;
+
+struct record_config {
+	const struct engine_ops *engine;
+	struct engine_config sampling;
+	struct target target; /* ids are filled in for a command */
+	char *const *command; /* NULL: none is launched */
+	const char *output;
+	uint64_t duration_ns; /* 0: no limit */
+	const char *title;    /* what is watched, for people */
+	/* Called about five times a second; NULL: nobody looks. */
+	void (*progress)(void *self, uint64_t elapsed_ns, const struct engine_stats *stats,
+			 uint64_t file_bytes);
+	/* Called once when something worth a line on stderr was found out; NULL is fine. */
+	void (*notice)(void *self, const char *text);
+	/*
+	 * Called once when the recording is closed, or has failed with err, before
+	 * the program that was launched is waited for; NULL is fine.
+	 */
+	void (*finished)(void *self, const struct record_result *result, const struct error *err);
+	void *self;
+};
+
+enum record_end {
+	RECORD_TARGET_ENDED,
+	RECORD_TIME_UP,
+	RECORD_STOPPED, /* a signal */
+};
+
+struct record_result {
+	struct engine_stats stats;
+	enum record_end end;
+	uint64_t duration_ns;
+	uint64_t file_bytes;
+	uint64_t own_cpu_ns; /* what the recorder itself used */
+	uint64_t own_rss_bytes;
+	bool has_child;
+	bool child_running; /* it goes on without us */
+	int child_status;   /* as a shell would give it */
+	int exec_code;      /* negative errno when the program could not be started */
+};
+
+/*
+ * Records. *ret is valid also after a failure. The output is left as far as it
+ * was written; it is removed only when the program could not be started.
+ */
+int record_run(const struct record_config *config, struct record_result *ret, struct error *err);
+
+#endif

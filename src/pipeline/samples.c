@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pipeline/samples.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/number.h"
+#include "model/dictionary.h"
+#include "pipeline/load.h"
+#include "symbol/kernel_symbols.h"
+
+static int replace_text(char **place, const char *text)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		return -ENOMEM;
+	free(*place);
+	*place = copy;
+	return 0;
+}
+
+static int take_info(void *self, const char *key, const char *value)
+{
+	struct samples *samples = self;
+	uint64_t number;
+
+	if (strcmp(key, "title") == 0)
+		return replace_text(&samples->title, value);
+	if (strcmp(key, "start_monotonic_ns") == 0 && number_parse_u64(value, &number) == 0)
+		samples->start_ns = number;
+	if (strcmp(key, "end_monotonic_ns") == 0 && number_parse_u64(value, &number) == 0)
+		samples->end_ns = number;
+	return 0;
+}
+
+static int take_schema(void *self, uint32_t id, const struct schema *schema)
+{
+	struct samples *samples = self;
+
+	if (id != 0)
+		return 0;
+	samples->period = schema->period;
+	if (replace_text(&samples->event, schema->event) < 0 ||
+	    replace_text(&samples->value, schema->value) < 0)
+		return -ENOMEM;
+	return replace_text(&samples->unit, schema->unit);
+}
+
+static bool contains_number(const uint64_t *list, size_t n, uint64_t number)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (list[i] == number)
+			return true;
+	return n == 0;
+}
+
+static bool contains_text(const char *const *list, size_t n, const char *text)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (strcmp(list[i], text) == 0)
+			return true;
+	return n == 0;
+}
+
+static bool thread_matches(const struct samples *samples, uint32_t id)
+{
+	const struct dictionary *dictionary = recording_reader_dictionary(samples->reader);
+	const struct thread *thread = &dictionary->threads.items[id];
+	const struct process *process = &dictionary->processes.items[thread->process];
+	const struct load_options *options = samples->options;
+
+	return contains_number(options->pids, options->pid_count, process->pid) &&
+	       contains_number(options->tids, options->tid_count, thread->tid) &&
+	       contains_text(options->comms, options->comm_count, thread->comm);
+}
+
+/* Whether samples of the thread are wanted; each thread is looked at once. */
+static int thread_wanted(struct samples *samples, uint32_t id, bool *ret)
+{
+	while (samples->thread_wanted.count <= id)
+		if (vec_push(&samples->thread_wanted, 0) < 0)
+			return -ENOMEM;
+	if (samples->thread_wanted.items[id] == 0)
+		samples->thread_wanted.items[id] = thread_matches(samples, id) ? 1 : -1;
+	*ret = samples->thread_wanted.items[id] > 0;
+	return 0;
+}
+
+static int add_sum(struct samples *samples, uint32_t stack, uint32_t thread, uint64_t weight)
+{
+	uint64_t hash = hash_pair(stack, thread);
+	struct id_probe probe = id_index_probe(&samples->index, hash);
+	struct sample_sum *sum;
+	uint32_t i;
+
+	while ((i = id_probe_next(&samples->index, &probe)) != ID_NONE) {
+		sum = &samples->sums.items[i];
+		if (sum->stack != stack || sum->thread != thread)
+			continue;
+		sum->count++;
+		sum->weight += weight;
+		return 0;
+	}
+	if (id_index_add(&samples->index, hash, (uint32_t)samples->sums.count) < 0)
+		return -ENOMEM;
+	return vec_push(&samples->sums,
+			(struct sample_sum){
+				.stack = stack, .thread = thread, .count = 1, .weight = weight});
+}
+
+static int take_samples(void *self, const struct sample_batch *batch)
+{
+	struct samples *samples = self;
+	const struct load_options *options = samples->options;
+	size_t i;
+
+	for (i = 0; i < batch->count; i++) {
+		uint64_t time_ns = batch->time_ns[i];
+		uint64_t since_ns;
+		bool wanted;
+
+		if (samples->start_ns == 0 || time_ns < samples->start_ns)
+			samples->start_ns = samples->start_ns == 0 ? time_ns : samples->start_ns;
+		if (time_ns > samples->end_ns)
+			samples->end_ns = time_ns;
+		since_ns = time_ns > samples->start_ns ? time_ns - samples->start_ns : 0;
+		if (batch->schema != 0 || since_ns < options->from_ns || since_ns >= options->to_ns)
+			continue;
+		if (thread_wanted(samples, batch->thread[i], &wanted) < 0)
+			return -ENOMEM;
+		if (!wanted)
+			continue;
+		samples->count++;
+		if (add_sum(samples, batch->stack[i], batch->thread[i], batch->weight[i]) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int take_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t lost)
+{
+	struct samples *samples = self;
+
+	(void)time_ns;
+	samples->lost += lost;
+	samples->lost_by[reason] += lost;
+	return 0;
+}
+
+static int take_clock(void *self, uint64_t monotonic_ns, uint64_t realtime_ns)
+{
+	struct samples *samples = self;
+
+	if (samples->clock_monotonic_ns == 0) {
+		samples->clock_monotonic_ns = monotonic_ns;
+		samples->clock_realtime_ns = realtime_ns;
+	}
+	return 0;
+}
+
+static int take_kernel_symbol(void *self, uint64_t start, uint64_t size, const char *name,
+			      const char *module)
+{
+	struct samples *samples = self;
+
+	return kernel_symbols_add(samples->kernel, start, size, name, module);
+}
+
+int samples_read(struct samples *samples, int fd, const char *name,
+		 const struct load_options *options, struct error *err)
+{
+	struct recording_visitor visitor = {
+		.self = samples,
+		.info = take_info,
+		.schema = take_schema,
+		.samples = take_samples,
+		.clock = take_clock,
+		.loss = take_loss,
+		.kernel_symbol = take_kernel_symbol,
+	};
+	int r;
+
+	*samples = (struct samples){.options = options};
+	samples->kernel = kernel_symbols_new();
+	if (!samples->kernel)
+		return error_set(err, -ENOMEM, "out of memory");
+	r = recording_reader_open(fd, name, &samples->reader, err);
+	if (r == 0)
+		r = recording_reader_run(samples->reader, &visitor, err);
+	if (r == 0 && kernel_symbols_finish(samples->kernel) < 0)
+		r = error_set(err, -ENOMEM, "out of memory");
+	if (r == 0)
+		samples->damage = recording_reader_damage(samples->reader);
+	return r;
+}
+
+void samples_fini(struct samples *samples)
+{
+	recording_reader_free(samples->reader);
+	kernel_symbols_free(samples->kernel);
+	vec_fini(&samples->sums);
+	vec_fini(&samples->thread_wanted);
+	id_index_fini(&samples->index);
+	free(samples->title);
+	free(samples->event);
+	free(samples->value);
+	free(samples->unit);
+}

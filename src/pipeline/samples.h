@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PIPELINE_SAMPLES_H
+#define WICK_PIPELINE_SAMPLES_H
+
+/*
+ * samples: a recording read to its end, with the samples folded into (stack,
+ * thread) pairs and counted. Everything still has the recording's ids.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/id_index.h"
+#include "base/vec.h"
+#include "model/sink.h"
+#include "recording/reader.h"
+
+struct error;
+struct kernel_symbols;
+struct load_options;
+
+struct sample_sum {
+	uint32_t stack;
+	uint32_t thread;
+	uint64_t count;
+	uint64_t weight;
+};
+
+struct samples {
+	struct recording_reader *reader;
+	struct kernel_symbols *kernel; /* what the file keeps of the kernel's symbols */
+	struct recording_damage damage;
+	VEC(struct sample_sum) sums;
+	struct id_index index;
+
+	char *title;
+	char *event;
+	char *value;
+	char *unit;
+	uint64_t period;
+	uint64_t lost;
+	uint64_t lost_by[LOSS_REASONS];
+	uint64_t count;
+	uint64_t start_ns; /* CLOCK_MONOTONIC: when the recording began */
+	uint64_t end_ns;
+	uint64_t clock_monotonic_ns; /* the first pair of both clocks */
+	uint64_t clock_realtime_ns;
+
+	/* private, while reading */
+	const struct load_options *options;
+	VEC(int8_t) thread_wanted; /* by thread id: 0 not asked yet, 1 yes, -1 no */
+};
+
+/* Takes over fd. The caller releases with samples_fini() in any case. */
+int samples_read(struct samples *samples, int fd, const char *name,
+		 const struct load_options *options, struct error *err);
+void samples_fini(struct samples *samples);
+
+#endif

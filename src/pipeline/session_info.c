@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pipeline/session_info.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "pipeline/record.h"
+#include "recording/writer.h"
+
+static void put_number(struct recording_writer *writer, const char *key, uint64_t value)
+{
+	char text[32];
+
+	(void)snprintf(text, sizeof(text), "%" PRIu64, value);
+	recording_writer_info(writer, key, text);
+}
+
+static void put_command(struct recording_writer *writer, char *const *command)
+{
+	struct bytes text = {0};
+
+	for (; *command; command++)
+		bytes_printf(&text, "%s%s", text.size > 0 ? " " : "", *command);
+	bytes_put_u8(&text, 0);
+	if (!text.failed)
+		recording_writer_info(writer, "command", (const char *)text.data);
+	bytes_fini(&text);
+}
+
+static void put_host(struct recording_writer *writer)
+{
+	struct utsname name;
+
+	if (uname(&name) < 0)
+		return;
+	recording_writer_info(writer, "host", name.nodename);
+	recording_writer_info(writer, "kernel", name.release);
+	recording_writer_info(writer, "machine", name.machine);
+	put_number(writer, "cpus", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+void session_info_begin(struct recording_writer *writer, const struct record_config *config,
+			uint64_t start_ns)
+{
+	recording_writer_info(writer, "title", config->title);
+	recording_writer_info(writer, "wick", WICK_VERSION);
+	recording_writer_info(writer, "engine", config->engine->name);
+	recording_writer_info(writer, "event", config->sampling.event);
+	put_number(writer, "frequency_hz", config->sampling.frequency_hz);
+	put_number(writer, "start_monotonic_ns", start_ns);
+	if (config->command)
+		put_command(writer, config->command);
+	put_host(writer);
+}
+
+void session_info_end(struct recording_writer *writer, uint64_t end_ns,
+		      const struct record_result *result)
+{
+	const struct engine_stats *stats = &result->stats;
+
+	put_number(writer, "end_monotonic_ns", end_ns);
+	put_number(writer, "samples_expected", stats->expected);
+	put_number(writer, "samples_taken", stats->samples);
+	put_number(writer, "target_run_ns", stats->run_ns);
+	put_number(writer, "throttled", stats->throttled);
+	put_number(writer, "depth_limit", stats->depth_limit);
+	put_number(writer, "sample_cost_ns", stats->sample_cost_ns);
+	put_number(writer, "recorder_cpu_ns", result->own_cpu_ns);
+	recording_writer_info(writer, "kernel_time", stats->kernel ? "sampled" : "left out");
+}
