@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """report, flame, export, info, maps, doctor: forms that scripts and people rely on."""
+import json
 import os
 import re
 import subprocess
@@ -7,14 +8,13 @@ import xml.etree.ElementTree
 
 import contract
 import pytest
-from conftest import WICK, wait_for, workload
+from conftest import REFUSAL, WICK, wait_for, workload
 
 COMMANDS = ("record", "report", "flame", "export", "info", "maps", "doctor")
 
 
 @pytest.fixture(scope="module")
 def recording(shared_wick):
-    from conftest import REFUSAL
     if REFUSAL:
         pytest.skip(f"perf events are refused here: {REFUSAL}")
     return shared_wick.record(workload("split", 600), "-F", 999)
@@ -159,7 +159,6 @@ def test_doctor_speaks_of_every_engine_and_of_the_kernel(wick):
 
 
 def test_doctor_has_a_json_form(wick):
-    import json
     json.loads(wick.run("doctor", "--format", "json").stdout)
 
 
