@@ -168,12 +168,3 @@ def test_a_closed_pipe_is_no_crash(wick):
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {shell}; echo ${{PIPESTATUS[0]}}"],
                           capture_output=True, text=True, check=False, timeout=30)
     assert done.stdout.strip() in ("0", "1", "141")
-
-
-@pytest.mark.perf
-def test_an_old_output_is_replaced_only_by_a_recording_that_starts(wick):
-    path = wick.new_path()
-    path.write_text("precious")
-    done = wick.run("record", "-o", path, "--", "no-such-command-here")
-    assert done.returncode == contract.NOT_FOUND
-    assert path.read_text() == "precious"
