@@ -14,6 +14,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -56,10 +57,9 @@ def run_logged(command, log, timeout=600, env=None):
 def junit_cases(path):
     """The cases of a JUnit file (cmocka's or pytest's)."""
     cases = []
-    # cmocka appends one document for each group of tests to the file.
-    text = path.read_text(errors="replace")
-    for part in text.split("<?xml")[1:]:
-        tree = xml.etree.ElementTree.fromstring("<?xml" + part)
+    # cmocka appends one root for each group of tests to the file.
+    for part in re.findall(r"<testsuites.*?</testsuites>", path.read_text(errors="replace"), re.S):
+        tree = xml.etree.ElementTree.fromstring(part)
         for case in tree.iter("testcase"):
             bad = [child for child in case if child.tag in ("failure", "error")]
             skip = case.find("skipped")
@@ -68,7 +68,7 @@ def junit_cases(path):
             if bad:
                 detail = tail(bad[0].text or bad[0].get("message") or "")
             elif skip is not None:
-                detail = skip.get("message") or ""
+                detail = skip.get("message") or "the test gives no reason"
             cases.append(Case(case.get("name"), status, float(case.get("time") or 0), detail))
     return cases
 

@@ -13,6 +13,7 @@
 
 struct worker {
 	pthread_t thread;
+	char name[16];
 	uint64_t budget_ns;
 	uint64_t burnt_ns;
 };
@@ -26,6 +27,8 @@ static void *worker_main(void *arg)
 {
 	struct worker *worker = arg;
 
+	/* Before the first burn, so that no sample has the old name. */
+	(void)pthread_setname_np(pthread_self(), worker->name);
 	worker->burnt_ns = worker_burn(worker->budget_ns);
 	return NULL;
 }
@@ -41,13 +44,11 @@ int main(int argc, char **argv)
 
 	(void)nanosleep(&late, NULL); /* a shorter wait does no harm */
 	for (int i = 0; i < THREADS; i++) {
-		char name[16];
-
 		workers[i].budget_ns = total_ns * (uint64_t)(i + 1) / 10;
+		/* A digit always fits. */
+		(void)snprintf(workers[i].name, sizeof(workers[i].name), "w%d", i);
 		if (pthread_create(&workers[i].thread, NULL, worker_main, &workers[i]) != 0)
 			abort();
-		(void)snprintf(name, sizeof(name), "w%d", i); /* always fits */
-		(void)pthread_setname_np(workers[i].thread, name);
 	}
 	for (int i = 0; i < THREADS; i++) {
 		(void)pthread_join(workers[i].thread, NULL);
