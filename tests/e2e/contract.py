@@ -3,6 +3,7 @@
 
 Everything that a change of format would touch is here and nowhere else.
 """
+import re
 
 # Exit statuses
 DONE, FAILED, USAGE, NOT_EXECUTABLE, NOT_FOUND = 0, 1, 2, 126, 127
@@ -17,18 +18,28 @@ COUNT_TOLERANCE = 0.03
 UNKNOWN = "[unknown]"
 
 
-# wick report --format json
+# wick report --format json: {"by", "rows": [{"name", "module", "self", "total",
+# "self_percent", "total_percent", "self_samples", "samples"}], "more"}
+
+ROW_KEYS = {"name", "module", "self", "total", "self_percent", "total_percent", "samples"}
+# "NAME/TID": the row of a thread
+THREAD = re.compile(r"^(?P<comm>.*)/(?P<tid>\d+)$", re.S)
+
+
+def rows(report):
+    return report["rows"]
+
 
 def functions(report):
     """{name: row} of a report; rows of one name are added up."""
-    rows = {}
-    for row in report["functions"]:
-        if row["name"] in rows:
-            old = rows[row["name"]]
+    found = {}
+    for row in rows(report):
+        if row["name"] in found:
+            old = found[row["name"]]
             row = {**row, **{key: old[key] + row[key] for key in
-                             ("self_percent", "total_percent", "samples") if key in row}}
-        rows[row["name"]] = row
-    return rows
+                             ("self_percent", "total_percent", "samples")}}
+        found[row["name"]] = row
+    return found
 
 
 def self_percent(report, name):
@@ -43,26 +54,31 @@ def module_of(report, name):
     return functions(report)[name]["module"]
 
 
+def thread_rows(report):
+    """[(comm, tid, percent)] of a report --by thread."""
+    found = []
+    for row in rows(report):
+        match = THREAD.match(row["name"])
+        assert match, f"no name of a thread: {row['name']}"
+        found.append((match["comm"], int(match["tid"]), row["total_percent"]))
+    return found
+
+
 def threads(report):
     """{thread name: percent} of a report --by thread."""
     shares = {}
-    for row in report["threads"]:
-        percent = row.get("self_percent", row.get("percent"))
-        shares[row["comm"]] = shares.get(row["comm"], 0.0) + percent
+    for comm, _, percent in thread_rows(report):
+        shares[comm] = shares.get(comm, 0.0) + percent
     return shares
 
 
 def thread_ids(report):
-    return {row["tid"] for row in report["threads"]}
-
-
-def process_ids(report):
-    return {row["pid"] for row in report["threads"]}
+    return {tid for _, tid, _ in thread_rows(report)}
 
 
 def modules(report):
     """{module: percent} of a report --by module."""
-    return {row["name"]: row["self_percent"] for row in report["modules"]}
+    return {row["name"]: row["self_percent"] for row in rows(report)}
 
 
 # wick info --format json

@@ -16,7 +16,7 @@ def test_attaching_records_the_process_and_lets_it_go_on(wick, background):
     recording = wick.attach("-p", target.pid, "-F", 999, "-d", 1.5)
     report = recording.report()
     assert contract.total_percent(report, "hot_70") == pytest.approx(70, abs=4)
-    assert contract.process_ids(recording.report("--by", "thread")) == {target.pid}
+    assert contract.thread_ids(recording.report("--by", "thread")) == {target.pid}
     assert target.poll() is None
 
 
@@ -40,7 +40,7 @@ def test_attaching_to_two_processes_records_both(wick, background):
     first = background(workload("spin", 20000))
     second = background(workload("spin", 20000))
     recording = wick.attach("-p", f"{first.pid},{second.pid}", "-d", 1)
-    assert contract.process_ids(recording.report("--by", "thread")) == {first.pid, second.pid}
+    assert contract.thread_ids(recording.report("--by", "thread")) == {first.pid, second.pid}
 
 
 def test_one_thread_alone(wick, background):
@@ -81,7 +81,7 @@ def test_the_whole_machine_holds_what_runs(wick, background):
     hot = contract.total_percent(report, "hot_70")
     cool = contract.total_percent(report, "cool_30")
     assert 100 * hot / (hot + cool) == pytest.approx(70, abs=5)
-    assert target.pid in contract.process_ids(recording.report("--by", "thread"))
+    assert target.pid in contract.thread_ids(recording.report("--by", "thread"))
 
 
 def test_a_process_that_is_not_there_is_named(wick):

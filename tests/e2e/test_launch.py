@@ -105,7 +105,7 @@ def test_thousands_of_children_are_followed_into_one_file(wick):
     # Three of four children burn without an exec; forking itself takes time too.
     assert forked / (forked + executed) == pytest.approx(0.75, abs=0.04)
     assert not any(row["name"] == contract.UNKNOWN and row["self_percent"] > 1
-                   for row in report["functions"])
+                   for row in contract.rows(report))
 
 
 def test_children_are_left_out_when_told(wick):

