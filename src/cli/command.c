@@ -266,7 +266,7 @@ static int unknown_command(const struct command_context *context, const char *na
 	struct error err = {0};
 	size_t n;
 
-	for (n = 0; context->commands[n] && n < ARRAY_SIZE(names); n++)
+	for (n = 0; n < ARRAY_SIZE(names) && context->commands[n]; n++)
 		names[n] = context->commands[n]->name;
 	meant = nearest_word(name, names, n);
 	(void)error_set(&err, -EINVAL, "unknown command %s", name);

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# A thin wrapper around Meson. All paths are relative and quoted, so a checkout
+# may live under a path with spaces. "make help" lists the targets.
+
+BUILD ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+PYTHON ?= python3
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+FUZZ_SECONDS ?= 30
+# "no" builds with what is there and never calls the package manager.
+DEPS ?= yes
+# Warnings are errors in the tests; WERROR=false lets an unknown compiler through.
+WERROR ?= true
+
+export MAKEFLAGS += --no-print-directory
+RUN_TESTS = "$(PYTHON)" scripts/run-tests.py --build "$(BUILD)" --jobs $(JOBS) --werror $(WERROR)
+
+.DEFAULT_GOAL := all
+.PHONY: all deps demo test test-long lint bench install asan fuzz unit e2e golden format clean help
+
+all: ## build; the program is then at build/wick
+	@scripts/install-deps --use "$(DEPS)" build
+	@scripts/build "$(BUILD)"
+
+deps: ## install every package that building, testing and linting need
+	@scripts/install-deps build test lint browser
+
+demo: all ## record the example program, show its hot functions, draw demo/flame.svg
+	@scripts/demo "$(BUILD)" demo
+
+test: ## install what is missing, build, run every test
+	@scripts/install-deps --use "$(DEPS)" build test lint browser
+	@$(RUN_TESTS)
+
+test-long: ## the tests that take minutes too (1,000 recordings in a row, long fuzzing)
+	@scripts/install-deps --use "$(DEPS)" build test lint browser
+	@$(RUN_TESTS) --long
+
+lint: ## format, layers, headers, shape, static analysis, symbol lists
+	@scripts/install-deps --use "$(DEPS)" build test lint
+	@$(RUN_TESTS) lint
+
+unit: ## unit tests only
+	@scripts/install-deps --use "$(DEPS)" build test
+	@$(RUN_TESTS) unit
+
+asan: ## unit tests under ASan and UBSan, in build-asan
+	@scripts/install-deps --use "$(DEPS)" build test
+	@$(RUN_TESTS) asan
+
+golden: ## compare outputs with the committed ones
+	@scripts/install-deps --use "$(DEPS)" build test
+	@$(RUN_TESTS) golden
+
+e2e: ## end-to-end tests only
+	@scripts/install-deps --use "$(DEPS)" build test
+	@$(RUN_TESTS) e2e
+
+fuzz: ## run each fuzz target FUZZ_SECONDS seconds, in build-fuzz
+	@scripts/install-deps --use "$(DEPS)" build test
+	@$(RUN_TESTS) --fuzz-seconds $(FUZZ_SECONDS) fuzz
+
+bench: all ## table of ratios against perf, measured in one run
+	@scripts/install-deps --use "$(DEPS)" bench
+	@"$(PYTHON)" bench/run.py --build "$(BUILD)" $(BENCH_ARGS)
+
+install: ## install under PREFIX (respects DESTDIR)
+	@scripts/build --install "$(PREFIX)" "$(BUILD)"
+
+format: ## let clang-format rewrite the sources
+	@git ls-files -z -- '*.c' '*.h' | xargs -0 clang-format-14 -i
+
+clean: ## remove everything that was built
+	rm -rf -- "$(BUILD)" "$(BUILD)-asan" "$(BUILD)-fuzz" demo
+
+help: ## this list
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1\t\2/p' Makefile | while IFS='	' read -r name text; do \
+		printf '  make %-10s %s\n' "$$name" "$$text"; done
+	@echo "Variables: BUILD=$(BUILD) PREFIX=$(PREFIX) DESTDIR WERROR=$(WERROR) FUZZ_SECONDS=$(FUZZ_SECONDS) DEPS=no"

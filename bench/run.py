@@ -1,0 +1,334 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Measures wick against perf and prints a table.
+
+Both sides run on the same input in turns (bare, perf, wick, bare, ...), and medians of
+CPU time (user + system) are compared: only ratios inside one run mean anything. What the
+machine lacks (perf, clang++) leaves a dash in its column.
+
+    bench/run.py [--rounds N] [--quick] [--write] [NAME...]
+"""
+import argparse
+import collections
+import datetime
+import json
+import os
+import pathlib
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests/e2e"))
+import contract  # noqa: E402
+
+Row = collections.namedtuple("Row", "what perf wick ratio goal met")
+Run = collections.namedtuple("Run", "status cpu wall peak_kb stdout stderr")
+NONE = "–"
+
+
+class Failed(Exception):
+    pass
+
+
+def peak_of(pid, stop, ret):
+    """Keeps the highest VmHWM of a process, its own and not that of its children."""
+    while not stop.is_set():
+        try:
+            with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as status:
+                for line in status:
+                    if line.startswith("VmHWM:"):
+                        ret[0] = max(ret[0], int(line.split()[1]))
+        except OSError:
+            return
+        stop.wait(0.02)
+
+
+def run(command, check=True, watch=False):
+    """Runs a command; CPU is its own and that of the children it waited for."""
+    command = [str(word) for word in command]
+    start = time.monotonic()
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    output, peak, stop = {}, [0], threading.Event()
+    readers = [threading.Thread(target=lambda name=name: output.__setitem__(
+        name, getattr(process, name).read())) for name in ("stdout", "stderr")]
+    if watch:
+        readers.append(threading.Thread(target=peak_of, args=(process.pid, stop, peak)))
+    for reader in readers:
+        reader.start()
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = time.monotonic() - start
+    stop.set()
+    process.returncode = os.waitstatus_to_exitcode(status)
+    for reader in readers:
+        reader.join()
+    process.stdout.close()
+    process.stderr.close()
+    done = Run(process.returncode, usage.ru_utime + usage.ru_stime, wall,
+               peak[0] or usage.ru_maxrss, output["stdout"].decode(errors="replace"),
+               output["stderr"].decode(errors="replace"))
+    if check and done.status != 0:
+        raise Failed(f"{' '.join(command)}: status {done.status}: {done.stderr.strip()[-300:]}")
+    return done
+
+
+def truth_of(done):
+    return json.loads([line for line in done.stdout.splitlines() if line.startswith("{")][-1])
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.build = (ROOT / options.build).resolve()
+        self.wick = self.build / "wick"
+        self.perf = shutil.which("perf")
+        if self.perf and run([self.perf, "record", "-q", "-o", "/dev/null", "true"],
+                             check=False).status != 0:
+            self.perf = None
+        self.folder = self.build / "bench-data"
+        self.folder.mkdir(exist_ok=True)
+        self.perf_data = self.folder / "perf.data"
+        self.wick_data = self.folder / "wick.wick"
+
+    # The two recorders
+
+    def recorders(self):
+        """{name: function(command, rate) -> prefix}; "bare" is no recorder."""
+        sides = {"bare": lambda rate: []}
+        if self.perf:
+            sides["perf"] = lambda rate: [self.perf, "record", "-q", "-F", rate, "-g", "-o",
+                                          self.perf_data, "--"]
+        sides["wick"] = lambda rate: [self.wick, "record", "-F", rate, "-o", self.wick_data, "--"]
+        return sides
+
+    def interleave(self, command, rate, rounds, watch=False):
+        """{side: [Run]} with the order rotated each round."""
+        sides = list(self.recorders().items())
+        runs = {name: [] for name, _ in sides}
+        for i in range(rounds):
+            for name, prefix in sides[i % len(sides):] + sides[:i % len(sides)]:
+                runs[name].append(run([*prefix(rate), *command], watch=watch and name != "bare"))
+        return runs
+
+    def info(self, path=None):
+        return json.loads(run([self.wick, "info", path or self.wick_data, "--format",
+                               "json"]).stdout)
+
+    def perf_samples(self):
+        return run([self.perf, "script", "-i", self.perf_data, "-F", "tid,time"]).stdout.count("\n")
+
+    # Measurements: each gives rows.
+
+    def target_cpu(self, rate=999, rounds=None):
+        """What recording adds to the program, and what the recorder uses itself."""
+        millions = 200 if self.options.quick else 1500
+        runs = self.interleave([self.build / "bench/work", millions], rate,
+                               rounds or self.options.rounds)
+        inside = {name: [truth_of(done)["cpu_us"] / 1e6 for done in done_runs]
+                  for name, done_runs in runs.items()}
+        bare = statistics.median(inside["bare"])
+        # Loading and ending the program is outside of what it measures itself.
+        outside = statistics.median(done.cpu - own
+                                    for done, own in zip(runs["bare"], inside["bare"]))
+        added, own = {}, {}
+        for name in runs:
+            added[name] = (statistics.median(inside[name]) / bare - 1) * 100
+            own[name] = statistics.median(max(0.0, done.cpu - cpu - outside)
+                                          for done, cpu in zip(runs[name], inside[name]))
+        return self.target_rows(rate, bare, added, own)
+
+    def target_rows(self, rate, bare, added, own):
+        perf_added, perf_own = added.get("perf"), own.get("perf")
+        rows = [Row(f"target's CPU at {rate} Hz", points(perf_added), points(added["wick"]),
+                    NONE if perf_added is None else f"{added['wick'] - perf_added:+.2f} points",
+                    "≤ perf + 0.3 points",
+                    None if perf_added is None else added["wick"] <= perf_added + 0.3),
+                Row(f"recorder's own CPU at {rate} Hz, {bare:.1f} s program", milliseconds(perf_own),
+                    milliseconds(own["wick"]), ratio(own["wick"], perf_own), "< perf",
+                    None if perf_own is None else own["wick"] < perf_own)]
+        info = self.info()
+        stated = info.get("overhead_percent")
+        if stated is not None:
+            measured = added["wick"] + own["wick"] / bare * 100
+            rows.append(Row(f"overhead stated against measured at {rate} Hz", f"{measured:.2f} %",
+                            f"{stated:.2f} %", f"×{stated / measured:.2f}" if measured > 0
+                            else NONE, "± 30 %",
+                            0.7 <= stated / measured <= 1.3 if measured > 0.2 else None))
+        return rows
+
+    def overhead(self):
+        rows = self.target_cpu(999)
+        rounds = max(3, self.options.rounds // 3)
+        return rows + self.target_cpu(100, rounds) + self.target_cpu(10000, rounds)
+
+    def bytes_a_sample(self):
+        compiler = shutil.which("clang++-14") or shutil.which("clang++")
+        if not compiler:
+            return [Row("bytes a sample, clang at 999 Hz", NONE, NONE, NONE, "≤ 20",
+                        None)]
+        source = self.folder / "generated.cpp"
+        source.write_text(generated_source(10 if self.options.quick else 60))
+        command = [compiler, "-O2", "-std=c++17", "-c", "-o", self.folder / "generated.o", source]
+        runs = self.interleave(command, 999, 1, watch=True)
+        perf_bytes = None
+        if self.perf:
+            perf_bytes = self.perf_data.stat().st_size / self.perf_samples()
+        info = self.info()
+        wick_bytes = self.wick_data.stat().st_size / contract.sample_count(info)
+        peak = runs["wick"][0].peak_kb / 1024
+        perf_peak = runs["perf"][0].peak_kb / 1024 if self.perf else None
+        stacks = info.get("stacks")
+        limit = 10 + stacks / 1024 if stacks is not None else None
+        return [Row(f"bytes a sample, clang at 999 Hz, {contract.sample_count(info)} samples",
+                    NONE if perf_bytes is None else f"{perf_bytes:.1f}", f"{wick_bytes:.1f}",
+                    ratio(wick_bytes, perf_bytes), "≤ 20", wick_bytes <= 20),
+                Row("recorder's memory on it", megabytes(perf_peak), megabytes(peak),
+                    ratio(peak, perf_peak), "≤ 10 MB + 1 KB a stack" +
+                    (f" = {limit:.1f} MB" if limit else ""),
+                    None if limit is None else peak <= limit)]
+
+    def launch(self):
+        runs = self.interleave(["true"], 999, 5 if self.options.quick else 21)
+        bare = statistics.median(done.wall for done in runs["bare"])
+        added = {name: statistics.median(done.wall for done in done_runs) - bare
+                 for name, done_runs in runs.items()}
+        return [Row("launching adds (wall)", milliseconds(added.get("perf")),
+                    milliseconds(added["wick"]), ratio(added["wick"], added.get("perf")),
+                    "≤ 100 ms", added["wick"] <= 0.1)]
+
+    def samples(self):
+        rows = []
+        for rate in (100, 999, 10000):
+            command = [self.build / "tests/workloads/spin", 1000 if self.options.quick else 4000]
+            taken, lost = {"perf": [], "wick": []}, []
+            for _ in range(1 if self.options.quick else 3):
+                runs = self.interleave(command, rate, 1)
+                info = self.info()
+                lost.append(contract.lost_count(info))
+                taken["wick"].append(contract.sample_count(info) /
+                                     (truth_of(runs["wick"][0])["cpu_ns"] / 1e9 * rate))
+                if self.perf:
+                    taken["perf"].append(self.perf_samples() /
+                                         (truth_of(runs["perf"][0])["cpu_ns"] / 1e9 * rate))
+            share = statistics.median(taken["wick"]) * 100
+            one_sample = 100 / (rate * command[1] / 1000)
+            perf = f"{statistics.median(taken['perf']) * 100:.2f} %" if self.perf else NONE
+            rows.append(Row(f"samples taken / expected at {rate} Hz", perf,
+                            f"{share:.2f} % ({sum(lost)} lost)", NONE, "within 1 %",
+                            abs(share - 100) <= 1.0 + one_sample))
+        return rows
+
+    def looking(self):
+        """report and flame on a million samples."""
+        wanted = 100_000 if self.options.quick else 1_000_000
+        path = self.folder / "many.wick"
+        if not path.exists() or path.stat().st_mtime < self.wick.stat().st_mtime or \
+                contract.sample_count(self.info(path)) < wanted * 0.98:
+            cpus = os.cpu_count() or 1
+            print(f"recording {wanted} samples at 10 kHz …", file=sys.stderr)
+            run([self.wick, "record", "-F", 10000, "-o", path, "--", self.build / "bench/stacks",
+                 cpus, wanted // 10 // cpus + 100])
+        count = contract.sample_count(self.info(path))
+        rows = []
+        for name, options in (("report", []), ("flame", ["-o", self.folder / "many.svg"]),
+                              ("export --format folded", ["-o", self.folder / "many.folded"])):
+            done = [run([self.wick, *name.split(), path, *options], watch=True) for _ in range(3)]
+            cpu = statistics.median(one.cpu for one in done)
+            peak = max(one.peak_kb for one in done) / 1024
+            rows.append(Row(f"wick {name}, {count / 1e6:.2f} M samples", NONE,
+                            f"{cpu:.2f} s CPU, {peak:.0f} MB", NONE, "≤ 1 s, ≤ 100 MB",
+                            cpu <= 1 and peak <= 100))
+        return rows
+
+
+MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking")
+
+
+def ratio(value, peer):
+    return NONE if not peer or peer <= 0 else f"×{value / peer:.2f}"
+
+
+def points(value):
+    return NONE if value is None else f"{value:+.2f} %"
+
+
+def milliseconds(seconds):
+    return NONE if seconds is None else f"{seconds * 1000:.1f} ms"
+
+
+def megabytes(value):
+    return NONE if value is None else f"{value:.1f} MB"
+
+
+def generated_source(classes):
+    """C++ that keeps a compiler busy: templates of the library over many types."""
+    parts = ["#include <algorithm>", "#include <map>", "#include <string>", "#include <vector>"]
+    for i in range(classes):
+        parts.append(f"""
+struct record{i} {{ int key; std::string name; double value[{i % 7 + 1}]; }};
+int use{i}(const std::vector<record{i}> &input) {{
+    std::map<std::string, std::vector<record{i}>> groups;
+    for (const auto &one : input) groups[one.name].push_back(one);
+    int sum = 0;
+    for (auto &group : groups) {{
+        std::sort(group.second.begin(), group.second.end(),
+                  [](const auto &a, const auto &b) {{ return a.key < b.key; }});
+        sum += group.second.front().key * {i + 1};
+    }}
+    return sum;
+}}""")
+    return "\n".join(parts) + "\n"
+
+
+def table(rows):
+    lines = ["| what | perf | wick | ratio | goal | met |", "|---|---|---|---|---|---|"]
+    for row in rows:
+        met = {True: "yes", False: "**no**", None: NONE}[row.met]
+        lines.append(f"| {row.what} | {row.perf} | {row.wick} | {row.ratio} | {row.goal} | {met} |")
+    return "\n".join(lines)
+
+
+def document(bench, rows):
+    peer = run([bench.perf, "--version"]).stdout.strip() if bench.perf else "no perf"
+    return "\n".join((
+        "# Measured against perf", "",
+        "`make bench BENCH_ARGS=--write` rewrites this page. Both sides run on the same input in",
+        "turns; medians of CPU time (user + system). Only ratios inside one run mean anything.", "",
+        f"{datetime.date.today()}, {platform.machine()}, {os.cpu_count()} CPUs, Linux "
+        f"{platform.release()}, {peer}, {bench.options.rounds} rounds.", "", table(rows), ""))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--quick", action="store_true", help="small inputs: does it work at all")
+    parser.add_argument("--write", action="store_true", help="write docs/BENCH.md too")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=" ".join(MEASUREMENTS))
+    options = parser.parse_args()
+    if set(options.names) - set(MEASUREMENTS):
+        parser.error(f"measurements are {' '.join(MEASUREMENTS)}")
+    if options.quick:
+        options.rounds = min(options.rounds, 3)
+    bench = Bench(options)
+    rows = []
+    for name in options.names or MEASUREMENTS:
+        print(f"measuring {name} …", file=sys.stderr, flush=True)
+        try:
+            rows += getattr(bench, name)()
+        except (Failed, KeyError, ValueError, OSError, ZeroDivisionError) as error:
+            print(f"{name} failed: {error!r}", file=sys.stderr)
+            rows.append(Row(name.replace("_", " "), NONE, "failed", NONE, NONE, False))
+    print(table(rows))
+    if options.write:
+        (ROOT / "docs/BENCH.md").write_text(document(bench, rows))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

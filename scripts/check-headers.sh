@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Compiles each header alone, and twice in a row (its guard must hold).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export CC=${CC:-cc}
+
+check() {
+	local name=${1#src/}
+	name=${name#include/}
+	printf '#include "%s"\n#include "%s"\n' "$name" "$name" |
+		"$CC" -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-unused-parameter -Werror \
+			-Isrc -Iinclude -fsyntax-only -x c - ||
+		{
+			echo "$1: does not compile alone" >&2
+			return 1
+		}
+}
+export -f check
+
+# shellcheck disable=SC2016 # the inner shell expands it
+find src include -name '*.h' -print0 |
+	xargs -0 -r -n 1 -P "$(nproc)" bash -c 'check "$1"' _
+echo "headers: $(find src include -name '*.h' | wc -l) compile alone"

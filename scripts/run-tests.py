@@ -1,0 +1,379 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Builds and runs the test suites; the last line is "N passed, N failed, N skipped".
+
+    run-tests.py [--build DIR] [--long] [SUITE...]
+
+Suites, in the order they run: unit asan lint scripts fuzz golden e2e browser. A case is
+one cmocka test, one pytest test, one lint check or one fuzz target. Logs are kept in
+DIR/logs.
+"""
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+Case = collections.namedtuple("Case", "name status seconds detail")
+PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+DETAIL_LINES = 40
+
+
+class BuildFailed(Exception):
+    pass
+
+
+def tail(text, lines=DETAIL_LINES):
+    kept = text.rstrip().splitlines()[-lines:]
+    return "\n".join(kept)
+
+
+def run_logged(command, log, timeout=600, env=None, cwd=ROOT):
+    """Runs a command with its output in a file. Returns (status, seconds, output)."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    start = time.monotonic()
+    with open(log, "wb") as out:
+        try:
+            status = subprocess.run([str(word) for word in command], cwd=cwd, stdout=out,
+                                    stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                                    timeout=timeout, env={**os.environ, **(env or {})}).returncode
+        except subprocess.TimeoutExpired:
+            out.write(f"\ntimed out after {timeout} s\n".encode())
+            status = 124
+        except OSError as error:
+            out.write(f"{error}\n".encode())
+            status = 127
+    return status, time.monotonic() - start, log.read_text(errors="replace")
+
+
+def junit_cases(path):
+    """The cases of a JUnit file (cmocka's or pytest's)."""
+    cases = []
+    # cmocka appends one root for each group of tests to the file.
+    for part in re.findall(r"<testsuites.*?</testsuites>", path.read_text(errors="replace"), re.S):
+        tree = xml.etree.ElementTree.fromstring(part)
+        for case in tree.iter("testcase"):
+            bad = [child for child in case if child.tag in ("failure", "error")]
+            skip = case.find("skipped")
+            status = FAILED if bad else SKIPPED if skip is not None else PASSED
+            detail = ""
+            if bad:
+                detail = tail(bad[0].text or bad[0].get("message") or "")
+            elif skip is not None:
+                detail = skip.get("message") or "the test gives no reason"
+            cases.append(Case(case.get("name"), status, float(case.get("time") or 0), detail))
+    return cases
+
+
+class Runner:
+    def __init__(self, options):
+        self.options = options
+        self.build = pathlib.Path(options.build)
+        self.logs = ROOT / self.build / "logs"
+        self.logs.mkdir(parents=True, exist_ok=True)
+
+    # Building
+
+    def make(self, directory, setup, env=None):
+        command = ["scripts/build", "--setup", setup, directory] if setup else \
+            ["scripts/build", directory]
+        status, _, output = run_logged(command, self.logs / f"build-{directory.name}.log",
+                                       timeout=1800, env=env)
+        if status != 0:
+            raise BuildFailed(tail(output))
+
+    def make_main(self):
+        self.make(self.build, f"-Dwerror={self.options.werror}")
+
+    # Unit tests: every test that Meson knows, one case for each cmocka test.
+
+    def unit_program(self, directory, test, env):
+        name = test["name"]
+        report = self.logs / directory.name / f"{name}.xml"
+        report.parent.mkdir(parents=True, exist_ok=True)
+        report.unlink(missing_ok=True)
+        status, seconds, output = run_logged(
+            test["cmd"], self.logs / directory.name / f"{name}.log",
+            timeout=test["timeout"] * (1 if directory == self.build else 6),
+            cwd=test["workdir"] or ROOT / directory,
+            env={**test["env"], **env, "CMOCKA_MESSAGE_OUTPUT": "XML",
+                 "CMOCKA_XML_FILE": str(report)})
+        try:
+            cases = junit_cases(report) if report.exists() else []
+        except xml.etree.ElementTree.ParseError:
+            cases = []
+        cases = [case._replace(name=f"{name}: {case.name}") for case in cases]
+        if status == 77:
+            return [Case(name, SKIPPED, seconds, tail(output, 1))]
+        if status != 0 and not any(case.status == FAILED for case in cases):
+            cases.append(Case(f"{name}: exit status {status}", FAILED, seconds, tail(output)))
+        return cases or [Case(name, PASSED, seconds, "")]
+
+    def unit_programs(self, directory, env):
+        listed = subprocess.run(["meson", "introspect", "--tests", str(directory)], cwd=ROOT,
+                                capture_output=True, text=True, check=True).stdout
+        with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
+            jobs = [pool.submit(self.unit_program, directory, test, env)
+                    for test in json.loads(listed)]
+            return [case for job in jobs for case in job.result()]
+
+    def suite_unit(self):
+        return self.unit_programs(self.build, {})
+
+    def suite_asan(self):
+        directory = pathlib.Path(f"{self.build}-asan")
+        self.make(directory, "-Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1")
+        return self.unit_programs(directory, {
+            "ASAN_OPTIONS": "detect_leaks=1",
+            "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"})
+
+    # Lint: one case for each check.
+
+    def lint_checks(self):
+        jobs, build = str(self.options.jobs), str(self.build)
+        listed = subprocess.run(
+            ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
+            capture_output=True, text=True, check=True).stdout.splitlines()
+        listed = [name for name in listed if (ROOT / name).is_file()]
+        code = [name for name in listed if name.endswith((".c", ".h", ".cpp"))]
+        sources = [name for name in code if name.startswith("src/") and name.endswith(".c")
+                   and self.is_compiled(name)]
+        scripts = [name for name in listed if self.is_shell(ROOT / name)]
+        (ROOT / self.build / "cppcheck").mkdir(exist_ok=True)
+        return [
+            ("clang-format", ["clang-format-14", "--dry-run", "-Werror", *code]),
+            ("layers", [sys.executable, "scripts/check-layers.py"]),
+            ("headers", ["scripts/check-headers.sh"]),
+            ("shape", [sys.executable, "scripts/check-shape.py"]),
+            ("symbols", ["scripts/check-symbols.sh", build]),
+            ("shellcheck", ["shellcheck", *scripts]),
+            # Right shifts of negative numbers are arithmetic in every compiler we know. Scoped
+            # release and out-parameters are beyond it; leaks are found by the asan suite.
+            ("cppcheck", ["cppcheck", "-q", "-j", jobs, f"--cppcheck-build-dir={build}/cppcheck",
+                          "--std=c11", "-D_GNU_SOURCE", "-Isrc", "-Iinclude", "--inline-suppr",
+                          "--enable=warning,performance,portability", "--error-exitcode=1",
+                          "--suppress=shiftTooManyBitsSigned", "--suppress=missingIncludeSystem",
+                          "--suppress=memleak", "--suppress=resourceLeak",
+                          "--suppress=ctunullpointer",
+                          # The context lives as long as the command that it points into.
+                          "--suppress=autoVariables:src/cli/command.c",
+                          "src", "examples"]),
+            ("clang-tidy", [sys.executable, "scripts/tidy.py", "--build", build, "--jobs", jobs,
+                            *sources]),
+        ]
+
+    def is_compiled(self, name):
+        database = ROOT / self.build / "compile_commands.json"
+        return not database.exists() or f"{name}\"" in database.read_text()
+
+    @staticmethod
+    def is_shell(path):
+        with open(path, "rb") as file:
+            first = file.readline(80)
+        return first.startswith((b"#!/bin/bash", b"#!/bin/sh", b"#!/usr/bin/env bash"))
+
+    def suite_lint(self):
+        cases = []
+        for name, command in self.lint_checks():
+            if not shutil.which(command[0]) and not (ROOT / command[0]).exists():
+                cases.append(Case(name, SKIPPED, 0, f"{command[0]} is not installed (make deps)"))
+                continue
+            status, seconds, output = run_logged(command, self.logs / f"lint-{name}.log")
+            cases.append(Case(name, PASSED if status == 0 else FAILED, seconds,
+                              tail(output) if status else ""))
+        return cases
+
+    # Fuzzing: a target passes when it survives its seconds.
+
+    def fuzz_target(self, directory, program):
+        name = program.name.removeprefix("fuzz_")
+        corpus = ROOT / directory / "corpus" / name
+        corpus.mkdir(parents=True, exist_ok=True)
+        seeds = ROOT / "tests/fuzz/corpus" / name
+        seconds = self.options.fuzz_seconds
+        command = [program, f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=1024",
+                   f"-artifact_prefix={directory}/crash-{name}-", "-print_funcs=0", corpus]
+        # One leak check takes seconds on aarch64: only long runs look for leaks.
+        status, taken, output = run_logged(
+            command + ([seeds] if seeds.is_dir() else []), self.logs / f"fuzz-{name}.log",
+            timeout=seconds + 60, env={"ASAN_OPTIONS": f"detect_leaks={int(self.options.long)}"})
+        return Case(name, PASSED if status == 0 else FAILED, taken, tail(output) if status else "")
+
+    def suite_fuzz(self):
+        compiler = shutil.which("clang-14") or shutil.which("clang")
+        if not compiler:
+            return [Case("fuzz", SKIPPED, 0, "clang is not installed (make deps)")]
+        directory = pathlib.Path(f"{self.build}-fuzz")
+        self.make(directory, "-Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false "
+                  "-Dc_args=-fsanitize=fuzzer-no-link", env={"CC": compiler})
+        programs = sorted(path for path in (ROOT / directory / "tests/fuzz").glob("fuzz_*")
+                          if path.is_file() and os.access(path, os.X_OK))
+        with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
+            return list(pool.map(lambda path: self.fuzz_target(directory, path), programs))
+
+    # Suites of pytest
+
+    @staticmethod
+    def python_with_pytest():
+        for python in (sys.executable, "/usr/bin/python3"):
+            if subprocess.run([python, "-c", "import pytest"], capture_output=True,
+                              check=False).returncode == 0:
+                return python
+        return None
+
+    def pytest(self, name, folder):
+        python = self.python_with_pytest()
+        if not python:
+            return [Case(name, SKIPPED, 0, "pytest is not installed (make deps)")]
+        report = self.logs / f"{name}.xml"
+        report.unlink(missing_ok=True)
+        status, seconds, output = run_logged(
+            [python, "-B", "-m", "pytest", "-p", "no:cacheprovider", "-q", "--tb=short",
+             f"--junitxml={report}", folder],
+            self.logs / f"{name}.log", timeout=3600 if self.options.long else 900,
+            env={"WICK": str(ROOT / self.build / "wick"), "WICK_BUILD": str(ROOT / self.build),
+                 "WICK_LONG": "1" if self.options.long else ""})
+        cases = junit_cases(report) if report.exists() else []
+        if status not in (0, 1, 5) or (status == 1 and not cases):
+            cases.append(Case(f"pytest: exit status {status}", FAILED, seconds, tail(output)))
+        return cases
+
+    def suite_scripts(self):
+        return self.pytest("scripts", "tests/scripts")
+
+    def suite_golden(self):
+        return self.pytest("golden", "tests/golden")
+
+    def suite_e2e(self):
+        return self.pytest("e2e", "tests/e2e")
+
+    # The browser looks at a flame graph of the example program. Each line "ok" or "FAIL" of
+    # a Node program is a case; its packages are installed beside a copy of it, once.
+
+    def browser_folder(self):
+        """A folder with the programs and their packages, or the reason why there is none."""
+        for tool in ("node", "npm", "chromium"):
+            if not shutil.which(os.environ.get(tool.upper(), tool)):
+                return None, f"{tool} is not installed (make deps)"
+        folder = ROOT / self.build / "browser"
+        shutil.copytree(ROOT / "tests/browser", folder, dirs_exist_ok=True)
+        if not (folder / "node_modules/playwright-core").is_dir():
+            status, _, output = run_logged(
+                ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts"],
+                self.logs / "browser-npm.log", timeout=300, cwd=folder)
+            if status != 0:
+                return None, f"npm cannot install playwright-core: {tail(output, 1)}"
+        return folder, ""
+
+    def browser_program(self, folder, path, graph):
+        status, seconds, output = run_logged(
+            ["node", path.name, graph], self.logs / f"browser-{path.stem}.log", timeout=180,
+            cwd=folder)
+        cases = []
+        for line in output.splitlines():
+            word, _, name = line.partition(" ")
+            if word in ("ok", "FAIL"):
+                cases.append(Case(f"{path.stem}: {name.strip()}",
+                                  PASSED if word == "ok" else FAILED, 0, line))
+        if status != 0 and not any(case.status == FAILED for case in cases):
+            cases.append(Case(f"{path.stem}: exit status {status}", FAILED, seconds, tail(output)))
+        return cases
+
+    def suite_browser(self):
+        folder, reason = self.browser_folder()
+        if not folder:
+            return [Case("browser", SKIPPED, 0, reason)]
+        recording, graph = folder / "demo.wick", folder / "demo.svg"
+        wick = ROOT / self.build / "wick"
+        for command in ([wick, "record", "-o", recording, "--",
+                         ROOT / self.build / "examples/demo"],
+                        [wick, "flame", recording, "-o", graph]):
+            status, seconds, output = run_logged(command, self.logs / "browser-graph.log")
+            if status != 0:
+                return [Case("flame graph of the demo", FAILED, seconds, tail(output))]
+        return [case for path in sorted(folder.glob("*.mjs"))
+                for case in self.browser_program(folder, path, graph)]
+
+
+FOLDERS = {"scripts": "tests/scripts", "golden": "tests/golden", "e2e": "tests/e2e",
+           "browser": "tests/browser", "fuzz": "tests/fuzz"}
+SUITES = ("unit", "asan", "lint", "scripts", "fuzz", "golden", "e2e", "browser")
+
+
+def count(cases, status):
+    return sum(case.status == status for case in cases)
+
+
+def run_suite(runner, name):
+    start = time.monotonic()
+    try:
+        cases = getattr(runner, f"suite_{name}")()
+    except BuildFailed as error:
+        cases = [Case("build", FAILED, 0, str(error))]
+    seconds = time.monotonic() - start
+    print(f"  {name:<8} {count(cases, PASSED):5} passed {count(cases, FAILED):4} failed "
+          f"{count(cases, SKIPPED):4} skipped {seconds:7.1f} s", flush=True)
+    return cases
+
+
+def report(results):
+    for suite, cases in results.items():
+        for case in cases:
+            if case.status == SKIPPED:
+                print(f"skipped  {suite}: {case.name}: {case.detail}")
+    for suite, cases in results.items():
+        for case in cases:
+            if case.status == FAILED:
+                print(f"\nFAILED   {suite}: {case.name}")
+                print("    " + case.detail.replace("\n", "\n    "))
+    everything = [case for cases in results.values() for case in cases]
+    slowest = sorted(everything, key=lambda case: -case.seconds)[:5]
+    if slowest and slowest[0].seconds >= 5:
+        print("slowest  " + ", ".join(f"{case.name} {case.seconds:.1f} s" for case in slowest))
+    print(f"{count(everything, PASSED)} passed, {count(everything, FAILED)} failed, "
+          f"{count(everything, SKIPPED)} skipped")
+    return 1 if count(everything, FAILED) else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
+    parser.add_argument("--werror", default="true", choices=("true", "false"))
+    parser.add_argument("--long", action="store_true")
+    parser.add_argument("--fuzz-seconds", type=int)
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=" ".join(SUITES))
+    options = parser.parse_args()
+    unknown = set(options.suites) - set(SUITES)
+    if unknown:
+        parser.error(f"no such suite: {' '.join(sorted(unknown))} (there are {' '.join(SUITES)})")
+    if options.fuzz_seconds is None:
+        options.fuzz_seconds = 120 if options.long else 5
+    os.chdir(ROOT)
+    runner = Runner(options)
+    results = {}
+    start = time.monotonic()
+    try:
+        runner.make_main()
+        print(f"  built in {time.monotonic() - start:.1f} s", flush=True)
+    except BuildFailed as error:
+        return report({"build": [Case("build", FAILED, 0, str(error))]})
+    for name in SUITES:
+        if options.suites and name not in options.suites:
+            continue
+        if name in FOLDERS and not (ROOT / FOLDERS[name]).is_dir():
+            continue
+        results[name] = run_suite(runner, name)
+    return report(results)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

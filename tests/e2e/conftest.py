@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs the real program on the workloads of tests/workloads, whose truth is known.
+
+WICK names the program (build/wick otherwise), WICK_BUILD the build folder. What the
+machine cannot do is skipped with a reason.
+"""
+import ctypes
+import errno
+import json
+import os
+import pathlib
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import contract  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BUILD = pathlib.Path(os.environ.get("WICK_BUILD") or ROOT / "build")
+WICK = pathlib.Path(os.environ.get("WICK") or BUILD / "wick")
+WORKLOADS = BUILD / "tests/workloads"
+LONG = bool(os.environ.get("WICK_LONG"))
+TIMEOUT = 60
+
+
+def perf_events_refusal():
+    """Why this process may not count its own CPU clock, or None."""
+    number = {"x86_64": 298, "aarch64": 241}.get(platform.machine())
+    if number is None:
+        return f"unknown machine {platform.machine()}"
+    # struct perf_event_attr: type software, size, config cpu-clock, exclude_kernel.
+    attr = (ctypes.c_uint32 * 32)(1, 128, 0, 0)
+    attr[10] = 1 << 0 | 1 << 5
+    libc = ctypes.CDLL(None, use_errno=True)
+    fd = libc.syscall(number, ctypes.byref(attr), 0, -1, -1, 8)
+    if fd < 0:
+        return os.strerror(ctypes.get_errno() or errno.EPERM)
+    os.close(fd)
+    return None
+
+
+REFUSAL = perf_events_refusal()
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "perf: needs perf events")
+    config.addinivalue_line("markers", "root: needs root")
+    config.addinivalue_line("markers", "long: only in make test-long")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.get_closest_marker("perf") and REFUSAL:
+            item.add_marker(pytest.mark.skip(reason=f"perf events are refused here: {REFUSAL}"))
+        if item.get_closest_marker("root") and os.geteuid() != 0:
+            item.add_marker(pytest.mark.skip(reason="needs root"))
+        if item.get_closest_marker("long") and not LONG:
+            item.add_marker(pytest.mark.skip(reason="long: runs in make test-long"))
+
+
+def workload(name, *args):
+    """The command of a workload."""
+    path = WORKLOADS / name
+    if not path.exists():
+        pytest.skip(f"workload {name} was not built")
+    return [str(path), *map(str, args)]
+
+
+class Recording:
+    """A .wick file and how its recording went."""
+
+    def __init__(self, wick, path, process):
+        self.wick = wick
+        self.path = path
+        self.status = process.returncode
+        self.stdout = process.stdout
+        self.stderr = process.stderr
+
+    @property
+    def truth(self):
+        """What the workload said about itself."""
+        return json.loads(self.stdout.strip().splitlines()[-1])
+
+    def report(self, *options):
+        return self.wick.json("report", self.path, "--format", "json", *options)
+
+    def info(self, *options):
+        return self.wick.json("info", self.path, "--format", "json", *options)
+
+    def folded(self, *options):
+        """[(frames from the root, count)]"""
+        text = self.wick.ok("export", self.path, "--format", "folded", *options).stdout
+        stacks = []
+        for line in text.splitlines():
+            stack, _, count = line.rpartition(" ")
+            stacks.append((stack.split(";"), int(count)))
+        return stacks
+
+
+class Wick:
+    """The program under test."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.count = 0
+
+    def run(self, *args, timeout=TIMEOUT, prefix=(), **options):
+        options.setdefault("stdin", subprocess.DEVNULL if "input" not in options else None)
+        if options["stdin"] is None:
+            del options["stdin"]
+        return subprocess.run([*prefix, str(WICK), *map(str, args)], capture_output=True,
+                              text=True, timeout=timeout, cwd=self.folder, check=False, **options)
+
+    def ok(self, *args, **options):
+        done = self.run(*args, **options)
+        assert done.returncode == 0, f"wick {' '.join(map(str, args))}:\n{done.stderr}"
+        return done
+
+    def json(self, *args):
+        return json.loads(self.ok(*args).stdout)
+
+    def start(self, *args, **options):
+        """Starts wick in the background, in a process group of its own."""
+        options.setdefault("stdin", subprocess.DEVNULL)
+        return subprocess.Popen([str(WICK), *map(str, args)], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, cwd=self.folder,
+                                start_new_session=True, **options)
+
+    def new_path(self):
+        self.count += 1
+        return self.folder / f"{self.count}.wick"
+
+    def record(self, command, *options, status=0, **kwargs):
+        """Records a command until it ends; status=None accepts any."""
+        path = self.new_path()
+        done = self.run("record", *options, "-o", path, "--", *command, **kwargs)
+        if status is not None:
+            assert done.returncode == status, f"status {done.returncode}:\n{done.stderr}"
+        return Recording(self, path, done)
+
+    def attach(self, *options, status=0, **kwargs):
+        """Records something that runs already (-p, -t, -a, -d in options)."""
+        path = self.new_path()
+        done = self.run("record", *options, "-o", path, **kwargs)
+        if status is not None:
+            assert done.returncode == status, f"status {done.returncode}:\n{done.stderr}"
+        return Recording(self, path, done)
+
+
+@pytest.fixture(scope="session")
+def wick_exists():
+    if not WICK.exists():
+        pytest.fail(f"{WICK} is not built")
+
+
+@pytest.fixture
+def wick(wick_exists, tmp_path):
+    return Wick(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def shared_wick(wick_exists, tmp_path_factory):
+    """For recordings that several tests of a module look at."""
+    return Wick(tmp_path_factory.mktemp("shared"))
+
+
+@pytest.fixture
+def background():
+    """Starts programs that are ended after the test."""
+    started = []
+
+    def start(command, **options):
+        options.setdefault("stdout", subprocess.PIPE)
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, text=True, **options)
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.send_signal(signal.SIGCONT)
+            process.kill()
+        process.wait()
+        if process.stdout:
+            process.stdout.close()
+
+
+@pytest.fixture
+def as_nobody(tmp_path):
+    """The prefix that runs a command as the user nobody; needs root and setpriv.
+
+    tmp_path is opened to that user, parents included.
+    """
+    if os.geteuid() != 0:
+        pytest.skip("needs root to become another user")
+    if not shutil.which("setpriv"):
+        pytest.skip("setpriv is not installed")
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_uid == 0 and str(folder).startswith("/tmp/"):
+            folder.chmod(0o777 if folder == tmp_path else 0o755)
+    prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    reachable = subprocess.run([*prefix, "test", "-x", str(WICK)], check=False).returncode == 0
+    if not reachable:
+        pytest.skip(f"user nobody cannot reach {WICK}")
+    return prefix
+
+
+def wait_for(condition, seconds=10, what="condition"):
+    """Polls until condition() is true and returns its value."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.02)
+    pytest.fail(f"{what} did not come true within {seconds} s")
+
+
+def state_of(pid):
+    """The letter of /proc/PID/stat: R, S, T, Z ..."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
+
+
+def children_of(pid):
+    try:
+        return [int(word) for word in
+                pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def says(process, key):
+    """Whether stderr holds one of the words of a message of the contract."""
+    text = process.stderr.lower()
+    return any(word in text for word in contract.MESSAGES[key])
+
+
+def assert_short_message(process, key):
+    assert says(process, key), process.stderr
+    own = [line for line in process.stderr.splitlines() if line.strip()]
+    assert len(own) <= 3, f"a message has one or two lines:\n{process.stderr}"
+    assert process.stderr.startswith("wick: "), process.stderr

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""wick record -p, -t, -a: what runs already."""
+import os
+import signal
+import time
+
+import contract
+import pytest
+from conftest import assert_short_message, wait_for, workload
+
+pytestmark = pytest.mark.perf
+
+
+def test_attaching_records_the_process_and_lets_it_go_on(wick, background):
+    target = background(workload("split", 20000))
+    recording = wick.attach("-p", target.pid, "-F", 999, "-d", 1.5)
+    report = recording.report()
+    assert contract.total_percent(report, "hot_70") == pytest.approx(70, abs=4)
+    assert contract.thread_ids(recording.report("--by", "thread")) == {target.pid}
+    assert target.poll() is None
+
+
+def test_attaching_ends_when_the_process_ends(wick, background):
+    target = background(workload("spin", 700))
+    start = time.monotonic()
+    recording = wick.attach("-p", target.pid, timeout=20)
+    assert time.monotonic() - start < 10
+    assert contract.total_percent(recording.report(), "spin_here") > 90
+
+
+def test_attaching_sees_threads_that_start_later(wick, background):
+    target = background(workload("threads", 1500, 700))
+    recording = wick.attach("-p", target.pid, "-F", 999)
+    shares = contract.threads(recording.report("--by", "thread"))
+    assert {"w0", "w1", "w2", "w3"} <= set(shares)
+    assert shares["w3"] == pytest.approx(40, abs=4)
+
+
+def test_attaching_to_two_processes_records_both(wick, background):
+    first = background(workload("spin", 20000))
+    second = background(workload("spin", 20000))
+    recording = wick.attach("-p", f"{first.pid},{second.pid}", "-d", 1)
+    assert contract.thread_ids(recording.report("--by", "thread")) == {first.pid, second.pid}
+
+
+def test_one_thread_alone(wick, background):
+    target = background(workload("threads", 20000))
+    tasks = f"/proc/{target.pid}/task"
+    wait_for(lambda: len(os.listdir(tasks)) == 5, what="the threads")
+    wanted = next(int(tid) for tid in os.listdir(tasks)
+                  if open(f"{tasks}/{tid}/comm", encoding="utf-8").read() == "w2\n")
+    recording = wick.attach("-t", wanted, "-d", 1)
+    assert contract.thread_ids(recording.report("--by", "thread")) == {wanted}
+
+
+def test_ctrl_c_ends_attaching_and_leaves_the_process_alone(wick, background):
+    target = background(workload("spin", 20000))
+    path = wick.new_path()
+    process = wick.start("record", "-p", target.pid, "-o", path)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=10)
+    assert process.returncode == contract.DONE, err
+    assert target.poll() is None
+    assert contract.sample_count(wick.json("info", path, "--format", "json")) > 100
+
+
+def test_a_stopped_process_yields_no_samples_and_no_failure(wick, background):
+    target = background(workload("spin", 20000))
+    time.sleep(0.1)
+    target.send_signal(signal.SIGSTOP)
+    recording = wick.attach("-p", target.pid, "-d", 0.5)
+    assert contract.sample_count(recording.info()) <= 5
+
+
+@pytest.mark.root
+def test_the_whole_machine_holds_what_runs(wick, background):
+    target = background(workload("split", 20000))
+    recording = wick.attach("-a", "-F", 997, "-d", 2)
+    report = recording.report("--comm", "split")
+    hot = contract.total_percent(report, "hot_70")
+    cool = contract.total_percent(report, "cool_30")
+    assert 100 * hot / (hot + cool) == pytest.approx(70, abs=5)
+    assert target.pid in contract.thread_ids(recording.report("--by", "thread"))
+
+
+def test_a_process_that_is_not_there_is_named(wick):
+    done = wick.run("record", "-p", 2 ** 22 - 1, "-d", 1, "-o", wick.new_path())
+    assert done.returncode == contract.FAILED
+    assert str(2 ** 22 - 1) in done.stderr
+    assert_short_message(done, "no_such_pid")
+
+
+def test_a_process_of_another_user_is_refused_with_a_remedy(wick, as_nobody):
+    done = wick.run("record", "-p", 1, "-d", 1, "-o", wick.new_path(), prefix=as_nobody)
+    assert done.returncode == contract.FAILED
+    assert_short_message(done, "other_user")
+
+
+def test_an_own_process_is_recorded_without_privilege(wick, as_nobody):
+    with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:
+        if int(file.read()) > 2:
+            pytest.skip("kernel.perf_event_paranoid keeps perf events for root")
+    path = wick.folder / "own.wick"
+    done = wick.run("record", "-F", 999, "-o", path, "--", *workload("split", 800),
+                    prefix=as_nobody)
+    assert done.returncode == 0, done.stderr
+    report = wick.json("report", path, "--format", "json")
+    assert contract.total_percent(report, "hot_70") == pytest.approx(70, abs=4)
+    assert "kernel" in done.stderr.lower(), "it says what was left out"

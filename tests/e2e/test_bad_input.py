@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Each mistake has its exit status and a short message with the thing and the reason."""
+import os
+import random
+import subprocess
+
+import contract
+import pytest
+from conftest import WICK, assert_short_message, workload
+
+NOISE = random.Random(1).randbytes(65536)
+LOOKING = (("report",), ("info",), ("flame", "-o", "out.svg"), ("export", "--format", "folded"))
+
+
+def look(wick, command, path):
+    return wick.run(command[0], path, *command[1:])
+
+
+@pytest.mark.parametrize("rate", ("0", "9", "10001", "-5", "fast", "99999999999999999999"))
+def test_a_rate_out_of_range_names_the_range(wick, rate):
+    done = wick.run("record", "-F", rate, "-o", wick.new_path(), "--", "true")
+    assert done.returncode == contract.USAGE
+    assert rate in done.stderr
+    if rate.lstrip("-").isdigit():
+        assert all(word in done.stderr for word in contract.MESSAGES["rate"]), done.stderr
+
+
+@pytest.mark.parametrize("arguments", (
+    ("record",), ("record", "--no-such-option", "--", "true"), ("no-such-command",),
+    ("record", "-p", "abc"), ("record", "-p", "1", "--", "true"), ("record", "-d", "x", "-p", "1"),
+    ("report",), ("export", "--format", "no-such-format", "x.wick"), ("report", "--by", "weather")))
+def test_bad_usage_gives_2_and_a_hint(wick, arguments):
+    done = wick.run(*arguments)
+    assert done.returncode == contract.USAGE
+    assert done.stderr.startswith("wick"), done.stderr
+    assert done.stdout == ""
+
+
+def test_no_arguments_show_how_to_begin(wick):
+    done = wick.run()
+    assert done.returncode == contract.USAGE
+    assert "record" in done.stderr + done.stdout
+
+
+@pytest.mark.perf
+def test_an_output_in_a_folder_that_is_not_there_fails_before_the_command_runs(wick):
+    marker = wick.folder / "ran"
+    done = wick.run("record", "-o", wick.folder / "none" / "x.wick", "--", "touch", marker)
+    assert done.returncode == contract.FAILED
+    assert_short_message(done, "no_folder")
+    assert not marker.exists()
+
+
+@pytest.mark.perf
+def test_an_output_without_permission_fails_before_the_command_runs(wick, as_nobody):
+    closed = wick.folder / "closed"
+    closed.mkdir(mode=0o755)
+    marker = wick.folder / "ran"
+    done = wick.run("record", "-o", closed / "x.wick", "--", "touch", marker, prefix=as_nobody)
+    assert done.returncode == contract.FAILED
+    assert_short_message(done, "unwritable")
+    assert not marker.exists()
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 64 KB."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(folder)],
+                          capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"cannot mount a small file system: {done.stderr.strip()}")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.perf
+def test_a_full_disk_fails_and_what_was_written_stays_readable(wick, small_disk):
+    (small_disk / "ballast").write_bytes(b"x" * 48 * 1024)
+    path = small_disk / "x.wick"
+    # Many short-lived processes fill 16 KB in no time.
+    done = wick.run("record", "-F", 9999, "-o", path, "--", *workload("forks", 1500, 1),
+                    timeout=120)
+    assert done.returncode == contract.FAILED, done.stderr
+    assert "no space left" in done.stderr.lower()
+    assert wick.run("info", path).returncode == 0
+
+
+@pytest.mark.perf
+def test_a_device_that_is_full_fails(wick):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full")
+    done = wick.run("record", "-o", "/dev/full", "--", *workload("spin", 100))
+    assert done.returncode == contract.FAILED
+    assert "no space left" in done.stderr.lower()
+
+
+@pytest.mark.parametrize("command", LOOKING)
+def test_a_file_that_is_not_there_is_named(wick, command):
+    done = look(wick, command, wick.folder / "none.wick")
+    assert done.returncode == contract.FAILED
+    assert "none.wick" in done.stderr
+    assert_short_message(done, "no_folder")
+
+
+@pytest.mark.parametrize("command", LOOKING)
+@pytest.mark.parametrize("content", (b"", b"plain text\n", bytes(4096), NOISE),
+                         ids=("empty", "text", "zeros", "noise"))
+def test_a_file_that_is_no_recording_is_refused(wick, command, content):
+    path = wick.folder / "other.wick"
+    path.write_bytes(content)
+    done = look(wick, command, path)
+    assert done.returncode == contract.FAILED
+    assert "other.wick" in done.stderr
+    assert done.stderr.startswith("wick: ")
+
+
+def test_a_folder_is_no_recording(wick):
+    done = wick.run("report", wick.folder)
+    assert done.returncode == contract.FAILED
+
+
+@pytest.mark.perf
+def test_a_recording_cut_anywhere_gives_what_is_whole_and_says_so(wick):
+    recording = wick.record(workload("forks", 50, 4), "-F", 999)
+    whole = recording.path.read_bytes()
+    full = contract.sample_count(recording.info())
+    cut = wick.folder / "cut.wick"
+    for part in (0.2, 0.5, 0.9, 0.99):
+        cut.write_bytes(whole[:int(len(whole) * part)])
+        done = wick.run("info", cut, "--format", "json")
+        if done.returncode == contract.FAILED:
+            assert done.stderr.startswith("wick: ")  # nothing whole was left
+            continue
+        assert done.returncode == 0, done.stderr
+        info = wick.json("info", cut, "--format", "json")
+        assert contract.sample_count(info) <= full
+        assert contract.is_truncated(info)
+        report = wick.run("report", cut)
+        assert report.returncode == 0
+        text = report.stderr.lower() + report.stdout.lower()
+        assert any(word in text for word in contract.MESSAGES["truncated"]), text
+
+
+@pytest.mark.perf
+def test_a_flipped_bit_is_noticed_and_never_a_crash(wick):
+    recording = wick.record(workload("split", 300))
+    whole = recording.path.read_bytes()
+    full = contract.sample_count(recording.info())
+    broken = wick.folder / "broken.wick"
+    for i in range(16):
+        place = len(whole) * (2 * i + 1) // 32
+        changed = bytearray(whole)
+        changed[place] ^= 1 << (i % 8)
+        broken.write_bytes(changed)
+        done = wick.run("info", broken, "--check", "--format", "json")
+        assert done.returncode in (contract.DONE, contract.FAILED), done.stderr
+        if done.returncode == contract.FAILED:
+            continue
+        assert contract.sample_count(wick.json("info", broken, "--format", "json")) <= full
+
+
+@pytest.mark.perf
+def test_a_closed_pipe_is_no_crash(wick):
+    recording = wick.record(workload("split", 300))
+    shell = f'"{WICK}" export "{recording.path}" --format folded | head -n 0'
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {shell}; echo ${{PIPESTATUS[0]}}"],
+                          capture_output=True, text=True, check=False, timeout=30)
+    assert done.stdout.strip() in ("0", "1", "141")

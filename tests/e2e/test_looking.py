@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""report, flame, export, info, maps, doctor: forms that scripts and people rely on."""
+import json
+import os
+import re
+import subprocess
+import xml.etree.ElementTree
+
+import contract
+import pytest
+from conftest import REFUSAL, WICK, wait_for, workload
+
+COMMANDS = ("record", "report", "flame", "export", "info", "maps", "doctor")
+
+
+@pytest.fixture(scope="module")
+def recording(shared_wick):
+    if REFUSAL:
+        pytest.skip(f"perf events are refused here: {REFUSAL}")
+    return shared_wick.record(workload("split", 600), "-F", 999)
+
+
+def test_the_report_lists_the_hottest_first(recording, wick):
+    text = wick.ok("report", recording.path).stdout
+    assert text.index("hot_70") < text.index("cool_30")
+    assert re.search(r"6\d\.\d+\s*%|7\d\.\d+\s*%", text)
+
+
+def test_the_json_report_has_the_promised_keys(recording):
+    report = recording.report()
+    row = contract.rows(report)[0]
+    assert contract.ROW_KEYS <= set(row)
+    assert row["total"] >= row["self"] > 0
+    percents = [row["self_percent"] for row in contract.rows(report)]
+    assert percents == sorted(percents, reverse=True)
+
+
+@pytest.mark.parametrize("by", ("thread", "module"))
+def test_every_grouping_has_a_text_and_a_json_form(recording, wick, by):
+    assert wick.ok("report", "--by", by, recording.path).stdout.strip()
+    assert recording.report("--by", by)
+
+
+def test_a_report_of_stdin_is_the_report_of_the_file(recording, wick):
+    of_file = wick.ok("report", recording.path).stdout
+    with open(recording.path, "rb") as file:
+        of_pipe = subprocess.run([str(WICK), "report", "-"], stdin=file, capture_output=True,
+                                 text=True, check=True).stdout
+    assert of_pipe == of_file
+
+
+def test_filters_keep_what_they_name(recording):
+    only = recording.report("--only", "cool_30")
+    assert contract.total_percent(only, "hot_70") == 0
+    assert contract.total_percent(only, "cool_30") > 0
+    nothing = recording.report("--comm", "no-such-name")
+    assert contract.rows(nothing) == []
+
+
+def test_no_colour_codes_in_a_pipe(recording, wick):
+    done = wick.ok("report", recording.path)
+    assert "\x1b" not in done.stdout + done.stderr
+
+
+def test_the_flame_graph_is_well_formed_and_self_contained(recording, wick):
+    wick.ok("flame", recording.path, "-o", "flame.svg")
+    text = (wick.folder / "flame.svg").read_text()
+    root = xml.etree.ElementTree.fromstring(text)
+    assert root.tag.endswith("svg")
+    assert "hot_70" in text and "cool_30" in text
+    links = re.findall(r'(?:href|src)\s*=\s*"(https?:[^"]*)"', text)
+    assert links == []
+    assert "<script" in text
+
+
+def test_the_flame_graph_goes_to_a_file_beside_or_to_stdout(recording, wick):
+    done = wick.ok("flame", recording.path, "-o", "-")
+    assert done.stdout.lstrip().startswith("<")
+
+
+@pytest.mark.parametrize("option", ("--inverted", "--icicle"))
+def test_other_forms_of_the_flame_graph_are_well_formed(recording, wick, option):
+    wick.ok("flame", recording.path, option, "-o", "flame.svg")
+    xml.etree.ElementTree.parse(wick.folder / "flame.svg")
+
+
+def test_a_title_with_markup_does_no_harm(recording, wick):
+    wick.ok("flame", recording.path, "--title", "<b>&\"'</b>", "-o", "flame.svg")
+    xml.etree.ElementTree.parse(wick.folder / "flame.svg")
+
+
+def test_folded_lines_are_stacks_and_counts(recording):
+    stacks = recording.folded()
+    total = sum(count for _, count in stacks)
+    assert total > 0
+    assert all(frames and count > 0 for frames, count in stacks)
+    hot = sum(count for frames, count in stacks if "hot_70" in frames)
+    assert hot / total == pytest.approx(0.7, abs=0.04)
+
+
+def test_export_writes_the_file_it_was_given(recording, wick):
+    wick.ok("export", recording.path, "--format", "folded", "-o", "out.folded")
+    assert "main;hot_70" in (wick.folder / "out.folded").read_text()
+
+
+def test_info_tells_the_target_the_times_and_the_modules(recording, wick):
+    text = wick.ok("info", recording.path).stdout
+    assert "split" in text
+    info = recording.info()
+    assert contract.sample_count(info) > 400
+    assert not contract.is_truncated(info)
+    assert any(path.endswith("/split") for path in contract.module_paths(info))
+    assert any(re.search(r"libc\.so", path) for path in contract.module_paths(info))
+
+
+def test_info_check_finds_a_fresh_recording_good(recording, wick):
+    done = wick.ok("info", "--check", recording.path)
+    assert done.stdout.strip()
+
+
+def test_a_growing_file_is_readable(wick, background):
+    target = background(workload("spin", 20000))
+    path = wick.new_path()
+    process = wick.start("record", "-p", target.pid, "-o", path, "-d", 6)
+    try:
+        wait_for(lambda: path.exists() and wick.run("info", path).returncode == 0,
+                 seconds=5, what="a readable file")
+    finally:
+        process.terminate()
+        process.communicate(timeout=10)
+
+
+def test_maps_lists_the_libraries_and_resolves_addresses(wick, background):
+    target = background(["sleep", "30"])
+    wait_for(lambda: os.path.basename(os.readlink(f"/proc/{target.pid}/exe")) != "python3",
+             what="the exec")
+    text = wick.ok("maps", "-p", target.pid).stdout
+    assert "libc.so" in text
+    with open(f"/proc/{target.pid}/maps", encoding="utf-8") as file:
+        line = next(line for line in file if "libc.so" in line and " r-xp " in line)
+    address = int(line.split("-")[0], 16) + 0x10
+    answer = wick.ok("maps", "-p", target.pid, hex(address), "0x10").stdout
+    assert re.search(r"libc\.so[^\s]*\+0x[0-9a-f]+", answer)
+    assert contract.UNKNOWN in answer
+
+
+def test_maps_of_a_process_that_is_not_there_fails(wick):
+    done = wick.run("maps", "-p", 2 ** 22 - 1)
+    assert done.returncode == contract.FAILED
+    assert str(2 ** 22 - 1) in done.stderr
+
+
+def test_doctor_speaks_of_every_engine_and_of_the_kernel(wick):
+    done = wick.run("doctor")
+    assert done.returncode in (contract.DONE, contract.FAILED)
+    text = done.stdout.lower()
+    assert "perf" in text and "kernel" in text
+
+
+def test_doctor_has_a_json_form(wick):
+    json.loads(wick.run("doctor", "--format", "json").stdout)
+
+
+def test_version_names_the_version_and_the_commit(wick):
+    text = wick.ok("--version").stdout
+    assert re.match(r"wick \d+\.\d+\.\d+", text)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(wick, command):
+    done = wick.ok(command, "--help")
+    assert f"wick {command}" in done.stdout
+    assert done.stderr == ""
+
+
+def test_help_lists_every_command(wick):
+    text = wick.ok("--help").stdout
+    assert all(command in text for command in COMMANDS)
+
+
+def test_every_listed_option_of_record_is_described(wick):
+    text = wick.ok("record", "--help").stdout
+    for option in ("-F", "-d", "-o", "-p", "-t", "-a", "--no-children"):
+        assert option in text
