@@ -9,7 +9,14 @@ struct command;
 extern const struct command command_completion;
 extern const struct command command_config;
 extern const struct command command_doctor;
+extern const struct command command_export;
+extern const struct command command_flame;
 extern const struct command command_help;
+extern const struct command command_info;
+extern const struct command command_list;
+extern const struct command command_maps;
+extern const struct command command_record;
+extern const struct command command_report;
 
 /* All of them in the order of "wick --help", NULL last. */
 extern const struct command *const command_table[];

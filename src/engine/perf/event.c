@@ -196,3 +196,18 @@ int event_open(struct event_grant *grant, pid_t tid, int cpu, struct error *err)
 			return explain(code, tid, err);
 	}
 }
+
+bool event_works(const struct event_kind *kind)
+{
+	struct event_wish wish = {
+		.kind = kind, .frequency_hz = 97, .depth = 127, .wakeup_bytes = 4096};
+	struct event_grant grant;
+	int fd;
+
+	event_grant_init(&grant, &wish);
+	fd = event_open(&grant, 0, -1, NULL);
+	if (fd < 0)
+		return false;
+	(void)close(fd); /* it was never enabled */
+	return true;
+}

@@ -65,6 +65,9 @@ void event_grant_init(struct event_grant *grant, const struct event_wish *wish);
  */
 int event_open(struct event_grant *grant, pid_t tid, int cpu, struct error *err);
 
+/* Whether such an event of this process can be opened here. */
+bool event_works(const struct event_kind *kind);
+
 /* A number from /proc/sys/kernel/NAME, fallback when it cannot be read. */
 int64_t event_setting(const char *name, int64_t fallback);
 

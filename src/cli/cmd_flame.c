@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/table.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/default_name.h"
+#include "cli/draw_flame.h"
+#include "cli/look.h"
+#include "pipeline/load.h"
+#include "view/flame.h"
+
+enum flame_by { FLAME_BY_PROCESS, FLAME_BY_THREAD, FLAME_BY_NOTHING };
+
+struct flame_command_options {
+	const char *output;
+	const char *title;
+	uint64_t width_px;
+	double min_width_px;
+	enum flame_colors colors;
+	enum flame_by by;
+	bool icicle;
+	bool inverted;
+	struct look_options look;
+};
+
+static int draw(const struct command_context *context, const struct flame_command_options *options,
+		const char *input, const char *output)
+{
+	static const enum call_tree_group groups[] = {
+		CALL_TREE_BY_PROCESS,
+		CALL_TREE_BY_THREAD,
+		CALL_TREE_WHOLE,
+	};
+	struct flame_options view = FLAME_OPTIONS_DEFAULT;
+	struct load_options load;
+
+	look_to_load(&options->look, &load);
+	view.title = options->title;
+	view.width_px = (uint32_t)options->width_px;
+	view.min_width_px = options->min_width_px;
+	view.colors = options->colors;
+	view.group = groups[options->by];
+	view.icicle = options->icicle;
+	view.inverted = options->inverted;
+	view.collapse_recursion = options->look.collapse_recursion;
+	return draw_flame(context, &load, &view, input, output);
+}
+
+static int run(const struct command_context *context, void *values, int argc, char **argv)
+{
+	const struct flame_command_options *options = values;
+	char *name = NULL;
+	int status;
+
+	if (!options->output) {
+		name = default_name(argv[0], ".svg");
+		if (!name)
+			return command_failed(context, &(struct error){.text = "out of memory"});
+	}
+	status = draw(context, options, argv[0], name ? name : options->output);
+	free(name);
+	return status;
+}
+
+static const struct option_spec table[] = {
+	{"output", 'o', OPTION_STRING(struct flame_command_options, output), .argument = "FILE",
+	 .offer = OPTION_OFFER_FILE,
+	 .help = "where to write; - is standard output (default: the recording's name with .svg)"},
+	{"title", 0, OPTION_STRING(struct flame_command_options, title), .argument = "TEXT",
+	 .help = "the heading (default: what was recorded)"},
+	{"by", 0, OPTION_ENUM(struct flame_command_options, by, "process", "thread", "nothing"),
+	 .key = "view.flame_by", .help = "what the lowest row stands for"},
+	{"icicle", 0, OPTION_FLAG(struct flame_command_options, icicle),
+	 .help = "the root at the top"},
+	{"inverted", 0, OPTION_FLAG(struct flame_command_options, inverted),
+	 .help = "start with the leaves and grow towards their callers"},
+	{"colors", 0,
+	 OPTION_ENUM(struct flame_command_options, colors, "category", "module", "hash"),
+	 .key = "view.colors", .help = "what colours mean"},
+	{"width", 0, OPTION_U64(struct flame_command_options, width_px), .argument = "PX",
+	 .min = 200, .max = 100000, .key = "view.width_px",
+	 .help = "width of the picture; a browser fits it to its window"},
+	{"min-width", 0, OPTION_DOUBLE(struct flame_command_options, min_width_px),
+	 .argument = "PX", .max = 100, .key = "view.min_width_px",
+	 .help = "narrower boxes are left out and counted"},
+	{OPTION_GROUP(struct flame_command_options, look, look_option_table), .help = "Filters"},
+	OPTION_END,
+};
+
+const struct command command_flame = {
+	.name = "flame",
+	.summary = "draw an interactive flame graph",
+	.synopsis = "[OPTIONS] FILE",
+	.description =
+		(const char *const[]){
+			"Writes one SVG file that needs nothing else. In a browser a click zooms, "
+			"/ "
+			"searches, Esc resets, and a box tells its numbers when pointed at; other "
+			"programs show it as a picture.",
+			"The width of a box is the time spent in the function and in what it "
+			"called. "
+			"Boxes beside each other are in alphabetical order, not in order of time.",
+			NULL,
+		},
+	.examples =
+		(const struct command_example[]){
+			{"wick flame app.wick", "writes app.svg"},
+			{"wick flame app.wick --by thread -o threads.svg",
+			 "one tower for each thread"},
+			{"wick flame app.wick --inverted --icicle -o leaves.svg",
+			 "who calls the functions that burn the time"},
+			{NULL, NULL},
+		},
+	.options = table,
+	.options_size = sizeof(struct flame_command_options),
+	.defaults = &(const struct flame_command_options){.width_px = 1200,
+							  .min_width_px = 0.5,
+							  .look = LOOK_OPTIONS_DEFAULT},
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.argument_help = "FILE: a recording, or - for standard input",
+	.argument_offer = OPTION_OFFER_FILE,
+	.run = run,
+};

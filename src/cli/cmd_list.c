@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/table.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "cli/command.h"
+#include "engine/engine.h"
+#include "engine/perf/event.h"
+#include "export/export.h"
+
+enum list_format { LIST_FORMAT_TEXT, LIST_FORMAT_JSON };
+
+struct list_options {
+	enum list_format format;
+};
+
+/* One kind of thing as rows of text or as an array. */
+struct lister {
+	struct bytes *out;
+	struct json json;
+	bool as_json;
+};
+
+static void open_list(struct lister *lister, const char *name)
+{
+	if (lister->as_json)
+		json_open_array(&lister->json, name);
+	else
+		bytes_printf(lister->out, "%s%s:\n", lister->out->size > 0 ? "\n" : "", name);
+}
+
+static void put_row(struct lister *lister, const char *name, const char *summary, const char *why)
+{
+	if (!lister->as_json) {
+		bytes_printf(lister->out, "  %-20s %s%s%s%s\n", name, summary,
+			     why ? " (not here: " : "", why ? why : "", why ? ")" : "");
+		return;
+	}
+	json_open_object(&lister->json, NULL);
+	json_string(&lister->json, "name", name);
+	json_string(&lister->json, "summary", summary);
+	json_bool(&lister->json, "available", !why);
+	json_string(&lister->json, "reason", why);
+	json_close(&lister->json);
+}
+
+static void close_list(struct lister *lister)
+{
+	if (lister->as_json)
+		json_close(&lister->json);
+}
+
+static void list_engines(struct lister *lister)
+{
+	size_t i;
+
+	open_list(lister, "engines");
+	for (i = 0; engine_table[i]; i++) {
+		struct error err = {0};
+		int r = engine_table[i]->probe(&err);
+
+		put_row(lister, engine_table[i]->name, engine_table[i]->summary,
+			r < 0 ? err.text : NULL);
+	}
+	close_list(lister);
+}
+
+static void list_events(struct lister *lister)
+{
+	const struct event_kind *kind;
+
+	open_list(lister, "events");
+	for (kind = event_kinds; kind->name; kind++)
+		put_row(lister, kind->name, kind->summary,
+			event_works(kind) ? NULL : "the machine does not count it");
+	close_list(lister);
+}
+
+static void list_formats(struct lister *lister)
+{
+	size_t i;
+
+	open_list(lister, "formats");
+	for (i = 0; exporters[i]; i++)
+		put_row(lister, exporters[i]->name, exporters[i]->summary, NULL);
+	close_list(lister);
+}
+
+static const struct {
+	const char *name;
+	void (*list)(struct lister *lister);
+} lists[] = {
+	{"engines", list_engines},
+	{"events", list_events},
+	{"formats", list_formats},
+};
+
+static int run(const struct command_context *context, void *values, int argc, char **argv)
+{
+	const struct list_options *options = values;
+	struct bytes text = {0};
+	struct lister lister = {.out = &text, .as_json = options->format == LIST_FORMAT_JSON};
+	bool found = false;
+	size_t i;
+	int status;
+
+	json_init(&lister.json, &text, true);
+	if (lister.as_json)
+		json_open_object(&lister.json, NULL);
+	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		if (argc > 0 && strcmp(argv[0], lists[i].name) != 0)
+			continue;
+		found = true;
+		lists[i].list(&lister);
+	}
+	if (lister.as_json)
+		json_close(&lister.json);
+	status = found ? command_print(context, &text)
+		       : command_misused(context, "%s is not a list: engines, events or formats",
+					 argv[0]);
+	bytes_fini(&text);
+	return status;
+}
+
+static const struct option_spec table[] = {
+	{"format", 0, OPTION_ENUM(struct list_options, format, "text", "json"),
+	 .help = "how to print"},
+	OPTION_END,
+};
+
+const struct command command_list = {
+	.name = "list",
+	.summary = "list what can be recorded and written here",
+	.synopsis = "[engines|events|formats]",
+	.description = (const char *const[]){"Without an argument all three lists are shown. What "
+					     "does not work on this machine says why.",
+					     NULL},
+	.options = table,
+	.options_size = sizeof(struct list_options),
+	.defaults = &(const struct list_options){0},
+	.max_arguments = 1,
+	.argument_help = "engines, events or formats",
+	.argument_words = (const char *const[]){"engines", "events", "formats", NULL},
+	.run = run,
+};

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/table.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/scope.h"
+#include "base/vec.h"
+#include "cli/command.h"
+#include "cli/default_name.h"
+#include "cli/draw_flame.h"
+#include "cli/record_summary.h"
+#include "pipeline/load.h"
+#include "pipeline/record.h"
+#include "proc/process_info.h"
+#include "view/flame.h"
+
+#define RATE_HZ 997 /* primes avoid lock-step with timers of the program */
+#define RATE_MACHINE_HZ 97
+
+struct record_options {
+	uint64_t frequency_hz;
+	uint64_t period;
+	uint64_t duration_ns;
+	const char *output;
+	const char *engine;
+	const char *event;
+	uint64_t depth;
+	bool kernel;
+	bool children;
+	bool all;
+	struct option_numbers pids;
+	struct option_numbers tids;
+	const char *flame;
+	bool quiet;
+};
+
+struct recording {
+	const struct command_context *context;
+	const struct record_options *options;
+	struct record_config config;
+	VEC(pid_t) ids;
+	char *output;
+	char *title;
+	bool progress_drawn;
+};
+
+/* What is wrong with the combination of options, NULL when nothing is. */
+static const char *conflict(const struct record_options *options, int argc)
+{
+	int targets = (options->pids.count > 0) + (options->tids.count > 0) + options->all;
+
+	if (targets == 0 && argc == 0)
+		return "nothing to record: give a program, -p PID, -t TID or -a";
+	if (targets > 1)
+		return "-p, -t and -a exclude each other";
+	if ((options->pids.count > 0 || options->tids.count > 0) && argc > 0)
+		return "either attach with -p or -t, or give a program to run";
+	return NULL;
+}
+
+static int set_ids(struct recording *recording, const struct option_numbers *numbers,
+		   enum target_kind kind)
+{
+	size_t i;
+
+	for (i = 0; i < numbers->count; i++)
+		if (vec_push(&recording->ids, (pid_t)numbers->items[i]) < 0)
+			return -ENOMEM;
+	recording->config.target.kind = kind;
+	recording->config.target.ids = recording->ids.items;
+	recording->config.target.count = recording->ids.count;
+	return 0;
+}
+
+/* A word for the output's name and a line for people. */
+static int name_recording(struct recording *recording, int argc, char **argv)
+{
+	const struct record_options *options = recording->options;
+	struct process_info info = {.comm = "process"};
+	const char *name = "machine";
+	int n;
+
+	if (options->all) {
+		n = asprintf(&recording->title, "whole machine");
+	} else if (argc > 0) {
+		name = argv[0];
+		n = asprintf(&recording->title, "%s", name);
+	} else {
+		/* A process that is not there gets its message from the engine. */
+		(void)process_info_read(recording->ids.items[0], &info, NULL);
+		name = info.comm;
+		n = asprintf(&recording->title, "%s (%s %d%s)", info.comm,
+			     options->pids.count > 0 ? "process" : "thread",
+			     (int)recording->ids.items[0], recording->ids.count > 1 ? ", …" : "");
+	}
+	if (n < 0) {
+		recording->title = NULL;
+		return -ENOMEM;
+	}
+	recording->output =
+		options->output ? strdup(options->output) : default_recording_name(name);
+	return recording->output ? 0 : -ENOMEM;
+}
+
+static void draw_progress(void *self, uint64_t elapsed_ns, const struct engine_stats *stats,
+			  uint64_t file_bytes)
+{
+	struct recording *recording = self;
+
+	(void)fprintf(recording->context->err, "\r\033[Krecording: %.1f s, %llu samples, %.1f MB",
+		      (double)elapsed_ns / NS_PER_SEC, (unsigned long long)stats->samples,
+		      (double)file_bytes / 1e6);
+	(void)fflush(recording->context->err);
+	recording->progress_drawn = true;
+}
+
+static void erase_progress(struct recording *recording)
+{
+	if (recording->progress_drawn)
+		(void)fputs("\r\033[K", recording->context->err);
+	recording->progress_drawn = false;
+}
+
+static void print_notice(void *self, const char *text)
+{
+	struct recording *recording = self;
+
+	erase_progress(recording);
+	(void)fprintf(recording->context->err, "wick: %s\n", text);
+}
+
+static void print_end(void *self, const struct record_result *result, const struct error *err)
+{
+	struct recording *recording = self;
+
+	erase_progress(recording);
+	if (err)
+		return; /* told at the end, once */
+	if (!recording->options->quiet)
+		record_summary_print(recording->context->err, &recording->config, result);
+	if (result->has_child && result->end != RECORD_TARGET_ENDED)
+		(void)fprintf(recording->context->err,
+			      "wick: the recording is closed; waiting for the program to end "
+			      "(Ctrl-C leaves it alone)\n");
+	(void)fflush(recording->context->err);
+}
+
+static int prepare(struct recording *recording, int argc, char **argv, struct error *err)
+{
+	const struct record_options *options = recording->options;
+	struct record_config *config = &recording->config;
+	bool rate_given = option_source_of(recording->context->set, &options->frequency_hz) !=
+			  OPTION_FROM_DEFAULT;
+
+	*config = (struct record_config){
+		.engine = engine_find(options->engine, err),
+		.sampling = {.event = options->event,
+			     .frequency_hz = (uint32_t)options->frequency_hz,
+			     .period = options->period,
+			     .depth = (uint32_t)options->depth,
+			     .kernel = options->kernel},
+		.target = {.kind = TARGET_COMMAND, .children = options->children},
+		.command = argc > 0 ? argv : NULL,
+		.duration_ns = options->duration_ns,
+		.notice = print_notice,
+		.finished = print_end,
+		.progress = recording->context->progress ? draw_progress : NULL,
+		.self = recording,
+	};
+	if (!config->engine)
+		return err->code;
+	if (options->all) {
+		config->target.kind = TARGET_MACHINE;
+		if (!rate_given)
+			config->sampling.frequency_hz = RATE_MACHINE_HZ;
+	}
+	if ((options->pids.count > 0 && set_ids(recording, &options->pids, TARGET_PROCESSES) < 0) ||
+	    (options->tids.count > 0 && set_ids(recording, &options->tids, TARGET_THREADS) < 0) ||
+	    name_recording(recording, argc, argv) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	config->output = recording->output;
+	config->title = recording->title;
+	return 0;
+}
+
+static int draw_recording(const struct recording *recording)
+{
+	struct load_options load = LOAD_OPTIONS_DEFAULT;
+	struct flame_options view = FLAME_OPTIONS_DEFAULT;
+
+	view.group = CALL_TREE_BY_PROCESS;
+	return draw_flame(recording->context, &load, &view, recording->output,
+			  recording->options->flame);
+}
+
+/* Our own failure comes before the program's status. */
+static int exit_status(const struct record_result *result, int r)
+{
+	if (result->exec_code < 0)
+		return result->exec_code == -ENOENT ? 127 : 126;
+	if (r < 0)
+		return COMMAND_FAILED;
+	return result->has_child ? result->child_status : COMMAND_DONE;
+}
+
+static int run(const struct command_context *context, void *values, int argc, char **argv)
+{
+	struct recording recording = {.context = context, .options = values};
+	const char *wrong = conflict(values, argc);
+	struct record_result result = {0};
+	struct error err = {0};
+	int status;
+	int r;
+
+	if (wrong)
+		return command_misused(context, "%s", wrong);
+	r = prepare(&recording, argc, argv, &err);
+	if (r == 0)
+		r = record_run(&recording.config, &result, &err);
+	erase_progress(&recording);
+	if (r < 0)
+		(void)command_failed(context, &err);
+	status = r < 0 && !recording.config.engine ? COMMAND_FAILED : exit_status(&result, r);
+	if (r == 0 && recording.options->flame) {
+		int drawn = draw_recording(&recording);
+
+		status = drawn != COMMAND_DONE ? drawn : status;
+	}
+	vec_fini(&recording.ids);
+	free(recording.output);
+	free(recording.title);
+	return status;
+}
+
+static const struct option_spec table[] = {
+	{"frequency", 'F', OPTION_U64(struct record_options, frequency_hz), .argument = "HZ",
+	 .min = 10, .max = 10000, .key = "sampling.frequency_hz",
+	 .help = "samples a second on each busy CPU; 97 with -a"},
+	{"freq", 0, OPTION_ALIAS("frequency")},
+	{"rate", 'r', OPTION_ALIAS("frequency")},
+	{"duration", 'd', OPTION_DURATION(struct record_options, duration_ns), .argument = "TIME",
+	 .help = "stop after this time; a program that was started goes on"},
+	{"output", 'o', OPTION_STRING(struct record_options, output), .argument = "FILE",
+	 .offer = OPTION_OFFER_FILE,
+	 .help = "where to write; - is standard output (default: wick-DATE-TIME-NAME.wick)"},
+	{"pid", 'p', OPTION_NUMBERS(struct record_options, pids), .argument = "PID[,PID...]",
+	 .offer = OPTION_OFFER_PID, .help = "attach to these processes and all their threads"},
+	{"tid", 't', OPTION_NUMBERS(struct record_options, tids), .argument = "TID[,TID...]",
+	 .help = "attach to these threads alone"},
+	{"all", 'a', OPTION_FLAG(struct record_options, all),
+	 .help = "the whole machine, until the program given ends, or Ctrl-C"},
+	{"event", 'e', OPTION_STRING(struct record_options, event), .argument = "EVENT",
+	 .key = "sampling.event", .help = "what to sample (see: wick list events)"},
+	{"count", 'c', OPTION_U64(struct record_options, period), .argument = "PERIOD", .min = 1,
+	 .max = 1e15, .help = "a sample every PERIOD events, instead of a rate"},
+	{"engine", 0, OPTION_STRING(struct record_options, engine), .argument = "NAME",
+	 .key = "sampling.engine", .help = "how to sample: auto or perf (see: wick list engines)"},
+	{"depth", 0, OPTION_U64(struct record_options, depth), .argument = "N", .min = 1,
+	 .max = 1024, .key = "sampling.depth",
+	 .help = "frames kept of a stack; the kernel's own limit may be lower"},
+	{"kernel", 0, OPTION_TOGGLE(struct record_options, kernel), .key = "sampling.kernel",
+	 .help = "frames of the kernel too"},
+	{"children", 0, OPTION_TOGGLE(struct record_options, children), .key = "sampling.children",
+	 .help = "follow processes that the program starts"},
+	{"flame", 0, OPTION_STRING(struct record_options, flame), .argument = "FILE",
+	 .offer = OPTION_OFFER_FILE, .help = "draw the flame graph when the recording ends"},
+	{"quiet", 'q', OPTION_FLAG(struct record_options, quiet), .help = "no summary at the end"},
+	{NULL, 'g', OPTION_IGNORED},
+	OPTION_END,
+};
+
+const struct command command_record = {
+	.name = "record",
+	.summary = "sample a program, running processes or the whole machine",
+	.synopsis = "[OPTIONS] [--] PROGRAM [ARGUMENTS]\n[OPTIONS] -p PID[,PID...]\n"
+		    "[OPTIONS] -t TID[,TID...]\n[OPTIONS] -a [[--] PROGRAM [ARGUMENTS]]",
+	.description =
+		(const char *const[]){
+			"Takes samples of where the target spends CPU time, with the stack of "
+			"calls that "
+			"led there, and writes them to a file for wick report, wick flame and "
+			"others. A "
+			"program is started when everything is armed; its arguments, streams, "
+			"signals and "
+			"exit status pass through. Processes that it starts are followed.",
+			"Ctrl-C ends the recording and keeps the data; a second one ends at once. "
+			"A "
+			"process that was attached to goes on in any case.",
+			"At the end a summary on standard error says how many samples were taken, "
+			"expected and lost, at which rate, what it cost, and what to do next.",
+			"The exit status is that of the program (128 + signal when it was killed, "
+			"127 not "
+			"found, 126 not executable), 1 when the recording failed, 2 for wrong "
+			"usage.",
+			NULL,
+		},
+	.examples =
+		(const struct command_example[]){
+			{"wick record -- ./app --fast", "a program from start to end"},
+			{"wick record -o app.wick --flame app.svg -- ./app",
+			 "with the flame graph at once"},
+			{"wick record -p 1234 -d 10", "ten seconds of a running process"},
+			{"sudo wick record -a -d 30", "half a minute of the whole machine"},
+			{NULL, NULL},
+		},
+	.options = table,
+	.options_size = sizeof(struct record_options),
+	.defaults = &(const struct record_options){.frequency_hz = RATE_HZ,
+						   .event = "cpu-clock",
+						   .engine = "auto",
+						   .depth = 512,
+						   .kernel = true,
+						   .children = true},
+	.max_arguments = -1,
+	.argument_help = "PROGRAM: what to run and record",
+	.argument_offer = OPTION_OFFER_PROGRAM,
+	.runs_program = true,
+	.run = run,
+};

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/table.h"
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/look.h"
+#include "model/profile.h"
+#include "pipeline/load.h"
+#include "view/report.h"
+
+enum report_format { REPORT_FORMAT_TEXT, REPORT_FORMAT_JSON };
+
+struct report_command_options {
+	enum report_by by;
+	enum report_format format;
+	bool tree;
+	bool inverted;
+	uint64_t limit;
+	double min_percent;
+	uint64_t max_depth;
+	struct look_options look;
+};
+
+static int run(const struct command_context *context, void *values, int argc, char **argv)
+{
+	const struct report_command_options *options = values;
+	struct report_options view = REPORT_OPTIONS_DEFAULT;
+	struct load_options load;
+	struct profile *profile;
+	struct bytes text = {0};
+	struct error err;
+	int status;
+	int r;
+
+	look_to_load(&options->look, &load);
+	r = load_profile(argv[0], &load, &profile, &err);
+	if (r < 0)
+		return command_failed(context, &err);
+	view.by = options->by;
+	view.json = options->format == REPORT_FORMAT_JSON;
+	view.tree = options->tree;
+	view.inverted = options->inverted;
+	view.color = context->color_out;
+	view.limit = (uint32_t)options->limit;
+	view.min_percent = options->min_percent;
+	view.max_depth = (uint32_t)options->max_depth;
+	view.collapse_recursion = options->look.collapse_recursion;
+	r = report_write(profile, &view, &text, &err);
+	status = r < 0 ? command_failed(context, &err) : command_print(context, &text);
+	bytes_fini(&text);
+	profile_free(profile);
+	return status;
+}
+
+static const struct option_spec table[] = {
+	{"by", 0, OPTION_ENUM(struct report_command_options, by, "function", "module", "thread"),
+	 .help = "what a row stands for"},
+	{"tree", 0, OPTION_FLAG(struct report_command_options, tree),
+	 .help = "the call tree instead of a table"},
+	{"inverted", 0, OPTION_FLAG(struct report_command_options, inverted),
+	 .help = "with --tree: from the hot functions to their callers"},
+	{"limit", 'n', OPTION_U64(struct report_command_options, limit), .argument = "ROWS",
+	 .max = 1000000, .key = "view.limit", .help = "rows of the table; 0 shows all"},
+	{"min-percent", 0, OPTION_DOUBLE(struct report_command_options, min_percent),
+	 .argument = "PCT", .max = 100, .key = "view.min_percent",
+	 .help = "with --tree: smaller parts are only counted"},
+	{"max-depth", 0, OPTION_U64(struct report_command_options, max_depth), .argument = "N",
+	 .max = 100000, .key = "view.max_depth",
+	 .help = "with --tree: deeper parts are only counted; 0 shows all"},
+	{"format", 0, OPTION_ENUM(struct report_command_options, format, "text", "json"),
+	 .help = "how to print"},
+	{OPTION_GROUP(struct report_command_options, look, look_option_table), .help = "Filters"},
+	OPTION_END,
+};
+
+const struct command command_report = {
+	.name = "report",
+	.summary = "show where the time went: functions, call tree, modules, threads",
+	.synopsis = "[OPTIONS] FILE",
+	.description =
+		(const char *const[]){
+			"Lists the functions of a recording with the time spent in them (self) and "
+			"in "
+			"them and what they called (total). A function that calls itself counts "
+			"once in "
+			"its total.",
+			"Samples that were lost, could not be read, were cut before their root or "
+			"have "
+			"no name are counted in the head lines.",
+			NULL,
+		},
+	.examples =
+		(const struct command_example[]){
+			{"wick report app.wick", "the hot functions"},
+			{"wick report --tree --only parse app.wick",
+			 "who calls what, around parse"},
+			{"wick report --by thread app.wick", "the share of each thread"},
+			{"wick report --from 2s --to 3.5s app.wick", "a part of the recording"},
+			{NULL, NULL},
+		},
+	.options = table,
+	.options_size = sizeof(struct report_command_options),
+	.defaults = &(const struct report_command_options){.limit = 30,
+							   .min_percent = 0.5,
+							   .max_depth = 60,
+							   .look = LOOK_OPTIONS_DEFAULT},
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.argument_help = "FILE: a recording, or - for standard input",
+	.argument_offer = OPTION_OFFER_FILE,
+	.run = run,
+};

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/default_name.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+char *default_name(const char *input, const char *extension)
+{
+	const char *base = strcmp(input, "-") == 0 ? "wick" : last_part(input);
+	const char *dot = strrchr(base, '.');
+	int stem = dot && dot > base ? (int)(dot - base) : (int)strlen(base);
+	char *name;
+
+	return asprintf(&name, "%.*s%s", stem, base, extension) < 0 ? NULL : name;
+}
+
+char *default_recording_name(const char *name)
+{
+	char stamp[32] = "";
+	char safe[64];
+	time_t now = time(NULL);
+	struct tm parts;
+	char *path;
+	size_t i;
+
+	if (localtime_r(&now, &parts))
+		(void)strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &parts);
+	(void)snprintf(safe, sizeof(safe), "%s", last_part(name)); /* a cut name is fine */
+	for (i = 0; safe[i]; i++)
+		if (!isalnum((unsigned char)safe[i]) && !strchr("._+-", safe[i]))
+			safe[i] = '_';
+	return asprintf(&path, "wick-%s-%s.wick", stamp, safe) < 0 ? NULL : path;
+}

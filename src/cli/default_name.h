@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_CLI_DEFAULT_NAME_H
+#define WICK_CLI_DEFAULT_NAME_H
+
+/*
+ * default_name: names for outputs that the user did not name. The caller frees
+ * them; NULL without memory.
+ */
+
+/* The input with another ending, in the current directory; "-" becomes "wick". */
+char *default_name(const char *input, const char *extension);
+
+/* wick-YYYYmmdd-HHMMSS-NAME.wick for a recording of a program or process. */
+char *default_recording_name(const char *name);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_CLI_DRAW_FLAME_H
+#define WICK_CLI_DRAW_FLAME_H
+
+/* draw_flame: from a recording to a flame graph in a file, as wick flame and wick record do it. */
+
+struct command_context;
+struct flame_options;
+struct load_options;
+
+/* Returns an exit status; failures have been printed. "-" writes to standard output. */
+int draw_flame(const struct command_context *context, const struct load_options *load,
+	       const struct flame_options *view, const char *input, const char *output);
+
+#endif

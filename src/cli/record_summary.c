@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/record_summary.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "model/profile.h"
+#include "pipeline/load.h"
+#include "pipeline/record.h"
+
+/* Below this share of the expected samples the rate was not reached. */
+#define RATE_REACHED 0.9
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void print_samples(FILE *out, const struct engine_stats *stats)
+{
+	(void)fprintf(out, "  samples    %" PRIu64, stats->samples);
+	if (stats->expected > 0)
+		(void)fprintf(out, " of %" PRIu64 " expected (%.1f %%)", stats->expected,
+			      percent(stats->samples, stats->expected));
+	(void)fprintf(out, ", %" PRIu64 " lost (%.2f %%)\n", stats->lost,
+		      percent(stats->lost, stats->samples + stats->lost));
+	if (stats->run_ns > 0)
+		(void)fprintf(
+			out,
+			"  rate       %.0f Hz achieved, %u Hz asked, over %.2f s of CPU time\n",
+			(double)stats->samples / ((double)stats->run_ns / NS_PER_SEC),
+			stats->frequency_hz, (double)stats->run_ns / NS_PER_SEC);
+}
+
+static void print_stacks(FILE *out, const struct engine_stats *stats)
+{
+	if (stats->samples == 0)
+		return;
+	(void)fprintf(
+		out, "  stacks     %.1f frames on average, %" PRIu64 " unique, %.1f %% truncated\n",
+		(double)stats->frames / (double)stats->samples, stats->unique_stacks,
+		percent(stats->truncated, stats->samples));
+	if (stats->truncated > 0)
+		(void)fprintf(out,
+			      "             cut at %u frames; raise it with: sudo sysctl "
+			      "kernel.perf_event_max_stack=512\n",
+			      stats->depth_limit);
+}
+
+/* Reads the file back: whether names will be found is worth knowing now. */
+static void print_names(FILE *out, const struct record_config *config)
+{
+	struct load_options load = LOAD_OPTIONS_DEFAULT;
+	struct profile *profile;
+	struct stat status;
+
+	load.demangle = false; /* only whether there is a name */
+	if (stat(config->output, &status) < 0 || !S_ISREG(status.st_mode) ||
+	    load_profile(config->output, &load, &profile, NULL) < 0)
+		return;
+	if (profile->quality.samples > 0)
+		(void)fprintf(out, "  names      %.1f %% of samples in functions without a name\n",
+			      percent(profile->quality.unsymbolised, profile->quality.samples));
+	profile_free(profile);
+}
+
+static void print_overhead(FILE *out, const struct record_result *result)
+{
+	const struct engine_stats *stats = &result->stats;
+	uint64_t cost_ns = stats->samples * stats->sample_cost_ns;
+
+	if (stats->run_ns == 0)
+		return;
+	if (cost_ns > 0)
+		(void)fprintf(
+			out, "  overhead   %.2f %% of the target's CPU time (%.1f us a sample)",
+			percent(cost_ns, stats->run_ns - (cost_ns < stats->run_ns ? cost_ns : 0)),
+			(double)stats->sample_cost_ns / 1e3);
+	else
+		(void)fprintf(out, "  overhead   not measurable in the target");
+	(void)fprintf(out, "; recorder %.2f s CPU, %.1f MB\n",
+		      (double)result->own_cpu_ns / NS_PER_SEC, (double)result->own_rss_bytes / 1e6);
+}
+
+static void print_advice(FILE *out, const struct record_config *config,
+			 const struct record_result *result)
+{
+	const struct engine_stats *stats = &result->stats;
+
+	if (stats->samples == 0)
+		(void)fprintf(out, "wick: no samples: the target used no CPU time while it was "
+				   "watched\n");
+	if (stats->throttled > 0)
+		(void)fprintf(out,
+			      "wick: the kernel held sampling back %" PRIu64
+			      " times; weights were corrected. Raise its limit: sudo sysctl "
+			      "kernel.perf_event_max_sample_rate=%u\n",
+			      stats->throttled, stats->frequency_hz * 10);
+	if (stats->expected > 100 &&
+	    (double)stats->samples < RATE_REACHED * (double)stats->expected &&
+	    stats->throttled == 0)
+		(void)fprintf(out, "wick: the rate was not reached: the machine delays its timers; "
+				   "a lower -F is more even\n");
+	if (stats->lost > 0 && percent(stats->lost, stats->samples) > 1)
+		(void)fprintf(out,
+			      "wick: samples were lost because the buffer was full; lower -F, "
+			      "or raise: sudo sysctl kernel.perf_event_mlock_kb=%" PRIu64 "\n",
+			      (stats->ring_bytes >> 10) * 4);
+	if (strcmp(config->output, "-") != 0)
+		(void)fprintf(out, "next: wick report %s   or   wick flame %s\n", config->output,
+			      config->output);
+}
+
+void record_summary_print(FILE *out, const struct record_config *config,
+			  const struct record_result *result)
+{
+	(void)fprintf(out, "wick: recorded %s for %.2f s into %s (%.1f KB)\n", config->title,
+		      (double)result->duration_ns / NS_PER_SEC, config->output,
+		      (double)result->file_bytes / 1e3);
+	print_samples(out, &result->stats);
+	print_stacks(out, &result->stats);
+	print_names(out, config);
+	print_overhead(out, result);
+	print_advice(out, config, result);
+}
