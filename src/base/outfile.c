@@ -32,21 +32,28 @@ static void give_to_caller(int fd)
 		return; /* a file system without owners: root keeps it */
 }
 
-int outfile_write_all(int fd, const void *data, size_t size)
+int outfile_write_some(int fd, const void *data, size_t size, size_t *ret_written)
 {
 	const char *at = data;
 
-	while (size > 0) {
-		ssize_t n = write(fd, at, size);
+	*ret_written = 0;
+	while (*ret_written < size) {
+		ssize_t n = write(fd, at + *ret_written, size - *ret_written);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return -errno;
-		at += n;
-		size -= (size_t)n;
+		*ret_written += (size_t)n;
 	}
 	return 0;
+}
+
+int outfile_write_all(int fd, const void *data, size_t size)
+{
+	size_t written;
+
+	return outfile_write_some(fd, data, size, &written);
 }
 
 static int cannot_write(const char *path, int code, struct error *err)

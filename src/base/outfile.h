@@ -31,4 +31,7 @@ int outfile_open(const char *path, bool *ret_created, struct error *err);
 /* Writes all of data, resuming after short writes. Returns 0 or -errno. */
 int outfile_write_all(int fd, const void *data, size_t size);
 
+/* The same, and tells how many bytes were written, also on failure. */
+int outfile_write_some(int fd, const void *data, size_t size, size_t *ret_written);
+
 #endif

@@ -184,7 +184,7 @@ const struct command command_config = {
 			"and "
 			"server. Unknown keys, wrong types and values out of range are errors.",
 			"The variable of a key is its name in capitals behind WICK_, with "
-			"underscores: WICK_SYMBOLS_DETAIL for symbols.detail. Lists are separated "
+			"underscores: WICK_VIEW_COLORS for view.colors. Lists are separated "
 			"by "
 			"commas, lists of paths by colons. An empty variable counts as unset.",
 			NULL,

@@ -43,6 +43,9 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	view.inverted = options->inverted;
 	view.color = context->color_out;
 	view.limit = (uint32_t)options->limit;
+	/* A program that reads JSON wants all rows unless it says otherwise. */
+	if (view.json && option_source_of(context->set, &options->limit) == OPTION_FROM_DEFAULT)
+		view.limit = 0;
 	view.min_percent = options->min_percent;
 	view.max_depth = (uint32_t)options->max_depth;
 	view.collapse_recursion = options->look.collapse_recursion;
@@ -61,7 +64,8 @@ static const struct option_spec table[] = {
 	{"inverted", 0, OPTION_FLAG(struct report_command_options, inverted),
 	 .help = "with --tree: from the hot functions to their callers"},
 	{"limit", 'n', OPTION_U64(struct report_command_options, limit), .argument = "ROWS",
-	 .max = 1000000, .key = "view.limit", .help = "rows of the table; 0 shows all"},
+	 .max = 1000000, .key = "view.limit",
+	 .help = "rows of the table; 0 shows all, as JSON does unless told"},
 	{"min-percent", 0, OPTION_DOUBLE(struct report_command_options, min_percent),
 	 .argument = "PCT", .max = 100, .key = "view.min_percent",
 	 .help = "with --tree: smaller parts are only counted"},

@@ -90,6 +90,9 @@ static int try_place(struct config *config, const char *path, bool is_local, str
 
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return 0;
+	/* A directory that we may not enter (HOME of another user) hides nothing of ours. */
+	if (fd < 0 && errno == EACCES && access(path, F_OK) < 0)
+		return 0;
 	if (fd < 0 || fstat(fd, &status) < 0)
 		return error_errno(err, -errno, "cannot read configuration %s", path);
 	if (is_local && geteuid() == 0 && status.st_uid != 0) {

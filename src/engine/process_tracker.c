@@ -51,6 +51,12 @@ struct known_module {
 	uint64_t map_vaddr; /* start of the mapping - bias */
 };
 
+/*
+ * The maps of a process that has ended are kept until this many more have ended:
+ * its last samples may come after the record of its end.
+ */
+#define ENDED_KEPT 64
+
 struct process_tracker {
 	struct sink *sink;
 	struct strings strings;
@@ -63,6 +69,11 @@ struct process_tracker {
 	struct id_index module_index;
 	uint32_t kernel_module; /* ID_NONE until a kernel frame needs it */
 	uint32_t next_number;
+	struct {
+		struct tracked_process *process;
+		uint32_t number; /* the process may have become another one since */
+	} ended[ENDED_KEPT];
+	size_t ended_next;
 };
 
 struct process_tracker *process_tracker_new(struct sink *sink)
@@ -229,6 +240,8 @@ static int tell_inherited_maps(struct process_tracker *tracker, struct tracked_p
 	int r = 0;
 
 	process->maps_told = true;
+	if (!process->space)
+		return 0;
 	regions = address_space_regions(process->space, &count);
 	for (i = 0; i < count && r == 0; i++)
 		r = tell_map(tracker, process, process->start_ns, &regions[i]);
@@ -460,6 +473,17 @@ void process_tracker_comm(struct process_tracker *tracker, uint64_t time_ns, pid
 	(void)new_thread(tracker, pid, tid, name);
 }
 
+/* Releases the maps of the process that ended ENDED_KEPT ends ago. */
+static void forget_oldest(struct process_tracker *tracker)
+{
+	struct tracked_process *process = tracker->ended[tracker->ended_next].process;
+
+	if (!process || process->number != tracker->ended[tracker->ended_next].number)
+		return;
+	address_space_free(process->space);
+	process->space = NULL;
+}
+
 void process_tracker_exit(struct process_tracker *tracker, pid_t pid, pid_t tid)
 {
 	struct tracked_process *process = find_process(tracker, pid);
@@ -468,8 +492,13 @@ void process_tracker_exit(struct process_tracker *tracker, pid_t pid, pid_t tid)
 	 * The leader may end before its threads: samples of those still come. The
 	 * pid is taken over when it appears in a fork again.
 	 */
-	if (process && pid == tid)
-		process->ended = true;
+	if (!process || pid != tid || process->ended)
+		return;
+	process->ended = true;
+	forget_oldest(tracker);
+	tracker->ended[tracker->ended_next].process = process;
+	tracker->ended[tracker->ended_next].number = process->number;
+	tracker->ended_next = (tracker->ended_next + 1) % ENDED_KEPT;
 }
 
 void process_tracker_map(struct process_tracker *tracker, uint64_t time_ns, pid_t pid,
@@ -540,15 +569,18 @@ int process_tracker_sample(struct process_tracker *tracker, pid_t pid, pid_t tid
 
 uint64_t tracked_process_context(const struct tracked_process *process, uint64_t time_ns)
 {
+	if (!process->space)
+		return hash_pair(process->number, UINT64_MAX);
 	return hash_pair(process->number, address_space_generation_at(process->space, time_ns));
 }
 
 struct frame tracked_process_frame(const struct tracked_process *process, uint64_t time_ns,
 				   uint64_t address)
 {
-	struct address_hit hit;
+	struct address_hit hit = {.module = MODULE_NONE, .vaddr = address};
 
-	(void)address_space_resolve(process->space, time_ns, address, &hit);
+	if (process->space)
+		(void)address_space_resolve(process->space, time_ns, address, &hit);
 	return (struct frame){.kind = FRAME_NATIVE, .a = hit.module, .b = hit.vaddr};
 }
 

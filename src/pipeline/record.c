@@ -366,6 +366,8 @@ static int set_up(struct session *session, struct error *err)
 	session_info_begin(session->writer, session->config, session->start_ns);
 	put_clocks(session, session->start_ns);
 	session->flushed_ns = session->start_ns;
+	/* A failure shows at the next flush again, when the program has its due. */
+	(void)recording_writer_begin(session->writer, err);
 	if (session->config->notice && engine_notice(session->engine)[0])
 		session->config->notice(session->config->self, engine_notice(session->engine));
 	return 0;

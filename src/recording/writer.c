@@ -257,20 +257,51 @@ static int queue_all(struct recording_writer *writer)
 	return r;
 }
 
+/* How many of the first n bytes of out are whole chunks (and the file header). */
+static size_t whole_bytes(const struct recording_writer *writer, size_t n)
+{
+	size_t whole = 0;
+
+	if (writer->file_bytes == 0) {
+		if (n < RECORDING_HEADER_BYTES)
+			return 0;
+		whole = RECORDING_HEADER_BYTES;
+	}
+	while (whole + CHUNK_HEADER_BYTES <= n) {
+		struct chunk_header header;
+		size_t next;
+
+		if (!chunk_parse_header(writer->out.data + whole, &header))
+			break;
+		next = whole + CHUNK_HEADER_BYTES + header.stored_bytes;
+		if (next > n)
+			break;
+		whole = next;
+	}
+	return whole;
+}
+
+/* After a failed write: what has arrived is cut back to its last whole chunk. */
+static int keep_what_fits(struct recording_writer *writer, int code, size_t written,
+			  struct error *err)
+{
+	writer->failure = code;
+	writer->file_bytes += whole_bytes(writer, written);
+	if (ftruncate(writer->fd, (off_t)writer->file_bytes) < 0)
+		errno = 0; /* on a pipe there is nothing to cut */
+	(void)error_errno(err, code, "cannot write %s", writer->name);
+	error_remedy(err, "what was written so far is kept; free some space or choose another "
+			  "place with -o FILE");
+	return code;
+}
+
 static int write_out(struct recording_writer *writer, struct error *err)
 {
-	int r = outfile_write_all(writer->fd, writer->out.data, writer->out.size);
+	size_t written;
+	int r = outfile_write_some(writer->fd, writer->out.data, writer->out.size, &written);
 
-	if (r < 0) {
-		writer->failure = r;
-		/* Best effort: on a pipe there is nothing to cut back. */
-		if (ftruncate(writer->fd, (off_t)writer->file_bytes) < 0)
-			errno = 0;
-		(void)error_errno(err, r, "cannot write %s", writer->name);
-		error_remedy(err, "what was written so far is kept; free some space or choose "
-				  "another place with -o FILE");
-		return r;
-	}
+	if (r < 0)
+		return keep_what_fits(writer, r, written, err);
 	writer->file_bytes += writer->out.size;
 	bytes_clear(&writer->out);
 	return 0;
@@ -327,6 +358,11 @@ static void begin_epoch(struct recording_writer *writer)
 	writer->maps_written = 0;
 	for (i = 0; i < writer->schemas.count; i++)
 		put_schema(&writer->schema_bytes, i, &writer->schemas.items[i]);
+}
+
+int recording_writer_begin(struct recording_writer *writer, struct error *err)
+{
+	return write_out(writer, err);
 }
 
 int recording_writer_flush(struct recording_writer *writer, struct error *err)

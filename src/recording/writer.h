@@ -42,6 +42,9 @@ void recording_writer_kernel_symbol(struct recording_writer *writer, uint64_t st
 void recording_writer_clock(struct recording_writer *writer, uint64_t monotonic_ns,
 			    uint64_t realtime_ns);
 
+/* Writes the file header, so that readers know the file from the start. */
+int recording_writer_begin(struct recording_writer *writer, struct error *err);
+
 /* Writes everything that waits. */
 int recording_writer_flush(struct recording_writer *writer, struct error *err);
 

@@ -296,6 +296,8 @@ static void put_head(struct picture *picture)
 			     quantity_of((int64_t)profile->duration_ns, "nanoseconds").text);
 	put_loss(out, quality->lost, taken, "lost");
 	put_loss(out, quality->unreadable, taken, "unreadable");
+	if (quality->incomplete)
+		bytes_printf(out, " · incomplete recording");
 	put_loss(out, quality->truncated, quality->samples, "truncated");
 	put_loss(out, quality->unsymbolised, quality->samples, "without symbol");
 	bytes_printf(out, "</text></g>\n");

@@ -176,6 +176,24 @@ static void put_loss(const struct report *report, uint64_t count, uint64_t of, c
 	bytes_put_u8(report->out, '\n');
 }
 
+/* A file without its end, or with parts that could not be used. */
+static void put_damage(const struct report *report)
+{
+	const struct profile_quality *quality = &report->profile->quality;
+
+	if (quality->damaged_chunks == 0 && !quality->incomplete)
+		return;
+	report_color(report, REPORT_YELLOW);
+	if (quality->damaged_chunks > 0)
+		bytes_printf(report->out, "%s parts of the file are damaged\n",
+			     quantity_count(quality->damaged_chunks).text);
+	if (quality->incomplete)
+		bytes_printf(report->out,
+			     "the recording is incomplete: it was cut off, or is still "
+			     "being written\n");
+	report_plain(report);
+}
+
 static void put_head(const struct report *report)
 {
 	const struct profile *profile = report->profile;
@@ -198,6 +216,7 @@ static void put_head(const struct report *report)
 	put_loss(report, quality->lost, taken, "were lost and are not in these numbers");
 	put_loss(report, quality->unreadable, taken,
 		 "were in damaged parts of the file and are not in these numbers");
+	put_damage(report);
 	put_loss(report, quality->truncated, quality->samples,
 		 "have stacks that were cut before their root");
 	put_loss(report, quality->unsymbolised, quality->samples, "ended in code without a name");
@@ -331,6 +350,8 @@ static void json_head(const struct report *report, struct json *json)
 	json_u64(json, "samples", quality->samples);
 	json_u64(json, "lost", quality->lost);
 	json_u64(json, "unreadable", quality->unreadable);
+	json_u64(json, "damaged_chunks", quality->damaged_chunks);
+	json_bool(json, "incomplete", quality->incomplete);
 	json_u64(json, "truncated", quality->truncated);
 	json_u64(json, "unsymbolised", quality->unsymbolised);
 	json_open_object(json, "value");

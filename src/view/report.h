@@ -6,7 +6,8 @@
  * report: a profile as text for a terminal, or as JSON for a program.
  *
  * JSON has the keys of the head (title, duration_ns, period_ns, samples, lost,
- * unreadable, truncated, unsymbolised, value {name, unit, total}) and either
+ * unreadable, damaged_chunks, incomplete, truncated, unsymbolised, value {name, unit, total}) and
+ *either
  *
  *	by, rows [{name, module, file, self, total, self_percent, total_percent,
  *	           self_samples, samples}], more         (no file but by function,

@@ -106,7 +106,7 @@ def module_paths(info):
 
 def is_truncated(info):
     """Whether the end of the file is missing."""
-    return bool(info["truncated"])
+    return not info["complete"]
 
 
 # Words that a message must contain, in lower case: the thing and the reason, or the remedy.

@@ -199,11 +199,11 @@ def test_a_killed_recorder_leaves_a_readable_file(wick):
     wick.ok("report", path)
 
 
-def test_duration_ends_the_recording_of_a_command(wick):
-    start = time.monotonic()
-    recording = wick.record(workload("spin", 20000), "-d", "0.5", status=None, timeout=15)
-    assert time.monotonic() - start < 10
-    assert contract.sample_count(recording.info()) == pytest.approx(0.5 * 997, rel=0.3)
+def test_duration_ends_the_recording_and_leaves_the_command_alone(wick):
+    recording = wick.record(workload("spin", 1500), "-d", "0.5", timeout=30)
+    assert recording.info()["duration_ns"] == pytest.approx(0.5e9, rel=0.3)
+    # It ran to its end, undisturbed, and told its truth.
+    assert recording.truth["cpu_ns"] >= 1.4e9
 
 
 def kill_group(process):

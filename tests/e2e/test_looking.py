@@ -180,5 +180,5 @@ def test_help_lists_every_command(wick):
 
 def test_every_listed_option_of_record_is_described(wick):
     text = wick.ok("record", "--help").stdout
-    for option in ("-F", "-d", "-o", "-p", "-t", "-a", "--no-children"):
+    for option in ("-F", "-d", "-o", "-p", "-t", "-a", "--[no-]children"):
         assert option in text

@@ -17,11 +17,23 @@
 #include "cli/command.h"
 #include "cli/look.h"
 
+struct demo_options {
+	unsigned int shade;
+	struct look_options look;
+};
+
+static const struct option_spec demo_table[] = {
+	{"shade", 0, OPTION_ENUM(struct demo_options, shade, "red", "green", "grey"),
+	 .help = "a word"},
+	{OPTION_GROUP(struct demo_options, look, look_option_table), .help = "Filters"},
+	OPTION_END,
+};
+
 static const struct command demo = {
 	.name = "demo",
 	.summary = "it's: a [demonstration]",
-	.options = look_option_table,
-	.options_size = sizeof(struct look_options),
+	.options = demo_table,
+	.options_size = sizeof(struct demo_options),
 	.argument_offer = OPTION_OFFER_FILE,
 };
 
@@ -103,8 +115,8 @@ static void bash_completes_what_was_begun(void **state)
 		skip();
 	assert_bash_offers("wick de", "demo");
 	assert_bash_offers("wick demo --no-k", "--no-kernel");
-	assert_bash_offers("wick demo --symbols ''", "names lines inlines");
-	assert_bash_offers("wick demo --symbols = li", "lines");
+	assert_bash_offers("wick demo --shade ''", "red green grey");
+	assert_bash_offers("wick demo --shade = gree", "green");
 	assert_bash_offers("wick demo --comm ''", "");
 	assert_bash_offers("wick --config x demo --sh", "--short-names");
 }
