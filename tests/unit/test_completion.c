@@ -53,11 +53,9 @@ static void each_script_offers_options_and_words(void **state)
 		const char *shell;
 		const char *parts[4];
 	} cases[] = {
-		{"bash", {"--no-kernel", "--symbol-path) _wick_reply -d", "'names lines inlines'"}},
-		{"zsh",
-		 {"'--no-kernel[", "_files -/'", ":(names lines inlines)'", "it'\\''s\\: a"}},
-		{"fish",
-		 {"-l no-kernel", "__fish_complete_directories", "-a 'names lines inlines'"}},
+		{"bash", {"--no-kernel", "--symbol-path) _wick_reply -d", "'red green grey'"}},
+		{"zsh", {"'--no-kernel[", "_files -/'", ":(red green grey)'", "it'\\''s\\: a"}},
+		{"fish", {"-l no-kernel", "__fish_complete_directories", "-a 'red green grey'"}},
 	};
 	size_t i;
 	size_t j;
@@ -118,7 +116,7 @@ static void bash_completes_what_was_begun(void **state)
 	assert_bash_offers("wick demo --shade ''", "red green grey");
 	assert_bash_offers("wick demo --shade = gree", "green");
 	assert_bash_offers("wick demo --comm ''", "");
-	assert_bash_offers("wick --config x demo --sh", "--short-names");
+	assert_bash_offers("wick --config x demo --sho", "--short-names");
 }
 
 int main(void)
