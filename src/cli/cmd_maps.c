@@ -25,7 +25,7 @@ struct maps_command_options {
 };
 
 struct printer {
-	struct bytes *out;
+	struct bytes out;
 	struct json json;
 	bool as_json;
 	const struct maps *maps;
@@ -56,10 +56,10 @@ static int put_region(struct printer *printer, const struct map_region *region)
 		return r;
 	build_id_format(&place.module.build_id, build_id);
 	if (!printer->as_json) {
-		bytes_printf(printer->out, "%016" PRIx64 "-%016" PRIx64 " %016" PRIx64 " %-40s ",
+		bytes_printf(&printer->out, "%016" PRIx64 "-%016" PRIx64 " %016" PRIx64 " %-40s ",
 			     region->start, region->end, place.bias, build_id[0] ? build_id : "-");
-		text_put_terminal(printer->out, name_of(region));
-		bytes_printf(printer->out, "%s%s%s%s\n",
+		text_put_terminal(&printer->out, name_of(region));
+		bytes_printf(&printer->out, "%s%s%s%s\n",
 			     region->kind == REGION_DELETED ? " (deleted)" : "",
 			     place.unread ? " (bias guessed: " : "",
 			     place.unread ? strerror(-place.unread) : "", place.unread ? ")" : "");
@@ -86,7 +86,7 @@ static int put_regions(struct printer *printer)
 	if (printer->as_json)
 		json_open_array(&printer->json, "regions");
 	else
-		bytes_printf(printer->out, "%-16s-%-16s %-16s %-40s library\n", "start", "end",
+		bytes_printf(&printer->out, "%-16s-%-16s %-16s %-40s library\n", "start", "end",
 			     "bias", "build id");
 	for (i = 0; i < printer->maps->count && r == 0; i++)
 		r = put_region(printer, &printer->maps->items[i]);
@@ -104,11 +104,11 @@ static int put_address(struct printer *printer, uint64_t address)
 	if (r < 0)
 		return r;
 	if (!printer->as_json) {
-		bytes_printf(printer->out, "0x%" PRIx64 " ", address);
-		text_put_terminal(printer->out, region ? name_of(region) : "[unknown]");
+		bytes_printf(&printer->out, "0x%" PRIx64 " ", address);
+		text_put_terminal(&printer->out, region ? name_of(region) : "[unknown]");
 		if (region)
-			bytes_printf(printer->out, "+0x%" PRIx64, address - place.bias);
-		bytes_put_u8(printer->out, '\n');
+			bytes_printf(&printer->out, "+0x%" PRIx64, address - place.bias);
+		bytes_put_u8(&printer->out, '\n');
 		return 0;
 	}
 	json_open_object(&printer->json, NULL);
@@ -144,12 +144,10 @@ static int put_addresses(struct printer *printer, int argc, char **argv)
 static int print_maps(const struct command_context *context, struct printer *printer, int argc,
 		      char **argv)
 {
-	struct bytes text = {0};
 	int status;
 	int r;
 
-	printer->out = &text;
-	json_init(&printer->json, &text, true);
+	json_init(&printer->json, &printer->out, true);
 	if (printer->as_json) {
 		json_open_object(&printer->json, NULL);
 		json_u64(&printer->json, "pid", (uint64_t)printer->pid);
@@ -159,11 +157,11 @@ static int print_maps(const struct command_context *context, struct printer *pri
 	if (printer->as_json)
 		json_close(&printer->json);
 	else if (printer->maps->bad_lines > 0)
-		bytes_printf(&text, "%zu lines of the map made no sense\n",
+		bytes_printf(&printer->out, "%zu lines of the map made no sense\n",
 			     printer->maps->bad_lines);
 	status = r < 0 ? command_failed(context, &(struct error){.text = "out of memory"})
-		       : command_print(context, &text);
-	bytes_fini(&text);
+		       : command_print(context, &printer->out);
+	bytes_fini(&printer->out);
 	return status;
 }
 

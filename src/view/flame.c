@@ -325,11 +325,10 @@ static void put_foot(struct picture *picture, uint32_t top)
 	}
 	if (layout->left_out > 0)
 		bytes_printf(out,
-			     "<text x=\"%d\" y=\"42\">%s branches narrower than %g px are not "
-			     "drawn, %s of the total</text>",
+			     "<text x=\"%d\" y=\"42\">%s branches narrower than %g px are left "
+			     "out; --min-width draws them</text>",
 			     MARGIN_PX, quantity_count(layout->left_out).text,
-			     picture->options->min_width_px,
-			     quantity_share(layout->left_out_total, layout->total).text);
+			     picture->options->min_width_px);
 	bytes_printf(out, "</g>\n");
 }
 
