@@ -132,6 +132,21 @@ static bool contains(const struct pid_list *list, pid_t id)
 	return false;
 }
 
+/* Says whose process it is when that is why it may not be watched. */
+static int refused(int code, pid_t pid, struct error *err)
+{
+	struct process_info info;
+
+	if ((code != -EACCES && code != -EPERM) || process_info_read(pid, &info, NULL) < 0 ||
+	    info.uid == geteuid())
+		return code;
+	(void)error_errno(err, code, "cannot attach to process %d (owned by %s)", (int)pid,
+			  info.user);
+	error_remedy(err, "run as root, or grant it: sudo setcap cap_perfmon,cap_sys_ptrace=ep "
+			  "$(command -v wick)");
+	return code;
+}
+
 /*
  * All threads of a process. One that starts between the listing and the opening
  * of its maker's event is found by listing again until nothing new turns up.
@@ -161,9 +176,9 @@ static int open_process(struct perf_engine *engine, pid_t pid, struct error *err
 	}
 	vec_fini(&done);
 	vec_fini(&now);
-	if (r == 0)
-		r = process_tracker_seed(engine->tracker, pid, err);
-	return r;
+	if (r < 0)
+		return refused(r, pid, err);
+	return process_tracker_seed(engine->tracker, pid, err);
 }
 
 static int open_one_thread(struct perf_engine *engine, pid_t tid, struct error *err)
@@ -174,7 +189,7 @@ static int open_one_thread(struct perf_engine *engine, pid_t tid, struct error *
 	if (r < 0)
 		return r;
 	r = open_thread(engine, tid, err);
-	return r == -ESRCH ? process_error(err, r, tid, "thread") : r;
+	return r == -ESRCH ? process_error(err, r, tid, "thread") : refused(r, tid, err);
 }
 
 static int seed_machine(struct perf_engine *engine, struct error *err)
