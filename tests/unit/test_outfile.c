@@ -61,14 +61,17 @@ static void a_failure_names_the_path_and_a_remedy(void **state)
 		assert_int_equal(outfile_write("/dev/full", "x", 1, &err), -ENOSPC);
 }
 
-static void a_created_file_is_empty_and_close_on_exec(void **state)
+static void an_opened_file_keeps_its_bytes_and_is_close_on_exec(void **state)
 {
 	const char *path = path_of("log");
+	bool created = true;
 	int fd;
 
 	assert_int_equal(outfile_write(path, "old", 3, NULL), 0);
-	fd = outfile_create(path, NULL);
+	fd = outfile_open(path, &created, NULL);
 	assert_true(fd >= 0);
+	assert_false(created);
+	assert_holds(path, "old");
 	assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
 	assert_int_equal(outfile_write_all(fd, "new", 3), 0);
 	close(fd);
@@ -92,7 +95,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_is_replaced_whole),
 		cmocka_unit_test(a_failure_names_the_path_and_a_remedy),
-		cmocka_unit_test(a_created_file_is_empty_and_close_on_exec),
+		cmocka_unit_test(an_opened_file_keeps_its_bytes_and_is_close_on_exec),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -15,6 +15,7 @@
 
 #include "recording/chunk.h"
 #include "recording/format.h"
+#include "golden.h"
 #include "recording_fixture.h"
 
 #define MANY_EPOCHS 1500
@@ -586,6 +587,25 @@ static void a_bomb_costs_bounded_memory(void **state)
 	free(payload);
 }
 
+/* The file was written by the first release of the format and is never made again. */
+static void the_first_version_stays_readable_for_ever(void **state)
+{
+	const char *path = GOLDEN_DIR "/recording-v1.wick";
+	struct dump dump = {0};
+	struct file file;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		fail_msg("cannot open %s", path);
+	file = load(fd);
+	assert_true(is_whole(read_into(&dump, file.data, file.size, 0)));
+	dump.text.size--; /* the NUL */
+	assert_golden(&dump.text, "recording-v1.txt");
+	bytes_fini(&dump.text);
+	free(file.data);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -609,6 +629,7 @@ int main(void)
 		cmocka_unit_test(overlapping_maps_are_all_repeated),
 		cmocka_unit_test(samples_that_cannot_be_coded_are_refused),
 		cmocka_unit_test(a_bomb_costs_bounded_memory),
+		cmocka_unit_test(the_first_version_stays_readable_for_ever),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
