@@ -7,15 +7,17 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "golden.h"
 #include "recording/chunk.h"
 #include "recording/format.h"
-#include "golden.h"
+#include "recording_dump.h"
 #include "recording_fixture.h"
 
 #define MANY_EPOCHS 1500
