@@ -12,8 +12,8 @@
 #include "recording/format.h"
 
 /*
- * Level 3 costs about 10 ns a sample more than level 1 and saves a tenth of the
- * bytes; higher levels save little more.
+ * In bench/recording_bench levels 1 and 3 are as fast as each other within the noise;
+ * 3 saves under one percent (2.769 against 2.787 bytes a sample).
  */
 #define ZSTD_LEVEL 3
 
