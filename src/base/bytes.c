@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as they are");
+
 void bytes_fini(struct bytes *bytes)
 {
 	free(bytes->data);
@@ -22,8 +24,12 @@ uint8_t *bytes_reserve(struct bytes *bytes, size_t n)
 {
 	size_t want = bytes->size + n;
 
-	if (bytes->failed || want < n)
+	if (bytes->failed)
 		return NULL;
+	if (want < n) {
+		bytes->failed = true;
+		return NULL;
+	}
 	if (want > bytes->capacity) {
 		size_t next = bytes->capacity ? bytes->capacity * 2 : 256;
 		uint8_t *grown;
@@ -43,9 +49,12 @@ uint8_t *bytes_reserve(struct bytes *bytes, size_t n)
 
 void bytes_put(struct bytes *bytes, const void *data, size_t n)
 {
-	uint8_t *place = bytes_reserve(bytes, n);
+	uint8_t *place;
 
-	if (!place || n == 0)
+	if (n == 0)
+		return;
+	place = bytes_reserve(bytes, n);
+	if (!place)
 		return;
 	memcpy(place, data, n);
 	bytes->size += n;
@@ -161,6 +170,8 @@ uint64_t cursor_varint_slow(struct cursor *cursor)
 	for (shift = 0; shift < 64 && cursor->at < cursor->end; shift += 7) {
 		uint8_t byte = *cursor->at++;
 
+		if (shift == 63 && byte > 1)
+			break; /* more than 64 bits */
 		value |= (uint64_t)(byte & 0x7f) << shift;
 		if (byte < 0x80)
 			return value;

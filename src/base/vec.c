@@ -8,7 +8,9 @@ int vec_grow(void **items, size_t *capacity, size_t want, size_t item_bytes)
 
 	if (next < want)
 		next = want;
-	grown = reallocarray(*items, next, item_bytes);
+	if (next > SIZE_MAX / item_bytes)
+		return -ENOMEM;
+	grown = realloc(*items, next * item_bytes);
 	if (!grown)
 		return -ENOMEM;
 	*items = grown;

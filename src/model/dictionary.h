@@ -15,6 +15,18 @@
 #include "model/stack_tree.h"
 #include "model/strings.h"
 
+/* A label by the ids of its strings. */
+struct label_pair {
+	uint32_t key;
+	uint32_t value;
+};
+
+/* label_pairs[first .. +count), sorted by the text of their keys, each key once. */
+struct label_set {
+	uint32_t first;
+	uint32_t count;
+};
+
 struct dictionary {
 	struct strings strings;
 	VEC(struct module) modules; /* text members point into strings */
@@ -22,12 +34,15 @@ struct dictionary {
 	VEC(struct thread) threads;
 	VEC(struct frame) frames;
 	struct stack_tree stacks; /* frame = index into frames */
+	VEC(struct label_pair) label_pairs;
+	VEC(struct label_set) label_sets; /* 0 is the empty set */
 
 	/* private */
 	struct id_index module_index;
 	struct id_index process_index;
 	struct id_index thread_index;
 	struct id_index frame_index;
+	struct id_index label_index;
 };
 
 int dictionary_init(struct dictionary *dictionary); /* 0 or -ENOMEM */
@@ -41,5 +56,11 @@ uint32_t dictionary_frame(struct dictionary *dictionary, struct frame frame);
 
 /* The stack of n frames, the root first. 0 is the empty stack. */
 uint32_t dictionary_stack(struct dictionary *dictionary, const struct frame *frames, size_t n);
+
+/*
+ * The set of n labels, which come in any order; of equal keys the last counts.
+ * Without labels it is 0. ID_NONE also for more than LABELS_MAX.
+ */
+uint32_t dictionary_labels(struct dictionary *dictionary, const struct label *labels, size_t n);
 
 #endif

@@ -54,6 +54,15 @@ struct thread {
 	const char *comm;
 };
 
+/* One fact about a sample, as given to a sink. */
+struct label {
+	const char *key;
+	const char *value;
+};
+
+/* More labels than this in one set are refused. */
+#define LABELS_MAX 64
+
 enum frame_kind {
 	FRAME_NATIVE = 0, /* a: module id, b: ELF vaddr; module MODULE_NONE: b is the raw address */
 	FRAME_KERNEL = 1, /* a: module id of the kernel or a kernel module, b: address */

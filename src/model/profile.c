@@ -61,9 +61,10 @@ uint32_t profile_function(struct profile *profile, const char *name, const char 
 		if (memcmp(&profile->functions.items[id], &key, sizeof(key)) == 0)
 			return id;
 	id = (uint32_t)profile->functions.count;
-	if (id_index_add(&profile->function_index, hash, id) < 0 ||
-	    vec_push(&profile->functions, key) < 0)
+	if (vec_reserve(&profile->functions, profile->functions.count + 1) < 0 ||
+	    id_index_add(&profile->function_index, hash, id) < 0)
 		return ID_NONE;
+	profile->functions.items[profile->functions.count++] = key;
 	return id;
 }
 
@@ -74,8 +75,8 @@ static bool same_location(const struct profile *profile, uint32_t id,
 
 	return known->module == key->module && known->vaddr == key->vaddr &&
 	       known->line_count == key->line_count &&
-	       memcmp(profile->lines.items + known->first_line, lines,
-		      key->line_count * sizeof(*lines)) == 0;
+	       (key->line_count == 0 || memcmp(profile->lines.items + known->first_line, lines,
+					       key->line_count * sizeof(*lines)) == 0);
 }
 
 uint32_t profile_location(struct profile *profile, const char *module, uint64_t vaddr,
@@ -99,10 +100,13 @@ uint32_t profile_location(struct profile *profile, const char *module, uint64_t 
 			return id;
 	id = (uint32_t)profile->locations.count;
 	if (vec_reserve(&profile->lines, profile->lines.count + line_count) < 0 ||
-	    id_index_add(&profile->location_index, hash, id) < 0 ||
-	    vec_push(&profile->locations, key) < 0)
+	    vec_reserve(&profile->locations, profile->locations.count + 1) < 0 ||
+	    id_index_add(&profile->location_index, hash, id) < 0)
 		return ID_NONE;
-	memcpy(profile->lines.items + profile->lines.count, lines, line_count * sizeof(*lines));
+	profile->locations.items[profile->locations.count++] = key;
+	if (line_count > 0)
+		memcpy(profile->lines.items + profile->lines.count, lines,
+		       line_count * sizeof(*lines));
 	profile->lines.count += line_count;
 	return id;
 }
@@ -126,9 +130,10 @@ uint32_t profile_thread(struct profile *profile, uint32_t pid, uint32_t tid, con
 		if (memcmp(&profile->threads.items[id], &key, sizeof(key)) == 0)
 			return id;
 	id = (uint32_t)profile->threads.count;
-	if (id_index_add(&profile->thread_index, hash, id) < 0 ||
-	    vec_push(&profile->threads, key) < 0)
+	if (vec_reserve(&profile->threads, profile->threads.count + 1) < 0 ||
+	    id_index_add(&profile->thread_index, hash, id) < 0)
 		return ID_NONE;
+	profile->threads.items[profile->threads.count++] = key;
 	return id;
 }
 
@@ -148,10 +153,11 @@ static uint32_t entry_of(struct profile *profile, uint32_t stack, uint32_t threa
 	}
 	id = (uint32_t)profile->entries.count;
 	if (vec_reserve(&profile->values, profile->values.count + profile->value_count) < 0 ||
-	    id_index_add(&profile->entry_index, hash, id) < 0 ||
-	    vec_push(&profile->entries, (struct profile_entry){.stack = stack, .thread = thread}) <
-		    0)
+	    vec_reserve(&profile->entries, profile->entries.count + 1) < 0 ||
+	    id_index_add(&profile->entry_index, hash, id) < 0)
 		return ID_NONE;
+	profile->entries.items[profile->entries.count++] =
+		(struct profile_entry){.stack = stack, .thread = thread};
 	for (i = 0; i < profile->value_count; i++)
 		profile->values.items[profile->values.count++] = 0;
 	return id;
@@ -164,7 +170,11 @@ int profile_add(struct profile *profile, uint32_t stack, uint32_t thread, const 
 
 	if (id == ID_NONE)
 		return -ENOMEM;
-	for (i = 0; i < profile->value_count; i++)
-		profile->values.items[(size_t)id * profile->value_count + i] += values[i];
+	for (i = 0; i < profile->value_count; i++) {
+		int64_t *sum = &profile->values.items[(size_t)id * profile->value_count + i];
+
+		if (__builtin_add_overflow(*sum, values[i], sum))
+			*sum = values[i] < 0 ? INT64_MIN : INT64_MAX;
+	}
 	return 0;
 }

@@ -123,7 +123,10 @@ uint32_t profile_location(struct profile *profile, const char *module, uint64_t 
 uint32_t profile_thread(struct profile *profile, uint32_t pid, uint32_t tid, const char *comm,
 			const char *process_comm);
 
-/* Adds values (value_count of them) to the entry (stack, thread). 0 or -ENOMEM. */
+/*
+ * Adds values (value_count of them) to the entry (stack, thread); sums stop at
+ * the ends of int64_t. 0 or -ENOMEM.
+ */
 int profile_add(struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values);
 
 /* Whether a location is the pseudo frame at the root of a stack that was cut. */

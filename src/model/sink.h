@@ -63,6 +63,8 @@ struct sink_ops {
 	int (*process)(void *self, const struct process *process, uint32_t *ret_id);
 	int (*thread)(void *self, const struct thread *thread, uint32_t *ret_id);
 	int (*stack)(void *self, const struct frame *frames, size_t n, uint32_t *ret_id);
+	/* At most LABELS_MAX labels in any order, else -E2BIG. Without labels the id is 0. */
+	int (*labels)(void *self, const struct label *labels, size_t n, uint32_t *ret_id);
 
 	int (*map)(void *self, const struct map_event *event, struct error *err);
 	int (*batch)(void *self, const struct sample_batch *batch, struct error *err);

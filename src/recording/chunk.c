@@ -12,8 +12,8 @@
 #include "recording/format.h"
 
 /*
- * Level 3 costs about 10 ns a sample more than level 1 and saves a tenth of the
- * bytes; higher levels save little more.
+ * In bench/recording_bench levels 1 and 3 are as fast as each other within the noise;
+ * 3 saves under one percent (2.769 against 2.787 bytes a sample).
  */
 #define ZSTD_LEVEL 3
 
@@ -45,12 +45,23 @@ static void put_header(uint8_t *place, const struct chunk_header *header)
 	bytes_put_u32(&out, CHUNK_SYNC);
 	bytes_put_u8(&out, header->type);
 	bytes_put_u8(&out, header->flags);
-	bytes_put_u16(&out, 0);
+	bytes_put_u16(&out, 0); /* place of the check */
 	bytes_put_u32(&out, header->epoch);
 	bytes_put_u32(&out, header->sequence);
 	bytes_put_u32(&out, header->stored_bytes);
 	bytes_put_u32(&out, header->raw_bytes);
 	bytes_put_u64(&out, header->checksum);
+}
+
+/* Of the header up to the checksum, with zeros in place of the check itself. */
+static uint16_t check_of(const uint8_t *place)
+{
+	uint8_t copy[CHUNK_CHECKSUM_OFFSET];
+
+	memcpy(copy, place, sizeof(copy));
+	copy[CHUNK_CHECK_OFFSET] = 0;
+	copy[CHUNK_CHECK_OFFSET + 1] = 0;
+	return (uint16_t)XXH3_64bits(copy, sizeof(copy));
 }
 
 static uint64_t checksum_of(const uint8_t *place, size_t stored_bytes)
@@ -81,9 +92,13 @@ int chunk_encode(struct chunk_codec *codec, const struct chunk_header *header, c
 		 size_t size, struct bytes *out)
 {
 	struct chunk_header full = *header;
-	uint8_t *place = bytes_reserve(out, CHUNK_HEADER_BYTES + ZSTD_compressBound(size));
+	uint16_t check;
+	uint8_t *place;
 	size_t n;
 
+	if (size > CHUNK_MAX_BYTES)
+		return -EMSGSIZE;
+	place = bytes_reserve(out, CHUNK_HEADER_BYTES + ZSTD_compressBound(size));
 	if (!place)
 		return -ENOMEM;
 	n = try_compress(codec, payload, size, place + CHUNK_HEADER_BYTES);
@@ -94,8 +109,10 @@ int chunk_encode(struct chunk_codec *codec, const struct chunk_header *header, c
 	full.stored_bytes = (uint32_t)(n > 0 ? n : size);
 	full.raw_bytes = (uint32_t)size;
 	put_header(place, &full);
+	check = check_of(place);
+	memcpy(place + CHUNK_CHECK_OFFSET, &check, sizeof(check));
 	full.checksum = checksum_of(place, full.stored_bytes);
-	put_header(place, &full);
+	memcpy(place + CHUNK_CHECKSUM_OFFSET, &full.checksum, sizeof(full.checksum));
 	out->size += CHUNK_HEADER_BYTES + full.stored_bytes;
 	return 0;
 }
@@ -104,18 +121,18 @@ bool chunk_parse_header(const uint8_t *place, struct chunk_header *ret)
 {
 	struct cursor in = cursor_of(place, CHUNK_HEADER_BYTES);
 	uint32_t sync = cursor_u32(&in);
-	uint16_t zero;
+	uint16_t check;
 
 	ret->type = cursor_u8(&in);
 	ret->flags = cursor_u8(&in);
-	zero = cursor_u16(&in);
+	check = cursor_u16(&in);
 	ret->epoch = cursor_u32(&in);
 	ret->sequence = cursor_u32(&in);
 	ret->stored_bytes = cursor_u32(&in);
 	ret->raw_bytes = cursor_u32(&in);
 	ret->checksum = cursor_u64(&in);
-	return sync == CHUNK_SYNC && zero == 0 && ret->stored_bytes <= CHUNK_MAX_STORED &&
-	       ret->raw_bytes <= CHUNK_MAX_RAW;
+	return sync == CHUNK_SYNC && ret->stored_bytes <= CHUNK_MAX_BYTES &&
+	       ret->raw_bytes <= CHUNK_MAX_BYTES && check == check_of(place);
 }
 
 bool chunk_verify(const uint8_t *place, const struct chunk_header *header)
@@ -131,12 +148,14 @@ int chunk_decode(struct chunk_codec *codec, const uint8_t *place, const struct c
 	size_t n;
 
 	if (!(header->flags & CHUNK_ZSTD)) {
+		if (header->raw_bytes != header->stored_bytes)
+			return -EBADMSG;
 		*ret_data = payload;
 		*ret_size = header->stored_bytes;
 		return 0;
 	}
 	bytes_clear(&codec->scratch);
-	room = bytes_reserve(&codec->scratch, header->raw_bytes);
+	room = bytes_reserve(&codec->scratch, (size_t)header->raw_bytes + 1); /* never NULL for 0 */
 	if (!codec->inflate)
 		codec->inflate = ZSTD_createDCtx();
 	if (!room || !codec->inflate)

@@ -27,7 +27,8 @@ void chunk_codec_free(struct chunk_codec *codec);
 
 /*
  * Appends a whole chunk to out. header gives type, flags (CHUNK_MUST_UNDERSTAND
- * or 0), epoch and sequence; the rest is filled in. Returns 0 or -ENOMEM.
+ * or 0), epoch and sequence; the rest is filled in. Returns 0, -ENOMEM, or
+ * -EMSGSIZE beyond CHUNK_MAX_BYTES.
  */
 int chunk_encode(struct chunk_codec *codec, const struct chunk_header *header, const void *payload,
 		 size_t size, struct bytes *out);

@@ -7,12 +7,9 @@
 #include "base/bytes.h"
 #include "recording/format.h"
 
-/* Numbers that a damaged or hostile file may leave out before we stop believing it. */
-#define MAX_HOLE (16u << 20)
-
 int dictionary_decoder_init(struct dictionary_decoder *decoder, struct dictionary *target)
 {
-	*decoder = (struct dictionary_decoder){.target = target};
+	*decoder = (struct dictionary_decoder){.target = target, .max_entries = UINT64_MAX};
 	return dictionary_decoder_reset(decoder);
 }
 
@@ -25,6 +22,7 @@ void dictionary_decoder_fini(struct dictionary_decoder *decoder)
 	vec_fini(&decoder->frames.ids);
 	vec_fini(&decoder->nodes.ids);
 	vec_fini(&decoder->stacks.ids);
+	vec_fini(&decoder->labels.ids);
 }
 
 int dictionary_decoder_reset(struct dictionary_decoder *decoder)
@@ -36,6 +34,7 @@ int dictionary_decoder_reset(struct dictionary_decoder *decoder)
 	decoder->frames.ids.count = 0;
 	decoder->nodes.ids.count = 0;
 	decoder->stacks.ids.count = 0;
+	decoder->labels.ids.count = 0;
 	return vec_push(&decoder->nodes.ids, 0);
 }
 
@@ -45,23 +44,32 @@ int dictionary_decoder_reset(struct dictionary_decoder *decoder)
  */
 static int number_map_seek(struct number_map *map, uint64_t first)
 {
-	if (first < map->ids.count || first - map->ids.count > MAX_HOLE)
+	if (first < map->ids.count || first > EPOCH_MAX_NUMBERS)
 		return -EBADMSG;
+	if (vec_reserve(&map->ids, first) < 0)
+		return -ENOMEM;
 	while (map->ids.count < first)
-		if (vec_push(&map->ids, ID_NONE) < 0)
-			return -ENOMEM;
+		map->ids.items[map->ids.count++] = ID_NONE;
 	return 0;
+}
+
+/* Gives an id the next number. */
+static int number_map_add(struct dictionary_decoder *decoder, struct number_map *map, uint32_t id)
+{
+	if (map->ids.count >= EPOCH_MAX_NUMBERS || ++decoder->entries > decoder->max_entries)
+		return -EBADMSG;
+	return vec_push(&map->ids, id);
 }
 
 static int decode_string(struct dictionary_decoder *decoder, struct cursor *in)
 {
-	size_t n = cursor_varint_max(in, CHUNK_MAX_RAW);
+	size_t n = cursor_varint_max(in, CHUNK_MAX_BYTES);
 	const uint8_t *text = cursor_take(in, n);
 
 	if (!text)
 		return -EBADMSG;
-	return vec_push(&decoder->strings.ids,
-			strings_add_n(&decoder->target->strings, (const char *)text, n));
+	return number_map_add(decoder, &decoder->strings,
+			      strings_add_n(&decoder->target->strings, (const char *)text, n));
 }
 
 /* The text of a string number; what is not known reads as empty. */
@@ -72,27 +80,28 @@ static const char *string_of(const struct dictionary_decoder *decoder, uint64_t 
 
 static int decode_process(struct dictionary_decoder *decoder, struct cursor *in)
 {
-	struct process process = {
-		.pid = (uint32_t)cursor_varint_max(in, UINT32_MAX),
-		.parent_pid = (uint32_t)cursor_varint_max(in, UINT32_MAX),
-		.start_ns = cursor_varint(in),
-		.exec_count = (uint32_t)cursor_varint_max(in, UINT32_MAX),
-	};
+	struct process process = {0};
 
+	process.pid = (uint32_t)cursor_varint_max(in, UINT32_MAX);
+	process.parent_pid = (uint32_t)cursor_varint_max(in, UINT32_MAX);
+	process.start_ns = cursor_varint(in);
+	process.exec_count = (uint32_t)cursor_varint_max(in, UINT32_MAX);
 	process.comm = string_of(decoder, cursor_varint(in));
 	process.executable = string_of(decoder, cursor_varint(in));
 	if (in->failed)
 		return -EBADMSG;
-	return vec_push(&decoder->processes.ids, dictionary_process(decoder->target, &process));
+	return number_map_add(decoder, &decoder->processes,
+			      dictionary_process(decoder->target, &process));
 }
 
 static int decode_module(struct dictionary_decoder *decoder, struct cursor *in)
 {
 	struct module module = {.kind = (enum module_kind)cursor_varint_max(in, UINT8_MAX)};
+	uint64_t path = cursor_varint(in);
 	const uint8_t *build_id;
 	uint64_t owner;
+	bool lost;
 
-	module.path = string_of(decoder, cursor_varint(in));
 	module.build_id.size = (uint8_t)cursor_varint_max(in, BUILD_ID_MAX);
 	build_id = cursor_take(in, module.build_id.size);
 	if (build_id)
@@ -106,7 +115,11 @@ static int decode_module(struct dictionary_decoder *decoder, struct cursor *in)
 		module.owner = number_map_get(&decoder->processes, owner);
 	if (in->failed)
 		return -EBADMSG;
-	return vec_push(&decoder->modules.ids, dictionary_module(decoder->target, &module));
+	/* Part of its identity is missing: it would be taken for another one. */
+	lost = module.owner == ID_NONE || number_map_get(&decoder->strings, path) == ID_NONE;
+	module.path = string_of(decoder, path);
+	return number_map_add(decoder, &decoder->modules,
+			      lost ? ID_NONE : dictionary_module(decoder->target, &module));
 }
 
 static int decode_thread(struct dictionary_decoder *decoder, struct cursor *in)
@@ -117,9 +130,9 @@ static int decode_thread(struct dictionary_decoder *decoder, struct cursor *in)
 	thread.comm = string_of(decoder, cursor_varint(in));
 	if (in->failed)
 		return -EBADMSG;
-	return vec_push(&decoder->threads.ids,
-			thread.process == ID_NONE ? ID_NONE
-						  : dictionary_thread(decoder->target, &thread));
+	return number_map_add(
+		decoder, &decoder->threads,
+		thread.process == ID_NONE ? ID_NONE : dictionary_thread(decoder->target, &thread));
 }
 
 /* One frame from its (module, kind) code and address; ID_NONE when its module is lost. */
@@ -148,16 +161,21 @@ static int decode_frames(struct dictionary_decoder *decoder, struct cursor *in, 
 		(void)cursor_varint(in); /* addresses follow after all codes */
 	for (i = 0; i < count && r == 0 && !in->failed; i++) {
 		uint64_t code = cursor_varint(&codes);
-		uint64_t module = code >> 3; /* number + 1; MODULE_NONE wraps to 0 or beyond */
-		bool has_module = (code & 7) <= FRAME_KERNEL && module <= UINT32_MAX;
-		size_t slot = has_module && module <= decoder->modules.ids.count ? module : 0;
+		uint64_t delta = (uint64_t)zigzag_decode(cursor_varint(in)) << shift;
+		uint64_t module = code >> 3; /* number + 1; 2^32 for MODULE_NONE */
+		size_t slot = (code & 7) <= FRAME_KERNEL && module <= UINT32_MAX ? module : 0;
 
+		if (slot > decoder->modules.ids.count) { /* the module is lost: so is the frame */
+			r = number_map_add(decoder, &decoder->frames, ID_NONE);
+			continue;
+		}
 		while (last.count <= slot && r == 0)
 			r = vec_push(&last, 0);
 		if (r < 0)
 			break;
-		last.items[slot] += (uint64_t)zigzag_decode(cursor_varint(in)) << shift;
-		r = vec_push(&decoder->frames.ids, make_frame(decoder, code, last.items[slot]));
+		last.items[slot] += delta;
+		r = number_map_add(decoder, &decoder->frames,
+				   make_frame(decoder, code, last.items[slot]));
 	}
 	vec_fini(&last);
 	return in->failed ? -EBADMSG : r;
@@ -169,6 +187,7 @@ static int decode_stack(struct dictionary_decoder *decoder, uint64_t attach, uin
 {
 	uint32_t node = number_map_get(&decoder->nodes, attach);
 	uint64_t i;
+	int r;
 
 	for (i = 0; i < count; i++) {
 		uint64_t code = cursor_varint(nodes);
@@ -180,19 +199,20 @@ static int decode_stack(struct dictionary_decoder *decoder, uint64_t attach, uin
 		node = node == ID_NONE || frame == ID_NONE
 			       ? ID_NONE
 			       : stack_tree_child(&decoder->target->stacks, node, frame);
-		if (vec_push(&decoder->nodes.ids, node) < 0)
-			return -ENOMEM;
+		r = number_map_add(decoder, &decoder->nodes, node);
+		if (r < 0)
+			return r;
 	}
-	return vec_push(&decoder->stacks.ids, node);
+	return number_map_add(decoder, &decoder->stacks, node);
 }
 
 static int decode_stacks(struct dictionary_decoder *decoder, struct cursor *in, uint64_t count)
 {
 	uint64_t first_node = cursor_varint_max(in, UINT32_MAX);
 	uint32_t next_frame = (uint32_t)cursor_varint_max(in, UINT32_MAX);
-	size_t attach_size = cursor_varint_max(in, CHUNK_MAX_RAW);
+	size_t attach_size = cursor_varint_max(in, CHUNK_MAX_BYTES);
 	const uint8_t *attach_data = cursor_take(in, attach_size);
-	size_t counts_size = cursor_varint_max(in, CHUNK_MAX_RAW);
+	size_t counts_size = cursor_varint_max(in, CHUNK_MAX_BYTES);
 	const uint8_t *counts_data = cursor_take(in, counts_size);
 	struct cursor attach;
 	struct cursor counts;
@@ -214,6 +234,27 @@ static int decode_stacks(struct dictionary_decoder *decoder, struct cursor *in, 
 		r = decode_stack(decoder, newest - distance, n, in, &next_frame);
 	}
 	return r;
+}
+
+static int decode_labels(struct dictionary_decoder *decoder, struct cursor *in)
+{
+	size_t n = cursor_varint_max(in, LABELS_MAX);
+	struct label labels[LABELS_MAX];
+	bool lost = false;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		uint32_t key = number_map_get(&decoder->strings, cursor_varint(in));
+		uint32_t value = number_map_get(&decoder->strings, cursor_varint(in));
+
+		lost = lost || key == ID_NONE || value == ID_NONE;
+		labels[i].key = strings_get(&decoder->target->strings, key);
+		labels[i].value = strings_get(&decoder->target->strings, value);
+	}
+	if (in->failed)
+		return -EBADMSG;
+	return number_map_add(decoder, &decoder->labels,
+			      lost ? ID_NONE : dictionary_labels(decoder->target, labels, n));
 }
 
 static int decode_each(struct dictionary_decoder *decoder, struct cursor *in, uint64_t count,
@@ -239,10 +280,11 @@ static int decode_section(struct dictionary_decoder *decoder, uint8_t id, uint64
 				       decode_process},
 		[SECTION_MODULES] = {offsetof(struct dictionary_decoder, modules), decode_module},
 		[SECTION_THREADS] = {offsetof(struct dictionary_decoder, threads), decode_thread},
+		[SECTION_LABELS] = {offsetof(struct dictionary_decoder, labels), decode_labels},
 	};
 	int r;
 
-	if (id > 0 && id < ARRAY_SIZE(simple)) {
+	if (id < ARRAY_SIZE(simple) && simple[id].decode) {
 		r = number_map_seek((struct number_map *)((char *)decoder + simple[id].map), first);
 		return r < 0 ? r : decode_each(decoder, in, count, simple[id].decode);
 	}
@@ -264,8 +306,8 @@ int dictionary_decoder_run(struct dictionary_decoder *decoder, const uint8_t *da
 	while (cursor_left(&in) > 0) {
 		uint8_t id = cursor_u8(&in);
 		uint64_t first = cursor_varint_max(&in, UINT32_MAX);
-		uint64_t count = cursor_varint_max(&in, CHUNK_MAX_RAW);
-		size_t n = cursor_varint_max(&in, CHUNK_MAX_RAW);
+		uint64_t count = cursor_varint_max(&in, CHUNK_MAX_BYTES);
+		size_t n = cursor_varint_max(&in, CHUNK_MAX_BYTES);
 		const uint8_t *section_data = cursor_take(&in, n);
 		struct cursor section;
 		int r;

@@ -28,6 +28,9 @@ struct dictionary_decoder {
 	struct number_map frames;
 	struct number_map nodes; /* nodes.ids[0] is the empty stack */
 	struct number_map stacks;
+	struct number_map labels; /* without the empty set, which every epoch has */
+	uint64_t entries;         /* read so far, over all epochs */
+	uint64_t max_entries;     /* set by the owner: more are an attack on our memory */
 };
 
 int dictionary_decoder_init(struct dictionary_decoder *decoder, struct dictionary *target);
@@ -38,6 +41,16 @@ int dictionary_decoder_reset(struct dictionary_decoder *decoder);
 
 /* Reads a chunk's payload. Returns 0, -EBADMSG (nothing more is taken from it), -ENOMEM. */
 int dictionary_decoder_run(struct dictionary_decoder *decoder, const uint8_t *data, size_t size);
+
+/* The id of an epoch's label set, where 0 is the empty one. */
+static inline uint32_t dictionary_decoder_labels(const struct dictionary_decoder *decoder,
+						 uint32_t number)
+{
+	if (number == 0)
+		return 0;
+	return number - 1 < decoder->labels.ids.count ? decoder->labels.ids.items[number - 1]
+						      : ID_NONE;
+}
 
 /* The id of an epoch's number, ID_NONE when it is not known. */
 static inline uint32_t number_map_get(const struct number_map *map, uint64_t number)

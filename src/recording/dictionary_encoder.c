@@ -20,6 +20,8 @@ void dictionary_encoder_fini(struct dictionary_encoder *encoder)
 	vec_fini(&encoder->frames.ids);
 	vec_fini(&encoder->nodes.ids);
 	vec_fini(&encoder->stacks.ids);
+	vec_fini(&encoder->labels.ids);
+	vec_fini(&encoder->path);
 	vec_fini(&encoder->new_frames);
 	bytes_fini(&encoder->string_bytes);
 	bytes_fini(&encoder->process_bytes);
@@ -28,6 +30,7 @@ void dictionary_encoder_fini(struct dictionary_encoder *encoder)
 	bytes_fini(&encoder->attach_bytes);
 	bytes_fini(&encoder->count_bytes);
 	bytes_fini(&encoder->node_bytes);
+	bytes_fini(&encoder->label_bytes);
 }
 
 static void id_map_reset(struct id_map *map)
@@ -46,12 +49,7 @@ void dictionary_encoder_reset(struct dictionary_encoder *encoder)
 	id_map_reset(&encoder->frames);
 	id_map_reset(&encoder->nodes);
 	id_map_reset(&encoder->stacks);
-}
-
-/* The epoch number of a session id, ID_NONE when it has none yet. */
-static uint32_t id_map_get(const struct id_map *map, uint32_t id)
-{
-	return id < map->ids.count ? map->ids.items[id] - 1 : ID_NONE;
+	id_map_reset(&encoder->labels);
 }
 
 /* Gives the session id the next epoch number. */
@@ -72,19 +70,26 @@ static uint32_t id_map_number(struct dictionary_encoder *encoder, struct id_map 
 	return map->next - 1;
 }
 
+static uint32_t put_string_id(struct dictionary_encoder *encoder, uint32_t id)
+{
+	const char *text = strings_get(&encoder->source->strings, id);
+	uint32_t number = id_map_get(&encoder->strings, id);
+
+	if (number != ID_NONE)
+		return number;
+	bytes_put_string(&encoder->string_bytes, text, strnlen(text, RECORDING_MAX_TEXT));
+	return id_map_number(encoder, &encoder->strings, id);
+}
+
 static uint32_t put_string(struct dictionary_encoder *encoder, const char *text)
 {
 	uint32_t id = strings_add(&encoder->source->strings, text);
-	uint32_t number = id_map_get(&encoder->strings, id);
 
 	if (id == ID_NONE) {
 		encoder->failed = true;
 		return 0;
 	}
-	if (number != ID_NONE)
-		return number;
-	bytes_put_string(&encoder->string_bytes, text, strlen(text));
-	return id_map_number(encoder, &encoder->strings, id);
+	return put_string_id(encoder, id);
 }
 
 uint32_t dictionary_encoder_process(struct dictionary_encoder *encoder, uint32_t process)
@@ -126,14 +131,11 @@ uint32_t dictionary_encoder_module(struct dictionary_encoder *encoder, uint32_t 
 	return id_map_number(encoder, &encoder->modules, module);
 }
 
-uint32_t dictionary_encoder_thread(struct dictionary_encoder *encoder, uint32_t thread)
+uint32_t dictionary_encoder_new_thread(struct dictionary_encoder *encoder, uint32_t thread)
 {
 	const struct thread *item = &encoder->source->threads.items[thread];
-	uint32_t number = id_map_get(&encoder->threads, thread);
 	struct bytes *out = &encoder->thread_bytes;
 
-	if (number != ID_NONE)
-		return number;
 	bytes_put_varint(out, dictionary_encoder_process(encoder, item->process));
 	bytes_put_varint(out, item->tid);
 	bytes_put_varint(out, put_string(encoder, item->comm));
@@ -164,35 +166,47 @@ static void put_frame_reference(struct dictionary_encoder *encoder, uint32_t fra
 	bytes_put_u8(&encoder->node_bytes, 0);
 }
 
-/* Stacks deeper than this are cut by every source. */
-#define MAX_DEPTH 4096
-
-uint32_t dictionary_encoder_stack(struct dictionary_encoder *encoder, uint32_t node)
+uint32_t dictionary_encoder_new_stack(struct dictionary_encoder *encoder, uint32_t node)
 {
 	const struct stack_node *nodes = encoder->source->stacks.nodes.items;
-	uint32_t number = id_map_get(&encoder->stacks, node);
-	uint32_t path[MAX_DEPTH];
 	uint32_t attach = node;
 	uint32_t known;
-	size_t n = 0;
 	size_t i;
 
-	if (number != ID_NONE)
-		return number;
 	/* Up to an ancestor that the epoch has, then down again with what is new. */
-	while (attach != 0 && id_map_get(&encoder->nodes, attach) == ID_NONE && n < MAX_DEPTH) {
-		path[n++] = attach;
+	encoder->path.count = 0;
+	while (attach != 0 && id_map_get(&encoder->nodes, attach) == ID_NONE) {
+		if (vec_push(&encoder->path, attach) < 0) {
+			encoder->failed = true;
+			return 0;
+		}
 		attach = nodes[attach].parent;
 	}
 	/* Epoch nodes are numbered from 1; 0 is the empty stack. */
 	known = attach == 0 ? 0 : id_map_get(&encoder->nodes, attach) + 1;
 	bytes_put_varint(&encoder->attach_bytes, encoder->nodes.next - known);
-	bytes_put_varint(&encoder->count_bytes, n);
-	for (i = n; i-- > 0;) {
-		put_frame_reference(encoder, nodes[path[i]].frame);
-		(void)id_map_number(encoder, &encoder->nodes, path[i]);
+	bytes_put_varint(&encoder->count_bytes, encoder->path.count);
+	for (i = encoder->path.count; i-- > 0;) {
+		put_frame_reference(encoder, nodes[encoder->path.items[i]].frame);
+		(void)id_map_number(encoder, &encoder->nodes, encoder->path.items[i]);
 	}
 	return id_map_number(encoder, &encoder->stacks, node);
+}
+
+uint32_t dictionary_encoder_new_labels(struct dictionary_encoder *encoder, uint32_t set)
+{
+	struct label_set item = encoder->source->label_sets.items[set];
+	struct bytes *out = &encoder->label_bytes;
+	uint32_t i;
+
+	bytes_put_varint(out, item.count);
+	for (i = item.first; i < item.first + item.count; i++) {
+		struct label_pair pair = encoder->source->label_pairs.items[i];
+
+		bytes_put_varint(out, put_string_id(encoder, pair.key));
+		bytes_put_varint(out, put_string_id(encoder, pair.value));
+	}
+	return id_map_number(encoder, &encoder->labels, set);
 }
 
 static void put_section(struct bytes *out, enum dictionary_section id, struct id_map *map,
@@ -272,7 +286,22 @@ size_t dictionary_encoder_pending(const struct dictionary_encoder *encoder)
 	return encoder->string_bytes.size + encoder->process_bytes.size +
 	       encoder->module_bytes.size + encoder->thread_bytes.size +
 	       encoder->new_frames.count * 6 + encoder->attach_bytes.size +
-	       encoder->count_bytes.size + encoder->node_bytes.size;
+	       encoder->count_bytes.size + encoder->node_bytes.size + encoder->label_bytes.size;
+}
+
+uint32_t dictionary_encoder_numbers(const struct dictionary_encoder *encoder)
+{
+	const uint32_t numbers[] = {
+		encoder->strings.next, encoder->processes.next, encoder->modules.next,
+		encoder->threads.next, encoder->frames.next,    encoder->nodes.next,
+		encoder->labels.next,
+	};
+	uint32_t most = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(numbers); i++)
+		most = numbers[i] > most ? numbers[i] : most;
+	return most;
 }
 
 int dictionary_encoder_flush(struct dictionary_encoder *encoder, struct bytes *out)
@@ -294,6 +323,7 @@ int dictionary_encoder_flush(struct dictionary_encoder *encoder, struct bytes *o
 	encode_stacks(encoder, first_node, first_frame, &section);
 	put_section(out, SECTION_STACKS, &encoder->stacks, &section);
 	encoder->nodes.flushed = encoder->nodes.next;
+	put_section(out, SECTION_LABELS, &encoder->labels, &encoder->label_bytes);
 	bytes_fini(&section);
 	if (encoder->failed || out->failed)
 		return -ENOMEM;

@@ -33,6 +33,7 @@ struct dictionary_encoder {
 	struct id_map frames;
 	struct id_map nodes;  /* of the stack tree */
 	struct id_map stacks; /* nodes that samples end in */
+	struct id_map labels;
 
 	struct bytes string_bytes;
 	struct bytes process_bytes;
@@ -42,7 +43,9 @@ struct dictionary_encoder {
 	struct bytes attach_bytes;
 	struct bytes count_bytes;
 	struct bytes node_bytes;
-	bool failed; /* out of memory: shows in the flush */
+	struct bytes label_bytes;
+	VEC(uint32_t) path; /* scratch */
+	bool failed;        /* out of memory: shows in the flush */
 };
 
 void dictionary_encoder_init(struct dictionary_encoder *encoder, struct dictionary *source);
@@ -53,8 +56,43 @@ void dictionary_encoder_reset(struct dictionary_encoder *encoder);
 
 uint32_t dictionary_encoder_process(struct dictionary_encoder *encoder, uint32_t process);
 uint32_t dictionary_encoder_module(struct dictionary_encoder *encoder, uint32_t module);
-uint32_t dictionary_encoder_thread(struct dictionary_encoder *encoder, uint32_t thread);
-uint32_t dictionary_encoder_stack(struct dictionary_encoder *encoder, uint32_t node);
+
+/* Makes a number for what has none in the epoch yet; for the inline functions below. */
+uint32_t dictionary_encoder_new_thread(struct dictionary_encoder *encoder, uint32_t thread);
+uint32_t dictionary_encoder_new_stack(struct dictionary_encoder *encoder, uint32_t node);
+uint32_t dictionary_encoder_new_labels(struct dictionary_encoder *encoder, uint32_t set);
+
+/* The epoch number of a session id, ID_NONE when it has none yet. */
+static inline uint32_t id_map_get(const struct id_map *map, uint32_t id)
+{
+	return id < map->ids.count ? map->ids.items[id] - 1 : ID_NONE;
+}
+
+static inline uint32_t dictionary_encoder_thread(struct dictionary_encoder *encoder,
+						 uint32_t thread)
+{
+	uint32_t number = id_map_get(&encoder->threads, thread);
+
+	return number != ID_NONE ? number : dictionary_encoder_new_thread(encoder, thread);
+}
+
+static inline uint32_t dictionary_encoder_stack(struct dictionary_encoder *encoder, uint32_t node)
+{
+	uint32_t number = id_map_get(&encoder->stacks, node);
+
+	return number != ID_NONE ? number : dictionary_encoder_new_stack(encoder, node);
+}
+
+/* 0 is the empty set; the others count from 1. */
+static inline uint32_t dictionary_encoder_labels(struct dictionary_encoder *encoder, uint32_t set)
+{
+	uint32_t number;
+
+	if (set == 0)
+		return 0;
+	number = id_map_get(&encoder->labels, set);
+	return 1 + (number != ID_NONE ? number : dictionary_encoder_new_labels(encoder, set));
+}
 
 /*
  * Appends the payload of a dictionary chunk. Returns 1 when there was something
@@ -64,5 +102,8 @@ int dictionary_encoder_flush(struct dictionary_encoder *encoder, struct bytes *o
 
 /* Bytes that wait for the flush, roughly. */
 size_t dictionary_encoder_pending(const struct dictionary_encoder *encoder);
+
+/* Numbers that the epoch's longest dictionary has given. */
+uint32_t dictionary_encoder_numbers(const struct dictionary_encoder *encoder);
 
 #endif

@@ -7,11 +7,11 @@
  *
  *	file   := header chunk*
  *	header := magic[8] major:u16 minor:u16 zero:u32
- *	chunk  := sync:u32 type:u8 flags:u8 zero:u16 epoch:u32 sequence:u32
+ *	chunk  := sync:u32 type:u8 flags:u8 check:u16 epoch:u32 sequence:u32
  *	          stored:u32 raw:u32 checksum:u64 payload[stored]
  *
- * All numbers are little-endian. The checksum is XXH3-64 over the header before
- * it and the payload.
+ * All numbers are little-endian. check covers the header alone, so that a length
+ * can be trusted before the payload is there; checksum covers both.
  */
 
 #include <stdint.h>
@@ -24,11 +24,16 @@
 
 #define CHUNK_SYNC 0x4b494357u /* "WCIK" */
 #define CHUNK_HEADER_BYTES 32u
+#define CHUNK_CHECK_OFFSET 6u
 #define CHUNK_CHECKSUM_OFFSET 24u
 
-/* A reader refuses larger chunks: they are damage or an attack. */
-#define CHUNK_MAX_STORED (16u << 20)
-#define CHUNK_MAX_RAW (64u << 20)
+/* A reader refuses more: it is damage or an attack. */
+#define CHUNK_MAX_BYTES (16u << 20) /* of a payload, stored and raw */
+#define CHUNK_MAX_SAMPLES 65536u
+#define RECORDING_MAX_SCHEMAS 256u
+
+/* Longer texts are cut by the writer. */
+#define RECORDING_MAX_TEXT 65536u
 
 enum chunk_type {
 	CHUNK_INFO = 1,       /* key/value pairs about the session; later ones win */
@@ -55,6 +60,7 @@ enum dictionary_section {
 	SECTION_THREADS = 4,
 	SECTION_FRAMES = 5,
 	SECTION_STACKS = 6,
+	SECTION_LABELS = 7,
 };
 
 enum sample_column {
@@ -63,7 +69,7 @@ enum sample_column {
 	COLUMN_TIME = 3,   /* ticks since the cpu's last sample - period, zigzag */
 	COLUMN_THREAD = 4, /* 0: as the cpu's last sample; else thread + 1 */
 	COLUMN_WEIGHT = 5, /* 0: as the sample before; else weight + 1 */
-	COLUMN_LABELS = 6, /* 0: as the sample before; else label set + 1 */
+	COLUMN_LABELS = 6, /* 0: as the sample before; else label set + 1 (set 0: no labels) */
 };
 
 /* One tick of COLUMN_TIME. Finer steps cost a byte a sample and show nothing. */
@@ -71,6 +77,8 @@ enum sample_column {
 
 /* Dictionaries start anew after this many stored bytes: a reader can join there. */
 #define EPOCH_BYTES (64ull << 20)
+/* No dictionary of an epoch has more entries. */
+#define EPOCH_MAX_NUMBERS (8u << 20)
 
 /* CPUs that a reader keeps state for; the kernel's own limit is 8192. */
 #define RECORDING_MAX_CPUS 65536u

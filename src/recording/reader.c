@@ -4,40 +4,45 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "model/dictionary.h"
 #include "recording/chunk.h"
+#include "recording/chunk_source.h"
 #include "recording/dictionary_decoder.h"
 #include "recording/format.h"
 #include "recording/sample_codec.h"
 
-#define READ_BYTES (256u << 10)
-/* A file of nothing but fake chunk starts must not cost a checksum of megabytes each. */
-#define MAX_FALSE_STARTS 64u
+/*
+ * Dictionary entries that are believed for each byte of the file, and before any.
+ * An entry takes a byte or so even when compressed; only an attack on our memory
+ * has many more.
+ */
+#define ENTRIES_A_BYTE 64u
+#define FREE_ENTRIES (1u << 20)
+
+/* Returned by what calls the visitor, when that wants to stop. */
+#define STOPPED 1
 
 struct recording_reader {
-	int fd;
+	struct chunk_source source;
 	char *name;
 	unsigned int major;
 	unsigned int minor;
 
-	uint8_t *buffer; /* [start, end) has not been used yet */
-	size_t start;
-	size_t end;
-	size_t capacity;
 	bool header_done;
-	bool hunting; /* after damage: look for the next chunk that verifies */
+	int stopped; /* what the visitor said */
 
 	struct chunk_codec *codec;
 	struct dictionary dictionary;
 	struct dictionary_decoder decoder;
 	struct sample_decoder samples;
 	uint32_t epoch;
-	uint64_t next_sample; /* number of the next sample if none is missing */
+	uint64_t next_sequence; /* of the next chunk if none is missing */
+	uint64_t next_sample;   /* number of the next sample if none is missing */
+	bool known_schemas[RECORDING_MAX_SCHEMAS];
 
 	/* columns of the batch that is handed out */
 	VEC(uint32_t) stack;
@@ -64,7 +69,7 @@ int recording_reader_open(int fd, const char *name, struct recording_reader **re
 
 	if (!reader)
 		return error_set(err, -ENOMEM, "out of memory");
-	reader->fd = -1;
+	reader->source.fd = -1;
 	reader->name = strdup(name);
 	reader->codec = chunk_codec_new();
 	if (!reader->name || !reader->codec || dictionary_init(&reader->dictionary) < 0 ||
@@ -72,8 +77,29 @@ int recording_reader_open(int fd, const char *name, struct recording_reader **re
 		recording_reader_free(reader);
 		return error_set(err, -ENOMEM, "out of memory");
 	}
-	reader->fd = fd;
+	reader->source.fd = fd;
 	*ret = reader;
+	return 0;
+}
+
+int recording_reader_open_memory(const void *data, size_t size, const char *name,
+				 struct recording_reader **ret, struct error *err)
+{
+	uint8_t *copy = malloc(size + 1);
+	int r;
+
+	if (!copy)
+		return error_set(err, -ENOMEM, "out of memory");
+	r = recording_reader_open(-1, name, ret, err);
+	if (r < 0) {
+		free(copy);
+		return r;
+	}
+	if (size > 0)
+		memcpy(copy, data, size);
+	(*ret)->source.buffer = copy;
+	(*ret)->source.end = size;
+	(*ret)->source.capacity = size + 1;
 	return 0;
 }
 
@@ -83,10 +109,8 @@ void recording_reader_free(struct recording_reader *reader)
 
 	if (!reader)
 		return;
-	if (reader->fd >= 0)
-		(void)close(reader->fd); /* only read from */
+	chunk_source_fini(&reader->source);
 	free(reader->name);
-	free(reader->buffer);
 	chunk_codec_free(reader->codec);
 	dictionary_decoder_fini(&reader->decoder);
 	dictionary_fini(&reader->dictionary);
@@ -111,7 +135,9 @@ struct recording_damage recording_reader_damage(const struct recording_reader *r
 {
 	struct recording_damage damage = reader->damage;
 
-	damage.cut_bytes = reader->end - reader->start;
+	damage.bad_chunks += reader->source.bad_runs;
+	damage.skipped_bytes = reader->source.skipped_bytes;
+	damage.cut_bytes = chunk_source_left(&reader->source);
 	return damage;
 }
 
@@ -120,53 +146,6 @@ void recording_reader_version(const struct recording_reader *reader, unsigned in
 {
 	*ret_major = reader->major;
 	*ret_minor = reader->minor;
-}
-
-static size_t available(const struct recording_reader *reader)
-{
-	return reader->end - reader->start;
-}
-
-static int make_room(struct recording_reader *reader, size_t n)
-{
-	size_t want = available(reader) + n;
-	uint8_t *grown;
-
-	if (reader->start > 0) {
-		memmove(reader->buffer, reader->buffer + reader->start, available(reader));
-		reader->end -= reader->start;
-		reader->start = 0;
-	}
-	if (want <= reader->capacity)
-		return 0;
-	grown = realloc(reader->buffer, want);
-	if (!grown)
-		return -ENOMEM;
-	reader->buffer = grown;
-	reader->capacity = want;
-	return 0;
-}
-
-/* Tries to have n bytes at hand. Returns 1, 0 when the file has fewer for now, -errno. */
-static int need(struct recording_reader *reader, size_t n)
-{
-	while (available(reader) < n) {
-		size_t missing = n - available(reader);
-		size_t want = missing < READ_BYTES ? READ_BYTES : missing;
-		ssize_t got;
-
-		if (make_room(reader, want) < 0)
-			return -ENOMEM;
-		got = read(reader->fd, reader->buffer + reader->end, want);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -errno;
-		if (got == 0)
-			return 0;
-		reader->end += (size_t)got;
-	}
-	return 1;
 }
 
 static int not_a_recording(struct recording_reader *reader, struct error *err)
@@ -178,21 +157,19 @@ static int not_a_recording(struct recording_reader *reader, struct error *err)
 
 static int read_file_header(struct recording_reader *reader, struct error *err)
 {
+	struct chunk_source *source = &reader->source;
+	int r = chunk_source_need(source, RECORDING_HEADER_BYTES);
+	size_t left = chunk_source_left(source);
+	size_t n = left < RECORDING_MAGIC_BYTES ? left : RECORDING_MAGIC_BYTES;
 	struct cursor in;
-	int r = need(reader, RECORDING_HEADER_BYTES);
 
 	if (r < 0)
 		return error_errno(err, r, "cannot read %s", reader->name);
-	/* A recording that was just created may not have its header yet. */
-	if (r == 0 &&
-	    (available(reader) == 0 ||
-	     memcmp(reader->buffer + reader->start, RECORDING_MAGIC,
-		    available(reader) < RECORDING_MAGIC_BYTES ? available(reader)
-							      : RECORDING_MAGIC_BYTES) == 0))
-		return 0;
-	if (!recording_is(reader->buffer + reader->start, available(reader)))
+	if (n > 0 && memcmp(source->buffer + source->start, RECORDING_MAGIC, n) != 0)
 		return not_a_recording(reader, err);
-	in = cursor_of(reader->buffer + reader->start + RECORDING_MAGIC_BYTES,
+	if (r == 0)
+		return 0; /* a recording that was just created may not have its header yet */
+	in = cursor_of(source->buffer + source->start + RECORDING_MAGIC_BYTES,
 		       RECORDING_HEADER_BYTES - RECORDING_MAGIC_BYTES);
 	reader->major = cursor_u16(&in);
 	reader->minor = cursor_u16(&in);
@@ -203,7 +180,7 @@ static int read_file_header(struct recording_reader *reader, struct error *err)
 		error_remedy(err, "use the wick that recorded it, or a newer one");
 		return -EPROTONOSUPPORT;
 	}
-	reader->start += RECORDING_HEADER_BYTES;
+	chunk_source_skip(source, RECORDING_HEADER_BYTES);
 	reader->header_done = true;
 	return 1;
 }
@@ -211,14 +188,25 @@ static int read_file_header(struct recording_reader *reader, struct error *err)
 /* Takes a string of the payload as NUL-terminated text, valid until the slot's next use. */
 static const char *take_text(struct recording_reader *reader, struct cursor *in, unsigned int slot)
 {
-	size_t n = cursor_varint_max(in, CHUNK_MAX_RAW);
+	size_t n = cursor_varint_max(in, CHUNK_MAX_BYTES);
 	const uint8_t *data = cursor_take(in, n);
 
 	if (!data)
 		return "";
 	free(reader->text[slot]);
 	reader->text[slot] = strndup((const char *)data, n);
+	if (!reader->text[slot])
+		in->failed = true;
 	return reader->text[slot] ? reader->text[slot] : "";
+}
+
+/* Passes on what the visitor answered. */
+static int heed(struct recording_reader *reader, int answer)
+{
+	if (answer >= 0)
+		return 0;
+	reader->stopped = answer;
+	return STOPPED;
 }
 
 static int visit_info(struct recording_reader *reader, const struct recording_visitor *visitor,
@@ -232,8 +220,8 @@ static int visit_info(struct recording_reader *reader, const struct recording_vi
 		if (in->failed)
 			return -EBADMSG;
 		if (visitor->info)
-			r = visitor->info(visitor->self, key, value);
-		if (r < 0)
+			r = heed(reader, visitor->info(visitor->self, key, value));
+		if (r != 0)
 			return r;
 	}
 	return 0;
@@ -243,20 +231,20 @@ static int visit_schema(struct recording_reader *reader, const struct recording_
 			struct cursor *in)
 {
 	while (cursor_left(in) > 0) {
-		uint32_t id = (uint32_t)cursor_varint_max(in, UINT32_MAX);
-		struct schema schema = {
-			.event = take_text(reader, in, 0),
-			.value = take_text(reader, in, 1),
-			.unit = take_text(reader, in, 2),
-			.period = cursor_varint(in),
-		};
+		uint32_t id = (uint32_t)cursor_varint_max(in, RECORDING_MAX_SCHEMAS - 1);
+		struct schema schema;
 		int r = 0;
 
+		schema.event = take_text(reader, in, 0);
+		schema.value = take_text(reader, in, 1);
+		schema.unit = take_text(reader, in, 2);
+		schema.period = cursor_varint(in);
 		if (in->failed)
 			return -EBADMSG;
-		if (visitor->schema)
-			r = visitor->schema(visitor->self, id, &schema);
-		if (r < 0)
+		if (visitor->schema && !reader->known_schemas[id])
+			r = heed(reader, visitor->schema(visitor->self, id, &schema));
+		reader->known_schemas[id] = true;
+		if (r != 0)
 			return r;
 	}
 	return 0;
@@ -265,8 +253,12 @@ static int visit_schema(struct recording_reader *reader, const struct recording_
 static int visit_maps(struct recording_reader *reader, const struct recording_visitor *visitor,
 		      struct cursor *in)
 {
+	bool repeated = cursor_u8(in) != 0;
 	uint64_t last_ns = 0;
 
+	/* A new epoch repeats the maps in force for those who missed something. */
+	if (repeated && reader->damage.missing_chunks + reader->damage.bad_chunks == 0)
+		return 0;
 	while (cursor_left(in) > 0) {
 		uint64_t process = cursor_varint(in);
 		uint64_t module = cursor_varint(in);
@@ -287,14 +279,15 @@ static int visit_maps(struct recording_reader *reader, const struct recording_vi
 		if (event.process == ID_NONE || (module > 0 && event.module == ID_NONE))
 			continue; /* its dictionary chunk was lost and has been counted */
 		if (visitor->map)
-			r = visitor->map(visitor->self, &event);
-		if (r < 0)
+			r = heed(reader, visitor->map(visitor->self, &event));
+		if (r != 0)
 			return r;
 	}
 	return 0;
 }
 
-static int visit_clocks(const struct recording_visitor *visitor, struct cursor *in)
+static int visit_clocks(struct recording_reader *reader, const struct recording_visitor *visitor,
+			struct cursor *in)
 {
 	while (cursor_left(in) > 0) {
 		uint64_t monotonic_ns = cursor_varint(in);
@@ -304,14 +297,15 @@ static int visit_clocks(const struct recording_visitor *visitor, struct cursor *
 		if (in->failed)
 			return -EBADMSG;
 		if (visitor->clock)
-			r = visitor->clock(visitor->self, monotonic_ns, realtime_ns);
-		if (r < 0)
+			r = heed(reader, visitor->clock(visitor->self, monotonic_ns, realtime_ns));
+		if (r != 0)
 			return r;
 	}
 	return 0;
 }
 
-static int visit_losses(const struct recording_visitor *visitor, struct cursor *in)
+static int visit_losses(struct recording_reader *reader, const struct recording_visitor *visitor,
+			struct cursor *in)
 {
 	while (cursor_left(in) > 0) {
 		uint64_t reason = cursor_varint(in);
@@ -322,12 +316,11 @@ static int visit_losses(const struct recording_visitor *visitor, struct cursor *
 		if (in->failed)
 			return -EBADMSG;
 		if (reason >= LOSS_REASONS)
-			reason =
-				LOSS_RING_FULL; /* a reason of a later version: lost all the same */
+			reason = LOSS_RING_FULL; /* of a later version: lost all the same */
 		if (visitor->loss)
-			r = visitor->loss(visitor->self, (enum loss_reason)reason, time_ns,
-					  samples);
-		if (r < 0)
+			r = heed(reader, visitor->loss(visitor->self, (enum loss_reason)reason,
+						       time_ns, samples));
+		if (r != 0)
 			return r;
 	}
 	return 0;
@@ -346,8 +339,9 @@ static int visit_kernel_symbols(struct recording_reader *reader,
 		if (in->failed)
 			return -EBADMSG;
 		if (visitor->kernel_symbol)
-			r = visitor->kernel_symbol(visitor->self, start, size, name, module);
-		if (r < 0)
+			r = heed(reader,
+				 visitor->kernel_symbol(visitor->self, start, size, name, module));
+		if (r != 0)
 			return r;
 	}
 	return 0;
@@ -374,13 +368,18 @@ static size_t fill_batch(struct recording_reader *reader)
 	for (i = 0; i < reader->samples.samples.count; i++) {
 		uint32_t stack = number_map_get(&reader->decoder.stacks, samples[i].stack);
 		uint32_t thread = number_map_get(&reader->decoder.threads, samples[i].thread);
+		uint32_t labels = dictionary_decoder_labels(&reader->decoder, samples[i].labels);
 
 		if (stack == ID_NONE || thread == ID_NONE)
 			continue;
+		if (labels == ID_NONE) {
+			reader->damage.lost_labels++;
+			labels = 0;
+		}
 		reader->stack.items[n] = stack;
 		reader->thread.items[n] = thread;
 		reader->cpu.items[n] = samples[i].cpu;
-		reader->labels.items[n] = samples[i].labels;
+		reader->labels.items[n] = labels;
 		reader->time_ns.items[n] = samples[i].time_ns;
 		reader->weight.items[n] = samples[i].weight;
 		n++;
@@ -398,9 +397,16 @@ static int visit_samples(struct recording_reader *reader, const struct recording
 
 	if (r < 0)
 		return r;
+	if (reader->samples.first_sample < reader->next_sample ||
+	    reader->samples.first_sample > UINT64_MAX - total)
+		return -EBADMSG; /* samples that were read already */
 	if (reserve_batch(reader, total) < 0)
 		return -ENOMEM;
-	n = fill_batch(reader);
+	/* Weights without a schema mean nothing. */
+	n = reader->samples.schema < RECORDING_MAX_SCHEMAS &&
+			    reader->known_schemas[reader->samples.schema]
+		    ? fill_batch(reader)
+		    : 0;
 	if (reader->samples.first_sample > reader->next_sample)
 		reader->damage.missing_samples +=
 			reader->samples.first_sample - reader->next_sample;
@@ -417,7 +423,8 @@ static int visit_samples(struct recording_reader *reader, const struct recording
 		.time_ns = reader->time_ns.items,
 		.weight = reader->weight.items,
 	};
-	return visitor->samples && n > 0 ? visitor->samples(visitor->self, &batch) : 0;
+	return visitor->samples && n > 0 ? heed(reader, visitor->samples(visitor->self, &batch))
+					 : 0;
 }
 
 static int visit_end(struct recording_reader *reader, struct cursor *in)
@@ -437,6 +444,7 @@ static int visit_chunk(struct recording_reader *reader, const struct recording_v
 {
 	struct cursor in = cursor_of(data, size);
 
+	reader->decoder.max_entries = FREE_ENTRIES + reader->source.used_bytes * ENTRIES_A_BYTE;
 	switch (header->type) {
 	case CHUNK_INFO:
 		return visit_info(reader, visitor, &in);
@@ -447,9 +455,9 @@ static int visit_chunk(struct recording_reader *reader, const struct recording_v
 	case CHUNK_MAPS:
 		return visit_maps(reader, visitor, &in);
 	case CHUNK_CLOCK:
-		return visit_clocks(visitor, &in);
+		return visit_clocks(reader, visitor, &in);
 	case CHUNK_LOSS:
-		return visit_losses(visitor, &in);
+		return visit_losses(reader, visitor, &in);
 	case CHUNK_KERNEL_SYMBOLS:
 		return visit_kernel_symbols(reader, visitor, &in);
 	case CHUNK_SCHEMA:
@@ -457,95 +465,67 @@ static int visit_chunk(struct recording_reader *reader, const struct recording_v
 	case CHUNK_END:
 		return visit_end(reader, &in);
 	default:
-		reader->damage.unknown_chunks++;
-		return header->flags & CHUNK_MUST_UNDERSTAND ? -EPROTONOSUPPORT : 0;
+		return 0; /* not reached, see use_chunk() */
 	}
+}
+
+static bool is_known(const struct chunk_header *header)
+{
+	return header->type >= CHUNK_INFO && header->type <= CHUNK_END &&
+	       !(header->flags & ~(CHUNK_MUST_UNDERSTAND | CHUNK_ZSTD));
+}
+
+static int pass_over_unknown(struct recording_reader *reader, const struct chunk_header *header,
+			     struct error *err)
+{
+	reader->damage.unknown_chunks++;
+	if (!(header->flags & CHUNK_MUST_UNDERSTAND))
+		return 1;
+	(void)error_set(err, -EPROTONOSUPPORT, "%s needs a newer wick (unknown part of type %u)",
+			reader->name, header->type);
+	error_remedy(err, "use the wick that recorded it, or a newer one");
+	return -EPROTONOSUPPORT;
 }
 
 /* Uses a chunk that verified. Bad contents cost that chunk, not the file. */
 static int use_chunk(struct recording_reader *reader, const struct recording_visitor *visitor,
-		     const struct chunk_header *header, struct error *err)
+		     const struct chunk_header *header, const uint8_t *place, struct error *err)
 {
 	const uint8_t *data;
 	size_t size;
 	int r = 0;
 
-	reader->damage.chunks++;
-	if (header->epoch != reader->epoch) {
-		r = dictionary_decoder_reset(&reader->decoder);
-		reader->epoch = header->epoch;
-	}
-	if (r == 0)
-		r = chunk_decode(reader->codec, reader->buffer + reader->start, header, &data,
-				 &size);
-	if (r == 0)
-		r = visit_chunk(reader, visitor, header, data, size);
-	reader->start += CHUNK_HEADER_BYTES + header->stored_bytes;
-	if (r == -EBADMSG) {
-		reader->damage.bad_chunks++;
+	chunk_source_skip(&reader->source, CHUNK_HEADER_BYTES + (size_t)header->stored_bytes);
+	if (header->sequence < reader->next_sequence) {
+		reader->damage.bad_chunks++; /* used already: nothing is counted twice */
 		return 1;
 	}
-	if (r == -EPROTONOSUPPORT) {
-		(void)error_set(err, r, "%s needs a newer wick (unknown part of type %u)",
-				reader->name, header->type);
-		error_remedy(err, "use the wick that recorded it, or a newer one");
-		return r;
-	}
-	if (r < 0)
+	reader->damage.chunks++;
+	reader->damage.missing_chunks += header->sequence - reader->next_sequence;
+	reader->next_sequence = (uint64_t)header->sequence + 1;
+	if (header->epoch != reader->epoch)
+		r = dictionary_decoder_reset(&reader->decoder);
+	reader->epoch = header->epoch;
+	if (!is_known(header))
+		return pass_over_unknown(reader, header, err);
+	if (r == 0)
+		r = chunk_decode(reader->codec, place, header, &data, &size);
+	if (r == 0)
+		r = visit_chunk(reader, visitor, header, data, size);
+	if (r == STOPPED)
+		return reader->stopped;
+	if (r == -EBADMSG)
+		reader->damage.bad_chunks++;
+	else if (r < 0)
 		return error_errno(err, r, "cannot read %s", reader->name);
 	return 1;
-}
-
-/* Passes over one byte of damage. */
-static void skip_byte(struct recording_reader *reader)
-{
-	if (!reader->hunting)
-		reader->damage.bad_chunks++;
-	reader->hunting = true;
-	reader->start++;
-	reader->damage.skipped_bytes++;
-}
-
-/*
- * Finds the next chunk that verifies. Returns 1 with it at the start of the
- * buffer, 0 when the file has no whole one for now, or a negative errno.
- */
-static int find_chunk(struct recording_reader *reader, struct chunk_header *ret)
-{
-	unsigned int false_starts = 0;
-
-	for (;;) {
-		int r = need(reader, CHUNK_HEADER_BYTES);
-
-		if (r <= 0)
-			return r;
-		if (!chunk_parse_header(reader->buffer + reader->start, ret)) {
-			skip_byte(reader);
-			continue;
-		}
-		r = need(reader, CHUNK_HEADER_BYTES + (size_t)ret->stored_bytes);
-		if (r < 0)
-			return r;
-		if (r == 1 && chunk_verify(reader->buffer + reader->start, ret)) {
-			reader->hunting = false;
-			return 1;
-		}
-		/*
-		 * An unfinished last chunk waits for its rest, unless we are past
-		 * damage: then this may be no chunk at all, and one may follow.
-		 */
-		if (r == 0 && !reader->hunting)
-			return 0;
-		if (++false_starts > MAX_FALSE_STARTS)
-			return -EBADMSG;
-		skip_byte(reader);
-	}
 }
 
 int recording_reader_next(struct recording_reader *reader, const struct recording_visitor *visitor,
 			  struct error *err)
 {
 	struct chunk_header header;
+	const uint8_t *place;
 	int r;
 
 	if (!reader->header_done) {
@@ -553,12 +533,10 @@ int recording_reader_next(struct recording_reader *reader, const struct recordin
 		if (r <= 0)
 			return r;
 	}
-	r = find_chunk(reader, &header);
-	if (r == -EBADMSG)
-		return 0; /* nothing usable is left; the damage is counted */
+	r = chunk_source_find(&reader->source, &header, &place);
 	if (r < 0)
 		return error_errno(err, r, "cannot read %s", reader->name);
-	return r == 0 ? 0 : use_chunk(reader, visitor, &header, err);
+	return r == 0 ? 0 : use_chunk(reader, visitor, &header, place, err);
 }
 
 int recording_reader_run(struct recording_reader *reader, const struct recording_visitor *visitor,
@@ -570,6 +548,6 @@ int recording_reader_run(struct recording_reader *reader, const struct recording
 		r = recording_reader_next(reader, visitor, err);
 	while (r > 0);
 	if (r == 0 && !reader->header_done)
-		return not_a_recording(reader, err);
+		return error_set(err, -ENODATA, "%s ends before its first chunk", reader->name);
 	return r;
 }

@@ -29,7 +29,9 @@ struct recording_reader;
 /*
  * What the reader calls. All members are optional. Ids are those of
  * recording_reader_dictionary(), whatever the epoch. A negative return value
- * ends the reading with that code.
+ * ends the reading with that code and leaves err alone.
+ *
+ * After damage some map events may come a second time, with their old times.
  */
 struct recording_visitor {
 	void *self;
@@ -46,25 +48,30 @@ struct recording_visitor {
 /* How the file fared. Chunks and bytes that were not usable are never silent. */
 struct recording_damage {
 	uint64_t chunks;          /* whole ones */
-	uint64_t bad_chunks;      /* damaged: checksum, compression or content */
+	uint64_t bad_chunks;      /* damaged: stretches without a good chunk, and bad contents */
+	uint64_t missing_chunks;  /* known by the gaps in the numbers of the good ones */
 	uint64_t unknown_chunks;  /* of a type that a later version made */
 	uint64_t skipped_bytes;   /* passed over in search of the next good chunk */
 	uint64_t cut_bytes;       /* of an unfinished chunk at the end */
 	uint64_t samples;         /* handed out */
 	uint64_t missing_samples; /* known to have been in the file, and not readable */
+	uint64_t lost_labels;     /* samples handed out without the labels they had */
 	bool complete;            /* the end mark was seen */
 };
 
 /* Takes over fd on success. name is for messages. */
 int recording_reader_open(int fd, const char *name, struct recording_reader **ret,
 			  struct error *err);
+/* Reads from a copy of data. */
+int recording_reader_open_memory(const void *data, size_t size, const char *name,
+				 struct recording_reader **ret, struct error *err);
 void recording_reader_free(struct recording_reader *reader);
 
 /* Reads one chunk. Returns 1, 0 at the end of what is there, or a negative errno. */
 int recording_reader_next(struct recording_reader *reader, const struct recording_visitor *visitor,
 			  struct error *err);
 
-/* Reads all there is. Returns 0 or a negative errno. */
+/* Reads all there is. Returns 0 or a negative errno; -ENODATA without a whole header. */
 int recording_reader_run(struct recording_reader *reader, const struct recording_visitor *visitor,
 			 struct error *err);
 

@@ -11,9 +11,6 @@ enum column_encoding {
 	ENCODING_CONSTANT = 1, /* one varint that stands for every sample */
 };
 
-/* More samples than fit into CHUNK_MAX_RAW are damage. */
-#define MAX_SAMPLES (4u << 20)
-
 static void cpu_states_begin(struct cpu_states *states, uint64_t base_ticks)
 {
 	states->chunk++;
@@ -67,14 +64,20 @@ void sample_encoder_begin(struct sample_encoder *encoder, uint32_t schema, uint6
 {
 	int i;
 
-	for (i = 0; i < SAMPLE_COLUMNS; i++)
+	/* Room for the longest varints now, so that adding a sample needs no checks. */
+	encoder->failed = false;
+	for (i = 0; i < SAMPLE_COLUMNS; i++) {
 		bytes_clear(&encoder->columns[i]);
+		if (!bytes_reserve(&encoder->columns[i], (size_t)SAMPLES_A_CHUNK * 10))
+			encoder->failed = true;
+	}
 	encoder->count = 0;
 	encoder->schema = schema;
 	encoder->first_sample = first_sample;
 	encoder->period_ticks = period_ns / TIME_TICK_NS;
 	encoder->first_stack = encoder->next_stack = first_stack;
 	encoder->max_thread = 0;
+	encoder->max_labels = 0;
 	encoder->last_weight = 0;
 	encoder->last_labels = 0;
 }
@@ -83,6 +86,14 @@ void sample_encoder_begin(struct sample_encoder *encoder, uint32_t schema, uint6
 static uint64_t code_or_same(uint64_t value, uint64_t same)
 {
 	return value == same ? 0 : value + 1;
+}
+
+/* Appends to a column that has room, see sample_encoder_begin(). */
+static void put_code(struct sample_encoder *encoder, enum sample_column id, uint64_t code)
+{
+	struct bytes *data = column(encoder, id);
+
+	data->size = (size_t)(varint_write(data->data + data->size, code) - data->data);
 }
 
 void sample_encoder_add(struct sample_encoder *encoder, const struct coded_sample *sample)
@@ -94,24 +105,24 @@ void sample_encoder_add(struct sample_encoder *encoder, const struct coded_sampl
 	if (encoder->count == 0)
 		cpu_states_begin(&encoder->cpus, ticks);
 	cpu = cpu_states_get(&encoder->cpus, sample->cpu);
-	if (!cpu) {
-		column(encoder, COLUMN_CPU)->failed = true;
+	if (!cpu || encoder->failed) {
+		encoder->failed = true;
+		encoder->count++;
 		return;
 	}
 	delta = (int64_t)(ticks - cpu->ticks - encoder->period_ticks);
-	bytes_put_varint(column(encoder, COLUMN_STACK),
-			 code_or_same(sample->stack, encoder->next_stack));
-	bytes_put_varint(column(encoder, COLUMN_CPU), sample->cpu);
-	bytes_put_varint(column(encoder, COLUMN_TIME), zigzag_encode(delta));
-	bytes_put_varint(column(encoder, COLUMN_THREAD), code_or_same(sample->thread, cpu->thread));
-	bytes_put_varint(column(encoder, COLUMN_WEIGHT),
-			 code_or_same(sample->weight, encoder->last_weight));
-	bytes_put_varint(column(encoder, COLUMN_LABELS),
-			 code_or_same(sample->labels, encoder->last_labels));
+	put_code(encoder, COLUMN_STACK, code_or_same(sample->stack, encoder->next_stack));
+	put_code(encoder, COLUMN_CPU, sample->cpu);
+	put_code(encoder, COLUMN_TIME, zigzag_encode(delta));
+	put_code(encoder, COLUMN_THREAD, code_or_same(sample->thread, cpu->thread));
+	put_code(encoder, COLUMN_WEIGHT, code_or_same(sample->weight, encoder->last_weight));
+	put_code(encoder, COLUMN_LABELS, code_or_same(sample->labels, encoder->last_labels));
 	if (sample->stack == encoder->next_stack)
 		encoder->next_stack++;
 	if (sample->thread > encoder->max_thread)
 		encoder->max_thread = sample->thread;
+	if (sample->labels > encoder->max_labels)
+		encoder->max_labels = sample->labels;
 	encoder->last_weight = sample->weight;
 	encoder->last_labels = sample->labels;
 	cpu->ticks = ticks;
@@ -139,6 +150,8 @@ int sample_encoder_finish(struct sample_encoder *encoder, struct bytes *out)
 {
 	int i;
 
+	if (encoder->failed)
+		return -ENOMEM;
 	bytes_put_varint(out, encoder->schema);
 	bytes_put_varint(out, encoder->count);
 	bytes_put_varint(out, encoder->first_sample);
@@ -148,13 +161,12 @@ int sample_encoder_finish(struct sample_encoder *encoder, struct bytes *out)
 	bytes_put_varint(out, encoder->first_stack);
 	bytes_put_varint(out, encoder->next_stack);
 	bytes_put_varint(out, encoder->max_thread);
+	bytes_put_varint(out, encoder->max_labels);
 	for (i = 0; i < SAMPLE_COLUMNS; i++) {
 		const struct bytes *data = &encoder->columns[i];
 		bool constant = is_constant(data, encoder->count);
 		size_t n = constant ? data->size / encoder->count : data->size;
 
-		if (data->failed)
-			return -ENOMEM;
 		bytes_put_u8(out, (uint8_t)(i + 1));
 		bytes_put_u8(out, constant ? ENCODING_CONSTANT : ENCODING_VARINTS);
 		bytes_put_varint(out, n);
@@ -198,7 +210,7 @@ static int find_columns(struct cursor *in, struct chunk_columns *columns)
 	while (cursor_left(in) > 0 && !in->failed) {
 		uint8_t id = cursor_u8(in);
 		uint8_t encoding = cursor_u8(in);
-		size_t n = cursor_varint_max(in, CHUNK_MAX_RAW);
+		size_t n = cursor_varint_max(in, CHUNK_MAX_BYTES);
 		const uint8_t *data = cursor_take(in, n);
 		struct column_reader *reader;
 
@@ -262,13 +274,14 @@ int sample_decoder_run(struct sample_decoder *decoder, const uint8_t *data, size
 
 	decoder->samples.count = 0;
 	decoder->schema = (uint32_t)cursor_varint_max(&in, UINT32_MAX);
-	count = cursor_varint_max(&in, MAX_SAMPLES);
+	count = cursor_varint_max(&in, CHUNK_MAX_SAMPLES);
 	decoder->first_sample = cursor_varint(&in);
 	columns.tick_ns = cursor_varint(&in);
 	cpu_states_begin(&decoder->cpus, cursor_varint(&in));
 	columns.period_ticks = cursor_varint(&in);
 	columns.next_stack = (uint32_t)cursor_varint_max(&in, UINT32_MAX);
-	(void)cursor_varint(&in); /* highest stack + 1 and thread: each id is checked anyway */
+	(void)cursor_varint(&in); /* the highest ids in use: each one is checked anyway */
+	(void)cursor_varint(&in);
 	(void)cursor_varint(&in);
 	if (in.failed)
 		return -EBADMSG;

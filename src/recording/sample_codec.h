@@ -11,6 +11,7 @@
  * once compressed. Columns whose codes are all equal shrink to one value.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,12 +36,15 @@ struct coded_sample {
 	uint32_t stack; /* number of the stack in the epoch */
 	uint32_t thread;
 	uint32_t cpu;
-	uint32_t labels;
+	uint32_t labels; /* 0: none */
 	uint64_t time_ns;
 	uint64_t weight;
 };
 
 #define SAMPLE_COLUMNS 6
+
+/* Enough that a chunk compresses well; 2 s at 8 kHz. */
+#define SAMPLES_A_CHUNK 16384u
 
 struct sample_encoder {
 	struct bytes columns[SAMPLE_COLUMNS];
@@ -53,8 +57,10 @@ struct sample_encoder {
 	uint32_t first_stack; /* the number that code 0 stands for first */
 	uint32_t next_stack;
 	uint32_t max_thread;
+	uint32_t max_labels;
 	uint64_t last_weight;
 	uint32_t last_labels;
+	bool failed; /* out of memory */
 };
 
 void sample_encoder_fini(struct sample_encoder *encoder);
@@ -63,7 +69,11 @@ void sample_encoder_fini(struct sample_encoder *encoder);
 void sample_encoder_begin(struct sample_encoder *encoder, uint32_t schema, uint64_t period_ns,
 			  uint64_t first_sample, uint32_t first_stack);
 
-/* Adds a sample. A failure shows in sample_encoder_finish(). */
+/*
+ * Adds a sample, at most SAMPLES_A_CHUNK to a chunk. Its CPU is below
+ * RECORDING_MAX_CPUS, its weight below UINT64_MAX. A failure shows in
+ * sample_encoder_finish().
+ */
 void sample_encoder_add(struct sample_encoder *encoder, const struct coded_sample *sample);
 
 /* Appends the payload of the chunk. Returns 0 or -ENOMEM. */

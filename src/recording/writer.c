@@ -19,9 +19,8 @@
 #include "recording/format.h"
 #include "recording/sample_codec.h"
 
-/* Enough that a chunk compresses well; 16 k samples are 2 s at 8 kHz. */
-#define SAMPLES_A_CHUNK 16384u
-#define DICTIONARY_BYTES_A_CHUNK (1u << 20)
+/* What waits is made a chunk when it gets this large, far below CHUNK_MAX_BYTES. */
+#define BYTES_A_CHUNK (1u << 20)
 
 struct recording_writer {
 	int fd;
@@ -36,6 +35,7 @@ struct recording_writer {
 	VEC(struct schema) schemas;
 	VEC(struct map_event) maps; /* all, for the start of later epochs */
 	size_t maps_written;        /* of this epoch */
+	size_t maps_repeated;       /* that earlier epochs have already */
 
 	struct bytes info;
 	struct bytes clocks;
@@ -136,29 +136,7 @@ void recording_writer_set_epoch_bytes(struct recording_writer *writer, uint64_t 
 
 static void put_text(struct bytes *out, const char *text)
 {
-	bytes_put_string(out, text, strlen(text));
-}
-
-void recording_writer_info(struct recording_writer *writer, const char *key, const char *value)
-{
-	put_text(&writer->info, key);
-	put_text(&writer->info, value);
-}
-
-void recording_writer_kernel_symbol(struct recording_writer *writer, uint64_t start, uint64_t size,
-				    const char *name, const char *module)
-{
-	bytes_put_varint(&writer->kernel_symbols, start);
-	bytes_put_varint(&writer->kernel_symbols, size);
-	put_text(&writer->kernel_symbols, name);
-	put_text(&writer->kernel_symbols, module);
-}
-
-void recording_writer_clock(struct recording_writer *writer, uint64_t monotonic_ns,
-			    uint64_t realtime_ns)
-{
-	bytes_put_varint(&writer->clocks, monotonic_ns);
-	bytes_put_varint(&writer->clocks, realtime_ns);
+	bytes_put_string(out, text, strnlen(text, RECORDING_MAX_TEXT));
 }
 
 /* Makes one chunk of payload and empties it. */
@@ -189,6 +167,41 @@ static int queue_if_any(struct recording_writer *writer, enum chunk_type type,
 	return payload->size > 0 || payload->failed ? queue_chunk(writer, type, payload) : 0;
 }
 
+/* Keeps what waits small; a failure shows in the next flush. */
+static void queue_if_large(struct recording_writer *writer, enum chunk_type type,
+			   struct bytes *payload)
+{
+	int r = payload->size > BYTES_A_CHUNK ? queue_chunk(writer, type, payload) : 0;
+
+	if (r < 0 && writer->failure == 0)
+		writer->failure = r;
+}
+
+void recording_writer_info(struct recording_writer *writer, const char *key, const char *value)
+{
+	put_text(&writer->info, key);
+	put_text(&writer->info, value);
+	queue_if_large(writer, CHUNK_INFO, &writer->info);
+}
+
+void recording_writer_kernel_symbol(struct recording_writer *writer, uint64_t start, uint64_t size,
+				    const char *name, const char *module)
+{
+	bytes_put_varint(&writer->kernel_symbols, start);
+	bytes_put_varint(&writer->kernel_symbols, size);
+	put_text(&writer->kernel_symbols, name);
+	put_text(&writer->kernel_symbols, module);
+	queue_if_large(writer, CHUNK_KERNEL_SYMBOLS, &writer->kernel_symbols);
+}
+
+void recording_writer_clock(struct recording_writer *writer, uint64_t monotonic_ns,
+			    uint64_t realtime_ns)
+{
+	bytes_put_varint(&writer->clocks, monotonic_ns);
+	bytes_put_varint(&writer->clocks, realtime_ns);
+	queue_if_large(writer, CHUNK_CLOCK, &writer->clocks);
+}
+
 static int queue_dictionary(struct recording_writer *writer)
 {
 	int r = dictionary_encoder_flush(&writer->encoder, &writer->payload);
@@ -196,19 +209,26 @@ static int queue_dictionary(struct recording_writer *writer)
 	return r > 0 ? queue_chunk(writer, CHUNK_DICTIONARY, &writer->payload) : r;
 }
 
-/* Map events name entries of the dictionary, so they are coded before it is written. */
+/*
+ * Some map events, up to the end of those that are all repeated or all new. They
+ * name entries of the dictionary, so they are coded before it is written.
+ */
 static void encode_maps(struct recording_writer *writer, struct bytes *out)
 {
+	bool repeated = writer->maps_written < writer->maps_repeated;
+	size_t end = repeated ? writer->maps_repeated : writer->maps.count;
 	uint64_t last_ns = 0;
 
-	for (; writer->maps_written < writer->maps.count; writer->maps_written++) {
+	bytes_put_u8(out, repeated);
+	for (; writer->maps_written < end && out->size < BYTES_A_CHUNK; writer->maps_written++) {
 		const struct map_event *event = &writer->maps.items[writer->maps_written];
+		uint32_t process = dictionary_encoder_process(&writer->encoder, event->process);
 		uint32_t module =
 			event->module == MODULE_NONE
 				? 0
 				: dictionary_encoder_module(&writer->encoder, event->module) + 1;
 
-		bytes_put_varint(out, dictionary_encoder_process(&writer->encoder, event->process));
+		bytes_put_varint(out, process);
 		bytes_put_varint(out, module);
 		bytes_put_varint(out, zigzag_encode((int64_t)(event->time_ns - last_ns)));
 		bytes_put_varint(out, event->start);
@@ -217,6 +237,21 @@ static void encode_maps(struct recording_writer *writer, struct bytes *out)
 		bytes_put_varint(out, event->start - event->bias);
 		last_ns = event->time_ns;
 	}
+}
+
+static int queue_maps(struct recording_writer *writer)
+{
+	struct bytes maps = {0};
+	int r = 0;
+
+	while (r == 0 && writer->maps_written < writer->maps.count) {
+		encode_maps(writer, &maps);
+		r = queue_dictionary(writer);
+		if (r == 0)
+			r = queue_chunk(writer, CHUNK_MAPS, &maps);
+	}
+	bytes_fini(&maps);
+	return r;
 }
 
 static int queue_samples(struct recording_writer *writer)
@@ -234,26 +269,22 @@ static int queue_samples(struct recording_writer *writer)
 
 static int queue_all(struct recording_writer *writer)
 {
-	struct bytes maps = {0};
-	int r;
+	int r = queue_if_any(writer, CHUNK_INFO, &writer->info);
 
-	encode_maps(writer, &maps);
-	r = queue_if_any(writer, CHUNK_INFO, &writer->info);
 	if (r == 0)
 		r = queue_if_any(writer, CHUNK_CLOCK, &writer->clocks);
 	if (r == 0)
 		r = queue_if_any(writer, CHUNK_SCHEMA, &writer->schema_bytes);
 	if (r == 0)
-		r = queue_dictionary(writer);
+		r = queue_maps(writer);
 	if (r == 0)
-		r = queue_if_any(writer, CHUNK_MAPS, &maps);
+		r = queue_dictionary(writer);
 	if (r == 0)
 		r = queue_samples(writer);
 	if (r == 0)
 		r = queue_if_any(writer, CHUNK_LOSS, &writer->losses);
 	if (r == 0)
 		r = queue_if_any(writer, CHUNK_KERNEL_SYMBOLS, &writer->kernel_symbols);
-	bytes_fini(&maps);
 	return r;
 }
 
@@ -281,14 +312,20 @@ static size_t whole_bytes(const struct recording_writer *writer, size_t n)
 	return whole;
 }
 
-/* After a failed write: what has arrived is cut back to its last whole chunk. */
+/*
+ * After a failed write: what has arrived is cut back to its last whole chunk. Seen
+ * from where the write ended, because other things may stand before the recording.
+ */
 static int keep_what_fits(struct recording_writer *writer, int code, size_t written,
 			  struct error *err)
 {
+	size_t whole = whole_bytes(writer, written);
+	off_t end = written > whole ? lseek(writer->fd, 0, SEEK_CUR) : -1;
+
 	writer->failure = code;
-	writer->file_bytes += whole_bytes(writer, written);
-	if (ftruncate(writer->fd, (off_t)writer->file_bytes) < 0)
-		errno = 0; /* on a pipe there is nothing to cut */
+	writer->file_bytes += whole;
+	if (end >= 0 && ftruncate(writer->fd, end - (off_t)(written - whole)) < 0)
+		writer->file_bytes += written - whole; /* readers cope with half a chunk */
 	(void)error_errno(err, code, "cannot write %s", writer->name);
 	error_remedy(err, "what was written so far is kept; free some space or choose another "
 			  "place with -o FILE");
@@ -317,8 +354,8 @@ static void put_schema(struct bytes *out, uint32_t id, const struct schema *sche
 }
 
 /*
- * Of several events at one place of a process only the last is still in force.
- * Without memory for the index all are kept: a longer file, but a right one.
+ * Of several events for one range of a process only the last is still in force.
+ * What the index has no memory for is kept: a longer file, but a right one.
  */
 static void drop_replaced_maps(struct recording_writer *writer)
 {
@@ -328,23 +365,24 @@ static void drop_replaced_maps(struct recording_writer *writer)
 	size_t i;
 
 	for (i = writer->maps.count; i-- > 0;) {
-		uint64_t hash = hash_pair(events[i].process, events[i].start);
+		uint64_t hash =
+			hash_pair(hash_pair(events[i].process, events[i].start), events[i].end);
 		struct id_probe probe = id_index_probe(&seen, hash);
 		uint32_t id;
 
 		while ((id = id_probe_next(&seen, &probe)) != ID_NONE)
 			if (events[id].process == events[i].process &&
-			    events[id].start == events[i].start)
+			    events[id].start == events[i].start && events[id].end == events[i].end)
 				break;
 		if (id != ID_NONE)
 			continue;
 		events[--kept] = events[i];
-		if (id_index_add(&seen, hash, (uint32_t)kept) < 0)
-			break;
+		(void)id_index_add(&seen, hash, (uint32_t)kept); /* see above */
 	}
 	id_index_fini(&seen);
 	writer->maps.count -= kept;
-	memmove(events, events + kept, writer->maps.count * sizeof(*events));
+	if (kept > 0)
+		memmove(events, events + kept, writer->maps.count * sizeof(*events));
 }
 
 static void begin_epoch(struct recording_writer *writer)
@@ -356,6 +394,7 @@ static void begin_epoch(struct recording_writer *writer)
 	dictionary_encoder_reset(&writer->encoder);
 	drop_replaced_maps(writer);
 	writer->maps_written = 0;
+	writer->maps_repeated = writer->maps.count;
 	for (i = 0; i < writer->schemas.count; i++)
 		put_schema(&writer->schema_bytes, i, &writer->schemas.items[i]);
 }
@@ -381,7 +420,8 @@ int recording_writer_flush(struct recording_writer *writer, struct error *err)
 	r = write_out(writer, err);
 	if (r < 0)
 		return r;
-	if (writer->file_bytes - writer->epoch_start_bytes >= writer->epoch_limit_bytes)
+	if (writer->file_bytes - writer->epoch_start_bytes >= writer->epoch_limit_bytes ||
+	    dictionary_encoder_numbers(&writer->encoder) >= EPOCH_MAX_NUMBERS / 2)
 		begin_epoch(writer);
 	return 0;
 }
@@ -401,14 +441,30 @@ int recording_writer_finish(struct recording_writer *writer, struct error *err)
 	return write_out(writer, err);
 }
 
+/* A copy that lives as long as the writer; NULL without memory. */
+static const char *keep_text(struct recording_writer *writer, const char *text)
+{
+	uint32_t id = strings_add(&writer->dictionary.strings, text);
+
+	return id == ID_NONE ? NULL : strings_get(&writer->dictionary.strings, id);
+}
+
 static int sink_schema(void *self, const struct schema *schema, uint32_t *ret_id)
 {
 	struct recording_writer *writer = self;
 	uint32_t id = (uint32_t)writer->schemas.count;
+	struct schema copy = {
+		.event = keep_text(writer, schema->event),
+		.value = keep_text(writer, schema->value),
+		.unit = keep_text(writer, schema->unit),
+		.period = schema->period,
+	};
 
-	if (vec_push(&writer->schemas, *schema) < 0)
+	if (id >= RECORDING_MAX_SCHEMAS)
+		return -E2BIG;
+	if (!copy.event || !copy.value || !copy.unit || vec_push(&writer->schemas, copy) < 0)
 		return -ENOMEM;
-	put_schema(&writer->schema_bytes, id, schema);
+	put_schema(&writer->schema_bytes, id, &copy);
 	*ret_id = id;
 	return 0;
 }
@@ -449,6 +505,15 @@ static int sink_stack(void *self, const struct frame *frames, size_t n, uint32_t
 	return answer(dictionary_stack(&writer->dictionary, frames, n), ret_id);
 }
 
+static int sink_labels(void *self, const struct label *labels, size_t n, uint32_t *ret_id)
+{
+	struct recording_writer *writer = self;
+
+	if (n > LABELS_MAX)
+		return -E2BIG;
+	return answer(dictionary_labels(&writer->dictionary, labels, n), ret_id);
+}
+
 static int sink_map(void *self, const struct map_event *event, struct error *err)
 {
 	struct recording_writer *writer = self;
@@ -458,44 +523,82 @@ static int sink_map(void *self, const struct map_event *event, struct error *err
 	return 0;
 }
 
-static int sink_batch(void *self, const struct sample_batch *batch, struct error *err)
+/* Our own mistakes would make a file that no reader takes. */
+static int check_batch(const struct recording_writer *writer, const struct sample_batch *batch,
+		       struct error *err)
 {
-	struct recording_writer *writer = self;
 	size_t i;
 
-	for (i = 0; i < batch->count; i++) {
+	if (batch->schema >= writer->schemas.count)
+		return error_set(err, -EINVAL, "no schema %u", batch->schema);
+	for (i = 0; i < batch->count; i++)
+		if (batch->cpu[i] >= RECORDING_MAX_CPUS || batch->weight[i] == UINT64_MAX)
+			return error_set(err, -EINVAL, "cpu or weight of a sample is out of range");
+	return 0;
+}
+
+static void begin_samples(struct recording_writer *writer, uint32_t schema)
+{
+	const struct schema *item = &writer->schemas.items[schema];
+	uint64_t period_ns = strcmp(item->unit, "nanoseconds") == 0 ? item->period : 0;
+
+	sample_encoder_begin(&writer->samples, schema, period_ns, writer->sample_count,
+			     writer->encoder.stacks.flushed);
+}
+
+/* Codes samples from `at` on until a chunk is full. Returns where it stopped. */
+static size_t add_samples(struct recording_writer *writer, const struct sample_batch *batch,
+			  size_t at)
+{
+	uint32_t stacks = writer->encoder.stacks.next;
+	size_t room = SAMPLES_A_CHUNK - writer->samples.count;
+	size_t end = batch->count - at < room ? batch->count : at + room;
+	size_t i;
+
+	for (i = at; i < end; i++) {
 		struct coded_sample sample = {
 			.stack = dictionary_encoder_stack(&writer->encoder, batch->stack[i]),
 			.thread = dictionary_encoder_thread(&writer->encoder, batch->thread[i]),
 			.cpu = batch->cpu[i],
-			.labels = batch->labels ? batch->labels[i] : 0,
+			.labels = batch->labels ? dictionary_encoder_labels(&writer->encoder,
+									    batch->labels[i])
+						: 0,
 			.time_ns = batch->time_ns[i],
 			.weight = batch->weight[i],
 		};
 
-		if (writer->samples.count > 0 && writer->samples.schema != batch->schema) {
-			int r = recording_writer_flush(writer, err);
-
-			if (r < 0)
-				return r;
-			i--; /* numbers of a new epoch may differ: code this sample again */
-			continue;
-		}
-		if (writer->samples.count == 0)
-			sample_encoder_begin(&writer->samples, batch->schema,
-					     writer->schemas.items[batch->schema].period,
-					     writer->sample_count, writer->encoder.stacks.flushed);
 		sample_encoder_add(&writer->samples, &sample);
-		writer->sample_count++;
-		if (writer->samples.count >= SAMPLES_A_CHUNK ||
-		    dictionary_encoder_pending(&writer->encoder) > DICTIONARY_BYTES_A_CHUNK) {
-			int r = recording_writer_flush(writer, err);
-
-			if (r < 0)
-				return r;
+		if (writer->encoder.stacks.next == stacks)
+			continue;
+		stacks = writer->encoder.stacks.next;
+		if (dictionary_encoder_pending(&writer->encoder) > BYTES_A_CHUNK) {
+			i++;
+			break;
 		}
 	}
-	return 0;
+	writer->sample_count += i - at;
+	return i;
+}
+
+static int sink_batch(void *self, const struct sample_batch *batch, struct error *err)
+{
+	struct recording_writer *writer = self;
+	int r = check_batch(writer, batch, err);
+	size_t i = 0;
+
+	if (r == 0 && writer->failure < 0)
+		r = error_errno(err, writer->failure, "cannot write %s", writer->name);
+	if (r == 0 && writer->samples.count > 0 && writer->samples.schema != batch->schema)
+		r = recording_writer_flush(writer, err);
+	while (r == 0 && i < batch->count) {
+		if (writer->samples.count == 0)
+			begin_samples(writer, batch->schema);
+		i = add_samples(writer, batch, i);
+		if (writer->samples.count >= SAMPLES_A_CHUNK ||
+		    dictionary_encoder_pending(&writer->encoder) > BYTES_A_CHUNK)
+			r = recording_writer_flush(writer, err);
+	}
+	return r;
 }
 
 static int sink_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t samples)
@@ -505,7 +608,8 @@ static int sink_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint
 	bytes_put_varint(&writer->losses, reason);
 	bytes_put_varint(&writer->losses, time_ns);
 	bytes_put_varint(&writer->losses, samples);
-	return writer->losses.failed ? -ENOMEM : 0;
+	queue_if_large(writer, CHUNK_LOSS, &writer->losses);
+	return writer->losses.failed ? -ENOMEM : writer->failure;
 }
 
 static const struct sink_ops writer_sink_ops = {
@@ -514,6 +618,7 @@ static const struct sink_ops writer_sink_ops = {
 	.process = sink_process,
 	.thread = sink_thread,
 	.stack = sink_stack,
+	.labels = sink_labels,
 	.map = sink_map,
 	.batch = sink_batch,
 	.loss = sink_loss,

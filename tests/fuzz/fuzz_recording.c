@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+
+/*
+ * Feeds the reader of recordings with whatever comes: as a file, and, so that
+ * the checksum does not stop everything, as the payload of a chunk whose type is
+ * the first byte, twice over in two epochs.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "model/dictionary.h"
+#include "recording/chunk.h"
+#include "recording/format.h"
+#include "recording/reader.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct seen {
+	const struct recording_reader *reader;
+	uint64_t samples;
+};
+
+/* Every id that is handed out names something. */
+static int check_samples(void *self, const struct sample_batch *batch)
+{
+	struct seen *seen = self;
+	const struct dictionary *dictionary = recording_reader_dictionary(seen->reader);
+
+	for (size_t i = 0; i < batch->count; i++) {
+		if (batch->stack[i] >= dictionary->stacks.nodes.count ||
+		    batch->thread[i] >= dictionary->threads.count ||
+		    batch->labels[i] >= dictionary->label_sets.count ||
+		    batch->cpu[i] >= RECORDING_MAX_CPUS)
+			abort();
+	}
+	seen->samples += batch->count;
+	return 0;
+}
+
+static int check_map(void *self, const struct map_event *event)
+{
+	const struct dictionary *dictionary =
+		recording_reader_dictionary(((struct seen *)self)->reader);
+
+	if (event->process >= dictionary->processes.count ||
+	    (event->module != MODULE_NONE && event->module >= dictionary->modules.count))
+		abort();
+	return 0;
+}
+
+static int check_text(void *self, const char *key, const char *value)
+{
+	return strlen(key) + strlen(value) > 2 * (size_t)CHUNK_MAX_BYTES ? -1 : 0;
+}
+
+/* What refers to other things refers to things that are there. */
+static void check_dictionary(const struct dictionary *dictionary)
+{
+	for (size_t i = 0; i < dictionary->threads.count; i++)
+		if (dictionary->threads.items[i].process >= dictionary->processes.count)
+			abort();
+	for (size_t i = 0; i < dictionary->modules.count; i++)
+		if (dictionary->modules.items[i].kind == MODULE_ANONYMOUS &&
+		    dictionary->modules.items[i].owner >= dictionary->processes.count)
+			abort();
+	for (size_t i = 0; i < dictionary->frames.count; i++) {
+		struct frame frame = dictionary->frames.items[i];
+
+		if (frame.kind <= FRAME_KERNEL && frame.a != MODULE_NONE &&
+		    frame.a >= dictionary->modules.count)
+			abort();
+	}
+	for (size_t i = 1; i < dictionary->stacks.nodes.count; i++)
+		if (dictionary->stacks.nodes.items[i].parent >= i ||
+		    dictionary->stacks.nodes.items[i].frame >= dictionary->frames.count)
+			abort();
+}
+
+static void read_it(const void *data, size_t size)
+{
+	struct seen seen = {0};
+	struct recording_visitor visitor = {
+		.self = &seen, .samples = check_samples, .map = check_map, .info = check_text};
+	struct recording_reader *reader;
+
+	if (recording_reader_open_memory(data, size, "fuzz", &reader, NULL) < 0)
+		abort();
+	seen.reader = reader;
+	(void)recording_reader_run(reader, &visitor, NULL);
+	check_dictionary(recording_reader_dictionary(reader));
+	if (recording_reader_damage(reader).samples != seen.samples)
+		abort();
+	recording_reader_free(reader);
+}
+
+/* Input is cut at bytes 0xfe 0xfe: each part is a chunk. */
+static void read_as_payloads(const uint8_t *data, size_t size)
+{
+	static struct chunk_codec *codec;
+	static const uint8_t schema[] = {0, 1, 'a', 1, 'b', 1, 'c', 5};
+	struct chunk_header header = {.type = CHUNK_SCHEMA};
+	struct bytes file = {0};
+	const uint8_t *end = data + size;
+
+	if (!codec)
+		codec = chunk_codec_new();
+	bytes_put(&file, RECORDING_MAGIC, RECORDING_MAGIC_BYTES);
+	bytes_put_u16(&file, RECORDING_MAJOR);
+	bytes_put_u16(&file, RECORDING_MINOR);
+	bytes_put_u32(&file, 0);
+	(void)chunk_encode(codec, &header, schema, sizeof(schema), &file);
+	while (data < end) {
+		const uint8_t *stop = memmem(data, (size_t)(end - data), "\xfe\xfe", 2);
+
+		if (!stop)
+			stop = end;
+		header.sequence++;
+		header.type = *data & 15;
+		header.epoch += *data >> 7;
+		if (stop > data)
+			(void)chunk_encode(codec, &header, data + 1, (size_t)(stop - data) - 1,
+					   &file);
+		data = stop == end ? end : stop + 2;
+	}
+	read_it(file.data, file.size);
+	bytes_fini(&file);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size >= 4 && memcmp(data, RECORDING_MAGIC, 4) == 0)
+		read_it(data, size);
+	else
+		read_as_payloads(data, size);
+	return 0;
+}

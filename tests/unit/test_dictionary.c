@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "model/dictionary.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void modules_are_known_by_build_id_then_by_file(void **state)
+{
+	struct module a = {.path = "/a", .build_id = {2, {1, 2}}};
+	struct module moved = {.path = "/b", .build_id = {2, {1, 2}}};
+	struct module plain = {.path = "/a", .inode = 5};
+	struct module replaced = {.path = "/a", .inode = 6};
+	struct dictionary dictionary;
+	uint32_t id;
+
+	assert_int_equal(dictionary_init(&dictionary), 0);
+	id = dictionary_module(&dictionary, &a);
+	assert_int_equal(dictionary_module(&dictionary, &moved), id);
+	assert_int_not_equal(dictionary_module(&dictionary, &plain), id);
+	assert_int_not_equal(dictionary_module(&dictionary, &replaced),
+			     dictionary_module(&dictionary, &plain));
+	assert_ptr_not_equal(dictionary.modules.items[id].path, a.path);
+	assert_string_equal(dictionary.modules.items[id].path, "/a");
+	dictionary_fini(&dictionary);
+}
+
+static void processes_and_threads_are_known_by_their_keys(void **state)
+{
+	struct process process = {.pid = 1, .start_ns = 5, .comm = "a"};
+	struct process again = {.pid = 1, .start_ns = 5, .comm = "b"};
+	struct process reused = {.pid = 1, .start_ns = 6};
+	struct dictionary dictionary;
+	uint32_t id;
+
+	assert_int_equal(dictionary_init(&dictionary), 0);
+	id = dictionary_process(&dictionary, &process);
+	assert_int_equal(dictionary_process(&dictionary, &again), id);
+	assert_int_not_equal(dictionary_process(&dictionary, &reused), id);
+	assert_int_equal(dictionary_thread(&dictionary, &(struct thread){id, 7, "t"}),
+			 dictionary_thread(&dictionary, &(struct thread){id, 7, "t"}));
+	assert_int_not_equal(dictionary_thread(&dictionary, &(struct thread){id, 7, "t"}),
+			     dictionary_thread(&dictionary, &(struct thread){id, 7, "renamed"}));
+	dictionary_fini(&dictionary);
+}
+
+static void stacks_share_frames(void **state)
+{
+	const struct frame frames[] = {
+		{FRAME_NATIVE, 0, 1}, {FRAME_KERNEL, 0, 1}, {FRAME_NATIVE, 0, 1}};
+	struct dictionary dictionary;
+
+	assert_int_equal(dictionary_init(&dictionary), 0);
+	assert_int_equal(dictionary_stack(&dictionary, frames, 0), 0);
+	assert_int_equal(dictionary_stack(&dictionary, frames, 3),
+			 dictionary_stack(&dictionary, frames, 3));
+	assert_int_equal(dictionary.frames.count, 2);
+	assert_int_equal(dictionary.stacks.nodes.count, 4);
+	dictionary_fini(&dictionary);
+}
+
+static void label_sets_do_not_depend_on_order(void **state)
+{
+	const struct label labels[] = {{"b", "2"}, {"a", "1"}, {"c", "3"}};
+	const struct label sorted[] = {{"a", "1"}, {"b", "2"}, {"c", "3"}};
+	const struct label twice[] = {{"a", "0"}, {"c", "3"}, {"b", "2"}, {"a", "1"}};
+	struct dictionary dictionary;
+	struct label_set set;
+	uint32_t id;
+
+	assert_int_equal(dictionary_init(&dictionary), 0);
+	id = dictionary_labels(&dictionary, labels, 3);
+	assert_int_not_equal(id, 0);
+	assert_int_equal(dictionary_labels(&dictionary, sorted, 3), id);
+	assert_int_equal(dictionary_labels(&dictionary, twice, 4), id);
+	assert_int_not_equal(dictionary_labels(&dictionary, labels, 2), id);
+	assert_int_equal(dictionary_labels(&dictionary, NULL, 0), 0);
+	set = dictionary.label_sets.items[id];
+	assert_int_equal(set.count, 3);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_string_equal(strings_get(&dictionary.strings,
+						dictionary.label_pairs.items[set.first + i].key),
+				    sorted[i].key);
+	dictionary_fini(&dictionary);
+}
+
+static void too_many_labels_are_refused(void **state)
+{
+	struct label labels[LABELS_MAX + 1];
+	struct dictionary dictionary;
+	char keys[LABELS_MAX + 1][8];
+
+	assert_int_equal(dictionary_init(&dictionary), 0);
+	for (int i = 0; i <= LABELS_MAX; i++) {
+		(void)snprintf(keys[i], sizeof(keys[i]), "%d", i);
+		labels[i] = (struct label){keys[i], "x"};
+	}
+	assert_int_not_equal(dictionary_labels(&dictionary, labels, LABELS_MAX), ID_NONE);
+	assert_int_equal(dictionary_labels(&dictionary, labels, LABELS_MAX + 1), ID_NONE);
+	dictionary_fini(&dictionary);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(modules_are_known_by_build_id_then_by_file),
+		cmocka_unit_test(processes_and_threads_are_known_by_their_keys),
+		cmocka_unit_test(stacks_share_frames),
+		cmocka_unit_test(label_sets_do_not_depend_on_order),
+		cmocka_unit_test(too_many_labels_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
