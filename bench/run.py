@@ -154,7 +154,7 @@ class Bench:
         info = self.info()
         stated = info.get("overhead_percent")
         if stated is not None:
-            measured = added["wick"] + own["wick"] / bare * 100
+            measured = added["wick"]
             rows.append(Row(f"overhead stated against measured at {rate} Hz", f"{measured:.2f} %",
                             f"{stated:.2f} %", f"×{stated / measured:.2f}" if measured > 0
                             else NONE, "± 30 %",

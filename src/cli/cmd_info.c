@@ -99,11 +99,12 @@ static void put_text_counts(struct bytes *out, const struct inspection *inspecti
 			     "unreadable", damage->missing_samples, damage->cut_bytes);
 	bytes_printf(out, "%-14s %s\n", "complete", damage->complete ? "yes" : "no");
 	bytes_printf(out,
-		     "%-14s %zu processes, %zu threads, %zu modules, %zu frames, %zu stack nodes, "
+		     "%-14s %zu processes, %zu threads, %zu modules, %" PRIu64
+		     " stacks, %zu frames, "
 		     "%" PRIu64 " mappings\n",
 		     "holds", dictionary->processes.count, dictionary->threads.count,
-		     dictionary->modules.count, dictionary->frames.count,
-		     dictionary->stacks.nodes.count - 1, inspection->maps);
+		     dictionary->modules.count, inspection->unique_stacks, dictionary->frames.count,
+		     inspection->maps);
 }
 
 static void put_text(struct bytes *out, const struct inspection *inspection)
@@ -202,7 +203,9 @@ static void put_json(struct bytes *out, const struct inspection *inspection, boo
 	json_u64(&json, "unknown_chunks", damage->unknown_chunks);
 	json_u64(&json, "cut_bytes", damage->cut_bytes);
 	json_bool(&json, "complete", damage->complete);
-	json_u64(&json, "stacks", dictionary->stacks.nodes.count - 1);
+	json_double(&json, "overhead_percent", inspection_overhead_percent(inspection), 3);
+	json_u64(&json, "stacks", inspection->unique_stacks);
+	json_u64(&json, "stack_nodes", dictionary->stacks.nodes.count - 1);
 	json_u64(&json, "threads", dictionary->threads.count);
 	json_u64(&json, "processes", dictionary->processes.count);
 	put_json_modules(&json, inspection);

@@ -38,6 +38,15 @@ uint64_t inspection_number(const struct inspection *inspection, const char *key)
 	return number;
 }
 
+double inspection_overhead_percent(const struct inspection *inspection)
+{
+	uint64_t run_ns = inspection_number(inspection, "target_run_ns");
+	uint64_t cost_ns = inspection_number(inspection, "sample_cost_ns") *
+			   inspection_number(inspection, "samples_taken");
+
+	return run_ns > cost_ns ? 100.0 * (double)cost_ns / (double)(run_ns - cost_ns) : 0;
+}
+
 static int take_info(void *self, const char *key, const char *value)
 {
 	struct inspection *inspection = self;
@@ -101,6 +110,16 @@ static int check_time(struct inspection *inspection, uint32_t cpu, uint64_t time
 	return 0;
 }
 
+static int count_stack(struct inspection *inspection, uint32_t stack)
+{
+	while (inspection->stack_seen.count <= stack)
+		if (vec_push(&inspection->stack_seen, 0) < 0)
+			return -ENOMEM;
+	inspection->unique_stacks += !inspection->stack_seen.items[stack];
+	inspection->stack_seen.items[stack] = 1;
+	return 0;
+}
+
 /* Looks at one stack: where it ends and whether it was followed. */
 static int check_stack(struct inspection *inspection, uint32_t stack)
 {
@@ -135,6 +154,8 @@ static int take_samples(void *self, const struct sample_batch *batch)
 	for (i = 0; i < batch->count; i++) {
 		int r = check_time(inspection, batch->cpu[i], batch->time_ns[i]);
 
+		if (r == 0)
+			r = count_stack(inspection, batch->stack[i]);
 		if (r == 0)
 			r = check_stack(inspection, batch->stack[i]);
 		if (r < 0)
@@ -233,6 +254,7 @@ void inspection_fini(struct inspection *inspection)
 	}
 	vec_fini(&inspection->facts);
 	vec_fini(&inspection->cpu_last_ns);
+	vec_fini(&inspection->stack_seen);
 	free(inspection->module_samples);
 	recording_reader_free(inspection->reader);
 }

@@ -31,6 +31,8 @@ struct inspection {
 	uint64_t *module_samples;       /* by module id: samples that end in it */
 	uint64_t module_count;
 
+	VEC(uint8_t) stack_seen; /* by stack id */
+	uint64_t unique_stacks;
 	uint64_t weight;
 	uint64_t period;
 	uint64_t lost_by[LOSS_REASONS];
@@ -60,6 +62,9 @@ void inspection_fini(struct inspection *inspection);
 const char *inspection_fact(const struct inspection *inspection, const char *key);
 /* The same as a number, 0 when it is none. */
 uint64_t inspection_number(const struct inspection *inspection, const char *key);
+
+/* What sampling added to the target's CPU time, as the recorder measured it; 0: unknown. */
+double inspection_overhead_percent(const struct inspection *inspection);
 
 /* What may be wrong with it. */
 enum inspect_verdict { VERDICT_GOOD, VERDICT_FAIR, VERDICT_POOR, VERDICT_DAMAGED };
