@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 /*
- * stacks THREADS MS: each thread burns MS of CPU time under ever different stacks:
- * at each of up to 40 levels one of eight functions calls the next one. Low levels
- * change often and high ones seldom, as in programs of the real world.
+ * stacks THREADS MS: each thread burns MS of CPU time under 50,000 different
+ * stacks of 40 calls. As in programs of the real world few of them are common and
+ * many are rare, and stacks that differ share most of their callers: about eight
+ * frames of each are its own.
  */
 
 #include <pthread.h>
@@ -13,9 +14,12 @@
 
 #define NOINLINE __attribute__((noinline, noclone))
 
+#define STACKS 50000u
+#define DEPTH 40
+
 struct walk {
-	uint64_t choices; /* three bits choose the next function */
-	int depth;
+	uint32_t stack; /* which one */
+	int depth;      /* calls so far */
 	uint64_t sum;
 };
 
@@ -40,19 +44,27 @@ LEVEL(dispatch)
 static void (*const levels[8])(struct walk *) = {parse,    lookup,    evaluate, optimize,
 						 allocate, serialize, compare,  dispatch};
 
+/* Mixes a number so that its low bits look random. */
+static uint32_t mix(uint32_t x)
+{
+	x = (x ^ x >> 15) * 0x2c1b3c6du;
+	x = (x ^ x >> 12) * 0x297a2d39u;
+	return x ^ x >> 15;
+}
+
 static NOINLINE void descend(struct walk *walk)
 {
-	uint64_t choice = walk->choices & 7;
+	/* The nearer to the leaf, the more bits of the stack's number choose the callee. */
+	int common_bits = (DEPTH - walk->depth) / 2;
+	uint32_t choice = mix((walk->stack >> common_bits) * 64 + (uint32_t)walk->depth) & 7;
 
-	if (walk->depth-- == 0) {
+	if (walk->depth++ == DEPTH) {
 		for (int i = 0; i < 20000; i++) {
 			walk->sum = walk->sum * UINT64_C(6364136223846793005) + 1;
 			__asm__ volatile("" : "+r"(walk->sum));
 		}
 		return;
 	}
-	/* After 21 levels the bits are used up: the deep part is always the same. */
-	walk->choices >>= 3;
 	levels[choice](walk);
 }
 
@@ -71,13 +83,14 @@ static void *run(void *arg)
 	uint64_t random = (uint64_t)(uintptr_t)&random;
 
 	while (thread_cpu_ms() < *ms) {
-		struct walk walk;
+		struct walk walk = {0};
+		unsigned int bits;
 
 		random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-		/* The product of two chances: few stacks are common, many are rare. */
-		walk.choices = (random >> 52) * ((random >> 40) & 0xfff);
-		walk.depth = 10 + (int)((random >> 33) % 31);
-		walk.sum = 0;
+		/* A uniform choice of the number of bits makes the number Zipf-like. */
+		bits = (unsigned int)(random >> 60);
+		walk.stack =
+			((1u << bits) + ((uint32_t)(random >> 32) & ((1u << bits) - 1))) % STACKS;
 		descend(&walk);
 	}
 	return NULL;
