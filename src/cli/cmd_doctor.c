@@ -12,7 +12,7 @@
 #include "cli/command.h"
 #include "engine/perf/perf_probe.h"
 
-#define SETCAP "sudo setcap cap_perfmon,cap_sys_ptrace,cap_bpf=ep $(command -v wick)"
+#define SETCAP "sudo setcap cap_perfmon,cap_sys_ptrace=ep $(command -v wick)"
 
 /* record's highest rate and its default depth: below them a limit of the kernel is felt */
 #define WANTED_RATE_HZ 10000
@@ -180,8 +180,9 @@ static void check_symbols(const struct perf_probe *probe, struct finding *findin
 		say(finding, VERDICT_LIMITED, "/proc/kallsyms shows no addresses");
 	else
 		say(finding, VERDICT_LIMITED,
-		    "/proc/kallsyms shows no addresses (kernel.kptr_restrict is %" PRId64 ")",
-		    probe->kptr_restrict);
+		    "/proc/kallsyms shows no addresses (kernel.kptr_restrict is %" PRId64
+		    ", kernel.perf_event_paranoid is %" PRId64 ")",
+		    probe->kptr_restrict, probe->paranoid);
 	if (probe->kptr_restrict > 0)
 		advise(finding, "sudo sysctl kernel.kptr_restrict=0 "
 				"kernel.perf_event_paranoid=1, or run as root");

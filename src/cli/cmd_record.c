@@ -162,6 +162,7 @@ static int prepare(struct recording *recording, int argc, char **argv, struct er
 		.engine = engine_find(options->engine, err),
 		.sampling = {.event = options->event,
 			     .frequency_hz = (uint32_t)options->frequency_hz,
+			     .rate_given = rate_given,
 			     .period = options->period,
 			     .depth = (uint32_t)options->depth,
 			     .kernel = options->kernel},

@@ -89,9 +89,14 @@ static void print_advice(FILE *out, const struct record_config *config,
 {
 	const struct engine_stats *stats = &result->stats;
 
-	if (stats->samples == 0)
-		(void)fprintf(out, "wick: no samples: the target used no CPU time while it was "
-				   "watched\n");
+	if (stats->samples == 0 && !stats->kernel && stats->run_ns > 0)
+		(void)fprintf(out,
+			      "wick: no samples: the target spent its time in the kernel, which "
+			      "may not be sampled here\n");
+	else if (stats->samples == 0)
+		(void)fprintf(out,
+			      "wick: no samples: the target did nothing to sample while it was "
+			      "watched\n");
 	if (stats->throttled > 0)
 		(void)fprintf(out,
 			      "wick: the kernel held sampling back %" PRIu64
@@ -108,7 +113,7 @@ static void print_advice(FILE *out, const struct record_config *config,
 			      "wick: samples were lost because the buffer was full; lower -F, "
 			      "or raise: sudo sysctl kernel.perf_event_mlock_kb=%" PRIu64 "\n",
 			      (stats->ring_bytes >> 10) * 4);
-	if (strcmp(config->output, "-") != 0)
+	if (strcmp(config->output, "-") != 0 && stats->samples > 0)
 		(void)fprintf(out, "next: wick report %s   or   wick flame %s\n", config->output,
 			      config->output);
 }

@@ -43,6 +43,7 @@ struct target {
 struct engine_config {
 	const char *event;     /* "cpu-clock" … */
 	uint32_t frequency_hz; /* 0 with a period */
+	bool rate_given;       /* the frequency is a wish, not a default */
 	uint64_t period;       /* events between samples; 0: by frequency */
 	uint32_t depth;        /* frames kept of a stack */
 	bool kernel;           /* kernel frames too */

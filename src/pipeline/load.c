@@ -367,7 +367,9 @@ static void describe(struct loader *loader)
 	profile->main_value = 1;
 	profile->title = keep_text(profile, samples->title);
 	profile->duration_ns = to_ns > options->from_ns ? to_ns - options->from_ns : 0;
-	profile->period_ns = samples->period;
+	/* Periods of events that are not time have no place among nanoseconds. */
+	if (samples->unit && strcmp(samples->unit, "nanoseconds") == 0)
+		profile->period_ns = samples->period;
 	if (samples->clock_realtime_ns > 0)
 		profile->start_realtime_ns = samples->clock_realtime_ns -
 					     samples->clock_monotonic_ns + samples->start_ns +

@@ -100,7 +100,7 @@ static void a_command_gets_its_values_and_arguments(void **state)
 		{"wick demo -F 5 x", 2, "",
 		 "wick: -F 5 is out of range (10 to 10000)\n      see wick demo --help\n"},
 		{"wick demo", 2, "",
-		 "wick: demo needs more arguments\n"
+		 "wick: demo needs an argument\n"
 		 "      usage: wick demo [OPTIONS] WORD; see wick demo --help\n"},
 		{"wick demo a b c", 2, "",
 		 "wick: demo was given too many arguments\n"

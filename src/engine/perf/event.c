@@ -97,7 +97,8 @@ void event_grant_init(struct event_grant *grant, const struct event_wish *wish)
 		attr->sample_period = wish->period ? wish->period : NS_PER_SEC / wish->frequency_hz;
 	} else {
 		attr->sample_type |= PERF_SAMPLE_PERIOD;
-		attr->freq = wish->period == 0 && wish->kind->default_period == 0;
+		attr->freq =
+			wish->period == 0 && (wish->rate_given || wish->kind->default_period == 0);
 		if (attr->freq)
 			attr->sample_freq = wish->frequency_hz;
 		else
@@ -165,7 +166,7 @@ static int explain(int code, pid_t tid, struct error *err)
 		error_remedy(err,
 			     "run as root, or: sudo sysctl kernel.perf_event_paranoid=%d, or: sudo "
 			     "setcap cap_perfmon=ep $(command -v wick)",
-			     tid < 0 ? -1 : 2);
+			     tid < 0 ? 0 : 2);
 		return code;
 	}
 	if (code == -EMFILE || code == -ENFILE) {

@@ -39,6 +39,7 @@ struct event_wish {
 	const struct event_kind *kind;
 	uint32_t frequency_hz;
 	uint64_t period; /* 0: by frequency */
+	bool rate_given; /* the frequency was asked for: it goes before the event's own period */
 	uint32_t depth;
 	uint32_t wakeup_bytes;
 	bool kernel;

@@ -239,12 +239,12 @@ static uint32_t granted_rate(const struct engine_config *config, char *notice, s
 }
 
 /* Says in one line what the kernel did not grant. */
-static void note_grant(struct perf_engine *engine, const struct engine_config *config)
+static void note_grant(struct perf_engine *engine)
 {
 	size_t used = strlen(engine->notice);
 	const char *gap = used > 0 ? "; " : "";
 
-	if (config->kernel && !engine->grant.kernel)
+	if (!engine->grant.kernel)
 		(void)snprintf(
 			engine->notice + used, sizeof(engine->notice) - used,
 			"%stime in the kernel is left out: not allowed here; run as root, or: "
@@ -258,6 +258,7 @@ static void init_grant(struct perf_engine *engine, const struct engine_config *c
 	struct event_wish wish = {
 		.kind = engine->kind,
 		.frequency_hz = granted_rate(config, engine->notice, sizeof(engine->notice)),
+		.rate_given = config->rate_given,
 		.period = config->period,
 		.depth = config->depth,
 		.wakeup_bytes = (uint32_t)(engine->ring_bytes / 4),
@@ -313,7 +314,7 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 		perf_close(engine);
 		return r;
 	}
-	note_grant(engine, config);
+	note_grant(engine);
 	machine_time_read(&engine->machine_start);
 	*ret = engine;
 	return 0;
