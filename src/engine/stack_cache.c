@@ -54,8 +54,8 @@ uint32_t stack_cache_find(struct stack_cache *cache, uint64_t context, const uin
 		const struct entry *entry = &cache->entries.items[i];
 
 		if (entry->context == context && entry->count == n &&
-		    memcmp(cache->words.items + entry->first, addresses, n * sizeof(*addresses)) ==
-			    0)
+		    (n == 0 || memcmp(cache->words.items + entry->first, addresses,
+				      n * sizeof(*addresses)) == 0))
 			return entry->id;
 	}
 	return ID_NONE;
@@ -78,7 +78,8 @@ void stack_cache_add(struct stack_cache *cache, uint64_t context, const uint64_t
 	if (id_index_add(&cache->index, cache->last_hash, (uint32_t)cache->entries.count) < 0)
 		return;
 	entry.first = (uint32_t)cache->words.count;
-	memcpy(cache->words.items + cache->words.count, addresses, n * sizeof(*addresses));
+	if (n > 0)
+		memcpy(cache->words.items + cache->words.count, addresses, n * sizeof(*addresses));
 	cache->words.count += n;
 	cache->entries.items[cache->entries.count++] = entry;
 }

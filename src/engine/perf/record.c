@@ -45,11 +45,6 @@ uint64_t record_time_ns(const struct perf_event_header *header)
 	return u64_at((const uint8_t *)header + header->size - 16);
 }
 
-uint32_t record_cpu(const struct perf_event_header *header)
-{
-	return u32_at((const uint8_t *)header + header->size - 8);
-}
-
 bool record_sample(const struct perf_event_header *header, bool has_period,
 		   struct sample_record *ret)
 {
@@ -78,6 +73,7 @@ bool record_task(const struct perf_event_header *header, struct task_record *ret
 	ret->pid = (pid_t)u32_at(at);
 	ret->parent_pid = (pid_t)u32_at(at + 4);
 	ret->tid = (pid_t)u32_at(at + 8);
+	ret->parent_tid = (pid_t)u32_at(at + 12);
 	return true;
 }
 

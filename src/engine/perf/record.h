@@ -33,6 +33,7 @@ struct task_record { /* fork and exit */
 	pid_t pid;
 	pid_t tid;
 	pid_t parent_pid;
+	pid_t parent_tid;
 };
 
 struct comm_record {
@@ -51,8 +52,6 @@ struct map_record {
 
 /* When it happened; 0 for records that do not say. */
 uint64_t record_time_ns(const struct perf_event_header *header);
-/* The CPU of a record that is not a sample. */
-uint32_t record_cpu(const struct perf_event_header *header);
 
 bool record_sample(const struct perf_event_header *header, bool has_period,
 		   struct sample_record *ret);

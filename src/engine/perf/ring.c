@@ -67,6 +67,11 @@ const struct perf_event_header *ring_peek(struct ring *ring)
 
 	if (ring->tail >= ring->head)
 		return NULL;
+	/* The kernel writes no such record; without a size there is no next one. */
+	if (header->size < sizeof(*header) || header->size > ring->head - ring->tail) {
+		ring->tail = ring->head;
+		return NULL;
+	}
 	/* Records are multiples of 8 bytes, so a header never wraps. */
 	if (at + header->size > ring->data_bytes)
 		return unwrap(ring, at, header->size);

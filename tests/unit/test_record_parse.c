@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
+
+#include <cmocka.h>
+
+#include "engine/perf/record.h"
+#include "perf_records.h"
+
+/* Runs a parser on every shorter form of a record: all are refused, none is overrun. */
+#define assert_refused_when_shorter(b, call)                                                       \
+	do {                                                                                       \
+		size_t whole_ = (b)->size;                                                         \
+		while ((b)->size > 8) {                                                            \
+			struct perf_event_header *header;                                          \
+			uint8_t *copy_;                                                            \
+			(b)->size -= 8;                                                            \
+			(void)record_end(b);                                                       \
+			copy_ = malloc((b)->size);                                                 \
+			assert_non_null(copy_);                                                    \
+			memcpy(copy_, (b)->data, (b)->size);                                       \
+			header = (void *)copy_;                                                    \
+			assert_false(call);                                                        \
+			free(copy_);                                                               \
+		}                                                                                  \
+		(b)->size = whole_;                                                                \
+	} while (0)
+
+static void a_sample_of_a_clock_has_its_chain_and_no_period(void **state)
+{
+	static const uint64_t chain[] = {PERF_CONTEXT_USER, 0x1000, 0x2000};
+	struct record_builder b;
+	struct sample_record sample;
+
+	(void)state;
+	assert_true(record_sample(make_sample(&b, 77, 123, 5, chain, 3), false, &sample));
+	assert_int_equal(sample.pid, 77);
+	assert_int_equal(sample.tid, 77);
+	assert_int_equal(sample.time_ns, 123);
+	assert_int_equal(sample.cpu, 5);
+	assert_int_equal(sample.period, 0);
+	assert_int_equal(sample.count, 3);
+	assert_memory_equal(sample.chain, chain, sizeof(chain));
+	assert_int_equal(record_time_ns(record_end(&b)), 123);
+	assert_refused_when_shorter(&b, record_sample(header, false, &sample));
+}
+
+static void a_sample_with_a_period_tells_it(void **state)
+{
+	struct record_builder b;
+	struct sample_record sample;
+
+	(void)state;
+	record_begin(&b, PERF_RECORD_SAMPLE, 0);
+	put_u32(&b, 1);
+	put_u32(&b, 2);
+	put_u64(&b, 99);
+	put_u64(&b, 3);
+	put_u64(&b, 4096); /* period */
+	put_u64(&b, 1);
+	put_u64(&b, 0xabc);
+	assert_true(record_sample(record_end(&b), true, &sample));
+	assert_int_equal(sample.tid, 2);
+	assert_int_equal(sample.period, 4096);
+	assert_int_equal(sample.chain[0], 0xabc);
+	assert_refused_when_shorter(&b, record_sample(header, true, &sample));
+}
+
+static void a_chain_longer_than_its_record_is_refused(void **state)
+{
+	static const uint64_t counts[] = {2, 1000, UINT64_MAX, UINT64_MAX / 8 + 1};
+	struct record_builder b;
+	struct sample_record sample;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		(void)make_sample(&b, 1, 1, 0, &(uint64_t){5}, 1);
+		memcpy(b.data + 8 + 24, &counts[i], 8);
+		assert_false(record_sample(record_end(&b), false, &sample));
+	}
+}
+
+static void a_fork_tells_who_made_whom_and_when(void **state)
+{
+	struct record_builder b;
+	struct task_record task;
+
+	(void)state;
+	record_begin(&b, PERF_RECORD_FORK, 0);
+	put_u32(&b, 20);  /* pid */
+	put_u32(&b, 10);  /* parent pid */
+	put_u32(&b, 21);  /* tid */
+	put_u32(&b, 11);  /* parent tid */
+	put_u64(&b, 555); /* time */
+	put_trailer(&b, 10, 11, 556, 3);
+	assert_true(record_task(record_end(&b), &task));
+	assert_int_equal(task.pid, 20);
+	assert_int_equal(task.tid, 21);
+	assert_int_equal(task.parent_pid, 10);
+	assert_int_equal(task.parent_tid, 11);
+	assert_int_equal(record_time_ns(record_end(&b)), 556);
+	assert_refused_when_shorter(&b, record_task(header, &task));
+}
+
+static void a_name_that_comes_with_an_exec_says_so(void **state)
+{
+	struct record_builder b;
+	struct comm_record comm;
+
+	(void)state;
+	record_begin(&b, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
+	put_u32(&b, 20);
+	put_u32(&b, 21);
+	put_name(&b, "a.out");
+	put_trailer(&b, 20, 21, 777, 0);
+	assert_true(record_comm(record_end(&b), &comm));
+	assert_int_equal(comm.pid, 20);
+	assert_int_equal(comm.tid, 21);
+	assert_string_equal(comm.comm, "a.out");
+	assert_true(comm.exec);
+	assert_int_equal(record_time_ns(record_end(&b)), 777);
+	assert_refused_when_shorter(&b, record_comm(header, &comm));
+}
+
+static void a_name_without_an_end_is_refused(void **state)
+{
+	struct record_builder b;
+	struct comm_record comm;
+
+	(void)state;
+	record_begin(&b, PERF_RECORD_COMM, 0);
+	put_u32(&b, 20);
+	put_u32(&b, 21);
+	put_raw(&b, "12345678", 8);
+	put_trailer(&b, 20, 21, 777, 0);
+	assert_false(record_comm(record_end(&b), &comm));
+}
+
+static void put_map(struct record_builder *b, uint16_t misc, uint32_t protection, const char *name)
+{
+	record_begin(b, PERF_RECORD_MMAP2, misc);
+	put_u32(b, 20);
+	put_u32(b, 21);
+	put_u64(b, 0x7f0000001000);
+	put_u64(b, 0x2000);
+	put_u64(b, 0x3000);
+	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+		uint8_t id[24] = {20, 0, 0, 0, 0xaa, 0xbb};
+
+		put_raw(b, id, sizeof(id));
+	} else {
+		put_u32(b, 8);
+		put_u32(b, 1);
+		put_u64(b, 4711);
+		put_u64(b, 0);
+	}
+	put_u32(b, protection);
+	put_u32(b, MAP_PRIVATE);
+	put_name(b, name);
+	put_trailer(b, 20, 21, 888, 0);
+}
+
+static void a_mapping_tells_its_place_and_file(void **state)
+{
+	struct record_builder b;
+	struct map_record map;
+
+	(void)state;
+	put_map(&b, 0, PROT_READ | PROT_EXEC, "/usr/lib/libx.so");
+	assert_true(record_map(record_end(&b), &map));
+	assert_int_equal(map.pid, 20);
+	assert_int_equal(map.region.start, 0x7f0000001000);
+	assert_int_equal(map.region.end, 0x7f0000003000);
+	assert_int_equal(map.region.file_offset, 0x3000);
+	assert_int_equal(map.region.device, makedev(8, 1));
+	assert_int_equal(map.region.inode, 4711);
+	assert_int_equal(map.region.kind, REGION_FILE);
+	assert_string_equal(map.region.path, "/usr/lib/libx.so");
+	assert_int_equal(map.build_id.size, 0);
+	assert_refused_when_shorter(&b, record_map(header, &map));
+}
+
+static void a_mapping_with_a_build_id_tells_it_instead_of_the_inode(void **state)
+{
+	struct record_builder b;
+	struct map_record map;
+
+	(void)state;
+	put_map(&b, PERF_RECORD_MISC_MMAP_BUILD_ID, PROT_EXEC, "/usr/lib/libx.so");
+	assert_true(record_map(record_end(&b), &map));
+	assert_int_equal(map.build_id.size, 20);
+	assert_int_equal(map.build_id.bytes[0], 0xaa);
+	assert_int_equal(map.build_id.bytes[1], 0xbb);
+	assert_int_equal(map.region.inode, 0);
+}
+
+static void a_build_id_longer_than_its_field_is_cut(void **state)
+{
+	struct record_builder b;
+	struct map_record map;
+
+	(void)state;
+	put_map(&b, PERF_RECORD_MISC_MMAP_BUILD_ID, PROT_EXEC, "/x");
+	b.data[8 + 32] = 255;
+	assert_true(record_map(record_end(&b), &map));
+	assert_int_equal(map.build_id.size, 20);
+}
+
+static void memory_without_a_file_is_anonymous(void **state)
+{
+	struct record_builder b;
+	struct map_record map;
+
+	(void)state;
+	put_map(&b, 0, PROT_EXEC, "//anon");
+	assert_true(record_map(record_end(&b), &map));
+	assert_int_equal(map.region.kind, REGION_ANONYMOUS);
+	assert_string_equal(map.region.path, "");
+}
+
+static void a_deleted_file_keeps_its_name_without_the_mark(void **state)
+{
+	struct record_builder b;
+	struct map_record map;
+
+	(void)state;
+	put_map(&b, 0, PROT_EXEC, "/tmp/old.so (deleted)");
+	assert_true(record_map(record_end(&b), &map));
+	assert_int_equal(map.region.kind, REGION_DELETED);
+	assert_string_equal(map.region.path, "/tmp/old.so");
+}
+
+static void a_mapping_that_holds_no_code_or_wraps_around_is_left_out(void **state)
+{
+	static const uint64_t endless = UINT64_MAX;
+	struct record_builder b;
+	struct map_record map;
+
+	(void)state;
+	put_map(&b, 0, PROT_READ, "/x");
+	assert_false(record_map(record_end(&b), &map));
+	put_map(&b, 0, PROT_EXEC, "/x");
+	memcpy(b.data + 8 + 16, &endless, 8);
+	assert_false(record_map(record_end(&b), &map));
+}
+
+static void lost_records_are_counted_and_a_short_record_counts_none(void **state)
+{
+	struct record_builder b;
+
+	(void)state;
+	record_begin(&b, PERF_RECORD_LOST, 0);
+	assert_int_equal(record_lost(record_end(&b)), 0);
+	assert_int_equal(record_time_ns(record_end(&b)), 0);
+	put_u64(&b, 1);
+	put_u64(&b, 12);
+	put_trailer(&b, 1, 1, 1, 1);
+	assert_int_equal(record_lost(record_end(&b)), 12);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_sample_of_a_clock_has_its_chain_and_no_period),
+		cmocka_unit_test(a_sample_with_a_period_tells_it),
+		cmocka_unit_test(a_chain_longer_than_its_record_is_refused),
+		cmocka_unit_test(a_fork_tells_who_made_whom_and_when),
+		cmocka_unit_test(a_name_that_comes_with_an_exec_says_so),
+		cmocka_unit_test(a_name_without_an_end_is_refused),
+		cmocka_unit_test(a_mapping_tells_its_place_and_file),
+		cmocka_unit_test(a_mapping_with_a_build_id_tells_it_instead_of_the_inode),
+		cmocka_unit_test(a_build_id_longer_than_its_field_is_cut),
+		cmocka_unit_test(memory_without_a_file_is_anonymous),
+		cmocka_unit_test(a_deleted_file_keeps_its_name_without_the_mark),
+		cmocka_unit_test(a_mapping_that_holds_no_code_or_wraps_around_is_left_out),
+		cmocka_unit_test(lost_records_are_counted_and_a_short_record_counts_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
