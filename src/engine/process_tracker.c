@@ -49,6 +49,7 @@ struct known_module {
 	uint32_t path;      /* string id */
 	uint32_t module;    /* in the sink */
 	uint64_t map_vaddr; /* start of the mapping - bias */
+	bool guessed;       /* the file could not be read: another process may know better */
 };
 
 /*
@@ -268,6 +269,7 @@ static int identify(struct process_tracker *tracker, struct tracked_process *pro
 
 	if (r < 0)
 		return r;
+	known->guessed = place.unread < 0;
 	if (place.module.kind == MODULE_ANONYMOUS) {
 		r = tell_process(tracker, process);
 		if (r < 0)
@@ -275,8 +277,10 @@ static int identify(struct process_tracker *tracker, struct tracked_process *pro
 		place.module.owner = process->id;
 	}
 	if (build_id && build_id->size > 0 && !build_id_equal(build_id, &place.module.build_id)) {
-		if (place.module.build_id.size > 0)
+		if (place.module.build_id.size > 0) {
 			place.bias = region->start - region->file_offset; /* of another file */
+			known->guessed = true;
+		}
 		place.module.build_id = *build_id;
 		if (place.module.kind == MODULE_OTHER_FILE)
 			place.module.kind = MODULE_FILE;
@@ -315,7 +319,7 @@ static int module_of(struct process_tracker *tracker, struct tracked_process *pr
 		return 0;
 	}
 	r = identify(tracker, process, region, build_id, ret);
-	if (r < 0 || !shareable)
+	if (r < 0 || !shareable || ret->guessed)
 		return r;
 	if (vec_push(&tracker->modules, *ret) < 0 ||
 	    id_index_add(&tracker->module_index, hash, (uint32_t)tracker->modules.count - 1) < 0)
@@ -406,21 +410,45 @@ int process_tracker_seed(struct process_tracker *tracker, pid_t pid, struct erro
 	return r < 0 ? error_errno(err, r, "cannot keep the map of process %d", (int)pid) : 0;
 }
 
-void process_tracker_fork(struct process_tracker *tracker, uint64_t time_ns, pid_t pid, pid_t tid,
-			  pid_t parent_pid)
+/*
+ * The process of a pid, from /proc when no record has told of it; NULL when there
+ * is none. Nobody's pid is 0: the idle task, a thread on its last steps, or a
+ * process that this pid namespace does not show.
+ */
+static struct tracked_process *find_or_seed(struct process_tracker *tracker, pid_t pid)
 {
-	struct tracked_process *parent = find_process(tracker, parent_pid);
-	uint32_t comm = parent ? parent->comm : 0;
+	struct tracked_process *process = find_process(tracker, pid);
+
+	if (process || pid <= 0 || process_tracker_seed(tracker, pid, NULL) < 0)
+		return process;
+	return find_process(tracker, pid);
+}
+
+/* The name that a new thread has: that of the one that made it. */
+static uint32_t inherited_comm(struct process_tracker *tracker, pid_t parent_pid, pid_t parent_tid)
+{
+	const struct tracked_thread *thread = find_thread(tracker, parent_tid);
+	const struct tracked_process *process = find_process(tracker, parent_pid);
+
+	if (thread && thread->pid == parent_pid)
+		return thread->comm;
+	return process ? process->comm : 0;
+}
+
+void process_tracker_fork(struct process_tracker *tracker, uint64_t time_ns, pid_t pid, pid_t tid,
+			  pid_t parent_pid, pid_t parent_tid)
+{
+	uint32_t comm = inherited_comm(tracker, parent_pid, parent_tid);
+	struct tracked_process *parent;
 	struct tracked_process *child;
 
-	if (pid == parent_pid) { /* a thread; it bears the name of the one that made it */
+	if (pid == parent_pid) {
 		(void)new_thread(tracker, pid, tid, comm);
 		return;
 	}
 	child = new_process(tracker, pid);
 	if (!child)
 		return;
-	/* find_process() again: the table may have moved. */
 	parent = find_process(tracker, parent_pid);
 	child->parent_pid = parent_pid;
 	child->start_ns = time_ns;
@@ -449,6 +477,7 @@ static void exec_process(struct tracked_process *process)
 	}
 	process->exec_count++;
 	process->id = ID_NONE;
+	process->ended = false; /* a thread's exec ends the leader and takes its pid */
 	process->executable = 0;
 	process->maps_told = true;
 }
@@ -456,7 +485,8 @@ static void exec_process(struct tracked_process *process)
 void process_tracker_comm(struct process_tracker *tracker, uint64_t time_ns, pid_t pid, pid_t tid,
 			  const char *comm, bool exec)
 {
-	struct tracked_process *process = find_process(tracker, pid);
+	struct tracked_process *process =
+		exec ? find_process(tracker, pid) : find_or_seed(tracker, pid);
 	uint32_t name = intern(tracker, comm);
 
 	if (!process) {
@@ -504,7 +534,7 @@ void process_tracker_exit(struct process_tracker *tracker, pid_t pid, pid_t tid)
 void process_tracker_map(struct process_tracker *tracker, uint64_t time_ns, pid_t pid,
 			 const struct map_region *region, const struct build_id *build_id)
 {
-	struct tracked_process *process = find_process(tracker, pid);
+	struct tracked_process *process = find_or_seed(tracker, pid);
 	int r;
 
 	if (!process)
@@ -533,17 +563,16 @@ static struct tracked_thread *adopt_thread(struct process_tracker *tracker,
 int process_tracker_sample(struct process_tracker *tracker, pid_t pid, pid_t tid,
 			   struct tracked_process **ret_process, uint32_t *ret_thread)
 {
-	struct tracked_process *process = find_process(tracker, pid);
+	struct tracked_process *process = find_or_seed(tracker, pid);
 	struct tracked_thread *thread;
 	int r = 0;
 
 	if (!process) {
-		if (process_tracker_seed(tracker, pid, NULL) < 0)
-			process = new_process(tracker, pid);
-		else
-			process = find_process(tracker, pid);
+		process = new_process(tracker, pid);
 		if (!process)
 			return -ENOMEM;
+		if (pid == 0)
+			process->comm = intern(tracker, "[unknown]");
 	}
 	r = tell_process(tracker, process);
 	if (r == 0 && !process->maps_told)

@@ -35,7 +35,7 @@ void process_tracker_free(struct process_tracker *tracker);
 int process_tracker_seed(struct process_tracker *tracker, pid_t pid, struct error *err);
 
 void process_tracker_fork(struct process_tracker *tracker, uint64_t time_ns, pid_t pid, pid_t tid,
-			  pid_t parent_pid);
+			  pid_t parent_pid, pid_t parent_tid);
 void process_tracker_comm(struct process_tracker *tracker, uint64_t time_ns, pid_t pid, pid_t tid,
 			  const char *comm, bool exec);
 void process_tracker_exit(struct process_tracker *tracker, pid_t pid, pid_t tid);
@@ -61,7 +61,7 @@ struct frame tracked_process_frame(const struct tracked_process *process, uint64
 /* The frame of a kernel address. */
 struct frame process_tracker_kernel_frame(struct process_tracker *tracker, uint64_t address);
 
-/* Threads that have started, in all. */
+/* Processes that were seen, in all; an exec makes a new one. */
 size_t process_tracker_process_count(const struct process_tracker *tracker);
 
 #endif

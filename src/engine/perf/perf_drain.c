@@ -151,7 +151,7 @@ static void handle_task(struct perf_engine *engine, const struct perf_event_head
 		return;
 	if (header->type == PERF_RECORD_FORK)
 		process_tracker_fork(engine->tracker, record_time_ns(header), task.pid, task.tid,
-				     task.parent_pid);
+				     task.parent_pid, task.parent_tid);
 	else
 		process_tracker_exit(engine->tracker, task.pid, task.tid);
 }
