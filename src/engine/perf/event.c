@@ -127,14 +127,18 @@ void event_grant_init(struct event_grant *grant, const struct event_wish *wish)
 	attr->wakeup_watermark = wish->wakeup_bytes;
 }
 
-/* Gives up one wish that this error may be about. False when there is none left. */
-static bool lower(struct event_grant *grant, int code)
+bool event_lower(struct event_grant *grant, int code)
 {
 	struct perf_event_attr *attr = &grant->attr;
 
 	if (code == -EINVAL && attr->build_id) { /* before Linux 5.12 */
 		attr->build_id = 0;
 		grant->build_ids = false;
+		return true;
+	}
+	if (code == -EINVAL && attr->inherit_thread) { /* before Linux 5.13 */
+		attr->inherit_thread = 0;
+		grant->children_too = true;
 		return true;
 	}
 	if ((code == -EACCES || code == -EPERM) && grant->kernel) {
@@ -193,7 +197,7 @@ int event_open(struct event_grant *grant, pid_t tid, int cpu, struct error *err)
 
 		if (fd >= 0)
 			return (int)fd;
-		if (!lower(grant, code))
+		if (!event_lower(grant, code))
 			return explain(code, tid, err);
 	}
 }

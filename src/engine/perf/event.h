@@ -54,10 +54,14 @@ struct event_grant {
 	bool kernel;
 	bool kernel_frames_hidden; /* kernel time is sampled, its frames are not shown */
 	bool build_ids;
+	bool children_too; /* threads cannot be followed without processes */
 	uint32_t depth;
 };
 
 void event_grant_init(struct event_grant *grant, const struct event_wish *wish);
+
+/* Gives up one wish that the error may be about. False when there is none left. */
+bool event_lower(struct event_grant *grant, int code);
 
 /*
  * Opens the event for a thread (or -1) on a CPU, lowering the grant as needed.

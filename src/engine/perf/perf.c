@@ -65,7 +65,9 @@ static int each_event(struct perf_engine *engine, unsigned long request, struct 
 
 static int perf_engine_start(void *self, struct error *err)
 {
-	return each_event(self, PERF_EVENT_IOC_ENABLE, err);
+	int r = each_event(self, PERF_EVENT_IOC_ENABLE, err);
+
+	return r < 0 ? r : perf_seed(self, err);
 }
 
 static int perf_engine_fd(void *self)
@@ -101,7 +103,9 @@ static uint64_t count_run_ns(struct perf_engine *engine)
 
 	if (engine->machine) {
 		machine_time_read(&now);
-		return now.busy_ns - engine->machine_start.busy_ns;
+		return now.busy_ns > engine->machine_start.busy_ns
+			       ? now.busy_ns - engine->machine_start.busy_ns
+			       : 0;
 	}
 	for (i = 0; i < engine->events.count; i++) {
 		uint64_t value = 0;

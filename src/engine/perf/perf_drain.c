@@ -12,6 +12,8 @@
 #include "engine/stack_cache.h"
 #include "model/sink.h"
 
+#define TICK_MAX_NS (10 * NS_PER_MS) /* CONFIG_HZ is 100 at least */
+
 static int flush_batch(struct perf_engine *engine, struct error *err)
 {
 	struct sample_batch batch = {
@@ -81,11 +83,11 @@ static uint32_t stack_of(struct perf_engine *engine, const struct tracked_proces
 			 const struct sample_record *sample)
 {
 	uint64_t context = tracked_process_context(process, sample->time_ns);
-	bool truncated = sample->count >= engine->grant.depth &&
-			 count_addresses(sample) >= engine->grant.depth;
+	uint64_t addresses = count_addresses(sample);
+	bool truncated = addresses >= engine->grant.depth;
 	uint32_t id = stack_cache_find(engine->cache, context, sample->chain, sample->count);
 
-	engine->stats.frames += sample->count;
+	engine->stats.frames += addresses;
 	engine->stats.truncated += truncated;
 	if (id != ID_NONE)
 		return id;
@@ -105,6 +107,13 @@ static uint64_t weight_of(struct perf_engine *engine, struct cpu_ring *ring,
 	return weight;
 }
 
+/* A sample that we could not keep. */
+static int lose_sample(struct perf_engine *engine, uint64_t time_ns)
+{
+	engine->stats.lost++;
+	return engine->sink->ops->loss(engine->sink->self, LOSS_NO_MEMORY, time_ns, 1);
+}
+
 static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
 			 const struct perf_event_header *header, struct error *err)
 {
@@ -115,15 +124,14 @@ static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
 	size_t i = engine->count;
 
 	if (!record_sample(header, !engine->clock, &sample) || sample.count > MAX_CHAIN)
-		return engine->sink->ops->loss(engine->sink->self, LOSS_NO_MEMORY, 0, 1);
+		return lose_sample(engine, record_time_ns(header));
 	/* A thread on its last steps has no ids any more: (-1, -1). */
 	if (sample.pid < 0)
 		sample.pid = sample.tid = 0;
 	if (process_tracker_sample(engine->tracker, sample.pid, sample.tid, &process, &thread) == 0)
 		stack = stack_of(engine, process, &sample);
 	if (stack == ID_NONE)
-		return engine->sink->ops->loss(engine->sink->self, LOSS_NO_MEMORY, sample.time_ns,
-					       1);
+		return lose_sample(engine, sample.time_ns);
 	engine->stats.samples++;
 	engine->stack[i] = stack;
 	engine->thread[i] = thread;
@@ -174,7 +182,11 @@ static int handle_lost(struct perf_engine *engine, const struct perf_event_heade
 				       lost);
 }
 
-/* Between throttle and unthrottle nothing is sampled: the next sample stands for it. */
+/*
+ * Between throttle and unthrottle nothing is sampled: the next sample stands for
+ * it. The kernel lets go at the next tick of a CPU that the thread runs on; more
+ * than a tick means that the thread was away in between.
+ */
 static void handle_throttle(struct perf_engine *engine, struct cpu_ring *ring,
 			    const struct perf_event_header *header)
 {
@@ -184,7 +196,9 @@ static void handle_throttle(struct perf_engine *engine, struct cpu_ring *ring,
 		engine->stats.throttled++;
 		ring->throttled_at_ns = now_ns;
 	} else if (ring->throttled_at_ns > 0 && now_ns > ring->throttled_at_ns) {
-		ring->owed_ns += now_ns - ring->throttled_at_ns;
+		uint64_t held_ns = now_ns - ring->throttled_at_ns;
+
+		ring->owed_ns += held_ns < TICK_MAX_NS ? held_ns : TICK_MAX_NS;
 		ring->throttled_at_ns = 0;
 	}
 }

@@ -35,6 +35,7 @@ void perf_close(struct perf_engine *engine)
 	vec_fini(&engine->rings);
 	vec_fini(&engine->events);
 	vec_fini(&engine->cpus);
+	vec_fini(&engine->seeds);
 	process_tracker_free(engine->tracker);
 	stack_cache_free(engine->cache);
 	free(engine);
@@ -132,7 +133,16 @@ static bool contains(const struct pid_list *list, pid_t id)
 	return false;
 }
 
-/* Says whose process it is when that is why it may not be watched. */
+/* A zombie is in /proc, but there is nothing left of it to watch. */
+static int ended_process(pid_t pid, struct error *err)
+{
+	(void)error_set(err, -ESRCH, "process %d has ended and waits for its parent to take notice",
+			(int)pid);
+	error_remedy(err, "ps -e shows such processes as <defunct>; attach to one that runs");
+	return -ESRCH;
+}
+
+/* Says whose the process is when that is why it may not be watched. */
 static int refused(int code, pid_t pid, struct error *err)
 {
 	struct process_info info;
@@ -156,6 +166,7 @@ static int open_process(struct perf_engine *engine, pid_t pid, struct error *err
 	struct pid_list done = {0};
 	struct pid_list now = {0};
 	bool news = true;
+	size_t opened = 0;
 	size_t i;
 	int r = 0;
 
@@ -168,17 +179,18 @@ static int open_process(struct perf_engine *engine, pid_t pid, struct error *err
 				continue;
 			news = true;
 			r = open_thread(engine, now.items[i], err);
+			opened += r == 0;
 			if (r == -ESRCH)
 				r = 0; /* this thread has ended, others go on */
 			if (r == 0 && vec_push(&done, now.items[i]) < 0)
 				r = error_set(err, -ENOMEM, "out of memory");
 		}
 	}
+	if (r == 0 && opened == 0)
+		r = ended_process(pid, err);
 	vec_fini(&done);
 	vec_fini(&now);
-	if (r < 0)
-		return refused(r, pid, err);
-	return process_tracker_seed(engine->tracker, pid, err);
+	return refused(r, pid, err);
 }
 
 static int open_one_thread(struct perf_engine *engine, pid_t tid, struct error *err)
@@ -192,16 +204,9 @@ static int open_one_thread(struct perf_engine *engine, pid_t tid, struct error *
 	return r == -ESRCH ? process_error(err, r, tid, "thread") : refused(r, tid, err);
 }
 
-static int seed_machine(struct perf_engine *engine, struct error *err)
+static int want_seed(struct perf_engine *engine, pid_t pid, struct error *err)
 {
-	struct pid_list list = {0};
-	size_t i;
-	int r = process_list(&list, err);
-
-	for (i = 0; i < list.count; i++)
-		(void)process_tracker_seed(engine->tracker, list.items[i], NULL); /* may be gone */
-	vec_fini(&list);
-	return r;
+	return vec_push(&engine->seeds, pid) < 0 ? error_set(err, -ENOMEM, "out of memory") : 0;
 }
 
 static int open_target(struct perf_engine *engine, const struct target *target, struct error *err)
@@ -209,17 +214,43 @@ static int open_target(struct perf_engine *engine, const struct target *target, 
 	size_t i;
 	int r = 0;
 
-	if (target->kind == TARGET_MACHINE) {
-		r = open_thread(engine, -1, err);
-		return r < 0 ? r : seed_machine(engine, err);
-	}
+	if (target->kind == TARGET_MACHINE)
+		return open_thread(engine, -1, err);
 	for (i = 0; i < target->count && r == 0; i++) {
+		pid_t id = target->ids[i];
+
 		if (target->kind == TARGET_COMMAND)
-			r = open_thread(engine, target->ids[i], err);
+			r = open_thread(engine, id, err);
 		else if (target->kind == TARGET_PROCESSES)
-			r = open_process(engine, target->ids[i], err);
+			r = open_process(engine, id, err);
 		else
-			r = open_one_thread(engine, target->ids[i], err);
+			r = open_one_thread(engine, id, err);
+		if (r == 0 && target->kind == TARGET_PROCESSES)
+			r = want_seed(engine, id, err);
+	}
+	return r;
+}
+
+/*
+ * Learns what runs already. Only events that are enabled tell of new mappings, so
+ * this comes after enabling: what happens meanwhile is told twice, never missed.
+ */
+int perf_seed(struct perf_engine *engine, struct error *err)
+{
+	struct pid_list list = {0};
+	size_t i;
+	int r = 0;
+
+	machine_time_read(&engine->machine_start);
+	if (engine->machine)
+		r = process_list(&list, err);
+	for (i = 0; i < list.count; i++)
+		(void)process_tracker_seed(engine->tracker, list.items[i], NULL); /* may be gone */
+	vec_fini(&list);
+	for (i = 0; i < engine->seeds.count && r == 0; i++) {
+		r = process_tracker_seed(engine->tracker, engine->seeds.items[i], err);
+		if (r == -ESRCH)
+			r = 0; /* it ended just now: its samples name it all the same */
 	}
 	return r;
 }
@@ -229,7 +260,7 @@ static uint32_t granted_rate(const struct engine_config *config, char *notice, s
 {
 	int64_t max_hz = event_setting("perf_event_max_sample_rate", 100000);
 
-	if (max_hz <= 0 || config->frequency_hz <= max_hz)
+	if (config->period > 0 || max_hz <= 0 || config->frequency_hz <= max_hz)
 		return config->frequency_hz;
 	(void)snprintf(notice, size,
 		       "rate lowered to %lld Hz: the kernel allows no more; raise it with: sudo "
@@ -238,18 +269,23 @@ static uint32_t granted_rate(const struct engine_config *config, char *notice, s
 	return (uint32_t)max_hz;
 }
 
+static void note(struct perf_engine *engine, const char *text)
+{
+	size_t used = strlen(engine->notice);
+
+	(void)snprintf(engine->notice + used, sizeof(engine->notice) - used, "%s%s",
+		       used > 0 ? "; " : "", text);
+}
+
 /* Says in one line what the kernel did not grant. */
 static void note_grant(struct perf_engine *engine)
 {
-	size_t used = strlen(engine->notice);
-	const char *gap = used > 0 ? "; " : "";
-
 	if (!engine->grant.kernel)
-		(void)snprintf(
-			engine->notice + used, sizeof(engine->notice) - used,
-			"%stime in the kernel is left out: not allowed here; run as root, or: "
-			"sudo sysctl kernel.perf_event_paranoid=1",
-			gap);
+		note(engine, "time in the kernel is left out: not allowed here; run as root, or: "
+			     "sudo sysctl kernel.perf_event_paranoid=1");
+	if (engine->grant.children_too)
+		note(engine, "processes that the target starts are recorded too: this kernel "
+			     "cannot leave them out; filter with --pid when looking");
 }
 
 static void init_grant(struct perf_engine *engine, const struct engine_config *config,
@@ -270,9 +306,10 @@ static void init_grant(struct perf_engine *engine, const struct engine_config *c
 		.enable_on_exec = target->kind == TARGET_COMMAND,
 	};
 
-	engine->stats.frequency_hz = wish.frequency_hz;
 	event_grant_init(&engine->grant, &wish);
 	engine->period = engine->grant.attr.freq ? 0 : engine->grant.attr.sample_period;
+	if (engine->period == 0 || (engine->clock && config->period == 0))
+		engine->stats.frequency_hz = wish.frequency_hz;
 }
 
 int perf_open(const struct engine_config *config, const struct target *target, struct sink *sink,
@@ -315,7 +352,6 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 		return r;
 	}
 	note_grant(engine);
-	machine_time_read(&engine->machine_start);
 	*ret = engine;
 	return 0;
 }

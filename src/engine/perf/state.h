@@ -44,6 +44,7 @@ struct perf_engine {
 	VEC(struct cpu_ring) rings;
 	VEC(int) events;
 	struct cpu_list cpus;
+	VEC(pid_t) seeds; /* processes to learn from /proc once events are enabled */
 	size_t ring_bytes;
 	int epoll_fd;
 	uint32_t schema;
@@ -69,6 +70,9 @@ struct perf_engine {
 int perf_open(const struct engine_config *config, const struct target *target, struct sink *sink,
 	      struct perf_engine **ret, struct error *err);
 void perf_close(struct perf_engine *engine);
+
+/* Learns the processes that run already; to be called once events are enabled. */
+int perf_seed(struct perf_engine *engine, struct error *err);
 
 /* Moves records up to a moment into the sink; UINT64_MAX for all there are. */
 int perf_drain(struct perf_engine *engine, uint64_t until_ns, struct error *err);
