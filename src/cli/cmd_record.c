@@ -48,6 +48,7 @@ struct recording {
 	char *output;
 	char *title;
 	bool progress_drawn;
+	bool failure_told;
 };
 
 /* What is wrong with the combination of options, NULL when nothing is. */
@@ -61,6 +62,8 @@ static const char *conflict(const struct record_options *options, int argc)
 		return "-p, -t and -a exclude each other";
 	if ((options->pids.count > 0 || options->tids.count > 0) && argc > 0)
 		return "either attach with -p or -t, or give a program to run";
+	if (options->flame && options->output && strcmp(options->output, "-") == 0)
+		return "--flame reads the recording again: give -o a file";
 	return NULL;
 }
 
@@ -140,11 +143,13 @@ static void print_end(void *self, const struct record_result *result, const stru
 	struct recording *recording = self;
 
 	erase_progress(recording);
-	if (err)
-		return; /* told at the end, once */
-	if (!recording->options->quiet)
+	if (err) {
+		(void)command_failed(recording->context, err);
+		recording->failure_told = true;
+	} else if (!recording->options->quiet) {
 		record_summary_print(recording->context->err, &recording->config, result);
-	if (result->has_child && result->end != RECORD_TARGET_ENDED)
+	}
+	if (result->child_running)
 		(void)fprintf(recording->context->err,
 			      "wick: the recording is closed; waiting for the program to end "
 			      "(Ctrl-C leaves it alone)\n");
@@ -225,7 +230,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (r == 0)
 		r = record_run(&recording.config, &result, &err);
 	erase_progress(&recording);
-	if (r < 0)
+	if (r < 0 && !recording.failure_told)
 		(void)command_failed(context, &err);
 	status = r < 0 && !recording.config.engine ? COMMAND_FAILED : exit_status(&result, r);
 	if (r == 0 && recording.options->flame) {
@@ -249,11 +254,13 @@ static const struct option_spec table[] = {
 	 .help = "stop after this time; a program that was started goes on"},
 	{"output", 'o', OPTION_STRING(struct record_options, output), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE,
-	 .help = "where to write; - is standard output (default: wick-DATE-TIME-NAME.wick)"},
+	 .help = "where to write; - is standard output, what the program prints then goes "
+		 "to standard error (default: wick-DATE-TIME-NAME.wick)"},
 	{"pid", 'p', OPTION_NUMBERS(struct record_options, pids), .argument = "PID[,PID...]",
-	 .offer = OPTION_OFFER_PID, .help = "attach to these processes and all their threads"},
+	 .min = 1, .max = INT32_MAX, .offer = OPTION_OFFER_PID,
+	 .help = "attach to these processes and all their threads"},
 	{"tid", 't', OPTION_NUMBERS(struct record_options, tids), .argument = "TID[,TID...]",
-	 .help = "attach to these threads alone"},
+	 .min = 1, .max = INT32_MAX, .help = "attach to these threads alone"},
 	{"all", 'a', OPTION_FLAG(struct record_options, all),
 	 .help = "the whole machine, until the program given ends, or Ctrl-C"},
 	{"event", 'e', OPTION_STRING(struct record_options, event), .argument = "EVENT",

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static const char *last_part(const char *path)
 {
@@ -24,13 +25,28 @@ char *default_name(const char *input, const char *extension)
 	return asprintf(&name, "%.*s%s", stem, base, extension) < 0 ? NULL : name;
 }
 
+/* The name itself, or with a number when something bears it: two runs in one second. */
+static char *free_name(const char *stamp, const char *name)
+{
+	char *path;
+	int i;
+
+	if (asprintf(&path, "wick-%s-%s.wick", stamp, name) < 0)
+		return NULL;
+	for (i = 2; access(path, F_OK) == 0 && i < 10000; i++) {
+		free(path);
+		if (asprintf(&path, "wick-%s-%s-%d.wick", stamp, name, i) < 0)
+			return NULL;
+	}
+	return path;
+}
+
 char *default_recording_name(const char *name)
 {
 	char stamp[32] = "";
 	char safe[64];
 	time_t now = time(NULL);
 	struct tm parts;
-	char *path;
 	size_t i;
 
 	if (localtime_r(&now, &parts))
@@ -39,5 +55,5 @@ char *default_recording_name(const char *name)
 	for (i = 0; safe[i]; i++)
 		if (!isalnum((unsigned char)safe[i]) && !strchr("._+-", safe[i]))
 			safe[i] = '_';
-	return asprintf(&path, "wick-%s-%s.wick", stamp, safe) < 0 ? NULL : path;
+	return free_name(stamp, safe);
 }

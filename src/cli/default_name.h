@@ -10,7 +10,10 @@
 /* The input with another ending, in the current directory; "-" becomes "wick". */
 char *default_name(const char *input, const char *extension);
 
-/* wick-YYYYmmdd-HHMMSS-NAME.wick for a recording of a program or process. */
+/*
+ * wick-YYYYmmdd-HHMMSS-NAME.wick for a recording of a program or process; -2, -3 …
+ * behind the name when there is such a file.
+ */
 char *default_recording_name(const char *name);
 
 #endif

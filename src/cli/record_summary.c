@@ -1,17 +1,59 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/record_summary.h"
 
+#include <ctype.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/bytes.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "model/profile.h"
 #include "pipeline/load.h"
 #include "pipeline/record.h"
 
 /* Below this share of the expected samples the rate was not reached. */
 #define RATE_REACHED 0.9
+
+static bool is_stdout(const struct record_config *config)
+{
+	return strcmp(config->output, "-") == 0;
+}
+
+/* A name of a process or file: whatever it holds, it does nothing to the terminal. */
+static void print_name(FILE *out, const char *name)
+{
+	struct bytes text = {0};
+
+	text_put_terminal(&text, name);
+	if (!text.failed)
+		(void)fwrite(text.data, 1, text.size, out);
+	bytes_fini(&text);
+}
+
+/* A word to be typed into a shell. */
+static void print_argument(FILE *out, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789./_-+=:@,%";
+
+	if (word[strspn(word, plain)] == '\0') {
+		(void)fputs(word, out);
+		return;
+	}
+	(void)fputc('\'', out);
+	for (; *word; word++) {
+		if (*word == '\'')
+			(void)fputs("'\\''", out);
+		else if (iscntrl((unsigned char)*word))
+			(void)fputc('?', out);
+		else
+			(void)fputc(*word, out);
+	}
+	(void)fputc('\'', out);
+}
 
 static double percent(uint64_t part, uint64_t whole)
 {
@@ -26,12 +68,13 @@ static void print_samples(FILE *out, const struct engine_stats *stats)
 			      percent(stats->samples, stats->expected));
 	(void)fprintf(out, ", %" PRIu64 " lost (%.2f %%)\n", stats->lost,
 		      percent(stats->lost, stats->samples + stats->lost));
-	if (stats->run_ns > 0)
-		(void)fprintf(
-			out,
-			"  rate       %.0f Hz achieved, %u Hz asked, over %.2f s of CPU time\n",
-			(double)stats->samples / ((double)stats->run_ns / NS_PER_SEC),
-			stats->frequency_hz, (double)stats->run_ns / NS_PER_SEC);
+	if (stats->run_ns == 0)
+		return;
+	(void)fprintf(out, "  rate       %.0f Hz achieved, ",
+		      (double)stats->samples / ((double)stats->run_ns / NS_PER_SEC));
+	if (stats->frequency_hz > 0) /* not with a period */
+		(void)fprintf(out, "%u Hz asked, ", stats->frequency_hz);
+	(void)fprintf(out, "over %.2f s of CPU time\n", (double)stats->run_ns / NS_PER_SEC);
 }
 
 static void print_stacks(FILE *out, const struct engine_stats *stats)
@@ -57,7 +100,7 @@ static void print_names(FILE *out, const struct record_config *config)
 	struct stat status;
 
 	load.demangle = false; /* only whether there is a name */
-	if (stat(config->output, &status) < 0 || !S_ISREG(status.st_mode) ||
+	if (is_stdout(config) || stat(config->output, &status) < 0 || !S_ISREG(status.st_mode) ||
 	    load_profile(config->output, &load, &profile, NULL) < 0)
 		return;
 	if (profile->quality.samples > 0)
@@ -113,17 +156,23 @@ static void print_advice(FILE *out, const struct record_config *config,
 			      "wick: samples were lost because the buffer was full; lower -F, "
 			      "or raise: sudo sysctl kernel.perf_event_mlock_kb=%" PRIu64 "\n",
 			      (stats->ring_bytes >> 10) * 4);
-	if (strcmp(config->output, "-") != 0 && stats->samples > 0)
-		(void)fprintf(out, "next: wick report %s   or   wick flame %s\n", config->output,
-			      config->output);
+	if (!is_stdout(config) && stats->samples > 0) {
+		(void)fputs("next: wick report ", out);
+		print_argument(out, config->output);
+		(void)fputs("   or   wick flame ", out);
+		print_argument(out, config->output);
+		(void)fputc('\n', out);
+	}
 }
 
 void record_summary_print(FILE *out, const struct record_config *config,
 			  const struct record_result *result)
 {
-	(void)fprintf(out, "wick: recorded %s for %.2f s into %s (%.1f KB)\n", config->title,
-		      (double)result->duration_ns / NS_PER_SEC, config->output,
-		      (double)result->file_bytes / 1e3);
+	(void)fputs("wick: recorded ", out);
+	print_name(out, config->title);
+	(void)fprintf(out, " for %.2f s into ", (double)result->duration_ns / NS_PER_SEC);
+	print_name(out, is_stdout(config) ? "standard output" : config->output);
+	(void)fprintf(out, " (%.1f KB)\n", (double)result->file_bytes / 1e3);
 	print_samples(out, &result->stats);
 	print_stacks(out, &result->stats);
 	print_names(out, config);

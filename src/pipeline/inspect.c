@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/number.h"
@@ -211,6 +212,8 @@ static void settle_times(struct inspection *inspection)
 		inspection->start_ns = inspection->first_ns;
 	if (inspection->end_ns == 0)
 		inspection->end_ns = inspection->last_ns;
+	if (inspection->end_ns < inspection->start_ns)
+		inspection->end_ns = inspection->start_ns; /* cut before its first sample */
 	if (inspection->start_realtime_ns > 0)
 		inspection->start_realtime_ns += inspection->start_ns;
 	if (inspection->first_ns > 0 && inspection->first_ns < inspection->start_ns)
@@ -235,8 +238,10 @@ int inspection_read(struct inspection *inspection, int fd, const char *name, str
 
 	*inspection = (struct inspection){0};
 	r = recording_reader_open(fd, name, &inspection->reader, err);
-	if (r < 0)
+	if (r < 0) {
+		(void)close(fd); /* only read from */
 		return r;
+	}
 	r = recording_reader_run(inspection->reader, &visitor, err);
 	inspection->damage = recording_reader_damage(inspection->reader);
 	recording_reader_version(inspection->reader, &inspection->major, &inspection->minor);

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,7 +15,7 @@
 
 /* Runs in the child: only async-signal-safe calls, whatever threads the parent had. */
 static void __attribute__((noreturn))
-run_child(int gate_fd, int report_fd, char *const *argv, const sigset_t *mask)
+run_child(int gate_fd, int report_fd, int stdout_fd, char *const *argv, const sigset_t *mask)
 {
 	char go;
 	ssize_t n;
@@ -25,7 +27,8 @@ run_child(int gate_fd, int report_fd, char *const *argv, const sigset_t *mask)
 	if (n != 1)
 		_exit(127);                         /* the parent gave up */
 	(void)sigprocmask(SIG_SETMASK, mask, NULL); /* cannot fail with a valid mask */
-	(void)execvp(argv[0], argv);
+	if (stdout_fd < 0 || dup2(stdout_fd, STDOUT_FILENO) >= 0)
+		(void)execvp(argv[0], argv);
 	code = errno;
 	/* If even this fails the parent sees a closed pipe and exit status 127. */
 	if (write(report_fd, &code, sizeof(code)) != sizeof(code))
@@ -39,7 +42,22 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-int child_fork(struct child *child, char *const *argv, const sigset_t *mask, struct error *err)
+/*
+ * Where SIGCHLD is ignored, children vanish without a status. The child inherits
+ * that, as it would without us; for ourselves it is undone.
+ */
+static void keep_statuses(void)
+{
+	struct sigaction action;
+
+	if (sigaction(SIGCHLD, NULL, &action) < 0 || action.sa_handler != SIG_IGN)
+		return;
+	action.sa_handler = SIG_DFL;
+	(void)sigaction(SIGCHLD, &action, NULL); /* cannot fail for a valid signal */
+}
+
+int child_fork(struct child *child, char *const *argv, const sigset_t *mask, int stdout_fd,
+	       struct error *err)
 {
 	int gate[2] = {-1, -1};
 	int report[2] = {-1, -1};
@@ -51,7 +69,7 @@ int child_fork(struct child *child, char *const *argv, const sigset_t *mask, str
 	code = -errno;
 	if (pid == 0) {
 		(void)close(gate[1]); /* so that the parent's end closing is seen */
-		run_child(gate[0], report[1], argv, mask);
+		run_child(gate[0], report[1], stdout_fd, argv, mask);
 	}
 	close_fd(&gate[0]);
 	close_fd(&report[1]);
@@ -61,21 +79,37 @@ int child_fork(struct child *child, char *const *argv, const sigset_t *mask, str
 		child_fini(child);
 		return error_errno(err, code, "cannot start a process");
 	}
+	keep_statuses();
 	child->pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	return 0;
 }
 
 static int explain(int code, const char *program, struct error *err)
 {
+	struct stat status;
+	bool there = strchr(program, '/') && stat(program, &status) == 0;
+
+	if (code == -ENOENT && there) {
+		/* Not -ENOENT: the file is there, so a shell would say 126. */
+		(void)error_set(err, -EACCES, "cannot run %s: its interpreter is not there",
+				program);
+		error_remedy(err,
+			     "install what its first line names, or its dynamic loader: file %s",
+			     program);
+		return -EACCES;
+	}
 	if (code == -ENOENT) {
 		(void)error_set(err, code, "%s: command not found", program);
 		error_remedy(err, "check the spelling, or give the path");
+	} else if (there && S_ISDIR(status.st_mode)) {
+		(void)error_set(err, code, "cannot run %s: it is a directory", program);
+		error_remedy(err, "name a program in it");
+	} else if (code == -EACCES) {
+		(void)error_errno(err, code, "cannot run %s", program);
+		error_remedy(err, "make it executable: chmod +x %s", program);
 	} else {
 		(void)error_errno(err, code, "cannot run %s", program);
-		error_remedy(err,
-			     code == -EACCES ? "make it executable: chmod +x %s"
-					     : "check the program %s",
-			     program);
+		error_remedy(err, "see what it is: file %s", program);
 	}
 	return code;
 }
@@ -85,10 +119,10 @@ int child_release(struct child *child, const char *program, struct error *err)
 	int code = 0;
 	ssize_t n = write(child->gate_fd, "g", 1);
 
+	child->released = 1;
 	close_fd(&child->gate_fd);
 	if (n != 1)
-		return error_set(err, -EPIPE, "the new process died before it could start %s",
-				 program);
+		return 0; /* it was killed already: that is its status */
 	do
 		n = read(child->report_fd, &code, sizeof(code));
 	while (n < 0 && errno == EINTR);
@@ -102,7 +136,13 @@ int child_release(struct child *child, const char *program, struct error *err)
 
 int child_ended(struct child *child)
 {
-	if (!child->reaped && waitpid(child->pid, &child->status, WNOHANG) == child->pid)
+	pid_t pid;
+
+	if (child->reaped)
+		return 1;
+	pid = waitpid(child->pid, &child->status, WNOHANG);
+	/* Nobody to wait for: somebody else took its status. */
+	if (pid == child->pid || (pid < 0 && errno == ECHILD))
 		child->reaped = 1;
 	return child->reaped;
 }
@@ -117,6 +157,10 @@ int child_exit_status(const struct child *child)
 void child_fini(struct child *child)
 {
 	close_fd(&child->gate_fd);
+	if (child->pid > 0 && !child->released && !child->reaped) {
+		(void)waitpid(child->pid, &child->status, 0); /* the closed gate ends it */
+		child->reaped = 1;
+	}
 	close_fd(&child->report_fd);
 	close_fd(&child->pid_fd);
 }

@@ -22,10 +22,15 @@ struct child {
 	int report_fd; /* the child tells here why its exec failed */
 	int status;    /* of waitpid(), once it was reaped */
 	int reaped;
+	int released; /* it was let go */
 };
 
-/* Forks a child that will exec argv; mask is the one to run it with. */
-int child_fork(struct child *child, char *const *argv, const sigset_t *mask, struct error *err);
+/*
+ * Forks a child that will exec argv; mask is the one to run it with. Its standard
+ * output is stdout_fd, which stays open for it alone; -1: ours.
+ */
+int child_fork(struct child *child, char *const *argv, const sigset_t *mask, int stdout_fd,
+	       struct error *err);
 
 /*
  * Lets the child exec. On failure (-ENOENT, -EACCES …) the child is gone and err
@@ -39,7 +44,7 @@ int child_ended(struct child *child);
 /* The exit status as a shell would give it: 128 + signal for a killed child. */
 int child_exit_status(const struct child *child);
 
-/* Closes descriptors; a child that was never released ends by itself. */
+/* Closes descriptors; a child that was never released ends here. */
 void child_fini(struct child *child);
 
 #endif

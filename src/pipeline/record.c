@@ -41,29 +41,39 @@ struct session {
 	sigset_t old_mask;
 	int pid_fds[MAX_WATCHED];
 	size_t pid_fd_count;
+	bool all_watched; /* every process of the target has a descriptor above, or has ended */
 	uint64_t start_ns;
 	uint64_t flushed_ns;
 	uint64_t clock_ns;
 	int stop_signals; /* seen so far */
-	int failure;      /* the recording failed, the program goes on */
+	int last_stop;    /* the last of them */
+	sigset_t taken;
 };
 
 static const int stop_list[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 static const int pass_list[] = {SIGUSR1, SIGUSR2};
 
+/* Under nohup a hangup means nothing; blocked, it would come all the same. */
+static bool is_ignored(int number)
+{
+	struct sigaction action;
+
+	return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 static int take_signals(struct session *session, struct error *err)
 {
-	sigset_t mask;
 	size_t i;
 
-	(void)sigemptyset(&mask);
+	(void)sigemptyset(&session->taken);
 	for (i = 0; i < ARRAY_SIZE(stop_list); i++)
-		(void)sigaddset(&mask, stop_list[i]);
+		if (stop_list[i] != SIGHUP || !is_ignored(SIGHUP))
+			(void)sigaddset(&session->taken, stop_list[i]);
 	for (i = 0; i < ARRAY_SIZE(pass_list); i++)
-		(void)sigaddset(&mask, pass_list[i]);
-	if (sigprocmask(SIG_BLOCK, &mask, &session->old_mask) < 0)
+		(void)sigaddset(&session->taken, pass_list[i]);
+	if (sigprocmask(SIG_BLOCK, &session->taken, &session->old_mask) < 0)
 		return error_errno(err, -errno, "cannot block signals");
-	session->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	session->signal_fd = signalfd(-1, &session->taken, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (session->signal_fd < 0)
 		return error_errno(err, -errno, "cannot watch signals");
 	return 0;
@@ -80,11 +90,22 @@ static void raise_fd_limit(void)
 	}
 }
 
+static bool to_stdout(const struct session *session)
+{
+	return strcmp(session->config->output, "-") == 0;
+}
+
 static int open_output(struct session *session, struct error *err)
 {
-	int fd = outfile_open(session->config->output, &session->created, err);
+	int fd;
 	int r;
 
+	if (to_stdout(session) && isatty(STDOUT_FILENO)) {
+		(void)error_set(err, -EINVAL, "a recording does not go to a terminal");
+		error_remedy(err, "pipe it somewhere, or name a file with -o FILE");
+		return -EINVAL;
+	}
+	fd = outfile_open(session->config->output, &session->created, err);
 	if (fd < 0)
 		return fd;
 	r = recording_writer_open(fd, session->config->output, &session->writer, err);
@@ -97,6 +118,8 @@ static int open_output(struct session *session, struct error *err)
 /* From here on there is something to record: what was in the file goes. */
 static void empty_output(struct session *session)
 {
+	if (to_stdout(session))
+		return; /* others may have written to it before us */
 	if (ftruncate(session->output_fd, 0) < 0)
 		errno = 0; /* a pipe or device: nothing to cut */
 }
@@ -111,9 +134,12 @@ static void watch_processes(struct session *session)
 	for (i = 0; i < target->count && session->pid_fd_count < MAX_WATCHED; i++) {
 		int fd = (int)syscall(SYS_pidfd_open, target->ids[i], 0);
 
+		if (fd < 0 && errno != ESRCH)
+			return; /* before Linux 5.3 */
 		if (fd >= 0)
 			session->pid_fds[session->pid_fd_count++] = fd;
 	}
+	session->all_watched = i == target->count;
 }
 
 /* Forks the program, arms the engine on it, and lets it run. */
@@ -124,7 +150,9 @@ static int launch(struct session *session, struct error *err)
 	int r;
 
 	if (config->command) {
-		r = child_fork(&session->child, config->command, &session->old_mask, err);
+		/* What the program prints would end up inside the recording. */
+		r = child_fork(&session->child, config->command, &session->old_mask,
+			       to_stdout(session) ? STDERR_FILENO : -1, err);
 		if (r < 0)
 			return r;
 		session->launched = true;
@@ -170,8 +198,10 @@ static void read_signals(struct session *session)
 		if (info.ssi_code <= 0) /* sent by a process */
 			pass_on(session, number);
 		for (i = 0; i < ARRAY_SIZE(stop_list); i++)
-			if (number == stop_list[i])
+			if (number == stop_list[i]) {
 				session->stop_signals++;
+				session->last_stop = number;
+			}
 	}
 }
 
@@ -193,11 +223,20 @@ static void wait_for_work(struct session *session, int timeout_ms)
 		read_signals(session);
 }
 
-static bool has_ended(int pid_fd)
+/* Whether all have ended. Those that have are watched no more: they stay readable. */
+static bool all_ended(struct session *session)
 {
-	struct pollfd fd = {.fd = pid_fd, .events = POLLIN};
+	size_t i;
 
-	return poll(&fd, 1, 0) > 0;
+	for (i = session->pid_fd_count; i-- > 0;) {
+		struct pollfd fd = {.fd = session->pid_fds[i], .events = POLLIN};
+
+		if (poll(&fd, 1, 0) <= 0)
+			continue;
+		(void)close(session->pid_fds[i]);
+		session->pid_fds[i] = session->pid_fds[--session->pid_fd_count];
+	}
+	return session->pid_fd_count == 0;
 }
 
 static bool target_ended(struct session *session)
@@ -209,12 +248,8 @@ static bool target_ended(struct session *session)
 		return child_ended(&session->child);
 	if (target->kind == TARGET_MACHINE)
 		return false;
-	if (target->kind == TARGET_PROCESSES && session->pid_fd_count == target->count) {
-		for (i = 0; i < session->pid_fd_count; i++)
-			if (!has_ended(session->pid_fds[i]))
-				return false;
-		return true;
-	}
+	if (session->all_watched)
+		return all_ended(session);
 	for (i = 0; i < target->count; i++)
 		if (kill(target->ids[i], 0) == 0 || errno == EPERM)
 			return false;
@@ -258,11 +293,12 @@ static int drain(struct session *session, uint64_t now_ns, struct error *err)
 static int timeout_ms(const struct session *session, uint64_t now_ns)
 {
 	uint64_t limit_ns = session->config->duration_ns;
-	uint64_t end_ns = session->start_ns + limit_ns;
+	uint64_t elapsed_ns = now_ns - session->start_ns;
+	uint64_t left_ns = limit_ns > elapsed_ns ? limit_ns - elapsed_ns : 0;
 
-	if (limit_ns == 0 || end_ns > now_ns + DRAIN_MS * NS_PER_MS)
+	if (limit_ns == 0 || left_ns > DRAIN_MS * NS_PER_MS)
 		return DRAIN_MS;
-	return end_ns > now_ns ? (int)((end_ns - now_ns) / NS_PER_MS) + 1 : 0;
+	return left_ns > 0 ? (int)(left_ns / NS_PER_MS) + 1 : 0;
 }
 
 static int run_loop(struct session *session, struct error *err)
@@ -318,6 +354,18 @@ static int finish(struct session *session, struct error *err)
 	return r;
 }
 
+/*
+ * The file is finished; summing it up may take a while, and being asked to stop
+ * again ends that, as it would end any program. What came before this moment
+ * asked for what was under way: timeout(1), for one, sends its signal twice.
+ */
+static void let_second_stop_through(struct session *session)
+{
+	read_signals(session);
+	if (session->stop_signals > 0)
+		(void)sigprocmask(SIG_SETMASK, &session->old_mask, NULL); /* cannot fail */
+}
+
 /* The program goes on: its status is what we end with, unless asked to leave. */
 static void wait_for_child(struct session *session)
 {
@@ -325,11 +373,13 @@ static void wait_for_child(struct session *session)
 
 	engine_close(session->engine);
 	session->engine = NULL;
+	(void)sigprocmask(SIG_BLOCK, &session->taken, NULL); /* they are read from a descriptor */
 	while (!child_ended(&session->child) && session->stop_signals < stops + 1)
 		wait_for_work(session, session->child.pid_fd >= 0 ? -1 : DRAIN_MS);
 	session->result->child_running = !child_ended(&session->child);
-	session->result->child_status =
-		session->result->child_running ? 128 + SIGINT : child_exit_status(&session->child);
+	session->result->child_status = session->result->child_running
+						? 128 + session->last_stop
+						: child_exit_status(&session->child);
 }
 
 static void session_fini(struct session *session)
@@ -387,7 +437,9 @@ int record_run(const struct record_config *config, struct record_result *ret, st
 	r = run_loop(&session, err);
 	if (r == 0)
 		r = finish(&session, err);
+	let_second_stop_through(&session);
 	ret->file_bytes = recording_writer_bytes(session.writer);
+	ret->child_running = session.launched && !child_ended(&session.child);
 	if (config->finished)
 		config->finished(config->self, ret, r < 0 ? err : NULL);
 	if (session.launched)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/number.h"
@@ -126,8 +127,8 @@ static int take_samples(void *self, const struct sample_batch *batch)
 		uint64_t since_ns;
 		bool wanted;
 
-		if (samples->start_ns == 0 || time_ns < samples->start_ns)
-			samples->start_ns = samples->start_ns == 0 ? time_ns : samples->start_ns;
+		if (samples->start_ns == 0)
+			samples->start_ns = time_ns;
 		if (time_ns > samples->end_ns)
 			samples->end_ns = time_ns;
 		since_ns = time_ns > samples->start_ns ? time_ns - samples->start_ns : 0;
@@ -188,16 +189,21 @@ int samples_read(struct samples *samples, int fd, const char *name,
 	int r;
 
 	*samples = (struct samples){.options = options};
+	r = recording_reader_open(fd, name, &samples->reader, err);
+	if (r < 0) {
+		(void)close(fd); /* only read from */
+		return r;
+	}
 	samples->kernel = kernel_symbols_new();
 	if (!samples->kernel)
 		return error_set(err, -ENOMEM, "out of memory");
-	r = recording_reader_open(fd, name, &samples->reader, err);
-	if (r == 0)
-		r = recording_reader_run(samples->reader, &visitor, err);
+	r = recording_reader_run(samples->reader, &visitor, err);
 	if (r == 0 && kernel_symbols_finish(samples->kernel) < 0)
 		r = error_set(err, -ENOMEM, "out of memory");
 	if (r == 0)
 		samples->damage = recording_reader_damage(samples->reader);
+	if (samples->end_ns < samples->start_ns)
+		samples->end_ns = samples->start_ns; /* cut before its first sample */
 	return r;
 }
 
