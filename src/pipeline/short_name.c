@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pipeline/short_name.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -42,41 +43,93 @@ static const char *skip_brackets(const char *at, char open, char close)
 	return NULL;
 }
 
-char *short_name(const char *name)
+static bool is_word(char c)
 {
-	struct bytes out = {0};
-	const char *at = name;
+	return isalnum((unsigned char)c) || c == '_';
+}
 
-	if (!strpbrk(name, "<("))
-		return NULL;
+/* Qualifiers that may stand between the arguments of a function and "::" of a local. */
+static const char *skip_qualifiers(const char *at)
+{
+	static const char *const words[] = {" const", " volatile", " &&", " &", " noexcept"};
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strncmp(at, words[i], strlen(words[i])) != 0)
+			continue;
+		at += strlen(words[i]);
+		i = (size_t)-1; /* from the first again */
+	}
+	return at;
+}
+
+static bool ends_with(const struct bytes *out, const char *word)
+{
+	size_t n = strlen(word);
+
+	return out->size >= n && memcmp(out->data + out->size - n, word, n) == 0;
+}
+
+/*
+ * What to do with a "(" at `at`. Returns where to go on, NULL at the arguments
+ * that end the name, `at` itself to copy the bracket.
+ */
+static const char *step_over_arguments(const struct bytes *out, const char *at, int braces)
+{
+	const char *after = skip_brackets(at, '(', ')');
+
+	if (!after || out->size == 0 || strncmp(at, "(anonymous", 10) == 0)
+		return at;
+	if (braces > 0 || ends_with(out, "decltype"))
+		return after; /* "{lambda(int)#1}", "decltype(auto) f" */
+	if (strncmp(skip_qualifiers(after), "::", 2) == 0)
+		return skip_qualifiers(after); /* something local to a function */
+	return NULL;
+}
+
+/* Appends the short form. False when the name is of a kind that has none. */
+static bool put_short(struct bytes *out, const char *name)
+{
+	const char *at = name;
+	int braces = 0;
+
 	while (*at) {
-		size_t symbol = operator_symbol(at);
-		const char *after = NULL;
+		size_t symbol = at == name || !is_word(at[-1]) ? operator_symbol(at) : 0;
+		const char *after = at;
 
 		if (symbol > 0) {
-			bytes_put(&out, at, symbol);
+			bytes_put(out, at, symbol);
 			at += symbol;
 			continue;
 		}
-		if (*at == '<' && at > name)
+		if (*at == '(' && at > name && at[-1] == ' ' && at[1] == '*')
+			return false; /* a function that returns a pointer to one */
+		if (*at == '(')
+			after = step_over_arguments(out, at, braces);
+		else if (*at == '<' && at > name && skip_brackets(at, '<', '>'))
 			after = skip_brackets(at, '<', '>');
-		if (after) {
-			bytes_put(&out, "<>", 2);
+		if (!after)
+			return true;
+		if (*at == '<' && after > at)
+			bytes_put(out, "<>", 2);
+		braces += (*at == '{') - (*at == '}');
+		if (after == at)
+			bytes_put_u8(out, (uint8_t)*at++);
+		else
 			at = after;
-			continue;
-		}
-		/* Arguments end the name; "(anonymous namespace)" and lambdas go on. */
-		if (*at == '(' && at > name) {
-			after = skip_brackets(at, '(', ')');
-			if (after && strncmp(at, "(anonymous", 10) != 0 &&
-			    strncmp(after, "::", 2) != 0)
-				break;
-			if (after && strncmp(at, "(anonymous", 10) != 0) {
-				at = after;
-				continue;
-			}
-		}
-		bytes_put_u8(&out, (uint8_t)*at++);
+	}
+	return true;
+}
+
+char *short_name(const char *name)
+{
+	struct bytes out = {0};
+
+	if (!strpbrk(name, "<("))
+		return NULL;
+	if (!put_short(&out, name) || out.size == 0) {
+		bytes_fini(&out);
+		return NULL;
 	}
 	bytes_put_u8(&out, '\0');
 	if (out.failed) {
