@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "make_recording.h"
+#include "model/profile.h"
+#include "pipeline/load.h"
+
+struct world {
+	struct made made;
+	struct load_options options;
+	struct profile *profile;
+};
+
+/*
+ * Three threads: app/100 at 1 µs in main;parse, worker/101 at 2 µs in main;read,
+ * other/200 of another process at 3 µs in a library without a file; at 4 µs app/100
+ * is in the kernel, called from main;read.
+ */
+static void record_usual(struct made *made)
+{
+	uint32_t app = make_thread(made, made->process, 100, "app");
+	uint32_t worker = make_thread(made, made->process, 101, "worker");
+	uint32_t other = make_thread(made, make_process(made, 200, "other"), 200, "other");
+	struct frame parse[] = {user(made, 0x1050), user(made, 0x1110)};
+	struct frame read[] = {user(made, 0x1050), user(made, 0x1210)};
+	struct frame in_library[] = {user(made, 0x1050), library(made, 0x777)};
+	struct frame kernel[] = {user(made, 0x1050), user(made, 0x1210), in_kernel(made, 0x10),
+				 in_kernel(made, 0x110)};
+
+	make_sample_of(made, app, 1000, parse, 2);
+	make_sample_of(made, worker, 2000, read, 2);
+	make_sample_of(made, other, 3000, in_library, 2);
+	make_sample_of(made, app, 4000, kernel, 4);
+}
+
+static int set_up(void **state)
+{
+	static struct world world;
+
+	world = (struct world){.options = LOAD_OPTIONS_DEFAULT};
+	make_begin(&world.made);
+	*state = &world;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct world *world = *state;
+
+	profile_free(world->profile);
+	made_fini(&world->made);
+	return 0;
+}
+
+static void load(struct world *world)
+{
+	profile_free(world->profile);
+	world->profile = NULL;
+	assert_int_equal(load_profile(world->made.path, &world->options, &world->profile, NULL), 0);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* Compares the stacks, sorted, one a line: "main;parse 1". */
+static void assert_stacks(const struct world *world, const char *expected)
+{
+	const struct profile *profile = world->profile;
+	char lines[16][128] = {{0}};
+	char text[2048] = "";
+	size_t i;
+
+	for (i = 0; i < profile->entries.count && i < 16; i++) {
+		uint32_t node = profile->entries.items[i].stack;
+		char line[128];
+
+		(void)snprintf(lines[i], 128, " %d\n", (int)profile_entry_values(profile, i)[0]);
+		for (; node != 0; node = profile->stacks.nodes.items[node].parent) {
+			uint32_t location = profile->stacks.nodes.items[node].frame;
+			uint32_t first = profile->locations.items[location].first_line;
+			uint32_t function = profile->lines.items[first].function;
+			bool root = profile->stacks.nodes.items[node].parent == 0;
+
+			(void)snprintf(
+				line, sizeof(line), "%s%s%.80s", root ? "" : ";",
+				profile_text(profile, profile->functions.items[function].name),
+				lines[i]);
+			(void)snprintf(lines[i], 128, "%.120s", line);
+		}
+	}
+	qsort(lines, profile->entries.count, sizeof(lines[0]), by_text);
+	for (i = 0; i < profile->entries.count && i < 16; i++)
+		(void)snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s", lines[i]);
+	assert_string_equal(text, expected);
+}
+
+static void everything_is_there_without_filters(void **state)
+{
+	struct world *world = *state;
+
+	record_usual(&world->made);
+	make_end(&world->made);
+	load(world);
+	assert_stacks(world, "main;libx.so+0x777 1\n"
+			     "main;parse 1\n"
+			     "main;read 1\n"
+			     "main;read;sys_entry;sys_read 1\n");
+	assert_int_equal(world->profile->quality.samples, 4);
+	assert_int_equal(world->profile->quality.unsymbolised, 1);
+	assert_int_equal(world->profile->quality.truncated, 0);
+	assert_false(world->profile->quality.incomplete);
+	assert_int_equal(world->profile->duration_ns, 10000);
+	assert_int_equal(world->profile->start_realtime_ns, 1700000000000000000u);
+	assert_int_equal(world->profile->period_ns, WEIGHT_NS);
+	assert_string_equal(world->profile->title, "app");
+	assert_int_equal(profile_entry_values(world->profile, 0)[1], WEIGHT_NS);
+}
+
+static void a_slice_of_time_starts_with_from_and_ends_before_to(void **state)
+{
+	struct world *world = *state;
+
+	record_usual(&world->made);
+	make_end(&world->made);
+	world->options.from_ns = 2000;
+	world->options.to_ns = 3000;
+	load(world);
+	assert_stacks(world, "main;read 1\n");
+	assert_int_equal(world->profile->duration_ns, 1000);
+	assert_int_equal(world->profile->start_realtime_ns, 1700000000000002000u);
+	world->options.from_ns = 5000;
+	load(world);
+	assert_stacks(world, "");
+	assert_int_equal(world->profile->duration_ns, 0);
+}
+
+static void processes_threads_and_names_are_filtered(void **state)
+{
+	static const uint64_t pid[] = {200};
+	static const uint64_t tid[] = {101, 200};
+	static const char *const comm[] = {"worker"};
+	struct world *world = *state;
+
+	record_usual(&world->made);
+	make_end(&world->made);
+	world->options.pids = pid;
+	world->options.pid_count = 1;
+	load(world);
+	assert_stacks(world, "main;libx.so+0x777 1\n");
+	world->options.pid_count = 0;
+	world->options.tids = tid;
+	world->options.tid_count = 2;
+	load(world);
+	assert_stacks(world, "main;libx.so+0x777 1\nmain;read 1\n");
+	world->options.comms = comm;
+	world->options.comm_count = 1;
+	load(world);
+	assert_stacks(world, "main;read 1\n");
+}
+
+static void functions_and_modules_are_filtered(void **state)
+{
+	static const char *const only[] = {"^read$", "^parse"};
+	static const char *const ignore[] = {"^sys_"};
+	static const char *const module[] = {"libx.so"};
+	struct world *world = *state;
+
+	record_usual(&world->made);
+	make_end(&world->made);
+	world->options.only = only;
+	world->options.only_count = 2;
+	load(world);
+	assert_int_equal(world->profile->quality.samples, 3);
+	world->options.ignore = ignore;
+	world->options.ignore_count = 1;
+	load(world);
+	assert_stacks(world, "main;parse 1\nmain;read 1\n");
+	world->options.only_count = 0;
+	world->options.ignore_count = 0;
+	world->options.modules = module;
+	world->options.module_count = 1;
+	load(world);
+	assert_stacks(world, "main;libx.so+0x777 1\n");
+}
+
+static void a_bad_expression_is_refused_in_words(void **state)
+{
+	static const char *const only[] = {"fine", "("};
+	struct world *world = *state;
+	struct error err = {0};
+
+	make_end(&world->made);
+	world->options.only = only;
+	world->options.only_count = 2;
+	assert_int_equal(load_profile(world->made.path, &world->options, &world->profile, &err),
+			 -EINVAL);
+	assert_non_null(strstr(err.text, "( is not a regular expression"));
+	assert_true(err.remedy[0]);
+}
+
+static void without_the_kernel_its_time_goes_to_the_function_that_entered_it(void **state)
+{
+	struct world *world = *state;
+
+	record_usual(&world->made);
+	make_end(&world->made);
+	world->options.kernel = false;
+	world->options.from_ns = 4000;
+	load(world);
+	assert_stacks(world, "main;read 1\n");
+	assert_int_equal(world->profile->quality.samples, 1);
+}
+
+static void a_return_address_belongs_to_the_call_before_it(void **state)
+{
+	struct world *world = *state;
+	uint32_t thread = make_thread(&world->made, world->made.process, 100, "app");
+	/* The call is the last instruction of main: it returns to where parse begins. */
+	struct frame stack[] = {user(&world->made, 0x1100), user(&world->made, 0x1200)};
+
+	make_sample_of(&world->made, thread, 1000, stack, 2);
+	make_end(&world->made);
+	load(world);
+	assert_stacks(world, "main;read 1\n"); /* and the leaf is where it is */
+}
+
+static void the_frame_that_entered_the_kernel_was_interrupted_where_it_is(void **state)
+{
+	struct world *world = *state;
+	uint32_t thread = make_thread(&world->made, world->made.process, 100, "app");
+	struct frame stack[] = {user(&world->made, 0x1100), user(&world->made, 0x1200),
+				in_kernel(&world->made, 0x100), in_kernel(&world->made, 0x100)};
+
+	make_sample_of(&world->made, thread, 1000, stack, 4);
+	make_sample_of(&world->made, thread, 2000, stack, 2);
+	make_end(&world->made);
+	load(world);
+	assert_stacks(world, "main;read 1\nmain;read;sys_entry;sys_read 1\n");
+}
+
+static void stacks_that_were_cut_are_counted(void **state)
+{
+	struct world *world = *state;
+	uint32_t thread = make_thread(&world->made, world->made.process, 100, "app");
+	struct frame stack[] = {{.kind = FRAME_TRUNCATED}, user(&world->made, 0x1050)};
+
+	make_sample_of(&world->made, thread, 1000, stack, 2);
+	make_sample_of(&world->made, thread, 1001, stack + 1, 1);
+	make_end(&world->made);
+	load(world);
+	assert_stacks(world, "[truncated];main 1\nmain 1\n");
+	assert_int_equal(world->profile->quality.truncated, 1);
+}
+
+static void an_address_in_no_module_has_no_name(void **state)
+{
+	struct world *world = *state;
+	uint32_t thread = make_thread(&world->made, world->made.process, 100, "app");
+	struct frame stack[] = {{.kind = FRAME_NATIVE, .a = MODULE_NONE, .b = 0xdead}};
+
+	make_sample_of(&world->made, thread, 1000, stack, 1);
+	make_sample_of(&world->made, thread, 1000, stack, 0);
+	make_end(&world->made);
+	load(world);
+	assert_int_equal(world->profile->quality.unsymbolised, 1);
+	assert_int_equal(world->profile->quality.samples, 2);
+}
+
+static void losses_are_passed_on(void **state)
+{
+	struct world *world = *state;
+
+	assert_int_equal(
+		world->made.sink->ops->loss(world->made.sink->self, LOSS_RING_FULL, START_NS, 9),
+		0);
+	make_end(&world->made);
+	load(world);
+	assert_int_equal(world->profile->quality.lost, 9);
+}
+
+static void a_recording_cut_before_its_first_sample_lasted_no_time(void **state)
+{
+	struct world *world = *state;
+
+	assert_int_equal(recording_writer_flush(world->made.writer, NULL), 0);
+	load(world);
+	assert_int_equal(world->profile->duration_ns, 0);
+	assert_int_equal(world->profile->quality.samples, 0);
+	assert_true(world->profile->quality.incomplete);
+}
+
+static void a_file_that_is_not_there_is_named_with_a_remedy(void **state)
+{
+	struct world *world = *state;
+	struct error err = {0};
+
+	assert_int_equal(load_profile("/no/such.wick", &world->options, &world->profile, &err),
+			 -ENOENT);
+	assert_non_null(strstr(err.text, "/no/such.wick"));
+	assert_non_null(strstr(err.remedy, "wick record"));
+}
+
+static void what_is_no_recording_is_refused_and_closed(void **state)
+{
+	struct world *world = *state;
+	struct error err = {0};
+	int before = dup(0);
+	int after;
+
+	assert_true(load_profile(world->made.program, &world->options, &world->profile, &err) < 0);
+	assert_non_null(strstr(err.text, world->made.program));
+	after = dup(0);
+	assert_int_equal(after, before + 1); /* nothing was left open in between */
+	(void)close(before);
+	(void)close(after);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(everything_is_there_without_filters),
+		TEST(a_slice_of_time_starts_with_from_and_ends_before_to),
+		TEST(processes_threads_and_names_are_filtered),
+		TEST(functions_and_modules_are_filtered),
+		TEST(a_bad_expression_is_refused_in_words),
+		TEST(without_the_kernel_its_time_goes_to_the_function_that_entered_it),
+		TEST(a_return_address_belongs_to_the_call_before_it),
+		TEST(the_frame_that_entered_the_kernel_was_interrupted_where_it_is),
+		TEST(stacks_that_were_cut_are_counted),
+		TEST(an_address_in_no_module_has_no_name),
+		TEST(losses_are_passed_on),
+		TEST(a_recording_cut_before_its_first_sample_lasted_no_time),
+		TEST(a_file_that_is_not_there_is_named_with_a_remedy),
+		TEST(what_is_no_recording_is_refused_and_closed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
