@@ -250,7 +250,7 @@ static void a_failed_recording_is_told_at_once_and_the_program_runs_on(void **st
 	struct world *world = *state;
 
 	fake.drain_code = -ENOSPC;
-	give_command(world, "sh", "exit 6");
+	give_command(world, "sh", "sleep 0.3; exit 6"); /* outlives the first drain */
 	assert_int_equal(run(world), -ENOSPC);
 	assert_int_equal(world->finished, 1);
 	assert_int_equal(world->finished_code, -ENOSPC);
