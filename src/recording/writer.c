@@ -312,6 +312,15 @@ static size_t whole_bytes(const struct recording_writer *writer, size_t n)
 	return whole;
 }
 
+/* Tells of the failure, whenever it was. Returns its code. */
+static int cannot_write(const struct recording_writer *writer, struct error *err)
+{
+	(void)error_errno(err, writer->failure, "cannot write %s", writer->name);
+	error_remedy(err, "what was written so far is kept; free some space or choose another "
+			  "place with -o FILE");
+	return writer->failure;
+}
+
 /*
  * After a failed write: what has arrived is cut back to its last whole chunk. Seen
  * from where the write ended, because other things may stand before the recording.
@@ -326,10 +335,7 @@ static int keep_what_fits(struct recording_writer *writer, int code, size_t writ
 	writer->file_bytes += whole;
 	if (end >= 0 && ftruncate(writer->fd, end - (off_t)(written - whole)) < 0)
 		writer->file_bytes += written - whole; /* readers cope with half a chunk */
-	(void)error_errno(err, code, "cannot write %s", writer->name);
-	error_remedy(err, "what was written so far is kept; free some space or choose another "
-			  "place with -o FILE");
-	return code;
+	return cannot_write(writer, err);
 }
 
 static int write_out(struct recording_writer *writer, struct error *err)
@@ -409,7 +415,7 @@ int recording_writer_flush(struct recording_writer *writer, struct error *err)
 	int r;
 
 	if (writer->failure < 0)
-		return error_errno(err, writer->failure, "cannot write %s", writer->name);
+		return cannot_write(writer, err);
 	r = queue_all(writer);
 	if (r < 0) {
 		writer->failure = r;
@@ -587,7 +593,7 @@ static int sink_batch(void *self, const struct sample_batch *batch, struct error
 	size_t i = 0;
 
 	if (r == 0 && writer->failure < 0)
-		r = error_errno(err, writer->failure, "cannot write %s", writer->name);
+		r = cannot_write(writer, err);
 	if (r == 0 && writer->samples.count > 0 && writer->samples.schema != batch->schema)
 		r = recording_writer_flush(writer, err);
 	while (r == 0 && i < batch->count) {

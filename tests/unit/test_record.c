@@ -257,6 +257,18 @@ static void a_failed_recording_is_told_at_once_and_the_program_runs_on(void **st
 	assert_int_equal(world->result.child_status, 6);
 }
 
+static void a_device_that_is_full_is_named_with_a_remedy(void **state)
+{
+	struct world *world = *state;
+
+	world->config.output = "/dev/full";
+	give_command(world, "sh", "exit 0");
+	assert_int_equal(run(world), -ENOSPC);
+	assert_non_null(strstr(world->err.text, "/dev/full"));
+	assert_non_null(strstr(world->err.remedy, "-o FILE"));
+	assert_int_equal(world->result.child_status, 0);
+}
+
 static void the_first_signal_ends_the_recording_in_good_order(void **state)
 {
 	struct world *world = *state;
@@ -369,6 +381,7 @@ int main(void)
 		TEST(a_command_that_is_not_there_leaves_no_new_file),
 		TEST(an_engine_that_cannot_open_starts_no_program_and_leaves_the_file),
 		TEST(a_failed_recording_is_told_at_once_and_the_program_runs_on),
+		TEST(a_device_that_is_full_is_named_with_a_remedy),
 		TEST(the_first_signal_ends_the_recording_in_good_order),
 		TEST(a_hangup_that_is_ignored_does_not_end_the_recording),
 		TEST(the_time_that_was_given_is_kept_however_long),
