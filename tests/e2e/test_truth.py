@@ -149,7 +149,8 @@ def test_by_module_names_the_program(wick):
     recording = wick.record(workload("spin", 300))
     shares = contract.modules(recording.report("--by", "module"))
     own = sum(percent for name, percent in shares.items() if name.endswith("spin"))
-    assert own > 90
+    # A busy machine interrupts more often; that time is the kernel's.
+    assert own > 0.95 * (100 - shares.get("[kernel]", 0))
 
 
 def test_shares_of_self_add_up_to_the_whole(wick):
