@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cfi/a64.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
 enum {
 	CLASS_NONE,
 	CLASS_PAIR,
@@ -9,7 +13,7 @@ enum {
 	CLASS_ADD_REGISTER,
 	CLASS_LOGICAL_IMMEDIATE,
 	CLASS_ADD_VECTOR_LENGTH,
-	CLASS_JUMP,
+	CLASS_JUMP, /* from here on they may go elsewhere than to the next instruction */
 	CLASS_CALL,
 	CLASS_BRANCH_19, /* the distance has 19 bits */
 	CLASS_BRANCH_14,
@@ -18,7 +22,7 @@ enum {
 };
 
 /* By the top byte of the instruction. */
-const uint8_t a64_classes[256] = {
+static const uint8_t classes[256] = {
 	[0x00] = CLASS_TRAP,
 	[0x04] = CLASS_ADD_VECTOR_LENGTH,
 	[0x14 ... 0x17] = CLASS_JUMP,
@@ -52,6 +56,75 @@ const uint8_t a64_classes[256] = {
 	[0xf8 ... 0xf9] = CLASS_SINGLE,
 	[0xfc] = CLASS_SINGLE,
 };
+
+/* Four instructions at once: a test of one after the other is mostly wrong guesses of the CPU. */
+#define LANES 4
+typedef uint32_t words_t __attribute__((vector_size(LANES * A64_INSN_BYTES)));
+typedef int32_t masks_t __attribute__((vector_size(LANES * A64_INSN_BYTES)));
+
+/* All bits set for instructions that are worth a64_decode(); few others pass. */
+static inline masks_t may_change_frame(words_t words)
+{
+	masks_t has_base_sp = (words & 0x0a0003e0) == 0x080003e0;
+	masks_t is_pair_with_writeback = (words & 1u << 23) != 0;
+	masks_t is_single_with_writeback = (words & (1u << 24 | 1u << 10)) == 1u << 10;
+	masks_t is_saved = ((words & 31) - A64_FP < 2) | ((words >> 10 & 31) - A64_FP < 2);
+	masks_t is_add_immediate = (words & 0x9f80001d) == 0x9100001d; /* to x29 or sp */
+	masks_t is_add_register = (words & 0x9fe0001f) == 0x8b20001f;
+	masks_t is_logical = (words & 0x9f80001f) == 0x9200001f;
+	masks_t is_add_vector_length = (words & 0xffa0f81f) == 0x0420501f;
+
+	return (has_base_sp & (is_pair_with_writeback | is_single_with_writeback | is_saved)) |
+	       is_add_immediate | is_add_register | is_logical | is_add_vector_length;
+}
+
+static inline bool any(masks_t masks)
+{
+	uint64_t halves[2];
+
+	memcpy(halves, &masks, sizeof(halves));
+	return (halves[0] | halves[1]) != 0;
+}
+
+static bool may_change_frame_alone(uint32_t word)
+{
+	return may_change_frame((words_t){word})[0] != 0;
+}
+
+static uint32_t word_at(const uint8_t *text, uint32_t at)
+{
+	uint32_t word;
+
+	memcpy(&word, text + (size_t)at * A64_INSN_BYTES, sizeof(word));
+	return word;
+}
+
+uint32_t a64_find_frame_change(const uint8_t *text, uint32_t at, uint32_t end)
+{
+	while (end - at >= LANES) {
+		words_t words;
+
+		memcpy(&words, text + (size_t)at * A64_INSN_BYTES, sizeof(words));
+		if (any(may_change_frame(words)))
+			break;
+		at += LANES;
+	}
+	while (at < end && !may_change_frame_alone(word_at(text, at)))
+		at++;
+	return at;
+}
+
+uint32_t a64_find_change(const uint8_t *text, uint32_t at, uint32_t end)
+{
+	while (at < end) {
+		uint32_t word = word_at(text, at);
+
+		if (classes[word >> 24] >= CLASS_JUMP || may_change_frame_alone(word))
+			break;
+		at++;
+	}
+	return at;
+}
 
 static uint32_t bits(uint32_t word, unsigned int high, unsigned int low)
 {
@@ -180,7 +253,7 @@ static bool writes_sp(uint32_t word, uint8_t class)
 
 struct a64_insn a64_decode(uint32_t word)
 {
-	uint8_t class = a64_classes[word >> 24];
+	uint8_t class = classes[word >> 24];
 	struct a64_insn insn = {.kind = A64_NONE};
 
 	switch (class) {

@@ -9,7 +9,6 @@
  * epilogue uses (a call's to x30, arithmetic) are A64_NONE as well.
  */
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define A64_INSN_BYTES 4
@@ -45,13 +44,13 @@ struct a64_insn {
 	uint8_t reg[2];
 };
 
-/* Instructions of class 0 are A64_NONE: a cheap test that most instructions end with. */
-extern const uint8_t a64_classes[256];
-
-static inline bool a64_may_matter(uint32_t word)
-{
-	return a64_classes[word >> 24] != 0;
-}
+/*
+ * The index of the first instruction in [at, end) that may change the frame, end when
+ * none does. Those with flow are not among them.
+ */
+uint32_t a64_find_frame_change(const uint8_t *text, uint32_t at, uint32_t end);
+/* The same with those that may go elsewhere than to the next instruction. */
+uint32_t a64_find_change(const uint8_t *text, uint32_t at, uint32_t end);
 
 struct a64_insn a64_decode(uint32_t word);
 

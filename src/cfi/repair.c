@@ -24,14 +24,17 @@ struct walk {
 	uint32_t row;      /* the CFI's row that holds */
 	uint32_t next_row; /* the instruction where the next one begins */
 	struct a64_frame frame;
-	struct a64_frame body;    /* the last one that the CFI agreed with inside the frame */
-	bool has_body;            /* body is set */
+	struct a64_frame body; /* the last one that the CFI agreed with inside the frame */
+	bool has_body;
+	bool is_in_body;          /* frame is body */
+	bool has_targets;         /* a branch was noted */
 	bool is_known;            /* frame was followed to here and not taken from the CFI */
 	uint32_t verified;        /* changes of the CFI that the instructions confirmed */
 	uint32_t repaired;        /* rows that the CFI does not have */
 	struct a64_frame *frames; /* [1..frame_count): of branch targets */
 	uint32_t frame_count;
-	uint8_t *targets; /* for each instruction: the frame a branch brought, or none */
+	uint8_t frame_number; /* of frame in frames; NO_FRAME when it has none yet */
+	uint8_t *targets;     /* for each instruction: the frame a branch brought, or none */
 };
 
 struct repair {
@@ -85,14 +88,11 @@ static void find_next_row(struct walk *walk)
 				 A64_INSN_BYTES;
 }
 
-/* Remembers the frame that a branch brings to a later instruction. */
-static bool note_target(struct walk *walk, uint32_t at, int32_t distance)
+/* Gives the frame a number, the same for equal frames. False when there are too many. */
+static bool number_frame(struct walk *walk)
 {
-	int64_t target = (int64_t)at + distance / A64_INSN_BYTES;
 	uint32_t i = 1;
 
-	if (target <= at || target >= walk->insn_count || walk->targets[target] != NO_FRAME)
-		return true;
 	while (i < walk->frame_count && !a64_frame_equal(&walk->frames[i], &walk->frame))
 		i++;
 	if (i == MAX_FRAMES)
@@ -100,7 +100,22 @@ static bool note_target(struct walk *walk, uint32_t at, int32_t distance)
 	walk->frames[i] = walk->frame;
 	if (i == walk->frame_count)
 		walk->frame_count++;
-	walk->targets[target] = (uint8_t)i;
+	walk->frame_number = (uint8_t)i;
+	return true;
+}
+
+/* Remembers the frame that a branch brings to a later instruction. */
+static bool note_target(struct walk *walk, uint32_t at, int32_t distance)
+{
+	int64_t target = (int64_t)at + distance / A64_INSN_BYTES;
+
+	if (walk->is_in_body || target <= at || target >= walk->insn_count ||
+	    walk->targets[target] != NO_FRAME)
+		return true;
+	if (walk->frame_number == NO_FRAME && !number_frame(walk))
+		return false;
+	walk->targets[target] = walk->frame_number;
+	walk->has_targets = true;
 	return true;
 }
 
@@ -111,9 +126,10 @@ static void start_block(struct walk *walk, uint32_t at)
 
 	if (at >= walk->insn_count)
 		return;
-	walk->is_known = walk->targets[at] != NO_FRAME;
+	walk->frame_number = walk->targets[at];
+	walk->is_known = walk->frame_number != NO_FRAME;
 	if (walk->is_known)
-		walk->frame = walk->frames[walk->targets[at]];
+		walk->frame = walk->frames[walk->frame_number];
 	else if (walk->has_body && a64_frame_agrees(&walk->body, rule))
 		walk->frame = walk->body;
 	else
@@ -125,26 +141,26 @@ static int put_row(struct repair *repair, struct walk *walk, uint32_t at)
 {
 	const struct unwind_rule *rule = rule_of_row(walk, walk->row);
 	int number = walk->rows->rows.items[walk->function->first_row + walk->row].rule;
+	bool agrees = a64_frame_agrees(&walk->frame, rule);
 	struct unwind_rule own;
+	bool is_own = false;
 
-	if (a64_frame_agrees(&walk->frame, rule)) {
-		bool is_leaving = walk->frame.ra_in_register && walk->frame.ra_at != 0;
-
-		if (walk->row > 0 && !is_leaving) {
-			walk->body = walk->frame;
-			walk->has_body = true;
-		}
-	} else if (a64_frame_rule(&walk->frame, &own)) {
+	/* Where the address is back in its register, the epilogue has begun. */
+	walk->is_in_body =
+		agrees && walk->row > 0 && !(walk->frame.ra_in_register && walk->frame.ra_at != 0);
+	if (walk->is_in_body) {
+		walk->body = walk->frame;
+		walk->has_body = true;
+	}
+	if (!agrees && a64_frame_rule(&walk->frame, &own)) {
 		number = rows_intern(walk->rows, &own);
 		if (number < 0)
 			return number;
-	} else {
-		return 0; /* nothing better than what the file says */
+		is_own = true;
 	}
 	if (repair->found.count > 0 && repair->found.items[repair->found.count - 1].rule == number)
 		return 0;
-	if (a64_frame_agrees(&walk->frame, rule) == false)
-		walk->repaired++;
+	walk->repaired += is_own;
 	return vec_push(&repair->found,
 			(struct unwind_row){.pc = walk->function->start + at * A64_INSN_BYTES,
 					    .rule = (uint16_t)number});
@@ -156,6 +172,7 @@ static int enter_row(struct walk *walk)
 	walk->row++;
 	find_next_row(walk);
 	if (!walk->is_known) {
+		walk->frame_number = NO_FRAME;
 		walk->frame = a64_frame_from_rule(rule_of_row(walk, walk->row));
 		return 1;
 	}
@@ -165,29 +182,32 @@ static int enter_row(struct walk *walk)
 	return 1;
 }
 
-/* Follows one instruction. 1 to go on, 0 to give the function up. */
-static int follow(struct walk *walk, uint32_t at, uint32_t word)
+enum step { STEP_GIVE_UP, STEP_SAME_FRAME, STEP_NEW_FRAME };
+
+/* Follows one instruction. */
+static enum step follow(struct walk *walk, uint32_t at, uint32_t word)
 {
 	struct a64_insn insn = a64_decode(word);
 
 	switch (insn.kind) {
 	case A64_NONE:
-		return 1;
+		return STEP_SAME_FRAME;
 	case A64_BRANCH:
-		return note_target(walk, at, insn.target);
+		return note_target(walk, at, insn.target) ? STEP_SAME_FRAME : STEP_GIVE_UP;
 	case A64_JUMP:
 		if (!note_target(walk, at, insn.target))
-			return 0;
+			return STEP_GIVE_UP;
 		start_block(walk, at + 1);
-		return 1;
+		return STEP_NEW_FRAME;
 	case A64_END:
 		start_block(walk, at + 1);
-		return 1;
+		return STEP_NEW_FRAME;
 	case A64_CALL:
 		/* A call that a branch with another frame jumps behind never returns. */
-		if (at + 1 < walk->insn_count && walk->targets[at + 1] != NO_FRAME)
-			start_block(walk, at + 1);
-		return 1;
+		if (at + 1 >= walk->insn_count || walk->targets[at + 1] == NO_FRAME)
+			return STEP_SAME_FRAME;
+		start_block(walk, at + 1);
+		return STEP_NEW_FRAME;
 	case A64_SP_ADD:
 	case A64_SP_FROM_FP:
 	case A64_SP_LOST:
@@ -195,34 +215,52 @@ static int follow(struct walk *walk, uint32_t at, uint32_t word)
 	case A64_STORE:
 	case A64_LOAD:
 	default:
-		return a64_frame_step(&walk->frame, &insn);
+		walk->frame_number = NO_FRAME;
+		return a64_frame_step(&walk->frame, &insn) ? STEP_NEW_FRAME : STEP_GIVE_UP;
 	}
+}
+
+/*
+ * The next instruction from at on that may matter or begins a row of the CFI. Blocks
+ * that no other frame was noted for have the frame of the body, so branches inside
+ * the body matter only where others were noted before.
+ */
+static uint32_t skip(const struct walk *walk, uint32_t at)
+{
+	uint32_t end = walk->next_row < walk->insn_count ? walk->next_row : walk->insn_count;
+
+	if (walk->is_in_body && !walk->has_targets)
+		return a64_find_frame_change(walk->text, at, end);
+	return a64_find_change(walk->text, at, end);
 }
 
 /* Follows the whole function into repair->found. 1, 0 to leave it as it is, or -ENOMEM. */
 static int follow_function(struct repair *repair, struct walk *walk)
 {
 	int r = put_row(repair, walk, 0);
+	uint32_t at = 0;
 
-	for (uint32_t at = 0; r >= 0 && at < walk->insn_count; at++) {
-		bool changed = false;
+	while (r >= 0) {
 		uint32_t word;
+		enum step step;
 
+		at = skip(walk, at);
+		if (at >= walk->insn_count)
+			break;
 		if (at == walk->next_row) {
 			if (!enter_row(walk))
 				return 0;
-			changed = true;
-		}
-		if (changed)
 			r = put_row(repair, walk, at);
-		memcpy(&word, walk->text + (size_t)at * A64_INSN_BYTES, sizeof(word));
-		if (r < 0 || !a64_may_matter(word))
 			continue;
-		if (!follow(walk, at, word))
+		}
+		memcpy(&word, walk->text + (size_t)at * A64_INSN_BYTES, sizeof(word));
+		step = follow(walk, at, word);
+		if (step == STEP_GIVE_UP)
 			return 0;
-		/* The row that begins there has its own say, with the frame that is now known. */
-		if (at + 1 < walk->insn_count && at + 1 != walk->next_row)
-			r = put_row(repair, walk, at + 1);
+		at++;
+		/* A row that begins there has its own say, with the frame that is now known. */
+		if (step == STEP_NEW_FRAME && at < walk->insn_count && at != walk->next_row)
+			r = put_row(repair, walk, at);
 	}
 	return r < 0 ? r : 1;
 }
