@@ -78,17 +78,31 @@ static inline masks_t may_change_frame(words_t words)
 	       is_add_immediate | is_add_register | is_logical | is_add_vector_length;
 }
 
-static inline bool any(masks_t masks)
-{
-	uint64_t halves[2];
-
-	memcpy(halves, &masks, sizeof(halves));
-	return (halves[0] | halves[1]) != 0;
-}
-
 static bool may_change_frame_alone(uint32_t word)
 {
 	return may_change_frame((words_t){word})[0] != 0;
+}
+
+/* The place of the first instruction of a group that may change the frame, GROUP for none. */
+#define GROUP (2 * LANES)
+static inline uint32_t find_in_group(const uint8_t *text)
+{
+	words_t words[2];
+	masks_t masks[2];
+	masks_t both;
+	uint64_t halves[2];
+	uint32_t place = 0;
+
+	memcpy(words, text, sizeof(words));
+	masks[0] = may_change_frame(words[0]);
+	masks[1] = may_change_frame(words[1]);
+	both = masks[0] | masks[1];
+	memcpy(halves, &both, sizeof(halves));
+	if ((halves[0] | halves[1]) == 0)
+		return GROUP;
+	while (masks[place / LANES][place % LANES] == 0)
+		place++;
+	return place;
 }
 
 static uint32_t word_at(const uint8_t *text, uint32_t at)
@@ -101,13 +115,12 @@ static uint32_t word_at(const uint8_t *text, uint32_t at)
 
 uint32_t a64_find_frame_change(const uint8_t *text, uint32_t at, uint32_t end)
 {
-	while (end - at >= LANES) {
-		words_t words;
+	while (end - at >= GROUP) {
+		uint32_t place = find_in_group(text + (size_t)at * A64_INSN_BYTES);
 
-		memcpy(&words, text + (size_t)at * A64_INSN_BYTES, sizeof(words));
-		if (any(may_change_frame(words)))
-			break;
-		at += LANES;
+		at += place;
+		if (place < GROUP)
+			return at;
 	}
 	while (at < end && !may_change_frame_alone(word_at(text, at)))
 		at++;
