@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_CFI_COMPILE_H
+#define WICK_CFI_COMPILE_H
+
+/*
+ * compile: from the call frame information of a module to its unwind table.
+ *
+ * Reads .eh_frame, and .debug_frame where that is missing or says more. Knows
+ * x86-64 and aarch64 whatever this machine is. Input is hostile: time and memory
+ * are bounded by the size of the sections.
+ */
+
+#include <stdint.h>
+
+#include "unwind/table.h"
+
+struct elf_file;
+struct error;
+
+/* A table that owns its memory. */
+struct cfi_table {
+	struct unwind_table table;
+	void *memory;
+};
+
+struct cfi_stats {
+	uint32_t fdes;
+	uint32_t bad_fdes;      /* left out: they make no sense */
+	uint32_t raw_rows;      /* before equal neighbours were merged */
+	uint32_t unusual_rules; /* rows whose CFA, RA or FP no rule of ours can express */
+	uint32_t repaired_rows; /* added at function edges where the CFI is wrong */
+};
+
+/* ret_stats may be NULL. A module without CFI gives a table without rows. */
+int cfi_compile(struct elf_file *elf, struct cfi_table *ret, struct cfi_stats *ret_stats,
+		struct error *err);
+/* The same without repair: what the file says, even where it is wrong. */
+int cfi_compile_as_written(struct elf_file *elf, struct cfi_table *ret, struct cfi_stats *ret_stats,
+			   struct error *err);
+void cfi_table_fini(struct cfi_table *table);
+
+#endif
