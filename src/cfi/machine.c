@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cfi/machine.h"
+
+#include <elf.h>
+#include <stddef.h>
+
+#include "base/vec.h"
+
+static const struct cfi_machine machines[] = {
+	{.elf_machine = EM_X86_64, .sp = 7, .fp = 6, .lr = NO_REGISTER, .pc = 16},
+	{.elf_machine = EM_AARCH64,
+	 .sp = 31,
+	 .fp = 29,
+	 .lr = 30,
+	 .pc = NO_REGISTER,
+	 .has_synchronous_cfi = true},
+};
+
+const struct cfi_machine *cfi_machine_find(uint16_t elf_machine)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(machines); i++)
+		if (machines[i].elf_machine == elf_machine)
+			return &machines[i];
+	return NULL;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_CFI_MACHINE_H
+#define WICK_CFI_MACHINE_H
+
+/* machine: the DWARF numbers of the registers that unwinding needs, for each CPU. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define NO_REGISTER UINT8_MAX
+
+struct cfi_machine {
+	uint16_t elf_machine;
+	uint8_t sp;
+	uint8_t fp;
+	uint8_t lr; /* NO_REGISTER: calls push the return address */
+	uint8_t pc; /* NO_REGISTER: expressions cannot name it */
+	bool has_synchronous_cfi;
+};
+
+/* NULL for a machine that we do not know. */
+const struct cfi_machine *cfi_machine_find(uint16_t elf_machine);
+
+#endif
