@@ -48,6 +48,8 @@ struct unwind_reader {
 	bool (*read_code)(void *context, uint64_t address, uint64_t *ret);
 	/* Optional: whether a guess at a return address can be one. */
 	bool (*is_code)(void *context, uint64_t address);
+	/* Optional: the stack that sp is on, where limits do not tell; see unwind_signal(). */
+	bool (*find_stack)(void *context, uint64_t sp, struct unwind_stack *ret);
 	void *context;
 };
 
@@ -152,7 +154,9 @@ UNWIND_INLINE enum unwind_end unwind_enter(const struct unwind_limits *limits,
 
 /*
  * Moves from a signal trampoline to what the signal interrupted. That is on the
- * same stack or, once in a walk, on the one that the alternate stack was left for.
+ * same stack or, once in a walk, on the one that the alternate stack was left
+ * for. A walker that cannot tell which one a thread is on calls it the alternate
+ * one and finds the other when it is needed.
  */
 UNWIND_INLINE enum unwind_end unwind_signal(const struct unwind_limits *limits,
 					    const struct unwind_reader *reader,
@@ -175,10 +179,15 @@ UNWIND_INLINE enum unwind_end unwind_signal(const struct unwind_limits *limits,
 	    !reader->read(reader->context, at + arch->saved[arch->lr_register], &lr))
 		return UNWIND_UNREADABLE;
 	if (sp <= at || sp >= frame->high) {
-		if (frame->switched || !unwind_on_stack(&limits->stack, sp))
+		struct unwind_stack stack = limits->stack;
+
+		if (frame->switched ||
+		    (!unwind_on_stack(&stack, sp) &&
+		     (!reader->find_stack || !reader->find_stack(reader->context, sp, &stack) ||
+		      !unwind_on_stack(&stack, sp))))
 			return UNWIND_NO_PROGRESS;
 		frame->switched = true;
-		frame->high = limits->stack.high;
+		frame->high = stack.high;
 	}
 	frame->pc = pc;
 	frame->sp = sp;

@@ -102,12 +102,25 @@ static bool space_read_code(void *context, uint64_t address, uint64_t *ret)
 	       space->reader.read_code(space->reader.context, address, ret);
 }
 
+static const struct unwind_module *space_find(const struct unwind_space *space, uint64_t pc)
+{
+	if (space->find)
+		return space->find(space->reader.context, pc);
+	return unwind_module_find(space->modules, space->module_count, pc);
+}
+
+static bool space_find_stack(void *context, uint64_t sp, struct unwind_stack *ret)
+{
+	const struct unwind_space *space = context;
+
+	return space->reader.find_stack && space->reader.find_stack(space->reader.context, sp, ret);
+}
+
 static bool space_is_code(void *context, uint64_t address)
 {
 	const struct unwind_space *space = context;
 
-	return space->unknown_code ||
-	       unwind_module_find(space->modules, space->module_count, address);
+	return space->unknown_code || space_find(space, address);
 }
 
 void unwind_walk(const struct unwind_space *space, const struct unwind_frame *start,
@@ -117,6 +130,7 @@ void unwind_walk(const struct unwind_space *space, const struct unwind_frame *st
 		.read = space_read,
 		.read_code = space_read_code,
 		.is_code = space_is_code,
+		.find_stack = space_find_stack,
 		.context = __extension__(void *)(uintptr_t) space,
 	};
 	struct unwind_frame frame = *start;
@@ -129,8 +143,7 @@ void unwind_walk(const struct unwind_space *space, const struct unwind_frame *st
 	end = unwind_begin(&space->limits, &frame);
 	while (end == UNWIND_GOING) {
 		uint64_t pc = unwind_lookup_pc(&frame);
-		const struct unwind_module *module =
-			unwind_module_find(space->modules, space->module_count, pc);
+		const struct unwind_module *module = space_find(space, pc);
 
 		end = unwind_step(&space->limits, &reader,
 				  module ? unwind_module_rule(module, pc) : NULL, &frame, NULL);

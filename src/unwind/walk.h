@@ -48,9 +48,11 @@ void unwind_pages_fill(const struct unwind_table *table, uint32_t *pages);
 /* What is walked. */
 struct unwind_space {
 	struct unwind_limits limits;
-	struct unwind_reader reader; /* is_code is for the walk itself to fill in */
+	struct unwind_reader reader; /* without is_code: the modules tell */
 	const struct unwind_module *modules;
 	size_t module_count;
+	/* Optional, instead of modules: the one that holds pc, valid until the next call. */
+	const struct unwind_module *(*find)(void *context, uint64_t pc); /* of the reader */
 	/* Optional: code may also be where no module is: a program with a JIT, just dlopened. */
 	bool unknown_code;
 };

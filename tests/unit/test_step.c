@@ -61,7 +61,7 @@ static void target_init(struct target *target, const struct unwind_arch *arch)
 			   .pac_mask = UNWIND_PAC_MASK,
 			   .stack = {STACK, STACK + WORDS * 8},
 			   .alternate = {ALTERNATE, ALTERNATE + WORDS * 8}},
-		.reader = {read_words, read_code, is_code, NULL},
+		.reader = {.read = read_words, .read_code = read_code, .is_code = is_code},
 		.frame = {.pc = CODE + 0x80, .sp = STACK, .exact = true},
 	};
 	target->reader.context = target;
