@@ -14,6 +14,7 @@
 #include <linux/magic.h>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/id_index.h"
 #include "base/scope.h"
 #include "base/vec.h"
@@ -282,27 +283,51 @@ static int identify_file(struct module_files *files, pid_t pid, const struct map
 	return 0;
 }
 
-/* The build id of the vdso that the kernel gave this process. */
-static const struct build_id *vdso_build_id(struct module_files *files)
+/* Opens the vdso that the kernel gave this process. */
+static int open_vdso(struct elf_file **ret, struct error *err)
 {
 	struct maps maps = {0};
+	int r = maps_read(&maps, 0, 0, err);
+
+	if (r == 0)
+		r = error_set(err, -ENOENT, "this process has no vdso");
+	for (size_t i = 0; r == -ENOENT && i < maps.count; i++) {
+		const struct map_region *region = &maps.items[i];
+
+		if (region->kind == REGION_VDSO)
+			r = elf_open_memory((const void *)(uintptr_t)region->start,
+					    region->end - region->start, "[vdso]", ret, err);
+	}
+	maps_fini(&maps);
+	return r;
+}
+
+static const struct build_id *vdso_build_id(struct module_files *files)
+{
+	SCOPED(elf) struct elf_file *elf = NULL;
 
 	if (files->vdso_read)
 		return &files->vdso;
 	files->vdso_read = true;
-	if (maps_read(&maps, 0, 0, NULL) == 0) {
-		for (size_t i = 0; i < maps.count; i++) {
-			SCOPED(elf) struct elf_file *elf = NULL;
-			const struct map_region *region = &maps.items[i];
-
-			if (region->kind == REGION_VDSO &&
-			    elf_open_memory((const void *)(uintptr_t)region->start,
-					    region->end - region->start, "[vdso]", &elf, NULL) == 0)
-				files->vdso = *elf_build_id(elf);
-		}
-	}
-	maps_fini(&maps);
+	if (open_vdso(&elf, NULL) == 0)
+		files->vdso = *elf_build_id(elf);
 	return &files->vdso;
+}
+
+int module_files_open(struct module_files *files, pid_t pid, const struct map_region *region,
+		      struct elf_file **ret, struct error *err)
+{
+	struct found_file found;
+
+	if (region->kind == REGION_VDSO)
+		return open_vdso(ret, err);
+	if (region->kind != REGION_FILE && region->kind != REGION_DELETED &&
+	    region->kind != REGION_MEMFD)
+		return error_set(err, -ENOENT, "no file is mapped there");
+	int r = find_file(files, pid, region, &found);
+	if (r < 0)
+		return error_errno(err, r, "%s", region->path);
+	return elf_open(found.path, ret, err);
 }
 
 int module_files_identify(struct module_files *files, pid_t pid, const struct map_region *region,

@@ -20,6 +20,8 @@
 
 #include "model/entity.h"
 
+struct elf_file;
+struct error;
 struct map_region;
 struct module_files;
 
@@ -47,6 +49,13 @@ void module_files_free(struct module_files *files);
  */
 int module_files_identify(struct module_files *files, pid_t pid, const struct map_region *region,
 			  struct module_place *ret);
+
+/*
+ * Opens the file that a region shows, found in the same way, or the vdso of this
+ * process for a region of that kind. The caller closes it with elf_close().
+ */
+int module_files_open(struct module_files *files, pid_t pid, const struct map_region *region,
+		      struct elf_file **ret, struct error *err);
 
 /* How many files' headers have been read. */
 size_t module_files_read_count(const struct module_files *files);

@@ -6,42 +6,141 @@
  * step: from a frame to its caller.
  *
  * Written once, over a way to read the target's memory, for every walker: in the
- * process, from outside, offline, and in the kernel. Freestanding.
+ * process, from outside, offline, and in the kernel. Freestanding, and all in
+ * the headers frame.h, step_fallback.h and this one: a walker that gives constant functions as its
+ * reader has them folded into the step.
  *
  * A walk begins with the registers of the interrupted instruction and ends for
  * one of the reasons below; each stack carries its reason.
+ *
+ *	unwind_begin(limits, &frame)
+ *	for (;;) {
+ *		rule = the rule for unwind_lookup_pc(&frame), or NULL
+ *		end = unwind_step(limits, reader, rule, &frame, NULL)
+ *		...
+ *	}
  */
 
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "unwind/frame.h"
+#include "unwind/step_fallback.h"
 #include "unwind/table.h"
 
-enum unwind_end {
-	UNWIND_GOING = 0,   /* not ended */
-	UNWIND_ROOT,        /* reached the place where the thread began */
-	UNWIND_DEPTH,       /* the limit of frames */
-	UNWIND_NO_RULE,     /* code without a rule and without a usable frame pointer */
-	UNWIND_UNREADABLE,  /* memory that could not be read */
-	UNWIND_NO_PROGRESS, /* the frame would not be further up the stack */
-	UNWIND_BAD_ADDRESS, /* a return address outside executable memory */
-	UNWIND_ENDS
-};
+/* Where the frame of the unusual rules begins. */
+UNWIND_INLINE enum unwind_end unwind_unusual_cfa(const struct unwind_limits *limits,
+						 const struct unwind_reader *reader,
+						 const struct unwind_rule *rule,
+						 const struct unwind_frame *frame, uint64_t *ret)
+{
+	uint64_t base;
+	uint64_t value;
 
-/* What is known of a frame. */
-struct unwind_frame {
-	uint64_t pc;
-	uint64_t sp;
-	uint64_t fp;
-	uint64_t lr; /* aarch64; valid only while lr_valid */
-	bool exact;  /* pc is the instruction itself (leaf, or interrupted by a signal), not a
-			return address */
-	bool lr_valid;
-	/*
-	 * All general registers by DWARF number, for the rare rules that need
-	 * others than sp and fp; NULL unless this is the first frame.
-	 */
-	const uint64_t *registers;
-};
+	switch (rule->cfa) {
+	case UNWIND_CFA_REGISTER:
+		if (!unwind_register(limits, reader, frame, rule->cfa_register, &base))
+			return UNWIND_NO_RULE;
+		*ret = base + (uint64_t)(int64_t)rule->cfa_offset;
+		return UNWIND_GOING;
+	case UNWIND_CFA_PLT:
+		value = unwind_lookup_pc(frame) & 15;
+		*ret = frame->sp + 8 + (value >= (uint64_t)(int64_t)rule->cfa_extra ? 8 : 0);
+		return UNWIND_GOING;
+	case UNWIND_CFA_DEREF_SP:
+	case UNWIND_CFA_DEREF_FP:
+		base = rule->cfa == UNWIND_CFA_DEREF_SP ? frame->sp : frame->fp;
+		if (rule->cfa == UNWIND_CFA_DEREF_SP ? frame->sp_guessed : frame->fp_lost)
+			return UNWIND_NO_RULE;
+		if (!reader->read(reader->context, base + (uint64_t)(int64_t)rule->cfa_offset,
+				  &value))
+			return UNWIND_UNREADABLE;
+		*ret = value + (uint64_t)(int64_t)rule->cfa_extra;
+		return UNWIND_GOING;
+	default:
+		return UNWIND_NO_RULE;
+	}
+}
+
+/* The return address of a rule. */
+UNWIND_INLINE enum unwind_end unwind_rule_ra(const struct unwind_limits *limits,
+					     const struct unwind_reader *reader,
+					     const struct unwind_rule *rule,
+					     const struct unwind_frame *frame, uint64_t cfa,
+					     uint64_t *ret)
+{
+	if (rule->ra == UNWIND_RA_AT_CFA) {
+		if (!reader->read(reader->context, cfa + (uint64_t)(int64_t)rule->ra_offset, ret))
+			return UNWIND_UNREADABLE;
+		return UNWIND_GOING;
+	}
+	if (rule->ra == UNWIND_RA_IN_LR) {
+		*ret = frame->lr;
+		return frame->lr_valid ? UNWIND_GOING : UNWIND_NO_RULE;
+	}
+	if (rule->ra == UNWIND_RA_REGISTER &&
+	    unwind_register(limits, reader, frame, (uint32_t)rule->ra_offset, ret))
+		return UNWIND_GOING;
+	return UNWIND_NO_RULE;
+}
+
+/*
+ * Makes the frame that of its caller. rule is that of unwind_lookup_pc(), NULL
+ * when there is none. When the walk ends, the frame is as it was or half moved:
+ * it must not be used. ret_slots may be NULL.
+ */
+UNWIND_INLINE enum unwind_end unwind_step(const struct unwind_limits *limits,
+					  const struct unwind_reader *reader,
+					  const struct unwind_rule *rule,
+					  struct unwind_frame *frame,
+					  struct unwind_slots *ret_slots)
+{
+	enum unwind_end end;
+	uint64_t cfa;
+	uint64_t ra;
+	bool ordinary;
+
+	if (ret_slots)
+		ret_slots->ra = ret_slots->fp = 0;
+	if (!rule || rule->cfa == UNWIND_CFA_NONE)
+		return unwind_without_rule(limits, reader, frame);
+	frame->guessed = false;
+	if (rule->ra == UNWIND_RA_ROOT)
+		return UNWIND_ROOT;
+	ordinary = !frame->exact && rule->ra == UNWIND_RA_AT_CFA;
+	if (rule->cfa == UNWIND_CFA_SP && !frame->sp_guessed) {
+		cfa = frame->sp + (uint64_t)(int64_t)rule->cfa_offset;
+	} else if (rule->cfa == UNWIND_CFA_FP && !frame->fp_lost) {
+		cfa = frame->fp + (uint64_t)(int64_t)rule->cfa_offset;
+	} else {
+		ordinary = false;
+		if (rule->cfa == UNWIND_CFA_SIGNAL)
+			return unwind_signal(limits, reader, frame);
+		end = rule->cfa == UNWIND_CFA_SP
+			      ? unwind_guessed_cfa(limits, reader, rule, frame, &cfa)
+			      : unwind_unusual_cfa(limits, reader, rule, frame, &cfa);
+		if (end != UNWIND_GOING)
+			return end;
+	}
+	end = unwind_rule_ra(limits, reader, rule, frame, cfa, &ra);
+	if (end != UNWIND_GOING)
+		return end;
+	if (rule->fp == UNWIND_FP_AT_CFA) {
+		if (!reader->read(reader->context, cfa + (uint64_t)(int64_t)rule->fp_offset,
+				  &frame->fp))
+			return UNWIND_UNREADABLE;
+		frame->fp_lost = false;
+	} else if (rule->fp != UNWIND_FP_SAME) {
+		frame->fp_lost = true;
+		ordinary = false;
+	}
+	if (ret_slots && ordinary) {
+		ret_slots->ra = cfa + (uint64_t)(int64_t)rule->ra_offset;
+		ret_slots->fp =
+			rule->fp == UNWIND_FP_AT_CFA ? cfa + (uint64_t)(int64_t)rule->fp_offset : 0;
+	}
+	frame->sp_guessed = false;
+	return unwind_enter(limits, frame, cfa, ra);
+}
 
 #endif

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/unwinder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/scope.h"
+#include "base/vec.h"
+#include "cfi/compile.h"
+#include "elf/elf.h"
+#include "engine/registers.h"
+#include "proc/maps.h"
+#include "proc/module_file.h"
+#include "proc/remote_memory.h"
+#include "unwind/arch/native.h"
+
+/* The table of one file. It stays where it is: modules of processes point to it. */
+struct file_table {
+	struct module identity; /* without its path */
+	struct cfi_table table; /* no rows: the file has no CFI or could not be read */
+	uint32_t *pages;
+};
+
+struct unwinder {
+	struct cfi_cache *cache;
+	struct module_files *files;
+	VEC(struct file_table *) tables;
+};
+
+/* An executable region. */
+struct code_region {
+	struct unwind_module module;
+	const struct map_region *region; /* of the process's maps */
+	bool tried;                      /* its table has been looked for */
+};
+
+struct unwinder_process {
+	struct unwinder *unwinder;
+	pid_t pid;
+	struct maps maps;
+	VEC(struct code_region) code;
+	struct remote_memory memory;
+	const struct stack_copy *copy; /* while one is walked */
+};
+
+static void scope_release_elf(struct elf_file **elf)
+{
+	elf_close(*elf);
+}
+
+static void scope_release_process(struct unwinder_process **process)
+{
+	unwinder_process_close(*process);
+}
+
+struct unwinder *unwinder_new(struct cfi_cache *cache)
+{
+	SCOPED(mem) struct unwinder *unwinder = calloc(1, sizeof(*unwinder));
+
+	if (!unwinder)
+		return NULL;
+	unwinder->cache = cache;
+	unwinder->files = module_files_new();
+	if (!unwinder->files)
+		return NULL;
+	return scope_take(&unwinder);
+}
+
+static void file_table_free(struct file_table *table)
+{
+	if (!table)
+		return;
+	cfi_table_fini(&table->table);
+	free(table->pages);
+	free(table);
+}
+
+static void scope_release_file_table(struct file_table **table)
+{
+	file_table_free(*table);
+}
+
+void unwinder_free(struct unwinder *unwinder)
+{
+	if (!unwinder)
+		return;
+	for (size_t i = 0; i < unwinder->tables.count; i++)
+		file_table_free(unwinder->tables.items[i]);
+	vec_fini(&unwinder->tables);
+	module_files_free(unwinder->files);
+	free(unwinder);
+}
+
+static bool is_same_file(const struct module *a, const struct module *b)
+{
+	if (a->build_id.size > 0 || b->build_id.size > 0)
+		return build_id_equal(&a->build_id, &b->build_id);
+	return a->kind == b->kind && a->device == b->device && a->inode == b->inode &&
+	       a->mtime_ns == b->mtime_ns && a->size_bytes == b->size_bytes;
+}
+
+/* Compiles the table of a region's file; one without rows when that cannot be. */
+static int compile_table(struct unwinder *unwinder, pid_t pid, const struct map_region *region,
+			 struct file_table *table)
+{
+	SCOPED(elf) struct elf_file *elf = NULL;
+
+	if (module_files_open(unwinder->files, pid, region, &elf, NULL) < 0 ||
+	    cfi_compile(elf, &table->table, NULL, NULL) < 0)
+		return 0;
+	uint32_t count = unwind_pages_count(&table->table.table);
+
+	if (count == 0)
+		return 0;
+	table->pages = calloc(count, sizeof(*table->pages));
+	if (!table->pages)
+		return -ENOMEM;
+	unwind_pages_fill(&table->table.table, table->pages);
+	return 0;
+}
+
+static const struct file_table *find_table(struct unwinder *unwinder, pid_t pid,
+					   const struct map_region *region,
+					   const struct module *identity)
+{
+	for (size_t i = 0; i < unwinder->tables.count; i++)
+		if (is_same_file(&unwinder->tables.items[i]->identity, identity))
+			return unwinder->tables.items[i];
+	SCOPED(file_table) struct file_table *table = calloc(1, sizeof(*table));
+
+	if (!table || vec_reserve(&unwinder->tables, unwinder->tables.count + 1) < 0)
+		return NULL;
+	table->identity = *identity;
+	table->identity.path = NULL;
+	if (compile_table(unwinder, pid, region, table) < 0)
+		return NULL;
+	unwinder->tables.items[unwinder->tables.count++] = table;
+	return scope_take(&table);
+}
+
+/* Looks for the table of a region that a walk has come to. */
+static void load_region(struct unwinder_process *process, struct code_region *code)
+{
+	struct module_place place;
+	const struct file_table *table;
+
+	code->tried = true;
+	if (module_files_identify(process->unwinder->files, process->pid, code->region, &place) < 0)
+		return;
+	code->module.bias = place.bias;
+	if (place.module.kind != MODULE_FILE && place.module.kind != MODULE_VDSO)
+		return;
+	table = find_table(process->unwinder, process->pid, code->region, &place.module);
+	if (!table || table->table.table.row_count == 0)
+		return;
+	code->module.table = &table->table.table;
+	code->module.pages = table->pages;
+}
+
+int unwinder_process_refresh(struct unwinder_process *process, struct error *err)
+{
+	struct maps maps = {0};
+	VEC(struct code_region) code = {0};
+	int r;
+
+	r = maps_read(&maps, process->pid, 0, err);
+	for (size_t i = 0; r == 0 && i < maps.count; i++) {
+		const struct map_region *region = &maps.items[i];
+
+		if (region->protection & REGION_EXEC)
+			r = vec_push(&code, (struct code_region){
+						    .module = {.start = region->start,
+							       .end = region->end,
+							       .bias = region->start},
+						    .region = region,
+					    });
+	}
+	if (r < 0) {
+		maps_fini(&maps);
+		vec_fini(&code);
+		return r;
+	}
+	maps_fini(&process->maps);
+	vec_fini(&process->code);
+	process->maps = maps;
+	process->code.items = code.items;
+	process->code.count = code.count;
+	process->code.capacity = code.capacity;
+	return 0;
+}
+
+int unwinder_process_open(struct unwinder *unwinder, pid_t pid, struct unwinder_process **ret,
+			  struct error *err)
+{
+	SCOPED(process) struct unwinder_process *process = calloc(1, sizeof(*process));
+
+	if (!process)
+		return error_set(err, -ENOMEM, "out of memory");
+	process->unwinder = unwinder;
+	process->pid = pid;
+	remote_memory_init(&process->memory, pid);
+	int r = unwinder_process_refresh(process, err);
+	if (r < 0)
+		return r;
+	*ret = scope_take(&process);
+	return 0;
+}
+
+void unwinder_process_close(struct unwinder_process *process)
+{
+	if (!process)
+		return;
+	remote_memory_fini(&process->memory);
+	maps_fini(&process->maps);
+	vec_fini(&process->code);
+	free(process);
+}
+
+static const struct unwind_module *find_module(void *context, uint64_t pc)
+{
+	struct unwinder_process *process = context;
+	size_t low = 0;
+	size_t high = process->code.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		struct code_region *code = &process->code.items[middle];
+
+		if (pc < code->module.start) {
+			high = middle;
+		} else if (pc >= code->module.end) {
+			low = middle + 1;
+		} else {
+			if (!code->tried)
+				load_region(process, code);
+			return &code->module;
+		}
+	}
+	return NULL;
+}
+
+static bool read_remote(void *context, uint64_t address, uint64_t *ret)
+{
+	struct unwinder_process *process = context;
+
+	return remote_memory_read(&process->memory, address, ret);
+}
+
+static bool read_copy(void *context, uint64_t address, uint64_t *ret)
+{
+	const struct unwinder_process *process = context;
+	const struct stack_copy *copy = process->copy;
+	uint64_t offset = address - copy->registers->values[UNWIND_NATIVE.sp_register];
+
+	if (offset > copy->size_bytes || copy->size_bytes - offset < sizeof(*ret))
+		return false;
+	memcpy(ret, (const char *)copy->bytes + offset, sizeof(*ret));
+	return true;
+}
+
+/*
+ * The mapping that sp is in. The stack of the main thread grows: what lies below
+ * its mapping, down to the next one, belongs to it too.
+ */
+static bool find_stack(void *context, uint64_t sp, struct unwind_stack *ret)
+{
+	const struct unwinder_process *process = context;
+	const struct map_region *region = maps_find(&process->maps, sp);
+
+	for (size_t i = 1; !region && i < process->maps.count; i++)
+		if (strcmp(process->maps.items[i].path, "[stack]") == 0 &&
+		    sp < process->maps.items[i].start && sp >= process->maps.items[i - 1].end)
+			region = &process->maps.items[i];
+	if (!region)
+		return false;
+	*ret = (struct unwind_stack){region->start < sp ? region->start : sp, region->end};
+	return true;
+}
+
+static struct unwind_space make_space(struct unwinder_process *process)
+{
+	return (struct unwind_space){
+		.limits = {.arch = &UNWIND_NATIVE,
+			   .pac_mask = UNWIND_NATIVE.lr_register < UNWIND_REGISTERS
+					       ? UNWIND_PAC_MASK
+					       : 0},
+		.reader = {.read = read_remote,
+			   .read_code = read_remote,
+			   .find_stack = find_stack,
+			   .context = process},
+		.find = find_module,
+	};
+}
+
+int unwinder_walk_thread(struct unwinder_process *process, pid_t tid, struct unwind_trace *trace)
+{
+	struct unwind_space space = make_space(process);
+	struct registers registers;
+	struct unwind_frame frame;
+	int r;
+
+	r = registers_of_thread(tid, &registers);
+	if (r < 0)
+		return r;
+	unwind_frame_init(&frame, &UNWIND_NATIVE, registers.values, registers.pc);
+	/* Which of its stacks a thread is on is not known: see unwind_signal(). */
+	if (!find_stack(process, frame.sp, &space.limits.alternate) &&
+	    unwinder_process_refresh(process, NULL) == 0)
+		(void)find_stack(process, frame.sp, &space.limits.alternate);
+	remote_memory_window(&process->memory, frame.sp, space.limits.alternate.high);
+	unwind_walk(&space, &frame, trace);
+	return 0;
+}
+
+void unwinder_walk_copy(struct unwinder_process *process, const struct stack_copy *copy,
+			struct unwind_trace *trace)
+{
+	struct unwind_space space = make_space(process);
+	struct unwind_frame frame;
+
+	unwind_frame_init(&frame, &UNWIND_NATIVE, copy->registers->values, copy->registers->pc);
+	/* The copy may be all of the stack or not: its end is no reason of its own. */
+	space.limits.stack.low = frame.sp;
+	space.limits.stack.high = UINT64_MAX;
+	space.reader.read = read_copy;
+	space.reader.find_stack = NULL;
+	process->copy = copy;
+	remote_memory_window(&process->memory, 0, 0);
+	unwind_walk(&space, &frame, trace);
+	process->copy = NULL;
+}

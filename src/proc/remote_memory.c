@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "proc/remote_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "base/vec.h"
+
+/* Most stacks are whole in the first piece; each further one doubles what there is. */
+#define FIRST_BYTES (32u << 10)
+#define MOST_BYTES (8u << 20)
+
+void remote_memory_init(struct remote_memory *memory, pid_t pid)
+{
+	*memory = (struct remote_memory){.pid = pid, .block_start = UINT64_MAX};
+}
+
+void remote_memory_fini(struct remote_memory *memory)
+{
+	free(memory->bytes);
+	memory->bytes = NULL;
+	memory->size = memory->capacity = 0;
+}
+
+void remote_memory_window(struct remote_memory *memory, uint64_t start, uint64_t high)
+{
+	memory->start = start;
+	memory->high = high > start ? high : start;
+	memory->size = 0;
+	memory->block_start = UINT64_MAX;
+}
+
+static size_t copy_from(struct remote_memory *memory, uint64_t address, void *place, size_t size)
+{
+	struct iovec local = {place, size};
+	struct iovec remote = {(void *)(uintptr_t)address, size};
+
+	memory->calls++;
+	ssize_t n = process_vm_readv(memory->pid, &local, 1, &remote, 1, 0);
+	return n < 0 ? 0 : (size_t)n;
+}
+
+/* Reads more of the window so that it holds end bytes, if that can be. */
+static bool extend(struct remote_memory *memory, uint64_t end)
+{
+	uint64_t want = memory->size ? 2 * memory->size : FIRST_BYTES;
+
+	if (want < end)
+		want = end;
+	if (want > memory->high - memory->start)
+		want = memory->high - memory->start;
+	if (want < end || want > MOST_BYTES)
+		return false;
+	if (want > memory->capacity &&
+	    vec_grow((void **)&memory->bytes, &memory->capacity, want, 1) < 0)
+		return false;
+	memory->size += copy_from(memory, memory->start + memory->size,
+				  memory->bytes + memory->size, want - memory->size);
+	return memory->size >= end;
+}
+
+/* A word outside the window: blocks lie within a page, so they can be read whole or not at all. */
+static bool read_block(struct remote_memory *memory, uint64_t address, uint64_t *ret)
+{
+	uint64_t start = address & ~(uint64_t)(REMOTE_BLOCK - 1);
+
+	if (address - start > REMOTE_BLOCK - sizeof(*ret))
+		return copy_from(memory, address, ret, sizeof(*ret)) == sizeof(*ret);
+	if (memory->block_start != start) {
+		memory->block_start = UINT64_MAX;
+		if (copy_from(memory, start, memory->block, REMOTE_BLOCK) != REMOTE_BLOCK)
+			return false;
+		memory->block_start = start;
+	}
+	memcpy(ret, memory->block + (address - start), sizeof(*ret));
+	return true;
+}
+
+bool remote_memory_read(void *object, uint64_t address, uint64_t *ret)
+{
+	struct remote_memory *memory = object;
+	uint64_t offset = address - memory->start;
+
+	if (address < memory->start || address >= memory->high ||
+	    memory->high - address < sizeof(*ret))
+		return read_block(memory, address, ret);
+	if (offset + sizeof(*ret) > memory->size && !extend(memory, offset + sizeof(*ret)))
+		return false;
+	memcpy(ret, memory->bytes + offset, sizeof(*ret));
+	return true;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PROC_REMOTE_MEMORY_H
+#define WICK_PROC_REMOTE_MEMORY_H
+
+/*
+ * remote_memory: words of another process, read with few system calls.
+ *
+ * A stack is read in one large piece from its top and in larger ones when a walk
+ * goes further; other words come in small blocks, the last of which is kept.
+ * What was read is believed until the next window: the threads that may write
+ * there are stopped, or a wrong word is acceptable.
+ *
+ * An object is used by one thread at a time.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define REMOTE_BLOCK 256
+
+struct remote_memory {
+	pid_t pid;
+	uint64_t start; /* of the window */
+	uint64_t high;  /* nothing past it belongs to the window */
+	size_t size;    /* bytes read of it */
+	size_t capacity;
+	unsigned char *bytes;
+	uint64_t block_start; /* UINT64_MAX: none */
+	unsigned char block[REMOTE_BLOCK];
+	uint64_t calls; /* system calls made */
+};
+
+/* Starts without a window. Nothing is opened. */
+void remote_memory_init(struct remote_memory *memory, pid_t pid);
+void remote_memory_fini(struct remote_memory *memory);
+
+/*
+ * Puts the window over [start, high), a stack from sp to its end; forgets all
+ * that was read before. What cannot be read shows when words are asked for.
+ */
+void remote_memory_window(struct remote_memory *memory, uint64_t start, uint64_t high);
+
+/* Eight bytes at any address. memory is a struct remote_memory: fits struct unwind_reader. */
+bool remote_memory_read(void *memory, uint64_t address, uint64_t *ret);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_UNWIND_ARCH_ARCH_H
+#define WICK_UNWIND_ARCH_ARCH_H
+
+/*
+ * arch: what the step must know of a CPU and its Linux ABI.
+ *
+ * Data only, one constant for each CPU, so that any host can walk the stacks of
+ * any other. The constants are static: a BPF program cannot link with another
+ * file, and compilers fold them into the step.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define UNWIND_REGISTERS 33 /* by DWARF number; aarch64 has 0..30 and sp = 31 */
+#define UNWIND_NOT_SAVED 0xffff
+
+/*
+ * The code of a signal trampoline: the eight bytes at its start, eight more at an
+ * offset, and where its second and last instruction begins.
+ */
+struct unwind_trampoline {
+	uint64_t first;
+	uint64_t second;
+	uint8_t second_offset;
+	uint8_t last_instruction;
+};
+
+struct unwind_arch {
+	uint16_t machine; /* EM_… */
+	uint8_t sp_register;
+	uint8_t fp_register;
+	uint8_t lr_register;   /* UNWIND_REGISTERS: the CPU has none */
+	uint8_t cfa_alignment; /* bytes; a power of two */
+	/*
+	 * A frame record is { caller's fp, return address } where fp points. The
+	 * caller's sp is right above it only where calls push the return address.
+	 */
+	bool record_ends_frame;
+	/* Two instructions that clear fp and the return address: where a thread begins. */
+	uint64_t start_code; /* 0: none is known */
+	struct unwind_trampoline trampoline;
+	uint16_t saved_pc; /* in the signal frame, from sp of the trampoline */
+	uint16_t saved[UNWIND_REGISTERS];
+};
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_UNWIND_FRAME_H
+#define WICK_UNWIND_FRAME_H
+
+/*
+ * frame: what a walk knows of a frame, the limits of a walk and the ways into the
+ * target's memory; how to begin, and how to enter a caller. Freestanding.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "unwind/arch/arch.h"
+
+enum unwind_end {
+	UNWIND_GOING = 0,   /* not ended */
+	UNWIND_ROOT,        /* reached the place where the thread began */
+	UNWIND_DEPTH,       /* the limit of frames */
+	UNWIND_NO_RULE,     /* code without a rule and without a usable frame pointer */
+	UNWIND_UNREADABLE,  /* memory that could not be read */
+	UNWIND_NO_PROGRESS, /* the frame would not be further up the stack */
+	UNWIND_BAD_ADDRESS, /* a return address outside executable memory */
+	UNWIND_ENDS
+};
+
+/* A range of addresses; high is the first one after it. */
+struct unwind_stack {
+	uint64_t low;
+	uint64_t high;
+};
+
+/* What holds for a whole walk. */
+struct unwind_limits {
+	const struct unwind_arch *arch;
+	uint64_t pac_mask; /* the bits of a code pointer that are not address */
+	struct unwind_stack stack;
+	struct unwind_stack alternate; /* of signals; {0, 0}: none */
+};
+
+/* Bits above the 48 of an address: right unless the kernel was told of larger ones. */
+#define UNWIND_PAC_MASK 0xffff000000000000ull
+
+/* The ways into the target. Each returns false for what cannot be had. */
+struct unwind_reader {
+	bool (*read)(void *context, uint64_t address, uint64_t *ret); /* of the stack */
+	/* Optional, without it no signal trampoline is known by its code; any alignment. */
+	bool (*read_code)(void *context, uint64_t address, uint64_t *ret);
+	/* Optional: whether a guess at a return address can be one. */
+	bool (*is_code)(void *context, uint64_t address);
+	/* Optional: the stack that sp is on, where limits do not tell; see unwind_signal(). */
+	bool (*find_stack)(void *context, uint64_t sp, struct unwind_stack *ret);
+	void *context;
+};
+
+/* What is known of a frame. */
+struct unwind_frame {
+	uint64_t pc;
+	uint64_t sp;
+	uint64_t fp;
+	uint64_t lr; /* aarch64; valid only while lr_valid */
+	bool exact;  /* pc is the instruction itself (leaf, or interrupted by a signal), not a
+			return address */
+	bool lr_valid;
+	/* Not filled in by the caller but by unwind_begin() and the steps. */
+	bool sp_guessed; /* found by a frame pointer on aarch64: sp is this or higher */
+	bool fp_lost;    /* the last rule could not tell where it is */
+	bool guessed;    /* found without a rule */
+	bool switched;   /* the walk has left the alternate stack */
+	uint64_t high;   /* end of the stack that sp is on */
+	uint64_t saved;  /* after a signal: sp of the trampoline, to find all registers; or 0 */
+	/*
+	 * All general registers by DWARF number, for the rare rules that need
+	 * others than sp and fp; NULL unless this is the first frame.
+	 */
+	const uint64_t *registers;
+};
+
+/*
+ * The places that a step took its answer from. A step that was not of the
+ * ordinary kind, { *ra, *fp } = f(sp, fp), has ra == 0.
+ */
+struct unwind_slots {
+	uint64_t ra;
+	uint64_t fp; /* 0: the step left fp as it was */
+};
+
+#define UNWIND_INLINE static inline __attribute__((always_inline))
+
+/* A return address may be the first of the next function: look at the call itself. */
+UNWIND_INLINE uint64_t unwind_lookup_pc(const struct unwind_frame *frame)
+{
+	return frame->exact ? frame->pc : frame->pc - 1;
+}
+
+UNWIND_INLINE bool unwind_on_stack(const struct unwind_stack *stack, uint64_t sp)
+{
+	return sp >= stack->low && sp < stack->high;
+}
+
+/* Readies a first frame whose registers are set. */
+UNWIND_INLINE enum unwind_end unwind_begin(const struct unwind_limits *limits,
+					   struct unwind_frame *frame)
+{
+	bool alternate = unwind_on_stack(&limits->alternate, frame->sp);
+
+	frame->sp_guessed = frame->fp_lost = frame->guessed = false;
+	frame->switched = !alternate;
+	frame->saved = 0;
+	if (frame->pc == 0 && !frame->lr_valid)
+		return UNWIND_ROOT;
+	if (!alternate && !unwind_on_stack(&limits->stack, frame->sp))
+		return UNWIND_UNREADABLE;
+	frame->high = alternate ? limits->alternate.high : limits->stack.high;
+	return UNWIND_GOING;
+}
+
+/* A register of an interrupted frame. */
+UNWIND_INLINE bool unwind_register(const struct unwind_limits *limits,
+				   const struct unwind_reader *reader,
+				   const struct unwind_frame *frame, uint32_t number, uint64_t *ret)
+{
+	if (number >= UNWIND_REGISTERS || !frame->exact)
+		return false;
+	if (frame->registers) {
+		*ret = frame->registers[number];
+		return true;
+	}
+	return frame->saved && limits->arch->saved[number] != UNWIND_NOT_SAVED &&
+	       reader->read(reader->context, frame->saved + limits->arch->saved[number], ret);
+}
+
+/*
+ * Moves to a caller. A caller's sp is above the callee's, as calls make stacks
+ * grow; only an interrupted frame of a CPU with a link register may be empty.
+ */
+UNWIND_INLINE enum unwind_end unwind_enter(const struct unwind_limits *limits,
+					   struct unwind_frame *frame, uint64_t cfa, uint64_t ra)
+{
+	if (cfa < frame->sp || (cfa == frame->sp && !frame->exact) || cfa > frame->high ||
+	    (cfa & (limits->arch->cfa_alignment - 1u)) != 0)
+		return UNWIND_NO_PROGRESS;
+	ra &= ~limits->pac_mask;
+	if (ra == 0)
+		return UNWIND_ROOT;
+	frame->pc = ra;
+	frame->sp = cfa;
+	frame->exact = false;
+	frame->lr_valid = false;
+	frame->registers = NULL;
+	frame->saved = 0;
+	return UNWIND_GOING;
+}
+
+/*
+ * Moves from a signal trampoline to what the signal interrupted. That is on the
+ * same stack or, once in a walk, on the one that the alternate stack was left
+ * for. A walker that cannot tell which one a thread is on calls it the alternate
+ * one and finds the other when it is needed.
+ */
+UNWIND_INLINE enum unwind_end unwind_signal(const struct unwind_limits *limits,
+					    const struct unwind_reader *reader,
+					    struct unwind_frame *frame)
+{
+	const struct unwind_arch *arch = limits->arch;
+	uint64_t at = frame->sp;
+	uint64_t pc;
+	uint64_t sp;
+	uint64_t fp;
+	uint64_t lr = 0;
+
+	if (frame->sp_guessed)
+		return UNWIND_NO_RULE;
+	if (!reader->read(reader->context, at + arch->saved_pc, &pc) ||
+	    !reader->read(reader->context, at + arch->saved[arch->sp_register], &sp) ||
+	    !reader->read(reader->context, at + arch->saved[arch->fp_register], &fp))
+		return UNWIND_UNREADABLE;
+	if (arch->lr_register < UNWIND_REGISTERS &&
+	    !reader->read(reader->context, at + arch->saved[arch->lr_register], &lr))
+		return UNWIND_UNREADABLE;
+	if (sp <= at || sp >= frame->high) {
+		struct unwind_stack stack = limits->stack;
+
+		if (frame->switched ||
+		    (!unwind_on_stack(&stack, sp) &&
+		     (!reader->find_stack || !reader->find_stack(reader->context, sp, &stack) ||
+		      !unwind_on_stack(&stack, sp))))
+			return UNWIND_NO_PROGRESS;
+		frame->switched = true;
+		frame->high = stack.high;
+	}
+	frame->pc = pc;
+	frame->sp = sp;
+	frame->fp = fp;
+	frame->lr = lr;
+	frame->exact = true;
+	frame->lr_valid = arch->lr_register < UNWIND_REGISTERS;
+	frame->fp_lost = false;
+	frame->registers = NULL;
+	frame->saved = at;
+	return UNWIND_GOING;
+}
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unwind/walk.h"
+
+#include "unwind/step.h"
+
+#define PAGE_SHIFT 10
+
+const struct unwind_module *unwind_module_find(const struct unwind_module *modules, size_t count,
+					       uint64_t pc)
+{
+	const struct unwind_module *base = modules;
+
+	if (count == 0)
+		return NULL;
+	while (count > 1) {
+		size_t half = count / 2;
+
+		base = base[half].start <= pc ? base + half : base;
+		count -= half;
+	}
+	return pc >= base->start && pc < base->end ? base : NULL;
+}
+
+uint32_t unwind_pages_count(const struct unwind_table *table)
+{
+	if (table->row_count == 0)
+		return 0;
+	return (table->rows[table->row_count - 1].pc >> PAGE_SHIFT) + 2;
+}
+
+void unwind_pages_fill(const struct unwind_table *table, uint32_t *pages)
+{
+	uint32_t count = unwind_pages_count(table);
+	uint32_t row = 0;
+
+	for (uint32_t page = 0; page < count; page++) {
+		uint64_t start = (uint64_t)page << PAGE_SHIFT;
+
+		while (row + 1 < table->row_count && table->rows[row + 1].pc <= start)
+			row++;
+		pages[page] = row;
+	}
+}
+
+/* The row that a pc of a page is in: rows[first] is at or before the page or the first of all. */
+static uint32_t row_between(const struct unwind_row *rows, uint32_t first, uint32_t last,
+			    uint32_t pc)
+{
+	const struct unwind_row *base = rows + first;
+	uint32_t count = last - first + 1;
+
+	while (count > 1) {
+		uint32_t half = count / 2;
+
+		base = base[half].pc <= pc ? base + half : base;
+		count -= half;
+	}
+	return (uint32_t)(base - rows);
+}
+
+const struct unwind_rule *unwind_module_rule(const struct unwind_module *module, uint64_t pc)
+{
+	const struct unwind_table *table = module->table;
+	uint64_t offset;
+	uint32_t last;
+	uint32_t row;
+
+	if (!table || table->row_count == 0)
+		return NULL;
+	if (!module->pages)
+		return unwind_table_find(table, pc - module->bias);
+	offset = pc - module->bias - table->base;
+	last = table->rows[table->row_count - 1].pc;
+	if (offset < table->rows[0].pc || offset > UINT32_MAX)
+		return NULL;
+	if (offset >= last) {
+		row = table->row_count - 1;
+	} else {
+		uint32_t page = (uint32_t)offset >> PAGE_SHIFT;
+
+		row = row_between(table->rows, module->pages[page], module->pages[page + 1],
+				  (uint32_t)offset);
+	}
+	if (table->rows[row].rule == 0 || table->rows[row].rule >= table->rule_count)
+		return NULL;
+	return &table->rules[table->rows[row].rule];
+}
+
+/* The reader that the step gets: the space's own, and code as the modules tell. */
+static bool space_read(void *context, uint64_t address, uint64_t *ret)
+{
+	const struct unwind_space *space = context;
+
+	return space->reader.read(space->reader.context, address, ret);
+}
+
+static bool space_read_code(void *context, uint64_t address, uint64_t *ret)
+{
+	const struct unwind_space *space = context;
+
+	return space->reader.read_code &&
+	       space->reader.read_code(space->reader.context, address, ret);
+}
+
+static const struct unwind_module *space_find(const struct unwind_space *space, uint64_t pc)
+{
+	if (space->find)
+		return space->find(space->reader.context, pc);
+	return unwind_module_find(space->modules, space->module_count, pc);
+}
+
+static bool space_find_stack(void *context, uint64_t sp, struct unwind_stack *ret)
+{
+	const struct unwind_space *space = context;
+
+	return space->reader.find_stack && space->reader.find_stack(space->reader.context, sp, ret);
+}
+
+static bool space_is_code(void *context, uint64_t address)
+{
+	const struct unwind_space *space = context;
+
+	return space->unknown_code || space_find(space, address);
+}
+
+void unwind_walk(const struct unwind_space *space, const struct unwind_frame *start,
+		 struct unwind_trace *trace)
+{
+	const struct unwind_reader reader = {
+		.read = space_read,
+		.read_code = space_read_code,
+		.is_code = space_is_code,
+		.find_stack = space_find_stack,
+		.context = __extension__(void *)(uintptr_t) space,
+	};
+	struct unwind_frame frame = *start;
+	enum unwind_end end = UNWIND_GOING;
+
+	trace->count = 0;
+	trace->guessed = 0;
+	if (trace->capacity > 0)
+		trace->pcs[trace->count++] = frame.pc;
+	end = unwind_begin(&space->limits, &frame);
+	while (end == UNWIND_GOING) {
+		uint64_t pc = unwind_lookup_pc(&frame);
+		const struct unwind_module *module = space_find(space, pc);
+
+		end = unwind_step(&space->limits, &reader,
+				  module ? unwind_module_rule(module, pc) : NULL, &frame, NULL);
+		trace->guessed += frame.guessed;
+		if (end != UNWIND_GOING)
+			break;
+		if (!space_is_code(reader.context, unwind_lookup_pc(&frame)))
+			end = UNWIND_BAD_ADDRESS;
+		else if (trace->count == trace->capacity)
+			end = UNWIND_DEPTH;
+		else
+			trace->pcs[trace->count++] = frame.pc;
+	}
+	trace->end = end;
+}
+
+void unwind_frame_init(struct unwind_frame *frame, const struct unwind_arch *arch,
+		       const uint64_t *registers, uint64_t pc)
+{
+	*frame = (struct unwind_frame){
+		.pc = pc,
+		.sp = registers[arch->sp_register],
+		.fp = registers[arch->fp_register],
+		.exact = true,
+		.registers = registers,
+	};
+	if (arch->lr_register < UNWIND_REGISTERS) {
+		frame->lr = registers[arch->lr_register];
+		frame->lr_valid = true;
+	}
+}
+
+const char *unwind_end_name(enum unwind_end end)
+{
+	static const char *const names[UNWIND_ENDS] = {
+		[UNWIND_GOING] = "going",
+		[UNWIND_ROOT] = "root",
+		[UNWIND_DEPTH] = "depth limit",
+		[UNWIND_NO_RULE] = "no rule",
+		[UNWIND_UNREADABLE] = "unreadable memory",
+		[UNWIND_NO_PROGRESS] = "no progress",
+		[UNWIND_BAD_ADDRESS] = "bad return address",
+	};
+
+	return (unsigned int)end < UNWIND_ENDS ? names[end] : "unknown";
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_UNWIND_WALK_H
+#define WICK_UNWIND_WALK_H
+
+/*
+ * walk: from the registers of a thread to its whole stack, over any memory.
+ *
+ * The modules of the target say which code has which table; its memory is read
+ * through callbacks: from another process, from a copied stack. Freestanding,
+ * no state of its own: any thread may walk, as its callbacks allow. The walker of
+ * the own process is inproc.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "unwind/frame.h"
+#include "unwind/table.h"
+
+/* A range of code. Modules are sorted by start and do not overlap. */
+struct unwind_module {
+	uint64_t start; /* runtime addresses */
+	uint64_t end;
+	uint64_t bias;                    /* runtime address - ELF vaddr */
+	const struct unwind_table *table; /* NULL: code without CFI (JIT, vdso) */
+	const uint32_t *pages;            /* optional, see unwind_pages_fill() */
+};
+
+/* The module that holds a pc, NULL when none does. */
+const struct unwind_module *unwind_module_find(const struct unwind_module *modules, size_t count,
+					       uint64_t pc);
+
+/*
+ * The rule for a runtime pc of a module, NULL when there is none. With pages the
+ * search looks at the few rows of a kilobyte of code instead of all.
+ */
+const struct unwind_rule *unwind_module_rule(const struct unwind_module *module, uint64_t pc);
+
+/*
+ * The pages of a table: for each kilobyte the last row at or before its start,
+ * and one row more that ends the last. The caller gives room for as many as
+ * unwind_pages_count() says; they may be shared as the table may.
+ */
+uint32_t unwind_pages_count(const struct unwind_table *table);
+void unwind_pages_fill(const struct unwind_table *table, uint32_t *pages);
+
+/* What is walked. */
+struct unwind_space {
+	struct unwind_limits limits;
+	struct unwind_reader reader; /* without is_code: the modules tell */
+	const struct unwind_module *modules;
+	size_t module_count;
+	/* Optional, instead of modules: the one that holds pc, valid until the next call. */
+	const struct unwind_module *(*find)(void *context, uint64_t pc); /* of the reader */
+	/* Optional: code may also be where no module is: a program with a JIT, just dlopened. */
+	bool unknown_code;
+};
+
+/* A stack, leaf first. */
+struct unwind_trace {
+	uint64_t *pcs;
+	uint32_t capacity;
+	uint32_t count;
+	uint32_t guessed; /* frames that were left without a rule for them */
+	enum unwind_end end;
+};
+
+/*
+ * Walks from start, of which pc, sp, fp, lr, exact, lr_valid and registers are
+ * set. trace->pcs and capacity are given; the rest is filled in. The pcs of
+ * callers are return addresses.
+ */
+void unwind_walk(const struct unwind_space *space, const struct unwind_frame *start,
+		 struct unwind_trace *trace);
+
+/*
+ * Fills in a first frame from all general registers by DWARF number
+ * (UNWIND_REGISTERS of them), which must stay as long as the frame is used.
+ */
+void unwind_frame_init(struct unwind_frame *frame, const struct unwind_arch *arch,
+		       const uint64_t *registers, uint64_t pc);
+
+/* "root", "depth", "no rule" … for summaries. */
+const char *unwind_end_name(enum unwind_end end);
+
+#endif
