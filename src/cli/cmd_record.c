@@ -31,6 +31,8 @@ struct record_options {
 	const char *engine;
 	const char *event;
 	uint64_t depth;
+	enum engine_unwind unwind;
+	uint64_t stack_bytes;
 	bool kernel;
 	bool children;
 	bool all;
@@ -170,6 +172,8 @@ static int prepare(struct recording *recording, int argc, char **argv, struct er
 			     .rate_given = rate_given,
 			     .period = options->period,
 			     .depth = (uint32_t)options->depth,
+			     .unwind = options->unwind,
+			     .stack_bytes = (uint32_t)(options->stack_bytes & ~7ull),
 			     .kernel = options->kernel},
 		.target = {.kind = TARGET_COMMAND, .children = options->children},
 		.command = argc > 0 ? argv : NULL,
@@ -272,6 +276,13 @@ static const struct option_spec table[] = {
 	{"depth", 0, OPTION_U64(struct record_options, depth), .argument = "N", .min = 1,
 	 .max = 1024, .key = "sampling.depth",
 	 .help = "frames kept of a stack; the kernel's own limit may be lower"},
+	{"unwind", 0, OPTION_ENUM(struct record_options, unwind, "auto", "fp", "dwarf"),
+	 .key = "sampling.unwind",
+	 .help = "how stacks are followed: by frame pointers (fp, and auto for now), or by the "
+		 "binaries' own tables over a copy of the stack (dwarf)"},
+	{"stack-size", 0, OPTION_SIZE(struct record_options, stack_bytes), .argument = "SIZE",
+	 .min = 1024, .max = 65528, .key = "sampling.stack_bytes",
+	 .help = "with --unwind dwarf: bytes copied of a stack at most"},
 	{"kernel", 0, OPTION_TOGGLE(struct record_options, kernel), .key = "sampling.kernel",
 	 .help = "frames of the kernel too"},
 	{"children", 0, OPTION_TOGGLE(struct record_options, children), .key = "sampling.children",
@@ -323,6 +334,7 @@ const struct command command_record = {
 						   .event = "cpu-clock",
 						   .engine = "auto",
 						   .depth = 512,
+						   .stack_bytes = 65528,
 						   .kernel = true,
 						   .children = true},
 	.max_arguments = -1,

@@ -13,6 +13,7 @@
 #include "model/profile.h"
 #include "pipeline/load.h"
 #include "pipeline/record.h"
+#include "unwind/walk.h"
 
 /* Below this share of the expected samples the rate was not reached. */
 #define RATE_REACHED 0.9
@@ -77,6 +78,25 @@ static void print_samples(FILE *out, const struct engine_stats *stats)
 	(void)fprintf(out, "over %.2f s of CPU time\n", (double)stats->run_ns / NS_PER_SEC);
 }
 
+/* How walks by tables ended. */
+static void print_ends(FILE *out, const struct engine_stats *stats)
+{
+	uint64_t walks = 0;
+	int i;
+
+	for (i = 0; i < UNWIND_ENDS; i++)
+		walks += stats->ends[i];
+	if (walks == 0)
+		return;
+	(void)fprintf(out, "  unwinding  %.2f %% reached the root",
+		      percent(stats->ends[UNWIND_ROOT], walks));
+	for (i = UNWIND_ROOT + 1; i < UNWIND_ENDS; i++)
+		if (stats->ends[i] > 0)
+			(void)fprintf(out, ", %s %.2f %%", unwind_end_name((enum unwind_end)i),
+				      percent(stats->ends[i], walks));
+	(void)fputc('\n', out);
+}
+
 static void print_stacks(FILE *out, const struct engine_stats *stats)
 {
 	if (stats->samples == 0)
@@ -85,7 +105,9 @@ static void print_stacks(FILE *out, const struct engine_stats *stats)
 		out, "  stacks     %.1f frames on average, %" PRIu64 " unique, %.1f %% truncated\n",
 		(double)stats->frames / (double)stats->samples, stats->unique_stacks,
 		percent(stats->truncated, stats->samples));
-	if (stats->truncated > 0)
+	if (stats->tables)
+		print_ends(out, stats);
+	else if (stats->truncated > 0)
 		(void)fprintf(out,
 			      "             cut at %u frames; raise it with: sudo sysctl "
 			      "kernel.perf_event_max_stack=512\n",

@@ -40,6 +40,12 @@ struct target {
 	bool children; /* follow processes that the target starts */
 };
 
+enum engine_unwind {
+	ENGINE_UNWIND_AUTO,  /* what the engine does best */
+	ENGINE_UNWIND_FP,    /* by frame pointers */
+	ENGINE_UNWIND_DWARF, /* by the tables compiled from CFI */
+};
+
 struct engine_config {
 	const char *event;     /* "cpu-clock" … */
 	uint32_t frequency_hz; /* 0 with a period */
@@ -47,6 +53,8 @@ struct engine_config {
 	uint64_t period;       /* events between samples; 0: by frequency */
 	uint32_t depth;        /* frames kept of a stack */
 	bool kernel;           /* kernel frames too */
+	enum engine_unwind unwind;
+	uint32_t stack_bytes; /* copied of a stack, where that is how it is walked */
 };
 
 /* What an engine knows about itself: the numbers behind the summary. */
@@ -57,6 +65,8 @@ struct engine_stats {
 	uint64_t run_ns;    /* CPU time of the target while it was watched */
 	uint64_t throttled; /* times that the kernel held the event back */
 	uint64_t truncated; /* stacks cut at the depth limit */
+	bool tables;        /* stacks were walked by tables: ends tells how they ended */
+	uint64_t ends[8];   /* by enum unwind_end */
 	uint64_t frames;    /* of all samples */
 
 	uint64_t unique_stacks;

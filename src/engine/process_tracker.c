@@ -11,12 +11,14 @@
 #include "base/id_index.h"
 #include "base/log.h"
 #include "base/vec.h"
+#include "engine/module_tables.h"
 #include "model/sink.h"
 #include "model/strings.h"
 #include "proc/address_space.h"
 #include "proc/maps.h"
 #include "proc/module_file.h"
 #include "proc/process_info.h"
+#include "unwind/walk.h"
 
 struct tracked_process {
 	pid_t pid;
@@ -38,6 +40,12 @@ struct tracked_thread {
 	uint32_t comm;
 	uint32_t id; /* in the sink; ID_NONE until a sample needs it */
 	bool ended;
+};
+
+/* Where the file of a module was seen, for reading it when its table is needed. */
+struct module_source {
+	struct map_region region; /* path points into the tracker's strings; NULL: not seen */
+	pid_t pid;
 };
 
 /* A file's part that was seen before: every process that maps it shares the answer. */
@@ -65,8 +73,10 @@ struct process_tracker {
 	VEC(struct tracked_process *) processes; /* pointers: they are handed out */
 	VEC(struct tracked_thread) threads;
 	VEC(struct known_module) modules;
-	struct id_index process_index; /* by pid, the newest last */
-	struct id_index thread_index;  /* by tid */
+	VEC(struct module_source) sources; /* by module id of the sink */
+	struct module_tables *tables;      /* NULL until a stack needs one */
+	struct id_index process_index;     /* by pid, the newest last */
+	struct id_index thread_index;      /* by tid */
 	struct id_index module_index;
 	uint32_t kernel_module; /* ID_NONE until a kernel frame needs it */
 	uint32_t next_number;
@@ -106,6 +116,8 @@ void process_tracker_free(struct process_tracker *tracker)
 	vec_fini(&tracker->processes);
 	vec_fini(&tracker->threads);
 	vec_fini(&tracker->modules);
+	vec_fini(&tracker->sources);
+	module_tables_free(tracker->tables);
 	id_index_fini(&tracker->process_index);
 	id_index_fini(&tracker->thread_index);
 	id_index_fini(&tracker->module_index);
@@ -327,6 +339,20 @@ static int module_of(struct process_tracker *tracker, struct tracked_process *pr
 	return 0;
 }
 
+/* Keeps in mind where a module's file is; without memory its stacks go without a table. */
+static void remember_source(struct process_tracker *tracker, uint32_t module, pid_t pid,
+			    const struct map_region *region)
+{
+	while (tracker->sources.count <= module)
+		if (vec_push(&tracker->sources, (struct module_source){0}) < 0)
+			return;
+	if (tracker->sources.items[module].region.path)
+		return;
+	tracker->sources.items[module] = (struct module_source){.region = *region, .pid = pid};
+	tracker->sources.items[module].region.path =
+		text_of(tracker, intern(tracker, region->path));
+}
+
 static int add_map(struct process_tracker *tracker, struct tracked_process *process,
 		   uint64_t time_ns, const struct map_region *region,
 		   const struct build_id *build_id)
@@ -353,6 +379,7 @@ static int add_map(struct process_tracker *tracker, struct tracked_process *proc
 		.file_offset = region->file_offset,
 		.module = known.module,
 	};
+	remember_source(tracker, known.module, process->pid, region);
 	r = address_space_map(process->space, time_ns, &mapping);
 	if (r < 0)
 		return r;
@@ -611,6 +638,33 @@ struct frame tracked_process_frame(const struct tracked_process *process, uint64
 	if (process->space)
 		(void)address_space_resolve(process->space, time_ns, address, &hit);
 	return (struct frame){.kind = FRAME_NATIVE, .a = hit.module, .b = hit.vaddr};
+}
+
+bool tracked_process_code(struct process_tracker *tracker, const struct tracked_process *process,
+			  uint64_t time_ns, uint64_t address, struct unwind_module *ret)
+{
+	struct module_table table = {0};
+	struct address_hit hit;
+
+	if (!process->space || !address_space_resolve(process->space, time_ns, address, &hit))
+		return false;
+	if (!tracker->tables)
+		tracker->tables = module_tables_new(tracker->files);
+	if (tracker->tables && hit.module < tracker->sources.count &&
+	    tracker->sources.items[hit.module].region.path) {
+		const struct module_source *source = &tracker->sources.items[hit.module];
+
+		module_tables_get(tracker->tables, hit.module, source->pid, &source->region,
+				  &table);
+	}
+	*ret = (struct unwind_module){
+		.start = address,
+		.end = address + 1,
+		.bias = address - hit.vaddr,
+		.table = table.table,
+		.pages = table.pages,
+	};
+	return true;
 }
 
 struct frame process_tracker_kernel_frame(struct process_tracker *tracker, uint64_t address)

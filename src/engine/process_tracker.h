@@ -26,6 +26,7 @@ struct map_region;
 struct process_tracker;
 struct sink;
 struct tracked_process;
+struct unwind_module;
 
 /* Borrows the sink. NULL without memory. */
 struct process_tracker *process_tracker_new(struct sink *sink);
@@ -57,6 +58,13 @@ uint64_t tracked_process_context(const struct tracked_process *process, uint64_t
 /* The frame of a user address at that time. */
 struct frame tracked_process_frame(const struct tracked_process *process, uint64_t time_ns,
 				   uint64_t address);
+
+/*
+ * The module that holds a user address at that time, with its unwind table, which
+ * is made when first asked for. False where no module is.
+ */
+bool tracked_process_code(struct process_tracker *tracker, const struct tracked_process *process,
+			  uint64_t time_ns, uint64_t address, struct unwind_module *ret);
 
 /* The frame of a kernel address. */
 struct frame process_tracker_kernel_frame(struct process_tracker *tracker, uint64_t address);

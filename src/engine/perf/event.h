@@ -46,6 +46,8 @@ struct event_wish {
 	bool inherit;
 	bool inherit_thread; /* threads, but not processes */
 	bool enable_on_exec;
+	uint64_t register_mask; /* of user space to copy; 0: none, and no stack */
+	uint32_t stack_bytes;
 };
 
 /* What the kernel agreed to; starts as the wish and is lowered by event_open(). */

@@ -136,7 +136,8 @@ static void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 	if (engine->clock && engine->grant.kernel)
 		ret->expected = engine->stats.run_ns / engine->period;
 	ret->unique_stacks = stack_cache_added(engine->cache);
-	ret->depth_limit = engine->grant.depth;
+	ret->depth_limit = engine->copies ? engine->depth : engine->grant.depth;
+	ret->tables = engine->copies;
 	ret->kernel = engine->grant.kernel;
 	ret->ring_bytes = engine->ring_bytes;
 	if (final)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <string.h>
 
 #include <linux/perf_event.h>
 
@@ -8,9 +9,11 @@
 #include "base/id_index.h"
 #include "engine/perf/record.h"
 #include "engine/perf/state.h"
+#include "engine/perf/user_stack.h"
 #include "engine/process_tracker.h"
 #include "engine/stack_cache.h"
 #include "model/sink.h"
+#include "unwind/walk.h"
 
 #define TICK_MAX_NS (10 * NS_PER_MS) /* CONFIG_HZ is 100 at least */
 
@@ -44,6 +47,40 @@ static uint64_t count_addresses(const struct sample_record *sample)
 	for (i = 0; i < sample->count; i++)
 		n += !is_mark(sample->chain[i]);
 	return n;
+}
+
+/* A mark of our own, which the kernel never writes: the walk ended before the root. */
+#define MARK_CUT ((uint64_t)PERF_CONTEXT_MAX)
+
+static bool is_cut(const struct sample_record *sample)
+{
+	return sample->count > 0 && sample->chain[sample->count - 1] == MARK_CUT;
+}
+
+/*
+ * Replaces the chain of a sample by the kernel's part of it and what a walk of
+ * the copied stack gives.
+ */
+static void walk_copy(struct perf_engine *engine, const struct tracked_process *process,
+		      struct sample_record *sample)
+{
+	uint64_t kernel_count = sample->count < MAX_CHAIN / 2 ? sample->count : MAX_CHAIN / 2;
+	struct unwind_trace trace = {.pcs = engine->chain + kernel_count + 1,
+				     .capacity = engine->depth};
+	uint64_t room = MAX_CHAIN - kernel_count - 2;
+
+	if (!sample->registers)
+		return; /* a kernel thread: there is nothing to walk */
+	if (trace.capacity > room)
+		trace.capacity = (uint32_t)room;
+	memcpy(engine->chain, sample->chain, kernel_count * sizeof(*engine->chain));
+	engine->chain[kernel_count] = (uint64_t)PERF_CONTEXT_USER;
+	user_stack_walk(engine->tracker, process, sample, &trace);
+	engine->stats.ends[trace.end]++;
+	sample->chain = engine->chain;
+	sample->count = kernel_count + 1 + trace.count;
+	if (trace.end != UNWIND_ROOT)
+		engine->chain[sample->count++] = MARK_CUT;
 }
 
 /* Interns a chain (leaf first, with marks) as a stack, root first. */
@@ -84,7 +121,7 @@ static uint32_t stack_of(struct perf_engine *engine, const struct tracked_proces
 {
 	uint64_t context = tracked_process_context(process, sample->time_ns);
 	uint64_t addresses = count_addresses(sample);
-	bool truncated = addresses >= engine->grant.depth;
+	bool truncated = engine->copies ? is_cut(sample) : addresses >= engine->grant.depth;
 	uint32_t id = stack_cache_find(engine->cache, context, sample->chain, sample->count);
 
 	engine->stats.frames += addresses;
@@ -125,11 +162,17 @@ static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
 
 	if (!record_sample(header, !engine->clock, &sample) || sample.count > MAX_CHAIN)
 		return lose_sample(engine, record_time_ns(header));
+	if (engine->copies && !record_user_stack(header, engine->register_count, &sample))
+		return lose_sample(engine, sample.time_ns);
 	/* A thread on its last steps has no ids any more: (-1, -1). */
 	if (sample.pid < 0)
 		sample.pid = sample.tid = 0;
-	if (process_tracker_sample(engine->tracker, sample.pid, sample.tid, &process, &thread) == 0)
+	if (process_tracker_sample(engine->tracker, sample.pid, sample.tid, &process, &thread) ==
+	    0) {
+		if (engine->copies)
+			walk_copy(engine, process, &sample);
 		stack = stack_of(engine, process, &sample);
+	}
 	if (stack == ID_NONE)
 		return lose_sample(engine, sample.time_ns);
 	engine->stats.samples++;

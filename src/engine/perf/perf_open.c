@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "engine/perf/state.h"
 #include "engine/process_tracker.h"
+#include "engine/registers.h"
 #include "engine/stack_cache.h"
 #include "model/sink.h"
 #include "proc/process_info.h"
@@ -20,6 +21,7 @@
 #define SAMPLE_BYTES 600u
 #define RING_MIN_BYTES (512u << 10)
 #define RING_MAX_BYTES (8u << 20)
+#define RING_MAX_COPY_BYTES (32u << 20) /* with stacks of 64 KB in them */
 #define RING_LEAST_BYTES (16u << 10)
 
 void perf_close(struct perf_engine *engine)
@@ -43,10 +45,13 @@ void perf_close(struct perf_engine *engine)
 
 static size_t ring_bytes_for(const struct engine_config *config)
 {
-	uint64_t want = (uint64_t)config->frequency_hz * SAMPLE_BYTES / 2;
+	bool copies = config->unwind == ENGINE_UNWIND_DWARF;
+	uint64_t sample_bytes = SAMPLE_BYTES + (copies ? config->stack_bytes : 0);
+	uint64_t want = config->frequency_hz * sample_bytes / 2;
+	size_t most = copies ? RING_MAX_COPY_BYTES : RING_MAX_BYTES;
 	size_t bytes = RING_MIN_BYTES;
 
-	while (bytes < want && bytes < RING_MAX_BYTES)
+	while (bytes < want && bytes < most)
 		bytes *= 2;
 	return bytes;
 }
@@ -304,6 +309,8 @@ static void init_grant(struct perf_engine *engine, const struct engine_config *c
 		.inherit_thread = !target->children && (target->kind == TARGET_COMMAND ||
 							target->kind == TARGET_PROCESSES),
 		.enable_on_exec = target->kind == TARGET_COMMAND,
+		.register_mask = engine->copies ? registers_perf_mask() : 0,
+		.stack_bytes = config->stack_bytes,
 	};
 
 	event_grant_init(&engine->grant, &wish);
@@ -332,6 +339,9 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	engine->machine = target->kind == TARGET_MACHINE;
 	engine->tracker = process_tracker_new(sink);
 	engine->cache = stack_cache_new();
+	engine->copies = config->unwind == ENGINE_UNWIND_DWARF;
+	engine->depth = config->depth;
+	engine->register_count = (unsigned int)__builtin_popcountll(registers_perf_mask());
 	engine->ring_bytes = ring_bytes_for(config);
 	init_grant(engine, config, target);
 	schema = (struct schema){.event = engine->kind->name,

@@ -64,6 +64,38 @@ bool record_sample(const struct perf_event_header *header, bool has_period,
 	return ret->count <= (n - fixed) / sizeof(uint64_t);
 }
 
+/* abi registers[n] (none when abi is 0) size stack[size] dynamic-size (none when size is 0) */
+bool record_user_stack(const struct perf_event_header *header, unsigned int register_count,
+		       struct sample_record *sample)
+{
+	const uint8_t *at = (const uint8_t *)(sample->chain + sample->count);
+	const uint8_t *end = (const uint8_t *)header + header->size;
+	uint64_t size;
+
+	sample->registers = NULL;
+	sample->stack_bytes = 0;
+	if (end - at < 8)
+		return false;
+	if (u64_at(at) != PERF_SAMPLE_REGS_ABI_NONE) {
+		if ((uint64_t)(end - at) < 16 + 8ull * register_count)
+			return false;
+		sample->registers = (const uint64_t *)(const void *)(at + 8);
+		at += 8ull * register_count;
+	}
+	at += 8;
+	if (end - at < 8)
+		return false;
+	size = u64_at(at);
+	at += 8;
+	if (size == 0)
+		return true;
+	if (size > (uint64_t)(end - at) || (uint64_t)(end - at) - size < 8)
+		return false;
+	sample->stack = at;
+	sample->stack_bytes = u64_at(at + size);
+	return sample->stack_bytes <= size;
+}
+
 bool record_task(const struct perf_event_header *header, struct task_record *ret)
 {
 	const uint8_t *at = body(header);

@@ -27,6 +27,10 @@ struct sample_record {
 	uint64_t period;       /* 0 when the event does not tell */
 	uint64_t count;        /* entries of chain */
 	const uint64_t *chain; /* the leaf first, with context marks */
+	/* With a copied stack: */
+	const uint64_t *registers; /* those of registers_perf_mask(); NULL: none */
+	const uint8_t *stack;      /* from sp on */
+	uint64_t stack_bytes;      /* that were really copied */
 };
 
 struct task_record { /* fork and exit */
@@ -55,6 +59,12 @@ uint64_t record_time_ns(const struct perf_event_header *header);
 
 bool record_sample(const struct perf_event_header *header, bool has_period,
 		   struct sample_record *ret);
+/*
+ * The registers (as many as asked for) and the copied stack that stand behind
+ * the chain of a sample that record_sample() has read.
+ */
+bool record_user_stack(const struct perf_event_header *header, unsigned int register_count,
+		       struct sample_record *sample);
 bool record_task(const struct perf_event_header *header, struct task_record *ret);
 bool record_comm(const struct perf_event_header *header, struct comm_record *ret);
 bool record_map(const struct perf_event_header *header, struct map_record *ret);

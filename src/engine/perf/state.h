@@ -50,6 +50,9 @@ struct perf_engine {
 	uint32_t schema;
 	bool machine;
 	bool clock;
+	bool copies;    /* samples carry registers and stack: we walk, not the kernel */
+	uint32_t depth; /* frames kept of a user stack that we walk */
+	unsigned int register_count;
 	uint64_t period;
 	struct machine_time machine_start;
 	struct engine_stats stats;
@@ -64,6 +67,7 @@ struct perf_engine {
 	uint64_t weight[BATCH];
 
 	struct frame frames[MAX_CHAIN + 1];
+	uint64_t chain[MAX_CHAIN]; /* of a sample whose stack we walked */
 };
 
 /* Arms everything that the target needs. */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_ENGINE_MODULE_TABLES_H
+#define WICK_ENGINE_MODULE_TABLES_H
+
+/*
+ * module_tables: the unwind table of each module, made when a stack first needs
+ * it, from the cache on disk where that has it. Used by one thread at a time.
+ */
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct map_region;
+struct module_files;
+struct module_tables;
+struct unwind_table;
+
+struct module_table {
+	const struct unwind_table *table; /* NULL: no CFI, or the file could not be read */
+	const uint32_t *pages;            /* see unwind_pages_fill() */
+};
+
+/* Borrows files. NULL without memory. A cache that cannot be used is done without. */
+struct module_tables *module_tables_new(struct module_files *files);
+void module_tables_free(struct module_tables *tables);
+
+/*
+ * The table of a module by its id; region and pid say where its file is, should
+ * it have to be read. *ret is valid until the tables are freed.
+ */
+void module_tables_get(struct module_tables *tables, uint32_t module, pid_t pid,
+		       const struct map_region *region, struct module_table *ret);
+
+#endif
