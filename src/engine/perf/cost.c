@@ -17,6 +17,8 @@
 #define PERIOD_NS (100 * NS_PER_US)
 #define LIMIT_NS (20 * NS_PER_MS)
 #define RING_BYTES (64u << 10)
+#define COPY_RING_BYTES (4u << 20)
+#define DEEP_BYTES 49152u
 
 /*
  * A loop of clock reads takes tens of nanoseconds a round; whatever took longer
@@ -55,7 +57,21 @@ static size_t measure_holes(uint64_t *holes)
 	return count;
 }
 
-uint64_t perf_sample_cost_ns(const struct perf_event_attr *attr)
+/* The same with this much more on the stack: samples that copy it take longer. */
+static __attribute__((noinline)) size_t measure_holes_deep(uint64_t *holes)
+{
+	volatile unsigned char deep[DEEP_BYTES];
+	size_t i;
+
+	for (i = 0; i < sizeof(deep); i += 1024)
+		deep[i] = 1; /* pages that are not there are not copied */
+	i = measure_holes(holes);
+	return i + (deep[0] & 0u); /* keeps the array until the measuring is over */
+}
+
+/* The median hole of a loop that is sampled like the target was, 0 when there are too few. */
+static uint64_t median_hole_ns(const struct perf_event_attr *attr,
+			       size_t (*measure)(uint64_t *holes))
 {
 	struct event_grant grant = {.attr = *attr, .kernel = !attr->exclude_kernel};
 	uint64_t holes[WANTED];
@@ -63,8 +79,6 @@ uint64_t perf_sample_cost_ns(const struct perf_event_attr *attr)
 	size_t count = 0;
 	int fd;
 
-	if (attr->type != PERF_TYPE_SOFTWARE || attr->freq)
-		return 0;
 	grant.attr.sample_period = PERIOD_NS;
 	grant.attr.inherit = 0;
 	grant.attr.inherit_thread = 0;
@@ -72,14 +86,31 @@ uint64_t perf_sample_cost_ns(const struct perf_event_attr *attr)
 	fd = event_open(&grant, 0, -1, NULL);
 	if (fd < 0)
 		return 0;
-	if (ring_map(&ring, fd, RING_BYTES) == 0) {
+	/* As large as all samples: a full ring would make them cheaper. */
+	if (ring_map(&ring, fd, attr->sample_stack_user ? COPY_RING_BYTES : RING_BYTES) == 0) {
 		if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) == 0)
-			count = measure_holes(holes);
+			count = measure(holes);
 		ring_unmap(&ring);
 	}
 	(void)close(fd); /* takes the event with it */
 	if (count < WANTED / 4)
 		return 0;
 	qsort(holes, count, sizeof(holes[0]), compare);
-	return holes[count / 2] * DISTURBANCE_NUM / DISTURBANCE_DEN;
+	return holes[count / 2];
+}
+
+uint64_t perf_sample_cost_ns(const struct perf_event_attr *attr, uint64_t stack_bytes)
+{
+	uint64_t cost_ns;
+
+	if (attr->type != PERF_TYPE_SOFTWARE || attr->freq)
+		return 0;
+	cost_ns = median_hole_ns(attr, measure_holes);
+	if (attr->sample_stack_user && cost_ns > 0) {
+		uint64_t deep_ns = median_hole_ns(attr, measure_holes_deep);
+
+		if (deep_ns > cost_ns)
+			cost_ns += (deep_ns - cost_ns) * stack_bytes / DEEP_BYTES;
+	}
+	return cost_ns * DISTURBANCE_NUM / DISTURBANCE_DEN;
 }

@@ -13,7 +13,10 @@
 
 struct perf_event_attr;
 
-/* Nanoseconds, 0 when it cannot be measured here. Takes a few milliseconds. */
-uint64_t perf_sample_cost_ns(const struct perf_event_attr *attr);
+/*
+ * Nanoseconds, 0 when it cannot be measured here. stack_bytes is what was copied
+ * of a stack on average. Takes a few milliseconds.
+ */
+uint64_t perf_sample_cost_ns(const struct perf_event_attr *attr, uint64_t stack_bytes);
 
 #endif

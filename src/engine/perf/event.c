@@ -106,11 +106,9 @@ void event_grant_init(struct event_grant *grant, const struct event_wish *wish)
 				wish->period ? wish->period : wish->kind->default_period;
 	}
 	if (wish->register_mask) {
-		/* The kernel's own walk of the user stack would be thrown away. */
 		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		attr->sample_regs_user = wish->register_mask;
 		attr->sample_stack_user = wish->stack_bytes;
-		attr->exclude_callchain_user = 1;
 	}
 	attr->sample_max_stack = (uint16_t)grant->depth;
 	attr->disabled = 1;

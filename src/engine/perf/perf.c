@@ -141,7 +141,9 @@ static void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 	ret->kernel = engine->grant.kernel;
 	ret->ring_bytes = engine->ring_bytes;
 	if (final)
-		ret->sample_cost_ns = perf_sample_cost_ns(&engine->grant.attr);
+		ret->sample_cost_ns = perf_sample_cost_ns(
+			&engine->grant.attr,
+			engine->stats.samples ? engine->copied_bytes / engine->stats.samples : 0);
 }
 
 static const char *perf_engine_notice(void *self)

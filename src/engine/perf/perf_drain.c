@@ -57,6 +57,40 @@ static bool is_cut(const struct sample_record *sample)
 	return sample->count > 0 && sample->chain[sample->count - 1] == MARK_CUT;
 }
 
+/* How many entries of a chain are the kernel's. */
+static uint64_t kernel_entries(const struct sample_record *sample)
+{
+	uint64_t n = 0;
+
+	while (n < sample->count && sample->chain[n] != (uint64_t)PERF_CONTEXT_USER)
+		n++;
+	return n < MAX_CHAIN / 2 ? n : MAX_CHAIN / 2;
+}
+
+/*
+ * A stack larger than the copy: the kernel's own walk, by frame pointers, may know
+ * how it goes on from the last frame that both have seen.
+ */
+static void continue_by_frame_pointers(const struct perf_engine *engine,
+				       const struct sample_record *sample,
+				       struct unwind_trace *trace)
+{
+	uint64_t from = kernel_entries(sample) + 1;
+	uint64_t i;
+
+	if (trace->count < 2)
+		return;
+	for (i = from; i < sample->count; i++)
+		if (sample->chain[i] == trace->pcs[trace->count - 1])
+			break;
+	if (i >= sample->count)
+		return;
+	for (i++; i < sample->count && trace->count < trace->capacity; i++)
+		if (sample->chain[i] != 0 && !is_mark(sample->chain[i]))
+			trace->pcs[trace->count++] = sample->chain[i];
+	trace->end = count_addresses(sample) < engine->grant.depth ? UNWIND_ROOT : UNWIND_DEPTH;
+}
+
 /*
  * Replaces the chain of a sample by the kernel's part of it and what a walk of
  * the copied stack gives.
@@ -64,11 +98,12 @@ static bool is_cut(const struct sample_record *sample)
 static void walk_copy(struct perf_engine *engine, const struct tracked_process *process,
 		      struct sample_record *sample)
 {
-	uint64_t kernel_count = sample->count < MAX_CHAIN / 2 ? sample->count : MAX_CHAIN / 2;
+	uint64_t kernel_count = kernel_entries(sample);
 	struct unwind_trace trace = {.pcs = engine->chain + kernel_count + 1,
 				     .capacity = engine->depth};
 	uint64_t room = MAX_CHAIN - kernel_count - 2;
 
+	engine->copied_bytes += sample->stack_bytes;
 	if (!sample->registers)
 		return; /* a kernel thread: there is nothing to walk */
 	if (trace.capacity > room)
@@ -76,6 +111,8 @@ static void walk_copy(struct perf_engine *engine, const struct tracked_process *
 	memcpy(engine->chain, sample->chain, kernel_count * sizeof(*engine->chain));
 	engine->chain[kernel_count] = (uint64_t)PERF_CONTEXT_USER;
 	user_stack_walk(engine->tracker, process, sample, &trace);
+	if (trace.end == UNWIND_UNREADABLE)
+		continue_by_frame_pointers(engine, sample, &trace);
 	engine->stats.ends[trace.end]++;
 	sample->chain = engine->chain;
 	sample->count = kernel_count + 1 + trace.count;

@@ -53,6 +53,7 @@ struct perf_engine {
 	bool copies;    /* samples carry registers and stack: we walk, not the kernel */
 	uint32_t depth; /* frames kept of a user stack that we walk */
 	unsigned int register_count;
+	uint64_t copied_bytes; /* of stacks, in all */
 	uint64_t period;
 	struct machine_time machine_start;
 	struct engine_stats stats;
