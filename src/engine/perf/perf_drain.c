@@ -104,8 +104,14 @@ static void walk_copy(struct perf_engine *engine, const struct tracked_process *
 	uint64_t room = MAX_CHAIN - kernel_count - 2;
 
 	engine->copied_bytes += sample->stack_bytes;
-	if (!sample->registers)
-		return; /* a kernel thread: there is nothing to walk */
+	/*
+	 * A kernel thread has no user part; nor has a program in the middle of its
+	 * exec, whose old stack is gone and whose new one is not there yet.
+	 */
+	if (!sample->registers || (sample->stack_bytes == 0 && kernel_count > 0)) {
+		sample->count = kernel_count;
+		return;
+	}
 	if (trace.capacity > room)
 		trace.capacity = (uint32_t)room;
 	memcpy(engine->chain, sample->chain, kernel_count * sizeof(*engine->chain));

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Stacks of code without frame pointers, followed by the binaries' own tables."""
+import os
+import re
+
+import pytest
+
+import contract
+from conftest import workload
+
+ROOT_SHARE = re.compile(r"unwinding\s+([\d.]+) % reached the root")
+
+
+def root_percent(recording):
+    return float(ROOT_SHARE.search(recording.stderr).group(1))
+
+
+def test_a_chain_without_frame_pointers_is_whole(wick):
+    recording = wick.record(workload("chain_nofp", 500), "-F", 999, "--unwind", "dwarf")
+    stacks = recording.folded()
+    total = sum(count for _, count in stacks)
+    whole = sum(count for frames, count in stacks
+                if ";".join(frames).endswith("main;chain_a;chain_b;chain_c"))
+    assert whole > 0.95 * total
+    assert root_percent(recording) > 99
+
+
+def test_a_split_without_frame_pointers_keeps_its_shares_and_callers(wick):
+    recording = wick.record(workload("split_nofp", 1000), "-F", 999, "--unwind", "dwarf")
+    report = recording.report()
+    assert abs(contract.self_percent(report, "hot_70") - 70) < contract.SHARE_TOLERANCE
+    assert contract.total_percent(report, "main") > 97
+
+
+def test_a_plugin_is_unwound_after_dlopen(wick):
+    recording = wick.record(workload("dlopen", 300), "-F", 999, "--unwind", "dwarf")
+    assert root_percent(recording) > 99
+    report = recording.report()
+    assert contract.total_percent(report, "plugin_a_burn") > 20
+    assert contract.total_percent(report, "plugin_b_burn") > 20
+
+
+PYTHON = "/usr/bin/python3"
+
+
+@pytest.mark.skipif(not os.path.exists(PYTHON), reason="needs the distribution's python3")
+def test_a_real_program_reaches_its_root(wick):
+    recording = wick.record([PYTHON, "-c",
+                             "import json\n"
+                             "d = {str(i): list(range(20)) for i in range(2000)}\n"
+                             "for i in range(20): json.loads(json.dumps(d, indent=1))\n"
+                             "print('{}')"], "-F", 999, "--unwind", "dwarf")
+    assert root_percent(recording) > 99
+
+
+def test_a_small_copy_says_that_stacks_were_cut(wick):
+    recording = wick.record(workload("fib", 300), "-F", 999, "--unwind", "dwarf", "--stack-size",
+                            "1K", "--no-kernel")
+    assert contract.sample_count(recording.info()) > 100
+    assert ROOT_SHARE.search(recording.stderr)
+
+
+def test_a_wrong_way_to_unwind_is_named(wick):
+    done = wick.run("record", "--unwind", "magic", "--", "true")
+    assert done.returncode == contract.USAGE
+    assert "magic" in done.stderr and "dwarf" in done.stderr
