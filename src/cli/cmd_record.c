@@ -278,8 +278,8 @@ static const struct option_spec table[] = {
 	 .help = "frames kept of a stack; the kernel's own limit may be lower"},
 	{"unwind", 0, OPTION_ENUM(struct record_options, unwind, "auto", "fp", "dwarf"),
 	 .key = "sampling.unwind",
-	 .help = "how stacks are followed: by frame pointers (fp, and auto for now), or by the "
-		 "binaries' own tables over a copy of the stack (dwarf)"},
+	 .help = "how stacks are followed: fp by frame pointers, dwarf by the binaries' own tables "
+		 "over a copy of the stack, auto by both"},
 	{"stack-size", 0, OPTION_SIZE(struct record_options, stack_bytes), .argument = "SIZE",
 	 .min = 1024, .max = 65528, .key = "sampling.stack_bytes",
 	 .help = "with --unwind dwarf: bytes copied of a stack at most"},

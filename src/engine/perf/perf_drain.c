@@ -67,27 +67,55 @@ static uint64_t kernel_entries(const struct sample_record *sample)
 	return n < MAX_CHAIN / 2 ? n : MAX_CHAIN / 2;
 }
 
+/* Frames that a walk by frame pointers may miss at the leaf: those without a frame record. */
+#define MAX_MISSED 8
+
 /*
- * A stack larger than the copy: the kernel's own walk, by frame pointers, may know
- * how it goes on from the last frame that both have seen.
+ * Whether the kernel's chain, which missed so many frames after the leaf, agrees
+ * with all that the tables have found. Comparing everything keeps recursion, where
+ * the same address comes again and again, from being taken for another depth.
+ */
+static bool agrees(const uint64_t *chain, uint64_t count, const struct unwind_trace *trace,
+		   uint64_t missed)
+{
+	uint64_t i;
+
+	/*
+	 * Not even the first frame fits into the copy, or the one that called a leaf
+	 * without a frame: it is a large one and set up, or its return address would
+	 * not be up there, so its record can be trusted.
+	 */
+	if (trace->count <= 2)
+		return count > 1 && missed == (trace->count == 2 && chain[1] != trace->pcs[1]);
+	if (trace->count < missed + 2 || count <= trace->count - 1 - missed)
+		return false;
+	for (i = 1; i + missed < trace->count; i++)
+		if (chain[i] != trace->pcs[i + missed])
+			return false;
+	return true;
+}
+
+/*
+ * A stack larger than the copy: the kernel's own walk, by frame pointers, tells
+ * how it goes on if both agree on what both have seen.
  */
 static void continue_by_frame_pointers(const struct perf_engine *engine,
 				       const struct sample_record *sample,
 				       struct unwind_trace *trace)
 {
-	uint64_t from = kernel_entries(sample) + 1;
+	uint64_t from = kernel_entries(sample) + 1; /* after the mark */
+	const uint64_t *chain = sample->chain + from;
+	uint64_t count = sample->count > from ? sample->count - from : 0;
+	uint64_t missed = 0;
 	uint64_t i;
 
-	if (trace->count < 2)
+	while (missed <= MAX_MISSED && !agrees(chain, count, trace, missed))
+		missed++;
+	if (missed > MAX_MISSED)
 		return;
-	for (i = from; i < sample->count; i++)
-		if (sample->chain[i] == trace->pcs[trace->count - 1])
-			break;
-	if (i >= sample->count)
-		return;
-	for (i++; i < sample->count && trace->count < trace->capacity; i++)
-		if (sample->chain[i] != 0 && !is_mark(sample->chain[i]))
-			trace->pcs[trace->count++] = sample->chain[i];
+	for (i = trace->count - missed; i < count && trace->count < trace->capacity; i++)
+		if (chain[i] != 0)
+			trace->pcs[trace->count++] = chain[i];
 	trace->end = count_addresses(sample) < engine->grant.depth ? UNWIND_ROOT : UNWIND_DEPTH;
 }
 

@@ -16,11 +16,13 @@
 #include "engine/stack_cache.h"
 #include "model/sink.h"
 #include "proc/process_info.h"
+#include "unwind/arch/native.h"
 
 /* Bytes that a sample takes in the ring, roughly; rings hold half a second of them. */
 #define SAMPLE_BYTES 600u
 #define RING_MIN_BYTES (512u << 10)
 #define RING_MAX_BYTES (8u << 20)
+#define AUTO_COPY_BYTES 1024u
 #define RING_MAX_COPY_BYTES (32u << 20) /* with stacks of 64 KB in them */
 #define RING_LEAST_BYTES (16u << 10)
 
@@ -43,12 +45,27 @@ void perf_close(struct perf_engine *engine)
 	free(engine);
 }
 
+/*
+ * What is copied of a stack. Where calls leave their return address in a register
+ * and compilers keep frame records (aarch64), a small copy is enough to find the
+ * callers that frame pointers miss at the leaf; the kernel's walk knows the rest.
+ * Elsewhere code has no frame pointers as a rule, and only a large copy will do.
+ */
+static uint32_t copy_bytes_for(const struct engine_config *config)
+{
+	if (config->unwind == ENGINE_UNWIND_FP)
+		return 0;
+	if (config->unwind == ENGINE_UNWIND_AUTO && UNWIND_NATIVE.lr_register < UNWIND_REGISTERS)
+		return AUTO_COPY_BYTES;
+	return config->stack_bytes;
+}
+
 static size_t ring_bytes_for(const struct engine_config *config)
 {
-	bool copies = config->unwind == ENGINE_UNWIND_DWARF;
-	uint64_t sample_bytes = SAMPLE_BYTES + (copies ? config->stack_bytes : 0);
+	uint64_t copy_bytes = copy_bytes_for(config);
+	uint64_t sample_bytes = SAMPLE_BYTES + copy_bytes;
 	uint64_t want = config->frequency_hz * sample_bytes / 2;
-	size_t most = copies ? RING_MAX_COPY_BYTES : RING_MAX_BYTES;
+	size_t most = copy_bytes > AUTO_COPY_BYTES ? RING_MAX_COPY_BYTES : RING_MAX_BYTES;
 	size_t bytes = RING_MIN_BYTES;
 
 	while (bytes < want && bytes < most)
@@ -310,7 +327,7 @@ static void init_grant(struct perf_engine *engine, const struct engine_config *c
 							target->kind == TARGET_PROCESSES),
 		.enable_on_exec = target->kind == TARGET_COMMAND,
 		.register_mask = engine->copies ? registers_perf_mask() : 0,
-		.stack_bytes = config->stack_bytes,
+		.stack_bytes = copy_bytes_for(config),
 	};
 
 	event_grant_init(&engine->grant, &wish);
@@ -339,7 +356,7 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	engine->machine = target->kind == TARGET_MACHINE;
 	engine->tracker = process_tracker_new(sink);
 	engine->cache = stack_cache_new();
-	engine->copies = config->unwind == ENGINE_UNWIND_DWARF;
+	engine->copies = copy_bytes_for(config) > 0;
 	engine->depth = config->depth;
 	engine->register_count = (unsigned int)__builtin_popcountll(registers_perf_mask());
 	engine->ring_bytes = ring_bytes_for(config);
