@@ -23,6 +23,7 @@
 #define RING_MIN_BYTES (512u << 10)
 #define RING_MAX_BYTES (8u << 20)
 #define AUTO_COPY_BYTES 1024u
+#define AUTO_LARGE_COPY_BYTES 16384u
 #define RING_MAX_COPY_BYTES (32u << 20) /* with stacks of 64 KB in them */
 #define RING_LEAST_BYTES (16u << 10)
 
@@ -55,9 +56,10 @@ static uint32_t copy_bytes_for(const struct engine_config *config)
 {
 	if (config->unwind == ENGINE_UNWIND_FP)
 		return 0;
-	if (config->unwind == ENGINE_UNWIND_AUTO && UNWIND_NATIVE.lr_register < UNWIND_REGISTERS)
-		return AUTO_COPY_BYTES;
-	return config->stack_bytes;
+	if (config->unwind == ENGINE_UNWIND_DWARF)
+		return config->stack_bytes;
+	return UNWIND_NATIVE.lr_register < UNWIND_REGISTERS ? AUTO_COPY_BYTES
+							    : AUTO_LARGE_COPY_BYTES;
 }
 
 static size_t ring_bytes_for(const struct engine_config *config)
