@@ -107,7 +107,7 @@ static inline void cfi_builder_fde(struct cfi_builder *b, size_t cie, uint64_t s
 	cfi_builder_fill(b, at);
 }
 
-/* Ends the section that is being written and starts another one. */
+/* Ends the section that is being written, if there is one, and starts another. */
 static inline void cfi_builder_end_section(struct cfi_builder *b, const char *next)
 {
 	uint16_t at =
