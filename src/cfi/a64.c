@@ -83,26 +83,32 @@ static bool may_change_frame_alone(uint32_t word)
 	return may_change_frame((words_t){word})[0] != 0;
 }
 
-/* The place of the first instruction of a group that may change the frame, GROUP for none. */
+/* The masks in 16 bits each, the first instruction's lowest. */
+static inline uint64_t narrow_masks(masks_t masks)
+{
+	typedef int16_t narrow_t __attribute__((vector_size(LANES * sizeof(int16_t))));
+	narrow_t narrow = __builtin_convertvector(masks, narrow_t);
+	uint64_t result;
+
+	memcpy(&result, &narrow, sizeof(result));
+	return result;
+}
+
 #define GROUP (2 * LANES)
+
+/* The place of the first instruction of a group that may change the frame, GROUP for none. */
 static inline uint32_t find_in_group(const uint8_t *text)
 {
 	words_t words[2];
-	masks_t masks[2];
-	masks_t both;
-	uint64_t halves[2];
-	uint32_t place = 0;
+	uint64_t low;
+	uint64_t high;
 
 	memcpy(words, text, sizeof(words));
-	masks[0] = may_change_frame(words[0]);
-	masks[1] = may_change_frame(words[1]);
-	both = masks[0] | masks[1];
-	memcpy(halves, &both, sizeof(halves));
-	if ((halves[0] | halves[1]) == 0)
-		return GROUP;
-	while (masks[place / LANES][place % LANES] == 0)
-		place++;
-	return place;
+	low = narrow_masks(may_change_frame(words[0]));
+	high = narrow_masks(may_change_frame(words[1]));
+	if (low != 0)
+		return (uint32_t)__builtin_ctzll(low) / 16;
+	return LANES + (high != 0 ? (uint32_t)__builtin_ctzll(high) / 16 : LANES);
 }
 
 static uint32_t word_at(const uint8_t *text, uint32_t at)
@@ -283,18 +289,18 @@ struct a64_insn a64_decode(uint32_t word)
 		break;
 	case CLASS_JUMP:
 		insn.kind = A64_JUMP;
-		insn.target = signed_bits(word, 25, 0) * A64_INSN_BYTES;
+		insn.imm = signed_bits(word, 25, 0) * A64_INSN_BYTES;
 		break;
 	case CLASS_CALL:
 		insn.kind = A64_CALL;
 		break;
 	case CLASS_BRANCH_19:
 		insn.kind = A64_BRANCH;
-		insn.target = signed_bits(word, 23, 5) * A64_INSN_BYTES;
+		insn.imm = signed_bits(word, 23, 5) * A64_INSN_BYTES;
 		break;
 	case CLASS_BRANCH_14:
 		insn.kind = A64_BRANCH;
-		insn.target = signed_bits(word, 18, 5) * A64_INSN_BYTES;
+		insn.imm = signed_bits(word, 18, 5) * A64_INSN_BYTES;
 		break;
 	case CLASS_BRANCH_REGISTER:
 		insn.kind = register_branch_kind(word);
