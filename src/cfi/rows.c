@@ -72,6 +72,16 @@ static uint64_t hash_rule(const struct unwind_rule *rule)
 	return hash_pair(words.low + ((uint64_t)words.high << 40), words.middle);
 }
 
+/* Rules of one file differ in few bits; two multiplications spread them well enough. */
+static uint32_t quick_hash(const struct unwind_rule *rule)
+{
+	struct rule_words words = words_of(rule);
+	uint64_t mixed =
+		(words.low + words.high) * 0x9e3779b97f4a7c15u + words.middle * 0xc2b2ae3d27d4eb4fu;
+
+	return (uint32_t)(mixed >> 56) % ROWS_RECENT;
+}
+
 static bool same_rule(const struct unwind_rule *a, const struct unwind_rule *b)
 {
 	struct rule_words left = words_of(a);
@@ -84,18 +94,20 @@ static bool same_rule(const struct unwind_rule *a, const struct unwind_rule *b)
 int rows_intern(struct rows *rows, const struct unwind_rule *rule)
 {
 	struct id_probe probe;
+	uint16_t *recent;
 	uint64_t hash;
 	uint32_t id;
 
 	if (rule->cfa == UNWIND_CFA_NONE)
 		return 0;
-	if (same_rule(&rows->rules.items[rows->last_rule], rule))
-		return rows->last_rule;
+	recent = &rows->recent[quick_hash(rule)];
+	if (same_rule(&rows->rules.items[*recent], rule))
+		return *recent;
 	hash = hash_rule(rule);
 	probe = id_index_probe(&rows->rule_index, hash);
 	while ((id = id_probe_next(&rows->rule_index, &probe)) != ID_NONE) {
 		if (same_rule(&rows->rules.items[id], rule)) {
-			rows->last_rule = (uint16_t)id;
+			*recent = (uint16_t)id;
 			return (int)id;
 		}
 	}
@@ -106,7 +118,7 @@ int rows_intern(struct rows *rows, const struct unwind_rule *rule)
 	}
 	if (vec_push(&rows->rules, *rule) < 0 || id_index_add(&rows->rule_index, hash, id) < 0)
 		return -ENOMEM;
-	rows->last_rule = (uint16_t)id;
+	*recent = (uint16_t)id;
 	return (int)id;
 }
 
