@@ -237,8 +237,10 @@ static int run_cfa_op(struct run *run, uint8_t op)
 	case CFA_DEF_CFA_REGISTER:
 	case CFA_DEF_CFA_OFFSET:
 	case CFA_DEF_CFA_OFFSET_SF:
-		if (run->state->cfa != CFA_REGISTER)
+		if (run->state->cfa == CFA_UNSET)
 			return -EINVAL; /* there is no other half to keep */
+		/* After an expression the register and offset from before it count again. */
+		run->state->cfa = CFA_REGISTER;
 		if (op == CFA_DEF_CFA_REGISTER)
 			run->state->cfa_register = cursor_varint(code);
 		else if (op == CFA_DEF_CFA_OFFSET)

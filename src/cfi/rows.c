@@ -49,10 +49,12 @@ void rows_cancel(struct rows *rows)
 
 static uint64_t hash_rule(const struct unwind_rule *rule)
 {
-	uint64_t words[3] = {0};
+	uint64_t words[2];
+	uint32_t last;
 
-	memcpy(words, rule, sizeof(*rule));
-	return hash_pair(hash_pair(words[0], words[1]), words[2]);
+	memcpy(words, rule, sizeof(words));
+	memcpy(&last, (const uint8_t *)rule + sizeof(words), sizeof(last));
+	return hash_pair(words[0] + ((uint64_t)last << 40), words[1]);
 }
 
 static bool same_rule(const struct unwind_rule *a, const struct unwind_rule *b)

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cfi/table_io.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <xxhash.h>
+
+#include "base/bytes.h"
+#include "base/scope.h"
+#include "base/vec.h"
+#include "cfi/compile.h"
+#include "elf/elf.h"
+#include "unwind/table_file.h"
+
+_Static_assert(UNWIND_FILE_BUILD_ID_MAX == BUILD_ID_MAX, "a build id fits the file's header");
+
+static uint64_t layout_of(const struct elf_file *elf)
+{
+	static const char *const sections[] = {".eh_frame", ".debug_frame", ".text"};
+	uint64_t hash = elf_entry(elf);
+
+	for (size_t i = 0; i < elf_segment_count(elf); i++) {
+		const struct elf_segment *segment = elf_segment_at(elf, i);
+		uint64_t words[] = {hash, segment->offset, segment->vaddr, segment->file_bytes};
+
+		hash = XXH3_64bits(words, sizeof(words));
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
+		const struct elf_section *section = elf_section_find(elf, sections[i]);
+		uint64_t words[] = {hash, section ? section->addr : 0, section ? section->size : 0};
+
+		hash = XXH3_64bits(words, sizeof(words));
+	}
+	return hash;
+}
+
+struct table_identity table_identity_of(struct elf_file *elf)
+{
+	const struct build_id *id = elf_build_id(elf);
+	struct table_identity identity = {
+		.machine = elf_machine(elf), .build_id_size = id->size, .layout = layout_of(elf)};
+
+	memcpy(identity.build_id, id->bytes, id->size);
+	return identity;
+}
+
+static uint64_t checksum_of(struct unwind_file_header header, const void *payload, size_t size)
+{
+	uint64_t parts[2];
+
+	header.checksum = 0;
+	parts[0] = XXH3_64bits(&header, sizeof(header));
+	parts[1] = XXH3_64bits(payload, size);
+	return XXH3_64bits(parts, sizeof(parts));
+}
+
+void table_write(const struct cfi_table *table, const struct table_identity *identity,
+		 struct bytes *out)
+{
+	struct unwind_file_header header = {
+		.magic = UNWIND_FILE_MAGIC,
+		.version = UNWIND_FILE_VERSION,
+		.machine = identity->machine,
+		.build_id_size = identity->build_id_size,
+		.layout = identity->layout,
+		.base = table->table.base,
+		.row_count = table->table.row_count,
+		.rule_count = table->table.rule_count,
+	};
+	size_t start = out->size + sizeof(header);
+	size_t header_at = out->size;
+
+	memcpy(header.build_id, identity->build_id, sizeof(header.build_id));
+	bytes_put(out, &header, sizeof(header));
+	bytes_put(out, table->table.rows, header.row_count * sizeof(*table->table.rows));
+	bytes_put(out, table->table.rules, header.rule_count * sizeof(*table->table.rules));
+	if (out->failed)
+		return;
+	header.checksum = checksum_of(header, out->data + start, out->size - start);
+	memcpy(out->data + header_at, &header, sizeof(header));
+}
+
+static int read_whole(int fd, void *place, size_t size, uint64_t offset)
+{
+	uint8_t *at = place;
+
+	while (size > 0) {
+		ssize_t n = pread(fd, at, size, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return -EBADMSG;
+		at += n;
+		size -= (size_t)n;
+		offset += (uint64_t)n;
+	}
+	return 0;
+}
+
+static bool is_for(const struct unwind_file_header *header, const struct table_identity *identity)
+{
+	return memcmp(header->magic, UNWIND_FILE_MAGIC, sizeof(header->magic)) == 0 &&
+	       header->version == UNWIND_FILE_VERSION && header->machine == identity->machine &&
+	       header->build_id_size == identity->build_id_size &&
+	       memcmp(header->build_id, identity->build_id, sizeof(header->build_id)) == 0 &&
+	       header->layout == identity->layout;
+}
+
+int table_read(int fd, uint64_t size, const struct table_identity *identity, struct cfi_table *ret)
+{
+	struct unwind_file_header header;
+	uint64_t rows_bytes;
+	uint64_t payload_bytes;
+	int r;
+
+	if (size < sizeof(header))
+		return -EBADMSG;
+	r = read_whole(fd, &header, sizeof(header), 0);
+	if (r < 0)
+		return r;
+	rows_bytes = (uint64_t)header.row_count * sizeof(struct unwind_row);
+	payload_bytes = rows_bytes + (uint64_t)header.rule_count * sizeof(struct unwind_rule);
+	if (!is_for(&header, identity) || header.rule_count == 0 ||
+	    payload_bytes != size - sizeof(header))
+		return -EBADMSG;
+	SCOPED(mem) uint8_t *memory = malloc(payload_bytes);
+	if (!memory)
+		return -ENOMEM;
+	r = read_whole(fd, memory, payload_bytes, sizeof(header));
+	if (r < 0)
+		return r;
+	if (checksum_of(header, memory, payload_bytes) != header.checksum)
+		return -EBADMSG;
+	*ret = (struct cfi_table){
+		.table = {.rows = (const struct unwind_row *)(void *)memory,
+			  .rules = (const struct unwind_rule *)(void *)(memory + rows_bytes),
+			  .row_count = header.row_count,
+			  .rule_count = header.rule_count,
+			  .base = header.base,
+			  .machine = header.machine},
+	};
+	ret->memory = scope_take(&memory);
+	return 0;
+}

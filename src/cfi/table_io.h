@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_CFI_TABLE_IO_H
+#define WICK_CFI_TABLE_IO_H
+
+/* table_io: unwind tables to bytes of a file and back (unwind/table_file.h has the layout). */
+
+#include <stdint.h>
+
+struct bytes;
+struct cfi_table;
+struct elf_file;
+
+/* What a file must say to be the table of this module. */
+struct table_identity {
+	uint16_t machine;
+	uint8_t build_id_size;
+	uint8_t build_id[32];
+	uint64_t layout;
+};
+
+struct table_identity table_identity_of(struct elf_file *elf);
+
+/* Appends the file; out->failed tells that memory ran out. */
+void table_write(const struct cfi_table *table, const struct table_identity *identity,
+		 struct bytes *out);
+
+/*
+ * Reads a file. -EBADMSG for one that is damaged, of another version or of another
+ * module. The caller releases *ret with cfi_table_fini().
+ */
+int table_read(int fd, uint64_t size, const struct table_identity *identity, struct cfi_table *ret);
+
+#endif

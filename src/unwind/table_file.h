@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_UNWIND_TABLE_FILE_H
+#define WICK_UNWIND_TABLE_FILE_H
+
+/*
+ * table_file: an unwind table at rest, so that a process may map it and use it.
+ *
+ *	header | rows (8 bytes each) | rules (20 bytes each)
+ *
+ * The file is for this machine's own use: numbers are little-endian like everything
+ * that wick runs on. A reader refuses another version, another size than the header
+ * says, and a wrong checksum.
+ */
+
+#include <stdint.h>
+
+#define UNWIND_FILE_MAGIC "wickunw\n"
+/* Raise it with every change of the rows, the rules or what the compiler makes of a file. */
+#define UNWIND_FILE_VERSION 1
+#define UNWIND_FILE_BUILD_ID_MAX 32
+
+struct unwind_file_header {
+	char magic[8];
+	uint32_t version;
+	uint16_t machine;
+	uint8_t zero;
+	uint8_t build_id_size;
+	uint8_t build_id[UNWIND_FILE_BUILD_ID_MAX];
+	uint64_t layout; /* hash of the module's segments and CFI sections: tells namesakes apart */
+	uint64_t base;
+	uint32_t row_count;
+	uint32_t rule_count;
+	uint64_t checksum; /* XXH3 of the whole file with 0 in this place */
+};
+
+_Static_assert(sizeof(struct unwind_file_header) == 80, "the header is part of the file");
+
+#endif

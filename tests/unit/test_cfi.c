@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cfi/compile.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+
+#include "cfi_builder.h"
+
+#define RULE(...) ((struct unwind_rule){__VA_ARGS__})
+#define BYTES(...) ((const uint8_t[]){__VA_ARGS__}), sizeof((const uint8_t[]){__VA_ARGS__})
+
+/* What a function starts with: CFA = rsp+8, RA at CFA-8; and CFA = sp, RA in x30. */
+#define X86_ENTRY RULE(.cfa = UNWIND_CFA_SP, .cfa_offset = 8, .ra_offset = -8)
+#define ARM_ENTRY RULE(.cfa = UNWIND_CFA_SP, .ra = UNWIND_RA_IN_LR)
+
+struct expected {
+	uint64_t pc; /* from CODE on */
+	struct unwind_rule rule;
+};
+
+static size_t x86_cie(struct cfi_builder *b, const char *letters)
+{
+	return cfi_builder_cie(b, letters, BYTES(0x0c, 7, 8, 0x90, 1));
+}
+
+static size_t arm_cie(struct cfi_builder *b)
+{
+	return cfi_builder_cie(b, "zR", BYTES(0x0c, 31, 0));
+}
+
+static struct cfi_table compile(struct cfi_builder *b, struct cfi_stats *stats)
+{
+	struct elf_file *elf = cfi_builder_open(b);
+	struct cfi_table table;
+	struct error err = {0};
+
+	assert_int_equal(cfi_compile(elf, &table, stats, &err), 0);
+	elf_close(elf);
+	return table;
+}
+
+static void assert_table(struct cfi_builder *b, const struct expected *expected, size_t count)
+{
+	struct cfi_table table = compile(b, NULL);
+
+	assert_int_equal(table.table.row_count, count);
+	for (size_t i = 0; i < count; i++) {
+		const struct unwind_row *row = &table.table.rows[i];
+
+		assert_int_equal(table.table.base + row->pc, CODE + expected[i].pc);
+		assert_true(row->rule < table.table.rule_count);
+		assert_memory_equal(&table.table.rules[row->rule], &expected[i].rule,
+				    sizeof(expected[i].rule));
+	}
+	cfi_table_fini(&table);
+}
+
+#define ASSERT_TABLE(b, ...)                                                                       \
+	assert_table(b, (const struct expected[]){__VA_ARGS__},                                    \
+		     ARRAY_SIZE(((const struct expected[]){__VA_ARGS__})))
+
+static void a_module_without_cfi_has_a_table_without_rows(void **state)
+{
+	struct cfi_builder b;
+
+	cfi_builder_init(&b, EM_X86_64);
+	struct cfi_table table = compile(&b, NULL);
+	assert_int_equal(table.table.row_count, 0);
+	assert_null(unwind_table_find(&table.table, CODE));
+	cfi_table_fini(&table);
+}
+
+static void an_unknown_machine_is_refused(void **state)
+{
+	struct cfi_builder b;
+	struct cfi_table table;
+	struct error err = {0};
+
+	cfi_builder_init(&b, EM_RISCV);
+	struct elf_file *elf = cfi_builder_open(&b);
+	assert_int_equal(cfi_compile(elf, &table, NULL, &err), -ENOTSUP);
+	elf_close(elf);
+}
+
+static void a_prologue_becomes_rows_and_the_end_a_gap(void **state)
+{
+	struct cfi_builder b;
+
+	cfi_builder_init(&b, EM_X86_64);
+	/* push rbp; mov rbp, rsp; ...; pop rbp; ret */
+	cfi_builder_fde(&b, x86_cie(&b, "zR"), CODE, 0x20,
+			BYTES(0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x50, 0x0c, 7, 8, 0xc6));
+	ASSERT_TABLE(&b, {0, X86_ENTRY},
+		     {1, RULE(.cfa = UNWIND_CFA_SP, .cfa_offset = 16, .ra_offset = -8,
+			      .fp = UNWIND_FP_AT_CFA, .fp_offset = -16)},
+		     {4, RULE(.cfa = UNWIND_CFA_FP, .cfa_offset = 16, .ra_offset = -8,
+			      .fp = UNWIND_FP_AT_CFA, .fp_offset = -16)},
+		     {0x14, X86_ENTRY}, {0x20, RULE(0)});
+}
+
+static void rows_that_change_other_registers_only_are_merged(void **state)
+{
+	struct cfi_builder b;
+	struct cfi_stats stats;
+
+	cfi_builder_init(&b, EM_X86_64);
+	cfi_builder_fde(&b, x86_cie(&b, "zR"), CODE, 0x20, BYTES(0x41, 0x83, 2, 0x44, 0x8c, 3));
+	struct cfi_table table = compile(&b, &stats);
+	assert_int_equal(table.table.row_count, 2);
+	assert_int_equal(stats.raw_rows, 3);
+	assert_int_equal(stats.fdes, 1);
+	cfi_table_fini(&table);
+}
+
+struct op_case {
+	const char *name;
+	uint8_t program[24];
+	size_t size;
+	struct unwind_rule rule; /* from the second byte of the function on */
+};
+
+#define OPS(...) {__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
+
+/* Each program moves one byte on first, so that what follows begins there. */
+static const struct op_case op_cases[] = {
+	{"advance_loc1",
+	 OPS(0x02, 1, 0x0e, 24),
+	 {.cfa = UNWIND_CFA_SP, .cfa_offset = 24, .ra_offset = -8}},
+	{"advance_loc2",
+	 OPS(0x03, 1, 0, 0x0e, 24),
+	 {.cfa = UNWIND_CFA_SP, .cfa_offset = 24, .ra_offset = -8}},
+	{"advance_loc4",
+	 OPS(0x04, 1, 0, 0, 0, 0x0e, 24),
+	 {.cfa = UNWIND_CFA_SP, .cfa_offset = 24, .ra_offset = -8}},
+	{"advance_loc8",
+	 OPS(0x1d, 1, 0, 0, 0, 0, 0, 0, 0, 0x0e, 24),
+	 {.cfa = UNWIND_CFA_SP, .cfa_offset = 24, .ra_offset = -8}},
+	{"set_loc",
+	 OPS(0x01, 0x01, 0x10, 0, 0, 0x0e, 24),
+	 {.cfa = UNWIND_CFA_SP, .cfa_offset = 24, .ra_offset = -8}},
+	{"def_cfa to another register",
+	 OPS(0x41, 0x0c, 10, 8),
+	 {.cfa = UNWIND_CFA_REGISTER, .cfa_register = 10, .cfa_offset = 8, .ra_offset = -8}},
+	{"def_cfa_sf",
+	 OPS(0x41, 0x12, 7, 0x7d),
+	 {.cfa = UNWIND_CFA_SP, .cfa_offset = 24, .ra_offset = -8}},
+	{"def_cfa_offset_sf",
+	 OPS(0x41, 0x13, 0x7d),
+	 {.cfa = UNWIND_CFA_SP, .cfa_offset = 24, .ra_offset = -8}},
+	{"offset_extended",
+	 OPS(0x41, 0x05, 6, 2),
+	 {.cfa = UNWIND_CFA_SP,
+	  .cfa_offset = 8,
+	  .ra_offset = -8,
+	  .fp = UNWIND_FP_AT_CFA,
+	  .fp_offset = -16}},
+	{"offset_extended_sf",
+	 OPS(0x41, 0x11, 6, 2),
+	 {.cfa = UNWIND_CFA_SP,
+	  .cfa_offset = 8,
+	  .ra_offset = -8,
+	  .fp = UNWIND_FP_AT_CFA,
+	  .fp_offset = -16}},
+	{"GNU_negative_offset_extended",
+	 OPS(0x41, 0x2f, 6, 2),
+	 {.cfa = UNWIND_CFA_SP,
+	  .cfa_offset = 8,
+	  .ra_offset = -8,
+	  .fp = UNWIND_FP_AT_CFA,
+	  .fp_offset = 16}},
+	{"undefined frame pointer",
+	 OPS(0x41, 0x07, 6),
+	 {.cfa = UNWIND_CFA_SP, .cfa_offset = 8, .ra_offset = -8, .fp = UNWIND_FP_UNKNOWN}},
+	{"frame pointer in a register",
+	 OPS(0x41, 0x09, 6, 9),
+	 {.cfa = UNWIND_CFA_SP, .cfa_offset = 8, .ra_offset = -8, .fp = UNWIND_FP_UNKNOWN}},
+	{"val_offset of the frame pointer",
+	 OPS(0x41, 0x14, 6, 2),
+	 {.cfa = UNWIND_CFA_SP, .cfa_offset = 8, .ra_offset = -8, .fp = UNWIND_FP_UNKNOWN}},
+	{"val_expression of the frame pointer",
+	 OPS(0x41, 0x16, 6, 2, 0x77, 0),
+	 {.cfa = UNWIND_CFA_SP, .cfa_offset = 8, .ra_offset = -8, .fp = UNWIND_FP_UNKNOWN}},
+	{"expression over the CFA's register",
+	 OPS(0x41, 0x10, 6, 2, 0x77, 0x78),
+	 {.cfa = UNWIND_CFA_SP,
+	  .cfa_offset = 8,
+	  .ra_offset = -8,
+	  .fp = UNWIND_FP_AT_CFA,
+	  .fp_offset = -16}},
+	{"return address in a register",
+	 OPS(0x41, 0x09, 16, 1),
+	 {.cfa = UNWIND_CFA_SP, .cfa_offset = 8, .ra = UNWIND_RA_REGISTER, .ra_offset = 1}},
+	{"undefined return address",
+	 OPS(0x41, 0x07, 16),
+	 {.cfa = UNWIND_CFA_SP, .ra = UNWIND_RA_ROOT}},
+	{"PLT, 11",
+	 OPS(0x41, 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22),
+	 {.cfa = UNWIND_CFA_PLT, .cfa_extra = 11, .ra_offset = -8}},
+	{"PLT, 10",
+	 OPS(0x41, 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3a, 0x2a, 0x33, 0x24, 0x22),
+	 {.cfa = UNWIND_CFA_PLT, .cfa_extra = 10, .ra_offset = -8}},
+	{"OpenSSL over sp",
+	 OPS(0x41, 0x0f, 6, 0x77, 0xd8, 0, 0x06, 0x23, 8),
+	 {.cfa = UNWIND_CFA_DEREF_SP, .cfa_offset = 88, .cfa_extra = 8, .ra_offset = -8}},
+	{"OpenSSL over fp",
+	 OPS(0x41, 0x0f, 5, 0x76, 0x78, 0x06, 0x23, 8),
+	 {.cfa = UNWIND_CFA_DEREF_FP, .cfa_offset = -8, .cfa_extra = 8, .ra_offset = -8}},
+	{"literals added and taken away",
+	 OPS(0x41, 0x0f, 7, 0x77, 8, 0x38, 0x22, 0x09, 0xf8, 0x1c),
+	 {.cfa = UNWIND_CFA_SP, .cfa_offset = 24, .ra_offset = -8}},
+	{"an expression nobody knows", OPS(0x41, 0x0f, 3, 0x77, 8, 0x19), {0}},
+	{"def_cfa_offset after an expression",
+	 OPS(0x41, 0x0f, 3, 0x77, 8, 0x19, 0x0e, 24),
+	 {.cfa = UNWIND_CFA_SP, .cfa_offset = 24, .ra_offset = -8}},
+	{"GNU_args_size and nop",
+	 OPS(0x41, 0x2e, 0x80, 1, 0, 0x0e, 24),
+	 {.cfa = UNWIND_CFA_SP, .cfa_offset = 24, .ra_offset = -8}},
+	{"same_value after offset",
+	 OPS(0x86, 2, 0x08, 6, 0x41, 0x0e, 24),
+	 {.cfa = UNWIND_CFA_SP, .cfa_offset = 24, .ra_offset = -8}},
+	{"restore_extended",
+	 OPS(0x86, 2, 0x06, 6, 0x41, 0x0e, 24),
+	 {.cfa = UNWIND_CFA_SP, .cfa_offset = 24, .ra_offset = -8}},
+};
+
+static void each_instruction_does_what_the_standard_says(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(op_cases); i++) {
+		const struct op_case *one = &op_cases[i];
+		struct cfi_builder b;
+
+		cfi_builder_init(&b, EM_X86_64);
+		cfi_builder_fde(&b, x86_cie(&b, "zR"), CODE, 0x20, one->program, one->size);
+		struct cfi_table table = compile(&b, NULL);
+		const struct unwind_rule *rule = unwind_table_find(&table.table, CODE + 1);
+		const struct unwind_rule *first = unwind_table_find(&table.table, CODE);
+		struct unwind_rule entry = X86_ENTRY;
+
+		print_message("%s\n", one->name);
+		assert_non_null(first);
+		assert_memory_equal(first, &entry, sizeof(entry));
+		if (one->rule.cfa == UNWIND_CFA_NONE) {
+			assert_null(rule);
+		} else {
+			assert_non_null(rule);
+			assert_memory_equal(rule, &one->rule, sizeof(*rule));
+		}
+		cfi_table_fini(&table);
+	}
+}
+
+static void a_remembered_state_comes_back(void **state)
+{
+	struct cfi_builder b;
+
+	cfi_builder_init(&b, EM_X86_64);
+	cfi_builder_fde(&b, x86_cie(&b, "zR"), CODE, 0x20,
+			BYTES(0x44, 0x0e, 32, 0x44, 0x0a, 0x0e, 8, 0x44, 0x0b));
+	struct unwind_rule body = RULE(.cfa = UNWIND_CFA_SP, .cfa_offset = 32, .ra_offset = -8);
+	ASSERT_TABLE(&b, {0, X86_ENTRY}, {4, body}, {8, X86_ENTRY}, {12, body}, {0x20, RULE(0)});
+}
+
+static void programs_without_sense_are_left_out(void **state)
+{
+	static const struct op_case cases[] = {
+		{"restore_state without remember_state", OPS(0x0b), {0}},
+		{"unknown instruction", OPS(0x3f), {0}},
+		{"cut off operand", OPS(0x0c, 7, 0x80), {0}},
+		{"an expression longer than the program", OPS(0x0f, 0x20, 0x77), {0}},
+		{"set_loc backwards", OPS(0x44, 0x01, 0x01, 0x10, 0, 0), {0}},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct cfi_builder b;
+		struct cfi_stats stats;
+
+		cfi_builder_init(&b, EM_X86_64);
+		cfi_builder_fde(&b, x86_cie(&b, "zR"), CODE, 0x20, cases[i].program, cases[i].size);
+		struct cfi_table table = compile(&b, &stats);
+		assert_int_equal(stats.bad_fdes, 1);
+		assert_int_equal(table.table.row_count, 0);
+		cfi_table_fini(&table);
+	}
+}
+
+static void pointers_have_many_encodings(void **state)
+{
+	static const uint8_t good[] = {0x00, 0x02, 0x03, 0x04, 0x0b, 0x0c, 0x1b, 0x1c, 0x10};
+	static const uint8_t bad[] = {0x9b, 0xff, 0x45, 0x50};
+
+	for (size_t i = 0; i < ARRAY_SIZE(good) + ARRAY_SIZE(bad); i++) {
+		bool is_good = i < ARRAY_SIZE(good);
+		struct cfi_builder b;
+		struct cfi_stats stats;
+
+		cfi_builder_init(&b, EM_AARCH64);
+		b.encoding = is_good ? good[i] : bad[i - ARRAY_SIZE(good)];
+		cfi_builder_fde(&b, arm_cie(&b), CODE + 0x10, 0x20, NULL, 0);
+		struct cfi_table table = compile(&b, &stats);
+		assert_int_equal(stats.bad_fdes, is_good ? 0 : 1);
+		assert_int_equal(table.table.row_count, is_good ? 2 : 0);
+		if (is_good)
+			assert_non_null(unwind_table_find(&table.table, CODE + 0x2f));
+		cfi_table_fini(&table);
+	}
+}
+
+static void a_signal_frame_has_one_rule_whatever_its_program_says(void **state)
+{
+	struct cfi_builder b;
+
+	cfi_builder_init(&b, EM_X86_64);
+	cfi_builder_fde(&b, x86_cie(&b, "zRS"), CODE, 0x10,
+			BYTES(0x0f, 4, 0x77, 0xa0, 1, 0x06, 0x10, 6, 2, 0x77, 0x78));
+	ASSERT_TABLE(&b, {0, RULE(.cfa = UNWIND_CFA_SIGNAL)}, {0x10, RULE(0)});
+}
+
+static void signed_return_addresses_change_nothing(void **state)
+{
+	struct cfi_builder b;
+
+	cfi_builder_init(&b, EM_AARCH64);
+	cfi_builder_fde(&b, arm_cie(&b), CODE, 0x20, BYTES(0x41, 0x2d, 0x41, 0x2c, 0x2d));
+	ASSERT_TABLE(&b, {0, ARM_ENTRY}, {0x20, RULE(0)});
+}
+
+static void short_gaps_are_padding_and_long_ones_have_no_rule(void **state)
+{
+	struct cfi_builder b;
+	size_t cie;
+
+	cfi_builder_init(&b, EM_X86_64);
+	cie = x86_cie(&b, "zR");
+	cfi_builder_fde(&b, cie, CODE, 0x11, BYTES(0x0e, 16));
+	cfi_builder_fde(&b, cie, CODE + 0x20, 0x10, BYTES(0x0e, 24));
+	cfi_builder_fde(&b, cie, CODE + 0x40, 0x10, BYTES(0x0e, 24));
+	struct unwind_rule first = RULE(.cfa = UNWIND_CFA_SP, .cfa_offset = 16, .ra_offset = -8);
+	struct unwind_rule next = RULE(.cfa = UNWIND_CFA_SP, .cfa_offset = 24, .ra_offset = -8);
+	ASSERT_TABLE(&b, {0, first}, {0x20, next}, {0x30, RULE(0)}, {0x40, next}, {0x50, RULE(0)});
+}
+
+static void a_start_wins_over_an_end_at_the_same_pc(void **state)
+{
+	struct cfi_builder b;
+	size_t cie;
+
+	cfi_builder_init(&b, EM_X86_64);
+	cie = x86_cie(&b, "zR");
+	/* In the other order in the file, too. */
+	cfi_builder_fde(&b, cie, CODE + 0x40, 0x40, BYTES(0x0e, 24));
+	cfi_builder_fde(&b, cie, CODE, 0x40, BYTES(0x0e, 16));
+	ASSERT_TABLE(&b, {0, RULE(.cfa = UNWIND_CFA_SP, .cfa_offset = 16, .ra_offset = -8)},
+		     {0x40, RULE(.cfa = UNWIND_CFA_SP, .cfa_offset = 24, .ra_offset = -8)},
+		     {0x80, RULE(0)});
+}
+
+static void of_functions_that_overlap_each_ends_where_the_next_starts(void **state)
+{
+	struct cfi_builder b;
+	size_t cie;
+
+	cfi_builder_init(&b, EM_X86_64);
+	cie = x86_cie(&b, "zR");
+	cfi_builder_fde(&b, cie, CODE, 0x40, BYTES(0x44, 0x0e, 16, 0x5c, 0x0e, 64));
+	cfi_builder_fde(&b, cie, CODE + 0x10, 0x10, BYTES(0x0e, 24));
+	cfi_builder_fde(&b, cie, CODE + 0x10, 0x30, BYTES(0x0e, 32)); /* the first one counts */
+	ASSERT_TABLE(&b, {0, X86_ENTRY},
+		     {4, RULE(.cfa = UNWIND_CFA_SP, .cfa_offset = 16, .ra_offset = -8)},
+		     {0x10, RULE(.cfa = UNWIND_CFA_SP, .cfa_offset = 24, .ra_offset = -8)},
+		     {0x20, RULE(0)});
+}
+
+static void functions_that_are_no_code_are_left_out(void **state)
+{
+	struct cfi_builder b;
+	struct cfi_stats stats;
+	size_t cie;
+
+	cfi_builder_init(&b, EM_X86_64);
+	cie = x86_cie(&b, "zR");
+	cfi_builder_fde(&b, cie, 0, 0x40, NULL, 0);
+	cfi_builder_fde(&b, cie, CODE, 0, NULL, 0);
+	cfi_builder_fde(&b, cie, CODE, CODE_BYTES + 1, NULL, 0);
+	struct cfi_table table = compile(&b, &stats);
+	assert_int_equal(stats.bad_fdes, 3);
+	assert_int_equal(table.table.row_count, 0);
+	cfi_table_fini(&table);
+}
+
+static void debug_frame_fills_what_eh_frame_leaves(void **state)
+{
+	struct cfi_builder b;
+	size_t cie;
+
+	cfi_builder_init(&b, EM_X86_64);
+	cfi_builder_fde(&b, x86_cie(&b, "zR"), CODE, 0x20, BYTES(0x0e, 16));
+	cfi_builder_end_section(&b, ".debug_frame");
+	b.encoding = 0x00;
+	cie = x86_cie(&b, "");
+	cfi_builder_fde(&b, cie, CODE, 0x20, BYTES(0x0e, 48));
+	cfi_builder_fde(&b, cie, CODE + 0x10, 0x10, BYTES(0x0e, 48));
+	cfi_builder_fde(&b, cie, CODE + 0x40, 0x20, BYTES(0x0e, 24));
+	ASSERT_TABLE(&b, {0, RULE(.cfa = UNWIND_CFA_SP, .cfa_offset = 16, .ra_offset = -8)},
+		     {0x20, RULE(0)},
+		     {0x40, RULE(.cfa = UNWIND_CFA_SP, .cfa_offset = 24, .ra_offset = -8)},
+		     {0x60, RULE(0)});
+}
+
+static void an_fde_of_no_cie_is_left_out(void **state)
+{
+	struct cfi_builder b;
+	struct cfi_stats stats;
+	size_t cie;
+
+	cfi_builder_init(&b, EM_X86_64);
+	cie = x86_cie(&b, "zR");
+	cfi_builder_fde(&b, cie + 1, CODE, 0x20, NULL, 0);
+	cfi_builder_fde(&b, cie, CODE + 0x40, 0x20, NULL, 0);
+	struct cfi_table table = compile(&b, &stats);
+	assert_int_equal(stats.bad_fdes, 1);
+	assert_null(unwind_table_find(&table.table, CODE));
+	assert_non_null(unwind_table_find(&table.table, CODE + 0x40));
+	cfi_table_fini(&table);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_module_without_cfi_has_a_table_without_rows),
+		cmocka_unit_test(an_unknown_machine_is_refused),
+		cmocka_unit_test(a_prologue_becomes_rows_and_the_end_a_gap),
+		cmocka_unit_test(rows_that_change_other_registers_only_are_merged),
+		cmocka_unit_test(each_instruction_does_what_the_standard_says),
+		cmocka_unit_test(a_remembered_state_comes_back),
+		cmocka_unit_test(programs_without_sense_are_left_out),
+		cmocka_unit_test(pointers_have_many_encodings),
+		cmocka_unit_test(a_signal_frame_has_one_rule_whatever_its_program_says),
+		cmocka_unit_test(signed_return_addresses_change_nothing),
+		cmocka_unit_test(short_gaps_are_padding_and_long_ones_have_no_rule),
+		cmocka_unit_test(a_start_wins_over_an_end_at_the_same_pc),
+		cmocka_unit_test(of_functions_that_overlap_each_ends_where_the_next_starts),
+		cmocka_unit_test(functions_that_are_no_code_are_left_out),
+		cmocka_unit_test(debug_frame_fills_what_eh_frame_leaves),
+		cmocka_unit_test(an_fde_of_no_cie_is_left_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
