@@ -189,9 +189,10 @@ static int enter_row(struct walk *walk)
 		walk->frame = a64_frame_from_rule(rule_of_row(walk, walk->row));
 		return 1;
 	}
-	if (!a64_frame_agrees(&walk->frame, rule_of_row(walk, walk->row)))
+	if (a64_frame_agrees(&walk->frame, rule_of_row(walk, walk->row)))
+		walk->verified++;
+	else if (!is_leaf_frame_rule(rule_of_row(walk, walk->row)))
 		return 0;
-	walk->verified++;
 	return 1;
 }
 
@@ -231,8 +232,9 @@ static enum step follow(struct walk *walk, uint32_t at, uint32_t word)
 		walk->frame_number = NO_FRAME;
 		if (!a64_frame_step(&walk->frame, &insn))
 			return STEP_GIVE_UP;
-		if (walk->function->row_count == 1 &&
-		    a64_frame_agrees(&walk->frame, rule_of_row(walk, 0)))
+		/* A row that came before its frame was made. */
+		if (is_leaf_frame_rule(rule_of_row(walk, walk->row)) &&
+		    a64_frame_agrees(&walk->frame, rule_of_row(walk, walk->row)))
 			walk->verified++;
 		return STEP_NEW_FRAME;
 	}

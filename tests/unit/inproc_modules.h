@@ -57,9 +57,8 @@ static inline struct unwind_modules *inproc_modules_build(uint64_t generation)
 
 		if (module_files_identify(files, 0, &maps.items[i], &place) < 0)
 			abort();
-		*module = (struct unwind_module){.start = maps.items[i].start,
-						 .end = maps.items[i].end,
-						 .bias = place.bias};
+		*module = (struct unwind_module){
+			.start = maps.items[i].start, .end = maps.items[i].end, .bias = place.bias};
 		module->table = compile_region(files, &maps.items[i], &module->pages);
 	}
 	module_files_free(files);
