@@ -203,13 +203,13 @@ static enum step follow(struct walk *walk, uint32_t at, uint32_t word)
 {
 	struct a64_insn insn = a64_decode(word);
 
-	switch (insn.kind) {
+	switch ((enum a64_kind)insn.kind) {
 	case A64_NONE:
 		return STEP_SAME_FRAME;
 	case A64_BRANCH:
-		return note_target(walk, at, insn.target) ? STEP_SAME_FRAME : STEP_GIVE_UP;
+		return note_target(walk, at, insn.imm) ? STEP_SAME_FRAME : STEP_GIVE_UP;
 	case A64_JUMP:
-		if (!note_target(walk, at, insn.target))
+		if (!note_target(walk, at, insn.imm))
 			return STEP_GIVE_UP;
 		start_block(walk, at + 1);
 		return STEP_NEW_FRAME;
