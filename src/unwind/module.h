@@ -12,9 +12,9 @@
 
 #include "unwind/table.h"
 
-/* 256 bytes of code have few rows: seldom more than can be compared at once. */
+/* 256 bytes of code have few rows. */
 #define UNWIND_PAGE_SHIFT 8
-#define UNWIND_AT_ONCE 8
+#define UNWIND_FEW_ROWS 8
 
 /* A range of code. Modules are sorted by start and do not overlap. */
 struct unwind_module {
@@ -36,16 +36,17 @@ static inline const struct unwind_module *unwind_module_find(const struct unwind
 	while (count > 1) {
 		size_t half = count / 2;
 
-		base += half * (base[half].start <= pc); /* no branch to guess wrong */
+		if (base[half].start <= pc)
+			base += half;
 		count -= half;
 	}
 	return pc >= base->start && pc < base->end ? base : NULL;
 }
 
 /*
- * The row that pc is in, of first to last; more may follow. A few are compared
- * all at once, since a search would end after a number of steps that the CPU
- * guesses wrong.
+ * The row that pc is in, of first to last. Where there are few they are looked at
+ * in turn: in stacks that come again the CPU guesses where that ends, and goes on
+ * without waiting for the rows.
  */
 static inline uint32_t unwind_row_between(const struct unwind_table *table, uint32_t first,
 					  uint32_t last, uint32_t pc)
@@ -53,17 +54,16 @@ static inline uint32_t unwind_row_between(const struct unwind_table *table, uint
 	const struct unwind_row *base = table->rows + first;
 	uint32_t count = last - first + 1;
 
-	if (count <= UNWIND_AT_ONCE && table->row_count - first > UNWIND_AT_ONCE) {
-		uint32_t row = first;
-
-		for (uint32_t i = 1; i <= UNWIND_AT_ONCE; i++)
-			row += base[i].pc <= pc;
-		return row;
+	if (count <= UNWIND_FEW_ROWS) {
+		while (first < last && table->rows[first + 1].pc <= pc)
+			first++;
+		return first;
 	}
 	while (count > 1) {
 		uint32_t half = count / 2;
 
-		base += half * (uint32_t)(base[half].pc <= pc);
+		if (base[half].pc <= pc)
+			base += half;
 		count -= half;
 	}
 	return (uint32_t)(base - table->rows);
@@ -73,8 +73,8 @@ static inline uint32_t unwind_row_between(const struct unwind_table *table, uint
  * The rule for a runtime pc of a module, NULL when there is none. With pages the
  * search looks at the few rows of 256 bytes of code instead of all.
  */
-static inline const struct unwind_rule *unwind_module_rule(const struct unwind_module *module,
-							   uint64_t pc)
+static inline __attribute__((always_inline)) const struct unwind_rule *unwind_module_rule(
+	const struct unwind_module *module, uint64_t pc)
 {
 	const struct unwind_table *table = module->table;
 	uint64_t offset;
