@@ -137,26 +137,6 @@ static bool set_fp(const struct cfi_machine *machine, const struct frame_place *
 	return place->kind == PLACE_UNDEFINED;
 }
 
-/*
- * A return address is saved in the frame that will return, which ends at the CFA.
- * The lazy resolver of glibc on aarch64 counts from below what the PLT has pushed
- * and so has it above: there the CFA is further up than the file says.
- */
-static void lift_cfa(const struct cfi_machine *machine, struct unwind_rule *rule)
-{
-	int32_t align = machine->lr == NO_REGISTER ? 8 : 16;
-	int32_t lift;
-
-	if (rule->ra != UNWIND_RA_AT_CFA || rule->ra_offset < 0 || rule->ra_offset > 4096 ||
-	    cfa_register_of(machine, rule) == NO_REGISTER || rule->cfa_offset > INT32_MAX - 8192)
-		return;
-	lift = (rule->ra_offset + 8 + align - 1) / align * align;
-	rule->cfa_offset += lift;
-	rule->ra_offset -= lift;
-	if (rule->fp == UNWIND_FP_AT_CFA && rule->fp_offset > INT32_MIN + 8192)
-		rule->fp_offset -= lift;
-}
-
 bool frame_state_rule(const struct cfi_machine *machine, const struct frame_cie *cie,
 		      const struct frame_state *state, struct unwind_rule *ret)
 {
@@ -181,8 +161,5 @@ bool frame_state_rule(const struct cfi_machine *machine, const struct frame_cie 
 	if (!has_cfa || !set_ra(machine, cie, &state->ra, &rule))
 		return false;
 	*ret = rule;
-	if (!set_fp(machine, &state->fp, ret))
-		return false;
-	lift_cfa(machine, ret);
-	return true;
+	return set_fp(machine, &state->fp, ret);
 }
