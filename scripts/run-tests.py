@@ -14,6 +14,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import platform
 import re
 import shutil
 import subprocess
@@ -160,7 +161,7 @@ class Runner:
             # Right shifts of negative numbers are arithmetic in every compiler we know. Scoped
             # release and out-parameters are beyond it; leaks are found by the asan suite.
             ("cppcheck", ["cppcheck", "-q", "-j", jobs, f"--cppcheck-build-dir={build}/cppcheck",
-                          "--std=c11", "-D_GNU_SOURCE", "-Isrc", "-Iinclude", "--inline-suppr",
+                          "--std=c11", "-D_GNU_SOURCE", f"-D__{platform.machine()}__", "-Isrc", "-Iinclude", "--inline-suppr",
                           "--enable=warning,performance,portability", "--error-exitcode=1",
                           "--suppress=shiftTooManyBitsSigned", "--suppress=missingIncludeSystem",
                           "--suppress=memleak", "--suppress=resourceLeak",

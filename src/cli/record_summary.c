@@ -13,7 +13,6 @@
 #include "model/profile.h"
 #include "pipeline/load.h"
 #include "pipeline/record.h"
-#include "unwind/walk.h"
 
 /* Below this share of the expected samples the rate was not reached. */
 #define RATE_REACHED 0.9
@@ -82,17 +81,16 @@ static void print_samples(FILE *out, const struct engine_stats *stats)
 static void print_ends(FILE *out, const struct engine_stats *stats)
 {
 	uint64_t walks = 0;
-	int i;
+	size_t i;
 
-	for (i = 0; i < UNWIND_ENDS; i++)
+	for (i = 0; i < ENGINE_ENDS; i++)
 		walks += stats->ends[i];
 	if (walks == 0)
 		return;
-	(void)fprintf(out, "  unwinding  %.2f %% reached the root",
-		      percent(stats->ends[UNWIND_ROOT], walks));
-	for (i = UNWIND_ROOT + 1; i < UNWIND_ENDS; i++)
+	(void)fprintf(out, "  unwinding  %.2f %% reached the root", percent(stats->ends[0], walks));
+	for (i = 1; i < ENGINE_ENDS; i++)
 		if (stats->ends[i] > 0)
-			(void)fprintf(out, ", %s %.2f %%", unwind_end_name((enum unwind_end)i),
+			(void)fprintf(out, ", %s %.2f %%", engine_end_name(i),
 				      percent(stats->ends[i], walks));
 	(void)fputc('\n', out);
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/scope.h"
+#include "unwind/walk.h"
 
 struct engine {
 	const struct engine_ops *ops;
@@ -97,4 +98,13 @@ void engine_stats(struct engine *engine, struct engine_stats *ret)
 const char *engine_notice(struct engine *engine)
 {
 	return engine->ops->notice(engine->self);
+}
+
+/* Walks that go on have not ended: the first end is the one after that. */
+_Static_assert(UNWIND_ENDS - 1 == ENGINE_ENDS && UNWIND_ROOT == 1,
+	       "ends are counted from the root");
+
+const char *engine_end_name(size_t i)
+{
+	return unwind_end_name((enum unwind_end)(i + 1));
 }

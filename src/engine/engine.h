@@ -57,17 +57,20 @@ struct engine_config {
 	uint32_t stack_bytes; /* copied of a stack, where that is how it is walked */
 };
 
+/* How many ways a walk by tables can end; the first is the good one, the root. */
+#define ENGINE_ENDS 6
+
 /* What an engine knows about itself: the numbers behind the summary. */
 struct engine_stats {
 	uint64_t samples;
-	uint64_t lost;      /* the kernel said so */
-	uint64_t expected;  /* by the time that the target ran; 0: not known */
-	uint64_t run_ns;    /* CPU time of the target while it was watched */
-	uint64_t throttled; /* times that the kernel held the event back */
-	uint64_t truncated; /* stacks cut at the depth limit */
-	bool tables;        /* stacks were walked by tables: ends tells how they ended */
-	uint64_t ends[8];   /* by enum unwind_end */
-	uint64_t frames;    /* of all samples */
+	uint64_t lost;              /* the kernel said so */
+	uint64_t expected;          /* by the time that the target ran; 0: not known */
+	uint64_t run_ns;            /* CPU time of the target while it was watched */
+	uint64_t throttled;         /* times that the kernel held the event back */
+	uint64_t truncated;         /* stacks cut at the depth limit */
+	bool tables;                /* stacks were walked by tables: ends tells how they ended */
+	uint64_t ends[ENGINE_ENDS]; /* see engine_end_name() */
+	uint64_t frames;            /* of all samples */
 
 	uint64_t unique_stacks;
 	uint32_t frequency_hz;   /* as granted */
@@ -117,5 +120,8 @@ int engine_stop(struct engine *engine, struct error *err);
 void engine_progress(struct engine *engine, struct engine_stats *ret); /* cheap, any time */
 void engine_stats(struct engine *engine, struct engine_stats *ret); /* complete, after the stop */
 const char *engine_notice(struct engine *engine);
+
+/* What stats.ends[i] counts: "root", "depth limit" … */
+const char *engine_end_name(size_t i);
 
 #endif

@@ -147,7 +147,7 @@ static void walk_copy(struct perf_engine *engine, const struct tracked_process *
 	user_stack_walk(engine->tracker, process, sample, &trace);
 	if (trace.end == UNWIND_UNREADABLE)
 		continue_by_frame_pointers(engine, sample, &trace);
-	engine->stats.ends[trace.end]++;
+	engine->stats.ends[trace.end - UNWIND_ROOT]++;
 	sample->chain = engine->chain;
 	sample->count = kernel_count + 1 + trace.count;
 	if (trace.end != UNWIND_ROOT)
