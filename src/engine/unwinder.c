@@ -6,28 +6,22 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/id_index.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "cfi/cache.h"
-#include "cfi/compile.h"
-#include "elf/elf.h"
+#include "engine/module_tables.h"
 #include "engine/registers.h"
+#include "model/entity.h"
 #include "proc/maps.h"
 #include "proc/module_file.h"
 #include "proc/remote_memory.h"
 #include "unwind/arch/native.h"
 
-/* The table of one file. It stays where it is: modules of processes point to it. */
-struct file_table {
-	struct module identity; /* without its path */
-	struct cfi_table table; /* no rows: the file has no CFI or could not be read */
-	uint32_t *pages;
-};
-
 struct unwinder {
-	struct cfi_cache *cache;
 	struct module_files *files;
-	VEC(struct file_table *) tables;
+	struct module_tables *tables;
+	VEC(struct module) modules; /* without paths; the index is the id for the tables */
 };
 
 /* An executable region. */
@@ -46,51 +40,33 @@ struct unwinder_process {
 	const struct stack_copy *copy; /* while one is walked */
 };
 
-static void scope_release_elf(struct elf_file **elf)
-{
-	elf_close(*elf);
-}
-
 static void scope_release_process(struct unwinder_process **process)
 {
 	unwinder_process_close(*process);
 }
 
-struct unwinder *unwinder_new(struct cfi_cache *cache)
+struct unwinder *unwinder_new(void)
 {
-	SCOPED(mem) struct unwinder *unwinder = calloc(1, sizeof(*unwinder));
+	struct unwinder *unwinder = calloc(1, sizeof(*unwinder));
 
 	if (!unwinder)
 		return NULL;
-	unwinder->cache = cache;
 	unwinder->files = module_files_new();
-	if (!unwinder->files)
+	unwinder->tables = unwinder->files ? module_tables_new(unwinder->files) : NULL;
+	if (!unwinder->tables) {
+		unwinder_free(unwinder);
 		return NULL;
-	return scope_take(&unwinder);
-}
-
-static void file_table_free(struct file_table *table)
-{
-	if (!table)
-		return;
-	cfi_table_fini(&table->table);
-	free(table->pages);
-	free(table);
-}
-
-static void scope_release_file_table(struct file_table **table)
-{
-	file_table_free(*table);
+	}
+	return unwinder;
 }
 
 void unwinder_free(struct unwinder *unwinder)
 {
 	if (!unwinder)
 		return;
-	for (size_t i = 0; i < unwinder->tables.count; i++)
-		file_table_free(unwinder->tables.items[i]);
-	vec_fini(&unwinder->tables);
+	module_tables_free(unwinder->tables);
 	module_files_free(unwinder->files);
+	vec_fini(&unwinder->modules);
 	free(unwinder);
 }
 
@@ -102,66 +78,40 @@ static bool is_same_file(const struct module *a, const struct module *b)
 	       a->mtime_ns == b->mtime_ns && a->size_bytes == b->size_bytes;
 }
 
-/* Compiles the table of a region's file; one without rows when that cannot be. */
-static int compile_table(struct unwinder *unwinder, pid_t pid, const struct map_region *region,
-			 struct file_table *table)
+/* The number of a file among those seen, ID_NONE without memory. */
+static uint32_t module_id(struct unwinder *unwinder, const struct module *module)
 {
-	SCOPED(elf) struct elf_file *elf = NULL;
-	int r;
+	struct module identity = *module;
 
-	if (module_files_open(unwinder->files, pid, region, &elf, NULL) < 0)
-		return 0;
-	r = unwinder->cache ? cfi_cache_get(unwinder->cache, elf, &table->table, NULL)
-			    : cfi_compile(elf, &table->table, NULL, NULL);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
-	uint32_t count = unwind_pages_count(&table->table.table);
-
-	if (count == 0)
-		return 0;
-	table->pages = calloc(count, sizeof(*table->pages));
-	if (!table->pages)
-		return -ENOMEM;
-	unwind_pages_fill(&table->table.table, table->pages);
-	return 0;
-}
-
-static const struct file_table *find_table(struct unwinder *unwinder, pid_t pid,
-					   const struct map_region *region,
-					   const struct module *identity)
-{
-	for (size_t i = 0; i < unwinder->tables.count; i++)
-		if (is_same_file(&unwinder->tables.items[i]->identity, identity))
-			return unwinder->tables.items[i];
-	SCOPED(file_table) struct file_table *table = calloc(1, sizeof(*table));
-
-	if (!table || vec_reserve(&unwinder->tables, unwinder->tables.count + 1) < 0)
-		return NULL;
-	table->identity = *identity;
-	table->identity.path = NULL;
-	if (compile_table(unwinder, pid, region, table) < 0)
-		return NULL;
-	unwinder->tables.items[unwinder->tables.count++] = table;
-	return scope_take(&table);
+	for (size_t i = 0; i < unwinder->modules.count; i++)
+		if (is_same_file(&unwinder->modules.items[i], module))
+			return (uint32_t)i;
+	identity.path = NULL; /* it belongs to the region */
+	if (vec_push(&unwinder->modules, identity) < 0)
+		return ID_NONE;
+	return (uint32_t)unwinder->modules.count - 1;
 }
 
 /* Looks for the table of a region that a walk has come to. */
 static void load_region(struct unwinder_process *process, struct code_region *code)
 {
+	struct unwinder *unwinder = process->unwinder;
+	struct module_table table;
 	struct module_place place;
-	const struct file_table *table;
+	uint32_t id;
 
 	code->tried = true;
-	if (module_files_identify(process->unwinder->files, process->pid, code->region, &place) < 0)
+	if (module_files_identify(unwinder->files, process->pid, code->region, &place) < 0)
 		return;
 	code->module.bias = place.bias;
 	if (place.module.kind != MODULE_FILE && place.module.kind != MODULE_VDSO)
 		return;
-	table = find_table(process->unwinder, process->pid, code->region, &place.module);
-	if (!table || table->table.table.row_count == 0)
+	id = module_id(unwinder, &place.module);
+	if (id == ID_NONE)
 		return;
-	code->module.table = &table->table.table;
-	code->module.pages = table->pages;
+	module_tables_get(unwinder->tables, id, process->pid, code->region, &table);
+	code->module.table = table.table;
+	code->module.pages = table.pages;
 }
 
 int unwinder_process_refresh(struct unwinder_process *process, struct error *err)

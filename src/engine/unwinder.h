@@ -19,14 +19,12 @@
 
 #include "unwind/walk.h"
 
-struct cfi_cache;
 struct error;
 struct registers;
 struct unwinder;
 struct unwinder_process;
 
-/* Borrows the cache, which may be NULL: tables are then compiled each time. NULL without memory. */
-struct unwinder *unwinder_new(struct cfi_cache *cache);
+struct unwinder *unwinder_new(void); /* NULL without memory */
 /* After all its processes. */
 void unwinder_free(struct unwinder *unwinder);
 

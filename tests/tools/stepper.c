@@ -440,7 +440,7 @@ int main(int argc, char **argv)
 	if (wait_stop(&stepper) != SIGTRAP)
 		die("exec");
 	(void)ptrace(PTRACE_SETOPTIONS, stepper.pid, NULL, (void *)PTRACE_O_EXITKILL);
-	stepper.unwinder = unwinder_new(NULL);
+	stepper.unwinder = unwinder_new();
 	stepper.code = calloc(CODE_SLOTS, sizeof(*stepper.code));
 	stepper.copy = malloc(COPY_BYTES);
 	if (!stepper.unwinder || !stepper.code || !stepper.copy)

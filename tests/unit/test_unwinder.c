@@ -54,7 +54,7 @@ static void fixture_init(struct fixture *fixture, int depth)
 	}
 	assert_int_equal(waitpid(fixture->pid, &status, 0), fixture->pid);
 	assert_true(WIFSTOPPED(status));
-	fixture->unwinder = unwinder_new(NULL);
+	fixture->unwinder = unwinder_new();
 	assert_non_null(fixture->unwinder);
 	assert_int_equal(
 		unwinder_process_open(fixture->unwinder, fixture->pid, &fixture->process, &err), 0);
