@@ -81,7 +81,8 @@ int outfile_open(const char *path, bool *ret_created, struct error *err)
 		give_to_caller(fd);
 		return fd;
 	}
-	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (errno == EEXIST)
+		fd = open(path, O_WRONLY | O_CLOEXEC);
 	return fd < 0 ? cannot_write(path, -errno, err) : fd;
 }
 

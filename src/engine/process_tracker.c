@@ -7,6 +7,7 @@
 
 #include <xxhash.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/id_index.h"
 #include "base/log.h"
@@ -31,6 +32,7 @@ struct tracked_process {
 	uint32_t executable; /* "" until its first mapping after an exec */
 	bool maps_told;      /* the sink has what was inherited from the parent */
 	bool ended;
+	uint64_t refreshed_ns; /* when its map was last read anew */
 	struct address_space *space;
 };
 
@@ -365,9 +367,7 @@ static int add_map(struct process_tracker *tracker, struct tracked_process *proc
 	/* The first file that an exec maps is the program itself. */
 	if (process->executable == 0 && region->kind == REGION_FILE)
 		process->executable = intern(tracker, region->path);
-	r = tell_process(tracker, process);
-	if (r == 0)
-		r = module_of(tracker, process, region, build_id, &known);
+	r = module_of(tracker, process, region, build_id, &known);
 	if (r < 0)
 		return r;
 	mapping = (struct address_mapping){
@@ -383,6 +383,11 @@ static int add_map(struct process_tracker *tracker, struct tracked_process *proc
 	r = address_space_map(process->space, time_ns, &mapping);
 	if (r < 0)
 		return r;
+	/* The sink hears of processes that have samples; those begin with all that is mapped. */
+	if (process->id == ID_NONE)
+		process->maps_told = false;
+	if (!process->maps_told)
+		return 0;
 	told = (struct address_region){
 		.start = mapping.start,
 		.end = mapping.end,
@@ -568,8 +573,6 @@ void process_tracker_map(struct process_tracker *tracker, uint64_t time_ns, pid_
 		process = new_process(tracker, pid);
 	if (!process || !process->space)
 		return;
-	if (!process->maps_told && tell_process(tracker, process) == 0)
-		(void)tell_inherited_maps(tracker, process); /* shows as unmapped frames at worst */
 	r = add_map(tracker, process, time_ns, region, build_id);
 	if (r < 0)
 		log_debug("mapping of %s in %d not kept: %s", region->path, (int)pid, strerror(-r));
@@ -665,6 +668,28 @@ bool tracked_process_code(struct process_tracker *tracker, const struct tracked_
 		.pages = table.pages,
 	};
 	return true;
+}
+
+/* Reading a map costs a millisecond or so: addresses of no module may be for good. */
+#define REFRESH_NS (100 * NS_PER_MS)
+
+bool process_tracker_refresh(struct process_tracker *tracker, struct tracked_process *process,
+			     uint64_t time_ns)
+{
+	struct maps maps = {0};
+	size_t i;
+	int r;
+
+	if (process->ended || !process->space || process->pid <= 0 ||
+	    time_ns < process->refreshed_ns + REFRESH_NS)
+		return false;
+	process->refreshed_ns = time_ns;
+	r = maps_read(&maps, process->pid, MAPS_EXECUTABLE_ONLY, NULL);
+	for (i = 0; i < maps.count && r == 0; i++)
+		if (maps.items[i].kind != REGION_VSYSCALL)
+			r = add_map(tracker, process, time_ns, &maps.items[i], NULL);
+	maps_fini(&maps);
+	return r == 0;
 }
 
 struct frame process_tracker_kernel_frame(struct process_tracker *tracker, uint64_t address)

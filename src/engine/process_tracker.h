@@ -66,6 +66,13 @@ struct frame tracked_process_frame(const struct tracked_process *process, uint64
 bool tracked_process_code(struct process_tracker *tracker, const struct tracked_process *process,
 			  uint64_t time_ns, uint64_t address, struct unwind_module *ret);
 
+/*
+ * Reads the map of a process anew, for when not all its threads are watched; no
+ * more often than pays. Returns whether it was read.
+ */
+bool process_tracker_refresh(struct process_tracker *tracker, struct tracked_process *process,
+			     uint64_t time_ns);
+
 /* The frame of a kernel address. */
 struct frame process_tracker_kernel_frame(struct process_tracker *tracker, uint64_t address);
 

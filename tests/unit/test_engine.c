@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "engine/engine.h"
 #include "fake_sink.h"
@@ -138,6 +139,15 @@ static bool is_told(const struct fake_sink *fake, uint64_t address)
 	return false;
 }
 
+/* CPU time that is many periods long. */
+static void burn_some_samples(void)
+{
+	uint64_t end_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + 40 * NS_PER_MS;
+
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns)
+		;
+}
+
 static void what_is_mapped_between_opening_and_starting_is_known(void **state)
 {
 	pid_t pid = getpid();
@@ -153,6 +163,7 @@ static void what_is_mapped_between_opening_and_starting_is_known(void **state)
 	code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(code, MAP_FAILED);
 	assert_int_equal(engine_start(engine, NULL), 0);
+	burn_some_samples(); /* maps are told of processes that have any */
 	assert_int_equal(engine_stop(engine, NULL), 0);
 	assert_true(is_told(&fake, (uint64_t)(uintptr_t)code));
 	engine_close(engine);

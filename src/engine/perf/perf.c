@@ -25,6 +25,9 @@
  */
 #define SETTLE_NS (2 * NS_PER_MS)
 
+/* Busy time of the machine from which its ticks of 10 ms are fine enough. */
+#define MACHINE_LEAST_NS (5 * NS_PER_SEC)
+
 static int perf_engine_probe(struct error *err)
 {
 	struct perf_probe probe;
@@ -123,7 +126,7 @@ static int perf_engine_stop(void *self, struct error *err)
 	int drained = perf_drain(engine, UINT64_MAX, err);
 
 	if (engine->clock)
-		engine->stats.run_ns = count_run_ns(engine);
+		engine->stats.run_ns = count_run_ns(engine) + engine->throttled_ns;
 	return r < 0 ? r : drained;
 }
 
@@ -132,18 +135,24 @@ static void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 	struct perf_engine *engine = self;
 
 	*ret = engine->stats;
-	/* Without the kernel's share of the time there is no telling what to expect. */
-	if (engine->clock && engine->grant.kernel)
+	/*
+	 * Without the kernel's share of the time there is no telling what to expect,
+	 * and the machine's own clock ticks are too coarse for a short while.
+	 */
+	if (engine->clock && engine->grant.kernel &&
+	    (!engine->machine || engine->stats.run_ns > MACHINE_LEAST_NS))
 		ret->expected = engine->stats.run_ns / engine->period;
 	ret->unique_stacks = stack_cache_added(engine->cache);
 	ret->depth_limit = engine->copies ? engine->depth : engine->grant.depth;
 	ret->tables = engine->copies;
 	ret->kernel = engine->grant.kernel;
 	ret->ring_bytes = engine->ring_bytes;
-	if (final)
-		ret->sample_cost_ns = perf_sample_cost_ns(
-			&engine->grant.attr,
-			engine->stats.samples ? engine->copied_bytes / engine->stats.samples : 0);
+	if (!final)
+		return;
+	perf_release(engine); /* its buffers count against the limit that measuring needs */
+	ret->sample_cost_ns = perf_sample_cost_ns(
+		&engine->grant.attr,
+		engine->stats.samples ? engine->copied_bytes / engine->stats.samples : 0);
 }
 
 static const char *perf_engine_notice(void *self)

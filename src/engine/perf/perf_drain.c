@@ -154,8 +154,23 @@ static void walk_copy(struct perf_engine *engine, const struct tracked_process *
 		engine->chain[sample->count++] = MARK_CUT;
 }
 
+/*
+ * The frame of a user address. Of a process whose other threads are not watched we
+ * do not hear all that it maps: an address of no module is looked up in /proc.
+ */
+static struct frame user_frame(struct perf_engine *engine, struct tracked_process *process,
+			       uint64_t time_ns, uint64_t address)
+{
+	struct frame frame = tracked_process_frame(process, time_ns, address);
+
+	if (frame.a == MODULE_NONE && engine->partial &&
+	    process_tracker_refresh(engine->tracker, process, time_ns))
+		frame = tracked_process_frame(process, time_ns, address);
+	return frame;
+}
+
 /* Interns a chain (leaf first, with marks) as a stack, root first. */
-static uint32_t intern_chain(struct perf_engine *engine, const struct tracked_process *process,
+static uint32_t intern_chain(struct perf_engine *engine, struct tracked_process *process,
 			     const struct sample_record *sample, bool truncated)
 {
 	struct frame *place = engine->frames + MAX_CHAIN + 1;
@@ -175,7 +190,7 @@ static uint32_t intern_chain(struct perf_engine *engine, const struct tracked_pr
 			continue; /* the end that some walks run into */
 		*--place = mark == (uint64_t)PERF_CONTEXT_KERNEL
 				   ? process_tracker_kernel_frame(engine->tracker, entry)
-				   : tracked_process_frame(process, sample->time_ns, entry);
+				   : user_frame(engine, process, sample->time_ns, entry);
 	}
 	/* The walk goes from the leaf to the root, so the last written is the root. */
 	if (truncated)
@@ -187,7 +202,7 @@ static uint32_t intern_chain(struct perf_engine *engine, const struct tracked_pr
 }
 
 /* The stack of a sample: from the cache when these addresses were seen before. */
-static uint32_t stack_of(struct perf_engine *engine, const struct tracked_process *process,
+static uint32_t stack_of(struct perf_engine *engine, struct tracked_process *process,
 			 const struct sample_record *sample)
 {
 	uint64_t context = tracked_process_context(process, sample->time_ns);
@@ -312,7 +327,9 @@ static void handle_throttle(struct perf_engine *engine, struct cpu_ring *ring,
 	} else if (ring->throttled_at_ns > 0 && now_ns > ring->throttled_at_ns) {
 		uint64_t held_ns = now_ns - ring->throttled_at_ns;
 
-		ring->owed_ns += held_ns < TICK_MAX_NS ? held_ns : TICK_MAX_NS;
+		held_ns = held_ns < TICK_MAX_NS ? held_ns : TICK_MAX_NS;
+		ring->owed_ns += held_ns;
+		engine->throttled_ns += held_ns;
 		ring->throttled_at_ns = 0;
 	}
 }

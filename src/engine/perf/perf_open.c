@@ -25,9 +25,11 @@
 #define AUTO_COPY_BYTES 1024u
 #define AUTO_LARGE_COPY_BYTES 16384u
 #define RING_MAX_COPY_BYTES (32u << 20) /* with stacks of 64 KB in them */
+/* The kernel's own limit is a tenth of that; more than 10 kHz is not to be had. */
+#define LEAST_PERIOD_NS 100000u
 #define RING_LEAST_BYTES (16u << 10)
 
-void perf_close(struct perf_engine *engine)
+void perf_release(struct perf_engine *engine)
 {
 	size_t i;
 
@@ -35,6 +37,13 @@ void perf_close(struct perf_engine *engine)
 		ring_unmap(&engine->rings.items[i].ring);
 	for (i = 0; i < engine->events.count; i++)
 		(void)close(engine->events.items[i]); /* nothing is pending on an event */
+	engine->rings.count = 0;
+	engine->events.count = 0;
+}
+
+void perf_close(struct perf_engine *engine)
+{
+	perf_release(engine);
 	if (engine->epoll_fd >= 0)
 		(void)close(engine->epoll_fd);
 	vec_fini(&engine->rings);
@@ -75,17 +84,14 @@ static size_t ring_bytes_for(const struct engine_config *config)
 	return bytes;
 }
 
-/* Maps the ring of a CPU's first event, smaller than wished when the kernel insists. */
+/* Maps the ring of a CPU's first event. */
 static int map_ring(struct perf_engine *engine, struct cpu_ring *ring, int fd, struct error *err)
 {
-	int r;
+	int r = ring_map(&ring->ring, fd, engine->ring_bytes);
 
-	do {
-		r = ring_map(&ring->ring, fd, engine->ring_bytes);
-		if (r == 0)
-			return 0;
-		engine->ring_bytes /= 2;
-	} while ((r == -EPERM || r == -ENOMEM) && engine->ring_bytes >= RING_LEAST_BYTES);
+	if (r == 0)
+		return 0;
+	engine->ring_refused = r == -EPERM || r == -ENOMEM;
 	(void)error_errno(err, r, "cannot map a perf ring buffer");
 	error_remedy(err, "raise the limit: sudo sysctl kernel.perf_event_mlock_kb=2048");
 	return r;
@@ -338,6 +344,32 @@ static void init_grant(struct perf_engine *engine, const struct engine_config *c
 		engine->stats.frequency_hz = wish.frequency_hz;
 }
 
+/*
+ * Opens the target with rings that the kernel allows. The limit is one for all
+ * CPUs together, so all are made anew with half the size when one is refused; and
+ * the kernel wakes us when a quarter is full, whatever the size.
+ */
+static int open_with_rings(struct perf_engine *engine, const struct target *target,
+			   struct error *err)
+{
+	size_t wished = engine->ring_bytes;
+	int r = open_target(engine, target, err);
+
+	while (r < 0 && engine->ring_refused && engine->ring_bytes / 2 >= RING_LEAST_BYTES) {
+		perf_release(engine);
+		engine->ring_refused = false;
+		engine->seeds.count = 0;
+		engine->ring_bytes /= 2;
+		engine->grant.attr.wakeup_watermark = (uint32_t)(engine->ring_bytes / 4);
+		r = open_target(engine, target, err);
+	}
+	if (r == 0 && engine->ring_bytes < wished / 4)
+		note(engine,
+		     "buffers are small: the kernel allows no more; raise it with: sudo sysctl "
+		     "kernel.perf_event_mlock_kb=2048");
+	return r;
+}
+
 int perf_open(const struct engine_config *config, const struct target *target, struct sink *sink,
 	      struct perf_engine **ret, struct error *err)
 {
@@ -355,9 +387,18 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 		return -EINVAL;
 	}
 	engine->clock = engine->kind->clock;
+	if (engine->clock && config->period > 0 && config->period < LEAST_PERIOD_NS) {
+		perf_close(engine);
+		(void)error_set(err, -EINVAL, "a period of %llu ns is too short for a clock",
+				(unsigned long long)config->period);
+		error_remedy(err, "give -c %u or more, or a rate with -F",
+			     (unsigned int)LEAST_PERIOD_NS);
+		return -EINVAL;
+	}
 	engine->machine = target->kind == TARGET_MACHINE;
 	engine->tracker = process_tracker_new(sink);
 	engine->cache = stack_cache_new();
+	engine->partial = target->kind == TARGET_THREADS;
 	engine->copies = copy_bytes_for(config) > 0;
 	engine->depth = config->depth;
 	engine->register_count = (unsigned int)__builtin_popcountll(registers_perf_mask());
@@ -375,7 +416,7 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	if (r < 0)
 		(void)error_errno(err, r, "cannot set up the perf engine");
 	else
-		r = open_target(engine, target, err);
+		r = open_with_rings(engine, target, err);
 	if (r < 0) {
 		perf_close(engine);
 		return r;

@@ -46,9 +46,11 @@ struct perf_engine {
 	struct cpu_list cpus;
 	VEC(pid_t) seeds; /* processes to learn from /proc once events are enabled */
 	size_t ring_bytes;
+	bool ring_refused; /* the kernel did not allow a ring of that size */
 	int epoll_fd;
 	uint32_t schema;
 	bool machine;
+	bool partial; /* not all threads of a process: some of its mappings are not told */
 	bool clock;
 	bool copies;    /* samples carry registers and stack: we walk, not the kernel */
 	uint32_t depth; /* frames kept of a user stack that we walk */
@@ -56,6 +58,7 @@ struct perf_engine {
 	uint64_t copied_bytes; /* of stacks, in all */
 	uint64_t period;
 	struct machine_time machine_start;
+	uint64_t throttled_ns; /* that samples stood for, but no event counted */
 	struct engine_stats stats;
 	char notice[512];
 
@@ -75,6 +78,8 @@ struct perf_engine {
 int perf_open(const struct engine_config *config, const struct target *target, struct sink *sink,
 	      struct perf_engine **ret, struct error *err);
 void perf_close(struct perf_engine *engine);
+/* Lets go of all events and their rings. */
+void perf_release(struct perf_engine *engine);
 
 /* Learns the processes that run already; to be called once events are enabled. */
 int perf_seed(struct perf_engine *engine, struct error *err);
