@@ -140,13 +140,23 @@ static void print_notice(void *self, const char *text)
 	(void)fprintf(recording->context->err, "wick: %s\n", text);
 }
 
+/* A reader that leaves is no news for a report, but the end of a recording. */
+static void tell_failure(const struct command_context *context, const struct error *err)
+{
+	if (err->code == -EPIPE)
+		(void)fprintf(context->err,
+			      "wick: %s\n      the reader of the recording has left\n", err->text);
+	else
+		(void)command_failed(context, err);
+}
+
 static void print_end(void *self, const struct record_result *result, const struct error *err)
 {
 	struct recording *recording = self;
 
 	erase_progress(recording);
 	if (err) {
-		(void)command_failed(recording->context, err);
+		tell_failure(recording->context, err);
 		recording->failure_told = true;
 	} else if (!recording->options->quiet) {
 		record_summary_print(recording->context->err, &recording->config, result);
@@ -214,6 +224,8 @@ static int exit_status(const struct record_result *result, int r)
 {
 	if (result->exec_code < 0)
 		return result->exec_code == -ENOENT ? 127 : 126;
+	if (r == -EINVAL && result->duration_ns == 0)
+		return COMMAND_USAGE; /* an event, engine or output that makes no sense */
 	if (r < 0)
 		return COMMAND_FAILED;
 	return result->has_child ? result->child_status : COMMAND_DONE;
@@ -235,8 +247,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		r = record_run(&recording.config, &result, &err);
 	erase_progress(&recording);
 	if (r < 0 && !recording.failure_told)
-		(void)command_failed(context, &err);
-	status = r < 0 && !recording.config.engine ? COMMAND_FAILED : exit_status(&result, r);
+		tell_failure(context, &err);
+	status = exit_status(&result, r);
 	if (r == 0 && recording.options->flame) {
 		int drawn = draw_recording(&recording);
 

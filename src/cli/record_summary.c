@@ -95,7 +95,7 @@ static void print_ends(FILE *out, const struct engine_stats *stats)
 	(void)fputc('\n', out);
 }
 
-static void print_stacks(FILE *out, const struct engine_stats *stats)
+static void print_stacks(FILE *out, const struct engine_stats *stats, uint32_t asked_depth)
 {
 	if (stats->samples == 0)
 		return;
@@ -105,10 +105,14 @@ static void print_stacks(FILE *out, const struct engine_stats *stats)
 		percent(stats->truncated, stats->samples));
 	if (stats->tables)
 		print_ends(out, stats);
-	else if (stats->truncated > 0)
-		(void)fprintf(out,
-			      "             cut at %u frames; raise it with: sudo sysctl "
-			      "kernel.perf_event_max_stack=512\n",
+	if (stats->truncated > 0 && stats->depth_limit < asked_depth)
+		(void)fprintf(
+			out,
+			"             the kernel cuts stacks at %u frames; raise it with: sudo "
+			"sysctl kernel.perf_event_max_stack=512\n",
+			stats->depth_limit);
+	else if (stats->truncated > 0 && !stats->tables)
+		(void)fprintf(out, "             cut at %u frames; raise it with --depth\n",
 			      stats->depth_limit);
 }
 
@@ -147,35 +151,51 @@ static void print_overhead(FILE *out, const struct record_result *result)
 		      (double)result->own_cpu_ns / NS_PER_SEC, (double)result->own_rss_bytes / 1e6);
 }
 
-static void print_advice(FILE *out, const struct record_config *config,
-			 const struct record_result *result)
+/* Why there is nothing in the recording. */
+static const char *why_empty(const struct record_result *result)
 {
-	const struct engine_stats *stats = &result->stats;
+	if (result->target_stopped)
+		return "the target is stopped; let it go on with: kill -CONT PID";
+	if (result->stats.run_ns > 0 && !result->stats.kernel)
+		return "the target spent its time in the kernel, or is a set-user-id program: "
+		       "neither may be sampled here; run as root";
+	if (result->stats.run_ns > 0)
+		return "everything ran shorter than one period; raise -F";
+	return "the target did nothing to sample while it was watched";
+}
 
-	if (stats->samples == 0 && !stats->kernel && stats->run_ns > 0)
-		(void)fprintf(out,
-			      "wick: no samples: the target spent its time in the kernel, which "
-			      "may not be sampled here\n");
-	else if (stats->samples == 0)
-		(void)fprintf(out,
-			      "wick: no samples: the target did nothing to sample while it was "
-			      "watched\n");
-	if (stats->throttled > 0)
+/* What kept samples away, when many are missing. */
+static void print_missing(FILE *out, const struct engine_stats *stats)
+{
+	if (stats->throttled > 0) {
 		(void)fprintf(out,
 			      "wick: the kernel held sampling back %" PRIu64
 			      " times; weights were corrected. Raise its limit: sudo sysctl "
-			      "kernel.perf_event_max_sample_rate=%u\n",
-			      stats->throttled, stats->frequency_hz * 10);
-	if (stats->expected > 100 &&
-	    (double)stats->samples < RATE_REACHED * (double)stats->expected &&
-	    stats->throttled == 0)
-		(void)fprintf(out, "wick: the rate was not reached: the machine delays its timers; "
-				   "a lower -F is more even\n");
+			      "kernel.perf_event_max_sample_rate=100000\n",
+			      stats->throttled);
+	} else if (stats->expected > 100 && stats->samples > 0 &&
+		   (double)stats->samples < RATE_REACHED * (double)stats->expected) {
+		(void)fprintf(
+			out,
+			"wick: %.0f %% of the expected samples came: what runs shorter than one "
+			"period leaves none (raise -F to see more of it), or timers came late\n",
+			percent(stats->samples, stats->expected));
+	}
 	if (stats->lost > 0 && percent(stats->lost, stats->samples) > 1)
 		(void)fprintf(out,
 			      "wick: samples were lost because the buffer was full; lower -F, "
 			      "or raise: sudo sysctl kernel.perf_event_mlock_kb=%" PRIu64 "\n",
 			      (stats->ring_bytes >> 10) * 4);
+}
+
+static void print_advice(FILE *out, const struct record_config *config,
+			 const struct record_result *result)
+{
+	const struct engine_stats *stats = &result->stats;
+
+	if (stats->samples == 0)
+		(void)fprintf(out, "wick: no samples: %s\n", why_empty(result));
+	print_missing(out, stats);
 	if (!is_stdout(config) && stats->samples > 0) {
 		(void)fputs("next: wick report ", out);
 		print_argument(out, config->output);
@@ -194,7 +214,7 @@ void record_summary_print(FILE *out, const struct record_config *config,
 	print_name(out, is_stdout(config) ? "standard output" : config->output);
 	(void)fprintf(out, " (%.1f KB)\n", (double)result->file_bytes / 1e3);
 	print_samples(out, &result->stats);
-	print_stacks(out, &result->stats);
+	print_stacks(out, &result->stats, config->sampling.depth);
 	print_names(out, config);
 	print_overhead(out, result);
 	print_advice(out, config, result);

@@ -335,9 +335,12 @@ static void judge_samples(const struct inspection *inspection, struct judge *jud
 		object(judge, percent(lost, samples + lost) > 1 ? VERDICT_POOR : VERDICT_FAIR,
 		       "%" PRIu64 " samples were lost while recording (%.2f %%)", lost,
 		       percent(lost, samples + lost));
+	if (inspection_number(inspection, "throttled") > 0)
+		object(judge, VERDICT_FAIR, "the kernel held sampling back %" PRIu64 " times",
+		       inspection_number(inspection, "throttled"));
 	if (expected > 100 && samples < expected - expected / 10)
-		object(judge, VERDICT_FAIR, "%.1f %% of the expected samples were taken",
-		       percent(samples, expected));
+		object(judge, samples < expected / 2 ? VERDICT_POOR : VERDICT_FAIR,
+		       "%.1f %% of the expected samples were taken", percent(samples, expected));
 	if (percent(inspection->truncated_samples, samples) > 1)
 		object(judge, VERDICT_FAIR, "%.1f %% of stacks were cut before their root",
 		       percent(inspection->truncated_samples, samples));

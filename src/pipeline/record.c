@@ -21,6 +21,7 @@
 #include "pipeline/kernel_names.h"
 #include "pipeline/launch.h"
 #include "pipeline/session_info.h"
+#include "proc/process_info.h"
 #include "recording/writer.h"
 
 #define DRAIN_MS 200
@@ -53,7 +54,7 @@ struct session {
 static const int stop_list[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 static const int pass_list[] = {SIGUSR1, SIGUSR2};
 
-/* Under nohup a hangup means nothing; blocked, it would come all the same. */
+/* What was ignored when we began (nohup, a background job) would come all the same, blocked. */
 static bool is_ignored(int number)
 {
 	struct sigaction action;
@@ -67,7 +68,7 @@ static int take_signals(struct session *session, struct error *err)
 
 	(void)sigemptyset(&session->taken);
 	for (i = 0; i < ARRAY_SIZE(stop_list); i++)
-		if (stop_list[i] != SIGHUP || !is_ignored(SIGHUP))
+		if (!is_ignored(stop_list[i]))
 			(void)sigaddset(&session->taken, stop_list[i]);
 	for (i = 0; i < ARRAY_SIZE(pass_list); i++)
 		(void)sigaddset(&session->taken, pass_list[i]);
@@ -330,7 +331,7 @@ static void own_usage(struct record_result *result)
 	result->own_cpu_ns =
 		((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * NS_PER_SEC +
 		((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * NS_PER_US;
-	result->own_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
+	result->own_rss_bytes = process_peak_bytes();
 }
 
 /* Stops sampling and writes what makes the file complete. */
@@ -371,8 +372,6 @@ static void wait_for_child(struct session *session)
 {
 	int stops = session->stop_signals;
 
-	engine_close(session->engine);
-	session->engine = NULL;
 	(void)sigprocmask(SIG_BLOCK, &session->taken, NULL); /* they are read from a descriptor */
 	while (!child_ended(&session->child) && session->stop_signals < stops + 1)
 		wait_for_work(session, session->child.pid_fd >= 0 ? -1 : DRAIN_MS);
@@ -423,6 +422,22 @@ static int set_up(struct session *session, struct error *err)
 	return 0;
 }
 
+/* Whether what is watched stands still, by a signal or a debugger. */
+static bool is_stopped(const struct session *session)
+{
+	const struct target *target = &session->config->target;
+	struct process_info info;
+	pid_t pid;
+
+	if (session->launched)
+		pid = session->child.pid;
+	else if (target->kind == TARGET_PROCESSES && target->count > 0)
+		pid = target->ids[0];
+	else
+		return false;
+	return process_info_read(pid, &info, NULL) == 0 && (info.state == 'T' || info.state == 't');
+}
+
 int record_run(const struct record_config *config, struct record_result *ret, struct error *err)
 {
 	struct session session = {.config = config, .result = ret, .signal_fd = -1};
@@ -440,6 +455,12 @@ int record_run(const struct record_config *config, struct record_result *ret, st
 	let_second_stop_through(&session);
 	ret->file_bytes = recording_writer_bytes(session.writer);
 	ret->child_running = session.launched && !child_ended(&session.child);
+	ret->target_stopped = is_stopped(&session);
+	/* What comes now may need memory of its own: that of the recorder goes first. */
+	engine_close(session.engine);
+	session.engine = NULL;
+	recording_writer_free(session.writer);
+	session.writer = NULL;
 	if (config->finished)
 		config->finished(config->self, ret, r < 0 ? err : NULL);
 	if (session.launched)

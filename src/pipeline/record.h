@@ -55,9 +55,10 @@ struct record_result {
 	uint64_t own_cpu_ns; /* what the recorder itself used */
 	uint64_t own_rss_bytes;
 	bool has_child;
-	bool child_running; /* it goes on without us */
-	int child_status;   /* as a shell would give it */
-	int exec_code;      /* negative errno when the program could not be started */
+	bool target_stopped; /* by a signal or a debugger, at the end */
+	bool child_running;  /* it goes on without us */
+	int child_status;    /* as a shell would give it */
+	int exec_code;       /* negative errno when the program could not be started */
 };
 
 /*

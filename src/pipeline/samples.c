@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "model/dictionary.h"
+#include "pipeline/boot_id.h"
 #include "pipeline/load.h"
 #include "symbol/kernel_symbols.h"
 
@@ -30,6 +31,8 @@ static int take_info(void *self, const char *key, const char *value)
 
 	if (strcmp(key, "title") == 0)
 		return replace_text(&samples->title, value);
+	if (strcmp(key, "boot_id") == 0)
+		return replace_text(&samples->boot_id, value);
 	if (strcmp(key, "start_monotonic_ns") == 0 && number_parse_u64(value, &number) == 0)
 		samples->start_ns = number;
 	if (strcmp(key, "end_monotonic_ns") == 0 && number_parse_u64(value, &number) == 0)
@@ -174,6 +177,34 @@ static int take_kernel_symbol(void *self, uint64_t start, uint64_t size, const c
 	return kernel_symbols_add(samples->kernel, start, size, name, module);
 }
 
+/*
+ * A recording that was cut off, or still goes on, has no names of kernel functions
+ * yet. On the machine that makes it, as long as that runs, we know them.
+ */
+static void borrow_kernel_symbols(struct samples *samples)
+{
+	struct kernel_symbols *local;
+	char id[64];
+
+	if (kernel_symbols_count(samples->kernel) > 0 || !samples->boot_id ||
+	    boot_id_read(id, sizeof(id)) < 0 || strcmp(id, samples->boot_id) != 0 ||
+	    kernel_symbols_read("/proc/kallsyms", &local, NULL) < 0)
+		return;
+	kernel_symbols_free(samples->kernel);
+	samples->kernel = local;
+}
+
+static bool has_kernel_frames(const struct samples *samples)
+{
+	const struct dictionary *dictionary = recording_reader_dictionary(samples->reader);
+	size_t i;
+
+	for (i = 0; i < dictionary->modules.count; i++)
+		if (dictionary->modules.items[i].kind == MODULE_KERNEL)
+			return true;
+	return false;
+}
+
 int samples_read(struct samples *samples, int fd, const char *name,
 		 const struct load_options *options, struct error *err)
 {
@@ -200,6 +231,8 @@ int samples_read(struct samples *samples, int fd, const char *name,
 	r = recording_reader_run(samples->reader, &visitor, err);
 	if (r == 0 && kernel_symbols_finish(samples->kernel) < 0)
 		r = error_set(err, -ENOMEM, "out of memory");
+	if (r == 0 && has_kernel_frames(samples))
+		borrow_kernel_symbols(samples);
 	if (r == 0)
 		samples->damage = recording_reader_damage(samples->reader);
 	if (samples->end_ns < samples->start_ns)
@@ -215,6 +248,7 @@ void samples_fini(struct samples *samples)
 	vec_fini(&samples->thread_wanted);
 	id_index_fini(&samples->index);
 	free(samples->title);
+	free(samples->boot_id);
 	free(samples->event);
 	free(samples->value);
 	free(samples->unit);

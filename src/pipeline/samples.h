@@ -34,6 +34,7 @@ struct samples {
 	struct id_index index;
 
 	char *title;
+	char *boot_id;
 	char *event;
 	char *value;
 	char *unit;

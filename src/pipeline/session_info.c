@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "pipeline/boot_id.h"
 #include "pipeline/record.h"
 #include "recording/writer.h"
 
@@ -42,6 +43,15 @@ static void put_host(struct recording_writer *writer)
 	put_number(writer, "cpus", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
 }
 
+/* Kernel addresses mean the same for as long as this stays the same. */
+static void put_boot(struct recording_writer *writer)
+{
+	char id[64];
+
+	if (boot_id_read(id, sizeof(id)) == 0)
+		recording_writer_info(writer, "boot_id", id);
+}
+
 void session_info_begin(struct recording_writer *writer, const struct record_config *config,
 			uint64_t start_ns)
 {
@@ -54,6 +64,7 @@ void session_info_begin(struct recording_writer *writer, const struct record_con
 	if (config->command)
 		put_command(writer, config->command);
 	put_host(writer);
+	put_boot(writer);
 }
 
 void session_info_end(struct recording_writer *writer, uint64_t end_ns,

@@ -5,7 +5,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -251,5 +253,17 @@ int process_thread_comm(pid_t pid, pid_t tid, char *ret, size_t size)
 	if (n > 0 && text[n - 1] == '\n')
 		n--;
 	copy_text(ret, size, text, (size_t)n);
+	return 0;
+}
+
+uint64_t process_peak_bytes(void)
+{
+	SCOPED(file) FILE *file = fopen("/proc/self/status", "re");
+	char line[128];
+	uint64_t peak_kb;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "VmHWM: %" SCNu64 " kB", &peak_kb) == 1)
+			return peak_kb * 1024;
 	return 0;
 }

@@ -55,6 +55,12 @@ int process_list_threads(pid_t pid, struct pid_list *list, struct error *err);
 /* The name of a thread; size is at least 1. Returns 0 or -errno. */
 int process_thread_comm(pid_t pid, pid_t tid, char *ret, size_t size);
 
+/*
+ * The most memory that this process has held since its exec; 0 when it cannot be
+ * read. (ru_maxrss goes back to before the exec.)
+ */
+uint64_t process_peak_bytes(void);
+
 /* Writes /proc/PID/name, or /proc/self/name for pid 0. */
 void process_path(char *path, size_t size, pid_t pid, const char *name);
 

@@ -15,7 +15,8 @@
 #include "cli/record_summary.h"
 #include "pipeline/record.h"
 
-static const struct record_config usual = {.title = "app", .output = "/no/such/folder/app.wick"};
+static const struct record_config usual = {
+	.title = "app", .output = "/no/such/folder/app.wick", .sampling = {.depth = 512}};
 
 static const struct record_result good = {
 	.stats = {.samples = 990,
@@ -112,7 +113,7 @@ static void cut_stacks_come_with_the_setting_that_helps(void **state)
 	(void)state;
 	result.stats.truncated = 99;
 	assert_says(&usual, &result, "10.0 % truncated", true);
-	assert_says(&usual, &result, "cut at 127 frames", true);
+	assert_says(&usual, &result, "cuts stacks at 127 frames", true);
 }
 
 static void a_rate_that_was_not_reached_is_told(void **state)
@@ -121,7 +122,7 @@ static void a_rate_that_was_not_reached_is_told(void **state)
 
 	(void)state;
 	result.stats.samples = 500;
-	assert_says(&usual, &result, "the rate was not reached", true);
+	assert_says(&usual, &result, "50 % of the expected samples came", true);
 }
 
 static void a_recording_by_period_asked_for_no_rate(void **state)

@@ -16,6 +16,7 @@
 #include "engine/perf/perf_probe.h"
 #include "engine/perf/state.h"
 #include "engine/stack_cache.h"
+#include "unwind/frame.h"
 
 /*
  * A record becomes visible some microseconds after its time stamp. Records
@@ -143,7 +144,10 @@ static void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 	    (!engine->machine || engine->stats.run_ns > MACHINE_LEAST_NS))
 		ret->expected = engine->stats.run_ns / engine->period;
 	ret->unique_stacks = stack_cache_added(engine->cache);
-	ret->depth_limit = engine->copies ? engine->depth : engine->grant.depth;
+	/* What continues a copy comes from the kernel's walk, with the kernel's limit. */
+	ret->depth_limit = engine->copies && engine->stats.ends[UNWIND_DEPTH - UNWIND_ROOT] == 0
+				   ? engine->depth
+				   : engine->grant.depth;
 	ret->tables = engine->copies;
 	ret->kernel = engine->grant.kernel;
 	ret->ring_bytes = engine->ring_bytes;
