@@ -17,7 +17,6 @@
 #define PERIOD_NS (100 * NS_PER_US)
 #define LIMIT_NS (20 * NS_PER_MS)
 #define RING_BYTES (64u << 10)
-#define COPY_RING_BYTES (4u << 20)
 #define DEEP_BYTES 49152u
 
 /*
@@ -69,6 +68,16 @@ static __attribute__((noinline)) size_t measure_holes_deep(uint64_t *holes)
 	return i + (deep[0] & 0u); /* keeps the array until the measuring is over */
 }
 
+/* Room for all samples: a full ring would make them cheaper. */
+static size_t ring_bytes_for(const struct perf_event_attr *attr)
+{
+	size_t bytes = RING_BYTES;
+
+	while (bytes < (attr->sample_stack_user + 1024ull) * WANTED)
+		bytes *= 2;
+	return bytes;
+}
+
 /* The median hole of a loop that is sampled like the target was, 0 when there are too few. */
 static uint64_t median_hole_ns(const struct perf_event_attr *attr,
 			       size_t (*measure)(uint64_t *holes))
@@ -86,8 +95,7 @@ static uint64_t median_hole_ns(const struct perf_event_attr *attr,
 	fd = event_open(&grant, 0, -1, NULL);
 	if (fd < 0)
 		return 0;
-	/* As large as all samples: a full ring would make them cheaper. */
-	if (ring_map(&ring, fd, attr->sample_stack_user ? COPY_RING_BYTES : RING_BYTES) == 0) {
+	if (ring_map(&ring, fd, ring_bytes_for(attr)) == 0) {
 		if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) == 0)
 			count = measure(holes);
 		ring_unmap(&ring);
