@@ -140,11 +140,13 @@ static int check_stack(struct inspection *inspection, uint32_t stack)
 		inspection->truncated_samples++;
 	if (root == stack && leaf->kind == FRAME_NATIVE)
 		inspection->shallow_samples++;
-	if (leaf->a == MODULE_NONE) {
+	if (leaf->kind != FRAME_NATIVE && leaf->kind != FRAME_KERNEL)
+		return 0; /* a is no module id */
+	if (leaf->a >= dictionary->modules.count) {
 		inspection->unmapped_samples++;
 		return 0;
 	}
-	return leaf->kind <= FRAME_KERNEL ? count_module(inspection, leaf->a) : 0;
+	return count_module(inspection, leaf->a);
 }
 
 static int take_samples(void *self, const struct sample_batch *batch)

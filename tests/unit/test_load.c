@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "base/vec.h"
 #include "make_recording.h"
 #include "model/profile.h"
 #include "pipeline/load.h"
@@ -277,6 +278,30 @@ static void an_address_in_no_module_has_no_name(void **state)
 	assert_int_equal(world->profile->quality.samples, 2);
 }
 
+static void frames_that_name_no_module_have_a_placeholder(void **state)
+{
+	static const uint32_t kinds[] = {FRAME_PYTHON, FRAME_JIT, FRAME_CUSTOM, 6, 7};
+	struct world *world = *state;
+	uint32_t thread = make_thread(&world->made, world->made.process, 100, "app");
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		/* What looks like a module id is far beyond the modules of the file. */
+		struct frame stack[] = {user(&world->made, 0x1050),
+					{.kind = kinds[i], .a = 0x7fffffff, .b = 1},
+					{.kind = kinds[i], .a = 0x7fffffff, .b = 2}};
+
+		make_sample_of(&world->made, thread, 1000 + i, stack, 3);
+	}
+	make_end(&world->made);
+	load(world);
+	assert_stacks(world, "main;[custom];[custom] 1\n"
+			     "main;[jit];[jit] 1\n"
+			     "main;[python];[python] 1\n"
+			     "main;[unknown kind];[unknown kind] 2\n");
+	assert_int_equal(world->profile->quality.unsymbolised, ARRAY_SIZE(kinds));
+}
+
 static void losses_are_passed_on(void **state)
 {
 	struct world *world = *state;
@@ -340,6 +365,7 @@ int main(void)
 		TEST(the_frame_that_entered_the_kernel_was_interrupted_where_it_is),
 		TEST(stacks_that_were_cut_are_counted),
 		TEST(an_address_in_no_module_has_no_name),
+		TEST(frames_that_name_no_module_have_a_placeholder),
 		TEST(losses_are_passed_on),
 		TEST(a_recording_cut_before_its_first_sample_lasted_no_time),
 		TEST(a_file_that_is_not_there_is_named_with_a_remedy),
