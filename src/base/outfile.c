@@ -66,6 +66,21 @@ static int cannot_write(const char *path, int code, struct error *err)
 	return code;
 }
 
+static int status_of(const char *path, int standard_fd, struct stat *ret)
+{
+	return strcmp(path, "-") == 0 ? fstat(standard_fd, ret) : stat(path, ret);
+}
+
+bool outfile_is_input(const char *output, const char *input)
+{
+	struct stat from;
+	struct stat to;
+
+	if (status_of(input, STDIN_FILENO, &from) < 0 || status_of(output, STDOUT_FILENO, &to) < 0)
+		return false;
+	return S_ISREG(from.st_mode) && from.st_dev == to.st_dev && from.st_ino == to.st_ino;
+}
+
 int outfile_open(const char *path, bool *ret_created, struct error *err)
 {
 	int fd;

@@ -35,6 +35,9 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		return command_misused(context,
 				       "there is no format called %s; see: wick list formats",
 				       options->format);
+	r = look_check_output(context, argv[0], options->output);
+	if (r != COMMAND_DONE)
+		return r;
 	look_to_load(&options->look, &load);
 	r = load_profile(argv[0], &load, &profile, &err);
 	if (r < 0)

@@ -105,6 +105,12 @@ int command_failed(const struct command_context *context, const struct error *er
 	return COMMAND_FAILED;
 }
 
+int command_refused(const struct command_context *context, const struct error *err)
+{
+	print_error(context->err, err);
+	return COMMAND_USAGE;
+}
+
 int command_misused(const struct command_context *context, const char *format, ...)
 {
 	struct error err = {0};
@@ -136,12 +142,6 @@ int command_print(const struct command_context *context, const struct bytes *tex
 		return command_failed(context, &err);
 	}
 	return COMMAND_DONE;
-}
-
-static int misused(const struct command_context *context, const struct error *err)
-{
-	print_error(context->err, err);
-	return COMMAND_USAGE;
 }
 
 static int print_help(const struct command_context *context)
@@ -216,7 +216,7 @@ static int check_arguments(const struct command_context *context, int count)
 						       : "was given too many arguments");
 	error_remedy(&err, "usage: wick %s %.*s; see wick %s --help", command->name,
 		     (int)strcspn(forms, "\n"), forms, command->name);
-	return misused(context, &err);
+	return command_refused(context, &err);
 }
 
 static int run_values(struct command_context *context, struct command_values *values, int argc,
@@ -229,13 +229,13 @@ static int run_values(struct command_context *context, struct command_values *va
 
 	count = option_parse(&values->set, argc, argv, command->runs_program, &err);
 	if (count < 0)
-		return misused(context, &err);
+		return command_refused(context, &err);
 	if (values->globals.help)
 		return print_help(context);
 	if (values->globals.version)
 		return print_version(context);
 	if (configure(context, &values->set, &err) < 0)
-		return misused(context, &err);
+		return command_refused(context, &err);
 	status = check_arguments(context, count);
 	if (status != COMMAND_DONE)
 		return status;
@@ -274,7 +274,7 @@ static int unknown_command(const struct command_context *context, const char *na
 		error_remedy(&err, "did you mean wick %s? see wick --help", meant);
 	else
 		error_remedy(&err, "see wick --help");
-	return misused(context, &err);
+	return command_refused(context, &err);
 }
 
 static int print_overview(const struct command_context *context, FILE *to)
@@ -303,7 +303,7 @@ static int dispatch(struct command_context *context, int argc, char **argv)
 	if (count == 0)
 		count = option_parse(&set, argc, argv, true, &err);
 	if (count < 0)
-		status = misused(context, &err);
+		status = command_refused(context, &err);
 	else if (globals.help)
 		status = print_overview(context, context->out);
 	else if (globals.version)

@@ -99,6 +99,9 @@ int command_main(const struct command *const *commands, int argc, char **argv, F
 /* Prints "wick: text" and the remedy on a line of its own. Returns COMMAND_FAILED. */
 int command_failed(const struct command_context *context, const struct error *err);
 
+/* The same for a mistake on the command line. Returns COMMAND_USAGE. */
+int command_refused(const struct command_context *context, const struct error *err);
+
 /* Prints "wick: …" and where the help is. Returns COMMAND_USAGE. */
 int command_misused(const struct command_context *context, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

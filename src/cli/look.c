@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/look.h"
 
+#include <errno.h>
+
+#include "base/error.h"
+#include "base/outfile.h"
+#include "cli/command.h"
 #include "pipeline/load.h"
 
 const struct option_spec symbol_option_table[] = {
@@ -65,4 +70,16 @@ void look_to_load(const struct look_options *look, struct load_options *ret)
 		.symbol_paths = look->symbols.paths.items,
 		.symbol_path_count = look->symbols.paths.count,
 	};
+}
+
+int look_check_output(const struct command_context *context, const char *input, const char *output)
+{
+	struct error err = {0};
+
+	if (!outfile_is_input(output, input))
+		return COMMAND_DONE;
+	(void)error_set(&err, -EINVAL, "%s is the recording that is read; it would be overwritten",
+			output[0] == '-' && !output[1] ? "standard output" : output);
+	error_remedy(&err, "choose another name with -o FILE");
+	return command_refused(context, &err);
 }

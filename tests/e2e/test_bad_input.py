@@ -6,7 +6,7 @@ import subprocess
 
 import contract
 import pytest
-from conftest import WICK, assert_short_message, workload
+from conftest import ROOT, WICK, assert_short_message, workload
 
 NOISE = random.Random(1).randbytes(65536)
 LOOKING = (("report",), ("info",), ("flame", "-o", "out.svg"), ("export", "--format", "folded"))
@@ -168,3 +168,36 @@ def test_a_closed_pipe_is_no_crash(wick):
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {shell}; echo ${{PIPESTATUS[0]}}"],
                           capture_output=True, text=True, check=False, timeout=30)
     assert done.stdout.strip() in ("0", "1", "141")
+
+
+@pytest.fixture
+def kept(wick):
+    """A recording that needs no perf events."""
+    path = wick.folder / "kept.wick"
+    path.write_bytes((ROOT / "tests/golden/recording-v1.wick").read_bytes())
+    return path
+
+
+@pytest.mark.parametrize("link", (None, os.symlink, os.link))
+@pytest.mark.parametrize("command", (("flame",), ("export", "--format", "folded")))
+def test_an_output_never_overwrites_its_input(wick, kept, command, link):
+    before = kept.read_bytes()
+    output = kept
+    if link:
+        output = wick.folder / "other.name"
+        link(kept, output)
+    done = wick.run(*command, kept, "-o", output)
+    assert done.returncode == contract.USAGE
+    assert "would be overwritten" in done.stderr and "-o FILE" in done.stderr
+    assert kept.read_bytes() == before
+
+
+def test_a_recording_and_its_flame_graph_are_two_files(wick):
+    done = wick.run("record", "-o", "x", "--flame", "x", "--", "true")
+    assert done.returncode == contract.USAGE
+    assert "same file" in done.stderr
+
+
+def test_a_name_of_a_file_does_not_steer_the_terminal(wick, kept):
+    done = wick.ok("flame", kept, "-o", "a\x1b[31m.svg")
+    assert "\x1b" not in done.stderr and "\\x1b[31m.svg" in done.stderr
