@@ -38,7 +38,9 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	r = look_check_output(context, argv[0], options->output);
 	if (r != COMMAND_DONE)
 		return r;
-	look_to_load(&options->look, &load);
+	r = look_to_load(context, &options->look, &load);
+	if (r != COMMAND_DONE)
+		return r;
 	r = load_profile(argv[0], &load, &profile, &err);
 	if (r < 0)
 		return command_failed(context, &err);

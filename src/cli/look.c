@@ -7,6 +7,7 @@
 #include "base/outfile.h"
 #include "cli/command.h"
 #include "pipeline/load.h"
+#include "pipeline/stack_filter.h"
 
 const struct option_spec symbol_option_table[] = {
 	{"demangle", 0, OPTION_TOGGLE(struct symbol_options, demangle), .key = "symbols.demangle",
@@ -46,8 +47,30 @@ const struct option_spec look_option_table[] = {
 	OPTION_END,
 };
 
-void look_to_load(const struct look_options *look, struct load_options *ret)
+/* Bad options are told apart from bad files before any file is read. */
+static int check(const struct look_options *look, const struct load_options *load,
+		 struct error *err)
 {
+	struct stack_filter filter;
+	int r;
+
+	if (look->from_ns >= look->to_ns) {
+		(void)error_set(err, -EINVAL, "--from is not before --to: nothing lies between");
+		error_remedy(err, "both count from the start of the recording: --from 1s --to 2s");
+		return -EINVAL;
+	}
+	r = stack_filter_init(&filter, load, err);
+	if (r == 0)
+		stack_filter_fini(&filter);
+	return r;
+}
+
+int look_to_load(const struct command_context *context, const struct look_options *look,
+		 struct load_options *ret)
+{
+	struct error err = {0};
+	int r;
+
 	*ret = (struct load_options){
 		.pids = look->pids.items,
 		.pid_count = look->pids.count,
@@ -70,6 +93,10 @@ void look_to_load(const struct look_options *look, struct load_options *ret)
 		.symbol_paths = look->symbols.paths.items,
 		.symbol_path_count = look->symbols.paths.count,
 	};
+	r = check(look, ret, &err);
+	if (r == 0)
+		return COMMAND_DONE;
+	return r == -EINVAL ? command_refused(context, &err) : command_failed(context, &err);
 }
 
 int look_check_output(const struct command_context *context, const char *input, const char *output)

@@ -201,3 +201,12 @@ def test_a_recording_and_its_flame_graph_are_two_files(wick):
 def test_a_name_of_a_file_does_not_steer_the_terminal(wick, kept):
     done = wick.ok("flame", kept, "-o", "a\x1b[31m.svg")
     assert "\x1b" not in done.stderr and "\\x1b[31m.svg" in done.stderr
+
+
+@pytest.mark.parametrize("command", LOOKING[0:1] + LOOKING[2:])
+@pytest.mark.parametrize("options", (("--only", "("), ("--ignore", "["), ("--from", "2s", "--to", "1s")))
+def test_filters_that_make_no_sense_are_bad_usage(wick, kept, command, options):
+    done = wick.run(*command, kept, *options)
+    assert done.returncode == contract.USAGE
+    assert done.stderr.startswith("wick: ") and len(done.stderr.splitlines()) == 2, done.stderr
+    assert done.stdout == ""
