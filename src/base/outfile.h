@@ -34,6 +34,9 @@ bool outfile_is_input(const char *output, const char *input);
  */
 int outfile_open(const char *path, bool *ret_created, struct error *err);
 
+/* Says why standard output took nothing. Returns code. */
+int outfile_stdout_failed(int code, struct error *err);
+
 /* Writes all of data, resuming after short writes. Returns 0 or -errno. */
 int outfile_write_all(int fd, const void *data, size_t size);
 

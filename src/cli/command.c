@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/outfile.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "cli/config.h"
@@ -138,7 +139,7 @@ int command_print(const struct command_context *context, const struct bytes *tex
 		return command_failed(context, &err);
 	}
 	if (text->size > 0 && fwrite(text->data, 1, text->size, context->out) != text->size) {
-		(void)error_errno(&err, -errno, "cannot write the result");
+		(void)outfile_stdout_failed(-errno, &err);
 		return command_failed(context, &err);
 	}
 	return COMMAND_DONE;
@@ -335,7 +336,7 @@ int command_main(const struct command *const *commands, int argc, char **argv, F
 	int status = argc > 0 ? dispatch(&context, argc - 1, argv + 1) : COMMAND_USAGE;
 
 	if (fflush(out) != 0 && status == COMMAND_DONE) {
-		(void)error_errno(&err, -errno, "cannot write the result");
+		(void)outfile_stdout_failed(-errno, &err);
 		status = command_failed(&context, &err);
 	}
 	return status;

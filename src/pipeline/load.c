@@ -6,6 +6,7 @@
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -54,6 +55,19 @@ static void loader_fini(struct loader *loader)
 	vec_fini(&loader->unnamed);
 }
 
+/* Passes on a descriptor unless it is a directory's, which it closes. */
+static int refuse_directory(int fd, const char *path, struct error *err)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0 || !S_ISDIR(status.st_mode))
+		return fd;
+	(void)close(fd); /* only opened to look at it */
+	(void)error_set(err, -EISDIR, "%s is a directory, not a recording", path);
+	error_remedy(err, "name a file that wick record wrote");
+	return -EISDIR;
+}
+
 int load_open(const char *path, struct error *err)
 {
 	int fd;
@@ -76,7 +90,7 @@ int load_open(const char *path, struct error *err)
 			error_remedy(err, "make one with: wick record -o %s -- COMMAND", path);
 		return code;
 	}
-	return fd;
+	return refuse_directory(fd, path, err);
 }
 
 /* Whether a module is the program of some process; else it is a library. */

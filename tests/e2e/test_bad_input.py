@@ -119,6 +119,14 @@ def test_a_file_that_is_no_recording_is_refused(wick, command, content):
 def test_a_folder_is_no_recording(wick):
     done = wick.run("report", wick.folder)
     assert done.returncode == contract.FAILED
+    assert "is a directory" in done.stderr and "wick record" in done.stderr
+
+
+def test_an_empty_file_is_called_empty(wick):
+    (wick.folder / "none.wick").touch()
+    done = wick.run("report", "none.wick")
+    assert done.returncode == contract.FAILED
+    assert "none.wick is empty" in done.stderr and "wick record" in done.stderr
 
 
 @pytest.mark.perf
@@ -210,3 +218,33 @@ def test_filters_that_make_no_sense_are_bad_usage(wick, kept, command, options):
     assert done.returncode == contract.USAGE
     assert done.stderr.startswith("wick: ") and len(done.stderr.splitlines()) == 2, done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize("command", LOOKING)
+def test_a_closed_standard_output_is_named(wick, kept, command):
+    words = " ".join("-" if word == "out.svg" else word for word in command)
+    done = subprocess.run(["sh", "-c", f'"{WICK}" {words} "{kept}" >&-'], capture_output=True,
+                          text=True, check=False, cwd=wick.folder)
+    assert done.returncode == contract.FAILED
+    assert "standard output is closed" in done.stderr, done.stderr
+
+
+def test_a_full_standard_output_is_named(wick, kept):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full")
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run([str(WICK), "report", str(kept)], stdout=full, check=False,
+                              stderr=subprocess.PIPE, text=True)
+    assert done.returncode == contract.FAILED
+    assert "cannot write to standard output" in done.stderr
+
+
+@pytest.mark.perf
+def test_a_recording_to_a_full_standard_output_names_it(wick):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full")
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run([str(WICK), "record", "-o", "-", "--", *workload("spin", 50)],
+                              stdout=full, check=False, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == contract.FAILED
+    assert "cannot write to standard output" in done.stderr, done.stderr
