@@ -81,20 +81,37 @@ void command_values_fini(struct command_values *values)
 	values->options = NULL;
 }
 
+/* Without memory: whatever could steer a terminal becomes a question mark. */
+static void print_plainly(FILE *file, const char *text)
+{
+	for (; *text; text++)
+		(void)fputc((unsigned char)*text < ' ' || (unsigned char)*text >= 0x7f ? '?'
+										       : *text,
+			    file);
+}
+
 /* Names in messages may come from files and other processes: nothing of them steers a terminal. */
 static void print_error(FILE *file, const struct error *err)
 {
+	const char *text = err->text[0] ? err->text : strerror(-err->code);
 	struct bytes line = {0};
 
 	bytes_printf(&line, "wick: ");
-	text_put_terminal(&line, err->text[0] ? err->text : strerror(-err->code));
+	text_put_terminal(&line, text);
 	if (err->remedy[0]) {
 		bytes_printf(&line, "\n      ");
 		text_put_terminal(&line, err->remedy);
 	}
 	bytes_put_u8(&line, '\n');
-	if (!line.failed)
+	if (!line.failed) {
 		(void)fwrite(line.data, 1, line.size, file); /* nowhere left to complain */
+	} else {
+		(void)fputs("wick: ", file);
+		print_plainly(file, text);
+		(void)fputs(err->remedy[0] ? "\n      " : "", file);
+		print_plainly(file, err->remedy);
+		(void)fputc('\n', file);
+	}
 	bytes_fini(&line);
 }
 
