@@ -69,6 +69,7 @@ struct command {
 	const char *const *argument_words; /* what completion offers, NULL last; optional */
 	enum option_offer argument_offer;
 	bool runs_program; /* the first argument ends the options */
+	bool has_gates;    /* it may end with COMMAND_GATE */
 	bool hidden;
 
 	/* Returns an exit status. argv holds the arguments that are not options. */

@@ -35,8 +35,9 @@ const struct option_spec look_option_table[] = {
 	 .help = "only samples from this time on, counted from the start of the recording"},
 	{"to", 0, OPTION_DURATION(struct look_options, to_ns), .argument = "TIME",
 	 .help = "only samples before this time"},
+	/* Accepted, but symbol tables know of no inlined functions: it changes nothing yet. */
 	{"inline", 0, OPTION_TOGGLE(struct look_options, inlines), .key = "view.inline",
-	 .help = "show inlined functions as frames of their own"},
+	 .help = "show inlined functions as frames of their own", .hidden = true},
 	{"kernel", 0, OPTION_TOGGLE(struct look_options, kernel), .key = "view.kernel",
 	 .help = "show the frames of the kernel"},
 	{"collapse-recursion", 0, OPTION_TOGGLE(struct look_options, collapse_recursion),
