@@ -56,14 +56,44 @@ int outfile_write_all(int fd, const void *data, size_t size)
 	return outfile_write_some(fd, data, size, &written);
 }
 
+int outfile_stdout_failed(int code, struct error *err)
+{
+	if (code == -EBADF) {
+		(void)error_set(err, code, "standard output is closed");
+		error_remedy(err, "leave it open, or send it to a file: > FILE");
+		return code;
+	}
+	(void)error_errno(err, code, "cannot write to standard output");
+	if (code == -ENOSPC || code == -EDQUOT)
+		error_remedy(err, "free some space, or send it to another place");
+	return code;
+}
+
 static int cannot_write(const char *path, int code, struct error *err)
 {
+	if (strcmp(path, "-") == 0)
+		return outfile_stdout_failed(code, err);
 	(void)error_errno(err, code, "cannot write %s", path);
 	if (code == -ENOSPC || code == -EDQUOT)
 		error_remedy(err, "free some space, or choose another place with -o FILE");
 	else
 		error_remedy(err, "choose a place you may write to with -o FILE");
 	return code;
+}
+
+static int status_of(const char *path, int standard_fd, struct stat *ret)
+{
+	return strcmp(path, "-") == 0 ? fstat(standard_fd, ret) : stat(path, ret);
+}
+
+bool outfile_is_input(const char *output, const char *input)
+{
+	struct stat from;
+	struct stat to;
+
+	if (status_of(input, STDIN_FILENO, &from) < 0 || status_of(output, STDOUT_FILENO, &to) < 0)
+		return false;
+	return S_ISREG(from.st_mode) && from.st_dev == to.st_dev && from.st_ino == to.st_ino;
 }
 
 int outfile_open(const char *path, bool *ret_created, struct error *err)
@@ -73,7 +103,7 @@ int outfile_open(const char *path, bool *ret_created, struct error *err)
 	*ret_created = false;
 	if (strcmp(path, "-") == 0) {
 		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-		return fd < 0 ? error_errno(err, -errno, "cannot write to standard output") : fd;
+		return fd < 0 ? cannot_write(path, -errno, err) : fd;
 	}
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd >= 0) {
@@ -121,7 +151,7 @@ int outfile_write(const char *path, const void *data, size_t size, struct error 
 
 	if (strcmp(path, "-") == 0) {
 		r = outfile_write_all(STDOUT_FILENO, data, size);
-		return r < 0 ? error_errno(err, r, "cannot write to standard output") : 0;
+		return r < 0 ? cannot_write(path, r, err) : 0;
 	}
 	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
 		return write_in_place(path, data, size, err);

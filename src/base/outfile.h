@@ -20,6 +20,12 @@ struct error;
 int outfile_write(const char *path, const void *data, size_t size, struct error *err);
 
 /*
+ * Whether writing to output would destroy what is read from input: both are the
+ * same regular file, by whatever name. "-" is standard input and output.
+ */
+bool outfile_is_input(const char *output, const char *input);
+
+/*
  * Opens path for writing in place (a log that others may read while it grows),
  * made when missing, close-on-exec. What is in it stays until the caller cuts it
  * off: it may still turn out that there is nothing to write. "-" gives a copy of
@@ -27,6 +33,9 @@ int outfile_write(const char *path, const void *data, size_t size, struct error 
  * new.
  */
 int outfile_open(const char *path, bool *ret_created, struct error *err);
+
+/* Says why standard output took nothing. Returns code. */
+int outfile_stdout_failed(int code, struct error *err);
 
 /* Writes all of data, resuming after short writes. Returns 0 or -errno. */
 int outfile_write_all(int fd, const void *data, size_t size);

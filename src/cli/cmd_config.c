@@ -2,11 +2,14 @@
 #include "cli/table.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "base/vec.h"
 #include "cli/command.h"
 #include "cli/config.h"
 #include "cli/option_value.h"
@@ -20,7 +23,7 @@ struct config_options {
 	enum config_format format;
 };
 
-/* One line or object for each key, whichever command has it first. */
+/* One line or object for each key, as the first command that has it sees it. */
 struct printer {
 	const struct command_context *context;
 	const struct config *config;
@@ -63,38 +66,74 @@ static void put_object(struct printer *printer, const struct option_entry *entry
 	json_close(&printer->json);
 }
 
-static int put_command(struct printer *printer, size_t index, struct error *err)
+static int put_key(struct printer *printer, const char *key, struct error *err)
 {
 	const struct command *const *commands = printer->context->commands;
+	const struct option_entry *entry;
 	struct command_values values;
-	size_t i;
 	int r;
 
-	r = command_values_init(&values, commands[index], err);
+	r = command_values_init(&values, command_of_key(commands, key), err);
 	if (r < 0)
 		return r;
 	r = config_apply_file(printer->config, commands, &values.set, err);
 	if (r == 0)
 		r = config_apply_environment(&values.set, err);
-	for (i = 0; r == 0 && i < values.set.count; i++) {
-		const struct option_entry *entry = &values.set.entries[i];
-
-		if (!entry->spec->key ||
-		    command_of_key(commands, entry->spec->key) != commands[index])
-			continue;
-		if (printer->format == CONFIG_FORMAT_JSON)
-			put_object(printer, entry);
-		else
-			put_row(printer, entry);
-	}
+	entry = option_set_find_key(&values.set, key);
+	if (r == 0 && printer->format == CONFIG_FORMAT_JSON)
+		put_object(printer, entry);
+	else if (r == 0)
+		put_row(printer, entry);
 	command_values_fini(&values);
+	return r;
+}
+
+struct keys {
+	VEC(const char *) list;
+};
+
+static int collect_keys(const struct option_spec *spec, struct keys *keys)
+{
+	int r = 0;
+
+	for (; r == 0 && spec && spec->kind != OPTION_KIND_END; spec++) {
+		if (spec->kind == OPTION_KIND_GROUP)
+			r = collect_keys(spec->table, keys);
+		else if (spec->key && !spec->hidden)
+			r = vec_push(&keys->list, spec->key);
+	}
+	return r;
+}
+
+/* "section.key" sorts by section first. */
+static int compare_keys(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int put_keys(struct printer *printer, struct error *err)
+{
+	const struct command *const *command;
+	struct keys keys = {0};
+	size_t i;
+	int r = 0;
+
+	for (command = printer->context->commands; *command && r == 0; command++)
+		r = collect_keys((*command)->options, &keys);
+	if (r < 0)
+		(void)error_set(err, r, "out of memory");
+	if (keys.list.count > 0)
+		qsort(keys.list.items, keys.list.count, sizeof(*keys.list.items), compare_keys);
+	for (i = 0; i < keys.list.count && r == 0; i++)
+		if (i == 0 || strcmp(keys.list.items[i], keys.list.items[i - 1]) != 0)
+			r = put_key(printer, keys.list.items[i], err);
+	vec_fini(&keys.list);
 	return r;
 }
 
 static int put_effective(struct printer *printer, struct error *err)
 {
 	const char *path = printer->config->path;
-	size_t i;
 	int r;
 
 	if (printer->format == CONFIG_FORMAT_JSON) {
@@ -107,11 +146,9 @@ static int put_effective(struct printer *printer, struct error *err)
 		text_put_terminal(printer->out, path ? path : "none");
 		bytes_put_u8(printer->out, '\n');
 	}
-	for (i = 0; printer->context->commands[i]; i++) {
-		r = put_command(printer, i, err);
-		if (r < 0)
-			return r;
-	}
+	r = put_keys(printer, err);
+	if (r < 0)
+		return r;
 	if (printer->format == CONFIG_FORMAT_JSON) {
 		json_close(&printer->json);
 		json_close(&printer->json);

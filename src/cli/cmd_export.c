@@ -35,7 +35,12 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		return command_misused(context,
 				       "there is no format called %s; see: wick list formats",
 				       options->format);
-	look_to_load(&options->look, &load);
+	r = look_check_output(context, argv[0], options->output);
+	if (r != COMMAND_DONE)
+		return r;
+	r = look_to_load(context, &options->look, &load);
+	if (r != COMMAND_DONE)
+		return r;
 	r = load_profile(argv[0], &load, &profile, &err);
 	if (r < 0)
 		return command_failed(context, &err);

@@ -35,8 +35,10 @@ static int draw(const struct command_context *context, const struct flame_comman
 	};
 	struct flame_options view = FLAME_OPTIONS_DEFAULT;
 	struct load_options load;
+	int status = look_to_load(context, &options->look, &load);
 
-	look_to_load(&options->look, &load);
+	if (status != COMMAND_DONE)
+		return status;
 	view.title = options->title;
 	view.width_px = (uint32_t)options->width_px;
 	view.min_width_px = options->min_width_px;

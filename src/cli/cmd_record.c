@@ -66,6 +66,8 @@ static const char *conflict(const struct record_options *options, int argc)
 		return "either attach with -p or -t, or give a program to run";
 	if (options->flame && options->output && strcmp(options->output, "-") == 0)
 		return "--flame reads the recording again: give -o a file";
+	if (options->flame && options->output && strcmp(options->output, options->flame) == 0)
+		return "-o and --flame name the same file";
 	return NULL;
 }
 

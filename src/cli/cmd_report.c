@@ -33,7 +33,9 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	int status;
 	int r;
 
-	look_to_load(&options->look, &load);
+	status = look_to_load(context, &options->look, &load);
+	if (status != COMMAND_DONE)
+		return status;
 	r = load_profile(argv[0], &load, &profile, &err);
 	if (r < 0)
 		return command_failed(context, &err);

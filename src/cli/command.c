@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/outfile.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "cli/config.h"
@@ -80,20 +81,37 @@ void command_values_fini(struct command_values *values)
 	values->options = NULL;
 }
 
+/* Without memory: whatever could steer a terminal becomes a question mark. */
+static void print_plainly(FILE *file, const char *text)
+{
+	for (; *text; text++)
+		(void)fputc((unsigned char)*text < ' ' || (unsigned char)*text >= 0x7f ? '?'
+										       : *text,
+			    file);
+}
+
 /* Names in messages may come from files and other processes: nothing of them steers a terminal. */
 static void print_error(FILE *file, const struct error *err)
 {
+	const char *text = err->text[0] ? err->text : strerror(-err->code);
 	struct bytes line = {0};
 
 	bytes_printf(&line, "wick: ");
-	text_put_terminal(&line, err->text[0] ? err->text : strerror(-err->code));
+	text_put_terminal(&line, text);
 	if (err->remedy[0]) {
 		bytes_printf(&line, "\n      ");
 		text_put_terminal(&line, err->remedy);
 	}
 	bytes_put_u8(&line, '\n');
-	if (!line.failed)
+	if (!line.failed) {
 		(void)fwrite(line.data, 1, line.size, file); /* nowhere left to complain */
+	} else {
+		(void)fputs("wick: ", file);
+		print_plainly(file, text);
+		(void)fputs(err->remedy[0] ? "\n      " : "", file);
+		print_plainly(file, err->remedy);
+		(void)fputc('\n', file);
+	}
 	bytes_fini(&line);
 }
 
@@ -103,6 +121,12 @@ int command_failed(const struct command_context *context, const struct error *er
 		return COMMAND_BROKEN_PIPE; /* whoever read our output has seen enough */
 	print_error(context->err, err);
 	return COMMAND_FAILED;
+}
+
+int command_refused(const struct command_context *context, const struct error *err)
+{
+	print_error(context->err, err);
+	return COMMAND_USAGE;
 }
 
 int command_misused(const struct command_context *context, const char *format, ...)
@@ -132,16 +156,10 @@ int command_print(const struct command_context *context, const struct bytes *tex
 		return command_failed(context, &err);
 	}
 	if (text->size > 0 && fwrite(text->data, 1, text->size, context->out) != text->size) {
-		(void)error_errno(&err, -errno, "cannot write the result");
+		(void)outfile_stdout_failed(-errno, &err);
 		return command_failed(context, &err);
 	}
 	return COMMAND_DONE;
-}
-
-static int misused(const struct command_context *context, const struct error *err)
-{
-	print_error(context->err, err);
-	return COMMAND_USAGE;
 }
 
 static int print_help(const struct command_context *context)
@@ -216,7 +234,7 @@ static int check_arguments(const struct command_context *context, int count)
 						       : "was given too many arguments");
 	error_remedy(&err, "usage: wick %s %.*s; see wick %s --help", command->name,
 		     (int)strcspn(forms, "\n"), forms, command->name);
-	return misused(context, &err);
+	return command_refused(context, &err);
 }
 
 static int run_values(struct command_context *context, struct command_values *values, int argc,
@@ -229,13 +247,13 @@ static int run_values(struct command_context *context, struct command_values *va
 
 	count = option_parse(&values->set, argc, argv, command->runs_program, &err);
 	if (count < 0)
-		return misused(context, &err);
+		return command_refused(context, &err);
 	if (values->globals.help)
 		return print_help(context);
 	if (values->globals.version)
 		return print_version(context);
 	if (configure(context, &values->set, &err) < 0)
-		return misused(context, &err);
+		return command_refused(context, &err);
 	status = check_arguments(context, count);
 	if (status != COMMAND_DONE)
 		return status;
@@ -274,7 +292,7 @@ static int unknown_command(const struct command_context *context, const char *na
 		error_remedy(&err, "did you mean wick %s? see wick --help", meant);
 	else
 		error_remedy(&err, "see wick --help");
-	return misused(context, &err);
+	return command_refused(context, &err);
 }
 
 static int print_overview(const struct command_context *context, FILE *to)
@@ -303,7 +321,7 @@ static int dispatch(struct command_context *context, int argc, char **argv)
 	if (count == 0)
 		count = option_parse(&set, argc, argv, true, &err);
 	if (count < 0)
-		status = misused(context, &err);
+		status = command_refused(context, &err);
 	else if (globals.help)
 		status = print_overview(context, context->out);
 	else if (globals.version)
@@ -335,7 +353,7 @@ int command_main(const struct command *const *commands, int argc, char **argv, F
 	int status = argc > 0 ? dispatch(&context, argc - 1, argv + 1) : COMMAND_USAGE;
 
 	if (fflush(out) != 0 && status == COMMAND_DONE) {
-		(void)error_errno(&err, -errno, "cannot write the result");
+		(void)outfile_stdout_failed(-errno, &err);
 		status = command_failed(&context, &err);
 	}
 	return status;

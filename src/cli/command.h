@@ -69,6 +69,7 @@ struct command {
 	const char *const *argument_words; /* what completion offers, NULL last; optional */
 	enum option_offer argument_offer;
 	bool runs_program; /* the first argument ends the options */
+	bool has_gates;    /* it may end with COMMAND_GATE */
 	bool hidden;
 
 	/* Returns an exit status. argv holds the arguments that are not options. */
@@ -98,6 +99,9 @@ int command_main(const struct command *const *commands, int argc, char **argv, F
 
 /* Prints "wick: text" and the remedy on a line of its own. Returns COMMAND_FAILED. */
 int command_failed(const struct command_context *context, const struct error *err);
+
+/* The same for a mistake on the command line. Returns COMMAND_USAGE. */
+int command_refused(const struct command_context *context, const struct error *err);
 
 /* Prints "wick: …" and where the help is. Returns COMMAND_USAGE. */
 int command_misused(const struct command_context *context, const char *format, ...)

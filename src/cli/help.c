@@ -20,6 +20,10 @@ const struct help_status help_statuses[] = {
 	{"0", "done"},
 	{"1", "failed"},
 	{"2", "bad usage or configuration"},
+	{NULL, NULL},
+};
+
+const struct help_status help_gate_statuses[] = {
 	{"3", "a gate given on the command line tripped"},
 	{NULL, NULL},
 };
@@ -277,9 +281,7 @@ void help_put_overview(struct bytes *out, const struct command *const *commands,
 	const struct option_spec *spec;
 
 	bytes_printf(out, "Usage: wick COMMAND [OPTIONS] [ARGUMENTS]\n\n");
-	put_wrapped(out,
-		    "wick says where the time and the memory of a program go, without "
-		    "recompiling it.",
+	put_wrapped(out, "wick says where the CPU time of a program goes, without recompiling it.",
 		    0, 0, width);
 	bytes_printf(out, "\nCommands:\n");
 	for (; *commands; commands++) {

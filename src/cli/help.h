@@ -30,13 +30,14 @@ void help_put_names(struct bytes *out, const struct option_entry *entry);
 /* Appends the help line with range and default: "samples a second (10 to 10000, default 997)". */
 void help_put_text(struct bytes *out, const struct option_entry *entry);
 
-/* The exit statuses as every page lists them; {NULL} last. */
+/* The exit statuses as manual pages list them; {NULL} last. */
 struct help_status {
 	const char *status;
 	const char *meaning;
 };
 
 extern const struct help_status help_statuses[];
+extern const struct help_status help_gate_statuses[];    /* of commands with gates */
 extern const struct help_status help_program_statuses[]; /* of commands that run a program */
 
 #endif

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/look.h"
 
+#include <errno.h>
+
+#include "base/error.h"
+#include "base/outfile.h"
+#include "cli/command.h"
 #include "pipeline/load.h"
+#include "pipeline/stack_filter.h"
 
 const struct option_spec symbol_option_table[] = {
 	{"demangle", 0, OPTION_TOGGLE(struct symbol_options, demangle), .key = "symbols.demangle",
@@ -29,8 +35,9 @@ const struct option_spec look_option_table[] = {
 	 .help = "only samples from this time on, counted from the start of the recording"},
 	{"to", 0, OPTION_DURATION(struct look_options, to_ns), .argument = "TIME",
 	 .help = "only samples before this time"},
+	/* Accepted, but symbol tables know of no inlined functions: it changes nothing yet. */
 	{"inline", 0, OPTION_TOGGLE(struct look_options, inlines), .key = "view.inline",
-	 .help = "show inlined functions as frames of their own"},
+	 .help = "show inlined functions as frames of their own", .hidden = true},
 	{"kernel", 0, OPTION_TOGGLE(struct look_options, kernel), .key = "view.kernel",
 	 .help = "show the frames of the kernel"},
 	{"collapse-recursion", 0, OPTION_TOGGLE(struct look_options, collapse_recursion),
@@ -41,8 +48,30 @@ const struct option_spec look_option_table[] = {
 	OPTION_END,
 };
 
-void look_to_load(const struct look_options *look, struct load_options *ret)
+/* Bad options are told apart from bad files before any file is read. */
+static int check(const struct look_options *look, const struct load_options *load,
+		 struct error *err)
 {
+	struct stack_filter filter;
+	int r;
+
+	if (look->from_ns >= look->to_ns) {
+		(void)error_set(err, -EINVAL, "--from is not before --to: nothing lies between");
+		error_remedy(err, "both count from the start of the recording: --from 1s --to 2s");
+		return -EINVAL;
+	}
+	r = stack_filter_init(&filter, load, err);
+	if (r == 0)
+		stack_filter_fini(&filter);
+	return r;
+}
+
+int look_to_load(const struct command_context *context, const struct look_options *look,
+		 struct load_options *ret)
+{
+	struct error err = {0};
+	int r;
+
 	*ret = (struct load_options){
 		.pids = look->pids.items,
 		.pid_count = look->pids.count,
@@ -65,4 +94,20 @@ void look_to_load(const struct look_options *look, struct load_options *ret)
 		.symbol_paths = look->symbols.paths.items,
 		.symbol_path_count = look->symbols.paths.count,
 	};
+	r = check(look, ret, &err);
+	if (r == 0)
+		return COMMAND_DONE;
+	return r == -EINVAL ? command_refused(context, &err) : command_failed(context, &err);
+}
+
+int look_check_output(const struct command_context *context, const char *input, const char *output)
+{
+	struct error err = {0};
+
+	if (!outfile_is_input(output, input))
+		return COMMAND_DONE;
+	(void)error_set(&err, -EINVAL, "%s is the recording that is read; it would be overwritten",
+			output[0] == '-' && !output[1] ? "standard output" : output);
+	error_remedy(&err, "choose another name with -o FILE");
+	return command_refused(context, &err);
 }

@@ -48,9 +48,17 @@ struct look_options {
 extern const struct option_spec symbol_option_table[];
 extern const struct option_spec look_option_table[]; /* with those of symbols */
 
+struct command_context;
 struct load_options;
 
-/* What the pipeline needs to know of the options; borrows their lists. */
-void look_to_load(const struct look_options *look, struct load_options *ret);
+/*
+ * What the pipeline needs to know of the options; borrows their lists. Complains
+ * of what makes no sense: returns COMMAND_USAGE then, else COMMAND_DONE.
+ */
+int look_to_load(const struct command_context *context, const struct look_options *look,
+		 struct load_options *ret);
+
+/* Complains when output is the recording that is read: returns COMMAND_USAGE, else COMMAND_DONE. */
+int look_check_output(const struct command_context *context, const char *input, const char *output);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/table.h"
@@ -24,8 +26,24 @@ static void survive_broken_pipes(void)
 		(void)sigaction(SIGPIPE, &action, NULL); /* cannot fail for a valid signal */
 }
 
+/*
+ * A file that is opened while a standard stream is closed would take its number,
+ * and what is meant for the stream would end up in it. The placeholders fail like
+ * a closed stream does, and programs that we start find it closed as before.
+ */
+static void occupy_closed_streams(void)
+{
+	int fd;
+
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0) /* the lowest free number is this one */
+			(void)open("/dev/null",
+				   (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+}
+
 int main(int argc, char **argv)
 {
+	occupy_closed_streams();
 	survive_broken_pipes();
 	return command_main(command_table, argc, argv, stdout, stderr);
 }

@@ -221,6 +221,8 @@ int manpage_put_command(struct bytes *out, const struct command *command, struct
 	put_examples(out, command);
 	bytes_printf(out, ".SH EXIT STATUS\n");
 	put_statuses(out, help_statuses);
+	if (command->has_gates)
+		put_statuses(out, help_gate_statuses);
 	if (command->runs_program)
 		put_statuses(out, help_program_statuses);
 	bytes_printf(out, ".SH SEE ALSO\n.BR wick (1)\n");
@@ -250,12 +252,11 @@ void manpage_put_overview(struct bytes *out, const struct command *const *comman
 	const struct option_spec *spec;
 	size_t i;
 
-	put_head(out, "wick", "a profiler for the time and the memory of Linux programs");
+	put_head(out, "wick", "a profiler for the CPU time of Linux programs");
 	bytes_printf(out, ".SH SYNOPSIS\n\\fBwick\\fR COMMAND [OPTIONS] [ARGUMENTS]\n"
 			  ".SH DESCRIPTION\n"
-			  "wick says where the time and the memory of a program go, without\n"
-			  "recompiling it. Results go to standard output, everything else to\n"
-			  "standard error.\n"
+			  "wick says where the CPU time of a program goes, without recompiling\n"
+			  "it. Results go to standard output, everything else to standard error.\n"
 			  ".SH COMMANDS\n");
 	for (i = 0; commands[i]; i++) {
 		if (commands[i]->hidden)

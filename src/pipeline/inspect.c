@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/number.h"
 #include "model/dictionary.h"
@@ -74,8 +75,10 @@ static int take_schema(void *self, uint32_t id, const struct schema *schema)
 {
 	struct inspection *inspection = self;
 
-	if (id == 0)
+	if (id == 0) {
 		inspection->period = schema->period;
+		inspection->weighs_time = strcmp(schema->unit, "nanoseconds") == 0;
+	}
 	return 0;
 }
 
@@ -140,11 +143,23 @@ static int check_stack(struct inspection *inspection, uint32_t stack)
 		inspection->truncated_samples++;
 	if (root == stack && leaf->kind == FRAME_NATIVE)
 		inspection->shallow_samples++;
-	if (leaf->a == MODULE_NONE) {
+	if (leaf->kind != FRAME_NATIVE && leaf->kind != FRAME_KERNEL)
+		return 0; /* a is no module id */
+	if (leaf->a >= dictionary->modules.count) {
 		inspection->unmapped_samples++;
 		return 0;
 	}
-	return leaf->kind <= FRAME_KERNEL ? count_module(inspection, leaf->a) : 0;
+	return count_module(inspection, leaf->a);
+}
+
+static void add_weight(struct inspection *inspection, uint32_t schema, uint64_t weight)
+{
+	uint64_t room = (uint64_t)INT64_MAX - inspection->weight;
+
+	if (schema == 0 && inspection->weighs_time && weight > inspection->max_weight_ns)
+		inspection->max_weight_ns = weight;
+	inspection->excess_weights += weight > room;
+	inspection->weight += weight > room ? room : weight;
 }
 
 static int take_samples(void *self, const struct sample_batch *batch)
@@ -161,7 +176,7 @@ static int take_samples(void *self, const struct sample_batch *batch)
 			r = check_stack(inspection, batch->stack[i]);
 		if (r < 0)
 			return r;
-		inspection->weight += batch->weight[i];
+		add_weight(inspection, batch->schema, batch->weight[i]);
 	}
 	return 0;
 }
@@ -318,6 +333,22 @@ static void judge_file(const struct inspection *inspection, struct judge *judge)
 		       inspection->out_of_order);
 }
 
+/* One sample stands for a stretch of the recording: a second covers rounding and late timers. */
+static void judge_weights(const struct inspection *inspection, struct judge *judge)
+{
+	uint64_t duration_ns = inspection->end_ns - inspection->start_ns;
+	uint64_t max_ns = inspection->max_weight_ns;
+
+	if (inspection->excess_weights > 0)
+		object(judge, VERDICT_POOR,
+		       "%" PRIu64 " samples weigh more than can be: sums are cut off",
+		       inspection->excess_weights);
+	else if (max_ns > NS_PER_SEC && max_ns - NS_PER_SEC > duration_ns)
+		object(judge, VERDICT_POOR,
+		       "a sample stands for %.1f s, longer than the recording of %.1f s",
+		       (double)max_ns / NS_PER_SEC, (double)duration_ns / NS_PER_SEC);
+}
+
 static void judge_samples(const struct inspection *inspection, struct judge *judge)
 {
 	uint64_t samples = inspection->damage.samples;
@@ -359,6 +390,7 @@ enum inspect_verdict inspection_judge(const struct inspection *inspection,
 	struct judge judge = {.problems = problems, .worst = VERDICT_GOOD};
 
 	judge_file(inspection, &judge);
+	judge_weights(inspection, &judge);
 	judge_samples(inspection, &judge);
 	*ret_count = judge.count;
 	return judge.worst;

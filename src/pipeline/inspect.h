@@ -33,7 +33,7 @@ struct inspection {
 
 	VEC(uint8_t) stack_seen; /* by stack id */
 	uint64_t unique_stacks;
-	uint64_t weight;
+	uint64_t weight; /* at most INT64_MAX */
 	uint64_t period;
 	uint64_t lost_by[LOSS_REASONS];
 	uint64_t maps;
@@ -51,6 +51,9 @@ struct inspection {
 	uint64_t truncated_samples;
 	uint64_t shallow_samples; /* a single frame: the stack was not followed */
 	uint64_t bad_maps;        /* empty, or ends before it starts */
+	uint64_t excess_weights;  /* samples whose weight fits into no sum */
+	uint64_t max_weight_ns;   /* of one sample; 0 when weights are no times */
+	bool weighs_time;         /* the first schema counts nanoseconds */
 	VEC(uint64_t) cpu_last_ns;
 };
 

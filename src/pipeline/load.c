@@ -6,6 +6,7 @@
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -54,6 +55,19 @@ static void loader_fini(struct loader *loader)
 	vec_fini(&loader->unnamed);
 }
 
+/* Passes on a descriptor unless it is a directory's, which it closes. */
+static int refuse_directory(int fd, const char *path, struct error *err)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0 || !S_ISDIR(status.st_mode))
+		return fd;
+	(void)close(fd); /* only opened to look at it */
+	(void)error_set(err, -EISDIR, "%s is a directory, not a recording", path);
+	error_remedy(err, "name a file that wick record wrote");
+	return -EISDIR;
+}
+
 int load_open(const char *path, struct error *err)
 {
 	int fd;
@@ -76,7 +90,7 @@ int load_open(const char *path, struct error *err)
 			error_remedy(err, "make one with: wick record -o %s -- COMMAND", path);
 		return code;
 	}
-	return fd;
+	return refuse_directory(fd, path, err);
 }
 
 /* Whether a module is the program of some process; else it is a library. */
@@ -90,40 +104,61 @@ static bool is_program(const struct dictionary *dictionary, const char *path)
 	return false;
 }
 
+/* The module of a frame, NULL for none. Only code in files and the kernel has one. */
+static const struct module *module_of(const struct dictionary *dictionary,
+				      const struct frame *frame)
+{
+	if (frame->kind != FRAME_NATIVE && frame->kind != FRAME_KERNEL)
+		return NULL; /* a is no module id */
+	return frame->a < dictionary->modules.count ? &dictionary->modules.items[frame->a] : NULL;
+}
+
 static enum function_origin origin_of(const struct dictionary *dictionary,
 				      const struct frame *frame, enum symbol_quality quality)
 {
+	const struct module *module = module_of(dictionary, frame);
+
 	if (frame->kind == FRAME_TRUNCATED)
 		return ORIGIN_TRUNCATED;
 	if (frame->kind == FRAME_KERNEL)
 		return ORIGIN_KERNEL;
 	if (frame->kind == FRAME_JIT)
 		return ORIGIN_JIT;
-	if (quality == SYMBOL_NONE || frame->a == MODULE_NONE)
+	if (quality == SYMBOL_NONE || !module)
 		return ORIGIN_UNKNOWN;
-	return is_program(dictionary, dictionary->modules.items[frame->a].path) ? ORIGIN_PROGRAM
-										: ORIGIN_LIBRARY;
+	return is_program(dictionary, module->path) ? ORIGIN_PROGRAM : ORIGIN_LIBRARY;
+}
+
+/* What stands for frames whose names are not in the recording. */
+static const struct symbol_frame *placeholder(uint32_t kind)
+{
+	static const struct symbol_frame known[] = {
+		[FRAME_PYTHON] = {.function = "[python]"},
+		[FRAME_JIT] = {.function = "[jit]"},
+		[FRAME_CUSTOM] = {.function = "[custom]"},
+		[FRAME_TRUNCATED] = {.function = "[truncated]"},
+	};
+	static const struct symbol_frame unknown = {.function = "[unknown kind]"};
+
+	return kind < ARRAY_SIZE(known) && known[kind].function ? &known[kind] : &unknown;
 }
 
 static enum symbol_quality resolve(struct loader *loader, const struct frame *frame,
 				   uint64_t address, const struct symbol_frame **ret_frames,
 				   size_t *ret_count)
 {
-	static const struct symbol_frame truncated = {.function = "[truncated]"};
-	const struct module *module = NULL;
+	const struct module *module = module_of(loader->dictionary, frame);
 
-	if (frame->kind == FRAME_TRUNCATED) {
-		*ret_frames = &truncated;
-		*ret_count = 1;
-		return SYMBOL_NAME_ONLY;
-	}
 	if (frame->kind == FRAME_KERNEL)
 		return symboliser_resolve_kernel(loader->symboliser, address, ret_frames,
 						 ret_count);
-	if (frame->a != MODULE_NONE)
-		module = &loader->dictionary->modules.items[frame->a];
-	return symboliser_resolve(loader->symboliser, module, frame->a, address, ret_frames,
-				  ret_count);
+	if (frame->kind == FRAME_NATIVE)
+		return symboliser_resolve(loader->symboliser, module,
+					  module ? frame->a : MODULE_NONE, address, ret_frames,
+					  ret_count);
+	*ret_frames = placeholder(frame->kind);
+	*ret_count = 1;
+	return frame->kind == FRAME_TRUNCATED ? SYMBOL_NAME_ONLY : SYMBOL_NONE;
 }
 
 /* Names the functions at an address, the outermost first, as a profile wants them. */
@@ -154,7 +189,8 @@ static uint32_t locate(struct loader *loader, uint32_t frame_id, bool exact)
 	uint32_t *known = exact ? &loader->located.items[frame_id].exact
 				: &loader->located.items[frame_id].caller;
 	uint64_t address = exact || frame->b == 0 ? frame->b : frame->b - 1;
-	const char *module = "";
+	const struct module *in = module_of(loader->dictionary, frame);
+	const char *module = in ? in->path : "";
 	const struct symbol_frame *frames;
 	struct profile_line lines[MAX_LINES];
 	enum symbol_quality quality;
@@ -162,8 +198,6 @@ static uint32_t locate(struct loader *loader, uint32_t frame_id, bool exact)
 
 	if (*known != ID_NONE)
 		return *known;
-	if (frame->a != MODULE_NONE && frame->kind != FRAME_TRUNCATED)
-		module = loader->dictionary->modules.items[frame->a].path;
 	quality = resolve(loader, frame, address, &frames, &count);
 	if (!loader->options->inlines) { /* the function proper is the last one */
 		frames += count - 1;
@@ -380,23 +414,18 @@ static void describe(struct loader *loader)
 	profile->quality.incomplete = !samples->damage.complete;
 }
 
-int load_profile(const char *path, const struct load_options *options, struct profile **ret,
-		 struct error *err)
+int load_profile_fd(int fd, const char *name, const struct load_options *options,
+		    struct profile **ret, struct error *err)
 {
 	struct loader loader = {.options = options};
 	struct stack_filter filter;
-	int fd = load_open(path, err);
-	int r;
+	int r = stack_filter_init(&filter, options, err);
 
-	if (fd < 0)
-		return fd;
-	r = stack_filter_init(&filter, options, err);
 	if (r < 0) {
 		(void)close(fd); /* nothing was read yet */
 		return r;
 	}
-	r = samples_read(&loader.samples, fd, strcmp(path, "-") ? path : "standard input", options,
-			 err);
+	r = samples_read(&loader.samples, fd, name, options, err);
 	if (r == 0)
 		r = prepare(&loader, err);
 	if (r == 0) {
@@ -411,4 +440,14 @@ int load_profile(const char *path, const struct load_options *options, struct pr
 	stack_filter_fini(&filter);
 	loader_fini(&loader);
 	return r;
+}
+
+int load_profile(const char *path, const struct load_options *options, struct profile **ret,
+		 struct error *err)
+{
+	int fd = load_open(path, err);
+
+	if (fd < 0)
+		return fd;
+	return load_profile_fd(fd, strcmp(path, "-") ? path : "standard input", options, ret, err);
 }

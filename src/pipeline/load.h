@@ -51,6 +51,10 @@ struct load_options {
 int load_profile(const char *path, const struct load_options *options, struct profile **ret,
 		 struct error *err);
 
+/* The same from a descriptor, which it takes over; name is what messages call it. */
+int load_profile_fd(int fd, const char *name, const struct load_options *options,
+		    struct profile **ret, struct error *err);
+
 /* Opens path for reading with a message that helps; "-" gives standard input. */
 int load_open(const char *path, struct error *err);
 

@@ -119,6 +119,20 @@ static int add_sum(struct samples *samples, uint32_t stack, uint32_t thread, uin
 				.stack = stack, .thread = thread, .count = 1, .weight = weight});
 }
 
+/*
+ * What may be added of a weight: whatever is summed up later, in whatever order,
+ * is then no more than INT64_MAX. Only a made-up file comes near it.
+ */
+static uint64_t take_weight(struct samples *samples, uint64_t weight)
+{
+	uint64_t room = (uint64_t)INT64_MAX - samples->weight;
+
+	if (weight > room)
+		weight = room;
+	samples->weight += weight;
+	return weight;
+}
+
 static int take_samples(void *self, const struct sample_batch *batch)
 {
 	struct samples *samples = self;
@@ -142,7 +156,8 @@ static int take_samples(void *self, const struct sample_batch *batch)
 		if (!wanted)
 			continue;
 		samples->count++;
-		if (add_sum(samples, batch->stack[i], batch->thread[i], batch->weight[i]) < 0)
+		if (add_sum(samples, batch->stack[i], batch->thread[i],
+			    take_weight(samples, batch->weight[i])) < 0)
 			return -ENOMEM;
 	}
 	return 0;

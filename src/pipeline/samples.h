@@ -23,7 +23,7 @@ struct sample_sum {
 	uint32_t stack;
 	uint32_t thread;
 	uint64_t count;
-	uint64_t weight;
+	uint64_t weight; /* all of them together are at most INT64_MAX */
 };
 
 struct samples {
@@ -42,6 +42,7 @@ struct samples {
 	uint64_t lost;
 	uint64_t lost_by[LOSS_REASONS];
 	uint64_t count;
+	uint64_t weight;   /* of all sums */
 	uint64_t start_ns; /* CLOCK_MONOTONIC: when the recording began */
 	uint64_t end_ns;
 	uint64_t clock_monotonic_ns; /* the first pair of both clocks */

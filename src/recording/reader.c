@@ -155,6 +155,18 @@ static int not_a_recording(struct recording_reader *reader, struct error *err)
 	return -EINVAL;
 }
 
+/* The file ends within its header. */
+static int too_short(struct recording_reader *reader, struct error *err)
+{
+	if (chunk_source_left(&reader->source) == 0)
+		(void)error_set(err, -ENODATA, "%s is empty", reader->name);
+	else
+		(void)error_set(err, -ENODATA, "%s ends before its first chunk", reader->name);
+	error_remedy(err,
+		     "record again: wick record -- COMMAND; or wait while it is being written");
+	return -ENODATA;
+}
+
 static int read_file_header(struct recording_reader *reader, struct error *err)
 {
 	struct chunk_source *source = &reader->source;
@@ -548,6 +560,6 @@ int recording_reader_run(struct recording_reader *reader, const struct recording
 		r = recording_reader_next(reader, visitor, err);
 	while (r > 0);
 	if (r == 0 && !reader->header_done)
-		return error_set(err, -ENODATA, "%s ends before its first chunk", reader->name);
+		return too_short(reader, err);
 	return r;
 }

@@ -315,7 +315,8 @@ static size_t whole_bytes(const struct recording_writer *writer, size_t n)
 /* Tells of the failure, whenever it was. Returns its code. */
 static int cannot_write(const struct recording_writer *writer, struct error *err)
 {
-	(void)error_errno(err, writer->failure, "cannot write %s", writer->name);
+	(void)error_errno(err, writer->failure, "cannot write %s",
+			  strcmp(writer->name, "-") ? writer->name : "to standard output");
 	error_remedy(err, "what was written so far is kept; free some space or choose another "
 			  "place with -o FILE");
 	return writer->failure;

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +19,21 @@ static const struct step time_steps[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {
 static const struct step size_steps[] = {
 	{1024.0 * 1024 * 1024, "GiB"}, {1024.0 * 1024, "MiB"}, {1024, "KiB"}, {1, "B"}};
 
+/* What a value in a unit that is not the smallest looks like. */
+static int decimals_of(double value)
+{
+	return fabs(value) < 9.995 ? 2 : 1; /* 9.995 is written as 10.0 */
+}
+
+/* Whether a value, as it is written in this unit, is one of the next larger unit. */
+static bool rounds_up(double value, const struct step *steps, size_t i, bool smallest)
+{
+	double power = smallest ? 1 : 10;
+	double written = round(fabs(value) / steps[i].size * power) / power;
+
+	return written * steps[i].size >= steps[i - 1].size;
+}
+
 /* Three to four digits that mean something: 1.23 s, 12.3 s, 123.4 s. */
 static struct quantity scaled(double value, const struct step *steps, size_t count)
 {
@@ -29,8 +45,10 @@ static struct quantity scaled(double value, const struct step *steps, size_t cou
 		return quantity_count(0);
 	while (i + 1 < count && fabs(value) < steps[i].size)
 		i++;
+	if (i > 0 && rounds_up(value, steps, i, i + 1 == count))
+		i--;
 	value /= steps[i].size;
-	decimals = fabs(value) < 10 ? 2 : 1;
+	decimals = decimals_of(value);
 	if (i + 1 == count)
 		decimals = 0; /* the smallest unit has no parts */
 	(void)snprintf(quantity.text, sizeof(quantity.text), "%.*f %s", decimals, value,

@@ -6,7 +6,7 @@ import subprocess
 
 import contract
 import pytest
-from conftest import WICK, assert_short_message, workload
+from conftest import ROOT, WICK, assert_short_message, workload
 
 NOISE = random.Random(1).randbytes(65536)
 LOOKING = (("report",), ("info",), ("flame", "-o", "out.svg"), ("export", "--format", "folded"))
@@ -119,6 +119,14 @@ def test_a_file_that_is_no_recording_is_refused(wick, command, content):
 def test_a_folder_is_no_recording(wick):
     done = wick.run("report", wick.folder)
     assert done.returncode == contract.FAILED
+    assert "is a directory" in done.stderr and "wick record" in done.stderr
+
+
+def test_an_empty_file_is_called_empty(wick):
+    (wick.folder / "none.wick").touch()
+    done = wick.run("report", "none.wick")
+    assert done.returncode == contract.FAILED
+    assert "none.wick is empty" in done.stderr and "wick record" in done.stderr
 
 
 @pytest.mark.perf
@@ -168,3 +176,75 @@ def test_a_closed_pipe_is_no_crash(wick):
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {shell}; echo ${{PIPESTATUS[0]}}"],
                           capture_output=True, text=True, check=False, timeout=30)
     assert done.stdout.strip() in ("0", "1", "141")
+
+
+@pytest.fixture
+def kept(wick):
+    """A recording that needs no perf events."""
+    path = wick.folder / "kept.wick"
+    path.write_bytes((ROOT / "tests/golden/recording-v1.wick").read_bytes())
+    return path
+
+
+@pytest.mark.parametrize("link", (None, os.symlink, os.link))
+@pytest.mark.parametrize("command", (("flame",), ("export", "--format", "folded")))
+def test_an_output_never_overwrites_its_input(wick, kept, command, link):
+    before = kept.read_bytes()
+    output = kept
+    if link:
+        output = wick.folder / "other.name"
+        link(kept, output)
+    done = wick.run(*command, kept, "-o", output)
+    assert done.returncode == contract.USAGE
+    assert "would be overwritten" in done.stderr and "-o FILE" in done.stderr
+    assert kept.read_bytes() == before
+
+
+def test_a_recording_and_its_flame_graph_are_two_files(wick):
+    done = wick.run("record", "-o", "x", "--flame", "x", "--", "true")
+    assert done.returncode == contract.USAGE
+    assert "same file" in done.stderr
+
+
+def test_a_name_of_a_file_does_not_steer_the_terminal(wick, kept):
+    done = wick.ok("flame", kept, "-o", "a\x1b[31m.svg")
+    assert "\x1b" not in done.stderr and "\\x1b[31m.svg" in done.stderr
+
+
+@pytest.mark.parametrize("command", LOOKING[0:1] + LOOKING[2:])
+@pytest.mark.parametrize("options", (("--only", "("), ("--ignore", "["), ("--from", "2s", "--to", "1s")))
+def test_filters_that_make_no_sense_are_bad_usage(wick, kept, command, options):
+    done = wick.run(*command, kept, *options)
+    assert done.returncode == contract.USAGE
+    assert done.stderr.startswith("wick: ") and len(done.stderr.splitlines()) == 2, done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("command", LOOKING)
+def test_a_closed_standard_output_is_named(wick, kept, command):
+    words = " ".join("-" if word == "out.svg" else word for word in command)
+    done = subprocess.run(["sh", "-c", f'"{WICK}" {words} "{kept}" >&-'], capture_output=True,
+                          text=True, check=False, cwd=wick.folder)
+    assert done.returncode == contract.FAILED
+    assert "standard output is closed" in done.stderr, done.stderr
+
+
+def test_a_full_standard_output_is_named(wick, kept):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full")
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run([str(WICK), "report", str(kept)], stdout=full, check=False,
+                              stderr=subprocess.PIPE, text=True)
+    assert done.returncode == contract.FAILED
+    assert "cannot write to standard output" in done.stderr
+
+
+@pytest.mark.perf
+def test_a_recording_to_a_full_standard_output_names_it(wick):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full")
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run([str(WICK), "record", "-o", "-", "--", *workload("spin", 50)],
+                              stdout=full, check=False, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == contract.FAILED
+    assert "cannot write to standard output" in done.stderr, done.stderr

@@ -8,6 +8,7 @@ the output only the words that do not are compared: lines of a table may differ,
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -84,6 +85,20 @@ def test_the_tour_of_the_readme_works_as_shown(place):
         for head in TABLE_HEADS:
             assert any(head in line for line in shown) == (head in output), f"$ {command}\n{output}"
     assert "</svg>" in (place / "demo.svg").read_text(encoding="utf-8")
+
+
+def test_git_ignores_what_the_tour_leaves_behind():
+    if not (ROOT / ".git").exists() or not shutil.which("git"):
+        pytest.skip("not a git checkout")
+    for name in ("demo.wick", "demo.svg", "demo/flame.svg", "build/wick"):
+        done = subprocess.run(["git", "check-ignore", "-q", "--no-index", name], cwd=ROOT,
+                              check=False)
+        assert done.returncode == 0, f"{name} would show up as untracked"
+
+
+def test_the_library_comes_with_a_pkg_config_file():
+    text = (BUILD / "meson-private/libwick.pc").read_text(encoding="utf-8")
+    assert "-lwick\n" in text and "wickcore" not in text, text
 
 
 def test_the_options_of_shown_commands_exist():

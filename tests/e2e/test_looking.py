@@ -182,3 +182,11 @@ def test_every_listed_option_of_record_is_described(wick):
     text = wick.ok("record", "--help").stdout
     for option in ("-F", "-d", "-o", "-p", "-t", "-a", "--[no-]children"):
         assert option in text
+
+
+def test_the_configuration_is_sorted_by_section_and_key(wick):
+    values = wick.json("config", "--print", "--format", "json")["values"]
+    keys = [value["key"] for value in values]
+    assert keys == sorted(set(keys)) and len(keys) > 10
+    lines = wick.ok("config", "--print").stdout.splitlines()
+    assert [line.split()[0] for line in lines if " = " in line] == keys

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
-/*
- * Feeds the reader of recordings with whatever comes: as a file, and, so that
- * the checksum does not stop everything, as the payload of a chunk whose type is
- * the first byte, twice over in two epochs.
- */
+/* Feeds the reader of recordings with whatever comes: see recording_input.h. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,8 +10,8 @@
 #include "base/bytes.h"
 #include "model/dictionary.h"
 #include "recording/chunk.h"
-#include "recording/format.h"
 #include "recording/reader.h"
+#include "recording_input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -97,44 +93,13 @@ static void read_it(const void *data, size_t size)
 	recording_reader_free(reader);
 }
 
-/* Input is cut at bytes 0xfe 0xfe: each part is a chunk. */
-static void read_as_payloads(const uint8_t *data, size_t size)
-{
-	static struct chunk_codec *codec;
-	static const uint8_t schema[] = {0, 1, 'a', 1, 'b', 1, 'c', 5};
-	struct chunk_header header = {.type = CHUNK_SCHEMA};
-	struct bytes file = {0};
-	const uint8_t *end = data + size;
-
-	if (!codec)
-		codec = chunk_codec_new();
-	bytes_put(&file, RECORDING_MAGIC, RECORDING_MAGIC_BYTES);
-	bytes_put_u16(&file, RECORDING_MAJOR);
-	bytes_put_u16(&file, RECORDING_MINOR);
-	bytes_put_u32(&file, 0);
-	(void)chunk_encode(codec, &header, schema, sizeof(schema), &file);
-	while (data < end) {
-		const uint8_t *stop = memmem(data, (size_t)(end - data), "\xfe\xfe", 2);
-
-		if (!stop)
-			stop = end;
-		header.sequence++;
-		header.type = *data & 15;
-		header.epoch += *data >> 7;
-		if (stop > data)
-			(void)chunk_encode(codec, &header, data + 1, (size_t)(stop - data) - 1,
-					   &file);
-		data = stop == end ? end : stop + 2;
-	}
-	read_it(file.data, file.size);
-	bytes_fini(&file);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	if (size >= 4 && memcmp(data, RECORDING_MAGIC, 4) == 0)
-		read_it(data, size);
-	else
-		read_as_payloads(data, size);
+	struct bytes file = {0};
+
+	recording_input(data, size, &file);
+	if (!file.failed)
+		read_it(file.data, file.size);
+	bytes_fini(&file);
 	return 0;
 }

@@ -154,11 +154,10 @@ static inline struct frame in_kernel(const struct made *made, uint64_t offset)
 }
 
 /* One sample of a stack, the root first, at a time since the start. */
-static inline void make_sample_of(struct made *made, uint32_t thread, uint64_t since_ns,
-				  const struct frame *frames, size_t n)
+static inline void make_heavy_sample_of(struct made *made, uint32_t thread, uint64_t since_ns,
+					const struct frame *frames, size_t n, uint64_t weight)
 {
 	uint64_t time_ns = START_NS + since_ns;
-	uint64_t weight = WEIGHT_NS;
 	uint32_t cpu = 0;
 	uint32_t stack;
 	struct sample_batch batch = {.schema = made->schema,
@@ -171,6 +170,12 @@ static inline void make_sample_of(struct made *made, uint32_t thread, uint64_t s
 
 	assert_int_equal(made->sink->ops->stack(made->sink->self, frames, n, &stack), 0);
 	assert_int_equal(made->sink->ops->batch(made->sink->self, &batch, NULL), 0);
+}
+
+static inline void make_sample_of(struct made *made, uint32_t thread, uint64_t since_ns,
+				  const struct frame *frames, size_t n)
+{
+	make_heavy_sample_of(made, thread, since_ns, frames, n, WEIGHT_NS);
 }
 
 static inline void make_end(struct made *made)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,17 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/vec.h"
+
+/* The linker sends calls of realloc() here. */
+void *__real_realloc(void *old, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+static bool memory_is_gone;
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	return memory_is_gone ? NULL : __real_realloc(old, size);
+}
 
 struct demo_options {
 	uint64_t frequency_hz;
@@ -30,7 +42,8 @@ static int run_demo(const struct command_context *context, void *values, int arg
 	struct error err = {0};
 	int i;
 
-	if (strcmp(argv[0], "fail") == 0) {
+	if (strcmp(argv[0], "fail") == 0 || strcmp(argv[0], "starve") == 0) {
+		memory_is_gone = strcmp(argv[0], "starve") == 0;
 		(void)error_set(&err, -EPERM, "cannot read \033[31m");
 		error_remedy(&err, "run as root");
 		return command_failed(context, &err);
@@ -126,6 +139,17 @@ static void a_command_gets_its_values_and_arguments(void **state)
 	}
 }
 
+static void an_error_is_told_without_memory(void **state)
+{
+	struct result result = run("wick demo starve");
+
+	memory_is_gone = false;
+	assert_int_equal(result.status, 1);
+	assert_string_equal(result.err, "wick: cannot read ?[31m\n      run as root\n");
+	free(result.out);
+	free(result.err);
+}
+
 static void help_is_a_result_and_its_lack_a_complaint(void **state)
 {
 	struct result asked = run("wick --help");
@@ -163,6 +187,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_command_gets_its_values_and_arguments),
+		cmocka_unit_test(an_error_is_told_without_memory),
 		cmocka_unit_test(help_is_a_result_and_its_lack_a_complaint),
 		cmocka_unit_test(the_version_names_the_commit),
 	};

@@ -172,6 +172,37 @@ static void manual_pages_are_well_formed(void **state)
 	}
 }
 
+static void a_page_lists_the_statuses_that_the_command_can_end_with(void **state)
+{
+	struct command gated = demo;
+	struct bytes text = {0};
+
+	gated.has_gates = true;
+	assert_int_equal(manpage_put_command(&text, &gated, NULL), 0);
+	assert_non_null(strstr(finish(&text), "\\fB3\\fR\n"));
+	bytes_fini(&text);
+	assert_int_equal(manpage_put_command(&text, &command_record, NULL), 0);
+	assert_null(strstr(finish(&text), "\\fB3\\fR\n"));
+	assert_non_null(strstr((char *)text.data, "\\fB127\\fR\n"));
+	bytes_fini(&text);
+}
+
+static void what_does_nothing_yet_is_accepted_but_not_promised(void **state)
+{
+	struct command_values values;
+	struct bytes text = {0};
+
+	assert_int_equal(command_values_init(&values, &command_report, NULL), 0);
+	assert_non_null(option_set_find(&values.set, "inline"));
+	command_values_fini(&values);
+	assert_int_equal(help_put_command(&text, &command_report, 80, NULL), 0);
+	assert_null(strstr(finish(&text), "inline"));
+	bytes_fini(&text);
+	help_put_overview(&text, command_table, 80);
+	assert_null(strstr(finish(&text), "memory"));
+	bytes_fini(&text);
+}
+
 static void a_page_escapes_what_roff_would_misread(void **state)
 {
 	struct bytes text = {0};
@@ -250,6 +281,8 @@ int main(void)
 		cmocka_unit_test(an_option_shows_names_range_and_default),
 		cmocka_unit_test(no_line_is_wider_than_the_terminal),
 		cmocka_unit_test(manual_pages_are_well_formed),
+		cmocka_unit_test(a_page_lists_the_statuses_that_the_command_can_end_with),
+		cmocka_unit_test(what_does_nothing_yet_is_accepted_but_not_promised),
 		cmocka_unit_test(a_page_escapes_what_roff_would_misread),
 		cmocka_unit_test(groff_has_no_complaints),
 		cmocka_unit_test(a_key_means_the_same_in_every_command),

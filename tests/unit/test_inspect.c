@@ -189,6 +189,45 @@ static void stacks_that_were_not_followed_are_noticed(void **state)
 	assert_true(objects(world, "33.3 % of samples lie in no known module"));
 }
 
+static void frames_of_other_kinds_belong_to_no_module(void **state)
+{
+	struct world *world = *state;
+	struct frame stack[] = {user(&world->made, 0x1050),
+				{.kind = FRAME_PYTHON, .a = MODULE_NONE, .b = 5}};
+	size_t i;
+
+	for (i = 0; i < 200; i++)
+		make_sample_of(&world->made, world->thread, i * 10, stack, 2);
+	make_end(&world->made);
+	assert_int_equal(judge(world), VERDICT_GOOD);
+	assert_int_equal(world->inspection.unmapped_samples, 0);
+}
+
+static void a_weight_that_cannot_be_is_noticed(void **state)
+{
+	struct world *world = *state;
+	struct frame stack[] = {user(&world->made, 0x1050), user(&world->made, 0x1110)};
+
+	make_samples(world, 200);
+	make_heavy_sample_of(&world->made, world->thread, 2000, stack, 2, (uint64_t)INT64_MAX + 1);
+	make_end(&world->made);
+	assert_int_equal(judge(world), VERDICT_POOR);
+	assert_true(objects(world, "1 samples weigh more than can be"));
+	assert_true(world->inspection.weight == INT64_MAX);
+}
+
+static void a_sample_longer_than_the_recording_is_noticed(void **state)
+{
+	struct world *world = *state;
+	struct frame stack[] = {user(&world->made, 0x1050), user(&world->made, 0x1110)};
+
+	make_samples(world, 200);
+	make_heavy_sample_of(&world->made, world->thread, 2000, stack, 2, 5000000000u);
+	make_end(&world->made);
+	assert_int_equal(judge(world), VERDICT_POOR);
+	assert_true(objects(world, "a sample stands for 5.0 s"));
+}
+
 static void a_mapping_that_ends_before_it_starts_makes_no_sense(void **state)
 {
 	struct world *world = *state;
@@ -217,6 +256,9 @@ int main(void)
 		TEST(times_that_go_back_on_a_cpu_are_noticed),
 		TEST(samples_after_the_end_are_noticed),
 		TEST(stacks_that_were_not_followed_are_noticed),
+		TEST(frames_of_other_kinds_belong_to_no_module),
+		TEST(a_weight_that_cannot_be_is_noticed),
+		TEST(a_sample_longer_than_the_recording_is_noticed),
 		TEST(a_mapping_that_ends_before_it_starts_makes_no_sense),
 	};
 

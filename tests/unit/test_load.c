@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "base/vec.h"
 #include "make_recording.h"
 #include "model/profile.h"
 #include "pipeline/load.h"
@@ -277,6 +278,51 @@ static void an_address_in_no_module_has_no_name(void **state)
 	assert_int_equal(world->profile->quality.samples, 2);
 }
 
+static void frames_that_name_no_module_have_a_placeholder(void **state)
+{
+	static const uint32_t kinds[] = {FRAME_PYTHON, FRAME_JIT, FRAME_CUSTOM, 6, 7};
+	struct world *world = *state;
+	uint32_t thread = make_thread(&world->made, world->made.process, 100, "app");
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		/* What looks like a module id is far beyond the modules of the file. */
+		struct frame stack[] = {user(&world->made, 0x1050),
+					{.kind = kinds[i], .a = 0x7fffffff, .b = 1},
+					{.kind = kinds[i], .a = 0x7fffffff, .b = 2}};
+
+		make_sample_of(&world->made, thread, 1000 + i, stack, 3);
+	}
+	make_end(&world->made);
+	load(world);
+	assert_stacks(world, "main;[custom];[custom] 1\n"
+			     "main;[jit];[jit] 1\n"
+			     "main;[python];[python] 1\n"
+			     "main;[unknown kind];[unknown kind] 2\n");
+	assert_int_equal(world->profile->quality.unsymbolised, ARRAY_SIZE(kinds));
+}
+
+static void weights_that_fit_into_no_number_stop_at_the_largest(void **state)
+{
+	struct world *world = *state;
+	uint32_t thread = make_thread(&world->made, world->made.process, 100, "app");
+	struct frame parse[] = {user(&world->made, 0x1050), user(&world->made, 0x1110)};
+	struct frame read[] = {user(&world->made, 0x1050), user(&world->made, 0x1210)};
+	int64_t sum = 0;
+	size_t i;
+
+	make_heavy_sample_of(&world->made, thread, 1000, parse, 2, WEIGHT_NS);
+	make_heavy_sample_of(&world->made, thread, 2000, parse, 2, (uint64_t)INT64_MAX + 5);
+	make_heavy_sample_of(&world->made, thread, 3000, read, 2, UINT64_MAX - 1);
+	make_end(&world->made);
+	load(world);
+	assert_int_equal(world->profile->entries.count, 2);
+	for (i = 0; i < 2; i++)
+		assert_false(__builtin_add_overflow(sum, profile_entry_values(world->profile, i)[1],
+						    &sum));
+	assert_true(sum == INT64_MAX);
+}
+
 static void losses_are_passed_on(void **state)
 {
 	struct world *world = *state;
@@ -340,6 +386,8 @@ int main(void)
 		TEST(the_frame_that_entered_the_kernel_was_interrupted_where_it_is),
 		TEST(stacks_that_were_cut_are_counted),
 		TEST(an_address_in_no_module_has_no_name),
+		TEST(frames_that_name_no_module_have_a_placeholder),
+		TEST(weights_that_fit_into_no_number_stop_at_the_largest),
 		TEST(losses_are_passed_on),
 		TEST(a_recording_cut_before_its_first_sample_lasted_no_time),
 		TEST(a_file_that_is_not_there_is_named_with_a_remedy),
