@@ -212,7 +212,8 @@ def test_a_name_of_a_file_does_not_steer_the_terminal(wick, kept):
 
 
 @pytest.mark.parametrize("command", LOOKING[0:1] + LOOKING[2:])
-@pytest.mark.parametrize("options", (("--only", "("), ("--ignore", "["), ("--from", "2s", "--to", "1s")))
+@pytest.mark.parametrize("options", (("--only", "("), ("--ignore", "["),
+                                     ("--from", "2s", "--to", "1s")))
 def test_filters_that_make_no_sense_are_bad_usage(wick, kept, command, options):
     done = wick.run(*command, kept, *options)
     assert done.returncode == contract.USAGE
