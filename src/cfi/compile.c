@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "cfi/frames.h"
 #include "cfi/machine.h"
+#include "cfi/plt.h"
 #include "cfi/program.h"
 #include "cfi/repair.h"
 #include "cfi/rows.h"
@@ -220,7 +221,10 @@ static int compile_rows(struct compiler *compiler, bool repair, struct cfi_table
 	r = compile_section(compiler, ".debug_frame", false, err);
 	if (r < 0)
 		return r;
-	r = rows_sort(&compiler->rows);
+	if (repair && compiler->machine->has_bare_plt)
+		r = cfi_add_plt(compiler->elf, compiler->base, &compiler->rows);
+	if (r == 0)
+		r = rows_sort(&compiler->rows);
 	if (r == 0 && repair && compiler->machine->has_synchronous_cfi)
 		r = cfi_repair(compiler->elf, compiler->base, &compiler->rows,
 			       &compiler->stats.repaired_rows);

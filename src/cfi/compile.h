@@ -34,7 +34,7 @@ struct cfi_stats {
 /* ret_stats may be NULL. A module without CFI gives a table without rows. */
 int cfi_compile(struct elf_file *elf, struct cfi_table *ret, struct cfi_stats *ret_stats,
 		struct error *err);
-/* The same without repair: what the file says, even where it is wrong. */
+/* The same without repair and PLT rows: what the file says, even where it is wrong. */
 int cfi_compile_as_written(struct elf_file *elf, struct cfi_table *ret, struct cfi_stats *ret_stats,
 			   struct error *err);
 void cfi_table_fini(struct cfi_table *table);

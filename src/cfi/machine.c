@@ -13,7 +13,8 @@ static const struct cfi_machine machines[] = {
 	 .fp = 29,
 	 .lr = 30,
 	 .pc = NO_REGISTER,
-	 .has_synchronous_cfi = true},
+	 .has_synchronous_cfi = true,
+	 .has_bare_plt = true},
 };
 
 const struct cfi_machine *cfi_machine_find(uint16_t elf_machine)

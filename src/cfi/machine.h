@@ -13,9 +13,10 @@ struct cfi_machine {
 	uint16_t elf_machine;
 	uint8_t sp;
 	uint8_t fp;
-	uint8_t lr; /* NO_REGISTER: calls push the return address */
-	uint8_t pc; /* NO_REGISTER: expressions cannot name it */
-	bool has_synchronous_cfi;
+	uint8_t lr;               /* NO_REGISTER: calls push the return address */
+	uint8_t pc;               /* NO_REGISTER: expressions cannot name it */
+	bool has_synchronous_cfi; /* compilers write such: cfi/repair.h */
+	bool has_bare_plt;        /* its PLT has no CFI: cfi/plt.h */
 };
 
 /* NULL for a machine that we do not know. */
