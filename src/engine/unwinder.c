@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/scope.h"
 #include "base/vec.h"
+#include "cfi/cache.h"
 #include "cfi/compile.h"
 #include "elf/elf.h"
 #include "engine/registers.h"
@@ -43,6 +45,7 @@ struct unwinder_process {
 	VEC(struct code_region) code;
 	struct remote_memory memory;
 	const struct stack_copy *copy; /* while one is walked */
+	bool without_tables;
 };
 
 static void scope_release_elf(struct elf_file **elf)
@@ -108,7 +111,8 @@ static int compile_table(struct unwinder *unwinder, pid_t pid, const struct map_
 	SCOPED(elf) struct elf_file *elf = NULL;
 
 	if (module_files_open(unwinder->files, pid, region, &elf, NULL) < 0 ||
-	    cfi_compile(elf, &table->table, NULL, NULL) < 0)
+	    (unwinder->cache ? cfi_cache_get(unwinder->cache, elf, &table->table, NULL)
+			     : cfi_compile(elf, &table->table, NULL, NULL)) < 0)
 		return 0;
 	uint32_t count = unwind_pages_count(&table->table.table);
 
@@ -218,6 +222,25 @@ void unwinder_process_close(struct unwinder_process *process)
 	free(process);
 }
 
+bool unwinder_process_prepare(struct unwinder_process *process, uint64_t until_ns)
+{
+	for (size_t i = 0; i < process->code.count && !process->without_tables; i++) {
+		if (process->code.items[i].tried)
+			continue;
+		if (clock_monotonic_ns() >= until_ns)
+			return false;
+		load_region(process, &process->code.items[i]);
+	}
+	return true;
+}
+
+void unwinder_process_without_tables(struct unwinder_process *process)
+{
+	process->without_tables = true;
+	for (size_t i = 0; i < process->code.count; i++)
+		process->code.items[i].module.table = NULL;
+}
+
 static const struct unwind_module *find_module(void *context, uint64_t pc)
 {
 	struct unwinder_process *process = context;
@@ -233,7 +256,7 @@ static const struct unwind_module *find_module(void *context, uint64_t pc)
 		} else if (pc >= code->module.end) {
 			low = middle + 1;
 		} else {
-			if (!code->tried)
+			if (!code->tried && !process->without_tables)
 				load_region(process, code);
 			return &code->module;
 		}
