@@ -137,7 +137,8 @@ static size_t resolve(struct ptrace_engine *engine, const struct tracked_process
 		engine->frames.items[engine->frames.count++] =
 			(struct frame){.kind = FRAME_TRUNCATED};
 	for (uint32_t i = sample->count; i-- > 0;) {
-		struct frame frame = tracked_process_frame(process, sample->time_ns, sample->pcs[i]);
+		struct frame frame =
+			tracked_process_frame(process, sample->time_ns, sample->pcs[i]);
 
 		unknown += frame.a == MODULE_NONE;
 		engine->frames.items[engine->frames.count++] = frame;
@@ -409,7 +410,7 @@ static void ptrace_engine_stats(void *self, bool final, struct engine_stats *ret
 {
 	const struct ptrace_engine *engine = self;
 
-	(void)final;
+	(void) final;
 	*ret = engine->stats;
 	ret->unique_stacks = stack_cache_added(engine->cache);
 	ret->depth_limit = engine->depth;

@@ -66,7 +66,8 @@ int refusal_explain(int code, pid_t pid, pid_t tid, struct error *err)
 		return process_error(err, -ESRCH, tid, "state");
 	if (info.state == 'Z' || info.state == 'X' || code == -ESRCH) {
 		(void)error_set(err, -ESRCH, "process %d has ended", (int)pid);
-		error_remedy(err, "ps -e shows such processes as <defunct>; attach to one that runs");
+		error_remedy(err,
+			     "ps -e shows such processes as <defunct>; attach to one that runs");
 		return -ESRCH;
 	}
 	if (tracer > 0)

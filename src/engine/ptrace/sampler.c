@@ -70,7 +70,8 @@ static int watch(struct sampler *sampler, pid_t pid, uint64_t prepare_ns, struct
 		return r;
 	if (sampler->config.frame_pointers)
 		unwinder_process_without_tables(watched.process);
-	watched.ready = unwinder_process_prepare(watched.process, clock_monotonic_ns() + prepare_ns);
+	watched.ready =
+		unwinder_process_prepare(watched.process, clock_monotonic_ns() + prepare_ns);
 	if (vec_push(&sampler->watched, watched) < 0) {
 		unwinder_process_close(watched.process);
 		return error_set(err, -ENOMEM, "out of memory");

@@ -23,7 +23,7 @@ uint64_t stop_times_quantile_ns(const struct stop_times *times, double share)
 		seen += times->by_us[us];
 		if (seen > 0 && (double)seen >= wanted)
 			return (us + 1) * NS_PER_US < times->longest_ns ? (us + 1) * NS_PER_US
-									 : times->longest_ns;
+									: times->longest_ns;
 	}
 	return times->longest_ns;
 }

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#define STOP_TIMES_US 1024
+#define STOP_TIMES_US 16384
 
 struct stop_times {
 	uint64_t count;

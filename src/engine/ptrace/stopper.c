@@ -169,8 +169,8 @@ static bool is_settled(pid_t pid, pid_t tid)
 
 	if (thread_tracer(tid) == getpid())
 		return true;
-	return tid != pid && (process_info_read(tid, &info, NULL) < 0 || info.state == 'Z' ||
-			      info.state == 'X');
+	return tid != pid &&
+	       (process_info_read(tid, &info, NULL) < 0 || info.state == 'Z' || info.state == 'X');
 }
 
 /*
@@ -256,8 +256,11 @@ static void resume(struct stopper *stopper, size_t i, int signal, bool group_sto
 	}
 }
 
-/* A stop that we asked for, the first of a new thread, or that of its process. */
-static void handle_stop(struct stopper *stopper, size_t i, int signal)
+/*
+ * Shows a held thread if it was asked to stop. That may be at a stop of another
+ * kind: each one takes the place of the one asked for, which then does not come.
+ */
+static void show(struct stopper *stopper, size_t i)
 {
 	struct traced *thread = &stopper->threads.items[i];
 	struct stopped_thread shown = {
@@ -267,16 +270,11 @@ static void handle_stop(struct stopper *stopper, size_t i, int signal)
 		.asked_ns = thread->asked_ns,
 		.since_ns = thread->since_ns,
 	};
-	bool show = thread->asked && !stopper->leaving && !thread->unwanted;
 
-	thread->asked = false;
-	if (show) {
-		thread->since_ns = thread->asked_ns;
-		stopper->events.stopped(stopper->events.self, &shown);
-	}
-	resume(stopper, i, 0, signal != SIGTRAP);
-	if (show)
-		stop_times_add(&stopper->times, clock_monotonic_ns() - shown.asked_ns);
+	if (!thread->asked || stopper->leaving || thread->unwanted)
+		return;
+	thread->since_ns = thread->asked_ns;
+	stopper->events.stopped(stopper->events.self, &shown);
 }
 
 static pid_t event_message(pid_t tid)
@@ -338,17 +336,23 @@ static void handle_trap(struct stopper *stopper, size_t i, int status)
 {
 	int event = status >> 8;
 	int signal = status & 0x7f;
+	bool asked = stopper->threads.items[i].asked;
+	uint64_t asked_ns = stopper->threads.items[i].asked_ns;
 
-	if (event == PTRACE_EVENT_STOP) {
-		handle_stop(stopper, i, signal);
-		return;
-	}
+	if (event == PTRACE_EVENT_EXEC)
+		i = handle_exec(stopper, i); /* there is no stack to show yet */
+	else
+		show(stopper, i);
+	stopper->threads.items[i].asked = false;
 	if (event == PTRACE_EVENT_CLONE || event == PTRACE_EVENT_FORK ||
 	    event == PTRACE_EVENT_VFORK)
 		handle_new(stopper, i, event == PTRACE_EVENT_CLONE);
-	else if (event == PTRACE_EVENT_EXEC)
-		i = handle_exec(stopper, i);
-	resume(stopper, i, event == 0 ? signal : 0, false);
+	if (event == PTRACE_EVENT_STOP)
+		resume(stopper, i, 0, signal != SIGTRAP);
+	else
+		resume(stopper, i, event == 0 ? signal : 0, false);
+	if (asked && event != PTRACE_EVENT_EXEC && !stopper->leaving)
+		stop_times_add(&stopper->times, clock_monotonic_ns() - asked_ns);
 }
 
 /*
