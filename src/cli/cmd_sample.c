@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/table.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -36,82 +35,71 @@ struct printer {
 	const struct sample_options *options;
 	struct live_stacks_config stacks;
 	struct live_names *names; /* NULL: addresses alone */
-	struct bytes out;
 };
 
-static int flush(void *self, struct error *err)
+static void put_beginning(void *self, struct bytes *out)
 {
-	struct printer *printer = self;
-	FILE *out = printer->context->out;
+	const struct printer *printer = self;
 
-	if (printer->out.failed)
-		return error_set(err, -ENOMEM, "out of memory");
-	if (fwrite(printer->out.data, 1, printer->out.size, out) != printer->out.size ||
-	    fflush(out) != 0)
-		return error_errno(err, -errno, "cannot write the result");
-	printer->out.size = 0;
-	return 0;
-}
-
-static int put_beginning(void *self, struct error *err)
-{
-	struct printer *printer = self;
-
-	bytes_printf(&printer->out,
-		     "Attached to process %d, sampling every %llu ms\n"
-		     "Press Ctrl+C to stop\n\n",
+	bytes_printf(out,
+		     "Attached to process %d, sampling every %llu ms\nPress Ctrl+C to stop\n\n",
 		     (int)printer->stacks.pid, printer->stacks.interval_ns / NS_PER_MS);
-	return flush(printer, err);
 }
 
 /* "  function+0x12 (module) file.c:34", as far as it is known. */
-static void put_name(struct printer *printer, uint64_t address, bool is_caller)
+static void put_name(struct printer *printer, uint64_t address, bool is_caller, struct bytes *out)
 {
 	struct live_name name = live_names_find(printer->names, address, is_caller);
 
 	if (name.function) {
-		bytes_printf(&printer->out, "  ");
-		text_put_terminal(&printer->out, name.function);
-		bytes_printf(&printer->out, "+0x%" PRIx64, name.offset);
+		bytes_printf(out, "  ");
+		text_put_terminal(out, name.function);
+		bytes_printf(out, "+0x%" PRIx64, name.offset);
 	} else {
-		bytes_printf(&printer->out, "  [unknown]");
+		bytes_printf(out, "  [unknown]");
 	}
 	if (name.module) {
-		bytes_printf(&printer->out, " (");
-		text_put_terminal(&printer->out, name.module);
-		bytes_printf(&printer->out, ")");
+		bytes_printf(out, " (");
+		text_put_terminal(out, name.module);
+		bytes_printf(out, ")");
 	}
 	if (name.file) {
-		bytes_printf(&printer->out, " ");
-		text_put_terminal(&printer->out, name.file);
-		bytes_printf(&printer->out, ":%" PRIu32, name.line);
+		bytes_printf(out, " ");
+		text_put_terminal(out, name.file);
+		bytes_printf(out, ":%" PRIu32, name.line);
 	}
 }
 
-static int put_stack(void *self, uint64_t round, const struct stack_sample *sample,
-		     struct error *err)
+static void put_stack(void *self, uint64_t round, const struct stack_sample *sample,
+		      struct bytes *out)
 {
 	struct printer *printer = self;
 
-	(void)err;
-	bytes_printf(&printer->out, "--- sample %" PRIu64, round);
+	bytes_printf(out, "--- sample %" PRIu64, round);
 	if (printer->options->threads) {
 		char comm[PROCESS_COMM_MAX] = "?";
 
 		/* It may have ended since. */
 		(void)process_thread_comm(sample->pid, sample->tid, comm, sizeof(comm));
-		bytes_printf(&printer->out, " thread %d (", (int)sample->tid);
-		text_put_terminal(&printer->out, comm);
-		bytes_printf(&printer->out, ")");
+		bytes_printf(out, " thread %d (", (int)sample->tid);
+		text_put_terminal(out, comm);
+		bytes_printf(out, ")");
 	}
-	bytes_printf(&printer->out, " ---\n");
+	bytes_printf(out, " ---\n");
 	for (uint32_t i = 0; i < sample->count; i++) {
-		bytes_printf(&printer->out, "  0x%" PRIx64, sample->pcs[i]);
+		bytes_printf(out, "  0x%" PRIx64, sample->pcs[i]);
 		if (printer->names)
-			put_name(printer, sample->pcs[i], i > 0);
-		bytes_printf(&printer->out, "\n");
+			put_name(printer, sample->pcs[i], i > 0, out);
+		bytes_printf(out, "\n");
 	}
-	return 0;
+}
+
+static void forget_names(void *self)
+{
+	struct printer *printer = self;
+
+	if (printer->names)
+		live_names_forget(printer->names);
 }
 
 static void print_end(const struct printer *printer, const struct live_stacks_result *result)
@@ -143,7 +131,6 @@ static int sample(struct printer *printer)
 	if (r == 0)
 		print_end(printer, &result);
 	live_names_free(printer->names);
-	bytes_fini(&printer->out);
 	return r < 0 ? command_failed(printer->context, &err) : COMMAND_DONE;
 }
 
@@ -180,7 +167,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		.frame_pointers = options->unwind == UNWIND_WAY_FP,
 		.attached = put_beginning,
 		.taken = put_stack,
-		.flush = flush,
+		.execed = forget_names,
+		.out_fd = fileno(context->out),
 		.self = &printer,
 	};
 	return sample(&printer);

@@ -14,7 +14,8 @@
 #include "proc/module_file.h"
 #include "symbol/symboliser.h"
 
-#define REFRESH_NS NS_PER_SEC
+/* Reading maps anew takes at most a hundredth of the time. */
+#define REFRESH_SHARE 100
 
 /* What a region of the present maps shows. */
 struct shown {
@@ -27,7 +28,7 @@ struct live_names {
 	pid_t pid;
 	struct maps maps;
 	struct shown *shown; /* one for each region */
-	uint64_t read_ns;
+	uint64_t refresh_ns; /* not before */
 	struct module_files *files;
 	struct symboliser *symboliser;
 	VEC(struct module) known; /* by id */
@@ -76,10 +77,11 @@ static void refresh(struct live_names *names)
 {
 	struct maps maps = {0};
 	struct shown *shown = NULL;
+	uint64_t start_ns = clock_monotonic_ns();
 
-	names->read_ns = clock_monotonic_ns();
 	if (maps_read(&maps, names->pid, 0, NULL) == 0)
 		shown = calloc(maps.count + 1, sizeof(*shown));
+	names->refresh_ns = start_ns + (clock_monotonic_ns() - start_ns) * REFRESH_SHARE;
 	if (!shown) {
 		maps_fini(&maps);
 		return;
@@ -90,11 +92,17 @@ static void refresh(struct live_names *names)
 	names->shown = shown;
 }
 
+void live_names_forget(struct live_names *names)
+{
+	names->maps.count = 0;
+	names->refresh_ns = 0;
+}
+
 static const struct map_region *find_region(struct live_names *names, uint64_t address)
 {
 	const struct map_region *region = maps_find(&names->maps, address);
 
-	if (region || (names->read_ns > 0 && clock_monotonic_ns() < names->read_ns + REFRESH_NS))
+	if (region || clock_monotonic_ns() < names->refresh_ns)
 		return region;
 	refresh(names);
 	return maps_find(&names->maps, address);

@@ -28,6 +28,9 @@ struct live_name {
 int live_names_new(pid_t pid, struct live_names **ret, struct error *err);
 void live_names_free(struct live_names *names); /* NULL is fine */
 
+/* To be told of an exec: what was known of the addresses holds no more. */
+void live_names_forget(struct live_names *names);
+
 /* Names an address; that of a caller is a return address. Valid until the next call. */
 struct live_name live_names_find(struct live_names *names, uint64_t address, bool is_caller);
 

@@ -2,23 +2,30 @@
 #include "pipeline/live_stacks.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "engine/ptrace/sampler.h"
 #include "engine/ptrace/stopper.h"
 
+/* Text that waits for its reader. Beyond this no more is made. */
+#define BACKLOG_BYTES (256u << 10)
+
 struct session {
 	const struct live_stacks_config *config;
 	struct sampler *sampler;
 	uint64_t round; /* number of the last that gave a stack */
 	bool taken;     /* a stack in this round */
+	struct bytes out;
+	size_t written; /* of out */
 	int timer_fd;
 	int signal_fd;
 	sigset_t old_mask;
@@ -30,7 +37,17 @@ static int on_taken(void *self, const struct stack_sample *sample, struct error 
 
 	session->round += !session->taken;
 	session->taken = true;
-	return session->config->taken(session->config->self, session->round, sample, err);
+	session->config->taken(session->config->self, session->round, sample, &session->out);
+	return session->out.failed ? error_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+static void on_execed(void *self, pid_t pid)
+{
+	struct session *session = self;
+
+	(void)pid;
+	if (session->config->execed)
+		session->config->execed(session->config->self);
 }
 
 static int take_signals(struct session *session, struct error *err)
@@ -57,6 +74,7 @@ static int attach(struct session *session, struct error *err)
 		.frame_pointers = config->frame_pointers,
 		.flags = config->threads ? STOPPER_NEW_THREADS : 0,
 		.taken = on_taken,
+		.execed = on_execed,
 		.self = session,
 	};
 	int r = sampler_open(&sampler, &session->sampler, err);
@@ -84,19 +102,30 @@ static int start_timer(struct session *session, struct error *err)
 	return 0;
 }
 
+/* Writes a piece that a pipe with room takes without waiting. */
+static int write_piece(struct session *session, struct error *err)
+{
+	size_t left = session->out.size - session->written;
+	ssize_t n = write(session->config->out_fd, session->out.data + session->written,
+			  left < PIPE_BUF ? left : PIPE_BUF);
+
+	if (n < 0 && errno != EINTR && errno != EAGAIN)
+		return error_errno(err, -errno, "cannot write the result");
+	session->written += n > 0 ? (size_t)n : 0;
+	if (session->written == session->out.size)
+		session->written = session->out.size = 0;
+	return 0;
+}
+
 /* One turn: a round when it is time for one, else what the threads need. */
 static int turn(struct session *session, struct error *err)
 {
 	uint64_t ticks;
-	int r;
+	bool due = read(session->timer_fd, &ticks, sizeof(ticks)) == (ssize_t)sizeof(ticks);
 
 	session->taken = false;
-	r = read(session->timer_fd, &ticks, sizeof(ticks)) == (ssize_t)sizeof(ticks)
-		    ? sampler_round(session->sampler, err)
-		    : sampler_pump(session->sampler, err);
-	if (r == 0 && session->taken && session->config->flush)
-		r = session->config->flush(session->config->self, err);
-	return r;
+	return due && session->out.size < BACKLOG_BYTES ? sampler_round(session->sampler, err)
+							: sampler_pump(session->sampler, err);
 }
 
 static int timeout_ms(const struct session *session, uint64_t start_ns)
@@ -128,6 +157,7 @@ static int run_loop(struct session *session, struct error *err)
 		{.fd = session->signal_fd, .events = POLLIN},
 		{.fd = session->timer_fd, .events = POLLIN},
 		{.fd = sampler_fd(session->sampler), .events = POLLIN},
+		{.fd = -1, .events = POLLOUT},
 	};
 	uint64_t start_ns = clock_monotonic_ns();
 	int r = 0;
@@ -136,11 +166,15 @@ static int run_loop(struct session *session, struct error *err)
 	       (config->count == 0 || session->round < config->count)) {
 		int left_ms = timeout_ms(session, start_ns);
 
+		fds[3].fd = session->out.size > 0 ? config->out_fd : -1;
 		if (poll(fds, ARRAY_SIZE(fds), left_ms) < 0 && errno != EINTR)
 			return error_errno(err, -errno, "poll");
 		if (left_ms == 0 || was_asked_to_stop(session))
 			break;
-		r = turn(session, err);
+		if (fds[3].revents != 0)
+			r = write_piece(session, err);
+		if (r == 0)
+			r = turn(session, err);
 	}
 	return r;
 }
@@ -155,7 +189,7 @@ int live_stacks_run(const struct live_stacks_config *config, struct live_stacks_
 	if (r == 0)
 		r = attach(&session, err);
 	if (r == 0)
-		r = config->attached(config->self, err);
+		config->attached(config->self, &session.out);
 	if (r == 0)
 		r = start_timer(&session, err);
 	if (r == 0)
@@ -170,5 +204,9 @@ int live_stacks_run(const struct live_stacks_config *config, struct live_stacks_
 	if (session.signal_fd >= 0)
 		(void)close(session.signal_fd);
 	(void)sigprocmask(SIG_SETMASK, &session.old_mask, NULL); /* cannot fail */
+	/* Nobody is held any more: this may wait for its reader, and Ctrl-C ends it. */
+	while (r == 0 && session.out.size > 0)
+		r = write_piece(&session, err);
+	bytes_fini(&session.out);
 	return r;
 }

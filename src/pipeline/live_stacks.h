@@ -3,7 +3,11 @@
 #define WICK_PIPELINE_LIVE_STACKS_H
 
 /*
- * live_stacks: stacks of a running process, handed out as they are taken.
+ * live_stacks: stacks of a running process, written as they are taken.
+ *
+ * What the stacks look like as text, others know. Text is written when the reader
+ * takes it: one that does not makes samples fail to appear, but never holds up the
+ * process, whose signals wait for us to pass them on.
  *
  * Owns the loop that runs until someone asks to stop (SIGINT, SIGTERM, SIGHUP,
  * SIGQUIT), the wished number or time is reached, or the process ends. The
@@ -16,6 +20,7 @@
 
 #include "engine/ptrace/stop_times.h"
 
+struct bytes;
 struct error;
 struct stack_sample;
 
@@ -27,13 +32,12 @@ struct live_stacks_config {
 	uint32_t depth;
 	bool threads; /* all of them, not the main one alone */
 	bool frame_pointers;
-	/* Once, when sampling begins. */
-	int (*attached)(void *self, struct error *err);
-	/* Rounds count from 1. A failure ends it all. */
-	int (*taken)(void *self, uint64_t round, const struct stack_sample *sample,
-		     struct error *err);
-	/* Optional: the stacks that there are have been handed out. */
-	int (*flush)(void *self, struct error *err);
+	int out_fd;
+	/* Puts the text for the beginning, and of a stack; rounds count from 1. */
+	void (*attached)(void *self, struct bytes *out);
+	void (*taken)(void *self, uint64_t round, const struct stack_sample *sample,
+		      struct bytes *out);
+	void (*execed)(void *self); /* optional: addresses mean something else from now on */
 	void *self;
 };
 
