@@ -149,7 +149,7 @@ int child_release(struct child *child, const char *program, struct error *err)
 	while (n < 0 && errno == EINTR);
 	close_fd(&child->report_fd);
 	if (n != sizeof(code))
-		return 0;                             /* closed by the exec */
+		return 0;     /* closed by the exec */
 	(void)reap(child, 0); /* it is on its way out */
 	return explain(-code, program, err);
 }

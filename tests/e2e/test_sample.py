@@ -244,16 +244,14 @@ def test_a_target_under_a_debugger_is_refused(wick, background):
 
 
 def test_two_hundred_times_do_no_harm(wick, background):
-    target = background(workload("threads", 2500))
+    target = background(workload("threads", 8000))
     for _ in range(200):
-        if target.poll() is not None:
-            break
-        wick.run("sample", "--threads", target.pid, 1, "-n", 1)
+        wick.ok("sample", "--threads", target.pid, 1, "-n", 1)
     assert target.wait(timeout=60) == 0
     assert set(json.loads(target.stdout.read())["threads"]) == {"w0", "w1", "w2", "w3"}
 
 
-def test_fifty_threads_that_come_and_go(wick, background):
+def test_processes_that_it_starts_are_not_disturbed(wick, background):
     target = background(workload("forks"))
     done = wick.run("sample", "--threads", target.pid, 1, timeout=30)
     assert done.returncode in (contract.DONE, contract.FAILED)
