@@ -62,20 +62,23 @@ static const uint8_t classes[256] = {
 typedef uint32_t words_t __attribute__((vector_size(LANES * A64_INSN_BYTES)));
 typedef int32_t masks_t __attribute__((vector_size(LANES * A64_INSN_BYTES)));
 
-/* All bits set for instructions that are worth a64_decode(); few others pass. */
+/*
+ * All bits set for instructions that are worth a64_decode(); few others pass. The
+ * forms that add the length of vectors do not: who uses them has CFI with expressions.
+ */
 static inline masks_t may_change_frame(words_t words)
 {
 	masks_t has_base_sp = (words & 0x0a0003e0) == 0x080003e0;
-	masks_t is_pair_with_writeback = (words & 1u << 23) != 0;
-	masks_t is_single_with_writeback = (words & (1u << 24 | 1u << 10)) == 1u << 10;
-	masks_t is_saved = ((words & 31) - A64_FP < 2) | ((words >> 10 & 31) - A64_FP < 2);
-	masks_t is_add_immediate = (words & 0x9f80001d) == 0x9100001d; /* to x29 or sp */
+	masks_t has_writeback =
+		((words & 1u << 23) != 0) | ((words & (1u << 24 | 1u << 10)) == 1u << 10);
+	masks_t has_saved_register =
+		((words & 0x1c) == 0x1c) | ((words & 0x10007000) == 0x00007000); /* 28 to 31 */
+	masks_t is_add_immediate = (words & 0x9f80001d) == 0x9100001d;           /* to x29 or sp */
 	masks_t is_add_register = (words & 0x9fe0001f) == 0x8b20001f;
 	masks_t is_logical = (words & 0x9f80001f) == 0x9200001f;
-	masks_t is_add_vector_length = (words & 0xffa0f81f) == 0x0420501f;
 
-	return (has_base_sp & (is_pair_with_writeback | is_single_with_writeback | is_saved)) |
-	       is_add_immediate | is_add_register | is_logical | is_add_vector_length;
+	return (has_base_sp & (has_writeback | has_saved_register)) | is_add_immediate |
+	       is_add_register | is_logical;
 }
 
 static bool may_change_frame_alone(uint32_t word)
@@ -83,26 +86,32 @@ static bool may_change_frame_alone(uint32_t word)
 	return may_change_frame((words_t){word})[0] != 0;
 }
 
-/* The place of the first instruction of a group that may change the frame, GROUP for none. */
+/* The masks in 16 bits each, the first instruction's lowest. */
+static inline uint64_t narrow_masks(masks_t masks)
+{
+	typedef int16_t narrow_t __attribute__((vector_size(LANES * sizeof(int16_t))));
+	narrow_t narrow = __builtin_convertvector(masks, narrow_t);
+	uint64_t result;
+
+	memcpy(&result, &narrow, sizeof(result));
+	return result;
+}
+
 #define GROUP (2 * LANES)
+
+/* The place of the first instruction of a group that may change the frame, GROUP for none. */
 static inline uint32_t find_in_group(const uint8_t *text)
 {
 	words_t words[2];
-	masks_t masks[2];
-	masks_t both;
-	uint64_t halves[2];
-	uint32_t place = 0;
+	uint64_t low;
+	uint64_t high;
 
 	memcpy(words, text, sizeof(words));
-	masks[0] = may_change_frame(words[0]);
-	masks[1] = may_change_frame(words[1]);
-	both = masks[0] | masks[1];
-	memcpy(halves, &both, sizeof(halves));
-	if ((halves[0] | halves[1]) == 0)
-		return GROUP;
-	while (masks[place / LANES][place % LANES] == 0)
-		place++;
-	return place;
+	low = narrow_masks(may_change_frame(words[0]));
+	high = narrow_masks(may_change_frame(words[1]));
+	if (low != 0)
+		return (uint32_t)__builtin_ctzll(low) / 16;
+	return LANES + (high != 0 ? (uint32_t)__builtin_ctzll(high) / 16 : LANES);
 }
 
 static uint32_t word_at(const uint8_t *text, uint32_t at)
@@ -283,18 +292,18 @@ struct a64_insn a64_decode(uint32_t word)
 		break;
 	case CLASS_JUMP:
 		insn.kind = A64_JUMP;
-		insn.target = signed_bits(word, 25, 0) * A64_INSN_BYTES;
+		insn.imm = signed_bits(word, 25, 0) * A64_INSN_BYTES;
 		break;
 	case CLASS_CALL:
 		insn.kind = A64_CALL;
 		break;
 	case CLASS_BRANCH_19:
 		insn.kind = A64_BRANCH;
-		insn.target = signed_bits(word, 23, 5) * A64_INSN_BYTES;
+		insn.imm = signed_bits(word, 23, 5) * A64_INSN_BYTES;
 		break;
 	case CLASS_BRANCH_14:
 		insn.kind = A64_BRANCH;
-		insn.target = signed_bits(word, 18, 5) * A64_INSN_BYTES;
+		insn.imm = signed_bits(word, 18, 5) * A64_INSN_BYTES;
 		break;
 	case CLASS_BRANCH_REGISTER:
 		insn.kind = register_branch_kind(word);

@@ -26,8 +26,8 @@ enum a64_kind {
 	A64_STORE,      /* to sp + imm, see struct a64_insn */
 	A64_LOAD,
 	A64_CALL,
-	A64_BRANCH, /* to target, or on to the next instruction */
-	A64_JUMP,   /* to target, never on to the next instruction */
+	A64_BRANCH, /* to its target, or on to the next instruction */
+	A64_JUMP,   /* to its target, never on to the next instruction */
 	A64_END,    /* the next instruction is not reached from here: ret, br, brk */
 };
 
@@ -36,12 +36,11 @@ enum a64_kind {
  * bytes above, then changes sp by post. Registers other than x29 and x30 are not named.
  */
 struct a64_insn {
-	enum a64_kind kind;
-	int32_t imm;
+	uint8_t kind; /* enum a64_kind; small, so that the whole fits two registers */
+	uint8_t reg[2];
+	int32_t imm; /* of branches: how many bytes away the target is */
 	int32_t pre;
 	int32_t post;
-	int32_t target; /* bytes from this instruction */
-	uint8_t reg[2];
 };
 
 /*

@@ -93,7 +93,7 @@ static void access(struct a64_frame *frame, const struct a64_insn *insn)
 
 bool a64_frame_step(struct a64_frame *frame, const struct a64_insn *insn)
 {
-	switch (insn->kind) {
+	switch ((enum a64_kind)insn->kind) {
 	case A64_STORE:
 	case A64_LOAD:
 		access(frame, insn);

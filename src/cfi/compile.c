@@ -228,6 +228,8 @@ static int compile_rows(struct compiler *compiler, bool repair, struct cfi_table
 	if (r == 0 && repair && compiler->machine->has_synchronous_cfi)
 		r = cfi_repair(compiler->elf, compiler->base, &compiler->rows,
 			       &compiler->stats.repaired_rows);
+	if (repair && compiler->machine->has_bare_plt)
+		cfi_correct_resolver(&compiler->rows);
 	if (r == 0)
 		r = rows_finish(&compiler->rows, compiler->base, compiler->machine->elf_machine,
 				ret);

@@ -44,7 +44,7 @@ static bool read_constant(uint8_t op, struct cursor *cursor, int64_t *ret)
 		*ret = cursor_u8(cursor);
 		return true;
 	case OP_CONST1S:
-		*ret = (int8_t)cursor_u8(cursor);
+		*ret = (int64_t)(cursor_u8(cursor) ^ 0x80) - 0x80; /* the sign is bit 7 */
 		return true;
 	case OP_CONST2U:
 		*ret = cursor_u16(cursor);

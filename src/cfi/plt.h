@@ -17,4 +17,11 @@ struct rows;
 /* Adds the rows as a weak function. Before rows_sort(). base is what pcs count from. */
 int cfi_add_plt(struct elf_file *elf, uint64_t base, struct rows *rows);
 
+/*
+ * Corrects the rules of the resolver. The first entry calls it with x30 saved at
+ * sp + 8, and glibc's CFI takes that sp for the CFA: the return address is found and
+ * the caller's sp is 16 bytes off. A return address above the CFA gives it away.
+ */
+void cfi_correct_resolver(struct rows *rows);
+
 #endif

@@ -47,36 +47,67 @@ void rows_cancel(struct rows *rows)
 	rows->rows.count = rows->functions.items[rows->functions.count].first_row;
 }
 
+/* A rule as numbers, which compare and hash faster than bytes; it has no padding. */
+struct rule_words {
+	uint64_t low;
+	uint64_t middle;
+	uint32_t high;
+};
+
+static struct rule_words words_of(const struct unwind_rule *rule)
+{
+	const uint8_t *bytes = (const uint8_t *)rule;
+	struct rule_words words;
+
+	memcpy(&words.low, bytes, sizeof(words.low));
+	memcpy(&words.middle, bytes + 8, sizeof(words.middle));
+	memcpy(&words.high, bytes + 16, sizeof(words.high));
+	return words;
+}
+
 static uint64_t hash_rule(const struct unwind_rule *rule)
 {
-	uint64_t words[2];
-	uint32_t last;
+	struct rule_words words = words_of(rule);
 
-	memcpy(words, rule, sizeof(words));
-	memcpy(&last, (const uint8_t *)rule + sizeof(words), sizeof(last));
-	return hash_pair(words[0] + ((uint64_t)last << 40), words[1]);
+	return hash_pair(words.low + ((uint64_t)words.high << 40), words.middle);
+}
+
+/* Rules of one file differ in few bits; two multiplications spread them well enough. */
+static uint32_t quick_hash(const struct unwind_rule *rule)
+{
+	struct rule_words words = words_of(rule);
+	uint64_t mixed =
+		(words.low + words.high) * 0x9e3779b97f4a7c15u + words.middle * 0xc2b2ae3d27d4eb4fu;
+
+	return (uint32_t)(mixed >> 56) % ROWS_RECENT;
 }
 
 static bool same_rule(const struct unwind_rule *a, const struct unwind_rule *b)
 {
-	return memcmp(a, b, sizeof(*a)) == 0; /* rules have no padding */
+	struct rule_words left = words_of(a);
+	struct rule_words right = words_of(b);
+
+	return ((left.low ^ right.low) | (left.middle ^ right.middle)) == 0 &&
+	       left.high == right.high;
 }
 
 int rows_intern(struct rows *rows, const struct unwind_rule *rule)
 {
 	struct id_probe probe;
+	uint16_t *recent;
 	uint64_t hash;
 	uint32_t id;
 
 	if (rule->cfa == UNWIND_CFA_NONE)
 		return 0;
-	if (same_rule(&rows->rules.items[rows->last_rule], rule))
-		return rows->last_rule;
+	recent = &rows->recent[quick_hash(rule)];
+	if (same_rule(&rows->rules.items[*recent], rule))
+		return *recent;
 	hash = hash_rule(rule);
 	probe = id_index_probe(&rows->rule_index, hash);
 	while ((id = id_probe_next(&rows->rule_index, &probe)) != ID_NONE) {
 		if (same_rule(&rows->rules.items[id], rule)) {
-			rows->last_rule = (uint16_t)id;
+			*recent = (uint16_t)id;
 			return (int)id;
 		}
 	}
@@ -87,7 +118,7 @@ int rows_intern(struct rows *rows, const struct unwind_rule *rule)
 	}
 	if (vec_push(&rows->rules, *rule) < 0 || id_index_add(&rows->rule_index, hash, id) < 0)
 		return -ENOMEM;
-	rows->last_rule = (uint16_t)id;
+	*recent = (uint16_t)id;
 	return (int)id;
 }
 

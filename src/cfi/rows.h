@@ -26,6 +26,7 @@
 struct cfi_table;
 
 #define ROWS_MIN_GAP 16
+#define ROWS_RECENT 256
 
 struct rows_function {
 	uint32_t start; /* pcs count from the table's base */
@@ -40,8 +41,8 @@ struct rows {
 	VEC(struct unwind_row) rows;
 	VEC(struct rows_function) functions;
 	struct id_index rule_index;
-	uint16_t last_rule;
-	uint32_t lost_rules; /* that no index was left for */
+	uint16_t recent[ROWS_RECENT]; /* rules by a quick hash, tried before the index */
+	uint32_t lost_rules;          /* that no index was left for */
 };
 
 int rows_init(struct rows *rows);

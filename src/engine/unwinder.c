@@ -109,11 +109,14 @@ static int compile_table(struct unwinder *unwinder, pid_t pid, const struct map_
 			 struct file_table *table)
 {
 	SCOPED(elf) struct elf_file *elf = NULL;
+	int r;
 
-	if (module_files_open(unwinder->files, pid, region, &elf, NULL) < 0 ||
-	    (unwinder->cache ? cfi_cache_get(unwinder->cache, elf, &table->table, NULL)
-			     : cfi_compile(elf, &table->table, NULL, NULL)) < 0)
+	if (module_files_open(unwinder->files, pid, region, &elf, NULL) < 0)
 		return 0;
+	r = unwinder->cache ? cfi_cache_get(unwinder->cache, elf, &table->table, NULL)
+			    : cfi_compile(elf, &table->table, NULL, NULL);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
 	uint32_t count = unwind_pages_count(&table->table.table);
 
 	if (count == 0)

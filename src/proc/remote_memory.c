@@ -85,8 +85,9 @@ bool remote_memory_read(void *object, uint64_t address, uint64_t *ret)
 	if (address < memory->start || address >= memory->high ||
 	    memory->high - address < sizeof(*ret))
 		return read_block(memory, address, ret);
+	/* A stack that has just been lowered is not there yet near sp, but further up. */
 	if (offset + sizeof(*ret) > memory->size && !extend(memory, offset + sizeof(*ret)))
-		return false;
+		return read_block(memory, address, ret);
 	memcpy(ret, memory->bytes + offset, sizeof(*ret));
 	return true;
 }

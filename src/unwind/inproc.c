@@ -2,6 +2,7 @@
 #include "unwind/inproc.h"
 
 #include "unwind/arch/native.h"
+#include "unwind/module.h"
 #include "unwind/step.h"
 
 /*
@@ -11,7 +12,8 @@
 struct walk {
 	struct unwind_limits limits;
 	const struct unwind_modules *modules;
-	struct unwind_thread *memory; /* NULL: another walk of this thread has it */
+	const struct unwind_module *last; /* that was found: the next frame is often there too */
+	struct unwind_thread *memory;     /* NULL: another walk of this thread has it */
 	struct unwind_trace *trace;
 	int32_t cursor;       /* the next anchor that may be met */
 	uint32_t fresh_count; /* UNWIND_ANCHORS + 1: too many, no anchors come of this walk */
@@ -79,34 +81,45 @@ static bool is_code(void *context, uint64_t address)
 	return !walk->modules || walk->modules->unknown_code || find_module(walk, address);
 }
 
-/*
- * The rule for a pc, from the thread's memory when it is there. The answer lives
- * until the next call.
- */
-static void learn_rule(const struct walk *walk, uint64_t pc, struct unwind_cached *ret)
-{
-	const struct unwind_module *module = find_module(walk, pc);
-	const struct unwind_rule *rule = module ? unwind_module_rule(module, pc) : NULL;
+/* What is known of a pc. */
+struct found {
+	const struct unwind_rule *rule; /* NULL: none */
+	bool is_code;
+};
 
-	ret->pc = pc;
-	ret->is_code = module != NULL || is_code(__extension__(void *)(uintptr_t) walk, pc);
-	ret->rule = rule ? *rule : (struct unwind_rule){.cfa = UNWIND_CFA_NONE};
+UNWIND_INLINE struct found learn_rule(struct walk *walk, uint64_t pc)
+{
+	const struct unwind_module *module = walk->last;
+
+	if (!module || pc < module->start || pc >= module->end)
+		walk->last = module = find_module(walk, pc);
+	if (!module)
+		return (struct found){NULL, is_code(walk, pc)};
+	return (struct found){unwind_module_rule(module, pc), true};
 }
 
-UNWIND_INLINE const struct unwind_cached *find_rule(const struct walk *walk, uint64_t pc,
-						    struct unwind_cached *room)
+static __attribute__((noinline)) void fill_cache(struct walk *walk, uint64_t pc,
+						 struct unwind_cached *cached)
+{
+	struct found found = learn_rule(walk, pc);
+
+	cached->pc = pc;
+	cached->is_code = found.is_code;
+	cached->rule = found.rule ? *found.rule : (struct unwind_rule){.cfa = UNWIND_CFA_NONE};
+}
+
+/* The rule for a pc, from the thread's memory when it is there. */
+UNWIND_INLINE struct found find_rule(struct walk *walk, uint64_t pc)
 {
 	struct unwind_cached *cached;
 
-	if (!walk->memory || walk->memory->no_cache) {
-		learn_rule(walk, pc, room);
-		return room;
-	}
+	if (!walk->memory || walk->memory->no_cache)
+		return learn_rule(walk, pc);
 	/* 2^64 / golden ratio: its high bits differ for pcs that are close together. */
 	cached = &walk->memory->cache[(pc * 0x9e3779b97f4a7c15ull) >> (64 - UNWIND_CACHE_BITS)];
 	if (cached->pc != pc)
-		learn_rule(walk, pc, cached);
-	return cached;
+		fill_cache(walk, pc, cached);
+	return (struct found){&cached->rule, cached->is_code};
 }
 
 /* Notes a frame and where its caller was found. */
@@ -129,11 +142,10 @@ UNWIND_INLINE void remember(struct walk *walk, const struct unwind_frame *frame,
 }
 
 /* Whether the caller of anchor is still the next one, towards the root. */
-UNWIND_INLINE bool leads_to(const struct walk *walk, uint64_t high,
-			    const struct unwind_anchor *anchor, const struct unwind_anchor *next)
+UNWIND_INLINE bool leads_to(uint64_t mask, uint64_t high, const struct unwind_anchor *anchor,
+			    const struct unwind_anchor *next)
 {
-	if (anchor->ra_slot == 0 || next->sp > high ||
-	    (load(anchor->ra_slot) & ~walk->limits.pac_mask) != next->pc)
+	if (anchor->ra_slot == 0 || next->sp > high || (load(anchor->ra_slot) & mask) != next->pc)
 		return false;
 	return (anchor->fp_slot ? load(anchor->fp_slot) : anchor->fp) == next->fp;
 }
@@ -149,6 +161,9 @@ static void follow_anchors(struct walk *walk, struct unwind_frame *frame)
 	struct unwind_thread *memory = walk->memory;
 	const struct unwind_anchor *anchors = memory->anchors;
 	struct unwind_trace *trace = walk->trace;
+	uint64_t mask = ~walk->limits.pac_mask;
+	uint64_t *pcs = trace->pcs;
+	uint32_t count = trace->count;
 	int32_t at = walk->cursor;
 	int32_t met;
 
@@ -159,9 +174,10 @@ static void follow_anchors(struct walk *walk, struct unwind_frame *frame)
 	    anchors[at].fp != frame->fp)
 		return;
 	met = at;
-	while (at > 0 && trace->count < trace->capacity &&
-	       leads_to(walk, frame->high, &anchors[at], &anchors[at - 1]))
-		trace->pcs[trace->count++] = anchors[--at].pc;
+	while (at > 0 && count < trace->capacity &&
+	       leads_to(mask, frame->high, &anchors[at], &anchors[at - 1]))
+		pcs[count++] = anchors[--at].pc;
+	trace->count = count;
 	memory->reused += (uint32_t)(met - at);
 	frame->pc = anchors[at].pc;
 	frame->sp = anchors[at].sp;
@@ -194,18 +210,14 @@ static void keep_anchors(struct walk *walk)
 UNWIND_INLINE enum unwind_end advance(struct walk *walk, const struct unwind_reader *reader,
 				      struct unwind_frame *frame, bool anchored)
 {
-	struct unwind_cached room;
+	struct found found = find_rule(walk, unwind_lookup_pc(frame));
+	struct unwind_frame before = *frame;
 	struct unwind_slots slots;
-	const struct unwind_cached *cached;
 	enum unwind_end end;
-	uint64_t pc = unwind_lookup_pc(frame);
-	struct unwind_frame before;
 
-	cached = find_rule(walk, pc, &room);
-	if (!cached->is_code && !frame->exact)
+	if (!found.is_code && !frame->exact)
 		return UNWIND_BAD_ADDRESS;
-	before = *frame;
-	end = unwind_step(&walk->limits, reader, &cached->rule, frame, anchored ? &slots : NULL);
+	end = unwind_step(&walk->limits, reader, found.rule, frame, anchored ? &slots : NULL);
 	walk->trace->guessed += frame->guessed;
 	if (anchored && walk->kept == 0)
 		remember(walk, &before, &slots);
@@ -216,7 +228,7 @@ UNWIND_INLINE enum unwind_end advance(struct walk *walk, const struct unwind_rea
  * The walk itself. A return address is checked when its rule is looked up, so a
  * bad one has been added by then and is taken back.
  */
-UNWIND_INLINE void walk_frames(struct walk *walk, struct unwind_frame *frame, bool anchored)
+UNWIND_INLINE void walk_frames(struct walk *walk, const struct unwind_frame *start, bool anchored)
 {
 	const struct unwind_reader reader = {
 		.read = read_stack,
@@ -225,21 +237,28 @@ UNWIND_INLINE void walk_frames(struct walk *walk, struct unwind_frame *frame, bo
 		.context = walk,
 	};
 	struct unwind_trace *trace = walk->trace;
+	struct unwind_frame frame = *start; /* its address stays here, so it is in registers */
 	enum unwind_end end = UNWIND_GOING;
 
 	while (end == UNWIND_GOING) {
-		if (anchored && walk->cursor >= 0 && !frame->exact && !frame->sp_guessed &&
-		    !frame->fp_lost)
-			follow_anchors(walk, frame);
-		end = advance(walk, &reader, frame, anchored);
+		if (anchored && walk->cursor >= 0 && !frame.exact && !frame.sp_guessed &&
+		    !frame.fp_lost) {
+			struct unwind_frame met = frame;
+
+			follow_anchors(walk, &met);
+			frame.pc = met.pc;
+			frame.sp = met.sp;
+			frame.fp = met.fp;
+		}
+		end = advance(walk, &reader, &frame, anchored);
 		if (end != UNWIND_GOING)
 			break;
-		if (frame->exact && frame->switched) /* past a signal, on a stack anew */
-			walk->limits.stack.low = frame->sp;
+		if (frame.exact && frame.switched) /* past a signal, on a stack anew */
+			walk->limits.stack.low = frame.sp;
 		if (trace->count == trace->capacity)
 			end = UNWIND_DEPTH;
 		else
-			trace->pcs[trace->count++] = frame->pc;
+			trace->pcs[trace->count++] = frame.pc;
 	}
 	if (end == UNWIND_BAD_ADDRESS && trace->count > 1)
 		trace->count--;

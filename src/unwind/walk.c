@@ -3,29 +3,11 @@
 
 #include "unwind/step.h"
 
-#define PAGE_SHIFT 10
-
-const struct unwind_module *unwind_module_find(const struct unwind_module *modules, size_t count,
-					       uint64_t pc)
-{
-	const struct unwind_module *base = modules;
-
-	if (count == 0)
-		return NULL;
-	while (count > 1) {
-		size_t half = count / 2;
-
-		base = base[half].start <= pc ? base + half : base;
-		count -= half;
-	}
-	return pc >= base->start && pc < base->end ? base : NULL;
-}
-
 uint32_t unwind_pages_count(const struct unwind_table *table)
 {
 	if (table->row_count == 0)
 		return 0;
-	return (table->rows[table->row_count - 1].pc >> PAGE_SHIFT) + 2;
+	return (table->rows[table->row_count - 1].pc >> UNWIND_PAGE_SHIFT) + 2;
 }
 
 void unwind_pages_fill(const struct unwind_table *table, uint32_t *pages)
@@ -34,56 +16,12 @@ void unwind_pages_fill(const struct unwind_table *table, uint32_t *pages)
 	uint32_t row = 0;
 
 	for (uint32_t page = 0; page < count; page++) {
-		uint64_t start = (uint64_t)page << PAGE_SHIFT;
+		uint64_t start = (uint64_t)page << UNWIND_PAGE_SHIFT;
 
 		while (row + 1 < table->row_count && table->rows[row + 1].pc <= start)
 			row++;
 		pages[page] = row;
 	}
-}
-
-/* The row that a pc of a page is in: rows[first] is at or before the page or the first of all. */
-static uint32_t row_between(const struct unwind_row *rows, uint32_t first, uint32_t last,
-			    uint32_t pc)
-{
-	const struct unwind_row *base = rows + first;
-	uint32_t count = last - first + 1;
-
-	while (count > 1) {
-		uint32_t half = count / 2;
-
-		base = base[half].pc <= pc ? base + half : base;
-		count -= half;
-	}
-	return (uint32_t)(base - rows);
-}
-
-const struct unwind_rule *unwind_module_rule(const struct unwind_module *module, uint64_t pc)
-{
-	const struct unwind_table *table = module->table;
-	uint64_t offset;
-	uint32_t last;
-	uint32_t row;
-
-	if (!table || table->row_count == 0)
-		return NULL;
-	if (!module->pages)
-		return unwind_table_find(table, pc - module->bias);
-	offset = pc - module->bias - table->base;
-	last = table->rows[table->row_count - 1].pc;
-	if (offset < table->rows[0].pc || offset > UINT32_MAX)
-		return NULL;
-	if (offset >= last) {
-		row = table->row_count - 1;
-	} else {
-		uint32_t page = (uint32_t)offset >> PAGE_SHIFT;
-
-		row = row_between(table->rows, module->pages[page], module->pages[page + 1],
-				  (uint32_t)offset);
-	}
-	if (table->rows[row].rule == 0 || table->rows[row].rule >= table->rule_count)
-		return NULL;
-	return &table->rules[table->rows[row].rule];
 }
 
 /* The reader that the step gets: the space's own, and code as the modules tell. */

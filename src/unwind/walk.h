@@ -16,29 +16,11 @@
 #include <stdint.h>
 
 #include "unwind/frame.h"
+#include "unwind/module.h"
 #include "unwind/table.h"
 
-/* A range of code. Modules are sorted by start and do not overlap. */
-struct unwind_module {
-	uint64_t start; /* runtime addresses */
-	uint64_t end;
-	uint64_t bias;                    /* runtime address - ELF vaddr */
-	const struct unwind_table *table; /* NULL: code without CFI (JIT, vdso) */
-	const uint32_t *pages;            /* optional, see unwind_pages_fill() */
-};
-
-/* The module that holds a pc, NULL when none does. */
-const struct unwind_module *unwind_module_find(const struct unwind_module *modules, size_t count,
-					       uint64_t pc);
-
 /*
- * The rule for a runtime pc of a module, NULL when there is none. With pages the
- * search looks at the few rows of a kilobyte of code instead of all.
- */
-const struct unwind_rule *unwind_module_rule(const struct unwind_module *module, uint64_t pc);
-
-/*
- * The pages of a table: for each kilobyte the last row at or before its start,
+ * The pages of a table: for each 256 bytes the last row at or before their start,
  * and one row more that ends the last. The caller gives room for as many as
  * unwind_pages_count() says; they may be shared as the table may.
  */

@@ -99,6 +99,7 @@ void truth_follow(struct truth *truth, const struct executed *executed)
 			break;
 		/* The trampoline itself has been taken away by the handler's return. */
 		truth_return(truth, executed->to);
+		truth->signals--;
 		break;
 	case INSTRUCTION_OTHER:
 		break;
@@ -109,4 +110,5 @@ void truth_signal(struct truth *truth, uint64_t interrupted, uint64_t trampoline
 {
 	truth_push(truth, interrupted);
 	truth_push(truth, trampoline);
+	truth->signals++;
 }

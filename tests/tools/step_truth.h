@@ -20,6 +20,7 @@
 struct truth {
 	uint64_t chain[TRUTH_DEPTH]; /* return addresses, outermost first */
 	size_t depth;
+	size_t signals;  /* handlers under way */
 	uint64_t broken; /* returns to an address that no call left: must stay 0 */
 };
 

@@ -98,8 +98,8 @@ static void start_program(struct stepper *stepper, const char *program)
 
 	if (fd < 0 || ftruncate(fd, sizeof(*stepper->shadow)) < 0)
 		die("memfd_create");
-	stepper->shadow = mmap(NULL, sizeof(*stepper->shadow), PROT_READ | PROT_WRITE, MAP_SHARED,
-			       fd, 0);
+	stepper->shadow =
+		mmap(NULL, sizeof(*stepper->shadow), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (stepper->shadow == MAP_FAILED)
 		die("mmap");
 	stepper->pid = fork();
@@ -253,8 +253,8 @@ static void judge(struct stepper *stepper, const struct unwind_trace *trace)
 		kind = i == frames ? "end" : "short";
 	else if (i < frames && is_further(stepper, i + 1, trace->pcs[i]))
 		kind = "skipped";
-	else if (i == frames || (i + 1 < trace->count &&
-				 trace->pcs[i + 1] == true_frame(stepper, i)))
+	else if (i == frames ||
+		 (i + 1 < trace->count && trace->pcs[i + 1] == true_frame(stepper, i)))
 		kind = "extra";
 	add_miss(stepper, true_frame(stepper, i > 0 ? i - 1 : 0), kind, trace->end);
 }
@@ -324,7 +324,9 @@ static uint64_t trampoline_address(const struct stepper *stepper)
 /* A signal to send at this step, 0: none. */
 static int signal_due(struct stepper *stepper, uint64_t every)
 {
-	if (every == 0 || !stepper->shadow->handlers_ready || stepper->steps % every != 0)
+	/* Handlers longer than the time between signals would never end. */
+	if (every == 0 || !stepper->shadow->handlers_ready || stepper->steps % every != 0 ||
+	    stepper->truth.signals > 0)
 		return 0;
 	return stepper->signals++ % 2 == 0 ? SIGUSR1 : SIGUSR2;
 }
@@ -424,7 +426,7 @@ int main(int argc, char **argv)
 	struct stepper stepper = {0};
 	struct error err = {0};
 	uint64_t every = 0;
-	uint64_t most = UINT64_MAX;
+	uint64_t most = 1000000;
 	int option;
 
 	while ((option = getopt(argc, argv, "s:n:")) >= 0) {

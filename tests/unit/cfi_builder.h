@@ -107,12 +107,14 @@ static inline void cfi_builder_fde(struct cfi_builder *b, size_t cie, uint64_t s
 	cfi_builder_fill(b, at);
 }
 
-/* Ends the section that is being written and starts another one. */
+/* Ends the section that is being written, if there is one, and starts another. */
 static inline void cfi_builder_end_section(struct cfi_builder *b, const char *next)
 {
-	uint16_t at =
-		builder_section(&b->elf, b->section, SHT_PROGBITS, b->frames.data, b->frames.size);
+	uint16_t at;
 
+	if (b->frames.size == 0)
+		return;
+	at = builder_section(&b->elf, b->section, SHT_PROGBITS, b->frames.data, b->frames.size);
 	b->elf.sections[at].sh_addr = EH_FRAME;
 	b->section = next;
 	bytes_clear(&b->frames);

@@ -304,18 +304,25 @@ static NOINLINE void library_calls(long x)
 	LEAVE();
 }
 
+/* A handler may come between the two halves of ENTER, and puts the first back. */
 static void handler(int number)
 {
+	uint64_t interrupted = shadow->returns[shadow->depth];
+
 	ENTER();
 	sink += leaf(number);
 	LEAVE();
+	shadow->returns[shadow->depth] = interrupted;
 }
 
 static void alternate_handler(int number)
 {
+	uint64_t interrupted = shadow->returns[shadow->depth];
+
 	ENTER();
 	sink += middle(number);
 	LEAVE();
+	shadow->returns[shadow->depth] = interrupted;
 }
 
 static NOINLINE void signals(void)

@@ -17,8 +17,8 @@
 
 struct shadow {
 	volatile uint32_t depth;
-	volatile uint32_t handlers_ready; /* the tracer may send signals */
-	volatile uint64_t handler;        /* SIGUSR1, on the thread's own stack */
+	volatile uint32_t handlers_ready;    /* the tracer may send signals */
+	volatile uint64_t handler;           /* SIGUSR1, on the thread's own stack */
 	volatile uint64_t alternate_handler; /* SIGUSR2 */
 	volatile uint64_t returns[SHADOW_DEPTH];
 };

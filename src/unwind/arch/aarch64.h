@@ -20,6 +20,8 @@ static const struct unwind_arch unwind_aarch64 = {
 	.cfa_alignment = 16, /* the CPU itself refuses another sp */
 	.record_ends_frame = false,
 	.start_code = 0xd280001ed280001d, /* mov x29, #0; mov x30, #0 */
+	.jumps = {{0x7c000000, 0x14000000}, {0xfe000000, 0xd6000000}}, /* b, bl; br, blr, ret */
+	.record_push = {0xffc07fff, 0xa9807bfd}, /* stp x29, x30, [sp, #-n]! */
 	.trampoline =
 		{
 			.first = 0xd4000001d2801168, /* mov x8, #139; svc #0 */

@@ -27,6 +27,12 @@ struct unwind_trampoline {
 	uint8_t last_instruction;
 };
 
+/* A kind of instructions of four bytes: those where word & mask == value. */
+struct unwind_code {
+	uint32_t mask;
+	uint32_t value;
+};
+
 struct unwind_arch {
 	uint16_t machine; /* EM_… */
 	uint8_t sp_register;
@@ -38,8 +44,10 @@ struct unwind_arch {
 	 * caller's sp is right above it only where calls push the return address.
 	 */
 	bool record_ends_frame;
-	/* Two instructions that clear fp and the return address: where a thread begins. */
-	uint64_t start_code; /* 0: none is known */
+	/* The rest is for code without rules; zero where there is nothing to look for. */
+	uint64_t start_code; /* two instructions that clear fp and lr: where a thread begins */
+	struct unwind_code jumps[2];    /* instructions that end a straight piece of code */
+	struct unwind_code record_push; /* makes a frame and saves fp and lr at its low end */
 	struct unwind_trampoline trampoline;
 	uint16_t saved_pc; /* in the signal frame, from sp of the trampoline */
 	uint16_t saved[UNWIND_REGISTERS];

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Walks are right at every instruction of what compilers make.
+
+stepped.c is compiled in many ways, stepped through by tests/tools/stepper with a signal
+now and then, and each walk is compared with the true call chain. WICK_BUILD names the
+build folder. WICK_LONG compiles in every way; otherwise a part of them.
+
+What is known to go wrong, one instruction each time (KNOWN below):
+
+* The first instruction of _start: its CFI says that the return address is in lr, where
+  the dynamic linker has left one of its own. Found as one frame too many.
+* The first instruction of glibc's lazy resolver (_dl_runtime_resolve, a nop or bti): its
+  CFI does not tell yet that the PLT has saved lr and lowered sp. Once for each function
+  that is called for the first time in a program without BIND_NOW.
+* __wrap_main, two instructions in programs that are not position independent: the FDE of
+  _start covers it and calls it a root. Found too short.
+
+Not stepped: static programs, whose start-up loops for ever on exclusive loads and stores
+(a step clears the monitor).
+
+Anything else, even one instruction, fails the test.
+"""
+import collections
+import os
+import pathlib
+import platform
+import shutil
+import subprocess
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+BUILD = pathlib.Path(os.environ.get("WICK_BUILD") or HERE.parent.parent / "build")
+STEPPER = BUILD / "tests/tools/stepper"
+LONG = bool(os.environ.get("WICK_LONG"))
+
+LEVELS = ["-O0", "-O1", "-O2", "-O3", "-Os"]
+POINTERS = ["-fomit-frame-pointer", "-fno-omit-frame-pointer"]
+EXTRAS = [[], ["-Wl,-z,now", "-fstack-protector-all"], ["-fstack-clash-protection"],
+          ["-flto"], ["-no-pie", "-fno-pie"]]
+if platform.machine() == "aarch64":
+    EXTRAS.append(["-mbranch-protection=standard"])
+GOAL = {"gcc": 0.999, "clang": 0.995}
+MOST_KNOWN = 40  # calls for the first time, and _start
+
+
+def ways():
+    for compiler in GOAL:
+        for level in LEVELS:
+            for pointers in POINTERS:
+                yield compiler, [level, pointers]
+        for extra in EXTRAS:
+            for level in LEVELS if LONG else ["-O2"]:
+                yield compiler, [level, *extra]
+
+
+Result = collections.namedtuple("Result", "numbers misses text")
+TOTALS = collections.defaultdict(collections.Counter)
+
+
+def step_through(program):
+    run = subprocess.run([STEPPER, "-s", "211", program], capture_output=True, text=True,
+                         timeout=60)
+    assert run.returncode == 0, run.stderr
+    lines = run.stdout.splitlines()
+    words = lines[0].split()
+    numbers = dict(zip(words[::2], map(int, words[1::2])))
+    misses = [line.split(maxsplit=5) for line in lines[1:]]
+    return Result(numbers, misses, run.stdout)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def totals(request):
+    """Prints the rate for each compiler at the end."""
+    yield
+    capture = request.config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled():
+        for compiler, total in TOTALS.items():
+            print(f"\n{compiler}: {total['right']} of {total['steps']} right, "
+                  f"{100 * total['right'] / total['steps']:.4f} %; in its own code "
+                  f"{total['own_right']} of {total['own']}, "
+                  f"{100 * total['own_right'] / total['own']:.4f} %")
+
+
+@pytest.mark.parametrize("compiler,options", list(ways()),
+                         ids=lambda value: value if isinstance(value, str) else " ".join(value))
+def test_every_instruction(compiler, options, tmp_path):
+    if not shutil.which(compiler):
+        pytest.skip(f"{compiler} is not installed")
+    program = tmp_path / "stepped"
+    made = subprocess.run([compiler, "-g0", *options, HERE / "stepped.c", "-o", program],
+                          capture_output=True, text=True)
+    if made.returncode != 0:
+        pytest.skip(f"{compiler} cannot do this: {made.stderr.splitlines()[0]}")
+
+    result = step_through(program)
+    numbers = result.numbers
+
+    TOTALS[compiler].update(numbers)
+    assert numbers["broken"] == 0 and numbers["shadow_wrong"] == 0, "the truth itself is wrong"
+    assert numbers["copy_differs"] == 0, "a copied stack is walked differently"
+    assert numbers["signals"] > 10
+    assert numbers["right"] / numbers["steps"] >= GOAL[compiler], result.text
+    own_known = 3 if "-no-pie" in options else 1  # _start, __wrap_main
+    assert numbers["own_right"] >= numbers["own"] - own_known, result.text
+    assert all(int(miss[1]) == 1 for miss in result.misses), result.text
+    assert numbers["steps"] - numbers["right"] <= MOST_KNOWN, result.text
