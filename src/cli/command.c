@@ -336,6 +336,18 @@ static int dispatch(struct command_context *context, int argc, char **argv)
 	return status;
 }
 
+/* The command that the program's own name stands for, NULL when it is just wick. */
+static const struct command *find_program(const struct command *const *commands, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	for (size_t i = 0; commands[i]; i++)
+		if (commands[i]->program && strcmp(commands[i]->program, name) == 0)
+			return commands[i];
+	return NULL;
+}
+
 int command_main(const struct command *const *commands, int argc, char **argv, FILE *out,
 		 FILE *err_file)
 {
@@ -350,8 +362,13 @@ int command_main(const struct command *const *commands, int argc, char **argv, F
 		.commands = commands,
 	};
 	struct error err = {0};
-	int status = argc > 0 ? dispatch(&context, argc - 1, argv + 1) : COMMAND_USAGE;
+	int status;
 
+	if (argc == 0)
+		return COMMAND_USAGE;
+	context.command = find_program(commands, argv[0]);
+	status = context.command ? run_command(&context, argc - 1, argv + 1, NULL)
+				 : dispatch(&context, argc - 1, argv + 1);
 	if (fflush(out) != 0 && status == COMMAND_DONE) {
 		(void)outfile_stdout_failed(-errno, &err);
 		status = command_failed(&context, &err);

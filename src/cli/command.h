@@ -56,6 +56,7 @@ struct command_example {
 
 struct command {
 	const char *name;
+	const char *program;  /* a name under which wick is this command; optional */
 	const char *summary;  /* one line, lower case, no full stop */
 	const char *synopsis; /* without "wick NAME"; several forms on lines of their own */
 	const char *const *description;         /* paragraphs, NULL last */

@@ -3,8 +3,10 @@
 
 #include "engine/engine.h"
 #include "engine/perf/perf.h"
+#include "engine/ptrace/ptrace.h"
 
 const struct engine_ops *const engine_table[] = {
 	&perf_engine_ops,
+	&ptrace_engine_ops,
 	NULL,
 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/id_index.h"
 #include "base/scope.h"
@@ -38,6 +39,7 @@ struct unwinder_process {
 	VEC(struct code_region) code;
 	struct remote_memory memory;
 	const struct stack_copy *copy; /* while one is walked */
+	bool without_tables;
 };
 
 static void scope_release_process(struct unwinder_process **process)
@@ -173,6 +175,25 @@ void unwinder_process_close(struct unwinder_process *process)
 	free(process);
 }
 
+bool unwinder_process_prepare(struct unwinder_process *process, uint64_t until_ns)
+{
+	for (size_t i = 0; i < process->code.count && !process->without_tables; i++) {
+		if (process->code.items[i].tried)
+			continue;
+		if (clock_monotonic_ns() >= until_ns)
+			return false;
+		load_region(process, &process->code.items[i]);
+	}
+	return true;
+}
+
+void unwinder_process_without_tables(struct unwinder_process *process)
+{
+	process->without_tables = true;
+	for (size_t i = 0; i < process->code.count; i++)
+		process->code.items[i].module.table = NULL;
+}
+
 static const struct unwind_module *find_module(void *context, uint64_t pc)
 {
 	struct unwinder_process *process = context;
@@ -188,7 +209,7 @@ static const struct unwind_module *find_module(void *context, uint64_t pc)
 		} else if (pc >= code->module.end) {
 			low = middle + 1;
 		} else {
-			if (!code->tried)
+			if (!code->tried && !process->without_tables)
 				load_region(process, code);
 			return &code->module;
 		}

@@ -13,6 +13,7 @@
  * Threads: an unwinder and all its processes are used by one thread at a time.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -38,6 +39,16 @@ void unwinder_process_close(struct unwinder_process *process);
  * addresses. Nothing is lost when it fails, for the process may be gone.
  */
 int unwinder_process_refresh(struct unwinder_process *process, struct error *err);
+
+/*
+ * Makes the tables of all that is mapped, as far as they can be had until a moment
+ * of CLOCK_MONOTONIC, so that no walk has to wait for one. Returns whether all are
+ * made; otherwise the next call goes on.
+ */
+bool unwinder_process_prepare(struct unwinder_process *process, uint64_t until_ns);
+
+/* From now on walks follow frame pointers alone. */
+void unwinder_process_without_tables(struct unwinder_process *process);
 
 /*
  * Walks the stack of a thread that is in a ptrace stop of the caller. The trace

@@ -114,6 +114,27 @@ static int explain(int code, const char *program, struct error *err)
 	return code;
 }
 
+/*
+ * Takes the status when there is one. Returns whether the child has ended. One
+ * that an engine traces also stops, which the kernel tells us no matter what we
+ * ask for: so we look first and leave stops to the engine.
+ */
+static int reap(struct child *child, int options)
+{
+	siginfo_t info = {0};
+	int r;
+
+	do
+		r = waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT | options);
+	while (r < 0 && errno == EINTR);
+	if (r < 0 && errno == ECHILD)
+		child->reaped = 1; /* somebody else took its status */
+	if (r < 0 || info.si_pid != child->pid || info.si_code == CLD_TRAPPED)
+		return child->reaped;
+	child->reaped = waitpid(child->pid, &child->status, 0) == child->pid;
+	return child->reaped;
+}
+
 int child_release(struct child *child, const char *program, struct error *err)
 {
 	int code = 0;
@@ -128,23 +149,14 @@ int child_release(struct child *child, const char *program, struct error *err)
 	while (n < 0 && errno == EINTR);
 	close_fd(&child->report_fd);
 	if (n != sizeof(code))
-		return 0;                             /* closed by the exec */
-	(void)waitpid(child->pid, &child->status, 0); /* it is on its way out */
-	child->reaped = 1;
+		return 0;     /* closed by the exec */
+	(void)reap(child, 0); /* it is on its way out */
 	return explain(-code, program, err);
 }
 
 int child_ended(struct child *child)
 {
-	pid_t pid;
-
-	if (child->reaped)
-		return 1;
-	pid = waitpid(child->pid, &child->status, WNOHANG);
-	/* Nobody to wait for: somebody else took its status. */
-	if (pid == child->pid || (pid < 0 && errno == ECHILD))
-		child->reaped = 1;
-	return child->reaped;
+	return child->reaped || reap(child, WNOHANG);
 }
 
 int child_exit_status(const struct child *child)
@@ -158,8 +170,7 @@ void child_fini(struct child *child)
 {
 	close_fd(&child->gate_fd);
 	if (child->pid > 0 && !child->released && !child->reaped) {
-		(void)waitpid(child->pid, &child->status, 0); /* the closed gate ends it */
-		child->reaped = 1;
+		(void)reap(child, 0); /* the closed gate ends it */
 	}
 	close_fd(&child->report_fd);
 	close_fd(&child->pid_fd);

@@ -212,9 +212,15 @@ static const struct symbol_frame *find_symbol_frame(struct symboliser *symbolise
 
 		if (symbol == ELF_SYMBOL_NONE)
 			continue;
-		if (!state->frames[i][symbol])
-			state->frames[i][symbol] =
-				make_named_frame(symboliser, elf_symbols_at(table, symbol).name);
+		struct elf_symbol found = elf_symbols_at(table, symbol);
+
+		if (!state->frames[i][symbol]) {
+			struct symbol_frame *frame = make_named_frame(symboliser, found.name);
+
+			if (frame)
+				frame->start = found.start;
+			state->frames[i][symbol] = frame;
+		}
 		return state->frames[i][symbol];
 	}
 	return NULL;

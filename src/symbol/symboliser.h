@@ -29,6 +29,7 @@ struct symbol_frame {
 	const char *file;     /* NULL when unknown */
 	uint32_t line;        /* 0 when unknown */
 	bool inlined;         /* into the frame that follows */
+	uint64_t start;       /* vaddr of the function; 0 when unknown */
 };
 
 enum symbol_quality {

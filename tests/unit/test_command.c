@@ -61,6 +61,7 @@ static int run_demo(const struct command_context *context, void *values, int arg
 
 static const struct command demo = {
 	.name = "demo",
+	.program = "demonstrate",
 	.summary = "a demonstration",
 	.synopsis = "[OPTIONS] WORD\n[OPTIONS] WORD WORD",
 	.options = demo_table,
@@ -110,6 +111,10 @@ static void a_command_gets_its_values_and_arguments(void **state)
 		{"wick demo x", 7, "997 default x", ""},
 		{"wick demo x -F 50 y", 7, "50 command line x y", ""},
 		{"wick demo -- -F", 7, "997 default -F", ""},
+		{"/usr/bin/demonstrate x -F 50", 7, "50 command line x", ""},
+		{"demonstrate", 2, "",
+		 "wick: demo needs an argument\n"
+		 "      usage: wick demo [OPTIONS] WORD; see wick demo --help\n"},
 		{"wick demo -F 5 x", 2, "",
 		 "wick: -F 5 is out of range (10 to 10000)\n      see wick demo --help\n"},
 		{"wick demo", 2, "",

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "engine/ptrace/sampler.h"
+#include "pipeline/live_names.h"
+#include "pipeline/live_stacks.h"
+#include "proc/process_info.h"
+
+#define PID_MAX 4194304u
+#define INTERVAL_MS 100u
+#define INTERVAL_MAX_MS 3600000u
+
+enum unwind_way { UNWIND_WAY_AUTO, UNWIND_WAY_FP };
+
+struct sample_options {
+	uint64_t count;
+	uint64_t duration_ns;
+	uint64_t depth;
+	enum unwind_way unwind;
+	bool threads;
+	bool verbose;
+};
+
+struct printer {
+	const struct command_context *context;
+	const struct sample_options *options;
+	struct live_stacks_config stacks;
+	struct live_names *names; /* NULL: addresses alone */
+};
+
+static void put_beginning(void *self, struct bytes *out)
+{
+	const struct printer *printer = self;
+
+	bytes_printf(out,
+		     "Attached to process %d, sampling every %llu ms\nPress Ctrl+C to stop\n\n",
+		     (int)printer->stacks.pid, printer->stacks.interval_ns / NS_PER_MS);
+}
+
+/* "  function+0x12 (module) file.c:34", as far as it is known. */
+static void put_name(struct printer *printer, uint64_t address, bool is_caller, struct bytes *out)
+{
+	struct live_name name = live_names_find(printer->names, address, is_caller);
+
+	if (name.function) {
+		bytes_printf(out, "  ");
+		text_put_terminal(out, name.function);
+		bytes_printf(out, "+0x%" PRIx64, name.offset);
+	} else {
+		bytes_printf(out, "  [unknown]");
+	}
+	if (name.module) {
+		bytes_printf(out, " (");
+		text_put_terminal(out, name.module);
+		bytes_printf(out, ")");
+	}
+	if (name.file) {
+		bytes_printf(out, " ");
+		text_put_terminal(out, name.file);
+		bytes_printf(out, ":%" PRIu32, name.line);
+	}
+}
+
+static void put_stack(void *self, uint64_t round, const struct stack_sample *sample,
+		      struct bytes *out)
+{
+	struct printer *printer = self;
+
+	bytes_printf(out, "--- sample %" PRIu64, round);
+	if (printer->options->threads) {
+		char comm[PROCESS_COMM_MAX] = "?";
+
+		/* It may have ended since. */
+		(void)process_thread_comm(sample->pid, sample->tid, comm, sizeof(comm));
+		bytes_printf(out, " thread %d (", (int)sample->tid);
+		text_put_terminal(out, comm);
+		bytes_printf(out, ")");
+	}
+	bytes_printf(out, " ---\n");
+	for (uint32_t i = 0; i < sample->count; i++) {
+		bytes_printf(out, "  0x%" PRIx64, sample->pcs[i]);
+		if (printer->names)
+			put_name(printer, sample->pcs[i], i > 0, out);
+		bytes_printf(out, "\n");
+	}
+}
+
+static void forget_names(void *self)
+{
+	struct printer *printer = self;
+
+	if (printer->names)
+		live_names_forget(printer->names);
+}
+
+static void print_end(const struct printer *printer, const struct live_stacks_result *result)
+{
+	FILE *err = printer->context->err;
+
+	if (result->ended)
+		(void)fprintf(err, "wick: process %d has ended\n", (int)printer->stacks.pid);
+	if (printer->options->verbose && result->times.count > 0)
+		(void)fprintf(err,
+			      "wick: %llu stops, half of them within %llu us, 99 %% within %llu "
+			      "us, the longest %llu us\n",
+			      (unsigned long long)result->times.count,
+			      stop_times_quantile_ns(&result->times, 0.5) / NS_PER_US,
+			      stop_times_quantile_ns(&result->times, 0.99) / NS_PER_US,
+			      result->times.longest_ns / NS_PER_US);
+}
+
+static int sample(struct printer *printer)
+{
+	struct live_stacks_result result;
+	struct error err = {0};
+	int r = 0;
+
+	if (printer->options->verbose)
+		r = live_names_new(printer->stacks.pid, &printer->names, &err);
+	if (r == 0)
+		r = live_stacks_run(&printer->stacks, &result, &err);
+	if (r == 0)
+		print_end(printer, &result);
+	live_names_free(printer->names);
+	return r < 0 ? command_failed(printer->context, &err) : COMMAND_DONE;
+}
+
+/* A number of the command line between 1 and max. */
+static bool parse(const char *text, uint64_t max, uint64_t *ret)
+{
+	return number_parse_u64(text, ret) == 0 && *ret >= 1 && *ret <= max;
+}
+
+static int run(const struct command_context *context, void *values, int argc, char **argv)
+{
+	const struct sample_options *options = values;
+	struct printer printer = {.context = context, .options = options};
+	uint64_t pid;
+	uint64_t interval_ms = INTERVAL_MS;
+
+	if (!parse(argv[0], PID_MAX, &pid))
+		return command_misused(context,
+				       "%s is not the id of a process; usage: wick sample PID "
+				       "[INTERVAL_MS]",
+				       argv[0]);
+	if (argc > 1 && !parse(argv[1], INTERVAL_MAX_MS, &interval_ms))
+		return command_misused(context,
+				       "%s is not an interval, which is 1 to %u ms; usage: wick "
+				       "sample PID [INTERVAL_MS]",
+				       argv[1], INTERVAL_MAX_MS);
+	printer.stacks = (struct live_stacks_config){
+		.pid = (pid_t)pid,
+		.interval_ns = interval_ms * NS_PER_MS,
+		.count = options->count,
+		.duration_ns = options->duration_ns,
+		.depth = (uint32_t)options->depth,
+		.threads = options->threads,
+		.frame_pointers = options->unwind == UNWIND_WAY_FP,
+		.attached = put_beginning,
+		.taken = put_stack,
+		.execed = forget_names,
+		.out_fd = fileno(context->out),
+		.self = &printer,
+	};
+	return sample(&printer);
+}
+
+static const struct option_spec table[] = {
+	{"count", 'n', OPTION_U64(struct sample_options, count), .argument = "N", .min = 1,
+	 .max = 1e15, .help = "stop after this many samples"},
+	{"duration", 'd', OPTION_DURATION(struct sample_options, duration_ns), .argument = "TIME",
+	 .help = "stop after this time"},
+	{"threads", 0, OPTION_FLAG(struct sample_options, threads),
+	 .help = "all threads, not the main one alone"},
+	{"verbose", 'v', OPTION_FLAG(struct sample_options, verbose),
+	 .help = "say which function, module and line each address is"},
+	{"unwind", 0, OPTION_ENUM(struct sample_options, unwind, "auto", "fp"),
+	 .help = "how to find callers: by unwind tables, or by frame pointers alone"},
+	{"depth", 0, OPTION_U64(struct sample_options, depth), .argument = "N", .min = 1,
+	 .max = 65536, .help = "addresses shown of a stack"},
+	OPTION_END,
+};
+
+const struct command command_sample = {
+	.name = "sample",
+	.program = "sampler",
+	.summary = "print raw stacks of a running process as they are taken",
+	.synopsis = "[OPTIONS] PID [INTERVAL_MS]",
+	.description =
+		(const char *const[]){
+			"Attaches to a process and prints where its main thread is, every 100 ms "
+			"or as often as given, until Ctrl-C: the address first, then those that it "
+			"will return to. The process needs no preparation and no frame pointers.",
+			"A thread is stopped for some microseconds by each sample and then goes "
+			"on. "
+			"Signals reach it as always, a stopped process stays stopped, and when "
+			"wick "
+			"ends it is as it was. A few system calls can tell: epoll_wait, semop, "
+			"sigtimedwait and reads of inotify fail with EINTR when a sample meets "
+			"them, as they do when a process is stopped and continued (see signal(7)).",
+			"The same program under the name sampler is this command.",
+			"The exit status is 0 also when the process ends meanwhile, 1 when it "
+			"cannot "
+			"be attached to, 2 for wrong usage.",
+			NULL,
+		},
+	.examples =
+		(const struct command_example[]){
+			{"wick sample 1234", "the main thread, ten times a second"},
+			{"wick sample -v --threads -n 1 1234", "where is every thread now?"},
+			{"wick sample 1234 1 -d 5", "every millisecond for five seconds"},
+			{NULL, NULL},
+		},
+	.options = table,
+	.options_size = sizeof(struct sample_options),
+	.defaults = &(const struct sample_options){.depth = 512},
+	.min_arguments = 1,
+	.max_arguments = 2,
+	.argument_help = "PID: the process; INTERVAL_MS: milliseconds between samples",
+	.argument_offer = OPTION_OFFER_PID,
+	.run = run,
+};

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/ptrace/ptrace.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/id_index.h"
+#include "base/scope.h"
+#include "base/vec.h"
+#include "engine/engine.h"
+#include "engine/process_tracker.h"
+#include "engine/ptrace/refusal.h"
+#include "engine/ptrace/sampler.h"
+#include "engine/ptrace/stop_times.h"
+#include "engine/ptrace/stopper.h"
+#include "engine/stack_cache.h"
+#include "model/sink.h"
+#include "proc/maps.h"
+#include "proc/process_info.h"
+#include "proc/thread_status.h"
+
+/* A stop costs more than a perf event: the usual rate is for those. */
+#define DEFAULT_HZ 97u
+/* Code in no module may be a JIT's: reading maps for it again and again is no use. */
+#define LEARN_NS (100 * NS_PER_MS)
+
+struct state_labels {
+	char state;
+	uint32_t id;
+};
+
+struct ptrace_engine {
+	struct sink *sink;
+	struct sampler *sampler;
+	struct process_tracker *tracker;
+	struct stack_cache *cache;
+	int timer_fd;
+	int epoll_fd;
+	uint32_t schema;
+	uint32_t depth;
+	bool command; /* the timer waits for its exec */
+	VEC(struct state_labels) labels;
+	VEC(struct frame) frames;
+	struct engine_stats stats;
+	pid_t learnt_pid; /* whose maps were read last */
+	uint64_t learnt_ns;
+	char notice[256];
+};
+
+static int ptrace_engine_probe(struct error *err)
+{
+	return refusal_probe(err);
+}
+
+static void ptrace_engine_close(void *self)
+{
+	struct ptrace_engine *engine = self;
+
+	sampler_close(engine->sampler);
+	process_tracker_free(engine->tracker);
+	stack_cache_free(engine->cache);
+	if (engine->timer_fd >= 0)
+		(void)close(engine->timer_fd); /* nothing is pending on a timer */
+	if (engine->epoll_fd >= 0)
+		(void)close(engine->epoll_fd);
+	vec_fini(&engine->labels);
+	vec_fini(&engine->frames);
+	free(engine);
+}
+
+/* The label set of a state; 0, none, when there is no telling. */
+static uint32_t labels_of(struct ptrace_engine *engine, char state)
+{
+	const char text[2] = {state, '\0'};
+	struct label label = {.key = "state", .value = text};
+	uint32_t id = 0;
+
+	for (size_t i = 0; i < engine->labels.count; i++)
+		if (engine->labels.items[i].state == state)
+			return engine->labels.items[i].id;
+	if (state == 0 || !engine->sink->ops->labels ||
+	    engine->sink->ops->labels(engine->sink->self, &label, 1, &id) < 0)
+		return 0;
+	(void)vec_push(&engine->labels, (struct state_labels){state, id}); /* found anew then */
+	return id;
+}
+
+/*
+ * Tells the tracker of code that it does not know. When it appeared is not known
+ * either, only that a stack refers to it: so it was there before. Returns whether
+ * anything was learnt. The same process is not asked again before a while.
+ */
+static bool learn_maps(struct ptrace_engine *engine, pid_t pid)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+	struct tracked_process *process;
+	struct maps maps = {0};
+	uint32_t thread;
+	bool learnt = false;
+
+	if (pid == engine->learnt_pid && now_ns < engine->learnt_ns + LEARN_NS)
+		return false;
+	engine->learnt_pid = pid;
+	engine->learnt_ns = now_ns;
+	if (process_tracker_sample(engine->tracker, pid, pid, &process, &thread) < 0 ||
+	    maps_read(&maps, pid, MAPS_EXECUTABLE_ONLY, NULL) < 0)
+		maps.count = 0; /* it has ended */
+	for (size_t i = 0; i < maps.count; i++) {
+		const struct map_region *region = &maps.items[i];
+
+		if (region->kind == REGION_VSYSCALL ||
+		    tracked_process_frame(process, now_ns, region->start).a != MODULE_NONE)
+			continue;
+		process_tracker_map(engine->tracker, 0, pid, region, NULL);
+		learnt = true;
+	}
+	maps_fini(&maps);
+	return learnt;
+}
+
+/* Fills in the frames of a stack, root first. Returns how many are in no module. */
+static size_t resolve(struct ptrace_engine *engine, const struct tracked_process *process,
+		      const struct stack_sample *sample)
+{
+	size_t unknown = 0;
+
+	engine->frames.count = 0;
+	if (sample->end != UNWIND_ROOT)
+		engine->frames.items[engine->frames.count++] =
+			(struct frame){.kind = FRAME_TRUNCATED};
+	for (uint32_t i = sample->count; i-- > 0;) {
+		struct frame frame =
+			tracked_process_frame(process, sample->time_ns, sample->pcs[i]);
+
+		unknown += frame.a == MODULE_NONE;
+		engine->frames.items[engine->frames.count++] = frame;
+	}
+	return unknown;
+}
+
+static uint32_t intern(struct ptrace_engine *engine, const struct tracked_process *process,
+		       const struct stack_sample *sample)
+{
+	uint32_t id;
+
+	if (vec_reserve(&engine->frames, sample->count + 1) < 0)
+		return ID_NONE;
+	/* What the walk knew as code is mapped, whether the tracker was told or not. */
+	if (resolve(engine, process, sample) > 0 && learn_maps(engine, sample->pid))
+		(void)resolve(engine, process, sample);
+	return engine->sink->ops->stack(engine->sink->self, engine->frames.items,
+					engine->frames.count, &id) < 0
+		       ? ID_NONE
+		       : id;
+}
+
+static uint32_t stack_of(struct ptrace_engine *engine, const struct tracked_process *process,
+			 const struct stack_sample *sample)
+{
+	/* Where a walk ended is part of the stack. */
+	uint64_t context = hash_pair(tracked_process_context(process, sample->time_ns),
+				     sample->end == UNWIND_ROOT);
+	uint32_t id = stack_cache_find(engine->cache, context, sample->pcs, sample->count);
+
+	if (id != ID_NONE)
+		return id;
+	id = intern(engine, process, sample);
+	if (id != ID_NONE)
+		stack_cache_add(engine->cache, context, sample->pcs, sample->count, id);
+	return id;
+}
+
+static int on_taken(void *self, const struct stack_sample *sample, struct error *err)
+{
+	struct ptrace_engine *engine = self;
+	struct tracked_process *process;
+	uint64_t weight = sample->time_ns - sample->since_ns;
+	uint32_t labels = labels_of(engine, sample->state);
+	uint32_t stack = ID_NONE;
+	uint32_t cpu = 0;
+	uint32_t thread;
+	struct sample_batch batch = {
+		.schema = engine->schema,
+		.count = 1,
+		.stack = &stack,
+		.thread = &thread,
+		.cpu = &cpu,
+		.labels = &labels,
+		.time_ns = &sample->time_ns,
+		.weight = &weight,
+	};
+
+	if (process_tracker_sample(engine->tracker, sample->pid, sample->tid, &process, &thread) ==
+	    0)
+		stack = stack_of(engine, process, sample);
+	if (stack == ID_NONE) {
+		engine->stats.lost++;
+		return engine->sink->ops->loss(engine->sink->self, LOSS_NO_MEMORY, sample->time_ns,
+					       1);
+	}
+	engine->stats.samples++;
+	engine->stats.frames += sample->count;
+	engine->stats.truncated += sample->end == UNWIND_DEPTH;
+	return engine->sink->ops->batch(engine->sink->self, &batch, err);
+}
+
+static void on_started(void *self, pid_t pid, pid_t tid, pid_t parent_pid, pid_t parent_tid)
+{
+	struct ptrace_engine *engine = self;
+
+	/* A thread is found when it is sampled, by when it has the name that it gives itself. */
+	if (pid != parent_pid)
+		process_tracker_fork(engine->tracker, clock_monotonic_ns(), pid, tid, parent_pid,
+				     parent_tid);
+}
+
+static void on_ended(void *self, pid_t pid, pid_t tid)
+{
+	struct ptrace_engine *engine = self;
+
+	process_tracker_exit(engine->tracker, pid, tid);
+}
+
+static void on_remapped(void *self, pid_t pid)
+{
+	struct ptrace_engine *engine = self;
+
+	engine->learnt_pid = 0;
+	(void)learn_maps(engine, pid);
+}
+
+static int arm_timer(struct ptrace_engine *engine)
+{
+	uint64_t step_ns = NS_PER_SEC / engine->stats.frequency_hz;
+	struct timespec step = {.tv_sec = (time_t)(step_ns / NS_PER_SEC),
+				.tv_nsec = (long)(step_ns % NS_PER_SEC)};
+	struct itimerspec times = {.it_interval = step, .it_value = step};
+
+	return timerfd_settime(engine->timer_fd, 0, &times, NULL) < 0 ? -errno : 0;
+}
+
+static void on_execed(void *self, pid_t pid)
+{
+	struct ptrace_engine *engine = self;
+	char comm[PROCESS_COMM_MAX] = "?";
+
+	(void)process_thread_comm(pid, pid, comm, sizeof(comm)); /* without its name then */
+	process_tracker_comm(engine->tracker, clock_monotonic_ns(), pid, pid, comm, true);
+	if (engine->command)
+		(void)arm_timer(engine); /* cannot fail with a valid time */
+}
+
+static int attach(struct ptrace_engine *engine, const struct target *target, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < target->count && r == 0; i++) {
+		pid_t id = target->ids[i];
+		pid_t pid = target->kind == TARGET_THREADS ? thread_process(id) : id;
+
+		if (pid < 0)
+			return process_error(err, -ESRCH, id, "thread");
+		r = target->kind == TARGET_THREADS
+			    ? sampler_attach_thread(engine->sampler, pid, id, err)
+			    : sampler_attach_process(engine->sampler, pid, err);
+		if (r == 0 && target->kind != TARGET_COMMAND)
+			r = process_tracker_seed(engine->tracker, pid, err);
+	}
+	return r;
+}
+
+static int watch_fd(int epoll_fd, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+
+	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+static int set_up(struct ptrace_engine *engine, const struct engine_config *config,
+		  const struct target *target, struct error *err)
+{
+	struct sampler_config sampler = {
+		.depth = config->depth,
+		.flags = STOPPER_STATES,
+		.taken = on_taken,
+		.started = on_started,
+		.execed = on_execed,
+		.ended = on_ended,
+		.remapped = on_remapped,
+		.self = engine,
+	};
+	struct schema schema = {.event = "wall", .value = "wall", .unit = "nanoseconds"};
+	int r;
+
+	if (target->kind != TARGET_THREADS)
+		sampler.flags |= STOPPER_NEW_THREADS | (target->children ? STOPPER_CHILDREN : 0);
+	if (target->kind == TARGET_COMMAND)
+		sampler.flags |= STOPPER_OWN_CHILD;
+	engine->tracker = process_tracker_new(engine->sink);
+	engine->cache = stack_cache_new();
+	engine->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	engine->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (!engine->tracker || !engine->cache || engine->timer_fd < 0 || engine->epoll_fd < 0)
+		return error_set(err, -ENOMEM, "out of memory or descriptors");
+	schema.period = NS_PER_SEC / engine->stats.frequency_hz;
+	r = engine->sink->ops->schema(engine->sink->self, &schema, &engine->schema);
+	if (r < 0)
+		return error_errno(err, r, "cannot describe the samples");
+	r = sampler_open(&sampler, &engine->sampler, err);
+	if (r < 0)
+		return r;
+	r = watch_fd(engine->epoll_fd, engine->timer_fd);
+	if (r == 0)
+		r = watch_fd(engine->epoll_fd, sampler_fd(engine->sampler));
+	return r < 0 ? error_errno(err, r, "epoll") : attach(engine, target, err);
+}
+
+/* What cannot be asked of this engine. */
+static int check(const struct engine_config *config, const struct target *target, struct error *err)
+{
+	/* cpu-clock is what nobody asked for: the usual event. */
+	if (strcmp(config->event, "cpu-clock") != 0 && strcmp(config->event, "wall") != 0)
+		return error_set(err, -EINVAL, "the ptrace engine cannot sample %s, only wall",
+				 config->event);
+	if (config->period > 0)
+		return error_set(err, -EINVAL,
+				 "the ptrace engine samples at a rate: give -F instead of -c");
+	if (target->kind != TARGET_MACHINE)
+		return 0;
+	(void)error_set(err, -EOPNOTSUPP, "the ptrace engine cannot watch the whole machine");
+	error_remedy(err, "name processes with -p, or use --engine perf");
+	return -EOPNOTSUPP;
+}
+
+static int ptrace_engine_open(const struct engine_config *config, const struct target *target,
+			      struct sink *sink, void **ret_self, struct error *err)
+{
+	struct ptrace_engine *engine;
+	int r = check(config, target, err);
+
+	if (r < 0)
+		return r;
+	engine = calloc(1, sizeof(*engine));
+	if (!engine)
+		return error_set(err, -ENOMEM, "out of memory");
+	engine->sink = sink;
+	engine->timer_fd = engine->epoll_fd = -1;
+	engine->depth = config->depth;
+	engine->command = target->kind == TARGET_COMMAND;
+	engine->stats.frequency_hz = config->frequency_hz;
+	if (!config->rate_given && config->frequency_hz > DEFAULT_HZ)
+		engine->stats.frequency_hz = DEFAULT_HZ;
+	(void)snprintf(engine->notice, sizeof(engine->notice),
+		       "the ptrace engine samples wall-clock time of all threads, %u times a "
+		       "second, without the kernel's frames",
+		       engine->stats.frequency_hz);
+	r = set_up(engine, config, target, err);
+	if (r < 0) {
+		ptrace_engine_close(engine);
+		return r;
+	}
+	*ret_self = engine;
+	return 0;
+}
+
+static int ptrace_engine_start(void *self, struct error *err)
+{
+	int r = arm_timer(self);
+
+	return r < 0 ? error_errno(err, r, "cannot start a timer") : 0;
+}
+
+static int ptrace_engine_fd(void *self)
+{
+	const struct ptrace_engine *engine = self;
+
+	return engine->epoll_fd;
+}
+
+static int ptrace_engine_drain(void *self, struct error *err)
+{
+	struct ptrace_engine *engine = self;
+	uint64_t ticks;
+
+	if (read(engine->timer_fd, &ticks, sizeof(ticks)) == (ssize_t)sizeof(ticks))
+		return sampler_round(engine->sampler, err);
+	return sampler_pump(engine->sampler, err);
+}
+
+static int ptrace_engine_stop(void *self, struct error *err)
+{
+	struct ptrace_engine *engine = self;
+	struct itimerspec never = {0};
+
+	(void)timerfd_settime(engine->timer_fd, 0, &never, NULL); /* cannot fail */
+	sampler_detach(engine->sampler);
+	(void)err;
+	return 0;
+}
+
+static void ptrace_engine_stats(void *self, bool final, struct engine_stats *ret)
+{
+	const struct ptrace_engine *engine = self;
+
+	(void) final;
+	*ret = engine->stats;
+	ret->unique_stacks = stack_cache_added(engine->cache);
+	ret->depth_limit = engine->depth;
+	ret->sample_cost_ns = stop_times_quantile_ns(sampler_times(engine->sampler), 0.5);
+}
+
+static const char *ptrace_engine_notice(void *self)
+{
+	const struct ptrace_engine *engine = self;
+
+	return engine->notice;
+}
+
+const struct engine_ops ptrace_engine_ops = {
+	.name = "ptrace",
+	.summary = "stops threads and walks their stacks: wall-clock time, no perf events needed",
+	.probe = ptrace_engine_probe,
+	.open = ptrace_engine_open,
+	.start = ptrace_engine_start,
+	.fd = ptrace_engine_fd,
+	.drain = ptrace_engine_drain,
+	.stop = ptrace_engine_stop,
+	.stats = ptrace_engine_stats,
+	.notice = ptrace_engine_notice,
+	.close = ptrace_engine_close,
+};

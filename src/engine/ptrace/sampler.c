@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/ptrace/sampler.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/scope.h"
+#include "base/vec.h"
+#include "engine/ptrace/stopper.h"
+#include "engine/unwinder.h"
+
+/* Making tables before attaching. What is missing then is made when a walk comes to it, */
+#define PREPARE_NS NS_PER_SEC
+/* or after a round, in small portions: signals to the target wait meanwhile. */
+#define PREPARE_MORE_NS (10 * NS_PER_MS)
+/* Reading maps anew takes at most a hundredth of the time. */
+#define REFRESH_SHARE 100
+
+struct watched {
+	pid_t pid;
+	struct unwinder_process *process;
+	bool ready; /* all tables are made */
+	bool stale; /* a walk came to what the maps do not explain */
+	uint64_t refresh_ns;
+};
+
+struct taken {
+	struct stopped_thread thread;
+	size_t first; /* of pcs */
+	uint32_t count;
+	enum unwind_end end;
+};
+
+struct sampler {
+	struct sampler_config config;
+	struct stopper *stopper;
+	struct unwinder *unwinder;
+	VEC(struct watched) watched;
+	VEC(struct taken) taken;
+	VEC(uint64_t) pcs;
+	int failure; /* why a walk could not begin */
+};
+
+static void scope_release_sampler(struct sampler **sampler)
+{
+	sampler_close(*sampler);
+}
+
+static struct watched *find(struct sampler *sampler, pid_t pid)
+{
+	for (size_t i = 0; i < sampler->watched.count; i++)
+		if (sampler->watched.items[i].pid == pid)
+			return &sampler->watched.items[i];
+	return NULL;
+}
+
+static int watch(struct sampler *sampler, pid_t pid, uint64_t prepare_ns, struct error *err)
+{
+	struct watched watched = {.pid = pid};
+	int r;
+
+	if (find(sampler, pid))
+		return 0;
+	r = unwinder_process_open(sampler->unwinder, pid, &watched.process, err);
+	if (r < 0)
+		return r;
+	if (sampler->config.frame_pointers)
+		unwinder_process_without_tables(watched.process);
+	watched.ready =
+		unwinder_process_prepare(watched.process, clock_monotonic_ns() + prepare_ns);
+	if (vec_push(&sampler->watched, watched) < 0) {
+		unwinder_process_close(watched.process);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	return 0;
+}
+
+/* A thread is held: this is what must be quick. */
+static void on_stopped(void *self, const struct stopped_thread *thread)
+{
+	struct sampler *sampler = self;
+	struct watched *watched = find(sampler, thread->pid);
+	struct unwind_trace trace = {.capacity = sampler->config.depth};
+	struct taken taken = {.thread = *thread, .first = sampler->pcs.count};
+	int r;
+
+	if (!watched)
+		return;
+	if (vec_reserve(&sampler->pcs, sampler->pcs.count + trace.capacity) < 0 ||
+	    vec_reserve(&sampler->taken, sampler->taken.count + 1) < 0) {
+		sampler->failure = -ENOMEM;
+		return;
+	}
+	trace.pcs = sampler->pcs.items + sampler->pcs.count;
+	r = unwinder_walk_thread(watched->process, thread->tid, &trace);
+	if (r < 0) {
+		if (r != -ESRCH) /* killed while it was held */
+			sampler->failure = r;
+		return;
+	}
+	watched->stale |= trace.end != UNWIND_ROOT && trace.end != UNWIND_DEPTH;
+	taken.count = trace.count;
+	taken.end = trace.end;
+	sampler->pcs.count += trace.count;
+	sampler->taken.items[sampler->taken.count++] = taken;
+}
+
+static void on_started(void *self, pid_t pid, pid_t tid, pid_t parent_pid, pid_t parent_tid)
+{
+	struct sampler *sampler = self;
+
+	/* Without its maps a process is counted by its threads alone. */
+	(void)watch(sampler, pid, 0, NULL);
+	if (sampler->config.started)
+		sampler->config.started(sampler->config.self, pid, tid, parent_pid, parent_tid);
+}
+
+static void on_execed(void *self, pid_t pid)
+{
+	struct sampler *sampler = self;
+	struct watched *watched = find(sampler, pid);
+
+	if (watched) {
+		watched->stale = true;
+		watched->refresh_ns = 0;
+	}
+	if (sampler->config.execed)
+		sampler->config.execed(sampler->config.self, pid);
+}
+
+static void on_ended(void *self, pid_t pid, pid_t tid)
+{
+	struct sampler *sampler = self;
+	struct watched *watched = find(sampler, pid);
+
+	if (watched && pid == tid) {
+		unwinder_process_close(watched->process);
+		*watched = sampler->watched.items[--sampler->watched.count];
+	}
+	if (sampler->config.ended)
+		sampler->config.ended(sampler->config.self, pid, tid);
+}
+
+int sampler_open(const struct sampler_config *config, struct sampler **ret, struct error *err)
+{
+	SCOPED(sampler) struct sampler *sampler = calloc(1, sizeof(*sampler));
+	struct stopper_events events = {.stopped = on_stopped,
+					.started = on_started,
+					.execed = on_execed,
+					.ended = on_ended,
+					.self = sampler};
+	int r;
+
+	if (!sampler)
+		return error_set(err, -ENOMEM, "out of memory");
+	sampler->config = *config;
+	sampler->unwinder = unwinder_new();
+	if (!sampler->unwinder)
+		return error_set(err, -ENOMEM, "out of memory");
+	r = stopper_open(config->flags, &events, &sampler->stopper, err);
+	if (r < 0)
+		return r;
+	*ret = scope_take(&sampler);
+	return 0;
+}
+
+/* Whatever is wrong with the process, attaching tells best: so that is asked first. */
+int sampler_attach_process(struct sampler *sampler, pid_t pid, struct error *err)
+{
+	int prepared = watch(sampler, pid, PREPARE_NS, NULL);
+	int r = stopper_attach_process(sampler->stopper, pid, err);
+
+	return r < 0 || prepared == 0 ? r : watch(sampler, pid, 0, err);
+}
+
+int sampler_attach_thread(struct sampler *sampler, pid_t pid, pid_t tid, struct error *err)
+{
+	int prepared = watch(sampler, pid, PREPARE_NS, NULL);
+	int r = stopper_attach_thread(sampler->stopper, pid, tid, err);
+
+	return r < 0 || prepared == 0 ? r : watch(sampler, pid, 0, err);
+}
+
+/* Learns what has been mapped meanwhile, now that nobody is held. */
+static void refresh(struct sampler *sampler)
+{
+	for (size_t i = 0; i < sampler->watched.count; i++) {
+		struct watched *watched = &sampler->watched.items[i];
+		uint64_t start_ns = clock_monotonic_ns();
+		uint64_t cost_ns;
+
+		if (!watched->ready)
+			watched->ready = unwinder_process_prepare(watched->process,
+								  start_ns + PREPARE_MORE_NS);
+		if (!watched->stale || start_ns < watched->refresh_ns)
+			continue;
+		watched->stale = false;
+		if (unwinder_process_refresh(watched->process, NULL) < 0)
+			continue; /* it has ended */
+		cost_ns = clock_monotonic_ns() - start_ns;
+		watched->ready = false;
+		watched->refresh_ns = clock_monotonic_ns() + cost_ns * REFRESH_SHARE;
+		if (sampler->config.remapped)
+			sampler->config.remapped(sampler->config.self, watched->pid);
+	}
+}
+
+/* Hands out what was taken. */
+static int deliver(struct sampler *sampler, struct error *err)
+{
+	int r = 0;
+
+	if (sampler->failure == -EOPNOTSUPP)
+		return error_set(err, sampler->failure, "32-bit programs cannot be walked");
+	if (sampler->failure < 0)
+		return error_errno(err, sampler->failure, "cannot read a stopped thread");
+	refresh(sampler);
+	for (size_t i = 0; i < sampler->taken.count && r == 0; i++) {
+		const struct taken *taken = &sampler->taken.items[i];
+		struct stack_sample sample = {
+			.pid = taken->thread.pid,
+			.tid = taken->thread.tid,
+			.state = taken->thread.state,
+			.time_ns = taken->thread.asked_ns,
+			.since_ns = taken->thread.since_ns,
+			.pcs = sampler->pcs.items + taken->first,
+			.count = taken->count,
+			.end = taken->end,
+		};
+
+		r = sampler->config.taken(sampler->config.self, &sample, err);
+	}
+	sampler->taken.count = 0;
+	sampler->pcs.count = 0;
+	return r;
+}
+
+int sampler_round(struct sampler *sampler, struct error *err)
+{
+	stopper_round(sampler->stopper);
+	return deliver(sampler, err);
+}
+
+int sampler_pump(struct sampler *sampler, struct error *err)
+{
+	stopper_pump(sampler->stopper);
+	return deliver(sampler, err);
+}
+
+int sampler_fd(const struct sampler *sampler)
+{
+	return stopper_fd(sampler->stopper);
+}
+
+size_t sampler_thread_count(const struct sampler *sampler)
+{
+	return stopper_thread_count(sampler->stopper);
+}
+
+const struct stop_times *sampler_times(const struct sampler *sampler)
+{
+	return stopper_times(sampler->stopper);
+}
+
+void sampler_detach(struct sampler *sampler)
+{
+	stopper_detach(sampler->stopper);
+}
+
+void sampler_close(struct sampler *sampler)
+{
+	if (!sampler)
+		return;
+	stopper_close(sampler->stopper);
+	for (size_t i = 0; i < sampler->watched.count; i++)
+		unwinder_process_close(sampler->watched.items[i].process);
+	vec_fini(&sampler->watched);
+	vec_fini(&sampler->taken);
+	vec_fini(&sampler->pcs);
+	unwinder_free(sampler->unwinder);
+	free(sampler);
+}

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/ptrace/stopper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/scope.h"
+#include "base/vec.h"
+#include "engine/ptrace/refusal.h"
+#include "engine/ptrace/stop_times.h"
+#include "proc/process_info.h"
+#include "proc/thread_status.h"
+
+/* How long a round waits for threads that the kernel keeps (state D). */
+#define PATIENCE_NS (20 * NS_PER_MS)
+/* The same when leaving. What is still held then is let go when this program ends. */
+#define FAREWELL_NS (2 * NS_PER_SEC)
+
+struct traced {
+	pid_t pid;
+	pid_t tid;
+	int stat_fd; /* -1: not open */
+	bool asked;  /* to stop, and has not done so yet */
+	bool late;   /* its round is over */
+	bool unwanted;
+	bool own_child;
+	char state;
+	uint64_t asked_ns;
+	uint64_t since_ns;
+};
+
+struct stopper {
+	unsigned int flags;
+	struct stopper_events events;
+	VEC(struct traced) threads;
+	int signal_fd;
+	bool leaving;
+	bool was_blocked; /* SIGCHLD, before us */
+	struct sigaction old_action;
+	struct stop_times times;
+};
+
+static void scope_release_stopper(struct stopper **stopper)
+{
+	stopper_close(*stopper);
+}
+
+static void only_sigchld(sigset_t *mask)
+{
+	(void)sigemptyset(mask);
+	(void)sigaddset(mask, SIGCHLD);
+}
+
+/* A disposition to ignore, which we may have inherited, would keep notices from us. */
+static int take_sigchld(struct stopper *stopper, struct error *err)
+{
+	struct sigaction usual = {.sa_handler = SIG_DFL};
+	sigset_t mask;
+	sigset_t old;
+
+	only_sigchld(&mask);
+	if (sigaction(SIGCHLD, &usual, &stopper->old_action) < 0 ||
+	    sigprocmask(SIG_BLOCK, &mask, &old) < 0)
+		return error_errno(err, -errno, "cannot block SIGCHLD");
+	stopper->was_blocked = sigismember(&old, SIGCHLD) == 1;
+	stopper->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (stopper->signal_fd < 0)
+		return error_errno(err, -errno, "cannot watch SIGCHLD");
+	return 0;
+}
+
+int stopper_open(unsigned int flags, const struct stopper_events *events, struct stopper **ret,
+		 struct error *err)
+{
+	SCOPED(stopper) struct stopper *stopper = calloc(1, sizeof(*stopper));
+	int r;
+
+	if (!stopper)
+		return error_set(err, -ENOMEM, "out of memory");
+	stopper->flags = flags;
+	stopper->events = *events;
+	stopper->signal_fd = -1;
+	r = take_sigchld(stopper, err);
+	if (r < 0)
+		return r;
+	*ret = scope_take(&stopper);
+	return 0;
+}
+
+static struct traced *find(struct stopper *stopper, pid_t tid)
+{
+	for (size_t i = 0; i < stopper->threads.count; i++)
+		if (stopper->threads.items[i].tid == tid)
+			return &stopper->threads.items[i];
+	return NULL;
+}
+
+static int add(struct stopper *stopper, pid_t pid, pid_t tid)
+{
+	struct traced thread = {
+		.pid = pid, .tid = tid, .stat_fd = -1, .since_ns = clock_monotonic_ns()};
+
+	return vec_push(&stopper->threads, thread);
+}
+
+static void forget(struct stopper *stopper, size_t i)
+{
+	struct traced *thread = &stopper->threads.items[i];
+
+	if (thread->stat_fd >= 0)
+		(void)close(thread->stat_fd); /* it was only read */
+	*thread = stopper->threads.items[--stopper->threads.count];
+}
+
+static void end_thread(struct stopper *stopper, size_t i)
+{
+	pid_t pid = stopper->threads.items[i].pid;
+	pid_t tid = stopper->threads.items[i].tid;
+
+	forget(stopper, i);
+	if (stopper->events.ended)
+		stopper->events.ended(stopper->events.self, pid, tid);
+}
+
+/* Returns 0, or a negative errno when tid may not be seized. */
+static int seize(struct stopper *stopper, pid_t pid, pid_t tid)
+{
+	unsigned long options = PTRACE_O_TRACEEXEC;
+
+	if (stopper->flags & STOPPER_NEW_THREADS)
+		options |= PTRACE_O_TRACECLONE;
+	if (stopper->flags & STOPPER_CHILDREN)
+		options |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
+	/* First the place, so that no thread is seized and then forgotten. */
+	if (add(stopper, pid, tid) < 0)
+		return -ENOMEM;
+	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)options) < 0) {
+		int code = -errno;
+
+		stopper->threads.count--;
+		return code;
+	}
+	stopper->threads.items[stopper->threads.count - 1].own_child =
+		(stopper->flags & STOPPER_OWN_CHILD) && pid == tid;
+	return 0;
+}
+
+int stopper_attach_thread(struct stopper *stopper, pid_t pid, pid_t tid, struct error *err)
+{
+	int r = seize(stopper, pid, tid);
+
+	return r < 0 ? refusal_explain(r, pid, tid, err) : 0;
+}
+
+/* Whether a refused thread needs no seizing: it is ours already, or about to end. */
+static bool is_settled(pid_t pid, pid_t tid)
+{
+	struct process_info info;
+
+	if (thread_tracer(tid) == getpid())
+		return true;
+	return tid != pid &&
+	       (process_info_read(tid, &info, NULL) < 0 || info.state == 'Z' || info.state == 'X');
+}
+
+/*
+ * Threads that start meanwhile are seized by the kernel or found by listing
+ * again. The former are refused here: they are announced by who made them.
+ */
+int stopper_attach_process(struct stopper *stopper, pid_t pid, struct error *err)
+{
+	struct pid_list list = {0};
+	size_t before = stopper->threads.count;
+	bool news = true;
+	int r = 0;
+
+	while (news && r == 0) {
+		news = false;
+		list.count = 0;
+		r = process_list_threads(pid, &list, err);
+		for (size_t i = 0; i < list.count && r == 0; i++) {
+			pid_t tid = list.items[i];
+
+			if (find(stopper, tid))
+				continue;
+			r = seize(stopper, pid, tid);
+			news |= r == 0;
+			if (r == -ESRCH || (r == -EPERM && is_settled(pid, tid)))
+				r = 0;
+			if (r < 0)
+				r = refusal_explain(r, pid, tid, err);
+		}
+	}
+	vec_fini(&list);
+	if (r == 0 && stopper->threads.count == before)
+		r = refusal_explain(-ESRCH, pid, pid, err);
+	return r;
+}
+
+/* The state as it is without us; the descriptor stays open for the next round. */
+static void read_state(struct traced *thread)
+{
+	char text[128]; /* the name before the state has 64 bytes at most */
+	const char *end;
+	ssize_t n;
+
+	thread->state = 0;
+	if (thread->stat_fd < 0) {
+		char path[64];
+
+		(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)thread->pid,
+			       (int)thread->tid);
+		thread->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	n = thread->stat_fd >= 0 ? pread(thread->stat_fd, text, sizeof(text), 0) : -1;
+	end = n > 0 ? memrchr(text, ')', (size_t)n) : NULL;
+	if (end && end + 2 < text + n)
+		thread->state = end[2];
+}
+
+static void ask(struct traced *thread, uint64_t now_ns)
+{
+	thread->late = thread->asked;
+	if (thread->asked)
+		return;
+	thread->asked_ns = now_ns;
+	/* One that is gone is noticed when it is waited for. */
+	thread->asked = ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) == 0;
+}
+
+/*
+ * Lets a held thread go on: with a signal to be delivered (0: none), or back into
+ * the stop that its process is in. It may have been killed meanwhile.
+ */
+static void resume(struct stopper *stopper, size_t i, int signal, bool group_stop)
+{
+	const struct traced *thread = &stopper->threads.items[i];
+
+	if (stopper->leaving || thread->unwanted) {
+		if (ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(intptr_t)signal) == 0)
+			forget(stopper, i);
+	} else if (group_stop) {
+		(void)ptrace(PTRACE_LISTEN, thread->tid, NULL, NULL);
+	} else {
+		(void)ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(intptr_t)signal);
+	}
+}
+
+/*
+ * Shows a held thread if it was asked to stop. That may be at a stop of another
+ * kind: each one takes the place of the one asked for, which then does not come.
+ */
+static void show(struct stopper *stopper, size_t i)
+{
+	struct traced *thread = &stopper->threads.items[i];
+	struct stopped_thread shown = {
+		.pid = thread->pid,
+		.tid = thread->tid,
+		.state = thread->state,
+		.asked_ns = thread->asked_ns,
+		.since_ns = thread->since_ns,
+	};
+
+	if (!thread->asked || stopper->leaving || thread->unwanted)
+		return;
+	thread->since_ns = thread->asked_ns;
+	stopper->events.stopped(stopper->events.self, &shown);
+}
+
+static pid_t event_message(pid_t tid)
+{
+	unsigned long message = 0;
+
+	return ptrace(PTRACE_GETEVENTMSG, tid, NULL, &message) == 0 ? (pid_t)message : 0;
+}
+
+/* Without memory to follow it a new thread goes its way. */
+static void let_go(pid_t tid)
+{
+	siginfo_t info;
+
+	if (waitid(P_PID, (id_t)tid, &info, WSTOPPED | WEXITED | __WALL) == 0)
+		(void)ptrace(PTRACE_DETACH, tid, NULL, NULL); /* fails when it has ended */
+}
+
+/* A thread or process was made, and the kernel has seized it for us. */
+static void handle_new(struct stopper *stopper, size_t i, bool clone)
+{
+	pid_t parent_pid = stopper->threads.items[i].pid;
+	pid_t parent_tid = stopper->threads.items[i].tid;
+	pid_t tid = event_message(parent_tid);
+	pid_t pid = thread_process(tid);
+
+	if (pid <= 0) /* it has ended: waiting for it will tell */
+		pid = clone ? parent_pid : tid;
+	if (tid <= 0 || find(stopper, tid))
+		return;
+	if (add(stopper, pid, tid) < 0) {
+		let_go(tid);
+		return;
+	}
+	/* clone() can also make processes. */
+	if (pid != parent_pid && !(stopper->flags & STOPPER_CHILDREN))
+		stopper->threads.items[stopper->threads.count - 1].unwanted = true;
+	else if (stopper->events.started && !stopper->leaving)
+		stopper->events.started(stopper->events.self, pid, tid, parent_pid, parent_tid);
+}
+
+/*
+ * All other threads are gone, and the one that called exec has the number of the
+ * process. Returns where it is now.
+ */
+static size_t handle_exec(struct stopper *stopper, size_t at)
+{
+	pid_t pid = stopper->threads.items[at].tid;
+
+	for (size_t i = stopper->threads.count; i-- > 0;)
+		if (stopper->threads.items[i].pid == pid && stopper->threads.items[i].tid != pid)
+			forget(stopper, i);
+	if (stopper->events.execed && !stopper->leaving)
+		stopper->events.execed(stopper->events.self, pid);
+	return (size_t)(find(stopper, pid) - stopper->threads.items);
+}
+
+static void handle_trap(struct stopper *stopper, size_t i, int status)
+{
+	int event = status >> 8;
+	int signal = status & 0x7f;
+	bool asked = stopper->threads.items[i].asked;
+	uint64_t asked_ns = stopper->threads.items[i].asked_ns;
+
+	if (event == PTRACE_EVENT_EXEC)
+		i = handle_exec(stopper, i); /* there is no stack to show yet */
+	else
+		show(stopper, i);
+	stopper->threads.items[i].asked = false;
+	if (event == PTRACE_EVENT_CLONE || event == PTRACE_EVENT_FORK ||
+	    event == PTRACE_EVENT_VFORK)
+		handle_new(stopper, i, event == PTRACE_EVENT_CLONE);
+	if (event == PTRACE_EVENT_STOP)
+		resume(stopper, i, 0, signal != SIGTRAP);
+	else
+		resume(stopper, i, event == 0 ? signal : 0, false);
+	if (asked && event != PTRACE_EVENT_EXEC && !stopper->leaving)
+		stop_times_add(&stopper->times, clock_monotonic_ns() - asked_ns);
+}
+
+/*
+ * There is no such thread of ours: it has ended without a notice, or it called
+ * exec and has the number of its process now.
+ */
+static void handle_missing(struct stopper *stopper, size_t i)
+{
+	struct traced *thread = &stopper->threads.items[i];
+
+	if (thread->tid == thread->pid || find(stopper, thread->pid))
+		end_thread(stopper, i);
+	else
+		thread->tid = thread->pid;
+}
+
+/* Takes one notice of a thread, if there is one. Returns whether there was. */
+static bool take_notice(struct stopper *stopper, size_t i)
+{
+	const struct traced *thread = &stopper->threads.items[i];
+	int kinds = WSTOPPED | (thread->own_child ? 0 : WEXITED);
+	siginfo_t info = {0};
+
+	if (waitid(P_PID, (id_t)thread->tid, &info, kinds | __WALL | WNOHANG) < 0) {
+		if (errno != ECHILD)
+			return false;
+		handle_missing(stopper, i);
+		return true;
+	}
+	if (info.si_pid == 0)
+		return false;
+	if (info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED)
+		handle_trap(stopper, i, info.si_status);
+	else
+		end_thread(stopper, i);
+	return true;
+}
+
+/* Takes the notices that there are. Returns how many there were. */
+static size_t sweep(struct stopper *stopper)
+{
+	size_t taken = 0;
+
+	/* Threads that end are replaced by the last; new ones are added behind it. */
+	for (size_t i = 0; i < stopper->threads.count; i++)
+		while (i < stopper->threads.count && take_notice(stopper, i))
+			taken++;
+	return taken;
+}
+
+static bool is_outstanding(const struct stopper *stopper)
+{
+	for (size_t i = 0; i < stopper->threads.count; i++)
+		if (stopper->threads.items[i].asked && !stopper->threads.items[i].late)
+			return true;
+	return false;
+}
+
+/* Waits for a notice. Returns false when the time is up. */
+static bool wait_for_notice(uint64_t until_ns)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+	uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+	struct timespec left = {.tv_sec = (time_t)(left_ns / NS_PER_SEC),
+				.tv_nsec = (long)(left_ns % NS_PER_SEC)};
+	sigset_t mask;
+
+	only_sigchld(&mask);
+	return sigtimedwait(&mask, NULL, &left) > 0 || errno == EINTR;
+}
+
+void stopper_round(struct stopper *stopper)
+{
+	uint64_t now_ns;
+
+	for (size_t i = 0; i < stopper->threads.count; i++)
+		if (stopper->flags & STOPPER_STATES)
+			read_state(&stopper->threads.items[i]);
+	now_ns = clock_monotonic_ns();
+	for (size_t i = 0; i < stopper->threads.count; i++)
+		ask(&stopper->threads.items[i], clock_monotonic_ns());
+	while (is_outstanding(stopper)) {
+		if (sweep(stopper) == 0 && !wait_for_notice(now_ns + PATIENCE_NS))
+			break;
+	}
+	stopper_pump(stopper);
+}
+
+void stopper_pump(struct stopper *stopper)
+{
+	struct signalfd_siginfo info;
+
+	/* First the signal: what comes after it raises it again. */
+	while (read(stopper->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		;
+	while (sweep(stopper) > 0)
+		;
+}
+
+int stopper_fd(const struct stopper *stopper)
+{
+	return stopper->signal_fd;
+}
+
+size_t stopper_thread_count(const struct stopper *stopper)
+{
+	return stopper->threads.count;
+}
+
+const struct stop_times *stopper_times(const struct stopper *stopper)
+{
+	return &stopper->times;
+}
+
+void stopper_detach(struct stopper *stopper)
+{
+	uint64_t until_ns = clock_monotonic_ns() + FAREWELL_NS;
+
+	stopper->leaving = true;
+	for (size_t i = stopper->threads.count; i-- > 0;) {
+		read_state(&stopper->threads.items[i]);
+		if (stopper->threads.items[i].state == 'Z')
+			forget(stopper, i); /* a leader whose threads go on never stops again */
+		else
+			ask(&stopper->threads.items[i], clock_monotonic_ns());
+	}
+	while (stopper->threads.count > 0)
+		if (sweep(stopper) == 0 && !wait_for_notice(until_ns))
+			break;
+}
+
+void stopper_close(struct stopper *stopper)
+{
+	if (!stopper)
+		return;
+	stopper_detach(stopper);
+	while (stopper->threads.count > 0)
+		forget(stopper, 0);
+	vec_fini(&stopper->threads);
+	if (stopper->signal_fd >= 0) {
+		sigset_t mask;
+
+		(void)close(stopper->signal_fd);
+		(void)sigaction(SIGCHLD, &stopper->old_action, NULL); /* worked before */
+		only_sigchld(&mask);
+		if (!stopper->was_blocked)
+			(void)sigprocmask(SIG_UNBLOCK, &mask, NULL); /* cannot fail */
+	}
+	free(stopper);
+}

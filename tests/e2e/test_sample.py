@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""wick sample: raw stacks, and a target that is left as it was."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import threading
+import time
+
+import contract
+import pytest
+from conftest import WICK, assert_short_message, state_of, wait_for, workload
+
+HEAD = re.compile(r"Attached to process (\d+), sampling every (\d+) ms\nPress Ctrl\+C to stop\n\n")
+TITLE = re.compile(r"--- sample (\d+)(?: thread (\d+) \((.*)\))? ---")
+ADDRESS = re.compile(r"  (0x[0-9a-f]+)")
+NAMED = re.compile(r"  (0x[0-9a-f]+)  (\S.*?)(?:\+0x[0-9a-f]+)? \((\S+)\)(?: \S+:\d+)?")
+CHAIN = ["chain_c", "chain_b", "chain_a", "main"]
+
+
+def parse(text, line_form=ADDRESS):
+    """[(number, tid, name of the thread, lines as matched groups)]"""
+    head = HEAD.match(text)
+    assert head, text[:200]
+    samples = []
+    for line in text[head.end():].splitlines():
+        title = TITLE.fullmatch(line)
+        if title:
+            samples.append((int(title[1]), title[2] and int(title[2]), title[3], []))
+        else:
+            match = line_form.fullmatch(line)
+            assert match, line
+            samples[-1][3].append(match.groups())
+    return samples
+
+
+def functions(sample):
+    return [groups[1] for groups in sample[3]]
+
+
+def tracer_of(pid):
+    status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    return int(re.search(r"^TracerPid:\s*(\d+)", status, re.M)[1])
+
+
+@pytest.fixture
+def stopped(background):
+    """A process that was stopped by SIGSTOP before anybody attached."""
+    target = background(workload("spin", 20000))
+    target.send_signal(signal.SIGSTOP)
+    wait_for(lambda: state_of(target.pid) == "T", what="the stop")
+    return target
+
+
+def test_the_output_is_as_the_contract_says(wick, background):
+    target = background(workload("spin", 20000))
+    done = wick.ok("sample", target.pid, 20, "-n", 3)
+    assert HEAD.match(done.stdout).groups() == (str(target.pid), "20")
+    samples = parse(done.stdout)
+    assert [number for number, *_ in samples] == [1, 2, 3]
+    assert all(tid is None and len(lines) >= 3 for _, tid, _, lines in samples)
+    assert done.stderr == ""
+
+
+def test_the_usual_interval_is_100_ms(wick, background):
+    target = background(workload("spin", 20000))
+    start = time.monotonic()
+    done = wick.ok("sample", target.pid, "-n", 6)
+    assert "every 100 ms" in done.stdout
+    assert 0.5 <= time.monotonic() - start < 5
+
+
+def test_callers_are_found_without_frame_pointers(wick, background):
+    target = background(workload("chain_nofp", 20000))
+    samples = parse(wick.ok("sample", "-v", target.pid, 5, "-n", 50).stdout, NAMED)
+    right = [names for names in map(functions, samples)
+             if names[-1] == "_start" and any(names[i:i + 4] == CHAIN for i in range(len(names)))]
+    assert len(right) >= 49, [functions(sample) for sample in samples]
+
+
+def test_frame_pointers_alone_on_request(wick, background):
+    target = background(workload("chain", 20000))
+    samples = parse(wick.ok("sample", "-v", "--unwind", "fp", target.pid, 5, "-n", 50).stdout,
+                    NAMED)
+    assert sum("chain_b" in functions(sample) for sample in samples) >= 45
+
+
+def test_all_threads_with_their_names(wick, background):
+    target = background(workload("threads", 20000))
+    wait_for(lambda: len(os.listdir(f"/proc/{target.pid}/task")) == 5, what="the threads")
+    time.sleep(0.1)
+    samples = parse(wick.ok("sample", "--threads", target.pid, 20, "-n", 2).stdout)
+    assert {name for number, _, name, _ in samples if number == 2} == {"threads", "w0", "w1",
+                                                                       "w2", "w3"}
+    assert {tid for _, tid, _, _ in samples} == {
+        int(tid) for tid in os.listdir(f"/proc/{target.pid}/task")}
+
+
+def test_threads_that_start_later_are_sampled(wick, background):
+    target = background(workload("threads", 1500, 500))
+    done = wick.ok("sample", "--threads", target.pid, 20, timeout=30)
+    assert {"w0", "w1", "w2", "w3"} <= {name for _, _, name, _ in parse(done.stdout)}
+    assert target.wait(timeout=5) == 0
+    assert json.loads(target.stdout.read())["cpu_ns"] > 1e9
+
+
+def test_a_program_that_execs_is_followed(wick, background):
+    target = background(workload("execs", 300, 1))
+    done = wick.ok("sample", "-v", target.pid, 5, timeout=30)
+    names = {name for sample in parse(done.stdout, NAMED) for name in functions(sample)}
+    assert {"before_exec", "spin_here"} <= names
+
+
+def test_a_process_that_ends_ends_the_sampling(wick, background):
+    target = background(workload("spin", 300))
+    done = wick.ok("sample", target.pid, 10, timeout=20)
+    assert f"process {target.pid} has ended" in done.stderr
+    assert target.wait(timeout=5) == 0
+
+
+def test_a_killed_process_keeps_its_status(wick, background):
+    target = background(workload("spin", 20000))
+    process = wick.start("sample", target.pid, 1)
+    process.stdout.readline()
+    time.sleep(0.2)
+    target.kill()
+    process.communicate(timeout=10)
+    assert process.returncode == contract.DONE
+    assert target.wait(timeout=5) == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_leaves_the_target_running(wick, background, number):
+    target = background(workload("spin", 700))
+    process = wick.start("sample", target.pid, 5)
+    wait_for(lambda: tracer_of(target.pid) == process.pid, what="the attach")
+    time.sleep(0.1)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=10)
+    assert process.returncode == contract.DONE, err
+    assert parse(out)
+    assert tracer_of(target.pid) == 0
+    assert target.wait(timeout=20) == 0
+
+
+def test_a_killed_wick_leaves_the_target_running(wick, background):
+    target = background(workload("spin", 500))
+    process = wick.start("sample", "--threads", target.pid, 1)
+    wait_for(lambda: tracer_of(target.pid) == process.pid, what="the attach")
+    time.sleep(0.1)
+    process.kill()
+    process.communicate(timeout=10)
+    assert target.wait(timeout=20) == 0
+
+
+@pytest.mark.parametrize("options", [[], ["--threads"]])
+def test_a_stopped_target_stays_stopped_and_is_left_stopped(wick, stopped, options):
+    samples = parse(wick.ok("sample", *options, stopped.pid, 5, "-n", 5).stdout)
+    assert len({str(lines) for *_, lines in samples}) == 1, "it did not move"
+    assert len(samples) == 5
+    assert state_of(stopped.pid) == "T"
+    stopped.send_signal(signal.SIGCONT)
+    wait_for(lambda: state_of(stopped.pid) in "RS", what="SIGCONT")
+
+
+def test_stop_and_continue_work_while_sampled(wick, background):
+    target = background(workload("spin", 20000))
+    process = wick.start("sample", target.pid, 2)
+    wait_for(lambda: tracer_of(target.pid) == process.pid, what="the attach")
+    cpu = pathlib.Path(f"/proc/{target.pid}/schedstat")
+    for _ in range(5):
+        target.send_signal(signal.SIGSTOP)
+        time.sleep(0.1)
+        before = int(cpu.read_text(encoding="ascii").split()[0])
+        time.sleep(0.2)
+        spent = int(cpu.read_text(encoding="ascii").split()[0]) - before
+        assert spent < 50e6, "a stopped target runs only to be shown"
+        target.send_signal(signal.SIGCONT)
+        wait_for(lambda: int(cpu.read_text(encoding="ascii").split()[0]) > before + 100e6,
+                 what="running again")
+    target.send_signal(signal.SIGSTOP)
+    time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=10)
+    wait_for(lambda: state_of(target.pid) == "T", seconds=2, what="the stop after leaving")
+
+
+def test_the_parent_sees_stops_of_a_sampled_child(wick):
+    child = os.spawnv(os.P_NOWAIT, workload("spin")[0], workload("spin", 20000))
+    process = wick.start("sample", child, 2)
+    try:
+        wait_for(lambda: tracer_of(child) == process.pid, what="the attach")
+        os.kill(child, signal.SIGTSTP)
+        pid, status = os.waitpid(child, os.WUNTRACED)
+        assert pid == child and os.WIFSTOPPED(status) and os.WSTOPSIG(status) == signal.SIGTSTP
+        os.kill(child, signal.SIGCONT)
+        _, status = os.waitpid(child, os.WCONTINUED)
+        assert os.WIFCONTINUED(status)
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=10)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def test_every_signal_arrives_once(wick, background):
+    target = background(workload("calls", 1500))
+    assert target.stdout.readline() == "ready\n"
+    process = wick.start("sample", "--threads", target.pid, 1)
+    wait_for(lambda: tracer_of(target.pid) == process.pid, what="the attach")
+    for _ in range(400):
+        os.kill(target.pid, signal.SIGRTMIN)
+        time.sleep(0.001)
+    process.communicate(timeout=20)
+    assert json.loads(target.stdout.readline())["signals"] == 400
+    assert target.wait(timeout=5) == 0
+
+
+def test_only_calls_that_cannot_be_restarted_see_eintr(wick, background):
+    """epoll_wait gives EINTR whenever a thread was stopped and continued: signal(7)."""
+    target = background(workload("calls", 1500))
+    assert target.stdout.readline() == "ready\n"
+    done = wick.ok("sample", "--threads", target.pid, 2)
+    assert len(parse(done.stdout)) > 300
+    truth = json.loads(target.stdout.readline())
+    assert truth["eintr"] == 0
+    assert target.wait(timeout=5) == 0
+
+
+def test_a_target_under_a_debugger_is_refused(wick, background):
+    if not shutil.which("strace"):
+        pytest.skip("strace is not installed")
+    target = background(workload("spin", 20000))
+    tracer = background(["strace", "-p", str(target.pid)], stderr=subprocess.DEVNULL)
+    wait_for(lambda: tracer_of(target.pid) == tracer.pid, what="strace")
+    done = wick.run("sample", target.pid, "-n", 1)
+    assert done.returncode == contract.FAILED
+    assert f"strace (process {tracer.pid}) is tracing it" in done.stderr
+    assert done.stdout == ""
+    assert tracer_of(target.pid) == tracer.pid
+
+
+def test_two_hundred_times_do_no_harm(wick, background):
+    target = background(workload("threads", 8000))
+    for _ in range(200):
+        wick.ok("sample", "--threads", target.pid, 1, "-n", 1)
+    assert target.wait(timeout=60) == 0
+    assert set(json.loads(target.stdout.read())["threads"]) == {"w0", "w1", "w2", "w3"}
+
+
+def test_processes_that_it_starts_are_not_disturbed(wick, background):
+    target = background(workload("forks"))
+    done = wick.run("sample", "--threads", target.pid, 1, timeout=30)
+    assert done.returncode in (contract.DONE, contract.FAILED)
+    assert target.wait(timeout=20) == 0
+
+
+@pytest.mark.parametrize("arguments", [
+    ["0"], ["-5"], ["x"], ["99999999999"], [], ["1", "0"], ["1", "x"], ["1", "99999999999"],
+    ["1", "10", "10"], ["1", "1.5"], ["--unwind", "dwarf", "1"]])
+def test_wrong_arguments_are_wrong_usage(wick, arguments):
+    done = wick.run("sample", *arguments)
+    assert done.returncode == contract.USAGE
+    assert done.stdout == ""
+    assert "wick sample" in done.stderr
+
+
+def test_a_process_that_is_not_there_is_named(wick):
+    done = wick.run("sample", 2 ** 22 - 1)
+    assert done.returncode == contract.FAILED
+    assert str(2 ** 22 - 1) in done.stderr
+    assert_short_message(done, "no_such_pid")
+
+
+def test_a_process_of_another_user_is_refused_with_a_remedy(wick, as_nobody):
+    done = wick.run("sample", 1, prefix=as_nobody)
+    assert done.returncode == contract.FAILED
+    assert_short_message(done, "other_user")
+
+
+def test_a_reader_that_leaves_ends_it_quietly(wick, background):
+    target = background(workload("spin", 20000))
+    process = wick.start("sample", target.pid, 1)
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.wait(timeout=10) == 141
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    assert tracer_of(target.pid) == 0
+
+
+def test_a_full_pipe_holds_wick_and_not_the_target(wick, background):
+    target = background(workload("spin", 500))
+    process = wick.start("sample", target.pid, 1)
+    assert target.wait(timeout=20) == 0
+    reader = threading.Thread(target=process.communicate)
+    reader.start()
+    reader.join(timeout=10)
+    assert process.returncode == contract.DONE
+
+
+def test_the_name_sampler_is_wick_sample(background, tmp_path):
+    (tmp_path / "sampler").symlink_to(WICK)
+    target = background(workload("spin", 20000))
+    done = subprocess.run([tmp_path / "sampler", str(target.pid), "5", "-n", "2"], check=True,
+                          capture_output=True, text=True, timeout=20)
+    assert len(parse(done.stdout)) == 2
+    wrong = subprocess.run([tmp_path / "sampler"], check=False, capture_output=True, timeout=20)
+    assert wrong.returncode == contract.USAGE
+
+
+def test_the_ptrace_engine_records_wall_time_with_states(wick, background):
+    target = background(workload("threads", 20000))
+    wait_for(lambda: len(os.listdir(f"/proc/{target.pid}/task")) == 5, what="the threads")
+    time.sleep(0.1)
+    recording = wick.attach("--engine", "ptrace", "-p", target.pid, "-d", 1.5)
+    shares = contract.threads(recording.report("--by", "thread"))
+    assert set(shares) == {"threads", "w0", "w1", "w2", "w3"}
+    assert all(share == pytest.approx(20, abs=3) for share in shares.values()), shares
+    assert contract.total_percent(recording.report("--comm", "w3"), "worker_burn") > 95
+    assert tracer_of(target.pid) == 0
+
+
+def test_the_ptrace_engine_records_a_command_and_passes_its_status_on(wick):
+    recording = wick.record(workload("split", 800), "--engine", "ptrace", "-F", 499)
+    hot = contract.total_percent(recording.report(), "hot_70")
+    assert hot == pytest.approx(70, abs=8)
+    assert recording.truth["cpu_ns"] > 7e8
+    wick.record(workload("signals", "exit", 7), "--engine", "ptrace", status=7)
+    wick.record(workload("signals", "die", 15), "--engine", "ptrace", status=128 + 15)
+    wick.record(["./not-there"], "--engine", "ptrace", status=contract.NOT_FOUND)
+
+
+def test_the_ptrace_engine_follows_exec_and_children(wick):
+    names = wick.record(workload("execs"), "--engine", "ptrace", "-F", 499).report()
+    assert contract.total_percent(names, "spin_here") > 15
+    recording = wick.record(workload("forks"), "--engine", "ptrace", "-F", 997)
+    assert recording.truth["failed"] == 0
