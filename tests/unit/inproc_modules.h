@@ -5,7 +5,7 @@
 /*
  * inproc_modules: the modules of this process with their tables, compiled here.
  * For tests and measurements only: a watched program maps finished tables.
- * Everything lives until the program ends.
+ * The caller releases them with inproc_modules_free() once nobody walks them.
  */
 
 #include <pthread.h>
@@ -24,12 +24,17 @@ static const struct unwind_table *compile_region(struct module_files *files,
 	struct cfi_table *table = calloc(1, sizeof(*table));
 	struct elf_file *elf = NULL;
 
-	if (!table || module_files_open(files, 0, region, &elf, NULL) < 0)
-		return NULL;
-	int r = cfi_compile(elf, table, NULL, NULL);
+	if (!table)
+		abort();
+	int r = module_files_open(files, 0, region, &elf, NULL);
+	if (r == 0)
+		r = cfi_compile(elf, table, NULL, NULL);
 	elf_close(elf);
-	if (r < 0 || table->table.row_count == 0)
+	if (r < 0 || table->table.row_count == 0) {
+		cfi_table_fini(table);
+		free(table);
 		return NULL;
+	}
 	uint32_t *pages = calloc(unwind_pages_count(&table->table), sizeof(*pages));
 	if (pages)
 		unwind_pages_fill(&table->table, pages);
@@ -39,10 +44,9 @@ static const struct unwind_table *compile_region(struct module_files *files,
 
 static inline struct unwind_modules *inproc_modules_build(uint64_t generation)
 {
-	static struct maps maps;
+	struct maps maps = {0};
 	struct module_files *files = module_files_new();
 
-	maps = (struct maps){0};
 	if (!files || maps_read(&maps, 0, MAPS_EXECUTABLE_ONLY, NULL) < 0)
 		abort();
 	struct unwind_modules *modules =
@@ -62,7 +66,22 @@ static inline struct unwind_modules *inproc_modules_build(uint64_t generation)
 		module->table = compile_region(files, &maps.items[i], &module->pages);
 	}
 	module_files_free(files);
+	maps_fini(&maps);
 	return modules;
+}
+
+static inline void inproc_modules_free(const struct unwind_modules *modules)
+{
+	for (size_t i = 0; i < modules->count; i++) {
+		/* A table is the first member of the one that owns it. */
+		void *table = (void *)(uintptr_t)modules->items[i].table;
+
+		free((void *)(uintptr_t)modules->items[i].pages);
+		if (table)
+			cfi_table_fini(table);
+		free(table);
+	}
+	free((void *)(uintptr_t)modules);
 }
 
 /* The stack of the calling thread. */

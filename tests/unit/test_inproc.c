@@ -26,6 +26,15 @@ static int set_up(void **state)
 	return 0;
 }
 
+static int tear_down(void **state)
+{
+	const struct unwind_modules *last = unwind_inproc_publish(&inproc, NULL);
+
+	if (last)
+		inproc_modules_free(last);
+	return 0;
+}
+
 static NOINLINE void walk_here(uint32_t capacity)
 {
 	struct unwind_frame frame;
@@ -150,6 +159,7 @@ static void a_new_list_of_modules_is_learnt(void **state)
 	assert_int_equal(frames_at(10), count);
 	assert_int_equal(thread.generation, 2);
 	assert_int_equal(unwind_thread_walks(&thread) % 2, 0);
+	inproc_modules_free(before);
 }
 
 static void handle(int number)
@@ -209,5 +219,5 @@ int main(void)
 		cmocka_unit_test(a_walk_inside_a_walk_does_without_memory),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, NULL);
+	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
