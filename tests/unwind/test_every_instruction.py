@@ -33,6 +33,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(os.environ.get("WICK_BUILD") or HERE.parent.parent / "build")
 STEPPER = BUILD / "tests/tools/stepper"
 LONG = bool(os.environ.get("WICK_LONG"))
+CACHE = BUILD / "test-cache" / str(os.getpid())
 
 LEVELS = ["-O0", "-O1", "-O2", "-O3", "-Os"]
 POINTERS = ["-fomit-frame-pointer", "-fno-omit-frame-pointer"]
@@ -59,8 +60,9 @@ TOTALS = collections.defaultdict(collections.Counter)
 
 
 def step_through(program):
+    # Tables are compiled anew: those in the user's cache may be of another compiler.
     run = subprocess.run([STEPPER, "-s", "211", program], capture_output=True, text=True,
-                         timeout=60)
+                         timeout=60, env={**os.environ, "XDG_CACHE_HOME": str(CACHE)})
     assert run.returncode == 0, run.stderr
     lines = run.stdout.splitlines()
     words = lines[0].split()
