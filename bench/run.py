@@ -247,7 +247,51 @@ class Bench:
         return rows
 
 
-MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking")
+    def walking(self):
+        """The walker of the own process against those of libunwind and glibc."""
+        lines = run([self.build / "bench/unwind_bench"]).stdout.splitlines()
+        found = {line.split("  ")[0]: float(line.split()[-4]) for line in lines
+                 if line.endswith("ns a frame")}
+        peer = found.get("libunwind unw_backtrace()")
+        glibc = found["glibc backtrace()"]
+        peers = f"glibc {glibc:.0f} ns" + (f", libunwind {peer:.1f} ns" if peer else "")
+        return [Row(f"a frame walked inside a process, {what}", peers, f"{found[name]:.1f} ns",
+                    ratio(found[name], peer or glibc), f"≤ {goal} ns", found[name] <= goal)
+                for what, name, goal in (("rules cached", "wick, rules cached", 10),
+                                         ("nothing cached", "wick, nothing cached", 20),
+                                         ("unchanged", "wick, an unchanged frame", 2))]
+
+    def unwinding(self):
+        """Copied stacks: what perf keeps and finds of them, and what wick does."""
+        compiler = shutil.which("clang++-14") or shutil.which("clang++")
+        if not compiler or not self.perf:
+            return [Row("copied stacks of clang", NONE, NONE, NONE, NONE, None)]
+        source = self.folder / "generated.cpp"
+        source.write_text(generated_source(3 if self.options.quick else 10))
+        command = [compiler, "-O2", "-std=c++17", "-c", "-o", self.folder / "generated.o", source]
+        bare = run(command)
+        perf = run([self.perf, "record", "-q", "-F", 999, "--call-graph", "dwarf", "-o",
+                    self.perf_data, "--", *command])
+        wick = run([self.wick, "record", "-F", 999, "--unwind", "dwarf", "-o", self.wick_data,
+                    "--", *command])
+        script = run([self.perf, "script", "-i", self.perf_data, "--no-inline", "-F", "ip,sym"])
+        stacks = [stack for stack in script.stdout.split("\n\n") if stack.strip()]
+        rooted = sum("_start" in stack.rstrip().splitlines()[-1] for stack in stacks)
+        perf_root = 100 * rooted / len(stacks)
+        wick_root = float(wick.stderr.split("unwinding")[1].split("%")[0])
+        perf_bytes = self.perf_data.stat().st_size / len(stacks)
+        wick_bytes = self.wick_data.stat().st_size / contract.sample_count(self.info())
+        added = {"perf": perf.cpu - bare.cpu, "wick": wick.cpu - bare.cpu}
+        return [Row("clang, copied stacks: bytes a sample", f"{perf_bytes:.0f}",
+                    f"{wick_bytes:.1f}", ratio(wick_bytes, perf_bytes), "≤ 20", wick_bytes <= 20),
+                Row("clang, copied stacks: reach the root", f"{perf_root:.1f} %",
+                    f"{wick_root:.1f} %", NONE, "≥ 99.5 % (depth limit apart)", None),
+                Row("clang, copied stacks: CPU added in all", milliseconds(added["perf"]),
+                    milliseconds(added["wick"]), ratio(added["wick"], added["perf"]), "< perf",
+                    added["wick"] < added["perf"])]
+
+
+MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking", "walking", "unwinding")
 
 
 def ratio(value, peer):

@@ -7,8 +7,9 @@
 import { chromium } from 'playwright-core';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
-const file = 'file://' + resolve(process.argv[2]);
+const file = pathToFileURL(resolve(process.argv[2])).href;
 const folder = process.argv[3];
 let failures = 0;
 

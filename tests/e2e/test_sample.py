@@ -193,9 +193,9 @@ def test_the_parent_sees_stops_of_a_sampled_child(wick):
     process = wick.start("sample", child, 2)
     try:
         wait_for(lambda: tracer_of(child) == process.pid, what="the attach")
-        os.kill(child, signal.SIGTSTP)
+        os.kill(child, signal.SIGSTOP)
         pid, status = os.waitpid(child, os.WUNTRACED)
-        assert pid == child and os.WIFSTOPPED(status) and os.WSTOPSIG(status) == signal.SIGTSTP
+        assert pid == child and os.WIFSTOPPED(status) and os.WSTOPSIG(status) == signal.SIGSTOP
         os.kill(child, signal.SIGCONT)
         _, status = os.waitpid(child, os.WCONTINUED)
         assert os.WIFCONTINUED(status)
