@@ -71,6 +71,15 @@ def test_a_stopped_process_yields_no_samples_and_no_failure(wick, background):
     target.send_signal(signal.SIGSTOP)
     recording = wick.attach("-p", target.pid, "-d", 0.5)
     assert contract.sample_count(recording.info()) <= 5
+    if contract.sample_count(recording.info()) == 0:
+        assert "kill -CONT" in recording.stderr
+
+
+def test_a_library_that_another_thread_loads_is_known(wick, background):
+    target = background(workload("dlthread", 20000))
+    time.sleep(0.1)
+    recording = wick.attach("-t", target.pid, "-d", 2)
+    assert contract.total_percent(recording.report(), "plugin_a_burn") > 20
 
 
 @pytest.mark.root

@@ -2,7 +2,9 @@
 """Each mistake has its exit status and a short message with the thing and the reason."""
 import os
 import random
+import re
 import subprocess
+import sys
 
 import contract
 import pytest
@@ -14,6 +16,22 @@ LOOKING = (("report",), ("info",), ("flame", "-o", "out.svg"), ("export", "--for
 
 def look(wick, command, path):
     return wick.run(command[0], path, *command[1:])
+
+
+def test_a_period_that_no_clock_can_keep_is_refused(wick):
+    done = wick.run("record", "-c", "1000", "-o", wick.new_path(), "--", "true")
+    assert done.returncode == contract.USAGE
+    assert "1000 ns" in done.stderr and "-c 100000" in done.stderr
+
+
+def test_a_peak_of_memory_is_that_of_the_recorder_alone(wick):
+    # A large program that becomes wick by exec leaves its own peak in the resource usage.
+    code = ("import os, sys\nheld = b'x' * (200 << 20)\n"
+            "os.execv(sys.argv[1], sys.argv[1:])")
+    done = subprocess.run([sys.executable, "-c", code, str(WICK), "record", "-o",
+                           str(wick.new_path()), "--", *workload("spin", 50)],
+                          capture_output=True, text=True, timeout=30, check=True)
+    assert float(re.search(r"recorder [\d.]+ s CPU, ([\d.]+) MB", done.stderr).group(1)) < 60
 
 
 @pytest.mark.parametrize("rate", ("0", "9", "10001", "-5", "fast", "99999999999999999999"))
