@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/table.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -11,9 +12,12 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "engine/ptrace/sampler.h"
+#include "pipeline/kernel_addresses.h"
 #include "pipeline/live_names.h"
 #include "pipeline/live_stacks.h"
+#include "proc/kernel_stack.h"
 #include "proc/process_info.h"
+#include "symbol/kernel_symbols.h"
 
 #define PID_MAX 4194304u
 #define INTERVAL_MS 100u
@@ -28,13 +32,15 @@ struct sample_options {
 	enum unwind_way unwind;
 	bool threads;
 	bool verbose;
+	bool kernel;
 };
 
 struct printer {
 	const struct command_context *context;
 	const struct sample_options *options;
 	struct live_stacks_config stacks;
-	struct live_names *names; /* NULL: addresses alone */
+	struct live_names *names;        /* NULL: addresses alone */
+	struct kernel_addresses *kernel; /* NULL: no kernel frames */
 };
 
 static void put_beginning(void *self, struct bytes *out)
@@ -70,6 +76,17 @@ static void put_name(struct printer *printer, uint64_t address, bool is_caller, 
 	}
 }
 
+static void put_kernel_name(struct printer *printer, uint64_t address, struct bytes *out)
+{
+	const struct kernel_symbols *symbols = kernel_addresses_symbols(printer->kernel);
+	struct kernel_symbol symbol;
+
+	/* It came from a name of this table. */
+	if (symbols && kernel_symbols_find(symbols, address - 1, &symbol))
+		bytes_printf(out, "  %s+0x%" PRIx64 " ([%s])", symbol.name, address - symbol.start,
+			     symbol.module[0] ? symbol.module : "kernel");
+}
+
 static void put_stack(void *self, uint64_t round, const struct stack_sample *sample,
 		      struct bytes *out)
 {
@@ -86,6 +103,12 @@ static void put_stack(void *self, uint64_t round, const struct stack_sample *sam
 		bytes_printf(out, ")");
 	}
 	bytes_printf(out, " ---\n");
+	for (uint32_t i = 0; i < sample->kernel_count; i++) {
+		bytes_printf(out, "  0x%" PRIx64, sample->kernel_pcs[i]);
+		if (printer->names)
+			put_kernel_name(printer, sample->kernel_pcs[i], out);
+		bytes_printf(out, "\n");
+	}
 	for (uint32_t i = 0; i < sample->count; i++) {
 		bytes_printf(out, "  0x%" PRIx64, sample->pcs[i]);
 		if (printer->names)
@@ -118,19 +141,41 @@ static void print_end(const struct printer *printer, const struct live_stacks_re
 			      result->times.longest_ns / NS_PER_US);
 }
 
+/* Makes ready for kernel frames, or says why they cannot be had. */
+static int prepare_kernel(struct printer *printer, struct error *err)
+{
+	int r = kernel_stack_probe();
+
+	if (r < 0) {
+		(void)error_errno(err, r, "cannot read kernel stacks");
+		error_remedy(err, "run as root, or leave out --kernel");
+		return r;
+	}
+	printer->kernel = kernel_addresses_new();
+	if (!printer->kernel)
+		return error_set(err, -ENOMEM, "out of memory");
+	r = kernel_addresses_read(printer->kernel, err);
+	printer->stacks.kernel_address = kernel_addresses_find;
+	printer->stacks.kernel_self = printer->kernel;
+	return r;
+}
+
 static int sample(struct printer *printer)
 {
 	struct live_stacks_result result;
 	struct error err = {0};
 	int r = 0;
 
-	if (printer->options->verbose)
+	if (printer->options->kernel)
+		r = prepare_kernel(printer, &err);
+	if (r == 0 && printer->options->verbose)
 		r = live_names_new(printer->stacks.pid, &printer->names, &err);
 	if (r == 0)
 		r = live_stacks_run(&printer->stacks, &result, &err);
 	if (r == 0)
 		print_end(printer, &result);
 	live_names_free(printer->names);
+	kernel_addresses_free(printer->kernel);
 	return r < 0 ? command_failed(printer->context, &err) : COMMAND_DONE;
 }
 
@@ -185,6 +230,8 @@ static const struct option_spec table[] = {
 	 .help = "say which function, module and line each address is"},
 	{"unwind", 0, OPTION_ENUM(struct sample_options, unwind, "auto", "fp"),
 	 .help = "how to find callers: by unwind tables, or by frame pointers alone"},
+	{"kernel", 0, OPTION_TOGGLE(struct sample_options, kernel),
+	 .help = "where sleeping threads are inside the kernel too (as root)"},
 	{"depth", 0, OPTION_U64(struct sample_options, depth), .argument = "N", .min = 1,
 	 .max = 65536, .help = "addresses shown of a stack"},
 	OPTION_END,

@@ -55,6 +55,9 @@ struct engine_config {
 	bool kernel;           /* kernel frames too */
 	enum engine_unwind unwind;
 	uint32_t stack_bytes; /* copied of a stack, where that is how it is walked */
+	/* The start of a kernel function, 0 when unknown; NULL: nobody can tell. */
+	uint64_t (*kernel_address)(void *self, const char *name);
+	void *kernel_self;
 };
 
 /* How many ways a walk by tables can end; the first is the good one, the root. */

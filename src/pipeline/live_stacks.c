@@ -72,7 +72,10 @@ static int attach(struct session *session, struct error *err)
 	struct sampler_config sampler = {
 		.depth = config->depth,
 		.frame_pointers = config->frame_pointers,
-		.flags = config->threads ? STOPPER_NEW_THREADS : 0,
+		.flags = (config->threads ? STOPPER_NEW_THREADS : 0) |
+			 (config->kernel_address ? STOPPER_STATES : 0),
+		.kernel_address = config->kernel_address,
+		.kernel_self = config->kernel_self,
 		.taken = on_taken,
 		.execed = on_execed,
 		.self = session,

@@ -32,6 +32,9 @@ struct live_stacks_config {
 	uint32_t depth;
 	bool threads; /* all of them, not the main one alone */
 	bool frame_pointers;
+	/* The start of a kernel function, 0 when unknown. NULL: no kernel frames. */
+	uint64_t (*kernel_address)(void *self, const char *name);
+	void *kernel_self;
 	int out_fd;
 	/* Puts the text for the beginning, and of a stack; rounds count from 1. */
 	void (*attached)(void *self, struct bytes *out);

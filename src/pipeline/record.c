@@ -18,6 +18,7 @@
 #include "base/outfile.h"
 #include "base/scope.h"
 #include "base/vec.h"
+#include "pipeline/kernel_addresses.h"
 #include "pipeline/kernel_names.h"
 #include "pipeline/launch.h"
 #include "pipeline/session_info.h"
@@ -34,6 +35,7 @@ struct session {
 	struct record_result *result;
 	struct recording_writer *writer;
 	struct engine *engine;
+	struct kernel_addresses *kernel;
 	struct child child;
 	bool launched;
 	bool created;  /* the output did not exist before */
@@ -148,8 +150,14 @@ static int launch(struct session *session, struct error *err)
 {
 	const struct record_config *config = session->config;
 	struct target target = config->target;
+	struct engine_config sampling = config->sampling;
 	int r;
 
+	session->kernel = kernel_addresses_new(); /* without it stacks lack some frames */
+	if (session->kernel) {
+		sampling.kernel_address = kernel_addresses_find;
+		sampling.kernel_self = session->kernel;
+	}
 	if (config->command) {
 		/* What the program prints would end up inside the recording. */
 		r = child_fork(&session->child, config->command, &session->old_mask,
@@ -164,8 +172,8 @@ static int launch(struct session *session, struct error *err)
 		}
 	}
 	raise_fd_limit(); /* after the fork: the program keeps its own limits */
-	r = engine_open(config->engine, &config->sampling, &target,
-			recording_writer_sink(session->writer), &session->engine, err);
+	r = engine_open(config->engine, &sampling, &target, recording_writer_sink(session->writer),
+			&session->engine, err);
 	if (r < 0)
 		return r;
 	session->start_ns = clock_monotonic_ns();
@@ -386,6 +394,7 @@ static void session_fini(struct session *session)
 	size_t i;
 
 	engine_close(session->engine);
+	kernel_addresses_free(session->kernel);
 	recording_writer_free(session->writer);
 	if (session->launched)
 		child_fini(&session->child);

@@ -312,6 +312,37 @@ def test_the_name_sampler_is_wick_sample(background, tmp_path):
     assert wrong.returncode == contract.USAGE
 
 
+def test_kernel_frames_of_a_sleeper_come_before_its_own(wick, background):
+    target = background(["sleep", "20"])
+    wait_for(lambda: state_of(target.pid) == "S", what="its sleep")
+    done = wick.ok("sample", "-v", "--kernel", "-n", 2, target.pid, 20)
+    for sample in parse(done.stdout, NAMED):
+        kernel = [groups[2] == "[kernel]" for groups in sample[3]]
+        assert kernel[0] and not kernel[-1] and kernel == sorted(kernel, reverse=True), sample
+    assert re.search(r"  __\w*_sys_\w+\+0x", done.stdout), done.stdout
+    plain = wick.ok("sample", "-v", "-n", 1, target.pid)
+    assert "[kernel]" not in plain.stdout
+
+
+def test_kernel_frames_need_permission(wick, as_nobody):
+    done = wick.run("sample", "--kernel", "-n", 1, os.getpid(), prefix=as_nobody)
+    assert done.returncode == contract.FAILED
+    assert len(done.stderr.splitlines()) <= 2
+    assert "leave out --kernel" in done.stderr
+
+
+def test_the_ptrace_engine_records_kernel_frames(wick, background):
+    target = background(["sleep", "20"])
+    wait_for(lambda: state_of(target.pid) == "S", what="its sleep")
+    recording = wick.attach("--engine", "ptrace", "-p", target.pid, "-d", 0.5)
+    assert "reached the root" in recording.stderr
+    names = list(contract.functions(recording.report()))
+    assert any("_sys_" in name for name in names), names
+    without = wick.attach("--engine", "ptrace", "--no-kernel", "-p", target.pid, "-d", 0.5)
+    names = list(contract.functions(without.report()))
+    assert not any("_sys_" in name for name in names), names
+
+
 def test_the_ptrace_engine_records_wall_time_with_states(wick, background):
     target = background(workload("threads", 20000))
     wait_for(lambda: len(os.listdir(f"/proc/{target.pid}/task")) == 5, what="the threads")

@@ -23,6 +23,7 @@
 #include "engine/ptrace/stopper.h"
 #include "engine/stack_cache.h"
 #include "model/sink.h"
+#include "proc/kernel_stack.h"
 #include "proc/maps.h"
 #include "proc/process_info.h"
 #include "proc/thread_status.h"
@@ -131,18 +132,22 @@ static size_t resolve(struct ptrace_engine *engine, const struct tracked_process
 		      const struct stack_sample *sample)
 {
 	size_t unknown = 0;
+	uint32_t i;
 
 	engine->frames.count = 0;
 	if (sample->end != UNWIND_ROOT)
 		engine->frames.items[engine->frames.count++] =
 			(struct frame){.kind = FRAME_TRUNCATED};
-	for (uint32_t i = sample->count; i-- > 0;) {
+	for (i = sample->count; i-- > 0;) {
 		struct frame frame =
 			tracked_process_frame(process, sample->time_ns, sample->pcs[i]);
 
 		unknown += frame.a == MODULE_NONE;
 		engine->frames.items[engine->frames.count++] = frame;
 	}
+	for (i = sample->kernel_count; i-- > 0;)
+		engine->frames.items[engine->frames.count++] =
+			process_tracker_kernel_frame(engine->tracker, sample->kernel_pcs[i]);
 	return unknown;
 }
 
@@ -151,7 +156,7 @@ static uint32_t intern(struct ptrace_engine *engine, const struct tracked_proces
 {
 	uint32_t id;
 
-	if (vec_reserve(&engine->frames, sample->count + 1) < 0)
+	if (vec_reserve(&engine->frames, sample->count + sample->kernel_count + 1) < 0)
 		return ID_NONE;
 	/* What the walk knew as code is mapped, whether the tracker was told or not. */
 	if (resolve(engine, process, sample) > 0 && learn_maps(engine, sample->pid))
@@ -168,7 +173,12 @@ static uint32_t stack_of(struct ptrace_engine *engine, const struct tracked_proc
 	/* Where a walk ended is part of the stack. */
 	uint64_t context = hash_pair(tracked_process_context(process, sample->time_ns),
 				     sample->end == UNWIND_ROOT);
-	uint32_t id = stack_cache_find(engine->cache, context, sample->pcs, sample->count);
+	uint32_t id;
+
+	/* So are the kernel's frames: they make a context of their own. */
+	for (uint32_t i = 0; i < sample->kernel_count; i++)
+		context = hash_pair(context, sample->kernel_pcs[i]);
+	id = stack_cache_find(engine->cache, context, sample->pcs, sample->count);
 
 	if (id != ID_NONE)
 		return id;
@@ -207,8 +217,10 @@ static int on_taken(void *self, const struct stack_sample *sample, struct error 
 					       1);
 	}
 	engine->stats.samples++;
-	engine->stats.frames += sample->count;
+	engine->stats.frames += sample->count + sample->kernel_count;
 	engine->stats.truncated += sample->end == UNWIND_DEPTH;
+	engine->stats.tables = true;
+	engine->stats.ends[sample->end - UNWIND_ROOT]++;
 	return engine->sink->ops->batch(engine->sink->self, &batch, err);
 }
 
@@ -304,6 +316,10 @@ static int set_up(struct ptrace_engine *engine, const struct engine_config *conf
 		sampler.flags |= STOPPER_NEW_THREADS | (target->children ? STOPPER_CHILDREN : 0);
 	if (target->kind == TARGET_COMMAND)
 		sampler.flags |= STOPPER_OWN_CHILD;
+	if (engine->stats.kernel) {
+		sampler.kernel_address = config->kernel_address;
+		sampler.kernel_self = config->kernel_self;
+	}
 	engine->tracker = process_tracker_new(engine->sink);
 	engine->cache = stack_cache_new();
 	engine->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -356,12 +372,16 @@ static int ptrace_engine_open(const struct engine_config *config, const struct t
 	engine->depth = config->depth;
 	engine->command = target->kind == TARGET_COMMAND;
 	engine->stats.frequency_hz = config->frequency_hz;
+	engine->stats.kernel =
+		config->kernel && config->kernel_address && kernel_stack_probe() == 0;
 	if (!config->rate_given && config->frequency_hz > DEFAULT_HZ)
 		engine->stats.frequency_hz = DEFAULT_HZ;
 	(void)snprintf(engine->notice, sizeof(engine->notice),
 		       "the ptrace engine samples wall-clock time of all threads, %u times a "
-		       "second, without the kernel's frames",
-		       engine->stats.frequency_hz);
+		       "second, %s",
+		       engine->stats.frequency_hz,
+		       engine->stats.kernel ? "with kernel frames of those that sleep"
+					    : "without the kernel's frames");
 	r = set_up(engine, config, target, err);
 	if (r < 0) {
 		ptrace_engine_close(engine);

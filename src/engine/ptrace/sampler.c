@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -10,6 +11,7 @@
 #include "base/vec.h"
 #include "engine/ptrace/stopper.h"
 #include "engine/unwinder.h"
+#include "proc/kernel_stack.h"
 
 /* Making tables before attaching. What is missing then is made when a walk comes to it, */
 #define PREPARE_NS NS_PER_SEC
@@ -17,6 +19,7 @@
 #define PREPARE_MORE_NS (10 * NS_PER_MS)
 /* Reading maps anew takes at most a hundredth of the time. */
 #define REFRESH_SHARE 100
+#define SYSCALL_MAX_BYTES 4 /* an instruction that enters the kernel */
 
 struct watched {
 	pid_t pid;
@@ -30,7 +33,17 @@ struct taken {
 	struct stopped_thread thread;
 	size_t first; /* of pcs */
 	uint32_t count;
+	size_t kernel_first; /* of pcs */
+	uint32_t kernel_count;
 	enum unwind_end end;
+};
+
+/* A thread that slept just before it was asked to stop. */
+struct asleep {
+	pid_t tid;
+	uint64_t user_pc;
+	size_t first; /* of texts */
+	size_t size;
 };
 
 struct sampler {
@@ -40,7 +53,9 @@ struct sampler {
 	VEC(struct watched) watched;
 	VEC(struct taken) taken;
 	VEC(uint64_t) pcs;
-	int failure; /* why a walk could not begin */
+	VEC(struct asleep) asleep;
+	VEC(char) texts; /* of /proc/TID/stack */
+	int failure;     /* why a walk could not begin */
 };
 
 static void scope_release_sampler(struct sampler **sampler)
@@ -75,6 +90,27 @@ static int watch(struct sampler *sampler, pid_t pid, uint64_t prepare_ns, struct
 		return error_set(err, -ENOMEM, "out of memory");
 	}
 	return 0;
+}
+
+/* Nobody is held yet. What cannot be had is left out. */
+static void on_asking(void *self, pid_t pid, pid_t tid, char state)
+{
+	struct sampler *sampler = self;
+	struct kernel_stack stack;
+	struct asleep asleep = {.tid = tid, .first = sampler->texts.count};
+
+	/* The stack of one that runs is changing: the kernel shows what was. */
+	if (state != 'S' && state != 'D')
+		return;
+	if (kernel_stack_read(pid, tid, &stack) < 0 ||
+	    vec_reserve(&sampler->texts, sampler->texts.count + stack.size) < 0)
+		return;
+	asleep.user_pc = stack.user_pc;
+	asleep.size = stack.size;
+	if (vec_push(&sampler->asleep, asleep) < 0)
+		return;
+	memcpy(sampler->texts.items + sampler->texts.count, stack.text, stack.size);
+	sampler->texts.count += stack.size;
 }
 
 /* A thread is held: this is what must be quick. */
@@ -159,6 +195,8 @@ int sampler_open(const struct sampler_config *config, struct sampler **ret, stru
 	sampler->unwinder = unwinder_new();
 	if (!sampler->unwinder)
 		return error_set(err, -ENOMEM, "out of memory");
+	if (config->kernel_address)
+		events.asking = on_asking;
 	r = stopper_open(config->flags, &events, &sampler->stopper, err);
 	if (r < 0)
 		return r;
@@ -207,6 +245,45 @@ static void refresh(struct sampler *sampler)
 	}
 }
 
+/*
+ * Whether a thread that was stopped is where it slept. One that was woken in between
+ * is elsewhere; one whose system call is to be restarted stands before it again.
+ */
+static bool is_same_place(const struct asleep *asleep, uint64_t pc)
+{
+	return pc <= asleep->user_pc && asleep->user_pc - pc <= SYSCALL_MAX_BYTES;
+}
+
+static const struct asleep *find_asleep(const struct sampler *sampler, pid_t tid)
+{
+	for (size_t i = 0; i < sampler->asleep.count; i++)
+		if (sampler->asleep.items[i].tid == tid)
+			return &sampler->asleep.items[i];
+	return NULL;
+}
+
+/* Puts the kernel's part of a stack after all others. */
+static void add_kernel_part(struct sampler *sampler, struct taken *taken)
+{
+	const struct sampler_config *config = &sampler->config;
+	const struct asleep *asleep = find_asleep(sampler, taken->thread.tid);
+	struct kernel_stack_entry entry;
+	const char *at, *end;
+
+	taken->kernel_first = sampler->pcs.count;
+	if (!asleep || taken->count == 0 ||
+	    !is_same_place(asleep, sampler->pcs.items[taken->first]))
+		return;
+	at = sampler->texts.items + asleep->first;
+	end = at + asleep->size;
+	while (kernel_stack_next(&at, end, &entry)) {
+		uint64_t start = config->kernel_address(config->kernel_self, entry.name);
+
+		if (start != 0 && vec_push(&sampler->pcs, start + entry.offset) == 0)
+			taken->kernel_count++;
+	}
+}
+
 /* Hands out what was taken. */
 static int deliver(struct sampler *sampler, struct error *err)
 {
@@ -217,6 +294,8 @@ static int deliver(struct sampler *sampler, struct error *err)
 	if (sampler->failure < 0)
 		return error_errno(err, sampler->failure, "cannot read a stopped thread");
 	refresh(sampler);
+	for (size_t i = 0; i < sampler->taken.count; i++)
+		add_kernel_part(sampler, &sampler->taken.items[i]);
 	for (size_t i = 0; i < sampler->taken.count && r == 0; i++) {
 		const struct taken *taken = &sampler->taken.items[i];
 		struct stack_sample sample = {
@@ -228,12 +307,16 @@ static int deliver(struct sampler *sampler, struct error *err)
 			.pcs = sampler->pcs.items + taken->first,
 			.count = taken->count,
 			.end = taken->end,
+			.kernel_pcs = sampler->pcs.items + taken->kernel_first,
+			.kernel_count = taken->kernel_count,
 		};
 
 		r = sampler->config.taken(sampler->config.self, &sample, err);
 	}
 	sampler->taken.count = 0;
 	sampler->pcs.count = 0;
+	sampler->asleep.count = 0;
+	sampler->texts.count = 0;
 	return r;
 }
 
@@ -279,6 +362,8 @@ void sampler_close(struct sampler *sampler)
 	vec_fini(&sampler->watched);
 	vec_fini(&sampler->taken);
 	vec_fini(&sampler->pcs);
+	vec_fini(&sampler->asleep);
+	vec_fini(&sampler->texts);
 	unwinder_free(sampler->unwinder);
 	free(sampler);
 }

@@ -32,6 +32,9 @@ struct stack_sample {
 	const uint64_t *pcs; /* leaf first */
 	uint32_t count;
 	enum unwind_end end;
+	/* Of a thread that sleeps, and where the kernel tells; leaf first. */
+	const uint64_t *kernel_pcs;
+	uint32_t kernel_count;
 };
 
 struct sampler_config {
@@ -39,7 +42,12 @@ struct sampler_config {
 	bool frame_pointers; /* follow those alone, no tables */
 	unsigned int flags;  /* of stopper.h */
 	int (*taken)(void *self, const struct stack_sample *sample, struct error *err);
-	/* The rest is optional. */
+	/*
+	 * The rest is optional. With kernel_address, the start of a kernel function or 0,
+	 * samples have kernel frames; that needs STOPPER_STATES.
+	 */
+	uint64_t (*kernel_address)(void *self, const char *name);
+	void *kernel_self;
 	void (*started)(void *self, pid_t pid, pid_t tid, pid_t parent_pid, pid_t parent_tid);
 	void (*execed)(void *self, pid_t pid);
 	void (*ended)(void *self, pid_t pid, pid_t tid);

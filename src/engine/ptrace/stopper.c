@@ -428,9 +428,14 @@ void stopper_round(struct stopper *stopper)
 {
 	uint64_t now_ns;
 
-	for (size_t i = 0; i < stopper->threads.count; i++)
-		if (stopper->flags & STOPPER_STATES)
-			read_state(&stopper->threads.items[i]);
+	for (size_t i = 0; i < stopper->threads.count && stopper->flags & STOPPER_STATES; i++) {
+		struct traced *thread = &stopper->threads.items[i];
+
+		read_state(thread);
+		if (stopper->events.asking)
+			stopper->events.asking(stopper->events.self, thread->pid, thread->tid,
+					       thread->state);
+	}
 	now_ns = clock_monotonic_ns();
 	for (size_t i = 0; i < stopper->threads.count; i++)
 		ask(&stopper->threads.items[i], clock_monotonic_ns());

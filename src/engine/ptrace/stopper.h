@@ -42,7 +42,9 @@ struct stopped_thread {
 /* All are called from inside the functions below; none may call them. */
 struct stopper_events {
 	void (*stopped)(void *self, const struct stopped_thread *thread);
-	/* The rest is optional. parent is the thread that made it. */
+	/* The rest is optional. A thread is asked to stop next; needs STOPPER_STATES. */
+	void (*asking)(void *self, pid_t pid, pid_t tid, char state);
+	/* parent is the thread that made it. */
 	void (*started)(void *self, pid_t pid, pid_t tid, pid_t parent_pid, pid_t parent_tid);
 	void (*execed)(void *self, pid_t pid);
 	void (*ended)(void *self, pid_t pid, pid_t tid);
