@@ -74,6 +74,8 @@ struct engine_stats {
 	bool tables;                /* stacks were walked by tables: ends tells how they ended */
 	uint64_t ends[ENGINE_ENDS]; /* see engine_end_name() */
 	uint64_t frames;            /* of all samples */
+	uint64_t slices;            /* stacks that the kernel could not walk for lack of a table */
+	uint64_t foreign;           /* stacks of 32-bit programs, which are not walked */
 
 	uint64_t unique_stacks;
 	uint32_t frequency_hz;   /* as granted */
@@ -81,6 +83,7 @@ struct engine_stats {
 	bool kernel;             /* as granted */
 	uint64_t sample_cost_ns; /* what one sample costs the target, measured here */
 	uint64_t ring_bytes;
+	uint64_t kernel_bytes; /* of tables, held in the kernel */
 };
 
 struct engine_ops {

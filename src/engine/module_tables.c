@@ -100,14 +100,27 @@ static struct entry *entry_of(struct module_tables *tables, uint32_t module, pid
 	return tables->entries.items[module];
 }
 
-void module_tables_get(struct module_tables *tables, uint32_t module, pid_t pid,
-		       const struct map_region *region, struct module_table *ret)
+static void show(const struct entry *entry, struct module_table *ret)
 {
-	const struct entry *entry = entry_of(tables, module, pid, region);
-
 	*ret = (struct module_table){0};
 	if (!entry || entry->cfi.table.row_count == 0)
 		return;
 	ret->table = &entry->cfi.table;
 	ret->pages = entry->pages;
+}
+
+void module_tables_get(struct module_tables *tables, uint32_t module, pid_t pid,
+		       const struct map_region *region, struct module_table *ret)
+{
+	show(entry_of(tables, module, pid, region), ret);
+}
+
+bool module_tables_peek(const struct module_tables *tables, uint32_t module,
+			struct module_table *ret)
+{
+	const struct entry *entry =
+		module < tables->entries.count ? tables->entries.items[module] : NULL;
+
+	show(entry, ret);
+	return entry != NULL;
 }

@@ -7,6 +7,7 @@
  * it, from the cache on disk where that has it. Used by one thread at a time.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -30,5 +31,9 @@ void module_tables_free(struct module_tables *tables);
  */
 void module_tables_get(struct module_tables *tables, uint32_t module, pid_t pid,
 		       const struct map_region *region, struct module_table *ret);
+
+/* The same if it was asked for before; else false. */
+bool module_tables_peek(const struct module_tables *tables, uint32_t module,
+			struct module_table *ret);
 
 #endif

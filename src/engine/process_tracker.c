@@ -633,6 +633,29 @@ uint64_t tracked_process_context(const struct tracked_process *process, uint64_t
 	return hash_pair(process->number, address_space_generation_at(process->space, time_ns));
 }
 
+uint32_t tracked_process_number(const struct tracked_process *process)
+{
+	return process->number;
+}
+
+bool tracked_process_ended(const struct tracked_process *process)
+{
+	return process->ended || !process->space;
+}
+
+const struct address_region *tracked_process_regions(const struct tracked_process *process,
+						     size_t *ret_count)
+{
+	*ret_count = 0;
+	return process->space ? address_space_regions(process->space, ret_count) : NULL;
+}
+
+bool process_tracker_table(const struct process_tracker *tracker, uint32_t module,
+			   struct module_table *ret)
+{
+	return tracker->tables && module_tables_peek(tracker->tables, module, ret);
+}
+
 struct frame tracked_process_frame(const struct tracked_process *process, uint64_t time_ns,
 				   uint64_t address)
 {

@@ -21,8 +21,10 @@
 #include "elf/elf.h"
 #include "model/entity.h"
 
+struct address_region;
 struct error;
 struct map_region;
+struct module_table;
 struct process_tracker;
 struct sink;
 struct tracked_process;
@@ -55,6 +57,14 @@ int process_tracker_sample(struct process_tracker *tracker, pid_t pid, pid_t tid
 /* Differs wherever addresses of the process may mean something else. */
 uint64_t tracked_process_context(const struct tracked_process *process, uint64_t time_ns);
 
+/* Differs from that of all other processes, and from that of the one before an exec. */
+uint32_t tracked_process_number(const struct tracked_process *process);
+bool tracked_process_ended(const struct tracked_process *process);
+
+/* What is mapped now, in order of address. Valid until something is mapped. */
+const struct address_region *tracked_process_regions(const struct tracked_process *process,
+						     size_t *ret_count);
+
 /* The frame of a user address at that time. */
 struct frame tracked_process_frame(const struct tracked_process *process, uint64_t time_ns,
 				   uint64_t address);
@@ -65,6 +75,10 @@ struct frame tracked_process_frame(const struct tracked_process *process, uint64
  */
 bool tracked_process_code(struct process_tracker *tracker, const struct tracked_process *process,
 			  uint64_t time_ns, uint64_t address, struct unwind_module *ret);
+
+/* The table of a module if it was made; false when nobody has asked for it yet. */
+bool process_tracker_table(const struct process_tracker *tracker, uint32_t module,
+			   struct module_table *ret);
 
 /*
  * Reads the map of a process anew, for when not all its threads are watched; no

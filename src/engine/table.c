@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stddef.h>
 
+#include "engine/ebpf/ebpf.h"
 #include "engine/engine.h"
 #include "engine/perf/perf.h"
 #include "engine/ptrace/ptrace.h"
 
 const struct engine_ops *const engine_table[] = {
+	&ebpf_engine_ops,
 	&perf_engine_ops,
 	&ptrace_engine_ops,
 	NULL,

@@ -105,7 +105,9 @@ void event_grant_init(struct event_grant *grant, const struct event_wish *wish)
 			attr->sample_period =
 				wish->period ? wish->period : wish->kind->default_period;
 	}
-	if (wish->register_mask) {
+	if (wish->bpf) {
+		attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+	} else if (wish->register_mask) {
 		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		attr->sample_regs_user = wish->register_mask;
 		attr->sample_stack_user = wish->stack_bytes;
@@ -130,6 +132,21 @@ void event_grant_init(struct event_grant *grant, const struct event_wish *wish)
 	attr->clockid = CLOCK_MONOTONIC;
 	attr->watermark = 1;
 	attr->wakeup_watermark = wish->wakeup_bytes;
+}
+
+void event_output_init(struct perf_event_attr *attr)
+{
+	*attr = (struct perf_event_attr){
+		.size = sizeof(*attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_BPF_OUTPUT,
+		.sample_type =
+			PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_RAW,
+		.sample_period = 1,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
 }
 
 bool event_lower(struct event_grant *grant, int code)

@@ -48,6 +48,7 @@ struct event_wish {
 	bool enable_on_exec;
 	uint64_t register_mask; /* of user space to copy; 0: none, and no stack */
 	uint32_t stack_bytes;
+	bool bpf; /* a program makes the samples */
 };
 
 /* What the kernel agreed to; starts as the wish and is lowered by event_open(). */
@@ -61,6 +62,9 @@ struct event_grant {
 };
 
 void event_grant_init(struct event_grant *grant, const struct event_wish *wish);
+
+/* The event that BPF programs write samples through. */
+void event_output_init(struct perf_event_attr *attr);
 
 /* Gives up one wish that the error may be about. False when there is none left. */
 bool event_lower(struct event_grant *grant, int code);

@@ -5,12 +5,14 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <linux/perf_event.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "engine/ebpf/walker.h"
 #include "engine/engine.h"
 #include "engine/perf/cost.h"
 #include "engine/perf/perf_probe.h"
@@ -25,6 +27,10 @@
  * the maps' history answers for the right moment all the same.
  */
 #define SETTLE_NS (2 * NS_PER_MS)
+
+/* When to look again after something new was mapped; a machine has news all the time. */
+#define NEWS_NS (5 * NS_PER_MS)
+#define NEWS_MACHINE_NS (50 * NS_PER_MS)
 
 /* Busy time of the machine from which its ticks of 10 ms are fine enough. */
 #define MACHINE_LEAST_NS (5 * NS_PER_SEC)
@@ -45,14 +51,14 @@ static int perf_engine_open(const struct engine_config *config, const struct tar
 			    struct sink *sink, void **ret_self, struct error *err)
 {
 	struct perf_engine *engine;
-	int r = perf_open(config, target, sink, &engine, err);
+	int r = perf_open(config, target, sink, NULL, &engine, err);
 
 	if (r == 0)
 		*ret_self = engine;
 	return r;
 }
 
-static void perf_engine_close(void *self)
+void perf_engine_close(void *self)
 {
 	perf_close(self);
 }
@@ -67,14 +73,16 @@ static int each_event(struct perf_engine *engine, unsigned long request, struct 
 	return 0;
 }
 
-static int perf_engine_start(void *self, struct error *err)
+int perf_engine_start(void *self, struct error *err)
 {
-	int r = each_event(self, PERF_EVENT_IOC_ENABLE, err);
+	struct perf_engine *engine = self;
+	int r = each_event(engine, PERF_EVENT_IOC_ENABLE, err);
 
-	return r < 0 ? r : perf_seed(self, err);
+	engine->news = true;
+	return r < 0 ? r : perf_seed(engine, err);
 }
 
-static int perf_engine_fd(void *self)
+int perf_engine_fd(void *self)
 {
 	const struct perf_engine *engine = self;
 
@@ -90,12 +98,30 @@ static void clear_wakeups(struct perf_engine *engine)
 		;
 }
 
-static int perf_engine_drain(void *self, struct error *err)
+/* Tells the walker what is new, and looks again soon while there is more to come. */
+static void tell_news(struct perf_engine *engine)
+{
+	uint64_t soon_ns = engine->machine ? NEWS_MACHINE_NS : NEWS_NS;
+	struct itimerspec times = {0};
+	uint64_t ticks;
+
+	(void)!read(engine->timer_fd, &ticks, sizeof(ticks)); /* nothing to read is fine */
+	if (walker_update(engine->walker, engine->tracker) || engine->news)
+		times.it_value.tv_nsec = (long)soon_ns;
+	engine->news = false;
+	(void)timerfd_settime(engine->timer_fd, 0, &times, NULL); /* cannot fail */
+}
+
+int perf_engine_drain(void *self, struct error *err)
 {
 	struct perf_engine *engine = self;
+	int r;
 
 	clear_wakeups(engine);
-	return perf_drain(engine, clock_monotonic_ns() - SETTLE_NS, err);
+	r = perf_drain(engine, clock_monotonic_ns() - SETTLE_NS, err);
+	if (engine->walker)
+		tell_news(engine);
+	return r;
 }
 
 /* How long the watched threads ran: what the events themselves have counted. */
@@ -120,7 +146,7 @@ static uint64_t count_run_ns(struct perf_engine *engine)
 	return sum;
 }
 
-static int perf_engine_stop(void *self, struct error *err)
+int perf_engine_stop(void *self, struct error *err)
 {
 	struct perf_engine *engine = self;
 	int r = each_event(engine, PERF_EVENT_IOC_DISABLE, err);
@@ -131,9 +157,10 @@ static int perf_engine_stop(void *self, struct error *err)
 	return r < 0 ? r : drained;
 }
 
-static void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
+void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 {
 	struct perf_engine *engine = self;
+	struct walker_stats walker;
 
 	*ret = engine->stats;
 	/*
@@ -148,18 +175,26 @@ static void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 	ret->depth_limit = engine->copies && engine->stats.ends[UNWIND_DEPTH - UNWIND_ROOT] == 0
 				   ? engine->depth
 				   : engine->grant.depth;
-	ret->tables = engine->copies;
+	ret->tables = engine->copies || engine->walker;
 	ret->kernel = engine->grant.kernel;
 	ret->ring_bytes = engine->ring_bytes;
+	if (engine->walker) {
+		walker_stats(engine->walker, &walker);
+		ret->depth_limit = engine->depth;
+		ret->kernel_bytes = walker.bytes;
+	}
 	if (!final)
 		return;
 	perf_release(engine); /* its buffers count against the limit that measuring needs */
 	ret->sample_cost_ns = perf_sample_cost_ns(
 		&engine->grant.attr,
 		engine->stats.samples ? engine->copied_bytes / engine->stats.samples : 0);
+	if (engine->walker)
+		ret->sample_cost_ns =
+			walker.run_ns > 0 ? ret->sample_cost_ns + walker.run_ns / walker.runs : 0;
 }
 
-static const char *perf_engine_notice(void *self)
+const char *perf_engine_notice(void *self)
 {
 	const struct perf_engine *engine = self;
 

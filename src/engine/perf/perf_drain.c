@@ -7,10 +7,12 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/id_index.h"
+#include "engine/perf/bpf_sample.h"
 #include "engine/perf/record.h"
 #include "engine/perf/state.h"
 #include "engine/perf/user_stack.h"
 #include "engine/process_tracker.h"
+#include "engine/registers.h"
 #include "engine/stack_cache.h"
 #include "model/sink.h"
 #include "unwind/walk.h"
@@ -49,12 +51,9 @@ static uint64_t count_addresses(const struct sample_record *sample)
 	return n;
 }
 
-/* A mark of our own, which the kernel never writes: the walk ended before the root. */
-#define MARK_CUT ((uint64_t)PERF_CONTEXT_MAX)
-
 static bool is_cut(const struct sample_record *sample)
 {
-	return sample->count > 0 && sample->chain[sample->count - 1] == MARK_CUT;
+	return sample->count > 0 && sample->chain[sample->count - 1] == PERF_MARK_CUT;
 }
 
 /* How many entries of a chain are the kernel's. */
@@ -128,7 +127,9 @@ static void walk_copy(struct perf_engine *engine, const struct tracked_process *
 {
 	uint64_t kernel_count = kernel_entries(sample);
 	struct unwind_trace trace = {.pcs = engine->chain + kernel_count + 1,
-				     .capacity = engine->depth};
+				     .capacity = engine->depth,
+				     .end = UNWIND_UNREADABLE};
+	struct registers registers;
 	uint64_t room = MAX_CHAIN - kernel_count - 2;
 
 	engine->copied_bytes += sample->stack_bytes;
@@ -144,14 +145,22 @@ static void walk_copy(struct perf_engine *engine, const struct tracked_process *
 		trace.capacity = (uint32_t)room;
 	memcpy(engine->chain, sample->chain, kernel_count * sizeof(*engine->chain));
 	engine->chain[kernel_count] = (uint64_t)PERF_CONTEXT_USER;
-	user_stack_walk(engine->tracker, process, sample, &trace);
+	if (registers_of_sample(registers_perf_mask(), sample->registers, &registers) == 0) {
+		struct user_stack stack = {.time_ns = sample->time_ns,
+					   .pc = registers.pc,
+					   .registers = registers.values,
+					   .bytes = sample->stack,
+					   .size = sample->stack_bytes};
+
+		user_stack_walk(engine->tracker, process, &stack, &trace);
+	}
 	if (trace.end == UNWIND_UNREADABLE)
 		continue_by_frame_pointers(engine, sample, &trace);
 	engine->stats.ends[trace.end - UNWIND_ROOT]++;
 	sample->chain = engine->chain;
 	sample->count = kernel_count + 1 + trace.count;
 	if (trace.end != UNWIND_ROOT)
-		engine->chain[sample->count++] = MARK_CUT;
+		engine->chain[sample->count++] = PERF_MARK_CUT;
 }
 
 /*
@@ -207,7 +216,8 @@ static uint32_t stack_of(struct perf_engine *engine, struct tracked_process *pro
 {
 	uint64_t context = tracked_process_context(process, sample->time_ns);
 	uint64_t addresses = count_addresses(sample);
-	bool truncated = engine->copies ? is_cut(sample) : addresses >= engine->grant.depth;
+	bool truncated = engine->copies || engine->walker ? is_cut(sample)
+							  : addresses >= engine->grant.depth;
 	uint32_t id = stack_cache_find(engine->cache, context, sample->chain, sample->count);
 
 	engine->stats.frames += addresses;
@@ -237,6 +247,16 @@ static int lose_sample(struct perf_engine *engine, uint64_t time_ns)
 	return engine->sink->ops->loss(engine->sink->self, LOSS_NO_MEMORY, time_ns, 1);
 }
 
+/* Takes a sample apart, whoever has made it. */
+static bool read_sample(const struct perf_engine *engine, const struct perf_event_header *header,
+			struct sample_record *sample)
+{
+	if (engine->walker)
+		return record_raw(header, sample);
+	return record_sample(header, !engine->clock, sample) && sample->count <= MAX_CHAIN &&
+	       (!engine->copies || record_user_stack(header, engine->register_count, sample));
+}
+
 static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
 			 const struct perf_event_header *header, struct error *err)
 {
@@ -246,15 +266,15 @@ static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
 	uint32_t thread;
 	size_t i = engine->count;
 
-	if (!record_sample(header, !engine->clock, &sample) || sample.count > MAX_CHAIN)
+	if (!read_sample(engine, header, &sample))
 		return lose_sample(engine, record_time_ns(header));
-	if (engine->copies && !record_user_stack(header, engine->register_count, &sample))
-		return lose_sample(engine, sample.time_ns);
 	/* A thread on its last steps has no ids any more: (-1, -1). */
 	if (sample.pid < 0)
 		sample.pid = sample.tid = 0;
 	if (process_tracker_sample(engine->tracker, sample.pid, sample.tid, &process, &thread) ==
 	    0) {
+		if (engine->walker && !bpf_sample_read(engine, process, &sample))
+			return lose_sample(engine, sample.time_ns);
 		if (engine->copies)
 			walk_copy(engine, process, &sample);
 		stack = stack_of(engine, process, &sample);
@@ -275,6 +295,7 @@ static void handle_map(struct perf_engine *engine, const struct perf_event_heade
 {
 	struct map_record map;
 
+	engine->news = true;
 	if (record_map(header, &map))
 		process_tracker_map(engine->tracker, record_time_ns(header), map.pid, &map.region,
 				    &map.build_id);

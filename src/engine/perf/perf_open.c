@@ -5,11 +5,13 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <linux/perf_event.h>
 
 #include "base/error.h"
+#include "engine/ebpf/walker.h"
 #include "engine/perf/state.h"
 #include "engine/process_tracker.h"
 #include "engine/registers.h"
@@ -37,17 +39,24 @@ void perf_release(struct perf_engine *engine)
 		ring_unmap(&engine->rings.items[i].ring);
 	for (i = 0; i < engine->events.count; i++)
 		(void)close(engine->events.items[i]); /* nothing is pending on an event */
+	for (i = 0; i < engine->outputs.count; i++)
+		(void)close(engine->outputs.items[i]);
 	engine->rings.count = 0;
 	engine->events.count = 0;
+	engine->outputs.count = 0;
 }
 
 void perf_close(struct perf_engine *engine)
 {
 	perf_release(engine);
+	walker_close(engine->walker);
 	if (engine->epoll_fd >= 0)
 		(void)close(engine->epoll_fd);
+	if (engine->timer_fd >= 0)
+		(void)close(engine->timer_fd);
 	vec_fini(&engine->rings);
 	vec_fini(&engine->events);
+	vec_fini(&engine->outputs);
 	vec_fini(&engine->cpus);
 	vec_fini(&engine->seeds);
 	process_tracker_free(engine->tracker);
@@ -147,10 +156,31 @@ static int open_thread(struct perf_engine *engine, pid_t tid, struct error *err)
 			return error_set(err, -ENOMEM, "out of memory");
 		}
 		r = join_ring(engine, cpu, fd, err);
+		if (r == 0 && engine->walker)
+			r = walker_attach(engine->walker, fd, err);
 		if (r < 0)
 			return r;
 	}
 	return 0;
+}
+
+/* The event through which BPF programs write into the ring of a CPU. */
+static int open_output(struct perf_engine *engine, const struct cpu_ring *ring, struct error *err)
+{
+	struct event_grant grant = {0};
+	int fd;
+
+	event_output_init(&grant.attr);
+	fd = event_open(&grant, -1, ring->cpu, err);
+	if (fd < 0)
+		return fd;
+	if (vec_push(&engine->outputs, fd) < 0) {
+		(void)close(fd);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0)
+		return error_errno(err, -errno, "cannot share a perf ring buffer");
+	return walker_set_output(engine->walker, ring->cpu, fd, err);
 }
 
 static bool contains(const struct pid_list *list, pid_t id)
@@ -245,7 +275,7 @@ static int open_target(struct perf_engine *engine, const struct target *target, 
 	int r = 0;
 
 	if (target->kind == TARGET_MACHINE)
-		return open_thread(engine, -1, err);
+		r = open_thread(engine, -1, err);
 	for (i = 0; i < target->count && r == 0; i++) {
 		pid_t id = target->ids[i];
 
@@ -258,6 +288,8 @@ static int open_target(struct perf_engine *engine, const struct target *target, 
 		if (r == 0 && target->kind == TARGET_PROCESSES)
 			r = want_seed(engine, id, err);
 	}
+	for (i = 0; i < engine->rings.count && r == 0 && engine->walker; i++)
+		r = open_output(engine, &engine->rings.items[i], err);
 	return r;
 }
 
@@ -336,6 +368,7 @@ static void init_grant(struct perf_engine *engine, const struct engine_config *c
 		.enable_on_exec = target->kind == TARGET_COMMAND,
 		.register_mask = engine->copies ? registers_perf_mask() : 0,
 		.stack_bytes = copy_bytes_for(config),
+		.bpf = engine->walker != NULL,
 	};
 
 	event_grant_init(&engine->grant, &wish);
@@ -370,8 +403,20 @@ static int open_with_rings(struct perf_engine *engine, const struct target *targ
 	return r;
 }
 
+/* A timer for telling the walker what is new. */
+static int add_timer(struct perf_engine *engine)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+
+	engine->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	return engine->timer_fd < 0 || epoll_ctl(engine->epoll_fd, EPOLL_CTL_ADD, engine->timer_fd,
+						 &event) < 0
+		       ? -errno
+		       : 0;
+}
+
 int perf_open(const struct engine_config *config, const struct target *target, struct sink *sink,
-	      struct perf_engine **ret, struct error *err)
+	      struct walker *walker, struct perf_engine **ret, struct error *err)
 {
 	struct perf_engine *engine = calloc(1, sizeof(*engine));
 	struct schema schema;
@@ -380,6 +425,7 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	if (!engine)
 		return error_set(err, -ENOMEM, "out of memory");
 	engine->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	engine->timer_fd = -1;
 	engine->sink = sink;
 	engine->kind = event_find(config->event, err);
 	if (!engine->kind) {
@@ -399,7 +445,8 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	engine->tracker = process_tracker_new(sink);
 	engine->cache = stack_cache_new();
 	engine->partial = target->kind == TARGET_THREADS;
-	engine->copies = copy_bytes_for(config) > 0;
+	engine->walker = walker;
+	engine->copies = !walker && copy_bytes_for(config) > 0;
 	engine->depth = config->depth;
 	engine->register_count = (unsigned int)__builtin_popcountll(registers_perf_mask());
 	engine->ring_bytes = ring_bytes_for(config);
@@ -411,6 +458,8 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	r = engine->tracker && engine->cache && engine->epoll_fd >= 0 ? 0 : -ENOMEM;
 	if (r == 0)
 		r = cpu_list_online(&engine->cpus);
+	if (r == 0 && walker)
+		r = add_timer(engine);
 	if (r == 0)
 		r = sink->ops->schema(sink->self, &schema, &engine->schema);
 	if (r < 0)
@@ -418,6 +467,7 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	else
 		r = open_with_rings(engine, target, err);
 	if (r < 0) {
+		engine->walker = NULL; /* the caller's still */
 		perf_close(engine);
 		return r;
 	}

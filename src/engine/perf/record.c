@@ -45,6 +45,23 @@ uint64_t record_time_ns(const struct perf_event_header *header)
 	return u64_at((const uint8_t *)header + header->size - 16);
 }
 
+bool record_raw(const struct perf_event_header *header, struct sample_record *ret)
+{
+	const uint8_t *at = body(header);
+	size_t n = body_bytes(header);
+
+	*ret = (struct sample_record){0};
+	if (n < 28)
+		return false;
+	ret->pid = (pid_t)u32_at(at);
+	ret->tid = (pid_t)u32_at(at + 4);
+	ret->time_ns = u64_at(at + 8);
+	ret->cpu = u32_at(at + 16);
+	ret->raw_bytes = u32_at(at + 24);
+	ret->raw = at + 28;
+	return ret->raw_bytes <= n - 28;
+}
+
 bool record_sample(const struct perf_event_header *header, bool has_period,
 		   struct sample_record *ret)
 {

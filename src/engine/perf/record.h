@@ -31,6 +31,9 @@ struct sample_record {
 	const uint64_t *registers; /* those of registers_perf_mask(); NULL: none */
 	const uint8_t *stack;      /* from sp on */
 	uint64_t stack_bytes;      /* that were really copied */
+	/* Of a BPF program: */
+	const uint8_t *raw; /* of any alignment */
+	uint32_t raw_bytes;
 };
 
 struct task_record { /* fork and exit */
@@ -65,6 +68,8 @@ bool record_sample(const struct perf_event_header *header, bool has_period,
  */
 bool record_user_stack(const struct perf_event_header *header, unsigned int register_count,
 		       struct sample_record *sample);
+/* A sample that a BPF program wrote: what it wrote is raw, there is no chain. */
+bool record_raw(const struct perf_event_header *header, struct sample_record *ret);
 bool record_task(const struct perf_event_header *header, struct task_record *ret);
 bool record_comm(const struct perf_event_header *header, struct comm_record *ret);
 bool record_map(const struct perf_event_header *header, struct map_record *ret);

@@ -23,9 +23,13 @@ struct error;
 struct process_tracker;
 struct sink;
 struct stack_cache;
+struct walker;
 
 #define BATCH 512u
 #define MAX_CHAIN 2048u
+
+/* A mark in a chain that the kernel never writes: the walk ended before the root. */
+#define PERF_MARK_CUT ((uint64_t)PERF_CONTEXT_MAX)
 
 struct cpu_ring {
 	int cpu;
@@ -43,6 +47,7 @@ struct perf_engine {
 	struct stack_cache *cache;
 	VEC(struct cpu_ring) rings;
 	VEC(int) events;
+	VEC(int) outputs; /* events of the walker, one for each ring */
 	struct cpu_list cpus;
 	VEC(pid_t) seeds; /* processes to learn from /proc once events are enabled */
 	size_t ring_bytes;
@@ -52,8 +57,11 @@ struct perf_engine {
 	bool machine;
 	bool partial; /* not all threads of a process: some of its mappings are not told */
 	bool clock;
-	bool copies;    /* samples carry registers and stack: we walk, not the kernel */
-	uint32_t depth; /* frames kept of a user stack that we walk */
+	struct walker *walker; /* BPF programs make the samples; NULL: the kernel itself does */
+	int timer_fd;          /* of the walker: what is new is to be told soon */
+	bool news;             /* since the last drain */
+	bool copies;           /* samples carry registers and stack: we walk, not the kernel */
+	uint32_t depth;        /* frames kept of a user stack that we walk */
 	unsigned int register_count;
 	uint64_t copied_bytes; /* of stacks, in all */
 	uint64_t period;
@@ -74,9 +82,9 @@ struct perf_engine {
 	uint64_t chain[MAX_CHAIN]; /* of a sample whose stack we walked */
 };
 
-/* Arms everything that the target needs. */
+/* Arms everything that the target needs. Takes over the walker on success; NULL is none. */
 int perf_open(const struct engine_config *config, const struct target *target, struct sink *sink,
-	      struct perf_engine **ret, struct error *err);
+	      struct walker *walker, struct perf_engine **ret, struct error *err);
 void perf_close(struct perf_engine *engine);
 /* Lets go of all events and their rings. */
 void perf_release(struct perf_engine *engine);
@@ -86,5 +94,14 @@ int perf_seed(struct perf_engine *engine, struct error *err);
 
 /* Moves records up to a moment into the sink; UINT64_MAX for all there are. */
 int perf_drain(struct perf_engine *engine, uint64_t until_ns, struct error *err);
+
+/* The operations that the engines above perf events share, see engine.h. */
+int perf_engine_start(void *self, struct error *err);
+int perf_engine_fd(void *self);
+int perf_engine_drain(void *self, struct error *err);
+int perf_engine_stop(void *self, struct error *err);
+void perf_engine_stats(void *self, bool final, struct engine_stats *ret);
+const char *perf_engine_notice(void *self);
+void perf_engine_close(void *self);
 
 #endif

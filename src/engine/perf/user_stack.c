@@ -3,9 +3,7 @@
 
 #include <string.h>
 
-#include "engine/perf/record.h"
 #include "engine/process_tracker.h"
-#include "engine/registers.h"
 #include "unwind/arch/native.h"
 #include "unwind/walk.h"
 
@@ -13,7 +11,7 @@
 struct copy {
 	struct process_tracker *tracker;
 	const struct tracked_process *process;
-	const struct sample_record *sample;
+	const struct user_stack *stack;
 	uint64_t sp;
 	struct unwind_module module; /* the one found last */
 };
@@ -23,9 +21,9 @@ static bool read_copy(void *context, uint64_t address, uint64_t *ret)
 	const struct copy *copy = context;
 	uint64_t offset = address - copy->sp;
 
-	if (offset > copy->sample->stack_bytes || copy->sample->stack_bytes - offset < sizeof(*ret))
+	if (offset > copy->stack->size || copy->stack->size - offset < sizeof(*ret))
 		return false;
-	memcpy(ret, copy->sample->stack + offset, sizeof(*ret));
+	memcpy(ret, copy->stack->bytes + offset, sizeof(*ret));
 	return true;
 }
 
@@ -33,16 +31,16 @@ static const struct unwind_module *find_module(void *context, uint64_t pc)
 {
 	struct copy *copy = context;
 
-	if (!tracked_process_code(copy->tracker, copy->process, copy->sample->time_ns, pc,
+	if (!tracked_process_code(copy->tracker, copy->process, copy->stack->time_ns, pc,
 				  &copy->module))
 		return NULL;
 	return &copy->module;
 }
 
 void user_stack_walk(struct process_tracker *tracker, const struct tracked_process *process,
-		     const struct sample_record *sample, struct unwind_trace *trace)
+		     const struct user_stack *stack, struct unwind_trace *trace)
 {
-	struct copy copy = {.tracker = tracker, .process = process, .sample = sample};
+	struct copy copy = {.tracker = tracker, .process = process, .stack = stack};
 	struct unwind_space space = {
 		.limits = {.arch = &UNWIND_NATIVE,
 			   .pac_mask = UNWIND_NATIVE.lr_register < UNWIND_REGISTERS
@@ -51,16 +49,9 @@ void user_stack_walk(struct process_tracker *tracker, const struct tracked_proce
 		.reader = {.read = read_copy, .context = &copy},
 		.find = find_module,
 	};
-	struct registers registers;
 	struct unwind_frame frame;
 
-	trace->count = 0;
-	trace->end = UNWIND_UNREADABLE;
-	/* A kernel thread, or one that has left user space for good, has no registers. */
-	if (!sample->registers ||
-	    registers_of_sample(registers_perf_mask(), sample->registers, &registers) < 0)
-		return;
-	unwind_frame_init(&frame, &UNWIND_NATIVE, registers.values, registers.pc);
+	unwind_frame_init(&frame, &UNWIND_NATIVE, stack->registers, stack->pc);
 	copy.sp = frame.sp;
 	/* The copy may be all of the stack or not: its end is no reason of its own. */
 	space.limits.stack.low = frame.sp;

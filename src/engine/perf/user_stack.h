@@ -3,20 +3,26 @@
 #define WICK_ENGINE_PERF_USER_STACK_H
 
 /*
- * user_stack: walks the stack that the kernel copied into a sample, with the
- * tables of the modules that the process had mapped at that moment. The copy is
- * not kept.
+ * user_stack: walks a user stack offline, from its copy and the registers at that
+ * moment, with the tables of the modules that were mapped then.
  */
 
 #include <stdint.h>
 
 struct process_tracker;
-struct sample_record;
 struct tracked_process;
 struct unwind_trace;
 
-/* pcs and capacity of the trace are given; the rest is filled in. */
+struct user_stack {
+	uint64_t time_ns;
+	uint64_t pc;
+	const uint64_t *registers; /* by DWARF number */
+	const uint8_t *bytes;      /* from sp on, of any alignment */
+	uint64_t size;
+};
+
+/* Fills the trace: pcs and capacity are the caller's. */
 void user_stack_walk(struct process_tracker *tracker, const struct tracked_process *process,
-		     const struct sample_record *sample, struct unwind_trace *trace);
+		     const struct user_stack *stack, struct unwind_trace *trace);
 
 #endif

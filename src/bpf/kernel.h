@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_BPF_KERNEL_H
+#define WICK_BPF_KERNEL_H
+
+/*
+ * kernel: the little that the BPF programs need to know of the kernel's types.
+ *
+ * Written by hand, so that the build needs no kernel headers and no kernel of the
+ * machine that it is for; members are found in the running kernel by name (CO-RE).
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#define KERNEL_TYPE __attribute__((preserve_access_index))
+
+struct mm_struct {
+	unsigned long start_stack;
+} KERNEL_TYPE;
+
+struct task_struct {
+	struct mm_struct *mm;
+	int pid;
+	int tgid;
+} KERNEL_TYPE;
+
+#endif

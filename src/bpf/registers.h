@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_BPF_REGISTERS_H
+#define WICK_BPF_REGISTERS_H
+
+/*
+ * registers: the user registers of a sample, by their DWARF numbers. The layouts
+ * are the kernel's ABI; this file is all that a CPU needs of its own.
+ */
+
+#include "bpf/kernel.h"
+#include "wire/bpf_walk.h"
+
+struct registers {
+	uint64_t pc;
+	uint64_t values[BPF_WALK_REGISTERS];
+};
+
+#if defined(__TARGET_ARCH_arm64)
+
+#include "unwind/arch/aarch64.h"
+
+#define WALK_ARCH unwind_aarch64
+
+struct cpu_registers {
+	uint64_t x[31];
+	uint64_t sp;
+	uint64_t pc;
+	uint64_t pstate;
+};
+
+static __always_inline bool registers_are_user(const struct cpu_registers *cpu)
+{
+	return (cpu->pstate & 0xf) == 0;
+}
+
+static __always_inline bool registers_are_foreign(const struct cpu_registers *cpu)
+{
+	return (cpu->pstate & 0x10) != 0; /* AArch32 */
+}
+
+static __always_inline void registers_copy(struct registers *to, const struct cpu_registers *cpu)
+{
+#pragma unroll
+	for (int i = 0; i < 31; i++)
+		to->values[i] = cpu->x[i];
+	to->values[31] = cpu->sp;
+	to->pc = cpu->pc;
+}
+
+#elif defined(__TARGET_ARCH_x86)
+
+#include "unwind/arch/x86_64.h"
+
+#define WALK_ARCH unwind_x86_64
+
+struct cpu_registers {
+	uint64_t r15, r14, r13, r12, rbp, rbx, r11, r10, r9, r8;
+	uint64_t rax, rcx, rdx, rsi, rdi, orig_rax;
+	uint64_t rip, cs, eflags, rsp, ss;
+};
+
+static __always_inline bool registers_are_user(const struct cpu_registers *cpu)
+{
+	return (cpu->cs & 3) == 3;
+}
+
+static __always_inline bool registers_are_foreign(const struct cpu_registers *cpu)
+{
+	return cpu->cs == 0x23; /* the segment of 32-bit programs */
+}
+
+static __always_inline void registers_copy(struct registers *to, const struct cpu_registers *cpu)
+{
+	to->values[0] = cpu->rax;
+	to->values[1] = cpu->rdx;
+	to->values[2] = cpu->rcx;
+	to->values[3] = cpu->rbx;
+	to->values[4] = cpu->rsi;
+	to->values[5] = cpu->rdi;
+	to->values[6] = cpu->rbp;
+	to->values[7] = cpu->rsp;
+	to->values[8] = cpu->r8;
+	to->values[9] = cpu->r9;
+	to->values[10] = cpu->r10;
+	to->values[11] = cpu->r11;
+	to->values[12] = cpu->r12;
+	to->values[13] = cpu->r13;
+	to->values[14] = cpu->r14;
+	to->values[15] = cpu->r15;
+	to->pc = cpu->rip;
+}
+
+#else
+#error "no registers of this CPU"
+#endif
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_BPF_SCRATCH_H
+#define WICK_BPF_SCRATCH_H
+
+/*
+ * scratch: what a walk works on, one for each CPU and kind of program.
+ */
+
+#include "bpf/kernel.h"
+#include "bpf/registers.h"
+#include "unwind/frame.h"
+#include "unwind/table.h"
+#include "wire/bpf_walk.h"
+
+#define WINDOW_BYTES 2048u
+#define REMEMBERED 4096u
+
+/* The rule of a pc that was looked up before. */
+struct remembered {
+	uint64_t pc;
+	uint32_t generation;
+	struct unwind_rule rule;
+};
+
+/*
+ * A walk on its way. It lies in the memory of a map, not on the stack: the
+ * verifier takes what it reads there for unknown, and is done with the loop once
+ * it has seen one turn.
+ */
+struct walk {
+	struct unwind_frame frame; /* but for its registers, which are a pointer */
+	struct bpf_walk_space space;
+	uint64_t window_start;
+	uint32_t window_bytes;
+	uint32_t place; /* of the rule among the remembered */
+	uint32_t first; /* of record.stack.pcs: behind the kernel's part */
+	uint32_t count;
+	uint8_t end;     /* enum unwind_end */
+	uint8_t lacking; /* a mapping or its table is not here */
+};
+
+/* What a walk needs and the 512 bytes of a BPF stack cannot hold; one for each CPU. */
+struct scratch {
+	struct registers registers;
+	struct walk walk;
+	uint8_t window[WINDOW_BYTES];
+	struct remembered remembered[REMEMBERED];
+	union {
+		struct bpf_walk_stack stack;
+		struct bpf_walk_slice slice;
+	} record;
+};
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_BPF_WALK_H
+#define WICK_BPF_WALK_H
+
+/*
+ * walk: a user stack followed inside the kernel, by the step that all walkers
+ * share. The stack is read in windows of some KiB.
+ */
+
+#include "bpf/kernel.h"
+#include "bpf/lookup.h"
+#include "bpf/registers.h"
+#include "bpf/scratch.h"
+#include "bpf/settings.h"
+#include "unwind/step.h"
+#include "wire/bpf_walk.h"
+
+#define SMALL_WINDOW_BYTES 256u
+
+/* Moves the window so that it begins at an address. */
+static __noinline bool move_window(struct scratch *scratch, uint64_t address)
+{
+	struct walk *walk = &scratch->walk;
+
+	walk->window_start = address;
+	walk->window_bytes = WINDOW_BYTES;
+	if (bpf_probe_read_user(scratch->window, WINDOW_BYTES, (void *)address) == 0)
+		return true;
+	/* The end of the stack, most likely. */
+	walk->window_bytes = SMALL_WINDOW_BYTES;
+	if (bpf_probe_read_user(scratch->window, SMALL_WINDOW_BYTES, (void *)address) == 0)
+		return true;
+	walk->window_bytes = 8;
+	if (bpf_probe_read_user(scratch->window, 8, (void *)address) == 0)
+		return true;
+	walk->window_bytes = 0;
+	return false;
+}
+
+static __noinline bool read_far(struct scratch *scratch, uint64_t address)
+{
+	uint64_t sp = scratch->walk.frame.sp & ~7ull;
+
+	/* What a frame holds is above its sp, and so is what comes next. */
+	if (address >= sp && address - sp <= WINDOW_BYTES - 8 && move_window(scratch, sp) &&
+	    address - sp + 8 <= scratch->walk.window_bytes)
+		return true;
+	return move_window(scratch, address);
+}
+
+static __always_inline bool read_stack(void *context, uint64_t address, uint64_t *ret)
+{
+	struct scratch *scratch = context;
+	uint64_t offset = address - scratch->walk.window_start;
+
+	if (offset > WINDOW_BYTES - 8 || offset + 8 > scratch->walk.window_bytes) {
+		if (!read_far(scratch, address))
+			return false;
+		offset = address - scratch->walk.window_start;
+	}
+	*ret = *(const uint64_t *)(scratch->window + (offset & (WINDOW_BYTES - 8)));
+	return (address & 7) == 0; /* no ABI has a stack of which this is not so */
+}
+
+static __noinline bool is_code(void *context, uint64_t address)
+{
+	struct scratch *scratch = context;
+
+	return find_mapping(&scratch->walk, address) != NULL;
+}
+
+/* There is no telling where stacks end: any may be left for another, once. */
+static __always_inline bool find_stack(void *context, uint64_t sp, struct unwind_stack *ret)
+{
+	(void)context;
+	ret->low = sp;
+	ret->high = UINT64_MAX;
+	return true;
+}
+
+static __always_inline void limits_init(struct unwind_limits *limits, uint64_t sp)
+{
+	__builtin_memset(limits, 0, sizeof(*limits));
+	limits->arch = &WALK_ARCH;
+	limits->pac_mask = WALK_ARCH.lr_register < UNWIND_REGISTERS ? UNWIND_PAC_MASK : 0;
+	limits->alternate.low = sp;
+	limits->alternate.high = UINT64_MAX;
+}
+
+/* One frame: from the present one, whose rule is known, to its caller. */
+static long walk_step(uint32_t index, void *context)
+{
+	struct scratch *scratch = *(struct scratch **)context;
+	struct walk *walk = &scratch->walk;
+	struct unwind_limits limits;
+	const struct unwind_reader reader = {.read = read_stack,
+					     .is_code = is_code,
+					     .find_stack = find_stack,
+					     .context = scratch};
+	struct unwind_frame frame = walk->frame;
+	uint32_t place = walk->first + index + 1;
+
+	limits_init(&limits, 0);
+	frame.registers = index == 0 ? scratch->registers.values : NULL;
+	walk->end = unwind_step(&limits, &reader,
+				&scratch->remembered[walk->place & (REMEMBERED - 1)].rule, &frame,
+				NULL);
+	if (walk->end != UNWIND_GOING)
+		return 1;
+	frame.registers = NULL;
+	walk->frame = frame;
+	if (!find_frame_rule(scratch, unwind_lookup_pc(&frame))) {
+		walk->lacking = true;
+		return 1;
+	}
+	if (index + 1 >= depth || place >= BPF_WALK_KERNEL_DEPTH + BPF_WALK_DEPTH) {
+		walk->end = UNWIND_DEPTH;
+		return 1;
+	}
+	scratch->record.stack.pcs[place] = frame.pc;
+	walk->count = index + 2;
+	return 0;
+}
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_ENGINE_EBPF_SKELETON_H
+#define WICK_ENGINE_EBPF_SKELETON_H
+
+/* skeleton: the BPF programs as the build made them. */
+
+#pragma GCC system_header
+#include "bpf/wick.skel.h"
+
+#endif

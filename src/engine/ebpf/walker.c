@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/ebpf/walker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <linux/perf_event.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/scope.h"
+#include "base/vec.h"
+#include "engine/ebpf/skeleton.h"
+#include "engine/ebpf/store.h"
+#include "engine/module_tables.h"
+#include "engine/process_tracker.h"
+#include "proc/address_space.h"
+#include "proc/thread_status.h"
+#include "unwind/table.h"
+
+/* Address spaces that the programs can know at once: of one target, and of a machine. */
+#define SPACES_FEW 1024u
+#define SPACES_MANY 16384u
+
+#define KERNEL_MAJOR 5
+#define KERNEL_MINOR 17 /* bpf_loop() */
+
+#define CAP_SYS_ADMIN_BIT 21
+#define CAP_PERFMON_BIT 38
+#define CAP_BPF_BIT 39
+
+/* An address space that the programs know, or are to be told of. */
+struct space {
+	struct bpf_walk_key key;
+	struct tracked_process *process;
+	uint32_t number;  /* of the process then */
+	uint64_t context; /* of its maps when it was told */
+	bool told;
+	bool wanted;
+	uint32_t first; /* word of its mappings */
+	uint32_t count;
+};
+
+/* A module's table in the store. */
+struct module_place {
+	bool known;
+	struct stored_table table;
+};
+
+struct walker {
+	struct wick_bpf *programs;
+	struct store store;
+	int stats_fd;
+	uint32_t generation;
+	VEC(struct space) spaces;
+	VEC(struct module_place) modules;      /* by module id */
+	VEC(struct bpf_walk_mapping) mappings; /* of the space that is being told */
+};
+
+static void scope_release_walker(struct walker **walker)
+{
+	walker_close(*walker);
+}
+
+static bool kernel_is_new_enough(struct utsname *host)
+{
+	int major = 0;
+	int minor = 0;
+	char *dot;
+
+	if (uname(host) < 0)
+		return true; /* loading will tell */
+	major = (int)strtol(host->release, &dot, 10);
+	minor = *dot == '.' ? (int)strtol(dot + 1, NULL, 10) : 0;
+	return major > KERNEL_MAJOR || (major == KERNEL_MAJOR && minor >= KERNEL_MINOR);
+}
+
+static bool has_capabilities(void)
+{
+	uint64_t mask = 0;
+
+	if (thread_status_read(0, "CapEff", 16, &mask) < 0)
+		return true; /* loading will tell */
+	return mask >> CAP_SYS_ADMIN_BIT & 1 ||
+	       (mask >> CAP_PERFMON_BIT & 1 && mask >> CAP_BPF_BIT & 1);
+}
+
+int walker_probe(struct error *err)
+{
+	struct utsname host;
+
+	if (!kernel_is_new_enough(&host)) {
+		(void)error_set(err, -EOPNOTSUPP, "eBPF needs Linux %d.%d or later, this is %s",
+				KERNEL_MAJOR, KERNEL_MINOR, host.release);
+		error_remedy(err, "use --engine perf");
+		return -EOPNOTSUPP;
+	}
+	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0) {
+		(void)error_set(err, -ENOENT,
+				"this kernel does not describe its types "
+				"(/sys/kernel/btf/vmlinux)");
+		error_remedy(err, "use --engine perf, or a kernel with CONFIG_DEBUG_INFO_BTF");
+		return -ENOENT;
+	}
+	if (!has_capabilities()) {
+		(void)error_set(err, -EPERM, "eBPF programs are not allowed here");
+		error_remedy(err, "run as root, or grant it: sudo setcap "
+				  "cap_bpf,cap_perfmon,cap_sys_ptrace=ep $(command -v wick)");
+		return -EPERM;
+	}
+	return 0;
+}
+
+__attribute__((format(printf, 2, 0))) static int print_to_log(enum libbpf_print_level level,
+							      const char *format, va_list arguments)
+{
+	char line[512];
+
+	if (level == LIBBPF_DEBUG)
+		return 0;
+	(void)vsnprintf(line, sizeof(line), format, arguments);
+	line[strcspn(line, "\n")] = '\0'; /* the log of the verifier has many lines */
+	log_debug("%s", line);
+	return 0;
+}
+
+/* Before Linux 5.11 maps count as locked memory. */
+static void lift_memory_limit(void)
+{
+	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+
+	(void)setrlimit(RLIMIT_MEMLOCK, &limit); /* loading tells when it was needed */
+}
+
+static int explain_load(int code, struct error *err)
+{
+	(void)error_errno(err, code, "the kernel did not take the eBPF programs");
+	if (code == -EPERM || code == -EACCES)
+		error_remedy(err, "run as root, or use --engine perf; WICK_LOG=debug shows what "
+				  "the kernel said");
+	else
+		error_remedy(err, "use --engine perf; WICK_LOG=debug shows what the kernel said");
+	return code;
+}
+
+static int load(struct walker *walker, const struct walker_config *config, struct error *err)
+{
+	struct wick_bpf *programs;
+	int cpu_count = libbpf_num_possible_cpus();
+	int r;
+
+	(void)libbpf_set_print(print_to_log);
+	lift_memory_limit();
+	programs = walker->programs = wick_bpf__open();
+	if (!programs)
+		return explain_load(-errno, err);
+	programs->rodata->depth = config->depth < BPF_WALK_DEPTH ? config->depth : BPF_WALK_DEPTH;
+	programs->rodata->with_kernel = config->kernel;
+	r = bpf_map__set_max_entries(programs->maps.spaces,
+				     config->machine ? SPACES_MANY : SPACES_FEW);
+	if (r == 0)
+		r = bpf_map__set_max_entries(programs->maps.sample_scratch, (uint32_t)cpu_count);
+	if (r == 0)
+		r = bpf_map__set_max_entries(programs->maps.output, (uint32_t)cpu_count);
+	if (r == 0)
+		r = wick_bpf__load(programs);
+	return r < 0 ? explain_load(r, err) : 0;
+}
+
+int walker_open(const struct walker_config *config, struct walker **ret, struct error *err)
+{
+	SCOPED(walker) struct walker *walker = calloc(1, sizeof(*walker));
+	int r = walker_probe(err);
+
+	if (r < 0)
+		return r;
+	if (!walker)
+		return error_set(err, -ENOMEM, "out of memory");
+	walker->stats_fd = -1;
+	r = load(walker, config, err);
+	if (r < 0)
+		return r;
+	r = store_init(&walker->store, bpf_map__fd(walker->programs->maps.store),
+		       bpf_map__fd(walker->programs->maps.rules));
+	if (r < 0)
+		return error_errno(err, r, "cannot make a store of tables");
+	walker->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME); /* or the cost is not known */
+	*ret = scope_take(&walker);
+	return 0;
+}
+
+void walker_close(struct walker *walker)
+{
+	if (!walker)
+		return;
+	store_fini(&walker->store);
+	wick_bpf__destroy(walker->programs);
+	if (walker->stats_fd >= 0)
+		(void)close(walker->stats_fd);
+	vec_fini(&walker->spaces);
+	vec_fini(&walker->modules);
+	vec_fini(&walker->mappings);
+	free(walker);
+}
+
+int walker_attach(struct walker *walker, int event_fd, struct error *err)
+{
+	int program = bpf_program__fd(walker->programs->progs.sample);
+
+	if (ioctl(event_fd, PERF_EVENT_IOC_SET_BPF, program) < 0)
+		return error_errno(err, -errno, "cannot attach an eBPF program to an event");
+	return 0;
+}
+
+int walker_set_output(struct walker *walker, int cpu, int event_fd, struct error *err)
+{
+	uint32_t key = (uint32_t)cpu;
+	int r = bpf_map_update_elem(bpf_map__fd(walker->programs->maps.output), &key, &event_fd,
+				    BPF_ANY);
+
+	return r < 0 ? error_errno(err, r, "cannot give eBPF programs a ring") : 0;
+}
+
+static struct space *find_space(struct walker *walker, const struct bpf_walk_key *key)
+{
+	for (size_t i = 0; i < walker->spaces.count; i++)
+		if (memcmp(&walker->spaces.items[i].key, key, sizeof(*key)) == 0)
+			return &walker->spaces.items[i];
+	return NULL;
+}
+
+void walker_want(struct walker *walker, const struct bpf_walk_key *key,
+		 struct tracked_process *process)
+{
+	struct space *space = find_space(walker, key);
+
+	if (!space) {
+		/* Without memory its stacks keep coming as slices. */
+		if (vec_push(&walker->spaces, (struct space){.key = *key}) < 0)
+			return;
+		space = &walker->spaces.items[walker->spaces.count - 1];
+	}
+	space->process = process;
+	space->number = tracked_process_number(process);
+	space->wanted = true;
+}
+
+/* The place of a module's table in the store; NULL when there is no table yet. */
+static const struct stored_table *table_of(struct walker *walker,
+					   const struct process_tracker *tracker, uint32_t module)
+{
+	static const struct stored_table none;
+	struct module_table made;
+	struct module_place *place;
+
+	while (walker->modules.count <= module)
+		if (vec_push(&walker->modules, (struct module_place){0}) < 0)
+			return NULL;
+	place = &walker->modules.items[module];
+	if (place->known)
+		return &place->table;
+	if (!process_tracker_table(tracker, module, &made))
+		return NULL;
+	if (made.table && store_table(&walker->store, made.table, &place->table) < 0)
+		return NULL;
+	place->known = true;
+	return made.table ? &place->table : &none;
+}
+
+static int gather_mappings(struct walker *walker, const struct process_tracker *tracker,
+			   const struct space *space)
+{
+	size_t count;
+	const struct address_region *regions = tracked_process_regions(space->process, &count);
+
+	walker->mappings.count = 0;
+	for (size_t i = 0; i < count && i < BPF_WALK_MAPPINGS; i++) {
+		const struct stored_table *table = table_of(walker, tracker, regions[i].module);
+		struct bpf_walk_mapping mapping = {
+			.start = regions[i].start, .end = regions[i].end, .unknown = !table};
+
+		if (table) {
+			mapping.row_base = regions[i].bias + table->base;
+			mapping.first_row = table->first_row;
+			mapping.row_count = table->row_count;
+			mapping.first_page = table->first_page;
+			mapping.page_count = table->page_count;
+		}
+		if (vec_push(&walker->mappings, mapping) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Makes the programs forget a space. */
+static void forget(struct walker *walker, struct space *space)
+{
+	int fd = bpf_map__fd(walker->programs->maps.spaces);
+
+	if (space->told) {
+		(void)bpf_map_delete_elem(fd, &space->key); /* what is not there need not go */
+		store_release_mappings(&walker->store, space->first, space->count);
+	}
+	*space = walker->spaces.items[--walker->spaces.count];
+}
+
+static void tell(struct walker *walker, const struct process_tracker *tracker, struct space *space)
+{
+	struct bpf_walk_space told = {.generation = ++walker->generation};
+	int fd = bpf_map__fd(walker->programs->maps.spaces);
+	int r = gather_mappings(walker, tracker, space);
+
+	if (r == 0) {
+		told.count = (uint32_t)walker->mappings.count;
+		r = store_mappings(&walker->store, walker->mappings.items, told.count, &told.first);
+	}
+	if (r == 0)
+		r = bpf_map_update_elem(fd, &space->key, &told, BPF_ANY);
+	if (r < 0) {
+		log_debug("an address space stays untold: %s", strerror(-r));
+		return;
+	}
+	if (space->told)
+		store_release_mappings(&walker->store, space->first, space->count);
+	space->told = true;
+	space->first = told.first;
+	space->count = told.count;
+	space->context = tracked_process_context(space->process, ADDRESS_SPACE_NOW);
+}
+
+bool walker_update(struct walker *walker, const struct process_tracker *tracker)
+{
+	bool news = false;
+
+	for (size_t i = walker->spaces.count; i-- > 0;) {
+		struct space *space = &walker->spaces.items[i];
+
+		if (tracked_process_number(space->process) != space->number ||
+		    tracked_process_ended(space->process)) {
+			forget(walker, space);
+			continue;
+		}
+		if (!space->wanted &&
+		    tracked_process_context(space->process, ADDRESS_SPACE_NOW) == space->context)
+			continue;
+		tell(walker, tracker, space);
+		space->wanted = false;
+		news = true;
+	}
+	return news;
+}
+
+static void read_counters(struct walker *walker, struct walker_stats *ret)
+{
+	int cpu_count = libbpf_num_possible_cpus();
+	uint64_t *values = calloc(cpu_count > 0 ? (size_t)cpu_count : 1, sizeof(*values));
+	int fd = bpf_map__fd(walker->programs->maps.counters);
+
+	for (uint32_t i = 0; values && i < BPF_WALK_COUNTERS; i++) {
+		if (bpf_map_lookup_elem(fd, &i, values) < 0)
+			continue;
+		for (int cpu = 0; cpu < cpu_count; cpu++)
+			ret->counters[i] += values[cpu];
+	}
+	free(values);
+}
+
+void walker_stats(struct walker *walker, struct walker_stats *ret)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+
+	*ret = (struct walker_stats){.bytes = store_bytes(&walker->store)};
+	read_counters(walker, ret);
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(walker->programs->progs.sample), &info, &size) ==
+	    0) {
+		ret->runs = info.run_cnt;
+		ret->run_ns = info.run_time_ns;
+	}
+}

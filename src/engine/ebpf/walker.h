@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_ENGINE_EBPF_WALKER_H
+#define WICK_ENGINE_EBPF_WALKER_H
+
+/*
+ * walker: the BPF programs at work: they walk stacks in the kernel and write them
+ * into the rings of perf events. This side loads them and tells them which code
+ * lies where.
+ *
+ * Nothing is told in advance. A stack that the programs cannot follow comes as a
+ * slice of memory with the key of its address space; whoever reads it walks it,
+ * which makes the tables that were missing, and wants the space from then on.
+ *
+ * Programs and maps live as long as our descriptors: when wick is gone, so are they.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/bpf_walk.h"
+
+struct error;
+struct process_tracker;
+struct tracked_process;
+struct walker;
+
+struct walker_config {
+	uint32_t depth; /* of the user part of stacks */
+	bool kernel;    /* kernel frames too */
+	bool machine;   /* many processes are to be expected */
+};
+
+/* What the programs did. */
+struct walker_stats {
+	uint64_t counters[BPF_WALK_COUNTERS];
+	uint64_t runs;
+	uint64_t run_ns; /* in the kernel, of all; 0: the kernel does not tell */
+	uint64_t bytes;  /* of tables and maps in the kernel */
+};
+
+/* Whether it can work here: 0, or a negative errno and why not. Loads nothing. */
+int walker_probe(struct error *err);
+
+/* The caller releases *ret with walker_close(). */
+int walker_open(const struct walker_config *config, struct walker **ret, struct error *err);
+void walker_close(struct walker *walker); /* NULL is fine */
+
+/* Samples of this event, and of those that inherit it, are walked by us. */
+int walker_attach(struct walker *walker, int event_fd, struct error *err);
+/* Stacks that are taken on a CPU go to the ring of this event. */
+int walker_set_output(struct walker *walker, int cpu, int event_fd, struct error *err);
+
+/* The space of a key is that of a process, and there is more to be told of it. */
+void walker_want(struct walker *walker, const struct bpf_walk_key *key,
+		 struct tracked_process *process);
+/* Tells the programs what is new. Returns whether there was anything. */
+bool walker_update(struct walker *walker, const struct process_tracker *tracker);
+
+void walker_stats(struct walker *walker, struct walker_stats *ret);
+
+#endif

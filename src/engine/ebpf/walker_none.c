@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+
+/* The walker of a build without eBPF: it says so, and nobody gets further than that. */
+
+#include <errno.h>
+
+#include "base/error.h"
+#include "engine/ebpf/walker.h"
+
+int walker_probe(struct error *err)
+{
+	(void)error_set(err, -EOPNOTSUPP, "this wick was built without eBPF");
+	error_remedy(err, "use --engine perf, or build it with libbpf, clang and bpftool");
+	return -EOPNOTSUPP;
+}
+
+int walker_open(const struct walker_config *config, struct walker **ret, struct error *err)
+{
+	(void)config;
+	(void)ret;
+	return walker_probe(err);
+}
+
+void walker_close(struct walker *walker)
+{
+	(void)walker;
+}
+
+int walker_attach(struct walker *walker, int event_fd, struct error *err)
+{
+	(void)walker;
+	(void)event_fd;
+	return walker_probe(err);
+}
+
+int walker_set_output(struct walker *walker, int cpu, int event_fd, struct error *err)
+{
+	(void)walker;
+	(void)cpu;
+	(void)event_fd;
+	return walker_probe(err);
+}
+
+void walker_want(struct walker *walker, const struct bpf_walk_key *key,
+		 struct tracked_process *process)
+{
+	(void)walker;
+	(void)key;
+	(void)process;
+}
+
+bool walker_update(struct walker *walker, const struct process_tracker *tracker)
+{
+	(void)walker;
+	(void)tracker;
+	return false;
+}
+
+void walker_stats(struct walker *walker, struct walker_stats *ret)
+{
+	(void)walker;
+	*ret = (struct walker_stats){0};
+}

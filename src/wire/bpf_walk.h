@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_WIRE_BPF_WALK_H
+#define WICK_WIRE_BPF_WALK_H
+
+/*
+ * bpf_walk: what the BPF programs and the engine that loads them share: the
+ * records that the kernel writes into the rings, and the tables that it reads.
+ *
+ * Fixed widths, no pointers. Both sides are of one build: no version is needed.
+ *
+ * Tables lie in a store of 8-byte words, numbered through all chunks of it. A
+ * table has its rows (struct unwind_row, but with rules of the common
+ * dictionary), and its pages: for each KiB of code the row that holds at its start.
+ */
+
+#include <stdint.h>
+
+#define BPF_WALK_DEPTH 1024u
+#define BPF_WALK_KERNEL_DEPTH 128u
+#define BPF_WALK_REGISTERS 33u /* by DWARF number, as UNWIND_REGISTERS */
+#define BPF_WALK_SLICE_BYTES 24576u
+#define BPF_WALK_RULES 16384u
+
+#define BPF_WALK_CHUNK_SHIFT 16u
+#define BPF_WALK_CHUNK_WORDS (1u << BPF_WALK_CHUNK_SHIFT)
+#define BPF_WALK_CHUNK_SLACK 8u /* words behind a chunk: no struct ends past them */
+#define BPF_WALK_CHUNK_BYTES ((BPF_WALK_CHUNK_WORDS + BPF_WALK_CHUNK_SLACK) * 8u)
+#define BPF_WALK_CHUNKS 1024u
+#define BPF_WALK_PAGE_SHIFT 10u
+#define BPF_WALK_MAPPINGS 4096u /* of one process */
+
+/* What makes an address space: the kernel's mm, for as long as it is that of one program. */
+struct bpf_walk_key {
+	uint64_t mm;
+	uint64_t start_stack; /* differs from exec to exec, should the mm come again */
+	uint32_t tgid;
+	uint32_t zero;
+};
+
+/* The code of an address space: mappings[first, first + count), sorted by start. */
+struct bpf_walk_space {
+	uint32_t first; /* word */
+	uint32_t count;
+	uint32_t generation; /* differs from all others: what is remembered of a pc is for one */
+	uint32_t zero;
+};
+
+/* A part of an address space with code. */
+struct bpf_walk_mapping {
+	uint64_t start;
+	uint64_t end;
+	uint64_t row_base;   /* the address that rows count from */
+	uint32_t first_row;  /* word */
+	uint32_t row_count;  /* 0: code without rules */
+	uint32_t first_page; /* word */
+	uint32_t page_count;
+	uint32_t unknown; /* its table is not here yet */
+	uint32_t zero;
+};
+
+#define BPF_WALK_MAPPING_WORDS 6u
+_Static_assert(sizeof(struct bpf_walk_mapping) == BPF_WALK_MAPPING_WORDS * 8, "is an array");
+_Static_assert(BPF_WALK_MAPPING_WORDS <= BPF_WALK_CHUNK_SLACK, "fits behind a chunk");
+
+/* What a record is. */
+enum bpf_walk_kind {
+	BPF_WALK_STACK = 1, /* pcs: kernel's, then user's */
+	BPF_WALK_SLICE = 2, /* the user part is to be walked by whoever reads it */
+};
+
+/* Of the end of the user part, besides enum unwind_end. */
+#define BPF_WALK_NO_USER 0u        /* a kernel thread */
+#define BPF_WALK_FOREIGN_USER 255u /* a 32-bit program */
+
+struct bpf_walk_head {
+	uint8_t kind;
+	uint8_t end; /* enum unwind_end, or one of the above */
+	uint16_t kernel_count;
+	uint32_t user_count;
+	uint64_t value; /* what the event counted; 0: nothing */
+	struct bpf_walk_key key;
+};
+
+struct bpf_walk_stack {
+	struct bpf_walk_head head;
+	uint64_t pcs[BPF_WALK_KERNEL_DEPTH + BPF_WALK_DEPTH];
+};
+
+struct bpf_walk_slice {
+	struct bpf_walk_head head;
+	uint64_t pcs[BPF_WALK_KERNEL_DEPTH];
+	uint64_t pc;
+	uint64_t registers[BPF_WALK_REGISTERS];
+	uint64_t stack_bytes;
+	uint8_t stack[BPF_WALK_SLICE_BYTES];
+};
+
+/* Counters of the programs, one set for each CPU. */
+enum bpf_walk_counter {
+	BPF_WALK_COUNT_SAMPLES,
+	BPF_WALK_COUNT_SLICES,
+	BPF_WALK_COUNT_LOST,     /* no room in the ring */
+	BPF_WALK_COUNT_NO_SPACE, /* slices: the address space was not known */
+	BPF_WALK_COUNT_NO_TABLE, /* slices: a module or its table was not known */
+	BPF_WALK_COUNTERS,
+};
+
+#endif
