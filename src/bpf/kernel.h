@@ -24,10 +24,20 @@ struct mm_struct {
 	unsigned long start_stack;
 } KERNEL_TYPE;
 
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct signal_struct {
+	atomic_t live;
+} KERNEL_TYPE;
+
 struct task_struct {
 	struct mm_struct *mm;
+	struct signal_struct *signal;
 	int pid;
 	int tgid;
+	unsigned int __state;
 } KERNEL_TYPE;
 
 #endif

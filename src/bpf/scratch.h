@@ -12,7 +12,7 @@
 #include "unwind/table.h"
 #include "wire/bpf_walk.h"
 
-#define WINDOW_BYTES 2048u
+#define WINDOW_BYTES 256u
 #define REMEMBERED 4096u
 
 /* The rule of a pc that was looked up before. */
@@ -45,6 +45,7 @@ struct scratch {
 	struct walk walk;
 	uint8_t window[WINDOW_BYTES];
 	struct remembered remembered[REMEMBERED];
+	struct bpf_walk_away away; /* empty, to make others from */
 	union {
 		struct bpf_walk_stack stack;
 		struct bpf_walk_slice slice;

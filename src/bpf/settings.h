@@ -7,7 +7,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "wire/bpf_walk.h"
+
 const volatile bool with_kernel = true; /* kernel frames too */
 const volatile uint32_t depth = 512;    /* user frames of a stack */
+
+/* Of threads that are off their CPUs: whom to watch, and what is too short to tell. */
+const volatile uint32_t watch_by = BPF_WALK_BY_PROCESS;
+const volatile bool watch_children = true;
+const volatile uint64_t watch_cgroup = 0;
+const volatile int watch_level = 0;
+const volatile uint64_t least_away_ns = 0;
 
 #endif

@@ -4,7 +4,8 @@
 
 /*
  * walk: a user stack followed inside the kernel, by the step that all walkers
- * share. The stack is read in windows of some KiB.
+ * share. The stack is read in small windows: frames may be large, and what lies
+ * between the few words that matter is not worth its cache misses.
  */
 
 #include "bpf/kernel.h"
@@ -15,7 +16,7 @@
 #include "unwind/step.h"
 #include "wire/bpf_walk.h"
 
-#define SMALL_WINDOW_BYTES 256u
+#define SMALL_WINDOW_BYTES 32u
 
 /* Moves the window so that it begins at an address. */
 static __noinline bool move_window(struct scratch *scratch, uint64_t address)
@@ -37,15 +38,10 @@ static __noinline bool move_window(struct scratch *scratch, uint64_t address)
 	return false;
 }
 
+/* The saved frame pointer is beside the return address, and what comes next is above. */
 static __noinline bool read_far(struct scratch *scratch, uint64_t address)
 {
-	uint64_t sp = scratch->walk.frame.sp & ~7ull;
-
-	/* What a frame holds is above its sp, and so is what comes next. */
-	if (address >= sp && address - sp <= WINDOW_BYTES - 8 && move_window(scratch, sp) &&
-	    address - sp + 8 <= scratch->walk.window_bytes)
-		return true;
-	return move_window(scratch, address);
+	return move_window(scratch, address - 16) || move_window(scratch, address);
 }
 
 static __always_inline bool read_stack(void *context, uint64_t address, uint64_t *ret)

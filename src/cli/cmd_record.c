@@ -30,6 +30,9 @@ struct record_options {
 	const char *output;
 	const char *engine;
 	const char *event;
+	enum engine_mode mode;
+	uint64_t least_away_ns;
+	const char *cgroup;
 	uint64_t depth;
 	enum engine_unwind unwind;
 	uint64_t stack_bytes;
@@ -56,12 +59,13 @@ struct recording {
 /* What is wrong with the combination of options, NULL when nothing is. */
 static const char *conflict(const struct record_options *options, int argc)
 {
-	int targets = (options->pids.count > 0) + (options->tids.count > 0) + options->all;
+	int targets = (options->pids.count > 0) + (options->tids.count > 0) + options->all +
+		      (options->cgroup != NULL);
 
 	if (targets == 0 && argc == 0)
-		return "nothing to record: give a program, -p PID, -t TID or -a";
+		return "nothing to record: give a program, -p PID, -t TID, -a or --cgroup";
 	if (targets > 1)
-		return "-p, -t and -a exclude each other";
+		return "-p, -t, -a and --cgroup exclude each other";
 	if ((options->pids.count > 0 || options->tids.count > 0) && argc > 0)
 		return "either attach with -p or -t, or give a program to run";
 	if (options->flame && options->output && strcmp(options->output, "-") == 0)
@@ -95,6 +99,8 @@ static int name_recording(struct recording *recording, int argc, char **argv)
 
 	if (options->all) {
 		n = asprintf(&recording->title, "whole machine");
+	} else if (options->cgroup) {
+		n = asprintf(&recording->title, "control group %s", options->cgroup);
 	} else if (argc > 0) {
 		name = argv[0];
 		n = asprintf(&recording->title, "%s", name);
@@ -179,7 +185,10 @@ static int prepare(struct recording *recording, int argc, char **argv, struct er
 
 	*config = (struct record_config){
 		.engine = engine_find(options->engine, err),
-		.sampling = {.event = options->event,
+		.sampling = {.mode = options->mode,
+			     .least_away_ns = options->least_away_ns,
+			     .may_fall_back = strcmp(options->engine, "auto") == 0,
+			     .event = options->event,
 			     .frequency_hz = (uint32_t)options->frequency_hz,
 			     .rate_given = rate_given,
 			     .period = options->period,
@@ -197,8 +206,13 @@ static int prepare(struct recording *recording, int argc, char **argv, struct er
 	};
 	if (!config->engine)
 		return err->code;
-	if (options->all) {
-		config->target.kind = TARGET_MACHINE;
+	if (options->cgroup) {
+		config->target.kind = TARGET_CGROUP;
+		config->target.cgroup = options->cgroup;
+	}
+	if (options->all || options->cgroup) {
+		if (options->all)
+			config->target.kind = TARGET_MACHINE;
 		if (!rate_given)
 			config->sampling.frequency_hz = RATE_MACHINE_HZ;
 	}
@@ -287,7 +301,15 @@ static const struct option_spec table[] = {
 	 .max = 1e15, .help = "a sample every PERIOD events, instead of a rate"},
 	{"engine", 0, OPTION_STRING(struct record_options, engine), .argument = "NAME",
 	 .key = "sampling.engine",
-	 .help = "how to sample: auto, perf or ptrace (see: wick list engines)"},
+	 .help = "how to sample: auto, ebpf, perf or ptrace (see: wick list engines)"},
+	{"mode", 0, OPTION_ENUM(struct record_options, mode, "cpu", "wall", "offcpu"),
+	 .key = "sampling.mode",
+	 .help = "which time: on the CPUs, off them (asleep, or waiting for one), or all of it"},
+	{"min-block", 0, OPTION_DURATION(struct record_options, least_away_ns), .argument = "TIME",
+	 .key = "sampling.min_block", .help = "leave out times off the CPUs that are shorter"},
+	{"cgroup", 0, OPTION_STRING(struct record_options, cgroup), .argument = "PATH",
+	 .offer = OPTION_OFFER_FILE,
+	 .help = "all processes of a control group: its folder below /sys/fs/cgroup"},
 	{"depth", 0, OPTION_U64(struct record_options, depth), .argument = "N", .min = 1,
 	 .max = 1024, .key = "sampling.depth",
 	 .help = "frames kept of a stack; the kernel's own limit may be lower"},

@@ -26,18 +26,27 @@ struct engine;
 struct error;
 struct sink;
 
+/* Which time is looked at. */
+enum engine_mode {
+	ENGINE_MODE_CPU,    /* on the CPUs */
+	ENGINE_MODE_WALL,   /* all */
+	ENGINE_MODE_OFFCPU, /* asleep, or waiting for a CPU */
+};
+
 enum target_kind {
 	TARGET_COMMAND,   /* one process that waits for its exec */
 	TARGET_PROCESSES, /* all threads of these, new ones included */
 	TARGET_THREADS,   /* these alone */
 	TARGET_MACHINE,
+	TARGET_CGROUP, /* all processes of a control group and those below it */
 };
 
 struct target {
 	enum target_kind kind;
 	const pid_t *ids; /* pids or tids */
 	size_t count;
-	bool children; /* follow processes that the target starts */
+	bool children;      /* follow processes that the target starts */
+	const char *cgroup; /* the folder of a control group */
 };
 
 enum engine_unwind {
@@ -47,12 +56,15 @@ enum engine_unwind {
 };
 
 struct engine_config {
-	const char *event;     /* "cpu-clock" … */
-	uint32_t frequency_hz; /* 0 with a period */
-	bool rate_given;       /* the frequency is a wish, not a default */
-	uint64_t period;       /* events between samples; 0: by frequency */
-	uint32_t depth;        /* frames kept of a stack */
-	bool kernel;           /* kernel frames too */
+	enum engine_mode mode;
+	uint64_t least_away_ns; /* times off a CPU that are shorter are left out */
+	bool may_fall_back;     /* to a lesser way, with a notice, when the engine's own fails */
+	const char *event;      /* "cpu-clock" … */
+	uint32_t frequency_hz;  /* 0 with a period */
+	bool rate_given;        /* the frequency is a wish, not a default */
+	uint64_t period;        /* events between samples; 0: by frequency */
+	uint32_t depth;         /* frames kept of a stack */
+	bool kernel;            /* kernel frames too */
 	enum engine_unwind unwind;
 	uint32_t stack_bytes; /* copied of a stack, where that is how it is walked */
 	/* The start of a kernel function, 0 when unknown; NULL: nobody can tell. */
@@ -82,6 +94,8 @@ struct engine_stats {
 	uint32_t depth_limit;    /* as granted */
 	bool kernel;             /* as granted */
 	uint64_t sample_cost_ns; /* what one sample costs the target, measured here */
+	uint64_t away_short;     /* times off a CPU that were left out as too short */
+	uint64_t away_unkept;    /* times off a CPU that there was no room for */
 	uint64_t ring_bytes;
 	uint64_t kernel_bytes; /* of tables, held in the kernel */
 };

@@ -650,12 +650,6 @@ const struct address_region *tracked_process_regions(const struct tracked_proces
 	return process->space ? address_space_regions(process->space, ret_count) : NULL;
 }
 
-bool process_tracker_table(const struct process_tracker *tracker, uint32_t module,
-			   struct module_table *ret)
-{
-	return tracker->tables && module_tables_peek(tracker->tables, module, ret);
-}
-
 struct frame tracked_process_frame(const struct tracked_process *process, uint64_t time_ns,
 				   uint64_t address)
 {
@@ -666,23 +660,32 @@ struct frame tracked_process_frame(const struct tracked_process *process, uint64
 	return (struct frame){.kind = FRAME_NATIVE, .a = hit.module, .b = hit.vaddr};
 }
 
+bool process_tracker_table(struct process_tracker *tracker, uint32_t module, bool make,
+			   struct module_table *ret)
+{
+	const struct module_source *source =
+		module < tracker->sources.count ? &tracker->sources.items[module] : NULL;
+
+	*ret = (struct module_table){0};
+	if (!tracker->tables)
+		tracker->tables = module_tables_new(tracker->files);
+	if (!tracker->tables || !source || !source->region.path)
+		return true; /* there is none to be had */
+	if (!make)
+		return module_tables_peek(tracker->tables, module, ret);
+	module_tables_get(tracker->tables, module, source->pid, &source->region, ret);
+	return true;
+}
+
 bool tracked_process_code(struct process_tracker *tracker, const struct tracked_process *process,
 			  uint64_t time_ns, uint64_t address, struct unwind_module *ret)
 {
-	struct module_table table = {0};
+	struct module_table table;
 	struct address_hit hit;
 
 	if (!process->space || !address_space_resolve(process->space, time_ns, address, &hit))
 		return false;
-	if (!tracker->tables)
-		tracker->tables = module_tables_new(tracker->files);
-	if (tracker->tables && hit.module < tracker->sources.count &&
-	    tracker->sources.items[hit.module].region.path) {
-		const struct module_source *source = &tracker->sources.items[hit.module];
-
-		module_tables_get(tracker->tables, hit.module, source->pid, &source->region,
-				  &table);
-	}
+	(void)process_tracker_table(tracker, hit.module, true, &table);
 	*ret = (struct unwind_module){
 		.start = address,
 		.end = address + 1,

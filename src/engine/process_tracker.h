@@ -76,8 +76,11 @@ struct frame tracked_process_frame(const struct tracked_process *process, uint64
 bool tracked_process_code(struct process_tracker *tracker, const struct tracked_process *process,
 			  uint64_t time_ns, uint64_t address, struct unwind_module *ret);
 
-/* The table of a module if it was made; false when nobody has asked for it yet. */
-bool process_tracker_table(const struct process_tracker *tracker, uint32_t module,
+/*
+ * The table of a module, empty when it has none. False when nobody has asked for it
+ * yet and it is not to be made now.
+ */
+bool process_tracker_table(struct process_tracker *tracker, uint32_t module, bool make,
 			   struct module_table *ret);
 
 /*

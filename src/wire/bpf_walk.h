@@ -17,8 +17,8 @@
 
 #define BPF_WALK_DEPTH 1024u
 #define BPF_WALK_KERNEL_DEPTH 128u
-#define BPF_WALK_REGISTERS 33u /* by DWARF number, as UNWIND_REGISTERS */
-#define BPF_WALK_SLICE_BYTES 24576u
+#define BPF_WALK_REGISTERS 33u      /* by DWARF number, as UNWIND_REGISTERS */
+#define BPF_WALK_SLICE_BYTES 61440u /* a record of a ring has 64 KiB at most */
 #define BPF_WALK_RULES 16384u
 
 #define BPF_WALK_CHUNK_SHIFT 16u
@@ -64,8 +64,32 @@ _Static_assert(BPF_WALK_MAPPING_WORDS <= BPF_WALK_CHUNK_SLACK, "fits behind a ch
 
 /* What a record is. */
 enum bpf_walk_kind {
-	BPF_WALK_STACK = 1, /* pcs: kernel's, then user's */
-	BPF_WALK_SLICE = 2, /* the user part is to be walked by whoever reads it */
+	BPF_WALK_STACK = 1,      /* pcs: kernel's, then user's */
+	BPF_WALK_SLICE = 2,      /* the user part is to be walked by whoever reads it */
+	BPF_WALK_AWAY = 3,       /* a thread was off its CPU */
+	BPF_WALK_AWAY_SLICE = 4, /* the same, and its stack came before it: */
+	BPF_WALK_LEAVING = 5,    /* a slice of the thread `value` that leaves its CPU */
+};
+
+/* Whom programs watch that see all tasks. */
+enum bpf_walk_by {
+	BPF_WALK_BY_MACHINE,
+	BPF_WALK_BY_PROCESS,
+	BPF_WALK_BY_THREAD,
+	BPF_WALK_BY_CGROUP,
+};
+
+enum bpf_walk_watch {
+	BPF_WALK_EXPECTED = 1, /* will exec, and is watched from then on */
+	BPF_WALK_WATCHED = 2,
+};
+
+/* Why a thread is off its CPU. */
+enum bpf_walk_state {
+	BPF_WALK_SLEEPING,
+	BPF_WALK_UNINTERRUPTIBLE,
+	BPF_WALK_PREEMPTED, /* it would run if it could */
+	BPF_WALK_ENDED,
 };
 
 /* Of the end of the user part, besides enum unwind_end. */
@@ -95,13 +119,34 @@ struct bpf_walk_slice {
 	uint8_t stack[BPF_WALK_SLICE_BYTES];
 };
 
+/* CLOCK_MONOTONIC. It slept until it was woken (0: never), and waited for a CPU after that. */
+struct bpf_walk_times {
+	uint64_t left_ns; /* 0: it is not away */
+	uint64_t woken_ns;
+	uint64_t back_ns;
+	uint32_t tid; /* as the kernel counts, in no namespace */
+	uint32_t tgid;
+	uint32_t state; /* enum bpf_walk_state */
+	uint32_t zero;
+};
+
+#define BPF_WALK_AWAY_DEPTH 512u
+
+struct bpf_walk_away {
+	struct bpf_walk_head head;
+	struct bpf_walk_times times;
+	uint64_t pcs[BPF_WALK_AWAY_DEPTH];
+};
+
 /* Counters of the programs, one set for each CPU. */
 enum bpf_walk_counter {
 	BPF_WALK_COUNT_SAMPLES,
 	BPF_WALK_COUNT_SLICES,
-	BPF_WALK_COUNT_LOST,     /* no room in the ring */
-	BPF_WALK_COUNT_NO_SPACE, /* slices: the address space was not known */
-	BPF_WALK_COUNT_NO_TABLE, /* slices: a module or its table was not known */
+	BPF_WALK_COUNT_LOST,      /* no room in the ring */
+	BPF_WALK_COUNT_NO_SPACE,  /* slices: the address space was not known */
+	BPF_WALK_COUNT_NO_TABLE,  /* slices: a module or its table was not known */
+	BPF_WALK_COUNT_AWAY_FULL, /* threads that could not be kept in mind */
+	BPF_WALK_COUNT_SHORT,     /* times off a CPU that were too short to tell */
 	BPF_WALK_COUNTERS,
 };
 

@@ -1,9 +1,78 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "engine/ebpf/ebpf.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
 #include "engine/ebpf/walker.h"
 #include "engine/engine.h"
 #include "engine/perf/state.h"
+
+/* The inode of the first pid namespace, part of the kernel's ABI. */
+#define INITIAL_PID_NAMESPACE 0xeffffffcu
+
+static enum bpf_walk_by watch_by(const struct target *target)
+{
+	switch (target->kind) {
+	case TARGET_MACHINE:
+		return BPF_WALK_BY_MACHINE;
+	case TARGET_CGROUP:
+		return BPF_WALK_BY_CGROUP;
+	case TARGET_THREADS:
+		return BPF_WALK_BY_THREAD;
+	case TARGET_COMMAND:
+	case TARGET_PROCESSES:
+		break;
+	}
+	return BPF_WALK_BY_PROCESS;
+}
+
+/* Programs that see all tasks know them by ids that mean nothing in a container. */
+static bool ids_are_the_kernels(void)
+{
+	struct stat status;
+
+	return stat("/proc/self/ns/pid", &status) < 0 || status.st_ino == INITIAL_PID_NAMESPACE;
+}
+
+/* What cannot be asked of this engine. */
+static int check(const struct engine_config *config, struct error *err)
+{
+	if (config->unwind != ENGINE_UNWIND_AUTO) {
+		(void)error_set(err, -EINVAL,
+				"the ebpf engine follows stacks in its own way alone");
+		error_remedy(err, "leave out --unwind, or use --engine perf");
+		return -EINVAL;
+	}
+	if (config->mode != ENGINE_MODE_CPU && !ids_are_the_kernels()) {
+		(void)error_set(err, -EOPNOTSUPP,
+				"time off the CPUs cannot be watched from inside a container");
+		error_remedy(err, "run wick on the host with -p or --cgroup, or use --engine "
+				  "ptrace");
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+/* By perf events alone, with a word on why. */
+static int fall_back(const struct engine_config *config, const struct target *target,
+		     struct sink *sink, const struct error *why, void **ret_self, struct error *err)
+{
+	struct perf_engine *engine;
+	char text[sizeof(why->text) + 64];
+	int r = perf_open(config, target, sink, NULL, &engine, err);
+
+	if (r < 0)
+		return r;
+	if (why) {
+		(void)snprintf(text, sizeof(text), "perf events instead of eBPF: %s", why->text);
+		perf_note(engine, text);
+	}
+	*ret_self = engine;
+	return 0;
+}
 
 static int ebpf_engine_open(const struct engine_config *config, const struct target *target,
 			    struct sink *sink, void **ret_self, struct error *err)
@@ -11,14 +80,33 @@ static int ebpf_engine_open(const struct engine_config *config, const struct tar
 	struct walker_config wish = {
 		.depth = config->depth,
 		.kernel = config->kernel,
-		.machine = target->kind == TARGET_MACHINE,
+		.machine = target->kind == TARGET_MACHINE || target->kind == TARGET_CGROUP,
+		.away = config->mode != ENGINE_MODE_CPU,
+		.least_away_ns = config->least_away_ns,
+		.watch_by = watch_by(target),
+		.watch_children = target->children,
+		.watch_cgroup = target->cgroup,
 	};
+	bool may_fall_back = config->may_fall_back && config->mode == ENGINE_MODE_CPU;
 	struct perf_engine *engine;
 	struct walker *walker;
-	int r = walker_open(&wish, &walker, err);
+	struct error why;
+	int r;
 
+	/* What was asked for is the perf engine's way. */
+	if (may_fall_back && config->unwind != ENGINE_UNWIND_AUTO)
+		return fall_back(config, target, sink, NULL, ret_self, err);
+	r = check(config, err);
 	if (r < 0)
 		return r;
+	r = walker_open(&wish, &walker, &why);
+	if (r < 0 && may_fall_back)
+		return fall_back(config, target, sink, &why, ret_self, err);
+	if (r < 0) {
+		if (err)
+			*err = why;
+		return r;
+	}
 	r = perf_open(config, target, sink, walker, &engine, err);
 	if (r < 0) {
 		walker_close(walker);

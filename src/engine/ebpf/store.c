@@ -31,12 +31,36 @@ static size_t chunk_map_bytes(void)
 	return (BPF_WALK_CHUNK_BYTES + page - 1) / page * page;
 }
 
-void store_fini(struct store *store)
+static int make_chunk(struct store_chunk *ret)
 {
-	for (size_t i = 0; i < store->chunks.count; i++) {
+	struct bpf_map_create_opts options = {.sz = sizeof(options), .map_flags = BPF_F_MMAPABLE};
+	int r;
+
+	ret->fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "wick_chunk", sizeof(uint32_t),
+				 BPF_WALK_CHUNK_BYTES, 1, &options);
+	if (ret->fd < 0)
+		return ret->fd;
+	ret->words = mmap(NULL, chunk_map_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, ret->fd, 0);
+	if (ret->words != MAP_FAILED)
+		return 0;
+	r = -errno;
+	(void)close(ret->fd);
+	return r;
+}
+
+static void drop_chunks_from(struct store *store, size_t first)
+{
+	for (size_t i = first; i < store->chunks.count; i++) {
 		(void)munmap(store->chunks.items[i].words, chunk_map_bytes());
 		(void)close(store->chunks.items[i].fd);
 	}
+	if (first < store->chunks.count)
+		store->chunks.count = first;
+}
+
+void store_fini(struct store *store)
+{
+	drop_chunks_from(store, 0);
 	vec_fini(&store->chunks);
 	vec_fini(&store->rules);
 	id_index_fini(&store->rule_index);
@@ -44,32 +68,51 @@ void store_fini(struct store *store)
 		vec_fini(&store->free[i]);
 }
 
-static int add_chunk(struct store *store)
+/* Shows the chunks from `first` on to the programs, all at once where the kernel can. */
+static int show_chunks(struct store *store, uint32_t first)
 {
-	struct bpf_map_create_opts options = {.sz = sizeof(options), .map_flags = BPF_F_MMAPABLE};
-	struct store_chunk chunk;
-	uint32_t index = (uint32_t)store->chunks.count;
+	struct bpf_map_batch_opts options = {.sz = sizeof(options)};
+	uint32_t count = (uint32_t)store->chunks.count - first;
+	uint32_t done = count;
+	uint32_t keys[BPF_WALK_CHUNKS] = {0};
+	uint32_t fds[BPF_WALK_CHUNKS] = {0};
+	int r;
+
+	for (uint32_t i = 0; i < count; i++) {
+		keys[i] = first + i;
+		fds[i] = (uint32_t)store->chunks.items[first + i].fd;
+	}
+	r = bpf_map_update_batch(store->chunks_fd, keys, fds, &done, &options);
+	if (r == 0)
+		return 0;
+	for (uint32_t i = 0; i < count; i++) {
+		r = bpf_map_update_elem(store->chunks_fd, &keys[i], &fds[i], BPF_ANY);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int store_reserve(struct store *store, uint64_t words)
+{
+	size_t first = store->chunks.count;
 	int r = 0;
 
-	if (index == BPF_WALK_CHUNKS)
-		return -ENOSPC;
-	chunk.fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "wick_chunk", sizeof(uint32_t),
-				  BPF_WALK_CHUNK_BYTES, 1, &options);
-	if (chunk.fd < 0)
-		return chunk.fd;
-	chunk.words =
-		mmap(NULL, chunk_map_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, chunk.fd, 0);
-	if (chunk.words == MAP_FAILED)
-		r = -errno;
-	if (r == 0)
-		r = bpf_map_update_elem(store->chunks_fd, &index, &chunk.fd, BPF_ANY);
-	if (r == 0 && vec_push(&store->chunks, chunk) < 0)
-		r = -ENOMEM;
-	if (r < 0) {
-		if (chunk.words != MAP_FAILED)
+	while (r == 0 &&
+	       store->next + words > store->chunks.count * (uint64_t)BPF_WALK_CHUNK_WORDS) {
+		struct store_chunk chunk;
+
+		r = store->chunks.count == BPF_WALK_CHUNKS ? -ENOSPC : make_chunk(&chunk);
+		if (r == 0 && vec_push(&store->chunks, chunk) < 0) {
 			(void)munmap(chunk.words, chunk_map_bytes());
-		(void)close(chunk.fd);
+			(void)close(chunk.fd);
+			r = -ENOMEM;
+		}
 	}
+	if (r == 0 && store->chunks.count > first)
+		r = show_chunks(store, (uint32_t)first);
+	if (r < 0)
+		drop_chunks_from(store, first);
 	return r;
 }
 
@@ -78,14 +121,13 @@ static int allocate(struct store *store, uint64_t count, bool whole, uint32_t *r
 {
 	uint64_t left = BPF_WALK_CHUNK_WORDS - store->next % BPF_WALK_CHUNK_WORDS;
 
+	int r;
+
 	if (whole && count > left)
 		store->next += left;
-	while (store->next + count > store->chunks.count * (uint64_t)BPF_WALK_CHUNK_WORDS) {
-		int r = add_chunk(store);
-
-		if (r < 0)
-			return r;
-	}
+	r = store_reserve(store, count);
+	if (r < 0)
+		return r;
 	*ret_first = (uint32_t)store->next;
 	store->next += count;
 	return 0;
@@ -153,6 +195,16 @@ static void put_pages(struct store *store, const struct unwind_table *table, uin
 	}
 }
 
+static uint32_t page_count(const struct unwind_table *table)
+{
+	return (table->rows[table->row_count - 1].pc >> BPF_WALK_PAGE_SHIFT) + 1;
+}
+
+uint64_t store_table_words(const struct unwind_table *table)
+{
+	return table->row_count == 0 ? 0 : (uint64_t)table->row_count + page_count(table);
+}
+
 int store_table(struct store *store, const struct unwind_table *table, struct stored_table *ret)
 {
 	VEC(uint16_t) numbers = {0};
@@ -161,7 +213,7 @@ int store_table(struct store *store, const struct unwind_table *table, struct st
 	*ret = (struct stored_table){.row_count = table->row_count, .base = table->base};
 	if (table->row_count == 0)
 		return 0;
-	ret->page_count = (table->rows[table->row_count - 1].pc >> BPF_WALK_PAGE_SHIFT) + 1;
+	ret->page_count = page_count(table);
 	if (vec_reserve(&numbers, table->rule_count) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < table->rule_count; i++)

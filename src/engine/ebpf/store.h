@@ -56,7 +56,16 @@ struct stored_table {
 int store_init(struct store *store, int chunks_fd, int rules_fd);
 void store_fini(struct store *store);
 
-/* Returns 0 or a negative errno: -ENOSPC when the store is full. */
+/*
+ * Makes room for so many words in tables to come: chunks that are made together
+ * cost one wait for the kernel, some ten milliseconds, and not one each. Returns 0
+ * or a negative errno: -ENOSPC when the store is full.
+ */
+int store_reserve(struct store *store, uint64_t words);
+/* The words that a table takes. */
+uint64_t store_table_words(const struct unwind_table *table);
+
+/* Returns 0 or a negative errno, as store_reserve() does. */
 int store_table(struct store *store, const struct unwind_table *table, struct stored_table *ret);
 
 /* Puts mappings, at most BPF_WALK_MAPPINGS. *ret_first is the word of the first. */

@@ -2,10 +2,12 @@
 #include "engine/ebpf/walker.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -24,6 +26,7 @@
 #include "engine/process_tracker.h"
 #include "proc/address_space.h"
 #include "proc/thread_status.h"
+#include "unwind/frame.h"
 #include "unwind/table.h"
 
 /* Address spaces that the programs can know at once: of one target, and of a machine. */
@@ -59,7 +62,9 @@ struct walker {
 	struct wick_bpf *programs;
 	struct store store;
 	int stats_fd;
+	bool eager; /* tables of all that is mapped, not of what stacks come to */
 	uint32_t generation;
+	VEC(struct bpf_link *) links;
 	VEC(struct space) spaces;
 	VEC(struct module_place) modules;      /* by module id */
 	VEC(struct bpf_walk_mapping) mappings; /* of the space that is being told */
@@ -151,6 +156,80 @@ static int explain_load(int code, struct error *err)
 	return code;
 }
 
+static int set_sizes(struct wick_bpf *programs, const struct walker_config *config,
+		     uint32_t cpu_count)
+{
+	uint32_t many = config->machine ? SPACES_MANY : SPACES_FEW;
+	const struct {
+		struct bpf_map *map;
+		uint32_t entries;
+	} sizes[] = {
+		{programs->maps.spaces, many},
+		{programs->maps.sample_scratch, cpu_count},
+		{programs->maps.output, cpu_count},
+		{programs->maps.switch_scratch, config->away ? cpu_count : 1},
+		{programs->maps.away, config->away ? many / 2 : 1},
+		{programs->maps.watched, config->away ? many : 1},
+	};
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes) && r == 0; i++)
+		r = bpf_map__set_max_entries(sizes[i].map, sizes[i].entries);
+	return r;
+}
+
+/* How far below the root of its hierarchy the folder of a control group lies. */
+static int cgroup_level(const char *folder)
+{
+	char path[PATH_MAX];
+	struct stat status;
+	dev_t device;
+	int level = -1;
+
+	if (!realpath(folder, path) || stat(path, &status) < 0)
+		return -errno;
+	device = status.st_dev;
+	do {
+		char *slash = strrchr(path, '/');
+
+		level++;
+		if (!slash || slash == path)
+			break;
+		*slash = '\0';
+	} while (stat(path, &status) == 0 && status.st_dev == device);
+	return level;
+}
+
+static int set_watch(struct wick_bpf *programs, const struct walker_config *config,
+		     struct error *err)
+{
+	struct stat status;
+	int level;
+
+	programs->rodata->watch_by = config->watch_by;
+	programs->rodata->watch_children = config->watch_children;
+	programs->rodata->least_away_ns = config->least_away_ns;
+	if (config->watch_by != BPF_WALK_BY_CGROUP)
+		return 0;
+	level = cgroup_level(config->watch_cgroup);
+	if (level < 0 || stat(config->watch_cgroup, &status) < 0)
+		return error_errno(err, level < 0 ? level : -errno, "%s", config->watch_cgroup);
+	programs->rodata->watch_level = level;
+	programs->rodata->watch_cgroup = status.st_ino; /* is the number of the group */
+	return 0;
+}
+
+static void without_away(struct wick_bpf *programs)
+{
+	struct bpf_program *unneeded[] = {programs->progs.switched, programs->progs.woken,
+					  programs->progs.forked, programs->progs.execed,
+					  programs->progs.ended};
+
+	for (size_t i = 0; i < ARRAY_SIZE(unneeded); i++)
+		(void)bpf_program__set_autoload(unneeded[i],
+						false); /* cannot fail before loading */
+}
+
 static int load(struct walker *walker, const struct walker_config *config, struct error *err)
 {
 	struct wick_bpf *programs;
@@ -164,12 +243,11 @@ static int load(struct walker *walker, const struct walker_config *config, struc
 		return explain_load(-errno, err);
 	programs->rodata->depth = config->depth < BPF_WALK_DEPTH ? config->depth : BPF_WALK_DEPTH;
 	programs->rodata->with_kernel = config->kernel;
-	r = bpf_map__set_max_entries(programs->maps.spaces,
-				     config->machine ? SPACES_MANY : SPACES_FEW);
-	if (r == 0)
-		r = bpf_map__set_max_entries(programs->maps.sample_scratch, (uint32_t)cpu_count);
-	if (r == 0)
-		r = bpf_map__set_max_entries(programs->maps.output, (uint32_t)cpu_count);
+	r = set_sizes(programs, config, (uint32_t)cpu_count);
+	if (r == 0 && config->away)
+		r = set_watch(programs, config, err);
+	else
+		without_away(programs);
 	if (r == 0)
 		r = wick_bpf__load(programs);
 	return r < 0 ? explain_load(r, err) : 0;
@@ -185,6 +263,7 @@ int walker_open(const struct walker_config *config, struct walker **ret, struct 
 	if (!walker)
 		return error_set(err, -ENOMEM, "out of memory");
 	walker->stats_fd = -1;
+	walker->eager = !config->machine;
 	r = load(walker, config, err);
 	if (r < 0)
 		return r;
@@ -201,6 +280,9 @@ void walker_close(struct walker *walker)
 {
 	if (!walker)
 		return;
+	for (size_t i = 0; i < walker->links.count; i++)
+		(void)bpf_link__destroy(walker->links.items[i]);
+	vec_fini(&walker->links);
 	store_fini(&walker->store);
 	wick_bpf__destroy(walker->programs);
 	if (walker->stats_fd >= 0)
@@ -229,6 +311,68 @@ int walker_set_output(struct walker *walker, int cpu, int event_fd, struct error
 	return r < 0 ? error_errno(err, r, "cannot give eBPF programs a ring") : 0;
 }
 
+int walker_start(struct walker *walker, struct error *err)
+{
+	struct bpf_program *programs[] = {
+		walker->programs->progs.forked, walker->programs->progs.execed,
+		walker->programs->progs.ended, walker->programs->progs.woken,
+		walker->programs->progs.switched};
+
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
+		struct bpf_link *link = bpf_program__attach(programs[i]);
+
+		if (!link)
+			return error_errno(err, -errno, "cannot watch the scheduler");
+		if (vec_push(&walker->links, link) < 0) {
+			(void)bpf_link__destroy(link);
+			return error_set(err, -ENOMEM, "out of memory");
+		}
+	}
+	return 0;
+}
+
+int walker_watch(struct walker *walker, pid_t id, bool expected, struct error *err)
+{
+	uint32_t key = (uint32_t)id;
+	uint32_t value = expected ? BPF_WALK_EXPECTED : BPF_WALK_WATCHED;
+	int r = bpf_map_update_elem(bpf_map__fd(walker->programs->maps.watched), &key, &value,
+				    BPF_ANY);
+
+	return r < 0 ? error_errno(err, r, "cannot watch process %d", (int)id) : 0;
+}
+
+void walker_begin_away(struct walker *walker, pid_t pid, pid_t tid, enum bpf_walk_state state,
+		       uint64_t now_ns)
+{
+	struct bpf_walk_away away = {
+		.head = {.kind = BPF_WALK_AWAY, .end = UNWIND_UNREADABLE},
+		.times = {.left_ns = now_ns,
+			  .tid = (uint32_t)tid,
+			  .tgid = (uint32_t)pid,
+			  .state = state},
+	};
+	uint32_t key = (uint32_t)tid;
+
+	/* One that has left its CPU since is known better by now. */
+	(void)bpf_map_update_elem(bpf_map__fd(walker->programs->maps.away), &key, &away,
+				  BPF_NOEXIST);
+}
+
+void walker_each_away(struct walker *walker,
+		      void (*show)(void *self, const struct bpf_walk_away *away), void *self)
+{
+	int fd = bpf_map__fd(walker->programs->maps.away);
+	struct bpf_walk_away away;
+	uint32_t key;
+	uint32_t *previous = NULL;
+
+	while (bpf_map_get_next_key(fd, previous, &key) == 0) {
+		if (bpf_map_lookup_elem(fd, &key, &away) == 0 && away.times.left_ns != 0)
+			show(self, &away);
+		previous = &key;
+	}
+}
+
 static struct space *find_space(struct walker *walker, const struct bpf_walk_key *key)
 {
 	for (size_t i = 0; i < walker->spaces.count; i++)
@@ -253,41 +397,61 @@ void walker_want(struct walker *walker, const struct bpf_walk_key *key,
 	space->wanted = true;
 }
 
-/* The place of a module's table in the store; NULL when there is no table yet. */
-static const struct stored_table *table_of(struct walker *walker,
-					   const struct process_tracker *tracker, uint32_t module)
+static struct module_place *place_of(struct walker *walker, uint32_t module)
 {
-	static const struct stored_table none;
-	struct module_table made;
-	struct module_place *place;
-
 	while (walker->modules.count <= module)
 		if (vec_push(&walker->modules, (struct module_place){0}) < 0)
 			return NULL;
-	place = &walker->modules.items[module];
-	if (place->known)
-		return &place->table;
-	if (!process_tracker_table(tracker, module, &made))
-		return NULL;
-	if (made.table && store_table(&walker->store, made.table, &place->table) < 0)
-		return NULL;
-	place->known = true;
-	return made.table ? &place->table : &none;
+	return &walker->modules.items[module];
 }
 
-static int gather_mappings(struct walker *walker, const struct process_tracker *tracker,
+/* Puts the tables of what is mapped that can be had into the store. */
+static void store_tables(struct walker *walker, struct process_tracker *tracker,
+			 const struct address_region *regions, size_t count)
+{
+	uint64_t words = 0;
+	bool store = false;
+
+	/* First all that is needed is added up, then it is put there. */
+	do {
+		if (store && store_reserve(&walker->store, words) < 0)
+			return;
+		for (size_t i = 0; i < count; i++) {
+			struct module_place *place = place_of(walker, regions[i].module);
+			struct module_table made;
+
+			if (!place || place->known ||
+			    !process_tracker_table(tracker, regions[i].module, walker->eager,
+						   &made))
+				continue;
+			if (!store)
+				words += made.table ? store_table_words(made.table) : 0;
+			else
+				place->known =
+					!made.table ||
+					store_table(&walker->store, made.table, &place->table) == 0;
+		}
+		store = !store;
+	} while (store);
+}
+
+static int gather_mappings(struct walker *walker, struct process_tracker *tracker,
 			   const struct space *space)
 {
 	size_t count;
 	const struct address_region *regions = tracked_process_regions(space->process, &count);
 
 	walker->mappings.count = 0;
+	store_tables(walker, tracker, regions, count);
 	for (size_t i = 0; i < count && i < BPF_WALK_MAPPINGS; i++) {
-		const struct stored_table *table = table_of(walker, tracker, regions[i].module);
-		struct bpf_walk_mapping mapping = {
-			.start = regions[i].start, .end = regions[i].end, .unknown = !table};
+		const struct module_place *place = place_of(walker, regions[i].module);
+		struct bpf_walk_mapping mapping = {.start = regions[i].start,
+						   .end = regions[i].end,
+						   .unknown = !place || !place->known};
 
-		if (table) {
+		if (!mapping.unknown) {
+			const struct stored_table *table = &place->table;
+
 			mapping.row_base = regions[i].bias + table->base;
 			mapping.first_row = table->first_row;
 			mapping.row_count = table->row_count;
@@ -312,7 +476,7 @@ static void forget(struct walker *walker, struct space *space)
 	*space = walker->spaces.items[--walker->spaces.count];
 }
 
-static void tell(struct walker *walker, const struct process_tracker *tracker, struct space *space)
+static void tell(struct walker *walker, struct process_tracker *tracker, struct space *space)
 {
 	struct bpf_walk_space told = {.generation = ++walker->generation};
 	int fd = bpf_map__fd(walker->programs->maps.spaces);
@@ -336,7 +500,7 @@ static void tell(struct walker *walker, const struct process_tracker *tracker, s
 	space->context = tracked_process_context(space->process, ADDRESS_SPACE_NOW);
 }
 
-bool walker_update(struct walker *walker, const struct process_tracker *tracker)
+bool walker_update(struct walker *walker, struct process_tracker *tracker)
 {
 	bool news = false;
 

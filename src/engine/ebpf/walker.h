@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "wire/bpf_walk.h"
 
@@ -28,6 +29,11 @@ struct walker_config {
 	uint32_t depth; /* of the user part of stacks */
 	bool kernel;    /* kernel frames too */
 	bool machine;   /* many processes are to be expected */
+	bool away;      /* threads off their CPUs too */
+	uint64_t least_away_ns;
+	enum bpf_walk_by watch_by; /* whom, of those */
+	bool watch_children;
+	const char *watch_cgroup; /* a folder */
 };
 
 /* What the programs did. */
@@ -50,11 +56,22 @@ int walker_attach(struct walker *walker, int event_fd, struct error *err);
 /* Stacks that are taken on a CPU go to the ring of this event. */
 int walker_set_output(struct walker *walker, int cpu, int event_fd, struct error *err);
 
+/* From now on threads that leave their CPUs are noticed; see walker_watch() for whose. */
+int walker_start(struct walker *walker, struct error *err);
+/* Watches a process or thread; one that is `expected` from its exec on. */
+int walker_watch(struct walker *walker, pid_t id, bool expected, struct error *err);
+/* A thread that is away already, nobody knows where and since when. */
+void walker_begin_away(struct walker *walker, pid_t pid, pid_t tid, enum bpf_walk_state state,
+		       uint64_t now_ns);
+/* Shows the threads that are away. */
+void walker_each_away(struct walker *walker,
+		      void (*show)(void *self, const struct bpf_walk_away *away), void *self);
+
 /* The space of a key is that of a process, and there is more to be told of it. */
 void walker_want(struct walker *walker, const struct bpf_walk_key *key,
 		 struct tracked_process *process);
 /* Tells the programs what is new. Returns whether there was anything. */
-bool walker_update(struct walker *walker, const struct process_tracker *tracker);
+bool walker_update(struct walker *walker, struct process_tracker *tracker);
 
 void walker_stats(struct walker *walker, struct walker_stats *ret);
 

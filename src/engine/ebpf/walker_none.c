@@ -41,6 +41,38 @@ int walker_set_output(struct walker *walker, int cpu, int event_fd, struct error
 	return walker_probe(err);
 }
 
+int walker_start(struct walker *walker, struct error *err)
+{
+	(void)walker;
+	return walker_probe(err);
+}
+
+int walker_watch(struct walker *walker, pid_t id, bool expected, struct error *err)
+{
+	(void)walker;
+	(void)id;
+	(void)expected;
+	return walker_probe(err);
+}
+
+void walker_begin_away(struct walker *walker, pid_t pid, pid_t tid, enum bpf_walk_state state,
+		       uint64_t now_ns)
+{
+	(void)walker;
+	(void)pid;
+	(void)tid;
+	(void)state;
+	(void)now_ns;
+}
+
+void walker_each_away(struct walker *walker,
+		      void (*show)(void *self, const struct bpf_walk_away *away), void *self)
+{
+	(void)walker;
+	(void)show;
+	(void)self;
+}
+
 void walker_want(struct walker *walker, const struct bpf_walk_key *key,
 		 struct tracked_process *process)
 {
@@ -49,7 +81,7 @@ void walker_want(struct walker *walker, const struct bpf_walk_key *key,
 	(void)process;
 }
 
-bool walker_update(struct walker *walker, const struct process_tracker *tracker)
+bool walker_update(struct walker *walker, struct process_tracker *tracker)
 {
 	(void)walker;
 	(void)tracker;

@@ -6,16 +6,24 @@
 
 #include <linux/perf_event.h>
 
+#include "base/error.h"
+#include "base/id_index.h"
 #include "engine/ebpf/walker.h"
+#include "engine/perf/perf_sample.h"
 #include "engine/perf/record.h"
 #include "engine/perf/state.h"
 #include "engine/perf/user_stack.h"
 #include "engine/process_tracker.h"
+#include "model/sink.h"
 #include "unwind/walk.h"
 #include "wire/bpf_walk.h"
 
 _Static_assert(BPF_WALK_KERNEL_DEPTH + BPF_WALK_DEPTH + 4 <= MAX_CHAIN, "fits with its marks");
 _Static_assert(BPF_WALK_REGISTERS == UNWIND_REGISTERS, "both count registers by DWARF number");
+
+/* The function that threads leave their CPUs in: how large it may be, and where it is found. */
+#define SCHEDULER_BYTES 16384u
+#define OWN_FRAMES_MAX 8u
 
 /* Adds addresses of a kind to the chain. */
 static void add(struct perf_engine *engine, struct sample_record *sample, uint64_t mark,
@@ -66,32 +74,210 @@ static bool walk_slice(struct perf_engine *engine, struct tracked_process *proce
 	return true;
 }
 
+/*
+ * How many of the kernel's addresses are those of the program itself and of what
+ * calls it: all before the scheduler, where a thread leaves its CPU.
+ */
+static uint32_t own_frames(const struct perf_engine *engine, const struct bpf_walk_head *head,
+			   const uint8_t *pcs)
+{
+	for (uint32_t i = 0; i < head->kernel_count && i < OWN_FRAMES_MAX; i++) {
+		uint64_t pc;
+
+		if (head->kind != BPF_WALK_AWAY && head->kind != BPF_WALK_LEAVING)
+			break;
+
+		memcpy(&pc, pcs + i * sizeof(pc), sizeof(pc));
+		if (engine->scheduler != 0 && pc - engine->scheduler < SCHEDULER_BYTES)
+			return i;
+	}
+	return 0;
+}
+
+/* The chain of a stack whose addresses follow the place where raw points past the head. */
+static bool bpf_sample_chain(struct perf_engine *engine, const struct bpf_walk_head *head,
+			     struct sample_record *sample)
+{
+	const uint8_t *pcs = sample->raw + sizeof(*head);
+	uint64_t count = (uint64_t)head->kernel_count + head->user_count;
+
+	sample->chain = engine->chain;
+	sample->count = 0;
+	if (sample->raw_bytes < sizeof(*head) || head->kernel_count > BPF_WALK_KERNEL_DEPTH ||
+	    head->user_count > BPF_WALK_DEPTH ||
+	    count > (sample->raw_bytes - sizeof(*head)) / sizeof(uint64_t))
+		return false;
+	if (head->kernel_count > 0) {
+		uint32_t own = own_frames(engine, head, pcs);
+
+		add(engine, sample, (uint64_t)PERF_CONTEXT_KERNEL, pcs + own * sizeof(uint64_t),
+		    head->kernel_count - own);
+	}
+	if (head->user_count > 0)
+		add(engine, sample, (uint64_t)PERF_CONTEXT_USER,
+		    pcs + head->kernel_count * sizeof(uint64_t), head->user_count);
+	if (head->end >= UNWIND_ROOT && head->end < UNWIND_ENDS)
+		add_end(engine, sample, head->end);
+	else if (head->end == BPF_WALK_FOREIGN_USER)
+		engine->stats.foreign++;
+	return true;
+}
+
 bool bpf_sample_read(struct perf_engine *engine, struct tracked_process *process,
 		     struct sample_record *sample)
 {
-	const uint8_t *pcs = sample->raw + offsetof(struct bpf_walk_stack, pcs);
 	struct bpf_walk_head head;
-	uint64_t count;
 
 	if (sample->raw_bytes < sizeof(head))
 		return false;
 	memcpy(&head, sample->raw, sizeof(head));
 	sample->period = head.value;
-	sample->chain = engine->chain;
-	count = (uint64_t)head.kernel_count + head.user_count;
-	if (head.kernel_count > BPF_WALK_KERNEL_DEPTH || head.user_count > BPF_WALK_DEPTH ||
-	    count > (sample->raw_bytes - sizeof(head)) / sizeof(uint64_t))
-		return false;
-	if (head.kernel_count > 0)
-		add(engine, sample, (uint64_t)PERF_CONTEXT_KERNEL, pcs, head.kernel_count);
-	if (head.kind == BPF_WALK_SLICE)
-		return walk_slice(engine, process, sample, &head);
-	if (head.user_count > 0)
-		add(engine, sample, (uint64_t)PERF_CONTEXT_USER,
-		    pcs + head.kernel_count * sizeof(uint64_t), head.user_count);
-	if (head.end >= UNWIND_ROOT && head.end < UNWIND_ENDS)
-		add_end(engine, sample, head.end);
-	else if (head.end == BPF_WALK_FOREIGN_USER)
-		engine->stats.foreign++;
-	return true;
+	if (head.kind != BPF_WALK_SLICE && head.kind != BPF_WALK_LEAVING)
+		return bpf_sample_chain(engine, &head, sample);
+	head.user_count = 0;
+	head.end = BPF_WALK_NO_USER;
+	return bpf_sample_chain(engine, &head, sample) &&
+	       walk_slice(engine, process, sample, &head);
+}
+
+bool bpf_sample_is_away(const struct sample_record *sample)
+{
+	uint8_t kind = sample->raw_bytes > 0 ? sample->raw[0] : 0;
+
+	_Static_assert(offsetof(struct bpf_walk_head, kind) == 0, "is the first byte");
+	return kind == BPF_WALK_AWAY || kind == BPF_WALK_AWAY_SLICE || kind == BPF_WALK_LEAVING;
+}
+
+/* The label set of a reason; 0, none, when it cannot be had. */
+static uint32_t labels_of(struct perf_engine *engine, enum perf_away_label reason)
+{
+	static const char *const words[PERF_AWAY_LABELS] = {
+		[PERF_AWAY_SLEEPING] = "sleeping",
+		[PERF_AWAY_UNINTERRUPTIBLE] = "uninterruptible",
+		[PERF_AWAY_PREEMPTED] = "preempted",
+		[PERF_AWAY_WAITING] = "waiting for a CPU",
+	};
+	struct label label = {.key = "state", .value = words[reason]};
+
+	if (engine->away_labels[reason] == 0 && engine->sink->ops->labels)
+		(void)engine->sink->ops->labels(engine->sink->self, &label, 1,
+						&engine->away_labels[reason]);
+	return engine->away_labels[reason];
+}
+
+static struct perf_leaver *find_leaver(struct perf_engine *engine, uint32_t tid)
+{
+	for (size_t i = 0; i < engine->leavers.count; i++)
+		if (engine->leavers.items[i].tid == tid)
+			return &engine->leavers.items[i];
+	return NULL;
+}
+
+/* Keeps the stack of a thread that leaves: the record of its time off the CPU comes later. */
+static int keep_leaver(struct perf_engine *engine, struct tracked_process *process,
+		       struct sample_record *sample)
+{
+	struct perf_leaver leaver = {.stack = ID_NONE};
+	struct perf_leaver *known;
+	struct bpf_walk_head head;
+
+	memcpy(&head, sample->raw, sizeof(head));
+	leaver.tid = (uint32_t)head.value;
+	known = find_leaver(engine, leaver.tid);
+	if (bpf_sample_read(engine, process, sample))
+		leaver.stack = perf_stack_of(engine, process, sample);
+	if (known)
+		*known = leaver;
+	else
+		(void)vec_push(&engine->leavers, leaver); /* its record is lost then, and counted */
+	return 0;
+}
+
+/* Two samples: it slept, then waited for a CPU; one that was preempted only waited. */
+static int put_away(struct perf_engine *engine, struct sample_row *row,
+		    const struct bpf_walk_times *times, struct error *err)
+{
+	static const enum perf_away_label reasons[] = {
+		[BPF_WALK_SLEEPING] = PERF_AWAY_SLEEPING,
+		[BPF_WALK_UNINTERRUPTIBLE] = PERF_AWAY_UNINTERRUPTIBLE,
+		[BPF_WALK_PREEMPTED] = PERF_AWAY_PREEMPTED,
+		[BPF_WALK_ENDED] = PERF_AWAY_SLEEPING,
+	};
+	uint64_t woken_ns = times->woken_ns > times->left_ns ? times->woken_ns : times->back_ns;
+	int r;
+
+	if (times->state >= ARRAY_SIZE(reasons) || times->back_ns < woken_ns)
+		return perf_lose_sample(engine, row->time_ns);
+	row->labels = labels_of(engine, reasons[times->state]);
+	row->time_ns = times->left_ns;
+	row->weight = woken_ns - times->left_ns;
+	r = perf_put_sample(engine, row, err);
+	if (r < 0 || woken_ns == times->back_ns)
+		return r;
+	row->labels = labels_of(engine, PERF_AWAY_WAITING);
+	row->time_ns = woken_ns;
+	row->weight = times->back_ns - woken_ns;
+	return perf_put_sample(engine, row, err);
+}
+
+int bpf_sample_away(struct perf_engine *engine, struct sample_record *sample, struct error *err)
+{
+	struct sample_row row = {.stack = ID_NONE, .cpu = sample->cpu, .time_ns = sample->time_ns};
+	struct tracked_process *process;
+	struct perf_leaver *leaver;
+	struct bpf_walk_away away;
+
+	if (sample->raw[0] == BPF_WALK_LEAVING) {
+		if (sample->raw_bytes < sizeof(away.head) ||
+		    process_tracker_sample(engine->tracker, sample->pid, sample->tid, &process,
+					   &row.thread) < 0)
+			return 0; /* the record itself will be lost, and is counted then */
+		return keep_leaver(engine, process, sample);
+	}
+	if (sample->raw_bytes < offsetof(struct bpf_walk_away, pcs))
+		return perf_lose_sample(engine, sample->time_ns);
+	memcpy(&away, sample->raw, offsetof(struct bpf_walk_away, pcs));
+	if (process_tracker_sample(engine->tracker, (pid_t)away.times.tgid, (pid_t)away.times.tid,
+				   &process, &row.thread) < 0)
+		return perf_lose_sample(engine, sample->time_ns);
+	sample->time_ns = away.times.left_ns; /* what was mapped then */
+	leaver = find_leaver(engine, away.times.tid);
+	if (away.head.kind == BPF_WALK_AWAY_SLICE) {
+		row.stack = leaver ? leaver->stack : ID_NONE;
+	} else {
+		/* The stack follows the times, as it follows the head elsewhere. */
+		struct sample_record stack = *sample;
+
+		stack.raw += sizeof(struct bpf_walk_times);
+		stack.raw_bytes -= (uint32_t)sizeof(struct bpf_walk_times);
+		if (bpf_sample_chain(engine, &away.head, &stack))
+			row.stack = perf_stack_of(engine, process, &stack);
+	}
+	return put_away(engine, &row, &away.times, err);
+}
+
+struct still_away {
+	struct perf_engine *engine;
+	uint64_t now_ns;
+	struct error *err;
+	int result;
+};
+
+static void show_still_away(void *self, const struct bpf_walk_away *away)
+{
+	struct still_away *still = self;
+	struct bpf_walk_away copy = *away;
+	struct sample_record sample = {.raw = (const uint8_t *)&copy, .raw_bytes = sizeof(copy)};
+
+	copy.times.back_ns = still->now_ns;
+	if (still->result == 0 && copy.times.left_ns < still->now_ns)
+		still->result = bpf_sample_away(still->engine, &sample, still->err);
+}
+
+int bpf_sample_still_away(struct perf_engine *engine, uint64_t now_ns, struct error *err)
+{
+	struct still_away still = {.engine = engine, .now_ns = now_ns, .err = err};
+
+	walker_each_away(engine->walker, show_still_away, &still);
+	return still.result;
 }

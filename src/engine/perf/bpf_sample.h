@@ -7,7 +7,9 @@
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 
+struct error;
 struct perf_engine;
 struct sample_record;
 struct tracked_process;
@@ -18,5 +20,12 @@ struct tracked_process;
  */
 bool bpf_sample_read(struct perf_engine *engine, struct tracked_process *process,
 		     struct sample_record *sample);
+
+/* Whether a sample is about a thread that was off its CPU, or is leaving it. */
+bool bpf_sample_is_away(const struct sample_record *sample);
+int bpf_sample_away(struct perf_engine *engine, struct sample_record *sample, struct error *err);
+
+/* Samples of the threads that are away still, as if they were back now. */
+int bpf_sample_still_away(struct perf_engine *engine, uint64_t now_ns, struct error *err);
 
 #endif

@@ -48,6 +48,24 @@ const struct event_kind event_kinds[] = {
 	{0},
 };
 
+const struct event_kind event_off_cpu = {
+	.name = "off-cpu",
+	.value = "off-cpu",
+	.unit = "nanoseconds",
+	.type = PERF_TYPE_SOFTWARE,
+	.config = PERF_COUNT_SW_DUMMY,
+	.dummy = true,
+};
+
+const struct event_kind event_wall = {
+	.name = "wall",
+	.value = "wall",
+	.unit = "nanoseconds",
+	.type = PERF_TYPE_SOFTWARE,
+	.config = PERF_COUNT_SW_CPU_CLOCK,
+	.clock = true,
+};
+
 const struct event_kind *event_find(const char *name, struct error *err)
 {
 	const struct event_kind *kind;
@@ -89,7 +107,9 @@ void event_grant_init(struct event_grant *grant, const struct event_wish *wish)
 	attr->config = wish->kind->config;
 	attr->sample_type =
 		PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN;
-	if (wish->kind->clock) {
+	if (wish->kind->dummy) {
+		attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+	} else if (wish->kind->clock) {
 		/*
 		 * A fixed period in nanoseconds instead of a frequency: the kernel
 		 * then has nothing to adjust, and the weight of a sample is known.
@@ -214,7 +234,7 @@ int event_open(struct event_grant *grant, pid_t tid, int cpu, struct error *err)
 {
 	for (;;) {
 		long fd = syscall(SYS_perf_event_open, &grant->attr, tid, cpu, -1,
-				  PERF_FLAG_FD_CLOEXEC);
+				  PERF_FLAG_FD_CLOEXEC | grant->open_flags);
 		int code = -errno;
 
 		if (fd >= 0)

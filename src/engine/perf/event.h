@@ -27,10 +27,15 @@ struct event_kind {
 	uint64_t config;
 	bool clock;              /* counts nanoseconds: sampled by period, not by frequency */
 	uint64_t default_period; /* when no rate is given; 0: by frequency */
+	bool dummy;              /* counts nothing: only what is mapped and who runs is told */
 };
 
 /* All events, a NULL name last; the first is the default. */
 extern const struct event_kind event_kinds[];
+
+/* What is watched with BPF programs: time off the CPUs, and all of it. */
+extern const struct event_kind event_off_cpu;
+extern const struct event_kind event_wall;
 
 /* The kind of a name, NULL with err set when there is none. */
 const struct event_kind *event_find(const char *name, struct error *err);
@@ -57,7 +62,8 @@ struct event_grant {
 	bool kernel;
 	bool kernel_frames_hidden; /* kernel time is sampled, its frames are not shown */
 	bool build_ids;
-	bool children_too; /* threads cannot be followed without processes */
+	unsigned long open_flags; /* of perf_event_open(), besides the usual */
+	bool children_too;        /* threads cannot be followed without processes */
 	uint32_t depth;
 };
 

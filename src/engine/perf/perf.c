@@ -12,9 +12,11 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "engine/ebpf/walker.h"
 #include "engine/engine.h"
 #include "engine/perf/cost.h"
+#include "engine/perf/perf_away.h"
 #include "engine/perf/perf_probe.h"
 #include "engine/perf/state.h"
 #include "engine/stack_cache.h"
@@ -79,7 +81,9 @@ int perf_engine_start(void *self, struct error *err)
 	int r = each_event(engine, PERF_EVENT_IOC_ENABLE, err);
 
 	engine->news = true;
-	return r < 0 ? r : perf_seed(engine, err);
+	if (r == 0)
+		r = perf_seed(engine, err);
+	return r == 0 && engine->away ? perf_away_start(engine, err) : r;
 }
 
 int perf_engine_fd(void *self)
@@ -106,7 +110,9 @@ static void tell_news(struct perf_engine *engine)
 	uint64_t ticks;
 
 	(void)!read(engine->timer_fd, &ticks, sizeof(ticks)); /* nothing to read is fine */
-	if (walker_update(engine->walker, engine->tracker) || engine->news)
+	/* Before the first sample the program is about to begin. */
+	if (walker_update(engine->walker, engine->tracker) || engine->news ||
+	    (engine->command && engine->stats.samples == 0))
 		times.it_value.tv_nsec = (long)soon_ns;
 	engine->news = false;
 	(void)timerfd_settime(engine->timer_fd, 0, &times, NULL); /* cannot fail */
@@ -150,8 +156,12 @@ int perf_engine_stop(void *self, struct error *err)
 {
 	struct perf_engine *engine = self;
 	int r = each_event(engine, PERF_EVENT_IOC_DISABLE, err);
-	int drained = perf_drain(engine, UINT64_MAX, err);
+	int drained;
 
+	/* Who is away now is told first: whoever comes back meanwhile would be told twice. */
+	if (engine->away && r == 0)
+		r = perf_away_stop(engine, err);
+	drained = perf_drain(engine, UINT64_MAX, err);
 	if (engine->clock)
 		engine->stats.run_ns = count_run_ns(engine) + engine->throttled_ns;
 	return r < 0 ? r : drained;
@@ -167,7 +177,7 @@ void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 	 * Without the kernel's share of the time there is no telling what to expect,
 	 * and the machine's own clock ticks are too coarse for a short while.
 	 */
-	if (engine->clock && engine->grant.kernel &&
+	if (engine->clock && !engine->away && engine->grant.kernel &&
 	    (!engine->machine || engine->stats.run_ns > MACHINE_LEAST_NS))
 		ret->expected = engine->stats.run_ns / engine->period;
 	ret->unique_stacks = stack_cache_added(engine->cache);
@@ -182,6 +192,8 @@ void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 		walker_stats(engine->walker, &walker);
 		ret->depth_limit = engine->depth;
 		ret->kernel_bytes = walker.bytes;
+		ret->away_short = walker.counters[BPF_WALK_COUNT_SHORT];
+		ret->away_unkept = walker.counters[BPF_WALK_COUNT_AWAY_FULL];
 	}
 	if (!final)
 		return;
@@ -189,6 +201,15 @@ void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 	ret->sample_cost_ns = perf_sample_cost_ns(
 		&engine->grant.attr,
 		engine->stats.samples ? engine->copied_bytes / engine->stats.samples : 0);
+	if (engine->walker && walker.runs > 0)
+		log_debug("eBPF: %llu runs of %llu ns, %llu slices (%llu for want of a space, %llu "
+			  "of a table), %llu KiB of tables",
+			  (unsigned long long)walker.runs,
+			  (unsigned long long)(walker.run_ns / walker.runs),
+			  (unsigned long long)walker.counters[BPF_WALK_COUNT_SLICES],
+			  (unsigned long long)walker.counters[BPF_WALK_COUNT_NO_SPACE],
+			  (unsigned long long)walker.counters[BPF_WALK_COUNT_NO_TABLE],
+			  (unsigned long long)(walker.bytes >> 10));
 	if (engine->walker)
 		ret->sample_cost_ns =
 			walker.run_ns > 0 ? ret->sample_cost_ns + walker.run_ns / walker.runs : 0;

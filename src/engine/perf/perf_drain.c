@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/id_index.h"
 #include "engine/perf/bpf_sample.h"
+#include "engine/perf/perf_sample.h"
 #include "engine/perf/record.h"
 #include "engine/perf/state.h"
 #include "engine/perf/user_stack.h"
@@ -18,43 +19,6 @@
 #include "unwind/walk.h"
 
 #define TICK_MAX_NS (10 * NS_PER_MS) /* CONFIG_HZ is 100 at least */
-
-static int flush_batch(struct perf_engine *engine, struct error *err)
-{
-	struct sample_batch batch = {
-		.schema = engine->schema,
-		.count = engine->count,
-		.stack = engine->stack,
-		.thread = engine->thread,
-		.cpu = engine->cpu,
-		.time_ns = engine->time_ns,
-		.weight = engine->weight,
-	};
-
-	engine->count = 0;
-	return batch.count == 0 ? 0 : engine->sink->ops->batch(engine->sink->self, &batch, err);
-}
-
-/* Entries of a chain above this are marks: which kind of addresses follow. */
-static bool is_mark(uint64_t entry)
-{
-	return entry >= (uint64_t)PERF_CONTEXT_MAX;
-}
-
-static uint64_t count_addresses(const struct sample_record *sample)
-{
-	uint64_t n = 0;
-	uint64_t i;
-
-	for (i = 0; i < sample->count; i++)
-		n += !is_mark(sample->chain[i]);
-	return n;
-}
-
-static bool is_cut(const struct sample_record *sample)
-{
-	return sample->count > 0 && sample->chain[sample->count - 1] == PERF_MARK_CUT;
-}
 
 /* How many entries of a chain are the kernel's. */
 static uint64_t kernel_entries(const struct sample_record *sample)
@@ -115,7 +79,8 @@ static void continue_by_frame_pointers(const struct perf_engine *engine,
 	for (i = trace->count - missed; i < count && trace->count < trace->capacity; i++)
 		if (chain[i] != 0)
 			trace->pcs[trace->count++] = chain[i];
-	trace->end = count_addresses(sample) < engine->grant.depth ? UNWIND_ROOT : UNWIND_DEPTH;
+	trace->end =
+		perf_count_addresses(sample) < engine->grant.depth ? UNWIND_ROOT : UNWIND_DEPTH;
 }
 
 /*
@@ -163,73 +128,6 @@ static void walk_copy(struct perf_engine *engine, const struct tracked_process *
 		engine->chain[sample->count++] = PERF_MARK_CUT;
 }
 
-/*
- * The frame of a user address. Of a process whose other threads are not watched we
- * do not hear all that it maps: an address of no module is looked up in /proc.
- */
-static struct frame user_frame(struct perf_engine *engine, struct tracked_process *process,
-			       uint64_t time_ns, uint64_t address)
-{
-	struct frame frame = tracked_process_frame(process, time_ns, address);
-
-	if (frame.a == MODULE_NONE && engine->partial &&
-	    process_tracker_refresh(engine->tracker, process, time_ns))
-		frame = tracked_process_frame(process, time_ns, address);
-	return frame;
-}
-
-/* Interns a chain (leaf first, with marks) as a stack, root first. */
-static uint32_t intern_chain(struct perf_engine *engine, struct tracked_process *process,
-			     const struct sample_record *sample, bool truncated)
-{
-	struct frame *place = engine->frames + MAX_CHAIN + 1;
-	uint64_t mark = (uint64_t)PERF_CONTEXT_USER;
-	uint32_t id;
-	uint64_t i;
-	size_t n;
-
-	for (i = 0; i < sample->count && place > engine->frames + 1; i++) {
-		uint64_t entry = sample->chain[i];
-
-		if (is_mark(entry)) {
-			mark = entry;
-			continue;
-		}
-		if (entry == 0)
-			continue; /* the end that some walks run into */
-		*--place = mark == (uint64_t)PERF_CONTEXT_KERNEL
-				   ? process_tracker_kernel_frame(engine->tracker, entry)
-				   : user_frame(engine, process, sample->time_ns, entry);
-	}
-	/* The walk goes from the leaf to the root, so the last written is the root. */
-	if (truncated)
-		*--place = (struct frame){.kind = FRAME_TRUNCATED};
-	n = (size_t)(engine->frames + MAX_CHAIN + 1 - place);
-	if (engine->sink->ops->stack(engine->sink->self, place, n, &id) < 0)
-		return ID_NONE;
-	return id;
-}
-
-/* The stack of a sample: from the cache when these addresses were seen before. */
-static uint32_t stack_of(struct perf_engine *engine, struct tracked_process *process,
-			 const struct sample_record *sample)
-{
-	uint64_t context = tracked_process_context(process, sample->time_ns);
-	uint64_t addresses = count_addresses(sample);
-	bool truncated = engine->copies || engine->walker ? is_cut(sample)
-							  : addresses >= engine->grant.depth;
-	uint32_t id = stack_cache_find(engine->cache, context, sample->chain, sample->count);
-
-	engine->stats.frames += addresses;
-	engine->stats.truncated += truncated;
-	if (id != ID_NONE)
-		return id;
-	id = intern_chain(engine, process, sample, truncated);
-	if (id != ID_NONE)
-		stack_cache_add(engine->cache, context, sample->chain, sample->count, id);
-	return id;
-}
-
 /* What the sample stands for: its period, and time that was throttled before it. */
 static uint64_t weight_of(struct perf_engine *engine, struct cpu_ring *ring,
 			  const struct sample_record *sample)
@@ -238,13 +136,6 @@ static uint64_t weight_of(struct perf_engine *engine, struct cpu_ring *ring,
 
 	ring->owed_ns = 0;
 	return weight;
-}
-
-/* A sample that we could not keep. */
-static int lose_sample(struct perf_engine *engine, uint64_t time_ns)
-{
-	engine->stats.lost++;
-	return engine->sink->ops->loss(engine->sink->self, LOSS_NO_MEMORY, time_ns, 1);
 }
 
 /* Takes a sample apart, whoever has made it. */
@@ -262,33 +153,27 @@ static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
 {
 	struct tracked_process *process;
 	struct sample_record sample;
-	uint32_t stack = ID_NONE;
-	uint32_t thread;
-	size_t i = engine->count;
+	struct sample_row row = {.stack = ID_NONE, .labels = engine->on_cpu_labels};
 
 	if (!read_sample(engine, header, &sample))
-		return lose_sample(engine, record_time_ns(header));
+		return perf_lose_sample(engine, record_time_ns(header));
+	if (engine->walker && bpf_sample_is_away(&sample))
+		return bpf_sample_away(engine, &sample, err);
 	/* A thread on its last steps has no ids any more: (-1, -1). */
 	if (sample.pid < 0)
 		sample.pid = sample.tid = 0;
-	if (process_tracker_sample(engine->tracker, sample.pid, sample.tid, &process, &thread) ==
-	    0) {
+	row.cpu = sample.cpu;
+	row.time_ns = sample.time_ns;
+	if (process_tracker_sample(engine->tracker, sample.pid, sample.tid, &process,
+				   &row.thread) == 0) {
 		if (engine->walker && !bpf_sample_read(engine, process, &sample))
-			return lose_sample(engine, sample.time_ns);
+			return perf_lose_sample(engine, sample.time_ns);
 		if (engine->copies)
 			walk_copy(engine, process, &sample);
-		stack = stack_of(engine, process, &sample);
+		row.stack = perf_stack_of(engine, process, &sample);
 	}
-	if (stack == ID_NONE)
-		return lose_sample(engine, sample.time_ns);
-	engine->stats.samples++;
-	engine->stack[i] = stack;
-	engine->thread[i] = thread;
-	engine->cpu[i] = sample.cpu;
-	engine->time_ns[i] = sample.time_ns;
-	engine->weight[i] = weight_of(engine, ring, &sample);
-	engine->count++;
-	return engine->count == BATCH ? flush_batch(engine, err) : 0;
+	row.weight = weight_of(engine, ring, &sample);
+	return perf_put_sample(engine, &row, err);
 }
 
 static void handle_map(struct perf_engine *engine, const struct perf_event_header *header)
@@ -436,5 +321,5 @@ int perf_drain(struct perf_engine *engine, uint64_t until_ns, struct error *err)
 		}
 		ring_release(&ring->ring);
 	}
-	return r < 0 ? r : flush_batch(engine, err);
+	return r < 0 ? r : perf_flush(engine, err);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 #include "base/error.h"
 #include "engine/ebpf/walker.h"
+#include "engine/perf/perf_away.h"
 #include "engine/perf/state.h"
 #include "engine/process_tracker.h"
 #include "engine/registers.h"
@@ -30,6 +32,8 @@
 /* The kernel's own limit is a tenth of that; more than 10 kHz is not to be had. */
 #define LEAST_PERIOD_NS 100000u
 #define RING_LEAST_BYTES (16u << 10)
+#define SLICE_BYTES 32768u            /* of a stack, typically */
+#define RING_SLICES_BYTES (16u << 20) /* for all CPUs */
 
 void perf_release(struct perf_engine *engine)
 {
@@ -59,6 +63,8 @@ void perf_close(struct perf_engine *engine)
 	vec_fini(&engine->outputs);
 	vec_fini(&engine->cpus);
 	vec_fini(&engine->seeds);
+	vec_fini(&engine->leavers);
+	vec_fini(&engine->watched);
 	process_tracker_free(engine->tracker);
 	stack_cache_free(engine->cache);
 	free(engine);
@@ -78,6 +84,21 @@ static uint32_t copy_bytes_for(const struct engine_config *config)
 		return config->stack_bytes;
 	return UNWIND_NATIVE.lr_register < UNWIND_REGISTERS ? AUTO_COPY_BYTES
 							    : AUTO_LARGE_COPY_BYTES;
+}
+
+/*
+ * With BPF programs a ring holds their stacks, which are small, and for a moment
+ * after something new was mapped slices of stacks, which are large.
+ */
+static size_t ring_bytes_for_slices(const struct engine_config *config, size_t cpu_count)
+{
+	uint64_t want = config->frequency_hz * (uint64_t)(SAMPLE_BYTES / 2 + SLICE_BYTES / 10);
+	size_t most = RING_SLICES_BYTES / (cpu_count > 0 ? cpu_count : 1);
+	size_t bytes = RING_MIN_BYTES;
+
+	while (bytes < want && bytes * 2 <= most)
+		bytes *= 2;
+	return bytes;
 }
 
 static size_t ring_bytes_for(const struct engine_config *config)
@@ -156,7 +177,7 @@ static int open_thread(struct perf_engine *engine, pid_t tid, struct error *err)
 			return error_set(err, -ENOMEM, "out of memory");
 		}
 		r = join_ring(engine, cpu, fd, err);
-		if (r == 0 && engine->walker)
+		if (r == 0 && engine->walker && !engine->kind->dummy)
 			r = walker_attach(engine->walker, fd, err);
 		if (r < 0)
 			return r;
@@ -269,6 +290,23 @@ static int want_seed(struct perf_engine *engine, pid_t pid, struct error *err)
 	return vec_push(&engine->seeds, pid) < 0 ? error_set(err, -ENOMEM, "out of memory") : 0;
 }
 
+static int open_cgroup(struct perf_engine *engine, const char *folder, struct error *err)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r;
+
+	if (fd < 0)
+		return error_errno(err, -errno, "cannot open the control group %s", folder);
+	engine->grant.open_flags = PERF_FLAG_PID_CGROUP;
+	r = open_thread(engine, fd, err);
+	(void)close(fd); /* the events keep the group */
+	if (r == -EINVAL || r == -EBADF) {
+		(void)error_set(err, r, "%s is not the folder of a control group", folder);
+		error_remedy(err, "give one below /sys/fs/cgroup");
+	}
+	return r;
+}
+
 static int open_target(struct perf_engine *engine, const struct target *target, struct error *err)
 {
 	size_t i;
@@ -276,6 +314,8 @@ static int open_target(struct perf_engine *engine, const struct target *target, 
 
 	if (target->kind == TARGET_MACHINE)
 		r = open_thread(engine, -1, err);
+	if (target->kind == TARGET_CGROUP)
+		r = open_cgroup(engine, target->cgroup, err);
 	for (i = 0; i < target->count && r == 0; i++) {
 		pid_t id = target->ids[i];
 
@@ -331,7 +371,7 @@ static uint32_t granted_rate(const struct engine_config *config, char *notice, s
 	return (uint32_t)max_hz;
 }
 
-static void note(struct perf_engine *engine, const char *text)
+void perf_note(struct perf_engine *engine, const char *text)
 {
 	size_t used = strlen(engine->notice);
 
@@ -343,11 +383,12 @@ static void note(struct perf_engine *engine, const char *text)
 static void note_grant(struct perf_engine *engine)
 {
 	if (!engine->grant.kernel)
-		note(engine, "time in the kernel is left out: not allowed here; run as root, or: "
-			     "sudo sysctl kernel.perf_event_paranoid=1");
+		perf_note(engine,
+			  "time in the kernel is left out: not allowed here; run as root, or: "
+			  "sudo sysctl kernel.perf_event_paranoid=1");
 	if (engine->grant.children_too)
-		note(engine, "processes that the target starts are recorded too: this kernel "
-			     "cannot leave them out; filter with --pid when looking");
+		perf_note(engine, "processes that the target starts are recorded too: this kernel "
+				  "cannot leave them out; filter with --pid when looking");
 }
 
 static void init_grant(struct perf_engine *engine, const struct engine_config *config,
@@ -361,8 +402,8 @@ static void init_grant(struct perf_engine *engine, const struct engine_config *c
 		.depth = config->depth,
 		.wakeup_bytes = (uint32_t)(engine->ring_bytes / 4),
 		.kernel = config->kernel,
-		.inherit = target->children && target->kind != TARGET_THREADS &&
-			   target->kind != TARGET_MACHINE,
+		.inherit = target->children &&
+			   (target->kind == TARGET_COMMAND || target->kind == TARGET_PROCESSES),
 		.inherit_thread = !target->children && (target->kind == TARGET_COMMAND ||
 							target->kind == TARGET_PROCESSES),
 		.enable_on_exec = target->kind == TARGET_COMMAND,
@@ -397,9 +438,10 @@ static int open_with_rings(struct perf_engine *engine, const struct target *targ
 		r = open_target(engine, target, err);
 	}
 	if (r == 0 && engine->ring_bytes < wished / 4)
-		note(engine,
-		     "buffers are small: the kernel allows no more; raise it with: sudo sysctl "
-		     "kernel.perf_event_mlock_kb=2048");
+		perf_note(
+			engine,
+			"buffers are small: the kernel allows no more; raise it with: sudo sysctl "
+			"kernel.perf_event_mlock_kb=2048");
 	return r;
 }
 
@@ -407,10 +449,13 @@ static int open_with_rings(struct perf_engine *engine, const struct target *targ
 static int add_timer(struct perf_engine *engine)
 {
 	struct epoll_event event = {.events = EPOLLIN};
+	struct itimerspec times = {.it_value = {.tv_nsec = 1}};
 
 	engine->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	return engine->timer_fd < 0 || epoll_ctl(engine->epoll_fd, EPOLL_CTL_ADD, engine->timer_fd,
-						 &event) < 0
+	return engine->timer_fd < 0 ||
+			       epoll_ctl(engine->epoll_fd, EPOLL_CTL_ADD, engine->timer_fd,
+					 &event) < 0 ||
+			       timerfd_settime(engine->timer_fd, 0, &times, NULL) < 0
 		       ? -errno
 		       : 0;
 }
@@ -427,7 +472,10 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	engine->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	engine->timer_fd = -1;
 	engine->sink = sink;
-	engine->kind = event_find(config->event, err);
+	engine->away = walker && config->mode != ENGINE_MODE_CPU;
+	engine->kind = config->mode == ENGINE_MODE_OFFCPU ? &event_off_cpu
+		       : config->mode == ENGINE_MODE_WALL ? &event_wall
+							  : event_find(config->event, err);
 	if (!engine->kind) {
 		perf_close(engine);
 		return -EINVAL;
@@ -442,6 +490,7 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 		return -EINVAL;
 	}
 	engine->machine = target->kind == TARGET_MACHINE;
+	engine->command = target->kind == TARGET_COMMAND;
 	engine->tracker = process_tracker_new(sink);
 	engine->cache = stack_cache_new();
 	engine->partial = target->kind == TARGET_THREADS;
@@ -449,15 +498,16 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	engine->copies = !walker && copy_bytes_for(config) > 0;
 	engine->depth = config->depth;
 	engine->register_count = (unsigned int)__builtin_popcountll(registers_perf_mask());
-	engine->ring_bytes = ring_bytes_for(config);
+	r = cpu_list_online(&engine->cpus);
+	engine->ring_bytes =
+		walker ? ring_bytes_for_slices(config, engine->cpus.count) : ring_bytes_for(config);
 	init_grant(engine, config, target);
 	schema = (struct schema){.event = engine->kind->name,
 				 .value = engine->kind->value,
 				 .unit = engine->kind->unit,
 				 .period = engine->period};
-	r = engine->tracker && engine->cache && engine->epoll_fd >= 0 ? 0 : -ENOMEM;
-	if (r == 0)
-		r = cpu_list_online(&engine->cpus);
+	if (!engine->tracker || !engine->cache || engine->epoll_fd < 0)
+		r = -ENOMEM;
 	if (r == 0 && walker)
 		r = add_timer(engine);
 	if (r == 0)
@@ -466,6 +516,10 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 		(void)error_errno(err, r, "cannot set up the perf engine");
 	else
 		r = open_with_rings(engine, target, err);
+	if (engine->away && config->kernel_address)
+		engine->scheduler = config->kernel_address(config->kernel_self, "__schedule");
+	if (r == 0 && engine->away)
+		r = perf_away_arm(engine, target, err);
 	if (r < 0) {
 		engine->walker = NULL; /* the caller's still */
 		perf_close(engine);

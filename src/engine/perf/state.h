@@ -31,6 +31,21 @@ struct walker;
 /* A mark in a chain that the kernel never writes: the walk ended before the root. */
 #define PERF_MARK_CUT ((uint64_t)PERF_CONTEXT_MAX)
 
+/* Why a thread was off its CPU, for labels. */
+enum perf_away_label {
+	PERF_AWAY_SLEEPING,
+	PERF_AWAY_UNINTERRUPTIBLE,
+	PERF_AWAY_PREEMPTED,
+	PERF_AWAY_WAITING, /* woken, and no CPU was free */
+	PERF_AWAY_LABELS,
+};
+
+/* A thread that left its CPU, with the stack that we walked for it. */
+struct perf_leaver {
+	uint32_t tid;
+	uint32_t stack;
+};
+
 struct cpu_ring {
 	int cpu;
 	int fd; /* the event that the ring belongs to */
@@ -49,12 +64,19 @@ struct perf_engine {
 	VEC(int) events;
 	VEC(int) outputs; /* events of the walker, one for each ring */
 	struct cpu_list cpus;
-	VEC(pid_t) seeds; /* processes to learn from /proc once events are enabled */
+	VEC(pid_t) watched; /* whose threads off their CPUs are looked at from the start on */
+	VEC(pid_t) seeds;   /* processes to learn from /proc once events are enabled */
 	size_t ring_bytes;
 	bool ring_refused; /* the kernel did not allow a ring of that size */
 	int epoll_fd;
 	uint32_t schema;
+	uint64_t scheduler;                     /* where __schedule() begins; 0: not known */
+	uint32_t on_cpu_labels;                 /* of samples that are not away */
+	uint32_t away_labels[PERF_AWAY_LABELS]; /* label sets, made when first needed; 0: not yet */
+	VEC(struct perf_leaver) leavers;        /* whose stacks came before the records */
+	bool away;                              /* threads off their CPUs, too or alone */
 	bool machine;
+	bool command; /* is waited for: its exec starts the sampling */
 	bool partial; /* not all threads of a process: some of its mappings are not told */
 	bool clock;
 	struct walker *walker; /* BPF programs make the samples; NULL: the kernel itself does */
@@ -75,6 +97,7 @@ struct perf_engine {
 	uint32_t stack[BATCH];
 	uint32_t thread[BATCH];
 	uint32_t cpu[BATCH];
+	uint32_t labels[BATCH];
 	uint64_t time_ns[BATCH];
 	uint64_t weight[BATCH];
 
@@ -88,6 +111,9 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 void perf_close(struct perf_engine *engine);
 /* Lets go of all events and their rings. */
 void perf_release(struct perf_engine *engine);
+
+/* Adds to what is told when the recording begins. */
+void perf_note(struct perf_engine *engine, const char *text);
 
 /* Learns the processes that run already; to be called once events are enabled. */
 int perf_seed(struct perf_engine *engine, struct error *err);

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_BPF_CAPTURE_H
+#define WICK_BPF_CAPTURE_H
+
+/*
+ * capture: the stack of the current task, kernel's and user's part, in the
+ * record of a scratch; or a slice of its memory, for lack of a table.
+ */
+
+#include "bpf/kernel.h"
+#include "bpf/maps.h"
+#include "bpf/registers.h"
+#include "bpf/scratch.h"
+#include "bpf/settings.h"
+#include "bpf/walk.h"
+#include "wire/bpf_walk.h"
+
+static __always_inline void key_of(const struct task_struct *task, struct bpf_walk_key *key)
+{
+	const struct mm_struct *mm = BPF_CORE_READ(task, mm);
+
+	key->mm = (uint64_t)mm;
+	key->start_stack = mm ? BPF_CORE_READ(mm, start_stack) : 0;
+	key->tgid = (uint32_t)(bpf_get_current_pid_tgid() >> 32);
+	key->zero = 0;
+}
+
+/* Copies what can be read of the stack, page by page. */
+static long copy_page(uint32_t index, void *context)
+{
+	struct scratch *scratch = *(struct scratch **)context;
+	struct bpf_walk_slice *slice = &scratch->record.slice;
+	uint64_t at = slice->stack_bytes;
+	uint64_t address = scratch->registers.values[WALK_ARCH.sp_register] + at;
+	uint64_t bytes = 4096 - (address & 4095);
+
+	(void)index;
+	if (at > BPF_WALK_SLICE_BYTES - 4096)
+		return 1;
+	if (bytes > 4096 || bpf_probe_read_user(slice->stack + at, bytes, (void *)address) != 0)
+		return 1;
+	slice->stack_bytes = at + bytes;
+	return 0;
+}
+
+/* Sends the registers and the stack itself, for lack of a table. */
+static __always_inline void send_slice(void *ctx, struct scratch *scratch, uint8_t kind)
+{
+	struct bpf_walk_slice *slice = &scratch->record.slice;
+	uint64_t size;
+
+	slice->head.kind = kind;
+	slice->head.user_count = 0;
+	slice->pc = scratch->registers.pc;
+#pragma unroll
+	for (uint32_t i = 0; i < BPF_WALK_REGISTERS; i++)
+		slice->registers[i] = scratch->registers.values[i];
+	slice->stack_bytes = 0;
+	bpf_loop(BPF_WALK_SLICE_BYTES / 4096 + 1, copy_page, &scratch, 0);
+	size = offsetof(struct bpf_walk_slice, stack) + slice->stack_bytes;
+	if (size > sizeof(*slice))
+		return;
+	count(BPF_WALK_COUNT_SLICES);
+	if (bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, slice, size) < 0)
+		count(BPF_WALK_COUNT_LOST);
+}
+
+static __always_inline void send_stack(void *ctx, struct scratch *scratch, uint32_t pc_count)
+{
+	uint64_t size = offsetof(struct bpf_walk_stack, pcs) + pc_count * 8ull;
+
+	scratch->record.stack.head.kind = BPF_WALK_STACK;
+	if (size > sizeof(scratch->record.stack))
+		return;
+	if (bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, &scratch->record.stack, size) <
+	    0)
+		count(BPF_WALK_COUNT_LOST);
+}
+
+/* Readies the walk. Returns false when its first pc cannot be looked up. */
+static __always_inline bool begin_walk(struct scratch *scratch)
+{
+	struct walk *walk = &scratch->walk;
+	const uint64_t *registers = scratch->registers.values;
+	struct unwind_limits limits;
+	struct unwind_frame frame = {
+		.pc = scratch->registers.pc,
+		.sp = registers[WALK_ARCH.sp_register],
+		.fp = registers[WALK_ARCH.fp_register],
+		.exact = true,
+	};
+
+	if (WALK_ARCH.lr_register < UNWIND_REGISTERS) {
+		frame.lr = registers[WALK_ARCH.lr_register];
+		frame.lr_valid = true;
+	}
+	limits_init(&limits, frame.sp);
+	walk->end = unwind_begin(&limits, &frame);
+	walk->frame = frame;
+	walk->first = scratch->record.stack.head.kernel_count;
+	walk->count = 1;
+	walk->lacking = false;
+	walk->window_start = walk->window_bytes = 0;
+	if (walk->first < BPF_WALK_KERNEL_DEPTH)
+		scratch->record.stack.pcs[walk->first] = frame.pc;
+	return find_frame_rule(scratch, frame.pc);
+}
+
+/*
+ * Walks the user stack of the current task behind the kernel's part. Returns false
+ * when something is lacking.
+ */
+static __always_inline bool walk_user(struct scratch *scratch)
+{
+	struct bpf_walk_head *head = &scratch->record.stack.head;
+	struct walk *walk = &scratch->walk;
+	struct bpf_walk_key key = head->key;
+	struct bpf_walk_space *space = bpf_map_lookup_elem(&spaces, &key);
+
+	if (!space) {
+		count(BPF_WALK_COUNT_NO_SPACE);
+		return false;
+	}
+	walk->space = *space;
+	if (!begin_walk(scratch))
+		walk->lacking = true;
+	else if (walk->end == UNWIND_GOING)
+		bpf_loop(BPF_WALK_DEPTH, walk_step, &scratch, 0);
+	if (walk->lacking) {
+		count(BPF_WALK_COUNT_NO_TABLE);
+		return false;
+	}
+	head->user_count = walk->count;
+	head->end = walk->end;
+	return true;
+}
+
+/* Begins a record about a task. */
+static __always_inline void begin_record(const struct task_struct *task, struct scratch *scratch)
+{
+	struct bpf_walk_head *head = &scratch->record.stack.head;
+
+	head->kind = BPF_WALK_STACK;
+	head->kernel_count = 0;
+	head->user_count = 0;
+	head->end = BPF_WALK_NO_USER;
+	head->value = 0;
+	key_of(task, &head->key);
+}
+
+static __always_inline void capture_kernel(void *ctx, struct scratch *scratch)
+{
+	long bytes =
+		bpf_get_stack(ctx, scratch->record.stack.pcs, (BPF_WALK_KERNEL_DEPTH - 1) * 8, 0);
+
+	scratch->record.stack.head.kernel_count = bytes > 0 ? (uint16_t)((uint64_t)bytes / 8) : 0;
+}
+
+/* The user registers of a task that is inside the kernel. False for those not to be walked. */
+static __always_inline bool saved_registers(struct task_struct *task, struct scratch *scratch)
+{
+	struct cpu_registers *saved = (struct cpu_registers *)bpf_task_pt_regs(task);
+	struct cpu_registers copy;
+
+	if (bpf_probe_read_kernel(&copy, sizeof(copy), saved) != 0)
+		return false;
+	registers_copy(&scratch->registers, &copy);
+	if (!registers_are_foreign(&copy))
+		return true;
+	scratch->record.stack.head.end = BPF_WALK_FOREIGN_USER;
+	return false;
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/perf/perf_away.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "engine/ebpf/walker.h"
+#include "engine/engine.h"
+#include "engine/perf/bpf_sample.h"
+#include "engine/perf/state.h"
+#include "model/sink.h"
+#include "proc/process_info.h"
+#include "proc/thread_status.h"
+
+int perf_away_arm(struct perf_engine *engine, const struct target *target, struct error *err)
+{
+	struct label label = {.key = "state", .value = "on CPU"};
+	int r = 0;
+
+	if (engine->clock && engine->sink->ops->labels)
+		r = engine->sink->ops->labels(engine->sink->self, &label, 1,
+					      &engine->on_cpu_labels);
+	if (r < 0)
+		return error_errno(err, r, "cannot label samples");
+	for (size_t i = 0; i < target->count && r == 0; i++) {
+		if (target->kind == TARGET_COMMAND)
+			r = walker_watch(engine->walker, target->ids[i], true, err);
+		else if (vec_push(&engine->watched, target->ids[i]) < 0)
+			r = error_set(err, -ENOMEM, "out of memory");
+	}
+	return r == 0 && target->kind == TARGET_COMMAND ? walker_start(engine->walker, err) : r;
+}
+
+/* Threads that sleep now have left their CPUs unseen: at least how long from here on is known. */
+static void begin_with_sleepers(struct perf_engine *engine, pid_t id)
+{
+	pid_t pid = engine->partial ? thread_process(id) : id;
+	struct pid_list list = {0};
+
+	if (process_list_threads(pid, &list, NULL) < 0)
+		list.count = 0; /* it has ended */
+	for (size_t i = 0; i < list.count; i++) {
+		struct process_info info;
+
+		if ((engine->partial && list.items[i] != id) ||
+		    process_info_read(list.items[i], &info, NULL) < 0 ||
+		    (info.state != 'S' && info.state != 'D'))
+			continue;
+		walker_begin_away(engine->walker, pid, list.items[i],
+				  info.state == 'D' ? BPF_WALK_UNINTERRUPTIBLE : BPF_WALK_SLEEPING,
+				  clock_monotonic_ns());
+	}
+	vec_fini(&list);
+}
+
+int perf_away_start(struct perf_engine *engine, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < engine->watched.count && r == 0; i++)
+		r = walker_watch(engine->walker, engine->watched.items[i], false, err);
+	if (r == 0)
+		r = walker_start(engine->walker, err);
+	for (size_t i = 0; i < engine->watched.count && r == 0; i++)
+		begin_with_sleepers(engine, engine->watched.items[i]);
+	return r;
+}
+
+int perf_away_stop(struct perf_engine *engine, struct error *err)
+{
+	return bpf_sample_still_away(engine, clock_monotonic_ns(), err);
+}

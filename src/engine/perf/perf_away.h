@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_ENGINE_PERF_PERF_AWAY_H
+#define WICK_ENGINE_PERF_PERF_AWAY_H
+
+/*
+ * perf_away: begins and ends the watching of threads that are off their CPUs.
+ */
+
+#include <stdbool.h>
+
+struct error;
+struct perf_engine;
+struct target;
+
+/* A command is watched from its exec on, so this comes before; all others at the start. */
+int perf_away_arm(struct perf_engine *engine, const struct target *target, struct error *err);
+int perf_away_start(struct perf_engine *engine, struct error *err);
+/* Puts samples for the threads that are away still. */
+int perf_away_stop(struct perf_engine *engine, struct error *err);
+
+#endif

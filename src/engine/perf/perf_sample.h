@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_ENGINE_PERF_PERF_SAMPLE_H
+#define WICK_ENGINE_PERF_PERF_SAMPLE_H
+
+/*
+ * perf_sample: from the chain of a sample to a stack of the sink, and samples to
+ * the sink in batches.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <linux/perf_event.h>
+
+struct error;
+struct perf_engine;
+struct sample_record;
+struct tracked_process;
+
+/* One sample; stack ID_NONE: it could not be kept. */
+struct sample_row {
+	uint32_t stack;
+	uint32_t thread;
+	uint32_t cpu;
+	uint32_t labels;
+	uint64_t time_ns;
+	uint64_t weight;
+};
+
+/* Entries of a chain above this are marks: which kind of addresses follow. */
+static inline bool perf_is_mark(uint64_t entry)
+{
+	return entry >= (uint64_t)PERF_CONTEXT_MAX;
+}
+
+uint64_t perf_count_addresses(const struct sample_record *sample);
+
+/* The stack of a sample, ID_NONE without memory: from the cache when it was seen before. */
+uint32_t perf_stack_of(struct perf_engine *engine, struct tracked_process *process,
+		       const struct sample_record *sample);
+
+int perf_put_sample(struct perf_engine *engine, const struct sample_row *row, struct error *err);
+int perf_lose_sample(struct perf_engine *engine, uint64_t time_ns); /* we could not keep it */
+int perf_flush(struct perf_engine *engine, struct error *err);
+
+#endif
