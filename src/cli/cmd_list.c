@@ -2,6 +2,7 @@
 #include "cli/table.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -76,6 +77,15 @@ static void list_events(struct lister *lister)
 	for (kind = event_kinds; kind->name; kind++)
 		put_row(lister, kind->name, kind->summary,
 			event_works(kind) ? NULL : "the machine does not count it");
+	put_row(lister, "GROUP:NAME", "a tracepoint of the kernel, such as sched:sched_wakeup",
+		access("/sys/kernel/tracing/events", R_OK) == 0
+			? NULL
+			: "as root: mount -t tracefs tracefs /sys/kernel/tracing");
+	put_row(lister, "uprobe:FILE:FUNCTION",
+		"a function of a program or library is entered (uretprobe: left)",
+		access("/sys/bus/event_source/devices/uprobe/type", R_OK) == 0
+			? NULL
+			: "this kernel has no such events");
 	close_list(lister);
 }
 

@@ -70,6 +70,10 @@ struct engine_config {
 	/* The start of a kernel function, 0 when unknown; NULL: nobody can tell. */
 	uint64_t (*kernel_address)(void *self, const char *name);
 	void *kernel_self;
+	/* The file offset of a function in a file; NULL: nobody can tell. */
+	int (*function_offset)(void *self, const char *path, const char *function,
+			       uint64_t *ret_offset, struct error *err);
+	void *function_self;
 };
 
 /* How many ways a walk by tables can end; the first is the good one, the root. */

@@ -18,6 +18,7 @@
 #include "base/outfile.h"
 #include "base/scope.h"
 #include "base/vec.h"
+#include "pipeline/function_place.h"
 #include "pipeline/kernel_addresses.h"
 #include "pipeline/kernel_names.h"
 #include "pipeline/launch.h"
@@ -153,6 +154,7 @@ static int launch(struct session *session, struct error *err)
 	struct engine_config sampling = config->sampling;
 	int r;
 
+	sampling.function_offset = function_place_find;
 	session->kernel = kernel_addresses_new(); /* without it stacks lack some frames */
 	if (session->kernel) {
 		sampling.kernel_address = kernel_addresses_find;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "engine/ebpf/walker.h"
 #include "engine/engine.h"
+#include "engine/perf/probe_event.h"
 #include "engine/perf/state.h"
 
 /* The inode of the first pid namespace, part of the kernel's ABI. */
@@ -93,8 +94,9 @@ static int ebpf_engine_open(const struct engine_config *config, const struct tar
 	struct error why;
 	int r;
 
-	/* What was asked for is the perf engine's way. */
-	if (may_fall_back && config->unwind != ENGINE_UNWIND_AUTO)
+	/* What was asked for is the perf engine's way: programs would run for all tasks. */
+	if ((may_fall_back && config->unwind != ENGINE_UNWIND_AUTO) ||
+	    (config->mode == ENGINE_MODE_CPU && probe_event_is(config->event)))
 		return fall_back(config, target, sink, NULL, ret_self, err);
 	r = check(config, err);
 	if (r < 0)

@@ -105,6 +105,8 @@ void event_grant_init(struct event_grant *grant, const struct event_wish *wish)
 	attr->size = sizeof(*attr);
 	attr->type = wish->kind->type;
 	attr->config = wish->kind->config;
+	attr->config1 = wish->kind->config1;
+	attr->config2 = wish->kind->config2;
 	attr->sample_type =
 		PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN;
 	if (wish->kind->dummy) {

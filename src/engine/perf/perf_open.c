@@ -460,6 +460,22 @@ static int add_timer(struct perf_engine *engine)
 		       : 0;
 }
 
+/* The event that is sampled; NULL with err set when there is none. */
+static const struct event_kind *choose_event(struct perf_engine *engine,
+					     const struct engine_config *config, struct error *err)
+{
+	if (config->mode == ENGINE_MODE_OFFCPU)
+		return &event_off_cpu;
+	if (config->mode == ENGINE_MODE_WALL)
+		return &event_wall;
+	if (!probe_event_is(config->event))
+		return event_find(config->event, err);
+	return probe_event_find(config->event, config->function_offset, config->function_self,
+				&engine->probe, err) < 0
+		       ? NULL
+		       : &engine->probe.kind;
+}
+
 int perf_open(const struct engine_config *config, const struct target *target, struct sink *sink,
 	      struct walker *walker, struct perf_engine **ret, struct error *err)
 {
@@ -473,12 +489,11 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	engine->timer_fd = -1;
 	engine->sink = sink;
 	engine->away = walker && config->mode != ENGINE_MODE_CPU;
-	engine->kind = config->mode == ENGINE_MODE_OFFCPU ? &event_off_cpu
-		       : config->mode == ENGINE_MODE_WALL ? &event_wall
-							  : event_find(config->event, err);
+	engine->kind = choose_event(engine, config, err);
 	if (!engine->kind) {
+		engine->walker = NULL; /* the caller's still */
 		perf_close(engine);
-		return -EINVAL;
+		return err && err->code < 0 ? err->code : -EINVAL;
 	}
 	engine->clock = engine->kind->clock;
 	if (engine->clock && config->period > 0 && config->period < LEAST_PERIOD_NS) {

@@ -16,6 +16,7 @@
 #include "engine/perf/cpus.h"
 #include "engine/perf/event.h"
 #include "engine/perf/machine_time.h"
+#include "engine/perf/probe_event.h"
 #include "engine/perf/ring.h"
 #include "model/entity.h"
 
@@ -58,6 +59,7 @@ struct perf_engine {
 	struct sink *sink;
 	struct event_grant grant;
 	const struct event_kind *kind;
+	struct probe_event probe; /* whose kind it is, if it is one */
 	struct process_tracker *tracker;
 	struct stack_cache *cache;
 	VEC(struct cpu_ring) rings;
