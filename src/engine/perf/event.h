@@ -25,11 +25,11 @@ struct event_kind {
 	const char *unit;
 	uint32_t type; /* PERF_TYPE_… */
 	uint64_t config;
-	uint64_t config1;
-	uint64_t config2;
 	bool clock;              /* counts nanoseconds: sampled by period, not by frequency */
 	uint64_t default_period; /* when no rate is given; 0: by frequency */
 	bool dummy;              /* counts nothing: only what is mapped and who runs is told */
+	uint64_t config1;
+	uint64_t config2;
 };
 
 /* All events, a NULL name last; the first is the default. */
