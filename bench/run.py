@@ -291,7 +291,80 @@ class Bench:
                     added["wick"] < added["perf"])]
 
 
-MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking", "walking", "unwinding")
+    def kernel_walking(self):
+        """The eBPF engine on stacks without frame pointers, in turns with perf."""
+        deep = [self.build / "bench/deep", 300 if self.options.quick else 2000]
+        sides = {"bare": [], "wick": [self.wick, "record", "--engine", "ebpf", "-F", 999, "-o",
+                                      self.wick_data, "--"]}
+        if self.perf:
+            record = [self.perf, "record", "-q", "-F", 999, "-o", self.perf_data]
+            sides["perf"] = [*record, "-g", "--"]
+            sides["dwarf"] = [*record, "--call-graph", "dwarf", "--"]
+        runs = {name: [] for name in sides}
+        for _ in range(self.options.rounds):
+            for name, prefix in sides.items():
+                runs[name].append(run([*prefix, *deep]))
+        target = {name: statistics.median(truth_of(one)["cpu_us"] for one in done) / 1e6
+                  for name, done in runs.items()}
+        total = {name: statistics.median(one.cpu for one in done) for name, done in runs.items()}
+        added = {name: target[name] - target["bare"] for name in sides if name != "bare"}
+        cost = {name: total[name] - total["bare"] for name in sides if name != "bare"}
+        perf, dwarf = added.get("perf"), cost.get("dwarf")
+        rows = [Row("36 frames without frame pointers, 999 Hz: target's CPU added (perf -g)",
+                    milliseconds(perf), milliseconds(added["wick"]), ratio(added["wick"], perf),
+                    "≤ 1.3 × perf -g", perf and added["wick"] <= 1.3 * perf),
+                Row("the same, CPU added in all (perf --call-graph dwarf)", milliseconds(dwarf),
+                    milliseconds(cost["wick"]), ratio(cost["wick"], dwarf), "≤ 0.5 × perf dwarf",
+                    dwarf and cost["wick"] <= 0.5 * dwarf)]
+        rows.append(self.walk_row("36 frames, in the kernel", deep, 3))
+        compiler = shutil.which("clang++-14") or shutil.which("clang++")
+        if compiler:
+            source = self.folder / "generated.cpp"
+            source.write_text(generated_source(3 if self.options.quick else 20))
+            rows.append(self.walk_row("clang, in the kernel", [
+                compiler, "-O2", "-std=c++17", "-c", "-o", self.folder / "generated.o", source], 6))
+        return rows
+
+    def walk_row(self, what, command, goal_us):
+        """What the programs take a sample, the kernel's helper for frame pointers beside it."""
+        environment = {**os.environ, "WICK_LOG": "debug"}
+        done = subprocess.run([str(word) for word in [
+            self.wick, "record", "--engine", "ebpf", "-F", 999, "-o", self.wick_data, "--",
+            *command]], env=environment, capture_output=True, text=True, check=True)
+        mean_us = float(done.stderr.split("runs of ")[1].split(" ns")[0]) / 1000
+        frames = float(done.stderr.split("stacks ")[1].split()[0])
+        root = float(done.stderr.split("unwinding ")[1].split("%")[0])
+        with subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL) as target:
+            time.sleep(0.3)
+            peer = run([self.build / "bench/helper_bench", target.pid, 1], check=False)
+            target.kill()
+        helper = json.loads(peer.stdout) if peer.status == 0 else None
+        beside = NONE if not helper else (f"{helper['mean_ns'] / 1000:.1f} us for "
+                                          f"{helper['frames']:.0f} frames by frame pointers")
+        return Row(f"{what}: a stack", beside, f"{mean_us:.1f} us for {frames:.0f} frames, "
+                   f"{root:.2f} % reach the root", NONE, f"≤ {goal_us} us", mean_us <= goal_us)
+
+    def machine(self):
+        """The whole machine at 100 Hz with all CPUs busy: everything counted."""
+        seconds = 3 if self.options.quick else 10
+        cpus = os.cpu_count() or 1
+        busy = [subprocess.Popen([self.build / "bench/deep", "1000000"],
+                                 stdout=subprocess.DEVNULL) for _ in range(cpus)]
+        try:
+            done = run([self.wick, "record", "-a", "-F", 100, "-d", seconds, "-o", self.wick_data])
+        finally:
+            for one in busy:
+                one.kill()
+                one.wait()
+        samples = contract.sample_count(self.info())
+        cost_us = float(done.stderr.split("(")[-1].split(" us a sample")[0])
+        share = 100 * (done.cpu + samples * cost_us / 1e6) / (seconds * cpus)
+        return [Row(f"whole machine at 100 Hz, {cpus} CPUs busy: CPU in all", NONE,
+                    f"{share:.2f} %", NONE, "≤ 0.3 %", share <= 0.3)]
+
+
+MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking", "walking", "unwinding",
+                "kernel_walking", "machine")
 
 
 def ratio(value, peer):
