@@ -431,6 +431,62 @@ static void an_fde_of_no_cie_is_left_out(void **state)
 	cfi_table_fini(&table);
 }
 
+/* As in glibc's lazy resolver: push %rbx; mov %rsp, %rbx; then CFA = rbx + 16. */
+static void a_register_that_a_cfa_counts_from_is_followed_in_the_whole_module(void **state)
+{
+	struct cfi_builder b;
+	size_t cie;
+
+	cfi_builder_init(&b, EM_X86_64);
+	cie = x86_cie(&b, "zR");
+	cfi_builder_fde(&b, cie, CODE, 0x20,
+			BYTES(0x41, 0x0e, 16, 0x83, 2, 0x43, 0x0d, 3, 0x50, 0x0c, 7, 8, 0xc3));
+	cfi_builder_fde(&b, cie, CODE + 0x20, 0x20, BYTES(0x44, 0x0e, 32, 0x83, 3));
+	ASSERT_TABLE(&b,
+		     {0, RULE(.cfa = UNWIND_CFA_SP, .cfa_register = 3, .cfa_offset = 8,
+			      .ra_offset = -8)},
+		     {1, RULE(.cfa = UNWIND_CFA_SP, .cfa_register = 3, .cfa_offset = 16,
+			      .cfa_extra = -16, .ra_offset = -8)},
+		     {4, RULE(.cfa = UNWIND_CFA_REGISTER, .cfa_register = 3, .cfa_offset = 16,
+			      .ra_offset = -8)},
+		     {0x14, RULE(.cfa = UNWIND_CFA_SP, .cfa_register = 3, .cfa_offset = 8,
+				 .ra_offset = -8)},
+		     {0x24, RULE(.cfa = UNWIND_CFA_SP, .cfa_register = 3, .cfa_offset = 32,
+				 .cfa_extra = -24, .ra_offset = -8)},
+		     {0x40, RULE(0)});
+}
+
+/* As gcc aligns a stack: r10 = CFA; push -8(%r10); push %rbp; mov %rsp, %rbp; push %r10. */
+static void a_function_that_aligns_its_stack_has_its_frame_pointer_where_fp_points(void **state)
+{
+	struct cfi_builder b;
+
+	cfi_builder_init(&b, EM_X86_64);
+	cfi_builder_fde(&b, x86_cie(&b, "zR"), CODE, 0x40,
+			BYTES(0x45, 0x0c, 10, 0, 0x4c, 0x10, 6, 2, 0x76, 0, 0x42, 0x0f, 3, 0x76,
+			      0x78, 0x06));
+	ASSERT_TABLE(&b, {0, X86_ENTRY},
+		     {5, RULE(.cfa = UNWIND_CFA_REGISTER, .cfa_register = 10, .ra_offset = -8)},
+		     {17, RULE(.cfa = UNWIND_CFA_REGISTER, .cfa_register = 10, .ra_offset = -8,
+			       .fp = UNWIND_FP_AT_FP)},
+		     {19, RULE(.cfa = UNWIND_CFA_DEREF_FP, .cfa_offset = -8, .ra_offset = -8,
+			       .fp = UNWIND_FP_AT_FP)},
+		     {0x40, RULE(0)});
+}
+
+/* As in OpenSSL, where it is rax or r11: calls do not keep these, so nothing follows them. */
+static void a_register_that_calls_destroy_is_not_followed(void **state)
+{
+	struct cfi_builder b;
+
+	cfi_builder_init(&b, EM_X86_64);
+	cfi_builder_fde(&b, x86_cie(&b, "zR"), CODE, 0x20, BYTES(0x43, 0x0d, 11));
+	ASSERT_TABLE(&b, {0, X86_ENTRY},
+		     {3, RULE(.cfa = UNWIND_CFA_REGISTER, .cfa_register = 11, .cfa_offset = 8,
+			      .ra_offset = -8)},
+		     {0x20, RULE(0)});
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -450,6 +506,10 @@ int main(void)
 		cmocka_unit_test(functions_that_are_no_code_are_left_out),
 		cmocka_unit_test(debug_frame_fills_what_eh_frame_leaves),
 		cmocka_unit_test(an_fde_of_no_cie_is_left_out),
+		cmocka_unit_test(a_register_that_a_cfa_counts_from_is_followed_in_the_whole_module),
+		cmocka_unit_test(
+			a_function_that_aligns_its_stack_has_its_frame_pointer_where_fp_points),
+		cmocka_unit_test(a_register_that_calls_destroy_is_not_followed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
