@@ -16,6 +16,7 @@
 #include "cfi/repair.h"
 #include "cfi/rows.h"
 #include "cfi/state_rule.h"
+#include "cfi/x64_bare.h"
 #include "elf/elf.h"
 
 /* The largest programs have 40 MB of CFI. */
@@ -215,6 +216,13 @@ static int compile_section(struct compiler *compiler, const char *name, bool is_
 	return 0;
 }
 
+static int add_stubs(struct compiler *compiler)
+{
+	int r = cfi_add_bare_x64(compiler->elf, compiler->base, &compiler->rows);
+
+	return r < 0 ? r : rows_sort(&compiler->rows);
+}
+
 static int compile_rows(struct compiler *compiler, bool repair, struct cfi_table *ret,
 			struct error *err)
 {
@@ -232,6 +240,8 @@ static int compile_rows(struct compiler *compiler, bool repair, struct cfi_table
 		r = cfi_add_plt(compiler->elf, compiler->base, &compiler->rows);
 	if (r == 0)
 		r = rows_sort(&compiler->rows);
+	if (r == 0 && repair && compiler->machine->has_bare_stubs)
+		r = add_stubs(compiler);
 	if (r == 0 && repair && compiler->machine->has_synchronous_cfi)
 		r = cfi_repair(compiler->elf, compiler->base, &compiler->rows,
 			       &compiler->stats.repaired_rows);
