@@ -275,6 +275,14 @@ def test_a_process_that_is_not_there_is_named(wick):
     assert_short_message(done, "no_such_pid")
 
 
+def test_a_32_bit_program_is_refused_with_a_reason(wick, background):
+    target = background(workload("narrow"))
+    done = wick.run("sample", target.pid, 10, "-n", 3)
+    assert done.returncode == contract.FAILED
+    assert "32-bit" in done.stderr and "--- sample" not in done.stdout
+    assert target.poll() is None
+
+
 def test_a_process_of_another_user_is_refused_with_a_remedy(wick, as_nobody):
     done = wick.run("sample", 1, prefix=as_nobody)
     assert done.returncode == contract.FAILED
