@@ -149,8 +149,14 @@ static bool set_fp(const struct cfi_machine *machine, const struct frame_place *
 	if (offset_of(machine, rule, place, &rule->fp_offset))
 		return true;
 	rule->fp = UNWIND_FP_AT_FP;
-	if (offset_from_fp(machine, place, &rule->fp_offset))
+	if (offset_from_fp(machine, place, &rule->fp_offset)) {
+		/* The last instruction of such a function: gcc does not say that fp is back. */
+		if (rule->cfa == UNWIND_CFA_SP) {
+			rule->fp = UNWIND_FP_SAME;
+			rule->fp_offset = 0;
+		}
 		return true;
+	}
 	rule->fp = UNWIND_FP_UNKNOWN;
 	return place->kind == PLACE_UNDEFINED;
 }

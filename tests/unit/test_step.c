@@ -508,6 +508,32 @@ static void an_aligned_frame_reads_the_callers_fp_where_fp_points(void **state)
 	assert_false(target.frame.fp_lost);
 }
 
+static void an_aligned_frame_that_has_given_fp_back_leaves_it_alone(void **state)
+{
+	const struct unwind_rule rule = {.cfa = UNWIND_CFA_REGISTER,
+					 .cfa_register = 10,
+					 .ra_offset = -8,
+					 .fp = UNWIND_FP_AT_FP};
+	uint64_t registers[UNWIND_REGISTERS] = {[10] = STACK + 80};
+	struct target target;
+
+	target_init(&target, &unwind_x86_64);
+	target.frame.registers = registers;
+	target.frame.fp = 0x1234;
+	target.stack[9] = CODE + 0x200;
+	assert_int_equal(step(&target, &rule), UNWIND_GOING);
+	assert_frame(&target, CODE + 0x200, STACK + 80, 0x1234);
+
+	target_init(&target, &unwind_x86_64);
+	target.frame.registers = registers;
+	target.frame.fp = STACK + 32;
+	target.stack[3] = STACK + 80;
+	target.stack[4] = 0x5678;
+	target.stack[9] = CODE + 0x200;
+	assert_int_equal(step(&target, &rule), UNWIND_GOING);
+	assert_frame(&target, CODE + 0x200, STACK + 80, 0x5678);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -534,6 +560,7 @@ int main(void)
 		cmocka_unit_test(a_kept_register_leads_through_a_frame_that_counts_from_it),
 		cmocka_unit_test(a_kept_register_is_forgotten_in_code_that_does_not_tell),
 		cmocka_unit_test(an_aligned_frame_reads_the_callers_fp_where_fp_points),
+		cmocka_unit_test(an_aligned_frame_that_has_given_fp_back_leaves_it_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
