@@ -11,6 +11,8 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 FUZZ_SECONDS ?= 30
 # "no" builds with what is there and never calls the package manager.
 DEPS ?= yes
+# Which tests of the other CPU "make test-vm" runs: all or smoke.
+VM ?= all
 # Warnings are errors in the tests; WERROR=false lets an unknown compiler through.
 WERROR ?= true
 
@@ -18,25 +20,32 @@ export MAKEFLAGS += --no-print-directory
 RUN_TESTS = "$(PYTHON)" scripts/run-tests.py --build "$(BUILD)" --jobs $(JOBS) --werror $(WERROR)
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo test test-long lint bench install asan fuzz unit e2e golden format clean help
+.PHONY: all deps demo test test-long test-vm lint bench install asan fuzz unit e2e golden format \
+	clean help
 
 all: ## build; the program is then at build/wick
 	@scripts/install-deps --use "$(DEPS)" build
 	@scripts/build "$(BUILD)"
 
 deps: ## install every package that building, testing and linting need
-	@scripts/install-deps build test lint browser
+	@scripts/install-deps build test lint browser vm
 
 demo: all ## record the example program, show its hot functions, draw demo/flame.svg
 	@scripts/demo "$(BUILD)" demo
 
 test: ## install what is missing, build, run every test
 	@scripts/install-deps --use "$(DEPS)" build test lint browser
+	@scripts/install-deps --use "$(DEPS)" vm || echo "the tests of the other CPU are left out" >&2
 	@$(RUN_TESTS)
 
 test-long: ## the tests that take minutes too (1,000 recordings in a row, long fuzzing)
 	@scripts/install-deps --use "$(DEPS)" build test lint browser
+	@scripts/install-deps --use "$(DEPS)" vm || echo "the tests of the other CPU are left out" >&2
 	@$(RUN_TESTS) --long
+
+test-vm: ## cross-build for the other CPU, test in an emulated machine (VM=smoke: 4 minutes)
+	@scripts/install-deps --use "$(DEPS)" build test vm
+	@$(RUN_TESTS) --vm $(VM) vm
 
 lint: ## format, layers, headers, shape, static analysis, symbol lists
 	@scripts/install-deps --use "$(DEPS)" build test lint
@@ -73,7 +82,7 @@ format: ## let clang-format rewrite the sources
 	@git ls-files -z -- '*.c' '*.h' | xargs -0 clang-format-14 -i
 
 clean: ## remove everything that was built
-	rm -rf -- "$(BUILD)" "$(BUILD)-asan" "$(BUILD)-fuzz" demo
+	rm -rf -- "$(BUILD)" "$(BUILD)-asan" "$(BUILD)-fuzz" build-vm-amd64 build-vm-arm64 demo
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1\t\2/p' Makefile | while IFS='	' read -r name text; do \

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Builds and runs the test suites; the last line is "N passed, N failed, N skipped".
 
-    run-tests.py [--build DIR] [--long] [SUITE...]
+    run-tests.py [--build DIR] [--long] [--vm smoke|all] [SUITE...]
 
-Suites, in the order they run: unit asan lint scripts fuzz golden unwind e2e browser. A case is
+Suites, in the order they run: unit asan lint scripts fuzz golden unwind e2e browser vm. A case is
 one cmocka test, one pytest test, one lint check or one fuzz target. Logs are kept in
-DIR/logs.
+DIR/logs, those of the emulated machine (vm) in build-vm-CPU/logs.
 """
 import argparse
 import collections
@@ -309,11 +309,48 @@ class Runner:
         return [case for path in sorted(folder.glob("*.mjs"))
                 for case in self.browser_program(folder, path, graph)]
 
+    # The emulated machine of the other CPU leaves a JUnit file for each program and suite.
+
+    @staticmethod
+    def machine_cases(report):
+        """The cases of one of its files; a bad end without a failed case is one too."""
+        cases = [case._replace(name=f"{report.stem}: {case.name}") for case in
+                 (junit_cases(report) if report.exists() else [])]
+        status, log = report.with_suffix(".status"), report.with_suffix(".log")
+        if not status.exists() or any(case.status == FAILED for case in cases):
+            return cases
+        number = int(status.read_text())
+        output = log.read_text(errors="replace") if log.exists() else ""
+        if number == 77:
+            return [Case(report.stem, SKIPPED, 0, tail(output, 1))]
+        return [*cases, Case(f"{report.stem}: exit status {number}", FAILED, 0, tail(output))]
+
+    def suite_vm(self):
+        which = self.options.vm or ("all" if self.options.long else "smoke")
+        status, seconds, output = run_logged(
+            [sys.executable, "-B", "tests/vm/vm.py", "test", which], self.logs / "vm.log",
+            timeout=3600)
+        if status == 77:
+            return [Case("machine", SKIPPED, seconds, tail(output, 1))]
+        logs = next((line.partition(" ")[2] for line in output.splitlines()
+                     if line.startswith("logs ")), None)
+        names = sorted({path.with_suffix("") for path in pathlib.Path(logs).iterdir()
+                        if path.suffix in (".xml", ".status")}) if logs else []
+        cases = [case for name in names for case in self.machine_cases(name.with_suffix(".xml"))]
+        if logs and pathlib.Path(logs, "unwind.log").exists():
+            for line in re.findall(r"^(?:gcc|clang): .*right.*$",
+                                   pathlib.Path(logs, "unwind.log").read_text(), re.M):
+                print(f"  stepped  {line}", flush=True)
+        if status != 0 or not cases:
+            cases.append(Case(f"machine: exit status {status}", FAILED, seconds, tail(output)))
+        return cases
+
 
 FOLDERS = {"scripts": "tests/scripts", "golden": "tests/golden", "e2e": "tests/e2e",
-           "unwind": "tests/unwind", "browser": "tests/browser", "fuzz": "tests/fuzz"}
+           "unwind": "tests/unwind", "browser": "tests/browser", "fuzz": "tests/fuzz",
+           "vm": "tests/vm"}
 SUITES = ("unit", "asan", "lint", "scripts", "fuzz", "golden", "unwind", "e2e",
-          "browser")
+          "browser", "vm")
 
 
 def count(cases, status):
@@ -358,6 +395,7 @@ def main():
     parser.add_argument("--werror", default="true", choices=("true", "false"))
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--fuzz-seconds", type=int)
+    parser.add_argument("--vm", choices=("smoke", "all"), help="which tests of the suite vm")
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=" ".join(SUITES))
     options = parser.parse_args()
     unknown = set(options.suites) - set(SUITES)

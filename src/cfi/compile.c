@@ -16,6 +16,7 @@
 #include "cfi/repair.h"
 #include "cfi/rows.h"
 #include "cfi/state_rule.h"
+#include "cfi/x64_bare.h"
 #include "elf/elf.h"
 
 /* The largest programs have 40 MB of CFI. */
@@ -32,6 +33,9 @@ struct compiler {
 	struct elf_file *elf;
 	const struct cfi_machine *machine;
 	uint64_t base; /* the lowest address of the module */
+	uint8_t kept;  /* the register that is followed beside sp and fp; 0: none */
+	/* How many rows count the CFA from a register that calls leave as it is. */
+	uint32_t odd_cfas[32];
 	struct rows rows;
 	struct cfi_stats stats;
 	/* Of the section that is being read: */
@@ -95,6 +99,7 @@ static int find_cie_state(struct compiler *compiler, const struct frame_cie *cie
 			.machine = compiler->machine, .section = &compiler->section, .cie = cie};
 
 		known->is_known = true;
+		known->state.kept_register = compiler->kept;
 		known->is_good = frame_program_run(&program, cie->program, 0, &known->state) == 0;
 	}
 	*ret = known->is_good ? &known->state : NULL;
@@ -109,6 +114,9 @@ static int add_row(void *self, uint64_t start, uint64_t end, const struct frame_
 	compiler->stats.raw_rows++;
 	if (!frame_state_rule(compiler->machine, compiler->cie, state, &rule))
 		compiler->stats.unusual_rules++;
+	if (rule.cfa == UNWIND_CFA_REGISTER && rule.cfa_register < 32 &&
+	    compiler->machine->callee_saved >> rule.cfa_register & 1)
+		compiler->odd_cfas[rule.cfa_register]++;
 	return rows_add(&compiler->rows, (uint32_t)(start - compiler->base), &rule);
 }
 
@@ -208,6 +216,13 @@ static int compile_section(struct compiler *compiler, const char *name, bool is_
 	return 0;
 }
 
+static int add_stubs(struct compiler *compiler)
+{
+	int r = cfi_add_bare_x64(compiler->elf, compiler->base, &compiler->rows);
+
+	return r < 0 ? r : rows_sort(&compiler->rows);
+}
+
 static int compile_rows(struct compiler *compiler, bool repair, struct cfi_table *ret,
 			struct error *err)
 {
@@ -225,6 +240,8 @@ static int compile_rows(struct compiler *compiler, bool repair, struct cfi_table
 		r = cfi_add_plt(compiler->elf, compiler->base, &compiler->rows);
 	if (r == 0)
 		r = rows_sort(&compiler->rows);
+	if (r == 0 && repair && compiler->machine->has_bare_stubs)
+		r = add_stubs(compiler);
 	if (r == 0 && repair && compiler->machine->has_synchronous_cfi)
 		r = cfi_repair(compiler->elf, compiler->base, &compiler->rows,
 			       &compiler->stats.repaired_rows);
@@ -239,6 +256,17 @@ static int compile_rows(struct compiler *compiler, bool repair, struct cfi_table
 	return 0;
 }
 
+/* The register that most CFAs count from besides sp and fp; 0: none does. */
+static uint8_t most_frequent(const uint32_t *counts)
+{
+	uint8_t most = 0;
+
+	for (uint8_t reg = 1; reg < 32; reg++)
+		if (counts[reg] > counts[most])
+			most = reg;
+	return most;
+}
+
 static int compile(struct elf_file *elf, bool repair, struct cfi_table *ret,
 		   struct cfi_stats *ret_stats, struct error *err)
 {
@@ -247,12 +275,23 @@ static int compile(struct elf_file *elf, bool repair, struct cfi_table *ret,
 		.machine = cfi_machine_find(elf_machine(elf)),
 		.base = lowest_vaddr(elf),
 	};
+	uint8_t odd;
 	int r;
 
 	if (!compiler.machine)
 		return error_set(err, -ENOTSUP, "machine %u has no unwind rules here",
 				 elf_machine(elf));
 	r = compile_rows(&compiler, repair, ret, err);
+	odd = r == 0 ? most_frequent(compiler.odd_cfas) : 0;
+	if (odd != 0) { /* rare: ld.so and few others */
+		cfi_table_fini(ret);
+		compiler_fini(&compiler);
+		compiler = (struct compiler){.elf = elf,
+					     .machine = compiler.machine,
+					     .base = compiler.base,
+					     .kept = odd};
+		r = compile_rows(&compiler, repair, ret, err);
+	}
 	if (r == 0 && ret_stats)
 		*ret_stats = compiler.stats;
 	compiler_fini(&compiler);

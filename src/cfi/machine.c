@@ -7,7 +7,13 @@
 #include "base/vec.h"
 
 static const struct cfi_machine machines[] = {
-	{.elf_machine = EM_X86_64, .sp = 7, .fp = 6, .lr = NO_REGISTER, .pc = 16},
+	{.elf_machine = EM_X86_64,
+	 .sp = 7,
+	 .fp = 6,
+	 .lr = NO_REGISTER,
+	 .pc = 16,
+	 .callee_saved = 1u << 3 | 0xfu << 12, /* rbx, r12 … r15 */
+	 .has_bare_stubs = true},
 	{.elf_machine = EM_AARCH64,
 	 .sp = 31,
 	 .fp = 29,

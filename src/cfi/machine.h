@@ -15,8 +15,10 @@ struct cfi_machine {
 	uint8_t fp;
 	uint8_t lr;               /* NO_REGISTER: calls push the return address */
 	uint8_t pc;               /* NO_REGISTER: expressions cannot name it */
+	uint32_t callee_saved;    /* a bit for each register, besides sp, fp and lr */
 	bool has_synchronous_cfi; /* compilers write such: cfi/repair.h */
 	bool has_bare_plt;        /* its PLT has no CFI: cfi/plt.h */
+	bool has_bare_stubs;      /* what programs start with has none: cfi/x64_bare.h */
 };
 
 /* NULL for a machine that we do not know. */

@@ -67,6 +67,8 @@ static struct frame_place *place_of(struct run *run, uint64_t reg)
 		return &run->state->ra;
 	if (reg == run->program->machine->fp)
 		return &run->state->fp;
+	if (reg == run->state->kept_register && reg != 0)
+		return &run->state->kept;
 	return NULL;
 }
 
@@ -98,6 +100,8 @@ static void restore_place(struct run *run, uint64_t reg)
 		return;
 	if (!initial)
 		*place = (struct frame_place){.kind = PLACE_SAME};
+	else if (place == &run->state->kept)
+		*place = initial->kept;
 	else
 		*place = place == &run->state->ra ? initial->ra : initial->fp;
 }

@@ -5,9 +5,9 @@
 /*
  * program: runs the call frame instructions of an FDE.
  *
- * Only three things are followed: the CFA, where the caller's frame pointer is
- * and where the return address is. After each step of the location the visitor
- * gets the state that held up to it.
+ * Only a few things are followed: the CFA, where the caller's frame pointer is,
+ * where the return address is and, on request, where one more register is. After
+ * each step of the location the visitor gets the state that held up to it.
  */
 
 #include <stdint.h>
@@ -42,6 +42,8 @@ struct frame_state {
 	const uint8_t *cfa_expression;
 	struct frame_place fp;
 	struct frame_place ra;
+	struct frame_place kept;
+	uint64_t kept_register; /* of kept; 0: none is followed. Set before the CIE runs */
 };
 
 struct frame_program {

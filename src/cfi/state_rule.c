@@ -124,6 +124,21 @@ static bool set_ra(const struct cfi_machine *machine, const struct frame_cie *ci
 	}
 }
 
+/* A function that aligns its stack finds its CFA in memory and the caller's fp where fp points. */
+static bool offset_from_fp(const struct cfi_machine *machine, const struct frame_place *place,
+			   int32_t *ret)
+{
+	struct expression found;
+
+	if (place->kind != PLACE_EXPRESSION)
+		return false;
+	found = expression_recognise(machine, place->expression, place->size);
+	if (found.kind != EXPRESSION_REGISTER || found.reg != machine->fp || !fits(found.offset))
+		return false;
+	*ret = (int32_t)found.offset;
+	return true;
+}
+
 static bool set_fp(const struct cfi_machine *machine, const struct frame_place *place,
 		   struct unwind_rule *rule)
 {
@@ -133,8 +148,36 @@ static bool set_fp(const struct cfi_machine *machine, const struct frame_place *
 	rule->fp = UNWIND_FP_AT_CFA;
 	if (offset_of(machine, rule, place, &rule->fp_offset))
 		return true;
+	rule->fp = UNWIND_FP_AT_FP;
+	if (offset_from_fp(machine, place, &rule->fp_offset)) {
+		/* The last instruction of such a function: gcc does not say that fp is back. */
+		if (rule->cfa == UNWIND_CFA_SP) {
+			rule->fp = UNWIND_FP_SAME;
+			rule->fp_offset = 0;
+		}
+		return true;
+	}
 	rule->fp = UNWIND_FP_UNKNOWN;
 	return place->kind == PLACE_UNDEFINED;
+}
+
+/*
+ * The register that is followed beside sp and fp: said in members that rules of
+ * the usual kinds have free. What cannot be said counts as not known.
+ */
+static void set_kept(const struct cfi_machine *machine, const struct frame_state *state,
+		     struct unwind_rule *rule)
+{
+	int32_t offset = 0;
+
+	if (state->kept_register == 0 || state->kept_register >= NO_REGISTER ||
+	    (rule->cfa != UNWIND_CFA_SP && rule->cfa != UNWIND_CFA_FP))
+		return;
+	if (state->kept.kind != PLACE_SAME &&
+	    (!offset_of(machine, rule, &state->kept, &offset) || offset == 0))
+		return;
+	rule->cfa_register = (uint8_t)state->kept_register;
+	rule->cfa_extra = offset;
 }
 
 bool frame_state_rule(const struct cfi_machine *machine, const struct frame_cie *cie,
@@ -160,6 +203,7 @@ bool frame_state_rule(const struct cfi_machine *machine, const struct frame_cie 
 	}
 	if (!has_cfa || !set_ra(machine, cie, &state->ra, &rule))
 		return false;
+	set_kept(machine, state, &rule);
 	*ret = rule;
 	return set_fp(machine, &state->fp, ret);
 }

@@ -196,6 +196,12 @@ static void print_advice(FILE *out, const struct record_config *config,
 	if (stats->samples == 0)
 		(void)fprintf(out, "wick: no samples: %s\n", why_empty(result));
 	print_missing(out, stats);
+	if (stats->narrow > 0)
+		(void)fprintf(
+			out,
+			"wick: %.0f %% of the samples are of 32-bit programs: their stacks are "
+			"by frame pointers alone and their functions have no names\n",
+			percent(stats->narrow, stats->samples));
 	if (!is_stdout(config) && stats->samples > 0) {
 		(void)fputs("next: wick report ", out);
 		print_argument(out, config->output);

@@ -63,12 +63,14 @@ struct unwind_frame {
 			return address */
 	bool lr_valid;
 	/* Not filled in by the caller but by unwind_begin() and the steps. */
-	bool sp_guessed; /* found by a frame pointer on aarch64: sp is this or higher */
-	bool fp_lost;    /* the last rule could not tell where it is */
-	bool guessed;    /* found without a rule */
-	bool switched;   /* the walk has left the alternate stack */
-	uint64_t high;   /* end of the stack that sp is on */
-	uint64_t saved;  /* after a signal: sp of the trampoline, to find all registers; or 0 */
+	bool sp_guessed;       /* found by a frame pointer on aarch64: sp is this or higher */
+	bool fp_lost;          /* the last rule could not tell where it is */
+	bool guessed;          /* found without a rule */
+	bool switched;         /* the walk has left the alternate stack */
+	uint8_t kept_register; /* DWARF number of the register that is kept; 0: none */
+	uint64_t kept;         /* its value in this frame */
+	uint64_t high;         /* end of the stack that sp is on */
+	uint64_t saved; /* after a signal: sp of the trampoline, to find all registers; or 0 */
 	/*
 	 * All general registers by DWARF number, for the rare rules that need
 	 * others than sp and fp; NULL unless this is the first frame.
@@ -106,6 +108,7 @@ UNWIND_INLINE enum unwind_end unwind_begin(const struct unwind_limits *limits,
 
 	frame->sp_guessed = frame->fp_lost = frame->guessed = false;
 	frame->switched = !alternate;
+	frame->kept_register = 0;
 	frame->saved = 0;
 	if (frame->pc == 0 && !frame->lr_valid)
 		return UNWIND_ROOT;
@@ -115,11 +118,15 @@ UNWIND_INLINE enum unwind_end unwind_begin(const struct unwind_limits *limits,
 	return UNWIND_GOING;
 }
 
-/* A register of an interrupted frame. */
+/* A register of an interrupted frame, or the one that the last rules have kept. */
 UNWIND_INLINE bool unwind_register(const struct unwind_limits *limits,
 				   const struct unwind_reader *reader,
 				   const struct unwind_frame *frame, uint32_t number, uint64_t *ret)
 {
+	if (number != 0 && number == frame->kept_register) {
+		*ret = frame->kept;
+		return true;
+	}
 	if (number >= UNWIND_REGISTERS || !frame->exact)
 		return false;
 	if (frame->registers) {
@@ -147,6 +154,7 @@ UNWIND_INLINE enum unwind_end unwind_enter(const struct unwind_limits *limits,
 	frame->sp = cfa;
 	frame->exact = false;
 	frame->lr_valid = false;
+	frame->kept_register = 0;
 	frame->registers = NULL;
 	frame->saved = 0;
 	return UNWIND_GOING;
@@ -196,6 +204,7 @@ UNWIND_INLINE enum unwind_end unwind_signal(const struct unwind_limits *limits,
 	frame->exact = true;
 	frame->lr_valid = arch->lr_register < UNWIND_REGISTERS;
 	frame->fp_lost = false;
+	frame->kept_register = 0;
 	frame->registers = NULL;
 	frame->saved = at;
 	return UNWIND_GOING;

@@ -28,6 +28,12 @@
 #include "unwind/step_fallback.h"
 #include "unwind/table.h"
 
+/* Where a rule leads. */
+struct unwind_caller {
+	uint64_t cfa;
+	uint64_t ra;
+};
+
 /* Where the frame of the unusual rules begins. */
 UNWIND_INLINE enum unwind_end unwind_unusual_cfa(const struct unwind_limits *limits,
 						 const struct unwind_reader *reader,
@@ -85,6 +91,61 @@ UNWIND_INLINE enum unwind_end unwind_rule_ra(const struct unwind_limits *limits,
 }
 
 /*
+ * Whether an aligned frame's epilogue has given fp back already, which gcc does not
+ * tell: while fp is that of the frame, the CFA is kept right below where it points.
+ */
+UNWIND_INLINE bool unwind_fp_is_back(const struct unwind_reader *reader,
+				     const struct unwind_rule *rule, uint64_t cfa,
+				     const struct unwind_frame *frame)
+{
+	uint64_t kept;
+
+	return rule->fp == UNWIND_FP_AT_FP && rule->cfa == UNWIND_CFA_REGISTER &&
+	       frame->fp != frame->sp &&
+	       (!reader->read(reader->context, frame->fp - 8, &kept) || kept != cfa);
+}
+
+/* The frame pointer of the caller. */
+UNWIND_INLINE enum unwind_end unwind_rule_fp(const struct unwind_reader *reader,
+					     const struct unwind_rule *rule, uint64_t cfa,
+					     struct unwind_frame *frame)
+{
+	uint64_t base = rule->fp == UNWIND_FP_AT_CFA ? cfa : frame->fp;
+
+	if (rule->fp == UNWIND_FP_SAME || unwind_fp_is_back(reader, rule, cfa, frame))
+		return UNWIND_GOING;
+	if (rule->fp != UNWIND_FP_AT_CFA && (rule->fp != UNWIND_FP_AT_FP || frame->fp_lost)) {
+		frame->fp_lost = true;
+		return UNWIND_GOING;
+	}
+	frame->fp_lost = false;
+	return reader->read(reader->context, base + (uint64_t)(int64_t)rule->fp_offset, &frame->fp)
+		       ? UNWIND_GOING
+		       : UNWIND_UNREADABLE;
+}
+
+/* Enters the caller with the register that the rule keeps, if it can be had. */
+UNWIND_INLINE enum unwind_end unwind_enter_keeping(const struct unwind_limits *limits,
+						   const struct unwind_reader *reader,
+						   const struct unwind_rule *rule,
+						   struct unwind_frame *frame,
+						   const struct unwind_caller *caller)
+{
+	uint64_t place = caller->cfa + (uint64_t)(int64_t)rule->cfa_extra;
+	uint64_t value = 0;
+	bool known = rule->cfa_extra != 0
+			     ? reader->read(reader->context, place, &value)
+			     : unwind_register(limits, reader, frame, rule->cfa_register, &value);
+	enum unwind_end end = unwind_enter(limits, frame, caller->cfa, caller->ra);
+
+	if (known) {
+		frame->kept = value;
+		frame->kept_register = rule->cfa_register;
+	}
+	return end;
+}
+
+/*
  * Makes the frame that of its caller. rule is that of unwind_lookup_pc(), NULL
  * when there is none. When the walk ends, the frame is as it was or half moved:
  * it must not be used. ret_slots may be NULL.
@@ -125,21 +186,19 @@ UNWIND_INLINE enum unwind_end unwind_step(const struct unwind_limits *limits,
 	end = unwind_rule_ra(limits, reader, rule, frame, cfa, &ra);
 	if (end != UNWIND_GOING)
 		return end;
-	if (rule->fp == UNWIND_FP_AT_CFA) {
-		if (!reader->read(reader->context, cfa + (uint64_t)(int64_t)rule->fp_offset,
-				  &frame->fp))
-			return UNWIND_UNREADABLE;
-		frame->fp_lost = false;
-	} else if (rule->fp != UNWIND_FP_SAME) {
-		frame->fp_lost = true;
-		ordinary = false;
-	}
+	end = unwind_rule_fp(reader, rule, cfa, frame);
+	if (end != UNWIND_GOING)
+		return end;
+	ordinary = ordinary && rule->fp <= UNWIND_FP_AT_CFA;
 	if (ret_slots && ordinary) {
 		ret_slots->ra = cfa + (uint64_t)(int64_t)rule->ra_offset;
 		ret_slots->fp =
 			rule->fp == UNWIND_FP_AT_CFA ? cfa + (uint64_t)(int64_t)rule->fp_offset : 0;
 	}
 	frame->sp_guessed = false;
+	if (rule->cfa_register != 0 && rule->cfa <= UNWIND_CFA_FP)
+		return unwind_enter_keeping(limits, reader, rule, frame,
+					    &(const struct unwind_caller){cfa, ra});
 	return unwind_enter(limits, frame, cfa, ra);
 }
 

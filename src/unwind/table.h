@@ -30,7 +30,7 @@ enum unwind_cfa {
 	UNWIND_CFA_NONE = 0,     /* no rule: nothing is known of this code */
 	UNWIND_CFA_SP = 1,       /* sp + cfa_offset */
 	UNWIND_CFA_FP = 2,       /* fp + cfa_offset */
-	UNWIND_CFA_REGISTER = 3, /* register cfa_register + cfa_offset; leaf frames only */
+	UNWIND_CFA_REGISTER = 3, /* register cfa_register + cfa_offset; where it is known */
 	UNWIND_CFA_PLT = 4,      /* x86-64: sp + 8 + ((pc & 15) >= cfa_extra ? 8 : 0) */
 	UNWIND_CFA_DEREF_SP = 5, /* *(sp + cfa_offset) + cfa_extra */
 	UNWIND_CFA_DEREF_FP = 6, /* *(fp + cfa_offset) + cfa_extra */
@@ -48,11 +48,19 @@ enum unwind_fp {
 	UNWIND_FP_SAME = 0,    /* the caller's is in the register */
 	UNWIND_FP_AT_CFA = 1,  /* *(cfa + fp_offset) */
 	UNWIND_FP_UNKNOWN = 2, /* in a place that no rule of ours can name */
+	UNWIND_FP_AT_FP = 3,   /* *(fp + fp_offset); where the CFA counts from something else */
 };
 
+/*
+ * A module with code whose CFA counts from one more register (glibc's lazy resolver
+ * from rbx) follows that one through all of its code: rules of UNWIND_CFA_SP and
+ * UNWIND_CFA_FP then have its number in cfa_register, and in cfa_extra where the
+ * caller's value is, from the CFA; 0: still in the register. 0 in cfa_register
+ * says that nothing is known of it; it is the number of no such register.
+ */
 struct unwind_rule {
 	uint8_t cfa;          /* enum unwind_cfa */
-	uint8_t cfa_register; /* DWARF number, for UNWIND_CFA_REGISTER */
+	uint8_t cfa_register; /* DWARF number, for UNWIND_CFA_REGISTER; or the one that is kept */
 	uint8_t ra;           /* enum unwind_ra */
 	uint8_t fp;           /* enum unwind_fp */
 	int32_t cfa_offset;

@@ -161,7 +161,8 @@ def test_a_stopped_target_stays_stopped_and_is_left_stopped(wick, stopped, optio
     samples = parse(wick.ok("sample", *options, stopped.pid, 5, "-n", 5).stdout)
     assert len({str(lines) for *_, lines in samples}) == 1, "it did not move"
     assert len(samples) == 5
-    assert state_of(stopped.pid) == "T"
+    # A thread that is let go of is woken, to stop again by itself: on one CPU that shows.
+    wait_for(lambda: state_of(stopped.pid) == "T", what="the stop")
     stopped.send_signal(signal.SIGCONT)
     wait_for(lambda: state_of(stopped.pid) in "RS", what="SIGCONT")
 
@@ -273,6 +274,14 @@ def test_a_process_that_is_not_there_is_named(wick):
     assert done.returncode == contract.FAILED
     assert str(2 ** 22 - 1) in done.stderr
     assert_short_message(done, "no_such_pid")
+
+
+def test_a_32_bit_program_is_refused_with_a_reason(wick, background):
+    target = background(workload("narrow"))
+    done = wick.run("sample", target.pid, 10, "-n", 3)
+    assert done.returncode == contract.FAILED
+    assert "32-bit" in done.stderr and "--- sample" not in done.stdout
+    assert target.poll() is None
 
 
 def test_a_process_of_another_user_is_refused_with_a_remedy(wick, as_nobody):

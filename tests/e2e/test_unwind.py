@@ -64,3 +64,12 @@ def test_a_wrong_way_to_unwind_is_named(wick):
     done = wick.run("record", "--unwind", "magic", "--", "true")
     assert done.returncode == contract.USAGE
     assert "magic" in done.stderr and "dwarf" in done.stderr
+
+
+def test_a_32_bit_program_is_counted_and_named_in_the_summary(wick, background):
+    target = background(workload("narrow"))
+    recording = wick.attach("-p", target.pid, "-F", 999, "-d", "0.5", "--unwind", "dwarf")
+    assert "32-bit programs" in recording.stderr
+    assert contract.sample_count(recording.info()) > 100
+    # One function spins, called by another: noise would have more addresses.
+    assert len(recording.folded("--no-kernel")) < 10

@@ -61,6 +61,8 @@ static void print_rule(const struct unwind_rule *rule)
 		printf(" %s", fixed[rule->ra]);
 	if (rule->fp == UNWIND_FP_AT_CFA)
 		printf(" c%+d\n", rule->fp_offset);
+	else if (rule->fp == UNWIND_FP_AT_FP)
+		printf(" f%+d\n", rule->fp_offset);
 	else
 		printf(" %s\n", rule->fp == UNWIND_FP_SAME ? "same" : "?");
 }

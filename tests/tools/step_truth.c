@@ -43,9 +43,9 @@ enum instruction instruction_decode(const unsigned char *bytes, size_t *ret_size
 {
 	size_t at = 0;
 
-	/* rep, bnd, notrack, operand size, REX */
+	/* rep, bnd, notrack, operand and address size (linkers pad calls with it), REX */
 	while (at < 8 && (bytes[at] == 0xf3 || bytes[at] == 0xf2 || bytes[at] == 0x3e ||
-			  bytes[at] == 0x66 || (bytes[at] & 0xf0) == 0x40))
+			  bytes[at] == 0x66 || bytes[at] == 0x67 || (bytes[at] & 0xf0) == 0x40))
 		at++;
 	*ret_size = 0;
 	if (bytes[at] == 0xe8) {

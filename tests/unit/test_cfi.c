@@ -431,6 +431,126 @@ static void an_fde_of_no_cie_is_left_out(void **state)
 	cfi_table_fini(&table);
 }
 
+/* As in glibc's lazy resolver: push %rbx; mov %rsp, %rbx; then CFA = rbx + 16. */
+static void a_register_that_a_cfa_counts_from_is_followed_in_the_whole_module(void **state)
+{
+	struct cfi_builder b;
+	size_t cie;
+
+	cfi_builder_init(&b, EM_X86_64);
+	cie = x86_cie(&b, "zR");
+	cfi_builder_fde(&b, cie, CODE, 0x20,
+			BYTES(0x41, 0x0e, 16, 0x83, 2, 0x43, 0x0d, 3, 0x50, 0x0c, 7, 8, 0xc3));
+	cfi_builder_fde(&b, cie, CODE + 0x20, 0x20, BYTES(0x44, 0x0e, 32, 0x83, 3));
+	ASSERT_TABLE(&b,
+		     {0, RULE(.cfa = UNWIND_CFA_SP, .cfa_register = 3, .cfa_offset = 8,
+			      .ra_offset = -8)},
+		     {1, RULE(.cfa = UNWIND_CFA_SP, .cfa_register = 3, .cfa_offset = 16,
+			      .cfa_extra = -16, .ra_offset = -8)},
+		     {4, RULE(.cfa = UNWIND_CFA_REGISTER, .cfa_register = 3, .cfa_offset = 16,
+			      .ra_offset = -8)},
+		     {0x14, RULE(.cfa = UNWIND_CFA_SP, .cfa_register = 3, .cfa_offset = 8,
+				 .ra_offset = -8)},
+		     {0x24, RULE(.cfa = UNWIND_CFA_SP, .cfa_register = 3, .cfa_offset = 32,
+				 .cfa_extra = -24, .ra_offset = -8)},
+		     {0x40, RULE(0)});
+}
+
+/* As gcc aligns a stack: r10 = CFA; push -8(%r10); push %rbp; mov %rsp, %rbp; push %r10. */
+static void a_function_that_aligns_its_stack_has_its_frame_pointer_where_fp_points(void **state)
+{
+	struct cfi_builder b;
+
+	cfi_builder_init(&b, EM_X86_64);
+	cfi_builder_fde(&b, x86_cie(&b, "zR"), CODE, 0x40,
+			BYTES(0x45, 0x0c, 10, 0, 0x4c, 0x10, 6, 2, 0x76, 0, 0x42, 0x0f, 3, 0x76,
+			      0x78, 0x06));
+	ASSERT_TABLE(&b, {0, X86_ENTRY},
+		     {5, RULE(.cfa = UNWIND_CFA_REGISTER, .cfa_register = 10, .ra_offset = -8)},
+		     {17, RULE(.cfa = UNWIND_CFA_REGISTER, .cfa_register = 10, .ra_offset = -8,
+			       .fp = UNWIND_FP_AT_FP)},
+		     {19, RULE(.cfa = UNWIND_CFA_DEREF_FP, .cfa_offset = -8, .ra_offset = -8,
+			       .fp = UNWIND_FP_AT_FP)},
+		     {0x40, RULE(0)});
+}
+
+/* As in OpenSSL, where it is rax or r11: calls do not keep these, so nothing follows them. */
+static void a_register_that_calls_destroy_is_not_followed(void **state)
+{
+	struct cfi_builder b;
+
+	cfi_builder_init(&b, EM_X86_64);
+	cfi_builder_fde(&b, x86_cie(&b, "zR"), CODE, 0x20, BYTES(0x43, 0x0d, 11));
+	ASSERT_TABLE(&b, {0, X86_ENTRY},
+		     {3, RULE(.cfa = UNWIND_CFA_REGISTER, .cfa_register = 11, .cfa_offset = 8,
+			      .ra_offset = -8)},
+		     {0x20, RULE(0)});
+}
+
+/* The start of the code is a section that no CFI describes. */
+static void bare_section(struct cfi_builder *b, const char *name, const uint8_t *code, size_t size)
+{
+	uint16_t at = builder_section(&b->elf, name, SHT_PROGBITS, NULL, 0);
+
+	memcpy(b->code, code, size);
+	b->elf.sections[at].sh_addr = CODE;
+	b->elf.sections[at].sh_size = size;
+	b->elf.sections[at].sh_flags = SHF_ALLOC | SHF_EXECINSTR;
+}
+
+#define X86_PUSHED(n) RULE(.cfa = UNWIND_CFA_SP, .cfa_offset = 8 + (n), .ra_offset = -8)
+
+static void x86_code_that_every_program_starts_with_has_rules(void **state)
+{
+	struct cfi_builder b;
+
+	cfi_builder_init(&b, EM_X86_64);
+	/* endbr64; sub $8, %rsp; mov …, %rax; test; je; call *%rax; add $8, %rsp; ret */
+	bare_section(&b, ".init",
+		     BYTES(0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 0x08, 0x48, 0x8b, 0x05, 0, 0,
+			   0, 0, 0x48, 0x85, 0xc0, 0x74, 0x02, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08,
+			   0xc3));
+	ASSERT_TABLE(&b, {0, X86_ENTRY}, {8, X86_PUSHED(8)}, {26, X86_ENTRY}, {27, RULE(0)});
+}
+
+static void an_x86_branch_around_a_frame_finds_none_made(void **state)
+{
+	struct cfi_builder b;
+
+	cfi_builder_init(&b, EM_X86_64);
+	/* cmpb $0, …; jne 1f; push %rbp; mov %rsp, %rbp; call; pop %rbp; ret; nop; 1: ret */
+	bare_section(&b, ".text",
+		     BYTES(0x80, 0x3d, 0, 0, 0, 0, 0, 0x75, 0x0e, 0x55, 0x48, 0x89, 0xe5, 0xe8, 0,
+			   0, 0, 0, 0x5d, 0xc3, 0x0f, 0x1f, 0x00, 0xc3));
+	ASSERT_TABLE(&b, {0, X86_ENTRY},
+		     {10, RULE(.cfa = UNWIND_CFA_SP, .cfa_offset = 16, .ra_offset = -8,
+			       .fp = UNWIND_FP_AT_CFA, .fp_offset = -16)},
+		     {19, X86_ENTRY}, {24, RULE(0)});
+}
+
+static void a_lazy_x86_plt_without_cfi_has_rules(void **state)
+{
+	struct cfi_builder b;
+
+	cfi_builder_init(&b, EM_X86_64);
+	/* push …; jmp *…; nop; and an entry: jmp *…; push $0; jmp the first one */
+	bare_section(&b, ".plt",
+		     BYTES(0xff, 0x35, 0, 0, 0, 0, 0xff, 0x25, 0, 0, 0, 0, 0x0f, 0x1f, 0x40, 0,
+			   0xff, 0x25, 0, 0, 0, 0, 0x68, 0, 0, 0, 0, 0xe9, 0xe0, 0xff, 0xff, 0xff));
+	ASSERT_TABLE(&b, {0, X86_PUSHED(8)}, {6, X86_PUSHED(16)}, {12, X86_ENTRY},
+		     {27, X86_PUSHED(8)}, {32, RULE(0)});
+}
+
+static void x86_code_that_is_not_understood_has_no_rules(void **state)
+{
+	struct cfi_builder b;
+
+	cfi_builder_init(&b, EM_X86_64);
+	/* push %rbx; and $-16, %rsp; ret: where the frame is depends on the stack */
+	bare_section(&b, ".text", BYTES(0x53, 0x48, 0x83, 0xe4, 0xf0, 0xc3));
+	ASSERT_TABLE(&b, {0, X86_ENTRY}, {1, RULE(0)});
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -450,6 +570,14 @@ int main(void)
 		cmocka_unit_test(functions_that_are_no_code_are_left_out),
 		cmocka_unit_test(debug_frame_fills_what_eh_frame_leaves),
 		cmocka_unit_test(an_fde_of_no_cie_is_left_out),
+		cmocka_unit_test(a_register_that_a_cfa_counts_from_is_followed_in_the_whole_module),
+		cmocka_unit_test(
+			a_function_that_aligns_its_stack_has_its_frame_pointer_where_fp_points),
+		cmocka_unit_test(a_register_that_calls_destroy_is_not_followed),
+		cmocka_unit_test(x86_code_that_every_program_starts_with_has_rules),
+		cmocka_unit_test(an_x86_branch_around_a_frame_finds_none_made),
+		cmocka_unit_test(a_lazy_x86_plt_without_cfi_has_rules),
+		cmocka_unit_test(x86_code_that_is_not_understood_has_no_rules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

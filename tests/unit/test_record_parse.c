@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "base/vec.h"
 #include "engine/perf/record.h"
 #include "perf_records.h"
 
@@ -268,6 +269,30 @@ static void lost_records_are_counted_and_a_short_record_counts_none(void **state
 	assert_int_equal(record_lost(record_end(&b)), 12);
 }
 
+/* Behind the chain: abi, registers, size of the copy, the copy, what was copied of it. */
+static void a_copied_stack_says_which_kind_of_program_it_is_of(void **state)
+{
+	const uint64_t abis[] = {PERF_SAMPLE_REGS_ABI_NONE, PERF_SAMPLE_REGS_ABI_32,
+				 PERF_SAMPLE_REGS_ABI_64};
+	struct record_builder b;
+	struct sample_record sample;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(abis); i++) {
+		(void)make_sample(&b, 1, 1, 0, NULL, 0);
+		put_u64(&b, abis[i]);
+		if (abis[i] != PERF_SAMPLE_REGS_ABI_NONE)
+			put_u64(&b, 0x1234);
+		put_u64(&b, 0);
+		const struct perf_event_header *header = record_end(&b);
+
+		assert_true(record_sample(header, false, &sample));
+		assert_true(record_user_stack(header, 1, &sample));
+		assert_int_equal(sample.registers != NULL, abis[i] != PERF_SAMPLE_REGS_ABI_NONE);
+		assert_int_equal(sample.is_32_bit, abis[i] == PERF_SAMPLE_REGS_ABI_32);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -284,6 +309,7 @@ int main(void)
 		cmocka_unit_test(a_deleted_file_keeps_its_name_without_the_mark),
 		cmocka_unit_test(a_mapping_that_holds_no_code_or_wraps_around_is_left_out),
 		cmocka_unit_test(lost_records_are_counted_and_a_short_record_counts_none),
+		cmocka_unit_test(a_copied_stack_says_which_kind_of_program_it_is_of),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,6 +116,16 @@ static void cut_stacks_come_with_the_setting_that_helps(void **state)
 	assert_says(&usual, &result, "cuts stacks at 127 frames", true);
 }
 
+static void samples_of_32_bit_programs_are_told(void **state)
+{
+	struct record_result result = good;
+
+	(void)state;
+	assert_says(&usual, &result, "32-bit", false);
+	result.stats.narrow = 495;
+	assert_says(&usual, &result, "50 % of the samples are of 32-bit programs", true);
+}
+
 static void a_rate_that_was_not_reached_is_told(void **state)
 {
 	struct record_result result = good;
@@ -171,6 +181,7 @@ int main(void)
 		cmocka_unit_test(losses_come_with_the_setting_that_helps),
 		cmocka_unit_test(throttling_comes_with_the_setting_that_helps),
 		cmocka_unit_test(cut_stacks_come_with_the_setting_that_helps),
+		cmocka_unit_test(samples_of_32_bit_programs_are_told),
 		cmocka_unit_test(a_rate_that_was_not_reached_is_told),
 		cmocka_unit_test(a_recording_by_period_asked_for_no_rate),
 		cmocka_unit_test(standard_output_is_named_and_no_next_command_given),

@@ -443,6 +443,97 @@ static void a_signal_frame_must_not_lead_down(void **state)
 	assert_int_equal(step(&target, &rule), UNWIND_NO_PROGRESS);
 }
 
+/* The lazy resolver's frame counts from rbx, which functions that it calls have saved. */
+static void a_kept_register_leads_through_a_frame_that_counts_from_it(void **state)
+{
+	const struct unwind_rule saves = {.cfa = UNWIND_CFA_SP,
+					  .cfa_register = 3,
+					  .cfa_offset = 32,
+					  .cfa_extra = -24,
+					  .ra_offset = -8};
+	const struct unwind_rule keeps = {
+		.cfa = UNWIND_CFA_SP, .cfa_register = 3, .cfa_offset = 16, .ra_offset = -8};
+	const struct unwind_rule counts = {
+		.cfa = UNWIND_CFA_REGISTER, .cfa_register = 3, .cfa_offset = 24, .ra_offset = -8};
+	struct target target;
+
+	target_init(&target, &unwind_x86_64);
+	target.stack[1] = STACK + 80; /* rbx of the caller */
+	target.stack[3] = CODE + 0x200;
+	target.stack[5] = CODE + 0x300;
+	target.stack[12] = CODE + 0x400;
+	assert_int_equal(step(&target, &saves), UNWIND_GOING);
+	assert_int_equal(step(&target, &keeps), UNWIND_GOING);
+	assert_int_equal(step(&target, &counts), UNWIND_GOING);
+	assert_frame(&target, CODE + 0x400, STACK + 104, 0);
+	assert_int_equal(target.frame.kept_register, 0);
+}
+
+static void a_kept_register_is_forgotten_in_code_that_does_not_tell(void **state)
+{
+	const struct unwind_rule saves = {.cfa = UNWIND_CFA_SP,
+					  .cfa_register = 3,
+					  .cfa_offset = 32,
+					  .cfa_extra = -24,
+					  .ra_offset = -8};
+	const struct unwind_rule silent = {.cfa = UNWIND_CFA_SP, .cfa_offset = 16, .ra_offset = -8};
+	const struct unwind_rule counts = {
+		.cfa = UNWIND_CFA_REGISTER, .cfa_register = 3, .cfa_offset = 24, .ra_offset = -8};
+	struct target target;
+
+	target_init(&target, &unwind_x86_64);
+	target.stack[1] = STACK + 80;
+	target.stack[3] = CODE + 0x200;
+	target.stack[5] = CODE + 0x300;
+	assert_int_equal(step(&target, &saves), UNWIND_GOING);
+	assert_int_equal(step(&target, &silent), UNWIND_GOING);
+	assert_int_equal(step(&target, &counts), UNWIND_NO_RULE);
+}
+
+static void an_aligned_frame_reads_the_callers_fp_where_fp_points(void **state)
+{
+	const struct unwind_rule rule = {.cfa = UNWIND_CFA_DEREF_FP,
+					 .cfa_offset = -8,
+					 .ra_offset = -8,
+					 .fp = UNWIND_FP_AT_FP};
+	struct target target;
+
+	target_init(&target, &unwind_x86_64);
+	target.frame.fp = STACK + 32;
+	target.stack[3] = STACK + 80; /* the CFA */
+	target.stack[4] = STACK + 160;
+	target.stack[9] = CODE + 0x200;
+	assert_int_equal(step(&target, &rule), UNWIND_GOING);
+	assert_frame(&target, CODE + 0x200, STACK + 80, STACK + 160);
+	assert_false(target.frame.fp_lost);
+}
+
+static void an_aligned_frame_that_has_given_fp_back_leaves_it_alone(void **state)
+{
+	const struct unwind_rule rule = {.cfa = UNWIND_CFA_REGISTER,
+					 .cfa_register = 10,
+					 .ra_offset = -8,
+					 .fp = UNWIND_FP_AT_FP};
+	uint64_t registers[UNWIND_REGISTERS] = {[10] = STACK + 80};
+	struct target target;
+
+	target_init(&target, &unwind_x86_64);
+	target.frame.registers = registers;
+	target.frame.fp = 0x1234;
+	target.stack[9] = CODE + 0x200;
+	assert_int_equal(step(&target, &rule), UNWIND_GOING);
+	assert_frame(&target, CODE + 0x200, STACK + 80, 0x1234);
+
+	target_init(&target, &unwind_x86_64);
+	target.frame.registers = registers;
+	target.frame.fp = STACK + 32;
+	target.stack[3] = STACK + 80;
+	target.stack[4] = 0x5678;
+	target.stack[9] = CODE + 0x200;
+	assert_int_equal(step(&target, &rule), UNWIND_GOING);
+	assert_frame(&target, CODE + 0x200, STACK + 80, 0x5678);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -466,6 +557,10 @@ int main(void)
 		cmocka_unit_test(other_registers_serve_an_interrupted_frame_too),
 		cmocka_unit_test(the_alternate_stack_is_left_once),
 		cmocka_unit_test(a_signal_frame_must_not_lead_down),
+		cmocka_unit_test(a_kept_register_leads_through_a_frame_that_counts_from_it),
+		cmocka_unit_test(a_kept_register_is_forgotten_in_code_that_does_not_tell),
+		cmocka_unit_test(an_aligned_frame_reads_the_callers_fp_where_fp_points),
+		cmocka_unit_test(an_aligned_frame_that_has_given_fp_back_leaves_it_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,7 +119,7 @@ static bool bpf_sample_chain(struct perf_engine *engine, const struct bpf_walk_h
 	if (head->end >= UNWIND_ROOT && head->end < UNWIND_ENDS)
 		add_end(engine, sample, head->end);
 	else if (head->end == BPF_WALK_FOREIGN_USER)
-		engine->stats.foreign++;
+		engine->stats.narrow++;
 	return true;
 }
 

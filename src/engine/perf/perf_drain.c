@@ -106,6 +106,11 @@ static void walk_copy(struct perf_engine *engine, const struct tracked_process *
 		sample->count = kernel_count;
 		return;
 	}
+	/* Tables and walks are of 64 bits; the kernel's own walk knows the other kind. */
+	if (sample->is_32_bit) {
+		engine->stats.narrow++;
+		return;
+	}
 	if (trace.capacity > room)
 		trace.capacity = (uint32_t)room;
 	memcpy(engine->chain, sample->chain, kernel_count * sizeof(*engine->chain));

@@ -93,6 +93,7 @@ bool record_user_stack(const struct perf_event_header *header, unsigned int regi
 	sample->stack_bytes = 0;
 	if (end - at < 8)
 		return false;
+	sample->is_32_bit = u64_at(at) == PERF_SAMPLE_REGS_ABI_32;
 	if (u64_at(at) != PERF_SAMPLE_REGS_ABI_NONE) {
 		if ((uint64_t)(end - at) < 16 + 8ull * register_count)
 			return false;

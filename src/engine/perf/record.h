@@ -31,6 +31,7 @@ struct sample_record {
 	const uint64_t *registers; /* those of registers_perf_mask(); NULL: none */
 	const uint8_t *stack;      /* from sp on */
 	uint64_t stack_bytes;      /* that were really copied */
+	bool is_32_bit;            /* registers and stack are of a 32-bit program */
 	/* Of a BPF program: */
 	const uint8_t *raw; /* of any alignment */
 	uint32_t raw_bytes;
