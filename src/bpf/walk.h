@@ -97,7 +97,7 @@ static long walk_step(uint32_t index, void *context)
 	uint32_t place = walk->first + index + 1;
 
 	limits_init(&limits, 0);
-	frame.registers = index == 0 ? scratch->registers.values : NULL;
+	frame.registers = scratch->registers.values; /* used for an interrupted frame alone */
 	walk->end = unwind_step(&limits, &reader,
 				&scratch->remembered[walk->place & (REMEMBERED - 1)].rule, &frame,
 				NULL);

@@ -129,12 +129,14 @@ UNWIND_INLINE bool unwind_register(const struct unwind_limits *limits,
 	}
 	if (number >= UNWIND_REGISTERS || !frame->exact)
 		return false;
-	if (frame->registers) {
-		*ret = frame->registers[number];
-		return true;
-	}
-	return frame->saved && limits->arch->saved[number] != UNWIND_NOT_SAVED &&
-	       reader->read(reader->context, frame->saved + limits->arch->saved[number], ret);
+	if (frame->saved)
+		return limits->arch->saved[number] != UNWIND_NOT_SAVED &&
+		       reader->read(reader->context, frame->saved + limits->arch->saved[number],
+				    ret);
+	if (!frame->registers)
+		return false;
+	*ret = frame->registers[number];
+	return true;
 }
 
 /*

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -35,6 +36,8 @@
 
 #define KERNEL_MAJOR 5
 #define KERNEL_MINOR 17 /* bpf_loop() */
+
+#define LOG_BYTES 4096u
 
 #define CAP_SYS_ADMIN_BIT 21
 #define CAP_PERFMON_BIT 38
@@ -125,15 +128,17 @@ int walker_probe(struct error *err)
 }
 
 __attribute__((format(printf, 2, 0))) static int print_to_log(enum libbpf_print_level level,
-							      const char *format, va_list arguments)
+							       const char *format, va_list arguments)
 {
-	char line[512];
+	char *text = NULL;
 
-	if (level == LIBBPF_DEBUG)
-		return 0;
-	(void)vsnprintf(line, sizeof(line), format, arguments);
-	line[strcspn(line, "\n")] = '\0'; /* the log of the verifier has many lines */
-	log_debug("%s", line);
+	/* The verifier's reasons are long, and the end of them is what matters. */
+	if (level != LIBBPF_DEBUG && vasprintf(&text, format, arguments) >= 0) {
+		size_t size = strlen(text);
+
+		log_debug("%s", size > LOG_BYTES ? text + size - LOG_BYTES : text);
+		free(text);
+	}
 	return 0;
 }
 
