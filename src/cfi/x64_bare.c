@@ -175,6 +175,32 @@ static int find_all_pieces(const struct elf_file *elf, uint64_t base, const stru
 	return 0;
 }
 
+/*
+ * What the entry of a program is in goes on to the end of the piece, and nobody has
+ * called it: on its stack are the arguments (the dynamic linker's entry, mostly;
+ * that of programs has CFI which says so).
+ */
+static int add_entry(struct rows *rows, const struct piece *piece)
+{
+	static const struct unwind_rule root = {.cfa = UNWIND_CFA_SP, .ra = UNWIND_RA_ROOT};
+	int r = rows_begin(rows, piece->start, piece->end, true);
+
+	return r < 0 ? r : rows_add(rows, piece->start, &root);
+}
+
+/* Cuts the entry off a piece that holds it. */
+static int split_at_entry(const struct elf_file *elf, uint64_t base, struct rows *rows,
+			  struct piece *piece)
+{
+	uint64_t entry = elf_entry(elf) - base;
+	struct piece rest = *piece;
+
+	if (entry < piece->start || entry >= piece->end)
+		return 0;
+	rest.start = piece->end = (uint32_t)entry;
+	return add_entry(rows, &rest);
+}
+
 int cfi_add_bare_x64(struct elf_file *elf, uint64_t base, struct rows *rows)
 {
 	struct text_window window;
@@ -185,10 +211,13 @@ int cfi_add_bare_x64(struct elf_file *elf, uint64_t base, struct rows *rows)
 		return r;
 	r = find_all_pieces(elf, base, rows, &pieces);
 	for (size_t i = 0; r == 0 && i < pieces.count; i++) {
-		const struct piece *piece = &pieces.items[i];
-		const uint8_t *code =
-			text_window_get(&window, base + piece->start, piece->end - piece->start);
+		struct piece *piece = &pieces.items[i];
+		const uint8_t *code;
 
+		r = split_at_entry(elf, base, rows, piece);
+		if (r < 0 || piece->start == piece->end)
+			continue;
+		code = text_window_get(&window, base + piece->start, piece->end - piece->start);
 		if (code)
 			r = sweep_piece(rows, piece, code);
 	}

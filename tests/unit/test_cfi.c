@@ -541,6 +541,20 @@ static void a_lazy_x86_plt_without_cfi_has_rules(void **state)
 		     {27, X86_PUSHED(8)}, {32, RULE(0)});
 }
 
+static void x86_code_without_cfi_at_the_entry_is_where_a_program_begins(void **state)
+{
+	struct cfi_builder b;
+
+	cfi_builder_init(&b, EM_X86_64);
+	/* ret; and the entry: mov %rsp, %rdi; call …; mov %rax, %r12; jmp *%r12 */
+	bare_section(&b, ".text",
+		     BYTES(0xc3, 0x48, 0x89, 0xe7, 0xe8, 0, 0, 0, 0, 0x49, 0x89, 0xc4, 0x41, 0xff,
+			   0xe4));
+	b.elf.header.e_entry = CODE + 1;
+	ASSERT_TABLE(&b, {0, X86_ENTRY}, {1, RULE(.cfa = UNWIND_CFA_SP, .ra = UNWIND_RA_ROOT)},
+		     {15, RULE(0)});
+}
+
 static void x86_code_that_is_not_understood_has_no_rules(void **state)
 {
 	struct cfi_builder b;
@@ -577,6 +591,7 @@ int main(void)
 		cmocka_unit_test(x86_code_that_every_program_starts_with_has_rules),
 		cmocka_unit_test(an_x86_branch_around_a_frame_finds_none_made),
 		cmocka_unit_test(a_lazy_x86_plt_without_cfi_has_rules),
+		cmocka_unit_test(x86_code_without_cfi_at_the_entry_is_where_a_program_begins),
 		cmocka_unit_test(x86_code_that_is_not_understood_has_no_rules),
 	};
 

@@ -62,6 +62,9 @@ static bool walk_slice(struct perf_engine *engine, struct tracked_process *proce
 	       sizeof(stack.size));
 	if (stack.size > sample->raw_bytes - offsetof(struct bpf_walk_slice, stack))
 		return false;
+	/* A program in the middle of its exec: its old stack is gone, it has no new one yet. */
+	if (stack.size == 0 && head->kernel_count > 0)
+		return true;
 	if (trace.capacity > room)
 		trace.capacity = (uint32_t)room;
 	user_stack_walk(engine->tracker, process, &stack, &trace);
