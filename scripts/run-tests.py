@@ -4,7 +4,7 @@
 
     run-tests.py [--build DIR] [--long] [SUITE...]
 
-Suites, in the order they run: unit asan lint scripts fuzz golden unwind e2e browser. A case is
+Suites, in the order they run: unit asan lint scripts fuzz golden unwind dwarf e2e browser. A case is
 one cmocka test, one pytest test, one lint check or one fuzz target. Logs are kept in
 DIR/logs.
 """
@@ -261,6 +261,9 @@ class Runner:
     def suite_unwind(self):
         return self.pytest("unwind", "tests/unwind")
 
+    def suite_dwarf(self):
+        return self.pytest("dwarf", "tests/dwarf")
+
     # The browser looks at a flame graph of the example program. Each line "ok" or "FAIL" of
     # a Node program is a case; its packages are installed beside a copy of it, once.
 
@@ -310,9 +313,9 @@ class Runner:
 
 
 FOLDERS = {"scripts": "tests/scripts", "golden": "tests/golden", "e2e": "tests/e2e",
-           "unwind": "tests/unwind", "browser": "tests/browser", "fuzz": "tests/fuzz"}
-SUITES = ("unit", "asan", "lint", "scripts", "fuzz", "golden", "unwind", "e2e",
-          "browser")
+           "unwind": "tests/unwind", "dwarf": "tests/dwarf", "browser": "tests/browser", "fuzz": "tests/fuzz"}
+SUITES = ("unit", "asan", "lint", "scripts", "fuzz", "golden", "unwind", "dwarf",
+          "e2e", "browser")
 
 
 def count(cases, status):

@@ -165,15 +165,19 @@ static int push_skip(struct abbrev_table *table, struct abbrev *abbrev, struct a
 static int add_skip(struct abbrev_table *table, struct abbrev *abbrev,
 		    const struct abbrev_attribute *attribute)
 {
-	int size = form_size(attribute->form, table->shape);
+	int size = attribute->size;
 	struct abbrev_skip *last =
 		abbrev->skip_count > 0 ? &table->skips[table->skip_count - 1] : NULL;
 	bool sibling = attribute->slot == SLOT_SIBLING && attribute->form == DW_FORM_ref4;
 
 	if (sibling)
 		abbrev->sibling_skips = abbrev->skip_count;
-	if (size < 0)
+	if (size < 0) {
+		abbrev->fixed_bytes = ABBREV_NOT_FIXED;
 		return push_skip(table, abbrev, (struct abbrev_skip){(uint8_t)(-1 - size), 0});
+	}
+	if (abbrev->fixed_bytes != ABBREV_NOT_FIXED)
+		abbrev->fixed_bytes += (uint32_t)size;
 	if (size == 0)
 		return 0;
 	if (!sibling && last && last->kind == SKIP_BYTES) {
@@ -227,6 +231,7 @@ static int read_attributes(struct abbrev_table *table, struct abbrev *abbrev, co
 			return -ENOTSUP;
 		attribute.form = (uint16_t)form;
 		attribute.slot = (uint8_t)slot_of(name);
+		attribute.size = (int16_t)form_size(attribute.form, table->shape);
 		if (add_attribute(table, abbrev, attribute) < 0)
 			return -ENOMEM;
 	}
@@ -395,8 +400,8 @@ const uint8_t *form_skip(uint16_t form, struct unit_shape shape, const uint8_t *
 			 : skip_one((enum abbrev_skip_kind)(-1 - size), at, end);
 }
 
-const uint8_t *abbrev_skip(const struct abbrev_table *table, const struct abbrev *abbrev,
-			   size_t count, const uint8_t *at, const uint8_t *end)
+const uint8_t *abbrev_skip_some(const struct abbrev_table *table, const struct abbrev *abbrev,
+				size_t count, const uint8_t *at, const uint8_t *end)
 {
 	const struct abbrev_skip *skip = &table->skips[abbrev->first_skip];
 

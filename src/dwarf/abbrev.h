@@ -53,6 +53,7 @@ enum die_slot {
 struct abbrev_attribute {
 	uint16_t form;
 	uint8_t slot;
+	int16_t size;     /* as form_size() */
 	int64_t constant; /* of DW_FORM_implicit_const */
 };
 
@@ -73,6 +74,7 @@ struct abbrev_skip {
 };
 
 #define ABBREV_NO_SIBLING UINT16_MAX
+#define ABBREV_NOT_FIXED UINT32_MAX
 
 struct abbrev {
 	uint64_t code;
@@ -82,6 +84,7 @@ struct abbrev {
 	uint16_t sibling_skips; /* skips before DW_AT_sibling, a ref4; ABBREV_NO_SIBLING */
 	uint16_t attribute_count;
 	uint16_t skip_count;
+	uint32_t fixed_bytes; /* size of all attributes, or ABBREV_NOT_FIXED */
 	uint32_t first_attribute;
 	uint32_t first_skip;
 };
@@ -123,9 +126,19 @@ static inline const struct abbrev *abbrev_find(const struct abbrev_table *table,
 /* The size of a form, or -1 - kind of the skip that it needs. */
 int form_size(uint16_t form, struct unit_shape shape);
 
-/* Steps over count skips. NULL when the entry does not end before end. */
-const uint8_t *abbrev_skip(const struct abbrev_table *table, const struct abbrev *abbrev,
-			   size_t count, const uint8_t *at, const uint8_t *end);
+/* Steps over count skips: abbrev_skip() for all of them. NULL when the entry does not end before
+ * end. */
+const uint8_t *abbrev_skip_some(const struct abbrev_table *table, const struct abbrev *abbrev,
+				size_t count, const uint8_t *at, const uint8_t *end);
+
+static inline const uint8_t *abbrev_skip(const struct abbrev_table *table,
+					 const struct abbrev *abbrev, const uint8_t *at,
+					 const uint8_t *end)
+{
+	if (abbrev->fixed_bytes <= (size_t)(end - at))
+		return at + abbrev->fixed_bytes;
+	return abbrev_skip_some(table, abbrev, abbrev->skip_count, at, end);
+}
 
 /* Steps over one attribute. NULL when it does not end before end. */
 const uint8_t *form_skip(uint16_t form, struct unit_shape shape, const uint8_t *at,

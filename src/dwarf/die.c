@@ -69,7 +69,7 @@ const uint8_t *value_read(struct unit_shape shape, const struct abbrev_attribute
 		at = leb_read(at, end, &real);
 	}
 	*ret = (struct value){.form = (uint16_t)real, .number = 1};
-	size = form_size((uint16_t)real, shape);
+	size = real == attribute->form ? attribute->size : form_size((uint16_t)real, shape);
 	if (size < 0)
 		return read_unsized((enum abbrev_skip_kind)(-1 - size), at, end, ret);
 	if (size > 8)
@@ -89,13 +89,17 @@ const uint8_t *die_read_at(struct unit *unit, const struct abbrev *abbrev, const
 	ret->abbrev = abbrev;
 	ret->present = 0;
 	for (size_t i = 0; i < abbrev->attribute_count; i++, attribute++) {
-		if (attribute->slot == SLOT_NONE) {
+		struct value *value = &ret->values[attribute->slot];
+
+		if (attribute->size > 0 && attribute->size <= 8) {
+			value->form = attribute->form;
+			at = fixed_read(at, end, (size_t)attribute->size, &value->number);
+		} else if (attribute->slot == SLOT_NONE) {
 			at = form_skip(attribute->form, unit->shape, at, end);
 		} else {
-			at = value_read(unit->shape, attribute, at, end,
-					&ret->values[attribute->slot]);
-			ret->present |= 1u << attribute->slot;
+			at = value_read(unit->shape, attribute, at, end, value);
 		}
+		ret->present |= 1u << attribute->slot;
 		if (!at)
 			return NULL;
 	}

@@ -217,9 +217,9 @@ void dwarf_set_limit(struct dwarf *dwarf, size_t bytes)
 /* Gives memory back before it is too much. Nothing may be in use. */
 static void trim(struct dwarf *dwarf)
 {
-	if (images_resident(&dwarf->images) > dwarf->limit * 2 / 3)
+	if (images_resident(&dwarf->images) + dwarf->table_bytes > dwarf->limit)
 		images_drop(&dwarf->images);
-	while (dwarf->table_bytes > dwarf->limit && dwarf->oldest != dwarf->newest)
+	while (dwarf->table_bytes > dwarf->limit / 4 * 3 && dwarf->oldest != dwarf->newest)
 		forget_tables(dwarf, dwarf->oldest);
 }
 

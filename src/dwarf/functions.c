@@ -29,7 +29,7 @@ const uint8_t *sibling_of(const struct unit *unit, const struct abbrev *abbrev,
 
 	if (abbrev->sibling_skips == ABBREV_NO_SIBLING)
 		return NULL;
-	at = abbrev_skip(unit->abbrevs, abbrev, abbrev->sibling_skips, attributes, end);
+	at = abbrev_skip_some(unit->abbrevs, abbrev, abbrev->sibling_skips, attributes, end);
 	if (!fixed_read(at, end, 4, &distance))
 		return NULL;
 	/* The bytes of a unit are one piece: distances are those between pointers. */
@@ -139,7 +139,7 @@ static int walk(struct functions *functions, struct range_list *ranges, struct d
 						ranges) < 0))
 				return -ENOMEM;
 		} else if (!next) {
-			at = abbrev_skip(unit->abbrevs, abbrev, abbrev->skip_count, at, end);
+			at = abbrev_skip(unit->abbrevs, abbrev, at, end);
 		}
 		at = next ? next : at;
 	}

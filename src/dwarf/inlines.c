@@ -159,8 +159,7 @@ static int visit(struct inline_scratch *scratch, struct walk *walk, const struct
 		inner = (uint32_t)call;
 		level += inner != parent;
 	} else if (!next) {
-		walk->at = abbrev_skip(walk->unit->abbrevs, abbrev, abbrev->skip_count, walk->at,
-				       walk->end);
+		walk->at = abbrev_skip(walk->unit->abbrevs, abbrev, walk->at, walk->end);
 	}
 	if (next) {
 		walk->at = next;
@@ -189,8 +188,7 @@ static int read_calls(struct inline_scratch *scratch, struct walk *walk)
 	abbrev = walk->at && code ? abbrev_find(walk->unit->abbrevs, code) : NULL;
 	if (!abbrev || !abbrev->has_children)
 		return 0;
-	walk->at =
-		abbrev_skip(walk->unit->abbrevs, abbrev, abbrev->skip_count, walk->at, walk->end);
+	walk->at = abbrev_skip(walk->unit->abbrevs, abbrev, walk->at, walk->end);
 	walk->depth = 1;
 	scratch->innermost[1] = INLINE_NONE;
 	scratch->levels[1] = 0;

@@ -75,7 +75,23 @@ static inline const uint8_t *fixed_read(const uint8_t *at, const uint8_t *end, s
 
 	if (!at || (size_t)(end - at) < n)
 		return NULL;
-	memcpy(&value, at, n);
+	switch (n) { /* copies of a known size are one instruction each */
+	case 1:
+		value = *at;
+		break;
+	case 2:
+		memcpy(&value, at, 2);
+		break;
+	case 4:
+		memcpy(&value, at, 4);
+		break;
+	case 8:
+		memcpy(&value, at, 8);
+		break;
+	default:
+		memcpy(&value, at, n);
+		break;
+	}
 	*ret = value;
 	return at + n;
 }

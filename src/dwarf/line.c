@@ -79,7 +79,8 @@ static struct value keep_text(const struct header *header, const struct value *t
 /* A table of versions 2 to 4: texts, each file's followed by three numbers. */
 static int read_old_names(struct line_table *table, struct header *header, bool files)
 {
-	static const struct abbrev_attribute text = {.form = DW_FORM_string};
+	static const struct abbrev_attribute text = {.form = DW_FORM_string,
+						     .size = -1 - SKIP_TEXT};
 
 	for (;;) {
 		struct line_file file = {0};
@@ -127,7 +128,9 @@ static int read_formats(struct header *header, struct format *formats, size_t *r
 		header->at = leb_read(header->at, header->end, &form);
 		if (!header->at || form > DW_FORM_addrx4 || form == DW_FORM_implicit_const)
 			return -EBADMSG;
-		formats[i].attribute = (struct abbrev_attribute){.form = (uint16_t)form};
+		formats[i].attribute = (struct abbrev_attribute){
+			.form = (uint16_t)form,
+			.size = (int16_t)form_size((uint16_t)form, header->shape)};
 	}
 	*ret_count = count;
 	return 0;
@@ -476,6 +479,14 @@ static bool look(void *self, const struct line_state *state)
 			probe->row.prologue_end, probe->row.epilogue_begin};
 		probe->found = true;
 		return false;
+	}
+	/* Several rows of a line at one address are one: what any of them is, it is. */
+	if (probe->in_sequence && probe->row.address == state->address &&
+	    probe->row.line == state->line && !state->end_sequence) {
+		probe->row.is_statement |= state->is_statement;
+		probe->row.prologue_end |= state->prologue_end;
+		probe->row.epilogue_begin |= state->epilogue_begin;
+		return true;
 	}
 	probe->row = *state;
 	probe->in_sequence = !state->end_sequence;

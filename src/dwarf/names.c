@@ -101,8 +101,16 @@ static bool is_scope(uint32_t tag)
 	}
 }
 
-/* The scopes around an entry, each with "::" behind it. */
-static void put_scopes(struct bytes *out, struct die_ref ref, size_t depth)
+/* Closures have no name but what is called in them. */
+static bool is_closure(const struct die *scope, const char *name)
+{
+	return (scope->abbrev->tag == DW_TAG_class_type ||
+		scope->abbrev->tag == DW_TAG_structure_type) &&
+	       !die_has(scope, SLOT_NAME) && strcmp(name, "operator()") == 0;
+}
+
+/* The scopes around what is called name, each with "::" behind it. */
+static void put_scopes(struct bytes *out, struct die_ref ref, const char *name, size_t depth)
 {
 	uint64_t chain[SCOPES_MAX];
 	size_t count = scopes_around(ref.unit, ref.offset, chain);
@@ -112,10 +120,14 @@ static void put_scopes(struct bytes *out, struct die_ref ref, size_t depth)
 	for (size_t i = count; i > 1 && die; i--) {
 		if (!die_read(ref.unit, chain[i - 1], die) || !is_scope(die->abbrev->tag))
 			continue;
-		names_put_qualified(out, (struct die_ref){ref.unit, chain[i - 1]}, depth + 1);
-		if (die->abbrev->tag == DW_TAG_subprogram)
-			bytes_put(out, "()", 2);
-		bytes_put(out, "::", 2);
+		ref.offset = chain[i - 1];
+		if (is_closure(die, name)) {
+			put_scopes(out, ref, "", depth + 1);
+			bytes_printf(out, "{lambda}::");
+			return;
+		}
+		names_put_qualified(out, ref, depth + 1);
+		bytes_printf(out, die->abbrev->tag == DW_TAG_subprogram ? "()::" : "::");
 		return;
 	}
 }
@@ -175,7 +187,7 @@ void names_put_qualified(struct bytes *out, struct die_ref ref, size_t depth)
 		}
 		next = next_of(die);
 	}
-	put_scopes(out, ref, depth);
+	put_scopes(out, ref, name ? name : "", depth);
 	if (!name || !name[0])
 		name = placeholder(tag);
 	bytes_put(out, name, strlen(name));

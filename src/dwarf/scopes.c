@@ -41,7 +41,7 @@ static const uint8_t *step(const struct unit *unit, const uint8_t *at, const uin
 	if (!at || code == 0)
 		return at;
 	*ret = abbrev_find(unit->abbrevs, code);
-	return *ret ? abbrev_skip(unit->abbrevs, *ret, (*ret)->skip_count, at, end) : NULL;
+	return *ret ? abbrev_skip(unit->abbrevs, *ret, at, end) : NULL;
 }
 
 /* Where the children that begin at at are over, past their null entry; NULL for damage. */

@@ -16,7 +16,9 @@
 
 #define BLOCK_SHIFT 12
 #define BLOCK_BYTES (1ull << BLOCK_SHIFT)
+#define POPULATE_BYTES (64u << 10)
 #define MAX_SECTION_BYTES (8ull << 30)
+#define MAX_JOINED_BYTES (1ull << 30)
 #define MAX_INFLATED_BYTES (4ull << 30)
 /* Debug information shrinks to a third or a tenth; far more is an attack on memory. */
 #define MAX_INFLATION 64
@@ -25,6 +27,9 @@
 
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2
+#endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
 #endif
 
 enum packing { PACKING_NONE, PACKING_ZLIB, PACKING_ZSTD };
@@ -143,6 +148,46 @@ static int unpack(struct section *section, enum packing packing, uint64_t skip)
 	return 0;
 }
 
+/* The next section of the same name; NULL for none. */
+static const struct elf_section *next_alike(const struct section *section,
+					    const struct elf_section *from)
+{
+	const struct elf_section *last =
+		elf_section_at(section->elf, elf_section_count(section->elf) - 1);
+
+	while (++from <= last)
+		if (strcmp(from->name, section->header->name) == 0)
+			return from;
+	return NULL;
+}
+
+/* .dwo files keep each type in a section of its own: all of one name are one section. */
+static int join(struct section *section)
+{
+	const struct elf_section *part = section->header;
+	uint64_t at = 0;
+
+	section->size = 0;
+	for (; part; part = next_alike(section, part)) {
+		if ((part->flags & SHF_COMPRESSED) ||
+		    !elf_section_is_readable(section->elf, part) ||
+		    section->size + part->size > MAX_JOINED_BYTES)
+			return -ENOTSUP;
+		section->size += part->size;
+	}
+	section->data = reserve(section->size ? section->size : 1);
+	if (!section->data)
+		return -ENOMEM;
+	for (part = section->header; part; part = next_alike(section, part)) {
+		if (elf_read_at(section->elf, part->offset, section->data + at, part->size) < 0)
+			return -ERANGE;
+		at += part->size;
+	}
+	section->resident = section->size;
+	section->inflated = true;
+	return 0;
+}
+
 static int open_section(struct section *section)
 {
 	const struct elf_section *header = section->header;
@@ -157,6 +202,8 @@ static int open_section(struct section *section)
 	if (header->offset > UINT64_MAX - header->size ||
 	    elf_read_at(section->elf, header->offset + header->size - 1, &last, 1) < 0)
 		return -ERANGE;
+	if (next_alike(section, header))
+		return join(section);
 	r = read_packing(section, &packing, &section->size, &skip);
 	if (r < 0)
 		return r;
@@ -194,6 +241,13 @@ static bool is_present(const struct section *section, uint64_t block)
 	return section->present[block >> 6] >> (block & 63) & 1;
 }
 
+/* Makes pages in one go, which is cheaper than a fault for each; start is on a block. */
+static void populate(uint8_t *start, uint64_t size)
+{
+	if (size >= POPULATE_BYTES)
+		(void)madvise(start, size, MADV_POPULATE_WRITE); /* before Linux 5.14: faults */
+}
+
 /* Reads the blocks first to last that are missing, in runs. */
 static bool fill(struct section *section, uint64_t first, uint64_t last)
 {
@@ -210,6 +264,7 @@ static bool fill(struct section *section, uint64_t first, uint64_t last)
 		size = (end << BLOCK_SHIFT) - start;
 		if (size > section->size - start)
 			size = section->size - start;
+		populate(section->data + start, size);
 		if (elf_read_at(section->elf, section->header->offset + start,
 				section->data + start, size) < 0)
 			return false;
