@@ -118,7 +118,9 @@ struct unit *package_find(struct image *image, enum section_id index, uint64_t i
 			break;
 		}
 	}
-	unit = find_known(image, section, start);
+	/* Each skeleton asks for its unit once, each reference for its type. */
+	if (index == SECTION_TU_INDEX)
+		unit = find_known(image, section, start);
 	if (!unit && image_add_unit(image, start, section, &bases, &unit) < 0)
 		return NULL;
 	return unit;

@@ -127,6 +127,16 @@ static void print_details(struct dump *dump, uint64_t address)
 	       details.epilogue_begin ? " epilogue-begin" : "");
 }
 
+/* Names of C++ are long: most of the time would go into printf(). */
+static void print_frame(const char *name, const struct dwarf_frame *frame)
+{
+	fputs_unlocked("  ", stdout);
+	fputs_unlocked(name, stdout);
+	fputc_unlocked(' ', stdout);
+	fputs_unlocked(frame->file ? frame->file : "??", stdout);
+	printf(":%u:%u\n", frame->line, frame->column);
+}
+
 static int look_up(struct dump *dump, uint64_t address)
 {
 	int r = dwarf_find(dump->dwarf, address, &dump->frames);
@@ -143,8 +153,7 @@ static int look_up(struct dump *dump, uint64_t address)
 		const char *name = readable(dump, frame);
 
 		if (!dump->quiet)
-			printf("  %s %s:%u:%u\n", name, frame->file ? frame->file : "??",
-			       frame->line, frame->column);
+			print_frame(name, frame);
 	}
 	if (dump->details)
 		print_details(dump, address);
@@ -217,6 +226,7 @@ int main(int argc, char **argv)
 	uint64_t limit = 0;
 	int option, status;
 
+	(void)setvbuf(stdout, NULL, _IOFBF, 1u << 18); /* slower without */
 	while ((option = getopt(argc, argv, "dl:mq")) != -1) {
 		dump.details |= option == 'd';
 		dump.mangled |= option == 'm';
