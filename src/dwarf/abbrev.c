@@ -77,6 +77,28 @@ static enum die_slot slot_of(uint64_t attribute)
 	}
 }
 
+static enum abbrev_holds holds_of(uint32_t tag)
+{
+	switch (tag) {
+	case DW_TAG_compile_unit:
+	case DW_TAG_partial_unit:
+	case DW_TAG_skeleton_unit:
+	case DW_TAG_type_unit:
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+		return HOLDS_FUNCTIONS;
+	case DW_TAG_subprogram:
+	case DW_TAG_lexical_block:
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+	case DW_TAG_interface_type:
+		return HOLDS_FUNCTIONS_OF_C;
+	default:
+		return HOLDS_NO_FUNCTIONS;
+	}
+}
+
 int form_size(uint16_t form, struct unit_shape shape)
 {
 	static const int8_t sizes[] = {
@@ -170,8 +192,10 @@ static int add_skip(struct abbrev_table *table, struct abbrev *abbrev,
 		abbrev->skip_count > 0 ? &table->skips[table->skip_count - 1] : NULL;
 	bool sibling = attribute->slot == SLOT_SIBLING && attribute->form == DW_FORM_ref4;
 
-	if (sibling)
+	if (sibling) {
 		abbrev->sibling_skips = abbrev->skip_count;
+		abbrev->sibling_bytes = abbrev->fixed_bytes;
+	}
 	if (size < 0) {
 		abbrev->fixed_bytes = ABBREV_NOT_FIXED;
 		return push_skip(table, abbrev, (struct abbrev_skip){(uint8_t)(-1 - size), 0});
@@ -264,6 +288,7 @@ static int read_abbrev(struct abbrev_table *table, const uint8_t **place, const 
 		       bool keep_all, uint64_t only_code)
 {
 	struct abbrev abbrev = {.sibling_skips = ABBREV_NO_SIBLING,
+				.sibling_bytes = ABBREV_NOT_FIXED,
 				.first_attribute = (uint32_t)table->attribute_count,
 				.first_skip = (uint32_t)table->skip_count};
 	const uint8_t *at = *place;
@@ -279,6 +304,7 @@ static int read_abbrev(struct abbrev_table *table, const uint8_t **place, const 
 	if (!at || at == end || table->count >= MAX_ABBREVS)
 		return -EBADMSG;
 	abbrev.tag = tag > UINT32_MAX ? 0 : (uint32_t)tag;
+	abbrev.holds = (uint8_t)holds_of(abbrev.tag);
 	abbrev.has_children = *at++ != 0;
 	r = read_attributes(table, &abbrev, &at, end);
 	if (r < 0)

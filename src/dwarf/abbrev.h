@@ -76,6 +76,13 @@ struct abbrev_skip {
 #define ABBREV_NO_SIBLING UINT16_MAX
 #define ABBREV_NOT_FIXED UINT32_MAX
 
+/* Whether functions with code may stand inside an entry. */
+enum abbrev_holds {
+	HOLDS_NO_FUNCTIONS,
+	HOLDS_FUNCTIONS_OF_C, /* not in C++, whose compilers put them into units and namespaces */
+	HOLDS_FUNCTIONS,
+};
+
 struct abbrev {
 	uint64_t code;
 	uint32_t tag;
@@ -84,7 +91,9 @@ struct abbrev {
 	uint16_t sibling_skips; /* skips before DW_AT_sibling, a ref4; ABBREV_NO_SIBLING */
 	uint16_t attribute_count;
 	uint16_t skip_count;
-	uint32_t fixed_bytes; /* size of all attributes, or ABBREV_NOT_FIXED */
+	uint8_t holds;          /* enum abbrev_holds */
+	uint32_t fixed_bytes;   /* size of all attributes, or ABBREV_NOT_FIXED */
+	uint32_t sibling_bytes; /* size of those before DW_AT_sibling, or ABBREV_NOT_FIXED */
 	uint32_t first_attribute;
 	uint32_t first_skip;
 };

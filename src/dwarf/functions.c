@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scope.h"
 #include "base/vec.h"
 #include "dwarf/constants.h"
 #include "dwarf/leb.h"
@@ -22,21 +23,22 @@ void functions_fini(struct functions *functions)
 }
 
 const uint8_t *sibling_of(const struct unit *unit, const struct abbrev *abbrev,
-			  const uint8_t *attributes, const uint8_t *end)
+			  const uint8_t *attributes, const struct entry_bytes *bytes)
 {
-	uint64_t distance = 0, here;
-	const uint8_t *at;
+	const uint8_t *at = attributes;
+	uint64_t distance = 0;
 
 	if (abbrev->sibling_skips == ABBREV_NO_SIBLING)
 		return NULL;
-	at = abbrev_skip_some(unit->abbrevs, abbrev, abbrev->sibling_skips, attributes, end);
-	if (!fixed_read(at, end, 4, &distance))
+	if (abbrev->sibling_bytes != ABBREV_NOT_FIXED)
+		at = bytes_skip(at, bytes->end, abbrev->sibling_bytes);
+	else
+		at = abbrev_skip_some(unit->abbrevs, abbrev, abbrev->sibling_skips, at, bytes->end);
+	if (!fixed_read(at, bytes->end, 4, &distance) ||
+	    distance <= bytes->distance + (uint64_t)(attributes - bytes->start) ||
+	    distance > bytes->distance + (uint64_t)(bytes->end - bytes->start))
 		return NULL;
-	/* The bytes of a unit are one piece: distances are those between pointers. */
-	here = unit->end - unit->start - (uint64_t)(end - attributes);
-	if (distance <= here || distance > unit->end - unit->start)
-		return NULL;
-	return attributes + (distance - here);
+	return bytes->start + (distance - bytes->distance);
 }
 
 static bool is_cxx(const struct unit *unit)
@@ -54,33 +56,8 @@ static bool is_cxx(const struct unit *unit)
 	}
 }
 
-/*
- * Whether functions with code may stand inside. C++ compilers put them into the
- * unit or a namespace; others nest functions and put them into types.
- */
-static bool may_hold_functions(uint32_t tag, bool cxx)
-{
-	switch (tag) {
-	case DW_TAG_compile_unit:
-	case DW_TAG_partial_unit:
-	case DW_TAG_skeleton_unit:
-	case DW_TAG_type_unit:
-	case DW_TAG_namespace:
-	case DW_TAG_module:
-		return true;
-	case DW_TAG_subprogram:
-	case DW_TAG_lexical_block:
-	case DW_TAG_structure_type:
-	case DW_TAG_class_type:
-	case DW_TAG_union_type:
-	case DW_TAG_interface_type:
-		return !cxx;
-	default:
-		return false;
-	}
-}
-
-static int add_function(struct functions *functions, uint64_t offset, const struct range_list *list)
+static int add_function(struct functions *functions, uint64_t offset, uint64_t end,
+			const struct range_list *list)
 {
 	struct {
 		struct function *items;
@@ -94,7 +71,7 @@ static int add_function(struct functions *functions, uint64_t offset, const stru
 
 	if (list->count == 0 || functions->count >= MAX_FUNCTIONS)
 		return 0;
-	r = vec_push(&items, (struct function){.offset = offset});
+	r = vec_push(&items, (struct function){.offset = offset, .end = end});
 	for (size_t i = 0; i < list->count && r == 0; i++)
 		r = vec_push(&ranges,
 			     (struct function_range){list->items[i].low, list->items[i].high, 0,
@@ -108,16 +85,46 @@ static int add_function(struct functions *functions, uint64_t offset, const stru
 	return r;
 }
 
-/* Walks all entries of the unit. Damage ends the walk: what was found before it counts. */
-static int walk(struct functions *functions, struct range_list *ranges, struct die *die)
-{
-	struct unit *unit = functions->unit;
-	uint64_t size = unit->end - unit->first;
-	const uint8_t *start = unit_bytes(unit, unit->first, size);
-	const uint8_t *at = start, *end = start ? start + size : NULL;
-	bool cxx = is_cxx(unit);
+struct walk {
+	struct functions *functions;
+	struct entry_bytes bytes;
+	struct range_list ranges;
+	struct die die;
+};
 
-	while (at && at < end) {
+/* Adds the function whose attributes are at at. Returns the place after them, or NULL. */
+static const uint8_t *visit(struct walk *walk, const struct abbrev *abbrev, const uint8_t *entry,
+			    const uint8_t *at, int *ret_error)
+{
+	struct unit *unit = walk->functions->unit;
+	const struct entry_bytes *bytes = &walk->bytes;
+	const uint8_t *sibling = sibling_of(unit, abbrev, at, bytes);
+	uint64_t start = unit->start + bytes->distance;
+
+	walk->ranges.count = 0;
+	at = die_read_at(unit, abbrev, at, bytes->end, &walk->die);
+	if (!at)
+		return NULL;
+	*ret_error = die_ranges(&walk->die, &walk->ranges);
+	if (*ret_error == 0)
+		*ret_error = add_function(walk->functions, start + (uint64_t)(entry - bytes->start),
+					  sibling ? start + (uint64_t)(sibling - bytes->start)
+						  : unit->end,
+					  &walk->ranges);
+	return at;
+}
+
+/* Walks all entries of the unit. Damage ends the walk: what was found before it counts. */
+static int walk_unit(struct walk *walk)
+{
+	struct unit *unit = walk->functions->unit;
+	enum abbrev_holds jump_below = is_cxx(unit) ? HOLDS_FUNCTIONS : HOLDS_FUNCTIONS_OF_C;
+	const uint8_t *at = walk->bytes.start, *end = walk->bytes.end;
+	int r = 0;
+
+	if (walk->functions->whole)
+		jump_below = HOLDS_NO_FUNCTIONS;
+	while (at && at < end && r == 0) {
 		const uint8_t *entry = at, *next = NULL;
 		const struct abbrev *abbrev;
 		uint64_t code = 0;
@@ -128,22 +135,15 @@ static int walk(struct functions *functions, struct range_list *ranges, struct d
 		abbrev = abbrev_find(unit->abbrevs, code);
 		if (!abbrev)
 			break;
-		if (abbrev->has_children && !functions->whole &&
-		    !may_hold_functions(abbrev->tag, cxx))
-			next = sibling_of(unit, abbrev, at, end);
-		if (abbrev->tag == DW_TAG_subprogram && abbrev->has_code) {
-			ranges->count = 0;
-			at = die_read_at(unit, abbrev, at, end, die);
-			if (at && (die_ranges(die, ranges) < 0 ||
-				   add_function(functions, unit->first + (uint64_t)(entry - start),
-						ranges) < 0))
-				return -ENOMEM;
-		} else if (!next) {
+		if (abbrev->has_children && abbrev->holds < jump_below)
+			next = sibling_of(unit, abbrev, at, &walk->bytes);
+		if (abbrev->tag == DW_TAG_subprogram && abbrev->has_code)
+			at = visit(walk, abbrev, entry, at, &r);
+		else if (!next)
 			at = abbrev_skip(unit->abbrevs, abbrev, at, end);
-		}
 		at = next ? next : at;
 	}
-	return 0;
+	return r;
 }
 
 static int compare_ranges(const void *a, const void *b)
@@ -158,29 +158,38 @@ static int compare_ranges(const void *a, const void *b)
 	return (left->function > right->function) - (left->function < right->function);
 }
 
+static void sort_ranges(struct functions *functions)
+{
+	uint64_t reach = 0;
+
+	if (functions->range_count > 0)
+		qsort(functions->ranges, functions->range_count, sizeof(*functions->ranges),
+		      compare_ranges);
+	for (size_t i = 0; i < functions->range_count; i++) {
+		reach = functions->ranges[i].high > reach ? functions->ranges[i].high : reach;
+		functions->ranges[i].reach = reach;
+	}
+}
+
 int functions_read(struct functions *ret, struct unit *unit, bool whole)
 {
 	struct functions functions = {.unit = unit, .whole = whole};
-	struct range_list ranges = {0};
-	struct die *die = malloc(sizeof(*die));
-	uint64_t reach = 0;
-	int r = die ? 0 : -ENOMEM;
+	SCOPED(mem) struct walk *walk = calloc(1, sizeof(*walk));
+	uint64_t size = unit->end - unit->first;
+	const uint8_t *start = unit_open(unit) ? unit_bytes(unit, unit->first, size) : NULL;
+	int r = walk ? 0 : -ENOMEM;
 
-	if (r == 0 && unit_open(unit))
-		r = walk(&functions, &ranges, die);
-	free(die);
-	vec_fini(&ranges);
+	if (walk && start) {
+		walk->functions = &functions;
+		walk->bytes = (struct entry_bytes){start, start + size, unit->first - unit->start};
+		r = walk_unit(walk);
+		vec_fini(&walk->ranges);
+	}
 	if (r < 0) {
 		functions_fini(&functions);
 		return r;
 	}
-	if (functions.range_count > 0)
-		qsort(functions.ranges, functions.range_count, sizeof(*functions.ranges),
-		      compare_ranges);
-	for (size_t i = 0; i < functions.range_count; i++) {
-		reach = functions.ranges[i].high > reach ? functions.ranges[i].high : reach;
-		functions.ranges[i].reach = reach;
-	}
+	sort_ranges(&functions);
 	functions.bytes = functions.capacity * sizeof(*functions.items) +
 			  functions.range_capacity * sizeof(*functions.ranges);
 	*ret = functions;

@@ -45,8 +45,9 @@ struct inline_table {
 };
 
 struct function {
-	uint64_t offset;              /* of its entry */
-	uint32_t name;                /* as in inline_call */
+	uint64_t offset; /* of its entry */
+	uint64_t end;    /* of the entries below it; the unit's when that is not known */
+	uint32_t name;   /* as in inline_call */
 	struct inline_table *inlines; /* NULL until it is hit */
 };
 
@@ -86,8 +87,17 @@ int function_read_inlines(struct functions *functions, struct function *function
 /* The innermost call at an address, INLINE_NONE when it is the function itself. */
 uint32_t inline_table_find(const struct inline_table *table, uint64_t address);
 
-/* Where the sibling after the entry begins; NULL when the entry does not say or lies. */
+/* Bytes of entries that are looked at. */
+struct entry_bytes {
+	const uint8_t *start, *end;
+	uint64_t distance; /* of start from the start of the unit */
+};
+
+/*
+ * Where the sibling after the entry begins; NULL when the entry does not say, lies,
+ * or the sibling is not among the bytes.
+ */
 const uint8_t *sibling_of(const struct unit *unit, const struct abbrev *abbrev,
-			  const uint8_t *attributes, const uint8_t *end);
+			  const uint8_t *attributes, const struct entry_bytes *bytes);
 
 #endif

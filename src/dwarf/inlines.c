@@ -127,9 +127,9 @@ static int64_t add_call(struct inline_scratch *scratch, uint32_t parent, uint32_
 
 struct walk {
 	struct unit *unit;
-	const uint8_t *start;    /* of the function's entry */
-	const uint8_t *at, *end; /* end is that of the unit */
-	uint64_t offset;         /* of start */
+	struct entry_bytes bytes; /* of the function's entry and those below it */
+	const uint8_t *at;
+	uint64_t offset; /* of the first byte */
 	size_t depth;
 	size_t muted; /* depth below which entries belong to another function; 0: none */
 };
@@ -145,12 +145,13 @@ static int visit(struct inline_scratch *scratch, struct walk *walk, const struct
 	const uint8_t *next = NULL;
 
 	if (abbrev->has_children && !may_hold_calls(abbrev->tag))
-		next = sibling_of(walk->unit, abbrev, walk->at, walk->end);
+		next = sibling_of(walk->unit, abbrev, walk->at, &walk->bytes);
 	if (abbrev->tag == DW_TAG_inlined_subroutine && abbrev->has_code && walk->muted == 0) {
 		int64_t call;
 
 		scratch->die.offset = offset;
-		walk->at = die_read_at(walk->unit, abbrev, walk->at, walk->end, &scratch->die);
+		walk->at =
+			die_read_at(walk->unit, abbrev, walk->at, walk->bytes.end, &scratch->die);
 		if (!walk->at)
 			return 0;
 		call = add_call(scratch, parent, level);
@@ -159,7 +160,7 @@ static int visit(struct inline_scratch *scratch, struct walk *walk, const struct
 		inner = (uint32_t)call;
 		level += inner != parent;
 	} else if (!next) {
-		walk->at = abbrev_skip(walk->unit->abbrevs, abbrev, walk->at, walk->end);
+		walk->at = abbrev_skip(walk->unit->abbrevs, abbrev, walk->at, walk->bytes.end);
 	}
 	if (next) {
 		walk->at = next;
@@ -184,18 +185,18 @@ static int read_calls(struct inline_scratch *scratch, struct walk *walk)
 	uint64_t code = 0;
 	int r;
 
-	walk->at = leb_read(walk->start, walk->end, &code);
+	walk->at = leb_read(walk->bytes.start, walk->bytes.end, &code);
 	abbrev = walk->at && code ? abbrev_find(walk->unit->abbrevs, code) : NULL;
 	if (!abbrev || !abbrev->has_children)
 		return 0;
-	walk->at = abbrev_skip(walk->unit->abbrevs, abbrev, walk->at, walk->end);
+	walk->at = abbrev_skip(walk->unit->abbrevs, abbrev, walk->at, walk->bytes.end);
 	walk->depth = 1;
 	scratch->innermost[1] = INLINE_NONE;
 	scratch->levels[1] = 0;
-	while (walk->depth > 0 && walk->at && walk->at < walk->end) {
-		uint64_t offset = walk->offset + (uint64_t)(walk->at - walk->start);
+	while (walk->depth > 0 && walk->at && walk->at < walk->bytes.end) {
+		uint64_t offset = walk->offset + (uint64_t)(walk->at - walk->bytes.start);
 
-		walk->at = leb_read(walk->at, walk->end, &code);
+		walk->at = leb_read(walk->at, walk->bytes.end, &code);
 		if (walk->at && code == 0) {
 			walk->depth--;
 			if (walk->depth < walk->muted)
@@ -318,15 +319,16 @@ int function_read_inlines(struct functions *functions, struct function *function
 			  struct inline_scratch *scratch)
 {
 	struct unit *unit = functions->unit;
-	uint64_t size = unit->end - function->offset;
+	uint64_t size = function->end - function->offset;
 	struct walk walk = {.unit = unit, .offset = function->offset};
 	struct inline_table *table = arena_alloc(&functions->arena, sizeof(*table));
 	size_t call_bytes, change_bytes;
 
-	walk.start = unit_bytes(unit, function->offset, size);
-	walk.end = walk.start ? walk.start + size : NULL;
+	walk.bytes.start = unit_bytes(unit, function->offset, size);
+	walk.bytes.end = walk.bytes.start ? walk.bytes.start + size : NULL;
+	walk.bytes.distance = function->offset - unit->start;
 	scratch->calls.count = scratch->ranges.count = 0;
-	if (!table || (walk.start && read_calls(scratch, &walk) < 0))
+	if (!table || (walk.bytes.start && read_calls(scratch, &walk) < 0))
 		return -ENOMEM;
 	*table = (struct inline_table){0};
 	if (sweep(scratch, &table->base) < 0)

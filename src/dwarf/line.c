@@ -364,6 +364,9 @@ static int read_rows(struct line_table *table, const struct line_program *progra
 	struct collector all = {0};
 	int r;
 
+	/* A row takes three to five bytes of program: one allocation, mostly. */
+	if (vec_reserve(&all.rows, (size_t)(program->end - program->at) / 4) < 0)
+		return -ENOMEM;
 	line_program_run(program, collect, &all);
 	all.rows.count = all.first; /* a sequence without an end has no size */
 	r = all.failed ? -ENOMEM : make_rows(table, &all);

@@ -6,6 +6,8 @@
 
 struct run {
 	const struct line_program *program;
+	uint16_t advances[256]; /* of addresses and lines, by opcode: spares two divisions */
+	int16_t line_advances[256];
 	line_row_fn *row;
 	void *self;
 	struct line_state state;
@@ -121,21 +123,32 @@ static const uint8_t *run_standard(struct run *run, uint8_t opcode, const uint8_
 	}
 }
 
+static void init_run(struct run *run)
+{
+	const struct line_program *program = run->program;
+
+	for (unsigned int opcode = program->opcode_base; opcode < 256; opcode++) {
+		unsigned int adjusted = opcode - program->opcode_base;
+
+		run->advances[opcode] = (uint16_t)(adjusted / program->line_range);
+		run->line_advances[opcode] =
+			(int16_t)(program->line_base + (int)(adjusted % program->line_range));
+	}
+	reset(run);
+}
+
 void line_program_run(const struct line_program *program, line_row_fn *row, void *self)
 {
 	struct run run = {.program = program, .row = row, .self = self};
 	const uint8_t *at = program->at;
 
-	reset(&run);
+	init_run(&run);
 	while (at && at < program->end) {
 		uint8_t opcode = *at++;
 
 		if (opcode >= program->opcode_base) {
-			unsigned int adjusted = (unsigned int)opcode - program->opcode_base;
-
-			advance(program, &run.state, adjusted / program->line_range);
-			advance_line(&run.state,
-				     program->line_base + (int)(adjusted % program->line_range));
+			advance(program, &run.state, run.advances[opcode]);
+			run.state.line += (uint32_t)run.line_advances[opcode];
 			if (!emit(&run))
 				return;
 		} else if (opcode == 0) {

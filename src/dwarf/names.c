@@ -21,6 +21,8 @@ void names_fini(struct names *names)
 {
 	free(names->items);
 	free(names->entries);
+	free(names->texts);
+	id_index_fini(&names->offset_index);
 	id_index_fini(&names->entry_index);
 	id_index_fini(&names->text_index);
 	*names = (struct names){0};
@@ -195,20 +197,70 @@ void names_put_qualified(struct bytes *out, struct die_ref ref, size_t depth)
 		put_arguments(out, named, depth);
 }
 
-/* The linker name along the chain of entries that say the same; NULL without one. */
-static const char *linkage_name(struct die_ref ref, struct die *die)
+/* Reads the first entry along the chain that has a linker name. False without one. */
+static bool find_linkage(struct die_ref ref, struct die *die)
 {
 	for (size_t i = 0; i < NAMES_MAX_HOPS && ref.unit; i++) {
-		const char *text;
-
 		if (!die_read(ref.unit, ref.offset, die))
-			return NULL;
-		text = die_text(die, SLOT_LINKAGE_NAME);
-		if (text && text[0])
-			return text;
+			return false;
+		if (die_has(die, SLOT_LINKAGE_NAME))
+			return true;
 		ref = next_of(die);
 	}
-	return NULL;
+	return false;
+}
+
+static uint32_t find_text(const struct names *names, const struct named_text *text)
+{
+	uint64_t hash = hash_pair((uintptr_t)text->image, text->offset);
+	struct id_probe probe = id_index_probe(&names->offset_index, hash);
+	uint32_t id;
+
+	while ((id = id_probe_next(&names->offset_index, &probe)) != ID_NONE)
+		if (names->texts[id].offset == text->offset &&
+		    names->texts[id].image == text->image)
+			return names->texts[id].name;
+	return 0;
+}
+
+static void keep_text(struct names *names, const struct named_text *text)
+{
+	struct {
+		struct named_text *items;
+		size_t count, capacity;
+	} texts = {names->texts, names->text_count, names->text_capacity};
+	uint64_t hash = hash_pair((uintptr_t)text->image, text->offset);
+
+	/* What is not kept is only made again. */
+	if (vec_push(&texts, *text) < 0)
+		return;
+	names->texts = texts.items;
+	names->text_capacity = texts.capacity;
+	if (id_index_add(&names->offset_index, hash, (uint32_t)names->text_count) == 0)
+		names->text_count = texts.count;
+}
+
+/* The number of the linker name that the entry has; 0 when it cannot be read. */
+static uint32_t linkage_name(struct names *names, const struct die *die)
+{
+	const struct value *value = &die->values[SLOT_LINKAGE_NAME];
+	struct named_text text = {die->unit->image, value->number, 0};
+	bool shared = value->form == DW_FORM_strp;
+	const char *linkage;
+	size_t size;
+
+	if (shared)
+		text.name = find_text(names, &text);
+	if (text.name)
+		return text.name;
+	linkage = value_text(die->unit, value);
+	if (!linkage || !linkage[0])
+		return 0;
+	size = strnlen(linkage, NAMES_MAX_BYTES);
+	text.name = intern(names, linkage, size, true);
+	if (shared && text.name)
+		keep_text(names, &text);
+	return text.name;
 }
 
 /* Whether any entry along the chain has a name. */
@@ -229,20 +281,14 @@ static bool has_name(struct die_ref ref, struct die *die)
 
 static uint32_t make_name(struct names *names, struct die_ref ref)
 {
-	SCOPED(mem) struct die *die = malloc(sizeof(*die));
+	struct die *die = &names->die;
 	struct bytes text = {0};
-	const char *linkage;
 	uint32_t number = 0;
-	size_t size;
 
-	if (!die)
-		return 0;
-	linkage = linkage_name(ref, die);
-	if (linkage) {
-		size = strlen(linkage);
-		return intern(names, linkage, size < NAMES_MAX_BYTES ? size : NAMES_MAX_BYTES,
-			      true);
-	}
+	if (find_linkage(ref, die))
+		number = linkage_name(names, die);
+	if (number)
+		return number;
 	if (!has_name(ref, die))
 		return intern(names, "", 0, false);
 	names_put_qualified(&text, ref, 0);

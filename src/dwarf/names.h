@@ -30,6 +30,13 @@ struct named_entry {
 	uint32_t name;
 };
 
+/* Linkers keep a text once: where it is stands for what it says. */
+struct named_text {
+	const struct image *image;
+	uint64_t offset;
+	uint32_t name;
+};
+
 struct names {
 	struct arena *arena; /* borrowed */
 	struct name *items;  /* by number - 1 */
@@ -38,6 +45,10 @@ struct names {
 	size_t entry_count, entry_capacity;
 	struct id_index entry_index; /* by unit and offset */
 	struct id_index text_index;
+	struct named_text *texts;
+	size_t text_count, text_capacity;
+	struct die die;               /* that is being read */
+	struct id_index offset_index; /* of linker names, by where they are kept */
 };
 
 void names_init(struct names *names, struct arena *arena);

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/scope.h"
 #include "base/vec.h"
 #include "dwarf/functions.h"
 #include "dwarf/leb.h"
@@ -45,8 +46,10 @@ static const uint8_t *step(const struct unit *unit, const uint8_t *at, const uin
 }
 
 /* Where the children that begin at at are over, past their null entry; NULL for damage. */
-static const uint8_t *skip_children(const struct unit *unit, const uint8_t *at, const uint8_t *end)
+static const uint8_t *skip_children(const struct unit *unit, const uint8_t *at,
+				    const struct entry_bytes *bytes)
 {
+	const uint8_t *end = bytes->end;
 	const struct abbrev *abbrev;
 	const uint8_t *attributes;
 
@@ -55,7 +58,7 @@ static const uint8_t *skip_children(const struct unit *unit, const uint8_t *at, 
 
 		at = step(unit, at, end, &abbrev, &attributes);
 		if (at && abbrev && abbrev->has_children)
-			sibling = sibling_of(unit, abbrev, attributes, end);
+			sibling = sibling_of(unit, abbrev, attributes, bytes);
 		if (sibling)
 			at = sibling;
 		else if (abbrev && abbrev->has_children)
@@ -71,9 +74,10 @@ static int expand(struct unit *unit, size_t index)
 {
 	struct scope_tree *tree = unit->scopes;
 	struct scope scope = tree->scopes.items[index];
-	const uint8_t *start = unit_bytes(unit, scope.body, unit->end - scope.body);
-	const uint8_t *end = start ? start + (unit->end - scope.body) : NULL;
+	const uint8_t *start = unit_bytes(unit, scope.body, scope.end - scope.body);
+	const uint8_t *end = start ? start + (scope.end - scope.body) : NULL;
 	const uint8_t *at = start, *attributes;
+	struct entry_bytes bytes = {start, end, scope.body - unit->start};
 	const struct abbrev *abbrev;
 
 	scope.expanded = true;
@@ -87,11 +91,11 @@ static int expand(struct unit *unit, size_t index)
 			break;
 		if (!abbrev->has_children)
 			continue;
-		next = sibling_of(unit, abbrev, attributes, end);
-		at = next ? next : skip_children(unit, at, end);
+		next = sibling_of(unit, abbrev, attributes, &bytes);
+		at = next ? next : skip_children(unit, at, &bytes);
 		child.start = scope.body + (uint64_t)(entry - start);
 		child.body = scope.body + (uint64_t)(body - start);
-		child.end = at ? scope.body + (uint64_t)(at - start) : unit->end;
+		child.end = at ? scope.body + (uint64_t)(at - start) : scope.end;
 		if (vec_push(&tree->scopes, child) < 0)
 			return -ENOMEM;
 	}
@@ -103,18 +107,14 @@ static int expand(struct unit *unit, size_t index)
 static bool make_root(struct unit *unit)
 {
 	struct scope root = {.start = unit->first, .end = unit->end};
-	const uint8_t *attributes, *at, *start;
-	const struct abbrev *abbrev;
+	SCOPED(mem) struct die *die = NULL;
 
 	if (unit->scopes)
 		return true;
-	start = unit_bytes(unit, unit->first, unit->end - unit->first);
-	if (!start)
+	die = malloc(sizeof(*die));
+	if (!die || !die_read(unit, unit->first, die) || !die->abbrev->has_children)
 		return false;
-	at = step(unit, start, start + (unit->end - unit->first), &abbrev, &attributes);
-	if (!at || !abbrev || !abbrev->has_children)
-		return false;
-	root.body = unit->first + (uint64_t)(at - start);
+	root.body = die->next;
 	unit->scopes = calloc(1, sizeof(*unit->scopes));
 	return unit->scopes && vec_push(&unit->scopes->scopes, root) == 0;
 }

@@ -15,7 +15,7 @@
 #include "elf/elf.h"
 
 #define BLOCK_SHIFT 12
-#define BLOCK_BYTES (1ull << BLOCK_SHIFT)
+#define TEXT_BYTES (4ull << 10) /* texts that are wanted stand near each other */
 #define POPULATE_BYTES (64u << 10)
 #define MAX_SECTION_BYTES (8ull << 30)
 #define MAX_JOINED_BYTES (1ull << 30)
@@ -293,7 +293,7 @@ const char *section_text(struct section *section, uint64_t offset)
 		return NULL;
 	for (;;) {
 		uint64_t left = section->size - at;
-		uint64_t n = BLOCK_BYTES - (at & (BLOCK_BYTES - 1));
+		uint64_t n = TEXT_BYTES - (at & (TEXT_BYTES - 1));
 		const uint8_t *part;
 
 		if (left == 0 || at - offset > MAX_TEXT_BYTES)
