@@ -329,10 +329,11 @@ static void finish_table(struct abbrev_table *table)
 
 /* Reads n bytes of the section at the table's offset. */
 static int read_table(struct abbrev_table *table, struct section *section, uint64_t n,
-		      uint64_t only_code)
+		      uint64_t only_code, uint64_t *budget)
 {
-	const uint8_t *at = section_at(section, table->offset, n);
-	const uint8_t *end = at ? at + n : NULL;
+	const uint8_t *start = section_at(section, table->offset, n);
+	const uint8_t *at = start, *end = start ? start + n : NULL;
+	uint64_t used;
 	int r;
 
 	if (!at)
@@ -340,12 +341,14 @@ static int read_table(struct abbrev_table *table, struct section *section, uint6
 	table->count = table->attribute_count = table->skip_count = 0;
 	do {
 		r = read_abbrev(table, &at, end, only_code == 0, only_code);
-	} while (r > 0);
-	return r;
+		used = (uint64_t)(at - start);
+	} while (r > 0 && used < *budget);
+	*budget -= used < *budget ? used : *budget;
+	return r > 0 ? -E2BIG : r;
 }
 
 int abbrev_table_read(struct section *section, uint64_t offset, struct unit_shape shape,
-		      uint64_t only_code, struct abbrev_table **ret)
+		      uint64_t only_code, uint64_t *budget, struct abbrev_table **ret)
 {
 	SCOPED(table) struct abbrev_table *table = calloc(1, sizeof(*table));
 	uint64_t size = section_size(section);
@@ -359,9 +362,9 @@ int abbrev_table_read(struct section *section, uint64_t offset, struct unit_shap
 	table->shape = shape;
 	/* What a unit's first entry looks like is mostly said at once. */
 	if (only_code && size - offset > FIRST_BYTES)
-		r = read_table(table, section, FIRST_BYTES, only_code);
+		r = read_table(table, section, FIRST_BYTES, only_code, budget);
 	if (r < 0 || table->count == 0)
-		r = read_table(table, section, size - offset, only_code);
+		r = read_table(table, section, size - offset, only_code, budget);
 	if (r < 0)
 		return r;
 	finish_table(table);

@@ -117,9 +117,12 @@ struct abbrev_table {
 	size_t skip_count, skip_capacity;
 };
 
-/* Reads the table at offset, or only as much of it as defines only_code (0: all). */
+/*
+ * Reads the table at offset, or only as much of it as defines only_code (0: all). The
+ * bytes that were looked at are taken from *budget; -E2BIG when it is used up.
+ */
 int abbrev_table_read(struct section *section, uint64_t offset, struct unit_shape shape,
-		      uint64_t only_code, struct abbrev_table **ret);
+		      uint64_t only_code, uint64_t *budget, struct abbrev_table **ret);
 void abbrev_table_free(struct abbrev_table *table); /* NULL is fine */
 
 /* NULL when the table has no such code. */

@@ -11,6 +11,8 @@
 #include "dwarf/leb.h"
 
 #define MAX_FUNCTIONS (1u << 24)
+/* Far beyond real units; entries that share one long list must not multiply it. */
+#define MAX_RANGES (1u << 22)
 /* Functions that share addresses are few; more than these are not looked through. */
 #define MAX_OVERLAP 64
 
@@ -103,8 +105,8 @@ static const uint8_t *visit(struct walk *walk, const struct abbrev *abbrev, cons
 
 	walk->ranges.count = 0;
 	at = die_read_at(unit, abbrev, at, bytes->end, &walk->die);
-	if (!at)
-		return NULL;
+	if (!at || walk->functions->range_count >= MAX_RANGES)
+		return at;
 	*ret_error = die_ranges(&walk->die, &walk->ranges);
 	if (*ret_error == 0)
 		*ret_error = add_function(walk->functions, start + (uint64_t)(entry - bytes->start),

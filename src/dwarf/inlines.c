@@ -24,6 +24,7 @@
 #define MAX_DEPTH 256
 #define MAX_LEVEL 128
 #define MAX_CALLS (1u << 24)
+#define MAX_RANGES (1u << 22) /* in a function: as in functions.c */
 
 struct call_range {
 	uint64_t low, high;
@@ -109,6 +110,8 @@ static int64_t add_call(struct inline_scratch *scratch, uint32_t parent, uint32_
 	uint32_t call = (uint32_t)scratch->calls.count;
 
 	scratch->list.count = 0;
+	if (scratch->ranges.count >= MAX_RANGES)
+		return parent;
 	if (die_ranges(&scratch->die, &scratch->list) < 0)
 		return -ENOMEM;
 	if (scratch->list.count == 0 || level >= MAX_LEVEL || call >= MAX_CALLS)

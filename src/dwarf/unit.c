@@ -15,6 +15,8 @@
 #include "elf/elf.h"
 
 #define MAX_UNITS (1u << 22)
+/* Tables are read once and root entries are at their start: 1 GB is beyond all programs. */
+#define ABBREV_BUDGET (1ull << 30)
 #define HEADER_BYTES 40 /* the longest: 64-bit DWARF 5 type unit */
 /* A root entry fits into these with its header, or the whole unit is looked at. */
 #define FIRST_BYTES 512
@@ -37,6 +39,7 @@ struct image *image_new(struct elf_file *elf, bool split)
 		return NULL;
 	image->elf = elf;
 	image->split = split;
+	image->abbrev_budget = ABBREV_BUDGET;
 	for (size_t i = 0; i < SECTIONS; i++) {
 		/* Indices of packages are the only ones without the suffix. */
 		bool suffix = split && i != SECTION_CU_INDEX && i != SECTION_TU_INDEX;
@@ -293,7 +296,7 @@ static bool read_root(struct unit *unit, struct abbrev_table **ret_table, struct
 	if (!at || !leb_read(at, at + n, &code) || code == 0 ||
 	    unit->abbrev_offset > UINT64_MAX - unit->bases.abbrev ||
 	    abbrev_table_read(abbrevs, unit->bases.abbrev + unit->abbrev_offset, unit->shape, code,
-			      ret_table) < 0)
+			      &unit->image->abbrev_budget, ret_table) < 0)
 		return false;
 	unit->abbrevs = *ret_table;
 	return parse_root(unit, n, ret) || parse_root(unit, left, ret);
@@ -385,7 +388,8 @@ static struct abbrev_table *get_table(struct image *image, uint64_t offset, stru
 
 	if (table)
 		return table;
-	if (abbrev_table_read(&image->sections[SECTION_ABBREV], offset, shape, 0, &table) < 0)
+	if (abbrev_table_read(&image->sections[SECTION_ABBREV], offset, shape, 0,
+			      &image->abbrev_budget, &table) < 0)
 		return NULL;
 	r = vec_push(&tables, table);
 	image->tables = tables.items;

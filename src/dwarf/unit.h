@@ -62,6 +62,7 @@ struct image {
 	size_t types_at;              /* index of the first unit of .debug_types */
 	struct signature *signatures; /* type units, sorted */
 	size_t signature_count, signature_capacity;
+	uint64_t abbrev_budget; /* bytes of abbreviations that may be looked at yet */
 	struct abbrev_table **tables;
 	size_t table_count, table_capacity;
 	struct id_index table_index; /* by offset and shape */
