@@ -4,8 +4,8 @@
 
     run-tests.py [--build DIR] [--long] [--vm smoke|all] [SUITE...]
 
-Suites, in the order they run: unit asan lint scripts fuzz golden unwind e2e browser vm. A case is
-one cmocka test, one pytest test, one lint check or one fuzz target. Logs are kept in
+Suites, in the order they run: unit asan lint scripts fuzz golden unwind dwarf e2e browser vm. A case
+is one cmocka test, one pytest test, one lint check or one fuzz target. Logs are kept in
 DIR/logs, those of the emulated machine (vm) in build-vm-CPU/logs.
 """
 import argparse
@@ -262,6 +262,9 @@ class Runner:
     def suite_unwind(self):
         return self.pytest("unwind", "tests/unwind")
 
+    def suite_dwarf(self):
+        return self.pytest("dwarf", "tests/dwarf")
+
     # The browser looks at a flame graph of the example program. Each line "ok" or "FAIL" of
     # a Node program is a case; its packages are installed beside a copy of it, once.
 
@@ -347,9 +350,9 @@ class Runner:
 
 
 FOLDERS = {"scripts": "tests/scripts", "golden": "tests/golden", "e2e": "tests/e2e",
-           "unwind": "tests/unwind", "browser": "tests/browser", "fuzz": "tests/fuzz",
-           "vm": "tests/vm"}
-SUITES = ("unit", "asan", "lint", "scripts", "fuzz", "golden", "unwind", "e2e",
+           "unwind": "tests/unwind", "dwarf": "tests/dwarf", "browser": "tests/browser",
+           "fuzz": "tests/fuzz", "vm": "tests/vm"}
+SUITES = ("unit", "asan", "lint", "scripts", "fuzz", "golden", "unwind", "dwarf", "e2e",
           "browser", "vm")
 
 

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
@@ -140,6 +141,20 @@ static bool is_match(const struct module *module, struct elf_file *elf, const st
 	return module->size_bytes && module->size_bytes == (uint64_t)status->st_size;
 }
 
+/* Keeps *elf when it has debug information and no file before it had. */
+static void keep_debug(struct module_symbols *symbols, struct elf_file **elf, const char *path)
+{
+	const struct elf_section *section = elf_section_find(*elf, ".debug_info");
+
+	if (!section)
+		section = elf_section_find(*elf, ".zdebug_info");
+	if (!section || symbols->debug || !elf_section_is_readable(*elf, section))
+		return;
+	symbols->debug_path = strdup(path);
+	if (symbols->debug_path)
+		symbols->debug = scope_take(elf);
+}
+
 static bool try_file(struct module_symbols *symbols, const struct module *module, const char *path)
 {
 	SCOPED(elf) struct elf_file *elf = NULL;
@@ -148,7 +163,10 @@ static bool try_file(struct module_symbols *symbols, const struct module *module
 
 	if (open_file(path, &elf, &status, NULL) < 0 || !is_match(module, elf, &status))
 		return false;
-	return add_table(symbols, elf) && symbols->table_count > count;
+	if (!add_table(symbols, elf) || symbols->table_count == count)
+		return false;
+	keep_debug(symbols, &elf, path);
+	return true;
 }
 
 static bool try_in_directory(struct module_symbols *symbols, const struct module *module,
@@ -216,6 +234,7 @@ static void init_file(struct module_symbols *symbols, const struct module *modul
 		set_problem(symbols, "stripped: no symbols");
 	else if (!has_symtab(elf))
 		set_problem(symbols, "stripped: exported symbols only");
+	keep_debug(symbols, &elf, path);
 }
 
 /* The image ends with its segments or with its section headers. */
@@ -286,5 +305,7 @@ void module_symbols_fini(struct module_symbols *symbols)
 {
 	for (size_t i = 0; i < symbols->table_count; i++)
 		elf_symbols_free(symbols->tables[i]);
+	elf_close(symbols->debug);
+	free(symbols->debug_path);
 	*symbols = (struct module_symbols){0};
 }

@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 
+struct elf_file;
 struct elf_symbols;
 struct module;
 
@@ -21,6 +22,9 @@ struct module_symbols {
 	/* Searched in this order: a debug file's (if any), then the module's own. */
 	struct elf_symbols *tables[MODULE_SYMBOL_TABLES];
 	size_t table_count;
+	/* The file with debug information, for whoever takes it; NULL when there is none. */
+	struct elf_file *debug;
+	char *debug_path;
 	char problem[160]; /* why names are missing; "" when all is well */
 };
 

@@ -12,7 +12,9 @@
 #include "base/id_index.h"
 #include "base/scope.h"
 #include "base/vec.h"
+#include "dwarf/dwarf.h"
 #include "model/entity.h"
+#include "symbol/debug_info.h"
 #include "symbol/demangle.h"
 #include "symbol/elf_symbols.h"
 #include "symbol/kernel_symbols.h"
@@ -29,17 +31,26 @@ struct module_state {
 	struct module_symbols symbols;
 	/* One for each symbol of each table, made when first asked for. */
 	struct symbol_frame **frames[MODULE_SYMBOL_TABLES];
+	struct debug_info *debug; /* NULL when there is none or nobody asks */
 };
 
-/* An answer that belongs to one address: a kernel function's start or no name. */
+/* An answer that belongs to one address: a kernel function's start, no name, or lines. */
 struct address_frame {
 	uint32_t module_id;
+	uint32_t line_count; /* of frames of debug information; 0: it is another answer */
 	uint64_t address;
 	const struct symbol_frame *frame;
 };
 
+/* A linker name of debug information, which has each once, and what is shown for it. */
+struct shown_name {
+	const char *linker;
+	const char *text;
+};
+
 struct symboliser {
 	bool demangle;
+	enum symbol_detail detail;
 	char **paths;
 	size_t path_count;
 	const struct kernel_symbols *kernel;
@@ -47,7 +58,10 @@ struct symboliser {
 	struct id_index module_index; /* by module id */
 	VEC(struct address_frame) addresses;
 	struct id_index address_index; /* by module id and address */
-	struct arena arena;            /* frames and names */
+	VEC(struct shown_name) shown;
+	struct id_index shown_index; /* by the linker name's pointer */
+	struct dwarf_frames *found;  /* scratch; NULL when nobody asks */
+	struct arena arena;          /* frames and names */
 };
 
 static void scope_release_symboliser(struct symboliser **symboliser)
@@ -62,6 +76,7 @@ static void module_state_free(struct module_state *state)
 	module_symbols_fini(&state->symbols);
 	for (size_t i = 0; i < MODULE_SYMBOL_TABLES; i++)
 		free(state->frames[i]);
+	debug_info_free(state->debug);
 	free(state);
 }
 
@@ -78,6 +93,12 @@ int symboliser_new(const struct symboliser_config *config, struct symboliser **r
 	if (!symboliser)
 		return error_set(err, -ENOMEM, "out of memory");
 	symboliser->demangle = config->demangle;
+	symboliser->detail = config->detail;
+	if (config->detail != SYMBOLS_NAMES) {
+		symboliser->found = malloc(sizeof(*symboliser->found));
+		if (!symboliser->found)
+			return error_set(err, -ENOMEM, "out of memory");
+	}
 	symboliser->paths = calloc(config->symbol_path_count + 1, sizeof(*symboliser->paths));
 	if (!symboliser->paths)
 		return error_set(err, -ENOMEM, "out of memory");
@@ -101,6 +122,9 @@ void symboliser_free(struct symboliser *symboliser)
 	id_index_fini(&symboliser->module_index);
 	vec_fini(&symboliser->addresses);
 	id_index_fini(&symboliser->address_index);
+	vec_fini(&symboliser->shown);
+	id_index_fini(&symboliser->shown_index);
+	free(symboliser->found);
 	for (size_t i = 0; i < symboliser->path_count; i++)
 		free(symboliser->paths[i]);
 	free(symboliser->paths);
@@ -195,6 +219,9 @@ static struct module_state *get_state(struct symboliser *symboliser, const struc
 		if (!state->frames[i])
 			return NULL;
 	}
+	if (symboliser->detail != SYMBOLS_NAMES && state->symbols.debug)
+		state->debug = debug_info_open(scope_take(&state->symbols.debug),
+					       state->symbols.debug_path);
 	if (id_index_add(&symboliser->module_index, hash_pair(module_id, 0),
 			 (uint32_t)symboliser->modules.count) < 0)
 		return NULL;
@@ -226,8 +253,8 @@ static const struct symbol_frame *find_symbol_frame(struct symboliser *symbolise
 	return NULL;
 }
 
-static const struct symbol_frame *find_address_frame(const struct symboliser *symboliser,
-						     uint32_t module_id, uint64_t address)
+static const struct address_frame *find_address_entry(const struct symboliser *symboliser,
+						      uint32_t module_id, uint64_t address)
 {
 	struct id_probe probe =
 		id_index_probe(&symboliser->address_index, hash_pair(module_id, address));
@@ -237,23 +264,39 @@ static const struct symbol_frame *find_address_frame(const struct symboliser *sy
 		const struct address_frame *known = &symboliser->addresses.items[i];
 
 		if (known->module_id == module_id && known->address == address)
-			return known->frame;
+			return known;
 	}
 	return NULL;
 }
 
-/* Files the frame, which may be NULL for want of memory, under its address. */
-static const struct symbol_frame *keep_address_frame(struct symboliser *symboliser,
-						     uint32_t module_id, uint64_t address,
-						     const struct symbol_frame *frame)
+static const struct symbol_frame *find_address_frame(const struct symboliser *symboliser,
+						     uint32_t module_id, uint64_t address)
 {
-	struct address_frame entry = {module_id, address, frame};
+	const struct address_frame *known = find_address_entry(symboliser, module_id, address);
+
+	return known ? known->frame : NULL;
+}
+
+/* Files frames, which may be NULL for want of memory, under their address. */
+static const struct symbol_frame *keep_address_frames(struct symboliser *symboliser,
+						      uint32_t module_id, uint64_t address,
+						      const struct symbol_frame *frame,
+						      size_t line_count)
+{
+	struct address_frame entry = {module_id, (uint32_t)line_count, address, frame};
 	uint32_t id = (uint32_t)symboliser->addresses.count;
 
 	/* An entry that the index does not name is only made again. */
 	if (frame && vec_push(&symboliser->addresses, entry) == 0)
 		(void)id_index_add(&symboliser->address_index, hash_pair(module_id, address), id);
 	return frame;
+}
+
+static const struct symbol_frame *keep_address_frame(struct symboliser *symboliser,
+						     uint32_t module_id, uint64_t address,
+						     const struct symbol_frame *frame)
+{
+	return keep_address_frames(symboliser, module_id, address, frame, 0);
 }
 
 /* "base+0x1234": says where the address is and that it has no name. */
@@ -296,6 +339,90 @@ enum symbol_quality symboliser_resolve_kernel(struct symboliser *symboliser, uin
 	return answer(frame, SYMBOL_NAME_ONLY, ret_frames, ret_count);
 }
 
+/* What is shown for a name of debug information, made once. NULL without memory. */
+static const char *show_name(struct symboliser *symboliser, const struct dwarf_frame *frame)
+{
+	uint64_t hash = hash_pair((uintptr_t)frame->name, frame->mangled);
+	struct id_probe probe = id_index_probe(&symboliser->shown_index, hash);
+	SCOPED(mem) char *text = NULL;
+	struct shown_name shown = {frame->name, frame->name};
+	uint32_t id;
+
+	if (!frame->mangled || !symboliser->demangle)
+		return frame->name;
+	while ((id = id_probe_next(&symboliser->shown_index, &probe)) != ID_NONE)
+		if (symboliser->shown.items[id].linker == frame->name)
+			return symboliser->shown.items[id].text;
+	text = demangle(frame->name);
+	if (text)
+		shown.text = arena_strndup(&symboliser->arena, text, strlen(text));
+	id = (uint32_t)symboliser->shown.count;
+	/* What the index does not name is only made again. */
+	if (shown.text && vec_push(&symboliser->shown, shown) == 0)
+		(void)id_index_add(&symboliser->shown_index, hash, id);
+	return shown.text;
+}
+
+/*
+ * Makes the frames that debug information tells of. The function proper keeps the name
+ * that its symbol has, which tells parts and clones apart; *own is that or NULL. Returns
+ * NULL, with a count of 0, when there are no lines.
+ */
+static const struct symbol_frame *make_line_frames(struct symboliser *symboliser,
+						   struct module_state *state, uint64_t vaddr,
+						   const struct symbol_frame *own,
+						   size_t *ret_count)
+{
+	const struct dwarf_frames *found = symboliser->found;
+	int count = dwarf_find(debug_info_dwarf(state->debug), vaddr, symboliser->found);
+	size_t skipped =
+		symboliser->detail == SYMBOLS_INLINES || count <= 0 ? 0 : (size_t)count - 1;
+	struct symbol_frame *frames;
+
+	*ret_count = 0;
+	if (count <= 0 || (!own && !found->items[count - 1].name))
+		return NULL;
+	frames = arena_alloc(&symboliser->arena, ((size_t)count - skipped) * sizeof(*frames));
+	if (!frames)
+		return NULL;
+	for (size_t i = skipped; i < found->count; i++) {
+		const struct dwarf_frame *frame = &found->items[i];
+		const char *name = frame->name ? show_name(symboliser, frame) : NULL;
+		bool last = i + 1 == found->count;
+
+		frames[i - skipped] = (struct symbol_frame){
+			.function = last && own ? own->function
+				    : name      ? name
+						: "[inlined]",
+			.file = frame->file,
+			.line = frame->line,
+			.inlined = frame->inlined,
+			.start = last && own ? own->start : frame->low,
+		};
+	}
+	*ret_count = (size_t)count - skipped;
+	return frames;
+}
+
+/* Answers from debug information; false when it has nothing to tell. */
+static bool resolve_lines(struct symboliser *symboliser, struct module_state *state, uint64_t vaddr,
+			  const struct symbol_frame **ret_frames, size_t *ret_count)
+{
+	const struct address_frame *known = find_address_entry(symboliser, state->id, vaddr);
+
+	if (known) {
+		*ret_frames = known->frame;
+		*ret_count = known->line_count;
+		return known->line_count > 0;
+	}
+	*ret_frames = make_line_frames(symboliser, state, vaddr,
+				       find_symbol_frame(symboliser, state, vaddr), ret_count);
+	if (!*ret_frames)
+		return false;
+	(void)keep_address_frames(symboliser, state->id, vaddr, *ret_frames, *ret_count);
+	return true;
+}
+
 enum symbol_quality symboliser_resolve(struct symboliser *symboliser, const struct module *module,
 				       uint32_t module_id, uint64_t vaddr,
 				       const struct symbol_frame **ret_frames, size_t *ret_count)
@@ -310,6 +437,8 @@ enum symbol_quality symboliser_resolve(struct symboliser *symboliser, const stru
 	state = get_state(symboliser, module, module_id);
 	if (!state)
 		return answer(NULL, SYMBOL_NONE, ret_frames, ret_count);
+	if (state->debug && resolve_lines(symboliser, state, vaddr, ret_frames, ret_count))
+		return (*ret_frames)->line > 0 ? SYMBOL_FULL : SYMBOL_NAME_ONLY;
 	frame = find_symbol_frame(symboliser, state, vaddr);
 	if (frame)
 		return answer(frame, SYMBOL_NAME_ONLY, ret_frames, ret_count);

@@ -38,8 +38,15 @@ enum symbol_quality {
 	SYMBOL_NONE,      /* the module and the address in it, as text */
 };
 
+enum symbol_detail {
+	SYMBOLS_NAMES,   /* functions, from symbol tables: quick */
+	SYMBOLS_LINES,   /* and the line in the function, from debug information */
+	SYMBOLS_INLINES, /* and the calls inlined there */
+};
+
 struct symboliser_config {
 	bool demangle;
+	enum symbol_detail detail;
 	/* Files and directories with symbols, besides the usual ones; copied. */
 	const char *const *symbol_paths;
 	size_t symbol_path_count;

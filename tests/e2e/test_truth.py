@@ -20,9 +20,18 @@ def test_a_seventy_thirty_split_comes_out_as_seventy_thirty(wick):
 
 
 def test_a_split_without_frame_pointers_keeps_its_self_shares(wick):
-    report = wick.record(workload("split_nofp", 1000), "-F", 999).report()
+    report = wick.record(workload("split_nofp", 1000), "-F", 999).report("--no-inline")
     assert near(contract.self_percent(report, "hot_70"), 70)
     assert near(contract.self_percent(report, "cool_30"), 30)
+
+
+def test_calls_that_were_inlined_are_frames_of_their_own(wick):
+    recording = wick.record(workload("split_nofp", 1000), "-F", 999)
+    report = recording.report()
+    assert near(contract.self_percent(report, "burn_until"), 100)
+    assert near(contract.total_percent(report, "hot_70"), 70)
+    assert any(frames[-3:] == ["hot_70", "burn_cpu", "burn_until"]
+               for frames, _ in recording.folded())
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ def root_percent(recording):
 
 def test_a_chain_without_frame_pointers_is_whole(wick):
     recording = wick.record(workload("chain_nofp", 500), "-F", 999, "--unwind", "dwarf")
-    stacks = recording.folded()
+    stacks = recording.folded("--no-inline")
     total = sum(count for _, count in stacks)
     whole = sum(count for frames, count in stacks
                 if ";".join(frames).endswith("main;chain_a;chain_b;chain_c"))
@@ -27,7 +27,7 @@ def test_a_chain_without_frame_pointers_is_whole(wick):
 
 def test_a_split_without_frame_pointers_keeps_its_shares_and_callers(wick):
     recording = wick.record(workload("split_nofp", 1000), "-F", 999, "--unwind", "dwarf")
-    report = recording.report()
+    report = recording.report("--no-inline")
     assert abs(contract.self_percent(report, "hot_70") - 70) < contract.SHARE_TOLERANCE
     assert contract.total_percent(report, "main") > 97
 

@@ -124,6 +124,77 @@ static void without_demangling_the_linker_name_is_shown(void **state)
 	symboliser_free(raw);
 }
 
+/* Inlined into its caller, whose own code surrounds it. */
+__attribute__((always_inline)) static inline int inlined_probe(int value)
+{
+	__asm__ volatile(".globl inlined_probe_here\ninlined_probe_here: nop");
+	return value + 1;
+}
+
+extern const char inlined_probe_here[];
+
+__attribute__((noinline, used)) int around_probe(int value);
+int around_probe(int value)
+{
+	return inlined_probe(value) * 2;
+}
+
+static bool has_debug_information(const char *path)
+{
+	struct elf_file *elf = NULL;
+	bool has;
+
+	assert_int_equal(elf_open(path, &elf, NULL), 0);
+	has = elf_section_find(elf, ".debug_info");
+	elf_close(elf);
+	return has;
+}
+
+static size_t resolve_with(enum symbol_detail detail, struct fixture *f, struct symbol_frame *ret)
+{
+	struct symboliser_config config = {.demangle = true, .detail = detail};
+	uint64_t bias = (uint64_t)(uintptr_t)probe - f->probe_vaddr;
+	const struct symbol_frame *frames = NULL;
+	size_t count = 0;
+
+	if (!has_debug_information(f->path))
+		skip();
+	symboliser_free(f->symboliser);
+	f->symboliser = NULL;
+	assert_int_equal(symboliser_new(&config, &f->symboliser, NULL), 0);
+	for (int i = 0; i < 2; i++) /* the second answer is a remembered one */
+		assert_int_equal(symboliser_resolve(f->symboliser, &f->self, 3,
+						    (uint64_t)(uintptr_t)inlined_probe_here - bias,
+						    &frames, &count),
+				 SYMBOL_FULL);
+	assert_in_range(count, 1, 2);
+	memcpy(ret, frames, count * sizeof(*ret));
+	return count;
+}
+
+static void debug_information_gives_lines_and_inlined_calls(void **state)
+{
+	struct symbol_frame frames[2];
+
+	assert_int_equal(resolve_with(SYMBOLS_INLINES, *state, frames), 2);
+	assert_string_equal(frames[0].function, "inlined_probe");
+	assert_true(frames[0].inlined);
+	assert_non_null(strstr(frames[0].file, "test_symboliser.c"));
+	assert_string_equal(frames[1].function, "around_probe");
+	assert_false(frames[1].inlined);
+	assert_true(frames[1].line > frames[0].line);
+}
+
+static void lines_without_inlined_calls_are_those_of_the_function(void **state)
+{
+	struct symbol_frame frames[2];
+
+	assert_int_equal(resolve_with(SYMBOLS_LINES, *state, frames), 1);
+	assert_string_equal(frames[0].function, "around_probe");
+	assert_non_null(strstr(frames[0].file, "test_symboliser.c"));
+	assert_true(frames[0].line > 0);
+}
+
 static void an_address_outside_all_symbols_becomes_the_base_name_and_the_address(void **state)
 {
 	struct fixture *f = *state;
@@ -281,6 +352,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_function_of_this_program_is_named_and_demangled),
 		TEST(without_demangling_the_linker_name_is_shown),
+		TEST(debug_information_gives_lines_and_inlined_calls),
+		TEST(lines_without_inlined_calls_are_those_of_the_function),
 		TEST(an_address_outside_all_symbols_becomes_the_base_name_and_the_address),
 		TEST(a_file_with_another_build_id_is_not_believed),
 		TEST(without_a_build_id_the_file_must_be_the_same_one),

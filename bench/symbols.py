@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Measures full answers (lines, inlined calls, readable names) against other tools.
+
+    bench/symbols.py [--build DIR] [--rounds N] [--program ELF]
+
+All tools get the same addresses of the same program in turns; a figure is the median CPU
+time (user + system) of the rounds. Without --program one is made by make_bigcxx.py in
+BUILD/bench-bigcxx, once. A tool that is not installed leaves a dash.
+"""
+import argparse
+import os
+import pathlib
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+COUNTS = (1, 1000, 10000, 100000)
+GOALS = {1: 0.020, 1000: 0.12, 10000: 0.25, 100000: 0.5}
+GOAL_MB = 100
+NONE = "–"
+
+
+def pick_addresses(program, count):
+    listed = subprocess.run(["nm", "-S", "--defined-only", program], capture_output=True, text=True,
+                            check=True).stdout
+    places = set()
+    for line in listed.splitlines():
+        words = line.split()
+        if len(words) == 4 and words[2] in "tTwW":
+            start, size = int(words[0], 16), int(words[1], 16)
+            places.update(range(start, start + size, 4))
+    return random.Random(1).sample(sorted(places), min(count, len(places)))
+
+
+def run(command, lines):
+    """(CPU seconds, peak MB) of a command that reads the lines."""
+    with subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            process.stdin.write(lines)
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = status
+    if status != 0:
+        raise RuntimeError(f"{command[0]} failed")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def tools(build, program):
+    return {
+        "wick": [build / "tests/tools/dwarf_dump", program],
+        "addr2line": ["addr2line", "-fiC", "-e", program],
+        "llvm": ["llvm-symbolizer-14", "--inlines", "-e", program],
+    }
+
+
+def measure(commands, addresses, rounds):
+    """{tool: (CPU seconds, peak MB)}, the tools in turns."""
+    lines = "".join(f"{address:#x}\n" for address in addresses).encode()
+    found = {}
+    for _ in range(rounds):
+        for name, command in commands.items():
+            if shutil.which(str(command[0])):
+                found.setdefault(name, []).append(run(command, lines))
+    return {name: (statistics.median(cpu for cpu, _ in runs), max(peak for _, peak in runs))
+            for name, runs in found.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--program", type=pathlib.Path)
+    options = parser.parse_args()
+    program = options.program
+    if not program:
+        program = options.build / "bench-bigcxx/bigcxx"
+        if not program.exists():
+            subprocess.run([sys.executable, ROOT / "bench/make_bigcxx.py", program.parent],
+                           check=True)
+    commands = tools(options.build, program)
+    failed = False
+    print(f"{'addresses':>9} " + " ".join(f"{name + ' s':>12} {'MB':>5}" for name in commands)
+          + "   goal s")
+    for count in COUNTS:
+        results = measure(commands, pick_addresses(program, count), options.rounds)
+        cells = " ".join(f"{results[name][0]:12.3f} {results[name][1]:5.0f}" if name in results
+                         else f"{NONE:>12} {NONE:>5}" for name in commands)
+        met = results["wick"][0] <= GOALS[count] and results["wick"][1] <= GOAL_MB
+        failed |= not met
+        print(f"{count:9} {cells}   {GOALS[count]:.3f} {'met' if met else 'MISSED'}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

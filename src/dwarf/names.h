@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_DWARF_NAMES_H
+#define WICK_DWARF_NAMES_H
+
+/*
+ * names: what functions and types are called. Each name is built once for an
+ * entry and kept once for a text; numbers stand for names, 0 for none yet.
+ *
+ * A function's linker name is preferred. Without one the name is built from the
+ * entries around it: "ns::shape<int>::area".
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/id_index.h"
+#include "dwarf/unit.h"
+
+struct name {
+	const char *text; /* NULL: it has none */
+	bool mangled;
+};
+
+struct named_entry {
+	const struct unit *unit;
+	uint64_t offset;
+	uint32_t name;
+};
+
+/* Linkers keep a text once: where it is stands for what it says. */
+struct named_text {
+	const struct image *image;
+	uint64_t offset;
+	uint32_t name;
+};
+
+struct names {
+	struct arena *arena; /* borrowed */
+	struct name *items;  /* by number - 1 */
+	size_t count, capacity;
+	struct named_entry *entries;
+	size_t entry_count, entry_capacity;
+	struct id_index entry_index; /* by unit and offset */
+	struct id_index text_index;
+	struct named_text *texts;
+	size_t text_count, text_capacity;
+	struct die die;               /* that is being read */
+	struct id_index offset_index; /* of linker names, by where they are kept */
+};
+
+void names_init(struct names *names, struct arena *arena);
+void names_fini(struct names *names);
+
+/* The number of an entry's name; 0 without memory. */
+uint32_t names_of(struct names *names, struct die_ref ref);
+
+/* "int ns::add<long>(long, long)": what the entry says of a function, with types. */
+void names_put_signature(struct bytes *out, struct die_ref ref);
+
+/* The name of the type that the entry's attribute names, "void" without one. */
+void names_put_type(struct bytes *out, const struct die *die, enum die_slot slot, size_t depth);
+
+/* The name of the entry with those of the scopes around it. */
+void names_put_qualified(struct bytes *out, struct die_ref ref, size_t depth);
+
+#define NAMES_MAX_BYTES 65536
+#define NAMES_MAX_DEPTH 24
+#define NAMES_MAX_HOPS 16
+
+#endif
