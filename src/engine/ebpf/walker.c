@@ -128,7 +128,7 @@ int walker_probe(struct error *err)
 }
 
 __attribute__((format(printf, 2, 0))) static int print_to_log(enum libbpf_print_level level,
-							       const char *format, va_list arguments)
+							      const char *format, va_list arguments)
 {
 	char *text = NULL;
 
