@@ -370,3 +370,9 @@ def test_the_ptrace_engine_follows_exec_and_children(wick):
     assert contract.total_percent(names, "spin_here") > 15
     recording = wick.record(workload("forks"), "--engine", "ptrace", "-F", 997)
     assert recording.truth["failed"] == 0
+
+
+def test_the_ptrace_engine_keeps_its_rate_when_programs_exec_all_the_time(wick):
+    """Fifty execs, each earlier than the next tick would be."""
+    recording = wick.record(workload("execs", 20, 50), "--engine", "ptrace", "-F", 20)
+    assert recording.info()["samples"] >= 10

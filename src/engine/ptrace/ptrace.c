@@ -47,7 +47,7 @@ struct ptrace_engine {
 	int epoll_fd;
 	uint32_t schema;
 	uint32_t depth;
-	bool command; /* the timer waits for its exec */
+	bool waiting; /* for the exec of the command, which starts the timer */
 	VEC(struct state_labels) labels;
 	VEC(struct frame) frames;
 	struct engine_stats stats;
@@ -266,8 +266,10 @@ static void on_execed(void *self, pid_t pid)
 
 	(void)process_thread_comm(pid, pid, comm, sizeof(comm)); /* without its name then */
 	process_tracker_comm(engine->tracker, clock_monotonic_ns(), pid, pid, comm, true);
-	if (engine->command)
+	/* Later ones must not put off the next tick: a build execs all the time. */
+	if (engine->waiting)
 		(void)arm_timer(engine); /* cannot fail with a valid time */
+	engine->waiting = false;
 }
 
 static int attach(struct ptrace_engine *engine, const struct target *target, struct error *err)
@@ -370,7 +372,7 @@ static int ptrace_engine_open(const struct engine_config *config, const struct t
 	engine->sink = sink;
 	engine->timer_fd = engine->epoll_fd = -1;
 	engine->depth = config->depth;
-	engine->command = target->kind == TARGET_COMMAND;
+	engine->waiting = target->kind == TARGET_COMMAND;
 	engine->stats.frequency_hz = config->frequency_hz;
 	engine->stats.kernel =
 		config->kernel && config->kernel_address && kernel_stack_probe() == 0;
