@@ -12,7 +12,8 @@ import time
 
 import contract
 import pytest
-from conftest import WICK, assert_short_message, state_of, wait_for, workload
+from conftest import (WICK, assert_short_message, children_of, state_of, wait_for,
+                      workload)
 
 HEAD = re.compile(r"Attached to process (\d+), sampling every (\d+) ms\nPress Ctrl\+C to stop\n\n")
 TITLE = re.compile(r"--- sample (\d+)(?: thread (\d+) \((.*)\))? ---")
@@ -228,6 +229,35 @@ def test_only_calls_that_cannot_be_restarted_see_eintr(wick, background):
     truth = json.loads(target.stdout.readline())
     assert truth["eintr"] == 0
     assert target.wait(timeout=5) == 0
+
+
+def test_a_storm_of_signals_keeps_nobody_from_sampling_or_leaving(wick, background):
+    target = background(workload("crowd", 50, "storm"))
+    assert target.stdout.readline() == "ready\n"
+    done = wick.ok("sample", "--threads", "-d", 1, target.pid, 50, timeout=20)
+    assert len({tid for _, tid, _, _ in parse(done.stdout)}) == 51
+    assert tracer_of(target.pid) == 0
+
+
+def test_a_thread_is_not_held_longer_where_there_are_many(wick, background):
+    target = background(workload("crowd", 400))
+    assert target.stdout.readline() == "ready\n"
+    done = wick.ok("sample", "-v", "--threads", "-n", 5, target.pid, 100, timeout=30)
+    half_us = int(re.search(r"half of them within (\d+) us", done.stderr)[1])
+    assert half_us < 400, "some 30; 2,000 when all are asked to stop before the first is looked at"
+
+
+def test_what_cannot_be_interrupted_is_left_after_a_moment(wick, background):
+    target = background(workload("crowd", 1, "vfork"))
+    assert target.stdout.readline() == "ready\n"
+    wait_for(lambda: state_of(target.pid) == "D", what="its wait for a child")
+    start = time.monotonic()
+    done = wick.ok("sample", "--threads", "-d", 0.3, target.pid, 50, timeout=20)
+    assert time.monotonic() - start < 3.3, "two seconds to leave, once"
+    assert {tid for _, tid, _, _ in parse(done.stdout)} == {
+        int(tid) for tid in os.listdir(f"/proc/{target.pid}/task")} - {target.pid}
+    for child in children_of(target.pid):
+        os.kill(child, signal.SIGKILL)
 
 
 def test_a_target_under_a_debugger_is_refused(wick, background):

@@ -21,8 +21,16 @@
 #include "proc/process_info.h"
 #include "proc/thread_status.h"
 
-/* How long a round waits for threads that the kernel keeps (state D). */
+/*
+ * Threads that are asked to stop together. More would wait longer for their turn
+ * to be looked at; one alone would let the others' way into their stop be lost time.
+ */
+#define BATCH 4
+/* How long threads are waited for that the kernel keeps (state D): half as long each time. */
 #define PATIENCE_NS (20 * NS_PER_MS)
+#define LEAST_PATIENCE_NS (100 * NS_PER_US)
+/* How long the notices of all other threads, their signals for one, may lie there. */
+#define NEGLECT_NS (5 * NS_PER_MS)
 /* The same when leaving. What is still held then is let go when this program ends. */
 #define FAREWELL_NS (2 * NS_PER_SEC)
 
@@ -31,18 +39,30 @@ struct traced {
 	pid_t tid;
 	int stat_fd; /* -1: not open */
 	bool asked;  /* to stop, and has not done so yet */
-	bool late;   /* its round is over */
 	bool unwanted;
 	bool own_child;
 	char state;
+	uint32_t round; /* the last that it needs no asking in */
 	uint64_t asked_ns;
 	uint64_t since_ns;
+};
+
+/* Threads that were asked to stop together, and where they were then. */
+struct batch {
+	size_t count;
+	struct {
+		pid_t tid;
+		size_t at;
+	} items[BATCH];
 };
 
 struct stopper {
 	unsigned int flags;
 	struct stopper_events events;
 	VEC(struct traced) threads;
+	uint32_t round;
+	size_t next; /* all threads before it were asked in this round */
+	uint64_t swept_ns;
 	int signal_fd;
 	bool leaving;
 	bool was_blocked; /* SIGCHLD, before us */
@@ -107,8 +127,11 @@ static struct traced *find(struct stopper *stopper, pid_t tid)
 
 static int add(struct stopper *stopper, pid_t pid, pid_t tid)
 {
-	struct traced thread = {
-		.pid = pid, .tid = tid, .stat_fd = -1, .since_ns = clock_monotonic_ns()};
+	struct traced thread = {.pid = pid,
+				.tid = tid,
+				.stat_fd = -1,
+				.round = stopper->round,
+				.since_ns = clock_monotonic_ns()};
 
 	return vec_push(&stopper->threads, thread);
 }
@@ -120,6 +143,8 @@ static void forget(struct stopper *stopper, size_t i)
 	if (thread->stat_fd >= 0)
 		(void)close(thread->stat_fd); /* it was only read */
 	*thread = stopper->threads.items[--stopper->threads.count];
+	if (i < stopper->next)
+		stopper->next = i; /* what came there may not have been asked */
 }
 
 static void end_thread(struct stopper *stopper, size_t i)
@@ -228,14 +253,14 @@ static void read_state(struct traced *thread)
 		thread->state = end[2];
 }
 
-static void ask(struct traced *thread, uint64_t now_ns)
+/* Returns false for one that has not stopped since it was asked before, and one that is gone. */
+static bool ask(struct traced *thread)
 {
-	thread->late = thread->asked;
 	if (thread->asked)
-		return;
-	thread->asked_ns = now_ns;
-	/* One that is gone is noticed when it is waited for. */
+		return false;
+	thread->asked_ns = clock_monotonic_ns();
 	thread->asked = ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) == 0;
+	return thread->asked;
 }
 
 /*
@@ -391,24 +416,26 @@ static bool take_notice(struct stopper *stopper, size_t i)
 	return true;
 }
 
-/* Takes the notices that there are. Returns how many there were. */
+/*
+ * Takes the notices that there are, one of each thread: a thread that is sent
+ * signals all the time has another one at once, and is not alone. Returns how
+ * many there were.
+ */
 static size_t sweep(struct stopper *stopper)
 {
 	size_t taken = 0;
+	size_t i = 0;
 
 	/* Threads that end are replaced by the last; new ones are added behind it. */
-	for (size_t i = 0; i < stopper->threads.count; i++)
-		while (i < stopper->threads.count && take_notice(stopper, i))
-			taken++;
-	return taken;
-}
+	while (i < stopper->threads.count) {
+		pid_t tid = stopper->threads.items[i].tid;
 
-static bool is_outstanding(const struct stopper *stopper)
-{
-	for (size_t i = 0; i < stopper->threads.count; i++)
-		if (stopper->threads.items[i].asked && !stopper->threads.items[i].late)
-			return true;
-	return false;
+		taken += take_notice(stopper, i);
+		if (i < stopper->threads.count && stopper->threads.items[i].tid == tid)
+			i++;
+	}
+	stopper->swept_ns = clock_monotonic_ns();
+	return taken;
 }
 
 /* Waits for a notice. Returns false when the time is up. */
@@ -424,25 +451,98 @@ static bool wait_for_notice(uint64_t until_ns)
 	return sigtimedwait(&mask, NULL, &left) > 0 || errno == EINTR;
 }
 
-void stopper_round(struct stopper *stopper)
+/* Asks the next few threads to stop. Returns false when there are none left. */
+static bool ask_some(struct stopper *stopper, struct batch *batch)
 {
-	uint64_t now_ns;
+	size_t chosen[BATCH];
+	size_t count = 0;
 
-	for (size_t i = 0; i < stopper->threads.count && stopper->flags & STOPPER_STATES; i++) {
-		struct traced *thread = &stopper->threads.items[i];
+	while (stopper->next < stopper->threads.count && count < BATCH) {
+		struct traced *thread = &stopper->threads.items[stopper->next];
+
+		if (thread->round != stopper->round)
+			chosen[count++] = stopper->next;
+		thread->round = stopper->round;
+		stopper->next++;
+	}
+	for (size_t i = 0; i < count && stopper->flags & STOPPER_STATES; i++) {
+		struct traced *thread = &stopper->threads.items[chosen[i]];
 
 		read_state(thread);
-		if (stopper->events.asking)
+		if (stopper->events.asking && !stopper->leaving)
 			stopper->events.asking(stopper->events.self, thread->pid, thread->tid,
 					       thread->state);
 	}
-	now_ns = clock_monotonic_ns();
-	for (size_t i = 0; i < stopper->threads.count; i++)
-		ask(&stopper->threads.items[i], clock_monotonic_ns());
-	while (is_outstanding(stopper)) {
-		if (sweep(stopper) == 0 && !wait_for_notice(now_ns + PATIENCE_NS))
-			break;
+	batch->count = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct traced *thread = &stopper->threads.items[chosen[i]];
+
+		if (!ask(thread))
+			continue;
+		batch->items[batch->count].tid = thread->tid;
+		batch->items[batch->count++].at = chosen[i];
 	}
+	return count > 0;
+}
+
+/* The thread of a batch while it has not stopped; NULL afterwards. */
+static const struct traced *find_asked(struct stopper *stopper, const struct batch *batch, size_t i)
+{
+	size_t at = batch->items[i].at;
+	const struct traced *thread =
+		at < stopper->threads.count ? &stopper->threads.items[at] : NULL;
+
+	if (!thread || thread->tid != batch->items[i].tid)
+		thread = find(stopper, batch->items[i].tid);
+	return thread && thread->asked ? thread : NULL;
+}
+
+/* Takes the notices of a batch. Returns whether it is complete before the time is up. */
+static bool collect(struct stopper *stopper, const struct batch *batch, uint64_t until_ns)
+{
+	for (;;) {
+		size_t taken = 0;
+		size_t left = 0;
+
+		for (size_t i = 0; i < batch->count; i++) {
+			const struct traced *thread = find_asked(stopper, batch, i);
+
+			if (thread)
+				taken += take_notice(stopper,
+						     (size_t)(thread - stopper->threads.items));
+			left += find_asked(stopper, batch, i) != NULL;
+		}
+		if (left == 0)
+			return true;
+		if (taken == 0 && !wait_for_notice(until_ns))
+			return false;
+		if (clock_monotonic_ns() >= until_ns)
+			return false;
+	}
+}
+
+/* Stops every thread once, a few at a time. */
+static void stop_each(struct stopper *stopper)
+{
+	uint64_t patience_ns = PATIENCE_NS;
+	struct batch batch;
+
+	stopper->round++;
+	stopper->next = 0;
+	while (ask_some(stopper, &batch)) {
+		uint64_t now_ns = clock_monotonic_ns();
+
+		if (!collect(stopper, &batch, now_ns + patience_ns) &&
+		    patience_ns / 2 >= LEAST_PATIENCE_NS)
+			patience_ns /= 2;
+		if (now_ns >= stopper->swept_ns + NEGLECT_NS)
+			(void)sweep(stopper);
+	}
+}
+
+void stopper_round(struct stopper *stopper)
+{
+	stop_each(stopper);
 	stopper_pump(stopper);
 }
 
@@ -453,8 +553,9 @@ void stopper_pump(struct stopper *stopper)
 	/* First the signal: what comes after it raises it again. */
 	while (read(stopper->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
 		;
-	while (sweep(stopper) > 0)
-		;
+	/* An exec can move threads that were not looked at to where it looked already. */
+	if (sweep(stopper) > 0)
+		(void)sweep(stopper);
 }
 
 int stopper_fd(const struct stopper *stopper)
@@ -481,19 +582,19 @@ void stopper_detach(struct stopper *stopper)
 		read_state(&stopper->threads.items[i]);
 		if (stopper->threads.items[i].state == 'Z')
 			forget(stopper, i); /* a leader whose threads go on never stops again */
-		else
-			ask(&stopper->threads.items[i], clock_monotonic_ns());
 	}
-	while (stopper->threads.count > 0)
-		if (sweep(stopper) == 0 && !wait_for_notice(until_ns))
-			break;
+	stop_each(stopper);
+	while (stopper->threads.count > 0 && clock_monotonic_ns() < until_ns)
+		if (sweep(stopper) == 0)
+			(void)wait_for_notice(until_ns); /* the loop looks at the time */
 }
 
 void stopper_close(struct stopper *stopper)
 {
 	if (!stopper)
 		return;
-	stopper_detach(stopper);
+	if (!stopper->leaving)
+		stopper_detach(stopper);
 	while (stopper->threads.count > 0)
 		forget(stopper, 0);
 	vec_fini(&stopper->threads);
