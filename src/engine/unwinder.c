@@ -285,6 +285,7 @@ int unwinder_walk_thread(struct unwinder_process *process, pid_t tid, struct unw
 	if (!find_stack(process, frame.sp, &space.limits.alternate) &&
 	    unwinder_process_refresh(process, NULL) == 0)
 		(void)find_stack(process, frame.sp, &space.limits.alternate);
+	process->memory.pid = tid; /* the main thread may have ended, and its memory with it */
 	remote_memory_window(&process->memory, frame.sp, space.limits.alternate.high);
 	unwind_walk(&space, &frame, trace);
 	return 0;

@@ -115,6 +115,32 @@ def test_a_program_that_execs_is_followed(wick, background):
     assert {"before_exec", "spin_here"} <= names
 
 
+@pytest.mark.parametrize("options", [[], ["--threads"]])
+def test_an_exec_by_another_thread_is_followed(wick, background, options):
+    target = background(workload("crowd", 2, "exec"))
+    assert target.stdout.readline() == "ready\n"
+    done = wick.ok("sample", "-v", *options, "-d", 1.5, target.pid, 20)
+    assert "has ended" not in done.stderr
+    names = [functions(sample) for sample in parse(done.stdout, NAMED)]
+    assert "pause" in names[0] or "main" in names[0], names[0]
+    assert "clock_nanosleep" in names[-1], names[-1]
+    assert tracer_of(target.pid) == 0
+
+
+def test_a_process_goes_on_when_its_main_thread_has_ended(wick, background):
+    target = background(workload("crowd", 2, "leave"))
+    wait_for(lambda: state_of(target.pid) == "Z", what="the end of the main thread")
+    done = wick.ok("sample", "-v", "--threads", target.pid, 20, "-n", 3)
+    samples = parse(done.stdout, NAMED)
+    assert len(samples) == 6
+    assert all("sleep_on" in functions(sample) for sample in samples), done.stdout
+    alone = wick.run("sample", target.pid)
+    assert alone.returncode == contract.FAILED
+    assert "main thread" in alone.stderr and "--threads" in alone.stderr
+    recording = wick.attach("--engine", "ptrace", "-p", target.pid, "-d", 0.5)
+    assert contract.total_percent(recording.report(), "sleep_on") > 95
+
+
 def test_a_process_that_ends_ends_the_sampling(wick, background):
     target = background(workload("spin", 300))
     done = wick.ok("sample", target.pid, 10, timeout=20)

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 /*
- * crowd THREADS [storm|vfork]: that many threads besides the main one that sleep
- * until the program is killed. With storm each sends itself signals instead, one
- * after the other. With vfork the main thread waits for a child, in a state that
- * nothing but its end can interrupt.
+ * crowd THREADS [storm|vfork|leave|exec]: that many threads besides the main one
+ * that sleep until the program is killed. With
+ *	storm   each sends itself signals instead, one after the other;
+ *	vfork   the main thread waits for a child, in a state that nothing but its
+ *	        end can interrupt;
+ *	leave   the main thread ends and the others go on;
+ *	exec    one of the others executes sleep after half a second.
  */
 
 #include <pthread.h>
@@ -33,6 +36,13 @@ static void *storm(void *arg)
 	return arg;
 }
 
+static void *execute(void *arg)
+{
+	(void)usleep(500000);
+	execlp("sleep", "sleep", "20", (char *)NULL);
+	return arg;
+}
+
 static NOINLINE void wait_for_child(void)
 {
 	if (vfork() == 0) {
@@ -56,10 +66,14 @@ int main(int argc, char **argv)
 	for (uint64_t i = 0; i < count; i++)
 		if (pthread_create(&thread, &attributes, body, NULL) != 0)
 			abort();
+	if (strcmp(mode, "exec") == 0 && pthread_create(&thread, &attributes, execute, NULL) != 0)
+		abort();
 	printf("ready\n");
 	(void)fflush(stdout); /* the test waits for this line */
 	if (strcmp(mode, "vfork") == 0)
 		wait_for_child();
+	if (strcmp(mode, "leave") == 0)
+		pthread_exit(NULL);
 	(void)body(NULL);
 	return 0;
 }

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -41,10 +40,12 @@ struct traced {
 	bool asked;  /* to stop, and has not done so yet */
 	bool unwanted;
 	bool own_child;
+	bool renamed; /* it is said to have called exec: tid was another one */
 	char state;
 	uint32_t round; /* the last that it needs no asking in */
 	uint64_t asked_ns;
 	uint64_t since_ns;
+	uint64_t start_ticks; /* of a process; 0: not known */
 };
 
 /* Threads that were asked to stop together, and where they were then. */
@@ -136,12 +137,18 @@ static int add(struct stopper *stopper, pid_t pid, pid_t tid)
 	return vec_push(&stopper->threads, thread);
 }
 
+static void close_stat(struct traced *thread)
+{
+	if (thread->stat_fd >= 0)
+		(void)close(thread->stat_fd); /* it was only read */
+	thread->stat_fd = -1;
+}
+
 static void forget(struct stopper *stopper, size_t i)
 {
 	struct traced *thread = &stopper->threads.items[i];
 
-	if (thread->stat_fd >= 0)
-		(void)close(thread->stat_fd); /* it was only read */
+	close_stat(thread);
 	*thread = stopper->threads.items[--stopper->threads.count];
 	if (i < stopper->next)
 		stopper->next = i; /* what came there may not have been asked */
@@ -157,8 +164,33 @@ static void end_thread(struct stopper *stopper, size_t i)
 		stopper->events.ended(stopper->events.self, pid, tid);
 }
 
+/* Reads /proc; the descriptor stays open for the next round. */
+static int read_stat(struct traced *thread, struct process_info *ret)
+{
+	char text[1024];
+	ssize_t n;
+
+	if (thread->stat_fd < 0) {
+		char path[64];
+
+		(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)thread->pid,
+			       (int)thread->tid);
+		thread->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	n = thread->stat_fd >= 0 ? pread(thread->stat_fd, text, sizeof(text), 0) : -1;
+	return n > 0 ? process_stat_parse(text, (size_t)n, ret) : -ESRCH;
+}
+
+/* The state as it is without us. */
+static void read_state(struct traced *thread)
+{
+	struct process_info info;
+
+	thread->state = read_stat(thread, &info) == 0 ? info.state : 0;
+}
+
 /* Returns 0, or a negative errno when tid may not be seized. */
-static int seize(struct stopper *stopper, pid_t pid, pid_t tid)
+static int seize_thread(const struct stopper *stopper, pid_t tid)
 {
 	unsigned long options = PTRACE_O_TRACEEXEC;
 
@@ -166,17 +198,28 @@ static int seize(struct stopper *stopper, pid_t pid, pid_t tid)
 		options |= PTRACE_O_TRACECLONE;
 	if (stopper->flags & STOPPER_CHILDREN)
 		options |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
+	return ptrace(PTRACE_SEIZE, tid, NULL, (void *)options) < 0 ? -errno : 0;
+}
+
+/* The same for a thread that is not among ours yet. */
+static int seize(struct stopper *stopper, pid_t pid, pid_t tid)
+{
+	struct process_info info;
+	struct traced *thread;
+	int r;
+
 	/* First the place, so that no thread is seized and then forgotten. */
 	if (add(stopper, pid, tid) < 0)
 		return -ENOMEM;
-	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)options) < 0) {
-		int code = -errno;
-
+	r = seize_thread(stopper, tid);
+	if (r < 0) {
 		stopper->threads.count--;
-		return code;
+		return r;
 	}
-	stopper->threads.items[stopper->threads.count - 1].own_child =
-		(stopper->flags & STOPPER_OWN_CHILD) && pid == tid;
+	thread = &stopper->threads.items[stopper->threads.count - 1];
+	thread->own_child = (stopper->flags & STOPPER_OWN_CHILD) && pid == tid;
+	if (pid == tid && read_stat(thread, &info) == 0)
+		thread->start_ticks = info.start_ticks;
 	return 0;
 }
 
@@ -187,15 +230,14 @@ int stopper_attach_thread(struct stopper *stopper, pid_t pid, pid_t tid, struct 
 	return r < 0 ? refusal_explain(r, pid, tid, err) : 0;
 }
 
-/* Whether a refused thread needs no seizing: it is ours already, or about to end. */
-static bool is_settled(pid_t pid, pid_t tid)
+/* Whether a refused thread needs no seizing: it is ours already, or has ended. */
+static bool is_settled(pid_t tid)
 {
 	struct process_info info;
 
 	if (thread_tracer(tid) == getpid())
 		return true;
-	return tid != pid &&
-	       (process_info_read(tid, &info, NULL) < 0 || info.state == 'Z' || info.state == 'X');
+	return process_info_read(tid, &info, NULL) < 0 || info.state == 'Z' || info.state == 'X';
 }
 
 /*
@@ -220,7 +262,7 @@ int stopper_attach_process(struct stopper *stopper, pid_t pid, struct error *err
 				continue;
 			r = seize(stopper, pid, tid);
 			news |= r == 0;
-			if (r == -ESRCH || (r == -EPERM && is_settled(pid, tid)))
+			if (r == -ESRCH || (r == -EPERM && is_settled(tid)))
 				r = 0;
 			if (r < 0)
 				r = refusal_explain(r, pid, tid, err);
@@ -230,27 +272,6 @@ int stopper_attach_process(struct stopper *stopper, pid_t pid, struct error *err
 	if (r == 0 && stopper->threads.count == before)
 		r = refusal_explain(-ESRCH, pid, pid, err);
 	return r;
-}
-
-/* The state as it is without us; the descriptor stays open for the next round. */
-static void read_state(struct traced *thread)
-{
-	char text[128]; /* the name before the state has 64 bytes at most */
-	const char *end;
-	ssize_t n;
-
-	thread->state = 0;
-	if (thread->stat_fd < 0) {
-		char path[64];
-
-		(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)thread->pid,
-			       (int)thread->tid);
-		thread->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
-	}
-	n = thread->stat_fd >= 0 ? pread(thread->stat_fd, text, sizeof(text), 0) : -1;
-	end = n > 0 ? memrchr(text, ')', (size_t)n) : NULL;
-	if (end && end + 2 < text + n)
-		thread->state = end[2];
 }
 
 /* Returns false for one that has not stopped since it was asked before, and one that is gone. */
@@ -349,6 +370,7 @@ static size_t handle_exec(struct stopper *stopper, size_t at)
 {
 	pid_t pid = stopper->threads.items[at].tid;
 
+	stopper->threads.items[at].renamed = false;
 	for (size_t i = stopper->threads.count; i-- > 0;)
 		if (stopper->threads.items[i].pid == pid && stopper->threads.items[i].tid != pid)
 			forget(stopper, i);
@@ -381,17 +403,42 @@ static void handle_trap(struct stopper *stopper, size_t i, int status)
 }
 
 /*
+ * Whether the process lives on: another of its threads, which is not ours, called
+ * exec and has the number of the process now. It becomes ours.
+ */
+static bool follow_exec(struct stopper *stopper, size_t i)
+{
+	struct traced *thread = &stopper->threads.items[i];
+	struct process_info info;
+	uint64_t start_ticks = thread->start_ticks;
+
+	close_stat(thread);
+	/* Who has the number next, when a process has ended, began later. */
+	if (start_ticks == 0 || stopper->leaving || read_stat(thread, &info) < 0 ||
+	    info.start_ticks != start_ticks || info.state == 'Z' || info.state == 'X' ||
+	    seize_thread(stopper, thread->tid) < 0)
+		return false;
+	thread->asked = false;
+	if (stopper->events.execed)
+		stopper->events.execed(stopper->events.self, thread->pid);
+	return true;
+}
+
+/*
  * There is no such thread of ours: it has ended without a notice, or it called
- * exec and has the number of its process now.
+ * exec and has the number of its process now, or another thread of its process did.
  */
 static void handle_missing(struct stopper *stopper, size_t i)
 {
 	struct traced *thread = &stopper->threads.items[i];
 
-	if (thread->tid == thread->pid || find(stopper, thread->pid))
-		end_thread(stopper, i);
-	else
+	if (thread->tid != thread->pid && !find(stopper, thread->pid)) {
 		thread->tid = thread->pid;
+		thread->renamed = true;
+		close_stat(thread);
+	} else if (thread->tid != thread->pid || thread->renamed || !follow_exec(stopper, i)) {
+		end_thread(stopper, i);
+	}
 }
 
 /* Takes one notice of a thread, if there is one. Returns whether there was. */
