@@ -102,6 +102,9 @@ struct engine_ops {
 	/* What the kernel did not grant, for a person; "" when all was. */
 	const char *(*notice)(void *self);
 	void (*close)(void *self);
+	/* Optional, both or none: before this program is stopped (Ctrl-Z), and after. */
+	int (*suspend)(void *self, struct error *err);
+	int (*resume)(void *self, struct error *err);
 };
 
 /* All engines in order of preference, NULL last. */
@@ -123,6 +126,9 @@ int engine_start(struct engine *engine, struct error *err);
 int engine_fd(struct engine *engine); /* readable when draining pays */
 int engine_drain(struct engine *engine, struct error *err);
 int engine_stop(struct engine *engine, struct error *err);
+/* The target goes on as if nobody watched it, until it is watched again. */
+int engine_suspend(struct engine *engine, struct error *err);
+int engine_resume(struct engine *engine, struct error *err);
 void engine_progress(struct engine *engine, struct engine_stats *ret); /* cheap, any time */
 void engine_stats(struct engine *engine, struct engine_stats *ret); /* complete, after the stop */
 const char *engine_notice(struct engine *engine);

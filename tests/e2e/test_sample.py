@@ -215,6 +215,47 @@ def test_stop_and_continue_work_while_sampled(wick, background):
     wait_for(lambda: state_of(target.pid) == "T", seconds=2, what="the stop after leaving")
 
 
+@pytest.mark.parametrize("arguments", [
+    ["sample"], ["sample", "--threads"],
+    ["record", "-q", "--engine", "ptrace", "-F", "500", "-o", "z.wick", "-p"]])
+def test_ctrl_z_suspends_wick_and_not_the_target(background, tmp_path, arguments):
+    target = background(workload("calls", 20000))
+    assert target.stdout.readline() == "ready\n"
+    # A group of its own in this session: the kernel suspends nobody without a shell above.
+    process = background([str(WICK), *arguments, str(target.pid)], cwd=tmp_path,
+                         preexec_fn=os.setpgrp, stderr=subprocess.DEVNULL)
+    if arguments[0] == "sample":
+        reader = threading.Thread(target=process.stdout.read)
+        reader.start()
+    for _ in range(3):
+        wait_for(lambda: tracer_of(target.pid) == process.pid, what="the attach")
+        process.send_signal(signal.SIGTSTP)
+        wait_for(lambda: state_of(process.pid) == "T", what="the suspension")
+        assert tracer_of(target.pid) == 0
+        for _ in range(20):
+            assert state_of(target.pid) in "RS"
+            os.kill(target.pid, signal.SIGRTMIN)
+            time.sleep(0.005)
+        process.send_signal(signal.SIGCONT)
+    wait_for(lambda: tracer_of(target.pid) == process.pid, what="the attach")
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=10) == contract.DONE
+    assert tracer_of(target.pid) == 0
+
+
+def test_ctrl_z_suspends_a_recorded_command_too(background, tmp_path):
+    process = background([str(WICK), "record", "-q", "--engine", "ptrace", "-F", "500", "-o",
+                          str(tmp_path / "z.wick"), "--", *workload("spin", 1000)],
+                         preexec_fn=os.setpgrp, stderr=subprocess.DEVNULL)
+    child = wait_for(lambda: children_of(process.pid), what="the command")[0]
+    wait_for(lambda: tracer_of(child) == process.pid, what="the attach")
+    time.sleep(0.2)
+    os.killpg(process.pid, signal.SIGTSTP)
+    wait_for(lambda: state_of(process.pid) == "T" and state_of(child) == "T", what="both stops")
+    os.killpg(process.pid, signal.SIGCONT)
+    assert process.wait(timeout=20) == 0
+
+
 def test_the_parent_sees_stops_of_a_sampled_child(wick):
     child = os.spawnv(os.P_NOWAIT, workload("spin")[0], workload("spin", 20000))
     process = wick.start("sample", child, 2)

@@ -428,6 +428,20 @@ static int ptrace_engine_stop(void *self, struct error *err)
 	return 0;
 }
 
+static int ptrace_engine_suspend(void *self, struct error *err)
+{
+	struct ptrace_engine *engine = self;
+
+	return sampler_suspend(engine->sampler, err);
+}
+
+static int ptrace_engine_resume(void *self, struct error *err)
+{
+	struct ptrace_engine *engine = self;
+
+	return sampler_resume(engine->sampler, err);
+}
+
 static void ptrace_engine_stats(void *self, bool final, struct engine_stats *ret)
 {
 	const struct ptrace_engine *engine = self;
@@ -458,4 +472,6 @@ const struct engine_ops ptrace_engine_ops = {
 	.stats = ptrace_engine_stats,
 	.notice = ptrace_engine_notice,
 	.close = ptrace_engine_close,
+	.suspend = ptrace_engine_suspend,
+	.resume = ptrace_engine_resume,
 };

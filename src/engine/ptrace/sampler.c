@@ -347,6 +347,16 @@ const struct stop_times *sampler_times(const struct sampler *sampler)
 	return stopper_times(sampler->stopper);
 }
 
+int sampler_suspend(struct sampler *sampler, struct error *err)
+{
+	return stopper_suspend(sampler->stopper, err);
+}
+
+int sampler_resume(struct sampler *sampler, struct error *err)
+{
+	return stopper_resume(sampler->stopper, err);
+}
+
 void sampler_detach(struct sampler *sampler)
 {
 	stopper_detach(sampler->stopper);

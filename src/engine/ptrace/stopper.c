@@ -57,10 +57,18 @@ struct batch {
 	} items[BATCH];
 };
 
+/* What to seize again: a process, or one thread where new ones are not followed. */
+struct suspended {
+	pid_t pid;
+	pid_t tid;
+	bool own_child;
+};
+
 struct stopper {
 	unsigned int flags;
 	struct stopper_events events;
 	VEC(struct traced) threads;
+	VEC(struct suspended) suspended;
 	uint32_t round;
 	size_t next; /* all threads before it were asked in this round */
 	uint64_t swept_ns;
@@ -240,6 +248,14 @@ static bool is_settled(pid_t tid)
 	return process_info_read(tid, &info, NULL) < 0 || info.state == 'Z' || info.state == 'X';
 }
 
+static bool has_any(const struct stopper *stopper, pid_t pid)
+{
+	for (size_t i = 0; i < stopper->threads.count; i++)
+		if (stopper->threads.items[i].pid == pid)
+			return true;
+	return false;
+}
+
 /*
  * Threads that start meanwhile are seized by the kernel or found by listing
  * again. The former are refused here: they are announced by who made them.
@@ -247,7 +263,6 @@ static bool is_settled(pid_t tid)
 int stopper_attach_process(struct stopper *stopper, pid_t pid, struct error *err)
 {
 	struct pid_list list = {0};
-	size_t before = stopper->threads.count;
 	bool news = true;
 	int r = 0;
 
@@ -269,7 +284,7 @@ int stopper_attach_process(struct stopper *stopper, pid_t pid, struct error *err
 		}
 	}
 	vec_fini(&list);
-	if (r == 0 && stopper->threads.count == before)
+	if (r == 0 && !has_any(stopper, pid))
 		r = refusal_explain(-ESRCH, pid, pid, err);
 	return r;
 }
@@ -636,6 +651,57 @@ void stopper_detach(struct stopper *stopper)
 			(void)wait_for_notice(until_ns); /* the loop looks at the time */
 }
 
+static int note_suspended(struct stopper *stopper, const struct traced *thread)
+{
+	bool whole = stopper->flags & STOPPER_NEW_THREADS;
+
+	for (size_t i = 0; whole && i < stopper->suspended.count; i++)
+		if (stopper->suspended.items[i].pid == thread->pid) {
+			stopper->suspended.items[i].own_child |= thread->own_child;
+			return 0;
+		}
+	return vec_push(&stopper->suspended,
+			(struct suspended){.pid = thread->pid,
+					   .tid = whole ? thread->pid : thread->tid,
+					   .own_child = thread->own_child});
+}
+
+int stopper_suspend(struct stopper *stopper, struct error *err)
+{
+	stopper->suspended.count = 0;
+	for (size_t i = 0; i < stopper->threads.count; i++)
+		if (!stopper->threads.items[i].unwanted &&
+		    note_suspended(stopper, &stopper->threads.items[i]) < 0)
+			return error_set(err, -ENOMEM, "out of memory");
+	stopper_detach(stopper);
+	return 0;
+}
+
+int stopper_resume(struct stopper *stopper, struct error *err)
+{
+	const unsigned int flags = stopper->flags;
+	int r = 0;
+
+	stopper->leaving = false;
+	for (size_t i = 0; i < stopper->suspended.count && r == 0; i++) {
+		struct suspended was = stopper->suspended.items[i];
+
+		if (!was.own_child)
+			stopper->flags = flags & ~STOPPER_OWN_CHILD;
+		if (flags & STOPPER_NEW_THREADS)
+			r = stopper_attach_process(stopper, was.pid, err);
+		else if (!find(stopper, was.tid)) /* one that could not be let go is ours still */
+			r = stopper_attach_thread(stopper, was.pid, was.tid, err);
+		stopper->flags = flags;
+		if (r != -ESRCH)
+			continue;
+		r = 0;
+		if (stopper->events.ended)
+			stopper->events.ended(stopper->events.self, was.pid, was.tid);
+	}
+	return r;
+}
+
 void stopper_close(struct stopper *stopper)
 {
 	if (!stopper)
@@ -645,6 +711,7 @@ void stopper_close(struct stopper *stopper)
 	while (stopper->threads.count > 0)
 		forget(stopper, 0);
 	vec_fini(&stopper->threads);
+	vec_fini(&stopper->suspended);
 	if (stopper->signal_fd >= 0) {
 		sigset_t mask;
 

@@ -83,6 +83,14 @@ const struct stop_times *stopper_times(const struct stopper *stopper);
 
 /* Lets everything go for good; closing does so if nobody has. */
 void stopper_detach(struct stopper *stopper);
+
+/*
+ * Lets everything go for a while, and takes hold of it again: nobody passes signals
+ * on meanwhile. Processes that were started in between are not followed. Fails when
+ * a process may not be seized any more; one that has ended has simply done so.
+ */
+int stopper_suspend(struct stopper *stopper, struct error *err);
+int stopper_resume(struct stopper *stopper, struct error *err);
 void stopper_close(struct stopper *stopper); /* NULL is fine */
 
 #endif
