@@ -212,7 +212,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		.frame_pointers = options->unwind == UNWIND_WAY_FP,
 		.attached = put_beginning,
 		.taken = put_stack,
-		.execed = forget_names,
+		.remapped = forget_names,
 		.out_fd = fileno(context->out),
 		.self = &printer,
 	};

@@ -42,13 +42,13 @@ static int on_taken(void *self, const struct stack_sample *sample, struct error 
 	return session->out.failed ? error_set(err, -ENOMEM, "out of memory") : 0;
 }
 
-static void on_execed(void *self, pid_t pid)
+static void on_changed(void *self, pid_t pid)
 {
 	struct session *session = self;
 
 	(void)pid;
-	if (session->config->execed)
-		session->config->execed(session->config->self);
+	if (session->config->remapped)
+		session->config->remapped(session->config->self);
 }
 
 static int take_signals(struct session *session, struct error *err)
@@ -79,7 +79,8 @@ static int attach(struct session *session, struct error *err)
 		.kernel_address = config->kernel_address,
 		.kernel_self = config->kernel_self,
 		.taken = on_taken,
-		.execed = on_execed,
+		.execed = on_changed,
+		.remapped = on_changed,
 		.self = session,
 	};
 	int r = sampler_open(&sampler, &session->sampler, err);

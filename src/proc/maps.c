@@ -6,8 +6,11 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include <xxhash.h>
+
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/id_index.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "proc/process_info.h"
@@ -293,6 +296,35 @@ int maps_read(struct maps *maps, pid_t pid, unsigned int options, struct error *
 		r = error_set(err, -ENOMEM, "no memory for the map of process %d", (int)pid);
 	bytes_fini(&text);
 	return r;
+}
+
+/* "start-end rwxp …": executable lines count whole, all others not at all. */
+uint64_t maps_code_fingerprint_parse(const char *text, size_t size)
+{
+	const char *end = text + size;
+	uint64_t fingerprint = 1;
+
+	while (text < end) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		size_t length = newline ? (size_t)(newline - text) + 1 : (size_t)(end - text);
+		const char *space = memchr(text, ' ', length);
+
+		if (space && (size_t)(space - text) + 3 < length && space[3] == 'x')
+			fingerprint = hash_pair(fingerprint, XXH3_64bits(text, length));
+		text += length;
+	}
+	return fingerprint;
+}
+
+uint64_t maps_code_fingerprint(pid_t pid)
+{
+	struct bytes text = {0};
+	uint64_t fingerprint = 0;
+
+	if (read_maps(pid, &text, NULL) == 0 && text.size > 0)
+		fingerprint = maps_code_fingerprint_parse((const char *)text.data, text.size);
+	bytes_fini(&text);
+	return fingerprint;
 }
 
 void maps_fini(struct maps *maps)

@@ -141,6 +141,20 @@ def test_a_process_goes_on_when_its_main_thread_has_ended(wick, background):
     assert contract.total_percent(recording.report(), "sleep_on") > 95
 
 
+def test_a_library_in_the_place_of_another_is_not_taken_for_it(wick, background):
+    target = background(workload("dlopen", 500))
+    done = wick.ok("sample", "-v", target.pid, 10, timeout=30)
+    if not json.loads(target.stdout.read())["address_reused"]:
+        pytest.skip("the loader did not use the address again")
+    names = [name for sample in parse(done.stdout, NAMED) for name in functions(sample)]
+    assert names.count("plugin_a_burn") > 20 and names.count("plugin_b_burn") > 40, names
+    recording = wick.record(workload("dlopen", 500), "--engine", "ptrace")
+    report = recording.report()
+    # Wall-clock time: on a busy machine it is not what was burnt.
+    assert contract.total_percent(report, "plugin_a_burn") > 15
+    assert contract.total_percent(report, "plugin_b_burn") > 30
+
+
 def test_a_process_that_ends_ends_the_sampling(wick, background):
     target = background(workload("spin", 300))
     done = wick.ok("sample", target.pid, 10, timeout=20)
