@@ -16,6 +16,7 @@
 #include "cfi/repair.h"
 #include "cfi/rows.h"
 #include "cfi/state_rule.h"
+#include "cfi/trampoline.h"
 #include "elf/elf.h"
 
 /* The largest programs have 40 MB of CFI. */
@@ -223,6 +224,8 @@ static int compile_rows(struct compiler *compiler, bool repair, struct cfi_table
 		return r;
 	if (repair && compiler->machine->has_bare_plt)
 		r = cfi_add_plt(compiler->elf, compiler->base, &compiler->rows);
+	if (r == 0 && repair && compiler->machine->has_bare_trampoline)
+		r = cfi_add_trampoline(compiler->elf, compiler->base, &compiler->rows);
 	if (r == 0)
 		r = rows_sort(&compiler->rows);
 	if (r == 0 && repair && compiler->machine->has_synchronous_cfi)

@@ -17,6 +17,7 @@ struct cfi_machine {
 	uint8_t pc;               /* NO_REGISTER: expressions cannot name it */
 	bool has_synchronous_cfi; /* compilers write such: cfi/repair.h */
 	bool has_bare_plt;        /* its PLT has no CFI: cfi/plt.h */
+	bool has_bare_trampoline; /* nor has that of its vdso: cfi/trampoline.h */
 };
 
 /* NULL for a machine that we do not know. */

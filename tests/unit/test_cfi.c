@@ -431,6 +431,38 @@ static void an_fde_of_no_cie_is_left_out(void **state)
 	cfi_table_fini(&table);
 }
 
+/* The only code of the vdso of aarch64 that has no CFI and is returned to. */
+static void a_signal_trampoline_without_cfi_has_rows(void **state)
+{
+	static const char names[] = "\0clock\0__kernel_rt_sigreturn";
+	const uint32_t code[] = {0xd2801168, 0xd4000001}; /* mov x8, #139; svc #0 */
+	Elf64_Sym symbols[3] = {
+		{0}, {.st_name = 1, .st_value = CODE}, {.st_name = 7, .st_value = CODE + 0x40}};
+
+	for (int i = 0; i < 2; i++) {
+		struct cfi_builder b;
+		struct cfi_table table;
+
+		cfi_builder_init(&b, EM_AARCH64);
+		if (i == 0) /* then with the name alone */
+			memcpy(b.code + 0x40, code, sizeof(code));
+		(void)builder_section(&b.elf, ".dynsym", SHT_DYNSYM, symbols, sizeof(symbols));
+		(void)builder_section(&b.elf, ".dynstr", SHT_STRTAB, names, sizeof(names));
+		struct elf_file *elf = cfi_builder_open(&b);
+		assert_int_equal(cfi_compile(elf, &table, NULL, NULL), 0);
+		const struct unwind_rule *rule = unwind_table_find(&table.table, CODE + 0x3f);
+		assert_int_equal(rule != NULL, i == 0);
+		if (rule) {
+			assert_int_equal(rule->cfa, UNWIND_CFA_SIGNAL);
+			assert_ptr_equal(unwind_table_find(&table.table, CODE + 0x44), rule);
+			assert_null(unwind_table_find(&table.table, CODE + 0x48));
+			assert_null(unwind_table_find(&table.table, CODE + 0x3b));
+		}
+		cfi_table_fini(&table);
+		elf_close(elf);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -450,6 +482,7 @@ int main(void)
 		cmocka_unit_test(functions_that_are_no_code_are_left_out),
 		cmocka_unit_test(debug_frame_fills_what_eh_frame_leaves),
 		cmocka_unit_test(an_fde_of_no_cie_is_left_out),
+		cmocka_unit_test(a_signal_trampoline_without_cfi_has_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
