@@ -139,10 +139,14 @@ UNWIND_INLINE bool unwind_register(const struct unwind_limits *limits,
 				   const struct unwind_reader *reader,
 				   const struct unwind_frame *frame, uint32_t number, uint64_t *ret)
 {
+	const uint64_t *registers = frame->registers;
+
 	if (number >= UNWIND_REGISTERS || !frame->exact)
 		return false;
-	if (frame->registers) {
-		*ret = frame->registers[number];
+	/* The BPF verifier must see the check of the very pointer that is used. */
+	__asm__ volatile("" : "+r"(registers));
+	if (registers) {
+		*ret = registers[number];
 		return true;
 	}
 	return frame->saved && limits->arch->saved[number] != UNWIND_NOT_SAVED &&
