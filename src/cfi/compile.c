@@ -19,9 +19,6 @@
 #include "cfi/trampoline.h"
 #include "elf/elf.h"
 
-/* The largest programs have 40 MB of CFI. */
-#define MAX_SECTION_BYTES (128u << 20)
-
 /* The state that a CIE's program leaves to its FDEs. */
 struct cie_state {
 	bool is_known;
@@ -184,9 +181,9 @@ static int compile_section(struct compiler *compiler, const char *name, bool is_
 	if (!section || section->type == SHT_NOBITS || (section->flags & SHF_COMPRESSED) ||
 	    section->size == 0)
 		return 0;
-	if (section->size > MAX_SECTION_BYTES)
+	if (section->size > CFI_MAX_SECTION_BYTES)
 		return error_set(err, -E2BIG, "%s is larger than %u MB", name,
-				 MAX_SECTION_BYTES >> 20);
+				 CFI_MAX_SECTION_BYTES >> 20);
 	r = elf_section_read(elf, section, &data, &size, err);
 	if (r < 0)
 		return r;

@@ -77,10 +77,10 @@ void unwinder_free(struct unwinder *unwinder)
 
 static bool is_same_file(const struct module *a, const struct module *b)
 {
-	if (a->build_id.size > 0 || b->build_id.size > 0)
-		return build_id_equal(&a->build_id, &b->build_id);
-	return a->kind == b->kind && a->device == b->device && a->inode == b->inode &&
-	       a->mtime_ns == b->mtime_ns && a->size_bytes == b->size_bytes;
+	/* A build id alone is only what somebody wrote into a file. */
+	return a->kind == b->kind && build_id_equal(&a->build_id, &b->build_id) &&
+	       a->device == b->device && a->inode == b->inode && a->mtime_ns == b->mtime_ns &&
+	       a->size_bytes == b->size_bytes;
 }
 
 /* The number of a file among those seen, ID_NONE without memory. */

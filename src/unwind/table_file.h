@@ -26,7 +26,7 @@ struct unwind_file_header {
 	uint8_t zero;
 	uint8_t build_id_size;
 	uint8_t build_id[UNWIND_FILE_BUILD_ID_MAX];
-	uint64_t layout; /* hash of the module's segments and CFI sections: tells namesakes apart */
+	uint64_t layout; /* hash of the module's segments and its CFI: tells namesakes apart */
 	uint64_t base;
 	uint32_t row_count;
 	uint32_t rule_count;
