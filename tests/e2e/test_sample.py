@@ -155,6 +155,20 @@ def test_a_library_in_the_place_of_another_is_not_taken_for_it(wick, background)
     assert contract.total_percent(report, "plugin_b_burn") > 30
 
 
+@pytest.mark.root
+def test_a_deleted_program_keeps_its_names(wick, background, tmp_path):
+    program = tmp_path / "gone"
+    shutil.copy(workload("chain")[0], program)
+    target = background([str(program), "20000"])
+    wait_for(lambda: os.readlink(f"/proc/{target.pid}/exe") == str(program), what="its exec")
+    time.sleep(0.1)
+    program.unlink()
+    shutil.copy(workload("spin")[0], program)  # another one bears the name now
+    samples = parse(wick.ok("sample", "-v", target.pid, 5, "-n", 10).stdout, NAMED)
+    assert all("chain_b" in functions(sample) for sample in samples), samples[0]
+    assert samples[0][3][-1][2] == "gone"
+
+
 def test_a_process_that_ends_ends_the_sampling(wick, background):
     target = background(workload("spin", 300))
     done = wick.ok("sample", target.pid, 10, timeout=20)
