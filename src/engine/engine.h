@@ -46,6 +46,9 @@ enum engine_unwind {
 	ENGINE_UNWIND_DWARF, /* by the tables compiled from CFI */
 };
 
+/* The most that can be copied of a stack, and the default: what a sample has room for. */
+#define ENGINE_STACK_BYTES 65528u
+
 struct engine_config {
 	const char *event;     /* "cpu-clock" … */
 	uint32_t frequency_hz; /* 0 with a period */

@@ -501,3 +501,14 @@ def test_the_ptrace_engine_keeps_its_rate_when_programs_exec_all_the_time(wick):
     """Fifty execs, each earlier than the next tick would be."""
     recording = wick.record(workload("execs", 20, 50), "--engine", "ptrace", "-F", 20)
     assert recording.info()["samples"] >= 10
+
+
+def test_the_ptrace_engine_follows_frame_pointers_alone_on_request(wick):
+    command = workload("chain_nofp", 500)
+    tables = wick.record(command, "--engine", "ptrace", "--unwind", "dwarf")
+    assert contract.total_percent(tables.report(), "main") > 90
+    assert "--stack-size" not in tables.stderr
+    pointers = wick.record(command, "--engine", "ptrace", "--unwind", "fp", "--stack-size", "1K")
+    assert contract.total_percent(pointers.report(), "chain_b") < 50
+    assert "by frame pointers alone" in pointers.stderr
+    assert "--stack-size changes nothing" in pointers.stderr

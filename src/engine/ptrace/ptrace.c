@@ -353,6 +353,7 @@ static int set_up(struct ptrace_engine *engine, const struct engine_config *conf
 {
 	struct sampler_config sampler = {
 		.depth = config->depth,
+		.frame_pointers = config->unwind == ENGINE_UNWIND_FP,
 		.flags = STOPPER_STATES,
 		.taken = on_taken,
 		.started = on_started,
@@ -430,10 +431,14 @@ static int ptrace_engine_open(const struct engine_config *config, const struct t
 		engine->stats.frequency_hz = DEFAULT_HZ;
 	(void)snprintf(engine->notice, sizeof(engine->notice),
 		       "the ptrace engine samples wall-clock time of all threads, %u times a "
-		       "second, %s",
+		       "second, %s%s%s",
 		       engine->stats.frequency_hz,
 		       engine->stats.kernel ? "with kernel frames of those that sleep"
-					    : "without the kernel's frames");
+					    : "without the kernel's frames",
+		       config->unwind == ENGINE_UNWIND_FP ? ", by frame pointers alone" : "",
+		       config->stack_bytes < ENGINE_STACK_BYTES
+			       ? "; it copies no stacks: --stack-size changes nothing"
+			       : "");
 	r = set_up(engine, config, target, err);
 	if (r < 0) {
 		ptrace_engine_close(engine);
