@@ -14,6 +14,7 @@
 #include "base/scope.h"
 #include "base/vec.h"
 #include "cfi/compile.h"
+#include "cfi/eh_frame.h"
 #include "elf/elf.h"
 #include "unwind/table_file.h"
 
@@ -37,7 +38,10 @@ static uint64_t hash_content(struct elf_file *elf, const struct elf_section *sec
 
 static uint64_t layout_of(struct elf_file *elf)
 {
-	static const char *const sections[] = {".eh_frame", ".debug_frame", ".text"};
+	struct elf_section eh_frame;
+	const struct elf_section *sections[] = {
+		cfi_find_eh_frame(elf, &eh_frame) ? &eh_frame : NULL,
+		elf_section_find(elf, ".debug_frame"), elf_section_find(elf, ".text")};
 	uint64_t hash = elf_entry(elf);
 
 	for (size_t i = 0; i < elf_segment_count(elf); i++) {
@@ -47,7 +51,7 @@ static uint64_t layout_of(struct elf_file *elf)
 		hash = XXH3_64bits(words, sizeof(words));
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
-		const struct elf_section *section = elf_section_find(elf, sections[i]);
+		const struct elf_section *section = sections[i];
 		/* Code is far larger, and what it tells the compiler follows from its place. */
 		bool is_cfi = i < 2;
 		uint64_t words[] = {hash, section ? section->addr : 0, section ? section->size : 0,

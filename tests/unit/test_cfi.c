@@ -2,10 +2,14 @@
 #include "cfi/compile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -463,6 +467,35 @@ static void a_signal_trampoline_without_cfi_has_rows(void **state)
 	}
 }
 
+/* This very program, without its section headers. */
+static void a_file_without_section_headers_gives_the_same_rows(void **state)
+{
+	struct cfi_table tables[2];
+	struct elf_file *elf;
+	struct stat status;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0 && fstat(fd, &status) == 0);
+	size_t size = (size_t)status.st_size;
+	uint8_t *image = malloc(size);
+	assert_int_equal(read(fd, image, size), size);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(elf_open_memory(image, size, "image", &elf, NULL), 0);
+		assert_int_equal(cfi_compile_as_written(elf, &tables[i], NULL, NULL), 0);
+		elf_close(elf);
+		Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)image;
+		header->e_shoff = header->e_shnum = header->e_shstrndx = 0;
+	}
+	assert_true(tables[0].table.row_count > 100);
+	assert_int_equal(tables[0].table.row_count, tables[1].table.row_count);
+	assert_memory_equal(tables[0].table.rows, tables[1].table.rows,
+			    tables[0].table.row_count * sizeof(struct unwind_row));
+	cfi_table_fini(&tables[0]);
+	cfi_table_fini(&tables[1]);
+	free(image);
+	(void)close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -483,6 +516,7 @@ int main(void)
 		cmocka_unit_test(debug_frame_fills_what_eh_frame_leaves),
 		cmocka_unit_test(an_fde_of_no_cie_is_left_out),
 		cmocka_unit_test(a_signal_trampoline_without_cfi_has_rows),
+		cmocka_unit_test(a_file_without_section_headers_gives_the_same_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
