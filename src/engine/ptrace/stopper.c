@@ -17,6 +17,7 @@
 #include "base/vec.h"
 #include "engine/ptrace/refusal.h"
 #include "engine/ptrace/stop_times.h"
+#include "engine/ptrace/tid_index.h"
 #include "proc/process_info.h"
 #include "proc/thread_status.h"
 
@@ -48,13 +49,10 @@ struct traced {
 	uint64_t start_ticks; /* of a process; 0: not known */
 };
 
-/* Threads that were asked to stop together, and where they were then. */
+/* Threads that were asked to stop together. */
 struct batch {
 	size_t count;
-	struct {
-		pid_t tid;
-		size_t at;
-	} items[BATCH];
+	pid_t tids[BATCH];
 };
 
 /* What to seize again: a process, or one thread where new ones are not followed. */
@@ -68,6 +66,7 @@ struct stopper {
 	unsigned int flags;
 	struct stopper_events events;
 	VEC(struct traced) threads;
+	struct tid_index index; /* of threads */
 	VEC(struct suspended) suspended;
 	uint32_t round;
 	size_t next; /* all threads before it were asked in this round */
@@ -128,10 +127,9 @@ int stopper_open(unsigned int flags, const struct stopper_events *events, struct
 
 static struct traced *find(struct stopper *stopper, pid_t tid)
 {
-	for (size_t i = 0; i < stopper->threads.count; i++)
-		if (stopper->threads.items[i].tid == tid)
-			return &stopper->threads.items[i];
-	return NULL;
+	uint32_t place = tid_index_find(&stopper->index, tid);
+
+	return place != TID_NOWHERE ? &stopper->threads.items[place] : NULL;
 }
 
 static int add(struct stopper *stopper, pid_t pid, pid_t tid)
@@ -142,7 +140,12 @@ static int add(struct stopper *stopper, pid_t pid, pid_t tid)
 				.round = stopper->round,
 				.since_ns = clock_monotonic_ns()};
 
-	return vec_push(&stopper->threads, thread);
+	if (vec_push(&stopper->threads, thread) < 0)
+		return -ENOMEM;
+	if (tid_index_set(&stopper->index, tid, (uint32_t)stopper->threads.count - 1) == 0)
+		return 0;
+	stopper->threads.count--;
+	return -ENOMEM;
 }
 
 static void close_stat(struct traced *thread)
@@ -157,7 +160,10 @@ static void forget(struct stopper *stopper, size_t i)
 	struct traced *thread = &stopper->threads.items[i];
 
 	close_stat(thread);
+	tid_index_remove(&stopper->index, thread->tid);
 	*thread = stopper->threads.items[--stopper->threads.count];
+	if (i < stopper->threads.count) /* it has a place: this needs no memory */
+		(void)tid_index_set(&stopper->index, thread->tid, (uint32_t)i);
 	if (i < stopper->next)
 		stopper->next = i; /* what came there may not have been asked */
 }
@@ -216,12 +222,14 @@ static int seize(struct stopper *stopper, pid_t pid, pid_t tid)
 	struct traced *thread;
 	int r;
 
+	if (find(stopper, tid))
+		return -EPERM; /* as the kernel would say */
 	/* First the place, so that no thread is seized and then forgotten. */
 	if (add(stopper, pid, tid) < 0)
 		return -ENOMEM;
 	r = seize_thread(stopper, tid);
 	if (r < 0) {
-		stopper->threads.count--;
+		forget(stopper, stopper->threads.count - 1);
 		return r;
 	}
 	thread = &stopper->threads.items[stopper->threads.count - 1];
@@ -448,8 +456,11 @@ static void handle_missing(struct stopper *stopper, size_t i)
 	struct traced *thread = &stopper->threads.items[i];
 
 	if (thread->tid != thread->pid && !find(stopper, thread->pid)) {
+		tid_index_remove(&stopper->index, thread->tid);
 		thread->tid = thread->pid;
 		thread->renamed = true;
+		/* One less, one more: this needs no memory. */
+		(void)tid_index_set(&stopper->index, thread->tid, (uint32_t)i);
 		close_stat(thread);
 	} else if (thread->tid != thread->pid || thread->renamed || !follow_exec(stopper, i)) {
 		end_thread(stopper, i);
@@ -539,10 +550,8 @@ static bool ask_some(struct stopper *stopper, struct batch *batch)
 	for (size_t i = 0; i < count; i++) {
 		struct traced *thread = &stopper->threads.items[chosen[i]];
 
-		if (!ask(thread))
-			continue;
-		batch->items[batch->count].tid = thread->tid;
-		batch->items[batch->count++].at = chosen[i];
+		if (ask(thread))
+			batch->tids[batch->count++] = thread->tid;
 	}
 	return count > 0;
 }
@@ -550,12 +559,8 @@ static bool ask_some(struct stopper *stopper, struct batch *batch)
 /* The thread of a batch while it has not stopped; NULL afterwards. */
 static const struct traced *find_asked(struct stopper *stopper, const struct batch *batch, size_t i)
 {
-	size_t at = batch->items[i].at;
-	const struct traced *thread =
-		at < stopper->threads.count ? &stopper->threads.items[at] : NULL;
+	const struct traced *thread = find(stopper, batch->tids[i]);
 
-	if (!thread || thread->tid != batch->items[i].tid)
-		thread = find(stopper, batch->items[i].tid);
 	return thread && thread->asked ? thread : NULL;
 }
 
@@ -711,6 +716,7 @@ void stopper_close(struct stopper *stopper)
 	while (stopper->threads.count > 0)
 		forget(stopper, 0);
 	vec_fini(&stopper->threads);
+	tid_index_fini(&stopper->index);
 	vec_fini(&stopper->suspended);
 	if (stopper->signal_fd >= 0) {
 		sigset_t mask;
