@@ -28,9 +28,13 @@
 #define BATCH 4
 /* How long threads are waited for that the kernel keeps (state D): half as long each time. */
 #define PATIENCE_NS (20 * NS_PER_MS)
-#define LEAST_PATIENCE_NS (100 * NS_PER_US)
+#define LEAST_PATIENCE_NS NS_PER_MS
+/* Threads that were not waited for any longer and are looked at with those that follow. */
+#define LATE 16
 /* How long the notices of all other threads, their signals for one, may lie there. */
 #define NEGLECT_NS (5 * NS_PER_MS)
+/* Looking at all takes at most a fifth of the time, however many there are. */
+#define NEGLECT_SHARE 4
 /* The same when leaving. What is still held then is let go when this program ends. */
 #define FAREWELL_NS (2 * NS_PER_SEC)
 
@@ -53,6 +57,8 @@ struct traced {
 struct batch {
 	size_t count;
 	pid_t tids[BATCH];
+	size_t late_count; /* of those before; an older one makes room for a newer */
+	pid_t late[LATE];
 };
 
 /* What to seize again: a process, or one thread where new ones are not followed. */
@@ -69,8 +75,9 @@ struct stopper {
 	struct tid_index index; /* of threads */
 	VEC(struct suspended) suspended;
 	uint32_t round;
-	size_t next; /* all threads before it were asked in this round */
-	uint64_t swept_ns;
+	size_t next;       /* all threads before it were asked in this round */
+	uint64_t swept_ns; /* when all were looked at */
+	uint64_t sweep_ns; /* how long that took */
 	int signal_fd;
 	bool leaving;
 	bool was_blocked; /* SIGCHLD, before us */
@@ -496,6 +503,7 @@ static bool take_notice(struct stopper *stopper, size_t i)
  */
 static size_t sweep(struct stopper *stopper)
 {
+	uint64_t start_ns = clock_monotonic_ns();
 	size_t taken = 0;
 	size_t i = 0;
 
@@ -508,6 +516,7 @@ static size_t sweep(struct stopper *stopper)
 			i++;
 	}
 	stopper->swept_ns = clock_monotonic_ns();
+	stopper->sweep_ns = stopper->swept_ns - start_ns;
 	return taken;
 }
 
@@ -556,12 +565,38 @@ static bool ask_some(struct stopper *stopper, struct batch *batch)
 	return count > 0;
 }
 
-/* The thread of a batch while it has not stopped; NULL afterwards. */
-static const struct traced *find_asked(struct stopper *stopper, const struct batch *batch, size_t i)
+/* Takes a notice of a thread that was asked to stop and has not done so, if there is one. */
+static bool take_asked(struct stopper *stopper, pid_t tid, bool *ret_left)
 {
-	const struct traced *thread = find(stopper, batch->tids[i]);
+	const struct traced *thread = find(stopper, tid);
+	bool taken = false;
 
-	return thread && thread->asked ? thread : NULL;
+	if (thread && thread->asked) {
+		taken = take_notice(stopper, (size_t)(thread - stopper->threads.items));
+		thread = find(stopper, tid);
+	}
+	*ret_left = thread && thread->asked;
+	return taken;
+}
+
+/* Notes those that have not stopped, and forgets those that have. */
+static void note_late(struct stopper *stopper, struct batch *batch)
+{
+	size_t kept = 0;
+	bool left;
+
+	for (size_t i = 0; i < batch->late_count; i++) {
+		(void)take_asked(stopper, batch->late[i], &left);
+		if (left)
+			batch->late[kept++] = batch->late[i];
+	}
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct traced *thread = find(stopper, batch->tids[i]);
+
+		if (thread && thread->asked)
+			batch->late[kept < LATE ? kept++ : i] = batch->tids[i];
+	}
+	batch->late_count = kept;
 }
 
 /* Takes the notices of a batch. Returns whether it is complete before the time is up. */
@@ -570,14 +605,11 @@ static bool collect(struct stopper *stopper, const struct batch *batch, uint64_t
 	for (;;) {
 		size_t taken = 0;
 		size_t left = 0;
+		bool is_left;
 
 		for (size_t i = 0; i < batch->count; i++) {
-			const struct traced *thread = find_asked(stopper, batch, i);
-
-			if (thread)
-				taken += take_notice(stopper,
-						     (size_t)(thread - stopper->threads.items));
-			left += find_asked(stopper, batch, i) != NULL;
+			taken += take_asked(stopper, batch->tids[i], &is_left);
+			left += is_left;
 		}
 		if (left == 0)
 			return true;
@@ -592,7 +624,7 @@ static bool collect(struct stopper *stopper, const struct batch *batch, uint64_t
 static void stop_each(struct stopper *stopper)
 {
 	uint64_t patience_ns = PATIENCE_NS;
-	struct batch batch;
+	struct batch batch = {0};
 
 	stopper->round++;
 	stopper->next = 0;
@@ -602,7 +634,8 @@ static void stop_each(struct stopper *stopper)
 		if (!collect(stopper, &batch, now_ns + patience_ns) &&
 		    patience_ns / 2 >= LEAST_PATIENCE_NS)
 			patience_ns /= 2;
-		if (now_ns >= stopper->swept_ns + NEGLECT_NS)
+		note_late(stopper, &batch);
+		if (now_ns >= stopper->swept_ns + NEGLECT_NS + NEGLECT_SHARE * stopper->sweep_ns)
 			(void)sweep(stopper);
 	}
 }
