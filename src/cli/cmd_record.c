@@ -318,7 +318,7 @@ static const struct option_spec table[] = {
 	 .help = "how stacks are followed: fp by frame pointers, dwarf by the binaries' own tables "
 		 "over a copy of the stack, auto by both"},
 	{"stack-size", 0, OPTION_SIZE(struct record_options, stack_bytes), .argument = "SIZE",
-	 .min = 1024, .max = 65528, .key = "sampling.stack_bytes",
+	 .min = 1024, .max = ENGINE_STACK_BYTES, .key = "sampling.stack_bytes",
 	 .help = "with --unwind dwarf: bytes copied of a stack at most"},
 	{"kernel", 0, OPTION_TOGGLE(struct record_options, kernel), .key = "sampling.kernel",
 	 .help = "frames of the kernel too"},
@@ -371,7 +371,7 @@ const struct command command_record = {
 						   .event = "cpu-clock",
 						   .engine = "auto",
 						   .depth = 512,
-						   .stack_bytes = 65528,
+						   .stack_bytes = ENGINE_STACK_BYTES,
 						   .kernel = true,
 						   .children = true},
 	.max_arguments = -1,

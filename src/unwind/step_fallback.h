@@ -146,7 +146,9 @@ UNWIND_INLINE enum unwind_end unwind_record(const struct unwind_limits *limits,
 	if (!reader->read(reader->context, record, &fp) ||
 	    !reader->read(reader->context, record + 8, &ra))
 		return UNWIND_UNREADABLE;
-	if ((ra & ~limits->pac_mask) != 0 && !unwind_maybe_code(limits, reader, ra))
+	if ((ra & ~limits->pac_mask) == 0) /* the first record of a thread is all zeros */
+		return fp == 0 ? UNWIND_ROOT : UNWIND_NO_RULE;
+	if (!unwind_maybe_code(limits, reader, ra))
 		return UNWIND_NO_RULE;
 	end = unwind_enter(limits, frame, record + (frame_bytes ? frame_bytes : 16), ra);
 	frame->fp = fp;
@@ -180,7 +182,8 @@ UNWIND_INLINE enum unwind_end unwind_leaf(const struct unwind_limits *limits,
 			return unwind_record(limits, reader, frame->sp, frame);
 		return unwind_enter(limits, frame, frame->sp + 16, frame->lr);
 	}
-	if (unwind_maybe_code(limits, reader, frame->lr) || (frame->lr & ~limits->pac_mask) == 0)
+	if (unwind_maybe_code(limits, reader, frame->lr) ||
+	    ((frame->lr & ~limits->pac_mask) == 0 && frame->fp == 0))
 		return unwind_enter(limits, frame, frame->sp, frame->lr);
 	return unwind_record(limits, reader, frame->fp, frame);
 }

@@ -39,8 +39,9 @@ static uint64_t kernel_entries(const struct sample_record *sample)
  * the same address comes again and again, from being taken for another depth.
  */
 static bool agrees(const uint64_t *chain, uint64_t count, const struct unwind_trace *trace,
-		   uint64_t missed)
+		   uint64_t missed, uint64_t *ret_skipped)
 {
+	uint64_t skipped = 0;
 	uint64_t i;
 
 	/*
@@ -48,13 +49,21 @@ static bool agrees(const uint64_t *chain, uint64_t count, const struct unwind_tr
 	 * without a frame: it is a large one and set up, or its return address would
 	 * not be up there, so its record can be trusted.
 	 */
+	*ret_skipped = 0;
 	if (trace->count <= 2)
 		return count > 1 && missed == (trace->count == 2 && chain[1] != trace->pcs[1]);
 	if (trace->count < missed + 2 || count <= trace->count - 1 - missed)
 		return false;
-	for (i = 1; i + missed < trace->count; i++)
-		if (chain[i] != trace->pcs[i + missed])
+	for (i = 1; i + missed + skipped < trace->count; i++) {
+		if (chain[i] == trace->pcs[i + missed + skipped])
+			continue;
+		/* A signal's trampoline, stored plus one: what it interrupted has no record. */
+		if (chain[i] != trace->pcs[i + missed + skipped] - 1)
 			return false;
+		skipped++;
+	}
+	/* What was interrupted may be all that is left to compare. */
+	*ret_skipped = i + missed + skipped > trace->count ? skipped - 1 : skipped;
 	return true;
 }
 
@@ -70,13 +79,14 @@ static void continue_by_frame_pointers(const struct perf_engine *engine,
 	const uint64_t *chain = sample->chain + from;
 	uint64_t count = sample->count > from ? sample->count - from : 0;
 	uint64_t missed = 0;
+	uint64_t skipped = 0;
 	uint64_t i;
 
-	while (missed <= MAX_MISSED && !agrees(chain, count, trace, missed))
+	while (missed <= MAX_MISSED && !agrees(chain, count, trace, missed, &skipped))
 		missed++;
 	if (missed > MAX_MISSED)
 		return;
-	for (i = trace->count - missed; i < count && trace->count < trace->capacity; i++)
+	for (i = trace->count - missed - skipped; i < count && trace->count < trace->capacity; i++)
 		if (chain[i] != 0)
 			trace->pcs[trace->count++] = chain[i];
 	trace->end =
