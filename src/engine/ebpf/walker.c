@@ -213,7 +213,8 @@ static int set_watch(struct wick_bpf *programs, const struct walker_config *conf
 		return 0;
 	level = cgroup_level(config->watch_cgroup);
 	if (level < 0 || stat(config->watch_cgroup, &status) < 0)
-		return error_errno(err, level < 0 ? level : -errno, "%s", config->watch_cgroup);
+		return error_errno(err, level < 0 ? level : -errno,
+				   "cannot open the control group %s", config->watch_cgroup);
 	programs->rodata->watch_level = level;
 	programs->rodata->watch_cgroup = status.st_ino; /* is the number of the group */
 	return 0;
@@ -243,11 +244,14 @@ static int load(struct walker *walker, const struct walker_config *config, struc
 		return explain_load(-errno, err);
 	programs->rodata->depth = config->depth < BPF_WALK_DEPTH ? config->depth : BPF_WALK_DEPTH;
 	programs->rodata->with_kernel = config->kernel;
-	r = set_sizes(programs, config, (uint32_t)cpu_count);
-	if (r == 0 && config->away)
+	if (config->away) {
 		r = set_watch(programs, config, err);
-	else
+		if (r < 0)
+			return r;
+	} else {
 		without_away(programs);
+	}
+	r = cpu_count < 0 ? cpu_count : set_sizes(programs, config, (uint32_t)cpu_count);
 	if (r == 0)
 		r = wick_bpf__load(programs);
 	return r < 0 ? explain_load(r, err) : 0;
@@ -255,11 +259,12 @@ static int load(struct walker *walker, const struct walker_config *config, struc
 
 int walker_open(const struct walker_config *config, struct walker **ret, struct error *err)
 {
-	SCOPED(walker) struct walker *walker = calloc(1, sizeof(*walker));
+	SCOPED(walker) struct walker *walker = NULL;
 	int r = walker_probe(err);
 
 	if (r < 0)
 		return r;
+	walker = calloc(1, sizeof(*walker));
 	if (!walker)
 		return error_set(err, -ENOMEM, "out of memory");
 	walker->stats_fd = -1;
