@@ -98,9 +98,22 @@ static bool has_capabilities(void)
 	       (mask >> CAP_PERFMON_BIT & 1 && mask >> CAP_BPF_BIT & 1);
 }
 
+/* A sandbox may forbid what capabilities allow. Returns 0 or a negative errno. */
+static int try_map(void)
+{
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "wick_probe", sizeof(uint32_t),
+				sizeof(uint64_t), 1, NULL);
+
+	if (fd < 0)
+		return fd;
+	(void)close(fd); /* and it is gone */
+	return 0;
+}
+
 int walker_probe(struct error *err)
 {
 	struct utsname host;
+	int r;
 
 	if (!kernel_is_new_enough(&host)) {
 		(void)error_set(err, -EOPNOTSUPP, "eBPF needs Linux %d.%d or later, this is %s",
@@ -121,7 +134,13 @@ int walker_probe(struct error *err)
 				  "cap_bpf,cap_perfmon,cap_sys_ptrace=ep $(command -v wick)");
 		return -EPERM;
 	}
-	return 0;
+	r = try_map();
+	if (r < 0) {
+		(void)error_errno(err, r, "bpf() is refused here");
+		error_remedy(err, "use --engine perf, or a sandbox that allows bpf(); in a "
+				  "container: --cap-add BPF --security-opt seccomp=unconfined");
+	}
+	return r;
 }
 
 __attribute__((format(printf, 2, 0))) static int print_to_log(enum libbpf_print_level level,
@@ -285,8 +304,7 @@ void walker_close(struct walker *walker)
 {
 	if (!walker)
 		return;
-	for (size_t i = 0; i < walker->links.count; i++)
-		(void)bpf_link__destroy(walker->links.items[i]);
+	walker_stop(walker);
 	vec_fini(&walker->links);
 	store_fini(&walker->store);
 	wick_bpf__destroy(walker->programs);
@@ -334,6 +352,13 @@ int walker_start(struct walker *walker, struct error *err)
 		}
 	}
 	return 0;
+}
+
+void walker_stop(struct walker *walker)
+{
+	for (size_t i = 0; i < walker->links.count; i++)
+		(void)bpf_link__destroy(walker->links.items[i]); /* frees it whatever happens */
+	walker->links.count = 0;
 }
 
 int walker_watch(struct walker *walker, pid_t id, bool expected, struct error *err)

@@ -243,7 +243,10 @@ int bpf_sample_away(struct perf_engine *engine, struct sample_record *sample, st
 	sample->time_ns = away.times.left_ns; /* what was mapped then */
 	leaver = find_leaver(engine, away.times.tid);
 	if (away.head.kind == BPF_WALK_AWAY_SLICE) {
+		/* It is for this time alone: the next is not to be taken for it. */
 		row.stack = leaver ? leaver->stack : ID_NONE;
+		if (leaver)
+			*leaver = engine->leavers.items[--engine->leavers.count];
 	} else {
 		/* The stack follows the times, as it follows the head elsewhere. */
 		struct sample_record stack = *sample;
