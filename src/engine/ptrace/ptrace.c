@@ -355,9 +355,10 @@ static int check(const struct engine_config *config, const struct target *target
 	if (config->period > 0)
 		return error_set(err, -EINVAL,
 				 "the ptrace engine samples at a rate: give -F instead of -c");
-	if (target->kind != TARGET_MACHINE)
+	if (target->kind != TARGET_MACHINE && target->kind != TARGET_CGROUP)
 		return 0;
-	(void)error_set(err, -EOPNOTSUPP, "the ptrace engine cannot watch the whole machine");
+	(void)error_set(err, -EOPNOTSUPP, "the ptrace engine cannot watch %s",
+			target->kind == TARGET_MACHINE ? "the whole machine" : "a control group");
 	error_remedy(err, "name processes with -p, or use --engine perf");
 	return -EOPNOTSUPP;
 }
