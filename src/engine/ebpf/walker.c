@@ -172,6 +172,11 @@ static int explain_load(int code, struct error *err)
 				  "the kernel said");
 	else
 		error_remedy(err, "use --engine perf; WICK_LOG=debug shows what the kernel said");
+	/* What the verifier does not take is no mistake of whoever typed the command. */
+	if (code == -EINVAL)
+		code = -EOPNOTSUPP;
+	if (err)
+		err->code = code;
 	return code;
 }
 
