@@ -521,8 +521,11 @@ static void tell(struct walker *walker, struct process_tracker *tracker, struct 
 		told.count = (uint32_t)walker->mappings.count;
 		r = store_mappings(&walker->store, walker->mappings.items, told.count, &told.first);
 	}
-	if (r == 0)
+	if (r == 0) {
 		r = bpf_map_update_elem(fd, &space->key, &told, BPF_ANY);
+		if (r < 0) /* there are too many */
+			store_release_mappings(&walker->store, told.first, told.count);
+	}
 	if (r < 0) {
 		log_debug("an address space stays untold: %s", strerror(-r));
 		return;

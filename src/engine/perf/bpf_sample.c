@@ -206,7 +206,8 @@ static int put_away(struct perf_engine *engine, struct sample_row *row,
 	uint64_t woken_ns = times->woken_ns > times->left_ns ? times->woken_ns : times->back_ns;
 	int r;
 
-	if (times->state >= ARRAY_SIZE(reasons) || times->back_ns < woken_ns)
+	if (times->state >= ARRAY_SIZE(reasons) || times->back_ns < woken_ns ||
+	    times->back_ns < times->left_ns)
 		return perf_lose_sample(engine, row->time_ns);
 	row->labels = labels_of(engine, reasons[times->state]);
 	row->time_ns = times->left_ns;
