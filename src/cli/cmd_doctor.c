@@ -14,7 +14,7 @@
 #include "engine/engine.h"
 #include "engine/perf/perf_probe.h"
 
-#define SETCAP "sudo setcap cap_perfmon,cap_sys_ptrace=ep $(command -v wick)"
+#define SETCAP "sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog=ep $(command -v wick)"
 
 /* record's highest rate and its default depth: below them a limit of the kernel is felt */
 #define WANTED_RATE_HZ 10000

@@ -242,8 +242,10 @@ def test_a_leader_that_ends_first_leaves_its_threads_watched(wick):
               "ctypes.CDLL(None).syscall(ctypes.c_long(93 if __import__('platform').machine() == "
               "'aarch64' else 60), 0)\n")
     recording = wick.record(["/usr/bin/python3", "-c", script], *ENGINE)
-    assert contract.sample_count(recording.info()) > 300
+    assert contract.sample_count(recording.info()) > 100
     assert root_percent(recording) > 97
+    # Its space is known to the programs although the process is taken for ended.
+    assert float(OUTSIDE.search(recording.stderr).group(1)) < 60
 
 
 def test_two_recorders_see_the_same(wick, background):

@@ -32,6 +32,9 @@
 /* Address spaces that the programs can know at once: of one target, and of a machine. */
 #define SPACES_FEW 1024u
 #define SPACES_MANY 16384u
+/* Threads off their CPUs that they can keep in mind; each takes 4 KiB. */
+#define AWAY_FEW 2048u
+#define AWAY_MANY 8192u
 
 #define KERNEL_MAJOR 5
 #define KERNEL_MINOR 17 /* bpf_loop() */
@@ -48,6 +51,7 @@ struct space {
 	uint64_t context; /* of its maps when it was told */
 	bool told;
 	bool wanted;
+	bool outlives;  /* has threads that go on after the first one has ended */
 	uint32_t first; /* word of its mappings */
 	uint32_t count;
 };
@@ -130,8 +134,9 @@ int walker_probe(struct error *err)
 	}
 	if (!has_capabilities()) {
 		(void)error_set(err, -EPERM, "eBPF programs are not allowed here");
-		error_remedy(err, "run as root, or grant it: sudo setcap "
-				  "cap_bpf,cap_perfmon,cap_sys_ptrace=ep $(command -v wick)");
+		error_remedy(err,
+			     "run as root, or grant it: sudo setcap "
+			     "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog=ep $(command -v wick)");
 		return -EPERM;
 	}
 	r = try_map();
@@ -184,6 +189,7 @@ static int set_sizes(struct wick_bpf *programs, const struct walker_config *conf
 		     uint32_t cpu_count)
 {
 	uint32_t many = config->machine ? SPACES_MANY : SPACES_FEW;
+	uint32_t away = config->machine ? AWAY_MANY : AWAY_FEW;
 	const struct {
 		struct bpf_map *map;
 		uint32_t entries;
@@ -192,7 +198,7 @@ static int set_sizes(struct wick_bpf *programs, const struct walker_config *conf
 		{programs->maps.sample_scratch, cpu_count},
 		{programs->maps.output, cpu_count},
 		{programs->maps.switch_scratch, config->away ? cpu_count : 1},
-		{programs->maps.away, config->away ? many / 2 : 1},
+		{programs->maps.away, config->away ? away : 1},
 		{programs->maps.watched, config->away ? many : 1},
 	};
 	int r = 0;
@@ -430,6 +436,8 @@ void walker_want(struct walker *walker, const struct bpf_walk_key *key,
 	space->process = process;
 	space->number = tracked_process_number(process);
 	space->wanted = true;
+	/* A stack that comes after the end of the first thread is of another. */
+	space->outlives = tracked_process_ended(process);
 }
 
 static struct module_place *place_of(struct walker *walker, uint32_t module)
@@ -546,7 +554,7 @@ bool walker_update(struct walker *walker, struct process_tracker *tracker)
 		struct space *space = &walker->spaces.items[i];
 
 		if (tracked_process_number(space->process) != space->number ||
-		    tracked_process_ended(space->process)) {
+		    (tracked_process_ended(space->process) && !space->outlives)) {
 			forget(walker, space);
 			continue;
 		}
