@@ -54,6 +54,7 @@ struct space {
 	bool outlives;  /* has threads that go on after the first one has ended */
 	uint32_t first; /* word of its mappings */
 	uint32_t count;
+	uint32_t unknown; /* of these, those whose tables were not here */
 };
 
 /* A module's table in the store. */
@@ -479,12 +480,13 @@ static void store_tables(struct walker *walker, struct process_tracker *tracker,
 }
 
 static int gather_mappings(struct walker *walker, struct process_tracker *tracker,
-			   const struct space *space)
+			   struct space *space)
 {
 	size_t count;
 	const struct address_region *regions = tracked_process_regions(space->process, &count);
 
 	walker->mappings.count = 0;
+	space->unknown = 0;
 	store_tables(walker, tracker, regions, count);
 	for (size_t i = 0; i < count && i < BPF_WALK_MAPPINGS; i++) {
 		const struct module_place *place = place_of(walker, regions[i].module);
@@ -492,6 +494,7 @@ static int gather_mappings(struct walker *walker, struct process_tracker *tracke
 						   .end = regions[i].end,
 						   .unknown = !place || !place->known};
 
+		space->unknown += mapping.unknown;
 		if (!mapping.unknown) {
 			const struct stored_table *table = &place->table;
 
@@ -546,6 +549,34 @@ static void tell(struct walker *walker, struct process_tracker *tracker, struct 
 	space->context = tracked_process_context(space->process, ADDRESS_SPACE_NOW);
 }
 
+/*
+ * Whether there is something to tell that was not told. A stack may come as a slice
+ * for ever, where tables lead to no code: that is no news.
+ */
+static bool has_news(struct walker *walker, struct process_tracker *tracker,
+		     const struct space *space)
+{
+	size_t count;
+	const struct address_region *regions = tracked_process_regions(space->process, &count);
+	uint32_t unknown = 0;
+
+	if (!space->told)
+		return space->wanted; /* else there was no room, and nobody misses it */
+	if (tracked_process_context(space->process, ADDRESS_SPACE_NOW) != space->context)
+		return true;
+	if (!space->wanted || space->unknown == 0)
+		return false;
+	for (size_t i = 0; i < count && i < BPF_WALK_MAPPINGS; i++) {
+		const struct module_place *place = place_of(walker, regions[i].module);
+		struct module_table made;
+
+		unknown += !place ||
+			   (!place->known &&
+			    !process_tracker_table(tracker, regions[i].module, false, &made));
+	}
+	return unknown < space->unknown;
+}
+
 bool walker_update(struct walker *walker, struct process_tracker *tracker)
 {
 	bool news = false;
@@ -558,12 +589,11 @@ bool walker_update(struct walker *walker, struct process_tracker *tracker)
 			forget(walker, space);
 			continue;
 		}
-		if (!space->wanted &&
-		    tracked_process_context(space->process, ADDRESS_SPACE_NOW) == space->context)
-			continue;
-		tell(walker, tracker, space);
+		if (has_news(walker, tracker, space)) {
+			tell(walker, tracker, space);
+			news = true;
+		}
 		space->wanted = false;
-		news = true;
 	}
 	return news;
 }
