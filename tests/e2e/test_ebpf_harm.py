@@ -131,6 +131,23 @@ def test_a_program_keeps_its_input_where_ebpf_is_refused(wick, as_nobody):
         assert done.stdout == "still here", done.stderr
 
 
+def test_who_asks_for_the_other_way_is_not_told_of_ebpf(wick, as_nobody):
+    done = wick.run("record", "--unwind", "dwarf", "-o", wick.new_path(), "--",
+                    *workload("spin", 200), prefix=as_nobody)
+    assert done.returncode == 0, done.stderr
+    assert "instead of eBPF" not in done.stderr
+
+
+def test_two_capabilities_are_enough(wick, as_nobody):
+    wanted = "+bpf,+perfmon"
+    prefix = [*as_nobody, f"--inh-caps={wanted}", f"--ambient-caps={wanted}"]
+    recording = wick.record(workload("split_nofp", 500), *ENGINE, prefix=prefix)
+    assert contract.total_percent(recording.report(), "hot_70") == pytest.approx(70, abs=4)
+    assert root_percent(recording) > 97
+    recording = wick.record(workload("waits", 200), "--mode", "offcpu", prefix=prefix)
+    assert contract.total_percent(recording.report("--comm", "sleeper"), "sleep_here") > 90
+
+
 @pytest.mark.root
 def test_fewer_capabilities_fall_back(wick):
     if not shutil.which("setpriv"):
