@@ -43,8 +43,8 @@ static long copy_page(uint32_t index, void *context)
 	return 0;
 }
 
-/* Sends the registers and the stack itself, for lack of a table. */
-static __always_inline void send_slice(void *ctx, struct scratch *scratch, uint8_t kind)
+/* Sends the registers and the stack itself, for lack of a table. False when it is lost. */
+static __always_inline bool send_slice(void *ctx, struct scratch *scratch, uint8_t kind)
 {
 	struct bpf_walk_slice *slice = &scratch->record.slice;
 	uint64_t size;
@@ -59,10 +59,12 @@ static __always_inline void send_slice(void *ctx, struct scratch *scratch, uint8
 	bpf_loop(BPF_WALK_SLICE_BYTES / 4096 + 1, copy_page, &scratch, 0);
 	size = offsetof(struct bpf_walk_slice, stack) + slice->stack_bytes;
 	if (size > sizeof(*slice))
-		return;
+		return false;
 	count(BPF_WALK_COUNT_SLICES);
-	if (bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, slice, size) < 0)
-		count(BPF_WALK_COUNT_LOST);
+	if (bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, slice, size) == 0)
+		return true;
+	count(BPF_WALK_COUNT_LOST);
+	return false;
 }
 
 static __always_inline void send_stack(void *ctx, struct scratch *scratch, uint32_t pc_count)

@@ -110,9 +110,11 @@ static __always_inline void keep_stack(void *ctx, struct task_struct *task, uint
 	if (place->head.key.mm != 0 && saved_registers(task, scratch) && !walk_user(scratch)) {
 		/* It is walked outside, and the record that follows refers to it. */
 		scratch->record.slice.head.value = tid;
-		send_slice(ctx, scratch, BPF_WALK_LEAVING);
-		place->head.kind = BPF_WALK_AWAY_SLICE;
 		place->head.kernel_count = 0;
+		if (send_slice(ctx, scratch, BPF_WALK_LEAVING))
+			place->head.kind = BPF_WALK_AWAY_SLICE;
+		else
+			place->head.end = UNWIND_UNREADABLE; /* the time is known at least */
 		return;
 	}
 	place->head.user_count = scratch->record.stack.head.user_count;
@@ -156,18 +158,14 @@ int switched(uint64_t *ctx)
 	bool preempted = ctx[0];
 	struct task_struct *previous = (struct task_struct *)ctx[1];
 	struct task_struct *next = (struct task_struct *)ctx[2];
+	uint32_t tid = (uint32_t)BPF_CORE_READ(previous, pid);
+	uint32_t state = state_of(previous, preempted);
 
-	if (BPF_CORE_READ(previous, pid) != 0 && is_watched(previous)) {
-		uint32_t state = state_of(previous, preempted);
-
-		if (state == BPF_WALK_ENDED) {
-			uint32_t tid = (uint32_t)BPF_CORE_READ(previous, pid);
-
-			bpf_map_delete_elem(&away, &tid);
-		} else {
-			keep_stack(ctx, bpf_get_current_task_btf(), state);
-		}
-	}
+	/* One that ends may be watched no more, but its place is to be free. */
+	if (state == BPF_WALK_ENDED)
+		bpf_map_delete_elem(&away, &tid);
+	else if (tid != 0 && is_watched(previous))
+		keep_stack(ctx, bpf_get_current_task_btf(), state);
 	if (BPF_CORE_READ(next, pid) != 0)
 		send_away(ctx, next);
 	return 0;
@@ -196,6 +194,8 @@ int forked(uint64_t *ctx)
 	uint32_t child = (uint32_t)BPF_CORE_READ((const struct task_struct *)ctx[1], tgid);
 	uint32_t *watch = bpf_map_lookup_elem(&watched, &parent);
 
+	if (watch_by != BPF_WALK_BY_PROCESS)
+		return 0;
 	if (watch && child != parent && *watch == BPF_WALK_WATCHED && watch_children) {
 		uint32_t value = BPF_WALK_WATCHED;
 
@@ -217,16 +217,20 @@ int execed(uint64_t *ctx)
 	return 0;
 }
 
+/* Ids come again: those of what has ended are forgotten. */
 SEC("tp_btf/sched_process_exit")
 int ended(uint64_t *ctx)
 {
 	const struct task_struct *task = (const struct task_struct *)ctx[0];
-	uint32_t tid = (uint32_t)BPF_CORE_READ(task, pid);
-	uint32_t process = (uint32_t)BPF_CORE_READ(task, tgid);
+	uint32_t id = (uint32_t)BPF_CORE_READ(task, pid);
 
-	/* The threads of a leader that ends first are still those of the process. */
-	if (tid == process && BPF_CORE_READ(task, signal, live.counter) == 0)
-		bpf_map_delete_elem(&watched, &process);
+	if (watch_by == BPF_WALK_BY_PROCESS) {
+		/* Any thread may be the last. */
+		if (BPF_CORE_READ(task, signal, live.counter) != 0)
+			return 0;
+		id = (uint32_t)BPF_CORE_READ(task, tgid);
+	}
+	bpf_map_delete_elem(&watched, &id);
 	return 0;
 }
 

@@ -22,6 +22,7 @@
 
 #define RATE_HZ 997 /* primes avoid lock-step with timers of the program */
 #define RATE_MACHINE_HZ 97
+#define DEFAULT_EVENT "cpu-clock"
 
 struct record_options {
 	uint64_t frequency_hz;
@@ -52,6 +53,7 @@ struct recording {
 	VEC(pid_t) ids;
 	char *output;
 	char *title;
+	struct error why_lesser; /* than the first engine */
 	bool progress_drawn;
 	bool failure_told;
 };
@@ -68,6 +70,8 @@ static const char *conflict(const struct record_options *options, int argc)
 		return "-p, -t, -a and --cgroup exclude each other";
 	if ((options->pids.count > 0 || options->tids.count > 0) && argc > 0)
 		return "either attach with -p or -t, or give a program to run";
+	if (options->mode != ENGINE_MODE_CPU && strcmp(options->event, DEFAULT_EVENT) != 0)
+		return "--mode wall and offcpu look at time: leave out -e";
 	if (options->flame && options->output && strcmp(options->output, "-") == 0)
 		return "--flame reads the recording again: give -o a file";
 	if (options->flame && options->output && strcmp(options->output, options->flame) == 0)
@@ -176,6 +180,22 @@ static void print_end(void *self, const struct record_result *result, const stru
 	(void)fflush(recording->context->err);
 }
 
+/* The engine asked for. With "auto" the first that works, and why no better one does. */
+static const struct engine_ops *choose_engine(struct recording *recording, struct error *err)
+{
+	const struct record_options *options = recording->options;
+	const struct engine_ops *engine = engine_find(options->engine, err);
+
+	if (!engine || strcmp(options->engine, "auto") != 0 || engine == engine_table[0])
+		return engine;
+	if (engine_table[0]->probe(&recording->why_lesser) == 0 || options->mode == ENGINE_MODE_CPU)
+		return engine;
+	*err = recording->why_lesser;
+	(void)error_prefix(err, err->code, "--mode %s needs eBPF",
+			   options->mode == ENGINE_MODE_WALL ? "wall" : "offcpu");
+	return NULL;
+}
+
 static int prepare(struct recording *recording, int argc, char **argv, struct error *err)
 {
 	const struct record_options *options = recording->options;
@@ -184,7 +204,7 @@ static int prepare(struct recording *recording, int argc, char **argv, struct er
 			  OPTION_FROM_DEFAULT;
 
 	*config = (struct record_config){
-		.engine = engine_find(options->engine, err),
+		.engine = choose_engine(recording, err),
 		.sampling = {.mode = options->mode,
 			     .least_away_ns = options->least_away_ns,
 			     .may_fall_back = strcmp(options->engine, "auto") == 0,
@@ -206,6 +226,9 @@ static int prepare(struct recording *recording, int argc, char **argv, struct er
 	};
 	if (!config->engine)
 		return err->code;
+	/* Who asks for a way that is not eBPF's does not miss it. */
+	if (recording->why_lesser.code < 0 && options->unwind == ENGINE_UNWIND_AUTO)
+		config->sampling.why_lesser = recording->why_lesser.text;
 	if (options->cgroup) {
 		config->target.kind = TARGET_CGROUP;
 		config->target.cgroup = options->cgroup;
@@ -368,7 +391,7 @@ const struct command command_record = {
 	.options = table,
 	.options_size = sizeof(struct record_options),
 	.defaults = &(const struct record_options){.frequency_hz = RATE_HZ,
-						   .event = "cpu-clock",
+						   .event = DEFAULT_EVENT,
 						   .engine = "auto",
 						   .depth = 512,
 						   .stack_bytes = ENGINE_STACK_BYTES,

@@ -92,7 +92,25 @@ static void print_ends(FILE *out, const struct engine_stats *stats)
 		if (stats->ends[i] > 0)
 			(void)fprintf(out, ", %s %.2f %%", engine_end_name(i),
 				      percent(stats->ends[i], walks));
+	if (stats->slices > 0)
+		(void)fprintf(out, "; %.1f %% of stacks walked outside the kernel",
+			      percent(stats->slices, walks));
 	(void)fputc('\n', out);
+}
+
+/* Of threads off their CPUs, and of what cannot be walked: what is not in the recording. */
+static void print_left_out(FILE *out, const struct engine_stats *stats)
+{
+	if (stats->away_short > 0)
+		(void)fprintf(out,
+			      "  left out   %" PRIu64 " times off a CPU were shorter than "
+			      "--min-block\n",
+			      stats->away_short);
+	if (stats->away_unkept > 0)
+		(void)fprintf(out,
+			      "wick: %" PRIu64 " times off a CPU are missing: there were too many "
+			      "threads to keep in mind\n",
+			      stats->away_unkept);
 }
 
 static void print_stacks(FILE *out, const struct engine_stats *stats, uint32_t asked_depth)
@@ -221,6 +239,7 @@ void record_summary_print(FILE *out, const struct record_config *config,
 	(void)fprintf(out, " (%.1f KB)\n", (double)result->file_bytes / 1e3);
 	print_samples(out, &result->stats);
 	print_stacks(out, &result->stats, config->sampling.depth);
+	print_left_out(out, &result->stats);
 	print_names(out, config);
 	print_overhead(out, result);
 	print_advice(out, config, result);

@@ -62,6 +62,7 @@ struct engine_config {
 	enum engine_mode mode;
 	uint64_t least_away_ns; /* times off a CPU that are shorter are left out */
 	bool may_fall_back;     /* to a lesser way, with a notice, when the engine's own fails */
+	const char *why_lesser; /* why it is not a better engine, for the notice; NULL: it is */
 	const char *event;      /* "cpu-clock" … */
 	uint32_t frequency_hz;  /* 0 with a period */
 	bool rate_given;        /* the frequency is a wish, not a default */

@@ -264,7 +264,7 @@ static bool target_ended(struct session *session)
 
 	if (session->launched)
 		return child_ended(&session->child);
-	if (target->kind == TARGET_MACHINE)
+	if (target->kind == TARGET_MACHINE || target->kind == TARGET_CGROUP)
 		return false;
 	if (session->all_watched)
 		return all_ended(session);

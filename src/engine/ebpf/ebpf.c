@@ -2,7 +2,6 @@
 #include "engine/ebpf/ebpf.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
@@ -61,18 +60,15 @@ static int check(const struct engine_config *config, struct error *err)
 static int fall_back(const struct engine_config *config, const struct target *target,
 		     struct sink *sink, const struct error *why, void **ret_self, struct error *err)
 {
+	struct engine_config lesser = *config;
 	struct perf_engine *engine;
-	char text[sizeof(why->text) + 64];
-	int r = perf_open(config, target, sink, NULL, &engine, err);
+	int r;
 
-	if (r < 0)
-		return r;
-	if (why) {
-		(void)snprintf(text, sizeof(text), "perf events instead of eBPF: %s", why->text);
-		perf_note(engine, text);
-	}
-	*ret_self = engine;
-	return 0;
+	lesser.why_lesser = why ? why->text : NULL;
+	r = perf_open(&lesser, target, sink, NULL, &engine, err);
+	if (r == 0)
+		*ret_self = engine;
+	return r;
 }
 
 static int ebpf_engine_open(const struct engine_config *config, const struct target *target,

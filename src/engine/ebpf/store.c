@@ -98,11 +98,14 @@ int store_reserve(struct store *store, uint64_t words)
 	size_t first = store->chunks.count;
 	int r = 0;
 
+	/* Before any is made: what does not fit is not to take what there is. */
+	if (words > (uint64_t)BPF_WALK_CHUNKS * BPF_WALK_CHUNK_WORDS - store->next)
+		return -ENOSPC;
 	while (r == 0 &&
 	       store->next + words > store->chunks.count * (uint64_t)BPF_WALK_CHUNK_WORDS) {
 		struct store_chunk chunk;
 
-		r = store->chunks.count == BPF_WALK_CHUNKS ? -ENOSPC : make_chunk(&chunk);
+		r = make_chunk(&chunk);
 		if (r == 0 && vec_push(&store->chunks, chunk) < 0) {
 			(void)munmap(chunk.words, chunk_map_bytes());
 			(void)close(chunk.fd);
@@ -120,7 +123,6 @@ int store_reserve(struct store *store, uint64_t words)
 static int allocate(struct store *store, uint64_t count, bool whole, uint32_t *ret_first)
 {
 	uint64_t left = BPF_WALK_CHUNK_WORDS - store->next % BPF_WALK_CHUNK_WORDS;
-
 	int r;
 
 	if (whole && count > left)

@@ -6,6 +6,7 @@
 #include "engine/ebpf/walker.h"
 #include "engine/engine.h"
 #include "engine/perf/bpf_sample.h"
+#include "engine/perf/perf_sample.h"
 #include "engine/perf/state.h"
 #include "model/sink.h"
 #include "proc/process_info.h"
@@ -65,7 +66,9 @@ int perf_away_start(struct perf_engine *engine, struct error *err)
 	return r;
 }
 
-int perf_away_stop(struct perf_engine *engine, struct error *err)
+int perf_away_finish(struct perf_engine *engine, uint64_t now_ns, struct error *err)
 {
-	return bpf_sample_still_away(engine, clock_monotonic_ns(), err);
+	int r = bpf_sample_still_away(engine, now_ns, err);
+
+	return r < 0 ? r : perf_flush(engine, err);
 }

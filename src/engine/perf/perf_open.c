@@ -380,8 +380,15 @@ void perf_note(struct perf_engine *engine, const char *text)
 }
 
 /* Says in one line what the kernel did not grant. */
-static void note_grant(struct perf_engine *engine)
+static void note_grant(struct perf_engine *engine, const struct engine_config *config)
 {
+	char text[sizeof(engine->notice)];
+
+	if (config->why_lesser) {
+		(void)snprintf(text, sizeof(text), "perf events instead of eBPF: %s",
+			       config->why_lesser);
+		perf_note(engine, text);
+	}
 	if (!engine->grant.kernel)
 		perf_note(engine,
 			  "time in the kernel is left out: not allowed here; run as root, or: "
@@ -540,7 +547,7 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 		perf_close(engine);
 		return r;
 	}
-	note_grant(engine);
+	note_grant(engine, config);
 	*ret = engine;
 	return 0;
 }

@@ -92,7 +92,7 @@ struct perf_engine {
 	struct machine_time machine_start;
 	uint64_t throttled_ns; /* that samples stood for, but no event counted */
 	struct engine_stats stats;
-	char notice[512];
+	char notice[1024];
 
 	/* columns of the batch that is being filled */
 	size_t count;
