@@ -61,10 +61,7 @@ static __always_inline bool send_slice(void *ctx, struct scratch *scratch, uint8
 	if (size > sizeof(*slice))
 		return false;
 	count(BPF_WALK_COUNT_SLICES);
-	if (bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, slice, size) == 0)
-		return true;
-	count(BPF_WALK_COUNT_LOST);
-	return false;
+	return bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, slice, size) == 0;
 }
 
 static __always_inline void send_stack(void *ctx, struct scratch *scratch, uint32_t pc_count)

@@ -111,10 +111,12 @@ static __always_inline void keep_stack(void *ctx, struct task_struct *task, uint
 		/* It is walked outside, and the record that follows refers to it. */
 		scratch->record.slice.head.value = tid;
 		place->head.kernel_count = 0;
-		if (send_slice(ctx, scratch, BPF_WALK_LEAVING))
+		if (send_slice(ctx, scratch, BPF_WALK_LEAVING)) {
 			place->head.kind = BPF_WALK_AWAY_SLICE;
-		else
+		} else {
 			place->head.end = UNWIND_UNREADABLE; /* the time is known at least */
+			count(BPF_WALK_COUNT_NO_STACK);
+		}
 		return;
 	}
 	place->head.user_count = scratch->record.stack.head.user_count;

@@ -143,6 +143,7 @@ enum bpf_walk_counter {
 	BPF_WALK_COUNT_SAMPLES,
 	BPF_WALK_COUNT_SLICES,
 	BPF_WALK_COUNT_LOST,      /* no room in the ring */
+	BPF_WALK_COUNT_NO_STACK,  /* no room for the slice of who leaves: the time is kept */
 	BPF_WALK_COUNT_NO_SPACE,  /* slices: the address space was not known */
 	BPF_WALK_COUNT_NO_TABLE,  /* slices: a module or its table was not known */
 	BPF_WALK_COUNT_AWAY_FULL, /* threads that could not be kept in mind */

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/id_index.h"
+#include "engine/ebpf/walker.h"
 #include "engine/perf/bpf_sample.h"
 #include "engine/perf/perf_sample.h"
 #include "engine/perf/record.h"
@@ -223,10 +224,29 @@ static void handle_comm(struct perf_engine *engine, const struct perf_event_head
 				     comm.comm, comm.exec);
 }
 
+/* Of lost records those that were the stack of a thread whose time is known all the same. */
+static uint64_t lost_stacks(struct perf_engine *engine, uint64_t lost)
+{
+	struct walker_stats walker;
+	uint64_t stacks;
+
+	if (!engine->away)
+		return 0;
+	walker_stats(engine->walker, &walker);
+	stacks = walker.counters[BPF_WALK_COUNT_NO_STACK] - engine->without_stack;
+	if (stacks > lost)
+		stacks = lost;
+	engine->without_stack += stacks;
+	return stacks;
+}
+
 static int handle_lost(struct perf_engine *engine, const struct perf_event_header *header)
 {
 	uint64_t lost = record_lost(header);
 
+	lost -= lost_stacks(engine, lost);
+	if (lost == 0)
+		return 0;
 	engine->stats.lost += lost;
 	return engine->sink->ops->loss(engine->sink->self, LOSS_RING_FULL, record_time_ns(header),
 				       lost);

@@ -75,6 +75,7 @@ struct perf_engine {
 	uint64_t scheduler;                     /* where __schedule() begins; 0: not known */
 	uint32_t on_cpu_labels;                 /* of samples that are not away */
 	uint32_t away_labels[PERF_AWAY_LABELS]; /* label sets, made when first needed; 0: not yet */
+	uint64_t without_stack;                 /* lost slices that were told of as losses */
 	VEC(struct perf_leaver) leavers;        /* whose stacks came before the records */
 	bool away;                              /* threads off their CPUs, too or alone */
 	bool machine;
