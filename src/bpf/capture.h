@@ -106,16 +106,35 @@ static __always_inline bool begin_walk(struct scratch *scratch)
 }
 
 /*
+ * The space of the parent, for a child of a fork: it has what its parent has, as long
+ * as it has not become another program, which would have got another stack.
+ */
+static __always_inline struct bpf_walk_space *find_parent_space(const struct task_struct *task,
+								const struct bpf_walk_key *key)
+{
+	const struct task_struct *parent = BPF_CORE_READ(task, real_parent);
+	const struct mm_struct *mm = parent ? BPF_CORE_READ(parent, mm) : NULL;
+	struct bpf_walk_key parents = {.mm = (uint64_t)mm, .start_stack = key->start_stack};
+
+	if (!mm || BPF_CORE_READ(mm, start_stack) != key->start_stack)
+		return NULL;
+	parents.tgid = (uint32_t)BPF_CORE_READ(parent, tgid);
+	return bpf_map_lookup_elem(&spaces, &parents);
+}
+
+/*
  * Walks the user stack of the current task behind the kernel's part. Returns false
  * when something is lacking.
  */
-static __always_inline bool walk_user(struct scratch *scratch)
+static __always_inline bool walk_user(const struct task_struct *task, struct scratch *scratch)
 {
 	struct bpf_walk_head *head = &scratch->record.stack.head;
 	struct walk *walk = &scratch->walk;
 	struct bpf_walk_key key = head->key;
 	struct bpf_walk_space *space = bpf_map_lookup_elem(&spaces, &key);
 
+	if (!space)
+		space = find_parent_space(task, &key);
 	if (!space) {
 		count(BPF_WALK_COUNT_NO_SPACE);
 		return false;

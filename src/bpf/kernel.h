@@ -34,6 +34,7 @@ struct signal_struct {
 
 struct task_struct {
 	struct mm_struct *mm;
+	struct task_struct *real_parent;
 	struct signal_struct *signal;
 	int pid;
 	int tgid;

@@ -107,7 +107,8 @@ static __always_inline void keep_stack(void *ctx, struct task_struct *task, uint
 	place->times.woken_ns = 0;
 	place->head = scratch->record.stack.head;
 	place->head.kind = BPF_WALK_AWAY;
-	if (place->head.key.mm != 0 && saved_registers(task, scratch) && !walk_user(scratch)) {
+	if (place->head.key.mm != 0 && saved_registers(task, scratch) &&
+	    !walk_user(task, scratch)) {
 		/* It is walked outside, and the record that follows refers to it. */
 		scratch->record.slice.head.value = tid;
 		place->head.kernel_count = 0;
