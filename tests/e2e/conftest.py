@@ -269,3 +269,11 @@ def assert_short_message(process, key):
     own = [line for line in process.stderr.splitlines() if line.strip()]
     assert len(own) <= 3, f"a message has one or two lines:\n{process.stderr}"
     assert process.stderr.startswith("wick: "), process.stderr
+
+
+def thread_names(pid):
+    """The names that the threads of a process have given themselves so far."""
+    names = set()
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        names.add(pathlib.Path(f"/proc/{pid}/task/{tid}/comm").read_text(encoding="utf-8").strip())
+    return names

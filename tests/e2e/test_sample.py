@@ -12,13 +12,13 @@ import time
 
 import contract
 import pytest
-from conftest import (WICK, assert_short_message, children_of, state_of, wait_for,
+from conftest import (WICK, assert_short_message, children_of, state_of, thread_names, wait_for,
                       workload)
 
 HEAD = re.compile(r"Attached to process (\d+), sampling every (\d+) ms\nPress Ctrl\+C to stop\n\n")
 TITLE = re.compile(r"--- sample (\d+)(?: thread (\d+) \((.*)\))? ---")
 ADDRESS = re.compile(r"  (0x[0-9a-f]+)")
-NAMED = re.compile(r"  (0x[0-9a-f]+)  (\S.*?)(?:\+0x[0-9a-f]+)? \((\S+)\)(?: \S+:\d+)?")
+NAMED = re.compile(r"  (0x[0-9a-f]+)  (\S.*?)(?:\+0x[0-9a-f]+)?(?: \((\S+)\)(?: \S+:\d+)?)?")
 CHAIN = ["chain_c", "chain_b", "chain_a", "main"]
 
 
@@ -91,8 +91,7 @@ def test_frame_pointers_alone_on_request(wick, background):
 
 def test_all_threads_with_their_names(wick, background):
     target = background(workload("threads", 20000))
-    wait_for(lambda: len(os.listdir(f"/proc/{target.pid}/task")) == 5, what="the threads")
-    time.sleep(0.1)
+    wait_for(lambda: len(thread_names(target.pid)) == 5, what="the threads")
     samples = parse(wick.ok("sample", "--threads", target.pid, 20, "-n", 2).stdout)
     assert {name for number, _, name, _ in samples if number == 2} == {"threads", "w0", "w1",
                                                                        "w2", "w3"}
@@ -479,8 +478,7 @@ def test_the_ptrace_engine_records_kernel_frames(wick, background):
 
 def test_the_ptrace_engine_records_wall_time_with_states(wick, background):
     target = background(workload("threads", 20000))
-    wait_for(lambda: len(os.listdir(f"/proc/{target.pid}/task")) == 5, what="the threads")
-    time.sleep(0.1)
+    wait_for(lambda: len(thread_names(target.pid)) == 5, what="the threads")
     recording = wick.attach("--engine", "ptrace", "-p", target.pid, "-d", 1.5)
     shares = contract.threads(recording.report("--by", "thread"))
     assert set(shares) == {"threads", "w0", "w1", "w2", "w3"}
