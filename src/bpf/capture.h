@@ -15,6 +15,8 @@
 #include "bpf/walk.h"
 #include "wire/bpf_walk.h"
 
+#define YOUNG_NS 20000000ull
+
 static __always_inline void key_of(const struct task_struct *task, struct bpf_walk_key *key)
 {
 	const struct mm_struct *mm = BPF_CORE_READ(task, mm);
@@ -106,8 +108,9 @@ static __always_inline bool begin_walk(struct scratch *scratch)
 }
 
 /*
- * The space of the parent, for a child of a fork: it has what its parent has, as long
- * as it has not become another program, which would have got another stack.
+ * The space of the parent, for a child of a fork that nobody was told of yet: it has
+ * what its parent has as long as it has not become another program, which is then
+ * from another file, and for so short a time that neither has mapped much else.
  */
 static __always_inline struct bpf_walk_space *find_parent_space(const struct task_struct *task,
 								const struct bpf_walk_key *key)
@@ -116,7 +119,9 @@ static __always_inline struct bpf_walk_space *find_parent_space(const struct tas
 	const struct mm_struct *mm = parent ? BPF_CORE_READ(parent, mm) : NULL;
 	struct bpf_walk_key parents = {.mm = (uint64_t)mm, .start_stack = key->start_stack};
 
-	if (!mm || BPF_CORE_READ(mm, start_stack) != key->start_stack)
+	if (!mm || BPF_CORE_READ(mm, start_stack) != key->start_stack ||
+	    BPF_CORE_READ(mm, exe_file) != BPF_CORE_READ(task, mm, exe_file) ||
+	    bpf_ktime_get_ns() - BPF_CORE_READ(task, group_leader, start_time) > YOUNG_NS)
 		return NULL;
 	parents.tgid = (uint32_t)BPF_CORE_READ(parent, tgid);
 	return bpf_map_lookup_elem(&spaces, &parents);

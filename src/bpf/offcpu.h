@@ -24,6 +24,7 @@
 #define TASK_UNINTERRUPTIBLE 2u
 #define TASK_IDLE 0x402u /* sleeps without a signal, but not for a disk */
 #define TASK_DEAD 0x80u
+#define CGROUP_LEVELS 16
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -48,6 +49,18 @@ struct {
 	__type(value, uint32_t); /* enum bpf_walk_watch */
 } watched SEC(".maps");
 
+/* How deep the group lies is not known to whoever sees a part of the hierarchy only. */
+static __always_inline bool is_in_cgroup(void)
+{
+	for (int level = 0; level < CGROUP_LEVELS; level++) {
+		uint64_t id = bpf_get_current_ancestor_cgroup_id(level);
+
+		if (id == 0 || id == watch_cgroup)
+			return id != 0;
+	}
+	return false;
+}
+
 static __always_inline bool is_watched(const struct task_struct *task)
 {
 	uint32_t id;
@@ -56,7 +69,7 @@ static __always_inline bool is_watched(const struct task_struct *task)
 	if (watch_by == BPF_WALK_BY_MACHINE)
 		return true;
 	if (watch_by == BPF_WALK_BY_CGROUP)
-		return bpf_get_current_ancestor_cgroup_id(watch_level) == watch_cgroup;
+		return is_in_cgroup();
 	id = watch_by == BPF_WALK_BY_THREAD ? (uint32_t)BPF_CORE_READ(task, pid)
 					    : (uint32_t)BPF_CORE_READ(task, tgid);
 	watch = bpf_map_lookup_elem(&watched, &id);
@@ -187,6 +200,32 @@ SEC("tp_btf/sched_wakeup")
 int woken(uint64_t *ctx)
 {
 	note_wakeup((const struct task_struct *)ctx[0]);
+	return 0;
+}
+
+/* A new thread waits for its first CPU; where it will begin is all that is known of it. */
+SEC("tp_btf/sched_wakeup_new")
+int born(uint64_t *ctx)
+{
+	struct task_struct *task = (struct task_struct *)ctx[0];
+	uint32_t cpu = bpf_get_smp_processor_id();
+	struct scratch *scratch = bpf_map_lookup_elem(&switch_scratch, &cpu);
+	uint32_t tid = (uint32_t)BPF_CORE_READ(task, pid);
+	struct bpf_walk_away *place;
+
+	/* Events of a control group do not tell of new processes: nobody would know its name. */
+	if (!scratch || watch_by == BPF_WALK_BY_CGROUP || !is_watched(task) ||
+	    bpf_map_update_elem(&away, &tid, &scratch->away, BPF_ANY) != 0)
+		return 0;
+	place = bpf_map_lookup_elem(&away, &tid);
+	if (!place)
+		return 0;
+	place->head.kind = BPF_WALK_AWAY;
+	place->head.end = UNWIND_UNREADABLE;
+	place->times.tid = tid;
+	place->times.tgid = (uint32_t)BPF_CORE_READ(task, tgid);
+	place->times.state = BPF_WALK_PREEMPTED;
+	place->times.left_ns = bpf_ktime_get_ns();
 	return 0;
 }
 

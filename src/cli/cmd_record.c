@@ -59,7 +59,8 @@ struct recording {
 };
 
 /* What is wrong with the combination of options, NULL when nothing is. */
-static const char *conflict(const struct record_options *options, int argc)
+static const char *conflict(const struct command_context *context,
+			    const struct record_options *options, int argc)
 {
 	int targets = (options->pids.count > 0) + (options->tids.count > 0) + options->all +
 		      (options->cgroup != NULL);
@@ -72,6 +73,9 @@ static const char *conflict(const struct record_options *options, int argc)
 		return "either attach with -p or -t, or give a program to run";
 	if (options->mode != ENGINE_MODE_CPU && strcmp(options->event, DEFAULT_EVENT) != 0)
 		return "--mode wall and offcpu look at time: leave out -e";
+	if (options->least_away_ns > 0 && options->mode == ENGINE_MODE_CPU &&
+	    option_source_of(context->set, &options->least_away_ns) == OPTION_FROM_COMMAND_LINE)
+		return "--min-block is about time off the CPUs: give --mode offcpu or --mode wall";
 	if (options->flame && options->output && strcmp(options->output, "-") == 0)
 		return "--flame reads the recording again: give -o a file";
 	if (options->flame && options->output && strcmp(options->output, options->flame) == 0)
@@ -273,7 +277,7 @@ static int exit_status(const struct record_result *result, int r)
 static int run(const struct command_context *context, void *values, int argc, char **argv)
 {
 	struct recording recording = {.context = context, .options = values};
-	const char *wrong = conflict(values, argc);
+	const char *wrong = conflict(context, values, argc);
 	struct record_result result = {0};
 	struct error err = {0};
 	int status;
@@ -302,7 +306,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 static const struct option_spec table[] = {
 	{"frequency", 'F', OPTION_U64(struct record_options, frequency_hz), .argument = "HZ",
 	 .min = 10, .max = 10000, .key = "sampling.frequency_hz",
-	 .help = "samples a second on each busy CPU; 97 with -a"},
+	 .help = "samples a second on each busy CPU; 97 with -a and --cgroup"},
 	{"freq", 0, OPTION_ALIAS("frequency")},
 	{"rate", 'r', OPTION_ALIAS("frequency")},
 	{"duration", 'd', OPTION_DURATION(struct record_options, duration_ns), .argument = "TIME",
@@ -358,7 +362,8 @@ const struct command command_record = {
 	.name = "record",
 	.summary = "sample a program, running processes or the whole machine",
 	.synopsis = "[OPTIONS] [--] PROGRAM [ARGUMENTS]\n[OPTIONS] -p PID[,PID...]\n"
-		    "[OPTIONS] -t TID[,TID...]\n[OPTIONS] -a [[--] PROGRAM [ARGUMENTS]]",
+		    "[OPTIONS] -t TID[,TID...]\n[OPTIONS] -a [[--] PROGRAM [ARGUMENTS]]\n"
+		    "[OPTIONS] --cgroup PATH [[--] PROGRAM [ARGUMENTS]]",
 	.description =
 		(const char *const[]){
 			"Takes samples of where the target spends CPU time, with the stack of "

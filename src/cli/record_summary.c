@@ -68,8 +68,8 @@ static void print_samples(FILE *out, const struct engine_stats *stats)
 			      percent(stats->samples, stats->expected));
 	(void)fprintf(out, ", %" PRIu64 " lost (%.2f %%)\n", stats->lost,
 		      percent(stats->lost, stats->samples + stats->lost));
-	if (stats->run_ns == 0)
-		return;
+	if (stats->run_ns == 0 || stats->away)
+		return; /* times off the CPUs have no rate */
 	(void)fprintf(out, "  rate       %.0f Hz achieved, ",
 		      (double)stats->samples / ((double)stats->run_ns / NS_PER_SEC));
 	if (stats->frequency_hz > 0) /* not with a period */
@@ -201,8 +201,9 @@ static void print_missing(FILE *out, const struct engine_stats *stats)
 	}
 	if (stats->lost > 0 && percent(stats->lost, stats->samples) > 1)
 		(void)fprintf(out,
-			      "wick: samples were lost because the buffer was full; lower -F, "
+			      "wick: samples were lost because the buffer was full; %s, "
 			      "or raise: sudo sysctl kernel.perf_event_mlock_kb=%" PRIu64 "\n",
+			      stats->away ? "watch fewer processes" : "lower -F",
 			      (stats->ring_bytes >> 10) * 4);
 }
 

@@ -102,6 +102,7 @@ struct engine_stats {
 	uint32_t depth_limit;    /* as granted */
 	bool kernel;             /* as granted */
 	uint64_t sample_cost_ns; /* what one sample costs the target, measured here */
+	bool away;               /* times off the CPUs are among the samples */
 	uint64_t away_short;     /* times off a CPU that were left out as too short */
 	uint64_t away_unkept;    /* times off a CPU that there was no room for */
 	uint64_t ring_bytes;

@@ -130,7 +130,7 @@ struct bpf_walk_times {
 	uint32_t zero;
 };
 
-#define BPF_WALK_AWAY_DEPTH 512u
+#define BPF_WALK_AWAY_DEPTH 640u /* 512 of the user's with all of the kernel's */
 
 struct bpf_walk_away {
 	struct bpf_walk_head head;

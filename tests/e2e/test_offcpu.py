@@ -3,13 +3,14 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import time
 
 import pytest
 
 import contract
-from conftest import workload
+from conftest import state_of, wait_for, workload
 from ebpf import needs_ebpf, share_of
 
 pytestmark = [pytest.mark.perf, needs_ebpf]
@@ -118,6 +119,26 @@ def test_a_thread_that_sleeps_already_counts_from_the_start(wick, background):
     recording = wick.attach("-p", target.pid, "--mode", "offcpu", "-d", 1)
     assert by_state(recording)["sleeping"] == pytest.approx(1e9, rel=0.05)
     assert share_of(recording.folded(), lambda frames: "[truncated]" in frames) == 1
+
+
+def test_a_stopped_process_is_off_its_cpu(wick, background):
+    target = background(["sleep", "30"])
+    target.send_signal(signal.SIGSTOP)
+    wait_for(lambda: state_of(target.pid) == "T", what="the stop")
+    recording = wick.attach("--mode", "offcpu", "-p", target.pid, "-d", 1)
+    assert sum(totals(recording.report()).values()) >= 0.9e9
+
+
+def test_short_is_short_at_the_end_too(wick, background):
+    target = background(["sleep", "30"])
+    recording = wick.attach("--mode", "offcpu", "--min-block", "60s", "-p", target.pid, "-d", 1)
+    assert contract.sample_count(recording.info()) == 0
+
+
+def test_a_least_time_needs_a_mode_that_has_it(wick):
+    done = wick.run("record", "--min-block", "1ms", "--", "true")
+    assert done.returncode == contract.USAGE
+    assert "--mode offcpu" in done.stderr
 
 
 def test_one_thread_alone_without_its_children(wick, background):

@@ -36,6 +36,7 @@
 /* Threads off their CPUs that they can keep in mind; each takes 4 KiB. */
 #define AWAY_FEW 2048u
 #define AWAY_MANY 8192u
+#define AWAY_MOST 65536u
 
 #define KERNEL_MAJOR 5
 #define KERNEL_MINOR 17 /* bpf_loop() */
@@ -196,6 +197,9 @@ static int set_sizes(struct wick_bpf *programs, const struct walker_config *conf
 {
 	uint32_t many = config->machine ? SPACES_MANY : SPACES_FEW;
 	uint32_t away = config->machine ? AWAY_MANY : AWAY_FEW;
+
+	if (away < config->threads * 2)
+		away = config->threads * 2 < AWAY_MOST ? config->threads * 2 : AWAY_MOST;
 	const struct {
 		struct bpf_map *map;
 		uint32_t entries;
@@ -214,44 +218,19 @@ static int set_sizes(struct wick_bpf *programs, const struct walker_config *conf
 	return r;
 }
 
-/* How far below the root of its hierarchy the folder of a control group lies. */
-static int cgroup_level(const char *folder)
-{
-	char path[PATH_MAX];
-	struct stat status;
-	dev_t device;
-	int level = -1;
-
-	if (!realpath(folder, path) || stat(path, &status) < 0)
-		return -errno;
-	device = status.st_dev;
-	do {
-		char *slash = strrchr(path, '/');
-
-		level++;
-		if (!slash || slash == path)
-			break;
-		*slash = '\0';
-	} while (stat(path, &status) == 0 && status.st_dev == device);
-	return level;
-}
-
 static int set_watch(struct wick_bpf *programs, const struct walker_config *config,
 		     struct error *err)
 {
 	struct stat status;
-	int level;
 
 	programs->rodata->watch_by = config->watch_by;
 	programs->rodata->watch_children = config->watch_children;
 	programs->rodata->least_away_ns = config->least_away_ns;
 	if (config->watch_by != BPF_WALK_BY_CGROUP)
 		return 0;
-	level = cgroup_level(config->watch_cgroup);
-	if (level < 0 || stat(config->watch_cgroup, &status) < 0)
-		return error_errno(err, level < 0 ? level : -errno,
-				   "cannot open the control group %s", config->watch_cgroup);
-	programs->rodata->watch_level = level;
+	if (stat(config->watch_cgroup, &status) < 0)
+		return error_errno(err, -errno, "cannot open the control group %s",
+				   config->watch_cgroup);
 	programs->rodata->watch_cgroup = status.st_ino; /* is the number of the group */
 	return 0;
 }
@@ -259,8 +238,8 @@ static int set_watch(struct wick_bpf *programs, const struct walker_config *conf
 static void without_away(struct wick_bpf *programs)
 {
 	struct bpf_program *unneeded[] = {programs->progs.switched, programs->progs.woken,
-					  programs->progs.forked, programs->progs.execed,
-					  programs->progs.ended};
+					  programs->progs.born,     programs->progs.forked,
+					  programs->progs.execed,   programs->progs.ended};
 
 	for (size_t i = 0; i < ARRAY_SIZE(unneeded); i++)
 		(void)bpf_program__set_autoload(unneeded[i],
@@ -355,8 +334,8 @@ int walker_start(struct walker *walker, struct error *err)
 {
 	struct bpf_program *programs[] = {
 		walker->programs->progs.forked, walker->programs->progs.execed,
-		walker->programs->progs.ended, walker->programs->progs.woken,
-		walker->programs->progs.switched};
+		walker->programs->progs.ended,  walker->programs->progs.woken,
+		walker->programs->progs.born,   walker->programs->progs.switched};
 
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
 		struct bpf_link *link = bpf_program__attach(programs[i]);

@@ -31,6 +31,7 @@ struct walker_config {
 	bool machine;   /* many processes are to be expected */
 	bool away;      /* threads off their CPUs too */
 	uint64_t least_away_ns;
+	uint32_t threads;          /* that are to be expected; 0: not known */
 	enum bpf_walk_by watch_by; /* whom, of those */
 	bool watch_children;
 	const char *watch_cgroup; /* a folder */

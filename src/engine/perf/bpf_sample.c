@@ -277,7 +277,8 @@ static void show_still_away(void *self, const struct bpf_walk_away *away)
 	struct sample_record sample = {.raw = (const uint8_t *)&copy, .raw_bytes = sizeof(copy)};
 
 	copy.times.back_ns = still->now_ns;
-	if (still->result == 0 && copy.times.left_ns < still->now_ns)
+	if (still->result == 0 && copy.times.left_ns < still->now_ns &&
+	    still->now_ns - copy.times.left_ns >= still->engine->least_away_ns)
 		still->result = bpf_sample_away(still->engine, &sample, still->err);
 }
 

@@ -215,6 +215,7 @@ void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 				   : engine->grant.depth;
 	ret->tables = engine->copies || engine->walker;
 	ret->kernel = engine->grant.kernel;
+	ret->away = engine->away;
 	ret->ring_bytes = engine->ring_bytes;
 	if (engine->walker) {
 		walker_stats(engine->walker, &walker);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "engine/perf/perf_away.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/ebpf/walker.h"
@@ -44,7 +46,7 @@ static void begin_with_sleepers(struct perf_engine *engine, pid_t id)
 
 		if ((engine->partial && list.items[i] != id) ||
 		    process_info_read(list.items[i], &info, NULL) < 0 ||
-		    (info.state != 'S' && info.state != 'D'))
+		    !strchr("SDTt", info.state))
 			continue;
 		walker_begin_away(engine->walker, pid, list.items[i],
 				  info.state == 'D' ? BPF_WALK_UNINTERRUPTIBLE : BPF_WALK_SLEEPING,

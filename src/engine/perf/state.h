@@ -72,6 +72,7 @@ struct perf_engine {
 	bool ring_refused; /* the kernel did not allow a ring of that size */
 	int epoll_fd;
 	uint32_t schema;
+	uint64_t least_away_ns;                 /* shorter times off a CPU are left out */
 	uint64_t scheduler;                     /* where __schedule() begins; 0: not known */
 	uint32_t on_cpu_labels;                 /* of samples that are not away */
 	uint32_t away_labels[PERF_AWAY_LABELS]; /* label sets, made when first needed; 0: not yet */
