@@ -357,6 +357,7 @@ static int prepare(struct loader *loader, struct error *err)
 {
 	struct symboliser_config config = {
 		.demangle = loader->options->demangle,
+		.merge_clones = true,
 		.detail = loader->options->inlines ? SYMBOLS_INLINES : SYMBOLS_LINES,
 		.symbol_paths = loader->options->symbol_paths,
 		.symbol_path_count = loader->options->symbol_path_count,

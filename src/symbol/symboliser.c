@@ -15,9 +15,9 @@
 #include "dwarf/dwarf.h"
 #include "model/entity.h"
 #include "symbol/debug_info.h"
-#include "symbol/demangle.h"
 #include "symbol/elf_symbols.h"
 #include "symbol/kernel_symbols.h"
+#include "symbol/linker_name.h"
 #include "symbol/module_symbols.h"
 
 /* Stands for the kernel among module ids; MODULE_NONE never has a state. */
@@ -50,6 +50,7 @@ struct shown_name {
 
 struct symboliser {
 	bool demangle;
+	bool merge_clones;
 	enum symbol_detail detail;
 	char **paths;
 	size_t path_count;
@@ -93,6 +94,7 @@ int symboliser_new(const struct symboliser_config *config, struct symboliser **r
 	if (!symboliser)
 		return error_set(err, -ENOMEM, "out of memory");
 	symboliser->demangle = config->demangle;
+	symboliser->merge_clones = config->merge_clones;
 	symboliser->detail = config->detail;
 	if (config->detail != SYMBOLS_NAMES) {
 		symboliser->found = malloc(sizeof(*symboliser->found));
@@ -154,19 +156,10 @@ static struct symbol_frame *make_frame(struct symboliser *symboliser, const char
 
 static struct symbol_frame *make_named_frame(struct symboliser *symboliser, const char *name)
 {
-	SCOPED(mem) char *text = NULL;
-	/* .symtab says "memcpy@@GLIBC_2.17" where .dynsym says "memcpy". */
-	size_t size = strcspn(name, "@");
-	SCOPED(mem) char *plain = NULL;
+	SCOPED(mem)
+	char *text = linker_name_show(name, symboliser->demangle, symboliser->merge_clones);
 
-	if (size == 0)
-		size = strlen(name);
-	if (!symboliser->demangle)
-		return make_frame(symboliser, name, size);
-	plain = name[size] ? strndup(name, size) : NULL;
-	text = demangle(plain ? plain : name);
-	return text ? make_frame(symboliser, text, strlen(text))
-		    : make_frame(symboliser, name, size);
+	return text ? make_frame(symboliser, text, strlen(text)) : NULL;
 }
 
 static struct module_state *find_state(const struct symboliser *symboliser, uint32_t module_id)
@@ -241,6 +234,8 @@ static const struct symbol_frame *find_symbol_frame(struct symboliser *symbolise
 			continue;
 		struct elf_symbol found = elf_symbols_at(table, symbol);
 
+		if (found.name[0] == '\0')
+			continue;
 		if (!state->frames[i][symbol]) {
 			struct symbol_frame *frame = make_named_frame(symboliser, found.name);
 
@@ -251,6 +246,18 @@ static const struct symbol_frame *find_symbol_frame(struct symboliser *symbolise
 		return state->frames[i][symbol];
 	}
 	return NULL;
+}
+
+/* Where the function starts that has no name; the address itself when that is unknown. */
+static uint64_t find_start(const struct module_state *state, uint64_t vaddr)
+{
+	for (size_t i = 0; i < state->symbols.table_count; i++) {
+		uint32_t symbol = elf_symbols_find(state->symbols.tables[i], vaddr);
+
+		if (symbol != ELF_SYMBOL_NONE)
+			return elf_symbols_at(state->symbols.tables[i], symbol).start;
+	}
+	return vaddr;
 }
 
 static const struct address_frame *find_address_entry(const struct symboliser *symboliser,
@@ -353,7 +360,7 @@ static const char *show_name(struct symboliser *symboliser, const struct dwarf_f
 	while ((id = id_probe_next(&symboliser->shown_index, &probe)) != ID_NONE)
 		if (symboliser->shown.items[id].linker == frame->name)
 			return symboliser->shown.items[id].text;
-	text = demangle(frame->name);
+	text = linker_name_show(frame->name, true, symboliser->merge_clones);
 	if (text)
 		shown.text = arena_strndup(&symboliser->arena, text, strlen(text));
 	id = (uint32_t)symboliser->shown.count;
@@ -442,8 +449,9 @@ enum symbol_quality symboliser_resolve(struct symboliser *symboliser, const stru
 	frame = find_symbol_frame(symboliser, state, vaddr);
 	if (frame)
 		return answer(frame, SYMBOL_NAME_ONLY, ret_frames, ret_count);
-	return answer(get_nameless_frame(symboliser, module_id, state->base, vaddr), SYMBOL_NONE,
-		      ret_frames, ret_count);
+	return answer(
+		get_nameless_frame(symboliser, module_id, state->base, find_start(state, vaddr)),
+		SYMBOL_NONE, ret_frames, ret_count);
 }
 
 const char *symboliser_module_problem(const struct symboliser *symboliser, uint32_t module_id)

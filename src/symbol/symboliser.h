@@ -46,6 +46,7 @@ enum symbol_detail {
 
 struct symboliser_config {
 	bool demangle;
+	bool merge_clones; /* "foo.cold" and "foo.part.0" are shown as "foo" */
 	enum symbol_detail detail;
 	/* Files and directories with symbols, besides the usual ones; copied. */
 	const char *const *symbol_paths;
@@ -66,7 +67,8 @@ void symboliser_set_kernel(struct symboliser *symboliser, const struct kernel_sy
  *
  * An id stands for the same module in all calls; MODULE_NONE (module NULL) is
  * "[unknown]". Kernel modules are passed on to symboliser_resolve_kernel().
- * Without a name the answer is SYMBOL_NONE with "<base name of path>+0x1234".
+ * Without a name the answer is SYMBOL_NONE with "<base name of path>+0x1234": where
+ * the function starts, or the address itself when that is not known either.
  */
 enum symbol_quality symboliser_resolve(struct symboliser *symboliser, const struct module *module,
 				       uint32_t module_id, uint64_t vaddr,
