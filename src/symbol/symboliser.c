@@ -16,6 +16,7 @@
 #include "model/entity.h"
 #include "symbol/debug_info.h"
 #include "symbol/elf_symbols.h"
+#include "symbol/jit_symbols.h"
 #include "symbol/kernel_symbols.h"
 #include "symbol/linker_name.h"
 #include "symbol/module_symbols.h"
@@ -55,6 +56,7 @@ struct symboliser {
 	char **paths;
 	size_t path_count;
 	const struct kernel_symbols *kernel;
+	const struct jit_symbols *jit;
 	VEC(struct module_state *) modules;
 	struct id_index module_index; /* by module id */
 	VEC(struct address_frame) addresses;
@@ -140,6 +142,11 @@ void symboliser_set_kernel(struct symboliser *symboliser, const struct kernel_sy
 	symboliser->addresses.count = 0;
 	id_index_clear(&symboliser->address_index);
 	symboliser->kernel = kernel;
+}
+
+void symboliser_set_jit(struct symboliser *symboliser, const struct jit_symbols *jit)
+{
+	symboliser->jit = jit;
 }
 
 /* Makes a frame with a copy of the name. NULL without memory. */
@@ -346,6 +353,27 @@ enum symbol_quality symboliser_resolve_kernel(struct symboliser *symboliser, uin
 	return answer(frame, SYMBOL_NAME_ONLY, ret_frames, ret_count);
 }
 
+/* The frame of compiled code in anonymous memory, NULL when it has no name. */
+static const struct symbol_frame *find_jit_frame(struct symboliser *symboliser,
+						 const struct module *module, uint32_t module_id,
+						 uint64_t address)
+{
+	const struct symbol_frame *known;
+	struct symbol_frame *frame;
+	struct jit_symbol symbol;
+
+	if (module->kind != MODULE_ANONYMOUS || !symboliser->jit ||
+	    !jit_symbols_find(symboliser->jit, module->owner, address, &symbol))
+		return NULL;
+	known = find_address_frame(symboliser, module_id, symbol.start);
+	if (known)
+		return known;
+	frame = make_frame(symboliser, symbol.name, strlen(symbol.name));
+	if (frame)
+		frame->start = symbol.start;
+	return keep_address_frame(symboliser, module_id, symbol.start, frame);
+}
+
 /* What is shown for a name of debug information, made once. NULL without memory. */
 static const char *show_name(struct symboliser *symboliser, const struct dwarf_frame *frame)
 {
@@ -441,6 +469,9 @@ enum symbol_quality symboliser_resolve(struct symboliser *symboliser, const stru
 		return answer(&unknown_frame, SYMBOL_NONE, ret_frames, ret_count);
 	if (module->kind == MODULE_KERNEL || module->kind == MODULE_KERNEL_MODULE)
 		return symboliser_resolve_kernel(symboliser, vaddr, ret_frames, ret_count);
+	frame = find_jit_frame(symboliser, module, module_id, vaddr);
+	if (frame)
+		return answer(frame, SYMBOL_NAME_ONLY, ret_frames, ret_count);
 	state = get_state(symboliser, module, module_id);
 	if (!state)
 		return answer(NULL, SYMBOL_NONE, ret_frames, ret_count);

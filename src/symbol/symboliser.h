@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 struct error;
+struct jit_symbols;
 struct kernel_symbols;
 struct module;
 struct symboliser;
@@ -59,6 +60,9 @@ void symboliser_free(struct symboliser *symboliser); /* NULL is fine */
 
 /* Borrows the table until the symboliser is freed or gets another; NULL is none. */
 void symboliser_set_kernel(struct symboliser *symboliser, const struct kernel_symbols *kernel);
+
+/* The same for the names of compiled code in anonymous memory. */
+void symboliser_set_jit(struct symboliser *symboliser, const struct jit_symbols *jit);
 
 /*
  * Resolves an ELF vaddr of a module. Frames come innermost first: the last one
