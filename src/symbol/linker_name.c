@@ -8,6 +8,8 @@
 #include "base/vec.h"
 #include "symbol/demangle.h"
 
+#define BPF_TAG_DIGITS 16
+
 /* Those that stand for a part or copy of a function; ".avx2" and "._omp_fn.0" are others. */
 static const struct clone {
 	const char *word;
@@ -37,16 +39,18 @@ static size_t last_part(const char *name, size_t end)
 
 size_t linker_name_without_clone(const char *name, size_t size)
 {
-	for (;;) {
-		size_t part = last_part(name, size);
+	size_t part;
+
+	while ((part = last_part(name, size)) > 0) {
 		size_t digits = strspn(name + part + 1, "0123456789");
-		bool is_number = part > 0 && digits > 0 && part + 1 + digits == size;
+		bool is_number = digits > 0 && part + 1 + digits == size;
 		size_t word = is_number ? last_part(name, part) : part;
 
 		if (word == 0 || !has_word(name, word, is_number ? part : size, is_number))
-			return size;
+			break;
 		size = word;
 	}
+	return size;
 }
 
 /* What follows a name and is no version; "" when there is nothing. */
@@ -64,6 +68,27 @@ static char *join(const char *text, size_t size, const char *suffix)
 	memcpy(joined, text, size);
 	memcpy(joined + size, suffix, strlen(suffix) + 1);
 	return joined;
+}
+
+/* What the BPF program of that name is called, NULL when it is no program's. */
+static const char *bpf_program(const char *name)
+{
+	static const char prefix[] = "bpf_prog_";
+	const char *tag = name + sizeof(prefix) - 1;
+
+	if (strncmp(name, prefix, sizeof(prefix) - 1) != 0 ||
+	    strspn(tag, "0123456789abcdef") < BPF_TAG_DIGITS)
+		return NULL;
+	if (tag[BPF_TAG_DIGITS] == '_' && tag[BPF_TAG_DIGITS + 1])
+		return tag + BPF_TAG_DIGITS + 1;
+	return tag[BPF_TAG_DIGITS] ? NULL : tag; /* it has no name */
+}
+
+char *linker_name_show_kernel(const char *name, bool demangled, bool merge_clones)
+{
+	const char *program = bpf_program(name);
+
+	return program ? join("bpf:", 4, program) : linker_name_show(name, demangled, merge_clones);
 }
 
 char *linker_name_show(const char *name, bool demangled, bool merge_clones)

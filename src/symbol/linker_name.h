@@ -18,6 +18,12 @@
 char *linker_name_show(const char *name, bool demangled, bool merge_clones);
 
 /*
+ * The name of a kernel symbol: "bpf_prog_6deef7357e7b4530_sched_switch", which the kernel
+ * makes for BPF programs, is "bpf:sched_switch". The caller frees the text.
+ */
+char *linker_name_show_kernel(const char *name, bool demangled, bool merge_clones);
+
+/*
  * The length of name without what compilers append to parts and copies of a function:
  * .cold, .part.0, .isra.0, .constprop.0, .llvm.123, .__uniq.123 and the like.
  */

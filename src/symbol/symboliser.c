@@ -169,6 +169,14 @@ static struct symbol_frame *make_named_frame(struct symboliser *symboliser, cons
 	return text ? make_frame(symboliser, text, strlen(text)) : NULL;
 }
 
+static struct symbol_frame *make_kernel_frame(struct symboliser *symboliser, const char *name)
+{
+	SCOPED(mem)
+	char *text = linker_name_show_kernel(name, symboliser->demangle, symboliser->merge_clones);
+
+	return text ? make_frame(symboliser, text, strlen(text)) : NULL;
+}
+
 static struct module_state *find_state(const struct symboliser *symboliser, uint32_t module_id)
 {
 	struct id_probe probe = id_index_probe(&symboliser->module_index, hash_pair(module_id, 0));
@@ -349,7 +357,7 @@ enum symbol_quality symboliser_resolve_kernel(struct symboliser *symboliser, uin
 	frame = find_address_frame(symboliser, KERNEL_ID, symbol.start);
 	if (!frame)
 		frame = keep_address_frame(symboliser, KERNEL_ID, symbol.start,
-					   make_named_frame(symboliser, symbol.name));
+					   make_kernel_frame(symboliser, symbol.name));
 	return answer(frame, SYMBOL_NAME_ONLY, ret_frames, ret_count);
 }
 

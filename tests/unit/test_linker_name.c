@@ -83,6 +83,27 @@ static void versions_go_and_the_linkage_table_stays(void **state)
 	assert_shown(cases, ARRAY_SIZE(cases), true);
 }
 
+static void bpf_programs_are_shown_by_their_own_name(void **state)
+{
+	static const struct shown cases[] = {
+		{"bpf_prog_6deef7357e7b4530_sched_switch", "bpf:sched_switch"},
+		{"bpf_prog_6deef7357e7b4530_", "bpf_prog_6deef7357e7b4530_"},
+		{"bpf_prog_6deef7357e7b4530", "bpf:6deef7357e7b4530"},
+		{"bpf_prog_array_map_free", "bpf_prog_array_map_free"},
+		{"bpf_prog_6deef7357e7b45301", "bpf_prog_6deef7357e7b45301"},
+		{"vfs_read.cold", "vfs_read"},
+		{"_RNvCskwGfYPst2Cb_3foo3bar", "foo::bar"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char *text = linker_name_show_kernel(cases[i].name, true, true);
+
+		assert_string_equal(text, cases[i].text);
+		free(text);
+	}
+}
+
 static void clones_are_told_apart_when_asked(void **state)
 {
 	static const struct shown cases[] = {
@@ -100,6 +121,7 @@ int main(void)
 		cmocka_unit_test(parts_and_copies_of_a_function_bear_its_name),
 		cmocka_unit_test(other_dots_belong_to_the_name),
 		cmocka_unit_test(versions_go_and_the_linkage_table_stays),
+		cmocka_unit_test(bpf_programs_are_shown_by_their_own_name),
 		cmocka_unit_test(clones_are_told_apart_when_asked),
 	};
 
