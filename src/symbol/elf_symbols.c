@@ -12,6 +12,7 @@
 #include "base/vec.h"
 #include "elf/elf.h"
 #include "symbol/frame_functions.h"
+#include "symbol/go_functions.h"
 #include "symbol/mini_debug.h"
 #include "symbol/plt_symbols.h"
 #include "symbol/symbol_index.h"
@@ -226,17 +227,20 @@ static int read_mini_debug(struct symbol_list *list, struct elf_file *elf, struc
 static int read_all(struct symbol_list *list, struct elf_file *elf, bool *ret_named,
 		    struct error *err)
 {
-	bool found;
+	bool has_symtab;
+	bool has_dynsym;
 	int r;
 
 	/* In objects that are not linked yet, addresses start anew in each section. */
 	if (elf_type(elf) == ET_REL)
 		return 0;
-	r = read_type(list, elf, SHT_SYMTAB, &found, err);
-	if (r == 0 && !found)
+	r = read_type(list, elf, SHT_SYMTAB, &has_symtab, err);
+	if (r == 0 && !has_symtab)
 		r = read_mini_debug(list, elf, err);
 	if (r == 0)
-		r = read_type(list, elf, SHT_DYNSYM, &found, err);
+		r = read_type(list, elf, SHT_DYNSYM, &has_dynsym, err);
+	if (r == 0 && !has_symtab && go_functions_add(elf, list) < 0)
+		r = error_set(err, -ENOMEM, "out of memory");
 	if (r < 0)
 		return r;
 	*ret_named = list->items.count > 0;

@@ -6,9 +6,9 @@
  * elf_symbols: which function of one ELF file holds an address.
  *
  * Built once from .symtab (or .gnu_debugdata, its compressed substitute), .dynsym,
- * the relocations of procedure linkage tables ("malloc@plt") and .eh_frame, which
- * tells where functions are that no symbol names. Read-only and free of the file
- * after that; several threads may search it.
+ * .gopclntab of stripped Go programs, the relocations of procedure linkage tables ("malloc@plt")
+ * and .eh_frame, which tells where functions are that no symbol names. Read-only and free of the
+ * file after that; several threads may search it.
  *
  * Where symbols share an address the best one names it: functions before
  * ifuncs before untyped symbols, sized before sizeless, global before weak

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Names of code that has no symbol of its own: linkage tables, ifuncs, stripped programs."""
+import os
 import re
 import shutil
 import subprocess
@@ -132,3 +133,47 @@ def test_mini_debug_info_that_inflates_without_end_is_refused(tmp_path):
     variants.run("aarch64-linux-gnu-objcopy", "--add-section", ".gnu_debugdata=bomb", program,
                  cwd=tmp_path)
     assert symbols_of(program) == before
+
+
+GO_SOURCE = """package main
+
+import "os"
+
+//go:noinline
+func hotInner(n int) int {
+	s := 0
+	for i := 0; i < n; i++ {
+		s = s*31 + i
+	}
+	return s
+}
+
+func main() { os.Exit(hotInner(len(os.Args)) & 1) }
+"""
+
+
+@pytest.fixture(scope="module")
+def go_cache(tmp_path_factory):
+    return tmp_path_factory.mktemp("go-cache")
+
+
+@pytest.mark.parametrize("machine,mode", [("arm64", "pie"), ("amd64", "exe")])
+def test_a_stripped_go_program_keeps_its_names(machine, mode, tmp_path, go_cache):
+    if not shutil.which("go"):
+        pytest.skip("go is not installed")
+    (tmp_path / "hot.go").write_text(GO_SOURCE)
+    environment = {**os.environ, "GOARCH": machine, "GO111MODULE": "off", "CGO_ENABLED": "0",
+                   "GOCACHE": str(go_cache), "GOFLAGS": ""}
+    for name, flags in (("full", ""), ("stripped", "-s -w")):
+        done = subprocess.run(["go", "build", f"-buildmode={mode}", f"-ldflags={flags}", "-o", name,
+                               "hot.go"], cwd=tmp_path, env=environment, capture_output=True,
+                              text=True, check=False)
+        if done.returncode != 0:
+            pytest.skip(f"go build: {done.stderr.strip()}")
+    full = {start: name for start, _, name in symbols_of(tmp_path / "full")}
+    stripped = {start: name for start, _, name in symbols_of(tmp_path / "stripped")}
+    assert {"main.main", "main.hotInner", "runtime.mallocgc"} <= set(stripped.values())
+    known = [(stripped[start], name.removesuffix(".abi0")) for start, name in full.items()
+             if stripped.get(start, "-") != "-"]
+    assert len(known) > 1000
+    assert sum(mine == other for mine, other in known) > 0.98 * len(known)
