@@ -124,7 +124,7 @@ static enum function_origin origin_of(const struct dictionary *dictionary,
 		return ORIGIN_KERNEL;
 	if (frame->kind == FRAME_JIT)
 		return ORIGIN_JIT;
-	if (quality == SYMBOL_NONE || !module)
+	if (quality >= SYMBOL_NONE || !module)
 		return ORIGIN_UNKNOWN;
 	return is_program(dictionary, module->path) ? ORIGIN_PROGRAM : ORIGIN_LIBRARY;
 }
@@ -214,7 +214,7 @@ static uint32_t locate(struct loader *loader, uint32_t frame_id, bool exact)
 	while (loader->unnamed.count <= *known)
 		if (vec_push(&loader->unnamed, 0) < 0)
 			return ID_NONE;
-	loader->unnamed.items[*known] = quality == SYMBOL_NONE;
+	loader->unnamed.items[*known] = quality >= SYMBOL_NONE;
 	return *known;
 }
 
