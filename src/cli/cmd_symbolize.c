@@ -26,6 +26,7 @@ struct symbolize_options {
 	const char *path;
 	uint64_t pid;
 	struct symbolize_form form;
+	bool demangle;
 	struct option_list symbol_paths;
 	bool cache;
 	bool verbose;
@@ -192,13 +193,12 @@ static void warn(const struct session *session, const char *path)
 
 static int run(const struct command_context *context, void *values, int argc, char **argv)
 {
-	struct symbolize_options *options = values;
+	const struct symbolize_options *options = values;
 	struct session session = {.context = context, .printer = {.form = &options->form}};
 	/* A program that reads JSON gets both names unless it says otherwise. */
-	bool demangle =
-		options->form.demangle ||
-		(options->form.format == SYMBOLIZE_JSON &&
-		 option_source_of(context->set, &options->form.demangle) == OPTION_FROM_DEFAULT);
+	bool demangle = options->demangle ||
+			(options->form.format == SYMBOLIZE_JSON &&
+			 option_source_of(context->set, &options->demangle) == OPTION_FROM_DEFAULT);
 	struct resolver_config config = {
 		.path = options->path,
 		.pid = (pid_t)options->pid,
@@ -215,7 +215,6 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		return command_misused(context,
 				       options->path ? "give either -e FILE or -p PID"
 						     : "addresses of what? give -e FILE or -p PID");
-	options->form.demangle = demangle;
 	if (resolver_open(&config, &session.printer.resolver, &err) < 0)
 		return command_failed(context, &err);
 	for (int i = 0; i < argc && status == COMMAND_DONE; i++)
@@ -243,7 +242,7 @@ static const struct option_spec table[] = {
 	 .help = "print the names of functions too"},
 	{"inlines", 'i', OPTION_FLAG(struct symbolize_options, form.inlines),
 	 .help = "print the functions that the code was inlined into too"},
-	{"demangle", 'C', OPTION_TOGGLE(struct symbolize_options, form.demangle),
+	{"demangle", 'C', OPTION_TOGGLE(struct symbolize_options, demangle),
 	 .help = "show C++, Rust and D names as they are written in the source"},
 	{"basenames", 's', OPTION_FLAG(struct symbolize_options, form.basenames),
 	 .help = "leave out the directories of files"},

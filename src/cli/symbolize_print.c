@@ -37,20 +37,12 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static const char *name_of(const struct symbolize_printer *printer,
-			   const struct symbol_frame *frame)
-{
-	return !printer->form->demangle && frame->linker ? frame->linker : frame->function;
-}
-
 static void put_name(struct symbolize_printer *printer, const struct symbol_frame *frame)
 {
-	const char *name = name_of(printer, frame);
-
-	if (frame->plain)
-		put_text(&printer->out, name);
+	if (frame->plain_bytes > 0)
+		bytes_put(&printer->out, frame->function, frame->plain_bytes);
 	else
-		text_put_terminal(&printer->out, name);
+		text_put_terminal(&printer->out, frame->function);
 }
 
 static void put_file(struct symbolize_printer *printer, const char *path)
@@ -124,7 +116,7 @@ static void json_frames(const struct symbolize_printer *printer, struct json *js
 		const struct symbol_frame *frame = &found->frames[i];
 
 		json_open_object(json, NULL);
-		json_string(json, "function", name_of(printer, frame));
+		json_string(json, "function", frame->function);
 		json_string(json, "mangled", frame->linker);
 		json_string(json, "file",
 			    frame->file && printer->form->basenames ? base_name(frame->file)
@@ -203,7 +195,7 @@ void symbolize_print(struct symbolize_printer *printer, const struct resolved *f
 
 void symbolize_print_bad(struct symbolize_printer *printer, const char *input)
 {
-	static const struct symbol_frame nothing = {.function = "??", .plain = true};
+	static const struct symbol_frame nothing = {.function = "??"};
 	struct json json;
 
 	if (printer->form->format == SYMBOLIZE_TEXT) {

@@ -21,10 +21,9 @@ struct symbolize_form {
 	bool inlines;
 	bool pretty;
 	bool basenames;
-	bool demangle;
 };
 
-#define SYMBOLIZE_KNOWN_FILES 256
+#define SYMBOLIZE_KNOWN_FILES 1024
 
 struct symbolize_printer {
 	const struct symbolize_form *form;

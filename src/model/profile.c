@@ -35,6 +35,7 @@ void profile_free(struct profile *profile)
 	vec_fini(&profile->threads);
 	vec_fini(&profile->entries);
 	vec_fini(&profile->values);
+	vec_fini(&profile->gaps);
 	id_index_fini(&profile->function_index);
 	id_index_fini(&profile->location_index);
 	id_index_fini(&profile->thread_index);

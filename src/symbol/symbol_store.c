@@ -16,7 +16,6 @@
 #include "base/scope.h"
 #include "base/vec.h"
 #include "elf/elf.h"
-#include "symbol/address_sort.h"
 #include "symbol/symboliser.h"
 
 #define MAGIC "WICKSYM\n"
@@ -54,10 +53,17 @@ struct kept_frame {
 };
 _Static_assert(sizeof(struct kept_frame) == 24, "frames are on disk");
 
+struct kept_address {
+	uint64_t vaddr;
+	uint32_t first; /* of its frames */
+	uint32_t count;
+};
+_Static_assert(sizeof(struct kept_address) == 16, "addresses are on disk");
+
 struct kept_name {
-	uint32_t function; /* offsets in the text */
-	uint32_t linker;   /* NO_TEXT */
-	uint32_t plain;
+	uint32_t function;    /* offsets in the text */
+	uint32_t linker;      /* NO_TEXT */
+	uint32_t plain_bytes; /* of the function, see symbol_frame */
 };
 _Static_assert(sizeof(struct kept_name) == 12, "names are on disk");
 
@@ -65,11 +71,16 @@ _Static_assert(sizeof(struct kept_name) == 12, "names are on disk");
 struct kept {
 	uint8_t *data;
 	const struct header *header;
-	const uint64_t *addresses;
-	const uint32_t *firsts;
+	const struct kept_address *addresses;
 	const struct kept_frame *frames;
 	const struct kept_name *names;
 	const char *text;
+	/*
+	 * Where to look for an address: those whose distance from the first, shifted, is
+	 * i are addresses[starts[i] .. starts[i + 1]).
+	 */
+	uint32_t *starts;
+	unsigned int shift;
 };
 
 /* A new answer; its frames are in the order of coming. */
@@ -101,7 +112,8 @@ struct symbol_store {
 	VEC(struct kept_name) names;
 	struct bytes text;
 	VEC(struct known_text) known_texts;
-	struct id_index text_index;
+	struct id_index text_index;    /* by pointer */
+	struct id_index content_index; /* one of each text */
 	VEC(struct known_name) known_names;
 	struct id_index name_index;
 	bool failed; /* without memory: nothing more is kept */
@@ -131,8 +143,7 @@ static bool is_of_key(const struct header *header, const struct header *key)
 
 static uint64_t body_bytes(const struct header *header)
 {
-	return (uint64_t)header->addresses * 8 + ((uint64_t)header->addresses + 1) * 4 +
-	       (header->addresses % 2 ? 0 : 4) /* frames are aligned */ +
+	return (uint64_t)header->addresses * sizeof(struct kept_address) +
 	       (uint64_t)header->frames * sizeof(struct kept_frame) +
 	       (uint64_t)header->names * sizeof(struct kept_name) + header->text_bytes;
 }
@@ -145,13 +156,11 @@ static int lay_out(struct kept *kept, size_t size, const struct header *key)
 
 	if (!is_of_key(header, key) || header->addresses > MAX_ADDRESSES ||
 	    body_bytes(header) != size - sizeof(*header) || header->text_bytes == 0 ||
-	    kept->data[size - 1] != '\0' ||
+	    kept->data[size - 1] != '\0' || header->addresses == 0 ||
 	    XXH3_64bits(at, size - sizeof(*header)) != header->checksum)
 		return -EBADMSG;
-	kept->addresses = (const uint64_t *)at;
-	at += (uint64_t)header->addresses * 8;
-	kept->firsts = (const uint32_t *)at;
-	at += ((uint64_t)header->addresses + 1) * 4 + (header->addresses % 2 ? 0 : 4);
+	kept->addresses = (const struct kept_address *)at;
+	at += (uint64_t)header->addresses * sizeof(struct kept_address);
 	kept->frames = (const struct kept_frame *)at;
 	at += (uint64_t)header->frames * sizeof(struct kept_frame);
 	kept->names = (const struct kept_name *)at;
@@ -159,6 +168,37 @@ static int lay_out(struct kept *kept, size_t size, const struct header *key)
 	kept->text = (const char *)at;
 	kept->header = header;
 	return 0;
+}
+
+/* Addresses are spread evenly enough that most searches end where they begin. */
+static int make_starts(struct kept *kept)
+{
+	uint32_t count = kept->header->addresses;
+	uint64_t range =
+		count > 0 ? kept->addresses[count - 1].vaddr - kept->addresses[0].vaddr : 0;
+	uint32_t at = 0;
+
+	while (range >> kept->shift > count)
+		kept->shift++;
+	range >>= kept->shift;
+	kept->starts = malloc((range + 2) * sizeof(*kept->starts));
+	if (!kept->starts)
+		return -ENOMEM;
+	for (uint64_t i = 0; i <= range; i++) {
+		kept->starts[i] = at;
+		while (at < count &&
+		       (kept->addresses[at].vaddr - kept->addresses[0].vaddr) >> kept->shift <= i)
+			at++;
+	}
+	kept->starts[range + 1] = count;
+	return 0;
+}
+
+static void forget(struct kept *kept)
+{
+	free(kept->data);
+	free(kept->starts);
+	*kept = (struct kept){0};
 }
 
 static void load(struct symbol_store *store)
@@ -172,10 +212,8 @@ static void load(struct symbol_store *store)
 	if (!store->kept.data)
 		return;
 	if (read_all(fd, store->kept.data, size) < 0 ||
-	    lay_out(&store->kept, size, &store->key) < 0) {
-		free(store->kept.data);
-		store->kept = (struct kept){0};
-	}
+	    lay_out(&store->kept, size, &store->key) < 0 || make_starts(&store->kept) < 0)
+		forget(&store->kept);
 }
 
 struct symbol_store *symbol_store_open(struct cache_dir *dir, const struct build_id *id,
@@ -206,30 +244,44 @@ static const char *text_at(const struct kept *kept, uint32_t at)
 	return at < kept->header->text_bytes ? kept->text + at : NULL;
 }
 
-static size_t find_kept(const struct kept *kept, uint64_t vaddr)
+/* NULL when the address is not kept. */
+static const struct kept_address *find_kept(const struct kept *kept, uint64_t vaddr)
 {
-	size_t i = kept->header
-			   ? address_upper_bound(kept->addresses, kept->header->addresses, vaddr)
-			   : 0;
+	const struct kept_address *addresses = kept->addresses;
+	uint32_t count = kept->header ? kept->header->addresses : 0;
+	uint32_t low, high;
+	uint64_t bucket;
 
-	return i > 0 && kept->addresses[i - 1] == vaddr ? i - 1 : SIZE_MAX;
+	if (count == 0 || vaddr < addresses[0].vaddr || vaddr > addresses[count - 1].vaddr)
+		return NULL;
+	bucket = (vaddr - addresses[0].vaddr) >> kept->shift;
+	low = kept->starts[bucket];
+	high = kept->starts[bucket + 1];
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (addresses[middle].vaddr == vaddr)
+			return &addresses[middle];
+		if (addresses[middle].vaddr < vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
 }
 
 size_t symbol_store_find(const struct symbol_store *store, uint64_t vaddr,
 			 struct symbol_frame *frames, size_t max)
 {
 	const struct kept *kept = &store->kept;
-	size_t i = find_kept(kept, vaddr);
-	size_t count;
+	const struct kept_address *found = find_kept(kept, vaddr);
+	size_t count = found ? found->count : 0;
 
-	if (i == SIZE_MAX || kept->firsts[i + 1] > kept->header->frames ||
-	    kept->firsts[i] >= kept->firsts[i + 1])
-		return 0;
-	count = kept->firsts[i + 1] - kept->firsts[i];
-	if (count > max)
+	if (count == 0 || count > max || found->first > kept->header->frames ||
+	    count > kept->header->frames - found->first)
 		return 0;
 	for (size_t k = 0; k < count; k++) {
-		const struct kept_frame *frame = &kept->frames[kept->firsts[i] + k];
+		const struct kept_frame *frame = &kept->frames[found->first + k];
 		const struct kept_name *name = &kept->names[frame->name];
 
 		if (frame->name >= kept->header->names || !text_at(kept, name->function))
@@ -241,18 +293,32 @@ size_t symbol_store_find(const struct symbol_store *store, uint64_t vaddr,
 			.line = frame->line,
 			.column = frame->column,
 			.inlined = frame->flags & FRAME_INLINED,
-			.plain = name->plain,
+			.plain_bytes = name->plain_bytes,
 			.start = frame->start,
 		};
 	}
 	return count;
 }
 
+/* The offset of a text that is there already, by whatever pointer; else NO_TEXT. */
+static uint32_t find_content(const struct symbol_store *store, const char *text, uint64_t hash)
+{
+	struct id_probe probe = id_index_probe(&store->content_index, hash);
+	uint32_t i;
+
+	while ((i = id_probe_next(&store->content_index, &probe)) != ID_NONE)
+		if (strcmp((const char *)store->text.data + store->known_texts.items[i].at, text) ==
+		    0)
+			return store->known_texts.items[i].at;
+	return NO_TEXT;
+}
+
 static uint32_t add_text(struct symbol_store *store, const char *text)
 {
 	uint64_t hash = hash_pair((uintptr_t)text, 0);
 	struct id_probe probe = id_index_probe(&store->text_index, hash);
-	struct known_text known = {text, (uint32_t)store->text.size};
+	struct known_text known = {.text = text};
+	uint64_t content;
 	uint32_t i;
 
 	if (!text)
@@ -260,10 +326,18 @@ static uint32_t add_text(struct symbol_store *store, const char *text)
 	while ((i = id_probe_next(&store->text_index, &probe)) != ID_NONE)
 		if (store->known_texts.items[i].text == text)
 			return store->known_texts.items[i].at;
-	bytes_put(&store->text, text, strlen(text) + 1);
+	content = XXH3_64bits(text, strlen(text));
+	known.at = find_content(store, text, content);
+	i = (uint32_t)store->known_texts.count;
+	if (known.at == NO_TEXT) {
+		known.at = (uint32_t)store->text.size;
+		bytes_put(&store->text, text, strlen(text) + 1);
+		if (id_index_add(&store->content_index, content, i) < 0)
+			store->failed = true;
+	}
 	if (store->text.failed || store->text.size > MAX_FILE_BYTES / 2 ||
 	    vec_push(&store->known_texts, known) < 0 ||
-	    id_index_add(&store->text_index, hash, (uint32_t)store->known_texts.count - 1) < 0)
+	    id_index_add(&store->text_index, hash, i) < 0)
 		store->failed = true;
 	return known.at;
 }
@@ -273,7 +347,7 @@ static uint32_t add_name(struct symbol_store *store, const struct symbol_frame *
 	uint64_t hash = hash_pair((uintptr_t)frame->function, (uintptr_t)frame->linker);
 	struct id_probe probe = id_index_probe(&store->name_index, hash);
 	struct known_name known = {frame->function, frame->linker, (uint32_t)store->names.count};
-	struct kept_name name = {.plain = frame->plain};
+	struct kept_name name = {.plain_bytes = frame->plain_bytes};
 	uint32_t i;
 
 	while ((i = id_probe_next(&store->name_index, &probe)) != ID_NONE)
@@ -321,19 +395,13 @@ static int compare_fresh(const void *a, const void *b)
 	return x->vaddr < y->vaddr ? -1 : x->vaddr > y->vaddr;
 }
 
-/* One list of old and new answers in order: old ones have their index, new ones come after. */
-struct merged {
-	uint64_t vaddr;
-	uint32_t first; /* in the frames of the file, old ones before new ones */
-	uint32_t count;
-};
-
-static struct merged *merge(struct symbol_store *store, uint32_t *ret_count)
+/* One list of old and new answers in order; new frames come after the old ones. */
+static struct kept_address *merge(struct symbol_store *store, uint32_t *ret_count)
 {
 	const struct kept *kept = &store->kept;
 	size_t old_count = kept->header ? kept->header->addresses : 0;
 	uint32_t old_frames = kept->header ? kept->header->frames : 0;
-	struct merged *all = calloc(old_count + store->fresh.count, sizeof(*all));
+	struct kept_address *all = calloc(old_count + store->fresh.count, sizeof(*all));
 	size_t old = 0;
 	size_t new = 0;
 	uint32_t n = 0;
@@ -344,12 +412,11 @@ static struct merged *merge(struct symbol_store *store, uint32_t *ret_count)
 	while (old < old_count || new < store->fresh.count) {
 		const struct fresh *fresh = &store->fresh.items[new];
 		bool is_old = new == store->fresh.count ||
-			      (old < old_count && kept->addresses[old] <= fresh->vaddr);
-		struct merged item =
-			is_old ? (struct merged){kept->addresses[old], kept->firsts[old],
-						 kept->firsts[old + 1] - kept->firsts[old]}
-			       : (struct merged){fresh->vaddr, old_frames + fresh->first,
-						 fresh->count};
+			      (old < old_count && kept->addresses[old].vaddr <= fresh->vaddr);
+		struct kept_address item =
+			is_old ? kept->addresses[old]
+			       : (struct kept_address){fresh->vaddr, old_frames + fresh->first,
+						       fresh->count};
 
 		old += is_old;
 		new += !is_old;
@@ -376,20 +443,17 @@ static struct kept_frame frame_at(const struct symbol_store *store, uint32_t i)
 	return frame;
 }
 
-static void put_frames(const struct symbol_store *store, const struct merged *all, uint32_t count,
-		       struct bytes *out)
+static void put_frames(const struct symbol_store *store, const struct kept_address *all,
+		       uint32_t count, struct bytes *out)
 {
 	uint32_t first = 0;
 
-	for (uint32_t i = 0; i < count; i++)
-		bytes_put_u64(out, all[i].vaddr);
 	for (uint32_t i = 0; i < count; i++) {
-		bytes_put_u32(out, first);
+		struct kept_address item = {all[i].vaddr, first, all[i].count};
+
+		bytes_put(out, &item, sizeof(item));
 		first += all[i].count;
 	}
-	bytes_put_u32(out, first);
-	if (count % 2 == 0)
-		bytes_put_u32(out, 0);
 	for (uint32_t i = 0; i < count; i++) {
 		for (uint32_t k = 0; k < all[i].count; k++) {
 			struct kept_frame frame = frame_at(store, all[i].first + k);
@@ -423,7 +487,7 @@ static void write_file(struct symbol_store *store)
 	struct header header = store->key;
 	struct bytes out = {0};
 	uint32_t count;
-	SCOPED(mem) struct merged *all = merge(store, &count);
+	SCOPED(mem) struct kept_address *all = merge(store, &count);
 
 	if (!all)
 		return;
@@ -449,13 +513,14 @@ void symbol_store_close(struct symbol_store *store, bool is_partial)
 		return;
 	if (store->fresh.count >= WORTH_KEEPING && !store->failed && !is_partial)
 		write_file(store);
-	free(store->kept.data);
+	forget(&store->kept);
 	vec_fini(&store->fresh);
 	vec_fini(&store->frames);
 	vec_fini(&store->names);
 	bytes_fini(&store->text);
 	vec_fini(&store->known_texts);
 	id_index_fini(&store->text_index);
+	id_index_fini(&store->content_index);
 	vec_fini(&store->known_names);
 	id_index_fini(&store->name_index);
 	free(store);

@@ -7,9 +7,7 @@
  * second look at a binary needs not read it again.
  *
  *	header     magic, version, key, counts, checksum of what follows
- *	addresses  u64, sorted
- *	firsts     u32 for each address and one more: its frames are
- *	           frames[firsts[i] .. firsts[i + 1])
+ *	addresses  sorted, each with the place and number of its frames
  *	frames     name, file, line, column, start of the function
  *	names      function as shown, linker name
  *	text       NUL-terminated texts that the others point into

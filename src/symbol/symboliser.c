@@ -27,7 +27,7 @@
 #define KNOWN_ADDRESSES 16384
 #define MISSED_ADDRESSES 4096
 
-static const struct symbol_frame unknown_frame = {.function = "[unknown]", .plain = true};
+static const struct symbol_frame unknown_frame = {.function = "[unknown]"};
 
 struct module_state {
 	uint32_t id;
@@ -44,7 +44,7 @@ struct module_state {
 struct shown_name {
 	const char *linker;
 	const char *text;
-	bool plain;
+	uint32_t plain_bytes;
 };
 
 struct symboliser {
@@ -87,14 +87,16 @@ static bool is_whole(const struct module_state *state)
 
 static void module_state_free(struct module_state *state)
 {
+	bool is_kept;
+
 	if (!state)
 		return;
 	module_symbols_fini(&state->symbols);
 	for (size_t i = 0; i < MODULE_SYMBOL_TABLES; i++)
 		free(state->frames[i]);
-	if (state->store)
-		symbol_store_close(state->store, !is_whole(state));
-	debug_info_free(state->debug);
+	is_kept = state->store && is_whole(state);
+	debug_info_free(state->debug); /* makes room for what is written */
+	symbol_store_close(state->store, !is_kept);
 	free(state);
 }
 
@@ -162,12 +164,15 @@ void symboliser_set_kernel(struct symboliser *symboliser, const struct kernel_sy
 	symboliser->kernel = kernel;
 }
 
-static bool is_plain(const char *text)
+/* The size of a text that a terminal may be given as it is, else 0. */
+static uint32_t plain_bytes(const char *text)
 {
-	for (; *text; text++)
-		if (*text < 0x20 || *text > 0x7e)
-			return false;
-	return true;
+	const char *at = text;
+
+	for (; *at; at++)
+		if (*at < 0x20 || *at > 0x7e)
+			return 0;
+	return (uint32_t)(at - text);
 }
 
 /* What is shown for a linker name. The text is NULL without memory. */
@@ -178,7 +183,7 @@ static struct shown_name make_shown(struct symboliser *symboliser, const char *l
 
 	if (text)
 		shown.text = arena_strndup(&symboliser->arena, text, strlen(text));
-	shown.plain = shown.text && is_plain(shown.text) && is_plain(linker);
+	shown.plain_bytes = shown.text ? plain_bytes(shown.text) : 0;
 	return shown;
 }
 
@@ -219,7 +224,7 @@ static struct symbol_frame *make_named_frame(struct symboliser *symboliser, cons
 	if (!shown.text)
 		return NULL;
 	*frame = (struct symbol_frame){
-		.function = shown.text, .linker = linker, .plain = shown.plain};
+		.function = shown.text, .linker = linker, .plain_bytes = shown.plain_bytes};
 	return frame;
 }
 
@@ -356,7 +361,7 @@ enum symbol_quality symboliser_resolve_kernel(struct symboliser *symboliser, uin
 	if (!shown.text)
 		return answer(NULL, SYMBOL_NONE, ret_frames, ret_count);
 	symboliser->nameless = (struct symbol_frame){
-		.function = shown.text, .linker = symbol.name, .plain = shown.plain};
+		.function = shown.text, .linker = symbol.name, .plain_bytes = shown.plain_bytes};
 	return answer(&symboliser->nameless, SYMBOL_NAME_ONLY, ret_frames, ret_count);
 }
 
@@ -370,19 +375,17 @@ static bool fill_frame(struct symboliser *symboliser, const struct dwarf_frame *
 		.line = from->line,
 		.column = from->column,
 		.inlined = from->inlined,
-		.plain = true,
 		.start = from->low,
 	};
 	if (!from->name)
 		return true;
 	ret->function = from->name;
-	ret->plain = false;
 	if (from->mangled) {
 		struct shown_name shown = show_name(symboliser, from->name);
 
 		ret->linker = from->name;
 		ret->function = shown.text;
-		ret->plain = shown.plain;
+		ret->plain_bytes = shown.plain_bytes;
 	}
 	return ret->function;
 }
@@ -411,7 +414,7 @@ static size_t make_line_frames(struct symboliser *symboliser, struct module_stat
 	if (own) {
 		last->function = own->function;
 		last->linker = own->linker;
-		last->plain = own->plain;
+		last->plain_bytes = own->plain_bytes;
 		last->start = own->start;
 	}
 	return (size_t)count - skipped;

@@ -33,7 +33,7 @@ struct symbol_frame {
 	uint32_t line;        /* 0 when unknown */
 	uint32_t column;      /* 0 when unknown */
 	bool inlined;         /* into the frame that follows */
-	bool plain;           /* function and linker are known to be printable ASCII */
+	uint32_t plain_bytes; /* of function, when it is printable ASCII; 0: not known to be */
 	uint64_t start;       /* vaddr of the function; 0 when unknown */
 };
 
