@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/outfile.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/debuginfod.h"
 #include "cli/symbolize_print.h"
 #include "pipeline/resolver.h"
 #include "proc/process_info.h"
@@ -29,6 +31,8 @@ struct symbolize_options {
 	bool demangle;
 	struct option_list symbol_paths;
 	bool cache;
+	bool debuginfod;
+	uint64_t debuginfod_ns;
 	bool verbose;
 };
 
@@ -208,6 +212,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		.symbol_path_count = options->symbol_paths.count,
 		.no_disk_cache = !options->cache,
 	};
+	struct debuginfod server;
 	struct error err = {0};
 	int status = COMMAND_DONE;
 
@@ -215,6 +220,10 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		return command_misused(context,
 				       options->path ? "give either -e FILE or -p PID"
 						     : "addresses of what? give -e FILE or -p PID");
+	if (options->debuginfod) {
+		debuginfod_init(&server, context, options->debuginfod_ns);
+		config.fetch = &server.search;
+	}
 	if (resolver_open(&config, &session.printer.resolver, &err) < 0)
 		return command_failed(context, &err);
 	for (int i = 0; i < argc && status == COMMAND_DONE; i++)
@@ -257,6 +266,12 @@ static const struct option_spec table[] = {
 	 .help = "search this directory for debug files"},
 	{"cache", 0, OPTION_TOGGLE(struct symbolize_options, cache), .key = "symbols.cache",
 	 .help = "keep answers on disk, by build id, and use those kept"},
+	{"debuginfod", 0, OPTION_TOGGLE(struct symbolize_options, debuginfod),
+	 .key = "symbols.debuginfod",
+	 .help = "get missing debug files from the servers in DEBUGINFOD_URLS"},
+	{"debuginfod-limit", 0, OPTION_DURATION(struct symbolize_options, debuginfod_ns),
+	 .argument = "TIME", .min = 1e8, .max = 3.6e12, .key = "symbols.debuginfod_limit",
+	 .help = "the time that all requests to servers may take together"},
 	{"verbose", 'v', OPTION_FLAG(struct symbolize_options, verbose),
 	 .help = "how many addresses were resolved, and how often from the cache"},
 	OPTION_END,
@@ -302,7 +317,8 @@ const struct command command_symbolize = {
 		},
 	.options = table,
 	.options_size = sizeof(struct symbolize_options),
-	.defaults = &(const struct symbolize_options){.cache = true},
+	.defaults =
+		&(const struct symbolize_options){.cache = true, .debuginfod_ns = 20 * NS_PER_SEC},
 	.max_arguments = -1,
 	.argument_help = "ADDRESS: hexadecimal, with or without 0x",
 	.run = run,

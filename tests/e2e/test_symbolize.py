@@ -219,6 +219,57 @@ def test_a_debug_file_of_another_build_is_refused(wick, tmp_path):
 
 
 @pytest.fixture
+def server(tmp_path):
+    """A debuginfod-find that runs what it is told, and the environment to use it."""
+    def make(script):
+        (tmp_path / "bin").mkdir()
+        tool = tmp_path / "bin/debuginfod-find"
+        tool.write_text(f"#!/bin/sh\necho \"$@\" >> {tmp_path}/asked\n{script}\n")
+        tool.chmod(0o755)
+        return {**os.environ, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
+
+    return make
+
+
+def stripped_library(folder):
+    lib = library(folder, "libone.so", "-Wl,--build-id=0x0123456789abcdef")
+    start = hex(symbol(lib, "outer"))
+    return lib, start, without_debug(lib)
+
+
+def test_a_server_is_asked_only_when_told(wick, tmp_path, server):
+    lib, start, debug = stripped_library(tmp_path)
+    debug.rename(tmp_path / "elsewhere")
+    env = server(f"echo {tmp_path}/elsewhere")
+    assert answers(wick, "-e", lib, start, env=env)[0]["frames"][0]["file"] is None
+    assert not (tmp_path / "asked").exists()
+    found, = answers(wick, "--debuginfod", "-e", lib, start, env=env)
+    assert chain(found) == INLINED
+    assert (tmp_path / "asked").read_text() == "debuginfo 0123456789abcdef\n"
+
+
+def test_a_server_that_lies_is_not_believed(wick, tmp_path, server):
+    lib, start, _ = stripped_library(tmp_path)
+    (tmp_path / "other").mkdir()
+    other = library(tmp_path / "other", "libone.so")
+    env = server(f"echo {other}")
+    found, = answers(wick, "--debuginfod", "-e", lib, start, env=env)
+    assert found["frames"][0]["file"] is None
+
+
+@pytest.mark.parametrize("script, complaint", [
+    ("exec sleep 60", "wick: debuginfod took too long; it is not asked again\n"),
+    ("exit 1", "")])
+def test_a_server_that_fails_costs_no_more_than_its_time(wick, tmp_path, server, script, complaint):
+    lib, start, debug = stripped_library(tmp_path)
+    debug.unlink()
+    done = wick.ok("symbolize", "--no-cache", "--debuginfod", "--debuginfod-limit", "300ms", "-fe",
+                   lib, start, env=server(script), timeout=10)
+    assert done.stdout == "outer\n??:0\n"
+    assert complaint in done.stderr
+
+
+@pytest.fixture
 def host(tmp_path, background):
     """Starts a program that loads libraries; returns it and where their outer() is."""
     program = compile_c(tmp_path, "host", source=MAIN)
