@@ -25,6 +25,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/e2e"))
 import contract  # noqa: E402
+import symbols as symbol_bench  # noqa: E402
 
 Row = collections.namedtuple("Row", "what perf wick ratio goal met")
 Run = collections.namedtuple("Run", "status cpu wall peak_kb stdout stderr")
@@ -363,8 +364,29 @@ class Bench:
                     f"{share:.2f} %", NONE, "≤ 0.3 %", share <= 0.3)]
 
 
+    # Addresses to lines: against addr2line, which perf asks as well
+
+    def symbols(self):
+        program = symbol_bench.get_program(self.build)
+        commands = symbol_bench.tools(self.build, program)
+        rows = []
+        for count in symbol_bench.COUNTS[:2 if self.options.quick else None]:
+            found = symbol_bench.measure(commands, symbol_bench.pick_addresses(program, count),
+                                         min(self.options.rounds, 3))
+            peer = found.get("addr2line", (None, 0))[0]
+            for name, goals in (("wick", symbol_bench.GOALS),
+                                ("cached", symbol_bench.CACHED_GOALS)):
+                cpu, goal = found[name][0], goals.get(count)
+                rows.append(Row(f"full answers for {count} addresses"
+                                + (", from disk" if name == "cached" else ""),
+                                f"{peer:.3f} s (addr2line)" if peer else NONE, f"{cpu:.3f} s",
+                                ratio(cpu, peer), f"≤ {goal} s" if goal else NONE,
+                                cpu <= goal if goal else None))
+        return rows
+
+
 MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking", "walking", "unwinding",
-                "kernel_walking", "machine")
+                "kernel_walking", "machine", "symbols")
 
 
 def ratio(value, peer):

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/hand_out.h"
 #include "base/error.h"
 #include "base/id_index.h"
 #include "base/scope.h"
@@ -69,16 +70,6 @@ struct wick_maps_converter {
 	VEC(struct added_snapshot) snapshots;
 	struct id_index snapshot_index;
 };
-
-static int hand_out(const struct error *from, struct wick_error *to)
-{
-	if (to) {
-		to->code = from->code;
-		(void)snprintf(to->text, sizeof(to->text), "%s", from->text);
-		(void)snprintf(to->remedy, sizeof(to->remedy), "%s", from->remedy);
-	}
-	return from->code;
-}
 
 static struct wick_maps *maps_new(pid_t pid)
 {

@@ -7,6 +7,7 @@
 #include "cli/look.h"
 #include "model/profile.h"
 #include "pipeline/load.h"
+#include "view/missing.h"
 #include "view/report.h"
 
 enum report_format { REPORT_FORMAT_TEXT, REPORT_FORMAT_JSON };
@@ -14,6 +15,7 @@ enum report_format { REPORT_FORMAT_TEXT, REPORT_FORMAT_JSON };
 struct report_command_options {
 	enum report_by by;
 	enum report_format format;
+	bool missing;
 	bool tree;
 	bool inverted;
 	uint64_t limit;
@@ -21,6 +23,20 @@ struct report_command_options {
 	uint64_t max_depth;
 	struct look_options look;
 };
+
+/* Says once for each module that much is lost there. */
+static void warn(const struct command_context *context, const struct profile *profile)
+{
+	struct bytes text = {0};
+
+	missing_put_warnings(profile, &text);
+	if (!text.failed && text.size > 0) {
+		(void)fflush(context->out); /* after the report */
+		(void)fwrite(text.data, 1, text.size, context->err);
+		(void)fputs("      what would help: wick report --missing FILE\n", context->err);
+	}
+	bytes_fini(&text);
+}
 
 static int run(const struct command_context *context, void *values, int argc, char **argv)
 {
@@ -51,18 +67,26 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	view.min_percent = options->min_percent;
 	view.max_depth = (uint32_t)options->max_depth;
 	view.collapse_recursion = options->look.collapse_recursion;
-	r = report_write(profile, &view, &text, &err);
+	r = options->missing ? missing_write(profile, view.json, &text)
+			     : report_write(profile, &view, &text, &err);
+	if (r < 0 && options->missing)
+		(void)error_errno(&err, r, "cannot list what is missing");
 	status = r < 0 ? command_failed(context, &err) : command_print(context, &text);
 	bytes_fini(&text);
+	if (status == COMMAND_DONE && !options->missing && !view.json)
+		warn(context, profile);
 	profile_free(profile);
 	return status;
 }
 
 static const struct option_spec table[] = {
 	{"by", 0,
-	 OPTION_ENUM(struct report_command_options, by, "function", "module", "thread", "state"),
+	 OPTION_ENUM(struct report_command_options, by, "function", "module", "thread", "state",
+		     "line"),
 	 .help = "what a row stands for; a state is what threads were doing: on CPU, sleeping, "
-		 "waiting for a CPU …"},
+		 "waiting for a CPU …; a line one of the source"},
+	{"missing", 0, OPTION_FLAG(struct report_command_options, missing),
+	 .help = "modules without names or lines, by lost samples, and what would help"},
 	{"tree", 0, OPTION_FLAG(struct report_command_options, tree),
 	 .help = "the call tree instead of a table"},
 	{"inverted", 0, OPTION_FLAG(struct report_command_options, inverted),
@@ -106,6 +130,7 @@ const struct command command_report = {
 			{"wick report --by thread app.wick", "the share of each thread"},
 			{"wick report --by state app.wick",
 			 "running, sleeping, waiting: what --mode wall and offcpu tell"},
+			{"wick report --missing app.wick", "which debug files would help"},
 			{"wick report --from 2s --to 3.5s app.wick", "a part of the recording"},
 			{NULL, NULL},
 		},

@@ -12,9 +12,14 @@
 const struct option_spec symbol_option_table[] = {
 	{"demangle", 0, OPTION_TOGGLE(struct symbol_options, demangle), .key = "symbols.demangle",
 	 .help = "show C++, Rust and D names as they are written in the source"},
+	{"symbols", 0, OPTION_ENUM(struct symbol_options, detail, "names", "lines", "inlines"),
+	 .key = "symbols.detail",
+	 .help = "what to look up: functions alone, source lines, inlined calls too"},
 	{"symbol-path", 0, OPTION_LIST(struct symbol_options, paths), .argument = "DIR",
 	 .offer = OPTION_OFFER_DIRECTORY, .key = "symbols.paths",
 	 .help = "search this directory for debug files"},
+	{"cache", 0, OPTION_TOGGLE(struct symbol_options, cache), .key = "symbols.cache",
+	 .help = "keep answers on disk, by build id, and use those kept"},
 	OPTION_END,
 };
 
@@ -35,9 +40,8 @@ const struct option_spec look_option_table[] = {
 	 .help = "only samples from this time on, counted from the start of the recording"},
 	{"to", 0, OPTION_DURATION(struct look_options, to_ns), .argument = "TIME",
 	 .help = "only samples before this time"},
-	/* Accepted, but symbol tables know of no inlined functions: it changes nothing yet. */
 	{"inline", 0, OPTION_TOGGLE(struct look_options, inlines), .key = "view.inline",
-	 .help = "show inlined functions as frames of their own", .hidden = true},
+	 .help = "show inlined functions as frames of their own"},
 	{"kernel", 0, OPTION_TOGGLE(struct look_options, kernel), .key = "view.kernel",
 	 .help = "show the frames of the kernel"},
 	{"collapse-recursion", 0, OPTION_TOGGLE(struct look_options, collapse_recursion),
@@ -87,12 +91,14 @@ int look_to_load(const struct command_context *context, const struct look_option
 		.ignore_count = look->ignore.count,
 		.from_ns = look->from_ns,
 		.to_ns = look->to_ns,
+		.symbols = look->symbols.detail,
 		.inlines = look->inlines,
 		.kernel = look->kernel,
 		.short_names = look->short_names,
 		.demangle = look->symbols.demangle,
 		.symbol_paths = look->symbols.paths.items,
 		.symbol_path_count = look->symbols.paths.count,
+		.symbol_cache = look->symbols.cache,
 	};
 	r = check(look, ret, &err);
 	if (r == 0)

@@ -17,10 +17,13 @@
  */
 
 #include "cli/option.h"
+#include "symbol/symboliser.h"
 
 struct symbol_options {
 	bool demangle;
+	enum symbol_detail detail;
 	struct option_list paths; /* directories with debug files */
+	bool cache;
 };
 
 struct look_options {
@@ -40,7 +43,7 @@ struct look_options {
 };
 
 /* clang-format off */
-#define SYMBOL_OPTIONS_DEFAULT {.demangle = true}
+#define SYMBOL_OPTIONS_DEFAULT {.demangle = true, .detail = SYMBOLS_INLINES, .cache = true}
 #define LOOK_OPTIONS_DEFAULT                                                                       \
 	{.to_ns = UINT64_MAX, .inlines = true, .kernel = true, .symbols = SYMBOL_OPTIONS_DEFAULT}
 /* clang-format on */

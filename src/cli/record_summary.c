@@ -141,13 +141,18 @@ static void print_names(FILE *out, const struct record_config *config)
 	struct profile *profile;
 	struct stat status;
 
-	load.demangle = false; /* only whether there is a name */
+	load.symbol_cache = true; /* the report that comes next finds it all */
 	if (is_stdout(config) || stat(config->output, &status) < 0 || !S_ISREG(status.st_mode) ||
 	    load_profile(config->output, &load, &profile, NULL) < 0)
 		return;
 	if (profile->quality.samples > 0)
-		(void)fprintf(out, "  names      %.1f %% of samples in functions without a name\n",
-			      percent(profile->quality.unsymbolised, profile->quality.samples));
+		(void)fprintf(
+			out,
+			"  names      %.1f %% of samples with function and line, %.1f %% with a "
+			"name only, %.1f %% unknown\n",
+			percent(profile->quality.resolved, profile->quality.samples),
+			percent(profile->quality.name_only, profile->quality.samples),
+			percent(profile->quality.unsymbolised, profile->quality.samples));
 	profile_free(profile);
 }
 

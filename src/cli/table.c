@@ -3,6 +3,8 @@
 
 #include "cli/command.h"
 
+/* One on a line. */
+/* clang-format off */
 const struct command *const command_table[] = {
 	&command_record,
 	&command_sample,
@@ -10,6 +12,7 @@ const struct command *const command_table[] = {
 	&command_flame,
 	&command_info,
 	&command_export,
+	&command_symbolize,
 	&command_maps,
 	&command_list,
 	&command_doctor,
@@ -18,3 +21,4 @@ const struct command *const command_table[] = {
 	&command_help,
 	NULL,
 };
+/* clang-format on */

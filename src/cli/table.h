@@ -18,6 +18,7 @@ extern const struct command command_maps;
 extern const struct command command_record;
 extern const struct command command_report;
 extern const struct command command_sample;
+extern const struct command command_symbolize;
 
 /* All of them in the order of "wick --help", NULL last. */
 extern const struct command *const command_table[];

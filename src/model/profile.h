@@ -84,9 +84,23 @@ struct profile_quality {
 	uint64_t lost;           /* known not to be in the file */
 	uint64_t unreadable;     /* in damaged or missing parts of the file */
 	uint64_t truncated;      /* stacks that were cut before their root */
-	uint64_t unsymbolised;   /* leaf frame has no name */
+	uint64_t resolved;       /* leaf frame has function and line */
+	uint64_t name_only;      /* leaf frame has a function, but no line */
+	uint64_t unsymbolised;   /* leaf frame has no name: with the next two */
+	uint64_t corrupted;      /* for its file makes no sense */
+	uint64_t invalid;        /* for the address is in no module */
 	uint64_t damaged_chunks; /* parts of the file that were not usable */
 	bool incomplete;         /* the file has no end mark: cut, or still being written */
+};
+
+/* A module in which samples end whose names or lines are not known. Texts are string ids. */
+struct profile_gap {
+	uint32_t module;   /* "" for addresses in no module */
+	uint32_t build_id; /* in hex; "" when there is none */
+	uint32_t problem;  /* what is missing */
+	bool curable;      /* a debug file would help */
+	uint64_t unnamed;  /* samples without a name */
+	uint64_t unlined;  /* with a name only */
 };
 
 struct profile {
@@ -110,6 +124,7 @@ struct profile {
 	uint64_t duration_ns;
 	uint64_t period_ns; /* nominal distance of samples; 0: none */
 	struct profile_quality quality;
+	VEC(struct profile_gap) gaps; /* in no order */
 
 	/* private */
 	struct id_index function_index;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cache_dir.h"
 #include "base/error.h"
 #include "base/scope.h"
 #include "model/dictionary.h"
@@ -16,6 +17,7 @@
 #include "pipeline/samples.h"
 #include "pipeline/short_name.h"
 #include "pipeline/stack_filter.h"
+#include "symbol/symbol_store.h"
 #include "symbol/symboliser.h"
 
 #define MAX_LINES 256u /* functions inlined at one address, and the one they are in */
@@ -32,6 +34,12 @@ struct rebuilt {
 	uint32_t caller; /* when more frames follow */
 };
 
+/* How well an address is known. */
+struct judged {
+	uint8_t quality; /* enum symbol_quality */
+	uint32_t module; /* MODULE_NONE: in none */
+};
+
 struct loader {
 	const struct load_options *options;
 	const struct dictionary *dictionary;
@@ -41,7 +49,9 @@ struct loader {
 	VEC(struct located) located;
 	VEC(struct rebuilt) rebuilt;
 	VEC(uint32_t) threads;
-	VEC(uint8_t) unnamed; /* by location: it has no symbol */
+	VEC(struct judged) judged;    /* by location */
+	VEC(struct profile_gap) gaps; /* by module id, and one more for addresses in none */
+	struct cache_dir cache;
 };
 
 static void loader_fini(struct loader *loader)
@@ -52,7 +62,9 @@ static void loader_fini(struct loader *loader)
 	vec_fini(&loader->located);
 	vec_fini(&loader->rebuilt);
 	vec_fini(&loader->threads);
-	vec_fini(&loader->unnamed);
+	vec_fini(&loader->judged);
+	vec_fini(&loader->gaps);
+	cache_dir_fini(&loader->cache);
 }
 
 /* Passes on a descriptor unless it is a directory's, which it closes. */
@@ -124,7 +136,7 @@ static enum function_origin origin_of(const struct dictionary *dictionary,
 		return ORIGIN_KERNEL;
 	if (frame->kind == FRAME_JIT)
 		return ORIGIN_JIT;
-	if (quality == SYMBOL_NONE || !module)
+	if (quality >= SYMBOL_NONE || !module)
 		return ORIGIN_UNKNOWN;
 	if (module->kind == MODULE_ANONYMOUS)
 		return ORIGIN_JIT;
@@ -213,10 +225,11 @@ static uint32_t locate(struct loader *loader, uint32_t frame_id, bool exact)
 	*known = profile_location(loader->profile, module, frame->b, lines, (uint32_t)count);
 	if (*known == ID_NONE)
 		return ID_NONE;
-	while (loader->unnamed.count <= *known)
-		if (vec_push(&loader->unnamed, 0) < 0)
+	while (loader->judged.count <= *known)
+		if (vec_push(&loader->judged, (struct judged){0}) < 0)
 			return ID_NONE;
-	loader->unnamed.items[*known] = quality == SYMBOL_NONE;
+	loader->judged.items[*known] =
+		(struct judged){(uint8_t)quality, in ? frame->a : MODULE_NONE};
 	return *known;
 }
 
@@ -296,6 +309,22 @@ static int thread_of(struct loader *loader, uint32_t id, uint32_t *ret)
 	return *ret == ID_NONE ? -ENOMEM : 0;
 }
 
+static void judge_leaf(struct loader *loader, const struct judged *leaf, uint64_t count)
+{
+	struct profile_quality *quality = &loader->profile->quality;
+	size_t last = loader->gaps.count - 1;
+	struct profile_gap *gap =
+		&loader->gaps.items[leaf->module < last ? (size_t)leaf->module : last];
+
+	quality->resolved += leaf->quality == SYMBOL_FULL ? count : 0;
+	quality->name_only += leaf->quality == SYMBOL_NAME_ONLY ? count : 0;
+	quality->unsymbolised += leaf->quality >= SYMBOL_NONE ? count : 0;
+	quality->corrupted += leaf->quality == SYMBOL_DAMAGED ? count : 0;
+	quality->invalid += leaf->quality == SYMBOL_INVALID ? count : 0;
+	gap->unlined += leaf->quality == SYMBOL_NAME_ONLY ? count : 0;
+	gap->unnamed += leaf->quality >= SYMBOL_NONE ? count : 0;
+}
+
 /* Adds to the counts of what is worth knowing about the quality of a stack. */
 static void judge(struct loader *loader, uint32_t stack, uint64_t count)
 {
@@ -307,8 +336,7 @@ static void judge(struct loader *loader, uint32_t stack, uint64_t count)
 	quality->samples += count;
 	if (stack == 0)
 		return;
-	if (loader->unnamed.items[leaf])
-		quality->unsymbolised += count;
+	judge_leaf(loader, &loader->judged.items[leaf], count);
 	for (root = stack; nodes[root].parent != 0; root = nodes[root].parent)
 		;
 	if (profile_is_truncated(loader->profile, nodes[root].frame))
@@ -395,10 +423,13 @@ static int fill_with(size_t count, size_t item_bytes, void **ret_items, size_t *
 
 static int prepare(struct loader *loader, struct error *err)
 {
+	enum symbol_detail asked = loader->options->symbols;
 	struct symboliser_config config = {
 		.demangle = loader->options->demangle,
 		.merge_clones = true,
-		.detail = loader->options->inlines ? SYMBOLS_INLINES : SYMBOLS_LINES,
+		.detail = asked == SYMBOLS_INLINES && !loader->options->inlines ? SYMBOLS_LINES
+										: asked,
+		.live = loader->options->fetch,
 		.symbol_paths = loader->options->symbol_paths,
 		.symbol_path_count = loader->options->symbol_path_count,
 	};
@@ -411,6 +442,15 @@ static int prepare(struct loader *loader, struct error *err)
 	    FILL(&loader->threads, loader->dictionary->threads.count) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	loader->rebuilt.items[0] = (struct rebuilt){0, 0};
+	for (size_t i = 0; i <= loader->dictionary->modules.count; i++)
+		if (vec_push(&loader->gaps, (struct profile_gap){0}) < 0)
+			return error_set(err, -ENOMEM, "out of memory");
+	if (loader->options->symbol_cache) {
+		/* Without a directory of its own nothing is kept. */
+		(void)cache_dir_init(&loader->cache, NULL, "symbols", SYMBOL_STORE_SUFFIX,
+				     SYMBOL_STORE_LIMIT_BYTES);
+		config.cache = &loader->cache;
+	}
 	r = symboliser_new(&config, &loader->symboliser, err);
 	if (r < 0)
 		return r;
@@ -426,6 +466,71 @@ static const char *keep_text(struct profile *profile, const char *text)
 	uint32_t id = strings_add(&profile->strings, text ? text : "");
 
 	return id == ID_NONE ? "" : strings_get(&profile->strings, id);
+}
+
+static uint32_t keep_id(struct profile *profile, const char *text)
+{
+	uint32_t id = strings_add(&profile->strings, text ? text : "");
+
+	return id == ID_NONE ? 0 : id;
+}
+
+/* Why samples that end in a module have no names, or no lines. */
+static const char *problem_of(const struct loader *loader, const struct module *module, uint32_t id,
+			      struct profile_gap *gap)
+{
+	const char *problem = symboliser_module_problem(loader->symboliser, id);
+	bool has_lines = symboliser_module_has_lines(loader->symboliser, id);
+
+	if (!module)
+		return "addresses in no module";
+	if (module->kind == MODULE_KERNEL || module->kind == MODULE_KERNEL_MODULE) {
+		gap->curable = true;
+		return "the kernel's names may not be read, or were not kept";
+	}
+	gap->curable = module->kind == MODULE_FILE && (problem || !has_lines);
+	if (problem)
+		return problem;
+	if (!has_lines)
+		return "no debug information: names without lines";
+	return gap->unnamed > 0 ? "no symbol covers these addresses"
+				: "parts were built without debug information";
+}
+
+/* Lines of the kernel are not looked up, nor are others when names alone are wanted. */
+static bool is_gap(const struct loader *loader, const struct module *module,
+		   const struct profile_gap *gap)
+{
+	bool has_lines =
+		!module || (module->kind != MODULE_KERNEL && module->kind != MODULE_KERNEL_MODULE);
+
+	return gap->unnamed > 0 ||
+	       (gap->unlined > 0 && has_lines && loader->options->symbols != SYMBOLS_NAMES);
+}
+
+/* Lists the modules in which samples end that could be named better. */
+static int describe_gaps(struct loader *loader)
+{
+	struct profile *profile = loader->profile;
+
+	for (size_t i = 0; i < loader->gaps.count; i++) {
+		struct profile_gap gap = loader->gaps.items[i];
+		bool is_module = i < loader->dictionary->modules.count;
+		const struct module *module =
+			is_module ? &loader->dictionary->modules.items[i] : NULL;
+		char build_id[2 * BUILD_ID_MAX + 1] = "";
+
+		if (!is_gap(loader, module, &gap))
+			continue;
+		if (module)
+			build_id_format(&module->build_id, build_id);
+		gap.module = keep_id(profile, module ? module->path : "");
+		gap.build_id = keep_id(profile, build_id);
+		gap.problem = keep_id(profile, problem_of(loader, module, (uint32_t)i, &gap));
+		if (vec_push(&profile->gaps, gap) < 0)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 /* What the profile says about itself. */
@@ -460,7 +565,7 @@ static void describe(struct loader *loader)
 int load_profile_fd(int fd, const char *name, const struct load_options *options,
 		    struct profile **ret, struct error *err)
 {
-	struct loader loader = {.options = options};
+	struct loader loader = {.options = options, .cache = {.fd = -1}};
 	struct stack_filter filter;
 	int r = stack_filter_init(&filter, options, err);
 
@@ -473,6 +578,8 @@ int load_profile_fd(int fd, const char *name, const struct load_options *options
 		r = prepare(&loader, err);
 	if (r == 0) {
 		r = add_sums(&loader, &filter);
+		if (r == 0)
+			r = describe_gaps(&loader);
 		if (r < 0)
 			(void)error_errno(err, r, "cannot build the profile");
 	}

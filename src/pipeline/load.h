@@ -14,7 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct error;
+#include "symbol/symboliser.h"
+
 struct profile;
 
 struct load_options {
@@ -32,16 +33,21 @@ struct load_options {
 	size_t ignore_count;
 	uint64_t from_ns; /* since the start of the recording */
 	uint64_t to_ns;
-	bool inlines;
+	enum symbol_detail symbols;
+	bool inlines; /* else: no more than lines */
 	bool kernel;
 	bool short_names;
 	bool demangle;
 	const char *const *symbol_paths;
 	size_t symbol_path_count;
+	bool symbol_cache;                 /* keep answers on disk, and use those kept */
+	const struct symbol_search *fetch; /* brings debug files; optional, see debug_file.h */
 };
 
 /* clang-format off */
-#define LOAD_OPTIONS_DEFAULT {.to_ns = UINT64_MAX, .inlines = true, .kernel = true, .demangle = true}
+#define LOAD_OPTIONS_DEFAULT                                                                       \
+	{.to_ns = UINT64_MAX, .symbols = SYMBOLS_INLINES, .inlines = true, .kernel = true,         \
+	 .demangle = true}
 /* clang-format on */
 
 /*

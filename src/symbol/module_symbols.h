@@ -11,12 +11,22 @@
  */
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct elf_file;
 struct elf_symbols;
 struct module;
+struct symbol_search;
 
 #define MODULE_SYMBOL_TABLES 2
+
+enum symbols_lack {
+	SYMBOLS_LACK_NOTHING,
+	SYMBOLS_LACK_LINES, /* all names, but no debug information; not a problem */
+	SYMBOLS_LACK_NAMES, /* stripped */
+	SYMBOLS_LACK_FILE,  /* there is none, or another one */
+	SYMBOLS_LACK_SENSE, /* it is damaged */
+};
 
 struct module_symbols {
 	/* Searched in this order: a debug file's (if any), then the module's own. */
@@ -25,17 +35,13 @@ struct module_symbols {
 	/* The file with debug information, for whoever takes it; NULL when there is none. */
 	struct elf_file *debug;
 	char *debug_path;
+	enum symbols_lack lack;
 	char problem[160]; /* why names are missing; "" when all is well */
-};
-
-struct symbol_search {
-	const char *const *paths; /* directories or files to look in besides the usual ones */
-	size_t path_count;
 };
 
 /* Never fails: what could not be had is told in the problem. */
 void module_symbols_init(struct module_symbols *symbols, const struct module *module,
-			 const struct symbol_search *search);
+			 uint32_t module_id, const struct symbol_search *search);
 void module_symbols_fini(struct module_symbols *symbols);
 
 #endif

@@ -14,15 +14,19 @@
 #include "base/vec.h"
 #include "dwarf/dwarf.h"
 #include "model/entity.h"
+#include "symbol/debug_file.h"
 #include "symbol/debug_info.h"
 #include "symbol/elf_symbols.h"
+#include "symbol/frame_cache.h"
 #include "symbol/jit_symbols.h"
 #include "symbol/kernel_symbols.h"
 #include "symbol/linker_name.h"
 #include "symbol/module_symbols.h"
+#include "symbol/symbol_store.h"
 
-/* Stands for the kernel among module ids; MODULE_NONE never has a state. */
-#define KERNEL_ID MODULE_NONE
+/* Answers in memory: a few megabytes, and more than the addresses of most profiles. */
+#define KNOWN_ADDRESSES 16384
+#define MISSED_ADDRESSES 4096
 
 static const struct symbol_frame unknown_frame = {.function = "[unknown]"};
 
@@ -32,21 +36,16 @@ struct module_state {
 	struct module_symbols symbols;
 	/* One for each symbol of each table, made when first asked for. */
 	struct symbol_frame **frames[MODULE_SYMBOL_TABLES];
-	struct debug_info *debug; /* NULL when there is none or nobody asks */
+	bool has_lines;           /* and somebody asks */
+	struct debug_info *debug; /* opened when an answer is not in the store */
+	struct symbol_store *store;
 };
 
-/* An answer that belongs to one address: a kernel function's start, no name, or lines. */
-struct address_frame {
-	uint32_t module_id;
-	uint32_t line_count; /* of frames of debug information; 0: it is another answer */
-	uint64_t address;
-	const struct symbol_frame *frame;
-};
-
-/* A linker name of debug information, which has each once, and what is shown for it. */
+/* A linker name, of which each file has one copy, and what is shown for it. */
 struct shown_name {
 	const char *linker;
 	const char *text;
+	uint32_t plain_bytes;
 };
 
 struct symboliser {
@@ -55,16 +54,22 @@ struct symboliser {
 	enum symbol_detail detail;
 	char **paths;
 	size_t path_count;
+	const struct symbol_search *live;
+	struct cache_dir *cache;
 	const struct kernel_symbols *kernel;
 	const struct jit_symbols *jit;
 	VEC(struct module_state *) modules;
 	struct id_index module_index; /* by module id */
-	VEC(struct address_frame) addresses;
-	struct id_index address_index; /* by module id and address */
+	struct frame_cache *known;    /* answers of debug information */
+	struct frame_cache *misses;   /* addresses that it has none for */
+	struct symboliser_stats stats;
 	VEC(struct shown_name) shown;
 	struct id_index shown_index; /* by the linker name's pointer */
-	struct dwarf_frames *found;  /* scratch; NULL when nobody asks */
-	struct arena arena;          /* frames and names */
+	struct dwarf_frames *found;  /* scratch; NULL when nobody asks, as the next */
+	struct symbol_frame *frames;
+	struct symbol_frame nameless; /* the last one, and its text */
+	char text[512];
+	struct arena arena; /* frames and names */
 };
 
 static void scope_release_symboliser(struct symboliser **symboliser)
@@ -72,14 +77,29 @@ static void scope_release_symboliser(struct symboliser **symboliser)
 	symboliser_free(*symboliser);
 }
 
+/* Whether all files of the debug information were there: then answers may be kept. */
+static bool is_whole(const struct module_state *state)
+{
+	struct dwarf_stats stats;
+
+	if (!state->debug)
+		return false; /* nothing new */
+	stats = dwarf_stats(debug_info_dwarf(state->debug));
+	return stats.missing_dwo == 0 && !stats.missing_alt;
+}
+
 static void module_state_free(struct module_state *state)
 {
+	bool is_kept;
+
 	if (!state)
 		return;
 	module_symbols_fini(&state->symbols);
 	for (size_t i = 0; i < MODULE_SYMBOL_TABLES; i++)
 		free(state->frames[i]);
-	debug_info_free(state->debug);
+	is_kept = state->store && is_whole(state);
+	debug_info_free(state->debug); /* makes room for what is written */
+	symbol_store_close(state->store, !is_kept);
 	free(state);
 }
 
@@ -98,9 +118,15 @@ int symboliser_new(const struct symboliser_config *config, struct symboliser **r
 	symboliser->demangle = config->demangle;
 	symboliser->merge_clones = config->merge_clones;
 	symboliser->detail = config->detail;
+	symboliser->live = config->live;
+	symboliser->cache = config->cache;
 	if (config->detail != SYMBOLS_NAMES) {
 		symboliser->found = malloc(sizeof(*symboliser->found));
-		if (!symboliser->found)
+		symboliser->frames = calloc(DWARF_MAX_FRAMES, sizeof(*symboliser->frames));
+		symboliser->known = frame_cache_new(KNOWN_ADDRESSES);
+		symboliser->misses = frame_cache_new(MISSED_ADDRESSES);
+		if (!symboliser->found || !symboliser->frames || !symboliser->known ||
+		    !symboliser->misses)
 			return error_set(err, -ENOMEM, "out of memory");
 	}
 	symboliser->paths = calloc(config->symbol_path_count + 1, sizeof(*symboliser->paths));
@@ -124,11 +150,12 @@ void symboliser_free(struct symboliser *symboliser)
 		module_state_free(symboliser->modules.items[i]);
 	vec_fini(&symboliser->modules);
 	id_index_fini(&symboliser->module_index);
-	vec_fini(&symboliser->addresses);
-	id_index_fini(&symboliser->address_index);
+	frame_cache_free(symboliser->known);
+	frame_cache_free(symboliser->misses);
 	vec_fini(&symboliser->shown);
 	id_index_fini(&symboliser->shown_index);
 	free(symboliser->found);
+	free(symboliser->frames);
 	for (size_t i = 0; i < symboliser->path_count; i++)
 		free(symboliser->paths[i]);
 	free(symboliser->paths);
@@ -138,9 +165,6 @@ void symboliser_free(struct symboliser *symboliser)
 
 void symboliser_set_kernel(struct symboliser *symboliser, const struct kernel_symbols *kernel)
 {
-	/* Answers of the former table are kept valid but not given again. */
-	symboliser->addresses.count = 0;
-	id_index_clear(&symboliser->address_index);
 	symboliser->kernel = kernel;
 }
 
@@ -149,15 +173,68 @@ void symboliser_set_jit(struct symboliser *symboliser, const struct jit_symbols 
 	symboliser->jit = jit;
 }
 
-/* Makes a frame with a copy of the name. NULL without memory. */
-static struct symbol_frame *make_frame(struct symboliser *symboliser, const char *name, size_t size)
+/* The size of a text that a terminal may be given as it is, else 0. */
+static uint32_t plain_bytes(const char *text)
+{
+	const char *at = text;
+
+	for (; *at; at++)
+		if (*at < 0x20 || *at > 0x7e)
+			return 0;
+	return (uint32_t)(at - text);
+}
+
+/* What is shown for a linker name. The text is NULL without memory. */
+static struct shown_name make_shown(struct symboliser *symboliser, const char *linker, bool kernel)
+{
+	struct shown_name shown = {.linker = linker, .text = linker};
+	SCOPED(mem)
+	char *text =
+		kernel ? linker_name_show_kernel(linker, symboliser->demangle,
+						 symboliser->merge_clones)
+		       : linker_name_show(linker, symboliser->demangle, symboliser->merge_clones);
+
+	shown.text = text ? arena_strndup(&symboliser->arena, text, strlen(text)) : NULL;
+	shown.plain_bytes = shown.text ? plain_bytes(shown.text) : 0;
+	return shown;
+}
+
+/* The same, made once for each pointer. */
+static struct shown_name show_name(struct symboliser *symboliser, const char *linker, bool kernel)
+{
+	uint64_t hash = hash_pair((uintptr_t)linker, 0);
+	struct id_probe probe = id_index_probe(&symboliser->shown_index, hash);
+	struct shown_name shown;
+	uint32_t id;
+
+	while ((id = id_probe_next(&symboliser->shown_index, &probe)) != ID_NONE)
+		if (symboliser->shown.items[id].linker == linker)
+			return symboliser->shown.items[id];
+	shown = make_shown(symboliser, linker, kernel);
+	id = (uint32_t)symboliser->shown.count;
+	/* What the index does not name is only made again. */
+	if (shown.text && vec_push(&symboliser->shown, shown) == 0)
+		(void)id_index_add(&symboliser->shown_index, hash, id);
+	return shown;
+}
+
+/* Makes the frame of a symbol. NULL without memory. */
+/* A frame with copies of the linker's name and of what is shown for it. NULL without memory. */
+static struct symbol_frame *make_frame(struct symboliser *symboliser, const char *linker,
+				       const char *text)
 {
 	struct symbol_frame *frame = arena_alloc(&symboliser->arena, sizeof(*frame));
-	char *copy = arena_strndup(&symboliser->arena, name, size);
+	/* .symtab says "memcpy@@GLIBC_2.17" where .dynsym says "memcpy". */
+	const char *version = strstr(linker, "@@");
+	char *kept = arena_strndup(&symboliser->arena, linker,
+				   version && version > linker ? (size_t)(version - linker)
+							       : strlen(linker));
+	char *shown = arena_strndup(&symboliser->arena, text, strlen(text));
 
-	if (!frame || !copy)
+	if (!frame || !kept || !shown)
 		return NULL;
-	*frame = (struct symbol_frame){.function = copy};
+	*frame = (struct symbol_frame){
+		.function = shown, .linker = kept, .plain_bytes = plain_bytes(shown)};
 	return frame;
 }
 
@@ -166,15 +243,7 @@ static struct symbol_frame *make_named_frame(struct symboliser *symboliser, cons
 	SCOPED(mem)
 	char *text = linker_name_show(name, symboliser->demangle, symboliser->merge_clones);
 
-	return text ? make_frame(symboliser, text, strlen(text)) : NULL;
-}
-
-static struct symbol_frame *make_kernel_frame(struct symboliser *symboliser, const char *name)
-{
-	SCOPED(mem)
-	char *text = linker_name_show_kernel(name, symboliser->demangle, symboliser->merge_clones);
-
-	return text ? make_frame(symboliser, text, strlen(text)) : NULL;
+	return text ? make_frame(symboliser, name, text) : NULL;
 }
 
 static struct module_state *find_state(const struct symboliser *symboliser, uint32_t module_id)
@@ -204,8 +273,9 @@ static const char *base_name(const struct module *module)
 static struct module_state *get_state(struct symboliser *symboliser, const struct module *module,
 				      uint32_t module_id)
 {
-	struct symbol_search search = {(const char *const *)symboliser->paths,
-				       symboliser->path_count};
+	struct symbol_search search = {.paths = (const char *const *)symboliser->paths,
+				       .path_count = symboliser->path_count};
+	uint32_t form = (uint32_t)symboliser->detail * 2 + symboliser->demangle;
 	SCOPED(module_state) struct module_state *state = NULL;
 	const char *base = base_name(module);
 	struct module_state *found = find_state(symboliser, module_id);
@@ -219,7 +289,14 @@ static struct module_state *get_state(struct symboliser *symboliser, const struc
 	state->base = arena_strndup(&symboliser->arena, base, strlen(base));
 	if (!state->base)
 		return NULL;
-	module_symbols_init(&state->symbols, module, &search);
+	if (symboliser->live) {
+		search.root = symboliser->live->root;
+		search.open = symboliser->live->open;
+		search.open_self = symboliser->live->open_self;
+		search.fetch = symboliser->live->fetch;
+		search.fetch_self = symboliser->live->fetch_self;
+	}
+	module_symbols_init(&state->symbols, module, module_id, &search);
 	for (size_t i = 0; i < state->symbols.table_count; i++) {
 		uint32_t count = elf_symbols_count(state->symbols.tables[i]);
 
@@ -227,9 +304,9 @@ static struct module_state *get_state(struct symboliser *symboliser, const struc
 		if (!state->frames[i])
 			return NULL;
 	}
-	if (symboliser->detail != SYMBOLS_NAMES && state->symbols.debug)
-		state->debug = debug_info_open(scope_take(&state->symbols.debug),
-					       state->symbols.debug_path);
+	state->has_lines = symboliser->detail != SYMBOLS_NAMES && state->symbols.debug;
+	if (state->has_lines && symboliser->cache)
+		state->store = symbol_store_open(symboliser->cache, &module->build_id, form);
 	if (id_index_add(&symboliser->module_index, hash_pair(module_id, 0),
 			 (uint32_t)symboliser->modules.count) < 0)
 		return NULL;
@@ -275,65 +352,23 @@ static uint64_t find_start(const struct module_state *state, uint64_t vaddr)
 	return vaddr;
 }
 
-static const struct address_frame *find_address_entry(const struct symboliser *symboliser,
-						      uint32_t module_id, uint64_t address)
-{
-	struct id_probe probe =
-		id_index_probe(&symboliser->address_index, hash_pair(module_id, address));
-	uint32_t i;
-
-	while ((i = id_probe_next(&symboliser->address_index, &probe)) != ID_NONE) {
-		const struct address_frame *known = &symboliser->addresses.items[i];
-
-		if (known->module_id == module_id && known->address == address)
-			return known;
-	}
-	return NULL;
-}
-
-static const struct symbol_frame *find_address_frame(const struct symboliser *symboliser,
-						     uint32_t module_id, uint64_t address)
-{
-	const struct address_frame *known = find_address_entry(symboliser, module_id, address);
-
-	return known ? known->frame : NULL;
-}
-
-/* Files frames, which may be NULL for want of memory, under their address. */
-static const struct symbol_frame *keep_address_frames(struct symboliser *symboliser,
-						      uint32_t module_id, uint64_t address,
-						      const struct symbol_frame *frame,
-						      size_t line_count)
-{
-	struct address_frame entry = {module_id, (uint32_t)line_count, address, frame};
-	uint32_t id = (uint32_t)symboliser->addresses.count;
-
-	/* An entry that the index does not name is only made again. */
-	if (frame && vec_push(&symboliser->addresses, entry) == 0)
-		(void)id_index_add(&symboliser->address_index, hash_pair(module_id, address), id);
-	return frame;
-}
-
-static const struct symbol_frame *keep_address_frame(struct symboliser *symboliser,
-						     uint32_t module_id, uint64_t address,
-						     const struct symbol_frame *frame)
-{
-	return keep_address_frames(symboliser, module_id, address, frame, 0);
-}
-
-/* "base+0x1234": says where the address is and that it has no name. */
+/* Says where an address is that has no name. */
 static const struct symbol_frame *get_nameless_frame(struct symboliser *symboliser,
-						     uint32_t module_id, const char *base,
+						     enum symbol_quality quality, const char *base,
 						     uint64_t address)
 {
-	const struct symbol_frame *frame = find_address_frame(symboliser, module_id, address);
-	char text[512];
-
-	if (frame)
-		return frame;
-	(void)snprintf(text, sizeof(text), "%s+0x%" PRIx64, base, address); /* NAME_MAX fits */
-	return keep_address_frame(symboliser, module_id, address,
-				  make_frame(symboliser, text, strlen(text)));
+	/* NAME_MAX fits. */
+	if (quality == SYMBOL_INVALID)
+		(void)snprintf(symboliser->text, sizeof(symboliser->text),
+			       "<invalid address 0x%" PRIx64 ">", address);
+	else if (quality == SYMBOL_DAMAGED)
+		(void)snprintf(symboliser->text, sizeof(symboliser->text),
+			       "<corrupted>+0x%" PRIx64 " [%s]", address, base);
+	else
+		(void)snprintf(symboliser->text, sizeof(symboliser->text), "%s+0x%" PRIx64, base,
+			       address);
+	symboliser->nameless = (struct symbol_frame){.function = symboliser->text};
+	return &symboliser->nameless;
 }
 
 static enum symbol_quality answer(const struct symbol_frame *frame, enum symbol_quality quality,
@@ -348,121 +383,137 @@ enum symbol_quality symboliser_resolve_kernel(struct symboliser *symboliser, uin
 					      const struct symbol_frame **ret_frames,
 					      size_t *ret_count)
 {
-	const struct symbol_frame *frame;
 	struct kernel_symbol symbol;
+	struct shown_name shown;
 
 	if (!symboliser->kernel || !kernel_symbols_find(symboliser->kernel, address, &symbol))
-		return answer(get_nameless_frame(symboliser, KERNEL_ID, "[kernel]", address),
+		return answer(get_nameless_frame(symboliser, SYMBOL_NONE, "[kernel]", address),
 			      SYMBOL_NONE, ret_frames, ret_count);
-	frame = find_address_frame(symboliser, KERNEL_ID, symbol.start);
-	if (!frame)
-		frame = keep_address_frame(symboliser, KERNEL_ID, symbol.start,
-					   make_kernel_frame(symboliser, symbol.name));
-	return answer(frame, SYMBOL_NAME_ONLY, ret_frames, ret_count);
+	shown = show_name(symboliser, symbol.name, true);
+	if (!shown.text)
+		return answer(NULL, SYMBOL_NONE, ret_frames, ret_count);
+	symboliser->nameless = (struct symbol_frame){
+		.function = shown.text, .linker = symbol.name, .plain_bytes = shown.plain_bytes};
+	return answer(&symboliser->nameless, SYMBOL_NAME_ONLY, ret_frames, ret_count);
 }
 
 /* The frame of compiled code in anonymous memory, NULL when it has no name. */
 static const struct symbol_frame *find_jit_frame(struct symboliser *symboliser,
-						 const struct module *module, uint32_t module_id,
-						 uint64_t address)
+						 const struct module *module, uint64_t address)
 {
-	const struct symbol_frame *known;
-	struct symbol_frame *frame;
 	struct jit_symbol symbol;
 
 	if (module->kind != MODULE_ANONYMOUS || !symboliser->jit ||
 	    !jit_symbols_find(symboliser->jit, module->owner, address, &symbol))
 		return NULL;
-	known = find_address_frame(symboliser, module_id, symbol.start);
-	if (known)
-		return known;
-	frame = make_frame(symboliser, symbol.name, strlen(symbol.name));
-	if (frame)
-		frame->start = symbol.start;
-	return keep_address_frame(symboliser, module_id, symbol.start, frame);
+	symboliser->nameless = (struct symbol_frame){.function = symbol.name,
+						     .start = symbol.start,
+						     .plain_bytes = plain_bytes(symbol.name)};
+	return &symboliser->nameless;
 }
 
-/* What is shown for a name of debug information, made once. NULL without memory. */
-static const char *show_name(struct symboliser *symboliser, const struct dwarf_frame *frame)
+/* Fills the frame that debug information tells of. False without memory. */
+static bool fill_frame(struct symboliser *symboliser, const struct dwarf_frame *from,
+		       struct symbol_frame *ret)
 {
-	uint64_t hash = hash_pair((uintptr_t)frame->name, frame->mangled);
-	struct id_probe probe = id_index_probe(&symboliser->shown_index, hash);
-	SCOPED(mem) char *text = NULL;
-	struct shown_name shown = {frame->name, frame->name};
-	uint32_t id;
+	*ret = (struct symbol_frame){
+		.function = "[inlined]",
+		.file = from->file,
+		.line = from->line,
+		.column = from->column,
+		.inlined = from->inlined,
+		.start = from->low,
+	};
+	if (!from->name)
+		return true;
+	ret->function = from->name;
+	if (from->mangled) {
+		struct shown_name shown = show_name(symboliser, from->name, false);
 
-	if (!frame->mangled || !symboliser->demangle)
-		return frame->name;
-	while ((id = id_probe_next(&symboliser->shown_index, &probe)) != ID_NONE)
-		if (symboliser->shown.items[id].linker == frame->name)
-			return symboliser->shown.items[id].text;
-	text = linker_name_show(frame->name, true, symboliser->merge_clones);
-	if (text)
-		shown.text = arena_strndup(&symboliser->arena, text, strlen(text));
-	id = (uint32_t)symboliser->shown.count;
-	/* What the index does not name is only made again. */
-	if (shown.text && vec_push(&symboliser->shown, shown) == 0)
-		(void)id_index_add(&symboliser->shown_index, hash, id);
-	return shown.text;
+		ret->linker = from->name;
+		ret->function = shown.text;
+		ret->plain_bytes = shown.plain_bytes;
+	}
+	return ret->function;
 }
 
 /*
- * Makes the frames that debug information tells of. The function proper keeps the name
- * that its symbol has, which tells parts and clones apart; *own is that or NULL. Returns
- * NULL, with a count of 0, when there are no lines.
+ * Makes the frames that debug information tells of in symboliser->frames. The function
+ * proper keeps the name that its symbol has, which tells parts and clones apart; own is
+ * that or NULL. Returns how many there are, 0 when there are no lines.
  */
-static const struct symbol_frame *make_line_frames(struct symboliser *symboliser,
-						   struct module_state *state, uint64_t vaddr,
-						   const struct symbol_frame *own,
-						   size_t *ret_count)
+static size_t make_line_frames(struct symboliser *symboliser, struct module_state *state,
+			       uint64_t vaddr, const struct symbol_frame *own)
 {
 	const struct dwarf_frames *found = symboliser->found;
+	struct symbol_frame *frames = symboliser->frames;
 	int count = dwarf_find(debug_info_dwarf(state->debug), vaddr, symboliser->found);
 	size_t skipped =
 		symboliser->detail == SYMBOLS_INLINES || count <= 0 ? 0 : (size_t)count - 1;
-	struct symbol_frame *frames;
+	struct symbol_frame *last;
 
-	*ret_count = 0;
 	if (count <= 0 || (!own && !found->items[count - 1].name))
-		return NULL;
-	frames = arena_alloc(&symboliser->arena, ((size_t)count - skipped) * sizeof(*frames));
-	if (!frames)
-		return NULL;
-	for (size_t i = skipped; i < found->count; i++) {
-		const struct dwarf_frame *frame = &found->items[i];
-		const char *name = frame->name ? show_name(symboliser, frame) : NULL;
-		bool last = i + 1 == found->count;
-
-		frames[i - skipped] = (struct symbol_frame){
-			.function = last && own ? own->function
-				    : name      ? name
-						: "[inlined]",
-			.file = frame->file,
-			.line = frame->line,
-			.inlined = frame->inlined,
-			.start = last && own ? own->start : frame->low,
-		};
+		return 0;
+	for (size_t i = skipped; i < found->count; i++)
+		if (!fill_frame(symboliser, &found->items[i], &frames[i - skipped]))
+			return 0;
+	last = &frames[(size_t)count - skipped - 1];
+	if (own) {
+		last->function = own->function;
+		last->linker = own->linker;
+		last->plain_bytes = own->plain_bytes;
+		last->start = own->start;
 	}
-	*ret_count = (size_t)count - skipped;
-	return frames;
+	return (size_t)count - skipped;
+}
+
+/* Opens the debug information when first needed. */
+static bool open_lines(struct module_state *state)
+{
+	if (!state->debug && state->symbols.debug)
+		state->debug = debug_info_open(scope_take(&state->symbols.debug),
+					       state->symbols.debug_path);
+	if (!state->debug)
+		state->has_lines = false;
+	return state->debug;
 }
 
 /* Answers from debug information; false when it has nothing to tell. */
 static bool resolve_lines(struct symboliser *symboliser, struct module_state *state, uint64_t vaddr,
 			  const struct symbol_frame **ret_frames, size_t *ret_count)
 {
-	const struct address_frame *known = find_address_entry(symboliser, state->id, vaddr);
+	int tag;
 
-	if (known) {
-		*ret_frames = known->frame;
-		*ret_count = known->line_count;
-		return known->line_count > 0;
+	symboliser->stats.lookups++;
+	*ret_frames = frame_cache_find(symboliser->known, state->id, vaddr, ret_count, &tag);
+	if (*ret_frames) {
+		symboliser->stats.hits++;
+		return true;
 	}
-	*ret_frames = make_line_frames(symboliser, state, vaddr,
-				       find_symbol_frame(symboliser, state, vaddr), ret_count);
-	if (!*ret_frames)
+	if (frame_cache_find(symboliser->misses, state->id, vaddr, ret_count, &tag)) {
+		symboliser->stats.miss_hits++;
 		return false;
-	(void)keep_address_frames(symboliser, state->id, vaddr, *ret_frames, *ret_count);
+	}
+	*ret_frames = symboliser->frames;
+	*ret_count = state->store ? symbol_store_find(state->store, vaddr, symboliser->frames,
+						      DWARF_MAX_FRAMES)
+				  : 0;
+	if (*ret_count > 0) {
+		symboliser->stats.disk_hits++;
+		return true;
+	}
+	if (!open_lines(state))
+		return false;
+	*ret_count = make_line_frames(symboliser, state, vaddr,
+				      find_symbol_frame(symboliser, state, vaddr));
+	/* An answer that is not kept for want of memory is only made again. */
+	if (*ret_count == 0) {
+		(void)frame_cache_add(symboliser->misses, state->id, vaddr, &unknown_frame, 1, 0);
+		return false;
+	}
+	(void)frame_cache_add(symboliser->known, state->id, vaddr, *ret_frames, *ret_count, 0);
+	if (state->store)
+		symbol_store_add(state->store, vaddr, *ret_frames, *ret_count);
 	return true;
 }
 
@@ -471,26 +522,29 @@ enum symbol_quality symboliser_resolve(struct symboliser *symboliser, const stru
 				       const struct symbol_frame **ret_frames, size_t *ret_count)
 {
 	const struct symbol_frame *frame;
+	enum symbol_quality quality;
 	struct module_state *state;
 
 	if (!module || module_id == MODULE_NONE)
-		return answer(&unknown_frame, SYMBOL_NONE, ret_frames, ret_count);
+		return answer(get_nameless_frame(symboliser, SYMBOL_INVALID, "", vaddr),
+			      SYMBOL_INVALID, ret_frames, ret_count);
 	if (module->kind == MODULE_KERNEL || module->kind == MODULE_KERNEL_MODULE)
 		return symboliser_resolve_kernel(symboliser, vaddr, ret_frames, ret_count);
-	frame = find_jit_frame(symboliser, module, module_id, vaddr);
+	frame = find_jit_frame(symboliser, module, vaddr);
 	if (frame)
 		return answer(frame, SYMBOL_NAME_ONLY, ret_frames, ret_count);
 	state = get_state(symboliser, module, module_id);
 	if (!state)
 		return answer(NULL, SYMBOL_NONE, ret_frames, ret_count);
-	if (state->debug && resolve_lines(symboliser, state, vaddr, ret_frames, ret_count))
+	if (state->has_lines && resolve_lines(symboliser, state, vaddr, ret_frames, ret_count))
 		return (*ret_frames)->line > 0 ? SYMBOL_FULL : SYMBOL_NAME_ONLY;
 	frame = find_symbol_frame(symboliser, state, vaddr);
 	if (frame)
 		return answer(frame, SYMBOL_NAME_ONLY, ret_frames, ret_count);
-	return answer(
-		get_nameless_frame(symboliser, module_id, state->base, find_start(state, vaddr)),
-		SYMBOL_NONE, ret_frames, ret_count);
+	quality = state->symbols.lack == SYMBOLS_LACK_SENSE ? SYMBOL_DAMAGED : SYMBOL_NONE;
+	return answer(get_nameless_frame(symboliser, quality, state->base,
+					 quality == SYMBOL_NONE ? find_start(state, vaddr) : vaddr),
+		      quality, ret_frames, ret_count);
 }
 
 const char *symboliser_module_problem(const struct symboliser *symboliser, uint32_t module_id)
@@ -498,4 +552,40 @@ const char *symboliser_module_problem(const struct symboliser *symboliser, uint3
 	const struct module_state *state = find_state(symboliser, module_id);
 
 	return state && state->symbols.problem[0] ? state->symbols.problem : NULL;
+}
+
+bool symboliser_module_has_lines(const struct symboliser *symboliser, uint32_t module_id)
+{
+	const struct module_state *state = find_state(symboliser, module_id);
+
+	return state && state->has_lines;
+}
+
+int symboliser_details(struct symboliser *symboliser, uint32_t module_id, uint64_t vaddr,
+		       struct symbol_details *ret)
+{
+	struct module_state *state = find_state(symboliser, module_id);
+	struct dwarf_details details;
+	int r;
+
+	if (!state || !state->has_lines || !open_lines(state))
+		return -ENOENT;
+	r = dwarf_find_details(debug_info_dwarf(state->debug), vaddr, &details);
+	if (r < 0)
+		return r;
+	*ret = (struct symbol_details){
+		.unit = details.unit,
+		.signature = details.signature,
+		.row_low = details.row_low,
+		.row_high = details.row_high,
+		.is_statement = details.is_statement,
+		.prologue_end = details.prologue_end,
+		.epilogue_begin = details.epilogue_begin,
+	};
+	return 0;
+}
+
+struct symboliser_stats symboliser_stats(const struct symboliser *symboliser)
+{
+	return symboliser->stats;
 }

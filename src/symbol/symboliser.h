@@ -19,24 +19,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct cache_dir;
 struct error;
 struct jit_symbols;
 struct kernel_symbols;
 struct module;
+struct symbol_search;
 struct symboliser;
 
 struct symbol_frame {
 	const char *function; /* never NULL */
+	const char *linker;   /* the name that the linker knows; NULL when unknown */
 	const char *file;     /* NULL when unknown */
 	uint32_t line;        /* 0 when unknown */
+	uint32_t column;      /* 0 when unknown */
 	bool inlined;         /* into the frame that follows */
+	uint32_t plain_bytes; /* of function, when it is printable ASCII; 0: not known to be */
 	uint64_t start;       /* vaddr of the function; 0 when unknown */
 };
 
+/* From SYMBOL_NONE on there is no name, and a text that says where the address is. */
 enum symbol_quality {
 	SYMBOL_FULL,      /* function, file and line */
 	SYMBOL_NAME_ONLY, /* function */
-	SYMBOL_NONE,      /* the module and the address in it, as text */
+	SYMBOL_NONE,      /* module+0x1234: stripped, or the file is not there */
+	SYMBOL_DAMAGED,   /* <corrupted>+0x1234 [module]: the file makes no sense */
+	SYMBOL_INVALID,   /* <invalid address 0x1234>: in no module */
 };
 
 enum symbol_detail {
@@ -52,6 +60,26 @@ struct symboliser_config {
 	/* Files and directories with symbols, besides the usual ones; copied. */
 	const char *const *symbol_paths;
 	size_t symbol_path_count;
+	/* How to reach the files of a live process, see debug_file.h; borrowed. Optional. */
+	const struct symbol_search *live;
+	/* Where answers of debug information are kept on disk; borrowed. Optional. */
+	struct cache_dir *cache;
+};
+
+/* What is known of an address besides its frames. */
+struct symbol_details {
+	const char *unit;           /* name of the compilation unit; NULL when unknown */
+	const char *signature;      /* of the innermost function, with types; NULL when unknown */
+	uint64_t row_low, row_high; /* the addresses of the line's row; 0 when unknown */
+	bool is_statement, prologue_end, epilogue_begin;
+};
+
+/* How often lookups in debug information were answered without reading it. */
+struct symboliser_stats {
+	uint64_t lookups;
+	uint64_t hits;      /* from memory */
+	uint64_t miss_hits; /* known from memory to have no answer */
+	uint64_t disk_hits;
 };
 
 int symboliser_new(const struct symboliser_config *config, struct symboliser **ret,
@@ -67,10 +95,11 @@ void symboliser_set_jit(struct symboliser *symboliser, const struct jit_symbols 
 /*
  * Resolves an ELF vaddr of a module. Frames come innermost first: the last one
  * is the function proper, those before it are inlined into their successors.
- * There is at least one. They stay valid until the symboliser is freed.
+ * There is at least one. They stay valid until the next address is resolved, the
+ * texts of named ones until the symboliser is freed.
  *
- * An id stands for the same module in all calls; MODULE_NONE (module NULL) is
- * "[unknown]". Kernel modules are passed on to symboliser_resolve_kernel().
+ * An id stands for the same module in all calls; MODULE_NONE (module NULL) means that
+ * the address is in none. Kernel modules are passed on to symboliser_resolve_kernel().
  * Without a name the answer is SYMBOL_NONE with "<base name of path>+0x1234": where
  * the function starts, or the address itself when that is not known either.
  */
@@ -88,5 +117,14 @@ enum symbol_quality symboliser_resolve_kernel(struct symboliser *symboliser, uin
  * was not asked about yet. Valid until the symboliser is freed.
  */
 const char *symboliser_module_problem(const struct symboliser *symboliser, uint32_t module_id);
+
+/* Whether a module that was asked about has debug information. */
+bool symboliser_module_has_lines(const struct symboliser *symboliser, uint32_t module_id);
+
+/* Tells more of an address that was resolved to SYMBOL_FULL; -ENOENT when it cannot. */
+int symboliser_details(struct symboliser *symboliser, uint32_t module_id, uint64_t vaddr,
+		       struct symbol_details *ret);
+
+struct symboliser_stats symboliser_stats(const struct symboliser *symboliser);
 
 #endif

@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "model/call_tally.h"
 #include "model/profile.h"
+#include "view/line_rows.h"
 #include "view/quantity.h"
 #include "view/report_text.h"
 
@@ -43,6 +44,7 @@ static const struct {
 	[REPORT_BY_MODULE] = {"module", "modules"},
 	[REPORT_BY_THREAD] = {"thread", "threads"},
 	[REPORT_BY_STATE] = {"state", "states"},
+	[REPORT_BY_LINE] = {"line", "lines"},
 };
 
 void report_color(const struct report *report, enum report_color color)
@@ -178,7 +180,47 @@ static int state_rows(const struct report *report, struct rows *rows)
 	return 0;
 }
 
-static int make_rows(const struct report *report, struct rows *rows)
+/* "file.c:12", or the function where lines are not known. */
+static int line_rows(struct report *report, struct rows *rows)
+{
+	const struct profile *profile = report->profile;
+	SCOPED(mem) struct line_row *lines = NULL;
+	int r = line_rows_new(profile, report->options->value, &lines, &rows->count);
+
+	if (r < 0)
+		return r;
+	rows->items = calloc(rows->count + 1, sizeof(*rows->items));
+	if (!rows->items)
+		return -ENOMEM;
+	for (size_t i = 0; i < rows->count; i++) {
+		struct profile_function function = profile->functions.items[lines[i].function];
+		const char *name = profile_text(profile, function.name);
+		struct bytes text = {0};
+
+		if (lines[i].line > 0) {
+			bytes_printf(&text, "%s:%" PRIu32, profile_text(profile, function.file),
+				     lines[i].line);
+			name = text.failed ? NULL
+					   : arena_strndup(&report->arena, (const char *)text.data,
+							   text.size);
+			bytes_fini(&text);
+		}
+		if (!name)
+			return -ENOMEM;
+		rows->items[i] = (struct row){
+			.name = name,
+			.module = profile_text(profile, function.module),
+			.file = profile_text(profile, function.file),
+			.self = lines[i].self,
+			.total = lines[i].total,
+			.self_samples = lines[i].self_samples,
+			.samples = lines[i].samples,
+		};
+	}
+	return 0;
+}
+
+static int make_rows(struct report *report, struct rows *rows)
 {
 	static int (*const makers[])(const struct report *report, struct rows *rows) = {
 		[REPORT_BY_FUNCTION] = tally_rows,
@@ -187,6 +229,8 @@ static int make_rows(const struct report *report, struct rows *rows)
 		[REPORT_BY_STATE] = state_rows,
 	};
 
+	if (report->options->by == REPORT_BY_LINE)
+		return line_rows(report, rows);
 	return makers[report->options->by](report, rows);
 }
 
@@ -260,6 +304,8 @@ static void put_head(const struct report *report)
 	put_loss(report, quality->truncated, quality->samples,
 		 "have stacks that were cut before their root");
 	put_loss(report, quality->unsymbolised, quality->samples, "ended in code without a name");
+	put_loss(report, quality->corrupted, quality->samples, "of these are in damaged files");
+	put_loss(report, quality->invalid, quality->samples, "of these are in no module");
 	bytes_put_u8(out, '\n');
 }
 
@@ -339,7 +385,7 @@ static void put_columns(const struct report *report, uint32_t name_width)
 	bytes_put_u8(report->out, '\n');
 }
 
-static int put_table(const struct report *report)
+static int put_table(struct report *report)
 {
 	struct rows rows = {0};
 	int64_t rest = 0;
@@ -348,8 +394,10 @@ static int put_table(const struct report *report)
 	size_t i;
 	int r = make_rows(report, &rows);
 
-	if (r < 0)
+	if (r < 0) {
+		free(rows.items);
 		return r;
+	}
 	shown = shown_rows(report, &rows);
 	name_width = name_columns(&rows, shown);
 	put_columns(report, name_width);
@@ -366,7 +414,7 @@ static int put_table(const struct report *report)
 	return 0;
 }
 
-static int put_text(const struct report *report)
+static int put_text(struct report *report)
 {
 	put_head(report);
 	if (report->profile->entries.count == 0) {
@@ -394,7 +442,11 @@ static void json_head(const struct report *report, struct json *json)
 	json_u64(json, "damaged_chunks", quality->damaged_chunks);
 	json_bool(json, "incomplete", quality->incomplete);
 	json_u64(json, "truncated", quality->truncated);
+	json_u64(json, "resolved", quality->resolved);
+	json_u64(json, "name_only", quality->name_only);
 	json_u64(json, "unsymbolised", quality->unsymbolised);
+	json_u64(json, "corrupted", quality->corrupted);
+	json_u64(json, "invalid", quality->invalid);
 	json_open_object(json, "value");
 	json_string(json, "name", type.name);
 	json_string(json, "unit", type.unit);
@@ -402,15 +454,17 @@ static void json_head(const struct report *report, struct json *json)
 	json_close(json);
 }
 
-static int json_table(const struct report *report, struct json *json)
+static int json_table(struct report *report, struct json *json)
 {
 	struct rows rows = {0};
 	size_t shown;
 	size_t i;
 	int r = make_rows(report, &rows);
 
-	if (r < 0)
+	if (r < 0) {
+		free(rows.items);
 		return r;
+	}
 	shown = shown_rows(report, &rows);
 	json_string(json, "by", kinds[report->options->by].name);
 	json_open_array(json, "rows");
@@ -437,7 +491,7 @@ static int json_table(const struct report *report, struct json *json)
 	return 0;
 }
 
-static int put_json(const struct report *report)
+static int put_json(struct report *report)
 {
 	struct json json;
 	int r;
@@ -476,6 +530,7 @@ int report_write(const struct profile *profile, const struct report_options *opt
 	report.total = call_tree_nodes(tree)[0].total;
 	report.unit = profile->value_types[chosen.value].unit;
 	r = chosen.json ? put_json(&report) : put_text(&report);
+	arena_fini(&report.arena);
 	if (r < 0 || out->failed)
 		return error_set(err, r < 0 ? r : -ENOMEM, "cannot write the report: no memory");
 	return 0;

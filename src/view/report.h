@@ -6,12 +6,12 @@
  * report: a profile as text for a terminal, or as JSON for a program.
  *
  * JSON has the keys of the head (title, duration_ns, period_ns, samples, lost,
- * unreadable, damaged_chunks, incomplete, truncated, unsymbolised, value {name, unit, total}) and
- *either
+ * unreadable, damaged_chunks, incomplete, truncated, resolved, name_only, unsymbolised,
+ * corrupted, invalid, value {name, unit, total}) and either
  *
  *	by, rows [{name, module, file, self, total, self_percent, total_percent,
- *	           self_samples, samples}], more         (no file but by function,
- *	           no module by thread or state; more: rows beyond the limit)
+ *	           self_samples, samples}], more         (no file but by function
+ *	           and line, no module by thread or state; more: rows beyond the limit)
  *
  * or, for a tree, in pre-order, with parent as an index into nodes (-1: the root)
  *
@@ -33,6 +33,7 @@ enum report_by {
 	REPORT_BY_MODULE = 1,
 	REPORT_BY_THREAD = 2,
 	REPORT_BY_STATE = 3,
+	REPORT_BY_LINE = 4,
 };
 
 struct report_options {

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
+
 struct bytes;
 struct call_tree;
 struct profile;
@@ -19,6 +21,7 @@ struct report {
 	const char *unit;
 	int64_t total;
 	struct bytes *out;
+	struct arena arena; /* texts of rows */
 };
 
 enum report_color {

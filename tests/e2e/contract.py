@@ -16,6 +16,7 @@ COUNT_TOLERANCE = 0.03
 
 # What stands where a function or module is not known
 UNKNOWN = "[unknown]"
+INVALID = "<invalid address "
 
 
 # wick report --format json: {"by", "rows": [{"name", "module", "self", "total",

@@ -104,8 +104,8 @@ def test_thousands_of_children_are_followed_into_one_file(wick):
     executed = contract.total_percent(report, "executed_burn")
     # Three of four children burn without an exec; forking itself takes time too.
     assert forked / (forked + executed) == pytest.approx(0.75, abs=0.04)
-    assert not any(row["name"] == contract.UNKNOWN and row["self_percent"] > 1
-                   for row in contract.rows(report))
+    assert sum(row["self_percent"] for row in contract.rows(report)
+               if row["name"].startswith(contract.INVALID)) <= 1
 
 
 def test_children_are_left_out_when_told(wick):
@@ -249,7 +249,8 @@ def held_by(pid):
 
 
 def test_children_that_come_and_go_leak_no_descriptor_and_no_memory(wick):
-    process = wick.start("record", "-o", wick.new_path(), "--",
+    # Quiet: summing up loads symbols.
+    process = wick.start("record", "-q", "-o", wick.new_path(), "--",
                          *workload("forks", 20000 if LONG else 2500, 1))
     time.sleep(1)
     files, resident = held_by(process.pid)

@@ -27,6 +27,37 @@ def test_the_report_lists_the_hottest_first(recording, wick):
     assert re.search(r"6\d\.\d+\s*%|7\d\.\d+\s*%", text)
 
 
+def test_lines_are_listed_with_their_share(recording):
+    rows = recording.report("--by", "line")["rows"]
+    hot = [row for row in rows if row["file"].endswith("burn.h")]
+    assert sum(row["self_percent"] for row in hot) > 90
+    assert all(re.search(r"burn\.h:\d+$", row["name"]) for row in hot)
+
+
+def test_what_to_look_up_can_be_chosen(recording):
+    names = recording.report("--symbols", "names")
+    lines = recording.report("--symbols", "lines")
+    assert names["resolved"] == 0 < names["name_only"]
+    assert lines["resolved"] > 0.9 * lines["samples"]
+
+
+def test_missing_symbols_are_listed_with_what_would_help(wick, tmp_path):
+    program = tmp_path / "stripped"
+    subprocess.run(["strip", "-o", program, *workload("split")[:1]], check=True)
+    recording = wick.record([str(program), "400"], "-F", 999)
+    assert re.search(r"names +\d\.\d % of samples with function and line", recording.stderr)
+    missing = wick.json("report", "--missing", "--format", "json", recording.path)
+    module = missing["modules"][0]
+    assert module["module"] == str(program)
+    assert module["unnamed"] > 0.9 * missing["samples"]
+    assert module["problem"].startswith("stripped: ")
+    assert module["build_id"][2:] in module["help"]
+    text = wick.ok("report", "--missing", recording.path).stdout
+    assert str(program) in text and module["help"] in text
+    warnings = wick.ok("report", recording.path).stderr.splitlines()
+    assert [str(program) in line for line in warnings].count(True) == 1
+
+
 def test_the_json_report_has_the_promised_keys(recording):
     report = recording.report()
     row = contract.rows(report)[0]

@@ -322,8 +322,9 @@ static void code_without_a_file_and_without_a_module_is_told_apart(void **state)
 
 	assert_string_equal(resolve(f->symboliser, &module, 1, 0x10, &quality), "[anon]+0x10");
 	assert_int_equal(quality, SYMBOL_NONE);
-	assert_string_equal(resolve(f->symboliser, NULL, MODULE_NONE, 0x10, &quality), "[unknown]");
-	assert_int_equal(quality, SYMBOL_NONE);
+	assert_string_equal(resolve(f->symboliser, NULL, MODULE_NONE, 0x10, &quality),
+			    "<invalid address 0x10>");
+	assert_int_equal(quality, SYMBOL_INVALID);
 }
 
 static void kernel_addresses_use_the_kernel_table(void **state)

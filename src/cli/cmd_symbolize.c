@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/outfile.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/debuginfod.h"
+#include "cli/symbolize_print.h"
+#include "pipeline/resolver.h"
+#include "proc/process_info.h"
+
+/* Results are written when there are that many, and before more input is waited for. */
+#define FLUSH_BYTES (256u << 10)
+#define INPUT_BYTES (64u << 10)
+/* No address is longer; the rest of such a line is not looked at. */
+#define MAX_WORD 256
+
+struct symbolize_options {
+	const char *path;
+	uint64_t pid;
+	struct symbolize_form form;
+	bool demangle;
+	struct option_list symbol_paths;
+	bool cache;
+	bool debuginfod;
+	uint64_t debuginfod_ns;
+	bool verbose;
+};
+
+struct session {
+	const struct command_context *context;
+	struct symbolize_printer printer;
+	char word[MAX_WORD]; /* a line of input so far */
+	size_t word_size;
+	uint64_t line;
+	uint64_t counts[SYMBOL_INVALID + 1]; /* by quality */
+	uint64_t bad;
+};
+
+/* Hexadecimal with or without 0x, as addr2line reads it. */
+static bool parse_address(const char *text, uint64_t *ret)
+{
+	uint64_t value = 0;
+	size_t digits = 0;
+
+	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
+		text += 2;
+	for (; *text; text++, digits++) {
+		static const char hex[] = "0123456789abcdef";
+		const char *digit = strchr(hex, *text | 0x20);
+
+		if (!digit || *text < '0' || value >> 60)
+			return false;
+		value = value << 4 | (uint64_t)(digit - hex);
+	}
+	*ret = value;
+	return digits > 0;
+}
+
+static int flush(struct session *session)
+{
+	struct bytes *out = &session->printer.out;
+	int status = command_print(session->context, out);
+	struct error err = {0};
+
+	bytes_clear(out);
+	if (status == COMMAND_DONE && fflush(session->context->out) != 0) {
+		(void)outfile_stdout_failed(-errno, &err);
+		status = command_failed(session->context, &err);
+	}
+	return status;
+}
+
+static void complain(struct session *session, const char *word)
+{
+	struct bytes text = {0};
+
+	bytes_printf(&text, "wick: ");
+	if (session->line > 0)
+		bytes_printf(&text, "line %" PRIu64 ": ", session->line);
+	text_put_terminal(&text, word);
+	bytes_printf(&text, " is not an address\n");
+	if (!text.failed)
+		(void)fwrite(text.data, 1, text.size, session->context->err);
+	bytes_fini(&text);
+}
+
+static int look_up(struct session *session, const char *word)
+{
+	struct resolved found;
+	uint64_t address;
+
+	if (parse_address(word, &address)) {
+		resolver_find(session->printer.resolver, address, &found);
+		session->counts[found.quality]++;
+		symbolize_print(&session->printer, &found);
+	} else {
+		session->bad++;
+		complain(session, word);
+		symbolize_print_bad(&session->printer, word);
+	}
+	return session->printer.out.size >= FLUSH_BYTES ? flush(session) : COMMAND_DONE;
+}
+
+/* Ends a line of input: blanks around the address do not count, nor do empty lines. */
+static int end_line(struct session *session)
+{
+	char *start = session->word;
+	size_t size = session->word_size;
+
+	session->line++;
+	session->word_size = 0;
+	while (size > 0 && strchr(" \t\r", start[size - 1]))
+		size--;
+	start[size] = '\0';
+	start += strspn(start, " \t\r");
+	return *start ? look_up(session, start) : COMMAND_DONE;
+}
+
+static int take_input(struct session *session, const char *data, size_t size)
+{
+	int status = COMMAND_DONE;
+
+	for (size_t i = 0; i < size && status == COMMAND_DONE; i++) {
+		if (data[i] == '\n')
+			status = end_line(session);
+		else if (session->word_size + 1 < sizeof(session->word))
+			session->word[session->word_size++] = data[i] ? data[i] : '?';
+	}
+	return status;
+}
+
+static int read_input(struct session *session)
+{
+	char data[INPUT_BYTES];
+	struct error err = {0};
+	int status = COMMAND_DONE;
+
+	while (status == COMMAND_DONE) {
+		ssize_t n = read(STDIN_FILENO, data, sizeof(data));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			(void)error_errno(&err, -errno, "cannot read standard input");
+			return command_failed(session->context, &err);
+		}
+		if (n == 0)
+			return session->word_size > 0 ? end_line(session) : COMMAND_DONE;
+		status = take_input(session, data, (size_t)n);
+		if (status == COMMAND_DONE)
+			status = flush(session);
+	}
+	return status;
+}
+
+static void print_statistics(const struct session *session)
+{
+	struct symboliser_stats stats = resolver_stats(session->printer.resolver);
+	const uint64_t *counts = session->counts;
+	uint64_t known = stats.hits + stats.miss_hits;
+
+	(void)fprintf(session->context->err,
+		      "wick: %" PRIu64 " with lines, %" PRIu64 " with a name only, %" PRIu64
+		      " without a name, %" PRIu64 " in damaged files, %" PRIu64
+		      " in no module, %" PRIu64 " not addresses\n",
+		      counts[SYMBOL_FULL], counts[SYMBOL_NAME_ONLY], counts[SYMBOL_NONE],
+		      counts[SYMBOL_DAMAGED], counts[SYMBOL_INVALID], session->bad);
+	(void)fprintf(session->context->err, "wick: peak memory %.1f MB\n",
+		      (double)process_peak_bytes() / 1e6);
+	(void)fprintf(
+		session->context->err,
+		"wick: cache: %" PRIu64 " lookups, %.1f %% from memory (%" PRIu64 " hits, %" PRIu64
+		" known misses), %.1f %% from disk\n",
+		stats.lookups, stats.lookups ? 100.0 * (double)known / (double)stats.lookups : 0.0,
+		stats.hits, stats.miss_hits,
+		stats.lookups ? 100.0 * (double)stats.disk_hits / (double)stats.lookups : 0.0);
+}
+
+/* Says once for each module what is wrong with it. */
+static void warn(const struct session *session, const char *path)
+{
+	const char *problem = resolver_problem(session->printer.resolver, 0);
+
+	if (path && problem)
+		(void)fprintf(session->context->err, "wick: %s: %s\n", path, problem);
+}
+
+static int run(const struct command_context *context, void *values, int argc, char **argv)
+{
+	const struct symbolize_options *options = values;
+	struct session session = {.context = context, .printer = {.form = &options->form}};
+	/* A program that reads JSON gets both names unless it says otherwise. */
+	bool demangle = options->demangle ||
+			(options->form.format == SYMBOLIZE_JSON &&
+			 option_source_of(context->set, &options->demangle) == OPTION_FROM_DEFAULT);
+	struct resolver_config config = {
+		.path = options->path,
+		.pid = (pid_t)options->pid,
+		.demangle = demangle,
+		.detail = SYMBOLS_INLINES,
+		.symbol_paths = options->symbol_paths.items,
+		.symbol_path_count = options->symbol_paths.count,
+		.no_disk_cache = !options->cache,
+	};
+	struct debuginfod server;
+	struct error err = {0};
+	int status = COMMAND_DONE;
+
+	if (!options->path == !options->pid)
+		return command_misused(context,
+				       options->path ? "give either -e FILE or -p PID"
+						     : "addresses of what? give -e FILE or -p PID");
+	if (options->debuginfod) {
+		debuginfod_init(&server, context, options->debuginfod_ns);
+		config.fetch = &server.search;
+	}
+	if (resolver_open(&config, &session.printer.resolver, &err) < 0)
+		return command_failed(context, &err);
+	for (int i = 0; i < argc && status == COMMAND_DONE; i++)
+		status = look_up(&session, argv[i]);
+	if (argc == 0)
+		status = read_input(&session);
+	if (status == COMMAND_DONE)
+		status = flush(&session);
+	if (status == COMMAND_DONE && session.bad > 0)
+		status = COMMAND_FAILED;
+	warn(&session, options->path);
+	if (options->verbose)
+		print_statistics(&session);
+	bytes_fini(&session.printer.out);
+	resolver_close(session.printer.resolver);
+	return status;
+}
+
+static const struct option_spec table[] = {
+	{"exe", 'e', OPTION_STRING(struct symbolize_options, path), .argument = "FILE",
+	 .offer = OPTION_OFFER_FILE, .help = "the program or library that the addresses are of"},
+	{"pid", 'p', OPTION_U64(struct symbolize_options, pid), .argument = "PID", .min = 1,
+	 .max = 4194304, .offer = OPTION_OFFER_PID, .help = "the process whose addresses they are"},
+	{"functions", 'f', OPTION_FLAG(struct symbolize_options, form.functions),
+	 .help = "print the names of functions too"},
+	{"inlines", 'i', OPTION_FLAG(struct symbolize_options, form.inlines),
+	 .help = "print the functions that the code was inlined into too"},
+	{"demangle", 'C', OPTION_TOGGLE(struct symbolize_options, demangle),
+	 .help = "show C++, Rust and D names as they are written in the source"},
+	{"basenames", 's', OPTION_FLAG(struct symbolize_options, form.basenames),
+	 .help = "leave out the directories of files"},
+	{"addresses", 'a', OPTION_FLAG(struct symbolize_options, form.addresses),
+	 .help = "print each address before what is known of it"},
+	{"pretty-print", 'P', OPTION_FLAG(struct symbolize_options, form.pretty),
+	 .help = "one line for each function: what -p means to addr2line"},
+	{"format", 0, OPTION_ENUM(struct symbolize_options, form.format, "text", "json"),
+	 .help = "how to print"},
+	{"symbol-path", 0, OPTION_LIST(struct symbolize_options, symbol_paths), .argument = "DIR",
+	 .offer = OPTION_OFFER_DIRECTORY, .key = "symbols.paths",
+	 .help = "search this directory for debug files"},
+	{"cache", 0, OPTION_TOGGLE(struct symbolize_options, cache), .key = "symbols.cache",
+	 .help = "keep answers on disk, by build id, and use those kept"},
+	{"debuginfod", 0, OPTION_TOGGLE(struct symbolize_options, debuginfod),
+	 .key = "symbols.debuginfod",
+	 .help = "get missing debug files from the servers in DEBUGINFOD_URLS"},
+	{"debuginfod-limit", 0, OPTION_DURATION(struct symbolize_options, debuginfod_ns),
+	 .argument = "TIME", .min = 1e8, .max = 3.6e12, .key = "symbols.debuginfod_limit",
+	 .help = "the time that all requests to servers may take together"},
+	{"verbose", 'v', OPTION_FLAG(struct symbolize_options, verbose),
+	 .help = "how many addresses were resolved, and how often from the cache"},
+	OPTION_END,
+};
+
+const struct command command_symbolize = {
+	.name = "symbolize",
+	.summary = "turn addresses into functions, files, lines and inlined calls",
+	.synopsis = "[OPTIONS] -e FILE [ADDRESS...]\n[OPTIONS] -p PID [ADDRESS...]",
+	.description =
+		(const char *const[]){
+			"Prints file:line for each address, in the form of addr2line and with its "
+			"options; -p is a process here, and its -p is -P. Addresses are "
+			"hexadecimal, "
+			"with or without 0x: of a file, those that nm and objdump show; of a "
+			"process, those it runs at. Without addresses they are read from standard "
+			"input, one a line, and answered as they come.",
+			"Debug information is looked for in the file, below the directories given "
+			"with --symbol-path, under the name in .gnu_debuglink and by build id "
+			"below /usr/lib/debug. A file whose build id, or checksum without one, "
+			"differs is not used. Files of a process are reached through the process: "
+			"those in containers, and those deleted or replaced on disk, are the ones "
+			"that it runs.",
+			"What has no name is module+0xoffset, in a damaged file "
+			"<corrupted>+0xoffset [module], in no module <invalid address 0x...>; "
+			"lines that are not known are ??:0.",
+			"With --format json each address is one line with an object: address, "
+			"quality (full, name, stripped, corrupted, invalid), module, build_id, "
+			"vaddr, frames (function, mangled, file, line, column, inlined; innermost "
+			"first) and, when lines are known, signature, compilation_unit and row "
+			"(start, end, is_stmt, prologue_end, epilogue_begin).",
+			"What is no address is told on standard error and answered with ?? and "
+			"??:0; the exit status is 1 then. Addresses that have no name leave it 0.",
+			NULL,
+		},
+	.examples =
+		(const struct command_example[]){
+			{"wick symbolize -fiC -e app 0x401136", "what addr2line would print"},
+			{"wick symbolize -p 1234 --format json 0x7f12345678",
+			 "all that is known of an address of a process"},
+			{"wick symbolize -fiCe app < addresses", "a million of them in a stream"},
+			{NULL, NULL},
+		},
+	.options = table,
+	.options_size = sizeof(struct symbolize_options),
+	.defaults =
+		&(const struct symbolize_options){.cache = true, .debuginfod_ns = 20 * NS_PER_SEC},
+	.max_arguments = -1,
+	.argument_help = "ADDRESS: hexadecimal, with or without 0x",
+	.run = run,
+};

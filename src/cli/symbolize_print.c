@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/symbolize_print.h"
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/id_index.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "elf/elf.h"
+#include "pipeline/resolver.h"
+#include "symbol/symboliser.h"
+
+static void put_text(struct bytes *out, const char *text)
+{
+	bytes_put(out, text, strlen(text));
+}
+
+static void put_number(struct bytes *out, uint32_t value)
+{
+	char digits[10];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value > 0);
+	bytes_put(out, digits + at, sizeof(digits) - at);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static void put_name(struct symbolize_printer *printer, const struct symbol_frame *frame)
+{
+	if (frame->plain_bytes > 0)
+		bytes_put(&printer->out, frame->function, frame->plain_bytes);
+	else
+		text_put_terminal(&printer->out, frame->function);
+}
+
+static void put_file(struct symbolize_printer *printer, const char *path)
+{
+	uint64_t hash = hash_pair((uintptr_t)path, 0);
+	struct symbolize_file *file = &printer->files[hash % SYMBOLIZE_KNOWN_FILES];
+
+	if (file->text != path) {
+		const char *shown = printer->form->basenames ? base_name(path) : path;
+		size_t start = printer->out.size;
+
+		text_put_terminal(&printer->out, shown);
+		*file = (struct symbolize_file){.text = path, .size = strlen(shown)};
+		if (!printer->out.failed && printer->out.size - start == file->size &&
+		    memcmp(printer->out.data + start, shown, file->size) == 0)
+			file->shown = shown;
+		return;
+	}
+	if (file->shown)
+		bytes_put(&printer->out, file->shown, file->size);
+	else
+		text_put_terminal(&printer->out, printer->form->basenames ? base_name(path) : path);
+}
+
+/* "file.c:12", "file.c:?" or "??:0", as addr2line does. */
+static void put_place(struct symbolize_printer *printer, const struct symbol_frame *frame)
+{
+	if (frame->file)
+		put_file(printer, frame->file);
+	else
+		put_text(&printer->out, "??");
+	bytes_put_u8(&printer->out, ':');
+	if (frame->file && frame->line == 0)
+		bytes_put_u8(&printer->out, '?');
+	else
+		put_number(&printer->out, frame->line);
+	bytes_put_u8(&printer->out, '\n');
+}
+
+static void put_frame(struct symbolize_printer *printer, const struct symbol_frame *frame)
+{
+	const struct symbolize_form *form = printer->form;
+
+	if (form->functions) {
+		put_name(printer, frame);
+		put_text(&printer->out, !form->pretty ? "\n" : frame->file ? " at " : " ");
+	}
+	put_place(printer, frame);
+}
+
+static void put_address(struct symbolize_printer *printer, uint64_t address)
+{
+	if (printer->form->addresses)
+		bytes_printf(&printer->out, "0x%016" PRIx64 "%s", address,
+			     printer->form->pretty ? ": " : "\n");
+}
+
+static void json_hex(struct json *json, const char *key, uint64_t value)
+{
+	char text[24];
+
+	(void)snprintf(text, sizeof(text), "0x%" PRIx64, value);
+	json_string(json, key, text);
+}
+
+static void json_frames(const struct symbolize_printer *printer, struct json *json,
+			const struct resolved *found)
+{
+	json_open_array(json, "frames");
+	for (size_t i = 0; i < found->count; i++) {
+		const struct symbol_frame *frame = &found->frames[i];
+
+		json_open_object(json, NULL);
+		json_string(json, "function", frame->function);
+		json_string(json, "mangled", frame->linker);
+		json_string(json, "file",
+			    frame->file && printer->form->basenames ? base_name(frame->file)
+								    : frame->file);
+		json_u64(json, "line", frame->line);
+		json_u64(json, "column", frame->column);
+		json_bool(json, "inlined", frame->inlined);
+		json_close(json);
+	}
+	json_close(json);
+}
+
+static void json_details(const struct symbolize_printer *printer, struct json *json,
+			 const struct resolved *found)
+{
+	struct symbol_details details;
+
+	if (resolver_details(printer->resolver, found, &details) < 0)
+		return;
+	json_string(json, "signature", details.signature);
+	json_string(json, "compilation_unit", details.unit);
+	json_open_object(json, "row");
+	json_hex(json, "start", details.row_low);
+	json_hex(json, "end", details.row_high);
+	json_bool(json, "is_stmt", details.is_statement);
+	json_bool(json, "prologue_end", details.prologue_end);
+	json_bool(json, "epilogue_begin", details.epilogue_begin);
+	json_close(json);
+}
+
+static void put_json(struct symbolize_printer *printer, const struct resolved *found)
+{
+	static const char *const qualities[] = {
+		[SYMBOL_FULL] = "full",       [SYMBOL_NAME_ONLY] = "name",
+		[SYMBOL_NONE] = "stripped",   [SYMBOL_DAMAGED] = "corrupted",
+		[SYMBOL_INVALID] = "invalid",
+	};
+	char build_id[2 * BUILD_ID_MAX + 1] = "";
+	struct json json;
+
+	if (found->build_id)
+		build_id_format(found->build_id, build_id);
+	json_init(&json, &printer->out, false);
+	json_open_object(&json, NULL);
+	json_hex(&json, "address", found->address);
+	json_string(&json, "quality", qualities[found->quality]);
+	json_string(&json, "module", found->module[0] ? found->module : NULL);
+	json_string(&json, "build_id", build_id[0] ? build_id : NULL);
+	json_hex(&json, "vaddr", found->vaddr);
+	json_frames(printer, &json, found);
+	if (found->quality == SYMBOL_FULL)
+		json_details(printer, &json, found);
+	else if (found->build_id)
+		json_string(&json, "problem",
+			    resolver_problem(printer->resolver, found->module_id));
+	json_close(&json);
+	bytes_put_u8(&printer->out, '\n');
+}
+
+void symbolize_print(struct symbolize_printer *printer, const struct resolved *found)
+{
+	const struct symbolize_form *form = printer->form;
+	size_t shown = form->inlines ? found->count : 1;
+
+	if (form->format == SYMBOLIZE_JSON) {
+		put_json(printer, found);
+		return;
+	}
+	put_address(printer, found->address);
+	for (size_t i = 0; i < shown; i++) {
+		if (i > 0 && form->pretty)
+			put_text(&printer->out, " (inlined by) ");
+		put_frame(printer, &found->frames[i]);
+	}
+}
+
+void symbolize_print_bad(struct symbolize_printer *printer, const char *input)
+{
+	static const struct symbol_frame nothing = {.function = "??"};
+	struct json json;
+
+	if (printer->form->format == SYMBOLIZE_TEXT) {
+		put_address(printer, 0);
+		put_frame(printer, &nothing);
+		return;
+	}
+	json_init(&json, &printer->out, false);
+	json_open_object(&json, NULL);
+	json_string(&json, "input", input);
+	json_string(&json, "error", "not an address");
+	json_close(&json);
+	bytes_put_u8(&printer->out, '\n');
+}

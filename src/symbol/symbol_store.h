@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_SYMBOL_SYMBOL_STORE_H
+#define WICK_SYMBOL_SYMBOL_STORE_H
+
+/*
+ * symbol_store: answers of debug information, kept on disk by build id, so that a
+ * second look at a binary needs not read it again.
+ *
+ *	header     magic, version, key, counts, checksum of what follows
+ *	addresses  sorted, each with the place and number of its frames
+ *	frames     name, file, line, column, start of the function
+ *	names      function as shown, linker name
+ *	text       NUL-terminated texts that the others point into
+ *
+ * Only what was asked is kept. A file that is damaged, of another version or of
+ * another key is as good as none, and is written anew.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct build_id;
+struct cache_dir;
+struct symbol_frame;
+struct symbol_store;
+
+#define SYMBOL_STORE_SUFFIX ".symbols"
+#define SYMBOL_STORE_LIMIT_BYTES (512ull << 20)
+
+/*
+ * Opens what is kept of a module in a form (any number that tells kinds of answers
+ * apart). Borrows dir. NULL without memory, a build id or a directory.
+ */
+struct symbol_store *symbol_store_open(struct cache_dir *dir, const struct build_id *id,
+				       uint32_t form);
+
+/* Writes what is new, when it is worth it; NULL is fine. is_partial: it is not to be kept. */
+void symbol_store_close(struct symbol_store *store, bool is_partial);
+
+/*
+ * Fills at most max frames of an address; returns how many there are, 0 when it is not
+ * known. Their texts are valid until the store is closed.
+ */
+size_t symbol_store_find(const struct symbol_store *store, uint64_t vaddr,
+			 struct symbol_frame *frames, size_t max);
+
+/* Notes an answer. Its texts are borrowed until the store is closed; equal ones may be one. */
+void symbol_store_add(struct symbol_store *store, uint64_t vaddr, const struct symbol_frame *frames,
+		      size_t count);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "view/line_rows.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/id_index.h"
+#include "base/scope.h"
+#include "base/vec.h"
+#include "model/profile.h"
+
+struct tally {
+	const struct profile *profile;
+	VEC(struct line_row) rows;
+	VEC(size_t) seen; /* by row: the last entry that counted for its total, plus one */
+	struct id_index index;
+};
+
+static bool is_same(const struct profile *profile, const struct line_row *row,
+		    struct profile_line line)
+{
+	const struct profile_function *a = &profile->functions.items[row->function];
+	const struct profile_function *b = &profile->functions.items[line.function];
+
+	if (row->line != line.line)
+		return false;
+	return row->function == line.function ||
+	       (line.line > 0 && a->file == b->file && a->module == b->module);
+}
+
+/* The row of a line, made when missing; ID_NONE without memory. */
+static uint32_t row_of(struct tally *tally, struct profile_line line)
+{
+	const struct profile_function *function = &tally->profile->functions.items[line.function];
+	uint64_t hash = line.line > 0 ? hash_pair(function->file, line.line)
+				      : hash_pair(line.function, UINT64_MAX);
+	struct id_probe probe = id_index_probe(&tally->index, hash);
+	struct line_row row = {.function = line.function, .line = line.line};
+	uint32_t id;
+
+	while ((id = id_probe_next(&tally->index, &probe)) != ID_NONE)
+		if (is_same(tally->profile, &tally->rows.items[id], line))
+			return id;
+	id = (uint32_t)tally->rows.count;
+	if (vec_push(&tally->rows, row) < 0 || vec_push(&tally->seen, 0) < 0 ||
+	    id_index_add(&tally->index, hash, id) < 0)
+		return ID_NONE;
+	return id;
+}
+
+static int add_location(struct tally *tally, uint32_t location, size_t entry, uint32_t value,
+			bool is_leaf)
+{
+	const struct profile *profile = tally->profile;
+	const struct profile_location *at = &profile->locations.items[location];
+	const int64_t *values = profile_entry_values(profile, entry);
+
+	for (uint32_t i = 0; i < at->line_count; i++) {
+		uint32_t id = row_of(tally, profile->lines.items[at->first_line + i]);
+		struct line_row *row;
+
+		if (id == ID_NONE)
+			return -ENOMEM;
+		row = &tally->rows.items[id];
+		if (is_leaf && i + 1 == at->line_count) { /* the innermost inlined one */
+			row->self += values[value];
+			row->self_samples += (uint64_t)values[0];
+		}
+		if (tally->seen.items[id] == entry + 1)
+			continue;
+		tally->seen.items[id] = entry + 1;
+		row->total += values[value];
+		row->samples += (uint64_t)values[0];
+	}
+	return 0;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct line_row *x = a;
+	const struct line_row *y = b;
+
+	if (x->self != y->self)
+		return x->self < y->self ? 1 : -1;
+	if (x->total != y->total)
+		return x->total < y->total ? 1 : -1;
+	if (x->function != y->function)
+		return x->function < y->function ? -1 : 1;
+	return x->line < y->line ? -1 : x->line > y->line;
+}
+
+int line_rows_new(const struct profile *profile, uint32_t value, struct line_row **ret,
+		  size_t *ret_count)
+{
+	const struct stack_node *nodes = profile->stacks.nodes.items;
+	struct tally tally = {.profile = profile};
+	int r = 0;
+
+	for (size_t i = 0; i < profile->entries.count && r == 0; i++) {
+		uint32_t leaf = profile->entries.items[i].stack;
+
+		for (uint32_t at = leaf; at != 0 && r == 0; at = nodes[at].parent)
+			r = add_location(&tally, nodes[at].frame, i, value, at == leaf);
+	}
+	id_index_fini(&tally.index);
+	vec_fini(&tally.seen);
+	if (r < 0) {
+		vec_fini(&tally.rows);
+		return r;
+	}
+	if (tally.rows.count > 0)
+		qsort(tally.rows.items, tally.rows.count, sizeof(*tally.rows.items), compare_rows);
+	*ret = tally.rows.items;
+	*ret_count = tally.rows.count;
+	return 0;
+}
