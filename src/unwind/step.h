@@ -58,6 +58,11 @@ UNWIND_INLINE enum unwind_end unwind_unusual_cfa(const struct unwind_limits *lim
 		base = rule->cfa == UNWIND_CFA_DEREF_SP ? frame->sp : frame->fp;
 		if (rule->cfa == UNWIND_CFA_DEREF_SP ? frame->sp_guessed : frame->fp_lost)
 			return UNWIND_NO_RULE;
+		if (rule->cfa_register != 0) {
+			if (!unwind_register(limits, reader, frame, rule->cfa_register, &value))
+				return UNWIND_NO_RULE;
+			base += value * 8;
+		}
 		if (!reader->read(reader->context, base + (uint64_t)(int64_t)rule->cfa_offset,
 				  &value))
 			return UNWIND_UNREADABLE;
@@ -106,11 +111,13 @@ UNWIND_INLINE bool unwind_fp_is_back(const struct unwind_reader *reader,
 }
 
 /* The frame pointer of the caller. */
-UNWIND_INLINE enum unwind_end unwind_rule_fp(const struct unwind_reader *reader,
+UNWIND_INLINE enum unwind_end unwind_rule_fp(const struct unwind_limits *limits,
+					     const struct unwind_reader *reader,
 					     const struct unwind_rule *rule, uint64_t cfa,
 					     struct unwind_frame *frame)
 {
 	uint64_t base = rule->fp == UNWIND_FP_AT_CFA ? cfa : frame->fp;
+	uint64_t fp;
 
 	if (rule->fp == UNWIND_FP_SAME || unwind_fp_is_back(reader, rule, cfa, frame))
 		return UNWIND_GOING;
@@ -119,9 +126,16 @@ UNWIND_INLINE enum unwind_end unwind_rule_fp(const struct unwind_reader *reader,
 		return UNWIND_GOING;
 	}
 	frame->fp_lost = false;
-	return reader->read(reader->context, base + (uint64_t)(int64_t)rule->fp_offset, &frame->fp)
-		       ? UNWIND_GOING
-		       : UNWIND_UNREADABLE;
+	base += (uint64_t)(int64_t)rule->fp_offset;
+	/*
+	 * gcc's epilogues do not tell that they have given fp back: its place is below sp
+	 * then, which copies of stacks do not have.
+	 */
+	if (reader->read(reader->context, base, &fp))
+		frame->fp = fp;
+	else if (!frame->exact || base >= frame->sp || frame->sp - base > limits->arch->red_zone)
+		return UNWIND_UNREADABLE;
+	return UNWIND_GOING;
 }
 
 /* Enters the caller with the register that the rule keeps, if it can be had. */
@@ -186,7 +200,7 @@ UNWIND_INLINE enum unwind_end unwind_step(const struct unwind_limits *limits,
 	end = unwind_rule_ra(limits, reader, rule, frame, cfa, &ra);
 	if (end != UNWIND_GOING)
 		return end;
-	end = unwind_rule_fp(reader, rule, cfa, frame);
+	end = unwind_rule_fp(limits, reader, rule, cfa, frame);
 	if (end != UNWIND_GOING)
 		return end;
 	ordinary = ordinary && rule->fp <= UNWIND_FP_AT_CFA;

@@ -20,6 +20,8 @@ static const struct unwind_arch unwind_x86_64 = {
 	.lr_register = UNWIND_REGISTERS,
 	.cfa_alignment = 8, /* 16 at calls by the ABI, but assembly does as it likes */
 	.record_ends_frame = true,
+	.scratch = 0x37 | 0xf << 8, /* rax, rdx, rcx, rsi, rdi, r8 … r11 */
+	.red_zone = 128,
 	.start_code = 0, /* a zero rbp tells it */
 	.trampoline =
 		{
