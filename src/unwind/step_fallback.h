@@ -185,6 +185,19 @@ UNWIND_INLINE enum unwind_end unwind_leaf(const struct unwind_limits *limits,
 	return unwind_record(limits, reader, frame->fp, frame);
 }
 
+/* The kernel has been called by a page of its own, and returns as a function does. */
+UNWIND_INLINE enum unwind_end unwind_old_call(const struct unwind_limits *limits,
+					      const struct unwind_reader *reader,
+					      struct unwind_frame *frame)
+{
+	uint64_t ra;
+
+	frame->guessed = false;
+	if (!reader->read(reader->context, frame->sp, &ra))
+		return UNWIND_UNREADABLE;
+	return unwind_enter(limits, frame, frame->sp + 8, ra);
+}
+
 UNWIND_INLINE enum unwind_end unwind_without_rule(const struct unwind_limits *limits,
 						  const struct unwind_reader *reader,
 						  struct unwind_frame *frame)
@@ -193,6 +206,8 @@ UNWIND_INLINE enum unwind_end unwind_without_rule(const struct unwind_limits *li
 		frame->guessed = false;
 		return unwind_signal(limits, reader, frame);
 	}
+	if (frame->exact && limits->arch->old_calls && frame->pc >> 12 == limits->arch->old_calls)
+		return unwind_old_call(limits, reader, frame);
 	frame->guessed = true;
 	if (frame->exact && unwind_is_start(limits->arch, reader, frame->pc))
 		return UNWIND_ROOT;

@@ -236,6 +236,19 @@ static void an_epilogue_that_has_given_fp_back_need_not_say_so(void **state)
 	assert_false(target.frame.fp_lost);
 }
 
+static void the_vsyscall_page_returns_as_a_function_without_a_frame(void **state)
+{
+	struct target target;
+
+	target_init(&target, &unwind_x86_64);
+	target.frame.pc = 0xffffffffff600400;
+	target.frame.fp = STACK + 128;
+	target.stack[0] = CODE + 0x1234;
+	assert_int_equal(step(&target, NULL), UNWIND_GOING);
+	assert_frame(&target, CODE + 0x1234, STACK + 8, STACK + 128);
+	assert_false(target.frame.guessed);
+}
+
 static void a_return_address_may_be_in_a_register(void **state)
 {
 	const struct unwind_rule rule = {
@@ -606,6 +619,7 @@ int main(void)
 		cmocka_unit_test(a_scratch_register_serves_the_caller_of_the_first_frame_too),
 		cmocka_unit_test(a_cfa_in_memory_may_be_behind_as_many_words_as_a_register_says),
 		cmocka_unit_test(an_epilogue_that_has_given_fp_back_need_not_say_so),
+		cmocka_unit_test(the_vsyscall_page_returns_as_a_function_without_a_frame),
 		cmocka_unit_test(a_return_address_may_be_in_a_register),
 		cmocka_unit_test(a_realigned_frame_keeps_its_cfa_in_memory),
 		cmocka_unit_test(a_lost_frame_pointer_is_not_used),

@@ -22,7 +22,8 @@ static const struct unwind_arch unwind_x86_64 = {
 	.record_ends_frame = true,
 	.scratch = 0x37 | 0xf << 8, /* rax, rdx, rcx, rsi, rdi, r8 … r11 */
 	.red_zone = 128,
-	.start_code = 0, /* a zero rbp tells it */
+	.old_calls = 0xffffffffff600, /* vsyscall */
+	.start_code = 0,              /* a zero rbp tells it */
 	.trampoline =
 		{
 			.first = 0x0f0000000fc0c748, /* mov $15, %rax; syscall: nine bytes */
