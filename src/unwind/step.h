@@ -110,6 +110,16 @@ UNWIND_INLINE bool unwind_fp_is_back(const struct unwind_reader *reader,
 	       (!reader->read(reader->context, frame->fp - 8, &kept) || kept != cfa);
 }
 
+/*
+ * Whether a register that was saved there is back: gcc's epilogues do not tell so. The
+ * place is below sp then, which copies of stacks do not have.
+ */
+UNWIND_INLINE bool unwind_is_back(const struct unwind_limits *limits,
+				  const struct unwind_frame *frame, uint64_t place)
+{
+	return frame->exact && place < frame->sp && frame->sp - place <= limits->arch->red_zone;
+}
+
 /* The frame pointer of the caller. */
 UNWIND_INLINE enum unwind_end unwind_rule_fp(const struct unwind_limits *limits,
 					     const struct unwind_reader *reader,
@@ -127,13 +137,9 @@ UNWIND_INLINE enum unwind_end unwind_rule_fp(const struct unwind_limits *limits,
 	}
 	frame->fp_lost = false;
 	base += (uint64_t)(int64_t)rule->fp_offset;
-	/*
-	 * gcc's epilogues do not tell that they have given fp back: its place is below sp
-	 * then, which copies of stacks do not have.
-	 */
 	if (reader->read(reader->context, base, &fp))
 		frame->fp = fp;
-	else if (!frame->exact || base >= frame->sp || frame->sp - base > limits->arch->red_zone)
+	else if (!unwind_is_back(limits, frame, base))
 		return UNWIND_UNREADABLE;
 	return UNWIND_GOING;
 }
@@ -147,11 +153,12 @@ UNWIND_INLINE enum unwind_end unwind_enter_keeping(const struct unwind_limits *l
 {
 	uint64_t place = caller->cfa + (uint64_t)(int64_t)rule->cfa_extra;
 	uint64_t value = 0;
-	bool known = rule->cfa_extra != 0
-			     ? reader->read(reader->context, place, &value)
-			     : unwind_register(limits, reader, frame, rule->cfa_register, &value);
-	enum unwind_end end = unwind_enter(limits, frame, caller->cfa, caller->ra);
+	bool known = rule->cfa_extra != 0 && reader->read(reader->context, place, &value);
+	enum unwind_end end;
 
+	if (!known && (rule->cfa_extra == 0 || unwind_is_back(limits, frame, place)))
+		known = unwind_register(limits, reader, frame, rule->cfa_register, &value);
+	end = unwind_enter(limits, frame, caller->cfa, caller->ra);
 	if (known) {
 		frame->kept = value;
 		frame->kept_register = rule->cfa_register;

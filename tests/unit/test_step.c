@@ -236,6 +236,26 @@ static void an_epilogue_that_has_given_fp_back_need_not_say_so(void **state)
 	assert_false(target.frame.fp_lost);
 }
 
+static void an_epilogue_that_has_given_a_kept_register_back_need_not_say_so(void **state)
+{
+	const struct unwind_rule rule = {.cfa = UNWIND_CFA_SP,
+					 .cfa_offset = 8,
+					 .ra_offset = -8,
+					 .cfa_register = 3,
+					 .cfa_extra = -24};
+	const struct unwind_rule counting = {
+		.cfa = UNWIND_CFA_REGISTER, .cfa_register = 3, .cfa_offset = 16, .ra_offset = -8};
+	uint64_t registers[UNWIND_REGISTERS] = {[3] = STACK + 64};
+	struct target target;
+
+	target_init(&target, &unwind_x86_64);
+	target.frame.registers = registers;
+	target.stack[0] = target.stack[9] = CODE + 0x1234;
+	assert_int_equal(step(&target, &rule), UNWIND_GOING);
+	assert_int_equal(step(&target, &counting), UNWIND_GOING);
+	assert_frame(&target, CODE + 0x1234, STACK + 80, 0);
+}
+
 static void the_vsyscall_page_returns_as_a_function_without_a_frame(void **state)
 {
 	struct target target;
@@ -619,6 +639,7 @@ int main(void)
 		cmocka_unit_test(a_scratch_register_serves_the_caller_of_the_first_frame_too),
 		cmocka_unit_test(a_cfa_in_memory_may_be_behind_as_many_words_as_a_register_says),
 		cmocka_unit_test(an_epilogue_that_has_given_fp_back_need_not_say_so),
+		cmocka_unit_test(an_epilogue_that_has_given_a_kept_register_back_need_not_say_so),
 		cmocka_unit_test(the_vsyscall_page_returns_as_a_function_without_a_frame),
 		cmocka_unit_test(a_return_address_may_be_in_a_register),
 		cmocka_unit_test(a_realigned_frame_keeps_its_cfa_in_memory),
