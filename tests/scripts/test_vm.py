@@ -14,6 +14,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 VM = ROOT / "tests/vm/vm.py"
 sys.path.insert(0, str(VM.parent))
+import guest_tests  # noqa: E402
 import machine  # noqa: E402
 
 FORKED = multiprocessing.get_context("fork")
@@ -120,3 +121,16 @@ def test_the_suite_passes_on_why_there_is_no_machine(monkeypatch, tmp_path, stat
     options = argparse.Namespace(build=tmp_path, vm="smoke", long=False)
     case, = run_tests.Runner(options).suite_vm()
     assert (case.status, case.detail) == expected
+
+
+def test_new_files_of_tests_run_in_the_machine_without_being_named():
+    chosen = guest_tests.ALL["e2e"]
+    assert chosen[0] == "tests/e2e"
+    for option in chosen[1:]:
+        assert (ROOT / option.removeprefix("--ignore=")).exists(), option
+
+
+def test_what_the_smoke_part_names_is_there():
+    for name in guest_tests.SMOKE["e2e"]:
+        path, _, function = name.partition("::")
+        assert f"def {function.partition('[')[0]}(" in (ROOT / path).read_text(), name
