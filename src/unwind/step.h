@@ -97,17 +97,13 @@ UNWIND_INLINE enum unwind_end unwind_rule_ra(const struct unwind_limits *limits,
 
 /*
  * Whether an aligned frame's epilogue has given fp back already, which gcc does not
- * tell: while fp is that of the frame, the CFA is kept right below where it points.
+ * tell: fp of the frame itself lies between sp and the CFA, the caller's above.
  */
-UNWIND_INLINE bool unwind_fp_is_back(const struct unwind_reader *reader,
-				     const struct unwind_rule *rule, uint64_t cfa,
+UNWIND_INLINE bool unwind_fp_is_back(const struct unwind_rule *rule, uint64_t cfa,
 				     const struct unwind_frame *frame)
 {
-	uint64_t kept;
-
 	return rule->fp == UNWIND_FP_AT_FP && rule->cfa == UNWIND_CFA_REGISTER &&
-	       frame->fp != frame->sp &&
-	       (!reader->read(reader->context, frame->fp - 8, &kept) || kept != cfa);
+	       (frame->fp < frame->sp || frame->fp >= cfa);
 }
 
 /*
@@ -129,7 +125,7 @@ UNWIND_INLINE enum unwind_end unwind_rule_fp(const struct unwind_limits *limits,
 	uint64_t base = rule->fp == UNWIND_FP_AT_CFA ? cfa : frame->fp;
 	uint64_t fp;
 
-	if (rule->fp == UNWIND_FP_SAME || unwind_fp_is_back(reader, rule, cfa, frame))
+	if (rule->fp == UNWIND_FP_SAME || unwind_fp_is_back(rule, cfa, frame))
 		return UNWIND_GOING;
 	if (rule->fp != UNWIND_FP_AT_CFA && (rule->fp != UNWIND_FP_AT_FP || frame->fp_lost)) {
 		frame->fp_lost = true;

@@ -620,7 +620,7 @@ static void an_aligned_frame_that_has_given_fp_back_leaves_it_alone(void **state
 	target_init(&target, &unwind_x86_64);
 	target.frame.registers = registers;
 	target.frame.fp = STACK + 32;
-	target.stack[3] = STACK + 80;
+	target.stack[3] = 0x1234; /* another register was pushed before the CFA */
 	target.stack[4] = 0x5678;
 	target.stack[9] = CODE + 0x200;
 	assert_int_equal(step(&target, &rule), UNWIND_GOING);
