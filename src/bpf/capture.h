@@ -15,6 +15,8 @@
 #include "bpf/walk.h"
 #include "wire/bpf_walk.h"
 
+#define YOUNG_NS 20000000ull
+
 static __always_inline void key_of(const struct task_struct *task, struct bpf_walk_key *key)
 {
 	const struct mm_struct *mm = BPF_CORE_READ(task, mm);
@@ -59,8 +61,8 @@ static __always_inline void copy_red_zone(const struct scratch *scratch,
 	}
 }
 
-/* Sends the registers and the stack itself, for lack of a table. */
-static __always_inline void send_slice(void *ctx, struct scratch *scratch, uint8_t kind)
+/* Sends the registers and the stack itself, for lack of a table. False when it is lost. */
+static __always_inline bool send_slice(void *ctx, struct scratch *scratch, uint8_t kind)
 {
 	struct bpf_walk_slice *slice = &scratch->record.slice;
 	uint64_t size;
@@ -75,10 +77,9 @@ static __always_inline void send_slice(void *ctx, struct scratch *scratch, uint8
 	bpf_loop(BPF_WALK_SLICE_BYTES / 4096 + 1, copy_page, &scratch, 0);
 	size = offsetof(struct bpf_walk_slice, stack) + slice->stack_bytes;
 	if (size > sizeof(*slice))
-		return;
+		return false;
 	count(BPF_WALK_COUNT_SLICES);
-	if (bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, slice, size) < 0)
-		count(BPF_WALK_COUNT_LOST);
+	return bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, slice, size) == 0;
 }
 
 static __always_inline void send_stack(void *ctx, struct scratch *scratch, uint32_t pc_count)
@@ -123,16 +124,38 @@ static __always_inline bool begin_walk(struct scratch *scratch)
 }
 
 /*
+ * The space of the parent, for a child of a fork that nobody was told of yet: it has
+ * what its parent has as long as it has not become another program, which is then
+ * from another file, and for so short a time that neither has mapped much else.
+ */
+static __always_inline struct bpf_walk_space *find_parent_space(const struct task_struct *task,
+								const struct bpf_walk_key *key)
+{
+	const struct task_struct *parent = BPF_CORE_READ(task, real_parent);
+	const struct mm_struct *mm = parent ? BPF_CORE_READ(parent, mm) : NULL;
+	struct bpf_walk_key parents = {.mm = (uint64_t)mm, .start_stack = key->start_stack};
+
+	if (!mm || BPF_CORE_READ(mm, start_stack) != key->start_stack ||
+	    BPF_CORE_READ(mm, exe_file) != BPF_CORE_READ(task, mm, exe_file) ||
+	    bpf_ktime_get_ns() - BPF_CORE_READ(task, group_leader, start_time) > YOUNG_NS)
+		return NULL;
+	parents.tgid = (uint32_t)BPF_CORE_READ(parent, tgid);
+	return bpf_map_lookup_elem(&spaces, &parents);
+}
+
+/*
  * Walks the user stack of the current task behind the kernel's part. Returns false
  * when something is lacking.
  */
-static __always_inline bool walk_user(struct scratch *scratch)
+static __always_inline bool walk_user(const struct task_struct *task, struct scratch *scratch)
 {
 	struct bpf_walk_head *head = &scratch->record.stack.head;
 	struct walk *walk = &scratch->walk;
 	struct bpf_walk_key key = head->key;
 	struct bpf_walk_space *space = bpf_map_lookup_elem(&spaces, &key);
 
+	if (!space)
+		space = find_parent_space(task, &key);
 	if (!space) {
 		count(BPF_WALK_COUNT_NO_SPACE);
 		return false;

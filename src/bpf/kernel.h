@@ -20,8 +20,11 @@
 
 #define KERNEL_TYPE __attribute__((preserve_access_index))
 
+struct file;
+
 struct mm_struct {
 	unsigned long start_stack;
+	struct file *exe_file;
 } KERNEL_TYPE;
 
 typedef struct {
@@ -34,10 +37,13 @@ struct signal_struct {
 
 struct task_struct {
 	struct mm_struct *mm;
+	struct task_struct *real_parent;
+	struct task_struct *group_leader;
 	struct signal_struct *signal;
 	int pid;
 	int tgid;
 	unsigned int __state;
+	unsigned long long start_time; /* CLOCK_MONOTONIC */
 } KERNEL_TYPE;
 
 #endif

@@ -24,6 +24,7 @@
 #define TASK_UNINTERRUPTIBLE 2u
 #define TASK_IDLE 0x402u /* sleeps without a signal, but not for a disk */
 #define TASK_DEAD 0x80u
+#define CGROUP_LEVELS 16
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -48,6 +49,18 @@ struct {
 	__type(value, uint32_t); /* enum bpf_walk_watch */
 } watched SEC(".maps");
 
+/* How deep the group lies is not known to whoever sees a part of the hierarchy only. */
+static __always_inline bool is_in_cgroup(void)
+{
+	for (int level = 0; level < CGROUP_LEVELS; level++) {
+		uint64_t id = bpf_get_current_ancestor_cgroup_id(level);
+
+		if (id == 0 || id == watch_cgroup)
+			return id != 0;
+	}
+	return false;
+}
+
 static __always_inline bool is_watched(const struct task_struct *task)
 {
 	uint32_t id;
@@ -56,7 +69,7 @@ static __always_inline bool is_watched(const struct task_struct *task)
 	if (watch_by == BPF_WALK_BY_MACHINE)
 		return true;
 	if (watch_by == BPF_WALK_BY_CGROUP)
-		return bpf_get_current_ancestor_cgroup_id(watch_level) == watch_cgroup;
+		return is_in_cgroup();
 	id = watch_by == BPF_WALK_BY_THREAD ? (uint32_t)BPF_CORE_READ(task, pid)
 					    : (uint32_t)BPF_CORE_READ(task, tgid);
 	watch = bpf_map_lookup_elem(&watched, &id);
@@ -107,12 +120,17 @@ static __always_inline void keep_stack(void *ctx, struct task_struct *task, uint
 	place->times.woken_ns = 0;
 	place->head = scratch->record.stack.head;
 	place->head.kind = BPF_WALK_AWAY;
-	if (place->head.key.mm != 0 && saved_registers(task, scratch) && !walk_user(scratch)) {
+	if (place->head.key.mm != 0 && saved_registers(task, scratch) &&
+	    !walk_user(task, scratch)) {
 		/* It is walked outside, and the record that follows refers to it. */
 		scratch->record.slice.head.value = tid;
-		send_slice(ctx, scratch, BPF_WALK_LEAVING);
-		place->head.kind = BPF_WALK_AWAY_SLICE;
 		place->head.kernel_count = 0;
+		if (send_slice(ctx, scratch, BPF_WALK_LEAVING)) {
+			place->head.kind = BPF_WALK_AWAY_SLICE;
+		} else {
+			place->head.end = UNWIND_UNREADABLE; /* the time is known at least */
+			count(BPF_WALK_COUNT_NO_STACK);
+		}
 		return;
 	}
 	place->head.user_count = scratch->record.stack.head.user_count;
@@ -156,18 +174,14 @@ int switched(uint64_t *ctx)
 	bool preempted = ctx[0];
 	struct task_struct *previous = (struct task_struct *)ctx[1];
 	struct task_struct *next = (struct task_struct *)ctx[2];
+	uint32_t tid = (uint32_t)BPF_CORE_READ(previous, pid);
+	uint32_t state = state_of(previous, preempted);
 
-	if (BPF_CORE_READ(previous, pid) != 0 && is_watched(previous)) {
-		uint32_t state = state_of(previous, preempted);
-
-		if (state == BPF_WALK_ENDED) {
-			uint32_t tid = (uint32_t)BPF_CORE_READ(previous, pid);
-
-			bpf_map_delete_elem(&away, &tid);
-		} else {
-			keep_stack(ctx, bpf_get_current_task_btf(), state);
-		}
-	}
+	/* One that ends may be watched no more, but its place is to be free. */
+	if (state == BPF_WALK_ENDED)
+		bpf_map_delete_elem(&away, &tid);
+	else if (tid != 0 && is_watched(previous))
+		keep_stack(ctx, bpf_get_current_task_btf(), state);
 	if (BPF_CORE_READ(next, pid) != 0)
 		send_away(ctx, next);
 	return 0;
@@ -189,6 +203,32 @@ int woken(uint64_t *ctx)
 	return 0;
 }
 
+/* A new thread waits for its first CPU; where it will begin is all that is known of it. */
+SEC("tp_btf/sched_wakeup_new")
+int born(uint64_t *ctx)
+{
+	struct task_struct *task = (struct task_struct *)ctx[0];
+	uint32_t cpu = bpf_get_smp_processor_id();
+	struct scratch *scratch = bpf_map_lookup_elem(&switch_scratch, &cpu);
+	uint32_t tid = (uint32_t)BPF_CORE_READ(task, pid);
+	struct bpf_walk_away *place;
+
+	/* Events of a control group do not tell of new processes: nobody would know its name. */
+	if (!scratch || watch_by == BPF_WALK_BY_CGROUP || !is_watched(task) ||
+	    bpf_map_update_elem(&away, &tid, &scratch->away, BPF_ANY) != 0)
+		return 0;
+	place = bpf_map_lookup_elem(&away, &tid);
+	if (!place)
+		return 0;
+	place->head.kind = BPF_WALK_AWAY;
+	place->head.end = UNWIND_UNREADABLE;
+	place->times.tid = tid;
+	place->times.tgid = (uint32_t)BPF_CORE_READ(task, tgid);
+	place->times.state = BPF_WALK_PREEMPTED;
+	place->times.left_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
 SEC("tp_btf/sched_process_fork")
 int forked(uint64_t *ctx)
 {
@@ -196,6 +236,8 @@ int forked(uint64_t *ctx)
 	uint32_t child = (uint32_t)BPF_CORE_READ((const struct task_struct *)ctx[1], tgid);
 	uint32_t *watch = bpf_map_lookup_elem(&watched, &parent);
 
+	if (watch_by != BPF_WALK_BY_PROCESS)
+		return 0;
 	if (watch && child != parent && *watch == BPF_WALK_WATCHED && watch_children) {
 		uint32_t value = BPF_WALK_WATCHED;
 
@@ -217,16 +259,20 @@ int execed(uint64_t *ctx)
 	return 0;
 }
 
+/* Ids come again: those of what has ended are forgotten. */
 SEC("tp_btf/sched_process_exit")
 int ended(uint64_t *ctx)
 {
 	const struct task_struct *task = (const struct task_struct *)ctx[0];
-	uint32_t tid = (uint32_t)BPF_CORE_READ(task, pid);
-	uint32_t process = (uint32_t)BPF_CORE_READ(task, tgid);
+	uint32_t id = (uint32_t)BPF_CORE_READ(task, pid);
 
-	/* The threads of a leader that ends first are still those of the process. */
-	if (tid == process && BPF_CORE_READ(task, signal, live.counter) == 0)
-		bpf_map_delete_elem(&watched, &process);
+	if (watch_by == BPF_WALK_BY_PROCESS) {
+		/* Any thread may be the last. */
+		if (BPF_CORE_READ(task, signal, live.counter) != 0)
+			return 0;
+		id = (uint32_t)BPF_CORE_READ(task, tgid);
+	}
+	bpf_map_delete_elem(&watched, &id);
 	return 0;
 }
 

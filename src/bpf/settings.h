@@ -16,7 +16,6 @@ const volatile uint32_t depth = 512;    /* user frames of a stack */
 const volatile uint32_t watch_by = BPF_WALK_BY_PROCESS;
 const volatile bool watch_children = true;
 const volatile uint64_t watch_cgroup = 0;
-const volatile int watch_level = 0;
 const volatile uint64_t least_away_ns = 0;
 
 #endif

@@ -95,6 +95,7 @@ static long walk_step(uint32_t index, void *context)
 					     .context = scratch};
 	struct unwind_frame frame = walk->frame;
 	uint32_t place = walk->first + index + 1;
+	bool was_exact = frame.exact;
 
 	limits_init(&limits, 0);
 	frame.registers = scratch->registers.values; /* used for an interrupted frame alone */
@@ -113,7 +114,10 @@ static long walk_step(uint32_t index, void *context)
 		walk->end = UNWIND_DEPTH;
 		return 1;
 	}
-	scratch->record.stack.pcs[place] = frame.pc;
+	/* See unwind_trace_pc(). The leaf is not a caller: it stays as it is. */
+	if (frame.exact && !was_exact && index > 0 && place > 0)
+		scratch->record.stack.pcs[place - 1]++;
+	scratch->record.stack.pcs[place] = frame.exact ? frame.pc + 1 : frame.pc;
 	walk->count = index + 2;
 	return 0;
 }

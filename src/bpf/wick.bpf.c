@@ -56,9 +56,9 @@ int sample(struct sample_context *ctx)
 			capture_kernel(ctx, scratch);
 		walkable = head->key.mm != 0 && saved_registers(task, scratch);
 	}
-	if (walkable && !walk_user(scratch))
-		send_slice(ctx, scratch, BPF_WALK_SLICE);
-	else
+	if (!walkable || walk_user(task, scratch))
 		send_stack(ctx, scratch, head->kernel_count + head->user_count);
+	else if (!send_slice(ctx, scratch, BPF_WALK_SLICE))
+		count(BPF_WALK_COUNT_LOST);
 	return 0;
 }

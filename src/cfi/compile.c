@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/scope.h"
 #include "base/vec.h"
+#include "cfi/eh_frame.h"
 #include "cfi/frames.h"
 #include "cfi/machine.h"
 #include "cfi/plt.h"
@@ -16,11 +17,9 @@
 #include "cfi/repair.h"
 #include "cfi/rows.h"
 #include "cfi/state_rule.h"
+#include "cfi/trampoline.h"
 #include "cfi/x64_bare.h"
 #include "elf/elf.h"
-
-/* The largest programs have 40 MB of CFI. */
-#define MAX_SECTION_BYTES (128u << 20)
 
 /* The state that a CIE's program leaves to its FDEs. */
 struct cie_state {
@@ -177,23 +176,21 @@ static uint64_t section_vaddr(const struct elf_file *elf, const char *name)
 	return section ? section->addr : 0;
 }
 
-static int compile_section(struct compiler *compiler, const char *name, bool is_eh,
+static int compile_section(struct compiler *compiler, const struct elf_section *section, bool is_eh,
 			   struct error *err)
 {
 	struct elf_file *elf = compiler->elf;
-	const struct elf_section *section = elf_section_find(elf, name);
 	SCOPED(mem) void *data = NULL;
 	struct frame_reader *reader;
 	size_t size = 0;
 	int r;
 
 	/* A separate debug file has the header of .eh_frame without its bytes. */
-	if (!section || section->type == SHT_NOBITS || (section->flags & SHF_COMPRESSED) ||
-	    section->size == 0)
+	if (section->type == SHT_NOBITS || (section->flags & SHF_COMPRESSED) || section->size == 0)
 		return 0;
-	if (section->size > MAX_SECTION_BYTES)
-		return error_set(err, -E2BIG, "%s is larger than %u MB", name,
-				 MAX_SECTION_BYTES >> 20);
+	if (section->size > CFI_MAX_SECTION_BYTES)
+		return error_set(err, -E2BIG, "%s is larger than %u MB", section->name,
+				 CFI_MAX_SECTION_BYTES >> 20);
 	r = elf_section_read(elf, section, &data, &size, err);
 	if (r < 0)
 		return r;
@@ -212,7 +209,7 @@ static int compile_section(struct compiler *compiler, const char *name, bool is_
 	r = compile_entries(compiler, reader);
 	frame_reader_free(reader);
 	if (r < 0)
-		return error_errno(err, r, "%s cannot be compiled", name);
+		return error_errno(err, r, "%s cannot be compiled", section->name);
 	return 0;
 }
 
@@ -226,18 +223,22 @@ static int add_stubs(struct compiler *compiler)
 static int compile_rows(struct compiler *compiler, bool repair, struct cfi_table *ret,
 			struct error *err)
 {
+	const struct elf_section *debug_frame = elf_section_find(compiler->elf, ".debug_frame");
+	struct elf_section eh_frame;
 	int r = rows_init(&compiler->rows);
 
 	if (r < 0)
 		return error_errno(err, r, "no memory for the CFI");
-	r = compile_section(compiler, ".eh_frame", true, err);
-	if (r < 0)
-		return r;
-	r = compile_section(compiler, ".debug_frame", false, err);
+	if (cfi_find_eh_frame(compiler->elf, &eh_frame))
+		r = compile_section(compiler, &eh_frame, true, err);
+	if (r == 0 && debug_frame)
+		r = compile_section(compiler, debug_frame, false, err);
 	if (r < 0)
 		return r;
 	if (repair && compiler->machine->has_bare_plt)
 		r = cfi_add_plt(compiler->elf, compiler->base, &compiler->rows);
+	if (r == 0 && repair && compiler->machine->has_bare_trampoline)
+		r = cfi_add_trampoline(compiler->elf, compiler->base, &compiler->rows);
 	if (r == 0)
 		r = rows_sort(&compiler->rows);
 	if (r == 0 && repair && compiler->machine->has_bare_stubs)

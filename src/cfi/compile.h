@@ -17,6 +17,9 @@
 struct elf_file;
 struct error;
 
+/* Larger CFI is not read: the largest programs have 40 MB. */
+#define CFI_MAX_SECTION_BYTES (128u << 20)
+
 /* A table that owns its memory. */
 struct cfi_table {
 	struct unwind_table table;

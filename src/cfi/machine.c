@@ -20,7 +20,8 @@ static const struct cfi_machine machines[] = {
 	 .lr = 30,
 	 .pc = NO_REGISTER,
 	 .has_synchronous_cfi = true,
-	 .has_bare_plt = true},
+	 .has_bare_plt = true,
+	 .has_bare_trampoline = true},
 };
 
 const struct cfi_machine *cfi_machine_find(uint16_t elf_machine)

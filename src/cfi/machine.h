@@ -19,6 +19,7 @@ struct cfi_machine {
 	bool has_synchronous_cfi; /* compilers write such: cfi/repair.h */
 	bool has_bare_plt;        /* its PLT has no CFI: cfi/plt.h */
 	bool has_bare_stubs;      /* what programs start with has none: cfi/x64_bare.h */
+	bool has_bare_trampoline; /* nor has that of its vdso: cfi/trampoline.h */
 };
 
 /* NULL for a machine that we do not know. */

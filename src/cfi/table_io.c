@@ -14,14 +14,34 @@
 #include "base/scope.h"
 #include "base/vec.h"
 #include "cfi/compile.h"
+#include "cfi/eh_frame.h"
 #include "elf/elf.h"
 #include "unwind/table_file.h"
 
 _Static_assert(UNWIND_FILE_BUILD_ID_MAX == BUILD_ID_MAX, "a build id fits the file's header");
 
-static uint64_t layout_of(const struct elf_file *elf)
+/*
+ * The bytes of a section; those that the compiler does not read either count as none.
+ * Build ids may be anything, so what a table is made of is looked at.
+ */
+static uint64_t hash_content(struct elf_file *elf, const struct elf_section *section)
 {
-	static const char *const sections[] = {".eh_frame", ".debug_frame", ".text"};
+	SCOPED(mem) void *data = NULL;
+	size_t size = 0;
+
+	if (!section || section->size > CFI_MAX_SECTION_BYTES ||
+	    !elf_section_is_readable(elf, section) ||
+	    elf_section_read(elf, section, &data, &size, NULL) < 0)
+		return 0;
+	return XXH3_64bits(data, size);
+}
+
+static uint64_t layout_of(struct elf_file *elf)
+{
+	struct elf_section eh_frame;
+	const struct elf_section *sections[] = {
+		cfi_find_eh_frame(elf, &eh_frame) ? &eh_frame : NULL,
+		elf_section_find(elf, ".debug_frame"), elf_section_find(elf, ".text")};
 	uint64_t hash = elf_entry(elf);
 
 	for (size_t i = 0; i < elf_segment_count(elf); i++) {
@@ -31,8 +51,11 @@ static uint64_t layout_of(const struct elf_file *elf)
 		hash = XXH3_64bits(words, sizeof(words));
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
-		const struct elf_section *section = elf_section_find(elf, sections[i]);
-		uint64_t words[] = {hash, section ? section->addr : 0, section ? section->size : 0};
+		const struct elf_section *section = sections[i];
+		/* Code is far larger, and what it tells the compiler follows from its place. */
+		bool is_cfi = i < 2;
+		uint64_t words[] = {hash, section ? section->addr : 0, section ? section->size : 0,
+				    is_cfi ? hash_content(elf, section) : 0};
 
 		hash = XXH3_64bits(words, sizeof(words));
 	}

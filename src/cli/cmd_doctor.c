@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/error.h"
 #include "base/json.h"
 #include "base/vec.h"
 #include "cli/command.h"
+#include "engine/engine.h"
 #include "engine/perf/perf_probe.h"
 
-#define SETCAP "sudo setcap cap_perfmon,cap_sys_ptrace=ep $(command -v wick)"
+#define SETCAP "sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog=ep $(command -v wick)"
 
 /* record's highest rate and its default depth: below them a limit of the kernel is felt */
 #define WANTED_RATE_HZ 10000
@@ -199,6 +201,19 @@ static void check_btf(const struct perf_probe *probe, struct finding *finding)
 	advise(finding, "use a kernel with CONFIG_DEBUG_INFO_BTF=y, or --engine perf");
 }
 
+static void check_ebpf(const struct perf_probe *probe, struct finding *finding)
+{
+	const struct engine_ops *engine = engine_find("ebpf", NULL);
+	struct error err = {0};
+
+	(void)probe;
+	say(finding, VERDICT_OK, "stacks can be walked in the kernel, and time off the CPUs seen");
+	if (!engine || engine->probe(&err) == 0)
+		return;
+	say(finding, VERDICT_LIMITED, "%.200s", err.text);
+	advise(finding, "%.300s", err.remedy);
+}
+
 static void check_ptrace(const struct perf_probe *probe, struct finding *finding)
 {
 	static const char *const meanings[] = {
@@ -242,6 +257,7 @@ static const struct check {
 	{"perf_event_max_stack", "stack limit", check_stack},
 	{"kernel_symbols", "kernel symbols", check_symbols},
 	{"btf", "BTF", check_btf},
+	{"ebpf", "eBPF", check_ebpf},
 	{"ptrace", "ptrace", check_ptrace},
 };
 

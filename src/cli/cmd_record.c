@@ -22,6 +22,7 @@
 
 #define RATE_HZ 997 /* primes avoid lock-step with timers of the program */
 #define RATE_MACHINE_HZ 97
+#define DEFAULT_EVENT "cpu-clock"
 
 struct record_options {
 	uint64_t frequency_hz;
@@ -52,12 +53,14 @@ struct recording {
 	VEC(pid_t) ids;
 	char *output;
 	char *title;
+	struct error why_lesser; /* than the first engine */
 	bool progress_drawn;
 	bool failure_told;
 };
 
 /* What is wrong with the combination of options, NULL when nothing is. */
-static const char *conflict(const struct record_options *options, int argc)
+static const char *conflict(const struct command_context *context,
+			    const struct record_options *options, int argc)
 {
 	int targets = (options->pids.count > 0) + (options->tids.count > 0) + options->all +
 		      (options->cgroup != NULL);
@@ -68,6 +71,11 @@ static const char *conflict(const struct record_options *options, int argc)
 		return "-p, -t, -a and --cgroup exclude each other";
 	if ((options->pids.count > 0 || options->tids.count > 0) && argc > 0)
 		return "either attach with -p or -t, or give a program to run";
+	if (options->mode != ENGINE_MODE_CPU && strcmp(options->event, DEFAULT_EVENT) != 0)
+		return "--mode wall and offcpu look at time: leave out -e";
+	if (options->least_away_ns > 0 && options->mode == ENGINE_MODE_CPU &&
+	    option_source_of(context->set, &options->least_away_ns) == OPTION_FROM_COMMAND_LINE)
+		return "--min-block is about time off the CPUs: give --mode offcpu or --mode wall";
 	if (options->flame && options->output && strcmp(options->output, "-") == 0)
 		return "--flame reads the recording again: give -o a file";
 	if (options->flame && options->output && strcmp(options->output, options->flame) == 0)
@@ -176,6 +184,22 @@ static void print_end(void *self, const struct record_result *result, const stru
 	(void)fflush(recording->context->err);
 }
 
+/* The engine asked for. With "auto" the first that works, and why no better one does. */
+static const struct engine_ops *choose_engine(struct recording *recording, struct error *err)
+{
+	const struct record_options *options = recording->options;
+	const struct engine_ops *engine = engine_find(options->engine, err);
+
+	if (!engine || strcmp(options->engine, "auto") != 0 || engine == engine_table[0])
+		return engine;
+	if (engine_table[0]->probe(&recording->why_lesser) == 0 || options->mode == ENGINE_MODE_CPU)
+		return engine;
+	*err = recording->why_lesser;
+	(void)error_prefix(err, err->code, "--mode %s needs eBPF",
+			   options->mode == ENGINE_MODE_WALL ? "wall" : "offcpu");
+	return NULL;
+}
+
 static int prepare(struct recording *recording, int argc, char **argv, struct error *err)
 {
 	const struct record_options *options = recording->options;
@@ -184,7 +208,7 @@ static int prepare(struct recording *recording, int argc, char **argv, struct er
 			  OPTION_FROM_DEFAULT;
 
 	*config = (struct record_config){
-		.engine = engine_find(options->engine, err),
+		.engine = choose_engine(recording, err),
 		.sampling = {.mode = options->mode,
 			     .least_away_ns = options->least_away_ns,
 			     .may_fall_back = strcmp(options->engine, "auto") == 0,
@@ -206,6 +230,9 @@ static int prepare(struct recording *recording, int argc, char **argv, struct er
 	};
 	if (!config->engine)
 		return err->code;
+	/* Who asks for a way that is not eBPF's does not miss it. */
+	if (recording->why_lesser.code < 0 && options->unwind == ENGINE_UNWIND_AUTO)
+		config->sampling.why_lesser = recording->why_lesser.text;
 	if (options->cgroup) {
 		config->target.kind = TARGET_CGROUP;
 		config->target.cgroup = options->cgroup;
@@ -250,7 +277,7 @@ static int exit_status(const struct record_result *result, int r)
 static int run(const struct command_context *context, void *values, int argc, char **argv)
 {
 	struct recording recording = {.context = context, .options = values};
-	const char *wrong = conflict(values, argc);
+	const char *wrong = conflict(context, values, argc);
 	struct record_result result = {0};
 	struct error err = {0};
 	int status;
@@ -279,7 +306,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 static const struct option_spec table[] = {
 	{"frequency", 'F', OPTION_U64(struct record_options, frequency_hz), .argument = "HZ",
 	 .min = 10, .max = 10000, .key = "sampling.frequency_hz",
-	 .help = "samples a second on each busy CPU; 97 with -a"},
+	 .help = "samples a second on each busy CPU; 97 with -a and --cgroup"},
 	{"freq", 0, OPTION_ALIAS("frequency")},
 	{"rate", 'r', OPTION_ALIAS("frequency")},
 	{"duration", 'd', OPTION_DURATION(struct record_options, duration_ns), .argument = "TIME",
@@ -318,7 +345,7 @@ static const struct option_spec table[] = {
 	 .help = "how stacks are followed: fp by frame pointers, dwarf by the binaries' own tables "
 		 "over a copy of the stack, auto by both"},
 	{"stack-size", 0, OPTION_SIZE(struct record_options, stack_bytes), .argument = "SIZE",
-	 .min = 1024, .max = 65528, .key = "sampling.stack_bytes",
+	 .min = 1024, .max = ENGINE_STACK_BYTES, .key = "sampling.stack_bytes",
 	 .help = "with --unwind dwarf: bytes copied of a stack at most"},
 	{"kernel", 0, OPTION_TOGGLE(struct record_options, kernel), .key = "sampling.kernel",
 	 .help = "frames of the kernel too"},
@@ -335,7 +362,8 @@ const struct command command_record = {
 	.name = "record",
 	.summary = "sample a program, running processes or the whole machine",
 	.synopsis = "[OPTIONS] [--] PROGRAM [ARGUMENTS]\n[OPTIONS] -p PID[,PID...]\n"
-		    "[OPTIONS] -t TID[,TID...]\n[OPTIONS] -a [[--] PROGRAM [ARGUMENTS]]",
+		    "[OPTIONS] -t TID[,TID...]\n[OPTIONS] -a [[--] PROGRAM [ARGUMENTS]]\n"
+		    "[OPTIONS] --cgroup PATH [[--] PROGRAM [ARGUMENTS]]",
 	.description =
 		(const char *const[]){
 			"Takes samples of where the target spends CPU time, with the stack of "
@@ -368,10 +396,10 @@ const struct command command_record = {
 	.options = table,
 	.options_size = sizeof(struct record_options),
 	.defaults = &(const struct record_options){.frequency_hz = RATE_HZ,
-						   .event = "cpu-clock",
+						   .event = DEFAULT_EVENT,
 						   .engine = "auto",
 						   .depth = 512,
-						   .stack_bytes = 65528,
+						   .stack_bytes = ENGINE_STACK_BYTES,
 						   .kernel = true,
 						   .children = true},
 	.max_arguments = -1,

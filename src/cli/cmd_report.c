@@ -59,8 +59,10 @@ static int run(const struct command_context *context, void *values, int argc, ch
 }
 
 static const struct option_spec table[] = {
-	{"by", 0, OPTION_ENUM(struct report_command_options, by, "function", "module", "thread"),
-	 .help = "what a row stands for"},
+	{"by", 0,
+	 OPTION_ENUM(struct report_command_options, by, "function", "module", "thread", "state"),
+	 .help = "what a row stands for; a state is what threads were doing: on CPU, sleeping, "
+		 "waiting for a CPU …"},
 	{"tree", 0, OPTION_FLAG(struct report_command_options, tree),
 	 .help = "the call tree instead of a table"},
 	{"inverted", 0, OPTION_FLAG(struct report_command_options, inverted),
@@ -102,6 +104,8 @@ const struct command command_report = {
 			{"wick report --tree --only parse app.wick",
 			 "who calls what, around parse"},
 			{"wick report --by thread app.wick", "the share of each thread"},
+			{"wick report --by state app.wick",
+			 "running, sleeping, waiting: what --mode wall and offcpu tell"},
 			{"wick report --from 2s --to 3.5s app.wick", "a part of the recording"},
 			{NULL, NULL},
 		},

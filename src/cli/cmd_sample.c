@@ -212,7 +212,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		.frame_pointers = options->unwind == UNWIND_WAY_FP,
 		.attached = put_beginning,
 		.taken = put_stack,
-		.execed = forget_names,
+		.remapped = forget_names,
 		.out_fd = fileno(context->out),
 		.self = &printer,
 	};
@@ -250,10 +250,10 @@ const struct command command_sample = {
 			"A thread is stopped for some microseconds by each sample and then goes "
 			"on. "
 			"Signals reach it as always, a stopped process stays stopped, and when "
-			"wick "
-			"ends it is as it was. A few system calls can tell: epoll_wait, semop, "
-			"sigtimedwait and reads of inotify fail with EINTR when a sample meets "
-			"them, as they do when a process is stopped and continued (see signal(7)).",
+			"wick ends, or is suspended with Ctrl-Z, it is as it was. A few system "
+			"calls can tell: epoll_wait, semop, sigtimedwait and reads of inotify "
+			"fail with EINTR when a sample meets them, as they do when a process is "
+			"stopped and continued (see signal(7)).",
 			"The same program under the name sampler is this command.",
 			"The exit status is 0 also when the process ends meanwhile, 1 when it "
 			"cannot "

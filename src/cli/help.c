@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/commit.h"
 #include "cli/option_value.h"
 
 #define MIN_WIDTH 40
@@ -301,7 +302,7 @@ void help_put_overview(struct bytes *out, const struct command *const *commands,
 /* Parts that the build may leave out; the build defines what it found. */
 static const char *const built_in[] = {
 #ifdef HAVE_LIBBPF
-	"libbpf",
+	"ebpf",
 #endif
 #ifdef HAVE_DEBUGINFOD
 	"debuginfod",
@@ -319,7 +320,7 @@ void help_put_version(struct bytes *out)
 {
 	const char *const *part;
 
-	bytes_printf(out, "wick %s\ncommit %s\noptional parts:", WICK_VERSION, WICK_COMMIT);
+	bytes_printf(out, "wick %s\ncommit %s\noptional parts:", WICK_VERSION, commit_built_from);
 	for (part = built_in; *part; part++)
 		bytes_printf(out, " %s", *part);
 	bytes_printf(out, built_in[0] ? "\n" : " none\n");

@@ -68,8 +68,8 @@ static void print_samples(FILE *out, const struct engine_stats *stats)
 			      percent(stats->samples, stats->expected));
 	(void)fprintf(out, ", %" PRIu64 " lost (%.2f %%)\n", stats->lost,
 		      percent(stats->lost, stats->samples + stats->lost));
-	if (stats->run_ns == 0)
-		return;
+	if (stats->run_ns == 0 || stats->away)
+		return; /* times off the CPUs have no rate */
 	(void)fprintf(out, "  rate       %.0f Hz achieved, ",
 		      (double)stats->samples / ((double)stats->run_ns / NS_PER_SEC));
 	if (stats->frequency_hz > 0) /* not with a period */
@@ -92,7 +92,25 @@ static void print_ends(FILE *out, const struct engine_stats *stats)
 		if (stats->ends[i] > 0)
 			(void)fprintf(out, ", %s %.2f %%", engine_end_name(i),
 				      percent(stats->ends[i], walks));
+	if (stats->slices > 0)
+		(void)fprintf(out, "; %.1f %% of stacks walked outside the kernel",
+			      percent(stats->slices, walks));
 	(void)fputc('\n', out);
+}
+
+/* Of threads off their CPUs, and of what cannot be walked: what is not in the recording. */
+static void print_left_out(FILE *out, const struct engine_stats *stats)
+{
+	if (stats->away_short > 0)
+		(void)fprintf(out,
+			      "  left out   %" PRIu64 " times off a CPU were shorter than "
+			      "--min-block\n",
+			      stats->away_short);
+	if (stats->away_unkept > 0)
+		(void)fprintf(out,
+			      "wick: %" PRIu64 " times off a CPU are missing: there were too many "
+			      "threads to keep in mind\n",
+			      stats->away_unkept);
 }
 
 static void print_stacks(FILE *out, const struct engine_stats *stats, uint32_t asked_depth)
@@ -183,8 +201,9 @@ static void print_missing(FILE *out, const struct engine_stats *stats)
 	}
 	if (stats->lost > 0 && percent(stats->lost, stats->samples) > 1)
 		(void)fprintf(out,
-			      "wick: samples were lost because the buffer was full; lower -F, "
+			      "wick: samples were lost because the buffer was full; %s, "
 			      "or raise: sudo sysctl kernel.perf_event_mlock_kb=%" PRIu64 "\n",
+			      stats->away ? "watch fewer processes" : "lower -F",
 			      (stats->ring_bytes >> 10) * 4);
 }
 
@@ -221,6 +240,7 @@ void record_summary_print(FILE *out, const struct record_config *config,
 	(void)fprintf(out, " (%.1f KB)\n", (double)result->file_bytes / 1e3);
 	print_samples(out, &result->stats);
 	print_stacks(out, &result->stats, config->sampling.depth);
+	print_left_out(out, &result->stats);
 	print_names(out, config);
 	print_overhead(out, result);
 	print_advice(out, config, result);

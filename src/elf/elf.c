@@ -33,6 +33,8 @@ struct elf_file {
 	Elf64_Ehdr header;
 	VEC(struct elf_segment) segments;
 	VEC(struct extent) notes;
+	uint64_t eh_frame_table; /* 0: none */
+	uint64_t eh_frame_table_bytes;
 	struct elf_section *sections;
 	size_t section_count;
 	char *section_names;
@@ -118,6 +120,10 @@ static int add_program_header(struct elf_file *elf, const Elf64_Phdr *phdr)
 	if (phdr->p_type == PT_NOTE)
 		return vec_push(&elf->notes,
 				(struct extent){phdr->p_offset, phdr->p_filesz, phdr->p_align});
+	if (phdr->p_type == PT_GNU_EH_FRAME) {
+		elf->eh_frame_table = phdr->p_vaddr;
+		elf->eh_frame_table_bytes = phdr->p_filesz;
+	}
 	/* Arithmetic on what is kept cannot overflow. */
 	if (phdr->p_type != PT_LOAD || range_overflows(phdr->p_offset, phdr->p_filesz) ||
 	    range_overflows(phdr->p_vaddr, phdr->p_filesz) ||
@@ -329,6 +335,13 @@ uint16_t elf_type(const struct elf_file *elf)
 uint64_t elf_entry(const struct elf_file *elf)
 {
 	return elf->header.e_entry;
+}
+
+bool elf_eh_frame_table(const struct elf_file *elf, uint64_t *ret_vaddr, uint64_t *ret_size)
+{
+	*ret_vaddr = elf->eh_frame_table;
+	*ret_size = elf->eh_frame_table_bytes;
+	return elf->eh_frame_table != 0;
 }
 
 size_t elf_segment_count(const struct elf_file *elf)

@@ -72,6 +72,8 @@ void build_id_format(const struct build_id *id, char *text);
 /* The _at functions return NULL past the last one. */
 size_t elf_segment_count(const struct elf_file *elf);
 const struct elf_segment *elf_segment_at(const struct elf_file *elf, size_t i);
+/* PT_GNU_EH_FRAME: where the search table of .eh_frame is. False: there is none. */
+bool elf_eh_frame_table(const struct elf_file *elf, uint64_t *ret_vaddr, uint64_t *ret_size);
 size_t elf_section_count(const struct elf_file *elf);
 const struct elf_section *elf_section_at(const struct elf_file *elf, size_t i);
 const struct elf_section *elf_section_find(const struct elf_file *elf, const char *name);

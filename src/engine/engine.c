@@ -83,6 +83,16 @@ int engine_stop(struct engine *engine, struct error *err)
 	return engine->ops->stop(engine->self, err);
 }
 
+int engine_suspend(struct engine *engine, struct error *err)
+{
+	return engine->ops->suspend ? engine->ops->suspend(engine->self, err) : 0;
+}
+
+int engine_resume(struct engine *engine, struct error *err)
+{
+	return engine->ops->resume ? engine->ops->resume(engine->self, err) : 0;
+}
+
 void engine_progress(struct engine *engine, struct engine_stats *ret)
 {
 	*ret = (struct engine_stats){0};

@@ -55,10 +55,14 @@ enum engine_unwind {
 	ENGINE_UNWIND_DWARF, /* by the tables compiled from CFI */
 };
 
+/* The most that can be copied of a stack, and the default: what a sample has room for. */
+#define ENGINE_STACK_BYTES 65528u
+
 struct engine_config {
 	enum engine_mode mode;
 	uint64_t least_away_ns; /* times off a CPU that are shorter are left out */
 	bool may_fall_back;     /* to a lesser way, with a notice, when the engine's own fails */
+	const char *why_lesser; /* why it is not a better engine, for the notice; NULL: it is */
 	const char *event;      /* "cpu-clock" … */
 	uint32_t frequency_hz;  /* 0 with a period */
 	bool rate_given;        /* the frequency is a wish, not a default */
@@ -98,6 +102,7 @@ struct engine_stats {
 	uint32_t depth_limit;    /* as granted */
 	bool kernel;             /* as granted */
 	uint64_t sample_cost_ns; /* what one sample costs the target, measured here */
+	bool away;               /* times off the CPUs are among the samples */
 	uint64_t away_short;     /* times off a CPU that were left out as too short */
 	uint64_t away_unkept;    /* times off a CPU that there was no room for */
 	uint64_t ring_bytes;
@@ -120,6 +125,9 @@ struct engine_ops {
 	/* What the kernel did not grant, for a person; "" when all was. */
 	const char *(*notice)(void *self);
 	void (*close)(void *self);
+	/* Optional, both or none: before this program is stopped (Ctrl-Z), and after. */
+	int (*suspend)(void *self, struct error *err);
+	int (*resume)(void *self, struct error *err);
 };
 
 /* All engines in order of preference, NULL last. */
@@ -141,6 +149,9 @@ int engine_start(struct engine *engine, struct error *err);
 int engine_fd(struct engine *engine); /* readable when draining pays */
 int engine_drain(struct engine *engine, struct error *err);
 int engine_stop(struct engine *engine, struct error *err);
+/* The target goes on as if nobody watched it, until it is watched again. */
+int engine_suspend(struct engine *engine, struct error *err);
+int engine_resume(struct engine *engine, struct error *err);
 void engine_progress(struct engine *engine, struct engine_stats *ret); /* cheap, any time */
 void engine_stats(struct engine *engine, struct engine_stats *ret); /* complete, after the stop */
 const char *engine_notice(struct engine *engine);

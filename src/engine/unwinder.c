@@ -19,6 +19,9 @@
 #include "proc/remote_memory.h"
 #include "unwind/arch/native.h"
 
+/* As large as an unknown stack is taken for: the usual limit. */
+#define STACK_BYTES (8u << 20)
+
 struct unwinder {
 	struct module_files *files;
 	struct module_tables *tables;
@@ -74,10 +77,10 @@ void unwinder_free(struct unwinder *unwinder)
 
 static bool is_same_file(const struct module *a, const struct module *b)
 {
-	if (a->build_id.size > 0 || b->build_id.size > 0)
-		return build_id_equal(&a->build_id, &b->build_id);
-	return a->kind == b->kind && a->device == b->device && a->inode == b->inode &&
-	       a->mtime_ns == b->mtime_ns && a->size_bytes == b->size_bytes;
+	/* A build id alone is only what somebody wrote into a file. */
+	return a->kind == b->kind && build_id_equal(&a->build_id, &b->build_id) &&
+	       a->device == b->device && a->inode == b->inode && a->mtime_ns == b->mtime_ns &&
+	       a->size_bytes == b->size_bytes;
 }
 
 /* The number of a file among those seen, ID_NONE without memory. */
@@ -275,6 +278,7 @@ int unwinder_walk_thread(struct unwinder_process *process, pid_t tid, struct unw
 	struct unwind_space space = make_space(process);
 	struct registers registers;
 	struct unwind_frame frame;
+	bool known;
 	int r;
 
 	r = registers_of_thread(tid, &registers);
@@ -282,12 +286,13 @@ int unwinder_walk_thread(struct unwinder_process *process, pid_t tid, struct unw
 		return r;
 	unwind_frame_init(&frame, &UNWIND_NATIVE, registers.values, registers.pc);
 	/* Which of its stacks a thread is on is not known: see unwind_signal(). */
-	if (!find_stack(process, frame.sp, &space.limits.alternate) &&
-	    unwinder_process_refresh(process, NULL) == 0)
-		(void)find_stack(process, frame.sp, &space.limits.alternate);
+	known = find_stack(process, frame.sp, &space.limits.alternate);
+	if (!known) /* that of a new thread; what cannot be read ends the walk */
+		space.limits.alternate = (struct unwind_stack){frame.sp, frame.sp + STACK_BYTES};
+	process->memory.pid = tid; /* the main thread may have ended, and its memory with it */
 	remote_memory_window(&process->memory, frame.sp, space.limits.alternate.high);
 	unwind_walk(&space, &frame, trace);
-	return 0;
+	return known ? 0 : 1;
 }
 
 void unwinder_walk_copy(struct unwinder_process *process, const struct stack_copy *copy,

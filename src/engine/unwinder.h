@@ -52,7 +52,8 @@ void unwinder_process_without_tables(struct unwinder_process *process);
 
 /*
  * Walks the stack of a thread that is in a ptrace stop of the caller. The trace
- * has pcs and capacity set. Returns 0, or why the registers could not be read.
+ * has pcs and capacity set. Returns 0, or why the registers could not be read; or 1
+ * when the maps do not know its stack: they should be read anew, when it goes on.
  */
 int unwinder_walk_thread(struct unwinder_process *process, pid_t tid, struct unwind_trace *trace);
 

@@ -35,6 +35,8 @@ void profile_free(struct profile *profile)
 	vec_fini(&profile->threads);
 	vec_fini(&profile->entries);
 	vec_fini(&profile->values);
+	vec_fini(&profile->states);
+	vec_fini(&profile->state_values);
 	id_index_fini(&profile->function_index);
 	id_index_fini(&profile->location_index);
 	id_index_fini(&profile->thread_index);
@@ -163,18 +165,45 @@ static uint32_t entry_of(struct profile *profile, uint32_t stack, uint32_t threa
 	return id;
 }
 
+static void add_values(int64_t *sums, const int64_t *values, uint32_t count)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++)
+		if (__builtin_add_overflow(sums[i], values[i], &sums[i]))
+			sums[i] = values[i] < 0 ? INT64_MIN : INT64_MAX;
+}
+
 int profile_add(struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values)
 {
 	uint32_t id = entry_of(profile, stack, thread);
+
+	if (id == ID_NONE)
+		return -ENOMEM;
+	add_values(profile->values.items + (size_t)id * profile->value_count, values,
+		   profile->value_count);
+	return 0;
+}
+
+int profile_add_state(struct profile *profile, const char *name, const int64_t *values)
+{
+	uint32_t count = profile->value_count;
+	uint32_t id = strings_add(&profile->strings, name);
+	size_t at = 0;
 	uint32_t i;
 
 	if (id == ID_NONE)
 		return -ENOMEM;
-	for (i = 0; i < profile->value_count; i++) {
-		int64_t *sum = &profile->values.items[(size_t)id * profile->value_count + i];
-
-		if (__builtin_add_overflow(*sum, values[i], sum))
-			*sum = values[i] < 0 ? INT64_MIN : INT64_MAX;
+	/* There are but a few. */
+	while (at < profile->states.count && profile->states.items[at].name != id)
+		at++;
+	if (at == profile->states.count) {
+		if (vec_reserve(&profile->state_values, (at + 1) * count) < 0 ||
+		    vec_push(&profile->states, (struct profile_state){.name = id}) < 0)
+			return -ENOMEM;
+		for (i = 0; i < count; i++)
+			profile->state_values.items[profile->state_values.count++] = 0;
 	}
+	add_values(profile->state_values.items + at * count, values, count);
 	return 0;
 }

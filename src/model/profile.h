@@ -73,6 +73,11 @@ struct profile_entry {
 	uint32_t thread;
 };
 
+/* What threads were doing: "sleeping", "on CPU" …; values are in state_values. */
+struct profile_state {
+	uint32_t name; /* string id; "": not told */
+};
+
 /* What a reader must know to judge the numbers. Counts are of samples. */
 struct profile_quality {
 	uint64_t samples;        /* in this profile, after filters */
@@ -97,6 +102,8 @@ struct profile {
 	uint32_t main_value; /* the one that views show unless asked: widths, sorting */
 	VEC(struct profile_entry) entries;
 	VEC(int64_t) values; /* value_count for each entry */
+	VEC(struct profile_state) states;
+	VEC(int64_t) state_values; /* value_count for each state */
 
 	const char *title; /* what was profiled; a string of strings */
 	uint64_t start_realtime_ns;
@@ -128,6 +135,9 @@ uint32_t profile_thread(struct profile *profile, uint32_t pid, uint32_t tid, con
  * the ends of int64_t. 0 or -ENOMEM.
  */
 int profile_add(struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values);
+
+/* Adds the same values to those of a state. 0 or -ENOMEM. */
+int profile_add_state(struct profile *profile, const char *name, const int64_t *values);
 
 /* Whether a location is the pseudo frame at the root of a stack that was cut. */
 static inline bool profile_is_truncated(const struct profile *profile, uint32_t location)

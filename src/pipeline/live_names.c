@@ -2,6 +2,7 @@
 #include "pipeline/live_names.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,6 +133,7 @@ static const struct shown *look_at(struct live_names *names, const struct map_re
 {
 	struct shown *shown = &names->shown[region - names->maps.items];
 	struct module_place place;
+	char path[PATH_MAX];
 
 	if (shown->looked)
 		return shown;
@@ -139,6 +141,10 @@ static const struct shown *look_at(struct live_names *names, const struct map_re
 	shown->id = MODULE_NONE;
 	if (module_files_identify(names->files, names->pid, region, &place) == 0) {
 		shown->bias = place.bias;
+		/* A file that was deleted or replaced can be read while it is mapped. */
+		if (place.module.kind == MODULE_FILE &&
+		    module_files_locate(names->files, names->pid, region, path, sizeof(path)) == 0)
+			place.module.path = path;
 		shown->id = identify(names, &place.module);
 	}
 	return shown;

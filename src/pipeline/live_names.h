@@ -6,7 +6,7 @@
  * live_names: names for the addresses of a process that runs.
  *
  * Joins its maps, the files behind them and the symboliser. Maps are read again
- * when an address is in none of them. One thread at a time.
+ * when an address is in none of them, and when they are said to have changed. One thread at a time.
  */
 
 #include <stdbool.h>
@@ -28,7 +28,7 @@ struct live_name {
 int live_names_new(pid_t pid, struct live_names **ret, struct error *err);
 void live_names_free(struct live_names *names); /* NULL is fine */
 
-/* To be told of an exec: what was known of the addresses holds no more. */
+/* To be told of an exec, a library unloaded: what was known of addresses holds no more. */
 void live_names_forget(struct live_names *names);
 
 /* Names an address; that of a caller is a return address. Valid until the next call. */

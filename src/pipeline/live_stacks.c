@@ -15,6 +15,7 @@
 #include "base/vec.h"
 #include "engine/ptrace/sampler.h"
 #include "engine/ptrace/stopper.h"
+#include "pipeline/job_control.h"
 
 /* Text that waits for its reader. Beyond this no more is made. */
 #define BACKLOG_BYTES (256u << 10)
@@ -41,13 +42,13 @@ static int on_taken(void *self, const struct stack_sample *sample, struct error 
 	return session->out.failed ? error_set(err, -ENOMEM, "out of memory") : 0;
 }
 
-static void on_execed(void *self, pid_t pid)
+static void on_changed(void *self, pid_t pid)
 {
 	struct session *session = self;
 
 	(void)pid;
-	if (session->config->execed)
-		session->config->execed(session->config->self);
+	if (session->config->remapped)
+		session->config->remapped(session->config->self);
 }
 
 static int take_signals(struct session *session, struct error *err)
@@ -61,6 +62,7 @@ static int take_signals(struct session *session, struct error *err)
 		/* One that is ignored, as under nohup, means nothing: blocked, it would come. */
 		if (sigaction(stops[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
 			(void)sigaddset(&mask, stops[i]);
+	job_control_add(&mask);
 	(void)sigprocmask(SIG_BLOCK, &mask, &session->old_mask); /* cannot fail */
 	session->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	return session->signal_fd < 0 ? error_errno(err, -errno, "cannot watch signals") : 0;
@@ -77,7 +79,8 @@ static int attach(struct session *session, struct error *err)
 		.kernel_address = config->kernel_address,
 		.kernel_self = config->kernel_self,
 		.taken = on_taken,
-		.execed = on_execed,
+		.execed = on_changed,
+		.remapped = on_changed,
 		.self = session,
 	};
 	int r = sampler_open(&sampler, &session->sampler, err);
@@ -145,12 +148,28 @@ static int timeout_ms(const struct session *session, uint64_t start_ns)
 		       : (int)((limit_ns - spent_ns + NS_PER_MS - 1) / NS_PER_MS);
 }
 
-/* Takes the signal away, so that it does not end us when it is let through again. */
-static bool was_asked_to_stop(const struct session *session)
+/*
+ * Takes the signals away, so that they do not end us when they are let through again.
+ * Returns whether to stop. While we are suspended the process goes its way.
+ */
+static int read_signals(const struct session *session, bool *ret_stop, struct error *err)
 {
 	struct signalfd_siginfo info;
+	int r = 0;
 
-	return read(session->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info);
+	*ret_stop = false;
+	while (r == 0 && read(session->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (!job_control_is((int)info.ssi_signo)) {
+			*ret_stop = true;
+			continue;
+		}
+		r = sampler_suspend(session->sampler, err);
+		if (r < 0)
+			break;
+		job_control_stop((int)info.ssi_signo);
+		r = sampler_resume(session->sampler, err);
+	}
+	return r;
 }
 
 static int run_loop(struct session *session, struct error *err)
@@ -163,6 +182,7 @@ static int run_loop(struct session *session, struct error *err)
 		{.fd = -1, .events = POLLOUT},
 	};
 	uint64_t start_ns = clock_monotonic_ns();
+	bool stop = false;
 	int r = 0;
 
 	while (r == 0 && sampler_thread_count(session->sampler) > 0 &&
@@ -172,9 +192,10 @@ static int run_loop(struct session *session, struct error *err)
 		fds[3].fd = session->out.size > 0 ? config->out_fd : -1;
 		if (poll(fds, ARRAY_SIZE(fds), left_ms) < 0 && errno != EINTR)
 			return error_errno(err, -errno, "poll");
-		if (left_ms == 0 || was_asked_to_stop(session))
+		r = read_signals(session, &stop, err);
+		if (left_ms == 0 || stop)
 			break;
-		if (fds[3].revents != 0)
+		if (r == 0 && fds[3].revents != 0)
 			r = write_piece(session, err);
 		if (r == 0)
 			r = turn(session, err);

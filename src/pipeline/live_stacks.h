@@ -40,7 +40,7 @@ struct live_stacks_config {
 	void (*attached)(void *self, struct bytes *out);
 	void (*taken)(void *self, uint64_t round, const struct stack_sample *sample,
 		      struct bytes *out);
-	void (*execed)(void *self); /* optional: addresses mean something else from now on */
+	void (*remapped)(void *self); /* optional: addresses mean something else from now on */
 	void *self;
 };
 

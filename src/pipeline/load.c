@@ -313,6 +313,41 @@ static void judge(struct loader *loader, uint32_t stack, uint64_t count)
 		quality->truncated += count;
 }
 
+/* A letter of /proc/PID/stat in words; anything else is one already. */
+static const char *state_in_words(const char *state)
+{
+	static const struct {
+		char letter;
+		const char *words;
+	} known[] = {
+		{'R', "running"}, {'S', "sleeping"}, {'D', "uninterruptible"}, {'T', "stopped"},
+		{'t', "stopped"}, {'I', "idle"},     {'Z', "ended"},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(known) && state[0] && !state[1]; i++)
+		if (known[i].letter == state[0])
+			return known[i].words;
+	return state;
+}
+
+/* What the labels of a sample say of its thread; "" when nothing. */
+static const char *state_of(const struct dictionary *dictionary, uint32_t labels)
+{
+	struct label_set set = {0};
+	uint32_t i;
+
+	if (labels < dictionary->label_sets.count)
+		set = dictionary->label_sets.items[labels];
+	for (i = 0; i < set.count; i++) {
+		struct label_pair pair = dictionary->label_pairs.items[set.first + i];
+
+		if (strcmp(strings_get(&dictionary->strings, pair.key), "state") == 0)
+			return state_in_words(strings_get(&dictionary->strings, pair.value));
+	}
+	return "";
+}
+
 static int add_sums(struct loader *loader, struct stack_filter *filter)
 {
 	size_t i;
@@ -332,6 +367,9 @@ static int add_sums(struct loader *loader, struct stack_filter *filter)
 		r = thread_of(loader, sum->thread, &thread);
 		if (r == 0)
 			r = profile_add(loader->profile, stack, thread, values);
+		if (r == 0)
+			r = profile_add_state(loader->profile,
+					      state_of(loader->dictionary, sum->labels), values);
 		if (r < 0)
 			return r;
 	}

@@ -19,6 +19,7 @@
 #include "base/scope.h"
 #include "base/vec.h"
 #include "pipeline/function_place.h"
+#include "pipeline/job_control.h"
 #include "pipeline/kernel_addresses.h"
 #include "pipeline/kernel_names.h"
 #include "pipeline/launch.h"
@@ -51,6 +52,7 @@ struct session {
 	uint64_t clock_ns;
 	int stop_signals; /* seen so far */
 	int last_stop;    /* the last of them */
+	int suspend;      /* the signal that asks us to be stopped for a while; 0: none */
 	sigset_t taken;
 };
 
@@ -75,6 +77,7 @@ static int take_signals(struct session *session, struct error *err)
 			(void)sigaddset(&session->taken, stop_list[i]);
 	for (i = 0; i < ARRAY_SIZE(pass_list); i++)
 		(void)sigaddset(&session->taken, pass_list[i]);
+	job_control_add(&session->taken);
 	if (sigprocmask(SIG_BLOCK, &session->taken, &session->old_mask) < 0)
 		return error_errno(err, -errno, "cannot block signals");
 	session->signal_fd = signalfd(-1, &session->taken, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -206,6 +209,10 @@ static void read_signals(struct session *session)
 	while (read(session->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		int number = (int)info.ssi_signo;
 
+		if (job_control_is(number)) {
+			session->suspend = number;
+			continue;
+		}
 		if (info.ssi_code <= 0) /* sent by a process */
 			pass_on(session, number);
 		for (i = 0; i < ARRAY_SIZE(stop_list); i++)
@@ -257,7 +264,7 @@ static bool target_ended(struct session *session)
 
 	if (session->launched)
 		return child_ended(&session->child);
-	if (target->kind == TARGET_MACHINE)
+	if (target->kind == TARGET_MACHINE || target->kind == TARGET_CGROUP)
 		return false;
 	if (session->all_watched)
 		return all_ended(session);
@@ -312,6 +319,23 @@ static int timeout_ms(const struct session *session, uint64_t now_ns)
 	return left_ns > 0 ? (int)(left_ns / NS_PER_MS) + 1 : 0;
 }
 
+/* Stops this program when it was asked to; what it watches goes its way meanwhile. */
+static int stand_by(struct session *session, struct error *err)
+{
+	int number = session->suspend;
+	int r = 0;
+
+	session->suspend = 0;
+	if (number == 0)
+		return 0;
+	if (session->engine)
+		r = engine_suspend(session->engine, err);
+	if (r < 0)
+		return r;
+	job_control_stop(number);
+	return session->engine ? engine_resume(session->engine, err) : 0;
+}
+
 static int run_loop(struct session *session, struct error *err)
 {
 	const struct record_config *config = session->config;
@@ -320,8 +344,10 @@ static int run_loop(struct session *session, struct error *err)
 
 	while (r == 0 && !is_over(session, now_ns)) {
 		wait_for_work(session, timeout_ms(session, now_ns));
+		r = stand_by(session, err);
 		now_ns = clock_monotonic_ns();
-		r = drain(session, now_ns, err);
+		if (r == 0)
+			r = drain(session, now_ns, err);
 		if (config->progress) {
 			struct engine_stats stats;
 
@@ -383,8 +409,10 @@ static void wait_for_child(struct session *session)
 	int stops = session->stop_signals;
 
 	(void)sigprocmask(SIG_BLOCK, &session->taken, NULL); /* they are read from a descriptor */
-	while (!child_ended(&session->child) && session->stop_signals < stops + 1)
+	while (!child_ended(&session->child) && session->stop_signals < stops + 1) {
 		wait_for_work(session, session->child.pid_fd >= 0 ? -1 : DRAIN_MS);
+		(void)stand_by(session, NULL); /* without an engine nothing can fail */
+	}
 	session->result->child_running = !child_ended(&session->child);
 	session->result->child_status = session->result->child_running
 						? 128 + session->last_stop

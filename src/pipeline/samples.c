@@ -97,26 +97,26 @@ static int thread_wanted(struct samples *samples, uint32_t id, bool *ret)
 	return 0;
 }
 
-static int add_sum(struct samples *samples, uint32_t stack, uint32_t thread, uint64_t weight)
+/* Adds one sample, whose count and weight are of it alone. */
+static int add_sum(struct samples *samples, struct sample_sum added)
 {
-	uint64_t hash = hash_pair(stack, thread);
+	uint64_t hash = hash_pair(hash_pair(added.stack, added.thread), added.labels);
 	struct id_probe probe = id_index_probe(&samples->index, hash);
 	struct sample_sum *sum;
 	uint32_t i;
 
 	while ((i = id_probe_next(&samples->index, &probe)) != ID_NONE) {
 		sum = &samples->sums.items[i];
-		if (sum->stack != stack || sum->thread != thread)
+		if (sum->stack != added.stack || sum->thread != added.thread ||
+		    sum->labels != added.labels)
 			continue;
-		sum->count++;
-		sum->weight += weight;
+		sum->count += added.count;
+		sum->weight += added.weight;
 		return 0;
 	}
 	if (id_index_add(&samples->index, hash, (uint32_t)samples->sums.count) < 0)
 		return -ENOMEM;
-	return vec_push(&samples->sums,
-			(struct sample_sum){
-				.stack = stack, .thread = thread, .count = 1, .weight = weight});
+	return vec_push(&samples->sums, added);
 }
 
 /*
@@ -156,8 +156,12 @@ static int take_samples(void *self, const struct sample_batch *batch)
 		if (!wanted)
 			continue;
 		samples->count++;
-		if (add_sum(samples, batch->stack[i], batch->thread[i],
-			    take_weight(samples, batch->weight[i])) < 0)
+		if (add_sum(samples, (struct sample_sum){
+					     .stack = batch->stack[i],
+					     .thread = batch->thread[i],
+					     .labels = batch->labels[i],
+					     .count = 1,
+					     .weight = take_weight(samples, batch->weight[i])}) < 0)
 			return -ENOMEM;
 	}
 	return 0;

@@ -3,8 +3,8 @@
 #define WICK_PIPELINE_SAMPLES_H
 
 /*
- * samples: a recording read to its end, with the samples folded into (stack,
- * thread) pairs and counted. Everything still has the recording's ids.
+ * samples: a recording read to its end, with the samples folded by
+ * (stack, thread, labels) and counted. Everything still has the recording's ids.
  */
 
 #include <stdbool.h>
@@ -22,6 +22,7 @@ struct load_options;
 struct sample_sum {
 	uint32_t stack;
 	uint32_t thread;
+	uint32_t labels; /* set of them */
 	uint64_t count;
 	uint64_t weight; /* all of them together are at most INT64_MAX */
 };

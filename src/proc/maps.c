@@ -6,8 +6,11 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include <xxhash.h>
+
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/id_index.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "proc/process_info.h"
@@ -255,22 +258,73 @@ static int read_text(int fd, struct bytes *text)
 	}
 }
 
-int maps_read(struct maps *maps, pid_t pid, unsigned int options, struct error *err)
+/* Appends /proc/PID/maps, of a thread as well as of a process. */
+static int read_maps_of(pid_t pid, struct bytes *text)
 {
 	char path[64];
-	struct bytes text = {0};
 
 	process_path(path, sizeof(path), pid, "maps");
 	SCOPED(fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return process_error(err, -errno, pid, "memory map");
-	int r = read_text(fd, &text);
+	return fd < 0 ? -errno : read_text(fd, text);
+}
+
+/*
+ * A main thread that has ended has no memory any more; that of the process is then
+ * to be had from its other threads.
+ */
+static int read_maps(pid_t pid, struct bytes *text, struct error *err)
+{
+	struct pid_list threads = {0};
+	int r = read_maps_of(pid, text);
+
 	if (r < 0)
-		r = process_error(err, r, pid, "memory map");
-	else if (maps_parse(maps, (const char *)text.data, text.size, options) < 0)
+		return process_error(err, r, pid, "memory map");
+	if (text->size == 0 && process_list_threads(pid, &threads, NULL) == 0)
+		for (size_t i = 0; i < threads.count && text->size == 0 && r == 0; i++)
+			if (threads.items[i] != pid)
+				r = read_maps_of(threads.items[i], text);
+	vec_fini(&threads);
+	return r == -ENOMEM ? r : 0; /* a thread may end meanwhile */
+}
+
+int maps_read(struct maps *maps, pid_t pid, unsigned int options, struct error *err)
+{
+	struct bytes text = {0};
+	int r = read_maps(pid, &text, err);
+
+	if (r == 0 && maps_parse(maps, (const char *)text.data, text.size, options) < 0)
 		r = error_set(err, -ENOMEM, "no memory for the map of process %d", (int)pid);
 	bytes_fini(&text);
 	return r;
+}
+
+/* "start-end rwxp …": executable lines count whole, all others not at all. */
+uint64_t maps_code_fingerprint_parse(const char *text, size_t size)
+{
+	const char *end = text + size;
+	uint64_t fingerprint = 1;
+
+	while (text < end) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		size_t length = newline ? (size_t)(newline - text) + 1 : (size_t)(end - text);
+		const char *space = memchr(text, ' ', length);
+
+		if (space && (size_t)(space - text) + 3 < length && space[3] == 'x')
+			fingerprint = hash_pair(fingerprint, XXH3_64bits(text, length));
+		text += length;
+	}
+	return fingerprint;
+}
+
+uint64_t maps_code_fingerprint(pid_t pid)
+{
+	struct bytes text = {0};
+	uint64_t fingerprint = 0;
+
+	if (read_maps(pid, &text, NULL) == 0 && text.size > 0)
+		fingerprint = maps_code_fingerprint_parse((const char *)text.data, text.size);
+	bytes_fini(&text);
+	return fingerprint;
 }
 
 void maps_fini(struct maps *maps)

@@ -76,6 +76,13 @@ int maps_parse(struct maps *maps, const char *text, size_t size, unsigned int op
 int maps_read(struct maps *maps, pid_t pid, unsigned int options, struct error *err);
 void maps_fini(struct maps *maps);
 
+/*
+ * A number that tells whether executable memory is as it was: cheaper than reading
+ * the maps to compare them. 0 when the process is gone.
+ */
+uint64_t maps_code_fingerprint(pid_t pid);
+uint64_t maps_code_fingerprint_parse(const char *text, size_t size);
+
 /* The region that holds address, NULL when none does. */
 const struct map_region *maps_find(const struct maps *maps, uint64_t address);
 

@@ -330,6 +330,26 @@ int module_files_open(struct module_files *files, pid_t pid, const struct map_re
 	return elf_open(found.path, ret, err);
 }
 
+int module_files_locate(struct module_files *files, pid_t pid, const struct map_region *region,
+			char *ret, size_t size)
+{
+	struct found_file found;
+	int r = -ESTALE;
+	int n;
+
+	if (region->kind == REGION_FILE) {
+		n = snprintf(found.path, sizeof(found.path), "%s", region->path);
+		r = n < 0 || (size_t)n >= sizeof(found.path) ? -ENAMETOOLONG
+							     : try_path(region, &found);
+	}
+	if (r < 0)
+		r = find_file(files, pid, region, &found);
+	if (r < 0)
+		return r;
+	n = snprintf(ret, size, "%s", found.path);
+	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
+}
+
 int module_files_identify(struct module_files *files, pid_t pid, const struct map_region *region,
 			  struct module_place *ret)
 {

@@ -57,6 +57,14 @@ int module_files_identify(struct module_files *files, pid_t pid, const struct ma
 int module_files_open(struct module_files *files, pid_t pid, const struct map_region *region,
 		      struct elf_file **ret, struct error *err);
 
+/*
+ * The path that the file of a region can be opened by now: its own where that still
+ * leads to it, else one of /proc, good while the process lives. Returns 0 or why
+ * there is none.
+ */
+int module_files_locate(struct module_files *files, pid_t pid, const struct map_region *region,
+			char *ret, size_t size);
+
 /* How many files' headers have been read. */
 size_t module_files_read_count(const struct module_files *files);
 

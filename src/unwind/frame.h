@@ -96,6 +96,25 @@ UNWIND_INLINE uint64_t unwind_lookup_pc(const struct unwind_frame *frame)
 	return frame->exact ? frame->pc : frame->pc - 1;
 }
 
+/*
+ * What a trace holds of a frame that is not its leaf: a return address, so that the
+ * address before it lies in the call. An instruction that a signal interrupted, and
+ * the trampoline that the handler returns to, were not called by what lies before
+ * them: they are stored plus one, and the address before is right for all.
+ *
+ * To be called with the frame that a step has led to, was_exact of the one before it;
+ * pcs are those stored so far.
+ */
+UNWIND_INLINE uint64_t unwind_trace_pc(const struct unwind_frame *frame, bool was_exact,
+				       uint64_t *pcs, uint32_t count)
+{
+	if (!frame->exact)
+		return frame->pc;
+	if (!was_exact && count > 0)
+		pcs[count - 1]++;
+	return frame->pc + 1;
+}
+
 UNWIND_INLINE bool unwind_on_stack(const struct unwind_stack *stack, uint64_t sp)
 {
 	return sp >= stack->low && sp < stack->high;

@@ -239,6 +239,8 @@ UNWIND_INLINE void walk_frames(struct walk *walk, const struct unwind_frame *sta
 	struct unwind_trace *trace = walk->trace;
 	struct unwind_frame frame = *start; /* its address stays here, so it is in registers */
 	enum unwind_end end = UNWIND_GOING;
+	uint64_t stored;
+	bool was_exact;
 
 	while (end == UNWIND_GOING) {
 		if (anchored && walk->cursor >= 0 && !frame.exact && !frame.sp_guessed &&
@@ -250,15 +252,17 @@ UNWIND_INLINE void walk_frames(struct walk *walk, const struct unwind_frame *sta
 			frame.sp = met.sp;
 			frame.fp = met.fp;
 		}
+		was_exact = frame.exact;
 		end = advance(walk, &reader, &frame, anchored);
 		if (end != UNWIND_GOING)
 			break;
 		if (frame.exact && frame.switched) /* past a signal, on a stack anew */
 			walk->limits.stack.low = frame.sp;
+		stored = unwind_trace_pc(&frame, was_exact, trace->pcs, trace->count);
 		if (trace->count == trace->capacity)
 			end = UNWIND_DEPTH;
 		else
-			trace->pcs[trace->count++] = frame.pc;
+			trace->pcs[trace->count++] = stored;
 	}
 	if (end == UNWIND_BAD_ADDRESS && trace->count > 1)
 		trace->count--;

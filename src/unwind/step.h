@@ -95,6 +95,15 @@ UNWIND_INLINE enum unwind_end unwind_rule_ra(const struct unwind_limits *limits,
 	return UNWIND_NO_RULE;
 }
 
+/* A zero where a guess has led to is no return address, rather than that of a root. */
+UNWIND_INLINE enum unwind_end unwind_doubt(const struct unwind_limits *limits, bool was_guessed,
+					   uint64_t ra, enum unwind_end end)
+{
+	bool is_zero = (ra & ~limits->pac_mask) == 0;
+
+	return end == UNWIND_GOING && was_guessed && is_zero ? UNWIND_NO_RULE : end;
+}
+
 /*
  * Whether an aligned frame's epilogue has given fp back already, which gcc does not
  * tell: fp of the frame itself lies between sp and the CFA, the caller's above.
@@ -175,8 +184,9 @@ UNWIND_INLINE enum unwind_end unwind_step(const struct unwind_limits *limits,
 {
 	enum unwind_end end;
 	uint64_t cfa;
-	uint64_t ra;
+	uint64_t ra = 0;
 	bool ordinary;
+	bool was_guessed = frame->guessed;
 
 	if (ret_slots)
 		ret_slots->ra = ret_slots->fp = 0;
@@ -186,7 +196,7 @@ UNWIND_INLINE enum unwind_end unwind_step(const struct unwind_limits *limits,
 	if (rule->ra == UNWIND_RA_ROOT)
 		return UNWIND_ROOT;
 	ordinary = !frame->exact && rule->ra == UNWIND_RA_AT_CFA;
-	if (rule->cfa == UNWIND_CFA_SP && !frame->sp_guessed) {
+	if (rule->cfa == UNWIND_CFA_SP && !frame->sp_guessed && !was_guessed) {
 		cfa = frame->sp + (uint64_t)(int64_t)rule->cfa_offset;
 	} else if (rule->cfa == UNWIND_CFA_FP && !frame->fp_lost) {
 		cfa = frame->fp + (uint64_t)(int64_t)rule->cfa_offset;
@@ -201,6 +211,7 @@ UNWIND_INLINE enum unwind_end unwind_step(const struct unwind_limits *limits,
 			return end;
 	}
 	end = unwind_rule_ra(limits, reader, rule, frame, cfa, &ra);
+	end = unwind_doubt(limits, was_guessed, ra, end);
 	if (end != UNWIND_GOING)
 		return end;
 	end = unwind_rule_fp(limits, reader, rule, cfa, frame);

@@ -146,7 +146,9 @@ UNWIND_INLINE enum unwind_end unwind_record(const struct unwind_limits *limits,
 	if (!reader->read(reader->context, record, &fp) ||
 	    !reader->read(reader->context, record + 8, &ra))
 		return UNWIND_UNREADABLE;
-	if ((ra & ~limits->pac_mask) != 0 && !unwind_maybe_code(limits, reader, ra))
+	if ((ra & ~limits->pac_mask) == 0) /* the first record of a thread is all zeros */
+		return fp == 0 ? UNWIND_ROOT : UNWIND_NO_RULE;
+	if (!unwind_maybe_code(limits, reader, ra))
 		return UNWIND_NO_RULE;
 	end = unwind_enter(limits, frame, record + (frame_bytes ? frame_bytes : 16), ra);
 	frame->fp = fp;
@@ -180,34 +182,29 @@ UNWIND_INLINE enum unwind_end unwind_leaf(const struct unwind_limits *limits,
 			return unwind_record(limits, reader, frame->sp, frame);
 		return unwind_enter(limits, frame, frame->sp + 16, frame->lr);
 	}
-	if (unwind_maybe_code(limits, reader, frame->lr) || (frame->lr & ~limits->pac_mask) == 0)
+	if (unwind_maybe_code(limits, reader, frame->lr) ||
+	    ((frame->lr & ~limits->pac_mask) == 0 && frame->fp == 0))
 		return unwind_enter(limits, frame, frame->sp, frame->lr);
 	return unwind_record(limits, reader, frame->fp, frame);
-}
-
-/* The kernel has been called by a page of its own, and returns as a function does. */
-UNWIND_INLINE enum unwind_end unwind_old_call(const struct unwind_limits *limits,
-					      const struct unwind_reader *reader,
-					      struct unwind_frame *frame)
-{
-	uint64_t ra;
-
-	frame->guessed = false;
-	if (!reader->read(reader->context, frame->sp, &ra))
-		return UNWIND_UNREADABLE;
-	return unwind_enter(limits, frame, frame->sp + 8, ra);
 }
 
 UNWIND_INLINE enum unwind_end unwind_without_rule(const struct unwind_limits *limits,
 						  const struct unwind_reader *reader,
 						  struct unwind_frame *frame)
 {
+	uint64_t ra;
+
 	if (unwind_is_trampoline(limits->arch, reader, frame)) {
 		frame->guessed = false;
 		return unwind_signal(limits, reader, frame);
 	}
-	if (frame->exact && limits->arch->old_calls && frame->pc >> 12 == limits->arch->old_calls)
-		return unwind_old_call(limits, reader, frame);
+	/* The kernel returns from its own page as a function without a frame does. */
+	if (frame->exact && limits->arch->old_calls && frame->pc >> 12 == limits->arch->old_calls) {
+		frame->guessed = false;
+		if (!reader->read(reader->context, frame->sp, &ra))
+			return UNWIND_UNREADABLE;
+		return unwind_enter(limits, frame, frame->sp + 8, ra);
+	}
 	frame->guessed = true;
 	if (frame->exact && unwind_is_start(limits->arch, reader, frame->pc))
 		return UNWIND_ROOT;

@@ -16,7 +16,7 @@
 
 #define UNWIND_FILE_MAGIC "wickunw\n"
 /* Raise it with every change of the rows, the rules or what the compiler makes of a file. */
-#define UNWIND_FILE_VERSION 5
+#define UNWIND_FILE_VERSION 6
 #define UNWIND_FILE_BUILD_ID_MAX 32
 
 struct unwind_file_header {
@@ -26,7 +26,7 @@ struct unwind_file_header {
 	uint8_t zero;
 	uint8_t build_id_size;
 	uint8_t build_id[UNWIND_FILE_BUILD_ID_MAX];
-	uint64_t layout; /* hash of the module's segments and CFI sections: tells namesakes apart */
+	uint64_t layout; /* hash of the module's segments and its CFI: tells namesakes apart */
 	uint64_t base;
 	uint32_t row_count;
 	uint32_t rule_count;

@@ -81,6 +81,8 @@ void unwind_walk(const struct unwind_space *space, const struct unwind_frame *st
 	end = unwind_begin(&space->limits, &frame);
 	while (end == UNWIND_GOING) {
 		uint64_t pc = unwind_lookup_pc(&frame);
+		bool was_exact = frame.exact;
+		uint64_t stored;
 		const struct unwind_module *module = space_find(space, pc);
 
 		end = unwind_step(&space->limits, &reader,
@@ -88,12 +90,15 @@ void unwind_walk(const struct unwind_space *space, const struct unwind_frame *st
 		trace->guessed += frame.guessed;
 		if (end != UNWIND_GOING)
 			break;
-		if (!space_is_code(reader.context, unwind_lookup_pc(&frame)))
+		if (!space_is_code(reader.context, unwind_lookup_pc(&frame))) {
 			end = UNWIND_BAD_ADDRESS;
-		else if (trace->count == trace->capacity)
+			break;
+		}
+		stored = unwind_trace_pc(&frame, was_exact, trace->pcs, trace->count);
+		if (trace->count == trace->capacity)
 			end = UNWIND_DEPTH;
 		else
-			trace->pcs[trace->count++] = frame.pc;
+			trace->pcs[trace->count++] = stored;
 	}
 	trace->end = end;
 }

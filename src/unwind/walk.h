@@ -51,7 +51,7 @@ struct unwind_trace {
 /*
  * Walks from start, of which pc, sp, fp, lr, exact, lr_valid and registers are
  * set. trace->pcs and capacity are given; the rest is filled in. The pcs of
- * callers are return addresses.
+ * callers are return addresses, or made to look so: see unwind_trace_pc().
  */
 void unwind_walk(const struct unwind_space *space, const struct unwind_frame *start,
 		 struct unwind_trace *trace);

@@ -42,6 +42,7 @@ static const struct {
 	[REPORT_BY_FUNCTION] = {"function", "functions"},
 	[REPORT_BY_MODULE] = {"module", "modules"},
 	[REPORT_BY_THREAD] = {"thread", "threads"},
+	[REPORT_BY_STATE] = {"state", "states"},
 };
 
 void report_color(const struct report *report, enum report_color color)
@@ -150,10 +151,49 @@ static int thread_rows(const struct report *report, struct rows *rows)
 	return 0;
 }
 
+static int state_rows(const struct report *report, struct rows *rows)
+{
+	const struct profile *profile = report->profile;
+	uint32_t counted = call_tree_samples_value(profile);
+	size_t i;
+
+	rows->count = profile->states.count;
+	rows->items = calloc(rows->count + 1, sizeof(*rows->items));
+	if (!rows->items)
+		return -ENOMEM;
+	for (i = 0; i < rows->count; i++) {
+		const int64_t *values = profile->state_values.items + i * profile->value_count;
+		const char *name = profile_text(profile, profile->states.items[i].name);
+		int64_t value = values[report->options->value];
+
+		rows->items[i] = (struct row){
+			.name = *name ? name : "[unknown]",
+			.self = value,
+			.total = value,
+			.samples = counted == ID_NONE ? 0 : (uint64_t)values[counted],
+		};
+		rows->items[i].self_samples = rows->items[i].samples;
+	}
+	qsort(rows->items, rows->count, sizeof(*rows->items), compare_rows);
+	return 0;
+}
+
 static int make_rows(const struct report *report, struct rows *rows)
 {
-	return report->options->by == REPORT_BY_THREAD ? thread_rows(report, rows)
-						       : tally_rows(report, rows);
+	static int (*const makers[])(const struct report *report, struct rows *rows) = {
+		[REPORT_BY_FUNCTION] = tally_rows,
+		[REPORT_BY_MODULE] = tally_rows,
+		[REPORT_BY_THREAD] = thread_rows,
+		[REPORT_BY_STATE] = state_rows,
+	};
+
+	return makers[report->options->by](report, rows);
+}
+
+/* Whether rows are groups of samples, of which there is no self apart from the total. */
+static bool by_group(const struct report *report)
+{
+	return report->options->by == REPORT_BY_THREAD || report->options->by == REPORT_BY_STATE;
 }
 
 static size_t shown_rows(const struct report *report, const struct rows *rows)
@@ -259,7 +299,7 @@ static void put_row(const struct report *report, const struct row *row, uint32_t
 	struct bytes name = {0};
 	uint32_t width;
 
-	if (report->options->by != REPORT_BY_THREAD) {
+	if (!by_group(report)) {
 		report_put_share(report, row->self);
 		report_put_share(report, row->total);
 		bytes_printf(out, "  %10s", quantity_of(row->self, report->unit).text);
@@ -288,8 +328,9 @@ static void put_columns(const struct report *report, uint32_t name_width)
 	enum report_by by = report->options->by;
 
 	report_color(report, REPORT_BOLD);
-	if (by == REPORT_BY_THREAD)
-		bytes_printf(report->out, "%8s  %10s  %9s  thread", "share", "total", "samples");
+	if (by_group(report))
+		bytes_printf(report->out, "%8s  %10s  %9s  %s", "share", "total", "samples",
+			     kinds[by].name);
 	else
 		bytes_printf(report->out, "%8s%8s  %10s  %10s  %9s  %-*s  %s", "self", "total",
 			     "self", "total", "samples", (int)name_width, kinds[by].name,

@@ -11,7 +11,7 @@
  *
  *	by, rows [{name, module, file, self, total, self_percent, total_percent,
  *	           self_samples, samples}], more         (no file but by function,
- *	           no module by thread; more: rows beyond the limit)
+ *	           no module by thread or state; more: rows beyond the limit)
  *
  * or, for a tree, in pre-order, with parent as an index into nodes (-1: the root)
  *
@@ -32,6 +32,7 @@ enum report_by {
 	REPORT_BY_FUNCTION = 0,
 	REPORT_BY_MODULE = 1,
 	REPORT_BY_THREAD = 2,
+	REPORT_BY_STATE = 3,
 };
 
 struct report_options {

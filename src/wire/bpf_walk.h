@@ -131,7 +131,7 @@ struct bpf_walk_times {
 	uint32_t zero;
 };
 
-#define BPF_WALK_AWAY_DEPTH 512u
+#define BPF_WALK_AWAY_DEPTH 640u /* 512 of the user's with all of the kernel's */
 
 struct bpf_walk_away {
 	struct bpf_walk_head head;
@@ -144,6 +144,7 @@ enum bpf_walk_counter {
 	BPF_WALK_COUNT_SAMPLES,
 	BPF_WALK_COUNT_SLICES,
 	BPF_WALK_COUNT_LOST,      /* no room in the ring */
+	BPF_WALK_COUNT_NO_STACK,  /* no room for the slice of who leaves: the time is kept */
 	BPF_WALK_COUNT_NO_SPACE,  /* slices: the address space was not known */
 	BPF_WALK_COUNT_NO_TABLE,  /* slices: a module or its table was not known */
 	BPF_WALK_COUNT_AWAY_FULL, /* threads that could not be kept in mind */

@@ -215,6 +215,24 @@ def as_nobody(tmp_path):
     return prefix
 
 
+@pytest.fixture
+def cgroup():
+    """The folder of a new control group."""
+    mounts = pathlib.Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()
+    roots = [line.split()[1] for line in mounts if line.split()[2] == "cgroup2"]
+    if not roots:
+        pytest.skip("no cgroup2 is mounted")
+    folder = pathlib.Path(roots[0]) / f"wick-test-{os.getpid()}"
+    try:
+        folder.mkdir()
+    except OSError as error:
+        pytest.skip(f"no control group can be made: {error}")
+    yield folder
+    wait_for(lambda: not (folder / "cgroup.procs").read_text(encoding="ascii").split(),
+             what="an empty group")
+    folder.rmdir()
+
+
 def wait_for(condition, seconds=10, what="condition"):
     """Polls until condition() is true and returns its value."""
     deadline = time.monotonic() + seconds
@@ -253,3 +271,11 @@ def assert_short_message(process, key):
     own = [line for line in process.stderr.splitlines() if line.strip()]
     assert len(own) <= 3, f"a message has one or two lines:\n{process.stderr}"
     assert process.stderr.startswith("wick: "), process.stderr
+
+
+def thread_names(pid):
+    """The names that the threads of a process have given themselves so far."""
+    names = set()
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        names.add(pathlib.Path(f"/proc/{pid}/task/{tid}/comm").read_text(encoding="utf-8").strip())
+    return names

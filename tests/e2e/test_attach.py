@@ -6,7 +6,7 @@ import time
 
 import contract
 import pytest
-from conftest import PATIENCE, assert_short_message, wait_for, workload
+from conftest import PATIENCE, assert_short_message, thread_names, wait_for, workload
 
 pytestmark = pytest.mark.perf
 
@@ -46,7 +46,7 @@ def test_attaching_to_two_processes_records_both(wick, background):
 def test_one_thread_alone(wick, background):
     target = background(workload("threads", 20000))
     tasks = f"/proc/{target.pid}/task"
-    wait_for(lambda: len(os.listdir(tasks)) == 5, what="the threads")
+    wait_for(lambda: "w2" in thread_names(target.pid), what="the thread")
     wanted = next(int(tid) for tid in os.listdir(tasks)
                   if open(f"{tasks}/{tid}/comm", encoding="utf-8").read() == "w2\n")
     recording = wick.attach("-t", wanted, "-d", 1)

@@ -56,3 +56,29 @@ def test_a_tracepoint_that_is_not_there_is_refused_with_a_remedy(wick):
     done = wick.run("record", "-e", "no_such:tracepoint", "--", "true")
     assert done.returncode in (contract.USAGE, contract.FAILED)
     assert "wick list events" in done.stderr or "mount -t tracefs" in done.stderr
+
+
+LIBC = next((path for path in ("/lib/aarch64-linux-gnu/libc.so.6", "/lib/x86_64-linux-gnu/libc.so.6")
+             if os.path.exists(path)), None)
+
+
+@pytest.mark.skipif(not LIBC, reason="libc is elsewhere")
+def test_every_name_of_a_function_is_known(wick):
+    """Two of them share an address."""
+    needs_root()
+    for name in ("nanosleep", "__nanosleep"):
+        done = wick.run("record", "-e", f"uprobe:{LIBC}:{name}", "-o", wick.new_path(), "--", "true")
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(not LIBC, reason="libc is elsewhere")
+def test_a_function_that_is_chosen_at_run_time_is_refused(wick):
+    done = wick.run("record", "-e", f"uprobe:{LIBC}:memcpy", "--", "true")
+    assert done.returncode == contract.USAGE
+    assert "chosen when a program starts" in done.stderr
+
+
+def test_an_offset_past_the_end_of_a_file_is_refused(wick):
+    done = wick.run("record", "-e", "uprobe:/bin/ls:0xfffffffff", "--", "true")
+    assert done.returncode == contract.USAGE
+    assert "past the end" in done.stderr

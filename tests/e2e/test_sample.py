@@ -12,12 +12,13 @@ import time
 
 import contract
 import pytest
-from conftest import PATIENCE, WICK, assert_short_message, state_of, wait_for, workload
+from conftest import (PATIENCE, WICK, assert_short_message, children_of, state_of, thread_names,
+                      wait_for, workload)
 
 HEAD = re.compile(r"Attached to process (\d+), sampling every (\d+) ms\nPress Ctrl\+C to stop\n\n")
 TITLE = re.compile(r"--- sample (\d+)(?: thread (\d+) \((.*)\))? ---")
 ADDRESS = re.compile(r"  (0x[0-9a-f]+)")
-NAMED = re.compile(r"  (0x[0-9a-f]+)  (\S.*?)(?:\+0x[0-9a-f]+)? \((\S+)\)(?: \S+:\d+)?")
+NAMED = re.compile(r"  (0x[0-9a-f]+)  (\S.*?)(?:\+0x[0-9a-f]+)?(?: \((\S+)\)(?: \S+:\d+)?)?")
 CHAIN = ["chain_c", "chain_b", "chain_a", "main"]
 
 
@@ -90,8 +91,7 @@ def test_frame_pointers_alone_on_request(wick, background):
 
 def test_all_threads_with_their_names(wick, background):
     target = background(workload("threads", 20000))
-    wait_for(lambda: len(os.listdir(f"/proc/{target.pid}/task")) == 5, what="the threads")
-    time.sleep(0.1)
+    wait_for(lambda: len(thread_names(target.pid)) == 5, what="the threads")
     samples = parse(wick.ok("sample", "--threads", target.pid, 20, "-n", 2).stdout)
     assert {name for number, _, name, _ in samples if number == 2} == {"threads", "w0", "w1",
                                                                        "w2", "w3"}
@@ -112,6 +112,60 @@ def test_a_program_that_execs_is_followed(wick, background):
     done = wick.ok("sample", "-v", target.pid, 5, timeout=30)
     names = {name for sample in parse(done.stdout, NAMED) for name in functions(sample)}
     assert {"before_exec", "spin_here"} <= names
+
+
+@pytest.mark.parametrize("options", [[], ["--threads"]])
+def test_an_exec_by_another_thread_is_followed(wick, background, options):
+    target = background(workload("crowd", 2, "exec"))
+    assert target.stdout.readline() == "ready\n"
+    done = wick.ok("sample", "-v", *options, "-d", 1.5, target.pid, 20)
+    assert "has ended" not in done.stderr
+    names = [functions(sample) for sample in parse(done.stdout, NAMED)]
+    assert "pause" in names[0] or "main" in names[0], names[0]
+    assert "clock_nanosleep" in names[-1], names[-1]
+    assert tracer_of(target.pid) == 0
+
+
+def test_a_process_goes_on_when_its_main_thread_has_ended(wick, background):
+    target = background(workload("crowd", 2, "leave"))
+    wait_for(lambda: state_of(target.pid) == "Z", what="the end of the main thread")
+    done = wick.ok("sample", "-v", "--threads", target.pid, 20, "-n", 3)
+    samples = parse(done.stdout, NAMED)
+    assert len(samples) == 6
+    assert all("sleep_on" in functions(sample) for sample in samples), done.stdout
+    alone = wick.run("sample", target.pid)
+    assert alone.returncode == contract.FAILED
+    assert "main thread" in alone.stderr and "--threads" in alone.stderr
+    recording = wick.attach("--engine", "ptrace", "-p", target.pid, "-d", 0.5)
+    assert contract.total_percent(recording.report(), "sleep_on") > 95
+
+
+def test_a_library_in_the_place_of_another_is_not_taken_for_it(wick, background):
+    target = background(workload("dlopen", 500))
+    done = wick.ok("sample", "-v", target.pid, 10, timeout=30)
+    if not json.loads(target.stdout.read())["address_reused"]:
+        pytest.skip("the loader did not use the address again")
+    names = [name for sample in parse(done.stdout, NAMED) for name in functions(sample)]
+    assert names.count("plugin_a_burn") > 20 and names.count("plugin_b_burn") > 40, names
+    recording = wick.record(workload("dlopen", 500), "--engine", "ptrace")
+    report = recording.report()
+    # Wall-clock time: on a busy machine it is not what was burnt.
+    assert contract.total_percent(report, "plugin_a_burn") > 15
+    assert contract.total_percent(report, "plugin_b_burn") > 30
+
+
+@pytest.mark.root
+def test_a_deleted_program_keeps_its_names(wick, background, tmp_path):
+    program = tmp_path / "gone"
+    shutil.copy(workload("chain")[0], program)
+    target = background([str(program), "20000"])
+    wait_for(lambda: os.readlink(f"/proc/{target.pid}/exe") == str(program), what="its exec")
+    time.sleep(0.1)
+    program.unlink()
+    shutil.copy(workload("spin")[0], program)  # another one bears the name now
+    samples = parse(wick.ok("sample", "-v", target.pid, 5, "-n", 10).stdout, NAMED)
+    assert all("chain_b" in functions(sample) for sample in samples), samples[0]
+    assert samples[0][3][-1][2] == "gone"
 
 
 def test_a_process_that_ends_ends_the_sampling(wick, background):
@@ -189,6 +243,47 @@ def test_stop_and_continue_work_while_sampled(wick, background):
     wait_for(lambda: state_of(target.pid) == "T", seconds=2, what="the stop after leaving")
 
 
+@pytest.mark.parametrize("arguments", [
+    ["sample"], ["sample", "--threads"],
+    ["record", "-q", "--engine", "ptrace", "-F", "500", "-o", "z.wick", "-p"]])
+def test_ctrl_z_suspends_wick_and_not_the_target(background, tmp_path, arguments):
+    target = background(workload("calls", 20000))
+    assert target.stdout.readline() == "ready\n"
+    # A group of its own in this session: the kernel suspends nobody without a shell above.
+    process = background([str(WICK), *arguments, str(target.pid)], cwd=tmp_path,
+                         preexec_fn=os.setpgrp, stderr=subprocess.DEVNULL)
+    if arguments[0] == "sample":
+        reader = threading.Thread(target=process.stdout.read)
+        reader.start()
+    for _ in range(3):
+        wait_for(lambda: tracer_of(target.pid) == process.pid, what="the attach")
+        process.send_signal(signal.SIGTSTP)
+        wait_for(lambda: state_of(process.pid) == "T", what="the suspension")
+        assert tracer_of(target.pid) == 0
+        for _ in range(20):
+            assert state_of(target.pid) in "RS"
+            os.kill(target.pid, signal.SIGRTMIN)
+            time.sleep(0.005)
+        process.send_signal(signal.SIGCONT)
+    wait_for(lambda: tracer_of(target.pid) == process.pid, what="the attach")
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=10) == contract.DONE
+    assert tracer_of(target.pid) == 0
+
+
+def test_ctrl_z_suspends_a_recorded_command_too(background, tmp_path):
+    process = background([str(WICK), "record", "-q", "--engine", "ptrace", "-F", "500", "-o",
+                          str(tmp_path / "z.wick"), "--", *workload("spin", 1000)],
+                         preexec_fn=os.setpgrp, stderr=subprocess.DEVNULL)
+    child = wait_for(lambda: children_of(process.pid), what="the command")[0]
+    wait_for(lambda: tracer_of(child) == process.pid, what="the attach")
+    time.sleep(0.2)
+    os.killpg(process.pid, signal.SIGTSTP)
+    wait_for(lambda: state_of(process.pid) == "T" and state_of(child) == "T", what="both stops")
+    os.killpg(process.pid, signal.SIGCONT)
+    assert process.wait(timeout=20) == 0
+
+
 def test_the_parent_sees_stops_of_a_sampled_child(wick):
     child = os.spawnv(os.P_NOWAIT, workload("spin")[0], workload("spin", 20000))
     process = wick.start("sample", child, 2)
@@ -229,6 +324,35 @@ def test_only_calls_that_cannot_be_restarted_see_eintr(wick, background):
     truth = json.loads(target.stdout.readline())
     assert truth["eintr"] == 0
     assert target.wait(timeout=5) == 0
+
+
+def test_a_storm_of_signals_keeps_nobody_from_sampling_or_leaving(wick, background):
+    target = background(workload("crowd", 50, "storm"))
+    assert target.stdout.readline() == "ready\n"
+    done = wick.ok("sample", "--threads", "-d", 1, target.pid, 50, timeout=20)
+    assert len({tid for _, tid, _, _ in parse(done.stdout)}) == 51
+    assert tracer_of(target.pid) == 0
+
+
+def test_a_thread_is_not_held_longer_where_there_are_many(wick, background):
+    target = background(workload("crowd", 400))
+    assert target.stdout.readline() == "ready\n"
+    done = wick.ok("sample", "-v", "--threads", "-n", 5, target.pid, 100, timeout=30)
+    half_us = int(re.search(r"half of them within (\d+) us", done.stderr)[1])
+    assert half_us < 400, "some 30; 2,000 when all are asked to stop before the first is looked at"
+
+
+def test_what_cannot_be_interrupted_is_left_after_a_moment(wick, background):
+    target = background(workload("crowd", 1, "vfork"))
+    assert target.stdout.readline() == "ready\n"
+    wait_for(lambda: state_of(target.pid) == "D", what="its wait for a child")
+    start = time.monotonic()
+    done = wick.ok("sample", "--threads", "-d", 0.3, target.pid, 50, timeout=20)
+    assert time.monotonic() - start < 3.3, "two seconds to leave, once"
+    assert {tid for _, tid, _, _ in parse(done.stdout)} == {
+        int(tid) for tid in os.listdir(f"/proc/{target.pid}/task")} - {target.pid}
+    for child in children_of(target.pid):
+        os.kill(child, signal.SIGKILL)
 
 
 def test_a_target_under_a_debugger_is_refused(wick, background):
@@ -354,8 +478,7 @@ def test_the_ptrace_engine_records_kernel_frames(wick, background):
 
 def test_the_ptrace_engine_records_wall_time_with_states(wick, background):
     target = background(workload("threads", 20000))
-    wait_for(lambda: len(os.listdir(f"/proc/{target.pid}/task")) == 5, what="the threads")
-    time.sleep(0.1)
+    wait_for(lambda: len(thread_names(target.pid)) == 5, what="the threads")
     recording = wick.attach("--engine", "ptrace", "-p", target.pid, "-d", 1.5)
     shares = contract.threads(recording.report("--by", "thread"))
     assert set(shares) == {"threads", "w0", "w1", "w2", "w3"}
@@ -379,3 +502,20 @@ def test_the_ptrace_engine_follows_exec_and_children(wick):
     assert contract.total_percent(names, "spin_here") > 15
     recording = wick.record(workload("forks"), "--engine", "ptrace", "-F", 997)
     assert recording.truth["failed"] == 0
+
+
+def test_the_ptrace_engine_keeps_its_rate_when_programs_exec_all_the_time(wick):
+    """Fifty execs, each earlier than the next tick would be."""
+    recording = wick.record(workload("execs", 20, 50), "--engine", "ptrace", "-F", 20)
+    assert recording.info()["samples"] >= 10
+
+
+def test_the_ptrace_engine_follows_frame_pointers_alone_on_request(wick):
+    command = workload("chain_nofp", 500)
+    tables = wick.record(command, "--engine", "ptrace", "--unwind", "dwarf")
+    assert contract.total_percent(tables.report(), "main") > 90
+    assert "--stack-size" not in tables.stderr
+    pointers = wick.record(command, "--engine", "ptrace", "--unwind", "fp", "--stack-size", "1K")
+    assert contract.total_percent(pointers.report(), "chain_b") < 50
+    assert "by frame pointers alone" in pointers.stderr
+    assert "--stack-size changes nothing" in pointers.stderr

@@ -40,6 +40,29 @@ def test_a_plugin_is_unwound_after_dlopen(wick):
     assert contract.total_percent(report, "plugin_b_burn") > 20
 
 
+def assert_interrupted(wick, way, functions):
+    if wick.run("record", *way, "-o", wick.new_path(), "--", "true").returncode != 0:
+        pytest.skip(f"{way[1]} does not work here")
+    recording = wick.record(workload("faults", 300), *way, "-F", 499, "--no-kernel")
+    stacks = [";".join(frames) for frames, _ in recording.folded()]
+    for function in functions:
+        assert any(re.search(rf";call_{function};fault_{function};[^;]*;on_fault", stack)
+                   for stack in stacks), stacks
+
+
+@pytest.mark.parametrize("way", [["--engine", "perf", "--unwind", "dwarf"],
+                                 ["--engine", "ebpf"]])
+def test_the_function_that_a_signal_interrupted_is_there(wick, way):
+    assert_interrupted(wick, way, ["middle"])
+
+
+@pytest.mark.parametrize("way", [["--engine", "ptrace"], ["--engine", "ebpf"],
+                                 ["--engine", "perf"],
+                                 ["--engine", "perf", "--unwind", "dwarf"]])
+def test_a_function_interrupted_at_its_first_instruction_has_its_own_name(wick, way):
+    assert_interrupted(wick, way, ["first", "middle"])
+
+
 PYTHON = "/usr/bin/python3"
 
 

@@ -72,11 +72,11 @@ static void truth_push(struct truth *truth, uint64_t address)
 		truth->broken++;
 }
 
-/* Some returns go further than one frame (longjmp): look for where. */
+/* Some returns go further than one frame (longjmp): look for where. Signals left one more. */
 static void truth_return(struct truth *truth, uint64_t to)
 {
 	for (size_t i = truth->depth; i > 0; i--)
-		if (truth->chain[i - 1] == to) {
+		if (truth->chain[i - 1] == to || truth->chain[i - 1] == to + 1) {
 			truth->depth = i - 1;
 			return;
 		}
@@ -108,7 +108,7 @@ void truth_follow(struct truth *truth, const struct executed *executed)
 
 void truth_signal(struct truth *truth, uint64_t interrupted, uint64_t trampoline)
 {
-	truth_push(truth, interrupted);
-	truth_push(truth, trampoline);
+	truth_push(truth, interrupted + 1);
+	truth_push(truth, trampoline + 1);
 	truth->signals++;
 }

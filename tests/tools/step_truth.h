@@ -18,7 +18,8 @@
 #define TRUTH_DEPTH 512
 
 struct truth {
-	uint64_t chain[TRUTH_DEPTH]; /* return addresses, outermost first */
+	/* Return addresses, outermost first; of signals as unwind_trace_pc() has them. */
+	uint64_t chain[TRUTH_DEPTH];
 	size_t depth;
 	size_t signals;  /* handlers under way */
 	uint64_t broken; /* returns to an address that no call left: must stay 0 */

@@ -19,6 +19,7 @@ struct fake_sample {
 	uint32_t stack;
 	uint32_t thread;
 	uint32_t cpu;
+	uint32_t labels;
 	uint64_t time_ns;
 	uint64_t weight;
 };
@@ -74,6 +75,14 @@ static inline int fake_stack(void *self, const struct frame *frames, size_t n, u
 	return 0;
 }
 
+static inline int fake_labels(void *self, const struct label *labels, size_t n, uint32_t *ret_id)
+{
+	struct fake_sink *fake = self;
+
+	*ret_id = dictionary_labels(&fake->dictionary, labels, n);
+	return 0;
+}
+
 static inline int fake_map(void *self, const struct map_event *event, struct error *err)
 {
 	struct fake_sink *fake = self;
@@ -89,13 +98,15 @@ static inline int fake_batch(void *self, const struct sample_batch *batch, struc
 
 	(void)err;
 	for (i = 0; i < batch->count; i++)
-		assert_int_equal(
-			vec_push(&fake->samples, (struct fake_sample){.stack = batch->stack[i],
-								      .thread = batch->thread[i],
-								      .cpu = batch->cpu[i],
-								      .time_ns = batch->time_ns[i],
-								      .weight = batch->weight[i]}),
-			0);
+		assert_int_equal(vec_push(&fake->samples,
+					  (struct fake_sample){
+						  .stack = batch->stack[i],
+						  .thread = batch->thread[i],
+						  .cpu = batch->cpu[i],
+						  .labels = batch->labels ? batch->labels[i] : 0,
+						  .time_ns = batch->time_ns[i],
+						  .weight = batch->weight[i]}),
+				 0);
 	return 0;
 }
 
@@ -116,6 +127,7 @@ static inline void fake_sink_init(struct fake_sink *fake)
 		.process = fake_process,
 		.thread = fake_thread,
 		.stack = fake_stack,
+		.labels = fake_labels,
 		.map = fake_map,
 		.batch = fake_batch,
 		.loss = fake_loss,

@@ -2,10 +2,14 @@
 #include "cfi/compile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -575,6 +579,67 @@ static void x86_code_that_is_not_understood_has_no_rules(void **state)
 	ASSERT_TABLE(&b, {0, X86_ENTRY}, {1, RULE(0)});
 }
 
+/* The only code of the vdso of aarch64 that has no CFI and is returned to. */
+static void a_signal_trampoline_without_cfi_has_rows(void **state)
+{
+	static const char names[] = "\0clock\0__kernel_rt_sigreturn";
+	const uint32_t code[] = {0xd2801168, 0xd4000001}; /* mov x8, #139; svc #0 */
+	Elf64_Sym symbols[3] = {
+		{0}, {.st_name = 1, .st_value = CODE}, {.st_name = 7, .st_value = CODE + 0x40}};
+
+	for (int i = 0; i < 2; i++) {
+		struct cfi_builder b;
+		struct cfi_table table;
+
+		cfi_builder_init(&b, EM_AARCH64);
+		if (i == 0) /* then with the name alone */
+			memcpy(b.code + 0x40, code, sizeof(code));
+		(void)builder_section(&b.elf, ".dynsym", SHT_DYNSYM, symbols, sizeof(symbols));
+		(void)builder_section(&b.elf, ".dynstr", SHT_STRTAB, names, sizeof(names));
+		struct elf_file *elf = cfi_builder_open(&b);
+		assert_int_equal(cfi_compile(elf, &table, NULL, NULL), 0);
+		const struct unwind_rule *rule = unwind_table_find(&table.table, CODE + 0x3f);
+		assert_int_equal(rule != NULL, i == 0);
+		if (rule) {
+			assert_int_equal(rule->cfa, UNWIND_CFA_SIGNAL);
+			assert_ptr_equal(unwind_table_find(&table.table, CODE + 0x44), rule);
+			assert_null(unwind_table_find(&table.table, CODE + 0x48));
+			assert_null(unwind_table_find(&table.table, CODE + 0x3b));
+		}
+		cfi_table_fini(&table);
+		elf_close(elf);
+	}
+}
+
+/* This very program, without its section headers. */
+static void a_file_without_section_headers_gives_the_same_rows(void **state)
+{
+	struct cfi_table tables[2];
+	struct elf_file *elf;
+	struct stat status;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0 && fstat(fd, &status) == 0);
+	size_t size = (size_t)status.st_size;
+	uint8_t *image = malloc(size);
+	assert_int_equal(read(fd, image, size), size);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(elf_open_memory(image, size, "image", &elf, NULL), 0);
+		assert_int_equal(cfi_compile_as_written(elf, &tables[i], NULL, NULL), 0);
+		elf_close(elf);
+		Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)image;
+		header->e_shoff = header->e_shnum = header->e_shstrndx = 0;
+	}
+	assert_true(tables[0].table.row_count > 100);
+	assert_int_equal(tables[0].table.row_count, tables[1].table.row_count);
+	assert_memory_equal(tables[0].table.rows, tables[1].table.rows,
+			    tables[0].table.row_count * sizeof(struct unwind_row));
+	cfi_table_fini(&tables[0]);
+	cfi_table_fini(&tables[1]);
+	free(image);
+	(void)close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -603,6 +668,8 @@ int main(void)
 		cmocka_unit_test(a_lazy_x86_plt_without_cfi_has_rules),
 		cmocka_unit_test(x86_code_without_cfi_at_the_entry_is_where_a_program_begins),
 		cmocka_unit_test(x86_code_that_is_not_understood_has_no_rules),
+		cmocka_unit_test(a_signal_trampoline_without_cfi_has_rows),
+		cmocka_unit_test(a_file_without_section_headers_gives_the_same_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

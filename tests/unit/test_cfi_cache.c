@@ -149,6 +149,15 @@ static void modules_have_tables_of_their_own(void **state)
 	assert_counts(f, 1, 2);
 }
 
+static void a_build_id_alone_does_not_make_two_files_one(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(get(f, 1, 32), 32);
+	assert_int_equal(get(f, 1, 48), 48); /* laid out alike; the CFI says something else */
+	assert_counts(f, 0, 2);
+}
+
 static void a_module_without_build_id_is_not_kept(void **state)
 {
 	struct fixture *f = *state;
@@ -327,6 +336,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_table_is_compiled_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(modules_have_tables_of_their_own, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(a_build_id_alone_does_not_make_two_files_one,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_module_without_build_id_is_not_kept, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_damaged_file_is_compiled_anew, set_up, tear_down),

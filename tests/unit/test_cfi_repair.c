@@ -36,6 +36,8 @@ enum {
 	LDR_LR_POST_16 = 0xf84107fe,
 	SUB_SP_X8 = 0xcb2863ff,
 	MOV_SP_FP = 0x910003bf,
+	STR_X0_PRE_160 = 0xf8160fe0, /* str x0, [sp, #-160]! */
+	ADD_SP_160 = 0x910283ff,
 };
 
 struct expected {
@@ -195,6 +197,24 @@ static void cfi_that_the_instructions_contradict_is_left_alone(void **state)
 	      {6, NOTHING});
 }
 
+/* Clang describes a leaf as in its frame from the first instruction on. */
+static void a_leaf_that_makes_its_frame_by_a_store_has_none_at_first(void **state)
+{
+	static const uint32_t words[] = {STR_X0_PRE_160, MOV_W0, NOP, ADD_SP_160, RET};
+	static const uint8_t program[] = {0x0e, 0xa0, 0x01}; /* def_cfa_offset 160 */
+
+	CHECK(words, program, 2, {0, ENTRY}, {1, moved(160)}, {4, ENTRY}, {5, NOTHING});
+}
+
+/* The cold part of a function that GCC has moved away: it is in the frame indeed. */
+static void a_part_that_makes_no_frame_keeps_its_rule(void **state)
+{
+	static const uint32_t words[] = {MOV_W0, NOP, ADD_SP_160, RET};
+	static const uint8_t program[] = {0x0e, 0xa0, 0x01};
+
+	CHECK(words, program, 0, {0, moved(160)}, {4, NOTHING});
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -206,6 +226,8 @@ int main(void)
 		cmocka_unit_test(a_frame_of_unknown_size_is_found_again),
 		cmocka_unit_test(cfi_that_says_all_is_left_alone),
 		cmocka_unit_test(cfi_that_the_instructions_contradict_is_left_alone),
+		cmocka_unit_test(a_leaf_that_makes_its_frame_by_a_store_has_none_at_first),
+		cmocka_unit_test(a_part_that_makes_no_frame_keeps_its_rule),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

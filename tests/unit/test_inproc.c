@@ -19,6 +19,41 @@ static struct unwind_thread thread;
 static uint64_t pcs[FRAMES];
 static struct unwind_trace trace;
 
+/* Every allocation of this program comes by here. */
+static int allocations;
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *place, size_t size);
+void __real_free(void *place);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *place, size_t size);
+void __wrap_free(void *place);
+
+void *__wrap_malloc(size_t size)
+{
+	allocations++;
+	return __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	allocations++;
+	return __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *place, size_t size)
+{
+	allocations++;
+	return __real_realloc(place, size);
+}
+
+void __wrap_free(void *place)
+{
+	allocations++;
+	__real_free(place);
+}
+
 static int set_up(void **state)
 {
 	(void)unwind_inproc_publish(&inproc, inproc_modules_build(1));
@@ -70,6 +105,21 @@ static void a_walk_reaches_the_root_with_every_frame(void **state)
 
 	assert_int_equal(deep - shallow, 20);
 	assert_int_equal(trace.guessed, 0);
+}
+
+static void a_walk_allocates_nothing(void **state)
+{
+	int before = allocations;
+
+	assert_true(before > 0); /* the list of modules: so they are counted */
+	for (int way = 0; way < 4; way++) {
+		thread.no_cache = (way & 1) != 0;
+		thread.no_anchors = (way & 2) != 0;
+		(void)descend(20);
+		(void)descend(40);
+	}
+	thread.no_cache = thread.no_anchors = false;
+	assert_int_equal(allocations, before);
 }
 
 static void all_ways_say_the_same(void **state)
@@ -209,6 +259,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_walk_reaches_the_root_with_every_frame),
+		cmocka_unit_test(a_walk_allocates_nothing),
 		cmocka_unit_test(all_ways_say_the_same),
 		cmocka_unit_test(an_unchanged_stack_is_reused),
 		cmocka_unit_test(a_changed_slot_is_noticed),

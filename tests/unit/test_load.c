@@ -323,6 +323,40 @@ static void weights_that_fit_into_no_number_stop_at_the_largest(void **state)
 	assert_true(sum == INT64_MAX);
 }
 
+static void assert_state(const struct world *world, size_t i, const char *name, int64_t count)
+{
+	const struct profile *profile = world->profile;
+
+	assert_true(i < profile->states.count);
+	assert_string_equal(profile_text(profile, profile->states.items[i].name), name);
+	assert_int_equal(profile->state_values.items[i * profile->value_count], count);
+	assert_int_equal(profile->state_values.items[i * profile->value_count + 1],
+			 count * WEIGHT_NS);
+}
+
+static void states_are_added_up_whatever_the_stack(void **state)
+{
+	struct world *world = *state;
+	uint32_t thread = make_thread(&world->made, world->made.process, 100, "app");
+	const struct frame stack[] = {user(&world->made, 0x1010), user(&world->made, 0x1108)};
+
+	make_sample_in(&world->made, thread, 1000, stack, 2, "sleeping");
+	make_sample_in(&world->made, thread, 2000, stack, 1, "S");
+	make_sample_in(&world->made, thread, 3000, stack, 2, "waiting for a CPU");
+	make_sample_in(&world->made, thread, 4000, stack, 2, NULL);
+	make_end(&world->made);
+	load(world);
+	assert_int_equal(world->profile->states.count, 3);
+	assert_state(world, 0, "sleeping", 2);
+	assert_state(world, 1, "waiting for a CPU", 1);
+	assert_state(world, 2, "", 1);
+	assert_int_equal(world->profile->entries.count, 2); /* as without states */
+	world->options.to_ns = 2000;
+	load(world);
+	assert_int_equal(world->profile->states.count, 1);
+	assert_state(world, 0, "sleeping", 1);
+}
+
 static void losses_are_passed_on(void **state)
 {
 	struct world *world = *state;
@@ -388,6 +422,7 @@ int main(void)
 		TEST(an_address_in_no_module_has_no_name),
 		TEST(frames_that_name_no_module_have_a_placeholder),
 		TEST(weights_that_fit_into_no_number_stop_at_the_largest),
+		TEST(states_are_added_up_whatever_the_stack),
 		TEST(losses_are_passed_on),
 		TEST(a_recording_cut_before_its_first_sample_lasted_no_time),
 		TEST(a_file_that_is_not_there_is_named_with_a_remedy),

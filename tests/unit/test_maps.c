@@ -277,6 +277,22 @@ static void a_missing_process_is_named_with_a_remedy(void **state)
 	maps_fini(&maps);
 }
 
+static void a_fingerprint_changes_with_executable_memory_alone(void **state)
+{
+	const char text[] = "1000-2000 r-xp 00000000 08:01 5 /a.so\n"
+			    "3000-4000 rw-p 00000000 00:00 0 [heap]\n";
+	const char grown[] = "1000-2000 r-xp 00000000 08:01 5 /a.so\n"
+			     "3000-9000 rw-p 00000000 00:00 0 [heap]\n";
+	const char other[] = "1000-2000 r-xp 00000000 08:01 6 /b.so\n"
+			     "3000-4000 rw-p 00000000 00:00 0 [heap]\n";
+	uint64_t before = maps_code_fingerprint_parse(text, sizeof(text) - 1);
+
+	assert_true(maps_code_fingerprint_parse(grown, sizeof(grown) - 1) == before);
+	assert_true(maps_code_fingerprint_parse(other, sizeof(other) - 1) != before);
+	assert_true(maps_code_fingerprint(0) != 0);
+	assert_true(maps_code_fingerprint(0) == maps_code_fingerprint(0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -296,6 +312,7 @@ int main(void)
 		cmocka_unit_test(this_process_has_its_code_and_stack),
 		cmocka_unit_test(a_real_memfd_and_a_real_newline_are_recognised),
 		cmocka_unit_test(a_missing_process_is_named_with_a_remedy),
+		cmocka_unit_test(a_fingerprint_changes_with_executable_memory_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,6 +91,34 @@ static void a_chain_longer_than_its_record_is_refused(void **state)
 	}
 }
 
+static void what_a_bpf_program_wrote_is_found_behind_the_ids(void **state)
+{
+	struct record_builder b;
+	struct sample_record sample;
+
+	(void)state;
+	record_begin(&b, PERF_RECORD_SAMPLE, 0);
+	put_u32(&b, 77);
+	put_u32(&b, 78);
+	put_u64(&b, 123);
+	put_u32(&b, 5);
+	put_u32(&b, 0);
+	put_u32(&b, 12); /* and no multiple of 8 follows the size */
+	put_u64(&b, 0x1122334455667788);
+	put_u32(&b, 9);
+	assert_true(record_raw(record_end(&b), &sample));
+	assert_int_equal(sample.pid, 77);
+	assert_int_equal(sample.tid, 78);
+	assert_int_equal(sample.time_ns, 123);
+	assert_int_equal(sample.cpu, 5);
+	assert_int_equal(sample.raw_bytes, 12);
+	assert_int_equal(sample.raw[0], 0x88);
+	assert_int_equal(sample.count, 0);
+	assert_refused_when_shorter(&b, record_raw(header, &sample));
+	memcpy(b.data + 8 + 24, &(uint32_t){UINT32_MAX}, 4);
+	assert_false(record_raw(record_end(&b), &sample));
+}
+
 static void a_fork_tells_who_made_whom_and_when(void **state)
 {
 	struct record_builder b;
@@ -299,6 +327,7 @@ int main(void)
 		cmocka_unit_test(a_sample_of_a_clock_has_its_chain_and_no_period),
 		cmocka_unit_test(a_sample_with_a_period_tells_it),
 		cmocka_unit_test(a_chain_longer_than_its_record_is_refused),
+		cmocka_unit_test(what_a_bpf_program_wrote_is_found_behind_the_ids),
 		cmocka_unit_test(a_fork_tells_who_made_whom_and_when),
 		cmocka_unit_test(a_name_that_comes_with_an_exec_says_so),
 		cmocka_unit_test(a_name_without_an_end_is_refused),

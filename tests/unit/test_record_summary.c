@@ -76,6 +76,26 @@ static void a_good_recording_is_summed_up(void **state)
 	assert_says(&usual, &good, "wick: the", false);
 }
 
+static void what_eBPF_left_out_or_walked_elsewhere_is_told(void **state)
+{
+	struct record_result result = good;
+
+	(void)state;
+	assert_says(&usual, &good, "outside the kernel", false);
+	assert_says(&usual, &good, "32-bit", false);
+	assert_says(&usual, &good, "min-block", false);
+	assert_says(&usual, &good, "are missing", false);
+	result.stats.tables = true;
+	result.stats.ends[0] = 190;
+	result.stats.ends[1] = 10;
+	result.stats.slices = 5;
+	result.stats.away_short = 11;
+	result.stats.away_unkept = 13;
+	assert_says(&usual, &result, "; 2.5 % of stacks walked outside the kernel\n", true);
+	assert_says(&usual, &result, "11 times off a CPU were shorter than --min-block", true);
+	assert_says(&usual, &result, "13 times off a CPU are missing", true);
+}
+
 static void no_samples_are_explained(void **state)
 {
 	struct record_result result = {.duration_ns = NS_PER_SEC};
@@ -177,6 +197,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_good_recording_is_summed_up),
+		cmocka_unit_test(what_eBPF_left_out_or_walked_elsewhere_is_told),
 		cmocka_unit_test(no_samples_are_explained),
 		cmocka_unit_test(losses_come_with_the_setting_that_helps),
 		cmocka_unit_test(throttling_comes_with_the_setting_that_helps),

@@ -71,6 +71,22 @@ static void modules_and_threads_have_their_tables(void **state)
 	profile_free(profile);
 }
 
+static void states_have_their_table(void **state)
+{
+	static const int64_t asleep[] = {3, 900 * 1000000};
+	static const int64_t waiting[] = {2, 500 * 1000000};
+	static const int64_t untold[] = {1, 100 * 1000000};
+	struct profile *profile = server();
+	struct report_options options = REPORT_OPTIONS_DEFAULT;
+
+	assert_int_equal(profile_add_state(profile, "waiting for a CPU", waiting), 0);
+	assert_int_equal(profile_add_state(profile, "sleeping", asleep), 0);
+	assert_int_equal(profile_add_state(profile, "", untold), 0);
+	options.by = REPORT_BY_STATE;
+	assert_report(profile, &options, "report-states.txt");
+	profile_free(profile);
+}
+
 static void a_tree_counts_what_it_cuts(void **state)
 {
 	struct profile *profile = server();
@@ -167,6 +183,7 @@ int main(void)
 		cmocka_unit_test(functions_are_listed_by_their_own_time),
 		cmocka_unit_test(a_limit_says_how_many_rows_it_hides),
 		cmocka_unit_test(modules_and_threads_have_their_tables),
+		cmocka_unit_test(states_have_their_table),
 		cmocka_unit_test(a_tree_counts_what_it_cuts),
 		cmocka_unit_test(an_empty_profile_says_so),
 		cmocka_unit_test(json_has_the_numbers_of_the_table),

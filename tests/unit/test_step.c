@@ -462,6 +462,49 @@ static void save_registers(uint64_t *words, const struct unwind_arch *arch, uint
 	words[arch->saved[3] / 8] = STACK + 1024;
 }
 
+static void a_zero_that_a_guess_has_led_to_is_no_root(void **state)
+{
+	const struct unwind_rule rule = {.cfa = UNWIND_CFA_SP, .cfa_offset = 32, .ra_offset = -8};
+	struct target target;
+
+	for (int guessed = 0; guessed < 2; guessed++) {
+		target_init(&target, &unwind_aarch64);
+		memset(target.stack, 0, sizeof(target.stack));
+		target.frame.exact = target.frame.lr_valid = false;
+		target.frame.guessed = guessed;
+		assert_int_equal(step(&target, &rule), guessed ? UNWIND_NO_RULE : UNWIND_ROOT);
+	}
+	for (int last = 0; last < 2; last++) { /* of a chain of frame records */
+		target_init(&target, &unwind_aarch64);
+		memset(target.stack, 0, sizeof(target.stack));
+		target.frame.exact = target.frame.lr_valid = false;
+		target.frame.fp = STACK + 64;
+		target.stack[8] = last ? 0 : STACK + 128;
+		assert_int_equal(step(&target, NULL), last ? UNWIND_ROOT : UNWIND_NO_RULE);
+	}
+}
+
+/* Code without a rule that has made a frame and kept its caller's frame pointer. */
+static void a_caller_of_unknown_code_is_found_by_its_record(void **state)
+{
+	const struct unwind_rule rule = {.cfa = UNWIND_CFA_SP,
+					 .cfa_offset = 32,
+					 .ra_offset = -24,
+					 .fp = UNWIND_FP_AT_CFA,
+					 .fp_offset = -32};
+	struct target target;
+
+	target_init(&target, &unwind_aarch64);
+	memset(target.stack, 0, sizeof(target.stack));
+	target.frame.exact = target.frame.lr_valid = false;
+	target.frame.guessed = true; /* its sp is 64 bytes too low */
+	target.frame.fp = STACK + 64;
+	target.stack[8] = 77;
+	target.stack[9] = CODE + 0x1234;
+	assert_int_equal(step(&target, &rule), UNWIND_GOING);
+	assert_frame(&target, CODE + 0x1234, STACK + 96, 77);
+}
+
 static const unsigned char aarch64_return[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4};
 static const unsigned char x86_64_return[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 
@@ -659,6 +702,8 @@ int main(void)
 		cmocka_unit_test(a_kept_register_is_forgotten_in_code_that_does_not_tell),
 		cmocka_unit_test(an_aligned_frame_reads_the_callers_fp_where_fp_points),
 		cmocka_unit_test(an_aligned_frame_that_has_given_fp_back_leaves_it_alone),
+		cmocka_unit_test(a_zero_that_a_guess_has_led_to_is_no_root),
+		cmocka_unit_test(a_caller_of_unknown_code_is_found_by_its_record),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

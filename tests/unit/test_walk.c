@@ -15,25 +15,27 @@
 static const struct unwind_row rows[] = {
 	{.pc = 0x000, .rule = 1}, {.pc = 0x010, .rule = 2}, {.pc = 0x020, .rule = 1},
 	{.pc = 0x100, .rule = 2}, {.pc = 0x5fe, .rule = 0}, {.pc = 0x700, .rule = 3},
-	{.pc = 0x710, .rule = 0},
+	{.pc = 0x710, .rule = 0}, {.pc = 0x800, .rule = 4}, {.pc = 0x810, .rule = 0},
 };
 static const struct unwind_rule rules[] = {
 	{0},
 	{.cfa = UNWIND_CFA_SP, .cfa_offset = 8, .ra_offset = -8},
 	{.cfa = UNWIND_CFA_SP, .cfa_offset = 24, .ra_offset = -8},
 	{.cfa = UNWIND_CFA_SP, .ra = UNWIND_RA_ROOT},
+	{.cfa = UNWIND_CFA_SIGNAL},
 };
 static const struct unwind_table table = {.rows = rows,
 					  .rules = rules,
-					  .row_count = 7,
-					  .rule_count = 4,
+					  .row_count = 9,
+					  .rule_count = 5,
 					  .base = 0x1000,
 					  .machine = 62};
-static uint64_t words[16];
+static uint64_t words[32];
+static size_t word_count = 16;
 
 static bool read_words(void *context, uint64_t address, uint64_t *ret)
 {
-	if (address < STACK || address >= STACK + sizeof(words))
+	if (address < STACK || address >= STACK + word_count * sizeof(words[0]))
 		return false;
 	*ret = words[(address - STACK) / 8];
 	return true;
@@ -106,6 +108,24 @@ static void a_walk_looks_at_the_call_and_not_behind_it(void **state)
 	assert_int_equal(trace.pcs[2], BIAS + 0x1704);
 }
 
+static void what_a_signal_interrupted_is_stored_like_a_return_address(void **state)
+{
+	word_count = 32;
+	words[0] = BIAS + 0x1804; /* the handler returns to the trampoline, sp at words[1] */
+	words[1 + 160 / 8] = STACK + 24 * sizeof(words[0]);
+	words[1 + 168 / 8] = BIAS + 0x1100; /* the first instruction of a function */
+	words[26] = BIAS + 0x1704;
+	struct unwind_trace trace = walk(0x20, NULL, 16);
+
+	assert_int_equal(trace.end, UNWIND_ROOT);
+	assert_int_equal(trace.count, 4);
+	assert_int_equal(trace.pcs[0], BIAS + 0x1020);
+	assert_int_equal(trace.pcs[1], BIAS + 0x1805);
+	assert_int_equal(trace.pcs[2], BIAS + 0x1101);
+	assert_int_equal(trace.pcs[3], BIAS + 0x1704);
+	word_count = 16;
+}
+
 static void each_end_has_its_reason(void **state)
 {
 	words[0] = 0x7000; /* no module */
@@ -139,6 +159,7 @@ int main(void)
 		cmocka_unit_test(pages_find_what_a_search_finds),
 		cmocka_unit_test(modules_are_found_by_their_ranges),
 		cmocka_unit_test(a_walk_looks_at_the_call_and_not_behind_it),
+		cmocka_unit_test(what_a_signal_interrupted_is_stored_like_a_return_address),
 		cmocka_unit_test(each_end_has_its_reason),
 		cmocka_unit_test(every_end_has_a_name),
 	};

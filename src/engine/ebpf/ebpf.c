@@ -2,7 +2,6 @@
 #include "engine/ebpf/ebpf.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
@@ -10,6 +9,7 @@
 #include "engine/engine.h"
 #include "engine/perf/probe_event.h"
 #include "engine/perf/state.h"
+#include "proc/process_info.h"
 
 /* The inode of the first pid namespace, part of the kernel's ABI. */
 #define INITIAL_PID_NAMESPACE 0xeffffffcu
@@ -61,18 +61,37 @@ static int check(const struct engine_config *config, struct error *err)
 static int fall_back(const struct engine_config *config, const struct target *target,
 		     struct sink *sink, const struct error *why, void **ret_self, struct error *err)
 {
+	struct engine_config lesser = *config;
 	struct perf_engine *engine;
-	char text[sizeof(why->text) + 64];
-	int r = perf_open(config, target, sink, NULL, &engine, err);
+	int r;
 
-	if (r < 0)
-		return r;
-	if (why) {
-		(void)snprintf(text, sizeof(text), "perf events instead of eBPF: %s", why->text);
-		perf_note(engine, text);
-	}
-	*ret_self = engine;
-	return 0;
+	lesser.why_lesser = why ? why->text : NULL;
+	r = perf_open(&lesser, target, sink, NULL, &engine, err);
+	if (r == 0)
+		*ret_self = engine;
+	return r;
+}
+
+/* What is not granted, in words. */
+static void tell_limits(const struct engine_config *config, const struct target *target,
+			struct perf_engine *engine)
+{
+	if (config->mode != ENGINE_MODE_CPU &&
+	    config->depth > BPF_WALK_AWAY_DEPTH - BPF_WALK_KERNEL_DEPTH)
+		perf_note(engine, "stacks of threads off their CPUs are cut at 512 frames");
+	if (target->kind == TARGET_MACHINE && !ids_are_the_kernels())
+		perf_note(engine, "processes outside this container cannot be seen, only counted");
+}
+
+/* The threads that there are to be kept in mind; 0 when there is no telling. */
+static uint32_t count_threads(const struct target *target)
+{
+	struct pid_list list = {0};
+
+	for (size_t i = 0; i < target->count && target->kind == TARGET_PROCESSES; i++)
+		(void)process_list_threads(target->ids[i], &list, NULL); /* gone: none */
+	vec_fini(&list);
+	return (uint32_t)list.count;
 }
 
 static int ebpf_engine_open(const struct engine_config *config, const struct target *target,
@@ -84,6 +103,7 @@ static int ebpf_engine_open(const struct engine_config *config, const struct tar
 		.machine = target->kind == TARGET_MACHINE || target->kind == TARGET_CGROUP,
 		.away = config->mode != ENGINE_MODE_CPU,
 		.least_away_ns = config->least_away_ns,
+		.threads = count_threads(target),
 		.watch_by = watch_by(target),
 		.watch_children = target->children,
 		.watch_cgroup = target->cgroup,
@@ -114,6 +134,7 @@ static int ebpf_engine_open(const struct engine_config *config, const struct tar
 		walker_close(walker);
 		return r;
 	}
+	tell_limits(config, target, engine);
 	*ret_self = engine;
 	return 0;
 }

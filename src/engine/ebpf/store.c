@@ -98,11 +98,14 @@ int store_reserve(struct store *store, uint64_t words)
 	size_t first = store->chunks.count;
 	int r = 0;
 
+	/* Before any is made: what does not fit is not to take what there is. */
+	if (words > (uint64_t)BPF_WALK_CHUNKS * BPF_WALK_CHUNK_WORDS - store->next)
+		return -ENOSPC;
 	while (r == 0 &&
 	       store->next + words > store->chunks.count * (uint64_t)BPF_WALK_CHUNK_WORDS) {
 		struct store_chunk chunk;
 
-		r = store->chunks.count == BPF_WALK_CHUNKS ? -ENOSPC : make_chunk(&chunk);
+		r = make_chunk(&chunk);
 		if (r == 0 && vec_push(&store->chunks, chunk) < 0) {
 			(void)munmap(chunk.words, chunk_map_bytes());
 			(void)close(chunk.fd);
@@ -120,7 +123,6 @@ int store_reserve(struct store *store, uint64_t words)
 static int allocate(struct store *store, uint64_t count, bool whole, uint32_t *ret_first)
 {
 	uint64_t left = BPF_WALK_CHUNK_WORDS - store->next % BPF_WALK_CHUNK_WORDS;
-
 	int r;
 
 	if (whole && count > left)
@@ -139,8 +141,8 @@ static void put_word(struct store *store, uint64_t at, uint64_t word)
 		word;
 }
 
-/* The number of a rule in the common dictionary; 0, none, when that is full. */
-static uint16_t rule_number(struct store *store, const struct unwind_rule *rule)
+/* The number of a rule in the common dictionary; -ENOSPC when that is full. */
+static int rule_number(struct store *store, const struct unwind_rule *rule)
 {
 	uint64_t hash = XXH3_64bits(rule, sizeof(*rule));
 	struct id_probe probe = id_index_probe(&store->rule_index, hash);
@@ -150,16 +152,16 @@ static uint16_t rule_number(struct store *store, const struct unwind_rule *rule)
 		return 0;
 	while ((id = id_probe_next(&store->rule_index, &probe)) != ID_NONE)
 		if (memcmp(&store->rules.items[id], rule, sizeof(*rule)) == 0)
-			return (uint16_t)id;
+			return (int)id;
 	id = (uint32_t)store->rules.count;
 	if (id == BPF_WALK_RULES || vec_push(&store->rules, *rule) < 0)
-		return 0;
+		return -ENOSPC;
 	if (bpf_map_update_elem(store->rules_fd, &id, rule, BPF_ANY) < 0 ||
 	    id_index_add(&store->rule_index, hash, id) < 0) {
 		store->rules.count--;
-		return 0;
+		return -ENOSPC;
 	}
-	return (uint16_t)id;
+	return (int)id;
 }
 
 static void put_rows(struct store *store, const struct unwind_table *table, uint32_t first,
@@ -216,9 +218,16 @@ int store_table(struct store *store, const struct unwind_table *table, struct st
 	ret->page_count = page_count(table);
 	if (vec_reserve(&numbers, table->rule_count) < 0)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < table->rule_count; i++)
-		numbers.items[i] = rule_number(store, &table->rules[i]);
-	r = allocate(store, table->row_count, false, &ret->first_row);
+	for (uint32_t i = 0; i < table->rule_count && r == 0; i++) {
+		int number = rule_number(store, &table->rules[i]);
+
+		if (number < 0)
+			r = number;
+		else
+			numbers.items[i] = (uint16_t)number;
+	}
+	if (r == 0)
+		r = allocate(store, table->row_count, false, &ret->first_row);
 	if (r == 0)
 		r = allocate(store, ret->page_count, false, &ret->first_page);
 	if (r == 0) {

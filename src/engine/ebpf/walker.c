@@ -33,6 +33,10 @@
 /* Address spaces that the programs can know at once: of one target, and of a machine. */
 #define SPACES_FEW 1024u
 #define SPACES_MANY 16384u
+/* Threads off their CPUs that they can keep in mind; each takes 4 KiB. */
+#define AWAY_FEW 2048u
+#define AWAY_MANY 8192u
+#define AWAY_MOST 65536u
 
 #define KERNEL_MAJOR 5
 #define KERNEL_MINOR 17 /* bpf_loop() */
@@ -51,8 +55,10 @@ struct space {
 	uint64_t context; /* of its maps when it was told */
 	bool told;
 	bool wanted;
+	bool outlives;  /* has threads that go on after the first one has ended */
 	uint32_t first; /* word of its mappings */
 	uint32_t count;
+	uint32_t unknown; /* of these, those whose tables were not here */
 };
 
 /* A module's table in the store. */
@@ -101,9 +107,22 @@ static bool has_capabilities(void)
 	       (mask >> CAP_PERFMON_BIT & 1 && mask >> CAP_BPF_BIT & 1);
 }
 
+/* A sandbox may forbid what capabilities allow. Returns 0 or a negative errno. */
+static int try_map(void)
+{
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "wick_probe", sizeof(uint32_t),
+				sizeof(uint64_t), 1, NULL);
+
+	if (fd < 0)
+		return fd;
+	(void)close(fd); /* and it is gone */
+	return 0;
+}
+
 int walker_probe(struct error *err)
 {
 	struct utsname host;
+	int r;
 
 	if (!kernel_is_new_enough(&host)) {
 		(void)error_set(err, -EOPNOTSUPP, "eBPF needs Linux %d.%d or later, this is %s",
@@ -120,11 +139,18 @@ int walker_probe(struct error *err)
 	}
 	if (!has_capabilities()) {
 		(void)error_set(err, -EPERM, "eBPF programs are not allowed here");
-		error_remedy(err, "run as root, or grant it: sudo setcap "
-				  "cap_bpf,cap_perfmon,cap_sys_ptrace=ep $(command -v wick)");
+		error_remedy(err,
+			     "run as root, or grant it: sudo setcap "
+			     "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog=ep $(command -v wick)");
 		return -EPERM;
 	}
-	return 0;
+	r = try_map();
+	if (r < 0) {
+		(void)error_errno(err, r, "bpf() is refused here");
+		error_remedy(err, "use --engine perf, or a sandbox that allows bpf(); in a "
+				  "container: --cap-add BPF --security-opt seccomp=unconfined");
+	}
+	return r;
 }
 
 __attribute__((format(printf, 2, 0))) static int print_to_log(enum libbpf_print_level level,
@@ -158,6 +184,11 @@ static int explain_load(int code, struct error *err)
 				  "the kernel said");
 	else
 		error_remedy(err, "use --engine perf; WICK_LOG=debug shows what the kernel said");
+	/* What the verifier does not take is no mistake of whoever typed the command. */
+	if (code == -EINVAL)
+		code = -EOPNOTSUPP;
+	if (err)
+		err->code = code;
 	return code;
 }
 
@@ -165,6 +196,10 @@ static int set_sizes(struct wick_bpf *programs, const struct walker_config *conf
 		     uint32_t cpu_count)
 {
 	uint32_t many = config->machine ? SPACES_MANY : SPACES_FEW;
+	uint32_t away = config->machine ? AWAY_MANY : AWAY_FEW;
+
+	if (away < config->threads * 2)
+		away = config->threads * 2 < AWAY_MOST ? config->threads * 2 : AWAY_MOST;
 	const struct {
 		struct bpf_map *map;
 		uint32_t entries;
@@ -173,7 +208,7 @@ static int set_sizes(struct wick_bpf *programs, const struct walker_config *conf
 		{programs->maps.sample_scratch, cpu_count},
 		{programs->maps.output, cpu_count},
 		{programs->maps.switch_scratch, config->away ? cpu_count : 1},
-		{programs->maps.away, config->away ? many / 2 : 1},
+		{programs->maps.away, config->away ? away : 1},
 		{programs->maps.watched, config->away ? many : 1},
 	};
 	int r = 0;
@@ -183,43 +218,19 @@ static int set_sizes(struct wick_bpf *programs, const struct walker_config *conf
 	return r;
 }
 
-/* How far below the root of its hierarchy the folder of a control group lies. */
-static int cgroup_level(const char *folder)
-{
-	char path[PATH_MAX];
-	struct stat status;
-	dev_t device;
-	int level = -1;
-
-	if (!realpath(folder, path) || stat(path, &status) < 0)
-		return -errno;
-	device = status.st_dev;
-	do {
-		char *slash = strrchr(path, '/');
-
-		level++;
-		if (!slash || slash == path)
-			break;
-		*slash = '\0';
-	} while (stat(path, &status) == 0 && status.st_dev == device);
-	return level;
-}
-
 static int set_watch(struct wick_bpf *programs, const struct walker_config *config,
 		     struct error *err)
 {
 	struct stat status;
-	int level;
 
 	programs->rodata->watch_by = config->watch_by;
 	programs->rodata->watch_children = config->watch_children;
 	programs->rodata->least_away_ns = config->least_away_ns;
 	if (config->watch_by != BPF_WALK_BY_CGROUP)
 		return 0;
-	level = cgroup_level(config->watch_cgroup);
-	if (level < 0 || stat(config->watch_cgroup, &status) < 0)
-		return error_errno(err, level < 0 ? level : -errno, "%s", config->watch_cgroup);
-	programs->rodata->watch_level = level;
+	if (stat(config->watch_cgroup, &status) < 0)
+		return error_errno(err, -errno, "cannot open the control group %s",
+				   config->watch_cgroup);
 	programs->rodata->watch_cgroup = status.st_ino; /* is the number of the group */
 	return 0;
 }
@@ -227,8 +238,8 @@ static int set_watch(struct wick_bpf *programs, const struct walker_config *conf
 static void without_away(struct wick_bpf *programs)
 {
 	struct bpf_program *unneeded[] = {programs->progs.switched, programs->progs.woken,
-					  programs->progs.forked, programs->progs.execed,
-					  programs->progs.ended};
+					  programs->progs.born,     programs->progs.forked,
+					  programs->progs.execed,   programs->progs.ended};
 
 	for (size_t i = 0; i < ARRAY_SIZE(unneeded); i++)
 		(void)bpf_program__set_autoload(unneeded[i],
@@ -248,11 +259,14 @@ static int load(struct walker *walker, const struct walker_config *config, struc
 		return explain_load(-errno, err);
 	programs->rodata->depth = config->depth < BPF_WALK_DEPTH ? config->depth : BPF_WALK_DEPTH;
 	programs->rodata->with_kernel = config->kernel;
-	r = set_sizes(programs, config, (uint32_t)cpu_count);
-	if (r == 0 && config->away)
+	if (config->away) {
 		r = set_watch(programs, config, err);
-	else
+		if (r < 0)
+			return r;
+	} else {
 		without_away(programs);
+	}
+	r = cpu_count < 0 ? cpu_count : set_sizes(programs, config, (uint32_t)cpu_count);
 	if (r == 0)
 		r = wick_bpf__load(programs);
 	return r < 0 ? explain_load(r, err) : 0;
@@ -260,11 +274,12 @@ static int load(struct walker *walker, const struct walker_config *config, struc
 
 int walker_open(const struct walker_config *config, struct walker **ret, struct error *err)
 {
-	SCOPED(walker) struct walker *walker = calloc(1, sizeof(*walker));
+	SCOPED(walker) struct walker *walker = NULL;
 	int r = walker_probe(err);
 
 	if (r < 0)
 		return r;
+	walker = calloc(1, sizeof(*walker));
 	if (!walker)
 		return error_set(err, -ENOMEM, "out of memory");
 	walker->stats_fd = -1;
@@ -285,8 +300,7 @@ void walker_close(struct walker *walker)
 {
 	if (!walker)
 		return;
-	for (size_t i = 0; i < walker->links.count; i++)
-		(void)bpf_link__destroy(walker->links.items[i]);
+	walker_stop(walker);
 	vec_fini(&walker->links);
 	store_fini(&walker->store);
 	wick_bpf__destroy(walker->programs);
@@ -320,8 +334,8 @@ int walker_start(struct walker *walker, struct error *err)
 {
 	struct bpf_program *programs[] = {
 		walker->programs->progs.forked, walker->programs->progs.execed,
-		walker->programs->progs.ended, walker->programs->progs.woken,
-		walker->programs->progs.switched};
+		walker->programs->progs.ended,  walker->programs->progs.woken,
+		walker->programs->progs.born,   walker->programs->progs.switched};
 
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
 		struct bpf_link *link = bpf_program__attach(programs[i]);
@@ -334,6 +348,13 @@ int walker_start(struct walker *walker, struct error *err)
 		}
 	}
 	return 0;
+}
+
+void walker_stop(struct walker *walker)
+{
+	for (size_t i = 0; i < walker->links.count; i++)
+		(void)bpf_link__destroy(walker->links.items[i]); /* frees it whatever happens */
+	walker->links.count = 0;
 }
 
 int walker_watch(struct walker *walker, pid_t id, bool expected, struct error *err)
@@ -400,6 +421,8 @@ void walker_want(struct walker *walker, const struct bpf_walk_key *key,
 	space->process = process;
 	space->number = tracked_process_number(process);
 	space->wanted = true;
+	/* A stack that comes after the end of the first thread is of another. */
+	space->outlives = tracked_process_ended(process);
 }
 
 static struct module_place *place_of(struct walker *walker, uint32_t module)
@@ -441,12 +464,13 @@ static void store_tables(struct walker *walker, struct process_tracker *tracker,
 }
 
 static int gather_mappings(struct walker *walker, struct process_tracker *tracker,
-			   const struct space *space)
+			   struct space *space)
 {
 	size_t count;
 	const struct address_region *regions = tracked_process_regions(space->process, &count);
 
 	walker->mappings.count = 0;
+	space->unknown = 0;
 	store_tables(walker, tracker, regions, count);
 	for (size_t i = 0; i < count && i < BPF_WALK_MAPPINGS; i++) {
 		const struct module_place *place = place_of(walker, regions[i].module);
@@ -454,6 +478,7 @@ static int gather_mappings(struct walker *walker, struct process_tracker *tracke
 						   .end = regions[i].end,
 						   .unknown = !place || !place->known};
 
+		space->unknown += mapping.unknown;
 		if (!mapping.unknown) {
 			const struct stored_table *table = &place->table;
 
@@ -491,8 +516,11 @@ static void tell(struct walker *walker, struct process_tracker *tracker, struct 
 		told.count = (uint32_t)walker->mappings.count;
 		r = store_mappings(&walker->store, walker->mappings.items, told.count, &told.first);
 	}
-	if (r == 0)
+	if (r == 0) {
 		r = bpf_map_update_elem(fd, &space->key, &told, BPF_ANY);
+		if (r < 0) /* there are too many */
+			store_release_mappings(&walker->store, told.first, told.count);
+	}
 	if (r < 0) {
 		log_debug("an address space stays untold: %s", strerror(-r));
 		return;
@@ -505,6 +533,34 @@ static void tell(struct walker *walker, struct process_tracker *tracker, struct 
 	space->context = tracked_process_context(space->process, ADDRESS_SPACE_NOW);
 }
 
+/*
+ * Whether there is something to tell that was not told. A stack may come as a slice
+ * for ever, where tables lead to no code: that is no news.
+ */
+static bool has_news(struct walker *walker, struct process_tracker *tracker,
+		     const struct space *space)
+{
+	size_t count;
+	const struct address_region *regions = tracked_process_regions(space->process, &count);
+	uint32_t unknown = 0;
+
+	if (!space->told)
+		return space->wanted; /* else there was no room, and nobody misses it */
+	if (tracked_process_context(space->process, ADDRESS_SPACE_NOW) != space->context)
+		return true;
+	if (!space->wanted || space->unknown == 0)
+		return false;
+	for (size_t i = 0; i < count && i < BPF_WALK_MAPPINGS; i++) {
+		const struct module_place *place = place_of(walker, regions[i].module);
+		struct module_table made;
+
+		unknown += !place ||
+			   (!place->known &&
+			    !process_tracker_table(tracker, regions[i].module, false, &made));
+	}
+	return unknown < space->unknown;
+}
+
 bool walker_update(struct walker *walker, struct process_tracker *tracker)
 {
 	bool news = false;
@@ -513,16 +569,15 @@ bool walker_update(struct walker *walker, struct process_tracker *tracker)
 		struct space *space = &walker->spaces.items[i];
 
 		if (tracked_process_number(space->process) != space->number ||
-		    tracked_process_ended(space->process)) {
+		    (tracked_process_ended(space->process) && !space->outlives)) {
 			forget(walker, space);
 			continue;
 		}
-		if (!space->wanted &&
-		    tracked_process_context(space->process, ADDRESS_SPACE_NOW) == space->context)
-			continue;
-		tell(walker, tracker, space);
+		if (has_news(walker, tracker, space)) {
+			tell(walker, tracker, space);
+			news = true;
+		}
 		space->wanted = false;
-		news = true;
 	}
 	return news;
 }

@@ -31,6 +31,7 @@ struct walker_config {
 	bool machine;   /* many processes are to be expected */
 	bool away;      /* threads off their CPUs too */
 	uint64_t least_away_ns;
+	uint32_t threads;          /* that are to be expected; 0: not known */
 	enum bpf_walk_by watch_by; /* whom, of those */
 	bool watch_children;
 	const char *watch_cgroup; /* a folder */
@@ -44,7 +45,7 @@ struct walker_stats {
 	uint64_t bytes;  /* of tables and maps in the kernel */
 };
 
-/* Whether it can work here: 0, or a negative errno and why not. Loads nothing. */
+/* Whether it can work here: 0, or a negative errno and why not. Leaves nothing behind. */
 int walker_probe(struct error *err);
 
 /* The caller releases *ret with walker_close(). */
@@ -58,6 +59,8 @@ int walker_set_output(struct walker *walker, int cpu, int event_fd, struct error
 
 /* From now on threads that leave their CPUs are noticed; see walker_watch() for whose. */
 int walker_start(struct walker *walker, struct error *err);
+/* From now on no longer: who is away stays so. */
+void walker_stop(struct walker *walker);
 /* Watches a process or thread; one that is `expected` from its exec on. */
 int walker_watch(struct walker *walker, pid_t id, bool expected, struct error *err);
 /* A thread that is away already, nobody knows where and since when. */

@@ -211,7 +211,8 @@ static int put_away(struct perf_engine *engine, struct sample_row *row,
 	uint64_t woken_ns = times->woken_ns > times->left_ns ? times->woken_ns : times->back_ns;
 	int r;
 
-	if (times->state >= ARRAY_SIZE(reasons) || times->back_ns < woken_ns)
+	if (times->state >= ARRAY_SIZE(reasons) || times->back_ns < woken_ns ||
+	    times->back_ns < times->left_ns)
 		return perf_lose_sample(engine, row->time_ns);
 	row->labels = labels_of(engine, reasons[times->state]);
 	row->time_ns = times->left_ns;
@@ -248,7 +249,10 @@ int bpf_sample_away(struct perf_engine *engine, struct sample_record *sample, st
 	sample->time_ns = away.times.left_ns; /* what was mapped then */
 	leaver = find_leaver(engine, away.times.tid);
 	if (away.head.kind == BPF_WALK_AWAY_SLICE) {
+		/* It is for this time alone: the next is not to be taken for it. */
 		row.stack = leaver ? leaver->stack : ID_NONE;
+		if (leaver)
+			*leaver = engine->leavers.items[--engine->leavers.count];
 	} else {
 		/* The stack follows the times, as it follows the head elsewhere. */
 		struct sample_record stack = *sample;
@@ -275,7 +279,8 @@ static void show_still_away(void *self, const struct bpf_walk_away *away)
 	struct sample_record sample = {.raw = (const uint8_t *)&copy, .raw_bytes = sizeof(copy)};
 
 	copy.times.back_ns = still->now_ns;
-	if (still->result == 0 && copy.times.left_ns < still->now_ns)
+	if (still->result == 0 && copy.times.left_ns < still->now_ns &&
+	    still->now_ns - copy.times.left_ns >= still->engine->least_away_ns)
 		still->result = bpf_sample_away(still->engine, &sample, still->err);
 }
 

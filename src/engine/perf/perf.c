@@ -20,6 +20,7 @@
 #include "engine/perf/perf_probe.h"
 #include "engine/perf/state.h"
 #include "engine/stack_cache.h"
+#include "model/sink.h"
 #include "unwind/frame.h"
 
 /*
@@ -53,8 +54,14 @@ static int perf_engine_open(const struct engine_config *config, const struct tar
 			    struct sink *sink, void **ret_self, struct error *err)
 {
 	struct perf_engine *engine;
-	int r = perf_open(config, target, sink, NULL, &engine, err);
+	int r;
 
+	if (config->mode != ENGINE_MODE_CPU) {
+		(void)error_set(err, -EINVAL, "the perf engine sees time on the CPUs alone");
+		error_remedy(err, "leave out --mode, or use --engine ebpf as root");
+		return -EINVAL;
+	}
+	r = perf_open(config, target, sink, NULL, &engine, err);
 	if (r == 0)
 		*ret_self = engine;
 	return r;
@@ -152,16 +159,37 @@ static uint64_t count_run_ns(struct perf_engine *engine)
 	return sum;
 }
 
+/* The kernel tells of losses with the next record that has room: the last ones are not told. */
+static int count_late_losses(struct perf_engine *engine, int r)
+{
+	struct walker_stats walker;
+	uint64_t late;
+
+	if (r < 0 || !engine->walker)
+		return r;
+	walker_stats(engine->walker, &walker);
+	if (walker.counters[BPF_WALK_COUNT_LOST] <= engine->stats.lost)
+		return r;
+	late = walker.counters[BPF_WALK_COUNT_LOST] - engine->stats.lost;
+	engine->stats.lost += late;
+	return engine->sink->ops->loss(engine->sink->self, LOSS_RING_FULL, clock_monotonic_ns(),
+				       late);
+}
+
 int perf_engine_stop(void *self, struct error *err)
 {
 	struct perf_engine *engine = self;
 	int r = each_event(engine, PERF_EVENT_IOC_DISABLE, err);
+	uint64_t now_ns;
 	int drained;
 
-	/* Who is away now is told first: whoever comes back meanwhile would be told twice. */
-	if (engine->away && r == 0)
-		r = perf_away_stop(engine, err);
-	drained = perf_drain(engine, UINT64_MAX, err);
+	if (engine->away)
+		walker_stop(engine->walker);
+	now_ns = clock_monotonic_ns();
+	drained = count_late_losses(engine, perf_drain(engine, UINT64_MAX, err));
+	/* Their stacks may be in what was drained just now. */
+	if (engine->away && r == 0 && drained == 0)
+		r = perf_away_finish(engine, now_ns, err);
 	if (engine->clock)
 		engine->stats.run_ns = count_run_ns(engine) + engine->throttled_ns;
 	return r < 0 ? r : drained;
@@ -187,6 +215,7 @@ void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 				   : engine->grant.depth;
 	ret->tables = engine->copies || engine->walker;
 	ret->kernel = engine->grant.kernel;
+	ret->away = engine->away;
 	ret->ring_bytes = engine->ring_bytes;
 	if (engine->walker) {
 		walker_stats(engine->walker, &walker);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "engine/perf/perf_away.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/ebpf/walker.h"
 #include "engine/engine.h"
 #include "engine/perf/bpf_sample.h"
+#include "engine/perf/perf_sample.h"
 #include "engine/perf/state.h"
 #include "model/sink.h"
 #include "proc/process_info.h"
@@ -43,7 +46,7 @@ static void begin_with_sleepers(struct perf_engine *engine, pid_t id)
 
 		if ((engine->partial && list.items[i] != id) ||
 		    process_info_read(list.items[i], &info, NULL) < 0 ||
-		    (info.state != 'S' && info.state != 'D'))
+		    !strchr("SDTt", info.state))
 			continue;
 		walker_begin_away(engine->walker, pid, list.items[i],
 				  info.state == 'D' ? BPF_WALK_UNINTERRUPTIBLE : BPF_WALK_SLEEPING,
@@ -65,7 +68,9 @@ int perf_away_start(struct perf_engine *engine, struct error *err)
 	return r;
 }
 
-int perf_away_stop(struct perf_engine *engine, struct error *err)
+int perf_away_finish(struct perf_engine *engine, uint64_t now_ns, struct error *err)
 {
-	return bpf_sample_still_away(engine, clock_monotonic_ns(), err);
+	int r = bpf_sample_still_away(engine, now_ns, err);
+
+	return r < 0 ? r : perf_flush(engine, err);
 }

@@ -6,7 +6,7 @@
  * perf_away: begins and ends the watching of threads that are off their CPUs.
  */
 
-#include <stdbool.h>
+#include <stdint.h>
 
 struct error;
 struct perf_engine;
@@ -15,7 +15,7 @@ struct target;
 /* A command is watched from its exec on, so this comes before; all others at the start. */
 int perf_away_arm(struct perf_engine *engine, const struct target *target, struct error *err);
 int perf_away_start(struct perf_engine *engine, struct error *err);
-/* Puts samples for the threads that are away still. */
-int perf_away_stop(struct perf_engine *engine, struct error *err);
+/* Puts samples for the threads that are away still, as if they were back at that time. */
+int perf_away_finish(struct perf_engine *engine, uint64_t now_ns, struct error *err);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/id_index.h"
+#include "engine/ebpf/walker.h"
 #include "engine/perf/bpf_sample.h"
 #include "engine/perf/perf_sample.h"
 #include "engine/perf/record.h"
@@ -40,8 +41,9 @@ static uint64_t kernel_entries(const struct sample_record *sample)
  * the same address comes again and again, from being taken for another depth.
  */
 static bool agrees(const uint64_t *chain, uint64_t count, const struct unwind_trace *trace,
-		   uint64_t missed)
+		   uint64_t missed, uint64_t *ret_skipped)
 {
+	uint64_t skipped = 0;
 	uint64_t i;
 
 	/*
@@ -49,13 +51,21 @@ static bool agrees(const uint64_t *chain, uint64_t count, const struct unwind_tr
 	 * without a frame: it is a large one and set up, or its return address would
 	 * not be up there, so its record can be trusted.
 	 */
+	*ret_skipped = 0;
 	if (trace->count <= 2)
 		return count > 1 && missed == (trace->count == 2 && chain[1] != trace->pcs[1]);
 	if (trace->count < missed + 2 || count <= trace->count - 1 - missed)
 		return false;
-	for (i = 1; i + missed < trace->count; i++)
-		if (chain[i] != trace->pcs[i + missed])
+	for (i = 1; i + missed + skipped < trace->count; i++) {
+		if (chain[i] == trace->pcs[i + missed + skipped])
+			continue;
+		/* A signal's trampoline, stored plus one: what it interrupted has no record. */
+		if (chain[i] != trace->pcs[i + missed + skipped] - 1)
 			return false;
+		skipped++;
+	}
+	/* What was interrupted may be all that is left to compare. */
+	*ret_skipped = i + missed + skipped > trace->count ? skipped - 1 : skipped;
 	return true;
 }
 
@@ -71,13 +81,14 @@ static void continue_by_frame_pointers(const struct perf_engine *engine,
 	const uint64_t *chain = sample->chain + from;
 	uint64_t count = sample->count > from ? sample->count - from : 0;
 	uint64_t missed = 0;
+	uint64_t skipped = 0;
 	uint64_t i;
 
-	while (missed <= MAX_MISSED && !agrees(chain, count, trace, missed))
+	while (missed <= MAX_MISSED && !agrees(chain, count, trace, missed, &skipped))
 		missed++;
 	if (missed > MAX_MISSED)
 		return;
-	for (i = trace->count - missed; i < count && trace->count < trace->capacity; i++)
+	for (i = trace->count - missed - skipped; i < count && trace->count < trace->capacity; i++)
 		if (chain[i] != 0)
 			trace->pcs[trace->count++] = chain[i];
 	trace->end =
@@ -215,10 +226,29 @@ static void handle_comm(struct perf_engine *engine, const struct perf_event_head
 				     comm.comm, comm.exec);
 }
 
+/* Of lost records those that were the stack of a thread whose time is known all the same. */
+static uint64_t lost_stacks(struct perf_engine *engine, uint64_t lost)
+{
+	struct walker_stats walker;
+	uint64_t stacks;
+
+	if (!engine->away)
+		return 0;
+	walker_stats(engine->walker, &walker);
+	stacks = walker.counters[BPF_WALK_COUNT_NO_STACK] - engine->without_stack;
+	if (stacks > lost)
+		stacks = lost;
+	engine->without_stack += stacks;
+	return stacks;
+}
+
 static int handle_lost(struct perf_engine *engine, const struct perf_event_header *header)
 {
 	uint64_t lost = record_lost(header);
 
+	lost -= lost_stacks(engine, lost);
+	if (lost == 0)
+		return 0;
 	engine->stats.lost += lost;
 	return engine->sink->ops->loss(engine->sink->self, LOSS_RING_FULL, record_time_ns(header),
 				       lost);

@@ -32,6 +32,7 @@
 /* The kernel's own limit is a tenth of that; more than 10 kHz is not to be had. */
 #define LEAST_PERIOD_NS 100000u
 #define RING_LEAST_BYTES (16u << 10)
+#define SWITCHES_HZ 2000u
 #define SLICE_BYTES 32768u            /* of a stack, typically */
 #define RING_SLICES_BYTES (16u << 20) /* for all CPUs */
 
@@ -92,7 +93,11 @@ static uint32_t copy_bytes_for(const struct engine_config *config)
  */
 static size_t ring_bytes_for_slices(const struct engine_config *config, size_t cpu_count)
 {
-	uint64_t want = config->frequency_hz * (uint64_t)(SAMPLE_BYTES / 2 + SLICE_BYTES / 10);
+	/* Threads leave their CPUs at a rate of their own. */
+	uint64_t rate_hz = config->mode == ENGINE_MODE_CPU || config->frequency_hz > SWITCHES_HZ
+				   ? config->frequency_hz
+				   : SWITCHES_HZ;
+	uint64_t want = rate_hz * (SAMPLE_BYTES / 2 + SLICE_BYTES / 10);
 	size_t most = RING_SLICES_BYTES / (cpu_count > 0 ? cpu_count : 1);
 	size_t bytes = RING_MIN_BYTES;
 
@@ -300,9 +305,10 @@ static int open_cgroup(struct perf_engine *engine, const char *folder, struct er
 	engine->grant.open_flags = PERF_FLAG_PID_CGROUP;
 	r = open_thread(engine, fd, err);
 	(void)close(fd); /* the events keep the group */
-	if (r == -EINVAL || r == -EBADF) {
-		(void)error_set(err, r, "%s is not the folder of a control group", folder);
-		error_remedy(err, "give one below /sys/fs/cgroup");
+	if (r < 0 && r != -EACCES && r != -EPERM && r != -EMFILE) {
+		(void)error_set(err, r, "%s is not a control group that events can watch", folder);
+		error_remedy(err, "give a folder of a cgroup2 file system, such as one below "
+				  "/sys/fs/cgroup (see: mount -t cgroup2)");
 	}
 	return r;
 }
@@ -380,8 +386,15 @@ void perf_note(struct perf_engine *engine, const char *text)
 }
 
 /* Says in one line what the kernel did not grant. */
-static void note_grant(struct perf_engine *engine)
+static void note_grant(struct perf_engine *engine, const struct engine_config *config)
 {
+	char text[sizeof(engine->notice)];
+
+	if (config->why_lesser) {
+		(void)snprintf(text, sizeof(text), "perf events instead of eBPF: %s",
+			       config->why_lesser);
+		perf_note(engine, text);
+	}
 	if (!engine->grant.kernel)
 		perf_note(engine,
 			  "time in the kernel is left out: not allowed here; run as root, or: "
@@ -531,6 +544,7 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 		(void)error_errno(err, r, "cannot set up the perf engine");
 	else
 		r = open_with_rings(engine, target, err);
+	engine->least_away_ns = config->least_away_ns;
 	if (engine->away && config->kernel_address)
 		engine->scheduler = config->kernel_address(config->kernel_self, "__schedule");
 	if (r == 0 && engine->away)
@@ -540,7 +554,7 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 		perf_close(engine);
 		return r;
 	}
-	note_grant(engine);
+	note_grant(engine, config);
 	*ret = engine;
 	return 0;
 }

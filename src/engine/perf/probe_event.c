@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -82,13 +83,20 @@ static int find_place(struct probe_event *event, char *place, probe_place_fn *fi
 		      struct error *err)
 {
 	char *plus = strchr(place, '+');
+	struct stat status;
 	uint64_t more = 0;
 	char *end = place;
 	int r;
 
 	if (strncmp(place, "0x", 2) == 0) {
 		event->kind.config2 = strtoull(place, &end, 16);
-		return *end ? refuse_name(event->name, err) : 0;
+		if (*end)
+			return refuse_name(event->name, err);
+		if (stat(event->path, &status) == 0 &&
+		    event->kind.config2 >= (uint64_t)status.st_size)
+			return error_set(err, -EINVAL, "%s is past the end of %s", place,
+					 event->path);
+		return 0;
 	}
 	if (plus) {
 		more = strtoull(plus + 1, &end, 0);

@@ -72,9 +72,11 @@ struct perf_engine {
 	bool ring_refused; /* the kernel did not allow a ring of that size */
 	int epoll_fd;
 	uint32_t schema;
+	uint64_t least_away_ns;                 /* shorter times off a CPU are left out */
 	uint64_t scheduler;                     /* where __schedule() begins; 0: not known */
 	uint32_t on_cpu_labels;                 /* of samples that are not away */
 	uint32_t away_labels[PERF_AWAY_LABELS]; /* label sets, made when first needed; 0: not yet */
+	uint64_t without_stack;                 /* lost slices that were told of as losses */
 	VEC(struct perf_leaver) leavers;        /* whose stacks came before the records */
 	bool away;                              /* threads off their CPUs, too or alone */
 	bool machine;
@@ -92,7 +94,7 @@ struct perf_engine {
 	struct machine_time machine_start;
 	uint64_t throttled_ns; /* that samples stood for, but no event counted */
 	struct engine_stats stats;
-	char notice[512];
+	char notice[1024];
 
 	/* columns of the batch that is being filled */
 	size_t count;

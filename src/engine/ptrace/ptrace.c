@@ -33,6 +33,12 @@
 /* Code in no module may be a JIT's: reading maps for it again and again is no use. */
 #define LEARN_NS (100 * NS_PER_MS)
 
+/* A region of a process that the tracker has been told of. */
+struct told_region {
+	pid_t pid;
+	uint64_t hash;
+};
+
 struct state_labels {
 	char state;
 	uint32_t id;
@@ -47,8 +53,9 @@ struct ptrace_engine {
 	int epoll_fd;
 	uint32_t schema;
 	uint32_t depth;
-	bool command; /* the timer waits for its exec */
+	bool waiting; /* for the exec of the command, which starts the timer */
 	VEC(struct state_labels) labels;
+	VEC(struct told_region) told;
 	VEC(struct frame) frames;
 	struct engine_stats stats;
 	pid_t learnt_pid; /* whose maps were read last */
@@ -73,6 +80,7 @@ static void ptrace_engine_close(void *self)
 	if (engine->epoll_fd >= 0)
 		(void)close(engine->epoll_fd);
 	vec_fini(&engine->labels);
+	vec_fini(&engine->told);
 	vec_fini(&engine->frames);
 	free(engine);
 }
@@ -94,14 +102,46 @@ static uint32_t labels_of(struct ptrace_engine *engine, char state)
 	return id;
 }
 
+static uint64_t hash_region(const struct map_region *region)
+{
+	uint64_t hash = hash_pair(region->start, region->end);
+
+	hash = hash_pair(hash, region->file_offset);
+	hash = hash_pair(hash, region->inode);
+	for (const char *at = region->path; *at; at++)
+		hash = hash * 31 + (unsigned char)*at;
+	return hash;
+}
+
+static bool was_told(const struct ptrace_engine *engine, size_t count, struct told_region region)
+{
+	for (size_t i = 0; i < count; i++)
+		if (engine->told.items[i].pid == region.pid &&
+		    engine->told.items[i].hash == region.hash)
+			return true;
+	return false;
+}
+
+/* Forgets the first count of what was told, as far as it is about a process. */
+static void forget_told(struct ptrace_engine *engine, size_t count, pid_t pid)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < engine->told.count; i++)
+		if (i >= count || engine->told.items[i].pid != pid)
+			engine->told.items[kept++] = engine->told.items[i];
+	engine->told.count = kept;
+}
+
 /*
- * Tells the tracker of code that it does not know. When it appeared is not known
- * either, only that a stack refers to it: so it was there before. Returns whether
+ * Tells the tracker of code that it does not know. When it appeared where nothing was
+ * is not known, only that a stack refers to it: so it was there before. Returns whether
  * anything was learnt. The same process is not asked again before a while.
  */
 static bool learn_maps(struct ptrace_engine *engine, pid_t pid)
 {
 	uint64_t now_ns = clock_monotonic_ns();
+	size_t told_count = engine->told.count;
 	struct tracked_process *process;
 	struct maps maps = {0};
 	uint32_t thread;
@@ -116,13 +156,20 @@ static bool learn_maps(struct ptrace_engine *engine, pid_t pid)
 		maps.count = 0; /* it has ended */
 	for (size_t i = 0; i < maps.count; i++) {
 		const struct map_region *region = &maps.items[i];
+		struct told_region told = {pid, hash_region(region)};
+		bool is_free =
+			tracked_process_frame(process, now_ns, region->start).a == MODULE_NONE;
 
-		if (region->kind == REGION_VSYSCALL ||
-		    tracked_process_frame(process, now_ns, region->start).a != MODULE_NONE)
+		if (region->kind == REGION_VSYSCALL)
 			continue;
-		process_tracker_map(engine->tracker, 0, pid, region, NULL);
-		learnt = true;
+		if (is_free || !was_told(engine, told_count, told)) {
+			process_tracker_map(engine->tracker, is_free ? 0 : now_ns, pid, region,
+					    NULL);
+			learnt = true;
+		}
+		(void)vec_push(&engine->told, told); /* told again then, which does no harm */
 	}
+	forget_told(engine, told_count, pid);
 	maps_fini(&maps);
 	return learnt;
 }
@@ -238,6 +285,8 @@ static void on_ended(void *self, pid_t pid, pid_t tid)
 {
 	struct ptrace_engine *engine = self;
 
+	if (pid == tid)
+		forget_told(engine, engine->told.count, pid);
 	process_tracker_exit(engine->tracker, pid, tid);
 }
 
@@ -264,10 +313,13 @@ static void on_execed(void *self, pid_t pid)
 	struct ptrace_engine *engine = self;
 	char comm[PROCESS_COMM_MAX] = "?";
 
+	forget_told(engine, engine->told.count, pid);
 	(void)process_thread_comm(pid, pid, comm, sizeof(comm)); /* without its name then */
 	process_tracker_comm(engine->tracker, clock_monotonic_ns(), pid, pid, comm, true);
-	if (engine->command)
+	/* Later ones must not put off the next tick: a build execs all the time. */
+	if (engine->waiting)
 		(void)arm_timer(engine); /* cannot fail with a valid time */
+	engine->waiting = false;
 }
 
 static int attach(struct ptrace_engine *engine, const struct target *target, struct error *err)
@@ -301,6 +353,7 @@ static int set_up(struct ptrace_engine *engine, const struct engine_config *conf
 {
 	struct sampler_config sampler = {
 		.depth = config->depth,
+		.frame_pointers = config->unwind == ENGINE_UNWIND_FP,
 		.flags = STOPPER_STATES,
 		.taken = on_taken,
 		.started = on_started,
@@ -342,6 +395,12 @@ static int set_up(struct ptrace_engine *engine, const struct engine_config *conf
 /* What cannot be asked of this engine. */
 static int check(const struct engine_config *config, const struct target *target, struct error *err)
 {
+	if (config->mode == ENGINE_MODE_OFFCPU) {
+		(void)error_set(err, -EINVAL,
+				"the ptrace engine samples all time, not that off the CPUs alone");
+		error_remedy(err, "use --mode wall: wick report --by state tells them apart");
+		return -EINVAL;
+	}
 	/* cpu-clock is what nobody asked for: the usual event. */
 	if (strcmp(config->event, "cpu-clock") != 0 && strcmp(config->event, "wall") != 0)
 		return error_set(err, -EINVAL, "the ptrace engine cannot sample %s, only wall",
@@ -349,9 +408,10 @@ static int check(const struct engine_config *config, const struct target *target
 	if (config->period > 0)
 		return error_set(err, -EINVAL,
 				 "the ptrace engine samples at a rate: give -F instead of -c");
-	if (target->kind != TARGET_MACHINE)
+	if (target->kind != TARGET_MACHINE && target->kind != TARGET_CGROUP)
 		return 0;
-	(void)error_set(err, -EOPNOTSUPP, "the ptrace engine cannot watch the whole machine");
+	(void)error_set(err, -EOPNOTSUPP, "the ptrace engine cannot watch %s",
+			target->kind == TARGET_MACHINE ? "the whole machine" : "a control group");
 	error_remedy(err, "name processes with -p, or use --engine perf");
 	return -EOPNOTSUPP;
 }
@@ -370,7 +430,7 @@ static int ptrace_engine_open(const struct engine_config *config, const struct t
 	engine->sink = sink;
 	engine->timer_fd = engine->epoll_fd = -1;
 	engine->depth = config->depth;
-	engine->command = target->kind == TARGET_COMMAND;
+	engine->waiting = target->kind == TARGET_COMMAND;
 	engine->stats.frequency_hz = config->frequency_hz;
 	engine->stats.kernel =
 		config->kernel && config->kernel_address && kernel_stack_probe() == 0;
@@ -378,10 +438,14 @@ static int ptrace_engine_open(const struct engine_config *config, const struct t
 		engine->stats.frequency_hz = DEFAULT_HZ;
 	(void)snprintf(engine->notice, sizeof(engine->notice),
 		       "the ptrace engine samples wall-clock time of all threads, %u times a "
-		       "second, %s",
+		       "second, %s%s%s",
 		       engine->stats.frequency_hz,
 		       engine->stats.kernel ? "with kernel frames of those that sleep"
-					    : "without the kernel's frames");
+					    : "without the kernel's frames",
+		       config->unwind == ENGINE_UNWIND_FP ? ", by frame pointers alone" : "",
+		       config->stack_bytes < ENGINE_STACK_BYTES
+			       ? "; it copies no stacks: --stack-size changes nothing"
+			       : "");
 	r = set_up(engine, config, target, err);
 	if (r < 0) {
 		ptrace_engine_close(engine);
@@ -426,6 +490,20 @@ static int ptrace_engine_stop(void *self, struct error *err)
 	return 0;
 }
 
+static int ptrace_engine_suspend(void *self, struct error *err)
+{
+	struct ptrace_engine *engine = self;
+
+	return sampler_suspend(engine->sampler, err);
+}
+
+static int ptrace_engine_resume(void *self, struct error *err)
+{
+	struct ptrace_engine *engine = self;
+
+	return sampler_resume(engine->sampler, err);
+}
+
 static void ptrace_engine_stats(void *self, bool final, struct engine_stats *ret)
 {
 	const struct ptrace_engine *engine = self;
@@ -456,4 +534,6 @@ const struct engine_ops ptrace_engine_ops = {
 	.stats = ptrace_engine_stats,
 	.notice = ptrace_engine_notice,
 	.close = ptrace_engine_close,
+	.suspend = ptrace_engine_suspend,
+	.resume = ptrace_engine_resume,
 };

@@ -64,6 +64,11 @@ int refusal_explain(int code, pid_t pid, pid_t tid, struct error *err)
 		return error_set(err, code, "out of memory");
 	if (process_info_read(tid, &info, err) < 0)
 		return process_error(err, -ESRCH, tid, "state");
+	if (info.state == 'Z' && tid == pid && info.thread_count > 1) {
+		(void)error_set(err, -ESRCH, "the main thread of process %d has ended", (int)pid);
+		error_remedy(err, "its other threads go on: wick sample --threads %d", (int)pid);
+		return -ESRCH;
+	}
 	if (info.state == 'Z' || info.state == 'X' || code == -ESRCH) {
 		(void)error_set(err, -ESRCH, "process %d has ended", (int)pid);
 		error_remedy(err,

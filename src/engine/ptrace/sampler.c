@@ -12,6 +12,7 @@
 #include "engine/ptrace/stopper.h"
 #include "engine/unwinder.h"
 #include "proc/kernel_stack.h"
+#include "proc/maps.h"
 
 /* Making tables before attaching. What is missing then is made when a walk comes to it, */
 #define PREPARE_NS NS_PER_SEC
@@ -19,6 +20,9 @@
 #define PREPARE_MORE_NS (10 * NS_PER_MS)
 /* Reading maps anew takes at most a hundredth of the time. */
 #define REFRESH_SHARE 100
+/* Looking whether code was mapped or unmapped takes at most a fiftieth. */
+#define LOOK_SHARE 50
+#define LOOK_MOST_NS (10 * NS_PER_MS)
 #define SYSCALL_MAX_BYTES 4 /* an instruction that enters the kernel */
 
 struct watched {
@@ -27,6 +31,7 @@ struct watched {
 	bool ready; /* all tables are made */
 	bool stale; /* a walk came to what the maps do not explain */
 	uint64_t refresh_ns;
+	uint64_t fingerprint; /* of the executable maps; 0: not taken yet */
 };
 
 struct taken {
@@ -51,6 +56,9 @@ struct sampler {
 	struct stopper *stopper;
 	struct unwinder *unwinder;
 	VEC(struct watched) watched;
+	size_t look_next;    /* of watched */
+	uint64_t look_ns;    /* when changes were looked for */
+	int64_t look_credit; /* nanoseconds that may be spent on that */
 	VEC(struct taken) taken;
 	VEC(uint64_t) pcs;
 	VEC(struct asleep) asleep;
@@ -83,6 +91,8 @@ static int watch(struct sampler *sampler, pid_t pid, uint64_t prepare_ns, struct
 		return r;
 	if (sampler->config.frame_pointers)
 		unwinder_process_without_tables(watched.process);
+	/* Taken after the maps: what changes in between is found when it is compared. */
+	watched.fingerprint = maps_code_fingerprint(pid);
 	watched.ready =
 		unwinder_process_prepare(watched.process, clock_monotonic_ns() + prepare_ns);
 	if (vec_push(&sampler->watched, watched) < 0) {
@@ -136,6 +146,7 @@ static void on_stopped(void *self, const struct stopped_thread *thread)
 			sampler->failure = r;
 		return;
 	}
+	watched->stale |= r > 0;
 	watched->stale |= trace.end != UNWIND_ROOT && trace.end != UNWIND_DEPTH;
 	taken.count = trace.count;
 	taken.end = trace.end;
@@ -192,6 +203,7 @@ int sampler_open(const struct sampler_config *config, struct sampler **ret, stru
 	if (!sampler)
 		return error_set(err, -ENOMEM, "out of memory");
 	sampler->config = *config;
+	sampler->look_ns = clock_monotonic_ns();
 	sampler->unwinder = unwinder_new();
 	if (!sampler->unwinder)
 		return error_set(err, -ENOMEM, "out of memory");
@@ -221,6 +233,45 @@ int sampler_attach_thread(struct sampler *sampler, pid_t pid, pid_t tid, struct 
 	return r < 0 || prepared == 0 ? r : watch(sampler, pid, 0, err);
 }
 
+/* Reads the maps of a process anew. */
+static void read_anew(struct sampler *sampler, struct watched *watched)
+{
+	watched->stale = false;
+	if (unwinder_process_refresh(watched->process, NULL) < 0)
+		return; /* it has ended */
+	watched->ready = false;
+	if (sampler->config.remapped)
+		sampler->config.remapped(sampler->config.self, watched->pid);
+}
+
+/*
+ * Where a library was unloaded and another one loaded, addresses mean something else
+ * without any walk failing. So this is looked for, before threads are held.
+ */
+static void look_for_changes(struct sampler *sampler)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+
+	sampler->look_credit += (int64_t)((now_ns - sampler->look_ns) / LOOK_SHARE);
+	if (sampler->look_credit > (int64_t)LOOK_MOST_NS)
+		sampler->look_credit = LOOK_MOST_NS;
+	sampler->look_ns = now_ns;
+	for (size_t n = sampler->watched.count; n > 0 && sampler->look_credit > 0; n--) {
+		struct watched *watched =
+			&sampler->watched.items[sampler->look_next++ % sampler->watched.count];
+		uint64_t start_ns = clock_monotonic_ns();
+		uint64_t fingerprint = maps_code_fingerprint(watched->pid);
+
+		if (fingerprint != 0 && fingerprint != watched->fingerprint) {
+			watched->fingerprint = fingerprint;
+			read_anew(sampler, watched);
+			watched->ready = unwinder_process_prepare(watched->process,
+								  start_ns + PREPARE_MORE_NS);
+		}
+		sampler->look_credit -= (int64_t)(clock_monotonic_ns() - start_ns);
+	}
+}
+
 /* Learns what has been mapped meanwhile, now that nobody is held. */
 static void refresh(struct sampler *sampler)
 {
@@ -234,14 +285,9 @@ static void refresh(struct sampler *sampler)
 								  start_ns + PREPARE_MORE_NS);
 		if (!watched->stale || start_ns < watched->refresh_ns)
 			continue;
-		watched->stale = false;
-		if (unwinder_process_refresh(watched->process, NULL) < 0)
-			continue; /* it has ended */
+		read_anew(sampler, watched);
 		cost_ns = clock_monotonic_ns() - start_ns;
-		watched->ready = false;
 		watched->refresh_ns = clock_monotonic_ns() + cost_ns * REFRESH_SHARE;
-		if (sampler->config.remapped)
-			sampler->config.remapped(sampler->config.self, watched->pid);
 	}
 }
 
@@ -322,6 +368,7 @@ static int deliver(struct sampler *sampler, struct error *err)
 
 int sampler_round(struct sampler *sampler, struct error *err)
 {
+	look_for_changes(sampler);
 	stopper_round(sampler->stopper);
 	return deliver(sampler, err);
 }
@@ -345,6 +392,16 @@ size_t sampler_thread_count(const struct sampler *sampler)
 const struct stop_times *sampler_times(const struct sampler *sampler)
 {
 	return stopper_times(sampler->stopper);
+}
+
+int sampler_suspend(struct sampler *sampler, struct error *err)
+{
+	return stopper_suspend(sampler->stopper, err);
+}
+
+int sampler_resume(struct sampler *sampler, struct error *err)
+{
+	return stopper_resume(sampler->stopper, err);
 }
 
 void sampler_detach(struct sampler *sampler)

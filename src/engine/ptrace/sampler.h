@@ -69,6 +69,9 @@ int sampler_fd(const struct sampler *sampler);
 size_t sampler_thread_count(const struct sampler *sampler); /* 0: all have ended */
 const struct stop_times *sampler_times(const struct sampler *sampler);
 
+/* As for a stopper: to be called before this program is stopped, and after. */
+int sampler_suspend(struct sampler *sampler, struct error *err);
+int sampler_resume(struct sampler *sampler, struct error *err);
 void sampler_detach(struct sampler *sampler);
 void sampler_close(struct sampler *sampler); /* NULL is fine */
 

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -18,11 +17,24 @@
 #include "base/vec.h"
 #include "engine/ptrace/refusal.h"
 #include "engine/ptrace/stop_times.h"
+#include "engine/ptrace/tid_index.h"
 #include "proc/process_info.h"
 #include "proc/thread_status.h"
 
-/* How long a round waits for threads that the kernel keeps (state D). */
+/*
+ * Threads that are asked to stop together. More would wait longer for their turn
+ * to be looked at; one alone would let the others' way into their stop be lost time.
+ */
+#define BATCH 4
+/* How long threads are waited for that the kernel keeps (state D): half as long each time. */
 #define PATIENCE_NS (20 * NS_PER_MS)
+#define LEAST_PATIENCE_NS NS_PER_MS
+/* Threads that were not waited for any longer and are looked at with those that follow. */
+#define LATE 16
+/* How long the notices of all other threads, their signals for one, may lie there. */
+#define NEGLECT_NS (5 * NS_PER_MS)
+/* Looking at all takes at most a fifth of the time, however many there are. */
+#define NEGLECT_SHARE 4
 /* The same when leaving. What is still held then is let go when this program ends. */
 #define FAREWELL_NS (2 * NS_PER_SEC)
 
@@ -31,18 +43,41 @@ struct traced {
 	pid_t tid;
 	int stat_fd; /* -1: not open */
 	bool asked;  /* to stop, and has not done so yet */
-	bool late;   /* its round is over */
 	bool unwanted;
 	bool own_child;
+	bool renamed; /* it is said to have called exec: tid was another one */
 	char state;
+	uint32_t round; /* the last that it needs no asking in */
 	uint64_t asked_ns;
 	uint64_t since_ns;
+	uint64_t start_ticks; /* of a process; 0: not known */
+};
+
+/* Threads that were asked to stop together. */
+struct batch {
+	size_t count;
+	pid_t tids[BATCH];
+	size_t late_count; /* of those before; an older one makes room for a newer */
+	pid_t late[LATE];
+};
+
+/* What to seize again: a process, or one thread where new ones are not followed. */
+struct suspended {
+	pid_t pid;
+	pid_t tid;
+	bool own_child;
 };
 
 struct stopper {
 	unsigned int flags;
 	struct stopper_events events;
 	VEC(struct traced) threads;
+	struct tid_index index; /* of threads */
+	VEC(struct suspended) suspended;
+	uint32_t round;
+	size_t next;       /* all threads before it were asked in this round */
+	uint64_t swept_ns; /* when all were looked at */
+	uint64_t sweep_ns; /* how long that took */
 	int signal_fd;
 	bool leaving;
 	bool was_blocked; /* SIGCHLD, before us */
@@ -99,27 +134,45 @@ int stopper_open(unsigned int flags, const struct stopper_events *events, struct
 
 static struct traced *find(struct stopper *stopper, pid_t tid)
 {
-	for (size_t i = 0; i < stopper->threads.count; i++)
-		if (stopper->threads.items[i].tid == tid)
-			return &stopper->threads.items[i];
-	return NULL;
+	uint32_t place = tid_index_find(&stopper->index, tid);
+
+	return place != TID_NOWHERE ? &stopper->threads.items[place] : NULL;
 }
 
 static int add(struct stopper *stopper, pid_t pid, pid_t tid)
 {
-	struct traced thread = {
-		.pid = pid, .tid = tid, .stat_fd = -1, .since_ns = clock_monotonic_ns()};
+	struct traced thread = {.pid = pid,
+				.tid = tid,
+				.stat_fd = -1,
+				.round = stopper->round,
+				.since_ns = clock_monotonic_ns()};
 
-	return vec_push(&stopper->threads, thread);
+	if (vec_push(&stopper->threads, thread) < 0)
+		return -ENOMEM;
+	if (tid_index_set(&stopper->index, tid, (uint32_t)stopper->threads.count - 1) == 0)
+		return 0;
+	stopper->threads.count--;
+	return -ENOMEM;
+}
+
+static void close_stat(struct traced *thread)
+{
+	if (thread->stat_fd >= 0)
+		(void)close(thread->stat_fd); /* it was only read */
+	thread->stat_fd = -1;
 }
 
 static void forget(struct stopper *stopper, size_t i)
 {
 	struct traced *thread = &stopper->threads.items[i];
 
-	if (thread->stat_fd >= 0)
-		(void)close(thread->stat_fd); /* it was only read */
+	close_stat(thread);
+	tid_index_remove(&stopper->index, thread->tid);
 	*thread = stopper->threads.items[--stopper->threads.count];
+	if (i < stopper->threads.count) /* it has a place: this needs no memory */
+		(void)tid_index_set(&stopper->index, thread->tid, (uint32_t)i);
+	if (i < stopper->next)
+		stopper->next = i; /* what came there may not have been asked */
 }
 
 static void end_thread(struct stopper *stopper, size_t i)
@@ -132,8 +185,33 @@ static void end_thread(struct stopper *stopper, size_t i)
 		stopper->events.ended(stopper->events.self, pid, tid);
 }
 
+/* Reads /proc; the descriptor stays open for the next round. */
+static int read_stat(struct traced *thread, struct process_info *ret)
+{
+	char text[1024];
+	ssize_t n;
+
+	if (thread->stat_fd < 0) {
+		char path[64];
+
+		(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)thread->pid,
+			       (int)thread->tid);
+		thread->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	n = thread->stat_fd >= 0 ? pread(thread->stat_fd, text, sizeof(text), 0) : -1;
+	return n > 0 ? process_stat_parse(text, (size_t)n, ret) : -ESRCH;
+}
+
+/* The state as it is without us. */
+static void read_state(struct traced *thread)
+{
+	struct process_info info;
+
+	thread->state = read_stat(thread, &info) == 0 ? info.state : 0;
+}
+
 /* Returns 0, or a negative errno when tid may not be seized. */
-static int seize(struct stopper *stopper, pid_t pid, pid_t tid)
+static int seize_thread(const struct stopper *stopper, pid_t tid)
 {
 	unsigned long options = PTRACE_O_TRACEEXEC;
 
@@ -141,17 +219,30 @@ static int seize(struct stopper *stopper, pid_t pid, pid_t tid)
 		options |= PTRACE_O_TRACECLONE;
 	if (stopper->flags & STOPPER_CHILDREN)
 		options |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
+	return ptrace(PTRACE_SEIZE, tid, NULL, (void *)options) < 0 ? -errno : 0;
+}
+
+/* The same for a thread that is not among ours yet. */
+static int seize(struct stopper *stopper, pid_t pid, pid_t tid)
+{
+	struct process_info info;
+	struct traced *thread;
+	int r;
+
+	if (find(stopper, tid))
+		return -EPERM; /* as the kernel would say */
 	/* First the place, so that no thread is seized and then forgotten. */
 	if (add(stopper, pid, tid) < 0)
 		return -ENOMEM;
-	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)options) < 0) {
-		int code = -errno;
-
-		stopper->threads.count--;
-		return code;
+	r = seize_thread(stopper, tid);
+	if (r < 0) {
+		forget(stopper, stopper->threads.count - 1);
+		return r;
 	}
-	stopper->threads.items[stopper->threads.count - 1].own_child =
-		(stopper->flags & STOPPER_OWN_CHILD) && pid == tid;
+	thread = &stopper->threads.items[stopper->threads.count - 1];
+	thread->own_child = (stopper->flags & STOPPER_OWN_CHILD) && pid == tid;
+	if (pid == tid && read_stat(thread, &info) == 0)
+		thread->start_ticks = info.start_ticks;
 	return 0;
 }
 
@@ -162,15 +253,22 @@ int stopper_attach_thread(struct stopper *stopper, pid_t pid, pid_t tid, struct 
 	return r < 0 ? refusal_explain(r, pid, tid, err) : 0;
 }
 
-/* Whether a refused thread needs no seizing: it is ours already, or about to end. */
-static bool is_settled(pid_t pid, pid_t tid)
+/* Whether a refused thread needs no seizing: it is ours already, or has ended. */
+static bool is_settled(pid_t tid)
 {
 	struct process_info info;
 
 	if (thread_tracer(tid) == getpid())
 		return true;
-	return tid != pid &&
-	       (process_info_read(tid, &info, NULL) < 0 || info.state == 'Z' || info.state == 'X');
+	return process_info_read(tid, &info, NULL) < 0 || info.state == 'Z' || info.state == 'X';
+}
+
+static bool has_any(const struct stopper *stopper, pid_t pid)
+{
+	for (size_t i = 0; i < stopper->threads.count; i++)
+		if (stopper->threads.items[i].pid == pid)
+			return true;
+	return false;
 }
 
 /*
@@ -180,7 +278,6 @@ static bool is_settled(pid_t pid, pid_t tid)
 int stopper_attach_process(struct stopper *stopper, pid_t pid, struct error *err)
 {
 	struct pid_list list = {0};
-	size_t before = stopper->threads.count;
 	bool news = true;
 	int r = 0;
 
@@ -195,47 +292,26 @@ int stopper_attach_process(struct stopper *stopper, pid_t pid, struct error *err
 				continue;
 			r = seize(stopper, pid, tid);
 			news |= r == 0;
-			if (r == -ESRCH || (r == -EPERM && is_settled(pid, tid)))
+			if (r == -ESRCH || (r == -EPERM && is_settled(tid)))
 				r = 0;
 			if (r < 0)
 				r = refusal_explain(r, pid, tid, err);
 		}
 	}
 	vec_fini(&list);
-	if (r == 0 && stopper->threads.count == before)
+	if (r == 0 && !has_any(stopper, pid))
 		r = refusal_explain(-ESRCH, pid, pid, err);
 	return r;
 }
 
-/* The state as it is without us; the descriptor stays open for the next round. */
-static void read_state(struct traced *thread)
+/* Returns false for one that has not stopped since it was asked before, and one that is gone. */
+static bool ask(struct traced *thread)
 {
-	char text[128]; /* the name before the state has 64 bytes at most */
-	const char *end;
-	ssize_t n;
-
-	thread->state = 0;
-	if (thread->stat_fd < 0) {
-		char path[64];
-
-		(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)thread->pid,
-			       (int)thread->tid);
-		thread->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
-	}
-	n = thread->stat_fd >= 0 ? pread(thread->stat_fd, text, sizeof(text), 0) : -1;
-	end = n > 0 ? memrchr(text, ')', (size_t)n) : NULL;
-	if (end && end + 2 < text + n)
-		thread->state = end[2];
-}
-
-static void ask(struct traced *thread, uint64_t now_ns)
-{
-	thread->late = thread->asked;
 	if (thread->asked)
-		return;
-	thread->asked_ns = now_ns;
-	/* One that is gone is noticed when it is waited for. */
+		return false;
+	thread->asked_ns = clock_monotonic_ns();
 	thread->asked = ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL) == 0;
+	return thread->asked;
 }
 
 /*
@@ -324,6 +400,7 @@ static size_t handle_exec(struct stopper *stopper, size_t at)
 {
 	pid_t pid = stopper->threads.items[at].tid;
 
+	stopper->threads.items[at].renamed = false;
 	for (size_t i = stopper->threads.count; i-- > 0;)
 		if (stopper->threads.items[i].pid == pid && stopper->threads.items[i].tid != pid)
 			forget(stopper, i);
@@ -356,17 +433,45 @@ static void handle_trap(struct stopper *stopper, size_t i, int status)
 }
 
 /*
+ * Whether the process lives on: another of its threads, which is not ours, called
+ * exec and has the number of the process now. It becomes ours.
+ */
+static bool follow_exec(struct stopper *stopper, size_t i)
+{
+	struct traced *thread = &stopper->threads.items[i];
+	struct process_info info;
+	uint64_t start_ticks = thread->start_ticks;
+
+	close_stat(thread);
+	/* Who has the number next, when a process has ended, began later. */
+	if (start_ticks == 0 || stopper->leaving || read_stat(thread, &info) < 0 ||
+	    info.start_ticks != start_ticks || info.state == 'Z' || info.state == 'X' ||
+	    seize_thread(stopper, thread->tid) < 0)
+		return false;
+	thread->asked = false;
+	if (stopper->events.execed)
+		stopper->events.execed(stopper->events.self, thread->pid);
+	return true;
+}
+
+/*
  * There is no such thread of ours: it has ended without a notice, or it called
- * exec and has the number of its process now.
+ * exec and has the number of its process now, or another thread of its process did.
  */
 static void handle_missing(struct stopper *stopper, size_t i)
 {
 	struct traced *thread = &stopper->threads.items[i];
 
-	if (thread->tid == thread->pid || find(stopper, thread->pid))
-		end_thread(stopper, i);
-	else
+	if (thread->tid != thread->pid && !find(stopper, thread->pid)) {
+		tid_index_remove(&stopper->index, thread->tid);
 		thread->tid = thread->pid;
+		thread->renamed = true;
+		/* One less, one more: this needs no memory. */
+		(void)tid_index_set(&stopper->index, thread->tid, (uint32_t)i);
+		close_stat(thread);
+	} else if (thread->tid != thread->pid || thread->renamed || !follow_exec(stopper, i)) {
+		end_thread(stopper, i);
+	}
 }
 
 /* Takes one notice of a thread, if there is one. Returns whether there was. */
@@ -391,24 +496,28 @@ static bool take_notice(struct stopper *stopper, size_t i)
 	return true;
 }
 
-/* Takes the notices that there are. Returns how many there were. */
+/*
+ * Takes the notices that there are, one of each thread: a thread that is sent
+ * signals all the time has another one at once, and is not alone. Returns how
+ * many there were.
+ */
 static size_t sweep(struct stopper *stopper)
 {
+	uint64_t start_ns = clock_monotonic_ns();
 	size_t taken = 0;
+	size_t i = 0;
 
 	/* Threads that end are replaced by the last; new ones are added behind it. */
-	for (size_t i = 0; i < stopper->threads.count; i++)
-		while (i < stopper->threads.count && take_notice(stopper, i))
-			taken++;
-	return taken;
-}
+	while (i < stopper->threads.count) {
+		pid_t tid = stopper->threads.items[i].tid;
 
-static bool is_outstanding(const struct stopper *stopper)
-{
-	for (size_t i = 0; i < stopper->threads.count; i++)
-		if (stopper->threads.items[i].asked && !stopper->threads.items[i].late)
-			return true;
-	return false;
+		taken += take_notice(stopper, i);
+		if (i < stopper->threads.count && stopper->threads.items[i].tid == tid)
+			i++;
+	}
+	stopper->swept_ns = clock_monotonic_ns();
+	stopper->sweep_ns = stopper->swept_ns - start_ns;
+	return taken;
 }
 
 /* Waits for a notice. Returns false when the time is up. */
@@ -424,25 +533,116 @@ static bool wait_for_notice(uint64_t until_ns)
 	return sigtimedwait(&mask, NULL, &left) > 0 || errno == EINTR;
 }
 
-void stopper_round(struct stopper *stopper)
+/* Asks the next few threads to stop. Returns false when there are none left. */
+static bool ask_some(struct stopper *stopper, struct batch *batch)
 {
-	uint64_t now_ns;
+	size_t chosen[BATCH];
+	size_t count = 0;
 
-	for (size_t i = 0; i < stopper->threads.count && stopper->flags & STOPPER_STATES; i++) {
-		struct traced *thread = &stopper->threads.items[i];
+	while (stopper->next < stopper->threads.count && count < BATCH) {
+		struct traced *thread = &stopper->threads.items[stopper->next];
+
+		if (thread->round != stopper->round)
+			chosen[count++] = stopper->next;
+		thread->round = stopper->round;
+		stopper->next++;
+	}
+	for (size_t i = 0; i < count && stopper->flags & STOPPER_STATES; i++) {
+		struct traced *thread = &stopper->threads.items[chosen[i]];
 
 		read_state(thread);
-		if (stopper->events.asking)
+		if (stopper->events.asking && !stopper->leaving)
 			stopper->events.asking(stopper->events.self, thread->pid, thread->tid,
 					       thread->state);
 	}
-	now_ns = clock_monotonic_ns();
-	for (size_t i = 0; i < stopper->threads.count; i++)
-		ask(&stopper->threads.items[i], clock_monotonic_ns());
-	while (is_outstanding(stopper)) {
-		if (sweep(stopper) == 0 && !wait_for_notice(now_ns + PATIENCE_NS))
-			break;
+	batch->count = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct traced *thread = &stopper->threads.items[chosen[i]];
+
+		if (ask(thread))
+			batch->tids[batch->count++] = thread->tid;
 	}
+	return count > 0;
+}
+
+/* Takes a notice of a thread that was asked to stop and has not done so, if there is one. */
+static bool take_asked(struct stopper *stopper, pid_t tid, bool *ret_left)
+{
+	const struct traced *thread = find(stopper, tid);
+	bool taken = false;
+
+	if (thread && thread->asked) {
+		taken = take_notice(stopper, (size_t)(thread - stopper->threads.items));
+		thread = find(stopper, tid);
+	}
+	*ret_left = thread && thread->asked;
+	return taken;
+}
+
+/* Notes those that have not stopped, and forgets those that have. */
+static void note_late(struct stopper *stopper, struct batch *batch)
+{
+	size_t kept = 0;
+	bool left;
+
+	for (size_t i = 0; i < batch->late_count; i++) {
+		(void)take_asked(stopper, batch->late[i], &left);
+		if (left)
+			batch->late[kept++] = batch->late[i];
+	}
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct traced *thread = find(stopper, batch->tids[i]);
+
+		if (thread && thread->asked)
+			batch->late[kept < LATE ? kept++ : i] = batch->tids[i];
+	}
+	batch->late_count = kept;
+}
+
+/* Takes the notices of a batch. Returns whether it is complete before the time is up. */
+static bool collect(struct stopper *stopper, const struct batch *batch, uint64_t until_ns)
+{
+	for (;;) {
+		size_t taken = 0;
+		size_t left = 0;
+		bool is_left;
+
+		for (size_t i = 0; i < batch->count; i++) {
+			taken += take_asked(stopper, batch->tids[i], &is_left);
+			left += is_left;
+		}
+		if (left == 0)
+			return true;
+		if (taken == 0 && !wait_for_notice(until_ns))
+			return false;
+		if (clock_monotonic_ns() >= until_ns)
+			return false;
+	}
+}
+
+/* Stops every thread once, a few at a time. */
+static void stop_each(struct stopper *stopper)
+{
+	uint64_t patience_ns = PATIENCE_NS;
+	struct batch batch = {0};
+
+	stopper->round++;
+	stopper->next = 0;
+	while (ask_some(stopper, &batch)) {
+		uint64_t now_ns = clock_monotonic_ns();
+
+		if (!collect(stopper, &batch, now_ns + patience_ns) &&
+		    patience_ns / 2 >= LEAST_PATIENCE_NS)
+			patience_ns /= 2;
+		note_late(stopper, &batch);
+		if (now_ns >= stopper->swept_ns + NEGLECT_NS + NEGLECT_SHARE * stopper->sweep_ns)
+			(void)sweep(stopper);
+	}
+}
+
+void stopper_round(struct stopper *stopper)
+{
+	stop_each(stopper);
 	stopper_pump(stopper);
 }
 
@@ -453,8 +653,9 @@ void stopper_pump(struct stopper *stopper)
 	/* First the signal: what comes after it raises it again. */
 	while (read(stopper->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
 		;
-	while (sweep(stopper) > 0)
-		;
+	/* An exec can move threads that were not looked at to where it looked already. */
+	if (sweep(stopper) > 0)
+		(void)sweep(stopper);
 }
 
 int stopper_fd(const struct stopper *stopper)
@@ -481,22 +682,75 @@ void stopper_detach(struct stopper *stopper)
 		read_state(&stopper->threads.items[i]);
 		if (stopper->threads.items[i].state == 'Z')
 			forget(stopper, i); /* a leader whose threads go on never stops again */
-		else
-			ask(&stopper->threads.items[i], clock_monotonic_ns());
 	}
-	while (stopper->threads.count > 0)
-		if (sweep(stopper) == 0 && !wait_for_notice(until_ns))
-			break;
+	stop_each(stopper);
+	while (stopper->threads.count > 0 && clock_monotonic_ns() < until_ns)
+		if (sweep(stopper) == 0)
+			(void)wait_for_notice(until_ns); /* the loop looks at the time */
+}
+
+static int note_suspended(struct stopper *stopper, const struct traced *thread)
+{
+	bool whole = stopper->flags & STOPPER_NEW_THREADS;
+
+	for (size_t i = 0; whole && i < stopper->suspended.count; i++)
+		if (stopper->suspended.items[i].pid == thread->pid) {
+			stopper->suspended.items[i].own_child |= thread->own_child;
+			return 0;
+		}
+	return vec_push(&stopper->suspended,
+			(struct suspended){.pid = thread->pid,
+					   .tid = whole ? thread->pid : thread->tid,
+					   .own_child = thread->own_child});
+}
+
+int stopper_suspend(struct stopper *stopper, struct error *err)
+{
+	stopper->suspended.count = 0;
+	for (size_t i = 0; i < stopper->threads.count; i++)
+		if (!stopper->threads.items[i].unwanted &&
+		    note_suspended(stopper, &stopper->threads.items[i]) < 0)
+			return error_set(err, -ENOMEM, "out of memory");
+	stopper_detach(stopper);
+	return 0;
+}
+
+int stopper_resume(struct stopper *stopper, struct error *err)
+{
+	const unsigned int flags = stopper->flags;
+	int r = 0;
+
+	stopper->leaving = false;
+	for (size_t i = 0; i < stopper->suspended.count && r == 0; i++) {
+		struct suspended was = stopper->suspended.items[i];
+
+		if (!was.own_child)
+			stopper->flags = flags & ~STOPPER_OWN_CHILD;
+		if (flags & STOPPER_NEW_THREADS)
+			r = stopper_attach_process(stopper, was.pid, err);
+		else if (!find(stopper, was.tid)) /* one that could not be let go is ours still */
+			r = stopper_attach_thread(stopper, was.pid, was.tid, err);
+		stopper->flags = flags;
+		if (r != -ESRCH)
+			continue;
+		r = 0;
+		if (stopper->events.ended)
+			stopper->events.ended(stopper->events.self, was.pid, was.tid);
+	}
+	return r;
 }
 
 void stopper_close(struct stopper *stopper)
 {
 	if (!stopper)
 		return;
-	stopper_detach(stopper);
+	if (!stopper->leaving)
+		stopper_detach(stopper);
 	while (stopper->threads.count > 0)
 		forget(stopper, 0);
 	vec_fini(&stopper->threads);
+	tid_index_fini(&stopper->index);
+	vec_fini(&stopper->suspended);
 	if (stopper->signal_fd >= 0) {
 		sigset_t mask;
 

@@ -5,8 +5,9 @@
 /*
  * stopper: holds the threads of other processes for a moment, to be looked at.
  *
- * Threads are seized, which does not stop them. A round interrupts all, then
- * shows each one as it stops and lets it go on at once. Everything else that a
+ * Threads are seized, which does not stop them. A round interrupts a few at a time,
+ * shows each one as it stops and lets it go on at once, so that none is held longer
+ * where there are many. Everything else that a
  * tracer gets to see is passed on as if there were none: a signal is delivered
  * once, a process that is stopped (SIGSTOP, Ctrl-Z) stays stopped, SIGCONT
  * continues it. Closing detaches; when we are killed, the kernel does.
@@ -80,8 +81,16 @@ size_t stopper_thread_count(const struct stopper *stopper); /* 0: all have ended
 /* From asking a thread to stop until it went on: more than it was held for. */
 const struct stop_times *stopper_times(const struct stopper *stopper);
 
-/* Lets everything go for good. To be called once, before closing or by it. */
+/* Lets everything go for good; closing does so if nobody has. */
 void stopper_detach(struct stopper *stopper);
+
+/*
+ * Lets everything go for a while, and takes hold of it again: nobody passes signals
+ * on meanwhile. Processes that were started in between are not followed. Fails when
+ * a process may not be seized any more; one that has ended has simply done so.
+ */
+int stopper_suspend(struct stopper *stopper, struct error *err);
+int stopper_resume(struct stopper *stopper, struct error *err);
 void stopper_close(struct stopper *stopper); /* NULL is fine */
 
 #endif

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The eBPF engine where it is refused, overrun or killed: what is left, what is said."""
+import errno
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+import contract
+from conftest import WICK, wait_for, workload
+from ebpf import loaded_programs, needs_ebpf, root_percent
+
+pytestmark = [pytest.mark.perf, needs_ebpf]
+
+ENGINE = ("--engine", "ebpf", "-F", 999)
+PROG_LOAD = 5
+INSTEAD = "wick: perf events instead of eBPF: "
+
+
+def notices(process):
+    """The lines before the summary."""
+    return process.stderr.split("wick: recorded")[0].splitlines()
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("mode", ("cpu", "offcpu"))
+def test_a_recorder_that_is_killed_leaves_no_program_behind(wick, background, mode):
+    target = background(workload("split_nofp", 20000))
+    before = loaded_programs()
+    process = wick.start("record", "--engine", "ebpf", "--mode", mode, "-p", target.pid, "-o",
+                         wick.new_path())
+    wait_for(lambda: loaded_programs() - before, what="the programs")
+    time.sleep(0.3)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    wait_for(lambda: not loaded_programs() - before, what="the end of the programs")
+    assert target.poll() is None
+    assert not os.path.exists("/sys/fs/bpf") or not [
+        name for name in os.listdir("/sys/fs/bpf") if "wick" in name]
+
+
+@pytest.mark.root
+def test_a_recording_that_ends_leaves_no_program_behind(wick):
+    before = loaded_programs()
+    wick.record(workload("spin", 200), *ENGINE)
+    wait_for(lambda: not loaded_programs() - before, what="the end of the programs")
+
+
+def test_a_full_ring_is_counted_and_recording_goes_on(wick, background):
+    target = background(workload("recurse", 900, 60000))
+    path = wick.new_path()
+    process = wick.start("record", "--engine", "ebpf", "-F", 10000, "--depth", 1024, "-p",
+                         target.pid, "-o", path)
+    time.sleep(1)
+    process.send_signal(signal.SIGSTOP)
+    time.sleep(3)
+    process.send_signal(signal.SIGCONT)
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 0, err
+    info = wick.json("info", path, "--format", "json")
+    lost = int(re.search(r", (\d+) lost", err).group(1))
+    assert lost > 1000, err
+    assert contract.lost_count(info) == lost
+    # All that was to come came, or is counted; throttling is a matter of its own.
+    if "held sampling back" not in err:
+        assert contract.sample_count(info) + lost == pytest.approx(
+            contract.expected_count(info), rel=0.05)
+    start_s = contract.start_ns(info) / 1e9
+    end = wick.json("report", path, "--format", "json", "--from", "4.5s")
+    assert end["samples"] > 100, start_s
+    assert contract.total_percent(end, "bottom") > 90
+
+
+def test_losses_at_the_very_end_are_counted(wick, background):
+    target = background(workload("recurse", 900, 60000))
+    path = wick.new_path()
+    process = wick.start("record", "--engine", "ebpf", "-F", 10000, "--depth", 1024, "-p",
+                         target.pid, "-o", path)
+    time.sleep(0.7)
+    process.send_signal(signal.SIGSTOP)
+    time.sleep(3)
+    target.kill()  # nothing comes after what was lost
+    target.wait()
+    process.send_signal(signal.SIGCONT)
+    _, err = process.communicate(timeout=30)
+    assert int(re.search(r", (\d+) lost", err).group(1)) > 1000, err
+
+
+@pytest.mark.root
+def test_a_small_limit_on_locked_memory_does_not_matter(wick):
+    recording = wick.record(workload("split_nofp", 300), *ENGINE,
+                            prefix=("prlimit", "--memlock=65536:65536"))
+    assert root_percent(recording) > 97
+
+
+def test_without_privilege_auto_says_what_it_is_instead(wick, as_nobody):
+    done = wick.run("record", "-o", wick.new_path(), "--", *workload("spin", 200),
+                    prefix=as_nobody)
+    assert done.returncode == 0, done.stderr
+    assert len(notices(done)) == 1 and notices(done)[0].startswith(INSTEAD), done.stderr
+
+
+def test_without_privilege_ebpf_itself_is_refused_with_a_remedy(wick, as_nobody):
+    done = wick.run("record", "--engine", "ebpf", "-o", wick.new_path(), "--",
+                    *workload("spin", 200), prefix=as_nobody)
+    assert done.returncode == contract.FAILED
+    assert "eBPF programs are not allowed here" in done.stderr
+    assert "setcap cap_bpf" in done.stderr
+    assert len(done.stderr.splitlines()) == 2
+
+
+@pytest.mark.parametrize("mode", ("offcpu", "wall"))
+def test_without_privilege_other_modes_are_refused_with_a_remedy(wick, as_nobody, mode):
+    done = wick.run("record", "--mode", mode, "-o", wick.new_path(), "--",
+                    *workload("spin", 200), prefix=as_nobody)
+    assert done.returncode == contract.FAILED
+    assert f"--mode {mode} needs eBPF" in done.stderr and "root" in done.stderr
+    assert len(done.stderr.splitlines()) == 2
+
+
+def test_a_program_keeps_its_input_where_ebpf_is_refused(wick, as_nobody):
+    for options in ((), ("--unwind", "auto")):
+        done = wick.run("record", "-q", *options, "-o", wick.new_path(), "--", "cat",
+                        input="still here", prefix=as_nobody)
+        assert done.stdout == "still here", done.stderr
+
+
+def test_who_asks_for_the_other_way_is_not_told_of_ebpf(wick, as_nobody):
+    done = wick.run("record", "--unwind", "dwarf", "-o", wick.new_path(), "--",
+                    *workload("spin", 200), prefix=as_nobody)
+    assert done.returncode == 0, done.stderr
+    assert "instead of eBPF" not in done.stderr
+
+
+def test_two_capabilities_are_enough(wick, as_nobody):
+    wanted = "+bpf,+perfmon"
+    prefix = [*as_nobody, f"--inh-caps={wanted}", f"--ambient-caps={wanted}"]
+    recording = wick.record(workload("split_nofp", 500), *ENGINE, prefix=prefix)
+    assert contract.total_percent(recording.report(), "hot_70") == pytest.approx(70, abs=4)
+    assert root_percent(recording) > 97
+    recording = wick.record(workload("waits", 200), "--mode", "offcpu", prefix=prefix)
+    assert contract.total_percent(recording.report("--comm", "sleeper"), "sleep_here") > 90
+
+
+@pytest.mark.root
+def test_fewer_capabilities_fall_back(wick):
+    if not shutil.which("setpriv"):
+        pytest.skip("setpriv is not installed")
+    drop = ("setpriv", "--bounding-set=-sys_admin,-bpf,-perfmon", "--inh-caps=-all")
+    done = wick.run("record", "-o", wick.new_path(), "--", *workload("spin", 200), prefix=drop)
+    assert done.returncode == 0, done.stderr
+    assert notices(done) and notices(done)[0].startswith(INSTEAD), done.stderr
+
+
+@pytest.mark.parametrize("command, code", (("all", errno.EPERM), ("all", errno.ENOSYS),
+                                           (PROG_LOAD, errno.EINVAL), (PROG_LOAD, errno.EACCES),
+                                           (0, errno.ENOMEM)))
+def test_a_kernel_that_refuses_is_fallen_back_from(wick, command, code):
+    prefix = workload("forbid", code, command)
+    recording = wick.record(workload("split_nofp", 300), "-F", 999, prefix=prefix)
+    assert len(notices(recording)) == 1, recording.stderr
+    assert notices(recording)[0].startswith(INSTEAD)
+    assert contract.total_percent(recording.report(), "hot_70") > 60
+    done = wick.run("record", *ENGINE, "-o", wick.new_path(), "--", *workload("spin", 200),
+                    prefix=prefix)
+    assert done.returncode == contract.FAILED
+    lines = done.stderr.splitlines()
+    assert len(lines) == 2 and lines[0].startswith("wick: ") and "--engine perf" in lines[1], lines
+
+
+def in_namespaces(script, *options):
+    if not shutil.which("unshare"):
+        pytest.skip("unshare is not installed")
+    done = subprocess.run(["unshare", *options, "sh", "-c", script], capture_output=True,
+                          text=True, check=False, timeout=60)
+    if "unshare:" in done.stderr:
+        pytest.skip(f"no namespaces here: {done.stderr.strip()}")
+    return done
+
+
+@pytest.mark.root
+def test_a_kernel_without_type_information_is_fallen_back_from(wick):
+    path = wick.new_path()
+    spin = " ".join(workload("spin", 200))
+    hide = "mount -t tmpfs none /sys/kernel/btf && "
+    done = in_namespaces(f"{hide} {WICK} record -o {path} -- {spin}", "--mount")
+    assert done.returncode == 0, done.stderr
+    assert notices(done)[0].startswith(INSTEAD) and "btf" in notices(done)[0]
+    done = in_namespaces(f"{hide} {WICK} record --engine ebpf -o {path} -- {spin}", "--mount")
+    assert done.returncode == contract.FAILED
+    assert "/sys/kernel/btf/vmlinux" in done.stderr and "--engine perf" in done.stderr
+    done = in_namespaces(f"{hide} {WICK} doctor", "--mount")
+    assert re.search(r"limited +eBPF .*btf", done.stdout), done.stdout
+
+
+CONTAINER = ("--pid", "--mount", "--fork", "--mount-proc")
+
+
+@pytest.mark.root
+def test_inside_a_container_names_and_ids_are_those_of_the_container(wick):
+    path = wick.new_path()
+    done = in_namespaces(f"{WICK} record --engine ebpf -F 999 -o {path} -- "
+                         f"{' '.join(workload('split_nofp', 500))}; {WICK} report --by thread "
+                         f"--format json {path}", *CONTAINER)
+    assert done.returncode == 0, done.stderr
+    report = wick.json("report", path, "--format", "json")
+    assert contract.total_percent(report, "hot_70") == pytest.approx(70, abs=4)
+    assert contract.total_percent(report, "main") > 95
+    ids = contract.thread_ids(wick.json("report", path, "--format", "json", "--by", "thread"))
+    assert len(ids) == 1 and max(ids) < 50, ids
+
+
+@pytest.mark.root
+def test_a_container_is_seen_from_outside(wick):
+    inside = subprocess.Popen(["unshare", *CONTAINER, *workload("split_nofp", 20000)],
+                              stdout=subprocess.DEVNULL)
+    try:
+        time.sleep(0.5)
+        tasks = f"/proc/{inside.pid}/task/{inside.pid}/children"
+        child = int(open(tasks, encoding="ascii").read().split()[0])
+        recording = wick.attach("-p", child, "-d", 1, *ENGINE)
+        assert contract.total_percent(recording.report(), "hot_70") == pytest.approx(70, abs=4)
+        assert root_percent(recording) > 97
+        os.kill(child, signal.SIGKILL)
+    finally:
+        inside.kill()
+        inside.wait()
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("mode", ("offcpu", "wall"))
+def test_inside_a_container_time_off_the_cpus_is_refused(wick, mode):
+    done = in_namespaces(f"{WICK} record --mode {mode} -o {wick.new_path()} -- sleep 0.1",
+                         *CONTAINER)
+    assert done.returncode == contract.FAILED
+    assert "from inside a container" in done.stderr
+    assert len(done.stderr.splitlines()) == 2
+
+
+def test_the_doctor_and_the_list_know_the_engine(wick):
+    doctor = wick.json("doctor", "--format", "json")
+    assert next(c for c in doctor["checks"] if c["name"] == "ebpf")["status"] == "ok"
+    done = wick.run("doctor", prefix=workload("forbid", errno.EPERM, "all"))
+    assert "bpf() is refused here" in done.stdout and "--cap-add BPF" in done.stdout
+    done = wick.run("list", "engines", prefix=workload("forbid", errno.EPERM, "all"))
+    assert re.search(r"ebpf .*not here: bpf\(\) is refused here", done.stdout)

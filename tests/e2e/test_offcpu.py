@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""wick record --mode offcpu and wall: where threads are when they do not run."""
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+import contract
+from conftest import state_of, wait_for, workload
+from ebpf import needs_ebpf, share_of
+
+pytestmark = [pytest.mark.perf, needs_ebpf]
+
+# Of a thread's own time; starting and ending are outside what it measures itself.
+TOLERANCE = 0.02
+EDGE_NS = 25e6
+
+
+def totals(report):
+    """{name: nanoseconds} of a report; threads without their ids."""
+    found = {}
+    for row in contract.rows(report):
+        name = row["name"].rpartition("/")[0] or row["name"]
+        found[name] = found.get(name, 0) + row["total"]
+    return found
+
+
+def by_state(recording, *options):
+    return totals(recording.report("--by", "state", *options))
+
+
+@pytest.fixture(scope="module")
+def waits(shared_wick):
+    return shared_wick.record(workload("waits", 600), "--mode", "offcpu")
+
+
+@pytest.mark.parametrize("thread", ("sleeper", "locker", "runner_a", "runner_b"))
+def test_time_off_the_cpus_is_wall_time_without_cpu_time(waits, thread):
+    truth = waits.truth[thread]
+    away_ns = totals(waits.report("--by", "thread"))[thread]
+    assert away_ns == pytest.approx(truth["wall_ns"] - truth["cpu_ns"], abs=TOLERANCE *
+                                    truth["wall_ns"] + EDGE_NS)
+
+
+def test_the_sum_over_threads_is_wall_time_without_cpu_time(waits):
+    truth = [waits.truth[thread] for thread in ("sleeper", "locker", "runner_a", "runner_b")]
+    expected = sum(thread["wall_ns"] - thread["cpu_ns"] for thread in truth)
+    shares = totals(waits.report("--by", "thread"))
+    away_ns = sum(ns for thread, ns in shares.items() if thread != "waits")
+    assert away_ns == pytest.approx(expected, rel=TOLERANCE, abs=4 * EDGE_NS / 5)
+
+
+@pytest.mark.parametrize("thread, state, function", (
+    ("sleeper", "sleeping", "sleep_here"),
+    ("locker", "sleeping", "lock_here"),
+    ("runner_a", "preempted", "run_here"),
+    ("runner_b", "preempted", "run_here"),
+))
+def test_each_reason_has_its_state_and_its_place(waits, thread, state, function):
+    states = by_state(waits, "--comm", thread)
+    assert states[state] > 0.9 * sum(states.values()), states
+    assert contract.total_percent(waits.report("--comm", thread), function) > 90
+
+
+def test_waiting_for_a_vfork_is_uninterruptible(waits):
+    states = by_state(waits, "--only", "vfork_here")
+    truth = waits.truth["waits"]
+    assert states["uninterruptible"] == pytest.approx(truth["wall_ns"], rel=TOLERANCE, abs=EDGE_NS)
+
+
+def test_stacks_go_from_the_program_into_the_scheduler(waits):
+    stacks = waits.folded("--comm", "sleeper")
+    assert share_of(stacks, lambda frames: "sleep_here" in frames) > 0.9
+    # What the programs themselves do in the kernel is no part of it.
+    assert all(frames[-1] == "__schedule" for frames, _ in stacks), stacks[:3]
+
+
+def test_without_the_kernel_the_place_is_the_call(wick):
+    recording = wick.record(workload("waits", 200), "--mode", "offcpu", "--no-kernel")
+    report = recording.report("--comm", "sleeper")
+    assert "[kernel]" not in contract.modules(recording.report("--by", "module"))
+    assert contract.total_percent(report, "sleep_here") > 90
+
+
+def test_waiting_for_a_cpu_after_a_sleep_is_told_apart(wick):
+    """Three that sleep and burn share one CPU: whoever wakes up may have to wait."""
+    script = ("import os, time\n"
+              "os.sched_setaffinity(0, {0})\n"
+              "for _ in range(2): os.fork()\n"
+              "end = time.monotonic() + 1\n"
+              "while time.monotonic() < end:\n"
+              "    time.sleep(0.002)\n"
+              "    until = time.process_time() + 0.004\n"
+              "    while time.process_time() < until: pass\n")
+    recording = wick.record(["/usr/bin/python3", "-c", script], "--mode", "offcpu")
+    states = by_state(recording)
+    assert states["waiting for a CPU"] > 50e6, states
+    assert states["sleeping"] > 5e6, states  # the less, the busier the machine
+
+
+def test_short_times_are_left_out_and_counted(wick):
+    program = workload("io", 500)
+    recording = wick.record(program, "--mode", "offcpu", "--min-block", "100s")
+    assert contract.sample_count(recording.info()) == 0
+    left_out = re.search(r"(\d+) times off a CPU were shorter than --min-block", recording.stderr)
+    assert left_out and int(left_out.group(1)) > 5
+    recording = wick.record(["sh", "-c", "sleep 0.3; sleep 0.01"], "--mode", "offcpu",
+                            "--min-block", "100ms")
+    assert by_state(recording)["sleeping"] > 500e6  # both sh and sleep
+
+
+def test_a_thread_that_sleeps_already_counts_from_the_start(wick, background):
+    target = background(["sleep", "100"])
+    time.sleep(0.2)
+    recording = wick.attach("-p", target.pid, "--mode", "offcpu", "-d", 1)
+    assert by_state(recording)["sleeping"] == pytest.approx(1e9, rel=0.05)
+    assert share_of(recording.folded(), lambda frames: "[truncated]" in frames) == 1
+
+
+def test_a_stopped_process_is_off_its_cpu(wick, background):
+    target = background(["sleep", "30"])
+    target.send_signal(signal.SIGSTOP)
+    wait_for(lambda: state_of(target.pid) == "T", what="the stop")
+    recording = wick.attach("--mode", "offcpu", "-p", target.pid, "-d", 1)
+    assert sum(totals(recording.report()).values()) >= 0.9e9
+
+
+def test_short_is_short_at_the_end_too(wick, background):
+    target = background(["sleep", "30"])
+    recording = wick.attach("--mode", "offcpu", "--min-block", "60s", "-p", target.pid, "-d", 1)
+    assert contract.sample_count(recording.info()) == 0
+
+
+def test_a_least_time_needs_a_mode_that_has_it(wick):
+    done = wick.run("record", "--min-block", "1ms", "--", "true")
+    assert done.returncode == contract.USAGE
+    assert "--mode offcpu" in done.stderr
+
+
+def test_one_thread_alone_without_its_children(wick, background):
+    target = background(["sh", "-c", "while :; do sleep 0.05; done"])
+    time.sleep(0.2)
+    recording = wick.attach("-t", target.pid, "--mode", "offcpu", "-d", 1)
+    assert contract.thread_ids(recording.report("--by", "thread")) == {target.pid}
+
+
+def test_children_are_left_out_when_told(wick):
+    command = ["sh", "-c", "sleep 0.3; true"]
+    recording = wick.record(command, "--mode", "offcpu", "--no-children")
+    assert set(totals(recording.report("--by", "thread"))) == {"sh"}
+    recording = wick.record(command, "--mode", "offcpu")
+    assert "sleep" in totals(recording.report("--by", "thread"))
+
+
+def test_threads_that_come_and_go_keep_their_time(wick):
+    """More of them, one after the other, than are kept in mind at once."""
+    script = ("import threading, time\n"
+              "for _ in range(1200):\n"
+              "    thread = threading.Thread(target=time.sleep, args=(0.001,))\n"
+              "    thread.start(); thread.join()\n")
+    recording = wick.record(["/usr/bin/python3", "-c", script], "--mode", "offcpu")
+    assert "are missing" not in recording.stderr
+    assert by_state(recording)["sleeping"] > 1200 * 1e6
+
+
+def test_children_that_come_and_go_keep_their_time(wick):
+    script = ("import os, time\n"
+              "for _ in range(700):\n"
+              "    pid = os.fork()\n"
+              "    if pid == 0:\n"
+              "        time.sleep(0.001); os._exit(0)\n"
+              "    os.waitpid(pid, 0)\n")
+    recording = wick.record(["/usr/bin/python3", "-c", script], "--mode", "offcpu")
+    assert "are missing" not in recording.stderr
+    rows = contract.rows(recording.report("--by", "thread"))
+    assert len(rows) == 701
+
+
+def test_more_threads_than_are_kept_in_mind_are_counted(wick):
+    script = ("import threading, time\n"
+              "threading.stack_size(262144)\n"
+              "go = threading.Event()\n"
+              "threads = [threading.Thread(target=go.wait) for _ in range(2600)]\n"
+              "for thread in threads: thread.start()\n"
+              "time.sleep(0.5)\n"
+              "go.set()\n"
+              "for thread in threads: thread.join()\n")
+    recording = wick.record(["/usr/bin/python3", "-c", script], "--mode", "offcpu")
+    missing = re.search(r"(\d+) times off a CPU are missing", recording.stderr)
+    assert missing and int(missing.group(1)) >= 500, recording.stderr
+    assert by_state(recording)["sleeping"] > 2000 * 0.5e9
+
+
+def test_wall_time_is_all_time(wick):
+    recording = wick.record(workload("waits", 600), "--mode", "wall", "-F", 999)
+    shares = totals(recording.report("--by", "thread"))
+    for thread in ("sleeper", "locker", "runner_a", "runner_b"):
+        wall_ns = recording.truth[thread]["wall_ns"]
+        assert shares[thread] == pytest.approx(wall_ns, abs=TOLERANCE * wall_ns + EDGE_NS)
+    states = by_state(recording, "--comm", "runner_a")
+    assert states["on CPU"] == pytest.approx(recording.truth["runner_a"]["cpu_ns"], rel=0.05)
+
+
+def test_a_recording_that_ends_first_counts_who_is_away_still(wick):
+    path = wick.new_path()
+    process = wick.start("record", "--mode", "offcpu", "-d", 1, "-o", path, "--", "sleep", 2)
+    process.communicate(timeout=20)
+    report = wick.json("report", path, "--format", "json", "--by", "state")
+    assert totals(report)["sleeping"] == pytest.approx(1e9, rel=0.05)
+    assert report["truncated"] == 0
+
+
+@pytest.mark.root
+def test_the_whole_machine_is_seen(wick, background):
+    target = background(["sh", "-c", "while :; do sleep 0.05; done"])
+    recording = wick.attach("-a", "--mode", "offcpu", "-d", 1, "--min-block", "1ms")
+    states = by_state(recording, "--pid", target.pid)
+    assert states["sleeping"] > 500e6
+
+
+@pytest.mark.root
+def test_a_control_group_is_seen_alone(wick, cgroup):
+    inside = subprocess.Popen(["sh", "-c", "while :; do sleep 0.05; done"], preexec_fn=lambda: (
+        cgroup / "cgroup.procs").write_text(str(os.getpid()), encoding="ascii"))
+    try:
+        recording = wick.attach("--cgroup", cgroup, "--mode", "offcpu", "-d", 1)
+        assert set(totals(recording.report("--by", "thread"))) <= {"sh", "sleep"}
+        assert by_state(recording)["sleeping"] > 1e9
+    finally:
+        inside.kill()
+        inside.wait()
+
+
+def test_an_event_beside_a_mode_is_refused(wick):
+    done = wick.run("record", "--mode", "offcpu", "-e", "page-faults", "--", "true")
+    assert done.returncode == contract.USAGE
+    assert "leave out -e" in done.stderr
+
+
+@pytest.mark.parametrize("engine", ("perf", "ptrace"))
+def test_an_engine_that_cannot_see_it_says_so(wick, engine):
+    done = wick.run("record", "--mode", "offcpu", "--engine", engine, "--", "true")
+    assert done.returncode == contract.USAGE
+    assert f"the {engine} engine" in done.stderr
+    assert len(done.stderr.splitlines()) == 2
+
+
+def test_json_has_the_states(waits):
+    report = waits.report("--by", "state")
+    assert report["by"] == "state"
+    assert contract.ROW_KEYS - {"module"} <= set(report["rows"][0])
+    assert json.dumps(report)

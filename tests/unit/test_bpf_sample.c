@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/perf/bpf_sample.h"
+#include "engine/perf/state.h"
+#include "engine/process_tracker.h"
+#include "engine/stack_cache.h"
+#include "fake_sink.h"
+#include "perf_records.h"
+#include "unwind/frame.h"
+#include "wire/bpf_walk.h"
+
+#define RING_BYTES 65536u
+#define PERIOD 1000000u
+#define PID 5000000u /* above every pid_max */
+
+struct world {
+	struct fake_sink fake;
+	struct perf_engine *engine;
+	struct record_builder b;
+	size_t wanted;
+	const struct bpf_walk_away *still;
+};
+
+static struct world the_world;
+
+/* In place of the real ones: there are no programs here. */
+void __wrap_walker_want(struct walker *walker, const struct bpf_walk_key *key,
+			struct tracked_process *process);
+void __wrap_walker_each_away(struct walker *walker,
+			     void (*show)(void *self, const struct bpf_walk_away *away),
+			     void *self);
+
+void __wrap_walker_want(struct walker *walker, const struct bpf_walk_key *key,
+			struct tracked_process *process)
+{
+	(void)walker, (void)process;
+	assert_int_equal(key->tgid, PID);
+	the_world.wanted++;
+}
+
+void __wrap_walker_each_away(struct walker *walker,
+			     void (*show)(void *self, const struct bpf_walk_away *away), void *self)
+{
+	(void)walker;
+	if (the_world.still)
+		show(self, the_world.still);
+}
+
+static int set_up(void **state)
+{
+	struct world *world = &the_world;
+	struct perf_engine *engine = calloc(1, sizeof(*engine));
+	struct cpu_ring ring = {.fd = -1};
+
+	*world = (struct world){0};
+	assert_non_null(engine);
+	fake_sink_init(&world->fake);
+	engine->sink = &world->fake.sink;
+	engine->tracker = process_tracker_new(engine->sink);
+	engine->cache = stack_cache_new();
+	engine->clock = true;
+	engine->period = PERIOD;
+	engine->depth = 512;
+	engine->walker = (struct walker *)engine; /* any: nobody looks at it */
+	ring_of_memory(&ring.ring, RING_BYTES);
+	assert_int_equal(vec_push(&engine->rings, ring), 0);
+	world->engine = engine;
+	*state = world;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct world *world = *state;
+
+	ring_of_memory_free(&world->engine->rings.items[0].ring);
+	vec_fini(&world->engine->rings);
+	vec_fini(&world->engine->leavers);
+	process_tracker_free(world->engine->tracker);
+	stack_cache_free(world->engine->cache);
+	free(world->engine);
+	fake_sink_fini(&world->fake);
+	return 0;
+}
+
+/* What a program writes, in the ring and drained. */
+static void drain_raw(struct world *world, const void *raw, size_t size)
+{
+	record_begin(&world->b, PERF_RECORD_SAMPLE, 0);
+	put_u32(&world->b, PID);
+	put_u32(&world->b, PID);
+	put_u64(&world->b, 10);
+	put_u32(&world->b, 0);
+	put_u32(&world->b, 0);
+	put_u32(&world->b, (uint32_t)size);
+	put_raw(&world->b, raw, size);
+	while (world->b.size % 8 != 0)
+		put_raw(&world->b, "", 1);
+	ring_append(&world->engine->rings.items[0].ring, record_end(&world->b));
+	assert_int_equal(perf_drain(world->engine, UINT64_MAX, NULL), 0);
+}
+
+static struct bpf_walk_head head_of(uint8_t kind, uint16_t kernel_count, uint32_t user_count,
+				    uint8_t end)
+{
+	return (struct bpf_walk_head){.kind = kind,
+				      .end = end,
+				      .kernel_count = kernel_count,
+				      .user_count = user_count,
+				      .key = {.mm = 1, .tgid = PID}};
+}
+
+/* Frames of the sample's stack. */
+static size_t depth_of(const struct world *world, size_t sample)
+{
+	const struct stack_node *nodes = world->fake.dictionary.stacks.nodes.items;
+	uint32_t node = world->fake.samples.items[sample].stack;
+	size_t depth = 0;
+
+	for (; node != 0; node = nodes[node].parent)
+		depth++;
+	return depth;
+}
+
+static void assert_state(const struct world *world, size_t sample, const char *wanted)
+{
+	const struct dictionary *dictionary = &world->fake.dictionary;
+	struct label_set set =
+		dictionary->label_sets.items[world->fake.samples.items[sample].labels];
+
+	assert_int_equal(set.count, 1);
+	assert_string_equal(
+		strings_get(&dictionary->strings, dictionary->label_pairs.items[set.first].value),
+		wanted);
+}
+
+static void a_stack_has_the_kernels_part_and_the_users(void **state)
+{
+	struct world *world = *state;
+	struct {
+		struct bpf_walk_head head;
+		uint64_t pcs[3];
+	} raw = {head_of(BPF_WALK_STACK, 1, 2, UNWIND_ROOT), {0xffff000000001000, 0x1000, 0x2000}};
+
+	drain_raw(world, &raw, sizeof(raw));
+	assert_int_equal(world->fake.samples.count, 1);
+	assert_int_equal(depth_of(world, 0), 3);
+	assert_int_equal(world->fake.samples.items[0].weight, PERIOD);
+	assert_int_equal(world->engine->stats.ends[0], 1);
+	assert_int_equal(world->engine->stats.truncated, 0);
+	raw.head.end = UNWIND_DEPTH;
+	drain_raw(world, &raw, sizeof(raw));
+	assert_int_equal(depth_of(world, 1), 4); /* [truncated] */
+	assert_int_equal(world->engine->stats.truncated, 1);
+}
+
+static void a_foreign_stack_is_counted(void **state)
+{
+	struct world *world = *state;
+	struct bpf_walk_head head = head_of(BPF_WALK_STACK, 0, 0, BPF_WALK_FOREIGN_USER);
+
+	drain_raw(world, &head, sizeof(head));
+	assert_int_equal(world->fake.samples.count, 1);
+	assert_int_equal(world->engine->stats.narrow, 1);
+}
+
+static void a_record_that_makes_no_sense_counts_as_lost(void **state)
+{
+	struct world *world = *state;
+	struct {
+		struct bpf_walk_head head;
+		uint64_t pcs[2];
+	} raw = {.head = head_of(BPF_WALK_STACK, 0, 2, UNWIND_ROOT)};
+	uint64_t lost = 0;
+
+	/* Each shorter form, and counts beyond all limits. */
+	for (size_t size = 0; size < sizeof(raw); size += 8, lost++)
+		drain_raw(world, &raw, size);
+	raw.head.user_count = BPF_WALK_DEPTH + 1;
+	drain_raw(world, &raw, sizeof(raw));
+	raw.head.user_count = UINT32_MAX;
+	drain_raw(world, &raw, sizeof(raw));
+	raw.head.user_count = 0;
+	raw.head.kernel_count = UINT16_MAX;
+	drain_raw(world, &raw, sizeof(raw));
+	lost += 3;
+	assert_int_equal(world->fake.samples.count, 0);
+	assert_int_equal(world->engine->stats.lost, lost);
+	assert_int_equal(world->fake.lost[LOSS_NO_MEMORY], lost);
+}
+
+static void an_end_that_nobody_knows_is_none(void **state)
+{
+	struct world *world = *state;
+	struct bpf_walk_head head = head_of(BPF_WALK_STACK, 0, 0, 200);
+
+	drain_raw(world, &head, sizeof(head));
+	assert_int_equal(world->fake.samples.count, 1);
+	for (size_t i = 0; i < ENGINE_ENDS; i++)
+		assert_int_equal(world->engine->stats.ends[i], 0);
+}
+
+/* A slice of a stack with some words in it. */
+static struct bpf_walk_slice *make_slice(uint8_t kind, uint64_t stack_bytes)
+{
+	struct bpf_walk_slice *slice = calloc(1, sizeof(*slice));
+
+	assert_non_null(slice);
+	slice->head = head_of(kind, 0, 0, 0);
+	slice->pc = 0x1000;
+	slice->stack_bytes = stack_bytes;
+	return slice;
+}
+
+static void a_slice_is_walked_and_its_space_wanted(void **state)
+{
+	struct world *world = *state;
+	struct bpf_walk_slice *slice = make_slice(BPF_WALK_SLICE, 64);
+	size_t size = offsetof(struct bpf_walk_slice, stack) + 64;
+
+	drain_raw(world, slice, size);
+	assert_int_equal(world->fake.samples.count, 1);
+	assert_int_equal(world->engine->stats.slices, 1);
+	assert_int_equal(world->wanted, 1);
+	slice->stack_bytes = 65; /* more than there is */
+	drain_raw(world, slice, size);
+	slice->stack_bytes = UINT64_MAX;
+	drain_raw(world, slice, size);
+	drain_raw(world, slice, offsetof(struct bpf_walk_slice, stack) - 8);
+	assert_int_equal(world->fake.samples.count, 1);
+	assert_int_equal(world->engine->stats.lost, 3);
+	assert_int_equal(world->wanted, 1);
+	free(slice);
+}
+
+struct away_of_two {
+	struct bpf_walk_head head;
+	struct bpf_walk_times times;
+	uint64_t pcs[2];
+};
+
+static struct away_of_two make_away(uint64_t left_ns, uint64_t woken_ns, uint64_t back_ns)
+{
+	return (struct away_of_two){
+		.head = head_of(BPF_WALK_AWAY, 0, 2, UNWIND_ROOT),
+		.times = {.left_ns = left_ns,
+			  .woken_ns = woken_ns,
+			  .back_ns = back_ns,
+			  .tid = PID + 1,
+			  .tgid = PID,
+			  .state = BPF_WALK_SLEEPING},
+		.pcs = {0x1000, 0x2000},
+	};
+}
+
+static void a_sleep_and_the_wait_after_it_are_two_samples(void **state)
+{
+	struct world *world = *state;
+	struct away_of_two raw = make_away(100, 400, 450);
+
+	drain_raw(world, &raw, sizeof(raw));
+	assert_int_equal(world->fake.samples.count, 2);
+	assert_int_equal(world->fake.samples.items[0].time_ns, 100);
+	assert_int_equal(world->fake.samples.items[0].weight, 300);
+	assert_state(world, 0, "sleeping");
+	assert_int_equal(world->fake.samples.items[1].time_ns, 400);
+	assert_int_equal(world->fake.samples.items[1].weight, 50);
+	assert_state(world, 1, "waiting for a CPU");
+	assert_int_equal(depth_of(world, 0), 2);
+}
+
+static void who_was_preempted_only_waited(void **state)
+{
+	struct world *world = *state;
+	struct away_of_two raw = make_away(100, 0, 450);
+
+	raw.times.state = BPF_WALK_PREEMPTED;
+	drain_raw(world, &raw, sizeof(raw));
+	assert_int_equal(world->fake.samples.count, 1);
+	assert_int_equal(world->fake.samples.items[0].weight, 350);
+	assert_state(world, 0, "preempted");
+}
+
+static void times_that_make_no_sense_count_as_lost(void **state)
+{
+	struct world *world = *state;
+	struct away_of_two raw = make_away(100, 500, 450); /* woken after it was back */
+
+	drain_raw(world, &raw, sizeof(raw));
+	raw = make_away(500, 0, 450); /* back before it left */
+	drain_raw(world, &raw, sizeof(raw));
+	raw = make_away(100, 0, 450);
+	raw.times.state = 17;
+	drain_raw(world, &raw, sizeof(raw));
+	drain_raw(world, &raw, sizeof(raw.head) + 8); /* cut */
+	raw = make_away(100, 0, 450);
+	raw.head.user_count = 3; /* more than follow */
+	drain_raw(world, &raw, sizeof(raw));
+	assert_int_equal(world->fake.samples.count, 0);
+	assert_int_equal(world->engine->stats.lost, 5);
+}
+
+static void a_slice_that_came_before_is_the_stack_of_one_time_away(void **state)
+{
+	struct world *world = *state;
+	struct bpf_walk_slice *slice = make_slice(BPF_WALK_LEAVING, 64);
+	struct away_of_two raw = make_away(100, 0, 450);
+
+	raw.head.kind = BPF_WALK_AWAY_SLICE;
+	raw.head.user_count = 0;
+	slice->head.value = PID + 1;
+	drain_raw(world, slice, offsetof(struct bpf_walk_slice, stack) + 64);
+	assert_int_equal(world->fake.samples.count, 0);
+	drain_raw(world, &raw, offsetof(struct away_of_two, pcs));
+	assert_int_equal(world->fake.samples.count, 1);
+	/* The slice of the next one did not come. */
+	drain_raw(world, &raw, offsetof(struct away_of_two, pcs));
+	assert_int_equal(world->fake.samples.count, 1);
+	assert_int_equal(world->engine->stats.lost, 1);
+	free(slice);
+}
+
+static void who_is_away_still_counts_up_to_now(void **state)
+{
+	struct world *world = *state;
+	struct bpf_walk_away away = {
+		.head = head_of(BPF_WALK_AWAY, 0, 0, UNWIND_UNREADABLE),
+		.times = {.left_ns = 100, .tid = PID, .tgid = PID, .state = BPF_WALK_SLEEPING},
+	};
+
+	world->still = &away;
+	assert_int_equal(bpf_sample_still_away(world->engine, 1100, NULL), 0);
+	assert_int_equal(bpf_sample_still_away(world->engine, 50, NULL), 0); /* left since */
+	assert_int_equal(perf_drain(world->engine, UINT64_MAX, NULL), 0);
+	assert_int_equal(world->fake.samples.count, 1);
+	assert_int_equal(world->fake.samples.items[0].weight, 1000);
+	assert_int_equal(world->engine->stats.truncated, 1);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(a_stack_has_the_kernels_part_and_the_users),
+		TEST(a_foreign_stack_is_counted),
+		TEST(a_record_that_makes_no_sense_counts_as_lost),
+		TEST(an_end_that_nobody_knows_is_none),
+		TEST(a_slice_is_walked_and_its_space_wanted),
+		TEST(a_sleep_and_the_wait_after_it_are_two_samples),
+		TEST(who_was_preempted_only_waited),
+		TEST(times_that_make_no_sense_count_as_lost),
+		TEST(a_slice_that_came_before_is_the_stack_of_one_time_away),
+		TEST(who_is_away_still_counts_up_to_now),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
