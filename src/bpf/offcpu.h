@@ -18,13 +18,13 @@
 #include "bpf/maps.h"
 #include "bpf/scratch.h"
 #include "bpf/settings.h"
+#include "bpf/watch.h"
 #include "wire/bpf_walk.h"
 
 #define TASK_RUNNING 0u
 #define TASK_UNINTERRUPTIBLE 2u
 #define TASK_IDLE 0x402u /* sleeps without a signal, but not for a disk */
 #define TASK_DEAD 0x80u
-#define CGROUP_LEVELS 16
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -40,41 +40,6 @@ struct {
 	__type(key, uint32_t);
 	__type(value, struct bpf_walk_away);
 } away SEC(".maps");
-
-/* Whom to watch, by process id or thread id; empty with a machine. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, uint32_t);
-	__type(value, uint32_t); /* enum bpf_walk_watch */
-} watched SEC(".maps");
-
-/* How deep the group lies is not known to whoever sees a part of the hierarchy only. */
-static __always_inline bool is_in_cgroup(void)
-{
-	for (int level = 0; level < CGROUP_LEVELS; level++) {
-		uint64_t id = bpf_get_current_ancestor_cgroup_id(level);
-
-		if (id == 0 || id == watch_cgroup)
-			return id != 0;
-	}
-	return false;
-}
-
-static __always_inline bool is_watched(const struct task_struct *task)
-{
-	uint32_t id;
-	uint32_t *watch;
-
-	if (watch_by == BPF_WALK_BY_MACHINE)
-		return true;
-	if (watch_by == BPF_WALK_BY_CGROUP)
-		return is_in_cgroup();
-	id = watch_by == BPF_WALK_BY_THREAD ? (uint32_t)BPF_CORE_READ(task, pid)
-					    : (uint32_t)BPF_CORE_READ(task, tgid);
-	watch = bpf_map_lookup_elem(&watched, &id);
-	return watch && *watch == BPF_WALK_WATCHED;
-}
 
 static __always_inline uint32_t state_of(const struct task_struct *task, bool preempted)
 {
@@ -226,53 +191,6 @@ int born(uint64_t *ctx)
 	place->times.tgid = (uint32_t)BPF_CORE_READ(task, tgid);
 	place->times.state = BPF_WALK_PREEMPTED;
 	place->times.left_ns = bpf_ktime_get_ns();
-	return 0;
-}
-
-SEC("tp_btf/sched_process_fork")
-int forked(uint64_t *ctx)
-{
-	uint32_t parent = (uint32_t)BPF_CORE_READ((const struct task_struct *)ctx[0], tgid);
-	uint32_t child = (uint32_t)BPF_CORE_READ((const struct task_struct *)ctx[1], tgid);
-	uint32_t *watch = bpf_map_lookup_elem(&watched, &parent);
-
-	if (watch_by != BPF_WALK_BY_PROCESS)
-		return 0;
-	if (watch && child != parent && *watch == BPF_WALK_WATCHED && watch_children) {
-		uint32_t value = BPF_WALK_WATCHED;
-
-		if (bpf_map_update_elem(&watched, &child, &value, BPF_ANY) != 0)
-			count(BPF_WALK_COUNT_AWAY_FULL);
-	}
-	return 0;
-}
-
-/* A command is watched from its exec on. */
-SEC("tp_btf/sched_process_exec")
-int execed(uint64_t *ctx)
-{
-	uint32_t process = (uint32_t)BPF_CORE_READ((const struct task_struct *)ctx[0], tgid);
-	uint32_t *watch = bpf_map_lookup_elem(&watched, &process);
-
-	if (watch)
-		*watch = BPF_WALK_WATCHED;
-	return 0;
-}
-
-/* Ids come again: those of what has ended are forgotten. */
-SEC("tp_btf/sched_process_exit")
-int ended(uint64_t *ctx)
-{
-	const struct task_struct *task = (const struct task_struct *)ctx[0];
-	uint32_t id = (uint32_t)BPF_CORE_READ(task, pid);
-
-	if (watch_by == BPF_WALK_BY_PROCESS) {
-		/* Any thread may be the last. */
-		if (BPF_CORE_READ(task, signal, live.counter) != 0)
-			return 0;
-		id = (uint32_t)BPF_CORE_READ(task, tgid);
-	}
-	bpf_map_delete_elem(&watched, &id);
 	return 0;
 }
 

@@ -241,6 +241,15 @@ static void check_ptrace(const struct perf_probe *probe, struct finding *finding
 		advise(finding, "sudo sysctl kernel.yama.ptrace_scope=0, or: " SETCAP);
 }
 
+/* Nothing to find out: whether the runtime lists its code is for its user to say. */
+static void check_jit(const struct perf_probe *probe, struct finding *finding)
+{
+	(void)probe;
+	say(finding, VERDICT_OK, "named where its runtime lists it, which takes a flag");
+	advise(finding, "node --perf-basic-prof; java -XX:+PreserveFramePointer "
+			"-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit; python3 -X perf");
+}
+
 static const struct check {
 	const char *name; /* in JSON */
 	const char *title;
@@ -256,6 +265,7 @@ static const struct check {
 	{"perf_event_mlock_kb", "buffer limit", check_mlock},
 	{"perf_event_max_stack", "stack limit", check_stack},
 	{"kernel_symbols", "kernel symbols", check_symbols},
+	{"jit", "compiled code", check_jit},
 	{"btf", "BTF", check_btf},
 	{"ebpf", "eBPF", check_ebpf},
 	{"ptrace", "ptrace", check_ptrace},

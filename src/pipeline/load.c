@@ -126,6 +126,8 @@ static enum function_origin origin_of(const struct dictionary *dictionary,
 		return ORIGIN_JIT;
 	if (quality == SYMBOL_NONE || !module)
 		return ORIGIN_UNKNOWN;
+	if (module->kind == MODULE_ANONYMOUS)
+		return ORIGIN_JIT;
 	return is_program(dictionary, module->path) ? ORIGIN_PROGRAM : ORIGIN_LIBRARY;
 }
 
@@ -395,6 +397,7 @@ static int prepare(struct loader *loader, struct error *err)
 {
 	struct symboliser_config config = {
 		.demangle = loader->options->demangle,
+		.merge_clones = true,
 		.detail = loader->options->inlines ? SYMBOLS_INLINES : SYMBOLS_LINES,
 		.symbol_paths = loader->options->symbol_paths,
 		.symbol_path_count = loader->options->symbol_path_count,
@@ -412,6 +415,7 @@ static int prepare(struct loader *loader, struct error *err)
 	if (r < 0)
 		return r;
 	symboliser_set_kernel(loader->symboliser, loader->samples.kernel);
+	symboliser_set_jit(loader->symboliser, loader->samples.jit);
 	if (profile_new(types, 2, &loader->profile) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	return 0;

@@ -19,6 +19,7 @@
 #include "base/scope.h"
 #include "base/vec.h"
 #include "pipeline/function_place.h"
+#include "pipeline/jit_functions.h"
 #include "pipeline/job_control.h"
 #include "pipeline/kernel_addresses.h"
 #include "pipeline/kernel_names.h"
@@ -384,6 +385,7 @@ static int finish(struct session *session, struct error *err)
 		return r;
 	put_clocks(session, end_ns);
 	kernel_names_write(session->writer);
+	jit_functions_write(session->writer, session->config->notice, session->config->self);
 	session_info_end(session->writer, end_ns, result);
 	r = recording_writer_finish(session->writer, err);
 	own_usage(result);

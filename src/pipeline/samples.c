@@ -11,6 +11,8 @@
 #include "model/dictionary.h"
 #include "pipeline/boot_id.h"
 #include "pipeline/load.h"
+#include "recording/format.h"
+#include "symbol/jit_symbols.h"
 #include "symbol/kernel_symbols.h"
 
 static int replace_text(char **place, const char *text)
@@ -196,6 +198,45 @@ static int take_kernel_symbol(void *self, uint64_t start, uint64_t size, const c
 	return kernel_symbols_add(samples->kernel, start, size, name, module);
 }
 
+static uint64_t hash_process(uint32_t pid, uint64_t start_ns, uint32_t exec_count)
+{
+	return hash_pair(hash_pair(pid, start_ns), exec_count);
+}
+
+/* The id of the process that made the code, ID_NONE when the file has it no more. */
+static uint32_t find_maker(struct samples *samples, const struct recording_jit_symbol *symbol)
+{
+	const struct dictionary *dictionary = recording_reader_dictionary(samples->reader);
+	const struct process *processes = dictionary->processes.items;
+	struct id_probe probe;
+	uint32_t id;
+
+	for (id = samples->makers.count; id < dictionary->processes.count; id++)
+		if (id_index_add(&samples->makers,
+				 hash_process(processes[id].pid, processes[id].start_ns,
+					      processes[id].exec_count),
+				 id) < 0)
+			return ID_NONE;
+	probe = id_index_probe(&samples->makers,
+			       hash_process(symbol->pid, symbol->start_ns, symbol->exec_count));
+	while ((id = id_probe_next(&samples->makers, &probe)) != ID_NONE)
+		if (processes[id].pid == symbol->pid &&
+		    processes[id].start_ns == symbol->start_ns &&
+		    processes[id].exec_count == symbol->exec_count)
+			return id;
+	return ID_NONE;
+}
+
+static int take_jit_symbol(void *self, const struct recording_jit_symbol *symbol)
+{
+	struct samples *samples = self;
+	uint32_t process = find_maker(samples, symbol);
+
+	if (process == ID_NONE)
+		return 0;
+	return jit_symbols_add(samples->jit, process, symbol->start, symbol->size, symbol->name);
+}
+
 /*
  * A recording that was cut off, or still goes on, has no names of kernel functions
  * yet. On the machine that makes it, as long as that runs, we know them.
@@ -235,6 +276,7 @@ int samples_read(struct samples *samples, int fd, const char *name,
 		.clock = take_clock,
 		.loss = take_loss,
 		.kernel_symbol = take_kernel_symbol,
+		.jit_symbol = take_jit_symbol,
 	};
 	int r;
 
@@ -245,11 +287,13 @@ int samples_read(struct samples *samples, int fd, const char *name,
 		return r;
 	}
 	samples->kernel = kernel_symbols_new();
-	if (!samples->kernel)
+	samples->jit = jit_symbols_new();
+	if (!samples->kernel || !samples->jit)
 		return error_set(err, -ENOMEM, "out of memory");
 	r = recording_reader_run(samples->reader, &visitor, err);
 	if (r == 0 && kernel_symbols_finish(samples->kernel) < 0)
 		r = error_set(err, -ENOMEM, "out of memory");
+	jit_symbols_finish(samples->jit);
 	if (r == 0 && has_kernel_frames(samples))
 		borrow_kernel_symbols(samples);
 	if (r == 0)
@@ -263,6 +307,8 @@ void samples_fini(struct samples *samples)
 {
 	recording_reader_free(samples->reader);
 	kernel_symbols_free(samples->kernel);
+	jit_symbols_free(samples->jit);
+	id_index_fini(&samples->makers);
 	vec_fini(&samples->sums);
 	vec_fini(&samples->thread_wanted);
 	id_index_fini(&samples->index);

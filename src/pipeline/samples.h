@@ -16,6 +16,7 @@
 #include "recording/reader.h"
 
 struct error;
+struct jit_symbols;
 struct kernel_symbols;
 struct load_options;
 
@@ -30,6 +31,7 @@ struct sample_sum {
 struct samples {
 	struct recording_reader *reader;
 	struct kernel_symbols *kernel; /* what the file keeps of the kernel's symbols */
+	struct jit_symbols *jit;       /* and of compiled code */
 	struct recording_damage damage;
 	VEC(struct sample_sum) sums;
 	struct id_index index;
@@ -51,6 +53,7 @@ struct samples {
 
 	/* private, while reading */
 	const struct load_options *options;
+	struct id_index makers;    /* processes by their identity, for compiled code */
 	VEC(int8_t) thread_wanted; /* by thread id: 0 not asked yet, 1 yes, -1 no */
 };
 

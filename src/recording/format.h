@@ -20,7 +20,7 @@
 #define RECORDING_MAGIC_BYTES 8u
 #define RECORDING_HEADER_BYTES 16u
 #define RECORDING_MAJOR 1u
-#define RECORDING_MINOR 0u
+#define RECORDING_MINOR 1u
 
 #define CHUNK_SYNC 0x4b494357u /* "WCIK" */
 #define CHUNK_HEADER_BYTES 32u
@@ -45,11 +45,22 @@ enum chunk_type {
 	CHUNK_KERNEL_SYMBOLS = 7,
 	CHUNK_SCHEMA = 8,
 	CHUNK_END = 9, /* the recording was closed in good order */
+	CHUNK_JIT_SYMBOLS = 10,
 };
 
 enum chunk_flags {
 	CHUNK_MUST_UNDERSTAND = 1, /* a reader that does not know the type stops with an error */
 	CHUNK_ZSTD = 2,            /* the payload is one zstd frame of `raw` bytes */
+};
+
+/* Code that a process made: from start on in its memory. */
+struct recording_jit_symbol {
+	uint32_t pid; /* with the next two the process's identity */
+	uint32_t exec_count;
+	uint64_t start_ns;
+	uint64_t start;
+	uint64_t size;
+	const char *name;
 };
 
 /* Sections of a dictionary chunk, in this order: referred-to things come first. */

@@ -359,6 +359,29 @@ static int visit_kernel_symbols(struct recording_reader *reader,
 	return 0;
 }
 
+static int visit_jit_symbols(struct recording_reader *reader,
+			     const struct recording_visitor *visitor, struct cursor *in)
+{
+	while (cursor_left(in) > 0) {
+		struct recording_jit_symbol symbol;
+		int r = 0;
+
+		symbol.pid = (uint32_t)cursor_varint_max(in, UINT32_MAX);
+		symbol.start_ns = cursor_varint(in);
+		symbol.exec_count = (uint32_t)cursor_varint_max(in, UINT32_MAX);
+		symbol.start = cursor_varint(in);
+		symbol.size = cursor_varint(in);
+		symbol.name = take_text(reader, in, 0);
+		if (in->failed)
+			return -EBADMSG;
+		if (visitor->jit_symbol)
+			r = heed(reader, visitor->jit_symbol(visitor->self, &symbol));
+		if (r != 0)
+			return r;
+	}
+	return 0;
+}
+
 static int reserve_batch(struct recording_reader *reader, size_t n)
 {
 	return vec_reserve(&reader->stack, n) < 0 || vec_reserve(&reader->thread, n) < 0 ||
@@ -476,6 +499,8 @@ static int visit_chunk(struct recording_reader *reader, const struct recording_v
 		return visit_schema(reader, visitor, &in);
 	case CHUNK_END:
 		return visit_end(reader, &in);
+	case CHUNK_JIT_SYMBOLS:
+		return visit_jit_symbols(reader, visitor, &in);
 	default:
 		return 0; /* not reached, see use_chunk() */
 	}
@@ -483,7 +508,7 @@ static int visit_chunk(struct recording_reader *reader, const struct recording_v
 
 static bool is_known(const struct chunk_header *header)
 {
-	return header->type >= CHUNK_INFO && header->type <= CHUNK_END &&
+	return header->type >= CHUNK_INFO && header->type <= CHUNK_JIT_SYMBOLS &&
 	       !(header->flags & ~(CHUNK_MUST_UNDERSTAND | CHUNK_ZSTD));
 }
 

@@ -24,6 +24,7 @@
 
 struct dictionary;
 struct error;
+struct recording_jit_symbol;
 struct recording_reader;
 
 /*
@@ -43,6 +44,7 @@ struct recording_visitor {
 	int (*loss)(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t samples);
 	int (*kernel_symbol)(void *self, uint64_t start, uint64_t size, const char *name,
 			     const char *module);
+	int (*jit_symbol)(void *self, const struct recording_jit_symbol *symbol);
 };
 
 /* How the file fared. Chunks and bytes that were not usable are never silent. */

@@ -41,6 +41,7 @@ struct recording_writer {
 	struct bytes clocks;
 	struct bytes losses;
 	struct bytes kernel_symbols;
+	struct bytes jit_symbols;
 	struct bytes schema_bytes;
 
 	struct bytes payload; /* scratch */
@@ -103,6 +104,7 @@ void recording_writer_free(struct recording_writer *writer)
 	bytes_fini(&writer->clocks);
 	bytes_fini(&writer->losses);
 	bytes_fini(&writer->kernel_symbols);
+	bytes_fini(&writer->jit_symbols);
 	bytes_fini(&writer->schema_bytes);
 	bytes_fini(&writer->payload);
 	bytes_fini(&writer->out);
@@ -192,6 +194,18 @@ void recording_writer_kernel_symbol(struct recording_writer *writer, uint64_t st
 	put_text(&writer->kernel_symbols, name);
 	put_text(&writer->kernel_symbols, module);
 	queue_if_large(writer, CHUNK_KERNEL_SYMBOLS, &writer->kernel_symbols);
+}
+
+void recording_writer_jit_symbol(struct recording_writer *writer,
+				 const struct recording_jit_symbol *symbol)
+{
+	bytes_put_varint(&writer->jit_symbols, symbol->pid);
+	bytes_put_varint(&writer->jit_symbols, symbol->start_ns);
+	bytes_put_varint(&writer->jit_symbols, symbol->exec_count);
+	bytes_put_varint(&writer->jit_symbols, symbol->start);
+	bytes_put_varint(&writer->jit_symbols, symbol->size);
+	put_text(&writer->jit_symbols, symbol->name);
+	queue_if_large(writer, CHUNK_JIT_SYMBOLS, &writer->jit_symbols);
 }
 
 void recording_writer_clock(struct recording_writer *writer, uint64_t monotonic_ns,
@@ -285,6 +299,8 @@ static int queue_all(struct recording_writer *writer)
 		r = queue_if_any(writer, CHUNK_LOSS, &writer->losses);
 	if (r == 0)
 		r = queue_if_any(writer, CHUNK_KERNEL_SYMBOLS, &writer->kernel_symbols);
+	if (r == 0)
+		r = queue_if_any(writer, CHUNK_JIT_SYMBOLS, &writer->jit_symbols);
 	return r;
 }
 

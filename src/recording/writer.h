@@ -16,6 +16,7 @@
 
 struct dictionary;
 struct error;
+struct recording_jit_symbol;
 struct recording_writer;
 struct sink;
 
@@ -37,6 +38,10 @@ void recording_writer_info(struct recording_writer *writer, const char *key, con
 /* A kernel function that samples refer to, so that the file is understood elsewhere. */
 void recording_writer_kernel_symbol(struct recording_writer *writer, uint64_t start, uint64_t size,
 				    const char *name, const char *module);
+
+/* Compiled code of a process that samples refer to: the process's own list goes with it. */
+void recording_writer_jit_symbol(struct recording_writer *writer,
+				 const struct recording_jit_symbol *symbol);
 
 /* A moment on both clocks. */
 void recording_writer_clock(struct recording_writer *writer, uint64_t monotonic_ns,

@@ -19,6 +19,8 @@
 #define MAX_INPUT_BYTES (16u << 10)
 /* Back references let a short name stand for an endless text. */
 #define MAX_OUTPUT_BYTES (64u << 10)
+#define MAX_D_INPUT_BYTES (4u << 10)
+#define MAX_D_REFERENCES 12u
 /* libiberty refuses names beyond half its recursion limit unless told otherwise. */
 #define SHORT_NAME_BYTES (DEMANGLE_RECURSION_LIMIT / 2)
 
@@ -74,6 +76,35 @@ static bool has_prefix(const char *name, const char *prefix)
 	return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
+/*
+ * libiberty's reader of D names has no limits and gives its text in one piece. A back
+ * reference, "Q", at most doubles the text that stands before it: few of them in a short
+ * name keep it below 4 KiB << 12. The nesting is bounded by the length.
+ */
+static char *demangle_d(const char *name)
+{
+	size_t size = strnlen(name, MAX_D_INPUT_BYTES + 1);
+	size_t references = 0;
+	char *text;
+
+	for (const char *at = name; *at && at < name + size; at++)
+		references += *at == 'Q';
+	if (size > MAX_D_INPUT_BYTES || references > MAX_D_REFERENCES)
+		return NULL;
+	text = dlang_demangle(name, DMGL_PARAMS);
+	if (text && strlen(text) > MAX_OUTPUT_BYTES) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static bool is_d(const char *name)
+{
+	return has_prefix(name, "_D") &&
+	       ((name[2] >= '0' && name[2] <= '9') || strcmp(name, "_Dmain") == 0);
+}
+
 char *demangle(const char *name)
 {
 	int options = DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP;
@@ -81,6 +112,8 @@ char *demangle(const char *name)
 	size_t size;
 	char *text;
 
+	if (is_d(name))
+		return demangle_d(name);
 	if (!is_itanium && !has_prefix(name, "_R"))
 		return NULL;
 	size = strnlen(name, MAX_INPUT_BYTES + 1);

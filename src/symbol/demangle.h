@@ -3,7 +3,7 @@
 #define WICK_SYMBOL_DEMANGLE_H
 
 /*
- * demangle: linker names of C++ and Rust as their authors wrote them, without
+ * demangle: linker names of C++, Rust and D as their authors wrote them, without
  * return types and without the hash of Rust names.
  *
  * Names are hostile: input and output are limited, deep nesting is refused.

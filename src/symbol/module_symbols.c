@@ -66,6 +66,14 @@ static bool add_table(struct module_symbols *symbols, struct elf_file *elf)
 	return true;
 }
 
+static bool has_names(const struct module_symbols *symbols)
+{
+	for (size_t i = 0; i < symbols->table_count; i++)
+		if (elf_symbols_have_names(symbols->tables[i]))
+			return true;
+	return false;
+}
+
 /* NULL when the file is the recorded one, else what differs. */
 static const char *check_identity(const struct module *module, struct elf_file *elf,
 				  const struct stat *status)
@@ -230,9 +238,9 @@ static void init_file(struct module_symbols *symbols, const struct module *modul
 	}
 	if (!elf || !add_table(symbols, elf))
 		return;
-	if (symbols->table_count == 0)
+	if (!has_names(symbols))
 		set_problem(symbols, "stripped: no symbols");
-	else if (!has_symtab(elf))
+	else if (!has_symtab(elf) && !elf_section_find(elf, ".gnu_debugdata"))
 		set_problem(symbols, "stripped: exported symbols only");
 	keep_debug(symbols, &elf, path);
 }

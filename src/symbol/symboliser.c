@@ -15,9 +15,10 @@
 #include "dwarf/dwarf.h"
 #include "model/entity.h"
 #include "symbol/debug_info.h"
-#include "symbol/demangle.h"
 #include "symbol/elf_symbols.h"
+#include "symbol/jit_symbols.h"
 #include "symbol/kernel_symbols.h"
+#include "symbol/linker_name.h"
 #include "symbol/module_symbols.h"
 
 /* Stands for the kernel among module ids; MODULE_NONE never has a state. */
@@ -50,10 +51,12 @@ struct shown_name {
 
 struct symboliser {
 	bool demangle;
+	bool merge_clones;
 	enum symbol_detail detail;
 	char **paths;
 	size_t path_count;
 	const struct kernel_symbols *kernel;
+	const struct jit_symbols *jit;
 	VEC(struct module_state *) modules;
 	struct id_index module_index; /* by module id */
 	VEC(struct address_frame) addresses;
@@ -93,6 +96,7 @@ int symboliser_new(const struct symboliser_config *config, struct symboliser **r
 	if (!symboliser)
 		return error_set(err, -ENOMEM, "out of memory");
 	symboliser->demangle = config->demangle;
+	symboliser->merge_clones = config->merge_clones;
 	symboliser->detail = config->detail;
 	if (config->detail != SYMBOLS_NAMES) {
 		symboliser->found = malloc(sizeof(*symboliser->found));
@@ -140,6 +144,11 @@ void symboliser_set_kernel(struct symboliser *symboliser, const struct kernel_sy
 	symboliser->kernel = kernel;
 }
 
+void symboliser_set_jit(struct symboliser *symboliser, const struct jit_symbols *jit)
+{
+	symboliser->jit = jit;
+}
+
 /* Makes a frame with a copy of the name. NULL without memory. */
 static struct symbol_frame *make_frame(struct symboliser *symboliser, const char *name, size_t size)
 {
@@ -154,19 +163,18 @@ static struct symbol_frame *make_frame(struct symboliser *symboliser, const char
 
 static struct symbol_frame *make_named_frame(struct symboliser *symboliser, const char *name)
 {
-	SCOPED(mem) char *text = NULL;
-	/* .symtab says "memcpy@@GLIBC_2.17" where .dynsym says "memcpy". */
-	size_t size = strcspn(name, "@");
-	SCOPED(mem) char *plain = NULL;
+	SCOPED(mem)
+	char *text = linker_name_show(name, symboliser->demangle, symboliser->merge_clones);
 
-	if (size == 0)
-		size = strlen(name);
-	if (!symboliser->demangle)
-		return make_frame(symboliser, name, size);
-	plain = name[size] ? strndup(name, size) : NULL;
-	text = demangle(plain ? plain : name);
-	return text ? make_frame(symboliser, text, strlen(text))
-		    : make_frame(symboliser, name, size);
+	return text ? make_frame(symboliser, text, strlen(text)) : NULL;
+}
+
+static struct symbol_frame *make_kernel_frame(struct symboliser *symboliser, const char *name)
+{
+	SCOPED(mem)
+	char *text = linker_name_show_kernel(name, symboliser->demangle, symboliser->merge_clones);
+
+	return text ? make_frame(symboliser, text, strlen(text)) : NULL;
 }
 
 static struct module_state *find_state(const struct symboliser *symboliser, uint32_t module_id)
@@ -241,6 +249,8 @@ static const struct symbol_frame *find_symbol_frame(struct symboliser *symbolise
 			continue;
 		struct elf_symbol found = elf_symbols_at(table, symbol);
 
+		if (found.name[0] == '\0')
+			continue;
 		if (!state->frames[i][symbol]) {
 			struct symbol_frame *frame = make_named_frame(symboliser, found.name);
 
@@ -251,6 +261,18 @@ static const struct symbol_frame *find_symbol_frame(struct symboliser *symbolise
 		return state->frames[i][symbol];
 	}
 	return NULL;
+}
+
+/* Where the function starts that has no name; the address itself when that is unknown. */
+static uint64_t find_start(const struct module_state *state, uint64_t vaddr)
+{
+	for (size_t i = 0; i < state->symbols.table_count; i++) {
+		uint32_t symbol = elf_symbols_find(state->symbols.tables[i], vaddr);
+
+		if (symbol != ELF_SYMBOL_NONE)
+			return elf_symbols_at(state->symbols.tables[i], symbol).start;
+	}
+	return vaddr;
 }
 
 static const struct address_frame *find_address_entry(const struct symboliser *symboliser,
@@ -335,8 +357,29 @@ enum symbol_quality symboliser_resolve_kernel(struct symboliser *symboliser, uin
 	frame = find_address_frame(symboliser, KERNEL_ID, symbol.start);
 	if (!frame)
 		frame = keep_address_frame(symboliser, KERNEL_ID, symbol.start,
-					   make_named_frame(symboliser, symbol.name));
+					   make_kernel_frame(symboliser, symbol.name));
 	return answer(frame, SYMBOL_NAME_ONLY, ret_frames, ret_count);
+}
+
+/* The frame of compiled code in anonymous memory, NULL when it has no name. */
+static const struct symbol_frame *find_jit_frame(struct symboliser *symboliser,
+						 const struct module *module, uint32_t module_id,
+						 uint64_t address)
+{
+	const struct symbol_frame *known;
+	struct symbol_frame *frame;
+	struct jit_symbol symbol;
+
+	if (module->kind != MODULE_ANONYMOUS || !symboliser->jit ||
+	    !jit_symbols_find(symboliser->jit, module->owner, address, &symbol))
+		return NULL;
+	known = find_address_frame(symboliser, module_id, symbol.start);
+	if (known)
+		return known;
+	frame = make_frame(symboliser, symbol.name, strlen(symbol.name));
+	if (frame)
+		frame->start = symbol.start;
+	return keep_address_frame(symboliser, module_id, symbol.start, frame);
 }
 
 /* What is shown for a name of debug information, made once. NULL without memory. */
@@ -353,7 +396,7 @@ static const char *show_name(struct symboliser *symboliser, const struct dwarf_f
 	while ((id = id_probe_next(&symboliser->shown_index, &probe)) != ID_NONE)
 		if (symboliser->shown.items[id].linker == frame->name)
 			return symboliser->shown.items[id].text;
-	text = demangle(frame->name);
+	text = linker_name_show(frame->name, true, symboliser->merge_clones);
 	if (text)
 		shown.text = arena_strndup(&symboliser->arena, text, strlen(text));
 	id = (uint32_t)symboliser->shown.count;
@@ -434,6 +477,9 @@ enum symbol_quality symboliser_resolve(struct symboliser *symboliser, const stru
 		return answer(&unknown_frame, SYMBOL_NONE, ret_frames, ret_count);
 	if (module->kind == MODULE_KERNEL || module->kind == MODULE_KERNEL_MODULE)
 		return symboliser_resolve_kernel(symboliser, vaddr, ret_frames, ret_count);
+	frame = find_jit_frame(symboliser, module, module_id, vaddr);
+	if (frame)
+		return answer(frame, SYMBOL_NAME_ONLY, ret_frames, ret_count);
 	state = get_state(symboliser, module, module_id);
 	if (!state)
 		return answer(NULL, SYMBOL_NONE, ret_frames, ret_count);
@@ -442,8 +488,9 @@ enum symbol_quality symboliser_resolve(struct symboliser *symboliser, const stru
 	frame = find_symbol_frame(symboliser, state, vaddr);
 	if (frame)
 		return answer(frame, SYMBOL_NAME_ONLY, ret_frames, ret_count);
-	return answer(get_nameless_frame(symboliser, module_id, state->base, vaddr), SYMBOL_NONE,
-		      ret_frames, ret_count);
+	return answer(
+		get_nameless_frame(symboliser, module_id, state->base, find_start(state, vaddr)),
+		SYMBOL_NONE, ret_frames, ret_count);
 }
 
 const char *symboliser_module_problem(const struct symboliser *symboliser, uint32_t module_id)

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 struct error;
+struct jit_symbols;
 struct kernel_symbols;
 struct module;
 struct symboliser;
@@ -46,6 +47,7 @@ enum symbol_detail {
 
 struct symboliser_config {
 	bool demangle;
+	bool merge_clones; /* "foo.cold" and "foo.part.0" are shown as "foo" */
 	enum symbol_detail detail;
 	/* Files and directories with symbols, besides the usual ones; copied. */
 	const char *const *symbol_paths;
@@ -59,6 +61,9 @@ void symboliser_free(struct symboliser *symboliser); /* NULL is fine */
 /* Borrows the table until the symboliser is freed or gets another; NULL is none. */
 void symboliser_set_kernel(struct symboliser *symboliser, const struct kernel_symbols *kernel);
 
+/* The same for the names of compiled code in anonymous memory. */
+void symboliser_set_jit(struct symboliser *symboliser, const struct jit_symbols *jit);
+
 /*
  * Resolves an ELF vaddr of a module. Frames come innermost first: the last one
  * is the function proper, those before it are inlined into their successors.
@@ -66,7 +71,8 @@ void symboliser_set_kernel(struct symboliser *symboliser, const struct kernel_sy
  *
  * An id stands for the same module in all calls; MODULE_NONE (module NULL) is
  * "[unknown]". Kernel modules are passed on to symboliser_resolve_kernel().
- * Without a name the answer is SYMBOL_NONE with "<base name of path>+0x1234".
+ * Without a name the answer is SYMBOL_NONE with "<base name of path>+0x1234": where
+ * the function starts, or the address itself when that is not known either.
  */
 enum symbol_quality symboliser_resolve(struct symboliser *symboliser, const struct module *module,
 				       uint32_t module_id, uint64_t vaddr,

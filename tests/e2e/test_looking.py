@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import xml.etree.ElementTree
 
@@ -190,3 +191,28 @@ def test_the_configuration_is_sorted_by_section_and_key(wick):
     assert keys == sorted(set(keys)) and len(keys) > 10
     lines = wick.ok("config", "--print").stdout.splitlines()
     assert [line.split()[0] for line in lines if " = " in line] == keys
+
+
+@pytest.mark.perf
+def test_symbols_with_any_bytes_come_out_safe(wick):
+    objcopy = shutil.which("objcopy")
+    if not objcopy:
+        pytest.skip("no objcopy")
+    name = b"a\x1b[2J;b\x01c\x7f<script>&\"'\xff\xe2\x82z"
+    program = wick.folder / "odd"
+    (wick.folder / "names").write_bytes(b"hot_70 " + name + b"\n")
+    subprocess.run([objcopy, "--strip-debug", "--redefine-syms", wick.folder / "names",
+                    workload("split")[0], program], check=True)
+    recording = wick.record([str(program), "300"])
+    text = wick.ok("report", recording.path).stdout
+    assert "a\\x1b[2J;b\\x01c\\x7f<script>&\"'\ufffd" in text
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", text)
+    names = [row["name"] for row in contract.rows(recording.report())]
+    assert any(name.startswith("a\x1b[2J;b\x01c\x7f<script>&\"'\ufffd") for name in names)
+    folded = wick.ok("export", recording.path, "--format", "folded").stdout
+    assert "a_[2J:b_c_<script>&\"'\ufffd" in folded
+    wick.ok("flame", recording.path, "-o", "odd.svg")
+    svg = (wick.folder / "odd.svg").read_text()
+    xml.etree.ElementTree.fromstring(svg)
+    assert "\x1b" not in svg and "b\ufffdc" in svg and ";b" in svg
+    assert "<script>&" not in svg and "&lt;script&gt;&amp;" in svg

@@ -44,6 +44,23 @@ static void rust_names_lose_their_hash(void **state)
 	assert_text("_RNvCskwGfYPst2Cb_3foo16example_function", "foo::example_function");
 }
 
+static void d_names_show_their_modules(void **state)
+{
+	assert_text("_D3std5stdio4File5writeMFAaZv", "std.stdio.File.write(char[])");
+	assert_text("_D1aFG1aG1aZv", "a(char[1], char[1])");
+	assert_text("_Dmain", "D main");
+}
+
+/* Each reference doubles what stands before it. */
+static void d_names_with_many_references_are_shown_as_they_are(void **state)
+{
+	char name[256] = "_D1aFPi";
+
+	for (size_t i = 0; i < 13; i++)
+		memcpy(name + 7 + 2 * i, "Qb", 3);
+	assert_null(demangle(name));
+}
+
 static void what_is_not_mangled_gives_none(void **state)
 {
 	static const char *const names[] = {"", "main", "_start", "_Z", "_R", "_Zfoo", "_RUST"};
@@ -126,6 +143,8 @@ int main(void)
 		cmocka_unit_test(return_types_of_templates_are_left_out),
 		cmocka_unit_test(clones_keep_their_suffix),
 		cmocka_unit_test(rust_names_lose_their_hash),
+		cmocka_unit_test(d_names_show_their_modules),
+		cmocka_unit_test(d_names_with_many_references_are_shown_as_they_are),
 		cmocka_unit_test(what_is_not_mangled_gives_none),
 		cmocka_unit_test(a_long_honest_name_is_demangled),
 		cmocka_unit_test(absurd_nesting_and_length_are_refused),

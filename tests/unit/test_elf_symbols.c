@@ -121,7 +121,7 @@ static void a_function_wins_over_an_ifunc_and_that_over_an_untyped_symbol(void *
 				     {"ccc", 0x1000, 8, STB_LOCAL, STT_FUNC}};
 
 	assert_winner(specs, 3, "ccc");
-	assert_winner(specs, 2, "bb");
+	assert_winner(specs, 2, "bb@ifunc");
 }
 
 static void a_sized_symbol_wins_over_a_sizeless_one(void **state)

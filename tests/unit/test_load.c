@@ -14,6 +14,7 @@
 #include "make_recording.h"
 #include "model/profile.h"
 #include "pipeline/load.h"
+#include "recording/format.h"
 
 struct world {
 	struct made made;
@@ -278,6 +279,30 @@ static void an_address_in_no_module_has_no_name(void **state)
 	assert_int_equal(world->profile->quality.samples, 2);
 }
 
+static void compiled_code_has_the_name_that_its_process_gave_it(void **state)
+{
+	struct world *world = *state;
+	struct made *made = &world->made;
+	struct recording_jit_symbol symbol = {
+		.pid = 100, .start = 0x7f0000001000, .size = 0x40, .name = "JS:*tick a.js:1"};
+	struct module memory = {
+		.kind = MODULE_ANONYMOUS, .path = "[anonymous]", .owner = made->process};
+	uint32_t thread = make_thread(made, made->process, 100, "app");
+	uint32_t other = make_process(made, 200, "other");
+	struct frame frames[2] = {{.kind = FRAME_NATIVE, .b = 0x7f0000001008},
+				  {.kind = FRAME_NATIVE, .b = 0x7f0000001008}};
+
+	assert_int_equal(made->sink->ops->module(made->sink->self, &memory, &frames[0].a), 0);
+	memory.owner = other;
+	assert_int_equal(made->sink->ops->module(made->sink->self, &memory, &frames[1].a), 0);
+	make_sample_of(made, thread, 0, &frames[0], 1);
+	make_sample_of(made, thread, 0, &frames[1], 1);
+	recording_writer_jit_symbol(made->writer, &symbol);
+	make_end(made);
+	load(world);
+	assert_stacks(world, "JS:*tick a.js:1 1\n[anon]+0x7f0000001008 1\n");
+}
+
 static void frames_that_name_no_module_have_a_placeholder(void **state)
 {
 	static const uint32_t kinds[] = {FRAME_PYTHON, FRAME_JIT, FRAME_CUSTOM, 6, 7};
@@ -420,6 +445,7 @@ int main(void)
 		TEST(the_frame_that_entered_the_kernel_was_interrupted_where_it_is),
 		TEST(stacks_that_were_cut_are_counted),
 		TEST(an_address_in_no_module_has_no_name),
+		TEST(compiled_code_has_the_name_that_its_process_gave_it),
 		TEST(frames_that_name_no_module_have_a_placeholder),
 		TEST(weights_that_fit_into_no_number_stop_at_the_largest),
 		TEST(states_are_added_up_whatever_the_stack),

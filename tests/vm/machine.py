@@ -30,7 +30,7 @@ KERNELS = {"bullseye": "5.10", "bookworm": "6.1", "trixie": "6.12"}
 PACKAGES = ("bash", "busybox-static", "coreutils", "dash", "findutils", "grep", "libc-bin",
             "mawk", "openssl", "procps", "python3", "python3-pytest", "sed", "util-linux",
             "libc6-dev", "libstdc++-12-dev", "libcmocka-dev", "libiberty-dev", "libjansson-dev",
-            "libbpf-dev", "libxxhash-dev", "libzstd-dev", "zlib1g-dev")
+            "libbpf-dev", "liblzma-dev", "libxxhash-dev", "libzstd-dev", "zlib1g-dev")
 
 
 class Cpu:

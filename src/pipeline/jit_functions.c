@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pipeline/jit_functions.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/scope.h"
+#include "base/vec.h"
+#include "model/dictionary.h"
+#include "proc/jit_file.h"
+#include "recording/format.h"
+#include "recording/writer.h"
+#include "symbol/jit_names.h"
+#include "symbol/jitdump.h"
+#include "symbol/perf_map.h"
+
+/* An address of compiled code. */
+struct hit {
+	uint32_t process;
+	uint64_t address;
+};
+
+struct job {
+	struct recording_writer *writer;
+	const struct dictionary *dictionary;
+	void (*notice)(void *self, const char *text);
+	void *self;
+	VEC(struct hit) hits;
+	VEC(uint64_t) addresses; /* of the process at hand */
+	const struct process *process;
+};
+
+static int compare(const void *left, const void *right)
+{
+	const struct hit *a = left;
+	const struct hit *b = right;
+
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+/* All addresses in anonymous memory; a caller is looked up by the address before. */
+static void collect(struct job *job)
+{
+	const struct dictionary *dictionary = job->dictionary;
+
+	for (size_t i = 0; i < dictionary->frames.count; i++) {
+		const struct frame *frame = &dictionary->frames.items[i];
+		const struct module *module;
+
+		if (frame->kind != FRAME_NATIVE || frame->a >= dictionary->modules.count)
+			continue;
+		module = &dictionary->modules.items[frame->a];
+		if (module->kind != MODULE_ANONYMOUS ||
+		    module->owner >= dictionary->processes.count)
+			continue;
+		/* Without memory some names are missing: that shows in the report. */
+		(void)vec_push(&job->hits, (struct hit){module->owner, frame->b});
+		(void)vec_push(&job->hits, (struct hit){module->owner, frame->b - 1});
+	}
+	if (job->hits.count > 0)
+		qsort(job->hits.items, job->hits.count, sizeof(struct hit), compare);
+}
+
+static int write_name(void *self, const struct jit_name *name)
+{
+	const struct job *job = self;
+	SCOPED(mem) char *text = strndup(name->text, name->text_size);
+
+	if (!text)
+		return -ENOMEM;
+	recording_writer_jit_symbol(job->writer, &(struct recording_jit_symbol){
+							 .pid = job->process->pid,
+							 .start_ns = job->process->start_ns,
+							 .exec_count = job->process->exec_count,
+							 .start = name->start,
+							 .size = name->size,
+							 .name = text,
+						 });
+	return 0;
+}
+
+/* Tells why a file was not used; that there is none is nothing to tell. */
+static void refuse(const struct job *job, const char *path, const struct error *err)
+{
+	char text[1024];
+
+	if (err->code == -ENOENT)
+		return;
+	(void)snprintf(text, sizeof(text), "no names of compiled code of process %u from %s: %s",
+		       job->process->pid, path, err->text);
+	log_debug("%s", text);
+	if (job->notice)
+		job->notice(job->self, text);
+}
+
+/* What a file says goes to the names, which borrow the data. */
+static void *read_file(const struct job *job, const struct jit_process *process, const char *path,
+		       struct jit_names *names)
+{
+	const char *slash = strrchr(path, '/');
+	struct error err = {0};
+	void *data = NULL;
+	size_t size;
+	int r = jit_file_read(process, path, &data, &size, &err);
+
+	if (r == 0 && slash && strncmp(slash, "/jit-", 5) == 0)
+		r = jitdump_parse(data, size, names, &err);
+	else if (r == 0 && (r = perf_map_parse(data, size, names)) < 0)
+		(void)error_errno(&err, r, "its names");
+	if (r < 0)
+		refuse(job, path, &err);
+	return data;
+}
+
+/* The path of the process's jitdump, which it has mapped so that it is found; NULL: none. */
+static const char *find_jitdump(const struct job *job, const struct jit_process *process)
+{
+	char name[64];
+
+	(void)snprintf(name, sizeof(name), "/jit-%d.dump", process->inner_pid);
+	for (size_t i = 0; i < job->dictionary->modules.count; i++) {
+		const struct module *module = &job->dictionary->modules.items[i];
+		const char *slash = strrchr(module->path, '/');
+
+		if (module->kind == MODULE_OTHER_FILE && slash && strcmp(slash, name) == 0)
+			return module->path;
+	}
+	return NULL;
+}
+
+/* Names the addresses of one process. */
+static void write_process(struct job *job)
+{
+	struct jit_names *names = jit_names_new(job->addresses.items, job->addresses.count);
+	struct jit_process process;
+	SCOPED(mem) void *map = NULL;
+	SCOPED(mem) void *dump = NULL;
+	const char *dump_path;
+	char path[64];
+
+	if (!names)
+		return;
+	jit_process_read(&process, (pid_t)job->process->pid, job->process->start_ns);
+	(void)snprintf(path, sizeof(path), "/tmp/perf-%d.map", process.inner_pid);
+	map = read_file(job, &process, path, names);
+	dump_path = find_jitdump(job, &process);
+	if (dump_path)
+		dump = read_file(job, &process, dump_path, names);
+	if (jit_names_visit(names, write_name, job) < 0)
+		log_debug("out of memory for names of compiled code");
+	jit_names_free(names);
+}
+
+void jit_functions_write(struct recording_writer *writer,
+			 void (*notice)(void *self, const char *text), void *self)
+{
+	struct job job = {.writer = writer,
+			  .dictionary = recording_writer_dictionary(writer),
+			  .notice = notice,
+			  .self = self};
+	size_t end;
+
+	collect(&job);
+	for (size_t i = 0; i < job.hits.count; i = end) {
+		uint32_t process = job.hits.items[i].process;
+
+		job.addresses.count = 0;
+		for (end = i; end < job.hits.count && job.hits.items[end].process == process; end++)
+			if (end == i ||
+			    job.hits.items[end].address != job.hits.items[end - 1].address)
+				(void)vec_push(&job.addresses, job.hits.items[end].address);
+		job.process = &job.dictionary->processes.items[process];
+		write_process(&job);
+	}
+	vec_fini(&job.hits);
+	vec_fini(&job.addresses);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "proc/jit_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/scope.h"
+#include "proc/process_info.h"
+
+#define MAX_FILE_BYTES (512ll << 20)
+/* Two ways to tell when a process began agree within a clock tick, and then some. */
+#define SAME_START_NS NS_PER_SEC
+
+/* The last number of the line that begins with key: of NSpid it is the innermost. */
+static bool last_number(const char *text, const char *key, long *ret)
+{
+	const char *at = strstr(text, key);
+	char *end;
+
+	if (!at)
+		return false;
+	at += strlen(key);
+	for (;;) {
+		long value = strtol(at, &end, 10);
+
+		if (end == at || (strcspn(at, "\n") < (size_t)(end - at)))
+			return true;
+		*ret = value;
+		at = end;
+		if (*at == '\n')
+			return true;
+	}
+}
+
+static bool is_same(pid_t pid, uint64_t start_ns)
+{
+	struct process_info info;
+
+	if (process_info_read(pid, &info, NULL) < 0 || info.state == 'Z' || info.state == 'X')
+		return false;
+	return start_ns == 0 || (info.start_ns < start_ns + SAME_START_NS &&
+				 start_ns < info.start_ns + SAME_START_NS);
+}
+
+void jit_process_read(struct jit_process *process, pid_t pid, uint64_t start_ns)
+{
+	char path[64];
+	char text[4096];
+	long inner = pid;
+	size_t size = 0;
+
+	*process =
+		(struct jit_process){.pid = pid, .inner_pid = pid, .uid = geteuid(), .ended = true};
+	if (!is_same(pid, start_ns))
+		return;
+	process_path(path, sizeof(path), pid, "status");
+	SCOPED(file) FILE *file = fopen(path, "re");
+
+	if (file)
+		size = fread(text, 1, sizeof(text) - 1, file);
+	text[size] = '\0';
+	const char *uids = strstr(text, "\nUid:");
+	unsigned int effective;
+
+	if (!uids || sscanf(uids, "\nUid:%*u%u", &effective) != 1 ||
+	    !last_number(text, "\nNSpid:", &inner))
+		return;
+	process->inner_pid = (pid_t)inner;
+	process->uid = effective;
+	process->ended = false;
+}
+
+/* Opens path below the root directory of the process: its links cannot lead out of it. */
+static int open_inside(const struct jit_process *process, const char *path)
+{
+	struct open_how how = {
+		.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	SCOPED(fd) int root = -1;
+	char place[64];
+	int fd;
+
+	if (process->ended)
+		(void)snprintf(place, sizeof(place), "/");
+	else
+		process_path(place, sizeof(place), process->pid, "root");
+	root = open(place, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -errno;
+	fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	return fd < 0 ? -errno : fd;
+}
+
+static int check(const struct jit_process *process, const char *path, const struct stat *status,
+		 struct error *err)
+{
+	if (!S_ISREG(status->st_mode))
+		return error_set(err, -EPERM, "%s is no regular file", path);
+	if (status->st_uid != process->uid && process->ended)
+		return error_set(err, -EPERM,
+				 "%s belongs to user %u, and the process that might be has ended",
+				 path, status->st_uid);
+	if (status->st_uid != process->uid)
+		return error_set(err, -EPERM, "%s belongs to user %u, the process to user %u", path,
+				 status->st_uid, process->uid);
+	if (status->st_size > MAX_FILE_BYTES)
+		return error_set(err, -EPERM, "%s is larger than %lld MB", path,
+				 MAX_FILE_BYTES >> 20);
+	return 0;
+}
+
+/* Reads what is there; a file that shrinks is shorter then. */
+static int read_all(int fd, void *place, size_t size, size_t *ret_size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = pread(fd, (char *)place + done, size - done, (off_t)done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		done += (size_t)n;
+	}
+	*ret_size = done;
+	return 0;
+}
+
+int jit_file_read(const struct jit_process *process, const char *path, void **ret_data,
+		  size_t *ret_size, struct error *err)
+{
+	SCOPED(fd) int fd = open_inside(process, path);
+	SCOPED(mem) void *data = NULL;
+	struct stat status;
+	int r;
+
+	if (fd == -ENOENT)
+		return error_set(err, -ENOENT, "there is no %s", path);
+	if (fd == -ELOOP)
+		return error_set(err, -EPERM, "%s is a symbolic link", path);
+	if (fd < 0)
+		return error_errno(err, fd, "cannot open %s", path);
+	if (fstat(fd, &status) < 0)
+		return error_errno(err, -errno, "cannot look at %s", path);
+	r = check(process, path, &status, err);
+	if (r < 0)
+		return r;
+	data = malloc((size_t)status.st_size + 1);
+	if (!data)
+		return error_set(err, -ENOMEM, "no memory for %s", path);
+	r = read_all(fd, data, (size_t)status.st_size, ret_size);
+	if (r < 0)
+		return error_errno(err, r, "cannot read %s", path);
+	*ret_data = scope_take(&data);
+	return 0;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "symbol/perf_map.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "symbol/jit_names.h"
+
+#define MAX_NAME_BYTES 4096u
+
+static int digit_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* Reads a number and the blank after it. */
+static bool take_hex(const char **at, const char *end, uint64_t *ret)
+{
+	const char *start;
+	uint64_t value = 0;
+
+	/* Some runtimes write the prefix. */
+	if (end - *at > 2 && (*at)[0] == '0' && ((*at)[1] == 'x' || (*at)[1] == 'X'))
+		*at += 2;
+	for (start = *at; *at < end && digit_value(**at) >= 0; (*at)++) {
+		if (value >> 60)
+			return false;
+		value = value << 4 | (uint64_t)digit_value(**at);
+	}
+	if (*at == start || *at == end || **at != ' ')
+		return false;
+	(*at)++;
+	*ret = value;
+	return true;
+}
+
+int perf_map_parse(const char *text, size_t size, struct jit_names *names)
+{
+	const char *end = text + size;
+	const char *line_end;
+
+	for (; text < end; text = line_end + 1) {
+		struct jit_name name;
+		int r;
+
+		line_end = memchr(text, '\n', (size_t)(end - text));
+		if (!line_end)
+			return 0;
+		if (!take_hex(&text, line_end, &name.start) ||
+		    !take_hex(&text, line_end, &name.size) || text == line_end)
+			continue;
+		name.text = text;
+		name.text_size = (size_t)(line_end - text);
+		if (name.text_size > MAX_NAME_BYTES)
+			name.text_size = MAX_NAME_BYTES;
+		r = jit_names_add(names, &name);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}

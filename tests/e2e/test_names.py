@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What functions are called in reports: clones, template instances, stripped code, the vdso."""
+import re
+import shutil
+import subprocess
+
+import contract
+import pytest
+from conftest import workload
+
+pytestmark = pytest.mark.perf
+
+TEMPLATES = """
+#include <ctime>
+template <class T> struct box {
+	__attribute__((noinline)) T spin(T n) const
+	{
+		T s = 0;
+		for (volatile T i = 0; i < n; i = i + 1)
+			s = s * 31 + i;
+		return s;
+	}
+};
+int main()
+{
+	timespec now;
+	long sum = 0;
+	do {
+		sum += box<int>().spin(100000) + box<long>().spin(100000);
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	} while (now.tv_nsec < 300000000);
+	return sum == 42;
+}
+"""
+
+CLOCKS = """
+#include <time.h>
+int main(void)
+{
+	struct timespec now;
+	for (long i = 0; i < 8000000; i++)
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	return 0;
+}
+"""
+
+
+def build(folder, compiler, name, text):
+    if not shutil.which(compiler):
+        pytest.skip(f"no {compiler}")
+    (folder / name).write_text(text)
+    subprocess.run([compiler, "-O1", "-g", name, "-o", "program"], cwd=folder, check=True)
+    return str(folder / "program")
+
+
+def test_short_names_merge_the_instances_of_a_template(wick):
+    recording = wick.record([build(wick.folder, "g++", "box.cpp", TEMPLATES)])
+    full = {name for name in contract.functions(recording.report()) if name.startswith("box<")}
+    assert full == {"box<int>::spin(int) const", "box<long>::spin(long) const"}
+    short = recording.report("--short-names")
+    rows = [row for row in contract.rows(short) if row["name"].startswith("box<")]
+    assert [row["name"] for row in rows] == ["box<>::spin"]
+    assert rows[0]["self_percent"] > 90
+
+
+def test_parts_and_copies_count_as_their_function(wick):
+    objcopy = shutil.which("objcopy")
+    if not objcopy:
+        pytest.skip("no objcopy")
+    program = wick.folder / "clones"
+    subprocess.run([objcopy, "--strip-debug", "--redefine-sym", "hot_70=work.part.0",
+                    "--redefine-sym", "cool_30=work.constprop.0.cold", workload("split")[0],
+                    program], check=True)
+    functions = contract.functions(wick.record([str(program), "400"]).report())
+    assert functions["work"]["self_percent"] > 90
+    assert not [name for name in functions if "." in name and name.startswith("work")]
+
+
+def test_samples_of_a_stripped_function_add_up(wick):
+    strip = shutil.which("strip")
+    if not strip:
+        pytest.skip("no strip")
+    program = wick.folder / "stripped"
+    subprocess.run([strip, "-o", program, workload("split")[0]], check=True)
+    functions = contract.functions(wick.record([str(program), "600"], "-F", 997).report())
+    shares = sorted((row["self_percent"] for name, row in functions.items()
+                     if re.fullmatch(r"stripped\+0x[0-9a-f]+", name)), reverse=True)
+    assert abs(shares[0] - 70) < 8 and abs(shares[1] - 30) < 8
+    assert len(shares) <= 5  # a few callers beside the two
+
+
+def test_the_vdso_and_the_linkage_table_have_names(wick):
+    program = build(wick.folder, "gcc", "clocks.c", CLOCKS)
+    functions = contract.functions(wick.record([program], "-F", 4000).report())
+    vdso = [name for name, row in functions.items() if row["module"] == "[vdso]"]
+    if not vdso:
+        pytest.skip("this kernel's clock needs a system call")
+    assert any("clock_gettime" in name for name in vdso)
+    assert not [name for name in functions if name.startswith(("[vdso]+", "program+"))]
