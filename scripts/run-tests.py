@@ -332,9 +332,11 @@ class Runner:
         which = self.options.vm or ("all" if self.options.long else "smoke")
         status, seconds, output = run_logged(
             [sys.executable, "-B", "tests/vm/vm.py", "test", which], self.logs / "vm.log",
-            timeout=3600)
+            timeout=7200)
         if status == 77:
             return [Case("machine", SKIPPED, seconds, tail(output, 1))]
+        for line in re.findall(r"^machines .*$", output, re.M):
+            print(f"  {line}", flush=True)
         logs = next((line.partition(" ")[2] for line in output.splitlines()
                      if line.startswith("logs ")), None)
         names = sorted({path.with_suffix("") for path in pathlib.Path(logs).iterdir()

@@ -33,7 +33,7 @@ static long copy_page(uint32_t index, void *context)
 	struct scratch *scratch = *(struct scratch **)context;
 	struct bpf_walk_slice *slice = &scratch->record.slice;
 	uint64_t at = slice->stack_bytes;
-	uint64_t address = scratch->registers.values[WALK_ARCH.sp_register] + at;
+	uint64_t address = slice->stack_start + at;
 	uint64_t bytes = 4096 - (address & 4095);
 
 	(void)index;
@@ -43,6 +43,22 @@ static long copy_page(uint32_t index, void *context)
 		return 1;
 	slice->stack_bytes = at + bytes;
 	return 0;
+}
+
+/* What functions keep below sp, if it was ever used: OpenSSL's keep their CFA there. */
+static __always_inline void copy_red_zone(const struct scratch *scratch,
+					  struct bpf_walk_slice *slice)
+{
+	uint64_t sp = scratch->registers.values[WALK_ARCH.sp_register];
+	uint64_t start = sp - WALK_ARCH.red_zone;
+
+	slice->stack_start = sp;
+	slice->stack_bytes = 0;
+	if (WALK_ARCH.red_zone > 0 &&
+	    bpf_probe_read_user(slice->stack, WALK_ARCH.red_zone, (void *)start) == 0) {
+		slice->stack_start = start;
+		slice->stack_bytes = WALK_ARCH.red_zone;
+	}
 }
 
 /* Sends the registers and the stack itself, for lack of a table. False when it is lost. */
@@ -57,7 +73,7 @@ static __always_inline bool send_slice(void *ctx, struct scratch *scratch, uint8
 #pragma unroll
 	for (uint32_t i = 0; i < BPF_WALK_REGISTERS; i++)
 		slice->registers[i] = scratch->registers.values[i];
-	slice->stack_bytes = 0;
+	copy_red_zone(scratch, slice);
 	bpf_loop(BPF_WALK_SLICE_BYTES / 4096 + 1, copy_page, &scratch, 0);
 	size = offsetof(struct bpf_walk_slice, stack) + slice->stack_bytes;
 	if (size > sizeof(*slice))

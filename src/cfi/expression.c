@@ -2,6 +2,7 @@
 #include "cfi/expression.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -20,6 +21,7 @@ enum {
 	OP_CONSTS = 0x11,
 	OP_AND = 0x1a,
 	OP_MINUS = 0x1c,
+	OP_MUL = 0x1e,
 	OP_PLUS = 0x22,
 	OP_PLUS_UCONST = 0x23,
 	OP_SHL = 0x24,
@@ -114,6 +116,20 @@ static bool read_base(struct cursor *cursor, struct expression *ret)
 	return !cursor->failed;
 }
 
+/* The rest of "register * 8 +" behind the operation that names the register. */
+static bool read_index(uint8_t op, struct cursor *cursor, struct expression *ret)
+{
+	static const uint8_t rest[] = {0, OP_LIT0 + 8, OP_MUL, OP_PLUS};
+
+	if (op <= OP_BREG0 || op > OP_BREG31 || ret->kind != EXPRESSION_REGISTER || ret->index != 0)
+		return false;
+	ret->index = op - OP_BREG0;
+	for (size_t i = 0; i < sizeof(rest); i++)
+		if (cursor_u8(cursor) != rest[i])
+			return false;
+	return !cursor->failed;
+}
+
 /* Offsets that do not fit 32 bits are of no use to a rule, and cannot overflow a sum here. */
 static bool add_constant(struct expression *expression, int64_t value)
 {
@@ -147,6 +163,8 @@ struct expression expression_recognise(const struct cfi_machine *machine, const 
 			result.kind = EXPRESSION_DEREF;
 			continue;
 		}
+		if (read_index(op, &cursor, &result))
+			continue;
 		if (op == OP_PLUS_UCONST) {
 			value = (int64_t)cursor_varint(&cursor);
 		} else if (read_constant(op, &cursor, &value)) {
@@ -162,5 +180,7 @@ struct expression expression_recognise(const struct cfi_machine *machine, const 
 		if (!add_constant(&result, value))
 			return other;
 	}
+	if (result.index != 0 && result.kind != EXPRESSION_DEREF)
+		return other;
 	return cursor.failed ? other : result;
 }

@@ -6,7 +6,8 @@
  * expression: recognises the DWARF expressions that CFI holds in practice.
  *
  *	register + offset                   a plain address, said in a long way
- *	*(register + offset) + extra        OpenSSL keeps the old stack pointer in memory
+ *	*(register + offset) + extra        OpenSSL keeps the old stack pointer in memory,
+ *	*(register + offset + 8 * index) + extra    behind a number as long as its caller says
  *	sp + 8 + ((pc & 15) >= n) * 8       x86-64 PLTs; n is 11 or 10 by the linker's choice
  *
  * Everything else is EXPRESSION_OTHER: nothing is evaluated.
@@ -19,13 +20,14 @@ struct cfi_machine;
 enum expression_kind {
 	EXPRESSION_OTHER,
 	EXPRESSION_REGISTER, /* reg + offset */
-	EXPRESSION_DEREF,    /* *(reg + offset) + extra */
+	EXPRESSION_DEREF,    /* *(reg + offset + 8 * index) + extra */
 	EXPRESSION_PLT,      /* extra is n */
 };
 
 struct expression {
 	enum expression_kind kind;
 	uint8_t reg;
+	uint8_t index; /* a register; 0: none */
 	int64_t offset;
 	int64_t extra;
 };

@@ -43,11 +43,12 @@ static bool cfa_from_expression(const struct cfi_machine *machine, const struct 
 	case EXPRESSION_DEREF:
 		if (!fits(found.offset) || !fits(found.extra))
 			return false;
-		if (found.reg != machine->sp && found.reg != machine->fp)
+		if (found.reg != machine->sp && (found.reg != machine->fp || found.index != 0))
 			return false;
 		rule->cfa = found.reg == machine->sp ? UNWIND_CFA_DEREF_SP : UNWIND_CFA_DEREF_FP;
 		rule->cfa_offset = (int32_t)found.offset;
 		rule->cfa_extra = (int32_t)found.extra;
+		rule->cfa_register = found.index;
 		return true;
 	case EXPRESSION_PLT:
 		rule->cfa = UNWIND_CFA_PLT;

@@ -67,13 +67,14 @@ struct unwind_frame {
 	bool fp_lost;          /* the last rule could not tell where it is */
 	bool guessed;          /* found without a rule */
 	bool switched;         /* the walk has left the alternate stack */
+	bool called_first;     /* the first frame is the callee: scratch registers are as there */
 	uint8_t kept_register; /* DWARF number of the register that is kept; 0: none */
 	uint64_t kept;         /* its value in this frame */
 	uint64_t high;         /* end of the stack that sp is on */
 	uint64_t saved; /* after a signal: sp of the trampoline, to find all registers; or 0 */
 	/*
 	 * All general registers by DWARF number, for the rare rules that need
-	 * others than sp and fp; NULL unless this is the first frame.
+	 * others than sp and fp; NULL unless this is the first frame or its caller.
 	 */
 	const uint64_t *registers;
 };
@@ -125,7 +126,7 @@ UNWIND_INLINE enum unwind_end unwind_begin(const struct unwind_limits *limits,
 {
 	bool alternate = unwind_on_stack(&limits->alternate, frame->sp);
 
-	frame->sp_guessed = frame->fp_lost = frame->guessed = false;
+	frame->sp_guessed = frame->fp_lost = frame->guessed = frame->called_first = false;
 	frame->switched = !alternate;
 	frame->kept_register = 0;
 	frame->saved = 0;
@@ -137,7 +138,11 @@ UNWIND_INLINE enum unwind_end unwind_begin(const struct unwind_limits *limits,
 	return UNWIND_GOING;
 }
 
-/* A register of an interrupted frame, or the one that the last rules have kept. */
+/*
+ * A register of an interrupted frame, or the one that the last rules have kept. Code
+ * that counts its CFA from a scratch register while it calls (OpenSSL's assembly) calls
+ * nothing but its own parts, which leave that register alone.
+ */
 UNWIND_INLINE bool unwind_register(const struct unwind_limits *limits,
 				   const struct unwind_reader *reader,
 				   const struct unwind_frame *frame, uint32_t number, uint64_t *ret)
@@ -146,7 +151,9 @@ UNWIND_INLINE bool unwind_register(const struct unwind_limits *limits,
 		*ret = frame->kept;
 		return true;
 	}
-	if (number >= UNWIND_REGISTERS || !frame->exact)
+	if (number >= UNWIND_REGISTERS)
+		return false;
+	if (!frame->exact && !(frame->called_first && limits->arch->scratch >> number & 1))
 		return false;
 	if (frame->saved)
 		return limits->arch->saved[number] != UNWIND_NOT_SAVED &&
@@ -173,10 +180,12 @@ UNWIND_INLINE enum unwind_end unwind_enter(const struct unwind_limits *limits,
 		return UNWIND_ROOT;
 	frame->pc = ra;
 	frame->sp = cfa;
+	frame->called_first = frame->exact && frame->saved == 0;
 	frame->exact = false;
 	frame->lr_valid = false;
 	frame->kept_register = 0;
-	frame->registers = NULL;
+	if (!frame->called_first)
+		frame->registers = NULL;
 	frame->saved = 0;
 	return UNWIND_GOING;
 }
@@ -224,7 +233,7 @@ UNWIND_INLINE enum unwind_end unwind_signal(const struct unwind_limits *limits,
 	frame->lr = lr;
 	frame->exact = true;
 	frame->lr_valid = arch->lr_register < UNWIND_REGISTERS;
-	frame->fp_lost = false;
+	frame->fp_lost = frame->called_first = false;
 	frame->kept_register = 0;
 	frame->registers = NULL;
 	frame->saved = at;

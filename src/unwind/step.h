@@ -58,6 +58,11 @@ UNWIND_INLINE enum unwind_end unwind_unusual_cfa(const struct unwind_limits *lim
 		base = rule->cfa == UNWIND_CFA_DEREF_SP ? frame->sp : frame->fp;
 		if (rule->cfa == UNWIND_CFA_DEREF_SP ? frame->sp_guessed : frame->fp_lost)
 			return UNWIND_NO_RULE;
+		if (rule->cfa_register != 0) {
+			if (!unwind_register(limits, reader, frame, rule->cfa_register, &value))
+				return UNWIND_NO_RULE;
+			base += value * 8;
+		}
 		if (!reader->read(reader->context, base + (uint64_t)(int64_t)rule->cfa_offset,
 				  &value))
 			return UNWIND_UNREADABLE;
@@ -101,36 +106,47 @@ UNWIND_INLINE enum unwind_end unwind_doubt(const struct unwind_limits *limits, b
 
 /*
  * Whether an aligned frame's epilogue has given fp back already, which gcc does not
- * tell: while fp is that of the frame, the CFA is kept right below where it points.
+ * tell: fp of the frame itself lies between sp and the CFA, the caller's above.
  */
-UNWIND_INLINE bool unwind_fp_is_back(const struct unwind_reader *reader,
-				     const struct unwind_rule *rule, uint64_t cfa,
+UNWIND_INLINE bool unwind_fp_is_back(const struct unwind_rule *rule, uint64_t cfa,
 				     const struct unwind_frame *frame)
 {
-	uint64_t kept;
-
 	return rule->fp == UNWIND_FP_AT_FP && rule->cfa == UNWIND_CFA_REGISTER &&
-	       frame->fp != frame->sp &&
-	       (!reader->read(reader->context, frame->fp - 8, &kept) || kept != cfa);
+	       (frame->fp < frame->sp || frame->fp >= cfa);
+}
+
+/*
+ * Whether a register that was saved there is back: gcc's epilogues do not tell so. The
+ * place is below sp then, which copies of stacks do not have.
+ */
+UNWIND_INLINE bool unwind_is_back(const struct unwind_limits *limits,
+				  const struct unwind_frame *frame, uint64_t place)
+{
+	return frame->exact && place < frame->sp && frame->sp - place <= limits->arch->red_zone;
 }
 
 /* The frame pointer of the caller. */
-UNWIND_INLINE enum unwind_end unwind_rule_fp(const struct unwind_reader *reader,
+UNWIND_INLINE enum unwind_end unwind_rule_fp(const struct unwind_limits *limits,
+					     const struct unwind_reader *reader,
 					     const struct unwind_rule *rule, uint64_t cfa,
 					     struct unwind_frame *frame)
 {
 	uint64_t base = rule->fp == UNWIND_FP_AT_CFA ? cfa : frame->fp;
+	uint64_t fp;
 
-	if (rule->fp == UNWIND_FP_SAME || unwind_fp_is_back(reader, rule, cfa, frame))
+	if (rule->fp == UNWIND_FP_SAME || unwind_fp_is_back(rule, cfa, frame))
 		return UNWIND_GOING;
 	if (rule->fp != UNWIND_FP_AT_CFA && (rule->fp != UNWIND_FP_AT_FP || frame->fp_lost)) {
 		frame->fp_lost = true;
 		return UNWIND_GOING;
 	}
 	frame->fp_lost = false;
-	return reader->read(reader->context, base + (uint64_t)(int64_t)rule->fp_offset, &frame->fp)
-		       ? UNWIND_GOING
-		       : UNWIND_UNREADABLE;
+	base += (uint64_t)(int64_t)rule->fp_offset;
+	if (reader->read(reader->context, base, &fp))
+		frame->fp = fp;
+	else if (!unwind_is_back(limits, frame, base))
+		return UNWIND_UNREADABLE;
+	return UNWIND_GOING;
 }
 
 /* Enters the caller with the register that the rule keeps, if it can be had. */
@@ -142,11 +158,12 @@ UNWIND_INLINE enum unwind_end unwind_enter_keeping(const struct unwind_limits *l
 {
 	uint64_t place = caller->cfa + (uint64_t)(int64_t)rule->cfa_extra;
 	uint64_t value = 0;
-	bool known = rule->cfa_extra != 0
-			     ? reader->read(reader->context, place, &value)
-			     : unwind_register(limits, reader, frame, rule->cfa_register, &value);
-	enum unwind_end end = unwind_enter(limits, frame, caller->cfa, caller->ra);
+	bool known = rule->cfa_extra != 0 && reader->read(reader->context, place, &value);
+	enum unwind_end end;
 
+	if (!known && (rule->cfa_extra == 0 || unwind_is_back(limits, frame, place)))
+		known = unwind_register(limits, reader, frame, rule->cfa_register, &value);
+	end = unwind_enter(limits, frame, caller->cfa, caller->ra);
 	if (known) {
 		frame->kept = value;
 		frame->kept_register = rule->cfa_register;
@@ -197,7 +214,7 @@ UNWIND_INLINE enum unwind_end unwind_step(const struct unwind_limits *limits,
 	end = unwind_doubt(limits, was_guessed, ra, end);
 	if (end != UNWIND_GOING)
 		return end;
-	end = unwind_rule_fp(reader, rule, cfa, frame);
+	end = unwind_rule_fp(limits, reader, rule, cfa, frame);
 	if (end != UNWIND_GOING)
 		return end;
 	ordinary = ordinary && rule->fp <= UNWIND_FP_AT_CFA;

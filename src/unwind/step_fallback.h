@@ -192,9 +192,18 @@ UNWIND_INLINE enum unwind_end unwind_without_rule(const struct unwind_limits *li
 						  const struct unwind_reader *reader,
 						  struct unwind_frame *frame)
 {
+	uint64_t ra;
+
 	if (unwind_is_trampoline(limits->arch, reader, frame)) {
 		frame->guessed = false;
 		return unwind_signal(limits, reader, frame);
+	}
+	/* The kernel returns from its own page as a function without a frame does. */
+	if (frame->exact && limits->arch->old_calls && frame->pc >> 12 == limits->arch->old_calls) {
+		frame->guessed = false;
+		if (!reader->read(reader->context, frame->sp, &ra))
+			return UNWIND_UNREADABLE;
+		return unwind_enter(limits, frame, frame->sp + 8, ra);
 	}
 	frame->guessed = true;
 	if (frame->exact && unwind_is_start(limits->arch, reader, frame->pc))

@@ -32,7 +32,8 @@ enum unwind_cfa {
 	UNWIND_CFA_FP = 2,       /* fp + cfa_offset */
 	UNWIND_CFA_REGISTER = 3, /* register cfa_register + cfa_offset; where it is known */
 	UNWIND_CFA_PLT = 4,      /* x86-64: sp + 8 + ((pc & 15) >= cfa_extra ? 8 : 0) */
-	UNWIND_CFA_DEREF_SP = 5, /* *(sp + cfa_offset) + cfa_extra */
+	/* *(sp + cfa_offset + 8 * register) + cfa_extra, if a register is said */
+	UNWIND_CFA_DEREF_SP = 5,
 	UNWIND_CFA_DEREF_FP = 6, /* *(fp + cfa_offset) + cfa_extra */
 	UNWIND_CFA_SIGNAL = 7,   /* a signal trampoline: all registers are in the frame */
 };

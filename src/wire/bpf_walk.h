@@ -115,6 +115,7 @@ struct bpf_walk_slice {
 	uint64_t pcs[BPF_WALK_KERNEL_DEPTH];
 	uint64_t pc;
 	uint64_t registers[BPF_WALK_REGISTERS];
+	uint64_t stack_start; /* sp, or below it by a red zone that could be read */
 	uint64_t stack_bytes;
 	uint8_t stack[BPF_WALK_SLICE_BYTES];
 };

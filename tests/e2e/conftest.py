@@ -26,6 +26,8 @@ BUILD = pathlib.Path(os.environ.get("WICK_BUILD") or ROOT / "build")
 WICK = pathlib.Path(os.environ.get("WICK") or BUILD / "wick")
 WORKLOADS = BUILD / "tests/workloads"
 LONG = bool(os.environ.get("WICK_LONG"))
+# How many times longer than elsewhere starting a program takes: emulated machines.
+PATIENCE = int(os.environ.get("WICK_PATIENCE") or 1)
 # Tables in the user's own cache may be of another version of the compiler.
 os.environ["XDG_CACHE_HOME"] = str(BUILD / "test-cache")
 TIMEOUT = 60

@@ -6,7 +6,7 @@ import time
 
 import contract
 import pytest
-from conftest import assert_short_message, thread_names, wait_for, workload
+from conftest import PATIENCE, assert_short_message, thread_names, wait_for, workload
 
 pytestmark = pytest.mark.perf
 
@@ -57,7 +57,7 @@ def test_ctrl_c_ends_attaching_and_leaves_the_process_alone(wick, background):
     target = background(workload("spin", 20000))
     path = wick.new_path()
     process = wick.start("record", "-p", target.pid, "-o", path)
-    time.sleep(1)
+    time.sleep(PATIENCE)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=10)
     assert process.returncode == contract.DONE, err

@@ -24,7 +24,7 @@ def test_a_function_is_sampled_each_time_it_is_called(wick):
         recording = wick.record(program, "-e", f"{kind}:{program[0]}:main")
         (stack, count), = recording.folded()
         assert count == 1
-        assert "__libc_start_call_main" in stack, stack
+        assert "_start" in stack, stack  # whole, whatever names the C library has
 
 
 def test_a_function_that_is_not_there_is_named(wick):

@@ -12,8 +12,8 @@ import time
 
 import contract
 import pytest
-from conftest import (WICK, assert_short_message, children_of, state_of, thread_names, wait_for,
-                      workload)
+from conftest import (PATIENCE, WICK, assert_short_message, children_of, state_of, thread_names,
+                      wait_for, workload)
 
 HEAD = re.compile(r"Attached to process (\d+), sampling every (\d+) ms\nPress Ctrl\+C to stop\n\n")
 TITLE = re.compile(r"--- sample (\d+)(?: thread (\d+) \((.*)\))? ---")
@@ -370,7 +370,7 @@ def test_a_target_under_a_debugger_is_refused(wick, background):
 
 def test_two_hundred_times_do_no_harm(wick, background):
     target = background(workload("threads", 8000))
-    for _ in range(200):
+    for _ in range(200 // PATIENCE):
         wick.ok("sample", "--threads", target.pid, 1, "-n", 1)
     assert target.wait(timeout=60) == 0
     assert set(json.loads(target.stdout.read())["threads"]) == {"w0", "w1", "w2", "w3"}

@@ -164,8 +164,8 @@ static void a_plt_stub_has_pushed_from_some_byte_on(void **state)
 static void other_registers_serve_the_first_frame_only(void **state)
 {
 	const struct unwind_rule rule = {
-		.cfa = UNWIND_CFA_REGISTER, .cfa_register = 10, .cfa_offset = 16, .ra_offset = -8};
-	uint64_t registers[UNWIND_REGISTERS] = {[10] = STACK + 32};
+		.cfa = UNWIND_CFA_REGISTER, .cfa_register = 12, .cfa_offset = 16, .ra_offset = -8};
+	uint64_t registers[UNWIND_REGISTERS] = {[12] = STACK + 32};
 	struct target target;
 
 	target_init(&target, &unwind_x86_64);
@@ -174,6 +174,99 @@ static void other_registers_serve_the_first_frame_only(void **state)
 	assert_int_equal(step(&target, &rule), UNWIND_GOING);
 	assert_frame(&target, CODE + 0x1234, STACK + 48, 0);
 	assert_int_equal(step(&target, &rule), UNWIND_NO_RULE);
+}
+
+static void a_scratch_register_serves_the_caller_of_the_first_frame_too(void **state)
+{
+	const struct unwind_rule leaf = {.cfa = UNWIND_CFA_SP, .cfa_offset = 8, .ra_offset = -8};
+	const struct unwind_rule rule = {
+		.cfa = UNWIND_CFA_REGISTER, .cfa_register = 11, .cfa_offset = 8, .ra_offset = -8};
+	uint64_t registers[UNWIND_REGISTERS] = {[11] = STACK + 32};
+	struct target target;
+
+	target_init(&target, &unwind_x86_64);
+	target.stack[0] = target.stack[4] = CODE + 0x1234;
+	target.frame.registers = registers;
+	assert_int_equal(step(&target, &leaf), UNWIND_GOING);
+	assert_int_equal(step(&target, &rule), UNWIND_GOING);
+	assert_frame(&target, CODE + 0x1234, STACK + 40, 0);
+	assert_int_equal(step(&target, &rule), UNWIND_NO_RULE);
+
+	/* What a signal interrupted has registers of its own, and so has who called that. */
+	target_init(&target, &unwind_x86_64);
+	target.stack[0] = CODE + 0x1234;
+	target.frame.registers = registers;
+	target.frame.saved = STACK + 512;
+	assert_int_equal(step(&target, &leaf), UNWIND_GOING);
+	assert_int_equal(step(&target, &rule), UNWIND_NO_RULE);
+}
+
+static void a_cfa_in_memory_may_be_behind_as_many_words_as_a_register_says(void **state)
+{
+	const struct unwind_rule rule = {.cfa = UNWIND_CFA_DEREF_SP,
+					 .cfa_register = 9,
+					 .cfa_offset = 8,
+					 .cfa_extra = 8,
+					 .ra_offset = -8};
+	uint64_t registers[UNWIND_REGISTERS] = {[9] = 4};
+	struct target target;
+
+	target_init(&target, &unwind_x86_64);
+	target.stack[5] = STACK + 64;
+	target.stack[8] = CODE + 0x1234;
+	target.frame.registers = registers;
+	assert_int_equal(step(&target, &rule), UNWIND_GOING);
+	assert_frame(&target, CODE + 0x1234, STACK + 72, 0);
+}
+
+static void an_epilogue_that_has_given_fp_back_need_not_say_so(void **state)
+{
+	const struct unwind_rule rule = {.cfa = UNWIND_CFA_SP,
+					 .cfa_offset = 8,
+					 .ra_offset = -8,
+					 .fp = UNWIND_FP_AT_CFA,
+					 .fp_offset = -24};
+	struct target target;
+
+	target_init(&target, &unwind_x86_64);
+	target.frame.fp = STACK + 128;
+	target.stack[0] = CODE + 0x1234;
+	assert_int_equal(step(&target, &rule), UNWIND_GOING);
+	assert_frame(&target, CODE + 0x1234, STACK + 8, STACK + 128);
+	assert_false(target.frame.fp_lost);
+}
+
+static void an_epilogue_that_has_given_a_kept_register_back_need_not_say_so(void **state)
+{
+	const struct unwind_rule rule = {.cfa = UNWIND_CFA_SP,
+					 .cfa_offset = 8,
+					 .ra_offset = -8,
+					 .cfa_register = 3,
+					 .cfa_extra = -24};
+	const struct unwind_rule counting = {
+		.cfa = UNWIND_CFA_REGISTER, .cfa_register = 3, .cfa_offset = 16, .ra_offset = -8};
+	uint64_t registers[UNWIND_REGISTERS] = {[3] = STACK + 64};
+	struct target target;
+
+	target_init(&target, &unwind_x86_64);
+	target.frame.registers = registers;
+	target.stack[0] = target.stack[9] = CODE + 0x1234;
+	assert_int_equal(step(&target, &rule), UNWIND_GOING);
+	assert_int_equal(step(&target, &counting), UNWIND_GOING);
+	assert_frame(&target, CODE + 0x1234, STACK + 80, 0);
+}
+
+static void the_vsyscall_page_returns_as_a_function_without_a_frame(void **state)
+{
+	struct target target;
+
+	target_init(&target, &unwind_x86_64);
+	target.frame.pc = 0xffffffffff600400;
+	target.frame.fp = STACK + 128;
+	target.stack[0] = CODE + 0x1234;
+	assert_int_equal(step(&target, NULL), UNWIND_GOING);
+	assert_frame(&target, CODE + 0x1234, STACK + 8, STACK + 128);
+	assert_false(target.frame.guessed);
 }
 
 static void a_return_address_may_be_in_a_register(void **state)
@@ -570,7 +663,7 @@ static void an_aligned_frame_that_has_given_fp_back_leaves_it_alone(void **state
 	target_init(&target, &unwind_x86_64);
 	target.frame.registers = registers;
 	target.frame.fp = STACK + 32;
-	target.stack[3] = STACK + 80;
+	target.stack[3] = 0x1234; /* another register was pushed before the CFA */
 	target.stack[4] = 0x5678;
 	target.stack[9] = CODE + 0x200;
 	assert_int_equal(step(&target, &rule), UNWIND_GOING);
@@ -586,6 +679,11 @@ int main(void)
 		cmocka_unit_test(a_call_of_x86_64_leaves_its_address_on_the_stack),
 		cmocka_unit_test(a_plt_stub_has_pushed_from_some_byte_on),
 		cmocka_unit_test(other_registers_serve_the_first_frame_only),
+		cmocka_unit_test(a_scratch_register_serves_the_caller_of_the_first_frame_too),
+		cmocka_unit_test(a_cfa_in_memory_may_be_behind_as_many_words_as_a_register_says),
+		cmocka_unit_test(an_epilogue_that_has_given_fp_back_need_not_say_so),
+		cmocka_unit_test(an_epilogue_that_has_given_a_kept_register_back_need_not_say_so),
+		cmocka_unit_test(the_vsyscall_page_returns_as_a_function_without_a_frame),
 		cmocka_unit_test(a_return_address_may_be_in_a_register),
 		cmocka_unit_test(a_realigned_frame_keeps_its_cfa_in_memory),
 		cmocka_unit_test(a_lost_frame_pointer_is_not_used),

@@ -43,11 +43,15 @@ def run(command, log):
         raise BuildFailed(f"{command[0]} failed ({log}):\n{end}")
 
 
-def build(cpu, sysroot, folder):
-    """Configures when needed, and builds everything but installed files."""
+def need_compilers(cpu):
     for tool in (f"{cpu.triple}-gcc", f"{cpu.triple}-g++", "meson", "ninja", "pkg-config"):
         if not shutil.which(tool):
             raise Unavailable(f"{tool} is not installed (scripts/install-deps build vm)")
+
+
+def build(cpu, sysroot, folder):
+    """Configures when needed, and builds everything but installed files."""
+    need_compilers(cpu)
     description = folder / "machine.cross"
     wanted = cross_file(cpu, sysroot)
     # Another root file system: what was found in the old one is worthless.

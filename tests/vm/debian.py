@@ -61,7 +61,7 @@ class Apt:
             "Dir::Etc::sourceparts": "/dev/null", "Dir::Etc::preferencesparts": "/dev/null",
             "APT::Architecture": cpu, "APT::Architectures": cpu, "APT::Sandbox::User": "",
             "APT::Install-Recommends": "false", "Acquire::Languages": "none",
-            "Acquire::Retries": "5",
+            "Acquire::Retries": "5", "APT::Update::Error-Mode": "any",
             # A container's settings may throw away what was fetched.
             "DPkg::Post-Invoke": "", "APT::Keep-Downloaded-Packages": "true",
         }

@@ -30,11 +30,12 @@ for name in "${units[@]}"; do
 		run "unit-$name" 120 "$build/tests/unit/test_$name"
 done
 
-export WICK=$build/wick WICK_BUILD=$build WICK_STEPPED=$build/stepped WICK_LONG=
+export WICK=$build/wick WICK_BUILD=$build WICK_STEPPED=$build/stepped WICK_LONG='' \
+	WICK_PATIENCE=3
 for suite in unwind e2e; do
 	declare -n tests=$suite
 	[ ${#tests[@]} = 0 ] ||
-		run "$suite" 3000 python3 -B -m pytest -p no:cacheprovider -q --tb=short \
+		run "$suite" 6000 python3 -B -m pytest -p no:cacheprovider -v --tb=short \
 			--durations=8 "--junitxml=$logs/$suite.xml" "${tests[@]}"
 done
 exit 0

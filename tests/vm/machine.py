@@ -2,7 +2,8 @@
 """A machine of another CPU: its root file system and kernel in a cache, QEMU to run it.
 
 An entry of the cache is filled under another name and renamed when it is whole; a lock
-lets one process fill at a time. The name of an entry holds a hash of how it is made.
+lets one process fill at a time. The name of an entry holds a hash of how it is made. Those
+that another recipe made are removed when nobody has used them for a day.
 """
 import contextlib
 import fcntl
@@ -14,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 import debian
 import kernel
@@ -21,6 +23,7 @@ from debian import Unavailable, need_commands
 
 HERE = pathlib.Path(__file__).resolve().parent
 TIME_LIMIT, MACHINE_DIED = 124, 125  # exit statuses beside those of the command
+KEPT_S = 24 * 3600  # two checkouts with different recipes do not take turns at fetching
 
 USERLAND = "bookworm"  # whatever the kernel is
 KERNELS = {"bullseye": "5.10", "bookworm": "6.1", "trixie": "6.12"}
@@ -45,7 +48,7 @@ CPUS = {
     # The time stamp counter of the emulator counts nanoseconds. Left to measure it by
     # itself, a kernel on a busy host comes out far off.
     "amd64": Cpu("amd64", "x86_64-linux-gnu", ["qemu-system-x86_64", "-M", "q35", "-cpu", "max"],
-                 "console=ttyS0 tsc_early_khz=1000000 tsc=reliable no_timer_check"),
+                 "console=ttyS0 tsc_early_khz=1000000 tsc=reliable no_timer_check vsyscall=xonly"),
     "arm64": Cpu("arm64", "aarch64-linux-gnu",
                  ["qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a76"],
                  "console=ttyAMA0"),
@@ -70,6 +73,7 @@ class Cache:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder).resolve()
         self.folder.mkdir(parents=True, exist_ok=True)
+        self.used = []  # open folders of entries, locked until this process ends
 
     @contextlib.contextmanager
     def locked(self):
@@ -82,19 +86,52 @@ class Cache:
         key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
         path = self.folder / f"{kind}-{key}"
         with self.locked():
-            if path.is_dir():
-                return path
-            fresh = self.folder / f"{kind}-{key}.new"
-            shutil.rmtree(fresh, ignore_errors=True)
-            note(f"unpacking {kind} into {self.folder}")
-            try:
-                fill(fresh)
-                fresh.rename(path)
-            except subprocess.CalledProcessError as error:
-                raise Unavailable(f"{error.cmd[0]} failed with status {error.returncode}") from None
-            finally:
-                shutil.rmtree(fresh, ignore_errors=True)
+            if not path.is_dir():
+                self.fill(path, kind, fill)
+            self.use(path)
+            self.prune(kind, path)
         return path
+
+    def fill(self, path, kind, fill):
+        fresh = path.with_name(f"{path.name}.new")
+        shutil.rmtree(fresh, ignore_errors=True)
+        note(f"unpacking {kind} into {self.folder}")
+        try:
+            fill(fresh)
+            fresh.rename(path)
+        except subprocess.CalledProcessError as error:
+            raise Unavailable(f"{error.cmd[0]} failed with status {error.returncode}") from None
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+
+    def use(self, path):
+        """Keeps others from removing an entry as long as this process lives."""
+        os.utime(path)  # ctime, in truth: mtime is that of an unpacked folder
+        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        fcntl.flock(folder, fcntl.LOCK_SH)
+        self.used.append(folder)
+
+    def close(self):
+        while self.used:
+            os.close(self.used.pop())
+
+    def prune(self, kind, kept):
+        """Removes what killed processes left, and entries that nobody uses any more."""
+        for path in self.folder.glob(f"{kind}-*"):
+            if path == kept or not path.is_dir():
+                continue
+            if path.suffix == "" and time.time() - path.stat().st_ctime < KEPT_S:
+                continue
+            folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                dead = path.with_name(f"{path.name}.old")  # no half entry under a good name
+                path.rename(dead)
+                shutil.rmtree(dead, ignore_errors=True)
+            except BlockingIOError:
+                pass  # a machine runs from it
+            finally:
+                os.close(folder)
 
     def root(self, cpu):
         """The root file system: also what a cross compiler looks for headers in."""
@@ -132,6 +169,10 @@ class Cache:
         recipe = [(HERE / name).read_text() for name in ("debian.py", "kernel.py", "init")]
         return self.entry(f"kernel-{cpu.name}-{suite}", recipe, fill)
 
+    def release(self, cpu, suite):
+        """The kernel's name for itself."""
+        return (self.kernel(cpu, suite) / "release").read_text().strip()
+
 
 # Running
 
@@ -144,6 +185,10 @@ class Settings:
     timeout_s = 600
     icount = False   # guest time follows instructions: rates are exact, a busy host does no harm
     verbose = False  # the kernel's console, after the run
+
+
+def need_emulator(cpu):
+    need_commands(cpu.emulator[0], "setpriv")
 
 
 def emulator_command(cpu, settings, shares):
@@ -200,7 +245,7 @@ def run(cache, cpu, settings, folder, script, output=None):
     Returns the exit status of the script, TIME_LIMIT or MACHINE_DIED. Its output, both
     streams in one, goes to output (standard output when None).
     """
-    need_commands(cpu.emulator[0], "setpriv")
+    need_emulator(cpu)
     root, booted = cache.root(cpu), cache.kernel(cpu, settings.suite)
     with tempfile.TemporaryDirectory(prefix="wick-vm-") as temporary:
         job = pathlib.Path(temporary)

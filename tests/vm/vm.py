@@ -67,6 +67,10 @@ def main(arguments):
     cpu, cache = machine.CPUS[options.cpu], machine.Cache(options.cache)
     settings = settings_of(options)
     build = pathlib.Path(os.environ.get("WICK_VM_BUILD") or ROOT / f"build-vm-{cpu.name}")
+    if options.what in ("run", "test"):
+        machine.need_emulator(cpu)  # before anything is fetched
+    if options.what in ("build", "test"):
+        cross.need_compilers(cpu)
     if options.what == "root":
         print(cache.root(cpu))
         return 0

@@ -58,6 +58,8 @@ static bool walk_slice(struct perf_engine *engine, struct tracked_process *proce
 	memcpy(&stack.pc, sample->raw + offsetof(struct bpf_walk_slice, pc), sizeof(stack.pc));
 	memcpy(registers, sample->raw + offsetof(struct bpf_walk_slice, registers),
 	       sizeof(registers));
+	memcpy(&stack.start, sample->raw + offsetof(struct bpf_walk_slice, stack_start),
+	       sizeof(stack.start));
 	memcpy(&stack.size, sample->raw + offsetof(struct bpf_walk_slice, stack_bytes),
 	       sizeof(stack.size));
 	if (stack.size > sample->raw_bytes - offsetof(struct bpf_walk_slice, stack))

@@ -17,6 +17,7 @@
 #include "engine/registers.h"
 #include "engine/stack_cache.h"
 #include "model/sink.h"
+#include "unwind/arch/native.h"
 #include "unwind/walk.h"
 
 #define TICK_MAX_NS (10 * NS_PER_MS) /* CONFIG_HZ is 100 at least */
@@ -130,6 +131,7 @@ static void walk_copy(struct perf_engine *engine, const struct tracked_process *
 		struct user_stack stack = {.time_ns = sample->time_ns,
 					   .pc = registers.pc,
 					   .registers = registers.values,
+					   .start = registers.values[UNWIND_NATIVE.sp_register],
 					   .bytes = sample->stack,
 					   .size = sample->stack_bytes};
 

@@ -12,14 +12,13 @@ struct copy {
 	struct process_tracker *tracker;
 	const struct tracked_process *process;
 	const struct user_stack *stack;
-	uint64_t sp;
 	struct unwind_module module; /* the one found last */
 };
 
 static bool read_copy(void *context, uint64_t address, uint64_t *ret)
 {
 	const struct copy *copy = context;
-	uint64_t offset = address - copy->sp;
+	uint64_t offset = address - copy->stack->start;
 
 	if (offset > copy->stack->size || copy->stack->size - offset < sizeof(*ret))
 		return false;
@@ -52,7 +51,6 @@ void user_stack_walk(struct process_tracker *tracker, const struct tracked_proce
 	struct unwind_frame frame;
 
 	unwind_frame_init(&frame, &UNWIND_NATIVE, stack->registers, stack->pc);
-	copy.sp = frame.sp;
 	/* The copy may be all of the stack or not: its end is no reason of its own. */
 	space.limits.stack.low = frame.sp;
 	space.limits.stack.high = UINT64_MAX;

@@ -17,7 +17,8 @@ struct user_stack {
 	uint64_t time_ns;
 	uint64_t pc;
 	const uint64_t *registers; /* by DWARF number */
-	const uint8_t *bytes;      /* from sp on, of any alignment */
+	uint64_t start;            /* of the copy: sp, or a little below it */
+	const uint8_t *bytes;      /* of any alignment */
 	uint64_t size;
 };
 

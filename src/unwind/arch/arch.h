@@ -44,6 +44,9 @@ struct unwind_arch {
 	 * caller's sp is right above it only where calls push the return address.
 	 */
 	bool record_ends_frame;
+	uint32_t scratch;   /* a bit for each register that a function need not give back */
+	uint16_t red_zone;  /* bytes below sp that a function may use */
+	uint64_t old_calls; /* number of a page of functions without a frame; 0: none */
 	/* The rest is for code without rules; zero where there is nothing to look for. */
 	uint64_t start_code; /* two instructions that clear fp and lr: where a thread begins */
 	struct unwind_code jumps[2];    /* instructions that end a straight piece of code */

@@ -20,7 +20,10 @@ static const struct unwind_arch unwind_x86_64 = {
 	.lr_register = UNWIND_REGISTERS,
 	.cfa_alignment = 8, /* 16 at calls by the ABI, but assembly does as it likes */
 	.record_ends_frame = true,
-	.start_code = 0, /* a zero rbp tells it */
+	.scratch = 0x37 | 0xf << 8, /* rax, rdx, rcx, rsi, rdi, r8 … r11 */
+	.red_zone = 128,
+	.old_calls = 0xffffffffff600, /* vsyscall */
+	.start_code = 0,              /* a zero rbp tells it */
 	.trampoline =
 		{
 			.first = 0x0f0000000fc0c748, /* mov $15, %rax; syscall: nine bytes */
