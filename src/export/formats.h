@@ -7,5 +7,6 @@
 struct exporter_ops;
 
 extern const struct exporter_ops export_folded;
+extern const struct exporter_ops export_samples;
 
 #endif

@@ -33,6 +33,7 @@ void profile_free(struct profile *profile)
 	vec_fini(&profile->lines);
 	vec_fini(&profile->locations);
 	vec_fini(&profile->threads);
+	vec_fini(&profile->modules);
 	vec_fini(&profile->entries);
 	vec_fini(&profile->values);
 	vec_fini(&profile->states);
@@ -137,6 +138,37 @@ uint32_t profile_thread(struct profile *profile, uint32_t pid, uint32_t tid, con
 		return ID_NONE;
 	profile->threads.items[profile->threads.count++] = key;
 	return id;
+}
+
+const struct profile_module *profile_find_module(const struct profile *profile, uint32_t path)
+{
+	size_t i;
+
+	/* There are hundreds at most. */
+	for (i = 0; i < profile->modules.count; i++)
+		if (profile->modules.items[i].path == path)
+			return &profile->modules.items[i];
+	return NULL;
+}
+
+int profile_module(struct profile *profile, const char *path, const struct build_id *build_id)
+{
+	uint32_t id = strings_add(&profile->strings, path);
+	size_t i;
+
+	if (id == ID_NONE)
+		return -ENOMEM;
+	for (i = 0; i < profile->modules.count; i++) {
+		struct profile_module *known = &profile->modules.items[i];
+
+		if (known->path != id)
+			continue;
+		if (!build_id_equal(&known->build_id, build_id))
+			known->build_id = (struct build_id){0};
+		return 0;
+	}
+	return vec_push(&profile->modules,
+			(struct profile_module){.path = id, .build_id = *build_id});
 }
 
 /* The entry of (stack, thread), made with zero values when missing. */

@@ -19,6 +19,7 @@
 
 #include "base/id_index.h"
 #include "base/vec.h"
+#include "elf/elf.h"
 #include "model/stack_tree.h"
 #include "model/strings.h"
 
@@ -73,6 +74,12 @@ struct profile_entry {
 	uint32_t thread;
 };
 
+/* What is known of a module besides its path. */
+struct profile_module {
+	uint32_t path;            /* string id */
+	struct build_id build_id; /* size 0: none, or different ones under one path */
+};
+
 /* What threads were doing: "sleeping", "on CPU" …; values are in state_values. */
 struct profile_state {
 	uint32_t name; /* string id; "": not told */
@@ -95,6 +102,7 @@ struct profile {
 	VEC(struct profile_line) lines;
 	VEC(struct profile_location) locations;
 	VEC(struct profile_thread) threads;
+	VEC(struct profile_module) modules;
 	struct stack_tree stacks; /* frame = location id */
 
 	struct value_type value_types[PROFILE_MAX_VALUES];
@@ -129,6 +137,12 @@ uint32_t profile_location(struct profile *profile, const char *module, uint64_t 
 			  const struct profile_line *lines, uint32_t line_count);
 uint32_t profile_thread(struct profile *profile, uint32_t pid, uint32_t tid, const char *comm,
 			const char *process_comm);
+
+/* Tells the build id of a path. 0 or -ENOMEM. */
+int profile_module(struct profile *profile, const char *path, const struct build_id *build_id);
+
+/* What is known of the module of a path (a string id), NULL when nothing. */
+const struct profile_module *profile_find_module(const struct profile *profile, uint32_t path);
 
 /*
  * Adds values (value_count of them) to the entry (stack, thread); sums stop at

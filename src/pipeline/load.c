@@ -11,10 +11,12 @@
 
 #include "base/error.h"
 #include "base/scope.h"
+#include "export/export.h"
 #include "model/dictionary.h"
 #include "model/profile.h"
 #include "pipeline/samples.h"
 #include "pipeline/short_name.h"
+#include "pipeline/spool.h"
 #include "pipeline/stack_filter.h"
 #include "symbol/symboliser.h"
 
@@ -207,6 +209,8 @@ static uint32_t locate(struct loader *loader, uint32_t frame_id, bool exact)
 		count = MAX_LINES;
 	if (make_lines(loader, frames, count, module, origin_of(loader->dictionary, frame, quality),
 		       lines) < 0)
+		return ID_NONE;
+	if (in && profile_module(loader->profile, module, &in->build_id) < 0)
 		return ID_NONE;
 	*known = profile_location(loader->profile, module, frame->b, lines, (uint32_t)count);
 	if (*known == ID_NONE)
@@ -489,4 +493,134 @@ int load_profile(const char *path, const struct load_options *options, struct pr
 	if (fd < 0)
 		return fd;
 	return load_profile_fd(fd, strcmp(path, "-") ? path : "standard input", options, ret, err);
+}
+
+/* The second reading of a file, whose names the first one gathered. */
+struct second_pass {
+	struct loader *loader;
+	struct stack_filter *filter;
+	load_sample_fn *fn;
+	void *self;
+	struct error *err;
+};
+
+static size_t labels_of(const struct dictionary *dictionary, uint32_t id, struct label *labels)
+{
+	struct label_set set = {0};
+	uint32_t i;
+
+	if (id < dictionary->label_sets.count)
+		set = dictionary->label_sets.items[id];
+	for (i = 0; i < set.count && i < LABELS_MAX; i++) {
+		struct label_pair pair = dictionary->label_pairs.items[set.first + i];
+
+		labels[i].key = strings_get(&dictionary->strings, pair.key);
+		labels[i].value = strings_get(&dictionary->strings, pair.value);
+		if (strcmp(labels[i].key, "state") == 0)
+			labels[i].value = state_in_words(labels[i].value);
+	}
+	return i;
+}
+
+static int hand_out(struct second_pass *pass, const struct sample_batch *batch, size_t i)
+{
+	struct loader *loader = pass->loader;
+	const struct samples *samples = &loader->samples;
+	struct label labels[LABELS_MAX];
+	struct export_sample sample = {
+		.time_ns = batch->time_ns[i],
+		.cpu = batch->cpu[i],
+		.weight = batch->weight[i],
+		.event = samples->event,
+		.value = samples->value,
+		.unit = samples->unit,
+		.labels = labels,
+		.label_count = labels_of(loader->dictionary, batch->labels[i], labels),
+	};
+	int r = rebuild(loader, batch->stack[i], &sample.stack);
+
+	if (r == 0)
+		r = thread_of(loader, batch->thread[i], &sample.thread);
+	if (r < 0)
+		return error_errno(pass->err, r, "cannot build the stack");
+	if (!stack_filter_accepts(pass->filter, loader->profile, sample.stack))
+		return 0;
+	if (sample.time_ns > samples->start_ns)
+		sample.since_ns = sample.time_ns - samples->start_ns;
+	if (samples->clock_realtime_ns > 0)
+		sample.realtime_ns =
+			samples->clock_realtime_ns - samples->clock_monotonic_ns + sample.time_ns;
+	return pass->fn(pass->self, loader->profile, &sample, pass->err);
+}
+
+static int take_again(void *self, const struct sample_batch *batch)
+{
+	struct second_pass *pass = self;
+	const struct dictionary *dictionary = pass->loader->dictionary;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < batch->count && r == 0; i++) {
+		bool wanted;
+
+		/* Of a file that grows only what was there the first time. */
+		if (batch->stack[i] >= dictionary->stacks.nodes.count ||
+		    batch->thread[i] >= dictionary->threads.count)
+			continue;
+		r = samples_want(&pass->loader->samples, batch, i, &wanted);
+		if (r == 0 && wanted)
+			r = hand_out(pass, batch, i);
+	}
+	return r;
+}
+
+static int read_again(struct second_pass *pass, int fd, const char *name, struct error *err)
+{
+	struct recording_visitor visitor = {.self = pass, .samples = take_again};
+	struct recording_reader *reader = NULL;
+	int r = recording_reader_open(fd, name, &reader, err);
+
+	if (r < 0) {
+		(void)close(fd); /* only read from */
+		return r;
+	}
+	r = recording_reader_run(reader, &visitor, err);
+	recording_reader_free(reader);
+	return r;
+}
+
+int load_samples(const char *path, const struct load_options *options, load_sample_fn *fn,
+		 void *self, struct error *err)
+{
+	const char *name = strcmp(path, "-") ? path : "standard input";
+	struct loader loader = {.options = options};
+	struct stack_filter filter;
+	struct second_pass pass = {&loader, &filter, fn, self, err};
+	int again = -1;
+	int fd = load_open(path, err);
+	int r;
+
+	if (fd < 0)
+		return fd;
+	fd = spool(fd, &again, err);
+	if (fd < 0)
+		return fd;
+	r = stack_filter_init(&filter, options, err);
+	if (r < 0) {
+		(void)close(fd); /* nothing was read yet */
+		(void)close(again);
+		return r;
+	}
+	r = samples_read(&loader.samples, fd, name, options, err);
+	if (r == 0)
+		r = prepare(&loader, err);
+	if (r == 0)
+		describe(&loader);
+	if (r == 0)
+		r = read_again(&pass, again, name, err);
+	else
+		(void)close(again); /* only read from */
+	stack_filter_fini(&filter);
+	loader_fini(&loader);
+	return r;
 }

@@ -133,25 +133,32 @@ static uint64_t take_weight(struct samples *samples, uint64_t weight)
 	return weight;
 }
 
+int samples_want(struct samples *samples, const struct sample_batch *batch, size_t i, bool *ret)
+{
+	const struct load_options *options = samples->options;
+	uint64_t time_ns = batch->time_ns[i];
+	uint64_t since_ns = time_ns > samples->start_ns ? time_ns - samples->start_ns : 0;
+
+	*ret = false;
+	if (batch->schema != 0 || since_ns < options->from_ns || since_ns >= options->to_ns)
+		return 0;
+	return thread_wanted(samples, batch->thread[i], ret);
+}
+
 static int take_samples(void *self, const struct sample_batch *batch)
 {
 	struct samples *samples = self;
-	const struct load_options *options = samples->options;
 	size_t i;
 
 	for (i = 0; i < batch->count; i++) {
 		uint64_t time_ns = batch->time_ns[i];
-		uint64_t since_ns;
 		bool wanted;
 
 		if (samples->start_ns == 0)
 			samples->start_ns = time_ns;
 		if (time_ns > samples->end_ns)
 			samples->end_ns = time_ns;
-		since_ns = time_ns > samples->start_ns ? time_ns - samples->start_ns : 0;
-		if (batch->schema != 0 || since_ns < options->from_ns || since_ns >= options->to_ns)
-			continue;
-		if (thread_wanted(samples, batch->thread[i], &wanted) < 0)
+		if (samples_want(samples, batch, i, &wanted) < 0)
 			return -ENOMEM;
 		if (!wanted)
 			continue;
