@@ -13,6 +13,7 @@
 struct export_command_options {
 	const char *format;
 	const char *output;
+	bool marks;
 	struct look_options look;
 };
 
@@ -66,9 +67,11 @@ static int export_samples_of(const struct exporter_ops *exporter, const char *in
 }
 
 static int export_profile(const struct exporter_ops *exporter, const char *input,
-			  const struct load_options *load, const char *output, struct error *err)
+			  const struct load_options *load,
+			  const struct export_command_options *options, struct error *err)
 {
-	const struct export_config config = {.value = EXPORT_DEFAULT_VALUE};
+	const struct export_config config = {.value = EXPORT_DEFAULT_VALUE,
+					     .marks = options->marks};
 	struct profile *profile;
 	struct bytes text = {0};
 	int r = load_profile(input, load, &profile, err);
@@ -77,7 +80,7 @@ static int export_profile(const struct exporter_ops *exporter, const char *input
 		return r;
 	r = exporter_write(exporter, profile, &config, &text, err);
 	if (r == 0)
-		r = outfile_write(output, text.data, text.size, err);
+		r = outfile_write(options->output, text.data, text.size, err);
 	bytes_fini(&text);
 	profile_free(profile);
 	return r;
@@ -107,15 +110,18 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		return r;
 	r = exporter_lists_samples(exporter)
 		    ? export_samples_of(exporter, argv[0], &load, options->output, &err)
-		    : export_profile(exporter, argv[0], &load, options->output, &err);
+		    : export_profile(exporter, argv[0], &load, options, &err);
 	return r < 0 ? command_failed(context, &err) : COMMAND_DONE;
 }
 
 static const struct option_spec table[] = {
 	{"format", 0, OPTION_STRING(struct export_command_options, format), .argument = "NAME",
-	 .help = "folded, samples; see: wick list formats"},
+	 .help = "folded, pprof, speedscope, json or samples; see: wick list formats"},
 	{"output", 'o', OPTION_STRING(struct export_command_options, output), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE, .help = "where to write; - is standard output"},
+	{"marks", 0, OPTION_FLAG(struct export_command_options, marks),
+	 .help = "folded: mark frames of the kernel with _[k], inlined ones with _[i], JIT code "
+		 "with _[j]"},
 	{OPTION_GROUP(struct export_command_options, look, look_option_table), .help = "Filters"},
 	OPTION_END,
 };
@@ -134,12 +140,16 @@ const struct command command_export = {
 			"Samples come one a line, as JSON objects with everything known: time, "
 			"thread, "
 			"CPU, weight, labels and the stack from the root to the leaf.",
+			"pprof files are what go tool pprof reads; speedscope's have one profile "
+			"for each thread; json is one document with the call tree.",
 			NULL,
 		},
 	.examples =
 		(const struct command_example[]){
 			{"wick export --format folded app.wick -o app.folded",
 			 "for flame graph tools and scripts"},
+			{"wick export --format pprof app.wick -o app.pb.gz",
+			 "then: go tool pprof -top app.pb.gz"},
 			{"wick export --format samples app.wick | jq .comm",
 			 "each sample, for scripts"},
 			{NULL, NULL},

@@ -21,6 +21,7 @@ struct profile;
 
 struct export_config {
 	uint32_t value; /* index of the value type, for formats that hold only one */
+	bool marks;     /* folded: name the kind of a frame: _[k] kernel, _[i] inlined, _[j] JIT */
 };
 
 /* One sample, for formats that list them. Text is borrowed. */

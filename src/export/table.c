@@ -9,9 +9,7 @@
 #include "model/profile.h"
 
 const struct exporter_ops *const exporters[] = {
-	&export_folded,
-	&export_samples,
-	NULL,
+	&export_folded, &export_pprof, &export_speedscope, &export_json, &export_samples, NULL,
 };
 
 const struct exporter_ops *exporter_find(const char *name)

@@ -352,14 +352,29 @@ static const char *state_of(const struct dictionary *dictionary, uint32_t labels
 	return "";
 }
 
+static int add_sum(struct loader *loader, const struct sample_sum *sum, uint32_t stack)
+{
+	const char *state = state_of(loader->dictionary, sum->labels);
+	const int64_t values[2] = {(int64_t)sum->count, (int64_t)sum->weight};
+	struct profile_entry entry = {
+		.stack = stack,
+		.state = strings_add(&loader->profile->strings, state),
+	};
+	int r = entry.state == ID_NONE ? -ENOMEM : thread_of(loader, sum->thread, &entry.thread);
+
+	if (r == 0)
+		r = profile_add_entry(loader->profile, entry, values);
+	if (r == 0)
+		r = profile_add_state(loader->profile, state, values);
+	return r;
+}
+
 static int add_sums(struct loader *loader, struct stack_filter *filter)
 {
 	size_t i;
 
 	for (i = 0; i < loader->samples.sums.count; i++) {
 		const struct sample_sum *sum = &loader->samples.sums.items[i];
-		int64_t values[2] = {(int64_t)sum->count, (int64_t)sum->weight};
-		uint32_t thread;
 		uint32_t stack;
 		int r = rebuild(loader, sum->stack, &stack);
 
@@ -368,12 +383,7 @@ static int add_sums(struct loader *loader, struct stack_filter *filter)
 		if (!stack_filter_accepts(filter, loader->profile, stack))
 			continue;
 		judge(loader, stack, sum->count);
-		r = thread_of(loader, sum->thread, &thread);
-		if (r == 0)
-			r = profile_add(loader->profile, stack, thread, values);
-		if (r == 0)
-			r = profile_add_state(loader->profile,
-					      state_of(loader->dictionary, sum->labels), values);
+		r = add_sum(loader, sum, stack);
 		if (r < 0)
 			return r;
 	}

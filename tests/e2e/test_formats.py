@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Formats out and in: nothing is lost or made up on the way."""
 import json
+import os
+import shutil
 import subprocess
 
 import contract
+import pprof
 import pytest
-from conftest import REFUSAL, WICK, workload
+from conftest import REFUSAL, ROOT, WICK, workload
+
+OLD = ROOT / "tests/golden/recording-v1.wick"
 
 
 @pytest.fixture(scope="module")
@@ -43,3 +48,88 @@ def test_filters_choose_samples(recording, wick):
     late = samples_of(wick, recording.path, "--from", f"{middle}ns")
     assert late == [s for s in everything if s["since_start_ns"] >= middle]
     assert not samples_of(wick, recording.path, "--only", "no such function")
+
+
+def export(wick, path, name, *options):
+    done = subprocess.run([str(WICK), "export", "--format", name, *options, str(path)],
+                          capture_output=True, check=True, timeout=60)
+    return done.stdout
+
+
+def folded_of(wick, path, *options):
+    """{functions below the process: samples}"""
+    counts = {}
+    for line in export(wick, path, "folded", *options).decode().splitlines():
+        stack, count = line.rsplit(" ", 1)
+        key = tuple(stack.split(";")[1:])
+        counts[key] = counts.get(key, 0) + int(count)
+    return counts
+
+
+def test_pprof_holds_the_same_stacks_and_sums(wick):
+    profile = pprof.Profile(export(wick, OLD, "pprof"))
+    assert profile.types == [("samples", "count"), ("cpu", "nanoseconds")]
+    assert profile.period == 1_000_000
+    counts, weight = {}, 0
+    for stack, values, labels in profile.samples:
+        counts[tuple(stack)] = counts.get(tuple(stack), 0) + values[0]
+        weight += values[1]
+        assert {"pid", "tid", "thread", "process"} <= set(labels)
+    assert counts == folded_of(wick, OLD)
+    assert weight == sum(s["weight"] for s in samples_of(wick, OLD))
+    assert ("/usr/bin/shop", "01020304") in profile.mappings.values()
+
+
+def test_pprof_is_the_same_every_time(wick):
+    assert export(wick, OLD, "pprof") == export(wick, OLD, "pprof")
+
+
+@pytest.mark.skipif(not shutil.which("go"), reason="go is not installed")
+def test_go_tool_pprof_opens_it(wick, tmp_path):
+    path = tmp_path / "x.pb.gz"
+    path.write_bytes(export(wick, OLD, "pprof"))
+    for view in ("-top", "-peek=do_it", "-raw", "-tags"):
+        done = subprocess.run(["go", "tool", "pprof", view, str(path)], capture_output=True,
+                              text=True, timeout=60, check=True,
+                              env={**os.environ, "HOME": str(tmp_path)})
+        assert done.stdout
+
+
+def test_speedscope_holds_the_same_stacks_and_weights(wick):
+    document = json.loads(export(wick, OLD, "speedscope"))
+    frames = [f["name"] for f in document["shared"]["frames"]]
+    weights = {}
+    for profile in document["profiles"]:
+        assert profile["type"] == "sampled" and profile["unit"] == "nanoseconds"
+        assert len(profile["samples"]) == len(profile["weights"])
+        assert profile["endValue"] - profile["startValue"] == sum(profile["weights"])
+        for stack, weight in zip(profile["samples"], profile["weights"]):
+            key = tuple(frames[i] for i in stack)
+            weights[key] = weights.get(key, 0) + weight
+    expected = {}
+    for sample in samples_of(wick, OLD):
+        key = tuple(f["function"] for f in sample["stack"])
+        expected[key] = expected.get(key, 0) + sample["weight"]
+    assert weights == expected
+
+
+def test_json_has_the_promised_keys_and_its_tree_adds_up(wick):
+    document = json.loads(export(wick, OLD, "json"))
+    assert set(document) == {"profiling_session", "flame_tree", "hot_functions", "memory_profile"}
+    assert document["memory_profile"] is None
+    nodes = [document["flame_tree"]]
+    self_count = 0
+    for node in nodes:
+        assert {"function_name", "sample_count", "self_count", "children"} <= set(node)
+        below = sum(child["sample_count"] for child in node["children"])
+        assert node["sample_count"] == node["self_count"] + below
+        self_count += node["self_count"]
+        nodes += node["children"]
+    assert self_count == document["profiling_session"]["samples"] == 72
+    assert sum(f["self_count"] for f in document["hot_functions"]) <= self_count
+
+
+def test_folded_marks_the_kernel_when_asked(wick):
+    assert not any(name.endswith("_[k]") for stack in folded_of(wick, OLD) for name in stack)
+    marked = folded_of(wick, OLD, "--marks")
+    assert any(stack[-1] == "do_it_[k]" for stack in marked if stack)
