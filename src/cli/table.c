@@ -4,17 +4,7 @@
 #include "cli/command.h"
 
 const struct command *const command_table[] = {
-	&command_record,
-	&command_sample,
-	&command_report,
-	&command_flame,
-	&command_info,
-	&command_export,
-	&command_maps,
-	&command_list,
-	&command_doctor,
-	&command_config,
-	&command_completion,
-	&command_help,
-	NULL,
+	&command_record, &command_sample, &command_report,     &command_flame, &command_info,
+	&command_export, &command_import, &command_merge,      &command_maps,  &command_list,
+	&command_doctor, &command_config, &command_completion, &command_help,  NULL,
 };

@@ -14,6 +14,7 @@
 #include "export/export.h"
 #include "model/dictionary.h"
 #include "model/profile.h"
+#include "pipeline/convert.h"
 #include "pipeline/samples.h"
 #include "pipeline/short_name.h"
 #include "pipeline/spool.h"
@@ -81,7 +82,9 @@ int load_open(const char *path, struct error *err)
 			return -EINVAL;
 		}
 		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-		return fd < 0 ? error_errno(err, -errno, "cannot read standard input") : fd;
+		if (fd < 0)
+			return error_errno(err, -errno, "cannot read standard input");
+		return convert_fd(fd, "standard input", err);
 	}
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
@@ -92,7 +95,8 @@ int load_open(const char *path, struct error *err)
 			error_remedy(err, "make one with: wick record -o %s -- COMMAND", path);
 		return code;
 	}
-	return refuse_directory(fd, path, err);
+	fd = refuse_directory(fd, path, err);
+	return fd < 0 ? fd : convert_fd(fd, path, err);
 }
 
 /* Whether a module is the program of some process; else it is a library. */
@@ -184,6 +188,48 @@ static int make_lines(struct loader *loader, const struct symbol_frame *frames, 
 	return 0;
 }
 
+/* Notes whether a location has a name. 0 or -ENOMEM. */
+static int note_name(struct loader *loader, uint32_t location, bool named)
+{
+	while (loader->unnamed.count <= location)
+		if (vec_push(&loader->unnamed, 0) < 0)
+			return -ENOMEM;
+	loader->unnamed.items[location] = !named;
+	return 0;
+}
+
+/* A frame whose name is in the recording: the place and those it is inlined into. */
+static uint32_t locate_place(struct loader *loader, const struct frame *frame)
+{
+	const struct dictionary *dictionary = loader->dictionary;
+	struct symbol_frame frames[PLACES_MAX];
+	struct profile_line lines[PLACES_MAX];
+	const struct place *place = &dictionary->places.items[frame->a];
+	const struct module *in = place->module < dictionary->modules.count
+					  ? &dictionary->modules.items[place->module]
+					  : NULL;
+	const char *module = in ? in->path : "";
+	uint32_t origin = place->origin <= ORIGIN_TRUNCATED ? place->origin : ORIGIN_UNKNOWN;
+	uint32_t at;
+	size_t count = 0;
+
+	for (at = frame->a; at < dictionary->places.count && count < PLACES_MAX;
+	     at = dictionary->places.items[at].outer) {
+		place = &dictionary->places.items[at];
+		frames[count++] = (struct symbol_frame){
+			.function = place->name, .file = place->file, .line = place->line};
+	}
+	if (!loader->options->inlines) {
+		frames[0] = frames[count - 1];
+		count = 1;
+	}
+	if (make_lines(loader, frames, count, module, (enum function_origin)origin, lines) < 0 ||
+	    (in && profile_module(loader->profile, module, &in->build_id) < 0))
+		return ID_NONE;
+	at = profile_location(loader->profile, module, frame->b, lines, (uint32_t)count);
+	return at != ID_NONE && note_name(loader, at, origin != ORIGIN_UNKNOWN) == 0 ? at : ID_NONE;
+}
+
 /* The location of a frame, ID_NONE without memory. */
 static uint32_t locate(struct loader *loader, uint32_t frame_id, bool exact)
 {
@@ -200,6 +246,10 @@ static uint32_t locate(struct loader *loader, uint32_t frame_id, bool exact)
 
 	if (*known != ID_NONE)
 		return *known;
+	if (frame->kind == FRAME_CUSTOM && frame->a < loader->dictionary->places.count) {
+		*known = locate_place(loader, frame);
+		return *known;
+	}
 	quality = resolve(loader, frame, address, &frames, &count);
 	if (!loader->options->inlines) { /* the function proper is the last one */
 		frames += count - 1;
@@ -215,18 +265,20 @@ static uint32_t locate(struct loader *loader, uint32_t frame_id, bool exact)
 	*known = profile_location(loader->profile, module, frame->b, lines, (uint32_t)count);
 	if (*known == ID_NONE)
 		return ID_NONE;
-	while (loader->unnamed.count <= *known)
-		if (vec_push(&loader->unnamed, 0) < 0)
-			return ID_NONE;
-	loader->unnamed.items[*known] = quality == SYMBOL_NONE;
-	return *known;
+	return note_name(loader, *known, quality != SYMBOL_NONE) == 0 ? *known : ID_NONE;
 }
 
 static bool is_kernel(const struct dictionary *dictionary, uint32_t node)
 {
 	uint32_t frame = dictionary->stacks.nodes.items[node].frame;
 
-	return node != 0 && dictionary->frames.items[frame].kind == FRAME_KERNEL;
+	const struct frame *item = &dictionary->frames.items[frame];
+
+	if (node == 0)
+		return false;
+	if (item->kind == FRAME_CUSTOM && item->a < dictionary->places.count)
+		return dictionary->places.items[item->a].origin == ORIGIN_KERNEL;
+	return item->kind == FRAME_KERNEL;
 }
 
 /*
@@ -405,6 +457,11 @@ static int fill_with(size_t count, size_t item_bytes, void **ret_items, size_t *
 	fill_with((n), sizeof(*(vec)->items), (void **)&(vec)->items, &(vec)->count,               \
 		  &(vec)->capacity)
 
+static bool weighs_samples(const struct samples *samples)
+{
+	return samples->value && strcmp(samples->value, "samples") == 0;
+}
+
 static int prepare(struct loader *loader, struct error *err)
 {
 	struct symboliser_config config = {
@@ -426,7 +483,8 @@ static int prepare(struct loader *loader, struct error *err)
 	if (r < 0)
 		return r;
 	symboliser_set_kernel(loader->symboliser, loader->samples.kernel);
-	if (profile_new(types, 2, &loader->profile) < 0)
+	/* Where weights are counts of samples, both values would be the same. */
+	if (profile_new(types, weighs_samples(&loader->samples) ? 1 : 2, &loader->profile) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	return 0;
 }
@@ -447,11 +505,13 @@ static void describe(struct loader *loader)
 	uint64_t duration_ns = samples->end_ns - samples->start_ns;
 	uint64_t to_ns = options->to_ns < duration_ns ? options->to_ns : duration_ns;
 
-	profile->value_types[1] = (struct value_type){
-		.name = keep_text(profile, samples->value),
-		.unit = keep_text(profile, samples->unit),
-	};
-	profile->main_value = 1;
+	if (!weighs_samples(samples)) {
+		profile->value_types[1] = (struct value_type){
+			.name = keep_text(profile, samples->value),
+			.unit = keep_text(profile, samples->unit),
+		};
+		profile->main_value = 1;
+	}
 	profile->title = keep_text(profile, samples->title);
 	profile->duration_ns = to_ns > options->from_ns ? to_ns - options->from_ns : 0;
 	/* Periods of events that are not time have no place among nanoseconds. */

@@ -120,17 +120,17 @@ static int add_sum(struct samples *samples, struct sample_sum added)
 }
 
 /*
- * What may be added of a weight: whatever is summed up later, in whatever order,
+ * What may be added of a weight or count: whatever is summed up later, in whatever order,
  * is then no more than INT64_MAX. Only a made-up file comes near it.
  */
-static uint64_t take_weight(struct samples *samples, uint64_t weight)
+static uint64_t take_room(uint64_t *sum, uint64_t value)
 {
-	uint64_t room = (uint64_t)INT64_MAX - samples->weight;
+	uint64_t room = (uint64_t)INT64_MAX - *sum;
 
-	if (weight > room)
-		weight = room;
-	samples->weight += weight;
-	return weight;
+	if (value > room)
+		value = room;
+	*sum += value;
+	return value;
 }
 
 int samples_want(struct samples *samples, const struct sample_batch *batch, size_t i, bool *ret)
@@ -162,13 +162,14 @@ static int take_samples(void *self, const struct sample_batch *batch)
 			return -ENOMEM;
 		if (!wanted)
 			continue;
-		samples->count++;
-		if (add_sum(samples, (struct sample_sum){
-					     .stack = batch->stack[i],
-					     .thread = batch->thread[i],
-					     .labels = batch->labels[i],
-					     .count = 1,
-					     .weight = take_weight(samples, batch->weight[i])}) < 0)
+		if (add_sum(samples,
+			    (struct sample_sum){
+				    .stack = batch->stack[i],
+				    .thread = batch->thread[i],
+				    .labels = batch->labels[i],
+				    .count = take_room(&samples->count, batch->times[i]),
+				    .weight = take_room(&samples->weight, batch->weight[i]),
+			    }) < 0)
 			return -ENOMEM;
 	}
 	return 0;

@@ -20,7 +20,7 @@
 #define RECORDING_MAGIC_BYTES 8u
 #define RECORDING_HEADER_BYTES 16u
 #define RECORDING_MAJOR 1u
-#define RECORDING_MINOR 0u
+#define RECORDING_MINOR 1u
 
 #define CHUNK_SYNC 0x4b494357u /* "WCIK" */
 #define CHUNK_HEADER_BYTES 32u
@@ -61,6 +61,7 @@ enum dictionary_section {
 	SECTION_FRAMES = 5,
 	SECTION_STACKS = 6,
 	SECTION_LABELS = 7,
+	SECTION_PLACES = 8, /* stands before the frames */
 };
 
 enum sample_column {
@@ -70,6 +71,7 @@ enum sample_column {
 	COLUMN_THREAD = 4, /* 0: as the cpu's last sample; else thread + 1 */
 	COLUMN_WEIGHT = 5, /* 0: as the sample before; else weight + 1 */
 	COLUMN_LABELS = 6, /* 0: as the sample before; else label set + 1 (set 0: no labels) */
+	COLUMN_TIMES = 7,  /* samples that it stands for - 1; not written when all are 0 */
 };
 
 /* One tick of COLUMN_TIME. Finer steps cost a byte a sample and show nothing. */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Formats out and in: nothing is lost or made up on the way."""
+import gzip
 import json
 import os
 import shutil
@@ -133,3 +134,106 @@ def test_folded_marks_the_kernel_when_asked(wick):
     assert not any(name.endswith("_[k]") for stack in folded_of(wick, OLD) for name in stack)
     marked = folded_of(wick, OLD, "--marks")
     assert any(stack[-1] == "do_it_[k]" for stack in marked if stack)
+
+
+@pytest.mark.parametrize("name", ("folded", "pprof"))
+@pytest.mark.parametrize("way", ("directly", "import", "gzip", "pipe"))
+def test_stacks_survive_the_way_out_and_back(wick, tmp_path, name, way):
+    data = export(wick, OLD, name)
+    path = tmp_path / "other"
+    path.write_bytes(gzip.compress(data) if way == "gzip" and name == "folded" else data)
+    expected = export(wick, OLD, "folded")
+    if way == "import":
+        wick.ok("import", path, "-o", tmp_path / "x.wick")
+        path = tmp_path / "x.wick"
+        assert path.read_bytes()[1:5] == b"WICK"
+    if way == "pipe":
+        done = subprocess.run(f"cat '{path}' | '{WICK}' export --format folded -", shell=True,
+                              capture_output=True, check=True, timeout=60)
+        assert done.stdout == expected
+    else:
+        assert export(wick, path, "folded") == expected
+
+
+def weights_of(document):
+    frames = [f["name"] for f in document["shared"]["frames"]]
+    weights = {}
+    for profile in document["profiles"]:
+        for stack, weight in zip(profile["samples"], profile["weights"]):
+            key = (profile["name"], *(frames[i] for i in stack))
+            weights[key] = weights.get(key, 0) + weight
+    return weights
+
+
+def test_speedscope_survives_the_way_out_and_back(wick, tmp_path):
+    first = export(wick, OLD, "speedscope")
+    path = tmp_path / "x.json"
+    path.write_bytes(first)
+    again = export(wick, path, "speedscope")
+    assert weights_of(json.loads(again)) == weights_of(json.loads(first))
+
+
+def test_pprof_keeps_labels_mappings_and_values(wick, tmp_path):
+    path = tmp_path / "x.pb.gz"
+    path.write_bytes(export(wick, OLD, "pprof"))
+    first, again = pprof.Profile(path.read_bytes()), pprof.Profile(export(wick, path, "pprof"))
+    assert again.types == first.types
+    assert again.duration_ns == first.duration_ns and again.time_ns == first.time_ns
+    assert sorted(again.mappings.values()) == sorted(first.mappings.values())
+    assert again.period == first.period
+
+    def sums(profile):
+        result = {}
+        for stack, values, labels in profile.samples:
+            key = (tuple(stack), labels["thread"], labels["tid"], labels["process"])
+            old = result.get(key, (0, 0))
+            result[key] = (old[0] + values[0], old[1] + values[1])
+        return result
+    assert sums(again) == sums(first)
+
+
+@pytest.mark.parametrize("name", ("</script>", "a\"b'c", "caf\u00e9 \u202e", "f 7", "operator()", "x" * 10000))
+@pytest.mark.parametrize("form", ("pprof", "speedscope", "json", "samples"))
+def test_hostile_names_survive(wick, tmp_path, name, form):
+    path = tmp_path / "x.folded"
+    path.write_text(f"app;{name};leaf 3\n")
+    data = export(wick, path, form)
+    if form == "pprof":
+        assert pprof.Profile(data).samples[0][0] == [name, "leaf"]
+    elif form == "speedscope":
+        assert json.loads(data)["shared"]["frames"][0]["name"] == name
+    elif form == "json":
+        assert json.loads(data)["flame_tree"]["children"][0]["function_name"] == name
+    else:
+        assert json.loads(data)["stack"][0]["function"] == name
+
+
+def test_every_looking_command_takes_another_format(wick, tmp_path):
+    path = tmp_path / "x.folded"
+    path.write_text("app;main;hot 90\napp;main;cold 10\n")
+    assert "hot" in wick.ok("report", path).stdout
+    wick.ok("flame", path, "-o", tmp_path / "x.svg")
+    assert "hot" in (tmp_path / "x.svg").read_text()
+    assert "complete" in wick.ok("info", path).stdout
+    assert "cold" not in wick.ok("export", "--format", "folded", "--only", "hot", path).stdout
+
+
+def test_merge_adds_up(wick, tmp_path):
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.write_text("app;main;a 1\nb;x 5\n")
+    two.write_text("web;y 3\napp;main;a 2\n")
+    wick.ok("merge", one, two, "-o", tmp_path / "both.wick")
+    assert export(wick, tmp_path / "both.wick", "folded") == b"app;main;a 3\nb;x 5\nweb;y 3\n"
+    wick.ok("merge", OLD, OLD, "-o", tmp_path / "twice.wick")
+    assert folded_of(wick, tmp_path / "twice.wick") == {
+        stack: 2 * count for stack, count in folded_of(wick, OLD).items()}
+
+
+def test_merge_refuses_what_measures_something_else(wick, tmp_path):
+    (tmp_path / "one").write_text("app;main 1\n")
+    done = subprocess.run([str(WICK), "merge", str(tmp_path / "one"), str(OLD), "-o",
+                           str(tmp_path / "x.wick")], capture_output=True, text=True, timeout=60,
+                          check=False)
+    assert done.returncode == 1
+    assert "measures cpu in nanoseconds" in done.stderr
+    assert not (tmp_path / "x.wick").exists()
