@@ -24,6 +24,7 @@
 struct unfolder {
 	struct import_builder *builder;
 	VEC(struct frame) frames;
+	uint32_t inlined;  /* marked frames in a row, up to the last one */
 	struct bytes name; /* scratch: a NUL-terminated copy */
 };
 
@@ -123,7 +124,11 @@ static int add_frame(struct unfolder *unfolder, const uint8_t *text, size_t n)
 		place.origin = ORIGIN_KERNEL;
 	else if (mark == 'j')
 		place.origin = ORIGIN_JIT;
-	if (mark == 'i' && count > 0) /* takes the place of the frame that it is inlined into */
+	unfolder->inlined = mark == 'i' ? unfolder->inlined + 1 : 0;
+	if (unfolder->inlined >= PLACES_MAX)
+		unfolder->inlined = 0; /* no chain is that long: it begins anew */
+	if (unfolder->inlined > 0 &&
+	    count > 0) /* takes the place of the frame that it is inlined into */
 		place.outer = unfolder->frames.items[--unfolder->frames.count].a;
 	r = import_place(unfolder->builder, &place, &frame.a);
 	return r < 0 ? r : vec_push(&unfolder->frames, frame);
@@ -140,6 +145,7 @@ static int add_line(struct unfolder *unfolder, const uint8_t *line, size_t n, ui
 			: -ENOMEM;
 
 	unfolder->frames.count = 0;
+	unfolder->inlined = 0;
 	while (r == 0 && stop && unfolder->frames.count < MAX_FRAMES) {
 		const uint8_t *at = stop + 1;
 

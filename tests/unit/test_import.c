@@ -71,6 +71,28 @@ static void folded_lines_are_added_up_whatever_their_ends(void **state)
 	assert_imported("app;a\x01\xff;b 1\n", "app;a_\xef\xbf\xbd;b 1\n");
 }
 
+static void more_inlined_frames_than_a_chain_holds_are_all_kept(void **state)
+{
+	struct bytes text = {0};
+	struct profile *profile = NULL;
+	uint32_t node;
+	uint32_t frames = 0;
+	int i;
+
+	bytes_printf(&text, "app;main");
+	for (i = 0; i < 600; i++)
+		bytes_printf(&text, ";f%d_[i]", i);
+	bytes_printf(&text, " 1\n");
+	assert_int_equal(run(text.data, text.size, &profile, NULL), 1);
+	for (node = profile->entries.items[0].stack; node != 0;
+	     node = profile->stacks.nodes.items[node].parent)
+		frames += profile->locations.items[profile->stacks.nodes.items[node].frame]
+				  .line_count;
+	assert_int_equal(frames, 601);
+	bytes_fini(&text);
+	profile_free(profile);
+}
+
 static void speedscope_weights_become_time(void **state)
 {
 	static const char text[] =
@@ -138,6 +160,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(folded_stacks_come_back_as_they_are),
 		cmocka_unit_test(folded_lines_are_added_up_whatever_their_ends),
+		cmocka_unit_test(more_inlined_frames_than_a_chain_holds_are_all_kept),
 		cmocka_unit_test(speedscope_weights_become_time),
 		cmocka_unit_test(what_no_format_is_is_left_alone),
 		cmocka_unit_test(damage_is_told_with_the_name_and_the_format),
