@@ -116,49 +116,68 @@ int outfile_open(const char *path, bool *ret_created, struct error *err)
 	return fd < 0 ? cannot_write(path, -errno, err) : fd;
 }
 
-static int write_in_place(const char *path, const void *data, size_t size, struct error *err)
+int outfile_begin(struct outfile *file, const char *path, struct error *err)
 {
-	SCOPED(fd) int fd = open(path, O_WRONLY | O_CLOEXEC);
-	int r;
+	SCOPED(mem) char *temporary = NULL;
+	struct stat status;
+	int fd;
 
+	if (strcmp(path, "-") == 0) {
+		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	} else if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+		fd = open(path, O_WRONLY | O_CLOEXEC);
+	} else {
+		if (asprintf(&temporary, "%s.%ld.tmp", path, (long)getpid()) < 0) {
+			temporary = NULL; /* undefined after a failure */
+			return error_set(err, -ENOMEM, "out of memory");
+		}
+		fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	}
 	if (fd < 0)
 		return cannot_write(path, -errno, err);
-	r = outfile_write_all(fd, data, size);
-	return r < 0 ? cannot_write(path, r, err) : 0;
+	if (temporary)
+		give_to_caller(fd);
+	*file = (struct outfile){.path = path, .temporary = scope_take(&temporary), .fd = fd};
+	return 0;
 }
 
-static int write_and_rename(const char *path, const char *temporary, const void *data, size_t size)
+int outfile_append(struct outfile *file, const void *data, size_t size, struct error *err)
 {
-	SCOPED(fd) int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	int r;
+	int r = outfile_write_all(file->fd, data, size);
 
-	if (fd < 0)
-		return -errno;
-	give_to_caller(fd);
-	r = outfile_write_all(fd, data, size);
-	if (r == 0 && rename(temporary, path) < 0)
-		r = -errno;
-	if (r < 0)
-		(void)unlink(temporary); /* best effort: the error is already known */
-	return r;
+	return r < 0 ? cannot_write(file->path, r, err) : 0;
+}
+
+int outfile_commit(struct outfile *file, struct error *err)
+{
+	if (!file->temporary)
+		return 0;
+	if (rename(file->temporary, file->path) < 0)
+		return cannot_write(file->path, -errno, err);
+	free(file->temporary);
+	file->temporary = NULL;
+	return 0;
+}
+
+void outfile_fini(struct outfile *file)
+{
+	(void)close(file->fd); /* every write was checked */
+	if (file->temporary)
+		(void)unlink(file->temporary); /* best effort: the error is already known */
+	free(file->temporary);
+	file->temporary = NULL;
 }
 
 int outfile_write(const char *path, const void *data, size_t size, struct error *err)
 {
-	SCOPED(mem) char *temporary = NULL;
-	struct stat status;
-	int r;
+	struct outfile file;
+	int r = outfile_begin(&file, path, err);
 
-	if (strcmp(path, "-") == 0) {
-		r = outfile_write_all(STDOUT_FILENO, data, size);
-		return r < 0 ? cannot_write(path, r, err) : 0;
-	}
-	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-		return write_in_place(path, data, size, err);
-	if (asprintf(&temporary, "%s.%ld.tmp", path, (long)getpid()) < 0) {
-		temporary = NULL; /* undefined after a failure */
-		return error_set(err, -ENOMEM, "out of memory");
-	}
-	r = write_and_rename(path, temporary, data, size);
-	return r < 0 ? cannot_write(path, r, err) : 0;
+	if (r < 0)
+		return r;
+	r = outfile_append(&file, data, size, err);
+	if (r == 0)
+		r = outfile_commit(&file, err);
+	outfile_fini(&file);
+	return r;
 }

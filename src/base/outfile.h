@@ -12,6 +12,24 @@
 
 struct error;
 
+/* A result that is written piece by piece. Members are private. */
+struct outfile {
+	const char *path; /* borrowed */
+	char *temporary;  /* NULL: written in place */
+	int fd;
+};
+
+/*
+ * Begins a result at path: a temporary file beside it that outfile_commit() puts
+ * in its place; what was there stays until then. "-" is standard output; devices
+ * and pipes are written in place. outfile_fini() in any case after success; without
+ * a commit it removes what was written.
+ */
+int outfile_begin(struct outfile *file, const char *path, struct error *err);
+int outfile_append(struct outfile *file, const void *data, size_t size, struct error *err);
+int outfile_commit(struct outfile *file, struct error *err);
+void outfile_fini(struct outfile *file);
+
 /*
  * Writes size bytes to path through a temporary file beside it and a rename;
  * what was there stays until then. "-" writes to standard output; devices and

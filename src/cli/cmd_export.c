@@ -13,17 +13,84 @@
 struct export_command_options {
 	const char *format;
 	const char *output;
+	bool marks;
 	struct look_options look;
 };
+
+#define WRITE_BYTES (1u << 20)
+
+/* Where the lines of samples go. */
+struct sample_lines {
+	const struct exporter_ops *exporter;
+	struct outfile file;
+	struct bytes text; /* what waits to be written */
+};
+
+static int write_lines(struct sample_lines *lines, size_t least, struct error *err)
+{
+	int r;
+
+	if (lines->text.failed)
+		return error_set(err, -ENOMEM, "out of memory");
+	if (lines->text.size < least)
+		return 0;
+	r = outfile_append(&lines->file, lines->text.data, lines->text.size, err);
+	bytes_clear(&lines->text);
+	return r;
+}
+
+static int take_sample(void *self, const struct profile *profile,
+		       const struct export_sample *sample, struct error *err)
+{
+	struct sample_lines *lines = self;
+
+	exporter_sample(lines->exporter, profile, sample, &lines->text);
+	return write_lines(lines, WRITE_BYTES, err);
+}
+
+static int export_samples_of(const struct exporter_ops *exporter, const char *input,
+			     const struct load_options *load, const char *output, struct error *err)
+{
+	struct sample_lines lines = {.exporter = exporter};
+	int r = outfile_begin(&lines.file, output, err);
+
+	if (r < 0)
+		return r;
+	r = load_samples(input, load, take_sample, &lines, err);
+	if (r == 0)
+		r = write_lines(&lines, 1, err);
+	if (r == 0)
+		r = outfile_commit(&lines.file, err);
+	outfile_fini(&lines.file);
+	bytes_fini(&lines.text);
+	return r;
+}
+
+static int export_profile(const struct exporter_ops *exporter, const char *input,
+			  const struct load_options *load,
+			  const struct export_command_options *options, struct error *err)
+{
+	const struct export_config config = {.value = EXPORT_DEFAULT_VALUE,
+					     .marks = options->marks};
+	struct profile *profile;
+	struct bytes text = {0};
+	int r = load_profile(input, load, &profile, err);
+
+	if (r < 0)
+		return r;
+	r = exporter_write(exporter, profile, &config, &text, err);
+	if (r == 0)
+		r = outfile_write(options->output, text.data, text.size, err);
+	bytes_fini(&text);
+	profile_free(profile);
+	return r;
+}
 
 static int run(const struct command_context *context, void *values, int argc, char **argv)
 {
 	const struct export_command_options *options = values;
-	const struct export_config config = {.value = EXPORT_DEFAULT_VALUE};
 	const struct exporter_ops *exporter;
 	struct load_options load;
-	struct profile *profile;
-	struct bytes text = {0};
 	struct error err;
 	int r;
 
@@ -41,22 +108,20 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	r = look_to_load(context, &options->look, &load);
 	if (r != COMMAND_DONE)
 		return r;
-	r = load_profile(argv[0], &load, &profile, &err);
-	if (r < 0)
-		return command_failed(context, &err);
-	r = exporter_write(exporter, profile, &config, &text, &err);
-	if (r == 0)
-		r = outfile_write(options->output, text.data, text.size, &err);
-	bytes_fini(&text);
-	profile_free(profile);
+	r = exporter_lists_samples(exporter)
+		    ? export_samples_of(exporter, argv[0], &load, options->output, &err)
+		    : export_profile(exporter, argv[0], &load, options, &err);
 	return r < 0 ? command_failed(context, &err) : COMMAND_DONE;
 }
 
 static const struct option_spec table[] = {
 	{"format", 0, OPTION_STRING(struct export_command_options, format), .argument = "NAME",
-	 .help = "folded: one line a stack, for flame graph tools (see: wick list formats)"},
+	 .help = "folded, pprof, speedscope, json or samples; see: wick list formats"},
 	{"output", 'o', OPTION_STRING(struct export_command_options, output), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE, .help = "where to write; - is standard output"},
+	{"marks", 0, OPTION_FLAG(struct export_command_options, marks),
+	 .help = "folded: mark frames of the kernel with _[k], inlined ones with _[i], JIT code "
+		 "with _[j]"},
 	{OPTION_GROUP(struct export_command_options, look, look_option_table), .help = "Filters"},
 	OPTION_END,
 };
@@ -72,12 +137,21 @@ const struct command command_export = {
 			"leaf with semicolons between them, the process name first, and the number "
 			"of "
 			"samples last.",
+			"Samples come one a line, as JSON objects with everything known: time, "
+			"thread, "
+			"CPU, weight, labels and the stack from the root to the leaf.",
+			"pprof files are what go tool pprof reads; speedscope's have one profile "
+			"for each thread; json is one document with the call tree.",
 			NULL,
 		},
 	.examples =
 		(const struct command_example[]){
 			{"wick export --format folded app.wick -o app.folded",
 			 "for flame graph tools and scripts"},
+			{"wick export --format pprof app.wick -o app.pb.gz",
+			 "then: go tool pprof -top app.pb.gz"},
+			{"wick export --format samples app.wick | jq .comm",
+			 "each sample, for scripts"},
 			{NULL, NULL},
 		},
 	.options = table,

@@ -11,6 +11,7 @@
 #include "engine/engine.h"
 #include "engine/perf/event.h"
 #include "export/export.h"
+#include "import/import.h"
 
 enum list_format { LIST_FORMAT_TEXT, LIST_FORMAT_JSON };
 
@@ -99,6 +100,16 @@ static void list_formats(struct lister *lister)
 	close_list(lister);
 }
 
+static void list_imports(struct lister *lister)
+{
+	size_t i;
+
+	open_list(lister, "imports");
+	for (i = 0; importers[i]; i++)
+		put_row(lister, importers[i]->name, importers[i]->summary, NULL);
+	close_list(lister);
+}
+
 static const struct {
 	const char *name;
 	void (*list)(struct lister *lister);
@@ -106,6 +117,7 @@ static const struct {
 	{"engines", list_engines},
 	{"events", list_events},
 	{"formats", list_formats},
+	{"imports", list_imports},
 };
 
 static int run(const struct command_context *context, void *values, int argc, char **argv)
@@ -129,7 +141,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (lister.as_json)
 		json_close(&lister.json);
 	status = found ? command_print(context, &text)
-		       : command_misused(context, "%s is not a list: engines, events or formats",
+		       : command_misused(context,
+					 "%s is not a list: engines, events, formats or imports",
 					 argv[0]);
 	bytes_fini(&text);
 	return status;
@@ -144,15 +157,15 @@ static const struct option_spec table[] = {
 const struct command command_list = {
 	.name = "list",
 	.summary = "list what can be recorded and written here",
-	.synopsis = "[engines|events|formats]",
-	.description = (const char *const[]){"Without an argument all three lists are shown. What "
+	.synopsis = "[engines|events|formats|imports]",
+	.description = (const char *const[]){"Without an argument all lists are shown. What "
 					     "does not work on this machine says why.",
 					     NULL},
 	.options = table,
 	.options_size = sizeof(struct list_options),
 	.defaults = &(const struct list_options){0},
 	.max_arguments = 1,
-	.argument_help = "engines, events or formats",
-	.argument_words = (const char *const[]){"engines", "events", "formats", NULL},
+	.argument_help = "engines, events, formats (to write) or imports (to read)",
+	.argument_words = (const char *const[]){"engines", "events", "formats", "imports", NULL},
 	.run = run,
 };

@@ -12,6 +12,8 @@ const struct command *const command_table[] = {
 	&command_flame,
 	&command_info,
 	&command_export,
+	&command_import,
+	&command_merge,
 	&command_symbolize,
 	&command_maps,
 	&command_list,

@@ -77,8 +77,86 @@ static int fold_node(struct folder *folder, uint32_t id)
 	return 0;
 }
 
-static int folded_write(const struct profile *profile, const struct export_config *config,
-			struct bytes *out, struct error *err)
+/* The mark of a function at a place in its location: 0 is the one that others are inlined into. */
+static const char *mark_of(const struct profile_function *function, uint32_t at)
+{
+	if (at > 0)
+		return "_[i]";
+	if (function->origin == ORIGIN_KERNEL)
+		return "_[k]";
+	return function->origin == ORIGIN_JIT ? "_[j]" : "";
+}
+
+/* The location again, its functions with marks; ID_NONE without memory. */
+static uint32_t mark_location(const struct profile *profile, uint32_t id, struct profile *marked)
+{
+	const struct profile_location *location = &profile->locations.items[id];
+	VEC(struct profile_line) lines = {0};
+	struct bytes name = {0};
+	uint32_t result = ID_NONE;
+	uint32_t i;
+
+	for (i = 0; i < location->line_count; i++) {
+		struct profile_line line = profile->lines.items[location->first_line + i];
+		const struct profile_function *function = &profile->functions.items[line.function];
+
+		bytes_clear(&name);
+		bytes_printf(&name, "%s%s", profile_text(profile, function->name),
+			     mark_of(function, i));
+		bytes_put_u8(&name, '\0');
+		if (name.failed)
+			break;
+		line.function = profile_function(marked, (char *)name.data, "", "", 0);
+		if (line.function == ID_NONE || vec_push(&lines, line) < 0)
+			break;
+	}
+	if (i == location->line_count)
+		result = profile_location(marked, "", 0, lines.items, i);
+	vec_fini(&lines);
+	bytes_fini(&name);
+	return result;
+}
+
+/* The profile again, with marks in the names. */
+static int mark(const struct profile *profile, struct profile **ret)
+{
+	const struct stack_tree *stacks = &profile->stacks;
+	SCOPED(profile) struct profile *marked = NULL;
+	VEC(uint32_t) nodes = {0};
+	size_t i;
+	int r = profile_new(profile->value_types, profile->value_count, &marked);
+
+	for (i = 0; i < stacks->nodes.count && r == 0; i++) {
+		struct stack_node node = stacks->nodes.items[i];
+		uint32_t location = i > 0 ? mark_location(profile, node.frame, marked) : 0;
+		uint32_t copy = 0;
+
+		if (i > 0 && location != ID_NONE)
+			copy = stack_tree_child(&marked->stacks, nodes.items[node.parent],
+						location);
+		r = location == ID_NONE || copy == ID_NONE ? -ENOMEM : vec_push(&nodes, copy);
+	}
+	for (i = 0; i < profile->threads.count && r == 0; i++) {
+		const struct profile_thread *thread = &profile->threads.items[i];
+
+		if (profile_thread(marked, thread->pid, thread->tid,
+				   profile_text(profile, thread->comm),
+				   profile_text(profile, thread->process_comm)) == ID_NONE)
+			r = -ENOMEM;
+	}
+	for (i = 0; i < profile->entries.count && r == 0; i++)
+		r = profile_add(marked, nodes.items[profile->entries.items[i].stack],
+				profile->entries.items[i].thread, profile_entry_values(profile, i));
+	vec_fini(&nodes);
+	if (r < 0)
+		return r;
+	marked->main_value = profile->main_value;
+	*ret = scope_take(&marked);
+	return 0;
+}
+
+static int fold(const struct profile *profile, const struct export_config *config,
+		struct bytes *out, struct error *err)
 {
 	uint32_t samples = call_tree_samples_value(profile);
 	bool chosen = config->value != EXPORT_DEFAULT_VALUE;
@@ -100,6 +178,16 @@ static int folded_write(const struct profile *profile, const struct export_confi
 	if (r < 0)
 		return error_set(err, r, "out of memory");
 	return 0;
+}
+
+static int folded_write(const struct profile *profile, const struct export_config *config,
+			struct bytes *out, struct error *err)
+{
+	SCOPED(profile) struct profile *marked = NULL;
+
+	if (config->marks && mark(profile, &marked) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	return fold(marked ? marked : profile, config, out, err);
 }
 
 const struct exporter_ops export_folded = {

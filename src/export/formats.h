@@ -7,5 +7,9 @@
 struct exporter_ops;
 
 extern const struct exporter_ops export_folded;
+extern const struct exporter_ops export_json;
+extern const struct exporter_ops export_pprof;
+extern const struct exporter_ops export_samples;
+extern const struct exporter_ops export_speedscope;
 
 #endif

@@ -9,8 +9,7 @@
 #include "model/profile.h"
 
 const struct exporter_ops *const exporters[] = {
-	&export_folded,
-	NULL,
+	&export_folded, &export_pprof, &export_speedscope, &export_json, &export_samples, NULL,
 };
 
 const struct exporter_ops *exporter_find(const char *name)
@@ -21,6 +20,17 @@ const struct exporter_ops *exporter_find(const char *name)
 		if (strcmp((*at)->name, name) == 0)
 			return *at;
 	return NULL;
+}
+
+bool exporter_lists_samples(const struct exporter_ops *ops)
+{
+	return ops->sample != NULL;
+}
+
+void exporter_sample(const struct exporter_ops *ops, const struct profile *profile,
+		     const struct export_sample *sample, struct bytes *out)
+{
+	ops->sample(profile, sample, out);
 }
 
 int exporter_write(const struct exporter_ops *ops, const struct profile *profile,

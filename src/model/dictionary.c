@@ -23,12 +23,14 @@ void dictionary_fini(struct dictionary *dictionary)
 	vec_fini(&dictionary->modules);
 	vec_fini(&dictionary->processes);
 	vec_fini(&dictionary->threads);
+	vec_fini(&dictionary->places);
 	vec_fini(&dictionary->frames);
 	vec_fini(&dictionary->label_pairs);
 	vec_fini(&dictionary->label_sets);
 	id_index_fini(&dictionary->module_index);
 	id_index_fini(&dictionary->process_index);
 	id_index_fini(&dictionary->thread_index);
+	id_index_fini(&dictionary->place_index);
 	id_index_fini(&dictionary->frame_index);
 	id_index_fini(&dictionary->label_index);
 }
@@ -134,6 +136,36 @@ uint32_t dictionary_thread(struct dictionary *dictionary, const struct thread *t
 	    id_index_add(&dictionary->thread_index, hash, id) < 0)
 		return ID_NONE;
 	dictionary->threads.items[dictionary->threads.count++] = key;
+	return id;
+}
+
+uint32_t dictionary_place(struct dictionary *dictionary, const struct place *place)
+{
+	struct place key = *place;
+	struct id_probe probe;
+	uint64_t hash;
+	uint32_t id;
+
+	key.name = intern(dictionary, place->name);
+	key.file = intern(dictionary, place->file);
+	if (!key.name || !key.file)
+		return ID_NONE;
+	hash = hash_pair(hash_pair((uintptr_t)key.name, (uintptr_t)key.file ^ key.origin),
+			 hash_pair((uint64_t)key.line << 32 | key.module, key.outer));
+	probe = id_index_probe(&dictionary->place_index, hash);
+	while ((id = id_probe_next(&dictionary->place_index, &probe)) != ID_NONE) {
+		const struct place *known = &dictionary->places.items[id];
+
+		if (known->name == key.name && known->file == key.file && known->line == key.line &&
+		    known->module == key.module && known->origin == key.origin &&
+		    known->outer == key.outer)
+			return id;
+	}
+	id = (uint32_t)dictionary->places.count;
+	if (vec_reserve(&dictionary->places, (size_t)id + 1) < 0 ||
+	    id_index_add(&dictionary->place_index, hash, id) < 0)
+		return ID_NONE;
+	dictionary->places.items[dictionary->places.count++] = key;
 	return id;
 }
 

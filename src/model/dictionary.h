@@ -32,6 +32,7 @@ struct dictionary {
 	VEC(struct module) modules; /* text members point into strings */
 	VEC(struct process) processes;
 	VEC(struct thread) threads;
+	VEC(struct place) places;
 	VEC(struct frame) frames;
 	struct stack_tree stacks; /* frame = index into frames */
 	VEC(struct label_pair) label_pairs;
@@ -41,6 +42,7 @@ struct dictionary {
 	struct id_index module_index;
 	struct id_index process_index;
 	struct id_index thread_index;
+	struct id_index place_index;
 	struct id_index frame_index;
 	struct id_index label_index;
 };
@@ -52,6 +54,7 @@ void dictionary_fini(struct dictionary *dictionary);
 uint32_t dictionary_module(struct dictionary *dictionary, const struct module *module);
 uint32_t dictionary_process(struct dictionary *dictionary, const struct process *process);
 uint32_t dictionary_thread(struct dictionary *dictionary, const struct thread *thread);
+uint32_t dictionary_place(struct dictionary *dictionary, const struct place *place);
 uint32_t dictionary_frame(struct dictionary *dictionary, struct frame frame);
 
 /* The stack of n frames, the root first. 0 is the empty stack. */

@@ -63,12 +63,27 @@ struct label {
 /* More labels than this in one set are refused. */
 #define LABELS_MAX 64
 
+/* How long a chain of inlined places gets, with the one they are all in. */
+#define PLACES_MAX 256
+
+/* A place in code that is known by name: from another profiler, or from a runtime. */
+struct place {
+	const char *name;
+	const char *file; /* "" when unknown */
+	uint32_t line;    /* 0 when unknown */
+	uint32_t module;  /* id in the dictionary, or MODULE_NONE */
+	uint32_t origin;  /* enum function_origin of model/profile.h */
+	uint32_t outer;   /* the place that this one is inlined into, or PLACE_NONE */
+};
+
+#define PLACE_NONE UINT32_MAX
+
 enum frame_kind {
 	FRAME_NATIVE = 0, /* a: module id, b: ELF vaddr; module MODULE_NONE: b is the raw address */
 	FRAME_KERNEL = 1, /* a: module id of the kernel or a kernel module, b: address */
 	FRAME_PYTHON = 2,
 	FRAME_JIT = 3,
-	FRAME_CUSTOM = 4,
+	FRAME_CUSTOM = 4,    /* a: place id or PLACE_NONE, b: address or 0 */
 	FRAME_TRUNCATED = 5, /* the stack goes on here, but was not followed */
 };
 

@@ -33,6 +33,7 @@ void profile_free(struct profile *profile)
 	vec_fini(&profile->lines);
 	vec_fini(&profile->locations);
 	vec_fini(&profile->threads);
+	vec_fini(&profile->modules);
 	vec_fini(&profile->entries);
 	vec_fini(&profile->values);
 	vec_fini(&profile->states);
@@ -140,10 +141,41 @@ uint32_t profile_thread(struct profile *profile, uint32_t pid, uint32_t tid, con
 	return id;
 }
 
-/* The entry of (stack, thread), made with zero values when missing. */
-static uint32_t entry_of(struct profile *profile, uint32_t stack, uint32_t thread)
+const struct profile_module *profile_find_module(const struct profile *profile, uint32_t path)
 {
-	uint64_t hash = hash_pair(stack, thread);
+	size_t i;
+
+	/* There are hundreds at most. */
+	for (i = 0; i < profile->modules.count; i++)
+		if (profile->modules.items[i].path == path)
+			return &profile->modules.items[i];
+	return NULL;
+}
+
+int profile_module(struct profile *profile, const char *path, const struct build_id *build_id)
+{
+	uint32_t id = strings_add(&profile->strings, path);
+	size_t i;
+
+	if (id == ID_NONE)
+		return -ENOMEM;
+	for (i = 0; i < profile->modules.count; i++) {
+		struct profile_module *known = &profile->modules.items[i];
+
+		if (known->path != id)
+			continue;
+		if (!build_id_equal(&known->build_id, build_id))
+			known->build_id = (struct build_id){0};
+		return 0;
+	}
+	return vec_push(&profile->modules,
+			(struct profile_module){.path = id, .build_id = *build_id});
+}
+
+/* The entry made with zero values when missing. */
+static uint32_t entry_of(struct profile *profile, struct profile_entry key)
+{
+	uint64_t hash = hash_pair(hash_pair(key.stack, key.thread), key.state);
 	struct id_probe probe = id_index_probe(&profile->entry_index, hash);
 	uint32_t id;
 	uint32_t i;
@@ -151,7 +183,8 @@ static uint32_t entry_of(struct profile *profile, uint32_t stack, uint32_t threa
 	while ((id = id_probe_next(&profile->entry_index, &probe)) != ID_NONE) {
 		struct profile_entry entry = profile->entries.items[id];
 
-		if (entry.stack == stack && entry.thread == thread)
+		if (entry.stack == key.stack && entry.thread == key.thread &&
+		    entry.state == key.state)
 			return id;
 	}
 	id = (uint32_t)profile->entries.count;
@@ -159,8 +192,7 @@ static uint32_t entry_of(struct profile *profile, uint32_t stack, uint32_t threa
 	    vec_reserve(&profile->entries, profile->entries.count + 1) < 0 ||
 	    id_index_add(&profile->entry_index, hash, id) < 0)
 		return ID_NONE;
-	profile->entries.items[profile->entries.count++] =
-		(struct profile_entry){.stack = stack, .thread = thread};
+	profile->entries.items[profile->entries.count++] = key;
 	for (i = 0; i < profile->value_count; i++)
 		profile->values.items[profile->values.count++] = 0;
 	return id;
@@ -175,15 +207,21 @@ static void add_values(int64_t *sums, const int64_t *values, uint32_t count)
 			sums[i] = values[i] < 0 ? INT64_MIN : INT64_MAX;
 }
 
-int profile_add(struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values)
+int profile_add_entry(struct profile *profile, struct profile_entry key, const int64_t *values)
 {
-	uint32_t id = entry_of(profile, stack, thread);
+	uint32_t id = entry_of(profile, key);
 
 	if (id == ID_NONE)
 		return -ENOMEM;
 	add_values(profile->values.items + (size_t)id * profile->value_count, values,
 		   profile->value_count);
 	return 0;
+}
+
+int profile_add(struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values)
+{
+	return profile_add_entry(profile, (struct profile_entry){.stack = stack, .thread = thread},
+				 values);
 }
 
 int profile_add_state(struct profile *profile, const char *name, const int64_t *values)

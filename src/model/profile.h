@@ -5,7 +5,7 @@
 /*
  * profile: what views and exporters see: weighted stacks with names.
  *
- *	entry      (stack, thread) and its values
+ *	entry      (stack, thread, state) and its values
  *	stack      node of a tree of locations, root first
  *	location   one code address: the function it is in and those inlined there
  *	function   name, file, module
@@ -19,6 +19,7 @@
 
 #include "base/id_index.h"
 #include "base/vec.h"
+#include "elf/elf.h"
 #include "model/stack_tree.h"
 #include "model/strings.h"
 
@@ -71,6 +72,13 @@ struct profile_thread {
 struct profile_entry {
 	uint32_t stack;
 	uint32_t thread;
+	uint32_t state; /* string id of what the thread was doing; 0: not told */
+};
+
+/* What is known of a module besides its path. */
+struct profile_module {
+	uint32_t path;            /* string id */
+	struct build_id build_id; /* size 0: none, or different ones under one path */
 };
 
 /* What threads were doing: "sleeping", "on CPU" …; values are in state_values. */
@@ -109,6 +117,7 @@ struct profile {
 	VEC(struct profile_line) lines;
 	VEC(struct profile_location) locations;
 	VEC(struct profile_thread) threads;
+	VEC(struct profile_module) modules;
 	struct stack_tree stacks; /* frame = location id */
 
 	struct value_type value_types[PROFILE_MAX_VALUES];
@@ -137,6 +146,11 @@ struct profile {
 int profile_new(const struct value_type *types, uint32_t count, struct profile **ret);
 void profile_free(struct profile *profile); /* NULL is fine */
 
+static inline void scope_release_profile(struct profile **profile)
+{
+	profile_free(*profile);
+}
+
 /* Each returns the id of the thing, made when missing; ID_NONE without memory. */
 uint32_t profile_function(struct profile *profile, const char *name, const char *file,
 			  const char *module, enum function_origin origin);
@@ -145,11 +159,20 @@ uint32_t profile_location(struct profile *profile, const char *module, uint64_t 
 uint32_t profile_thread(struct profile *profile, uint32_t pid, uint32_t tid, const char *comm,
 			const char *process_comm);
 
+/* Tells the build id of a path. 0 or -ENOMEM. */
+int profile_module(struct profile *profile, const char *path, const struct build_id *build_id);
+
+/* What is known of the module of a path (a string id), NULL when nothing. */
+const struct profile_module *profile_find_module(const struct profile *profile, uint32_t path);
+
 /*
- * Adds values (value_count of them) to the entry (stack, thread); sums stop at
- * the ends of int64_t. 0 or -ENOMEM.
+ * Adds values (value_count of them) to the entry (stack, thread) without a state;
+ * sums stop at the ends of int64_t. 0 or -ENOMEM.
  */
 int profile_add(struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values);
+
+/* The same for an entry with a state, whose sums profile_add_state() keeps. */
+int profile_add_entry(struct profile *profile, struct profile_entry key, const int64_t *values);
 
 /* Adds the same values to those of a state. 0 or -ENOMEM. */
 int profile_add_state(struct profile *profile, const char *name, const int64_t *values);

@@ -46,6 +46,7 @@ struct sample_batch {
 	const uint32_t *labels;  /* ids of label sets, 0 = none; NULL: all none */
 	const uint64_t *time_ns; /* CLOCK_MONOTONIC */
 	const uint64_t *weight;
+	const uint64_t *times; /* how many samples each stands for; NULL: one, and so is 0 */
 };
 
 enum loss_reason {
@@ -62,6 +63,7 @@ struct sink_ops {
 	int (*module)(void *self, const struct module *module, uint32_t *ret_id);
 	int (*process)(void *self, const struct process *process, uint32_t *ret_id);
 	int (*thread)(void *self, const struct thread *thread, uint32_t *ret_id);
+	int (*place)(void *self, const struct place *place, uint32_t *ret_id); /* optional */
 	int (*stack)(void *self, const struct frame *frames, size_t n, uint32_t *ret_id);
 	/* At most LABELS_MAX labels in any order, else -E2BIG. Without labels the id is 0. */
 	int (*labels)(void *self, const struct label *labels, size_t n, uint32_t *ret_id);

@@ -12,11 +12,15 @@
 #include "base/cache_dir.h"
 #include "base/error.h"
 #include "base/scope.h"
+#include "export/export.h"
 #include "model/dictionary.h"
 #include "model/profile.h"
+#include "pipeline/convert.h"
 #include "pipeline/samples.h"
 #include "pipeline/short_name.h"
+#include "pipeline/spool.h"
 #include "pipeline/stack_filter.h"
+#include "pipeline/thread_state.h"
 #include "symbol/symbol_store.h"
 #include "symbol/symboliser.h"
 
@@ -91,7 +95,9 @@ int load_open(const char *path, struct error *err)
 			return -EINVAL;
 		}
 		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-		return fd < 0 ? error_errno(err, -errno, "cannot read standard input") : fd;
+		if (fd < 0)
+			return error_errno(err, -errno, "cannot read standard input");
+		return convert_fd(fd, "standard input", err);
 	}
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
@@ -102,7 +108,8 @@ int load_open(const char *path, struct error *err)
 			error_remedy(err, "make one with: wick record -o %s -- COMMAND", path);
 		return code;
 	}
-	return refuse_directory(fd, path, err);
+	fd = refuse_directory(fd, path, err);
+	return fd < 0 ? fd : convert_fd(fd, path, err);
 }
 
 /* Whether a module is the program of some process; else it is a library. */
@@ -196,6 +203,54 @@ static int make_lines(struct loader *loader, const struct symbol_frame *frames, 
 	return 0;
 }
 
+/* Notes how well a location is known, and of which module it is. 0 or -ENOMEM. */
+static int judge_place(struct loader *loader, uint32_t location, enum symbol_quality quality,
+		       uint32_t module)
+{
+	while (loader->judged.count <= location)
+		if (vec_push(&loader->judged, (struct judged){0}) < 0)
+			return -ENOMEM;
+	loader->judged.items[location] = (struct judged){(uint8_t)quality, module};
+	return 0;
+}
+
+/* A frame whose name is in the recording: the place and those it is inlined into. */
+static uint32_t locate_place(struct loader *loader, const struct frame *frame)
+{
+	const struct dictionary *dictionary = loader->dictionary;
+	struct symbol_frame frames[PLACES_MAX];
+	struct profile_line lines[PLACES_MAX];
+	const struct place *place = &dictionary->places.items[frame->a];
+	const struct module *in = place->module < dictionary->modules.count
+					  ? &dictionary->modules.items[place->module]
+					  : NULL;
+	const char *module = in ? in->path : "";
+	uint32_t origin = place->origin <= ORIGIN_TRUNCATED ? place->origin : ORIGIN_UNKNOWN;
+	uint32_t at;
+	size_t count = 0;
+
+	for (at = frame->a; at < dictionary->places.count && count < PLACES_MAX;
+	     at = dictionary->places.items[at].outer) {
+		place = &dictionary->places.items[at];
+		frames[count++] = (struct symbol_frame){
+			.function = place->name, .file = place->file, .line = place->line};
+	}
+	if (!loader->options->inlines) {
+		frames[0] = frames[count - 1];
+		count = 1;
+	}
+	if (make_lines(loader, frames, count, module, (enum function_origin)origin, lines) < 0 ||
+	    (in && profile_module(loader->profile, module, &in->build_id) < 0))
+		return ID_NONE;
+	at = profile_location(loader->profile, module, frame->b, lines, (uint32_t)count);
+	return at != ID_NONE && judge_place(loader, at,
+					    origin == ORIGIN_UNKNOWN ? SYMBOL_NONE
+								     : SYMBOL_NAME_ONLY,
+					    place->module) == 0
+		       ? at
+		       : ID_NONE;
+}
+
 /* The location of a frame, ID_NONE without memory. */
 static uint32_t locate(struct loader *loader, uint32_t frame_id, bool exact)
 {
@@ -212,6 +267,10 @@ static uint32_t locate(struct loader *loader, uint32_t frame_id, bool exact)
 
 	if (*known != ID_NONE)
 		return *known;
+	if (frame->kind == FRAME_CUSTOM && frame->a < loader->dictionary->places.count) {
+		*known = locate_place(loader, frame);
+		return *known;
+	}
 	quality = resolve(loader, frame, address, &frames, &count);
 	if (!loader->options->inlines) { /* the function proper is the last one */
 		frames += count - 1;
@@ -222,22 +281,26 @@ static uint32_t locate(struct loader *loader, uint32_t frame_id, bool exact)
 	if (make_lines(loader, frames, count, module, origin_of(loader->dictionary, frame, quality),
 		       lines) < 0)
 		return ID_NONE;
+	if (in && profile_module(loader->profile, module, &in->build_id) < 0)
+		return ID_NONE;
 	*known = profile_location(loader->profile, module, frame->b, lines, (uint32_t)count);
 	if (*known == ID_NONE)
 		return ID_NONE;
-	while (loader->judged.count <= *known)
-		if (vec_push(&loader->judged, (struct judged){0}) < 0)
-			return ID_NONE;
-	loader->judged.items[*known] =
-		(struct judged){(uint8_t)quality, in ? frame->a : MODULE_NONE};
-	return *known;
+	return judge_place(loader, *known, quality, in ? frame->a : MODULE_NONE) == 0 ? *known
+										      : ID_NONE;
 }
 
 static bool is_kernel(const struct dictionary *dictionary, uint32_t node)
 {
 	uint32_t frame = dictionary->stacks.nodes.items[node].frame;
 
-	return node != 0 && dictionary->frames.items[frame].kind == FRAME_KERNEL;
+	const struct frame *item = &dictionary->frames.items[frame];
+
+	if (node == 0)
+		return false;
+	if (item->kind == FRAME_CUSTOM && item->a < dictionary->places.count)
+		return dictionary->places.items[item->a].origin == ORIGIN_KERNEL;
+	return item->kind == FRAME_KERNEL;
 }
 
 /*
@@ -343,39 +406,21 @@ static void judge(struct loader *loader, uint32_t stack, uint64_t count)
 		quality->truncated += count;
 }
 
-/* A letter of /proc/PID/stat in words; anything else is one already. */
-static const char *state_in_words(const char *state)
+static int add_sum(struct loader *loader, const struct sample_sum *sum, uint32_t stack)
 {
-	static const struct {
-		char letter;
-		const char *words;
-	} known[] = {
-		{'R', "running"}, {'S', "sleeping"}, {'D', "uninterruptible"}, {'T', "stopped"},
-		{'t', "stopped"}, {'I', "idle"},     {'Z', "ended"},
+	const char *state = thread_state_of(loader->dictionary, sum->labels);
+	const int64_t values[2] = {(int64_t)sum->count, (int64_t)sum->weight};
+	struct profile_entry entry = {
+		.stack = stack,
+		.state = strings_add(&loader->profile->strings, state),
 	};
-	size_t i;
+	int r = entry.state == ID_NONE ? -ENOMEM : thread_of(loader, sum->thread, &entry.thread);
 
-	for (i = 0; i < ARRAY_SIZE(known) && state[0] && !state[1]; i++)
-		if (known[i].letter == state[0])
-			return known[i].words;
-	return state;
-}
-
-/* What the labels of a sample say of its thread; "" when nothing. */
-static const char *state_of(const struct dictionary *dictionary, uint32_t labels)
-{
-	struct label_set set = {0};
-	uint32_t i;
-
-	if (labels < dictionary->label_sets.count)
-		set = dictionary->label_sets.items[labels];
-	for (i = 0; i < set.count; i++) {
-		struct label_pair pair = dictionary->label_pairs.items[set.first + i];
-
-		if (strcmp(strings_get(&dictionary->strings, pair.key), "state") == 0)
-			return state_in_words(strings_get(&dictionary->strings, pair.value));
-	}
-	return "";
+	if (r == 0)
+		r = profile_add_entry(loader->profile, entry, values);
+	if (r == 0)
+		r = profile_add_state(loader->profile, state, values);
+	return r;
 }
 
 static int add_sums(struct loader *loader, struct stack_filter *filter)
@@ -384,8 +429,6 @@ static int add_sums(struct loader *loader, struct stack_filter *filter)
 
 	for (i = 0; i < loader->samples.sums.count; i++) {
 		const struct sample_sum *sum = &loader->samples.sums.items[i];
-		int64_t values[2] = {(int64_t)sum->count, (int64_t)sum->weight};
-		uint32_t thread;
 		uint32_t stack;
 		int r = rebuild(loader, sum->stack, &stack);
 
@@ -394,12 +437,7 @@ static int add_sums(struct loader *loader, struct stack_filter *filter)
 		if (!stack_filter_accepts(filter, loader->profile, stack))
 			continue;
 		judge(loader, stack, sum->count);
-		r = thread_of(loader, sum->thread, &thread);
-		if (r == 0)
-			r = profile_add(loader->profile, stack, thread, values);
-		if (r == 0)
-			r = profile_add_state(loader->profile,
-					      state_of(loader->dictionary, sum->labels), values);
+		r = add_sum(loader, sum, stack);
 		if (r < 0)
 			return r;
 	}
@@ -420,6 +458,11 @@ static int fill_with(size_t count, size_t item_bytes, void **ret_items, size_t *
 #define FILL(vec, n)                                                                               \
 	fill_with((n), sizeof(*(vec)->items), (void **)&(vec)->items, &(vec)->count,               \
 		  &(vec)->capacity)
+
+static bool weighs_samples(const struct samples *samples)
+{
+	return samples->value && strcmp(samples->value, "samples") == 0;
+}
 
 static int prepare(struct loader *loader, struct error *err)
 {
@@ -456,7 +499,8 @@ static int prepare(struct loader *loader, struct error *err)
 		return r;
 	symboliser_set_kernel(loader->symboliser, loader->samples.kernel);
 	symboliser_set_jit(loader->symboliser, loader->samples.jit);
-	if (profile_new(types, 2, &loader->profile) < 0)
+	/* Where weights are counts of samples, both values would be the same. */
+	if (profile_new(types, weighs_samples(&loader->samples) ? 1 : 2, &loader->profile) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	return 0;
 }
@@ -542,11 +586,13 @@ static void describe(struct loader *loader)
 	uint64_t duration_ns = samples->end_ns - samples->start_ns;
 	uint64_t to_ns = options->to_ns < duration_ns ? options->to_ns : duration_ns;
 
-	profile->value_types[1] = (struct value_type){
-		.name = keep_text(profile, samples->value),
-		.unit = keep_text(profile, samples->unit),
-	};
-	profile->main_value = 1;
+	if (!weighs_samples(samples)) {
+		profile->value_types[1] = (struct value_type){
+			.name = keep_text(profile, samples->value),
+			.unit = keep_text(profile, samples->unit),
+		};
+		profile->main_value = 1;
+	}
 	profile->title = keep_text(profile, samples->title);
 	profile->duration_ns = to_ns > options->from_ns ? to_ns - options->from_ns : 0;
 	/* Periods of events that are not time have no place among nanoseconds. */
@@ -600,4 +646,134 @@ int load_profile(const char *path, const struct load_options *options, struct pr
 	if (fd < 0)
 		return fd;
 	return load_profile_fd(fd, strcmp(path, "-") ? path : "standard input", options, ret, err);
+}
+
+/* The second reading of a file, whose names the first one gathered. */
+struct second_pass {
+	struct loader *loader;
+	struct stack_filter *filter;
+	load_sample_fn *fn;
+	void *self;
+	struct error *err;
+};
+
+static size_t labels_of(const struct dictionary *dictionary, uint32_t id, struct label *labels)
+{
+	struct label_set set = {0};
+	uint32_t i;
+
+	if (id < dictionary->label_sets.count)
+		set = dictionary->label_sets.items[id];
+	for (i = 0; i < set.count && i < LABELS_MAX; i++) {
+		struct label_pair pair = dictionary->label_pairs.items[set.first + i];
+
+		labels[i].key = strings_get(&dictionary->strings, pair.key);
+		labels[i].value = strings_get(&dictionary->strings, pair.value);
+		if (strcmp(labels[i].key, "state") == 0)
+			labels[i].value = thread_state_in_words(labels[i].value);
+	}
+	return i;
+}
+
+static int hand_out(struct second_pass *pass, const struct sample_batch *batch, size_t i)
+{
+	struct loader *loader = pass->loader;
+	const struct samples *samples = &loader->samples;
+	struct label labels[LABELS_MAX];
+	struct export_sample sample = {
+		.time_ns = batch->time_ns[i],
+		.cpu = batch->cpu[i],
+		.weight = batch->weight[i],
+		.event = samples->event,
+		.value = samples->value,
+		.unit = samples->unit,
+		.labels = labels,
+		.label_count = labels_of(loader->dictionary, batch->labels[i], labels),
+	};
+	int r = rebuild(loader, batch->stack[i], &sample.stack);
+
+	if (r == 0)
+		r = thread_of(loader, batch->thread[i], &sample.thread);
+	if (r < 0)
+		return error_errno(pass->err, r, "cannot build the stack");
+	if (!stack_filter_accepts(pass->filter, loader->profile, sample.stack))
+		return 0;
+	if (sample.time_ns > samples->start_ns)
+		sample.since_ns = sample.time_ns - samples->start_ns;
+	if (samples->clock_realtime_ns > 0)
+		sample.realtime_ns =
+			samples->clock_realtime_ns - samples->clock_monotonic_ns + sample.time_ns;
+	return pass->fn(pass->self, loader->profile, &sample, pass->err);
+}
+
+static int take_again(void *self, const struct sample_batch *batch)
+{
+	struct second_pass *pass = self;
+	const struct dictionary *dictionary = pass->loader->dictionary;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < batch->count && r == 0; i++) {
+		bool wanted;
+
+		/* Of a file that grows only what was there the first time. */
+		if (batch->stack[i] >= dictionary->stacks.nodes.count ||
+		    batch->thread[i] >= dictionary->threads.count)
+			continue;
+		r = samples_want(&pass->loader->samples, batch, i, &wanted);
+		if (r == 0 && wanted)
+			r = hand_out(pass, batch, i);
+	}
+	return r;
+}
+
+static int read_again(struct second_pass *pass, int fd, const char *name, struct error *err)
+{
+	struct recording_visitor visitor = {.self = pass, .samples = take_again};
+	struct recording_reader *reader = NULL;
+	int r = recording_reader_open(fd, name, &reader, err);
+
+	if (r < 0) {
+		(void)close(fd); /* only read from */
+		return r;
+	}
+	r = recording_reader_run(reader, &visitor, err);
+	recording_reader_free(reader);
+	return r;
+}
+
+int load_samples(const char *path, const struct load_options *options, load_sample_fn *fn,
+		 void *self, struct error *err)
+{
+	const char *name = strcmp(path, "-") ? path : "standard input";
+	struct loader loader = {.options = options};
+	struct stack_filter filter;
+	struct second_pass pass = {&loader, &filter, fn, self, err};
+	int again = -1;
+	int fd = load_open(path, err);
+	int r;
+
+	if (fd < 0)
+		return fd;
+	fd = spool(fd, &again, err);
+	if (fd < 0)
+		return fd;
+	r = stack_filter_init(&filter, options, err);
+	if (r < 0) {
+		(void)close(fd); /* nothing was read yet */
+		(void)close(again);
+		return r;
+	}
+	r = samples_read(&loader.samples, fd, name, options, err);
+	if (r == 0)
+		r = prepare(&loader, err);
+	if (r == 0)
+		describe(&loader);
+	if (r == 0)
+		r = read_again(&pass, again, name, err);
+	else
+		(void)close(again); /* only read from */
+	stack_filter_fini(&filter);
+	loader_fini(&loader);
+	return r;
 }

@@ -16,6 +16,8 @@
 
 #include "symbol/symboliser.h"
 
+struct error;
+struct export_sample;
 struct profile;
 
 struct load_options {
@@ -60,6 +62,18 @@ int load_profile(const char *path, const struct load_options *options, struct pr
 /* The same from a descriptor, which it takes over; name is what messages call it. */
 int load_profile_fd(int fd, const char *name, const struct load_options *options,
 		    struct profile **ret, struct error *err);
+
+/* Called for each sample; a negative return value ends the reading with that code. */
+typedef int load_sample_fn(void *self, const struct profile *profile,
+			   const struct export_sample *sample, struct error *err);
+
+/*
+ * Hands out the samples of path one by one, with names, in the order of the file.
+ * Reads it twice: the names of the kernel's functions stand at its end. Memory
+ * follows the unique stacks.
+ */
+int load_samples(const char *path, const struct load_options *options, load_sample_fn *fn,
+		 void *self, struct error *err);
 
 /* Opens path for reading with a message that helps; "-" gives standard input. */
 int load_open(const char *path, struct error *err);

@@ -122,48 +122,56 @@ static int add_sum(struct samples *samples, struct sample_sum added)
 }
 
 /*
- * What may be added of a weight: whatever is summed up later, in whatever order,
+ * What may be added of a weight or count: whatever is summed up later, in whatever order,
  * is then no more than INT64_MAX. Only a made-up file comes near it.
  */
-static uint64_t take_weight(struct samples *samples, uint64_t weight)
+static uint64_t take_room(uint64_t *sum, uint64_t value)
 {
-	uint64_t room = (uint64_t)INT64_MAX - samples->weight;
+	uint64_t room = (uint64_t)INT64_MAX - *sum;
 
-	if (weight > room)
-		weight = room;
-	samples->weight += weight;
-	return weight;
+	if (value > room)
+		value = room;
+	*sum += value;
+	return value;
+}
+
+int samples_want(struct samples *samples, const struct sample_batch *batch, size_t i, bool *ret)
+{
+	const struct load_options *options = samples->options;
+	uint64_t time_ns = batch->time_ns[i];
+	uint64_t since_ns = time_ns > samples->start_ns ? time_ns - samples->start_ns : 0;
+
+	*ret = false;
+	if (batch->schema != 0 || since_ns < options->from_ns || since_ns >= options->to_ns)
+		return 0;
+	return thread_wanted(samples, batch->thread[i], ret);
 }
 
 static int take_samples(void *self, const struct sample_batch *batch)
 {
 	struct samples *samples = self;
-	const struct load_options *options = samples->options;
 	size_t i;
 
 	for (i = 0; i < batch->count; i++) {
 		uint64_t time_ns = batch->time_ns[i];
-		uint64_t since_ns;
 		bool wanted;
 
 		if (samples->start_ns == 0)
 			samples->start_ns = time_ns;
 		if (time_ns > samples->end_ns)
 			samples->end_ns = time_ns;
-		since_ns = time_ns > samples->start_ns ? time_ns - samples->start_ns : 0;
-		if (batch->schema != 0 || since_ns < options->from_ns || since_ns >= options->to_ns)
-			continue;
-		if (thread_wanted(samples, batch->thread[i], &wanted) < 0)
+		if (samples_want(samples, batch, i, &wanted) < 0)
 			return -ENOMEM;
 		if (!wanted)
 			continue;
-		samples->count++;
-		if (add_sum(samples, (struct sample_sum){
-					     .stack = batch->stack[i],
-					     .thread = batch->thread[i],
-					     .labels = batch->labels[i],
-					     .count = 1,
-					     .weight = take_weight(samples, batch->weight[i])}) < 0)
+		if (add_sum(samples,
+			    (struct sample_sum){
+				    .stack = batch->stack[i],
+				    .thread = batch->thread[i],
+				    .labels = batch->labels[i],
+				    .count = take_room(&samples->count, batch->times[i]),
+				    .weight = take_room(&samples->weight, batch->weight[i]),
+			    }) < 0)
 			return -ENOMEM;
 	}
 	return 0;

@@ -60,6 +60,11 @@ struct samples {
 /* Takes over fd. The caller releases with samples_fini() in any case. */
 int samples_read(struct samples *samples, int fd, const char *name,
 		 const struct load_options *options, struct error *err);
+
+/*
+ * Whether the options want the i-th sample of a batch of the same file. 0 or -ENOMEM.
+ */
+int samples_want(struct samples *samples, const struct sample_batch *batch, size_t i, bool *ret);
 void samples_fini(struct samples *samples);
 
 #endif

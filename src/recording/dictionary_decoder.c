@@ -19,6 +19,7 @@ void dictionary_decoder_fini(struct dictionary_decoder *decoder)
 	vec_fini(&decoder->processes.ids);
 	vec_fini(&decoder->modules.ids);
 	vec_fini(&decoder->threads.ids);
+	vec_fini(&decoder->places.ids);
 	vec_fini(&decoder->frames.ids);
 	vec_fini(&decoder->nodes.ids);
 	vec_fini(&decoder->stacks.ids);
@@ -31,6 +32,7 @@ int dictionary_decoder_reset(struct dictionary_decoder *decoder)
 	decoder->processes.ids.count = 0;
 	decoder->modules.ids.count = 0;
 	decoder->threads.ids.count = 0;
+	decoder->places.ids.count = 0;
 	decoder->frames.ids.count = 0;
 	decoder->nodes.ids.count = 0;
 	decoder->stacks.ids.count = 0;
@@ -135,6 +137,26 @@ static int decode_thread(struct dictionary_decoder *decoder, struct cursor *in)
 		thread.process == ID_NONE ? ID_NONE : dictionary_thread(decoder->target, &thread));
 }
 
+/* The id that a reference (number + 1, 0 is none) stands for; also none when it is lost. */
+static uint32_t referred(const struct number_map *map, uint64_t reference)
+{
+	return reference == 0 ? ID_NONE : number_map_get(map, reference - 1);
+}
+
+static int decode_place(struct dictionary_decoder *decoder, struct cursor *in)
+{
+	struct place place = {.name = string_of(decoder, cursor_varint(in))};
+
+	place.file = string_of(decoder, cursor_varint(in));
+	place.line = (uint32_t)cursor_varint_max(in, UINT32_MAX);
+	place.module = referred(&decoder->modules, cursor_varint(in));
+	place.origin = (uint32_t)cursor_varint_max(in, UINT32_MAX);
+	place.outer = referred(&decoder->places, cursor_varint(in));
+	if (in->failed)
+		return -EBADMSG;
+	return number_map_add(decoder, &decoder->places, dictionary_place(decoder->target, &place));
+}
+
 /* One frame from its (module, kind) code and address; ID_NONE when its module is lost. */
 static uint32_t make_frame(struct dictionary_decoder *decoder, uint64_t code, uint64_t address)
 {
@@ -146,6 +168,8 @@ static uint32_t make_frame(struct dictionary_decoder *decoder, uint64_t code, ui
 		if (frame.a == ID_NONE)
 			return ID_NONE;
 	}
+	if (frame.kind == FRAME_CUSTOM) /* PLACE_NONE is ID_NONE */
+		frame.a = number_map_get(&decoder->places, frame.a);
 	return dictionary_frame(decoder->target, frame);
 }
 
@@ -280,6 +304,7 @@ static int decode_section(struct dictionary_decoder *decoder, uint8_t id, uint64
 				       decode_process},
 		[SECTION_MODULES] = {offsetof(struct dictionary_decoder, modules), decode_module},
 		[SECTION_THREADS] = {offsetof(struct dictionary_decoder, threads), decode_thread},
+		[SECTION_PLACES] = {offsetof(struct dictionary_decoder, places), decode_place},
 		[SECTION_LABELS] = {offsetof(struct dictionary_decoder, labels), decode_labels},
 	};
 	int r;

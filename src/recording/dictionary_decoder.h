@@ -25,6 +25,7 @@ struct dictionary_decoder {
 	struct number_map processes;
 	struct number_map modules;
 	struct number_map threads;
+	struct number_map places;
 	struct number_map frames;
 	struct number_map nodes; /* nodes.ids[0] is the empty stack */
 	struct number_map stacks;

@@ -17,6 +17,7 @@ void dictionary_encoder_fini(struct dictionary_encoder *encoder)
 	vec_fini(&encoder->processes.ids);
 	vec_fini(&encoder->modules.ids);
 	vec_fini(&encoder->threads.ids);
+	vec_fini(&encoder->places.ids);
 	vec_fini(&encoder->frames.ids);
 	vec_fini(&encoder->nodes.ids);
 	vec_fini(&encoder->stacks.ids);
@@ -27,6 +28,7 @@ void dictionary_encoder_fini(struct dictionary_encoder *encoder)
 	bytes_fini(&encoder->process_bytes);
 	bytes_fini(&encoder->module_bytes);
 	bytes_fini(&encoder->thread_bytes);
+	bytes_fini(&encoder->place_bytes);
 	bytes_fini(&encoder->attach_bytes);
 	bytes_fini(&encoder->count_bytes);
 	bytes_fini(&encoder->node_bytes);
@@ -46,6 +48,7 @@ void dictionary_encoder_reset(struct dictionary_encoder *encoder)
 	id_map_reset(&encoder->processes);
 	id_map_reset(&encoder->modules);
 	id_map_reset(&encoder->threads);
+	id_map_reset(&encoder->places);
 	id_map_reset(&encoder->frames);
 	id_map_reset(&encoder->nodes);
 	id_map_reset(&encoder->stacks);
@@ -142,6 +145,44 @@ uint32_t dictionary_encoder_new_thread(struct dictionary_encoder *encoder, uint3
 	return id_map_number(encoder, &encoder->threads, thread);
 }
 
+/* Writes one place whose outer one has its number already. */
+static uint32_t put_place(struct dictionary_encoder *encoder, uint32_t id)
+{
+	const struct place item = encoder->source->places.items[id];
+	struct bytes *out = &encoder->place_bytes;
+	uint32_t module = 0;
+	uint32_t outer = 0;
+
+	if (item.module != MODULE_NONE)
+		module = dictionary_encoder_module(encoder, item.module) + 1;
+	if (item.outer != PLACE_NONE)
+		outer = id_map_get(&encoder->places, item.outer) + 1;
+	bytes_put_varint(out, put_string(encoder, item.name));
+	bytes_put_varint(out, put_string(encoder, item.file));
+	bytes_put_varint(out, item.line);
+	bytes_put_varint(out, module);
+	bytes_put_varint(out, item.origin);
+	bytes_put_varint(out, outer);
+	return id_map_number(encoder, &encoder->places, id);
+}
+
+/* The number of a place; those it is inlined into come first. */
+static uint32_t place_number(struct dictionary_encoder *encoder, uint32_t place)
+{
+	uint32_t chain[PLACES_MAX];
+	uint32_t number = id_map_get(&encoder->places, place);
+	size_t n = 0;
+
+	while (place != PLACE_NONE && id_map_get(&encoder->places, place) == ID_NONE &&
+	       n < PLACES_MAX) {
+		chain[n++] = place;
+		place = encoder->source->places.items[place].outer;
+	}
+	while (n-- > 0)
+		number = put_place(encoder, chain[n]);
+	return number;
+}
+
 static bool names_module(struct frame frame)
 {
 	return (frame.kind == FRAME_NATIVE || frame.kind == FRAME_KERNEL) && frame.a != MODULE_NONE;
@@ -160,6 +201,8 @@ static void put_frame_reference(struct dictionary_encoder *encoder, uint32_t fra
 	item = encoder->source->frames.items[frame];
 	if (names_module(item))
 		item.a = dictionary_encoder_module(encoder, item.a);
+	else if (item.kind == FRAME_CUSTOM && item.a < encoder->source->places.count)
+		item.a = place_number(encoder, item.a);
 	if (vec_push(&encoder->new_frames, item) < 0)
 		encoder->failed = true;
 	(void)id_map_number(encoder, &encoder->frames, frame);
@@ -284,7 +327,7 @@ static void encode_stacks(struct dictionary_encoder *encoder, uint32_t first_nod
 size_t dictionary_encoder_pending(const struct dictionary_encoder *encoder)
 {
 	return encoder->string_bytes.size + encoder->process_bytes.size +
-	       encoder->module_bytes.size + encoder->thread_bytes.size +
+	       encoder->module_bytes.size + encoder->thread_bytes.size + encoder->place_bytes.size +
 	       encoder->new_frames.count * 6 + encoder->attach_bytes.size +
 	       encoder->count_bytes.size + encoder->node_bytes.size + encoder->label_bytes.size;
 }
@@ -294,7 +337,7 @@ uint32_t dictionary_encoder_numbers(const struct dictionary_encoder *encoder)
 	const uint32_t numbers[] = {
 		encoder->strings.next, encoder->processes.next, encoder->modules.next,
 		encoder->threads.next, encoder->frames.next,    encoder->nodes.next,
-		encoder->labels.next,
+		encoder->labels.next,  encoder->places.next,
 	};
 	uint32_t most = 0;
 	size_t i;
@@ -315,6 +358,7 @@ int dictionary_encoder_flush(struct dictionary_encoder *encoder, struct bytes *o
 	put_section(out, SECTION_PROCESSES, &encoder->processes, &encoder->process_bytes);
 	put_section(out, SECTION_MODULES, &encoder->modules, &encoder->module_bytes);
 	put_section(out, SECTION_THREADS, &encoder->threads, &encoder->thread_bytes);
+	put_section(out, SECTION_PLACES, &encoder->places, &encoder->place_bytes);
 	if (encode_frames(encoder, &section) < 0)
 		encoder->failed = true;
 	put_section(out, SECTION_FRAMES, &encoder->frames, &section);

@@ -30,6 +30,7 @@ struct dictionary_encoder {
 	struct id_map processes;
 	struct id_map modules;
 	struct id_map threads;
+	struct id_map places;
 	struct id_map frames;
 	struct id_map nodes;  /* of the stack tree */
 	struct id_map stacks; /* nodes that samples end in */
@@ -39,6 +40,7 @@ struct dictionary_encoder {
 	struct bytes process_bytes;
 	struct bytes module_bytes;
 	struct bytes thread_bytes;
+	struct bytes place_bytes;
 	VEC(struct frame) new_frames; /* module ids are the epoch's */
 	struct bytes attach_bytes;
 	struct bytes count_bytes;

@@ -72,6 +72,7 @@ enum dictionary_section {
 	SECTION_FRAMES = 5,
 	SECTION_STACKS = 6,
 	SECTION_LABELS = 7,
+	SECTION_PLACES = 8, /* stands before the frames */
 };
 
 enum sample_column {
@@ -81,6 +82,7 @@ enum sample_column {
 	COLUMN_THREAD = 4, /* 0: as the cpu's last sample; else thread + 1 */
 	COLUMN_WEIGHT = 5, /* 0: as the sample before; else weight + 1 */
 	COLUMN_LABELS = 6, /* 0: as the sample before; else label set + 1 (set 0: no labels) */
+	COLUMN_TIMES = 7,  /* samples that it stands for - 1; not written when all are 0 */
 };
 
 /* One tick of COLUMN_TIME. Finer steps cost a byte a sample and show nothing. */

@@ -51,6 +51,7 @@ struct recording_reader {
 	VEC(uint32_t) labels;
 	VEC(uint64_t) time_ns;
 	VEC(uint64_t) weight;
+	VEC(uint64_t) times;
 
 	struct recording_damage damage;
 	char *text[4]; /* scratch for strings handed to the visitor */
@@ -121,6 +122,7 @@ void recording_reader_free(struct recording_reader *reader)
 	vec_fini(&reader->labels);
 	vec_fini(&reader->time_ns);
 	vec_fini(&reader->weight);
+	vec_fini(&reader->times);
 	for (i = 0; i < ARRAY_SIZE(reader->text); i++)
 		free(reader->text[i]);
 	free(reader);
@@ -388,7 +390,8 @@ static int reserve_batch(struct recording_reader *reader, size_t n)
 			       vec_reserve(&reader->cpu, n) < 0 ||
 			       vec_reserve(&reader->labels, n) < 0 ||
 			       vec_reserve(&reader->time_ns, n) < 0 ||
-			       vec_reserve(&reader->weight, n) < 0
+			       vec_reserve(&reader->weight, n) < 0 ||
+			       vec_reserve(&reader->times, n) < 0
 		       ? -ENOMEM
 		       : 0;
 }
@@ -417,6 +420,8 @@ static size_t fill_batch(struct recording_reader *reader)
 		reader->labels.items[n] = labels;
 		reader->time_ns.items[n] = samples[i].time_ns;
 		reader->weight.items[n] = samples[i].weight;
+		reader->times.items[n] =
+			samples[i].more < INT64_MAX ? samples[i].more + 1 : INT64_MAX;
 		n++;
 	}
 	return n;
@@ -457,6 +462,7 @@ static int visit_samples(struct recording_reader *reader, const struct recording
 		.labels = reader->labels.items,
 		.time_ns = reader->time_ns.items,
 		.weight = reader->weight.items,
+		.times = reader->times.items,
 	};
 	return visitor->samples && n > 0 ? heed(reader, visitor->samples(visitor->self, &batch))
 					 : 0;

@@ -117,6 +117,7 @@ void sample_encoder_add(struct sample_encoder *encoder, const struct coded_sampl
 	put_code(encoder, COLUMN_THREAD, code_or_same(sample->thread, cpu->thread));
 	put_code(encoder, COLUMN_WEIGHT, code_or_same(sample->weight, encoder->last_weight));
 	put_code(encoder, COLUMN_LABELS, code_or_same(sample->labels, encoder->last_labels));
+	put_code(encoder, COLUMN_TIMES, sample->more);
 	if (sample->stack == encoder->next_stack)
 		encoder->next_stack++;
 	if (sample->thread > encoder->max_thread)
@@ -167,6 +168,8 @@ int sample_encoder_finish(struct sample_encoder *encoder, struct bytes *out)
 		bool constant = is_constant(data, encoder->count);
 		size_t n = constant ? data->size / encoder->count : data->size;
 
+		if (i + 1 == COLUMN_TIMES && constant && data->data[0] == 0)
+			continue; /* each stands for itself alone: the usual case */
 		bytes_put_u8(out, (uint8_t)(i + 1));
 		bytes_put_u8(out, constant ? ENCODING_CONSTANT : ENCODING_VARINTS);
 		bytes_put_varint(out, n);
@@ -259,6 +262,7 @@ static int decode_samples(struct sample_decoder *decoder, struct chunk_columns *
 			.labels = (uint32_t)labels,
 			.time_ns = state->ticks * columns->tick_ns,
 			.weight = weight,
+			.more = column_next(&readers[COLUMN_TIMES - 1]),
 		};
 	}
 	return 0;

@@ -39,9 +39,10 @@ struct coded_sample {
 	uint32_t labels; /* 0: none */
 	uint64_t time_ns;
 	uint64_t weight;
+	uint64_t more; /* samples that it stands for besides itself */
 };
 
-#define SAMPLE_COLUMNS 6
+#define SAMPLE_COLUMNS 7
 
 /* Enough that a chunk compresses well; 2 s at 8 kHz. */
 #define SAMPLES_A_CHUNK 16384u

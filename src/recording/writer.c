@@ -521,6 +521,13 @@ static int sink_thread(void *self, const struct thread *thread, uint32_t *ret_id
 	return answer(dictionary_thread(&writer->dictionary, thread), ret_id);
 }
 
+static int sink_place(void *self, const struct place *place, uint32_t *ret_id)
+{
+	struct recording_writer *writer = self;
+
+	return answer(dictionary_place(&writer->dictionary, place), ret_id);
+}
+
 static int sink_stack(void *self, const struct frame *frames, size_t n, uint32_t *ret_id)
 {
 	struct recording_writer *writer = self;
@@ -588,6 +595,7 @@ static size_t add_samples(struct recording_writer *writer, const struct sample_b
 						: 0,
 			.time_ns = batch->time_ns[i],
 			.weight = batch->weight[i],
+			.more = batch->times && batch->times[i] > 0 ? batch->times[i] - 1 : 0,
 		};
 
 		sample_encoder_add(&writer->samples, &sample);
@@ -640,6 +648,7 @@ static const struct sink_ops writer_sink_ops = {
 	.module = sink_module,
 	.process = sink_process,
 	.thread = sink_thread,
+	.place = sink_place,
 	.stack = sink_stack,
 	.labels = sink_labels,
 	.map = sink_map,

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/table.h"
+
+#include "cli/command.h"
+#include "cli/write_merged.h"
+
+struct import_options {
+	const char *output;
+};
+
+static int run(const struct command_context *context, void *values, int argc, char **argv)
+{
+	const struct import_options *options = values;
+
+	return write_merged(context, argv, 1, options->output);
+}
+
+static const struct option_spec table[] = {
+	{"output", 'o', OPTION_STRING(struct import_options, output), .argument = "FILE",
+	 .offer = OPTION_OFFER_FILE, .help = "the recording to write"},
+	OPTION_END,
+};
+
+const struct command command_import = {
+	.name = "import",
+	.summary = "make a recording of another profiler's file",
+	.synopsis = "-o OUT.wick FILE",
+	.description =
+		(const char *const[]){
+			"Takes folded stacks, pprof and speedscope files, also compressed with "
+			"gzip; "
+			"what it is, is found by its contents. Commands that look at recordings "
+			"take such "
+			"files directly.",
+			"Of folded stacks the first name is taken for the process, and marks "
+			"(_[k], "
+			"_[i], _[j]) for the kind of a frame.",
+			NULL,
+		},
+	.examples =
+		(const struct command_example[]){
+			{"wick import -o app.wick cpu.pb.gz", "a profile of a Go program"},
+			{"wick flame stacks.folded -o x.svg", "without a recording in between"},
+			{NULL, NULL},
+		},
+	.options = table,
+	.options_size = sizeof(struct import_options),
+	.defaults = &(const struct import_options){0},
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.argument_help = "FILE: a profile of another format, or - for standard input",
+	.argument_offer = OPTION_OFFER_FILE,
+	.run = run,
+};

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/write_merged.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include "base/error.h"
+#include "base/outfile.h"
+#include "cli/command.h"
+#include "cli/look.h"
+#include "pipeline/merge.h"
+
+int write_merged(const struct command_context *context, char **inputs, size_t count,
+		 const char *output)
+{
+	struct outfile file;
+	struct error err;
+	size_t i;
+	int fd;
+	int r;
+
+	if (!output)
+		return command_misused(context, "where to? give -o FILE.wick");
+	for (i = 0; i < count; i++) {
+		r = look_check_output(context, inputs[i], output);
+		if (r != COMMAND_DONE)
+			return r;
+	}
+	r = outfile_begin(&file, output, &err);
+	if (r < 0)
+		return command_failed(context, &err);
+	fd = fcntl(file.fd, F_DUPFD_CLOEXEC, 3);
+	if (fd < 0)
+		r = error_errno(&err, -errno, "cannot write %s", output);
+	else
+		r = merge_files((const char *const *)inputs, count, fd, &err);
+	if (r == 0)
+		r = outfile_commit(&file, &err);
+	outfile_fini(&file);
+	return r < 0 ? command_failed(context, &err) : COMMAND_DONE;
+}

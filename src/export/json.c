@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/scope.h"
+#include "base/text.h"
+#include "export/export.h"
+#include "export/formats.h"
+#include "model/call_tally.h"
+#include "model/call_tree.h"
+#include "model/profile.h"
+
+/*
+ * json: the whole profile as one document; docs/EXPORT-JSON.md has the keys. The tree
+ * may be deeper than the writer of JSON nests, so it is written by hand.
+ */
+
+struct document {
+	const struct profile *profile;
+	const struct call_tree *tree;
+	struct json json;
+	struct bytes *out;
+};
+
+static double percent(int64_t part, int64_t whole)
+{
+	return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void put_quality(struct json *json, const struct profile_quality *quality)
+{
+	json_u64(json, "samples", quality->samples);
+	json_u64(json, "lost", quality->lost);
+	json_u64(json, "unreadable", quality->unreadable);
+	json_u64(json, "truncated", quality->truncated);
+	json_u64(json, "unsymbolised", quality->unsymbolised);
+	json_bool(json, "incomplete", quality->incomplete);
+}
+
+static void put_session(struct document *document)
+{
+	const struct profile *profile = document->profile;
+	struct json *json = &document->json;
+	size_t i;
+
+	json_open_object(json, "profiling_session");
+	json_string(json, "title", profile->title);
+	json_string(json, "tool", "wick");
+	json_string(json, "version", WICK_VERSION);
+	json_u64(json, "start_realtime_ns", profile->start_realtime_ns);
+	json_u64(json, "duration_ns", profile->duration_ns);
+	json_u64(json, "period_ns", profile->period_ns);
+	json_string(json, "value", profile->value_types[profile->main_value].name);
+	json_string(json, "unit", profile->value_types[profile->main_value].unit);
+	put_quality(json, &profile->quality);
+	json_open_array(json, "threads");
+	for (i = 0; i < profile->threads.count; i++) {
+		const struct profile_thread *thread = &profile->threads.items[i];
+
+		json_open_object(json, NULL);
+		json_u64(json, "pid", thread->pid);
+		json_u64(json, "tid", thread->tid);
+		json_string(json, "comm", profile_text(profile, thread->comm));
+		json_string(json, "process", profile_text(profile, thread->process_comm));
+		json_close(json);
+	}
+	json_close(json);
+	json_close(json);
+}
+
+static void put_text(struct bytes *out, const char *key, const char *text)
+{
+	bytes_printf(out, ",\"%s\":\"", key);
+	text_put_json(out, text);
+	bytes_put_u8(out, '"');
+}
+
+static void put_node(struct document *document, uint32_t id)
+{
+	const struct call_node *node = &call_tree_nodes(document->tree)[id];
+	struct bytes *out = document->out;
+
+	bytes_printf(out, "{\"function_name\":\"");
+	text_put_json(out, call_tree_name(document->tree, id));
+	bytes_put_u8(out, '"');
+	if (!(node->function & CALL_TREE_GROUP)) {
+		const struct profile_function *function =
+			&document->profile->functions.items[node->function];
+
+		put_text(out, "module", profile_text(document->profile, function->module));
+		put_text(out, "file", profile_text(document->profile, function->file));
+	}
+	bytes_printf(out,
+		     ",\"sample_count\":%" PRIu64 ",\"self_count\":%" PRIu64 ",\"total\":%" PRId64
+		     ",\"self\":%" PRId64 ",\"children\":[",
+		     node->samples, node->self_samples, node->total, node->self);
+}
+
+/* Nodes come in pre-order: what is open and deeper than the next one is closed. */
+static void put_tree(struct document *document)
+{
+	const struct call_node *nodes = call_tree_nodes(document->tree);
+	uint32_t count = call_tree_count(document->tree);
+	uint32_t open = 0;
+	uint32_t i;
+
+	bytes_printf(document->out, ",\"flame_tree\":");
+	for (i = 0; i < count; i++) {
+		bool sibling = open > nodes[i].depth;
+
+		for (; open > nodes[i].depth; open--)
+			bytes_printf(document->out, "]}");
+		if (sibling)
+			bytes_put_u8(document->out, ',');
+		put_node(document, i);
+		open++;
+	}
+	for (; open > 0; open--)
+		bytes_printf(document->out, "]}");
+}
+
+static int put_hot_functions(struct document *document)
+{
+	const struct profile *profile = document->profile;
+	const struct call_node *root = call_tree_nodes(document->tree);
+	SCOPED(mem) struct call_tally *tallies = NULL;
+	struct json *json = &document->json;
+	size_t count;
+	size_t i;
+	int r = call_tally_new(profile, document->tree, CALL_TALLY_FUNCTION, &tallies, &count);
+
+	if (r < 0)
+		return r;
+	json_open_array(json, "hot_functions");
+	for (i = 0; i < count; i++) {
+		const struct call_tally *tally = &tallies[i];
+		const struct profile_function *function = &profile->functions.items[tally->key];
+
+		json_open_object(json, NULL);
+		json_string(json, "function_name", profile_text(profile, function->name));
+		json_string(json, "module", profile_text(profile, function->module));
+		json_string(json, "file", profile_text(profile, function->file));
+		json_u64(json, "self_count", tally->self_samples);
+		json_u64(json, "sample_count", tally->samples);
+		json_i64(json, "self", tally->self);
+		json_i64(json, "total", tally->total);
+		json_double(json, "self_percent", percent(tally->self, root->total), 3);
+		json_double(json, "total_percent", percent(tally->total, root->total), 3);
+		json_close(json);
+	}
+	json_close(json);
+	return 0;
+}
+
+static int json_write(const struct profile *profile, const struct export_config *config,
+		      struct bytes *out, struct error *err)
+{
+	struct call_tree_options options = {
+		.value =
+			config->value == EXPORT_DEFAULT_VALUE ? profile->main_value : config->value,
+	};
+	SCOPED(call_tree) struct call_tree *tree = NULL;
+	struct document document = {.profile = profile, .out = out};
+	int r = call_tree_new(profile, &options, &tree);
+
+	if (r < 0)
+		return error_errno(err, r, "cannot build the call tree");
+	document.tree = tree;
+	json_init(&document.json, out, false);
+	json_open_object(&document.json, NULL);
+	put_session(&document);
+	put_tree(&document);
+	r = put_hot_functions(&document);
+	if (r < 0)
+		return error_errno(err, r, "cannot add up functions");
+	json_string(&document.json, "memory_profile", NULL);
+	json_close(&document.json);
+	bytes_put_u8(out, '\n');
+	return 0;
+}
+
+const struct exporter_ops export_json = {
+	.name = "json",
+	.summary = "one document: the session, the call tree, the hot functions",
+	.extension = "json",
+	.write = json_write,
+};

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "export/export.h"
+#include "export/formats.h"
+#include "export/gzip.h"
+#include "export/protobuf.h"
+#include "model/profile.h"
+
+/*
+ * pprof: the gzip'ed profile.proto that "go tool pprof" and others read.
+ *
+ * Ids are those of the profile plus 1, for what samples use. Addresses are those of
+ * the ELF files; a mapping begins at address 0 of its file, or where the kernel does.
+ * Strings are numbered as they are met and written last; the order of fields is free.
+ */
+
+/* Fields of the messages, by the names of profile.proto. */
+enum profile_field {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE = 2,
+	PROFILE_MAPPING = 3,
+	PROFILE_LOCATION = 4,
+	PROFILE_FUNCTION = 5,
+	PROFILE_STRING_TABLE = 6,
+	PROFILE_TIME_NANOS = 9,
+	PROFILE_DURATION_NANOS = 10,
+	PROFILE_PERIOD_TYPE = 11,
+	PROFILE_PERIOD = 12,
+	PROFILE_COMMENT = 13,
+	PROFILE_DEFAULT_SAMPLE_TYPE = 14,
+};
+enum value_type_field { VALUE_TYPE_TYPE = 1, VALUE_TYPE_UNIT = 2 };
+enum sample_field { SAMPLE_LOCATION_ID = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3 };
+enum label_field { LABEL_KEY = 1, LABEL_STR = 2, LABEL_NUM = 3 };
+enum mapping_field {
+	MAPPING_ID = 1,
+	MAPPING_MEMORY_START = 2,
+	MAPPING_MEMORY_LIMIT = 3,
+	MAPPING_FILENAME = 5,
+	MAPPING_BUILD_ID = 6,
+	MAPPING_HAS_FUNCTIONS = 7,
+	MAPPING_HAS_FILENAMES = 8,
+	MAPPING_HAS_LINE_NUMBERS = 9,
+	MAPPING_HAS_INLINE_FRAMES = 10,
+};
+enum location_field {
+	LOCATION_ID = 1,
+	LOCATION_MAPPING_ID = 2,
+	LOCATION_ADDRESS = 3,
+	LOCATION_LINE = 4,
+};
+enum line_field { LINE_FUNCTION_ID = 1, LINE_LINE = 2 };
+enum function_field {
+	FUNCTION_ID = 1,
+	FUNCTION_NAME = 2,
+	FUNCTION_SYSTEM_NAME = 3,
+	FUNCTION_FILENAME = 4,
+};
+
+#define FLUSH_BYTES (64u << 10)
+#define PAGE_BYTES 4096u
+
+struct mapping {
+	uint32_t module; /* string id of the profile */
+	uint64_t low;
+	uint64_t high;
+	bool program;
+	bool names;
+	bool files;
+	bool lines;
+	bool inlines;
+};
+
+struct pprof {
+	const struct profile *profile;
+	struct strings strings;
+	VEC(uint8_t) used_locations;
+	VEC(uint8_t) used_functions;
+	VEC(struct mapping) mappings;
+	struct gzip *gzip;
+	struct bytes text;    /* fields of the profile that wait for the compressor */
+	struct bytes message; /* scratch, and so are these */
+	struct bytes part;
+};
+
+static void pprof_fini(struct pprof *pprof)
+{
+	strings_fini(&pprof->strings);
+	vec_fini(&pprof->used_locations);
+	vec_fini(&pprof->used_functions);
+	vec_fini(&pprof->mappings);
+	gzip_free(pprof->gzip);
+	bytes_fini(&pprof->text);
+	bytes_fini(&pprof->message);
+	bytes_fini(&pprof->part);
+}
+
+/* The number of a text in the string table. */
+static uint64_t string_of(struct pprof *pprof, const char *text)
+{
+	uint32_t id = strings_add(&pprof->strings, text);
+
+	if (id == ID_NONE)
+		pprof->text.failed = true;
+	return id == ID_NONE ? 0 : id;
+}
+
+static void put_message(struct pprof *pprof, enum profile_field field)
+{
+	protobuf_message(&pprof->text, field, &pprof->message);
+	if (pprof->text.size >= FLUSH_BYTES)
+		gzip_put(pprof->gzip, &pprof->text);
+}
+
+static void put_value_type(struct pprof *pprof, enum profile_field field, struct value_type type)
+{
+	protobuf_u64(&pprof->message, VALUE_TYPE_TYPE, string_of(pprof, type.name));
+	protobuf_u64(&pprof->message, VALUE_TYPE_UNIT, string_of(pprof, type.unit));
+	put_message(pprof, field);
+}
+
+/* The mapping of a module, counted from 1; 0: none. Hundreds at most. */
+static size_t mapping_of(struct pprof *pprof, uint32_t module)
+{
+	size_t i;
+
+	if (module == 0)
+		return 0;
+	for (i = 0; i < pprof->mappings.count; i++)
+		if (pprof->mappings.items[i].module == module)
+			return i + 1;
+	if (vec_push(&pprof->mappings, (struct mapping){.module = module, .low = UINT64_MAX}) < 0) {
+		pprof->text.failed = true;
+		return 0;
+	}
+	return pprof->mappings.count;
+}
+
+/* Notes what a location that is used needs. */
+static void use_location(struct pprof *pprof, const struct profile_location *location)
+{
+	const struct profile *profile = pprof->profile;
+	size_t at = mapping_of(pprof, location->module);
+	struct mapping *mapping;
+	uint32_t i;
+
+	for (i = 0; i < location->line_count; i++)
+		pprof->used_functions
+			.items[profile->lines.items[location->first_line + i].function] = 1;
+	if (at == 0)
+		return;
+	mapping = &pprof->mappings.items[at - 1];
+	if (location->vaddr < mapping->low)
+		mapping->low = location->vaddr;
+	if (location->vaddr > mapping->high)
+		mapping->high = location->vaddr;
+	mapping->inlines = mapping->inlines || location->line_count > 1;
+	for (i = 0; i < location->line_count; i++) {
+		const struct profile_line *line = &profile->lines.items[location->first_line + i];
+		const struct profile_function *function = &profile->functions.items[line->function];
+
+		mapping->program = mapping->program || function->origin == ORIGIN_PROGRAM;
+		mapping->names = mapping->names || function->origin != ORIGIN_UNKNOWN;
+		mapping->files = mapping->files || function->file != 0;
+		mapping->lines = mapping->lines || line->line != 0;
+	}
+}
+
+/* Readers take the first mapping for the program's. */
+static void put_program_first(struct pprof *pprof)
+{
+	size_t i;
+
+	for (i = 0; i < pprof->mappings.count; i++) {
+		struct mapping mapping = pprof->mappings.items[i];
+
+		if (!mapping.program)
+			continue;
+		pprof->mappings.items[i] = pprof->mappings.items[0];
+		pprof->mappings.items[0] = mapping;
+		return;
+	}
+}
+
+/* Filters leave locations behind that no stack of the profile has. */
+static int find_used(struct pprof *pprof)
+{
+	const struct profile *profile = pprof->profile;
+	const struct stack_node *nodes = profile->stacks.nodes.items;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < profile->locations.count && r == 0; i++)
+		r = vec_push(&pprof->used_locations, 0);
+	for (i = 0; i < profile->functions.count && r == 0; i++)
+		r = vec_push(&pprof->used_functions, 0);
+	if (r < 0)
+		return r;
+	for (i = 0; i < profile->entries.count; i++) {
+		uint32_t node = profile->entries.items[i].stack;
+
+		for (; node != 0; node = nodes[node].parent)
+			pprof->used_locations.items[nodes[node].frame] = 1;
+	}
+	for (i = 0; i < profile->locations.count; i++)
+		if (pprof->used_locations.items[i])
+			use_location(pprof, &profile->locations.items[i]);
+	put_program_first(pprof);
+	return 0;
+}
+
+static void put_label(struct pprof *pprof, const char *key, const char *text, int64_t number)
+{
+	struct bytes label = {0};
+
+	protobuf_u64(&label, LABEL_KEY, string_of(pprof, key));
+	if (text)
+		protobuf_u64(&label, LABEL_STR, string_of(pprof, text));
+	else
+		protobuf_i64(&label, LABEL_NUM, number);
+	protobuf_message(&pprof->message, SAMPLE_LABEL, &label);
+	bytes_fini(&label);
+}
+
+static void put_sample(struct pprof *pprof, size_t at)
+{
+	const struct profile *profile = pprof->profile;
+	const struct profile_entry *entry = &profile->entries.items[at];
+	const struct profile_thread *thread = &profile->threads.items[entry->thread];
+	const int64_t *values = profile_entry_values(profile, at);
+	const struct stack_node *nodes = profile->stacks.nodes.items;
+	uint32_t node;
+	uint32_t i;
+
+	for (node = entry->stack; node != 0; node = nodes[node].parent)
+		bytes_put_varint(&pprof->part, (uint64_t)nodes[node].frame + 1);
+	protobuf_message(&pprof->message, SAMPLE_LOCATION_ID, &pprof->part);
+	for (i = 0; i < profile->value_count; i++)
+		bytes_put_varint(&pprof->part, (uint64_t)values[i]);
+	protobuf_message(&pprof->message, SAMPLE_VALUE, &pprof->part);
+	put_label(pprof, "process", profile_text(profile, thread->process_comm), 0);
+	put_label(pprof, "thread", profile_text(profile, thread->comm), 0);
+	put_label(pprof, "pid", NULL, thread->pid);
+	put_label(pprof, "tid", NULL, thread->tid);
+	if (entry->state != 0)
+		put_label(pprof, "state", profile_text(profile, entry->state), 0);
+	put_message(pprof, PROFILE_SAMPLE);
+}
+
+static void put_mapping(struct pprof *pprof, size_t at)
+{
+	const struct mapping *mapping = &pprof->mappings.items[at];
+	const struct profile_module *module = profile_find_module(pprof->profile, mapping->module);
+	struct bytes *out = &pprof->message;
+	char id[2 * BUILD_ID_MAX + 1] = "";
+	uint64_t limit = mapping->high | (PAGE_BYTES - 1);
+
+	if (module && module->build_id.size > 0)
+		build_id_format(&module->build_id, id);
+	protobuf_u64(out, MAPPING_ID, at + 1);
+	if (mapping->low >> 63) /* the kernel's addresses */
+		protobuf_u64(out, MAPPING_MEMORY_START, mapping->low & ~(PAGE_BYTES - 1ull));
+	protobuf_u64(out, MAPPING_MEMORY_LIMIT, limit == UINT64_MAX ? limit : limit + 1);
+	protobuf_u64(out, MAPPING_FILENAME,
+		     string_of(pprof, profile_text(pprof->profile, mapping->module)));
+	protobuf_u64(out, MAPPING_BUILD_ID, string_of(pprof, id));
+	protobuf_u64(out, MAPPING_HAS_FUNCTIONS, mapping->names);
+	protobuf_u64(out, MAPPING_HAS_FILENAMES, mapping->files);
+	protobuf_u64(out, MAPPING_HAS_LINE_NUMBERS, mapping->lines);
+	protobuf_u64(out, MAPPING_HAS_INLINE_FRAMES, mapping->inlines);
+	put_message(pprof, PROFILE_MAPPING);
+}
+
+static void put_location(struct pprof *pprof, size_t at)
+{
+	const struct profile_location *location = &pprof->profile->locations.items[at];
+	const struct profile_line *lines = pprof->profile->lines.items + location->first_line;
+	uint32_t i;
+
+	protobuf_u64(&pprof->message, LOCATION_ID, at + 1);
+	protobuf_u64(&pprof->message, LOCATION_MAPPING_ID, mapping_of(pprof, location->module));
+	protobuf_u64(&pprof->message, LOCATION_ADDRESS, location->vaddr);
+	for (i = location->line_count; i-- > 0;) { /* the innermost first */
+		protobuf_u64(&pprof->part, LINE_FUNCTION_ID, (uint64_t)lines[i].function + 1);
+		protobuf_u64(&pprof->part, LINE_LINE, lines[i].line);
+		protobuf_message(&pprof->message, LOCATION_LINE, &pprof->part);
+	}
+	put_message(pprof, PROFILE_LOCATION);
+}
+
+static void put_function(struct pprof *pprof, size_t at)
+{
+	const struct profile_function *function = &pprof->profile->functions.items[at];
+	uint64_t name = string_of(pprof, profile_text(pprof->profile, function->name));
+
+	protobuf_u64(&pprof->message, FUNCTION_ID, at + 1);
+	protobuf_u64(&pprof->message, FUNCTION_NAME, name);
+	protobuf_u64(&pprof->message, FUNCTION_SYSTEM_NAME, name);
+	protobuf_u64(&pprof->message, FUNCTION_FILENAME,
+		     string_of(pprof, profile_text(pprof->profile, function->file)));
+	put_message(pprof, PROFILE_FUNCTION);
+}
+
+/* What pprof shows as comments: the title, and what the numbers leave out. */
+static void put_comments(struct pprof *pprof)
+{
+	const struct profile_quality *quality = &pprof->profile->quality;
+	uint64_t missing = quality->lost + quality->unreadable;
+	struct bytes text = {0};
+
+	if (*pprof->profile->title)
+		protobuf_u64(&pprof->text, PROFILE_COMMENT,
+			     string_of(pprof, pprof->profile->title));
+	if (missing == 0)
+		return;
+	bytes_printf(&text, "%llu samples were lost", (unsigned long long)missing);
+	bytes_put_u8(&text, '\0');
+	if (text.failed)
+		pprof->text.failed = true;
+	else
+		protobuf_u64(&pprof->text, PROFILE_COMMENT, string_of(pprof, (char *)text.data));
+	bytes_fini(&text);
+}
+
+static void put_header(struct pprof *pprof)
+{
+	const struct profile *profile = pprof->profile;
+	uint32_t i;
+
+	for (i = 0; i < profile->value_count; i++)
+		put_value_type(pprof, PROFILE_SAMPLE_TYPE, profile->value_types[i]);
+	protobuf_u64(&pprof->text, PROFILE_TIME_NANOS, profile->start_realtime_ns);
+	protobuf_u64(&pprof->text, PROFILE_DURATION_NANOS, profile->duration_ns);
+	if (profile->period_ns > 0) {
+		put_value_type(pprof, PROFILE_PERIOD_TYPE,
+			       profile->value_types[profile->main_value]);
+		protobuf_u64(&pprof->text, PROFILE_PERIOD, profile->period_ns);
+	}
+	protobuf_u64(&pprof->text, PROFILE_DEFAULT_SAMPLE_TYPE,
+		     string_of(pprof, profile->value_types[profile->main_value].name));
+	put_comments(pprof);
+}
+
+static void put_body(struct pprof *pprof)
+{
+	size_t i;
+
+	for (i = 0; i < pprof->profile->entries.count; i++)
+		put_sample(pprof, i);
+	for (i = 0; i < pprof->mappings.count; i++)
+		put_mapping(pprof, i);
+	for (i = 0; i < pprof->used_locations.count; i++)
+		if (pprof->used_locations.items[i])
+			put_location(pprof, i);
+	for (i = 0; i < pprof->used_functions.count; i++)
+		if (pprof->used_functions.items[i])
+			put_function(pprof, i);
+	for (i = 0; i < pprof->strings.entries.count; i++) {
+		protobuf_string(&pprof->text, PROFILE_STRING_TABLE,
+				strings_get(&pprof->strings, (uint32_t)i));
+		if (pprof->text.size >= FLUSH_BYTES)
+			gzip_put(pprof->gzip, &pprof->text);
+	}
+	gzip_put(pprof->gzip, &pprof->text);
+	gzip_finish(pprof->gzip);
+}
+
+static int pprof_write(const struct profile *profile, const struct export_config *config,
+		       struct bytes *out, struct error *err)
+{
+	struct pprof pprof = {.profile = profile};
+	int r = strings_init(&pprof.strings);
+
+	(void)config; /* the format holds all values */
+	if (r == 0)
+		r = find_used(&pprof);
+	pprof.gzip = gzip_new(out);
+	if (r < 0 || !pprof.gzip) {
+		pprof_fini(&pprof);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	put_header(&pprof);
+	put_body(&pprof);
+	pprof_fini(&pprof);
+	return 0;
+}
+
+const struct exporter_ops export_pprof = {
+	.name = "pprof",
+	.summary = "gzip'ed profile.proto, for go tool pprof and others",
+	.extension = "pb.gz",
+	.write = pprof_write,
+};

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "export/export.h"
+#include "export/formats.h"
+#include "model/profile.h"
+
+/*
+ * speedscope: the file format of www.speedscope.app, one "sampled" profile for each
+ * thread, the busiest first. Frames are functions; where the source file is not
+ * known, the module stands for it. Stacks are added up, so the order of time is not
+ * the recording's.
+ */
+
+#define SCHEMA "https://www.speedscope.app/file-format-schema.json"
+
+struct thread_rank {
+	uint32_t thread;
+	int64_t total;
+};
+
+struct scope {
+	const struct profile *profile;
+	uint32_t value;
+	struct json json;
+	struct thread_rank *ranks;
+	uint32_t *entries; /* by thread, then as they are in the profile */
+	VEC(uint32_t) path;
+};
+
+static const char *unit_of(const char *unit)
+{
+	static const char *const known[] = {"nanoseconds", "microseconds", "milliseconds",
+					    "seconds", "bytes"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++)
+		if (strcmp(unit, known[i]) == 0)
+			return known[i];
+	return "none";
+}
+
+static void put_frames(struct scope *scope)
+{
+	const struct profile *profile = scope->profile;
+	size_t i;
+
+	json_open_object(&scope->json, "shared");
+	json_open_array(&scope->json, "frames");
+	for (i = 0; i < profile->functions.count; i++) {
+		const struct profile_function *function = &profile->functions.items[i];
+		const char *file =
+			profile_text(profile, function->file ? function->file : function->module);
+
+		json_open_object(&scope->json, NULL);
+		json_string(&scope->json, "name", profile_text(profile, function->name));
+		if (*file)
+			json_string(&scope->json, "file", file);
+		json_close(&scope->json);
+	}
+	json_close(&scope->json);
+	json_close(&scope->json);
+}
+
+static int64_t value_of(const struct scope *scope, uint32_t entry)
+{
+	return profile_entry_values(scope->profile, entry)[scope->value];
+}
+
+static void put_stack(struct scope *scope, uint32_t stack)
+{
+	const struct profile *profile = scope->profile;
+	size_t i;
+	uint32_t at;
+
+	scope->path.count = 0;
+	for (; stack != 0; stack = profile->stacks.nodes.items[stack].parent)
+		if (vec_push(&scope->path, profile->stacks.nodes.items[stack].frame) < 0)
+			scope->json.out->failed = true;
+	json_open_array(&scope->json, NULL);
+	for (i = scope->path.count; i-- > 0;) {
+		const struct profile_location *location =
+			&profile->locations.items[scope->path.items[i]];
+
+		for (at = 0; at < location->line_count; at++)
+			json_u64(&scope->json, NULL,
+				 profile->lines.items[location->first_line + at].function);
+	}
+	json_close(&scope->json);
+}
+
+/* One thread; its entries are those from first up to end. */
+static void put_thread(struct scope *scope, const struct thread_rank *rank, uint32_t first,
+		       uint32_t end)
+{
+	const struct profile *profile = scope->profile;
+	const struct profile_thread *thread = &profile->threads.items[rank->thread];
+	struct bytes name = {0};
+	uint32_t i;
+
+	bytes_printf(&name, "%s (%s %u, thread %u)", profile_text(profile, thread->comm),
+		     profile_text(profile, thread->process_comm), thread->pid, thread->tid);
+	bytes_put_u8(&name, '\0');
+	json_open_object(&scope->json, NULL);
+	json_string(&scope->json, "type", "sampled");
+	json_string(&scope->json, "name", name.failed ? "" : (char *)name.data);
+	json_string(&scope->json, "unit", unit_of(profile->value_types[scope->value].unit));
+	json_u64(&scope->json, "startValue", 0);
+	json_i64(&scope->json, "endValue", rank->total);
+	json_open_array(&scope->json, "samples");
+	for (i = first; i < end; i++)
+		put_stack(scope, profile->entries.items[scope->entries[i]].stack);
+	json_close(&scope->json);
+	json_open_array(&scope->json, "weights");
+	for (i = first; i < end; i++)
+		json_i64(&scope->json, NULL, value_of(scope, scope->entries[i]));
+	json_close(&scope->json);
+	json_close(&scope->json);
+	bytes_fini(&name);
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct thread_rank *x = a;
+	const struct thread_rank *y = b;
+
+	if (x->total != y->total)
+		return x->total > y->total ? -1 : 1;
+	return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+/* Puts the entries of a thread together: counting sort. Returns where each begins. */
+static uint32_t *sort_entries(struct scope *scope)
+{
+	const struct profile *profile = scope->profile;
+	size_t threads = profile->threads.count;
+	uint32_t *starts = calloc(threads + 2, sizeof(*starts));
+	size_t i;
+
+	if (!starts)
+		return NULL;
+	/* starts[t + 2] counts t, then starts[t + 1] is where t goes on; in the end where t + 1
+	 * begins. */
+	for (i = 0; i < profile->entries.count; i++)
+		starts[profile->entries.items[i].thread + 2]++;
+	for (i = 2; i < threads + 2; i++)
+		starts[i] += starts[i - 1];
+	for (i = 0; i < profile->entries.count; i++) {
+		uint32_t thread = profile->entries.items[i].thread;
+
+		scope->entries[starts[thread + 1]++] = (uint32_t)i;
+		scope->ranks[thread].total += value_of(scope, (uint32_t)i);
+	}
+	for (i = 0; i < threads; i++)
+		scope->ranks[i].thread = (uint32_t)i;
+	return starts;
+}
+
+static int put_profiles(struct scope *scope)
+{
+	const struct profile *profile = scope->profile;
+	uint32_t *starts;
+	size_t i;
+
+	scope->ranks = calloc(profile->threads.count + 1, sizeof(*scope->ranks));
+	scope->entries = calloc(profile->entries.count + 1, sizeof(*scope->entries));
+	starts = scope->ranks && scope->entries ? sort_entries(scope) : NULL;
+	if (!starts)
+		return -ENOMEM;
+	qsort(scope->ranks, profile->threads.count, sizeof(*scope->ranks), by_total);
+	json_open_array(&scope->json, "profiles");
+	for (i = 0; i < profile->threads.count; i++) {
+		uint32_t thread = scope->ranks[i].thread;
+
+		if (starts[thread + 1] > starts[thread])
+			put_thread(scope, &scope->ranks[i], starts[thread], starts[thread + 1]);
+	}
+	json_close(&scope->json);
+	free(starts);
+	return 0;
+}
+
+static int speedscope_write(const struct profile *profile, const struct export_config *config,
+			    struct bytes *out, struct error *err)
+{
+	struct scope scope = {
+		.profile = profile,
+		.value =
+			config->value == EXPORT_DEFAULT_VALUE ? profile->main_value : config->value,
+	};
+	int r;
+
+	json_init(&scope.json, out, false);
+	json_open_object(&scope.json, NULL);
+	json_string(&scope.json, "$schema", SCHEMA);
+	json_string(&scope.json, "exporter", "wick " WICK_VERSION);
+	json_string(&scope.json, "name", profile->title);
+	json_u64(&scope.json, "activeProfileIndex", 0);
+	put_frames(&scope);
+	r = put_profiles(&scope);
+	json_close(&scope.json);
+	bytes_put_u8(out, '\n');
+	free(scope.ranks);
+	free(scope.entries);
+	vec_fini(&scope.path);
+	return r < 0 ? error_set(err, r, "out of memory") : 0;
+}
+
+const struct exporter_ops export_speedscope = {
+	.name = "speedscope",
+	.summary = "for www.speedscope.app: a profile for each thread",
+	.extension = "speedscope.json",
+	.write = speedscope_write,
+};

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_IMPORT_BUILDER_H
+#define WICK_IMPORT_BUILDER_H
+
+/*
+ * builder: what importers write to: a recording of places with names.
+ *
+ * Times count from IMPORT_START_NS on the recording's clock, since 0 means "not
+ * known" to readers.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct frame;
+struct label;
+struct place;
+struct recording_writer;
+struct import_builder;
+
+#define IMPORT_START_NS 1000000000ull
+
+struct import_sample {
+	const struct frame *frames; /* the root first */
+	size_t frame_count;
+	uint32_t thread;
+	const struct label *labels;
+	size_t label_count;
+	uint64_t since_ns; /* since the start */
+	uint64_t times;    /* samples that it stands for; 0 counts as 1 */
+	uint64_t weight;
+};
+
+/* Takes over output, which it closes. */
+int import_builder_new(int output, struct import_builder **ret, struct error *err);
+void import_builder_free(struct import_builder *builder); /* NULL is fine */
+
+/* For facts about the session, modules and clocks; borrowed. */
+struct recording_writer *import_builder_writer(struct import_builder *builder);
+
+/* What weights mean. To be called before samples come. 0 or a negative errno. */
+int import_schema(struct import_builder *builder, const char *event, const char *value,
+		  const char *unit, uint64_t period);
+
+/* Each returns 0 and the id or frame, or -ENOMEM. */
+int import_place(struct import_builder *builder, const struct place *place, uint32_t *ret);
+int import_thread(struct import_builder *builder, uint32_t pid, uint32_t tid, const char *comm,
+		  const char *process, uint32_t *ret);
+
+int import_sample(struct import_builder *builder, const struct import_sample *sample,
+		  struct error *err);
+
+/* Writes the end. */
+int import_finish(struct import_builder *builder, uint64_t duration_ns, struct error *err);
+
+#endif

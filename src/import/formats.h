@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_IMPORT_FORMATS_H
+#define WICK_IMPORT_FORMATS_H
+
+/* formats: what each file of this folder gives to table.c, and nobody else uses. */
+
+struct importer_ops;
+
+extern const struct importer_ops import_folded;
+extern const struct importer_ops import_pprof;
+extern const struct importer_ops import_speedscope;
+
+#endif

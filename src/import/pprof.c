@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/vec.h"
+#include "import/builder.h"
+#include "import/formats.h"
+#include "import/import.h"
+#include "model/profile.h"
+#include "model/sink.h"
+#include "model/strings.h"
+#include "recording/writer.h"
+
+/*
+ * pprof: profile.proto. Fields may come in any order, so the message is gone through
+ * twice: strings, functions, locations and mappings first, then samples.
+ *
+ * A recording has one value and a number of samples: the value is the default one of
+ * the file, else the last; samples are those of a type that counts, if there is one.
+ */
+
+#define MAX_FRAMES 65536u
+#define MAX_LINES 256u
+
+enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_LENGTH = 2, WIRE_32 = 5 };
+
+/* One field of a message. */
+struct field {
+	uint32_t number;
+	uint64_t value;     /* of numbers */
+	struct cursor body; /* of texts, messages and packed numbers */
+	bool packed;        /* there is a body */
+};
+
+struct item {
+	uint64_t id;
+	struct cursor body;
+	uint32_t made; /* what became of it: place or module; ID_NONE: not yet */
+};
+
+struct value_kind {
+	uint64_t type; /* numbers of strings */
+	uint64_t unit;
+};
+
+struct reading {
+	struct import_builder *builder;
+	struct strings texts; /* copies with NULs at their ends */
+	VEC(uint32_t) strings;
+	VEC(struct item) functions; /* sorted by id once all are there, as are these */
+	VEC(struct item) locations;
+	VEC(struct item) mappings;
+	VEC(struct value_kind) kinds;
+	struct value_kind period_kind;
+	uint64_t default_kind;
+	uint64_t period;
+	uint64_t time_ns;
+	uint64_t duration_ns;
+	size_t main_kind;
+	size_t count_kind; /* SIZE_MAX: none */
+	VEC(struct frame) frames;
+	VEC(int64_t) values;
+	uint64_t first_mapping;
+};
+
+/* Steps to the next field. False at the end, or when the cursor failed. */
+static bool next_field(struct cursor *in, struct field *ret)
+{
+	uint64_t tag;
+	size_t n;
+	const uint8_t *data;
+
+	if (cursor_left(in) == 0 || in->failed)
+		return false;
+	tag = cursor_varint(in);
+	*ret = (struct field){.number = (uint32_t)(tag >> 3)};
+	switch (tag & 7) {
+	case WIRE_VARINT:
+		ret->value = cursor_varint(in);
+		break;
+	case WIRE_64:
+		ret->value = cursor_u64(in);
+		break;
+	case WIRE_32:
+		ret->value = cursor_u32(in);
+		break;
+	case WIRE_LENGTH:
+		n = cursor_varint_max(in, cursor_left(in));
+		data = cursor_take(in, n);
+		if (data)
+			ret->body = cursor_of(data, n);
+		ret->packed = true;
+		break;
+	default:
+		in->failed = true;
+	}
+	return !in->failed;
+}
+
+/* The numbers of a repeated field, packed or one by one. */
+static bool next_number(struct field *field, uint64_t *ret)
+{
+	if (!field->packed) {
+		*ret = field->value;
+		field->packed = true; /* that was all */
+		field->body = (struct cursor){0};
+		return true;
+	}
+	if (field->body.failed || cursor_left(&field->body) == 0)
+		return false;
+	*ret = cursor_varint(&field->body);
+	return true;
+}
+
+static const char *text_of(const struct reading *reading, uint64_t number)
+{
+	return number < reading->strings.count
+		       ? strings_get(&reading->texts, reading->strings.items[number])
+		       : "";
+}
+
+static struct value_kind read_kind(struct cursor body)
+{
+	struct value_kind kind = {0};
+	struct field field;
+
+	while (next_field(&body, &field)) {
+		if (field.number == 1)
+			kind.type = field.value;
+		if (field.number == 2)
+			kind.unit = field.value;
+	}
+	return kind;
+}
+
+static int add_string(struct reading *reading, struct cursor body)
+{
+	uint32_t id = strings_add_n(&reading->texts, (const char *)body.at, cursor_left(&body));
+
+	return id == ID_NONE ? -ENOMEM : vec_push(&reading->strings, id);
+}
+
+/* Ids are the first field of these messages, but need not be. */
+static struct item item_of(struct cursor body)
+{
+	struct item item = {.body = body, .made = ID_NONE};
+	struct field field;
+
+	while (next_field(&body, &field))
+		if (field.number == 1)
+			item.id = field.value;
+	return item;
+}
+
+static int take_field(struct reading *reading, const struct field *field)
+{
+	switch (field->number) {
+	case 1:
+		return vec_push(&reading->kinds, read_kind(field->body));
+	case 3:
+		return vec_push(&reading->mappings, item_of(field->body));
+	case 4:
+		return vec_push(&reading->locations, item_of(field->body));
+	case 5:
+		return vec_push(&reading->functions, item_of(field->body));
+	case 6:
+		return add_string(reading, field->body);
+	case 9:
+		reading->time_ns = field->value;
+		return 0;
+	case 10:
+		reading->duration_ns = field->value;
+		return 0;
+	case 11:
+		reading->period_kind = read_kind(field->body);
+		return 0;
+	case 12:
+		reading->period = field->value;
+		return 0;
+	case 14:
+		reading->default_kind = field->value;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct item *x = a;
+	const struct item *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static struct item *find_item(struct item *items, size_t count, uint64_t id)
+{
+	struct item key = {.id = id};
+
+	return count > 0 ? bsearch(&key, items, count, sizeof(*items), by_id) : NULL;
+}
+
+static void choose_kinds(struct reading *reading)
+{
+	size_t i;
+
+	reading->main_kind = reading->kinds.count - 1;
+	reading->count_kind = SIZE_MAX;
+	for (i = 0; i < reading->kinds.count; i++)
+		if (reading->default_kind != 0 &&
+		    reading->kinds.items[i].type == reading->default_kind)
+			reading->main_kind = i;
+	/* Objects stand before their bytes, samples before their time. */
+	for (i = 0; i <= reading->main_kind; i++)
+		if (strcmp(text_of(reading, reading->kinds.items[i].unit), "count") == 0)
+			reading->count_kind = i;
+}
+
+static uint8_t hex_digit(char c)
+{
+	const char *digits = "0123456789abcdef";
+	const char *at = c ? strchr(digits, c) : NULL;
+
+	return at ? (uint8_t)(at - digits) : 255;
+}
+
+static struct build_id parse_build_id(const char *text)
+{
+	struct build_id id = {0};
+
+	while (id.size < BUILD_ID_MAX && hex_digit(text[0]) < 16 && hex_digit(text[1]) < 16) {
+		id.bytes[id.size++] = (uint8_t)(hex_digit(text[0]) << 4 | hex_digit(text[1]));
+		text += 2;
+	}
+	if (*text)
+		id.size = 0; /* something else */
+	return id;
+}
+
+/* What is known of the mapping of a location. */
+struct mapped {
+	uint32_t module;
+	enum function_origin origin;
+	const char *path;
+};
+
+static int read_mapping(struct reading *reading, uint64_t id, struct mapped *ret)
+{
+	struct item *item = find_item(reading->mappings.items, reading->mappings.count, id);
+	struct sink *sink = recording_writer_sink(import_builder_writer(reading->builder));
+	struct module module = {.kind = MODULE_FILE, .path = ""};
+	struct cursor body;
+	struct field field;
+
+	*ret = (struct mapped){MODULE_NONE, ORIGIN_PROGRAM, ""};
+	if (!item)
+		return 0;
+	body = item->body;
+	ret->origin = id == reading->first_mapping ? ORIGIN_PROGRAM : ORIGIN_LIBRARY;
+	while (next_field(&body, &field)) {
+		if (field.number == 5)
+			ret->path = module.path = text_of(reading, field.value);
+		if (field.number == 6)
+			module.build_id = parse_build_id(text_of(reading, field.value));
+	}
+	if (strncmp(module.path, "[kernel", 7) == 0) {
+		module.kind = MODULE_KERNEL;
+		ret->origin = ORIGIN_KERNEL;
+	}
+	if (*module.path == '\0')
+		return 0;
+	if (item->made == ID_NONE && sink->ops->module(sink->self, &module, &item->made) < 0)
+		return -ENOMEM;
+	ret->module = item->made;
+	return 0;
+}
+
+/* One line of a location becomes a place inside the one before it. */
+static int add_line(struct reading *reading, struct cursor body, struct place *place,
+		    uint32_t *made)
+{
+	uint64_t function = 0;
+	struct field field;
+	struct item *item;
+
+	place->line = 0;
+	while (next_field(&body, &field)) {
+		if (field.number == 1)
+			function = field.value;
+		if (field.number == 2 && field.value <= UINT32_MAX)
+			place->line = (uint32_t)field.value;
+	}
+	place->name = "[unknown]";
+	place->file = "";
+	item = find_item(reading->functions.items, reading->functions.count, function);
+	if (item)
+		body = item->body;
+	while (item && next_field(&body, &field)) {
+		if (field.number == 2)
+			place->name = text_of(reading, field.value);
+		if (field.number == 4)
+			place->file = text_of(reading, field.value);
+	}
+	place->outer = *made;
+	return import_place(reading->builder, place, made);
+}
+
+/* The frame of a location, made when it is first met. */
+static int locate(struct reading *reading, struct item *item, struct frame *ret)
+{
+	struct cursor lines[MAX_LINES];
+	struct cursor body = item->body;
+	struct mapped mapped;
+	struct place place = {0};
+	uint64_t mapping = 0;
+	struct field field;
+	size_t count = 0;
+	char name[64];
+	int r;
+
+	*ret = (struct frame){.kind = FRAME_CUSTOM};
+	while (next_field(&body, &field)) {
+		if (field.number == 2)
+			mapping = field.value;
+		if (field.number == 3)
+			ret->b = field.value;
+		if (field.number == 4 && count < MAX_LINES)
+			lines[count++] = field.body;
+	}
+	ret->a = item->made;
+	if (ret->a != ID_NONE)
+		return 0;
+	r = read_mapping(reading, mapping, &mapped);
+	place.module = mapped.module;
+	place.origin = mapped.origin;
+	while (r == 0 && count-- > 0)
+		r = add_line(reading, lines[count], &place, &item->made);
+	if (r == 0 && item->made == ID_NONE) {
+		const char *slash = strrchr(mapped.path, '/');
+
+		(void)snprintf(name, sizeof(name), "%.30s+0x%" PRIx64,
+			       slash ? slash + 1 : mapped.path, ret->b); /* a cut name is fine */
+		place.name = name;
+		place.file = "";
+		place.origin = ORIGIN_UNKNOWN;
+		place.outer = PLACE_NONE;
+		r = import_place(reading->builder, &place, &item->made);
+	}
+	ret->a = item->made;
+	return r;
+}
+
+struct labels {
+	struct label items[LABELS_MAX];
+	char numbers[LABELS_MAX][24];
+	size_t count;
+	const char *process;
+	const char *thread;
+	uint32_t pid;
+	uint32_t tid;
+};
+
+static void take_label(const struct reading *reading, struct cursor body, struct labels *labels)
+{
+	const char *key = "";
+	const char *text = NULL;
+	uint64_t number = 0;
+	struct field field;
+
+	while (next_field(&body, &field)) {
+		if (field.number == 1)
+			key = text_of(reading, field.value);
+		if (field.number == 2)
+			text = text_of(reading, field.value);
+		if (field.number == 3)
+			number = field.value;
+	}
+	if (text && strcmp(key, "process") == 0) {
+		labels->process = text;
+	} else if (text && strcmp(key, "thread") == 0) {
+		labels->thread = text;
+	} else if (!text && strcmp(key, "pid") == 0) {
+		labels->pid = (uint32_t)number;
+	} else if (!text && strcmp(key, "tid") == 0) {
+		labels->tid = (uint32_t)number;
+	} else if (labels->count < LABELS_MAX) {
+		char *place = labels->numbers[labels->count];
+
+		(void)snprintf(place, 24, "%" PRId64, (int64_t)number); /* it fits */
+		labels->items[labels->count++] = (struct label){key, text ? text : place};
+	}
+}
+
+/* Locations and values of a sample; leaf first, as the file has them. */
+static int gather(struct reading *reading, struct cursor body, struct labels *labels)
+{
+	struct field field;
+	uint64_t number;
+	int r = 0;
+
+	reading->frames.count = 0;
+	reading->values.count = 0;
+	while (r == 0 && next_field(&body, &field)) {
+		while (r == 0 && field.number == 1 && next_number(&field, &number)) {
+			struct item *item = find_item(reading->locations.items,
+						      reading->locations.count, number);
+			struct frame frame;
+
+			if (!item || reading->frames.count >= MAX_FRAMES)
+				return -EBADMSG;
+			r = locate(reading, item, &frame);
+			if (r == 0)
+				r = vec_push(&reading->frames, frame);
+		}
+		while (r == 0 && field.number == 2 && next_number(&field, &number))
+			r = vec_push(&reading->values, (int64_t)number);
+		if (field.number == 3)
+			take_label(reading, field.body, labels);
+	}
+	return body.failed ? -EBADMSG : r;
+}
+
+static uint64_t value_at(const struct reading *reading, size_t at)
+{
+	int64_t value = at < reading->values.count ? reading->values.items[at] : 0;
+
+	return value > 0 ? (uint64_t)value : 0;
+}
+
+static int add_sample(struct reading *reading, struct cursor body, struct error *err)
+{
+	struct labels labels = {.process = ""};
+	struct import_sample sample = {0};
+	size_t i;
+	int r = gather(reading, body, &labels);
+
+	if (r < 0)
+		return error_errno(err, r, "a sample makes no sense");
+	for (i = 0; i < reading->frames.count / 2; i++) {
+		struct frame *last = &reading->frames.items[reading->frames.count - 1 - i];
+		struct frame frame = reading->frames.items[i];
+
+		reading->frames.items[i] = *last;
+		*last = frame;
+	}
+	sample.frames = reading->frames.items;
+	sample.frame_count = reading->frames.count;
+	sample.labels = labels.items;
+	sample.label_count = labels.count;
+	sample.weight = value_at(reading, reading->main_kind);
+	sample.times = value_at(reading, reading->count_kind);
+	if (sample.weight == 0 && sample.times == 0)
+		return 0;
+	r = import_thread(reading->builder, labels.pid, labels.tid,
+			  labels.thread ? labels.thread : labels.process, labels.process,
+			  &sample.thread);
+	if (r < 0)
+		return error_errno(err, r, "cannot keep a thread");
+	return import_sample(reading->builder, &sample, err);
+}
+
+static int first_pass(struct reading *reading, struct cursor in, struct error *err)
+{
+	struct field field;
+	int r = 0;
+
+	while (r == 0 && next_field(&in, &field))
+		r = take_field(reading, &field);
+	if (r < 0)
+		return error_errno(err, r, "cannot keep it");
+	if (in.failed || reading->kinds.count == 0)
+		return error_set(err, -EBADMSG, "it is cut off or damaged");
+	if (reading->mappings.count > 0)
+		reading->first_mapping = reading->mappings.items[0].id;
+	if (reading->mappings.count > 0)
+		qsort(reading->mappings.items, reading->mappings.count, sizeof(struct item), by_id);
+	if (reading->locations.count > 0)
+		qsort(reading->locations.items, reading->locations.count, sizeof(struct item),
+		      by_id);
+	if (reading->functions.count > 0)
+		qsort(reading->functions.items, reading->functions.count, sizeof(struct item),
+		      by_id);
+	choose_kinds(reading);
+	return 0;
+}
+
+static int second_pass(struct reading *reading, struct cursor in, struct error *err)
+{
+	struct value_kind kind = reading->kinds.items[reading->main_kind];
+	const char *value = text_of(reading, kind.type);
+	struct field field;
+	int r = import_schema(reading->builder, value, value, text_of(reading, kind.unit),
+			      reading->period_kind.unit == kind.unit ? reading->period : 0);
+
+	if (r == 0 && reading->time_ns > 0)
+		recording_writer_clock(import_builder_writer(reading->builder), IMPORT_START_NS,
+				       reading->time_ns);
+	while (r == 0 && next_field(&in, &field))
+		if (field.number == 2)
+			r = add_sample(reading, field.body, err);
+	return r;
+}
+
+/* Uncompressed: begins with the short message of a sample type. */
+static bool pprof_recognise(const uint8_t *data, size_t size)
+{
+	return size > 4 && data[0] == 0x0a && data[1] >= 2 && data[1] <= 12 &&
+	       (data[2] == 0x08 || data[2] == 0x10);
+}
+
+static int pprof_read(const uint8_t *data, size_t size, struct import_builder *builder,
+		      struct error *err)
+{
+	struct reading reading = {.builder = builder};
+	struct cursor in = cursor_of(data, size);
+	int r = strings_init(&reading.texts);
+
+	r = r < 0 ? error_set(err, r, "out of memory") : first_pass(&reading, in, err);
+	if (r == 0)
+		r = second_pass(&reading, in, err);
+	if (r == 0)
+		r = import_finish(builder,
+				  reading.duration_ns < INT64_MAX ? reading.duration_ns : 0, err);
+	strings_fini(&reading.texts);
+	vec_fini(&reading.strings);
+	vec_fini(&reading.functions);
+	vec_fini(&reading.locations);
+	vec_fini(&reading.mappings);
+	vec_fini(&reading.kinds);
+	vec_fini(&reading.frames);
+	vec_fini(&reading.values);
+	return r;
+}
+
+const struct importer_ops import_pprof = {
+	.name = "pprof",
+	.summary = "profile.proto, as Go programs and many others write it",
+	.recognise = pprof_recognise,
+	.read = pprof_read,
+};

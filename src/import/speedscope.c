@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "import/builder.h"
+#include "import/formats.h"
+#include "import/import.h"
+#include "model/entity.h"
+#include "model/profile.h"
+#include "recording/writer.h"
+
+/*
+ * speedscope: sampled profiles, each a thread. Weights in units of time move the
+ * clock on, so the order of time is kept.
+ */
+
+#define MAX_FRAMES 65536u
+
+struct unit {
+	const char *name;
+	const char *unit; /* of the recording */
+	double factor;
+	bool time;
+};
+
+static const struct unit units[] = {
+	{"nanoseconds", "nanoseconds", 1, true},
+	{"microseconds", "nanoseconds", 1e3, true},
+	{"milliseconds", "nanoseconds", 1e6, true},
+	{"seconds", "nanoseconds", 1e9, true},
+	{"bytes", "bytes", 1, false},
+	{"none", "count", 1, false},
+};
+
+struct scope {
+	struct import_builder *builder;
+	const struct unit *unit; /* of the first profile; the others must have the same kind */
+	VEC(uint32_t) places;
+	VEC(struct frame) frames;
+};
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+static const struct unit *unit_of(const json_t *profile)
+{
+	const char *name = text_of(profile, "unit");
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(units); i++)
+		if (strcmp(units[i].name, name) == 0)
+			return &units[i];
+	return NULL;
+}
+
+static int add_places(struct scope *scope, const json_t *document)
+{
+	const json_t *frames = json_object_get(json_object_get(document, "shared"), "frames");
+	size_t i;
+
+	for (i = 0; i < json_array_size(frames); i++) {
+		const json_t *frame = json_array_get(frames, i);
+		json_int_t line = json_integer_value(json_object_get(frame, "line"));
+		struct place place = {
+			.name = text_of(frame, "name"),
+			.file = text_of(frame, "file"),
+			.line = line > 0 && line < UINT32_MAX ? (uint32_t)line : 0,
+			.module = MODULE_NONE,
+			.origin = ORIGIN_PROGRAM,
+			.outer = PLACE_NONE,
+		};
+		uint32_t id;
+		int r;
+
+		if (strcmp(place.name, "[truncated]") == 0)
+			place.origin = ORIGIN_TRUNCATED;
+		r = import_place(scope->builder, &place, &id);
+		if (r == 0)
+			r = vec_push(&scope->places, id);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int gather(struct scope *scope, const json_t *stack)
+{
+	size_t i;
+
+	scope->frames.count = 0;
+	for (i = 0; i < json_array_size(stack); i++) {
+		json_int_t at = json_integer_value(json_array_get(stack, i));
+
+		if (at < 0 || (size_t)at >= scope->places.count || i >= MAX_FRAMES)
+			return -EBADMSG;
+		if (vec_push(&scope->frames,
+			     (struct frame){FRAME_CUSTOM, scope->places.items[at], 0}) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int add_stack(struct scope *scope, const json_t *stack, const json_t *weight,
+		     struct import_sample *sample, struct error *err)
+{
+	double value = weight ? json_number_value(weight) * scope->unit->factor : 1;
+	int r = gather(scope, stack);
+
+	if (r < 0)
+		return error_errno(err, r, "a stack makes no sense");
+	sample->weight = value > 0 && value < 9e18 ? (uint64_t)(value + 0.5) : 0;
+	sample->times = scope->unit->time ? 1 : sample->weight;
+	sample->frames = scope->frames.items;
+	sample->frame_count = scope->frames.count;
+	r = import_sample(scope->builder, sample, err);
+	if (scope->unit->time && sample->since_ns + sample->weight < INT64_MAX)
+		sample->since_ns += sample->weight;
+	return r;
+}
+
+/*
+ * The thread of a profile. Our own names are taken apart: "comm (process 1, thread 2)".
+ */
+static int thread_of(struct scope *scope, const char *name, unsigned int number, uint32_t *ret)
+{
+	const char *bracket = strrchr(name, '(');
+	const char *thread = bracket ? strstr(bracket, ", thread ") : NULL;
+	char comm[256];
+	char process[256];
+	unsigned int pid;
+	unsigned int tid;
+	const char *space = thread;
+
+	if (thread && sscanf(thread, ", thread %u)", &tid) == 1 && bracket > name) {
+		while (space > bracket && *space != ' ')
+			space--;
+		if (sscanf(space, " %u,", &pid) == 1 && space > bracket) {
+			(void)snprintf(comm, sizeof(comm), "%.*s", (int)(bracket - name - 1), name);
+			(void)snprintf(process, sizeof(process), "%.*s", (int)(space - bracket - 1),
+				       bracket + 1); /* cut is fine */
+			return import_thread(scope->builder, pid, tid, comm, process, ret);
+		}
+	}
+	return import_thread(scope->builder, 0, number, name, name, ret);
+}
+
+static int add_profile(struct scope *scope, const json_t *profile, unsigned int number,
+		       struct error *err)
+{
+	const json_t *samples = json_object_get(profile, "samples");
+	const json_t *weights = json_object_get(profile, "weights");
+	struct import_sample sample = {0};
+	size_t i;
+	int r;
+
+	if (strcmp(text_of(profile, "type"), "sampled") != 0)
+		return error_set(err, -EOPNOTSUPP, "profile %u is not of type sampled", number);
+	scope->unit = unit_of(profile);
+	if (!scope->unit)
+		return error_set(err, -EBADMSG, "profile %u has an unknown unit", number);
+	r = thread_of(scope, text_of(profile, "name"), number, &sample.thread);
+	if (r < 0)
+		return error_errno(err, r, "cannot keep a thread");
+	for (i = 0; i < json_array_size(samples) && r == 0; i++)
+		r = add_stack(scope, json_array_get(samples, i), json_array_get(weights, i),
+			      &sample, err);
+	return r;
+}
+
+static int add_document(struct scope *scope, const json_t *document, struct error *err)
+{
+	const json_t *profiles = json_object_get(document, "profiles");
+	const struct unit *unit = unit_of(json_array_get(profiles, 0));
+	size_t i;
+	int r = 0;
+
+	recording_writer_info(import_builder_writer(scope->builder), "title",
+			      text_of(document, "name"));
+	if (unit)
+		r = import_schema(scope->builder, "speedscope",
+				  unit->time                         ? "time"
+				  : strcmp(unit->unit, "bytes") == 0 ? "bytes"
+								     : "samples",
+				  unit->unit, 0);
+	else
+		r = import_schema(scope->builder, "speedscope", "samples", "count", 0);
+	if (r == 0)
+		r = add_places(scope, document);
+	if (r < 0)
+		return error_errno(err, r, "cannot keep its frames");
+	for (i = 0; i < json_array_size(profiles) && r == 0; i++)
+		r = add_profile(scope, json_array_get(profiles, i), (unsigned int)i + 1, err);
+	return r < 0 ? r : import_finish(scope->builder, 0, err);
+}
+
+static bool speedscope_recognise(const uint8_t *data, size_t size)
+{
+	static const char word[] = "speedscope.app/file-format-schema";
+	size_t at = 0;
+
+	while (at < size && strchr(" \t\r\n", data[at]) && data[at])
+		at++;
+	if (at == size || data[at] != '{')
+		return false;
+	return memmem(data, size, word, sizeof(word) - 1) != NULL;
+}
+
+static int speedscope_read(const uint8_t *data, size_t size, struct import_builder *builder,
+			   struct error *err)
+{
+	struct scope scope = {.builder = builder};
+	json_error_t problem;
+	json_t *document = json_loadb((const char *)data, size, 0, &problem);
+	int r;
+
+	if (!document)
+		return error_set(err, -EBADMSG, "line %d: %s", problem.line, problem.text);
+	r = add_document(&scope, document, err);
+	json_decref(document);
+	vec_fini(&scope.places);
+	vec_fini(&scope.frames);
+	return r;
+}
+
+const struct importer_ops import_speedscope = {
+	.name = "speedscope",
+	.summary = "the file format of www.speedscope.app, sampled profiles",
+	.recognise = speedscope_recognise,
+	.read = speedscope_read,
+};

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PIPELINE_CONVERT_H
+#define WICK_PIPELINE_CONVERT_H
+
+/* convert: a file of another format, found by its contents, made a recording. */
+
+struct error;
+
+/*
+ * Takes over fd. Returns it, or when it holds a format that wick imports, the
+ * descriptor of a recording without a name in its place, to be read from its start.
+ * On failure fd is closed. What is no known format is passed on as it is.
+ */
+int convert_fd(int fd, const char *name, struct error *err);
+
+#endif

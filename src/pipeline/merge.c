@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pipeline/merge.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/number.h"
+#include "base/vec.h"
+#include "model/dictionary.h"
+#include "pipeline/load.h"
+#include "recording/reader.h"
+#include "recording/writer.h"
+
+/* The result, and what all files must agree on. */
+struct merger {
+	struct recording_writer *writer;
+	struct sink *sink;
+	bool alone; /* one file: it keeps what it tells about itself */
+	bool has_schema;
+	char *value;
+	char *unit;
+	char *boot_id;       /* of the first file with frames of a kernel */
+	uint32_t processes;  /* so far: keeps those of different files apart */
+	uint64_t start_ns;   /* of the first file: the others are moved to it */
+	uint64_t end_ns;     /* of the last sample of all */
+	uint64_t to_real_ns; /* real time - time of the first file; 0: not known */
+};
+
+/* Ids of one file in the result; ID_NONE: not needed yet. */
+struct id_list {
+	VEC(uint32_t) ids;
+};
+
+/* One of the files. */
+struct source {
+	struct merger *merger;
+	const char *name;
+	struct recording_reader *reader;
+	const struct dictionary *dictionary;
+	struct id_list modules;
+	struct id_list processes;
+	struct id_list threads;
+	struct id_list places;
+	struct id_list stacks;
+	struct id_list labels;
+	VEC(struct frame) frames;
+	char *boot_id;
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint64_t to_real_ns;
+	uint64_t shift_ns; /* is added to times, modulo 2^64 */
+	bool shifted;
+	struct error *err;
+};
+
+/* The place of an id, NULL without memory. */
+static uint32_t *slot(struct id_list *list, uint32_t id)
+{
+	while (list->ids.count <= id)
+		if (vec_push(&list->ids, ID_NONE) < 0)
+			return NULL;
+	return &list->ids.items[id];
+}
+
+static int map_process(struct source *source, uint32_t id, uint32_t *ret)
+{
+	struct process process = source->dictionary->processes.items[id];
+	uint32_t *known = slot(&source->processes, id);
+	int r = known ? 0 : -ENOMEM;
+
+	if (r == 0 && *known == ID_NONE) {
+		process.exec_count = ++source->merger->processes;
+		r = source->merger->sink->ops->process(source->merger->sink->self, &process, known);
+	}
+	if (r == 0)
+		*ret = *known;
+	return r;
+}
+
+static int map_module(struct source *source, uint32_t id, uint32_t *ret)
+{
+	uint32_t *known = slot(&source->modules, id);
+	int r = known ? 0 : -ENOMEM;
+
+	if (r == 0 && *known == ID_NONE) {
+		struct module module = source->dictionary->modules.items[id];
+
+		if (module.kind == MODULE_ANONYMOUS)
+			r = map_process(source, module.owner, &module.owner);
+		if (r == 0)
+			r = source->merger->sink->ops->module(source->merger->sink->self, &module,
+							      known);
+	}
+	if (r == 0)
+		*ret = *known;
+	return r;
+}
+
+static int map_thread(struct source *source, uint32_t id, uint32_t *ret)
+{
+	uint32_t *known = slot(&source->threads, id);
+	int r = known ? 0 : -ENOMEM;
+
+	if (r == 0 && *known == ID_NONE) {
+		struct thread thread = source->dictionary->threads.items[id];
+
+		r = map_process(source, thread.process, &thread.process);
+		if (r == 0)
+			r = source->merger->sink->ops->thread(source->merger->sink->self, &thread,
+							      known);
+	}
+	if (r == 0)
+		*ret = *known;
+	return r;
+}
+
+/* Outer places have smaller ids: all up to this one are mapped in order. */
+static int map_place(struct source *source, uint32_t id, uint32_t *ret)
+{
+	const struct sink *sink = source->merger->sink;
+	int r = 0;
+
+	while (source->places.ids.count <= id && r == 0) {
+		struct place place = source->dictionary->places.items[source->places.ids.count];
+		uint32_t made;
+
+		if (place.module != MODULE_NONE)
+			r = map_module(source, place.module, &place.module);
+		if (place.outer < source->places.ids.count)
+			place.outer = source->places.ids.items[place.outer];
+		if (r == 0)
+			r = sink->ops->place(sink->self, &place, &made);
+		if (r == 0)
+			r = vec_push(&source->places.ids, made);
+	}
+	if (r == 0)
+		*ret = source->places.ids.items[id];
+	return r;
+}
+
+static int map_frame(struct source *source, struct frame *frame)
+{
+	if (frame->kind == FRAME_CUSTOM && frame->a < source->dictionary->places.count)
+		return map_place(source, frame->a, &frame->a);
+	if (frame->kind > FRAME_KERNEL || frame->a == MODULE_NONE)
+		return 0;
+	return map_module(source, frame->a, &frame->a);
+}
+
+static int map_stack(struct source *source, uint32_t id, uint32_t *ret)
+{
+	const struct dictionary *dictionary = source->dictionary;
+	uint32_t *known = slot(&source->stacks, id);
+	uint32_t node = id;
+	size_t depth = stack_tree_depth(&dictionary->stacks, id);
+	int r = known ? 0 : -ENOMEM;
+
+	if (r == 0 && *known != ID_NONE) {
+		*ret = *known;
+		return 0;
+	}
+	if (r < 0 || vec_reserve(&source->frames, depth) < 0)
+		return -ENOMEM;
+	source->frames.count = depth;
+	while (r == 0 && depth-- > 0) {
+		struct stack_node item = dictionary->stacks.nodes.items[node];
+
+		source->frames.items[depth] = dictionary->frames.items[item.frame];
+		r = map_frame(source, &source->frames.items[depth]);
+		node = item.parent;
+	}
+	if (r == 0)
+		r = source->merger->sink->ops->stack(source->merger->sink->self,
+						     source->frames.items, source->frames.count,
+						     known);
+	if (r == 0)
+		*ret = *known;
+	return r;
+}
+
+static int map_labels(struct source *source, uint32_t id, uint32_t *ret)
+{
+	const struct dictionary *dictionary = source->dictionary;
+	uint32_t *known = slot(&source->labels, id);
+	struct label labels[LABELS_MAX];
+	struct label_set set = dictionary->label_sets.items[id];
+	uint32_t i;
+	int r = known ? 0 : -ENOMEM;
+
+	if (r == 0 && *known == ID_NONE) {
+		for (i = 0; i < set.count && i < LABELS_MAX; i++) {
+			struct label_pair pair = dictionary->label_pairs.items[set.first + i];
+
+			labels[i].key = strings_get(&dictionary->strings, pair.key);
+			labels[i].value = strings_get(&dictionary->strings, pair.value);
+		}
+		r = source->merger->sink->ops->labels(source->merger->sink->self, labels, i, known);
+	}
+	if (r == 0)
+		*ret = *known;
+	return r;
+}
+
+/* How far this file's times move, once its first sample is there. */
+static void find_shift(struct source *source, uint64_t first_ns)
+{
+	struct merger *merger = source->merger;
+
+	source->shifted = true;
+	if (source->start_ns == 0)
+		source->start_ns = first_ns;
+	if (merger->start_ns == 0) {
+		merger->start_ns = source->start_ns;
+		merger->to_real_ns = source->to_real_ns;
+	}
+	source->shift_ns = merger->to_real_ns && source->to_real_ns
+				   ? source->to_real_ns - merger->to_real_ns
+				   : merger->start_ns - source->start_ns;
+	/* One from before the first file's boot begins with it. */
+	if (source->start_ns + source->shift_ns > INT64_MAX)
+		source->shift_ns = merger->start_ns - source->start_ns;
+}
+
+static int take_sample(struct source *source, const struct sample_batch *batch, size_t i)
+{
+	struct merger *merger = source->merger;
+	uint64_t time_ns = batch->time_ns[i] + source->shift_ns;
+	uint32_t stack;
+	uint32_t thread;
+	uint32_t labels;
+	struct sample_batch one = {
+		.count = 1,
+		.stack = &stack,
+		.thread = &thread,
+		.cpu = &batch->cpu[i],
+		.labels = &labels,
+		.time_ns = &time_ns,
+		.weight = &batch->weight[i],
+		.times = &batch->times[i],
+	};
+	int r = map_stack(source, batch->stack[i], &stack);
+
+	if (r == 0)
+		r = map_thread(source, batch->thread[i], &thread);
+	if (r == 0)
+		r = map_labels(source, batch->labels[i], &labels);
+	if (r < 0)
+		return error_errno(source->err, r, "cannot keep a sample of %s", source->name);
+	if (time_ns > merger->end_ns)
+		merger->end_ns = time_ns;
+	return merger->sink->ops->batch(merger->sink->self, &one, source->err);
+}
+
+static int take_samples(void *self, const struct sample_batch *batch)
+{
+	struct source *source = self;
+	size_t i;
+	int r = 0;
+
+	if (!source->shifted)
+		find_shift(source, batch->time_ns[0]);
+	for (i = 0; i < batch->count && r == 0 && batch->schema == 0; i++)
+		r = take_sample(source, batch, i);
+	return r;
+}
+
+static int take_info(void *self, const char *key, const char *value)
+{
+	struct source *source = self;
+	uint64_t number;
+
+	if (strcmp(key, "start_monotonic_ns") == 0 && number_parse_u64(value, &number) == 0)
+		source->start_ns = number;
+	if (strcmp(key, "end_monotonic_ns") == 0 && number_parse_u64(value, &number) == 0)
+		source->end_ns = number;
+	if (source->merger->alone)
+		recording_writer_info(source->merger->writer, key, value);
+	if (strcmp(key, "boot_id") == 0 && !source->boot_id) {
+		source->boot_id = strdup(value);
+		return source->boot_id ? 0 : -ENOMEM;
+	}
+	return 0;
+}
+
+static int take_clock(void *self, uint64_t monotonic_ns, uint64_t realtime_ns)
+{
+	struct source *source = self;
+
+	if (source->to_real_ns == 0)
+		source->to_real_ns = realtime_ns - monotonic_ns;
+	return 0;
+}
+
+static int take_schema(void *self, uint32_t id, const struct schema *schema)
+{
+	struct source *source = self;
+	struct merger *merger = source->merger;
+	uint32_t made;
+
+	if (id != 0)
+		return 0;
+	if (merger->has_schema) {
+		if (strcmp(merger->value, schema->value) == 0 &&
+		    strcmp(merger->unit, schema->unit) == 0)
+			return 0;
+		return error_set(source->err, -EINVAL, "%s measures %s in %s, the others %s in %s",
+				 source->name, schema->value, schema->unit, merger->value,
+				 merger->unit);
+	}
+	merger->value = strdup(schema->value);
+	merger->unit = strdup(schema->unit);
+	merger->has_schema = true;
+	if (!merger->value || !merger->unit)
+		return -ENOMEM;
+	return merger->sink->ops->schema(merger->sink->self, schema, &made);
+}
+
+static int take_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t samples)
+{
+	struct source *source = self;
+	struct sink *sink = source->merger->sink;
+
+	return sink->ops->loss(sink->self, reason, time_ns + source->shift_ns, samples);
+}
+
+/* Addresses of a kernel mean something else after the next boot. */
+static int take_kernel_symbol(void *self, uint64_t start, uint64_t size, const char *name,
+			      const char *module)
+{
+	struct source *source = self;
+	struct merger *merger = source->merger;
+	const char *boot_id = source->boot_id ? source->boot_id : "";
+
+	if (!merger->boot_id) {
+		merger->boot_id = strdup(boot_id);
+		if (!merger->boot_id)
+			return -ENOMEM;
+	}
+	if (strcmp(merger->boot_id, boot_id) != 0) {
+		(void)error_set(source->err, -EINVAL,
+				"%s was recorded on another boot: names of kernel functions would "
+				"be mixed up",
+				source->name);
+		error_remedy(source->err, "export it as pprof first, and merge that");
+		return -EINVAL;
+	}
+	recording_writer_kernel_symbol(merger->writer, start, size, name, module);
+	return 0;
+}
+
+static void source_fini(struct source *source)
+{
+	recording_reader_free(source->reader);
+	vec_fini(&source->modules.ids);
+	vec_fini(&source->processes.ids);
+	vec_fini(&source->threads.ids);
+	vec_fini(&source->places.ids);
+	vec_fini(&source->stacks.ids);
+	vec_fini(&source->labels.ids);
+	vec_fini(&source->frames);
+	free(source->boot_id);
+}
+
+static int merge_file(struct merger *merger, const char *path, struct error *err)
+{
+	struct source source = {.merger = merger, .name = path, .err = err};
+	struct recording_visitor visitor = {
+		.self = &source,
+		.info = take_info,
+		.schema = take_schema,
+		.samples = take_samples,
+		.clock = take_clock,
+		.loss = take_loss,
+		.kernel_symbol = take_kernel_symbol,
+	};
+	int fd = load_open(path, err);
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = recording_reader_open(fd, path, &source.reader, err);
+	if (r < 0) {
+		(void)close(fd); /* only read from */
+		return r;
+	}
+	source.dictionary = recording_reader_dictionary(source.reader);
+	r = recording_reader_run(source.reader, &visitor, err);
+	if (source.shifted && source.end_ns + source.shift_ns > merger->end_ns)
+		merger->end_ns = source.end_ns + source.shift_ns;
+	source_fini(&source);
+	return r;
+}
+
+static int finish(struct merger *merger, size_t count, struct error *err)
+{
+	char text[64];
+
+	(void)snprintf(text, sizeof(text), "%zu recordings", count); /* all of these fit */
+	if (!merger->alone)
+		recording_writer_info(merger->writer, "title", text);
+	if (merger->boot_id && *merger->boot_id)
+		recording_writer_info(merger->writer, "boot_id", merger->boot_id);
+	(void)snprintf(text, sizeof(text), "%" PRIu64, merger->start_ns);
+	recording_writer_info(merger->writer, "start_monotonic_ns", text);
+	(void)snprintf(text, sizeof(text), "%" PRIu64, merger->end_ns);
+	recording_writer_info(merger->writer, "end_monotonic_ns", text);
+	if (merger->to_real_ns)
+		recording_writer_clock(merger->writer, merger->start_ns,
+				       merger->start_ns + merger->to_real_ns);
+	return recording_writer_finish(merger->writer, err);
+}
+
+int merge_files(const char *const *paths, size_t count, int output, struct error *err)
+{
+	struct merger merger = {.alone = count == 1};
+	size_t i;
+	int r = recording_writer_open(output, "the result", &merger.writer, err);
+
+	if (r < 0) {
+		(void)close(output); /* nothing was written */
+		return r;
+	}
+	merger.sink = recording_writer_sink(merger.writer);
+	for (i = 0; i < count && r == 0; i++)
+		r = merge_file(&merger, paths[i], err);
+	if (r == 0)
+		r = finish(&merger, count, err);
+	recording_writer_free(merger.writer);
+	free(merger.value);
+	free(merger.unit);
+	free(merger.boot_id);
+	return r;
+}

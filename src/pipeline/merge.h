@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PIPELINE_MERGE_H
+#define WICK_PIPELINE_MERGE_H
+
+/*
+ * merge: one recording of many, in any format that load_open() takes.
+ *
+ * All must measure the same in the same unit. Where all of them know the time of
+ * day, their samples keep their distances in time; else they all begin together.
+ */
+
+#include <stddef.h>
+
+struct error;
+
+/* Writes the recordings of paths to output, a descriptor that is taken over. */
+int merge_files(const char *const *paths, size_t count, int output, struct error *err);
+
+#endif

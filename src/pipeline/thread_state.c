@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pipeline/thread_state.h"
+
+#include <string.h>
+
+#include "base/vec.h"
+#include "model/dictionary.h"
+
+const char *thread_state_in_words(const char *state)
+{
+	static const struct {
+		char letter;
+		const char *words;
+	} known[] = {
+		{'R', "running"}, {'S', "sleeping"}, {'D', "uninterruptible"}, {'T', "stopped"},
+		{'t', "stopped"}, {'I', "idle"},     {'Z', "ended"},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(known) && state[0] && !state[1]; i++)
+		if (known[i].letter == state[0])
+			return known[i].words;
+	return state;
+}
+
+const char *thread_state_of(const struct dictionary *dictionary, uint32_t labels)
+{
+	struct label_set set = {0};
+	uint32_t i;
+
+	if (labels < dictionary->label_sets.count)
+		set = dictionary->label_sets.items[labels];
+	for (i = 0; i < set.count; i++) {
+		struct label_pair pair = dictionary->label_pairs.items[set.first + i];
+
+		if (strcmp(strings_get(&dictionary->strings, pair.key), "state") == 0)
+			return thread_state_in_words(strings_get(&dictionary->strings, pair.value));
+	}
+	return "";
+}

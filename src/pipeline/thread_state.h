@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PIPELINE_THREAD_STATE_H
+#define WICK_PIPELINE_THREAD_STATE_H
+
+/*
+ * thread_state: what a thread was doing when a sample was taken, by the sample's labels.
+ */
+
+#include <stdint.h>
+
+struct dictionary;
+
+/* A letter of /proc/PID/stat in words; anything else is one already. */
+const char *thread_state_in_words(const char *state);
+
+/* What a set of labels says; "" when nothing. Valid as long as the dictionary. */
+const char *thread_state_of(const struct dictionary *dictionary, uint32_t labels);
+
+#endif

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A small reader (and writer) of profile.proto, independent of wick's own."""
+import gzip
+
+
+def _varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7f) << shift
+        shift += 7
+        if not byte & 0x80:
+            return value, at
+
+
+def fields(data):
+    """(field number, value) of a message: numbers, or bytes."""
+    at = 0
+    while at < len(data):
+        tag, at = _varint(data, at)
+        if tag & 7 == 0:
+            value, at = _varint(data, at)
+        elif tag & 7 == 2:
+            size, at = _varint(data, at)
+            value, at = data[at:at + size], at + size
+            assert len(value) == size
+        else:
+            raise AssertionError(f"wire type {tag & 7}")
+        yield tag >> 3, value
+
+
+def message(data):
+    """{field: [values]}"""
+    result = {}
+    for field, value in fields(data):
+        result.setdefault(field, []).append(value)
+    return result
+
+
+def packed(values):
+    numbers = []
+    for value in values:
+        if isinstance(value, int):
+            numbers.append(value)
+            continue
+        at = 0
+        while at < len(value):
+            number, at = _varint(value, at)
+            numbers.append(number)
+    return [n - (1 << 64) if n >> 63 else n for n in numbers]
+
+
+class Profile:
+    """A profile with its references followed."""
+
+    def __init__(self, data):
+        top = message(gzip.decompress(data))
+        self.strings = [text.decode() for text in top[6]]
+        assert self.strings[0] == ""
+        self.types = [self._value_type(t) for t in top[1]]
+        functions = {m[1][0]: self._text(m, 2) for m in map(message, top.get(5, []))}
+        self.files = {self._text(m, 2): self._text(m, 4) for m in map(message, top.get(5, []))}
+        self.mappings = {m[1][0]: (self._text(m, 5), self._text(m, 6))
+                         for m in map(message, top.get(3, []))}
+        self.locations = {}
+        for location in map(message, top.get(4, [])):
+            mapping = location.get(2, [0])[0]
+            assert mapping == 0 or mapping in self.mappings
+            lines = [message(line) for line in location.get(4, [])]
+            self.locations[location[1][0]] = [functions[line[1][0]] for line in lines]
+        self.samples = [self._sample(message(s)) for s in top.get(2, [])]
+        self.time_ns = top.get(9, [0])[0]
+        self.duration_ns = top.get(10, [0])[0]
+        self.period = top.get(12, [0])[0]
+
+    def _text(self, parts, field):
+        return self.strings[parts.get(field, [0])[0]]
+
+    def _value_type(self, data):
+        parts = message(data)
+        return self._text(parts, 1), self._text(parts, 2)
+
+    def _sample(self, parts):
+        """(functions from the root to the leaf, values, labels)"""
+        stack = [name for location in packed(parts.get(1, []))
+                 for name in self.locations[location]]
+        labels = {}
+        for label in map(message, parts.get(3, [])):
+            labels[self._text(label, 1)] = (self._text(label, 2) if 2 in label
+                                            else label.get(3, [0])[0])
+        return stack[::-1], packed(parts.get(2, [])), labels

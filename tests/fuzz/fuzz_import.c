@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+
+/* Files of other profilers, by their contents, made recordings. */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "import/import.h"
+#include "model/profile.h"
+#include "pipeline/load.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct load_options options = LOAD_OPTIONS_DEFAULT;
+	struct profile *profile;
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+
+	if (fd < 0)
+		abort();
+	if (import_run(data, size, "fuzz", fd, NULL) <= 0 || lseek(fd, 0, SEEK_SET) != 0) {
+		(void)close(fd);
+		return 0;
+	}
+	/* What we wrote ourselves must be readable. */
+	if (load_profile_fd(fd, "fuzz", &options, &profile, NULL) < 0)
+		abort();
+	profile_free(profile);
+	return 0;
+}

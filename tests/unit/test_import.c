@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "import/import.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "export/export.h"
+#include "model/profile.h"
+#include "pipeline/load.h"
+
+/* What import_run() says to data; *ret is the profile when it is 1. */
+static int run(const void *data, size_t size, struct profile **ret, struct error *err)
+{
+	struct load_options options = LOAD_OPTIONS_DEFAULT;
+	int fd = memfd_create("import", MFD_CLOEXEC);
+	int r = import_run(data, size, "x.in", fd, err);
+
+	assert_true(fd >= 0);
+	if (r <= 0) {
+		assert_int_equal(close(fd), 0);
+		return r;
+	}
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	assert_int_equal(load_profile_fd(fd, "x.in", &options, ret, err), 0);
+	return r;
+}
+
+/* Imports text and compares what it becomes as folded stacks, with marks. */
+static void assert_imported(const char *text, const char *expected)
+{
+	static const struct export_config config = {.value = EXPORT_DEFAULT_VALUE, .marks = true};
+	struct profile *profile = NULL;
+	struct bytes out = {0};
+	struct error err = {0};
+
+	assert_int_equal(run(text, strlen(text), &profile, &err), 1);
+	assert_int_equal(exporter_write(exporter_find("folded"), profile, &config, &out, &err), 0);
+	bytes_put_u8(&out, '\0');
+	assert_string_equal((char *)out.data, expected);
+	bytes_fini(&out);
+	profile_free(profile);
+}
+
+static void folded_stacks_come_back_as_they_are(void **state)
+{
+	static const char *const cases[] = {
+		"app;main;parse 42\napp;main;read 7\n",
+		"app 3\napp;main 1\n",
+		"a;main;inner_[i];deep_[i];sys_read_[k] 1\nb;jit_x_[j] 2\n",
+		"app;operator new;x 9\n",
+		"app;\"quoted\" 'name' <b>& 1\n",
+		"app;caf\xc3\xa9 1000000000000\n",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_imported(cases[i], cases[i]);
+}
+
+static void folded_lines_are_added_up_whatever_their_ends(void **state)
+{
+	assert_imported("app;main 1\r\n\n# a comment\napp;main 2.6\napp;main 3", "app;main 7\n");
+	assert_imported("app;a\x01\xff;b 1\n", "app;a_\xef\xbf\xbd;b 1\n");
+}
+
+static void more_inlined_frames_than_a_chain_holds_are_all_kept(void **state)
+{
+	struct bytes text = {0};
+	struct profile *profile = NULL;
+	uint32_t node;
+	uint32_t frames = 0;
+	int i;
+
+	bytes_printf(&text, "app;main");
+	for (i = 0; i < 600; i++)
+		bytes_printf(&text, ";f%d_[i]", i);
+	bytes_printf(&text, " 1\n");
+	assert_int_equal(run(text.data, text.size, &profile, NULL), 1);
+	for (node = profile->entries.items[0].stack; node != 0;
+	     node = profile->stacks.nodes.items[node].parent)
+		frames += profile->locations.items[profile->stacks.nodes.items[node].frame]
+				  .line_count;
+	assert_int_equal(frames, 601);
+	bytes_fini(&text);
+	profile_free(profile);
+}
+
+static void speedscope_weights_become_time(void **state)
+{
+	static const char text[] =
+		"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+		"\"shared\":{\"frames\":[{\"name\":\"main\"},{\"name\":\"x;y\",\"line\":3}]},"
+		"\"profiles\":[{\"type\":\"sampled\",\"name\":\"t\",\"unit\":\"milliseconds\","
+		"\"startValue\":0,\"endValue\":3,\"samples\":[[0],[0,1]],\"weights\":[1,2.5]}]}";
+	struct profile *profile = NULL;
+
+	assert_imported(text, "t;main 1\nt;main;x:y 1\n");
+	assert_int_equal(run(text, sizeof(text) - 1, &profile, NULL), 1);
+	assert_string_equal(profile->value_types[profile->main_value].unit, "nanoseconds");
+	assert_int_equal(profile_entry_values(profile, 1)[1], 2500000);
+	profile_free(profile);
+}
+
+static void what_no_format_is_is_left_alone(void **state)
+{
+	static const char *const cases[] = {"",           "\n",          "hello world\n",
+					    "{\"a\": 1}", "\x89PNG\r\n", "#!/bin/sh\nexit 0\n"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(run(cases[i], strlen(cases[i]), NULL, NULL), 0);
+}
+
+static void damage_is_told_with_the_name_and_the_format(void **state)
+{
+	static const struct {
+		const char *data;
+		size_t size;
+		const char *words;
+	} cases[] = {
+		{"a;b 1\nc;d 2\ne;f 3\nno count\ng 1\n", 30, "folded: line 4"},
+		{"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",", 63,
+		 "speedscope: line 1"},
+		{"\x0a\x04\x08\x01\x10\x02\x12\xff", 8, "pprof: it is cut off"},
+		{"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\xff", 11, "x.in: its compressed"},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct error err = {0};
+
+		assert_true(run(cases[i].data, cases[i].size, NULL, &err) < 0);
+		assert_non_null(strstr(err.text, "x.in"));
+		assert_non_null(strstr(err.text, cases[i].words));
+	}
+}
+
+static void every_format_has_its_words(void **state)
+{
+	size_t i;
+
+	for (i = 0; importers[i]; i++) {
+		assert_true(*importers[i]->name);
+		assert_true(strlen(importers[i]->summary) > 10 &&
+			    strlen(importers[i]->summary) < 80);
+	}
+	assert_true(i > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(folded_stacks_come_back_as_they_are),
+		cmocka_unit_test(folded_lines_are_added_up_whatever_their_ends),
+		cmocka_unit_test(more_inlined_frames_than_a_chain_holds_are_all_kept),
+		cmocka_unit_test(speedscope_weights_become_time),
+		cmocka_unit_test(what_no_format_is_is_left_alone),
+		cmocka_unit_test(damage_is_told_with_the_name_and_the_format),
+		cmocka_unit_test(every_format_has_its_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
