@@ -196,7 +196,7 @@ static __always_inline void capture_kernel(void *ctx, struct scratch *scratch)
 }
 
 /* The user registers of a task that is inside the kernel. False for those not to be walked. */
-static __always_inline bool saved_registers(struct task_struct *task, struct scratch *scratch)
+static __noinline bool saved_registers(struct task_struct *task, struct scratch *scratch)
 {
 	struct cpu_registers *saved = (struct cpu_registers *)bpf_task_pt_regs(task);
 	struct cpu_registers copy;

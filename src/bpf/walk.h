@@ -95,6 +95,7 @@ static long walk_step(uint32_t index, void *context)
 					     .context = scratch};
 	struct unwind_frame frame = walk->frame;
 	uint32_t place = walk->first + index + 1;
+	uint64_t before = place - 1;
 	bool was_exact = frame.exact;
 
 	limits_init(&limits, 0);
@@ -114,9 +115,12 @@ static long walk_step(uint32_t index, void *context)
 		walk->end = UNWIND_DEPTH;
 		return 1;
 	}
+	/* A verifier does not conclude that it is below the limit because its successor is. */
+	__asm__ volatile("" : "+r"(before));
 	/* See unwind_trace_pc(). The leaf is not a caller: it stays as it is. */
-	if (frame.exact && !was_exact && index > 0 && place > 0)
-		scratch->record.stack.pcs[place - 1]++;
+	if (frame.exact && !was_exact && index > 0 &&
+	    before < BPF_WALK_KERNEL_DEPTH + BPF_WALK_DEPTH)
+		scratch->record.stack.pcs[before]++;
 	scratch->record.stack.pcs[place] = frame.exact ? frame.pc + 1 : frame.pc;
 	walk->count = index + 2;
 	return 0;
