@@ -58,7 +58,8 @@ static inline uint64_t builder_bytes(struct elf_builder *b, const void *bytes, s
 	uint64_t offset = b->size = (b->size + 7) & ~(size_t)7;
 
 	assert(b->size + n <= sizeof(b->data));
-	memcpy(b->data + offset, bytes, n);
+	if (n > 0)
+		memcpy(b->data + offset, bytes, n);
 	b->size += n;
 	return offset;
 }
