@@ -163,6 +163,6 @@ def ask(program, addresses, *options):
     for line in text.splitlines():
         if line.startswith("0x"):
             frames = answers[int(line, 16)] = []
-        elif (match := re.match(r"  (.*) (\S+):(\d+):(\d+)$", line)):
+        elif (match := re.match(r"  (.*)\t(.*):(\d+):(\d+)$", line)):
             frames.append((match[1], match[2], int(match[3]), int(match[4])))
     return answers

@@ -132,7 +132,7 @@ static void print_frame(const char *name, const struct dwarf_frame *frame)
 {
 	fputs_unlocked("  ", stdout);
 	fputs_unlocked(name, stdout);
-	fputc_unlocked(' ', stdout);
+	fputc_unlocked('\t', stdout); /* names and paths have spaces */
 	fputs_unlocked(frame->file ? frame->file : "??", stdout);
 	printf(":%u:%u\n", frame->line, frame->column);
 }
