@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/table.h"
 
+#include <errno.h>
+
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/outfile.h"
 #include "cli/command.h"
 #include "cli/look.h"
 #include "model/profile.h"
@@ -31,7 +34,6 @@ static void warn(const struct command_context *context, const struct profile *pr
 
 	missing_put_warnings(profile, &text);
 	if (!text.failed && text.size > 0) {
-		(void)fflush(context->out); /* after the report */
 		(void)fwrite(text.data, 1, text.size, context->err);
 		(void)fputs("      what would help: wick report --missing FILE\n", context->err);
 	}
@@ -73,6 +75,11 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		(void)error_errno(&err, r, "cannot list what is missing");
 	status = r < 0 ? command_failed(context, &err) : command_print(context, &text);
 	bytes_fini(&text);
+	/* What is told besides comes after the report, once that is out. */
+	if (status == COMMAND_DONE && fflush(context->out) != 0) {
+		(void)outfile_stdout_failed(-errno, &err);
+		status = command_failed(context, &err);
+	}
 	if (status == COMMAND_DONE && !options->missing && !view.json)
 		warn(context, profile);
 	profile_free(profile);
