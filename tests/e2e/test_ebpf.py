@@ -2,6 +2,7 @@
 """The eBPF engine on the CPUs: stacks walked in the kernel, whoever they are of."""
 import os
 import pathlib
+import shlex
 import shutil
 import signal
 import subprocess
@@ -78,10 +79,10 @@ def test_the_whole_machine_is_walked(wick, background):
 
 
 def test_children_are_left_out_when_told(wick):
-    recording = wick.record(["sh", "-c", f"{workload('spin', 300)[0]} 300; true"], *ENGINE,
+    recording = wick.record(["sh", "-c", f"{shlex.join(workload('spin', 300))}; true"], *ENGINE,
                             "--no-children")
     assert contract.total_percent(recording.report(), "spin_here") == 0
-    recording = wick.record(["sh", "-c", f"{workload('spin', 300)[0]} 300; true"], *ENGINE)
+    recording = wick.record(["sh", "-c", f"{shlex.join(workload('spin', 300))}; true"], *ENGINE)
     assert contract.total_percent(recording.report(), "spin_here") > 80
 
 
@@ -116,7 +117,7 @@ def test_what_is_no_control_group_is_named(wick, mode):
 
 
 def test_a_chain_of_execs_is_followed(wick):
-    recording = wick.record(["sh", "-c", f"exec env {' '.join(workload('split_nofp', 500))}"],
+    recording = wick.record(["sh", "-c", f"exec env {shlex.join(workload('split_nofp', 500))}"],
                             *ENGINE)
     report = recording.report("--comm", "split_nofp")
     assert near(contract.total_percent(report, "hot_70"), 70)

@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -174,6 +175,9 @@ def test_a_kernel_that_refuses_is_fallen_back_from(wick, command, code):
     assert len(lines) == 2 and lines[0].startswith("wick: ") and "--engine perf" in lines[1], lines
 
 
+QUOTED = shlex.quote(str(WICK))
+
+
 def in_namespaces(script, *options):
     if not shutil.which("unshare"):
         pytest.skip("unshare is not installed")
@@ -187,15 +191,15 @@ def in_namespaces(script, *options):
 @pytest.mark.root
 def test_a_kernel_without_type_information_is_fallen_back_from(wick):
     path = wick.new_path()
-    spin = " ".join(workload("spin", 200))
+    spin = shlex.join(workload("spin", 200))
     hide = "mount -t tmpfs none /sys/kernel/btf && "
-    done = in_namespaces(f"{hide} {WICK} record -o {path} -- {spin}", "--mount")
+    done = in_namespaces(f"{hide} {QUOTED} record -o {path} -- {spin}", "--mount")
     assert done.returncode == 0, done.stderr
     assert notices(done)[0].startswith(INSTEAD) and "btf" in notices(done)[0]
-    done = in_namespaces(f"{hide} {WICK} record --engine ebpf -o {path} -- {spin}", "--mount")
+    done = in_namespaces(f"{hide} {QUOTED} record --engine ebpf -o {path} -- {spin}", "--mount")
     assert done.returncode == contract.FAILED
     assert "/sys/kernel/btf/vmlinux" in done.stderr and "--engine perf" in done.stderr
-    done = in_namespaces(f"{hide} {WICK} doctor", "--mount")
+    done = in_namespaces(f"{hide} {QUOTED} doctor", "--mount")
     assert re.search(r"limited +eBPF .*btf", done.stdout), done.stdout
 
 
@@ -205,8 +209,8 @@ CONTAINER = ("--pid", "--mount", "--fork", "--mount-proc")
 @pytest.mark.root
 def test_inside_a_container_names_and_ids_are_those_of_the_container(wick):
     path = wick.new_path()
-    done = in_namespaces(f"{WICK} record --engine ebpf -F 999 -o {path} -- "
-                         f"{' '.join(workload('split_nofp', 500))}; {WICK} report --by thread "
+    done = in_namespaces(f"{QUOTED} record --engine ebpf -F 999 -o {path} -- "
+                         f"{shlex.join(workload('split_nofp', 500))}; {QUOTED} report --by thread "
                          f"--format json {path}", *CONTAINER)
     assert done.returncode == 0, done.stderr
     report = wick.json("report", path, "--format", "json")
@@ -236,7 +240,7 @@ def test_a_container_is_seen_from_outside(wick):
 @pytest.mark.root
 @pytest.mark.parametrize("mode", ("offcpu", "wall"))
 def test_inside_a_container_time_off_the_cpus_is_refused(wick, mode):
-    done = in_namespaces(f"{WICK} record --mode {mode} -o {wick.new_path()} -- sleep 0.1",
+    done = in_namespaces(f"{QUOTED} record --mode {mode} -o {wick.new_path()} -- sleep 0.1",
                          *CONTAINER)
     assert done.returncode == contract.FAILED
     assert "from inside a container" in done.stderr

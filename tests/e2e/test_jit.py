@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import shlex
 import shutil
 import signal
 import subprocess
@@ -84,7 +85,7 @@ def test_the_map_is_found_by_the_pid_in_the_process_own_namespaces(wick):
         pytest.skip("no unshare")
     command = workload("jit_names", "map", 20000)
     with subprocess.Popen([unshare, "--mount", "--pid", "--fork", "--kill-child", "sh", "-c",
-                           f"mount -t tmpfs tmpfs /tmp && cp {command[0]} /tmp/made && "
+                           f"mount -t tmpfs tmpfs /tmp && cp {shlex.quote(command[0])} /tmp/made && "
                            f"exec /tmp/made {' '.join(command[1:])}"],
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as outer:
         try:
