@@ -12,9 +12,9 @@
 
 #include "unwind/table.h"
 
-/* 256 bytes of code have few rows. */
-#define UNWIND_PAGE_SHIFT 8
-#define UNWIND_FEW_ROWS 8
+/* 128 bytes of code have few rows. */
+#define UNWIND_PAGE_SHIFT 7
+#define UNWIND_FEW_ROWS 16
 
 /* A range of code. Modules are sorted by start and do not overlap. */
 struct unwind_module {
@@ -71,7 +71,7 @@ static inline uint32_t unwind_row_between(const struct unwind_table *table, uint
 
 /*
  * The rule for a runtime pc of a module, NULL when there is none. With pages the
- * search looks at the few rows of 256 bytes of code instead of all.
+ * search looks at the few rows of 128 bytes of code instead of all.
  */
 static inline __attribute__((always_inline)) const struct unwind_rule *unwind_module_rule(
 	const struct unwind_module *module, uint64_t pc)

@@ -20,7 +20,7 @@
 #include "unwind/table.h"
 
 /*
- * The pages of a table: for each 256 bytes the last row at or before their start,
+ * The pages of a table: for each 128 bytes the last row at or before their start,
  * and one row more that ends the last. The caller gives room for as many as
  * unwind_pages_count() says; they may be shared as the table may.
  */
