@@ -71,10 +71,10 @@ static inline masks_t may_change_frame(words_t words)
 	masks_t has_base_sp = (words & 0x0a0003e0) == 0x080003e0;
 	masks_t has_writeback =
 		((words & 1u << 23) != 0) | ((words & (1u << 24 | 1u << 10)) == 1u << 10);
-	masks_t has_saved_register =
-		((words & 0x1c) == 0x1c) | ((words & 0x10007000) == 0x00007000); /* 28 to 31 */
-	masks_t is_add_immediate = (words & 0x9f80001d) == 0x9100001d;           /* to x29 or sp */
-	masks_t is_add_register = (words & 0x9fe0001f) == 0x8b20001f;
+	masks_t has_saved_register = /* x29 or x30, the second one of pairs only */
+		((words & 0x1f) - 29 <= 1) | ((words & 0x10007c00) - (29 << 10) <= 1 << 10);
+	masks_t is_add_immediate = (words & 0xbf80001d) == 0x9100001d; /* to x29 or sp */
+	masks_t is_add_register = (words & 0xbfe0001f) == 0x8b20001f;
 	masks_t is_logical = (words & 0x9f80001f) == 0x9200001f;
 
 	return (has_base_sp & (has_writeback | has_saved_register)) | is_add_immediate |
@@ -86,32 +86,36 @@ static bool may_change_frame_alone(uint32_t word)
 	return may_change_frame((words_t){word})[0] != 0;
 }
 
-/* The masks in 16 bits each, the first instruction's lowest. */
-static inline uint64_t narrow_masks(masks_t masks)
+#define GROUP (2 * LANES)
+
+/* The masks in a byte each, the first instruction's lowest. */
+static inline uint64_t narrow_masks(masks_t low, masks_t high)
 {
-	typedef int16_t narrow_t __attribute__((vector_size(LANES * sizeof(int16_t))));
-	narrow_t narrow = __builtin_convertvector(masks, narrow_t);
+	typedef int16_t half_t __attribute__((vector_size(LANES * sizeof(int16_t))));
+	typedef int16_t halves_t __attribute__((vector_size(GROUP * sizeof(int16_t))));
+	typedef int8_t bytes_t __attribute__((vector_size(GROUP)));
+	half_t low_half = __builtin_convertvector(low, half_t);
+	half_t high_half = __builtin_convertvector(high, half_t);
+	halves_t halves = __builtin_shufflevector(low_half, high_half, 0, 1, 2, 3, 4, 5, 6, 7);
+	bytes_t bytes = __builtin_convertvector(halves, bytes_t);
 	uint64_t result;
 
-	memcpy(&result, &narrow, sizeof(result));
+	memcpy(&result, &bytes, sizeof(result));
 	return result;
 }
-
-#define GROUP (2 * LANES)
 
 /* The place of the first instruction of a group that may change the frame, GROUP for none. */
 static inline uint32_t find_in_group(const uint8_t *text)
 {
-	words_t words[2];
-	uint64_t low;
-	uint64_t high;
+	words_t low;
+	words_t high;
+	uint64_t masks;
 
-	memcpy(words, text, sizeof(words));
-	low = narrow_masks(may_change_frame(words[0]));
-	high = narrow_masks(may_change_frame(words[1]));
-	if (low != 0)
-		return (uint32_t)__builtin_ctzll(low) / 16;
-	return LANES + (high != 0 ? (uint32_t)__builtin_ctzll(high) / 16 : LANES);
+	memcpy(&low, text, sizeof(low));
+	memcpy(&high, text + sizeof(low), sizeof(high));
+	/* One branch for all of them: which one it is cannot be foretold. */
+	masks = narrow_masks(may_change_frame(low), may_change_frame(high));
+	return masks != 0 ? (uint32_t)__builtin_ctzll(masks) / 8 : GROUP;
 }
 
 static uint32_t word_at(const uint8_t *text, uint32_t at)
@@ -124,16 +128,14 @@ static uint32_t word_at(const uint8_t *text, uint32_t at)
 
 uint32_t a64_find_frame_change(const uint8_t *text, uint32_t at, uint32_t end)
 {
-	while (end - at >= GROUP) {
+	while (at < end) {
 		uint32_t place = find_in_group(text + (size_t)at * A64_INSN_BYTES);
 
 		at += place;
 		if (place < GROUP)
-			return at;
+			break;
 	}
-	while (at < end && !may_change_frame_alone(word_at(text, at)))
-		at++;
-	return at;
+	return at < end ? at : end;
 }
 
 uint32_t a64_find_change(const uint8_t *text, uint32_t at, uint32_t end)

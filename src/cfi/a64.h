@@ -45,7 +45,7 @@ struct a64_insn {
 
 /*
  * The index of the first instruction in [at, end) that may change the frame, end when
- * none does. Those with flow are not among them.
+ * none does. Those with flow are not among them. Up to 28 bytes behind end are read.
  */
 uint32_t a64_find_frame_change(const uint8_t *text, uint32_t at, uint32_t end);
 /* The same with those that may go elsewhere than to the next instruction. */

@@ -204,8 +204,10 @@ static int compile_section(struct compiler *compiler, const struct elf_section *
 	};
 	compiler->cie_states.count = 0;
 	reader = frame_reader_new(&compiler->section);
-	if (!reader)
+	if (!reader || rows_reserve(&compiler->rows, size) < 0) {
+		frame_reader_free(reader);
 		return error_set(err, -ENOMEM, "no memory for the CFI");
+	}
 	r = compile_entries(compiler, reader);
 	frame_reader_free(reader);
 	if (r < 0)

@@ -299,6 +299,20 @@ static int replace_rows(struct repair *repair, struct rows_function *function)
 	return 0;
 }
 
+/* Makes room for as many targets. All are NO_FRAME between two functions. */
+static int clean_targets(struct repair *repair, uint32_t count)
+{
+	size_t had = repair->targets.count;
+
+	if (count <= had)
+		return 0;
+	if (vec_reserve(&repair->targets, count) < 0)
+		return -ENOMEM;
+	memset(repair->targets.items + had, NO_FRAME, count - had);
+	repair->targets.count = count;
+	return 0;
+}
+
 static int repair_function(struct repair *repair, struct rows_function *function, uint64_t vaddr,
 			   uint32_t *repaired)
 {
@@ -318,13 +332,14 @@ static int repair_function(struct repair *repair, struct rows_function *function
 	walk.text = text_window_get(&repair->window, vaddr, walk.insn_count * A64_INSN_BYTES);
 	if (!walk.text)
 		return 0;
-	if (vec_reserve(&repair->targets, walk.insn_count) < 0)
+	if (clean_targets(repair, walk.insn_count) < 0)
 		return -ENOMEM;
 	walk.targets = repair->targets.items;
-	memset(walk.targets, NO_FRAME, walk.insn_count);
 	repair->found.count = 0;
 	find_next_row(&walk);
 	r = follow_function(repair, &walk);
+	if (walk.has_targets)
+		memset(walk.targets, NO_FRAME, walk.insn_count);
 	if (r <= 0 || walk.repaired == 0 || walk.verified == 0)
 		return r < 0 ? r : 0;
 	*repaired += walk.repaired;

@@ -30,6 +30,14 @@ void rows_fini(struct rows *rows)
 	id_index_fini(&rows->rule_index);
 }
 
+int rows_reserve(struct rows *rows, size_t cfi_bytes)
+{
+	/* What compilers write: a function is 32 bytes and more, with repair 5 for a row. */
+	if (vec_reserve(&rows->functions, rows->functions.count + cfi_bytes / 32) < 0)
+		return -ENOMEM;
+	return vec_reserve(&rows->rows, rows->rows.count + cfi_bytes / 4);
+}
+
 int rows_begin(struct rows *rows, uint32_t start, uint32_t end, bool is_weak)
 {
 	if (rows->functions.count >= MAX_FUNCTIONS)
@@ -79,7 +87,7 @@ static uint32_t quick_hash(const struct unwind_rule *rule)
 	uint64_t mixed =
 		(words.low + words.high) * 0x9e3779b97f4a7c15u + words.middle * 0xc2b2ae3d27d4eb4fu;
 
-	return (uint32_t)(mixed >> 56) % ROWS_RECENT;
+	return (uint32_t)(mixed >> 52) % ROWS_RECENT;
 }
 
 static bool same_rule(const struct unwind_rule *a, const struct unwind_rule *b)

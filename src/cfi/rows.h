@@ -26,7 +26,7 @@
 struct cfi_table;
 
 #define ROWS_MIN_GAP 16
-#define ROWS_RECENT 256
+#define ROWS_RECENT 4096
 
 struct rows_function {
 	uint32_t start; /* pcs count from the table's base */
@@ -47,6 +47,8 @@ struct rows {
 
 int rows_init(struct rows *rows);
 void rows_fini(struct rows *rows);
+/* Makes room for what so many bytes of CFI have; memory that is not used costs nothing. */
+int rows_reserve(struct rows *rows, size_t cfi_bytes);
 
 /* Starts a function; rows_add() adds to it. -E2BIG when there are far too many. */
 int rows_begin(struct rows *rows, uint32_t start, uint32_t end, bool is_weak);

@@ -16,7 +16,8 @@
 int text_window_init(struct text_window *window, struct elf_file *elf)
 {
 	*window = (struct text_window){.elf = elf, .budget_bytes = BUDGET_BYTES};
-	window->bytes = malloc(TEXT_WINDOW_BYTES);
+	/* Zeros: what lies behind the code is read, and not used. */
+	window->bytes = calloc(1, TEXT_WINDOW_BYTES + TEXT_WINDOW_MARGIN_BYTES);
 	return window->bytes ? 0 : -ENOMEM;
 }
 

@@ -23,10 +23,14 @@ struct text_window {
 int text_window_init(struct text_window *window, struct elf_file *elf);
 void text_window_fini(struct text_window *window);
 
-/* size bytes of code, valid until the next call; NULL when the file does not have them all. */
+/*
+ * size bytes of code, valid until the next call; NULL when the file does not have them all.
+ * A few more bytes, whatever they are, can be read behind them.
+ */
 const uint8_t *text_window_get(struct text_window *window, uint64_t vaddr, uint64_t size);
 
 /* The most that text_window_get() gives. */
 #define TEXT_WINDOW_BYTES (1u << 20)
+#define TEXT_WINDOW_MARGIN_BYTES 32u
 
 #endif
