@@ -14,7 +14,7 @@
 #include "wire/bpf_walk.h"
 
 #define MAPPING_STEPS 13 /* halvings of BPF_WALK_MAPPINGS */
-#define ROW_STEPS 11     /* halvings of the rows in a KiB of code, at most one a byte */
+#define ROW_STEPS 9      /* halvings of the rows in a page of code, at most one a byte */
 
 static __always_inline const uint64_t *store_word(uint32_t word)
 {
@@ -75,6 +75,36 @@ static __always_inline const struct bpf_walk_mapping *find_mapping(const struct 
 	return mapping && pc < mapping->end ? mapping : NULL;
 }
 
+/* Finds a mapping and keeps it in place of the recent one that was found first. */
+static __noinline const struct bpf_walk_mapping *learn_mapping(struct scratch *scratch, uint64_t pc)
+{
+	struct walk *walk = &scratch->walk;
+	const struct bpf_walk_mapping *mapping = find_mapping(walk, pc);
+	struct recent *recent = &scratch->recent[walk->oldest % RECENT];
+
+	if (!mapping)
+		return NULL;
+	walk->oldest++;
+	recent->mapping = *mapping;
+	recent->generation = walk->space.generation;
+	return &recent->mapping;
+}
+
+/* The mapping of a pc, NULL when there is none. */
+static __always_inline const struct bpf_walk_mapping *get_mapping(struct scratch *scratch,
+								  uint64_t pc)
+{
+	struct recent *recent = scratch->recent;
+
+#pragma unroll
+	for (uint32_t i = 0; i < RECENT; i++)
+		if (pc - recent[i].mapping.start <
+			    recent[i].mapping.end - recent[i].mapping.start &&
+		    recent[i].generation == scratch->walk.space.generation)
+			return &recent[i].mapping;
+	return learn_mapping(scratch, pc);
+}
+
 static long halve_rows(uint32_t index, void *context)
 {
 	struct search *search = context;
@@ -108,6 +138,8 @@ static __always_inline uint32_t find_rule(const struct bpf_walk_mapping *mapping
 	page = store_word(mapping->first_page + number);
 	if (!page)
 		return 0;
+	if (*page & BPF_WALK_ONE_RULE)
+		return (uint16_t)*page;
 	search.low = (uint32_t)*page;          /* the row that holds at the start of the page */
 	search.high = (uint32_t)(*page >> 32); /* the first that begins after its end */
 	bpf_loop(ROW_STEPS, halve_rows, &search, 0);
@@ -115,37 +147,42 @@ static __always_inline uint32_t find_rule(const struct bpf_walk_mapping *mapping
 	return row && row->pc <= offset ? row->rule : 0;
 }
 
-/* Finds the rule of a pc and remembers it. Returns false when something is not here yet. */
-static __always_inline bool look_up(struct walk *walk, uint64_t pc, struct remembered *place)
+/* Finds the rule of a pc and remembers it. Returns 0 when something is not here yet. */
+GLOBAL int look_up(struct scratch *scratch, uint64_t pc, uint32_t at)
 {
-	const struct bpf_walk_mapping *mapping = find_mapping(walk, pc);
+	struct remembered *place;
+	const struct bpf_walk_mapping *mapping;
 	const struct unwind_rule *rule;
 	uint32_t number = 0;
 	uint64_t offset;
 
+	if (!scratch)
+		return 0;
+	place = &scratch->remembered[at & (REMEMBERED - 1)];
+	mapping = get_mapping(scratch, pc);
 	if (!mapping || mapping->unknown)
-		return false;
+		return 0;
 	offset = pc - mapping->row_base;
 	if (mapping->row_count > 0 && offset <= UINT32_MAX)
 		number = find_rule(mapping, offset);
 	rule = bpf_map_lookup_elem(&rules, &number);
 	if (!rule)
-		return false;
+		return 0;
 	place->pc = pc;
-	place->generation = walk->space.generation;
+	place->generation = scratch->walk.space.generation;
 	place->rule = *rule;
-	return true;
+	return 1;
 }
 
 /* Sets the rule of a pc as the one to be used. Returns false when something is not here yet. */
-static __noinline bool find_frame_rule(struct scratch *scratch, uint64_t pc)
+static __always_inline bool find_frame_rule(struct scratch *scratch, uint64_t pc)
 {
 	uint32_t at = (uint32_t)(pc ^ pc >> 12) & (REMEMBERED - 1);
 	struct remembered *place = &scratch->remembered[at];
 
 	scratch->walk.place = at;
 	return (place->pc == pc && place->generation == scratch->walk.space.generation) ||
-	       look_up(&scratch->walk, pc, place);
+	       look_up(scratch, pc, at);
 }
 
 #endif

@@ -14,12 +14,19 @@
 
 #define WINDOW_BYTES 256u
 #define REMEMBERED 4096u
+#define RECENT 4u
 
 /* The rule of a pc that was looked up before. */
 struct remembered {
 	uint64_t pc;
 	uint32_t generation;
 	struct unwind_rule rule;
+};
+
+/* A mapping that was found before: most code of a program is in a few. */
+struct recent {
+	struct bpf_walk_mapping mapping;
+	uint64_t generation;
 };
 
 /*
@@ -37,6 +44,7 @@ struct walk {
 	uint32_t count;
 	uint8_t end;     /* enum unwind_end */
 	uint8_t lacking; /* a mapping or its table is not here */
+	uint8_t oldest;  /* of the recent mappings; stays from walk to walk */
 };
 
 /* What a walk needs and the 512 bytes of a BPF stack cannot hold; one for each CPU. */
@@ -44,6 +52,7 @@ struct scratch {
 	struct registers registers;
 	struct walk walk;
 	uint8_t window[WINDOW_BYTES];
+	struct recent recent[RECENT];
 	struct remembered remembered[REMEMBERED];
 	struct bpf_walk_away away; /* empty, to make others from */
 	union {

@@ -14,6 +14,7 @@
 #include "bpf/scratch.h"
 #include "bpf/settings.h"
 #include "unwind/step.h"
+#include "unwind/step_plain.h"
 #include "wire/bpf_walk.h"
 
 #define SMALL_WINDOW_BYTES 32u
@@ -39,8 +40,10 @@ static __noinline bool move_window(struct scratch *scratch, uint64_t address)
 }
 
 /* The saved frame pointer is beside the return address, and what comes next is above. */
-static __noinline bool read_far(struct scratch *scratch, uint64_t address)
+GLOBAL int read_far(struct scratch *scratch, uint64_t address)
 {
+	if (!scratch)
+		return 0;
 	return move_window(scratch, address - 16) || move_window(scratch, address);
 }
 
@@ -58,11 +61,14 @@ static __always_inline bool read_stack(void *context, uint64_t address, uint64_t
 	return (address & 7) == 0; /* no ABI has a stack of which this is not so */
 }
 
-static __noinline bool is_code(void *context, uint64_t address)
+GLOBAL int is_code_at(struct scratch *scratch, uint64_t address)
 {
-	struct scratch *scratch = context;
+	return scratch && find_mapping(&scratch->walk, address);
+}
 
-	return find_mapping(&scratch->walk, address) != NULL;
+static __always_inline bool is_code(void *context, uint64_t address)
+{
+	return is_code_at(context, address) != 0;
 }
 
 /* There is no telling where stacks end: any may be left for another, once. */
@@ -83,31 +89,65 @@ static __always_inline void limits_init(struct unwind_limits *limits, uint64_t s
 	limits->alternate.high = UINT64_MAX;
 }
 
+/* The step of any frame. Its code is apart: most stacks need it for their first frames alone. */
+GLOBAL int step_any(struct scratch *scratch)
+{
+	const struct unwind_reader reader = {.read = read_stack,
+					     .is_code = is_code,
+					     .find_stack = find_stack,
+					     .context = scratch};
+	struct walk *walk;
+	struct unwind_frame frame;
+	struct unwind_limits limits;
+	enum unwind_end end;
+
+	if (!scratch)
+		return 0;
+	walk = &scratch->walk;
+	frame = walk->frame;
+	limits_init(&limits, 0);
+	frame.registers = scratch->registers.values; /* used for an interrupted frame alone */
+	end = unwind_step(&limits, &reader,
+			  &scratch->remembered[walk->place & (REMEMBERED - 1)].rule, &frame, NULL);
+	frame.registers = NULL;
+	walk->frame = frame;
+	return (int)end;
+}
+
+static __always_inline uint8_t step_frame(struct scratch *scratch)
+{
+	const struct unwind_reader reader = {.read = read_stack, .context = scratch};
+	struct walk *walk = &scratch->walk;
+	const struct unwind_rule *rule = &scratch->remembered[walk->place & (REMEMBERED - 1)].rule;
+	struct unwind_limits limits;
+
+	if (!unwind_frame_is_plain(&walk->frame) || !unwind_rule_is_plain(rule))
+		return (uint8_t)step_any(scratch);
+	limits_init(&limits, 0);
+	return (uint8_t)unwind_step_plain(&limits, &reader, rule, &walk->frame);
+}
+
+/* Adds a frame that a signal interrupted, see unwind_trace_pc(). */
+static __noinline void mark_interrupted(struct scratch *scratch, uint64_t before)
+{
+	if (before < BPF_WALK_KERNEL_DEPTH + BPF_WALK_DEPTH)
+		scratch->record.stack.pcs[before]++;
+}
+
 /* One frame: from the present one, whose rule is known, to its caller. */
 static long walk_step(uint32_t index, void *context)
 {
 	struct scratch *scratch = *(struct scratch **)context;
 	struct walk *walk = &scratch->walk;
-	struct unwind_limits limits;
-	const struct unwind_reader reader = {.read = read_stack,
-					     .is_code = is_code,
-					     .find_stack = find_stack,
-					     .context = scratch};
-	struct unwind_frame frame = walk->frame;
 	uint32_t place = walk->first + index + 1;
-	uint64_t before = place - 1;
-	bool was_exact = frame.exact;
+	bool was_exact = walk->frame.exact;
+	bool exact;
 
-	limits_init(&limits, 0);
-	frame.registers = scratch->registers.values; /* used for an interrupted frame alone */
-	walk->end = unwind_step(&limits, &reader,
-				&scratch->remembered[walk->place & (REMEMBERED - 1)].rule, &frame,
-				NULL);
+	walk->end = step_frame(scratch);
 	if (walk->end != UNWIND_GOING)
 		return 1;
-	frame.registers = NULL;
-	walk->frame = frame;
-	if (!find_frame_rule(scratch, unwind_lookup_pc(&frame))) {
+	exact = walk->frame.exact;
+	if (!find_frame_rule(scratch, exact ? walk->frame.pc : walk->frame.pc - 1)) {
 		walk->lacking = true;
 		return 1;
 	}
@@ -115,13 +155,10 @@ static long walk_step(uint32_t index, void *context)
 		walk->end = UNWIND_DEPTH;
 		return 1;
 	}
-	/* A verifier does not conclude that it is below the limit because its successor is. */
-	__asm__ volatile("" : "+r"(before));
-	/* See unwind_trace_pc(). The leaf is not a caller: it stays as it is. */
-	if (frame.exact && !was_exact && index > 0 &&
-	    before < BPF_WALK_KERNEL_DEPTH + BPF_WALK_DEPTH)
-		scratch->record.stack.pcs[before]++;
-	scratch->record.stack.pcs[place] = frame.exact ? frame.pc + 1 : frame.pc;
+	/* The leaf is not a caller: it stays as it is. */
+	if (exact && !was_exact && index > 0)
+		mark_interrupted(scratch, place - 1);
+	scratch->record.stack.pcs[place] = exact ? walk->frame.pc + 1 : walk->frame.pc;
 	walk->count = index + 2;
 	return 0;
 }

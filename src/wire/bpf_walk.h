@@ -26,8 +26,9 @@
 #define BPF_WALK_CHUNK_SLACK 8u /* words behind a chunk: no struct ends past them */
 #define BPF_WALK_CHUNK_BYTES ((BPF_WALK_CHUNK_WORDS + BPF_WALK_CHUNK_SLACK) * 8u)
 #define BPF_WALK_CHUNKS 1024u
-#define BPF_WALK_PAGE_SHIFT 10u
-#define BPF_WALK_MAPPINGS 4096u /* of one process */
+#define BPF_WALK_PAGE_SHIFT 8u
+#define BPF_WALK_ONE_RULE (1ull << 63) /* of a page: the rest of its word is the rule of it all */
+#define BPF_WALK_MAPPINGS 4096u        /* of one process */
 
 /* What makes an address space: the kernel's mm, for as long as it is that of one program. */
 struct bpf_walk_key {

@@ -10,6 +10,7 @@
 #include "unwind/arch/aarch64.h"
 #include "unwind/arch/x86_64.h"
 #include "unwind/step.h"
+#include "unwind/step_plain.h"
 
 #define STACK 0x7ff000000000ull
 #define ALTERNATE 0x7fe000000000ull
@@ -670,9 +671,87 @@ static void an_aligned_frame_that_has_given_fp_back_leaves_it_alone(void **state
 	assert_frame(&target, CODE + 0x200, STACK + 80, 0x5678);
 }
 
+static uint32_t next_random(uint32_t *state)
+{
+	*state = *state * 1664525u + 1013904223u;
+	return *state >> 8;
+}
+
+/* Words that matter to a step: zeros, code, places in the stack and beside it. */
+static uint64_t random_word(uint32_t *state)
+{
+	uint32_t kind = next_random(state) % 8;
+
+	if (kind == 0)
+		return 0;
+	if (kind < 5)
+		return CODE + next_random(state) % 0x10000;
+	return STACK + next_random(state) % (WORDS * 8 + 64) - (kind == 5 ? 32 : 0);
+}
+
+static struct unwind_rule random_rule(uint32_t *state)
+{
+	return (struct unwind_rule){
+		.cfa = (uint8_t)(next_random(state) % 4),
+		.cfa_register = next_random(state) % 8 == 0 ? 19 : 0,
+		.ra = (uint8_t)(next_random(state) % 8 == 0 ? next_random(state) % 4 : 0),
+		.fp = (uint8_t)(next_random(state) % 4),
+		.cfa_offset = (int32_t)(next_random(state) % 40) * 8 - 32,
+		.ra_offset = -(int32_t)(next_random(state) % 8) * 8,
+		.fp_offset = -(int32_t)(next_random(state) % 8) * 8,
+	};
+}
+
+static void a_plain_step_is_the_step(void **state)
+{
+	const struct unwind_arch *archs[] = {&unwind_aarch64, &unwind_x86_64};
+	uint32_t random = 1;
+	uint32_t ends[UNWIND_ENDS] = {0};
+
+	for (uint32_t i = 0; i < 200000; i++) {
+		struct target target;
+		struct unwind_rule rule = random_rule(&random);
+		struct unwind_frame plain = {.pc = CODE + 4, .high = STACK + WORDS * 8};
+		struct unwind_frame any;
+		enum unwind_end end;
+
+		target_init(&target, archs[i % 2]);
+		for (uint32_t word = 0; word < 48; word++)
+			target.stack[word] = random_word(&random);
+		plain.sp = STACK + next_random(&random) % 32 * 8;
+		plain.fp = STACK + next_random(&random) % 48 * 8;
+		assert_true(unwind_frame_is_plain(&plain));
+		if (!unwind_rule_is_plain(&rule))
+			continue;
+		any = plain;
+		end = unwind_step_plain(&target.limits, &target.reader, &rule, &plain);
+		assert_int_equal(end,
+				 unwind_step(&target.limits, &target.reader, &rule, &any, NULL));
+		ends[end]++;
+		if (end == UNWIND_GOING)
+			assert_memory_equal(&plain, &any, sizeof(plain));
+	}
+	assert_true(ends[UNWIND_GOING] > 1000 && ends[UNWIND_ROOT] > 100 &&
+		    ends[UNWIND_NO_PROGRESS] > 100 && ends[UNWIND_UNREADABLE] > 100);
+}
+
+static void a_frame_with_a_mark_is_not_plain(void **state)
+{
+	struct unwind_frame frames[] = {
+		{.exact = true},        {.lr_valid = true},    {.sp_guessed = true},
+		{.fp_lost = true},      {.guessed = true},     {.switched = true},
+		{.called_first = true}, {.kept_register = 19},
+	};
+
+	for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++)
+		assert_false(unwind_frame_is_plain(&frames[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_plain_step_is_the_step),
+		cmocka_unit_test(a_frame_with_a_mark_is_not_plain),
 		cmocka_unit_test(a_leaf_returns_to_lr_with_the_same_sp),
 		cmocka_unit_test(lr_is_not_believed_in_a_caller),
 		cmocka_unit_test(sp_and_fp_rules_read_the_saved_pair),

@@ -164,6 +164,14 @@ static int rule_number(struct store *store, const struct unwind_rule *rule)
 	return (int)id;
 }
 
+/* The number of a row's rule in the store; numbers has those of the table's own. */
+static uint16_t stored_rule(const struct unwind_table *table, const uint16_t *numbers, uint32_t row)
+{
+	uint16_t rule = table->rows[row].rule;
+
+	return rule < table->rule_count ? numbers[rule] : 0;
+}
+
 static void put_rows(struct store *store, const struct unwind_table *table, uint32_t first,
 		     const uint16_t *numbers)
 {
@@ -171,15 +179,18 @@ static void put_rows(struct store *store, const struct unwind_table *table, uint
 		struct unwind_row row = table->rows[i];
 		uint64_t word;
 
-		row.rule = row.rule < table->rule_count ? numbers[row.rule] : 0;
+		row.rule = stored_rule(table, numbers, i);
 		memcpy(&word, &row, sizeof(word));
 		put_word(store, (uint64_t)first + i, word);
 	}
 }
 
-/* For each page the row that holds at its start, and the first one after its end. */
-static void put_pages(struct store *store, const struct unwind_table *table, uint32_t first,
-		      uint32_t count)
+/*
+ * For each page its rule, if it has but one, or the row that holds at its start and
+ * the first one after its end.
+ */
+static void put_pages(struct store *store, const struct unwind_table *table,
+		      const uint16_t *numbers, uint32_t first, uint32_t count)
 {
 	uint32_t row = 0;
 
@@ -193,7 +204,11 @@ static void put_pages(struct store *store, const struct unwind_table *table, uin
 		after = row;
 		while (after < table->row_count && table->rows[after].pc < end)
 			after++;
-		put_word(store, (uint64_t)first + page, row | (uint64_t)after << 32);
+		if (after == row + 1 && table->rows[row].pc <= start)
+			put_word(store, (uint64_t)first + page,
+				 stored_rule(table, numbers, row) | BPF_WALK_ONE_RULE);
+		else
+			put_word(store, (uint64_t)first + page, row | (uint64_t)after << 32);
 	}
 }
 
@@ -232,7 +247,7 @@ int store_table(struct store *store, const struct unwind_table *table, struct st
 		r = allocate(store, ret->page_count, false, &ret->first_page);
 	if (r == 0) {
 		put_rows(store, table, ret->first_row, numbers.items);
-		put_pages(store, table, ret->first_page, ret->page_count);
+		put_pages(store, table, numbers.items, ret->first_page, ret->page_count);
 	}
 	vec_fini(&numbers);
 	return r;
