@@ -71,6 +71,12 @@ static __always_inline bool is_code(void *context, uint64_t address)
 	return is_code_at(context, address) != 0;
 }
 
+static __always_inline bool read_call(void *context, uint64_t address, uint64_t *ret)
+{
+	(void)context;
+	return bpf_probe_read_user(ret, sizeof(*ret), (void *)address) == 0;
+}
+
 /* There is no telling where stacks end: any may be left for another, once. */
 static __always_inline bool find_stack(void *context, uint64_t sp, struct unwind_stack *ret)
 {
@@ -93,6 +99,7 @@ static __always_inline void limits_init(struct unwind_limits *limits, uint64_t s
 GLOBAL int step_any(struct scratch *scratch)
 {
 	const struct unwind_reader reader = {.read = read_stack,
+					     .read_call = read_call,
 					     .is_code = is_code,
 					     .find_stack = find_stack,
 					     .context = scratch};

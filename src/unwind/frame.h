@@ -46,6 +46,8 @@ struct unwind_reader {
 	bool (*read)(void *context, uint64_t address, uint64_t *ret); /* of the stack */
 	/* Optional, without it no signal trampoline is known by its code; any alignment. */
 	bool (*read_code)(void *context, uint64_t address, uint64_t *ret);
+	/* Optional, for who cannot have the loops that read_code brings: where calls may be. */
+	bool (*read_call)(void *context, uint64_t address, uint64_t *ret);
 	/* Optional: whether a guess at a return address can be one. */
 	bool (*is_code)(void *context, uint64_t address);
 	/* Optional: the stack that sp is on, where limits do not tell; see unwind_signal(). */

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "unwind/frame.h"
+#include "unwind/step_code.h"
 #include "unwind/table.h"
 
 /*
@@ -21,107 +22,8 @@
  */
 #define UNWIND_GUESS_BYTES (1u << 20)
 
-/*
- * How far a frame record may lie above sp in a leaf, and how much code is looked
- * at for the beginning of a thread, for a call, and for the beginning of a frame.
- */
+/* How far a frame record may lie above sp in a leaf. */
 #define UNWIND_LEAF_BYTES 1024u
-#define UNWIND_START_BYTES 64u
-#define UNWIND_CALL_BYTES 256u
-#define UNWIND_FRAME_BYTES 1024u
-
-/* The pc of a trampoline is that of its start (returned to), or either of its instructions. */
-UNWIND_INLINE bool unwind_is_trampoline(const struct unwind_arch *arch,
-					const struct unwind_reader *reader,
-					const struct unwind_frame *frame)
-{
-	const struct unwind_trampoline *code = &arch->trampoline;
-	uint64_t pc = frame->pc;
-	uint64_t bytes;
-
-	if (!reader->read_code)
-		return false;
-	for (int i = 0; i < 2; i++, pc -= code->last_instruction) {
-		if (i == 1 && !frame->exact)
-			return false;
-		if (reader->read_code(reader->context, pc, &bytes) && bytes == code->first &&
-		    reader->read_code(reader->context, pc + code->second_offset, &bytes) &&
-		    bytes == code->second)
-			return true;
-	}
-	return false;
-}
-
-UNWIND_INLINE bool unwind_is(const struct unwind_code *code, uint64_t word)
-{
-	return code->mask != 0 && ((uint32_t)word & code->mask) == code->value;
-}
-
-UNWIND_INLINE bool unwind_is_jump(const struct unwind_arch *arch, uint64_t word)
-{
-	return unwind_is(&arch->jumps[0], word) || unwind_is(&arch->jumps[1], word);
-}
-
-/*
- * Whether an interrupted pc is in the code that a thread begins with: no jump is
- * between that and pc.
- */
-UNWIND_INLINE bool unwind_is_start(const struct unwind_arch *arch,
-				   const struct unwind_reader *reader, uint64_t pc)
-{
-	uint64_t bytes;
-
-	if (!reader->read_code || arch->start_code == 0)
-		return false;
-	pc += 4; /* the first instruction may be one that does nothing */
-	for (uint64_t back = 0; back < UNWIND_START_BYTES; back += 4) {
-		if (!reader->read_code(reader->context, pc - back, &bytes))
-			return false;
-		if (bytes == arch->start_code)
-			return true;
-		if (unwind_is_jump(arch, bytes))
-			return false;
-	}
-	return false;
-}
-
-/*
- * Whether lr is left over from a call that this function made itself: it points
- * to straight code that leads to pc.
- */
-UNWIND_INLINE bool unwind_is_stale_lr(const struct unwind_arch *arch,
-				      const struct unwind_reader *reader, uint64_t lr, uint64_t pc)
-{
-	uint64_t bytes;
-
-	if (lr > pc || pc - lr > UNWIND_CALL_BYTES || !reader->read_code)
-		return false;
-	for (; lr < pc; lr += 4)
-		if (!reader->read_code(reader->context, lr, &bytes) || unwind_is_jump(arch, bytes))
-			return false;
-	return true;
-}
-
-/*
- * The bytes of the frame that a function without a rule makes, from the
- * instruction that makes it, before pc. 0: not found.
- */
-UNWIND_INLINE uint64_t unwind_frame_bytes(const struct unwind_arch *arch,
-					  const struct unwind_reader *reader, uint64_t pc)
-{
-	uint64_t bytes;
-
-	if (!reader->read_code || arch->record_push.mask == 0)
-		return 0;
-	for (uint64_t back = 4; back <= UNWIND_FRAME_BYTES; back += 4) {
-		if (!reader->read_code(reader->context, pc - back, &bytes))
-			return 0;
-		/* Bits 15 to 21 are the change of sp in words, negative. */
-		if (unwind_is(&arch->record_push, bytes))
-			return (0x80 - (bytes >> 15 & 0x7f)) * 8;
-	}
-	return 0;
-}
 
 UNWIND_INLINE bool unwind_maybe_code(const struct unwind_limits *limits,
 				     const struct unwind_reader *reader, uint64_t address)
@@ -188,6 +90,27 @@ UNWIND_INLINE enum unwind_end unwind_leaf(const struct unwind_limits *limits,
 	return unwind_record(limits, reader, frame->fp, frame);
 }
 
+/*
+ * The same where calls push the return address. It is at sp as long as the function
+ * has made no frame; or fp of the caller is, in the one instruction before fp is set.
+ */
+UNWIND_INLINE enum unwind_end unwind_pushed_leaf(const struct unwind_limits *limits,
+						 const struct unwind_reader *reader,
+						 struct unwind_frame *frame)
+{
+	uint64_t first;
+	uint64_t second;
+
+	if (!reader->read(reader->context, frame->sp, &first))
+		return UNWIND_UNREADABLE;
+	if (unwind_maybe_code(limits, reader, first) && unwind_follows_call(reader, first))
+		return unwind_enter(limits, frame, frame->sp + 8, first);
+	if (first == frame->fp && reader->read(reader->context, frame->sp + 8, &second) &&
+	    unwind_maybe_code(limits, reader, second) && unwind_follows_call(reader, second))
+		return unwind_enter(limits, frame, frame->sp + 16, second);
+	return UNWIND_NO_RULE;
+}
+
 UNWIND_INLINE enum unwind_end unwind_without_rule(const struct unwind_limits *limits,
 						  const struct unwind_reader *reader,
 						  struct unwind_frame *frame)
@@ -210,6 +133,9 @@ UNWIND_INLINE enum unwind_end unwind_without_rule(const struct unwind_limits *li
 		return UNWIND_ROOT;
 	if (frame->lr_valid)
 		return unwind_leaf(limits, reader, frame);
+	if (frame->exact && limits->arch->record_ends_frame &&
+	    unwind_pushed_leaf(limits, reader, frame) == UNWIND_GOING)
+		return UNWIND_GOING;
 	if (frame->fp_lost)
 		return UNWIND_NO_RULE;
 	/* Where a thread begins, by both ABIs, fp is zero. */

@@ -671,6 +671,72 @@ static void an_aligned_frame_that_has_given_fp_back_leaves_it_alone(void **state
 	assert_frame(&target, CODE + 0x200, STACK + 80, 0x5678);
 }
 
+/* Code that calls ends here, whatever the way. */
+static void calls_are_known_by_their_bytes(void **state)
+{
+	static const uint64_t calls[] = {
+		0x11223344e8000000, 0xd0ff000000000000, 0x17ff000000000000,
+		0x0850ff0000000000, 0x8814ff0000000000, 0x088854ff00000000,
+		0x1122334495ff0000, 0x1122334415ff0000, 0x112233448894ff00,
+	};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		assert_true(unwind_ends_with_call(calls[i]));
+	assert_false(unwind_ends_with_call(0x9090909090909090));
+	assert_false(unwind_ends_with_call(0xe0ff000000000000)); /* jmp *%rax */
+	assert_false(unwind_ends_with_call(0xe800000000000000));
+}
+
+/* A frame in compiled code without a rule, called from CODE + 16; fp is that of its caller. */
+static void pushed_init(struct target *target)
+{
+	target_init(target, &unwind_x86_64);
+	target->code[11] = 0xe8;
+	target->frame = (struct unwind_frame){
+		.pc = CODE + 0x8000, .sp = STACK + 8, .fp = STACK + 64, .exact = true};
+	target->stack[8] = STACK + 128; /* the caller's record, which leads past the caller */
+	target->stack[9] = CODE + 0x2000;
+	assert_int_equal(unwind_begin(&target->limits, &target->frame), UNWIND_GOING);
+}
+
+static void a_leaf_without_a_frame_returns_to_what_is_at_sp(void **state)
+{
+	struct target target;
+
+	pushed_init(&target);
+	target.stack[1] = CODE + 16;
+	assert_int_equal(unwind_step(&target.limits, &target.reader, NULL, &target.frame, NULL),
+			 UNWIND_GOING);
+	assert_int_equal(target.frame.pc, CODE + 16);
+	assert_int_equal(target.frame.sp, STACK + 16);
+	assert_int_equal(target.frame.fp, STACK + 64);
+}
+
+static void a_leaf_that_has_pushed_fp_returns_to_what_is_above_it(void **state)
+{
+	struct target target;
+
+	pushed_init(&target);
+	target.stack[1] = STACK + 64;
+	target.stack[2] = CODE + 16;
+	assert_int_equal(unwind_step(&target.limits, &target.reader, NULL, &target.frame, NULL),
+			 UNWIND_GOING);
+	assert_int_equal(target.frame.pc, CODE + 16);
+	assert_int_equal(target.frame.sp, STACK + 24);
+}
+
+static void a_leaf_with_code_at_sp_that_nothing_called_has_a_record(void **state)
+{
+	struct target target;
+
+	pushed_init(&target);
+	target.stack[1] = CODE + 32; /* the address of a function, say */
+	assert_int_equal(unwind_step(&target.limits, &target.reader, NULL, &target.frame, NULL),
+			 UNWIND_GOING);
+	assert_int_equal(target.frame.pc, CODE + 0x2000);
+	assert_int_equal(target.frame.fp, STACK + 128);
+}
+
 static uint32_t next_random(uint32_t *state)
 {
 	*state = *state * 1664525u + 1013904223u;
@@ -751,6 +817,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plain_step_is_the_step),
+		cmocka_unit_test(calls_are_known_by_their_bytes),
+		cmocka_unit_test(a_leaf_without_a_frame_returns_to_what_is_at_sp),
+		cmocka_unit_test(a_leaf_that_has_pushed_fp_returns_to_what_is_above_it),
+		cmocka_unit_test(a_leaf_with_code_at_sp_that_nothing_called_has_a_record),
 		cmocka_unit_test(a_frame_with_a_mark_is_not_plain),
 		cmocka_unit_test(a_leaf_returns_to_lr_with_the_same_sp),
 		cmocka_unit_test(lr_is_not_believed_in_a_caller),
