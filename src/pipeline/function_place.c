@@ -14,43 +14,80 @@
 struct found {
 	bool any;
 	bool chosen_at_run_time;
+	bool is_old; /* a version for programs that were linked long ago: another may come */
 	uint64_t vaddr;
 };
 
-/* All names count, also those that share an address: so the tables themselves are searched. */
-static void search(const Elf64_Sym *symbols, size_t count, const char *names, size_t names_size,
-		   const char *function, struct found *ret)
-{
-	for (size_t i = 0; i < count && !ret->any; i++) {
-		unsigned int type = ELF64_ST_TYPE(symbols[i].st_info);
+/* A section with symbols, and those that explain it. */
+struct symbol_table {
+	const char *symbols;
+	const char *names;
+	const char *versions; /* one for each symbol; NULL: it has none */
+};
 
-		if ((type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) ||
-		    symbols[i].st_shndx == SHN_UNDEF || symbols[i].st_name >= names_size ||
-		    strncmp(names + symbols[i].st_name, function,
-			    names_size - symbols[i].st_name) != 0)
+#define OLD_VERSION 0x8000u /* in a version: not the one that programs are linked to */
+
+struct symbol_data {
+	Elf64_Sym *symbols;
+	char *names;
+	uint16_t *versions;
+	size_t symbols_size;
+	size_t names_size;
+	size_t versions_size;
+};
+
+static bool is_named(const struct symbol_data *data, const Elf64_Sym *symbol, const char *function)
+{
+	unsigned int type = ELF64_ST_TYPE(symbol->st_info);
+
+	return (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
+	       symbol->st_shndx != SHN_UNDEF && symbol->st_name < data->names_size &&
+	       strncmp(data->names + symbol->st_name, function,
+		       data->names_size - symbol->st_name) == 0;
+}
+
+/* All names count, also those that share an address: so the tables themselves are searched. */
+static void search(const struct symbol_data *data, const char *function, struct found *ret)
+{
+	size_t count = data->symbols_size / sizeof(*data->symbols);
+	size_t version_count = data->versions_size / sizeof(*data->versions);
+
+	for (size_t i = 0; i < count && (!ret->any || ret->is_old); i++) {
+		const Elf64_Sym *symbol = &data->symbols[i];
+		bool is_old = i < version_count && (data->versions[i] & OLD_VERSION);
+
+		if (!is_named(data, symbol, function) || (ret->any && is_old))
 			continue;
-		ret->any = true;
-		ret->chosen_at_run_time = type == STT_GNU_IFUNC;
-		ret->vaddr = symbols[i].st_value;
+		*ret = (struct found){
+			.any = true,
+			.chosen_at_run_time = ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC,
+			.is_old = is_old,
+			.vaddr = symbol->st_value,
+		};
 	}
 }
 
-static void search_table(struct elf_file *elf, const char *table, const char *strings,
+static bool read_section(struct elf_file *elf, const char *name, void *ret, size_t *ret_size)
+{
+	const struct elf_section *section = name ? elf_section_find(elf, name) : NULL;
+
+	return section && elf_section_read(elf, section, (void **)ret, ret_size, NULL) == 0;
+}
+
+static void search_table(struct elf_file *elf, const struct symbol_table *table,
 			 const char *function, struct found *ret)
 {
-	const struct elf_section *symbols = elf_section_find(elf, table);
-	const struct elf_section *names = elf_section_find(elf, strings);
-	void *symbol_data = NULL;
-	void *name_data = NULL;
-	size_t symbol_size, name_size;
+	struct symbol_data data = {0};
 
-	if (symbols && names &&
-	    elf_section_read(elf, symbols, &symbol_data, &symbol_size, NULL) == 0 &&
-	    elf_section_read(elf, names, &name_data, &name_size, NULL) == 0)
-		search(symbol_data, symbol_size / sizeof(Elf64_Sym), name_data, name_size, function,
-		       ret);
-	free(symbol_data);
-	free(name_data);
+	if (read_section(elf, table->symbols, &data.symbols, &data.symbols_size) &&
+	    read_section(elf, table->names, &data.names, &data.names_size)) {
+		if (!read_section(elf, table->versions, &data.versions, &data.versions_size))
+			data.versions_size = 0;
+		search(&data, function, ret);
+	}
+	free(data.symbols);
+	free(data.names);
+	free(data.versions);
 }
 
 int function_place_find(void *self, const char *path, const char *function, uint64_t *ret_offset,
@@ -63,9 +100,10 @@ int function_place_find(void *self, const char *path, const char *function, uint
 	(void)self;
 	if (r < 0)
 		return r;
-	search_table(elf, ".symtab", ".strtab", function, &found);
+	search_table(elf, &(struct symbol_table){".symtab", ".strtab", NULL}, function, &found);
 	if (!found.any)
-		search_table(elf, ".dynsym", ".dynstr", function, &found);
+		search_table(elf, &(struct symbol_table){".dynsym", ".dynstr", ".gnu.version"},
+			     function, &found);
 	r = found.any ? elf_vaddr_to_offset(elf, found.vaddr, ret_offset) : -ENOENT;
 	elf_close(elf);
 	if (r == 0 && found.chosen_at_run_time) {
