@@ -157,8 +157,8 @@ def test_programs_that_live_for_a_moment_have_their_names(wick, tmp_path):
         report = wick.json("report", path, "--format", "json", "--comm", name)
         if report["samples"] >= 2:
             assert contract.total_percent(report, "spin_here") > 50, (name, report["rows"][:5])
-    whole = wick.json("report", path, "--format", "json")
-    assert whole["unsymbolised"] <= 0.01 * whole["samples"]
+        # The loader has no symbols on most machines; the programs have.
+        assert not [one for one in contract.functions(report) if one.startswith(f"{name}+0x")]
 
 
 def test_an_address_that_is_used_again_belongs_to_who_was_there(wick):
@@ -207,7 +207,6 @@ def test_deeper_than_the_limit_is_marked(wick):
     assert "depth limit" in recording.stderr
 
 
-@pytest.mark.xfail(strict=False, reason="the vdso's table has no rule for signals on aarch64")
 def test_a_signal_on_a_stack_of_its_own_shows_what_it_interrupted(wick):
     recording = wick.record(workload("altstack", 500), *ENGINE)
     stacks = recording.folded()

@@ -12,7 +12,7 @@ import time
 import pytest
 
 import contract
-from conftest import WICK, wait_for, workload
+from conftest import PATIENCE, WICK, children_of, thread_names, wait_for, workload
 from ebpf import loaded_programs, needs_ebpf, root_percent
 
 pytestmark = [pytest.mark.perf, needs_ebpf]
@@ -51,10 +51,14 @@ def test_a_recording_that_ends_leaves_no_program_behind(wick):
     wait_for(lambda: not loaded_programs() - before, what="the end of the programs")
 
 
+# A stack of 900 frames takes an emulated machine a millisecond.
+FLOOD_HZ = 10000 if PATIENCE == 1 else 500
+
+
 def test_a_full_ring_is_counted_and_recording_goes_on(wick, background):
     target = background(workload("recurse", 900, 60000))
     path = wick.new_path()
-    process = wick.start("record", "--engine", "ebpf", "-F", 10000, "--depth", 1024, "-p",
+    process = wick.start("record", "--engine", "ebpf", "-F", FLOOD_HZ, "--depth", 1024, "-p",
                          target.pid, "-o", path)
     time.sleep(1)
     process.send_signal(signal.SIGSTOP)
@@ -66,7 +70,7 @@ def test_a_full_ring_is_counted_and_recording_goes_on(wick, background):
     assert process.returncode == 0, err
     info = wick.json("info", path, "--format", "json")
     lost = int(re.search(r", (\d+) lost", err).group(1))
-    assert lost > 1000, err
+    assert lost > 300, err
     assert contract.lost_count(info) == lost
     # All that was to come came, or is counted; throttling is a matter of its own.
     if "held sampling back" not in err:
@@ -81,7 +85,7 @@ def test_a_full_ring_is_counted_and_recording_goes_on(wick, background):
 def test_losses_at_the_very_end_are_counted(wick, background):
     target = background(workload("recurse", 900, 60000))
     path = wick.new_path()
-    process = wick.start("record", "--engine", "ebpf", "-F", 10000, "--depth", 1024, "-p",
+    process = wick.start("record", "--engine", "ebpf", "-F", FLOOD_HZ, "--depth", 1024, "-p",
                          target.pid, "-o", path)
     time.sleep(0.7)
     process.send_signal(signal.SIGSTOP)
@@ -90,7 +94,7 @@ def test_losses_at_the_very_end_are_counted(wick, background):
     target.wait()
     process.send_signal(signal.SIGCONT)
     _, err = process.communicate(timeout=30)
-    assert int(re.search(r", (\d+) lost", err).group(1)) > 1000, err
+    assert int(re.search(r", (\d+) lost", err).group(1)) > 300, err
 
 
 @pytest.mark.root
@@ -225,9 +229,10 @@ def test_a_container_is_seen_from_outside(wick):
     inside = subprocess.Popen(["unshare", *CONTAINER, *workload("split_nofp", 20000)],
                               stdout=subprocess.DEVNULL)
     try:
-        time.sleep(0.5)
-        tasks = f"/proc/{inside.pid}/task/{inside.pid}/children"
-        child = int(open(tasks, encoding="ascii").read().split()[0])
+        name = os.path.basename(workload("split_nofp")[0])
+        wait_for(lambda: [1 for pid in children_of(inside.pid) if name in thread_names(pid)],
+                 what="the program")
+        child = children_of(inside.pid)[0]
         recording = wick.attach("-p", child, "-d", 1, *ENGINE)
         assert contract.total_percent(recording.report(), "hot_70") == pytest.approx(70, abs=4)
         assert root_percent(recording) > 97

@@ -27,8 +27,8 @@ KEPT_S = 24 * 3600  # two checkouts with different recipes do not take turns at 
 
 USERLAND = "bookworm"  # whatever the kernel is
 KERNELS = {"bullseye": "5.10", "bookworm": "6.1", "trixie": "6.12"}
-PACKAGES = ("bash", "busybox-static", "coreutils", "dash", "findutils", "grep", "libc-bin",
-            "mawk", "openssl", "procps", "python3", "python3-pytest", "sed", "util-linux",
+PACKAGES = ("bash", "binutils", "busybox-static", "coreutils", "dash", "findutils", "grep",
+            "libc-bin", "mawk", "mount", "openssl", "procps", "python3", "python3-pytest", "sed", "util-linux",
             "libc6-dev", "libstdc++-12-dev", "libcmocka-dev", "libiberty-dev", "libjansson-dev",
             "libbpf-dev", "liblzma-dev", "libxxhash-dev", "libzstd-dev", "zlib1g-dev")
 
