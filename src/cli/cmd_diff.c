@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/outfile.h"
+#include "cli/command.h"
+#include "cli/look.h"
+#include "model/profile.h"
+#include "pipeline/load.h"
+#include "view/diff.h"
+#include "view/diff_gate.h"
+
+struct diff_command_options {
+	enum diff_format format;
+	enum diff_sort sort;
+	uint64_t limit;
+	bool absolute;
+	bool normalized;
+	struct option_list gates;
+	double confidence_percent;
+	struct look_options look;
+};
+
+/* What one comparison owns. */
+struct comparison {
+	struct profile *sides[2];
+	struct diff diff;
+	struct diff_gate *gates;
+	struct diff_verdict *verdicts;
+	size_t gate_count;
+};
+
+static void comparison_fini(struct comparison *comparison)
+{
+	size_t i;
+
+	diff_fini(&comparison->diff);
+	for (i = 0; i < comparison->gate_count; i++)
+		diff_gate_fini(&comparison->gates[i]);
+	free(comparison->gates);
+	free(comparison->verdicts);
+	profile_free(comparison->sides[0]);
+	profile_free(comparison->sides[1]);
+}
+
+/* Mistakes on the command line are told before any file is read. */
+static int check(const struct command_context *context, const struct diff_command_options *options,
+		 char **files)
+{
+	if (options->absolute && options->normalized)
+		return command_misused(context, "--absolute and --normalized exclude each other");
+	if (strcmp(files[0], "-") == 0 && strcmp(files[1], "-") == 0)
+		return command_misused(context, "standard input can be one of both only");
+	return COMMAND_DONE;
+}
+
+static int parse_gates(const struct command_context *context,
+		       const struct diff_command_options *options, struct comparison *comparison)
+{
+	struct error err = {0};
+	size_t i;
+
+	comparison->gates = calloc(options->gates.count + 1, sizeof(*comparison->gates));
+	comparison->verdicts = calloc(options->gates.count + 1, sizeof(*comparison->verdicts));
+	if (!comparison->gates || !comparison->verdicts) {
+		(void)error_set(&err, -ENOMEM, "out of memory");
+		return command_failed(context, &err);
+	}
+	for (i = 0; i < options->gates.count; i++) {
+		struct diff_gate *gate = &comparison->gates[i];
+
+		if (diff_gate_init(gate, options->gates.items[i], &err) < 0)
+			return command_refused(context, &err);
+		comparison->gate_count++;
+		if (gate->points && options->absolute)
+			return command_misused(
+				context, "%s: points are of shares, --absolute compares amounts",
+				gate->text);
+	}
+	return COMMAND_DONE;
+}
+
+static int load(struct comparison *comparison, const struct diff_command_options *options,
+		const struct load_options *load_options, char **files, struct error *err)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		int r = load_profile(files[i], load_options, &comparison->sides[i], err);
+
+		if (r < 0)
+			return r;
+	}
+	return diff_init(&comparison->diff, (const struct profile *const *)comparison->sides,
+			 (const char *const *)files, options->absolute, err);
+}
+
+static int judge(struct comparison *comparison, const struct diff_command_options *options,
+		 struct error *err)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < comparison->gate_count && r == 0; i++)
+		r = diff_gate_check(&comparison->gates[i], &comparison->diff,
+				    options->confidence_percent / 100, &comparison->verdicts[i],
+				    err);
+	return r;
+}
+
+static int print_table(const struct command_context *context,
+		       const struct diff_command_options *options,
+		       const struct comparison *comparison)
+{
+	struct diff_options view = {
+		.format = options->format,
+		.sort = options->sort,
+		.color = context->color_out,
+		.limit = (uint32_t)options->limit,
+		.verdicts = comparison->verdicts,
+		.verdict_count = comparison->gate_count,
+	};
+	struct bytes text = {0};
+	struct error err;
+	int status;
+
+	/* A program that reads it wants all rows unless it says otherwise. */
+	if (view.format != DIFF_TEXT &&
+	    option_source_of(context->set, &options->limit) == OPTION_FROM_DEFAULT)
+		view.limit = 0;
+	status = diff_write(&comparison->diff, &view, &text, &err) < 0
+			 ? command_failed(context, &err)
+			 : command_print(context, &text);
+	bytes_fini(&text);
+	/* Gates are told after the table, once that is out. */
+	if (status == COMMAND_DONE && fflush(context->out) != 0) {
+		(void)outfile_stdout_failed(-errno, &err);
+		status = command_failed(context, &err);
+	}
+	return status;
+}
+
+/* Returns COMMAND_GATE when one tripped. */
+static int print_verdicts(const struct command_context *context,
+			  const struct comparison *comparison)
+{
+	int status = COMMAND_DONE;
+	size_t i;
+
+	for (i = 0; i < comparison->gate_count; i++) {
+		const struct diff_verdict *verdict = &comparison->verdicts[i];
+		struct bytes line = {0};
+
+		bytes_printf(&line, "wick: ");
+		diff_verdict_put(verdict, &line);
+		bytes_put_u8(&line, '\n');
+		if (!line.failed) /* the status tells it too */
+			(void)fwrite(line.data, 1, line.size, context->err);
+		bytes_fini(&line);
+		if (verdict->tripped)
+			status = COMMAND_GATE;
+	}
+	return status;
+}
+
+static int compare(const struct command_context *context,
+		   const struct diff_command_options *options, struct comparison *comparison,
+		   char **files)
+{
+	struct load_options load_options;
+	struct error err = {0};
+	int status = look_to_load(context, &options->look, &load_options);
+	int gates;
+
+	if (status != COMMAND_DONE)
+		return status;
+	load_options.slices = true;
+	if (load(comparison, options, &load_options, files, &err) < 0 ||
+	    judge(comparison, options, &err) < 0)
+		return command_failed(context, &err);
+	status = print_table(context, options, comparison);
+	gates = print_verdicts(context, comparison);
+	return gates == COMMAND_GATE ? gates : status;
+}
+
+static int run(const struct command_context *context, void *values, int argc, char **argv)
+{
+	const struct diff_command_options *options = values;
+	struct comparison comparison = {0};
+	int status = check(context, options, argv);
+
+	if (status == COMMAND_DONE)
+		status = parse_gates(context, options, &comparison);
+	if (status == COMMAND_DONE)
+		status = compare(context, options, &comparison, argv);
+	comparison_fini(&comparison);
+	return status;
+}
+
+static const struct option_spec table[] = {
+	{"absolute", 0, OPTION_FLAG(struct diff_command_options, absolute),
+	 .help = "compare amounts, such as CPU time: of the same work done twice"},
+	{"normalized", 0, OPTION_FLAG(struct diff_command_options, normalized),
+	 .help = "compare shares of the whole, however long and often was sampled (default)"},
+	{"sort", 0,
+	 OPTION_ENUM(struct diff_command_options, sort, "self", "total", "before", "after", "name"),
+	 .help = "what comes first: the largest change of self or total, up or down; the largest "
+		 "total before or after; names in order"},
+	{"limit", 'n', OPTION_U64(struct diff_command_options, limit), .argument = "ROWS",
+	 .max = 1000000, .key = "view.limit",
+	 .help = "rows of the table; 0 shows all, as JSON and CSV do unless told"},
+	{"format", 0, OPTION_ENUM(struct diff_command_options, format, "text", "json", "csv"),
+	 .help = "how to print the table"},
+	{"fail-if", 0, OPTION_LIST(struct diff_command_options, gates), .argument = "GATE",
+	 .help = "exit with status 3 when something grew: 'FUNC>+5%', 'total>+3%' (see above)"},
+	{"confidence", 0, OPTION_DOUBLE(struct diff_command_options, confidence_percent),
+	 .argument = "PCT", .min = 50, .max = 99.9999,
+	 .help = "how sure it must be that a gate's limit is exceeded"},
+	{OPTION_GROUP(struct diff_command_options, look, look_option_table), .help = "Filters"},
+	OPTION_END,
+};
+
+const struct command command_diff = {
+	.name = "diff",
+	.summary = "compare two recordings, and fail when something became slower",
+	.synopsis = "[OPTIONS] BEFORE AFTER",
+	.description =
+		(const char *const[]){
+			"Lists the functions of both with their self and total before and after, "
+			"the change, and how sure it is that this is more than noise (sure). "
+			"Shares of the whole are compared, so recordings may differ in length and "
+			"rate; --absolute compares the amounts. Functions are the same when their "
+			"names are; a name that one recording has several times is told apart by "
+			"module and file.",
+			"A gate is SUBJECT>+LIMIT. The subject is a function's name (with any "
+			"arguments), /RE/ for all functions that match a regular expression, taken "
+			"together, or self:FUNC and self:/RE/ for the time in the function alone "
+			"instead of with what it calls. total is everything recorded in its unit, "
+			"never a share, and rate the same for each second of recording.",
+			"LIMIT in % is relative to before: 'FUNC>+5%' trips when 20 % of the time "
+			"became more than 21 %. LIMIT in pp is percentage points of the whole: "
+			"'FUNC>+5pp' trips when 20 % became more than 25 %. With --absolute, the "
+			"amount of the function is compared instead of its share.",
+			"A gate trips when the change is above its limit with the confidence "
+			"asked for (99 % by default); a line for each gate says what was found. "
+			"The noise is estimated from the counts of samples and from how much the "
+			"load goes up and down between slices of time in each recording. How one "
+			"run differs from the next as a whole is not seen in two recordings: leave "
+			"room for it in the limit, or compare several runs made one by wick merge.",
+			NULL,
+		},
+	.examples =
+		(const struct command_example[]){
+			{"wick diff old.wick new.wick", "what changed"},
+			{"wick diff --fail-if 'parse>+5%' --fail-if '/^json_/>+2pp' old.wick "
+			 "new.wick",
+			 "fail when parse takes a 5 % larger share, or all of json_… 2 points "
+			 "more"},
+			{"wick diff --absolute --fail-if 'total>+3%' old.wick new.wick",
+			 "fail when the same work takes 3 % more CPU time"},
+			{NULL, NULL},
+		},
+	.options = table,
+	.options_size = sizeof(struct diff_command_options),
+	.defaults = &(const struct diff_command_options){.limit = 30,
+							 .confidence_percent = 99,
+							 .look = LOOK_OPTIONS_DEFAULT},
+	.min_arguments = 2,
+	.max_arguments = 2,
+	.argument_help = "BEFORE, AFTER: recordings or profiles of other formats; - for standard "
+			 "input",
+	.argument_offer = OPTION_OFFER_FILE,
+	.has_gates = true,
+	.run = run,
+};
