@@ -9,13 +9,20 @@
 #include "base/error.h"
 #include "base/outfile.h"
 #include "cli/command.h"
+#include "cli/draw_flame.h"
 #include "cli/look.h"
 #include "model/profile.h"
 #include "pipeline/load.h"
 #include "view/diff.h"
 #include "view/diff_gate.h"
+#include "view/flame.h"
+#include "view/report_text.h"
+
+enum diff_by { DIFF_BY_NOTHING, DIFF_BY_PROCESS };
+enum diff_colors { DIFF_COLORS_RED_BLUE, DIFF_COLORS_CVD };
 
 struct diff_command_options {
+	const char *output;
 	enum diff_format format;
 	enum diff_sort sort;
 	uint64_t limit;
@@ -23,6 +30,13 @@ struct diff_command_options {
 	bool normalized;
 	struct option_list gates;
 	double confidence_percent;
+	const char *title;
+	enum diff_by by;
+	enum diff_colors colors;
+	bool icicle;
+	bool inverted;
+	uint64_t width_px;
+	double min_width_px;
 	struct look_options look;
 };
 
@@ -52,10 +66,18 @@ static void comparison_fini(struct comparison *comparison)
 static int check(const struct command_context *context, const struct diff_command_options *options,
 		 char **files)
 {
+	int i;
+
 	if (options->absolute && options->normalized)
 		return command_misused(context, "--absolute and --normalized exclude each other");
 	if (strcmp(files[0], "-") == 0 && strcmp(files[1], "-") == 0)
 		return command_misused(context, "standard input can be one of both only");
+	for (i = 0; options->output && i < 2; i++) {
+		int status = look_check_output(context, files[i], options->output);
+
+		if (status != COMMAND_DONE)
+			return status;
+	}
 	return COMMAND_DONE;
 }
 
@@ -145,6 +167,39 @@ static int print_table(const struct command_context *context,
 	return status;
 }
 
+static int draw(const struct command_context *context, const struct diff_command_options *options,
+		const struct comparison *comparison)
+{
+	const char *before = report_base_name(comparison->diff.names[0]);
+	const char *after = report_base_name(comparison->diff.names[1]);
+	struct flame_options view = FLAME_OPTIONS_DEFAULT;
+	struct bytes title = {0};
+	int status;
+
+	if (strcmp(before, after) == 0) { /* files of one name in two folders */
+		before = comparison->diff.names[0];
+		after = comparison->diff.names[1];
+	}
+	bytes_printf(&title, "%s → %s", before, after);
+	bytes_put_u8(&title, '\0');
+	view.title = title.failed ? "" : (const char *)title.data;
+	if (options->title)
+		view.title = options->title;
+	view.width_px = (uint32_t)options->width_px;
+	view.min_width_px = options->min_width_px;
+	view.colors = options->colors == DIFF_COLORS_CVD ? FLAME_COLORS_ORANGE_BLUE
+							 : FLAME_COLORS_RED_BLUE;
+	view.group = options->by == DIFF_BY_PROCESS ? CALL_TREE_BY_PROCESS : CALL_TREE_WHOLE;
+	view.icicle = options->icicle;
+	view.inverted = options->inverted;
+	view.collapse_recursion = options->look.collapse_recursion;
+	view.pair = true;
+	view.absolute = options->absolute;
+	status = draw_flame_of(context, comparison->diff.pair.both, &view, options->output);
+	bytes_fini(&title);
+	return status;
+}
+
 /* Returns COMMAND_GATE when one tripped. */
 static int print_verdicts(const struct command_context *context,
 			  const struct comparison *comparison)
@@ -183,7 +238,11 @@ static int compare(const struct command_context *context,
 	if (load(comparison, options, &load_options, files, &err) < 0 ||
 	    judge(comparison, options, &err) < 0)
 		return command_failed(context, &err);
-	status = print_table(context, options, comparison);
+	/* Standard output is for one of both. */
+	if (!options->output || strcmp(options->output, "-") != 0)
+		status = print_table(context, options, comparison);
+	if (options->output && status == COMMAND_DONE)
+		status = draw(context, options, comparison);
 	gates = print_verdicts(context, comparison);
 	return gates == COMMAND_GATE ? gates : status;
 }
@@ -202,7 +261,31 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	return status;
 }
 
+static const struct option_spec graph_table[] = {
+	{"title", 0, OPTION_STRING(struct diff_command_options, title), .argument = "TEXT",
+	 .help = "the heading (default: the names of the files)"},
+	{"by", 0, OPTION_ENUM(struct diff_command_options, by, "nothing", "process"),
+	 .help = "what the lowest row stands for"},
+	{"icicle", 0, OPTION_FLAG(struct diff_command_options, icicle),
+	 .help = "the root at the top"},
+	{"inverted", 0, OPTION_FLAG(struct diff_command_options, inverted),
+	 .help = "start with the leaves and grow towards their callers"},
+	{"colors", 0, OPTION_ENUM(struct diff_command_options, colors, "red-blue", "cvd"),
+	 .key = "view.diff_colors",
+	 .help = "more is red or, for the colour-blind, orange; less is blue"},
+	{"width", 0, OPTION_U64(struct diff_command_options, width_px), .argument = "PX",
+	 .min = 200, .max = 100000, .key = "view.width_px",
+	 .help = "width of the picture; a browser fits it to its window"},
+	{"min-width", 0, OPTION_DOUBLE(struct diff_command_options, min_width_px), .argument = "PX",
+	 .max = 100, .key = "view.min_width_px", .help = "narrower boxes are left out and counted"},
+	OPTION_END,
+};
+
 static const struct option_spec table[] = {
+	{"output", 'o', OPTION_STRING(struct diff_command_options, output), .argument = "FILE.svg",
+	 .offer = OPTION_OFFER_FILE,
+	 .help = "draw a differential flame graph too; - writes it to standard output instead of "
+		 "the table"},
 	{"absolute", 0, OPTION_FLAG(struct diff_command_options, absolute),
 	 .help = "compare amounts, such as CPU time: of the same work done twice"},
 	{"normalized", 0, OPTION_FLAG(struct diff_command_options, normalized),
@@ -221,6 +304,8 @@ static const struct option_spec table[] = {
 	{"confidence", 0, OPTION_DOUBLE(struct diff_command_options, confidence_percent),
 	 .argument = "PCT", .min = 50, .max = 99.9999,
 	 .help = "how sure it must be that a gate's limit is exceeded"},
+	/* At no offset: they are in the same struct. */
+	{.kind = OPTION_KIND_GROUP, .table = graph_table, .help = "Flame graph"},
 	{OPTION_GROUP(struct diff_command_options, look, look_option_table), .help = "Filters"},
 	OPTION_END,
 };
@@ -237,6 +322,11 @@ const struct command command_diff = {
 			"rate; --absolute compares the amounts. Functions are the same when their "
 			"names are; a name that one recording has several times is told apart by "
 			"module and file.",
+			"The flame graph (-o) has the widths of after; red boxes are more, blue "
+			"ones less than before, stronger the more points of the whole it is, and "
+			"their labels say how much. Boxes that are new or gone have a dashed edge. "
+			"In a browser, b switches to the widths of before, where gone boxes show, "
+			"and a between shares and amounts on one scale.",
 			"A gate is SUBJECT>+LIMIT. The subject is a function's name (with any "
 			"arguments), /RE/ for all functions that match a regular expression, taken "
 			"together, or self:FUNC and self:/RE/ for the time in the function alone "
@@ -257,6 +347,8 @@ const struct command command_diff = {
 	.examples =
 		(const struct command_example[]){
 			{"wick diff old.wick new.wick", "what changed"},
+			{"wick diff -o change.svg old.wick new.wick",
+			 "the same, and a flame graph"},
 			{"wick diff --fail-if 'parse>+5%' --fail-if '/^json_/>+2pp' old.wick "
 			 "new.wick",
 			 "fail when parse takes a 5 % larger share, or all of json_… 2 points "
@@ -269,6 +361,8 @@ const struct command command_diff = {
 	.options_size = sizeof(struct diff_command_options),
 	.defaults = &(const struct diff_command_options){.limit = 30,
 							 .confidence_percent = 99,
+							 .width_px = 1200,
+							 .min_width_px = 0.5,
 							 .look = LOOK_OPTIONS_DEFAULT},
 	.min_arguments = 2,
 	.max_arguments = 2,
