@@ -110,6 +110,7 @@ static int parse_gates(const struct command_context *context,
 static int load(struct comparison *comparison, const struct diff_command_options *options,
 		const struct load_options *load_options, char **files, struct error *err)
 {
+	const char *names[2];
 	int i;
 
 	for (i = 0; i < 2; i++) {
@@ -117,9 +118,10 @@ static int load(struct comparison *comparison, const struct diff_command_options
 
 		if (r < 0)
 			return r;
+		names[i] = strcmp(files[i], "-") ? files[i] : "standard input";
 	}
-	return diff_init(&comparison->diff, (const struct profile *const *)comparison->sides,
-			 (const char *const *)files, options->absolute, err);
+	return diff_init(&comparison->diff, (const struct profile *const *)comparison->sides, names,
+			 options->absolute, err);
 }
 
 static int judge(struct comparison *comparison, const struct diff_command_options *options,

@@ -700,7 +700,8 @@ int call_tree_new(const struct profile *profile, const struct call_tree_options 
 	struct builder builder = {.profile = profile, .options = *options};
 	int r;
 
-	if (options->value >= profile->value_count || options->min_value >= profile->value_count)
+	if (options->value >= profile->value_count || options->min_value >= profile->value_count ||
+	    options->samples_value >= profile->value_count)
 		return -EINVAL;
 	tree = calloc(1, sizeof(*tree));
 	if (!tree)
@@ -709,7 +710,9 @@ int call_tree_new(const struct profile *profile, const struct call_tree_options 
 	if (strings_init(&tree->labels) < 0)
 		return -ENOMEM;
 	builder.tree = tree;
-	builder.samples_value = call_tree_samples_value(profile);
+	builder.samples_value = options->samples_value;
+	if (builder.samples_value == 0)
+		builder.samples_value = call_tree_samples_value(profile);
 	r = build(&builder);
 	builder_fini(&builder);
 	if (r < 0)

@@ -13,9 +13,12 @@
 #include "model/profile.h"
 #include "view/diff_rows.h"
 
+/* Formats that do not tell which time they measure call it "time": it may be any. */
 static bool same_type(const struct value_type *a, const struct value_type *b)
 {
-	return strcmp(a->name, b->name) == 0 && strcmp(a->unit, b->unit) == 0;
+	return strcmp(a->unit, b->unit) == 0 &&
+	       (strcmp(a->name, b->name) == 0 || strcmp(a->name, "time") == 0 ||
+		strcmp(b->name, "time") == 0);
 }
 
 /* Whether a profile knows how often a stack was seen and nothing else, as folded ones do. */
@@ -158,16 +161,16 @@ static int compare_rows(const void *a, const void *b, void *context)
 	const struct diff_row *x = a;
 	const struct diff_row *y = b;
 	enum diff_sort sort = *(const enum diff_sort *)context;
-	double left = key_of(x, sort);
-	double right = key_of(y, sort);
+	/* What did not change is worth more the more it is. */
+	const double keys[][2] = {{key_of(x, sort), key_of(y, sort)},
+				  {size_of(&x->total), size_of(&y->total)},
+				  {x->total.after_value, y->total.after_value}};
+	size_t i;
 	int order;
 
-	if (sort != DIFF_BY_NAME && left != right)
-		return left < right ? 1 : -1;
-	left = size_of(&x->total);
-	right = size_of(&y->total);
-	if (sort != DIFF_BY_NAME && left != right)
-		return left < right ? 1 : -1;
+	for (i = 0; sort != DIFF_BY_NAME && i < ARRAY_SIZE(keys); i++)
+		if (keys[i][0] != keys[i][1])
+			return keys[i][0] < keys[i][1] ? 1 : -1;
 	order = strcmp(x->name, y->name);
 	if (order == 0)
 		order = strcmp(x->module, y->module);

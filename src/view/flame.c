@@ -60,7 +60,6 @@ struct picture {
 	const struct call_tree *tree;
 	struct flame_layout layout;
 	const struct call_tree *before; /* of a pair; the same nodes; else NULL */
-	const struct call_tree *before_samples;
 	struct flame_layout before_layout;
 	uint32_t rows; /* of the higher one */
 	uint32_t new_boxes;
@@ -168,11 +167,12 @@ static void put_hue(struct bytes *out, uint32_t hue, uint32_t shade)
 static struct flame_sides sides_of(const struct picture *picture, const struct call_node *node)
 {
 	size_t at = (size_t)(node - call_tree_nodes(picture->tree));
+	const struct call_node *before = &call_tree_nodes(picture->before)[at];
 
 	return (struct flame_sides){
-		.before = call_tree_nodes(picture->before)[at].total,
+		.before = before->total,
 		.after = node->total,
-		.before_samples = (uint64_t)call_tree_nodes(picture->before_samples)[at].total,
+		.before_samples = before->samples,
 		.after_samples = node->samples,
 	};
 }
@@ -584,11 +584,10 @@ static int64_t least_total(const struct picture *picture, double room_px)
 	return total > 0 ? (int64_t)(total * picture->options->min_width_px / room_px) : 0;
 }
 
-/* The trees and layouts of a picture; those before are NULL without a pair. */
+/* The trees of a picture; the one before is NULL without a pair. */
 struct trees {
 	struct call_tree *after;
 	struct call_tree *before;
-	struct call_tree *before_samples;
 };
 
 static int grow_trees(struct picture *picture, double room_px, struct trees *trees)
@@ -606,12 +605,9 @@ static int grow_trees(struct picture *picture, double room_px, struct trees *tre
 	if (r < 0 || !options->pair)
 		return r;
 	how.value = PAIR_BEFORE;
+	how.samples_value = PAIR_SAMPLES_BEFORE;
 	r = call_tree_new(picture->profile, &how, &trees->before);
-	how.value = PAIR_SAMPLES_BEFORE;
-	if (r == 0)
-		r = call_tree_new(picture->profile, &how, &trees->before_samples);
 	picture->before = trees->before;
-	picture->before_samples = trees->before_samples;
 	return r;
 }
 
@@ -666,7 +662,6 @@ int flame_write(const struct profile *profile, const struct flame_options *optio
 	flame_layout_fini(&picture.before_layout);
 	call_tree_free(trees.after);
 	call_tree_free(trees.before);
-	call_tree_free(trees.before_samples);
 	bytes_fini(&picture.name);
 	if (r < 0 || out->failed)
 		return error_set(err, -ENOMEM, "cannot draw the flame graph: no memory");
