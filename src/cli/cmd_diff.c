@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/outfile.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/draw_flame.h"
 #include "cli/look.h"
@@ -16,6 +17,7 @@
 #include "view/diff.h"
 #include "view/diff_gate.h"
 #include "view/flame.h"
+#include "view/missing.h"
 #include "view/report_text.h"
 
 enum diff_by { DIFF_BY_NOTHING, DIFF_BY_PROCESS };
@@ -202,6 +204,27 @@ static int draw(const struct command_context *context, const struct diff_command
 	return status;
 }
 
+/* Says which modules of either side have lost their names: their functions match nothing. */
+static void warn(const struct command_context *context, const struct comparison *comparison)
+{
+	struct bytes text = {0};
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		size_t size = text.size;
+
+		missing_put_warnings(comparison->sides[i], &text);
+		if (text.size == size)
+			continue;
+		bytes_printf(&text, "      in ");
+		text_put_terminal(&text, comparison->diff.names[i]);
+		bytes_printf(&text, "; --symbol-path DIR finds the program as it was then\n");
+	}
+	if (!text.failed) /* only a courtesy */
+		(void)fwrite(text.data, 1, text.size, context->err);
+	bytes_fini(&text);
+}
+
 /* Returns COMMAND_GATE when one tripped. */
 static int print_verdicts(const struct command_context *context,
 			  const struct comparison *comparison)
@@ -245,6 +268,8 @@ static int compare(const struct command_context *context,
 		status = print_table(context, options, comparison);
 	if (options->output && status == COMMAND_DONE)
 		status = draw(context, options, comparison);
+	if (options->format == DIFF_TEXT)
+		warn(context, comparison);
 	gates = print_verdicts(context, comparison);
 	return gates == COMMAND_GATE ? gates : status;
 }
@@ -324,6 +349,11 @@ const struct command command_diff = {
 			"rate; --absolute compares the amounts. Functions are the same when their "
 			"names are; a name that one recording has several times is told apart by "
 			"module and file.",
+			"Names are looked up in the programs as they are now. When BEFORE was "
+			"recorded of a program that was rebuilt since, keep a copy of the old one "
+			"and give its folder with --symbol-path; or compare what wick export "
+			"--format pprof wrote before the rebuild. Without most of the names, gates "
+			"on functions fail instead of guessing.",
 			"The flame graph (-o) has the widths of after; red boxes are more, blue "
 			"ones less than before, stronger the more points of the whole it is, and "
 			"their labels say how much. Boxes that are new or gone have a dashed edge. "

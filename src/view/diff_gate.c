@@ -205,11 +205,42 @@ static int estimate_side(const struct diff *diff, int side, const struct diff_ga
 	return 0;
 }
 
+/*
+ * A program that was rebuilt since it was recorded has lost its names: all of its
+ * functions would be new or gone, and a gate would trip, or hold, for nothing.
+ */
+static int check_names(const struct diff *diff, const struct diff_gate *gate, struct error *err)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		const struct profile_quality *quality = &diff->sides[i]->quality;
+
+		if (quality->unsymbolised <= quality->samples / 2)
+			continue;
+		(void)error_set(
+			err, -ENODATA,
+			"the gate %.200s cannot be checked: %s of the samples of %s have "
+			"no name",
+			gate->text,
+			quantity_share((int64_t)quality->unsymbolised, (int64_t)quality->samples)
+				.text,
+			diff->names[i]);
+		error_remedy(err, "was the program rebuilt? give the folder of the old one with "
+				  "--symbol-path DIR");
+		return -ENODATA;
+	}
+	return 0;
+}
+
 static int check_functions(const struct diff *diff, struct diff_verdict *verdict, struct error *err)
 {
 	SCOPED(mem)
 	uint32_t *rows = calloc(diff->pair.both->functions.count + 1, sizeof(*rows));
+	int r = check_names(diff, verdict->gate, err);
 
+	if (r < 0)
+		return r;
 	if (rows)
 		find_functions(diff, verdict, rows);
 	if (!rows || estimate_side(diff, 0, verdict->gate, rows, &verdict->before) < 0 ||

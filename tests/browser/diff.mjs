@@ -112,8 +112,33 @@ check('hostile names stay names', names.includes('</script><script>alert(1)</scr
 	names.includes('trailing 7') && names.every((n) => !/[\u0000-\u001f\u202e]/.test(n)), JSON.stringify(names));
 check('the changes of hostile names are their own', await page.evaluate(() => [...document.querySelectorAll('.frames g g')].every((g) =>
 	g.flameFrame.changes.length === 2 && g.flameFrame.colors.every((c) => /^([md][1-4]|same)$/.test(c)))));
+
+// The least contrast between the text of boxes and the colours of changes (WCAG asks for 4.5).
+const contrast = () => page.evaluate(() => {
+	const light = (color) => {
+		const [r, g, b] = color.match(/[\d.]+/g).map((part) => part / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+		return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+	};
+	const svg = document.documentElement;
+	const rect = svg.appendChild(document.createElementNS('http://www.w3.org/2000/svg', 'rect'));
+	const text = light(getComputedStyle(document.querySelector('.frames text')).fill);
+	let least = Infinity;
+	for (const cvd of [false, true]) {
+		svg.classList.toggle('cvd', cvd);
+		for (const name of ['same', 'm1', 'm2', 'm3', 'm4', 'd1', 'd2', 'd3', 'd4']) {
+			rect.setAttribute('class', name);
+			const fill = light(getComputedStyle(rect).fill);
+			least = Math.min(least, (Math.max(fill, text) + 0.05) / (Math.min(fill, text) + 0.05));
+		}
+	}
+	svg.classList.remove('cvd');
+	rect.remove();
+	return least;
+});
+check('text can be read on all colours', (await contrast()) >= 4.5, await contrast());
 await page.emulateMedia({ colorScheme: 'dark' });
 await shot('diff-dark');
+check('in the dark too', (await contrast()) >= 4.5, await contrast());
 check('no script problems', problems.length === 0, problems.join('; '));
 check('nothing is loaded', requests.length === 0, requests.join(' '));
 await browser.close();

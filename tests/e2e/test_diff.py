@@ -229,6 +229,28 @@ def test_the_graph_is_written_beside_the_table(recordings, wick):
     xml.etree.ElementTree.fromstring(alone.stdout)
 
 
+def test_a_program_that_was_replaced_needs_its_old_self(recordings, wick, tmp_path):
+    """Names come from files: those of a rebuilt program are lost unless the old one is kept."""
+    program, kept = tmp_path / "program", tmp_path / "kept"
+    kept.mkdir()
+    shutil.copy(workload("split")[0], program)
+    shutil.copy(program, kept)
+    before = wick.record([str(program), "600"], "-F", 999)
+    pprof = wick.folder / "before.pprof"
+    wick.ok("export", before.path, "--format", "pprof", "-o", pprof)
+    program.unlink()
+    shutil.copy(workload("calls")[0], program)
+    after = recordings["old"].path
+    done = wick.ok("diff", "--no-cache", before.path, after)
+    assert "changed since the recording" in done.stderr and "--symbol-path" in done.stderr
+    gate = ("--no-cache", "--fail-if", "hot_70>+20%")
+    done = wick.run("diff", before.path, after, *gate)
+    assert done.returncode == contract.FAILED
+    assert "hot_70>+20% cannot be checked" in done.stderr and "have no name" in done.stderr
+    wick.ok("diff", before.path, after, *gate, "--symbol-path", kept)
+    wick.ok("diff", pprof, after, *gate)
+
+
 def test_the_gates_are_in_the_json(wick, tmp_path):
     before = write_folded(tmp_path / "before", {"main;parse": 1000, "main": 1000})
     after = write_folded(tmp_path / "after", {"main;parse": 1500, "main": 500})

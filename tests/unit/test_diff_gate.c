@@ -188,6 +188,23 @@ static void a_rate_needs_a_duration(void **state)
 	diff_gate_fini(&gate);
 }
 
+static void without_names_nothing_is_said_about_functions(void **state)
+{
+	struct world *world = *state;
+	struct diff_gate gate;
+	struct diff_verdict verdict;
+	struct error err = {0};
+
+	world->sides[0]->quality.unsymbolised = 6000; /* of 10,000 */
+	assert_int_equal(diff_gate_init(&gate, "parse>+5%", NULL), 0);
+	assert_int_equal(diff_gate_check(&gate, &world->diff, 0.99, &verdict, &err), -ENODATA);
+	assert_string_equal(err.text, "the gate parse>+5% cannot be checked: 60.0% of the samples "
+				      "of old.wick have no name");
+	assert_non_null(strstr(err.remedy, "--symbol-path"));
+	diff_gate_fini(&gate);
+	assert_true(trips(world, "total>+3%", "the total")); /* which needs none */
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -200,6 +217,7 @@ int main(void)
 		TEST(the_total_is_no_share),
 		TEST(an_unknown_function_is_told),
 		TEST(a_rate_needs_a_duration),
+		TEST(without_names_nothing_is_said_about_functions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
