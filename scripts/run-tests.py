@@ -309,8 +309,14 @@ class Runner:
             status, seconds, output = run_logged(command, self.logs / "browser-graph.log")
             if status != 0:
                 return [Case("flame graph of the demo", FAILED, seconds, tail(output))]
+        graphs = {"diff": folder / "diff.svg"}
+        status, seconds, output = run_logged(
+            [wick, "diff", folder / "before.folded", folder / "after.folded", "-o", graphs["diff"]],
+            self.logs / "browser-diff-graph.log")
+        if status != 0:
+            return [Case("flame graph of a comparison", FAILED, seconds, tail(output))]
         return [case for path in sorted(folder.glob("*.mjs"))
-                for case in self.browser_program(folder, path, graph)]
+                for case in self.browser_program(folder, path, graphs.get(path.stem, graph))]
 
     # The emulated machine of the other CPU leaves a JUnit file for each program and suite.
 

@@ -125,3 +125,23 @@ void text_put_json(struct bytes *out, const char *text)
 		text += n;
 	}
 }
+
+void text_put_csv(struct bytes *out, const char *text)
+{
+	const char *quote;
+	struct bytes part = {0};
+
+	bytes_put_u8(out, '"');
+	/* What a terminal may show is harmless to others; a quote is written twice. */
+	text_put_terminal(&part, text);
+	bytes_put_u8(&part, '\0');
+	for (text = part.failed ? "" : (const char *)part.data; (quote = strchr(text, '"'));
+	     text = quote + 1) {
+		bytes_put(out, text, (size_t)(quote - text));
+		bytes_put(out, "\"\"", 2);
+	}
+	bytes_put(out, text, strlen(text));
+	bytes_put_u8(out, '"');
+	out->failed = out->failed || part.failed;
+	bytes_fini(&part);
+}

@@ -26,27 +26,35 @@ static void print_written(const struct command_context *context, const char *pat
 	bytes_fini(&line);
 }
 
-int draw_flame(const struct command_context *context, const struct load_options *load,
-	       const struct flame_options *view, const char *input, const char *output)
+int draw_flame_of(const struct command_context *context, const struct profile *profile,
+		  const struct flame_options *view, const char *output)
 {
-	struct profile *profile;
 	struct bytes text = {0};
 	struct error err;
-	int r = look_check_output(context, input, output);
+	int r = flame_write(profile, view, &text, &err);
 
-	if (r != COMMAND_DONE)
-		return r;
-	r = load_profile(input, load, &profile, &err);
-	if (r < 0)
-		return command_failed(context, &err);
-	r = flame_write(profile, view, &text, &err);
 	if (r == 0)
 		r = outfile_write(output, text.data, text.size, &err);
 	bytes_fini(&text);
-	profile_free(profile);
 	if (r < 0)
 		return command_failed(context, &err);
 	if (strcmp(output, "-") != 0)
 		print_written(context, output);
 	return COMMAND_DONE;
+}
+
+int draw_flame(const struct command_context *context, const struct load_options *load,
+	       const struct flame_options *view, const char *input, const char *output)
+{
+	struct profile *profile;
+	struct error err;
+	int status = look_check_output(context, input, output);
+
+	if (status != COMMAND_DONE)
+		return status;
+	if (load_profile(input, load, &profile, &err) < 0)
+		return command_failed(context, &err);
+	status = draw_flame_of(context, profile, view, output);
+	profile_free(profile);
+	return status;
 }

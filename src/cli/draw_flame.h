@@ -2,14 +2,21 @@
 #ifndef WICK_CLI_DRAW_FLAME_H
 #define WICK_CLI_DRAW_FLAME_H
 
-/* draw_flame: from a recording to a flame graph in a file, as wick flame and wick record do it. */
+/*
+ * draw_flame: from a recording to a flame graph in a file, as wick flame and wick record do it.
+ */
 
 struct command_context;
 struct flame_options;
 struct load_options;
+struct profile;
 
 /* Returns an exit status; failures have been printed. "-" writes to standard output. */
 int draw_flame(const struct command_context *context, const struct load_options *load,
 	       const struct flame_options *view, const char *input, const char *output);
+
+/* The same for a profile that is at hand. */
+int draw_flame_of(const struct command_context *context, const struct profile *profile,
+		  const struct flame_options *view, const char *output);
 
 #endif

@@ -8,6 +8,7 @@ struct command;
 
 extern const struct command command_completion;
 extern const struct command command_config;
+extern const struct command command_diff;
 extern const struct command command_doctor;
 extern const struct command command_export;
 extern const struct command command_flame;

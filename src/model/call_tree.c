@@ -448,6 +448,7 @@ struct climber {
 	uint32_t lines; /* functions of its location not yet climbed */
 	uint32_t key;   /* rank of the next caller + 1; 0: the stack ends */
 	int64_t value;
+	int64_t size; /* in the value type that small nodes are told by */
 	uint64_t samples;
 };
 
@@ -547,6 +548,20 @@ static uint32_t climb_node(struct inversion *inversion, const struct climb *clim
 	return id;
 }
 
+/*
+ * What decides whether callers are followed. Trees of two values of a profile have
+ * the same nodes when it is of the same value in both.
+ */
+static int64_t size_of(const struct inversion *inversion, const struct climb *climb)
+{
+	int64_t size = 0;
+	uint32_t i;
+
+	for (i = climb->begin; i < climb->end; i++)
+		size += inversion->climbers[i].size;
+	return size;
+}
+
 /* Makes everything above the node of a group. */
 static int climb_group(struct inversion *inversion, uint32_t node, uint32_t begin, uint32_t end)
 {
@@ -561,7 +576,7 @@ static int climb_group(struct inversion *inversion, uint32_t node, uint32_t begi
 		node = climb_node(inversion, &climb, builder->by_rank[rank]);
 		if (node == ID_NONE)
 			return -ENOMEM;
-		if (builder->tree->nodes.items[node].total < builder->options.min_total)
+		if (size_of(inversion, &climb) < builder->options.min_total)
 			continue;
 		if (climb_range(inversion, node, climb.begin, climb.end) < 0)
 			return -ENOMEM;
@@ -585,6 +600,7 @@ static void fill_climbers(struct inversion *inversion)
 			.stack = stack,
 			.lines = stack ? profile->locations.items[location].line_count : 0,
 			.value = values[builder->options.value],
+			.size = values[builder->options.min_value],
 			.samples = builder->samples_value == ID_NONE
 					   ? 0
 					   : (uint64_t)values[builder->samples_value],
@@ -684,7 +700,8 @@ int call_tree_new(const struct profile *profile, const struct call_tree_options 
 	struct builder builder = {.profile = profile, .options = *options};
 	int r;
 
-	if (options->value >= profile->value_count)
+	if (options->value >= profile->value_count || options->min_value >= profile->value_count ||
+	    options->samples_value >= profile->value_count)
 		return -EINVAL;
 	tree = calloc(1, sizeof(*tree));
 	if (!tree)
@@ -693,7 +710,9 @@ int call_tree_new(const struct profile *profile, const struct call_tree_options 
 	if (strings_init(&tree->labels) < 0)
 		return -ENOMEM;
 	builder.tree = tree;
-	builder.samples_value = call_tree_samples_value(profile);
+	builder.samples_value = options->samples_value;
+	if (builder.samples_value == 0)
+		builder.samples_value = call_tree_samples_value(profile);
 	r = build(&builder);
 	builder_fini(&builder);
 	if (r < 0)

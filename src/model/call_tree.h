@@ -36,6 +36,8 @@ struct call_tree_options {
 	bool inverted;           /* leaf functions first, their callers below them */
 	bool collapse_recursion; /* a function that calls itself directly is one frame */
 	int64_t min_total;       /* inverted: callers of smaller nodes are not followed */
+	uint32_t min_value;      /* the value type that min_total is of */
+	uint32_t samples_value;  /* what samples are counted by; 0: the value type "samples" */
 };
 
 /* Set in a node's function when it is a group (or the root) and no function. */

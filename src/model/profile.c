@@ -38,6 +38,7 @@ void profile_free(struct profile *profile)
 	vec_fini(&profile->values);
 	vec_fini(&profile->states);
 	vec_fini(&profile->state_values);
+	vec_fini(&profile->moments);
 	vec_fini(&profile->gaps);
 	id_index_fini(&profile->function_index);
 	id_index_fini(&profile->location_index);

@@ -75,6 +75,13 @@ struct profile_entry {
 	uint32_t state; /* string id of what the thread was doing; 0: not told */
 };
 
+/* What a stack cost in a slice of time. */
+struct profile_moment {
+	uint32_t slice; /* all are equally long; 0 is the first */
+	uint32_t stack;
+	int64_t values[2]; /* of the first value types */
+};
+
 /* What is known of a module besides its path. */
 struct profile_module {
 	uint32_t path;            /* string id */
@@ -126,7 +133,8 @@ struct profile {
 	VEC(struct profile_entry) entries;
 	VEC(int64_t) values; /* value_count for each entry */
 	VEC(struct profile_state) states;
-	VEC(int64_t) state_values; /* value_count for each state */
+	VEC(int64_t) state_values;          /* value_count for each state */
+	VEC(struct profile_moment) moments; /* the entries by time; only when asked for */
 
 	const char *title; /* what was profiled; a string of strings */
 	uint64_t start_realtime_ns;

@@ -420,6 +420,9 @@ static int add_sum(struct loader *loader, const struct sample_sum *sum, uint32_t
 		r = profile_add_entry(loader->profile, entry, values);
 	if (r == 0)
 		r = profile_add_state(loader->profile, state, values);
+	if (r == 0 && loader->options->slices)
+		r = vec_push(&loader->profile->moments,
+			     (struct profile_moment){sum->slice, stack, {values[0], values[1]}});
 	return r;
 }
 

@@ -40,6 +40,7 @@ struct load_options {
 	bool kernel;
 	bool short_names;
 	bool demangle;
+	bool slices; /* fill profile->moments */
 	const char *const *symbol_paths;
 	size_t symbol_path_count;
 	bool symbol_cache;                 /* keep answers on disk, and use those kept */

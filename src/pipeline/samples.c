@@ -15,6 +15,14 @@
 #include "symbol/jit_symbols.h"
 #include "symbol/kernel_symbols.h"
 
+/*
+ * How long a recording is shows only at its end: slices begin short, and whenever
+ * there would be too many two of them become one. So there are 256 to 512 of them
+ * unless the recording is shorter than that many of the shortest.
+ */
+#define SHORTEST_SLICE_NS 10000000u
+#define MAX_SLICES 512u
+
 static int replace_text(char **place, const char *text)
 {
 	char *copy = strdup(text);
@@ -102,7 +110,8 @@ static int thread_wanted(struct samples *samples, uint32_t id, bool *ret)
 /* Adds one sample, whose count and weight are of it alone. */
 static int add_sum(struct samples *samples, struct sample_sum added)
 {
-	uint64_t hash = hash_pair(hash_pair(added.stack, added.thread), added.labels);
+	uint64_t hash = hash_pair(hash_pair(added.stack, added.thread),
+				  (uint64_t)added.slice << 32 | added.labels);
 	struct id_probe probe = id_index_probe(&samples->index, hash);
 	struct sample_sum *sum;
 	uint32_t i;
@@ -110,7 +119,7 @@ static int add_sum(struct samples *samples, struct sample_sum added)
 	while ((i = id_probe_next(&samples->index, &probe)) != ID_NONE) {
 		sum = &samples->sums.items[i];
 		if (sum->stack != added.stack || sum->thread != added.thread ||
-		    sum->labels != added.labels)
+		    sum->labels != added.labels || sum->slice != added.slice)
 			continue;
 		sum->count += added.count;
 		sum->weight += added.weight;
@@ -119,6 +128,40 @@ static int add_sum(struct samples *samples, struct sample_sum added)
 	if (id_index_add(&samples->index, hash, (uint32_t)samples->sums.count) < 0)
 		return -ENOMEM;
 	return vec_push(&samples->sums, added);
+}
+
+/* Makes one slice of two and adds up what is the same then. */
+static int double_slices(struct samples *samples)
+{
+	size_t count = samples->sums.count;
+	size_t i;
+
+	samples->slice_ns *= 2;
+	samples->sums.count = 0;
+	id_index_clear(&samples->index);
+	for (i = 0; i < count; i++) { /* what is added again stands no later than it did */
+		struct sample_sum sum = samples->sums.items[i];
+
+		sum.slice /= 2;
+		if (add_sum(samples, sum) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int find_slice(struct samples *samples, uint64_t time_ns, uint32_t *ret)
+{
+	uint64_t from_ns = samples->start_ns + samples->options->from_ns;
+	uint64_t since_ns = time_ns > from_ns ? time_ns - from_ns : 0;
+
+	*ret = 0;
+	if (!samples->options->slices)
+		return 0;
+	while (since_ns / samples->slice_ns >= MAX_SLICES)
+		if (double_slices(samples) < 0)
+			return -ENOMEM;
+	*ret = (uint32_t)(since_ns / samples->slice_ns);
+	return 0;
 }
 
 /*
@@ -154,6 +197,7 @@ static int take_samples(void *self, const struct sample_batch *batch)
 
 	for (i = 0; i < batch->count; i++) {
 		uint64_t time_ns = batch->time_ns[i];
+		uint32_t slice;
 		bool wanted;
 
 		if (samples->start_ns == 0)
@@ -164,11 +208,13 @@ static int take_samples(void *self, const struct sample_batch *batch)
 			return -ENOMEM;
 		if (!wanted)
 			continue;
-		if (add_sum(samples,
+		if (find_slice(samples, time_ns, &slice) < 0 ||
+		    add_sum(samples,
 			    (struct sample_sum){
 				    .stack = batch->stack[i],
 				    .thread = batch->thread[i],
 				    .labels = batch->labels[i],
+				    .slice = slice,
 				    .count = take_room(&samples->count, batch->times[i]),
 				    .weight = take_room(&samples->weight, batch->weight[i]),
 			    }) < 0)
@@ -288,7 +334,7 @@ int samples_read(struct samples *samples, int fd, const char *name,
 	};
 	int r;
 
-	*samples = (struct samples){.options = options};
+	*samples = (struct samples){.options = options, .slice_ns = SHORTEST_SLICE_NS};
 	r = recording_reader_open(fd, name, &samples->reader, err);
 	if (r < 0) {
 		(void)close(fd); /* only read from */

@@ -4,7 +4,8 @@
 
 /*
  * samples: a recording read to its end, with the samples folded by
- * (stack, thread, labels) and counted. Everything still has the recording's ids.
+ * (stack, thread, labels) and counted, when asked also by slice of time. Everything still has the
+ * recording's ids.
  */
 
 #include <stdbool.h>
@@ -24,6 +25,7 @@ struct sample_sum {
 	uint32_t stack;
 	uint32_t thread;
 	uint32_t labels; /* set of them */
+	uint32_t slice;  /* of time, when they are asked for; else 0 */
 	uint64_t count;
 	uint64_t weight; /* all of them together are at most INT64_MAX */
 };
@@ -50,6 +52,7 @@ struct samples {
 	uint64_t end_ns;
 	uint64_t clock_monotonic_ns; /* the first pair of both clocks */
 	uint64_t clock_realtime_ns;
+	uint64_t slice_ns; /* how long the slices are */
 
 	/* private, while reading */
 	const struct load_options *options;

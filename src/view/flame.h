@@ -20,6 +20,9 @@ enum flame_colors {
 	FLAME_COLORS_CATEGORY = 0, /* program, library, kernel, … with a legend */
 	FLAME_COLORS_MODULE = 1,   /* a hue for each module */
 	FLAME_COLORS_HASH = 2,     /* a hue for each function */
+	/* Of a comparison: more and less in */
+	FLAME_COLORS_RED_BLUE = 3,
+	FLAME_COLORS_ORANGE_BLUE = 4, /* told apart by colour-blind people too */
 };
 
 struct flame_options {
@@ -32,6 +35,8 @@ struct flame_options {
 	bool icicle; /* the root at the top */
 	bool inverted;
 	bool collapse_recursion;
+	bool pair;     /* the profile is that of a profile_pair: shows what changed */
+	bool absolute; /* of a pair: compares amounts instead of shares at first */
 };
 
 #define FLAME_MAIN_VALUE UINT32_MAX
@@ -41,7 +46,10 @@ struct flame_options {
 		.value = FLAME_MAIN_VALUE, .width_px = 1200, .min_width_px = 0.5                   \
 	}
 
-/* Appends the SVG to out. */
+/*
+ * Appends the SVG to out. Of a pair, widths are those after, or before at the
+ * viewer's choice; boxes that only one side has are marked.
+ */
 int flame_write(const struct profile *profile, const struct flame_options *options,
 		struct bytes *out, struct error *err);
 

@@ -14,18 +14,32 @@
 	const height = Number(svg.getAttribute('height'));
 	let width = Number(svg.getAttribute('width'));
 	let zoom = null;
+	// Of a comparison: which side the widths are of, and whether amounts are compared.
+	const compared = svg.hasAttribute('data-before');
+	const totals = { after: total, before: Number(svg.getAttribute('data-before')) };
+	let side = 'after';
+	let absolute = svg.getAttribute('data-absolute') === '1';
+
+	function placeOf(g, attribute) {
+		const place = (g.getAttribute(attribute) || '0 0').split(' ').map(Number);
+		return { begin: place[0], end: place[0] + place[1] };
+	}
 
 	// Frames, row by row. The titles become tooltips of our own.
 	const frames = [];
 	Array.from(area.children).forEach(function (rowGroup, row) {
 		Array.from(rowGroup.children).forEach(function (g) {
-			const place = g.getAttribute('data-v').split(' ');
 			const title = g.firstElementChild;
 			const words = title.textContent.split('\n');
 			title.remove();
-			const begin = Number(place[0]), size = Number(place[1]);
+			const places = { after: placeOf(g, 'data-v'), before: placeOf(g, 'data-b') };
 			const frame = { g: g, rect: g.firstElementChild, text: g.querySelector('text'), row: row,
-				begin: begin, end: begin + size, name: words[0], about: words[1], hit: false, shown: true };
+				begin: places.after.begin, end: places.after.end, places: places, name: words[0],
+				about: words.slice(1), hit: false, shown: !g.hasAttribute('display') };
+			if (compared) {
+				frame.colors = g.getAttribute('data-c').split(' ');
+				frame.changes = g.getAttribute('data-s').split('|');
+			}
 			g.flameFrame = frame;
 			frames.push(frame);
 		});
@@ -62,6 +76,19 @@
 		return (whole > 0 ? 100 * part / whole : 0).toFixed(1) + '%';
 	}
 
+	// The label of a frame; in a comparison with the change, or its sign where there is little room.
+	function labelOf(frame, room) {
+		if (!compared)
+			return label(frame.name, room);
+		let change = frame.changes[absolute ? 1 : 0];
+		if (room < change.length + 5)
+			change = change.replace(/^(new|gone) /, '');
+		if (room >= change.length + 5)
+			return label(frame.name, room - change.length - 1) + ' ' + change;
+		const sign = (/[+-]/.exec(change) || [''])[0];
+		return sign + label(frame.name, room - sign.length);
+	}
+
 	function show(frame, left, right) {
 		const room = (right - left - 2 * TEXT) / CHARACTER;
 		if (!frame.shown)
@@ -75,7 +102,7 @@
 				frame.text.setAttribute('y', 13);
 			}
 			frame.text.setAttribute('x', (MARGIN + left + TEXT).toFixed(2));
-			frame.text.textContent = label(frame.name, Math.floor(room));
+			frame.text.textContent = labelOf(frame, Math.floor(room));
 		} else if (frame.text) {
 			frame.text.remove();
 			frame.text = null;
@@ -114,6 +141,32 @@
 		layOut();
 	}
 
+	// Comparison
+
+	// Lays out one side. Amounts of both sides have one scale: a smaller side fills less.
+	function compare() {
+		for (const frame of frames) {
+			frame.begin = frame.places[side].begin;
+			frame.end = frame.places[side].end;
+			frame.rect.setAttribute('class', frame.colors[absolute ? 1 : 0]);
+		}
+		everything.end = absolute ? Math.max(totals.after, totals.before) : totals[side];
+		widths.textContent = 'Widths: ' + side;
+		scale.textContent = 'Compare: ' + (absolute ? 'amounts' : 'shares');
+		zoomTo(zoom && zoom.end > zoom.begin ? zoom : null);
+		search(input.value);
+	}
+
+	function switchSide() {
+		side = side === 'after' ? 'before' : 'after';
+		compare();
+	}
+
+	function switchScale() {
+		absolute = !absolute;
+		compare();
+	}
+
 	// Search
 
 	function search(pattern) {
@@ -137,7 +190,7 @@
 			if (frame.hit)
 				hits.push(frame);
 		}
-		found.textContent = test ? percent(union(hits), total) + ' matched' : '';
+		found.textContent = test ? percent(union(hits), totals[side]) + ' matched' : '';
 	}
 
 	// What the frames cover together: one inside another counts once.
@@ -169,6 +222,20 @@
 	const reset = element(HTML, 'button', tools, 'Reset zoom');
 	reset.setAttribute('class', 'reset');
 	reset.disabled = true;
+	const choices = element(SVG, 'foreignObject', head);
+	choices.setAttribute('y', 34);
+	choices.setAttribute('width', compared ? 330 : 0);
+	choices.setAttribute('height', compared ? 26 : 0);
+	const switches = element(HTML, 'div', choices);
+	switches.setAttribute('class', 'tools');
+	const widths = element(HTML, 'button', switches, '');
+	widths.setAttribute('class', 'widths');
+	widths.setAttribute('title', 'widths after or before ( b )');
+	widths.addEventListener('click', switchSide);
+	const scale = element(HTML, 'button', switches, '');
+	scale.setAttribute('class', 'scale');
+	scale.setAttribute('title', 'shares of the whole, or amounts on one scale ( a )');
+	scale.addEventListener('click', switchScale);
 	let waiting = 0;
 	input.addEventListener('input', function () {
 		clearTimeout(waiting);
@@ -199,7 +266,7 @@
 	function fillTip(frame) {
 		const lines = wrap(frame.name, Math.max(20, Math.min(100, Math.floor((width - 60) / CHARACTER))));
 		const names = lines.length;
-		lines.push(frame.about);
+		lines.push.apply(lines, frame.about);
 		if (zoom)
 			lines.push(percent(frame.end - frame.begin, zoom.end - zoom.begin) + ' of ' + label(zoom.name, 60));
 		tip.textContent = '';
@@ -278,6 +345,10 @@
 			input.select();
 		} else if (event.key === 'Enter' && typing) {
 			search(input.value);
+		} else if (compared && !typing && !event.ctrlKey && !event.metaKey && event.key === 'b') {
+			switchSide();
+		} else if (compared && !typing && !event.ctrlKey && !event.metaKey && event.key === 'a') {
+			switchScale();
 		} else if (event.key === 'Escape') {
 			if (typing || !zoom)
 				clearSearch();
@@ -295,6 +366,7 @@
 			svg.setAttribute('viewBox', '0 0 ' + width + ' ' + height);
 		}
 		box.setAttribute('x', width - MARGIN - 440);
+		choices.setAttribute('x', width - MARGIN - 330);
 		layOut();
 	}
 
@@ -304,6 +376,8 @@
 
 	window.addEventListener('resize', fit);
 	fit();
+	if (compared)
+		compare();
 	if (alone) {
 		window.addEventListener('scroll', stick);
 		window.addEventListener('load', function () {

@@ -101,3 +101,57 @@ struct quantity quantity_share(int64_t part, int64_t whole)
 		       quantity_percent(part, whole)); /* fits */
 	return quantity;
 }
+
+struct quantity quantity_change(int64_t change, const char *unit)
+{
+	struct quantity quantity;
+	struct quantity plain = quantity_of(change, unit);
+
+	(void)snprintf(quantity.text, sizeof(quantity.text), "%s%.40s", change > 0 ? "+" : "",
+		       plain.text); /* fits: see quantity_of() */
+	return quantity;
+}
+
+/* A rounded 0 has no sign. */
+static double without_sign(double value, double smallest)
+{
+	return fabs(value) < smallest / 2 ? 0 : value;
+}
+
+struct quantity quantity_points(double change)
+{
+	struct quantity quantity;
+	double points = without_sign(100 * change, 0.1);
+
+	(void)snprintf(quantity.text, sizeof(quantity.text), points == 0 ? "%.1f pp" : "%+.1f pp",
+		       points); /* shares are small numbers */
+	return quantity;
+}
+
+struct quantity quantity_relative(double before, double after)
+{
+	struct quantity quantity;
+	double percent;
+
+	if (before == 0 || after == 0) {
+		(void)snprintf(quantity.text, sizeof(quantity.text), "%s",
+			       before == after ? "-"
+			       : before == 0   ? "new"
+					       : "gone");
+		return quantity;
+	}
+	percent = without_sign(100 * (after / before - 1), 0.1);
+	(void)snprintf(quantity.text, sizeof(quantity.text), percent == 0 ? "%.1f%%" : "%+.1f%%",
+		       percent < 1e15 ? percent : 1e15); /* fits */
+	return quantity;
+}
+
+struct quantity quantity_confidence(double confidence)
+{
+	struct quantity quantity;
+
+	if (confidence > 0.999)
+		return (struct quantity){">99.9%"};
+	(void)snprintf(quantity.text, sizeof(quantity.text), "%.1f%%", 100 * confidence);
+	return quantity;
+}

@@ -15,6 +15,16 @@ struct quantity quantity_of(int64_t value, const char *unit);
 struct quantity quantity_count(uint64_t count);              /* "1,234,567" */
 struct quantity quantity_share(int64_t part, int64_t whole); /* "12.3%"; of nothing: "0.0%" */
 
+/* Changes have a sign. */
+struct quantity quantity_change(int64_t change, const char *unit); /* "+12.3 ms" */
+struct quantity quantity_points(double change);                    /* of shares: "+1.2 pp" */
+
+/* "+12.3%" of before; "new" and "gone" when one of them is nothing, "-" for both. */
+struct quantity quantity_relative(double before, double after);
+
+/* "97.5%"; no more than ">99.9%", for nothing is certain. */
+struct quantity quantity_confidence(double confidence);
+
 /* part / whole in percent; 0 of nothing. */
 double quantity_percent(int64_t part, int64_t whole);
 

@@ -11,7 +11,7 @@ import contract
 import pytest
 from conftest import REFUSAL, WICK, wait_for, workload
 
-COMMANDS = ("record", "report", "flame", "export", "info", "maps", "doctor")
+COMMANDS = ("record", "report", "flame", "diff", "export", "info", "maps", "doctor")
 
 
 @pytest.fixture(scope="module")

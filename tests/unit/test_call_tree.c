@@ -315,6 +315,30 @@ static void an_inverted_tree_begins_with_the_self_cost_of_each_function(void **s
 	profile_free(profile);
 }
 
+static void trees_of_two_values_are_cut_alike(void **state)
+{
+	struct profile *profile = make_profile();
+	struct call_tree_options options = {
+		.inverted = true, .min_total = 5 * MAKE_PERIOD_NS, .min_value = 1};
+	uint32_t counts[2];
+
+	make_stack(profile, 0, "main;parse;read", 6);
+	make_stack(profile, 0, "main;write;flush", 2);
+	for (options.value = 0; options.value < 2; options.value++) {
+		struct call_tree *tree = NULL;
+
+		assert_int_equal(call_tree_new(profile, &options, &tree), 0);
+		counts[options.value] = call_tree_count(tree);
+		call_tree_free(tree);
+	}
+	assert_int_equal(counts[0], 5); /* all, flush, read and its two callers */
+	assert_int_equal(counts[1], 5);
+	options.value = 0;
+	options.min_value = 2; /* there is none */
+	assert_int_equal(call_tree_new(profile, &options, &(struct call_tree *){NULL}), -EINVAL);
+	profile_free(profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -332,6 +356,7 @@ int main(void)
 		cmocka_unit_test(a_recursive_function_counts_once_per_stack),
 		cmocka_unit_test(modules_count_once_per_stack),
 		cmocka_unit_test(an_inverted_tree_begins_with_the_self_cost_of_each_function),
+		cmocka_unit_test(trees_of_two_values_are_cut_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "make_profile.h"
+#include "model/profile_pair.h"
 #include "well_formed.h"
 
 static char *flame(const struct profile *profile, const struct flame_options *options)
@@ -284,6 +285,140 @@ static void impossible_sizes_are_refused(void **state)
 	profile_free(profile);
 }
 
+/* before: parse 40, old 60; after: parse 90, fresh 60 and read 50. */
+static struct profile_pair changed(struct profile **sides)
+{
+	struct profile_pair pair;
+
+	sides[0] = make_profile();
+	sides[1] = make_profile();
+	make_stack(sides[0], 0, "main;parse;lib_copy", 300);
+	make_stack(sides[0], 0, "main;parse", 100);
+	make_stack(sides[0], 0, "main;old", 600);
+	make_stack(sides[1], 0, "main;parse;lib_copy", 300);
+	make_stack(sides[1], 0, "main;parse", 600);
+	make_stack(sides[1], 0, "main;fresh", 600);
+	make_stack(sides[1], 0, "main;read", 500);
+	assert_int_equal(
+		profile_pair_init(&pair, (const struct profile *const *)sides, (uint32_t[]){1, 1}),
+		0);
+	return pair;
+}
+
+static void a_comparison_tells_what_is_more_less_new_and_gone(void **state)
+{
+	static const char *const parts[] = {
+		"data-total=\"20000000000\"",
+		"data-before=\"10000000000\" data-absolute=\"0\"",
+		"cpu 10.0 s → 20.0 s · 1,000 → 2,000 samples",
+		/* The first box of a row; only before. */
+		"<g data-v=\"0 0\" data-b=\"0 6000000000\" data-c=\"d4 d4\" "
+		"data-s=\"gone -60.0 pp|gone -6.00 s\" class=\"gone\" display=\"none\"><title>old\n"
+		"app · 600 → 0 samples\nshare 60.0% → 0.0%: -60.0 pp, gone\n"
+		"cpu 6.00 s → 0: -6.00 s, gone</title>",
+		"data-b=\"6000000000 4000000000\" data-c=\"m3 m4\" data-s=\"+5.0 pp|+5.00 "
+		"s\"><title>parse",
+		">parse +5.0 pp</text>",
+		"<title>lib_copy\nlibdemo.so.1 · 300 → 300 samples\n"
+		"share 30.0% → 15.0%: -15.0 pp, -50.0%\ncpu 3.00 s → 3.00 s: 0, 0.0%</title>",
+		">lib_copy -15.0 pp</text>",
+		"2 new and 1 gone boxes",
+		">more</text>",
+	};
+	struct profile *sides[2];
+	struct profile_pair pair = changed(sides);
+	struct flame_options options = FLAME_OPTIONS_DEFAULT;
+	char *svg;
+	size_t i;
+
+	options.pair = true;
+	options.colors = FLAME_COLORS_RED_BLUE;
+	svg = flame(pair.both, &options);
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		if (!strstr(svg, parts[i]))
+			fail_msg("no %s in the SVG %s", parts[i], strstr(svg, "class=\"frames\""));
+	assert_non_null(strstr(svg, ">fresh new +30.0 pp</text>"));
+	assert_null(strstr(svg, "class=\"wick-flame cvd\""));
+	free(svg);
+	options.colors = FLAME_COLORS_ORANGE_BLUE;
+	options.absolute = true;
+	svg = flame(pair.both, &options);
+	assert_non_null(strstr(svg, "class=\"wick-flame cvd\""));
+	assert_non_null(strstr(svg, ">parse +5.00 s</text>"));
+	free(svg);
+	profile_pair_fini(&pair);
+	profile_free(sides[0]);
+	profile_free(sides[1]);
+}
+
+static void boxes_of_a_comparison_are_in_their_parents_on_both_sides(void **state)
+{
+	static const char *const places[] = {"data-v=\"", "data-b=\""};
+	struct profile *sides[2];
+	struct profile_pair pair = changed(sides);
+	struct flame_options options = FLAME_OPTIONS_DEFAULT;
+	int inverted;
+	int side;
+
+	options.pair = true;
+	for (inverted = 0; inverted < 2; inverted++) {
+		char *svg;
+
+		options.inverted = inverted != 0;
+		svg = flame(pair.both, &options);
+		for (side = 0; side < 2; side++) {
+			struct drawn boxes[64];
+			size_t count = 0;
+			const char *at = svg;
+			int y = 0;
+
+			while ((at = strstr(at + 1, "<g "))) {
+				double begin = 0;
+				double width = 0;
+				const char *place = strstr(at, places[side]);
+
+				(void)sscanf(at, "<g transform=\"translate(0 %d)\">", &y);
+				if (strncmp(at, "<g data-v", 9) != 0 || !place)
+					continue;
+				assert_int_equal(sscanf(place + 8, "%lf %lf", &begin, &width), 2);
+				assert_true(count < 64);
+				if (width > 0)
+					boxes[count++] = (struct drawn){y, begin, begin + width};
+			}
+			assert_true(count >= 5);
+			assert_nested(boxes, count, 18);
+		}
+		free(svg);
+	}
+	profile_pair_fini(&pair);
+	profile_free(sides[0]);
+	profile_free(sides[1]);
+}
+
+static void an_empty_side_is_drawn_as_nothing(void **state)
+{
+	struct profile *sides[2] = {make_profile(), make_profile()};
+	struct flame_options options = FLAME_OPTIONS_DEFAULT;
+	int side;
+
+	make_stack(sides[0], 0, "main;f", 5);
+	options.pair = true;
+	for (side = 0; side < 2; side++) {
+		const struct profile *both[2] = {sides[side], sides[1 - side]};
+		struct profile_pair pair;
+		char *svg;
+
+		assert_int_equal(profile_pair_init(&pair, both, (uint32_t[]){1, 1}), 0);
+		svg = flame(pair.both, &options);
+		assert_non_null(strstr(svg, "<title>f\n"));
+		assert_true(side == 1 || strstr(svg, "no samples after"));
+		free(svg);
+		profile_pair_fini(&pair);
+	}
+	profile_free(sides[0]);
+	profile_free(sides[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,6 +430,9 @@ int main(void)
 		cmocka_unit_test(an_empty_profile_is_a_picture_that_says_so),
 		cmocka_unit_test(ten_thousand_rows_are_drawn),
 		cmocka_unit_test(impossible_sizes_are_refused),
+		cmocka_unit_test(a_comparison_tells_what_is_more_less_new_and_gone),
+		cmocka_unit_test(boxes_of_a_comparison_are_in_their_parents_on_both_sides),
+		cmocka_unit_test(an_empty_side_is_drawn_as_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -431,6 +431,59 @@ static void what_is_no_recording_is_refused_and_closed(void **state)
 	(void)close(after);
 }
 
+/* Compares the moments: "slice:samples:weight" for each. */
+static void assert_moments(const struct world *world, const char *expected)
+{
+	char text[256] = "";
+	size_t i;
+
+	for (i = 0; i < world->profile->moments.count; i++) {
+		struct profile_moment moment = world->profile->moments.items[i];
+
+		(void)snprintf(text + strlen(text), sizeof(text) - strlen(text), "%u:%d:%d ",
+			       moment.slice, (int)moment.values[0], (int)moment.values[1]);
+	}
+	assert_string_equal(text, expected);
+}
+
+static void slices_of_time_are_kept_when_asked_for(void **state)
+{
+	struct world *world = *state;
+	uint32_t app = make_thread(&world->made, world->made.process, 100, "app");
+	struct frame main_only[] = {user(&world->made, 0x1050)};
+
+	make_sample_of(&world->made, app, 1000, main_only, 1);
+	make_sample_of(&world->made, app, 9000000, main_only, 1);
+	make_sample_of(&world->made, app, 15000000, main_only, 1);
+	make_end(&world->made);
+	load(world);
+	assert_moments(world, "");
+	world->options.slices = true;
+	load(world);
+	assert_moments(world, "0:2:2000 1:1:1000 ");
+	assert_stacks(world, "main 3\n");
+	world->options.from_ns = 9000000;
+	load(world);
+	assert_moments(world, "0:2:2000 ");
+}
+
+static void slices_grow_with_the_recording(void **state)
+{
+	struct world *world = *state;
+	uint32_t app = make_thread(&world->made, world->made.process, 100, "app");
+	struct frame main_only[] = {user(&world->made, 0x1050)};
+
+	make_sample_of(&world->made, app, 1000, main_only, 1);
+	make_sample_of(&world->made, app, 15000000, main_only, 1);
+	make_sample_of(&world->made, app, 25000000, main_only, 1);
+	make_sample_of(&world->made, app, 6000000000, main_only, 1); /* 512 are not enough */
+	make_end(&world->made);
+	world->options.slices = true;
+	load(world);
+	assert_moments(world, "0:2:2000 1:1:1000 300:1:1000 ");
+	assert_stacks(world, "main 4\n");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -453,6 +506,8 @@ int main(void)
 		TEST(a_recording_cut_before_its_first_sample_lasted_no_time),
 		TEST(a_file_that_is_not_there_is_named_with_a_remedy),
 		TEST(what_is_no_recording_is_refused_and_closed),
+		TEST(slices_of_time_are_kept_when_asked_for),
+		TEST(slices_grow_with_the_recording),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

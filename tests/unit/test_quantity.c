@@ -59,9 +59,33 @@ static void a_share_of_nothing_is_nothing(void **state)
 	assert_string_equal(quantity_share(3, 0).text, "0.0%");
 }
 
+static void changes_have_a_sign(void **state)
+{
+	assert_string_equal(quantity_change(12300000, "nanoseconds").text, "+12.3 ms");
+	assert_string_equal(quantity_change(-2048, "bytes").text, "-2.00 KiB");
+	assert_string_equal(quantity_change(0, "count").text, "0");
+	assert_string_equal(quantity_points(0.0321).text, "+3.2 pp");
+	assert_string_equal(quantity_points(-0.5).text, "-50.0 pp");
+	assert_string_equal(quantity_points(-0.0001).text, "0.0 pp");
+	assert_string_equal(quantity_relative(20, 21).text, "+5.0%");
+	assert_string_equal(quantity_relative(3, 2).text, "-33.3%");
+	assert_string_equal(quantity_relative(0, 2).text, "new");
+	assert_string_equal(quantity_relative(2, 0).text, "gone");
+	assert_string_equal(quantity_relative(0, 0).text, "-");
+	assert_string_equal(quantity_relative(1, 1e300).text, "+1000000000000000.0%");
+}
+
+static void nothing_is_certain(void **state)
+{
+	assert_string_equal(quantity_confidence(0.975).text, "97.5%");
+	assert_string_equal(quantity_confidence(1).text, ">99.9%");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(changes_have_a_sign),
+		cmocka_unit_test(nothing_is_certain),
 		cmocka_unit_test(values_are_written_in_units_that_people_read),
 		cmocka_unit_test(counts_have_separators),
 		cmocka_unit_test(a_share_of_nothing_is_nothing),

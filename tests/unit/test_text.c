@@ -55,6 +55,13 @@ static void json_strings_are_escaped(void **state)
 	check(text_put_json, "\"\\\t</script>", "\\\"\\\\\\u0009\\u003c/script>");
 }
 
+static void csv_fields_stay_in_their_quotes(void **state)
+{
+	check(text_put_csv, "", "\"\"");
+	check(text_put_csv, "a,b \"c\"\"", "\"a,b \"\"c\"\"\"\"\"");
+	check(text_put_csv, "two\nlines\r\xff", "\"two\\x0alines\\x0d\xef\xbf\xbd\"");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -62,6 +69,7 @@ int main(void)
 		cmocka_unit_test(terminals_see_no_control_bytes),
 		cmocka_unit_test(markup_becomes_entities),
 		cmocka_unit_test(json_strings_are_escaped),
+		cmocka_unit_test(csv_fields_stay_in_their_quotes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
-/* split [MS]: 70 % of MS of CPU time in hot_70(), 30 % in cool_30(). */
+/*
+ * split [MS] [PERCENT]: 70 % of MS of CPU time in hot_70(), 30 % in cool_30(); or PERCENT in
+ * hot_70() and the rest in cool_30().
+ */
 
 #include "burn.h"
 
@@ -22,12 +25,13 @@ static NOINLINE void cool_30(uint64_t until_ns)
 int main(int argc, char **argv)
 {
 	uint64_t total_ns = argument(argc, argv, 1, 2000) * NS_PER_MS;
+	uint64_t percent = argument(argc, argv, 2, 70);
 
 	/* Each step catches up with what is due, so overshoot does not add up. */
 	for (uint64_t due_ns = 0; due_ns < total_ns;) {
 		due_ns += 10 * NS_PER_MS;
-		hot_70(due_ns * 7 / 10);
-		cool_30(due_ns * 3 / 10);
+		hot_70(due_ns * percent / 100);
+		cool_30(due_ns * (100 - percent) / 100);
 	}
 	printf("{\"cpu_ns\": %llu, \"functions\": {\"hot_70\": %llu, \"cool_30\": %llu}}\n",
 	       (unsigned long long)(hot_ns + cool_ns), (unsigned long long)hot_ns,

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "view/diff_rows.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "model/profile.h"
+#include "view/diff.h"
+#include "view/diff_gate.h"
+#include "view/quantity.h"
+#include "view/report_text.h"
+
+static const char *unit_of(const struct diff *diff)
+{
+	return diff->sides[1]->value_types[diff->values[1]].unit;
+}
+
+static const char *value_of(const struct diff *diff)
+{
+	return diff->sides[1]->value_types[diff->values[1]].name;
+}
+
+/* Text */
+
+#define SURE 0.99 /* changes that are this sure are coloured */
+
+static void put_loss(struct bytes *out, uint64_t count, uint64_t of, const char *what)
+{
+	if (count > 0)
+		bytes_printf(out, ", %s %s", quantity_share((int64_t)count, (int64_t)of).text,
+			     what);
+}
+
+static void put_side(const struct diff *diff, int side, struct bytes *out)
+{
+	const struct profile *profile = diff->sides[side];
+	const struct profile_quality *quality = &profile->quality;
+	uint64_t taken = quality->samples + quality->lost + quality->unreadable;
+
+	bytes_printf(out, "%s ", side ? "after " : "before");
+	text_put_terminal(out, diff->names[side]);
+	bytes_printf(out, ": ");
+	if (profile->duration_ns > 0)
+		bytes_printf(out, "%s recorded, ",
+			     quantity_of((int64_t)profile->duration_ns, "nanoseconds").text);
+	bytes_printf(out, "%s samples", quantity_count(quality->samples).text);
+	if (strcmp(value_of(diff), "samples") != 0) {
+		bytes_printf(out, ", ");
+		text_put_terminal(out, value_of(diff));
+		bytes_printf(out, " %s",
+			     quantity_of(diff->costs[side].whole.weight, unit_of(diff)).text);
+	}
+	put_loss(out, quality->lost, taken, "lost");
+	put_loss(out, quality->unreadable, taken, "unreadable");
+	put_loss(out, quality->truncated, quality->samples, "truncated");
+	put_loss(out, quality->unsymbolised, quality->samples, "without a name");
+	if (quality->incomplete)
+		bytes_printf(out, ", incomplete");
+	bytes_put_u8(out, '\n');
+}
+
+static void put_head(const struct diff_table *table, struct bytes *out)
+{
+	const struct diff *diff = table->diff;
+
+	put_side(diff, 0, out);
+	put_side(diff, 1, out);
+	if (diff->counted)
+		bytes_printf(out, "one of them knows counts of samples only: these are compared\n");
+	if (diff->absolute) {
+		bytes_printf(
+			out, "amounts are compared; the whole: %s, %s\n",
+			quantity_change(diff->costs[1].whole.weight - diff->costs[0].whole.weight,
+					unit_of(diff))
+				.text,
+			quantity_relative((double)diff->costs[0].whole.weight,
+					  (double)diff->costs[1].whole.weight)
+				.text);
+	} else {
+		bytes_printf(out,
+			     "shares of the whole are compared; --absolute compares amounts\n");
+	}
+	bytes_put_u8(out, '\n');
+}
+
+static void put_color(const struct diff_table *table, int code, struct bytes *out)
+{
+	if (table->options->color)
+		bytes_printf(out, "\033[%dm", code);
+}
+
+static void put_amount(const struct diff *diff, int64_t value, double share, struct bytes *out)
+{
+	if (diff->absolute)
+		bytes_printf(out, " %9s", quantity_of(value, unit_of(diff)).text);
+	else
+		bytes_printf(out, " %7.1f%%", 100 * share);
+}
+
+static void put_change(const struct diff_table *table, const struct diff_change *change,
+		       struct bytes *out)
+{
+	const struct diff *diff = table->diff;
+	bool colored = change->confidence >= SURE;
+	struct quantity by =
+		diff->absolute ? quantity_change(change->after - change->before, unit_of(diff))
+			       : quantity_points(change->after_share - change->before_share);
+
+	put_amount(diff, change->before, change->before_share, out);
+	put_amount(diff, change->after, change->after_share, out);
+	if (colored)
+		put_color(table, change->after_value > change->before_value ? 31 : 34, out);
+	bytes_printf(out, " %10s %9s", by.text,
+		     quantity_relative(change->before_value, change->after_value).text);
+	if (colored)
+		put_color(table, 0, out);
+	bytes_printf(out, " %7s",
+		     change->confidence > 0 ? quantity_confidence(change->confidence).text : "-");
+}
+
+static void put_columns(const struct diff_table *table, struct bytes *out)
+{
+	int amount = table->diff->absolute ? 10 : 9;
+	int half = 2 * amount + 29;
+	int i;
+
+	put_color(table, 1, out);
+	bytes_printf(out, "%*s%*s\n", half, "------- self", half + 1, "------- total");
+	for (i = 0; i < 2; i++)
+		bytes_printf(out, "%*s%*s%11s%10s%8s%s", amount, "before", amount, "after",
+			     "change", "relative", "sure", i ? "" : " ");
+	bytes_printf(out, "  function");
+	put_color(table, 0, out);
+	bytes_put_u8(out, '\n');
+}
+
+static void put_row(const struct diff_table *table, const struct diff_row *row, struct bytes *out)
+{
+	put_change(table, &row->self, out);
+	bytes_put_u8(out, ' ');
+	put_change(table, &row->total, out);
+	bytes_printf(out, "  ");
+	text_put_terminal(out, *row->name ? row->name : "[unnamed]");
+	if (*row->module) {
+		put_color(table, 2, out);
+		bytes_printf(out, " (");
+		text_put_terminal(out, report_base_name(row->module));
+		bytes_put_u8(out, ')');
+		put_color(table, 0, out);
+	}
+	bytes_put_u8(out, '\n');
+}
+
+void diff_put_text(const struct diff_table *table, struct bytes *out)
+{
+	size_t i;
+
+	put_head(table, out);
+	if (table->count == 0) {
+		bytes_printf(out, "no samples: both are empty, or everything was filtered out\n");
+		return;
+	}
+	put_columns(table, out);
+	for (i = 0; i < table->shown; i++)
+		put_row(table, &table->rows[i], out);
+	if (table->shown < table->count)
+		bytes_printf(out, "%s more functions; -n 0 shows all\n",
+			     quantity_count(table->count - table->shown).text);
+}
+
+/* JSON */
+
+static const char *const states[] = {
+	[DIFF_BOTH] = "both", [DIFF_NEW] = "new", [DIFF_GONE] = "gone"};
+
+static void json_side(const struct diff *diff, int side, struct json *json)
+{
+	const struct profile *profile = diff->sides[side];
+
+	json_open_object(json, side ? "after" : "before");
+	json_string(json, "file", diff->names[side]);
+	json_string(json, "title", profile->title);
+	json_u64(json, "duration_ns", profile->duration_ns);
+	json_u64(json, "samples", profile->quality.samples);
+	json_u64(json, "lost", profile->quality.lost);
+	json_u64(json, "unreadable", profile->quality.unreadable);
+	json_i64(json, "total", diff->costs[side].whole.weight);
+	json_close(json);
+}
+
+static void json_change(const struct diff_change *change, const char *key, struct json *json)
+{
+	json_open_object(json, key);
+	json_i64(json, "before", change->before);
+	json_i64(json, "after", change->after);
+	json_double(json, "before_percent", 100 * change->before_share, 3);
+	json_double(json, "after_percent", 100 * change->after_share, 3);
+	json_double(json, "change_points", 100 * (change->after_share - change->before_share), 3);
+	if (change->before_value != 0)
+		json_double(json, "change_percent",
+			    100 * (change->after_value / change->before_value - 1), 3);
+	else
+		json_string(json, "change_percent", NULL);
+	json_double(json, "confidence", 100 * change->confidence, 3);
+	json_close(json);
+}
+
+void diff_put_json(const struct diff_table *table, struct bytes *out)
+{
+	const struct diff *diff = table->diff;
+	struct json json;
+	size_t i;
+
+	json_init(&json, out, true);
+	json_open_object(&json, NULL);
+	json_side(diff, 0, &json);
+	json_side(diff, 1, &json);
+	json_open_object(&json, "value");
+	json_string(&json, "name", value_of(diff));
+	json_string(&json, "unit", unit_of(diff));
+	json_close(&json);
+	json_string(&json, "compares", diff->absolute ? "amounts" : "shares");
+	json_open_array(&json, "rows");
+	for (i = 0; i < table->shown; i++) {
+		const struct diff_row *row = &table->rows[i];
+
+		json_open_object(&json, NULL);
+		json_string(&json, "name", row->name);
+		json_string(&json, "module", row->module);
+		json_string(&json, "file", row->file);
+		json_string(&json, "state", states[row->state]);
+		json_change(&row->self, "self", &json);
+		json_change(&row->total, "total", &json);
+		json_close(&json);
+	}
+	json_close(&json);
+	json_u64(&json, "more", table->count - table->shown);
+	json_open_array(&json, "gates");
+	for (i = 0; i < table->options->verdict_count; i++)
+		diff_verdict_json(&table->options->verdicts[i], &json);
+	json_close(&json);
+	json_close(&json);
+}
+
+/* CSV */
+
+static void csv_change(const struct diff_change *change, struct bytes *out)
+{
+	bytes_printf(out, ",%" PRId64 ",%" PRId64 ",%.3f,%.3f,%.3f,", change->before, change->after,
+		     100 * change->before_share, 100 * change->after_share,
+		     100 * (change->after_share - change->before_share));
+	if (change->before_value != 0)
+		bytes_printf(out, "%.3f", 100 * (change->after_value / change->before_value - 1));
+	bytes_printf(out, ",%.3f", 100 * change->confidence);
+}
+
+void diff_put_csv(const struct diff_table *table, struct bytes *out)
+{
+	static const char *const names[] = {"self", "total"};
+	size_t i;
+
+	bytes_printf(out, "name,module,file,state");
+	for (i = 0; i < 2; i++)
+		bytes_printf(out,
+			     ",%s_before,%s_after,%s_before_percent,%s_after_percent,"
+			     "%s_change_points,%s_change_percent,%s_confidence",
+			     names[i], names[i], names[i], names[i], names[i], names[i], names[i]);
+	bytes_put_u8(out, '\n');
+	for (i = 0; i < table->shown; i++) {
+		const struct diff_row *row = &table->rows[i];
+
+		text_put_csv(out, row->name);
+		bytes_put_u8(out, ',');
+		text_put_csv(out, row->module);
+		bytes_put_u8(out, ',');
+		text_put_csv(out, row->file);
+		bytes_printf(out, ",%s", states[row->state]);
+		csv_change(&row->self, out);
+		csv_change(&row->total, out);
+		bytes_put_u8(out, '\n');
+	}
+}
