@@ -134,22 +134,30 @@ static void a_table_is_there_with_rules_of_the_common_dictionary(void **state)
 	assert_int_equal(world->store.rules.count, 3);
 }
 
-static void pages_say_which_rows_hold_in_them(void **state)
+static void pages_say_which_rows_or_which_rule_hold_in_them(void **state)
 {
-	static const uint32_t expected[][2] = {{0, 3}, {3, 4}, {3, 4}, {3, 4}, {3, 5}};
+	/* The row that holds at the start and the first behind the end; or {rule}. */
+	static const uint32_t expected[17][2] = {
+		{0, 2}, {2}, {2}, {1, 3}, {1}, {1}, {1}, {1},    {1},
+		{1},    {1}, {1}, {1},    {1}, {1}, {1}, {3, 5},
+	};
 	struct world *world = *state;
 	struct stored_table stored;
 
 	need_bpf(world);
 	assert_int_equal(store_table(&world->store, &table, &stored), 0);
-	assert_int_equal(stored.page_count, 5);
-	for (uint32_t i = 0; i < 5; i++) {
+	assert_int_equal(stored.page_count, 17);
+	for (uint32_t i = 0; i < 17; i++) {
 		uint64_t page = word_of(world, stored.first_page + i);
+		uint32_t row = expected[i][0] == 2 ? 1 : 0; /* one with that rule */
 
-		assert_int_equal((uint32_t)page, expected[i][0]);
-		assert_int_equal((uint32_t)(page >> 32), expected[i][1]);
+		if (expected[i][1] != 0)
+			assert_int_equal(page, expected[i][0] | (uint64_t)expected[i][1] << 32);
+		else
+			assert_int_equal(page, row_of(world, stored.first_row + row).rule |
+						       BPF_WALK_ONE_RULE);
 	}
-	assert_int_equal(store_table_words(&table), 10);
+	assert_int_equal(store_table_words(&table), 5 + 17);
 }
 
 static void a_table_without_rows_takes_nothing(void **state)
@@ -253,7 +261,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(a_table_is_there_with_rules_of_the_common_dictionary),
-		TEST(pages_say_which_rows_hold_in_them),
+		TEST(pages_say_which_rows_or_which_rule_hold_in_them),
 		TEST(a_table_without_rows_takes_nothing),
 		TEST(a_large_table_goes_through_chunks),
 		TEST(mappings_lie_in_one_chunk_each),
