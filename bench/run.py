@@ -294,7 +294,7 @@ class Bench:
 
     def kernel_walking(self):
         """The eBPF engine on stacks without frame pointers, in turns with perf."""
-        deep = [self.build / "bench/deep", 300 if self.options.quick else 2000]
+        deep = [self.build / "bench/deep", 300 if self.options.quick else 10000]
         sides = {"bare": [], "wick": [self.wick, "record", "--engine", "ebpf", "-F", 999, "-o",
                                       self.wick_data, "--"]}
         if self.perf:
@@ -317,6 +317,11 @@ class Bench:
                 Row("the same, CPU added in all (perf --call-graph dwarf)", milliseconds(dwarf),
                     milliseconds(cost["wick"]), ratio(cost["wick"], dwarf), "≤ 0.5 × perf dwarf",
                     dwarf and cost["wick"] <= 0.5 * dwarf)]
+        start = {name: statistics.median(run([*prefix, "true"]).cpu for _ in range(5))
+                 for name, prefix in sides.items() if name in ("wick", "perf")}
+        rows.append(Row("the start and the end of it, of a program that does nothing",
+                        milliseconds(start.get("perf")), milliseconds(start["wick"]),
+                        ratio(start["wick"], start.get("perf")), NONE, None))
         rows.append(self.walk_row("36 frames, in the kernel", deep, 3))
         compiler = shutil.which("clang++-14") or shutil.which("clang++")
         if compiler:
