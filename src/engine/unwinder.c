@@ -11,12 +11,12 @@
 #include "base/scope.h"
 #include "base/vec.h"
 #include "cfi/cache.h"
-#include "engine/module_tables.h"
-#include "engine/registers.h"
 #include "model/entity.h"
 #include "proc/maps.h"
 #include "proc/module_file.h"
 #include "proc/remote_memory.h"
+#include "track/module_tables.h"
+#include "track/registers.h"
 #include "unwind/arch/native.h"
 
 /* As large as an unknown stack is taken for: the usual limit. */

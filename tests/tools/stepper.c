@@ -32,7 +32,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "engine/registers.h"
+#include "track/registers.h"
 #include "engine/unwinder.h"
 #include "proc/maps.h"
 #include "proc/module_file.h"

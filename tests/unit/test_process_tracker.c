@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "engine/process_tracker.h"
+#include "track/process_tracker.h"
 #include "fake_sink.h"
 #include "proc/maps.h"
 

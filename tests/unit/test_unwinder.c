@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "engine/registers.h"
+#include "track/registers.h"
 #include "engine/unwinder.h"
 #include "unwind/arch/native.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef WICK_ENGINE_PROCESS_TRACKER_H
-#define WICK_ENGINE_PROCESS_TRACKER_H
+#ifndef WICK_TRACK_PROCESS_TRACKER_H
+#define WICK_TRACK_PROCESS_TRACKER_H
 
 /*
  * process_tracker: who runs, under which name, with what mapped where.

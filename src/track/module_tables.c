@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "engine/module_tables.h"
+#include "track/module_tables.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

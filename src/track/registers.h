@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef WICK_ENGINE_REGISTERS_H
-#define WICK_ENGINE_REGISTERS_H
+#ifndef WICK_TRACK_REGISTERS_H
+#define WICK_TRACK_REGISTERS_H
 
 /*
  * registers: the general registers of a thread in the order of DWARF, from the

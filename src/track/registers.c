@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "engine/registers.h"
+#include "track/registers.h"
 
 #include <elf.h>
 #include <errno.h>

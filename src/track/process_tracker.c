@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "engine/process_tracker.h"
+#include "track/process_tracker.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,13 +12,13 @@
 #include "base/id_index.h"
 #include "base/log.h"
 #include "base/vec.h"
-#include "engine/module_tables.h"
 #include "model/sink.h"
 #include "model/strings.h"
 #include "proc/address_space.h"
 #include "proc/maps.h"
 #include "proc/module_file.h"
 #include "proc/process_info.h"
+#include "track/module_tables.h"
 #include "unwind/walk.h"
 
 struct tracked_process {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef WICK_ENGINE_MODULE_TABLES_H
-#define WICK_ENGINE_MODULE_TABLES_H
+#ifndef WICK_TRACK_MODULE_TABLES_H
+#define WICK_TRACK_MODULE_TABLES_H
 
 /*
  * module_tables: the unwind table of each module, made when a stack first needs
