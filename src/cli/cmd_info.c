@@ -27,6 +27,7 @@ static const char *const loss_names[LOSS_REASONS] = {
 	[LOSS_TIMER] = "late timer",
 	[LOSS_THROTTLED] = "throttled",
 	[LOSS_NO_MEMORY] = "no memory",
+	[LOSS_UNREADABLE] = "unreadable",
 };
 
 static void format_time(uint64_t realtime_ns, char *text, size_t size)

@@ -114,7 +114,7 @@ static void load_region(struct unwinder_process *process, struct code_region *co
 	id = module_id(unwinder, &place.module);
 	if (id == ID_NONE)
 		return;
-	module_tables_get(unwinder->tables, id, process->pid, code->region, &table);
+	module_tables_get(unwinder->tables, id, process->pid, code->region, NULL, &table);
 	code->module.table = table.table;
 	code->module.pages = table.pages;
 }

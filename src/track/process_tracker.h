@@ -34,6 +34,12 @@ struct unwind_module;
 struct process_tracker *process_tracker_new(struct sink *sink);
 void process_tracker_free(struct process_tracker *tracker);
 
+/*
+ * The records are of processes that are gone, or of another machine: /proc is not
+ * asked, and files count only when their identity is told and fits.
+ */
+void process_tracker_set_offline(struct process_tracker *tracker);
+
 /* Learns a running process from /proc: name, threads, maps. -ESRCH when it is gone. */
 int process_tracker_seed(struct process_tracker *tracker, pid_t pid, struct error *err);
 

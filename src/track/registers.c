@@ -89,3 +89,15 @@ int registers_of_sample(uint64_t mask, const uint64_t *values, struct registers 
 		ret->values[i] = value_of_bit(mask, values, places[i].perf);
 	return 0;
 }
+
+int registers_link(uint64_t mask, const uint64_t *perf_values, uint64_t *values)
+{
+	unsigned int link = UNWIND_NATIVE.lr_register;
+
+	if (link >= ARRAY_SIZE(places))
+		return -ENOTSUP;
+	if (!(mask >> places[link].perf & 1))
+		return -EINVAL;
+	values[link] = value_of_bit(mask, perf_values, places[link].perf);
+	return 0;
+}

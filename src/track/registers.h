@@ -26,6 +26,12 @@ int registers_of_thread(pid_t tid, struct registers *ret);
  */
 int registers_of_sample(uint64_t mask, const uint64_t *values, struct registers *ret);
 
+/*
+ * The register that holds the return address of a leaf, put into values, which are
+ * by DWARF number. -EINVAL when the mask lacks it, -ENOTSUP when the CPU has none.
+ */
+int registers_link(uint64_t mask, const uint64_t *perf_values, uint64_t *values);
+
 /* The mask to ask perf for: all that have a DWARF number, and pc. */
 uint64_t registers_perf_mask(void);
 

@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "export/export.h"
+#include "import/source.h"
 #include "model/profile.h"
 #include "pipeline/load.h"
 
@@ -21,8 +22,12 @@ static int run(const void *data, size_t size, struct profile **ret, struct error
 {
 	struct load_options options = LOAD_OPTIONS_DEFAULT;
 	int fd = memfd_create("import", MFD_CLOEXEC);
-	int r = import_run(data, size, "x.in", fd, err);
+	struct import_source source;
+	int r;
 
+	import_source_of_memory(&source, data, size);
+	r = import_run(&source, "x.in", fd, NULL, err);
+	import_source_fini(&source);
 	assert_true(fd >= 0);
 	if (r <= 0) {
 		assert_int_equal(close(fd), 0);

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "import/perf_samples.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/id_index.h"
+#include "import/perf_file.h"
+#include "model/sink.h"
+#include "track/chain.h"
+#include "track/process_tracker.h"
+#include "track/record.h"
+#include "track/registers.h"
+#include "track/stack_cache.h"
+#include "track/user_stack.h"
+#include "unwind/arch/native.h"
+#include "unwind/walk.h"
+
+#define BATCH 512u
+#define WALK_DEPTH 1024u
+/* Where the kernel stops walking unless told otherwise: kernel.perf_event_max_stack. */
+#define USUAL_DEPTH 127u
+
+struct perf_samples {
+	struct sink *sink;
+	struct process_tracker *tracker;
+	struct stack_cache *cache;
+	struct chain_frames frames;
+	struct chain_walk walk;
+	uint64_t chain[MAX_CHAIN]; /* of a sample to whose chain something is added */
+
+	/* columns of the batch that is being filled */
+	uint32_t schema;
+	size_t count;
+	uint32_t stack[BATCH];
+	uint32_t thread[BATCH];
+	uint32_t cpu[BATCH];
+	uint64_t time_ns[BATCH];
+	uint64_t weight[BATCH];
+};
+
+struct perf_samples *perf_samples_new(struct sink *sink, struct process_tracker *tracker)
+{
+	struct perf_samples *samples = calloc(1, sizeof(*samples));
+
+	if (!samples)
+		return NULL;
+	samples->sink = sink;
+	samples->tracker = tracker;
+	samples->frames.tracker = tracker;
+	samples->walk.tracker = tracker;
+	samples->walk.depth = WALK_DEPTH;
+	samples->cache = stack_cache_new();
+	if (!samples->cache) {
+		free(samples);
+		return NULL;
+	}
+	return samples;
+}
+
+void perf_samples_free(struct perf_samples *samples)
+{
+	if (!samples)
+		return;
+	stack_cache_free(samples->cache);
+	free(samples);
+}
+
+int perf_samples_flush(struct perf_samples *samples, struct error *err)
+{
+	struct sample_batch batch = {
+		.schema = samples->schema,
+		.count = samples->count,
+		.stack = samples->stack,
+		.thread = samples->thread,
+		.cpu = samples->cpu,
+		.time_ns = samples->time_ns,
+		.weight = samples->weight,
+	};
+
+	samples->count = 0;
+	return batch.count == 0 ? 0 : samples->sink->ops->batch(samples->sink->self, &batch, err);
+}
+
+/* An event without chains tells one address. */
+static void chain_of_ip(struct perf_samples *samples, const struct perf_event_header *record,
+			struct sample_record *sample)
+{
+	bool is_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+
+	samples->chain[0] = is_kernel ? (uint64_t)PERF_CONTEXT_KERNEL : (uint64_t)PERF_CONTEXT_USER;
+	samples->chain[1] = sample->ip;
+	sample->chain = samples->chain;
+	sample->count = 2;
+}
+
+/*
+ * Where a CPU keeps return addresses in a register, the frame pointers know nothing
+ * of who called a leaf that has no frame. perf therefore adds that register to each
+ * sample; by the leaf's unwind rule it is told whether it still holds the caller.
+ */
+static uint64_t caller_of_leaf(struct perf_samples *samples, const struct perf_event *event,
+			       const struct tracked_process *process,
+			       const struct sample_record *sample, uint64_t leaf)
+{
+	uint64_t values[UNWIND_REGISTERS] = {0};
+	uint64_t pcs[2];
+	struct unwind_trace trace = {.pcs = pcs, .capacity = 2};
+	struct user_stack stack = {.time_ns = sample->time_ns, .pc = leaf, .registers = values};
+
+	if (!sample->registers || sample->is_32_bit ||
+	    registers_link(event->attr.sample_regs_user, sample->registers, values) < 0)
+		return 0;
+	user_stack_walk(samples->tracker, process, &stack, &trace);
+	return trace.count == 2 ? pcs[1] : 0;
+}
+
+/* Puts the caller of the leaf behind it where the chain lacks it. */
+static void add_caller(struct perf_samples *samples, const struct perf_event *event,
+		       const struct tracked_process *process, struct sample_record *sample)
+{
+	uint64_t at = 0;
+	uint64_t caller;
+
+	while (at < sample->count && sample->chain[at] != (uint64_t)PERF_CONTEXT_USER)
+		at++;
+	at += 2; /* behind the mark and the leaf */
+	if (at >= sample->count || sample->count >= MAX_CHAIN)
+		return;
+	caller = caller_of_leaf(samples, event, process, sample, sample->chain[at - 1]);
+	if (caller == 0 || caller == sample->chain[at])
+		return;
+	memmove(samples->chain, sample->chain, at * sizeof(uint64_t));
+	memcpy(samples->chain + at + 1, sample->chain + at,
+	       (sample->count - at) * sizeof(uint64_t));
+	samples->chain[at] = caller;
+	sample->chain = samples->chain;
+	sample->count++;
+}
+
+static uint32_t chain_depth(const struct perf_event *event)
+{
+	return event->attr.sample_max_stack > 0 ? event->attr.sample_max_stack : USUAL_DEPTH;
+}
+
+/* The stack of a sample, ID_NONE without memory: from the cache when it was seen before. */
+static uint32_t stack_of(struct perf_samples *samples, const struct perf_event *event,
+			 struct tracked_process *process, struct sample_record *sample)
+{
+	bool copied = event->attr.sample_type & PERF_SAMPLE_STACK_USER;
+	uint64_t context = tracked_process_context(process, sample->time_ns);
+	const struct frame *frames;
+	bool truncated = !copied && chain_count_addresses(sample) >= chain_depth(event);
+	uint32_t id;
+	size_t n;
+
+	if (copied) {
+		samples->walk.register_mask = event->attr.sample_regs_user;
+		samples->walk.chain_depth = chain_depth(event);
+		(void)chain_walk_copy(&samples->walk, process, sample); /* the stack says it */
+		truncated = chain_is_cut(sample);
+	} else {
+		add_caller(samples, event, process, sample);
+	}
+	id = stack_cache_find(samples->cache, context, sample->chain, sample->count);
+	if (id != ID_NONE)
+		return id;
+	frames = chain_frames(&samples->frames, process, sample, truncated, &n);
+	if (samples->sink->ops->stack(samples->sink->self, frames, n, &id) < 0)
+		return ID_NONE;
+	stack_cache_add(samples->cache, context, sample->chain, sample->count, id);
+	return id;
+}
+
+/* Counts of what happened, nanoseconds for clocks: as the kernel tells it, else as asked for. */
+static uint64_t weight_of(const struct perf_event *event, const struct sample_record *sample)
+{
+	uint64_t weight = 1;
+
+	if (event->attr.sample_type & PERF_SAMPLE_PERIOD)
+		weight = sample->period;
+	else if (!event->attr.freq)
+		weight = event->attr.sample_period;
+	return weight < INT64_MAX ? weight : INT64_MAX;
+}
+
+int perf_samples_put(struct perf_samples *samples, const struct perf_event *event,
+		     const struct perf_event_header *record, uint64_t time_ns, struct error *err)
+{
+	struct tracked_process *process;
+	struct sample_record sample;
+	size_t i;
+	int r;
+
+	if (!record_sample(&event->layout, record, &sample) || sample.count > MAX_CHAIN)
+		return 0;
+	sample.time_ns = time_ns;
+	if (!(event->attr.sample_type & PERF_SAMPLE_CALLCHAIN))
+		chain_of_ip(samples, record, &sample);
+	if (samples->schema != event->schema || samples->count == BATCH) {
+		r = perf_samples_flush(samples, err);
+		if (r < 0)
+			return r;
+	}
+	samples->schema = event->schema;
+	i = samples->count;
+	r = process_tracker_sample(samples->tracker, sample.pid, sample.tid, &process,
+				   &samples->thread[i]);
+	samples->stack[i] = r < 0 ? ID_NONE : stack_of(samples, event, process, &sample);
+	if (samples->stack[i] == ID_NONE)
+		return error_set(err, -ENOMEM, "out of memory");
+	samples->cpu[i] = sample.cpu;
+	samples->time_ns[i] = sample.time_ns;
+	samples->weight[i] = weight_of(event, &sample);
+	samples->count++;
+	return 1;
+}
