@@ -23,10 +23,8 @@ struct info_options {
 };
 
 static const char *const loss_names[LOSS_REASONS] = {
-	[LOSS_RING_FULL] = "buffer full",
-	[LOSS_TIMER] = "late timer",
-	[LOSS_THROTTLED] = "throttled",
-	[LOSS_NO_MEMORY] = "no memory",
+	[LOSS_RING_FULL] = "buffer full", [LOSS_TIMER] = "late timer",
+	[LOSS_THROTTLED] = "throttled",   [LOSS_NO_MEMORY] = "no memory",
 	[LOSS_UNREADABLE] = "unreadable",
 };
 

@@ -435,7 +435,7 @@ static int learn_attr(struct perf_file *file, const uint8_t *body, size_t size, 
 	return r;
 }
 
-#define UPDATE_NAME 1u
+#define UPDATE_NAME 2u /* after unit and scale */
 
 /* kind, id, and for the kind of name the name */
 static int learn_update(struct perf_file *file, const uint8_t *body, size_t size)
