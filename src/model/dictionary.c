@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "model/dictionary.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include <xxhash.h>
@@ -33,6 +34,8 @@ void dictionary_fini(struct dictionary *dictionary)
 	id_index_fini(&dictionary->place_index);
 	id_index_fini(&dictionary->frame_index);
 	id_index_fini(&dictionary->label_index);
+	vec_fini(&dictionary->last_frames);
+	vec_fini(&dictionary->last_nodes);
 }
 
 /* The dictionary's own copy of a text; NULL counts as empty and means no memory on return. */
@@ -189,17 +192,38 @@ uint32_t dictionary_frame(struct dictionary *dictionary, struct frame frame)
 	return id;
 }
 
+static bool frame_equal(const struct frame *a, const struct frame *b)
+{
+	return a->kind == b->kind && a->a == b->a && a->b == b->b;
+}
+
+/* Stacks that follow each other mostly have the same callers: those need no look-up. */
 uint32_t dictionary_stack(struct dictionary *dictionary, const struct frame *frames, size_t n)
 {
-	uint32_t node = 0;
-	size_t i;
+	size_t known = dictionary->last_nodes.count;
+	size_t same = 0;
+	uint32_t node;
 
-	for (i = 0; i < n && node != ID_NONE; i++) {
-		uint32_t frame = dictionary_frame(dictionary, frames[i]);
+	if (vec_reserve(&dictionary->last_frames, n) < 0 ||
+	    vec_reserve(&dictionary->last_nodes, n) < 0)
+		return ID_NONE;
+	while (same < n && same < known &&
+	       frame_equal(&frames[same], &dictionary->last_frames.items[same]))
+		same++;
+	node = same > 0 ? dictionary->last_nodes.items[same - 1] : 0;
+	/* What is left of the last stack stays when the new one ends inside it. */
+	for (; same < n; same++) {
+		uint32_t frame = dictionary_frame(dictionary, frames[same]);
 
+		dictionary->last_nodes.count = dictionary->last_frames.count = same;
 		if (frame == ID_NONE)
 			return ID_NONE;
 		node = stack_tree_child(&dictionary->stacks, node, frame);
+		if (node == ID_NONE)
+			return ID_NONE;
+		dictionary->last_frames.items[same] = frames[same];
+		dictionary->last_nodes.items[same] = node;
+		dictionary->last_nodes.count = dictionary->last_frames.count = same + 1;
 	}
 	return node;
 }

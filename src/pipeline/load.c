@@ -42,6 +42,7 @@ struct rebuilt {
 struct judged {
 	uint8_t quality; /* enum symbol_quality */
 	uint32_t module; /* MODULE_NONE: in none */
+	uint32_t frame;  /* of the recording, that it came from first */
 };
 
 struct loader {
@@ -53,7 +54,12 @@ struct loader {
 	VEC(struct located) located;
 	VEC(struct rebuilt) rebuilt;
 	VEC(uint32_t) threads;
-	VEC(struct judged) judged;    /* by location */
+	VEC(struct judged) judged; /* by location */
+	/*
+	 * Each node of the recording becomes one of its own: a stack need not be looked
+	 * for before it is added. Not so once two frames have become one location.
+	 */
+	bool one_to_one;
 	VEC(struct profile_gap) gaps; /* by module id, and one more for addresses in none */
 	struct cache_dir cache;
 };
@@ -203,20 +209,23 @@ static int make_lines(struct loader *loader, const struct symbol_frame *frames, 
 	return 0;
 }
 
-/* Notes how well a location is known, and of which module it is. 0 or -ENOMEM. */
-static int judge_place(struct loader *loader, uint32_t location, enum symbol_quality quality,
-		       uint32_t module)
+/* Notes how well the location of a frame is known, and of which module it is. 0 or -ENOMEM. */
+static int judge_place(struct loader *loader, uint32_t location, const struct judged *judged)
 {
 	while (loader->judged.count <= location)
-		if (vec_push(&loader->judged, (struct judged){0}) < 0)
+		if (vec_push(&loader->judged, (struct judged){.frame = ID_NONE}) < 0)
 			return -ENOMEM;
-	loader->judged.items[location] = (struct judged){(uint8_t)quality, module};
+	if (loader->judged.items[location].frame != ID_NONE &&
+	    loader->judged.items[location].frame != judged->frame)
+		loader->one_to_one = false;
+	loader->judged.items[location] = *judged;
 	return 0;
 }
 
 /* A frame whose name is in the recording: the place and those it is inlined into. */
-static uint32_t locate_place(struct loader *loader, const struct frame *frame)
+static uint32_t locate_place(struct loader *loader, uint32_t frame_id)
 {
+	const struct frame *frame = &loader->dictionary->frames.items[frame_id];
 	const struct dictionary *dictionary = loader->dictionary;
 	struct symbol_frame frames[PLACES_MAX];
 	struct profile_line lines[PLACES_MAX];
@@ -226,6 +235,7 @@ static uint32_t locate_place(struct loader *loader, const struct frame *frame)
 					  : NULL;
 	const char *module = in ? in->path : "";
 	uint32_t origin = place->origin <= ORIGIN_TRUNCATED ? place->origin : ORIGIN_UNKNOWN;
+	struct judged judged = {.frame = frame_id};
 	uint32_t at;
 	size_t count = 0;
 
@@ -243,12 +253,9 @@ static uint32_t locate_place(struct loader *loader, const struct frame *frame)
 	    (in && profile_module(loader->profile, module, &in->build_id) < 0))
 		return ID_NONE;
 	at = profile_location(loader->profile, module, frame->b, lines, (uint32_t)count);
-	return at != ID_NONE && judge_place(loader, at,
-					    origin == ORIGIN_UNKNOWN ? SYMBOL_NONE
-								     : SYMBOL_NAME_ONLY,
-					    place->module) == 0
-		       ? at
-		       : ID_NONE;
+	judged.quality = origin == ORIGIN_UNKNOWN ? SYMBOL_NONE : SYMBOL_NAME_ONLY;
+	judged.module = place->module;
+	return at != ID_NONE && judge_place(loader, at, &judged) == 0 ? at : ID_NONE;
 }
 
 /* The location of a frame, ID_NONE without memory. */
@@ -262,13 +269,14 @@ static uint32_t locate(struct loader *loader, uint32_t frame_id, bool exact)
 	const char *module = in ? in->path : "";
 	const struct symbol_frame *frames;
 	struct profile_line lines[MAX_LINES];
+	struct judged judged = {.frame = frame_id, .module = in ? frame->a : MODULE_NONE};
 	enum symbol_quality quality;
 	size_t count;
 
 	if (*known != ID_NONE)
 		return *known;
 	if (frame->kind == FRAME_CUSTOM && frame->a < loader->dictionary->places.count) {
-		*known = locate_place(loader, frame);
+		*known = locate_place(loader, frame_id);
 		return *known;
 	}
 	quality = resolve(loader, frame, address, &frames, &count);
@@ -284,10 +292,10 @@ static uint32_t locate(struct loader *loader, uint32_t frame_id, bool exact)
 	if (in && profile_module(loader->profile, module, &in->build_id) < 0)
 		return ID_NONE;
 	*known = profile_location(loader->profile, module, frame->b, lines, (uint32_t)count);
-	if (*known == ID_NONE)
+	judged.quality = (uint8_t)quality;
+	if (*known == ID_NONE || judge_place(loader, *known, &judged) < 0)
 		return ID_NONE;
-	return judge_place(loader, *known, quality, in ? frame->a : MODULE_NONE) == 0 ? *known
-										      : ID_NONE;
+	return *known;
 }
 
 static bool is_kernel(const struct dictionary *dictionary, uint32_t node)
@@ -301,6 +309,22 @@ static bool is_kernel(const struct dictionary *dictionary, uint32_t node)
 	if (item->kind == FRAME_CUSTOM && item->a < dictionary->places.count)
 		return dictionary->places.items[item->a].origin == ORIGIN_KERNEL;
 	return item->kind == FRAME_KERNEL;
+}
+
+/*
+ * What the node became in its other role (leaf or caller), if it would become the same in
+ * this one; ID_NONE otherwise.
+ */
+static uint32_t find_twin(const struct loader *loader, uint32_t node, uint32_t above,
+			  uint32_t location)
+{
+	const struct stack_node *made = loader->profile->stacks.nodes.items;
+	struct rebuilt known = loader->rebuilt.items[node];
+	uint32_t twin = known.leaf != ID_NONE ? known.leaf : known.caller;
+
+	return twin != ID_NONE && made[twin].parent == above && made[twin].frame == location
+		       ? twin
+		       : ID_NONE;
 }
 
 /*
@@ -330,7 +354,11 @@ static int rebuild_node(struct loader *loader, uint32_t node, bool as_leaf, uint
 	location = locate(loader, item.frame, as_leaf);
 	if (location == ID_NONE)
 		return -ENOMEM;
-	*ret = stack_tree_child(&loader->profile->stacks, *above, location);
+	*ret = find_twin(loader, node, *above, location);
+	if (*ret == ID_NONE)
+		*ret = loader->one_to_one
+			       ? stack_tree_append(&loader->profile->stacks, *above, location)
+			       : stack_tree_child(&loader->profile->stacks, *above, location);
 	return *ret == ID_NONE ? -ENOMEM : 0;
 }
 
@@ -485,6 +513,7 @@ static int prepare(struct loader *loader, struct error *err)
 	    FILL(&loader->threads, loader->dictionary->threads.count) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	loader->rebuilt.items[0] = (struct rebuilt){0, 0};
+	loader->one_to_one = loader->options->kernel; /* what the kernel did goes to its callers */
 	for (size_t i = 0; i <= loader->dictionary->modules.count; i++)
 		if (vec_push(&loader->gaps, (struct profile_gap){0}) < 0)
 			return error_set(err, -ENOMEM, "out of memory");
