@@ -31,13 +31,24 @@
 
 /* A name that was met before, which stands in the dictionary. */
 struct known_name {
-	uint32_t place;
+	const char *text;
 	uint32_t size;
+	uint32_t origin;
+	uint32_t place;
+};
+
+/* A name of a line. */
+struct segment {
+	const uint8_t *text;
+	size_t size; /* without its mark */
+	char mark;
+	uint64_t hash;
 };
 
 struct unfolder {
 	struct import_builder *builder;
 	const struct dictionary *dictionary;
+	VEC(struct segment) segments; /* of the line, that the last one does not have */
 	VEC(struct frame) frames;
 	uint32_t inlined;  /* marked frames in a row, up to the last one */
 	struct bytes name; /* scratch: a NUL-terminated copy */
@@ -131,26 +142,29 @@ static const char *copy_name(struct unfolder *unfolder, const uint8_t *text, siz
 }
 
 /* The place of a name that stands for itself, ID_NONE when it is a new one. */
-static uint32_t find_name(const struct unfolder *unfolder, const uint8_t *text, size_t n,
-			  uint64_t hash, uint32_t origin)
+static uint32_t find_name(const struct unfolder *unfolder, const struct segment *segment,
+			  uint32_t origin)
 {
-	struct id_probe probe = id_index_probe(&unfolder->name_index, hash);
+	struct id_probe probe = id_index_probe(&unfolder->name_index, segment->hash);
 	uint32_t i;
 
 	while ((i = id_probe_next(&unfolder->name_index, &probe)) != ID_NONE) {
-		struct known_name known = unfolder->names.items[i];
-		const struct place *place = &unfolder->dictionary->places.items[known.place];
+		const struct known_name *known = &unfolder->names.items[i];
 
-		if (known.size == n && place->origin == origin && memcmp(place->name, text, n) == 0)
-			return known.place;
+		if (known->size == segment->size && known->origin == origin &&
+		    memcmp(known->text, segment->text, segment->size) == 0)
+			return known->place;
 	}
 	return ID_NONE;
 }
 
 static int add_name(struct unfolder *unfolder, uint64_t hash, uint32_t id)
 {
-	const char *name = unfolder->dictionary->places.items[id].name;
-	struct known_name known = {.place = id, .size = (uint32_t)strlen(name)};
+	const struct place *place = &unfolder->dictionary->places.items[id];
+	struct known_name known = {.text = place->name,
+				   .size = (uint32_t)strlen(place->name),
+				   .origin = place->origin,
+				   .place = id};
 
 	if (vec_push(&unfolder->names, known) < 0)
 		return -ENOMEM;
@@ -181,30 +195,66 @@ static int add_inlined(struct unfolder *unfolder, struct place *place)
 	return r < 0 ? r : vec_push(&unfolder->frames, frame);
 }
 
-static int add_frame(struct unfolder *unfolder, const uint8_t *text, size_t n)
+static int add_frame(struct unfolder *unfolder, const struct segment *segment)
 {
 	struct place place = {.file = "", .module = MODULE_NONE, .outer = PLACE_NONE};
-	struct frame frame = {.kind = FRAME_CUSTOM};
-	uint64_t hash;
-	char mark;
+	struct frame frame = {.kind = FRAME_CUSTOM, .a = ID_NONE};
 	int r = 0;
 
-	n = take_mark((const char *)text, n, &mark);
-	place.origin = origin_of(text, n, mark);
-	hash = XXH3_64bits(text, n);
-	frame.a = mark == 'i' ? ID_NONE : find_name(unfolder, text, n, hash, place.origin);
+	place.origin = origin_of(segment->text, segment->size, segment->mark);
+	if (segment->mark != 'i')
+		frame.a = find_name(unfolder, segment, place.origin);
 	if (frame.a == ID_NONE) {
-		place.name = copy_name(unfolder, text, n);
+		place.name = copy_name(unfolder, segment->text, segment->size);
 		if (!place.name)
 			return -ENOMEM;
-		if (mark == 'i')
+		if (segment->mark == 'i')
 			return add_inlined(unfolder, &place);
 		r = import_place(unfolder->builder, &place, &frame.a);
 		if (r == 0)
-			r = add_name(unfolder, hash, frame.a);
+			r = add_name(unfolder, segment->hash, frame.a);
 	}
 	unfolder->inlined = 0;
 	return r < 0 ? r : vec_push(&unfolder->frames, frame);
+}
+
+/* Takes the names of a line apart from a separator on. */
+static int split_names(struct unfolder *unfolder, const uint8_t *line, size_t n, size_t at)
+{
+	int r = 0;
+
+	unfolder->segments.count = 0;
+	while (r == 0 && at < n && unfolder->ends.count <= MAX_FRAMES) {
+		struct segment segment = {.text = line + at + 1};
+		const uint8_t *stop = memchr(segment.text, ';', n - at - 1);
+		size_t size = stop ? (size_t)(stop - segment.text) : n - at - 1;
+
+		segment.size = take_mark((const char *)segment.text, size, &segment.mark);
+		segment.hash = XXH3_64bits(segment.text, segment.size);
+		id_index_prefetch(&unfolder->name_index, segment.hash);
+		at += 1 + size;
+		r = vec_push(&unfolder->segments, segment);
+		if (r == 0)
+			r = vec_push(&unfolder->ends, (uint32_t)at);
+	}
+	return r;
+}
+
+/* Lets the memory of all the names come at once. */
+static void prefetch_names(const struct unfolder *unfolder, bool texts)
+{
+	size_t i;
+
+	for (i = 0; i < unfolder->segments.count; i++) {
+		struct id_probe probe =
+			id_index_probe(&unfolder->name_index, unfolder->segments.items[i].hash);
+		uint32_t id = id_probe_next(&unfolder->name_index, &probe);
+
+		if (id != ID_NONE && texts)
+			__builtin_prefetch(unfolder->names.items[id].text);
+		else if (id != ID_NONE)
+			__builtin_prefetch(&unfolder->names.items[id]);
+	}
 }
 
 /* How many names at its start the line has in common with the last one. */
@@ -254,7 +304,7 @@ static int add_line(struct unfolder *unfolder, const uint8_t *line, size_t n, ui
 {
 	size_t common = count_common(unfolder, line, n);
 	struct import_sample sample = {.times = count, .weight = count};
-	size_t at;
+	size_t i;
 	int r = 0;
 
 	unfolder->inlined = 0;
@@ -262,17 +312,12 @@ static int add_line(struct unfolder *unfolder, const uint8_t *line, size_t n, ui
 	unfolder->frames.count = common > 0 ? common - 1 : 0;
 	if (common == 0)
 		r = begin_line(unfolder, line, n);
-	at = r == 0 ? unfolder->ends.items[unfolder->ends.count - 1] : n;
-	while (r == 0 && at < n && unfolder->frames.count < MAX_FRAMES) {
-		const uint8_t *name = line + at + 1;
-		const uint8_t *stop = memchr(name, ';', n - at - 1);
-		size_t size = stop ? (size_t)(stop - name) : n - at - 1;
-
-		r = add_frame(unfolder, name, size);
-		at += 1 + size;
-		if (r == 0)
-			r = vec_push(&unfolder->ends, (uint32_t)at);
-	}
+	if (r == 0)
+		r = split_names(unfolder, line, n, unfolder->ends.items[unfolder->ends.count - 1]);
+	prefetch_names(unfolder, false);
+	prefetch_names(unfolder, true);
+	for (i = 0; i < unfolder->segments.count && r == 0; i++)
+		r = add_frame(unfolder, &unfolder->segments.items[i]);
 	if (r < 0)
 		return error_errno(err, r, "cannot keep a stack");
 	keep_line(unfolder, line, n);
@@ -344,6 +389,7 @@ static int folded_read(struct import_source *source, struct import_builder *buil
 	if (r == 0)
 		r = read_lines(&unfolder, source, err);
 	vec_fini(&unfolder.frames);
+	vec_fini(&unfolder.segments);
 	vec_fini(&unfolder.names);
 	vec_fini(&unfolder.ends);
 	id_index_fini(&unfolder.name_index);

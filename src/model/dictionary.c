@@ -172,9 +172,14 @@ uint32_t dictionary_place(struct dictionary *dictionary, const struct place *pla
 	return id;
 }
 
+static uint64_t hash_frame(struct frame frame)
+{
+	return hash_pair((uint64_t)frame.kind << 32 | frame.a, frame.b);
+}
+
 uint32_t dictionary_frame(struct dictionary *dictionary, struct frame frame)
 {
-	uint64_t hash = hash_pair((uint64_t)frame.kind << 32 | frame.a, frame.b);
+	uint64_t hash = hash_frame(frame);
 	struct id_probe probe = id_index_probe(&dictionary->frame_index, hash);
 	uint32_t id;
 
@@ -197,6 +202,24 @@ static bool frame_equal(const struct frame *a, const struct frame *b)
 	return a->kind == b->kind && a->a == b->a && a->b == b->b;
 }
 
+/* Lets the memory that dictionary_frame() will look at come at once for all frames. */
+static void prefetch_frames(const struct dictionary *dictionary, const struct frame *frames,
+			    size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		id_index_prefetch(&dictionary->frame_index, hash_frame(frames[i]));
+	for (i = 0; i < n; i++) {
+		struct id_probe probe =
+			id_index_probe(&dictionary->frame_index, hash_frame(frames[i]));
+		uint32_t id = id_probe_next(&dictionary->frame_index, &probe);
+
+		if (id != ID_NONE)
+			__builtin_prefetch(&dictionary->frames.items[id]);
+	}
+}
+
 /* Stacks that follow each other mostly have the same callers: those need no look-up. */
 uint32_t dictionary_stack(struct dictionary *dictionary, const struct frame *frames, size_t n)
 {
@@ -211,6 +234,7 @@ uint32_t dictionary_stack(struct dictionary *dictionary, const struct frame *fra
 	       frame_equal(&frames[same], &dictionary->last_frames.items[same]))
 		same++;
 	node = same > 0 ? dictionary->last_nodes.items[same - 1] : 0;
+	prefetch_frames(dictionary, frames + same, n - same);
 	/* What is left of the last stack stays when the new one ends inside it. */
 	for (; same < n; same++) {
 		uint32_t frame = dictionary_frame(dictionary, frames[same]);

@@ -25,10 +25,17 @@ struct stack_node {
 	uint32_t frame;
 };
 
+/* The children of a node that were made first, as a list; 0 ends it. */
+struct stack_links {
+	uint32_t first_child;
+	uint32_t next_sibling;
+};
+
 struct stack_tree {
 	VEC(struct stack_node) nodes;
-	struct id_index index; /* of the first nodes; the others when one is looked for */
-	uint64_t hash_mask;    /* all ones; tests clear bits to force equal hashes */
+	VEC(struct stack_links) links; /* of the first nodes; the others when one is looked for */
+	struct id_index index;         /* the children that are in no list */
+	uint64_t hash_mask;            /* all ones; tests clear bits to force equal hashes */
 };
 
 int stack_tree_init(struct stack_tree *tree); /* 0 or -ENOMEM */

@@ -54,6 +54,7 @@ struct loader {
 	VEC(struct located) located;
 	VEC(struct rebuilt) rebuilt;
 	VEC(uint32_t) threads;
+	VEC(bool) kernel_frames;   /* by frame of the recording */
 	VEC(struct judged) judged; /* by location */
 	/*
 	 * Each node of the recording becomes one of its own: a stack need not be looked
@@ -72,6 +73,7 @@ static void loader_fini(struct loader *loader)
 	vec_fini(&loader->located);
 	vec_fini(&loader->rebuilt);
 	vec_fini(&loader->threads);
+	vec_fini(&loader->kernel_frames);
 	vec_fini(&loader->judged);
 	vec_fini(&loader->gaps);
 	cache_dir_fini(&loader->cache);
@@ -298,17 +300,32 @@ static uint32_t locate(struct loader *loader, uint32_t frame_id, bool exact)
 	return *known;
 }
 
-static bool is_kernel(const struct dictionary *dictionary, uint32_t node)
+static bool is_kernel_frame(const struct dictionary *dictionary, const struct frame *frame)
 {
-	uint32_t frame = dictionary->stacks.nodes.items[node].frame;
+	if (frame->kind == FRAME_CUSTOM && frame->a < dictionary->places.count)
+		return dictionary->places.items[frame->a].origin == ORIGIN_KERNEL;
+	return frame->kind == FRAME_KERNEL;
+}
 
-	const struct frame *item = &dictionary->frames.items[frame];
+/* Each frame is looked at once: stacks have them again and again. 0 or -ENOMEM. */
+static int note_kernel_frames(struct loader *loader)
+{
+	const struct dictionary *dictionary = loader->dictionary;
+	size_t i;
 
-	if (node == 0)
-		return false;
-	if (item->kind == FRAME_CUSTOM && item->a < dictionary->places.count)
-		return dictionary->places.items[item->a].origin == ORIGIN_KERNEL;
-	return item->kind == FRAME_KERNEL;
+	if (vec_reserve(&loader->kernel_frames, dictionary->frames.count) < 0)
+		return -ENOMEM;
+	for (i = 0; i < dictionary->frames.count; i++)
+		loader->kernel_frames.items[i] =
+			is_kernel_frame(dictionary, &dictionary->frames.items[i]);
+	loader->kernel_frames.count = dictionary->frames.count;
+	return 0;
+}
+
+static bool is_kernel(const struct loader *loader, uint32_t node)
+{
+	return node != 0 &&
+	       loader->kernel_frames.items[loader->dictionary->stacks.nodes.items[node].frame];
 }
 
 /*
@@ -334,9 +351,8 @@ static uint32_t find_twin(const struct loader *loader, uint32_t node, uint32_t a
  */
 static int rebuild_node(struct loader *loader, uint32_t node, bool as_leaf, uint32_t *ret)
 {
-	const struct dictionary *dictionary = loader->dictionary;
-	struct stack_node item = dictionary->stacks.nodes.items[node];
-	bool entry = is_kernel(dictionary, node) && !is_kernel(dictionary, item.parent);
+	struct stack_node item = loader->dictionary->stacks.nodes.items[node];
+	bool entry = is_kernel(loader, node) && !is_kernel(loader, item.parent);
 	struct rebuilt *parent = &loader->rebuilt.items[item.parent];
 	uint32_t *above = entry ? &parent->leaf : &parent->caller;
 	uint32_t location;
@@ -347,7 +363,7 @@ static int rebuild_node(struct loader *loader, uint32_t node, bool as_leaf, uint
 		if (r < 0)
 			return r;
 	}
-	if (!loader->options->kernel && is_kernel(dictionary, node)) {
+	if (!loader->options->kernel && is_kernel(loader, node)) {
 		*ret = *above; /* its time goes to the function that entered the kernel */
 		return 0;
 	}
@@ -510,7 +526,8 @@ static int prepare(struct loader *loader, struct error *err)
 	loader->dictionary = recording_reader_dictionary(loader->samples.reader);
 	if (FILL(&loader->located, loader->dictionary->frames.count) < 0 ||
 	    FILL(&loader->rebuilt, loader->dictionary->stacks.nodes.count) < 0 ||
-	    FILL(&loader->threads, loader->dictionary->threads.count) < 0)
+	    FILL(&loader->threads, loader->dictionary->threads.count) < 0 ||
+	    note_kernel_frames(loader) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	loader->rebuilt.items[0] = (struct rebuilt){0, 0};
 	loader->one_to_one = loader->options->kernel; /* what the kernel did goes to its callers */
