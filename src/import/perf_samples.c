@@ -7,8 +7,10 @@
 
 #include "base/error.h"
 #include "base/id_index.h"
+#include "base/vec.h"
 #include "import/perf_file.h"
 #include "model/sink.h"
+#include "recording/format.h"
 #include "track/chain.h"
 #include "track/process_tracker.h"
 #include "track/record.h"
@@ -18,10 +20,21 @@
 #include "unwind/arch/native.h"
 #include "unwind/walk.h"
 
-#define BATCH 512u
+/* Large: each change of event begins a new chunk of the recording. */
+#define BATCH 4096u
 #define WALK_DEPTH 1024u
 /* Where the kernel stops walking unless told otherwise: kernel.perf_event_max_stack. */
 #define USUAL_DEPTH 127u
+
+/* Columns of samples of one event that wait. */
+struct batch {
+	size_t count;
+	uint32_t stack[BATCH];
+	uint32_t thread[BATCH];
+	uint32_t cpu[BATCH];
+	uint64_t time_ns[BATCH];
+	uint64_t weight[BATCH];
+};
 
 struct perf_samples {
 	struct sink *sink;
@@ -29,16 +42,8 @@ struct perf_samples {
 	struct stack_cache *cache;
 	struct chain_frames frames;
 	struct chain_walk walk;
-	uint64_t chain[MAX_CHAIN]; /* of a sample to whose chain something is added */
-
-	/* columns of the batch that is being filled */
-	uint32_t schema;
-	size_t count;
-	uint32_t stack[BATCH];
-	uint32_t thread[BATCH];
-	uint32_t cpu[BATCH];
-	uint64_t time_ns[BATCH];
-	uint64_t weight[BATCH];
+	uint64_t chain[MAX_CHAIN];   /* of a sample to whose chain something is added */
+	VEC(struct batch *) batches; /* by schema; NULL where there was no sample yet */
 };
 
 struct perf_samples *perf_samples_new(struct sink *sink, struct process_tracker *tracker)
@@ -65,23 +70,51 @@ void perf_samples_free(struct perf_samples *samples)
 	if (!samples)
 		return;
 	stack_cache_free(samples->cache);
+	for (size_t i = 0; i < samples->batches.count; i++)
+		free(samples->batches.items[i]);
+	vec_fini(&samples->batches);
 	free(samples);
+}
+
+static int flush_batch(struct perf_samples *samples, uint32_t schema, struct error *err)
+{
+	struct batch *batch = samples->batches.items[schema];
+	struct sample_batch columns;
+
+	if (!batch || batch->count == 0)
+		return 0;
+	columns = (struct sample_batch){
+		.schema = schema,
+		.count = batch->count,
+		.stack = batch->stack,
+		.thread = batch->thread,
+		.cpu = batch->cpu,
+		.time_ns = batch->time_ns,
+		.weight = batch->weight,
+	};
+	batch->count = 0;
+	return samples->sink->ops->batch(samples->sink->self, &columns, err);
 }
 
 int perf_samples_flush(struct perf_samples *samples, struct error *err)
 {
-	struct sample_batch batch = {
-		.schema = samples->schema,
-		.count = samples->count,
-		.stack = samples->stack,
-		.thread = samples->thread,
-		.cpu = samples->cpu,
-		.time_ns = samples->time_ns,
-		.weight = samples->weight,
-	};
+	uint32_t i;
+	int r = 0;
 
-	samples->count = 0;
-	return batch.count == 0 ? 0 : samples->sink->ops->batch(samples->sink->self, &batch, err);
+	for (i = 0; i < samples->batches.count && r == 0; i++)
+		r = flush_batch(samples, i, err);
+	return r;
+}
+
+/* Where the next sample of an event goes; NULL without memory. */
+static struct batch *batch_of(struct perf_samples *samples, uint32_t schema)
+{
+	while (samples->batches.count <= schema)
+		if (vec_push(&samples->batches, NULL) < 0)
+			return NULL;
+	if (!samples->batches.items[schema])
+		samples->batches.items[schema] = calloc(1, sizeof(struct batch));
+	return samples->batches.items[schema];
 }
 
 /* An event without chains tells one address. */
@@ -189,31 +222,30 @@ static uint64_t weight_of(const struct perf_event *event, const struct sample_re
 int perf_samples_put(struct perf_samples *samples, const struct perf_event *event,
 		     const struct perf_event_header *record, uint64_t time_ns, struct error *err)
 {
+	struct batch *batch = batch_of(samples, event->schema);
 	struct tracked_process *process;
 	struct sample_record sample;
 	size_t i;
 	int r;
 
+	if (!batch)
+		return error_set(err, -ENOMEM, "out of memory");
 	if (!record_sample(&event->layout, record, &sample) || sample.count > MAX_CHAIN)
 		return 0;
 	sample.time_ns = time_ns;
 	if (!(event->attr.sample_type & PERF_SAMPLE_CALLCHAIN))
 		chain_of_ip(samples, record, &sample);
-	if (samples->schema != event->schema || samples->count == BATCH) {
-		r = perf_samples_flush(samples, err);
-		if (r < 0)
-			return r;
-	}
-	samples->schema = event->schema;
-	i = samples->count;
+	i = batch->count;
 	r = process_tracker_sample(samples->tracker, sample.pid, sample.tid, &process,
-				   &samples->thread[i]);
-	samples->stack[i] = r < 0 ? ID_NONE : stack_of(samples, event, process, &sample);
-	if (samples->stack[i] == ID_NONE)
+				   &batch->thread[i]);
+	batch->stack[i] = r < 0 ? ID_NONE : stack_of(samples, event, process, &sample);
+	if (batch->stack[i] == ID_NONE)
 		return error_set(err, -ENOMEM, "out of memory");
-	samples->cpu[i] = sample.cpu;
-	samples->time_ns[i] = sample.time_ns;
-	samples->weight[i] = weight_of(event, &sample);
-	samples->count++;
-	return 1;
+	batch->cpu[i] = sample.cpu < RECORDING_MAX_CPUS ? sample.cpu : 0;
+	batch->time_ns[i] = sample.time_ns;
+	batch->weight[i] = weight_of(event, &sample);
+	if (++batch->count < BATCH)
+		return 1;
+	r = flush_batch(samples, event->schema, err);
+	return r < 0 ? r : 1;
 }
