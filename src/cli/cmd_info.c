@@ -108,8 +108,9 @@ static void put_text_counts(struct bytes *out, const struct inspection *inspecti
 
 static void put_text(struct bytes *out, const struct inspection *inspection)
 {
-	static const char *const keys[] = {"title", "command", "engine",  "event", "frequency_hz",
-					   "host",  "kernel",  "machine", "wick"};
+	static const char *const keys[] = {
+		"title",  "command", "engine", "event",         "frequency_hz", "host",
+		"kernel", "machine", "wick",   "imported_from", "damage",       "aux_skipped"};
 	char when[32];
 	size_t i;
 

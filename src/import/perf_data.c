@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include <linux/perf_event.h>
 
@@ -202,6 +203,15 @@ static bool is_dummy(const struct perf_event *event)
 	return event->attr.type == PERF_TYPE_SOFTWARE && event->attr.config == PERF_COUNT_SW_DUMMY;
 }
 
+/* Whether the file tells of another kind of CPU than this. */
+static bool is_foreign(const struct perf_file *file)
+{
+	const char *machine = perf_file_text(file, file->machine);
+	struct utsname name;
+
+	return *machine && uname(&name) == 0 && strcmp(name.machine, machine) != 0;
+}
+
 /* To be called when all events are known, before the first sample. */
 static int add_schemas(struct perf_import *import)
 {
@@ -210,6 +220,7 @@ static int add_schemas(struct perf_import *import)
 	int r = 0;
 
 	import->has_schemas = true;
+	perf_samples_set_foreign(import->samples, is_foreign(&import->file));
 	for (i = 0; i < import->file.events.count; i++)
 		only_dummies = only_dummies && is_dummy(&import->file.events.items[i]);
 	for (i = 0; i < import->file.events.count && r == 0; i++) {
@@ -347,7 +358,7 @@ static void describe(struct perf_import *import)
 	put_text(import, "kernel", file->release);
 	put_text(import, "machine", file->machine);
 	put_count(import, "throttled", import->counts.throttled);
-	put_count(import, "aux_records_skipped", import->counts.aux);
+	put_count(import, "aux_skipped", import->counts.aux);
 	if (import->records.damage)
 		recording_writer_info(writer, "damage", import->records.damage);
 	else if (file->is_cut)

@@ -40,6 +40,7 @@ struct perf_samples {
 	struct sink *sink;
 	struct process_tracker *tracker;
 	struct stack_cache *cache;
+	bool foreign;
 	struct chain_frames frames;
 	struct chain_walk walk;
 	uint64_t chain[MAX_CHAIN];   /* of a sample to whose chain something is added */
@@ -117,6 +118,11 @@ static struct batch *batch_of(struct perf_samples *samples, uint32_t schema)
 	return samples->batches.items[schema];
 }
 
+void perf_samples_set_foreign(struct perf_samples *samples, bool foreign)
+{
+	samples->foreign = foreign;
+}
+
 /* An event without chains tells one address. */
 static void chain_of_ip(struct perf_samples *samples, const struct perf_event_header *record,
 			struct sample_record *sample)
@@ -178,26 +184,41 @@ static uint32_t chain_depth(const struct perf_event *event)
 	return event->attr.sample_max_stack > 0 ? event->attr.sample_max_stack : USUAL_DEPTH;
 }
 
-/* The stack of a sample, ID_NONE without memory: from the cache when it was seen before. */
-static uint32_t stack_of(struct perf_samples *samples, const struct perf_event *event,
-			 struct tracked_process *process, struct sample_record *sample)
+/* Completes the chain of a sample from what came with it. Returns whether it is cut. */
+static bool complete_chain(struct perf_samples *samples, const struct perf_event *event,
+			   struct tracked_process *process, const struct perf_event_header *record,
+			   struct sample_record *sample)
 {
 	bool copied = event->attr.sample_type & PERF_SAMPLE_STACK_USER;
+	bool truncated = chain_count_addresses(sample) >= chain_depth(event);
+
+	if (samples->foreign && copied) {
+		if (sample->count == 0)
+			chain_of_ip(samples, record, sample);
+		return true;
+	}
+	if (!copied) {
+		if (!samples->foreign)
+			add_caller(samples, event, process, sample);
+		return truncated;
+	}
+	samples->walk.register_mask = event->attr.sample_regs_user;
+	samples->walk.chain_depth = chain_depth(event);
+	(void)chain_walk_copy(&samples->walk, process, sample); /* the stack says it */
+	return chain_is_cut(sample);
+}
+
+/* The stack of a sample, ID_NONE without memory: from the cache when it was seen before. */
+static uint32_t stack_of(struct perf_samples *samples, const struct perf_event *event,
+			 struct tracked_process *process, const struct perf_event_header *record,
+			 struct sample_record *sample)
+{
 	uint64_t context = tracked_process_context(process, sample->time_ns);
+	bool truncated = complete_chain(samples, event, process, record, sample);
+	uint32_t id = stack_cache_find(samples->cache, context, sample->chain, sample->count);
 	const struct frame *frames;
-	bool truncated = !copied && chain_count_addresses(sample) >= chain_depth(event);
-	uint32_t id;
 	size_t n;
 
-	if (copied) {
-		samples->walk.register_mask = event->attr.sample_regs_user;
-		samples->walk.chain_depth = chain_depth(event);
-		(void)chain_walk_copy(&samples->walk, process, sample); /* the stack says it */
-		truncated = chain_is_cut(sample);
-	} else {
-		add_caller(samples, event, process, sample);
-	}
-	id = stack_cache_find(samples->cache, context, sample->chain, sample->count);
 	if (id != ID_NONE)
 		return id;
 	frames = chain_frames(&samples->frames, process, sample, truncated, &n);
@@ -238,7 +259,7 @@ int perf_samples_put(struct perf_samples *samples, const struct perf_event *even
 	i = batch->count;
 	r = process_tracker_sample(samples->tracker, sample.pid, sample.tid, &process,
 				   &batch->thread[i]);
-	batch->stack[i] = r < 0 ? ID_NONE : stack_of(samples, event, process, &sample);
+	batch->stack[i] = r < 0 ? ID_NONE : stack_of(samples, event, process, record, &sample);
 	if (batch->stack[i] == ID_NONE)
 		return error_set(err, -ENOMEM, "out of memory");
 	batch->cpu[i] = sample.cpu < RECORDING_MAX_CPUS ? sample.cpu : 0;

@@ -7,6 +7,7 @@
  * sink in batches.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <linux/perf_event.h>
@@ -20,6 +21,12 @@ struct sink;
 /* Borrows both. NULL without memory. */
 struct perf_samples *perf_samples_new(struct sink *sink, struct process_tracker *tracker);
 void perf_samples_free(struct perf_samples *samples); /* NULL is fine */
+
+/*
+ * The samples are of another kind of CPU: copied stacks cannot be walked. They end behind
+ * the leaf then, as cut ones.
+ */
+void perf_samples_set_foreign(struct perf_samples *samples, bool foreign);
 
 /*
  * Takes a sample of an event, with its time on the clock of the recording. Returns 1, 0

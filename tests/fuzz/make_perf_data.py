@@ -59,13 +59,14 @@ def world(time=10):
     return b"".join([
         record(1, u32(2**32 - 1, 0) + u64(0x1000, 0x9000, 0xffff800000001000) +
                text("[kernel.kallsyms]_text") + trailer(0, 5), 1),
-        record(3, u32(7, 7) + text("prog") + trailer(0, 5)),
+        record(3, u32(7, 7) + text("shell") + trailer(0, 5)),
+        record(3, u32(7, 7) + text("prog") + end(time), 1 << 13),
         record(10, u32(7, 7) + u64(0x400000, 0x10000, 0) + u32(8, 1) + u64(99, 0) +
                u32(5, 2) + text("/no/such/prog") + end(time), 2),
         record(10, u32(7, 7) + u64(0x500000, 0x10000, 0) + bytes([20, 0, 0, 0]) + bytes(range(20)) +
                u32(5, 2) + text("/no/such/lib.so") + end(time + 1), 2 | 1 << 14),
         record(7, u32(9, 7, 9, 7) + u64(time + 2) + end(time + 2)),
-        record(3, u32(7, 8) + text("thread") + end(time + 3), 1 << 13),
+        record(3, u32(7, 8) + text("thread") + end(time + 3)),
         record(2, u64(5, 3) + end(time + 4)),
         record(13, u64(2) + end(time + 5)),
         record(5, u64(time + 5, 5, 5) + end(time + 5)),
