@@ -204,13 +204,13 @@ static bool frame_equal(const struct frame *a, const struct frame *b)
 
 /* Lets the memory that dictionary_frame() will look at come at once for all frames. */
 static void prefetch_frames(const struct dictionary *dictionary, const struct frame *frames,
-			    size_t n)
+			    size_t from, size_t n)
 {
 	size_t i;
 
-	for (i = 0; i < n; i++)
+	for (i = from; i < n; i++)
 		id_index_prefetch(&dictionary->frame_index, hash_frame(frames[i]));
-	for (i = 0; i < n; i++) {
+	for (i = from; i < n; i++) {
 		struct id_probe probe =
 			id_index_probe(&dictionary->frame_index, hash_frame(frames[i]));
 		uint32_t id = id_probe_next(&dictionary->frame_index, &probe);
@@ -234,7 +234,7 @@ uint32_t dictionary_stack(struct dictionary *dictionary, const struct frame *fra
 	       frame_equal(&frames[same], &dictionary->last_frames.items[same]))
 		same++;
 	node = same > 0 ? dictionary->last_nodes.items[same - 1] : 0;
-	prefetch_frames(dictionary, frames + same, n - same);
+	prefetch_frames(dictionary, frames, same, n);
 	/* What is left of the last stack stays when the new one ends inside it. */
 	for (; same < n; same++) {
 		uint32_t frame = dictionary_frame(dictionary, frames[same]);

@@ -63,7 +63,7 @@ def world(time=10):
         record(3, u32(7, 7) + text("prog") + end(time), 1 << 13),
         record(10, u32(7, 7) + u64(0x400000, 0x10000, 0) + u32(8, 1) + u64(99, 0) +
                u32(5, 2) + text("/no/such/prog") + end(time), 2),
-        record(10, u32(7, 7) + u64(0x500000, 0x10000, 0) + bytes([20, 0, 0, 0]) + bytes(range(20)) +
+        record(10, u32(7, 7) + u64(0x500000, 0x10000, 0) + bytes([20, 0, 0, 0]) + bytes(range(50, 70)) +
                u32(5, 2) + text("/no/such/lib.so") + end(time + 1), 2 | 1 << 14),
         record(7, u32(9, 7, 9, 7) + u64(time + 2) + end(time + 2)),
         record(3, u32(7, 8) + text("thread") + end(time + 3)),
