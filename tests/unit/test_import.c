@@ -70,6 +70,15 @@ static void folded_stacks_come_back_as_they_are(void **state)
 		assert_imported(cases[i], cases[i]);
 }
 
+/* What a line has in common with the one before is not looked up again. */
+static void folded_lines_that_begin_alike_stay_apart(void **state)
+{
+	assert_imported("a;b;c 1\na;b;c;d 2\na;b 3\na;bb;c 4\na;b_[k];c 5\na;b;c_[i];e 6\n"
+			"a;b;c;e 7\nab;b;c;e 8\na;b;c;e 9\na 10\n",
+			"a 10\na;b 3\na;b;c 1\na;b;c;d 2\na;b;c;e 16\na;b;c_[i];e 6\na;b_[k];c 5\n"
+			"a;bb;c 4\nab;b;c;e 8\n");
+}
+
 static void folded_lines_are_added_up_whatever_their_ends(void **state)
 {
 	assert_imported("app;main 1\r\n\n# a comment\napp;main 2.6\napp;main 3", "app;main 7\n");
@@ -164,6 +173,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(folded_stacks_come_back_as_they_are),
+		cmocka_unit_test(folded_lines_that_begin_alike_stay_apart),
 		cmocka_unit_test(folded_lines_are_added_up_whatever_their_ends),
 		cmocka_unit_test(more_inlined_frames_than_a_chain_holds_are_all_kept),
 		cmocka_unit_test(speedscope_weights_become_time),
