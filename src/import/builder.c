@@ -45,6 +45,7 @@ int import_builder_new(int output, const struct import_host *host, struct import
 		import_builder_free(builder);
 		return r;
 	}
+	recording_writer_set_plain(builder->writer);
 	builder->host = host;
 	builder->sink = recording_writer_sink(builder->writer);
 	*ret = builder;

@@ -57,9 +57,9 @@ extern const struct importer_ops *const importers[];
 const struct importer_ops *importer_find(const uint8_t *data, size_t size);
 
 /*
- * Makes what is in a source a recording in output, a descriptor that is borrowed; name
- * is what messages call the input; without a host nothing is asked of it. Returns 1, or
- * 0 when no format is recognised (nothing is written then), or a negative errno.
+ * Makes what is in a source a recording in output, a descriptor that is borrowed; it is not
+ * compressed. name is what messages call the input; without a host nothing is asked of it. Returns
+ * 1, or 0 when no format is recognised (nothing is written then), or a negative errno.
  */
 int import_run(struct import_source *source, const char *name, int output,
 	       const struct import_host *host, struct error *err);
