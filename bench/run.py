@@ -15,6 +15,7 @@ import json
 import os
 import pathlib
 import platform
+import random
 import shutil
 import statistics
 import subprocess
@@ -247,6 +248,39 @@ class Bench:
                             cpu <= 1 and peak <= 100))
         return rows
 
+    def to_svg(self, what, path, goal_cpu, goal_mb):
+        """A flame graph straight from a file of others."""
+        done = [run([self.wick, "flame", path, "-o", self.folder / "other.svg"], watch=True)
+                for _ in range(3)]
+        cpu = statistics.median(one.cpu for one in done)
+        peak = max(one.peak_kb for one in done) / 1024
+        return Row(f"{what}, {path.stat().st_size / 1e6:.0f} MB → SVG", NONE,
+                   f"{cpu:.2f} s CPU, {peak:.0f} MB", NONE,
+                   f"≤ {goal_cpu:g} s, ≤ {goal_mb} MB", cpu <= goal_cpu and peak <= goal_mb)
+
+    def folded_to_svg(self):
+        stacks = 10_000 if self.options.quick else 100_000
+        path = self.folder / f"stacks-{stacks}.folded"
+        if not path.exists():
+            path.write_text(folded_stacks(stacks, 40))
+        return [self.to_svg(f"{stacks} folded stacks of 40 frames", path, 0.3, 150)]
+
+    def perf_data_to_svg(self):
+        """perf.data of a compiler at 10 kHz. The goal is that of 230,000 samples."""
+        compiler = shutil.which("clang++-14") or shutil.which("clang++")
+        if not self.perf or not compiler:
+            return [Row("perf.data of clang → SVG", NONE, "no perf or no clang", NONE, NONE, None)]
+        path, source = self.folder / "clang.data", self.folder / "generated.cpp"
+        if not path.exists():
+            source.write_text(generated_source(3 if self.options.quick else 46))
+            run([self.perf, "record", "-q", "-F", 9999, "-g", "-o", path, "--", compiler, "-O2",
+                 "-std=c++17", "-c", "-o", self.folder / "generated.o", source])
+        imported = self.folder / "clang.wick"
+        run([self.wick, "import", path, "-o", imported])
+        count = contract.sample_count(self.info(imported))
+        scale = max(count / 230_000, 0.1)
+        return [self.to_svg(f"perf.data of clang, {count} samples", path, round(1.5 * scale, 2),
+                            200)]
 
     def walking(self):
         """The walker of the own process against those of libunwind and glibc."""
@@ -390,7 +424,8 @@ class Bench:
         return rows
 
 
-MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking", "walking", "unwinding",
+MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking", "folded_to_svg",
+                "perf_data_to_svg", "walking", "unwinding",
                 "kernel_walking", "machine", "symbols")
 
 
@@ -428,6 +463,22 @@ int use{i}(const std::vector<record{i}> &input) {{
     return sum;
 }}""")
     return "\n".join(parts) + "\n"
+
+
+def folded_stacks(count, depth):
+    """Different stacks, sorted as collapsing scripts write them: a tree that fans out slowly."""
+    chance = random.Random(7)
+    names = [f"project::module_{i % 97}::Class{i % 1013}::method_{i}(int)" for i in range(20000)]
+    stacks = set()
+    while len(stacks) < count:
+        at, stack = 0, ["program"]
+        for level in range(depth - 1):
+            fan = 1 if level < 2 else 2 if level < 14 else 3
+            branch = chance.randrange(fan) if chance.random() < 0.5 else 0
+            at = (at * 31 + branch * 7919 + level * 104729) % len(names)
+            stack.append(names[at])
+        stacks.add(";".join(stack))
+    return "".join(f"{stack} {chance.randrange(1, 20)}\n" for stack in sorted(stacks))
 
 
 def table(rows):

@@ -27,11 +27,18 @@ const struct command command_import = {
 	.synopsis = "-o OUT.wick FILE",
 	.description =
 		(const char *const[]){
-			"Takes folded stacks, pprof and speedscope files, also compressed with "
-			"gzip; "
-			"what it is, is found by its contents. Commands that look at recordings "
-			"take such "
+			"Takes perf.data (a file, or what perf writes into a pipe), folded "
+			"stacks, pprof and speedscope files, also compressed with gzip; what it "
+			"is, is found by its contents. Commands that look at recordings take such "
 			"files directly.",
+			"Of perf.data the stacks are those that perf copied, walked with the "
+			"unwind "
+			"tables of the same files (perf record --call-graph dwarf), or the frame "
+			"pointers' (-g). Names come only from files whose build id, or else inode, "
+			"is "
+			"the recorded one, and for the kernel only while the same one still runs. "
+			"All events are kept; looking commands show the first. What is cut off or "
+			"damaged is counted as lost; hardware traces are passed over.",
 			"Of folded stacks the first name is taken for the process, and marks "
 			"(_[k], "
 			"_[i], _[j]) for the kind of a frame.",
@@ -39,6 +46,7 @@ const struct command command_import = {
 		},
 	.examples =
 		(const struct command_example[]){
+			{"wick import -o app.wick perf.data", "what perf record wrote"},
 			{"wick import -o app.wick cpu.pb.gz", "a profile of a Go program"},
 			{"wick flame stacks.folded -o x.svg", "without a recording in between"},
 			{NULL, NULL},

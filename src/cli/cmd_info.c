@@ -13,7 +13,7 @@
 #include "cli/command.h"
 #include "model/dictionary.h"
 #include "pipeline/inspect.h"
-#include "pipeline/load.h"
+#include "pipeline/load_open.h"
 
 enum info_format { INFO_FORMAT_TEXT, INFO_FORMAT_JSON };
 
@@ -23,10 +23,9 @@ struct info_options {
 };
 
 static const char *const loss_names[LOSS_REASONS] = {
-	[LOSS_RING_FULL] = "buffer full",
-	[LOSS_TIMER] = "late timer",
-	[LOSS_THROTTLED] = "throttled",
-	[LOSS_NO_MEMORY] = "no memory",
+	[LOSS_RING_FULL] = "buffer full", [LOSS_TIMER] = "late timer",
+	[LOSS_THROTTLED] = "throttled",   [LOSS_NO_MEMORY] = "no memory",
+	[LOSS_UNREADABLE] = "unreadable",
 };
 
 static void format_time(uint64_t realtime_ns, char *text, size_t size)
@@ -109,8 +108,9 @@ static void put_text_counts(struct bytes *out, const struct inspection *inspecti
 
 static void put_text(struct bytes *out, const struct inspection *inspection)
 {
-	static const char *const keys[] = {"title", "command", "engine",  "event", "frequency_hz",
-					   "host",  "kernel",  "machine", "wick"};
+	static const char *const keys[] = {
+		"title",  "command", "engine", "event",         "frequency_hz", "host",
+		"kernel", "machine", "wick",   "imported_from", "damage",       "aux_skipped"};
 	char when[32];
 	size_t i;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -41,8 +42,20 @@ static void occupy_closed_streams(void)
 				   (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }
 
+/*
+ * Large arrays come and go one after the other: a recording, its stacks, the tree that is
+ * drawn. Each gets memory of its own and gives it back. By default malloc() learns to take
+ * them from its heap, where freed ones stay in the way: 199 MB instead of 138 for a flame
+ * graph of 2 M nodes.
+ */
+static void give_large_memory_back(void)
+{
+	(void)mallopt(M_MMAP_THRESHOLD, 1 << 20); /* it is only a wish */
+}
+
 int main(int argc, char **argv)
 {
+	give_large_memory_back();
 	occupy_closed_streams();
 	survive_broken_pipes();
 	return command_main(command_table, argc, argv, stdout, stderr);

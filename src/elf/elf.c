@@ -409,8 +409,7 @@ static uint64_t round_up(uint64_t value, uint64_t align)
 	return (value + align - 1) & ~(align - 1);
 }
 
-/* Looks for the build id in a run of notes. All sizes are below MAX_NOTE_BYTES. */
-static bool find_build_id(const uint8_t *notes, uint64_t size, uint64_t align, struct build_id *ret)
+bool build_id_of_notes(const uint8_t *notes, uint64_t size, uint64_t align, struct build_id *ret)
 {
 	Elf64_Nhdr note;
 	uint64_t at = 0;
@@ -450,7 +449,7 @@ static bool read_build_id(struct elf_file *elf, struct extent extent, uint64_t *
 	notes = malloc(extent.size + 1);
 	if (!notes || elf_read_at(elf, extent.offset, notes, extent.size) < 0)
 		return false;
-	return find_build_id(notes, extent.size, extent.align == 8 ? 8 : 4, &elf->build_id);
+	return build_id_of_notes(notes, extent.size, extent.align == 8 ? 8 : 4, &elf->build_id);
 }
 
 const struct build_id *elf_build_id(struct elf_file *elf)

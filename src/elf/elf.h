@@ -65,6 +65,8 @@ uint64_t elf_entry(const struct elf_file *elf);
 
 /* The GNU build id from PT_NOTE segments or note sections; size 0 when there is none. */
 const struct build_id *elf_build_id(struct elf_file *elf);
+/* Looks for it in a run of notes of at most some megabytes, which are aligned to 4 or 8 bytes. */
+bool build_id_of_notes(const uint8_t *notes, uint64_t size, uint64_t align, struct build_id *ret);
 bool build_id_equal(const struct build_id *a, const struct build_id *b);
 /* Writes lower-case hex and NUL: text has room for 2 * BUILD_ID_MAX + 1. */
 void build_id_format(const struct build_id *id, char *text);

@@ -11,12 +11,12 @@
 #include "base/scope.h"
 #include "base/vec.h"
 #include "cfi/cache.h"
-#include "engine/module_tables.h"
-#include "engine/registers.h"
 #include "model/entity.h"
 #include "proc/maps.h"
 #include "proc/module_file.h"
 #include "proc/remote_memory.h"
+#include "track/module_tables.h"
+#include "track/registers.h"
 #include "unwind/arch/native.h"
 
 /* As large as an unknown stack is taken for: the usual limit. */
@@ -114,7 +114,7 @@ static void load_region(struct unwinder_process *process, struct code_region *co
 	id = module_id(unwinder, &place.module);
 	if (id == ID_NONE)
 		return;
-	module_tables_get(unwinder->tables, id, process->pid, code->region, &table);
+	module_tables_get(unwinder->tables, id, process->pid, code->region, NULL, &table);
 	code->module.table = table.table;
 	code->module.pages = table.pages;
 }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/scope.h"
+#include "import/import.h"
 #include "model/sink.h"
 #include "model/strings.h"
 #include "recording/writer.h"
@@ -15,7 +16,8 @@
 struct import_builder {
 	struct recording_writer *writer;
 	struct sink *sink;
-	struct strings processes; /* names that have no pid, numbered */
+	const struct import_host *host; /* NULL: none */
+	struct strings processes;       /* names that have no pid, numbered */
 	uint32_t schema;
 	uint64_t last_ns;
 };
@@ -29,7 +31,8 @@ void import_builder_free(struct import_builder *builder)
 	free(builder);
 }
 
-int import_builder_new(int output, struct import_builder **ret, struct error *err)
+int import_builder_new(int output, const struct import_host *host, struct import_builder **ret,
+		       struct error *err)
 {
 	struct import_builder *builder = calloc(1, sizeof(*builder));
 	int r = builder ? strings_init(&builder->processes) : -ENOMEM;
@@ -42,6 +45,8 @@ int import_builder_new(int output, struct import_builder **ret, struct error *er
 		import_builder_free(builder);
 		return r;
 	}
+	recording_writer_set_plain(builder->writer);
+	builder->host = host;
 	builder->sink = recording_writer_sink(builder->writer);
 	*ret = builder;
 	return 0;
@@ -109,6 +114,12 @@ int import_sample(struct import_builder *builder, const struct import_sample *sa
 	if (sample->since_ns > builder->last_ns)
 		builder->last_ns = sample->since_ns;
 	return ops->batch(builder->sink->self, &batch, err);
+}
+
+void import_kernel_names(struct import_builder *builder, const struct import_kernel *kernel)
+{
+	if (builder->host && builder->host->kernel_names)
+		builder->host->kernel_names(builder->writer, kernel);
 }
 
 int import_finish(struct import_builder *builder, uint64_t duration_ns, struct error *err)

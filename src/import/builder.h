@@ -14,6 +14,8 @@
 
 struct error;
 struct frame;
+struct import_host;
+struct import_kernel;
 struct label;
 struct place;
 struct recording_writer;
@@ -32,8 +34,9 @@ struct import_sample {
 	uint64_t weight;
 };
 
-/* Takes over output, which it closes. */
-int import_builder_new(int output, struct import_builder **ret, struct error *err);
+/* Takes over output, which it closes; borrows the host, which may be NULL. */
+int import_builder_new(int output, const struct import_host *host, struct import_builder **ret,
+		       struct error *err);
 void import_builder_free(struct import_builder *builder); /* NULL is fine */
 
 /* For facts about the session, modules and clocks; borrowed. */
@@ -50,6 +53,9 @@ int import_thread(struct import_builder *builder, uint32_t pid, uint32_t tid, co
 
 int import_sample(struct import_builder *builder, const struct import_sample *sample,
 		  struct error *err);
+
+/* Lets the host name the kernel functions of the stacks so far, if it knows the kernel. */
+void import_kernel_names(struct import_builder *builder, const struct import_kernel *kernel);
 
 /* Writes the end. */
 int import_finish(struct import_builder *builder, uint64_t duration_ns, struct error *err);

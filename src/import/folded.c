@@ -3,14 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <xxhash.h>
+
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/id_index.h"
 #include "base/vec.h"
 #include "import/builder.h"
 #include "import/formats.h"
 #include "import/import.h"
+#include "import/source.h"
+#include "model/dictionary.h"
 #include "model/entity.h"
 #include "model/profile.h"
+#include "recording/writer.h"
 
 /*
  * folded: "process;main;parse 42". The first name is taken for the process, as
@@ -20,12 +26,42 @@
  */
 
 #define MAX_FRAMES 65536u
+#define READ_BYTES (1u << 20)
+#define MAX_LINE_BYTES (1u << 30)
+
+/* A name that was met before, which stands in the dictionary. */
+struct known_name {
+	const char *text;
+	uint32_t size;
+	uint32_t origin;
+	uint32_t place;
+};
+
+/* A name of a line. */
+struct segment {
+	const uint8_t *text;
+	size_t size; /* without its mark */
+	char mark;
+	uint64_t hash;
+};
 
 struct unfolder {
 	struct import_builder *builder;
+	const struct dictionary *dictionary;
+	VEC(struct segment) segments; /* of the line, that the last one does not have */
 	VEC(struct frame) frames;
 	uint32_t inlined;  /* marked frames in a row, up to the last one */
 	struct bytes name; /* scratch: a NUL-terminated copy */
+	VEC(struct known_name) names;
+	struct id_index name_index;
+	/*
+	 * The line before: lines that follow each other mostly begin alike, and what they
+	 * have in common is not looked up again.
+	 */
+	struct bytes last;
+	VEC(uint32_t) ends; /* where its names end; as many as frames and the process */
+	uint32_t thread;
+	bool reusable; /* not with inlined frames, which replace those before them */
 };
 
 /* The line from at on, without its end. */
@@ -105,82 +141,259 @@ static const char *copy_name(struct unfolder *unfolder, const uint8_t *text, siz
 	return unfolder->name.failed ? NULL : (const char *)unfolder->name.data;
 }
 
-static int add_frame(struct unfolder *unfolder, const uint8_t *text, size_t n)
+/* The place of a name that stands for itself, ID_NONE when it is a new one. */
+static uint32_t find_name(const struct unfolder *unfolder, const struct segment *segment,
+			  uint32_t origin)
 {
-	struct place place = {
-		.file = "", .module = MODULE_NONE, .outer = PLACE_NONE, .origin = ORIGIN_PROGRAM};
+	struct id_probe probe = id_index_probe(&unfolder->name_index, segment->hash);
+	uint32_t i;
+
+	while ((i = id_probe_next(&unfolder->name_index, &probe)) != ID_NONE) {
+		const struct known_name *known = &unfolder->names.items[i];
+
+		if (known->size == segment->size && known->origin == origin &&
+		    memcmp(known->text, segment->text, segment->size) == 0)
+			return known->place;
+	}
+	return ID_NONE;
+}
+
+static int add_name(struct unfolder *unfolder, uint64_t hash, uint32_t id)
+{
+	const struct place *place = &unfolder->dictionary->places.items[id];
+	struct known_name known = {.text = place->name,
+				   .size = (uint32_t)strlen(place->name),
+				   .origin = place->origin,
+				   .place = id};
+
+	if (vec_push(&unfolder->names, known) < 0)
+		return -ENOMEM;
+	return id_index_add(&unfolder->name_index, hash, (uint32_t)unfolder->names.count - 1);
+}
+
+static uint32_t origin_of(const uint8_t *text, size_t n, char mark)
+{
+	static const char truncated[] = "[truncated]";
+
+	if (n == sizeof(truncated) - 1 && memcmp(text, truncated, n) == 0)
+		return ORIGIN_TRUNCATED;
+	return mark == 'k' ? ORIGIN_KERNEL : mark == 'j' ? ORIGIN_JIT : ORIGIN_PROGRAM;
+}
+
+static int add_inlined(struct unfolder *unfolder, struct place *place)
+{
 	struct frame frame = {.kind = FRAME_CUSTOM};
-	size_t count = unfolder->frames.count;
-	char mark;
 	int r;
 
-	n = take_mark((const char *)text, n, &mark);
-	place.name = copy_name(unfolder, text, n);
-	if (!place.name)
-		return -ENOMEM;
-	if (strcmp(place.name, "[truncated]") == 0)
-		place.origin = ORIGIN_TRUNCATED;
-	else if (mark == 'k')
-		place.origin = ORIGIN_KERNEL;
-	else if (mark == 'j')
-		place.origin = ORIGIN_JIT;
-	unfolder->inlined = mark == 'i' ? unfolder->inlined + 1 : 0;
-	if (unfolder->inlined >= PLACES_MAX)
+	unfolder->reusable = false;
+	if (++unfolder->inlined >= PLACES_MAX)
 		unfolder->inlined = 0; /* no chain is that long: it begins anew */
-	if (unfolder->inlined > 0 &&
-	    count > 0) /* takes the place of the frame that it is inlined into */
-		place.outer = unfolder->frames.items[--unfolder->frames.count].a;
-	r = import_place(unfolder->builder, &place, &frame.a);
+	if (unfolder->inlined > 0 && unfolder->frames.count > 0)
+		/* takes the place of the frame that it is inlined into */
+		place->outer = unfolder->frames.items[--unfolder->frames.count].a;
+	r = import_place(unfolder->builder, place, &frame.a);
 	return r < 0 ? r : vec_push(&unfolder->frames, frame);
+}
+
+static int add_frame(struct unfolder *unfolder, const struct segment *segment)
+{
+	struct place place = {.file = "", .module = MODULE_NONE, .outer = PLACE_NONE};
+	struct frame frame = {.kind = FRAME_CUSTOM, .a = ID_NONE};
+	int r = 0;
+
+	place.origin = origin_of(segment->text, segment->size, segment->mark);
+	if (segment->mark != 'i')
+		frame.a = find_name(unfolder, segment, place.origin);
+	if (frame.a == ID_NONE) {
+		place.name = copy_name(unfolder, segment->text, segment->size);
+		if (!place.name)
+			return -ENOMEM;
+		if (segment->mark == 'i')
+			return add_inlined(unfolder, &place);
+		r = import_place(unfolder->builder, &place, &frame.a);
+		if (r == 0)
+			r = add_name(unfolder, segment->hash, frame.a);
+	}
+	unfolder->inlined = 0;
+	return r < 0 ? r : vec_push(&unfolder->frames, frame);
+}
+
+/* Takes the names of a line apart from a separator on. */
+static int split_names(struct unfolder *unfolder, const uint8_t *line, size_t n, size_t at)
+{
+	int r = 0;
+
+	unfolder->segments.count = 0;
+	while (r == 0 && at < n && unfolder->ends.count <= MAX_FRAMES) {
+		struct segment segment = {.text = line + at + 1};
+		const uint8_t *stop = memchr(segment.text, ';', n - at - 1);
+		size_t size = stop ? (size_t)(stop - segment.text) : n - at - 1;
+
+		segment.size = take_mark((const char *)segment.text, size, &segment.mark);
+		segment.hash = XXH3_64bits(segment.text, segment.size);
+		id_index_prefetch(&unfolder->name_index, segment.hash);
+		at += 1 + size;
+		r = vec_push(&unfolder->segments, segment);
+		if (r == 0)
+			r = vec_push(&unfolder->ends, (uint32_t)at);
+	}
+	return r;
+}
+
+/* Lets the memory of all the names come at once. */
+static void prefetch_names(const struct unfolder *unfolder, bool texts)
+{
+	size_t i;
+
+	for (i = 0; i < unfolder->segments.count; i++) {
+		struct id_probe probe =
+			id_index_probe(&unfolder->name_index, unfolder->segments.items[i].hash);
+		uint32_t id = id_probe_next(&unfolder->name_index, &probe);
+
+		if (id != ID_NONE && texts)
+			__builtin_prefetch(unfolder->names.items[id].text);
+		else if (id != ID_NONE)
+			__builtin_prefetch(&unfolder->names.items[id]);
+	}
+}
+
+/* How many names at its start the line has in common with the last one. */
+static size_t count_common(const struct unfolder *unfolder, const uint8_t *line, size_t n)
+{
+	size_t most = unfolder->last.size < n ? unfolder->last.size : n;
+	size_t same = 0;
+	size_t count = 0;
+
+	if (!unfolder->reusable)
+		return 0;
+	while (same + 8 <= most && memcmp(unfolder->last.data + same, line + same, 8) == 0)
+		same += 8;
+	while (same < most && unfolder->last.data[same] == line[same])
+		same++;
+	/* A name is the same when the separator behind it is. */
+	while (count < unfolder->ends.count && unfolder->ends.items[count] < same)
+		count++;
+	return count;
+}
+
+static void keep_line(struct unfolder *unfolder, const uint8_t *line, size_t n)
+{
+	bytes_clear(&unfolder->last);
+	bytes_put(&unfolder->last, line, n);
+	if (unfolder->last.failed) /* it is only not remembered */
+		unfolder->reusable = false;
+}
+
+/* The process, whose name stands first. */
+static int begin_line(struct unfolder *unfolder, const uint8_t *line, size_t n)
+{
+	const uint8_t *stop = memchr(line, ';', n);
+	size_t size = stop ? (size_t)(stop - line) : n;
+	const char *process = copy_name(unfolder, line, size);
+	int r = process ? import_thread(unfolder->builder, 0, 0, process, process,
+					&unfolder->thread)
+			: -ENOMEM;
+
+	unfolder->reusable = true;
+	unfolder->ends.count = 0;
+	return r < 0 ? r : vec_push(&unfolder->ends, (uint32_t)size);
 }
 
 static int add_line(struct unfolder *unfolder, const uint8_t *line, size_t n, uint64_t count,
 		    struct error *err)
 {
-	const uint8_t *end = line + n;
-	const uint8_t *stop = memchr(line, ';', n);
+	size_t common = count_common(unfolder, line, n);
 	struct import_sample sample = {.times = count, .weight = count};
-	const char *process = copy_name(unfolder, line, stop ? (size_t)(stop - line) : n);
-	int r = process ? import_thread(unfolder->builder, 0, 0, process, process, &sample.thread)
-			: -ENOMEM;
+	size_t i;
+	int r = 0;
 
-	unfolder->frames.count = 0;
 	unfolder->inlined = 0;
-	while (r == 0 && stop && unfolder->frames.count < MAX_FRAMES) {
-		const uint8_t *at = stop + 1;
-
-		stop = memchr(at, ';', (size_t)(end - at));
-		r = add_frame(unfolder, at, (size_t)((stop ? stop : end) - at));
-	}
+	unfolder->ends.count = common;
+	unfolder->frames.count = common > 0 ? common - 1 : 0;
+	if (common == 0)
+		r = begin_line(unfolder, line, n);
+	if (r == 0)
+		r = split_names(unfolder, line, n, unfolder->ends.items[unfolder->ends.count - 1]);
+	prefetch_names(unfolder, false);
+	prefetch_names(unfolder, true);
+	for (i = 0; i < unfolder->segments.count && r == 0; i++)
+		r = add_frame(unfolder, &unfolder->segments.items[i]);
 	if (r < 0)
 		return error_errno(err, r, "cannot keep a stack");
+	keep_line(unfolder, line, n);
+	sample.thread = unfolder->thread;
 	sample.frames = unfolder->frames.items;
 	sample.frame_count = unfolder->frames.count;
 	return import_sample(unfolder->builder, &sample, err);
 }
 
-static int folded_read(const uint8_t *data, size_t size, struct import_builder *builder,
-		       struct error *err)
+/* Whole lines, and the last one of the file, which may be cut. */
+static int add_lines(struct unfolder *unfolder, const uint8_t *at, const uint8_t *end, bool is_last,
+		     unsigned long long *number, struct error *err)
 {
-	struct unfolder unfolder = {.builder = builder};
-	const uint8_t *at = data;
-	const uint8_t *end = data + size;
-	unsigned long long number = 0;
-	int r = import_schema(builder, "folded", "samples", "count", 1);
+	int r = 0;
 
 	while (r == 0 && at < end) {
 		size_t n = line_size(at, end);
 		uint64_t count;
 		size_t stack = split_line(at, n, &count);
 
-		number++;
+		++*number;
 		if (stack > 0 && count > 0)
-			r = add_line(&unfolder, at, stack, count, err);
-		else if (stack == 0 && n > 0 && *at != '#' && at + n < end)
-			r = error_set(err, -EBADMSG, "line %llu does not end in a count", number);
+			r = add_line(unfolder, at, stack, count, err);
+		else if (stack == 0 && n > 0 && *at != '#' && !(is_last && at + n >= end))
+			r = error_set(err, -EBADMSG, "line %llu does not end in a count", *number);
 		at += n + 1;
 	}
+	return r;
+}
+
+static int read_lines(struct unfolder *unfolder, struct import_source *source, struct error *err)
+{
+	unsigned long long number = 0;
+	uint64_t offset = 0;
+	size_t want = READ_BYTES;
+	int r = 0;
+
+	for (;;) {
+		size_t n;
+		const uint8_t *data = import_source_view(source, offset, want, &n);
+		const uint8_t *end = data && n > 0 ? memrchr(data, '\n', n) : NULL;
+
+		if (!data)
+			return error_set(err, -EIO, "cannot read it");
+		if (n < want)
+			return add_lines(unfolder, data, data + n, true, &number, err);
+		if (!end) { /* a very long line */
+			want *= 2;
+			if (want > MAX_LINE_BYTES)
+				return error_set(err, -EFBIG, "line %llu is too long", number + 1);
+			continue;
+		}
+		r = add_lines(unfolder, data, end + 1, false, &number, err);
+		if (r < 0)
+			return r;
+		offset += (uint64_t)(end + 1 - data);
+	}
+}
+
+static int folded_read(struct import_source *source, struct import_builder *builder,
+		       struct error *err)
+{
+	struct unfolder unfolder = {
+		.builder = builder,
+		.dictionary = recording_writer_dictionary(import_builder_writer(builder)),
+	};
+	int r = import_schema(builder, "folded", "samples", "count", 1);
+
+	if (r == 0)
+		r = read_lines(&unfolder, source, err);
 	vec_fini(&unfolder.frames);
+	vec_fini(&unfolder.segments);
+	vec_fini(&unfolder.names);
+	vec_fini(&unfolder.ends);
+	id_index_fini(&unfolder.name_index);
+	bytes_fini(&unfolder.last);
 	bytes_fini(&unfolder.name);
 	return r < 0 ? r : import_finish(builder, 0, err);
 }
@@ -189,5 +402,5 @@ const struct importer_ops import_folded = {
 	.name = "folded",
 	.summary = "one line a stack and its count, as flamegraph.pl reads it",
 	.recognise = folded_recognise,
-	.read = folded_read,
+	.read_source = folded_read,
 };

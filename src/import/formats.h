@@ -7,6 +7,7 @@
 struct importer_ops;
 
 extern const struct importer_ops import_folded;
+extern const struct importer_ops import_perf_data;
 extern const struct importer_ops import_pprof;
 extern const struct importer_ops import_speedscope;
 

@@ -14,8 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "elf/elf.h"
+
 struct error;
 struct import_builder;
+struct import_source;
+struct recording_writer;
 
 /* Larger files, and what inflates to more, are refused. */
 #define IMPORT_MAX_BYTES (2ull << 30)
@@ -23,10 +27,27 @@ struct import_builder;
 struct importer_ops {
 	const char *name;    /* what messages call the format */
 	const char *summary; /* one line of help */
-	/* Whether the data looks like this format; cheap. */
+	/* Whether the data (its first megabyte) looks like this format; cheap. */
 	bool (*recognise)(const uint8_t *data, size_t size);
+	/* One of both: all at once, or part by part. */
 	int (*read)(const uint8_t *data, size_t size, struct import_builder *builder,
 		    struct error *err);
+	int (*read_source)(struct import_source *source, struct import_builder *builder,
+			   struct error *err);
+};
+
+/* The kernel whose addresses a file has, as far as it tells. */
+struct import_kernel {
+	struct build_id build_id; /* size 0: not told */
+	const char *release;      /* "": not told */
+	char symbol[64];          /* a symbol and where it was; "": not told */
+	uint64_t address;
+};
+
+/* What importers ask of the machine that they run on. */
+struct import_host {
+	/* Adds names of kernel functions to a recording if they are those of this kernel. */
+	void (*kernel_names)(struct recording_writer *writer, const struct import_kernel *kernel);
 };
 
 /* All formats in the order in which they are tried, NULL last. */
@@ -36,10 +57,11 @@ extern const struct importer_ops *const importers[];
 const struct importer_ops *importer_find(const uint8_t *data, size_t size);
 
 /*
- * Makes data a recording in output, a descriptor that is borrowed; name is what
- * messages call the input. Returns 1, or 0 when no format is recognised (nothing is
- * written then), or a negative errno.
+ * Makes what is in a source a recording in output, a descriptor that is borrowed; it is not
+ * compressed. name is what messages call the input; without a host nothing is asked of it. Returns
+ * 1, or 0 when no format is recognised (nothing is written then), or a negative errno.
  */
-int import_run(const uint8_t *data, size_t size, const char *name, int output, struct error *err);
+int import_run(struct import_source *source, const char *name, int output,
+	       const struct import_host *host, struct error *err);
 
 #endif

@@ -8,13 +8,13 @@
 #include "import/formats.h"
 #include "import/import.h"
 #include "import/inflate.h"
+#include "import/source.h"
 #include "recording/writer.h"
 
+#define HEAD_BYTES (1u << 20)
+
 const struct importer_ops *const importers[] = {
-	&import_speedscope,
-	&import_pprof,
-	&import_folded,
-	NULL,
+	&import_perf_data, &import_speedscope, &import_pprof, &import_folded, NULL,
 };
 
 const struct importer_ops *importer_find(const uint8_t *data, size_t size)
@@ -27,8 +27,21 @@ const struct importer_ops *importer_find(const uint8_t *data, size_t size)
 	return NULL;
 }
 
-static int read_with(const struct importer_ops *ops, const uint8_t *data, size_t size, int output,
-		     struct error *err)
+/* For formats that need all of it at once. */
+static int read_whole(const struct importer_ops *ops, struct import_source *source,
+		      struct import_builder *builder, struct error *err)
+{
+	struct bytes all = {0};
+	int r = import_source_read_all(source, &all, err);
+
+	if (r == 0)
+		r = ops->read(all.data, all.size, builder, err);
+	bytes_fini(&all);
+	return r;
+}
+
+static int read_with(const struct importer_ops *ops, struct import_source *source, int output,
+		     const struct import_host *host, struct error *err)
 {
 	struct import_builder *builder;
 	int fd = fcntl(output, F_DUPFD_CLOEXEC, 3);
@@ -36,35 +49,56 @@ static int read_with(const struct importer_ops *ops, const uint8_t *data, size_t
 
 	if (fd < 0)
 		return error_errno(err, -errno, "cannot write");
-	r = import_builder_new(fd, &builder, err);
+	r = import_builder_new(fd, host, &builder, err);
 	if (r < 0)
 		return r;
 	recording_writer_info(import_builder_writer(builder), "imported_from", ops->name);
-	r = ops->read(data, size, builder, err);
+	r = ops->read_source ? ops->read_source(source, builder, err)
+			     : read_whole(ops, source, builder, err);
 	import_builder_free(builder);
 	return r;
 }
 
-int import_run(const uint8_t *data, size_t size, const char *name, int output, struct error *err)
+static int run_plain(struct import_source *source, const char *name, int output,
+		     const struct import_host *host, struct error *err)
 {
 	const struct importer_ops *ops;
-	struct bytes inflated = {0};
-	int r = 0;
+	size_t n;
+	const uint8_t *head = import_source_view(source, 0, HEAD_BYTES, &n);
+	int r;
 
-	if (inflate_is_gzip(data, size)) {
-		r = inflate_gzip(data, size, &inflated, err);
-		data = inflated.data;
-		size = inflated.size;
-	}
+	if (!head)
+		return error_set(err, -EIO, "%s: cannot read it", name);
+	ops = importer_find(head, n);
+	if (!ops)
+		return 0;
+	r = read_with(ops, source, output, host, err);
+	return r < 0 ? error_prefix(err, r, "%s, read as %s", name, ops->name) : 1;
+}
+
+int import_run(struct import_source *source, const char *name, int output,
+	       const struct import_host *host, struct error *err)
+{
+	struct import_source inner;
+	struct bytes packed = {0};
+	struct bytes inflated = {0};
+	size_t n;
+	const uint8_t *head = import_source_view(source, 0, HEAD_BYTES, &n);
+	int r;
+
+	if (!head || !inflate_is_gzip(head, n))
+		return run_plain(source, name, output, host, err);
+	r = import_source_read_all(source, &packed, err);
+	if (r == 0)
+		r = inflate_gzip(packed.data, packed.size, &inflated, err);
+	bytes_fini(&packed);
 	if (r < 0) {
-		bytes_fini(&inflated);
-		return error_prefix(err, r, "%s", name);
+		(void)error_prefix(err, r, "%s", name);
+	} else {
+		import_source_of_memory(&inner, inflated.data, inflated.size);
+		r = run_plain(&inner, name, output, host, err);
+		import_source_fini(&inner);
 	}
-	ops = importer_find(data, size);
-	if (ops)
-		r = read_with(ops, data, size, output, err);
 	bytes_fini(&inflated);
-	if (r < 0)
-		return error_prefix(err, r, "%s, read as %s", name, ops->name);
-	return ops ? 1 : 0;
+	return r;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "model/dictionary.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include <xxhash.h>
@@ -33,6 +34,8 @@ void dictionary_fini(struct dictionary *dictionary)
 	id_index_fini(&dictionary->place_index);
 	id_index_fini(&dictionary->frame_index);
 	id_index_fini(&dictionary->label_index);
+	vec_fini(&dictionary->last_frames);
+	vec_fini(&dictionary->last_nodes);
 }
 
 /* The dictionary's own copy of a text; NULL counts as empty and means no memory on return. */
@@ -169,9 +172,14 @@ uint32_t dictionary_place(struct dictionary *dictionary, const struct place *pla
 	return id;
 }
 
+static uint64_t hash_frame(struct frame frame)
+{
+	return hash_pair((uint64_t)frame.kind << 32 | frame.a, frame.b);
+}
+
 uint32_t dictionary_frame(struct dictionary *dictionary, struct frame frame)
 {
-	uint64_t hash = hash_pair((uint64_t)frame.kind << 32 | frame.a, frame.b);
+	uint64_t hash = hash_frame(frame);
 	struct id_probe probe = id_index_probe(&dictionary->frame_index, hash);
 	uint32_t id;
 
@@ -189,17 +197,57 @@ uint32_t dictionary_frame(struct dictionary *dictionary, struct frame frame)
 	return id;
 }
 
-uint32_t dictionary_stack(struct dictionary *dictionary, const struct frame *frames, size_t n)
+static bool frame_equal(const struct frame *a, const struct frame *b)
 {
-	uint32_t node = 0;
+	return a->kind == b->kind && a->a == b->a && a->b == b->b;
+}
+
+/* Lets the memory that dictionary_frame() will look at come at once for all frames. */
+static void prefetch_frames(const struct dictionary *dictionary, const struct frame *frames,
+			    size_t from, size_t n)
+{
 	size_t i;
 
-	for (i = 0; i < n && node != ID_NONE; i++) {
-		uint32_t frame = dictionary_frame(dictionary, frames[i]);
+	for (i = from; i < n; i++)
+		id_index_prefetch(&dictionary->frame_index, hash_frame(frames[i]));
+	for (i = from; i < n; i++) {
+		struct id_probe probe =
+			id_index_probe(&dictionary->frame_index, hash_frame(frames[i]));
+		uint32_t id = id_probe_next(&dictionary->frame_index, &probe);
 
+		if (id != ID_NONE)
+			__builtin_prefetch(&dictionary->frames.items[id]);
+	}
+}
+
+/* Stacks that follow each other mostly have the same callers: those need no look-up. */
+uint32_t dictionary_stack(struct dictionary *dictionary, const struct frame *frames, size_t n)
+{
+	size_t known = dictionary->last_nodes.count;
+	size_t same = 0;
+	uint32_t node;
+
+	if (vec_reserve(&dictionary->last_frames, n) < 0 ||
+	    vec_reserve(&dictionary->last_nodes, n) < 0)
+		return ID_NONE;
+	while (same < n && same < known &&
+	       frame_equal(&frames[same], &dictionary->last_frames.items[same]))
+		same++;
+	node = same > 0 ? dictionary->last_nodes.items[same - 1] : 0;
+	prefetch_frames(dictionary, frames, same, n);
+	/* What is left of the last stack stays when the new one ends inside it. */
+	for (; same < n; same++) {
+		uint32_t frame = dictionary_frame(dictionary, frames[same]);
+
+		dictionary->last_nodes.count = dictionary->last_frames.count = same;
 		if (frame == ID_NONE)
 			return ID_NONE;
 		node = stack_tree_child(&dictionary->stacks, node, frame);
+		if (node == ID_NONE)
+			return ID_NONE;
+		dictionary->last_frames.items[same] = frames[same];
+		dictionary->last_nodes.items[same] = node;
+		dictionary->last_nodes.count = dictionary->last_frames.count = same + 1;
 	}
 	return node;
 }

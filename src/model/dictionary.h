@@ -45,6 +45,8 @@ struct dictionary {
 	struct id_index place_index;
 	struct id_index frame_index;
 	struct id_index label_index;
+	VEC(struct frame) last_frames; /* of the stack added last, whose callers the next shares */
+	VEC(uint32_t) last_nodes;      /* and the nodes of these frames */
 };
 
 int dictionary_init(struct dictionary *dictionary); /* 0 or -ENOMEM */

@@ -50,10 +50,11 @@ struct sample_batch {
 };
 
 enum loss_reason {
-	LOSS_RING_FULL = 0, /* the kernel had no room for the record */
-	LOSS_TIMER = 1,     /* a timer tick came late or not at all */
-	LOSS_THROTTLED = 2, /* the kernel held the event back */
-	LOSS_NO_MEMORY = 3, /* we could not keep it */
+	LOSS_RING_FULL = 0,  /* the kernel had no room for the record */
+	LOSS_TIMER = 1,      /* a timer tick came late or not at all */
+	LOSS_THROTTLED = 2,  /* the kernel held the event back */
+	LOSS_NO_MEMORY = 3,  /* we could not keep it */
+	LOSS_UNREADABLE = 4, /* in a damaged part of an imported file */
 	LOSS_REASONS
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "model/stack_tree.h"
 
+#include <stdbool.h>
+
 int stack_tree_init(struct stack_tree *tree)
 {
 	*tree = (struct stack_tree){.hash_mask = UINT64_MAX};
@@ -10,28 +12,113 @@ int stack_tree_init(struct stack_tree *tree)
 void stack_tree_fini(struct stack_tree *tree)
 {
 	vec_fini(&tree->nodes);
+	vec_fini(&tree->links);
 	id_index_fini(&tree->index);
+}
+
+uint32_t stack_tree_append(struct stack_tree *tree, uint32_t parent, uint32_t frame)
+{
+	uint32_t id = (uint32_t)tree->nodes.count;
+
+	if (tree->nodes.count >= ID_NONE ||
+	    vec_push(&tree->nodes, (struct stack_node){.parent = parent, .frame = frame}) < 0)
+		return ID_NONE;
+	return id;
+}
+
+/*
+ * Most nodes have few children: those made first are found by walking a list. A new
+ * stack mostly hangs below nodes that were just made, so the list is short and at hand,
+ * where the slots of an index of all nodes would be all over the memory.
+ */
+#define WALKED_CHILDREN 8u
+
+/* Where a child was found, or where it is to go. */
+struct child_place {
+	uint32_t id;     /* ID_NONE: there is none yet */
+	uint32_t before; /* the last of the list; 0: it is empty */
+	bool is_wide;    /* the list is full: it goes into the index */
+	uint64_t hash;
+};
+
+static struct child_place find_child(const struct stack_tree *tree, uint32_t parent, uint32_t frame)
+{
+	struct child_place place = {.id = ID_NONE};
+	struct id_probe probe;
+	uint32_t walked = 0;
+	uint32_t id;
+
+	for (id = tree->links.items[parent].first_child; id != 0;
+	     id = tree->links.items[id].next_sibling) {
+		if (tree->nodes.items[id].frame == frame) {
+			place.id = id;
+			return place;
+		}
+		place.before = id;
+		walked++;
+	}
+	place.is_wide = walked == WALKED_CHILDREN;
+	if (!place.is_wide)
+		return place;
+	place.hash = hash_pair(parent, frame) & tree->hash_mask;
+	probe = id_index_probe(&tree->index, place.hash);
+	while ((id = id_probe_next(&tree->index, &probe)) != ID_NONE)
+		if (tree->nodes.items[id].parent == parent && tree->nodes.items[id].frame == frame)
+			break;
+	place.id = id;
+	return place;
+}
+
+/* Makes a node, which has its links already, known as a child. 0 or -ENOMEM. */
+static int file_child(struct stack_tree *tree, const struct child_place *place, uint32_t id)
+{
+	if (place->is_wide)
+		return id_index_add(&tree->index, place->hash, id);
+	if (place->before != 0)
+		tree->links.items[place->before].next_sibling = id;
+	else
+		tree->links.items[tree->nodes.items[id].parent].first_child = id;
+	return 0;
+}
+
+/* Files the nodes that were appended. */
+static int complete_links(struct stack_tree *tree)
+{
+	if (vec_reserve(&tree->links, tree->nodes.count) < 0)
+		return -ENOMEM;
+	while (tree->links.count < tree->nodes.count) {
+		uint32_t id = (uint32_t)tree->links.count;
+		struct stack_node node = tree->nodes.items[id];
+		struct child_place place;
+
+		tree->links.items[tree->links.count++] = (struct stack_links){0};
+		if (id == 0)
+			continue; /* the empty stack is nobody's child */
+		place = find_child(tree, node.parent, node.frame);
+		if (place.id == ID_NONE && file_child(tree, &place, id) < 0) {
+			tree->links.count--;
+			return -ENOMEM;
+		}
+	}
+	return 0;
 }
 
 uint32_t stack_tree_child(struct stack_tree *tree, uint32_t parent, uint32_t frame)
 {
-	uint64_t hash = hash_pair(parent, frame) & tree->hash_mask;
-	struct id_probe probe = id_index_probe(&tree->index, hash);
+	struct child_place place;
 	uint32_t id;
 
-	while ((id = id_probe_next(&tree->index, &probe)) != ID_NONE) {
-		struct stack_node node = tree->nodes.items[id];
-
-		if (node.parent == parent && node.frame == frame)
-			return id;
-	}
-	if (tree->nodes.count >= ID_NONE)
+	if (tree->links.count < tree->nodes.count && complete_links(tree) < 0)
 		return ID_NONE;
-	id = (uint32_t)tree->nodes.count;
-	if (vec_push(&tree->nodes, (struct stack_node){.parent = parent, .frame = frame}) < 0)
+	place = find_child(tree, parent, frame);
+	if (place.id != ID_NONE)
+		return place.id;
+	if (vec_push(&tree->links, (struct stack_links){0}) < 0)
 		return ID_NONE;
-	if (id_index_add(&tree->index, hash, id) < 0) {
-		tree->nodes.count--;
+	id = stack_tree_append(tree, parent, frame);
+	if (id == ID_NONE || file_child(tree, &place, id) < 0) {
+		tree->links.count--;
+		tree->nodes.count -= id != ID_NONE;
 		return ID_NONE;
 	}
 	return id;

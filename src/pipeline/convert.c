@@ -6,15 +6,15 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#include "base/bytes.h"
 #include "base/error.h"
 #include "base/scope.h"
 #include "import/import.h"
+#include "import/source.h"
+#include "pipeline/kernel_names.h"
 #include "pipeline/spool.h"
 #include "recording/reader.h"
 
 #define PEEK_BYTES 8u
-#define READ_BYTES (1u << 20)
 
 /* Whether the file begins like a recording, or is too short to tell. */
 static bool is_recording(int fd, off_t start)
@@ -25,40 +25,19 @@ static bool is_recording(int fd, off_t start)
 	return n <= 0 || recording_is(head, (size_t)n);
 }
 
-static int read_all(int fd, off_t start, struct bytes *out, struct error *err)
-{
-	ssize_t n = 1;
-
-	while (n > 0) {
-		uint8_t *place = bytes_reserve(out, READ_BYTES);
-
-		if (!place)
-			return error_set(err, -ENOMEM, "out of memory");
-		n = pread(fd, place, READ_BYTES, start + (off_t)out->size);
-		if (n < 0 && errno != EINTR)
-			return error_errno(err, -errno, "cannot read it");
-		out->size += n > 0 ? (size_t)n : 0;
-		if (out->size > IMPORT_MAX_BYTES)
-			return error_set(err, -EFBIG, "it is larger than 2 GiB");
-		n = n < 0 ? 1 : n;
-	}
-	return 0;
-}
-
 /* Returns the new descriptor, -ENOENT when it is no format that we know. */
 static int import_all(int fd, off_t start, const char *name, struct error *err)
 {
-	struct bytes data = {0};
-	SCOPED(fd) int output = -1;
-	int r = read_all(fd, start, &data, err);
+	static const struct import_host host = {.kernel_names = kernel_names_if_same};
+	struct import_source source;
+	SCOPED(fd) int output = spool_open(err);
+	int r;
 
-	if (r == 0) {
-		output = spool_open(err);
-		r = output < 0 ? output : import_run(data.data, data.size, name, output, err);
-	} else {
-		(void)error_prefix(err, r, "%s", name);
-	}
-	bytes_fini(&data);
+	if (output < 0)
+		return output;
+	import_source_of_fd(&source, fd, (uint64_t)start);
+	r = import_run(&source, name, output, &host, err);
+	import_source_fini(&source);
 	if (r < 0)
 		return r;
 	if (r == 0)

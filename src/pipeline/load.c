@@ -2,11 +2,9 @@
 #include "pipeline/load.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cache_dir.h"
@@ -15,7 +13,7 @@
 #include "export/export.h"
 #include "model/dictionary.h"
 #include "model/profile.h"
-#include "pipeline/convert.h"
+#include "pipeline/load_open.h"
 #include "pipeline/samples.h"
 #include "pipeline/short_name.h"
 #include "pipeline/spool.h"
@@ -42,6 +40,7 @@ struct rebuilt {
 struct judged {
 	uint8_t quality; /* enum symbol_quality */
 	uint32_t module; /* MODULE_NONE: in none */
+	uint32_t frame;  /* of the recording, that it came from first */
 };
 
 struct loader {
@@ -53,7 +52,13 @@ struct loader {
 	VEC(struct located) located;
 	VEC(struct rebuilt) rebuilt;
 	VEC(uint32_t) threads;
-	VEC(struct judged) judged;    /* by location */
+	VEC(bool) kernel_frames;   /* by frame of the recording */
+	VEC(struct judged) judged; /* by location */
+	/*
+	 * Each node of the recording becomes one of its own: a stack need not be looked
+	 * for before it is added. Not so once two frames have become one location.
+	 */
+	bool one_to_one;
 	VEC(struct profile_gap) gaps; /* by module id, and one more for addresses in none */
 	struct cache_dir cache;
 };
@@ -66,50 +71,10 @@ static void loader_fini(struct loader *loader)
 	vec_fini(&loader->located);
 	vec_fini(&loader->rebuilt);
 	vec_fini(&loader->threads);
+	vec_fini(&loader->kernel_frames);
 	vec_fini(&loader->judged);
 	vec_fini(&loader->gaps);
 	cache_dir_fini(&loader->cache);
-}
-
-/* Passes on a descriptor unless it is a directory's, which it closes. */
-static int refuse_directory(int fd, const char *path, struct error *err)
-{
-	struct stat status;
-
-	if (fstat(fd, &status) < 0 || !S_ISDIR(status.st_mode))
-		return fd;
-	(void)close(fd); /* only opened to look at it */
-	(void)error_set(err, -EISDIR, "%s is a directory, not a recording", path);
-	error_remedy(err, "name a file that wick record wrote");
-	return -EISDIR;
-}
-
-int load_open(const char *path, struct error *err)
-{
-	int fd;
-
-	if (strcmp(path, "-") == 0) {
-		if (isatty(STDIN_FILENO)) {
-			(void)error_set(err, -EINVAL, "standard input is a terminal");
-			error_remedy(err, "pipe a recording in, or name a file");
-			return -EINVAL;
-		}
-		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-		if (fd < 0)
-			return error_errno(err, -errno, "cannot read standard input");
-		return convert_fd(fd, "standard input", err);
-	}
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		int code = -errno;
-
-		(void)error_errno(err, code, "cannot open %s", path);
-		if (code == -ENOENT)
-			error_remedy(err, "make one with: wick record -o %s -- COMMAND", path);
-		return code;
-	}
-	fd = refuse_directory(fd, path, err);
-	return fd < 0 ? fd : convert_fd(fd, path, err);
 }
 
 /* Whether a module is the program of some process; else it is a library. */
@@ -203,20 +168,23 @@ static int make_lines(struct loader *loader, const struct symbol_frame *frames, 
 	return 0;
 }
 
-/* Notes how well a location is known, and of which module it is. 0 or -ENOMEM. */
-static int judge_place(struct loader *loader, uint32_t location, enum symbol_quality quality,
-		       uint32_t module)
+/* Notes how well the location of a frame is known, and of which module it is. 0 or -ENOMEM. */
+static int judge_place(struct loader *loader, uint32_t location, const struct judged *judged)
 {
 	while (loader->judged.count <= location)
-		if (vec_push(&loader->judged, (struct judged){0}) < 0)
+		if (vec_push(&loader->judged, (struct judged){.frame = ID_NONE}) < 0)
 			return -ENOMEM;
-	loader->judged.items[location] = (struct judged){(uint8_t)quality, module};
+	if (loader->judged.items[location].frame != ID_NONE &&
+	    loader->judged.items[location].frame != judged->frame)
+		loader->one_to_one = false;
+	loader->judged.items[location] = *judged;
 	return 0;
 }
 
 /* A frame whose name is in the recording: the place and those it is inlined into. */
-static uint32_t locate_place(struct loader *loader, const struct frame *frame)
+static uint32_t locate_place(struct loader *loader, uint32_t frame_id)
 {
+	const struct frame *frame = &loader->dictionary->frames.items[frame_id];
 	const struct dictionary *dictionary = loader->dictionary;
 	struct symbol_frame frames[PLACES_MAX];
 	struct profile_line lines[PLACES_MAX];
@@ -226,6 +194,7 @@ static uint32_t locate_place(struct loader *loader, const struct frame *frame)
 					  : NULL;
 	const char *module = in ? in->path : "";
 	uint32_t origin = place->origin <= ORIGIN_TRUNCATED ? place->origin : ORIGIN_UNKNOWN;
+	struct judged judged = {.frame = frame_id};
 	uint32_t at;
 	size_t count = 0;
 
@@ -243,12 +212,9 @@ static uint32_t locate_place(struct loader *loader, const struct frame *frame)
 	    (in && profile_module(loader->profile, module, &in->build_id) < 0))
 		return ID_NONE;
 	at = profile_location(loader->profile, module, frame->b, lines, (uint32_t)count);
-	return at != ID_NONE && judge_place(loader, at,
-					    origin == ORIGIN_UNKNOWN ? SYMBOL_NONE
-								     : SYMBOL_NAME_ONLY,
-					    place->module) == 0
-		       ? at
-		       : ID_NONE;
+	judged.quality = origin == ORIGIN_UNKNOWN ? SYMBOL_NONE : SYMBOL_NAME_ONLY;
+	judged.module = place->module;
+	return at != ID_NONE && judge_place(loader, at, &judged) == 0 ? at : ID_NONE;
 }
 
 /* The location of a frame, ID_NONE without memory. */
@@ -262,13 +228,14 @@ static uint32_t locate(struct loader *loader, uint32_t frame_id, bool exact)
 	const char *module = in ? in->path : "";
 	const struct symbol_frame *frames;
 	struct profile_line lines[MAX_LINES];
+	struct judged judged = {.frame = frame_id, .module = in ? frame->a : MODULE_NONE};
 	enum symbol_quality quality;
 	size_t count;
 
 	if (*known != ID_NONE)
 		return *known;
 	if (frame->kind == FRAME_CUSTOM && frame->a < loader->dictionary->places.count) {
-		*known = locate_place(loader, frame);
+		*known = locate_place(loader, frame_id);
 		return *known;
 	}
 	quality = resolve(loader, frame, address, &frames, &count);
@@ -284,23 +251,54 @@ static uint32_t locate(struct loader *loader, uint32_t frame_id, bool exact)
 	if (in && profile_module(loader->profile, module, &in->build_id) < 0)
 		return ID_NONE;
 	*known = profile_location(loader->profile, module, frame->b, lines, (uint32_t)count);
-	if (*known == ID_NONE)
+	judged.quality = (uint8_t)quality;
+	if (*known == ID_NONE || judge_place(loader, *known, &judged) < 0)
 		return ID_NONE;
-	return judge_place(loader, *known, quality, in ? frame->a : MODULE_NONE) == 0 ? *known
-										      : ID_NONE;
+	return *known;
 }
 
-static bool is_kernel(const struct dictionary *dictionary, uint32_t node)
+static bool is_kernel_frame(const struct dictionary *dictionary, const struct frame *frame)
 {
-	uint32_t frame = dictionary->stacks.nodes.items[node].frame;
+	if (frame->kind == FRAME_CUSTOM && frame->a < dictionary->places.count)
+		return dictionary->places.items[frame->a].origin == ORIGIN_KERNEL;
+	return frame->kind == FRAME_KERNEL;
+}
 
-	const struct frame *item = &dictionary->frames.items[frame];
+/* Each frame is looked at once: stacks have them again and again. 0 or -ENOMEM. */
+static int note_kernel_frames(struct loader *loader)
+{
+	const struct dictionary *dictionary = loader->dictionary;
+	size_t i;
 
-	if (node == 0)
-		return false;
-	if (item->kind == FRAME_CUSTOM && item->a < dictionary->places.count)
-		return dictionary->places.items[item->a].origin == ORIGIN_KERNEL;
-	return item->kind == FRAME_KERNEL;
+	if (vec_reserve(&loader->kernel_frames, dictionary->frames.count) < 0)
+		return -ENOMEM;
+	for (i = 0; i < dictionary->frames.count; i++)
+		loader->kernel_frames.items[i] =
+			is_kernel_frame(dictionary, &dictionary->frames.items[i]);
+	loader->kernel_frames.count = dictionary->frames.count;
+	return 0;
+}
+
+static bool is_kernel(const struct loader *loader, uint32_t node)
+{
+	return node != 0 &&
+	       loader->kernel_frames.items[loader->dictionary->stacks.nodes.items[node].frame];
+}
+
+/*
+ * What the node became in its other role (leaf or caller), if it would become the same in
+ * this one; ID_NONE otherwise.
+ */
+static uint32_t find_twin(const struct loader *loader, uint32_t node, uint32_t above,
+			  uint32_t location)
+{
+	const struct stack_node *made = loader->profile->stacks.nodes.items;
+	struct rebuilt known = loader->rebuilt.items[node];
+	uint32_t twin = known.leaf != ID_NONE ? known.leaf : known.caller;
+
+	return twin != ID_NONE && made[twin].parent == above && made[twin].frame == location
+		       ? twin
+		       : ID_NONE;
 }
 
 /*
@@ -310,9 +308,8 @@ static bool is_kernel(const struct dictionary *dictionary, uint32_t node)
  */
 static int rebuild_node(struct loader *loader, uint32_t node, bool as_leaf, uint32_t *ret)
 {
-	const struct dictionary *dictionary = loader->dictionary;
-	struct stack_node item = dictionary->stacks.nodes.items[node];
-	bool entry = is_kernel(dictionary, node) && !is_kernel(dictionary, item.parent);
+	struct stack_node item = loader->dictionary->stacks.nodes.items[node];
+	bool entry = is_kernel(loader, node) && !is_kernel(loader, item.parent);
 	struct rebuilt *parent = &loader->rebuilt.items[item.parent];
 	uint32_t *above = entry ? &parent->leaf : &parent->caller;
 	uint32_t location;
@@ -323,14 +320,18 @@ static int rebuild_node(struct loader *loader, uint32_t node, bool as_leaf, uint
 		if (r < 0)
 			return r;
 	}
-	if (!loader->options->kernel && is_kernel(dictionary, node)) {
+	if (!loader->options->kernel && is_kernel(loader, node)) {
 		*ret = *above; /* its time goes to the function that entered the kernel */
 		return 0;
 	}
 	location = locate(loader, item.frame, as_leaf);
 	if (location == ID_NONE)
 		return -ENOMEM;
-	*ret = stack_tree_child(&loader->profile->stacks, *above, location);
+	*ret = find_twin(loader, node, *above, location);
+	if (*ret == ID_NONE)
+		*ret = loader->one_to_one
+			       ? stack_tree_append(&loader->profile->stacks, *above, location)
+			       : stack_tree_child(&loader->profile->stacks, *above, location);
 	return *ret == ID_NONE ? -ENOMEM : 0;
 }
 
@@ -485,9 +486,11 @@ static int prepare(struct loader *loader, struct error *err)
 	loader->dictionary = recording_reader_dictionary(loader->samples.reader);
 	if (FILL(&loader->located, loader->dictionary->frames.count) < 0 ||
 	    FILL(&loader->rebuilt, loader->dictionary->stacks.nodes.count) < 0 ||
-	    FILL(&loader->threads, loader->dictionary->threads.count) < 0)
+	    FILL(&loader->threads, loader->dictionary->threads.count) < 0 ||
+	    note_kernel_frames(loader) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	loader->rebuilt.items[0] = (struct rebuilt){0, 0};
+	loader->one_to_one = loader->options->kernel; /* what the kernel did goes to its callers */
 	for (size_t i = 0; i <= loader->dictionary->modules.count; i++)
 		if (vec_push(&loader->gaps, (struct profile_gap){0}) < 0)
 			return error_set(err, -ENOMEM, "out of memory");

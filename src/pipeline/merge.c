@@ -12,7 +12,7 @@
 #include "base/number.h"
 #include "base/vec.h"
 #include "model/dictionary.h"
-#include "pipeline/load.h"
+#include "pipeline/load_open.h"
 #include "recording/reader.h"
 #include "recording/writer.h"
 
@@ -48,6 +48,7 @@ struct source {
 	struct id_list places;
 	struct id_list stacks;
 	struct id_list labels;
+	struct id_list schemas;
 	VEC(struct frame) frames;
 	char *boot_id;
 	uint64_t start_ns;
@@ -234,6 +235,7 @@ static int take_sample(struct source *source, const struct sample_batch *batch, 
 	uint32_t thread;
 	uint32_t labels;
 	struct sample_batch one = {
+		.schema = merger->alone ? source->schemas.ids.items[batch->schema] : 0,
 		.count = 1,
 		.stack = &stack,
 		.thread = &thread,
@@ -264,7 +266,9 @@ static int take_samples(void *self, const struct sample_batch *batch)
 
 	if (!source->shifted)
 		find_shift(source, batch->time_ns[0]);
-	for (i = 0; i < batch->count && r == 0 && batch->schema == 0; i++)
+	if (batch->schema != 0 && !source->merger->alone)
+		return 0;
+	for (i = 0; i < batch->count && r == 0; i++)
 		r = take_sample(source, batch, i);
 	return r;
 }
@@ -296,12 +300,23 @@ static int take_clock(void *self, uint64_t monotonic_ns, uint64_t realtime_ns)
 	return 0;
 }
 
+/* A file that stays alone keeps all its events. The reader tells of them before samples. */
+static int keep_schema(struct source *source, uint32_t id, const struct schema *schema)
+{
+	const struct sink *sink = source->merger->sink;
+	uint32_t *made = slot(&source->schemas, id);
+
+	return made ? sink->ops->schema(sink->self, schema, made) : -ENOMEM;
+}
+
 static int take_schema(void *self, uint32_t id, const struct schema *schema)
 {
 	struct source *source = self;
 	struct merger *merger = source->merger;
 	uint32_t made;
 
+	if (merger->alone)
+		return keep_schema(source, id, schema);
 	if (id != 0)
 		return 0;
 	if (merger->has_schema) {
@@ -362,6 +377,7 @@ static void source_fini(struct source *source)
 	vec_fini(&source->places.ids);
 	vec_fini(&source->stacks.ids);
 	vec_fini(&source->labels.ids);
+	vec_fini(&source->schemas.ids);
 	vec_fini(&source->frames);
 	free(source->boot_id);
 }

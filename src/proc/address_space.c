@@ -305,7 +305,8 @@ static int change(struct address_space *space, uint64_t time_ns, struct span spa
 	size_t changes = space->times.count;
 	size_t before = space->before.count;
 	if (remembered) {
-		add_history(space, time_ns, span, space->now->regions + first, last - first);
+		add_history(space, time_ns, span, last > first ? space->now->regions + first : NULL,
+			    last - first);
 		space->puts.items[space->puts.count++] = put ? *put : (struct address_region){0};
 	}
 	if (snapshot_replace(next ? next : space->now, span, put, put ? 1 : 0) < 0) {
@@ -410,7 +411,7 @@ static const struct address_region *before_of(const struct address_space *space,
 							    : space->before.count;
 
 	*ret_count = end - first;
-	return space->before.items + first;
+	return end > first ? space->before.items + first : NULL;
 }
 
 static const struct address_region *find_before(const struct address_space *space,

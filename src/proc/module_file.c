@@ -240,7 +240,7 @@ static int read_file(struct module_files *files, struct found_file *found)
 static void place_known(const struct module_files *files, const struct known_file *file,
 			const struct map_region *region, struct module_place *ret)
 {
-	const struct elf_segment *segments = files->segments.items + file->first_segment;
+	const struct elf_segment *segments;
 	uint64_t bias;
 
 	ret->module.device = file->device;
@@ -251,6 +251,7 @@ static void place_known(const struct module_files *files, const struct known_fil
 	if (!file->is_elf)
 		return;
 	ret->module.build_id = file->build_id;
+	segments = file->segment_count > 0 ? files->segments.items + file->first_segment : NULL;
 	if (elf_segments_load_bias(segments, file->segment_count, region->start,
 				   region->file_offset, region->protection & REGION_EXEC,
 				   &bias) == 0)

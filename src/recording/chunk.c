@@ -21,6 +21,7 @@ struct chunk_codec {
 	ZSTD_CCtx *compress;
 	ZSTD_DCtx *inflate;
 	struct bytes scratch;
+	bool plain; /* nothing is compressed */
 };
 
 struct chunk_codec *chunk_codec_new(void)
@@ -36,6 +37,11 @@ void chunk_codec_free(struct chunk_codec *codec)
 	ZSTD_freeDCtx(codec->inflate);
 	bytes_fini(&codec->scratch);
 	free(codec);
+}
+
+void chunk_codec_set_plain(struct chunk_codec *codec)
+{
+	codec->plain = true;
 }
 
 static void put_header(uint8_t *place, const struct chunk_header *header)
@@ -77,7 +83,7 @@ static size_t try_compress(struct chunk_codec *codec, const void *payload, size_
 {
 	size_t n;
 
-	if (size < 64)
+	if (size < 64 || codec->plain)
 		return 0;
 	if (!codec->compress)
 		codec->compress = ZSTD_createCCtx();

@@ -25,6 +25,9 @@ struct chunk_codec; /* compression contexts, reused from chunk to chunk */
 struct chunk_codec *chunk_codec_new(void); /* NULL without memory */
 void chunk_codec_free(struct chunk_codec *codec);
 
+/* From now on chunks are stored as they are: for a file that is read once and thrown away. */
+void chunk_codec_set_plain(struct chunk_codec *codec);
+
 /*
  * Appends a whole chunk to out. header gives type, flags (CHUNK_MUST_UNDERSTAND
  * or 0), epoch and sequence; the rest is filled in. Returns 0, -ENOMEM, or

@@ -37,6 +37,7 @@ int dictionary_decoder_reset(struct dictionary_decoder *decoder)
 	decoder->nodes.ids.count = 0;
 	decoder->stacks.ids.count = 0;
 	decoder->labels.ids.count = 0;
+	decoder->is_first = decoder->target->stacks.nodes.count == 1;
 	return vec_push(&decoder->nodes.ids, 0);
 }
 
@@ -220,9 +221,12 @@ static int decode_stack(struct dictionary_decoder *decoder, uint64_t attach, uin
 
 		if (nodes->failed)
 			return -EBADMSG;
-		node = node == ID_NONE || frame == ID_NONE
-			       ? ID_NONE
-			       : stack_tree_child(&decoder->target->stacks, node, frame);
+		if (node == ID_NONE || frame == ID_NONE)
+			node = ID_NONE;
+		else /* an epoch has each stack once, only others may have it too */
+			node = decoder->is_first
+				       ? stack_tree_append(&decoder->target->stacks, node, frame)
+				       : stack_tree_child(&decoder->target->stacks, node, frame);
 		r = number_map_add(decoder, &decoder->nodes, node);
 		if (r < 0)
 			return r;

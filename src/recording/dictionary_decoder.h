@@ -10,6 +10,7 @@
  * and so does everything that stands on them.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/vec.h"
@@ -31,6 +32,7 @@ struct dictionary_decoder {
 	struct number_map stacks;
 	struct number_map labels; /* without the empty set, which every epoch has */
 	uint64_t entries;         /* read so far, over all epochs */
+	bool is_first;            /* the target had no stacks when the epoch began */
 	uint64_t max_entries;     /* set by the owner: more are an attack on our memory */
 };
 

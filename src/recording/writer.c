@@ -111,6 +111,11 @@ void recording_writer_free(struct recording_writer *writer)
 	free(writer);
 }
 
+void recording_writer_set_plain(struct recording_writer *writer)
+{
+	chunk_codec_set_plain(writer->codec);
+}
+
 struct sink *recording_writer_sink(struct recording_writer *writer)
 {
 	return &writer->sink;

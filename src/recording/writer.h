@@ -26,6 +26,9 @@ int recording_writer_open(int fd, const char *name, struct recording_writer **re
 /* Releases without writing anything more. */
 void recording_writer_free(struct recording_writer *writer);
 
+/* For a recording that is read once and thrown away: it is not compressed. */
+void recording_writer_set_plain(struct recording_writer *writer);
+
 /* The sink to feed; borrowed from the writer. */
 struct sink *recording_writer_sink(struct recording_writer *writer);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "import/import.h"
+#include "import/source.h"
 #include "model/profile.h"
 #include "pipeline/load.h"
 
@@ -18,11 +19,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct load_options options = LOAD_OPTIONS_DEFAULT;
 	struct profile *profile;
+	struct import_source source;
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	int r;
 
 	if (fd < 0)
 		abort();
-	if (import_run(data, size, "fuzz", fd, NULL) <= 0 || lseek(fd, 0, SEEK_SET) != 0) {
+	import_source_of_memory(&source, data, size);
+	r = import_run(&source, "fuzz", fd, NULL, NULL);
+	import_source_fini(&source);
+	if (r <= 0 || lseek(fd, 0, SEEK_SET) != 0) {
 		(void)close(fd);
 		return 0;
 	}

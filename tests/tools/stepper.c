@@ -32,10 +32,10 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "engine/registers.h"
 #include "engine/unwinder.h"
 #include "proc/maps.h"
 #include "proc/module_file.h"
+#include "track/registers.h"
 #include "unwind/arch/native.h"
 
 #include "../unwind/stepped.h"

@@ -19,6 +19,21 @@
 #include <linux/perf_event.h>
 
 #include "engine/perf/ring.h"
+#include "track/record.h"
+
+/* How records of an event look that asks for TID, TIME, CPU and so much more. */
+static inline struct record_layout layout_with(uint64_t more, uint64_t registers)
+{
+	struct perf_event_attr attr = {
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | more,
+		.sample_regs_user = registers,
+		.sample_id_all = 1,
+	};
+	struct record_layout layout;
+
+	record_layout_init(&layout, &attr);
+	return layout;
+}
 
 struct record_builder {
 	_Alignas(8) uint8_t data[16384];

@@ -11,10 +11,10 @@
 
 #include "engine/perf/bpf_sample.h"
 #include "engine/perf/state.h"
-#include "engine/process_tracker.h"
-#include "engine/stack_cache.h"
 #include "fake_sink.h"
 #include "perf_records.h"
+#include "track/process_tracker.h"
+#include "track/stack_cache.h"
 #include "unwind/frame.h"
 #include "wire/bpf_walk.h"
 
@@ -70,6 +70,7 @@ static int set_up(void **state)
 	engine->clock = true;
 	engine->period = PERIOD;
 	engine->depth = 512;
+	engine->layout = layout_with(PERF_SAMPLE_RAW, 0);
 	engine->walker = (struct walker *)engine; /* any: nobody looks at it */
 	ring_of_memory(&ring.ring, RING_BYTES);
 	assert_int_equal(vec_push(&engine->rings, ring), 0);

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -62,6 +63,34 @@ static void stacks_share_frames(void **state)
 	dictionary_fini(&dictionary);
 }
 
+static void a_stack_after_another_keeps_its_own_id(void **state)
+{
+	const struct frame deep[] = {
+		{FRAME_NATIVE, 0, 1}, {FRAME_NATIVE, 0, 2}, {FRAME_NATIVE, 0, 3}};
+	const struct frame fork[] = {
+		{FRAME_NATIVE, 0, 1}, {FRAME_NATIVE, 0, 4}, {FRAME_NATIVE, 0, 3}};
+	struct dictionary dictionary;
+	uint32_t ids[5];
+
+	assert_int_equal(dictionary_init(&dictionary), 0);
+	for (int round = 0; round < 2; round++) {
+		const uint32_t again[5] = {dictionary_stack(&dictionary, deep, 3),
+					   dictionary_stack(&dictionary, deep, 1),
+					   dictionary_stack(&dictionary, fork, 3),
+					   dictionary_stack(&dictionary, deep, 2),
+					   dictionary_stack(&dictionary, fork, 2)};
+
+		if (round == 1)
+			assert_memory_equal(again, ids, sizeof(ids));
+		memcpy(ids, again, sizeof(ids));
+	}
+	for (int i = 0; i < 5; i++)
+		for (int k = 0; k < i; k++)
+			assert_int_not_equal(ids[i], ids[k]);
+	assert_int_equal(dictionary.stacks.nodes.count, 6);
+	dictionary_fini(&dictionary);
+}
+
 static void label_sets_do_not_depend_on_order(void **state)
 {
 	const struct label labels[] = {{"b", "2"}, {"a", "1"}, {"c", "3"}};
@@ -109,6 +138,7 @@ int main(void)
 		cmocka_unit_test(modules_are_known_by_build_id_then_by_file),
 		cmocka_unit_test(processes_and_threads_are_known_by_their_keys),
 		cmocka_unit_test(stacks_share_frames),
+		cmocka_unit_test(a_stack_after_another_keeps_its_own_id),
 		cmocka_unit_test(label_sets_do_not_depend_on_order),
 		cmocka_unit_test(too_many_labels_are_refused),
 	};

@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "export/export.h"
+#include "import/source.h"
 #include "model/profile.h"
 #include "pipeline/load.h"
 
@@ -21,8 +22,12 @@ static int run(const void *data, size_t size, struct profile **ret, struct error
 {
 	struct load_options options = LOAD_OPTIONS_DEFAULT;
 	int fd = memfd_create("import", MFD_CLOEXEC);
-	int r = import_run(data, size, "x.in", fd, err);
+	struct import_source source;
+	int r;
 
+	import_source_of_memory(&source, data, size);
+	r = import_run(&source, "x.in", fd, NULL, err);
+	import_source_fini(&source);
 	assert_true(fd >= 0);
 	if (r <= 0) {
 		assert_int_equal(close(fd), 0);
@@ -63,6 +68,15 @@ static void folded_stacks_come_back_as_they_are(void **state)
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
 		assert_imported(cases[i], cases[i]);
+}
+
+/* What a line has in common with the one before is not looked up again. */
+static void folded_lines_that_begin_alike_stay_apart(void **state)
+{
+	assert_imported("a;b;c 1\na;b;c;d 2\na;b 3\na;bb;c 4\na;b_[k];c 5\na;b;c_[i];e 6\n"
+			"a;b;c;e 7\nab;b;c;e 8\na;b;c;e 9\na 10\n",
+			"a 10\na;b 3\na;b;c 1\na;b;c;d 2\na;b;c;e 16\na;b;c_[i];e 6\na;b_[k];c 5\n"
+			"a;bb;c 4\nab;b;c;e 8\n");
 }
 
 static void folded_lines_are_added_up_whatever_their_ends(void **state)
@@ -159,6 +173,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(folded_stacks_come_back_as_they_are),
+		cmocka_unit_test(folded_lines_that_begin_alike_stay_apart),
 		cmocka_unit_test(folded_lines_are_added_up_whatever_their_ends),
 		cmocka_unit_test(more_inlined_frames_than_a_chain_holds_are_all_kept),
 		cmocka_unit_test(speedscope_weights_become_time),

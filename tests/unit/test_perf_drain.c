@@ -10,10 +10,10 @@
 #include <cmocka.h>
 
 #include "engine/perf/state.h"
-#include "engine/process_tracker.h"
-#include "engine/stack_cache.h"
 #include "fake_sink.h"
 #include "perf_records.h"
+#include "track/process_tracker.h"
+#include "track/stack_cache.h"
 
 #define RING_BYTES 65536u
 #define PERIOD 1000000u
@@ -43,6 +43,7 @@ static int set_up(void **state)
 	engine->clock = true;
 	engine->period = PERIOD;
 	engine->grant.depth = 127;
+	engine->layout = layout_with(PERF_SAMPLE_CALLCHAIN, 0);
 	for (cpu = 0; cpu < 2; cpu++) {
 		struct cpu_ring ring = {.cpu = cpu, .fd = -1};
 

@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "engine/process_tracker.h"
 #include "fake_sink.h"
 #include "proc/maps.h"
+#include "track/process_tracker.h"
 
 /* Above every pid_max: /proc knows nothing of them. */
 #define PID 5000000

@@ -48,6 +48,38 @@ static void equal_hashes_are_told_apart_by_content(void **state)
 	check_tree(3);
 }
 
+static void nodes_with_many_children_find_each(void **state)
+{
+	struct stack_tree tree;
+	uint32_t ids[300];
+
+	for (uint32_t bits = 0; bits < 3; bits++) {
+		assert_int_equal(stack_tree_init(&tree), 0);
+		tree.hash_mask = bits == 2 ? UINT64_MAX : bits; /* all hashes equal, two, all */
+		for (uint32_t i = 0; i < 300; i++)
+			ids[i] = stack_tree_child(&tree, 0, i);
+		for (uint32_t i = 0; i < 300; i++)
+			assert_int_equal(stack_tree_child(&tree, 0, i), ids[i]);
+		assert_int_equal(tree.nodes.count, 301);
+		stack_tree_fini(&tree);
+	}
+}
+
+static void appended_nodes_are_found(void **state)
+{
+	struct stack_tree tree;
+	uint32_t ids[300];
+
+	assert_int_equal(stack_tree_init(&tree), 0);
+	for (uint32_t i = 0; i < 300; i++)
+		ids[i] = stack_tree_append(&tree, i < 100 ? 0 : ids[i - 100], i);
+	for (uint32_t i = 0; i < 300; i++)
+		assert_int_equal(stack_tree_child(&tree, i < 100 ? 0 : ids[i - 100], i), ids[i]);
+	assert_int_equal(tree.nodes.count, 301);
+	assert_int_equal(stack_tree_child(&tree, 0, 300), 301);
+	stack_tree_fini(&tree);
+}
+
 static void parents_come_before_children(void **state)
 {
 	struct stack_tree tree;
@@ -67,6 +99,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_stacks_have_one_id_and_others_another),
 		cmocka_unit_test(equal_hashes_are_told_apart_by_content),
+		cmocka_unit_test(nodes_with_many_children_find_each),
+		cmocka_unit_test(appended_nodes_are_found),
 		cmocka_unit_test(parents_come_before_children),
 	};
 

@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "engine/registers.h"
 #include "engine/unwinder.h"
+#include "track/registers.h"
 #include "unwind/arch/native.h"
 
 #define FRAMES 128

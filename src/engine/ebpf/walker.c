@@ -23,10 +23,10 @@
 #include "base/vec.h"
 #include "engine/ebpf/skeleton.h"
 #include "engine/ebpf/store.h"
-#include "engine/module_tables.h"
-#include "engine/process_tracker.h"
 #include "proc/address_space.h"
 #include "proc/thread_status.h"
+#include "track/module_tables.h"
+#include "track/process_tracker.h"
 #include "unwind/frame.h"
 #include "unwind/table.h"
 

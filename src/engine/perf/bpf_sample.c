@@ -10,11 +10,11 @@
 #include "base/id_index.h"
 #include "engine/ebpf/walker.h"
 #include "engine/perf/perf_sample.h"
-#include "engine/perf/record.h"
 #include "engine/perf/state.h"
-#include "engine/perf/user_stack.h"
-#include "engine/process_tracker.h"
 #include "model/sink.h"
+#include "track/process_tracker.h"
+#include "track/record.h"
+#include "track/user_stack.h"
 #include "unwind/walk.h"
 #include "wire/bpf_walk.h"
 
@@ -29,8 +29,8 @@ _Static_assert(BPF_WALK_REGISTERS == UNWIND_REGISTERS, "both count registers by 
 static void add(struct perf_engine *engine, struct sample_record *sample, uint64_t mark,
 		const uint8_t *pcs, uint64_t count)
 {
-	engine->chain[sample->count++] = mark;
-	memcpy(engine->chain + sample->count, pcs, count * sizeof(uint64_t));
+	engine->walk.chain[sample->count++] = mark;
+	memcpy(engine->walk.chain + sample->count, pcs, count * sizeof(uint64_t));
 	sample->count += count;
 }
 
@@ -38,14 +38,14 @@ static void add_end(struct perf_engine *engine, struct sample_record *sample, un
 {
 	engine->stats.ends[end - UNWIND_ROOT]++;
 	if (end != UNWIND_ROOT)
-		engine->chain[sample->count++] = PERF_MARK_CUT;
+		engine->walk.chain[sample->count++] = PERF_MARK_CUT;
 }
 
 /* Walks the copy of a stack, for lack of tables in the kernel: from now on they are here. */
 static bool walk_slice(struct perf_engine *engine, struct tracked_process *process,
 		       struct sample_record *sample, const struct bpf_walk_head *head)
 {
-	struct unwind_trace trace = {.pcs = engine->chain + sample->count + 1,
+	struct unwind_trace trace = {.pcs = engine->walk.chain + sample->count + 1,
 				     .capacity = engine->depth};
 	uint64_t registers[BPF_WALK_REGISTERS];
 	uint64_t room = MAX_CHAIN - sample->count - 2;
@@ -70,7 +70,7 @@ static bool walk_slice(struct perf_engine *engine, struct tracked_process *proce
 	if (trace.capacity > room)
 		trace.capacity = (uint32_t)room;
 	user_stack_walk(engine->tracker, process, &stack, &trace);
-	engine->chain[sample->count++] = (uint64_t)PERF_CONTEXT_USER;
+	engine->walk.chain[sample->count++] = (uint64_t)PERF_CONTEXT_USER;
 	sample->count += trace.count;
 	add_end(engine, sample, trace.end);
 	engine->stats.slices++;
@@ -106,7 +106,7 @@ static bool bpf_sample_chain(struct perf_engine *engine, const struct bpf_walk_h
 	const uint8_t *pcs = sample->raw + sizeof(*head);
 	uint64_t count = (uint64_t)head->kernel_count + head->user_count;
 
-	sample->chain = engine->chain;
+	sample->chain = engine->walk.chain;
 	sample->count = 0;
 	if (sample->raw_bytes < sizeof(*head) || head->kernel_count > BPF_WALK_KERNEL_DEPTH ||
 	    head->user_count > BPF_WALK_DEPTH ||

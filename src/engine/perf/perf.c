@@ -19,8 +19,8 @@
 #include "engine/perf/perf_away.h"
 #include "engine/perf/perf_probe.h"
 #include "engine/perf/state.h"
-#include "engine/stack_cache.h"
 #include "model/sink.h"
+#include "track/stack_cache.h"
 #include "unwind/frame.h"
 
 /*

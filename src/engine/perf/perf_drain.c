@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <string.h>
 
 #include <linux/perf_event.h>
 
@@ -10,140 +9,31 @@
 #include "engine/ebpf/walker.h"
 #include "engine/perf/bpf_sample.h"
 #include "engine/perf/perf_sample.h"
-#include "engine/perf/record.h"
 #include "engine/perf/state.h"
-#include "engine/perf/user_stack.h"
-#include "engine/process_tracker.h"
-#include "engine/registers.h"
-#include "engine/stack_cache.h"
 #include "model/sink.h"
-#include "unwind/arch/native.h"
+#include "track/chain.h"
+#include "track/process_tracker.h"
+#include "track/record.h"
+#include "track/stack_cache.h"
 #include "unwind/walk.h"
 
 #define TICK_MAX_NS (10 * NS_PER_MS) /* CONFIG_HZ is 100 at least */
 
-/* How many entries of a chain are the kernel's. */
-static uint64_t kernel_entries(const struct sample_record *sample)
-{
-	uint64_t n = 0;
-
-	while (n < sample->count && sample->chain[n] != (uint64_t)PERF_CONTEXT_USER)
-		n++;
-	return n < MAX_CHAIN / 2 ? n : MAX_CHAIN / 2;
-}
-
-/* Frames that a walk by frame pointers may miss at the leaf: those without a frame record. */
-#define MAX_MISSED 8
-
-/*
- * Whether the kernel's chain, which missed so many frames after the leaf, agrees
- * with all that the tables have found. Comparing everything keeps recursion, where
- * the same address comes again and again, from being taken for another depth.
- */
-static bool agrees(const uint64_t *chain, uint64_t count, const struct unwind_trace *trace,
-		   uint64_t missed, uint64_t *ret_skipped)
-{
-	uint64_t skipped = 0;
-	uint64_t i;
-
-	/*
-	 * Not even the first frame fits into the copy, or the one that called a leaf
-	 * without a frame: it is a large one and set up, or its return address would
-	 * not be up there, so its record can be trusted.
-	 */
-	*ret_skipped = 0;
-	if (trace->count <= 2)
-		return count > 1 && missed == (trace->count == 2 && chain[1] != trace->pcs[1]);
-	if (trace->count < missed + 2 || count <= trace->count - 1 - missed)
-		return false;
-	for (i = 1; i + missed + skipped < trace->count; i++) {
-		if (chain[i] == trace->pcs[i + missed + skipped])
-			continue;
-		/* A signal's trampoline, stored plus one: what it interrupted has no record. */
-		if (chain[i] != trace->pcs[i + missed + skipped] - 1)
-			return false;
-		skipped++;
-	}
-	/* What was interrupted may be all that is left to compare. */
-	*ret_skipped = i + missed + skipped > trace->count ? skipped - 1 : skipped;
-	return true;
-}
-
-/*
- * A stack larger than the copy: the kernel's own walk, by frame pointers, tells
- * how it goes on if both agree on what both have seen.
- */
-static void continue_by_frame_pointers(const struct perf_engine *engine,
-				       const struct sample_record *sample,
-				       struct unwind_trace *trace)
-{
-	uint64_t from = kernel_entries(sample) + 1; /* after the mark */
-	const uint64_t *chain = sample->chain + from;
-	uint64_t count = sample->count > from ? sample->count - from : 0;
-	uint64_t missed = 0;
-	uint64_t skipped = 0;
-	uint64_t i;
-
-	while (missed <= MAX_MISSED && !agrees(chain, count, trace, missed, &skipped))
-		missed++;
-	if (missed > MAX_MISSED)
-		return;
-	for (i = trace->count - missed - skipped; i < count && trace->count < trace->capacity; i++)
-		if (chain[i] != 0)
-			trace->pcs[trace->count++] = chain[i];
-	trace->end =
-		perf_count_addresses(sample) < engine->grant.depth ? UNWIND_ROOT : UNWIND_DEPTH;
-}
-
-/*
- * Replaces the chain of a sample by the kernel's part of it and what a walk of
- * the copied stack gives.
- */
+/* Walks the copied stack of a sample, and counts. */
 static void walk_copy(struct perf_engine *engine, const struct tracked_process *process,
 		      struct sample_record *sample)
 {
-	uint64_t kernel_count = kernel_entries(sample);
-	struct unwind_trace trace = {.pcs = engine->chain + kernel_count + 1,
-				     .capacity = engine->depth,
-				     .end = UNWIND_UNREADABLE};
-	struct registers registers;
-	uint64_t room = MAX_CHAIN - kernel_count - 2;
+	int end;
 
+	engine->walk.tracker = engine->tracker;
+	engine->walk.register_mask = engine->grant.attr.sample_regs_user;
+	engine->walk.depth = engine->depth;
+	engine->walk.chain_depth = engine->grant.depth;
 	engine->copied_bytes += sample->stack_bytes;
-	/*
-	 * A kernel thread has no user part; nor has a program in the middle of its
-	 * exec, whose old stack is gone and whose new one is not there yet.
-	 */
-	if (!sample->registers || (sample->stack_bytes == 0 && kernel_count > 0)) {
-		sample->count = kernel_count;
-		return;
-	}
-	/* Tables and walks are of 64 bits; the kernel's own walk knows the other kind. */
-	if (sample->is_32_bit) {
-		engine->stats.narrow++;
-		return;
-	}
-	if (trace.capacity > room)
-		trace.capacity = (uint32_t)room;
-	memcpy(engine->chain, sample->chain, kernel_count * sizeof(*engine->chain));
-	engine->chain[kernel_count] = (uint64_t)PERF_CONTEXT_USER;
-	if (registers_of_sample(registers_perf_mask(), sample->registers, &registers) == 0) {
-		struct user_stack stack = {.time_ns = sample->time_ns,
-					   .pc = registers.pc,
-					   .registers = registers.values,
-					   .start = registers.values[UNWIND_NATIVE.sp_register],
-					   .bytes = sample->stack,
-					   .size = sample->stack_bytes};
-
-		user_stack_walk(engine->tracker, process, &stack, &trace);
-	}
-	if (trace.end == UNWIND_UNREADABLE)
-		continue_by_frame_pointers(engine, sample, &trace);
-	engine->stats.ends[trace.end - UNWIND_ROOT]++;
-	sample->chain = engine->chain;
-	sample->count = kernel_count + 1 + trace.count;
-	if (trace.end != UNWIND_ROOT)
-		engine->chain[sample->count++] = PERF_MARK_CUT;
+	end = chain_walk_copy(&engine->walk, process, sample);
+	engine->stats.narrow += end == -ENOTSUP;
+	if (end >= UNWIND_ROOT)
+		engine->stats.ends[end - UNWIND_ROOT]++;
 }
 
 /* What the sample stands for: its period, and time that was throttled before it. */
@@ -160,10 +50,7 @@ static uint64_t weight_of(struct perf_engine *engine, struct cpu_ring *ring,
 static bool read_sample(const struct perf_engine *engine, const struct perf_event_header *header,
 			struct sample_record *sample)
 {
-	if (engine->walker)
-		return record_raw(header, sample);
-	return record_sample(header, !engine->clock, sample) && sample->count <= MAX_CHAIN &&
-	       (!engine->copies || record_user_stack(header, engine->register_count, sample));
+	return record_sample(&engine->layout, header, sample) && sample->count <= MAX_CHAIN;
 }
 
 static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
@@ -174,7 +61,7 @@ static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
 	struct sample_row row = {.stack = ID_NONE, .labels = engine->on_cpu_labels};
 
 	if (!read_sample(engine, header, &sample))
-		return perf_lose_sample(engine, record_time_ns(header));
+		return perf_lose_sample(engine, record_time_ns(&engine->layout, header));
 	if (engine->walker && bpf_sample_is_away(&sample))
 		return bpf_sample_away(engine, &sample, err);
 	/* A thread on its last steps has no ids any more: (-1, -1). */
@@ -199,20 +86,20 @@ static void handle_map(struct perf_engine *engine, const struct perf_event_heade
 	struct map_record map;
 
 	engine->news = true;
-	if (record_map(header, &map))
-		process_tracker_map(engine->tracker, record_time_ns(header), map.pid, &map.region,
-				    &map.build_id);
+	if (record_map(&engine->layout, header, &map))
+		process_tracker_map(engine->tracker, record_time_ns(&engine->layout, header),
+				    map.pid, &map.region, &map.build_id);
 }
 
 static void handle_task(struct perf_engine *engine, const struct perf_event_header *header)
 {
 	struct task_record task;
 
-	if (!record_task(header, &task))
+	if (!record_task(&engine->layout, header, &task))
 		return;
 	if (header->type == PERF_RECORD_FORK)
-		process_tracker_fork(engine->tracker, record_time_ns(header), task.pid, task.tid,
-				     task.parent_pid, task.parent_tid);
+		process_tracker_fork(engine->tracker, record_time_ns(&engine->layout, header),
+				     task.pid, task.tid, task.parent_pid, task.parent_tid);
 	else
 		process_tracker_exit(engine->tracker, task.pid, task.tid);
 }
@@ -221,9 +108,9 @@ static void handle_comm(struct perf_engine *engine, const struct perf_event_head
 {
 	struct comm_record comm;
 
-	if (record_comm(header, &comm))
-		process_tracker_comm(engine->tracker, record_time_ns(header), comm.pid, comm.tid,
-				     comm.comm, comm.exec);
+	if (record_comm(&engine->layout, header, &comm))
+		process_tracker_comm(engine->tracker, record_time_ns(&engine->layout, header),
+				     comm.pid, comm.tid, comm.comm, comm.exec);
 }
 
 /* Of lost records those that were the stack of a thread whose time is known all the same. */
@@ -250,8 +137,8 @@ static int handle_lost(struct perf_engine *engine, const struct perf_event_heade
 	if (lost == 0)
 		return 0;
 	engine->stats.lost += lost;
-	return engine->sink->ops->loss(engine->sink->self, LOSS_RING_FULL, record_time_ns(header),
-				       lost);
+	return engine->sink->ops->loss(engine->sink->self, LOSS_RING_FULL,
+				       record_time_ns(&engine->layout, header), lost);
 }
 
 /*
@@ -262,7 +149,7 @@ static int handle_lost(struct perf_engine *engine, const struct perf_event_heade
 static void handle_throttle(struct perf_engine *engine, struct cpu_ring *ring,
 			    const struct perf_event_header *header)
 {
-	uint64_t now_ns = record_time_ns(header);
+	uint64_t now_ns = record_time_ns(&engine->layout, header);
 
 	if (header->type == PERF_RECORD_THROTTLE) {
 		engine->stats.throttled++;
@@ -305,11 +192,11 @@ static int handle(struct perf_engine *engine, struct cpu_ring *ring,
 }
 
 /* When the next record of a ring happened; UINT64_MAX when it has none. */
-static uint64_t next_time(struct cpu_ring *ring)
+static uint64_t next_time(const struct perf_engine *engine, struct cpu_ring *ring)
 {
 	const struct perf_event_header *header = ring_peek(&ring->ring);
 
-	return header ? record_time_ns(header) : UINT64_MAX;
+	return header ? record_time_ns(&engine->layout, header) : UINT64_MAX;
 }
 
 /*
@@ -324,7 +211,7 @@ static struct cpu_ring *oldest(struct perf_engine *engine, uint64_t *ret_until_n
 	size_t i;
 
 	for (i = 0; i < engine->rings.count; i++) {
-		uint64_t time_ns = next_time(&engine->rings.items[i]);
+		uint64_t time_ns = next_time(engine, &engine->rings.items[i]);
 
 		if (time_ns < best_ns) {
 			second_ns = best_ns;
@@ -347,12 +234,13 @@ int perf_drain(struct perf_engine *engine, uint64_t until_ns, struct error *err)
 
 	for (i = 0; i < engine->rings.count; i++)
 		ring_look(&engine->rings.items[i].ring);
-	while (r == 0 && (ring = oldest(engine, &other_ns)) && next_time(ring) <= until_ns) {
+	while (r == 0 && (ring = oldest(engine, &other_ns)) &&
+	       next_time(engine, ring) <= until_ns) {
 		uint64_t limit_ns = other_ns < until_ns ? other_ns : until_ns;
 		const struct perf_event_header *header;
 
 		while (r == 0 && (header = ring_peek(&ring->ring)) &&
-		       record_time_ns(header) <= limit_ns) {
+		       record_time_ns(&engine->layout, header) <= limit_ns) {
 			r = handle(engine, ring, header, err);
 			ring_next(&ring->ring);
 		}

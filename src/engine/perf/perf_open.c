@@ -15,11 +15,11 @@
 #include "engine/ebpf/walker.h"
 #include "engine/perf/perf_away.h"
 #include "engine/perf/state.h"
-#include "engine/process_tracker.h"
-#include "engine/registers.h"
-#include "engine/stack_cache.h"
 #include "model/sink.h"
 #include "proc/process_info.h"
+#include "track/process_tracker.h"
+#include "track/registers.h"
+#include "track/stack_cache.h"
 #include "unwind/arch/native.h"
 
 /* Bytes that a sample takes in the ring, roughly; rings hold half a second of them. */
@@ -489,6 +489,16 @@ static const struct event_kind *choose_event(struct perf_engine *engine,
 		       : &engine->probe.kind;
 }
 
+/* Samples of BPF programs come through an event of their own; all else looks the same. */
+static void init_layout(struct perf_engine *engine)
+{
+	struct perf_event_attr attr = engine->grant.attr;
+
+	if (engine->walker)
+		event_output_init(&attr);
+	record_layout_init(&engine->layout, &attr);
+}
+
 int perf_open(const struct engine_config *config, const struct target *target, struct sink *sink,
 	      struct walker *walker, struct perf_engine **ret, struct error *err)
 {
@@ -525,7 +535,6 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	engine->walker = walker;
 	engine->copies = !walker && copy_bytes_for(config) > 0;
 	engine->depth = config->depth;
-	engine->register_count = (unsigned int)__builtin_popcountll(registers_perf_mask());
 	r = cpu_list_online(&engine->cpus);
 	engine->ring_bytes =
 		walker ? ring_bytes_for_slices(config, engine->cpus.count) : ring_bytes_for(config);
@@ -554,6 +563,7 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 		perf_close(engine);
 		return r;
 	}
+	init_layout(engine);
 	note_grant(engine, config);
 	*ret = engine;
 	return 0;

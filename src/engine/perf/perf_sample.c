@@ -3,11 +3,12 @@
 
 #include "base/error.h"
 #include "base/id_index.h"
-#include "engine/perf/record.h"
 #include "engine/perf/state.h"
-#include "engine/process_tracker.h"
-#include "engine/stack_cache.h"
 #include "model/sink.h"
+#include "track/chain.h"
+#include "track/process_tracker.h"
+#include "track/record.h"
+#include "track/stack_cache.h"
 
 int perf_flush(struct perf_engine *engine, struct error *err)
 {
@@ -26,74 +27,26 @@ int perf_flush(struct perf_engine *engine, struct error *err)
 	return batch.count == 0 ? 0 : engine->sink->ops->batch(engine->sink->self, &batch, err);
 }
 
-uint64_t perf_count_addresses(const struct sample_record *sample)
-{
-	uint64_t n = 0;
-	uint64_t i;
-
-	for (i = 0; i < sample->count; i++)
-		n += !perf_is_mark(sample->chain[i]);
-	return n;
-}
-
-static bool is_cut(const struct sample_record *sample)
-{
-	return sample->count > 0 && sample->chain[sample->count - 1] == PERF_MARK_CUT;
-}
-
-/*
- * The frame of a user address. Of a process whose other threads are not watched we
- * do not hear all that it maps: an address of no module is looked up in /proc.
- */
-static struct frame user_frame(struct perf_engine *engine, struct tracked_process *process,
-			       uint64_t time_ns, uint64_t address)
-{
-	struct frame frame = tracked_process_frame(process, time_ns, address);
-
-	if (frame.a == MODULE_NONE && engine->partial &&
-	    process_tracker_refresh(engine->tracker, process, time_ns))
-		frame = tracked_process_frame(process, time_ns, address);
-	return frame;
-}
-
 /* Interns a chain (leaf first, with marks) as a stack, root first. */
 static uint32_t intern_chain(struct perf_engine *engine, struct tracked_process *process,
 			     const struct sample_record *sample, bool truncated)
 {
-	struct frame *place = engine->frames + MAX_CHAIN + 1;
-	uint64_t mark = (uint64_t)PERF_CONTEXT_USER;
+	const struct frame *frames;
 	uint32_t id;
-	uint64_t i;
 	size_t n;
 
-	for (i = 0; i < sample->count && place > engine->frames + 1; i++) {
-		uint64_t entry = sample->chain[i];
-
-		if (perf_is_mark(entry)) {
-			mark = entry;
-			continue;
-		}
-		if (entry == 0)
-			continue; /* the end that some walks run into */
-		*--place = mark == (uint64_t)PERF_CONTEXT_KERNEL
-				   ? process_tracker_kernel_frame(engine->tracker, entry)
-				   : user_frame(engine, process, sample->time_ns, entry);
-	}
-	/* The walk goes from the leaf to the root, so the last written is the root. */
-	if (truncated)
-		*--place = (struct frame){.kind = FRAME_TRUNCATED};
-	n = (size_t)(engine->frames + MAX_CHAIN + 1 - place);
-	if (engine->sink->ops->stack(engine->sink->self, place, n, &id) < 0)
-		return ID_NONE;
-	return id;
+	engine->frames.tracker = engine->tracker;
+	engine->frames.partial = engine->partial;
+	frames = chain_frames(&engine->frames, process, sample, truncated, &n);
+	return engine->sink->ops->stack(engine->sink->self, frames, n, &id) < 0 ? ID_NONE : id;
 }
 
 uint32_t perf_stack_of(struct perf_engine *engine, struct tracked_process *process,
 		       const struct sample_record *sample)
 {
 	uint64_t context = tracked_process_context(process, sample->time_ns);
-	uint64_t addresses = perf_count_addresses(sample);
-	bool truncated = engine->copies || engine->walker ? is_cut(sample)
+	uint64_t addresses = chain_count_addresses(sample);
+	bool truncated = engine->copies || engine->walker ? chain_is_cut(sample)
 							  : addresses >= engine->grant.depth;
 	uint32_t id = stack_cache_find(engine->cache, context, sample->chain, sample->count);
 

@@ -7,10 +7,7 @@
  * the sink in batches.
  */
 
-#include <stdbool.h>
 #include <stdint.h>
-
-#include <linux/perf_event.h>
 
 struct error;
 struct perf_engine;
@@ -26,14 +23,6 @@ struct sample_row {
 	uint64_t time_ns;
 	uint64_t weight;
 };
-
-/* Entries of a chain above this are marks: which kind of addresses follow. */
-static inline bool perf_is_mark(uint64_t entry)
-{
-	return entry >= (uint64_t)PERF_CONTEXT_MAX;
-}
-
-uint64_t perf_count_addresses(const struct sample_record *sample);
 
 /* The stack of a sample, ID_NONE without memory: from the cache when it was seen before. */
 uint32_t perf_stack_of(struct perf_engine *engine, struct tracked_process *process,

@@ -18,7 +18,8 @@
 #include "engine/perf/machine_time.h"
 #include "engine/perf/probe_event.h"
 #include "engine/perf/ring.h"
-#include "model/entity.h"
+#include "track/chain.h"
+#include "track/record.h"
 
 struct error;
 struct process_tracker;
@@ -27,10 +28,6 @@ struct stack_cache;
 struct walker;
 
 #define BATCH 512u
-#define MAX_CHAIN 2048u
-
-/* A mark in a chain that the kernel never writes: the walk ended before the root. */
-#define PERF_MARK_CUT ((uint64_t)PERF_CONTEXT_MAX)
 
 /* Why a thread was off its CPU, for labels. */
 enum perf_away_label {
@@ -86,9 +83,9 @@ struct perf_engine {
 	struct walker *walker; /* BPF programs make the samples; NULL: the kernel itself does */
 	int timer_fd;          /* of the walker: what is new is to be told soon */
 	bool news;             /* since the last drain */
+	struct record_layout layout; /* of all records: their events agree on it */
 	bool copies;           /* samples carry registers and stack: we walk, not the kernel */
 	uint32_t depth;        /* frames kept of a user stack that we walk */
-	unsigned int register_count;
 	uint64_t copied_bytes; /* of stacks, in all */
 	uint64_t period;
 	struct machine_time machine_start;
@@ -105,8 +102,8 @@ struct perf_engine {
 	uint64_t time_ns[BATCH];
 	uint64_t weight[BATCH];
 
-	struct frame frames[MAX_CHAIN + 1];
-	uint64_t chain[MAX_CHAIN]; /* of a sample whose stack we walked */
+	struct chain_frames frames;
+	struct chain_walk walk; /* of stacks that came with their samples */
 };
 
 /* Arms everything that the target needs. Takes over the walker on success; NULL is none. */

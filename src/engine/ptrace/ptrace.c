@@ -16,17 +16,17 @@
 #include "base/scope.h"
 #include "base/vec.h"
 #include "engine/engine.h"
-#include "engine/process_tracker.h"
 #include "engine/ptrace/refusal.h"
 #include "engine/ptrace/sampler.h"
 #include "engine/ptrace/stop_times.h"
 #include "engine/ptrace/stopper.h"
-#include "engine/stack_cache.h"
 #include "model/sink.h"
 #include "proc/kernel_stack.h"
 #include "proc/maps.h"
 #include "proc/process_info.h"
 #include "proc/thread_status.h"
+#include "track/process_tracker.h"
+#include "track/stack_cache.h"
 
 /* A stop costs more than a perf event: the usual rate is for those. */
 #define DEFAULT_HZ 97u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef WICK_ENGINE_REGISTERS_H
-#define WICK_ENGINE_REGISTERS_H
+#ifndef WICK_TRACK_REGISTERS_H
+#define WICK_TRACK_REGISTERS_H
 
 /*
  * registers: the general registers of a thread in the order of DWARF, from the
@@ -25,6 +25,12 @@ int registers_of_thread(pid_t tid, struct registers *ret);
  * the lowest on. Returns -EINVAL when the mask lacks some that a walk needs.
  */
 int registers_of_sample(uint64_t mask, const uint64_t *values, struct registers *ret);
+
+/*
+ * The register that holds the return address of a leaf, put into values, which are
+ * by DWARF number. -EINVAL when the mask lacks it, -ENOTSUP when the CPU has none.
+ */
+int registers_link(uint64_t mask, const uint64_t *perf_values, uint64_t *values);
 
 /* The mask to ask perf for: all that have a DWARF number, and pc. */
 uint64_t registers_perf_mask(void);

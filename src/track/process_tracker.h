@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef WICK_ENGINE_PROCESS_TRACKER_H
-#define WICK_ENGINE_PROCESS_TRACKER_H
+#ifndef WICK_TRACK_PROCESS_TRACKER_H
+#define WICK_TRACK_PROCESS_TRACKER_H
 
 /*
  * process_tracker: who runs, under which name, with what mapped where.
@@ -33,6 +33,12 @@ struct unwind_module;
 /* Borrows the sink. NULL without memory. */
 struct process_tracker *process_tracker_new(struct sink *sink);
 void process_tracker_free(struct process_tracker *tracker);
+
+/*
+ * The records are of processes that are gone, or of another machine: /proc is not
+ * asked, and files count only when their identity is told and fits.
+ */
+void process_tracker_set_offline(struct process_tracker *tracker);
 
 /* Learns a running process from /proc: name, threads, maps. -ESRCH when it is gone. */
 int process_tracker_seed(struct process_tracker *tracker, pid_t pid, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "engine/stack_cache.h"
+#include "track/stack_cache.h"
 
 #include <stdlib.h>
 #include <string.h>

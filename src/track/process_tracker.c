@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "engine/process_tracker.h"
+#include "track/process_tracker.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,13 +12,13 @@
 #include "base/id_index.h"
 #include "base/log.h"
 #include "base/vec.h"
-#include "engine/module_tables.h"
 #include "model/sink.h"
 #include "model/strings.h"
 #include "proc/address_space.h"
 #include "proc/maps.h"
 #include "proc/module_file.h"
 #include "proc/process_info.h"
+#include "track/module_tables.h"
 #include "unwind/walk.h"
 
 struct tracked_process {
@@ -47,12 +47,13 @@ struct tracked_thread {
 /* Where the file of a module was seen, for reading it when its table is needed. */
 struct module_source {
 	struct map_region region; /* path points into the tracker's strings; NULL: not seen */
+	struct build_id build_id; /* as told */
 	pid_t pid;
 };
 
 /* A file's part that was seen before: every process that maps it shares the answer. */
 struct known_module {
-	struct build_id build_id;
+	struct build_id build_id; /* as told */
 	uint64_t device;
 	uint64_t inode;
 	uint64_t file_offset;
@@ -70,6 +71,7 @@ struct known_module {
 
 struct process_tracker {
 	struct sink *sink;
+	bool offline; /* nothing is to be had from /proc */
 	struct strings strings;
 	struct module_files *files;
 	VEC(struct tracked_process *) processes; /* pointers: they are handed out */
@@ -126,6 +128,11 @@ void process_tracker_free(struct process_tracker *tracker)
 	module_files_free(tracker->files);
 	strings_fini(&tracker->strings);
 	free(tracker);
+}
+
+void process_tracker_set_offline(struct process_tracker *tracker)
+{
+	tracker->offline = true;
 }
 
 size_t process_tracker_process_count(const struct process_tracker *tracker)
@@ -278,11 +285,14 @@ static int identify(struct process_tracker *tracker, struct tracked_process *pro
 		    struct known_module *known)
 {
 	struct module_place place;
-	int r = module_files_identify(tracker->files, process->ended ? -1 : process->pid, region,
-				      &place);
+	bool gone = process->ended || tracker->offline;
+	int r = module_files_identify(tracker->files, gone ? -1 : process->pid, region, &place);
 
 	if (r < 0)
 		return r;
+	/* Our own vdso says nothing about another kernel's. */
+	if (tracker->offline && region->kind == REGION_VDSO && (!build_id || build_id->size == 0))
+		place.module.kind = MODULE_OTHER_FILE;
 	known->guessed = place.unread < 0;
 	if (place.module.kind == MODULE_ANONYMOUS) {
 		r = tell_process(tracker, process);
@@ -343,14 +353,17 @@ static int module_of(struct process_tracker *tracker, struct tracked_process *pr
 
 /* Keeps in mind where a module's file is; without memory its stacks go without a table. */
 static void remember_source(struct process_tracker *tracker, uint32_t module, pid_t pid,
-			    const struct map_region *region)
+			    const struct map_region *region, const struct build_id *build_id)
 {
 	while (tracker->sources.count <= module)
 		if (vec_push(&tracker->sources, (struct module_source){0}) < 0)
 			return;
 	if (tracker->sources.items[module].region.path)
 		return;
-	tracker->sources.items[module] = (struct module_source){.region = *region, .pid = pid};
+	tracker->sources.items[module] =
+		(struct module_source){.region = *region, .pid = tracker->offline ? -1 : pid};
+	if (build_id)
+		tracker->sources.items[module].build_id = *build_id;
 	tracker->sources.items[module].region.path =
 		text_of(tracker, intern(tracker, region->path));
 }
@@ -379,7 +392,7 @@ static int add_map(struct process_tracker *tracker, struct tracked_process *proc
 		.file_offset = region->file_offset,
 		.module = known.module,
 	};
-	remember_source(tracker, known.module, process->pid, region);
+	remember_source(tracker, known.module, process->pid, region, build_id);
 	r = address_space_map(process->space, time_ns, &mapping);
 	if (r < 0)
 		return r;
@@ -451,7 +464,7 @@ static struct tracked_process *find_or_seed(struct process_tracker *tracker, pid
 {
 	struct tracked_process *process = find_process(tracker, pid);
 
-	if (process || pid <= 0 || process_tracker_seed(tracker, pid, NULL) < 0)
+	if (process || pid <= 0 || tracker->offline || process_tracker_seed(tracker, pid, NULL) < 0)
 		return process;
 	return find_process(tracker, pid);
 }
@@ -585,7 +598,7 @@ static struct tracked_thread *adopt_thread(struct process_tracker *tracker,
 	char comm[PROCESS_COMM_MAX];
 	uint32_t name = process->comm;
 
-	if (process_thread_comm(process->pid, tid, comm, sizeof(comm)) == 0)
+	if (!tracker->offline && process_thread_comm(process->pid, tid, comm, sizeof(comm)) == 0)
 		name = intern(tracker, comm);
 	return new_thread(tracker, process->pid, tid, name);
 }
@@ -673,7 +686,8 @@ bool process_tracker_table(struct process_tracker *tracker, uint32_t module, boo
 		return true; /* there is none to be had */
 	if (!make)
 		return module_tables_peek(tracker->tables, module, ret);
-	module_tables_get(tracker->tables, module, source->pid, &source->region, ret);
+	module_tables_get(tracker->tables, module, source->pid, &source->region, &source->build_id,
+			  ret);
 	return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef WICK_ENGINE_MODULE_TABLES_H
-#define WICK_ENGINE_MODULE_TABLES_H
+#ifndef WICK_TRACK_MODULE_TABLES_H
+#define WICK_TRACK_MODULE_TABLES_H
 
 /*
  * module_tables: the unwind table of each module, made when a stack first needs
@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct build_id;
 struct map_region;
 struct module_files;
 struct module_tables;
@@ -27,10 +28,12 @@ void module_tables_free(struct module_tables *tables);
 
 /*
  * The table of a module by its id; region and pid say where its file is, should
- * it have to be read. *ret is valid until the tables are freed.
+ * it have to be read; one with another build id than told (NULL or empty: not told)
+ * has none. *ret is valid until the tables are freed.
  */
 void module_tables_get(struct module_tables *tables, uint32_t module, pid_t pid,
-		       const struct map_region *region, struct module_table *ret);
+		       const struct map_region *region, const struct build_id *build_id,
+		       struct module_table *ret);
 
 /* The same if it was asked for before; else false. */
 bool module_tables_peek(const struct module_tables *tables, uint32_t module,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "engine/module_tables.h"
+#include "track/module_tables.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ void module_tables_free(struct module_tables *tables)
 
 /* Reads or compiles the table; an entry without rows when that cannot be. */
 static void fill(struct module_tables *tables, pid_t pid, const struct map_region *region,
-		 struct entry *entry)
+		 const struct build_id *build_id, struct entry *entry)
 {
 	struct elf_file *elf;
 	struct error err;
@@ -71,6 +71,11 @@ static void fill(struct module_tables *tables, pid_t pid, const struct map_regio
 
 	if (r < 0) {
 		log_debug("no unwind table of %s: %s", region->path, err.text);
+		return;
+	}
+	if (build_id && build_id->size > 0 && !build_id_equal(build_id, elf_build_id(elf))) {
+		log_debug("no unwind table of %s: another build", region->path);
+		elf_close(elf);
 		return;
 	}
 	r = tables->cache ? cfi_cache_get(tables->cache, elf, &entry->cfi, &err)
@@ -87,7 +92,7 @@ static void fill(struct module_tables *tables, pid_t pid, const struct map_regio
 }
 
 static struct entry *entry_of(struct module_tables *tables, uint32_t module, pid_t pid,
-			      const struct map_region *region)
+			      const struct map_region *region, const struct build_id *build_id)
 {
 	while (tables->entries.count <= module)
 		if (vec_push(&tables->entries, NULL) < 0)
@@ -95,7 +100,7 @@ static struct entry *entry_of(struct module_tables *tables, uint32_t module, pid
 	if (!tables->entries.items[module]) {
 		tables->entries.items[module] = calloc(1, sizeof(struct entry));
 		if (tables->entries.items[module])
-			fill(tables, pid, region, tables->entries.items[module]);
+			fill(tables, pid, region, build_id, tables->entries.items[module]);
 	}
 	return tables->entries.items[module];
 }
@@ -110,9 +115,10 @@ static void show(const struct entry *entry, struct module_table *ret)
 }
 
 void module_tables_get(struct module_tables *tables, uint32_t module, pid_t pid,
-		       const struct map_region *region, struct module_table *ret)
+		       const struct map_region *region, const struct build_id *build_id,
+		       struct module_table *ret)
 {
-	show(entry_of(tables, module, pid, region), ret);
+	show(entry_of(tables, module, pid, region, build_id), ret);
 }
 
 bool module_tables_peek(const struct module_tables *tables, uint32_t module,

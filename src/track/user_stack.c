@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "engine/perf/user_stack.h"
+#include "track/user_stack.h"
 
 #include <string.h>
 
-#include "engine/process_tracker.h"
+#include "track/process_tracker.h"
 #include "unwind/arch/native.h"
 #include "unwind/walk.h"
 

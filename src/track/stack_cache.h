@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef WICK_ENGINE_STACK_CACHE_H
-#define WICK_ENGINE_STACK_CACHE_H
+#ifndef WICK_TRACK_STACK_CACHE_H
+#define WICK_TRACK_STACK_CACHE_H
 
 /*
  * stack_cache: from the raw addresses of a stack to the id it got before.

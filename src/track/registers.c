@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "engine/registers.h"
+#include "track/registers.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -87,5 +87,17 @@ int registers_of_sample(uint64_t mask, const uint64_t *values, struct registers 
 	*ret = (struct registers){.pc = value_of_bit(mask, values, pc_place.perf)};
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
 		ret->values[i] = value_of_bit(mask, values, places[i].perf);
+	return 0;
+}
+
+int registers_link(uint64_t mask, const uint64_t *perf_values, uint64_t *values)
+{
+	unsigned int link = UNWIND_NATIVE.lr_register;
+
+	if (link >= ARRAY_SIZE(places))
+		return -ENOTSUP;
+	if (!(mask >> places[link].perf & 1))
+		return -EINVAL;
+	values[link] = value_of_bit(mask, perf_values, places[link].perf);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef WICK_ENGINE_PERF_USER_STACK_H
-#define WICK_ENGINE_PERF_USER_STACK_H
+#ifndef WICK_TRACK_USER_STACK_H
+#define WICK_TRACK_USER_STACK_H
 
 /*
  * user_stack: walks a user stack offline, from its copy and the registers at that

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""perf.data, read by wick and by perf itself: the same samples, the same stacks."""
+import json
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import time
+
+import pytest
+from conftest import WICK, workload
+
+pytestmark = [
+    pytest.mark.perf,
+    pytest.mark.skipif(not shutil.which("perf"), reason="perf is not installed (linux-perf)"),
+]
+FRAME = re.compile(r"^\s+([0-9a-f]+) (.*) \((.*)\)$")
+HEAD = re.compile(r"^(.*?)\s+(-?\d+)\s+([\d.]+):\s+(\S+):\s*$")
+SINGLE = re.compile(r"^\s*(\S.*?)\s+(-?\d+)\s+([\d.]+):\s+(\S+):\s+[0-9a-f]+ (.*) \((.*)\)$")
+NOTHING = {"[unknown]", ""}
+
+
+def perf_record(path, *options, command=None):
+    """Records with perf; skips where perf cannot do it."""
+    command = [str(word) for word in command or workload("threads", 300)]
+    line = ["perf", "record", "-q", *map(str, options), "-o", str(path), "--", *command]
+    done = subprocess.run(line, capture_output=True, timeout=120)
+    if not path.exists() or path.stat().st_size == 0:
+        pytest.skip(f"perf does not record: {done.stderr.decode(errors='replace').strip()[-200:]}")
+    return path
+
+
+def perf_samples(path):
+    """What perf script says: (comm, tid, event, [(symbol, file)], the root first) of each."""
+    done = subprocess.run(["perf", "script", "-i", str(path), "--no-inline", "--no-demangle",
+                           "-F", "comm,tid,time,event,ip,sym,dso"],
+                          capture_output=True, text=True, timeout=120, check=True)
+    samples = []
+    for line in done.stdout.splitlines():
+        head, frame = HEAD.match(line), FRAME.match(line)
+        single = SINGLE.match(line)
+        if single:
+            samples.append((single[1], int(single[2]), single[4].split(":")[0],
+                            [(single[5], os.path.basename(single[6]))]))
+        elif head:
+            samples.append((head[1].strip(), int(head[2]), head[4].split(":")[0], []))
+        elif frame:
+            samples[-1][3].insert(0, (frame[2], os.path.basename(frame[3])))
+    return samples
+
+
+def wick_samples(wick, path):
+    text = wick.ok("export", "--format", "samples", "--no-inline", "--no-demangle",
+                   "--symbols", "names", path).stdout
+    return [(s["comm"], s["tid"], s["event"],
+             [(f["function"], os.path.basename(f["module"] or "")) for f in s["stack"]])
+            for s in map(json.loads, text.splitlines())]
+
+
+def imported(wick, path):
+    result = path.with_suffix(".wick")
+    wick.ok("import", path, "-o", result)
+    return result
+
+
+def simple(stack, program):
+    """Names where both must agree: of the program; of other files which one it is.
+
+    On aarch64 perf shows a function twice when it is interrupted while its frame is set up
+    or taken down: it trusts the link register there. Repeats count once.
+    """
+    result = []
+    for i, (name, file) in enumerate(stack):
+        if i > 0 and (name, file) == stack[i - 1]:
+            continue
+        if file == program:
+            result.append(name if name not in NOTHING else file)
+        elif name != "[truncated]":
+            is_kernel = "kernel" in file or file.endswith(".ko")
+            result.append("kernel" if is_kernel else "" if file in NOTHING else file)
+    return result
+
+
+def assert_same(ours, theirs, program):
+    assert len(ours) == len(theirs)
+    assert [s[:3] for s in ours] == [s[:3] for s in theirs]
+    different = [(a, b) for a, b in zip(ours, theirs)
+                 if simple(a[3], program) != simple(b[3], program)]
+    assert not different, different[:3]
+
+
+@pytest.mark.parametrize("options", [
+    ("-g",),
+    ("-g", "-z"),
+    ("-g", "--buildid-all"),
+    ("-g", "-k", "mono"),
+    ("--call-graph", "dwarf"),
+    ("--call-graph", "dwarf", "-z"),
+    (),
+], ids=lambda options: " ".join(options) or "no chains")
+def test_samples_are_those_that_perf_script_shows(wick, tmp_path, options):
+    path = perf_record(tmp_path / "perf.data", "-e", "cpu-clock:u", "-F", 999, *options)
+    theirs = perf_samples(path)
+    assert len(theirs) > 50
+    assert_same(wick_samples(wick, path), theirs, "threads")
+
+
+def test_of_a_pipe_too(wick, tmp_path):
+    path = tmp_path / "pipe.data"
+    quiet = ["sh", "-c", 'exec "$0" "$@" > /dev/null', *workload("threads", 300)]
+    with open(path, "wb") as out:
+        done = subprocess.run(["perf", "record", "-q", "-e", "cpu-clock:u", "-F", "999", "-g", "-o",
+                               "-", "--", *quiet], stdout=out, stderr=subprocess.PIPE, timeout=120)
+    if path.stat().st_size < 1000:
+        pytest.skip(f"perf does not write to a pipe: {done.stderr.decode().strip()[-200:]}")
+    result = tmp_path / "x.wick"
+    done = subprocess.run(f"cat '{path}' | '{WICK}' import -o '{result}' -", shell=True,
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert_same(wick_samples(wick, result), perf_samples(path), "threads")
+
+
+def test_of_processes_that_fork(wick, tmp_path):
+    path = perf_record(tmp_path / "perf.data", "-e", "cpu-clock:u", "-F", 999, "-g",
+                       command=workload("forks", 100, 3))
+    assert_same(wick_samples(wick, path), perf_samples(path), "forks")
+
+
+@pytest.mark.root
+def test_of_a_machine_with_its_kernel(wick, tmp_path):
+    path = perf_record(tmp_path / "perf.data", "-a", "-g", "-F", 499)
+    ours, theirs = wick_samples(wick, path), perf_samples(path)
+    assert [s[:3] for s in ours] == [s[:3] for s in theirs]
+    assert_same([s for s in ours if s[0] == "threads"],
+                [s for s in theirs if s[0] == "threads"], "threads")
+    address = {}
+    with open("/proc/kallsyms", encoding="ascii") as symbols:
+        for line in symbols:
+            address.setdefault(line.split()[2].split(".")[0], line.split()[0])
+
+    def place(name):
+        """Of several names for one address, and copies of a function, each shows its own."""
+        return address.get(name.split(".")[0], name)
+
+    kernel = [name for s in theirs for name, file in s[3] if "kernel.kallsyms" in file]
+    named = [name for s in ours for name, file in s[3] if file == "[kernel]"]
+    assert len(kernel) > 50
+    assert sorted(map(place, kernel)) == sorted(map(place, named))
+
+
+def test_of_several_events(wick, tmp_path):
+    path = perf_record(tmp_path / "perf.data", "-e", "cpu-clock:u,page-faults:u", "-c", 100000,
+                       "-g", command=workload("faults", 200))
+    theirs = perf_samples(path)
+    clock = [s for s in theirs if s[2] == "cpu-clock"]
+    assert 0 < len(clock) <= len(theirs)
+    assert_same(wick_samples(wick, path), clock, "faults")
+    assert wick.json("info", "--format", "json", imported(wick, path))["samples"] == len(theirs)
+
+
+def test_weights_are_periods(wick, tmp_path):
+    path = perf_record(tmp_path / "perf.data", "-e", "cpu-clock:u", "-c", 1500000)
+    text = wick.ok("export", "--format", "samples", path).stdout
+    samples = [json.loads(line) for line in text.splitlines()]
+    assert {s["weight"] for s in samples} == {1500000}
+    assert {s["unit"] for s in samples} == {"nanoseconds"}
+
+
+def test_looking_commands_take_it_directly(wick, tmp_path):
+    path = perf_record(tmp_path / "perf.data", "-e", "cpu-clock:u", "-g")
+    assert "threads" in wick.ok("report", path).stdout
+    wick.ok("flame", path, "-o", tmp_path / "x.svg")
+    assert "<svg" in (tmp_path / "x.svg").read_text()
+
+
+def test_a_perf_that_was_killed_leaves_what_can_be_read(wick, tmp_path):
+    path = tmp_path / "perf.data"
+    process = subprocess.Popen(["perf", "record", "-q", "-e", "cpu-clock:u", "-F", "999", "-g",
+                                "-o", str(path), "--", *map(str, workload("threads", 3000))],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               start_new_session=True)
+    try:
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline and process.poll() is None:
+            time.sleep(0.1)
+            if path.exists() and path.stat().st_size > 100_000:
+                break
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    if not path.exists() or path.stat().st_size < 100_000:
+        pytest.skip("perf wrote nothing before it was killed")
+    samples = wick_samples(wick, path)
+    assert len(samples) > 50
+    named = [s for s in samples if any(file == "threads" for _, file in s[3])]
+    assert len(named) > len(samples) // 2
+    info = wick.json("info", "--format", "json", imported(wick, path))
+    assert info["samples"] == len(samples)
+
+
+def test_a_cut_file_gives_what_stands_before_the_cut(wick, tmp_path):
+    path = perf_record(tmp_path / "perf.data", "-e", "cpu-clock:u", "-F", 999, "-g")
+    whole = wick_samples(wick, path)
+    data = path.read_bytes()
+    start, size = struct.unpack_from("<QQ", data, 40)
+    path.write_bytes(data[:start + size * 2 // 3])
+    some = wick_samples(wick, path)
+    assert 0 < len(some) < len(whole)
+    info = wick.json("info", "--format", "json", imported(wick, path))
+    assert info["lost"] > 0
+
+
+def test_a_changed_program_names_nothing(wick, tmp_path):
+    program = tmp_path / "program"
+    shutil.copy(workload("split")[0], program)
+    path = perf_record(tmp_path / "perf.data", "-e", "cpu-clock:u", "-F", 999, "-g",
+                       command=[program, "300"])
+    assert any(f[0] == "hot_70" for s in wick_samples(wick, path) for f in s[3])
+    shutil.copy(workload("fib")[0], program)
+    names = {f[0] for s in wick_samples(wick, path) for f in s[3] if f[1] == "program"}
+    assert names and all(name.startswith("program+0x") for name in names), names
+
+
+def test_the_other_byte_order_is_refused_with_words(wick, tmp_path):
+    path = tmp_path / "perf.data"
+    path.write_bytes(b"2ELIFREP" + bytes(200))
+    done = wick.run("report", path)
+    assert done.returncode == 1
+    assert "byte order" in done.stderr
