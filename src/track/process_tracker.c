@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 
 #include <xxhash.h>
 
@@ -689,6 +690,16 @@ bool process_tracker_table(struct process_tracker *tracker, uint32_t module, boo
 	module_tables_get(tracker->tables, module, source->pid, &source->region, &source->build_id,
 			  ret);
 	return true;
+}
+
+bool tracked_process_read(const struct process_tracker *tracker,
+			  const struct tracked_process *process, uint64_t address, uint64_t *ret)
+{
+	struct iovec local = {ret, sizeof(*ret)};
+	struct iovec remote = {__extension__(void *)(uintptr_t) address, sizeof(*ret)};
+
+	return !tracker->offline && !process->ended &&
+	       process_vm_readv(process->pid, &local, 1, &remote, 1, 0) == sizeof(*ret);
 }
 
 bool tracked_process_code(struct process_tracker *tracker, const struct tracked_process *process,

@@ -82,6 +82,10 @@ struct frame tracked_process_frame(const struct tracked_process *process, uint64
 bool tracked_process_code(struct process_tracker *tracker, const struct tracked_process *process,
 			  uint64_t time_ns, uint64_t address, struct unwind_module *ret);
 
+/* Eight bytes of the process as they are now. False when it is gone, or of another time. */
+bool tracked_process_read(const struct process_tracker *tracker,
+			  const struct tracked_process *process, uint64_t address, uint64_t *ret);
+
 /*
  * The table of a module, empty when it has none. False when nobody has asked for it
  * yet and it is not to be made now.

@@ -26,6 +26,14 @@ static bool read_copy(void *context, uint64_t address, uint64_t *ret)
 	return true;
 }
 
+/* Code around a call is as it was, as long as its process lives. */
+static bool read_call(void *context, uint64_t address, uint64_t *ret)
+{
+	const struct copy *copy = context;
+
+	return tracked_process_read(copy->tracker, copy->process, address, ret);
+}
+
 static const struct unwind_module *find_module(void *context, uint64_t pc)
 {
 	struct copy *copy = context;
@@ -45,7 +53,7 @@ void user_stack_walk(struct process_tracker *tracker, const struct tracked_proce
 			   .pac_mask = UNWIND_NATIVE.lr_register < UNWIND_REGISTERS
 					       ? UNWIND_PAC_MASK
 					       : 0},
-		.reader = {.read = read_copy, .context = &copy},
+		.reader = {.read = read_copy, .read_call = read_call, .context = &copy},
 		.find = find_module,
 	};
 	struct unwind_frame frame;

@@ -40,6 +40,15 @@ static bool space_read_code(void *context, uint64_t address, uint64_t *ret)
 	       space->reader.read_code(space->reader.context, address, ret);
 }
 
+static bool space_read_call(void *context, uint64_t address, uint64_t *ret)
+{
+	const struct unwind_space *space = context;
+
+	if (space->reader.read_call)
+		return space->reader.read_call(space->reader.context, address, ret);
+	return space_read_code(context, address, ret);
+}
+
 static const struct unwind_module *space_find(const struct unwind_space *space, uint64_t pc)
 {
 	if (space->find)
@@ -67,6 +76,7 @@ void unwind_walk(const struct unwind_space *space, const struct unwind_frame *st
 	const struct unwind_reader reader = {
 		.read = space_read,
 		.read_code = space_read_code,
+		.read_call = space_read_call,
 		.is_code = space_is_code,
 		.find_stack = space_find_stack,
 		.context = __extension__(void *)(uintptr_t) space,
