@@ -11,7 +11,7 @@ import time
 import pytest
 
 import contract
-from conftest import children_of, wait_for, workload
+from conftest import PATIENCE, children_of, wait_for, workload
 from ebpf import OUTSIDE, needs_ebpf, root_percent, share_of
 
 pytestmark = [pytest.mark.perf, needs_ebpf]
@@ -267,7 +267,7 @@ def test_a_target_that_is_killed_ends_the_recording(wick, background):
     target = background(workload("split_nofp", 20000))
     path = wick.new_path()
     process = wick.start("record", *ENGINE, "-p", target.pid, "-o", path)
-    time.sleep(1)
+    time.sleep(PATIENCE)
     target.send_signal(signal.SIGKILL)
     target.wait()
     _, err = process.communicate(timeout=10)

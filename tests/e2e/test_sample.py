@@ -369,7 +369,7 @@ def test_a_target_under_a_debugger_is_refused(wick, background):
 
 
 def test_two_hundred_times_do_no_harm(wick, background):
-    target = background(workload("threads", 8000))
+    target = background(workload("threads", 8000 * PATIENCE))
     for _ in range(200 // PATIENCE):
         wick.ok("sample", "--threads", target.pid, 1, "-n", 1)
     assert target.wait(timeout=60) == 0
