@@ -82,15 +82,20 @@ static __always_inline bool send_slice(void *ctx, struct scratch *scratch, uint8
 	return bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, slice, size) == 0;
 }
 
-static __always_inline void send_stack(void *ctx, struct scratch *scratch, uint32_t pc_count)
+/* Sends the record of a stack, of whatever kind. False when it is lost. */
+static __always_inline bool output_stack(void *ctx, struct scratch *scratch, uint32_t pc_count)
 {
 	uint64_t size = offsetof(struct bpf_walk_stack, pcs) + pc_count * 8ull;
 
+	return size <= sizeof(scratch->record.stack) &&
+	       bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, &scratch->record.stack,
+				     size) == 0;
+}
+
+static __always_inline void send_stack(void *ctx, struct scratch *scratch, uint32_t pc_count)
+{
 	scratch->record.stack.head.kind = BPF_WALK_STACK;
-	if (size > sizeof(scratch->record.stack))
-		return;
-	if (bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, &scratch->record.stack, size) <
-	    0)
+	if (!output_stack(ctx, scratch, pc_count))
 		count(BPF_WALK_COUNT_LOST);
 }
 

@@ -35,7 +35,16 @@ struct signal_struct {
 	atomic_t live;
 } KERNEL_TYPE;
 
+#if defined(__TARGET_ARCH_arm64)
+struct thread_info {
+	unsigned long preempt_count;
+} KERNEL_TYPE;
+#endif
+
 struct task_struct {
+#if defined(__TARGET_ARCH_arm64)
+	struct thread_info thread_info;
+#endif
 	struct mm_struct *mm;
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;

@@ -626,6 +626,13 @@ int process_tracker_sample(struct process_tracker *tracker, pid_t pid, pid_t tid
 	return r;
 }
 
+const char *process_tracker_thread_name(struct process_tracker *tracker, pid_t tid)
+{
+	const struct tracked_thread *thread = find_thread(tracker, tid);
+
+	return thread ? text_of(tracker, thread->comm) : "";
+}
+
 uint64_t tracked_process_context(const struct tracked_process *process, uint64_t time_ns)
 {
 	if (!process->space)

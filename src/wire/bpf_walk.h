@@ -69,7 +69,19 @@ enum bpf_walk_kind {
 	BPF_WALK_AWAY = 3,       /* a thread was off its CPU */
 	BPF_WALK_AWAY_SLICE = 4, /* the same, and its stack came before it: */
 	BPF_WALK_LEAVING = 5,    /* a slice of the thread `value` that leaves its CPU */
+	BPF_WALK_WAKER = 6,      /* pcs of who wakes a thread, see BPF_WALK_WAKER_VALUE() */
+	BPF_WALK_WAKER_SLICE = 7,
 };
+
+/* For whom the kernel wakes a thread. */
+enum bpf_walk_waker {
+	BPF_WALK_BY_TASK,      /* the current one */
+	BPF_WALK_BY_SOFTIRQ,   /* maybe the current one: sending to oneself ends there too */
+	BPF_WALK_BY_INTERRUPT, /* nobody */
+};
+
+/* The value of a waker's record: who is woken, and for whom. */
+#define BPF_WALK_WAKER_VALUE(tid, context) ((uint64_t)(context) << 32 | (tid))
 
 /* Whom programs watch that see all tasks. */
 enum bpf_walk_by {

@@ -67,6 +67,14 @@ static inline int fake_thread(void *self, const struct thread *thread, uint32_t 
 	return 0;
 }
 
+static inline int fake_place(void *self, const struct place *place, uint32_t *ret_id)
+{
+	struct fake_sink *fake = self;
+
+	*ret_id = dictionary_place(&fake->dictionary, place);
+	return 0;
+}
+
 static inline int fake_stack(void *self, const struct frame *frames, size_t n, uint32_t *ret_id)
 {
 	struct fake_sink *fake = self;
@@ -126,6 +134,7 @@ static inline void fake_sink_init(struct fake_sink *fake)
 		.module = fake_module,
 		.process = fake_process,
 		.thread = fake_thread,
+		.place = fake_place,
 		.stack = fake_stack,
 		.labels = fake_labels,
 		.map = fake_map,

@@ -9,8 +9,11 @@
 
 #include <cmocka.h>
 
+#include "base/scope.h"
+#include "engine/engine.h"
 #include "engine/perf/bpf_sample.h"
 #include "engine/perf/state.h"
+#include "engine/perf/waker.h"
 #include "engine/process_tracker.h"
 #include "engine/stack_cache.h"
 #include "fake_sink.h"
@@ -84,7 +87,8 @@ static int tear_down(void **state)
 
 	ring_of_memory_free(&world->engine->rings.items[0].ring);
 	vec_fini(&world->engine->rings);
-	vec_fini(&world->engine->leavers);
+	kept_stacks_fini(&world->engine->leavers);
+	wakers_free(world->engine->wakers);
 	process_tracker_free(world->engine->tracker);
 	stack_cache_free(world->engine->cache);
 	free(world->engine);
@@ -329,6 +333,125 @@ static void a_slice_that_came_before_is_the_stack_of_one_time_away(void **state)
 	free(slice);
 }
 
+/* The name of a frame of a sample's stack, counted from the leaf; NULL when it has none. */
+static const char *name_of(const struct world *world, size_t sample, size_t from_leaf)
+{
+	const struct dictionary *dictionary = &world->fake.dictionary;
+	uint32_t node = world->fake.samples.items[sample].stack;
+	struct frame frame;
+
+	while (from_leaf-- > 0)
+		node = dictionary->stacks.nodes.items[node].parent;
+	frame = dictionary->frames.items[dictionary->stacks.nodes.items[node].frame];
+	return frame.kind == FRAME_CUSTOM ? dictionary->places.items[frame.a].name : NULL;
+}
+
+#define TIMER 0xffff000000100000u
+#define LOCAL 0xffff000000200000u
+#define WAKE_UP 0xffff000000300000u
+
+static uint64_t find_function(void *self, const char *name)
+{
+	(void)self;
+	if (strcmp(name, "hrtimer_interrupt") == 0)
+		return TIMER;
+	return strcmp(name, "__local_bh_enable_ip") == 0 ? LOCAL : 0;
+}
+
+static void want_wakers(struct world *world)
+{
+	struct engine_config config = {.kernel_address = find_function};
+
+	world->engine->wake_up = WAKE_UP;
+	world->engine->wakers = wakers_new(&config);
+	assert_non_null(world->engine->wakers);
+}
+
+struct waker_of_five {
+	struct bpf_walk_head head;
+	uint64_t pcs[5];
+};
+
+/* A program, the function it is called from, another of the kernel, then two of the user. */
+static struct waker_of_five make_waker(enum bpf_walk_waker context, uint64_t kernel_function)
+{
+	struct waker_of_five raw = {
+		head_of(BPF_WALK_WAKER, 3, 2, UNWIND_ROOT),
+		{0xffff000000900000, WAKE_UP + 64, kernel_function + 8, 0x5000, 0x6000}};
+
+	raw.head.value = BPF_WALK_WAKER_VALUE(PID + 1, context);
+	return raw;
+}
+
+static void who_wakes_stands_above_who_slept_but_not_above_who_waits(void **state)
+{
+	struct world *world = *state;
+	struct waker_of_five waker = make_waker(BPF_WALK_BY_TASK, 0xffff000000800000);
+	struct away_of_two raw = make_away(100, 400, 450);
+
+	want_wakers(world);
+	drain_raw(world, &waker, sizeof(waker));
+	assert_int_equal(world->fake.samples.count, 0);
+	drain_raw(world, &raw, sizeof(raw));
+	assert_int_equal(world->fake.samples.count, 2);
+	/* 2 of the sleeper, the mark, the name, 2 of the user, 2 of the kernel */
+	assert_int_equal(depth_of(world, 0), 8);
+	assert_string_equal(name_of(world, 0, 5), "[woken by]");
+	assert_string_equal(strrchr(name_of(world, 0, 4), '/'), "/5000000");
+	assert_int_equal(depth_of(world, 1), 2);
+	/* It was for one sleep alone. */
+	drain_raw(world, &raw, sizeof(raw));
+	assert_int_equal(depth_of(world, 2), 2);
+	assert_int_equal(world->engine->stats.lost, 0);
+}
+
+static void what_an_interrupt_wakes_has_the_interrupts_frames_alone(void **state)
+{
+	static const struct {
+		enum bpf_walk_waker context;
+		uint64_t function;
+		const char *name;
+		size_t depth;
+	} cases[] = {
+		{BPF_WALK_BY_INTERRUPT, TIMER, "[timer]", 6},
+		{BPF_WALK_BY_SOFTIRQ, TIMER, "[timer]", 6},
+		{BPF_WALK_BY_INTERRUPT, 0xffff000000800000, "[interrupt]", 6},
+		{BPF_WALK_BY_SOFTIRQ, LOCAL, NULL, 8}, /* the task itself */
+	};
+	struct world *world = *state;
+
+	want_wakers(world);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct waker_of_five waker = make_waker(cases[i].context, cases[i].function);
+		struct away_of_two raw = make_away(100, 0, 450);
+
+		drain_raw(world, &waker, sizeof(waker));
+		drain_raw(world, &raw, sizeof(raw));
+		assert_int_equal(depth_of(world, i), cases[i].depth);
+		if (cases[i].name)
+			assert_string_equal(name_of(world, i, 2), cases[i].name);
+	}
+}
+
+static void a_waker_that_makes_no_sense_is_left_out(void **state)
+{
+	struct world *world = *state;
+	struct waker_of_five waker = make_waker(BPF_WALK_BY_INTERRUPT, TIMER);
+	struct away_of_two raw = make_away(100, 0, 450);
+
+	want_wakers(world);
+	for (size_t size = 1; size < sizeof(waker.head) + 24; size += 7)
+		drain_raw(world, &waker, size);
+	waker.head.kernel_count = UINT16_MAX;
+	drain_raw(world, &waker, sizeof(waker));
+	waker = make_waker(BPF_WALK_BY_TASK, TIMER);
+	waker.head.user_count = UINT32_MAX;
+	drain_raw(world, &waker, sizeof(waker));
+	drain_raw(world, &raw, sizeof(raw));
+	assert_int_equal(world->fake.samples.count, 1);
+	assert_int_equal(depth_of(world, 0), 2);
+}
+
 static void who_is_away_still_counts_up_to_now(void **state)
 {
 	struct world *world = *state;
@@ -359,6 +482,9 @@ int main(void)
 		TEST(who_was_preempted_only_waited),
 		TEST(times_that_make_no_sense_count_as_lost),
 		TEST(a_slice_that_came_before_is_the_stack_of_one_time_away),
+		TEST(who_wakes_stands_above_who_slept_but_not_above_who_waits),
+		TEST(what_an_interrupt_wakes_has_the_interrupts_frames_alone),
+		TEST(a_waker_that_makes_no_sense_is_left_out),
 		TEST(who_is_away_still_counts_up_to_now),
 	};
 

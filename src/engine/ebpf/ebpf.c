@@ -102,6 +102,7 @@ static int ebpf_engine_open(const struct engine_config *config, const struct tar
 		.kernel = config->kernel,
 		.machine = target->kind == TARGET_MACHINE || target->kind == TARGET_CGROUP,
 		.away = config->mode != ENGINE_MODE_CPU,
+		.wakers = config->wakers,
 		.least_away_ns = config->least_away_ns,
 		.threads = count_threads(target),
 		.watch_by = watch_by(target),

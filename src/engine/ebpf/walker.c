@@ -235,15 +235,17 @@ static int set_watch(struct wick_bpf *programs, const struct walker_config *conf
 	return 0;
 }
 
-static void without_away(struct wick_bpf *programs)
+/* The programs that see all tasks. */
+static void choose_programs(struct wick_bpf *programs, const struct walker_config *config)
 {
-	struct bpf_program *unneeded[] = {programs->progs.switched, programs->progs.woken,
+	struct bpf_program *watching[] = {programs->progs.switched, programs->progs.woken,
 					  programs->progs.born,     programs->progs.forked,
 					  programs->progs.execed,   programs->progs.ended};
 
-	for (size_t i = 0; i < ARRAY_SIZE(unneeded); i++)
-		(void)bpf_program__set_autoload(unneeded[i],
-						false); /* cannot fail before loading */
+	/* Neither can fail before loading. */
+	for (size_t i = 0; i < ARRAY_SIZE(watching); i++)
+		(void)bpf_program__set_autoload(watching[i], config->away);
+	(void)bpf_program__set_autoload(programs->progs.waking, config->away && config->wakers);
 }
 
 static int load(struct walker *walker, const struct walker_config *config, struct error *err)
@@ -259,13 +261,10 @@ static int load(struct walker *walker, const struct walker_config *config, struc
 		return explain_load(-errno, err);
 	programs->rodata->depth = config->depth < BPF_WALK_DEPTH ? config->depth : BPF_WALK_DEPTH;
 	programs->rodata->with_kernel = config->kernel;
-	if (config->away) {
-		r = set_watch(programs, config, err);
-		if (r < 0)
-			return r;
-	} else {
-		without_away(programs);
-	}
+	choose_programs(programs, config);
+	r = config->away ? set_watch(programs, config, err) : 0;
+	if (r < 0)
+		return r;
 	r = cpu_count < 0 ? cpu_count : set_sizes(programs, config, (uint32_t)cpu_count);
 	if (r == 0)
 		r = wick_bpf__load(programs);
@@ -333,13 +332,17 @@ int walker_set_output(struct walker *walker, int cpu, int event_fd, struct error
 int walker_start(struct walker *walker, struct error *err)
 {
 	struct bpf_program *programs[] = {
-		walker->programs->progs.forked, walker->programs->progs.execed,
-		walker->programs->progs.ended,  walker->programs->progs.woken,
-		walker->programs->progs.born,   walker->programs->progs.switched};
+		walker->programs->progs.forked,  walker->programs->progs.execed,
+		walker->programs->progs.ended,   walker->programs->progs.woken,
+		walker->programs->progs.born,    walker->programs->progs.waking,
+		walker->programs->progs.switched};
 
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
-		struct bpf_link *link = bpf_program__attach(programs[i]);
+		struct bpf_link *link;
 
+		if (!bpf_program__autoload(programs[i]))
+			continue;
+		link = bpf_program__attach(programs[i]);
 		if (!link)
 			return error_errno(err, -errno, "cannot watch the scheduler");
 		if (vec_push(&walker->links, link) < 0) {

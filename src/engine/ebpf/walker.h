@@ -30,6 +30,7 @@ struct walker_config {
 	bool kernel;    /* kernel frames too */
 	bool machine;   /* many processes are to be expected */
 	bool away;      /* threads off their CPUs too */
+	bool wakers;    /* and who wakes them */
 	uint64_t least_away_ns;
 	uint32_t threads;          /* that are to be expected; 0: not known */
 	enum bpf_walk_by watch_by; /* whom, of those */

@@ -2,6 +2,7 @@
 #include "engine/perf/bpf_sample.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <linux/perf_event.h>
@@ -13,6 +14,7 @@
 #include "engine/perf/record.h"
 #include "engine/perf/state.h"
 #include "engine/perf/user_stack.h"
+#include "engine/perf/waker.h"
 #include "engine/process_tracker.h"
 #include "model/sink.h"
 #include "unwind/walk.h"
@@ -79,21 +81,37 @@ static bool walk_slice(struct perf_engine *engine, struct tracked_process *proce
 	return true;
 }
 
+/* The function of the scheduler that a program of the kind is called from; 0: not known. */
+static uint64_t function_of_kind(const struct perf_engine *engine, uint8_t kind)
+{
+	switch (kind) {
+	case BPF_WALK_AWAY:
+	case BPF_WALK_LEAVING:
+		return engine->scheduler;
+	case BPF_WALK_WAKER:
+	case BPF_WALK_WAKER_SLICE:
+		return engine->wake_up;
+	default:
+		return 0;
+	}
+}
+
 /*
- * How many of the kernel's addresses are those of the program itself and of what
- * calls it: all before the scheduler, where a thread leaves its CPU.
+ * How many of the kernel's addresses are not to be shown: those of the program
+ * itself and of what calls it, all before the scheduler.
  */
 static uint32_t own_frames(const struct perf_engine *engine, const struct bpf_walk_head *head,
 			   const uint8_t *pcs)
 {
-	for (uint32_t i = 0; i < head->kernel_count && i < OWN_FRAMES_MAX; i++) {
+	uint64_t function = function_of_kind(engine, head->kind);
+
+	if (engine->grant.kernel_frames_hidden)
+		return head->kernel_count;
+	for (uint32_t i = 0; i < head->kernel_count && i < OWN_FRAMES_MAX && function != 0; i++) {
 		uint64_t pc;
 
-		if (head->kind != BPF_WALK_AWAY && head->kind != BPF_WALK_LEAVING)
-			break;
-
 		memcpy(&pc, pcs + i * sizeof(pc), sizeof(pc));
-		if (engine->scheduler != 0 && pc - engine->scheduler < SCHEDULER_BYTES)
+		if (pc - function < SCHEDULER_BYTES)
 			return i;
 	}
 	return 0;
@@ -115,8 +133,9 @@ static bool bpf_sample_chain(struct perf_engine *engine, const struct bpf_walk_h
 	if (head->kernel_count > 0) {
 		uint32_t own = own_frames(engine, head, pcs);
 
-		add(engine, sample, (uint64_t)PERF_CONTEXT_KERNEL, pcs + own * sizeof(uint64_t),
-		    head->kernel_count - own);
+		if (own < head->kernel_count)
+			add(engine, sample, (uint64_t)PERF_CONTEXT_KERNEL,
+			    pcs + own * sizeof(uint64_t), head->kernel_count - own);
 	}
 	if (head->user_count > 0)
 		add(engine, sample, (uint64_t)PERF_CONTEXT_USER,
@@ -128,6 +147,20 @@ static bool bpf_sample_chain(struct perf_engine *engine, const struct bpf_walk_h
 	return true;
 }
 
+bool bpf_sample_read_head(struct perf_engine *engine, struct tracked_process *process,
+			  const struct bpf_walk_head *told, struct sample_record *sample)
+{
+	struct bpf_walk_head head = *told;
+
+	if (head.kind != BPF_WALK_SLICE && head.kind != BPF_WALK_LEAVING &&
+	    head.kind != BPF_WALK_WAKER_SLICE)
+		return bpf_sample_chain(engine, &head, sample);
+	head.user_count = 0;
+	head.end = BPF_WALK_NO_USER;
+	return bpf_sample_chain(engine, &head, sample) &&
+	       walk_slice(engine, process, sample, &head);
+}
+
 bool bpf_sample_read(struct perf_engine *engine, struct tracked_process *process,
 		     struct sample_record *sample)
 {
@@ -137,12 +170,7 @@ bool bpf_sample_read(struct perf_engine *engine, struct tracked_process *process
 		return false;
 	memcpy(&head, sample->raw, sizeof(head));
 	sample->period = head.value;
-	if (head.kind != BPF_WALK_SLICE && head.kind != BPF_WALK_LEAVING)
-		return bpf_sample_chain(engine, &head, sample);
-	head.user_count = 0;
-	head.end = BPF_WALK_NO_USER;
-	return bpf_sample_chain(engine, &head, sample) &&
-	       walk_slice(engine, process, sample, &head);
+	return bpf_sample_read_head(engine, process, &head, sample);
 }
 
 bool bpf_sample_is_away(const struct sample_record *sample)
@@ -170,37 +198,38 @@ static uint32_t labels_of(struct perf_engine *engine, enum perf_away_label reaso
 	return engine->away_labels[reason];
 }
 
-static struct perf_leaver *find_leaver(struct perf_engine *engine, uint32_t tid)
-{
-	for (size_t i = 0; i < engine->leavers.count; i++)
-		if (engine->leavers.items[i].tid == tid)
-			return &engine->leavers.items[i];
-	return NULL;
-}
-
 /* Keeps the stack of a thread that leaves: the record of its time off the CPU comes later. */
-static int keep_leaver(struct perf_engine *engine, struct tracked_process *process,
-		       struct sample_record *sample)
+static void keep_leaver(struct perf_engine *engine, struct tracked_process *process,
+			struct sample_record *sample)
 {
-	struct perf_leaver leaver = {.stack = ID_NONE};
-	struct perf_leaver *known;
 	struct bpf_walk_head head;
+	struct kept_stack old;
+	const struct frame *frames;
+	size_t count;
 
 	memcpy(&head, sample->raw, sizeof(head));
-	leaver.tid = (uint32_t)head.value;
-	known = find_leaver(engine, leaver.tid);
-	if (bpf_sample_read(engine, process, sample))
-		leaver.stack = perf_stack_of(engine, process, sample);
-	if (known)
-		*known = leaver;
-	else
-		(void)vec_push(&engine->leavers, leaver); /* its record is lost then, and counted */
-	return 0;
+	if (!bpf_sample_read(engine, process, sample)) {
+		if (kept_stacks_take(&engine->leavers, (uint32_t)head.value, &old))
+			free(old.frames);
+		return;
+	}
+	engine->stats.frames += perf_count_addresses(sample);
+	engine->stats.truncated += perf_is_truncated(engine, sample);
+	frames = perf_frames_of(engine, process, sample, &count);
+	(void)kept_stacks_put(&engine->leavers, (uint32_t)head.value, frames,
+			      count); /* its record is lost then, and counted */
 }
+
+/* What was taken of a thread when it left, and that with who woke it. */
+struct away_stacks {
+	uint32_t alone;
+	uint32_t woken; /* ID_NONE: nobody knows by whom */
+};
 
 /* Two samples: it slept, then waited for a CPU; one that was preempted only waited. */
 static int put_away(struct perf_engine *engine, struct sample_row *row,
-		    const struct bpf_walk_times *times, struct error *err)
+		    const struct away_stacks *stacks, const struct bpf_walk_times *times,
+		    struct error *err)
 {
 	static const enum perf_away_label reasons[] = {
 		[BPF_WALK_SLEEPING] = PERF_AWAY_SLEEPING,
@@ -215,31 +244,78 @@ static int put_away(struct perf_engine *engine, struct sample_row *row,
 	    times->back_ns < times->left_ns)
 		return perf_lose_sample(engine, row->time_ns);
 	row->labels = labels_of(engine, reasons[times->state]);
+	row->stack = stacks->woken != ID_NONE ? stacks->woken : stacks->alone;
 	row->time_ns = times->left_ns;
 	row->weight = woken_ns - times->left_ns;
 	r = perf_put_sample(engine, row, err);
 	if (r < 0 || woken_ns == times->back_ns)
 		return r;
 	row->labels = labels_of(engine, PERF_AWAY_WAITING);
+	row->stack = stacks->alone;
 	row->time_ns = woken_ns;
 	row->weight = times->back_ns - woken_ns;
 	return perf_put_sample(engine, row, err);
 }
 
+/* The stacks of a thread that was away, from the slice that came when it left. */
+static void stacks_of_leaver(struct perf_engine *engine, uint32_t tid, struct away_stacks *ret)
+{
+	struct kept_stack leaver;
+
+	/* It is for this time alone: the next is not to be taken for it. */
+	if (!kept_stacks_take(&engine->leavers, tid, &leaver))
+		return;
+	if (engine->sink->ops->stack(engine->sink->self, leaver.frames, leaver.count, &ret->alone) <
+	    0)
+		ret->alone = ID_NONE;
+	else
+		ret->woken = waker_join(engine, tid, leaver.frames, leaver.count);
+	free(leaver.frames);
+}
+
+/* The same from its record: the stack follows the times, as it follows the head elsewhere. */
+static void stacks_of_record(struct perf_engine *engine, struct tracked_process *process,
+			     const struct sample_record *sample, const struct bpf_walk_away *away,
+			     struct away_stacks *ret)
+{
+	struct sample_record stack = *sample;
+	const struct frame *frames;
+	size_t count;
+
+	stack.raw += sizeof(struct bpf_walk_times);
+	stack.raw_bytes -= (uint32_t)sizeof(struct bpf_walk_times);
+	if (!bpf_sample_chain(engine, &away->head, &stack))
+		return;
+	ret->alone = perf_stack_of(engine, process, &stack);
+	if (!engine->wakers || away->times.state == BPF_WALK_PREEMPTED)
+		return;
+	frames = perf_frames_of(engine, process, &stack, &count);
+	ret->woken = waker_join(engine, away->times.tid, frames, count);
+}
+
+/* A thread leaves its CPU, and its stack comes before the record of its time away. */
+static int take_leaver(struct perf_engine *engine, struct sample_record *sample)
+{
+	struct tracked_process *process;
+	uint32_t thread;
+
+	/* If it cannot be kept the record itself will be lost, and is counted then. */
+	if (sample->raw_bytes >= sizeof(struct bpf_walk_head) &&
+	    process_tracker_sample(engine->tracker, sample->pid, sample->tid, &process, &thread) ==
+		    0)
+		keep_leaver(engine, process, sample);
+	return 0;
+}
+
 int bpf_sample_away(struct perf_engine *engine, struct sample_record *sample, struct error *err)
 {
 	struct sample_row row = {.stack = ID_NONE, .cpu = sample->cpu, .time_ns = sample->time_ns};
+	struct away_stacks stacks = {ID_NONE, ID_NONE};
 	struct tracked_process *process;
-	struct perf_leaver *leaver;
 	struct bpf_walk_away away;
 
-	if (sample->raw[0] == BPF_WALK_LEAVING) {
-		if (sample->raw_bytes < sizeof(away.head) ||
-		    process_tracker_sample(engine->tracker, sample->pid, sample->tid, &process,
-					   &row.thread) < 0)
-			return 0; /* the record itself will be lost, and is counted then */
-		return keep_leaver(engine, process, sample);
-	}
+	if (sample->raw[0] == BPF_WALK_LEAVING)
+		return take_leaver(engine, sample);
 	if (sample->raw_bytes < offsetof(struct bpf_walk_away, pcs))
 		return perf_lose_sample(engine, sample->time_ns);
 	memcpy(&away, sample->raw, offsetof(struct bpf_walk_away, pcs));
@@ -247,22 +323,11 @@ int bpf_sample_away(struct perf_engine *engine, struct sample_record *sample, st
 				   &process, &row.thread) < 0)
 		return perf_lose_sample(engine, sample->time_ns);
 	sample->time_ns = away.times.left_ns; /* what was mapped then */
-	leaver = find_leaver(engine, away.times.tid);
-	if (away.head.kind == BPF_WALK_AWAY_SLICE) {
-		/* It is for this time alone: the next is not to be taken for it. */
-		row.stack = leaver ? leaver->stack : ID_NONE;
-		if (leaver)
-			*leaver = engine->leavers.items[--engine->leavers.count];
-	} else {
-		/* The stack follows the times, as it follows the head elsewhere. */
-		struct sample_record stack = *sample;
-
-		stack.raw += sizeof(struct bpf_walk_times);
-		stack.raw_bytes -= (uint32_t)sizeof(struct bpf_walk_times);
-		if (bpf_sample_chain(engine, &away.head, &stack))
-			row.stack = perf_stack_of(engine, process, &stack);
-	}
-	return put_away(engine, &row, &away.times, err);
+	if (away.head.kind == BPF_WALK_AWAY_SLICE)
+		stacks_of_leaver(engine, away.times.tid, &stacks);
+	else
+		stacks_of_record(engine, process, sample, &away, &stacks);
+	return put_away(engine, &row, &stacks, &away.times, err);
 }
 
 struct still_away {

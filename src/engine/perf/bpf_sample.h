@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct bpf_walk_head;
 struct error;
 struct perf_engine;
 struct sample_record;
@@ -20,6 +21,10 @@ struct tracked_process;
  */
 bool bpf_sample_read(struct perf_engine *engine, struct tracked_process *process,
 		     struct sample_record *sample);
+
+/* The same with a head that is not quite the one of the raw part. */
+bool bpf_sample_read_head(struct perf_engine *engine, struct tracked_process *process,
+			  const struct bpf_walk_head *told, struct sample_record *sample);
 
 /* Whether a sample is about a thread that was off its CPU, or is leaving it. */
 bool bpf_sample_is_away(const struct sample_record *sample);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "engine/perf/perf_away.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -10,15 +11,31 @@
 #include "engine/perf/bpf_sample.h"
 #include "engine/perf/perf_sample.h"
 #include "engine/perf/state.h"
+#include "engine/perf/waker.h"
 #include "model/sink.h"
 #include "proc/process_info.h"
 #include "proc/thread_status.h"
 
-int perf_away_arm(struct perf_engine *engine, const struct target *target, struct error *err)
+/* Where the kernel's functions lie that stacks of threads off their CPUs end in. */
+static int find_functions(struct perf_engine *engine, const struct engine_config *config,
+			  struct error *err)
+{
+	if (config->kernel_address) {
+		engine->scheduler = config->kernel_address(config->kernel_self, "__schedule");
+		engine->wake_up = config->kernel_address(config->kernel_self, "try_to_wake_up");
+	}
+	engine->wakers = config->wakers ? wakers_new(config) : NULL;
+	return config->wakers && !engine->wakers ? error_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+int perf_away_arm(struct perf_engine *engine, const struct engine_config *config,
+		  const struct target *target, struct error *err)
 {
 	struct label label = {.key = "state", .value = "on CPU"};
-	int r = 0;
+	int r = find_functions(engine, config, err);
 
+	if (r < 0)
+		return r;
 	if (engine->clock && engine->sink->ops->labels)
 		r = engine->sink->ops->labels(engine->sink->self, &label, 1,
 					      &engine->on_cpu_labels);

@@ -13,6 +13,7 @@
 #include "engine/perf/record.h"
 #include "engine/perf/state.h"
 #include "engine/perf/user_stack.h"
+#include "engine/perf/waker.h"
 #include "engine/process_tracker.h"
 #include "engine/registers.h"
 #include "engine/stack_cache.h"
@@ -177,6 +178,10 @@ static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
 		return perf_lose_sample(engine, record_time_ns(header));
 	if (engine->walker && bpf_sample_is_away(&sample))
 		return bpf_sample_away(engine, &sample, err);
+	if (engine->walker && waker_is(&sample)) {
+		waker_keep(engine, &sample);
+		return 0;
+	}
 	/* A thread on its last steps has no ids any more: (-1, -1). */
 	if (sample.pid < 0)
 		sample.pid = sample.tid = 0;

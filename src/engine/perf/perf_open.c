@@ -15,6 +15,7 @@
 #include "engine/ebpf/walker.h"
 #include "engine/perf/perf_away.h"
 #include "engine/perf/state.h"
+#include "engine/perf/waker.h"
 #include "engine/process_tracker.h"
 #include "engine/registers.h"
 #include "engine/stack_cache.h"
@@ -64,7 +65,8 @@ void perf_close(struct perf_engine *engine)
 	vec_fini(&engine->outputs);
 	vec_fini(&engine->cpus);
 	vec_fini(&engine->seeds);
-	vec_fini(&engine->leavers);
+	kept_stacks_fini(&engine->leavers);
+	wakers_free(engine->wakers);
 	vec_fini(&engine->watched);
 	process_tracker_free(engine->tracker);
 	stack_cache_free(engine->cache);
@@ -545,10 +547,8 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	else
 		r = open_with_rings(engine, target, err);
 	engine->least_away_ns = config->least_away_ns;
-	if (engine->away && config->kernel_address)
-		engine->scheduler = config->kernel_address(config->kernel_self, "__schedule");
 	if (r == 0 && engine->away)
-		r = perf_away_arm(engine, target, err);
+		r = perf_away_arm(engine, config, target, err);
 	if (r < 0) {
 		engine->walker = NULL; /* the caller's still */
 		perf_close(engine);

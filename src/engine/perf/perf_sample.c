@@ -56,15 +56,20 @@ static struct frame user_frame(struct perf_engine *engine, struct tracked_proces
 	return frame;
 }
 
-/* Interns a chain (leaf first, with marks) as a stack, root first. */
-static uint32_t intern_chain(struct perf_engine *engine, struct tracked_process *process,
-			     const struct sample_record *sample, bool truncated)
+bool perf_is_truncated(const struct perf_engine *engine, const struct sample_record *sample)
+{
+	return engine->copies || engine->walker
+		       ? is_cut(sample)
+		       : perf_count_addresses(sample) >= engine->grant.depth;
+}
+
+/* From a chain, which is leaf first, with marks. */
+const struct frame *perf_frames_of(struct perf_engine *engine, struct tracked_process *process,
+				   const struct sample_record *sample, size_t *ret_count)
 {
 	struct frame *place = engine->frames + MAX_CHAIN + 1;
 	uint64_t mark = (uint64_t)PERF_CONTEXT_USER;
-	uint32_t id;
 	uint64_t i;
-	size_t n;
 
 	for (i = 0; i < sample->count && place > engine->frames + 1; i++) {
 		uint64_t entry = sample->chain[i];
@@ -80,30 +85,28 @@ static uint32_t intern_chain(struct perf_engine *engine, struct tracked_process 
 				   : user_frame(engine, process, sample->time_ns, entry);
 	}
 	/* The walk goes from the leaf to the root, so the last written is the root. */
-	if (truncated)
+	if (perf_is_truncated(engine, sample))
 		*--place = (struct frame){.kind = FRAME_TRUNCATED};
-	n = (size_t)(engine->frames + MAX_CHAIN + 1 - place);
-	if (engine->sink->ops->stack(engine->sink->self, place, n, &id) < 0)
-		return ID_NONE;
-	return id;
+	*ret_count = (size_t)(engine->frames + MAX_CHAIN + 1 - place);
+	return place;
 }
 
 uint32_t perf_stack_of(struct perf_engine *engine, struct tracked_process *process,
 		       const struct sample_record *sample)
 {
 	uint64_t context = tracked_process_context(process, sample->time_ns);
-	uint64_t addresses = perf_count_addresses(sample);
-	bool truncated = engine->copies || engine->walker ? is_cut(sample)
-							  : addresses >= engine->grant.depth;
 	uint32_t id = stack_cache_find(engine->cache, context, sample->chain, sample->count);
+	const struct frame *frames;
+	size_t count;
 
-	engine->stats.frames += addresses;
-	engine->stats.truncated += truncated;
+	engine->stats.frames += perf_count_addresses(sample);
+	engine->stats.truncated += perf_is_truncated(engine, sample);
 	if (id != ID_NONE)
 		return id;
-	id = intern_chain(engine, process, sample, truncated);
-	if (id != ID_NONE)
-		stack_cache_add(engine->cache, context, sample->chain, sample->count, id);
+	frames = perf_frames_of(engine, process, sample, &count);
+	if (engine->sink->ops->stack(engine->sink->self, frames, count, &id) < 0)
+		return ID_NONE;
+	stack_cache_add(engine->cache, context, sample->chain, sample->count, id);
 	return id;
 }
 

@@ -8,11 +8,13 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <linux/perf_event.h>
 
 struct error;
+struct frame;
 struct perf_engine;
 struct sample_record;
 struct tracked_process;
@@ -34,6 +36,13 @@ static inline bool perf_is_mark(uint64_t entry)
 }
 
 uint64_t perf_count_addresses(const struct sample_record *sample);
+
+/* Whether the stack goes on beyond what is there of it. */
+bool perf_is_truncated(const struct perf_engine *engine, const struct sample_record *sample);
+
+/* The frames of a sample, the root first. They are valid until the next call. */
+const struct frame *perf_frames_of(struct perf_engine *engine, struct tracked_process *process,
+				   const struct sample_record *sample, size_t *ret_count);
 
 /* The stack of a sample, ID_NONE without memory: from the cache when it was seen before. */
 uint32_t perf_stack_of(struct perf_engine *engine, struct tracked_process *process,

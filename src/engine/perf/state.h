@@ -15,6 +15,7 @@
 #include "engine/engine.h"
 #include "engine/perf/cpus.h"
 #include "engine/perf/event.h"
+#include "engine/perf/kept_stacks.h"
 #include "engine/perf/machine_time.h"
 #include "engine/perf/probe_event.h"
 #include "engine/perf/ring.h"
@@ -24,6 +25,7 @@ struct error;
 struct process_tracker;
 struct sink;
 struct stack_cache;
+struct wakers;
 struct walker;
 
 #define BATCH 512u
@@ -39,12 +41,6 @@ enum perf_away_label {
 	PERF_AWAY_PREEMPTED,
 	PERF_AWAY_WAITING, /* woken, and no CPU was free */
 	PERF_AWAY_LABELS,
-};
-
-/* A thread that left its CPU, with the stack that we walked for it. */
-struct perf_leaver {
-	uint32_t tid;
-	uint32_t stack;
 };
 
 struct cpu_ring {
@@ -74,10 +70,12 @@ struct perf_engine {
 	uint32_t schema;
 	uint64_t least_away_ns;                 /* shorter times off a CPU are left out */
 	uint64_t scheduler;                     /* where __schedule() begins; 0: not known */
+	uint64_t wake_up;                       /* where try_to_wake_up() begins; 0: not known */
 	uint32_t on_cpu_labels;                 /* of samples that are not away */
 	uint32_t away_labels[PERF_AWAY_LABELS]; /* label sets, made when first needed; 0: not yet */
 	uint64_t without_stack;                 /* lost slices that were told of as losses */
-	VEC(struct perf_leaver) leavers;        /* whose stacks came before the records */
+	struct kept_stacks leavers;             /* whose stacks came before the records */
+	struct wakers *wakers;                  /* NULL: nobody asked for them */
 	bool away;                              /* threads off their CPUs, too or alone */
 	bool machine;
 	bool command; /* is waited for: its exec starts the sampling */
