@@ -9,8 +9,9 @@
 
 #include "wire/bpf_walk.h"
 
-const volatile bool with_kernel = true; /* kernel frames too */
-const volatile uint32_t depth = 512;    /* user frames of a stack */
+const volatile bool with_kernel = true;    /* kernel frames too */
+const volatile uint32_t depth = 512;       /* user frames of a stack */
+const volatile bool with_counters = false; /* the kernel writes those of a group behind it */
 
 /* Of threads that are off their CPUs: whom to watch, and what is too short to tell. */
 const volatile uint32_t watch_by = BPF_WALK_BY_PROCESS;

@@ -31,7 +31,10 @@ struct {
 	__type(value, struct scratch);
 } sample_scratch SEC(".maps");
 
-/* A perf event has fired. Returns 0: the kernel need not write a sample of its own. */
+/*
+ * A perf event has fired. Returns 0: the kernel need not write a sample of its own; or 1
+ * when that has something which no program can read.
+ */
 SEC("perf_event")
 int sample(struct sample_context *ctx)
 {
@@ -61,5 +64,5 @@ int sample(struct sample_context *ctx)
 		send_stack(ctx, scratch, head->kernel_count + head->user_count);
 	else if (!send_slice(ctx, scratch, BPF_WALK_SLICE))
 		count(BPF_WALK_COUNT_LOST);
-	return 0;
+	return with_counters;
 }

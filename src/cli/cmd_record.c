@@ -327,8 +327,10 @@ static const struct option_spec table[] = {
 	 .min = 1, .max = INT32_MAX, .help = "attach to these threads alone"},
 	{"all", 'a', OPTION_FLAG(struct record_options, all),
 	 .help = "the whole machine, until the program given ends, or Ctrl-C"},
-	{"event", 'e', OPTION_STRING(struct record_options, event), .argument = "EVENT",
-	 .key = "sampling.event", .help = "what to sample (see: wick list events)"},
+	{"event", 'e', OPTION_STRING(struct record_options, event), .argument = "EVENT[,EVENT...]",
+	 .key = "sampling.event",
+	 .help = "what to sample (see: wick list events); more are counted beside the first, see "
+		 "them with --event when looking"},
 	{"count", 'c', OPTION_U64(struct record_options, period), .argument = "PERIOD", .min = 1,
 	 .max = 1e15, .help = "a sample every PERIOD events, instead of a rate"},
 	{"engine", 0, OPTION_STRING(struct record_options, engine), .argument = "NAME",

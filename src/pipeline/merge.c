@@ -13,6 +13,7 @@
 #include "base/vec.h"
 #include "model/dictionary.h"
 #include "pipeline/load.h"
+#include "recording/format.h"
 #include "recording/reader.h"
 #include "recording/writer.h"
 
@@ -22,6 +23,7 @@ struct merger {
 	struct sink *sink;
 	bool alone; /* one file: it keeps what it tells about itself */
 	bool has_schema;
+	VEC(char *) events; /* that were counted beside the first; their schemas count from 1 */
 	char *value;
 	char *unit;
 	char *boot_id;       /* of the first file with frames of a kernel */
@@ -48,6 +50,7 @@ struct source {
 	struct id_list places;
 	struct id_list stacks;
 	struct id_list labels;
+	uint32_t schemas[RECORDING_MAX_SCHEMAS]; /* by their ids here; 0 of members: not known */
 	VEC(struct frame) frames;
 	char *boot_id;
 	uint64_t start_ns;
@@ -234,6 +237,7 @@ static int take_sample(struct source *source, const struct sample_batch *batch, 
 	uint32_t thread;
 	uint32_t labels;
 	struct sample_batch one = {
+		.schema = source->schemas[batch->schema],
 		.count = 1,
 		.stack = &stack,
 		.thread = &thread,
@@ -264,7 +268,9 @@ static int take_samples(void *self, const struct sample_batch *batch)
 
 	if (!source->shifted)
 		find_shift(source, batch->time_ns[0]);
-	for (i = 0; i < batch->count && r == 0 && batch->schema == 0; i++)
+	if (batch->schema != 0 && source->schemas[batch->schema] == 0)
+		return 0; /* beside an event that the file does not have */
+	for (i = 0; i < batch->count && r == 0; i++)
 		r = take_sample(source, batch, i);
 	return r;
 }
@@ -296,6 +302,28 @@ static int take_clock(void *self, uint64_t monotonic_ns, uint64_t realtime_ns)
 	return 0;
 }
 
+/* An event that was counted beside the first: the same of other files is one with it. */
+static int take_member(struct source *source, uint32_t id, const struct schema *schema)
+{
+	struct merger *merger = source->merger;
+	char *event;
+	size_t i;
+
+	if (!merger->has_schema)
+		return 0;
+	for (i = 0; i < merger->events.count; i++)
+		if (strcmp(merger->events.items[i], schema->event) == 0) {
+			source->schemas[id] = (uint32_t)i + 1;
+			return 0;
+		}
+	event = strdup(schema->event);
+	if (!event || vec_push(&merger->events, event) < 0) {
+		free(event);
+		return -ENOMEM;
+	}
+	return merger->sink->ops->schema(merger->sink->self, schema, &source->schemas[id]);
+}
+
 static int take_schema(void *self, uint32_t id, const struct schema *schema)
 {
 	struct source *source = self;
@@ -303,7 +331,7 @@ static int take_schema(void *self, uint32_t id, const struct schema *schema)
 	uint32_t made;
 
 	if (id != 0)
-		return 0;
+		return take_member(source, id, schema);
 	if (merger->has_schema) {
 		if (strcmp(merger->value, schema->value) == 0 &&
 		    strcmp(merger->unit, schema->unit) == 0)
@@ -434,5 +462,8 @@ int merge_files(const char *const *paths, size_t count, int output, struct error
 	free(merger.value);
 	free(merger.unit);
 	free(merger.boot_id);
+	for (i = 0; i < merger.events.count; i++)
+		free(merger.events.items[i]);
+	vec_fini(&merger.events);
 	return r;
 }

@@ -16,6 +16,7 @@
 #include "model/sink.h"
 
 struct fake_sample {
+	uint32_t schema;
 	uint32_t stack;
 	uint32_t thread;
 	uint32_t cpu;
@@ -108,6 +109,7 @@ static inline int fake_batch(void *self, const struct sample_batch *batch, struc
 	for (i = 0; i < batch->count; i++)
 		assert_int_equal(vec_push(&fake->samples,
 					  (struct fake_sample){
+						  .schema = batch->schema,
 						  .stack = batch->stack[i],
 						  .thread = batch->thread[i],
 						  .cpu = batch->cpu[i],

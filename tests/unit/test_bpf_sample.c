@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/scope.h"
+#include "base/vec.h"
 #include "engine/engine.h"
 #include "engine/perf/bpf_sample.h"
 #include "engine/perf/state.h"
@@ -89,6 +89,7 @@ static int tear_down(void **state)
 	vec_fini(&world->engine->rings);
 	kept_stacks_fini(&world->engine->leavers);
 	wakers_free(world->engine->wakers);
+	counters_fini(&world->engine->counters);
 	process_tracker_free(world->engine->tracker);
 	stack_cache_free(world->engine->cache);
 	free(world->engine);
@@ -165,6 +166,50 @@ static void a_stack_has_the_kernels_part_and_the_users(void **state)
 	drain_raw(world, &raw, sizeof(raw));
 	assert_int_equal(depth_of(world, 1), 4); /* [truncated] */
 	assert_int_equal(world->engine->stats.truncated, 1);
+}
+
+/* What the kernel writes behind a program's record. */
+static void drain_group(struct world *world, uint32_t tid, uint64_t leader, uint64_t member)
+{
+	record_begin(&world->b, PERF_RECORD_SAMPLE, 0);
+	put_u32(&world->b, PID);
+	put_u32(&world->b, tid);
+	put_u64(&world->b, 10);
+	put_u64(&world->b, 0);
+	put_u64(&world->b, 2);
+	put_u64(&world->b, leader);
+	put_u64(&world->b, member);
+	ring_append(&world->engine->rings.items[0].ring, record_end(&world->b));
+	assert_int_equal(perf_drain(world->engine, UINT64_MAX, NULL), 0);
+}
+
+static void counters_behind_a_sample_are_samples_of_their_own(void **state)
+{
+	struct world *world = *state;
+	struct {
+		struct bpf_walk_head head;
+		uint64_t pcs[2];
+	} raw = {head_of(BPF_WALK_STACK, 0, 2, UNWIND_ROOT), {0x1000, 0x2000}};
+
+	world->engine->grouped = true;
+	world->engine->group.member_count = 1;
+	world->engine->columns[1].schema = 1;
+	drain_raw(world, &raw, sizeof(raw));
+	drain_group(world, PID, 100, 7);
+	drain_group(world, PID, 150, 9); /* its sample was lost: the next has it */
+	raw.pcs[0] = 0x3000;
+	drain_raw(world, &raw, sizeof(raw));
+	drain_group(world, PID, 200, 12);
+	assert_int_equal(world->fake.samples.count, 4);
+	assert_int_equal(world->fake.samples.items[0].schema, 0);
+	assert_int_equal(world->fake.samples.items[1].schema, 1);
+	assert_int_equal(world->fake.samples.items[1].weight, 7);
+	assert_int_equal(world->fake.samples.items[1].stack, world->fake.samples.items[0].stack);
+	assert_int_equal(world->fake.samples.items[3].schema, 1);
+	assert_int_equal(world->fake.samples.items[3].weight, 5);
+	assert_int_equal(world->fake.samples.items[3].stack, world->fake.samples.items[2].stack);
+	assert_int_equal(world->engine->stats.samples, 2);
+	assert_int_equal(world->engine->stats.lost, 0);
 }
 
 static void a_foreign_stack_is_counted(void **state)
@@ -474,6 +519,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(a_stack_has_the_kernels_part_and_the_users),
+		TEST(counters_behind_a_sample_are_samples_of_their_own),
 		TEST(a_foreign_stack_is_counted),
 		TEST(a_record_that_makes_no_sense_counts_as_lost),
 		TEST(an_end_that_nobody_knows_is_none),

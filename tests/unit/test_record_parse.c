@@ -43,7 +43,8 @@ static void a_sample_of_a_clock_has_its_chain_and_no_period(void **state)
 	struct sample_record sample;
 
 	(void)state;
-	assert_true(record_sample(make_sample(&b, 77, 123, 5, chain, 3), false, &sample));
+	assert_true(record_sample(make_sample(&b, 77, 123, 5, chain, 3), (struct sample_layout){0},
+				  &sample));
 	assert_int_equal(sample.pid, 77);
 	assert_int_equal(sample.tid, 77);
 	assert_int_equal(sample.time_ns, 123);
@@ -52,7 +53,7 @@ static void a_sample_of_a_clock_has_its_chain_and_no_period(void **state)
 	assert_int_equal(sample.count, 3);
 	assert_memory_equal(sample.chain, chain, sizeof(chain));
 	assert_int_equal(record_time_ns(record_end(&b)), 123);
-	assert_refused_when_shorter(&b, record_sample(header, false, &sample));
+	assert_refused_when_shorter(&b, record_sample(header, (struct sample_layout){0}, &sample));
 }
 
 static void a_sample_with_a_period_tells_it(void **state)
@@ -69,11 +70,12 @@ static void a_sample_with_a_period_tells_it(void **state)
 	put_u64(&b, 4096); /* period */
 	put_u64(&b, 1);
 	put_u64(&b, 0xabc);
-	assert_true(record_sample(record_end(&b), true, &sample));
+	assert_true(record_sample(record_end(&b), (struct sample_layout){.period = true}, &sample));
 	assert_int_equal(sample.tid, 2);
 	assert_int_equal(sample.period, 4096);
 	assert_int_equal(sample.chain[0], 0xabc);
-	assert_refused_when_shorter(&b, record_sample(header, true, &sample));
+	assert_refused_when_shorter(
+		&b, record_sample(header, (struct sample_layout){.period = true}, &sample));
 }
 
 static void a_chain_longer_than_its_record_is_refused(void **state)
@@ -87,8 +89,61 @@ static void a_chain_longer_than_its_record_is_refused(void **state)
 	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		(void)make_sample(&b, 1, 1, 0, &(uint64_t){5}, 1);
 		memcpy(b.data + 8 + 24, &counts[i], 8);
-		assert_false(record_sample(record_end(&b), false, &sample));
+		assert_false(record_sample(record_end(&b), (struct sample_layout){0}, &sample));
 	}
+}
+
+static void put_origin(struct record_builder *b)
+{
+	record_begin(b, PERF_RECORD_SAMPLE, 0);
+	put_u32(b, 77);
+	put_u32(b, 78);
+	put_u64(b, 123);
+	put_u64(b, 5);
+}
+
+static void a_sample_of_a_group_has_its_values_before_the_chain(void **state)
+{
+	struct record_builder b;
+	struct sample_record sample;
+
+	(void)state;
+	put_origin(&b);
+	put_u64(&b, 2);
+	put_u64(&b, 1000);
+	put_u64(&b, 7);
+	put_u64(&b, 1);
+	put_u64(&b, 0xabc);
+	assert_true(record_sample(record_end(&b), (struct sample_layout){.group = true}, &sample));
+	assert_int_equal(sample.value_count, 2);
+	assert_int_equal(sample.values[1], 7);
+	assert_int_equal(sample.count, 1);
+	assert_int_equal(sample.chain[0], 0xabc);
+	assert_refused_when_shorter(
+		&b, record_sample(header, (struct sample_layout){.group = true}, &sample));
+	memcpy(b.data + 8 + 24, &(uint64_t){UINT64_MAX}, 8);
+	assert_false(record_sample(record_end(&b), (struct sample_layout){.group = true}, &sample));
+}
+
+static void a_group_alone_is_told_from_what_a_bpf_program_wrote(void **state)
+{
+	struct record_builder b;
+	struct sample_record sample;
+
+	(void)state;
+	put_origin(&b);
+	put_u64(&b, 2);
+	put_u64(&b, 1000);
+	put_u64(&b, 7);
+	assert_true(record_group(record_end(&b), &sample));
+	assert_int_equal(sample.tid, 78);
+	assert_int_equal(sample.value_count, 2);
+	assert_refused_when_shorter(&b, record_group(header, &sample));
+	put_origin(&b);
+	put_u32(&b, 12);
+	put_u32(&b, 1); /* the kind of the record */
+	put_u64(&b, 9);
+	assert_false(record_group(record_end(&b), &sample));
 }
 
 static void what_a_bpf_program_wrote_is_found_behind_the_ids(void **state)
@@ -314,7 +369,7 @@ static void a_copied_stack_says_which_kind_of_program_it_is_of(void **state)
 		put_u64(&b, 0);
 		const struct perf_event_header *header = record_end(&b);
 
-		assert_true(record_sample(header, false, &sample));
+		assert_true(record_sample(header, (struct sample_layout){0}, &sample));
 		assert_true(record_user_stack(header, 1, &sample));
 		assert_int_equal(sample.registers != NULL, abis[i] != PERF_SAMPLE_REGS_ABI_NONE);
 		assert_int_equal(sample.is_32_bit, abis[i] == PERF_SAMPLE_REGS_ABI_32);
@@ -327,6 +382,8 @@ int main(void)
 		cmocka_unit_test(a_sample_of_a_clock_has_its_chain_and_no_period),
 		cmocka_unit_test(a_sample_with_a_period_tells_it),
 		cmocka_unit_test(a_chain_longer_than_its_record_is_refused),
+		cmocka_unit_test(a_sample_of_a_group_has_its_values_before_the_chain),
+		cmocka_unit_test(a_group_alone_is_told_from_what_a_bpf_program_wrote),
 		cmocka_unit_test(what_a_bpf_program_wrote_is_found_behind_the_ids),
 		cmocka_unit_test(a_fork_tells_who_made_whom_and_when),
 		cmocka_unit_test(a_name_that_comes_with_an_exec_says_so),

@@ -2,6 +2,7 @@
 #include "engine/ebpf/ebpf.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
@@ -100,6 +101,7 @@ static int ebpf_engine_open(const struct engine_config *config, const struct tar
 	struct walker_config wish = {
 		.depth = config->depth,
 		.kernel = config->kernel,
+		.counters = config->mode == ENGINE_MODE_CPU && strchr(config->event, ','),
 		.machine = target->kind == TARGET_MACHINE || target->kind == TARGET_CGROUP,
 		.away = config->mode != ENGINE_MODE_CPU,
 		.wakers = config->wakers,

@@ -261,6 +261,7 @@ static int load(struct walker *walker, const struct walker_config *config, struc
 		return explain_load(-errno, err);
 	programs->rodata->depth = config->depth < BPF_WALK_DEPTH ? config->depth : BPF_WALK_DEPTH;
 	programs->rodata->with_kernel = config->kernel;
+	programs->rodata->with_counters = config->counters;
 	choose_programs(programs, config);
 	r = config->away ? set_watch(programs, config, err) : 0;
 	if (r < 0)

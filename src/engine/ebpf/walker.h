@@ -28,6 +28,7 @@ struct walker;
 struct walker_config {
 	uint32_t depth; /* of the user part of stacks */
 	bool kernel;    /* kernel frames too */
+	bool counters;  /* the kernel is to write those of a group of events */
 	bool machine;   /* many processes are to be expected */
 	bool away;      /* threads off their CPUs too */
 	bool wakers;    /* and who wakes them */

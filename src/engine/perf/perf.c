@@ -151,10 +151,13 @@ static uint64_t count_run_ns(struct perf_engine *engine)
 			       : 0;
 	}
 	for (i = 0; i < engine->events.count; i++) {
-		uint64_t value = 0;
+		/* A group has the count of its events first, and then the leader's own. */
+		uint64_t values[2 + EVENT_MEMBERS_MAX];
+		size_t at = engine->grouped;
 
-		if (read(engine->events.items[i], &value, sizeof(value)) == sizeof(value))
-			sum += value;
+		if (read(engine->events.items[i], values, sizeof(values)) >=
+		    (ssize_t)((at + 1) * sizeof(*values)))
+			sum += values[at];
 	}
 	return sum;
 }

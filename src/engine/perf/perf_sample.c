@@ -1,29 +1,42 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "engine/perf/perf_sample.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/id_index.h"
+#include "base/vec.h"
 #include "engine/perf/record.h"
 #include "engine/perf/state.h"
 #include "engine/process_tracker.h"
 #include "engine/stack_cache.h"
 #include "model/sink.h"
 
-int perf_flush(struct perf_engine *engine, struct error *err)
+static int flush_columns(struct perf_engine *engine, struct perf_columns *columns,
+			 struct error *err)
 {
 	struct sample_batch batch = {
-		.schema = engine->schema,
-		.count = engine->count,
-		.stack = engine->stack,
-		.thread = engine->thread,
-		.cpu = engine->cpu,
-		.labels = engine->labels,
-		.time_ns = engine->time_ns,
-		.weight = engine->weight,
+		.schema = columns->schema,
+		.count = columns->count,
+		.stack = columns->stack,
+		.thread = columns->thread,
+		.cpu = columns->cpu,
+		.labels = columns->labels,
+		.time_ns = columns->time_ns,
+		.weight = columns->weight,
 	};
 
-	engine->count = 0;
+	columns->count = 0;
 	return batch.count == 0 ? 0 : engine->sink->ops->batch(engine->sink->self, &batch, err);
+}
+
+int perf_flush(struct perf_engine *engine, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(engine->columns) && r == 0; i++)
+		r = flush_columns(engine, &engine->columns[i], err);
+	return r;
 }
 
 uint64_t perf_count_addresses(const struct sample_record *sample)
@@ -116,19 +129,48 @@ int perf_lose_sample(struct perf_engine *engine, uint64_t time_ns)
 	return engine->sink->ops->loss(engine->sink->self, LOSS_NO_MEMORY, time_ns, 1);
 }
 
+static int put_row(struct perf_engine *engine, struct perf_columns *columns,
+		   const struct sample_row *row, struct error *err)
+{
+	size_t i = columns->count;
+
+	columns->stack[i] = row->stack;
+	columns->thread[i] = row->thread;
+	columns->cpu[i] = row->cpu;
+	columns->labels[i] = row->labels;
+	columns->time_ns[i] = row->time_ns;
+	columns->weight[i] = row->weight;
+	columns->count++;
+	return columns->count == BATCH ? flush_columns(engine, columns, err) : 0;
+}
+
 int perf_put_sample(struct perf_engine *engine, const struct sample_row *row, struct error *err)
 {
-	size_t i = engine->count;
-
 	if (row->stack == ID_NONE)
 		return perf_lose_sample(engine, row->time_ns);
 	engine->stats.samples++;
-	engine->stack[i] = row->stack;
-	engine->thread[i] = row->thread;
-	engine->cpu[i] = row->cpu;
-	engine->labels[i] = row->labels;
-	engine->time_ns[i] = row->time_ns;
-	engine->weight[i] = row->weight;
-	engine->count++;
-	return engine->count == BATCH ? perf_flush(engine, err) : 0;
+	return put_row(engine, &engine->columns[0], row, err);
+}
+
+int perf_put_counts(struct perf_engine *engine, const struct sample_row *row, pid_t tid,
+		    const struct sample_record *sample, struct error *err)
+{
+	size_t count = engine->group.member_count;
+	uint64_t values[EVENT_MEMBERS_MAX];
+	struct sample_row counted = *row;
+	int r;
+
+	/* The leader's own stands first. */
+	if (row->stack == ID_NONE || count == 0 || sample->value_count != count + 1)
+		return 0;
+	memcpy(values, sample->values + 1, count * sizeof(*values));
+	r = counters_since(&engine->counters, tid, row->cpu, values, count);
+	if (r < 0)
+		return perf_lose_sample(engine, row->time_ns);
+	for (size_t i = 0; i < count && r == 0; i++) {
+		counted.weight = values[i];
+		if (values[i] > 0)
+			r = put_row(engine, &engine->columns[1 + i], &counted, err);
+	}
+	return r;
 }

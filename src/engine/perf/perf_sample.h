@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <linux/perf_event.h>
 
@@ -49,6 +50,12 @@ uint32_t perf_stack_of(struct perf_engine *engine, struct tracked_process *proce
 		       const struct sample_record *sample);
 
 int perf_put_sample(struct perf_engine *engine, const struct sample_row *row, struct error *err);
+/*
+ * Puts what the members of the group have counted since the last sample of a thread, or
+ * of a CPU with 0, for the sample of the row. 0 or a negative errno.
+ */
+int perf_put_counts(struct perf_engine *engine, const struct sample_row *row, pid_t tid,
+		    const struct sample_record *sample, struct error *err);
 int perf_lose_sample(struct perf_engine *engine, uint64_t time_ns); /* we could not keep it */
 int perf_flush(struct perf_engine *engine, struct error *err);
 

@@ -45,40 +45,76 @@ uint64_t record_time_ns(const struct perf_event_header *header)
 	return u64_at((const uint8_t *)header + header->size - 16);
 }
 
+/* nr values[nr], from `at` on. Returns where they end, 0 when they do not. */
+static size_t take_values(const uint8_t *body, size_t size, size_t at, struct sample_record *ret)
+{
+	if (size < at + 8)
+		return 0;
+	ret->value_count = u64_at(body + at);
+	ret->values = (const uint64_t *)(const void *)(body + at + 8); /* records are 8-aligned */
+	if (ret->value_count > (size - at - 8) / sizeof(uint64_t))
+		return 0;
+	return at + 8 + ret->value_count * sizeof(uint64_t);
+}
+
+/* What all samples begin with: pid tid time cpu. */
+static size_t take_origin(const uint8_t *body, size_t size, struct sample_record *ret)
+{
+	*ret = (struct sample_record){0};
+	if (size < 24)
+		return 0;
+	ret->pid = (pid_t)u32_at(body);
+	ret->tid = (pid_t)u32_at(body + 4);
+	ret->time_ns = u64_at(body + 8);
+	ret->cpu = u32_at(body + 16);
+	return 24;
+}
+
 bool record_raw(const struct perf_event_header *header, struct sample_record *ret)
 {
 	const uint8_t *at = body(header);
 	size_t n = body_bytes(header);
 
-	*ret = (struct sample_record){0};
-	if (n < 28)
+	if (take_origin(at, n, ret) == 0 || n < 28)
 		return false;
-	ret->pid = (pid_t)u32_at(at);
-	ret->tid = (pid_t)u32_at(at + 4);
-	ret->time_ns = u64_at(at + 8);
-	ret->cpu = u32_at(at + 16);
 	ret->raw_bytes = u32_at(at + 24);
 	ret->raw = at + 28;
 	return ret->raw_bytes <= n - 28;
 }
 
-bool record_sample(const struct perf_event_header *header, bool has_period,
+bool record_sample(const struct perf_event_header *header, struct sample_layout layout,
 		   struct sample_record *ret)
 {
-	const uint8_t *at = body(header);
-	size_t fixed = has_period ? 40 : 32;
+	const uint8_t *place = body(header);
 	size_t n = body_bytes(header);
+	size_t at = take_origin(place, n, ret);
 
-	if (n < fixed)
+	if (at == 0 || (layout.period && n < at + 8))
 		return false;
-	ret->pid = (pid_t)u32_at(at);
-	ret->tid = (pid_t)u32_at(at + 4);
-	ret->time_ns = u64_at(at + 8);
-	ret->cpu = u32_at(at + 16);
-	ret->period = has_period ? u64_at(at + 24) : 0;
-	ret->count = u64_at(at + fixed - 8);
-	ret->chain = (const uint64_t *)(const void *)(at + fixed); /* records are 8-aligned */
-	return ret->count <= (n - fixed) / sizeof(uint64_t);
+	if (layout.period) {
+		ret->period = u64_at(place + at);
+		at += 8;
+	}
+	if (layout.group)
+		at = take_values(place, n, at, ret);
+	if (at == 0 || n < at + 8)
+		return false;
+	ret->count = u64_at(place + at);
+	ret->chain = (const uint64_t *)(const void *)(place + at + 8); /* records are 8-aligned */
+	return ret->count <= (n - at - 8) / sizeof(uint64_t);
+}
+
+/*
+ * It stands among those that BPF programs write, which have a size of 32 bits and then
+ * the kind of the record, never 0, where a group has its count.
+ */
+bool record_group(const struct perf_event_header *header, struct sample_record *ret)
+{
+	size_t n = body_bytes(header);
+	size_t at = take_origin(body(header), n, ret);
+
+	return at > 0 && n >= at + 8 && u32_at(body(header) + at + 4) == 0 &&
+	       take_values(body(header), n, at, ret) > 0;
 }
 
 /* abi registers[n] (none when abi is 0) size stack[size] dynamic-size (none when size is 0) */

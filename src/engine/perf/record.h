@@ -24,7 +24,9 @@ struct sample_record {
 	pid_t tid;
 	uint64_t time_ns;
 	uint32_t cpu;
-	uint64_t period;       /* 0 when the event does not tell */
+	uint64_t period;      /* 0 when the event does not tell */
+	uint64_t value_count; /* of a group: the leader's, then the members' */
+	const uint64_t *values;
 	uint64_t count;        /* entries of chain */
 	const uint64_t *chain; /* the leaf first, with context marks */
 	/* With a copied stack: */
@@ -61,8 +63,16 @@ struct map_record {
 /* When it happened; 0 for records that do not say. */
 uint64_t record_time_ns(const struct perf_event_header *header);
 
-bool record_sample(const struct perf_event_header *header, bool has_period,
+/* What stands in a sample besides the usual. */
+struct sample_layout {
+	bool period;
+	bool group;
+};
+
+bool record_sample(const struct perf_event_header *header, struct sample_layout layout,
 		   struct sample_record *ret);
+/* A sample that has no stack, only the values of a group; false for what is none. */
+bool record_group(const struct perf_event_header *header, struct sample_record *ret);
 /*
  * The registers (as many as asked for) and the copied stack that stand behind
  * the chain of a sample that record_sample() has read.

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/id_index.h"
-#include "base/scope.h"
+#include "base/vec.h"
 #include "engine/engine.h"
 #include "engine/perf/bpf_sample.h"
 #include "engine/perf/kept_stacks.h"
