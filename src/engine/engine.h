@@ -98,7 +98,7 @@ struct engine_stats {
 	uint64_t frames;            /* of all samples */
 	uint64_t slices;            /* stacks that the kernel could not walk for lack of a table */
 
-	uint64_t unique_stacks;
+	uint64_t unique_stacks;  /* 0: too many to tell */
 	uint32_t frequency_hz;   /* as granted */
 	uint32_t depth_limit;    /* as granted */
 	bool kernel;             /* as granted */

@@ -161,12 +161,20 @@ static struct tracked_thread *find_thread(struct process_tracker *tracker, pid_t
 	return NULL;
 }
 
+/* What was told of a process is of no more use. */
+static void tell_ended(struct process_tracker *tracker, const struct tracked_process *process)
+{
+	if (process->id != ID_NONE && tracker->sink->ops->ended)
+		tracker->sink->ops->ended(tracker->sink->self, process->id);
+}
+
 /* The process of a pid made anew: a pid that comes again takes over the old slot. */
 static struct tracked_process *new_process(struct process_tracker *tracker, pid_t pid)
 {
 	struct tracked_process *process = find_process(tracker, pid);
 
 	if (process) {
+		tell_ended(tracker, process);
 		address_space_free(process->space);
 	} else {
 		process = malloc(sizeof(*process));
@@ -527,6 +535,7 @@ void process_tracker_comm(struct process_tracker *tracker, uint64_t time_ns, pid
 			return;
 		process->start_ns = time_ns;
 	} else if (exec) {
+		tell_ended(tracker, process);
 		exec_process(process);
 		process->number = tracker->next_number++;
 	}
@@ -544,6 +553,7 @@ static void forget_oldest(struct process_tracker *tracker)
 		return;
 	address_space_free(process->space);
 	process->space = NULL;
+	tell_ended(tracker, process);
 }
 
 void process_tracker_exit(struct process_tracker *tracker, pid_t pid, pid_t tid)

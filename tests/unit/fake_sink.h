@@ -6,6 +6,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,7 @@ struct fake_sink {
 	VEC(struct fake_sample) samples;
 	size_t module_calls;
 	size_t process_calls;
+	bool trims; /* forgets its stacks whenever asked whether to */
 	uint64_t lost[LOSS_REASONS];
 };
 
@@ -129,6 +131,14 @@ static inline int fake_loss(void *self, enum loss_reason reason, uint64_t time_n
 	return 0;
 }
 
+static inline int fake_trim(void *self, struct error *err)
+{
+	struct fake_sink *fake = self;
+
+	(void)err;
+	return fake->trims && dictionary_forget_stacks(&fake->dictionary) == 0;
+}
+
 static inline void fake_sink_init(struct fake_sink *fake)
 {
 	static const struct sink_ops ops = {
@@ -142,6 +152,7 @@ static inline void fake_sink_init(struct fake_sink *fake)
 		.map = fake_map,
 		.batch = fake_batch,
 		.loss = fake_loss,
+		.trim = fake_trim,
 	};
 
 	*fake = (struct fake_sink){.sink = {.ops = &ops, .self = fake}};

@@ -125,6 +125,19 @@ static void tell_news(struct perf_engine *engine)
 	(void)timerfd_settime(engine->timer_fd, 0, &times, NULL); /* cannot fail */
 }
 
+/* Lets the sink make room: what has gathered is with it, and no stack of it is waited for. */
+static int trim(struct perf_engine *engine, struct error *err)
+{
+	int r = engine->sink->ops->trim ? engine->sink->ops->trim(engine->sink->self, err) : 0;
+
+	if (r <= 0)
+		return r;
+	stack_cache_clear(engine->cache);
+	for (size_t i = 0; i < engine->rings.count; i++)
+		engine->rings.items[i].row_tid = 0;
+	return 0;
+}
+
 int perf_engine_drain(void *self, struct error *err)
 {
 	struct perf_engine *engine = self;
@@ -134,7 +147,7 @@ int perf_engine_drain(void *self, struct error *err)
 	r = perf_drain(engine, clock_monotonic_ns() - SETTLE_NS, err);
 	if (engine->walker)
 		tell_news(engine);
-	return r;
+	return r < 0 ? r : trim(engine, err);
 }
 
 /* How long the watched threads ran: what the events themselves have counted. */
