@@ -25,6 +25,7 @@ struct file;
 struct mm_struct {
 	unsigned long start_stack;
 	struct file *exe_file;
+	unsigned long exec_vm; /* pages of code */
 } KERNEL_TYPE;
 
 typedef struct {

@@ -636,6 +636,11 @@ int process_tracker_sample(struct process_tracker *tracker, pid_t pid, pid_t tid
 	return r;
 }
 
+struct tracked_process *process_tracker_find(struct process_tracker *tracker, pid_t pid)
+{
+	return find_process(tracker, pid);
+}
+
 const char *process_tracker_thread_name(struct process_tracker *tracker, pid_t tid)
 {
 	const struct tracked_thread *thread = find_thread(tracker, tid);

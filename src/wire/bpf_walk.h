@@ -129,6 +129,8 @@ struct bpf_walk_slice {
 	uint64_t registers[BPF_WALK_REGISTERS];
 	uint64_t stack_start; /* sp, or below it by a red zone that could be read */
 	uint64_t stack_bytes;
+	struct bpf_walk_key
+		parent; /* of the process that forked it and has the same code; mm 0: none */
 	uint8_t stack[BPF_WALK_SLICE_BYTES];
 };
 

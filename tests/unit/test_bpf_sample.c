@@ -30,6 +30,7 @@ struct world {
 	struct perf_engine *engine;
 	struct record_builder b;
 	size_t wanted;
+	struct bpf_walk_key met; /* the last */
 	const struct bpf_walk_away *still;
 };
 
@@ -41,6 +42,17 @@ void __wrap_walker_want(struct walker *walker, const struct bpf_walk_key *key,
 void __wrap_walker_each_away(struct walker *walker,
 			     void (*show)(void *self, const struct bpf_walk_away *away),
 			     void *self);
+
+bool __wrap_walker_meet(struct walker *walker, const struct bpf_walk_key *key,
+			struct tracked_process *process);
+
+bool __wrap_walker_meet(struct walker *walker, const struct bpf_walk_key *key,
+			struct tracked_process *process)
+{
+	(void)walker, (void)process;
+	the_world.met = *key;
+	return true;
+}
 
 void __wrap_walker_want(struct walker *walker, const struct bpf_walk_key *key,
 			struct tracked_process *process)
@@ -291,6 +303,39 @@ static void a_slice_is_walked_and_its_space_wanted(void **state)
 	free(slice);
 }
 
+static void the_space_of_a_parent_that_is_known_is_met_too(void **state)
+{
+	struct world *world = *state;
+	struct bpf_walk_slice *slice = make_slice(BPF_WALK_SLICE, 64);
+	size_t size = offsetof(struct bpf_walk_slice, stack) + 64;
+
+	process_tracker_fork(world->engine->tracker, 1, PID, PID, PID - 1, PID - 1);
+	slice->parent = (struct bpf_walk_key){.mm = 9, .tgid = PID - 1};
+	drain_raw(world, slice, size);
+	assert_int_equal(world->met.mm, 0); /* nobody knows that process */
+	process_tracker_fork(world->engine->tracker, 1, PID - 1, PID - 1, 1, 1);
+	drain_raw(world, slice, size);
+	assert_int_equal(world->met.mm, 9);
+	slice->parent = (struct bpf_walk_key){.tgid = PID - 1};
+	world->met.mm = 0;
+	drain_raw(world, slice, size);
+	assert_int_equal(world->met.mm, 0);
+	free(slice);
+}
+
+static void a_stack_that_was_walked_tells_of_its_space(void **state)
+{
+	struct world *world = *state;
+	struct {
+		struct bpf_walk_head head;
+		uint64_t pcs[2];
+	} raw = {head_of(BPF_WALK_STACK, 0, 2, UNWIND_ROOT), {0x1000, 0x2000}};
+
+	drain_raw(world, &raw, sizeof(raw));
+	assert_int_equal(world->met.mm, 1);
+	assert_true(world->engine->news);
+}
+
 struct away_of_two {
 	struct bpf_walk_head head;
 	struct bpf_walk_times times;
@@ -524,6 +569,8 @@ int main(void)
 		TEST(a_record_that_makes_no_sense_counts_as_lost),
 		TEST(an_end_that_nobody_knows_is_none),
 		TEST(a_slice_is_walked_and_its_space_wanted),
+		TEST(the_space_of_a_parent_that_is_known_is_met_too),
+		TEST(a_stack_that_was_walked_tells_of_its_space),
 		TEST(a_sleep_and_the_wait_after_it_are_two_samples),
 		TEST(who_was_preempted_only_waited),
 		TEST(times_that_make_no_sense_count_as_lost),

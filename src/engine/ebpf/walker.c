@@ -18,6 +18,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/error.h"
+#include "base/id_index.h"
 #include "base/log.h"
 #include "base/scope.h"
 #include "base/vec.h"
@@ -75,6 +76,7 @@ struct walker {
 	uint32_t generation;
 	VEC(struct bpf_link *) links;
 	VEC(struct space) spaces;
+	struct bpf_walk_key met[1024];         /* some that were met lately, by hash */
 	VEC(struct module_place) modules;      /* by module id */
 	VEC(struct bpf_walk_mapping) mappings; /* of the space that is being told */
 };
@@ -427,6 +429,21 @@ void walker_want(struct walker *walker, const struct bpf_walk_key *key,
 	space->wanted = true;
 	/* A stack that comes after the end of the first thread is of another. */
 	space->outlives = tracked_process_ended(process);
+}
+
+bool walker_meet(struct walker *walker, const struct bpf_walk_key *key,
+		 struct tracked_process *process)
+{
+	struct bpf_walk_key *met =
+		&walker->met[hash_pair(key->mm, key->tgid) % ARRAY_SIZE(walker->met)];
+
+	if (memcmp(met, key, sizeof(*key)) == 0)
+		return false;
+	*met = *key;
+	if (find_space(walker, key))
+		return false;
+	walker_want(walker, key, process);
+	return true;
 }
 
 static struct module_place *place_of(struct walker *walker, uint32_t module)

@@ -75,6 +75,12 @@ void walker_each_away(struct walker *walker,
 /* The space of a key is that of a process, and there is more to be told of it. */
 void walker_want(struct walker *walker, const struct bpf_walk_key *key,
 		 struct tracked_process *process);
+/*
+ * The same for a space that a stack was walked in, if it is new: its parent's has served it.
+ * Returns whether it is.
+ */
+bool walker_meet(struct walker *walker, const struct bpf_walk_key *key,
+		 struct tracked_process *process);
 /* Tells the programs what is new. Returns whether there was anything. */
 bool walker_update(struct walker *walker, struct process_tracker *tracker);
 

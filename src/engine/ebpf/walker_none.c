@@ -86,6 +86,15 @@ void walker_want(struct walker *walker, const struct bpf_walk_key *key,
 	(void)process;
 }
 
+bool walker_meet(struct walker *walker, const struct bpf_walk_key *key,
+		 struct tracked_process *process)
+{
+	(void)walker;
+	(void)key;
+	(void)process;
+	return false;
+}
+
 bool walker_update(struct walker *walker, struct process_tracker *tracker)
 {
 	(void)walker;

@@ -43,6 +43,18 @@ static void add_end(struct perf_engine *engine, struct sample_record *sample, un
 		engine->chain[sample->count++] = PERF_MARK_CUT;
 }
 
+/* One that forks and waits is never sampled itself, but its space serves its next children. */
+static void want_parent(struct perf_engine *engine, const struct sample_record *sample)
+{
+	struct tracked_process *parent;
+	struct bpf_walk_key key;
+
+	memcpy(&key, sample->raw + offsetof(struct bpf_walk_slice, parent), sizeof(key));
+	parent = key.mm != 0 ? process_tracker_find(engine->tracker, (pid_t)key.tgid) : NULL;
+	if (parent)
+		(void)walker_meet(engine->walker, &key, parent);
+}
+
 /* Walks the copy of a stack, for lack of tables in the kernel: from now on they are here. */
 static bool walk_slice(struct perf_engine *engine, struct tracked_process *process,
 		       struct sample_record *sample, const struct bpf_walk_head *head)
@@ -78,6 +90,7 @@ static bool walk_slice(struct perf_engine *engine, struct tracked_process *proce
 	engine->stats.slices++;
 	engine->news = true;
 	walker_want(engine->walker, &head->key, process);
+	want_parent(engine, sample);
 	return true;
 }
 
@@ -153,8 +166,11 @@ bool bpf_sample_read_head(struct perf_engine *engine, struct tracked_process *pr
 	struct bpf_walk_head head = *told;
 
 	if (head.kind != BPF_WALK_SLICE && head.kind != BPF_WALK_LEAVING &&
-	    head.kind != BPF_WALK_WAKER_SLICE)
+	    head.kind != BPF_WALK_WAKER_SLICE) {
+		if (head.user_count > 0 && walker_meet(engine->walker, &head.key, process))
+			engine->news = true;
 		return bpf_sample_chain(engine, &head, sample);
+	}
 	head.user_count = 0;
 	head.end = BPF_WALK_NO_USER;
 	return bpf_sample_chain(engine, &head, sample) &&
