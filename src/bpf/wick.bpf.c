@@ -12,6 +12,7 @@
 #include "bpf/offcpu.h"
 #include "bpf/registers.h"
 #include "bpf/settings.h"
+#include "bpf/sleepers.h"
 #include "bpf/waker.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

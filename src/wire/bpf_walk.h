@@ -104,6 +104,9 @@ enum bpf_walk_state {
 	BPF_WALK_ENDED,
 };
 
+/* The value of a slice of a thread that sleeps already: who it is, and how. */
+#define BPF_WALK_SLEEPER_VALUE(tid, state) ((uint64_t)(state) << 32 | (tid))
+
 /* Of the end of the user part, besides enum unwind_end. */
 #define BPF_WALK_NO_USER 0u        /* a kernel thread */
 #define BPF_WALK_FOREIGN_USER 255u /* a 32-bit program */

@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "engine/perf/probe_event.h"
 #include "engine/perf/state.h"
+#include "proc/cgroup_threads.h"
 #include "proc/process_info.h"
 
 /* The inode of the first pid namespace, part of the kernel's ABI. */
@@ -87,12 +88,23 @@ static void tell_limits(const struct engine_config *config, const struct target 
 /* The threads that there are to be kept in mind; 0 when there is no telling. */
 static uint32_t count_threads(const struct target *target)
 {
+	struct pid_list processes = {0};
 	struct pid_list list = {0};
+	uint32_t count;
 
+	/* What is gone has none. */
+	if (target->kind == TARGET_MACHINE)
+		(void)process_list(&processes, NULL);
+	for (size_t i = 0; i < processes.count; i++)
+		(void)process_list_threads(processes.items[i], &list, NULL);
 	for (size_t i = 0; i < target->count && target->kind == TARGET_PROCESSES; i++)
-		(void)process_list_threads(target->ids[i], &list, NULL); /* gone: none */
+		(void)process_list_threads(target->ids[i], &list, NULL);
+	if (target->kind == TARGET_CGROUP)
+		(void)cgroup_list_threads(target->cgroup, &list, NULL);
+	count = (uint32_t)list.count;
+	vec_fini(&processes);
 	vec_fini(&list);
-	return (uint32_t)list.count;
+	return count;
 }
 
 static int ebpf_engine_open(const struct engine_config *config, const struct target *target,
@@ -106,7 +118,7 @@ static int ebpf_engine_open(const struct engine_config *config, const struct tar
 		.away = config->mode != ENGINE_MODE_CPU,
 		.wakers = config->wakers,
 		.least_away_ns = config->least_away_ns,
-		.threads = count_threads(target),
+		.threads = config->mode != ENGINE_MODE_CPU ? count_threads(target) : 0,
 		.watch_by = watch_by(target),
 		.watch_children = target->children,
 		.watch_cgroup = target->cgroup,

@@ -72,7 +72,8 @@ struct walker {
 	struct wick_bpf *programs;
 	struct store store;
 	int stats_fd;
-	bool eager; /* tables of all that is mapped, not of what stacks come to */
+	uint64_t unkept; /* threads away from the start that there was no room for */
+	bool eager;      /* tables of all that is mapped, not of what stacks come to */
 	uint32_t generation;
 	VEC(struct bpf_link *) links;
 	VEC(struct space) spaces;
@@ -242,7 +243,8 @@ static void choose_programs(struct wick_bpf *programs, const struct walker_confi
 {
 	struct bpf_program *watching[] = {programs->progs.switched, programs->progs.woken,
 					  programs->progs.born,     programs->progs.forked,
-					  programs->progs.execed,   programs->progs.ended};
+					  programs->progs.execed,   programs->progs.ended,
+					  programs->progs.sleepers};
 
 	/* Neither can fail before loading. */
 	for (size_t i = 0; i < ARRAY_SIZE(watching); i++)
@@ -373,21 +375,59 @@ int walker_watch(struct walker *walker, pid_t id, bool expected, struct error *e
 	return r < 0 ? error_errno(err, r, "cannot watch process %d", (int)id) : 0;
 }
 
-void walker_begin_away(struct walker *walker, pid_t pid, pid_t tid, enum bpf_walk_state state,
-		       uint64_t now_ns)
+/* Reads whole slices without their stacks. Returns 0 or a negative errno. */
+static int read_sleepers(int fd, struct bpf_walk_slice *slice,
+			 void (*show)(void *self, struct bpf_walk_slice *slice), void *self)
+{
+	const size_t size = offsetof(struct bpf_walk_slice, stack);
+	size_t have = 0;
+	ssize_t n;
+
+	while ((n = read(fd, (uint8_t *)slice + have, size - have)) != 0) {
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n < 0)
+			return -errno;
+		have += (size_t)n;
+		if (have < size)
+			continue;
+		show(self, slice);
+		have = 0;
+	}
+	return 0;
+}
+
+int walker_each_sleeper(struct walker *walker,
+			void (*show)(void *self, struct bpf_walk_slice *slice), void *self,
+			struct error *err)
+{
+	struct bpf_link *link = bpf_program__attach_iter(walker->programs->progs.sleepers, NULL);
+	SCOPED(mem) struct bpf_walk_slice *slice = malloc(sizeof(*slice));
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -errno;
+	int r = fd < 0 ? fd : -ENOMEM;
+
+	if (fd >= 0 && slice)
+		r = read_sleepers(fd, slice, show, self);
+	if (fd >= 0)
+		(void)close(fd);       /* only read from */
+	(void)bpf_link__destroy(link); /* frees it whatever happens */
+	return r < 0 ? error_errno(err, r, "cannot see who sleeps") : 0;
+}
+
+bool walker_begin_away(struct walker *walker, const struct bpf_walk_times *times, bool has_stack)
 {
 	struct bpf_walk_away away = {
-		.head = {.kind = BPF_WALK_AWAY, .end = UNWIND_UNREADABLE},
-		.times = {.left_ns = now_ns,
-			  .tid = (uint32_t)tid,
-			  .tgid = (uint32_t)pid,
-			  .state = state},
+		.head = {.kind = has_stack ? BPF_WALK_AWAY_SLICE : BPF_WALK_AWAY,
+			 .end = UNWIND_UNREADABLE},
+		.times = *times,
 	};
-	uint32_t key = (uint32_t)tid;
+	int r;
 
 	/* One that has left its CPU since is known better by now. */
-	(void)bpf_map_update_elem(bpf_map__fd(walker->programs->maps.away), &key, &away,
-				  BPF_NOEXIST);
+	r = bpf_map_update_elem(bpf_map__fd(walker->programs->maps.away), &times->tid, &away,
+				BPF_NOEXIST);
+	walker->unkept += r == -E2BIG;
+	return r == 0;
 }
 
 void walker_each_away(struct walker *walker,
@@ -625,6 +665,7 @@ void walker_stats(struct walker *walker, struct walker_stats *ret)
 
 	*ret = (struct walker_stats){.bytes = store_bytes(&walker->store)};
 	read_counters(walker, ret);
+	ret->counters[BPF_WALK_COUNT_AWAY_FULL] += walker->unkept;
 	if (bpf_obj_get_info_by_fd(bpf_program__fd(walker->programs->progs.sample), &info, &size) ==
 	    0) {
 		ret->runs = info.run_cnt;

@@ -65,9 +65,18 @@ int walker_start(struct walker *walker, struct error *err);
 void walker_stop(struct walker *walker);
 /* Watches a process or thread; one that is `expected` from its exec on. */
 int walker_watch(struct walker *walker, pid_t id, bool expected, struct error *err);
-/* A thread that is away already, nobody knows where and since when. */
-void walker_begin_away(struct walker *walker, pid_t pid, pid_t tid, enum bpf_walk_state state,
-		       uint64_t now_ns);
+/*
+ * Shows the threads that are away already, as slices without the stack itself, which have
+ * room for it, see BPF_WALK_SLEEPER_VALUE(). Of a control group those of all others too.
+ */
+int walker_each_sleeper(struct walker *walker,
+			void (*show)(void *self, struct bpf_walk_slice *slice), void *self,
+			struct error *err);
+/*
+ * A thread is away already, nobody knows since when; where, is known to the caller or
+ * to nobody. False when it has come back since, or there is no room.
+ */
+bool walker_begin_away(struct walker *walker, const struct bpf_walk_times *times, bool has_stack);
 /* Shows the threads that are away. */
 void walker_each_away(struct walker *walker,
 		      void (*show)(void *self, const struct bpf_walk_away *away), void *self);

@@ -214,26 +214,35 @@ static uint32_t labels_of(struct perf_engine *engine, enum perf_away_label reaso
 	return engine->away_labels[reason];
 }
 
-/* Keeps the stack of a thread that leaves: the record of its time off the CPU comes later. */
-static void keep_leaver(struct perf_engine *engine, struct tracked_process *process,
-			struct sample_record *sample)
+void bpf_sample_forget_leaver(struct perf_engine *engine, uint32_t tid)
 {
-	struct bpf_walk_head head;
 	struct kept_stack old;
+
+	if (kept_stacks_take(&engine->leavers, tid, &old))
+		free(old.frames);
+}
+
+bool bpf_sample_keep_leaver(struct perf_engine *engine, struct sample_record *sample)
+{
+	struct tracked_process *process;
+	struct bpf_walk_head head;
 	const struct frame *frames;
+	uint32_t thread;
 	size_t count;
 
+	if (sample->raw_bytes < sizeof(head))
+		return false;
 	memcpy(&head, sample->raw, sizeof(head));
-	if (!bpf_sample_read(engine, process, sample)) {
-		if (kept_stacks_take(&engine->leavers, (uint32_t)head.value, &old))
-			free(old.frames);
-		return;
+	if (process_tracker_sample(engine->tracker, sample->pid, sample->tid, &process, &thread) <
+		    0 ||
+	    !bpf_sample_read(engine, process, sample)) {
+		bpf_sample_forget_leaver(engine, (uint32_t)head.value);
+		return false;
 	}
 	engine->stats.frames += perf_count_addresses(sample);
 	engine->stats.truncated += perf_is_truncated(engine, sample);
 	frames = perf_frames_of(engine, process, sample, &count);
-	(void)kept_stacks_put(&engine->leavers, (uint32_t)head.value, frames,
-			      count); /* its record is lost then, and counted */
+	return kept_stacks_put(&engine->leavers, (uint32_t)head.value, frames, count) == 0;
 }
 
 /* What was taken of a thread when it left, and that with who woke it. */
@@ -309,20 +318,6 @@ static void stacks_of_record(struct perf_engine *engine, struct tracked_process 
 	ret->woken = waker_join(engine, away->times.tid, frames, count);
 }
 
-/* A thread leaves its CPU, and its stack comes before the record of its time away. */
-static int take_leaver(struct perf_engine *engine, struct sample_record *sample)
-{
-	struct tracked_process *process;
-	uint32_t thread;
-
-	/* If it cannot be kept the record itself will be lost, and is counted then. */
-	if (sample->raw_bytes >= sizeof(struct bpf_walk_head) &&
-	    process_tracker_sample(engine->tracker, sample->pid, sample->tid, &process, &thread) ==
-		    0)
-		keep_leaver(engine, process, sample);
-	return 0;
-}
-
 int bpf_sample_away(struct perf_engine *engine, struct sample_record *sample, struct error *err)
 {
 	struct sample_row row = {.stack = ID_NONE, .cpu = sample->cpu, .time_ns = sample->time_ns};
@@ -330,8 +325,11 @@ int bpf_sample_away(struct perf_engine *engine, struct sample_record *sample, st
 	struct tracked_process *process;
 	struct bpf_walk_away away;
 
-	if (sample->raw[0] == BPF_WALK_LEAVING)
-		return take_leaver(engine, sample);
+	if (sample->raw[0] == BPF_WALK_LEAVING) {
+		/* If it cannot be kept the record itself will be lost, and is counted then. */
+		(void)bpf_sample_keep_leaver(engine, sample);
+		return 0;
+	}
 	if (sample->raw_bytes < offsetof(struct bpf_walk_away, pcs))
 		return perf_lose_sample(engine, sample->time_ns);
 	memcpy(&away, sample->raw, offsetof(struct bpf_walk_away, pcs));

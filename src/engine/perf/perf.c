@@ -85,12 +85,13 @@ static int each_event(struct perf_engine *engine, unsigned long request, struct 
 int perf_engine_start(void *self, struct error *err)
 {
 	struct perf_engine *engine = self;
+	uint64_t now_ns = clock_monotonic_ns();
 	int r = each_event(engine, PERF_EVENT_IOC_ENABLE, err);
 
 	engine->news = true;
 	if (r == 0)
 		r = perf_seed(engine, err);
-	return r == 0 && engine->away ? perf_away_start(engine, err) : r;
+	return r == 0 && engine->away ? perf_away_start(engine, now_ns, err) : r;
 }
 
 int perf_engine_fd(void *self)

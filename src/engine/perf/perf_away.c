@@ -4,17 +4,15 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "engine/ebpf/walker.h"
 #include "engine/engine.h"
 #include "engine/perf/bpf_sample.h"
 #include "engine/perf/perf_sample.h"
+#include "engine/perf/sleepers.h"
 #include "engine/perf/state.h"
 #include "engine/perf/waker.h"
 #include "model/sink.h"
-#include "proc/process_info.h"
-#include "proc/thread_status.h"
 
 /* Where the kernel's functions lie that stacks of threads off their CPUs end in. */
 static int find_functions(struct perf_engine *engine, const struct engine_config *config,
@@ -41,6 +39,11 @@ int perf_away_arm(struct perf_engine *engine, const struct engine_config *config
 					      &engine->on_cpu_labels);
 	if (r < 0)
 		return error_errno(err, r, "cannot label samples");
+	if (target->kind == TARGET_CGROUP) {
+		engine->cgroup = strdup(target->cgroup);
+		if (!engine->cgroup)
+			return error_set(err, -ENOMEM, "out of memory");
+	}
 	for (size_t i = 0; i < target->count && r == 0; i++) {
 		if (target->kind == TARGET_COMMAND)
 			r = walker_watch(engine->walker, target->ids[i], true, err);
@@ -50,29 +53,7 @@ int perf_away_arm(struct perf_engine *engine, const struct engine_config *config
 	return r == 0 && target->kind == TARGET_COMMAND ? walker_start(engine->walker, err) : r;
 }
 
-/* Threads that sleep now have left their CPUs unseen: at least how long from here on is known. */
-static void begin_with_sleepers(struct perf_engine *engine, pid_t id)
-{
-	pid_t pid = engine->partial ? thread_process(id) : id;
-	struct pid_list list = {0};
-
-	if (process_list_threads(pid, &list, NULL) < 0)
-		list.count = 0; /* it has ended */
-	for (size_t i = 0; i < list.count; i++) {
-		struct process_info info;
-
-		if ((engine->partial && list.items[i] != id) ||
-		    process_info_read(list.items[i], &info, NULL) < 0 ||
-		    !strchr("SDTt", info.state))
-			continue;
-		walker_begin_away(engine->walker, pid, list.items[i],
-				  info.state == 'D' ? BPF_WALK_UNINTERRUPTIBLE : BPF_WALK_SLEEPING,
-				  clock_monotonic_ns());
-	}
-	vec_fini(&list);
-}
-
-int perf_away_start(struct perf_engine *engine, struct error *err)
+int perf_away_start(struct perf_engine *engine, uint64_t now_ns, struct error *err)
 {
 	int r = 0;
 
@@ -80,9 +61,7 @@ int perf_away_start(struct perf_engine *engine, struct error *err)
 		r = walker_watch(engine->walker, engine->watched.items[i], false, err);
 	if (r == 0)
 		r = walker_start(engine->walker, err);
-	for (size_t i = 0; i < engine->watched.count && r == 0; i++)
-		begin_with_sleepers(engine, engine->watched.items[i]);
-	return r;
+	return r == 0 ? sleepers_begin(engine, engine->cgroup, now_ns, err) : r;
 }
 
 int perf_away_finish(struct perf_engine *engine, uint64_t now_ns, struct error *err)

@@ -72,6 +72,7 @@ void perf_close(struct perf_engine *engine)
 	vec_fini(&engine->seeds);
 	kept_stacks_fini(&engine->leavers);
 	wakers_free(engine->wakers);
+	free(engine->cgroup);
 	vec_fini(&engine->watched);
 	process_tracker_free(engine->tracker);
 	stack_cache_free(engine->cache);

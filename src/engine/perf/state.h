@@ -95,6 +95,7 @@ struct perf_engine {
 	uint32_t away_labels[PERF_AWAY_LABELS]; /* label sets, made when first needed; 0: not yet */
 	uint64_t without_stack;                 /* lost slices that were told of as losses */
 	struct kept_stacks leavers;             /* whose stacks came before the records */
+	char *cgroup;                           /* whose threads are looked at; NULL: none */
 	struct wakers *wakers;                  /* NULL: nobody asked for them */
 	bool away;                              /* threads off their CPUs, too or alone */
 	bool machine;
