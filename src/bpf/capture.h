@@ -12,6 +12,7 @@
 #include "bpf/registers.h"
 #include "bpf/scratch.h"
 #include "bpf/settings.h"
+#include "bpf/task_id.h"
 #include "bpf/walk.h"
 #include "wire/bpf_walk.h"
 
@@ -89,13 +90,14 @@ static __always_inline void copy_red_zone(const struct scratch *scratch,
 static __always_inline bool send_slice(void *ctx, struct scratch *scratch, uint8_t kind)
 {
 	struct bpf_walk_slice *slice = &scratch->record.slice;
+	const struct task_struct *parent;
 	uint64_t size;
 
 	slice->head.kind = kind;
 	slice->head.user_count = 0;
 	slice->parent = slice->head.key;
-	if (!parent_of((const struct task_struct *)bpf_get_current_task_btf(), &slice->parent))
-		slice->parent.mm = 0;
+	parent = parent_of((const struct task_struct *)bpf_get_current_task_btf(), &slice->parent);
+	slice->parent_pid = parent ? process_id(parent) : 0;
 	slice->pc = scratch->registers.pc;
 #pragma unroll
 	for (uint32_t i = 0; i < BPF_WALK_REGISTERS; i++)

@@ -36,6 +36,24 @@ struct signal_struct {
 	atomic_t live;
 } KERNEL_TYPE;
 
+struct ns_common {
+	unsigned int inum;
+} KERNEL_TYPE;
+
+struct pid_namespace {
+	struct ns_common ns;
+} KERNEL_TYPE;
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+} KERNEL_TYPE;
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1]; /* level + 1 */
+} KERNEL_TYPE;
+
 #if defined(__TARGET_ARCH_arm64)
 struct thread_info {
 	unsigned long preempt_count;
@@ -50,6 +68,7 @@ struct task_struct {
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	struct signal_struct *signal;
+	struct pid *thread_pid;
 	int pid;
 	int tgid;
 	unsigned int __state;

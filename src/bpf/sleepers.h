@@ -14,6 +14,7 @@
 #include "bpf/offcpu.h"
 #include "bpf/scratch.h"
 #include "bpf/settings.h"
+#include "bpf/task_id.h"
 #include "bpf/watch.h"
 #include "wire/bpf_walk.h"
 
@@ -58,13 +59,15 @@ int sleepers(struct bpf_iter__task *ctx)
 	begin_record(task, scratch);
 	slice->head.kind = BPF_WALK_LEAVING;
 	slice->head.key.tgid = (uint32_t)BPF_CORE_READ(task, tgid);
-	slice->head.value = BPF_WALK_SLEEPER_VALUE((uint32_t)BPF_CORE_READ(task, pid), state);
+	slice->head.value = BPF_WALK_SLEEPER_VALUE(thread_id(task), state);
+	slice->task = (uint32_t)BPF_CORE_READ(task, pid);
+	slice->pid = process_id(task);
 	if (with_kernel)
 		bytes = bpf_get_task_stack(task, slice->pcs, (BPF_WALK_KERNEL_DEPTH - 1) * 8, 0);
 	slice->head.kernel_count = bytes > 0 ? (uint16_t)((uint64_t)bytes / 8) : 0;
 	slice->pc = 0;
 	slice->stack_bytes = 0;
-	slice->parent.mm = 0;
+	slice->parent_pid = 0;
 	if (slice->head.key.mm != 0 && saved_registers(task, scratch)) {
 		slice->pc = scratch->registers.pc;
 #pragma unroll

@@ -18,7 +18,7 @@
 
 static __always_inline bool is_asleep(const struct bpf_walk_away *place)
 {
-	return place && place->times.left_ns != 0 && place->times.woken_ns == 0 &&
+	return place->times.left_ns != 0 && place->times.woken_ns == 0 &&
 	       place->times.state != BPF_WALK_PREEMPTED &&
 	       bpf_ktime_get_ns() - place->times.left_ns >= least_away_ns;
 }
@@ -34,17 +34,18 @@ int waking(uint64_t *ctx)
 	uint32_t tid = (uint32_t)BPF_CORE_READ((const struct task_struct *)ctx[0], pid);
 	uint64_t context = waker_context(task);
 	uint32_t cpu = bpf_get_smp_processor_id();
+	struct bpf_walk_away *place = bpf_map_lookup_elem(&away, &tid);
 	struct scratch *scratch;
 	struct bpf_walk_head *head;
 
-	if (!is_asleep(bpf_map_lookup_elem(&away, &tid)))
+	if (!place || !is_asleep(place))
 		return 0;
 	scratch = bpf_map_lookup_elem(&switch_scratch, &cpu);
 	if (!scratch)
 		return 0;
 	head = &scratch->record.stack.head;
 	begin_record(task, scratch);
-	head->value = BPF_WALK_WAKER_VALUE(tid, context);
+	head->value = BPF_WALK_WAKER_VALUE(place->times.tid, context);
 	/* What an interrupt is for is told by the kernel's part alone. */
 	if (with_kernel || context != BPF_WALK_BY_TASK)
 		capture_kernel(ctx, scratch);

@@ -132,8 +132,13 @@ struct bpf_walk_slice {
 	uint64_t registers[BPF_WALK_REGISTERS];
 	uint64_t stack_start; /* sp, or below it by a red zone that could be read */
 	uint64_t stack_bytes;
-	struct bpf_walk_key
-		parent; /* of the process that forked it and has the same code; mm 0: none */
+	/* Of the process that forked it and has the same code: key, and id, 0 for none. */
+	struct bpf_walk_key parent;
+	uint32_t parent_pid;
+	/* Of a thread that sleeps already: */
+	uint32_t pid;  /* of its process */
+	uint32_t task; /* its own, as the kernel counts */
+	uint32_t zero;
 	uint8_t stack[BPF_WALK_SLICE_BYTES];
 };
 
@@ -142,7 +147,7 @@ struct bpf_walk_times {
 	uint64_t left_ns; /* 0: it is not away */
 	uint64_t woken_ns;
 	uint64_t back_ns;
-	uint32_t tid; /* as the kernel counts, in no namespace */
+	uint32_t tid; /* as whoever records counts, in its namespace */
 	uint32_t tgid;
 	uint32_t state; /* enum bpf_walk_state */
 	uint32_t zero;

@@ -310,13 +310,14 @@ static void the_space_of_a_parent_that_is_known_is_met_too(void **state)
 	size_t size = offsetof(struct bpf_walk_slice, stack) + 64;
 
 	process_tracker_fork(world->engine->tracker, 1, PID, PID, PID - 1, PID - 1);
-	slice->parent = (struct bpf_walk_key){.mm = 9, .tgid = PID - 1};
+	slice->parent = (struct bpf_walk_key){.mm = 9, .tgid = 1};
+	slice->parent_pid = PID - 1;
 	drain_raw(world, slice, size);
 	assert_int_equal(world->met.mm, 0); /* nobody knows that process */
 	process_tracker_fork(world->engine->tracker, 1, PID - 1, PID - 1, 1, 1);
 	drain_raw(world, slice, size);
 	assert_int_equal(world->met.mm, 9);
-	slice->parent = (struct bpf_walk_key){.tgid = PID - 1};
+	slice->parent_pid = 0;
 	world->met.mm = 0;
 	drain_raw(world, slice, size);
 	assert_int_equal(world->met.mm, 0);

@@ -266,6 +266,7 @@ static int load(struct walker *walker, const struct walker_config *config, struc
 	programs->rodata->depth = config->depth < BPF_WALK_DEPTH ? config->depth : BPF_WALK_DEPTH;
 	programs->rodata->with_kernel = config->kernel;
 	programs->rodata->with_counters = config->counters;
+	programs->rodata->namespace_inode = config->namespace_inode;
 	choose_programs(programs, config);
 	r = config->away ? set_watch(programs, config, err) : 0;
 	if (r < 0)
@@ -414,7 +415,8 @@ int walker_each_sleeper(struct walker *walker,
 	return r < 0 ? error_errno(err, r, "cannot see who sleeps") : 0;
 }
 
-bool walker_begin_away(struct walker *walker, const struct bpf_walk_times *times, bool has_stack)
+bool walker_begin_away(struct walker *walker, uint32_t task, const struct bpf_walk_times *times,
+		       bool has_stack)
 {
 	struct bpf_walk_away away = {
 		.head = {.kind = has_stack ? BPF_WALK_AWAY_SLICE : BPF_WALK_AWAY,
@@ -424,7 +426,7 @@ bool walker_begin_away(struct walker *walker, const struct bpf_walk_times *times
 	int r;
 
 	/* One that has left its CPU since is known better by now. */
-	r = bpf_map_update_elem(bpf_map__fd(walker->programs->maps.away), &times->tid, &away,
+	r = bpf_map_update_elem(bpf_map__fd(walker->programs->maps.away), &task, &away,
 				BPF_NOEXIST);
 	walker->unkept += r == -E2BIG;
 	return r == 0;

@@ -37,6 +37,7 @@ struct walker_config {
 	enum bpf_walk_by watch_by; /* whom, of those */
 	bool watch_children;
 	const char *watch_cgroup; /* a folder */
+	uint32_t namespace_inode; /* of the pids that are told; 0: as the kernel counts */
 };
 
 /* What the programs did. */
@@ -74,9 +75,11 @@ int walker_each_sleeper(struct walker *walker,
 			struct error *err);
 /*
  * A thread is away already, nobody knows since when; where, is known to the caller or
- * to nobody. False when it has come back since, or there is no room.
+ * to nobody. `task` is its id as the kernel counts. False when it has come back since, or
+ * there is no room.
  */
-bool walker_begin_away(struct walker *walker, const struct bpf_walk_times *times, bool has_stack);
+bool walker_begin_away(struct walker *walker, uint32_t task, const struct bpf_walk_times *times,
+		       bool has_stack);
 /* Shows the threads that are away. */
 void walker_each_away(struct walker *walker,
 		      void (*show)(void *self, const struct bpf_walk_away *away), void *self);

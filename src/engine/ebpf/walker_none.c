@@ -70,9 +70,11 @@ int walker_each_sleeper(struct walker *walker,
 	return walker_probe(err);
 }
 
-bool walker_begin_away(struct walker *walker, const struct bpf_walk_times *times, bool has_stack)
+bool walker_begin_away(struct walker *walker, uint32_t task, const struct bpf_walk_times *times,
+		       bool has_stack)
 {
 	(void)walker;
+	(void)task;
 	(void)times;
 	(void)has_stack;
 	return false;

@@ -48,9 +48,11 @@ static void want_parent(struct perf_engine *engine, const struct sample_record *
 {
 	struct tracked_process *parent;
 	struct bpf_walk_key key;
+	uint32_t pid;
 
 	memcpy(&key, sample->raw + offsetof(struct bpf_walk_slice, parent), sizeof(key));
-	parent = key.mm != 0 ? process_tracker_find(engine->tracker, (pid_t)key.tgid) : NULL;
+	memcpy(&pid, sample->raw + offsetof(struct bpf_walk_slice, parent_pid), sizeof(pid));
+	parent = pid != 0 ? process_tracker_find(engine->tracker, (pid_t)pid) : NULL;
 	if (parent)
 		(void)walker_meet(engine->walker, &key, parent);
 }

@@ -45,9 +45,8 @@ static void read_stack(struct bpf_walk_slice *slice)
 	slice->stack_start = sp - UNWIND_NATIVE.red_zone;
 	slice->stack_bytes = 0;
 	if (slice->pc != 0)
-		slice->stack_bytes =
-			remote_memory_copy((pid_t)slice->head.key.tgid, slice->stack_start,
-					   slice->stack, BPF_WALK_SLICE_BYTES);
+		slice->stack_bytes = remote_memory_copy((pid_t)slice->pid, slice->stack_start,
+							slice->stack, BPF_WALK_SLICE_BYTES);
 }
 
 static void begin(void *self, struct bpf_walk_slice *slice)
@@ -55,7 +54,7 @@ static void begin(void *self, struct bpf_walk_slice *slice)
 	struct sleepers *sleepers = self;
 	struct bpf_walk_times times = {.left_ns = sleepers->now_ns,
 				       .tid = (uint32_t)slice->head.value,
-				       .tgid = slice->head.key.tgid,
+				       .tgid = slice->pid,
 				       .state = (uint32_t)(slice->head.value >> 32)};
 	struct sample_record sample = {.pid = (pid_t)times.tgid,
 				       .tid = (pid_t)times.tid,
@@ -69,7 +68,7 @@ static void begin(void *self, struct bpf_walk_slice *slice)
 	sample.raw_bytes = (uint32_t)(offsetof(struct bpf_walk_slice, stack) + slice->stack_bytes);
 	has_stack = bpf_sample_keep_leaver(sleepers->engine, &sample);
 	/* One that is back, or was, has a stack of another time. */
-	if (!walker_begin_away(sleepers->engine->walker, &times, has_stack))
+	if (!walker_begin_away(sleepers->engine->walker, slice->task, &times, has_stack))
 		bpf_sample_forget_leaver(sleepers->engine, times.tid);
 }
 

@@ -179,6 +179,10 @@ void waker_keep(struct perf_engine *engine, struct sample_record *sample)
 	if (context == BPF_WALK_BY_INTERRUPT ||
 	    (context == BPF_WALK_BY_SOFTIRQ && !is_local(wakers, sample, &head))) {
 		interrupt = name_interrupt(wakers, sample, &head);
+	} else if (sample->pid <= 0) {
+		interrupt = "[unknown]"; /* outside this container, or on its last steps */
+	}
+	if (interrupt) {
 		head.kind = BPF_WALK_WAKER; /* what is there of a user's is not to be walked */
 		head.user_count = 0;
 		head.end = BPF_WALK_NO_USER;
