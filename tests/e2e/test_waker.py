@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """wick record --waker: who wakes threads that sleep."""
 import os
+import signal
 import subprocess
+import time
 
 import pytest
 
@@ -42,10 +44,11 @@ def wakes(shared_wick):
 ))
 def test_who_wakes_stands_above_who_sleeps(wakes, thread, sleeper, waker):
     found = woken(wakes.folded("--comm", thread), sleeper)
-    assert sum(count for *_, count in found) > 0.8 * ROUNDS, found
-    right = [(name, frames) for name, frames, _ in found if waker in frames]
-    assert sum(count for _, frames, count in found if waker in frames) > 0.8 * ROUNDS, found
-    for name, frames in right:
+    right = [(name, frames, count) for name, frames, count in found if waker in frames]
+    # On a busy machine it may be woken again before it sleeps.
+    assert sum(count for *_, count in right) > 0.2 * ROUNDS, found
+    assert sum(count for *_, count in right) > 0.8 * sum(count for *_, count in found), found
+    for name, frames, _ in right:
         assert name.startswith("wakes/")
         # From the root on, and without what the programs themselves do in the kernel.
         assert frames.index("main") < frames.index(waker)
@@ -54,15 +57,16 @@ def test_who_wakes_stands_above_who_sleeps(wakes, thread, sleeper, waker):
 
 def test_what_a_timer_wakes_has_no_waker(wakes):
     found = woken(wakes.folded("--comm", "wakes"), "sleep_here")
-    assert sum(count for name, _, count in found if name == "[timer]") > 0.8 * ROUNDS, found
+    timers = sum(count for name, _, count in found if name == "[timer]")
+    assert timers > 0.8 * sum(count for *_, count in found) > 0, found
     # What the timer interrupted is no part of it.
     assert all("main" not in frames for name, frames, _ in found if name == "[timer]")
 
 
-def test_times_are_the_same_as_without(wakes):
+def test_a_thread_that_sleeps_all_its_life_has_all_that_time(wakes):
     rows = contract.rows(wakes.report("--by", "state", "--comm", "reader"))
     total = sum(row["total"] for row in rows)
-    assert total == pytest.approx(ROUNDS * 5e6, rel=0.5)
+    assert total == pytest.approx(wakes.info()["duration_ns"], rel=0.3)
 
 
 def test_without_the_kernel_both_are_functions_of_programs(wick):
@@ -83,6 +87,35 @@ def test_who_is_not_watched_is_named_as_waker(wick, background, tmp_path):
     recording = wick.attach("-p", reader.pid, "--mode", "offcpu", "--waker", "-d", 1)
     found = [parts(frames) for frames, _ in recording.folded() if MARK in frames]
     assert any(name.startswith("sh/") and "write" in frames for _, name, frames in found), found
+
+
+def test_a_waker_that_becomes_another_program_has_its_functions(wick, background, tmp_path):
+    """Nobody watches it: its exec is seen by its other address space alone."""
+    pipe = tmp_path / "pipe"
+    flag = tmp_path / "flag"
+    begun = tmp_path / "begun"
+    os.mkfifo(pipe)
+    script = ("import os, time\n"
+              f"while not os.path.exists('{flag}'): os.write(1, b'x'); time.sleep(0.01)\n"
+              f"os.execv('/bin/sh', ['sh', '-c', 'while :; do echo; : > {begun}; sleep 0.01; done'])\n")
+    with open(pipe, "r+b", buffering=0) as end:
+        background(["/usr/bin/python3", "-c", script], stdout=end)
+        reader = background(["cat", pipe], stdout=subprocess.DEVNULL)
+        path = wick.new_path()
+        recorder = wick.start("record", "-p", reader.pid, "--mode", "offcpu", "--waker", "-o", path)
+        wait_for(lambda: path.exists() and path.stat().st_size > 1000, what="the recording")
+        flag.touch()
+        wait_for(begun.exists, what="the other program")
+        time.sleep(1)
+        recorder.send_signal(signal.SIGINT)
+        recorder.communicate(timeout=20)
+    folded = wick.ok("export", "--format", "folded", path).stdout
+    wakers = [line.rpartition(" ")[0].split(";") for line in folded.splitlines() if MARK in line]
+    wakers = [parts(frames)[2] for frames in wakers]
+    pythons = [frames for frames in wakers if any("Py" in name for name in frames)]
+    others = [frames for frames in wakers if frames not in pythons and "write" in frames]
+    assert pythons and others
+    assert not any(name.startswith("dash+") for frames in pythons for name in frames), pythons
 
 
 def test_a_message_over_the_network_to_oneself_has_a_waker(wick):

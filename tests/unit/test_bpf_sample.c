@@ -46,6 +46,16 @@ void __wrap_walker_each_away(struct walker *walker,
 bool __wrap_walker_meet(struct walker *walker, const struct bpf_walk_key *key,
 			struct tracked_process *process);
 
+bool __wrap_walker_has_other(const struct walker *walker, const struct bpf_walk_key *key,
+			     const struct tracked_process *process);
+
+bool __wrap_walker_has_other(const struct walker *walker, const struct bpf_walk_key *key,
+			     const struct tracked_process *process)
+{
+	(void)walker, (void)key, (void)process;
+	return false;
+}
+
 bool __wrap_walker_meet(struct walker *walker, const struct bpf_walk_key *key,
 			struct tracked_process *process)
 {

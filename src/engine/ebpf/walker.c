@@ -488,6 +488,19 @@ bool walker_meet(struct walker *walker, const struct bpf_walk_key *key,
 	return true;
 }
 
+bool walker_has_other(const struct walker *walker, const struct bpf_walk_key *key,
+		      const struct tracked_process *process)
+{
+	for (size_t i = 0; i < walker->spaces.count; i++) {
+		const struct space *space = &walker->spaces.items[i];
+
+		if (space->process == process && space->number == tracked_process_number(process) &&
+		    memcmp(&space->key, key, sizeof(*key)) != 0)
+			return true;
+	}
+	return false;
+}
+
 static struct module_place *place_of(struct walker *walker, uint32_t module)
 {
 	while (walker->modules.count <= module)

@@ -93,6 +93,9 @@ void walker_want(struct walker *walker, const struct bpf_walk_key *key,
  */
 bool walker_meet(struct walker *walker, const struct bpf_walk_key *key,
 		 struct tracked_process *process);
+/* Whether a process had another space before: it is another program since. */
+bool walker_has_other(const struct walker *walker, const struct bpf_walk_key *key,
+		      const struct tracked_process *process);
 /* Tells the programs what is new. Returns whether there was anything. */
 bool walker_update(struct walker *walker, struct process_tracker *tracker);
 

@@ -105,6 +105,15 @@ bool walker_meet(struct walker *walker, const struct bpf_walk_key *key,
 	return false;
 }
 
+bool walker_has_other(const struct walker *walker, const struct bpf_walk_key *key,
+		      const struct tracked_process *process)
+{
+	(void)walker;
+	(void)key;
+	(void)process;
+	return false;
+}
+
 bool walker_update(struct walker *walker, struct process_tracker *tracker)
 {
 	(void)walker;

@@ -55,15 +55,16 @@ static bool is_cut(const struct sample_record *sample)
 }
 
 /*
- * The frame of a user address. Of a process whose other threads are not watched we
- * do not hear all that it maps: an address of no module is looked up in /proc.
+ * The frame of a user address. Of a process whose other threads are not watched, or that
+ * only wakes others, we do not hear all that it maps: an address of no module is looked
+ * up in /proc.
  */
 static struct frame user_frame(struct perf_engine *engine, struct tracked_process *process,
 			       uint64_t time_ns, uint64_t address)
 {
 	struct frame frame = tracked_process_frame(process, time_ns, address);
 
-	if (frame.a == MODULE_NONE && engine->partial &&
+	if (frame.a == MODULE_NONE && (engine->partial || engine->wakers) &&
 	    process_tracker_refresh(engine->tracker, process, time_ns))
 		frame = tracked_process_frame(process, time_ns, address);
 	return frame;

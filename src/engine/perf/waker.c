@@ -7,6 +7,7 @@
 
 #include "base/id_index.h"
 #include "base/vec.h"
+#include "engine/ebpf/walker.h"
 #include "engine/engine.h"
 #include "engine/perf/bpf_sample.h"
 #include "engine/perf/kept_stacks.h"
@@ -131,6 +132,23 @@ static bool put_place(struct perf_engine *engine, struct wakers *wakers, const c
 	       vec_push(&wakers->joint, frame) == 0;
 }
 
+/*
+ * The process of a waker. Of one that is not watched nobody tells that it has become another
+ * program: a slice of a space that it did not have before does.
+ */
+static int find_process(struct perf_engine *engine, const struct sample_record *sample,
+			const struct bpf_walk_head *head, struct tracked_process **ret)
+{
+	uint32_t thread;
+	int r = process_tracker_sample(engine->tracker, sample->pid, sample->tid, ret, &thread);
+
+	if (r < 0 || head->kind != BPF_WALK_WAKER_SLICE ||
+	    !walker_has_other(engine->walker, &head->key, *ret) ||
+	    process_tracker_seed(engine->tracker, sample->pid, NULL) < 0)
+		return r;
+	return process_tracker_sample(engine->tracker, sample->pid, sample->tid, ret, &thread);
+}
+
 /* Makes the frames of a waker in the scratch. False when they cannot be had. */
 static bool make_frames(struct perf_engine *engine, struct sample_record *sample,
 			const struct bpf_walk_head *head, const char *interrupt)
@@ -138,15 +156,13 @@ static bool make_frames(struct perf_engine *engine, struct sample_record *sample
 	struct wakers *wakers = engine->wakers;
 	struct tracked_process *process;
 	char name[64];
-	uint32_t thread;
 	size_t count;
 	const struct frame *frames;
 
 	/* An interrupt is nobody's: the process of no pid stands for it. */
 	if (interrupt)
 		sample->pid = sample->tid = 0;
-	if (process_tracker_sample(engine->tracker, sample->pid, sample->tid, &process, &thread) <
-		    0 ||
+	if (find_process(engine, sample, head, &process) < 0 ||
 	    !bpf_sample_read_head(engine, process, head, sample))
 		return false;
 	(void)snprintf(name, sizeof(name), "%s/%d",
