@@ -12,10 +12,13 @@
 #include "bpf/registers.h"
 #include "bpf/scratch.h"
 #include "bpf/settings.h"
+#include "bpf/task_id.h"
 #include "bpf/walk.h"
 #include "wire/bpf_walk.h"
 
-#define YOUNG_NS 20000000ull
+/* A child is told of when it has been seen: for so long its parent's space will do. */
+#define YOUNG_NS 200000000ull
+#define ANCESTORS 3 /* of which one may be known: a shell's children have children */
 
 static __always_inline void key_of(const struct task_struct *task, struct bpf_walk_key *key)
 {
@@ -25,6 +28,28 @@ static __always_inline void key_of(const struct task_struct *task, struct bpf_wa
 	key->start_stack = mm ? BPF_CORE_READ(mm, start_stack) : 0;
 	key->tgid = (uint32_t)(bpf_get_current_pid_tgid() >> 32);
 	key->zero = 0;
+}
+
+/*
+ * The parent of a task, and the key of its space in place of the task's, as long as the task
+ * has what it had from its parent: the same program (an exec would come from another file, or
+ * have another stack) with as much code, so that neither has mapped more. NULL when it is
+ * another.
+ */
+static __always_inline const struct task_struct *parent_of(const struct task_struct *task,
+							   struct bpf_walk_key *key)
+{
+	const struct task_struct *parent = BPF_CORE_READ(task, real_parent);
+	const struct mm_struct *mm = parent ? BPF_CORE_READ(parent, mm) : NULL;
+	const struct mm_struct *own = BPF_CORE_READ(task, mm);
+
+	if (!mm || !own || BPF_CORE_READ(mm, start_stack) != key->start_stack ||
+	    BPF_CORE_READ(mm, exe_file) != BPF_CORE_READ(own, exe_file) ||
+	    BPF_CORE_READ(mm, exec_vm) != BPF_CORE_READ(own, exec_vm))
+		return NULL;
+	key->mm = (uint64_t)mm;
+	key->tgid = (uint32_t)BPF_CORE_READ(parent, tgid);
+	return parent;
 }
 
 /* Copies what can be read of the stack, page by page. */
@@ -65,10 +90,14 @@ static __always_inline void copy_red_zone(const struct scratch *scratch,
 static __always_inline bool send_slice(void *ctx, struct scratch *scratch, uint8_t kind)
 {
 	struct bpf_walk_slice *slice = &scratch->record.slice;
+	const struct task_struct *parent;
 	uint64_t size;
 
 	slice->head.kind = kind;
 	slice->head.user_count = 0;
+	slice->parent = slice->head.key;
+	parent = parent_of((const struct task_struct *)bpf_get_current_task_btf(), &slice->parent);
+	slice->parent_pid = parent ? process_id(parent) : 0;
 	slice->pc = scratch->registers.pc;
 #pragma unroll
 	for (uint32_t i = 0; i < BPF_WALK_REGISTERS; i++)
@@ -82,15 +111,20 @@ static __always_inline bool send_slice(void *ctx, struct scratch *scratch, uint8
 	return bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, slice, size) == 0;
 }
 
-static __always_inline void send_stack(void *ctx, struct scratch *scratch, uint32_t pc_count)
+/* Sends the record of a stack, of whatever kind. False when it is lost. */
+static __always_inline bool output_stack(void *ctx, struct scratch *scratch, uint32_t pc_count)
 {
 	uint64_t size = offsetof(struct bpf_walk_stack, pcs) + pc_count * 8ull;
 
+	return size <= sizeof(scratch->record.stack) &&
+	       bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, &scratch->record.stack,
+				     size) == 0;
+}
+
+static __always_inline void send_stack(void *ctx, struct scratch *scratch, uint32_t pc_count)
+{
 	scratch->record.stack.head.kind = BPF_WALK_STACK;
-	if (size > sizeof(scratch->record.stack))
-		return;
-	if (bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, &scratch->record.stack, size) <
-	    0)
+	if (!output_stack(ctx, scratch, pc_count))
 		count(BPF_WALK_COUNT_LOST);
 }
 
@@ -123,24 +157,21 @@ static __always_inline bool begin_walk(struct scratch *scratch)
 	return find_frame_rule(scratch, frame.pc);
 }
 
-/*
- * The space of the parent, for a child of a fork that nobody was told of yet: it has
- * what its parent has as long as it has not become another program, which is then
- * from another file, and for so short a time that neither has mapped much else.
- */
+/* The space of the nearest ancestor that is the same program and that is known. */
 static __always_inline struct bpf_walk_space *find_parent_space(const struct task_struct *task,
-								const struct bpf_walk_key *key)
+								struct bpf_walk_key *key)
 {
-	const struct task_struct *parent = BPF_CORE_READ(task, real_parent);
-	const struct mm_struct *mm = parent ? BPF_CORE_READ(parent, mm) : NULL;
-	struct bpf_walk_key parents = {.mm = (uint64_t)mm, .start_stack = key->start_stack};
+	struct bpf_walk_space *space = NULL;
 
-	if (!mm || BPF_CORE_READ(mm, start_stack) != key->start_stack ||
-	    BPF_CORE_READ(mm, exe_file) != BPF_CORE_READ(task, mm, exe_file) ||
-	    bpf_ktime_get_ns() - BPF_CORE_READ(task, group_leader, start_time) > YOUNG_NS)
+	if (bpf_ktime_get_ns() - BPF_CORE_READ(task, group_leader, start_time) > YOUNG_NS)
 		return NULL;
-	parents.tgid = (uint32_t)BPF_CORE_READ(parent, tgid);
-	return bpf_map_lookup_elem(&spaces, &parents);
+	for (int i = 0; i < ANCESTORS && !space; i++) {
+		task = parent_of(task, key);
+		if (!task)
+			break;
+		space = bpf_map_lookup_elem(&spaces, key);
+	}
+	return space;
 }
 
 /*
@@ -155,7 +186,7 @@ static __always_inline bool walk_user(const struct task_struct *task, struct scr
 	struct bpf_walk_space *space = bpf_map_lookup_elem(&spaces, &key);
 
 	if (!space)
-		space = find_parent_space(task, &key);
+		space = find_parent_space(task, &key); /* which changes the key */
 	if (!space) {
 		count(BPF_WALK_COUNT_NO_SPACE);
 		return false;

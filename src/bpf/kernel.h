@@ -31,6 +31,7 @@ struct file;
 struct mm_struct {
 	unsigned long start_stack;
 	struct file *exe_file;
+	unsigned long exec_vm; /* pages of code */
 } KERNEL_TYPE;
 
 typedef struct {
@@ -41,11 +42,39 @@ struct signal_struct {
 	atomic_t live;
 } KERNEL_TYPE;
 
+struct ns_common {
+	unsigned int inum;
+} KERNEL_TYPE;
+
+struct pid_namespace {
+	struct ns_common ns;
+} KERNEL_TYPE;
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+} KERNEL_TYPE;
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1]; /* level + 1 */
+} KERNEL_TYPE;
+
+#if defined(__TARGET_ARCH_arm64)
+struct thread_info {
+	unsigned long preempt_count;
+} KERNEL_TYPE;
+#endif
+
 struct task_struct {
+#if defined(__TARGET_ARCH_arm64)
+	struct thread_info thread_info;
+#endif
 	struct mm_struct *mm;
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	struct signal_struct *signal;
+	struct pid *thread_pid;
 	int pid;
 	int tgid;
 	unsigned int __state;

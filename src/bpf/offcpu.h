@@ -18,6 +18,7 @@
 #include "bpf/maps.h"
 #include "bpf/scratch.h"
 #include "bpf/settings.h"
+#include "bpf/task_id.h"
 #include "bpf/watch.h"
 #include "wire/bpf_walk.h"
 
@@ -33,7 +34,7 @@ struct {
 	__type(value, struct scratch);
 } switch_scratch SEC(".maps");
 
-/* Threads that are off their CPUs, by thread id. */
+/* Threads that are off their CPUs, by thread id as the kernel counts. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -78,8 +79,8 @@ static __always_inline void keep_stack(void *ctx, struct task_struct *task, uint
 	begin_record(task, scratch);
 	if (with_kernel)
 		capture_kernel(ctx, scratch);
-	place->times.tid = tid;
-	place->times.tgid = (uint32_t)BPF_CORE_READ(task, tgid);
+	place->times.tid = thread_id(task);
+	place->times.tgid = process_id(task);
 	place->times.state = state;
 	place->times.left_ns = bpf_ktime_get_ns();
 	place->times.woken_ns = 0;
@@ -88,7 +89,7 @@ static __always_inline void keep_stack(void *ctx, struct task_struct *task, uint
 	if (place->head.key.mm != 0 && saved_registers(task, scratch) &&
 	    !walk_user(task, scratch)) {
 		/* It is walked outside, and the record that follows refers to it. */
-		scratch->record.slice.head.value = tid;
+		scratch->record.slice.head.value = place->times.tid;
 		place->head.kernel_count = 0;
 		if (send_slice(ctx, scratch, BPF_WALK_LEAVING)) {
 			place->head.kind = BPF_WALK_AWAY_SLICE;
@@ -187,8 +188,8 @@ int born(uint64_t *ctx)
 		return 0;
 	place->head.kind = BPF_WALK_AWAY;
 	place->head.end = UNWIND_UNREADABLE;
-	place->times.tid = tid;
-	place->times.tgid = (uint32_t)BPF_CORE_READ(task, tgid);
+	place->times.tid = thread_id(task);
+	place->times.tgid = process_id(task);
 	place->times.state = BPF_WALK_PREEMPTED;
 	place->times.left_ns = bpf_ktime_get_ns();
 	return 0;

@@ -9,8 +9,12 @@
 
 #include "wire/bpf_walk.h"
 
-const volatile bool with_kernel = true; /* kernel frames too */
-const volatile uint32_t depth = 512;    /* user frames of a stack */
+const volatile bool with_kernel = true;    /* kernel frames too */
+const volatile uint32_t depth = 512;       /* user frames of a stack */
+const volatile bool with_counters = false; /* the kernel writes those of a group behind it */
+
+/* The pid namespace that ids are told in; 0: they are told as the kernel counts. */
+const volatile uint32_t namespace_inode = 0;
 
 /* Of threads that are off their CPUs: whom to watch, and what is too short to tell. */
 const volatile uint32_t watch_by = BPF_WALK_BY_PROCESS;

@@ -10,6 +10,7 @@
 #include "bpf/kernel.h"
 #include "bpf/maps.h"
 #include "bpf/settings.h"
+#include "bpf/task_id.h"
 #include "wire/bpf_walk.h"
 
 #define CGROUP_LEVELS 16
@@ -39,12 +40,14 @@ static __always_inline bool is_watched(const struct task_struct *task)
 	uint32_t id;
 	uint32_t *watch;
 
+	/* Nobody could name those that are outside the container. */
+	id = watch_by == BPF_WALK_BY_PROCESS ? process_id(task) : thread_id(task);
+	if (id == 0)
+		return false;
 	if (watch_by == BPF_WALK_BY_MACHINE)
 		return true;
 	if (watch_by == BPF_WALK_BY_CGROUP)
 		return is_in_cgroup();
-	id = watch_by == BPF_WALK_BY_THREAD ? (uint32_t)BPF_CORE_READ(task, pid)
-					    : (uint32_t)BPF_CORE_READ(task, tgid);
 	watch = bpf_map_lookup_elem(&watched, &id);
 	return watch && *watch == BPF_WALK_WATCHED;
 }
@@ -52,8 +55,8 @@ static __always_inline bool is_watched(const struct task_struct *task)
 SEC("tp_btf/sched_process_fork")
 int forked(uint64_t *ctx)
 {
-	uint32_t parent = (uint32_t)BPF_CORE_READ((const struct task_struct *)ctx[0], tgid);
-	uint32_t child = (uint32_t)BPF_CORE_READ((const struct task_struct *)ctx[1], tgid);
+	uint32_t parent = process_id((const struct task_struct *)ctx[0]);
+	uint32_t child = process_id((const struct task_struct *)ctx[1]);
 	uint32_t *watch = bpf_map_lookup_elem(&watched, &parent);
 
 	if (watch_by != BPF_WALK_BY_PROCESS)
@@ -71,7 +74,7 @@ int forked(uint64_t *ctx)
 SEC("tp_btf/sched_process_exec")
 int execed(uint64_t *ctx)
 {
-	uint32_t process = (uint32_t)BPF_CORE_READ((const struct task_struct *)ctx[0], tgid);
+	uint32_t process = process_id((const struct task_struct *)ctx[0]);
 	uint32_t *watch = bpf_map_lookup_elem(&watched, &process);
 
 	if (watch)
@@ -84,13 +87,13 @@ SEC("tp_btf/sched_process_exit")
 int ended(uint64_t *ctx)
 {
 	const struct task_struct *task = (const struct task_struct *)ctx[0];
-	uint32_t id = (uint32_t)BPF_CORE_READ(task, pid);
+	uint32_t id = thread_id(task);
 
 	if (watch_by == BPF_WALK_BY_PROCESS) {
 		/* Any thread may be the last. */
 		if (BPF_CORE_READ(task, signal, live.counter) != 0)
 			return 0;
-		id = (uint32_t)BPF_CORE_READ(task, tgid);
+		id = process_id(task);
 	}
 	bpf_map_delete_elem(&watched, &id);
 	return 0;

@@ -12,6 +12,8 @@
 #include "bpf/offcpu.h"
 #include "bpf/registers.h"
 #include "bpf/settings.h"
+#include "bpf/sleepers.h"
+#include "bpf/waker.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -30,7 +32,10 @@ struct {
 	__type(value, struct scratch);
 } sample_scratch SEC(".maps");
 
-/* A perf event has fired. Returns 0: the kernel need not write a sample of its own. */
+/*
+ * A perf event has fired. Returns 0: the kernel need not write a sample of its own; or 1
+ * when that has something which no program can read.
+ */
 SEC("perf_event")
 int sample(struct sample_context *ctx)
 {
@@ -60,5 +65,5 @@ int sample(struct sample_context *ctx)
 		send_stack(ctx, scratch, head->kernel_count + head->user_count);
 	else if (!send_slice(ctx, scratch, BPF_WALK_SLICE))
 		count(BPF_WALK_COUNT_LOST);
-	return 0;
+	return with_counters;
 }

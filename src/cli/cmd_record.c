@@ -33,6 +33,7 @@ struct record_options {
 	const char *event;
 	enum engine_mode mode;
 	uint64_t least_away_ns;
+	bool wakers;
 	const char *cgroup;
 	uint64_t depth;
 	enum engine_unwind unwind;
@@ -76,6 +77,9 @@ static const char *conflict(const struct command_context *context,
 	if (options->least_away_ns > 0 && options->mode == ENGINE_MODE_CPU &&
 	    option_source_of(context->set, &options->least_away_ns) == OPTION_FROM_COMMAND_LINE)
 		return "--min-block is about time off the CPUs: give --mode offcpu or --mode wall";
+	if (options->wakers && options->mode == ENGINE_MODE_CPU &&
+	    option_source_of(context->set, &options->wakers) == OPTION_FROM_COMMAND_LINE)
+		return "--waker is about time off the CPUs: give --mode offcpu or --mode wall";
 	if (options->flame && options->output && strcmp(options->output, "-") == 0)
 		return "--flame reads the recording again: give -o a file";
 	if (options->flame && options->output && strcmp(options->output, options->flame) == 0)
@@ -211,6 +215,7 @@ static int prepare(struct recording *recording, int argc, char **argv, struct er
 		.engine = choose_engine(recording, err),
 		.sampling = {.mode = options->mode,
 			     .least_away_ns = options->least_away_ns,
+			     .wakers = options->wakers,
 			     .may_fall_back = strcmp(options->engine, "auto") == 0,
 			     .event = options->event,
 			     .frequency_hz = (uint32_t)options->frequency_hz,
@@ -322,8 +327,10 @@ static const struct option_spec table[] = {
 	 .min = 1, .max = INT32_MAX, .help = "attach to these threads alone"},
 	{"all", 'a', OPTION_FLAG(struct record_options, all),
 	 .help = "the whole machine, until the program given ends, or Ctrl-C"},
-	{"event", 'e', OPTION_STRING(struct record_options, event), .argument = "EVENT",
-	 .key = "sampling.event", .help = "what to sample (see: wick list events)"},
+	{"event", 'e', OPTION_STRING(struct record_options, event), .argument = "EVENT[,EVENT...]",
+	 .key = "sampling.event",
+	 .help = "what to sample (see: wick list events); more are counted beside the first, see "
+		 "them with --event when looking"},
 	{"count", 'c', OPTION_U64(struct record_options, period), .argument = "PERIOD", .min = 1,
 	 .max = 1e15, .help = "a sample every PERIOD events, instead of a rate"},
 	{"engine", 0, OPTION_STRING(struct record_options, engine), .argument = "NAME",
@@ -334,6 +341,9 @@ static const struct option_spec table[] = {
 	 .help = "which time: on the CPUs, off them (asleep, or waiting for one), or all of it"},
 	{"min-block", 0, OPTION_DURATION(struct record_options, least_away_ns), .argument = "TIME",
 	 .key = "sampling.min_block", .help = "leave out times off the CPUs that are shorter"},
+	{"waker", 0, OPTION_TOGGLE(struct record_options, wakers), .key = "sampling.waker",
+	 .help = "with --mode offcpu or wall: who woke a sleeper, on top of its stack, behind a "
+		 "frame [woken by]"},
 	{"cgroup", 0, OPTION_STRING(struct record_options, cgroup), .argument = "PATH",
 	 .offer = OPTION_OFFER_FILE,
 	 .help = "all processes of a control group: its folder below /sys/fs/cgroup"},

@@ -24,6 +24,8 @@ const struct option_spec symbol_option_table[] = {
 };
 
 const struct option_spec look_option_table[] = {
+	{"event", 0, OPTION_STRING(struct look_options, event), .argument = "EVENT",
+	 .help = "what was counted beside the samples (record -e A,B), instead of the first"},
 	{"pid", 0, OPTION_NUMBERS(struct look_options, pids), .argument = "PID[,PID...]",
 	 .help = "only these processes"},
 	{"tid", 0, OPTION_NUMBERS(struct look_options, tids), .argument = "TID[,TID...]",
@@ -77,6 +79,7 @@ int look_to_load(const struct command_context *context, const struct look_option
 	int r;
 
 	*ret = (struct load_options){
+		.event = look->event,
 		.pids = look->pids.items,
 		.pid_count = look->pids.count,
 		.tids = look->tids.items,

@@ -27,6 +27,7 @@ struct symbol_options {
 };
 
 struct look_options {
+	const char *event; /* NULL: the one that was sampled */
 	struct option_numbers pids;
 	struct option_numbers tids;
 	struct option_list comms;

@@ -117,10 +117,11 @@ static void print_stacks(FILE *out, const struct engine_stats *stats, uint32_t a
 {
 	if (stats->samples == 0)
 		return;
-	(void)fprintf(
-		out, "  stacks     %.1f frames on average, %" PRIu64 " unique, %.1f %% truncated\n",
-		(double)stats->frames / (double)stats->samples, stats->unique_stacks,
-		percent(stats->truncated, stats->samples));
+	(void)fprintf(out, "  stacks     %.1f frames on average, ",
+		      (double)stats->frames / (double)stats->samples);
+	if (stats->unique_stacks > 0)
+		(void)fprintf(out, "%" PRIu64 " unique, ", stats->unique_stacks);
+	(void)fprintf(out, "%.1f %% truncated\n", percent(stats->truncated, stats->samples));
 	if (stats->tables)
 		print_ends(out, stats);
 	if (stats->truncated > 0 && stats->depth_limit < asked_depth)

@@ -61,6 +61,7 @@ enum engine_unwind {
 struct engine_config {
 	enum engine_mode mode;
 	uint64_t least_away_ns; /* times off a CPU that are shorter are left out */
+	bool wakers;            /* with the stacks of those who woke who was off a CPU */
 	bool may_fall_back;     /* to a lesser way, with a notice, when the engine's own fails */
 	const char *why_lesser; /* why it is not a better engine, for the notice; NULL: it is */
 	const char *event;      /* "cpu-clock" … */
@@ -97,7 +98,7 @@ struct engine_stats {
 	uint64_t frames;            /* of all samples */
 	uint64_t slices;            /* stacks that the kernel could not walk for lack of a table */
 
-	uint64_t unique_stacks;
+	uint64_t unique_stacks;  /* 0: too many to tell */
 	uint32_t frequency_hz;   /* as granted */
 	uint32_t depth_limit;    /* as granted */
 	bool kernel;             /* as granted */

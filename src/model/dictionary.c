@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "model/dictionary.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -250,6 +251,33 @@ uint32_t dictionary_stack(struct dictionary *dictionary, const struct frame *fra
 		dictionary->last_nodes.count = dictionary->last_frames.count = same + 1;
 	}
 	return node;
+}
+
+static bool is_named_at_the_end(const struct dictionary *dictionary, const struct frame *frame)
+{
+	if (frame->kind == FRAME_NATIVE && frame->a < dictionary->modules.count)
+		return dictionary->modules.items[frame->a].kind == MODULE_ANONYMOUS;
+	return frame->kind == FRAME_KERNEL;
+}
+
+int dictionary_forget_stacks(struct dictionary *dictionary)
+{
+	size_t count = dictionary->frames.count;
+
+	stack_tree_fini(&dictionary->stacks);
+	id_index_fini(&dictionary->frame_index);
+	dictionary->frames.count = 0;
+	if (stack_tree_init(&dictionary->stacks) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		struct frame frame = dictionary->frames.items[i];
+
+		/* It is written to the place of itself or of one before it. */
+		if (is_named_at_the_end(dictionary, &frame) &&
+		    dictionary_frame(dictionary, frame) == ID_NONE)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 /*

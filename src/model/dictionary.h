@@ -63,6 +63,12 @@ uint32_t dictionary_frame(struct dictionary *dictionary, struct frame frame);
 uint32_t dictionary_stack(struct dictionary *dictionary, const struct frame *frames, size_t n);
 
 /*
+ * Forgets all stacks: their ids, and those of frames, are void. Frames of the kernel and
+ * of compiled code stay, with new ids: their names are looked up at the end. 0 or -ENOMEM.
+ */
+int dictionary_forget_stacks(struct dictionary *dictionary);
+
+/*
  * The set of n labels, which come in any order; of equal keys the last counts.
  * Without labels it is 0. ID_NONE also for more than LABELS_MAX.
  */

@@ -72,6 +72,14 @@ struct sink_ops {
 	int (*map)(void *self, const struct map_event *event, struct error *err);
 	int (*batch)(void *self, const struct sample_batch *batch, struct error *err);
 	int (*loss)(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t samples);
+
+	/* Optional: nothing more comes of a process, though of its id others may ask. */
+	void (*ended)(void *self, uint32_t process);
+	/*
+	 * Optional: makes room when much has gathered. Returns 1 when all stack ids that
+	 * were given out are void from now on, 0 when nothing was done, or a negative errno.
+	 */
+	int (*trim)(void *self, struct error *err);
 };
 
 struct sink {

@@ -40,6 +40,11 @@ uint64_t inspection_number(const struct inspection *inspection, const char *key)
 	return number;
 }
 
+uint64_t inspection_samples(const struct inspection *inspection)
+{
+	return inspection->damage.samples - inspection->member_samples;
+}
+
 double inspection_overhead_percent(const struct inspection *inspection)
 {
 	uint64_t run_ns = inspection_number(inspection, "target_run_ns");
@@ -99,6 +104,14 @@ static int count_module(struct inspection *inspection, uint32_t module)
 	return 0;
 }
 
+static void note_time(struct inspection *inspection, uint64_t time_ns)
+{
+	if (inspection->first_ns == 0 || time_ns < inspection->first_ns)
+		inspection->first_ns = time_ns;
+	if (time_ns > inspection->last_ns)
+		inspection->last_ns = time_ns;
+}
+
 static int check_time(struct inspection *inspection, uint32_t cpu, uint64_t time_ns)
 {
 	while (inspection->cpu_last_ns.count <= cpu)
@@ -107,10 +120,6 @@ static int check_time(struct inspection *inspection, uint32_t cpu, uint64_t time
 	if (time_ns < inspection->cpu_last_ns.items[cpu])
 		inspection->out_of_order++;
 	inspection->cpu_last_ns.items[cpu] = time_ns;
-	if (inspection->first_ns == 0 || time_ns < inspection->first_ns)
-		inspection->first_ns = time_ns;
-	if (time_ns > inspection->last_ns)
-		inspection->last_ns = time_ns;
 	return 0;
 }
 
@@ -152,11 +161,11 @@ static int check_stack(struct inspection *inspection, uint32_t stack)
 	return count_module(inspection, leaf->a);
 }
 
-static void add_weight(struct inspection *inspection, uint32_t schema, uint64_t weight)
+static void add_weight(struct inspection *inspection, uint64_t weight)
 {
 	uint64_t room = (uint64_t)INT64_MAX - inspection->weight;
 
-	if (schema == 0 && inspection->weighs_time && weight > inspection->max_weight_ns)
+	if (inspection->weighs_time && weight > inspection->max_weight_ns)
 		inspection->max_weight_ns = weight;
 	inspection->excess_weights += weight > room;
 	inspection->weight += weight > room ? room : weight;
@@ -167,6 +176,13 @@ static int take_samples(void *self, const struct sample_batch *batch)
 	struct inspection *inspection = self;
 	size_t i;
 
+	for (i = 0; i < batch->count; i++)
+		note_time(inspection, batch->time_ns[i]);
+	/* What is counted beside an event stands behind the samples of that, at the same times. */
+	if (batch->schema != 0) {
+		inspection->member_samples += batch->count;
+		return 0;
+	}
 	for (i = 0; i < batch->count; i++) {
 		int r = check_time(inspection, batch->cpu[i], batch->time_ns[i]);
 
@@ -176,7 +192,7 @@ static int take_samples(void *self, const struct sample_batch *batch)
 			r = check_stack(inspection, batch->stack[i]);
 		if (r < 0)
 			return r;
-		add_weight(inspection, batch->schema, batch->weight[i]);
+		add_weight(inspection, batch->weight[i]);
 	}
 	return 0;
 }
@@ -351,7 +367,7 @@ static void judge_weights(const struct inspection *inspection, struct judge *jud
 
 static void judge_samples(const struct inspection *inspection, struct judge *judge)
 {
-	uint64_t samples = inspection->damage.samples;
+	uint64_t samples = inspection_samples(inspection);
 	uint64_t expected = inspection_number(inspection, "samples_expected");
 	uint64_t lost = 0;
 	size_t i;

@@ -21,6 +21,7 @@ struct export_sample;
 struct profile;
 
 struct load_options {
+	const char *event;    /* NULL: the one that was sampled */
 	const uint64_t *pids; /* none: all */
 	size_t pid_count;
 	const uint64_t *tids;

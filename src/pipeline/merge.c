@@ -13,6 +13,7 @@
 #include "base/vec.h"
 #include "model/dictionary.h"
 #include "pipeline/load_open.h"
+#include "recording/format.h"
 #include "recording/reader.h"
 #include "recording/writer.h"
 
@@ -22,6 +23,7 @@ struct merger {
 	struct sink *sink;
 	bool alone; /* one file: it keeps what it tells about itself */
 	bool has_schema;
+	VEC(char *) events; /* that were counted beside the first; their schemas count from 1 */
 	char *value;
 	char *unit;
 	char *boot_id;       /* of the first file with frames of a kernel */
@@ -48,7 +50,7 @@ struct source {
 	struct id_list places;
 	struct id_list stacks;
 	struct id_list labels;
-	struct id_list schemas;
+	uint32_t schemas[RECORDING_MAX_SCHEMAS]; /* by their ids here; 0 of members: not known */
 	VEC(struct frame) frames;
 	char *boot_id;
 	uint64_t start_ns;
@@ -235,7 +237,7 @@ static int take_sample(struct source *source, const struct sample_batch *batch, 
 	uint32_t thread;
 	uint32_t labels;
 	struct sample_batch one = {
-		.schema = merger->alone ? source->schemas.ids.items[batch->schema] : 0,
+		.schema = source->schemas[batch->schema],
 		.count = 1,
 		.stack = &stack,
 		.thread = &thread,
@@ -266,8 +268,8 @@ static int take_samples(void *self, const struct sample_batch *batch)
 
 	if (!source->shifted)
 		find_shift(source, batch->time_ns[0]);
-	if (batch->schema != 0 && !source->merger->alone)
-		return 0;
+	if (batch->schema != 0 && source->schemas[batch->schema] == 0)
+		return 0; /* beside an event that the file does not have */
 	for (i = 0; i < batch->count && r == 0; i++)
 		r = take_sample(source, batch, i);
 	return r;
@@ -304,9 +306,30 @@ static int take_clock(void *self, uint64_t monotonic_ns, uint64_t realtime_ns)
 static int keep_schema(struct source *source, uint32_t id, const struct schema *schema)
 {
 	const struct sink *sink = source->merger->sink;
-	uint32_t *made = slot(&source->schemas, id);
 
-	return made ? sink->ops->schema(sink->self, schema, made) : -ENOMEM;
+	return sink->ops->schema(sink->self, schema, &source->schemas[id]);
+}
+
+/* An event that was counted beside the first: the same of other files is one with it. */
+static int take_member(struct source *source, uint32_t id, const struct schema *schema)
+{
+	struct merger *merger = source->merger;
+	char *event;
+	size_t i;
+
+	if (!merger->has_schema)
+		return 0;
+	for (i = 0; i < merger->events.count; i++)
+		if (strcmp(merger->events.items[i], schema->event) == 0) {
+			source->schemas[id] = (uint32_t)i + 1;
+			return 0;
+		}
+	event = strdup(schema->event);
+	if (!event || vec_push(&merger->events, event) < 0) {
+		free(event);
+		return -ENOMEM;
+	}
+	return merger->sink->ops->schema(merger->sink->self, schema, &source->schemas[id]);
 }
 
 static int take_schema(void *self, uint32_t id, const struct schema *schema)
@@ -318,7 +341,7 @@ static int take_schema(void *self, uint32_t id, const struct schema *schema)
 	if (merger->alone)
 		return keep_schema(source, id, schema);
 	if (id != 0)
-		return 0;
+		return take_member(source, id, schema);
 	if (merger->has_schema) {
 		if (strcmp(merger->value, schema->value) == 0 &&
 		    strcmp(merger->unit, schema->unit) == 0)
@@ -377,7 +400,6 @@ static void source_fini(struct source *source)
 	vec_fini(&source->places.ids);
 	vec_fini(&source->stacks.ids);
 	vec_fini(&source->labels.ids);
-	vec_fini(&source->schemas.ids);
 	vec_fini(&source->frames);
 	free(source->boot_id);
 }
@@ -450,5 +472,8 @@ int merge_files(const char *const *paths, size_t count, int output, struct error
 	free(merger.value);
 	free(merger.unit);
 	free(merger.boot_id);
+	for (i = 0; i < merger.events.count; i++)
+		free(merger.events.items[i]);
+	vec_fini(&merger.events);
 	return r;
 }

@@ -53,9 +53,12 @@ static int take_info(void *self, const char *key, const char *value)
 static int take_schema(void *self, uint32_t id, const struct schema *schema)
 {
 	struct samples *samples = self;
+	const char *wanted = samples->options->event;
 
-	if (id != 0)
+	bytes_printf(&samples->events, "%s%s", samples->events.size > 0 ? ", " : "", schema->event);
+	if (wanted ? strcmp(schema->event, wanted) != 0 : id != 0)
 		return 0;
+	samples->schema = id;
 	samples->period = schema->period;
 	if (replace_text(&samples->event, schema->event) < 0 ||
 	    replace_text(&samples->value, schema->value) < 0)
@@ -185,7 +188,8 @@ int samples_want(struct samples *samples, const struct sample_batch *batch, size
 	uint64_t since_ns = time_ns > samples->start_ns ? time_ns - samples->start_ns : 0;
 
 	*ret = false;
-	if (batch->schema != 0 || since_ns < options->from_ns || since_ns >= options->to_ns)
+	if (batch->schema != samples->schema || since_ns < options->from_ns ||
+	    since_ns >= options->to_ns)
 		return 0;
 	return thread_wanted(samples, batch->thread[i], ret);
 }
@@ -319,6 +323,15 @@ static bool has_kernel_frames(const struct samples *samples)
 	return false;
 }
 
+static int no_such_event(struct samples *samples, const char *name, struct error *err)
+{
+	bytes_put_u8(&samples->events, 0);
+	(void)error_set(err, -EINVAL, "%s has no event %s", name, samples->options->event);
+	if (!samples->events.failed && samples->events.data[0])
+		error_remedy(err, "it has: %s", (const char *)samples->events.data);
+	return -EINVAL;
+}
+
 int samples_read(struct samples *samples, int fd, const char *name,
 		 const struct load_options *options, struct error *err)
 {
@@ -334,7 +347,8 @@ int samples_read(struct samples *samples, int fd, const char *name,
 	};
 	int r;
 
-	*samples = (struct samples){.options = options, .slice_ns = SHORTEST_SLICE_NS};
+	*samples = (struct samples){
+		.options = options, .schema = ID_NONE, .slice_ns = SHORTEST_SLICE_NS};
 	r = recording_reader_open(fd, name, &samples->reader, err);
 	if (r < 0) {
 		(void)close(fd); /* only read from */
@@ -345,6 +359,8 @@ int samples_read(struct samples *samples, int fd, const char *name,
 	if (!samples->kernel || !samples->jit)
 		return error_set(err, -ENOMEM, "out of memory");
 	r = recording_reader_run(samples->reader, &visitor, err);
+	if (r == 0 && options->event && samples->schema == ID_NONE)
+		r = no_such_event(samples, name, err);
 	if (r == 0 && kernel_symbols_finish(samples->kernel) < 0)
 		r = error_set(err, -ENOMEM, "out of memory");
 	jit_symbols_finish(samples->jit);
@@ -360,6 +376,7 @@ int samples_read(struct samples *samples, int fd, const char *name,
 void samples_fini(struct samples *samples)
 {
 	recording_reader_free(samples->reader);
+	bytes_fini(&samples->events);
 	kernel_symbols_free(samples->kernel);
 	jit_symbols_free(samples->jit);
 	id_index_fini(&samples->makers);

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "base/id_index.h"
 #include "base/vec.h"
 #include "model/sink.h"
@@ -40,6 +41,7 @@ struct samples {
 
 	char *title;
 	char *boot_id;
+	uint32_t schema; /* of the event that is looked at; ID_NONE: not found yet */
 	char *event;
 	char *value;
 	char *unit;
@@ -56,6 +58,7 @@ struct samples {
 
 	/* private, while reading */
 	const struct load_options *options;
+	struct bytes events;       /* the names of all that the file has, for messages */
 	struct id_index makers;    /* processes by their identity, for compiled code */
 	VEC(int8_t) thread_wanted; /* by thread id: 0 not asked yet, 1 yes, -1 no */
 };

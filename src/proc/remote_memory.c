@@ -11,6 +11,10 @@
 #define FIRST_BYTES (32u << 10)
 #define MOST_BYTES (8u << 20)
 
+/* Pages of the smallest size there is; as many as one call takes. */
+#define COPY_PAGE_BYTES 4096u
+#define COPY_PAGES 64u
+
 void remote_memory_init(struct remote_memory *memory, pid_t pid)
 {
 	*memory = (struct remote_memory){.pid = pid, .block_start = UINT64_MAX};
@@ -90,4 +94,24 @@ bool remote_memory_read(void *object, uint64_t address, uint64_t *ret)
 		return read_block(memory, address, ret);
 	memcpy(ret, memory->bytes + offset, sizeof(*ret));
 	return true;
+}
+
+size_t remote_memory_copy(pid_t pid, uint64_t start, void *buffer, size_t size)
+{
+	struct iovec remote[COPY_PAGES];
+	struct iovec local = {buffer, size};
+	size_t count = 0;
+	ssize_t n;
+
+	/* The kernel does not promise a part of a piece that ends where nothing is mapped. */
+	for (size_t at = 0; at < size && count < COPY_PAGES; count++) {
+		size_t room = COPY_PAGE_BYTES - (start + at) % COPY_PAGE_BYTES;
+
+		if (room > size - at)
+			room = size - at;
+		remote[count] = (struct iovec){(void *)(uintptr_t)(start + at), room};
+		at += room;
+	}
+	n = process_vm_readv(pid, &local, 1, remote, count, 0);
+	return n < 0 ? 0 : (size_t)n;
 }

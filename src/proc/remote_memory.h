@@ -45,4 +45,10 @@ void remote_memory_window(struct remote_memory *memory, uint64_t start, uint64_t
 /* Eight bytes at any address. memory is a struct remote_memory: fits struct unwind_reader. */
 bool remote_memory_read(void *memory, uint64_t address, uint64_t *ret);
 
+/*
+ * Copies what can be read from start on, page by page, without an object. Returns how
+ * many bytes that are.
+ */
+size_t remote_memory_copy(pid_t pid, uint64_t start, void *buffer, size_t size);
+
 #endif

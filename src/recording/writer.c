@@ -19,6 +19,13 @@
 #include "recording/format.h"
 #include "recording/sample_codec.h"
 
+/*
+ * Beyond this many nodes of stacks, or new mappings, an epoch has grown large: 12 MB of
+ * memory for the one, 4 MB for the other.
+ */
+#define EPOCH_NODES (1u << 18)
+#define EPOCH_MAPS (1u << 16)
+
 /* What waits is made a chunk when it gets this large, far below CHUNK_MAX_BYTES. */
 #define BYTES_A_CHUNK (1u << 20)
 
@@ -36,6 +43,8 @@ struct recording_writer {
 	VEC(struct map_event) maps; /* all, for the start of later epochs */
 	size_t maps_written;        /* of this epoch */
 	size_t maps_repeated;       /* that earlier epochs have already */
+	VEC(uint8_t) ended;         /* by process id: whether it has ended */
+	size_t node_limit;
 
 	struct bytes info;
 	struct bytes clocks;
@@ -81,6 +90,7 @@ int recording_writer_open(int fd, const char *name, struct recording_writer **re
 	dictionary_encoder_init(&writer->encoder, &writer->dictionary);
 	writer->sink = (struct sink){.ops = &writer_sink_ops, .self = writer};
 	writer->epoch_limit_bytes = EPOCH_BYTES;
+	writer->node_limit = EPOCH_NODES;
 	put_file_header(&writer->out);
 	writer->fd = fd;
 	*ret = writer;
@@ -100,6 +110,7 @@ void recording_writer_free(struct recording_writer *writer)
 	sample_encoder_fini(&writer->samples);
 	vec_fini(&writer->schemas);
 	vec_fini(&writer->maps);
+	vec_fini(&writer->ended);
 	bytes_fini(&writer->info);
 	bytes_fini(&writer->clocks);
 	bytes_fini(&writer->losses);
@@ -139,6 +150,11 @@ uint64_t recording_writer_samples(const struct recording_writer *writer)
 void recording_writer_set_epoch_bytes(struct recording_writer *writer, uint64_t bytes)
 {
 	writer->epoch_limit_bytes = bytes;
+}
+
+void recording_writer_set_node_limit(struct recording_writer *writer, size_t nodes)
+{
+	writer->node_limit = nodes;
 }
 
 static void put_text(struct bytes *out, const char *text)
@@ -381,9 +397,15 @@ static void put_schema(struct bytes *out, uint32_t id, const struct schema *sche
 	bytes_put_varint(out, schema->period);
 }
 
+static bool has_ended(const struct recording_writer *writer, uint32_t process)
+{
+	return process < writer->ended.count && writer->ended.items[process];
+}
+
 /*
- * Of several events for one range of a process only the last is still in force.
- * What the index has no memory for is kept: a longer file, but a right one.
+ * Of several events for one range of a process only the last is still in force, and
+ * none of a process that has ended. What the index has no memory for is kept: a longer
+ * file, but a right one.
  */
 static void drop_replaced_maps(struct recording_writer *writer)
 {
@@ -398,6 +420,8 @@ static void drop_replaced_maps(struct recording_writer *writer)
 		struct id_probe probe = id_index_probe(&seen, hash);
 		uint32_t id;
 
+		if (has_ended(writer, events[i].process))
+			continue;
 		while ((id = id_probe_next(&seen, &probe)) != ID_NONE)
 			if (events[id].process == events[i].process &&
 			    events[id].start == events[i].start && events[id].end == events[i].end)
@@ -515,8 +539,11 @@ static int sink_module(void *self, const struct module *module, uint32_t *ret_id
 static int sink_process(void *self, const struct process *process, uint32_t *ret_id)
 {
 	struct recording_writer *writer = self;
+	uint32_t id = dictionary_process(&writer->dictionary, process);
 
-	return answer(dictionary_process(&writer->dictionary, process), ret_id);
+	if (has_ended(writer, id))
+		writer->ended.items[id] = 0; /* not so */
+	return answer(id, ret_id);
 }
 
 static int sink_thread(void *self, const struct thread *thread, uint32_t *ret_id)
@@ -648,6 +675,34 @@ static int sink_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint
 	return writer->losses.failed ? -ENOMEM : writer->failure;
 }
 
+/* Without memory its maps are kept in mind for longer. */
+static void sink_ended(void *self, uint32_t process)
+{
+	struct recording_writer *writer = self;
+
+	while (writer->ended.count <= process)
+		if (vec_push(&writer->ended, 0) < 0)
+			return;
+	writer->ended.items[process] = 1;
+}
+
+static int sink_trim(void *self, struct error *err)
+{
+	struct recording_writer *writer = self;
+	size_t new_maps = writer->maps.count - writer->maps_repeated;
+	int r;
+
+	if (writer->dictionary.stacks.nodes.count < writer->node_limit && new_maps < EPOCH_MAPS)
+		return 0;
+	/* All that is coded already needs no ids any more. */
+	r = recording_writer_flush(writer, err);
+	if (r < 0)
+		return r;
+	begin_epoch(writer);
+	r = dictionary_forget_stacks(&writer->dictionary);
+	return r < 0 ? error_errno(err, r, "cannot keep the recording") : 1;
+}
+
 static const struct sink_ops writer_sink_ops = {
 	.schema = sink_schema,
 	.module = sink_module,
@@ -659,4 +714,6 @@ static const struct sink_ops writer_sink_ops = {
 	.map = sink_map,
 	.batch = sink_batch,
 	.loss = sink_loss,
+	.ended = sink_ended,
+	.trim = sink_trim,
 };

@@ -62,7 +62,8 @@ int recording_writer_finish(struct recording_writer *writer, struct error *err);
 uint64_t recording_writer_bytes(const struct recording_writer *writer);
 uint64_t recording_writer_samples(const struct recording_writer *writer);
 
-/* For tests: begin a new epoch after this many stored bytes. */
+/* For tests: begin a new epoch after this many stored bytes, or nodes of stacks. */
 void recording_writer_set_epoch_bytes(struct recording_writer *writer, uint64_t bytes);
+void recording_writer_set_node_limit(struct recording_writer *writer, size_t nodes);
 
 #endif

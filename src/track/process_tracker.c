@@ -169,12 +169,20 @@ static struct tracked_thread *find_thread(struct process_tracker *tracker, pid_t
 	return NULL;
 }
 
+/* What was told of a process is of no more use. */
+static void tell_ended(struct process_tracker *tracker, const struct tracked_process *process)
+{
+	if (process->id != ID_NONE && tracker->sink->ops->ended)
+		tracker->sink->ops->ended(tracker->sink->self, process->id);
+}
+
 /* The process of a pid made anew: a pid that comes again takes over the old slot. */
 static struct tracked_process *new_process(struct process_tracker *tracker, pid_t pid)
 {
 	struct tracked_process *process = find_process(tracker, pid);
 
 	if (process) {
+		tell_ended(tracker, process);
 		address_space_free(process->space);
 	} else {
 		process = malloc(sizeof(*process));
@@ -541,6 +549,7 @@ void process_tracker_comm(struct process_tracker *tracker, uint64_t time_ns, pid
 			return;
 		process->start_ns = time_ns;
 	} else if (exec) {
+		tell_ended(tracker, process);
 		exec_process(process);
 		process->number = tracker->next_number++;
 	}
@@ -558,6 +567,7 @@ static void forget_oldest(struct process_tracker *tracker)
 		return;
 	address_space_free(process->space);
 	process->space = NULL;
+	tell_ended(tracker, process);
 }
 
 void process_tracker_exit(struct process_tracker *tracker, pid_t pid, pid_t tid)
@@ -638,6 +648,18 @@ int process_tracker_sample(struct process_tracker *tracker, pid_t pid, pid_t tid
 	*ret_process = process;
 	*ret_thread = thread->id;
 	return r;
+}
+
+struct tracked_process *process_tracker_find(struct process_tracker *tracker, pid_t pid)
+{
+	return find_process(tracker, pid);
+}
+
+const char *process_tracker_thread_name(struct process_tracker *tracker, pid_t tid)
+{
+	const struct tracked_thread *thread = find_thread(tracker, tid);
+
+	return thread ? text_of(tracker, thread->comm) : "";
 }
 
 uint64_t tracked_process_context(const struct tracked_process *process, uint64_t time_ns)

@@ -60,6 +60,12 @@ void process_tracker_map(struct process_tracker *tracker, uint64_t time_ns, pid_
 int process_tracker_sample(struct process_tracker *tracker, pid_t pid, pid_t tid,
 			   struct tracked_process **ret_process, uint32_t *ret_thread);
 
+/* The process of a pid as far as it was seen, NULL when it was not. */
+struct tracked_process *process_tracker_find(struct process_tracker *tracker, pid_t pid);
+
+/* The name of a thread that was seen, "" of others. Valid until something is told. */
+const char *process_tracker_thread_name(struct process_tracker *tracker, pid_t tid);
+
 /* Differs wherever addresses of the process may mean something else. */
 uint64_t tracked_process_context(const struct tracked_process *process, uint64_t time_ns);
 

@@ -201,19 +201,25 @@ static void take_fixed(const struct record_layout *layout, struct rest *rest,
 		ret->period = take_word(rest);
 }
 
-/* Counters of the event, or of its group: they are passed over. */
-static void take_read(const struct record_layout *layout, struct rest *rest)
+/* Counters of the event, or of its group. Kept are those of a group that come without more. */
+static void take_read(const struct record_layout *layout, struct rest *rest,
+		      struct sample_record *ret)
 {
 	uint64_t format = layout->read_format;
 	unsigned int times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
 			     !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
 	unsigned int words = 1u + !!(format & PERF_FORMAT_ID) + !!(format & PERF_FORMAT_LOST);
 	uint64_t count = 1;
+	const void *values;
 
 	if (format & PERF_FORMAT_GROUP)
 		count = take_word(rest);
 	(void)take_many(rest, times, 8);
-	(void)take_many(rest, count, 8u * words);
+	values = take_many(rest, count, 8u * words);
+	if (values && (format & PERF_FORMAT_GROUP) && words == 1) {
+		ret->value_count = count;
+		ret->values = values;
+	}
 }
 
 static void take_raw(struct rest *rest, struct sample_record *ret)
@@ -272,7 +278,7 @@ bool record_sample(const struct record_layout *layout, const struct perf_event_h
 	*ret = (struct sample_record){0};
 	take_fixed(layout, &rest, ret);
 	if (type & PERF_SAMPLE_READ)
-		take_read(layout, &rest);
+		take_read(layout, &rest, ret);
 	if (type & PERF_SAMPLE_CALLCHAIN) {
 		ret->count = take_word(&rest);
 		ret->chain = (const uint64_t *)(const void *)take_many(&rest, ret->count, 8);
@@ -286,6 +292,22 @@ bool record_sample(const struct record_layout *layout, const struct perf_event_h
 	if (type & PERF_SAMPLE_STACK_USER)
 		take_stack(&rest, ret);
 	return !rest.failed;
+}
+
+/*
+ * Records of BPF programs have a size of 32 bits and then their kind, never 0, where a
+ * group has its count.
+ */
+bool record_group(const struct perf_event_header *header, struct sample_record *ret)
+{
+	static const struct record_layout layout = {
+		.sample_type =
+			PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_READ,
+		.read_format = PERF_FORMAT_GROUP,
+	};
+
+	return body_bytes(header) >= 32 && u32_at(body(header) + 28) == 0 &&
+	       record_sample(&layout, header, ret);
 }
 
 bool record_task(const struct record_layout *layout, const struct perf_event_header *header,

@@ -42,6 +42,8 @@ struct sample_record {
 	uint32_t cpu;
 	uint64_t ip;
 	uint64_t period;
+	uint64_t value_count; /* of a group: the leader's, then the members' */
+	const uint64_t *values;
 	uint64_t count;        /* entries of chain */
 	const uint64_t *chain; /* the leaf first, with context marks */
 	/* With a copied stack: */
@@ -87,6 +89,11 @@ bool record_id(const struct record_layout *layout, const struct perf_event_heade
 /* Records are aligned to 8 bytes. All results point into them. */
 bool record_sample(const struct record_layout *layout, const struct perf_event_header *header,
 		   struct sample_record *ret);
+/*
+ * A sample with the values of a group alone, among those that BPF programs write. False
+ * for what is none.
+ */
+bool record_group(const struct perf_event_header *header, struct sample_record *ret);
 bool record_task(const struct record_layout *layout, const struct perf_event_header *header,
 		 struct task_record *ret);
 bool record_comm(const struct record_layout *layout, const struct perf_event_header *header,

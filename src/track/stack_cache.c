@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "track/stack_cache.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +10,8 @@
 #include "base/id_index.h"
 #include "base/vec.h"
 
-/* 32 MB of addresses are about 100 k stacks of clang; then it starts over. */
-#define MAX_WORDS (4u << 20)
+/* 8 MB of addresses are some 30 k stacks of clang; then it starts over. */
+#define MAX_WORDS (1u << 20)
 
 struct entry {
 	uint64_t context;
@@ -25,6 +26,7 @@ struct stack_cache {
 	VEC(uint64_t) words;
 	uint64_t last_hash; /* of the stack asked for last */
 	uint64_t added;
+	bool cleared; /* what is added may have been added before */
 };
 
 struct stack_cache *stack_cache_new(void)
@@ -40,6 +42,14 @@ void stack_cache_free(struct stack_cache *cache)
 	vec_fini(&cache->entries);
 	vec_fini(&cache->words);
 	free(cache);
+}
+
+void stack_cache_clear(struct stack_cache *cache)
+{
+	id_index_clear(&cache->index);
+	cache->entries.count = 0;
+	cache->words.count = 0;
+	cache->cleared = true;
 }
 
 uint32_t stack_cache_find(struct stack_cache *cache, uint64_t context, const uint64_t *addresses,
@@ -67,11 +77,8 @@ void stack_cache_add(struct stack_cache *cache, uint64_t context, const uint64_t
 	struct entry entry = {.context = context, .count = (uint32_t)n, .id = id};
 
 	cache->added++;
-	if (cache->words.count + n > MAX_WORDS) {
-		id_index_clear(&cache->index);
-		cache->entries.count = 0;
-		cache->words.count = 0;
-	}
+	if (cache->words.count + n > MAX_WORDS)
+		stack_cache_clear(cache);
 	if (vec_reserve(&cache->words, cache->words.count + n) < 0 ||
 	    vec_reserve(&cache->entries, cache->entries.count + 1) < 0)
 		return;
@@ -86,5 +93,5 @@ void stack_cache_add(struct stack_cache *cache, uint64_t context, const uint64_t
 
 uint64_t stack_cache_added(const struct stack_cache *cache)
 {
-	return cache->added;
+	return cache->cleared ? 0 : cache->added;
 }

@@ -30,7 +30,10 @@ uint32_t stack_cache_find(struct stack_cache *cache, uint64_t context, const uin
 void stack_cache_add(struct stack_cache *cache, uint64_t context, const uint64_t *addresses,
 		     size_t n, uint32_t id);
 
-/* How many stacks were filed since the start. */
+/* Forgets all: their ids are void. */
+void stack_cache_clear(struct stack_cache *cache);
+
+/* How many stacks were filed since the start; 0 when some were forgotten and may be the same. */
 uint64_t stack_cache_added(const struct stack_cache *cache);
 
 #endif

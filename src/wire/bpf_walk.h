@@ -70,7 +70,19 @@ enum bpf_walk_kind {
 	BPF_WALK_AWAY = 3,       /* a thread was off its CPU */
 	BPF_WALK_AWAY_SLICE = 4, /* the same, and its stack came before it: */
 	BPF_WALK_LEAVING = 5,    /* a slice of the thread `value` that leaves its CPU */
+	BPF_WALK_WAKER = 6,      /* pcs of who wakes a thread, see BPF_WALK_WAKER_VALUE() */
+	BPF_WALK_WAKER_SLICE = 7,
 };
+
+/* For whom the kernel wakes a thread. */
+enum bpf_walk_waker {
+	BPF_WALK_BY_TASK,      /* the current one */
+	BPF_WALK_BY_SOFTIRQ,   /* maybe the current one: sending to oneself ends there too */
+	BPF_WALK_BY_INTERRUPT, /* nobody */
+};
+
+/* The value of a waker's record: who is woken, and for whom. */
+#define BPF_WALK_WAKER_VALUE(tid, context) ((uint64_t)(context) << 32 | (tid))
 
 /* Whom programs watch that see all tasks. */
 enum bpf_walk_by {
@@ -92,6 +104,9 @@ enum bpf_walk_state {
 	BPF_WALK_PREEMPTED, /* it would run if it could */
 	BPF_WALK_ENDED,
 };
+
+/* The value of a slice of a thread that sleeps already: who it is, and how. */
+#define BPF_WALK_SLEEPER_VALUE(tid, state) ((uint64_t)(state) << 32 | (tid))
 
 /* Of the end of the user part, besides enum unwind_end. */
 #define BPF_WALK_NO_USER 0u        /* a kernel thread */
@@ -118,6 +133,13 @@ struct bpf_walk_slice {
 	uint64_t registers[BPF_WALK_REGISTERS];
 	uint64_t stack_start; /* sp, or below it by a red zone that could be read */
 	uint64_t stack_bytes;
+	/* Of the process that forked it and has the same code: key, and id, 0 for none. */
+	struct bpf_walk_key parent;
+	uint32_t parent_pid;
+	/* Of a thread that sleeps already: */
+	uint32_t pid;  /* of its process */
+	uint32_t task; /* its own, as the kernel counts */
+	uint32_t zero;
 	uint8_t stack[BPF_WALK_SLICE_BYTES];
 };
 
@@ -126,7 +148,7 @@ struct bpf_walk_times {
 	uint64_t left_ns; /* 0: it is not away */
 	uint64_t woken_ns;
 	uint64_t back_ns;
-	uint32_t tid; /* as the kernel counts, in no namespace */
+	uint32_t tid; /* as whoever records counts, in its namespace */
 	uint32_t tgid;
 	uint32_t state; /* enum bpf_walk_state */
 	uint32_t zero;

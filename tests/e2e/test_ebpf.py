@@ -48,6 +48,22 @@ def test_soon_no_stack_leaves_the_kernel_unwalked(wick):
     assert outside is None or float(outside.group(1)) < 10
 
 
+def test_forked_workers_are_walked_in_the_kernel_at_once(wick):
+    """Whoever forks them waits, and is hardly ever sampled itself."""
+    script = ("import os, time\n"
+              "def work():\n"
+              "    end = time.process_time() + 0.03\n"
+              "    while time.process_time() < end: sum(range(100))\n"
+              "for _ in range(40):\n"
+              "    if os.fork() == 0: work(); os._exit(0)\n"
+              "    os.wait()\n")
+    recording = wick.record(["/usr/bin/python3", "-c", script], *ENGINE)
+    outside = OUTSIDE.search(recording.stderr)
+    assert outside is None or float(outside.group(1)) < 12
+    assert root_percent(recording) > 99
+    assert len(contract.thread_ids(recording.report("--by", "thread"))) == 41
+
+
 def test_attaching_knows_the_stacks_of_what_runs(wick, background):
     target = background(workload("split_nofp", 20000))
     recording = wick.attach("-p", target.pid, "-d", 1, *ENGINE)
@@ -220,7 +236,8 @@ def test_code_without_tables_has_its_callers(wick):
 
 
 def test_more_mappings_than_the_programs_hold_are_walked_outside(wick):
-    recording = wick.record(workload("jit", 500, 6000), *ENGINE)
+    # So many mappings take an emulated machine a second.
+    recording = wick.record(workload("jit", 500 * PATIENCE**2, 6000), *ENGINE)
     report = recording.report()
     assert contract.total_percent(report, "call_jit") > 70
     assert contract.total_percent(report, "main") > 90

@@ -244,12 +244,35 @@ def test_a_container_is_seen_from_outside(wick):
 
 @pytest.mark.root
 @pytest.mark.parametrize("mode", ("offcpu", "wall"))
-def test_inside_a_container_time_off_the_cpus_is_refused(wick, mode):
-    done = in_namespaces(f"{QUOTED} record --mode {mode} -o {wick.new_path()} -- sleep 0.1",
-                         *CONTAINER)
-    assert done.returncode == contract.FAILED
-    assert "from inside a container" in done.stderr
-    assert len(done.stderr.splitlines()) == 2
+def test_inside_a_container_time_off_the_cpus_is_that_of_the_container(wick, mode):
+    """Threads, children and who wakes whom, by the ids that they have inside."""
+    path = wick.new_path()
+    done = in_namespaces(f"{QUOTED} record --mode {mode} --waker -o {path} -- "
+                         f"{shlex.join(workload('wakes', 60))}", *CONTAINER)
+    assert done.returncode == 0, done.stderr
+    threads = [row["name"].rpartition("/") for row in
+               contract.rows(wick.json("report", path, "--format", "json", "--by", "thread"))]
+    assert {"wakes", "reader", "waiter", "child"} <= {name for name, _, _ in threads}
+    assert max(int(tid) for _, _, tid in threads) < 50, threads
+    report = wick.json("report", path, "--format", "json", "--comm", "child")
+    assert contract.total_percent(report, "read_here") > 80
+    assert contract.total_percent(report, "wake_child") > 80
+    wakers = [f"wakes/{tid}" for name, _, tid in threads if name == "wakes"]
+    assert max(contract.total_percent(report, waker) for waker in wakers) > 80, wakers
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("target", ("-p $!", "-t $!", "-a"))
+def test_inside_a_container_sleepers_are_those_of_the_container(wick, target):
+    path = wick.new_path()
+    crowd = shlex.join(workload("crowd", 3))
+    done = in_namespaces(f"{crowd} > /dev/null & sleep 0.3; {QUOTED} record --mode offcpu {target} "
+                         f"-d 1 -o {path}; kill $!", *CONTAINER)
+    rows = contract.rows(wick.json("report", path, "--format", "json", "--by", "thread"))
+    slept = [row for row in rows if row["name"].startswith("crowd/")]
+    assert len(slept) == (1 if "-t" in target else 4), done.stderr
+    assert all(row["total"] == pytest.approx(1e9, rel=0.05) for row in slept), slept
+    assert all(int(row["name"].rpartition("/")[2]) < 50 for row in rows), rows
 
 
 def test_the_doctor_and_the_list_know_the_engine(wick):

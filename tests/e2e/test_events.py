@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """wick record -e: tracepoints, and functions of programs."""
 import os
+import re
 import shutil
 
 import contract
 import pytest
 from conftest import workload
+from ebpf import REFUSAL
 
 UPROBES = "/sys/bus/event_source/devices/uprobe/type"
 
@@ -82,3 +84,89 @@ def test_an_offset_past_the_end_of_a_file_is_refused(wick):
     done = wick.run("record", "-e", "uprobe:/bin/ls:0xfffffffff", "--", "true")
     assert done.returncode == contract.USAGE
     assert "past the end" in done.stderr
+
+
+GROUP = "cpu-clock,page-faults,context-switches"
+
+
+@pytest.fixture(scope="module", params=("ebpf", "perf"))
+def touches(request, shared_wick):
+    if request.param == "ebpf" and REFUSAL:
+        pytest.skip(f"eBPF does not work here: {REFUSAL}")
+    recording = shared_wick.record(workload("touches", 150), "-e", GROUP, "-F", 999,
+                                   "--engine", request.param)
+    if "begin later are left out" in recording.stderr:
+        pytest.skip("groups of this kernel do not follow children")
+    return recording
+
+
+@pytest.mark.perf
+@pytest.mark.parametrize("event, function", (
+    ("page-faults", "touch_here"),
+    ("context-switches", "yield_here"),
+))
+def test_what_is_counted_beside_the_samples_has_their_stacks(touches, event, function):
+    report = touches.report("--event", event)
+    steps = 2 * touches.truth["steps"]
+    assert contract.total_percent(report, function) > 85
+    found = next(row["total"] for row in contract.rows(report) if row["name"] == function)
+    # What was counted after the last sample is missing, what starting takes is there too.
+    assert found == pytest.approx(steps, rel=0.1)
+
+
+@pytest.mark.perf
+def test_the_event_that_leads_is_what_it_was(touches):
+    report = touches.report()
+    for function in ("burn_here", "touch_here", "yield_here"):
+        assert contract.total_percent(report, function) == pytest.approx(33.3, abs=5)
+    told = re.search(r"samples +(\d+) of", touches.stderr)
+    assert contract.sample_count(touches.info()) == int(told.group(1))
+    assert touches.info("--check")["quality"] in ("good", "fair")
+
+
+@pytest.mark.perf
+def test_merging_keeps_what_was_counted(wick, touches):
+    both = wick.new_path()
+    wick.ok("merge", touches.path, touches.path, "-o", both)
+    one = touches.report("--event", "page-faults")
+    two = wick.json("report", both, "--event", "page-faults", "--format", "json")
+    assert sum(row["self"] for row in contract.rows(two)) == 2 * sum(
+        row["self"] for row in contract.rows(one))
+
+
+@pytest.mark.perf
+def test_an_event_that_was_not_counted_is_refused_with_those_that_were(wick, touches):
+    done = wick.run("report", touches.path, "--event", "cycles")
+    assert done.returncode == contract.FAILED
+    assert "has no event cycles" in done.stderr
+    assert "cpu-clock, page-faults, context-switches" in done.stderr
+
+
+def has(wick, event):
+    return next(item["available"] for item in wick.json("list", "events", "--format", "json")["events"]
+                if item["name"] == event)
+
+
+@pytest.mark.perf
+@pytest.mark.parametrize("engine", ("auto", "perf"))
+def test_a_counter_that_is_not_there_is_left_out_with_a_line(wick, engine):
+    if has(wick, "cycles"):
+        pytest.skip("this machine counts cycles")
+    recording = wick.record(workload("split", 100), "-e", "cpu-clock,cycles", "--engine", engine)
+    lines = [line for line in recording.stderr.splitlines() if "cycles is left out" in line]
+    assert len(lines) == 1 and "wick list events" in lines[0]
+    assert contract.sample_count(recording.info()) > 50
+    done = wick.run("record", "-e", "cycles,cpu-clock", "--engine", engine, "--", "true")
+    assert done.returncode == contract.FAILED
+    assert "does not count" in done.stderr
+
+
+@pytest.mark.parametrize("events, says", (
+    ("cpu-clock,nonsense", "nonsense"),
+    ("cpu-clock,cpu-clock", "twice"),
+    ("cpu-clock,", "no event called"),
+))
+def test_a_group_that_makes_no_sense_is_refused(wick, events, says):
+    done = wick.run("record", "-e", events, "--", "true")
+    assert done.returncode == contract.USAGE
+    assert says in done.stderr

@@ -118,7 +118,65 @@ def test_a_thread_that_sleeps_already_counts_from_the_start(wick, background):
     time.sleep(0.2)
     recording = wick.attach("-p", target.pid, "--mode", "offcpu", "-d", 1)
     assert by_state(recording)["sleeping"] == pytest.approx(1e9, rel=0.05)
-    assert share_of(recording.folded(), lambda frames: "[truncated]" in frames) == 1
+    # It stands still: where can be seen, from the program into the kernel.
+    stack, = [frames for frames, _ in recording.folded()]
+    assert "clock_nanosleep" in stack and "[truncated]" not in stack
+    assert "hrtimer_nanosleep" in stack
+
+
+@pytest.fixture
+def crowd(background):
+    """Threads of which all sleep in one function, until they are killed."""
+    process = background(workload("crowd", 20))
+    wait_for(lambda: len(os.listdir(f"/proc/{process.pid}/task")) == 21, what="the threads")
+    wait_for(lambda: state_of(process.pid) == "S", what="the sleep")
+    return process
+
+
+def assert_all_slept(recording, pid):
+    """The sum over threads is their wall time: none ran."""
+    options = ("--pid", pid)
+    rows = contract.rows(recording.report("--by", "thread", *options))
+    assert len(rows) == 21
+    wall_ns = 21 * recording.info()["duration_ns"]
+    assert sum(row["total"] for row in rows) == pytest.approx(wall_ns, rel=TOLERANCE)
+    assert share_of(recording.folded(*options), lambda frames: "sleep_on" in frames) == 1
+
+
+def test_attaching_counts_who_sleeps_all_the_time(wick, crowd):
+    assert_all_slept(wick.attach("-p", crowd.pid, "--mode", "offcpu", "-d", 2), crowd.pid)
+
+
+def test_in_wall_time_they_count_too(wick, crowd):
+    assert_all_slept(wick.attach("-p", crowd.pid, "--mode", "wall", "-d", 2), crowd.pid)
+
+
+@pytest.mark.root
+def test_the_whole_machine_counts_who_sleeps_all_the_time(wick, crowd):
+    assert_all_slept(wick.attach("-a", "--mode", "offcpu", "-d", 2), crowd.pid)
+
+
+@pytest.mark.root
+def test_a_control_group_counts_who_sleeps_all_the_time(wick, crowd, cgroup):
+    below = cgroup / "below"
+    below.mkdir()
+    (below / "cgroup.procs").write_text(str(crowd.pid), encoding="ascii")
+    try:
+        recording = wick.attach("--cgroup", cgroup, "--mode", "offcpu", "-d", 2)
+    finally:
+        crowd.kill()
+        crowd.wait()
+        wait_for(lambda: not (below / "cgroup.procs").read_text(), what="the end")
+        below.rmdir()
+    assert_all_slept(recording, crowd.pid)
+    assert len(contract.thread_ids(recording.report("--by", "thread"))) == 21  # and no others
+
+
+def test_one_thread_that_sleeps_all_the_time(wick, crowd):
+    tid = max(int(name) for name in os.listdir(f"/proc/{crowd.pid}/task"))
+    recording = wick.attach("-t", tid, "--mode", "offcpu", "-d", 1)
+    assert contract.thread_ids(recording.report("--by", "thread")) == {tid}
+    assert by_state(recording)["sleeping"] == pytest.approx(1e9, rel=0.05)
 
 
 def test_a_stopped_process_is_off_its_cpu(wick, background):

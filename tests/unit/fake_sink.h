@@ -6,6 +6,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,7 @@
 #include "model/sink.h"
 
 struct fake_sample {
+	uint32_t schema;
 	uint32_t stack;
 	uint32_t thread;
 	uint32_t cpu;
@@ -31,6 +33,7 @@ struct fake_sink {
 	VEC(struct fake_sample) samples;
 	size_t module_calls;
 	size_t process_calls;
+	bool trims; /* forgets its stacks whenever asked whether to */
 	uint64_t lost[LOSS_REASONS];
 };
 
@@ -67,6 +70,14 @@ static inline int fake_thread(void *self, const struct thread *thread, uint32_t 
 	return 0;
 }
 
+static inline int fake_place(void *self, const struct place *place, uint32_t *ret_id)
+{
+	struct fake_sink *fake = self;
+
+	*ret_id = dictionary_place(&fake->dictionary, place);
+	return 0;
+}
+
 static inline int fake_stack(void *self, const struct frame *frames, size_t n, uint32_t *ret_id)
 {
 	struct fake_sink *fake = self;
@@ -100,6 +111,7 @@ static inline int fake_batch(void *self, const struct sample_batch *batch, struc
 	for (i = 0; i < batch->count; i++)
 		assert_int_equal(vec_push(&fake->samples,
 					  (struct fake_sample){
+						  .schema = batch->schema,
 						  .stack = batch->stack[i],
 						  .thread = batch->thread[i],
 						  .cpu = batch->cpu[i],
@@ -119,6 +131,14 @@ static inline int fake_loss(void *self, enum loss_reason reason, uint64_t time_n
 	return 0;
 }
 
+static inline int fake_trim(void *self, struct error *err)
+{
+	struct fake_sink *fake = self;
+
+	(void)err;
+	return fake->trims && dictionary_forget_stacks(&fake->dictionary) == 0;
+}
+
 static inline void fake_sink_init(struct fake_sink *fake)
 {
 	static const struct sink_ops ops = {
@@ -126,11 +146,13 @@ static inline void fake_sink_init(struct fake_sink *fake)
 		.module = fake_module,
 		.process = fake_process,
 		.thread = fake_thread,
+		.place = fake_place,
 		.stack = fake_stack,
 		.labels = fake_labels,
 		.map = fake_map,
 		.batch = fake_batch,
 		.loss = fake_loss,
+		.trim = fake_trim,
 	};
 
 	*fake = (struct fake_sink){.sink = {.ops = &ops, .self = fake}};

@@ -9,8 +9,11 @@
 
 #include <cmocka.h>
 
+#include "base/vec.h"
+#include "engine/engine.h"
 #include "engine/perf/bpf_sample.h"
 #include "engine/perf/state.h"
+#include "engine/perf/waker.h"
 #include "fake_sink.h"
 #include "perf_records.h"
 #include "track/process_tracker.h"
@@ -27,6 +30,7 @@ struct world {
 	struct perf_engine *engine;
 	struct record_builder b;
 	size_t wanted;
+	struct bpf_walk_key met; /* the last */
 	const struct bpf_walk_away *still;
 };
 
@@ -38,6 +42,27 @@ void __wrap_walker_want(struct walker *walker, const struct bpf_walk_key *key,
 void __wrap_walker_each_away(struct walker *walker,
 			     void (*show)(void *self, const struct bpf_walk_away *away),
 			     void *self);
+
+bool __wrap_walker_meet(struct walker *walker, const struct bpf_walk_key *key,
+			struct tracked_process *process);
+
+bool __wrap_walker_has_other(const struct walker *walker, const struct bpf_walk_key *key,
+			     const struct tracked_process *process);
+
+bool __wrap_walker_has_other(const struct walker *walker, const struct bpf_walk_key *key,
+			     const struct tracked_process *process)
+{
+	(void)walker, (void)key, (void)process;
+	return false;
+}
+
+bool __wrap_walker_meet(struct walker *walker, const struct bpf_walk_key *key,
+			struct tracked_process *process)
+{
+	(void)walker, (void)process;
+	the_world.met = *key;
+	return true;
+}
 
 void __wrap_walker_want(struct walker *walker, const struct bpf_walk_key *key,
 			struct tracked_process *process)
@@ -85,7 +110,9 @@ static int tear_down(void **state)
 
 	ring_of_memory_free(&world->engine->rings.items[0].ring);
 	vec_fini(&world->engine->rings);
-	vec_fini(&world->engine->leavers);
+	kept_stacks_fini(&world->engine->leavers);
+	wakers_free(world->engine->wakers);
+	counters_fini(&world->engine->counters);
 	process_tracker_free(world->engine->tracker);
 	stack_cache_free(world->engine->cache);
 	free(world->engine);
@@ -162,6 +189,50 @@ static void a_stack_has_the_kernels_part_and_the_users(void **state)
 	drain_raw(world, &raw, sizeof(raw));
 	assert_int_equal(depth_of(world, 1), 4); /* [truncated] */
 	assert_int_equal(world->engine->stats.truncated, 1);
+}
+
+/* What the kernel writes behind a program's record. */
+static void drain_group(struct world *world, uint32_t tid, uint64_t leader, uint64_t member)
+{
+	record_begin(&world->b, PERF_RECORD_SAMPLE, 0);
+	put_u32(&world->b, PID);
+	put_u32(&world->b, tid);
+	put_u64(&world->b, 10);
+	put_u64(&world->b, 0);
+	put_u64(&world->b, 2);
+	put_u64(&world->b, leader);
+	put_u64(&world->b, member);
+	ring_append(&world->engine->rings.items[0].ring, record_end(&world->b));
+	assert_int_equal(perf_drain(world->engine, UINT64_MAX, NULL), 0);
+}
+
+static void counters_behind_a_sample_are_samples_of_their_own(void **state)
+{
+	struct world *world = *state;
+	struct {
+		struct bpf_walk_head head;
+		uint64_t pcs[2];
+	} raw = {head_of(BPF_WALK_STACK, 0, 2, UNWIND_ROOT), {0x1000, 0x2000}};
+
+	world->engine->grouped = true;
+	world->engine->group.member_count = 1;
+	world->engine->columns[1].schema = 1;
+	drain_raw(world, &raw, sizeof(raw));
+	drain_group(world, PID, 100, 7);
+	drain_group(world, PID, 150, 9); /* its sample was lost: the next has it */
+	raw.pcs[0] = 0x3000;
+	drain_raw(world, &raw, sizeof(raw));
+	drain_group(world, PID, 200, 12);
+	assert_int_equal(world->fake.samples.count, 4);
+	assert_int_equal(world->fake.samples.items[0].schema, 0);
+	assert_int_equal(world->fake.samples.items[1].schema, 1);
+	assert_int_equal(world->fake.samples.items[1].weight, 7);
+	assert_int_equal(world->fake.samples.items[1].stack, world->fake.samples.items[0].stack);
+	assert_int_equal(world->fake.samples.items[3].schema, 1);
+	assert_int_equal(world->fake.samples.items[3].weight, 5);
+	assert_int_equal(world->fake.samples.items[3].stack, world->fake.samples.items[2].stack);
+	assert_int_equal(world->engine->stats.samples, 2);
+	assert_int_equal(world->engine->stats.lost, 0);
 }
 
 static void a_foreign_stack_is_counted(void **state)
@@ -241,6 +312,40 @@ static void a_slice_is_walked_and_its_space_wanted(void **state)
 	assert_int_equal(world->engine->stats.lost, 3);
 	assert_int_equal(world->wanted, 1);
 	free(slice);
+}
+
+static void the_space_of_a_parent_that_is_known_is_met_too(void **state)
+{
+	struct world *world = *state;
+	struct bpf_walk_slice *slice = make_slice(BPF_WALK_SLICE, 64);
+	size_t size = offsetof(struct bpf_walk_slice, stack) + 64;
+
+	process_tracker_fork(world->engine->tracker, 1, PID, PID, PID - 1, PID - 1);
+	slice->parent = (struct bpf_walk_key){.mm = 9, .tgid = 1};
+	slice->parent_pid = PID - 1;
+	drain_raw(world, slice, size);
+	assert_int_equal(world->met.mm, 0); /* nobody knows that process */
+	process_tracker_fork(world->engine->tracker, 1, PID - 1, PID - 1, 1, 1);
+	drain_raw(world, slice, size);
+	assert_int_equal(world->met.mm, 9);
+	slice->parent_pid = 0;
+	world->met.mm = 0;
+	drain_raw(world, slice, size);
+	assert_int_equal(world->met.mm, 0);
+	free(slice);
+}
+
+static void a_stack_that_was_walked_tells_of_its_space(void **state)
+{
+	struct world *world = *state;
+	struct {
+		struct bpf_walk_head head;
+		uint64_t pcs[2];
+	} raw = {head_of(BPF_WALK_STACK, 0, 2, UNWIND_ROOT), {0x1000, 0x2000}};
+
+	drain_raw(world, &raw, sizeof(raw));
+	assert_int_equal(world->met.mm, 1);
+	assert_true(world->engine->news);
 }
 
 struct away_of_two {
@@ -330,6 +435,125 @@ static void a_slice_that_came_before_is_the_stack_of_one_time_away(void **state)
 	free(slice);
 }
 
+/* The name of a frame of a sample's stack, counted from the leaf; NULL when it has none. */
+static const char *name_of(const struct world *world, size_t sample, size_t from_leaf)
+{
+	const struct dictionary *dictionary = &world->fake.dictionary;
+	uint32_t node = world->fake.samples.items[sample].stack;
+	struct frame frame;
+
+	while (from_leaf-- > 0)
+		node = dictionary->stacks.nodes.items[node].parent;
+	frame = dictionary->frames.items[dictionary->stacks.nodes.items[node].frame];
+	return frame.kind == FRAME_CUSTOM ? dictionary->places.items[frame.a].name : NULL;
+}
+
+#define TIMER 0xffff000000100000u
+#define LOCAL 0xffff000000200000u
+#define WAKE_UP 0xffff000000300000u
+
+static uint64_t find_function(void *self, const char *name)
+{
+	(void)self;
+	if (strcmp(name, "hrtimer_interrupt") == 0)
+		return TIMER;
+	return strcmp(name, "__local_bh_enable_ip") == 0 ? LOCAL : 0;
+}
+
+static void want_wakers(struct world *world)
+{
+	struct engine_config config = {.kernel_address = find_function};
+
+	world->engine->wake_up = WAKE_UP;
+	world->engine->wakers = wakers_new(&config);
+	assert_non_null(world->engine->wakers);
+}
+
+struct waker_of_five {
+	struct bpf_walk_head head;
+	uint64_t pcs[5];
+};
+
+/* A program, the function it is called from, another of the kernel, then two of the user. */
+static struct waker_of_five make_waker(enum bpf_walk_waker context, uint64_t kernel_function)
+{
+	struct waker_of_five raw = {
+		head_of(BPF_WALK_WAKER, 3, 2, UNWIND_ROOT),
+		{0xffff000000900000, WAKE_UP + 64, kernel_function + 8, 0x5000, 0x6000}};
+
+	raw.head.value = BPF_WALK_WAKER_VALUE(PID + 1, context);
+	return raw;
+}
+
+static void who_wakes_stands_above_who_slept_but_not_above_who_waits(void **state)
+{
+	struct world *world = *state;
+	struct waker_of_five waker = make_waker(BPF_WALK_BY_TASK, 0xffff000000800000);
+	struct away_of_two raw = make_away(100, 400, 450);
+
+	want_wakers(world);
+	drain_raw(world, &waker, sizeof(waker));
+	assert_int_equal(world->fake.samples.count, 0);
+	drain_raw(world, &raw, sizeof(raw));
+	assert_int_equal(world->fake.samples.count, 2);
+	/* 2 of the sleeper, the mark, the name, 2 of the user, 2 of the kernel */
+	assert_int_equal(depth_of(world, 0), 8);
+	assert_string_equal(name_of(world, 0, 5), "[woken by]");
+	assert_string_equal(strrchr(name_of(world, 0, 4), '/'), "/5000000");
+	assert_int_equal(depth_of(world, 1), 2);
+	/* It was for one sleep alone. */
+	drain_raw(world, &raw, sizeof(raw));
+	assert_int_equal(depth_of(world, 2), 2);
+	assert_int_equal(world->engine->stats.lost, 0);
+}
+
+static void what_an_interrupt_wakes_has_the_interrupts_frames_alone(void **state)
+{
+	static const struct {
+		enum bpf_walk_waker context;
+		uint64_t function;
+		const char *name;
+		size_t depth;
+	} cases[] = {
+		{BPF_WALK_BY_INTERRUPT, TIMER, "[timer]", 6},
+		{BPF_WALK_BY_SOFTIRQ, TIMER, "[timer]", 6},
+		{BPF_WALK_BY_INTERRUPT, 0xffff000000800000, "[interrupt]", 6},
+		{BPF_WALK_BY_SOFTIRQ, LOCAL, NULL, 8}, /* the task itself */
+	};
+	struct world *world = *state;
+
+	want_wakers(world);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct waker_of_five waker = make_waker(cases[i].context, cases[i].function);
+		struct away_of_two raw = make_away(100, 0, 450);
+
+		drain_raw(world, &waker, sizeof(waker));
+		drain_raw(world, &raw, sizeof(raw));
+		assert_int_equal(depth_of(world, i), cases[i].depth);
+		if (cases[i].name)
+			assert_string_equal(name_of(world, i, 2), cases[i].name);
+	}
+}
+
+static void a_waker_that_makes_no_sense_is_left_out(void **state)
+{
+	struct world *world = *state;
+	struct waker_of_five waker = make_waker(BPF_WALK_BY_INTERRUPT, TIMER);
+	struct away_of_two raw = make_away(100, 0, 450);
+
+	want_wakers(world);
+	for (size_t size = 1; size < sizeof(waker.head) + 24; size += 7)
+		drain_raw(world, &waker, size);
+	waker.head.kernel_count = UINT16_MAX;
+	drain_raw(world, &waker, sizeof(waker));
+	waker = make_waker(BPF_WALK_BY_TASK, TIMER);
+	waker.head.user_count = UINT32_MAX;
+	drain_raw(world, &waker, sizeof(waker));
+	drain_raw(world, &raw, sizeof(raw));
+	assert_int_equal(world->fake.samples.count, 1);
+	assert_int_equal(depth_of(world, 0), 2);
+}
+
 static void who_is_away_still_counts_up_to_now(void **state)
 {
 	struct world *world = *state;
@@ -352,14 +576,20 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(a_stack_has_the_kernels_part_and_the_users),
+		TEST(counters_behind_a_sample_are_samples_of_their_own),
 		TEST(a_foreign_stack_is_counted),
 		TEST(a_record_that_makes_no_sense_counts_as_lost),
 		TEST(an_end_that_nobody_knows_is_none),
 		TEST(a_slice_is_walked_and_its_space_wanted),
+		TEST(the_space_of_a_parent_that_is_known_is_met_too),
+		TEST(a_stack_that_was_walked_tells_of_its_space),
 		TEST(a_sleep_and_the_wait_after_it_are_two_samples),
 		TEST(who_was_preempted_only_waited),
 		TEST(times_that_make_no_sense_count_as_lost),
 		TEST(a_slice_that_came_before_is_the_stack_of_one_time_away),
+		TEST(who_wakes_stands_above_who_slept_but_not_above_who_waits),
+		TEST(what_an_interrupt_wakes_has_the_interrupts_frames_alone),
+		TEST(a_waker_that_makes_no_sense_is_left_out),
 		TEST(who_is_away_still_counts_up_to_now),
 	};
 

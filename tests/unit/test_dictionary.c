@@ -91,6 +91,34 @@ static void a_stack_after_another_keeps_its_own_id(void **state)
 	dictionary_fini(&dictionary);
 }
 
+static void forgetting_stacks_keeps_what_is_named_at_the_end(void **state)
+{
+	struct dictionary dictionary;
+	struct frame frames[] = {{FRAME_NATIVE, 0, 1},
+				 {FRAME_KERNEL, 2, 2},
+				 {FRAME_NATIVE, 1, 3},
+				 {FRAME_NATIVE, MODULE_NONE, 4},
+				 {FRAME_KERNEL, 2, 5}};
+
+	(void)state;
+	assert_int_equal(dictionary_init(&dictionary), 0);
+	assert_int_equal(dictionary_module(&dictionary, &(struct module){.path = "/a"}), 0);
+	assert_int_equal(dictionary_module(&dictionary, &(struct module){.kind = MODULE_ANONYMOUS,
+									 .path = "//anon"}),
+			 1);
+	assert_int_equal(dictionary_stack(&dictionary, frames, 5), 5);
+	assert_int_equal(dictionary_forget_stacks(&dictionary), 0);
+	assert_int_equal(dictionary.stacks.nodes.count, 1);
+	assert_int_equal(dictionary.frames.count, 3);
+	assert_int_equal(dictionary.frames.items[0].b, 2);
+	assert_int_equal(dictionary.frames.items[1].b, 3);
+	assert_int_equal(dictionary.frames.items[2].b, 5);
+	/* What stays is found again. */
+	assert_int_equal(dictionary_frame(&dictionary, frames[4]), 2);
+	assert_int_equal(dictionary_stack(&dictionary, frames, 2), 2);
+	dictionary_fini(&dictionary);
+}
+
 static void label_sets_do_not_depend_on_order(void **state)
 {
 	const struct label labels[] = {{"b", "2"}, {"a", "1"}, {"c", "3"}};
@@ -139,6 +167,7 @@ int main(void)
 		cmocka_unit_test(processes_and_threads_are_known_by_their_keys),
 		cmocka_unit_test(stacks_share_frames),
 		cmocka_unit_test(a_stack_after_another_keeps_its_own_id),
+		cmocka_unit_test(forgetting_stacks_keeps_what_is_named_at_the_end),
 		cmocka_unit_test(label_sets_do_not_depend_on_order),
 		cmocka_unit_test(too_many_labels_are_refused),
 	};

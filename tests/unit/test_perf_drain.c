@@ -277,6 +277,23 @@ static void more_samples_than_a_batch_holds_all_arrive(void **state)
 	assert_int_equal(stack_cache_added(world->engine->cache), 1);
 }
 
+static void stacks_that_the_sink_forgets_are_told_again(void **state)
+{
+	struct world *world = *state;
+
+	world->fake.trims = true;
+	for (uint64_t i = 1; i <= 3; i++) {
+		sample_at(world, 0, i);
+		assert_int_equal(perf_engine_drain(world->engine, NULL), 0);
+	}
+	assert_int_equal(world->fake.samples.count, 3);
+	/* The same id each time, in a dictionary that was empty each time. */
+	assert_int_equal(world->fake.samples.items[2].stack, world->fake.samples.items[0].stack);
+	assert_int_equal(world->fake.dictionary.stacks.nodes.count, 1);
+	/* How many there were is not known any more. */
+	assert_int_equal(stack_cache_added(world->engine->cache), 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -292,6 +309,7 @@ int main(void)
 		TEST(a_stack_as_deep_as_the_limit_is_marked_as_cut),
 		TEST(a_thread_without_ids_is_nobody),
 		TEST(more_samples_than_a_batch_holds_all_arrive),
+		TEST(stacks_that_the_sink_forgets_are_told_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,6 +22,7 @@ static struct {
 	struct record_layout period;
 	struct record_layout raw;
 	struct record_layout copy;
+	struct record_layout group;
 } layouts;
 
 static int make_layouts(void **state)
@@ -32,6 +33,8 @@ static int make_layouts(void **state)
 	layouts.raw = layout_with(PERF_SAMPLE_RAW, 0);
 	layouts.copy = layout_with(
 		PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, 1);
+	layouts.group = layout_with(PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN, 0);
+	layouts.group.read_format = PERF_FORMAT_GROUP;
 	return 0;
 }
 
@@ -107,6 +110,58 @@ static void a_chain_longer_than_its_record_is_refused(void **state)
 		memcpy(b.data + 8 + 24, &counts[i], 8);
 		assert_false(record_sample(&layouts.clock, record_end(&b), &sample));
 	}
+}
+
+static void put_origin(struct record_builder *b)
+{
+	record_begin(b, PERF_RECORD_SAMPLE, 0);
+	put_u32(b, 77);
+	put_u32(b, 78);
+	put_u64(b, 123);
+	put_u64(b, 5);
+}
+
+static void a_sample_of_a_group_has_its_values_before_the_chain(void **state)
+{
+	struct record_builder b;
+	struct sample_record sample;
+
+	(void)state;
+	put_origin(&b);
+	put_u64(&b, 2);
+	put_u64(&b, 1000);
+	put_u64(&b, 7);
+	put_u64(&b, 1);
+	put_u64(&b, 0xabc);
+	assert_true(record_sample(&layouts.group, record_end(&b), &sample));
+	assert_int_equal(sample.value_count, 2);
+	assert_int_equal(sample.values[1], 7);
+	assert_int_equal(sample.count, 1);
+	assert_int_equal(sample.chain[0], 0xabc);
+	assert_refused_when_shorter(&b, record_sample(&layouts.group, header, &sample));
+	memcpy(b.data + 8 + 24, &(uint64_t){UINT64_MAX}, 8);
+	assert_false(record_sample(&layouts.group, record_end(&b), &sample));
+}
+
+static void a_group_alone_is_told_from_what_a_bpf_program_wrote(void **state)
+{
+	struct record_builder b;
+	struct sample_record sample;
+
+	(void)state;
+	put_origin(&b);
+	put_u64(&b, 2);
+	put_u64(&b, 1000);
+	put_u64(&b, 7);
+	assert_true(record_group(record_end(&b), &sample));
+	assert_int_equal(sample.tid, 78);
+	assert_int_equal(sample.value_count, 2);
+	assert_refused_when_shorter(&b, record_group(header, &sample));
+	put_origin(&b);
+	put_u32(&b, 12);
+	put_u32(&b, 1); /* the kind of the record */
+	put_u64(&b, 9);
+	assert_false(record_group(record_end(&b), &sample));
 }
 
 static void what_a_bpf_program_wrote_is_found_behind_the_ids(void **state)
@@ -462,6 +517,8 @@ int main(void)
 		cmocka_unit_test(a_sample_of_a_clock_has_its_chain_and_no_period),
 		cmocka_unit_test(a_sample_with_a_period_tells_it),
 		cmocka_unit_test(a_chain_longer_than_its_record_is_refused),
+		cmocka_unit_test(a_sample_of_a_group_has_its_values_before_the_chain),
+		cmocka_unit_test(a_group_alone_is_told_from_what_a_bpf_program_wrote),
 		cmocka_unit_test(what_a_bpf_program_wrote_is_found_behind_the_ids),
 		cmocka_unit_test(a_fork_tells_who_made_whom_and_when),
 		cmocka_unit_test(a_name_that_comes_with_an_exec_says_so),

@@ -553,6 +553,116 @@ static void overlapping_maps_are_all_repeated(void **state)
 	close(fd);
 }
 
+#define TRIM_ROUNDS 200u
+#define TRIM_DEPTH 8u
+
+/* Each round has a stack that no other has. Returns the most nodes that the writer held. */
+static size_t write_many_stacks(int fd, size_t node_limit, size_t *ret_trims)
+{
+	struct recording_writer *writer;
+	struct frame frames[TRIM_DEPTH];
+	size_t most = 0;
+	struct sink *sink;
+	uint32_t ids[4];
+
+	*ret_trims = 0;
+	assert_int_equal(recording_writer_open(fd, "x", &writer, NULL), 0);
+	recording_writer_set_node_limit(writer, node_limit);
+	sink = recording_writer_sink(writer);
+	assert_int_equal(sink->ops->schema(writer, &(struct schema){"a", "b", "c", 0}, &ids[0]), 0);
+	assert_int_equal(sink->ops->process(writer, &(struct process){.pid = 5}, &ids[1]), 0);
+	assert_int_equal(sink->ops->thread(writer, &(struct thread){ids[1], 5, "t"}, &ids[2]), 0);
+	for (uint32_t round = 0; round < TRIM_ROUNDS; round++) {
+		uint64_t time_ns = round + 1;
+		uint64_t weight = 1000 + round;
+		struct sample_batch batch = {.count = 1,
+					     .stack = &ids[3],
+					     .thread = &ids[2],
+					     .cpu = &(uint32_t){0},
+					     .time_ns = &time_ns,
+					     .weight = &weight};
+		int r;
+
+		for (uint32_t i = 0; i < TRIM_DEPTH; i++)
+			frames[i] = (struct frame){FRAME_NATIVE, MODULE_NONE, round * 64 + i};
+		assert_int_equal(sink->ops->stack(writer, frames, TRIM_DEPTH, &ids[3]), 0);
+		assert_int_equal(sink->ops->batch(writer, &batch, NULL), 0);
+		r = sink->ops->trim(writer, NULL);
+		assert_true(r >= 0);
+		*ret_trims += (size_t)r;
+		if (recording_writer_dictionary(writer)->stacks.nodes.count > most)
+			most = recording_writer_dictionary(writer)->stacks.nodes.count;
+	}
+	assert_int_equal(recording_writer_finish(writer, NULL), 0);
+	recording_writer_free(writer);
+	return most;
+}
+
+static void trimming_bounds_what_is_held_and_does_not_show(void **state)
+{
+	int fds[] = {memory_file(), memory_file()};
+	struct dump dumps[2] = {0};
+	size_t trims;
+
+	(void)state;
+	assert_true(write_many_stacks(dup(fds[0]), SIZE_MAX, &trims) > TRIM_ROUNDS * TRIM_DEPTH);
+	assert_int_equal(trims, 0);
+	assert_true(write_many_stacks(dup(fds[1]), 50, &trims) <= 50 + TRIM_DEPTH);
+	assert_true(trims > 10);
+	for (int i = 0; i < 2; i++) {
+		struct file file = load(fds[i]);
+
+		assert_true(is_whole(read_into(&dumps[i], file.data, file.size, 0)));
+		free(file.data);
+		close(fds[i]);
+	}
+	assert_string_equal((char *)dumps[0].text.data, (char *)dumps[1].text.data);
+	bytes_fini(&dumps[0].text);
+	bytes_fini(&dumps[1].text);
+}
+
+/* Of two processes that map something one ends: the next epoch has the maps of the other. */
+static void maps_of_what_has_ended_are_not_repeated(void **state)
+{
+	struct map_event event = {.time_ns = 1, .start = 0x1000, .end = 0x9000};
+	struct recording_writer *writer;
+	struct dump dump = {0};
+	int fd = memory_file();
+	struct file file;
+	struct sink *sink;
+
+	(void)state;
+	assert_int_equal(recording_writer_open(dup(fd), "x", &writer, NULL), 0);
+	recording_writer_set_epoch_bytes(writer, 1);
+	sink = recording_writer_sink(writer);
+	assert_int_equal(sink->ops->module(writer, &(struct module){.path = "/a"}, &event.module),
+			 0);
+	for (uint32_t pid = 5; pid < 8; pid++) {
+		struct process process = {.pid = pid};
+
+		assert_int_equal(sink->ops->process(writer, &process, &event.process), 0);
+		assert_int_equal(sink->ops->map(writer, &event, NULL), 0);
+		if (pid > 5)
+			sink->ops->ended(writer, event.process);
+	}
+	/* It is asked for again: it has not ended. */
+	assert_int_equal(sink->ops->process(writer, &(struct process){.pid = 7}, &event.process),
+			 0);
+	assert_int_equal(recording_writer_flush(writer, NULL), 0);
+	recording_writer_info(writer, "a", "b");
+	assert_int_equal(recording_writer_finish(writer, NULL), 0);
+	recording_writer_free(writer);
+	file = load(fd);
+	file.data[RECORDING_HEADER_BYTES + CHUNK_HEADER_BYTES] ^= 1; /* the first dictionary */
+	(void)read_into(&dump, file.data, file.size, 0);
+	assert_non_null(strstr((char *)dump.text.data, "map 5 1 1000-9000"));
+	assert_null(strstr((char *)dump.text.data, "map 6 1 1000-9000"));
+	assert_non_null(strstr((char *)dump.text.data, "map 7 1 1000-9000"));
+	bytes_fini(&dump.text);
+	free(file.data);
+	close(fd);
+}
+
 static void samples_that_cannot_be_coded_are_refused(void **state)
 {
 	struct recording_writer *writer;
@@ -629,6 +739,8 @@ int main(void)
 		cmocka_unit_test(a_failed_write_fails_every_later_call),
 		cmocka_unit_test(a_schema_outlives_the_texts_it_was_given_with),
 		cmocka_unit_test(overlapping_maps_are_all_repeated),
+		cmocka_unit_test(trimming_bounds_what_is_held_and_does_not_show),
+		cmocka_unit_test(maps_of_what_has_ended_are_not_repeated),
 		cmocka_unit_test(samples_that_cannot_be_coded_are_refused),
 		cmocka_unit_test(a_bomb_costs_bounded_memory),
 		cmocka_unit_test(the_first_version_stays_readable_for_ever),

@@ -120,6 +120,26 @@ static void what_is_not_mapped_cannot_be_read(void **state)
 	assert_int_equal(munmap(pages, page), 0);
 }
 
+static void a_copy_ends_where_nothing_is_mapped(void **state)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	static unsigned char copy[256u << 10];
+	unsigned char *pages =
+		mmap(NULL, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t start = (uint64_t)(uintptr_t)pages;
+
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	memset(pages, 7, 4 * page);
+	assert_int_equal(munmap(pages + 3 * page, page), 0);
+	assert_int_equal(remote_memory_copy(getpid(), start + 100, copy, sizeof(copy)),
+			 3 * page - 100);
+	assert_int_equal(copy[3 * page - 101], 7);
+	assert_int_equal(remote_memory_copy(getpid(), start + 100, copy, 50), 50);
+	assert_int_equal(remote_memory_copy(getpid(), start + 3 * page, copy, 50), 0);
+	assert_int_equal(remote_memory_copy(getpid(), UINT64_MAX - 10, copy, 50), 0);
+	assert_int_equal(munmap(pages, 3 * page), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +152,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(words_need_no_alignment, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_not_mapped_cannot_be_read, set_up,
 						tear_down),
+		cmocka_unit_test(a_copy_ends_where_nothing_is_mapped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

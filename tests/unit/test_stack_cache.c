@@ -63,7 +63,7 @@ static void a_stack_without_frames_is_filed_like_any_other(void **state)
 static void when_memory_gets_short_older_stacks_are_forgotten_and_new_ones_kept(void **state)
 {
 	static uint64_t deep[2048];
-	uint32_t n = (4u << 20) / 2048 + 1; /* one more than fit */
+	uint32_t n = (1u << 20) / 2048 + 1; /* one more than fit */
 	uint32_t i;
 
 	for (i = 0; i < n; i++) {
@@ -74,7 +74,7 @@ static void when_memory_gets_short_older_stacks_are_forgotten_and_new_ones_kept(
 	assert_int_equal(stack_cache_find(*state, 1, deep, 2048), n - 1);
 	deep[0] = 0;
 	assert_int_equal(stack_cache_find(*state, 1, deep, 2048), ID_NONE);
-	assert_int_equal(stack_cache_added(*state), n);
+	assert_int_equal(stack_cache_added(*state), 0); /* not known any more */
 }
 
 int main(void)

@@ -2,6 +2,7 @@
 #include "engine/ebpf/ebpf.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
@@ -9,6 +10,7 @@
 #include "engine/engine.h"
 #include "engine/perf/probe_event.h"
 #include "engine/perf/state.h"
+#include "proc/cgroup_threads.h"
 #include "proc/process_info.h"
 
 /* The inode of the first pid namespace, part of the kernel's ABI. */
@@ -30,12 +32,14 @@ static enum bpf_walk_by watch_by(const struct target *target)
 	return BPF_WALK_BY_PROCESS;
 }
 
-/* Programs that see all tasks know them by ids that mean nothing in a container. */
-static bool ids_are_the_kernels(void)
+/* Ids inside a container are others than the kernel's: those of this namespace; 0: of none. */
+static uint32_t namespace_of_ids(void)
 {
 	struct stat status;
 
-	return stat("/proc/self/ns/pid", &status) < 0 || status.st_ino == INITIAL_PID_NAMESPACE;
+	if (stat("/proc/self/ns/pid", &status) < 0 || status.st_ino == INITIAL_PID_NAMESPACE)
+		return 0;
+	return (uint32_t)status.st_ino;
 }
 
 /* What cannot be asked of this engine. */
@@ -46,13 +50,6 @@ static int check(const struct engine_config *config, struct error *err)
 				"the ebpf engine follows stacks in its own way alone");
 		error_remedy(err, "leave out --unwind, or use --engine perf");
 		return -EINVAL;
-	}
-	if (config->mode != ENGINE_MODE_CPU && !ids_are_the_kernels()) {
-		(void)error_set(err, -EOPNOTSUPP,
-				"time off the CPUs cannot be watched from inside a container");
-		error_remedy(err, "run wick on the host with -p or --cgroup, or use --engine "
-				  "ptrace");
-		return -EOPNOTSUPP;
 	}
 	return 0;
 }
@@ -79,19 +76,34 @@ static void tell_limits(const struct engine_config *config, const struct target 
 	if (config->mode != ENGINE_MODE_CPU &&
 	    config->depth > BPF_WALK_AWAY_DEPTH - BPF_WALK_KERNEL_DEPTH)
 		perf_note(engine, "stacks of threads off their CPUs are cut at 512 frames");
-	if (target->kind == TARGET_MACHINE && !ids_are_the_kernels())
-		perf_note(engine, "processes outside this container cannot be seen, only counted");
+	if (target->kind == TARGET_MACHINE && namespace_of_ids() != 0)
+		perf_note(engine, config->mode == ENGINE_MODE_OFFCPU
+					  ? "processes outside this container are left out: their "
+					    "names and files cannot be seen from here"
+					  : "processes outside this container cannot be seen, only "
+					    "counted");
 }
 
 /* The threads that there are to be kept in mind; 0 when there is no telling. */
 static uint32_t count_threads(const struct target *target)
 {
+	struct pid_list processes = {0};
 	struct pid_list list = {0};
+	uint32_t count;
 
+	/* What is gone has none. */
+	if (target->kind == TARGET_MACHINE)
+		(void)process_list(&processes, NULL);
+	for (size_t i = 0; i < processes.count; i++)
+		(void)process_list_threads(processes.items[i], &list, NULL);
 	for (size_t i = 0; i < target->count && target->kind == TARGET_PROCESSES; i++)
-		(void)process_list_threads(target->ids[i], &list, NULL); /* gone: none */
+		(void)process_list_threads(target->ids[i], &list, NULL);
+	if (target->kind == TARGET_CGROUP)
+		(void)cgroup_list_threads(target->cgroup, &list, NULL);
+	count = (uint32_t)list.count;
+	vec_fini(&processes);
 	vec_fini(&list);
-	return (uint32_t)list.count;
+	return count;
 }
 
 static int ebpf_engine_open(const struct engine_config *config, const struct target *target,
@@ -100,13 +112,16 @@ static int ebpf_engine_open(const struct engine_config *config, const struct tar
 	struct walker_config wish = {
 		.depth = config->depth,
 		.kernel = config->kernel,
+		.counters = config->mode == ENGINE_MODE_CPU && strchr(config->event, ','),
 		.machine = target->kind == TARGET_MACHINE || target->kind == TARGET_CGROUP,
 		.away = config->mode != ENGINE_MODE_CPU,
+		.wakers = config->wakers,
 		.least_away_ns = config->least_away_ns,
-		.threads = count_threads(target),
+		.threads = config->mode != ENGINE_MODE_CPU ? count_threads(target) : 0,
 		.watch_by = watch_by(target),
 		.watch_children = target->children,
 		.watch_cgroup = target->cgroup,
+		.namespace_inode = namespace_of_ids(),
 	};
 	bool may_fall_back = config->may_fall_back && config->mode == ENGINE_MODE_CPU;
 	struct perf_engine *engine;

@@ -18,6 +18,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/error.h"
+#include "base/id_index.h"
 #include "base/log.h"
 #include "base/scope.h"
 #include "base/vec.h"
@@ -71,10 +72,12 @@ struct walker {
 	struct wick_bpf *programs;
 	struct store store;
 	int stats_fd;
-	bool eager; /* tables of all that is mapped, not of what stacks come to */
+	uint64_t unkept; /* threads away from the start that there was no room for */
+	bool eager;      /* tables of all that is mapped, not of what stacks come to */
 	uint32_t generation;
 	VEC(struct bpf_link *) links;
 	VEC(struct space) spaces;
+	struct bpf_walk_key met[1024];         /* some that were met lately, by hash */
 	VEC(struct module_place) modules;      /* by module id */
 	VEC(struct bpf_walk_mapping) mappings; /* of the space that is being told */
 };
@@ -235,15 +238,18 @@ static int set_watch(struct wick_bpf *programs, const struct walker_config *conf
 	return 0;
 }
 
-static void without_away(struct wick_bpf *programs)
+/* The programs that see all tasks. */
+static void choose_programs(struct wick_bpf *programs, const struct walker_config *config)
 {
-	struct bpf_program *unneeded[] = {programs->progs.switched, programs->progs.woken,
+	struct bpf_program *watching[] = {programs->progs.switched, programs->progs.woken,
 					  programs->progs.born,     programs->progs.forked,
-					  programs->progs.execed,   programs->progs.ended};
+					  programs->progs.execed,   programs->progs.ended,
+					  programs->progs.sleepers};
 
-	for (size_t i = 0; i < ARRAY_SIZE(unneeded); i++)
-		(void)bpf_program__set_autoload(unneeded[i],
-						false); /* cannot fail before loading */
+	/* Neither can fail before loading. */
+	for (size_t i = 0; i < ARRAY_SIZE(watching); i++)
+		(void)bpf_program__set_autoload(watching[i], config->away);
+	(void)bpf_program__set_autoload(programs->progs.waking, config->away && config->wakers);
 }
 
 static int load(struct walker *walker, const struct walker_config *config, struct error *err)
@@ -259,13 +265,12 @@ static int load(struct walker *walker, const struct walker_config *config, struc
 		return explain_load(-errno, err);
 	programs->rodata->depth = config->depth < BPF_WALK_DEPTH ? config->depth : BPF_WALK_DEPTH;
 	programs->rodata->with_kernel = config->kernel;
-	if (config->away) {
-		r = set_watch(programs, config, err);
-		if (r < 0)
-			return r;
-	} else {
-		without_away(programs);
-	}
+	programs->rodata->with_counters = config->counters;
+	programs->rodata->namespace_inode = config->namespace_inode;
+	choose_programs(programs, config);
+	r = config->away ? set_watch(programs, config, err) : 0;
+	if (r < 0)
+		return r;
 	r = cpu_count < 0 ? cpu_count : set_sizes(programs, config, (uint32_t)cpu_count);
 	if (r == 0)
 		r = wick_bpf__load(programs);
@@ -333,13 +338,17 @@ int walker_set_output(struct walker *walker, int cpu, int event_fd, struct error
 int walker_start(struct walker *walker, struct error *err)
 {
 	struct bpf_program *programs[] = {
-		walker->programs->progs.forked, walker->programs->progs.execed,
-		walker->programs->progs.ended,  walker->programs->progs.woken,
-		walker->programs->progs.born,   walker->programs->progs.switched};
+		walker->programs->progs.forked,  walker->programs->progs.execed,
+		walker->programs->progs.ended,   walker->programs->progs.woken,
+		walker->programs->progs.born,    walker->programs->progs.waking,
+		walker->programs->progs.switched};
 
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
-		struct bpf_link *link = bpf_program__attach(programs[i]);
+		struct bpf_link *link;
 
+		if (!bpf_program__autoload(programs[i]))
+			continue;
+		link = bpf_program__attach(programs[i]);
 		if (!link)
 			return error_errno(err, -errno, "cannot watch the scheduler");
 		if (vec_push(&walker->links, link) < 0) {
@@ -367,21 +376,60 @@ int walker_watch(struct walker *walker, pid_t id, bool expected, struct error *e
 	return r < 0 ? error_errno(err, r, "cannot watch process %d", (int)id) : 0;
 }
 
-void walker_begin_away(struct walker *walker, pid_t pid, pid_t tid, enum bpf_walk_state state,
-		       uint64_t now_ns)
+/* Reads whole slices without their stacks. Returns 0 or a negative errno. */
+static int read_sleepers(int fd, struct bpf_walk_slice *slice,
+			 void (*show)(void *self, struct bpf_walk_slice *slice), void *self)
+{
+	const size_t size = offsetof(struct bpf_walk_slice, stack);
+	size_t have = 0;
+	ssize_t n;
+
+	while ((n = read(fd, (uint8_t *)slice + have, size - have)) != 0) {
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n < 0)
+			return -errno;
+		have += (size_t)n;
+		if (have < size)
+			continue;
+		show(self, slice);
+		have = 0;
+	}
+	return 0;
+}
+
+int walker_each_sleeper(struct walker *walker,
+			void (*show)(void *self, struct bpf_walk_slice *slice), void *self,
+			struct error *err)
+{
+	struct bpf_link *link = bpf_program__attach_iter(walker->programs->progs.sleepers, NULL);
+	SCOPED(mem) struct bpf_walk_slice *slice = malloc(sizeof(*slice));
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -errno;
+	int r = fd < 0 ? fd : -ENOMEM;
+
+	if (fd >= 0 && slice)
+		r = read_sleepers(fd, slice, show, self);
+	if (fd >= 0)
+		(void)close(fd);       /* only read from */
+	(void)bpf_link__destroy(link); /* frees it whatever happens */
+	return r < 0 ? error_errno(err, r, "cannot see who sleeps") : 0;
+}
+
+bool walker_begin_away(struct walker *walker, uint32_t task, const struct bpf_walk_times *times,
+		       bool has_stack)
 {
 	struct bpf_walk_away away = {
-		.head = {.kind = BPF_WALK_AWAY, .end = UNWIND_UNREADABLE},
-		.times = {.left_ns = now_ns,
-			  .tid = (uint32_t)tid,
-			  .tgid = (uint32_t)pid,
-			  .state = state},
+		.head = {.kind = has_stack ? BPF_WALK_AWAY_SLICE : BPF_WALK_AWAY,
+			 .end = UNWIND_UNREADABLE},
+		.times = *times,
 	};
-	uint32_t key = (uint32_t)tid;
+	int r;
 
 	/* One that has left its CPU since is known better by now. */
-	(void)bpf_map_update_elem(bpf_map__fd(walker->programs->maps.away), &key, &away,
-				  BPF_NOEXIST);
+	r = bpf_map_update_elem(bpf_map__fd(walker->programs->maps.away), &task, &away,
+				BPF_NOEXIST);
+	walker->unkept += r == -E2BIG;
+	return r == 0;
 }
 
 void walker_each_away(struct walker *walker,
@@ -423,6 +471,34 @@ void walker_want(struct walker *walker, const struct bpf_walk_key *key,
 	space->wanted = true;
 	/* A stack that comes after the end of the first thread is of another. */
 	space->outlives = tracked_process_ended(process);
+}
+
+bool walker_meet(struct walker *walker, const struct bpf_walk_key *key,
+		 struct tracked_process *process)
+{
+	struct bpf_walk_key *met =
+		&walker->met[hash_pair(key->mm, key->tgid) % ARRAY_SIZE(walker->met)];
+
+	if (memcmp(met, key, sizeof(*key)) == 0)
+		return false;
+	*met = *key;
+	if (find_space(walker, key))
+		return false;
+	walker_want(walker, key, process);
+	return true;
+}
+
+bool walker_has_other(const struct walker *walker, const struct bpf_walk_key *key,
+		      const struct tracked_process *process)
+{
+	for (size_t i = 0; i < walker->spaces.count; i++) {
+		const struct space *space = &walker->spaces.items[i];
+
+		if (space->process == process && space->number == tracked_process_number(process) &&
+		    memcmp(&space->key, key, sizeof(*key)) != 0)
+			return true;
+	}
+	return false;
 }
 
 static struct module_place *place_of(struct walker *walker, uint32_t module)
@@ -604,6 +680,7 @@ void walker_stats(struct walker *walker, struct walker_stats *ret)
 
 	*ret = (struct walker_stats){.bytes = store_bytes(&walker->store)};
 	read_counters(walker, ret);
+	ret->counters[BPF_WALK_COUNT_AWAY_FULL] += walker->unkept;
 	if (bpf_obj_get_info_by_fd(bpf_program__fd(walker->programs->progs.sample), &info, &size) ==
 	    0) {
 		ret->runs = info.run_cnt;

@@ -28,13 +28,16 @@ struct walker;
 struct walker_config {
 	uint32_t depth; /* of the user part of stacks */
 	bool kernel;    /* kernel frames too */
+	bool counters;  /* the kernel is to write those of a group of events */
 	bool machine;   /* many processes are to be expected */
 	bool away;      /* threads off their CPUs too */
+	bool wakers;    /* and who wakes them */
 	uint64_t least_away_ns;
 	uint32_t threads;          /* that are to be expected; 0: not known */
 	enum bpf_walk_by watch_by; /* whom, of those */
 	bool watch_children;
 	const char *watch_cgroup; /* a folder */
+	uint32_t namespace_inode; /* of the pids that are told; 0: as the kernel counts */
 };
 
 /* What the programs did. */
@@ -63,9 +66,20 @@ int walker_start(struct walker *walker, struct error *err);
 void walker_stop(struct walker *walker);
 /* Watches a process or thread; one that is `expected` from its exec on. */
 int walker_watch(struct walker *walker, pid_t id, bool expected, struct error *err);
-/* A thread that is away already, nobody knows where and since when. */
-void walker_begin_away(struct walker *walker, pid_t pid, pid_t tid, enum bpf_walk_state state,
-		       uint64_t now_ns);
+/*
+ * Shows the threads that are away already, as slices without the stack itself, which have
+ * room for it, see BPF_WALK_SLEEPER_VALUE(). Of a control group those of all others too.
+ */
+int walker_each_sleeper(struct walker *walker,
+			void (*show)(void *self, struct bpf_walk_slice *slice), void *self,
+			struct error *err);
+/*
+ * A thread is away already, nobody knows since when; where, is known to the caller or
+ * to nobody. `task` is its id as the kernel counts. False when it has come back since, or
+ * there is no room.
+ */
+bool walker_begin_away(struct walker *walker, uint32_t task, const struct bpf_walk_times *times,
+		       bool has_stack);
 /* Shows the threads that are away. */
 void walker_each_away(struct walker *walker,
 		      void (*show)(void *self, const struct bpf_walk_away *away), void *self);
@@ -73,6 +87,15 @@ void walker_each_away(struct walker *walker,
 /* The space of a key is that of a process, and there is more to be told of it. */
 void walker_want(struct walker *walker, const struct bpf_walk_key *key,
 		 struct tracked_process *process);
+/*
+ * The same for a space that a stack was walked in, if it is new: its parent's has served it.
+ * Returns whether it is.
+ */
+bool walker_meet(struct walker *walker, const struct bpf_walk_key *key,
+		 struct tracked_process *process);
+/* Whether a process had another space before: it is another program since. */
+bool walker_has_other(const struct walker *walker, const struct bpf_walk_key *key,
+		      const struct tracked_process *process);
 /* Tells the programs what is new. Returns whether there was anything. */
 bool walker_update(struct walker *walker, struct process_tracker *tracker);
 

@@ -60,14 +60,24 @@ int walker_watch(struct walker *walker, pid_t id, bool expected, struct error *e
 	return walker_probe(err);
 }
 
-void walker_begin_away(struct walker *walker, pid_t pid, pid_t tid, enum bpf_walk_state state,
-		       uint64_t now_ns)
+int walker_each_sleeper(struct walker *walker,
+			void (*show)(void *self, struct bpf_walk_slice *slice), void *self,
+			struct error *err)
 {
 	(void)walker;
-	(void)pid;
-	(void)tid;
-	(void)state;
-	(void)now_ns;
+	(void)show;
+	(void)self;
+	return walker_probe(err);
+}
+
+bool walker_begin_away(struct walker *walker, uint32_t task, const struct bpf_walk_times *times,
+		       bool has_stack)
+{
+	(void)walker;
+	(void)task;
+	(void)times;
+	(void)has_stack;
+	return false;
 }
 
 void walker_each_away(struct walker *walker,
@@ -84,6 +94,24 @@ void walker_want(struct walker *walker, const struct bpf_walk_key *key,
 	(void)walker;
 	(void)key;
 	(void)process;
+}
+
+bool walker_meet(struct walker *walker, const struct bpf_walk_key *key,
+		 struct tracked_process *process)
+{
+	(void)walker;
+	(void)key;
+	(void)process;
+	return false;
+}
+
+bool walker_has_other(const struct walker *walker, const struct bpf_walk_key *key,
+		      const struct tracked_process *process)
+{
+	(void)walker;
+	(void)key;
+	(void)process;
+	return false;
 }
 
 bool walker_update(struct walker *walker, struct process_tracker *tracker)

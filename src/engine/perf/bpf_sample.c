@@ -2,6 +2,7 @@
 #include "engine/perf/bpf_sample.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <linux/perf_event.h>
@@ -11,6 +12,7 @@
 #include "engine/ebpf/walker.h"
 #include "engine/perf/perf_sample.h"
 #include "engine/perf/state.h"
+#include "engine/perf/waker.h"
 #include "model/sink.h"
 #include "track/process_tracker.h"
 #include "track/record.h"
@@ -39,6 +41,20 @@ static void add_end(struct perf_engine *engine, struct sample_record *sample, un
 	engine->stats.ends[end - UNWIND_ROOT]++;
 	if (end != UNWIND_ROOT)
 		engine->walk.chain[sample->count++] = PERF_MARK_CUT;
+}
+
+/* One that forks and waits is never sampled itself, but its space serves its next children. */
+static void want_parent(struct perf_engine *engine, const struct sample_record *sample)
+{
+	struct tracked_process *parent;
+	struct bpf_walk_key key;
+	uint32_t pid;
+
+	memcpy(&key, sample->raw + offsetof(struct bpf_walk_slice, parent), sizeof(key));
+	memcpy(&pid, sample->raw + offsetof(struct bpf_walk_slice, parent_pid), sizeof(pid));
+	parent = pid != 0 ? process_tracker_find(engine->tracker, (pid_t)pid) : NULL;
+	if (parent)
+		(void)walker_meet(engine->walker, &key, parent);
 }
 
 /* Walks the copy of a stack, for lack of tables in the kernel: from now on they are here. */
@@ -76,24 +92,41 @@ static bool walk_slice(struct perf_engine *engine, struct tracked_process *proce
 	engine->stats.slices++;
 	engine->news = true;
 	walker_want(engine->walker, &head->key, process);
+	want_parent(engine, sample);
 	return true;
 }
 
+/* The function of the scheduler that a program of the kind is called from; 0: not known. */
+static uint64_t function_of_kind(const struct perf_engine *engine, uint8_t kind)
+{
+	switch (kind) {
+	case BPF_WALK_AWAY:
+	case BPF_WALK_LEAVING:
+		return engine->scheduler;
+	case BPF_WALK_WAKER:
+	case BPF_WALK_WAKER_SLICE:
+		return engine->wake_up;
+	default:
+		return 0;
+	}
+}
+
 /*
- * How many of the kernel's addresses are those of the program itself and of what
- * calls it: all before the scheduler, where a thread leaves its CPU.
+ * How many of the kernel's addresses are not to be shown: those of the program
+ * itself and of what calls it, all before the scheduler.
  */
 static uint32_t own_frames(const struct perf_engine *engine, const struct bpf_walk_head *head,
 			   const uint8_t *pcs)
 {
-	for (uint32_t i = 0; i < head->kernel_count && i < OWN_FRAMES_MAX; i++) {
+	uint64_t function = function_of_kind(engine, head->kind);
+
+	if (engine->grant.kernel_frames_hidden)
+		return head->kernel_count;
+	for (uint32_t i = 0; i < head->kernel_count && i < OWN_FRAMES_MAX && function != 0; i++) {
 		uint64_t pc;
 
-		if (head->kind != BPF_WALK_AWAY && head->kind != BPF_WALK_LEAVING)
-			break;
-
 		memcpy(&pc, pcs + i * sizeof(pc), sizeof(pc));
-		if (engine->scheduler != 0 && pc - engine->scheduler < SCHEDULER_BYTES)
+		if (pc - function < SCHEDULER_BYTES)
 			return i;
 	}
 	return 0;
@@ -115,8 +148,9 @@ static bool bpf_sample_chain(struct perf_engine *engine, const struct bpf_walk_h
 	if (head->kernel_count > 0) {
 		uint32_t own = own_frames(engine, head, pcs);
 
-		add(engine, sample, (uint64_t)PERF_CONTEXT_KERNEL, pcs + own * sizeof(uint64_t),
-		    head->kernel_count - own);
+		if (own < head->kernel_count)
+			add(engine, sample, (uint64_t)PERF_CONTEXT_KERNEL,
+			    pcs + own * sizeof(uint64_t), head->kernel_count - own);
 	}
 	if (head->user_count > 0)
 		add(engine, sample, (uint64_t)PERF_CONTEXT_USER,
@@ -128,6 +162,23 @@ static bool bpf_sample_chain(struct perf_engine *engine, const struct bpf_walk_h
 	return true;
 }
 
+bool bpf_sample_read_head(struct perf_engine *engine, struct tracked_process *process,
+			  const struct bpf_walk_head *told, struct sample_record *sample)
+{
+	struct bpf_walk_head head = *told;
+
+	if (head.kind != BPF_WALK_SLICE && head.kind != BPF_WALK_LEAVING &&
+	    head.kind != BPF_WALK_WAKER_SLICE) {
+		if (head.user_count > 0 && walker_meet(engine->walker, &head.key, process))
+			engine->news = true;
+		return bpf_sample_chain(engine, &head, sample);
+	}
+	head.user_count = 0;
+	head.end = BPF_WALK_NO_USER;
+	return bpf_sample_chain(engine, &head, sample) &&
+	       walk_slice(engine, process, sample, &head);
+}
+
 bool bpf_sample_read(struct perf_engine *engine, struct tracked_process *process,
 		     struct sample_record *sample)
 {
@@ -137,12 +188,7 @@ bool bpf_sample_read(struct perf_engine *engine, struct tracked_process *process
 		return false;
 	memcpy(&head, sample->raw, sizeof(head));
 	sample->period = head.value;
-	if (head.kind != BPF_WALK_SLICE && head.kind != BPF_WALK_LEAVING)
-		return bpf_sample_chain(engine, &head, sample);
-	head.user_count = 0;
-	head.end = BPF_WALK_NO_USER;
-	return bpf_sample_chain(engine, &head, sample) &&
-	       walk_slice(engine, process, sample, &head);
+	return bpf_sample_read_head(engine, process, &head, sample);
 }
 
 bool bpf_sample_is_away(const struct sample_record *sample)
@@ -170,37 +216,47 @@ static uint32_t labels_of(struct perf_engine *engine, enum perf_away_label reaso
 	return engine->away_labels[reason];
 }
 
-static struct perf_leaver *find_leaver(struct perf_engine *engine, uint32_t tid)
+void bpf_sample_forget_leaver(struct perf_engine *engine, uint32_t tid)
 {
-	for (size_t i = 0; i < engine->leavers.count; i++)
-		if (engine->leavers.items[i].tid == tid)
-			return &engine->leavers.items[i];
-	return NULL;
+	struct kept_stack old;
+
+	if (kept_stacks_take(&engine->leavers, tid, &old))
+		free(old.frames);
 }
 
-/* Keeps the stack of a thread that leaves: the record of its time off the CPU comes later. */
-static int keep_leaver(struct perf_engine *engine, struct tracked_process *process,
-		       struct sample_record *sample)
+bool bpf_sample_keep_leaver(struct perf_engine *engine, struct sample_record *sample)
 {
-	struct perf_leaver leaver = {.stack = ID_NONE};
-	struct perf_leaver *known;
+	struct tracked_process *process;
 	struct bpf_walk_head head;
+	const struct frame *frames;
+	uint32_t thread;
+	size_t count;
 
+	if (sample->raw_bytes < sizeof(head))
+		return false;
 	memcpy(&head, sample->raw, sizeof(head));
-	leaver.tid = (uint32_t)head.value;
-	known = find_leaver(engine, leaver.tid);
-	if (bpf_sample_read(engine, process, sample))
-		leaver.stack = perf_stack_of(engine, process, sample);
-	if (known)
-		*known = leaver;
-	else
-		(void)vec_push(&engine->leavers, leaver); /* its record is lost then, and counted */
-	return 0;
+	if (process_tracker_sample(engine->tracker, sample->pid, sample->tid, &process, &thread) <
+		    0 ||
+	    !bpf_sample_read(engine, process, sample)) {
+		bpf_sample_forget_leaver(engine, (uint32_t)head.value);
+		return false;
+	}
+	engine->stats.frames += chain_count_addresses(sample);
+	engine->stats.truncated += perf_is_truncated(engine, sample);
+	frames = perf_frames_of(engine, process, sample, &count);
+	return kept_stacks_put(&engine->leavers, (uint32_t)head.value, frames, count) == 0;
 }
+
+/* What was taken of a thread when it left, and that with who woke it. */
+struct away_stacks {
+	uint32_t alone;
+	uint32_t woken; /* ID_NONE: nobody knows by whom */
+};
 
 /* Two samples: it slept, then waited for a CPU; one that was preempted only waited. */
 static int put_away(struct perf_engine *engine, struct sample_row *row,
-		    const struct bpf_walk_times *times, struct error *err)
+		    const struct away_stacks *stacks, const struct bpf_walk_times *times,
+		    struct error *err)
 {
 	static const enum perf_away_label reasons[] = {
 		[BPF_WALK_SLEEPING] = PERF_AWAY_SLEEPING,
@@ -215,30 +271,66 @@ static int put_away(struct perf_engine *engine, struct sample_row *row,
 	    times->back_ns < times->left_ns)
 		return perf_lose_sample(engine, row->time_ns);
 	row->labels = labels_of(engine, reasons[times->state]);
+	row->stack = stacks->woken != ID_NONE ? stacks->woken : stacks->alone;
 	row->time_ns = times->left_ns;
 	row->weight = woken_ns - times->left_ns;
 	r = perf_put_sample(engine, row, err);
 	if (r < 0 || woken_ns == times->back_ns)
 		return r;
 	row->labels = labels_of(engine, PERF_AWAY_WAITING);
+	row->stack = stacks->alone;
 	row->time_ns = woken_ns;
 	row->weight = times->back_ns - woken_ns;
 	return perf_put_sample(engine, row, err);
 }
 
+/* The stacks of a thread that was away, from the slice that came when it left. */
+static void stacks_of_leaver(struct perf_engine *engine, uint32_t tid, struct away_stacks *ret)
+{
+	struct kept_stack leaver;
+
+	/* It is for this time alone: the next is not to be taken for it. */
+	if (!kept_stacks_take(&engine->leavers, tid, &leaver))
+		return;
+	if (engine->sink->ops->stack(engine->sink->self, leaver.frames, leaver.count, &ret->alone) <
+	    0)
+		ret->alone = ID_NONE;
+	else
+		ret->woken = waker_join(engine, tid, leaver.frames, leaver.count);
+	free(leaver.frames);
+}
+
+/* The same from its record: the stack follows the times, as it follows the head elsewhere. */
+static void stacks_of_record(struct perf_engine *engine, struct tracked_process *process,
+			     const struct sample_record *sample, const struct bpf_walk_away *away,
+			     struct away_stacks *ret)
+{
+	struct sample_record stack = *sample;
+	const struct frame *frames;
+	size_t count;
+
+	stack.raw += sizeof(struct bpf_walk_times);
+	stack.raw_bytes -= (uint32_t)sizeof(struct bpf_walk_times);
+	if (!bpf_sample_chain(engine, &away->head, &stack))
+		return;
+	ret->alone = perf_stack_of(engine, process, &stack);
+	if (!engine->wakers || away->times.state == BPF_WALK_PREEMPTED)
+		return;
+	frames = perf_frames_of(engine, process, &stack, &count);
+	ret->woken = waker_join(engine, away->times.tid, frames, count);
+}
+
 int bpf_sample_away(struct perf_engine *engine, struct sample_record *sample, struct error *err)
 {
 	struct sample_row row = {.stack = ID_NONE, .cpu = sample->cpu, .time_ns = sample->time_ns};
+	struct away_stacks stacks = {ID_NONE, ID_NONE};
 	struct tracked_process *process;
-	struct perf_leaver *leaver;
 	struct bpf_walk_away away;
 
 	if (sample->raw[0] == BPF_WALK_LEAVING) {
-		if (sample->raw_bytes < sizeof(away.head) ||
-		    process_tracker_sample(engine->tracker, sample->pid, sample->tid, &process,
-					   &row.thread) < 0)
-			return 0; /* the record itself will be lost, and is counted then */
-		return keep_leaver(engine, process, sample);
+		/* If it cannot be kept the record itself will be lost, and is counted then. */
+		(void)bpf_sample_keep_leaver(engine, sample);
+		return 0;
 	}
 	if (sample->raw_bytes < offsetof(struct bpf_walk_away, pcs))
 		return perf_lose_sample(engine, sample->time_ns);
@@ -247,22 +339,11 @@ int bpf_sample_away(struct perf_engine *engine, struct sample_record *sample, st
 				   &process, &row.thread) < 0)
 		return perf_lose_sample(engine, sample->time_ns);
 	sample->time_ns = away.times.left_ns; /* what was mapped then */
-	leaver = find_leaver(engine, away.times.tid);
-	if (away.head.kind == BPF_WALK_AWAY_SLICE) {
-		/* It is for this time alone: the next is not to be taken for it. */
-		row.stack = leaver ? leaver->stack : ID_NONE;
-		if (leaver)
-			*leaver = engine->leavers.items[--engine->leavers.count];
-	} else {
-		/* The stack follows the times, as it follows the head elsewhere. */
-		struct sample_record stack = *sample;
-
-		stack.raw += sizeof(struct bpf_walk_times);
-		stack.raw_bytes -= (uint32_t)sizeof(struct bpf_walk_times);
-		if (bpf_sample_chain(engine, &away.head, &stack))
-			row.stack = perf_stack_of(engine, process, &stack);
-	}
-	return put_away(engine, &row, &away.times, err);
+	if (away.head.kind == BPF_WALK_AWAY_SLICE)
+		stacks_of_leaver(engine, away.times.tid, &stacks);
+	else
+		stacks_of_record(engine, process, sample, &away, &stacks);
+	return put_away(engine, &row, &stacks, &away.times, err);
 }
 
 struct still_away {

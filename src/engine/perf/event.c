@@ -45,6 +45,12 @@ const struct event_kind event_kinds[] = {
 	HARDWARE("branches", "branches (needs a hardware PMU)", PERF_COUNT_HW_BRANCH_INSTRUCTIONS),
 	HARDWARE("branch-misses", "mispredicted branches (needs a hardware PMU)",
 		 PERF_COUNT_HW_BRANCH_MISSES),
+	HARDWARE("stalled-cycles-frontend",
+		 "cycles that waited for instructions (needs a hardware PMU)",
+		 PERF_COUNT_HW_STALLED_CYCLES_FRONTEND),
+	HARDWARE("stalled-cycles-backend",
+		 "cycles that waited for memory or units (needs a hardware PMU)",
+		 PERF_COUNT_HW_STALLED_CYCLES_BACKEND),
 	{0},
 };
 
@@ -134,6 +140,10 @@ void event_grant_init(struct event_grant *grant, const struct event_wish *wish)
 		attr->sample_regs_user = wish->register_mask;
 		attr->sample_stack_user = wish->stack_bytes;
 	}
+	if (wish->group) {
+		attr->sample_type |= PERF_SAMPLE_READ;
+		attr->read_format = PERF_FORMAT_GROUP;
+	}
 	attr->sample_max_stack = (uint16_t)grant->depth;
 	attr->disabled = 1;
 	attr->enable_on_exec = wish->enable_on_exec;
@@ -175,6 +185,12 @@ bool event_lower(struct event_grant *grant, int code)
 {
 	struct perf_event_attr *attr = &grant->attr;
 
+	if (code == -EINVAL && attr->inherit && (attr->sample_type & PERF_SAMPLE_READ)) {
+		/* Before Linux 6.12. */
+		attr->inherit = attr->inherit_thread = 0;
+		grant->alone = true;
+		return true;
+	}
 	if (code == -EINVAL && attr->build_id) { /* before Linux 5.12 */
 		attr->build_id = 0;
 		grant->build_ids = false;

@@ -55,7 +55,8 @@ struct event_wish {
 	bool enable_on_exec;
 	uint64_t register_mask; /* of user space to copy; 0: none, and no stack */
 	uint32_t stack_bytes;
-	bool bpf; /* a program makes the samples */
+	bool bpf;   /* a program makes the samples */
+	bool group; /* samples tell how far the members of a group have counted */
 };
 
 /* What the kernel agreed to; starts as the wish and is lowered by event_open(). */
@@ -66,6 +67,7 @@ struct event_grant {
 	bool build_ids;
 	unsigned long open_flags; /* of perf_event_open(), besides the usual */
 	bool children_too;        /* threads cannot be followed without processes */
+	bool alone;               /* neither new threads nor processes can be followed */
 	uint32_t depth;
 };
 

@@ -85,12 +85,13 @@ static int each_event(struct perf_engine *engine, unsigned long request, struct 
 int perf_engine_start(void *self, struct error *err)
 {
 	struct perf_engine *engine = self;
+	uint64_t now_ns = clock_monotonic_ns();
 	int r = each_event(engine, PERF_EVENT_IOC_ENABLE, err);
 
 	engine->news = true;
 	if (r == 0)
 		r = perf_seed(engine, err);
-	return r == 0 && engine->away ? perf_away_start(engine, err) : r;
+	return r == 0 && engine->away ? perf_away_start(engine, now_ns, err) : r;
 }
 
 int perf_engine_fd(void *self)
@@ -125,6 +126,19 @@ static void tell_news(struct perf_engine *engine)
 	(void)timerfd_settime(engine->timer_fd, 0, &times, NULL); /* cannot fail */
 }
 
+/* Lets the sink make room: what has gathered is with it, and no stack of it is waited for. */
+static int trim(struct perf_engine *engine, struct error *err)
+{
+	int r = engine->sink->ops->trim ? engine->sink->ops->trim(engine->sink->self, err) : 0;
+
+	if (r <= 0)
+		return r;
+	stack_cache_clear(engine->cache);
+	for (size_t i = 0; i < engine->rings.count; i++)
+		engine->rings.items[i].row_tid = 0;
+	return 0;
+}
+
 int perf_engine_drain(void *self, struct error *err)
 {
 	struct perf_engine *engine = self;
@@ -134,7 +148,7 @@ int perf_engine_drain(void *self, struct error *err)
 	r = perf_drain(engine, clock_monotonic_ns() - SETTLE_NS, err);
 	if (engine->walker)
 		tell_news(engine);
-	return r;
+	return r < 0 ? r : trim(engine, err);
 }
 
 /* How long the watched threads ran: what the events themselves have counted. */
@@ -151,10 +165,13 @@ static uint64_t count_run_ns(struct perf_engine *engine)
 			       : 0;
 	}
 	for (i = 0; i < engine->events.count; i++) {
-		uint64_t value = 0;
+		/* A group has the count of its events first, and then the leader's own. */
+		uint64_t values[2 + EVENT_MEMBERS_MAX];
+		size_t at = engine->grouped;
 
-		if (read(engine->events.items[i], &value, sizeof(value)) == sizeof(value))
-			sum += value;
+		if (read(engine->events.items[i], values, sizeof(values)) >=
+		    (ssize_t)((at + 1) * sizeof(*values)))
+			sum += values[at];
 	}
 	return sum;
 }

@@ -1,29 +1,49 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "engine/perf/perf_away.h"
 
+#include <errno.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "engine/ebpf/walker.h"
 #include "engine/engine.h"
 #include "engine/perf/bpf_sample.h"
 #include "engine/perf/perf_sample.h"
+#include "engine/perf/sleepers.h"
 #include "engine/perf/state.h"
+#include "engine/perf/waker.h"
 #include "model/sink.h"
-#include "proc/process_info.h"
-#include "proc/thread_status.h"
 
-int perf_away_arm(struct perf_engine *engine, const struct target *target, struct error *err)
+/* Where the kernel's functions lie that stacks of threads off their CPUs end in. */
+static int find_functions(struct perf_engine *engine, const struct engine_config *config,
+			  struct error *err)
+{
+	if (config->kernel_address) {
+		engine->scheduler = config->kernel_address(config->kernel_self, "__schedule");
+		engine->wake_up = config->kernel_address(config->kernel_self, "try_to_wake_up");
+	}
+	engine->wakers = config->wakers ? wakers_new(config) : NULL;
+	return config->wakers && !engine->wakers ? error_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+int perf_away_arm(struct perf_engine *engine, const struct engine_config *config,
+		  const struct target *target, struct error *err)
 {
 	struct label label = {.key = "state", .value = "on CPU"};
-	int r = 0;
+	int r = find_functions(engine, config, err);
 
+	if (r < 0)
+		return r;
 	if (engine->clock && engine->sink->ops->labels)
 		r = engine->sink->ops->labels(engine->sink->self, &label, 1,
 					      &engine->on_cpu_labels);
 	if (r < 0)
 		return error_errno(err, r, "cannot label samples");
+	if (target->kind == TARGET_CGROUP) {
+		engine->cgroup = strdup(target->cgroup);
+		if (!engine->cgroup)
+			return error_set(err, -ENOMEM, "out of memory");
+	}
 	for (size_t i = 0; i < target->count && r == 0; i++) {
 		if (target->kind == TARGET_COMMAND)
 			r = walker_watch(engine->walker, target->ids[i], true, err);
@@ -33,29 +53,7 @@ int perf_away_arm(struct perf_engine *engine, const struct target *target, struc
 	return r == 0 && target->kind == TARGET_COMMAND ? walker_start(engine->walker, err) : r;
 }
 
-/* Threads that sleep now have left their CPUs unseen: at least how long from here on is known. */
-static void begin_with_sleepers(struct perf_engine *engine, pid_t id)
-{
-	pid_t pid = engine->partial ? thread_process(id) : id;
-	struct pid_list list = {0};
-
-	if (process_list_threads(pid, &list, NULL) < 0)
-		list.count = 0; /* it has ended */
-	for (size_t i = 0; i < list.count; i++) {
-		struct process_info info;
-
-		if ((engine->partial && list.items[i] != id) ||
-		    process_info_read(list.items[i], &info, NULL) < 0 ||
-		    !strchr("SDTt", info.state))
-			continue;
-		walker_begin_away(engine->walker, pid, list.items[i],
-				  info.state == 'D' ? BPF_WALK_UNINTERRUPTIBLE : BPF_WALK_SLEEPING,
-				  clock_monotonic_ns());
-	}
-	vec_fini(&list);
-}
-
-int perf_away_start(struct perf_engine *engine, struct error *err)
+int perf_away_start(struct perf_engine *engine, uint64_t now_ns, struct error *err)
 {
 	int r = 0;
 
@@ -63,9 +61,7 @@ int perf_away_start(struct perf_engine *engine, struct error *err)
 		r = walker_watch(engine->walker, engine->watched.items[i], false, err);
 	if (r == 0)
 		r = walker_start(engine->walker, err);
-	for (size_t i = 0; i < engine->watched.count && r == 0; i++)
-		begin_with_sleepers(engine, engine->watched.items[i]);
-	return r;
+	return r == 0 ? sleepers_begin(engine, engine->cgroup, now_ns, err) : r;
 }
 
 int perf_away_finish(struct perf_engine *engine, uint64_t now_ns, struct error *err)

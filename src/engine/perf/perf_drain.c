@@ -10,6 +10,7 @@
 #include "engine/perf/bpf_sample.h"
 #include "engine/perf/perf_sample.h"
 #include "engine/perf/state.h"
+#include "engine/perf/waker.h"
 #include "model/sink.h"
 #include "track/chain.h"
 #include "track/process_tracker.h"
@@ -53,17 +54,64 @@ static bool read_sample(const struct perf_engine *engine, const struct perf_even
 	return record_sample(&engine->layout, header, sample) && sample->count <= MAX_CHAIN;
 }
 
+/* Whose counters a sample tells: those of its thread, or of its CPU. */
+static pid_t counting_thread(const struct perf_engine *engine, pid_t tid)
+{
+	return engine->by_cpu ? 0 : tid;
+}
+
+/*
+ * What the kernel itself writes behind a program's record: the counters of a group.
+ * Returns false when it is none.
+ */
+static bool handle_group(struct perf_engine *engine, struct cpu_ring *ring,
+			 const struct perf_event_header *header, struct error *err, int *ret)
+{
+	struct sample_record sample;
+	pid_t tid = ring->row_tid;
+
+	if (!engine->walker || !engine->grouped || !record_group(header, &sample))
+		return false;
+	ring->row_tid = 0;
+	*ret = tid == 0 || tid != sample.tid
+		       ? 0 /* its sample was lost: what it counted goes to the next */
+		       : perf_put_counts(engine, &ring->row, counting_thread(engine, tid), &sample,
+					 err);
+	return true;
+}
+
+/* Puts the sample; its counters are in it, or come behind it. */
+static int put_sample(struct perf_engine *engine, struct cpu_ring *ring,
+		      const struct sample_record *sample, const struct sample_row *row,
+		      struct error *err)
+{
+	int r = perf_put_sample(engine, row, err);
+
+	ring->row = *row;
+	ring->row_tid = row->stack != ID_NONE ? sample->tid : 0;
+	if (r < 0 || engine->walker)
+		return r;
+	return perf_put_counts(engine, row, counting_thread(engine, sample->tid), sample, err);
+}
+
 static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
 			 const struct perf_event_header *header, struct error *err)
 {
 	struct tracked_process *process;
 	struct sample_record sample;
 	struct sample_row row = {.stack = ID_NONE, .labels = engine->on_cpu_labels};
+	int r;
 
+	if (handle_group(engine, ring, header, err, &r))
+		return r;
 	if (!read_sample(engine, header, &sample))
 		return perf_lose_sample(engine, record_time_ns(&engine->layout, header));
 	if (engine->walker && bpf_sample_is_away(&sample))
 		return bpf_sample_away(engine, &sample, err);
+	if (engine->walker && waker_is(&sample)) {
+		waker_keep(engine, &sample);
+		return 0;
+	}
 	/* A thread on its last steps has no ids any more: (-1, -1). */
 	if (sample.pid < 0)
 		sample.pid = sample.tid = 0;
@@ -78,7 +126,7 @@ static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
 		row.stack = perf_stack_of(engine, process, &sample);
 	}
 	row.weight = weight_of(engine, ring, &sample);
-	return perf_put_sample(engine, &row, err);
+	return put_sample(engine, ring, &sample, &row, err);
 }
 
 static void handle_map(struct perf_engine *engine, const struct perf_event_header *header)
@@ -102,6 +150,9 @@ static void handle_task(struct perf_engine *engine, const struct perf_event_head
 				     task.pid, task.tid, task.parent_pid, task.parent_tid);
 	else
 		process_tracker_exit(engine->tracker, task.pid, task.tid);
+	if (header->type == PERF_RECORD_EXIT && engine->grouped)
+		counters_forget(&engine->counters, task.tid, engine->cpus.items,
+				engine->cpus.count);
 }
 
 static void handle_comm(struct perf_engine *engine, const struct perf_event_header *header)

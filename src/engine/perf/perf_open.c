@@ -15,6 +15,7 @@
 #include "engine/ebpf/walker.h"
 #include "engine/perf/perf_away.h"
 #include "engine/perf/state.h"
+#include "engine/perf/waker.h"
 #include "model/sink.h"
 #include "proc/process_info.h"
 #include "track/process_tracker.h"
@@ -44,10 +45,13 @@ void perf_release(struct perf_engine *engine)
 		ring_unmap(&engine->rings.items[i].ring);
 	for (i = 0; i < engine->events.count; i++)
 		(void)close(engine->events.items[i]); /* nothing is pending on an event */
+	for (i = 0; i < engine->members.count; i++)
+		(void)close(engine->members.items[i]);
 	for (i = 0; i < engine->outputs.count; i++)
 		(void)close(engine->outputs.items[i]);
 	engine->rings.count = 0;
 	engine->events.count = 0;
+	engine->members.count = 0;
 	engine->outputs.count = 0;
 }
 
@@ -61,10 +65,14 @@ void perf_close(struct perf_engine *engine)
 		(void)close(engine->timer_fd);
 	vec_fini(&engine->rings);
 	vec_fini(&engine->events);
+	vec_fini(&engine->members);
+	counters_fini(&engine->counters);
 	vec_fini(&engine->outputs);
 	vec_fini(&engine->cpus);
 	vec_fini(&engine->seeds);
-	vec_fini(&engine->leavers);
+	kept_stacks_fini(&engine->leavers);
+	wakers_free(engine->wakers);
+	free(engine->cgroup);
 	vec_fini(&engine->watched);
 	process_tracker_free(engine->tracker);
 	stack_cache_free(engine->cache);
@@ -165,6 +173,28 @@ static int join_ring(struct perf_engine *engine, int cpu, int fd, struct error *
 	return r < 0 ? error_errno(err, r, "epoll") : 0;
 }
 
+/* Opens the members of the group beside the leader. */
+static int open_members(struct perf_engine *engine, pid_t tid, int cpu, int leader_fd,
+			struct error *err)
+{
+	for (size_t i = 0; i < engine->group.member_count; i++) {
+		const struct event_kind *kind = engine->group.members[i];
+		int fd = event_group_open(kind, &engine->grant.attr, engine->grant.open_flags, tid,
+					  cpu, leader_fd);
+
+		if (fd == -ESRCH)
+			return fd;
+		if (fd < 0)
+			return error_errno(err, fd, "cannot count %s beside %s", kind->name,
+					   engine->kind->name);
+		if (vec_push(&engine->members, fd) < 0) {
+			(void)close(fd); /* it has counted nothing */
+			return error_set(err, -ENOMEM, "out of memory");
+		}
+	}
+	return 0;
+}
+
 /* Opens the event on every CPU for one thread, or for all with -1. */
 static int open_thread(struct perf_engine *engine, pid_t tid, struct error *err)
 {
@@ -182,6 +212,8 @@ static int open_thread(struct perf_engine *engine, pid_t tid, struct error *err)
 			return error_set(err, -ENOMEM, "out of memory");
 		}
 		r = join_ring(engine, cpu, fd, err);
+		if (r == 0)
+			r = open_members(engine, tid, cpu, fd, err);
 		if (r == 0 && engine->walker && !engine->kind->dummy)
 			r = walker_attach(engine->walker, fd, err);
 		if (r < 0)
@@ -399,9 +431,17 @@ static void note_grant(struct perf_engine *engine, const struct engine_config *c
 		perf_note(engine,
 			  "time in the kernel is left out: not allowed here; run as root, or: "
 			  "sudo sysctl kernel.perf_event_paranoid=1");
+	if (engine->grant.alone)
+		perf_note(engine, "threads and processes that begin later are left out: groups of "
+				  "events follow them from Linux 6.12 on; use -a, or one event");
 	if (engine->grant.children_too)
 		perf_note(engine, "processes that the target starts are recorded too: this kernel "
 				  "cannot leave them out; filter with --pid when looking");
+}
+
+static void note_member(void *self, const char *text)
+{
+	perf_note(self, text);
 }
 
 static void init_grant(struct perf_engine *engine, const struct engine_config *config,
@@ -423,8 +463,13 @@ static void init_grant(struct perf_engine *engine, const struct engine_config *c
 		.register_mask = engine->copies ? registers_perf_mask() : 0,
 		.stack_bytes = copy_bytes_for(config),
 		.bpf = engine->walker != NULL,
+		.group = engine->group.member_count > 0,
 	};
 
+	/* Samples are those of a group also when no member is left of it. */
+	engine->grouped = wish.group;
+	if (wish.group)
+		event_group_probe(&engine->group, &wish, note_member, engine);
 	event_grant_init(&engine->grant, &wish);
 	engine->period = engine->grant.attr.freq ? 0 : engine->grant.attr.sample_period;
 	if (engine->period == 0 || (engine->clock && config->period == 0))
@@ -482,7 +527,9 @@ static const struct event_kind *choose_event(struct perf_engine *engine,
 	if (config->mode == ENGINE_MODE_WALL)
 		return &event_wall;
 	if (!probe_event_is(config->event))
-		return event_find(config->event, err);
+		return event_group_parse(config->event, &engine->group, err) < 0
+			       ? NULL
+			       : engine->group.leader;
 	return probe_event_find(config->event, config->function_offset, config->function_self,
 				&engine->probe, err) < 0
 		       ? NULL
@@ -499,11 +546,29 @@ static void init_layout(struct perf_engine *engine)
 	record_layout_init(&engine->layout, &attr);
 }
 
+/* What samples weigh: the event, then the members of its group. */
+static int tell_schemas(struct perf_engine *engine)
+{
+	int r = 0;
+
+	for (size_t i = 0; i <= engine->group.member_count && r == 0; i++) {
+		const struct event_kind *kind =
+			i == 0 ? engine->kind : engine->group.members[i - 1];
+		struct schema schema = {.event = kind->name,
+					.value = kind->value,
+					.unit = kind->unit,
+					.period = i == 0 ? engine->period : 0};
+
+		r = engine->sink->ops->schema(engine->sink->self, &schema,
+					      &engine->columns[i].schema);
+	}
+	return r;
+}
+
 int perf_open(const struct engine_config *config, const struct target *target, struct sink *sink,
 	      struct walker *walker, struct perf_engine **ret, struct error *err)
 {
 	struct perf_engine *engine = calloc(1, sizeof(*engine));
-	struct schema schema;
 	int r;
 
 	if (!engine)
@@ -528,6 +593,7 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 		return -EINVAL;
 	}
 	engine->machine = target->kind == TARGET_MACHINE;
+	engine->by_cpu = engine->machine || target->kind == TARGET_CGROUP;
 	engine->command = target->kind == TARGET_COMMAND;
 	engine->tracker = process_tracker_new(sink);
 	engine->cache = stack_cache_new();
@@ -539,25 +605,19 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	engine->ring_bytes =
 		walker ? ring_bytes_for_slices(config, engine->cpus.count) : ring_bytes_for(config);
 	init_grant(engine, config, target);
-	schema = (struct schema){.event = engine->kind->name,
-				 .value = engine->kind->value,
-				 .unit = engine->kind->unit,
-				 .period = engine->period};
 	if (!engine->tracker || !engine->cache || engine->epoll_fd < 0)
 		r = -ENOMEM;
 	if (r == 0 && walker)
 		r = add_timer(engine);
 	if (r == 0)
-		r = sink->ops->schema(sink->self, &schema, &engine->schema);
+		r = tell_schemas(engine);
 	if (r < 0)
 		(void)error_errno(err, r, "cannot set up the perf engine");
 	else
 		r = open_with_rings(engine, target, err);
 	engine->least_away_ns = config->least_away_ns;
-	if (engine->away && config->kernel_address)
-		engine->scheduler = config->kernel_address(config->kernel_self, "__schedule");
 	if (r == 0 && engine->away)
-		r = perf_away_arm(engine, target, err);
+		r = perf_away_arm(engine, config, target, err);
 	if (r < 0) {
 		engine->walker = NULL; /* the caller's still */
 		perf_close(engine);

@@ -13,9 +13,13 @@
 
 #include "base/vec.h"
 #include "engine/engine.h"
+#include "engine/perf/counters.h"
 #include "engine/perf/cpus.h"
 #include "engine/perf/event.h"
+#include "engine/perf/event_group.h"
+#include "engine/perf/kept_stacks.h"
 #include "engine/perf/machine_time.h"
+#include "engine/perf/perf_sample.h"
 #include "engine/perf/probe_event.h"
 #include "engine/perf/ring.h"
 #include "track/chain.h"
@@ -25,6 +29,7 @@ struct error;
 struct process_tracker;
 struct sink;
 struct stack_cache;
+struct wakers;
 struct walker;
 
 #define BATCH 512u
@@ -38,29 +43,41 @@ enum perf_away_label {
 	PERF_AWAY_LABELS,
 };
 
-/* A thread that left its CPU, with the stack that we walked for it. */
-struct perf_leaver {
-	uint32_t tid;
-	uint32_t stack;
-};
-
 struct cpu_ring {
 	int cpu;
 	int fd; /* the event that the ring belongs to */
 	struct ring ring;
 	uint64_t throttled_at_ns; /* 0: not held back now */
 	uint64_t owed_ns;         /* time without samples that the next one stands for */
+	struct sample_row row;    /* the last sample, whose counters come behind it, and whose */
+	pid_t row_tid;            /* it is; 0: they came, or nobody waits for them */
+};
+
+/* A batch that is being filled. */
+struct perf_columns {
+	uint32_t schema;
+	size_t count;
+	uint32_t stack[BATCH];
+	uint32_t thread[BATCH];
+	uint32_t cpu[BATCH];
+	uint32_t labels[BATCH];
+	uint64_t time_ns[BATCH];
+	uint64_t weight[BATCH];
 };
 
 struct perf_engine {
 	struct sink *sink;
 	struct event_grant grant;
 	const struct event_kind *kind;
+	struct event_group group; /* whose leader the kind is */
+	bool grouped;             /* samples tell what a group has counted */
+	struct counters counters; /* of the group's members */
 	struct probe_event probe; /* whose kind it is, if it is one */
 	struct process_tracker *tracker;
 	struct stack_cache *cache;
 	VEC(struct cpu_ring) rings;
 	VEC(int) events;
+	VEC(int) members; /* events that count beside those */
 	VEC(int) outputs; /* events of the walker, one for each ring */
 	struct cpu_list cpus;
 	VEC(pid_t) watched; /* whose threads off their CPUs are looked at from the start on */
@@ -68,15 +85,18 @@ struct perf_engine {
 	size_t ring_bytes;
 	bool ring_refused; /* the kernel did not allow a ring of that size */
 	int epoll_fd;
-	uint32_t schema;
 	uint64_t least_away_ns;                 /* shorter times off a CPU are left out */
 	uint64_t scheduler;                     /* where __schedule() begins; 0: not known */
+	uint64_t wake_up;                       /* where try_to_wake_up() begins; 0: not known */
 	uint32_t on_cpu_labels;                 /* of samples that are not away */
 	uint32_t away_labels[PERF_AWAY_LABELS]; /* label sets, made when first needed; 0: not yet */
 	uint64_t without_stack;                 /* lost slices that were told of as losses */
-	VEC(struct perf_leaver) leavers;        /* whose stacks came before the records */
+	struct kept_stacks leavers;             /* whose stacks came before the records */
+	char *cgroup;                           /* whose threads are looked at; NULL: none */
+	struct wakers *wakers;                  /* NULL: nobody asked for them */
 	bool away;                              /* threads off their CPUs, too or alone */
 	bool machine;
+	bool by_cpu;  /* events are those of CPUs, not of threads */
 	bool command; /* is waited for: its exec starts the sampling */
 	bool partial; /* not all threads of a process: some of its mappings are not told */
 	bool clock;
@@ -93,14 +113,7 @@ struct perf_engine {
 	struct engine_stats stats;
 	char notice[1024];
 
-	/* columns of the batch that is being filled */
-	size_t count;
-	uint32_t stack[BATCH];
-	uint32_t thread[BATCH];
-	uint32_t cpu[BATCH];
-	uint32_t labels[BATCH];
-	uint64_t time_ns[BATCH];
-	uint64_t weight[BATCH];
+	struct perf_columns columns[1 + EVENT_MEMBERS_MAX]; /* of the event, and of its members */
 
 	struct chain_frames frames;
 	struct chain_walk walk; /* of stacks that came with their samples */

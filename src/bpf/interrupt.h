@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_BPF_INTERRUPT_H
+#define WICK_BPF_INTERRUPT_H
+
+/*
+ * interrupt: whether the kernel does something for the current task, or something
+ * else that only borrows its CPU. The kernel counts that in its preempt_count, which
+ * each CPU keeps elsewhere.
+ */
+
+#include "bpf/kernel.h"
+#include "wire/bpf_walk.h"
+
+#define SOFTIRQ_SERVED 0x100u
+#define HARDIRQ_OR_NMI 0xff0000u
+
+#if defined(__TARGET_ARCH_arm64)
+
+static __always_inline uint32_t preempt_count(const struct task_struct *task)
+{
+	return (uint32_t)BPF_CORE_READ(task, thread_info.preempt_count);
+}
+
+#elif defined(__TARGET_ARCH_x86)
+
+/* It moved there in Linux 6.2 and back in 6.15. */
+struct pcpu_hot {
+	int preempt_count;
+} KERNEL_TYPE;
+
+extern const int __preempt_count __ksym __weak;
+extern const struct pcpu_hot pcpu_hot __ksym __weak;
+
+static __always_inline uint32_t preempt_count(const struct task_struct *task)
+{
+	(void)task;
+	if (&__preempt_count)
+		return (uint32_t) * (const int *)bpf_this_cpu_ptr(&__preempt_count);
+	if (&pcpu_hot)
+		return (uint32_t)((const struct pcpu_hot *)bpf_this_cpu_ptr(&pcpu_hot))
+			->preempt_count;
+	return 0;
+}
+
+#endif
+
+static __always_inline uint64_t waker_context(const struct task_struct *task)
+{
+	uint32_t count = preempt_count(task);
+
+	if (count & HARDIRQ_OR_NMI)
+		return BPF_WALK_BY_INTERRUPT;
+	return count & SOFTIRQ_SERVED ? BPF_WALK_BY_SOFTIRQ : BPF_WALK_BY_TASK;
+}
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_BPF_TASK_ID_H
+#define WICK_BPF_TASK_ID_H
+
+/*
+ * task_id: the ids of tasks as whoever records counts them: inside a container they are
+ * others than the kernel's own.
+ */
+
+#include "bpf/kernel.h"
+#include "bpf/settings.h"
+
+#define NAMESPACE_LEVELS 8 /* of namespaces in namespaces that are looked into */
+
+/* The id of a thread; 0: it cannot be seen from there. */
+static __always_inline uint32_t thread_id(const struct task_struct *task)
+{
+	const struct pid *pid;
+	uint32_t level;
+
+	if (namespace_inode == 0)
+		return (uint32_t)BPF_CORE_READ(task, pid);
+	pid = BPF_CORE_READ(task, thread_pid);
+	level = pid ? BPF_CORE_READ(pid, level) : 0;
+	/* From its own namespace to those around it. The first one of all is nobody's container. */
+	for (int i = 0; i < NAMESPACE_LEVELS && level > 0 && level < 32; i++, level--) {
+		const struct upid *upid =
+			(const void *)((const char *)pid +
+				       bpf_core_field_offset(struct pid, numbers) +
+				       level * bpf_core_type_size(struct upid));
+
+		if (BPF_CORE_READ(upid, ns, ns.inum) == namespace_inode)
+			return (uint32_t)BPF_CORE_READ(upid, nr);
+	}
+	return 0;
+}
+
+/* The id of its process. */
+static __always_inline uint32_t process_id(const struct task_struct *task)
+{
+	if (namespace_inode == 0)
+		return (uint32_t)BPF_CORE_READ(task, tgid);
+	return thread_id(BPF_CORE_READ(task, group_leader));
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_BPF_WAKER_H
+#define WICK_BPF_WAKER_H
+
+/*
+ * waker: who wakes a thread that is off its CPU. Its stack is sent at once, before the
+ * record of the thread that it wakes, and joined with that by whoever reads both.
+ */
+
+#include "bpf/capture.h"
+#include "bpf/interrupt.h"
+#include "bpf/kernel.h"
+#include "bpf/maps.h"
+#include "bpf/offcpu.h"
+#include "bpf/scratch.h"
+#include "bpf/settings.h"
+#include "wire/bpf_walk.h"
+
+static __always_inline bool is_asleep(const struct bpf_walk_away *place)
+{
+	return place->times.left_ns != 0 && place->times.woken_ns == 0 &&
+	       place->times.state != BPF_WALK_PREEMPTED &&
+	       bpf_ktime_get_ns() - place->times.left_ns >= least_away_ns;
+}
+
+/*
+ * The current task wakes another, on its own CPU; sched_wakeup may come on that of
+ * the other. Interrupts are off, so the scratch is not in use.
+ */
+SEC("tp_btf/sched_waking")
+int waking(uint64_t *ctx)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+	uint32_t tid = (uint32_t)BPF_CORE_READ((const struct task_struct *)ctx[0], pid);
+	uint64_t context = waker_context(task);
+	uint32_t cpu = bpf_get_smp_processor_id();
+	struct bpf_walk_away *place = bpf_map_lookup_elem(&away, &tid);
+	struct scratch *scratch;
+	struct bpf_walk_head *head;
+
+	if (!place || !is_asleep(place))
+		return 0;
+	scratch = bpf_map_lookup_elem(&switch_scratch, &cpu);
+	if (!scratch)
+		return 0;
+	head = &scratch->record.stack.head;
+	begin_record(task, scratch);
+	head->value = BPF_WALK_WAKER_VALUE(place->times.tid, context);
+	/* What an interrupt is for is told by the kernel's part alone. */
+	if (with_kernel || context != BPF_WALK_BY_TASK)
+		capture_kernel(ctx, scratch);
+	if (context != BPF_WALK_BY_INTERRUPT && head->key.mm != 0 &&
+	    saved_registers(task, scratch) && !walk_user(task, scratch)) {
+		if (!send_slice(ctx, scratch, BPF_WALK_WAKER_SLICE))
+			count(BPF_WALK_COUNT_NO_STACK);
+		return 0;
+	}
+	head->kind = BPF_WALK_WAKER;
+	if (!output_stack(ctx, scratch, head->kernel_count + head->user_count))
+		count(BPF_WALK_COUNT_NO_STACK);
+	return 0;
+}
+
+#endif
