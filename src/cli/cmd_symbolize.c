@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/outfile.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/debuginfod.h"
+#include "cli/look.h"
 #include "cli/symbolize_print.h"
 #include "pipeline/resolver.h"
 #include "proc/process_info.h"
@@ -29,10 +29,7 @@ struct symbolize_options {
 	uint64_t pid;
 	struct symbolize_form form;
 	bool demangle;
-	struct option_list symbol_paths;
-	bool cache;
-	bool debuginfod;
-	uint64_t debuginfod_ns;
+	struct symbol_file_options files;
 	bool verbose;
 };
 
@@ -208,9 +205,9 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		.pid = (pid_t)options->pid,
 		.demangle = demangle,
 		.detail = SYMBOLS_INLINES,
-		.symbol_paths = options->symbol_paths.items,
-		.symbol_path_count = options->symbol_paths.count,
-		.no_disk_cache = !options->cache,
+		.symbol_paths = options->files.paths.items,
+		.symbol_path_count = options->files.paths.count,
+		.no_disk_cache = !options->files.cache,
 	};
 	struct debuginfod server;
 	struct error err = {0};
@@ -220,8 +217,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		return command_misused(context,
 				       options->path ? "give either -e FILE or -p PID"
 						     : "addresses of what? give -e FILE or -p PID");
-	if (options->debuginfod) {
-		debuginfod_init(&server, context, options->debuginfod_ns);
+	if (options->files.debuginfod) {
+		debuginfod_init(&server, context, options->files.debuginfod_ns);
 		config.fetch = &server.search;
 	}
 	if (resolver_open(&config, &session.printer.resolver, &err) < 0)
@@ -261,17 +258,7 @@ static const struct option_spec table[] = {
 	 .help = "one line for each function: what -p means to addr2line"},
 	{"format", 0, OPTION_ENUM(struct symbolize_options, form.format, "text", "json"),
 	 .help = "how to print"},
-	{"symbol-path", 0, OPTION_LIST(struct symbolize_options, symbol_paths), .argument = "DIR",
-	 .offer = OPTION_OFFER_DIRECTORY, .key = "symbols.paths",
-	 .help = "search this directory for debug files"},
-	{"cache", 0, OPTION_TOGGLE(struct symbolize_options, cache), .key = "symbols.cache",
-	 .help = "keep answers on disk, by build id, and use those kept"},
-	{"debuginfod", 0, OPTION_TOGGLE(struct symbolize_options, debuginfod),
-	 .key = "symbols.debuginfod",
-	 .help = "get missing debug files from the servers in DEBUGINFOD_URLS"},
-	{"debuginfod-limit", 0, OPTION_DURATION(struct symbolize_options, debuginfod_ns),
-	 .argument = "TIME", .min = 1e8, .max = 3.6e12, .key = "symbols.debuginfod_limit",
-	 .help = "the time that all requests to servers may take together"},
+	{OPTION_GROUP(struct symbolize_options, files, symbol_file_option_table)},
 	{"verbose", 'v', OPTION_FLAG(struct symbolize_options, verbose),
 	 .help = "how many addresses were resolved, and how often from the cache"},
 	OPTION_END,
@@ -317,8 +304,7 @@ const struct command command_symbolize = {
 		},
 	.options = table,
 	.options_size = sizeof(struct symbolize_options),
-	.defaults =
-		&(const struct symbolize_options){.cache = true, .debuginfod_ns = 20 * NS_PER_SEC},
+	.defaults = &(const struct symbolize_options){.files = SYMBOL_FILE_OPTIONS_DEFAULT},
 	.max_arguments = -1,
 	.argument_help = "ADDRESS: hexadecimal, with or without 0x",
 	.run = run,

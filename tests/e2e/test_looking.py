@@ -247,3 +247,21 @@ def test_symbols_with_any_bytes_come_out_safe(wick):
     xml.etree.ElementTree.fromstring(svg)
     assert "\x1b" not in svg and "b\ufffdc" in svg and ";b" in svg
     assert "<script>&" not in svg and "&lt;script&gt;&amp;" in svg
+
+
+MANY_LINES = "int main(void)\n{\n\tvolatile unsigned sum = 0;\n\tfor (int i = 0; i < 200000; i++) {\n" \
+    + "".join(f"\t\tsum += {i};\n" for i in range(1000)) + "\t}\n}\n"
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_the_summary_keeps_answers_as_the_configuration_says(wick, tmp_path, keep):
+    (tmp_path / "many.c").write_text(MANY_LINES)
+    subprocess.run(["cc", "-g", "-Wl,--build-id", "-o", tmp_path / "many", tmp_path / "many.c"],
+                   check=True)
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({"symbols": {"cache": keep}}))
+    env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    done = wick.ok("--config", config, "record", "-F", "4999", "-o",
+                   tmp_path / "many.wick", "--", tmp_path / "many", env=env)
+    assert "with function and line" in done.stderr
+    assert bool(list(tmp_path.glob("cache/**/*.symbols"))) == keep
