@@ -11,11 +11,13 @@
 #include "base/error.h"
 #include "base/outfile.h"
 #include "base/text.h"
+#include "base/vec.h"
 #include "cli/command.h"
 #include "cli/debuginfod.h"
 #include "cli/look.h"
 #include "cli/symbolize_print.h"
 #include "pipeline/resolver.h"
+#include "pipeline/resolver_batch.h"
 #include "proc/process_info.h"
 
 /* Results are written when there are that many, and before more input is waited for. */
@@ -23,6 +25,8 @@
 #define INPUT_BYTES (64u << 10)
 /* No address is longer; the rest of such a line is not looked at. */
 #define MAX_WORD 256
+/* Addresses that are looked up together: more than a read brings. */
+#define BATCH 16384
 
 struct symbolize_options {
 	const char *path;
@@ -36,6 +40,8 @@ struct symbolize_options {
 struct session {
 	const struct command_context *context;
 	struct symbolize_printer printer;
+	VEC(uint64_t) asked; /* and not answered yet */
+	struct resolver_batch batch;
 	char word[MAX_WORD]; /* a line of input so far */
 	size_t word_size;
 	uint64_t line;
@@ -91,21 +97,42 @@ static void complain(struct session *session, const char *word)
 	bytes_fini(&text);
 }
 
-static int look_up(struct session *session, const char *word)
+/* Answers what was asked, in the order of asking. */
+static int answer(struct session *session)
 {
-	struct resolved found;
-	uint64_t address;
+	int status = COMMAND_DONE;
 
-	if (parse_address(word, &address)) {
-		resolver_find(session->printer.resolver, address, &found);
+	if (resolver_batch_find(&session->batch, session->printer.resolver, session->asked.items,
+				session->asked.count) < 0)
+		return command_failed(session->context, &(struct error){.text = "out of memory"});
+	for (size_t i = 0; i < session->asked.count && status == COMMAND_DONE; i++) {
+		struct resolved found = resolver_batch_at(&session->batch, i);
+
 		session->counts[found.quality]++;
 		symbolize_print(&session->printer, &found);
-	} else {
-		session->bad++;
-		complain(session, word);
-		symbolize_print_bad(&session->printer, word);
+		if (session->printer.out.size >= FLUSH_BYTES)
+			status = flush(session);
 	}
-	return session->printer.out.size >= FLUSH_BYTES ? flush(session) : COMMAND_DONE;
+	session->asked.count = 0;
+	return status;
+}
+
+static int look_up(struct session *session, const char *word)
+{
+	uint64_t address;
+	int status;
+
+	if (parse_address(word, &address)) {
+		if (vec_push(&session->asked, address) < 0)
+			return command_failed(session->context,
+					      &(struct error){.text = "out of memory"});
+		return session->asked.count == BATCH ? answer(session) : COMMAND_DONE;
+	}
+	status = answer(session);
+	session->bad++;
+	complain(session, word);
+	symbolize_print_bad(&session->printer, word);
+	return status;
 }
 
 /* Ends a line of input: blanks around the address do not count, nor do empty lines. */
@@ -154,6 +181,8 @@ static int read_input(struct session *session)
 		if (n == 0)
 			return session->word_size > 0 ? end_line(session) : COMMAND_DONE;
 		status = take_input(session, data, (size_t)n);
+		if (status == COMMAND_DONE)
+			status = answer(session);
 		if (status == COMMAND_DONE)
 			status = flush(session);
 	}
@@ -228,6 +257,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (argc == 0)
 		status = read_input(&session);
 	if (status == COMMAND_DONE)
+		status = answer(&session);
+	if (status == COMMAND_DONE)
 		status = flush(&session);
 	if (status == COMMAND_DONE && session.bad > 0)
 		status = COMMAND_FAILED;
@@ -235,6 +266,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (options->verbose)
 		print_statistics(&session);
 	bytes_fini(&session.printer.out);
+	vec_fini(&session.asked);
+	resolver_batch_fini(&session.batch);
 	resolver_close(session.printer.resolver);
 	return status;
 }

@@ -162,6 +162,8 @@ static int read_ranges(struct dwarf *dwarf)
 	for (size_t i = 0; i < image->unit_count && r == 0; i++)
 		r = add_unit(dwarf, image->units[i], &list);
 	vec_fini(&list);
+	/* A page for each head would keep large ones away from whole units. */
+	section_renew(&image->sections[SECTION_INFO]);
 	if (r < 0)
 		return r;
 	if (dwarf->ranges.count > 0)
