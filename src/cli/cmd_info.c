@@ -13,7 +13,7 @@
 #include "cli/command.h"
 #include "model/dictionary.h"
 #include "pipeline/inspect.h"
-#include "pipeline/load.h"
+#include "pipeline/load_open.h"
 
 enum info_format { INFO_FORMAT_TEXT, INFO_FORMAT_JSON };
 

@@ -2,11 +2,9 @@
 #include "pipeline/load.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cache_dir.h"
@@ -15,7 +13,8 @@
 #include "export/export.h"
 #include "model/dictionary.h"
 #include "model/profile.h"
-#include "pipeline/convert.h"
+#include "pipeline/function_homes.h"
+#include "pipeline/load_open.h"
 #include "pipeline/samples.h"
 #include "pipeline/short_name.h"
 #include "pipeline/spool.h"
@@ -55,6 +54,7 @@ struct loader {
 	VEC(uint32_t) threads;
 	VEC(struct judged) judged;    /* by location */
 	VEC(struct profile_gap) gaps; /* by module id, and one more for addresses in none */
+	struct function_homes homes;
 	struct cache_dir cache;
 };
 
@@ -68,48 +68,8 @@ static void loader_fini(struct loader *loader)
 	vec_fini(&loader->threads);
 	vec_fini(&loader->judged);
 	vec_fini(&loader->gaps);
+	function_homes_fini(&loader->homes);
 	cache_dir_fini(&loader->cache);
-}
-
-/* Passes on a descriptor unless it is a directory's, which it closes. */
-static int refuse_directory(int fd, const char *path, struct error *err)
-{
-	struct stat status;
-
-	if (fstat(fd, &status) < 0 || !S_ISDIR(status.st_mode))
-		return fd;
-	(void)close(fd); /* only opened to look at it */
-	(void)error_set(err, -EISDIR, "%s is a directory, not a recording", path);
-	error_remedy(err, "name a file that wick record wrote");
-	return -EISDIR;
-}
-
-int load_open(const char *path, struct error *err)
-{
-	int fd;
-
-	if (strcmp(path, "-") == 0) {
-		if (isatty(STDIN_FILENO)) {
-			(void)error_set(err, -EINVAL, "standard input is a terminal");
-			error_remedy(err, "pipe a recording in, or name a file");
-			return -EINVAL;
-		}
-		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-		if (fd < 0)
-			return error_errno(err, -errno, "cannot read standard input");
-		return convert_fd(fd, "standard input", err);
-	}
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		int code = -errno;
-
-		(void)error_errno(err, code, "cannot open %s", path);
-		if (code == -ENOENT)
-			error_remedy(err, "make one with: wick record -o %s -- COMMAND", path);
-		return code;
-	}
-	fd = refuse_directory(fd, path, err);
-	return fd < 0 ? fd : convert_fd(fd, path, err);
 }
 
 /* Whether a module is the program of some process; else it is a library. */
@@ -182,21 +142,67 @@ static enum symbol_quality resolve(struct loader *loader, const struct frame *fr
 	return frame->kind == FRAME_TRUNCATED ? SYMBOL_NAME_ONLY : SYMBOL_NONE;
 }
 
+/* Asks where the function of a frame begins; frames that were resolved before are gone. */
+static uint32_t find_home(struct loader *loader, const struct frame *frame,
+			  const struct symbol_frame *own)
+{
+	struct function_home home = {.module = frame->a, .start = own->start};
+	const char *file = own->file;
+	const struct symbol_frame *frames;
+	size_t count;
+
+	if (resolve(loader, frame, own->start, &frames, &count) == SYMBOL_FULL &&
+	    frames[count - 1].start == own->start && frames[count - 1].file)
+		file = frames[count - 1].file;
+	home.file = strings_add(&loader->profile->strings, file);
+	return home.file == ID_NONE || function_homes_add(&loader->homes, home) < 0 ? ID_NONE
+										    : home.file;
+}
+
+/*
+ * The file in which the function of a frame begins, which tells it from others of its name.
+ * One that includes parts of itself, or comes from a generator, has lines in several.
+ * ID_NONE without memory.
+ */
+static uint32_t home_of(struct loader *loader, const struct frame *frame,
+			const struct symbol_frame *own)
+{
+	uint32_t file;
+
+	if (own->start == 0 || !own->file || frame->kind != FRAME_NATIVE)
+		return strings_add(&loader->profile->strings, own->file ? own->file : "");
+	file = function_homes_find(&loader->homes, frame->a, own->start);
+	return file == ID_NONE ? find_home(loader, frame, own) : file;
+}
+
+/* What the functions at an address have in common, and the file of the one they are in. */
+struct owner {
+	const char *module;
+	enum function_origin origin;
+	uint32_t home; /* see home_of() */
+};
+
 /* Names the functions at an address, the outermost first, as a profile wants them. */
 static int make_lines(struct loader *loader, const struct symbol_frame *frames, size_t count,
-		      const char *module, enum function_origin origin, struct profile_line *lines)
+		      struct owner owner, struct profile_line *lines)
 {
+	struct strings *strings = &loader->profile->strings;
 	size_t i;
 
 	for (i = 0; i < count; i++) {
 		const struct symbol_frame *frame = &frames[count - 1 - i];
+		uint32_t file = strings_add(strings, frame->file ? frame->file : "");
+		uint32_t own = i == 0 ? owner.home : file;
 		SCOPED(mem)
 		char *shorter = loader->options->short_names ? short_name(frame->function) : NULL;
 
+		if (file == ID_NONE || own == ID_NONE)
+			return -ENOMEM;
 		lines[i].line = frame->line;
+		lines[i].file = file == own ? 0 : file;
 		lines[i].function =
 			profile_function(loader->profile, shorter ? shorter : frame->function,
-					 frame->file ? frame->file : "", module, origin);
+					 strings_get(strings, own), owner.module, owner.origin);
 		if (lines[i].function == ID_NONE)
 			return -ENOMEM;
 	}
@@ -239,7 +245,10 @@ static uint32_t locate_place(struct loader *loader, const struct frame *frame)
 		frames[0] = frames[count - 1];
 		count = 1;
 	}
-	if (make_lines(loader, frames, count, module, (enum function_origin)origin, lines) < 0 ||
+	if (make_lines(loader, frames, count,
+		       (struct owner){module, (enum function_origin)origin,
+				      home_of(loader, frame, &frames[count - 1])},
+		       lines) < 0 ||
 	    (in && profile_module(loader->profile, module, &in->build_id) < 0))
 		return ID_NONE;
 	at = profile_location(loader->profile, module, frame->b, lines, (uint32_t)count);
@@ -261,6 +270,7 @@ static uint32_t locate(struct loader *loader, uint32_t frame_id, bool exact)
 	const struct module *in = module_of(loader->dictionary, frame);
 	const char *module = in ? in->path : "";
 	const struct symbol_frame *frames;
+	struct symbol_frame kept[MAX_LINES]; /* another address may be looked up */
 	struct profile_line lines[MAX_LINES];
 	enum symbol_quality quality;
 	size_t count;
@@ -276,9 +286,14 @@ static uint32_t locate(struct loader *loader, uint32_t frame_id, bool exact)
 		frames += count - 1;
 		count = 1;
 	}
-	if (count > MAX_LINES)
+	if (count > MAX_LINES) {
+		frames += count - MAX_LINES;
 		count = MAX_LINES;
-	if (make_lines(loader, frames, count, module, origin_of(loader->dictionary, frame, quality),
+	}
+	memcpy(kept, frames, count * sizeof(*kept));
+	if (make_lines(loader, kept, count,
+		       (struct owner){module, origin_of(loader->dictionary, frame, quality),
+				      home_of(loader, frame, &kept[count - 1])},
 		       lines) < 0)
 		return ID_NONE;
 	if (in && profile_module(loader->profile, module, &in->build_id) < 0)

@@ -12,7 +12,7 @@
 #include "base/number.h"
 #include "base/vec.h"
 #include "model/dictionary.h"
-#include "pipeline/load.h"
+#include "pipeline/load_open.h"
 #include "recording/reader.h"
 #include "recording/writer.h"
 

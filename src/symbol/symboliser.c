@@ -27,6 +27,8 @@
 /* Answers in memory: a few megabytes, and more than the addresses of most profiles. */
 #define KNOWN_ADDRESSES 16384
 #define MISSED_ADDRESSES 4096
+/* What debug information may take while answers are gathered, which take as much as is missing. */
+#define READING_BYTES (28u << 20)
 
 static const struct symbol_frame unknown_frame = {.function = "[unknown]"};
 
@@ -94,12 +96,12 @@ static void module_state_free(struct module_state *state)
 
 	if (!state)
 		return;
-	module_symbols_fini(&state->symbols);
 	for (size_t i = 0; i < MODULE_SYMBOL_TABLES; i++)
 		free(state->frames[i]);
 	is_kept = state->store && is_whole(state);
-	debug_info_free(state->debug); /* makes room for what is written */
-	symbol_store_close(state->store, !is_kept);
+	symbol_store_close(state->store, !is_kept); /* has borrowed texts */
+	debug_info_free(state->debug);
+	module_symbols_fini(&state->symbols);
 	free(state);
 }
 
@@ -427,7 +429,9 @@ static bool fill_frame(struct symboliser *symboliser, const struct dwarf_frame *
 	if (!from->name)
 		return true;
 	ret->function = from->name;
-	if (from->mangled) {
+	if (!from->mangled) {
+		ret->plain_bytes = plain_bytes(from->name);
+	} else {
 		struct shown_name shown = show_name(symboliser, from->name, false);
 
 		ret->linker = from->name;
@@ -454,6 +458,8 @@ static size_t make_line_frames(struct symboliser *symboliser, struct module_stat
 
 	if (count <= 0 || (!own && !found->items[count - 1].name))
 		return 0;
+	if (own) /* has a name, which is not made twice */
+		symboliser->found->items[count - 1].name = NULL;
 	for (size_t i = skipped; i < found->count; i++)
 		if (!fill_frame(symboliser, &found->items[i], &frames[i - skipped]))
 			return 0;
@@ -475,6 +481,8 @@ static bool open_lines(struct module_state *state)
 					       state->symbols.debug_path);
 	if (!state->debug)
 		state->has_lines = false;
+	else if (state->store)
+		dwarf_set_limit(debug_info_dwarf(state->debug), READING_BYTES);
 	return state->debug;
 }
 

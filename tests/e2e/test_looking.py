@@ -265,3 +265,37 @@ def test_the_summary_keeps_answers_as_the_configuration_says(wick, tmp_path, kee
                    tmp_path / "many.wick", "--", tmp_path / "many", env=env)
     assert "with function and line" in done.stderr
     assert bool(list(tmp_path.glob("cache/**/*.symbols"))) == keep
+
+
+PARTS = """\
+static volatile unsigned long sum;
+__attribute__((noinline)) void parted(void)
+{
+	for (unsigned long i = 0; i < 150000000ul; i++) {
+		sum += i;
+#line 7 "grammar.y"
+		sum ^= i * 3;
+#line 8 "grammar.y"
+		sum += i / 3;
+#line 12 "parts.c"
+		sum -= 5;
+	}
+}
+int main(void) { parted(); return 0; }
+"""
+
+
+@pytest.mark.perf
+def test_a_function_with_lines_in_two_files_is_one_row(wick, tmp_path):
+    (tmp_path / "parts.c").write_text(PARTS)
+    subprocess.run(["cc", "-g", "-O1", "-o", "parts", "parts.c"], check=True, cwd=tmp_path)
+    recorded = wick.record([str(tmp_path / "parts")], "-q", "-F", "997")
+    rows = [row for row in recorded.report()["rows"] if row["name"] == "parted"]
+    assert [os.path.basename(row["file"]) for row in rows] == ["parts.c"]
+    lines = [row["name"] for row in recorded.report("--by", "line")["rows"]]
+    assert any(re.search(r"grammar\.y:[78]$", name) for name in lines)
+    assert not any(re.search(r"parts\.c:[78]$", name) for name in lines)
+    frames = {(frame["function"], os.path.basename(frame["file"] or ""))
+              for line in wick.ok("export", recorded.path, "--format", "samples").stdout.splitlines()
+              for frame in json.loads(line)["stack"]}
+    assert {("parted", "parts.c"), ("parted", "grammar.y")} <= frames
