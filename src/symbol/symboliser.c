@@ -18,6 +18,7 @@
 #include "symbol/debug_info.h"
 #include "symbol/elf_symbols.h"
 #include "symbol/frame_cache.h"
+#include "symbol/go_lines.h"
 #include "symbol/jit_symbols.h"
 #include "symbol/kernel_symbols.h"
 #include "symbol/linker_name.h"
@@ -525,6 +526,21 @@ static bool resolve_lines(struct symboliser *symboliser, struct module_state *st
 	return true;
 }
 
+/* A named frame of a Go program with the line that its runtime knows, or as it is. */
+static enum symbol_quality answer_go(struct symboliser *symboliser, struct module_state *state,
+				     uint64_t vaddr, const struct symbol_frame **ret_frames,
+				     size_t *ret_count)
+{
+	struct symbol_frame *frame = &symboliser->frames[0];
+
+	*frame = *find_symbol_frame(symboliser, state, vaddr);
+	return answer(frame,
+		      go_lines_find(state->symbols.go, vaddr, &frame->file, &frame->line)
+			      ? SYMBOL_FULL
+			      : SYMBOL_NAME_ONLY,
+		      ret_frames, ret_count);
+}
+
 enum symbol_quality symboliser_resolve(struct symboliser *symboliser, const struct module *module,
 				       uint32_t module_id, uint64_t vaddr,
 				       const struct symbol_frame **ret_frames, size_t *ret_count)
@@ -547,6 +563,8 @@ enum symbol_quality symboliser_resolve(struct symboliser *symboliser, const stru
 	if (state->has_lines && resolve_lines(symboliser, state, vaddr, ret_frames, ret_count))
 		return (*ret_frames)->line > 0 ? SYMBOL_FULL : SYMBOL_NAME_ONLY;
 	frame = find_symbol_frame(symboliser, state, vaddr);
+	if (frame && state->symbols.go && symboliser->detail != SYMBOLS_NAMES)
+		return answer_go(symboliser, state, vaddr, ret_frames, ret_count);
 	if (frame)
 		return answer(frame, SYMBOL_NAME_ONLY, ret_frames, ret_count);
 	quality = state->symbols.lack == SYMBOLS_LACK_SENSE ? SYMBOL_DAMAGED : SYMBOL_NONE;
@@ -566,7 +584,7 @@ bool symboliser_module_has_lines(const struct symboliser *symboliser, uint32_t m
 {
 	const struct module_state *state = find_state(symboliser, module_id);
 
-	return state && state->has_lines;
+	return state && (state->has_lines || state->symbols.go);
 }
 
 int symboliser_details(struct symboliser *symboliser, uint32_t module_id, uint64_t vaddr,
