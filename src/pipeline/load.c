@@ -13,6 +13,7 @@
 #include "export/export.h"
 #include "model/dictionary.h"
 #include "model/profile.h"
+#include "pipeline/frame_origin.h"
 #include "pipeline/function_homes.h"
 #include "pipeline/load_open.h"
 #include "pipeline/samples.h"
@@ -72,63 +73,11 @@ static void loader_fini(struct loader *loader)
 	cache_dir_fini(&loader->cache);
 }
 
-/* Whether a module is the program of some process; else it is a library. */
-static bool is_program(const struct dictionary *dictionary, const char *path)
-{
-	size_t i;
-
-	for (i = 0; i < dictionary->processes.count; i++)
-		if (dictionary->processes.items[i].executable == path)
-			return true; /* both are interned in the same table */
-	return false;
-}
-
-/* The module of a frame, NULL for none. Only code in files and the kernel has one. */
-static const struct module *module_of(const struct dictionary *dictionary,
-				      const struct frame *frame)
-{
-	if (frame->kind != FRAME_NATIVE && frame->kind != FRAME_KERNEL)
-		return NULL; /* a is no module id */
-	return frame->a < dictionary->modules.count ? &dictionary->modules.items[frame->a] : NULL;
-}
-
-static enum function_origin origin_of(const struct dictionary *dictionary,
-				      const struct frame *frame, enum symbol_quality quality)
-{
-	const struct module *module = module_of(dictionary, frame);
-
-	if (frame->kind == FRAME_TRUNCATED)
-		return ORIGIN_TRUNCATED;
-	if (frame->kind == FRAME_KERNEL)
-		return ORIGIN_KERNEL;
-	if (frame->kind == FRAME_JIT)
-		return ORIGIN_JIT;
-	if (quality >= SYMBOL_NONE || !module)
-		return ORIGIN_UNKNOWN;
-	if (module->kind == MODULE_ANONYMOUS)
-		return ORIGIN_JIT;
-	return is_program(dictionary, module->path) ? ORIGIN_PROGRAM : ORIGIN_LIBRARY;
-}
-
-/* What stands for frames whose names are not in the recording. */
-static const struct symbol_frame *placeholder(uint32_t kind)
-{
-	static const struct symbol_frame known[] = {
-		[FRAME_PYTHON] = {.function = "[python]"},
-		[FRAME_JIT] = {.function = "[jit]"},
-		[FRAME_CUSTOM] = {.function = "[custom]"},
-		[FRAME_TRUNCATED] = {.function = "[truncated]"},
-	};
-	static const struct symbol_frame unknown = {.function = "[unknown kind]"};
-
-	return kind < ARRAY_SIZE(known) && known[kind].function ? &known[kind] : &unknown;
-}
-
 static enum symbol_quality resolve(struct loader *loader, const struct frame *frame,
 				   uint64_t address, const struct symbol_frame **ret_frames,
 				   size_t *ret_count)
 {
-	const struct module *module = module_of(loader->dictionary, frame);
+	const struct module *module = frame_module(loader->dictionary, frame);
 
 	if (frame->kind == FRAME_KERNEL)
 		return symboliser_resolve_kernel(loader->symboliser, address, ret_frames,
@@ -137,7 +86,7 @@ static enum symbol_quality resolve(struct loader *loader, const struct frame *fr
 		return symboliser_resolve(loader->symboliser, module,
 					  module ? frame->a : MODULE_NONE, address, ret_frames,
 					  ret_count);
-	*ret_frames = placeholder(frame->kind);
+	*ret_frames = frame_placeholder(frame->kind);
 	*ret_count = 1;
 	return frame->kind == FRAME_TRUNCATED ? SYMBOL_NAME_ONLY : SYMBOL_NONE;
 }
@@ -167,8 +116,12 @@ static uint32_t find_home(struct loader *loader, const struct frame *frame,
 static uint32_t home_of(struct loader *loader, const struct frame *frame,
 			const struct symbol_frame *own)
 {
+	const struct module *module = frame_module(loader->dictionary, frame);
 	uint32_t file;
 
+	/* Compiled functions are told apart by name: runtimes put the file into it. */
+	if (module && module->kind == MODULE_ANONYMOUS)
+		return strings_add(&loader->profile->strings, "");
 	if (own->start == 0 || !own->file || frame->kind != FRAME_NATIVE)
 		return strings_add(&loader->profile->strings, own->file ? own->file : "");
 	file = function_homes_find(&loader->homes, frame->a, own->start);
@@ -267,7 +220,7 @@ static uint32_t locate(struct loader *loader, uint32_t frame_id, bool exact)
 	uint32_t *known = exact ? &loader->located.items[frame_id].exact
 				: &loader->located.items[frame_id].caller;
 	uint64_t address = exact || frame->b == 0 ? frame->b : frame->b - 1;
-	const struct module *in = module_of(loader->dictionary, frame);
+	const struct module *in = frame_module(loader->dictionary, frame);
 	const char *module = in ? in->path : "";
 	const struct symbol_frame *frames;
 	struct symbol_frame kept[MAX_LINES]; /* another address may be looked up */
@@ -292,7 +245,7 @@ static uint32_t locate(struct loader *loader, uint32_t frame_id, bool exact)
 	}
 	memcpy(kept, frames, count * sizeof(*kept));
 	if (make_lines(loader, kept, count,
-		       (struct owner){module, origin_of(loader->dictionary, frame, quality),
+		       (struct owner){module, frame_origin(loader->dictionary, frame, quality),
 				      home_of(loader, frame, &kept[count - 1])},
 		       lines) < 0)
 		return ID_NONE;
@@ -375,6 +328,32 @@ static int rebuild(struct loader *loader, uint32_t node, uint32_t *ret)
 	return r;
 }
 
+/* Forgets what the frames of a stack became. */
+static void forget(struct loader *loader, uint32_t node)
+{
+	const struct stack_node *nodes = loader->dictionary->stacks.nodes.items;
+
+	for (; node != 0; node = nodes[node].parent) {
+		loader->rebuilt.items[node] = (struct rebuilt){ID_NONE, ID_NONE};
+		loader->located.items[nodes[node].frame] = (struct located){ID_NONE, ID_NONE};
+	}
+}
+
+/* The same for a sample of a time: compiled code may have changed. */
+static int rebuild_at(struct loader *loader, uint32_t node, uint64_t time_ns, uint32_t *ret)
+{
+	int timed = samples_is_timed(&loader->samples, node);
+	int r;
+
+	if (timed <= 0)
+		return timed < 0 ? timed : rebuild(loader, node, ret);
+	symboliser_set_time(loader->symboliser, time_ns);
+	forget(loader, node);
+	r = rebuild(loader, node, ret);
+	forget(loader, node);
+	return r;
+}
+
 static int thread_of(struct loader *loader, uint32_t id, uint32_t *ret)
 {
 	const struct thread *thread = &loader->dictionary->threads.items[id];
@@ -445,7 +424,7 @@ static int add_sums(struct loader *loader, struct stack_filter *filter)
 	for (i = 0; i < loader->samples.sums.count; i++) {
 		const struct sample_sum *sum = &loader->samples.sums.items[i];
 		uint32_t stack;
-		int r = rebuild(loader, sum->stack, &stack);
+		int r = rebuild_at(loader, sum->stack, sum->time_ns, &stack);
 
 		if (r < 0)
 			return r;
@@ -705,7 +684,7 @@ static int hand_out(struct second_pass *pass, const struct sample_batch *batch, 
 		.labels = labels,
 		.label_count = labels_of(loader->dictionary, batch->labels[i], labels),
 	};
-	int r = rebuild(loader, batch->stack[i], &sample.stack);
+	int r = rebuild_at(loader, batch->stack[i], sample.time_ns, &sample.stack);
 
 	if (r == 0)
 		r = thread_of(loader, batch->thread[i], &sample.thread);

@@ -11,6 +11,7 @@
 #include "model/dictionary.h"
 #include "pipeline/boot_id.h"
 #include "pipeline/load.h"
+#include "pipeline/spool.h"
 #include "recording/format.h"
 #include "symbol/jit_symbols.h"
 #include "symbol/kernel_symbols.h"
@@ -99,10 +100,58 @@ static int thread_wanted(struct samples *samples, uint32_t id, bool *ret)
 	return 0;
 }
 
+/* Whether a frame is in memory that had one function after the other. */
+static bool is_timed_frame(const struct samples *samples, const struct frame *frame)
+{
+	const struct dictionary *dictionary = recording_reader_dictionary(samples->reader);
+	const struct jit_symbols *jit = samples->known_jit ? samples->known_jit : samples->jit;
+	const struct module *module;
+
+	if (frame->kind != FRAME_NATIVE || frame->a >= dictionary->modules.count)
+		return false;
+	module = &dictionary->modules.items[frame->a];
+	return module->kind == MODULE_ANONYMOUS &&
+	       (jit_symbols_is_shared(jit, module->owner, frame->b) ||
+		jit_symbols_is_shared(jit, module->owner, frame->b - 1));
+}
+
+int samples_is_timed(struct samples *samples, uint32_t stack)
+{
+	const struct dictionary *dictionary = recording_reader_dictionary(samples->reader);
+	const struct stack_node *nodes = dictionary->stacks.nodes.items;
+	int8_t answer = -1;
+
+	if (!jit_symbols_have_shared(samples->known_jit ? samples->known_jit : samples->jit))
+		return 0;
+	while (samples->stack_timed.count <= stack)
+		if (vec_push(&samples->stack_timed, 0) < 0)
+			return -ENOMEM;
+	if (samples->stack_timed.items[stack] == 0) {
+		for (uint32_t at = stack; at != 0 && answer < 0; at = nodes[at].parent)
+			if (is_timed_frame(samples, &dictionary->frames.items[nodes[at].frame]))
+				answer = 1;
+		samples->stack_timed.items[stack] = answer;
+	}
+	return samples->stack_timed.items[stack] > 0;
+}
+
+/* What tells sums of one stack apart by time: 0 when nothing does. */
+static uint64_t period_of(const struct samples *samples, const struct sample_sum *sum)
+{
+	const struct dictionary *dictionary = recording_reader_dictionary(samples->reader);
+
+	return sum->time_ns == 0
+		       ? 0
+		       : jit_symbols_last_change(samples->known_jit,
+						 dictionary->threads.items[sum->thread].process,
+						 sum->time_ns);
+}
+
 /* Adds one sample, whose count and weight are of it alone. */
 static int add_sum(struct samples *samples, struct sample_sum added)
 {
-	uint64_t hash = hash_pair(hash_pair(added.stack, added.thread), added.labels);
+	uint64_t period_ns = period_of(samples, &added);
+	uint64_t hash = hash_pair(hash_pair(added.stack, added.thread), added.labels ^ period_ns);
 	struct id_probe probe = id_index_probe(&samples->index, hash);
 	struct sample_sum *sum;
 	uint32_t i;
@@ -110,7 +159,7 @@ static int add_sum(struct samples *samples, struct sample_sum added)
 	while ((i = id_probe_next(&samples->index, &probe)) != ID_NONE) {
 		sum = &samples->sums.items[i];
 		if (sum->stack != added.stack || sum->thread != added.thread ||
-		    sum->labels != added.labels)
+		    sum->labels != added.labels || period_of(samples, sum) != period_ns)
 			continue;
 		sum->count += added.count;
 		sum->weight += added.weight;
@@ -154,6 +203,7 @@ static int take_samples(void *self, const struct sample_batch *batch)
 
 	for (i = 0; i < batch->count; i++) {
 		uint64_t time_ns = batch->time_ns[i];
+		int timed = 0;
 		bool wanted;
 
 		if (samples->start_ns == 0)
@@ -164,11 +214,16 @@ static int take_samples(void *self, const struct sample_batch *batch)
 			return -ENOMEM;
 		if (!wanted)
 			continue;
+		if (samples->known_jit)
+			timed = samples_is_timed(samples, batch->stack[i]);
+		if (timed < 0)
+			return timed;
 		if (add_sum(samples,
 			    (struct sample_sum){
 				    .stack = batch->stack[i],
 				    .thread = batch->thread[i],
 				    .labels = batch->labels[i],
+				    .time_ns = timed ? time_ns : 0,
 				    .count = take_room(&samples->count, batch->times[i]),
 				    .weight = take_room(&samples->weight, batch->weight[i]),
 			    }) < 0)
@@ -242,7 +297,13 @@ static int take_jit_symbol(void *self, const struct recording_jit_symbol *symbol
 
 	if (process == ID_NONE)
 		return 0;
-	return jit_symbols_add(samples->jit, process, symbol->start, symbol->size, symbol->name);
+	return jit_symbols_add(samples->jit, process,
+			       &(struct jit_symbol){.start = symbol->start,
+						    .size = symbol->size,
+						    .name = symbol->name,
+						    .file = symbol->file,
+						    .line = symbol->line,
+						    .from_ns = symbol->from_ns});
 }
 
 /*
@@ -273,9 +334,10 @@ static bool has_kernel_frames(const struct samples *samples)
 	return false;
 }
 
-int samples_read(struct samples *samples, int fd, const char *name,
-		 const struct load_options *options, struct error *err)
+static int read_once(struct samples *samples, int fd, const char *name,
+		     const struct load_options *options, struct error *err)
 {
+	const struct jit_symbols *known_jit = samples->known_jit;
 	struct recording_visitor visitor = {
 		.self = samples,
 		.info = take_info,
@@ -288,7 +350,7 @@ int samples_read(struct samples *samples, int fd, const char *name,
 	};
 	int r;
 
-	*samples = (struct samples){.options = options};
+	*samples = (struct samples){.options = options, .known_jit = known_jit};
 	r = recording_reader_open(fd, name, &samples->reader, err);
 	if (r < 0) {
 		(void)close(fd); /* only read from */
@@ -311,6 +373,30 @@ int samples_read(struct samples *samples, int fd, const char *name,
 	return r;
 }
 
+int samples_read(struct samples *samples, int fd, const char *name,
+		 const struct load_options *options, struct error *err)
+{
+	struct samples second = {0};
+	int again = -1;
+	int r;
+
+	*samples = (struct samples){0};
+	fd = spool(fd, &again, err);
+	if (fd < 0)
+		return fd;
+	r = read_once(samples, fd, name, options, err);
+	if (r < 0 || !jit_symbols_have_shared(samples->jit)) {
+		(void)close(again); /* only opened */
+		return r;
+	}
+	second.known_jit = samples->jit;
+	r = read_once(&second, again, name, options, err);
+	samples_fini(samples);
+	*samples = second;
+	samples->known_jit = NULL; /* it has its own by now */
+	return r;
+}
+
 void samples_fini(struct samples *samples)
 {
 	recording_reader_free(samples->reader);
@@ -319,6 +405,7 @@ void samples_fini(struct samples *samples)
 	id_index_fini(&samples->makers);
 	vec_fini(&samples->sums);
 	vec_fini(&samples->thread_wanted);
+	vec_fini(&samples->stack_timed);
 	id_index_fini(&samples->index);
 	free(samples->title);
 	free(samples->boot_id);

@@ -61,6 +61,7 @@ struct symboliser {
 	struct cache_dir *cache;
 	const struct kernel_symbols *kernel;
 	const struct jit_symbols *jit;
+	uint64_t time_ns; /* for which compiled code is wanted */
 	VEC(struct module_state *) modules;
 	struct id_index module_index; /* by module id */
 	struct frame_cache *known;    /* answers of debug information */
@@ -121,6 +122,7 @@ int symboliser_new(const struct symboliser_config *config, struct symboliser **r
 	symboliser->demangle = config->demangle;
 	symboliser->merge_clones = config->merge_clones;
 	symboliser->detail = config->detail;
+	symboliser->time_ns = UINT64_MAX;
 	symboliser->live = config->live;
 	symboliser->cache = config->cache;
 	if (config->detail != SYMBOLS_NAMES) {
@@ -174,6 +176,11 @@ void symboliser_set_kernel(struct symboliser *symboliser, const struct kernel_sy
 void symboliser_set_jit(struct symboliser *symboliser, const struct jit_symbols *jit)
 {
 	symboliser->jit = jit;
+}
+
+void symboliser_set_time(struct symboliser *symboliser, uint64_t time_ns)
+{
+	symboliser->time_ns = time_ns;
 }
 
 /* The size of a text that a terminal may be given as it is, else 0. */
@@ -407,9 +414,12 @@ static const struct symbol_frame *find_jit_frame(struct symboliser *symboliser,
 	struct jit_symbol symbol;
 
 	if (module->kind != MODULE_ANONYMOUS || !symboliser->jit ||
-	    !jit_symbols_find(symboliser->jit, module->owner, address, &symbol))
+	    !jit_symbols_find(symboliser->jit, module->owner, address, symboliser->time_ns,
+			      &symbol))
 		return NULL;
 	symboliser->nameless = (struct symbol_frame){.function = symbol.name,
+						     .file = symbol.file,
+						     .line = symbol.line,
 						     .start = symbol.start,
 						     .plain_bytes = plain_bytes(symbol.name)};
 	return &symboliser->nameless;
@@ -556,7 +566,8 @@ enum symbol_quality symboliser_resolve(struct symboliser *symboliser, const stru
 		return symboliser_resolve_kernel(symboliser, vaddr, ret_frames, ret_count);
 	frame = find_jit_frame(symboliser, module, vaddr);
 	if (frame)
-		return answer(frame, SYMBOL_NAME_ONLY, ret_frames, ret_count);
+		return answer(frame, frame->line > 0 ? SYMBOL_FULL : SYMBOL_NAME_ONLY, ret_frames,
+			      ret_count);
 	state = get_state(symboliser, module, module_id);
 	if (!state)
 		return answer(NULL, SYMBOL_NONE, ret_frames, ret_count);
