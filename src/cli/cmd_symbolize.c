@@ -2,6 +2,7 @@
 #include "cli/table.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +23,8 @@
 
 /* Results are written when there are that many, and before more input is waited for. */
 #define FLUSH_BYTES (256u << 10)
-#define INPUT_BYTES (64u << 10)
+#define INPUT_BYTES (128u << 10)
+#define PIPE_BYTES (1u << 20)
 /* No address is longer; the rest of such a line is not looked at. */
 #define MAX_WORD 256
 /* Addresses that are looked up together: more than a read brings. */
@@ -169,6 +171,9 @@ static int read_input(struct session *session)
 	struct error err = {0};
 	int status = COMMAND_DONE;
 
+	/* A pipe that holds more brings more at once; one that cannot, and a file, stay as they
+	 * are. */
+	(void)fcntl(STDIN_FILENO, F_SETPIPE_SZ, PIPE_BYTES);
 	while (status == COMMAND_DONE) {
 		ssize_t n = read(STDIN_FILENO, data, sizeof(data));
 
