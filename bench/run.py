@@ -421,7 +421,23 @@ class Bench:
                                 f"{peer:.3f} s (addr2line)" if peer else NONE, f"{cpu:.3f} s",
                                 ratio(cpu, peer), f"≤ {goal} s" if goal else NONE,
                                 cpu <= goal if goal else None))
-        return rows
+            peak = max(found[name][1] for name in ("wick", "cached", "filling"))
+            rows.append(Row(f"memory for {count} addresses, cache filled or not",
+                            megabytes(found.get("addr2line", (0, None))[1]), megabytes(peak), NONE,
+                            f"≤ {symbol_bench.GOAL_MB} MB", peak <= symbol_bench.GOAL_MB))
+        return rows + self.names_and_threads(program)
+
+    def names_and_threads(self, program):
+        index_ms, rate = symbol_bench.measure_names(self.build)
+        wall, cpu = symbol_bench.measure_threads(
+            self.build, program, symbol_bench.pick_addresses(program, 10000))
+        most_ms, least = symbol_bench.NAMES_GOALS
+        return [Row(f"index of {symbol_bench.NAMES} names", NONE, f"{index_ms:.2f} ms", NONE,
+                    f"≤ {most_ms} ms", index_ms <= most_ms),
+                Row("lookups of names a second", NONE, f"{rate:.1f} million", NONE,
+                    f"≥ {least} million", rate >= least),
+                Row(f"two threads against one, by CPU (by wall {wall:.2f})", NONE, f"×{cpu:.2f}",
+                    NONE, f"≥ ×{symbol_bench.THREADS_GOAL}", cpu >= symbol_bench.THREADS_GOAL)]
 
 
 MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking", "folded_to_svg",

@@ -5,7 +5,9 @@
     bench/symbols.py [--build DIR] [--rounds N] [--program ELF]
 
 All tools get the same addresses of the same program in turns; a figure is the median CPU
-time (user + system) of the rounds. "cached" is wick once it has kept the answers on disk.
+time (user + system) of the rounds. "cached" is wick once it has kept the answers on disk,
+"filling" the run that does so. Names alone are looked up in a file of 15,000 functions; two
+threads share the addresses of the program.
 eu-addr2line gets no more than a thousand addresses, once: it takes ten seconds for them. Without --program one is made by make_bigcxx.py in
 BUILD/bench-bigcxx, once. A tool that is not installed leaves a dash.
 """
@@ -13,6 +15,7 @@ import argparse
 import os
 import pathlib
 import random
+import re
 import shutil
 import statistics
 import subprocess
@@ -25,6 +28,9 @@ GOALS = {1: 0.020, 1000: 0.12, 10000: 0.25, 100000: 0.5}
 CACHED_GOALS = {100000: 0.05}
 SLOW = {"eu": 1000}  # tools that are not asked for more
 GOAL_MB = 100
+NAMES = 15000
+NAMES_GOALS = (3, 10)  # ms to index, million lookups a second
+THREADS_GOAL = 1.6
 NONE = "–"
 
 
@@ -72,7 +78,7 @@ def measure(commands, addresses, rounds):
     lines = "".join(f"{address:#x}\n" for address in addresses).encode()
     found = {}
     with tempfile.TemporaryDirectory() as cache:
-        run(commands["cached"], lines, cache)
+        found["filling"] = [run(commands["cached"], lines, cache)]
         for i in range(rounds):
             for name, command in commands.items():
                 if len(addresses) > SLOW.get(name, len(addresses)) or (i and name in SLOW):
@@ -81,6 +87,28 @@ def measure(commands, addresses, rounds):
                     found.setdefault(name, []).append(run(command, lines, cache))
     return {name: (statistics.median(cpu for cpu, _ in runs), max(peak for _, peak in runs))
             for name, runs in found.items()}
+
+
+def measure_names(build):
+    """(ms to index the names of a program, million lookups a second)"""
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder) / "names.c"
+        source.write_text("".join(f"int function_{i}_of_many(int x) {{ return x + {i}; }}\n"
+                                  for i in range(NAMES)) + "int main(void) { return 0; }\n")
+        subprocess.run(["cc", "-O1", "-o", f"{folder}/names", source], check=True)
+        text = subprocess.run([build / "bench/names_bench", f"{folder}/names"], check=True,
+                              capture_output=True, text=True).stdout
+    match = re.search(r"in ([\d.]+) ms, ([\d.]+) million", text)
+    return float(match[1]), float(match[2])
+
+
+def measure_threads(build, program, addresses):
+    """How many times as fast two threads are: (by wall time, by CPU time)"""
+    text = subprocess.run([build / "bench/threads_bench", program], check=True, text=True,
+                          input="".join(f"{address:#x}\n" for address in addresses),
+                          capture_output=True).stdout
+    match = re.search(r"([\d.]+) times as fast, by CPU ([\d.]+)", text)
+    return float(match[1]), float(match[2])
 
 
 def get_program(build):
@@ -109,6 +137,12 @@ def main():
         met = results["wick"][0] <= GOALS[count] and results["wick"][1] <= GOAL_MB
         failed |= not met
         print(f"{count:9} {cells}   {GOALS[count]:.3f} {'met' if met else 'MISSED'}", flush=True)
+        print(f"{'':9} filling: {results['filling'][0]:.3f} s, {results['filling'][1]:.0f} MB")
+    index_ms, rate = measure_names(options.build)
+    print(f"names: {NAMES} indexed in {index_ms:.2f} ms (goal {NAMES_GOALS[0]}), {rate:.1f} million "
+          f"lookups a second (goal {NAMES_GOALS[1]})")
+    wall, cpu = measure_threads(options.build, program, pick_addresses(program, COUNTS[-1]))
+    print(f"two threads: {wall:.2f} times as fast, by CPU {cpu:.2f} (goal {THREADS_GOAL})")
     return 1 if failed else 0
 
 

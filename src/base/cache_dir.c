@@ -12,13 +12,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/outfile.h"
 #include "base/scope.h"
 #include "base/vec.h"
 
 #define TEMPORARY_PREFIX "new-"
+#define BUFFER_BYTES (64u << 10)
 /* Nobody writes one file for that long: the writer is gone. */
 #define TEMPORARY_LIFE_SECONDS 3600
 
@@ -197,27 +197,75 @@ static void shrink(const struct cache_dir *dir)
 	vec_fini(&entries);
 }
 
-void cache_dir_keep(struct cache_dir *dir, const char *name, const struct bytes *bytes)
+void cache_file_begin(struct cache_file *file, struct cache_dir *dir)
 {
-	char temporary[CACHE_NAME_MAX];
-	int r;
-	int fd;
-
-	if (dir->fd < 0 || bytes->failed || bytes->size > dir->limit_bytes)
+	*file = (struct cache_file){.dir = dir, .fd = -1};
+	if (dir->fd < 0)
 		return;
 	/* The time tells caches of one process apart. */
-	(void)snprintf(temporary, sizeof(temporary), TEMPORARY_PREFIX "%ld-%llx", (long)getpid(),
-		       (unsigned long long)clock_monotonic_ns());
-	fd = openat(dir->fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
+	(void)snprintf(file->temporary, sizeof(file->temporary), TEMPORARY_PREFIX "%ld-%llx",
+		       (long)getpid(), (unsigned long long)clock_monotonic_ns());
+	file->fd = openat(dir->fd, file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+}
+
+/* Leaves a file that cannot be kept. */
+static void give_up(struct cache_file *file)
+{
+	if (file->fd < 0)
 		return;
-	r = outfile_write_all(fd, bytes->data, bytes->size);
-	if (close(fd) < 0)
-		r = -errno;
-	if (r == 0 && renameat(dir->fd, temporary, dir->fd, name) < 0)
-		r = -errno;
-	if (r < 0)
-		(void)unlinkat(dir->fd, temporary, 0);
+	(void)close(file->fd);
+	(void)unlinkat(file->dir->fd, file->temporary, 0);
+	file->fd = -1;
+}
+
+static void write_out(struct cache_file *file, const void *data, size_t n)
+{
+	if (file->fd >= 0 && outfile_write_all(file->fd, data, n) < 0)
+		give_up(file);
+}
+
+void cache_file_put(struct cache_file *file, const void *data, size_t n)
+{
+	file->size += n;
+	if (file->size > file->dir->limit_bytes)
+		give_up(file);
+	if (file->fd < 0)
+		return;
+	if (file->buffer.size + n > BUFFER_BYTES) {
+		write_out(file, file->buffer.data, file->buffer.size);
+		bytes_clear(&file->buffer);
+	}
+	if (n > BUFFER_BYTES)
+		write_out(file, data, n);
 	else
-		shrink(dir);
+		bytes_put(&file->buffer, data, n);
+	if (file->buffer.failed)
+		give_up(file);
+}
+
+void cache_file_finish(struct cache_file *file, const char *name, const void *head, size_t n)
+{
+	write_out(file, file->buffer.data, file->buffer.size);
+	bytes_fini(&file->buffer);
+	if (file->fd >= 0 && n > 0 && pwrite(file->fd, head, n, 0) != (ssize_t)n)
+		give_up(file);
+	if (file->fd < 0)
+		return;
+	if (close(file->fd) < 0 ||
+	    renameat(file->dir->fd, file->temporary, file->dir->fd, name) < 0)
+		(void)unlinkat(file->dir->fd, file->temporary, 0);
+	else
+		shrink(file->dir);
+	file->fd = -1;
+}
+
+void cache_dir_keep(struct cache_dir *dir, const char *name, const struct bytes *bytes)
+{
+	struct cache_file file;
+
+	if (bytes->failed)
+		return;
+	cache_file_begin(&file, dir);
+	cache_file_put(&file, bytes->data, bytes->size);
+	cache_file_finish(&file, name, NULL, 0);
 }

@@ -11,9 +11,10 @@
  * whole, is the caller's business.
  */
 
+#include <stddef.h>
 #include <stdint.h>
 
-struct bytes;
+#include "base/bytes.h"
 
 #define CACHE_NAME_MAX 128
 
@@ -40,5 +41,19 @@ int cache_dir_open(struct cache_dir *dir, const char *name, uint64_t *ret_size);
 
 /* Writes a file and removes old ones. That it cannot be kept is nobody's concern. */
 void cache_dir_keep(struct cache_dir *dir, const char *name, const struct bytes *bytes);
+
+/* The same piece by piece: put as often as needed, then finish, in any case. */
+struct cache_file {
+	struct cache_dir *dir;
+	int fd;                         /* -1: nothing comes of it */
+	char temporary[CACHE_NAME_MAX]; /* its name until it is whole */
+	struct bytes buffer;
+	uint64_t size; /* of what was put */
+};
+
+void cache_file_begin(struct cache_file *file, struct cache_dir *dir);
+void cache_file_put(struct cache_file *file, const void *data, size_t n);
+/* Puts head over the first bytes. */
+void cache_file_finish(struct cache_file *file, const char *name, const void *head, size_t n);
 
 #endif

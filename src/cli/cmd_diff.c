@@ -10,6 +10,7 @@
 #include "base/outfile.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/debuginfod.h"
 #include "cli/draw_flame.h"
 #include "cli/look.h"
 #include "model/profile.h"
@@ -252,9 +253,10 @@ static int compare(const struct command_context *context,
 		   const struct diff_command_options *options, struct comparison *comparison,
 		   char **files)
 {
+	struct debuginfod server;
 	struct load_options load_options;
 	struct error err = {0};
-	int status = look_to_load(context, &options->look, &load_options);
+	int status = look_to_load(context, &options->look, &server, &load_options);
 	int gates;
 
 	if (status != COMMAND_DONE)

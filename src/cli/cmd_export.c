@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/outfile.h"
 #include "cli/command.h"
+#include "cli/debuginfod.h"
 #include "cli/look.h"
 #include "export/export.h"
 #include "model/profile.h"
@@ -90,6 +91,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 {
 	const struct export_command_options *options = values;
 	const struct exporter_ops *exporter;
+	struct debuginfod server;
 	struct load_options load;
 	struct error err;
 	int r;
@@ -105,7 +107,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	r = look_check_output(context, argv[0], options->output);
 	if (r != COMMAND_DONE)
 		return r;
-	r = look_to_load(context, &options->look, &load);
+	r = look_to_load(context, &options->look, &server, &load);
 	if (r != COMMAND_DONE)
 		return r;
 	r = exporter_lists_samples(exporter)

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/debuginfod.h"
 #include "cli/default_name.h"
 #include "cli/draw_flame.h"
 #include "cli/look.h"
@@ -34,8 +35,9 @@ static int draw(const struct command_context *context, const struct flame_comman
 		CALL_TREE_WHOLE,
 	};
 	struct flame_options view = FLAME_OPTIONS_DEFAULT;
+	struct debuginfod server;
 	struct load_options load;
-	int status = look_to_load(context, &options->look, &load);
+	int status = look_to_load(context, &options->look, &server, &load);
 
 	if (status != COMMAND_DONE)
 		return status;

@@ -12,8 +12,10 @@
 #include "base/scope.h"
 #include "base/vec.h"
 #include "cli/command.h"
+#include "cli/debuginfod.h"
 #include "cli/default_name.h"
 #include "cli/draw_flame.h"
+#include "cli/look.h"
 #include "cli/record_summary.h"
 #include "pipeline/load.h"
 #include "pipeline/record.h"
@@ -45,6 +47,7 @@ struct record_options {
 	struct option_numbers tids;
 	const char *flame;
 	bool quiet;
+	struct symbol_options symbols; /* for the summary and the flame graph */
 };
 
 struct recording {
@@ -173,13 +176,16 @@ static void tell_failure(const struct command_context *context, const struct err
 static void print_end(void *self, const struct record_result *result, const struct error *err)
 {
 	struct recording *recording = self;
+	struct load_options names = LOAD_OPTIONS_DEFAULT;
 
+	/* A summary waits for no server. */
+	look_set_symbols(recording->context, &recording->options->symbols, NULL, &names);
 	erase_progress(recording);
 	if (err) {
 		tell_failure(recording->context, err);
 		recording->failure_told = true;
 	} else if (!recording->options->quiet) {
-		record_summary_print(recording->context->err, &recording->config, result);
+		record_summary_print(recording->context->err, &recording->config, result, &names);
 	}
 	if (result->child_running)
 		(void)fprintf(recording->context->err,
@@ -261,7 +267,9 @@ static int draw_recording(const struct recording *recording)
 {
 	struct load_options load = LOAD_OPTIONS_DEFAULT;
 	struct flame_options view = FLAME_OPTIONS_DEFAULT;
+	struct debuginfod server;
 
+	look_set_symbols(recording->context, &recording->options->symbols, &server, &load);
 	view.group = CALL_TREE_BY_PROCESS;
 	return draw_flame(recording->context, &load, &view, recording->output,
 			  recording->options->flame);
@@ -365,6 +373,8 @@ static const struct option_spec table[] = {
 	 .offer = OPTION_OFFER_FILE, .help = "draw the flame graph when the recording ends"},
 	{"quiet", 'q', OPTION_FLAG(struct record_options, quiet), .help = "no summary at the end"},
 	{NULL, 'g', OPTION_IGNORED},
+	{OPTION_GROUP(struct record_options, symbols, symbol_option_table),
+	 .help = "Symbols of the summary and the flame graph"},
 	OPTION_END,
 };
 
@@ -411,7 +421,8 @@ const struct command command_record = {
 						   .depth = 512,
 						   .stack_bytes = ENGINE_STACK_BYTES,
 						   .kernel = true,
-						   .children = true},
+						   .children = true,
+						   .symbols = SYMBOL_OPTIONS_DEFAULT},
 	.max_arguments = -1,
 	.argument_help = "PROGRAM: what to run and record",
 	.argument_offer = OPTION_OFFER_PROGRAM,

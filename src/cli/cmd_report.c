@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/outfile.h"
 #include "cli/command.h"
+#include "cli/debuginfod.h"
 #include "cli/look.h"
 #include "model/profile.h"
 #include "pipeline/load.h"
@@ -44,6 +45,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 {
 	const struct report_command_options *options = values;
 	struct report_options view = REPORT_OPTIONS_DEFAULT;
+	struct debuginfod server;
 	struct load_options load;
 	struct profile *profile;
 	struct bytes text = {0};
@@ -51,7 +53,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	int status;
 	int r;
 
-	status = look_to_load(context, &options->look, &load);
+	status = look_to_load(context, &options->look, &server, &load);
 	if (status != COMMAND_DONE)
 		return status;
 	r = load_profile(argv[0], &load, &profile, &err);

@@ -2,43 +2,48 @@
 #include "cli/table.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/outfile.h"
 #include "base/text.h"
+#include "base/vec.h"
 #include "cli/command.h"
 #include "cli/debuginfod.h"
+#include "cli/look.h"
 #include "cli/symbolize_print.h"
 #include "pipeline/resolver.h"
+#include "pipeline/resolver_batch.h"
 #include "proc/process_info.h"
 
 /* Results are written when there are that many, and before more input is waited for. */
 #define FLUSH_BYTES (256u << 10)
-#define INPUT_BYTES (64u << 10)
+#define INPUT_BYTES (128u << 10)
+#define PIPE_BYTES (1u << 20)
 /* No address is longer; the rest of such a line is not looked at. */
 #define MAX_WORD 256
+/* Addresses that are looked up together: more than a read brings. */
+#define BATCH 16384
 
 struct symbolize_options {
 	const char *path;
 	uint64_t pid;
 	struct symbolize_form form;
 	bool demangle;
-	struct option_list symbol_paths;
-	bool cache;
-	bool debuginfod;
-	uint64_t debuginfod_ns;
+	struct symbol_file_options files;
 	bool verbose;
 };
 
 struct session {
 	const struct command_context *context;
 	struct symbolize_printer printer;
+	VEC(uint64_t) asked; /* and not answered yet */
+	struct resolver_batch batch;
 	char word[MAX_WORD]; /* a line of input so far */
 	size_t word_size;
 	uint64_t line;
@@ -94,21 +99,42 @@ static void complain(struct session *session, const char *word)
 	bytes_fini(&text);
 }
 
-static int look_up(struct session *session, const char *word)
+/* Answers what was asked, in the order of asking. */
+static int answer(struct session *session)
 {
-	struct resolved found;
-	uint64_t address;
+	int status = COMMAND_DONE;
 
-	if (parse_address(word, &address)) {
-		resolver_find(session->printer.resolver, address, &found);
+	if (resolver_batch_find(&session->batch, session->printer.resolver, session->asked.items,
+				session->asked.count) < 0)
+		return command_failed(session->context, &(struct error){.text = "out of memory"});
+	for (size_t i = 0; i < session->asked.count && status == COMMAND_DONE; i++) {
+		struct resolved found = resolver_batch_at(&session->batch, i);
+
 		session->counts[found.quality]++;
 		symbolize_print(&session->printer, &found);
-	} else {
-		session->bad++;
-		complain(session, word);
-		symbolize_print_bad(&session->printer, word);
+		if (session->printer.out.size >= FLUSH_BYTES)
+			status = flush(session);
 	}
-	return session->printer.out.size >= FLUSH_BYTES ? flush(session) : COMMAND_DONE;
+	session->asked.count = 0;
+	return status;
+}
+
+static int look_up(struct session *session, const char *word)
+{
+	uint64_t address;
+	int status;
+
+	if (parse_address(word, &address)) {
+		if (vec_push(&session->asked, address) < 0)
+			return command_failed(session->context,
+					      &(struct error){.text = "out of memory"});
+		return session->asked.count == BATCH ? answer(session) : COMMAND_DONE;
+	}
+	status = answer(session);
+	session->bad++;
+	complain(session, word);
+	symbolize_print_bad(&session->printer, word);
+	return status;
 }
 
 /* Ends a line of input: blanks around the address do not count, nor do empty lines. */
@@ -145,6 +171,9 @@ static int read_input(struct session *session)
 	struct error err = {0};
 	int status = COMMAND_DONE;
 
+	/* A pipe that holds more brings more at once; one that cannot, and a file, stay as they
+	 * are. */
+	(void)fcntl(STDIN_FILENO, F_SETPIPE_SZ, PIPE_BYTES);
 	while (status == COMMAND_DONE) {
 		ssize_t n = read(STDIN_FILENO, data, sizeof(data));
 
@@ -157,6 +186,8 @@ static int read_input(struct session *session)
 		if (n == 0)
 			return session->word_size > 0 ? end_line(session) : COMMAND_DONE;
 		status = take_input(session, data, (size_t)n);
+		if (status == COMMAND_DONE)
+			status = answer(session);
 		if (status == COMMAND_DONE)
 			status = flush(session);
 	}
@@ -208,9 +239,9 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		.pid = (pid_t)options->pid,
 		.demangle = demangle,
 		.detail = SYMBOLS_INLINES,
-		.symbol_paths = options->symbol_paths.items,
-		.symbol_path_count = options->symbol_paths.count,
-		.no_disk_cache = !options->cache,
+		.symbol_paths = options->files.paths.items,
+		.symbol_path_count = options->files.paths.count,
+		.no_disk_cache = !options->files.cache,
 	};
 	struct debuginfod server;
 	struct error err = {0};
@@ -220,8 +251,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		return command_misused(context,
 				       options->path ? "give either -e FILE or -p PID"
 						     : "addresses of what? give -e FILE or -p PID");
-	if (options->debuginfod) {
-		debuginfod_init(&server, context, options->debuginfod_ns);
+	if (options->files.debuginfod) {
+		debuginfod_init(&server, context, options->files.debuginfod_ns);
 		config.fetch = &server.search;
 	}
 	if (resolver_open(&config, &session.printer.resolver, &err) < 0)
@@ -231,6 +262,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (argc == 0)
 		status = read_input(&session);
 	if (status == COMMAND_DONE)
+		status = answer(&session);
+	if (status == COMMAND_DONE)
 		status = flush(&session);
 	if (status == COMMAND_DONE && session.bad > 0)
 		status = COMMAND_FAILED;
@@ -238,6 +271,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (options->verbose)
 		print_statistics(&session);
 	bytes_fini(&session.printer.out);
+	vec_fini(&session.asked);
+	resolver_batch_fini(&session.batch);
 	resolver_close(session.printer.resolver);
 	return status;
 }
@@ -261,17 +296,7 @@ static const struct option_spec table[] = {
 	 .help = "one line for each function: what -p means to addr2line"},
 	{"format", 0, OPTION_ENUM(struct symbolize_options, form.format, "text", "json"),
 	 .help = "how to print"},
-	{"symbol-path", 0, OPTION_LIST(struct symbolize_options, symbol_paths), .argument = "DIR",
-	 .offer = OPTION_OFFER_DIRECTORY, .key = "symbols.paths",
-	 .help = "search this directory for debug files"},
-	{"cache", 0, OPTION_TOGGLE(struct symbolize_options, cache), .key = "symbols.cache",
-	 .help = "keep answers on disk, by build id, and use those kept"},
-	{"debuginfod", 0, OPTION_TOGGLE(struct symbolize_options, debuginfod),
-	 .key = "symbols.debuginfod",
-	 .help = "get missing debug files from the servers in DEBUGINFOD_URLS"},
-	{"debuginfod-limit", 0, OPTION_DURATION(struct symbolize_options, debuginfod_ns),
-	 .argument = "TIME", .min = 1e8, .max = 3.6e12, .key = "symbols.debuginfod_limit",
-	 .help = "the time that all requests to servers may take together"},
+	{OPTION_GROUP(struct symbolize_options, files, symbol_file_option_table)},
 	{"verbose", 'v', OPTION_FLAG(struct symbolize_options, verbose),
 	 .help = "how many addresses were resolved, and how often from the cache"},
 	OPTION_END,
@@ -317,8 +342,7 @@ const struct command command_symbolize = {
 		},
 	.options = table,
 	.options_size = sizeof(struct symbolize_options),
-	.defaults =
-		&(const struct symbolize_options){.cache = true, .debuginfod_ns = 20 * NS_PER_SEC},
+	.defaults = &(const struct symbolize_options){.files = SYMBOL_FILE_OPTIONS_DEFAULT},
 	.max_arguments = -1,
 	.argument_help = "ADDRESS: hexadecimal, with or without 0x",
 	.run = run,

@@ -6,8 +6,24 @@
 #include "base/error.h"
 #include "base/outfile.h"
 #include "cli/command.h"
+#include "cli/debuginfod.h"
 #include "pipeline/load.h"
 #include "pipeline/stack_filter.h"
+
+const struct option_spec symbol_file_option_table[] = {
+	{"symbol-path", 0, OPTION_LIST(struct symbol_file_options, paths), .argument = "DIR",
+	 .offer = OPTION_OFFER_DIRECTORY, .key = "symbols.paths",
+	 .help = "search this directory for debug files"},
+	{"cache", 0, OPTION_TOGGLE(struct symbol_file_options, cache), .key = "symbols.cache",
+	 .help = "keep answers on disk, by build id, and use those kept"},
+	{"debuginfod", 0, OPTION_TOGGLE(struct symbol_file_options, debuginfod),
+	 .key = "symbols.debuginfod",
+	 .help = "get missing debug files from the servers in DEBUGINFOD_URLS"},
+	{"debuginfod-limit", 0, OPTION_DURATION(struct symbol_file_options, debuginfod_ns),
+	 .argument = "TIME", .min = 1e8, .max = 3.6e12, .key = "symbols.debuginfod_limit",
+	 .help = "the time that all requests to servers may take together"},
+	OPTION_END,
+};
 
 const struct option_spec symbol_option_table[] = {
 	{"demangle", 0, OPTION_TOGGLE(struct symbol_options, demangle), .key = "symbols.demangle",
@@ -15,11 +31,7 @@ const struct option_spec symbol_option_table[] = {
 	{"symbols", 0, OPTION_ENUM(struct symbol_options, detail, "names", "lines", "inlines"),
 	 .key = "symbols.detail",
 	 .help = "what to look up: functions alone, source lines, inlined calls too"},
-	{"symbol-path", 0, OPTION_LIST(struct symbol_options, paths), .argument = "DIR",
-	 .offer = OPTION_OFFER_DIRECTORY, .key = "symbols.paths",
-	 .help = "search this directory for debug files"},
-	{"cache", 0, OPTION_TOGGLE(struct symbol_options, cache), .key = "symbols.cache",
-	 .help = "keep answers on disk, by build id, and use those kept"},
+	{OPTION_GROUP(struct symbol_options, files, symbol_file_option_table)},
 	OPTION_END,
 };
 
@@ -72,8 +84,23 @@ static int check(const struct look_options *look, const struct load_options *loa
 	return r;
 }
 
+void look_set_symbols(const struct command_context *context, const struct symbol_options *symbols,
+		      struct debuginfod *server, struct load_options *ret)
+{
+	ret->symbols = symbols->detail;
+	ret->demangle = symbols->demangle;
+	ret->symbol_paths = symbols->files.paths.items;
+	ret->symbol_path_count = symbols->files.paths.count;
+	ret->symbol_cache = symbols->files.cache;
+	ret->fetch = NULL;
+	if (server && symbols->files.debuginfod) {
+		debuginfod_init(server, context, symbols->files.debuginfod_ns);
+		ret->fetch = &server->search;
+	}
+}
+
 int look_to_load(const struct command_context *context, const struct look_options *look,
-		 struct load_options *ret)
+		 struct debuginfod *server, struct load_options *ret)
 {
 	struct error err = {0};
 	int r;
@@ -94,15 +121,11 @@ int look_to_load(const struct command_context *context, const struct look_option
 		.ignore_count = look->ignore.count,
 		.from_ns = look->from_ns,
 		.to_ns = look->to_ns,
-		.symbols = look->symbols.detail,
 		.inlines = look->inlines,
 		.kernel = look->kernel,
 		.short_names = look->short_names,
-		.demangle = look->symbols.demangle,
-		.symbol_paths = look->symbols.paths.items,
-		.symbol_path_count = look->symbols.paths.count,
-		.symbol_cache = look->symbols.cache,
 	};
+	look_set_symbols(context, &look->symbols, server, ret);
 	r = check(look, ret, &err);
 	if (r == 0)
 		return COMMAND_DONE;

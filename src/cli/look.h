@@ -16,14 +16,22 @@
  *		 .help = "Filters"},
  */
 
+#include "base/clock.h"
 #include "cli/option.h"
 #include "symbol/symboliser.h"
+
+/* Where debug information comes from, and whether what it says is kept. */
+struct symbol_file_options {
+	struct option_list paths; /* directories with debug files */
+	bool cache;
+	bool debuginfod;
+	uint64_t debuginfod_ns; /* for all requests together */
+};
 
 struct symbol_options {
 	bool demangle;
 	enum symbol_detail detail;
-	struct option_list paths; /* directories with debug files */
-	bool cache;
+	struct symbol_file_options files;
 };
 
 struct look_options {
@@ -44,23 +52,32 @@ struct look_options {
 };
 
 /* clang-format off */
-#define SYMBOL_OPTIONS_DEFAULT {.demangle = true, .detail = SYMBOLS_INLINES, .cache = true}
+#define SYMBOL_FILE_OPTIONS_DEFAULT {.cache = true, .debuginfod_ns = 20 * NS_PER_SEC}
+#define SYMBOL_OPTIONS_DEFAULT                                                                     \
+	{.demangle = true, .detail = SYMBOLS_INLINES, .files = SYMBOL_FILE_OPTIONS_DEFAULT}
 #define LOOK_OPTIONS_DEFAULT                                                                       \
 	{.to_ns = UINT64_MAX, .inlines = true, .kernel = true, .symbols = SYMBOL_OPTIONS_DEFAULT}
 /* clang-format on */
 
-extern const struct option_spec symbol_option_table[];
-extern const struct option_spec look_option_table[]; /* with those of symbols */
+extern const struct option_spec symbol_file_option_table[];
+extern const struct option_spec symbol_option_table[]; /* with those of files */
+extern const struct option_spec look_option_table[];   /* with those of symbols */
 
 struct command_context;
+struct debuginfod;
 struct load_options;
 
 /*
- * What the pipeline needs to know of the options; borrows their lists. Complains
- * of what makes no sense: returns COMMAND_USAGE then, else COMMAND_DONE.
+ * What the pipeline needs to know of the options; borrows their lists, and server, which
+ * it fills, while *ret is in use. Complains of what makes no sense: returns COMMAND_USAGE
+ * then, else COMMAND_DONE.
  */
 int look_to_load(const struct command_context *context, const struct look_options *look,
-		 struct load_options *ret);
+		 struct debuginfod *server, struct load_options *ret);
+
+/* The same for what concerns symbols alone. No server is asked when it is NULL. */
+void look_set_symbols(const struct command_context *context, const struct symbol_options *symbols,
+		      struct debuginfod *server, struct load_options *ret);
 
 /* Complains when output is the recording that is read: returns COMMAND_USAGE, else COMMAND_DONE. */
 int look_check_output(const struct command_context *context, const char *input, const char *output);

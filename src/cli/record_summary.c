@@ -136,15 +136,14 @@ static void print_stacks(FILE *out, const struct engine_stats *stats, uint32_t a
 }
 
 /* Reads the file back: whether names will be found is worth knowing now. */
-static void print_names(FILE *out, const struct record_config *config)
+static void print_names(FILE *out, const struct record_config *config,
+			const struct load_options *names)
 {
-	struct load_options load = LOAD_OPTIONS_DEFAULT;
 	struct profile *profile;
 	struct stat status;
 
-	load.symbol_cache = true; /* the report that comes next finds it all */
 	if (is_stdout(config) || stat(config->output, &status) < 0 || !S_ISREG(status.st_mode) ||
-	    load_profile(config->output, &load, &profile, NULL) < 0)
+	    load_profile(config->output, names, &profile, NULL) < 0)
 		return;
 	if (profile->quality.samples > 0)
 		(void)fprintf(
@@ -237,7 +236,7 @@ static void print_advice(FILE *out, const struct record_config *config,
 }
 
 void record_summary_print(FILE *out, const struct record_config *config,
-			  const struct record_result *result)
+			  const struct record_result *result, const struct load_options *names)
 {
 	(void)fputs("wick: recorded ", out);
 	print_name(out, config->title);
@@ -247,7 +246,7 @@ void record_summary_print(FILE *out, const struct record_config *config,
 	print_samples(out, &result->stats);
 	print_stacks(out, &result->stats, config->sampling.depth);
 	print_left_out(out, &result->stats);
-	print_names(out, config);
+	print_names(out, config, names);
 	print_overhead(out, result);
 	print_advice(out, config, result);
 }

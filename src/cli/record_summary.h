@@ -6,10 +6,12 @@
 
 #include <stdio.h>
 
+struct load_options;
 struct record_config;
 struct record_result;
 
+/* names: how to look up the names whose share is told. */
 void record_summary_print(FILE *out, const struct record_config *config,
-			  const struct record_result *result);
+			  const struct record_result *result, const struct load_options *names);
 
 #endif

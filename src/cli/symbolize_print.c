@@ -2,6 +2,7 @@
 #include "cli/symbolize_print.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,21 +14,33 @@
 #include "pipeline/resolver.h"
 #include "symbol/symboliser.h"
 
+#define MAX_DIGITS 10 /* of a number of 32 bits */
+
 static void put_text(struct bytes *out, const char *text)
 {
 	bytes_put(out, text, strlen(text));
 }
 
-static void put_number(struct bytes *out, uint32_t value)
+/* Writes a number at place, which has room for MAX_DIGITS. Returns the end. */
+static uint8_t *write_number(uint8_t *place, uint32_t value)
 {
-	char digits[10];
+	uint8_t digits[MAX_DIGITS];
 	size_t at = sizeof(digits);
 
 	do {
-		digits[--at] = (char)('0' + value % 10);
+		digits[--at] = (uint8_t)('0' + value % 10);
 		value /= 10;
 	} while (value > 0);
-	bytes_put(out, digits + at, sizeof(digits) - at);
+	memcpy(place, digits + at, sizeof(digits) - at);
+	return place + (sizeof(digits) - at);
+}
+
+static void put_number(struct bytes *out, uint32_t value)
+{
+	uint8_t *place = bytes_reserve(out, MAX_DIGITS);
+
+	if (place)
+		out->size += (size_t)(write_number(place, value) - place);
 }
 
 static const char *base_name(const char *path)
@@ -45,10 +58,14 @@ static void put_name(struct symbolize_printer *printer, const struct symbol_fram
 		text_put_terminal(&printer->out, frame->function);
 }
 
+static struct symbolize_file *file_of(struct symbolize_printer *printer, const char *path)
+{
+	return &printer->files[hash_pair((uintptr_t)path, 0) % SYMBOLIZE_KNOWN_FILES];
+}
+
 static void put_file(struct symbolize_printer *printer, const char *path)
 {
-	uint64_t hash = hash_pair((uintptr_t)path, 0);
-	struct symbolize_file *file = &printer->files[hash % SYMBOLIZE_KNOWN_FILES];
+	struct symbolize_file *file = file_of(printer, path);
 
 	if (file->text != path) {
 		const char *shown = printer->form->basenames ? base_name(path) : path;
@@ -82,10 +99,40 @@ static void put_place(struct symbolize_printer *printer, const struct symbol_fra
 	bytes_put_u8(&printer->out, '\n');
 }
 
+/* The usual frame, whose parts need no escaping, in one go. False when it is another one. */
+static bool put_plain_frame(struct symbolize_printer *printer, const struct symbol_frame *frame)
+{
+	const struct symbolize_file *file = frame->file ? file_of(printer, frame->file) : NULL;
+	uint8_t *place;
+	uint8_t *start;
+
+	if (!file || file->text != frame->file || !file->shown || frame->line == 0 ||
+	    frame->plain_bytes == 0)
+		return false;
+	start = place =
+		bytes_reserve(&printer->out, frame->plain_bytes + file->size + MAX_DIGITS + 3);
+	if (!place)
+		return true; /* it shows at the end */
+	if (printer->form->functions) {
+		memcpy(place, frame->function, frame->plain_bytes);
+		place += frame->plain_bytes;
+		*place++ = '\n';
+	}
+	memcpy(place, file->shown, file->size);
+	place += file->size;
+	*place++ = ':';
+	place = write_number(place, frame->line);
+	*place++ = '\n';
+	printer->out.size += (size_t)(place - start);
+	return true;
+}
+
 static void put_frame(struct symbolize_printer *printer, const struct symbol_frame *frame)
 {
 	const struct symbolize_form *form = printer->form;
 
+	if (!form->pretty && put_plain_frame(printer, frame))
+		return;
 	if (form->functions) {
 		put_name(printer, frame);
 		put_text(&printer->out, !form->pretty ? "\n" : frame->file ? " at " : " ");

@@ -49,6 +49,7 @@ struct dwarf {
 	struct names names;
 	struct inline_scratch *scratch;
 	struct dwarf_stats stats;
+	bool has_short_units; /* and their functions were not looked at, see is_short() */
 };
 
 static void scope_release_dwarf(struct dwarf **dwarf)
@@ -107,14 +108,28 @@ static int add_range(struct dwarf *dwarf, struct unit *unit, uint64_t low, uint6
 	return vec_push(&dwarf->ranges, (struct unit_range){low, high, 0, unit});
 }
 
-/* A unit that does not say what it covers: its functions do. */
-static int add_by_functions(struct dwarf *dwarf, struct unit *unit)
+/*
+ * DWARF 2 has no lists of ranges: a unit of it that has one range has perhaps functions
+ * in other sections too, which strict compilers leave out.
+ */
+static bool is_short(const struct unit *unit)
+{
+	return unit->shape.version == 2 && unit->high_pc.form && !unit->ranges.form &&
+	       unit->tag == DW_TAG_compile_unit;
+}
+
+/* Adds what functions cover outside of the unit's own range [low, high). */
+static int add_by_functions(struct dwarf *dwarf, struct unit *unit, uint64_t low, uint64_t high)
 {
 	struct functions functions = {0};
 	int r = functions_read(&functions, unit, false);
 
-	for (size_t i = 0; i < functions.range_count && r == 0; i++)
-		r = add_range(dwarf, unit, functions.ranges[i].low, functions.ranges[i].high);
+	for (size_t i = 0; i < functions.range_count && r == 0; i++) {
+		const struct function_range *range = &functions.ranges[i];
+
+		if (range->low < low || range->high > high)
+			r = add_range(dwarf, unit, range->low, range->high);
+	}
 	functions_fini(&functions);
 	return r;
 }
@@ -134,7 +149,8 @@ static int add_unit(struct dwarf *dwarf, struct unit *unit, struct range_list *l
 	r = unit_ranges(unit, list);
 	if (r == 0 && list->count == 0 && !unit->ranges.form && !unit->high_pc.form &&
 	    unit->has_line && !unit->has_dwo)
-		r = add_by_functions(dwarf, unit);
+		r = add_by_functions(dwarf, unit, 0, 0); /* it does not say what it covers */
+	dwarf->has_short_units |= is_short(unit);
 	for (size_t i = 0; i < list->count && r == 0; i++)
 		r = add_range(dwarf, unit, list->items[i].low, list->items[i].high);
 	return r;
@@ -151,19 +167,10 @@ static int compare_ranges(const void *a, const void *b)
 	return (left->unit->start > right->unit->start) - (left->unit->start < right->unit->start);
 }
 
-/* Reads the heads of all units and sorts what they cover. */
-static int read_ranges(struct dwarf *dwarf)
+static void sort_ranges(struct dwarf *dwarf)
 {
-	struct image *image = dwarf->images.program;
-	struct range_list list = {0};
 	uint64_t reach = 0;
-	int r = image_read_units(image);
 
-	for (size_t i = 0; i < image->unit_count && r == 0; i++)
-		r = add_unit(dwarf, image->units[i], &list);
-	vec_fini(&list);
-	if (r < 0)
-		return r;
 	if (dwarf->ranges.count > 0)
 		qsort(dwarf->ranges.items, dwarf->ranges.count, sizeof(*dwarf->ranges.items),
 		      compare_ranges);
@@ -173,7 +180,46 @@ static int read_ranges(struct dwarf *dwarf)
 		reach = range->high > reach ? range->high : reach;
 		range->reach = reach;
 	}
-	return 0;
+}
+
+/* Adds the functions that short units do not cover. False when there is nothing new. */
+static bool widen_short_units(struct dwarf *dwarf)
+{
+	const struct image *image = dwarf->images.program;
+	size_t known = dwarf->ranges.count;
+
+	if (!dwarf->has_short_units)
+		return false;
+	dwarf->has_short_units = false;
+	for (size_t i = 0; i < image->unit_count; i++) {
+		struct unit *unit = image->units[i];
+		struct range_list list = {0};
+
+		/* Without memory some functions are missing. */
+		if (!unit->bad && is_short(unit) && unit_ranges(unit, &list) == 0 &&
+		    list.count == 1)
+			(void)add_by_functions(dwarf, unit, list.items[0].low, list.items[0].high);
+		vec_fini(&list);
+	}
+	sort_ranges(dwarf);
+	return dwarf->ranges.count > known;
+}
+
+/* Reads the heads of all units and sorts what they cover. */
+static int read_ranges(struct dwarf *dwarf)
+{
+	struct image *image = dwarf->images.program;
+	struct range_list list = {0};
+	int r = image_read_units(image);
+
+	for (size_t i = 0; i < image->unit_count && r == 0; i++)
+		r = add_unit(dwarf, image->units[i], &list);
+	vec_fini(&list);
+	/* A page for each head would keep large ones away from whole units. */
+	section_renew(&image->sections[SECTION_INFO]);
+	if (r == 0)
+		sort_ranges(dwarf);
+	return r;
 }
 
 int dwarf_open(struct elf_file *elf, const struct dwarf_hooks *hooks, struct dwarf **ret,
@@ -411,8 +457,8 @@ static size_t ranges_below(const struct dwarf *dwarf, uint64_t vaddr)
  * Units may overlap, if only by mistake: the one that has a function there is
  * right, or else the first that has a line. ret_unit is who answered.
  */
-static int find(struct dwarf *dwarf, uint64_t vaddr, struct dwarf_frames *ret,
-		struct unit **ret_unit)
+static int find_once(struct dwarf *dwarf, uint64_t vaddr, struct dwarf_frames *ret,
+		     struct unit **ret_unit)
 {
 	struct dwarf_frame line_only = {0};
 	struct unit *line_unit = NULL;
@@ -440,6 +486,16 @@ static int find(struct dwarf *dwarf, uint64_t vaddr, struct dwarf_frames *ret,
 	ret->items[0] = line_only;
 	*ret_unit = line_unit;
 	return (int)ret->count;
+}
+
+static int find(struct dwarf *dwarf, uint64_t vaddr, struct dwarf_frames *ret,
+		struct unit **ret_unit)
+{
+	int r = find_once(dwarf, vaddr, ret, ret_unit);
+
+	if (r == 0 && widen_short_units(dwarf))
+		r = find_once(dwarf, vaddr, ret, ret_unit);
+	return r;
 }
 
 int dwarf_find(struct dwarf *dwarf, uint64_t vaddr, struct dwarf_frames *ret)

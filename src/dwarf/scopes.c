@@ -10,12 +10,13 @@
 #include "dwarf/leb.h"
 #include "dwarf/unit.h"
 
+/* There is one for each type: places are distances from the start of the unit. */
 struct scope {
-	uint64_t start; /* of the entry */
-	uint64_t body;  /* of its first child */
-	uint64_t end;
-	uint32_t first_child, child_count; /* those that have children themselves */
-	bool expanded;
+	uint32_t start; /* of the entry */
+	uint32_t body;  /* of its first child */
+	uint32_t end;
+	uint32_t first_child; /* those that have children themselves; 0: not looked for yet */
+	uint32_t child_count;
 };
 
 struct scope_tree {
@@ -74,13 +75,12 @@ static int expand(struct unit *unit, size_t index)
 {
 	struct scope_tree *tree = unit->scopes;
 	struct scope scope = tree->scopes.items[index];
-	const uint8_t *start = unit_bytes(unit, scope.body, scope.end - scope.body);
+	const uint8_t *start = unit_bytes(unit, unit->start + scope.body, scope.end - scope.body);
 	const uint8_t *end = start ? start + (scope.end - scope.body) : NULL;
 	const uint8_t *at = start, *attributes;
-	struct entry_bytes bytes = {start, end, scope.body - unit->start};
+	struct entry_bytes bytes = {start, end, scope.body};
 	const struct abbrev *abbrev;
 
-	scope.expanded = true;
 	scope.first_child = (uint32_t)tree->scopes.count;
 	while (at && at < end) {
 		const uint8_t *entry = at, *body, *next;
@@ -93,9 +93,9 @@ static int expand(struct unit *unit, size_t index)
 			continue;
 		next = sibling_of(unit, abbrev, attributes, &bytes);
 		at = next ? next : skip_children(unit, at, &bytes);
-		child.start = scope.body + (uint64_t)(entry - start);
-		child.body = scope.body + (uint64_t)(body - start);
-		child.end = at ? scope.body + (uint64_t)(at - start) : scope.end;
+		child.start = scope.body + (uint32_t)(entry - start);
+		child.body = scope.body + (uint32_t)(body - start);
+		child.end = at ? scope.body + (uint32_t)(at - start) : scope.end;
 		if (vec_push(&tree->scopes, child) < 0)
 			return -ENOMEM;
 	}
@@ -106,33 +106,39 @@ static int expand(struct unit *unit, size_t index)
 
 static bool make_root(struct unit *unit)
 {
-	struct scope root = {.start = unit->first, .end = unit->end};
+	struct scope root = {.start = (uint32_t)(unit->first - unit->start),
+			     .end = (uint32_t)(unit->end - unit->start)};
 	SCOPED(mem) struct die *die = NULL;
+
+	if (unit->end - unit->start > UINT32_MAX)
+		return false; /* no compiler makes one: names are without scopes then */
 
 	if (unit->scopes)
 		return true;
 	die = malloc(sizeof(*die));
 	if (!die || !die_read(unit, unit->first, die) || !die->abbrev->has_children)
 		return false;
-	root.body = die->next;
+	root.body = (uint32_t)(die->next - unit->start);
 	unit->scopes = calloc(1, sizeof(*unit->scopes));
 	return unit->scopes && vec_push(&unit->scopes->scopes, root) == 0;
 }
 
-/* The child whose entries hold offset; 0 when none does. */
-static size_t find_child(const struct scope_tree *tree, const struct scope *scope, uint64_t offset)
+/* The child whose entries hold the distance; 0 when none does. */
+static size_t find_child(const struct scope_tree *tree, const struct scope *scope,
+			 uint64_t distance)
 {
 	size_t low = scope->first_child, high = low + scope->child_count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (tree->scopes.items[middle].end <= offset)
+		if (tree->scopes.items[middle].end <= distance)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == scope->first_child + scope->child_count || offset < tree->scopes.items[low].body)
+	if (low == scope->first_child + scope->child_count ||
+	    distance < tree->scopes.items[low].body)
 		return 0;
 	return low;
 }
@@ -142,13 +148,14 @@ size_t scopes_around(struct unit *unit, uint64_t offset, uint64_t chain[SCOPES_M
 	size_t count = 0, index = 0;
 
 	if (!unit_open(unit) || !make_root(unit) || unit->scopes->scopes.count == 0 ||
-	    offset < unit->scopes->scopes.items[0].body)
+	    offset - unit->start < unit->scopes->scopes.items[0].body)
 		return 0;
 	do {
-		chain[count++] = unit->scopes->scopes.items[index].start;
-		if (!unit->scopes->scopes.items[index].expanded && expand(unit, index) < 0)
+		chain[count++] = unit->start + unit->scopes->scopes.items[index].start;
+		if (unit->scopes->scopes.items[index].first_child == 0 && expand(unit, index) < 0)
 			return count;
-		index = find_child(unit->scopes, &unit->scopes->scopes.items[index], offset);
+		index = find_child(unit->scopes, &unit->scopes->scopes.items[index],
+				   offset - unit->start);
 	} while (index > 0 && count < SCOPES_MAX);
 	return count;
 }

@@ -49,4 +49,7 @@ const char *section_text(struct section *section, uint64_t offset);
 /* Gives memory back; what is needed again is read again. */
 void section_drop(struct section *section);
 
+/* The same for a section of which little was read, so that large pages may follow. */
+void section_renew(struct section *section);
+
 #endif

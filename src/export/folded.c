@@ -106,6 +106,7 @@ static uint32_t mark_location(const struct profile *profile, uint32_t id, struct
 		bytes_put_u8(&name, '\0');
 		if (name.failed)
 			break;
+		line.file = 0; /* it is of the other profile's strings */
 		line.function = profile_function(marked, (char *)name.data, "", "", 0);
 		if (line.function == ID_NONE || vec_push(&lines, line) < 0)
 			break;

@@ -80,6 +80,9 @@ struct pprof {
 	struct strings strings;
 	VEC(uint8_t) used_locations;
 	VEC(uint8_t) used_functions;
+	/* Functions have one file here: one with lines in several is written for each of these. */
+	VEC(struct profile_line) parts; /* their lines do not count */
+	struct id_index part_index;
 	VEC(struct mapping) mappings;
 	struct gzip *gzip;
 	struct bytes text;    /* fields of the profile that wait for the compressor */
@@ -92,6 +95,8 @@ static void pprof_fini(struct pprof *pprof)
 	strings_fini(&pprof->strings);
 	vec_fini(&pprof->used_locations);
 	vec_fini(&pprof->used_functions);
+	vec_fini(&pprof->parts);
+	id_index_fini(&pprof->part_index);
 	vec_fini(&pprof->mappings);
 	gzip_free(pprof->gzip);
 	bytes_fini(&pprof->text);
@@ -138,6 +143,26 @@ static size_t mapping_of(struct pprof *pprof, uint32_t module)
 		return 0;
 	}
 	return pprof->mappings.count;
+}
+
+/* The id of the function of a line, counted from 1, and of the part in the line's file. */
+static uint64_t function_of(struct pprof *pprof, struct profile_line line)
+{
+	uint64_t hash = hash_pair(line.function, line.file);
+	struct id_probe probe = id_index_probe(&pprof->part_index, hash);
+	uint64_t first = (uint64_t)pprof->profile->functions.count + 1;
+	uint32_t id;
+
+	if (line.file == 0)
+		return (uint64_t)line.function + 1;
+	while ((id = id_probe_next(&pprof->part_index, &probe)) != ID_NONE)
+		if (pprof->parts.items[id].function == line.function &&
+		    pprof->parts.items[id].file == line.file)
+			return first + id;
+	if (vec_push(&pprof->parts, line) < 0 ||
+	    id_index_add(&pprof->part_index, hash, (uint32_t)pprof->parts.count - 1) < 0)
+		pprof->text.failed = true;
+	return first + pprof->parts.count - 1;
 }
 
 /* Notes what a location that is used needs. */
@@ -285,23 +310,24 @@ static void put_location(struct pprof *pprof, size_t at)
 	protobuf_u64(&pprof->message, LOCATION_MAPPING_ID, mapping_of(pprof, location->module));
 	protobuf_u64(&pprof->message, LOCATION_ADDRESS, location->vaddr);
 	for (i = location->line_count; i-- > 0;) { /* the innermost first */
-		protobuf_u64(&pprof->part, LINE_FUNCTION_ID, (uint64_t)lines[i].function + 1);
+		protobuf_u64(&pprof->part, LINE_FUNCTION_ID, function_of(pprof, lines[i]));
 		protobuf_u64(&pprof->part, LINE_LINE, lines[i].line);
 		protobuf_message(&pprof->message, LOCATION_LINE, &pprof->part);
 	}
 	put_message(pprof, PROFILE_LOCATION);
 }
 
-static void put_function(struct pprof *pprof, size_t at)
+static void put_function(struct pprof *pprof, uint64_t id, struct profile_line line)
 {
-	const struct profile_function *function = &pprof->profile->functions.items[at];
+	const struct profile_function *function = &pprof->profile->functions.items[line.function];
 	uint64_t name = string_of(pprof, profile_text(pprof->profile, function->name));
+	uint32_t file = profile_line_file(pprof->profile, line);
 
-	protobuf_u64(&pprof->message, FUNCTION_ID, at + 1);
+	protobuf_u64(&pprof->message, FUNCTION_ID, id);
 	protobuf_u64(&pprof->message, FUNCTION_NAME, name);
 	protobuf_u64(&pprof->message, FUNCTION_SYSTEM_NAME, name);
 	protobuf_u64(&pprof->message, FUNCTION_FILENAME,
-		     string_of(pprof, profile_text(pprof->profile, function->file)));
+		     string_of(pprof, profile_text(pprof->profile, file)));
 	put_message(pprof, PROFILE_FUNCTION);
 }
 
@@ -358,7 +384,9 @@ static void put_body(struct pprof *pprof)
 			put_location(pprof, i);
 	for (i = 0; i < pprof->used_functions.count; i++)
 		if (pprof->used_functions.items[i])
-			put_function(pprof, i);
+			put_function(pprof, i + 1, (struct profile_line){.function = (uint32_t)i});
+	for (i = 0; i < pprof->parts.count; i++)
+		put_function(pprof, pprof->profile->functions.count + 1 + i, pprof->parts.items[i]);
 	for (i = 0; i < pprof->strings.entries.count; i++) {
 		protobuf_string(&pprof->text, PROFILE_STRING_TABLE,
 				strings_get(&pprof->strings, (uint32_t)i));

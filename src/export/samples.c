@@ -42,7 +42,7 @@ static void put_frame(struct json *json, const struct profile *profile,
 {
 	const struct profile_line *line = &profile->lines.items[location->first_line + at];
 	const struct profile_function *function = &profile->functions.items[line->function];
-	const char *file = profile_text(profile, function->file);
+	const char *file = profile_text(profile, profile_line_file(profile, *line));
 	const char *module = profile_text(profile, location->module);
 	char address[24];
 

@@ -41,7 +41,7 @@ enum function_origin {
 
 struct profile_function {
 	uint32_t name;   /* string ids */
-	uint32_t file;   /* "" when unknown */
+	uint32_t file;   /* that it begins in; "" when unknown */
 	uint32_t module; /* path, "[kernel]", "[vdso]", "" */
 	uint32_t origin; /* enum function_origin */
 };
@@ -49,6 +49,7 @@ struct profile_function {
 struct profile_line {
 	uint32_t function;
 	uint32_t line; /* 0: unknown */
+	uint32_t file; /* string id; 0: the file of the function, as nearly always */
 };
 
 /*
@@ -157,6 +158,12 @@ void profile_free(struct profile *profile); /* NULL is fine */
 static inline void scope_release_profile(struct profile **profile)
 {
 	profile_free(*profile);
+}
+
+/* The string id of the file that a line is in. */
+static inline uint32_t profile_line_file(const struct profile *profile, struct profile_line line)
+{
+	return line.file ? line.file : profile->functions.items[line.function].file;
 }
 
 /* Each returns the id of the thing, made when missing; ID_NONE without memory. */

@@ -70,20 +70,24 @@ static void collect(struct job *job)
 		qsort(job->hits.items, job->hits.count, sizeof(struct hit), compare);
 }
 
-static int write_name(void *self, const struct jit_name *name)
+static int write_piece(void *self, const struct jit_piece *piece)
 {
 	const struct job *job = self;
-	SCOPED(mem) char *text = strndup(name->text, name->text_size);
+	SCOPED(mem) char *text = strndup(piece->text, piece->text_size);
+	SCOPED(mem) char *file = piece->file ? strndup(piece->file, piece->file_size) : NULL;
 
-	if (!text)
+	if (!text || (piece->file && !file))
 		return -ENOMEM;
 	recording_writer_jit_symbol(job->writer, &(struct recording_jit_symbol){
 							 .pid = job->process->pid,
 							 .start_ns = job->process->start_ns,
 							 .exec_count = job->process->exec_count,
-							 .start = name->start,
-							 .size = name->size,
+							 .start = piece->start,
+							 .size = piece->size,
 							 .name = text,
+							 .from_ns = piece->from_ns,
+							 .file = file,
+							 .line = piece->line,
 						 });
 	return 0;
 }
@@ -155,7 +159,7 @@ static void write_process(struct job *job)
 	dump_path = find_jitdump(job, &process);
 	if (dump_path)
 		dump = read_file(job, &process, dump_path, names);
-	if (jit_names_visit(names, write_name, job) < 0)
+	if (jit_names_visit(names, write_piece, job) < 0)
 		log_debug("out of memory for names of compiled code");
 	jit_names_free(names);
 }

@@ -13,12 +13,16 @@
 #include "export/export.h"
 #include "model/dictionary.h"
 #include "model/profile.h"
+#include "pipeline/frame_origin.h"
+#include "pipeline/function_homes.h"
+#include "pipeline/load_gaps.h"
 #include "pipeline/load_open.h"
 #include "pipeline/samples.h"
 #include "pipeline/short_name.h"
 #include "pipeline/spool.h"
 #include "pipeline/stack_filter.h"
 #include "pipeline/thread_state.h"
+#include "symbol/jit_symbols.h"
 #include "symbol/symbol_store.h"
 #include "symbol/symboliser.h"
 
@@ -60,6 +64,7 @@ struct loader {
 	 */
 	bool one_to_one;
 	VEC(struct profile_gap) gaps; /* by module id, and one more for addresses in none */
+	struct function_homes homes;
 	struct cache_dir cache;
 };
 
@@ -74,66 +79,15 @@ static void loader_fini(struct loader *loader)
 	vec_fini(&loader->kernel_frames);
 	vec_fini(&loader->judged);
 	vec_fini(&loader->gaps);
+	function_homes_fini(&loader->homes);
 	cache_dir_fini(&loader->cache);
-}
-
-/* Whether a module is the program of some process; else it is a library. */
-static bool is_program(const struct dictionary *dictionary, const char *path)
-{
-	size_t i;
-
-	for (i = 0; i < dictionary->processes.count; i++)
-		if (dictionary->processes.items[i].executable == path)
-			return true; /* both are interned in the same table */
-	return false;
-}
-
-/* The module of a frame, NULL for none. Only code in files and the kernel has one. */
-static const struct module *module_of(const struct dictionary *dictionary,
-				      const struct frame *frame)
-{
-	if (frame->kind != FRAME_NATIVE && frame->kind != FRAME_KERNEL)
-		return NULL; /* a is no module id */
-	return frame->a < dictionary->modules.count ? &dictionary->modules.items[frame->a] : NULL;
-}
-
-static enum function_origin origin_of(const struct dictionary *dictionary,
-				      const struct frame *frame, enum symbol_quality quality)
-{
-	const struct module *module = module_of(dictionary, frame);
-
-	if (frame->kind == FRAME_TRUNCATED)
-		return ORIGIN_TRUNCATED;
-	if (frame->kind == FRAME_KERNEL)
-		return ORIGIN_KERNEL;
-	if (frame->kind == FRAME_JIT)
-		return ORIGIN_JIT;
-	if (quality >= SYMBOL_NONE || !module)
-		return ORIGIN_UNKNOWN;
-	if (module->kind == MODULE_ANONYMOUS)
-		return ORIGIN_JIT;
-	return is_program(dictionary, module->path) ? ORIGIN_PROGRAM : ORIGIN_LIBRARY;
-}
-
-/* What stands for frames whose names are not in the recording. */
-static const struct symbol_frame *placeholder(uint32_t kind)
-{
-	static const struct symbol_frame known[] = {
-		[FRAME_PYTHON] = {.function = "[python]"},
-		[FRAME_JIT] = {.function = "[jit]"},
-		[FRAME_CUSTOM] = {.function = "[custom]"},
-		[FRAME_TRUNCATED] = {.function = "[truncated]"},
-	};
-	static const struct symbol_frame unknown = {.function = "[unknown kind]"};
-
-	return kind < ARRAY_SIZE(known) && known[kind].function ? &known[kind] : &unknown;
 }
 
 static enum symbol_quality resolve(struct loader *loader, const struct frame *frame,
 				   uint64_t address, const struct symbol_frame **ret_frames,
 				   size_t *ret_count)
 {
-	const struct module *module = module_of(loader->dictionary, frame);
+	const struct module *module = frame_module(loader->dictionary, frame);
 
 	if (frame->kind == FRAME_KERNEL)
 		return symboliser_resolve_kernel(loader->symboliser, address, ret_frames,
@@ -142,26 +96,76 @@ static enum symbol_quality resolve(struct loader *loader, const struct frame *fr
 		return symboliser_resolve(loader->symboliser, module,
 					  module ? frame->a : MODULE_NONE, address, ret_frames,
 					  ret_count);
-	*ret_frames = placeholder(frame->kind);
+	*ret_frames = frame_placeholder(frame->kind);
 	*ret_count = 1;
 	return frame->kind == FRAME_TRUNCATED ? SYMBOL_NAME_ONLY : SYMBOL_NONE;
 }
 
+/* Asks where the function of a frame begins; frames that were resolved before are gone. */
+static uint32_t find_home(struct loader *loader, const struct frame *frame,
+			  const struct symbol_frame *own)
+{
+	struct function_home home = {.module = frame->a, .start = own->start};
+	const char *file = own->file;
+	const struct symbol_frame *frames;
+	size_t count;
+
+	if (resolve(loader, frame, own->start, &frames, &count) == SYMBOL_FULL &&
+	    frames[count - 1].start == own->start && frames[count - 1].file)
+		file = frames[count - 1].file;
+	home.file = strings_add(&loader->profile->strings, file);
+	return home.file == ID_NONE || function_homes_add(&loader->homes, home) < 0 ? ID_NONE
+										    : home.file;
+}
+
+/*
+ * The file in which the function of a frame begins, which tells it from others of its name.
+ * One that includes parts of itself, or comes from a generator, has lines in several.
+ * ID_NONE without memory.
+ */
+static uint32_t home_of(struct loader *loader, const struct frame *frame,
+			const struct symbol_frame *own)
+{
+	const struct module *module = frame_module(loader->dictionary, frame);
+	uint32_t file;
+
+	/* Compiled functions are told apart by name: runtimes put the file into it. */
+	if (module && module->kind == MODULE_ANONYMOUS)
+		return strings_add(&loader->profile->strings, "");
+	if (own->start == 0 || !own->file || frame->kind != FRAME_NATIVE)
+		return strings_add(&loader->profile->strings, own->file ? own->file : "");
+	file = function_homes_find(&loader->homes, frame->a, own->start);
+	return file == ID_NONE ? find_home(loader, frame, own) : file;
+}
+
+/* What the functions at an address have in common, and the file of the one they are in. */
+struct owner {
+	const char *module;
+	enum function_origin origin;
+	uint32_t home; /* see home_of() */
+};
+
 /* Names the functions at an address, the outermost first, as a profile wants them. */
 static int make_lines(struct loader *loader, const struct symbol_frame *frames, size_t count,
-		      const char *module, enum function_origin origin, struct profile_line *lines)
+		      struct owner owner, struct profile_line *lines)
 {
+	struct strings *strings = &loader->profile->strings;
 	size_t i;
 
 	for (i = 0; i < count; i++) {
 		const struct symbol_frame *frame = &frames[count - 1 - i];
+		uint32_t file = strings_add(strings, frame->file ? frame->file : "");
+		uint32_t own = i == 0 ? owner.home : file;
 		SCOPED(mem)
 		char *shorter = loader->options->short_names ? short_name(frame->function) : NULL;
 
+		if (file == ID_NONE || own == ID_NONE)
+			return -ENOMEM;
 		lines[i].line = frame->line;
+		lines[i].file = file == own ? 0 : file;
 		lines[i].function =
 			profile_function(loader->profile, shorter ? shorter : frame->function,
-					 frame->file ? frame->file : "", module, origin);
+					 strings_get(strings, own), owner.module, owner.origin);
 		if (lines[i].function == ID_NONE)
 			return -ENOMEM;
 	}
@@ -208,7 +212,10 @@ static uint32_t locate_place(struct loader *loader, uint32_t frame_id)
 		frames[0] = frames[count - 1];
 		count = 1;
 	}
-	if (make_lines(loader, frames, count, module, (enum function_origin)origin, lines) < 0 ||
+	if (make_lines(loader, frames, count,
+		       (struct owner){module, (enum function_origin)origin,
+				      home_of(loader, frame, &frames[count - 1])},
+		       lines) < 0 ||
 	    (in && profile_module(loader->profile, module, &in->build_id) < 0))
 		return ID_NONE;
 	at = profile_location(loader->profile, module, frame->b, lines, (uint32_t)count);
@@ -224,9 +231,10 @@ static uint32_t locate(struct loader *loader, uint32_t frame_id, bool exact)
 	uint32_t *known = exact ? &loader->located.items[frame_id].exact
 				: &loader->located.items[frame_id].caller;
 	uint64_t address = exact || frame->b == 0 ? frame->b : frame->b - 1;
-	const struct module *in = module_of(loader->dictionary, frame);
+	const struct module *in = frame_module(loader->dictionary, frame);
 	const char *module = in ? in->path : "";
 	const struct symbol_frame *frames;
+	struct symbol_frame kept[MAX_LINES]; /* another address may be looked up */
 	struct profile_line lines[MAX_LINES];
 	struct judged judged = {.frame = frame_id, .module = in ? frame->a : MODULE_NONE};
 	enum symbol_quality quality;
@@ -243,9 +251,14 @@ static uint32_t locate(struct loader *loader, uint32_t frame_id, bool exact)
 		frames += count - 1;
 		count = 1;
 	}
-	if (count > MAX_LINES)
+	if (count > MAX_LINES) {
+		frames += count - MAX_LINES;
 		count = MAX_LINES;
-	if (make_lines(loader, frames, count, module, origin_of(loader->dictionary, frame, quality),
+	}
+	memcpy(kept, frames, count * sizeof(*kept));
+	if (make_lines(loader, kept, count,
+		       (struct owner){module, frame_origin(loader->dictionary, frame, quality),
+				      home_of(loader, frame, &kept[count - 1])},
 		       lines) < 0)
 		return ID_NONE;
 	if (in && profile_module(loader->profile, module, &in->build_id) < 0)
@@ -361,6 +374,32 @@ static int rebuild(struct loader *loader, uint32_t node, uint32_t *ret)
 	return r;
 }
 
+/* Forgets what the frames of a stack became. */
+static void forget(struct loader *loader, uint32_t node)
+{
+	const struct stack_node *nodes = loader->dictionary->stacks.nodes.items;
+
+	for (; node != 0; node = nodes[node].parent) {
+		loader->rebuilt.items[node] = (struct rebuilt){ID_NONE, ID_NONE};
+		loader->located.items[nodes[node].frame] = (struct located){ID_NONE, ID_NONE};
+	}
+}
+
+/* The same for a sample of a time: compiled code may have changed. */
+static int rebuild_at(struct loader *loader, uint32_t node, uint64_t time_ns, uint32_t *ret)
+{
+	int timed = samples_is_timed(&loader->samples, node);
+	int r;
+
+	if (timed <= 0)
+		return timed < 0 ? timed : rebuild(loader, node, ret);
+	symboliser_set_time(loader->symboliser, time_ns);
+	forget(loader, node);
+	r = rebuild(loader, node, ret);
+	forget(loader, node);
+	return r;
+}
+
 static int thread_of(struct loader *loader, uint32_t id, uint32_t *ret)
 {
 	const struct thread *thread = &loader->dictionary->threads.items[id];
@@ -434,7 +473,7 @@ static int add_sums(struct loader *loader, struct stack_filter *filter)
 	for (i = 0; i < loader->samples.sums.count; i++) {
 		const struct sample_sum *sum = &loader->samples.sums.items[i];
 		uint32_t stack;
-		int r = rebuild(loader, sum->stack, &stack);
+		int r = rebuild_at(loader, sum->stack, sum->time_ns, &stack);
 
 		if (r < 0)
 			return r;
@@ -490,7 +529,9 @@ static int prepare(struct loader *loader, struct error *err)
 	    note_kernel_frames(loader) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	loader->rebuilt.items[0] = (struct rebuilt){0, 0};
-	loader->one_to_one = loader->options->kernel; /* what the kernel did goes to its callers */
+	/* What the kernel did goes to its callers; compiled code has other names at other times. */
+	loader->one_to_one =
+		loader->options->kernel && !jit_symbols_have_shared(loader->samples.jit);
 	for (size_t i = 0; i <= loader->dictionary->modules.count; i++)
 		if (vec_push(&loader->gaps, (struct profile_gap){0}) < 0)
 			return error_set(err, -ENOMEM, "out of memory");
@@ -516,71 +557,6 @@ static const char *keep_text(struct profile *profile, const char *text)
 	uint32_t id = strings_add(&profile->strings, text ? text : "");
 
 	return id == ID_NONE ? "" : strings_get(&profile->strings, id);
-}
-
-static uint32_t keep_id(struct profile *profile, const char *text)
-{
-	uint32_t id = strings_add(&profile->strings, text ? text : "");
-
-	return id == ID_NONE ? 0 : id;
-}
-
-/* Why samples that end in a module have no names, or no lines. */
-static const char *problem_of(const struct loader *loader, const struct module *module, uint32_t id,
-			      struct profile_gap *gap)
-{
-	const char *problem = symboliser_module_problem(loader->symboliser, id);
-	bool has_lines = symboliser_module_has_lines(loader->symboliser, id);
-
-	if (!module)
-		return "addresses in no module";
-	if (module->kind == MODULE_KERNEL || module->kind == MODULE_KERNEL_MODULE) {
-		gap->curable = true;
-		return "the kernel's names may not be read, or were not kept";
-	}
-	gap->curable = module->kind == MODULE_FILE && (problem || !has_lines);
-	if (problem)
-		return problem;
-	if (!has_lines)
-		return "no debug information: names without lines";
-	return gap->unnamed > 0 ? "no symbol covers these addresses"
-				: "parts were built without debug information";
-}
-
-/* Lines of the kernel are not looked up, nor are others when names alone are wanted. */
-static bool is_gap(const struct loader *loader, const struct module *module,
-		   const struct profile_gap *gap)
-{
-	bool has_lines =
-		!module || (module->kind != MODULE_KERNEL && module->kind != MODULE_KERNEL_MODULE);
-
-	return gap->unnamed > 0 ||
-	       (gap->unlined > 0 && has_lines && loader->options->symbols != SYMBOLS_NAMES);
-}
-
-/* Lists the modules in which samples end that could be named better. */
-static int describe_gaps(struct loader *loader)
-{
-	struct profile *profile = loader->profile;
-
-	for (size_t i = 0; i < loader->gaps.count; i++) {
-		struct profile_gap gap = loader->gaps.items[i];
-		bool is_module = i < loader->dictionary->modules.count;
-		const struct module *module =
-			is_module ? &loader->dictionary->modules.items[i] : NULL;
-		char build_id[2 * BUILD_ID_MAX + 1] = "";
-
-		if (!is_gap(loader, module, &gap))
-			continue;
-		if (module)
-			build_id_format(&module->build_id, build_id);
-		gap.module = keep_id(profile, module ? module->path : "");
-		gap.build_id = keep_id(profile, build_id);
-		gap.problem = keep_id(profile, problem_of(loader, module, (uint32_t)i, &gap));
-		if (vec_push(&profile->gaps, gap) < 0)
-			return -ENOMEM;
-	}
-	return 0;
 }
 
 /* What the profile says about itself. */
@@ -631,7 +607,12 @@ int load_profile_fd(int fd, const char *name, const struct load_options *options
 	if (r == 0) {
 		r = add_sums(&loader, &filter);
 		if (r == 0)
-			r = describe_gaps(&loader);
+			r = load_gaps(&(struct load_gaps_input){.symboliser = loader.symboliser,
+								.dictionary = loader.dictionary,
+								.symbols = options->symbols,
+								.gaps = loader.gaps.items,
+								.count = loader.gaps.count},
+				      loader.profile);
 		if (r < 0)
 			(void)error_errno(err, r, "cannot build the profile");
 	}
@@ -696,7 +677,7 @@ static int hand_out(struct second_pass *pass, const struct sample_batch *batch, 
 		.labels = labels,
 		.label_count = labels_of(loader->dictionary, batch->labels[i], labels),
 	};
-	int r = rebuild(loader, batch->stack[i], &sample.stack);
+	int r = rebuild_at(loader, batch->stack[i], sample.time_ns, &sample.stack);
 
 	if (r == 0)
 		r = thread_of(loader, batch->thread[i], &sample.thread);

@@ -2,7 +2,7 @@
 #ifndef WICK_PIPELINE_LOAD_OPEN_H
 #define WICK_PIPELINE_LOAD_OPEN_H
 
-/* load_open: the file that a user names, as a recording, whatever format it is of. */
+/* load_open: a recording, or a file of another kind as if it were one, ready to be read. */
 
 struct error;
 

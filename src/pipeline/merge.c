@@ -58,6 +58,7 @@ struct source {
 	uint64_t to_real_ns;
 	uint64_t shift_ns; /* is added to times, modulo 2^64 */
 	bool shifted;
+	uint32_t last_maker; /* process of the last name of compiled code */
 	struct error *err;
 };
 
@@ -404,6 +405,40 @@ static void source_fini(struct source *source)
 	free(source->boot_id);
 }
 
+static bool is_maker(const struct process *process, const struct recording_jit_symbol *symbol)
+{
+	return process->pid == symbol->pid && process->start_ns == symbol->start_ns &&
+	       process->exec_count == symbol->exec_count;
+}
+
+/* Names of compiled code go with their process, which has another number now. */
+static int take_jit_symbol(void *self, const struct recording_jit_symbol *symbol)
+{
+	struct source *source = self;
+	const struct process *processes = source->dictionary->processes.items;
+	struct recording_jit_symbol moved = *symbol;
+	uint32_t id = source->last_maker;
+	int r;
+
+	/* Those of one process come together. */
+	if (id >= source->dictionary->processes.count || !is_maker(&processes[id], symbol))
+		for (id = 0; id < source->dictionary->processes.count; id++)
+			if (is_maker(&processes[id], symbol))
+				break;
+	if (id == source->dictionary->processes.count)
+		return 0;
+	source->last_maker = id;
+	r = map_process(source, id, &id);
+	if (r < 0)
+		return r;
+	processes = recording_writer_dictionary(source->merger->writer)->processes.items;
+	moved.exec_count = processes[id].exec_count;
+	if (moved.from_ns > 0)
+		moved.from_ns += source->shift_ns;
+	recording_writer_jit_symbol(source->merger->writer, &moved);
+	return 0;
+}
+
 static int merge_file(struct merger *merger, const char *path, struct error *err)
 {
 	struct source source = {.merger = merger, .name = path, .err = err};
@@ -415,6 +450,7 @@ static int merge_file(struct merger *merger, const char *path, struct error *err
 		.clock = take_clock,
 		.loss = take_loss,
 		.kernel_symbol = take_kernel_symbol,
+		.jit_symbol = take_jit_symbol,
 	};
 	int fd = load_open(path, err);
 	int r;

@@ -11,6 +11,7 @@
 #include "model/dictionary.h"
 #include "pipeline/boot_id.h"
 #include "pipeline/load.h"
+#include "pipeline/spool.h"
 #include "recording/format.h"
 #include "symbol/jit_symbols.h"
 #include "symbol/kernel_symbols.h"
@@ -110,11 +111,59 @@ static int thread_wanted(struct samples *samples, uint32_t id, bool *ret)
 	return 0;
 }
 
+/* Whether a frame is in memory that had one function after the other. */
+static bool is_timed_frame(const struct samples *samples, const struct frame *frame)
+{
+	const struct dictionary *dictionary = recording_reader_dictionary(samples->reader);
+	const struct jit_symbols *jit = samples->known_jit ? samples->known_jit : samples->jit;
+	const struct module *module;
+
+	if (frame->kind != FRAME_NATIVE || frame->a >= dictionary->modules.count)
+		return false;
+	module = &dictionary->modules.items[frame->a];
+	return module->kind == MODULE_ANONYMOUS &&
+	       (jit_symbols_is_shared(jit, module->owner, frame->b) ||
+		jit_symbols_is_shared(jit, module->owner, frame->b - 1));
+}
+
+int samples_is_timed(struct samples *samples, uint32_t stack)
+{
+	const struct dictionary *dictionary = recording_reader_dictionary(samples->reader);
+	const struct stack_node *nodes = dictionary->stacks.nodes.items;
+	int8_t answer = -1;
+
+	if (!jit_symbols_have_shared(samples->known_jit ? samples->known_jit : samples->jit))
+		return 0;
+	while (samples->stack_timed.count <= stack)
+		if (vec_push(&samples->stack_timed, 0) < 0)
+			return -ENOMEM;
+	if (samples->stack_timed.items[stack] == 0) {
+		for (uint32_t at = stack; at != 0 && answer < 0; at = nodes[at].parent)
+			if (is_timed_frame(samples, &dictionary->frames.items[nodes[at].frame]))
+				answer = 1;
+		samples->stack_timed.items[stack] = answer;
+	}
+	return samples->stack_timed.items[stack] > 0;
+}
+
+/* What tells sums of one stack apart by time: 0 when nothing does. */
+static uint64_t period_of(const struct samples *samples, const struct sample_sum *sum)
+{
+	const struct dictionary *dictionary = recording_reader_dictionary(samples->reader);
+
+	return sum->time_ns == 0
+		       ? 0
+		       : jit_symbols_last_change(samples->known_jit,
+						 dictionary->threads.items[sum->thread].process,
+						 sum->time_ns);
+}
+
 /* Adds one sample, whose count and weight are of it alone. */
 static int add_sum(struct samples *samples, struct sample_sum added)
 {
+	uint64_t period_ns = period_of(samples, &added);
 	uint64_t hash = hash_pair(hash_pair(added.stack, added.thread),
-				  (uint64_t)added.slice << 32 | added.labels);
+				  ((uint64_t)added.slice << 32 | added.labels) ^ period_ns);
 	struct id_probe probe = id_index_probe(&samples->index, hash);
 	struct sample_sum *sum;
 	uint32_t i;
@@ -122,7 +171,8 @@ static int add_sum(struct samples *samples, struct sample_sum added)
 	while ((i = id_probe_next(&samples->index, &probe)) != ID_NONE) {
 		sum = &samples->sums.items[i];
 		if (sum->stack != added.stack || sum->thread != added.thread ||
-		    sum->labels != added.labels || sum->slice != added.slice)
+		    sum->labels != added.labels || sum->slice != added.slice ||
+		    period_of(samples, sum) != period_ns)
 			continue;
 		sum->count += added.count;
 		sum->weight += added.weight;
@@ -202,6 +252,7 @@ static int take_samples(void *self, const struct sample_batch *batch)
 	for (i = 0; i < batch->count; i++) {
 		uint64_t time_ns = batch->time_ns[i];
 		uint32_t slice;
+		int timed = 0;
 		bool wanted;
 
 		if (samples->start_ns == 0)
@@ -212,6 +263,10 @@ static int take_samples(void *self, const struct sample_batch *batch)
 			return -ENOMEM;
 		if (!wanted)
 			continue;
+		if (samples->known_jit)
+			timed = samples_is_timed(samples, batch->stack[i]);
+		if (timed < 0)
+			return timed;
 		if (find_slice(samples, time_ns, &slice) < 0 ||
 		    add_sum(samples,
 			    (struct sample_sum){
@@ -219,6 +274,7 @@ static int take_samples(void *self, const struct sample_batch *batch)
 				    .thread = batch->thread[i],
 				    .labels = batch->labels[i],
 				    .slice = slice,
+				    .time_ns = timed ? time_ns : 0,
 				    .count = take_room(&samples->count, batch->times[i]),
 				    .weight = take_room(&samples->weight, batch->weight[i]),
 			    }) < 0)
@@ -292,7 +348,13 @@ static int take_jit_symbol(void *self, const struct recording_jit_symbol *symbol
 
 	if (process == ID_NONE)
 		return 0;
-	return jit_symbols_add(samples->jit, process, symbol->start, symbol->size, symbol->name);
+	return jit_symbols_add(samples->jit, process,
+			       &(struct jit_symbol){.start = symbol->start,
+						    .size = symbol->size,
+						    .name = symbol->name,
+						    .file = symbol->file,
+						    .line = symbol->line,
+						    .from_ns = symbol->from_ns});
 }
 
 /*
@@ -332,9 +394,10 @@ static int no_such_event(struct samples *samples, const char *name, struct error
 	return -EINVAL;
 }
 
-int samples_read(struct samples *samples, int fd, const char *name,
-		 const struct load_options *options, struct error *err)
+static int read_once(struct samples *samples, int fd, const char *name,
+		     const struct load_options *options, struct error *err)
 {
+	const struct jit_symbols *known_jit = samples->known_jit;
 	struct recording_visitor visitor = {
 		.self = samples,
 		.info = take_info,
@@ -347,8 +410,10 @@ int samples_read(struct samples *samples, int fd, const char *name,
 	};
 	int r;
 
-	*samples = (struct samples){
-		.options = options, .schema = ID_NONE, .slice_ns = SHORTEST_SLICE_NS};
+	*samples = (struct samples){.options = options,
+				    .known_jit = known_jit,
+				    .schema = ID_NONE,
+				    .slice_ns = SHORTEST_SLICE_NS};
 	r = recording_reader_open(fd, name, &samples->reader, err);
 	if (r < 0) {
 		(void)close(fd); /* only read from */
@@ -373,6 +438,30 @@ int samples_read(struct samples *samples, int fd, const char *name,
 	return r;
 }
 
+int samples_read(struct samples *samples, int fd, const char *name,
+		 const struct load_options *options, struct error *err)
+{
+	struct samples second = {0};
+	int again = -1;
+	int r;
+
+	*samples = (struct samples){0};
+	fd = spool(fd, &again, err);
+	if (fd < 0)
+		return fd;
+	r = read_once(samples, fd, name, options, err);
+	if (r < 0 || !jit_symbols_have_shared(samples->jit)) {
+		(void)close(again); /* only opened */
+		return r;
+	}
+	second.known_jit = samples->jit;
+	r = read_once(&second, again, name, options, err);
+	samples_fini(samples);
+	*samples = second;
+	samples->known_jit = NULL; /* it has its own by now */
+	return r;
+}
+
 void samples_fini(struct samples *samples)
 {
 	recording_reader_free(samples->reader);
@@ -382,6 +471,7 @@ void samples_fini(struct samples *samples)
 	id_index_fini(&samples->makers);
 	vec_fini(&samples->sums);
 	vec_fini(&samples->thread_wanted);
+	vec_fini(&samples->stack_timed);
 	id_index_fini(&samples->index);
 	free(samples->title);
 	free(samples->boot_id);

@@ -25,8 +25,9 @@ struct load_options;
 struct sample_sum {
 	uint32_t stack;
 	uint32_t thread;
-	uint32_t labels; /* set of them */
-	uint32_t slice;  /* of time, when they are asked for; else 0 */
+	uint32_t labels;  /* set of them */
+	uint32_t slice;   /* of time, when they are asked for; else 0 */
+	uint64_t time_ns; /* of one of them, when it matters to compiled code; else 0 */
 	uint64_t count;
 	uint64_t weight; /* all of them together are at most INT64_MAX */
 };
@@ -58,12 +59,18 @@ struct samples {
 
 	/* private, while reading */
 	const struct load_options *options;
-	struct bytes events;       /* the names of all that the file has, for messages */
-	struct id_index makers;    /* processes by their identity, for compiled code */
-	VEC(int8_t) thread_wanted; /* by thread id: 0 not asked yet, 1 yes, -1 no */
+	struct bytes events;                 /* the names of all that the file has, for messages */
+	const struct jit_symbols *known_jit; /* from an earlier reading; or NULL */
+	struct id_index makers;              /* processes by their identity, for compiled code */
+	VEC(int8_t) thread_wanted;           /* by thread id: 0 not asked yet, 1 yes, -1 no */
+	VEC(int8_t) stack_timed;             /* by stack id, the same */
 };
 
-/* Takes over fd. The caller releases with samples_fini() in any case. */
+/*
+ * Takes over fd. The caller releases with samples_fini() in any case. A file with
+ * compiled code that took the place of other code is read twice, for only its end tells
+ * when: then sums are kept apart by what was there.
+ */
 int samples_read(struct samples *samples, int fd, const char *name,
 		 const struct load_options *options, struct error *err);
 
@@ -71,6 +78,9 @@ int samples_read(struct samples *samples, int fd, const char *name,
  * Whether the options want the i-th sample of a batch of the same file. 0 or -ENOMEM.
  */
 int samples_want(struct samples *samples, const struct sample_batch *batch, size_t i, bool *ret);
+
+/* Whether the functions in a stack depend on the time of the sample. 0, 1 or -ENOMEM. */
+int samples_is_timed(struct samples *samples, uint32_t stack);
 void samples_fini(struct samples *samples);
 
 #endif

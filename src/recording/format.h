@@ -46,6 +46,7 @@ enum chunk_type {
 	CHUNK_SCHEMA = 8,
 	CHUNK_END = 9, /* the recording was closed in good order */
 	CHUNK_JIT_SYMBOLS = 10,
+	CHUNK_JIT_PLACES = 11, /* the same with times and lines */
 };
 
 enum chunk_flags {
@@ -61,6 +62,9 @@ struct recording_jit_symbol {
 	uint64_t start;
 	uint64_t size;
 	const char *name;
+	uint64_t from_ns; /* from then on; 0: always */
+	const char *file; /* NULL: unknown */
+	uint32_t line;    /* 0: unknown */
 };
 
 /* Sections of a dictionary chunk, in this order: referred-to things come first. */

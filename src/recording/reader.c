@@ -362,10 +362,11 @@ static int visit_kernel_symbols(struct recording_reader *reader,
 }
 
 static int visit_jit_symbols(struct recording_reader *reader,
-			     const struct recording_visitor *visitor, struct cursor *in)
+			     const struct recording_visitor *visitor, struct cursor *in,
+			     bool are_places)
 {
 	while (cursor_left(in) > 0) {
-		struct recording_jit_symbol symbol;
+		struct recording_jit_symbol symbol = {0};
 		int r = 0;
 
 		symbol.pid = (uint32_t)cursor_varint_max(in, UINT32_MAX);
@@ -374,8 +375,15 @@ static int visit_jit_symbols(struct recording_reader *reader,
 		symbol.start = cursor_varint(in);
 		symbol.size = cursor_varint(in);
 		symbol.name = take_text(reader, in, 0);
+		if (are_places) {
+			symbol.from_ns = cursor_varint(in);
+			symbol.file = take_text(reader, in, 1);
+			symbol.line = (uint32_t)cursor_varint_max(in, UINT32_MAX);
+		}
 		if (in->failed)
 			return -EBADMSG;
+		if (symbol.file && !symbol.file[0])
+			symbol.file = NULL;
 		if (visitor->jit_symbol)
 			r = heed(reader, visitor->jit_symbol(visitor->self, &symbol));
 		if (r != 0)
@@ -506,7 +514,9 @@ static int visit_chunk(struct recording_reader *reader, const struct recording_v
 	case CHUNK_END:
 		return visit_end(reader, &in);
 	case CHUNK_JIT_SYMBOLS:
-		return visit_jit_symbols(reader, visitor, &in);
+		return visit_jit_symbols(reader, visitor, &in, false);
+	case CHUNK_JIT_PLACES:
+		return visit_jit_symbols(reader, visitor, &in, true);
 	default:
 		return 0; /* not reached, see use_chunk() */
 	}
@@ -514,7 +524,7 @@ static int visit_chunk(struct recording_reader *reader, const struct recording_v
 
 static bool is_known(const struct chunk_header *header)
 {
-	return header->type >= CHUNK_INFO && header->type <= CHUNK_JIT_SYMBOLS &&
+	return header->type >= CHUNK_INFO && header->type <= CHUNK_JIT_PLACES &&
 	       !(header->flags & ~(CHUNK_MUST_UNDERSTAND | CHUNK_ZSTD));
 }
 

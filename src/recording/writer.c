@@ -51,6 +51,7 @@ struct recording_writer {
 	struct bytes losses;
 	struct bytes kernel_symbols;
 	struct bytes jit_symbols;
+	struct bytes jit_places;
 	struct bytes schema_bytes;
 
 	struct bytes payload; /* scratch */
@@ -116,6 +117,7 @@ void recording_writer_free(struct recording_writer *writer)
 	bytes_fini(&writer->losses);
 	bytes_fini(&writer->kernel_symbols);
 	bytes_fini(&writer->jit_symbols);
+	bytes_fini(&writer->jit_places);
 	bytes_fini(&writer->schema_bytes);
 	bytes_fini(&writer->payload);
 	bytes_fini(&writer->out);
@@ -220,13 +222,21 @@ void recording_writer_kernel_symbol(struct recording_writer *writer, uint64_t st
 void recording_writer_jit_symbol(struct recording_writer *writer,
 				 const struct recording_jit_symbol *symbol)
 {
-	bytes_put_varint(&writer->jit_symbols, symbol->pid);
-	bytes_put_varint(&writer->jit_symbols, symbol->start_ns);
-	bytes_put_varint(&writer->jit_symbols, symbol->exec_count);
-	bytes_put_varint(&writer->jit_symbols, symbol->start);
-	bytes_put_varint(&writer->jit_symbols, symbol->size);
-	put_text(&writer->jit_symbols, symbol->name);
-	queue_if_large(writer, CHUNK_JIT_SYMBOLS, &writer->jit_symbols);
+	bool is_place = symbol->from_ns > 0 || symbol->file;
+	struct bytes *out = is_place ? &writer->jit_places : &writer->jit_symbols;
+
+	bytes_put_varint(out, symbol->pid);
+	bytes_put_varint(out, symbol->start_ns);
+	bytes_put_varint(out, symbol->exec_count);
+	bytes_put_varint(out, symbol->start);
+	bytes_put_varint(out, symbol->size);
+	put_text(out, symbol->name);
+	if (is_place) {
+		bytes_put_varint(out, symbol->from_ns);
+		put_text(out, symbol->file ? symbol->file : "");
+		bytes_put_varint(out, symbol->line);
+	}
+	queue_if_large(writer, is_place ? CHUNK_JIT_PLACES : CHUNK_JIT_SYMBOLS, out);
 }
 
 void recording_writer_clock(struct recording_writer *writer, uint64_t monotonic_ns,
@@ -322,6 +332,8 @@ static int queue_all(struct recording_writer *writer)
 		r = queue_if_any(writer, CHUNK_KERNEL_SYMBOLS, &writer->kernel_symbols);
 	if (r == 0)
 		r = queue_if_any(writer, CHUNK_JIT_SYMBOLS, &writer->jit_symbols);
+	if (r == 0)
+		r = queue_if_any(writer, CHUNK_JIT_PLACES, &writer->jit_places);
 	return r;
 }
 

@@ -4,7 +4,7 @@
 
 /*
  * jitdump: the log that runtimes write to jit-PID.dump: each piece of code with its
- * name when it is made, and where it goes when it is moved. Lines, unwinding
+ * name and lines when it is made, and where it goes when it is moved. Unwinding
  * information and the code itself are passed over.
  *
  * The format is that of Linux' tools/perf/Documentation/jitdump-specification.txt.
@@ -16,6 +16,7 @@
 
 struct error;
 struct jit_names;
+struct jit_piece;
 
 /*
  * The names borrow the data. An unfinished record at the end does not count.
@@ -23,5 +24,9 @@ struct jit_names;
  * jit_names_add() failed with.
  */
 int jitdump_parse(const void *data, size_t size, struct jit_names *names, struct error *err);
+
+/* Fills file and line of an address from the entries of a record with lines. */
+void jitdump_find_line(const uint8_t *lines, size_t size, uint64_t address,
+		       struct jit_piece *piece);
 
 #endif

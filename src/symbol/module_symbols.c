@@ -17,6 +17,7 @@
 #include "model/entity.h"
 #include "symbol/debug_file.h"
 #include "symbol/elf_symbols.h"
+#include "symbol/go_lines.h"
 
 #define DELETED_SUFFIX " (deleted)"
 
@@ -148,6 +149,8 @@ static void tell_lack(struct module_symbols *symbols, bool has_symtab)
 {
 	if (!has_names(symbols) && !symbols->debug)
 		set_problem(symbols, SYMBOLS_LACK_NAMES, "stripped: no symbols");
+	else if (symbols->go)
+		return; /* its names and lines are the runtime's */
 	else if (!has_symtab && !symbols->debug)
 		set_problem(symbols, SYMBOLS_LACK_NAMES, "stripped: exported symbols only");
 	else if (!symbols->debug)
@@ -191,6 +194,8 @@ static void init_file(struct module_symbols *symbols, const struct module *modul
 		keep_debug(symbols, &other, other_path);
 	if (elf)
 		keep_debug(symbols, &elf, path);
+	if (elf && !symbols->debug)
+		symbols->go = go_lines_new(&elf);
 	if (symbols->lack == SYMBOLS_LACK_NOTHING)
 		tell_lack(symbols, has_symtab);
 }
@@ -266,5 +271,6 @@ void module_symbols_fini(struct module_symbols *symbols)
 		elf_symbols_free(symbols->tables[i]);
 	elf_close(symbols->debug);
 	free(symbols->debug_path);
+	go_lines_free(symbols->go);
 	*symbols = (struct module_symbols){0};
 }

@@ -15,6 +15,7 @@
 
 struct elf_file;
 struct elf_symbols;
+struct go_lines;
 struct module;
 struct symbol_search;
 
@@ -35,6 +36,7 @@ struct module_symbols {
 	/* The file with debug information, for whoever takes it; NULL when there is none. */
 	struct elf_file *debug;
 	char *debug_path;
+	struct go_lines *go; /* lines of a Go program without debug information; or NULL */
 	enum symbols_lack lack;
 	char problem[160]; /* why names are missing; "" when all is well */
 };

@@ -45,7 +45,7 @@ int perf_map_parse(const char *text, size_t size, struct jit_names *names)
 	const char *line_end;
 
 	for (; text < end; text = line_end + 1) {
-		struct jit_name name;
+		struct jit_name name = {0};
 		int r;
 
 		line_end = memchr(text, '\n', (size_t)(end - text));

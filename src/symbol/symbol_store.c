@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <xxhash.h>
@@ -19,12 +20,13 @@
 #include "symbol/symboliser.h"
 
 #define MAGIC "WICKSYM\n"
-#define VERSION 1
+#define VERSION 2
 /* Fewer new answers cost less to find again than to write. */
 #define WORTH_KEEPING 128
 #define MAX_ADDRESSES 1000000u
 #define MAX_FILE_BYTES (256u << 20)
 #define NO_TEXT UINT32_MAX
+#define HUGE_PAGE_BYTES (2ull << 20)
 
 struct header {
 	char magic[8];
@@ -49,16 +51,16 @@ struct kept_frame {
 	uint32_t line;
 	uint16_t column;
 	uint16_t flags;
-	uint64_t start;
 };
-_Static_assert(sizeof(struct kept_frame) == 24, "frames are on disk");
+_Static_assert(sizeof(struct kept_frame) == 16, "frames are on disk");
 
 struct kept_address {
 	uint64_t vaddr;
+	uint64_t start; /* of the function, which is the last frame's */
 	uint32_t first; /* of its frames */
 	uint32_t count;
 };
-_Static_assert(sizeof(struct kept_address) == 16, "addresses are on disk");
+_Static_assert(sizeof(struct kept_address) == 24, "addresses are on disk");
 
 struct kept_name {
 	uint32_t function;    /* offsets in the text */
@@ -83,17 +85,11 @@ struct kept {
 	unsigned int shift;
 };
 
-/* A new answer; its frames are in the order of coming. */
-struct fresh {
-	uint64_t vaddr;
-	uint32_t first;
-	uint32_t count;
-};
-
-/* A text by its pointer: those who make them have each once. */
+/* A text by its pointer: those who make them have most of them once. */
 struct known_text {
-	const char *text;
-	uint32_t at; /* in the new text */
+	const char *text; /* borrowed */
+	uint32_t at;      /* in the new text */
+	bool is_first;    /* of its content: it is the one that is written */
 };
 
 struct known_name {
@@ -107,11 +103,11 @@ struct symbol_store {
 	char name[CACHE_NAME_MAX];
 	struct header key; /* counts are not set */
 	struct kept kept;
-	VEC(struct fresh) fresh;
-	VEC(struct kept_frame) frames; /* offsets are into text, which follows the kept one */
+	VEC(struct kept_address) fresh; /* frames are in the order of coming */
+	VEC(struct kept_frame) frames;  /* offsets are into text, which follows the kept one */
 	VEC(struct kept_name) names;
-	struct bytes text;
 	VEC(struct known_text) known_texts;
+	uint32_t text_bytes;
 	struct id_index text_index;    /* by pointer */
 	struct id_index content_index; /* one of each text */
 	VEC(struct known_name) known_names;
@@ -148,6 +144,22 @@ static uint64_t body_bytes(const struct header *header)
 	       (uint64_t)header->names * sizeof(struct kept_name) + header->text_bytes;
 }
 
+/* Whether addresses are in order, and their frames one after the other. */
+static bool is_sane(const struct kept *kept)
+{
+	uint32_t frames = 0;
+
+	for (uint32_t i = 0; i < kept->header->addresses; i++) {
+		const struct kept_address *item = &kept->addresses[i];
+
+		if ((i > 0 && item->vaddr <= item[-1].vaddr) || item->first != frames ||
+		    item->count > kept->header->frames - frames)
+			return false;
+		frames += item->count;
+	}
+	return frames == kept->header->frames;
+}
+
 /* Finds the parts of a file and whether it is whole. */
 static int lay_out(struct kept *kept, size_t size, const struct header *key)
 {
@@ -167,7 +179,7 @@ static int lay_out(struct kept *kept, size_t size, const struct header *key)
 	at += (uint64_t)header->names * sizeof(struct kept_name);
 	kept->text = (const char *)at;
 	kept->header = header;
-	return 0;
+	return is_sane(kept) ? 0 : -EBADMSG;
 }
 
 /* Addresses are spread evenly enough that most searches end where they begin. */
@@ -201,6 +213,20 @@ static void forget(struct kept *kept)
 	*kept = (struct kept){0};
 }
 
+/* Room for a file. Large pages, where there are any, halve what filling it costs. */
+static void *make_room(uint64_t size)
+{
+	uint64_t rounded = (size + HUGE_PAGE_BYTES - 1) & ~(HUGE_PAGE_BYTES - 1);
+	void *room;
+
+	if (size < HUGE_PAGE_BYTES)
+		return malloc(size);
+	room = aligned_alloc(HUGE_PAGE_BYTES, rounded);
+	if (room)
+		(void)madvise(room, rounded, MADV_HUGEPAGE); /* a wish */
+	return room;
+}
+
 static void load(struct symbol_store *store)
 {
 	uint64_t size;
@@ -208,7 +234,7 @@ static void load(struct symbol_store *store)
 	SCOPED(fd) int fd = cache_dir_open(store->dir, store->name, &size);
 	if (fd < 0 || size <= sizeof(struct header) || size > MAX_FILE_BYTES)
 		return;
-	store->kept.data = malloc(size);
+	store->kept.data = make_room(size);
 	if (!store->kept.data)
 		return;
 	if (read_all(fd, store->kept.data, size) < 0 ||
@@ -277,8 +303,7 @@ size_t symbol_store_find(const struct symbol_store *store, uint64_t vaddr,
 	const struct kept_address *found = find_kept(kept, vaddr);
 	size_t count = found ? found->count : 0;
 
-	if (count == 0 || count > max || found->first > kept->header->frames ||
-	    count > kept->header->frames - found->first)
+	if (count == 0 || count > max)
 		return 0;
 	for (size_t k = 0; k < count; k++) {
 		const struct kept_frame *frame = &kept->frames[found->first + k];
@@ -294,9 +319,9 @@ size_t symbol_store_find(const struct symbol_store *store, uint64_t vaddr,
 			.column = frame->column,
 			.inlined = frame->flags & FRAME_INLINED,
 			.plain_bytes = name->plain_bytes,
-			.start = frame->start,
 		};
 	}
+	frames[count - 1].start = found->start;
 	return count;
 }
 
@@ -307,8 +332,7 @@ static uint32_t find_content(const struct symbol_store *store, const char *text,
 	uint32_t i;
 
 	while ((i = id_probe_next(&store->content_index, &probe)) != ID_NONE)
-		if (strcmp((const char *)store->text.data + store->known_texts.items[i].at, text) ==
-		    0)
+		if (strcmp(store->known_texts.items[i].text, text) == 0)
 			return store->known_texts.items[i].at;
 	return NO_TEXT;
 }
@@ -330,13 +354,13 @@ static uint32_t add_text(struct symbol_store *store, const char *text)
 	known.at = find_content(store, text, content);
 	i = (uint32_t)store->known_texts.count;
 	if (known.at == NO_TEXT) {
-		known.at = (uint32_t)store->text.size;
-		bytes_put(&store->text, text, strlen(text) + 1);
+		known.at = store->text_bytes;
+		known.is_first = true;
+		store->text_bytes += (uint32_t)strlen(text) + 1;
 		if (id_index_add(&store->content_index, content, i) < 0)
 			store->failed = true;
 	}
-	if (store->text.failed || store->text.size > MAX_FILE_BYTES / 2 ||
-	    vec_push(&store->known_texts, known) < 0 ||
+	if (store->text_bytes > MAX_FILE_BYTES / 2 || vec_push(&store->known_texts, known) < 0 ||
 	    id_index_add(&store->text_index, hash, i) < 0)
 		store->failed = true;
 	return known.at;
@@ -365,7 +389,8 @@ static uint32_t add_name(struct symbol_store *store, const struct symbol_frame *
 void symbol_store_add(struct symbol_store *store, uint64_t vaddr, const struct symbol_frame *frames,
 		      size_t count)
 {
-	struct fresh fresh = {vaddr, (uint32_t)store->frames.count, (uint32_t)count};
+	struct kept_address fresh = {vaddr, frames[count - 1].start, (uint32_t)store->frames.count,
+				     (uint32_t)count};
 	uint32_t kept = store->kept.header ? store->kept.header->addresses : 0;
 
 	if (store->failed || store->fresh.count + kept >= MAX_ADDRESSES)
@@ -377,7 +402,6 @@ void symbol_store_add(struct symbol_store *store, uint64_t vaddr, const struct s
 			.line = frames[i].line,
 			.column = frames[i].column > UINT16_MAX ? 0 : (uint16_t)frames[i].column,
 			.flags = frames[i].inlined ? FRAME_INLINED : 0,
-			.start = frames[i].start,
 		};
 
 		if (vec_push(&store->frames, frame) < 0)
@@ -389,8 +413,8 @@ void symbol_store_add(struct symbol_store *store, uint64_t vaddr, const struct s
 
 static int compare_fresh(const void *a, const void *b)
 {
-	const struct fresh *x = a;
-	const struct fresh *y = b;
+	const struct kept_address *x = a;
+	const struct kept_address *y = b;
 
 	return x->vaddr < y->vaddr ? -1 : x->vaddr > y->vaddr;
 }
@@ -410,13 +434,13 @@ static struct kept_address *merge(struct symbol_store *store, uint32_t *ret_coun
 		return NULL;
 	qsort(store->fresh.items, store->fresh.count, sizeof(*store->fresh.items), compare_fresh);
 	while (old < old_count || new < store->fresh.count) {
-		const struct fresh *fresh = &store->fresh.items[new];
+		const struct kept_address *fresh = &store->fresh.items[new];
 		bool is_old = new == store->fresh.count ||
 			      (old < old_count && kept->addresses[old].vaddr <= fresh->vaddr);
 		struct kept_address item =
 			is_old ? kept->addresses[old]
-			       : (struct kept_address){fresh->vaddr, old_frames + fresh->first,
-						       fresh->count};
+			       : (struct kept_address){fresh->vaddr, fresh->start,
+						       old_frames + fresh->first, fresh->count};
 
 		old += is_old;
 		new += !is_old;
@@ -443,68 +467,87 @@ static struct kept_frame frame_at(const struct symbol_store *store, uint32_t i)
 	return frame;
 }
 
+/* A file that is being written, and the checksum of what was. */
+struct output {
+	struct cache_file file;
+	XXH3_state_t *sum;
+};
+
+static void put(struct output *out, const void *data, size_t n)
+{
+	(void)XXH3_64bits_update(out->sum, data, n); /* there is no NULL to complain of */
+	cache_file_put(&out->file, data, n);
+}
+
 static void put_frames(const struct symbol_store *store, const struct kept_address *all,
-		       uint32_t count, struct bytes *out)
+		       uint32_t count, struct output *out)
 {
 	uint32_t first = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		struct kept_address item = {all[i].vaddr, first, all[i].count};
+		struct kept_address item = {all[i].vaddr, all[i].start, first, all[i].count};
 
-		bytes_put(out, &item, sizeof(item));
+		put(out, &item, sizeof(item));
 		first += all[i].count;
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		for (uint32_t k = 0; k < all[i].count; k++) {
 			struct kept_frame frame = frame_at(store, all[i].first + k);
 
-			bytes_put(out, &frame, sizeof(frame));
+			put(out, &frame, sizeof(frame));
 		}
 	}
 }
 
-static void put_names(const struct symbol_store *store, struct bytes *out)
+static void put_names(const struct symbol_store *store, struct output *out)
 {
 	const struct header *old = store->kept.header;
 
 	if (old)
-		bytes_put(out, store->kept.names, (size_t)old->names * sizeof(struct kept_name));
+		put(out, store->kept.names, (size_t)old->names * sizeof(struct kept_name));
 	for (size_t i = 0; i < store->names.count; i++) {
 		struct kept_name name = store->names.items[i];
 
 		name.function += old ? old->text_bytes : 0;
 		name.linker += old && name.linker != NO_TEXT ? old->text_bytes : 0;
-		bytes_put(out, &name, sizeof(name));
+		put(out, &name, sizeof(name));
 	}
 	if (old)
-		bytes_put(out, store->kept.text, old->text_bytes);
-	bytes_put(out, store->text.data, store->text.size);
+		put(out, store->kept.text, old->text_bytes);
+	for (size_t i = 0; i < store->known_texts.count; i++) {
+		const struct known_text *known = &store->known_texts.items[i];
+
+		if (known->is_first)
+			put(out, known->text, strlen(known->text) + 1);
+	}
 }
 
 static void write_file(struct symbol_store *store)
 {
 	const struct header *old = store->kept.header;
 	struct header header = store->key;
-	struct bytes out = {0};
+	struct output out = {.sum = XXH3_createState()};
 	uint32_t count;
 	SCOPED(mem) struct kept_address *all = merge(store, &count);
 
-	if (!all)
+	if (!all || !out.sum || XXH3_64bits_reset(out.sum) == XXH_ERROR) {
+		(void)XXH3_freeState(out.sum);
 		return;
+	}
 	header.addresses = count;
 	for (uint32_t i = 0; i < count; i++)
 		header.frames += all[i].count;
 	header.names = (old ? old->names : 0) + (uint32_t)store->names.count;
-	header.text_bytes = (old ? old->text_bytes : 0) + (uint32_t)store->text.size;
-	bytes_put(&out, &header, sizeof(header));
-	put_frames(store, all, count, &out);
-	put_names(store, &out);
-	if (!out.failed && out.size <= MAX_FILE_BYTES) {
-		header.checksum = XXH3_64bits(out.data + sizeof(header), out.size - sizeof(header));
-		memcpy(out.data, &header, sizeof(header));
-		cache_dir_keep(store->dir, store->name, &out);
+	header.text_bytes = (old ? old->text_bytes : 0) + store->text_bytes;
+	if (sizeof(header) + body_bytes(&header) <= MAX_FILE_BYTES) {
+		cache_file_begin(&out.file, store->dir);
+		cache_file_put(&out.file, &header, sizeof(header));
+		put_frames(store, all, count, &out);
+		put_names(store, &out);
+		header.checksum = XXH3_64bits_digest(out.sum);
+		cache_file_finish(&out.file, store->name, &header, sizeof(header));
 	}
-	bytes_fini(&out);
+	(void)XXH3_freeState(out.sum);
 }
 
 void symbol_store_close(struct symbol_store *store, bool is_partial)
@@ -517,7 +560,6 @@ void symbol_store_close(struct symbol_store *store, bool is_partial)
 	vec_fini(&store->fresh);
 	vec_fini(&store->frames);
 	vec_fini(&store->names);
-	bytes_fini(&store->text);
 	vec_fini(&store->known_texts);
 	id_index_fini(&store->text_index);
 	id_index_fini(&store->content_index);

@@ -7,8 +7,8 @@
  * second look at a binary needs not read it again.
  *
  *	header     magic, version, key, counts, checksum of what follows
- *	addresses  sorted, each with the place and number of its frames
- *	frames     name, file, line, column, start of the function
+ *	addresses  sorted, each with the start of its function, place and number of its frames
+ *	frames     name, file, line, column
  *	names      function as shown, linker name
  *	text       NUL-terminated texts that the others point into
  *

@@ -18,6 +18,7 @@
 #include "symbol/debug_info.h"
 #include "symbol/elf_symbols.h"
 #include "symbol/frame_cache.h"
+#include "symbol/go_lines.h"
 #include "symbol/jit_symbols.h"
 #include "symbol/kernel_symbols.h"
 #include "symbol/linker_name.h"
@@ -27,6 +28,8 @@
 /* Answers in memory: a few megabytes, and more than the addresses of most profiles. */
 #define KNOWN_ADDRESSES 16384
 #define MISSED_ADDRESSES 4096
+/* What debug information may take while answers are gathered, which take as much as is missing. */
+#define READING_BYTES (28u << 20)
 
 static const struct symbol_frame unknown_frame = {.function = "[unknown]"};
 
@@ -58,6 +61,7 @@ struct symboliser {
 	struct cache_dir *cache;
 	const struct kernel_symbols *kernel;
 	const struct jit_symbols *jit;
+	uint64_t time_ns; /* for which compiled code is wanted */
 	VEC(struct module_state *) modules;
 	struct id_index module_index; /* by module id */
 	struct frame_cache *known;    /* answers of debug information */
@@ -94,12 +98,12 @@ static void module_state_free(struct module_state *state)
 
 	if (!state)
 		return;
-	module_symbols_fini(&state->symbols);
 	for (size_t i = 0; i < MODULE_SYMBOL_TABLES; i++)
 		free(state->frames[i]);
 	is_kept = state->store && is_whole(state);
-	debug_info_free(state->debug); /* makes room for what is written */
-	symbol_store_close(state->store, !is_kept);
+	symbol_store_close(state->store, !is_kept); /* has borrowed texts */
+	debug_info_free(state->debug);
+	module_symbols_fini(&state->symbols);
 	free(state);
 }
 
@@ -118,6 +122,7 @@ int symboliser_new(const struct symboliser_config *config, struct symboliser **r
 	symboliser->demangle = config->demangle;
 	symboliser->merge_clones = config->merge_clones;
 	symboliser->detail = config->detail;
+	symboliser->time_ns = UINT64_MAX;
 	symboliser->live = config->live;
 	symboliser->cache = config->cache;
 	if (config->detail != SYMBOLS_NAMES) {
@@ -171,6 +176,11 @@ void symboliser_set_kernel(struct symboliser *symboliser, const struct kernel_sy
 void symboliser_set_jit(struct symboliser *symboliser, const struct jit_symbols *jit)
 {
 	symboliser->jit = jit;
+}
+
+void symboliser_set_time(struct symboliser *symboliser, uint64_t time_ns)
+{
+	symboliser->time_ns = time_ns;
 }
 
 /* The size of a text that a terminal may be given as it is, else 0. */
@@ -404,9 +414,12 @@ static const struct symbol_frame *find_jit_frame(struct symboliser *symboliser,
 	struct jit_symbol symbol;
 
 	if (module->kind != MODULE_ANONYMOUS || !symboliser->jit ||
-	    !jit_symbols_find(symboliser->jit, module->owner, address, &symbol))
+	    !jit_symbols_find(symboliser->jit, module->owner, address, symboliser->time_ns,
+			      &symbol))
 		return NULL;
 	symboliser->nameless = (struct symbol_frame){.function = symbol.name,
+						     .file = symbol.file,
+						     .line = symbol.line,
 						     .start = symbol.start,
 						     .plain_bytes = plain_bytes(symbol.name)};
 	return &symboliser->nameless;
@@ -427,7 +440,9 @@ static bool fill_frame(struct symboliser *symboliser, const struct dwarf_frame *
 	if (!from->name)
 		return true;
 	ret->function = from->name;
-	if (from->mangled) {
+	if (!from->mangled) {
+		ret->plain_bytes = plain_bytes(from->name);
+	} else {
 		struct shown_name shown = show_name(symboliser, from->name, false);
 
 		ret->linker = from->name;
@@ -454,6 +469,8 @@ static size_t make_line_frames(struct symboliser *symboliser, struct module_stat
 
 	if (count <= 0 || (!own && !found->items[count - 1].name))
 		return 0;
+	if (own) /* has a name, which is not made twice */
+		symboliser->found->items[count - 1].name = NULL;
 	for (size_t i = skipped; i < found->count; i++)
 		if (!fill_frame(symboliser, &found->items[i], &frames[i - skipped]))
 			return 0;
@@ -475,6 +492,8 @@ static bool open_lines(struct module_state *state)
 					       state->symbols.debug_path);
 	if (!state->debug)
 		state->has_lines = false;
+	else if (state->store)
+		dwarf_set_limit(debug_info_dwarf(state->debug), READING_BYTES);
 	return state->debug;
 }
 
@@ -517,6 +536,21 @@ static bool resolve_lines(struct symboliser *symboliser, struct module_state *st
 	return true;
 }
 
+/* A named frame of a Go program with the line that its runtime knows, or as it is. */
+static enum symbol_quality answer_go(struct symboliser *symboliser, struct module_state *state,
+				     uint64_t vaddr, const struct symbol_frame **ret_frames,
+				     size_t *ret_count)
+{
+	struct symbol_frame *frame = &symboliser->frames[0];
+
+	*frame = *find_symbol_frame(symboliser, state, vaddr);
+	return answer(frame,
+		      go_lines_find(state->symbols.go, vaddr, &frame->file, &frame->line)
+			      ? SYMBOL_FULL
+			      : SYMBOL_NAME_ONLY,
+		      ret_frames, ret_count);
+}
+
 enum symbol_quality symboliser_resolve(struct symboliser *symboliser, const struct module *module,
 				       uint32_t module_id, uint64_t vaddr,
 				       const struct symbol_frame **ret_frames, size_t *ret_count)
@@ -532,13 +566,16 @@ enum symbol_quality symboliser_resolve(struct symboliser *symboliser, const stru
 		return symboliser_resolve_kernel(symboliser, vaddr, ret_frames, ret_count);
 	frame = find_jit_frame(symboliser, module, vaddr);
 	if (frame)
-		return answer(frame, SYMBOL_NAME_ONLY, ret_frames, ret_count);
+		return answer(frame, frame->line > 0 ? SYMBOL_FULL : SYMBOL_NAME_ONLY, ret_frames,
+			      ret_count);
 	state = get_state(symboliser, module, module_id);
 	if (!state)
 		return answer(NULL, SYMBOL_NONE, ret_frames, ret_count);
 	if (state->has_lines && resolve_lines(symboliser, state, vaddr, ret_frames, ret_count))
 		return (*ret_frames)->line > 0 ? SYMBOL_FULL : SYMBOL_NAME_ONLY;
 	frame = find_symbol_frame(symboliser, state, vaddr);
+	if (frame && state->symbols.go && symboliser->detail != SYMBOLS_NAMES)
+		return answer_go(symboliser, state, vaddr, ret_frames, ret_count);
 	if (frame)
 		return answer(frame, SYMBOL_NAME_ONLY, ret_frames, ret_count);
 	quality = state->symbols.lack == SYMBOLS_LACK_SENSE ? SYMBOL_DAMAGED : SYMBOL_NONE;
@@ -558,7 +595,7 @@ bool symboliser_module_has_lines(const struct symboliser *symboliser, uint32_t m
 {
 	const struct module_state *state = find_state(symboliser, module_id);
 
-	return state && state->has_lines;
+	return state && (state->has_lines || state->symbols.go);
 }
 
 int symboliser_details(struct symboliser *symboliser, uint32_t module_id, uint64_t vaddr,

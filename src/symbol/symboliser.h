@@ -92,6 +92,9 @@ void symboliser_set_kernel(struct symboliser *symboliser, const struct kernel_sy
 /* The same for the names of compiled code in anonymous memory. */
 void symboliser_set_jit(struct symboliser *symboliser, const struct jit_symbols *jit);
 
+/* When compiled code is looked at that is resolved next: what is there may change. */
+void symboliser_set_time(struct symboliser *symboliser, uint64_t time_ns);
+
 /*
  * Resolves an ELF vaddr of a module. Frames come innermost first: the last one
  * is the function proper, those before it are inlined into their successors.

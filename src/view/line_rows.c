@@ -23,20 +23,19 @@ static bool is_same(const struct profile *profile, const struct line_row *row,
 	const struct profile_function *a = &profile->functions.items[row->function];
 	const struct profile_function *b = &profile->functions.items[line.function];
 
-	if (row->line != line.line)
+	if (row->line != line.line || row->file != profile_line_file(profile, line))
 		return false;
-	return row->function == line.function ||
-	       (line.line > 0 && a->file == b->file && a->module == b->module);
+	return row->function == line.function || (line.line > 0 && a->module == b->module);
 }
 
 /* The row of a line, made when missing; ID_NONE without memory. */
 static uint32_t row_of(struct tally *tally, struct profile_line line)
 {
-	const struct profile_function *function = &tally->profile->functions.items[line.function];
-	uint64_t hash = line.line > 0 ? hash_pair(function->file, line.line)
-				      : hash_pair(line.function, UINT64_MAX);
+	uint32_t file = profile_line_file(tally->profile, line);
+	uint64_t hash =
+		line.line > 0 ? hash_pair(file, line.line) : hash_pair(line.function, UINT64_MAX);
 	struct id_probe probe = id_index_probe(&tally->index, hash);
-	struct line_row row = {.function = line.function, .line = line.line};
+	struct line_row row = {.function = line.function, .line = line.line, .file = file};
 	uint32_t id;
 
 	while ((id = id_probe_next(&tally->index, &probe)) != ID_NONE)

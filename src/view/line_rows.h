@@ -12,6 +12,7 @@ struct profile;
 struct line_row {
 	uint32_t function; /* one that the line is in */
 	uint32_t line;     /* 0: the function's line is not known */
+	uint32_t file;     /* string id */
 	int64_t self;
 	int64_t total; /* a stack counts once, however often the line is in it */
 	uint64_t self_samples;

@@ -198,7 +198,7 @@ static int line_rows(struct report *report, struct rows *rows)
 		struct bytes text = {0};
 
 		if (lines[i].line > 0) {
-			bytes_printf(&text, "%s:%" PRIu32, profile_text(profile, function.file),
+			bytes_printf(&text, "%s:%" PRIu32, profile_text(profile, lines[i].file),
 				     lines[i].line);
 			name = text.failed ? NULL
 					   : arena_strndup(&report->arena, (const char *)text.data,
@@ -210,7 +210,7 @@ static int line_rows(struct report *report, struct rows *rows)
 		rows->items[i] = (struct row){
 			.name = name,
 			.module = profile_text(profile, function.module),
-			.file = profile_text(profile, function.file),
+			.file = profile_text(profile, lines[i].file),
 			.self = lines[i].self,
 			.total = lines[i].total,
 			.self_samples = lines[i].self_samples,

@@ -177,3 +177,18 @@ def test_a_stripped_go_program_keeps_its_names(machine, mode, tmp_path, go_cache
              if stripped.get(start, "-") != "-"]
     assert len(known) > 1000
     assert sum(mine == other for mine, other in known) > 0.98 * len(known)
+    if mode == "exe":  # Go's tool gives no lines of position-independent programs
+        check_go_lines(tmp_path)
+
+
+def check_go_lines(folder):
+    """The lines of the stripped program are those that Go's own tool tells of the other."""
+    addresses = [start + at for start, size, name in symbols_of(folder / "full")
+                 if name in ("main.hotInner", "runtime.mallocgc") for at in range(0, size, 4)]
+    lines = "".join(f"{address:#x}\n" for address in addresses)
+    theirs = subprocess.run(["go", "tool", "addr2line", "full"], input=lines, cwd=folder,
+                            capture_output=True, text=True, check=True).stdout.splitlines()[1::2]
+    ours = subprocess.run([variants.BUILD / "wick", "symbolize", "--no-cache", "-e", "stripped"],
+                          input=lines, cwd=folder, capture_output=True, text=True,
+                          check=True).stdout.splitlines()
+    assert len(addresses) > 200 and ours == theirs

@@ -16,13 +16,19 @@ def matches(name, wanted):
     return re.fullmatch(pattern + r"(\(long\)|\(\))?( const)?", name.replace("long int", "long"))
 
 
-def wanted_chain(mark):
-    return [(name, *variants.lines()[line]) for name, line in variants.CHAINS[mark]]
+def wanted_chain(mark, name):
+    chain = [(function, *variants.lines()[line]) for function, line in variants.CHAINS[mark]]
+    if name != "gcc-dwarf2-strict":
+        return chain
+    # It has no lines of inlined calls, and no namespaces for what has no linker name.
+    nameless = [(function.replace("shapes::(anonymous namespace)::", ""), *place)
+                for function, *place in chain]
+    return [nameless[0], *[(function, "??", 0) for function, *_ in nameless[1:]]]
 
 
-def problems(marks, answers):
+def problems(name, marks, answers):
     for mark in variants.CHAINS:
-        found, wanted = answers.get(marks[mark], []), wanted_chain(mark)
+        found, wanted = answers.get(marks[mark], []), wanted_chain(mark, name)
         places = [frame[1:3] for frame in found]
         if places != [frame[1:] for frame in wanted] or not all(
                 matches(frame[0], want[0]) for frame, want in zip(found, wanted)):
@@ -33,7 +39,7 @@ def problems(marks, answers):
 def test_the_calls_at_each_mark_are_exact(name, tmp_path):
     program, marks = variants.build(name, tmp_path / name)
     answers = variants.ask(program, [marks[mark] for mark in variants.CHAINS])
-    assert "\n".join(problems(marks, answers)) == ""
+    assert "\n".join(problems(name, marks, answers)) == ""
 
 
 def test_without_the_split_files_lines_are_left(tmp_path):

@@ -80,8 +80,7 @@ def separate(folder):
 VARIANTS = {}
 for number in (2, 3, 4, 5):
     VARIANTS[f"gcc-dwarf{number}"] = Variant("gcc", f"-gdwarf-{number}")
-    if number > 2:  # strict DWARF 2 has no lines of inlined calls and no namespaces
-        VARIANTS[f"gcc-dwarf{number}-strict"] = Variant("gcc", f"-gdwarf-{number} -gstrict-dwarf")
+    VARIANTS[f"gcc-dwarf{number}-strict"] = Variant("gcc", f"-gdwarf-{number} -gstrict-dwarf")
     VARIANTS[f"clang-dwarf{number}"] = Variant("clang", f"-gdwarf-{number}")
 for number in (4, 5):
     for name in ("gcc", "clang"):

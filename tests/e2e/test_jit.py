@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Code that programs make while they run: names from perf maps and jitdumps."""
 import contextlib
+import json
 import os
 import pathlib
 import shlex
@@ -43,6 +44,38 @@ def assert_split(report, hot="jit_hot"):
 @pytest.mark.parametrize("mode", ("map", "dump"))
 def test_functions_that_a_program_made_have_names(jit, mode):
     assert_split(jit(mode, 600).report())
+
+
+def test_code_at_a_reused_address_is_told_apart_by_time(jit, wick):
+    recording = jit("reuse", 800)
+    report = recording.report()
+    assert abs(contract.self_percent(report, "jit_hot") - 35) < TOLERANCE
+    assert abs(contract.self_percent(report, "jit_second") - 35) < TOLERANCE
+    assert abs(contract.self_percent(report, "jit cool()") - 30) < TOLERANCE
+    # Each sample has the function that was there then: none of the first after the second.
+    names = [json.loads(line)["stack"][-1]["function"] for line in
+             wick.ok("export", recording.path, "--format", "samples").stdout.splitlines()]
+    names = [name for name in names if name in ("jit_hot", "jit_second")]
+    assert names == sorted(names) and len(set(names)) == 2
+    piped = wick.ok("report", "-", "--format", "json", input=recording.path.read_bytes().decode(
+        "latin-1"), encoding="latin-1").stdout
+    assert json.loads(piped)["rows"] == report["rows"]
+
+
+def test_lines_of_compiled_code_are_shown(jit):
+    rows = jit("reuse", 400).report("--by", "line")["rows"]
+    found = {row["name"] for row in rows}
+    assert {"made.js:7", "made.js:9", "later.js:7", "later.js:9"} & found
+    assert not [name for name in found if ".js:" in name
+                and name not in {"made.js:7", "made.js:9", "later.js:7", "later.js:9"}]
+
+
+def test_names_survive_a_merge(jit, wick):
+    recording = jit("reuse", 400)
+    wick.ok("merge", recording.path, "-o", "merged.wick")
+    rows = wick.json("report", "merged.wick", "--format", "json")["rows"]
+    assert ({row["name"]: row["self"] for row in rows}
+            == {row["name"]: row["self"] for row in recording.report()["rows"]})
 
 
 def test_names_are_kept_in_the_recording(jit):

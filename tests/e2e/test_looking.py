@@ -247,3 +247,55 @@ def test_symbols_with_any_bytes_come_out_safe(wick):
     xml.etree.ElementTree.fromstring(svg)
     assert "\x1b" not in svg and "b\ufffdc" in svg and ";b" in svg
     assert "<script>&" not in svg and "&lt;script&gt;&amp;" in svg
+
+
+MANY_LINES = "int main(void)\n{\n\tvolatile unsigned sum = 0;\n\tfor (int i = 0; i < 200000; i++) {\n" \
+    + "".join(f"\t\tsum += {i};\n" for i in range(1000)) + "\t}\n}\n"
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_the_summary_keeps_answers_as_the_configuration_says(wick, tmp_path, keep):
+    (tmp_path / "many.c").write_text(MANY_LINES)
+    subprocess.run(["cc", "-g", "-Wl,--build-id", "-o", tmp_path / "many", tmp_path / "many.c"],
+                   check=True)
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({"symbols": {"cache": keep}}))
+    env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    done = wick.ok("--config", config, "record", "-F", "4999", "-o",
+                   tmp_path / "many.wick", "--", tmp_path / "many", env=env)
+    assert "with function and line" in done.stderr
+    assert bool(list(tmp_path.glob("cache/**/*.symbols"))) == keep
+
+
+PARTS = """\
+static volatile unsigned long sum;
+__attribute__((noinline)) void parted(void)
+{
+	for (unsigned long i = 0; i < 150000000ul; i++) {
+		sum += i;
+#line 7 "grammar.y"
+		sum ^= i * 3;
+#line 8 "grammar.y"
+		sum += i / 3;
+#line 12 "parts.c"
+		sum -= 5;
+	}
+}
+int main(void) { parted(); return 0; }
+"""
+
+
+@pytest.mark.perf
+def test_a_function_with_lines_in_two_files_is_one_row(wick, tmp_path):
+    (tmp_path / "parts.c").write_text(PARTS)
+    subprocess.run(["cc", "-g", "-O1", "-o", "parts", "parts.c"], check=True, cwd=tmp_path)
+    recorded = wick.record([str(tmp_path / "parts")], "-q", "-F", "997")
+    rows = [row for row in recorded.report()["rows"] if row["name"] == "parted"]
+    assert [os.path.basename(row["file"]) for row in rows] == ["parts.c"]
+    lines = [row["name"] for row in recorded.report("--by", "line")["rows"]]
+    assert any(re.search(r"grammar\.y:[78]$", name) for name in lines)
+    assert not any(re.search(r"parts\.c:[78]$", name) for name in lines)
+    frames = {(frame["function"], os.path.basename(frame["file"] or ""))
+              for line in wick.ok("export", recorded.path, "--format", "samples").stdout.splitlines()
+              for frame in json.loads(line)["stack"]}
+    assert {("parted", "parts.c"), ("parted", "grammar.y")} <= frames

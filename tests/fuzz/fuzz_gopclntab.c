@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
-/* Feeds the function table of Go programs with whatever comes. */
+/* Feeds the table of functions and lines of Go programs with whatever comes. */
 
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "symbol/go_functions.h"
+#include "symbol/go_lines.h"
 #include "symbol/symbol_index.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -23,6 +25,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			if (list.items.items[i].start < TEXT ||
 			    list.items.items[i].start + list.items.items[i].size > TEXT + TEXT_SIZE)
 				abort();
+	for (uint64_t at = 0; at < TEXT_SIZE; at += 4) {
+		const char *file;
+		uint32_t line;
+
+		if (go_lines_parse(data, size, TEXT, TEXT + at, &file, &line) &&
+		    (strlen(file) == 0 || line == 0))
+			abort();
+	}
 	symbol_list_fini(&list);
 	return 0;
 }

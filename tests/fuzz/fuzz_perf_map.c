@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const uint64_t addresses[] = {0x0, 0x1000, 0x1001, 0x2000, 0x7fff0000, UINT64_MAX};
 
-static int check(void *self, const struct jit_name *name)
+static int check(void *self, const struct jit_piece *name)
 {
 	(void)self;
 	for (size_t i = 0; i < ARRAY_SIZE(addresses); i++)

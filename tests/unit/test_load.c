@@ -303,6 +303,38 @@ static void compiled_code_has_the_name_that_its_process_gave_it(void **state)
 	assert_stacks(world, "JS:*tick a.js:1 1\n[anon]+0x7f0000001008 1\n");
 }
 
+static void compiled_code_is_what_was_there_at_the_time(void **state)
+{
+	struct world *world = *state;
+	struct made *made = &world->made;
+	struct recording_jit_symbol symbol = {.pid = 100,
+					      .start = 0x7f0000001000,
+					      .size = 0x40,
+					      .name = "second",
+					      .from_ns = START_NS + 2000,
+					      .file = "b.js",
+					      .line = 7};
+	struct module memory = {
+		.kind = MODULE_ANONYMOUS, .path = "[anonymous]", .owner = made->process};
+	uint32_t thread = make_thread(made, made->process, 100, "app");
+	struct frame frames[2] = {user(made, 0x1050), {.kind = FRAME_NATIVE, .b = 0x7f0000001008}};
+
+	assert_int_equal(made->sink->ops->module(made->sink->self, &memory, &frames[1].a), 0);
+	for (uint64_t time_ns = 1000; time_ns <= 4000; time_ns += 500) /* two, then five */
+		make_sample_of(made, thread, time_ns, frames, 2);
+	recording_writer_jit_symbol(made->writer, &symbol);
+	symbol.name = "first";
+	symbol.from_ns = START_NS + 500;
+	symbol.file = NULL;
+	symbol.line = 0;
+	recording_writer_jit_symbol(made->writer, &symbol);
+	make_end(made);
+	load(world);
+	assert_stacks(world, "main;first 2\nmain;second 5\n");
+	assert_int_equal(world->profile->quality.resolved, 5);
+	assert_int_equal(world->profile->quality.name_only, 2);
+}
+
 static void frames_that_name_no_module_have_a_placeholder(void **state)
 {
 	static const uint32_t kinds[] = {FRAME_PYTHON, FRAME_JIT, FRAME_CUSTOM, 6, 7};
@@ -499,6 +531,7 @@ int main(void)
 		TEST(stacks_that_were_cut_are_counted),
 		TEST(an_address_in_no_module_has_no_name),
 		TEST(compiled_code_has_the_name_that_its_process_gave_it),
+		TEST(compiled_code_is_what_was_there_at_the_time),
 		TEST(frames_that_name_no_module_have_a_placeholder),
 		TEST(weights_that_fit_into_no_number_stop_at_the_largest),
 		TEST(states_are_added_up_whatever_the_stack),

@@ -13,10 +13,13 @@
 
 #include "base/clock.h"
 #include "cli/record_summary.h"
+#include "pipeline/load.h"
 #include "pipeline/record.h"
 
 static const struct record_config usual = {
 	.title = "app", .output = "/no/such/folder/app.wick", .sampling = {.depth = 512}};
+
+static const struct load_options names = LOAD_OPTIONS_DEFAULT;
 
 static const struct record_result good = {
 	.stats = {.samples = 990,
@@ -42,7 +45,7 @@ static char *summary(const struct record_config *config, const struct record_res
 	FILE *out = open_memstream(&text, &size);
 
 	assert_non_null(out);
-	record_summary_print(out, config, result);
+	record_summary_print(out, config, result, &names);
 	assert_int_equal(fclose(out), 0);
 	return text;
 }

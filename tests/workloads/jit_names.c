@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 /*
- * jit_names map|dump|link|other|none [MS [NAME]]: makes two functions in anonymous memory and
+ * jit_names map|dump|reuse|link|other|none [MS [NAME]]: makes two functions in anonymous memory and
  * burns MS of CPU time, 70 % in NAME ("jit_hot") and 30 % in "jit cool()".
  *
  *	map     lists them in /tmp/perf-PID.map, under wrong names first
  *	dump    lists them in jit-PID.dump of the current folder; jit_hot was moved there
+ *	reuse   as dump, with lines 7 and 9 of made.js; after half of the time jit_second
+ *	        of later.js takes the place of NAME
  *	link    as map, but /tmp/perf-PID.map is a symbolic link
  *	other   as map, but the file belongs to another user (needs root)
  *	none    tells nobody
@@ -13,6 +15,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -25,10 +28,12 @@
 #if defined(__aarch64__)
 /* 1: subs x0, x0, #1; b.ne 1b; ret */
 static const uint32_t code[] = {0xf1000400, 0x54ffffe1, 0xd65f03c0};
+#define SECOND_OFFSET 4u
 #define MACHINE EM_AARCH64
 #else
 /* 1: dec %rdi; jne 1b; ret */
 static const uint8_t code[] = {0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3};
+#define SECOND_OFFSET 3u
 #define MACHINE EM_X86_64
 #endif
 
@@ -87,7 +92,33 @@ static void put_move(FILE *file, uint64_t from, uint64_t to, uint64_t index)
 	put_u64(file, index);
 }
 
-static void write_dump(const uint8_t *place, const char *name)
+/* Lines 7 and 9 of a file for the code that is loaded next. */
+static void put_lines(FILE *file, uint64_t address, const char *name)
+{
+	put_u32(file, 2);
+	put_u32(file, (uint32_t)(16 + 16 + 2 * 16 + strlen(name) + 1 + 2));
+	put_u64(file, clock_now_ns(CLOCK_MONOTONIC));
+	put_u64(file, address);
+	put_u64(file, 2);
+	put_u64(file, address);
+	put_u32(file, 7);
+	put_u32(file, 0);
+	fwrite(name, 1, strlen(name) + 1, file);
+	put_u64(file, address + SECOND_OFFSET);
+	put_u32(file, 9);
+	put_u32(file, 0);
+	fwrite("\xff", 1, 2, file);
+}
+
+/* Says that other code took the place. */
+static void reuse(FILE *file, const uint8_t *place)
+{
+	put_lines(file, (uint64_t)(uintptr_t)place, "later.js");
+	put_load(file, (uint64_t)(uintptr_t)place, 4, "jit_second");
+	fflush(file);
+}
+
+static FILE *write_dump(const uint8_t *place, const char *name)
 {
 	char path[64];
 	FILE *file;
@@ -104,6 +135,7 @@ static void write_dump(const uint8_t *place, const char *name)
 	put_u32(file, (uint32_t)getpid());
 	put_u64(file, clock_now_ns(CLOCK_MONOTONIC));
 	put_u64(file, 0);
+	put_lines(file, 0x1000, "made.js");
 	put_load(file, 0x1000, 1, name);
 	put_load(file, (uint64_t)(uintptr_t)place, 2, "thrown_away");
 	put_load(file, (uint64_t)(uintptr_t)place + COOL_OFFSET, 3, "jit cool()");
@@ -113,16 +145,19 @@ static void write_dump(const uint8_t *place, const char *name)
 	if (mmap(NULL, PLACE_BYTES, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(file), 0) ==
 	    MAP_FAILED)
 		abort();
+	return file;
 }
 
-static void tell(const char *mode, const uint8_t *place, const char *name)
+/* Returns the dump when there is one. */
+static FILE *tell(const char *mode, const uint8_t *place, const char *name)
 {
+	FILE *dump = NULL;
 	char path[64];
 	char elsewhere[64];
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
-	if (strcmp(mode, "dump") == 0) {
-		write_dump(place, name);
+	if (strcmp(mode, "dump") == 0 || strcmp(mode, "reuse") == 0) {
+		dump = write_dump(place, name);
 	} else if (strcmp(mode, "link") == 0) {
 		snprintf(elsewhere, sizeof(elsewhere), "perf-%d.elsewhere", (int)getpid());
 		write_map(elsewhere, place, name);
@@ -135,6 +170,7 @@ static void tell(const char *mode, const uint8_t *place, const char *name)
 	}
 	if (strcmp(mode, "other") == 0 && chown(path, 65534, 65534) != 0)
 		abort();
+	return dump;
 }
 
 int main(int argc, char **argv)
@@ -142,18 +178,24 @@ int main(int argc, char **argv)
 	uint64_t total_ns = argument(argc, argv, 2, 500) * NS_PER_MS;
 	uint8_t *place = mmap(NULL, PLACE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
 			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	bool is_reused = argc < 2 || strcmp(argv[1], "reuse") != 0;
 	uint64_t end_ns;
+	FILE *dump;
 
 	if (argc < 2 || place == MAP_FAILED)
 		return 1;
 	memcpy(place, code, sizeof(code));
 	memcpy(place + COOL_OFFSET, code, sizeof(code));
 	__builtin___clear_cache((char *)place, (char *)place + PLACE_BYTES);
-	tell(argv[1], place, argc > 3 ? argv[3] : "jit_hot");
+	dump = tell(argv[1], place, argc > 3 ? argv[3] : "jit_hot");
 	end_ns = clock_now_ns(CLOCK_PROCESS_CPUTIME_ID) + total_ns;
 	while (clock_now_ns(CLOCK_PROCESS_CPUTIME_ID) < end_ns) {
 		((made_function *)(uintptr_t)place)(700000);
 		((made_function *)(uintptr_t)(place + COOL_OFFSET))(300000);
+		if (!is_reused && clock_now_ns(CLOCK_PROCESS_CPUTIME_ID) > end_ns - total_ns / 2) {
+			reuse(dump, place);
+			is_reused = true;
+		}
 	}
 	printf("{\"pid\": %d}\n", (int)getpid());
 	return 0;

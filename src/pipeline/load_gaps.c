@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pipeline/load_gaps.h"
+
+#include <errno.h>
+
+#include "base/id_index.h"
+#include "base/vec.h"
+#include "model/dictionary.h"
+#include "model/profile.h"
+#include "symbol/symboliser.h"
+
+static uint32_t keep_id(struct profile *profile, const char *text)
+{
+	uint32_t id = strings_add(&profile->strings, text ? text : "");
+
+	return id == ID_NONE ? 0 : id;
+}
+
+/* Why samples that end in a module have no names, or no lines. */
+static const char *problem_of(const struct load_gaps_input *input, const struct module *module,
+			      uint32_t id, struct profile_gap *gap)
+{
+	const char *problem = symboliser_module_problem(input->symboliser, id);
+	bool has_lines = symboliser_module_has_lines(input->symboliser, id);
+
+	if (!module)
+		return "addresses in no module";
+	if (module->kind == MODULE_KERNEL || module->kind == MODULE_KERNEL_MODULE) {
+		gap->curable = true;
+		return "the kernel's names may not be read, or were not kept";
+	}
+	gap->curable = module->kind == MODULE_FILE && (problem || !has_lines);
+	if (problem)
+		return problem;
+	if (!has_lines)
+		return "no debug information: names without lines";
+	return gap->unnamed > 0 ? "no symbol covers these addresses"
+				: "parts were built without debug information";
+}
+
+/* Lines of the kernel are not looked up, nor are others when names alone are wanted. */
+static bool is_gap(const struct load_gaps_input *input, const struct module *module,
+		   const struct profile_gap *gap)
+{
+	bool has_lines =
+		!module || (module->kind != MODULE_KERNEL && module->kind != MODULE_KERNEL_MODULE);
+
+	return gap->unnamed > 0 ||
+	       (gap->unlined > 0 && has_lines && input->symbols != SYMBOLS_NAMES);
+}
+
+int load_gaps(const struct load_gaps_input *input, struct profile *profile)
+{
+	for (size_t i = 0; i < input->count; i++) {
+		struct profile_gap gap = input->gaps[i];
+		bool is_module = i < input->dictionary->modules.count;
+		const struct module *module =
+			is_module ? &input->dictionary->modules.items[i] : NULL;
+		char build_id[2 * BUILD_ID_MAX + 1] = "";
+
+		if (!is_gap(input, module, &gap))
+			continue;
+		if (module)
+			build_id_format(&module->build_id, build_id);
+		gap.module = keep_id(profile, module ? module->path : "");
+		gap.build_id = keep_id(profile, build_id);
+		gap.problem = keep_id(profile, problem_of(input, module, (uint32_t)i, &gap));
+		if (vec_push(&profile->gaps, gap) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
