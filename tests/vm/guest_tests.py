@@ -15,11 +15,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 STEPPING = "tests/unwind/test_every_instruction.py::test_every_instruction"
 
 # Everything but what is the same on every CPU: documents, files that are broken on purpose, a
-# comparison with readelf that needs no machine, and what a compiler is needed for.
+# comparison with readelf that needs no machine, statistics, and what a compiler is needed for.
 ALL = {
     "unwind": ["tests/unwind"],
     "e2e": ["tests/e2e",
-            *(f"--ignore=tests/e2e/test_{name}.py" for name in ("bad_input", "cfi", "docs", "symbolize"))],
+            *(f"--ignore=tests/e2e/test_{name}.py" for name in ("bad_input", "cfi", "diff", "docs",
+                                                        "symbolize"))],
 }
 
 # The least that shows each piece at work: three minutes of an emulator's time.
