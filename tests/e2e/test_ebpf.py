@@ -11,7 +11,7 @@ import time
 import pytest
 
 import contract
-from conftest import PATIENCE, children_of, wait_for, workload
+from conftest import PATIENCE, children_of, thread_names, wait_for, workload
 from ebpf import OUTSIDE, needs_ebpf, root_percent, share_of
 
 pytestmark = [pytest.mark.perf, needs_ebpf]
@@ -76,7 +76,7 @@ def test_attaching_knows_the_stacks_of_what_runs(wick, background):
 def test_one_thread_alone(wick, background):
     target = background(workload("threads", 20000))
     tasks = f"/proc/{target.pid}/task"
-    wait_for(lambda: len(os.listdir(tasks)) == 5, what="the threads")
+    wait_for(lambda: "w3" in thread_names(target.pid), what="the threads")
     wanted = next(int(tid) for tid in os.listdir(tasks)
                   if open(f"{tasks}/{tid}/comm", encoding="utf-8").read() == "w3\n")
     recording = wick.attach("-t", wanted, "-d", 1, *ENGINE)
