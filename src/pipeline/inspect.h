@@ -31,6 +31,7 @@ struct inspection {
 	uint64_t *module_samples;       /* by module id: samples that end in it */
 	uint64_t module_count;
 
+	uint64_t samples;        /* a record may stand for many; at most INT64_MAX */
 	VEC(uint8_t) stack_seen; /* by stack id */
 	uint64_t unique_stacks;
 	uint64_t weight; /* at most INT64_MAX */

@@ -2,11 +2,9 @@
 #include "pipeline/load.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cache_dir.h"
@@ -15,7 +13,7 @@
 #include "export/export.h"
 #include "model/dictionary.h"
 #include "model/profile.h"
-#include "pipeline/convert.h"
+#include "pipeline/load_open.h"
 #include "pipeline/samples.h"
 #include "pipeline/short_name.h"
 #include "pipeline/spool.h"
@@ -53,6 +51,7 @@ struct loader {
 	VEC(struct located) located;
 	VEC(struct rebuilt) rebuilt;
 	VEC(uint32_t) threads;
+	VEC(uint32_t) labels;         /* by set of the recording: that of the profile */
 	VEC(struct judged) judged;    /* by location */
 	VEC(struct profile_gap) gaps; /* by module id, and one more for addresses in none */
 	struct cache_dir cache;
@@ -66,50 +65,10 @@ static void loader_fini(struct loader *loader)
 	vec_fini(&loader->located);
 	vec_fini(&loader->rebuilt);
 	vec_fini(&loader->threads);
+	vec_fini(&loader->labels);
 	vec_fini(&loader->judged);
 	vec_fini(&loader->gaps);
 	cache_dir_fini(&loader->cache);
-}
-
-/* Passes on a descriptor unless it is a directory's, which it closes. */
-static int refuse_directory(int fd, const char *path, struct error *err)
-{
-	struct stat status;
-
-	if (fstat(fd, &status) < 0 || !S_ISDIR(status.st_mode))
-		return fd;
-	(void)close(fd); /* only opened to look at it */
-	(void)error_set(err, -EISDIR, "%s is a directory, not a recording", path);
-	error_remedy(err, "name a file that wick record wrote");
-	return -EISDIR;
-}
-
-int load_open(const char *path, struct error *err)
-{
-	int fd;
-
-	if (strcmp(path, "-") == 0) {
-		if (isatty(STDIN_FILENO)) {
-			(void)error_set(err, -EINVAL, "standard input is a terminal");
-			error_remedy(err, "pipe a recording in, or name a file");
-			return -EINVAL;
-		}
-		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-		if (fd < 0)
-			return error_errno(err, -errno, "cannot read standard input");
-		return convert_fd(fd, "standard input", err);
-	}
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		int code = -errno;
-
-		(void)error_errno(err, code, "cannot open %s", path);
-		if (code == -ENOENT)
-			error_remedy(err, "make one with: wick record -o %s -- COMMAND", path);
-		return code;
-	}
-	fd = refuse_directory(fd, path, err);
-	return fd < 0 ? fd : convert_fd(fd, path, err);
 }
 
 /* Whether a module is the program of some process; else it is a library. */
@@ -406,6 +365,31 @@ static void judge(struct loader *loader, uint32_t stack, uint64_t count)
 		quality->truncated += count;
 }
 
+/* The labels of a set but the state, which an entry tells apart. */
+static int other_labels(struct loader *loader, uint32_t id, uint32_t *ret)
+{
+	uint32_t *known = id < loader->labels.count ? &loader->labels.items[id] : NULL;
+	struct label labels[LABELS_MAX];
+	size_t n;
+	size_t kept = 0;
+	size_t i;
+
+	*ret = 0;
+	if (!known)
+		return 0;
+	if (*known == ID_NONE) {
+		n = label_sets_get(&loader->dictionary->labels, &loader->dictionary->strings, id,
+				   labels);
+		for (i = 0; i < n; i++)
+			if (strcmp(labels[i].key, THREAD_STATE_LABEL) != 0)
+				labels[kept++] = labels[i];
+		*known = label_sets_add(&loader->profile->labels, &loader->profile->strings, labels,
+					kept);
+	}
+	*ret = *known;
+	return *ret == ID_NONE ? -ENOMEM : 0;
+}
+
 static int add_sum(struct loader *loader, const struct sample_sum *sum, uint32_t stack)
 {
 	const char *state = thread_state_of(loader->dictionary, sum->labels);
@@ -416,6 +400,8 @@ static int add_sum(struct loader *loader, const struct sample_sum *sum, uint32_t
 	};
 	int r = entry.state == ID_NONE ? -ENOMEM : thread_of(loader, sum->thread, &entry.thread);
 
+	if (r == 0)
+		r = other_labels(loader, sum->labels, &entry.labels);
 	if (r == 0)
 		r = profile_add_entry(loader->profile, entry, values);
 	if (r == 0)
@@ -482,7 +468,8 @@ static int prepare(struct loader *loader, struct error *err)
 	loader->dictionary = recording_reader_dictionary(loader->samples.reader);
 	if (FILL(&loader->located, loader->dictionary->frames.count) < 0 ||
 	    FILL(&loader->rebuilt, loader->dictionary->stacks.nodes.count) < 0 ||
-	    FILL(&loader->threads, loader->dictionary->threads.count) < 0)
+	    FILL(&loader->threads, loader->dictionary->threads.count) < 0 ||
+	    FILL(&loader->labels, loader->dictionary->labels.sets.count) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	loader->rebuilt.items[0] = (struct rebuilt){0, 0};
 	for (size_t i = 0; i <= loader->dictionary->modules.count; i++)
@@ -659,20 +646,13 @@ struct second_pass {
 
 static size_t labels_of(const struct dictionary *dictionary, uint32_t id, struct label *labels)
 {
-	struct label_set set = {0};
-	uint32_t i;
+	size_t n = label_sets_get(&dictionary->labels, &dictionary->strings, id, labels);
+	size_t i;
 
-	if (id < dictionary->label_sets.count)
-		set = dictionary->label_sets.items[id];
-	for (i = 0; i < set.count && i < LABELS_MAX; i++) {
-		struct label_pair pair = dictionary->label_pairs.items[set.first + i];
-
-		labels[i].key = strings_get(&dictionary->strings, pair.key);
-		labels[i].value = strings_get(&dictionary->strings, pair.value);
-		if (strcmp(labels[i].key, "state") == 0)
+	for (i = 0; i < n; i++)
+		if (strcmp(labels[i].key, THREAD_STATE_LABEL) == 0)
 			labels[i].value = thread_state_in_words(labels[i].value);
-	}
-	return i;
+	return n;
 }
 
 static int hand_out(struct second_pass *pass, const struct sample_batch *batch, size_t i)

@@ -75,7 +75,4 @@ typedef int load_sample_fn(void *self, const struct profile *profile,
 int load_samples(const char *path, const struct load_options *options, load_sample_fn *fn,
 		 void *self, struct error *err);
 
-/* Opens path for reading with a message that helps; "-" gives standard input. */
-int load_open(const char *path, struct error *err);
-
 #endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pipeline/load_open.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "pipeline/convert.h"
+
+/* Passes on a descriptor unless it is a directory's, which it closes. */
+static int refuse_directory(int fd, const char *path, struct error *err)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0 || !S_ISDIR(status.st_mode))
+		return fd;
+	(void)close(fd); /* only opened to look at it */
+	(void)error_set(err, -EISDIR, "%s is a directory, not a recording", path);
+	error_remedy(err, "name a file that wick record wrote");
+	return -EISDIR;
+}
+
+int load_open(const char *path, struct error *err)
+{
+	int fd;
+
+	if (strcmp(path, "-") == 0) {
+		if (isatty(STDIN_FILENO)) {
+			(void)error_set(err, -EINVAL, "standard input is a terminal");
+			error_remedy(err, "pipe a recording in, or name a file");
+			return -EINVAL;
+		}
+		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+		if (fd < 0)
+			return error_errno(err, -errno, "cannot read standard input");
+		return convert_fd(fd, "standard input", err);
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		int code = -errno;
+
+		(void)error_errno(err, code, "cannot open %s", path);
+		if (code == -ENOENT)
+			error_remedy(err, "make one with: wick record -o %s -- COMMAND", path);
+		return code;
+	}
+	fd = refuse_directory(fd, path, err);
+	return fd < 0 ? fd : convert_fd(fd, path, err);
+}
