@@ -10,6 +10,7 @@
 #include "export/formats.h"
 #include "export/gzip.h"
 #include "export/protobuf.h"
+#include "export/used.h"
 #include "model/entity.h"
 #include "model/profile.h"
 
@@ -81,8 +82,7 @@ struct mapping {
 struct pprof {
 	const struct profile *profile;
 	struct strings strings;
-	VEC(uint8_t) used_locations;
-	VEC(uint8_t) used_functions;
+	struct used used;
 	VEC(struct mapping) mappings;
 	struct gzip *gzip;
 	struct bytes text;    /* fields of the profile that wait for the compressor */
@@ -93,8 +93,7 @@ struct pprof {
 static void pprof_fini(struct pprof *pprof)
 {
 	strings_fini(&pprof->strings);
-	vec_fini(&pprof->used_locations);
-	vec_fini(&pprof->used_functions);
+	used_fini(&pprof->used);
 	vec_fini(&pprof->mappings);
 	gzip_free(pprof->gzip);
 	bytes_fini(&pprof->text);
@@ -151,9 +150,6 @@ static void use_location(struct pprof *pprof, const struct profile_location *loc
 	struct mapping *mapping;
 	uint32_t i;
 
-	for (i = 0; i < location->line_count; i++)
-		pprof->used_functions
-			.items[profile->lines.items[location->first_line + i].function] = 1;
 	if (at == 0)
 		return;
 	mapping = &pprof->mappings.items[at - 1];
@@ -189,28 +185,16 @@ static void put_program_first(struct pprof *pprof)
 	}
 }
 
-/* Filters leave locations behind that no stack of the profile has. */
 static int find_used(struct pprof *pprof)
 {
 	const struct profile *profile = pprof->profile;
-	const struct stack_node *nodes = profile->stacks.nodes.items;
 	size_t i;
-	int r = 0;
+	int r = used_by_entries(&pprof->used, profile);
 
-	for (i = 0; i < profile->locations.count && r == 0; i++)
-		r = vec_push(&pprof->used_locations, 0);
-	for (i = 0; i < profile->functions.count && r == 0; i++)
-		r = vec_push(&pprof->used_functions, 0);
 	if (r < 0)
 		return r;
-	for (i = 0; i < profile->entries.count; i++) {
-		uint32_t node = profile->entries.items[i].stack;
-
-		for (; node != 0; node = nodes[node].parent)
-			pprof->used_locations.items[nodes[node].frame] = 1;
-	}
 	for (i = 0; i < profile->locations.count; i++)
-		if (pprof->used_locations.items[i])
+		if (pprof->used.locations.items[i] != ID_NONE)
 			use_location(pprof, &profile->locations.items[i]);
 	put_program_first(pprof);
 	return 0;
@@ -413,11 +397,11 @@ static void put_body(struct pprof *pprof)
 		put_sample(pprof, i);
 	for (i = 0; i < pprof->mappings.count; i++)
 		put_mapping(pprof, i);
-	for (i = 0; i < pprof->used_locations.count; i++)
-		if (pprof->used_locations.items[i])
+	for (i = 0; i < pprof->used.locations.count; i++)
+		if (pprof->used.locations.items[i] != ID_NONE)
 			put_location(pprof, i);
-	for (i = 0; i < pprof->used_functions.count; i++)
-		if (pprof->used_functions.items[i])
+	for (i = 0; i < pprof->used.functions.count; i++)
+		if (pprof->used.functions.items[i] != ID_NONE)
 			put_function(pprof, i);
 	for (i = 0; i < pprof->strings.entries.count; i++) {
 		protobuf_string(&pprof->text, PROFILE_STRING_TABLE,

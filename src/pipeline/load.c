@@ -753,6 +753,8 @@ int load_samples(const char *path, const struct load_options *options, load_samp
 		r = read_again(&pass, again, name, err);
 	else
 		(void)close(again); /* only read from */
+	if (r == 0)
+		r = fn(self, loader.profile, NULL, err);
 	stack_filter_fini(&filter);
 	loader_fini(&loader);
 	return r;

@@ -21,6 +21,8 @@ def fields(data):
         tag, at = _varint(data, at)
         if tag & 7 == 0:
             value, at = _varint(data, at)
+        elif tag & 7 == 1:
+            value, at = int.from_bytes(data[at:at + 8], "little"), at + 8
         elif tag & 7 == 2:
             size, at = _varint(data, at)
             value, at = data[at:at + size], at + size
