@@ -10,6 +10,7 @@ const struct command *const command_table[] = {
 	&command_sample,
 	&command_report,
 	&command_flame,
+	&command_timeline,
 	&command_info,
 	&command_export,
 	&command_import,

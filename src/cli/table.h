@@ -21,6 +21,7 @@ extern const struct command command_record;
 extern const struct command command_report;
 extern const struct command command_sample;
 extern const struct command command_symbolize;
+extern const struct command command_timeline;
 
 /* All of them in the order of "wick --help", NULL last. */
 extern const struct command *const command_table[];

@@ -33,6 +33,7 @@ struct export_sample {
 	uint32_t thread;
 	uint32_t cpu;
 	uint64_t weight;
+	uint64_t times; /* samples that it stands for, which weigh that together */
 	const char *event;
 	const char *value;
 	const char *unit;
