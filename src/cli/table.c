@@ -9,6 +9,7 @@ const struct command *const command_table[] = {
 	&command_record,
 	&command_sample,
 	&command_report,
+	&command_annotate,
 	&command_flame,
 	&command_timeline,
 	&command_info,
