@@ -22,7 +22,7 @@ struct export_command_options {
 
 /* Where the lines of samples go. */
 struct sample_lines {
-	const struct exporter_ops *exporter;
+	struct export_list list;
 	struct outfile file;
 	struct bytes text; /* what waits to be written */
 };
@@ -44,25 +44,39 @@ static int take_sample(void *self, const struct profile *profile,
 		       const struct export_sample *sample, struct error *err)
 {
 	struct sample_lines *lines = self;
+	int r;
 
-	exporter_sample(lines->exporter, profile, sample, &lines->text);
-	return write_lines(lines, WRITE_BYTES, err);
+	if (sample) {
+		r = export_list_sample(&lines->list, profile, sample, &lines->text, err);
+		return r < 0 ? r : write_lines(lines, WRITE_BYTES, err);
+	}
+	while ((r = export_list_finish(&lines->list, profile, &lines->text, err)) > 0) {
+		r = write_lines(lines, WRITE_BYTES, err);
+		if (r < 0)
+			return r;
+	}
+	return r;
 }
 
 static int export_samples_of(const struct exporter_ops *exporter, const char *input,
 			     const struct load_options *load, const char *output, struct error *err)
 {
-	struct sample_lines lines = {.exporter = exporter};
-	int r = outfile_begin(&lines.file, output, err);
+	struct sample_lines lines = {0};
+	int r = export_list_init(&lines.list, exporter, err);
 
-	if (r < 0)
+	if (r == 0)
+		r = outfile_begin(&lines.file, output, err);
+	if (r < 0) {
+		export_list_fini(&lines.list);
 		return r;
+	}
 	r = load_samples(input, load, take_sample, &lines, err);
 	if (r == 0)
 		r = write_lines(&lines, 1, err);
 	if (r == 0)
 		r = outfile_commit(&lines.file, err);
 	outfile_fini(&lines.file);
+	export_list_fini(&lines.list);
 	bytes_fini(&lines.text);
 	return r;
 }
@@ -118,7 +132,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 
 static const struct option_spec table[] = {
 	{"format", 0, OPTION_STRING(struct export_command_options, format), .argument = "NAME",
-	 .help = "folded, pprof, speedscope, json or samples; see: wick list formats"},
+	 .help = "folded, pprof, speedscope, firefox, perfetto, otlp, json or samples; see: wick "
+		 "list formats"},
 	{"output", 'o', OPTION_STRING(struct export_command_options, output), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE, .help = "where to write; - is standard output"},
 	{"marks", 0, OPTION_FLAG(struct export_command_options, marks),
@@ -144,6 +159,11 @@ const struct command command_export = {
 			"CPU, weight, labels and the stack from the root to the leaf.",
 			"pprof files are what go tool pprof reads; speedscope's have one profile "
 			"for each thread; json is one document with the call tree.",
+			"firefox and perfetto keep every sample with its time: open the files at "
+			"profiler.firefox.com and ui.perfetto.dev, which read them in the browser "
+			"and send them nowhere. Perfetto counts samples and knows no weights. otlp "
+			"is OpenTelemetry's ProfilesData, one profile for each value, "
+			"uncompressed.",
 			NULL,
 		},
 	.examples =
@@ -152,6 +172,10 @@ const struct command command_export = {
 			 "for flame graph tools and scripts"},
 			{"wick export --format pprof app.wick -o app.pb.gz",
 			 "then: go tool pprof -top app.pb.gz"},
+			{"wick export --format firefox app.wick -o app.json",
+			 "then: load it at profiler.firefox.com"},
+			{"wick export --format perfetto app.wick -o app.pftrace",
+			 "then: open it at ui.perfetto.dev"},
 			{"wick export --format samples app.wick | jq .comm",
 			 "each sample, for scripts"},
 			{NULL, NULL},

@@ -80,7 +80,7 @@ static void put_text_counts(struct bytes *out, const struct inspection *inspecti
 	const struct recording_damage *damage = &inspection->damage;
 	size_t i;
 
-	bytes_printf(out, "%-14s %" PRIu64, "samples", inspection_samples(inspection));
+	bytes_printf(out, "%-14s %" PRIu64, "samples", inspection->samples);
 	if (inspection_number(inspection, "samples_expected") > 0)
 		bytes_printf(out, " of %" PRIu64 " expected",
 			     inspection_number(inspection, "samples_expected"));
@@ -193,7 +193,7 @@ static void put_json(struct bytes *out, const struct inspection *inspection, boo
 	json_u64(&json, "start_realtime_ns", inspection->start_realtime_ns);
 	json_u64(&json, "duration_ns", inspection->end_ns - inspection->start_ns);
 	json_u64(&json, "period", inspection->period);
-	json_u64(&json, "samples", inspection_samples(inspection));
+	json_u64(&json, "samples", inspection->samples);
 	json_u64(&json, "expected", inspection_number(inspection, "samples_expected"));
 	json_u64(&json, "weight", inspection->weight);
 	json_u64(&json, "lost", lost(inspection));

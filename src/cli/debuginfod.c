@@ -2,103 +2,33 @@
 #include "cli/debuginfod.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "base/bytes.h"
+#include "base/capture.h"
 #include "base/clock.h"
-#include "base/scope.h"
 #include "cli/command.h"
 #include "elf/elf.h"
 
 #define PROGRAM "debuginfod-find"
 
-/* Starts the program with its output in *ret_fd. Returns its pid or -errno. */
-static int start(const char *hex, int *ret_fd)
+static int ask(const struct debuginfod *self, const char *hex, char *ret_path)
 {
-	char *argv[] = {(char[]){PROGRAM}, (char[]){"debuginfo"}, (char *)(uintptr_t)hex, NULL};
-	posix_spawn_file_actions_t actions;
-	int ends[2];
-	pid_t pid = -1;
-	int r;
+	const char *const argv[] = {PROGRAM, "debuginfo", hex, NULL};
+	struct bytes line = {0};
+	int r = capture_run(argv, self->left_ns, PATH_MAX - 1, &line);
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return -errno;
-	r = posix_spawn_file_actions_init(&actions);
+	bytes_put_u8(&line, '\0');
+	if (r == 0 && line.failed)
+		r = -ENOMEM;
 	if (r == 0) {
-		r = posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-		if (r == 0)
-			r = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null",
-							     O_RDONLY, 0);
-		if (r == 0)
-			r = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
-							     O_WRONLY, 0);
-		if (r == 0)
-			r = posix_spawnp(&pid, PROGRAM, &actions, NULL, argv, environ);
-		(void)posix_spawn_file_actions_destroy(&actions); /* cannot fail on Linux */
+		(void)snprintf(ret_path, PATH_MAX, "%s", (char *)line.data); /* it fits */
+		ret_path[strcspn(ret_path, "\n")] = '\0';
 	}
-	(void)close(ends[1]);
-	if (r != 0) {
-		(void)close(ends[0]);
-		return -r;
-	}
-	*ret_fd = ends[0];
-	return pid;
-}
-
-/* Reads the line that the program prints until the deadline. */
-static int read_line(int fd, uint64_t deadline_ns, char *line, size_t size)
-{
-	size_t used = 0;
-
-	while (used < size) {
-		uint64_t now_ns = clock_monotonic_ns();
-		struct pollfd waited = {.fd = fd, .events = POLLIN};
-		ssize_t n;
-
-		if (now_ns >= deadline_ns)
-			return -ETIMEDOUT;
-		if (poll(&waited, 1, (int)((deadline_ns - now_ns) / NS_PER_MS) + 1) == 0)
-			return -ETIMEDOUT;
-		n = read(fd, line + used, size - used);
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n == 0) {
-			line[used] = '\0';
-			line[strcspn(line, "\n")] = '\0';
-			return 0;
-		}
-		used += n > 0 ? (size_t)n : 0;
-	}
-	return -ENAMETOOLONG;
-}
-
-static int ask(struct debuginfod *self, const char *hex, char *ret_path)
-{
-	uint64_t deadline_ns = clock_monotonic_ns() + self->left_ns;
-	int status = 0;
-	int fd = -1;
-	int pid = start(hex, &fd);
-	int r;
-
-	if (pid < 0)
-		return pid;
-	r = read_line(fd, deadline_ns, ret_path, PATH_MAX);
-	(void)close(fd);
-	if (r < 0)
-		(void)kill(pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (r == 0 && (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || ret_path[0] != '/'))
-		r = -ENODATA;
-	return r;
+	bytes_fini(&line);
+	return r < 0 ? r : r > 0 || ret_path[0] != '/' ? -ENODATA : 0;
 }
 
 static int fetch(void *data, const struct build_id *id, char *ret_path)

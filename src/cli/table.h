@@ -6,6 +6,7 @@
 
 struct command;
 
+extern const struct command command_annotate;
 extern const struct command command_completion;
 extern const struct command command_config;
 extern const struct command command_diff;
@@ -22,6 +23,7 @@ extern const struct command command_record;
 extern const struct command command_report;
 extern const struct command command_sample;
 extern const struct command command_symbolize;
+extern const struct command command_timeline;
 
 /* All of them in the order of "wick --help", NULL last. */
 extern const struct command *const command_table[];

@@ -33,6 +33,7 @@ struct export_sample {
 	uint32_t thread;
 	uint32_t cpu;
 	uint64_t weight;
+	uint64_t times; /* samples that it stands for, which weigh that together */
 	const char *event;
 	const char *value;
 	const char *unit;
@@ -40,16 +41,24 @@ struct export_sample {
 	size_t label_count;
 };
 
+/*
+ * A format either adds samples up and has write(), or lists them and has sample().
+ * Those that list may keep something of their own between samples: self.
+ */
 struct exporter_ops {
 	const char *name;      /* what the user types */
 	const char *summary;   /* one line of help */
 	const char *extension; /* without the dot */
-	/* NULL: the format lists samples */
 	int (*write)(const struct profile *profile, const struct export_config *config,
 		     struct bytes *out, struct error *err);
-	/* optional; NULL: the format adds samples up and has write() */
-	void (*sample)(const struct profile *profile, const struct export_sample *sample,
-		       struct bytes *out);
+
+	void *(*begin)(void); /* optional; NULL without memory */
+	/* 0 or a negative errno */
+	int (*sample)(void *self, const struct profile *profile, const struct export_sample *sample,
+		      struct bytes *out);
+	/* Appends a part of what follows the samples; 1: there is more, 0: done. Optional. */
+	int (*finish)(void *self, const struct profile *profile, struct bytes *out);
+	void (*free)(void *self); /* optional: as begin() */
 };
 
 /* All formats, NULL last. */
@@ -58,12 +67,26 @@ extern const struct exporter_ops *const exporters[];
 /* The exporter of a name, NULL when there is none. */
 const struct exporter_ops *exporter_find(const char *name);
 
-/* Whether the format lists samples one by one: then exporter_sample() is to be used. */
+/* Whether the format lists samples one by one: then an export_list is to be used. */
 bool exporter_lists_samples(const struct exporter_ops *ops);
 
-/* Appends one sample to out, which fails without memory. */
-void exporter_sample(const struct exporter_ops *ops, const struct profile *profile,
-		     const struct export_sample *sample, struct bytes *out);
+/* The listing of samples: they are appended to a buffer that may be emptied in between. */
+struct export_list {
+	const struct exporter_ops *ops;
+	void *self;
+};
+
+int export_list_init(struct export_list *list, const struct exporter_ops *ops, struct error *err);
+void export_list_fini(struct export_list *list);
+int export_list_sample(struct export_list *list, const struct profile *profile,
+		       const struct export_sample *sample, struct bytes *out, struct error *err);
+
+/*
+ * To be called after the last sample, with the profile that they were of, until it
+ * returns 0; 1 means that there is more to come.
+ */
+int export_list_finish(struct export_list *list, const struct profile *profile, struct bytes *out,
+		       struct error *err);
 
 /* Appends the profile to out; on failure out holds part of it. */
 int exporter_write(const struct exporter_ops *ops, const struct profile *profile,

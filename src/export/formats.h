@@ -6,8 +6,11 @@
 
 struct exporter_ops;
 
+extern const struct exporter_ops export_firefox;
 extern const struct exporter_ops export_folded;
 extern const struct exporter_ops export_json;
+extern const struct exporter_ops export_otlp;
+extern const struct exporter_ops export_perfetto;
 extern const struct exporter_ops export_pprof;
 extern const struct exporter_ops export_samples;
 extern const struct exporter_ops export_speedscope;

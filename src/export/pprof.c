@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -8,6 +10,8 @@
 #include "export/formats.h"
 #include "export/gzip.h"
 #include "export/protobuf.h"
+#include "export/used.h"
+#include "model/entity.h"
 #include "model/profile.h"
 
 /*
@@ -35,7 +39,7 @@ enum profile_field {
 };
 enum value_type_field { VALUE_TYPE_TYPE = 1, VALUE_TYPE_UNIT = 2 };
 enum sample_field { SAMPLE_LOCATION_ID = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3 };
-enum label_field { LABEL_KEY = 1, LABEL_STR = 2, LABEL_NUM = 3 };
+enum label_field { LABEL_KEY = 1, LABEL_STR = 2, LABEL_NUM = 3, LABEL_NUM_UNIT = 4 };
 enum mapping_field {
 	MAPPING_ID = 1,
 	MAPPING_MEMORY_START = 2,
@@ -78,8 +82,7 @@ struct mapping {
 struct pprof {
 	const struct profile *profile;
 	struct strings strings;
-	VEC(uint8_t) used_locations;
-	VEC(uint8_t) used_functions;
+	struct used used;
 	/* Functions have one file here: one with lines in several is written for each of these. */
 	VEC(struct profile_line) parts; /* their lines do not count */
 	struct id_index part_index;
@@ -93,8 +96,7 @@ struct pprof {
 static void pprof_fini(struct pprof *pprof)
 {
 	strings_fini(&pprof->strings);
-	vec_fini(&pprof->used_locations);
-	vec_fini(&pprof->used_functions);
+	used_fini(&pprof->used);
 	vec_fini(&pprof->parts);
 	id_index_fini(&pprof->part_index);
 	vec_fini(&pprof->mappings);
@@ -173,9 +175,6 @@ static void use_location(struct pprof *pprof, const struct profile_location *loc
 	struct mapping *mapping;
 	uint32_t i;
 
-	for (i = 0; i < location->line_count; i++)
-		pprof->used_functions
-			.items[profile->lines.items[location->first_line + i].function] = 1;
 	if (at == 0)
 		return;
 	mapping = &pprof->mappings.items[at - 1];
@@ -211,51 +210,101 @@ static void put_program_first(struct pprof *pprof)
 	}
 }
 
-/* Filters leave locations behind that no stack of the profile has. */
 static int find_used(struct pprof *pprof)
 {
 	const struct profile *profile = pprof->profile;
-	const struct stack_node *nodes = profile->stacks.nodes.items;
 	size_t i;
-	int r = 0;
+	int r = used_by_entries(&pprof->used, profile);
 
-	for (i = 0; i < profile->locations.count && r == 0; i++)
-		r = vec_push(&pprof->used_locations, 0);
-	for (i = 0; i < profile->functions.count && r == 0; i++)
-		r = vec_push(&pprof->used_functions, 0);
 	if (r < 0)
 		return r;
-	for (i = 0; i < profile->entries.count; i++) {
-		uint32_t node = profile->entries.items[i].stack;
-
-		for (; node != 0; node = nodes[node].parent)
-			pprof->used_locations.items[nodes[node].frame] = 1;
-	}
 	for (i = 0; i < profile->locations.count; i++)
-		if (pprof->used_locations.items[i])
+		if (pprof->used.locations.items[i] != ID_NONE)
 			use_location(pprof, &profile->locations.items[i]);
 	put_program_first(pprof);
 	return 0;
 }
 
-static void put_label(struct pprof *pprof, const char *key, const char *text, int64_t number)
+static void put_text_label(struct pprof *pprof, const char *key, const char *text)
 {
 	struct bytes label = {0};
 
 	protobuf_u64(&label, LABEL_KEY, string_of(pprof, key));
-	if (text)
-		protobuf_u64(&label, LABEL_STR, string_of(pprof, text));
-	else
-		protobuf_i64(&label, LABEL_NUM, number);
+	protobuf_u64(&label, LABEL_STR, string_of(pprof, text));
 	protobuf_message(&pprof->message, SAMPLE_LABEL, &label);
 	bytes_fini(&label);
+}
+
+static void put_number_label(struct pprof *pprof, const char *key, int64_t number, const char *unit)
+{
+	struct bytes label = {0};
+
+	protobuf_u64(&label, LABEL_KEY, string_of(pprof, key));
+	protobuf_i64(&label, LABEL_NUM, number);
+	protobuf_u64(&label, LABEL_NUM_UNIT, string_of(pprof, unit));
+	protobuf_message(&pprof->message, SAMPLE_LABEL, &label);
+	bytes_fini(&label);
+}
+
+/* Whether text may follow a number as its unit: a word without digits. */
+static bool is_unit(const char *text)
+{
+	size_t i;
+
+	for (i = 0; text[i]; i++)
+		if (text[i] == ' ' || (text[i] >= '0' && text[i] <= '9'))
+			return false;
+	return i > 0;
+}
+
+/*
+ * Labels are texts here. "12" and "12 bytes", as our importer writes the numbers of a
+ * pprof file, become numbers again, so that they can be compared and filtered.
+ */
+static void put_label(struct pprof *pprof, const struct label *label)
+{
+	const char *space = strchr(label->value, ' ');
+	size_t digits = space ? (size_t)(space - label->value) : strlen(label->value);
+	char text[24];
+	char again[24];
+	long long number;
+
+	if (digits == 0 || digits >= sizeof(text) || (space && !is_unit(space + 1))) {
+		put_text_label(pprof, label->key, label->value);
+		return;
+	}
+	memcpy(text, label->value, digits);
+	text[digits] = '\0';
+	number = strtoll(text, NULL, 10);
+	(void)snprintf(again, sizeof(again), "%lld", number); /* it fits */
+	if (strcmp(text, again) == 0)
+		put_number_label(pprof, label->key, number, space ? space + 1 : "");
+	else
+		put_text_label(pprof, label->key, label->value);
+}
+
+static void put_labels(struct pprof *pprof, const struct profile_entry *entry)
+{
+	const struct profile *profile = pprof->profile;
+	const struct profile_thread *thread = &profile->threads.items[entry->thread];
+	struct label labels[LABELS_MAX];
+	size_t n = label_sets_get(&profile->labels, &profile->strings, entry->labels, labels);
+	size_t i;
+
+	put_text_label(pprof, "process", profile_text(profile, thread->process_comm));
+	put_text_label(pprof, "thread", profile_text(profile, thread->comm));
+	put_number_label(pprof, "pid", thread->pid, "");
+	put_number_label(pprof, "tid", thread->tid, "");
+	if (entry->state != 0)
+		put_text_label(pprof, "state", profile_text(profile, entry->state));
+	for (i = 0; i < n; i++)
+		put_label(pprof, &labels[i]);
 }
 
 static void put_sample(struct pprof *pprof, size_t at)
 {
 	const struct profile *profile = pprof->profile;
 	const struct profile_entry *entry = &profile->entries.items[at];
-	const struct profile_thread *thread = &profile->threads.items[entry->thread];
 	const int64_t *values = profile_entry_values(profile, at);
 	const struct stack_node *nodes = profile->stacks.nodes.items;
 	uint32_t node;
@@ -267,12 +316,7 @@ static void put_sample(struct pprof *pprof, size_t at)
 	for (i = 0; i < profile->value_count; i++)
 		bytes_put_varint(&pprof->part, (uint64_t)values[i]);
 	protobuf_message(&pprof->message, SAMPLE_VALUE, &pprof->part);
-	put_label(pprof, "process", profile_text(profile, thread->process_comm), 0);
-	put_label(pprof, "thread", profile_text(profile, thread->comm), 0);
-	put_label(pprof, "pid", NULL, thread->pid);
-	put_label(pprof, "tid", NULL, thread->tid);
-	if (entry->state != 0)
-		put_label(pprof, "state", profile_text(profile, entry->state), 0);
+	put_labels(pprof, entry);
 	put_message(pprof, PROFILE_SAMPLE);
 }
 
@@ -379,11 +423,11 @@ static void put_body(struct pprof *pprof)
 		put_sample(pprof, i);
 	for (i = 0; i < pprof->mappings.count; i++)
 		put_mapping(pprof, i);
-	for (i = 0; i < pprof->used_locations.count; i++)
-		if (pprof->used_locations.items[i])
+	for (i = 0; i < pprof->used.locations.count; i++)
+		if (pprof->used.locations.items[i] != ID_NONE)
 			put_location(pprof, i);
-	for (i = 0; i < pprof->used_functions.count; i++)
-		if (pprof->used_functions.items[i])
+	for (i = 0; i < pprof->used.functions.count; i++)
+		if (pprof->used.functions.items[i] != ID_NONE)
 			put_function(pprof, i + 1, (struct profile_line){.function = (uint32_t)i});
 	for (i = 0; i < pprof->parts.count; i++)
 		put_function(pprof, pprof->profile->functions.count + 1 + i, pprof->parts.items[i]);

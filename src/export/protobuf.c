@@ -4,7 +4,7 @@
 #include "base/bytes.h"
 #include "base/text.h"
 
-enum wire_type { WIRE_VARINT = 0, WIRE_LENGTH = 2 };
+enum wire_type { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_LENGTH = 2 };
 
 static void put_tag(struct bytes *out, uint32_t field, enum wire_type type)
 {
@@ -13,10 +13,22 @@ static void put_tag(struct bytes *out, uint32_t field, enum wire_type type)
 
 void protobuf_u64(struct bytes *out, uint32_t field, uint64_t value)
 {
-	if (value == 0)
-		return;
+	if (value != 0)
+		protobuf_set_u64(out, field, value);
+}
+
+void protobuf_set_u64(struct bytes *out, uint32_t field, uint64_t value)
+{
 	put_tag(out, field, WIRE_VARINT);
 	bytes_put_varint(out, value);
+}
+
+void protobuf_fixed64(struct bytes *out, uint32_t field, uint64_t value)
+{
+	if (value == 0)
+		return;
+	put_tag(out, field, WIRE_64);
+	bytes_put_u64(out, value);
 }
 
 void protobuf_i64(struct bytes *out, uint32_t field, int64_t value)
@@ -40,6 +52,12 @@ void protobuf_string(struct bytes *out, uint32_t field, const char *text)
 	}
 	protobuf_message(out, field, &clean);
 	bytes_fini(&clean);
+}
+
+void protobuf_bytes(struct bytes *out, uint32_t field, const void *data, size_t size)
+{
+	put_tag(out, field, WIRE_LENGTH);
+	bytes_put_string(out, data, size);
 }
 
 void protobuf_message(struct bytes *out, uint32_t field, struct bytes *message)

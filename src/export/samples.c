@@ -108,12 +108,13 @@ static void put_thread(struct json *json, const struct profile *profile, uint32_
 	json_string(json, "process", profile_text(profile, thread->process_comm));
 }
 
-static void samples_sample(const struct profile *profile, const struct export_sample *sample,
-			   struct bytes *out)
+static int samples_sample(void *self, const struct profile *profile,
+			  const struct export_sample *sample, struct bytes *out)
 {
 	struct json json;
 	size_t i;
 
+	(void)self; /* nothing to remember */
 	json_init(&json, out, false);
 	json_open_object(&json, NULL);
 	json_u64(&json, "time_ns", sample->time_ns);
@@ -132,6 +133,7 @@ static void samples_sample(const struct profile *profile, const struct export_sa
 	put_stack(&json, profile, sample->stack);
 	json_close(&json);
 	bytes_put_u8(out, '\n');
+	return 0;
 }
 
 const struct exporter_ops export_samples = {

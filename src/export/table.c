@@ -9,7 +9,9 @@
 #include "model/profile.h"
 
 const struct exporter_ops *const exporters[] = {
-	&export_folded, &export_pprof, &export_speedscope, &export_json, &export_samples, NULL,
+	&export_folded,  &export_pprof,    &export_speedscope,
+	&export_firefox, &export_perfetto, &export_otlp,
+	&export_json,    &export_samples,  NULL,
 };
 
 const struct exporter_ops *exporter_find(const char *name)
@@ -27,10 +29,41 @@ bool exporter_lists_samples(const struct exporter_ops *ops)
 	return ops->sample != NULL;
 }
 
-void exporter_sample(const struct exporter_ops *ops, const struct profile *profile,
-		     const struct export_sample *sample, struct bytes *out)
+static int list_failed(const struct export_list *list, int r, const struct bytes *out,
+		       struct error *err)
 {
-	ops->sample(profile, sample, out);
+	if (r >= 0 && out->failed)
+		r = -ENOMEM;
+	return r < 0 ? error_errno(err, r, "format %s", list->ops->name) : r;
+}
+
+int export_list_init(struct export_list *list, const struct exporter_ops *ops, struct error *err)
+{
+	*list = (struct export_list){.ops = ops};
+	if (!ops->begin)
+		return 0;
+	list->self = ops->begin();
+	return list->self ? 0 : error_set(err, -ENOMEM, "format %s: out of memory", ops->name);
+}
+
+void export_list_fini(struct export_list *list)
+{
+	if (list->ops->free)
+		list->ops->free(list->self);
+}
+
+int export_list_sample(struct export_list *list, const struct profile *profile,
+		       const struct export_sample *sample, struct bytes *out, struct error *err)
+{
+	return list_failed(list, list->ops->sample(list->self, profile, sample, out), out, err);
+}
+
+int export_list_finish(struct export_list *list, const struct profile *profile, struct bytes *out,
+		       struct error *err)
+{
+	int r = list->ops->finish ? list->ops->finish(list->self, profile, out) : 0;
+
+	return list_failed(list, r, out, err);
 }
 
 int exporter_write(const struct exporter_ops *ops, const struct profile *profile,

@@ -357,7 +357,7 @@ static int locate(struct reading *reading, struct item *item, struct frame *ret)
 
 struct labels {
 	struct label items[LABELS_MAX];
-	char numbers[LABELS_MAX][24];
+	char numbers[LABELS_MAX][64];
 	size_t count;
 	const char *process;
 	const char *thread;
@@ -369,6 +369,7 @@ static void take_label(const struct reading *reading, struct cursor body, struct
 {
 	const char *key = "";
 	const char *text = NULL;
+	const char *unit = "";
 	uint64_t number = 0;
 	struct field field;
 
@@ -379,6 +380,8 @@ static void take_label(const struct reading *reading, struct cursor body, struct
 			text = text_of(reading, field.value);
 		if (field.number == 3)
 			number = field.value;
+		if (field.number == 4)
+			unit = text_of(reading, field.value);
 	}
 	if (text && strcmp(key, "process") == 0) {
 		labels->process = text;
@@ -391,7 +394,9 @@ static void take_label(const struct reading *reading, struct cursor body, struct
 	} else if (labels->count < LABELS_MAX) {
 		char *place = labels->numbers[labels->count];
 
-		(void)snprintf(place, 24, "%" PRId64, (int64_t)number); /* it fits */
+		/* A unit that is cut is none that anyone knows. */
+		(void)snprintf(place, sizeof(labels->numbers[0]), "%" PRId64 "%s%.40s",
+			       (int64_t)number, *unit ? " " : "", unit);
 		labels->items[labels->count++] = (struct label){key, text ? text : place};
 	}
 }

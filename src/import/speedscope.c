@@ -15,11 +15,18 @@
 #include "recording/writer.h"
 
 /*
- * speedscope: sampled profiles, each a thread. Weights in units of time move the
- * clock on, so the order of time is kept.
+ * speedscope: sampled and evented profiles, each a thread. Weights in units of time
+ * move the clock on, so the order of time is kept. Of an evented profile, which tells
+ * when each frame opens and closes, every stretch between two events is a sample of
+ * the stack that was open then:
+ *
+ *	at 0 open main, at 2 open f, at 5 close f, at 6 close main
+ *	main 2, main;f 3, main 1
  */
 
 #define MAX_FRAMES 65536u
+/* Frames of all stretches together: a small file of deep stacks must not keep us for ever. */
+#define MAX_EVENTED_FRAMES (1ull << 32)
 
 struct unit {
 	const char *name;
@@ -42,6 +49,7 @@ struct scope {
 	const struct unit *unit; /* of the first profile; the others must have the same kind */
 	VEC(uint32_t) places;
 	VEC(struct frame) frames;
+	uint64_t evented_frames;
 };
 
 static const char *text_of(const json_t *object, const char *key)
@@ -109,6 +117,22 @@ static int gather(struct scope *scope, const json_t *stack)
 	return 0;
 }
 
+/* Adds a sample of the gathered frames; time moves on by its weight. */
+static int add_gathered(struct scope *scope, double value, struct import_sample *sample,
+			struct error *err)
+{
+	int r;
+
+	sample->weight = value > 0 && value < 9e18 ? (uint64_t)(value + 0.5) : 0;
+	sample->times = scope->unit->time ? 1 : sample->weight;
+	sample->frames = scope->frames.items;
+	sample->frame_count = scope->frames.count;
+	r = import_sample(scope->builder, sample, err);
+	if (scope->unit->time && sample->since_ns + sample->weight < INT64_MAX)
+		sample->since_ns += sample->weight;
+	return r;
+}
+
 static int add_stack(struct scope *scope, const json_t *stack, const json_t *weight,
 		     struct import_sample *sample, struct error *err)
 {
@@ -117,13 +141,64 @@ static int add_stack(struct scope *scope, const json_t *stack, const json_t *wei
 
 	if (r < 0)
 		return error_errno(err, r, "a stack makes no sense");
-	sample->weight = value > 0 && value < 9e18 ? (uint64_t)(value + 0.5) : 0;
-	sample->times = scope->unit->time ? 1 : sample->weight;
-	sample->frames = scope->frames.items;
-	sample->frame_count = scope->frames.count;
-	r = import_sample(scope->builder, sample, err);
-	if (scope->unit->time && sample->since_ns + sample->weight < INT64_MAX)
-		sample->since_ns += sample->weight;
+	return add_gathered(scope, value, sample, err);
+}
+
+/* Opens or closes a frame. Frames close in the reverse order of their opening. */
+static int take_event(struct scope *scope, const json_t *event, struct error *err)
+{
+	json_int_t at = json_integer_value(json_object_get(event, "frame"));
+	const char *type = text_of(event, "type");
+	struct frame frame = {.kind = FRAME_CUSTOM};
+	size_t open = scope->frames.count;
+
+	if (at < 0 || (size_t)at >= scope->places.count)
+		return error_set(err, -EBADMSG, "an event names a frame that is not there");
+	frame.a = scope->places.items[at];
+	if (strcmp(type, "O") == 0) {
+		if (open >= MAX_FRAMES)
+			return error_set(err, -EBADMSG, "more than %u frames are open", MAX_FRAMES);
+		return vec_push(&scope->frames, frame) < 0
+			       ? error_set(err, -ENOMEM, "out of memory")
+			       : 0;
+	}
+	if (strcmp(type, "C") != 0)
+		return error_set(err, -EBADMSG, "an event neither opens nor closes a frame");
+	if (open == 0 || scope->frames.items[open - 1].a != frame.a)
+		return error_set(err, -EBADMSG, "an event closes a frame that is not the last one");
+	scope->frames.count--;
+	return 0;
+}
+
+/* The stretches between events; time in which nothing is open passes without a sample. */
+static int add_events(struct scope *scope, const json_t *profile, struct import_sample *sample,
+		      struct error *err)
+{
+	const json_t *events = json_object_get(profile, "events");
+	double start = json_number_value(json_object_get(profile, "startValue"));
+	double before = start;
+	size_t i;
+	int r = 0;
+
+	scope->frames.count = 0;
+	for (i = 0; i < json_array_size(events) && r == 0; i++) {
+		const json_t *event = json_array_get(events, i);
+		double at = json_number_value(json_object_get(event, "at"));
+		double since = (before - start) * scope->unit->factor;
+
+		if (i > 0 && at < before)
+			return error_set(err, -EBADMSG, "events are not in the order of time");
+		if (scope->unit->time && since >= 0 && since < 9e18)
+			sample->since_ns = (uint64_t)since;
+		scope->evented_frames += scope->frames.count;
+		if (scope->evented_frames > MAX_EVENTED_FRAMES)
+			return error_set(err, -EFBIG, "its stacks hold too many frames");
+		if (at > before && scope->frames.count > 0)
+			r = add_gathered(scope, (at - before) * scope->unit->factor, sample, err);
+		if (r == 0)
+			r = take_event(scope, event, err);
+		before = at;
+	}
 	return r;
 }
 
@@ -158,18 +233,24 @@ static int add_profile(struct scope *scope, const json_t *profile, unsigned int 
 {
 	const json_t *samples = json_object_get(profile, "samples");
 	const json_t *weights = json_object_get(profile, "weights");
+	bool evented = strcmp(text_of(profile, "type"), "evented") == 0;
 	struct import_sample sample = {0};
 	size_t i;
 	int r;
 
-	if (strcmp(text_of(profile, "type"), "sampled") != 0)
-		return error_set(err, -EOPNOTSUPP, "profile %u is not of type sampled", number);
+	if (!evented && strcmp(text_of(profile, "type"), "sampled") != 0)
+		return error_set(err, -EOPNOTSUPP, "profile %u is neither sampled nor evented",
+				 number);
 	scope->unit = unit_of(profile);
 	if (!scope->unit)
 		return error_set(err, -EBADMSG, "profile %u has an unknown unit", number);
 	r = thread_of(scope, text_of(profile, "name"), number, &sample.thread);
 	if (r < 0)
 		return error_errno(err, r, "cannot keep a thread");
+	if (evented) {
+		r = add_events(scope, profile, &sample, err);
+		return r < 0 ? error_prefix(err, r, "profile %u", number) : 0;
+	}
 	for (i = 0; i < json_array_size(samples) && r == 0; i++)
 		r = add_stack(scope, json_array_get(samples, i), json_array_get(weights, i),
 			      &sample, err);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include <xxhash.h>
 
@@ -11,7 +10,7 @@ int dictionary_init(struct dictionary *dictionary)
 {
 	*dictionary = (struct dictionary){0};
 	if (strings_init(&dictionary->strings) < 0 || stack_tree_init(&dictionary->stacks) < 0 ||
-	    vec_push(&dictionary->label_sets, (struct label_set){0}) < 0) {
+	    label_sets_init(&dictionary->labels) < 0) {
 		dictionary_fini(dictionary);
 		return -ENOMEM;
 	}
@@ -27,14 +26,12 @@ void dictionary_fini(struct dictionary *dictionary)
 	vec_fini(&dictionary->threads);
 	vec_fini(&dictionary->places);
 	vec_fini(&dictionary->frames);
-	vec_fini(&dictionary->label_pairs);
-	vec_fini(&dictionary->label_sets);
+	label_sets_fini(&dictionary->labels);
 	id_index_fini(&dictionary->module_index);
 	id_index_fini(&dictionary->process_index);
 	id_index_fini(&dictionary->thread_index);
 	id_index_fini(&dictionary->place_index);
 	id_index_fini(&dictionary->frame_index);
-	id_index_fini(&dictionary->label_index);
 	vec_fini(&dictionary->last_frames);
 	vec_fini(&dictionary->last_nodes);
 }
@@ -267,6 +264,8 @@ int dictionary_forget_stacks(struct dictionary *dictionary)
 	stack_tree_fini(&dictionary->stacks);
 	id_index_fini(&dictionary->frame_index);
 	dictionary->frames.count = 0;
+	dictionary->last_frames.count = 0;
+	dictionary->last_nodes.count = 0;
 	if (stack_tree_init(&dictionary->stacks) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
@@ -280,74 +279,7 @@ int dictionary_forget_stacks(struct dictionary *dictionary)
 	return 0;
 }
 
-/*
- * Puts one label where it belongs among n sorted ones, or in place of the one
- * with its key. Returns the new n.
- */
-static size_t insert_label(const struct dictionary *dictionary, struct label_pair *pairs, size_t n,
-			   struct label_pair pair)
-{
-	const char *key = strings_get(&dictionary->strings, pair.key);
-	size_t at = n;
-
-	while (at > 0 && strcmp(strings_get(&dictionary->strings, pairs[at - 1].key), key) >= 0)
-		at--;
-	if (at < n && pairs[at].key == pair.key) {
-		pairs[at] = pair;
-		return n;
-	}
-	memmove(pairs + at + 1, pairs + at, (n - at) * sizeof(*pairs));
-	pairs[at] = pair;
-	return n + 1;
-}
-
-static uint32_t add_label_set(struct dictionary *dictionary, const struct label_pair *pairs,
-			      size_t n, uint64_t hash)
-{
-	struct label_set set = {.first = (uint32_t)dictionary->label_pairs.count,
-				.count = (uint32_t)n};
-	uint32_t id = (uint32_t)dictionary->label_sets.count;
-
-	if (vec_reserve(&dictionary->label_pairs, set.first + n) < 0 ||
-	    vec_reserve(&dictionary->label_sets, (size_t)id + 1) < 0 ||
-	    id_index_add(&dictionary->label_index, hash, id) < 0)
-		return ID_NONE;
-	memcpy(dictionary->label_pairs.items + set.first, pairs, n * sizeof(*pairs));
-	dictionary->label_pairs.count += n;
-	dictionary->label_sets.items[dictionary->label_sets.count++] = set;
-	return id;
-}
-
 uint32_t dictionary_labels(struct dictionary *dictionary, const struct label *labels, size_t n)
 {
-	struct label_pair pairs[LABELS_MAX];
-	struct id_probe probe;
-	size_t count = 0;
-	uint64_t hash;
-	uint32_t id;
-	size_t i;
-
-	if (n == 0)
-		return 0;
-	if (n > LABELS_MAX)
-		return ID_NONE;
-	for (i = 0; i < n; i++) {
-		struct label_pair pair;
-
-		pair.key = strings_add(&dictionary->strings, labels[i].key);
-		pair.value = strings_add(&dictionary->strings, labels[i].value);
-		if (pair.key == ID_NONE || pair.value == ID_NONE)
-			return ID_NONE;
-		count = insert_label(dictionary, pairs, count, pair);
-	}
-	hash = XXH3_64bits(pairs, count * sizeof(*pairs));
-	probe = id_index_probe(&dictionary->label_index, hash);
-	while ((id = id_probe_next(&dictionary->label_index, &probe)) != ID_NONE) {
-		struct label_set known = dictionary->label_sets.items[id];
-
-		if (known.count == count && memcmp(dictionary->label_pairs.items + known.first,
-						   pairs, count * sizeof(*pairs)) == 0)
-			return id;
-	}
-	return add_label_set(dictionary, pairs, count, hash);
+	return label_sets_add(&dictionary->labels, &dictionary->strings, labels, n);
 }

@@ -12,20 +12,9 @@
 #include <stdint.h>
 
 #include "model/entity.h"
+#include "model/label_sets.h"
 #include "model/stack_tree.h"
 #include "model/strings.h"
-
-/* A label by the ids of its strings. */
-struct label_pair {
-	uint32_t key;
-	uint32_t value;
-};
-
-/* label_pairs[first .. +count), sorted by the text of their keys, each key once. */
-struct label_set {
-	uint32_t first;
-	uint32_t count;
-};
 
 struct dictionary {
 	struct strings strings;
@@ -35,8 +24,7 @@ struct dictionary {
 	VEC(struct place) places;
 	VEC(struct frame) frames;
 	struct stack_tree stacks; /* frame = index into frames */
-	VEC(struct label_pair) label_pairs;
-	VEC(struct label_set) label_sets; /* 0 is the empty set */
+	struct label_sets labels; /* texts are ids of strings */
 
 	/* private */
 	struct id_index module_index;
@@ -44,7 +32,6 @@ struct dictionary {
 	struct id_index thread_index;
 	struct id_index place_index;
 	struct id_index frame_index;
-	struct id_index label_index;
 	VEC(struct frame) last_frames; /* of the stack added last, whose callers the next shares */
 	VEC(uint32_t) last_nodes;      /* and the nodes of these frames */
 };

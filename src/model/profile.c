@@ -12,7 +12,8 @@ int profile_new(const struct value_type *types, uint32_t count, struct profile *
 
 	if (!profile)
 		return -ENOMEM;
-	if (strings_init(&profile->strings) < 0 || stack_tree_init(&profile->stacks) < 0) {
+	if (strings_init(&profile->strings) < 0 || stack_tree_init(&profile->stacks) < 0 ||
+	    label_sets_init(&profile->labels) < 0) {
 		profile_free(profile);
 		return -ENOMEM;
 	}
@@ -29,6 +30,7 @@ void profile_free(struct profile *profile)
 		return;
 	strings_fini(&profile->strings);
 	stack_tree_fini(&profile->stacks);
+	label_sets_fini(&profile->labels);
 	vec_fini(&profile->functions);
 	vec_fini(&profile->lines);
 	vec_fini(&profile->locations);
@@ -176,7 +178,8 @@ int profile_module(struct profile *profile, const char *path, const struct build
 /* The entry made with zero values when missing. */
 static uint32_t entry_of(struct profile *profile, struct profile_entry key)
 {
-	uint64_t hash = hash_pair(hash_pair(key.stack, key.thread), key.state);
+	uint64_t hash =
+		hash_pair(hash_pair(key.stack, key.thread), (uint64_t)key.labels << 32 | key.state);
 	struct id_probe probe = id_index_probe(&profile->entry_index, hash);
 	uint32_t id;
 	uint32_t i;
@@ -185,7 +188,7 @@ static uint32_t entry_of(struct profile *profile, struct profile_entry key)
 		struct profile_entry entry = profile->entries.items[id];
 
 		if (entry.stack == key.stack && entry.thread == key.thread &&
-		    entry.state == key.state)
+		    entry.state == key.state && entry.labels == key.labels)
 			return id;
 	}
 	id = (uint32_t)profile->entries.count;

@@ -5,7 +5,7 @@
 /*
  * profile: what views and exporters see: weighted stacks with names.
  *
- *	entry      (stack, thread, state) and its values
+ *	entry      (stack, thread, state, labels) and its values
  *	stack      node of a tree of locations, root first
  *	location   one code address: the function it is in and those inlined there
  *	function   name, file, module
@@ -20,6 +20,7 @@
 #include "base/id_index.h"
 #include "base/vec.h"
 #include "elf/elf.h"
+#include "model/label_sets.h"
 #include "model/stack_tree.h"
 #include "model/strings.h"
 
@@ -73,7 +74,8 @@ struct profile_thread {
 struct profile_entry {
 	uint32_t stack;
 	uint32_t thread;
-	uint32_t state; /* string id of what the thread was doing; 0: not told */
+	uint32_t state;  /* string id of what the thread was doing; 0: not told */
+	uint32_t labels; /* set of what else is known of it; 0: none */
 };
 
 /* What a stack cost in a slice of time. */
@@ -127,6 +129,7 @@ struct profile {
 	VEC(struct profile_thread) threads;
 	VEC(struct profile_module) modules;
 	struct stack_tree stacks; /* frame = location id */
+	struct label_sets labels; /* texts are ids of strings */
 
 	struct value_type value_types[PROFILE_MAX_VALUES];
 	uint32_t value_count;

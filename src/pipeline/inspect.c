@@ -40,11 +40,6 @@ uint64_t inspection_number(const struct inspection *inspection, const char *key)
 	return number;
 }
 
-uint64_t inspection_samples(const struct inspection *inspection)
-{
-	return inspection->damage.samples - inspection->member_samples;
-}
-
 double inspection_overhead_percent(const struct inspection *inspection)
 {
 	uint64_t run_ns = inspection_number(inspection, "target_run_ns");
@@ -87,7 +82,7 @@ static int take_schema(void *self, uint32_t id, const struct schema *schema)
 	return 0;
 }
 
-static int count_module(struct inspection *inspection, uint32_t module)
+static int count_module(struct inspection *inspection, uint32_t module, uint64_t times)
 {
 	if (module >= inspection->module_count) {
 		uint64_t count = (uint64_t)module + 16;
@@ -100,7 +95,7 @@ static int count_module(struct inspection *inspection, uint32_t module)
 		inspection->module_samples = grown;
 		inspection->module_count = count;
 	}
-	inspection->module_samples[module]++;
+	inspection->module_samples[module] += times;
 	return 0;
 }
 
@@ -133,8 +128,8 @@ static int count_stack(struct inspection *inspection, uint32_t stack)
 	return 0;
 }
 
-/* Looks at one stack: where it ends and whether it was followed. */
-static int check_stack(struct inspection *inspection, uint32_t stack)
+/* Looks at the stack of some samples: where it ends and whether it was followed. */
+static int check_stack(struct inspection *inspection, uint32_t stack, uint64_t times)
 {
 	const struct dictionary *dictionary = recording_reader_dictionary(inspection->reader);
 	const struct stack_node *nodes = dictionary->stacks.nodes.items;
@@ -142,31 +137,33 @@ static int check_stack(struct inspection *inspection, uint32_t stack)
 	uint32_t root = stack;
 
 	if (stack == 0) {
-		inspection->shallow_samples++;
+		inspection->shallow_samples += times;
 		return 0;
 	}
 	leaf = &dictionary->frames.items[nodes[stack].frame];
 	while (nodes[root].parent != 0)
 		root = nodes[root].parent;
 	if (dictionary->frames.items[nodes[root].frame].kind == FRAME_TRUNCATED)
-		inspection->truncated_samples++;
+		inspection->truncated_samples += times;
 	if (root == stack && leaf->kind == FRAME_NATIVE)
-		inspection->shallow_samples++;
+		inspection->shallow_samples += times;
 	if (leaf->kind != FRAME_NATIVE && leaf->kind != FRAME_KERNEL)
 		return 0; /* a is no module id */
 	if (leaf->a >= dictionary->modules.count) {
-		inspection->unmapped_samples++;
+		inspection->unmapped_samples += times;
 		return 0;
 	}
-	return count_module(inspection, leaf->a);
+	return count_module(inspection, leaf->a, times);
 }
 
-static void add_weight(struct inspection *inspection, uint64_t weight)
+/* Adds the weight that some samples have together. */
+static void add_weight(struct inspection *inspection, uint64_t weight, uint64_t times)
 {
 	uint64_t room = (uint64_t)INT64_MAX - inspection->weight;
+	uint64_t of_one = weight / (times > 0 ? times : 1);
 
-	if (inspection->weighs_time && weight > inspection->max_weight_ns)
-		inspection->max_weight_ns = weight;
+	if (inspection->weighs_time && of_one > inspection->max_weight_ns)
+		inspection->max_weight_ns = of_one;
 	inspection->excess_weights += weight > room;
 	inspection->weight += weight > room ? room : weight;
 }
@@ -179,20 +176,21 @@ static int take_samples(void *self, const struct sample_batch *batch)
 	for (i = 0; i < batch->count; i++)
 		note_time(inspection, batch->time_ns[i]);
 	/* What is counted beside an event stands behind the samples of that, at the same times. */
-	if (batch->schema != 0) {
-		inspection->member_samples += batch->count;
+	if (batch->schema != 0)
 		return 0;
-	}
 	for (i = 0; i < batch->count; i++) {
+		uint64_t room = (uint64_t)INT64_MAX - inspection->samples;
+		uint64_t times = batch->times[i] < room ? batch->times[i] : room;
 		int r = check_time(inspection, batch->cpu[i], batch->time_ns[i]);
 
+		inspection->samples += times;
 		if (r == 0)
 			r = count_stack(inspection, batch->stack[i]);
 		if (r == 0)
-			r = check_stack(inspection, batch->stack[i]);
+			r = check_stack(inspection, batch->stack[i], times);
 		if (r < 0)
 			return r;
-		add_weight(inspection, batch->weight[i]);
+		add_weight(inspection, batch->weight[i], times);
 	}
 	return 0;
 }
@@ -367,7 +365,7 @@ static void judge_weights(const struct inspection *inspection, struct judge *jud
 
 static void judge_samples(const struct inspection *inspection, struct judge *judge)
 {
-	uint64_t samples = inspection_samples(inspection);
+	uint64_t samples = inspection->samples;
 	uint64_t expected = inspection_number(inspection, "samples_expected");
 	uint64_t lost = 0;
 	size_t i;

@@ -31,6 +31,7 @@ struct inspection {
 	uint64_t *module_samples;       /* by module id: samples that end in it */
 	uint64_t module_count;
 
+	uint64_t samples;        /* a record may stand for many; at most INT64_MAX */
 	VEC(uint8_t) stack_seen; /* by stack id */
 	uint64_t unique_stacks;
 	uint64_t weight; /* at most INT64_MAX */
@@ -53,7 +54,6 @@ struct inspection {
 	uint64_t bad_maps;        /* empty, or ends before it starts */
 	uint64_t excess_weights;  /* samples whose weight fits into no sum */
 	uint64_t max_weight_ns;   /* of one sample; 0 when weights are no times */
-	uint64_t member_samples;  /* of events that were counted beside the first */
 	bool weighs_time;         /* the first schema counts nanoseconds */
 	VEC(uint64_t) cpu_last_ns;
 };
@@ -66,9 +66,6 @@ void inspection_fini(struct inspection *inspection);
 const char *inspection_fact(const struct inspection *inspection, const char *key);
 /* The same as a number, 0 when it is none. */
 uint64_t inspection_number(const struct inspection *inspection, const char *key);
-
-/* The samples, without those of what was counted beside the event. */
-uint64_t inspection_samples(const struct inspection *inspection);
 
 /* What sampling added to the target's CPU time, as the recorder measured it; 0: unknown. */
 double inspection_overhead_percent(const struct inspection *inspection);

@@ -56,6 +56,7 @@ struct loader {
 	VEC(struct located) located;
 	VEC(struct rebuilt) rebuilt;
 	VEC(uint32_t) threads;
+	VEC(uint32_t) labels;      /* by set of the recording: that of the profile */
 	VEC(bool) kernel_frames;   /* by frame of the recording */
 	VEC(struct judged) judged; /* by location */
 	/*
@@ -77,6 +78,7 @@ static void loader_fini(struct loader *loader)
 	vec_fini(&loader->rebuilt);
 	vec_fini(&loader->threads);
 	vec_fini(&loader->kernel_frames);
+	vec_fini(&loader->labels);
 	vec_fini(&loader->judged);
 	vec_fini(&loader->gaps);
 	function_homes_fini(&loader->homes);
@@ -446,6 +448,31 @@ static void judge(struct loader *loader, uint32_t stack, uint64_t count)
 		quality->truncated += count;
 }
 
+/* The labels of a set but the state, which an entry tells apart. */
+static int other_labels(struct loader *loader, uint32_t id, uint32_t *ret)
+{
+	uint32_t *known = id < loader->labels.count ? &loader->labels.items[id] : NULL;
+	struct label labels[LABELS_MAX];
+	size_t n;
+	size_t kept = 0;
+	size_t i;
+
+	*ret = 0;
+	if (!known)
+		return 0;
+	if (*known == ID_NONE) {
+		n = label_sets_get(&loader->dictionary->labels, &loader->dictionary->strings, id,
+				   labels);
+		for (i = 0; i < n; i++)
+			if (strcmp(labels[i].key, THREAD_STATE_LABEL) != 0)
+				labels[kept++] = labels[i];
+		*known = label_sets_add(&loader->profile->labels, &loader->profile->strings, labels,
+					kept);
+	}
+	*ret = *known;
+	return *ret == ID_NONE ? -ENOMEM : 0;
+}
+
 static int add_sum(struct loader *loader, const struct sample_sum *sum, uint32_t stack)
 {
 	const char *state = thread_state_of(loader->dictionary, sum->labels);
@@ -456,6 +483,8 @@ static int add_sum(struct loader *loader, const struct sample_sum *sum, uint32_t
 	};
 	int r = entry.state == ID_NONE ? -ENOMEM : thread_of(loader, sum->thread, &entry.thread);
 
+	if (r == 0)
+		r = other_labels(loader, sum->labels, &entry.labels);
 	if (r == 0)
 		r = profile_add_entry(loader->profile, entry, values);
 	if (r == 0)
@@ -526,6 +555,7 @@ static int prepare(struct loader *loader, struct error *err)
 	if (FILL(&loader->located, loader->dictionary->frames.count) < 0 ||
 	    FILL(&loader->rebuilt, loader->dictionary->stacks.nodes.count) < 0 ||
 	    FILL(&loader->threads, loader->dictionary->threads.count) < 0 ||
+	    FILL(&loader->labels, loader->dictionary->labels.sets.count) < 0 ||
 	    note_kernel_frames(loader) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	loader->rebuilt.items[0] = (struct rebuilt){0, 0};
@@ -646,20 +676,13 @@ struct second_pass {
 
 static size_t labels_of(const struct dictionary *dictionary, uint32_t id, struct label *labels)
 {
-	struct label_set set = {0};
-	uint32_t i;
+	size_t n = label_sets_get(&dictionary->labels, &dictionary->strings, id, labels);
+	size_t i;
 
-	if (id < dictionary->label_sets.count)
-		set = dictionary->label_sets.items[id];
-	for (i = 0; i < set.count && i < LABELS_MAX; i++) {
-		struct label_pair pair = dictionary->label_pairs.items[set.first + i];
-
-		labels[i].key = strings_get(&dictionary->strings, pair.key);
-		labels[i].value = strings_get(&dictionary->strings, pair.value);
-		if (strcmp(labels[i].key, "state") == 0)
+	for (i = 0; i < n; i++)
+		if (strcmp(labels[i].key, THREAD_STATE_LABEL) == 0)
 			labels[i].value = thread_state_in_words(labels[i].value);
-	}
-	return i;
+	return n;
 }
 
 static int hand_out(struct second_pass *pass, const struct sample_batch *batch, size_t i)
@@ -671,6 +694,7 @@ static int hand_out(struct second_pass *pass, const struct sample_batch *batch, 
 		.time_ns = batch->time_ns[i],
 		.cpu = batch->cpu[i],
 		.weight = batch->weight[i],
+		.times = batch->times[i],
 		.event = samples->event,
 		.value = samples->value,
 		.unit = samples->unit,
@@ -760,6 +784,8 @@ int load_samples(const char *path, const struct load_options *options, load_samp
 		r = read_again(&pass, again, name, err);
 	else
 		(void)close(again); /* only read from */
+	if (r == 0)
+		r = fn(self, loader.profile, NULL, err);
 	stack_filter_fini(&filter);
 	loader_fini(&loader);
 	return r;

@@ -65,7 +65,10 @@ int load_profile(const char *path, const struct load_options *options, struct pr
 int load_profile_fd(int fd, const char *name, const struct load_options *options,
 		    struct profile **ret, struct error *err);
 
-/* Called for each sample; a negative return value ends the reading with that code. */
+/*
+ * Called for each sample, and once more without one (NULL) when all were there. A
+ * negative return value ends the reading with that code.
+ */
 typedef int load_sample_fn(void *self, const struct profile *profile,
 			   const struct export_sample *sample, struct error *err);
 

@@ -192,18 +192,12 @@ static int map_labels(struct source *source, uint32_t id, uint32_t *ret)
 	const struct dictionary *dictionary = source->dictionary;
 	uint32_t *known = slot(&source->labels, id);
 	struct label labels[LABELS_MAX];
-	struct label_set set = dictionary->label_sets.items[id];
-	uint32_t i;
 	int r = known ? 0 : -ENOMEM;
 
 	if (r == 0 && *known == ID_NONE) {
-		for (i = 0; i < set.count && i < LABELS_MAX; i++) {
-			struct label_pair pair = dictionary->label_pairs.items[set.first + i];
+		size_t n = label_sets_get(&dictionary->labels, &dictionary->strings, id, labels);
 
-			labels[i].key = strings_get(&dictionary->strings, pair.key);
-			labels[i].value = strings_get(&dictionary->strings, pair.value);
-		}
-		r = source->merger->sink->ops->labels(source->merger->sink->self, labels, i, known);
+		r = source->merger->sink->ops->labels(source->merger->sink->self, labels, n, known);
 	}
 	if (r == 0)
 		*ret = *known;

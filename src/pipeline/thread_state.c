@@ -25,16 +25,12 @@ const char *thread_state_in_words(const char *state)
 
 const char *thread_state_of(const struct dictionary *dictionary, uint32_t labels)
 {
-	struct label_set set = {0};
-	uint32_t i;
+	struct label all[LABELS_MAX];
+	size_t n = label_sets_get(&dictionary->labels, &dictionary->strings, labels, all);
+	size_t i;
 
-	if (labels < dictionary->label_sets.count)
-		set = dictionary->label_sets.items[labels];
-	for (i = 0; i < set.count; i++) {
-		struct label_pair pair = dictionary->label_pairs.items[set.first + i];
-
-		if (strcmp(strings_get(&dictionary->strings, pair.key), "state") == 0)
-			return thread_state_in_words(strings_get(&dictionary->strings, pair.value));
-	}
+	for (i = 0; i < n; i++)
+		if (strcmp(all[i].key, THREAD_STATE_LABEL) == 0)
+			return thread_state_in_words(all[i].value);
 	return "";
 }

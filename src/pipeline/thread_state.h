@@ -10,6 +10,9 @@
 
 struct dictionary;
 
+/* The key of the label that says it. */
+#define THREAD_STATE_LABEL "state"
+
 /* A letter of /proc/PID/stat in words; anything else is one already. */
 const char *thread_state_in_words(const char *state);
 

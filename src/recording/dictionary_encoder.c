@@ -238,13 +238,13 @@ uint32_t dictionary_encoder_new_stack(struct dictionary_encoder *encoder, uint32
 
 uint32_t dictionary_encoder_new_labels(struct dictionary_encoder *encoder, uint32_t set)
 {
-	struct label_set item = encoder->source->label_sets.items[set];
+	struct label_set item = encoder->source->labels.sets.items[set];
 	struct bytes *out = &encoder->label_bytes;
 	uint32_t i;
 
 	bytes_put_varint(out, item.count);
 	for (i = item.first; i < item.first + item.count; i++) {
-		struct label_pair pair = encoder->source->label_pairs.items[i];
+		struct label_pair pair = encoder->source->labels.pairs.items[i];
 
 		bytes_put_varint(out, put_string_id(encoder, pair.key));
 		bytes_put_varint(out, put_string_id(encoder, pair.value));

@@ -12,6 +12,10 @@
 
 struct tally {
 	const struct profile *profile;
+	const uint8_t *wanted; /* by function; NULL: all */
+	uint32_t value;
+	size_t counted; /* the last entry that counted for the sum, plus one */
+	struct line_row sum;
 	VEC(struct line_row) rows;
 	VEC(size_t) seen; /* by row: the last entry that counted for its total, plus one */
 	struct id_index index;
@@ -48,29 +52,48 @@ static uint32_t row_of(struct tally *tally, struct profile_line line)
 	return id;
 }
 
-static int add_location(struct tally *tally, uint32_t location, size_t entry, uint32_t value,
-			bool is_leaf)
+static void add_self(struct line_row *row, const int64_t *values, uint32_t value, bool inlined)
+{
+	row->self += values[value];
+	row->self_samples += (uint64_t)values[0];
+	if (inlined)
+		row->self_inlined += values[value];
+}
+
+static void add_total(struct line_row *row, const int64_t *values, uint32_t value)
+{
+	row->total += values[value];
+	row->samples += (uint64_t)values[0];
+}
+
+static int add_location(struct tally *tally, uint32_t location, size_t entry, bool is_leaf)
 {
 	const struct profile *profile = tally->profile;
 	const struct profile_location *at = &profile->locations.items[location];
 	const int64_t *values = profile_entry_values(profile, entry);
 
-	for (uint32_t i = 0; i < at->line_count; i++) {
-		uint32_t id = row_of(tally, profile->lines.items[at->first_line + i]);
-		struct line_row *row;
+	/* From the innermost inlined one: what it costs itself is the first one's that counts. */
+	for (uint32_t i = at->line_count; i-- > 0;) {
+		struct profile_line line = profile->lines.items[at->first_line + i];
+		uint32_t id;
 
+		if (tally->wanted && !tally->wanted[line.function])
+			continue;
+		id = row_of(tally, line);
 		if (id == ID_NONE)
 			return -ENOMEM;
-		row = &tally->rows.items[id];
-		if (is_leaf && i + 1 == at->line_count) { /* the innermost inlined one */
-			row->self += values[value];
-			row->self_samples += (uint64_t)values[0];
+		if (is_leaf) {
+			add_self(&tally->rows.items[id], values, tally->value,
+				 i + 1 < at->line_count);
+			add_self(&tally->sum, values, tally->value, i + 1 < at->line_count);
 		}
-		if (tally->seen.items[id] == entry + 1)
-			continue;
+		is_leaf = false;
+		if (tally->counted != entry + 1)
+			add_total(&tally->sum, values, tally->value);
+		tally->counted = entry + 1;
+		if (tally->seen.items[id] != entry + 1)
+			add_total(&tally->rows.items[id], values, tally->value);
 		tally->seen.items[id] = entry + 1;
-		row->total += values[value];
-		row->samples += (uint64_t)values[0];
 	}
 	return 0;
 }
@@ -92,15 +115,23 @@ static int compare_rows(const void *a, const void *b)
 int line_rows_new(const struct profile *profile, uint32_t value, struct line_row **ret,
 		  size_t *ret_count)
 {
+	struct line_row sum;
+
+	return line_rows_of(profile, value, NULL, ret, ret_count, &sum);
+}
+
+int line_rows_of(const struct profile *profile, uint32_t value, const uint8_t *wanted,
+		 struct line_row **ret, size_t *ret_count, struct line_row *ret_sum)
+{
 	const struct stack_node *nodes = profile->stacks.nodes.items;
-	struct tally tally = {.profile = profile};
+	struct tally tally = {.profile = profile, .wanted = wanted, .value = value};
 	int r = 0;
 
 	for (size_t i = 0; i < profile->entries.count && r == 0; i++) {
 		uint32_t leaf = profile->entries.items[i].stack;
 
 		for (uint32_t at = leaf; at != 0 && r == 0; at = nodes[at].parent)
-			r = add_location(&tally, nodes[at].frame, i, value, at == leaf);
+			r = add_location(&tally, nodes[at].frame, i, at == leaf);
 	}
 	id_index_fini(&tally.index);
 	vec_fini(&tally.seen);
@@ -112,5 +143,6 @@ int line_rows_new(const struct profile *profile, uint32_t value, struct line_row
 		qsort(tally.rows.items, tally.rows.count, sizeof(*tally.rows.items), compare_rows);
 	*ret = tally.rows.items;
 	*ret_count = tally.rows.count;
+	*ret_sum = tally.sum;
 	return 0;
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A small reader (and writer) of profile.proto, independent of wick's own."""
+"""A small reader and writer of profile.proto, independent of wick's own."""
 import gzip
 
 
@@ -21,6 +21,8 @@ def fields(data):
         tag, at = _varint(data, at)
         if tag & 7 == 0:
             value, at = _varint(data, at)
+        elif tag & 7 == 1:
+            value, at = int.from_bytes(data[at:at + 8], "little"), at + 8
         elif tag & 7 == 2:
             size, at = _varint(data, at)
             value, at = data[at:at + size], at + size
@@ -49,6 +51,56 @@ def packed(values):
             number, at = _varint(value, at)
             numbers.append(number)
     return [n - (1 << 64) if n >> 63 else n for n in numbers]
+
+
+def varint(number):
+    out = bytearray()
+    number &= (1 << 64) - 1
+    while number >= 0x80:
+        out.append(number & 0x7f | 0x80)
+        number >>= 7
+    return bytes(out) + bytes([number])
+
+
+def field(number, value):
+    """One field: a number, or bytes."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+class Writer:
+    """The smallest profile of samples that count."""
+
+    def __init__(self):
+        self.strings = [""]
+        self.body = field(1, field(1, self.text("samples")) + field(2, self.text("count")))
+
+    def text(self, text):
+        if text not in self.strings:
+            self.strings.append(text)
+        return self.strings.index(text)
+
+    def function(self, number, name):
+        self.body += field(5, field(1, number) + field(2, self.text(name)))
+        self.body += field(4, field(1, number) + field(4, field(1, number)))
+
+    def sample(self, locations, count, labels):
+        """Labels are {key: text, number or (number, unit)}."""
+        body = field(1, b"".join(map(varint, locations))) + field(2, count)
+        for key, value in labels.items():
+            label = field(1, self.text(key))
+            if isinstance(value, str):
+                label += field(2, self.text(value))
+            elif isinstance(value, int):
+                label += field(3, value)
+            else:
+                label += field(3, value[0]) + field(4, self.text(value[1]))
+            body += field(3, label)
+        self.body += field(2, body)
+
+    def data(self):
+        return self.body + b"".join(field(6, text.encode()) for text in self.strings)
 
 
 class Profile:
@@ -87,6 +139,8 @@ class Profile:
                  for name in self.locations[location]]
         labels = {}
         for label in map(message, parts.get(3, [])):
+            number = packed(label.get(3, [0]))[0]
             labels[self._text(label, 1)] = (self._text(label, 2) if 2 in label
-                                            else label.get(3, [0])[0])
+                                            else (number, self._text(label, 4)) if 4 in label
+                                            else number)
         return stack[::-1], packed(parts.get(2, [])), labels

@@ -192,6 +192,32 @@ def test_pprof_keeps_labels_mappings_and_values(wick, tmp_path):
     assert sums(again) == sums(first)
 
 
+def test_pprof_keeps_labels_it_does_not_know(wick, tmp_path):
+    labels = ({"request": "/index", "tenant": "caf\u00e9 \"x\""}, {"request": "/other"},
+              {"bytes": (4096, "bytes"), "retries": -3, "zero": 0}, {"note": "12 34 56"}, {})
+    writer = pprof.Writer()
+    writer.function(1, "main")
+    for count, some in enumerate(labels, 1):
+        writer.sample([1], count, some)
+    path = tmp_path / "x.pb"
+    path.write_bytes(writer.data())
+    own = {"process", "thread", "pid", "tid"}
+    for _ in range(2):  # what comes out goes in again
+        profile = pprof.Profile(export(wick, path, "pprof"))
+        got = {values[0]: {k: v for k, v in some.items() if k not in own}
+               for _, values, some in profile.samples}
+        assert got == dict(enumerate(labels, 1))
+        path = tmp_path / "again.pb.gz"
+        path.write_bytes(export(wick, tmp_path / "x.pb", "pprof"))
+
+
+def test_info_counts_samples_not_lines(wick, tmp_path):
+    path = tmp_path / "x.folded"
+    path.write_text("app;main;hot 90\napp;main;cold 10\n")
+    assert json.loads(wick.ok("info", "--format", "json", path).stdout)["samples"] == 100
+    assert "only" not in wick.ok("info", "--check", path).stdout
+
+
 @pytest.mark.parametrize("name", ("</script>", "a\"b'c", "caf\u00e9 \u202e", "f 7", "operator()", "x" * 10000))
 @pytest.mark.parametrize("form", ("pprof", "speedscope", "json", "samples"))
 def test_hostile_names_survive(wick, tmp_path, name, form):

@@ -299,3 +299,47 @@ def test_a_function_with_lines_in_two_files_is_one_row(wick, tmp_path):
               for line in wick.ok("export", recorded.path, "--format", "samples").stdout.splitlines()
               for frame in json.loads(line)["stack"]}
     assert {("parted", "parts.c"), ("parted", "grammar.y")} <= frames
+
+
+def test_the_timeline_shows_when_each_phase_ran(shared_wick):
+    if REFUSAL:
+        pytest.skip(f"perf events are refused here: {REFUSAL}")
+    recording = shared_wick.record(workload("phases", 400), "-F", 499)
+
+    def middle(function):
+        """The step in the middle of a function's samples, and how many there are."""
+        lines = shared_wick.ok("timeline", "--by", "nothing", "--only", function, "--format",
+                               "json", recording.path).stdout
+        timeline = json.loads(lines)
+        (row,) = timeline["rows"]
+        assert len(row["sample_steps"]) == timeline["steps"]
+        assert sum(row["sample_steps"]) == row["samples"] == timeline["samples"]
+        seen = 0
+        for step, count in enumerate(row["sample_steps"]):
+            seen += count
+            if 2 * seen >= row["samples"]:
+                return step / timeline["steps"], row["samples"]
+        raise AssertionError("no samples")
+
+    first, second = middle("^phase_a$"), middle("^phase_b$")
+    assert first[0] < 0.5 < second[0]
+    assert first[1] > 20 and second[1] > 20
+    text = shared_wick.ok("timeline", recording.path).stdout
+    assert "a column is" in text and "phases/" in text
+    rows = shared_wick.ok("timeline", "--format", "csv", "--step", "100ms",
+                          recording.path).stdout.splitlines()
+    assert rows[0].startswith("since_start_ns,step_ns,name,samples")
+    assert all(int(row.split(",")[0]) % 100_000_000 == 0 for row in rows[1:])
+
+
+def test_a_timeline_of_too_many_steps_is_refused(wick, tmp_path):
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({
+        "$schema": "https://www.speedscope.app/file-format-schema.json",
+        "shared": {"frames": [{"name": "main"}]},
+        "profiles": [{"type": "sampled", "name": "t", "unit": "seconds", "startValue": 0,
+                      "endValue": 900, "samples": [[0], [0]], "weights": [800, 100]}]}))
+    done = subprocess.run([str(WICK), "timeline", "--step", "1us", str(path)], capture_output=True,
+                          text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert "--step" in done.stderr and not done.stdout

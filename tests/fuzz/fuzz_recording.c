@@ -29,7 +29,7 @@ static int check_samples(void *self, const struct sample_batch *batch)
 	for (size_t i = 0; i < batch->count; i++) {
 		if (batch->stack[i] >= dictionary->stacks.nodes.count ||
 		    batch->thread[i] >= dictionary->threads.count ||
-		    batch->labels[i] >= dictionary->label_sets.count ||
+		    batch->labels[i] >= dictionary->labels.sets.count ||
 		    batch->cpu[i] >= RECORDING_MAX_CPUS)
 			abort();
 	}

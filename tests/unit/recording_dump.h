@@ -105,7 +105,7 @@ static inline void dump_stack(struct dump *dump, uint32_t node)
 static inline void dump_names(struct dump *dump, uint32_t thread, uint32_t set)
 {
 	const struct dictionary *dictionary = recording_reader_dictionary(dump->reader);
-	struct label_set labels = dictionary->label_sets.items[set];
+	struct label_set labels = dictionary->labels.sets.items[set];
 
 	bytes_printf(&dump->text, " %s %s",
 		     dictionary->processes.items[dictionary->threads.items[thread].process].comm,
@@ -113,8 +113,8 @@ static inline void dump_names(struct dump *dump, uint32_t thread, uint32_t set)
 	for (uint32_t i = labels.first; i < labels.first + labels.count; i++)
 		bytes_printf(
 			&dump->text, " %s=%s",
-			strings_get(&dictionary->strings, dictionary->label_pairs.items[i].key),
-			strings_get(&dictionary->strings, dictionary->label_pairs.items[i].value));
+			strings_get(&dictionary->strings, dictionary->labels.pairs.items[i].key),
+			strings_get(&dictionary->strings, dictionary->labels.pairs.items[i].value));
 }
 
 static inline int dump_samples(void *self, const struct sample_batch *batch)

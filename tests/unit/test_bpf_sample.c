@@ -163,11 +163,11 @@ static void assert_state(const struct world *world, size_t sample, const char *w
 {
 	const struct dictionary *dictionary = &world->fake.dictionary;
 	struct label_set set =
-		dictionary->label_sets.items[world->fake.samples.items[sample].labels];
+		dictionary->labels.sets.items[world->fake.samples.items[sample].labels];
 
 	assert_int_equal(set.count, 1);
 	assert_string_equal(
-		strings_get(&dictionary->strings, dictionary->label_pairs.items[set.first].value),
+		strings_get(&dictionary->strings, dictionary->labels.pairs.items[set.first].value),
 		wanted);
 }
 

@@ -135,11 +135,11 @@ static void label_sets_do_not_depend_on_order(void **state)
 	assert_int_equal(dictionary_labels(&dictionary, twice, 4), id);
 	assert_int_not_equal(dictionary_labels(&dictionary, labels, 2), id);
 	assert_int_equal(dictionary_labels(&dictionary, NULL, 0), 0);
-	set = dictionary.label_sets.items[id];
+	set = dictionary.labels.sets.items[id];
 	assert_int_equal(set.count, 3);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_string_equal(strings_get(&dictionary.strings,
-						dictionary.label_pairs.items[set.first + i].key),
+						dictionary.labels.pairs.items[set.first + i].key),
 				    sorted[i].key);
 	dictionary_fini(&dictionary);
 }

@@ -123,6 +123,56 @@ static void speedscope_weights_become_time(void **state)
 	profile_free(profile);
 }
 
+#define SPEEDSCOPE_OF(profile)                                                                     \
+	"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","                     \
+	"\"shared\":{\"frames\":[{\"name\":\"main\"},{\"name\":\"f\"}]},\"profiles\":[{"           \
+	"\"name\":\"t\",\"unit\":\"microseconds\",\"startValue\":10,\"endValue\":30," profile      \
+	"}]}"
+#define EVENTS_OF(events) SPEEDSCOPE_OF("\"type\":\"evented\",\"events\":[" events "]")
+#define EVENT(type, frame, at) "{\"type\":\"" type "\",\"frame\":" #frame ",\"at\":" #at "}"
+
+static void speedscope_events_become_the_stacks_between_them(void **state)
+{
+	static const char text[] =
+		EVENTS_OF(EVENT("O", 0, 12) "," EVENT("O", 1, 14) "," EVENT("C", 1, 17) "," EVENT(
+			"C", 0, 18) "," EVENT("O", 1, 25) "," EVENT("O", 1, 25) "," EVENT("C", 1,
+											  26));
+	struct profile *profile = NULL;
+
+	assert_imported(text, "t;f;f 1\nt;main 2\nt;main;f 1\n");
+	assert_int_equal(run(text, sizeof(text) - 1, &profile, NULL), 1);
+	assert_int_equal(profile->entries.count, 3);
+	assert_int_equal(profile_entry_values(profile, 0)[1], 2000 + 1000);
+	assert_int_equal(profile_entry_values(profile, 1)[1], 3000);
+	assert_int_equal(profile->duration_ns, 15000); /* when the last stretch begins */
+	profile_free(profile);
+}
+
+static void speedscope_events_that_make_no_sense_are_refused(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *words;
+	} cases[] = {
+		{EVENTS_OF(EVENT("O", 0, 12) "," EVENT("C", 1, 14)), "not the last one"},
+		{EVENTS_OF(EVENT("C", 0, 12)), "not the last one"},
+		{EVENTS_OF(EVENT("O", 2, 12)), "not there"},
+		{EVENTS_OF(EVENT("O", -1, 12)), "not there"},
+		{EVENTS_OF(EVENT("X", 1, 12)), "neither opens nor closes"},
+		{EVENTS_OF(EVENT("O", 0, 12) "," EVENT("C", 0, 11)), "order of time"},
+		{SPEEDSCOPE_OF("\"type\":\"other\""), "neither sampled nor evented"},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct error err = {0};
+
+		assert_true(run(cases[i].text, strlen(cases[i].text), NULL, &err) < 0);
+		assert_non_null(strstr(err.text, "profile 1"));
+		assert_non_null(strstr(err.text, cases[i].words));
+	}
+}
+
 static void what_no_format_is_is_left_alone(void **state)
 {
 	static const char *const cases[] = {"",           "\n",          "hello world\n",
@@ -177,6 +227,8 @@ int main(void)
 		cmocka_unit_test(folded_lines_are_added_up_whatever_their_ends),
 		cmocka_unit_test(more_inlined_frames_than_a_chain_holds_are_all_kept),
 		cmocka_unit_test(speedscope_weights_become_time),
+		cmocka_unit_test(speedscope_events_become_the_stacks_between_them),
+		cmocka_unit_test(speedscope_events_that_make_no_sense_are_refused),
 		cmocka_unit_test(what_no_format_is_is_left_alone),
 		cmocka_unit_test(damage_is_told_with_the_name_and_the_format),
 		cmocka_unit_test(every_format_has_its_words),

@@ -7,11 +7,11 @@
 #include "base/error.h"
 #include "engine/ebpf/walker.h"
 #include "engine/perf/bpf_sample.h"
-#include "track/record.h"
 #include "engine/perf/state.h"
 #include "proc/cgroup_threads.h"
 #include "proc/process_info.h"
 #include "proc/remote_memory.h"
+#include "track/record.h"
 #include "unwind/arch/native.h"
 #include "wire/bpf_walk.h"
 

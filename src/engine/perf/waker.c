@@ -12,11 +12,11 @@
 #include "engine/perf/bpf_sample.h"
 #include "engine/perf/kept_stacks.h"
 #include "engine/perf/perf_sample.h"
-#include "track/record.h"
 #include "engine/perf/state.h"
-#include "track/process_tracker.h"
 #include "model/profile.h"
 #include "model/sink.h"
+#include "track/process_tracker.h"
+#include "track/record.h"
 #include "wire/bpf_walk.h"
 
 /* Threads that were woken and are not back yet; more means that records were lost. */

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/table.h"
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/debuginfod.h"
+#include "cli/look.h"
+#include "pipeline/load.h"
+#include "view/timeline.h"
+
+#define COLUMNS 60u /* with what stands beside them a line of an 80 column terminal and some */
+
+struct timeline_command_options {
+	enum timeline_by by;
+	enum timeline_format format;
+	uint64_t step_ns;
+	uint64_t limit;
+	struct look_options look;
+};
+
+/* What becomes of the samples. */
+struct gathering {
+	struct timeline *timeline;
+	struct bytes text;
+};
+
+static int take_sample(void *self, const struct profile *profile,
+		       const struct export_sample *sample, struct error *err)
+{
+	struct gathering *gathering = self;
+
+	if (sample)
+		return timeline_add(gathering->timeline, profile, sample, err);
+	return timeline_write(gathering->timeline, profile, &gathering->text, err);
+}
+
+static int run(const struct command_context *context, void *values, int argc, char **argv)
+{
+	const struct timeline_command_options *options = values;
+	struct timeline_options view = {
+		.by = options->by,
+		.format = options->format,
+		.from_ns = options->look.from_ns,
+		.step_ns = options->step_ns,
+		.columns = COLUMNS,
+		.limit = (uint32_t)options->limit,
+		.color = context->color_out,
+	};
+	struct gathering gathering = {0};
+	struct debuginfod server;
+	struct load_options load;
+	struct error err;
+	int status = look_to_load(context, &options->look, &server, &load);
+
+	if (status != COMMAND_DONE)
+		return status;
+	/* Programs want all rows unless they say otherwise. */
+	if (options->format != TIMELINE_TEXT &&
+	    option_source_of(context->set, &options->limit) == OPTION_FROM_DEFAULT)
+		view.limit = 0;
+	/* Names matter only to filters. */
+	if (load.only_count == 0 && load.ignore_count == 0)
+		load.symbols = SYMBOLS_NAMES;
+	gathering.timeline = timeline_new(&view);
+	if (!gathering.timeline)
+		return command_failed(context, &(struct error){.text = "out of memory"});
+	status = load_samples(argv[0], &load, take_sample, &gathering, &err) < 0
+			 ? command_failed(context, &err)
+			 : command_print(context, &gathering.text);
+	timeline_free(gathering.timeline);
+	bytes_fini(&gathering.text);
+	return status;
+}
+
+static const struct option_spec table[] = {
+	{"by", 0, OPTION_ENUM(struct timeline_command_options, by, "thread", "process", "nothing"),
+	 .help = "what a row stands for"},
+	{"step", 0, OPTION_DURATION(struct timeline_command_options, step_ns), .argument = "TIME",
+	 .help = "how long a step is (default: a sixtieth of the time that is shown)"},
+	{"limit", 'n', OPTION_U64(struct timeline_command_options, limit), .argument = "ROWS",
+	 .max = 1000000, .key = "view.limit",
+	 .help = "rows, the busiest first; 0 shows all, as JSON and CSV do unless told"},
+	{"format", 0, OPTION_ENUM(struct timeline_command_options, format, "text", "json", "csv"),
+	 .help = "how to print"},
+	{OPTION_GROUP(struct timeline_command_options, look, look_option_table), .help = "Filters"},
+	OPTION_END,
+};
+
+const struct command command_timeline = {
+	.name = "timeline",
+	.summary = "show what threads did over time",
+	.synopsis = "[OPTIONS] FILE",
+	.description =
+		(const char *const[]){
+			"Draws a row for each thread or process, the busiest first, and in it a "
+			"column for each step of time. All columns have one scale: the highest is "
+			"told in the head.",
+			"A stretch that stands out can be looked at with --from and --to, which "
+			"all looking commands take.",
+			NULL,
+		},
+	.examples =
+		(const struct command_example[]){
+			{"wick timeline app.wick", "which thread was busy when"},
+			{"wick timeline --by process --step 1s app.wick",
+			 "processes, second by second"},
+			{"wick timeline --only parse app.wick", "when was parse running?"},
+			{"wick timeline --format csv app.wick -n 0", "for a spreadsheet"},
+			{NULL, NULL},
+		},
+	.options = table,
+	.options_size = sizeof(struct timeline_command_options),
+	.defaults =
+		&(const struct timeline_command_options){.limit = 30, .look = LOOK_OPTIONS_DEFAULT},
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.argument_help = "FILE: a recording, or - for standard input",
+	.argument_offer = OPTION_OFFER_FILE,
+	.run = run,
+};

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/vec.h"
+#include "export/export.h"
+#include "export/formats.h"
+#include "export/protobuf.h"
+#include "export/used.h"
+#include "model/entity.h"
+#include "model/profile.h"
+
+/*
+ * otlp: ProfilesData of OpenTelemetry, package profiles.v1development: one Profile for
+ * each value type, all of one resource and scope, and the dictionary that they share:
+ *
+ *	Sample ── stack_table ── location_table ── function_table
+ *	  └─ attribute_table           └─ mapping_table
+ *
+ * Item 0 of every table is the empty one, "none", so numbers of ours count from 1
+ * there. Strings and attributes are numbered as they are met; the dictionary comes last.
+ */
+
+enum data_field { DATA_RESOURCE_PROFILES = 1, DATA_DICTIONARY = 2 };
+enum resource_profiles_field { RESOURCE_SCOPE_PROFILES = 2 };
+enum scope_profiles_field { SCOPE_SCOPE = 1, SCOPE_PROFILES = 2 };
+enum scope_field { SCOPE_NAME = 1, SCOPE_VERSION = 2 };
+enum profile_field {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLES = 2,
+	PROFILE_TIME_UNIX_NANO = 3,
+	PROFILE_DURATION_NANO = 4,
+	PROFILE_PERIOD_TYPE = 5,
+	PROFILE_PERIOD = 6,
+};
+enum value_type_field { VALUE_TYPE_TYPE = 1, VALUE_TYPE_UNIT = 2 };
+enum sample_field { SAMPLE_STACK = 1, SAMPLE_ATTRIBUTES = 2, SAMPLE_VALUES = 4 };
+enum dictionary_field {
+	DICTIONARY_MAPPING = 1,
+	DICTIONARY_LOCATION = 2,
+	DICTIONARY_FUNCTION = 3,
+	DICTIONARY_LINK = 4,
+	DICTIONARY_STRING = 5,
+	DICTIONARY_ATTRIBUTE = 6,
+	DICTIONARY_STACK = 7,
+};
+enum mapping_field { MAPPING_MEMORY_LIMIT = 2, MAPPING_FILENAME = 4, MAPPING_ATTRIBUTES = 5 };
+enum location_field {
+	LOCATION_MAPPING = 1,
+	LOCATION_ADDRESS = 2,
+	LOCATION_LINES = 3,
+	LOCATION_ATTRIBUTES = 4,
+};
+enum line_field { LINE_FUNCTION = 1, LINE_LINE = 2 };
+enum function_field { FUNCTION_NAME = 1, FUNCTION_SYSTEM_NAME = 2, FUNCTION_FILENAME = 3 };
+enum stack_field { STACK_LOCATIONS = 1 };
+enum link_field { LINK_TRACE_ID = 1, LINK_SPAN_ID = 2 };
+enum attribute_field { ATTRIBUTE_KEY = 1, ATTRIBUTE_VALUE = 2 };
+enum any_value_field { ANY_STRING = 1, ANY_INT = 3 };
+
+#define TRACE_ID_BYTES 16
+#define SPAN_ID_BYTES 8
+
+struct otlp {
+	const struct profile *profile;
+	struct used used;
+	VEC(uint32_t) stacks; /* by stack that a sample has: its number; 0: no sample has it */
+	struct strings strings;
+	struct strings attributes;    /* the encoded messages, as letters, to find equal ones */
+	VEC(uint32_t) mappings;       /* by string id of the module: its number, 0: not yet */
+	VEC(uint32_t) mapped_modules; /* by number: string id */
+	struct bytes attribute_table; /* fields of the dictionary */
+	struct bytes message;         /* scratch, and so are these */
+	struct bytes part;
+	bool failed;
+};
+
+static void otlp_fini(struct otlp *otlp)
+{
+	used_fini(&otlp->used);
+	vec_fini(&otlp->stacks);
+	strings_fini(&otlp->strings);
+	strings_fini(&otlp->attributes);
+	vec_fini(&otlp->mappings);
+	vec_fini(&otlp->mapped_modules);
+	bytes_fini(&otlp->attribute_table);
+	bytes_fini(&otlp->message);
+	bytes_fini(&otlp->part);
+}
+
+static uint32_t string_of(struct otlp *otlp, const char *text)
+{
+	uint32_t id = strings_add(&otlp->strings, text);
+
+	otlp->failed = otlp->failed || id == ID_NONE;
+	return id == ID_NONE ? 0 : id;
+}
+
+/* The number of an attribute; text NULL: a number. Equal ones are kept once. */
+static uint32_t attribute_of(struct otlp *otlp, const char *key, const char *text, int64_t number)
+{
+	struct bytes value = {0};
+	struct bytes attribute = {0};
+	struct bytes name = {0};
+	size_t known = otlp->attributes.entries.count;
+	uint32_t id = ID_NONE;
+	size_t i;
+
+	if (text)
+		protobuf_string(&value, ANY_STRING, text);
+	else
+		protobuf_set_u64(&value, ANY_INT, (uint64_t)number);
+	protobuf_u64(&attribute, ATTRIBUTE_KEY, string_of(otlp, key));
+	protobuf_message(&attribute, ATTRIBUTE_VALUE, &value);
+	for (i = 0; i < attribute.size; i++) { /* strings hold no NUL, messages do */
+		bytes_put_u8(&name, (uint8_t)('a' + (attribute.data[i] & 15)));
+		bytes_put_u8(&name, (uint8_t)('a' + (attribute.data[i] >> 4)));
+	}
+	if (!name.failed && !attribute.failed)
+		id = strings_add_n(&otlp->attributes, (char *)name.data, name.size);
+	otlp->failed = otlp->failed || id == ID_NONE;
+	if (id != ID_NONE && id == known)
+		protobuf_message(&otlp->attribute_table, DICTIONARY_ATTRIBUTE, &attribute);
+	bytes_fini(&value);
+	bytes_fini(&attribute);
+	bytes_fini(&name);
+	return id == ID_NONE ? 0 : id;
+}
+
+/* The number of a module among the mappings; 0: it has none. */
+static uint32_t mapping_of(struct otlp *otlp, uint32_t module)
+{
+	if (module == 0)
+		return 0;
+	while (otlp->mappings.count <= module)
+		if (vec_push(&otlp->mappings, 0) < 0) {
+			otlp->failed = true;
+			return 0;
+		}
+	if (otlp->mappings.items[module] == 0) {
+		if (vec_push(&otlp->mapped_modules, module) < 0) {
+			otlp->failed = true;
+			return 0;
+		}
+		otlp->mappings.items[module] = (uint32_t)otlp->mapped_modules.count;
+	}
+	return otlp->mappings.items[module];
+}
+
+static void put_value_type(struct otlp *otlp, struct bytes *out, uint32_t field,
+			   struct value_type type)
+{
+	protobuf_u64(&otlp->part, VALUE_TYPE_TYPE, string_of(otlp, type.name));
+	protobuf_u64(&otlp->part, VALUE_TYPE_UNIT, string_of(otlp, type.unit));
+	protobuf_message(out, field, &otlp->part);
+}
+
+/* Keys are unique in a sample: labels must not have those that we give. */
+static bool is_own_key(const char *key)
+{
+	static const char *const own[] = {"process.pid", "process.executable.name", "thread.id",
+					  "thread.name", "thread.state"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(own); i++)
+		if (strcmp(key, own[i]) == 0)
+			return true;
+	return false;
+}
+
+static void put_sample_attributes(struct otlp *otlp, const struct profile_entry *entry)
+{
+	const struct profile *profile = otlp->profile;
+	const struct profile_thread *thread = &profile->threads.items[entry->thread];
+	struct label labels[LABELS_MAX];
+	size_t n = label_sets_get(&profile->labels, &profile->strings, entry->labels, labels);
+	struct bytes *out = &otlp->part;
+	size_t i;
+
+	bytes_put_varint(out, attribute_of(otlp, "process.pid", NULL, thread->pid));
+	bytes_put_varint(out, attribute_of(otlp, "process.executable.name",
+					   profile_text(profile, thread->process_comm), 0));
+	bytes_put_varint(out, attribute_of(otlp, "thread.id", NULL, thread->tid));
+	bytes_put_varint(out,
+			 attribute_of(otlp, "thread.name", profile_text(profile, thread->comm), 0));
+	if (entry->state != 0)
+		bytes_put_varint(out, attribute_of(otlp, "thread.state",
+						   profile_text(profile, entry->state), 0));
+	for (i = 0; i < n; i++)
+		if (!is_own_key(labels[i].key))
+			bytes_put_varint(out,
+					 attribute_of(otlp, labels[i].key, labels[i].value, 0));
+	protobuf_message(&otlp->message, SAMPLE_ATTRIBUTES, out);
+}
+
+static void put_sample(struct otlp *otlp, size_t at, uint32_t value, struct bytes *out)
+{
+	const struct profile_entry *entry = &otlp->profile->entries.items[at];
+
+	protobuf_u64(&otlp->message, SAMPLE_STACK, otlp->stacks.items[entry->stack]);
+	put_sample_attributes(otlp, entry);
+	bytes_put_varint(&otlp->part, (uint64_t)profile_entry_values(otlp->profile, at)[value]);
+	protobuf_message(&otlp->message, SAMPLE_VALUES, &otlp->part);
+	protobuf_message(out, PROFILE_SAMPLES, &otlp->message);
+}
+
+/* One value type. Readers show the first profile unless told: the main value is that. */
+static void put_profile(struct otlp *otlp, uint32_t value, struct bytes *out)
+{
+	const struct profile *profile = otlp->profile;
+	struct bytes body = {0};
+	size_t i;
+
+	put_value_type(otlp, &body, PROFILE_SAMPLE_TYPE, profile->value_types[value]);
+	for (i = 0; i < profile->entries.count; i++)
+		put_sample(otlp, i, value, &body);
+	protobuf_fixed64(&body, PROFILE_TIME_UNIX_NANO, profile->start_realtime_ns);
+	protobuf_u64(&body, PROFILE_DURATION_NANO, profile->duration_ns);
+	if (profile->period_ns > 0) {
+		put_value_type(otlp, &body, PROFILE_PERIOD_TYPE,
+			       profile->value_types[profile->main_value]);
+		protobuf_u64(&body, PROFILE_PERIOD, profile->period_ns);
+	}
+	protobuf_message(out, SCOPE_PROFILES, &body);
+	bytes_fini(&body);
+}
+
+static void put_resource_profiles(struct otlp *otlp, struct bytes *out)
+{
+	const struct profile *profile = otlp->profile;
+	struct bytes scope = {0};
+	struct bytes resource = {0};
+	uint32_t i;
+
+	protobuf_string(&otlp->message, SCOPE_NAME, "wick");
+	protobuf_string(&otlp->message, SCOPE_VERSION, WICK_VERSION);
+	protobuf_message(&scope, SCOPE_SCOPE, &otlp->message);
+	put_profile(otlp, profile->main_value, &scope);
+	for (i = 0; i < profile->value_count; i++)
+		if (i != profile->main_value)
+			put_profile(otlp, i, &scope);
+	protobuf_message(&resource, RESOURCE_SCOPE_PROFILES, &scope);
+	protobuf_message(out, DATA_RESOURCE_PROFILES, &resource);
+	bytes_fini(&scope);
+	bytes_fini(&resource);
+}
+
+static void put_stacks(struct otlp *otlp, struct bytes *out)
+{
+	const struct stack_node *nodes = otlp->profile->stacks.nodes.items;
+	size_t i;
+	uint32_t at;
+
+	for (i = 1; i < otlp->stacks.count; i++) {
+		if (otlp->stacks.items[i] == 0)
+			continue;
+		for (at = (uint32_t)i; at != 0; at = nodes[at].parent)
+			bytes_put_varint(&otlp->part,
+					 (uint64_t)otlp->used.locations.items[nodes[at].frame] + 1);
+		protobuf_message(&otlp->message, STACK_LOCATIONS, &otlp->part);
+		protobuf_message(out, DICTIONARY_STACK, &otlp->message);
+	}
+}
+
+/* The words that OpenTelemetry has for what code is; NULL: none fits. */
+static const char *frame_type(const struct profile *profile,
+			      const struct profile_location *location)
+{
+	uint32_t function = profile->lines.items[location->first_line].function;
+
+	switch ((enum function_origin)profile->functions.items[function].origin) {
+	case ORIGIN_KERNEL:
+		return "kernel";
+	case ORIGIN_PROGRAM:
+	case ORIGIN_LIBRARY:
+		return "native";
+	case ORIGIN_JIT:
+	case ORIGIN_UNKNOWN:
+	case ORIGIN_TRUNCATED:
+		break;
+	}
+	return NULL;
+}
+
+static void put_location(struct otlp *otlp, const struct profile_location *location,
+			 struct bytes *out)
+{
+	const struct profile_line *lines = otlp->profile->lines.items + location->first_line;
+	const char *type = frame_type(otlp->profile, location);
+	uint32_t i;
+
+	protobuf_u64(&otlp->message, LOCATION_MAPPING, mapping_of(otlp, location->module));
+	protobuf_u64(&otlp->message, LOCATION_ADDRESS, location->vaddr);
+	for (i = location->line_count; i-- > 0;) { /* the innermost first */
+		protobuf_u64(&otlp->part, LINE_FUNCTION,
+			     (uint64_t)otlp->used.functions.items[lines[i].function] + 1);
+		protobuf_u64(&otlp->part, LINE_LINE, lines[i].line);
+		protobuf_message(&otlp->message, LOCATION_LINES, &otlp->part);
+	}
+	if (type) {
+		bytes_put_varint(&otlp->part, attribute_of(otlp, "profile.frame.type", type, 0));
+		protobuf_message(&otlp->message, LOCATION_ATTRIBUTES, &otlp->part);
+	}
+	protobuf_message(out, DICTIONARY_LOCATION, &otlp->message);
+}
+
+static void put_function(struct otlp *otlp, const struct profile_function *function,
+			 struct bytes *out)
+{
+	uint32_t name = string_of(otlp, profile_text(otlp->profile, function->name));
+
+	/* A function without any of its texts would be none. */
+	if (name == 0)
+		name = string_of(otlp, "[unnamed]");
+	protobuf_u64(&otlp->message, FUNCTION_NAME, name);
+	protobuf_u64(&otlp->message, FUNCTION_SYSTEM_NAME, name);
+	protobuf_u64(&otlp->message, FUNCTION_FILENAME,
+		     string_of(otlp, profile_text(otlp->profile, function->file)));
+	protobuf_message(out, DICTIONARY_FUNCTION, &otlp->message);
+}
+
+/* Addresses are those of the file, so a mapping is the whole of it. */
+static void put_mapping(struct otlp *otlp, uint32_t path, struct bytes *out)
+{
+	const struct profile_module *module = profile_find_module(otlp->profile, path);
+	char id[2 * BUILD_ID_MAX + 1];
+
+	protobuf_u64(&otlp->message, MAPPING_MEMORY_LIMIT, UINT64_MAX);
+	protobuf_u64(&otlp->message, MAPPING_FILENAME,
+		     string_of(otlp, profile_text(otlp->profile, path)));
+	if (module && module->build_id.size > 0) {
+		build_id_format(&module->build_id, id);
+		bytes_put_varint(&otlp->part,
+				 attribute_of(otlp, "process.executable.build_id.gnu", id, 0));
+		protobuf_message(&otlp->message, MAPPING_ATTRIBUTES, &otlp->part);
+	}
+	protobuf_message(out, DICTIONARY_MAPPING, &otlp->message);
+}
+
+static void put_empty_items(struct otlp *otlp, struct bytes *out)
+{
+	static const uint32_t tables[] = {DICTIONARY_MAPPING, DICTIONARY_LOCATION,
+					  DICTIONARY_FUNCTION, DICTIONARY_ATTRIBUTE,
+					  DICTIONARY_STACK};
+	static const uint8_t zeros[TRACE_ID_BYTES];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(tables); i++)
+		protobuf_message(out, tables[i], &otlp->message);
+	protobuf_bytes(&otlp->message, LINK_TRACE_ID, zeros, TRACE_ID_BYTES);
+	protobuf_bytes(&otlp->message, LINK_SPAN_ID, zeros, SPAN_ID_BYTES);
+	protobuf_message(out, DICTIONARY_LINK, &otlp->message);
+}
+
+static void put_dictionary(struct otlp *otlp, struct bytes *out)
+{
+	const struct profile *profile = otlp->profile;
+	struct bytes body = {0};
+	size_t i;
+
+	put_empty_items(otlp, &body);
+	put_stacks(otlp, &body);
+	for (i = 0; i < profile->locations.count; i++)
+		if (otlp->used.locations.items[i] != ID_NONE)
+			put_location(otlp, &profile->locations.items[i], &body);
+	for (i = 0; i < profile->functions.count; i++)
+		if (otlp->used.functions.items[i] != ID_NONE)
+			put_function(otlp, &profile->functions.items[i], &body);
+	for (i = 0; i < otlp->mapped_modules.count; i++)
+		put_mapping(otlp, otlp->mapped_modules.items[i], &body);
+	bytes_put(&body, otlp->attribute_table.data, otlp->attribute_table.size);
+	for (i = 0; i < otlp->strings.entries.count; i++)
+		protobuf_string(&body, DICTIONARY_STRING, strings_get(&otlp->strings, (uint32_t)i));
+	protobuf_message(out, DATA_DICTIONARY, &body);
+	bytes_fini(&body);
+}
+
+/* Stacks are lists here: callers that are no stack of a sample themselves are in none. */
+static int number_stacks(struct otlp *otlp)
+{
+	const struct profile *profile = otlp->profile;
+	uint32_t next = 0;
+	size_t i;
+
+	for (i = 0; i < profile->stacks.nodes.count; i++)
+		if (vec_push(&otlp->stacks, 0) < 0)
+			return -ENOMEM;
+	for (i = 0; i < profile->entries.count; i++)
+		otlp->stacks.items[profile->entries.items[i].stack] = 1;
+	otlp->stacks.items[0] = 0;
+	for (i = 0; i < otlp->stacks.count; i++)
+		if (otlp->stacks.items[i] != 0)
+			otlp->stacks.items[i] = ++next;
+	return 0;
+}
+
+static int otlp_write(const struct profile *profile, const struct export_config *config,
+		      struct bytes *out, struct error *err)
+{
+	struct otlp otlp = {.profile = profile};
+	int r = strings_init(&otlp.strings);
+
+	(void)config; /* the format holds all values */
+	if (r == 0)
+		r = strings_init(&otlp.attributes);
+	if (r == 0)
+		r = used_by_entries(&otlp.used, profile);
+	if (r == 0)
+		r = number_stacks(&otlp);
+	if (r == 0) {
+		put_resource_profiles(&otlp, out);
+		put_dictionary(&otlp, out);
+		r = otlp.failed || otlp.attribute_table.failed ? -ENOMEM : 0;
+	}
+	otlp_fini(&otlp);
+	return r < 0 ? error_set(err, r, "out of memory") : 0;
+}
+
+const struct exporter_ops export_otlp = {
+	.name = "otlp",
+	.summary = "ProfilesData of OpenTelemetry (profiles v1development)",
+	.extension = "otlp",
+	.write = otlp_write,
+};

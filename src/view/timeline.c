@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "view/timeline.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "base/vec.h"
+#include "export/export.h"
+#include "model/profile.h"
+#include "view/quantity.h"
+
+/* Steps of all rows together: 16 bytes each. */
+#define MAX_CELLS (32u << 20)
+
+struct cell {
+	uint64_t samples;
+	uint64_t total;
+};
+
+struct row {
+	uint32_t thread;        /* one of its threads */
+	VEC(struct cell) cells; /* up to the last one that has something */
+	struct cell sum;
+};
+
+struct timeline {
+	struct timeline_options options;
+	uint64_t step_ns; /* 0: no sample yet */
+	uint64_t cell_count;
+	struct cell sum;
+	VEC(struct row) rows;
+	VEC(uint32_t) row_of_thread; /* by thread of the profile; ID_NONE: none yet */
+};
+
+struct timeline *timeline_new(const struct timeline_options *options)
+{
+	struct timeline *timeline = calloc(1, sizeof(*timeline));
+
+	if (timeline)
+		timeline->options = *options;
+	return timeline;
+}
+
+void timeline_free(struct timeline *timeline)
+{
+	size_t i;
+
+	if (!timeline)
+		return;
+	for (i = 0; i < timeline->rows.count; i++)
+		vec_fini(&timeline->rows.items[i].cells);
+	vec_fini(&timeline->rows);
+	vec_fini(&timeline->row_of_thread);
+	free(timeline);
+}
+
+/* How long a step is; told apart from the samples, since there may be none. */
+static uint64_t step_of(const struct timeline *timeline, const struct profile *profile)
+{
+	uint32_t columns = timeline->options.columns > 0 ? timeline->options.columns : 1;
+	uint64_t step_ns = timeline->options.step_ns;
+
+	if (step_ns == 0)
+		step_ns = profile->duration_ns / columns + (profile->duration_ns % columns > 0);
+	return step_ns > 0 ? step_ns : 1;
+}
+
+static bool same_row(const struct timeline *timeline, const struct profile *profile, uint32_t a,
+		     uint32_t b)
+{
+	const struct profile_thread *x = &profile->threads.items[a];
+	const struct profile_thread *y = &profile->threads.items[b];
+
+	switch (timeline->options.by) {
+	case TIMELINE_BY_NOTHING:
+		return true;
+	case TIMELINE_BY_PROCESS:
+		return x->pid == y->pid && x->process_comm == y->process_comm;
+	case TIMELINE_BY_THREAD:
+		break;
+	}
+	return a == b;
+}
+
+/* The row of a thread, made when missing; ID_NONE without memory. */
+static uint32_t row_of(struct timeline *timeline, const struct profile *profile, uint32_t thread)
+{
+	uint32_t i = 0;
+
+	while (timeline->row_of_thread.count <= thread)
+		if (vec_push(&timeline->row_of_thread, ID_NONE) < 0)
+			return ID_NONE;
+	if (timeline->row_of_thread.items[thread] != ID_NONE)
+		return timeline->row_of_thread.items[thread];
+	if (timeline->options.by == TIMELINE_BY_THREAD)
+		i = (uint32_t)timeline->rows.count;
+	while (i < timeline->rows.count &&
+	       !same_row(timeline, profile, timeline->rows.items[i].thread, thread))
+		i++;
+	if (i == timeline->rows.count &&
+	    vec_push(&timeline->rows, (struct row){.thread = thread}) < 0)
+		return ID_NONE;
+	timeline->row_of_thread.items[thread] = i;
+	return i;
+}
+
+static int too_many(const struct timeline *timeline, struct error *err)
+{
+	(void)error_set(err, -E2BIG, "steps of %s make too many of them",
+			quantity_of((int64_t)timeline->step_ns, "nanoseconds").text);
+	error_remedy(err, "take longer ones with --step, or a part with --from and --to");
+	return -E2BIG;
+}
+
+static void add(struct cell *cell, const struct export_sample *sample)
+{
+	uint64_t times = sample->times > 0 ? sample->times : 1;
+
+	/* Sums stop at the end: only a made-up file comes near it. */
+	if (__builtin_add_overflow(cell->samples, times, &cell->samples))
+		cell->samples = UINT64_MAX;
+	if (__builtin_add_overflow(cell->total, sample->weight, &cell->total) ||
+	    cell->total > INT64_MAX)
+		cell->total = INT64_MAX;
+}
+
+int timeline_add(struct timeline *timeline, const struct profile *profile,
+		 const struct export_sample *sample, struct error *err)
+{
+	uint32_t id = row_of(timeline, profile, sample->thread);
+	uint64_t since_ns = sample->since_ns > timeline->options.from_ns
+				    ? sample->since_ns - timeline->options.from_ns
+				    : 0;
+	struct row *row;
+	uint64_t at;
+
+	if (id == ID_NONE)
+		return error_set(err, -ENOMEM, "out of memory");
+	row = &timeline->rows.items[id];
+	timeline->step_ns = step_of(timeline, profile);
+	at = since_ns / timeline->step_ns;
+	if (at >= TIMELINE_MAX_STEPS)
+		return too_many(timeline, err);
+	while (row->cells.count <= at) {
+		if (++timeline->cell_count > MAX_CELLS)
+			return too_many(timeline, err);
+		if (vec_push(&row->cells, (struct cell){0}) < 0)
+			return error_set(err, -ENOMEM, "out of memory");
+	}
+	add(&row->cells.items[at], sample);
+	add(&row->sum, sample);
+	add(&timeline->sum, sample);
+	return 0;
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct row *x = a;
+	const struct row *y = b;
+
+	if (x->sum.total != y->sum.total)
+		return x->sum.total > y->sum.total ? -1 : 1;
+	return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+/* What is written, and how much of it. */
+struct sheet {
+	struct timeline *timeline;
+	const struct profile *profile;
+	struct value_type type;
+	size_t shown;   /* rows */
+	uint64_t steps; /* of the longest row, or of the whole time */
+	struct bytes *out;
+};
+
+static void put_name(const struct sheet *sheet, const struct row *row, struct bytes *out)
+{
+	const struct profile *profile = sheet->profile;
+	const struct profile_thread *thread = &profile->threads.items[row->thread];
+
+	if (sheet->timeline->options.by == TIMELINE_BY_THREAD)
+		bytes_printf(out, "%s/%" PRIu32, profile_text(profile, thread->comm), thread->tid);
+	else if (sheet->timeline->options.by == TIMELINE_BY_PROCESS)
+		bytes_printf(out, "%s/%" PRIu32, profile_text(profile, thread->process_comm),
+			     thread->pid);
+	else
+		bytes_printf(out, "all");
+	bytes_put_u8(out, '\0');
+}
+
+/* One of nine heights: blank, then eighths of the highest step. What is there is seen. */
+static void put_bar(struct bytes *out, uint64_t value, uint64_t highest)
+{
+	static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	double eighths = highest > 0 ? 8.0 * (double)value / (double)highest : 0;
+	size_t height = (size_t)(eighths + 0.5);
+
+	if (value > 0 && height == 0)
+		height = 1;
+	bytes_printf(out, "%s", blocks[height < 8 ? height : 8]);
+}
+
+static uint64_t highest_step(const struct sheet *sheet)
+{
+	uint64_t highest = 0;
+	size_t i;
+	size_t at;
+
+	for (i = 0; i < sheet->shown; i++)
+		for (at = 0; at < sheet->timeline->rows.items[i].cells.count; at++)
+			if (sheet->timeline->rows.items[i].cells.items[at].total > highest)
+				highest = sheet->timeline->rows.items[i].cells.items[at].total;
+	return highest;
+}
+
+static void put_text_row(const struct sheet *sheet, const struct row *row, uint64_t highest)
+{
+	struct bytes *out = sheet->out;
+	struct bytes name = {0};
+	uint64_t at;
+
+	bytes_printf(
+		out, "%7s  %9s  ",
+		quantity_share((int64_t)row->sum.total, (int64_t)sheet->timeline->sum.total).text,
+		quantity_count(row->sum.samples).text);
+	if (sheet->timeline->options.color)
+		bytes_printf(out, "\033[33m");
+	for (at = 0; at < sheet->steps; at++)
+		put_bar(out, at < row->cells.count ? row->cells.items[at].total : 0, highest);
+	if (sheet->timeline->options.color)
+		bytes_printf(out, "\033[0m");
+	bytes_printf(out, "  ");
+	put_name(sheet, row, &name);
+	text_put_terminal(out, name.failed ? "" : (char *)name.data);
+	bytes_put_u8(out, '\n');
+	bytes_fini(&name);
+}
+
+static void put_text(const struct sheet *sheet)
+{
+	const struct timeline *timeline = sheet->timeline;
+	const struct profile *profile = sheet->profile;
+	uint64_t highest = highest_step(sheet);
+	uint64_t end_ns = timeline->options.from_ns + sheet->steps * timeline->step_ns;
+	struct bytes *out = sheet->out;
+	struct quantity from;
+	struct quantity end;
+	int gap;
+	size_t i;
+
+	text_put_terminal(out, *profile->title ? profile->title : "(no title)");
+	bytes_printf(out, "\n%s samples", quantity_count(timeline->sum.samples).text);
+	if (profile->quality.lost > 0)
+		bytes_printf(out, ", %s lost", quantity_count(profile->quality.lost).text);
+	bytes_printf(out, ", a column is %s",
+		     quantity_of((int64_t)timeline->step_ns, "nanoseconds").text);
+	bytes_printf(out, ", the highest has %s of ",
+		     quantity_of((int64_t)highest, sheet->type.unit).text);
+	text_put_terminal(out, sheet->type.name);
+	bytes_printf(out, "\n\n");
+	if (timeline->rows.count == 0) {
+		bytes_printf(out, "no samples: the program was idle, ended too soon, or everything "
+				  "was filtered out\n");
+		return;
+	}
+	from = quantity_of((int64_t)timeline->options.from_ns, "nanoseconds");
+	bytes_printf(out, "%7s  %9s  %s", "share", "samples", from.text);
+	end = quantity_of((int64_t)end_ns, "nanoseconds");
+	gap = (int)sheet->steps - (int)(strlen(from.text) + strlen(end.text));
+	bytes_printf(out, "%*s%s\n", gap > 1 ? gap : 1, "", end.text);
+	for (i = 0; i < sheet->shown; i++)
+		put_text_row(sheet, &timeline->rows.items[i], highest);
+	if (sheet->shown < timeline->rows.count)
+		bytes_printf(out, "%s more; --limit 0 shows all\n",
+			     quantity_count(timeline->rows.count - sheet->shown).text);
+}
+
+static void put_json_row(const struct sheet *sheet, struct json *json, const struct row *row)
+{
+	const struct profile *profile = sheet->profile;
+	const struct profile_thread *thread = &profile->threads.items[row->thread];
+	enum timeline_by by = sheet->timeline->options.by;
+	struct bytes name = {0};
+	size_t i;
+
+	put_name(sheet, row, &name);
+	json_open_object(json, NULL);
+	json_string(json, "name", name.failed ? "" : (char *)name.data);
+	if (by != TIMELINE_BY_NOTHING) {
+		json_string(json, "process", profile_text(profile, thread->process_comm));
+		json_u64(json, "pid", thread->pid);
+	}
+	if (by == TIMELINE_BY_THREAD)
+		json_u64(json, "tid", thread->tid);
+	json_u64(json, "samples", row->sum.samples);
+	json_u64(json, "total", row->sum.total);
+	json_open_array(json, "sample_steps");
+	for (i = 0; i < sheet->steps; i++)
+		json_u64(json, NULL, i < row->cells.count ? row->cells.items[i].samples : 0);
+	json_close(json);
+	json_open_array(json, "total_steps");
+	for (i = 0; i < sheet->steps; i++)
+		json_u64(json, NULL, i < row->cells.count ? row->cells.items[i].total : 0);
+	json_close(json);
+	json_close(json);
+	bytes_fini(&name);
+}
+
+static void put_json(const struct sheet *sheet)
+{
+	static const char *const kinds[] = {"thread", "process", "nothing"};
+	const struct timeline *timeline = sheet->timeline;
+	struct json json;
+	size_t i;
+
+	json_init(&json, sheet->out, false);
+	json_open_object(&json, NULL);
+	json_string(&json, "title", sheet->profile->title);
+	json_u64(&json, "duration_ns", sheet->profile->duration_ns);
+	json_u64(&json, "from_ns", timeline->options.from_ns);
+	json_u64(&json, "step_ns", timeline->step_ns);
+	json_u64(&json, "steps", sheet->steps);
+	json_u64(&json, "samples", timeline->sum.samples);
+	json_u64(&json, "lost", sheet->profile->quality.lost);
+	json_open_object(&json, "value");
+	json_string(&json, "name", sheet->type.name);
+	json_string(&json, "unit", sheet->type.unit);
+	json_u64(&json, "total", timeline->sum.total);
+	json_close(&json);
+	json_string(&json, "by", kinds[timeline->options.by]);
+	json_open_array(&json, "rows");
+	for (i = 0; i < sheet->shown; i++)
+		put_json_row(sheet, &json, &timeline->rows.items[i]);
+	json_close(&json);
+	json_u64(&json, "more", timeline->rows.count - sheet->shown);
+	json_close(&json);
+	bytes_put_u8(sheet->out, '\n');
+}
+
+/* A field of CSV in quotes, those inside it doubled, without control bytes. */
+static void put_csv_text(struct bytes *out, const char *text)
+{
+	struct bytes clean = {0};
+	size_t i;
+
+	text_put_terminal(&clean, text);
+	bytes_put_u8(out, '"');
+	for (i = 0; i < clean.size; i++) {
+		if (clean.data[i] == '"')
+			bytes_put_u8(out, '"');
+		bytes_put_u8(out, clean.data[i]);
+	}
+	bytes_put_u8(out, '"');
+	bytes_fini(&clean);
+}
+
+static void put_csv(const struct sheet *sheet)
+{
+	const struct timeline *timeline = sheet->timeline;
+	struct bytes *out = sheet->out;
+	size_t i;
+	size_t at;
+
+	bytes_printf(out, "since_start_ns,step_ns,name,samples,total,value,unit\n");
+	for (i = 0; i < sheet->shown; i++) {
+		const struct row *row = &timeline->rows.items[i];
+		struct bytes name = {0};
+
+		put_name(sheet, row, &name);
+		for (at = 0; at < row->cells.count; at++) {
+			if (row->cells.items[at].samples == 0)
+				continue;
+			bytes_printf(out, "%" PRIu64 ",%" PRIu64 ",",
+				     timeline->options.from_ns + at * timeline->step_ns,
+				     timeline->step_ns);
+			put_csv_text(out, name.failed ? "" : (char *)name.data);
+			bytes_printf(out, ",%" PRIu64 ",%" PRIu64 ",", row->cells.items[at].samples,
+				     row->cells.items[at].total);
+			put_csv_text(out, sheet->type.name);
+			bytes_put_u8(out, ',');
+			put_csv_text(out, sheet->type.unit);
+			bytes_put_u8(out, '\n');
+		}
+		bytes_fini(&name);
+	}
+}
+
+int timeline_write(struct timeline *timeline, const struct profile *profile, struct bytes *out,
+		   struct error *err)
+{
+	static void (*const writers[])(const struct sheet *sheet) = {
+		[TIMELINE_TEXT] = put_text,
+		[TIMELINE_JSON] = put_json,
+		[TIMELINE_CSV] = put_csv,
+	};
+	struct sheet sheet = {.timeline = timeline,
+			      .profile = profile,
+			      .type = profile->value_types[profile->main_value],
+			      .shown = timeline->rows.count,
+			      .out = out};
+	size_t i;
+
+	timeline->step_ns = step_of(timeline, profile);
+	sheet.steps = profile->duration_ns / timeline->step_ns +
+		      (profile->duration_ns % timeline->step_ns > 0);
+	for (i = 0; i < timeline->rows.count; i++)
+		if (timeline->rows.items[i].cells.count > sheet.steps)
+			sheet.steps = timeline->rows.items[i].cells.count;
+	if (sheet.steps > TIMELINE_MAX_STEPS)
+		return too_many(timeline, err);
+	if (timeline->options.limit > 0 && timeline->options.limit < sheet.shown)
+		sheet.shown = timeline->options.limit;
+	if (timeline->rows.count > 0)
+		qsort(timeline->rows.items, timeline->rows.count, sizeof(struct row), by_total);
+	writers[timeline->options.format](&sheet);
+	return out->failed ? error_set(err, -ENOMEM, "out of memory") : 0;
+}
