@@ -265,7 +265,7 @@ class Runner:
     def suite_dwarf(self):
         return self.pytest("dwarf", "tests/dwarf")
 
-    # The browser looks at a flame graph of the example program. Each line "ok" or "FAIL" of
+    # The browser looks at flame graphs, one for each program. Each line "ok" or "FAIL" of
     # a Node program is a case; its packages are installed beside a copy of it, once.
 
     def browser_folder(self):
@@ -301,22 +301,18 @@ class Runner:
         folder, reason = self.browser_folder()
         if not folder:
             return [Case("browser", SKIPPED, 0, reason)]
-        recording, graph = folder / "demo.wick", folder / "demo.svg"
-        wick = ROOT / self.build / "wick"
-        for command in ([wick, "record", "-o", recording, "--",
-                         ROOT / self.build / "examples/demo"],
-                        [wick, "flame", recording, "-o", graph]):
-            status, seconds, output = run_logged(command, self.logs / "browser-graph.log")
+        wick, demo = ROOT / self.build / "wick", folder / "demo.wick"
+        graphs = {"flame": folder / "demo.svg", "diff": folder / "diff.svg", "use": folder / "use.svg"}
+        for command in (["record", "-o", demo, "--", ROOT / self.build / "examples/demo"],
+                        ["flame", demo, "-o", graphs["flame"]],
+                        ["diff", folder / "before.folded", folder / "after.folded", "-o",
+                         graphs["diff"]],
+                        ["flame", folder / "use.folded", "-o", graphs["use"]]):
+            status, seconds, output = run_logged([wick, *command], self.logs / "browser-graph.log")
             if status != 0:
-                return [Case("flame graph of the demo", FAILED, seconds, tail(output))]
-        graphs = {"diff": folder / "diff.svg"}
-        status, seconds, output = run_logged(
-            [wick, "diff", folder / "before.folded", folder / "after.folded", "-o", graphs["diff"]],
-            self.logs / "browser-diff-graph.log")
-        if status != 0:
-            return [Case("flame graph of a comparison", FAILED, seconds, tail(output))]
+                return [Case(f"wick {command[0]}", FAILED, seconds, tail(output))]
         return [case for path in sorted(folder.glob("*.mjs"))
-                for case in self.browser_program(folder, path, graphs.get(path.stem, graph))]
+                for case in self.browser_program(folder, path, graphs[path.stem])]
 
     # The emulated machine of the other CPU leaves a JUnit file for each program and suite.
 

@@ -20,21 +20,21 @@
 /*
  * The picture, from top to bottom: head, rows of boxes, foot. A box is
  *
- *	<g data-v="begin width"><title>name
+ *	<g data-v="begin width self"><title>name
  *	module · samples · time · share</title><rect …/><text …>na..</text></g>
  *
- * inside the group of its row. A comparison adds to the box: data-b, its place before;
+ * inside the group of its row. A comparison adds to the box: in data-v its place before;
  * data-c and data-s, its colour and the words in its label, for shares and for amounts;
  * and to the title a line for each of both. Its place in data-v is in units of the value: the
- * script computes pixels anew from there for every zoom and window. The name is
- * the first line of the title; control bytes never come out of text_put_xml(),
- * so a name has no line break. These numbers are known to the script as well.
+ * script computes pixels anew from there for every zoom and window. A self of 0 is left out. The
+ *name is the first line of the title; control bytes never come out of text_put_xml(), so a name has
+ *no line break. These numbers are known to the script as well.
  */
 
 #define ROW_PX 18
 #define BOX_PX 17
 #define MARGIN_PX 10
-#define HEAD_PX 62
+#define HEAD_PX 84
 #define FOOT_PX 58
 #define TEXT_PX 3            /* from a box's edge to its label */
 #define LEAST_NAME_COLUMNS 4 /* of a label that tells a change as well */
@@ -187,18 +187,14 @@ static struct flame_change change_of(const struct picture *picture, const struct
 }
 
 /* The attributes of a box of a pair, for the script. */
-static void put_change(struct picture *picture, const struct call_node *node,
-		       const struct flame_box *before)
+static void put_change(struct picture *picture, const struct call_node *node)
 {
 	struct flame_change share = change_of(picture, node, false);
 	struct flame_change amount = change_of(picture, node, true);
 
-	bytes_printf(picture->out,
-		     " data-b=\"%" PRId64 " %" PRId64
-		     "\" data-c=\"%s %s\" data-s=\"%s%s|%s%s\"%s%s%s",
-		     before ? before->begin : 0, before ? before->end - before->begin : 0,
-		     share.color, amount.color, share.mark, share.text.text, amount.mark,
-		     amount.text.text, *share.mark ? " class=\"" : "",
+	bytes_printf(picture->out, " data-c=\"%s %s\" data-s=\"%s%s|%s%s\"%s%s%s", share.color,
+		     amount.color, share.mark, share.text.text, amount.mark, amount.text.text,
+		     *share.mark ? " class=\"" : "",
 		     *share.mark == 'n'   ? "new"
 		     : *share.mark == 'g' ? "gone"
 					  : "",
@@ -317,6 +313,15 @@ static void put_words(struct picture *picture, const struct call_node *node, con
 	put_label(picture, name, columns - (change.sign ? 1 : 0));
 }
 
+/* Where a box is, and what of it is its own; nothing for one that is not there. */
+static void put_place(struct bytes *out, const struct flame_box *box, const struct call_node *node)
+{
+	bytes_printf(out, "%" PRId64 " %" PRId64, box ? box->begin : 0,
+		     box ? box->end - box->begin : 0);
+	if (box && node->self > 0)
+		bytes_printf(out, " %" PRId64, node->self);
+}
+
 /* The box of a node that is in either layout, or in both. */
 static void put_box(struct picture *picture, uint32_t id, const struct flame_box *after,
 		    const struct flame_box *before)
@@ -331,10 +336,15 @@ static void put_box(struct picture *picture, uint32_t id, const struct flame_box
 	double right = MARGIN_PX + round((double)box->end * picture->scale * 10) / 10;
 	double columns = (right - left - 2 * TEXT_PX) / CHARACTER_PX;
 
-	bytes_printf(out, "<g data-v=\"%" PRId64 " %" PRId64 "\"", box->begin,
-		     box->end - box->begin);
+	bytes_printf(out, "<g data-v=\"");
+	put_place(out, after, node);
+	if (picture->before) {
+		bytes_put_u8(out, ',');
+		put_place(out, before, &call_tree_nodes(picture->before)[id]);
+	}
+	bytes_put_u8(out, '"');
 	if (picture->before)
-		put_change(picture, node, before);
+		put_change(picture, node);
 	bytes_printf(out, "%s>", after ? "" : " display=\"none\"");
 	put_title(picture, node, name);
 	bytes_printf(out, "<rect");
@@ -395,15 +405,15 @@ static void put_start(struct picture *picture, uint32_t height)
 		     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		     "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"wick-flame%s\" "
 		     "width=\"%" PRIu32 "\" height=\"%" PRIu32 "\" viewBox=\"0 0 %" PRIu32
-		     " %" PRIu32 "\" data-total=\"%" PRId64 "\" data-icicle=\"%d\"",
+		     " %" PRIu32 "\" data-icicle=\"%d\" data-total=\"%" PRId64,
 		     picture->options->colors == FLAME_COLORS_ORANGE_BLUE ? " cvd" : "",
 		     picture->options->width_px, height, picture->options->width_px, height,
-		     picture->layout.total, picture->options->icicle ? 1 : 0);
+		     picture->options->icicle ? 1 : 0, picture->layout.total);
 	if (picture->before)
-		bytes_printf(picture->out, " data-before=\"%" PRId64 "\" data-absolute=\"%d\"",
+		bytes_printf(picture->out, " %" PRId64 "\" data-absolute=\"%d",
 			     picture->before_layout.total, picture->options->absolute ? 1 : 0);
 	bytes_printf(picture->out,
-		     ">\n<style>\n%s</style>\n"
+		     "\">\n<style>\n%s</style>\n"
 		     "<rect class=\"page\" width=\"100%%\" height=\"100%%\"/>\n",
 		     flame_svg_css);
 }
@@ -455,7 +465,7 @@ static void put_head(struct picture *picture)
 		     HEAD_PX - 4, MARGIN_PX);
 	/* The controls stand at the right of the title. */
 	put_label(picture, *title ? title : "flame graph",
-		  picture->options->width_px > 700 ? (picture->options->width_px - 460) / 9 : 26);
+		  picture->options->width_px > 700 ? (picture->options->width_px - 580) / 9 : 26);
 	bytes_printf(out, "</text><text class=\"about\" x=\"%d\" y=\"47\">", MARGIN_PX);
 	put_whole(picture);
 	if (profile->duration_ns)

@@ -308,15 +308,14 @@ static struct profile_pair changed(struct profile **sides)
 static void a_comparison_tells_what_is_more_less_new_and_gone(void **state)
 {
 	static const char *const parts[] = {
-		"data-total=\"20000000000\"",
-		"data-before=\"10000000000\" data-absolute=\"0\"",
+		"data-total=\"20000000000 10000000000\" data-absolute=\"0\"",
 		"cpu 10.0 s → 20.0 s · 1,000 → 2,000 samples",
 		/* The first box of a row; only before. */
-		"<g data-v=\"0 0\" data-b=\"0 6000000000\" data-c=\"d4 d4\" "
+		"<g data-v=\"0 0,0 6000000000 6000000000\" data-c=\"d4 d4\" "
 		"data-s=\"gone -60.0 pp|gone -6.00 s\" class=\"gone\" display=\"none\"><title>old\n"
 		"app · 600 → 0 samples\nshare 60.0% → 0.0%: -60.0 pp, gone\n"
 		"cpu 6.00 s → 0: -6.00 s, gone</title>",
-		"data-b=\"6000000000 4000000000\" data-c=\"m3 m4\" data-s=\"+5.0 pp|+5.00 "
+		",6000000000 4000000000 1000000000\" data-c=\"m3 m4\" data-s=\"+5.0 pp|+5.00 "
 		"s\"><title>parse",
 		">parse +5.0 pp</text>",
 		"<title>lib_copy\nlibdemo.so.1 · 300 → 300 samples\n"
@@ -353,7 +352,7 @@ static void a_comparison_tells_what_is_more_less_new_and_gone(void **state)
 
 static void boxes_of_a_comparison_are_in_their_parents_on_both_sides(void **state)
 {
-	static const char *const places[] = {"data-v=\"", "data-b=\""};
+	static const char *const places[] = {"data-v=\"", ","};
 	struct profile *sides[2];
 	struct profile_pair pair = changed(sides);
 	struct flame_options options = FLAME_OPTIONS_DEFAULT;
@@ -380,7 +379,9 @@ static void boxes_of_a_comparison_are_in_their_parents_on_both_sides(void **stat
 				(void)sscanf(at, "<g transform=\"translate(0 %d)\">", &y);
 				if (strncmp(at, "<g data-v", 9) != 0 || !place)
 					continue;
-				assert_int_equal(sscanf(place + 8, "%lf %lf", &begin, &width), 2);
+				assert_int_equal(sscanf(place + strlen(places[side]), "%lf %lf",
+							&begin, &width),
+						 2);
 				assert_true(count < 64);
 				if (width > 0)
 					boxes[count++] = (struct drawn){y, begin, begin + width};

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Where boxes are on the page, and their labels.
+
+function columns(c) {
+	return c.codePointAt(0) >= 0x1100 ? 2 : 1;
+}
+
+// The part of a name that fits, ".." in place of the rest.
+function label(name, room) {
+	let used = 0, fits = 0, at = 0;
+	for (const c of name) {
+		used += columns(c);
+		at += c.length;
+		if (used > room)
+			return name.slice(0, fits) + '..';
+		if (used + 2 <= room)
+			fits = at;
+	}
+	return name;
+}
+
+// The label of a frame; in a comparison with the change, or its sign where there is little room.
+function labelOf(frame, room) {
+	if (!compared)
+		return label(frame.name, room);
+	let change = frame.changes[absolute ? 1 : 0];
+	if (room < change.length + 5)
+		change = change.replace(/^(new|gone) /, '');
+	if (room >= change.length + 5)
+		return label(frame.name, room - change.length - 1) + ' ' + change;
+	const sign = (/[+-]/.exec(change) || [''])[0];
+	return sign + label(frame.name, room - sign.length);
+}
+
+function show(frame, left, right) {
+	const room = (right - left - 2 * TEXT) / CHARACTER;
+	if (!frame.shown)
+		frame.g.removeAttribute('display');
+	frame.shown = true;
+	frame.rect.setAttribute('x', (MARGIN + left).toFixed(2));
+	frame.rect.setAttribute('width', (right - left).toFixed(2));
+	if (room >= 3) {
+		if (!frame.text) {
+			frame.text = element(SVG, 'text', frame.g);
+			frame.text.setAttribute('y', 13);
+		}
+		frame.text.setAttribute('x', (MARGIN + left + TEXT).toFixed(2));
+		frame.text.textContent = labelOf(frame, Math.floor(room));
+	} else if (frame.text) {
+		frame.text.remove();
+		frame.text = null;
+	}
+}
+
+function hide(frame) {
+	if (frame.shown)
+		frame.g.setAttribute('display', 'none');
+	frame.shown = false;
+}
+
+// The part of everything that fills the width, and the row that it is zoomed to.
+function viewOf() {
+	if (!zoom)
+		return { row: 0, begin: 0, end: wholeEnd() };
+	const most = wholeEnd() - zoom.end;
+	offset = Math.max(-zoom.begin, Math.min(most, offset));
+	return { row: zoom.row, begin: zoom.begin + offset, end: zoom.end + offset };
+}
+
+function layOut() {
+	const view = viewOf();
+	const scale = view.end > view.begin ? (width - 2 * MARGIN) / (view.end - view.begin) : 0;
+	for (const frame of way.frames) {
+		const begin = Math.max(frame.begin, view.begin);
+		const end = Math.min(frame.end, view.end);
+		const dim = frame.row < view.row;
+		if (frame.dim !== dim)
+			frame.g.classList.toggle('dim', dim);
+		frame.dim = dim;
+		if ((end - begin) * scale >= 0.1)
+			show(frame, (begin - view.begin) * scale, (end - view.begin) * scale);
+		else
+			hide(frame);
+	}
+}
+
+// Rows from the bottom to the top, or in an icicle from the top to the bottom.
+function stackRows() {
+	const last = way.rows.length - 1;
+	Array.from(way.group.children).forEach(function (rowGroup, row) {
+		rowGroup.setAttribute('transform', 'translate(0 ' + (icicle ? row : last - row) * ROW + ')');
+	});
+	height = HEAD + way.rows.length * ROW + FOOT;
+	foot.setAttribute('transform', 'translate(0 ' + (height - FOOT) + ')');
+	resize();
+}
+
+// Alone, the picture fills the window: the ground can be clicked everywhere.
+function resize() {
+	const high = alone ? Math.max(height, window.innerHeight) : height;
+	svg.setAttribute('width', width);
+	svg.setAttribute('height', high);
+	svg.setAttribute('viewBox', '0 0 ' + width + ' ' + high);
+}
+
+// Zoom
+
+function zoomTo(frame) {
+	zoom = frame && frame.row > 0 && frame.end > frame.begin ? frame : null;
+	offset = 0;
+	layOut();
+	showPath();
+	remember(true);
+}
+
+function zoomOut() {
+	zoomTo(zoom ? zoom.parent : null);
+}
+
+// Moves the view by pixels.
+function pan(distance) {
+	if (!zoom)
+		return;
+	offset += distance * (zoom.end - zoom.begin) / (width - 2 * MARGIN);
+	layOut();
+	remember(false);
+}
