@@ -302,7 +302,8 @@ class Runner:
         if not folder:
             return [Case("browser", SKIPPED, 0, reason)]
         wick, demo = ROOT / self.build / "wick", folder / "demo.wick"
-        graphs = {"flame": folder / "demo.svg", "diff": folder / "diff.svg", "use": folder / "use.svg"}
+        graphs = {"flame": folder / "demo.svg", "diff": folder / "diff.svg", "use": folder / "use.svg",
+                  "ways": folder / "use.svg"}
         for command in (["record", "-o", demo, "--", ROOT / self.build / "examples/demo"],
                         ["flame", demo, "-o", graphs["flame"]],
                         ["diff", folder / "before.folded", folder / "after.folded", "-o",

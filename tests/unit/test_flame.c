@@ -140,6 +140,32 @@ static void boxes_stand_on_their_parents(void **state)
 	profile_free(profile);
 }
 
+static void the_other_way_is_there_without_places_and_labels(void **state)
+{
+	struct profile *profile = program();
+	struct flame_options options = FLAME_OPTIONS_DEFAULT;
+	char *svg = flame(profile, &options);
+	const char *other = strstr(svg, "data-inverted=\"1\"");
+
+	assert_non_null(other);
+	assert_non_null(strstr(svg, "data-inverted=\"0\""));
+	/* parse has 24 of its own and 31 below it: its callers from the leaf have 24. */
+	assert_non_null(strstr(other,
+			       "240000000\"><title>parse\napp · 24 samples · 240.0 ms · 29.3%"
+			       "</title><rect class=\"p"));
+	assert_null(strstr(other, "<rect x=\"10\" width=\"1180\""));
+	free(svg);
+	options.inverted = true;
+	svg = flame(profile, &options);
+	other = strstr(svg, "data-inverted=\"0\"");
+	assert_non_null(other);
+	assert_true(strstr(svg, "data-inverted=\"1\"") < other);
+	assert_non_null(
+		strstr(other, "<title>parse\napp · 55 samples · 550.0 ms · 67.1%, self 29.3%"));
+	free(svg);
+	profile_free(profile);
+}
+
 static void narrow_boxes_are_counted_instead(void **state)
 {
 	struct profile *profile = program();
@@ -365,6 +391,7 @@ static void boxes_of_a_comparison_are_in_their_parents_on_both_sides(void **stat
 
 		options.inverted = inverted != 0;
 		svg = flame(pair.both, &options);
+		*strstr(svg, "display=\"none\" data-note") = '\0'; /* the other way */
 		for (side = 0; side < 2; side++) {
 			struct drawn boxes[64];
 			size_t count = 0;
@@ -425,6 +452,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_frame_is_drawn_with_its_words),
 		cmocka_unit_test(boxes_stand_on_their_parents),
+		cmocka_unit_test(the_other_way_is_there_without_places_and_labels),
 		cmocka_unit_test(narrow_boxes_are_counted_instead),
 		cmocka_unit_test(hostile_names_stay_names),
 		cmocka_unit_test(a_name_of_ten_kilobytes_is_cut),

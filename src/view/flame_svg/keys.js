@@ -93,6 +93,8 @@ const actions = {
 	'?': toggleHelp,
 	Enter: enterFrame,
 	Backspace: zoomOut,
+	i: toggleWay,
+	c: toggleIcicle,
 	'[': function () { pan(-width / 4); },
 	']': function () { pan(width / 4); },
 };

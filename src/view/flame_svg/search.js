@@ -20,7 +20,7 @@ function mark(frame, isHit) {
 	frame.hit = isHit;
 }
 
-function search(text) {
+function find(text) {
 	const test = testOf(text);
 	clearTimeout(waiting);
 	input.classList.toggle('bad', test === undefined);
@@ -39,10 +39,15 @@ function search(text) {
 			hits.push(frame);
 	}
 	hits.sort(function (a, b) { return a.begin - b.begin || b.end - a.end || a.row - b.row; });
-	const first = (pattern === '') !== (text === '');
 	pattern = text;
 	tellHits();
-	remember(first);
+}
+
+// The first and the last letter of a search are steps in the history.
+function search(text) {
+	const isStep = (pattern === '') !== (text === '');
+	find(text);
+	remember(isStep);
 }
 
 // What the matches cover together: one inside another counts once.

@@ -126,14 +126,16 @@ function redraw() {
 			each.group.removeAttribute('display');
 		else
 			each.group.setAttribute('display', 'none');
+	foot.querySelector('.note').textContent = way.group.getAttribute('data-note');
 	useLayer();
 	stackRows();
+	showWay();
 	showChange();
 	if (zoom && zoom.end <= zoom.begin)
 		zoom = null;
 	layOut();
 	showPath();
-	search(input.value);
+	find(input.value);
 }
 
 // Window
@@ -169,8 +171,7 @@ if (alone) {
 	});
 	window.addEventListener('scroll', stick);
 	window.addEventListener('load', function () {
-		if (!icicle)
-			window.scrollTo(0, height);
+		toRoot();
 		stick();
 	});
 } else {

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "view/flame_picture.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "base/text.h"
+#include "model/call_tree.h"
+#include "view/quantity.h"
+
+/*
+ * A box is
+ *
+ *	<g data-v="begin width self"><title>name
+ *	module · samples · time · share</title><rect …/><text …>na..</text></g>
+ *
+ * inside the group of its row. A comparison adds to the box: in data-v its place before;
+ * data-c and data-s, its colour and the words in its label, for shares and for amounts;
+ * and to the title a line for each of both. Its place in data-v is in units of the value: the
+ * script computes pixels anew from there for every zoom and window. A self of 0 is left out. The
+ *name is the first line of the title; control bytes never come out of text_put_xml(), so a name has
+ *no line break.
+ */
+
+#define LEAST_NAME_COLUMNS 4 /* of a label that tells a change as well */
+
+/* A tooltip shows names up to here; more would only grow the file. */
+#define MAX_TITLE_BYTES 4096
+
+struct category {
+	const char *name;
+	char letter; /* of its CSS classes */
+};
+
+static const struct category categories[] = {
+	[ORIGIN_PROGRAM] = {"program", 'p'},   [ORIGIN_LIBRARY] = {"library", 'l'},
+	[ORIGIN_KERNEL] = {"kernel", 'k'},     [ORIGIN_JIT] = {"JIT", 'j'},
+	[ORIGIN_UNKNOWN] = {"no symbol", 'u'}, [ORIGIN_TRUNCATED] = {"truncated", 't'},
+};
+
+/* Names */
+
+static bool is_wide(uint32_t c)
+{
+	return c >= 0x1100;
+}
+
+/*
+ * Appends the part of a name that fits into some columns, ".." in place of the
+ * rest. It is cut before it is escaped: no entity is halved.
+ */
+void flame_put_label(struct picture *picture, const char *name, uint32_t columns)
+{
+	uint32_t used = 0;
+	size_t fits = 0; /* bytes that leave room for ".." */
+	const char *at = name;
+
+	while (*at && used <= columns) {
+		uint32_t c;
+		unsigned int n = text_decode_utf8(at, &c);
+
+		used += is_wide(c) ? 2 : 1;
+		at += n;
+		if (used + 2 <= columns)
+			fits = (size_t)(at - name);
+	}
+	if (used <= columns) {
+		text_put_xml(picture->out, name);
+		return;
+	}
+	bytes_clear(&picture->name);
+	bytes_put(&picture->name, name, fits);
+	bytes_put(&picture->name, "..", 3); /* with its NUL */
+	if (!picture->name.failed)
+		text_put_xml(picture->out, (char *)picture->name.data);
+}
+
+static uint32_t hash_text(const char *text)
+{
+	uint32_t hash = 2166136261u; /* FNV-1a */
+
+	for (; *text; text++)
+		hash = (hash ^ (uint8_t)*text) * 16777619u;
+	return hash ^ hash >> 15;
+}
+
+static const char *module_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+bool flame_has_samples_alone(const struct picture *picture)
+{
+	return strcmp(picture->profile->value_types[picture->layers[0]].name, "samples") == 0;
+}
+
+/* Numbers */
+
+/* A length with a tenth of a pixel, without ".0". */
+static void put_px(struct bytes *out, const char *attribute, double px)
+{
+	int64_t tenths = llround(px * 10);
+
+	if (tenths % 10 == 0)
+		bytes_printf(out, " %s=\"%" PRId64 "\"", attribute, tenths / 10);
+	else
+		bytes_printf(out, " %s=\"%" PRId64 ".%d\"", attribute, tenths / 10,
+			     (int)(tenths % 10));
+}
+
+/* Hue 0 … 359 to a light colour that dark text can be read on. */
+static void put_hue(struct bytes *out, uint32_t hue, uint32_t shade)
+{
+	double lightness = 0.66 + 0.05 * (shade % 4);
+	double chroma = (1 - fabs(2 * lightness - 1)) * 0.62;
+	int channel[3];
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		double k = fmod(i * 240.0 + hue, 360) / 60; /* red, green, blue a third apart */
+		double up = fmax(0, fmin(1, fabs(k - 3) - 1));
+
+		channel[i] = (int)((lightness - chroma / 2 + chroma * up) * 255);
+	}
+	bytes_printf(out, " fill=\"#%02x%02x%02x\"", channel[0], channel[1], channel[2]);
+}
+
+/* Boxes */
+
+static const struct call_node *node_of(const struct picture *picture, uint32_t layer, uint32_t id)
+{
+	return &call_tree_nodes(picture->way->trees[layer])[id];
+}
+
+struct flame_sides flame_sides_of(const struct picture *picture, uint32_t node)
+{
+	const struct call_node *after = node_of(picture, LAYER_AFTER, node);
+	struct flame_sides sides = {.after = after->total, .after_samples = after->samples};
+
+	if (picture->options->pair) {
+		sides.before = node_of(picture, LAYER_BEFORE, node)->total;
+		sides.before_samples = node_of(picture, LAYER_BEFORE, node)->samples;
+	}
+	return sides;
+}
+
+static struct flame_change change_of(const struct picture *picture, uint32_t node, bool absolute)
+{
+	struct flame_sides box = flame_sides_of(picture, node);
+
+	return flame_change_of(&box, &picture->whole, absolute, picture->unit);
+}
+
+/* The attributes of a box of a pair, for the script. */
+static void put_change(struct picture *picture, uint32_t node)
+{
+	struct flame_change share = change_of(picture, node, false);
+	struct flame_change amount = change_of(picture, node, true);
+
+	bytes_printf(picture->out, " data-c=\"%s %s\" data-s=\"%s%s|%s%s\"%s%s%s", share.color,
+		     amount.color, share.mark, share.text.text, amount.mark, amount.text.text,
+		     *share.mark ? " class=\"" : "",
+		     *share.mark == 'n'   ? "new"
+		     : *share.mark == 'g' ? "gone"
+					  : "",
+		     *share.mark ? "\"" : "");
+}
+
+/* Two lines of a title: the change of the share, and that of the amount. */
+static void put_changes(struct picture *picture, uint32_t node)
+{
+	const struct flame_sides whole = picture->whole;
+	struct flame_sides box = flame_sides_of(picture, node);
+	struct flame_change share = change_of(picture, node, false);
+	struct flame_change amount = change_of(picture, node, true);
+
+	bytes_printf(picture->out, "%s → ", quantity_count(box.before_samples).text);
+	bytes_printf(picture->out, "%s samples\nshare %s → ",
+		     quantity_count(box.after_samples).text,
+		     quantity_share(box.before, whole.before).text);
+	bytes_printf(picture->out, "%s: %s, %s\n", quantity_share(box.after, whole.after).text,
+		     share.text.text, share.relative.text);
+	text_put_xml(picture->out, picture->profile->value_types[picture->layers[0]].name);
+	bytes_printf(picture->out, " %s → ", quantity_of(box.before, picture->unit).text);
+	bytes_printf(picture->out, "%s: %s, %s", quantity_of(box.after, picture->unit).text,
+		     amount.text.text, amount.relative.text);
+}
+
+static void put_color(struct picture *picture, uint32_t id, const char *name)
+{
+	const struct profile *profile = picture->profile;
+	const struct call_node *node = node_of(picture, 0, id);
+	struct profile_function function;
+	uint32_t hash = hash_text(name);
+
+	if (picture->options->pair) {
+		bytes_printf(picture->out, " class=\"%s\"",
+			     change_of(picture, id, picture->options->absolute).color);
+		return;
+	}
+	if (node->function & CALL_TREE_GROUP) {
+		bytes_printf(picture->out, " class=\"g\"");
+		return;
+	}
+	function = profile->functions.items[node->function];
+	if (function.origin >= ARRAY_SIZE(categories))
+		function.origin = ORIGIN_UNKNOWN;
+	picture->origins |= 1u << function.origin;
+	if (picture->options->colors == FLAME_COLORS_CATEGORY)
+		bytes_printf(picture->out, " class=\"%c%u\"", categories[function.origin].letter,
+			     hash % 3);
+	else if (picture->options->colors == FLAME_COLORS_MODULE)
+		put_hue(picture->out, hash_text(profile_text(profile, function.module)) % 360,
+			hash);
+	else
+		put_hue(picture->out, hash % 360, hash / 360);
+}
+
+/* The line of a title that tells the numbers of a layer. */
+static void put_numbers(struct picture *picture, const struct call_node *node, uint32_t layer)
+{
+	int64_t total = picture->way->layouts[layer].total;
+	struct bytes *out = picture->out;
+
+	if (layer == 0 && node->samples)
+		bytes_printf(out, "%s sample%s · ", quantity_count(node->samples).text,
+			     node->samples == 1 ? "" : "s");
+	if (layer > 0 || !flame_has_samples_alone(picture))
+		bytes_printf(out, "%s · ",
+			     quantity_of(node->total,
+					 picture->profile->value_types[picture->layers[layer]].unit)
+				     .text);
+	bytes_printf(out, "%s", quantity_share(node->total, total).text);
+	if (node->self)
+		bytes_printf(out, ", self %s", quantity_share(node->self, total).text);
+}
+
+static void put_title(struct picture *picture, uint32_t id, const char *name)
+{
+	const struct profile *profile = picture->profile;
+	const struct call_node *node = node_of(picture, 0, id);
+	struct bytes *out = picture->out;
+	const char *module = "";
+
+	bytes_printf(out, "<title>");
+	if (strlen(name) > MAX_TITLE_BYTES)
+		flame_put_label(picture, name, MAX_TITLE_BYTES);
+	else
+		text_put_xml(out, *name ? name : "[unnamed]");
+	bytes_put_u8(out, '\n');
+	if (!(node->function & CALL_TREE_GROUP))
+		module = profile_text(profile, profile->functions.items[node->function].module);
+	if (*module) {
+		text_put_xml(out, module_name(module));
+		bytes_printf(out, " · ");
+	}
+	if (picture->options->pair)
+		put_changes(picture, id);
+	else
+		put_numbers(picture, node, 0);
+	bytes_printf(out, "</title>");
+}
+
+/* A label, of a pair with what changed: all of it, or in a narrow box its sign. */
+static void put_words(struct picture *picture, uint32_t node, const char *name, uint32_t columns)
+{
+	struct flame_change change;
+	uint32_t taken;
+
+	if (*name == '\0')
+		name = "[unnamed]";
+	if (!picture->options->pair) {
+		flame_put_label(picture, name, columns);
+		return;
+	}
+	change = change_of(picture, node, picture->options->absolute);
+	taken = (uint32_t)(strlen(change.mark) + strlen(change.text.text) + 1);
+	if (columns < taken + LEAST_NAME_COLUMNS) { /* the edge of the box is a mark too */
+		taken -= (uint32_t)strlen(change.mark);
+		change.mark = "";
+	}
+	if (columns >= taken + LEAST_NAME_COLUMNS) {
+		flame_put_label(picture, name, columns - taken);
+		bytes_printf(picture->out, " %s%s", change.mark, change.text.text);
+		return;
+	}
+	if (change.sign)
+		bytes_put_u8(picture->out, (uint8_t)change.sign);
+	flame_put_label(picture, name, columns - (change.sign ? 1 : 0));
+}
+
+/* Where a box is, and what of it is its own; nothing for one that is not there. */
+static void put_place(struct bytes *out, const struct flame_box *box, const struct call_node *node)
+{
+	bytes_printf(out, "%" PRId64 " %" PRId64, box ? box->begin : 0,
+		     box ? box->end - box->begin : 0);
+	if (box && node->self > 0)
+		bytes_printf(out, " %" PRId64, node->self);
+}
+
+static void put_places(struct picture *picture, uint32_t id, const struct flame_box *const *boxes)
+{
+	uint32_t i;
+
+	bytes_printf(picture->out, "<g data-v=\"");
+	for (i = 0; i < picture->layer_count; i++) {
+		if (i > 0)
+			bytes_put_u8(picture->out, ',');
+		put_place(picture->out, boxes[i], node_of(picture, i, id));
+	}
+	bytes_put_u8(picture->out, '"');
+}
+
+/* Edges are rounded, not widths: neighbours meet and nothing sticks out. */
+static double edge_px(const struct picture *picture, int64_t at)
+{
+	return MARGIN_PX + round((double)at * picture->way->scale * 10) / 10;
+}
+
+static void put_text(struct picture *picture, uint32_t id, const char *name,
+		     const struct flame_box *box)
+{
+	double left = edge_px(picture, box->begin);
+	double columns = (edge_px(picture, box->end) - left - 2 * TEXT_PX) / CHARACTER_PX;
+
+	if (columns < 3)
+		return;
+	bytes_printf(picture->out, "<text");
+	put_px(picture->out, "x", left + TEXT_PX);
+	bytes_printf(picture->out, " y=\"13\">");
+	put_words(picture, id, name, (uint32_t)columns);
+	bytes_printf(picture->out, "</text>");
+}
+
+/*
+ * The box of a node that is in some of the layouts. Where it is drawn is that in the
+ * first; what is hidden at first gets its place from the script.
+ */
+static void put_box(struct picture *picture, uint32_t id, const struct flame_box *const *boxes)
+{
+	const char *name = call_tree_name(picture->way->trees[0], id);
+	const struct flame_box *box = picture->way->drawn ? boxes[0] : NULL;
+	struct bytes *out = picture->out;
+
+	put_places(picture, id, boxes);
+	if (picture->options->pair)
+		put_change(picture, id);
+	bytes_printf(out, "%s>", box || !picture->way->drawn ? "" : " display=\"none\"");
+	put_title(picture, id, name);
+	bytes_printf(out, "<rect");
+	if (box) {
+		put_px(out, "x", edge_px(picture, box->begin));
+		put_px(out, "width", edge_px(picture, box->end) - edge_px(picture, box->begin));
+		bytes_printf(out, " height=\"%d\"", BOX_PX);
+	}
+	put_color(picture, id, name);
+	bytes_printf(out, "/>");
+	if (box)
+		put_text(picture, id, name, box);
+	bytes_printf(out, "</g>\n");
+}
+
+/* How far the boxes of each layout have been put. */
+struct reader {
+	const struct flame_box *at;
+	const struct flame_box *end;
+};
+
+/* Puts the boxes of a row: all layouts are in the order of nodes inside it. */
+static void put_row(struct picture *picture, struct reader *readers, uint32_t row)
+{
+	for (;;) {
+		const struct flame_box *boxes[PROFILE_MAX_VALUES] = {NULL};
+		uint32_t first = UINT32_MAX;
+		uint32_t i;
+
+		for (i = 0; i < picture->layer_count; i++)
+			if (readers[i].at < readers[i].end && readers[i].at->row == row &&
+			    readers[i].at->node < first)
+				first = readers[i].at->node;
+		if (first == UINT32_MAX)
+			return;
+		for (i = 0; i < picture->layer_count; i++)
+			if (readers[i].at < readers[i].end && readers[i].at->row == row &&
+			    readers[i].at->node == first)
+				boxes[i] = readers[i].at++;
+		put_box(picture, first, boxes);
+	}
+}
+
+void flame_put_note(struct picture *picture)
+{
+	uint32_t left_out = picture->way->layouts[0].left_out;
+
+	if (left_out > 0)
+		bytes_printf(picture->out,
+			     "%s branches narrower than %g px are left out; --min-width draws them",
+			     quantity_count(left_out).text, picture->options->min_width_px);
+}
+
+void flame_put_boxes(struct picture *picture)
+{
+	const struct flame_way *way = picture->way;
+	struct reader readers[PROFILE_MAX_VALUES] = {0};
+	uint32_t row;
+	uint32_t i;
+
+	for (i = 0; i < picture->layer_count; i++) {
+		readers[i].at = way->layouts[i].boxes.items;
+		readers[i].end = readers[i].at + way->layouts[i].boxes.count;
+	}
+	bytes_printf(picture->out,
+		     "<g class=\"frames\" data-inverted=\"%d\" transform=\"translate(0 %d)\"%s "
+		     "data-note=\"",
+		     way->inverted, HEAD_PX, way->drawn ? "" : " display=\"none\"");
+	flame_put_note(picture);
+	bytes_printf(picture->out, "\">\n");
+	for (row = 0; row < way->rows; row++) {
+		uint32_t line = picture->options->icicle ? row : way->rows - 1 - row;
+
+		bytes_printf(picture->out, "<g transform=\"translate(0 %" PRIu32 ")\">\n",
+			     line * ROW_PX);
+		put_row(picture, readers, row);
+		bytes_printf(picture->out, "</g>\n");
+	}
+	bytes_printf(picture->out, "</g>\n");
+}
+
+/* Legend */
+
+/* Appends a coloured square and its meaning. Returns where the next one goes. */
+static size_t put_meaning(struct bytes *out, size_t x, const char *color, const char *words)
+{
+	bytes_printf(out,
+		     "<rect x=\"%zu\" y=\"12\" width=\"12\" height=\"12\" class=\"%s\"/>"
+		     "<text x=\"%zu\" y=\"22\">%s</text>",
+		     x, color, x + 17, words);
+	return x + 36 + (size_t)(CHARACTER_PX * (double)strlen(words));
+}
+
+static void put_change_legend(struct picture *picture)
+{
+	static const char *const meanings[][2] = {
+		{"d4", "less"}, {"d2", ""},     {"same", "as before, or not sure"},
+		{"m2", ""},     {"m4", "more"},
+	};
+	size_t x = MARGIN_PX;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(meanings); i++)
+		x = put_meaning(picture->out, x, meanings[i][0], meanings[i][1]);
+	bytes_printf(
+		picture->out,
+		"<text x=\"%zu\" y=\"22\">pp: points of the whole · %s new and %s gone boxes have "
+		"a dashed edge; gone ones show in the widths of before</text>",
+		x, quantity_count(picture->new_boxes).text,
+		quantity_count(picture->gone_boxes).text);
+}
+
+void flame_put_legend(struct picture *picture)
+{
+	size_t x = MARGIN_PX;
+	size_t i;
+
+	if (picture->options->pair) {
+		put_change_legend(picture);
+		return;
+	}
+	if (picture->options->colors != FLAME_COLORS_CATEGORY)
+		return;
+	for (i = 0; i < ARRAY_SIZE(categories); i++) {
+		const char color[] = {categories[i].letter, '1', '\0'};
+
+		if (picture->origins >> i & 1)
+			x = put_meaning(picture->out, x, color, categories[i].name);
+	}
+}
