@@ -16,6 +16,7 @@
 #include "model/dictionary.h"
 #include "model/profile.h"
 #include "pipeline/convert.h"
+#include "pipeline/profile_facts.h"
 #include "pipeline/samples.h"
 #include "pipeline/short_name.h"
 #include "pipeline/spool.h"
@@ -629,6 +630,8 @@ int load_profile_fd(int fd, const char *name, const struct load_options *options
 		r = add_sums(&loader, &filter);
 		if (r == 0)
 			r = describe_gaps(&loader);
+		if (r == 0)
+			r = profile_facts_add(loader.profile, &loader.samples, options);
 		if (r < 0)
 			(void)error_errno(err, r, "cannot build the profile");
 	}

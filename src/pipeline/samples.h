@@ -21,6 +21,11 @@ struct jit_symbols;
 struct kernel_symbols;
 struct load_options;
 
+#define SAMPLES_FACTS 7
+
+/* The keys of samples.facts. */
+extern const char *const samples_fact_keys[SAMPLES_FACTS];
+
 struct sample_sum {
 	uint32_t stack;
 	uint32_t thread;
@@ -39,6 +44,7 @@ struct samples {
 	struct id_index index;
 
 	char *title;
+	char *facts[SAMPLES_FACTS]; /* what the file tells of how it was made; NULL: nothing */
 	char *boot_id;
 	char *event;
 	char *value;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -14,39 +15,17 @@
 #include "model/profile_pair.h"
 #include "view/flame_assets.h"
 #include "view/flame_picture.h"
+#include "view/function_lines.h"
 #include "view/quantity.h"
 
 /* Around them */
 
-static void put_start(struct picture *picture)
+static const char *title_of(const struct picture *picture)
 {
-	uint32_t height = HEAD_PX + picture->way->rows * ROW_PX + FOOT_PX;
-	uint32_t i;
+	const char *title =
+		picture->options->title ? picture->options->title : picture->profile->title;
 
-	bytes_printf(picture->out,
-		     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		     "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"wick-flame%s\" "
-		     "width=\"%" PRIu32 "\" height=\"%" PRIu32 "\" viewBox=\"0 0 %" PRIu32
-		     " %" PRIu32 "\" data-icicle=\"%d\" data-total=\"%" PRId64,
-		     picture->options->colors == FLAME_COLORS_ORANGE_BLUE ? " cvd" : "",
-		     picture->options->width_px, height, picture->options->width_px, height,
-		     picture->options->icicle ? 1 : 0, picture->way->layouts[0].total);
-	for (i = 1; i < picture->layer_count; i++)
-		bytes_printf(picture->out, " %" PRId64, picture->way->layouts[i].total);
-	if (picture->options->pair)
-		bytes_printf(picture->out, "\" data-absolute=\"%d",
-			     picture->options->absolute ? 1 : 0);
-	bytes_printf(picture->out,
-		     "\">\n<style>\n%s</style>\n"
-		     "<rect class=\"page\" width=\"100%%\" height=\"100%%\"/>\n",
-		     flame_svg_css);
-}
-
-static void put_loss(struct bytes *out, uint64_t count, uint64_t of, const char *what)
-{
-	if (count > 0)
-		bytes_printf(out, " · %s %s", quantity_share((int64_t)count, (int64_t)of).text,
-			     what);
+	return *title ? title : "flame graph";
 }
 
 /* What all of it is, of a pair before and after. */
@@ -71,11 +50,56 @@ static void put_whole(struct picture *picture)
 			     .text);
 }
 
+/* What the picture shows, in words for those who do not see it. */
+static void put_about(struct picture *picture)
+{
+	bytes_printf(picture->out, "flame graph of ");
+	text_put_xml(picture->out, title_of(picture));
+	bytes_printf(picture->out, ": ");
+	put_whole(picture);
+}
+
+static void put_start(struct picture *picture)
+{
+	uint32_t height = HEAD_PX + picture->way->rows * ROW_PX + FOOT_PX;
+	uint32_t i;
+
+	bytes_printf(picture->out,
+		     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		     "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"wick-flame%s\" "
+		     "width=\"%" PRIu32 "\" height=\"%" PRIu32 "\" viewBox=\"0 0 %" PRIu32
+		     " %" PRIu32 "\" data-icicle=\"%d\" data-total=\"%" PRId64,
+		     picture->options->colors == FLAME_COLORS_ORANGE_BLUE ? " cvd" : "",
+		     picture->options->width_px, height, picture->options->width_px, height,
+		     picture->options->icicle ? 1 : 0, picture->way->layouts[0].total);
+	for (i = 1; i < picture->layer_count; i++)
+		bytes_printf(picture->out, " %" PRId64, picture->way->layouts[i].total);
+	if (picture->options->pair)
+		bytes_printf(picture->out, "\" data-absolute=\"%d",
+			     picture->options->absolute ? 1 : 0);
+	bytes_printf(picture->out, "\" role=\"img\" aria-label=\"");
+	put_about(picture);
+	bytes_printf(picture->out, "\">\n<title>");
+	text_put_xml(picture->out, title_of(picture));
+	bytes_printf(picture->out, "</title>\n");
+	flame_put_metadata(picture);
+	bytes_printf(picture->out,
+		     "<style>\n%s</style>\n"
+		     "<rect class=\"page\" width=\"100%%\" height=\"100%%\"/>\n",
+		     flame_svg_css);
+}
+
+static void put_loss(struct bytes *out, uint64_t count, uint64_t of, const char *what)
+{
+	if (count > 0)
+		bytes_printf(out, " · %s %s", quantity_share((int64_t)count, (int64_t)of).text,
+			     what);
+}
+
 static void put_head(struct picture *picture)
 {
 	const struct profile *profile = picture->profile;
 	const struct profile_quality *quality = &profile->quality;
-	const char *title = picture->options->title ? picture->options->title : profile->title;
 	uint64_t taken = quality->samples + quality->lost + quality->unreadable;
 	struct bytes *out = picture->out;
 
@@ -84,7 +108,7 @@ static void put_head(struct picture *picture)
 		     "<text class=\"title\" x=\"%d\" y=\"26\">",
 		     HEAD_PX - 4, MARGIN_PX);
 	/* The controls stand at the right of the title. */
-	flame_put_label(picture, *title ? title : "flame graph",
+	flame_put_label(picture, title_of(picture),
 			picture->options->width_px > 700 ? (picture->options->width_px - 580) / 9
 							 : 26);
 	bytes_printf(out, "</text><text class=\"about\" x=\"%d\" y=\"47\">", MARGIN_PX);
@@ -273,7 +297,10 @@ int flame_write(const struct profile *profile, const struct flame_options *optio
 		r = choose_layers(&picture, err);
 	if (r < 0)
 		return r;
-	r = draw(&picture);
+	r = function_lines_new(profile, picture.layers[0], &picture.lines);
+	if (r == 0)
+		r = draw(&picture);
+	free(picture.lines);
 	bytes_fini(&picture.name);
 	if (r < 0 || out->failed)
 		return error_set(err, -ENOMEM, "cannot draw the flame graph: no memory");

@@ -14,7 +14,8 @@
  * A box is
  *
  *	<g data-v="begin width self"><title>name
- *	module · samples · time · share</title><rect …/><text …>na..</text></g>
+ *	module · samples · time · share
+ *	file:line</title><rect …/><text …>na..</text></g>
  *
  * inside the group of its row. A comparison adds to the box: in data-v its place before;
  * data-c and data-s, its colour and the words in its label, for shares and for amounts;
@@ -84,6 +85,16 @@ static uint32_t hash_text(const char *text)
 	for (; *text; text++)
 		hash = (hash ^ (uint8_t)*text) * 16777619u;
 	return hash ^ hash >> 15;
+}
+
+/* Appends the end of a path: the file and the folder that it is in. */
+static void put_file(struct bytes *out, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	while (slash && slash > path && *--slash != '/')
+		;
+	text_put_xml(out, slash && *slash == '/' && slash[1] ? slash + 1 : path);
 }
 
 static const char *module_name(const char *path)
@@ -239,6 +250,20 @@ static void put_numbers(struct picture *picture, const struct call_node *node, u
 		bytes_printf(out, ", self %s", quantity_share(node->self, total).text);
 }
 
+/* The line of a title that tells where the function is. */
+static void put_source(struct picture *picture, uint32_t function)
+{
+	const struct profile *profile = picture->profile;
+	const char *file = profile_text(profile, profile->functions.items[function].file);
+
+	if (!*file)
+		return;
+	bytes_put_u8(picture->out, '\n');
+	put_file(picture->out, file);
+	if (picture->lines[function])
+		bytes_printf(picture->out, ":%" PRIu32, picture->lines[function]);
+}
+
 static void put_title(struct picture *picture, uint32_t id, const char *name)
 {
 	const struct profile *profile = picture->profile;
@@ -262,6 +287,8 @@ static void put_title(struct picture *picture, uint32_t id, const char *name)
 		put_changes(picture, id);
 	else
 		put_numbers(picture, node, 0);
+	if (!(node->function & CALL_TREE_GROUP))
+		put_source(picture, node->function);
 	bytes_printf(out, "</title>");
 }
 

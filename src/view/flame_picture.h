@@ -52,6 +52,7 @@ struct picture {
 	struct flame_sides whole; /* of a pair; after only without one */
 	uint32_t new_boxes;
 	uint32_t gone_boxes;
+	uint32_t *lines;   /* of each function the one that costs most; 0: none is known */
 	uint32_t origins;  /* bit set of the categories drawn */
 	struct bytes name; /* scratch */
 	struct bytes *out;
@@ -62,6 +63,9 @@ bool flame_has_samples_alone(const struct picture *picture);
 
 /* Appends a name, or as much of it as fits into some columns. */
 void flame_put_label(struct picture *picture, const char *name, uint32_t columns);
+
+/* Appends how the recording and the picture were made. */
+void flame_put_metadata(struct picture *picture);
 
 /* Appends the boxes of the way at hand. */
 void flame_put_boxes(struct picture *picture);

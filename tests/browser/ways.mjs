@@ -45,6 +45,32 @@ await page.goBack();
 await page.goBack();
 check('back shows the stacks as called', JSON.stringify(await shown()) === JSON.stringify(first));
 
+// Downloads
+
+const folded = async () => {
+	const [download] = await Promise.all([page.waitForEvent('download'), page.click('.folded')]);
+	return readFileSync(await download.path(), 'utf8').trim().split('\n');
+};
+const sorted = (lines) => [...lines].sort().join('\n');
+check('the stacks can be downloaded', sorted(await folded()) === sorted(readFileSync('use.folded', 'utf8').trim().split('\n')));
+await clickBox(page, 'reply');
+check('those of a zoomed box alone', sorted(await folded()) === 'app;main;serve;reply;copy 60\napp;main;serve;reply;write 200');
+await page.keyboard.press('Escape');
+await page.keyboard.press('i');
+await clickBox(page, 'lex');
+check('and those of the inverted tree', sorted(await folded()) === 'app;lex;parse;serve;main 300');
+await page.keyboard.press('Escape');
+await page.keyboard.press('i');
+
+// Print
+
+await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+check('paper is light and has no tools', !(await page.isVisible('.tools')) &&
+	(await page.evaluate(() => getComputedStyle(document.querySelector('.page')).fill)) === 'rgb(255, 255, 255)');
+await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
+const told = await page.evaluate(() => JSON.parse(document.querySelector('metadata').textContent));
+check('the file tells how it was made', /^\d/.test(told.wick) && told.samples === total && told.drawn.value === 'samples', JSON.stringify(told));
+
 await page.keyboard.press('c');
 const icicle = await shown();
 check('c turns the boxes over', icicle[0].top === 0 && icicle.every((b) => b.top === b.depth * 18) &&

@@ -95,6 +95,7 @@ const actions = {
 	Backspace: zoomOut,
 	i: toggleWay,
 	c: toggleIcicle,
+	d: downloadFolded,
 	'[': function () { pan(-width / 4); },
 	']': function () { pan(width / 4); },
 };
