@@ -79,8 +79,11 @@ static const struct option_spec table[] = {
 	{"inverted", 0, OPTION_FLAG(struct flame_command_options, inverted),
 	 .help = "start with the leaves and grow towards their callers"},
 	{"colors", 0,
-	 OPTION_ENUM(struct flame_command_options, colors, "category", "module", "hash"),
-	 .key = "view.colors", .help = "what colours mean"},
+	 OPTION_ENUM(struct flame_command_options, colors, "category", "module", "hash", "heat",
+		     "cvd", "contrast", "language"),
+	 .key = "view.colors",
+	 .help = "what colours mean; heat is by self time, cvd for the colour-blind, contrast has "
+		 "patterns"},
 	{"width", 0, OPTION_U64(struct flame_command_options, width_px), .argument = "PX",
 	 .min = 200, .max = 100000, .key = "view.width_px",
 	 .help = "width of the picture; a browser fits it to its window"},
@@ -98,9 +101,10 @@ const struct command command_flame = {
 	.description =
 		(const char *const[]){
 			"Writes one SVG file that needs nothing else. In a browser a click zooms, "
-			"/ "
-			"searches, Esc resets, and a box tells its numbers when pointed at; other "
-			"programs show it as a picture.",
+			"/ searches, n goes to the next match, i inverts the graph, c turns it "
+			"over, Esc resets, ? lists all keys, and a box tells its numbers when "
+			"pointed at; other programs show it as a picture. The address of the page "
+			"keeps the view for links.",
 			"The width of a box is the time spent in the function and in what it "
 			"called. "
 			"Boxes beside each other are in alphabetical order, not in order of time.",
@@ -111,6 +115,8 @@ const struct command command_flame = {
 			{"wick flame app.wick", "writes app.svg"},
 			{"wick flame app.wick --by thread -o threads.svg",
 			 "one tower for each thread"},
+			{"wick flame app.wick --colors cvd -o app.svg",
+			 "colours that colour-blind people tell apart"},
 			{"wick flame app.wick --inverted --icicle -o leaves.svg",
 			 "who calls the functions that burn the time"},
 			{NULL, NULL},

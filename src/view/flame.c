@@ -14,6 +14,7 @@
 #include "model/profile.h"
 #include "model/profile_pair.h"
 #include "view/flame_assets.h"
+#include "view/flame_palette.h"
 #include "view/flame_picture.h"
 #include "view/function_lines.h"
 #include "view/quantity.h"
@@ -61,15 +62,15 @@ static void put_about(struct picture *picture)
 
 static void put_start(struct picture *picture)
 {
+	const struct flame_palette *palette = flame_palette_of(picture->options->colors);
 	uint32_t height = HEAD_PX + picture->way->rows * ROW_PX + FOOT_PX;
 	uint32_t i;
 
 	bytes_printf(picture->out,
 		     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		     "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"wick-flame%s\" "
+		     "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"wick-flame\" "
 		     "width=\"%" PRIu32 "\" height=\"%" PRIu32 "\" viewBox=\"0 0 %" PRIu32
 		     " %" PRIu32 "\" data-icicle=\"%d\" data-total=\"%" PRId64,
-		     picture->options->colors == FLAME_COLORS_ORANGE_BLUE ? " cvd" : "",
 		     picture->options->width_px, height, picture->options->width_px, height,
 		     picture->options->icicle ? 1 : 0, picture->way->layouts[0].total);
 	for (i = 1; i < picture->layer_count; i++)
@@ -77,16 +78,19 @@ static void put_start(struct picture *picture)
 	if (picture->options->pair)
 		bytes_printf(picture->out, "\" data-absolute=\"%d",
 			     picture->options->absolute ? 1 : 0);
+	if (palette->edge)
+		bytes_printf(picture->out, "\" data-edged=\"1");
 	bytes_printf(picture->out, "\" role=\"img\" aria-label=\"");
 	put_about(picture);
 	bytes_printf(picture->out, "\">\n<title>");
 	text_put_xml(picture->out, title_of(picture));
 	bytes_printf(picture->out, "</title>\n");
 	flame_put_metadata(picture);
-	bytes_printf(picture->out,
-		     "<style>\n%s</style>\n"
-		     "<rect class=\"page\" width=\"100%%\" height=\"100%%\"/>\n",
-		     flame_svg_css);
+	bytes_printf(picture->out, "<style>\n");
+	flame_palette_put_style(palette, picture->out);
+	bytes_printf(picture->out, "%s</style>\n", flame_svg_css);
+	flame_palette_put_patterns(palette, picture->out);
+	bytes_printf(picture->out, "<rect class=\"page\" width=\"100%%\" height=\"100%%\"/>\n");
 }
 
 static void put_loss(struct bytes *out, uint64_t count, uint64_t of, const char *what)
@@ -290,8 +294,12 @@ static int choose_layers(struct picture *picture, struct error *err)
 int flame_write(const struct profile *profile, const struct flame_options *options,
 		struct bytes *out, struct error *err)
 {
-	struct picture picture = {.profile = profile, .options = options, .out = out};
+	struct flame_options settled = *options;
+	struct picture picture = {.profile = profile, .options = &settled, .out = out};
 	int r = check(options, err);
+
+	if (settled.pair && settled.colors < FLAME_COLORS_RED_BLUE)
+		settled.colors = FLAME_COLORS_RED_BLUE; /* others do not tell changes */
 
 	if (r == 0)
 		r = choose_layers(&picture, err);

@@ -3,11 +3,14 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/scope.h"
 #include "base/text.h"
 #include "model/call_tree.h"
+#include "view/flame_palette.h"
+#include "view/language.h"
 #include "view/quantity.h"
 
 /*
@@ -29,17 +32,6 @@
 
 /* A tooltip shows names up to here; more would only grow the file. */
 #define MAX_TITLE_BYTES 4096
-
-struct category {
-	const char *name;
-	char letter; /* of its CSS classes */
-};
-
-static const struct category categories[] = {
-	[ORIGIN_PROGRAM] = {"program", 'p'},   [ORIGIN_LIBRARY] = {"library", 'l'},
-	[ORIGIN_KERNEL] = {"kernel", 'k'},     [ORIGIN_JIT] = {"JIT", 'j'},
-	[ORIGIN_UNKNOWN] = {"no symbol", 'u'}, [ORIGIN_TRUNCATED] = {"truncated", 't'},
-};
 
 /* Names */
 
@@ -123,23 +115,6 @@ static void put_px(struct bytes *out, const char *attribute, double px)
 			     (int)(tenths % 10));
 }
 
-/* Hue 0 … 359 to a light colour that dark text can be read on. */
-static void put_hue(struct bytes *out, uint32_t hue, uint32_t shade)
-{
-	double lightness = 0.66 + 0.05 * (shade % 4);
-	double chroma = (1 - fabs(2 * lightness - 1)) * 0.62;
-	int channel[3];
-	int i;
-
-	for (i = 0; i < 3; i++) {
-		double k = fmod(i * 240.0 + hue, 360) / 60; /* red, green, blue a third apart */
-		double up = fmax(0, fmin(1, fabs(k - 3) - 1));
-
-		channel[i] = (int)((lightness - chroma / 2 + chroma * up) * 255);
-	}
-	bytes_printf(out, " fill=\"#%02x%02x%02x\"", channel[0], channel[1], channel[2]);
-}
-
 /* Boxes */
 
 static const struct call_node *node_of(const struct picture *picture, uint32_t layer, uint32_t id)
@@ -201,34 +176,89 @@ static void put_changes(struct picture *picture, uint32_t node)
 		     amount.text.text, amount.relative.text);
 }
 
-static void put_color(struct picture *picture, uint32_t id, const char *name)
+static bool is_inlined(const struct call_node *node)
+{
+	return !(node->function & CALL_TREE_GROUP) && !node->called;
+}
+
+/* The first level is of functions that cost nothing themselves. */
+static const char *heat_of(const struct picture *picture, const struct call_node *node)
+{
+	static const struct {
+		double share;
+		const char *class;
+	} levels[] = {{0.1, "h6"},  {0.05, "h5"},  {0.025, "h4"},
+		      {0.01, "h3"}, {0.005, "h2"}, {0.001, "h1"}};
+	int64_t total = picture->way->layouts[0].total;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(levels) && total > 0; i++)
+		if ((double)node->self >= levels[i].share * (double)total)
+			return levels[i].class;
+	return "h0";
+}
+
+/* The class of a box in the palette; NULL: its colour is a hue. */
+static const char *class_of(const struct picture *picture, uint32_t id)
+{
+	static const char *const origins[] = {"p", "l", "k", "j", "u", "t"};
+	static const char *const languages[] = {"u", "c", "x", "r", "o", "y", "s", "a", "k"};
+	const struct call_node *node = node_of(picture, 0, id);
+	const struct profile_function *function;
+
+	if (picture->options->pair)
+		return change_of(picture, id, picture->options->absolute).color;
+	if (node->function & CALL_TREE_GROUP)
+		return "g";
+	function = &picture->profile->functions.items[node->function];
+	switch (picture->options->colors) {
+	case FLAME_COLORS_HEAT:
+		return heat_of(picture, node);
+	case FLAME_COLORS_LANGUAGE:
+		return languages[language_of(picture->profile, function)];
+	case FLAME_COLORS_MODULE:
+	case FLAME_COLORS_HASH:
+		return NULL;
+	case FLAME_COLORS_CATEGORY:
+	case FLAME_COLORS_CVD:
+	case FLAME_COLORS_CONTRAST:
+	case FLAME_COLORS_RED_BLUE:
+	case FLAME_COLORS_ORANGE_BLUE:
+		break;
+	}
+	if (is_inlined(node))
+		return "i";
+	return origins[function->origin < ARRAY_SIZE(origins) ? function->origin : ORIGIN_UNKNOWN];
+}
+
+static void put_hue(struct picture *picture, uint32_t function, const char *name)
 {
 	const struct profile *profile = picture->profile;
-	const struct call_node *node = node_of(picture, 0, id);
-	struct profile_function function;
+	uint32_t module = profile->functions.items[function].module;
 	uint32_t hash = hash_text(name);
+	uint32_t color =
+		picture->options->colors == FLAME_COLORS_MODULE
+			? flame_palette_hue(hash_text(profile_text(profile, module)) % 360, hash)
+			: flame_palette_hue(hash % 360, hash / 360);
 
-	if (picture->options->pair) {
-		bytes_printf(picture->out, " class=\"%s\"",
-			     change_of(picture, id, picture->options->absolute).color);
+	bytes_printf(picture->out, " fill=\"#%06" PRIx32 "\"", color);
+}
+
+static void put_color(struct picture *picture, uint32_t id, const char *name)
+{
+	const struct flame_palette *palette = flame_palette_of(picture->options->colors);
+	const char *class = class_of(picture, id);
+	const struct flame_swatch *swatch = class ? flame_palette_find(palette, class) : NULL;
+
+	if (!swatch) {
+		put_hue(picture, node_of(picture, 0, id)->function, name);
 		return;
 	}
-	if (node->function & CALL_TREE_GROUP) {
-		bytes_printf(picture->out, " class=\"g\"");
-		return;
-	}
-	function = profile->functions.items[node->function];
-	if (function.origin >= ARRAY_SIZE(categories))
-		function.origin = ORIGIN_UNKNOWN;
-	picture->origins |= 1u << function.origin;
-	if (picture->options->colors == FLAME_COLORS_CATEGORY)
-		bytes_printf(picture->out, " class=\"%c%u\"", categories[function.origin].letter,
-			     hash % 3);
-	else if (picture->options->colors == FLAME_COLORS_MODULE)
-		put_hue(picture->out, hash_text(profile_text(profile, function.module)) % 360,
-			hash);
-	else
-		put_hue(picture->out, hash % 360, hash / 360);
+	picture->used |= 1u << (swatch - palette->swatches);
+	bytes_printf(picture->out, " class=\"%s", class);
+	if (swatch->shades > 1)
+		bytes_printf(picture->out, "%" PRIu32, hash_text(name) % swatch->shades);
+	bytes_put_u8(picture->out, '"');
 }
 
 /* The line of a title that tells the numbers of a layer. */
@@ -283,6 +313,8 @@ static void put_title(struct picture *picture, uint32_t id, const char *name)
 		text_put_xml(out, module_name(module));
 		bytes_printf(out, " · ");
 	}
+	if (is_inlined(node))
+		bytes_printf(out, "inlined · ");
 	if (picture->options->pair)
 		put_changes(picture, id);
 	else
@@ -363,6 +395,20 @@ static void put_text(struct picture *picture, uint32_t id, const char *name,
 	bytes_printf(picture->out, "</text>");
 }
 
+/* Marks of a box: inlined, and too narrow for an edge. */
+static void put_classes(struct picture *picture, uint32_t id, const struct flame_box *box)
+{
+	bool inlined = is_inlined(node_of(picture, 0, id));
+	bool thin = box && flame_palette_of(picture->options->colors)->edge &&
+		    (double)(box->end - box->begin) * picture->way->scale < 3;
+
+	if (inlined || thin)
+		bytes_printf(picture->out, " class=\"%s%s\"", inlined ? "in" : "",
+			     !thin     ? ""
+			     : inlined ? " thin"
+				       : "thin");
+}
+
 /*
  * The box of a node that is in some of the layouts. Where it is drawn is that in the
  * first; what is hidden at first gets its place from the script.
@@ -376,6 +422,8 @@ static void put_box(struct picture *picture, uint32_t id, const struct flame_box
 	put_places(picture, id, boxes);
 	if (picture->options->pair)
 		put_change(picture, id);
+	else
+		put_classes(picture, id, box);
 	bytes_printf(out, "%s>", box || !picture->way->drawn ? "" : " display=\"none\"");
 	put_title(picture, id, name);
 	bytes_printf(out, "<rect");
@@ -490,6 +538,7 @@ static void put_change_legend(struct picture *picture)
 
 void flame_put_legend(struct picture *picture)
 {
+	const struct flame_palette *palette = flame_palette_of(picture->options->colors);
 	size_t x = MARGIN_PX;
 	size_t i;
 
@@ -497,12 +546,13 @@ void flame_put_legend(struct picture *picture)
 		put_change_legend(picture);
 		return;
 	}
-	if (picture->options->colors != FLAME_COLORS_CATEGORY)
-		return;
-	for (i = 0; i < ARRAY_SIZE(categories); i++) {
-		const char color[] = {categories[i].letter, '1', '\0'};
+	for (i = 0; i < palette->count; i++) {
+		const struct flame_swatch *swatch = &palette->swatches[i];
+		char class[8];
 
-		if (picture->origins >> i & 1)
-			x = put_meaning(picture->out, x, color, categories[i].name);
+		(void)snprintf(class, sizeof(class), "%s%s", swatch->class,
+			       swatch->shades > 1 ? "0" : "");
+		if (swatch->words && picture->used >> i & 1)
+			x = put_meaning(picture->out, x, class, swatch->words);
 	}
 }

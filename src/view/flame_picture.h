@@ -53,7 +53,7 @@ struct picture {
 	uint32_t new_boxes;
 	uint32_t gone_boxes;
 	uint32_t *lines;   /* of each function the one that costs most; 0: none is known */
-	uint32_t origins;  /* bit set of the categories drawn */
+	uint32_t used;     /* bit set of the swatches drawn */
 	struct bytes name; /* scratch */
 	struct bytes *out;
 };

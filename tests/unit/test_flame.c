@@ -170,6 +170,62 @@ static void the_other_way_is_there_without_places_and_labels(void **state)
 	profile_free(profile);
 }
 
+static void inlined_frames_are_marked(void **state)
+{
+	struct profile *profile = make_profile();
+	struct flame_options options = FLAME_OPTIONS_DEFAULT;
+	bool inverted;
+
+	make_stack(profile, 0, "main>small", 10);
+	make_stack(profile, 0, "main;lib_sort>compare", 20);
+	make_stack(profile, 0, "main;lib_sort;compare", 5); /* called as well */
+	for (inverted = false;; inverted = true) {
+		char *svg;
+
+		options.inverted = inverted;
+		svg = flame(profile, &options);
+		assert_non_null(
+			strstr(svg, "class=\"in\"><title>small\napp · inlined · 10 samples"));
+		assert_non_null(strstr(svg, "\"><title>compare\napp · 25 samples"));
+		assert_non_null(strstr(svg, ">inlined</text>"));
+		free(svg);
+		if (inverted)
+			break;
+	}
+	profile_free(profile);
+}
+
+static void colors_have_a_legend_and_patterns(void **state)
+{
+	static const struct {
+		enum flame_colors colors;
+		const char *part;
+	} cases[] = {
+		{FLAME_COLORS_HEAT, "class=\"h6\"/><text"},
+		{FLAME_COLORS_HEAT, ">10% and more</text>"},
+		{FLAME_COLORS_CVD, ">library</text>"},
+		{FLAME_COLORS_CONTRAST, "<pattern id=\"wick-l\""},
+		{FLAME_COLORS_CONTRAST, ".wick-flame .l { fill: url(#wick-l); }"},
+		{FLAME_COLORS_LANGUAGE, ">kernel</text>"},
+		{FLAME_COLORS_LANGUAGE, ">C</text>"},
+		{FLAME_COLORS_MODULE, "height=\"17\" fill=\"#"},
+	};
+	struct profile *profile = program();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct flame_options options = FLAME_OPTIONS_DEFAULT;
+		char *svg;
+
+		options.colors = cases[i].colors;
+		svg = flame(profile, &options);
+		if (!strstr(svg, cases[i].part))
+			fail_msg("no %s in the SVG", cases[i].part);
+		free(svg);
+	}
+	profile_free(profile);
+}
+
 static void narrow_boxes_are_counted_instead(void **state)
 {
 	struct profile *profile = program();
@@ -209,7 +265,7 @@ static void hostile_names_stay_names(void **state)
 	enum flame_colors colors;
 	size_t i;
 
-	for (colors = FLAME_COLORS_CATEGORY; colors <= FLAME_COLORS_HASH; colors++) {
+	for (colors = FLAME_COLORS_CATEGORY; colors <= FLAME_COLORS_LANGUAGE; colors++) {
 		struct profile *profile = make_profile();
 		struct flame_options options = FLAME_OPTIONS_DEFAULT;
 		const char *part;
@@ -367,12 +423,12 @@ static void a_comparison_tells_what_is_more_less_new_and_gone(void **state)
 		if (!strstr(svg, parts[i]))
 			fail_msg("no %s in the SVG %s", parts[i], strstr(svg, "class=\"frames\""));
 	assert_non_null(strstr(svg, ">fresh new +30.0 pp</text>"));
-	assert_null(strstr(svg, "class=\"wick-flame cvd\""));
+	assert_non_null(strstr(svg, ".wick-flame .m4 { fill: #e86450; }"));
 	free(svg);
 	options.colors = FLAME_COLORS_ORANGE_BLUE;
 	options.absolute = true;
 	svg = flame(pair.both, &options);
-	assert_non_null(strstr(svg, "class=\"wick-flame cvd\""));
+	assert_non_null(strstr(svg, ".wick-flame .m4 { fill: #e0891b; }"));
 	assert_non_null(strstr(svg, ">parse +5.00 s</text>"));
 	free(svg);
 	profile_pair_fini(&pair);
@@ -457,6 +513,8 @@ int main(void)
 		cmocka_unit_test(every_frame_is_drawn_with_its_words),
 		cmocka_unit_test(boxes_stand_on_their_parents),
 		cmocka_unit_test(the_other_way_is_there_without_places_and_labels),
+		cmocka_unit_test(inlined_frames_are_marked),
+		cmocka_unit_test(colors_have_a_legend_and_patterns),
 		cmocka_unit_test(narrow_boxes_are_counted_instead),
 		cmocka_unit_test(hostile_names_stay_names),
 		cmocka_unit_test(a_name_of_ten_kilobytes_is_cut),

@@ -39,6 +39,8 @@ function show(frame, left, right) {
 	frame.shown = true;
 	frame.rect.setAttribute('x', (MARGIN + left).toFixed(2));
 	frame.rect.setAttribute('width', (right - left).toFixed(2));
+	if (edged)
+		frame.g.classList.toggle('thin', right - left < 3);
 	if (room >= 3) {
 		if (!frame.text) {
 			frame.text = element(SVG, 'text', frame.g);
@@ -82,6 +84,23 @@ function layOut() {
 		else
 			hide(frame);
 	}
+	placeRing();
+}
+
+// Around the box that has the focus, over its neighbours.
+const ring = document.createElementNS(SVG, 'rect');
+ring.setAttribute('class', 'ring');
+ring.setAttribute('height', BOX);
+svg.insertBefore(ring, foot);
+
+function placeRing() {
+	const isThere = focus && focus.shown;
+	ring.setAttribute('display', isThere ? 'inline' : 'none');
+	if (!isThere)
+		return;
+	ring.setAttribute('x', focus.rect.getAttribute('x'));
+	ring.setAttribute('width', focus.rect.getAttribute('width'));
+	ring.setAttribute('y', HEAD + (icicle ? focus.row : way.rows.length - 1 - focus.row) * ROW);
 }
 
 // Rows from the bottom to the top, or in an icicle from the top to the bottom.

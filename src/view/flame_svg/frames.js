@@ -16,6 +16,9 @@ const totals = svg.getAttribute('data-total').split(' ').map(Number);
 // Whether what changed is shown: layer 0 is after, layer 1 is before.
 const compared = svg.hasAttribute('data-absolute');
 
+// Whether the palette draws edges; they would hide the colour of a narrow box.
+const edged = svg.hasAttribute('data-edged');
+
 // A way to look at the stacks, as called or inverted, is a group of rows. That of the
 // file comes first; the other is read when it is first asked for.
 const ways = Array.from(svg.querySelectorAll('.frames')).map(function (group) {
@@ -28,6 +31,7 @@ let icicle = svg.getAttribute('data-icicle') === '1';
 let layer = 0;
 let absolute = svg.getAttribute('data-absolute') === '1';
 let zoom = null;   // a frame, or null for everything
+let focus = null;  // the frame that the keys are at
 let offset = 0;    // how far the view was moved away from it
 const initial = { way: way, icicle: icicle, absolute: absolute };
 

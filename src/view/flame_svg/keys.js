@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The keyboard. One box has the focus; the graph is one stop of the Tab key.
 
-let focus = null;
-
 function blurFrame() {
 	if (focus)
 		focus.g.classList.remove('focus');
 	focus = null;
+	placeRing();
 	hover(null);
 }
 
@@ -30,6 +29,7 @@ function focusOn(frame) {
 	frame.g.setAttribute('aria-label', [frame.name].concat(aboutOf(frame)).join(', '));
 	frame.g.classList.add('focus');
 	frame.g.focus({ preventScroll: true });
+	placeRing();
 	reveal(frame);
 	hover(frame);
 	const at = frame.rect.getBoundingClientRect();

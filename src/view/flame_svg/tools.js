@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What is above the graph: search, switches, the way to the zoomed box; and the help.
 
-const TOOLS = 560, SWITCHES = 640;
+const TOOLS = 560, SWITCHES = 640, HELP = 560;
 
 function makeTools(y, high) {
 	const box = element(SVG, 'foreignObject', head);
@@ -74,7 +74,7 @@ const keys = [
 ];
 const help = element(SVG, 'foreignObject', svg);
 help.setAttribute('class', 'help');
-help.setAttribute('width', 480);
+help.setAttribute('width', HELP);
 help.setAttribute('display', 'none');
 
 function fillHelp() {
@@ -88,7 +88,7 @@ function fillHelp() {
 		element(HTML, 'th', row, key[0]);
 		element(HTML, 'td', row, key[1]);
 	}
-	help.setAttribute('height', 34 + 24 * keys.length);
+	help.setAttribute('height', 34 + 22 * keys.length);
 }
 
 function helpIsOpen() {
@@ -102,7 +102,7 @@ function toggleHelp() {
 	}
 	if (!help.firstChild)
 		fillHelp();
-	help.setAttribute('x', Math.max(MARGIN, (width - 480) / 2));
+	help.setAttribute('x', Math.max(MARGIN, (width - HELP) / 2));
 	help.setAttribute('y', (alone ? window.scrollY : 0) + HEAD + 10);
 	help.removeAttribute('display');
 	help.firstChild.focus({ preventScroll: true });
