@@ -288,6 +288,8 @@ class Runner:
             ["node", path.name, graph], self.logs / f"browser-{path.stem}.log", timeout=180,
             cwd=folder)
         cases = []
+        for line in re.findall(r"^.* ms of CPU$", output, re.M):
+            print(f"  {path.stem}: {line}", flush=True)
         for line in output.splitlines():
             word, _, name = line.partition(" ")
             if word in ("ok", "FAIL"):
@@ -303,12 +305,17 @@ class Runner:
             return [Case("browser", SKIPPED, 0, reason)]
         wick, demo = ROOT / self.build / "wick", folder / "demo.wick"
         graphs = {"flame": folder / "demo.svg", "diff": folder / "diff.svg", "use": folder / "use.svg",
-                  "ways": folder / "use.svg"}
+                  "ways": folder / "use.svg", "speed": folder / "speed.svg"}
+        many = folder / "speed.folded"
+        many.write_text("".join(  # 1,000 stacks, some 10,000 boxes
+            f"app;a{i // 100};b{i // 10};{';'.join(f'f{i}_{k}' for k in range(10))} {10 + i % 7}\n"
+            for i in range(1000)))
         for command in (["record", "-o", demo, "--", ROOT / self.build / "examples/demo"],
                         ["flame", demo, "-o", graphs["flame"]],
                         ["diff", folder / "before.folded", folder / "after.folded", "-o",
                          graphs["diff"]],
-                        ["flame", folder / "use.folded", "-o", graphs["use"]]):
+                        ["flame", folder / "use.folded", "-o", graphs["use"]],
+                        ["flame", many, "-o", graphs["speed"]]):
             status, seconds, output = run_logged([wick, *command], self.logs / "browser-graph.log")
             if status != 0:
                 return [Case(f"wick {command[0]}", FAILED, seconds, tail(output))]

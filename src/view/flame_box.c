@@ -20,12 +20,12 @@
  *	module · samples · time · share
  *	file:line</title><rect …/><text …>na..</text></g>
  *
- * inside the group of its row. A comparison adds to the box: in data-v its place before;
- * data-c and data-s, its colour and the words in its label, for shares and for amounts;
- * and to the title a line for each of both. Its place in data-v is in units of the value: the
- * script computes pixels anew from there for every zoom and window. A self of 0 is left out. The
- *name is the first line of the title; control bytes never come out of text_put_xml(), so a name has
- *no line break.
+ * inside the group of its row; a way that is not drawn is records, one for each box. A comparison
+ *adds to the box: in data-v its place before; data-c and data-s, its colour and the words in its
+ *label, for shares and for amounts; and to the title a line for each of both. Its place in data-v
+ *is in units of the value: the script computes pixels anew from there for every zoom and window. A
+ *self of 0 is left out. The name is the first line of the title; control bytes never come out of
+ *text_put_xml(), so a name has no line break.
  */
 
 #define LEAST_NAME_COLUMNS 4 /* of a label that tells a change as well */
@@ -141,19 +141,14 @@ static struct flame_change change_of(const struct picture *picture, uint32_t nod
 	return flame_change_of(&box, &picture->whole, absolute, picture->unit);
 }
 
-/* The attributes of a box of a pair, for the script. */
-static void put_change(struct picture *picture, uint32_t node)
+/* The colours of a box of a pair and the words in its label, for shares and for amounts. */
+static void put_change(struct picture *picture, uint32_t node, const char *between)
 {
 	struct flame_change share = change_of(picture, node, false);
 	struct flame_change amount = change_of(picture, node, true);
 
-	bytes_printf(picture->out, " data-c=\"%s %s\" data-s=\"%s%s|%s%s\"%s%s%s", share.color,
-		     amount.color, share.mark, share.text.text, amount.mark, amount.text.text,
-		     *share.mark ? " class=\"" : "",
-		     *share.mark == 'n'   ? "new"
-		     : *share.mark == 'g' ? "gone"
-					  : "",
-		     *share.mark ? "\"" : "");
+	bytes_printf(picture->out, "%s %s%s%s%s|%s%s", share.color, amount.color, between,
+		     share.mark, share.text.text, amount.mark, amount.text.text);
 }
 
 /* Two lines of a title: the change of the share, and that of the amount. */
@@ -231,34 +226,35 @@ static const char *class_of(const struct picture *picture, uint32_t id)
 	return origins[function->origin < ARRAY_SIZE(origins) ? function->origin : ORIGIN_UNKNOWN];
 }
 
-static void put_hue(struct picture *picture, uint32_t function, const char *name)
+static uint32_t hue_of(const struct picture *picture, uint32_t function, const char *name)
 {
 	const struct profile *profile = picture->profile;
 	uint32_t module = profile->functions.items[function].module;
 	uint32_t hash = hash_text(name);
-	uint32_t color =
-		picture->options->colors == FLAME_COLORS_MODULE
-			? flame_palette_hue(hash_text(profile_text(profile, module)) % 360, hash)
-			: flame_palette_hue(hash % 360, hash / 360);
 
-	bytes_printf(picture->out, " fill=\"#%06" PRIx32 "\"", color);
+	if (picture->options->colors == FLAME_COLORS_MODULE)
+		return flame_palette_hue(hash_text(profile_text(profile, module)) % 360, hash);
+	return flame_palette_hue(hash % 360, hash / 360);
 }
 
-static void put_color(struct picture *picture, uint32_t id, const char *name)
+/* Appends a class between the two texts, or a colour behind the other one. */
+static void put_color(struct picture *picture, uint32_t id, const char *class_before,
+		      const char *color_before)
 {
 	const struct flame_palette *palette = flame_palette_of(picture->options->colors);
+	const char *name = call_tree_name(picture->way->trees[0], id);
 	const char *class = class_of(picture, id);
 	const struct flame_swatch *swatch = class ? flame_palette_find(palette, class) : NULL;
 
 	if (!swatch) {
-		put_hue(picture, node_of(picture, 0, id)->function, name);
+		bytes_printf(picture->out, "%s#%06" PRIx32, color_before,
+			     hue_of(picture, node_of(picture, 0, id)->function, name));
 		return;
 	}
 	picture->used |= 1u << (swatch - palette->swatches);
-	bytes_printf(picture->out, " class=\"%s", class);
+	bytes_printf(picture->out, "%s%s", class_before, class);
 	if (swatch->shades > 1)
 		bytes_printf(picture->out, "%" PRIu32, hash_text(name) % swatch->shades);
-	bytes_put_u8(picture->out, '"');
 }
 
 /* The line of a title that tells the numbers of a layer. */
@@ -301,7 +297,6 @@ static void put_title(struct picture *picture, uint32_t id, const char *name)
 	struct bytes *out = picture->out;
 	const char *module = "";
 
-	bytes_printf(out, "<title>");
 	if (strlen(name) > MAX_TITLE_BYTES)
 		flame_put_label(picture, name, MAX_TITLE_BYTES);
 	else
@@ -321,7 +316,6 @@ static void put_title(struct picture *picture, uint32_t id, const char *name)
 		put_numbers(picture, node, 0);
 	if (!(node->function & CALL_TREE_GROUP))
 		put_source(picture, node->function);
-	bytes_printf(out, "</title>");
 }
 
 /* A label, of a pair with what changed: all of it, or in a narrow box its sign. */
@@ -365,13 +359,11 @@ static void put_places(struct picture *picture, uint32_t id, const struct flame_
 {
 	uint32_t i;
 
-	bytes_printf(picture->out, "<g data-v=\"");
 	for (i = 0; i < picture->layer_count; i++) {
 		if (i > 0)
 			bytes_put_u8(picture->out, ',');
 		put_place(picture->out, boxes[i], node_of(picture, i, id));
 	}
-	bytes_put_u8(picture->out, '"');
 }
 
 /* Edges are rounded, not widths: neighbours meet and nothing sticks out. */
@@ -395,48 +387,77 @@ static void put_text(struct picture *picture, uint32_t id, const char *name,
 	bytes_printf(picture->out, "</text>");
 }
 
-/* Marks of a box: inlined, and too narrow for an edge. */
-static void put_classes(struct picture *picture, uint32_t id, const struct flame_box *box)
+/* The class of a box: new, gone, inlined; too narrow for an edge. */
+static const char *mark_of(const struct picture *picture, uint32_t id, const struct flame_box *box)
 {
 	bool inlined = is_inlined(node_of(picture, 0, id));
 	bool thin = box && flame_palette_of(picture->options->colors)->edge &&
 		    (double)(box->end - box->begin) * picture->way->scale < 3;
 
-	if (inlined || thin)
-		bytes_printf(picture->out, " class=\"%s%s\"", inlined ? "in" : "",
-			     !thin     ? ""
-			     : inlined ? " thin"
-				       : "thin");
+	if (picture->options->pair) {
+		const char *mark = change_of(picture, id, false).mark;
+
+		return *mark == 'n' ? "new" : *mark == 'g' ? "gone" : "";
+	}
+	if (thin)
+		return inlined ? "in thin" : "thin";
+	return inlined ? "in" : "";
 }
 
 /*
  * The box of a node that is in some of the layouts. Where it is drawn is that in the
- * first; what is hidden at first gets its place from the script.
+ * first; one that is not there is hidden until the script shows another.
  */
 static void put_box(struct picture *picture, uint32_t id, const struct flame_box *const *boxes)
 {
 	const char *name = call_tree_name(picture->way->trees[0], id);
-	const struct flame_box *box = picture->way->drawn ? boxes[0] : NULL;
+	const struct flame_box *box = boxes[0];
+	const char *mark = mark_of(picture, id, box);
 	struct bytes *out = picture->out;
 
+	bytes_printf(out, "<g data-v=\"");
 	put_places(picture, id, boxes);
-	if (picture->options->pair)
-		put_change(picture, id);
-	else
-		put_classes(picture, id, box);
-	bytes_printf(out, "%s>", box || !picture->way->drawn ? "" : " display=\"none\"");
+	bytes_put_u8(out, '"');
+	if (picture->options->pair) {
+		bytes_printf(out, " data-c=\"");
+		put_change(picture, id, "\" data-s=\"");
+		bytes_put_u8(out, '"');
+	}
+	if (*mark)
+		bytes_printf(out, " class=\"%s\"", mark);
+	bytes_printf(out, "%s><title>", box ? "" : " display=\"none\"");
 	put_title(picture, id, name);
-	bytes_printf(out, "<rect");
+	bytes_printf(out, "</title><rect");
 	if (box) {
 		put_px(out, "x", edge_px(picture, box->begin));
 		put_px(out, "width", edge_px(picture, box->end) - edge_px(picture, box->begin));
 		bytes_printf(out, " height=\"%d\"", BOX_PX);
 	}
-	put_color(picture, id, name);
-	bytes_printf(out, "/>");
+	put_color(picture, id, " class=\"", " fill=\"");
+	bytes_printf(out, "\"/>");
 	if (box)
 		put_text(picture, id, name, box);
 	bytes_printf(out, "</g>\n");
+}
+
+/*
+ * The same of a way that is not drawn, for the script: places, colour, class, change,
+ * title, with tabs between them. There are none in names, nor line breaks.
+ */
+static void put_record(struct picture *picture, uint32_t id, const struct flame_box *const *boxes)
+{
+	struct bytes *out = picture->out;
+
+	put_places(picture, id, boxes);
+	put_color(picture, id, "\t", "\t");
+	bytes_printf(out, "\t%s\t", mark_of(picture, id, NULL));
+	if (picture->options->pair)
+		put_change(picture, id, "\t");
+	else
+		bytes_put_u8(out, '\t');
+	bytes_put_u8(out, '\t');
+	put_title(picture, id, call_tree_name(picture->way->trees[0], id));
+	bytes_printf(out, "\n\n");
 }
 
 /* How far the boxes of each layout have been put. */
@@ -463,7 +484,10 @@ static void put_row(struct picture *picture, struct reader *readers, uint32_t ro
 			if (readers[i].at < readers[i].end && readers[i].at->row == row &&
 			    readers[i].at->node == first)
 				boxes[i] = readers[i].at++;
-		put_box(picture, first, boxes);
+		if (picture->way->drawn)
+			put_box(picture, first, boxes);
+		else
+			put_record(picture, first, boxes);
 	}
 }
 
@@ -488,21 +512,26 @@ void flame_put_boxes(struct picture *picture)
 		readers[i].at = way->layouts[i].boxes.items;
 		readers[i].end = readers[i].at + way->layouts[i].boxes.count;
 	}
-	bytes_printf(picture->out,
-		     "<g class=\"frames\" data-inverted=\"%d\" transform=\"translate(0 %d)\"%s "
-		     "data-note=\"",
-		     way->inverted, HEAD_PX, way->drawn ? "" : " display=\"none\"");
+	bytes_printf(picture->out, "<%s class=\"%s\" data-inverted=\"%d\"",
+		     way->drawn ? "g" : "metadata", way->drawn ? "frames" : "hidden",
+		     way->inverted);
+	if (way->drawn)
+		bytes_printf(picture->out, " transform=\"translate(0 %d)\"", HEAD_PX);
+	bytes_printf(picture->out, " data-note=\"");
 	flame_put_note(picture);
 	bytes_printf(picture->out, "\">\n");
 	for (row = 0; row < way->rows; row++) {
 		uint32_t line = picture->options->icicle ? row : way->rows - 1 - row;
 
-		bytes_printf(picture->out, "<g transform=\"translate(0 %" PRIu32 ")\">\n",
-			     line * ROW_PX);
+		if (way->drawn)
+			bytes_printf(picture->out, "<g transform=\"translate(0 %" PRIu32 ")\">\n",
+				     line * ROW_PX);
+		else
+			bytes_printf(picture->out, "=\n\n");
 		put_row(picture, readers, row);
-		bytes_printf(picture->out, "</g>\n");
+		bytes_printf(picture->out, "%s", way->drawn ? "</g>\n" : "");
 	}
-	bytes_printf(picture->out, "</g>\n");
+	bytes_printf(picture->out, "</%s>\n", way->drawn ? "g" : "metadata");
 }
 
 /* Legend */

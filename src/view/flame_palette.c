@@ -176,7 +176,7 @@ static void put_swatch(struct bytes *out, const struct flame_swatch *swatch, boo
 			bytes_printf(out, " { fill: #%06" PRIx32 "; }",
 				     flame_palette_shade(swatch, dark, shade));
 		if (swatch->white && !dark) {
-			bytes_printf(out, " .wick-flame .frames ");
+			bytes_printf(out, " .wick-flame ");
 			put_class(out, swatch, shade);
 			bytes_printf(out, " + text { fill: #fff; }");
 		}
@@ -192,10 +192,10 @@ void flame_palette_put_style(const struct flame_palette *palette, struct bytes *
 		put_swatch(out, &palette->swatches[i], false);
 	if (palette->edge)
 		bytes_printf(out,
-			     ".wick-flame .frames g rect { stroke: #%06" PRIx32
+			     ".wick-flame[data-edged] .frames { stroke: #%06" PRIx32
 			     "; stroke-width: 1; stroke-opacity: 1; }\n",
 			     palette->edge);
-	bytes_printf(out, ".wick-flame .frames .hit rect { fill: #%06x; }\n", FLAME_HIT);
+	bytes_printf(out, ".wick-flame .hit > rect { fill: #%06x; }\n", FLAME_HIT);
 	bytes_printf(out, "@media screen and (prefers-color-scheme: dark) {\n");
 	for (i = 0; i < palette->count; i++)
 		if (palette->swatches[i].dark != palette->swatches[i].light)

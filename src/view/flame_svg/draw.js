@@ -37,21 +37,32 @@ function show(frame, left, right) {
 	if (!frame.shown)
 		frame.g.removeAttribute('display');
 	frame.shown = true;
-	frame.rect.setAttribute('x', (MARGIN + left).toFixed(2));
-	frame.rect.setAttribute('width', (right - left).toFixed(2));
+	// Writing to the document is what costs: only what differs is written.
+	if (frame.left !== left)
+		frame.rect.setAttribute('x', (MARGIN + left).toFixed(2));
+	if (frame.right - frame.left !== right - left)
+		frame.rect.setAttribute('width', (right - left).toFixed(2));
 	if (edged)
 		frame.g.classList.toggle('thin', right - left < 3);
 	if (room >= 3) {
 		if (!frame.text) {
 			frame.text = element(SVG, 'text', frame.g);
 			frame.text.setAttribute('y', 13);
+			frame.text.setAttribute('x', (MARGIN + left + TEXT).toFixed(2));
 		}
-		frame.text.setAttribute('x', (MARGIN + left + TEXT).toFixed(2));
-		frame.text.textContent = labelOf(frame, Math.floor(room));
+		const words = labelOf(frame, Math.floor(room));
+		if (frame.left !== left)
+			frame.text.setAttribute('x', (MARGIN + left + TEXT).toFixed(2));
+		if (frame.label !== words)
+			frame.text.textContent = words;
+		frame.label = words;
 	} else if (frame.text) {
 		frame.text.remove();
 		frame.text = null;
+		frame.label = '';
 	}
+	frame.left = left;
+	frame.right = right;
 }
 
 function hide(frame) {

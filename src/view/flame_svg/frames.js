@@ -19,10 +19,19 @@ const compared = svg.hasAttribute('data-absolute');
 // Whether the palette draws edges; they would hide the colour of a narrow box.
 const edged = svg.hasAttribute('data-edged');
 
-// A way to look at the stacks, as called or inverted, is a group of rows. That of the
-// file comes first; the other is read when it is first asked for.
-const ways = Array.from(svg.querySelectorAll('.frames')).map(function (group) {
-	return { group: group, inverted: group.getAttribute('data-inverted') === '1', rows: null, frames: [] };
+// A way to look at the stacks, as called or inverted, is a group of rows. The one that the
+// file draws comes first; the other is made of its records when it is first asked for.
+const ways = Array.from(svg.querySelectorAll('.frames, .hidden')).map(function (source) {
+	const drawn = source.localName === 'g';
+	const group = drawn ? source : document.createElementNS(SVG, 'g');
+	if (!drawn) {
+		group.setAttribute('class', 'frames');
+		group.setAttribute('transform', 'translate(0 ' + HEAD + ')');
+		group.setAttribute('display', 'none');
+		source.parentNode.insertBefore(group, source);
+	}
+	return { group: group, source: drawn ? null : source, inverted: source.getAttribute('data-inverted') === '1',
+		note: source.getAttribute('data-note'), rows: null, frames: [] };
 });
 
 // What is shown.
@@ -50,22 +59,67 @@ function placesOf(text) {
 	});
 }
 
+// title: the name, then lines about it. left, right: where it is; text: its label.
+function makeFrame(g, rect, places, title, row, index) {
+	const words = title.split('\n');
+	const frame = { g: g, rect: rect, text: null, label: '', row: row, index: index, places: placesOf(places),
+		begin: 0, end: 0, self: 0, left: -1, right: -1, name: words[0], about: words.slice(1), parent: null, children: [],
+		hit: false, dim: false, shown: true };
+	g.flameFrame = frame;
+	return frame;
+}
+
 // The titles become tooltips of our own.
 function readFrame(g, row, index) {
 	const title = g.firstElementChild;
-	const words = title.textContent.split('\n');
+	const rect = title.nextElementSibling;
+	const frame = makeFrame(g, rect, g.getAttribute('data-v'), title.textContent, row, index);
 	title.remove();
-	const rect = g.firstElementChild;
 	rect.setAttribute('height', BOX);
-	const frame = { g: g, rect: rect, text: rect.nextElementSibling, row: row, index: index,
-		places: placesOf(g.getAttribute('data-v')), begin: 0, end: 0, self: 0, name: words[0], about: words.slice(1),
-		parent: null, children: [], hit: false, dim: false, shown: !g.hasAttribute('display') };
+	frame.text = rect.nextElementSibling;
+	frame.shown = !g.hasAttribute('display');
 	if (compared) {
 		frame.colors = g.getAttribute('data-c').split(' ');
 		frame.changes = g.getAttribute('data-s').split('|');
 	}
-	g.flameFrame = frame;
 	return frame;
+}
+
+// A record: places, colour, class, change (2), title.
+function buildFrame(record, rowGroup, row, index) {
+	const parts = record.split('\t');
+	const g = element(SVG, 'g', rowGroup);
+	const rect = element(SVG, 'rect', g);
+	const frame = makeFrame(g, rect, parts[0], parts[5], row, index);
+	rect.setAttribute(parts[1][0] === '#' ? 'fill' : 'class', parts[1]);
+	rect.setAttribute('height', BOX);
+	if (parts[2])
+		g.setAttribute('class', parts[2]);
+	frame.colors = parts[3].split(' ');
+	frame.changes = parts[4].split('|');
+	return frame;
+}
+
+function readRows(group) {
+	return Array.from(group.children).map(function (rowGroup, row) {
+		return Array.from(rowGroup.children).map(function (g, index) { return readFrame(g, row, index); });
+	});
+}
+
+function buildRows(which) {
+	const rows = [];
+	const groups = document.createDocumentFragment();
+	for (const record of which.source.textContent.trim().split('\n\n')) {
+		if (record === '=') {
+			rows.push([]);
+			element(SVG, 'g', groups);
+		} else if (rows.length > 0) {
+			const row = rows[rows.length - 1];
+			row.push(buildFrame(record, groups.lastChild, rows.length - 1, row.length));
+		}
+	}
+	which.group.appendChild(groups);
+	return rows;
 }
 
 // Boxes of a row and of the one before it go from left to right in every layer.
@@ -84,9 +138,7 @@ function findParents(row, before, at) {
 }
 
 function readWay(which) {
-	which.rows = Array.from(which.group.children).map(function (rowGroup, row) {
-		return Array.from(rowGroup.children).map(function (g, index) { return readFrame(g, row, index); });
-	});
+	which.rows = which.source ? buildRows(which) : readRows(which.group);
 	which.rows.forEach(function (row, depth) {
 		for (let at = 0; depth > 0 && at < totals.length; at++)
 			findParents(row, which.rows[depth - 1], at);

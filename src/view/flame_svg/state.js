@@ -126,7 +126,7 @@ function redraw() {
 			each.group.removeAttribute('display');
 		else
 			each.group.setAttribute('display', 'none');
-	foot.querySelector('.note').textContent = way.group.getAttribute('data-note');
+	foot.querySelector('.note').textContent = way.note;
 	useLayer();
 	stackRows();
 	showWay();
