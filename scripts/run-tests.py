@@ -305,7 +305,8 @@ class Runner:
             return [Case("browser", SKIPPED, 0, reason)]
         wick, demo = ROOT / self.build / "wick", folder / "demo.wick"
         graphs = {"flame": folder / "demo.svg", "diff": folder / "diff.svg", "use": folder / "use.svg",
-                  "ways": folder / "use.svg", "speed": folder / "speed.svg"}
+                  "ways": folder / "use.svg", "speed": folder / "speed.svg",
+                  "values": folder / "values.svg"}
         many = folder / "speed.folded"
         many.write_text("".join(  # 1,000 stacks, some 10,000 boxes
             f"app;a{i // 100};b{i // 10};{';'.join(f'f{i}_{k}' for k in range(10))} {10 + i % 7}\n"
@@ -319,6 +320,8 @@ class Runner:
             status, seconds, output = run_logged([wick, *command], self.logs / "browser-graph.log")
             if status != 0:
                 return [Case(f"wick {command[0]}", FAILED, seconds, tail(output))]
+        with open(graphs["values"], "wb") as out:
+            subprocess.run([ROOT / self.build / "tests/tools/flame_values"], stdout=out, check=True)
         return [case for path in sorted(folder.glob("*.mjs"))
                 for case in self.browser_program(folder, path, graphs[path.stem])]
 

@@ -14,6 +14,7 @@
 enum flame_by { FLAME_BY_PROCESS, FLAME_BY_THREAD, FLAME_BY_NOTHING };
 
 struct flame_command_options {
+	const char *value;
 	const char *output;
 	const char *title;
 	uint64_t width_px;
@@ -43,6 +44,7 @@ static int draw(const struct command_context *context, const struct flame_comman
 	view.width_px = (uint32_t)options->width_px;
 	view.min_width_px = options->min_width_px;
 	view.colors = options->colors;
+	view.value_name = options->value;
 	view.group = groups[options->by];
 	view.icicle = options->icicle;
 	view.inverted = options->inverted;
@@ -78,6 +80,8 @@ static const struct option_spec table[] = {
 	 .help = "the root at the top"},
 	{"inverted", 0, OPTION_FLAG(struct flame_command_options, inverted),
 	 .help = "start with the leaves and grow towards their callers"},
+	{"value", 0, OPTION_STRING(struct flame_command_options, value), .argument = "NAME",
+	 .help = "what widths are: samples, cpu …, as the head names them (default: the main one)"},
 	{"colors", 0,
 	 OPTION_ENUM(struct flame_command_options, colors, "category", "module", "hash", "heat",
 		     "cvd", "contrast", "language"),

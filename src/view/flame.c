@@ -18,6 +18,7 @@
 #include "view/flame_picture.h"
 #include "view/function_lines.h"
 #include "view/quantity.h"
+#include "view/value_choice.h"
 
 /* Around them */
 
@@ -88,6 +89,8 @@ static void put_start(struct picture *picture)
 	flame_put_metadata(picture);
 	bytes_printf(picture->out, "<style>\n");
 	flame_palette_put_style(palette, picture->out);
+	if (picture->layer_count > 1 && !picture->options->pair) /* colours of ratios */
+		flame_palette_put_style(flame_palette_of(FLAME_COLORS_ORANGE_BLUE), picture->out);
 	bytes_printf(picture->out, "%s</style>\n", flame_svg_css);
 	flame_palette_put_patterns(palette, picture->out);
 	bytes_printf(picture->out, "<rect class=\"page\" width=\"100%%\" height=\"100%%\"/>\n");
@@ -273,18 +276,21 @@ static int draw(struct picture *picture)
 	return r;
 }
 
-/* Finds the value types that are drawn. */
+/* Finds the value types that widths can be of. Every tooltip tells samples anyway. */
 static int choose_layers(struct picture *picture, struct error *err)
 {
 	const struct profile *profile = picture->profile;
-	uint32_t value = picture->options->value;
+	uint32_t value = 0;
+	uint32_t i;
+	int r = value_choose(profile, picture->options->value_name, picture->options->value, &value,
+			     err);
 
-	if (value == FLAME_MAIN_VALUE)
-		value = profile->main_value;
-	if (value >= profile->value_count)
-		return error_set(err, -EINVAL, "the profile has %u value types, not %u",
-				 profile->value_count, value + 1);
+	if (r < 0)
+		return r;
 	picture->layers[picture->layer_count++] = value;
+	for (i = 0; i < profile->value_count && !picture->options->pair; i++)
+		if (i != value && strcmp(profile->value_types[i].name, "samples") != 0)
+			picture->layers[picture->layer_count++] = i;
 	if (picture->options->pair)
 		picture->layers[picture->layer_count++] = PAIR_BEFORE;
 	picture->unit = profile->value_types[value].unit;

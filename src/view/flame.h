@@ -30,10 +30,11 @@ enum flame_colors {
 };
 
 struct flame_options {
-	const char *title;   /* NULL: the profile's */
-	uint32_t value;      /* FLAME_MAIN_VALUE: the profile's main one */
-	uint32_t width_px;   /* until a browser fits it to its window; 200 … 100000 */
-	double min_width_px; /* narrower boxes are left out and counted */
+	const char *title;      /* NULL: the profile's */
+	uint32_t value;         /* FLAME_MAIN_VALUE: the profile's main one */
+	const char *value_name; /* NULL: value tells */
+	uint32_t width_px;      /* until a browser fits it to its window; 200 … 100000 */
+	double min_width_px;    /* narrower boxes are left out and counted */
 	enum flame_colors colors;
 	enum call_tree_group group;
 	bool icicle; /* the root at the top */

@@ -276,6 +276,20 @@ static void put_numbers(struct picture *picture, const struct call_node *node, u
 		bytes_printf(out, ", self %s", quantity_share(node->self, total).text);
 }
 
+/* A line for each layer; all but the first with its name. */
+static void put_layers(struct picture *picture, uint32_t id)
+{
+	uint32_t i;
+
+	put_numbers(picture, node_of(picture, 0, id), 0);
+	for (i = 1; i < picture->layer_count; i++) {
+		bytes_put_u8(picture->out, '\n');
+		text_put_xml(picture->out, picture->profile->value_types[picture->layers[i]].name);
+		bytes_put_u8(picture->out, ' ');
+		put_numbers(picture, node_of(picture, i, id), i);
+	}
+}
+
 /* The line of a title that tells where the function is. */
 static void put_source(struct picture *picture, uint32_t function)
 {
@@ -313,7 +327,7 @@ static void put_title(struct picture *picture, uint32_t id, const char *name)
 	if (picture->options->pair)
 		put_changes(picture, id);
 	else
-		put_numbers(picture, node, 0);
+		put_layers(picture, id);
 	if (!(node->function & CALL_TREE_GROUP))
 		put_source(picture, node->function);
 }

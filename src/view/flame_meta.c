@@ -39,11 +39,16 @@ static void put_drawn(struct json *json, const struct picture *picture)
 {
 	static const char *const groups[] = {"nothing", "process", "thread"};
 	const struct flame_options *options = picture->options;
+	uint32_t i;
 
 	json_open_object(json, "drawn");
 	json_string(json, "value", picture->profile->value_types[picture->layers[0]].name);
 	json_string(json, "unit", picture->unit);
 	json_i64(json, "total", picture->whole.after);
+	json_open_array(json, "values");
+	for (i = 0; i < picture->layer_count && !options->pair; i++)
+		json_string(json, NULL, picture->profile->value_types[picture->layers[i]].name);
+	json_close(json);
 	if (options->pair)
 		json_i64(json, "total_before", picture->whole.before);
 	json_string(json, "by", groups[options->group]);

@@ -96,6 +96,7 @@ const actions = {
 	i: toggleWay,
 	c: toggleIcicle,
 	d: downloadFolded,
+	v: nextValue,
 	'[': function () { pan(-width / 4); },
 	']': function () { pan(width / 4); },
 };

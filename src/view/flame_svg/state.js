@@ -52,7 +52,7 @@ function followPath(text) {
 // Each switch: its letter, its value, what it was in the file.
 function switchStates() {
 	return [['i', Number(way.inverted), Number(initial.way.inverted)], ['c', Number(icicle), Number(initial.icicle)],
-		['v', layer, 0], ['a', Number(absolute), Number(initial.absolute)]];
+		['v', layer, 0], ['r', ratios.indexOf(ratio), -1], ['a', Number(absolute), Number(initial.absolute)]];
 }
 
 function stateText() {
@@ -103,6 +103,7 @@ function restore() {
 	icicle = isOn('c', initial.icicle);
 	absolute = isOn('a', initial.absolute);
 	layer = totals[state.v] === undefined ? 0 : Number(state.v);
+	ratio = ratios[state.r] || null;
 	zoom = null;
 	offset = 0;
 	input.value = decode(state.s || '');
@@ -131,6 +132,7 @@ function redraw() {
 	stackRows();
 	showWay();
 	showChange();
+	showValues();
 	if (zoom && zoom.end <= zoom.begin)
 		zoom = null;
 	layOut();

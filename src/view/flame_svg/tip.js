@@ -17,9 +17,10 @@ function wrap(name, room) {
 }
 
 function aboutOf(frame) {
+	const about = frame.about.concat(ratioWords(frame));
 	if (!zoom)
-		return frame.about;
-	return frame.about.concat(percent(frame.end - frame.begin, zoom.end - zoom.begin) + ' of ' + label(zoom.name, 60));
+		return about;
+	return about.concat(percent(frame.end - frame.begin, zoom.end - zoom.begin) + ' of ' + label(zoom.name, 60));
 }
 
 function fillTip(frame) {
