@@ -205,14 +205,23 @@ static int grow_trees(struct picture *picture, double room_px, struct flame_way 
 	return r;
 }
 
-static void way_fini(struct flame_way *way)
+static void free_trees(struct flame_way *way)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(way->trees); i++) {
-		flame_layout_fini(&way->layouts[i]);
 		call_tree_free(way->trees[i]);
+		way->trees[i] = NULL;
 	}
+}
+
+static void way_fini(struct flame_way *way)
+{
+	size_t i;
+
+	free_trees(way);
+	for (i = 0; i < ARRAY_SIZE(way->layouts); i++)
+		flame_layout_fini(&way->layouts[i]);
 }
 
 /* Grows the trees of a way and places their boxes; it becomes the one at hand. */
@@ -249,7 +258,7 @@ static void count_changes(struct picture *picture)
 	}
 }
 
-/* Draws one way; the other follows hidden, and is gone before more memory is needed. */
+/* Draws one way; the other follows as records. */
 static int draw(struct picture *picture)
 {
 	struct flame_way way = {.inverted = picture->options->inverted, .drawn = true};
@@ -260,6 +269,7 @@ static int draw(struct picture *picture)
 		count_changes(picture);
 		put_start(picture);
 		flame_put_boxes(picture);
+		free_trees(&way); /* the largest part goes before the next one comes */
 		r = way_init(picture, &other);
 	}
 	if (r == 0)
