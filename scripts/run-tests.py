@@ -306,7 +306,7 @@ class Runner:
         wick, demo = ROOT / self.build / "wick", folder / "demo.wick"
         graphs = {"flame": folder / "demo.svg", "diff": folder / "diff.svg", "use": folder / "use.svg",
                   "ways": folder / "use.svg", "speed": folder / "speed.svg",
-                  "values": folder / "values.svg"}
+                  "values": folder / "values.svg", "hostile": folder / "hostile.svg"}
         many = folder / "speed.folded"
         many.write_text("".join(  # 1,000 stacks, some 10,000 boxes
             f"app;a{i // 100};b{i // 10};{';'.join(f'f{i}_{k}' for k in range(10))} {10 + i % 7}\n"
@@ -316,6 +316,7 @@ class Runner:
                         ["diff", folder / "before.folded", folder / "after.folded", "-o",
                          graphs["diff"]],
                         ["flame", folder / "use.folded", "-o", graphs["use"]],
+                        ["flame", folder / "hostile.folded", "-o", graphs["hostile"]],
                         ["flame", many, "-o", graphs["speed"]]):
             status, seconds, output = run_logged([wick, *command], self.logs / "browser-graph.log")
             if status != 0:

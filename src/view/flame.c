@@ -261,28 +261,31 @@ static void count_changes(struct picture *picture)
 /* Draws one way; the other follows as records. */
 static int draw(struct picture *picture)
 {
-	struct flame_way way = {.inverted = picture->options->inverted, .drawn = true};
-	struct flame_way other = {.inverted = !way.inverted};
-	int r = way_init(picture, &way);
+	struct flame_way *drawn = &picture->ways[0];
+	struct flame_way *other = &picture->ways[1];
+	int r;
 
+	drawn->drawn = true;
+	drawn->inverted = picture->options->inverted;
+	other->inverted = !drawn->inverted;
+	r = way_init(picture, drawn);
 	if (r == 0) {
 		count_changes(picture);
 		put_start(picture);
 		flame_put_boxes(picture);
-		free_trees(&way); /* the largest part goes before the next one comes */
-		r = way_init(picture, &other);
+		free_trees(drawn); /* the largest part goes before the next one comes */
+		r = way_init(picture, other);
 	}
-	if (r == 0)
-		flame_put_boxes(picture);
-	way_fini(&other);
-	picture->way = &way;
 	if (r == 0) {
+		flame_put_boxes(picture);
+		picture->way = drawn;
 		put_foot(picture);
 		put_head(picture); /* over the boxes: it stays when the page scrolls */
 		bytes_printf(picture->out, "<script><![CDATA[\n%s]]></script>\n</svg>\n",
 			     flame_svg_js);
 	}
-	way_fini(&way);
+	way_fini(drawn);
+	way_fini(other);
 	return r;
 }
 

@@ -99,7 +99,7 @@ static const struct flame_palette palettes[] = {
 	[FLAME_COLORS_MODULE] = {hues, ARRAY_SIZE(hues), 0},
 	[FLAME_COLORS_HASH] = {hues, ARRAY_SIZE(hues), 0},
 	[FLAME_COLORS_HEAT] = {heat, ARRAY_SIZE(heat), 0},
-	[FLAME_COLORS_CVD] = {cvd, ARRAY_SIZE(cvd), 0x010101},
+	[FLAME_COLORS_CVD] = {cvd, ARRAY_SIZE(cvd), 0x010101, .edge_hides = true},
 	[FLAME_COLORS_CONTRAST] = {contrast, ARRAY_SIZE(contrast), 0x8a8a8a},
 	[FLAME_COLORS_LANGUAGE] = {language, ARRAY_SIZE(language), 0},
 	[FLAME_COLORS_RED_BLUE] = {red_blue, ARRAY_SIZE(red_blue), 0},
@@ -195,6 +195,8 @@ void flame_palette_put_style(const struct flame_palette *palette, struct bytes *
 			     ".wick-flame[data-edged] .frames { stroke: #%06" PRIx32
 			     "; stroke-width: 1; stroke-opacity: 1; }\n",
 			     palette->edge);
+	if (palette->edge_hides)
+		bytes_printf(out, ".wick-flame .thin > rect { stroke: none; }\n");
 	bytes_printf(out, ".wick-flame .hit > rect { fill: #%06x; }\n", FLAME_HIT);
 	bytes_printf(out, "@media screen and (prefers-color-scheme: dark) {\n");
 	for (i = 0; i < palette->count; i++)

@@ -40,7 +40,8 @@ struct flame_swatch {
 struct flame_palette {
 	const struct flame_swatch *swatches;
 	size_t count;
-	uint32_t edge; /* of boxes; 0: the colour of the page */
+	uint32_t edge;   /* of boxes; 0: the colour of the page */
+	bool edge_hides; /* it would hide the colour of narrow boxes: they have none */
 };
 
 /* The classes of the palette of colours; those of hues have few. */

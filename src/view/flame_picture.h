@@ -48,7 +48,8 @@ struct picture {
 	uint32_t layers[PROFILE_MAX_VALUES]; /* value types; the first is drawn */
 	uint32_t layer_count;
 	const char *unit; /* of the first */
-	struct flame_way *way;
+	struct flame_way ways[2];
+	struct flame_way *way;    /* the one at hand */
 	struct flame_sides whole; /* of a pair; after only without one */
 	uint32_t new_boxes;
 	uint32_t gone_boxes;
