@@ -288,7 +288,7 @@ class Runner:
             ["node", path.name, graph], self.logs / f"browser-{path.stem}.log", timeout=180,
             cwd=folder)
         cases = []
-        for line in re.findall(r"^.* ms of CPU$", output, re.M):
+        for line in re.findall(r"^[^:]*: \d+ ms of CPU$", output, re.M):
             print(f"  {path.stem}: {line}", flush=True)
         for line in output.splitlines():
             word, _, name = line.partition(" ")
@@ -323,7 +323,7 @@ class Runner:
                 return [Case(f"wick {command[0]}", FAILED, seconds, tail(output))]
         with open(graphs["values"], "wb") as out:
             subprocess.run([ROOT / self.build / "tests/tools/flame_values"], stdout=out, check=True)
-        return [case for path in sorted(folder.glob("*.mjs"))
+        return [case for path in sorted((ROOT / "tests/browser").glob("*.mjs"))
                 for case in self.browser_program(folder, path, graphs[path.stem])]
 
     # The emulated machine of the other CPU leaves a JUnit file for each program and suite.

@@ -75,7 +75,8 @@ function readFrame(g, row, index) {
 	const rect = title.nextElementSibling;
 	const frame = makeFrame(g, rect, g.getAttribute('data-v'), title.textContent, row, index);
 	title.remove();
-	rect.setAttribute('height', BOX);
+	if (!rect.hasAttribute('height')) // it was nowhere so far
+		rect.setAttribute('height', BOX);
 	frame.text = rect.nextElementSibling;
 	frame.shown = !g.hasAttribute('display');
 	if (compared) {
