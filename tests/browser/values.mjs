@@ -32,6 +32,7 @@ await choose('ratio', 'IPC');
 const colored = await shown();
 check('colours can be a ratio', named(colored, 'walk').color === 'm4' && named(colored, 'add').color === 'd4' && named(colored, 'main').color === 'same',
 	JSON.stringify(colored.map((b) => [b.name, b.color])));
+check('and say what they mean', /IPC: 1\.500 of all; orange is less/.test(await page.textContent('.meaning')));
 await shot('values-ratio');
 await page.goBack();
 check('back shows the usual ones', JSON.stringify(await shown()) === JSON.stringify(cycles));

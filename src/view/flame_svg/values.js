@@ -47,7 +47,22 @@ function showRatio() {
 		else
 			frame.rect.setAttribute('class', paint);
 	}
+	showMeaning();
+}
+
+// Takes the place of the legend.
+function showMeaning() {
 	foot.classList.toggle('ratio', ratio !== null);
+	const old = foot.querySelector('.meaning');
+	if (old)
+		old.remove();
+	if (!ratio)
+		return;
+	const text = element(SVG, 'text', foot, ratio.name + ': ' + wholeRatio(ratio).toFixed(3) + ' of all; orange is ' +
+		(ratio.moreIsWorse ? 'more' : 'less') + ', blue is ' + (ratio.moreIsWorse ? 'less' : 'more'));
+	text.setAttribute('class', 'meaning');
+	text.setAttribute('x', MARGIN);
+	text.setAttribute('y', 22);
 }
 
 // Lines of a tooltip.
