@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Turns text files into a C header of string constants.
 
-    embed.py OUT.h NAME=FILE…
+    embed.py OUT.h NAME=FILE… [NAME= FILE…]
 
+Files behind "NAME=" are parts of one script: they share the scope of one function.
 Indentation and lines that are only a comment ("//", or one-line "/* */") are
 left out: what is embedded is read by machines.
 """
@@ -27,14 +28,26 @@ def literal(line):
     return json.dumps(line).replace("??", '?""?')
 
 
+def assets_of(arguments):
+    """(name, lines) of each constant."""
+    while arguments:
+        name, _, path = arguments.pop(0).partition("=")
+        if path:
+            yield name, list(lines_of(path))
+            continue
+        lines = ["(function () {\n", "'use strict';\n"]
+        while arguments and "=" not in arguments[0]:
+            lines += lines_of(arguments.pop(0))
+        yield name, lines + ["})();\n"]
+
+
 def main():
-    output, *assets = sys.argv[1:]
+    output, *arguments = sys.argv[1:]
     with open(output, "w", encoding="utf-8") as header:
         header.write("/* Made by scripts/embed.py. */\n")
-        for asset in assets:
-            name, path = asset.split("=", 1)
+        for name, lines in assets_of(arguments):
             header.write(f"static const char {name}[] =\n")
-            for line in lines_of(path):
+            for line in lines:
                 header.write(f"\t{literal(line)}\n")
             header.write("\t;\n")
 

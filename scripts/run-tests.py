@@ -265,7 +265,7 @@ class Runner:
     def suite_dwarf(self):
         return self.pytest("dwarf", "tests/dwarf")
 
-    # The browser looks at a flame graph of the example program. Each line "ok" or "FAIL" of
+    # The browser looks at flame graphs, one for each program. Each line "ok" or "FAIL" of
     # a Node program is a case; its packages are installed beside a copy of it, once.
 
     def browser_folder(self):
@@ -288,6 +288,8 @@ class Runner:
             ["node", path.name, graph], self.logs / f"browser-{path.stem}.log", timeout=180,
             cwd=folder)
         cases = []
+        for line in re.findall(r"^[^:]*: \d+ ms of CPU$", output, re.M):
+            print(f"  {path.stem}: {line}", flush=True)
         for line in output.splitlines():
             word, _, name = line.partition(" ")
             if word in ("ok", "FAIL"):
@@ -301,22 +303,28 @@ class Runner:
         folder, reason = self.browser_folder()
         if not folder:
             return [Case("browser", SKIPPED, 0, reason)]
-        recording, graph = folder / "demo.wick", folder / "demo.svg"
-        wick = ROOT / self.build / "wick"
-        for command in ([wick, "record", "-o", recording, "--",
-                         ROOT / self.build / "examples/demo"],
-                        [wick, "flame", recording, "-o", graph]):
-            status, seconds, output = run_logged(command, self.logs / "browser-graph.log")
+        wick, demo = ROOT / self.build / "wick", folder / "demo.wick"
+        graphs = {"flame": folder / "demo.svg", "diff": folder / "diff.svg", "use": folder / "use.svg",
+                  "ways": folder / "use.svg", "speed": folder / "speed.svg",
+                  "values": folder / "values.svg", "hostile": folder / "hostile.svg"}
+        many = folder / "speed.folded"
+        many.write_text("".join(  # 1,000 stacks, some 10,000 boxes
+            f"app;a{i // 100};b{i // 10};{';'.join(f'f{i}_{k}' for k in range(10))} {10 + i % 7}\n"
+            for i in range(1000)))
+        for command in (["record", "-o", demo, "--", ROOT / self.build / "examples/demo"],
+                        ["flame", demo, "-o", graphs["flame"]],
+                        ["diff", folder / "before.folded", folder / "after.folded", "-o",
+                         graphs["diff"]],
+                        ["flame", folder / "use.folded", "-o", graphs["use"]],
+                        ["flame", folder / "hostile.folded", "-o", graphs["hostile"]],
+                        ["flame", many, "-o", graphs["speed"]]):
+            status, seconds, output = run_logged([wick, *command], self.logs / "browser-graph.log")
             if status != 0:
-                return [Case("flame graph of the demo", FAILED, seconds, tail(output))]
-        graphs = {"diff": folder / "diff.svg"}
-        status, seconds, output = run_logged(
-            [wick, "diff", folder / "before.folded", folder / "after.folded", "-o", graphs["diff"]],
-            self.logs / "browser-diff-graph.log")
-        if status != 0:
-            return [Case("flame graph of a comparison", FAILED, seconds, tail(output))]
-        return [case for path in sorted(folder.glob("*.mjs"))
-                for case in self.browser_program(folder, path, graphs.get(path.stem, graph))]
+                return [Case(f"wick {command[0]}", FAILED, seconds, tail(output))]
+        with open(graphs["values"], "wb") as out:
+            subprocess.run([ROOT / self.build / "tests/tools/flame_values"], stdout=out, check=True)
+        return [case for path in sorted((ROOT / "tests/browser").glob("*.mjs"))
+                for case in self.browser_program(folder, path, graphs[path.stem])]
 
     # The emulated machine of the other CPU leaves a JUnit file for each program and suite.
 

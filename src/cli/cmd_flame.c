@@ -15,6 +15,7 @@
 enum flame_by { FLAME_BY_PROCESS, FLAME_BY_THREAD, FLAME_BY_NOTHING };
 
 struct flame_command_options {
+	const char *value;
 	const char *output;
 	const char *title;
 	uint64_t width_px;
@@ -45,6 +46,7 @@ static int draw(const struct command_context *context, const struct flame_comman
 	view.width_px = (uint32_t)options->width_px;
 	view.min_width_px = options->min_width_px;
 	view.colors = options->colors;
+	view.value_name = options->value;
 	view.group = groups[options->by];
 	view.icicle = options->icicle;
 	view.inverted = options->inverted;
@@ -80,9 +82,14 @@ static const struct option_spec table[] = {
 	 .help = "the root at the top"},
 	{"inverted", 0, OPTION_FLAG(struct flame_command_options, inverted),
 	 .help = "start with the leaves and grow towards their callers"},
+	{"value", 0, OPTION_STRING(struct flame_command_options, value), .argument = "NAME",
+	 .help = "what widths are: samples, cpu …, as the head names them (default: the main one)"},
 	{"colors", 0,
-	 OPTION_ENUM(struct flame_command_options, colors, "category", "module", "hash"),
-	 .key = "view.colors", .help = "what colours mean"},
+	 OPTION_ENUM(struct flame_command_options, colors, "category", "module", "hash", "heat",
+		     "cvd", "contrast", "language"),
+	 .key = "view.colors",
+	 .help = "what colours mean; heat is by self time, cvd for the colour-blind, contrast has "
+		 "patterns"},
 	{"width", 0, OPTION_U64(struct flame_command_options, width_px), .argument = "PX",
 	 .min = 200, .max = 100000, .key = "view.width_px",
 	 .help = "width of the picture; a browser fits it to its window"},
@@ -100,9 +107,10 @@ const struct command command_flame = {
 	.description =
 		(const char *const[]){
 			"Writes one SVG file that needs nothing else. In a browser a click zooms, "
-			"/ "
-			"searches, Esc resets, and a box tells its numbers when pointed at; other "
-			"programs show it as a picture.",
+			"/ searches, n goes to the next match, i inverts the graph, c turns it "
+			"over, Esc resets, ? lists all keys, and a box tells its numbers when "
+			"pointed at; other programs show it as a picture. The address of the page "
+			"keeps the view for links.",
 			"The width of a box is the time spent in the function and in what it "
 			"called. "
 			"Boxes beside each other are in alphabetical order, not in order of time.",
@@ -113,6 +121,8 @@ const struct command command_flame = {
 			{"wick flame app.wick", "writes app.svg"},
 			{"wick flame app.wick --by thread -o threads.svg",
 			 "one tower for each thread"},
+			{"wick flame app.wick --colors cvd -o app.svg",
+			 "colours that colour-blind people tell apart"},
 			{"wick flame app.wick --inverted --icicle -o leaves.svg",
 			 "who calls the functions that burn the time"},
 			{NULL, NULL},

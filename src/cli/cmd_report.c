@@ -17,6 +17,7 @@
 enum report_format { REPORT_FORMAT_TEXT, REPORT_FORMAT_JSON };
 
 struct report_command_options {
+	const char *value;
 	enum report_by by;
 	enum report_format format;
 	bool missing;
@@ -60,6 +61,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (r < 0)
 		return command_failed(context, &err);
 	view.by = options->by;
+	view.value_name = options->value;
 	view.json = options->format == REPORT_FORMAT_JSON;
 	view.tree = options->tree;
 	view.inverted = options->inverted;
@@ -100,6 +102,8 @@ static const struct option_spec table[] = {
 	 .help = "the call tree instead of a table"},
 	{"inverted", 0, OPTION_FLAG(struct report_command_options, inverted),
 	 .help = "with --tree: from the hot functions to their callers"},
+	{"value", 0, OPTION_STRING(struct report_command_options, value), .argument = "NAME",
+	 .help = "what to add up: samples, cpu …, as the head names them (default: the main one)"},
 	{"limit", 'n', OPTION_U64(struct report_command_options, limit), .argument = "ROWS",
 	 .max = 1000000, .key = "view.limit",
 	 .help = "rows of the table; 0 shows all, as JSON does unless told"},

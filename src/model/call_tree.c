@@ -261,10 +261,11 @@ static uint32_t step_down(struct builder *builder, uint32_t node, uint32_t locat
 	for (i = 0; i < at.line_count && node != ID_NONE; i++) {
 		uint32_t function = profile->lines.items[at.first_line + i].function;
 
-		if (builder->options.collapse_recursion &&
-		    builder->tree->nodes.items[node].function == function)
-			continue;
-		node = child_of(builder, node, function);
+		if (!builder->options.collapse_recursion ||
+		    builder->tree->nodes.items[node].function != function)
+			node = child_of(builder, node, function);
+		if (i == 0 && node != ID_NONE)
+			builder->tree->nodes.items[node].called = true;
 	}
 	return node;
 }
@@ -544,6 +545,9 @@ static uint32_t climb_node(struct inversion *inversion, const struct climb *clim
 	for (i = climb->begin; i < climb->end; i++) {
 		tree->nodes.items[id].total += inversion->climbers[i].value;
 		tree->nodes.items[id].samples += inversion->climbers[i].samples;
+		/* The outermost function of a location is the one that was called. */
+		if (inversion->climbers[i].lines == 0)
+			tree->nodes.items[id].called = true;
 	}
 	return id;
 }

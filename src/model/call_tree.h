@@ -48,6 +48,7 @@ struct call_node {
 	uint32_t end;    /* one past the last descendant */
 	uint32_t depth;  /* the root's is 0 */
 	uint32_t function;
+	bool called;  /* by a call of its own; else inlined wherever it is in this place */
 	int64_t self; /* inverted: of stacks that begin here */
 	int64_t total;
 	uint64_t self_samples; /* 0 in profiles without a value type "samples" */

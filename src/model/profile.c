@@ -42,6 +42,7 @@ void profile_free(struct profile *profile)
 	vec_fini(&profile->state_values);
 	vec_fini(&profile->moments);
 	vec_fini(&profile->gaps);
+	vec_fini(&profile->facts);
 	id_index_fini(&profile->function_index);
 	id_index_fini(&profile->location_index);
 	id_index_fini(&profile->thread_index);
@@ -249,4 +250,14 @@ int profile_add_state(struct profile *profile, const char *name, const int64_t *
 	}
 	add_values(profile->state_values.items + at * count, values, count);
 	return 0;
+}
+
+int profile_add_fact(struct profile *profile, const char *key, const char *value)
+{
+	struct profile_fact fact = {.key = strings_add(&profile->strings, key),
+				    .value = strings_add(&profile->strings, value)};
+
+	if (fact.key == ID_NONE || fact.value == ID_NONE)
+		return -ENOMEM;
+	return vec_push(&profile->facts, fact);
 }

@@ -121,6 +121,12 @@ struct profile_gap {
 	uint64_t unlined;  /* with a name only */
 };
 
+/* What is told of the recording, or of what was taken from it. String ids. */
+struct profile_fact {
+	uint32_t key;
+	uint32_t value;
+};
+
 struct profile {
 	struct strings strings;
 	VEC(struct profile_function) functions;
@@ -145,7 +151,8 @@ struct profile {
 	uint64_t duration_ns;
 	uint64_t period_ns; /* nominal distance of samples; 0: none */
 	struct profile_quality quality;
-	VEC(struct profile_gap) gaps; /* in no order */
+	VEC(struct profile_gap) gaps;   /* in no order */
+	VEC(struct profile_fact) facts; /* a key may come several times */
 
 	/* private */
 	struct id_index function_index;
@@ -194,6 +201,9 @@ int profile_add_entry(struct profile *profile, struct profile_entry key, const i
 
 /* Adds the same values to those of a state. 0 or -ENOMEM. */
 int profile_add_state(struct profile *profile, const char *name, const int64_t *values);
+
+/* Adds a fact. 0 or -ENOMEM. */
+int profile_add_fact(struct profile *profile, const char *key, const char *value);
 
 /* Whether a location is the pseudo frame at the root of a stack that was cut. */
 static inline bool profile_is_truncated(const struct profile *profile, uint32_t location)

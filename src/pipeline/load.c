@@ -17,6 +17,7 @@
 #include "pipeline/function_homes.h"
 #include "pipeline/load_gaps.h"
 #include "pipeline/load_open.h"
+#include "pipeline/profile_facts.h"
 #include "pipeline/samples.h"
 #include "pipeline/short_name.h"
 #include "pipeline/spool.h"
@@ -643,6 +644,8 @@ int load_profile_fd(int fd, const char *name, const struct load_options *options
 								.gaps = loader.gaps.items,
 								.count = loader.gaps.count},
 				      loader.profile);
+		if (r == 0)
+			r = profile_facts_add(loader.profile, &loader.samples, options);
 		if (r < 0)
 			(void)error_errno(err, r, "cannot build the profile");
 	}

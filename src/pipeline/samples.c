@@ -35,10 +35,19 @@ static int replace_text(char **place, const char *text)
 	return 0;
 }
 
+const char *const samples_fact_keys[SAMPLES_FACTS] = {
+	"command", "engine", "event", "frequency_hz", "wick", "kernel", "machine",
+};
+
 static int take_info(void *self, const char *key, const char *value)
 {
 	struct samples *samples = self;
 	uint64_t number;
+	size_t i;
+
+	for (i = 0; i < SAMPLES_FACTS; i++)
+		if (strcmp(key, samples_fact_keys[i]) == 0)
+			return replace_text(&samples->facts[i], value);
 
 	if (strcmp(key, "title") == 0)
 		return replace_text(&samples->title, value);
@@ -474,6 +483,8 @@ void samples_fini(struct samples *samples)
 	vec_fini(&samples->stack_timed);
 	id_index_fini(&samples->index);
 	free(samples->title);
+	for (size_t i = 0; i < SAMPLES_FACTS; i++)
+		free(samples->facts[i]);
 	free(samples->boot_id);
 	free(samples->event);
 	free(samples->value);

@@ -22,6 +22,11 @@ struct jit_symbols;
 struct kernel_symbols;
 struct load_options;
 
+#define SAMPLES_FACTS 7
+
+/* The keys of samples.facts. */
+extern const char *const samples_fact_keys[SAMPLES_FACTS];
+
 struct sample_sum {
 	uint32_t stack;
 	uint32_t thread;
@@ -41,6 +46,7 @@ struct samples {
 	struct id_index index;
 
 	char *title;
+	char *facts[SAMPLES_FACTS]; /* what the file tells of how it was made; NULL: nothing */
 	char *boot_id;
 	uint32_t schema; /* of the event that is looked at; ID_NONE: not found yet */
 	char *event;

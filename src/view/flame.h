@@ -20,16 +20,21 @@ enum flame_colors {
 	FLAME_COLORS_CATEGORY = 0, /* program, library, kernel, … with a legend */
 	FLAME_COLORS_MODULE = 1,   /* a hue for each module */
 	FLAME_COLORS_HASH = 2,     /* a hue for each function */
-	/* Of a comparison: more and less in */
-	FLAME_COLORS_RED_BLUE = 3,
-	FLAME_COLORS_ORANGE_BLUE = 4, /* told apart by colour-blind people too */
+	FLAME_COLORS_HEAT = 3,     /* the more a function costs itself, the hotter */
+	FLAME_COLORS_CVD = 4,      /* categories told apart by colour-blind people too */
+	FLAME_COLORS_CONTRAST = 5, /* categories with strong contrast and patterns */
+	FLAME_COLORS_LANGUAGE = 6, /* what functions are written in */
+	/* Of a comparison, and only there: more and less in */
+	FLAME_COLORS_RED_BLUE = 7,
+	FLAME_COLORS_ORANGE_BLUE = 8, /* told apart by colour-blind people too */
 };
 
 struct flame_options {
-	const char *title;   /* NULL: the profile's */
-	uint32_t value;      /* FLAME_MAIN_VALUE: the profile's main one */
-	uint32_t width_px;   /* until a browser fits it to its window; 200 … 100000 */
-	double min_width_px; /* narrower boxes are left out and counted */
+	const char *title;      /* NULL: the profile's */
+	uint32_t value;         /* FLAME_MAIN_VALUE: the profile's main one */
+	const char *value_name; /* NULL: value tells */
+	uint32_t width_px;      /* until a browser fits it to its window; 200 … 100000 */
+	double min_width_px;    /* narrower boxes are left out and counted */
 	enum flame_colors colors;
 	enum call_tree_group group;
 	bool icicle; /* the root at the top */

@@ -17,6 +17,7 @@
 #include "view/line_rows.h"
 #include "view/quantity.h"
 #include "view/report_text.h"
+#include "view/value_choice.h"
 
 /* Longer names push what follows instead of being cut. */
 #define MAX_NAME_COLUMNS 60u
@@ -511,10 +512,10 @@ int report_write(const struct profile *profile, const struct report_options *opt
 	struct report report = {.profile = profile, .options = &chosen, .out = out};
 	struct call_tree_options tree_options = {.collapse_recursion = options->collapse_recursion};
 	SCOPED(call_tree) struct call_tree *tree = NULL;
-	int r;
+	int r = value_choose(profile, options->value_name, options->value, &chosen.value, err);
 
-	if (chosen.value == REPORT_MAIN_VALUE)
-		chosen.value = profile->main_value;
+	if (r < 0)
+		return r;
 	chosen.color = chosen.color && !chosen.json;
 	tree_options.value = chosen.value;
 	if (chosen.tree) {

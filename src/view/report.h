@@ -38,11 +38,12 @@ enum report_by {
 
 struct report_options {
 	enum report_by by;
-	bool tree;      /* the call tree instead of a table */
-	bool json;      /* ignores color; a tree is cut in the same way */
-	bool color;     /* with terminal escapes */
-	uint32_t value; /* REPORT_MAIN_VALUE: the profile's main one */
-	uint32_t limit; /* rows of a table; 0: all */
+	bool tree;              /* the call tree instead of a table */
+	bool json;              /* ignores color; a tree is cut in the same way */
+	bool color;             /* with terminal escapes */
+	uint32_t value;         /* REPORT_MAIN_VALUE: the profile's main one */
+	const char *value_name; /* NULL: value tells */
+	uint32_t limit;         /* rows of a table; 0: all */
 	/* For trees: */
 	double min_percent;         /* smaller nodes are only counted */
 	uint32_t max_depth;         /* deeper nodes are only counted; 0: no limit */

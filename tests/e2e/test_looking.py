@@ -27,6 +27,26 @@ def test_the_report_lists_the_hottest_first(recording, wick):
     assert re.search(r"6\d\.\d+\s*%|7\d\.\d+\s*%", text)
 
 
+def test_a_flame_graph_tells_how_it_was_made(recording, wick, tmp_path):
+    graph = tmp_path / "flame.svg"
+    wick.ok("flame", recording.path, "--only", "hot", "--no-kernel", "-o", graph)
+    root = xml.etree.ElementTree.parse(graph).getroot()
+    told = json.loads(root.find("{http://www.w3.org/2000/svg}metadata").text)
+    assert told["recording"]["frequency_hz"] == "999"
+    assert told["recording"]["command"].split()[0].endswith("split")
+    assert told["filters"] == ["--only hot", "--no-kernel"]
+    assert told["drawn"]["value"] == "cpu" and told["start_unix_ns"] > 0
+
+
+def test_the_value_can_be_chosen(recording, wick):
+    report = recording.report("--value", "samples")
+    assert report["value"]["name"] == "samples"
+    assert report["value"]["total"] == report["samples"]
+    refused = wick.run("report", "--value", "cycles", recording.path)
+    assert refused.returncode == 1
+    assert "no value cycles" in refused.stderr and "samples, cpu" in refused.stderr
+
+
 def test_lines_are_listed_with_their_share(recording):
     rows = recording.report("--by", "line")["rows"]
     hot = [row for row in rows if row["file"].endswith("burn.h")]

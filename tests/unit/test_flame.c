@@ -52,6 +52,10 @@ static void every_frame_is_drawn_with_its_words(void **state)
 		">no symbol</text>",
 		">truncated</text>",
 		"<title>[truncated]\n",
+		"<title>serve\napp · 67 samples · 670.0 ms · 81.7%\napp.c</title>",
+		"aria-label=\"flame graph of app --demo: cpu 820.0 ms · 82 samples\"",
+		"\n<title>app --demo</title>\n<metadata>{&quot;wick&quot;:&quot;",
+		"&quot;drawn&quot;:{&quot;value&quot;:&quot;cpu&quot;",
 	};
 	struct profile *profile = program();
 	struct flame_options options = FLAME_OPTIONS_DEFAULT;
@@ -61,7 +65,7 @@ static void every_frame_is_drawn_with_its_words(void **state)
 	for (i = 0; i < ARRAY_SIZE(parts); i++)
 		if (!strstr(svg, parts[i]))
 			fail_msg("no %s in the SVG", parts[i]);
-	assert_null(strstr(svg, "left out"));
+	assert_null(strstr(svg, "are left out"));
 	free(svg);
 	profile_free(profile);
 }
@@ -140,6 +144,86 @@ static void boxes_stand_on_their_parents(void **state)
 	profile_free(profile);
 }
 
+static void the_other_way_is_there_without_places_and_labels(void **state)
+{
+	struct profile *profile = program();
+	struct flame_options options = FLAME_OPTIONS_DEFAULT;
+	char *svg = flame(profile, &options);
+	const char *other = strstr(svg, "data-inverted=\"1\"");
+
+	assert_non_null(other);
+	assert_non_null(strstr(svg, "data-inverted=\"0\""));
+	/* parse has 24 of its own and 31 below it: its callers from the leaf have 24. */
+	assert_non_null(
+		strstr(other, "\t\t\t\tparse\napp · 24 samples · 240.0 ms · 29.3%\napp.c\n\n"));
+	assert_null(strstr(other, "<rect x=\"10\" width=\"1180\""));
+	free(svg);
+	options.inverted = true;
+	svg = flame(profile, &options);
+	other = strstr(svg, "data-inverted=\"0\"");
+	assert_non_null(other);
+	assert_true(strstr(svg, "data-inverted=\"1\"") < other);
+	assert_non_null(strstr(other, "\tparse\napp · 55 samples · 550.0 ms · 67.1%, self 29.3%"));
+	free(svg);
+	profile_free(profile);
+}
+
+static void inlined_frames_are_marked(void **state)
+{
+	struct profile *profile = make_profile();
+	struct flame_options options = FLAME_OPTIONS_DEFAULT;
+	bool inverted;
+
+	make_stack(profile, 0, "main>small", 10);
+	make_stack(profile, 0, "main;lib_sort>compare", 20);
+	make_stack(profile, 0, "main;lib_sort;compare", 5); /* called as well */
+	for (inverted = false;; inverted = true) {
+		char *svg;
+
+		options.inverted = inverted;
+		svg = flame(profile, &options);
+		assert_non_null(
+			strstr(svg, "class=\"in\"><title>small\napp · inlined · 10 samples"));
+		assert_non_null(strstr(svg, "\"><title>compare\napp · 25 samples"));
+		assert_non_null(strstr(svg, ">inlined</text>"));
+		free(svg);
+		if (inverted)
+			break;
+	}
+	profile_free(profile);
+}
+
+static void colors_have_a_legend_and_patterns(void **state)
+{
+	static const struct {
+		enum flame_colors colors;
+		const char *part;
+	} cases[] = {
+		{FLAME_COLORS_HEAT, "class=\"h6\"/><text"},
+		{FLAME_COLORS_HEAT, ">10% and more</text>"},
+		{FLAME_COLORS_CVD, ">library</text>"},
+		{FLAME_COLORS_CONTRAST, "<pattern id=\"wick-l\""},
+		{FLAME_COLORS_CONTRAST, ".wick-flame .l { fill: url(#wick-l); }"},
+		{FLAME_COLORS_LANGUAGE, ">kernel</text>"},
+		{FLAME_COLORS_LANGUAGE, ">C</text>"},
+		{FLAME_COLORS_MODULE, "height=\"17\" fill=\"#"},
+	};
+	struct profile *profile = program();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct flame_options options = FLAME_OPTIONS_DEFAULT;
+		char *svg;
+
+		options.colors = cases[i].colors;
+		svg = flame(profile, &options);
+		if (!strstr(svg, cases[i].part))
+			fail_msg("no %s in the SVG", cases[i].part);
+		free(svg);
+	}
+	profile_free(profile);
+}
+
 static void narrow_boxes_are_counted_instead(void **state)
 {
 	struct profile *profile = program();
@@ -179,7 +263,7 @@ static void hostile_names_stay_names(void **state)
 	enum flame_colors colors;
 	size_t i;
 
-	for (colors = FLAME_COLORS_CATEGORY; colors <= FLAME_COLORS_HASH; colors++) {
+	for (colors = FLAME_COLORS_CATEGORY; colors <= FLAME_COLORS_LANGUAGE; colors++) {
 		struct profile *profile = make_profile();
 		struct flame_options options = FLAME_OPTIONS_DEFAULT;
 		const char *part;
@@ -308,15 +392,14 @@ static struct profile_pair changed(struct profile **sides)
 static void a_comparison_tells_what_is_more_less_new_and_gone(void **state)
 {
 	static const char *const parts[] = {
-		"data-total=\"20000000000\"",
-		"data-before=\"10000000000\" data-absolute=\"0\"",
+		"data-total=\"20000000000 10000000000\" data-absolute=\"0\"",
 		"cpu 10.0 s → 20.0 s · 1,000 → 2,000 samples",
 		/* The first box of a row; only before. */
-		"<g data-v=\"0 0\" data-b=\"0 6000000000\" data-c=\"d4 d4\" "
+		"<g data-v=\"0 0,0 6000000000 6000000000\" data-c=\"d4 d4\" "
 		"data-s=\"gone -60.0 pp|gone -6.00 s\" class=\"gone\" display=\"none\"><title>old\n"
 		"app · 600 → 0 samples\nshare 60.0% → 0.0%: -60.0 pp, gone\n"
-		"cpu 6.00 s → 0: -6.00 s, gone</title>",
-		"data-b=\"6000000000 4000000000\" data-c=\"m3 m4\" data-s=\"+5.0 pp|+5.00 "
+		"cpu 6.00 s → 0: -6.00 s, gone\napp.c</title>",
+		",6000000000 4000000000 1000000000\" data-c=\"m3 m4\" data-s=\"+5.0 pp|+5.00 "
 		"s\"><title>parse",
 		">parse +5.0 pp</text>",
 		"<title>lib_copy\nlibdemo.so.1 · 300 → 300 samples\n"
@@ -338,12 +421,12 @@ static void a_comparison_tells_what_is_more_less_new_and_gone(void **state)
 		if (!strstr(svg, parts[i]))
 			fail_msg("no %s in the SVG %s", parts[i], strstr(svg, "class=\"frames\""));
 	assert_non_null(strstr(svg, ">fresh new +30.0 pp</text>"));
-	assert_null(strstr(svg, "class=\"wick-flame cvd\""));
+	assert_non_null(strstr(svg, ".wick-flame .m4 { fill: #e86450; }"));
 	free(svg);
 	options.colors = FLAME_COLORS_ORANGE_BLUE;
 	options.absolute = true;
 	svg = flame(pair.both, &options);
-	assert_non_null(strstr(svg, "class=\"wick-flame cvd\""));
+	assert_non_null(strstr(svg, ".wick-flame .m4 { fill: #e0891b; }"));
 	assert_non_null(strstr(svg, ">parse +5.00 s</text>"));
 	free(svg);
 	profile_pair_fini(&pair);
@@ -353,7 +436,7 @@ static void a_comparison_tells_what_is_more_less_new_and_gone(void **state)
 
 static void boxes_of_a_comparison_are_in_their_parents_on_both_sides(void **state)
 {
-	static const char *const places[] = {"data-v=\"", "data-b=\""};
+	static const char *const places[] = {"data-v=\"", ","};
 	struct profile *sides[2];
 	struct profile_pair pair = changed(sides);
 	struct flame_options options = FLAME_OPTIONS_DEFAULT;
@@ -366,6 +449,7 @@ static void boxes_of_a_comparison_are_in_their_parents_on_both_sides(void **stat
 
 		options.inverted = inverted != 0;
 		svg = flame(pair.both, &options);
+		*strstr(svg, "<metadata class=\"hidden\"") = '\0'; /* the other way */
 		for (side = 0; side < 2; side++) {
 			struct drawn boxes[64];
 			size_t count = 0;
@@ -380,7 +464,9 @@ static void boxes_of_a_comparison_are_in_their_parents_on_both_sides(void **stat
 				(void)sscanf(at, "<g transform=\"translate(0 %d)\">", &y);
 				if (strncmp(at, "<g data-v", 9) != 0 || !place)
 					continue;
-				assert_int_equal(sscanf(place + 8, "%lf %lf", &begin, &width), 2);
+				assert_int_equal(sscanf(place + strlen(places[side]), "%lf %lf",
+							&begin, &width),
+						 2);
 				assert_true(count < 64);
 				if (width > 0)
 					boxes[count++] = (struct drawn){y, begin, begin + width};
@@ -424,6 +510,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_frame_is_drawn_with_its_words),
 		cmocka_unit_test(boxes_stand_on_their_parents),
+		cmocka_unit_test(the_other_way_is_there_without_places_and_labels),
+		cmocka_unit_test(inlined_frames_are_marked),
+		cmocka_unit_test(colors_have_a_legend_and_patterns),
 		cmocka_unit_test(narrow_boxes_are_counted_instead),
 		cmocka_unit_test(hostile_names_stay_names),
 		cmocka_unit_test(a_name_of_ten_kilobytes_is_cut),

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "view/flame_picture.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/text.h"
+
+/*
+ * What the file tells of itself, for programs and for those who find it later:
+ *
+ *	{"wick": version, "title", "start_unix_ns", "duration_ns", "period_ns", "samples",
+ *	 "lost", "unreadable", "truncated", "recording": {"engine" …}, "filters": […],
+ *	 "drawn": {"value", "unit", "total", "inverted" …}}
+ */
+
+static void put_facts(struct json *json, const struct profile *profile)
+{
+	size_t i;
+
+	json_open_object(json, "recording");
+	for (i = 0; i < profile->facts.count; i++) {
+		const char *key = profile_text(profile, profile->facts.items[i].key);
+
+		if (strcmp(key, "filter") != 0)
+			json_string(json, key,
+				    profile_text(profile, profile->facts.items[i].value));
+	}
+	json_close(json);
+	json_open_array(json, "filters");
+	for (i = 0; i < profile->facts.count; i++)
+		if (strcmp(profile_text(profile, profile->facts.items[i].key), "filter") == 0)
+			json_string(json, NULL,
+				    profile_text(profile, profile->facts.items[i].value));
+	json_close(json);
+}
+
+static void put_drawn(struct json *json, const struct picture *picture)
+{
+	static const char *const groups[] = {"nothing", "process", "thread"};
+	const struct flame_options *options = picture->options;
+	uint32_t i;
+
+	json_open_object(json, "drawn");
+	json_string(json, "value", picture->profile->value_types[picture->layers[0]].name);
+	json_string(json, "unit", picture->unit);
+	json_i64(json, "total", picture->whole.after);
+	json_open_array(json, "values");
+	for (i = 0; i < picture->layer_count && !options->pair; i++)
+		json_string(json, NULL, picture->profile->value_types[picture->layers[i]].name);
+	json_close(json);
+	if (options->pair)
+		json_i64(json, "total_before", picture->whole.before);
+	json_string(json, "by", groups[options->group]);
+	json_bool(json, "inverted", options->inverted);
+	json_bool(json, "icicle", options->icicle);
+	json_bool(json, "collapse_recursion", options->collapse_recursion);
+	json_double(json, "min_width_px", options->min_width_px, 3);
+	json_close(json);
+}
+
+static void put_document(struct json *json, const struct picture *picture)
+{
+	const struct profile *profile = picture->profile;
+
+	json_open_object(json, NULL);
+	json_string(json, "wick", WICK_VERSION);
+	json_string(json, "title", profile->title);
+	if (profile->start_realtime_ns > 0)
+		json_u64(json, "start_unix_ns", profile->start_realtime_ns);
+	json_u64(json, "duration_ns", profile->duration_ns);
+	json_u64(json, "period_ns", profile->period_ns);
+	json_u64(json, "samples", profile->quality.samples);
+	json_u64(json, "lost", profile->quality.lost);
+	json_u64(json, "unreadable", profile->quality.unreadable);
+	json_u64(json, "truncated", profile->quality.truncated);
+	put_facts(json, profile);
+	put_drawn(json, picture);
+	json_close(json);
+}
+
+void flame_put_metadata(struct picture *picture)
+{
+	struct bytes text = {0};
+	struct json json;
+
+	json_init(&json, &text, false);
+	put_document(&json, picture);
+	bytes_put_u8(&text, 0);
+	bytes_printf(picture->out, "<metadata>");
+	if (text.failed)
+		picture->out->failed = true;
+	else
+		text_put_xml(picture->out, (char *)text.data);
+	bytes_printf(picture->out, "</metadata>\n");
+	bytes_fini(&text);
+}

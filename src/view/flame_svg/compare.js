@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Of a comparison: widths after or before, shares or amounts.
+
+let widths = null, scaling = null;
+
+// Takes the colours of what is compared.
+function showChange() {
+	if (!compared)
+		return;
+	for (const frame of way.frames)
+		frame.rect.setAttribute('class', frame.colors[absolute ? 1 : 0]);
+	widths.textContent = 'Widths: ' + ['after', 'before'][layer];
+	scaling.textContent = 'Compare: ' + (absolute ? 'amounts' : 'shares');
+}
+
+function switchSide() {
+	layer = 1 - layer;
+	redraw();
+	remember(true);
+}
+
+function switchScale() {
+	absolute = !absolute;
+	redraw();
+	remember(true);
+}
+
+if (compared) {
+	widths = makeButton(switches, '', 'widths', 'widths after or before ( b )', switchSide);
+	scaling = makeButton(switches, '', 'scale', 'shares of the whole, or amounts on one scale ( a )', switchScale);
+	keys.push(['b', 'widths after or before'], ['a', 'compare shares or amounts']);
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The view as folded stacks: one line a stack and what it costs, as wick export writes
+// them. What was too narrow to be drawn is told as "[left out]".
+
+// The format has no escapes: what would be read as structure is replaced.
+function foldedName(name) {
+	return name.replace(/;/g, ':').replace(/[\u0000-\u001f\u007f-\u009f]/g, '_').replace(/ (?=[0-9.]+$)/, '_');
+}
+
+// The stacks through the zoomed box, or all.
+function foldedStacks() {
+	const lines = [];
+	const put = function (path, cost) {
+		if (cost > 0)
+			lines.push(path + ' ' + cost);
+	};
+	const pending = (zoom ? [zoom] : way.rows[0] || []).map(function (frame) {
+		return { frame: frame, path: pathTo(frame).slice(1).map(function (f) { return foldedName(f.name); }).join(';') };
+	});
+	while (pending.length > 0) {
+		const at = pending.pop();
+		let rest = at.frame.end - at.frame.begin - at.frame.self;
+		put(at.path || '[no stack]', at.frame.self);
+		for (let i = at.frame.children.length - 1; i >= 0; i--) {
+			const child = at.frame.children[i];
+			rest -= child.end - child.begin;
+			if (child.end > child.begin)
+				pending.push({ frame: child, path: (at.path ? at.path + ';' : '') + foldedName(child.name) });
+		}
+		put((at.path ? at.path + ';' : '') + '[left out]', rest);
+	}
+	return lines.join('\n') + '\n';
+}
+
+function downloadFolded() {
+	const link = element(HTML, 'a', tools);
+	const address = URL.createObjectURL(new Blob([foldedStacks()], { type: 'text/plain' }));
+	link.setAttribute('href', address);
+	link.setAttribute('download', (zoom ? zoom.name : 'stacks').replace(/[^\w.-]+/g, '_').slice(0, 60) + '.folded');
+	link.click();
+	link.remove();
+	setTimeout(function () { URL.revokeObjectURL(address); }, 10000);
+}
+
+makeButton(switches, 'Folded', 'folded', 'download the stacks of this view ( d )', downloadFolded);
+makeButton(switches, '?', 'keys', 'keys ( ? )', toggleHelp);
+keys.push(['d', 'download the stacks of this view, folded']);

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The parts of the picture, and its boxes as objects. Names go through textContent
+// only; the file loads nothing. The numbers below are those of flame.c.
+
+const MARGIN = 10, TEXT = 3, CHARACTER = 7.3, ROW = 18, BOX = 17, HEAD = 84, FOOT = 58;
+const SVG = 'http://www.w3.org/2000/svg', HTML = 'http://www.w3.org/1999/xhtml';
+const svg = document.currentScript ? document.currentScript.ownerSVGElement : document.documentElement;
+const alone = svg === document.documentElement;
+const head = svg.querySelector('.head');
+const foot = svg.querySelector('.foot');
+let width = Number(svg.getAttribute('width'));
+let height = Number(svg.getAttribute('height'));
+
+// Of each layer: what all of it is. Layers are value types, or what was after and before.
+const totals = svg.getAttribute('data-total').split(' ').map(Number);
+// Whether what changed is shown: layer 0 is after, layer 1 is before.
+const compared = svg.hasAttribute('data-absolute');
+
+// Whether the palette draws edges; they would hide the colour of a narrow box.
+const edged = svg.hasAttribute('data-edged');
+
+// A way to look at the stacks, as called or inverted, is a group of rows. The one that the
+// file draws comes first; the other is made of its records when it is first asked for.
+const ways = Array.from(svg.querySelectorAll('.frames, .hidden')).map(function (source) {
+	const drawn = source.localName === 'g';
+	const group = drawn ? source : document.createElementNS(SVG, 'g');
+	if (!drawn) {
+		group.setAttribute('class', 'frames');
+		group.setAttribute('transform', 'translate(0 ' + HEAD + ')');
+		group.setAttribute('display', 'none');
+		source.parentNode.insertBefore(group, source);
+	}
+	return { group: group, source: drawn ? null : source, inverted: source.getAttribute('data-inverted') === '1',
+		note: source.getAttribute('data-note'), rows: null, frames: [] };
+});
+
+// What is shown.
+let way = ways[0];
+let icicle = svg.getAttribute('data-icicle') === '1';
+let layer = 0;
+let absolute = svg.getAttribute('data-absolute') === '1';
+let zoom = null;   // a frame, or null for everything
+let focus = null;  // the frame that the keys are at
+let offset = 0;    // how far the view was moved away from it
+const initial = { way: way, icicle: icicle, absolute: absolute };
+
+function element(space, name, parent, text) {
+	const made = document.createElementNS(space, name);
+	if (text !== undefined)
+		made.textContent = text;
+	parent.appendChild(made);
+	return made;
+}
+
+function placesOf(text) {
+	return text.split(',').map(function (place) {
+		const numbers = place.split(' ').map(Number);
+		return { begin: numbers[0], end: numbers[0] + numbers[1], self: numbers[2] || 0 };
+	});
+}
+
+// title: the name, then lines about it. left, right: where it is; text: its label.
+function makeFrame(g, rect, places, title, row, index) {
+	const words = title.split('\n');
+	const frame = { g: g, rect: rect, text: null, label: '', row: row, index: index, places: placesOf(places),
+		begin: 0, end: 0, self: 0, left: -1, right: -1, name: words[0], about: words.slice(1), parent: null, children: [],
+		hit: false, dim: false, shown: true };
+	g.flameFrame = frame;
+	return frame;
+}
+
+// The titles become tooltips of our own.
+function readFrame(g, row, index) {
+	const title = g.firstElementChild;
+	const rect = title.nextElementSibling;
+	const frame = makeFrame(g, rect, g.getAttribute('data-v'), title.textContent, row, index);
+	title.remove();
+	if (!rect.hasAttribute('height')) // it was nowhere so far
+		rect.setAttribute('height', BOX);
+	frame.text = rect.nextElementSibling;
+	frame.shown = !g.hasAttribute('display');
+	if (compared) {
+		frame.colors = g.getAttribute('data-c').split(' ');
+		frame.changes = g.getAttribute('data-s').split('|');
+	}
+	return frame;
+}
+
+// A record: places, colour, class, change (2), title.
+function buildFrame(record, rowGroup, row, index) {
+	const parts = record.split('\t');
+	const g = element(SVG, 'g', rowGroup);
+	const rect = element(SVG, 'rect', g);
+	const frame = makeFrame(g, rect, parts[0], parts[5], row, index);
+	rect.setAttribute(parts[1][0] === '#' ? 'fill' : 'class', parts[1]);
+	rect.setAttribute('height', BOX);
+	if (parts[2])
+		g.setAttribute('class', parts[2]);
+	frame.colors = parts[3].split(' ');
+	frame.changes = parts[4].split('|');
+	return frame;
+}
+
+function readRows(group) {
+	return Array.from(group.children).map(function (rowGroup, row) {
+		return Array.from(rowGroup.children).map(function (g, index) { return readFrame(g, row, index); });
+	});
+}
+
+function buildRows(which) {
+	const rows = [];
+	const groups = document.createDocumentFragment();
+	for (const record of which.source.textContent.trim().split('\n\n')) {
+		if (record === '=') {
+			rows.push([]);
+			element(SVG, 'g', groups);
+		} else if (rows.length > 0) {
+			const row = rows[rows.length - 1];
+			row.push(buildFrame(record, groups.lastChild, rows.length - 1, row.length));
+		}
+	}
+	which.group.appendChild(groups);
+	return rows;
+}
+
+// Boxes of a row and of the one before it go from left to right in every layer.
+function findParents(row, before, at) {
+	let i = 0;
+	for (const frame of row) {
+		const place = frame.places[at];
+		if (frame.parent || place.end <= place.begin)
+			continue;
+		while (i < before.length && (before[i].places[at].end < place.end || before[i].places[at].begin > place.begin))
+			i++;
+		if (i === before.length)
+			return;
+		frame.parent = before[i];
+	}
+}
+
+function readWay(which) {
+	which.rows = which.source ? buildRows(which) : readRows(which.group);
+	which.rows.forEach(function (row, depth) {
+		for (let at = 0; depth > 0 && at < totals.length; at++)
+			findParents(row, which.rows[depth - 1], at);
+		for (const frame of row) {
+			which.frames.push(frame);
+			if (frame.parent)
+				frame.parent.children.push(frame);
+		}
+	});
+}
+
+// The end of everything. Amounts of two sides have one scale: the smaller one fills less.
+function wholeEnd() {
+	return compared && absolute ? Math.max.apply(null, totals) : totals[layer];
+}
+
+// Takes the places of the layer.
+function useLayer() {
+	for (const frame of way.frames) {
+		const place = frame.places[layer];
+		frame.begin = place.begin;
+		frame.end = place.end;
+		frame.self = place.self;
+	}
+}
+
+function percent(part, whole) {
+	return (whole > 0 ? 100 * part / whole : 0).toFixed(1) + '%';
+}
+
+// The frames from the root to one.
+function pathTo(frame) {
+	const path = [];
+	for (let at = frame; at; at = at.parent)
+		path.unshift(at);
+	return path;
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Finds boxes by the names of their functions.
+
+let pattern = '';
+let hits = [];  // from left to right, callers before callees
+let hit = -1;   // the one gone to last
+
+// Without capitals, case makes no difference. Null: everything; undefined: it cannot be read.
+function testOf(text) {
+	try {
+		return text ? new RegExp(text, /[A-Z]/.test(text) ? '' : 'i') : null;
+	} catch (problem) {
+		return undefined;
+	}
+}
+
+function mark(frame, isHit) {
+	if (frame.hit !== isHit)
+		frame.g.classList.toggle('hit', isHit);
+	frame.hit = isHit;
+}
+
+function find(text) {
+	const test = testOf(text);
+	clearTimeout(waiting);
+	input.classList.toggle('bad', test === undefined);
+	if (test === undefined) {
+		found.textContent = 'not a regular expression';
+		return;
+	}
+	const known = new Map();
+	hits = [];
+	hit = -1;
+	for (const frame of way.frames) {
+		if (!known.has(frame.name))
+			known.set(frame.name, test !== null && test.test(frame.name));
+		mark(frame, known.get(frame.name));
+		if (frame.hit && frame.end > frame.begin)
+			hits.push(frame);
+	}
+	hits.sort(function (a, b) { return a.begin - b.begin || b.end - a.end || a.row - b.row; });
+	pattern = text;
+	tellHits();
+}
+
+// The first and the last letter of a search are steps in the history.
+function search(text) {
+	const isStep = (pattern === '') !== (text === '');
+	find(text);
+	remember(isStep);
+}
+
+// What the matches cover together: one inside another counts once.
+function union() {
+	let sum = 0, until = -Infinity;
+	for (const frame of hits) {
+		sum += Math.max(0, frame.end - Math.max(frame.begin, until));
+		until = Math.max(until, frame.end);
+	}
+	return sum;
+}
+
+function tellHits() {
+	const which = hit >= 0 ? hit + 1 + ' of ' + hits.length : hits.length + (hits.length === 1 ? ' box' : ' boxes');
+	found.textContent = pattern ? percent(union(), totals[layer]) + ' matched, ' + which : '';
+	previous.disabled = next.disabled = hits.length === 0;
+}
+
+// The outermost frame in which a box is wide enough to be seen.
+function surroundings(frame) {
+	const room = width - 2 * MARGIN;
+	let at = frame;
+	while (at.parent && (frame.end - frame.begin) / (at.parent.end - at.parent.begin) * room >= 24)
+		at = at.parent;
+	return at;
+}
+
+function goToHit(step) {
+	if (hits.length === 0)
+		return;
+	hit = hit < 0 && step < 0 ? hits.length - 1 : (hit + step + hits.length) % hits.length;
+	const frame = hits[hit];
+	if (!frame.shown || frame.rect.getAttribute('width') < 4)
+		zoomTo(surroundings(frame));
+	focusOn(frame);
+	tellHits();
+}
+
+function clearSearch() {
+	input.value = '';
+	input.blur();
+	search('');
+}

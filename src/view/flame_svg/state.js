@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The view as the fragment of the address, so that a link shows it again; and the start.
+//
+//	#z=main/parse~1/read&p=120&s=alloc&i=1
+//
+// z: the names from the root to the zoomed box, cut, and which of several equal ones;
+// p: how far the view was moved; s: the search; others: switches.
+
+const STEP = 60; // characters of a name in a path
+let known = null;
+
+function cut(name) {
+	return Array.from(name).slice(0, STEP).join('');
+}
+
+function encode(text) {
+	return encodeURIComponent(text).replace(/[~'()*!]/g, function (c) {
+		return '%' + c.charCodeAt(0).toString(16).toUpperCase();
+	});
+}
+
+function decode(text) {
+	try {
+		return decodeURIComponent(text);
+	} catch (problem) {
+		return text;
+	}
+}
+
+function stepOf(frame) {
+	const name = cut(frame.name);
+	const same = frame.parent.children.filter(function (child) { return cut(child.name) === name; });
+	const which = same.indexOf(frame);
+	return encode(name) + (which > 0 ? '~' + which : '');
+}
+
+// As deep as the path can be followed.
+function followPath(text) {
+	let at = way.rows[0] && way.rows[0][0];
+	for (const step of text.split('/')) {
+		const parts = step.split('~');
+		const name = decode(parts[0]);
+		const same = at ? at.children.filter(function (child) { return cut(child.name) === name; }) : [];
+		const to = same[Number(parts[1] || 0)];
+		if (!to)
+			break;
+		at = to;
+	}
+	return at && at.row > 0 ? at : null;
+}
+
+// Each switch: its letter, its value, what it was in the file.
+function switchStates() {
+	return [['i', Number(way.inverted), Number(initial.way.inverted)], ['c', Number(icicle), Number(initial.icicle)],
+		['v', layer, 0], ['r', ratios.indexOf(ratio), -1], ['a', Number(absolute), Number(initial.absolute)]];
+}
+
+function stateText() {
+	const parts = [];
+	if (zoom)
+		parts.push('z=' + pathTo(zoom).slice(1).map(stepOf).join('/'));
+	if (offset)
+		parts.push('p=' + Number(offset.toFixed(3)));
+	if (pattern)
+		parts.push('s=' + encode(pattern));
+	for (const state of switchStates())
+		if (state[1] !== state[2])
+			parts.push(state[0] + '=' + state[1]);
+	return '#' + parts.join('&');
+}
+
+// A step can be gone back; small changes replace the last one.
+function remember(isStep) {
+	if (!alone || known === null)
+		return;
+	const text = stateText();
+	if (text === known)
+		return;
+	known = text;
+	try {
+		history[isStep ? 'pushState' : 'replaceState'](null, '', text);
+	} catch (problem) {
+		// Where the address must not change, there is nothing to go back to.
+	}
+}
+
+function readState() {
+	const state = {};
+	for (const part of location.hash.slice(1).split('&')) {
+		const at = part.indexOf('=');
+		if (at > 0)
+			state[part.slice(0, at)] = part.slice(at + 1);
+	}
+	return state;
+}
+
+function restore() {
+	const state = readState();
+	const isOn = function (key, otherwise) { return key in state ? state[key] === '1' : otherwise; };
+	const inverted = isOn('i', initial.way.inverted);
+	known = null; // nothing to remember meanwhile
+	way = ways.find(function (each) { return each.inverted === inverted; }) || initial.way;
+	icicle = isOn('c', initial.icicle);
+	absolute = isOn('a', initial.absolute);
+	layer = totals[state.v] === undefined ? 0 : Number(state.v);
+	ratio = ratios[state.r] || null;
+	zoom = null;
+	offset = 0;
+	input.value = decode(state.s || '');
+	redraw();
+	zoom = state.z ? followPath(state.z) : null;
+	if (zoom && zoom.end <= zoom.begin)
+		zoom = null;
+	offset = zoom && Number.isFinite(Number(state.p)) ? Number(state.p) : 0;
+	layOut();
+	showPath();
+	known = stateText();
+}
+
+// Draws the way and the layer that are chosen.
+function redraw() {
+	if (!way.rows)
+		readWay(way);
+	blurFrame();
+	for (const each of ways)
+		if (each === way)
+			each.group.removeAttribute('display');
+		else
+			each.group.setAttribute('display', 'none');
+	foot.querySelector('.note').textContent = way.note;
+	useLayer();
+	stackRows();
+	showWay();
+	showChange();
+	showValues();
+	if (zoom && zoom.end <= zoom.begin)
+		zoom = null;
+	layOut();
+	showPath();
+	find(input.value);
+}
+
+// Window
+
+function fit() {
+	if (alone)
+		width = Math.max(320, document.documentElement.clientWidth || window.innerWidth);
+	for (const part of [[tools, TOOLS], [switches, SWITCHES]]) {
+		const wide = Math.min(part[1], width - 2 * MARGIN);
+		part[0].parentNode.setAttribute('width', wide);
+		part[0].parentNode.setAttribute('x', width - MARGIN - wide);
+	}
+	trail.parentNode.setAttribute('x', MARGIN);
+	trail.parentNode.setAttribute('width', width - 2 * MARGIN);
+	resize();
+}
+
+function stick() {
+	head.setAttribute('transform', 'translate(0 ' + window.scrollY + ')');
+}
+
+window.addEventListener('resize', function () {
+	fit();
+	layOut();
+});
+svg.setAttribute('role', 'group');
+fit();
+if (alone) {
+	restore();
+	window.addEventListener('popstate', function () {
+		if ((location.hash || '#') !== known)
+			restore();
+	});
+	window.addEventListener('scroll', stick);
+	window.addEventListener('load', function () {
+		toRoot();
+		stick();
+	});
+} else {
+	redraw();
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Of a profile with several value types: which of them widths are of, and ratios of two
+// of them as colours.
+
+const told = JSON.parse(svg.querySelector('metadata').textContent);
+const values = told.drawn.values;
+let ratio = null; // null: the usual colours
+
+// What is better than the whole is blue, what is worse is orange.
+const ratios = [
+	{ name: 'IPC', part: 'instructions', whole: 'cycles', moreIsWorse: false },
+	{ name: 'cache-miss share', part: 'cache-misses', whole: 'cache-references', moreIsWorse: true },
+	{ name: 'branch-miss share', part: 'branch-misses', whole: 'branches', moreIsWorse: true },
+	{ name: 'branch-miss share', part: 'branch-misses', whole: 'branch-instructions', moreIsWorse: true },
+].filter(function (each) { return values.includes(each.part) && values.includes(each.whole); });
+
+// Undefined where a box is too narrow in one of the two.
+function ratioOf(which, frame) {
+	const part = frame.places[values.indexOf(which.part)];
+	const whole = frame.places[values.indexOf(which.whole)];
+	const isThere = whole.end > whole.begin && (part.end > part.begin || part.begin > 0);
+	return isThere ? (part.end - part.begin) / (whole.end - whole.begin) : undefined;
+}
+
+function wholeRatio(which) {
+	return totals[values.indexOf(which.part)] / totals[values.indexOf(which.whole)];
+}
+
+// How a box compares with the whole, in steps.
+function ratioClass(which, frame) {
+	const relative = ratioOf(which, frame) / wholeRatio(which);
+	const factor = which.moreIsWorse ? relative : 1 / relative;
+	if (Number.isNaN(factor))
+		return 'g';
+	const steps = [[2, 'm4'], [1.5, 'm3'], [1.2, 'm2'], [1.05, 'm1'], [1 / 1.05, 'same'], [1 / 1.2, 'd1'], [1 / 1.5, 'd2'], [0.5, 'd3']];
+	const step = steps.find(function (each) { return factor >= each[0]; });
+	return step ? step[1] : 'd4';
+}
+
+function showRatio() {
+	for (const frame of ratios.length > 0 ? way.frames : []) {
+		if (frame.paint === undefined)
+			frame.paint = frame.rect.getAttribute('class');
+		const paint = ratio ? ratioClass(ratio, frame) : frame.paint;
+		if (paint === null)
+			frame.rect.removeAttribute('class');
+		else
+			frame.rect.setAttribute('class', paint);
+	}
+	showMeaning();
+}
+
+// Takes the place of the legend.
+function showMeaning() {
+	foot.classList.toggle('ratio', ratio !== null);
+	const old = foot.querySelector('.meaning');
+	if (old)
+		old.remove();
+	if (!ratio)
+		return;
+	const text = element(SVG, 'text', foot, ratio.name + ': ' + wholeRatio(ratio).toFixed(3) + ' of all; orange is ' +
+		(ratio.moreIsWorse ? 'more' : 'less') + ', blue is ' + (ratio.moreIsWorse ? 'less' : 'more'));
+	text.setAttribute('class', 'meaning');
+	text.setAttribute('x', MARGIN);
+	text.setAttribute('y', 22);
+}
+
+// Lines of a tooltip.
+function ratioWords(frame) {
+	return ratios.map(function (each) {
+		const own = ratioOf(each, frame);
+		return each.name + ' ' + (own === undefined ? 'not known' : own.toFixed(3)) + ', of all ' + wholeRatio(each).toFixed(3);
+	});
+}
+
+function makeChoice(names, kind, tells, choose) {
+	const choice = element(HTML, 'select', switches);
+	choice.setAttribute('class', kind);
+	choice.setAttribute('aria-label', tells);
+	choice.setAttribute('title', tells);
+	names.forEach(function (name) { element(HTML, 'option', choice, name); });
+	choice.addEventListener('change', function () {
+		choose(choice.selectedIndex);
+		redraw();
+		remember(true);
+	});
+	return choice;
+}
+
+const valueChoice = values.length > 1 ? makeChoice(values, 'value', 'what widths are ( v )', function (i) { layer = i; }) : null;
+const ratioChoice = ratios.length > 0 ? makeChoice(['usual colours'].concat(ratios.map(function (each) { return each.name; })), 'ratio',
+	'what colours are; blue is better than the whole, orange is worse', function (i) { ratio = ratios[i - 1] || null; }) : null;
+if (valueChoice)
+	keys.push(['v', 'widths: the next value']);
+
+function showValues() {
+	if (valueChoice)
+		valueChoice.selectedIndex = layer;
+	if (ratioChoice)
+		ratioChoice.selectedIndex = ratios.indexOf(ratio) + 1;
+	showRatio();
+}
+
+function nextValue() {
+	if (!valueChoice)
+		return;
+	layer = (layer + 1) % values.length;
+	redraw();
+	remember(true);
+}

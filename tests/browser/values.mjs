@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Checks the graph of a profile with several value types (tests/tools/flame_values.c).
+//
+//	node values.mjs VALUES.svg [SCREENSHOT-FOLDER]
+import { boxes, check, finish, middle, open, sound, tooltip, width } from './lib/page.mjs';
+
+const opened = await open(400);
+const { page, shot } = opened;
+const shown = () => page.evaluate(boxes);
+const named = (list, name) => list.find((b) => b.name === name);
+const near = (a, b) => Math.abs(a - b) < 1;
+const choose = (kind, name) => page.evaluate(([which, wanted]) => {
+	const choice = document.querySelector('select.' + which);
+	choice.selectedIndex = [...choice.children].findIndex((o) => o.textContent === wanted);
+	choice.dispatchEvent(new Event('change'));
+}, [kind, name]);
+
+const cycles = await shown();
+check('widths are cycles', near(width(named(cycles, 'walk')), 768) && near(width(named(cycles, 'read')), 128));
+const at = await middle(page, 'walk');
+await page.mouse.move(at.x, at.y);
+const tip = await tooltip(page);
+check('the tooltip lists all values', /60 samples · 600 · 60\.0%/.test(tip) && /instructions 300 · 20\.0%/.test(tip) && /alloc_space 4\.00 KiB/.test(tip), tip);
+check('and the ratio', /IPC 0\.500, of all 1\.500/.test(tip), tip);
+await choose('value', 'alloc_space');
+const bytes = await shown();
+check('widths can be bytes', sound(bytes) && near(width(named(bytes, 'read')), 1280 * 0.9375) && !named(bytes, 'add'));
+check('the address tells it', await page.evaluate(() => location.hash) === '#v=2');
+await page.keyboard.press('v');
+check('the key v shows the next value', JSON.stringify(await shown()) === JSON.stringify(cycles));
+await choose('ratio', 'IPC');
+const colored = await shown();
+check('colours can be a ratio', named(colored, 'walk').color === 'm4' && named(colored, 'add').color === 'd4' && named(colored, 'main').color === 'same',
+	JSON.stringify(colored.map((b) => [b.name, b.color])));
+check('and say what they mean', /IPC: 1\.500 of all; orange is less/.test(await page.textContent('.meaning')));
+await shot('values-ratio');
+await page.goBack();
+check('back shows the usual ones', JSON.stringify(await shown()) === JSON.stringify(cycles));
+await page.keyboard.press('i');
+await choose('value', 'instructions');
+check('the inverted tree has all values', near(width(named(await shown(), 'add')), 1280 * 1100 / 1500) && sound(await shown()));
+await finish(opened);
