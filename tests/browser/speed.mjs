@@ -33,8 +33,8 @@ const zoom = (name) => page.evaluate((wanted) => {
 	const g = [...document.querySelectorAll('.frames:not([display]) g g')].find((c) => c.flameFrame.name === wanted);
 	g.querySelector('rect').dispatchEvent(new MouseEvent('click', { bubbles: true }));
 }, name);
-await measure('zooming in', 200, () => zoom('a5'));
-await measure('zooming out', 200, () => page.keyboard.press('Escape'));
+await measure('zooming in', 400, () => zoom('a5'));
+await measure('zooming out', 400, () => page.keyboard.press('Escape'));
 await page.focus('.tools input');
 await measure('searching', 200, async () => {
 	await page.evaluate(() => { document.querySelector('.tools input').value = 'f[0-9]*[05]_[3-7]'; });
