@@ -21,9 +21,13 @@ static __always_inline uint32_t preempt_count(const struct task_struct *task)
 	return (uint32_t)BPF_CORE_READ(task, thread_info.preempt_count);
 }
 
-#elif defined(__TARGET_ARCH_x86)
+#elif defined(WITH_KERNEL_VARIABLES)
 
-/* It moved there in Linux 6.2 and back in 6.15. */
+/*
+ * It moved there in Linux 6.2 and back in 6.15, so one of the two is missing, and to be
+ * sure of that libbpf looks into all modules, which only root may. The programs are
+ * built twice therefore, and these are loaded where wakers are asked for.
+ */
 struct pcpu_hot {
 	int preempt_count;
 } KERNEL_TYPE;
@@ -39,6 +43,14 @@ static __always_inline uint32_t preempt_count(const struct task_struct *task)
 	if (&pcpu_hot)
 		return (uint32_t)((const struct pcpu_hot *)bpf_this_cpu_ptr(&pcpu_hot))
 			->preempt_count;
+	return 0;
+}
+
+#else
+
+static __always_inline uint32_t preempt_count(const struct task_struct *task)
+{
+	(void)task;
 	return 0;
 }
 

@@ -59,7 +59,7 @@ def test_forked_workers_are_walked_in_the_kernel_at_once(wick):
               "    os.wait()\n")
     recording = wick.record(["/usr/bin/python3", "-c", script], *ENGINE)
     outside = OUTSIDE.search(recording.stderr)
-    assert outside is None or float(outside.group(1)) < 12
+    assert outside is None or float(outside.group(1)) < 12 * PATIENCE
     assert root_percent(recording) > 99
     assert len(contract.thread_ids(recording.report("--by", "thread"))) == 41
 
@@ -224,7 +224,8 @@ def test_deeper_than_the_limit_is_marked(wick):
 
 
 def test_a_signal_on_a_stack_of_its_own_shows_what_it_interrupted(wick):
-    recording = wick.record(workload("altstack", 500), *ENGINE)
+    # A stack that is walked from its copy ends where that does.
+    recording = wick.record(workload("altstack", 500 * PATIENCE**2), *ENGINE)
     stacks = recording.folded()
     assert share_of(stacks, lambda frames: "handle_here" in frames) > 0.95
     assert share_of(stacks, lambda frames: "main;interrupted_here" in ";".join(frames)) > 0.95

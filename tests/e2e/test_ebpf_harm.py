@@ -87,7 +87,7 @@ def test_losses_at_the_very_end_are_counted(wick, background):
     path = wick.new_path()
     process = wick.start("record", "--engine", "ebpf", "-F", FLOOD_HZ, "--depth", 1024, "-p",
                          target.pid, "-o", path)
-    time.sleep(0.7)
+    time.sleep(0.7 * PATIENCE)
     process.send_signal(signal.SIGSTOP)
     time.sleep(3)
     target.kill()  # nothing comes after what was lost

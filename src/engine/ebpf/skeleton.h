@@ -6,5 +6,8 @@
 
 #pragma GCC system_header
 #include "bpf/wick.skel.h"
+#if defined(__x86_64__)
+#include "bpf/wick_waker.skel.h" /* the same programs; see interrupt.h */
+#endif
 
 #endif

@@ -252,6 +252,39 @@ static void choose_programs(struct wick_bpf *programs, const struct walker_confi
 	(void)bpf_program__set_autoload(programs->progs.waking, config->away && config->wakers);
 }
 
+#if defined(__x86_64__)
+
+/* The programs, as they must be to tell who wakes others. */
+static struct wick_bpf *open_programs(bool wakers)
+{
+	struct wick_bpf *programs;
+
+	if (!wakers)
+		return wick_bpf__open();
+	programs = calloc(1, sizeof(*programs));
+	if (!programs || wick_bpf__create_skeleton(programs) != 0) {
+		free(programs);
+		errno = ENOMEM;
+		return NULL;
+	}
+	programs->skeleton->data = wick_waker_bpf__elf_bytes(&programs->skeleton->data_sz);
+	if (bpf_object__open_skeleton(programs->skeleton, NULL) != 0) {
+		wick_bpf__destroy(programs);
+		return NULL;
+	}
+	return programs;
+}
+
+#else
+
+static struct wick_bpf *open_programs(bool wakers)
+{
+	(void)wakers;
+	return wick_bpf__open();
+}
+
+#endif
+
 static int load(struct walker *walker, const struct walker_config *config, struct error *err)
 {
 	struct wick_bpf *programs;
@@ -260,7 +293,7 @@ static int load(struct walker *walker, const struct walker_config *config, struc
 
 	(void)libbpf_set_print(print_to_log);
 	lift_memory_limit();
-	programs = walker->programs = wick_bpf__open();
+	programs = walker->programs = open_programs(config->wakers);
 	if (!programs)
 		return explain_load(-errno, err);
 	programs->rodata->depth = config->depth < BPF_WALK_DEPTH ? config->depth : BPF_WALK_DEPTH;
