@@ -286,7 +286,10 @@ def test_a_control_group_is_seen_alone(wick, cgroup):
         cgroup / "cgroup.procs").write_text(str(os.getpid()), encoding="ascii"))
     try:
         recording = wick.attach("--cgroup", cgroup, "--mode", "offcpu", "-d", 1)
-        assert set(totals(recording.report("--by", "thread"))) <= {"sh", "sleep"}
+        # One that ends while the recording begins may be seen once and have no name any more.
+        names = {name for name, weight in totals(recording.report("--by", "thread")).items()
+                 if not name.startswith("/") or weight > 10e6}
+        assert names <= {"sh", "sleep"}
         assert by_state(recording)["sleeping"] > 1e9
     finally:
         inside.kill()
