@@ -42,7 +42,8 @@ def test_a_tracepoint_is_sampled_with_its_stack(wick):
     if not shutil.which("unshare"):
         pytest.skip("unshare is not installed")
     path = wick.new_path()
-    script = 'mount -t tracefs tracefs /sys/kernel/tracing && exec "$@"'
+    script = ('mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing && '
+              'exec "$@"')
     prefix = ["unshare", "-m", "sh", "-c", script, "sh"]
     command = workload("split", 200)
     done = wick.run("record", "-e", "sched:sched_process_exit", "-o", path, "--", *command,
