@@ -225,7 +225,7 @@ def test_deeper_than_the_limit_is_marked(wick):
 
 def test_a_signal_on_a_stack_of_its_own_shows_what_it_interrupted(wick):
     # A stack that is walked from its copy ends where that does.
-    recording = wick.record(workload("altstack", 500 * PATIENCE**2), *ENGINE)
+    recording = wick.record(workload("altstack", 1500 * PATIENCE), *ENGINE)
     stacks = recording.folded()
     assert share_of(stacks, lambda frames: "handle_here" in frames) > 0.95
     assert share_of(stacks, lambda frames: "main;interrupted_here" in ";".join(frames)) > 0.95
