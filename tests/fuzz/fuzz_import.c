@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
-/* Files of other profilers, by their contents, made recordings. */
+/*
+ * Files of other profilers, by their contents, made recordings. The seeds of perf.data are
+ * written by make_perf_data.py; files that they name are not here, or do not fit: nothing else
+ * is read.
+ */
 
 #include <stddef.h>
 #include <stdint.h>

@@ -7,24 +7,13 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include "base/vec.h"
+#include "jit_addresses.h"
 #include "symbol/jit_names.h"
 #include "symbol/jitdump.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static const uint64_t addresses[] = {0x0, 0x1000, 0x1001, 0x2000, 0x7fff0000, UINT64_MAX};
-
-static int check(void *self, const struct jit_piece *name)
-{
-	(void)self;
-	for (size_t i = 0; i < ARRAY_SIZE(addresses); i++)
-		if (addresses[i] - name->start < name->size && name->text_size > 0)
-			return 0;
-	abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
