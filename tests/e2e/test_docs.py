@@ -82,6 +82,8 @@ def test_the_tour_of_the_readme_works_as_shown(place):
         assert done.returncode == 0, f"$ {command}\n{output}"
         missing = words_of(shown) - words_of(output.splitlines())
         assert not missing, f"$ {command}\ndoes not say {missing}:\n{output}"
+        functions = re.findall(r"(\w+) +demo$", "\n".join(shown), re.MULTILINE)
+        assert all(re.search(rf"\b{name} +demo$", output, re.MULTILINE) for name in functions), output
         for head in TABLE_HEADS:
             assert any(head in line for line in shown) == (head in output), f"$ {command}\n{output}"
     assert "</svg>" in (place / "demo.svg").read_text(encoding="utf-8")
