@@ -133,7 +133,7 @@ class Runner:
     def suite_asan(self):
         directory = pathlib.Path(f"{self.build}-asan")
         self.make(directory, "-Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1")
-        # A leak check costs seconds a program: the pages are checked by the unit suite already.
+        # The pages are checked by the unit suite already.
         return self.unit_programs(directory, suites={"unit"}, env={
             "ASAN_OPTIONS": "detect_leaks=1",
             "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"})
