@@ -5,18 +5,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "symbol/jit_names.h"
 
 #define MAX_NAME_BYTES 4096u
-
-static int digit_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
 
 /* Reads a number and the blank after it. */
 static bool take_hex(const char **at, const char *end, uint64_t *ret)
@@ -27,10 +19,10 @@ static bool take_hex(const char **at, const char *end, uint64_t *ret)
 	/* Some runtimes write the prefix. */
 	if (end - *at > 2 && (*at)[0] == '0' && ((*at)[1] == 'x' || (*at)[1] == 'X'))
 		*at += 2;
-	for (start = *at; *at < end && digit_value(**at) >= 0; (*at)++) {
+	for (start = *at; *at < end && number_hex_digit(**at) < 16; (*at)++) {
 		if (value >> 60)
 			return false;
-		value = value << 4 | (uint64_t)digit_value(**at);
+		value = value << 4 | number_hex_digit(**at);
 	}
 	if (*at == start || *at == end || **at != ' ')
 		return false;
