@@ -33,6 +33,7 @@
 struct symbolize_options {
 	const char *path;
 	uint64_t pid;
+	const char *section;
 	struct symbolize_form form;
 	bool demangle;
 	struct symbol_file_options files;
@@ -268,6 +269,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	struct resolver_config config = {
 		.path = options->path,
 		.pid = (pid_t)options->pid,
+		.section = options->section,
 		.demangle = demangle,
 		.detail = SYMBOLS_INLINES,
 		.symbol_paths = options->files.paths.items,
@@ -282,6 +284,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		return command_misused(context,
 				       options->path ? "give either -e FILE or -p PID"
 						     : "addresses of what? give -e FILE or -p PID");
+	if (options->section && !options->path)
+		return command_misused(context, "-j is for sections of a file: give -e FILE");
 	if (options->files.debuginfod) {
 		debuginfod_init(&server, context, options->files.debuginfod_ns);
 		config.fetch = &server.search;
@@ -312,6 +316,8 @@ static const struct option_spec table[] = {
 	 .offer = OPTION_OFFER_FILE, .help = "the program or library that the addresses are of"},
 	{"pid", 'p', OPTION_U64(struct symbolize_options, pid), .argument = "PID", .min = 1,
 	 .max = 4194304, .offer = OPTION_OFFER_PID, .help = "the process whose addresses they are"},
+	{"section", 'j', OPTION_STRING(struct symbolize_options, section), .argument = "NAME",
+	 .help = "addresses count from the start of this section of the file"},
 	{"functions", 'f', OPTION_FLAG(struct symbolize_options, form.functions),
 	 .help = "print the names of functions too"},
 	{"inlines", 'i', OPTION_FLAG(struct symbolize_options, form.inlines),
