@@ -31,10 +31,21 @@ static bool take_hex(const char **at, const char *end, uint64_t *ret)
 	return true;
 }
 
-int perf_map_parse(const char *text, size_t size, struct jit_names *names)
+/* Since when a line counts that ends at a place: 1 is always, 0 is not known. */
+static uint64_t time_of(uint64_t at, const struct perf_map_mark *marks, size_t count, size_t *mark)
 {
+	while (*mark < count && marks[*mark].size <= at)
+		++*mark;
+	return *mark > 0 ? marks[*mark - 1].seen_ns : count > 0;
+}
+
+int perf_map_parse(const char *text, size_t size, const struct perf_map_mark *marks, size_t count,
+		   struct jit_names *names)
+{
+	const char *start = text;
 	const char *end = text + size;
 	const char *line_end;
+	size_t mark = 0;
 
 	for (; text < end; text = line_end + 1) {
 		struct jit_name name = {0};
@@ -43,6 +54,7 @@ int perf_map_parse(const char *text, size_t size, struct jit_names *names)
 		line_end = memchr(text, '\n', (size_t)(end - text));
 		if (!line_end)
 			return 0;
+		name.time_ns = time_of((uint64_t)(line_end - start), marks, count, &mark);
 		if (!take_hex(&text, line_end, &name.start) ||
 		    !take_hex(&text, line_end, &name.size) || text == line_end)
 			continue;
