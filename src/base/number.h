@@ -16,4 +16,15 @@ int number_parse_duration(const char *text,
 			  uint64_t *ret_ns);                  /* 1.5s 20ms 3us 7ns 2m 1h; bare: s */
 int number_parse_size(const char *text, uint64_t *ret_bytes); /* 4096 64K 10M 2G (powers of 1024) */
 
+/* The value of a hexadecimal digit, 16 when it is none. */
+static inline unsigned int number_hex_digit(char c)
+{
+	unsigned int decimal = (unsigned int)(unsigned char)c - '0';
+	unsigned int letter = ((unsigned int)(unsigned char)c | 0x20) - 'a';
+
+	if (decimal <= 9)
+		return decimal;
+	return letter <= 5 ? letter + 10 : 16;
+}
+
 #endif

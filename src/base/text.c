@@ -56,9 +56,21 @@ static bool is_bidi(uint32_t c)
 	       c == 0x200f;
 }
 
+/* Puts what is printable ASCII up to one of the three, in one go; returns where that ends. */
+static const char *put_plain(struct bytes *out, const char *text, char first, char second,
+			     char third)
+{
+	const char *at = text;
+
+	while (*at >= 0x20 && *at < 0x7f && *at != first && *at != second && *at != third)
+		at++;
+	bytes_put(out, text, (size_t)(at - text));
+	return at;
+}
+
 void text_put_terminal(struct bytes *out, const char *text)
 {
-	while (*text) {
+	while (*(text = put_plain(out, text, '\0', '\0', '\0'))) {
 		uint32_t c;
 		unsigned int n = text_decode_utf8(text, &c);
 
@@ -110,13 +122,15 @@ void text_put_xml(struct bytes *out, const char *text)
 
 void text_put_json(struct bytes *out, const char *text)
 {
-	while (*text) {
+	while (*(text = put_plain(out, text, '"', '\\', '<'))) {
 		uint32_t c;
 		unsigned int n = text_decode_utf8(text, &c);
 
-		if (c == '"' || c == '\\')
+		if (c == '<') /* there are many of them in C++ */
+			bytes_put(out, "\\u003c", 6);
+		else if (c == '"' || c == '\\')
 			bytes_printf(out, "\\%c", (char)c);
-		else if (is_control(c) || c == '<' || c == 0x2028 || c == 0x2029)
+		else if (is_control(c) || c == 0x2028 || c == 0x2029)
 			bytes_printf(out, "\\u%04x", (unsigned int)c);
 		else if (c == REPLACEMENT && n == 1)
 			bytes_put(out, "\xef\xbf\xbd", 3);

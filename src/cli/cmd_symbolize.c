@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "base/outfile.h"
 #include "base/text.h"
 #include "base/vec.h"
@@ -21,18 +22,18 @@
 #include "pipeline/resolver_batch.h"
 #include "proc/process_info.h"
 
-/* Results are written when there are that many, and before more input is waited for. */
-#define FLUSH_BYTES (256u << 10)
 #define INPUT_BYTES (128u << 10)
 #define PIPE_BYTES (1u << 20)
 /* No address is longer; the rest of such a line is not looked at. */
 #define MAX_WORD 256
-/* Addresses that are looked up together: more than a read brings. */
-#define BATCH 16384
+/* Addresses that are looked up together: more than a read brings; JSON is long. */
+#define BATCH_TEXT 16384
+#define BATCH_JSON 2048
 
 struct symbolize_options {
 	const char *path;
 	uint64_t pid;
+	const char *section;
 	struct symbolize_form form;
 	bool demangle;
 	struct symbol_file_options files;
@@ -43,7 +44,7 @@ struct session {
 	const struct command_context *context;
 	struct symbolize_printer printer;
 	VEC(uint64_t) asked; /* and not answered yet */
-	struct resolver_batch batch;
+	size_t first_slice;  /* of the answers to them */
 	char word[MAX_WORD]; /* a line of input so far */
 	size_t word_size;
 	uint64_t line;
@@ -52,37 +53,37 @@ struct session {
 };
 
 /* Hexadecimal with or without 0x, as addr2line reads it. */
-static bool parse_address(const char *text, uint64_t *ret)
+static bool parse_address(const char *text, const char *end, uint64_t *ret)
 {
+	const char *start;
 	uint64_t value = 0;
-	size_t digits = 0;
 
-	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
+	if (end - text > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
 		text += 2;
-	for (; *text; text++, digits++) {
-		static const char hex[] = "0123456789abcdef";
-		const char *digit = strchr(hex, *text | 0x20);
+	for (start = text; text < end; text++) {
+		unsigned int digit = number_hex_digit(*text);
 
-		if (!digit || *text < '0' || value >> 60)
+		if (digit > 15 || value >> 60)
 			return false;
-		value = value << 4 | (uint64_t)(digit - hex);
+		value = value << 4 | digit;
 	}
 	*ret = value;
-	return digits > 0;
+	return text > start;
 }
 
 static int flush(struct session *session)
 {
-	struct bytes *out = &session->printer.out;
-	int status = command_print(session->context, out);
+	FILE *out = session->context->out;
 	struct error err = {0};
+	int r = fflush(out) == 0 ? gather_write(&session->printer.gather, fileno(out)) : -errno;
 
-	bytes_clear(out);
-	if (status == COMMAND_DONE && fflush(session->context->out) != 0) {
-		(void)outfile_stdout_failed(-errno, &err);
-		status = command_failed(session->context, &err);
-	}
-	return status;
+	if (r == 0)
+		return COMMAND_DONE;
+	if (r == -ENOMEM)
+		(void)error_set(&err, r, "out of memory");
+	else
+		(void)outfile_stdout_failed(r, &err);
+	return command_failed(session->context, &err);
 }
 
 static void complain(struct session *session, const char *word)
@@ -99,24 +100,39 @@ static void complain(struct session *session, const char *word)
 	bytes_fini(&text);
 }
 
+static int print_answer(void *self, const struct resolved *found, size_t i)
+{
+	struct session *session = self;
+
+	session->counts[found->quality]++;
+	symbolize_print(&session->printer, found);
+	gather_close(&session->printer.gather, session->first_slice + i);
+	return 0;
+}
+
 /* Answers what was asked, in the order of asking. */
 static int answer(struct session *session)
 {
-	int status = COMMAND_DONE;
+	size_t count = session->asked.count;
 
-	if (resolver_batch_find(&session->batch, session->printer.resolver, session->asked.items,
-				session->asked.count) < 0)
-		return command_failed(session->context, &(struct error){.text = "out of memory"});
-	for (size_t i = 0; i < session->asked.count && status == COMMAND_DONE; i++) {
-		struct resolved found = resolver_batch_at(&session->batch, i);
-
-		session->counts[found.quality]++;
-		symbolize_print(&session->printer, &found);
-		if (session->printer.out.size >= FLUSH_BYTES)
-			status = flush(session);
-	}
+	if (count == 0)
+		return COMMAND_DONE;
 	session->asked.count = 0;
-	return status;
+	session->first_slice = gather_open(&session->printer.gather, count);
+	if (resolver_batch_visit(session->printer.resolver, session->asked.items, count,
+				 print_answer, session) < 0)
+		return command_failed(session->context, &(struct error){.text = "out of memory"});
+	return gather_is_full(&session->printer.gather) ? flush(session) : COMMAND_DONE;
+}
+
+static int ask(struct session *session, uint64_t address)
+{
+	bool is_json = session->printer.form->format == SYMBOLIZE_JSON;
+
+	if (vec_push(&session->asked, address) < 0)
+		return command_failed(session->context, &(struct error){.text = "out of memory"});
+	return session->asked.count == (is_json ? BATCH_JSON : BATCH_TEXT) ? answer(session)
+									   : COMMAND_DONE;
 }
 
 static int look_up(struct session *session, const char *word)
@@ -124,16 +140,13 @@ static int look_up(struct session *session, const char *word)
 	uint64_t address;
 	int status;
 
-	if (parse_address(word, &address)) {
-		if (vec_push(&session->asked, address) < 0)
-			return command_failed(session->context,
-					      &(struct error){.text = "out of memory"});
-		return session->asked.count == BATCH ? answer(session) : COMMAND_DONE;
-	}
+	if (parse_address(word, word + strlen(word), &address))
+		return ask(session, address);
 	status = answer(session);
 	session->bad++;
 	complain(session, word);
 	symbolize_print_bad(&session->printer, word);
+	gather_close(&session->printer.gather, gather_open(&session->printer.gather, 1));
 	return status;
 }
 
@@ -152,15 +165,34 @@ static int end_line(struct session *session)
 	return *start ? look_up(session, start) : COMMAND_DONE;
 }
 
+/* Adds to the line of input; what is too long to be an address is cut. */
+static void add_to_line(struct session *session, const char *data, size_t size)
+{
+	size_t room = sizeof(session->word) - 1 - session->word_size;
+
+	for (size_t i = 0; i < size && i < room; i++)
+		session->word[session->word_size++] = data[i] ? data[i] : '?';
+}
+
 static int take_input(struct session *session, const char *data, size_t size)
 {
+	const char *end = data + size;
 	int status = COMMAND_DONE;
+	const char *line_end;
+	uint64_t address;
 
-	for (size_t i = 0; i < size && status == COMMAND_DONE; i++) {
-		if (data[i] == '\n')
+	for (; data < end && status == COMMAND_DONE; data = line_end ? line_end + 1 : end) {
+		line_end = memchr(data, '\n', (size_t)(end - data));
+		/* Nearly all lines are an address and nothing else. */
+		if (line_end && session->word_size == 0 &&
+		    parse_address(data, line_end, &address)) {
+			session->line++;
+			status = ask(session, address);
+			continue;
+		}
+		add_to_line(session, data, (size_t)((line_end ? line_end : end) - data));
+		if (line_end)
 			status = end_line(session);
-		else if (session->word_size + 1 < sizeof(session->word))
-			session->word[session->word_size++] = data[i] ? data[i] : '?';
 	}
 	return status;
 }
@@ -237,6 +269,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	struct resolver_config config = {
 		.path = options->path,
 		.pid = (pid_t)options->pid,
+		.section = options->section,
 		.demangle = demangle,
 		.detail = SYMBOLS_INLINES,
 		.symbol_paths = options->files.paths.items,
@@ -251,6 +284,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		return command_misused(context,
 				       options->path ? "give either -e FILE or -p PID"
 						     : "addresses of what? give -e FILE or -p PID");
+	if (options->section && !options->path)
+		return command_misused(context, "-j is for sections of a file: give -e FILE");
 	if (options->files.debuginfod) {
 		debuginfod_init(&server, context, options->files.debuginfod_ns);
 		config.fetch = &server.search;
@@ -270,9 +305,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	warn(&session, options->path);
 	if (options->verbose)
 		print_statistics(&session);
-	bytes_fini(&session.printer.out);
+	gather_fini(&session.printer.gather);
 	vec_fini(&session.asked);
-	resolver_batch_fini(&session.batch);
 	resolver_close(session.printer.resolver);
 	return status;
 }
@@ -282,6 +316,8 @@ static const struct option_spec table[] = {
 	 .offer = OPTION_OFFER_FILE, .help = "the program or library that the addresses are of"},
 	{"pid", 'p', OPTION_U64(struct symbolize_options, pid), .argument = "PID", .min = 1,
 	 .max = 4194304, .offer = OPTION_OFFER_PID, .help = "the process whose addresses they are"},
+	{"section", 'j', OPTION_STRING(struct symbolize_options, section), .argument = "NAME",
+	 .help = "addresses count from the start of this section of the file"},
 	{"functions", 'f', OPTION_FLAG(struct symbolize_options, form.functions),
 	 .help = "print the names of functions too"},
 	{"inlines", 'i', OPTION_FLAG(struct symbolize_options, form.inlines),

@@ -24,15 +24,13 @@ static void put_text(struct bytes *out, const char *text)
 /* Writes a number at place, which has room for MAX_DIGITS. Returns the end. */
 static uint8_t *write_number(uint8_t *place, uint32_t value)
 {
-	uint8_t digits[MAX_DIGITS];
-	size_t at = sizeof(digits);
+	uint8_t *end = place + 1;
 
-	do {
-		digits[--at] = (uint8_t)('0' + value % 10);
-		value /= 10;
-	} while (value > 0);
-	memcpy(place, digits + at, sizeof(digits) - at);
-	return place + (sizeof(digits) - at);
+	for (uint32_t rest = value; rest >= 10; rest /= 10)
+		end++;
+	for (uint8_t *at = end; at > place; value /= 10)
+		*--at = (uint8_t)('0' + value % 10);
+	return end;
 }
 
 static void put_number(struct bytes *out, uint32_t value)
@@ -50,12 +48,21 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/* A name that needs no escaping. It stays until the symboliser is freed. */
+static void put_plain(struct gather *gather, const char *name, size_t size)
+{
+	if (size >= GATHER_WORTH_LENDING)
+		gather_lend(gather, name, size);
+	else
+		bytes_put(&gather->bytes, name, size);
+}
+
 static void put_name(struct symbolize_printer *printer, const struct symbol_frame *frame)
 {
 	if (frame->plain_bytes > 0)
-		bytes_put(&printer->out, frame->function, frame->plain_bytes);
+		put_plain(&printer->gather, frame->function, frame->plain_bytes);
 	else
-		text_put_terminal(&printer->out, frame->function);
+		text_put_terminal(&printer->gather.bytes, frame->function);
 }
 
 static struct symbolize_file *file_of(struct symbolize_printer *printer, const char *path)
@@ -69,19 +76,21 @@ static void put_file(struct symbolize_printer *printer, const char *path)
 
 	if (file->text != path) {
 		const char *shown = printer->form->basenames ? base_name(path) : path;
-		size_t start = printer->out.size;
+		size_t start = printer->gather.bytes.size;
 
-		text_put_terminal(&printer->out, shown);
+		text_put_terminal(&printer->gather.bytes, shown);
 		*file = (struct symbolize_file){.text = path, .size = strlen(shown)};
-		if (!printer->out.failed && printer->out.size - start == file->size &&
-		    memcmp(printer->out.data + start, shown, file->size) == 0)
+		if (!printer->gather.bytes.failed &&
+		    printer->gather.bytes.size - start == file->size &&
+		    memcmp(printer->gather.bytes.data + start, shown, file->size) == 0)
 			file->shown = shown;
 		return;
 	}
 	if (file->shown)
-		bytes_put(&printer->out, file->shown, file->size);
+		bytes_put(&printer->gather.bytes, file->shown, file->size);
 	else
-		text_put_terminal(&printer->out, printer->form->basenames ? base_name(path) : path);
+		text_put_terminal(&printer->gather.bytes,
+				  printer->form->basenames ? base_name(path) : path);
 }
 
 /* "file.c:12", "file.c:?" or "??:0", as addr2line does. */
@@ -90,13 +99,13 @@ static void put_place(struct symbolize_printer *printer, const struct symbol_fra
 	if (frame->file)
 		put_file(printer, frame->file);
 	else
-		put_text(&printer->out, "??");
-	bytes_put_u8(&printer->out, ':');
+		put_text(&printer->gather.bytes, "??");
+	bytes_put_u8(&printer->gather.bytes, ':');
 	if (frame->file && frame->line == 0)
-		bytes_put_u8(&printer->out, '?');
+		bytes_put_u8(&printer->gather.bytes, '?');
 	else
-		put_number(&printer->out, frame->line);
-	bytes_put_u8(&printer->out, '\n');
+		put_number(&printer->gather.bytes, frame->line);
+	bytes_put_u8(&printer->gather.bytes, '\n');
 }
 
 /* The usual frame, whose parts need no escaping, in one go. False when it is another one. */
@@ -109,21 +118,19 @@ static bool put_plain_frame(struct symbolize_printer *printer, const struct symb
 	if (!file || file->text != frame->file || !file->shown || frame->line == 0 ||
 	    frame->plain_bytes == 0)
 		return false;
-	start = place =
-		bytes_reserve(&printer->out, frame->plain_bytes + file->size + MAX_DIGITS + 3);
+	if (printer->form->functions)
+		put_plain(&printer->gather, frame->function, frame->plain_bytes);
+	start = place = bytes_reserve(&printer->gather.bytes, file->size + MAX_DIGITS + 3);
 	if (!place)
 		return true; /* it shows at the end */
-	if (printer->form->functions) {
-		memcpy(place, frame->function, frame->plain_bytes);
-		place += frame->plain_bytes;
+	if (printer->form->functions)
 		*place++ = '\n';
-	}
 	memcpy(place, file->shown, file->size);
 	place += file->size;
 	*place++ = ':';
 	place = write_number(place, frame->line);
 	*place++ = '\n';
-	printer->out.size += (size_t)(place - start);
+	printer->gather.bytes.size += (size_t)(place - start);
 	return true;
 }
 
@@ -135,7 +142,7 @@ static void put_frame(struct symbolize_printer *printer, const struct symbol_fra
 		return;
 	if (form->functions) {
 		put_name(printer, frame);
-		put_text(&printer->out, !form->pretty ? "\n" : frame->file ? " at " : " ");
+		put_text(&printer->gather.bytes, !form->pretty ? "\n" : frame->file ? " at " : " ");
 	}
 	put_place(printer, frame);
 }
@@ -143,7 +150,7 @@ static void put_frame(struct symbolize_printer *printer, const struct symbol_fra
 static void put_address(struct symbolize_printer *printer, uint64_t address)
 {
 	if (printer->form->addresses)
-		bytes_printf(&printer->out, "0x%016" PRIx64 "%s", address,
+		bytes_printf(&printer->gather.bytes, "0x%016" PRIx64 "%s", address,
 			     printer->form->pretty ? ": " : "\n");
 }
 
@@ -206,7 +213,7 @@ static void put_json(struct symbolize_printer *printer, const struct resolved *f
 
 	if (found->build_id)
 		build_id_format(found->build_id, build_id);
-	json_init(&json, &printer->out, false);
+	json_init(&json, &printer->gather.bytes, false);
 	json_open_object(&json, NULL);
 	json_hex(&json, "address", found->address);
 	json_string(&json, "quality", qualities[found->quality]);
@@ -220,7 +227,7 @@ static void put_json(struct symbolize_printer *printer, const struct resolved *f
 		json_string(&json, "problem",
 			    resolver_problem(printer->resolver, found->module_id));
 	json_close(&json);
-	bytes_put_u8(&printer->out, '\n');
+	bytes_put_u8(&printer->gather.bytes, '\n');
 }
 
 void symbolize_print(struct symbolize_printer *printer, const struct resolved *found)
@@ -235,7 +242,7 @@ void symbolize_print(struct symbolize_printer *printer, const struct resolved *f
 	put_address(printer, found->address);
 	for (size_t i = 0; i < shown; i++) {
 		if (i > 0 && form->pretty)
-			put_text(&printer->out, " (inlined by) ");
+			put_text(&printer->gather.bytes, " (inlined by) ");
 		put_frame(printer, &found->frames[i]);
 	}
 }
@@ -250,10 +257,10 @@ void symbolize_print_bad(struct symbolize_printer *printer, const char *input)
 		put_frame(printer, &nothing);
 		return;
 	}
-	json_init(&json, &printer->out, false);
+	json_init(&json, &printer->gather.bytes, false);
 	json_open_object(&json, NULL);
 	json_string(&json, "input", input);
 	json_string(&json, "error", "not an address");
 	json_close(&json);
-	bytes_put_u8(&printer->out, '\n');
+	bytes_put_u8(&printer->gather.bytes, '\n');
 }

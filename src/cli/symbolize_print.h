@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/bytes.h"
+#include "base/gather.h"
 
 struct resolved;
 struct resolver;
@@ -28,7 +28,7 @@ struct symbolize_form {
 struct symbolize_printer {
 	const struct symbolize_form *form;
 	struct resolver *resolver;
-	struct bytes out;
+	struct gather gather;
 	/* Paths that need no escaping, by their pointers, which stay: most come again and again. */
 	struct symbolize_file {
 		const char *text;

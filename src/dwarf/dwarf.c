@@ -37,6 +37,7 @@ struct unit_tables {
 	struct functions functions;
 	struct line_table lines;
 	struct line_table names; /* of a split unit that numbers files on its own */
+	struct line_marks marks; /* read when details are asked for */
 	size_t bytes;
 };
 
@@ -78,6 +79,7 @@ static void free_tables(struct unit_tables *tables)
 	functions_fini(&tables->functions);
 	line_table_fini(&tables->lines);
 	line_table_fini(&tables->names);
+	line_marks_fini(&tables->marks);
 	free(tables);
 }
 
@@ -531,7 +533,7 @@ static const char *make_signature(struct dwarf *dwarf, struct die_ref ref)
 		return NULL;
 	names_put_signature(&text, ref);
 	if (!text.failed && text.size > 0)
-		copy = arena_strndup(&dwarf->arena, (const char *)text.data, text.size);
+		copy = names_keep(&dwarf->names, (const char *)text.data, text.size);
 	bytes_fini(&text);
 	return copy;
 }
@@ -543,13 +545,29 @@ static const char *unit_name(struct dwarf *dwarf, struct unit *unit)
 
 	if (root && die_read(unit, unit->first, root))
 		name = die_text(root, SLOT_NAME);
-	return name ? arena_strndup(&dwarf->arena, name, strlen(name)) : NULL;
+	return name ? names_keep(&dwarf->names, name, strlen(name)) : NULL;
+}
+
+/* What is known of the row at an address of a unit that was just asked; zeros when nothing is. */
+static struct line_details row_details(struct dwarf *dwarf, struct unit *unit, uint64_t vaddr)
+{
+	struct unit_tables *tables = unit->tables;
+	const struct line_details *found;
+
+	if (!tables->marks.is_read && line_marks_read(&tables->marks, unit) == 0) {
+		size_t bytes = tables->marks.capacity * sizeof(*tables->marks.items);
+
+		tables->bytes += bytes;
+		dwarf->table_bytes += bytes;
+	}
+	found = line_marks_find(&tables->marks, vaddr);
+	return found ? *found : (struct line_details){0};
 }
 
 int dwarf_find_details(struct dwarf *dwarf, uint64_t vaddr, struct dwarf_details *ret)
 {
 	SCOPED(mem) struct dwarf_frames *frames = malloc(sizeof(*frames));
-	struct line_details row = {0};
+	struct line_details row;
 	struct unit *unit;
 	int r;
 
@@ -560,7 +578,7 @@ int dwarf_find_details(struct dwarf *dwarf, uint64_t vaddr, struct dwarf_details
 		return r;
 	if (r == 0)
 		return -ENOENT;
-	(void)line_find_details(unit, vaddr, &row); /* zeros when there is no row */
+	row = row_details(dwarf, unit, vaddr);
 	*ret = (struct dwarf_details){
 		.unit = unit_name(dwarf, unit->split ? unit->split : unit),
 		.signature = make_signature(dwarf, innermost_entry(unit->tables, vaddr)),

@@ -463,49 +463,88 @@ const char *line_table_path(struct line_table *table, uint64_t file, struct aren
 	return entry->path;
 }
 
-struct probe {
-	uint64_t address;
-	struct line_state row;
-	bool in_sequence, found;
-	struct line_details details;
+struct marker {
+	struct line_marks *marks;
+	struct line_state row; /* the last one */
+	bool in_sequence, is_dead, failed;
 };
 
-/* Answers with the last row that begins at or below the address, in its sequence. */
-static bool look(void *self, const struct line_state *state)
+/* Adds the last row, which ends at address. */
+static void add_mark(struct marker *marker, uint64_t address)
 {
-	struct probe *probe = self;
+	const struct line_state *row = &marker->row;
 
-	if (probe->in_sequence && probe->row.address <= probe->address &&
-	    probe->address < state->address && probe->row.address >= 2) {
-		probe->details = (struct line_details){
-			probe->row.address, state->address, probe->row.is_statement,
-			probe->row.prologue_end, probe->row.epilogue_begin};
-		probe->found = true;
-		return false;
-	}
-	/* Several rows of a line at one address are one: what any of them is, it is. */
-	if (probe->in_sequence && probe->row.address == state->address &&
-	    probe->row.line == state->line && !state->end_sequence) {
-		probe->row.is_statement |= state->is_statement;
-		probe->row.prologue_end |= state->prologue_end;
-		probe->row.epilogue_begin |= state->epilogue_begin;
-		return true;
-	}
-	probe->row = *state;
-	probe->in_sequence = !state->end_sequence;
-	return true;
+	if (row->address < address &&
+	    vec_push(marker->marks, (struct line_details){row->address, address, row->is_statement,
+							  row->prologue_end, row->epilogue_begin}) <
+		    0)
+		marker->failed = true;
 }
 
-bool line_find_details(struct unit *unit, uint64_t address, struct line_details *ret)
+static bool mark(void *self, const struct line_state *state)
 {
-	struct probe probe = {.address = address};
+	struct marker *marker = self;
+
+	/* Several rows of a line at one address are one: what any of them is, it is. */
+	if (marker->in_sequence && marker->row.address == state->address &&
+	    marker->row.line == state->line && !state->end_sequence) {
+		marker->row.is_statement |= state->is_statement;
+		marker->row.prologue_end |= state->prologue_end;
+		marker->row.epilogue_begin |= state->epilogue_begin;
+		return true;
+	}
+	if (!marker->in_sequence)
+		marker->is_dead = state->address < 2;
+	else if (!marker->is_dead)
+		add_mark(marker, state->address);
+	marker->row = *state;
+	marker->in_sequence = !state->end_sequence;
+	return !marker->failed;
+}
+
+static int compare_marks(const void *a, const void *b)
+{
+	const struct line_details *left = a, *right = b;
+
+	return (left->low > right->low) - (left->low < right->low);
+}
+
+int line_marks_read(struct line_marks *ret, struct unit *unit)
+{
+	struct line_marks marks = {.is_read = true};
+	struct marker marker = {.marks = &marks};
 	struct line_program program;
 	struct header header;
 
-	if (!unit->has_line || open_table(unit, &header) < 0 || read_header(&header, &program) < 0)
-		return false;
-	line_program_run(&program, look, &probe);
-	if (probe.found)
-		*ret = probe.details;
-	return probe.found;
+	if (unit->has_line && open_table(unit, &header) == 0 && read_header(&header, &program) == 0)
+		line_program_run(&program, mark, &marker);
+	if (marker.failed) {
+		line_marks_fini(&marks);
+		return -ENOMEM;
+	}
+	if (marks.count > 0)
+		qsort(marks.items, marks.count, sizeof(*marks.items), compare_marks);
+	*ret = marks;
+	return 0;
+}
+
+void line_marks_fini(struct line_marks *marks)
+{
+	free(marks->items);
+	*marks = (struct line_marks){0};
+}
+
+const struct line_details *line_marks_find(const struct line_marks *marks, uint64_t address)
+{
+	size_t low = 0, high = marks->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (marks->items[middle].low <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 && address < marks->items[low - 1].high ? &marks->items[low - 1] : NULL;
 }

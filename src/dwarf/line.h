@@ -66,7 +66,18 @@ const struct line_row *line_table_find(const struct line_table *table, uint64_t 
 /* The whole path of a file, kept in arena; NULL when there is no such file. */
 const char *line_table_path(struct line_table *table, uint64_t file, struct arena *arena);
 
-/* Runs the program again to tell more about the row that holds address. */
-bool line_find_details(struct unit *unit, uint64_t address, struct line_details *ret);
+/* All rows of a unit in order; starts as zeros. */
+struct line_marks {
+	struct line_details *items;
+	size_t count, capacity;
+	bool is_read;
+};
+
+/* Runs the program again for what rows do not tell. Damage gives the rows up to it; -ENOMEM. */
+int line_marks_read(struct line_marks *ret, struct unit *unit);
+void line_marks_fini(struct line_marks *marks);
+
+/* The row that holds address, NULL when there is none. */
+const struct line_details *line_marks_find(const struct line_marks *marks, uint64_t address);
 
 #endif

@@ -56,6 +56,13 @@ static uint32_t intern(struct names *names, const char *text, size_t size, bool 
 	return (uint32_t)names->count;
 }
 
+const char *names_keep(struct names *names, const char *text, size_t size)
+{
+	uint32_t number = intern(names, text, size, false);
+
+	return number > 0 ? names->items[number - 1].text : NULL;
+}
+
 static const char *placeholder(uint32_t tag)
 {
 	switch (tag) {

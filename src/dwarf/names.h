@@ -57,6 +57,9 @@ void names_fini(struct names *names);
 /* The number of an entry's name; 0 without memory. */
 uint32_t names_of(struct names *names, struct die_ref ref);
 
+/* A text of the caller's, kept once and as long as the arena; NULL without memory. */
+const char *names_keep(struct names *names, const char *text, size_t size);
+
 /* "int ns::add<long>(long, long)": what the entry says of a function, with types. */
 void names_put_signature(struct bytes *out, struct die_ref ref);
 

@@ -327,6 +327,13 @@ uint16_t elf_machine(const struct elf_file *elf)
 	return elf->header.e_machine;
 }
 
+bool elf_is_cut(const struct elf_file *elf)
+{
+	uint64_t bytes = (uint64_t)elf->header.e_shnum * sizeof(Elf64_Shdr);
+
+	return elf->header.e_shoff > elf->size || bytes > elf->size - elf->header.e_shoff;
+}
+
 uint16_t elf_type(const struct elf_file *elf)
 {
 	return elf->header.e_type;

@@ -61,6 +61,7 @@ void elf_close(struct elf_file *elf); /* NULL is fine */
 
 uint16_t elf_machine(const struct elf_file *elf); /* EM_X86_64, EM_AARCH64 … */
 uint16_t elf_type(const struct elf_file *elf);    /* ET_EXEC, ET_DYN … */
+bool elf_is_cut(const struct elf_file *elf);      /* it ends before its section headers */
 uint64_t elf_entry(const struct elf_file *elf);
 
 /* The GNU build id from PT_NOTE segments or note sections; size 0 when there is none. */

@@ -14,6 +14,7 @@
 #include "base/scope.h"
 #include "base/vec.h"
 #include "model/dictionary.h"
+#include "pipeline/jit_watch.h"
 #include "proc/jit_file.h"
 #include "recording/format.h"
 #include "recording/writer.h"
@@ -29,12 +30,15 @@ struct hit {
 
 struct job {
 	struct recording_writer *writer;
+	const struct jit_watch *watch;
 	const struct dictionary *dictionary;
 	void (*notice)(void *self, const char *text);
 	void *self;
 	VEC(struct hit) hits;
 	VEC(uint64_t) addresses; /* of the process at hand */
 	const struct process *process;
+	const struct perf_map_mark *marks; /* of its map */
+	size_t mark_count;
 };
 
 static int compare(const void *left, const void *right)
@@ -118,7 +122,7 @@ static void *read_file(const struct job *job, const struct jit_process *process,
 
 	if (r == 0 && slash && strncmp(slash, "/jit-", 5) == 0)
 		r = jitdump_parse(data, size, names, &err);
-	else if (r == 0 && (r = perf_map_parse(data, size, names)) < 0)
+	else if (r == 0 && (r = perf_map_parse(data, size, job->marks, job->mark_count, names)) < 0)
 		(void)error_errno(&err, r, "its names");
 	if (r < 0)
 		refuse(job, path, &err);
@@ -154,9 +158,11 @@ static void write_process(struct job *job)
 	if (!names)
 		return;
 	jit_process_read(&process, (pid_t)job->process->pid, job->process->start_ns);
-	(void)snprintf(path, sizeof(path), "/tmp/perf-%d.map", process.inner_pid);
-	map = read_file(job, &process, path, names);
+	(void)snprintf(path, sizeof(path), PERF_MAP_PATH, process.inner_pid);
 	dump_path = find_jitdump(job, &process);
+	if (dump_path)
+		job->mark_count = 0; /* it has times that are exact */
+	map = read_file(job, &process, path, names);
 	if (dump_path)
 		dump = read_file(job, &process, dump_path, names);
 	if (jit_names_visit(names, write_piece, job) < 0)
@@ -164,10 +170,11 @@ static void write_process(struct job *job)
 	jit_names_free(names);
 }
 
-void jit_functions_write(struct recording_writer *writer,
+void jit_functions_write(struct recording_writer *writer, const struct jit_watch *watch,
 			 void (*notice)(void *self, const char *text), void *self)
 {
 	struct job job = {.writer = writer,
+			  .watch = watch,
 			  .dictionary = recording_writer_dictionary(writer),
 			  .notice = notice,
 			  .self = self};
@@ -182,6 +189,7 @@ void jit_functions_write(struct recording_writer *writer,
 			if (end == i ||
 			    job.hits.items[end].address != job.hits.items[end - 1].address)
 				(void)vec_push(&job.addresses, job.hits.items[end].address);
+		job.mark_count = jit_watch_marks(watch, process, &job.marks);
 		job.process = &job.dictionary->processes.items[process];
 		write_process(&job);
 	}

@@ -8,13 +8,14 @@
  * gone or overwritten soon, and mean nothing on another machine.
  */
 
+struct jit_watch;
 struct recording_writer;
 
 /*
- * For the end of a recording. notice, which may be NULL, is told of files that were
- * there and not used, and why.
+ * For the end of a recording, which was watched. notice, which may be NULL, is told of files that
+ * were there and not used, and why.
  */
-void jit_functions_write(struct recording_writer *writer,
+void jit_functions_write(struct recording_writer *writer, const struct jit_watch *watch,
 			 void (*notice)(void *self, const char *text), void *self);
 
 #endif

@@ -20,6 +20,7 @@
 #include "base/vec.h"
 #include "pipeline/function_place.h"
 #include "pipeline/jit_functions.h"
+#include "pipeline/jit_watch.h"
 #include "pipeline/job_control.h"
 #include "pipeline/kernel_addresses.h"
 #include "pipeline/kernel_names.h"
@@ -39,6 +40,7 @@ struct session {
 	struct recording_writer *writer;
 	struct engine *engine;
 	struct kernel_addresses *kernel;
+	struct jit_watch jit;
 	struct child child;
 	bool launched;
 	bool created;  /* the output did not exist before */
@@ -349,6 +351,7 @@ static int run_loop(struct session *session, struct error *err)
 		now_ns = clock_monotonic_ns();
 		if (r == 0)
 			r = drain(session, now_ns, err);
+		jit_watch_look(&session->jit, recording_writer_dictionary(session->writer), now_ns);
 		if (config->progress) {
 			struct engine_stats stats;
 
@@ -385,7 +388,8 @@ static int finish(struct session *session, struct error *err)
 		return r;
 	put_clocks(session, end_ns);
 	kernel_names_write(session->writer);
-	jit_functions_write(session->writer, session->config->notice, session->config->self);
+	jit_functions_write(session->writer, &session->jit, session->config->notice,
+			    session->config->self);
 	session_info_end(session->writer, end_ns, result);
 	r = recording_writer_finish(session->writer, err);
 	own_usage(result);
@@ -427,6 +431,7 @@ static void session_fini(struct session *session)
 
 	engine_close(session->engine);
 	kernel_addresses_free(session->kernel);
+	jit_watch_fini(&session->jit);
 	recording_writer_free(session->writer);
 	if (session->launched)
 		child_fini(&session->child);

@@ -21,6 +21,7 @@ struct resolver {
 	char *path;
 	struct module module;
 	VEC(struct elf_segment) segments; /* of the file */
+	uint64_t section_start;           /* of the section that addresses are in, if any */
 	struct symbol_search search;
 	struct cache_dir cache;
 	struct symboliser *symboliser;
@@ -36,11 +37,30 @@ static void scope_release_elf(struct elf_file **elf)
 	elf_close(*elf);
 }
 
-static int open_file(struct resolver *resolver, const char *path, struct error *err)
+static int find_section(struct resolver *resolver, const struct elf_file *elf,
+			const struct resolver_config *config, struct error *err)
+{
+	const struct elf_section *section = elf_section_find(elf, config->section);
+
+	if (!section) {
+		(void)error_set(err, -ENOENT, "%s has no section %s", config->path,
+				config->section);
+		error_remedy(err, "readelf -S FILE lists them");
+		return -ENOENT;
+	}
+	resolver->section_start = section->addr;
+	return 0;
+}
+
+static int open_file(struct resolver *resolver, const struct resolver_config *config,
+		     struct error *err)
 {
 	SCOPED(elf) struct elf_file *elf = NULL;
+	const char *path = config->path;
 	int r = elf_open(path, &elf, err);
 
+	if (r == 0 && config->section)
+		r = find_section(resolver, elf, config, err);
 	if (r < 0)
 		return r;
 	/* Absolute, for its directory is searched for debug files. */
@@ -80,7 +100,7 @@ int resolver_open(const struct resolver_config *config, struct resolver **ret, s
 	if (!resolver)
 		return error_set(err, -ENOMEM, "out of memory");
 	resolver->cache.fd = -1;
-	r = config->path ? open_file(resolver, config->path, err)
+	r = config->path ? open_file(resolver, config, err)
 			 : open_process(resolver, config->pid, err);
 	if (r < 0)
 		return r;
@@ -131,9 +151,11 @@ void resolver_find(struct resolver *resolver, uint64_t address, struct resolved 
 	const struct module *module = NULL;
 	struct live_place place;
 
-	*ret = (struct resolved){
-		.address = address, .module = "", .module_id = MODULE_NONE, .vaddr = address};
-	if (!resolver->live && is_in_file(resolver, address)) {
+	*ret = (struct resolved){.address = address,
+				 .module = "",
+				 .module_id = MODULE_NONE,
+				 .vaddr = address + resolver->section_start};
+	if (!resolver->live && is_in_file(resolver, ret->vaddr)) {
 		module = &resolver->module;
 		ret->module_id = 0;
 	} else if (resolver->live && live_modules_find(resolver->live, address, &place)) {

@@ -21,8 +21,9 @@ struct error;
 struct resolver;
 
 struct resolver_config {
-	const char *path; /* of a file; or, when it is NULL, */
-	pid_t pid;        /* of a process */
+	const char *path;    /* of a file; or, when it is NULL, */
+	pid_t pid;           /* of a process */
+	const char *section; /* of the file, from whose start addresses count; NULL: from 0 */
 	bool demangle;
 	enum symbol_detail detail;
 	const char *const *symbol_paths; /* copied */

@@ -139,6 +139,20 @@ static int read_all(int fd, void *place, size_t size, size_t *ret_size)
 	return 0;
 }
 
+int jit_file_size(const struct jit_process *process, const char *path, uint64_t *ret)
+{
+	SCOPED(fd) int fd = open_inside(process, path);
+	struct stat status;
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = fstat(fd, &status) < 0 ? -errno : check(process, path, &status, NULL);
+	if (r == 0)
+		*ret = (uint64_t)status.st_size;
+	return r;
+}
+
 int jit_file_read(const struct jit_process *process, const char *path, void **ret_data,
 		  size_t *ret_size, struct error *err)
 {

@@ -37,4 +37,7 @@ void jit_process_read(struct jit_process *process, pid_t pid, uint64_t start_ns)
 int jit_file_read(const struct jit_process *process, const char *path, void **ret_data,
 		  size_t *ret_size, struct error *err);
 
+/* How long the file is now, under the same conditions. Returns 0 or a negative errno. */
+int jit_file_size(const struct jit_process *process, const char *path, uint64_t *ret);
+
 #endif

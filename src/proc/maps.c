@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/id_index.h"
+#include "base/number.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "proc/process_info.h"
@@ -30,16 +31,6 @@
 /* A process may have 65,530 regions by default; this allows for many times that. */
 #define MAX_TEXT ((size_t)1 << 30)
 
-static inline unsigned int hex_digit(char c)
-{
-	unsigned int decimal = (unsigned int)(unsigned char)c - '0';
-	unsigned int letter = ((unsigned int)(unsigned char)c | 0x20) - 'a';
-
-	if (decimal <= 9)
-		return decimal;
-	return letter <= 5 ? letter + 10 : 16;
-}
-
 /* Reads hex digits and the one character that must follow. */
 static bool take_hex(const char **at, const char *end, char follower, uint64_t *ret)
 {
@@ -48,7 +39,7 @@ static bool take_hex(const char **at, const char *end, char follower, uint64_t *
 	uint64_t value = 0;
 
 	for (; p < limit; p++) {
-		unsigned int digit = hex_digit(*p);
+		unsigned int digit = number_hex_digit(*p);
 
 		if (digit > 15)
 			break;

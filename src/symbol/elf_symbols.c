@@ -114,11 +114,12 @@ static uint32_t name_resolver(struct symbol_list *list, uint32_t name)
 }
 
 static int add_candidate(struct symbol_list *list, const struct elf_file *elf,
-			 const Elf64_Sym *symbol, uint32_t name)
+			 const Elf64_Sym *symbol, uint32_t name, bool is_dynamic)
 {
 	const char *text = (const char *)list->names.data + name;
 	const struct elf_section *section;
 	int kind = kind_of(symbol);
+	bool is_repeated;
 	uint64_t room;
 	bool is_sized;
 
@@ -129,7 +130,9 @@ static int add_candidate(struct symbol_list *list, const struct elf_file *elf,
 	section = section_of(elf, symbol, kind != KIND_UNTYPED);
 	if (!section)
 		return 0;
-	if (kind == KIND_IFUNC)
+	/* "foo@GLIBC_2.17" in .symtab is "foo" in .dynsym, which is nicer. */
+	is_repeated = is_dynamic || strchr(text, '@');
+	if (kind == KIND_IFUNC) /* moves the text */
 		name = name_resolver(list, name);
 	room = section->addr + section->size - symbol->st_value;
 	is_sized = symbol->st_size > 0;
@@ -141,6 +144,7 @@ static int add_candidate(struct symbol_list *list, const struct elf_file *elf,
 				.name = name,
 				.kind = (uint8_t)kind,
 				.binding = binding_of(symbol),
+				.is_repeated = is_repeated,
 			});
 }
 
@@ -165,6 +169,7 @@ static int read_table(struct symbol_list *list, struct elf_file *elf,
 {
 	const struct elf_section *strings = elf_section_at(elf, section->link);
 	SCOPED(mem) void *data = NULL;
+	bool is_dynamic = section->type == SHT_DYNSYM;
 	const Elf64_Sym *table;
 	size_t size = 0;
 	uint32_t base = 0;
@@ -187,7 +192,7 @@ static int read_table(struct symbol_list *list, struct elf_file *elf,
 	for (size_t i = 0; i < size / sizeof(*table); i++) {
 		if (table[i].st_name > strings->size)
 			continue;
-		if (add_candidate(list, elf, &table[i], base + table[i].st_name) < 0)
+		if (add_candidate(list, elf, &table[i], base + table[i].st_name, is_dynamic) < 0)
 			return error_set(err, -ENOMEM, "out of memory");
 	}
 	return 0;

@@ -84,11 +84,17 @@ static void owners_fini(struct owners *owners)
 /* Adds a name to those of an address. False when it takes no more. */
 static bool add_owner(const struct jit_names *names, struct owners *owners, size_t i, uint32_t name)
 {
-	bool is_timed = names->names.items[name].time_ns > 0;
+	uint32_t *own = owners->names + i * MAX_OWNERS;
+	uint64_t time_ns = names->names.items[name].time_ns;
+	bool is_timed = time_ns > 0;
 
+	/* Of those that came at one time the last one counts. */
+	if (is_timed && owners->counts[i] > 0 &&
+	    names->names.items[own[owners->counts[i] - 1]].time_ns == time_ns)
+		return true;
 	/* One without a time counts where no other does. */
 	if (is_timed || owners->counts[i] == 0)
-		owners->names[i * MAX_OWNERS + owners->counts[i]++] = name;
+		own[owners->counts[i]++] = name;
 	return is_timed && owners->counts[i] < MAX_OWNERS;
 }
 

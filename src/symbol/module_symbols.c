@@ -145,9 +145,11 @@ static void keep_debug(struct module_symbols *symbols, struct elf_file **elf, co
 }
 
 /* Says what could not be found, once all files that there are were looked at. */
-static void tell_lack(struct module_symbols *symbols, bool has_symtab)
+static void tell_lack(struct module_symbols *symbols, bool has_symtab, bool is_cut)
 {
-	if (!has_names(symbols) && !symbols->debug)
+	if (!has_names(symbols) && !symbols->debug && is_cut)
+		set_problem(symbols, SYMBOLS_LACK_SENSE, "cut short: its end is missing");
+	else if (!has_names(symbols) && !symbols->debug)
 		set_problem(symbols, SYMBOLS_LACK_NAMES, "stripped: no symbols");
 	else if (symbols->go)
 		return; /* its names and lines are the runtime's */
@@ -166,7 +168,7 @@ static void init_file(struct module_symbols *symbols, const struct module *modul
 	SCOPED(mem) char *path = strdup(module->path);
 	size_t suffix = strlen(DELETED_SUFFIX);
 	size_t size;
-	bool has_symtab;
+	bool has_symtab, is_cut;
 
 	if (!path) {
 		set_problem(symbols, SYMBOLS_LACK_FILE, "out of memory");
@@ -177,6 +179,12 @@ static void init_file(struct module_symbols *symbols, const struct module *modul
 	if (size > suffix && strcmp(path + size - suffix, DELETED_SUFFIX) == 0)
 		path[size - suffix] = '\0';
 	elf = open_own_file(symbols, module, module_id, search, path);
+	if (elf && elf_type(elf) == ET_REL) {
+		set_problem(symbols, SYMBOLS_LACK_NAMES,
+			    "an object file: its functions have no addresses until it is linked");
+		return;
+	}
+	is_cut = elf && elf_is_cut(elf);
 	has_symtab = elf && (debug_file_has_symtab(elf) || elf_section_find(elf, ".gnu_debugdata"));
 	if (debug_file_find(module, elf, path, search, &other, &other_path) == 0) {
 		clear_problem(symbols);
@@ -197,7 +205,7 @@ static void init_file(struct module_symbols *symbols, const struct module *modul
 	if (elf && !symbols->debug)
 		symbols->go = go_lines_new(&elf);
 	if (symbols->lack == SYMBOLS_LACK_NOTHING)
-		tell_lack(symbols, has_symtab);
+		tell_lack(symbols, has_symtab, is_cut);
 }
 
 /* The image ends with its segments or with its section headers. */

@@ -5,18 +5,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "symbol/jit_names.h"
 
 #define MAX_NAME_BYTES 4096u
-
-static int digit_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
 
 /* Reads a number and the blank after it. */
 static bool take_hex(const char **at, const char *end, uint64_t *ret)
@@ -27,10 +19,10 @@ static bool take_hex(const char **at, const char *end, uint64_t *ret)
 	/* Some runtimes write the prefix. */
 	if (end - *at > 2 && (*at)[0] == '0' && ((*at)[1] == 'x' || (*at)[1] == 'X'))
 		*at += 2;
-	for (start = *at; *at < end && digit_value(**at) >= 0; (*at)++) {
+	for (start = *at; *at < end && number_hex_digit(**at) < 16; (*at)++) {
 		if (value >> 60)
 			return false;
-		value = value << 4 | (uint64_t)digit_value(**at);
+		value = value << 4 | number_hex_digit(**at);
 	}
 	if (*at == start || *at == end || **at != ' ')
 		return false;
@@ -39,10 +31,21 @@ static bool take_hex(const char **at, const char *end, uint64_t *ret)
 	return true;
 }
 
-int perf_map_parse(const char *text, size_t size, struct jit_names *names)
+/* Since when a line counts that ends at a place: 1 is always, 0 is not known. */
+static uint64_t time_of(uint64_t at, const struct perf_map_mark *marks, size_t count, size_t *mark)
 {
+	while (*mark < count && marks[*mark].size <= at)
+		++*mark;
+	return *mark > 0 ? marks[*mark - 1].seen_ns : count > 0;
+}
+
+int perf_map_parse(const char *text, size_t size, const struct perf_map_mark *marks, size_t count,
+		   struct jit_names *names)
+{
+	const char *start = text;
 	const char *end = text + size;
 	const char *line_end;
+	size_t mark = 0;
 
 	for (; text < end; text = line_end + 1) {
 		struct jit_name name = {0};
@@ -51,6 +54,7 @@ int perf_map_parse(const char *text, size_t size, struct jit_names *names)
 		line_end = memchr(text, '\n', (size_t)(end - text));
 		if (!line_end)
 			return 0;
+		name.time_ns = time_of((uint64_t)(line_end - start), marks, count, &mark);
 		if (!take_hex(&text, line_end, &name.start) ||
 		    !take_hex(&text, line_end, &name.size) || text == line_end)
 			continue;

@@ -13,10 +13,24 @@
  */
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct jit_names;
 
-/* The names borrow the text. Returns 0 or what jit_names_add() failed with. */
-int perf_map_parse(const char *text, size_t size, struct jit_names *names);
+/* Where it is, by the pid that the process has in its own namespace. */
+#define PERF_MAP_PATH "/tmp/perf-%d.map"
+
+/* How long the text was when somebody looked last before it grew. */
+struct perf_map_mark {
+	uint64_t size;
+	uint64_t seen_ns;
+};
+
+/*
+ * The names borrow the text. With marks, which are in order, a line that was not
+ * finished at one counts from then on. Returns 0 or what jit_names_add() failed with.
+ */
+int perf_map_parse(const char *text, size_t size, const struct perf_map_mark *marks, size_t count,
+		   struct jit_names *names);
 
 #endif

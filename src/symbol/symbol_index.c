@@ -19,6 +19,9 @@
  */
 
 #define MAX_MADE_BYTES ((size_t)64 << 20)
+/* Up to here they are put in order one by one: calling a sort costs more. */
+#define FEW_ALIASES 8
+#define AHEAD 12
 
 /* What is needed while the index is built only. */
 struct build {
@@ -86,7 +89,7 @@ int symbol_compare_names(const char *a, const char *b)
 	size_t length_a, length_b;
 
 	if (strcmp(a, b) == 0)
-		return 0; /* the usual case: one symbol in both tables */
+		return 0;
 	underscores_a = strspn(a, "_");
 	underscores_b = strspn(b, "_");
 	if (underscores_a != underscores_b)
@@ -119,24 +122,28 @@ static int compare_aliases(const void *left, const void *right, void *argument)
 		return a->is_sized ? -1 : 1;
 	if (a->binding != b->binding)
 		return a->binding < b->binding ? -1 : 1;
+	if (a->is_repeated != b->is_repeated)
+		return a->is_repeated ? 1 : -1;
 	r = symbol_compare_names(context->names + a->name, context->names + b->name);
 	if (r != 0)
 		return r;
 	return (a->size < b->size) - (a->size > b->size);
 }
 
-/* Puts the candidates of one address in order, best first. */
+/* Puts the candidates of one address in order, best first. There are two or three most often. */
 static void sort_group(struct address_ref *refs, size_t count, struct sort_context *context)
 {
-	struct address_ref swap = refs[0];
-
-	if (count > 2) {
+	if (count > FEW_ALIASES) {
 		qsort_r(refs, count, sizeof(*refs), compare_aliases, context);
 		return;
 	}
-	if (count == 2 && compare_aliases(&refs[0], &refs[1], context) > 0) {
-		refs[0] = refs[1];
-		refs[1] = swap;
+	for (size_t i = 1; i < count; i++) {
+		struct address_ref moved = refs[i];
+		size_t at = i;
+
+		for (; at > 0 && compare_aliases(&refs[at - 1], &moved, context) > 0; at--)
+			refs[at] = refs[at - 1];
+		refs[at] = moved;
 	}
 }
 
@@ -274,6 +281,9 @@ static int flatten(struct build *build)
 
 		for (n = 1; i + n < count && refs[i + n].address == refs[i].address;)
 			n++;
+		/* Tables list symbols in any order: those that come next are called in. */
+		for (size_t k = i + AHEAD; k < i + AHEAD + n && k < count; k++)
+			__builtin_prefetch(&context.candidates[refs[k].index]);
 		next = i + n < count ? refs[i + n].address : UINT64_MAX;
 		sort_group(refs + i, n, &context);
 		if (close_until(build, refs[i].address) < 0 ||

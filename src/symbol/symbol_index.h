@@ -33,6 +33,9 @@ struct symbol_candidate {
 	uint8_t kind;
 	uint8_t binding;
 	bool is_sized;
+	/* Of a table that repeats another one's symbols: comparing two copies of each name
+	 * would take a quarter of the time. */
+	bool is_repeated;
 };
 
 struct symbol_list {

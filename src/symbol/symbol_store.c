@@ -270,6 +270,13 @@ static const char *text_at(const struct kept *kept, uint32_t at)
 	return at < kept->header->text_bytes ? kept->text + at : NULL;
 }
 
+/* Whether a name lies in the text with all the bytes that it says it has. */
+static bool is_name_sane(const struct kept *kept, const struct kept_name *name)
+{
+	return name->function < kept->header->text_bytes &&
+	       name->plain_bytes < kept->header->text_bytes - name->function;
+}
+
 /* NULL when the address is not kept. */
 static const struct kept_address *find_kept(const struct kept *kept, uint64_t vaddr)
 {
@@ -296,23 +303,23 @@ static const struct kept_address *find_kept(const struct kept *kept, uint64_t va
 	return NULL;
 }
 
-size_t symbol_store_find(const struct symbol_store *store, uint64_t vaddr,
-			 struct symbol_frame *frames, size_t max)
+int symbol_store_find(const struct symbol_store *store, uint64_t vaddr, struct symbol_frame *frames,
+		      size_t max)
 {
 	const struct kept *kept = &store->kept;
 	const struct kept_address *found = find_kept(kept, vaddr);
 	size_t count = found ? found->count : 0;
 
-	if (count == 0 || count > max)
-		return 0;
+	if (!found || count > max)
+		return -ENOENT;
 	for (size_t k = 0; k < count; k++) {
 		const struct kept_frame *frame = &kept->frames[found->first + k];
 		const struct kept_name *name = &kept->names[frame->name];
 
-		if (frame->name >= kept->header->names || !text_at(kept, name->function))
-			return 0;
+		if (frame->name >= kept->header->names || !is_name_sane(kept, name))
+			return -ENOENT;
 		frames[k] = (struct symbol_frame){
-			.function = text_at(kept, name->function),
+			.function = kept->text + name->function,
 			.linker = text_at(kept, name->linker),
 			.file = text_at(kept, frame->file),
 			.line = frame->line,
@@ -321,8 +328,9 @@ size_t symbol_store_find(const struct symbol_store *store, uint64_t vaddr,
 			.plain_bytes = name->plain_bytes,
 		};
 	}
-	frames[count - 1].start = found->start;
-	return count;
+	if (count > 0)
+		frames[count - 1].start = found->start;
+	return (int)count;
 }
 
 /* The offset of a text that is there already, by whatever pointer; else NO_TEXT. */
@@ -389,8 +397,8 @@ static uint32_t add_name(struct symbol_store *store, const struct symbol_frame *
 void symbol_store_add(struct symbol_store *store, uint64_t vaddr, const struct symbol_frame *frames,
 		      size_t count)
 {
-	struct kept_address fresh = {vaddr, frames[count - 1].start, (uint32_t)store->frames.count,
-				     (uint32_t)count};
+	struct kept_address fresh = {vaddr, count > 0 ? frames[count - 1].start : 0,
+				     (uint32_t)store->frames.count, (uint32_t)count};
 	uint32_t kept = store->kept.header ? store->kept.header->addresses : 0;
 
 	if (store->failed || store->fresh.count + kept >= MAX_ADDRESSES)
@@ -539,7 +547,8 @@ static void write_file(struct symbol_store *store)
 		header.frames += all[i].count;
 	header.names = (old ? old->names : 0) + (uint32_t)store->names.count;
 	header.text_bytes = (old ? old->text_bytes : 0) + store->text_bytes;
-	if (sizeof(header) + body_bytes(&header) <= MAX_FILE_BYTES) {
+	/* Without any text nothing was found at all. */
+	if (header.text_bytes > 0 && sizeof(header) + body_bytes(&header) <= MAX_FILE_BYTES) {
 		cache_file_begin(&out.file, store->dir);
 		cache_file_put(&out.file, &header, sizeof(header));
 		put_frames(store, all, count, &out);

@@ -39,13 +39,15 @@ struct symbol_store *symbol_store_open(struct cache_dir *dir, const struct build
 void symbol_store_close(struct symbol_store *store, bool is_partial);
 
 /*
- * Fills at most max frames of an address; returns how many there are, 0 when it is not
- * known. Their texts are valid until the store is closed.
+ * Fills at most max frames of an address; returns how many there are, 0 when debug
+ * information is known to have none, -ENOENT when nothing is known. Their texts are valid
+ * until the store is closed.
  */
-size_t symbol_store_find(const struct symbol_store *store, uint64_t vaddr,
-			 struct symbol_frame *frames, size_t max);
+int symbol_store_find(const struct symbol_store *store, uint64_t vaddr, struct symbol_frame *frames,
+		      size_t max);
 
-/* Notes an answer. Its texts are borrowed until the store is closed; equal ones may be one. */
+/* Notes an answer, of no frames perhaps. Its texts are borrowed until the store is closed; equal
+ * ones may be one. */
 void symbol_store_add(struct symbol_store *store, uint64_t vaddr, const struct symbol_frame *frames,
 		      size_t count);
 

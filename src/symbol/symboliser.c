@@ -228,7 +228,6 @@ static struct shown_name show_name(struct symboliser *symboliser, const char *li
 	return shown;
 }
 
-/* Makes the frame of a symbol. NULL without memory. */
 /* A frame with copies of the linker's name and of what is shown for it. NULL without memory. */
 static struct symbol_frame *make_frame(struct symboliser *symboliser, const char *linker,
 				       const char *text)
@@ -287,11 +286,12 @@ static struct module_state *get_state(struct symboliser *symboliser, const struc
 				       .path_count = symboliser->path_count};
 	uint32_t form = (uint32_t)symboliser->detail * 2 + symboliser->demangle;
 	SCOPED(module_state) struct module_state *state = NULL;
-	const char *base = base_name(module);
 	struct module_state *found = find_state(symboliser, module_id);
+	const char *base;
 
 	if (found)
 		return found;
+	base = base_name(module);
 	state = calloc(1, sizeof(*state));
 	if (!state || vec_reserve(&symboliser->modules, symboliser->modules.count + 1) < 0)
 		return NULL;
@@ -455,10 +455,10 @@ static bool fill_frame(struct symboliser *symboliser, const struct dwarf_frame *
 /*
  * Makes the frames that debug information tells of in symboliser->frames. The function
  * proper keeps the name that its symbol has, which tells parts and clones apart; own is
- * that or NULL. Returns how many there are, 0 when there are no lines.
+ * that or NULL. Returns how many there are, 0 when there are no lines, or -ENOMEM.
  */
-static size_t make_line_frames(struct symboliser *symboliser, struct module_state *state,
-			       uint64_t vaddr, const struct symbol_frame *own)
+static int make_line_frames(struct symboliser *symboliser, struct module_state *state,
+			    uint64_t vaddr, const struct symbol_frame *own)
 {
 	const struct dwarf_frames *found = symboliser->found;
 	struct symbol_frame *frames = symboliser->frames;
@@ -467,13 +467,15 @@ static size_t make_line_frames(struct symboliser *symboliser, struct module_stat
 		symboliser->detail == SYMBOLS_INLINES || count <= 0 ? 0 : (size_t)count - 1;
 	struct symbol_frame *last;
 
-	if (count <= 0 || (!own && !found->items[count - 1].name))
+	if (count <= 0)
+		return count;
+	if (!own && !found->items[count - 1].name)
 		return 0;
 	if (own) /* has a name, which is not made twice */
 		symboliser->found->items[count - 1].name = NULL;
 	for (size_t i = skipped; i < found->count; i++)
 		if (!fill_frame(symboliser, &found->items[i], &frames[i - skipped]))
-			return 0;
+			return -ENOMEM;
 	last = &frames[(size_t)count - skipped - 1];
 	if (own) {
 		last->function = own->function;
@@ -481,7 +483,7 @@ static size_t make_line_frames(struct symboliser *symboliser, struct module_stat
 		last->plain_bytes = own->plain_bytes;
 		last->start = own->start;
 	}
-	return (size_t)count - skipped;
+	return count - (int)skipped;
 }
 
 /* Opens the debug information when first needed. */
@@ -497,13 +499,48 @@ static bool open_lines(struct module_state *state)
 	return state->debug;
 }
 
-/* Answers from debug information; false when it has nothing to tell. */
+/* Answers from debug information, which was not asked before; how many frames there are. */
+static size_t read_lines(struct symboliser *symboliser, struct module_state *state, uint64_t vaddr)
+{
+	int count;
+
+	if (!open_lines(state))
+		return 0;
+	count = make_line_frames(symboliser, state, vaddr,
+				 find_symbol_frame(symboliser, state, vaddr));
+	if (count < 0)
+		return 0;
+	/* An answer that is not kept for want of memory is only made again. */
+	if (count == 0)
+		(void)frame_cache_add(symboliser->misses, state->id, vaddr, &unknown_frame, 1, 0);
+	else
+		(void)frame_cache_add(symboliser->known, state->id, vaddr, symboliser->frames,
+				      (size_t)count, 0);
+	if (state->store)
+		symbol_store_add(state->store, vaddr, symboliser->frames, (size_t)count);
+	return (size_t)count;
+}
+
+/*
+ * Answers from what is known of debug information, or else from it; false when it has
+ * nothing to tell. What the disk had is looked at first: it takes no longer, and when
+ * there is any it has most.
+ */
 static bool resolve_lines(struct symboliser *symboliser, struct module_state *state, uint64_t vaddr,
 			  const struct symbol_frame **ret_frames, size_t *ret_count)
 {
+	int kept = state->store ? symbol_store_find(state->store, vaddr, symboliser->frames,
+						    DWARF_MAX_FRAMES)
+				: -ENOENT;
 	int tag;
 
 	symboliser->stats.lookups++;
+	*ret_frames = symboliser->frames;
+	*ret_count = kept > 0 ? (size_t)kept : 0;
+	if (kept >= 0) {
+		symboliser->stats.disk_hits++;
+		return kept > 0;
+	}
 	*ret_frames = frame_cache_find(symboliser->known, state->id, vaddr, ret_count, &tag);
 	if (*ret_frames) {
 		symboliser->stats.hits++;
@@ -514,26 +551,8 @@ static bool resolve_lines(struct symboliser *symboliser, struct module_state *st
 		return false;
 	}
 	*ret_frames = symboliser->frames;
-	*ret_count = state->store ? symbol_store_find(state->store, vaddr, symboliser->frames,
-						      DWARF_MAX_FRAMES)
-				  : 0;
-	if (*ret_count > 0) {
-		symboliser->stats.disk_hits++;
-		return true;
-	}
-	if (!open_lines(state))
-		return false;
-	*ret_count = make_line_frames(symboliser, state, vaddr,
-				      find_symbol_frame(symboliser, state, vaddr));
-	/* An answer that is not kept for want of memory is only made again. */
-	if (*ret_count == 0) {
-		(void)frame_cache_add(symboliser->misses, state->id, vaddr, &unknown_frame, 1, 0);
-		return false;
-	}
-	(void)frame_cache_add(symboliser->known, state->id, vaddr, *ret_frames, *ret_count, 0);
-	if (state->store)
-		symbol_store_add(state->store, vaddr, *ret_frames, *ret_count);
-	return true;
+	*ret_count = read_lines(symboliser, state, vaddr);
+	return *ret_count > 0;
 }
 
 /* A named frame of a Go program with the line that its runtime knows, or as it is. */

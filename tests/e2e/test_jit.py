@@ -62,6 +62,14 @@ def test_code_at_a_reused_address_is_told_apart_by_time(jit, wick):
     assert json.loads(piped)["rows"] == report["rows"]
 
 
+def test_code_that_a_map_names_later_counts_from_then_on(jit):
+    report = jit("append", 1200).report()
+    # The map has no times: wick looks at it now and then.
+    assert contract.self_percent(report, "jit_hot") > 10
+    assert contract.self_percent(report, "jit_second") > 10
+    assert "unfinished and thrown away" not in contract.functions(report)
+
+
 def test_lines_of_compiled_code_are_shown(jit):
     rows = jit("reuse", 400).report("--by", "line")["rows"]
     found = {row["name"] for row in rows}

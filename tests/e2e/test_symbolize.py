@@ -104,6 +104,17 @@ def test_pretty_printing_is_that_of_addr2line(wick, lib):
     assert wick.ok("symbolize", "-fPia", "-e", lib, address).stdout == theirs
 
 
+def test_addresses_may_count_from_a_section(wick, lib):
+    headers = subprocess.run(["readelf", "-SW", lib], capture_output=True, text=True,
+                             check=True).stdout
+    text = int(re.search(r" \.text +PROGBITS +([0-9a-f]+)", headers)[1], 16)
+    command = ["-fa", "-j", ".text", "-e", str(lib), hex(symbol(lib, "second") - text)]
+    theirs = subprocess.run(["addr2line", *command], capture_output=True, text=True, check=True)
+    assert wick.ok("symbolize", *command).stdout == theirs.stdout
+    result = wick.run("symbolize", "-j.nope", "-e", lib, "0")
+    assert (result.returncode, "has no section .nope" in result.stderr) == (1, True)
+
+
 def test_inlined_calls_come_innermost_first(wick, lib):
     address = hex(symbol(lib, "outer"))
     text = wick.ok("symbolize", "-fisP", "-e", lib, address).stdout
@@ -171,7 +182,6 @@ def test_stripped_damaged_and_foreign_addresses_are_told_apart(wick, tmp_path, l
         if int.from_bytes(data[head + 4:head + 8], "little") in (2, 11):  # symbol tables
             names = sections + 64 * int.from_bytes(data[head + 40:head + 44], "little")
             data[names + 24:names + 32] = (1 << 40).to_bytes(8, "little") # out of the file
-    damaged.write_bytes(data)
     subprocess.run(["strip", lib], check=True)
     subprocess.run(["objcopy", "--remove-section=.dynsym", lib], check=False,
                    stderr=subprocess.DEVNULL)
@@ -179,9 +189,11 @@ def test_stripped_damaged_and_foreign_addresses_are_told_apart(wick, tmp_path, l
     assert (inside["quality"], inside["frames"][0]["function"]) == ("stripped", "libone.so+0x10")
     assert outside["quality"] == "invalid"
     assert outside["frames"][0]["function"] == "<invalid address 0x12345678>"
-    broken, = answers(wick, "-e", damaged, hex(vaddr))
-    assert broken["quality"] == "corrupted"
-    assert broken["frames"][0]["function"] == f"<corrupted>+{vaddr:#x} [damaged.so]"
+    for broken in (bytes(data), bytes(data)[:sections]):
+        damaged.write_bytes(broken)
+        answer, = answers(wick, "-e", damaged, hex(vaddr))
+        assert answer["quality"] == "corrupted"
+        assert answer["frames"][0]["function"] == f"<corrupted>+{vaddr:#x} [damaged.so]"
 
 
 @pytest.mark.parametrize("where", [".", ".debug"])

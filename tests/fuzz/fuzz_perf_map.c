@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!names)
 		return 0;
-	if (perf_map_parse((const char *)data, size, names) == 0)
+	if (perf_map_parse((const char *)data, size, NULL, 0, names) == 0)
 		(void)jit_names_visit(names, check, NULL);
 	jit_names_free(names);
 	return 0;

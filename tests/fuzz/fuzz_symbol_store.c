@@ -88,12 +88,14 @@ static size_t measure(const char *text)
 static void look_at(const struct symbol_store *store, uint64_t vaddr)
 {
 	struct symbol_frame frames[16];
-	size_t count = symbol_store_find(store, vaddr, frames, 16);
+	int count = symbol_store_find(store, vaddr, frames, 16);
 	size_t all = 0;
 
-	for (size_t i = 0; i < count; i++)
+	for (int i = 0; i < count; i++) {
 		all += measure(frames[i].function) + measure(frames[i].linker) +
 		       measure(frames[i].file);
+		all += (size_t)frames[i].function[frames[i].plain_bytes];
+	}
 	if (all > SIZE_MAX / 2)
 		abort();
 }

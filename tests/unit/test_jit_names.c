@@ -47,7 +47,7 @@ static void assert_map(const char *text, const char *wanted)
 	struct jit_names *names = jit_names_new(hits, ARRAY_SIZE(hits));
 	char *found;
 
-	assert_int_equal(perf_map_parse(text, strlen(text), names), 0);
+	assert_int_equal(perf_map_parse(text, strlen(text), NULL, 0, names), 0);
 	found = kept(names);
 	assert_string_equal(found, wanted);
 	free(found);
@@ -65,6 +65,20 @@ static void a_later_name_replaces_an_earlier_one(void **state)
 	(void)state;
 	assert_map("1000 100 old\n1010 8 new\n", "1000+10 old\n1010+8 new\n1011+ef old\n");
 	assert_map("1010 8 old\n1000 100 new\n", "1000+100 new\n");
+}
+
+static void a_line_that_came_later_counts_from_then_on(void **state)
+{
+	static const char text[] = "1000 8 lost\n1000 8 first\n2000 8 only\n1000 8 second\n";
+	const struct perf_map_mark marks[] = {{25, 100}, {40, 200}, {53, 300}};
+	struct jit_names *names = jit_names_new(hits, ARRAY_SIZE(hits));
+	char *found;
+
+	(void)state;
+	assert_int_equal(perf_map_parse(text, strlen(text), marks, 3, names), 0);
+	found = kept(names);
+	assert_string_equal(found, "1000+1 first from 1\n1000+1 second from 200\n2000+8 only\n");
+	free(found);
 }
 
 static void lines_that_make_no_sense_are_passed_over(void **state)
@@ -323,6 +337,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_names_of_hit_addresses_are_kept),
 		cmocka_unit_test(a_later_name_replaces_an_earlier_one),
+		cmocka_unit_test(a_line_that_came_later_counts_from_then_on),
 		cmocka_unit_test(lines_that_make_no_sense_are_passed_over),
 		cmocka_unit_test(an_unfinished_line_does_not_count),
 		cmocka_unit_test(a_jitdump_names_code_that_was_made_and_moved),

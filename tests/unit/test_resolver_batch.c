@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pipeline/resolver_batch.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +10,8 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "pipeline/resolver.h"
 
 __attribute__((noinline, used)) int first_function(int value);
 int first_function(int value)
@@ -32,14 +35,35 @@ static struct resolver *open_self(void)
 	return resolver;
 }
 
-static const char *function_of(const struct resolver_batch *batch, size_t i)
-{
-	struct resolved found = resolver_batch_at(batch, i);
+/* What was said of each address, in the order of asking. */
+struct said {
+	uint64_t addresses[64];
+	char functions[64][64];
+	uint64_t last; /* that was handed out */
+	size_t count;
+};
 
-	return found.frames[found.count - 1].function;
+static int note(void *self, const struct resolved *found, size_t i)
+{
+	struct said *said = self;
+
+	assert_true(found->address >= said->last);
+	said->last = found->address;
+	said->addresses[i] = found->address;
+	strncpy(said->functions[i], found->frames[found->count - 1].function, 63);
+	said->count++;
+	return 0;
 }
 
-static void answers_come_in_the_order_of_asking(void **state)
+static int stop(void *self, const struct resolved *found, size_t i)
+{
+	(void)found;
+	(void)i;
+	++*(int *)self;
+	return -ECANCELED;
+}
+
+static void answers_say_which_address_they_are_of(void **state)
 {
 	const uint64_t addresses[] = {(uint64_t)(uintptr_t)second_function, 0x20,
 				      (uint64_t)(uintptr_t)first_function, 0x10,
@@ -47,63 +71,36 @@ static void answers_come_in_the_order_of_asking(void **state)
 	const char *const names[] = {"second_function", "<invalid address 0x20>", "first_function",
 				     "<invalid address 0x10>", "second_function"};
 	struct resolver *resolver = open_self();
-	struct resolver_batch batch = {0};
+	struct said said = {0};
 
 	(void)state;
-	for (size_t round = 0; round < 2; round++) { /* what was there before is gone */
-		assert_int_equal(resolver_batch_find(&batch, resolver, addresses, 5), 0);
-		for (size_t i = 0; i < 5; i++) {
-			assert_string_equal(function_of(&batch, i), names[i]);
-			assert_int_equal(resolver_batch_at(&batch, i).address, addresses[i]);
-		}
+	assert_int_equal(resolver_batch_visit(resolver, addresses, 5, note, &said), 0);
+	assert_int_equal(said.count, 5);
+	for (size_t i = 0; i < 5; i++) {
+		assert_string_equal(said.functions[i], names[i]);
+		assert_int_equal(said.addresses[i], addresses[i]);
 	}
-	resolver_batch_fini(&batch);
 	resolver_close(resolver);
 }
 
-static void a_batch_answers_as_one_address_does(void **state)
+static void none_at_all_is_fine_and_an_error_ends_it(void **state)
 {
-	uint64_t addresses[64];
+	const uint64_t addresses[] = {1, 2};
 	struct resolver *resolver = open_self();
-	struct resolver_batch batch = {0};
+	int calls = 0;
 
 	(void)state;
-	for (size_t i = 0; i < 64; i++)
-		addresses[i] = (uint64_t)(uintptr_t)first_function + (i * 37) % 64;
-	assert_int_equal(resolver_batch_find(&batch, resolver, addresses, 64), 0);
-	for (size_t i = 0; i < 64; i++) {
-		struct resolved many = resolver_batch_at(&batch, i), one;
-
-		resolver_find(resolver, addresses[i], &one);
-		assert_int_equal(many.quality, one.quality);
-		assert_int_equal(many.count, one.count);
-		assert_int_equal(many.vaddr, one.vaddr);
-		for (size_t k = 0; k < one.count; k++) {
-			assert_string_equal(many.frames[k].function, one.frames[k].function);
-			assert_int_equal(many.frames[k].line, one.frames[k].line);
-		}
-	}
-	resolver_batch_fini(&batch);
-	resolver_close(resolver);
-}
-
-static void none_at_all_is_fine(void **state)
-{
-	struct resolver *resolver = open_self();
-	struct resolver_batch batch = {0};
-
-	(void)state;
-	assert_int_equal(resolver_batch_find(&batch, resolver, NULL, 0), 0);
-	resolver_batch_fini(&batch);
+	assert_int_equal(resolver_batch_visit(resolver, NULL, 0, stop, &calls), 0);
+	assert_int_equal(resolver_batch_visit(resolver, addresses, 2, stop, &calls), -ECANCELED);
+	assert_int_equal(calls, 1);
 	resolver_close(resolver);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(answers_come_in_the_order_of_asking),
-		cmocka_unit_test(a_batch_answers_as_one_address_does),
-		cmocka_unit_test(none_at_all_is_fine),
+		cmocka_unit_test(answers_say_which_address_they_are_of),
+		cmocka_unit_test(none_at_all_is_fine_and_an_error_ends_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@ struct spec {
 	const char *name; /* "" for a function that only .eh_frame knows */
 	uint64_t start;
 	uint64_t size; /* 0: sizeless, with room up to 0x1000 */
+	bool is_repeated;
 };
 
 /* The name that owns the address: "-" when it has none, "none" when nobody does. */
@@ -36,6 +37,7 @@ static const char *owner_of(const struct spec *specs, size_t count, uint64_t vad
 							? symbol_list_name(&list, specs[i].name, "")
 							: 0,
 					.kind = specs[i].name[0] ? KIND_FUNCTION : KIND_START,
+					.is_repeated = specs[i].is_repeated,
 				}),
 			0);
 	assert_int_equal(symbol_index_init(&index, &list), 0);
@@ -98,6 +100,28 @@ static void a_part_of_a_named_function_is_no_function(void **state)
 	assert_string_equal(owner_of(specs, 2, 0x128), "whole");
 }
 
+static void the_best_of_few_and_of_many_names_is_the_same(void **state)
+{
+	const struct spec specs[] = {
+		{"__f", 0x100, 8}, {"fff", 0x100, 8}, {"_f", 0x100, 8}, {"ff", 0x100, 8},
+		{"fa", 0x100, 8},  {"_g", 0x100, 8},  {"gg", 0x100, 8}, {"_h", 0x100, 8},
+		{"hhh", 0x100, 8}, {"_i", 0x100, 8},  {"ii", 0x100, 8},
+	};
+
+	(void)state;
+	assert_string_equal(owner_of(specs, 3, 0x104), "fff");
+	assert_string_equal(owner_of(specs, 6, 0x104), "fa");
+	assert_string_equal(owner_of(specs, 11, 0x104), "fa");
+}
+
+static void a_name_of_the_fuller_table_wins(void **state)
+{
+	const struct spec specs[] = {{"short", 0x100, 8, true}, {"much_longer", 0x100, 8, false}};
+
+	(void)state;
+	assert_string_equal(owner_of(specs, 2, 0x104), "much_longer");
+}
+
 static void what_is_made_of_one_long_name_is_limited(void **state)
 {
 	size_t size = (size_t)8 << 20;
@@ -124,6 +148,8 @@ int main(void)
 		cmocka_unit_test(a_sizeless_symbol_ends_where_its_function_ends),
 		cmocka_unit_test(a_sizeless_symbol_inside_a_nameless_function_names_the_rest_of_it),
 		cmocka_unit_test(a_part_of_a_named_function_is_no_function),
+		cmocka_unit_test(the_best_of_few_and_of_many_names_is_the_same),
+		cmocka_unit_test(a_name_of_the_fuller_table_wins),
 		cmocka_unit_test(what_is_made_of_one_long_name_is_limited),
 	};
 

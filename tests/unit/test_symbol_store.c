@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "symbol/symbol_store.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,6 +20,7 @@
 #include "symbol/symboliser.h"
 
 #define COUNT 1000u
+#define NOTHING_AT 0xfff0 /* debug information has no answer there */
 #define FILE_NAME "0102-5.symbols"
 
 static const struct build_id id = {.size = 2, .bytes = {1, 2}};
@@ -67,6 +69,7 @@ static void fill(struct symbol_store *store, uint64_t first)
 
 		symbol_store_add(store, first + 2 * (uint64_t)i, frames + skipped, 2 - skipped);
 	}
+	symbol_store_add(store, first + NOTHING_AT, NULL, 0);
 }
 
 static void check(const struct symbol_store *store, uint64_t first)
@@ -74,7 +77,7 @@ static void check(const struct symbol_store *store, uint64_t first)
 	struct symbol_frame frames[2];
 
 	for (uint32_t i = 0; i < COUNT; i++) {
-		size_t count = symbol_store_find(store, first + 2 * (uint64_t)i, frames, 2);
+		int count = symbol_store_find(store, first + 2 * (uint64_t)i, frames, 2);
 		const struct symbol_frame *outer = &frames[count - 1];
 
 		assert_int_equal(count, i % 2 + 1);
@@ -92,8 +95,9 @@ static void check(const struct symbol_store *store, uint64_t first)
 			assert_true(frames[0].inlined);
 		}
 		assert_int_equal(symbol_store_find(store, first + 2 * (uint64_t)i + 1, frames, 2),
-				 0);
+				 -ENOENT);
 	}
+	assert_int_equal(symbol_store_find(store, first + NOTHING_AT, frames, 2), 0);
 }
 
 static void keep(struct fixture *f, uint64_t first)
@@ -130,7 +134,7 @@ static void another_form_and_another_build_have_their_own(void **state)
 	stores[0] = symbol_store_open(&f->dir, &id, 4);
 	stores[1] = symbol_store_open(&f->dir, &other, 5);
 	for (size_t i = 0; i < 2; i++) {
-		assert_int_equal(symbol_store_find(stores[i], 0x1000, frames, 2), 0);
+		assert_int_equal(symbol_store_find(stores[i], 0x1000, frames, 2), -ENOENT);
 		symbol_store_close(stores[i], false);
 	}
 	assert_null(symbol_store_open(&f->dir, &(struct build_id){0}, 5));
@@ -168,7 +172,7 @@ static void a_damaged_file_is_as_good_as_none(void **state)
 		wrong = byte ^ 0x41;
 		assert_int_equal(pwrite(fd, &wrong, 1, at), 1);
 		store = symbol_store_open(&f->dir, &id, 5);
-		assert_int_equal(symbol_store_find(store, 0x1000, frames, 2), 0);
+		assert_int_equal(symbol_store_find(store, 0x1000, frames, 2), -ENOENT);
 		symbol_store_close(store, false);
 		assert_int_equal(pwrite(fd, &byte, 1, at), 1);
 	}
@@ -177,7 +181,7 @@ static void a_damaged_file_is_as_good_as_none(void **state)
 	symbol_store_close(store, false);
 	assert_int_equal(ftruncate(fd, status.st_size - 1), 0);
 	store = symbol_store_open(&f->dir, &id, 5);
-	assert_int_equal(symbol_store_find(store, 0x1000, frames, 2), 0);
+	assert_int_equal(symbol_store_find(store, 0x1000, frames, 2), -ENOENT);
 	symbol_store_close(store, false);
 	(void)close(fd);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 /*
- * jit_names map|dump|reuse|link|other|none [MS [NAME]]: makes two functions in anonymous memory and
- * burns MS of CPU time, 70 % in NAME ("jit_hot") and 30 % in "jit cool()".
+ * jit_names map|append|dump|reuse|link|other|none [MS [NAME]]: makes two functions in anonymous
+ *memory and burns MS of CPU time, 70 % in NAME ("jit_hot") and 30 % in "jit cool()".
  *
  *	map     lists them in /tmp/perf-PID.map, under wrong names first
+ *	append  as map; after half of the time jit_second takes the place of NAME
  *	dump    lists them in jit-PID.dump of the current folder; jit_hot was moved there
  *	reuse   as dump, with lines 7 and 9 of made.js; after half of the time jit_second
  *	        of later.js takes the place of NAME
@@ -148,6 +149,21 @@ static FILE *write_dump(const uint8_t *place, const char *name)
 	return file;
 }
 
+/* The same in the map, whose last line is not finished. */
+static void append(const uint8_t *place)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	file = fopen(path, "a");
+	if (!file)
+		abort();
+	fprintf(file, " and thrown away\n%lx %zx jit_second\n", (unsigned long)place, sizeof(code));
+	if (fclose(file) != 0)
+		abort();
+}
+
 /* Returns the dump when there is one. */
 static FILE *tell(const char *mode, const uint8_t *place, const char *name)
 {
@@ -178,7 +194,8 @@ int main(int argc, char **argv)
 	uint64_t total_ns = argument(argc, argv, 2, 500) * NS_PER_MS;
 	uint8_t *place = mmap(NULL, PLACE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
 			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	bool is_reused = argc < 2 || strcmp(argv[1], "reuse") != 0;
+	bool is_appended = argc > 1 && strcmp(argv[1], "append") == 0;
+	bool is_reused = !is_appended && (argc < 2 || strcmp(argv[1], "reuse") != 0);
 	uint64_t end_ns;
 	FILE *dump;
 
@@ -193,7 +210,10 @@ int main(int argc, char **argv)
 		((made_function *)(uintptr_t)place)(700000);
 		((made_function *)(uintptr_t)(place + COOL_OFFSET))(300000);
 		if (!is_reused && clock_now_ns(CLOCK_PROCESS_CPUTIME_ID) > end_ns - total_ns / 2) {
-			reuse(dump, place);
+			if (is_appended)
+				append(place);
+			else
+				reuse(dump, place);
 			is_reused = true;
 		}
 	}
