@@ -69,6 +69,9 @@ static int push_children(struct walk *walk, uint32_t parent, int32_t parent_inde
 		struct branch branch = {
 			.node = child, .depth = nodes[child].depth, .parent = parent_index};
 
+		/* What only events have that are not looked at is not here. */
+		if (nodes[child].total == 0 && nodes[child].samples == 0)
+			continue;
 		if (!is_shown(walk->report, &nodes[child])) {
 			rest.cut += nodes[child].end - child;
 			rest.cut_total += nodes[child].total;
