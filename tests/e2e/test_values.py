@@ -117,3 +117,34 @@ def test_more_values_than_fit_are_named(wick, tmp_path):
     assert "not shown, there are too many: event7, event8; --event" in text
     assert "event9 10" in text  # the main one is the last
     assert "event8 9" in wick.ok("report", "--event", "event8", path).stdout
+
+
+@pytest.fixture
+def heaps(tmp_path):
+    return heap(tmp_path / "old.pb"), heap(tmp_path / "new.pb", 6)
+
+
+def test_heaps_are_compared_by_bytes_and_by_counts(wick, heaps):
+    text = wick.ok("diff", *heaps).stdout
+    assert "inuse_space 5.02 MiB" in text and "taken as exact" in text
+    assert re.search(r"5\.00 MiB +6\.00 MiB +\+1\.00 MiB +\+20\.0% +exact .* cache", text)
+    counts = wick.json("diff", "--event", "inuse_objects", "--format", "json", *heaps)
+    assert counts["value"] == {"name": "inuse_objects", "unit": "count"} and counts["exact"]
+    rows = {row["name"]: row["self"] for row in counts["rows"]}
+    assert (rows["cache"]["before"], rows["cache"]["after"]) == (5, 6)
+    assert rows["load"]["confidence"] == 0 and rows["cache"]["confidence"] == 100
+    assert "shares of the whole" in wick.ok("diff", "--normalized", *heaps).stdout
+
+
+@pytest.mark.parametrize("gate, status", (
+    ("total>+3%", 3), ("total>+25%", 0), ("cache>+5%", 3),
+    ("cache>+20%", 0), ("load>+0%", 0), ("cache>+1pp", 0), ("cache>+0.01pp", 3)))
+def test_gates_on_heaps_need_no_confidence(wick, heaps, gate, status):
+    done = wick.run("diff", "--fail-if", gate, *heaps)
+    assert done.returncode == status
+    assert ("the numbers are exact" in done.stderr) == (status != 0)
+
+
+def test_a_heap_has_no_rate(wick, heaps):
+    done = wick.run("diff", "--fail-if", "rate>+3%", *heaps)
+    assert done.returncode == 1 and "does not know how long" in done.stderr
