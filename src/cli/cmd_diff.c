@@ -314,10 +314,10 @@ static const struct option_spec graph_table[] = {
 };
 
 static const struct option_spec table[] = {
-	{"output", 'o', OPTION_STRING(struct diff_command_options, output), .argument = "FILE.svg",
+	{"output", 'o', OPTION_STRING(struct diff_command_options, output), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE,
-	 .help = "draw a differential flame graph too; - writes it to standard output instead of "
-		 "the table"},
+	 .help = "draw a differential flame graph too: FILE.svg or FILE.png; - writes the SVG to "
+		 "standard output instead of the table"},
 	{"absolute", 0, OPTION_FLAG(struct diff_command_options, absolute),
 	 .help = "compare amounts, such as CPU time: of the same work done twice"},
 	{"normalized", 0, OPTION_FLAG(struct diff_command_options, normalized),
