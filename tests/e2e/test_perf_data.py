@@ -224,6 +224,40 @@ def test_a_changed_program_names_nothing(wick, tmp_path):
     assert names and all(name.startswith("program+0x") for name in names), names
 
 
+def to_old_maps(path):
+    """Turns every MMAP2 record into an MMAP of the same size, which has a name and no more."""
+    data = bytearray(path.read_bytes())
+    start, size = struct.unpack_from("<QQ", data, 40)
+    at, changed = start, 0
+    while at < start + size:
+        kind, misc, length = struct.unpack_from("<IHH", data, at)
+        if kind == 10:
+            struct.pack_into("<IH", data, at, 1, misc & ~(1 << 14))
+            end = data.index(0, at + 72) - 32
+            data[at + 40:at + length - 32] = data[at + 72:at + length]
+            tail = bytes(data[end + 1:at + length - 32])  # padding, then the fields of all records
+            data[end + 1:at + length] = bytes(32) + tail
+            changed += 1
+        at += length
+    assert changed
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("options", ((), ("--no-buildid",)))
+def test_maps_without_an_identity_are_found_by_list_or_name(wick, tmp_path, options):
+    program = tmp_path / "program"
+    shutil.copy(workload("split")[0], program)
+    path = perf_record(tmp_path / "perf.data", "-e", "cpu-clock:u", "-F", 999, "-g", *options,
+                       command=[program, "200"])
+    to_old_maps(path)
+    assert any(f[0] == "hot_70" for s in wick_samples(wick, path) for f in s[3])
+    shutil.copy(workload("fib")[0], program)
+    later = os.stat(path).st_mtime + 10
+    os.utime(program, (later, later))
+    names = {f[0] for s in wick_samples(wick, path) for f in s[3] if f[1] == "program"}
+    assert names and all(name.startswith("program+0x") for name in names), names
+
+
 def test_the_other_byte_order_is_refused_with_words(wick, tmp_path):
     path = tmp_path / "perf.data"
     path.write_bytes(b"2ELIFREP" + bytes(200))
