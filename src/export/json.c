@@ -157,16 +157,74 @@ static void put_tree(struct document *document)
 		bytes_printf(document->out, "]}");
 }
 
+struct cell {
+	int64_t self;
+	int64_t total;
+};
+
+/* What each function has of the values beside, value by value; none of them: nothing. */
+static int tally_beside(const struct document *document, struct cell **ret)
+{
+	const struct profile *profile = document->profile;
+	size_t functions = profile->functions.count;
+	uint32_t value;
+	int r = 0;
+
+	*ret = calloc(functions * profile->value_count + 1, sizeof(**ret));
+	if (!*ret)
+		return -ENOMEM;
+	for (value = 0; value < profile->value_count && r == 0; value++) {
+		SCOPED(mem) struct call_tally *tallies = NULL;
+		size_t count = 0;
+		size_t i;
+
+		if (!document->beside[value])
+			continue;
+		r = call_tally_new(profile, document->beside[value], CALL_TALLY_FUNCTION, &tallies,
+				   &count);
+		for (i = 0; i < count && r == 0; i++)
+			(*ret)[functions * value + tallies[i].key] =
+				(struct cell){tallies[i].self, tallies[i].total};
+	}
+	return r;
+}
+
+static void put_cells(struct document *document, const struct cell *cells, uint32_t function)
+{
+	const struct profile *profile = document->profile;
+	bool open = false;
+	uint32_t i;
+
+	for (i = 0; i < profile->value_count; i++) {
+		const struct cell *cell = &cells[profile->functions.count * i + function];
+
+		if (!document->beside[i])
+			continue;
+		if (!open)
+			json_open_object(&document->json, "values");
+		open = true;
+		json_open_array(&document->json, profile->value_types[i].name);
+		json_i64(&document->json, NULL, cell->self);
+		json_i64(&document->json, NULL, cell->total);
+		json_close(&document->json);
+	}
+	if (open)
+		json_close(&document->json);
+}
+
 static int put_hot_functions(struct document *document)
 {
 	const struct profile *profile = document->profile;
 	const struct call_node *root = call_tree_nodes(document->tree);
 	SCOPED(mem) struct call_tally *tallies = NULL;
+	SCOPED(mem) struct cell *cells = NULL;
 	struct json *json = &document->json;
 	size_t count;
 	size_t i;
 	int r = call_tally_new(profile, document->tree, CALL_TALLY_FUNCTION, &tallies, &count);
 
+	if (r == 0)
+		r = tally_beside(document, &cells);
 	if (r < 0)
 		return r;
 	json_open_array(json, "hot_functions");
@@ -184,6 +242,7 @@ static int put_hot_functions(struct document *document)
 		json_i64(json, "total", tally->total);
 		json_double(json, "self_percent", percent(tally->self, root->total), 3);
 		json_double(json, "total_percent", percent(tally->total, root->total), 3);
+		put_cells(document, cells, tally->key);
 		json_close(json);
 	}
 	json_close(json);

@@ -108,8 +108,7 @@ static void put_damage(const struct report *report)
 	report_plain(report);
 }
 
-/* Not of heap profiles and the like, whose values are all that they tell. */
-static bool counts_samples(const struct report *report)
+bool report_counts_samples(const struct report *report)
 {
 	return call_tree_samples_value(report->profile) != ID_NONE;
 }
@@ -125,15 +124,15 @@ static void put_head(const struct report *report)
 	text_put_terminal(out, *profile->title ? profile->title : "(no title)");
 	report_plain(report);
 	bytes_put_u8(out, '\n');
-	if (counts_samples(report) || profile->duration_ns > 0)
+	if (report_counts_samples(report) || profile->duration_ns > 0)
 		bytes_printf(out, "%s recorded, ",
 			     quantity_of((int64_t)profile->duration_ns, "nanoseconds").text);
-	if (counts_samples(report))
+	if (report_counts_samples(report))
 		bytes_printf(out, "%s samples", quantity_count(quality->samples).text);
 	if (profile->period_ns)
 		bytes_printf(out, ", one every %s",
 			     quantity_of((int64_t)profile->period_ns, "nanoseconds").text);
-	bytes_printf(out, "%s", counts_samples(report) ? ", " : "");
+	bytes_printf(out, "%s", report_counts_samples(report) ? ", " : "");
 	text_put_terminal(out, profile->value_types[report->options->value].name);
 	bytes_printf(out, " %s\n", quantity_of(report->total, report->unit).text);
 	report_values_put_head(report);
@@ -195,7 +194,7 @@ static void put_row(const struct report *report, const struct rows *rows, size_t
 		report_put_share(report, row->total);
 	}
 	bytes_printf(out, "  %10s  ", quantity_of(row->total, report->unit).text);
-	if (counts_samples(report))
+	if (report_counts_samples(report))
 		bytes_printf(out, "%9s  ", quantity_count(row->samples).text);
 	if (rows->cells)
 		report_values_put(report, rows, at);
@@ -223,7 +222,7 @@ static void put_columns(const struct report *report, uint32_t name_width)
 		bytes_printf(report->out, "%8s  %10s  ", "share", "total");
 	else
 		bytes_printf(report->out, "%8s%8s  %10s  %10s  ", "self", "total", "self", "total");
-	if (counts_samples(report))
+	if (report_counts_samples(report))
 		bytes_printf(report->out, "%9s  ", "samples");
 	report_values_put_names(report);
 	if (by_group(report))

@@ -284,3 +284,34 @@ int report_rows_add_values(const struct report *report, struct rows *rows)
 			r = add_value(report, value, rows);
 	return r;
 }
+
+int report_rows_of_nodes(const struct report *report, struct rows *rows)
+{
+	uint32_t count = report->profile->value_count;
+	uint32_t nodes = call_tree_count(report->tree);
+	uint32_t value;
+	uint32_t i;
+
+	rows->cells = calloc((size_t)nodes * count + 1, sizeof(*rows->cells));
+	if (!rows->cells)
+		return -ENOMEM;
+	for (value = 0; value < count; value++) {
+		struct report_options options = *report->options;
+		SCOPED(call_tree) struct call_tree *tree = NULL;
+		int r;
+
+		if (value != report->options->value && !report_is_beside(report, value))
+			continue;
+		options.value = value;
+		r = report_tree_of(report->profile, &options, &tree);
+		if (r < 0)
+			return r;
+		for (i = 0; i < nodes; i++) { /* trees of a profile have the same nodes */
+			const struct call_node *node = &call_tree_nodes(tree)[i];
+
+			rows->cells[(size_t)i * count + value] =
+				(struct report_cell){node->self, node->total};
+		}
+	}
+	return 0;
+}

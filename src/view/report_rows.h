@@ -45,6 +45,9 @@ void report_rows_free(struct rows *rows);
 /* Fills the cells of the rows. 0 or -ENOMEM. */
 int report_rows_add_values(const struct report *report, struct rows *rows);
 
+/* The same for the nodes of the report's call tree, as if each were a row. */
+int report_rows_of_nodes(const struct report *report, struct rows *rows);
+
 /* Whether a value type has a column of its own beside the chosen one and samples. */
 bool report_is_beside(const struct report *report, uint32_t value);
 

@@ -34,7 +34,7 @@ static int width_of(const char *name)
 	return (int)(n > COLUMN_WIDTH ? n < 64 ? n : 64 : COLUMN_WIDTH);
 }
 
-/* Each step of the columns is one of these: a value, or behind all of them a ratio. */
+/* Values come first, ratios behind all of them. */
 void report_values_put_names(const struct report *report)
 {
 	const struct profile *profile = report->profile;
@@ -53,6 +53,21 @@ void report_values_put_names(const struct report *report)
 	}
 	for (i = 0; i < count; i++)
 		bytes_printf(report->out, "%*s  ", width_of(ratios[i].name), ratios[i].name);
+}
+
+size_t report_values_width(const struct report *report)
+{
+	struct value_ratio ratios[VALUE_RATIOS_MAX];
+	size_t count = value_ratios_of(report->profile, ratios);
+	size_t width = 0;
+	uint32_t i;
+
+	for (i = 0; i < report->profile->value_count; i++)
+		if (report_is_beside(report, i))
+			width += (size_t)width_of(report->profile->value_types[i].name) + 2;
+	for (i = 0; i < count; i++)
+		width += (size_t)width_of(ratios[i].name) + 2;
+	return width;
 }
 
 static struct quantity ratio_text(const struct value_ratio *ratio, int64_t part, int64_t whole)

@@ -18,6 +18,9 @@ struct rows;
 void report_values_put_names(const struct report *report);
 void report_values_put(const struct report *report, const struct rows *rows, size_t row);
 
+/* How many columns of text these are together. */
+size_t report_values_width(const struct report *report);
+
 /* Appends lines to the head: what all of it is, and which values there is no room for. */
 void report_values_put_head(const struct report *report);
 

@@ -82,11 +82,22 @@ def test_other_rows_have_all_values_too(wick, tmp_path, by):
     assert max(row["values"]["instructions"]["total"] for row in rows) == 1400
 
 
+def test_the_tree_has_all_values_too(wick, tmp_path):
+    path = counters(tmp_path / "counters.pb")
+    text = wick.ok("report", "--tree", path).stdout
+    assert re.search(r"60\.0% +600 +60 +300 +20 +40 +0\.50 +50\.0% .* walk", text)
+    tree = wick.json("report", "--tree", "--inverted", "--format", "json", path)
+    leaf = next(node for node in tree["nodes"] if node["name"] == "walk")
+    assert leaf["values"]["cache-misses"] == {"self": 0, "total": 20} and leaf["ratios"]["ipc"] == 0.5
+
+
 def test_formats_that_can_carry_all_values(wick, tmp_path):
     path = counters(tmp_path / "counters.pb")
     document = json.loads(exported(wick, path, "json"))
     walk = document["flame_tree"]["children"][0]["children"][1]
     assert walk["function_name"] == "walk" and walk["values"]["instructions"] == [300, 300]
+    hot = {row["function_name"]: row["values"] for row in document["hot_functions"]}
+    assert hot["main"]["instructions"] == [0, 1400] and hot["add"]["cache-misses"] == [1, 1]
     scope = tmp_path / "x.json"
     scope.write_bytes(exported(wick, path, "speedscope"))
     assert len(json.loads(scope.read_text())["profiles"]) == 4
