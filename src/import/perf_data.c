@@ -453,7 +453,9 @@ static int perf_data_read(struct import_source *source, struct import_builder *b
 	import->err = err;
 	import->sink = recording_writer_sink(import_builder_writer(builder));
 	import->tracker = process_tracker_new(import->sink);
-	import->samples = import->tracker ? perf_samples_new(import->sink, import->tracker) : NULL;
+	import->samples = import->tracker
+				  ? perf_samples_new(import->sink, import->tracker, &import->file)
+				  : NULL;
 	record_queue_init(&import->queue, heed, import);
 	r = import->samples ? perf_file_open(&import->file, source, err)
 			    : error_set(err, -ENOMEM, "out of memory");

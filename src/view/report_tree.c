@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "view/report_rows.h"
 #include "view/report_text.h"
-#include "view/report_values.h"
 
 #include <stdlib.h>
 
@@ -13,6 +11,8 @@
 #include "model/profile.h"
 #include "view/quantity.h"
 #include "view/report.h"
+#include "view/report_rows.h"
+#include "view/report_values.h"
 
 /*
  * A tree is shown in its own order of visit: the largest child first, those
