@@ -124,7 +124,10 @@ static int load(struct comparison *comparison, const struct diff_command_options
 		names[i] = strcmp(files[i], "-") ? files[i] : "standard input";
 	}
 	return diff_init(&comparison->diff, (const struct profile *const *)comparison->sides, names,
-			 options->absolute, err);
+			 options->absolute     ? DIFF_AMOUNTS
+			 : options->normalized ? DIFF_SHARES
+					       : DIFF_USUAL,
+			 err);
 }
 
 static int judge(struct comparison *comparison, const struct diff_command_options *options,
@@ -199,7 +202,7 @@ static int draw(const struct command_context *context, const struct diff_command
 	view.inverted = options->inverted;
 	view.collapse_recursion = options->look.collapse_recursion;
 	view.pair = true;
-	view.absolute = options->absolute;
+	view.absolute = comparison->diff.absolute;
 	status = draw_flame_of(context, comparison->diff.pair.both, &view, options->output);
 	bytes_fini(&title);
 	return status;
@@ -311,14 +314,15 @@ static const struct option_spec graph_table[] = {
 };
 
 static const struct option_spec table[] = {
-	{"output", 'o', OPTION_STRING(struct diff_command_options, output), .argument = "FILE.svg",
+	{"output", 'o', OPTION_STRING(struct diff_command_options, output), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE,
-	 .help = "draw a differential flame graph too; - writes it to standard output instead of "
-		 "the table"},
+	 .help = "draw a differential flame graph too: FILE.svg or FILE.png; - writes the SVG to "
+		 "standard output instead of the table"},
 	{"absolute", 0, OPTION_FLAG(struct diff_command_options, absolute),
 	 .help = "compare amounts, such as CPU time: of the same work done twice"},
 	{"normalized", 0, OPTION_FLAG(struct diff_command_options, normalized),
-	 .help = "compare shares of the whole, however long and often was sampled (default)"},
+	 .help = "compare shares of the whole, however long and often was sampled (default "
+		 "where samples are counted)"},
 	{"sort", 0,
 	 OPTION_ENUM(struct diff_command_options, sort, "self", "total", "before", "after", "name"),
 	 .help = "what comes first: the largest change of self or total, up or down; the largest "
@@ -366,6 +370,10 @@ const struct command command_diff = {
 			"together, or self:FUNC and self:/RE/ for the time in the function alone "
 			"instead of with what it calls. total is everything recorded in its unit, "
 			"never a share, and rate the same for each second of recording.",
+			"Values of profiles that count no samples, such as the bytes and objects "
+			"of heap profiles, are exact: amounts are compared unless --normalized is "
+			"given, and every change above a limit trips its gate. --event chooses the "
+			"value.",
 			"LIMIT in % is relative to before: 'FUNC>+5%' trips when 20 % of the time "
 			"became more than 21 %. LIMIT in pp is percentage points of the whole: "
 			"'FUNC>+5pp' trips when 20 % became more than 25 %. With --absolute, the "
@@ -389,6 +397,8 @@ const struct command command_diff = {
 			 "more"},
 			{"wick diff --absolute --fail-if 'total>+3%' old.wick new.wick",
 			 "fail when the same work takes 3 % more CPU time"},
+			{"wick diff --event inuse_space --fail-if 'total>+3%' old.pb.gz new.pb.gz",
+			 "fail when 3 % more of the heap is in use"},
 			{NULL, NULL},
 		},
 	.options = table,

@@ -164,6 +164,8 @@ const struct command command_export = {
 			"and send them nowhere. Perfetto counts samples and knows no weights. otlp "
 			"is OpenTelemetry's ProfilesData, one profile for each value, "
 			"uncompressed.",
+			"Of a recording with several events, pprof, otlp, speedscope and json "
+			"have all of them, the others the one of --event.",
 			NULL,
 		},
 	.examples =

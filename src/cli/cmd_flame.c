@@ -73,7 +73,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 static const struct option_spec table[] = {
 	{"output", 'o', OPTION_STRING(struct flame_command_options, output), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE,
-	 .help = "where to write; - is standard output (default: the recording's name with .svg)"},
+	 .help = "where to write: FILE.svg or FILE.png; - is standard output, as SVG (default: the "
+		 "recording's name with .svg)"},
 	{"title", 0, OPTION_STRING(struct flame_command_options, title), .argument = "TEXT",
 	 .help = "the heading (default: what was recorded)"},
 	{"by", 0, OPTION_ENUM(struct flame_command_options, by, "process", "thread", "nothing"),
@@ -111,6 +112,9 @@ const struct command command_flame = {
 			"over, Esc resets, ? lists all keys, and a box tells its numbers when "
 			"pointed at; other programs show it as a picture. The address of the page "
 			"keeps the view for links.",
+			"A name that ends in .png makes a picture of the same boxes in two pixels "
+			"for each of --width, drawn with cairo; wick --version tells whether it "
+			"is built in.",
 			"The width of a box is the time spent in the function and in what it "
 			"called. "
 			"Boxes beside each other are in alphabetical order, not in order of time.",
@@ -119,6 +123,7 @@ const struct command command_flame = {
 	.examples =
 		(const struct command_example[]){
 			{"wick flame app.wick", "writes app.svg"},
+			{"wick flame app.wick -o app.png", "a picture for documents and chats"},
 			{"wick flame app.wick --by thread -o threads.svg",
 			 "one tower for each thread"},
 			{"wick flame app.wick --colors cvd -o app.svg",

@@ -130,6 +130,10 @@ const struct command command_report = {
 			"them and what they called (total). A function that calls itself counts "
 			"once in "
 			"its total.",
+			"A profile with several events or values has a column for each, the "
+			"sum of the row, and where it has both of two events, for their ratio: "
+			"instructions for each cycle (IPC), and the share of cache and branch "
+			"misses. --event chooses the one that rows are sorted by.",
 			"Samples that were lost, could not be read, were cut before their root or "
 			"have "
 			"no name are counted in the head lines.",

@@ -37,7 +37,8 @@ const struct option_spec symbol_option_table[] = {
 
 const struct option_spec look_option_table[] = {
 	{"event", 0, OPTION_STRING(struct look_options, event), .argument = "EVENT",
-	 .help = "what was counted beside the samples (record -e A,B), instead of the first"},
+	 .help = "look at this event or value type instead of the main one: counted beside it "
+		 "(record -e A,B), or of a file of perf or pprof"},
 	{"pid", 0, OPTION_NUMBERS(struct look_options, pids), .argument = "PID[,PID...]",
 	 .help = "only these processes"},
 	{"tid", 0, OPTION_NUMBERS(struct look_options, tids), .argument = "TID[,TID...]",

@@ -22,6 +22,8 @@
 struct document {
 	const struct profile *profile;
 	const struct call_tree *tree;
+	/* Of the value types beside that of the tree: the same nodes; NULL: no such value. */
+	struct call_tree *beside[PROFILE_MAX_VALUES];
 	struct json json;
 	struct bytes *out;
 };
@@ -56,6 +58,14 @@ static void put_session(struct document *document)
 	json_u64(json, "period_ns", profile->period_ns);
 	json_string(json, "value", profile->value_types[profile->main_value].name);
 	json_string(json, "unit", profile->value_types[profile->main_value].unit);
+	json_open_array(json, "values");
+	for (i = 0; i < profile->value_count; i++) {
+		json_open_object(json, NULL);
+		json_string(json, "name", profile->value_types[i].name);
+		json_string(json, "unit", profile->value_types[i].unit);
+		json_close(json);
+	}
+	json_close(json);
 	put_quality(json, &profile->quality);
 	json_open_array(json, "threads");
 	for (i = 0; i < profile->threads.count; i++) {
@@ -79,6 +89,28 @@ static void put_text(struct bytes *out, const char *key, const char *text)
 	bytes_put_u8(out, '"');
 }
 
+/* What a node has of the other values: "values":{"name":[self,total]}. */
+static void put_beside(struct document *document, uint32_t id)
+{
+	const char *before = ",\"values\":{";
+	uint32_t i;
+
+	for (i = 0; i < document->profile->value_count; i++) {
+		const struct call_node *node;
+
+		if (!document->beside[i])
+			continue;
+		node = &call_tree_nodes(document->beside[i])[id];
+		bytes_printf(document->out, "%s\"", before);
+		text_put_json(document->out, document->profile->value_types[i].name);
+		bytes_printf(document->out, "\":[%" PRId64 ",%" PRId64 "]", node->self,
+			     node->total);
+		before = ",";
+	}
+	if (*before == ',' && before[1] == '\0')
+		bytes_put_u8(document->out, '}');
+}
+
 static void put_node(struct document *document, uint32_t id)
 {
 	const struct call_node *node = &call_tree_nodes(document->tree)[id];
@@ -96,8 +128,10 @@ static void put_node(struct document *document, uint32_t id)
 	}
 	bytes_printf(out,
 		     ",\"sample_count\":%" PRIu64 ",\"self_count\":%" PRIu64 ",\"total\":%" PRId64
-		     ",\"self\":%" PRId64 ",\"children\":[",
+		     ",\"self\":%" PRId64,
 		     node->samples, node->self_samples, node->total, node->self);
+	put_beside(document, id);
+	bytes_printf(out, ",\"children\":[");
 }
 
 /* Nodes come in pre-order: what is open and deeper than the next one is closed. */
@@ -123,16 +157,74 @@ static void put_tree(struct document *document)
 		bytes_printf(document->out, "]}");
 }
 
+struct cell {
+	int64_t self;
+	int64_t total;
+};
+
+/* What each function has of the values beside, value by value; none of them: nothing. */
+static int tally_beside(const struct document *document, struct cell **ret)
+{
+	const struct profile *profile = document->profile;
+	size_t functions = profile->functions.count;
+	uint32_t value;
+	int r = 0;
+
+	*ret = calloc(functions * profile->value_count + 1, sizeof(**ret));
+	if (!*ret)
+		return -ENOMEM;
+	for (value = 0; value < profile->value_count && r == 0; value++) {
+		SCOPED(mem) struct call_tally *tallies = NULL;
+		size_t count = 0;
+		size_t i;
+
+		if (!document->beside[value])
+			continue;
+		r = call_tally_new(profile, document->beside[value], CALL_TALLY_FUNCTION, &tallies,
+				   &count);
+		for (i = 0; i < count && r == 0; i++)
+			(*ret)[functions * value + tallies[i].key] =
+				(struct cell){tallies[i].self, tallies[i].total};
+	}
+	return r;
+}
+
+static void put_cells(struct document *document, const struct cell *cells, uint32_t function)
+{
+	const struct profile *profile = document->profile;
+	bool open = false;
+	uint32_t i;
+
+	for (i = 0; i < profile->value_count; i++) {
+		const struct cell *cell = &cells[profile->functions.count * i + function];
+
+		if (!document->beside[i])
+			continue;
+		if (!open)
+			json_open_object(&document->json, "values");
+		open = true;
+		json_open_array(&document->json, profile->value_types[i].name);
+		json_i64(&document->json, NULL, cell->self);
+		json_i64(&document->json, NULL, cell->total);
+		json_close(&document->json);
+	}
+	if (open)
+		json_close(&document->json);
+}
+
 static int put_hot_functions(struct document *document)
 {
 	const struct profile *profile = document->profile;
 	const struct call_node *root = call_tree_nodes(document->tree);
 	SCOPED(mem) struct call_tally *tallies = NULL;
+	SCOPED(mem) struct cell *cells = NULL;
 	struct json *json = &document->json;
 	size_t count;
 	size_t i;
 	int r = call_tally_new(profile, document->tree, CALL_TALLY_FUNCTION, &tallies, &count);
 
+	if (r == 0)
+		r = tally_beside(document, &cells);
 	if (r < 0)
 		return r;
 	json_open_array(json, "hot_functions");
@@ -150,37 +242,51 @@ static int put_hot_functions(struct document *document)
 		json_i64(json, "total", tally->total);
 		json_double(json, "self_percent", percent(tally->self, root->total), 3);
 		json_double(json, "total_percent", percent(tally->total, root->total), 3);
+		put_cells(document, cells, tally->key);
 		json_close(json);
 	}
 	json_close(json);
 	return 0;
 }
 
+static int put_all(struct document *document)
+{
+	int r;
+
+	json_init(&document->json, document->out, false);
+	json_open_object(&document->json, NULL);
+	put_session(document);
+	put_tree(document);
+	r = put_hot_functions(document);
+	if (r < 0)
+		return r;
+	json_string(&document->json, "memory_profile", NULL);
+	json_close(&document->json);
+	bytes_put_u8(document->out, '\n');
+	return 0;
+}
+
 static int json_write(const struct profile *profile, const struct export_config *config,
 		      struct bytes *out, struct error *err)
 {
-	struct call_tree_options options = {
-		.value =
-			config->value == EXPORT_DEFAULT_VALUE ? profile->main_value : config->value,
-	};
-	SCOPED(call_tree) struct call_tree *tree = NULL;
+	uint32_t value =
+		config->value == EXPORT_DEFAULT_VALUE ? profile->main_value : config->value;
 	struct document document = {.profile = profile, .out = out};
+	struct call_tree_options options = {.value = value};
+	SCOPED(call_tree) struct call_tree *tree = NULL;
+	uint32_t i;
 	int r = call_tree_new(profile, &options, &tree);
 
-	if (r < 0)
-		return error_errno(err, r, "cannot build the call tree");
 	document.tree = tree;
-	json_init(&document.json, out, false);
-	json_open_object(&document.json, NULL);
-	put_session(&document);
-	put_tree(&document);
-	r = put_hot_functions(&document);
-	if (r < 0)
-		return error_errno(err, r, "cannot add up functions");
-	json_string(&document.json, "memory_profile", NULL);
-	json_close(&document.json);
-	bytes_put_u8(out, '\n');
-	return 0;
+	for (i = 0; i < profile->value_count && r == 0; i++) {
+		options.value = i;
+		if (i != value && i != call_tree_samples_value(profile))
+			r = call_tree_new(profile, &options, &document.beside[i]);
+	}
+	r = r < 0 ? error_errno(err, r, "cannot build the call tree") : put_all(&document);
+	for (i = 0; i < profile->value_count; i++)
+		call_tree_free(document.beside[i]);
+	return r == -ENOMEM ? error_errno(err, r, "cannot write the document") : r;
 }
 
 const struct exporter_ops export_json = {

@@ -214,8 +214,9 @@ static void put_profile(struct otlp *otlp, uint32_t value, struct bytes *out)
 	size_t i;
 
 	put_value_type(otlp, &body, PROFILE_SAMPLE_TYPE, profile->value_types[value]);
-	for (i = 0; i < profile->entries.count; i++)
-		put_sample(otlp, i, value, &body);
+	for (i = 0; i < profile->entries.count; i++) /* some are of other values alone */
+		if (profile->value_count <= 2 || profile_entry_values(profile, i)[value] != 0)
+			put_sample(otlp, i, value, &body);
 	protobuf_fixed64(&body, PROFILE_TIME_UNIX_NANO, profile->start_realtime_ns);
 	protobuf_u64(&body, PROFILE_DURATION_NANO, profile->duration_ns);
 	if (profile->period_ns > 0) {

@@ -12,9 +12,10 @@
 
 /*
  * speedscope: the file format of www.speedscope.app, one "sampled" profile for each
- * thread, the busiest first. Frames are functions; where the source file is not
- * known, the module stands for it. Stacks are added up, so the order of time is not
- * the recording's.
+ * thread, the busiest first; the other value types of a profile with several follow, as
+ * profiles of their own that their name tells apart. Frames are functions; where the source file is
+ * not known, the module stands for it. Stacks are added up, so the order of time is not the
+ * recording's.
  */
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
@@ -27,6 +28,7 @@ struct thread_rank {
 struct scope {
 	const struct profile *profile;
 	uint32_t value;
+	bool beside; /* it is not the one that was asked for */
 	struct json json;
 	struct thread_rank *ranks;
 	uint32_t *entries; /* by thread, then as they are in the profile */
@@ -72,6 +74,12 @@ static int64_t value_of(const struct scope *scope, uint32_t entry)
 	return profile_entry_values(scope->profile, entry)[scope->value];
 }
 
+/* Entries of a profile with several values may have nothing of this one. */
+static bool is_there(const struct scope *scope, uint32_t entry)
+{
+	return scope->profile->value_count <= 2 || value_of(scope, entry) != 0;
+}
+
 static void put_stack(struct scope *scope, uint32_t stack)
 {
 	const struct profile *profile = scope->profile;
@@ -105,6 +113,8 @@ static void put_thread(struct scope *scope, const struct thread_rank *rank, uint
 
 	bytes_printf(&name, "%s (%s %u, thread %u)", profile_text(profile, thread->comm),
 		     profile_text(profile, thread->process_comm), thread->pid, thread->tid);
+	if (scope->beside)
+		bytes_printf(&name, ": %s", profile->value_types[scope->value].name);
 	bytes_put_u8(&name, '\0');
 	json_open_object(&scope->json, NULL);
 	json_string(&scope->json, "type", "sampled");
@@ -114,11 +124,13 @@ static void put_thread(struct scope *scope, const struct thread_rank *rank, uint
 	json_i64(&scope->json, "endValue", rank->total);
 	json_open_array(&scope->json, "samples");
 	for (i = first; i < end; i++)
-		put_stack(scope, profile->entries.items[scope->entries[i]].stack);
+		if (is_there(scope, scope->entries[i]))
+			put_stack(scope, profile->entries.items[scope->entries[i]].stack);
 	json_close(&scope->json);
 	json_open_array(&scope->json, "weights");
 	for (i = first; i < end; i++)
-		json_i64(&scope->json, NULL, value_of(scope, scope->entries[i]));
+		if (is_there(scope, scope->entries[i]))
+			json_i64(&scope->json, NULL, value_of(scope, scope->entries[i]));
 	json_close(&scope->json);
 	json_close(&scope->json);
 	bytes_fini(&name);
@@ -161,28 +173,50 @@ static uint32_t *sort_entries(struct scope *scope)
 	return starts;
 }
 
-static int put_profiles(struct scope *scope)
+/* The profiles of one value type. */
+static int put_value(struct scope *scope)
 {
 	const struct profile *profile = scope->profile;
 	uint32_t *starts;
 	size_t i;
 
-	scope->ranks = calloc(profile->threads.count + 1, sizeof(*scope->ranks));
-	scope->entries = calloc(profile->entries.count + 1, sizeof(*scope->entries));
-	starts = scope->ranks && scope->entries ? sort_entries(scope) : NULL;
+	memset(scope->ranks, 0, profile->threads.count * sizeof(*scope->ranks));
+	starts = sort_entries(scope);
 	if (!starts)
 		return -ENOMEM;
 	qsort(scope->ranks, profile->threads.count, sizeof(*scope->ranks), by_total);
-	json_open_array(&scope->json, "profiles");
 	for (i = 0; i < profile->threads.count; i++) {
 		uint32_t thread = scope->ranks[i].thread;
 
-		if (starts[thread + 1] > starts[thread])
+		if (starts[thread + 1] > starts[thread] &&
+		    (!scope->beside || scope->ranks[i].total != 0))
 			put_thread(scope, &scope->ranks[i], starts[thread], starts[thread + 1]);
 	}
-	json_close(&scope->json);
 	free(starts);
 	return 0;
+}
+
+static int put_profiles(struct scope *scope)
+{
+	const struct profile *profile = scope->profile;
+	uint32_t first = scope->value;
+	uint32_t i;
+	int r;
+
+	scope->ranks = calloc(profile->threads.count + 1, sizeof(*scope->ranks));
+	scope->entries = calloc(profile->entries.count + 1, sizeof(*scope->entries));
+	if (!scope->ranks || !scope->entries)
+		return -ENOMEM;
+	json_open_array(&scope->json, "profiles");
+	r = put_value(scope);
+	scope->beside = true;
+	for (i = 0; i < profile->value_count && r == 0; i++) {
+		scope->value = i;
+		if (i != first && strcmp(profile->value_types[i].name, "samples") != 0)
+			r = put_value(scope);
+	}
+	json_close(&scope->json);
+	return r;
 }
 
 static int speedscope_write(const struct profile *profile, const struct export_config *config,
@@ -213,7 +247,7 @@ static int speedscope_write(const struct profile *profile, const struct export_c
 
 const struct exporter_ops export_speedscope = {
 	.name = "speedscope",
-	.summary = "for www.speedscope.app: a profile for each thread",
+	.summary = "for www.speedscope.app: a profile for each thread and value",
 	.extension = "speedscope.json",
 	.write = speedscope_write,
 };

@@ -65,6 +65,11 @@ int import_schema(struct import_builder *builder, const char *event, const char 
 	return builder->sink->ops->schema(builder->sink->self, &schema, &builder->schema);
 }
 
+void import_choose_schema(struct import_builder *builder, uint32_t schema)
+{
+	builder->schema = schema;
+}
+
 int import_place(struct import_builder *builder, const struct place *place, uint32_t *ret)
 {
 	return builder->sink->ops->place(builder->sink->self, place, ret);

@@ -46,6 +46,9 @@ struct recording_writer *import_builder_writer(struct import_builder *builder);
 int import_schema(struct import_builder *builder, const char *event, const char *value,
 		  const char *unit, uint64_t period);
 
+/* Which of several schemas, by their order, the samples that follow are of; else the last. */
+void import_choose_schema(struct import_builder *builder, uint32_t schema);
+
 /* Each returns 0 and the id or frame, or -ENOMEM. */
 int import_place(struct import_builder *builder, const struct place *place, uint32_t *ret);
 int import_thread(struct import_builder *builder, uint32_t pid, uint32_t tid, const char *comm,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 
 #include <linux/perf_event.h>
@@ -26,6 +27,10 @@
 /*
  * perf.data: records are taken from the file, put into the order of their times and
  * then heeded as the perf engine heeds those of its rings.
+ *
+ * But for one: time that the kernel held an event back is not added to the next sample.
+ * Weights are the periods of the file, so that sums are those that perf shows; how often
+ * it happened is kept as the fact "throttled", and wick info tells it.
  */
 
 /* What was met and is told at the end. */
@@ -37,6 +42,7 @@ struct counts {
 };
 
 struct perf_import {
+	struct import_source *source;
 	struct import_builder *builder;
 	struct sink *sink;
 	struct perf_file file;
@@ -83,9 +89,22 @@ static void heed_kernel_map(struct perf_import *import, const struct map_record 
 		       map->name + n);
 }
 
+/* Whether the file of a name cannot be what was recorded: it is newer than perf.data. */
+static bool is_newer(const struct perf_import *import, const char *path)
+{
+	struct stat mapped;
+	struct stat recorded;
+
+	if (import->source->fd < 0 || fstat(import->source->fd, &recorded) < 0 ||
+	    stat(path, &mapped) < 0)
+		return false;
+	return mapped.st_mtim.tv_sec > recorded.st_mtim.tv_sec;
+}
+
 /*
- * A file counts only by what it is: by its build id, or where the machine did not
- * tell one, by its inode. A bare name could be another file by now.
+ * A file counts by what it is: by the build id of the record or of perf's list, or by its
+ * inode. Old records (MMAP) have a bare name; what is there now is taken for it, as perf does,
+ * unless that shows to be another file.
  */
 static void heed_map(struct perf_import *import, const struct perf_event *event,
 		     const struct perf_event_header *record)
@@ -104,7 +123,8 @@ static void heed_map(struct perf_import *import, const struct perf_event *event,
 		map.build_id = *told;
 	if (map.build_id.size > 0)
 		map.region.inode = 0;
-	else if (map.region.inode == 0 && map.region.kind == REGION_FILE)
+	else if (map.region.inode == 0 && map.region.kind == REGION_FILE &&
+		 is_newer(import, map.name))
 		map.region.inode = UINT64_MAX; /* of no file */
 	process_tracker_map(import->tracker, time_of(import, event, record), map.pid, &map.region,
 			    &map.build_id);
@@ -428,11 +448,14 @@ static int perf_data_read(struct import_source *source, struct import_builder *b
 
 	if (!import)
 		return error_set(err, -ENOMEM, "out of memory");
+	import->source = source;
 	import->builder = builder;
 	import->err = err;
 	import->sink = recording_writer_sink(import_builder_writer(builder));
 	import->tracker = process_tracker_new(import->sink);
-	import->samples = import->tracker ? perf_samples_new(import->sink, import->tracker) : NULL;
+	import->samples = import->tracker
+				  ? perf_samples_new(import->sink, import->tracker, &import->file)
+				  : NULL;
 	record_queue_init(&import->queue, heed, import);
 	r = import->samples ? perf_file_open(&import->file, source, err)
 			    : error_set(err, -ENOMEM, "out of memory");

@@ -89,15 +89,30 @@ static int add_id(struct perf_file *file, uint64_t id, uint32_t event)
 	return id_index_add(&file->id_index, hash_pair(id, 1), (uint32_t)file->ids.count - 1);
 }
 
-static struct perf_event *find_event(struct perf_file *file, uint64_t id)
+/* Where the event of an id stands, ID_NONE for none. */
+static uint32_t find_id(const struct perf_file *file, uint64_t id)
 {
 	struct id_probe probe = id_index_probe(&file->id_index, hash_pair(id, 1));
 	uint32_t i;
 
 	while ((i = id_probe_next(&file->id_index, &probe)) != ID_NONE)
 		if (file->ids.items[i].id == id)
-			return &file->events.items[file->ids.items[i].event];
-	return NULL;
+			return file->ids.items[i].event;
+	return ID_NONE;
+}
+
+static struct perf_event *find_event(struct perf_file *file, uint64_t id)
+{
+	uint32_t event = find_id(file, id);
+
+	return event == ID_NONE ? NULL : &file->events.items[event];
+}
+
+const struct perf_event *perf_file_event_of(const struct perf_file *file, uint64_t id)
+{
+	uint32_t event = find_id(file, id);
+
+	return event == ID_NONE ? NULL : &file->events.items[event];
 }
 
 struct perf_event *perf_file_event(struct perf_file *file, const struct perf_event_header *record)

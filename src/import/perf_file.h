@@ -75,6 +75,9 @@ int perf_file_learn(struct perf_file *file, const struct perf_record *record, st
 /* The event that a record is of; NULL when the file tells of none. */
 struct perf_event *perf_file_event(struct perf_file *file, const struct perf_event_header *record);
 
+/* The event of an id, NULL for one that the file does not tell of. */
+const struct perf_event *perf_file_event_of(const struct perf_file *file, uint64_t id);
+
 /* The build id of a path, NULL when none is told. */
 const struct build_id *perf_file_build_id(const struct perf_file *file, const char *path);
 

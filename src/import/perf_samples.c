@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/id_index.h"
 #include "base/vec.h"
+#include "import/perf_counters.h"
 #include "import/perf_file.h"
 #include "model/sink.h"
 #include "recording/format.h"
@@ -39,6 +40,8 @@ struct batch {
 struct perf_samples {
 	struct sink *sink;
 	struct process_tracker *tracker;
+	const struct perf_file *file;
+	struct perf_counters counters; /* of members of groups */
 	struct stack_cache *cache;
 	bool foreign;
 	struct chain_frames frames;
@@ -47,7 +50,8 @@ struct perf_samples {
 	VEC(struct batch *) batches; /* by schema; NULL where there was no sample yet */
 };
 
-struct perf_samples *perf_samples_new(struct sink *sink, struct process_tracker *tracker)
+struct perf_samples *perf_samples_new(struct sink *sink, struct process_tracker *tracker,
+				      const struct perf_file *file)
 {
 	struct perf_samples *samples = calloc(1, sizeof(*samples));
 
@@ -55,6 +59,7 @@ struct perf_samples *perf_samples_new(struct sink *sink, struct process_tracker 
 		return NULL;
 	samples->sink = sink;
 	samples->tracker = tracker;
+	samples->file = file;
 	samples->frames.tracker = tracker;
 	samples->walk.tracker = tracker;
 	samples->walk.depth = WALK_DEPTH;
@@ -74,6 +79,7 @@ void perf_samples_free(struct perf_samples *samples)
 	for (size_t i = 0; i < samples->batches.count; i++)
 		free(samples->batches.items[i]);
 	vec_fini(&samples->batches);
+	perf_counters_fini(&samples->counters);
 	free(samples);
 }
 
@@ -240,33 +246,78 @@ static uint64_t weight_of(const struct perf_event *event, const struct sample_re
 	return weight < INT64_MAX ? weight : INT64_MAX;
 }
 
-int perf_samples_put(struct perf_samples *samples, const struct perf_event *event,
-		     const struct perf_event_header *record, uint64_t time_ns, struct error *err)
+/* What is written of a sample. */
+struct row {
+	uint32_t stack;
+	uint32_t thread;
+	uint32_t cpu;
+	uint64_t time_ns;
+	uint64_t weight;
+};
+
+static int put_row(struct perf_samples *samples, uint32_t schema, const struct row *row,
+		   struct error *err)
 {
-	struct batch *batch = batch_of(samples, event->schema);
-	struct tracked_process *process;
-	struct sample_record sample;
+	struct batch *batch = batch_of(samples, schema);
 	size_t i;
-	int r;
 
 	if (!batch)
 		return error_set(err, -ENOMEM, "out of memory");
+	i = batch->count++;
+	batch->stack[i] = row->stack;
+	batch->thread[i] = row->thread;
+	batch->cpu[i] = row->cpu;
+	batch->time_ns[i] = row->time_ns;
+	batch->weight[i] = row->weight < INT64_MAX ? row->weight : INT64_MAX;
+	return batch->count < BATCH ? 0 : flush_batch(samples, schema, err);
+}
+
+/* What the members of the event's group have counted since the last sample has its stack. */
+static int put_members(struct perf_samples *samples, const struct perf_event *event,
+		       const struct sample_record *sample, struct row *row, struct error *err)
+{
+	uint64_t i;
+	int r = 0;
+
+	for (i = 0; sample->value_words > 1 && i < sample->value_count && r == 0; i++) {
+		const uint64_t *words = sample->values + i * sample->value_words;
+		const struct perf_event *member = perf_file_event_of(samples->file, words[1]);
+		struct perf_counter now = {.id = words[1], .value = words[0]};
+
+		/* The weight of the leader is its period. */
+		if (!member || member->schema == event->schema)
+			continue;
+		if (event->attr.inherit)
+			now.tid = (uint32_t)sample->tid;
+		if (perf_counters_since(&samples->counters, &now, &row->weight) < 0)
+			return error_set(err, -ENOMEM, "out of memory");
+		if (row->weight > 0)
+			r = put_row(samples, member->schema, row, err);
+	}
+	return r;
+}
+
+int perf_samples_put(struct perf_samples *samples, const struct perf_event *event,
+		     const struct perf_event_header *record, uint64_t time_ns, struct error *err)
+{
+	struct tracked_process *process;
+	struct sample_record sample;
+	struct row row = {.time_ns = time_ns};
+	int r;
+
 	if (!record_sample(&event->layout, record, &sample) || sample.count > MAX_CHAIN)
 		return 0;
 	sample.time_ns = time_ns;
 	if (!(event->attr.sample_type & PERF_SAMPLE_CALLCHAIN))
 		chain_of_ip(samples, record, &sample);
-	i = batch->count;
-	r = process_tracker_sample(samples->tracker, sample.pid, sample.tid, &process,
-				   &batch->thread[i]);
-	batch->stack[i] = r < 0 ? ID_NONE : stack_of(samples, event, process, record, &sample);
-	if (batch->stack[i] == ID_NONE)
+	r = process_tracker_sample(samples->tracker, sample.pid, sample.tid, &process, &row.thread);
+	row.stack = r < 0 ? ID_NONE : stack_of(samples, event, process, record, &sample);
+	if (row.stack == ID_NONE)
 		return error_set(err, -ENOMEM, "out of memory");
-	batch->cpu[i] = sample.cpu < RECORDING_MAX_CPUS ? sample.cpu : 0;
-	batch->time_ns[i] = sample.time_ns;
-	batch->weight[i] = weight_of(event, &sample);
-	if (++batch->count < BATCH)
-		return 1;
-	r = flush_batch(samples, event->schema, err);
+	row.cpu = sample.cpu < RECORDING_MAX_CPUS ? sample.cpu : 0;
+	row.weight = weight_of(event, &sample);
+	r = put_row(samples, event->schema, &row, err);
+	if (r == 0)
+		r = put_members(samples, event, &sample, &row, err);
 	return r < 0 ? r : 1;
 }

@@ -14,12 +14,14 @@
 
 struct error;
 struct perf_event;
+struct perf_file;
 struct perf_samples;
 struct process_tracker;
 struct sink;
 
-/* Borrows both. NULL without memory. */
-struct perf_samples *perf_samples_new(struct sink *sink, struct process_tracker *tracker);
+/* Borrows all. NULL without memory. */
+struct perf_samples *perf_samples_new(struct sink *sink, struct process_tracker *tracker,
+				      const struct perf_file *file);
 void perf_samples_free(struct perf_samples *samples); /* NULL is fine */
 
 /*

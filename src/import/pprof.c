@@ -20,8 +20,10 @@
  * pprof: profile.proto. Fields may come in any order, so the message is gone through
  * twice: strings, functions, locations and mappings first, then samples.
  *
- * A recording has one value and a number of samples: the value is the default one of
- * the file, else the last; samples are those of a type that counts, if there is one.
+ * Each value type becomes an event of the recording. A first one called "samples" is the
+ * number of samples of the others; without it the values are complete, and what is told
+ * as the number of samples is the type that counts and stands before them: the objects of
+ * bytes, the contentions of a delay. The main one is the default of the file, else the last.
  */
 
 #define MAX_FRAMES 65536u
@@ -62,7 +64,7 @@ struct reading {
 	uint64_t time_ns;
 	uint64_t duration_ns;
 	size_t main_kind;
-	size_t count_kind; /* SIZE_MAX: none */
+	size_t first_kind; /* 1 when the first one counts the samples of the others */
 	VEC(struct frame) frames;
 	VEC(int64_t) values;
 	uint64_t first_mapping;
@@ -205,20 +207,35 @@ static struct item *find_item(struct item *items, size_t count, uint64_t id)
 	return count > 0 ? bsearch(&key, items, count, sizeof(*items), by_id) : NULL;
 }
 
+static bool is_count(const struct reading *reading, size_t kind)
+{
+	return strcmp(text_of(reading, reading->kinds.items[kind].unit), "count") == 0;
+}
+
+/* The kind that tells how many there are of another: objects stand before their bytes. */
+static size_t count_kind(const struct reading *reading, size_t kind)
+{
+	size_t i = kind;
+
+	if (reading->first_kind > 0)
+		return 0;
+	while (i > 0 && !is_count(reading, i))
+		i--;
+	return is_count(reading, i) ? i : SIZE_MAX;
+}
+
 static void choose_kinds(struct reading *reading)
 {
 	size_t i;
 
 	reading->main_kind = reading->kinds.count - 1;
-	reading->count_kind = SIZE_MAX;
 	for (i = 0; i < reading->kinds.count; i++)
 		if (reading->default_kind != 0 &&
 		    reading->kinds.items[i].type == reading->default_kind)
 			reading->main_kind = i;
-	/* Objects stand before their bytes, samples before their time. */
-	for (i = 0; i <= reading->main_kind; i++)
-		if (strcmp(text_of(reading, reading->kinds.items[i].unit), "count") == 0)
-			reading->count_kind = i;
+	reading->first_kind =
+		reading->main_kind > 0 && is_count(reading, 0) &&
+		strcmp(text_of(reading, reading->kinds.items[0].type), "samples") == 0;
 }
 
 static uint8_t hex_digit(char c)
@@ -437,7 +454,8 @@ static uint64_t value_at(const struct reading *reading, size_t at)
 	return value > 0 ? (uint64_t)value : 0;
 }
 
-static int add_sample(struct reading *reading, struct cursor body, struct error *err)
+/* Adds what a sample has of one kind. */
+static int add_sample(struct reading *reading, struct cursor body, size_t kind, struct error *err)
 {
 	struct labels labels = {.process = ""};
 	struct import_sample sample = {0};
@@ -457,9 +475,9 @@ static int add_sample(struct reading *reading, struct cursor body, struct error 
 	sample.frame_count = reading->frames.count;
 	sample.labels = labels.items;
 	sample.label_count = labels.count;
-	sample.weight = value_at(reading, reading->main_kind);
-	sample.times = value_at(reading, reading->count_kind);
-	if (sample.weight == 0 && sample.times == 0)
+	sample.weight = value_at(reading, kind);
+	sample.times = value_at(reading, count_kind(reading, kind));
+	if (sample.weight == 0 && (sample.times == 0 || kind != reading->main_kind))
 		return 0;
 	r = import_thread(reading->builder, labels.pid, labels.tid,
 			  labels.thread ? labels.thread : labels.process, labels.process,
@@ -494,20 +512,47 @@ static int first_pass(struct reading *reading, struct cursor in, struct error *e
 	return 0;
 }
 
+static int add_kinds(struct reading *reading)
+{
+	struct recording_writer *writer = import_builder_writer(reading->builder);
+	const struct value_kind *main = &reading->kinds.items[reading->main_kind];
+	size_t i;
+	int r = 0;
+
+	if (reading->first_kind == 0 && reading->kinds.count > 1)
+		recording_writer_info(writer, "values", "complete");
+	if (reading->main_kind > reading->first_kind)
+		recording_writer_info(writer, "main_event", text_of(reading, main->type));
+	for (i = reading->first_kind; i < reading->kinds.count && r == 0; i++) {
+		struct value_kind kind = reading->kinds.items[i];
+		const char *value = text_of(reading, kind.type);
+
+		r = import_schema(reading->builder, value, value, text_of(reading, kind.unit),
+				  reading->period_kind.unit == kind.unit ? reading->period : 0);
+	}
+	return r;
+}
+
+/* All samples of one kind, then all of the next: each change begins a chunk of the file. */
 static int second_pass(struct reading *reading, struct cursor in, struct error *err)
 {
-	struct value_kind kind = reading->kinds.items[reading->main_kind];
-	const char *value = text_of(reading, kind.type);
 	struct field field;
-	int r = import_schema(reading->builder, value, value, text_of(reading, kind.unit),
-			      reading->period_kind.unit == kind.unit ? reading->period : 0);
+	size_t i;
+	int r = add_kinds(reading);
 
-	if (r == 0 && reading->time_ns > 0)
+	if (r < 0)
+		return error_errno(err, r, "cannot keep its value types");
+	if (reading->time_ns > 0)
 		recording_writer_clock(import_builder_writer(reading->builder), IMPORT_START_NS,
 				       reading->time_ns);
-	while (r == 0 && next_field(&in, &field))
-		if (field.number == 2)
-			r = add_sample(reading, field.body, err);
+	for (i = reading->first_kind; i < reading->kinds.count; i++) {
+		struct cursor at = in;
+
+		import_choose_schema(reading->builder, (uint32_t)(i - reading->first_kind));
+		while (r == 0 && next_field(&at, &field))
+			if (field.number == 2)
+				r = add_sample(reading, field.body, i, err);
+	}
 	return r;
 }
 

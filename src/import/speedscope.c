@@ -46,7 +46,8 @@ static const struct unit units[] = {
 
 struct scope {
 	struct import_builder *builder;
-	const struct unit *unit; /* of the first profile; the others must have the same kind */
+	const struct unit *unit;  /* of the first profile; the others must have the same kind */
+	VEC(const char *) values; /* of the document: that profiles are told apart by; "" first */
 	VEC(uint32_t) places;
 	VEC(struct frame) frames;
 	uint64_t evented_frames;
@@ -202,6 +203,52 @@ static int add_events(struct scope *scope, const json_t *profile, struct import_
 	return r;
 }
 
+/* The value at the end of a name of ours: "comm (process 1, thread 2): value". "": none. */
+static const char *value_of(const char *name)
+{
+	const char *thread = strstr(name, ", thread ");
+	const char *next;
+
+	while (thread && (next = strstr(thread + 1, ", thread ")))
+		thread = next;
+	if (!thread)
+		return "";
+	thread += strlen(", thread ");
+	thread += strspn(thread, "0123456789");
+	return strncmp(thread, "): ", 3) == 0 ? thread + 3 : "";
+}
+
+/* The schema of a value, ID_NONE when there is none yet. Values are few. */
+static uint32_t find_value(const struct scope *scope, const char *value)
+{
+	uint32_t i;
+
+	for (i = 0; i < scope->values.count; i++)
+		if (strcmp(scope->values.items[i], value) == 0)
+			return i;
+	return ID_NONE;
+}
+
+/* Makes a schema for each value but the first, which has one. */
+static int add_values(struct scope *scope, const json_t *profiles)
+{
+	size_t i;
+	int r = vec_push(&scope->values, "");
+
+	for (i = 0; i < json_array_size(profiles) && r == 0; i++) {
+		const json_t *profile = json_array_get(profiles, i);
+		const char *value = value_of(text_of(profile, "name"));
+		const struct unit *unit = unit_of(profile);
+
+		if (!unit || find_value(scope, value) != ID_NONE)
+			continue;
+		r = import_schema(scope->builder, value, value, unit->unit, 0);
+		if (r == 0)
+			r = vec_push(&scope->values, value);
+	}
+	return r;
+}
+
 /*
  * The thread of a profile. Our own names are taken apart: "comm (process 1, thread 2)".
  */
@@ -247,6 +294,7 @@ static int add_profile(struct scope *scope, const json_t *profile, unsigned int 
 	r = thread_of(scope, text_of(profile, "name"), number, &sample.thread);
 	if (r < 0)
 		return error_errno(err, r, "cannot keep a thread");
+	import_choose_schema(scope->builder, find_value(scope, value_of(text_of(profile, "name"))));
 	if (evented) {
 		r = add_events(scope, profile, &sample, err);
 		return r < 0 ? error_prefix(err, r, "profile %u", number) : 0;
@@ -274,6 +322,8 @@ static int add_document(struct scope *scope, const json_t *document, struct erro
 				  unit->unit, 0);
 	else
 		r = import_schema(scope->builder, "speedscope", "samples", "count", 0);
+	if (r == 0)
+		r = add_values(scope, profiles);
 	if (r == 0)
 		r = add_places(scope, document);
 	if (r < 0)
@@ -307,6 +357,7 @@ static int speedscope_read(const uint8_t *data, size_t size, struct import_build
 		return error_set(err, -EBADMSG, "line %d: %s", problem.line, problem.text);
 	r = add_document(&scope, document, err);
 	json_decref(document);
+	vec_fini(&scope.values);
 	vec_fini(&scope.places);
 	vec_fini(&scope.frames);
 	return r;

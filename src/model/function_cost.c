@@ -197,7 +197,8 @@ int cost_table_init(struct cost_table *table, const struct profile *profile, uin
 	size_t i;
 	int r = -ENOMEM;
 
-	*table = (struct cost_table){.count = count};
+	*table = (struct cost_table){.count = count,
+				     .exact = call_tree_samples_value(profile) == ID_NONE};
 	for (i = 0;
 	     value < ARRAY_SIZE(profile->moments.items->values) && i < profile->moments.count; i++)
 		if (profile->moments.items[i].slice >= table->slices)

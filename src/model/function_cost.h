@@ -10,6 +10,7 @@
  * total of a row, however many functions of the row are in it.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +32,7 @@ struct function_cost {
 struct cost_table {
 	struct cost whole; /* all of the profile; its joint is not used */
 	uint32_t slices;   /* from the first to the last one; 0: times are not known */
+	bool exact;        /* samples are not counted: weights are no estimates */
 	struct function_cost *rows;
 	size_t count;
 };

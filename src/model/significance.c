@@ -8,6 +8,8 @@
 /* With fewer slices their differences say little; counts have to do. */
 #define MIN_SLICES 16u
 
+#define ROUNDING 1e-12 /* a double has 16 digits, a limit few */
+
 /* Half the mean squared difference of neighbours is the variance; here, of their sum. */
 static double of_slices(double squared_steps, uint32_t slices)
 {
@@ -33,6 +35,8 @@ struct estimate estimate_share(const struct cost *part, const struct cost_table 
 	double weighed;
 	double timed;
 
+	if (whole > 0 && table->exact)
+		return (struct estimate){.value = (double)part->weight / whole};
 	if (whole <= 0 || samples <= 0)
 		return share;
 	p = (double)part->weight / whole;
@@ -54,7 +58,9 @@ struct estimate estimate_amount(const struct cost *part, const struct cost_table
 	double samples = (double)table->whole.samples;
 	struct estimate amount = {.value = (double)part->weight, .variance = INFINITY};
 
-	if (samples <= 0)
+	if (table->exact)
+		amount.variance = 0;
+	if (table->exact || samples <= 0)
 		return amount;
 	amount.grain = (double)table->whole.weight / samples;
 	amount.variance = fmax(amount.grain * amount.grain * ((double)part->samples + 0.5),
@@ -79,8 +85,8 @@ double significance_more(const struct estimate *before, const struct estimate *a
 	double half_sample = (after->grain + factor * before->grain) / 2;
 	double deviation = sqrt(after->variance + factor * factor * before->variance);
 
-	if (!(deviation > 0))
-		return excess > half_sample ? 1 : 0;
+	if (!(deviation > 0)) /* what is just at the limit is not above it by a rounded digit */
+		return excess > half_sample + ROUNDING * fabs(after->value) ? 1 : 0;
 	return erfc((half_sample - excess) / deviation / M_SQRT2) / 2;
 }
 

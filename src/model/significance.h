@@ -19,6 +19,9 @@
  * phases are no noise, and only the slices where they change enter.
  *
  * What is not seen in a profile is not in its variance: how runs differ as a whole.
+ *
+ * Values of a profile that counts no samples, as bytes of a heap, are no estimates: their
+ * variance is 0, and any change is sure.
  */
 
 #include <stdint.h>

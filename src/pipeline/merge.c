@@ -26,6 +26,9 @@ struct merger {
 	VEC(char *) events; /* that were counted beside the first; their schemas count from 1 */
 	char *value;
 	char *unit;
+	bool complete;       /* values say all in every file so far: see FORMAT.md */
+	bool retracted;      /* they did in the first ones only */
+	bool begun;          /* a file was read */
 	char *boot_id;       /* of the first file with frames of a kernel */
 	uint32_t processes;  /* so far: keeps those of different files apart */
 	uint64_t start_ns;   /* of the first file: the others are moved to it */
@@ -53,6 +56,7 @@ struct source {
 	uint32_t schemas[RECORDING_MAX_SCHEMAS]; /* by their ids here; 0 of members: not known */
 	VEC(struct frame) frames;
 	char *boot_id;
+	bool complete;
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint64_t to_real_ns;
@@ -279,7 +283,11 @@ static int take_info(void *self, const char *key, const char *value)
 		source->start_ns = number;
 	if (strcmp(key, "end_monotonic_ns") == 0 && number_parse_u64(value, &number) == 0)
 		source->end_ns = number;
-	if (source->merger->alone)
+	if (strcmp(key, "values") == 0)
+		source->complete = strcmp(value, "complete") == 0;
+	/* The first file tells which event is looked at, and before its samples. */
+	if (source->merger->alone || (!source->merger->begun && (strcmp(key, "values") == 0 ||
+								 strcmp(key, "main_event") == 0)))
 		recording_writer_info(source->merger->writer, key, value);
 	if (strcmp(key, "boot_id") == 0 && !source->boot_id) {
 		source->boot_id = strdup(value);
@@ -460,6 +468,9 @@ static int merge_file(struct merger *merger, const char *path, struct error *err
 	r = recording_reader_run(source.reader, &visitor, err);
 	if (source.shifted && source.end_ns + source.shift_ns > merger->end_ns)
 		merger->end_ns = source.end_ns + source.shift_ns;
+	merger->retracted = merger->retracted || (merger->complete && !source.complete);
+	merger->complete = source.complete && (merger->complete || !merger->begun);
+	merger->begun = true;
 	source_fini(&source);
 	return r;
 }
@@ -471,6 +482,8 @@ static int finish(struct merger *merger, size_t count, struct error *err)
 	(void)snprintf(text, sizeof(text), "%zu recordings", count); /* all of these fit */
 	if (!merger->alone)
 		recording_writer_info(merger->writer, "title", text);
+	if (merger->retracted)
+		recording_writer_info(merger->writer, "values", "");
 	if (merger->boot_id && *merger->boot_id)
 		recording_writer_info(merger->writer, "boot_id", merger->boot_id);
 	(void)snprintf(text, sizeof(text), "%" PRIu64, merger->start_ns);

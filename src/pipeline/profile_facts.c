@@ -16,15 +16,20 @@ struct teller {
 	int r;
 };
 
-/* Tells the filter in the scratch text. */
-static void tell(struct teller *teller)
+/* Tells what is in the scratch text. */
+static void tell_as(struct teller *teller, const char *key)
 {
 	bytes_put_u8(&teller->text, 0);
 	if (teller->text.failed)
 		teller->r = -ENOMEM;
 	else if (teller->r == 0)
-		teller->r = profile_add_fact(teller->profile, "filter", (char *)teller->text.data);
+		teller->r = profile_add_fact(teller->profile, key, (char *)teller->text.data);
 	bytes_clear(&teller->text);
+}
+
+static void tell(struct teller *teller)
+{
+	tell_as(teller, "filter");
 }
 
 static void tell_words(struct teller *teller, const char *option, const char *const *words,
@@ -71,6 +76,9 @@ int profile_facts_add(struct profile *profile, const struct samples *samples,
 		if (samples->facts[i])
 			teller.r =
 				profile_add_fact(profile, samples_fact_keys[i], samples->facts[i]);
+	sample_events_put_names(&samples->events, true, &teller.text);
+	if (teller.text.size > 0)
+		tell_as(&teller, "values left out");
 	tell_numbers(&teller, "--pid", options->pids, options->pid_count);
 	tell_numbers(&teller, "--tid", options->tids, options->tid_count);
 	tell_words(&teller, "--comm", options->comms, options->comm_count);

@@ -49,6 +49,10 @@ static int take_info(void *self, const char *key, const char *value)
 		if (strcmp(key, samples_fact_keys[i]) == 0)
 			return replace_text(&samples->facts[i], value);
 
+	if (strcmp(key, "values") == 0)
+		samples->events.complete = strcmp(value, "complete") == 0;
+	if (strcmp(key, "main_event") == 0 && samples->sums.count == 0)
+		return sample_events_tell(&samples->events, value, samples->options->event);
 	if (strcmp(key, "title") == 0)
 		return replace_text(&samples->title, value);
 	if (strcmp(key, "boot_id") == 0)
@@ -63,17 +67,8 @@ static int take_info(void *self, const char *key, const char *value)
 static int take_schema(void *self, uint32_t id, const struct schema *schema)
 {
 	struct samples *samples = self;
-	const char *wanted = samples->options->event;
 
-	bytes_printf(&samples->events, "%s%s", samples->events.size > 0 ? ", " : "", schema->event);
-	if (wanted ? strcmp(schema->event, wanted) != 0 : id != 0)
-		return 0;
-	samples->schema = id;
-	samples->period = schema->period;
-	if (replace_text(&samples->event, schema->event) < 0 ||
-	    replace_text(&samples->value, schema->value) < 0)
-		return -ENOMEM;
-	return replace_text(&samples->unit, schema->unit);
+	return sample_events_add(&samples->events, id, schema, samples->options->event);
 }
 
 static bool contains_number(const uint64_t *list, size_t n, uint64_t number)
@@ -167,29 +162,62 @@ static uint64_t period_of(const struct samples *samples, const struct sample_sum
 						 sum->time_ns);
 }
 
-/* Adds one sample, whose count and weight are of it alone. */
-static int add_sum(struct samples *samples, struct sample_sum added)
+/*
+ * Finds the sum that something belongs to, or begins one with it. *ret_new tells that all
+ * of it is there by now.
+ */
+static int find_sum(struct samples *samples, const struct sample_sum *added, uint32_t *ret,
+		    bool *ret_new)
 {
-	uint64_t period_ns = period_of(samples, &added);
-	uint64_t hash = hash_pair(hash_pair(added.stack, added.thread),
-				  ((uint64_t)added.slice << 32 | added.labels) ^ period_ns);
+	uint64_t period_ns = period_of(samples, added);
+	uint64_t hash = hash_pair(hash_pair(added->stack, added->thread),
+				  ((uint64_t)added->slice << 32 | added->labels) ^ period_ns);
 	struct id_probe probe = id_index_probe(&samples->index, hash);
-	struct sample_sum *sum;
-	uint32_t i;
+	const struct sample_sum *sum;
 
-	while ((i = id_probe_next(&samples->index, &probe)) != ID_NONE) {
-		sum = &samples->sums.items[i];
-		if (sum->stack != added.stack || sum->thread != added.thread ||
-		    sum->labels != added.labels || sum->slice != added.slice ||
-		    period_of(samples, sum) != period_ns)
-			continue;
-		sum->count += added.count;
-		sum->weight += added.weight;
-		return 0;
+	*ret_new = false;
+	while ((*ret = id_probe_next(&samples->index, &probe)) != ID_NONE) {
+		sum = &samples->sums.items[*ret];
+		if (sum->stack == added->stack && sum->thread == added->thread &&
+		    sum->labels == added->labels && sum->slice == added->slice &&
+		    period_of(samples, sum) == period_ns)
+			return 0;
 	}
-	if (id_index_add(&samples->index, hash, (uint32_t)samples->sums.count) < 0)
+	*ret = (uint32_t)samples->sums.count;
+	*ret_new = true;
+	if (id_index_add(&samples->index, hash, *ret) < 0)
 		return -ENOMEM;
-	return vec_push(&samples->sums, added);
+	return vec_push(&samples->sums, *added);
+}
+
+/* Adds one sample, whose count and weight are of it alone. *ret is where it went. */
+static int add_sum(struct samples *samples, const struct sample_sum *added, uint32_t *ret,
+		   bool *ret_new)
+{
+	int r = find_sum(samples, added, ret, ret_new);
+
+	if (r == 0 && !*ret_new) {
+		samples->sums.items[*ret].count += added->count;
+		samples->sums.items[*ret].weight += added->weight;
+	}
+	return r;
+}
+
+/* Moves what the events beside the main one come to along with their sum. */
+static int move_events(struct samples *samples, size_t from, uint32_t to, bool is_new)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < samples->events.items.count && r == 0; i++) {
+		struct sample_event *event = &samples->events.items.items[i];
+		uint64_t weight = sample_event_weight(event, from);
+
+		if (from != to && event->weights.count > 0)
+			r = sample_event_set(
+				event, to, weight + (is_new ? 0 : sample_event_weight(event, to)));
+	}
+	return r;
 }
 
 /* Makes one slice of two and adds up what is the same then. */
@@ -203,10 +231,19 @@ static int double_slices(struct samples *samples)
 	id_index_clear(&samples->index);
 	for (i = 0; i < count; i++) { /* what is added again stands no later than it did */
 		struct sample_sum sum = samples->sums.items[i];
+		uint32_t at;
+		bool is_new;
 
 		sum.slice /= 2;
-		if (add_sum(samples, sum) < 0)
+		if (add_sum(samples, &sum, &at, &is_new) < 0 ||
+		    move_events(samples, i, at, is_new) < 0)
 			return -ENOMEM;
+	}
+	for (i = 0; i < samples->events.items.count; i++) {
+		struct sample_event *event = &samples->events.items.items[i];
+
+		if (event->weights.count > samples->sums.count)
+			event->weights.count = samples->sums.count;
 	}
 	return 0;
 }
@@ -240,53 +277,77 @@ static uint64_t take_room(uint64_t *sum, uint64_t value)
 	return value;
 }
 
-int samples_want(struct samples *samples, const struct sample_batch *batch, size_t i, bool *ret)
+/* Whether the options want a sample of a time and a thread. */
+static int is_wanted(struct samples *samples, uint64_t time_ns, uint32_t thread, bool *ret)
 {
 	const struct load_options *options = samples->options;
-	uint64_t time_ns = batch->time_ns[i];
 	uint64_t since_ns = time_ns > samples->start_ns ? time_ns - samples->start_ns : 0;
 
 	*ret = false;
-	if (batch->schema != samples->schema || since_ns < options->from_ns ||
-	    since_ns >= options->to_ns)
+	if (since_ns < options->from_ns || since_ns >= options->to_ns)
 		return 0;
-	return thread_wanted(samples, batch->thread[i], ret);
+	return thread_wanted(samples, thread, ret);
+}
+
+int samples_want(struct samples *samples, const struct sample_batch *batch, size_t i, bool *ret)
+{
+	const struct sample_event *main = sample_events_main(&samples->events);
+
+	*ret = false;
+	if (!main || batch->schema != main->schema)
+		return 0;
+	return is_wanted(samples, batch->time_ns[i], batch->thread[i], ret);
+}
+
+/* Adds a sample to the sum that it belongs to: of the main event, or of one beside it. */
+static int take_sample(struct samples *samples, const struct sample_batch *batch, size_t i,
+		       uint32_t event)
+{
+	struct sample_event *beside =
+		event == samples->events.main ? NULL : &samples->events.items.items[event];
+	struct sample_sum sum = {
+		.stack = batch->stack[i],
+		.thread = batch->thread[i],
+		.labels = batch->labels[i],
+	};
+	int timed = samples->known_jit ? samples_is_timed(samples, sum.stack) : 0;
+	uint32_t at;
+	bool is_new;
+
+	if (timed < 0 || find_slice(samples, batch->time_ns[i], &sum.slice) < 0)
+		return -ENOMEM;
+	sum.time_ns = timed ? batch->time_ns[i] : 0;
+	if (!beside) {
+		sum.count = take_room(&samples->count, batch->times[i]);
+		sum.weight = take_room(&samples->weight, batch->weight[i]);
+	}
+	if (add_sum(samples, &sum, &at, &is_new) < 0)
+		return -ENOMEM;
+	return beside ? sample_event_set(beside, at,
+					 sample_event_weight(beside, at) +
+						 take_room(&beside->sum, batch->weight[i]))
+		      : 0;
 }
 
 static int take_samples(void *self, const struct sample_batch *batch)
 {
 	struct samples *samples = self;
+	uint32_t event = sample_events_find(&samples->events, batch->schema);
+	bool kept = event != ID_NONE && sample_events_is_kept(&samples->events, event);
 	size_t i;
 
 	for (i = 0; i < batch->count; i++) {
 		uint64_t time_ns = batch->time_ns[i];
-		uint32_t slice;
-		int timed = 0;
 		bool wanted;
 
 		if (samples->start_ns == 0)
 			samples->start_ns = time_ns;
 		if (time_ns > samples->end_ns)
 			samples->end_ns = time_ns;
-		if (samples_want(samples, batch, i, &wanted) < 0)
-			return -ENOMEM;
-		if (!wanted)
+		if (!kept)
 			continue;
-		if (samples->known_jit)
-			timed = samples_is_timed(samples, batch->stack[i]);
-		if (timed < 0)
-			return timed;
-		if (find_slice(samples, time_ns, &slice) < 0 ||
-		    add_sum(samples,
-			    (struct sample_sum){
-				    .stack = batch->stack[i],
-				    .thread = batch->thread[i],
-				    .labels = batch->labels[i],
-				    .slice = slice,
-				    .time_ns = timed ? time_ns : 0,
-				    .count = take_room(&samples->count, batch->times[i]),
-				    .weight = take_room(&samples->weight, batch->weight[i]),
-			    }) < 0)
+		if (is_wanted(samples, time_ns, batch->thread[i], &wanted) < 0 ||
+		    (wanted && take_sample(samples, batch, i, event) < 0))
 			return -ENOMEM;
 	}
 	return 0;
@@ -396,10 +457,14 @@ static bool has_kernel_frames(const struct samples *samples)
 
 static int no_such_event(struct samples *samples, const char *name, struct error *err)
 {
-	bytes_put_u8(&samples->events, 0);
+	struct bytes names = {0};
+
+	sample_events_put_names(&samples->events, false, &names);
+	bytes_put_u8(&names, 0);
 	(void)error_set(err, -EINVAL, "%s has no event %s", name, samples->options->event);
-	if (!samples->events.failed && samples->events.data[0])
-		error_remedy(err, "it has: %s", (const char *)samples->events.data);
+	if (!names.failed && names.data[0])
+		error_remedy(err, "it has: %s", (const char *)names.data);
+	bytes_fini(&names);
 	return -EINVAL;
 }
 
@@ -421,7 +486,7 @@ static int read_once(struct samples *samples, int fd, const char *name,
 
 	*samples = (struct samples){.options = options,
 				    .known_jit = known_jit,
-				    .schema = ID_NONE,
+				    .events = {.main = ID_NONE},
 				    .slice_ns = SHORTEST_SLICE_NS};
 	r = recording_reader_open(fd, name, &samples->reader, err);
 	if (r < 0) {
@@ -433,7 +498,7 @@ static int read_once(struct samples *samples, int fd, const char *name,
 	if (!samples->kernel || !samples->jit)
 		return error_set(err, -ENOMEM, "out of memory");
 	r = recording_reader_run(samples->reader, &visitor, err);
-	if (r == 0 && options->event && samples->schema == ID_NONE)
+	if (r == 0 && options->event && samples->events.main == ID_NONE)
 		r = no_such_event(samples, name, err);
 	if (r == 0 && kernel_symbols_finish(samples->kernel) < 0)
 		r = error_set(err, -ENOMEM, "out of memory");
@@ -474,7 +539,7 @@ int samples_read(struct samples *samples, int fd, const char *name,
 void samples_fini(struct samples *samples)
 {
 	recording_reader_free(samples->reader);
-	bytes_fini(&samples->events);
+	sample_events_fini(&samples->events);
 	kernel_symbols_free(samples->kernel);
 	jit_symbols_free(samples->jit);
 	id_index_fini(&samples->makers);
@@ -486,7 +551,4 @@ void samples_fini(struct samples *samples)
 	for (size_t i = 0; i < SAMPLES_FACTS; i++)
 		free(samples->facts[i]);
 	free(samples->boot_id);
-	free(samples->event);
-	free(samples->value);
-	free(samples->unit);
 }

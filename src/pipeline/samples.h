@@ -15,6 +15,7 @@
 #include "base/id_index.h"
 #include "base/vec.h"
 #include "model/sink.h"
+#include "pipeline/sample_events.h"
 #include "recording/reader.h"
 
 struct error;
@@ -34,7 +35,7 @@ struct sample_sum {
 	uint32_t slice;   /* of time, when they are asked for; else 0 */
 	uint64_t time_ns; /* of one of them, when it matters to compiled code; else 0 */
 	uint64_t count;
-	uint64_t weight; /* all of them together are at most INT64_MAX */
+	uint64_t weight; /* of the main event; all of them together are at most INT64_MAX */
 };
 
 struct samples {
@@ -48,11 +49,7 @@ struct samples {
 	char *title;
 	char *facts[SAMPLES_FACTS]; /* what the file tells of how it was made; NULL: nothing */
 	char *boot_id;
-	uint32_t schema; /* of the event that is looked at; ID_NONE: not found yet */
-	char *event;
-	char *value;
-	char *unit;
-	uint64_t period;
+	struct sample_events events;
 	uint64_t lost;
 	uint64_t lost_by[LOSS_REASONS];
 	uint64_t count;
@@ -65,7 +62,6 @@ struct samples {
 
 	/* private, while reading */
 	const struct load_options *options;
-	struct bytes events;                 /* the names of all that the file has, for messages */
 	const struct jit_symbols *known_jit; /* from an earlier reading; or NULL */
 	struct id_index makers;              /* processes by their identity, for compiled code */
 	VEC(int8_t) thread_wanted;           /* by thread id: 0 not asked yet, 1 yes, -1 no */
@@ -81,7 +77,8 @@ int samples_read(struct samples *samples, int fd, const char *name,
 		 const struct load_options *options, struct error *err);
 
 /*
- * Whether the options want the i-th sample of a batch of the same file. 0 or -ENOMEM.
+ * Whether the i-th sample of a batch of the same file is of the main event and the options
+ * want it. 0 or -ENOMEM.
  */
 int samples_want(struct samples *samples, const struct sample_batch *batch, size_t i, bool *ret);
 

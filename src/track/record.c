@@ -201,7 +201,7 @@ static void take_fixed(const struct record_layout *layout, struct rest *rest,
 		ret->period = take_word(rest);
 }
 
-/* Counters of the event, or of its group. Kept are those of a group that come without more. */
+/* Counters of the event, or of its group. Kept are those of a group. */
 static void take_read(const struct record_layout *layout, struct rest *rest,
 		      struct sample_record *ret)
 {
@@ -216,9 +216,11 @@ static void take_read(const struct record_layout *layout, struct rest *rest,
 		count = take_word(rest);
 	(void)take_many(rest, times, 8);
 	values = take_many(rest, count, 8u * words);
-	if (values && (format & PERF_FORMAT_GROUP) && words == 1) {
+	/* An id stands right behind its value; what comes alone behind it is of no use. */
+	if (values && (format & PERF_FORMAT_GROUP) && (words == 1 || format & PERF_FORMAT_ID)) {
 		ret->value_count = count;
 		ret->values = values;
+		ret->value_words = words;
 	}
 }
 

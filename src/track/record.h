@@ -44,6 +44,7 @@ struct sample_record {
 	uint64_t period;
 	uint64_t value_count; /* of a group: the leader's, then the members' */
 	const uint64_t *values;
+	uint32_t value_words;  /* of each: the value, and where there are more the event's id */
 	uint64_t count;        /* entries of chain */
 	const uint64_t *chain; /* the leaf first, with context marks */
 	/* With a copied stack: */

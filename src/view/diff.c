@@ -27,6 +27,29 @@ static bool only_counts(const struct profile *profile)
 	return profile->value_count == 1 && call_tree_samples_value(profile) == 0;
 }
 
+/* The main value of one side, when the other has it too but beside its own. */
+static bool find_common(struct diff *diff)
+{
+	int main;
+
+	for (main = 1; main >= 0; main--) { /* what is after is of more interest */
+		const struct profile *other = diff->sides[1 - main];
+		uint32_t wanted = diff->sides[main]->main_value;
+		const struct value_type *type = &diff->sides[main]->value_types[wanted];
+		uint32_t i;
+
+		for (i = 0; i < other->value_count; i++) {
+			if (strcmp(other->value_types[i].name, type->name) != 0 ||
+			    strcmp(other->value_types[i].unit, type->unit) != 0)
+				continue;
+			diff->values[main] = wanted;
+			diff->values[1 - main] = i;
+			return true;
+		}
+	}
+	return false;
+}
+
 static int choose_values(struct diff *diff, struct error *err)
 {
 	const struct profile *const *sides = diff->sides;
@@ -47,11 +70,13 @@ static int choose_values(struct diff *diff, struct error *err)
 		diff->counted = true;
 		return 0;
 	}
+	if (find_common(diff))
+		return 0;
 	(void)error_set(err, -EINVAL,
 			"%s measures %s (%s), %s measures %s (%s): they cannot be compared",
 			diff->names[0], types[0].name, types[0].unit, diff->names[1], types[1].name,
 			types[1].unit);
-	error_remedy(err, "record both with the same --mode and -e");
+	error_remedy(err, "record both with the same --mode and -e, or choose with --event");
 	return -EINVAL;
 }
 
@@ -69,12 +94,17 @@ static int count(struct diff *diff)
 }
 
 int diff_init(struct diff *diff, const struct profile *const sides[2], const char *const names[2],
-	      bool absolute, struct error *err)
+	      enum diff_measure measure, struct error *err)
 {
 	int r;
 
 	*diff = (struct diff){
-		.sides = {sides[0], sides[1]}, .names = {names[0], names[1]}, .absolute = absolute};
+		.sides = {sides[0], sides[1]},
+		.names = {names[0], names[1]},
+		.exact = call_tree_samples_value(sides[0]) == ID_NONE &&
+			 call_tree_samples_value(sides[1]) == ID_NONE,
+	};
+	diff->absolute = measure == DIFF_AMOUNTS || (measure == DIFF_USUAL && diff->exact);
 	r = choose_values(diff, err);
 	if (r < 0)
 		return r;

@@ -9,8 +9,8 @@
  * often it was sampled makes no difference. Absolute, the values themselves are.
  *
  * JSON has the keys before and after {file, title, duration_ns, samples, lost,
- * unreadable, total}, value {name, unit}, compares ("shares" or "amounts"), rows,
- * more (rows beyond the limit) and gates. A row is {name, module, file, state
+ * unreadable, total}, value {name, unit}, compares ("shares" or "amounts"), exact (there is no
+ * noise), rows, more (rows beyond the limit) and gates. A row is {name, module, file, state
  * ("both", "new" or "gone"), self, total}, where self and total are {before, after,
  * before_percent, after_percent, change_points, change_percent, confidence}:
  * change_points of the shares, change_percent of what is compared (null when it was
@@ -53,14 +53,18 @@ struct diff {
 	const char *names[2];           /* their files; borrowed */
 	uint32_t values[2];
 	bool absolute;
+	bool exact;   /* samples are not counted on either side: there is no noise */
 	bool counted; /* samples are compared: one side knows nothing else */
 	struct profile_pair pair;
 	struct cost_table costs[2]; /* a row for each function of pair.both */
 };
 
+/* What to compare; of exact values amounts unless told. */
+enum diff_measure { DIFF_USUAL = 0, DIFF_SHARES = 1, DIFF_AMOUNTS = 2 };
+
 /* Compares two profiles that measure the same; -EINVAL in words when they do not. */
 int diff_init(struct diff *diff, const struct profile *const sides[2], const char *const names[2],
-	      bool absolute, struct error *err);
+	      enum diff_measure measure, struct error *err);
 void diff_fini(struct diff *diff);
 
 /* What is compared: the share or the amount of a cost of that table. */

@@ -47,9 +47,10 @@ static void put_side(const struct diff *diff, int side, struct bytes *out)
 	if (profile->duration_ns > 0)
 		bytes_printf(out, "%s recorded, ",
 			     quantity_of((int64_t)profile->duration_ns, "nanoseconds").text);
-	bytes_printf(out, "%s samples", quantity_count(quality->samples).text);
+	if (!diff->exact)
+		bytes_printf(out, "%s samples", quantity_count(quality->samples).text);
 	if (strcmp(value_of(diff), "samples") != 0) {
-		bytes_printf(out, ", ");
+		bytes_printf(out, "%s", diff->exact ? "" : ", ");
 		text_put_terminal(out, value_of(diff));
 		bytes_printf(out, " %s",
 			     quantity_of(diff->costs[side].whole.weight, unit_of(diff)).text);
@@ -71,6 +72,8 @@ static void put_head(const struct diff_table *table, struct bytes *out)
 	put_side(diff, 1, out);
 	if (diff->counted)
 		bytes_printf(out, "one of them knows counts of samples only: these are compared\n");
+	if (diff->exact)
+		bytes_printf(out, "samples are not counted: the numbers are taken as exact\n");
 	if (diff->absolute) {
 		bytes_printf(
 			out, "amounts are compared; the whole: %s, %s\n",
@@ -119,7 +122,9 @@ static void put_change(const struct diff_table *table, const struct diff_change 
 	if (colored)
 		put_color(table, 0, out);
 	bytes_printf(out, " %7s",
-		     change->confidence > 0 ? quantity_confidence(change->confidence).text : "-");
+		     change->confidence <= 0 ? "-"
+		     : diff->exact           ? "exact"
+					     : quantity_confidence(change->confidence).text);
 }
 
 static void put_columns(const struct diff_table *table, struct bytes *out)
@@ -224,6 +229,7 @@ void diff_put_json(const struct diff_table *table, struct bytes *out)
 	json_string(&json, "unit", unit_of(diff));
 	json_close(&json);
 	json_string(&json, "compares", diff->absolute ? "amounts" : "shares");
+	json_bool(&json, "exact", diff->exact);
 	json_open_array(&json, "rows");
 	for (i = 0; i < table->shown; i++) {
 		const struct diff_row *row = &table->rows[i];

@@ -192,6 +192,7 @@ static int estimate_side(const struct diff *diff, int side, const struct diff_ga
 	size_t functions = diff->sides[side]->functions.count;
 	SCOPED(mem) uint32_t *row_of = calloc(functions + 1, sizeof(*row_of));
 	struct cost_table table;
+	const struct cost *cost;
 	size_t i;
 
 	if (!row_of)
@@ -200,7 +201,9 @@ static int estimate_side(const struct diff *diff, int side, const struct diff_ga
 		row_of[i] = rows[diff->pair.functions[side][i]];
 	if (cost_table_init(&table, diff->sides[side], diff->values[side], row_of, 1) < 0)
 		return -ENOMEM;
-	*ret = diff_estimate(diff, gate->self ? &table.rows[0].self : &table.rows[0].total, &table);
+	cost = gate->self ? &table.rows[0].self : &table.rows[0].total;
+	/* Points are of shares, whatever else is compared. */
+	*ret = gate->points ? estimate_share(cost, &table) : diff_estimate(diff, cost, &table);
 	cost_table_fini(&table);
 	return 0;
 }
@@ -278,7 +281,8 @@ int diff_gate_check(const struct diff_gate *gate, const struct diff *diff, doubl
 {
 	struct diff_verdict verdict = {
 		.gate = gate,
-		.absolute = diff->absolute,
+		.absolute = diff->absolute && !gate->points,
+		.exact = diff->exact,
 		.unit = diff->sides[1]->value_types[diff->values[1]].unit,
 		.wanted = wanted,
 	};
@@ -348,6 +352,8 @@ void diff_verdict_put(const struct diff_verdict *verdict, struct bytes *out)
 	bytes_printf(out, "%s); ", quantity_relative(old, now).text);
 	if (now <= limit)
 		bytes_printf(out, "not above the limit");
+	else if (verdict->exact)
+		bytes_printf(out, "above the limit; the numbers are exact");
 	else
 		bytes_printf(out, "above the limit with %s confidence",
 			     quantity_confidence(verdict->confidence).text);

@@ -12,7 +12,8 @@
  *	total>+3%       everything that was recorded, in its unit, not as a share
  *	rate>+3%        the same for each second of recording
  *
- * It trips when the growth is above the limit with the confidence that is asked for.
+ * It trips when the growth is above the limit with the confidence that is asked for. Values
+ * that are exact need none.
  */
 
 #include <regex.h>
@@ -51,6 +52,7 @@ struct diff_verdict {
 	const struct diff_gate *gate;
 	bool tripped;
 	bool absolute;     /* before and after are amounts, else shares */
+	bool exact;        /* there is no noise */
 	const char *unit;  /* of amounts */
 	double wanted;     /* confidence that the gate asks for */
 	double confidence; /* that the limit is exceeded */

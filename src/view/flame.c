@@ -37,7 +37,7 @@ static void put_whole(struct picture *picture)
 	bool pair = picture->options->pair;
 	struct bytes *out = picture->out;
 
-	text_put_xml(out, profile->value_types[picture->layers[0]].name);
+	picture->put_name(out, profile->value_types[picture->layers[0]].name);
 	bytes_put_u8(out, ' ');
 	if (pair)
 		bytes_printf(out, "%s → ", quantity_of(picture->whole.before, picture->unit).text);
@@ -53,7 +53,7 @@ static void put_whole(struct picture *picture)
 }
 
 /* What the picture shows, in words for those who do not see it. */
-static void put_about(struct picture *picture)
+static void put_description(struct picture *picture)
 {
 	bytes_printf(picture->out, "flame graph of ");
 	text_put_xml(picture->out, title_of(picture));
@@ -82,7 +82,7 @@ static void put_start(struct picture *picture)
 	if (palette->edge)
 		bytes_printf(picture->out, "\" data-edged=\"1");
 	bytes_printf(picture->out, "\" role=\"img\" aria-label=\"");
-	put_about(picture);
+	put_description(picture);
 	bytes_printf(picture->out, "\">\n<title>");
 	text_put_xml(picture->out, title_of(picture));
 	bytes_printf(picture->out, "</title>\n");
@@ -103,22 +103,21 @@ static void put_loss(struct bytes *out, uint64_t count, uint64_t of, const char 
 			     what);
 }
 
-static void put_head(struct picture *picture)
+void flame_put_heading(struct picture *picture)
+{
+	/* The controls stand at the right of the title. */
+	flame_put_label(picture, title_of(picture),
+			picture->options->width_px > 700 ? (picture->options->width_px - 580) / 9
+							 : 26);
+}
+
+void flame_put_about(struct picture *picture)
 {
 	const struct profile *profile = picture->profile;
 	const struct profile_quality *quality = &profile->quality;
 	uint64_t taken = quality->samples + quality->lost + quality->unreadable;
 	struct bytes *out = picture->out;
 
-	bytes_printf(out,
-		     "<g class=\"head\"><rect class=\"page\" width=\"100%%\" height=\"%d\"/>"
-		     "<text class=\"title\" x=\"%d\" y=\"26\">",
-		     HEAD_PX - 4, MARGIN_PX);
-	/* The controls stand at the right of the title. */
-	flame_put_label(picture, title_of(picture),
-			picture->options->width_px > 700 ? (picture->options->width_px - 580) / 9
-							 : 26);
-	bytes_printf(out, "</text><text class=\"about\" x=\"%d\" y=\"47\">", MARGIN_PX);
 	put_whole(picture);
 	if (profile->duration_ns)
 		bytes_printf(out, " · %s recorded",
@@ -129,6 +128,19 @@ static void put_head(struct picture *picture)
 		bytes_printf(out, " · incomplete recording");
 	put_loss(out, quality->truncated, quality->samples, "truncated");
 	put_loss(out, quality->unsymbolised, quality->samples, "without symbol");
+}
+
+static void put_head(struct picture *picture)
+{
+	struct bytes *out = picture->out;
+
+	bytes_printf(out,
+		     "<g class=\"head\"><rect class=\"page\" width=\"100%%\" height=\"%d\"/>"
+		     "<text class=\"title\" x=\"%d\" y=\"26\">",
+		     HEAD_PX - 4, MARGIN_PX);
+	flame_put_heading(picture);
+	bytes_printf(out, "</text><text class=\"about\" x=\"%d\" y=\"47\">", MARGIN_PX);
+	flame_put_about(picture);
 	bytes_printf(out, "</text></g>\n");
 }
 
@@ -215,7 +227,7 @@ static void free_trees(struct flame_way *way)
 	}
 }
 
-static void way_fini(struct flame_way *way)
+void flame_way_fini(struct flame_way *way)
 {
 	size_t i;
 
@@ -224,8 +236,7 @@ static void way_fini(struct flame_way *way)
 		flame_layout_fini(&way->layouts[i]);
 }
 
-/* Grows the trees of a way and places their boxes; it becomes the one at hand. */
-static int way_init(struct picture *picture, struct flame_way *way)
+int flame_way_init(struct picture *picture, struct flame_way *way)
 {
 	double room_px = (double)picture->options->width_px - 2 * MARGIN_PX;
 	double min_fraction = picture->options->min_width_px / room_px;
@@ -243,8 +254,7 @@ static int way_init(struct picture *picture, struct flame_way *way)
 	return r;
 }
 
-/* Counts the functions that only one side has. */
-static void count_changes(struct picture *picture)
+void flame_count_changes(struct picture *picture)
 {
 	uint32_t count = call_tree_count(picture->way->trees[0]);
 	uint32_t i;
@@ -259,22 +269,23 @@ static void count_changes(struct picture *picture)
 }
 
 /* Draws one way; the other follows as records. */
-static int draw(struct picture *picture)
+static int draw_svg(struct picture *picture, struct error *err)
 {
 	struct flame_way *drawn = &picture->ways[0];
 	struct flame_way *other = &picture->ways[1];
 	int r;
 
+	(void)err; /* nothing but memory is wanted */
 	drawn->drawn = true;
 	drawn->inverted = picture->options->inverted;
 	other->inverted = !drawn->inverted;
-	r = way_init(picture, drawn);
+	r = flame_way_init(picture, drawn);
 	if (r == 0) {
-		count_changes(picture);
+		flame_count_changes(picture);
 		put_start(picture);
 		flame_put_boxes(picture);
 		free_trees(drawn); /* the largest part goes before the next one comes */
-		r = way_init(picture, other);
+		r = flame_way_init(picture, other);
 	}
 	if (r == 0) {
 		flame_put_boxes(picture);
@@ -284,8 +295,8 @@ static int draw(struct picture *picture)
 		bytes_printf(picture->out, "<script><![CDATA[\n%s]]></script>\n</svg>\n",
 			     flame_svg_js);
 	}
-	way_fini(drawn);
-	way_fini(other);
+	flame_way_fini(drawn);
+	flame_way_fini(other);
 	return r;
 }
 
@@ -310,11 +321,14 @@ static int choose_layers(struct picture *picture, struct error *err)
 	return 0;
 }
 
-int flame_write(const struct profile *profile, const struct flame_options *options,
-		struct bytes *out, struct error *err)
+int flame_picture_draw(const struct profile *profile, const struct flame_options *options,
+		       int (*draw)(struct picture *picture, struct error *err), struct bytes *out,
+		       struct error *err)
 {
 	struct flame_options settled = *options;
-	struct picture picture = {.profile = profile, .options = &settled, .out = out};
+	struct picture picture = {
+		.profile = profile, .options = &settled, .put_name = text_put_xml, .out = out};
+	struct error why = {0};
 	int r = check(options, err);
 
 	if (settled.pair && settled.colors < FLAME_COLORS_RED_BLUE)
@@ -326,10 +340,21 @@ int flame_write(const struct profile *profile, const struct flame_options *optio
 		return r;
 	r = function_lines_new(profile, picture.layers[0], &picture.lines);
 	if (r == 0)
-		r = draw(&picture);
+		r = draw(&picture, &why);
 	free(picture.lines);
 	bytes_fini(&picture.name);
+	if (why.code < 0) {
+		if (err)
+			*err = why;
+		return why.code;
+	}
 	if (r < 0 || out->failed)
 		return error_set(err, -ENOMEM, "cannot draw the flame graph: no memory");
 	return 0;
+}
+
+int flame_write(const struct profile *profile, const struct flame_options *options,
+		struct bytes *out, struct error *err)
+{
+	return flame_picture_draw(profile, options, draw_svg, out, err);
 }

@@ -58,4 +58,12 @@ struct flame_options {
 int flame_write(const struct profile *profile, const struct flame_options *options,
 		struct bytes *out, struct error *err);
 
+/*
+ * Appends a PNG to out: the same picture without the script, in two pixels for each of
+ * width_px. One that would be higher than viewers open has one pixel, or leaves out the
+ * deepest rows and says so. -EOPNOTSUPP when this wick cannot draw it.
+ */
+int flame_write_png(const struct profile *profile, const struct flame_options *options,
+		    struct bytes *out, struct error *err);
+
 #endif

@@ -60,14 +60,14 @@ void flame_put_label(struct picture *picture, const char *name, uint32_t columns
 			fits = (size_t)(at - name);
 	}
 	if (used <= columns) {
-		text_put_xml(picture->out, name);
+		picture->put_name(picture->out, name);
 		return;
 	}
 	bytes_clear(&picture->name);
 	bytes_put(&picture->name, name, fits);
 	bytes_put(&picture->name, "..", 3); /* with its NUL */
 	if (!picture->name.failed)
-		text_put_xml(picture->out, (char *)picture->name.data);
+		picture->put_name(picture->out, (char *)picture->name.data);
 }
 
 static uint32_t hash_text(const char *text)
@@ -237,24 +237,37 @@ static uint32_t hue_of(const struct picture *picture, uint32_t function, const c
 	return flame_palette_hue(hash % 360, hash / 360);
 }
 
-/* Appends a class between the two texts, or a colour behind the other one. */
-static void put_color(struct picture *picture, uint32_t id, const char *class_before,
-		      const char *color_before)
+struct flame_paint flame_paint_of(struct picture *picture, uint32_t id)
 {
 	const struct flame_palette *palette = flame_palette_of(picture->options->colors);
 	const char *name = call_tree_name(picture->way->trees[0], id);
 	const char *class = class_of(picture, id);
-	const struct flame_swatch *swatch = class ? flame_palette_find(palette, class) : NULL;
+	struct flame_paint paint = {.swatch = class ? flame_palette_find(palette, class) : NULL};
 
-	if (!swatch) {
-		bytes_printf(picture->out, "%s#%06" PRIx32, color_before,
-			     hue_of(picture, node_of(picture, 0, id)->function, name));
+	if (!paint.swatch) {
+		paint.color = hue_of(picture, node_of(picture, 0, id)->function, name);
+		return paint;
+	}
+	picture->used |= 1u << (paint.swatch - palette->swatches);
+	if (paint.swatch->shades > 1)
+		paint.shade = hash_text(name) % paint.swatch->shades;
+	paint.color = flame_palette_shade(paint.swatch, false, paint.shade);
+	return paint;
+}
+
+/* Appends a class between the two texts, or a colour behind the other one. */
+static void put_color(struct picture *picture, uint32_t id, const char *class_before,
+		      const char *color_before)
+{
+	struct flame_paint paint = flame_paint_of(picture, id);
+
+	if (!paint.swatch) {
+		bytes_printf(picture->out, "%s#%06" PRIx32, color_before, paint.color);
 		return;
 	}
-	picture->used |= 1u << (swatch - palette->swatches);
-	bytes_printf(picture->out, "%s%s", class_before, class);
-	if (swatch->shades > 1)
-		bytes_printf(picture->out, "%" PRIu32, hash_text(name) % swatch->shades);
+	bytes_printf(picture->out, "%s%s", class_before, paint.swatch->class);
+	if (paint.swatch->shades > 1)
+		bytes_printf(picture->out, "%" PRIu32, paint.shade);
 }
 
 /* The line of a title that tells the numbers of a layer. */
@@ -332,8 +345,8 @@ static void put_title(struct picture *picture, uint32_t id, const char *name)
 		put_source(picture, node->function);
 }
 
-/* A label, of a pair with what changed: all of it, or in a narrow box its sign. */
-static void put_words(struct picture *picture, uint32_t node, const char *name, uint32_t columns)
+/* In a narrow box a change is its sign. */
+void flame_put_words(struct picture *picture, uint32_t node, const char *name, uint32_t columns)
 {
 	struct flame_change change;
 	uint32_t taken;
@@ -381,7 +394,7 @@ static void put_places(struct picture *picture, uint32_t id, const struct flame_
 }
 
 /* Edges are rounded, not widths: neighbours meet and nothing sticks out. */
-static double edge_px(const struct picture *picture, int64_t at)
+double flame_edge_px(const struct picture *picture, int64_t at)
 {
 	return MARGIN_PX + round((double)at * picture->way->scale * 10) / 10;
 }
@@ -389,20 +402,19 @@ static double edge_px(const struct picture *picture, int64_t at)
 static void put_text(struct picture *picture, uint32_t id, const char *name,
 		     const struct flame_box *box)
 {
-	double left = edge_px(picture, box->begin);
-	double columns = (edge_px(picture, box->end) - left - 2 * TEXT_PX) / CHARACTER_PX;
+	double left = flame_edge_px(picture, box->begin);
+	double columns = (flame_edge_px(picture, box->end) - left - 2 * TEXT_PX) / CHARACTER_PX;
 
 	if (columns < 3)
 		return;
 	bytes_printf(picture->out, "<text");
 	put_px(picture->out, "x", left + TEXT_PX);
 	bytes_printf(picture->out, " y=\"13\">");
-	put_words(picture, id, name, (uint32_t)columns);
+	flame_put_words(picture, id, name, (uint32_t)columns);
 	bytes_printf(picture->out, "</text>");
 }
 
-/* The class of a box: new, gone, inlined; too narrow for an edge. */
-static const char *mark_of(const struct picture *picture, uint32_t id, const struct flame_box *box)
+const char *flame_mark_of(const struct picture *picture, uint32_t id, const struct flame_box *box)
 {
 	bool inlined = is_inlined(node_of(picture, 0, id));
 	bool thin = box && flame_palette_of(picture->options->colors)->edge &&
@@ -426,7 +438,7 @@ static void put_box(struct picture *picture, uint32_t id, const struct flame_box
 {
 	const char *name = call_tree_name(picture->way->trees[0], id);
 	const struct flame_box *box = boxes[0];
-	const char *mark = mark_of(picture, id, box);
+	const char *mark = flame_mark_of(picture, id, box);
 	struct bytes *out = picture->out;
 
 	bytes_printf(out, "<g data-v=\"");
@@ -443,8 +455,9 @@ static void put_box(struct picture *picture, uint32_t id, const struct flame_box
 	put_title(picture, id, name);
 	bytes_printf(out, "</title><rect");
 	if (box) {
-		put_px(out, "x", edge_px(picture, box->begin));
-		put_px(out, "width", edge_px(picture, box->end) - edge_px(picture, box->begin));
+		put_px(out, "x", flame_edge_px(picture, box->begin));
+		put_px(out, "width",
+		       flame_edge_px(picture, box->end) - flame_edge_px(picture, box->begin));
 		bytes_printf(out, " height=\"%d\"", BOX_PX);
 	}
 	put_color(picture, id, " class=\"", " fill=\"");
@@ -464,7 +477,7 @@ static void put_record(struct picture *picture, uint32_t id, const struct flame_
 
 	put_places(picture, id, boxes);
 	put_color(picture, id, "\t", "\t");
-	bytes_printf(out, "\t%s\t", mark_of(picture, id, NULL));
+	bytes_printf(out, "\t%s\t", flame_mark_of(picture, id, NULL));
 	if (picture->options->pair)
 		put_change(picture, id, "\t");
 	else
@@ -550,52 +563,75 @@ void flame_put_boxes(struct picture *picture)
 
 /* Legend */
 
-/* Appends a coloured square and its meaning. Returns where the next one goes. */
-static size_t put_meaning(struct bytes *out, size_t x, const char *color, const char *words)
+/* Where the next one goes. */
+static uint32_t behind(uint32_t x_px, const char *words)
 {
-	bytes_printf(out,
-		     "<rect x=\"%zu\" y=\"12\" width=\"12\" height=\"12\" class=\"%s\"/>"
-		     "<text x=\"%zu\" y=\"22\">%s</text>",
-		     x, color, x + 17, words);
-	return x + 36 + (size_t)(CHARACTER_PX * (double)strlen(words));
+	return x_px + 36 + (uint32_t)(CHARACTER_PX * (double)strlen(words));
 }
 
-static void put_change_legend(struct picture *picture)
+static size_t change_meanings(struct flame_meaning *ret, const struct flame_palette *palette,
+			      uint32_t *ret_end_px)
 {
 	static const char *const meanings[][2] = {
 		{"d4", "less"}, {"d2", ""},     {"same", "as before, or not sure"},
 		{"m2", ""},     {"m4", "more"},
 	};
-	size_t x = MARGIN_PX;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(meanings); i++)
-		x = put_meaning(picture->out, x, meanings[i][0], meanings[i][1]);
-	bytes_printf(
-		picture->out,
-		"<text x=\"%zu\" y=\"22\">pp: points of the whole · %s new and %s gone boxes have "
-		"a dashed edge; gone ones show in the widths of before</text>",
-		x, quantity_count(picture->new_boxes).text,
-		quantity_count(picture->gone_boxes).text);
+	for (i = 0; i < ARRAY_SIZE(meanings); i++) {
+		ret[i] = (struct flame_meaning){
+			*ret_end_px, flame_palette_find(palette, meanings[i][0]), meanings[i][1]};
+		*ret_end_px = behind(*ret_end_px, meanings[i][1]);
+	}
+	return i;
+}
+
+size_t flame_meanings(const struct picture *picture, struct flame_meaning ret[FLAME_MEANINGS_MAX],
+		      uint32_t *ret_end_px)
+{
+	const struct flame_palette *palette = flame_palette_of(picture->options->colors);
+	size_t count = 0;
+	size_t i;
+
+	*ret_end_px = MARGIN_PX;
+	if (picture->options->pair)
+		return change_meanings(ret, palette, ret_end_px);
+	for (i = 0; i < palette->count && count < FLAME_MEANINGS_MAX; i++) {
+		const struct flame_swatch *swatch = &palette->swatches[i];
+
+		if (!swatch->words || !(picture->used >> i & 1))
+			continue;
+		ret[count++] = (struct flame_meaning){*ret_end_px, swatch, swatch->words};
+		*ret_end_px = behind(*ret_end_px, swatch->words);
+	}
+	return count;
+}
+
+void flame_put_pair_words(struct picture *picture)
+{
+	bytes_printf(picture->out,
+		     "pp: points of the whole · %s new and %s gone boxes have a dashed edge",
+		     quantity_count(picture->new_boxes).text,
+		     quantity_count(picture->gone_boxes).text);
 }
 
 void flame_put_legend(struct picture *picture)
 {
-	const struct flame_palette *palette = flame_palette_of(picture->options->colors);
-	size_t x = MARGIN_PX;
+	struct flame_meaning meanings[FLAME_MEANINGS_MAX];
+	uint32_t end_px;
+	size_t count = flame_meanings(picture, meanings, &end_px);
 	size_t i;
 
-	if (picture->options->pair) {
-		put_change_legend(picture);
+	for (i = 0; i < count; i++)
+		bytes_printf(picture->out,
+			     "<rect x=\"%" PRIu32 "\" y=\"12\" width=\"12\" height=\"12\" "
+			     "class=\"%s%s\"/><text x=\"%" PRIu32 "\" y=\"22\">%s</text>",
+			     meanings[i].x_px, meanings[i].swatch->class,
+			     meanings[i].swatch->shades > 1 ? "0" : "", meanings[i].x_px + 17,
+			     meanings[i].words);
+	if (!picture->options->pair)
 		return;
-	}
-	for (i = 0; i < palette->count; i++) {
-		const struct flame_swatch *swatch = &palette->swatches[i];
-		char class[8];
-
-		(void)snprintf(class, sizeof(class), "%s%s", swatch->class,
-			       swatch->shades > 1 ? "0" : "");
-		if (swatch->words && picture->used >> i & 1)
-			x = put_meaning(picture->out, x, class, swatch->words);
-	}
+	bytes_printf(picture->out, "<text x=\"%" PRIu32 "\" y=\"22\">", end_px);
+	flame_put_pair_words(picture);
+	bytes_printf(picture->out, "; gone ones show in the widths of before</text>");
 }

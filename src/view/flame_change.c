@@ -15,9 +15,10 @@ static const double steps[LEVELS] = {0.0005, 0.005, 0.02, 0.05};
 static const char *const colors[2][LEVELS] = {{"d1", "d2", "d3", "d4"}, {"m1", "m2", "m3", "m4"}};
 
 static struct estimate estimate(int64_t weight, uint64_t samples, int64_t whole,
-				uint64_t whole_samples, bool absolute)
+				uint64_t whole_samples, bool absolute, bool exact)
 {
-	struct cost_table table = {.whole = {.weight = whole, .samples = whole_samples}};
+	struct cost_table table = {.whole = {.weight = whole, .samples = whole_samples},
+				   .exact = exact};
 	struct cost cost = {.weight = weight, .samples = samples};
 
 	return absolute ? estimate_amount(&cost, &table) : estimate_share(&cost, &table);
@@ -37,10 +38,11 @@ static const char *color_of(double points, bool likely)
 struct flame_change flame_change_of(const struct flame_sides *box, const struct flame_sides *whole,
 				    bool absolute, const char *unit)
 {
+	bool exact = whole->before_samples == 0 && whole->after_samples == 0;
 	struct estimate before = estimate(box->before, box->before_samples, whole->before,
-					  whole->before_samples, absolute);
+					  whole->before_samples, absolute, exact);
 	struct estimate after = estimate(box->after, box->after_samples, whole->after,
-					 whole->after_samples, absolute);
+					 whole->after_samples, absolute, exact);
 	double points = after.value - before.value;
 
 	if (absolute) /* of the side that there is something of */

@@ -5,13 +5,14 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "view/value_ratio.h"
 
 /*
  * What the file tells of itself, for programs and for those who find it later:
  *
  *	{"wick": version, "title", "start_unix_ns", "duration_ns", "period_ns", "samples",
  *	 "lost", "unreadable", "truncated", "recording": {"engine" …}, "filters": […],
- *	 "drawn": {"value", "unit", "total", "inverted" …}}
+ *	 "drawn": {"value", "unit", "total", "values", "ratios", "inverted" …}}
  */
 
 static void put_facts(struct json *json, const struct profile *profile)
@@ -35,6 +36,26 @@ static void put_facts(struct json *json, const struct profile *profile)
 	json_close(json);
 }
 
+/* What the script may colour boxes by. */
+static void put_ratios(struct json *json, const struct picture *picture)
+{
+	const struct profile *profile = picture->profile;
+	struct value_ratio ratios[VALUE_RATIOS_MAX];
+	size_t count = picture->options->pair ? 0 : value_ratios_of(profile, ratios);
+	size_t i;
+
+	json_open_array(json, "ratios");
+	for (i = 0; i < count; i++) {
+		json_open_object(json, NULL);
+		json_string(json, "name", ratios[i].name);
+		json_string(json, "part", profile->value_types[ratios[i].part].name);
+		json_string(json, "whole", profile->value_types[ratios[i].whole].name);
+		json_bool(json, "more_is_worse", ratios[i].more_is_worse);
+		json_close(json);
+	}
+	json_close(json);
+}
+
 static void put_drawn(struct json *json, const struct picture *picture)
 {
 	static const char *const groups[] = {"nothing", "process", "thread"};
@@ -49,6 +70,7 @@ static void put_drawn(struct json *json, const struct picture *picture)
 	for (i = 0; i < picture->layer_count && !options->pair; i++)
 		json_string(json, NULL, picture->profile->value_types[picture->layers[i]].name);
 	json_close(json);
+	put_ratios(json, picture);
 	if (options->pair)
 		json_i64(json, "total_before", picture->whole.before);
 	json_string(json, "by", groups[options->group]);

@@ -32,6 +32,8 @@
 #define LAYER_BEFORE 1
 
 struct call_tree;
+struct error;
+struct flame_swatch;
 
 struct flame_way {
 	bool inverted;
@@ -56,11 +58,68 @@ struct picture {
 	uint32_t *lines;   /* of each function the one that costs most; 0: none is known */
 	uint32_t used;     /* bit set of the swatches drawn */
 	struct bytes name; /* scratch */
+	/* Appends a name so that nothing in it does harm where out goes. */
+	void (*put_name)(struct bytes *out, const char *name);
 	struct bytes *out;
 };
 
+/* The colour of a box. */
+struct flame_paint {
+	const struct flame_swatch *swatch; /* NULL: the colour is a hue */
+	uint32_t shade;                    /* of the swatch */
+	uint32_t color;                    /* on a light page */
+};
+
+/* A coloured square of the legend and what it means. */
+struct flame_meaning {
+	uint32_t x_px;
+	const struct flame_swatch *swatch;
+	const char *words;
+};
+
+#define FLAME_MEANINGS_MAX 32 /* as many as picture.used has bits */
+
 /* Whether the widths are counts of samples. */
 bool flame_has_samples_alone(const struct picture *picture);
+
+/*
+ * Makes a picture, lets draw() fill out, and releases all. A negative answer of draw()
+ * without words in err counts as a lack of memory.
+ */
+int flame_picture_draw(const struct profile *profile, const struct flame_options *options,
+		       int (*draw)(struct picture *picture, struct error *err), struct bytes *out,
+		       struct error *err);
+
+/* Grows the trees of a way and places their boxes; it becomes the one at hand. 0 or -ENOMEM. */
+int flame_way_init(struct picture *picture, struct flame_way *way);
+void flame_way_fini(struct flame_way *way);
+
+/* Counts the functions that only one side of a pair has, of the way at hand. */
+void flame_count_changes(struct picture *picture);
+
+/* Append the heading, and the line below it: what all of it is, and what is missing. */
+void flame_put_heading(struct picture *picture);
+void flame_put_about(struct picture *picture);
+
+/* Appends the label of a box that fits into some columns, of a pair with what changed. */
+void flame_put_words(struct picture *picture, uint32_t node, const char *name, uint32_t columns);
+
+/* Notes that the colour is used, for the legend. */
+struct flame_paint flame_paint_of(struct picture *picture, uint32_t node);
+
+/* What is drawn besides the colour: "new", "gone", "in" and "thin", or "". */
+const char *flame_mark_of(const struct picture *picture, uint32_t node,
+			  const struct flame_box *box);
+
+/* Where a place of the first layer is from the left. */
+double flame_edge_px(const struct picture *picture, int64_t at);
+
+/* Lists the legend. Returns how much there is; *ret_end_px is where more could stand. */
+size_t flame_meanings(const struct picture *picture, struct flame_meaning ret[FLAME_MEANINGS_MAX],
+		      uint32_t *ret_end_px);
+
+/* Appends the rest of the legend of a pair. */
+void flame_put_pair_words(struct picture *picture);
 
 /* Appends a name, or as much of it as fits into some columns. */
 void flame_put_label(struct picture *picture, const char *name, uint32_t columns);

@@ -11,31 +11,15 @@
 #include "base/json.h"
 #include "base/scope.h"
 #include "base/text.h"
-#include "base/vec.h"
-#include "model/call_tally.h"
 #include "model/profile.h"
-#include "view/line_rows.h"
 #include "view/quantity.h"
+#include "view/report_rows.h"
 #include "view/report_text.h"
+#include "view/report_values.h"
 #include "view/value_choice.h"
 
 /* Longer names push what follows instead of being cut. */
 #define MAX_NAME_COLUMNS 60u
-
-struct row {
-	const char *name;
-	const char *module; /* NULL: has none */
-	const char *file;   /* NULL: has none */
-	int64_t self;
-	int64_t total;
-	uint64_t self_samples;
-	uint64_t samples;
-};
-
-struct rows {
-	struct row *items;
-	size_t count;
-};
 
 static const struct {
 	const char *name;
@@ -78,161 +62,6 @@ const char *report_base_name(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return slash && slash[1] ? slash + 1 : path;
-}
-
-/* Rows */
-
-static int tally_rows(const struct report *report, struct rows *rows)
-{
-	const struct profile *profile = report->profile;
-	bool by_module = report->options->by == REPORT_BY_MODULE;
-	SCOPED(mem) struct call_tally *tallies = NULL;
-	size_t i;
-	int r = call_tally_new(profile, report->tree,
-			       by_module ? CALL_TALLY_MODULE : CALL_TALLY_FUNCTION, &tallies,
-			       &rows->count);
-
-	if (r < 0)
-		return r;
-	rows->items = calloc(rows->count + 1, sizeof(*rows->items));
-	if (!rows->items)
-		return -ENOMEM;
-	for (i = 0; i < rows->count; i++) {
-		const struct call_tally *tally = &tallies[i];
-		struct row row = {.self = tally->self,
-				  .total = tally->total,
-				  .self_samples = tally->self_samples,
-				  .samples = tally->samples};
-
-		if (by_module) {
-			row.module = profile_text(profile, tally->key);
-			row.name = *row.module ? report_base_name(row.module) : "[unknown]";
-		} else {
-			struct profile_function function = profile->functions.items[tally->key];
-
-			row.name = profile_text(profile, function.name);
-			row.module = profile_text(profile, function.module);
-			row.file = profile_text(profile, function.file);
-		}
-		rows->items[i] = row;
-	}
-	return 0;
-}
-
-static int compare_rows(const void *a, const void *b)
-{
-	const struct row *x = a;
-	const struct row *y = b;
-
-	if (x->total != y->total)
-		return x->total < y->total ? 1 : -1;
-	return strcmp(x->name, y->name);
-}
-
-/* The groups of a tree by thread. */
-static int thread_rows(const struct report *report, struct rows *rows)
-{
-	const struct call_node *nodes = call_tree_nodes(report->tree);
-	uint32_t count = call_tree_count(report->tree);
-	uint32_t node;
-
-	rows->count = 0;
-	for (node = 1; node < count; node = nodes[node].end)
-		rows->count++;
-	rows->items = calloc(rows->count + 1, sizeof(*rows->items));
-	if (!rows->items)
-		return -ENOMEM;
-	rows->count = 0;
-	for (node = 1; node < count; node = nodes[node].end)
-		rows->items[rows->count++] =
-			(struct row){.name = call_tree_name(report->tree, node),
-				     .self = nodes[node].total,
-				     .total = nodes[node].total,
-				     .self_samples = nodes[node].samples,
-				     .samples = nodes[node].samples};
-	qsort(rows->items, rows->count, sizeof(*rows->items), compare_rows);
-	return 0;
-}
-
-static int state_rows(const struct report *report, struct rows *rows)
-{
-	const struct profile *profile = report->profile;
-	uint32_t counted = call_tree_samples_value(profile);
-	size_t i;
-
-	rows->count = profile->states.count;
-	rows->items = calloc(rows->count + 1, sizeof(*rows->items));
-	if (!rows->items)
-		return -ENOMEM;
-	for (i = 0; i < rows->count; i++) {
-		const int64_t *values = profile->state_values.items + i * profile->value_count;
-		const char *name = profile_text(profile, profile->states.items[i].name);
-		int64_t value = values[report->options->value];
-
-		rows->items[i] = (struct row){
-			.name = *name ? name : "[unknown]",
-			.self = value,
-			.total = value,
-			.samples = counted == ID_NONE ? 0 : (uint64_t)values[counted],
-		};
-		rows->items[i].self_samples = rows->items[i].samples;
-	}
-	qsort(rows->items, rows->count, sizeof(*rows->items), compare_rows);
-	return 0;
-}
-
-/* "file.c:12", or the function where lines are not known. */
-static int line_rows(struct report *report, struct rows *rows)
-{
-	const struct profile *profile = report->profile;
-	SCOPED(mem) struct line_row *lines = NULL;
-	int r = line_rows_new(profile, report->options->value, &lines, &rows->count);
-
-	if (r < 0)
-		return r;
-	rows->items = calloc(rows->count + 1, sizeof(*rows->items));
-	if (!rows->items)
-		return -ENOMEM;
-	for (size_t i = 0; i < rows->count; i++) {
-		struct profile_function function = profile->functions.items[lines[i].function];
-		const char *name = profile_text(profile, function.name);
-		struct bytes text = {0};
-
-		if (lines[i].line > 0) {
-			bytes_printf(&text, "%s:%" PRIu32, profile_text(profile, lines[i].file),
-				     lines[i].line);
-			name = text.failed ? NULL
-					   : arena_strndup(&report->arena, (const char *)text.data,
-							   text.size);
-			bytes_fini(&text);
-		}
-		if (!name)
-			return -ENOMEM;
-		rows->items[i] = (struct row){
-			.name = name,
-			.module = profile_text(profile, function.module),
-			.file = profile_text(profile, lines[i].file),
-			.self = lines[i].self,
-			.total = lines[i].total,
-			.self_samples = lines[i].self_samples,
-			.samples = lines[i].samples,
-		};
-	}
-	return 0;
-}
-
-static int make_rows(struct report *report, struct rows *rows)
-{
-	static int (*const makers[])(const struct report *report, struct rows *rows) = {
-		[REPORT_BY_FUNCTION] = tally_rows,
-		[REPORT_BY_MODULE] = tally_rows,
-		[REPORT_BY_THREAD] = thread_rows,
-		[REPORT_BY_STATE] = state_rows,
-	};
-
-	if (report->options->by == REPORT_BY_LINE)
-		return line_rows(report, rows);
-	return makers[report->options->by](report, rows);
 }
 
 /* Whether rows are groups of samples, of which there is no self apart from the total. */
@@ -279,6 +108,11 @@ static void put_damage(const struct report *report)
 	report_plain(report);
 }
 
+bool report_counts_samples(const struct report *report)
+{
+	return call_tree_samples_value(report->profile) != ID_NONE;
+}
+
 static void put_head(const struct report *report)
 {
 	const struct profile *profile = report->profile;
@@ -289,15 +123,19 @@ static void put_head(const struct report *report)
 	report_color(report, REPORT_BOLD);
 	text_put_terminal(out, *profile->title ? profile->title : "(no title)");
 	report_plain(report);
-	bytes_printf(out, "\n%s recorded, %s samples",
-		     quantity_of((int64_t)profile->duration_ns, "nanoseconds").text,
-		     quantity_count(quality->samples).text);
+	bytes_put_u8(out, '\n');
+	if (report_counts_samples(report) || profile->duration_ns > 0)
+		bytes_printf(out, "%s recorded, ",
+			     quantity_of((int64_t)profile->duration_ns, "nanoseconds").text);
+	if (report_counts_samples(report))
+		bytes_printf(out, "%s samples", quantity_count(quality->samples).text);
 	if (profile->period_ns)
 		bytes_printf(out, ", one every %s",
 			     quantity_of((int64_t)profile->period_ns, "nanoseconds").text);
-	bytes_put(out, ", ", 2);
+	bytes_printf(out, "%s", report_counts_samples(report) ? ", " : "");
 	text_put_terminal(out, profile->value_types[report->options->value].name);
 	bytes_printf(out, " %s\n", quantity_of(report->total, report->unit).text);
+	report_values_put_head(report);
 	put_loss(report, quality->lost, taken, "were lost and are not in these numbers");
 	put_loss(report, quality->unreadable, taken,
 		 "were in damaged parts of the file and are not in these numbers");
@@ -340,8 +178,10 @@ static uint32_t name_columns(const struct rows *rows, size_t shown)
 	return widest;
 }
 
-static void put_row(const struct report *report, const struct row *row, uint32_t name_width)
+static void put_row(const struct report *report, const struct rows *rows, size_t at,
+		    uint32_t name_width)
 {
+	const struct row *row = &rows->items[at];
 	struct bytes *out = report->out;
 	struct bytes name = {0};
 	uint32_t width;
@@ -353,8 +193,11 @@ static void put_row(const struct report *report, const struct row *row, uint32_t
 	} else {
 		report_put_share(report, row->total);
 	}
-	bytes_printf(out, "  %10s  %9s  ", quantity_of(row->total, report->unit).text,
-		     quantity_count(row->samples).text);
+	bytes_printf(out, "  %10s  ", quantity_of(row->total, report->unit).text);
+	if (report_counts_samples(report))
+		bytes_printf(out, "%9s  ", quantity_count(row->samples).text);
+	if (rows->cells)
+		report_values_put(report, rows, at);
 	text_put_terminal(&name, row->name);
 	bytes_put(out, name.data, name.size);
 	if (row->module && *row->module) {
@@ -376,14 +219,31 @@ static void put_columns(const struct report *report, uint32_t name_width)
 
 	report_color(report, REPORT_BOLD);
 	if (by_group(report))
-		bytes_printf(report->out, "%8s  %10s  %9s  %s", "share", "total", "samples",
-			     kinds[by].name);
+		bytes_printf(report->out, "%8s  %10s  ", "share", "total");
 	else
-		bytes_printf(report->out, "%8s%8s  %10s  %10s  %9s  %-*s  %s", "self", "total",
-			     "self", "total", "samples", (int)name_width, kinds[by].name,
+		bytes_printf(report->out, "%8s%8s  %10s  %10s  ", "self", "total", "self", "total");
+	if (report_counts_samples(report))
+		bytes_printf(report->out, "%9s  ", "samples");
+	report_values_put_names(report);
+	if (by_group(report))
+		bytes_printf(report->out, "%s", kinds[by].name);
+	else
+		bytes_printf(report->out, "%-*s  %s", (int)name_width, kinds[by].name,
 			     by == REPORT_BY_MODULE ? "path" : "module");
 	report_plain(report);
 	bytes_put_u8(report->out, '\n');
+}
+
+/* The rows, and where the profile has several values, all of them. */
+static int make_rows(struct report *report, struct rows *rows)
+{
+	int r = report_rows_make(report, rows);
+
+	if (r == 0 && report_has_values(report))
+		r = report_rows_add_values(report, rows);
+	if (r < 0)
+		report_rows_free(rows);
+	return r;
 }
 
 static int put_table(struct report *report)
@@ -395,15 +255,13 @@ static int put_table(struct report *report)
 	size_t i;
 	int r = make_rows(report, &rows);
 
-	if (r < 0) {
-		free(rows.items);
+	if (r < 0)
 		return r;
-	}
 	shown = shown_rows(report, &rows);
 	name_width = name_columns(&rows, shown);
 	put_columns(report, name_width);
 	for (i = 0; i < shown; i++)
-		put_row(report, &rows.items[i], name_width);
+		put_row(report, &rows, i, name_width);
 	for (; i < rows.count; i++)
 		rest += rows.items[i].self;
 	if (shown < rows.count)
@@ -411,7 +269,7 @@ static int put_table(struct report *report)
 			     quantity_count(rows.count - shown).text,
 			     kinds[report->options->by].many,
 			     quantity_share(rest, report->total).text);
-	free(rows.items);
+	report_rows_free(&rows);
 	return 0;
 }
 
@@ -453,6 +311,8 @@ static void json_head(const struct report *report, struct json *json)
 	json_string(json, "unit", type.unit);
 	json_i64(json, "total", report->total);
 	json_close(json);
+	if (report_has_values(report))
+		report_values_json_head(report, json);
 }
 
 static int json_table(struct report *report, struct json *json)
@@ -462,10 +322,8 @@ static int json_table(struct report *report, struct json *json)
 	size_t i;
 	int r = make_rows(report, &rows);
 
-	if (r < 0) {
-		free(rows.items);
+	if (r < 0)
 		return r;
-	}
 	shown = shown_rows(report, &rows);
 	json_string(json, "by", kinds[report->options->by].name);
 	json_open_array(json, "rows");
@@ -484,11 +342,13 @@ static int json_table(struct report *report, struct json *json)
 		json_double(json, "total_percent", quantity_percent(row->total, report->total), 3);
 		json_u64(json, "self_samples", row->self_samples);
 		json_u64(json, "samples", row->samples);
+		if (rows.cells)
+			report_values_json(report, &rows, i, json);
 		json_close(json);
 	}
 	json_close(json);
 	json_u64(json, "more", rows.count - shown);
-	free(rows.items);
+	report_rows_free(&rows);
 	return 0;
 }
 
@@ -510,21 +370,13 @@ int report_write(const struct profile *profile, const struct report_options *opt
 {
 	struct report_options chosen = *options;
 	struct report report = {.profile = profile, .options = &chosen, .out = out};
-	struct call_tree_options tree_options = {.collapse_recursion = options->collapse_recursion};
 	SCOPED(call_tree) struct call_tree *tree = NULL;
 	int r = value_choose(profile, options->value_name, options->value, &chosen.value, err);
 
 	if (r < 0)
 		return r;
 	chosen.color = chosen.color && !chosen.json;
-	tree_options.value = chosen.value;
-	if (chosen.tree) {
-		tree_options.group = chosen.group;
-		tree_options.inverted = chosen.inverted;
-	} else if (chosen.by == REPORT_BY_THREAD) {
-		tree_options.group = CALL_TREE_BY_THREAD;
-	}
-	r = call_tree_new(profile, &tree_options, &tree);
+	r = report_tree_of(profile, &chosen, &tree);
 	if (r < 0)
 		return error_errno(err, r, "cannot build the call tree");
 	report.tree = tree;

@@ -13,6 +13,11 @@
  *	           self_samples, samples}], more         (no file but by function
  *	           and line, no module by thread or state; more: rows beyond the limit)
  *
+ * where a profile with several values has in its head values [{name, unit, total}],
+ * ratios {ipc, cache_miss_share, branch_miss_share, as its values allow} and
+ * values_left_out (names, only when there were too many), and in each row values
+ * {NAME: {self, total}} of all but the chosen one and samples, and ratios {…}, as has a node;
+ *
  * or, for a tree, in pre-order, with parent as an index into nodes (-1: the root)
  *
  *	nodes [{name, module, depth, parent, self, total, total_percent,

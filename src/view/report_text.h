@@ -38,6 +38,9 @@ void report_plain(const struct report *report);
 /* "  12.3%", coloured by its size. */
 void report_put_share(const struct report *report, int64_t part);
 
+/* Not of heap profiles and the like, whose values are all that they tell. */
+bool report_counts_samples(const struct report *report);
+
 /* The last part of a path; all of it when it ends in '/' or has none. */
 const char *report_base_name(const char *path);
 

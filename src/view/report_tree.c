@@ -11,6 +11,8 @@
 #include "model/profile.h"
 #include "view/quantity.h"
 #include "view/report.h"
+#include "view/report_rows.h"
+#include "view/report_values.h"
 
 /*
  * A tree is shown in its own order of visit: the largest child first, those
@@ -32,6 +34,7 @@ struct walk {
 	VEC(bool) last; /* of the branch at each depth above the line at hand */
 	int32_t shown;
 	uint64_t cut;
+	struct rows values; /* of all nodes, where the profile has several; else none */
 };
 
 static int compare_branches(const void *a, const void *b, void *context)
@@ -69,6 +72,9 @@ static int push_children(struct walk *walk, uint32_t parent, int32_t parent_inde
 		struct branch branch = {
 			.node = child, .depth = nodes[child].depth, .parent = parent_index};
 
+		/* What only events have that are not looked at is not here. */
+		if (nodes[child].total == 0 && nodes[child].samples == 0)
+			continue;
 		if (!is_shown(walk->report, &nodes[child])) {
 			rest.cut += nodes[child].end - child;
 			rest.cut_total += nodes[child].total;
@@ -149,7 +155,10 @@ static int show_text(struct walk *walk, const struct branch *branch, void *conte
 	const struct call_node *node;
 
 	if (branch->node == ID_NONE) {
-		bytes_printf(report->out, "%39s  ", "");
+		bytes_printf(report->out, "%*s  ",
+			     (report_counts_samples(report) ? 39 : 28) +
+				     (int)report_values_width(report),
+			     "");
 		if (put_lines(walk, branch) < 0)
 			return -ENOMEM;
 		bytes_printf(report->out, "%s smaller or deeper, %s\n",
@@ -160,8 +169,11 @@ static int show_text(struct walk *walk, const struct branch *branch, void *conte
 	node = &call_tree_nodes(report->tree)[branch->node];
 	report_put_share(report, node->total);
 	report_put_share(report, node->self);
-	bytes_printf(report->out, "  %10s  %9s  ", quantity_of(node->total, report->unit).text,
-		     quantity_count(node->samples).text);
+	bytes_printf(report->out, "  %10s  ", quantity_of(node->total, report->unit).text);
+	if (report_counts_samples(report))
+		bytes_printf(report->out, "%9s  ", quantity_count(node->samples).text);
+	if (walk->values.cells)
+		report_values_put(report, &walk->values, branch->node);
 	if (put_lines(walk, branch) < 0)
 		return -ENOMEM;
 	text_put_terminal(report->out, call_tree_name(report->tree, branch->node));
@@ -173,13 +185,21 @@ static int show_text(struct walk *walk, const struct branch *branch, void *conte
 int report_tree_text(const struct report *report)
 {
 	struct walk walk = {.report = report};
+	int r = report_has_values(report) ? report_rows_of_nodes(report, &walk.values) : 0;
 
 	report_color(report, REPORT_BOLD);
-	bytes_printf(report->out, "%8s%8s  %10s  %9s  %s", "total", "self", "total", "samples",
+	bytes_printf(report->out, "%8s%8s  %10s  ", "total", "self", "total");
+	if (report_counts_samples(report))
+		bytes_printf(report->out, "%9s  ", "samples");
+	report_values_put_names(report);
+	bytes_printf(report->out, "%s",
 		     report->options->inverted ? "function and its callers" : "function");
 	report_plain(report);
 	bytes_put_u8(report->out, '\n');
-	return walk_tree(&walk, show_text, NULL);
+	if (r == 0)
+		r = walk_tree(&walk, show_text, NULL);
+	report_rows_free(&walk.values);
+	return r;
 }
 
 /* JSON */
@@ -206,6 +226,8 @@ static int show_json(struct walk *walk, const struct branch *branch, void *conte
 	json_double(json, "total_percent", quantity_percent(node->total, report->total), 3);
 	json_u64(json, "self_samples", node->self_samples);
 	json_u64(json, "samples", node->samples);
+	if (walk->values.cells)
+		report_values_json(report, &walk->values, branch->node, json);
 	json_close(json);
 	return 0;
 }
@@ -213,10 +235,12 @@ static int show_json(struct walk *walk, const struct branch *branch, void *conte
 int report_tree_json(const struct report *report, struct json *json)
 {
 	struct walk walk = {.report = report};
-	int r;
+	int r = report_has_values(report) ? report_rows_of_nodes(report, &walk.values) : 0;
 
 	json_open_array(json, "nodes");
-	r = walk_tree(&walk, show_json, json);
+	if (r == 0)
+		r = walk_tree(&walk, show_json, json);
+	report_rows_free(&walk.values);
 	json_close(json);
 	json_u64(json, "cut", walk.cut);
 	return r;

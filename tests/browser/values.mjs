@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks the graph of a profile with several value types (tests/tools/flame_values.c).
+// Checks the graph of a profile with several value types (make_values.py).
 //
 //	node values.mjs VALUES.svg [SCREENSHOT-FOLDER]
 import { boxes, check, finish, middle, open, sound, tooltip, width } from './lib/page.mjs';

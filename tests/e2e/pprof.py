@@ -70,11 +70,15 @@ def field(number, value):
 
 
 class Writer:
-    """The smallest profile of samples that count."""
+    """The smallest profile: of samples that count, or of other types (name, unit)."""
 
-    def __init__(self):
+    def __init__(self, types=(("samples", "count"),), default=None):
         self.strings = [""]
-        self.body = field(1, field(1, self.text("samples")) + field(2, self.text("count")))
+        self.names = []
+        self.body = b"".join(field(1, field(1, self.text(name)) + field(2, self.text(unit)))
+                             for name, unit in types)
+        if default:
+            self.body += field(14, self.text(default))
 
     def text(self, text):
         if text not in self.strings:
@@ -84,6 +88,15 @@ class Writer:
     def function(self, number, name):
         self.body += field(5, field(1, number) + field(2, self.text(name)))
         self.body += field(4, field(1, number) + field(4, field(1, number)))
+
+    def stack(self, names, values):
+        """A sample of functions by their names, from the root to the leaf."""
+        for name in names:
+            if name not in self.names:
+                self.names.append(name)
+                self.function(len(self.names), name)
+        self.sample([self.names.index(name) + 1 for name in reversed(names)],
+                    b"".join(map(varint, values)), {})
 
     def sample(self, locations, count, labels):
         """Labels are {key: text, number or (number, unit)}."""

@@ -41,7 +41,7 @@ static int tear_down(void **state)
 static void compare(struct world *world, bool absolute)
 {
 	assert_int_equal(diff_init(&world->diff, (const struct profile *const *)world->sides, names,
-				   absolute, NULL),
+				   absolute ? DIFF_AMOUNTS : DIFF_USUAL, NULL),
 			 0);
 }
 
@@ -181,7 +181,7 @@ static void what_is_not_the_same_is_refused(void **state)
 	assert_int_equal(profile_new(types, 2, &world->sides[1]), 0);
 	world->sides[1]->main_value = 1;
 	assert_int_equal(diff_init(&world->diff, (const struct profile *const *)world->sides, names,
-				   false, &err),
+				   DIFF_USUAL, &err),
 			 -EINVAL);
 	assert_string_equal(err.text,
 			    "old.wick measures cpu (nanoseconds), new.wick measures off-cpu "

@@ -91,7 +91,7 @@ static int set_up(void **state)
 	make_stack(world.sides[1], 0, "main;parse(int)", 1100);
 	make_stack(world.sides[1], 0, "main;write", 8250);
 	assert_int_equal(diff_init(&world.diff, (const struct profile *const *)world.sides, names,
-				   false, NULL),
+				   DIFF_USUAL, NULL),
 			 0);
 	*state = &world;
 	return 0;

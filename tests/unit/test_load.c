@@ -516,6 +516,58 @@ static void slices_grow_with_the_recording(void **state)
 	assert_stacks(world, "main 4\n");
 }
 
+/* What the entries of a value come to. */
+static int64_t value_sum(const struct profile *profile, uint32_t value)
+{
+	int64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < profile->entries.count; i++)
+		sum += profile_entry_values(profile, i)[value];
+	return sum;
+}
+
+static void events_beside_the_main_one_are_values_too(void **state)
+{
+	static const struct schema faults = {"page-faults", "faults", "count", 1};
+	struct world *world = *state;
+	uint32_t app = make_thread(&world->made, world->made.process, 100, "app");
+	struct frame main_only[] = {user(&world->made, 0x1050)};
+	struct frame other[] = {user(&world->made, 0x1150)};
+	uint32_t sampled = world->made.schema;
+	uint32_t counted;
+
+	assert_int_equal(world->made.sink->ops->schema(world->made.sink->self, &faults, &counted),
+			 0);
+	make_sample_of(&world->made, app, 1000, main_only, 1);
+	world->made.schema = counted;
+	make_heavy_sample_of(&world->made, app, 1000, main_only, 1, 7);
+	make_heavy_sample_of(&world->made, app, 15000000, main_only, 1, 20);
+	make_heavy_sample_of(&world->made, app, 16000000, other, 1, 300); /* of this alone */
+	world->made.schema = sampled;
+	make_sample_of(&world->made, app, 6000000000, main_only, 1); /* slices become one */
+	world->made.schema = counted;
+	make_heavy_sample_of(&world->made, app, 6000000000, main_only, 1, 4000);
+	make_end(&world->made);
+	for (int slices = 0; slices < 2; slices++) {
+		world->options.slices = slices;
+		load(world);
+		assert_int_equal(world->profile->value_count, 3);
+		assert_int_equal(world->profile->main_value, 1);
+		assert_string_equal(world->profile->value_types[2].name, "faults");
+		assert_int_equal(value_sum(world->profile, 0), 2);
+		assert_int_equal(value_sum(world->profile, 2), 4327);
+		assert_int_equal(world->profile->entries.count, 2);
+		assert_int_equal(profile_entry_values(world->profile, 0)[2], 4027);
+		assert_int_equal(profile_entry_values(world->profile, 1)[1], 0);
+	}
+	world->options.event = "page-faults";
+	load(world);
+	assert_string_equal(world->profile->value_types[world->profile->main_value].name, "faults");
+	assert_int_equal(value_sum(world->profile, 1), 4327);
+	assert_int_equal(value_sum(world->profile, 2), 2 * WEIGHT_NS);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -540,6 +592,7 @@ int main(void)
 		TEST(a_file_that_is_not_there_is_named_with_a_remedy),
 		TEST(what_is_no_recording_is_refused_and_closed),
 		TEST(slices_of_time_are_kept_when_asked_for),
+		TEST(events_beside_the_main_one_are_values_too),
 		TEST(slices_grow_with_the_recording),
 	};
 

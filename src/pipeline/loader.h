@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PIPELINE_LOADER_H
+#define WICK_PIPELINE_LOADER_H
+
+/*
+ * loader: what the parts share that make a profile of a recording (load.h). Only for them.
+ *
+ *	load.c          stacks, sums and what the profile says about itself
+ *	load_places.c   from addresses to locations with names
+ *	load_samples.c  single samples, in a second reading of the file
+ *	load_values.c   the value types, from the events of the recording
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cache_dir.h"
+#include "base/vec.h"
+#include "model/profile.h"
+#include "pipeline/function_homes.h"
+#include "pipeline/samples.h"
+
+struct dictionary;
+struct error;
+struct load_options;
+struct symboliser;
+
+/* What a frame of the recording became: a location, for each way to look it up. */
+struct located {
+	uint32_t exact;  /* the address itself: a leaf */
+	uint32_t caller; /* the instruction before it: a return address */
+};
+
+/* What a stack node of the recording became. */
+struct rebuilt {
+	uint32_t leaf;   /* node in the profile, when the sample ends here */
+	uint32_t caller; /* when more frames follow */
+};
+
+/* How well an address is known. */
+struct judged {
+	uint8_t quality; /* enum symbol_quality */
+	uint32_t module; /* MODULE_NONE: in none */
+	uint32_t frame;  /* of the recording, that it came from first */
+};
+
+struct loader {
+	const struct load_options *options;
+	const struct dictionary *dictionary;
+	struct samples samples;
+	struct symboliser *symboliser;
+	struct profile *profile;
+	VEC(struct located) located;
+	VEC(struct rebuilt) rebuilt;
+	VEC(uint32_t) threads;
+	VEC(uint32_t) labels;      /* by set of the recording: that of the profile */
+	VEC(bool) kernel_frames;   /* by frame of the recording */
+	VEC(struct judged) judged; /* by location */
+	/*
+	 * Each node of the recording becomes one of its own: a stack need not be looked
+	 * for before it is added. Not so once two frames have become one location.
+	 */
+	bool one_to_one;
+	VEC(struct profile_gap) gaps; /* by module id, and one more for addresses in none */
+	/* By value type of the profile: the event it is of, or one of LOADER_… */
+	uint32_t sources[PROFILE_MAX_VALUES];
+	struct function_homes homes;
+	struct cache_dir cache;
+};
+
+#define LOADER_SAMPLES (UINT32_MAX - 1) /* how many there were */
+
+/* The location of a frame, ID_NONE without memory. */
+uint32_t loader_locate(struct loader *loader, uint32_t frame, bool exact);
+
+/* The stack of the profile for a node of the recording, at the time of a sample. */
+int loader_rebuild_at(struct loader *loader, uint32_t node, uint64_t time_ns, uint32_t *ret);
+
+/* The thread of the profile. 0 or -ENOMEM. */
+int loader_thread(struct loader *loader, uint32_t id, uint32_t *ret);
+
+/* Makes the profile with its value types, of the samples that were read. 0 or -ENOMEM. */
+int loader_make_profile(struct loader *loader);
+
+/* The values of a sum of samples. */
+void loader_values(const struct loader *loader, size_t sum, int64_t *values);
+
+/* Reads the samples; loader_describe() completes what the profile tells of itself. */
+int loader_prepare(struct loader *loader, struct error *err);
+void loader_describe(struct loader *loader);
+void loader_fini(struct loader *loader);
+
+#endif
