@@ -43,10 +43,9 @@ struct descent {
 	VEC(struct branch) pending;
 };
 
-/* An array of sums of a value of the profile. */
 static int64_t *new_sums(const struct descent *descent)
 {
-	return calloc(descent->count, sizeof(int64_t));
+	return malloc(descent->count * sizeof(int64_t));
 }
 
 static int descent_init(struct descent *descent, struct call_tree_builder *builder)
@@ -64,8 +63,8 @@ static int descent_init(struct descent *descent, struct call_tree_builder *build
 		descent->samples = descent->sizes;
 	else if (samples != ID_NONE)
 		descent->samples = new_sums(descent);
-	descent->links = calloc(descent->count, sizeof(*descent->links));
-	descent->used = calloc(descent->count, sizeof(*descent->used));
+	descent->links = malloc(descent->count * sizeof(*descent->links));
+	descent->used = malloc(descent->count * sizeof(*descent->used));
 	return descent->sizes && descent->values && (samples == ID_NONE || descent->samples) &&
 			       descent->links && descent->used
 		       ? 0
@@ -86,7 +85,10 @@ static void descent_fini(struct descent *descent)
 	vec_fini(&descent->pending);
 }
 
-/* Forgets the group before. */
+/*
+ * Forgets the group before. Also before the first: pages of calloc() that are read before they
+ * are written to are taken twice.
+ */
 static void clear(struct descent *descent)
 {
 	memset(descent->sizes, 0, descent->count * sizeof(int64_t));
@@ -294,8 +296,7 @@ int call_tree_build_cut(struct call_tree_builder *builder)
 	for (begin = 0; begin < count && r == 0; begin = end) {
 		uint32_t key = call_tree_group_of(builder, call_tree_entry(builder, begin));
 
-		if (begin > 0)
-			clear(&descent);
+		clear(&descent);
 		for (end = begin; end < count; end++) {
 			uint32_t entry = call_tree_entry(builder, end);
 

@@ -17,6 +17,7 @@
 #include "pipeline/function_homes.h"
 #include "pipeline/load_gaps.h"
 #include "pipeline/load_open.h"
+#include "pipeline/load_quality.h"
 #include "pipeline/profile_facts.h"
 #include "pipeline/samples.h"
 #include "pipeline/short_name.h"
@@ -41,13 +42,6 @@ struct rebuilt {
 	uint32_t caller; /* when more frames follow */
 };
 
-/* How well an address is known. */
-struct judged {
-	uint8_t quality; /* enum symbol_quality */
-	uint32_t module; /* MODULE_NONE: in none */
-	uint32_t frame;  /* of the recording, that it came from first */
-};
-
 struct loader {
 	const struct load_options *options;
 	const struct dictionary *dictionary;
@@ -57,14 +51,16 @@ struct loader {
 	VEC(struct located) located;
 	VEC(struct rebuilt) rebuilt;
 	VEC(uint32_t) threads;
-	VEC(uint32_t) labels;      /* by set of the recording: that of the profile */
-	VEC(bool) kernel_frames;   /* by frame of the recording */
-	VEC(struct judged) judged; /* by location */
+	VEC(uint32_t) labels;           /* by set of the recording: that of the profile */
+	VEC(bool) kernel_frames;        /* by frame of the recording */
+	VEC(struct load_judged) judged; /* by location */
 	/*
 	 * Each node of the recording becomes one of its own: a stack need not be looked
 	 * for before it is added. Not so once two frames have become one location.
 	 */
 	bool one_to_one;
+	bool may_be_cut; /* a stack before its root: a frame says so */
+	bool adopted;    /* nodes of the recording and of the profile have the same ids */
 	VEC(struct profile_gap) gaps; /* by module id, and one more for addresses in none */
 	struct function_homes homes;
 	struct cache_dir cache;
@@ -155,6 +151,7 @@ static int make_lines(struct loader *loader, const struct symbol_frame *frames, 
 	struct strings *strings = &loader->profile->strings;
 	size_t i;
 
+	loader->may_be_cut = loader->may_be_cut || owner.origin == ORIGIN_TRUNCATED;
 	for (i = 0; i < count; i++) {
 		const struct symbol_frame *frame = &frames[count - 1 - i];
 		uint32_t file = strings_add(strings, frame->file ? frame->file : "");
@@ -176,10 +173,10 @@ static int make_lines(struct loader *loader, const struct symbol_frame *frames, 
 }
 
 /* Notes how well the location of a frame is known, and of which module it is. 0 or -ENOMEM. */
-static int judge_place(struct loader *loader, uint32_t location, const struct judged *judged)
+static int judge_place(struct loader *loader, uint32_t location, const struct load_judged *judged)
 {
 	while (loader->judged.count <= location)
-		if (vec_push(&loader->judged, (struct judged){.frame = ID_NONE}) < 0)
+		if (vec_push(&loader->judged, (struct load_judged){.frame = ID_NONE}) < 0)
 			return -ENOMEM;
 	if (loader->judged.items[location].frame != ID_NONE &&
 	    loader->judged.items[location].frame != judged->frame)
@@ -201,7 +198,7 @@ static uint32_t locate_place(struct loader *loader, uint32_t frame_id)
 					  : NULL;
 	const char *module = in ? in->path : "";
 	uint32_t origin = place->origin <= ORIGIN_TRUNCATED ? place->origin : ORIGIN_UNKNOWN;
-	struct judged judged = {.frame = frame_id};
+	struct load_judged judged = {.frame = frame_id};
 	uint32_t at;
 	size_t count = 0;
 
@@ -239,7 +236,7 @@ static uint32_t locate(struct loader *loader, uint32_t frame_id, bool exact)
 	const struct symbol_frame *frames;
 	struct symbol_frame kept[MAX_LINES]; /* another address may be looked up */
 	struct profile_line lines[MAX_LINES];
-	struct judged judged = {.frame = frame_id, .module = in ? frame->a : MODULE_NONE};
+	struct load_judged judged = {.frame = frame_id, .module = in ? frame->a : MODULE_NONE};
 	enum symbol_quality quality;
 	size_t count;
 
@@ -273,13 +270,6 @@ static uint32_t locate(struct loader *loader, uint32_t frame_id, bool exact)
 	return *known;
 }
 
-static bool is_kernel_frame(const struct dictionary *dictionary, const struct frame *frame)
-{
-	if (frame->kind == FRAME_CUSTOM && frame->a < dictionary->places.count)
-		return dictionary->places.items[frame->a].origin == ORIGIN_KERNEL;
-	return frame->kind == FRAME_KERNEL;
-}
-
 /* Each frame is looked at once: stacks have them again and again. 0 or -ENOMEM. */
 static int note_kernel_frames(struct loader *loader)
 {
@@ -290,7 +280,7 @@ static int note_kernel_frames(struct loader *loader)
 		return -ENOMEM;
 	for (i = 0; i < dictionary->frames.count; i++)
 		loader->kernel_frames.items[i] =
-			is_kernel_frame(dictionary, &dictionary->frames.items[i]);
+			frame_is_kernel(dictionary, &dictionary->frames.items[i]);
 	loader->kernel_frames.count = dictionary->frames.count;
 	return 0;
 }
@@ -377,6 +367,45 @@ static int rebuild(struct loader *loader, uint32_t node, uint32_t *ret)
 	return r;
 }
 
+/*
+ * Whether every node of the recording becomes one of the profile with the same id: all
+ * frames have their names in the recording, none is left out, and no sample is.
+ */
+static bool is_adoptable(const struct loader *loader)
+{
+	const struct recording_damage *damage = &loader->samples.damage;
+
+	return loader->one_to_one && loader->samples.unwanted == 0 && damage->complete &&
+	       damage->bad_chunks + damage->missing_chunks == 0 &&
+	       frames_are_places(loader->dictionary);
+}
+
+/* Takes over all stacks at once when they can be: what rebuild() makes, node by node. */
+static int adopt_stacks(struct loader *loader)
+{
+	const struct dictionary *dictionary = loader->dictionary;
+	struct stack_tree *stacks = &loader->profile->stacks;
+	uint32_t i;
+
+	if (!is_adoptable(loader))
+		return 0;
+	for (i = 0; i < dictionary->frames.count; i++)
+		if (locate(loader, i, true) == ID_NONE)
+			return -ENOMEM;
+	if (!loader->one_to_one) /* two frames became one location */
+		return 0;
+	if (vec_reserve(&stacks->nodes, dictionary->stacks.nodes.count) < 0)
+		return -ENOMEM;
+	for (i = 1; i < dictionary->stacks.nodes.count; i++) {
+		stacks->nodes.items[i] = dictionary->stacks.nodes.items[i];
+		stacks->nodes.items[i].frame =
+			loader->located.items[stacks->nodes.items[i].frame].exact;
+	}
+	stacks->nodes.count = i;
+	loader->adopted = true;
+	return 0;
+}
+
 /* Forgets what the frames of a stack became. */
 static void forget(struct loader *loader, uint32_t node)
 {
@@ -394,6 +423,9 @@ static int rebuild_at(struct loader *loader, uint32_t node, uint64_t time_ns, ui
 	int timed = samples_is_timed(&loader->samples, node);
 	int r;
 
+	*ret = node;
+	if (timed <= 0 && loader->adopted)
+		return timed;
 	if (timed <= 0)
 		return timed < 0 ? timed : rebuild(loader, node, ret);
 	symboliser_set_time(loader->symboliser, time_ns);
@@ -413,40 +445,6 @@ static int thread_of(struct loader *loader, uint32_t id, uint32_t *ret)
 			loader->profile, process->pid, thread->tid, thread->comm, process->comm);
 	*ret = loader->threads.items[id];
 	return *ret == ID_NONE ? -ENOMEM : 0;
-}
-
-static void judge_leaf(struct loader *loader, const struct judged *leaf, uint64_t count)
-{
-	struct profile_quality *quality = &loader->profile->quality;
-	size_t last = loader->gaps.count - 1;
-	struct profile_gap *gap =
-		&loader->gaps.items[leaf->module < last ? (size_t)leaf->module : last];
-
-	quality->resolved += leaf->quality == SYMBOL_FULL ? count : 0;
-	quality->name_only += leaf->quality == SYMBOL_NAME_ONLY ? count : 0;
-	quality->unsymbolised += leaf->quality >= SYMBOL_NONE ? count : 0;
-	quality->corrupted += leaf->quality == SYMBOL_DAMAGED ? count : 0;
-	quality->invalid += leaf->quality == SYMBOL_INVALID ? count : 0;
-	gap->unlined += leaf->quality == SYMBOL_NAME_ONLY ? count : 0;
-	gap->unnamed += leaf->quality >= SYMBOL_NONE ? count : 0;
-}
-
-/* Adds to the counts of what is worth knowing about the quality of a stack. */
-static void judge(struct loader *loader, uint32_t stack, uint64_t count)
-{
-	struct profile_quality *quality = &loader->profile->quality;
-	const struct stack_node *nodes = loader->profile->stacks.nodes.items;
-	uint32_t leaf = nodes[stack].frame;
-	uint32_t root;
-
-	quality->samples += count;
-	if (stack == 0)
-		return;
-	judge_leaf(loader, &loader->judged.items[leaf], count);
-	for (root = stack; nodes[root].parent != 0; root = nodes[root].parent)
-		;
-	if (profile_is_truncated(loader->profile, nodes[root].frame))
-		quality->truncated += count;
 }
 
 /* The labels of a set but the state, which an entry tells apart. */
@@ -498,6 +496,9 @@ static int add_sum(struct loader *loader, const struct sample_sum *sum, uint32_t
 
 static int add_sums(struct loader *loader, struct stack_filter *filter)
 {
+	struct load_quality quality = {.profile = loader->profile,
+				       .gaps = loader->gaps.items,
+				       .gap_count = loader->gaps.count};
 	size_t i;
 
 	for (i = 0; i < loader->samples.sums.count; i++) {
@@ -509,28 +510,15 @@ static int add_sums(struct loader *loader, struct stack_filter *filter)
 			return r;
 		if (!stack_filter_accepts(filter, loader->profile, stack))
 			continue;
-		judge(loader, stack, sum->count);
+		quality.judged = loader->judged.items;
+		quality.may_be_cut = loader->may_be_cut;
+		load_quality_add(&quality, stack, sum->count);
 		r = add_sum(loader, sum, stack);
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
-
-static int fill_with(size_t count, size_t item_bytes, void **ret_items, size_t *ret_count,
-		     size_t *ret_capacity)
-{
-	*ret_items = malloc(count * item_bytes + 1);
-	if (!*ret_items)
-		return -ENOMEM;
-	memset(*ret_items, 0xff, count * item_bytes); /* ID_NONE everywhere */
-	*ret_count = *ret_capacity = count;
-	return 0;
-}
-
-#define FILL(vec, n)                                                                               \
-	fill_with((n), sizeof(*(vec)->items), (void **)&(vec)->items, &(vec)->count,               \
-		  &(vec)->capacity)
 
 static bool weighs_samples(const struct samples *samples)
 {
@@ -553,13 +541,11 @@ static int prepare(struct loader *loader, struct error *err)
 	int r;
 
 	loader->dictionary = recording_reader_dictionary(loader->samples.reader);
-	if (FILL(&loader->located, loader->dictionary->frames.count) < 0 ||
-	    FILL(&loader->rebuilt, loader->dictionary->stacks.nodes.count) < 0 ||
-	    FILL(&loader->threads, loader->dictionary->threads.count) < 0 ||
-	    FILL(&loader->labels, loader->dictionary->labels.sets.count) < 0 ||
+	if (vec_fill_ones(&loader->located, loader->dictionary->frames.count) < 0 ||
+	    vec_fill_ones(&loader->threads, loader->dictionary->threads.count) < 0 ||
+	    vec_fill_ones(&loader->labels, loader->dictionary->labels.sets.count) < 0 ||
 	    note_kernel_frames(loader) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
-	loader->rebuilt.items[0] = (struct rebuilt){0, 0};
 	/* What the kernel did goes to its callers; compiled code has other names at other times. */
 	loader->one_to_one =
 		loader->options->kernel && !jit_symbols_have_shared(loader->samples.jit);
@@ -578,8 +564,14 @@ static int prepare(struct loader *loader, struct error *err)
 	symboliser_set_kernel(loader->symboliser, loader->samples.kernel);
 	symboliser_set_jit(loader->symboliser, loader->samples.jit);
 	/* Where weights are counts of samples, both values would be the same. */
-	if (profile_new(types, weighs_samples(&loader->samples) ? 1 : 2, &loader->profile) < 0)
+	if (profile_new(types, weighs_samples(&loader->samples) ? 1 : 2, &loader->profile) < 0 ||
+	    adopt_stacks(loader) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
+	if (loader->adopted)
+		return 0;
+	if (vec_fill_ones(&loader->rebuilt, loader->dictionary->stacks.nodes.count) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	loader->rebuilt.items[0] = (struct rebuilt){0, 0};
 	return 0;
 }
 
@@ -621,18 +613,21 @@ static void describe(struct loader *loader)
 	profile->quality.incomplete = !samples->damage.complete;
 }
 
-int load_profile_fd(int fd, const char *name, const struct load_options *options,
-		    struct profile **ret, struct error *err)
+/* Of what was kept, or of a file without that. */
+static int load_from(int fd, struct recording_reader *kept, const char *name,
+		     const struct load_options *options, struct profile **ret, struct error *err)
 {
 	struct loader loader = {.options = options, .cache = {.fd = -1}};
 	struct stack_filter filter;
 	int r = stack_filter_init(&filter, options, err);
 
 	if (r < 0) {
+		recording_reader_free(kept);
 		(void)close(fd); /* nothing was read yet */
 		return r;
 	}
-	r = samples_read(&loader.samples, fd, name, options, err);
+	r = kept ? samples_read_kept(&loader.samples, kept, name, options, err)
+		 : samples_read(&loader.samples, fd, name, options, err);
 	if (r == 0)
 		r = prepare(&loader, err);
 	if (r == 0) {
@@ -658,14 +653,21 @@ int load_profile_fd(int fd, const char *name, const struct load_options *options
 	return r;
 }
 
+int load_profile_fd(int fd, const char *name, const struct load_options *options,
+		    struct profile **ret, struct error *err)
+{
+	return load_from(fd, NULL, name, options, ret, err);
+}
+
 int load_profile(const char *path, const struct load_options *options, struct profile **ret,
 		 struct error *err)
 {
-	int fd = load_open(path, err);
+	struct recording_reader *kept = NULL;
+	int fd = load_open_or_keep(path, &kept, err);
 
-	if (fd < 0)
+	if (fd < 0 && !kept)
 		return fd;
-	return load_profile_fd(fd, strcmp(path, "-") ? path : "standard input", options, ret, err);
+	return load_from(fd, kept, strcmp(path, "-") ? path : "standard input", options, ret, err);
 }
 
 /* The second reading of a file, whose names the first one gathered. */
@@ -676,17 +678,6 @@ struct second_pass {
 	void *self;
 	struct error *err;
 };
-
-static size_t labels_of(const struct dictionary *dictionary, uint32_t id, struct label *labels)
-{
-	size_t n = label_sets_get(&dictionary->labels, &dictionary->strings, id, labels);
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (strcmp(labels[i].key, THREAD_STATE_LABEL) == 0)
-			labels[i].value = thread_state_in_words(labels[i].value);
-	return n;
-}
 
 static int hand_out(struct second_pass *pass, const struct sample_batch *batch, size_t i)
 {
@@ -702,7 +693,7 @@ static int hand_out(struct second_pass *pass, const struct sample_batch *batch, 
 		.value = samples->value,
 		.unit = samples->unit,
 		.labels = labels,
-		.label_count = labels_of(loader->dictionary, batch->labels[i], labels),
+		.label_count = thread_state_labels(loader->dictionary, batch->labels[i], labels),
 	};
 	int r = rebuild_at(loader, batch->stack[i], sample.time_ns, &sample.stack);
 

@@ -55,6 +55,7 @@ struct samples {
 	uint64_t period;
 	uint64_t lost;
 	uint64_t lost_by[LOSS_REASONS];
+	uint64_t unwanted; /* samples that the options leave out */
 	uint64_t count;
 	uint64_t weight;   /* of all sums */
 	uint64_t start_ns; /* CLOCK_MONOTONIC: when the recording began */
@@ -79,6 +80,10 @@ struct samples {
  */
 int samples_read(struct samples *samples, int fd, const char *name,
 		 const struct load_options *options, struct error *err);
+
+/* The same of what is kept in memory; takes over the reader. */
+int samples_read_kept(struct samples *samples, struct recording_reader *kept, const char *name,
+		      const struct load_options *options, struct error *err);
 
 /*
  * Whether the options want the i-th sample of a batch of the same file. 0 or -ENOMEM.
