@@ -15,9 +15,9 @@ function testOf(text) {
 }
 
 function mark(frame, isHit) {
-	if (frame.hit !== isHit)
-		frame.g.classList.toggle('hit', isHit);
 	frame.hit = isHit;
+	if (frame.shown)
+		showMarks(frame);
 }
 
 function find(text) {
