@@ -71,10 +71,12 @@ function makeFrame(g, rect, places, title, row, index) {
 
 // The titles become tooltips of our own.
 function readFrame(g, row, index) {
-	const title = g.firstChild;
-	const rect = title.nextSibling;
-	const frame = makeFrame(g, rect, g.getAttribute('data-v'), title.textContent, row, index);
-	g.removeChild(title);
+	const about = g.getAttribute('data-t'); // of a narrow box
+	const title = about === null ? g.firstChild : null;
+	const rect = title ? title.nextSibling : g.firstChild;
+	const frame = makeFrame(g, rect, g.getAttribute('data-v'), title ? title.textContent : about, row, index);
+	if (title)
+		g.removeChild(title);
 	frame.text = rect.nextSibling;
 	frame.none = g.hasAttribute('display');
 	frame.shown = !frame.none;
