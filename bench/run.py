@@ -16,6 +16,7 @@ import os
 import pathlib
 import platform
 import random
+import re
 import shutil
 import statistics
 import subprocess
@@ -265,22 +266,38 @@ class Bench:
             path.write_text(folded_stacks(stacks, 40))
         return [self.to_svg(f"{stacks} folded stacks of 40 frames", path, 0.3, 150)]
 
-    def perf_data_to_svg(self):
-        """perf.data of a compiler at 10 kHz. The goal is that of 230,000 samples."""
+    def layout(self):
+        """The call tree of a million nodes and the places of all their boxes."""
+        found = [re.search(r"([\d.]+) s$", run([self.build / "bench/layout_bench"]).stdout.strip())
+                 for _ in range(3)]
+        seconds = statistics.median(float(one.group(1)) for one in found)
+        return [Row("call tree and layout of 1 million nodes", NONE, f"{seconds:.2f} s CPU", NONE,
+                    "≤ 1 s", seconds <= 1)]
+
+    def clang_to_svg(self, path, rate_hz, classes, goal):
+        """perf.data of a compiler. The goal is (samples, seconds, megabytes)."""
         compiler = shutil.which("clang++-14") or shutil.which("clang++")
         if not self.perf or not compiler:
             return [Row("perf.data of clang → SVG", NONE, "no perf or no clang", NONE, NONE, None)]
-        path, source = self.folder / "clang.data", self.folder / "generated.cpp"
+        source = path.with_suffix(".cpp")
         if not path.exists():
-            source.write_text(generated_source(3 if self.options.quick else 46))
-            run([self.perf, "record", "-q", "-F", 9999, "-g", "-o", path, "--", compiler, "-O2",
-                 "-std=c++17", "-c", "-o", self.folder / "generated.o", source])
-        imported = self.folder / "clang.wick"
+            source.write_text(generated_source(3 if self.options.quick else classes))
+            run([self.perf, "record", "-q", "-F", rate_hz, "-g", "-o", path, "--", compiler, "-O2",
+                 "-std=c++17", "-c", "-o", path.with_suffix(".o"), source])
+        imported = path.with_suffix(".wick")
         run([self.wick, "import", path, "-o", imported])
         count = contract.sample_count(self.info(imported))
-        scale = max(count / 230_000, 0.1)
-        return [self.to_svg(f"perf.data of clang, {count} samples", path, round(1.5 * scale, 2),
-                            200)]
+        scale = max(count / goal[0], 0.1)
+        return [self.to_svg(f"perf.data of clang, {count} samples", path,
+                            round(goal[1] * scale, 2), goal[2])]
+
+    def perf_data_to_svg(self):
+        """At 10 kHz. The goal is that of 230,000 samples."""
+        return self.clang_to_svg(self.folder / "clang.data", 9999, 46, (230_000, 1.5, 200))
+
+    def large_perf_data_to_svg(self):
+        """At 50 kHz; a gigabyte. The goal is that of 1.8 million samples."""
+        return self.clang_to_svg(self.folder / "large.data", 49999, 76, (1_800_000, 8, 400))
 
     def walking(self):
         """The walker of the own process against those of libunwind and glibc."""
@@ -441,7 +458,7 @@ class Bench:
 
 
 MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking", "folded_to_svg",
-                "perf_data_to_svg", "walking", "unwinding",
+                "layout", "perf_data_to_svg", "large_perf_data_to_svg", "walking", "unwinding",
                 "kernel_walking", "machine", "symbols")
 
 

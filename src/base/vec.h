@@ -40,6 +40,14 @@ int vec_grow(void **items, size_t *capacity, size_t want, size_t item_bytes);
 		 ? -ENOMEM                                                                         \
 		 : ((vec)->items[(vec)->count++] = (__VA_ARGS__), 0))
 
+/* Makes an empty array one of n items with all bits set, as ID_NONE has. 0 or -ENOMEM. */
+int vec_fill(void **items, size_t *capacity, size_t n, size_t item_bytes);
+
+#define vec_fill_ones(vec, n)                                                                      \
+	(vec_fill((void **)&(vec)->items, &(vec)->capacity, (n), sizeof(*(vec)->items)) < 0        \
+		 ? -ENOMEM                                                                         \
+		 : ((vec)->count = (n), 0))
+
 #define vec_fini(vec)                                                                              \
 	do {                                                                                       \
 		free((vec)->items);                                                                \

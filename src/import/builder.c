@@ -45,6 +45,8 @@ int import_builder_new(int output, const struct import_host *host, struct import
 		import_builder_free(builder);
 		return r;
 	}
+	if (output < 0)
+		recording_writer_set_kept(builder->writer);
 	recording_writer_set_plain(builder->writer);
 	builder->host = host;
 	builder->sink = recording_writer_sink(builder->writer);
@@ -55,6 +57,11 @@ int import_builder_new(int output, const struct import_host *host, struct import
 struct recording_writer *import_builder_writer(struct import_builder *builder)
 {
 	return builder->writer;
+}
+
+struct recording_writer *import_builder_take_writer(struct import_builder *builder)
+{
+	return scope_take(&builder->writer);
 }
 
 int import_schema(struct import_builder *builder, const char *event, const char *value,

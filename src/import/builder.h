@@ -34,13 +34,19 @@ struct import_sample {
 	uint64_t weight;
 };
 
-/* Takes over output, which it closes; borrows the host, which may be NULL. */
+/*
+ * Takes over output, which it closes; without one (-1) the recording is kept in memory.
+ * Borrows the host, which may be NULL.
+ */
 int import_builder_new(int output, const struct import_host *host, struct import_builder **ret,
 		       struct error *err);
 void import_builder_free(struct import_builder *builder); /* NULL is fine */
 
 /* For facts about the session, modules and clocks; borrowed. */
 struct recording_writer *import_builder_writer(struct import_builder *builder);
+
+/* The same, which from now on is the caller's. */
+struct recording_writer *import_builder_take_writer(struct import_builder *builder);
 
 /* What weights mean. To be called before samples come. 0 or a negative errno. */
 int import_schema(struct import_builder *builder, const char *event, const char *value,

@@ -13,10 +13,9 @@
 #include "import/formats.h"
 #include "import/import.h"
 #include "import/source.h"
-#include "model/dictionary.h"
 #include "model/entity.h"
 #include "model/profile.h"
-#include "recording/writer.h"
+#include "recording/format.h"
 
 /*
  * folded: "process;main;parse 42". The first name is taken for the process, as
@@ -29,13 +28,18 @@
 #define READ_BYTES (1u << 20)
 #define MAX_LINE_BYTES (1u << 30)
 
-/* A name that was met before, which stands in the dictionary. */
+/*
+ * A name that was met before. The text stands here once more, beside what it is compared
+ * with: most of the time goes into waiting for memory.
+ */
 struct known_name {
-	const char *text;
 	uint32_t size;
 	uint32_t origin;
 	uint32_t place;
+	char text[];
 };
+
+#define NAME_STEP_BYTES 8u /* ids of known names count these */
 
 /* A name of a line. */
 struct segment {
@@ -43,23 +47,25 @@ struct segment {
 	size_t size; /* without its mark */
 	char mark;
 	uint64_t hash;
+	uint32_t known; /* the name that it is most likely; ID_NONE: a new one */
 };
 
 struct unfolder {
 	struct import_builder *builder;
-	const struct dictionary *dictionary;
 	VEC(struct segment) segments; /* of the line, that the last one does not have */
 	VEC(struct frame) frames;
-	uint32_t inlined;  /* marked frames in a row, up to the last one */
-	struct bytes name; /* scratch: a NUL-terminated copy */
-	VEC(struct known_name) names;
+	uint32_t inlined;   /* marked frames in a row, up to the last one */
+	struct bytes name;  /* scratch: a NUL-terminated copy */
+	struct bytes names; /* each where its id says */
 	struct id_index name_index;
 	/*
 	 * The line before: lines that follow each other mostly begin alike, and what they
 	 * have in common is not looked up again.
 	 */
-	struct bytes last;
-	VEC(uint32_t) ends; /* where its names end; as many as frames and the process */
+	const uint8_t *last;
+	size_t last_size;
+	struct bytes last_copy; /* when what was read is gone */
+	VEC(uint32_t) ends;     /* where its names end; as many as frames and the process */
 	uint32_t thread;
 	bool reusable; /* not with inlined frames, which replace those before them */
 };
@@ -141,34 +147,50 @@ static const char *copy_name(struct unfolder *unfolder, const uint8_t *text, siz
 	return unfolder->name.failed ? NULL : (const char *)unfolder->name.data;
 }
 
+static const struct known_name *name_of(const struct unfolder *unfolder, uint32_t id)
+{
+	return (const struct known_name *)(const void *)(unfolder->names.data +
+							 (size_t)id * NAME_STEP_BYTES);
+}
+
+static bool is_name(const struct known_name *known, const struct segment *segment, uint32_t origin)
+{
+	return known->size == segment->size && known->origin == origin &&
+	       memcmp(known->text, segment->text, segment->size) == 0;
+}
+
 /* The place of a name that stands for itself, ID_NONE when it is a new one. */
 static uint32_t find_name(const struct unfolder *unfolder, const struct segment *segment,
 			  uint32_t origin)
 {
 	struct id_probe probe = id_index_probe(&unfolder->name_index, segment->hash);
-	uint32_t i;
+	uint32_t id;
 
-	while ((i = id_probe_next(&unfolder->name_index, &probe)) != ID_NONE) {
-		const struct known_name *known = &unfolder->names.items[i];
-
-		if (known->size == segment->size && known->origin == origin &&
-		    memcmp(known->text, segment->text, segment->size) == 0)
-			return known->place;
-	}
+	if (segment->known != ID_NONE &&
+	    is_name(name_of(unfolder, segment->known), segment, origin))
+		return name_of(unfolder, segment->known)->place;
+	while ((id = id_probe_next(&unfolder->name_index, &probe)) != ID_NONE)
+		if (is_name(name_of(unfolder, id), segment, origin))
+			return name_of(unfolder, id)->place;
 	return ID_NONE;
 }
 
-static int add_name(struct unfolder *unfolder, uint64_t hash, uint32_t id)
+static int add_name(struct unfolder *unfolder, const struct segment *segment, uint32_t origin,
+		    uint32_t place)
 {
-	const struct place *place = &unfolder->dictionary->places.items[id];
-	struct known_name known = {.text = place->name,
-				   .size = (uint32_t)strlen(place->name),
-				   .origin = place->origin,
-				   .place = id};
+	struct known_name known = {
+		.size = (uint32_t)segment->size, .origin = origin, .place = place};
+	size_t id = (unfolder->names.size + NAME_STEP_BYTES - 1) / NAME_STEP_BYTES;
 
-	if (vec_push(&unfolder->names, known) < 0)
+	if (id >= ID_NONE)
 		return -ENOMEM;
-	return id_index_add(&unfolder->name_index, hash, (uint32_t)unfolder->names.count - 1);
+	while (unfolder->names.size < id * NAME_STEP_BYTES && !unfolder->names.failed)
+		bytes_put_u8(&unfolder->names, 0);
+	bytes_put(&unfolder->names, &known, sizeof(known));
+	bytes_put(&unfolder->names, segment->text, segment->size);
+	if (unfolder->names.failed)
+		return -ENOMEM;
+	return id_index_add(&unfolder->name_index, segment->hash, (uint32_t)id);
 }
 
 static uint32_t origin_of(const uint8_t *text, size_t n, char mark)
@@ -212,7 +234,7 @@ static int add_frame(struct unfolder *unfolder, const struct segment *segment)
 			return add_inlined(unfolder, &place);
 		r = import_place(unfolder->builder, &place, &frame.a);
 		if (r == 0)
-			r = add_name(unfolder, segment->hash, frame.a);
+			r = add_name(unfolder, segment, place.origin, frame.a);
 	}
 	unfolder->inlined = 0;
 	return r < 0 ? r : vec_push(&unfolder->frames, frame);
@@ -230,6 +252,8 @@ static int split_names(struct unfolder *unfolder, const uint8_t *line, size_t n,
 		size_t size = stop ? (size_t)(stop - segment.text) : n - at - 1;
 
 		segment.size = take_mark((const char *)segment.text, size, &segment.mark);
+		if (segment.size > RECORDING_MAX_TEXT)
+			segment.size = RECORDING_MAX_TEXT;
 		segment.hash = XXH3_64bits(segment.text, segment.size);
 		id_index_prefetch(&unfolder->name_index, segment.hash);
 		at += 1 + size;
@@ -241,34 +265,39 @@ static int split_names(struct unfolder *unfolder, const uint8_t *line, size_t n,
 }
 
 /* Lets the memory of all the names come at once. */
-static void prefetch_names(const struct unfolder *unfolder, bool texts)
+static void prefetch_names(struct unfolder *unfolder)
 {
 	size_t i;
 
 	for (i = 0; i < unfolder->segments.count; i++) {
-		struct id_probe probe =
-			id_index_probe(&unfolder->name_index, unfolder->segments.items[i].hash);
-		uint32_t id = id_probe_next(&unfolder->name_index, &probe);
+		struct segment *segment = &unfolder->segments.items[i];
+		struct id_probe probe = id_index_probe(&unfolder->name_index, segment->hash);
+		const char *known;
 
-		if (id != ID_NONE && texts)
-			__builtin_prefetch(unfolder->names.items[id].text);
-		else if (id != ID_NONE)
-			__builtin_prefetch(&unfolder->names.items[id]);
+		segment->known = id_probe_next(&unfolder->name_index, &probe);
+		if (segment->known == ID_NONE)
+			continue;
+		known = (const char *)name_of(unfolder, segment->known);
+		__builtin_prefetch(known);
+		__builtin_prefetch(known + 64);
 	}
 }
 
 /* How many names at its start the line has in common with the last one. */
 static size_t count_common(const struct unfolder *unfolder, const uint8_t *line, size_t n)
 {
-	size_t most = unfolder->last.size < n ? unfolder->last.size : n;
+	const uint8_t *last = unfolder->last;
+	size_t most = unfolder->last_size < n ? unfolder->last_size : n;
 	size_t same = 0;
 	size_t count = 0;
 
 	if (!unfolder->reusable)
 		return 0;
-	while (same + 8 <= most && memcmp(unfolder->last.data + same, line + same, 8) == 0)
+	while (same + 32 <= most && memcmp(last + same, line + same, 32) == 0)
+		same += 32;
+	while (same + 8 <= most && memcmp(last + same, line + same, 8) == 0)
 		same += 8;
-	while (same < most && unfolder->last.data[same] == line[same])
+	while (same < most && last[same] == line[same])
 		same++;
 	/* A name is the same when the separator behind it is. */
 	while (count < unfolder->ends.count && unfolder->ends.items[count] < same)
@@ -276,11 +305,15 @@ static size_t count_common(const struct unfolder *unfolder, const uint8_t *line,
 	return count;
 }
 
-static void keep_line(struct unfolder *unfolder, const uint8_t *line, size_t n)
+/* Keeps the last line when what was read goes. */
+static void keep_line(struct unfolder *unfolder)
 {
-	bytes_clear(&unfolder->last);
-	bytes_put(&unfolder->last, line, n);
-	if (unfolder->last.failed) /* it is only not remembered */
+	if (unfolder->last == unfolder->last_copy.data)
+		return;
+	bytes_clear(&unfolder->last_copy);
+	bytes_put(&unfolder->last_copy, unfolder->last, unfolder->last_size);
+	unfolder->last = unfolder->last_copy.data;
+	if (unfolder->last_copy.failed) /* it is only not remembered */
 		unfolder->reusable = false;
 }
 
@@ -289,7 +322,8 @@ static int begin_line(struct unfolder *unfolder, const uint8_t *line, size_t n)
 {
 	const uint8_t *stop = memchr(line, ';', n);
 	size_t size = stop ? (size_t)(stop - line) : n;
-	const char *process = copy_name(unfolder, line, size);
+	const char *process =
+		copy_name(unfolder, line, size < RECORDING_MAX_TEXT ? size : RECORDING_MAX_TEXT);
 	int r = process ? import_thread(unfolder->builder, 0, 0, process, process,
 					&unfolder->thread)
 			: -ENOMEM;
@@ -314,13 +348,13 @@ static int add_line(struct unfolder *unfolder, const uint8_t *line, size_t n, ui
 		r = begin_line(unfolder, line, n);
 	if (r == 0)
 		r = split_names(unfolder, line, n, unfolder->ends.items[unfolder->ends.count - 1]);
-	prefetch_names(unfolder, false);
-	prefetch_names(unfolder, true);
+	prefetch_names(unfolder);
 	for (i = 0; i < unfolder->segments.count && r == 0; i++)
 		r = add_frame(unfolder, &unfolder->segments.items[i]);
 	if (r < 0)
 		return error_errno(err, r, "cannot keep a stack");
-	keep_line(unfolder, line, n);
+	unfolder->last = line;
+	unfolder->last_size = n;
 	sample.thread = unfolder->thread;
 	sample.frames = unfolder->frames.items;
 	sample.frame_count = unfolder->frames.count;
@@ -345,6 +379,7 @@ static int add_lines(struct unfolder *unfolder, const uint8_t *at, const uint8_t
 			r = error_set(err, -EBADMSG, "line %llu does not end in a count", *number);
 		at += n + 1;
 	}
+	keep_line(unfolder);
 	return r;
 }
 
@@ -380,20 +415,17 @@ static int read_lines(struct unfolder *unfolder, struct import_source *source, s
 static int folded_read(struct import_source *source, struct import_builder *builder,
 		       struct error *err)
 {
-	struct unfolder unfolder = {
-		.builder = builder,
-		.dictionary = recording_writer_dictionary(import_builder_writer(builder)),
-	};
+	struct unfolder unfolder = {.builder = builder};
 	int r = import_schema(builder, "folded", "samples", "count", 1);
 
 	if (r == 0)
 		r = read_lines(&unfolder, source, err);
 	vec_fini(&unfolder.frames);
 	vec_fini(&unfolder.segments);
-	vec_fini(&unfolder.names);
+	bytes_fini(&unfolder.names);
 	vec_fini(&unfolder.ends);
 	id_index_fini(&unfolder.name_index);
-	bytes_fini(&unfolder.last);
+	bytes_fini(&unfolder.last_copy);
 	bytes_fini(&unfolder.name);
 	return r < 0 ? r : import_finish(builder, 0, err);
 }
@@ -403,4 +435,5 @@ const struct importer_ops import_folded = {
 	.summary = "one line a stack and its count, as flamegraph.pl reads it",
 	.recognise = folded_recognise,
 	.read_source = folded_read,
+	.is_kept = true,
 };

@@ -34,6 +34,20 @@ struct importer_ops {
 		    struct error *err);
 	int (*read_source)(struct import_source *source, struct import_builder *builder,
 			   struct error *err);
+	/*
+	 * Of a program that looks at it at once, what it tells is kept in memory and not
+	 * written, coded, and read again. For formats that have few samples for their
+	 * stacks, no maps and no times.
+	 */
+	bool is_kept;
+};
+
+/* Where a recording goes. */
+struct import_output {
+	int fd;        /* borrowed */
+	bool may_keep; /* what ops->is_kept says may stay in memory instead */
+	const struct import_host *host;
+	struct recording_writer *kept; /* the caller's; NULL: it is in fd */
 };
 
 /* The kernel whose addresses a file has, as far as it tells. */
@@ -63,5 +77,9 @@ const struct importer_ops *importer_find(const uint8_t *data, size_t size);
  */
 int import_run(struct import_source *source, const char *name, int output,
 	       const struct import_host *host, struct error *err);
+
+/* The same; the recording may be kept instead. */
+int import_run_to(struct import_source *source, const char *name, struct import_output *output,
+		  struct error *err);
 
 #endif

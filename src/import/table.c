@@ -40,27 +40,30 @@ static int read_whole(const struct importer_ops *ops, struct import_source *sour
 	return r;
 }
 
-static int read_with(const struct importer_ops *ops, struct import_source *source, int output,
-		     const struct import_host *host, struct error *err)
+static int read_with(const struct importer_ops *ops, struct import_source *source,
+		     struct import_output *output, struct error *err)
 {
+	bool keeps = output->may_keep && ops->is_kept;
 	struct import_builder *builder;
-	int fd = fcntl(output, F_DUPFD_CLOEXEC, 3);
+	int fd = keeps ? -1 : fcntl(output->fd, F_DUPFD_CLOEXEC, 3);
 	int r;
 
-	if (fd < 0)
+	if (fd < 0 && !keeps)
 		return error_errno(err, -errno, "cannot write");
-	r = import_builder_new(fd, host, &builder, err);
+	r = import_builder_new(fd, output->host, &builder, err);
 	if (r < 0)
 		return r;
 	recording_writer_info(import_builder_writer(builder), "imported_from", ops->name);
 	r = ops->read_source ? ops->read_source(source, builder, err)
 			     : read_whole(ops, source, builder, err);
+	if (r == 0 && keeps)
+		output->kept = import_builder_take_writer(builder);
 	import_builder_free(builder);
 	return r;
 }
 
-static int run_plain(struct import_source *source, const char *name, int output,
-		     const struct import_host *host, struct error *err)
+static int run_plain(struct import_source *source, const char *name, struct import_output *output,
+		     struct error *err)
 {
 	const struct importer_ops *ops;
 	size_t n;
@@ -72,12 +75,12 @@ static int run_plain(struct import_source *source, const char *name, int output,
 	ops = importer_find(head, n);
 	if (!ops)
 		return 0;
-	r = read_with(ops, source, output, host, err);
+	r = read_with(ops, source, output, err);
 	return r < 0 ? error_prefix(err, r, "%s, read as %s", name, ops->name) : 1;
 }
 
-int import_run(struct import_source *source, const char *name, int output,
-	       const struct import_host *host, struct error *err)
+int import_run_to(struct import_source *source, const char *name, struct import_output *output,
+		  struct error *err)
 {
 	struct import_source inner;
 	struct bytes packed = {0};
@@ -87,7 +90,7 @@ int import_run(struct import_source *source, const char *name, int output,
 	int r;
 
 	if (!head || !inflate_is_gzip(head, n))
-		return run_plain(source, name, output, host, err);
+		return run_plain(source, name, output, err);
 	r = import_source_read_all(source, &packed, err);
 	if (r == 0)
 		r = inflate_gzip(packed.data, packed.size, &inflated, err);
@@ -96,9 +99,16 @@ int import_run(struct import_source *source, const char *name, int output,
 		(void)error_prefix(err, r, "%s", name);
 	} else {
 		import_source_of_memory(&inner, inflated.data, inflated.size);
-		r = run_plain(&inner, name, output, host, err);
+		r = run_plain(&inner, name, output, err);
 		import_source_fini(&inner);
 	}
 	bytes_fini(&inflated);
 	return r;
+}
+
+int import_run(struct import_source *source, const char *name, int output,
+	       const struct import_host *host, struct error *err)
+{
+	return import_run_to(source, name, &(struct import_output){.fd = output, .host = host},
+			     err);
 }

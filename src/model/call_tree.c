@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "model/profile.h"
+#include "model/call_tree_builder.h"
 
 /*
  * From the root, a tree is built in two steps. First every stack is walked up
@@ -21,26 +21,7 @@
  * is a child with a smaller range.
  */
 
-struct call_tree {
-	const struct profile *profile;
-	VEC(struct call_node) nodes;
-	struct strings labels; /* of groups */
-	uint32_t max_depth;
-};
-
-struct builder {
-	struct call_tree *tree;
-	const struct profile *profile;
-	struct call_tree_options options;
-	uint32_t samples_value;
-	uint32_t *thread_group; /* label id of each thread; NULL without groups */
-	uint32_t *entry_order;  /* entries, group by group; NULL without groups */
-	uint32_t *ranks;        /* alphabetical position of each function, then of each label */
-	uint32_t *by_rank;      /* the keys at these positions */
-	uint32_t *memo;         /* call node of a stack node; old when not above the group's */
-	struct id_index index;  /* (parent, function) -> call node, of wide nodes */
-	VEC(uint32_t) path;
-};
+#define MAX_CUT_GROUPS 8u
 
 uint32_t call_tree_samples_value(const struct profile *profile)
 {
@@ -52,7 +33,7 @@ uint32_t call_tree_samples_value(const struct profile *profile)
 	return ID_NONE;
 }
 
-static void builder_fini(struct builder *builder)
+static void builder_fini(struct call_tree_builder *builder)
 {
 	free(builder->thread_group);
 	free(builder->entry_order);
@@ -65,7 +46,7 @@ static void builder_fini(struct builder *builder)
 
 /* Groups */
 
-static int label_threads(struct builder *builder)
+static int label_threads(struct call_tree_builder *builder)
 {
 	const struct profile *profile = builder->profile;
 	bool by_thread = builder->options.group == CALL_TREE_BY_THREAD;
@@ -92,20 +73,6 @@ static int label_threads(struct builder *builder)
 			return -ENOMEM;
 	}
 	return 0;
-}
-
-static uint32_t entry_at(const struct builder *builder, size_t position)
-{
-	return builder->entry_order ? builder->entry_order[position] : (uint32_t)position;
-}
-
-/* Key of the group that an entry belongs to. */
-static uint32_t group_of(const struct builder *builder, uint32_t entry)
-{
-	if (!builder->thread_group)
-		return CALL_TREE_GROUP;
-	return CALL_TREE_GROUP |
-	       builder->thread_group[builder->profile->entries.items[entry].thread];
 }
 
 /* Alphabetical ranks */
@@ -136,14 +103,14 @@ static int compare_labels(const void *a, const void *b, void *context)
 		      strings_get(labels, *(const uint32_t *)b & ~CALL_TREE_GROUP));
 }
 
-static uint32_t rank_slot(const struct builder *builder, uint32_t key)
+static uint32_t rank_slot(const struct call_tree_builder *builder, uint32_t key)
 {
 	if (key & CALL_TREE_GROUP)
 		return (uint32_t)builder->profile->functions.count + (key & ~CALL_TREE_GROUP);
 	return key;
 }
 
-static int rank_names(struct builder *builder)
+static int rank_names(struct call_tree_builder *builder)
 {
 	size_t functions = builder->profile->functions.count;
 	size_t labels = builder->tree->labels.entries.count;
@@ -168,14 +135,14 @@ static int rank_names(struct builder *builder)
 }
 
 /* Alphabetical position of an entry's group among the groups. */
-static uint32_t group_rank(const struct builder *builder, uint32_t entry)
+static uint32_t group_rank(const struct call_tree_builder *builder, uint32_t entry)
 {
-	return builder->ranks[rank_slot(builder, group_of(builder, entry))] -
+	return builder->ranks[rank_slot(builder, call_tree_group_of(builder, entry))] -
 	       (uint32_t)builder->profile->functions.count;
 }
 
 /* Sorts entries by group, keeping their order inside: a counting sort. */
-static int order_entries(struct builder *builder)
+static int order_entries(struct call_tree_builder *builder)
 {
 	const struct profile *profile = builder->profile;
 	size_t groups = builder->tree->labels.entries.count;
@@ -198,7 +165,7 @@ static int order_entries(struct builder *builder)
 
 #define WALKED_CHILDREN 8
 
-static uint32_t new_node(struct call_tree *tree, uint32_t parent, uint32_t function)
+uint32_t call_tree_add(struct call_tree *tree, uint32_t parent, uint32_t function)
 {
 	uint32_t id = (uint32_t)tree->nodes.count;
 
@@ -222,7 +189,7 @@ static void link_child(struct call_node *nodes, uint32_t id, uint32_t before)
  * which costs less time and memory than an index of all nodes. Only the children
  * behind them are in the index.
  */
-static uint32_t child_of(struct builder *builder, uint32_t parent, uint32_t function)
+static uint32_t child_of(struct call_tree_builder *builder, uint32_t parent, uint32_t function)
 {
 	struct call_node *nodes = builder->tree->nodes.items;
 	uint64_t hash;
@@ -243,7 +210,7 @@ static uint32_t child_of(struct builder *builder, uint32_t parent, uint32_t func
 	       (id = id_probe_next(&builder->index, &probe)) != ID_NONE)
 		if (nodes[id].parent == parent && nodes[id].function == function)
 			return id;
-	id = new_node(builder->tree, parent, function);
+	id = call_tree_add(builder->tree, parent, function);
 	if (id == ID_NONE ||
 	    (walked == WALKED_CHILDREN && id_index_add(&builder->index, hash, id) < 0))
 		return ID_NONE;
@@ -252,7 +219,7 @@ static uint32_t child_of(struct builder *builder, uint32_t parent, uint32_t func
 }
 
 /* Steps from a call node through the functions at one location. */
-static uint32_t step_down(struct builder *builder, uint32_t node, uint32_t location)
+static uint32_t step_down(struct call_tree_builder *builder, uint32_t node, uint32_t location)
 {
 	const struct profile *profile = builder->profile;
 	struct profile_location at = profile->locations.items[location];
@@ -271,7 +238,7 @@ static uint32_t step_down(struct builder *builder, uint32_t node, uint32_t locat
 }
 
 /* The call node of a stack below the node of its group. */
-static uint32_t place_stack(struct builder *builder, uint32_t group, uint32_t stack)
+static uint32_t place_stack(struct call_tree_builder *builder, uint32_t group, uint32_t stack)
 {
 	const struct stack_node *stacks = builder->profile->stacks.nodes.items;
 	uint32_t node;
@@ -293,7 +260,7 @@ static uint32_t place_stack(struct builder *builder, uint32_t group, uint32_t st
 	return node;
 }
 
-static int place_entries(struct builder *builder)
+static int place_entries(struct call_tree_builder *builder)
 {
 	const struct profile *profile = builder->profile;
 	uint32_t group = 0;
@@ -304,9 +271,9 @@ static int place_entries(struct builder *builder)
 	if (!builder->memo)
 		return -ENOMEM;
 	for (i = 0; i < profile->entries.count; i++) {
-		uint32_t entry = entry_at(builder, i);
+		uint32_t entry = call_tree_entry(builder, i);
 		const int64_t *values = profile_entry_values(profile, entry);
-		uint32_t key = group_of(builder, entry);
+		uint32_t key = call_tree_group_of(builder, entry);
 		uint32_t at;
 
 		if (builder->thread_group && (i == 0 || key != group_key)) {
@@ -342,7 +309,7 @@ static void add_up(struct call_tree *tree)
 	}
 }
 
-static uint32_t rank_of(const struct builder *builder, uint32_t node)
+static uint32_t rank_of(const struct call_tree_builder *builder, uint32_t node)
 {
 	return builder->ranks[rank_slot(builder, builder->tree->nodes.items[node].function)];
 }
@@ -356,7 +323,7 @@ static int compare_words(const void *a, const void *b)
 }
 
 /* Puts the children of every node into alphabetical order. */
-static int sort_children(struct builder *builder)
+static int sort_children(struct call_tree_builder *builder)
 {
 	struct call_node *nodes = builder->tree->nodes.items;
 	VEC(uint64_t) children = {0}; /* rank and id */
@@ -420,7 +387,7 @@ static void permute(struct call_node *nodes, uint32_t *new_ids, uint32_t count)
 	}
 }
 
-static int build_from_root(struct builder *builder)
+static int build_from_root(struct call_tree_builder *builder)
 {
 	struct call_tree *tree = builder->tree;
 	SCOPED(mem) uint32_t *new_ids = NULL;
@@ -461,13 +428,14 @@ struct climb {
 };
 
 struct inversion {
-	struct builder *builder;
+	struct call_tree_builder *builder;
 	struct climber *climbers;
 	VEC(struct climb) pending;
 };
 
 /* Finds the next caller that is not "skip" (a rank + 1, for recursion; 0: none). */
-static void climb_one(const struct builder *builder, struct climber *climber, uint32_t skip)
+static void climb_one(const struct call_tree_builder *builder, struct climber *climber,
+		      uint32_t skip)
 {
 	const struct profile *profile = builder->profile;
 	const struct stack_node *stacks = profile->stacks.nodes.items;
@@ -503,7 +471,7 @@ static int compare_climbers(const void *a, const void *b)
 /* Steps all climbers of a node up and leaves its children as pending climbs. */
 static int climb_range(struct inversion *inversion, uint32_t node, uint32_t begin, uint32_t end)
 {
-	const struct builder *builder = inversion->builder;
+	const struct call_tree_builder *builder = inversion->builder;
 	struct call_node *at = &builder->tree->nodes.items[node];
 	struct climber *climbers = inversion->climbers;
 	uint32_t skip = 0;
@@ -537,7 +505,7 @@ static int climb_range(struct inversion *inversion, uint32_t node, uint32_t begi
 static uint32_t climb_node(struct inversion *inversion, const struct climb *climb, uint32_t key)
 {
 	struct call_tree *tree = inversion->builder->tree;
-	uint32_t id = new_node(tree, climb->parent, key);
+	uint32_t id = call_tree_add(tree, climb->parent, key);
 	uint32_t i;
 
 	if (id == ID_NONE)
@@ -569,7 +537,7 @@ static int64_t size_of(const struct inversion *inversion, const struct climb *cl
 /* Makes everything above the node of a group. */
 static int climb_group(struct inversion *inversion, uint32_t node, uint32_t begin, uint32_t end)
 {
-	struct builder *builder = inversion->builder;
+	struct call_tree_builder *builder = inversion->builder;
 
 	if (climb_range(inversion, node, begin, end) < 0)
 		return -ENOMEM;
@@ -590,12 +558,12 @@ static int climb_group(struct inversion *inversion, uint32_t node, uint32_t begi
 
 static void fill_climbers(struct inversion *inversion)
 {
-	const struct builder *builder = inversion->builder;
+	const struct call_tree_builder *builder = inversion->builder;
 	const struct profile *profile = builder->profile;
 	size_t i;
 
 	for (i = 0; i < profile->entries.count; i++) {
-		uint32_t entry = entry_at(builder, i);
+		uint32_t entry = call_tree_entry(builder, i);
 		const int64_t *values = profile_entry_values(profile, entry);
 		uint32_t stack = profile->entries.items[entry].stack;
 		uint32_t location = profile->stacks.nodes.items[stack].frame;
@@ -614,7 +582,7 @@ static void fill_climbers(struct inversion *inversion)
 
 static int climb_groups(struct inversion *inversion)
 {
-	struct builder *builder = inversion->builder;
+	struct call_tree_builder *builder = inversion->builder;
 	uint32_t count = (uint32_t)builder->profile->entries.count;
 	struct call_node *root = builder->tree->nodes.items;
 	uint32_t begin = 0;
@@ -625,12 +593,12 @@ static int climb_groups(struct inversion *inversion)
 		root->samples += inversion->climbers[end].samples;
 	}
 	for (begin = 0; begin < count; begin = end) {
-		uint32_t key = group_of(builder, entry_at(builder, begin));
+		uint32_t key = call_tree_group_of(builder, call_tree_entry(builder, begin));
 		struct climb group = {.begin = begin};
 		uint32_t node = 0;
 
 		for (end = begin + 1; end < count; end++)
-			if (group_of(builder, entry_at(builder, end)) != key)
+			if (call_tree_group_of(builder, call_tree_entry(builder, end)) != key)
 				break;
 		group.end = end;
 		if (builder->thread_group)
@@ -641,7 +609,7 @@ static int climb_groups(struct inversion *inversion)
 	return 0;
 }
 
-static int build_from_leaves(struct builder *builder)
+static int build_from_leaves(struct call_tree_builder *builder)
 {
 	struct inversion inversion = {.builder = builder};
 	int r = -ENOMEM;
@@ -678,11 +646,18 @@ static void measure(struct call_tree *tree)
 			nodes[nodes[i].parent].end = nodes[i].end;
 }
 
-static int build(struct builder *builder)
+/* A tree that is cut costs a pass over all stacks for each group: it pays for a few. */
+static bool is_cut(const struct call_tree_builder *builder)
+{
+	return builder->options.min_total > 0 &&
+	       builder->tree->labels.entries.count <= MAX_CUT_GROUPS;
+}
+
+static int build(struct call_tree_builder *builder)
 {
 	int r;
 
-	if (new_node(builder->tree, 0, CALL_TREE_GROUP) == ID_NONE)
+	if (call_tree_add(builder->tree, 0, CALL_TREE_GROUP) == ID_NONE)
 		return -ENOMEM;
 	if (builder->options.group != CALL_TREE_WHOLE && label_threads(builder) < 0)
 		return -ENOMEM;
@@ -690,7 +665,10 @@ static int build(struct builder *builder)
 		return -ENOMEM;
 	if (builder->thread_group && order_entries(builder) < 0)
 		return -ENOMEM;
-	r = builder->options.inverted ? build_from_leaves(builder) : build_from_root(builder);
+	if (builder->options.inverted)
+		r = build_from_leaves(builder);
+	else
+		r = is_cut(builder) ? call_tree_build_cut(builder) : build_from_root(builder);
 	if (r < 0)
 		return r;
 	measure(builder->tree);
@@ -701,7 +679,7 @@ int call_tree_new(const struct profile *profile, const struct call_tree_options 
 		  struct call_tree **ret)
 {
 	SCOPED(call_tree) struct call_tree *tree = NULL;
-	struct builder builder = {.profile = profile, .options = *options};
+	struct call_tree_builder builder = {.profile = profile, .options = *options};
 	int r;
 
 	if (options->value >= profile->value_count || options->min_value >= profile->value_count ||

@@ -35,7 +35,7 @@ struct call_tree_options {
 	enum call_tree_group group;
 	bool inverted;           /* leaf functions first, their callers below them */
 	bool collapse_recursion; /* a function that calls itself directly is one frame */
-	int64_t min_total;       /* inverted: callers of smaller nodes are not followed */
+	int64_t min_total;       /* what is below smaller nodes need not be there */
 	uint32_t min_value;      /* the value type that min_total is of */
 	uint32_t samples_value;  /* what samples are counted by; 0: the value type "samples" */
 };

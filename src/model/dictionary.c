@@ -32,6 +32,7 @@ void dictionary_fini(struct dictionary *dictionary)
 	id_index_fini(&dictionary->thread_index);
 	id_index_fini(&dictionary->place_index);
 	id_index_fini(&dictionary->frame_index);
+	vec_fini(&dictionary->place_frames);
 	vec_fini(&dictionary->last_frames);
 	vec_fini(&dictionary->last_nodes);
 }
@@ -175,7 +176,26 @@ static uint64_t hash_frame(struct frame frame)
 	return hash_pair((uint64_t)frame.kind << 32 | frame.a, frame.b);
 }
 
-uint32_t dictionary_frame(struct dictionary *dictionary, struct frame frame)
+/* A place has one frame mostly, which needs no search. */
+static bool is_of_place(const struct dictionary *dictionary, const struct frame *frame)
+{
+	return frame->kind == FRAME_CUSTOM && frame->b == 0 && frame->a < dictionary->places.count;
+}
+
+static uint32_t frame_of_place(struct dictionary *dictionary, struct frame frame)
+{
+	uint32_t *known;
+
+	while (dictionary->place_frames.count <= frame.a)
+		if (vec_push(&dictionary->place_frames, ID_NONE) < 0)
+			return ID_NONE;
+	known = &dictionary->place_frames.items[frame.a];
+	if (*known == ID_NONE && vec_push(&dictionary->frames, frame) == 0)
+		*known = (uint32_t)dictionary->frames.count - 1;
+	return *known;
+}
+
+static uint32_t find_frame(struct dictionary *dictionary, struct frame frame)
 {
 	uint64_t hash = hash_frame(frame);
 	struct id_probe probe = id_index_probe(&dictionary->frame_index, hash);
@@ -195,6 +215,12 @@ uint32_t dictionary_frame(struct dictionary *dictionary, struct frame frame)
 	return id;
 }
 
+uint32_t dictionary_frame(struct dictionary *dictionary, struct frame frame)
+{
+	return is_of_place(dictionary, &frame) ? frame_of_place(dictionary, frame)
+					       : find_frame(dictionary, frame);
+}
+
 static bool frame_equal(const struct frame *a, const struct frame *b)
 {
 	return a->kind == b->kind && a->a == b->a && a->b == b->b;
@@ -207,11 +233,14 @@ static void prefetch_frames(const struct dictionary *dictionary, const struct fr
 	size_t i;
 
 	for (i = from; i < n; i++)
-		id_index_prefetch(&dictionary->frame_index, hash_frame(frames[i]));
+		if (!is_of_place(dictionary, &frames[i]))
+			id_index_prefetch(&dictionary->frame_index, hash_frame(frames[i]));
 	for (i = from; i < n; i++) {
 		struct id_probe probe =
 			id_index_probe(&dictionary->frame_index, hash_frame(frames[i]));
-		uint32_t id = id_probe_next(&dictionary->frame_index, &probe);
+		uint32_t id = is_of_place(dictionary, &frames[i])
+				      ? ID_NONE
+				      : id_probe_next(&dictionary->frame_index, &probe);
 
 		if (id != ID_NONE)
 			__builtin_prefetch(&dictionary->frames.items[id]);
@@ -263,6 +292,7 @@ int dictionary_forget_stacks(struct dictionary *dictionary)
 
 	stack_tree_fini(&dictionary->stacks);
 	id_index_fini(&dictionary->frame_index);
+	dictionary->place_frames.count = 0;
 	dictionary->frames.count = 0;
 	dictionary->last_frames.count = 0;
 	dictionary->last_nodes.count = 0;

@@ -31,7 +31,8 @@ struct dictionary {
 	struct id_index process_index;
 	struct id_index thread_index;
 	struct id_index place_index;
-	struct id_index frame_index;
+	struct id_index frame_index;   /* but frames of places */
+	VEC(uint32_t) place_frames;    /* by place: its frame, when that has no address */
 	VEC(struct frame) last_frames; /* of the stack added last, whose callers the next shares */
 	VEC(uint32_t) last_nodes;      /* and the nodes of these frames */
 };

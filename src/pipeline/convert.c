@@ -13,6 +13,7 @@
 #include "pipeline/kernel_names.h"
 #include "pipeline/spool.h"
 #include "recording/reader.h"
+#include "recording/writer.h"
 
 #define PEEK_BYTES 8u
 
@@ -25,29 +26,47 @@ static bool is_recording(int fd, off_t start)
 	return n <= 0 || recording_is(head, (size_t)n);
 }
 
-/* Returns the new descriptor, -ENOENT when it is no format that we know. */
-static int import_all(int fd, off_t start, const char *name, struct error *err)
+static int reader_of(struct recording_writer *kept, const char *name, struct recording_reader **ret,
+		     struct error *err)
+{
+	int r = recording_reader_open_kept(kept, name, ret, err);
+
+	if (r < 0)
+		recording_writer_free(kept);
+	return r;
+}
+
+/*
+ * Returns the new descriptor; -ENOENT when it is no format that we know, or was kept.
+ * Without ret_kept nothing is.
+ */
+static int import_all(int fd, off_t start, const char *name, struct recording_reader **ret_kept,
+		      struct error *err)
 {
 	static const struct import_host host = {.kernel_names = kernel_names_if_same};
 	struct import_source source;
-	SCOPED(fd) int output = spool_open(err);
+	SCOPED(fd) int file = spool_open(err);
+	struct import_output output = {.fd = file, .may_keep = ret_kept != NULL, .host = &host};
 	int r;
 
-	if (output < 0)
-		return output;
+	if (file < 0)
+		return file;
 	import_source_of_fd(&source, fd, (uint64_t)start);
-	r = import_run(&source, name, output, &host, err);
+	r = import_run_to(&source, name, &output, err);
 	import_source_fini(&source);
+	if (r > 0 && output.kept)
+		r = reader_of(output.kept, name, ret_kept, err);
 	if (r < 0)
 		return r;
 	if (r == 0)
 		return -ENOENT;
-	if (lseek(output, 0, SEEK_SET) < 0)
+	if (lseek(file, 0, SEEK_SET) < 0)
 		return error_errno(err, -errno, "cannot read a temporary file");
-	return scope_take_fd(&output);
+	return scope_take_fd(&file);
 }
 
-int convert_fd(int fd, const char *name, struct error *err)
+int convert_fd_or_keep(int fd, const char *name, struct recording_reader **ret_kept,
+		       struct error *err)
 {
 	SCOPED(fd) int input = fd;
 	SCOPED(fd) int again = -1;
@@ -62,6 +81,13 @@ int convert_fd(int fd, const char *name, struct error *err)
 	start = lseek(input, 0, SEEK_CUR);
 	if (is_recording(input, start))
 		return scope_take_fd(&input);
-	r = import_all(input, start, name, err);
-	return r == -ENOENT ? scope_take_fd(&input) : r;
+	r = import_all(input, start, name, ret_kept, err);
+	if (r != -ENOENT || (ret_kept && *ret_kept))
+		return r;
+	return scope_take_fd(&input);
+}
+
+int convert_fd(int fd, const char *name, struct error *err)
+{
+	return convert_fd_or_keep(fd, name, NULL, err);
 }

@@ -5,6 +5,7 @@
 /* convert: a file of another format, found by its contents, made a recording. */
 
 struct error;
+struct recording_reader;
 
 /*
  * Takes over fd. Returns it, or when it holds a format that wick imports, the
@@ -12,5 +13,12 @@ struct error;
  * On failure fd is closed. What is no known format is passed on as it is.
  */
 int convert_fd(int fd, const char *name, struct error *err);
+
+/*
+ * The same for who reads it once and from its start: some formats need no file for that.
+ * *ret_kept then is what reads them, and -ENOENT is returned.
+ */
+int convert_fd_or_keep(int fd, const char *name, struct recording_reader **ret_kept,
+		       struct error *err);
 
 #endif

@@ -40,6 +40,24 @@ enum function_origin frame_origin(const struct dictionary *dictionary, const str
 	return is_program(dictionary, module->path) ? ORIGIN_PROGRAM : ORIGIN_LIBRARY;
 }
 
+bool frame_is_kernel(const struct dictionary *dictionary, const struct frame *frame)
+{
+	if (frame->kind == FRAME_CUSTOM && frame->a < dictionary->places.count)
+		return dictionary->places.items[frame->a].origin == ORIGIN_KERNEL;
+	return frame->kind == FRAME_KERNEL;
+}
+
+bool frames_are_places(const struct dictionary *dictionary)
+{
+	size_t i;
+
+	for (i = 0; i < dictionary->frames.count; i++)
+		if (dictionary->frames.items[i].kind != FRAME_CUSTOM ||
+		    dictionary->frames.items[i].a >= dictionary->places.count)
+			return false;
+	return true;
+}
+
 const struct symbol_frame *frame_placeholder(uint32_t kind)
 {
 	static const struct symbol_frame known[] = {

@@ -10,8 +10,10 @@
 #include "base/scope.h"
 #include "model/dictionary.h"
 #include "model/profile.h"
+#include "pipeline/frame_origin.h"
 #include "pipeline/load_gaps.h"
 #include "pipeline/load_open.h"
+#include "pipeline/load_quality.h"
 #include "pipeline/loader.h"
 #include "pipeline/profile_facts.h"
 #include "pipeline/stack_filter.h"
@@ -36,13 +38,6 @@ void loader_fini(struct loader *loader)
 	cache_dir_fini(&loader->cache);
 }
 
-static bool is_kernel_frame(const struct dictionary *dictionary, const struct frame *frame)
-{
-	if (frame->kind == FRAME_CUSTOM && frame->a < dictionary->places.count)
-		return dictionary->places.items[frame->a].origin == ORIGIN_KERNEL;
-	return frame->kind == FRAME_KERNEL;
-}
-
 /* Each frame is looked at once: stacks have them again and again. 0 or -ENOMEM. */
 static int note_kernel_frames(struct loader *loader)
 {
@@ -53,7 +48,7 @@ static int note_kernel_frames(struct loader *loader)
 		return -ENOMEM;
 	for (i = 0; i < dictionary->frames.count; i++)
 		loader->kernel_frames.items[i] =
-			is_kernel_frame(dictionary, &dictionary->frames.items[i]);
+			frame_is_kernel(dictionary, &dictionary->frames.items[i]);
 	loader->kernel_frames.count = dictionary->frames.count;
 	return 0;
 }
@@ -140,6 +135,45 @@ static int rebuild(struct loader *loader, uint32_t node, uint32_t *ret)
 	return r;
 }
 
+/*
+ * Whether every node of the recording becomes one of the profile with the same id: all
+ * frames have their names in the recording, none is left out, and no sample is.
+ */
+static bool is_adoptable(const struct loader *loader)
+{
+	const struct recording_damage *damage = &loader->samples.damage;
+
+	return loader->one_to_one && loader->samples.unwanted == 0 && damage->complete &&
+	       damage->bad_chunks + damage->missing_chunks == 0 &&
+	       frames_are_places(loader->dictionary);
+}
+
+/* Takes over all stacks at once when they can be: what rebuild() makes, node by node. */
+static int adopt_stacks(struct loader *loader)
+{
+	const struct dictionary *dictionary = loader->dictionary;
+	struct stack_tree *stacks = &loader->profile->stacks;
+	uint32_t i;
+
+	if (!is_adoptable(loader))
+		return 0;
+	for (i = 0; i < dictionary->frames.count; i++)
+		if (loader_locate(loader, i, true) == ID_NONE)
+			return -ENOMEM;
+	if (!loader->one_to_one) /* two frames became one location */
+		return 0;
+	if (vec_reserve(&stacks->nodes, dictionary->stacks.nodes.count) < 0)
+		return -ENOMEM;
+	for (i = 1; i < dictionary->stacks.nodes.count; i++) {
+		stacks->nodes.items[i] = dictionary->stacks.nodes.items[i];
+		stacks->nodes.items[i].frame =
+			loader->located.items[stacks->nodes.items[i].frame].exact;
+	}
+	stacks->nodes.count = i;
+	loader->adopted = true;
+	return 0;
+}
+
 /* Forgets what the frames of a stack became. */
 static void forget(struct loader *loader, uint32_t node)
 {
@@ -157,6 +191,9 @@ int loader_rebuild_at(struct loader *loader, uint32_t node, uint64_t time_ns, ui
 	int timed = samples_is_timed(&loader->samples, node);
 	int r;
 
+	*ret = node;
+	if (timed <= 0 && loader->adopted)
+		return timed;
 	if (timed <= 0)
 		return timed < 0 ? timed : rebuild(loader, node, ret);
 	symboliser_set_time(loader->symboliser, time_ns);
@@ -176,40 +213,6 @@ int loader_thread(struct loader *loader, uint32_t id, uint32_t *ret)
 			loader->profile, process->pid, thread->tid, thread->comm, process->comm);
 	*ret = loader->threads.items[id];
 	return *ret == ID_NONE ? -ENOMEM : 0;
-}
-
-static void judge_leaf(struct loader *loader, const struct judged *leaf, uint64_t count)
-{
-	struct profile_quality *quality = &loader->profile->quality;
-	size_t last = loader->gaps.count - 1;
-	struct profile_gap *gap =
-		&loader->gaps.items[leaf->module < last ? (size_t)leaf->module : last];
-
-	quality->resolved += leaf->quality == SYMBOL_FULL ? count : 0;
-	quality->name_only += leaf->quality == SYMBOL_NAME_ONLY ? count : 0;
-	quality->unsymbolised += leaf->quality >= SYMBOL_NONE ? count : 0;
-	quality->corrupted += leaf->quality == SYMBOL_DAMAGED ? count : 0;
-	quality->invalid += leaf->quality == SYMBOL_INVALID ? count : 0;
-	gap->unlined += leaf->quality == SYMBOL_NAME_ONLY ? count : 0;
-	gap->unnamed += leaf->quality >= SYMBOL_NONE ? count : 0;
-}
-
-/* Adds to the counts of what is worth knowing about the quality of a stack. */
-static void judge(struct loader *loader, uint32_t stack, uint64_t count)
-{
-	struct profile_quality *quality = &loader->profile->quality;
-	const struct stack_node *nodes = loader->profile->stacks.nodes.items;
-	uint32_t leaf = nodes[stack].frame;
-	uint32_t root;
-
-	quality->samples += count;
-	if (stack == 0)
-		return;
-	judge_leaf(loader, &loader->judged.items[leaf], count);
-	for (root = stack; nodes[root].parent != 0; root = nodes[root].parent)
-		;
-	if (profile_is_truncated(loader->profile, nodes[root].frame))
-		quality->truncated += count;
 }
 
 /* The labels of a set but the state, which an entry tells apart. */
@@ -266,6 +269,9 @@ static int add_sum(struct loader *loader, size_t at, uint32_t stack)
 
 static int add_sums(struct loader *loader, struct stack_filter *filter)
 {
+	struct load_quality quality = {.profile = loader->profile,
+				       .gaps = loader->gaps.items,
+				       .gap_count = loader->gaps.count};
 	size_t i;
 
 	for (i = 0; i < loader->samples.sums.count; i++) {
@@ -277,28 +283,15 @@ static int add_sums(struct loader *loader, struct stack_filter *filter)
 			return r;
 		if (!stack_filter_accepts(filter, loader->profile, stack))
 			continue;
-		judge(loader, stack, sum->count);
+		quality.judged = loader->judged.items;
+		quality.may_be_cut = loader->may_be_cut;
+		load_quality_add(&quality, stack, sum->count);
 		r = add_sum(loader, i, stack);
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
-
-static int fill_with(size_t count, size_t item_bytes, void **ret_items, size_t *ret_count,
-		     size_t *ret_capacity)
-{
-	*ret_items = malloc(count * item_bytes + 1);
-	if (!*ret_items)
-		return -ENOMEM;
-	memset(*ret_items, 0xff, count * item_bytes); /* ID_NONE everywhere */
-	*ret_count = *ret_capacity = count;
-	return 0;
-}
-
-#define FILL(vec, n)                                                                               \
-	fill_with((n), sizeof(*(vec)->items), (void **)&(vec)->items, &(vec)->count,               \
-		  &(vec)->capacity)
 
 int loader_prepare(struct loader *loader, struct error *err)
 {
@@ -315,13 +308,11 @@ int loader_prepare(struct loader *loader, struct error *err)
 	int r;
 
 	loader->dictionary = recording_reader_dictionary(loader->samples.reader);
-	if (FILL(&loader->located, loader->dictionary->frames.count) < 0 ||
-	    FILL(&loader->rebuilt, loader->dictionary->stacks.nodes.count) < 0 ||
-	    FILL(&loader->threads, loader->dictionary->threads.count) < 0 ||
-	    FILL(&loader->labels, loader->dictionary->labels.sets.count) < 0 ||
+	if (vec_fill_ones(&loader->located, loader->dictionary->frames.count) < 0 ||
+	    vec_fill_ones(&loader->threads, loader->dictionary->threads.count) < 0 ||
+	    vec_fill_ones(&loader->labels, loader->dictionary->labels.sets.count) < 0 ||
 	    note_kernel_frames(loader) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
-	loader->rebuilt.items[0] = (struct rebuilt){0, 0};
 	/* What the kernel did goes to its callers; compiled code has other names at other times. */
 	loader->one_to_one =
 		loader->options->kernel && !jit_symbols_have_shared(loader->samples.jit);
@@ -339,8 +330,13 @@ int loader_prepare(struct loader *loader, struct error *err)
 		return r;
 	symboliser_set_kernel(loader->symboliser, loader->samples.kernel);
 	symboliser_set_jit(loader->symboliser, loader->samples.jit);
-	if (loader_make_profile(loader) < 0)
+	if (loader_make_profile(loader) < 0 || adopt_stacks(loader) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
+	if (loader->adopted)
+		return 0;
+	if (vec_fill_ones(&loader->rebuilt, loader->dictionary->stacks.nodes.count) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	loader->rebuilt.items[0] = (struct rebuilt){0, 0};
 	return 0;
 }
 
@@ -375,18 +371,21 @@ void loader_describe(struct loader *loader)
 	profile->quality.incomplete = !samples->damage.complete;
 }
 
-int load_profile_fd(int fd, const char *name, const struct load_options *options,
-		    struct profile **ret, struct error *err)
+/* Of what was kept, or of a file without that. */
+static int load_from(int fd, struct recording_reader *kept, const char *name,
+		     const struct load_options *options, struct profile **ret, struct error *err)
 {
 	struct loader loader = {.options = options, .cache = {.fd = -1}};
 	struct stack_filter filter;
 	int r = stack_filter_init(&filter, options, err);
 
 	if (r < 0) {
+		recording_reader_free(kept);
 		(void)close(fd); /* nothing was read yet */
 		return r;
 	}
-	r = samples_read(&loader.samples, fd, name, options, err);
+	r = kept ? samples_read_kept(&loader.samples, kept, name, options, err)
+		 : samples_read(&loader.samples, fd, name, options, err);
 	if (r == 0)
 		r = loader_prepare(&loader, err);
 	if (r == 0) {
@@ -412,12 +411,19 @@ int load_profile_fd(int fd, const char *name, const struct load_options *options
 	return r;
 }
 
+int load_profile_fd(int fd, const char *name, const struct load_options *options,
+		    struct profile **ret, struct error *err)
+{
+	return load_from(fd, NULL, name, options, ret, err);
+}
+
 int load_profile(const char *path, const struct load_options *options, struct profile **ret,
 		 struct error *err)
 {
-	int fd = load_open(path, err);
+	struct recording_reader *kept = NULL;
+	int fd = load_open_or_keep(path, &kept, err);
 
-	if (fd < 0)
+	if (fd < 0 && !kept)
 		return fd;
-	return load_profile_fd(fd, strcmp(path, "-") ? path : "standard input", options, ret, err);
+	return load_from(fd, kept, strcmp(path, "-") ? path : "standard input", options, ret, err);
 }

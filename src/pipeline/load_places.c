@@ -81,6 +81,7 @@ static int make_lines(struct loader *loader, const struct symbol_frame *frames, 
 	struct strings *strings = &loader->profile->strings;
 	size_t i;
 
+	loader->may_be_cut = loader->may_be_cut || owner.origin == ORIGIN_TRUNCATED;
 	for (i = 0; i < count; i++) {
 		const struct symbol_frame *frame = &frames[count - 1 - i];
 		uint32_t file = strings_add(strings, frame->file ? frame->file : "");
@@ -102,10 +103,10 @@ static int make_lines(struct loader *loader, const struct symbol_frame *frames, 
 }
 
 /* Notes how well the location of a frame is known, and of which module it is. 0 or -ENOMEM. */
-static int judge_place(struct loader *loader, uint32_t location, const struct judged *judged)
+static int judge_place(struct loader *loader, uint32_t location, const struct load_judged *judged)
 {
 	while (loader->judged.count <= location)
-		if (vec_push(&loader->judged, (struct judged){.frame = ID_NONE}) < 0)
+		if (vec_push(&loader->judged, (struct load_judged){.frame = ID_NONE}) < 0)
 			return -ENOMEM;
 	if (loader->judged.items[location].frame != ID_NONE &&
 	    loader->judged.items[location].frame != judged->frame)
@@ -127,7 +128,7 @@ static uint32_t locate_place(struct loader *loader, uint32_t frame_id)
 					  : NULL;
 	const char *module = in ? in->path : "";
 	uint32_t origin = place->origin <= ORIGIN_TRUNCATED ? place->origin : ORIGIN_UNKNOWN;
-	struct judged judged = {.frame = frame_id};
+	struct load_judged judged = {.frame = frame_id};
 	uint32_t at;
 	size_t count = 0;
 
@@ -164,7 +165,7 @@ uint32_t loader_locate(struct loader *loader, uint32_t frame_id, bool exact)
 	const struct symbol_frame *frames;
 	struct symbol_frame kept[MAX_LINES]; /* another address may be looked up */
 	struct profile_line lines[MAX_LINES];
-	struct judged judged = {.frame = frame_id, .module = in ? frame->a : MODULE_NONE};
+	struct load_judged judged = {.frame = frame_id, .module = in ? frame->a : MODULE_NONE};
 	enum symbol_quality quality;
 	size_t count;
 

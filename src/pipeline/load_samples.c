@@ -22,17 +22,6 @@ struct second_pass {
 	struct error *err;
 };
 
-static size_t labels_of(const struct dictionary *dictionary, uint32_t id, struct label *labels)
-{
-	size_t n = label_sets_get(&dictionary->labels, &dictionary->strings, id, labels);
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (strcmp(labels[i].key, THREAD_STATE_LABEL) == 0)
-			labels[i].value = thread_state_in_words(labels[i].value);
-	return n;
-}
-
 static int hand_out(struct second_pass *pass, const struct sample_batch *batch, size_t i)
 {
 	struct loader *loader = pass->loader;
@@ -48,7 +37,7 @@ static int hand_out(struct second_pass *pass, const struct sample_batch *batch, 
 		.value = main ? main->value : NULL,
 		.unit = main ? main->unit : NULL,
 		.labels = labels,
-		.label_count = labels_of(loader->dictionary, batch->labels[i], labels),
+		.label_count = thread_state_labels(loader->dictionary, batch->labels[i], labels),
 	};
 	int r = loader_rebuild_at(loader, batch->stack[i], sample.time_ns, &sample.stack);
 

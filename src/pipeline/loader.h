@@ -18,6 +18,7 @@
 #include "base/vec.h"
 #include "model/profile.h"
 #include "pipeline/function_homes.h"
+#include "pipeline/load_quality.h"
 #include "pipeline/samples.h"
 
 struct dictionary;
@@ -37,13 +38,6 @@ struct rebuilt {
 	uint32_t caller; /* when more frames follow */
 };
 
-/* How well an address is known. */
-struct judged {
-	uint8_t quality; /* enum symbol_quality */
-	uint32_t module; /* MODULE_NONE: in none */
-	uint32_t frame;  /* of the recording, that it came from first */
-};
-
 struct loader {
 	const struct load_options *options;
 	const struct dictionary *dictionary;
@@ -53,14 +47,16 @@ struct loader {
 	VEC(struct located) located;
 	VEC(struct rebuilt) rebuilt;
 	VEC(uint32_t) threads;
-	VEC(uint32_t) labels;      /* by set of the recording: that of the profile */
-	VEC(bool) kernel_frames;   /* by frame of the recording */
-	VEC(struct judged) judged; /* by location */
+	VEC(uint32_t) labels;           /* by set of the recording: that of the profile */
+	VEC(bool) kernel_frames;        /* by frame of the recording */
+	VEC(struct load_judged) judged; /* by location */
 	/*
 	 * Each node of the recording becomes one of its own: a stack need not be looked
 	 * for before it is added. Not so once two frames have become one location.
 	 */
 	bool one_to_one;
+	bool may_be_cut; /* a stack before its root: a frame says so */
+	bool adopted;    /* nodes of the recording and of the profile have the same ids */
 	VEC(struct profile_gap) gaps; /* by module id, and one more for addresses in none */
 	/* By value type of the profile: the event it is of, or one of LOADER_… */
 	uint32_t sources[PROFILE_MAX_VALUES];

@@ -344,10 +344,14 @@ static int take_samples(void *self, const struct sample_batch *batch)
 			samples->start_ns = time_ns;
 		if (time_ns > samples->end_ns)
 			samples->end_ns = time_ns;
-		if (!kept)
+		if (!kept) {
+			samples->unwanted++;
 			continue;
-		if (is_wanted(samples, time_ns, batch->thread[i], &wanted) < 0 ||
-		    (wanted && take_sample(samples, batch, i, event) < 0))
+		}
+		if (is_wanted(samples, time_ns, batch->thread[i], &wanted) < 0)
+			return -ENOMEM;
+		samples->unwanted += !wanted;
+		if (wanted && take_sample(samples, batch, i, event) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -468,8 +472,9 @@ static int no_such_event(struct samples *samples, const char *name, struct error
 	return -EINVAL;
 }
 
-static int read_once(struct samples *samples, int fd, const char *name,
-		     const struct load_options *options, struct error *err)
+/* Reads all of it. Takes over the reader, which may be of a file or of what is kept. */
+static int read_all(struct samples *samples, struct recording_reader *reader, const char *name,
+		    const struct load_options *options, struct error *err)
 {
 	const struct jit_symbols *known_jit = samples->known_jit;
 	struct recording_visitor visitor = {
@@ -485,14 +490,10 @@ static int read_once(struct samples *samples, int fd, const char *name,
 	int r;
 
 	*samples = (struct samples){.options = options,
+				    .reader = reader,
 				    .known_jit = known_jit,
 				    .events = {.main = ID_NONE},
 				    .slice_ns = SHORTEST_SLICE_NS};
-	r = recording_reader_open(fd, name, &samples->reader, err);
-	if (r < 0) {
-		(void)close(fd); /* only read from */
-		return r;
-	}
 	samples->kernel = kernel_symbols_new();
 	samples->jit = jit_symbols_new();
 	if (!samples->kernel || !samples->jit)
@@ -510,6 +511,26 @@ static int read_once(struct samples *samples, int fd, const char *name,
 	if (samples->end_ns < samples->start_ns)
 		samples->end_ns = samples->start_ns; /* cut before its first sample */
 	return r;
+}
+
+static int read_once(struct samples *samples, int fd, const char *name,
+		     const struct load_options *options, struct error *err)
+{
+	struct recording_reader *reader;
+	int r = recording_reader_open(fd, name, &reader, err);
+
+	if (r < 0) {
+		(void)close(fd); /* only read from */
+		return r;
+	}
+	return read_all(samples, reader, name, options, err);
+}
+
+int samples_read_kept(struct samples *samples, struct recording_reader *kept, const char *name,
+		      const struct load_options *options, struct error *err)
+{
+	*samples = (struct samples){0};
+	return read_all(samples, kept, name, options, err);
 }
 
 int samples_read(struct samples *samples, int fd, const char *name,

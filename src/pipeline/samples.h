@@ -52,6 +52,7 @@ struct samples {
 	struct sample_events events;
 	uint64_t lost;
 	uint64_t lost_by[LOSS_REASONS];
+	uint64_t unwanted; /* samples that the options leave out */
 	uint64_t count;
 	uint64_t weight;   /* of all sums */
 	uint64_t start_ns; /* CLOCK_MONOTONIC: when the recording began */
@@ -75,6 +76,10 @@ struct samples {
  */
 int samples_read(struct samples *samples, int fd, const char *name,
 		 const struct load_options *options, struct error *err);
+
+/* The same of what is kept in memory; takes over the reader. */
+int samples_read_kept(struct samples *samples, struct recording_reader *kept, const char *name,
+		      const struct load_options *options, struct error *err);
 
 /*
  * Whether the i-th sample of a batch of the same file is of the main event and the options

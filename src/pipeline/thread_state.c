@@ -34,3 +34,14 @@ const char *thread_state_of(const struct dictionary *dictionary, uint32_t labels
 			return thread_state_in_words(all[i].value);
 	return "";
 }
+
+size_t thread_state_labels(const struct dictionary *dictionary, uint32_t id, struct label *labels)
+{
+	size_t n = label_sets_get(&dictionary->labels, &dictionary->strings, id, labels);
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (strcmp(labels[i].key, THREAD_STATE_LABEL) == 0)
+			labels[i].value = thread_state_in_words(labels[i].value);
+	return n;
+}

@@ -14,6 +14,8 @@
 #include "recording/dictionary_decoder.h"
 #include "recording/format.h"
 #include "recording/sample_codec.h"
+#include "recording/sample_columns.h"
+#include "recording/writer.h"
 
 /*
  * Dictionary entries that are believed for each byte of the file, and before any.
@@ -44,14 +46,8 @@ struct recording_reader {
 	uint64_t next_sample;   /* number of the next sample if none is missing */
 	bool known_schemas[RECORDING_MAX_SCHEMAS];
 
-	/* columns of the batch that is handed out */
-	VEC(uint32_t) stack;
-	VEC(uint32_t) thread;
-	VEC(uint32_t) cpu;
-	VEC(uint32_t) labels;
-	VEC(uint64_t) time_ns;
-	VEC(uint64_t) weight;
-	VEC(uint64_t) times;
+	struct sample_columns columns; /* of the batch that is handed out */
+	struct recording_writer *kept; /* what is read instead of a file; NULL: nothing */
 
 	struct recording_damage damage;
 	char *text[4]; /* scratch for strings handed to the visitor */
@@ -116,21 +112,26 @@ void recording_reader_free(struct recording_reader *reader)
 	dictionary_decoder_fini(&reader->decoder);
 	dictionary_fini(&reader->dictionary);
 	sample_decoder_fini(&reader->samples);
-	vec_fini(&reader->stack);
-	vec_fini(&reader->thread);
-	vec_fini(&reader->cpu);
-	vec_fini(&reader->labels);
-	vec_fini(&reader->time_ns);
-	vec_fini(&reader->weight);
-	vec_fini(&reader->times);
+	sample_columns_fini(&reader->columns);
+	recording_writer_free(reader->kept);
 	for (i = 0; i < ARRAY_SIZE(reader->text); i++)
 		free(reader->text[i]);
 	free(reader);
 }
 
+int recording_reader_open_kept(struct recording_writer *writer, const char *name,
+			       struct recording_reader **ret, struct error *err)
+{
+	int r = recording_reader_open(-1, name, ret, err);
+
+	if (r == 0)
+		(*ret)->kept = writer;
+	return r;
+}
+
 const struct dictionary *recording_reader_dictionary(const struct recording_reader *reader)
 {
-	return &reader->dictionary;
+	return reader->kept ? recording_writer_dictionary(reader->kept) : &reader->dictionary;
 }
 
 struct recording_damage recording_reader_damage(const struct recording_reader *reader)
@@ -392,21 +393,10 @@ static int visit_jit_symbols(struct recording_reader *reader,
 	return 0;
 }
 
-static int reserve_batch(struct recording_reader *reader, size_t n)
-{
-	return vec_reserve(&reader->stack, n) < 0 || vec_reserve(&reader->thread, n) < 0 ||
-			       vec_reserve(&reader->cpu, n) < 0 ||
-			       vec_reserve(&reader->labels, n) < 0 ||
-			       vec_reserve(&reader->time_ns, n) < 0 ||
-			       vec_reserve(&reader->weight, n) < 0 ||
-			       vec_reserve(&reader->times, n) < 0
-		       ? -ENOMEM
-		       : 0;
-}
-
 /* Translates the decoded samples into batch columns; returns how many could be. */
 static size_t fill_batch(struct recording_reader *reader)
 {
+	struct sample_columns *columns = &reader->columns;
 	const struct coded_sample *samples = reader->samples.samples.items;
 	size_t n = 0;
 	size_t i;
@@ -422,13 +412,14 @@ static size_t fill_batch(struct recording_reader *reader)
 			reader->damage.lost_labels++;
 			labels = 0;
 		}
-		reader->stack.items[n] = stack;
-		reader->thread.items[n] = thread;
-		reader->cpu.items[n] = samples[i].cpu;
-		reader->labels.items[n] = labels;
-		reader->time_ns.items[n] = samples[i].time_ns;
-		reader->weight.items[n] = samples[i].weight;
-		reader->times.items[n] =
+		columns->schema.items[n] = reader->samples.schema;
+		columns->stack.items[n] = stack;
+		columns->thread.items[n] = thread;
+		columns->cpu.items[n] = samples[i].cpu;
+		columns->labels.items[n] = labels;
+		columns->time_ns.items[n] = samples[i].time_ns;
+		columns->weight.items[n] = samples[i].weight;
+		columns->times.items[n] =
 			samples[i].more < INT64_MAX ? samples[i].more + 1 : INT64_MAX;
 		n++;
 	}
@@ -448,7 +439,7 @@ static int visit_samples(struct recording_reader *reader, const struct recording
 	if (reader->samples.first_sample < reader->next_sample ||
 	    reader->samples.first_sample > UINT64_MAX - total)
 		return -EBADMSG; /* samples that were read already */
-	if (reserve_batch(reader, total) < 0)
+	if (sample_columns_reserve(&reader->columns, total) < 0)
 		return -ENOMEM;
 	/* Weights without a schema mean nothing. */
 	n = reader->samples.schema < RECORDING_MAX_SCHEMAS &&
@@ -461,19 +452,11 @@ static int visit_samples(struct recording_reader *reader, const struct recording
 	reader->next_sample = reader->samples.first_sample + total;
 	reader->damage.missing_samples += total - n;
 	reader->damage.samples += n;
-	batch = (struct sample_batch){
-		.schema = reader->samples.schema,
-		.count = n,
-		.stack = reader->stack.items,
-		.thread = reader->thread.items,
-		.cpu = reader->cpu.items,
-		.labels = reader->labels.items,
-		.time_ns = reader->time_ns.items,
-		.weight = reader->weight.items,
-		.times = reader->times.items,
-	};
-	return visitor->samples && n > 0 ? heed(reader, visitor->samples(visitor->self, &batch))
-					 : 0;
+	reader->columns.count = n;
+	if (!visitor->samples || n == 0)
+		return 0;
+	batch = sample_columns_batch(&reader->columns, 0);
+	return heed(reader, visitor->samples(visitor->self, &batch));
 }
 
 static int visit_end(struct recording_reader *reader, struct cursor *in)
@@ -574,6 +557,36 @@ static int use_chunk(struct recording_reader *reader, const struct recording_vis
 	return 1;
 }
 
+/* All that a writer has kept, at once. */
+static int visit_kept(struct recording_reader *reader, const struct recording_visitor *visitor,
+		      struct error *err)
+{
+	struct recording_kept kept = recording_writer_kept(reader->kept);
+	struct sample_batch batch;
+	size_t at;
+	size_t i;
+	int r = 0;
+
+	reader->header_done = true;
+	for (i = 0; i < ARRAY_SIZE(kept.payloads) && r == 0; i++) {
+		struct chunk_header header = {.type = (uint8_t)kept.payloads[i].type};
+
+		r = kept.payloads[i].bytes->failed
+			    ? -ENOMEM
+			    : visit_chunk(reader, visitor, &header, kept.payloads[i].bytes->data,
+					  kept.payloads[i].bytes->size);
+	}
+	for (at = 0; visitor->samples && at < kept.samples->count && r == 0; at += batch.count) {
+		batch = sample_columns_batch(kept.samples, at);
+		r = heed(reader, visitor->samples(visitor->self, &batch));
+	}
+	reader->damage.samples = kept.samples->count;
+	reader->damage.complete = true;
+	if (r == STOPPED)
+		return reader->stopped;
+	return r < 0 ? error_errno(err, r, "cannot read %s", reader->name) : 1;
+}
+
 int recording_reader_next(struct recording_reader *reader, const struct recording_visitor *visitor,
 			  struct error *err)
 {
@@ -581,6 +594,8 @@ int recording_reader_next(struct recording_reader *reader, const struct recordin
 	const uint8_t *place;
 	int r;
 
+	if (reader->kept)
+		return reader->header_done ? 0 : visit_kept(reader, visitor, err);
 	if (!reader->header_done) {
 		r = read_file_header(reader, err);
 		if (r <= 0)

@@ -26,6 +26,7 @@ struct dictionary;
 struct error;
 struct recording_jit_symbol;
 struct recording_reader;
+struct recording_writer;
 
 /*
  * What the reader calls. All members are optional. Ids are those of
@@ -67,6 +68,12 @@ int recording_reader_open(int fd, const char *name, struct recording_reader **re
 /* Reads from a copy of data. */
 int recording_reader_open_memory(const void *data, size_t size, const char *name,
 				 struct recording_reader **ret, struct error *err);
+/*
+ * Reads what a writer has kept, which it takes over on success: all of it comes with the
+ * first call, and no maps.
+ */
+int recording_reader_open_kept(struct recording_writer *writer, const char *name,
+			       struct recording_reader **ret, struct error *err);
 void recording_reader_free(struct recording_reader *reader);
 
 /* Reads one chunk. Returns 1, 0 at the end of what is there, or a negative errno. */

@@ -18,6 +18,7 @@
 #include "recording/dictionary_encoder.h"
 #include "recording/format.h"
 #include "recording/sample_codec.h"
+#include "recording/sample_columns.h"
 
 /*
  * Beyond this many nodes of stacks, or new mappings, an epoch has grown large: 12 MB of
@@ -39,6 +40,8 @@ struct recording_writer {
 	struct dictionary_encoder encoder;
 	struct sample_encoder samples;
 	struct chunk_codec *codec;
+	bool keeps; /* all of it in memory */
+	struct sample_columns kept;
 	VEC(struct schema) schemas;
 	VEC(struct map_event) maps; /* all, for the start of later epochs */
 	size_t maps_written;        /* of this epoch */
@@ -109,6 +112,7 @@ void recording_writer_free(struct recording_writer *writer)
 	dictionary_encoder_fini(&writer->encoder);
 	dictionary_fini(&writer->dictionary);
 	sample_encoder_fini(&writer->samples);
+	sample_columns_fini(&writer->kept);
 	vec_fini(&writer->schemas);
 	vec_fini(&writer->maps);
 	vec_fini(&writer->ended);
@@ -127,6 +131,25 @@ void recording_writer_free(struct recording_writer *writer)
 void recording_writer_set_plain(struct recording_writer *writer)
 {
 	chunk_codec_set_plain(writer->codec);
+}
+
+void recording_writer_set_kept(struct recording_writer *writer)
+{
+	writer->keeps = true;
+}
+
+struct recording_kept recording_writer_kept(const struct recording_writer *writer)
+{
+	return (struct recording_kept){
+		.payloads = {{CHUNK_INFO, &writer->info},
+			     {CHUNK_CLOCK, &writer->clocks},
+			     {CHUNK_SCHEMA, &writer->schema_bytes},
+			     {CHUNK_LOSS, &writer->losses},
+			     {CHUNK_KERNEL_SYMBOLS, &writer->kernel_symbols},
+			     {CHUNK_JIT_SYMBOLS, &writer->jit_symbols},
+			     {CHUNK_JIT_PLACES, &writer->jit_places}},
+		.samples = &writer->kept,
+	};
 }
 
 struct sink *recording_writer_sink(struct recording_writer *writer)
@@ -196,7 +219,8 @@ static int queue_if_any(struct recording_writer *writer, enum chunk_type type,
 static void queue_if_large(struct recording_writer *writer, enum chunk_type type,
 			   struct bytes *payload)
 {
-	int r = payload->size > BYTES_A_CHUNK ? queue_chunk(writer, type, payload) : 0;
+	bool is_large = payload->size > BYTES_A_CHUNK && !writer->keeps;
+	int r = is_large ? queue_chunk(writer, type, payload) : 0;
 
 	if (r < 0 && writer->failure == 0)
 		writer->failure = r;
@@ -472,6 +496,8 @@ int recording_writer_flush(struct recording_writer *writer, struct error *err)
 {
 	int r;
 
+	if (writer->keeps)
+		return 0;
 	if (writer->failure < 0)
 		return cannot_write(writer, err);
 	r = queue_all(writer);
@@ -495,7 +521,7 @@ int recording_writer_finish(struct recording_writer *writer, struct error *err)
 	struct bytes end = {0};
 	int r = recording_writer_flush(writer, err);
 
-	if (r < 0)
+	if (r < 0 || writer->keeps)
 		return r;
 	bytes_put_varint(&end, writer->sample_count);
 	r = queue_chunk(writer, CHUNK_END, &end);
@@ -661,6 +687,10 @@ static int sink_batch(void *self, const struct sample_batch *batch, struct error
 	int r = check_batch(writer, batch, err);
 	size_t i = 0;
 
+	if (r == 0 && writer->keeps)
+		return sample_columns_add(&writer->kept, batch) < 0
+			       ? error_set(err, -ENOMEM, "out of memory")
+			       : 0;
 	if (r == 0 && writer->failure < 0)
 		r = cannot_write(writer, err);
 	if (r == 0 && writer->samples.count > 0 && writer->samples.schema != batch->schema)
@@ -704,7 +734,8 @@ static int sink_trim(void *self, struct error *err)
 	size_t new_maps = writer->maps.count - writer->maps_repeated;
 	int r;
 
-	if (writer->dictionary.stacks.nodes.count < writer->node_limit && new_maps < EPOCH_MAPS)
+	if (writer->keeps ||
+	    (writer->dictionary.stacks.nodes.count < writer->node_limit && new_maps < EPOCH_MAPS))
 		return 0;
 	/* All that is coded already needs no ids any more. */
 	r = recording_writer_flush(writer, err);

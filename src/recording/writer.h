@@ -14,10 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct bytes;
 struct dictionary;
 struct error;
 struct recording_jit_symbol;
 struct recording_writer;
+struct sample_columns;
 struct sink;
 
 /* Takes over fd on success. name is for messages. */
@@ -28,6 +30,23 @@ void recording_writer_free(struct recording_writer *writer);
 
 /* For a recording that is read once and thrown away: it is not compressed. */
 void recording_writer_set_plain(struct recording_writer *writer);
+
+/*
+ * For a recording that only this process looks at: nothing is written, and nothing is
+ * coded and decoded. recording_reader_open_kept() reads it. To be called before the rest.
+ */
+void recording_writer_set_kept(struct recording_writer *writer);
+
+/* What a writer has kept, in the order in which it is to be read; borrowed. */
+struct recording_kept {
+	struct {
+		uint32_t type; /* of the chunk that it would be */
+		const struct bytes *bytes;
+	} payloads[7];
+	const struct sample_columns *samples;
+};
+
+struct recording_kept recording_writer_kept(const struct recording_writer *writer);
 
 /* The sink to feed; borrowed from the writer. */
 struct sink *recording_writer_sink(struct recording_writer *writer);

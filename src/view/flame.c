@@ -184,13 +184,14 @@ static double sum_of(const struct profile *profile, uint32_t value)
 
 /*
  * What a box must cost to be drawn; callers of smaller ones need not be known. Of a
- * pair, what is less before and after together is less than the limit of either.
+ * pair, what is less before and after together is less than the limit of either; but as
+ * called, the small ones are counted that are new or gone.
  */
-static int64_t least_total(const struct picture *picture, double room_px)
+static int64_t least_total(const struct picture *picture, double room_px, bool inverted)
 {
 	double total = sum_of(picture->profile, picture->layers[0]);
 
-	if (picture->options->pair)
+	if (picture->options->pair && inverted)
 		total = fmin(total, sum_of(picture->profile, PAIR_BEFORE));
 	else if (picture->layer_count > 1)
 		return 0; /* what is small in one value type may be large in another */
@@ -203,7 +204,7 @@ static int grow_trees(struct picture *picture, double room_px, struct flame_way 
 	struct call_tree_options how = {.group = options->group,
 					.inverted = way->inverted,
 					.collapse_recursion = options->collapse_recursion,
-					.min_total = least_total(picture, room_px),
+					.min_total = least_total(picture, room_px, way->inverted),
 					.min_value =
 						options->pair ? PAIR_BOTH : picture->layers[0]};
 	uint32_t i;

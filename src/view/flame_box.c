@@ -20,14 +20,16 @@
  *	module · samples · time · share
  *	file:line</title><rect …/><text …>na..</text></g>
  *
- * inside the group of its row; a way that is not drawn is records, one for each box. A comparison
- *adds to the box: in data-v its place before; data-c and data-s, its colour and the words in its
- *label, for shares and for amounts; and to the title a line for each of both. Its place in data-v
- *is in units of the value: the script computes pixels anew from there for every zoom and window. A
- *self of 0 is left out. The name is the first line of the title; control bytes never come out of
- *text_put_xml(), so a name has no line break.
+ * inside the group of its row; narrow ones, of which there are many, have the title in data-t:
+ * each element less makes the file open sooner. A way that is not drawn is records, one for each
+ *box. A comparison adds to the box: in data-v its place before; data-c and data-s, its colour and
+ *the words in its label, for shares and for amounts; and to the title a line for each of both. Its
+ *place in data-v is in units of the value: the script computes pixels anew from there for every
+ *zoom and window. A self of 0 is left out. The name is the first line of the title; control bytes
+ *never come out of text_put_xml(), so a name has no line break.
  */
 
+#define NARROW_PX 3
 #define LEAST_NAME_COLUMNS 4 /* of a label that tells a change as well */
 
 /* A tooltip shows names up to here; more would only grow the file. */
@@ -345,6 +347,26 @@ static void put_title(struct picture *picture, uint32_t id, const char *name)
 		put_source(picture, node->function);
 }
 
+/* The same in an attribute, where a line break is a reference. */
+static void put_title_reference(struct picture *picture, uint32_t id, const char *name)
+{
+	struct bytes *out = picture->out;
+	size_t begin = out->size;
+	size_t i;
+
+	put_title(picture, id, name);
+	bytes_clear(&picture->name);
+	if (out->failed)
+		return;
+	bytes_put(&picture->name, out->data + begin, out->size - begin);
+	out->size = begin;
+	for (i = 0; i < picture->name.size; i++)
+		if (picture->name.data[i] == '\n')
+			bytes_put(out, "&#10;", 5);
+		else
+			bytes_put_u8(out, picture->name.data[i]);
+}
+
 /* In a narrow box a change is its sign. */
 void flame_put_words(struct picture *picture, uint32_t node, const char *name, uint32_t columns)
 {
@@ -414,11 +436,16 @@ static void put_text(struct picture *picture, uint32_t id, const char *name,
 	bytes_printf(picture->out, "</text>");
 }
 
+/* Whether it is drawn, but can hardly be pointed at. */
+static bool is_narrow(const struct picture *picture, const struct flame_box *box)
+{
+	return box && (double)(box->end - box->begin) * picture->way->scale < NARROW_PX;
+}
+
 const char *flame_mark_of(const struct picture *picture, uint32_t id, const struct flame_box *box)
 {
 	bool inlined = is_inlined(node_of(picture, 0, id));
-	bool thin = box && flame_palette_of(picture->options->colors)->edge &&
-		    (double)(box->end - box->begin) * picture->way->scale < 3;
+	bool thin = is_narrow(picture, box) && flame_palette_of(picture->options->colors)->edge;
 
 	if (picture->options->pair) {
 		const char *mark = change_of(picture, id, false).mark;
@@ -451,9 +478,15 @@ static void put_box(struct picture *picture, uint32_t id, const struct flame_box
 	}
 	if (*mark)
 		bytes_printf(out, " class=\"%s\"", mark);
-	bytes_printf(out, "%s><title>", box ? "" : " display=\"none\"");
-	put_title(picture, id, name);
-	bytes_printf(out, "</title><rect");
+	if (is_narrow(picture, box)) {
+		bytes_printf(out, " data-t=\"");
+		put_title_reference(picture, id, name);
+		bytes_printf(out, "\"><rect");
+	} else {
+		bytes_printf(out, "%s><title>", box ? "" : " display=\"none\"");
+		put_title(picture, id, name);
+		bytes_printf(out, "</title><rect");
+	}
 	if (box) {
 		put_px(out, "x", flame_edge_px(picture, box->begin));
 		put_px(out, "width",

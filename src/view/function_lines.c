@@ -2,6 +2,7 @@
 #include "view/function_lines.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/scope.h"
@@ -65,6 +66,16 @@ static void choose(const struct line_cost *costs, size_t count, uint32_t *lines)
 	}
 }
 
+static bool has_lines(const struct profile *profile)
+{
+	size_t i;
+
+	for (i = 0; i < profile->lines.count; i++)
+		if (profile->lines.items[i].line > 0)
+			return true;
+	return false;
+}
+
 int function_lines_new(const struct profile *profile, uint32_t value, uint32_t **ret)
 {
 	SCOPED(mem) double *locations = calloc(profile->locations.count + 1, sizeof(double));
@@ -75,7 +86,9 @@ int function_lines_new(const struct profile *profile, uint32_t value, uint32_t *
 	size_t i;
 	uint32_t k;
 
-	if (!locations || !lines || !costs || cost_locations(profile, value, locations) < 0)
+	if (!locations || !lines || !costs)
+		return -ENOMEM;
+	if (has_lines(profile) && cost_locations(profile, value, locations) < 0)
 		return -ENOMEM;
 	for (i = 0; i < profile->locations.count; i++) {
 		struct profile_location at = profile->locations.items[i];

@@ -339,6 +339,89 @@ static void trees_of_two_values_are_cut_alike(void **state)
 	profile_free(profile);
 }
 
+/* Stacks of two threads with two addresses of a function, inlined ones and recursion. */
+static struct profile *random_profile(void)
+{
+	struct profile *profile = make_profile();
+	uint32_t random = 7;
+	int i;
+
+	assert_int_equal(profile_thread(profile, 100, 101, "worker", "app"), 1);
+	for (i = 0; i < 1500; i++) {
+		static const char *const names[] = {"a@1", "a@2", "b",   "c>d",   "c>d>e@1",
+						    "d",   "e",   "c@3", "sys_f", "a>a"};
+		char frames[80] = "main";
+		size_t depth = 1 + (size_t)i % 8;
+
+		while (depth-- > 0) {
+			random = random * 1103515245u + 12345u;
+			strncat(frames, ";", sizeof(frames) - strlen(frames) - 1);
+			strncat(frames, names[(random >> 16) % ARRAY_SIZE(names)],
+				sizeof(frames) - strlen(frames) - 1);
+		}
+		make_stack(profile, (uint32_t)i % 2, frames, i % 7);
+	}
+	return profile;
+}
+
+/* A tree that is cut has the nodes of the whole one that are not below small ones. */
+static void assert_cut(const struct call_tree *cut, const struct call_tree *whole, int64_t least)
+{
+	const struct call_node *a = call_tree_nodes(cut);
+	const struct call_node *b = call_tree_nodes(whole);
+	uint32_t at = 0;
+	uint32_t i;
+
+	for (i = 0; i < call_tree_count(cut); i++) {
+		bool small = b[at].total < least && !(b[at].function & CALL_TREE_GROUP);
+
+		assert_true(at < call_tree_count(whole));
+		assert_string_equal(call_tree_name(cut, i), call_tree_name(whole, at));
+		assert_int_equal(a[i].depth, b[at].depth);
+		assert_int_equal(a[i].function, b[at].function);
+		assert_int_equal(a[i].total, b[at].total);
+		assert_int_equal(a[i].samples, b[at].samples);
+		if (!small) {
+			assert_int_equal(a[i].called, b[at].called);
+			assert_int_equal(a[i].self, b[at].self);
+			assert_int_equal(a[i].self_samples, b[at].self_samples);
+		}
+		at = small ? b[at].end : at + 1;
+	}
+	assert_int_equal(at, call_tree_count(whole));
+}
+
+static void a_tree_that_is_cut_lacks_only_what_is_below_small_nodes(void **state)
+{
+	struct profile *profile = random_profile();
+	unsigned int kind;
+
+	for (kind = 0; kind < 12; kind++) {
+		struct call_tree_options options = {.value = kind % 2,
+						    .min_value = kind % 2,
+						    .collapse_recursion = kind / 2 % 2,
+						    .group = (enum call_tree_group)(kind / 4)};
+		int64_t least = 40 * (options.value ? MAKE_PERIOD_NS : 1);
+		struct call_tree *whole = NULL;
+		struct call_tree *cut = NULL;
+
+		assert_int_equal(call_tree_new(profile, &options, &whole), 0);
+		options.min_total = least;
+		assert_int_equal(call_tree_new(profile, &options, &cut), 0);
+		assert_true(call_tree_count(cut) > 20);
+		assert_true(call_tree_count(cut) < call_tree_count(whole) / 2);
+		assert_cut(cut, whole, least);
+		call_tree_free(cut);
+		/* Small nodes are told by another value than that of the tree. */
+		options.value = 1 - options.value;
+		assert_int_equal(call_tree_new(profile, &options, &cut), 0);
+		assert_true(call_tree_count(cut) < call_tree_count(whole) / 2);
+		call_tree_free(cut);
+		call_tree_free(whole);
+	}
+	profile_free(profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -357,6 +440,7 @@ int main(void)
 		cmocka_unit_test(modules_count_once_per_stack),
 		cmocka_unit_test(an_inverted_tree_begins_with_the_self_cost_of_each_function),
 		cmocka_unit_test(trees_of_two_values_are_cut_alike),
+		cmocka_unit_test(a_tree_that_is_cut_lacks_only_what_is_below_small_nodes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -105,6 +106,57 @@ static void more_inlined_frames_than_a_chain_holds_are_all_kept(void **state)
 	assert_int_equal(frames, 601);
 	bytes_fini(&text);
 	profile_free(profile);
+}
+
+/* A profile as bytes that tell every id in it. */
+static void put_profile(struct profile *profile, struct bytes *out)
+{
+	static const struct export_config config = {.value = EXPORT_DEFAULT_VALUE, .marks = true};
+
+	assert_int_equal(exporter_write(exporter_find("folded"), profile, &config, out, NULL), 0);
+	assert_int_equal(exporter_write(exporter_find("pprof"), profile, &config, out, NULL), 0);
+	bytes_printf(out, "%zu %zu %zu", profile->stacks.nodes.count, profile->locations.count,
+		     (size_t)profile->quality.truncated);
+	profile_free(profile);
+}
+
+/* A file that is only looked at is not made a recording first, which changes nothing. */
+static void folded_stacks_are_the_same_with_and_without_a_recording(void **state)
+{
+	static const char text[] = "a;main;inner_[i];deep_[i];sys_read_[k] 1\nb;jit_x_[j] 2\n"
+				   "a;main 3\na;[truncated];main 4\na;main;main 5\nb 6\n";
+	struct load_options options = LOAD_OPTIONS_DEFAULT;
+	unsigned int kind;
+
+	for (kind = 0; kind < 8; kind++) {
+		static const char *const comm = "a";
+		struct import_source source;
+		struct profile *profiles[2] = {NULL, NULL};
+		struct bytes written[2] = {{0}, {0}};
+		char path[32];
+		int input = memfd_create("input", MFD_CLOEXEC);
+		int fd = memfd_create("import", MFD_CLOEXEC);
+
+		options.inlines = kind & 1;
+		options.kernel = kind & 2;
+		options.comms = &comm;
+		options.comm_count = kind & 4 ? 1 : 0;
+		assert_int_equal(write(input, text, sizeof(text) - 1), sizeof(text) - 1);
+		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", input);
+		assert_int_equal(load_profile(path, &options, &profiles[0], NULL), 0);
+		import_source_of_memory(&source, text, sizeof(text) - 1);
+		assert_int_equal(import_run(&source, "x.in", fd, NULL, NULL), 1);
+		import_source_fini(&source);
+		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+		assert_int_equal(load_profile_fd(fd, "x.in", &options, &profiles[1], NULL), 0);
+		put_profile(profiles[0], &written[0]);
+		put_profile(profiles[1], &written[1]);
+		assert_int_equal(written[0].size, written[1].size);
+		assert_memory_equal(written[0].data, written[1].data, written[0].size);
+		bytes_fini(&written[0]);
+		bytes_fini(&written[1]);
+		assert_int_equal(close(input), 0);
+	}
 }
 
 static void speedscope_weights_become_time(void **state)
@@ -226,6 +278,7 @@ int main(void)
 		cmocka_unit_test(folded_lines_that_begin_alike_stay_apart),
 		cmocka_unit_test(folded_lines_are_added_up_whatever_their_ends),
 		cmocka_unit_test(more_inlined_frames_than_a_chain_holds_are_all_kept),
+		cmocka_unit_test(folded_stacks_are_the_same_with_and_without_a_recording),
 		cmocka_unit_test(speedscope_weights_become_time),
 		cmocka_unit_test(speedscope_events_become_the_stacks_between_them),
 		cmocka_unit_test(speedscope_events_that_make_no_sense_are_refused),

@@ -32,11 +32,22 @@ function labelOf(frame, room) {
 	return sign + label(frame.name, room - sign.length);
 }
 
+// Classes of boxes that are not shown wait until they are.
+function showMarks(frame) {
+	if (frame.hasHit !== frame.hit)
+		frame.g.classList.toggle('hit', frame.hit);
+	if (frame.hasDim !== frame.dim)
+		frame.g.classList.toggle('dim', frame.dim);
+	frame.hasHit = frame.hit;
+	frame.hasDim = frame.dim;
+}
+
 function show(frame, left, right) {
 	const room = (right - left - 2 * TEXT) / CHARACTER;
-	if (!frame.shown)
+	if (frame.none)
 		frame.g.removeAttribute('display');
-	frame.shown = true;
+	frame.none = false;
+	showMarks(frame);
 	// Writing to the document is what costs: only what differs is written.
 	if (frame.left !== left)
 		frame.rect.setAttribute('x', (MARGIN + left).toFixed(2));
@@ -65,10 +76,60 @@ function show(frame, left, right) {
 	frame.right = right;
 }
 
-function hide(frame) {
-	if (frame.shown)
-		frame.g.setAttribute('display', 'none');
-	frame.shown = false;
+// Boxes in view and out of view. A box that is taken out of the picture and put back is styled
+// anew, which is most of the cost of a zoom. So each row has two groups, one of them parked far
+// above the page: whichever half of the boxes is the smaller one changes groups.
+
+const PARKED = 'translate(0 -1000000)';
+
+function placeRows() {
+	const last = way.rows.length - 1;
+	way.halves.forEach(function (groups, half) {
+		groups.forEach(function (rowGroup, row) {
+			const parked = half !== way.half;
+			const y = (icicle ? row : last - row) * ROW;
+			rowGroup.setAttribute('transform', parked ? PARKED : 'translate(0 ' + y + ')');
+			rowGroup.toggleAttribute('data-parked', parked);
+		});
+	});
+}
+
+// Puts the boxes of a row into their groups, in order.
+function sortRow(row, groups) {
+	const next = groups.map(function (group) { return group.firstChild; });
+	for (const frame of row) {
+		const half = frame.inView ? way.half : frame.none ? frame.half : 1 - way.half;
+		if (half === frame.half) {
+			next[half] = frame.g.nextSibling;
+			continue;
+		}
+		if (next[frame.half] === frame.g)
+			next[frame.half] = frame.g.nextSibling;
+		groups[half].insertBefore(frame.g, next[half]);
+		frame.half = half;
+	}
+}
+
+function sortBoxes() {
+	let moves = 0, others = 0; // boxes that change groups as they are, and when groups are exchanged
+	for (const frame of way.frames)
+		if (frame.inView || !frame.none) {
+			moves += frame.inView !== (frame.half === way.half);
+			others += frame.inView === (frame.half === way.half);
+		}
+	if (moves === 0)
+		return;
+	const active = document.activeElement;
+	if (way.halves.length < 2)
+		way.halves.push(way.rows.map(function () { return element(SVG, 'g', way.group); }));
+	if (moves > others)
+		way.half = 1 - way.half;
+	placeRows();
+	way.rows.forEach(function (row, depth) {
+		sortRow(row, way.halves.map(function (groups) { return groups[depth]; }));
+	});
+	if (focus && active === focus.g && focus.inView)
+		focus.g.focus({ preventScroll: true }); // it was lost on the way
 }
 
 // The part of everything that fills the width, and the row that it is zoomed to.
@@ -86,14 +147,15 @@ function layOut() {
 	for (const frame of way.frames) {
 		const begin = Math.max(frame.begin, view.begin);
 		const end = Math.min(frame.end, view.end);
-		const dim = frame.row < view.row;
-		if (frame.dim !== dim)
-			frame.g.classList.toggle('dim', dim);
-		frame.dim = dim;
-		if ((end - begin) * scale >= 0.1)
-			show(frame, (begin - view.begin) * scale, (end - view.begin) * scale);
-		else
-			hide(frame);
+		frame.inView = (end - begin) * scale >= 0.1;
+	}
+	sortBoxes();
+	for (const frame of way.frames) {
+		frame.shown = frame.inView;
+		frame.dim = frame.row < view.row;
+		if (frame.shown)
+			show(frame, (Math.max(frame.begin, view.begin) - view.begin) * scale,
+				(Math.min(frame.end, view.end) - view.begin) * scale);
 	}
 	placeRing();
 }
@@ -116,10 +178,7 @@ function placeRing() {
 
 // Rows from the bottom to the top, or in an icicle from the top to the bottom.
 function stackRows() {
-	const last = way.rows.length - 1;
-	Array.from(way.group.children).forEach(function (rowGroup, row) {
-		rowGroup.setAttribute('transform', 'translate(0 ' + (icicle ? row : last - row) * ROW + ')');
-	});
+	placeRows();
 	height = HEAD + way.rows.length * ROW + FOOT;
 	foot.setAttribute('transform', 'translate(0 ' + (height - FOOT) + ')');
 	resize();

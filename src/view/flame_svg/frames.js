@@ -31,7 +31,7 @@ const ways = Array.from(svg.querySelectorAll('.frames, .hidden')).map(function (
 		source.parentNode.insertBefore(group, source);
 	}
 	return { group: group, source: drawn ? null : source, inverted: source.getAttribute('data-inverted') === '1',
-		note: source.getAttribute('data-note'), rows: null, frames: [] };
+		note: source.getAttribute('data-note'), rows: null, frames: [], halves: [], half: 0 };
 });
 
 // What is shown.
@@ -64,21 +64,24 @@ function makeFrame(g, rect, places, title, row, index) {
 	const words = title.split('\n');
 	const frame = { g: g, rect: rect, text: null, label: '', row: row, index: index, places: placesOf(places),
 		begin: 0, end: 0, self: 0, left: -1, right: -1, name: words[0], about: words.slice(1), parent: null, children: [],
-		hit: false, dim: false, shown: true };
+		hit: false, dim: false, hasHit: false, hasDim: false, shown: true, inView: true, half: 0, none: false };
 	g.flameFrame = frame;
 	return frame;
 }
 
 // The titles become tooltips of our own.
 function readFrame(g, row, index) {
-	const title = g.firstElementChild;
-	const rect = title.nextElementSibling;
-	const frame = makeFrame(g, rect, g.getAttribute('data-v'), title.textContent, row, index);
-	title.remove();
-	if (!rect.hasAttribute('height')) // it was nowhere so far
+	const about = g.getAttribute('data-t'); // of a narrow box
+	const title = about === null ? g.firstChild : null;
+	const rect = title ? title.nextSibling : g.firstChild;
+	const frame = makeFrame(g, rect, g.getAttribute('data-v'), title ? title.textContent : about, row, index);
+	if (title)
+		g.removeChild(title);
+	frame.text = rect.nextSibling;
+	frame.none = g.hasAttribute('display');
+	frame.shown = !frame.none;
+	if (frame.none) // it was nowhere so far
 		rect.setAttribute('height', BOX);
-	frame.text = rect.nextElementSibling;
-	frame.shown = !g.hasAttribute('display');
 	if (compared) {
 		frame.colors = g.getAttribute('data-c').split(' ');
 		frame.changes = g.getAttribute('data-s').split('|');
@@ -140,6 +143,7 @@ function findParents(row, before, at) {
 
 function readWay(which) {
 	which.rows = which.source ? buildRows(which) : readRows(which.group);
+	which.halves = [Array.from(which.group.children)];
 	which.rows.forEach(function (row, depth) {
 		for (let at = 0; depth > 0 && at < totals.length; at++)
 			findParents(row, which.rows[depth - 1], at);

@@ -15,9 +15,9 @@ function testOf(text) {
 }
 
 function mark(frame, isHit) {
-	if (frame.hit !== isHit)
-		frame.g.classList.toggle('hit', isHit);
 	frame.hit = isHit;
+	if (frame.shown)
+		showMarks(frame);
 }
 
 function find(text) {
@@ -32,9 +32,9 @@ function find(text) {
 	hits = [];
 	hit = -1;
 	for (const frame of way.frames) {
-		if (!known.has(frame.name))
-			known.set(frame.name, test !== null && test.test(frame.name));
-		mark(frame, known.get(frame.name));
+		if (test && !known.has(frame.name))
+			known.set(frame.name, test.test(frame.name));
+		mark(frame, test !== null && known.get(frame.name));
 		if (frame.hit && frame.end > frame.begin)
 			hits.push(frame);
 	}

@@ -39,7 +39,7 @@ export async function finish({ browser, problems, requests }) {
 
 // Boxes that are shown, row by row from the root: edges, label, classes. Runs in the page.
 export const boxes = () =>
-	[...document.querySelectorAll('.frames:not([display]) > g')].flatMap((row, depth) =>
+	[...document.querySelectorAll('.frames:not([display]) > g:not([data-parked])')].flatMap((row, depth) =>
 		[...row.children].filter((g) => !g.hasAttribute('display')).map((g) => {
 			const rect = g.querySelector('rect');
 			const left = Number(rect.getAttribute('x'));
@@ -69,7 +69,7 @@ export function sound(list) {
 
 // The middle of the box of a name, scrolled into view.
 export const middle = (page, name) => page.evaluate((wanted) => {
-	const g = [...document.querySelectorAll('.frames:not([display]) g g:not([display])')].find((c) => c.flameFrame.name === wanted);
+	const g = [...document.querySelectorAll('.frames:not([display]) g:not([data-parked]) > g:not([display])')].find((c) => c.flameFrame.name === wanted);
 	g.scrollIntoView({ block: 'center' });
 	const r = g.querySelector('rect').getBoundingClientRect();
 	return { x: r.x + r.width / 2, y: r.y + r.height / 2 };
