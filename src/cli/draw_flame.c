@@ -12,7 +12,7 @@
 #include "cli/look.h"
 #include "model/profile.h"
 #include "pipeline/load.h"
-#include "view/flame.h"
+#include "view/flame_page.h"
 
 static void print_written(const struct command_context *context, const char *path)
 {
@@ -26,12 +26,20 @@ static void print_written(const struct command_context *context, const char *pat
 	bytes_fini(&line);
 }
 
+bool draw_flame_is_page(const char *output)
+{
+	const char *dot = strrchr(output, '.');
+
+	return dot && (strcmp(dot, ".html") == 0 || strcmp(dot, ".htm") == 0);
+}
+
 int draw_flame_of(const struct command_context *context, const struct profile *profile,
-		  const struct flame_options *view, const char *output)
+		  const struct flame_page_options *view, const char *output)
 {
 	struct bytes text = {0};
 	struct error err;
-	int r = flame_write(profile, view, &text, &err);
+	int r = draw_flame_is_page(output) ? flame_page_write(profile, view, &text, &err)
+					   : flame_write(profile, &view->graph, &text, &err);
 
 	if (r == 0)
 		r = outfile_write(output, text.data, text.size, &err);
@@ -44,15 +52,17 @@ int draw_flame_of(const struct command_context *context, const struct profile *p
 }
 
 int draw_flame(const struct command_context *context, const struct load_options *load,
-	       const struct flame_options *view, const char *input, const char *output)
+	       const struct flame_page_options *view, const char *input, const char *output)
 {
+	struct load_options settled = *load;
 	struct profile *profile;
 	struct error err;
 	int status = look_check_output(context, input, output);
 
 	if (status != COMMAND_DONE)
 		return status;
-	if (load_profile(input, load, &profile, &err) < 0)
+	settled.slices = draw_flame_is_page(output); /* of which it has a timeline */
+	if (load_profile(input, &settled, &profile, &err) < 0)
 		return command_failed(context, &err);
 	status = draw_flame_of(context, profile, view, output);
 	profile_free(profile);

@@ -492,7 +492,8 @@ static int add_sum(struct loader *loader, const struct sample_sum *sum, uint32_t
 		r = profile_add_state(loader->profile, state, values);
 	if (r == 0 && loader->options->slices)
 		r = vec_push(&loader->profile->moments,
-			     (struct profile_moment){sum->slice, stack, {values[0], values[1]}});
+			     (struct profile_moment){
+				     sum->slice, stack, {values[0], values[1]}, entry.thread});
 	return r;
 }
 
@@ -607,6 +608,7 @@ static void describe(struct loader *loader)
 		profile->main_value = 1;
 	}
 	profile->title = keep_text(profile, samples->title);
+	profile->slice_ns = samples->slice_ns;
 	profile->duration_ns = to_ns > options->from_ns ? to_ns - options->from_ns : 0;
 	/* Periods of events that are not time have no place among nanoseconds. */
 	if (samples->unit && strcmp(samples->unit, "nanoseconds") == 0)

@@ -103,11 +103,24 @@ static void put_loss(struct bytes *out, uint64_t count, uint64_t of, const char 
 			     what);
 }
 
-static void put_head(struct picture *picture)
+void flame_put_judgement(const struct profile *profile, struct bytes *out)
 {
-	const struct profile *profile = picture->profile;
 	const struct profile_quality *quality = &profile->quality;
 	uint64_t taken = quality->samples + quality->lost + quality->unreadable;
+
+	if (profile->duration_ns)
+		bytes_printf(out, " · %s recorded",
+			     quantity_of((int64_t)profile->duration_ns, "nanoseconds").text);
+	put_loss(out, quality->lost, taken, "lost");
+	put_loss(out, quality->unreadable, taken, "unreadable");
+	if (quality->incomplete)
+		bytes_printf(out, " · incomplete recording");
+	put_loss(out, quality->truncated, quality->samples, "truncated");
+	put_loss(out, quality->unsymbolised, quality->samples, "without symbol");
+}
+
+static void put_head(struct picture *picture)
+{
 	struct bytes *out = picture->out;
 
 	bytes_printf(out,
@@ -120,15 +133,7 @@ static void put_head(struct picture *picture)
 							 : 26);
 	bytes_printf(out, "</text><text class=\"about\" x=\"%d\" y=\"47\">", MARGIN_PX);
 	put_whole(picture);
-	if (profile->duration_ns)
-		bytes_printf(out, " · %s recorded",
-			     quantity_of((int64_t)profile->duration_ns, "nanoseconds").text);
-	put_loss(out, quality->lost, taken, "lost");
-	put_loss(out, quality->unreadable, taken, "unreadable");
-	if (quality->incomplete)
-		bytes_printf(out, " · incomplete recording");
-	put_loss(out, quality->truncated, quality->samples, "truncated");
-	put_loss(out, quality->unsymbolised, quality->samples, "without symbol");
+	flame_put_judgement(picture->profile, out);
 	bytes_printf(out, "</text></g>\n");
 }
 

@@ -59,11 +59,8 @@ static void put_drawn(struct json *json, const struct picture *picture)
 	json_close(json);
 }
 
-static void put_document(struct json *json, const struct picture *picture)
+void flame_put_recording(struct json *json, const struct profile *profile)
 {
-	const struct profile *profile = picture->profile;
-
-	json_open_object(json, NULL);
 	json_string(json, "wick", WICK_VERSION);
 	json_string(json, "title", profile->title);
 	if (profile->start_realtime_ns > 0)
@@ -75,8 +72,6 @@ static void put_document(struct json *json, const struct picture *picture)
 	json_u64(json, "unreadable", profile->quality.unreadable);
 	json_u64(json, "truncated", profile->quality.truncated);
 	put_facts(json, profile);
-	put_drawn(json, picture);
-	json_close(json);
 }
 
 void flame_put_metadata(struct picture *picture)
@@ -85,7 +80,10 @@ void flame_put_metadata(struct picture *picture)
 	struct json json;
 
 	json_init(&json, &text, false);
-	put_document(&json, picture);
+	json_open_object(&json, NULL);
+	flame_put_recording(&json, picture->profile);
+	put_drawn(&json, picture);
+	json_close(&json);
 	bytes_put_u8(&text, 0);
 	bytes_printf(picture->out, "<metadata>");
 	if (text.failed)
