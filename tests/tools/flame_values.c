@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Writes the flame graph of a made-up profile with several value types to standard
- * output, for the browser tests: recordings have one value besides samples.
+ * output, with an argument as a page, for the browser tests: recordings have one value besides
+ * samples.
  */
 #include <stdio.h>
 
@@ -9,7 +10,7 @@
 #include "base/error.h"
 #include "base/scope.h"
 #include "model/profile.h"
-#include "view/flame.h"
+#include "view/flame_page.h"
 
 struct leaf {
 	const char *caller;
@@ -35,7 +36,7 @@ static int add(struct profile *profile, const struct leaf *leaf)
 			   leaf->values);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const struct value_type types[] = {{"samples", "count"},
 						  {"cycles", "count"},
@@ -47,7 +48,7 @@ int main(void)
 		{"work", "add", {30, 300, 1100, 0}},
 		{"load", "read", {10, 100, 100, 61440}},
 	};
-	struct flame_options options = FLAME_OPTIONS_DEFAULT;
+	struct flame_page_options options = {.graph = FLAME_OPTIONS_DEFAULT};
 	SCOPED(profile) struct profile *profile = NULL;
 	struct bytes out = {0};
 	struct error err = {0};
@@ -60,7 +61,8 @@ int main(void)
 		return 1;
 	profile->title = "several values";
 	profile->main_value = 1;
-	r = flame_write(profile, &options, &out, &err);
+	r = argc > 1 ? flame_page_write(profile, &options, &out, &err)
+		     : flame_write(profile, &options.graph, &out, &err);
 	if (r == 0 && fwrite(out.data, 1, out.size, stdout) != out.size)
 		r = -1;
 	bytes_fini(&out);

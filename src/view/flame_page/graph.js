@@ -44,7 +44,6 @@ function showGraph() {
 		pane.icicle = icicle;
 		pane.end = widest;
 		pane.offset = offset * costOf(shape, valueOf(pane)).total[zoom];
-		pane.hits = pattern ? hitFunctions : null;
 		pane.empty = zoom > 0 ? nameOf(shape, zoom) + ' is not here' : 'no samples';
 		layOut(pane);
 	}
@@ -108,6 +107,8 @@ function showTrail() {
 
 function isHitNode(pane, node) {
 	const func = pane.shape.func[node];
+	if (!pattern)
+		return false;
 	return func >= 0 ? hitFunctions[func] === 1 : hitFunctions.test.test(pane.shape.labels[-func - 1]);
 }
 

@@ -7,7 +7,7 @@ const panes = [];  // all of them
 // which: the value that widths are of, or null for the one that is looked at.
 function makePane(host, name, which) {
 	const pane = { host: host, which: which, shape: null, cost: null, icicle: false, zoom: 0, offset: 0, focus: -1, over: -1, end: 0,
-		rows: [], left: [], right: [], node: [], leftOut: 0, height: 0, hits: null };
+		rows: [], left: [], right: [], node: [], leftOut: 0, height: 0 };
 	host.classList.add('pane');
 	host.setAttribute('tabindex', 0);
 	host.setAttribute('role', 'tree');
@@ -114,7 +114,7 @@ function drawLabel(pane, context, at, top, paint) {
 
 function drawBox(pane, context, at, top, edge) {
 	const node = pane.node[at], left = MARGIN + pane.left[at], wide = pane.right[at] - pane.left[at];
-	const isHit = pane.hits && isHitNode(pane, node), dim = isDim(pane, node) && !isHit;
+	const isHit = isHitNode(pane, node), dim = isDim(pane, node) && !isHit;
 	const paint = isHit ? { fill: page.hit, white: true } : paintOf(pane.shape, node, pane.cost);
 	context.globalAlpha = dim ? (isDark() ? 0.3 : 0.45) : 1;
 	context.fillStyle = paint.fill;

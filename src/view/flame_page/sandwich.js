@@ -72,7 +72,6 @@ function showSandwich() {
 		pane.shape = keep(pane.kind + ' ' + [func, value, version].join(), function () {
 			return pane.kind === 'callers' ? callersShape(func) : calleesShape(func);
 		});
-		pane.hits = pattern ? hitFunctions : null;
 		pane.empty = 'not here';
 		pane.end = compared && absolute ? Math.max(costOf(pane.shape, BEFORE).total[0], costOf(pane.shape, AFTER).total[0]) : 0;
 		layOut(pane);

@@ -155,7 +155,7 @@ function publish() {
 			return { name: nameOf(pane.shape, node), depth: pane.shape.depth[node], left: pane.left[i], right: pane.right[i],
 				top: pane.host.getBoundingClientRect().top + topOf(pane, pane.shape.depth[node]) - pane.host.scrollTop,
 				x: pane.host.getBoundingClientRect().left + MARGIN + (pane.left[i] + pane.right[i]) / 2, total: pane.cost.total[node],
-				self: pane.cost.self[node], dim: isDim(pane, node), hit: Boolean(pane.hits) && isHitNode(pane, node), focus: pane.focus === node,
+				self: pane.cost.self[node], dim: isDim(pane, node), hit: isHitNode(pane, node), focus: pane.focus === node,
 				class: paintOf(pane.shape, node, pane.cost).class, color: paintOf(pane.shape, node, pane.cost).color, words: wordsOf(pane, node) };
 		});
 	};
