@@ -233,18 +233,21 @@ static void put_nodes(struct sheet *sheet)
 					      (nodes[i].called ? 0 : 1));
 }
 
-/* What a node cost a thread, in all or in a slice of time. */
-struct cost {
+/*
+ * An entry or a moment by the node that it ends in. Several may be of the same node, thread and
+ * slice: sorted, they are a run, and the page has one number for it.
+ */
+struct item {
 	uint32_t node;
 	uint32_t thread;
 	uint32_t slice;
-	int64_t values[PROFILE_MAX_VALUES];
+	uint32_t id;
 };
 
-static int compare_costs(const void *a, const void *b)
+static int compare_items(const void *a, const void *b)
 {
-	const struct cost *x = a;
-	const struct cost *y = b;
+	const struct item *x = a;
+	const struct item *y = b;
 
 	if (x->node != y->node)
 		return x->node < y->node ? -1 : 1;
@@ -253,131 +256,147 @@ static int compare_costs(const void *a, const void *b)
 	return (x->slice > y->slice) - (x->slice < y->slice);
 }
 
-/* Sorts them and makes one of those that are of the same. Returns how many remain. */
-static size_t merge(struct cost *costs, size_t count)
+/* Where the run ends that begins with an item. */
+static size_t run_end(const struct item *items, size_t count, size_t begin)
 {
-	size_t kept = 0;
-	size_t i;
-	size_t k;
+	size_t end = begin + 1;
 
-	if (count > 0)
-		qsort(costs, count, sizeof(*costs), compare_costs);
-	for (i = 0; i < count; i++) {
-		if (kept == 0 || compare_costs(&costs[kept - 1], &costs[i]) != 0) {
-			costs[kept++] = costs[i];
-			continue;
-		}
-		for (k = 0; k < PROFILE_MAX_VALUES; k++)
-			costs[kept - 1].values[k] += costs[i].values[k];
-	}
-	return kept;
+	while (end < count && compare_items(&items[begin], &items[end]) == 0)
+		end++;
+	return end;
 }
 
-static void put_values(struct bytes *out, const struct cost *costs, size_t count, uint32_t values)
+static size_t count_runs(const struct item *items, size_t count)
+{
+	size_t runs = 0;
+	size_t i;
+
+	for (i = 0; i < count; i = run_end(items, count, i))
+		runs++;
+	return runs;
+}
+
+typedef int64_t value_fn(const struct profile *profile, uint32_t id, uint32_t value);
+
+static int64_t entry_value(const struct profile *profile, uint32_t id, uint32_t value)
+{
+	return profile_entry_values(profile, id)[value];
+}
+
+static int64_t moment_value(const struct profile *profile, uint32_t id, uint32_t value)
+{
+	return profile->moments.items[id].values[value];
+}
+
+static void put_values(struct sheet *sheet, enum section section, const struct item *items,
+		       size_t count, value_fn *value_of, uint32_t values)
 {
 	uint32_t value;
 	size_t i;
+	size_t end;
 
 	for (value = 0; value < values; value++)
-		for (i = 0; i < count; i++)
-			bytes_put_varint(out, zigzag_encode(costs[i].values[value]));
+		for (i = 0; i < count; i = end) {
+			int64_t sum = 0;
+			size_t k;
+
+			end = run_end(items, count, i);
+			for (k = i; k < end; k++)
+				sum += value_of(sheet->profile, items[k].id, value);
+			bytes_put_varint(&sheet->sections[section], zigzag_encode(sum));
+		}
 }
 
-static int put_entries(struct sheet *sheet, struct cost **ret, size_t *ret_count)
+static void put_entries(struct sheet *sheet, const struct item *items, size_t count)
 {
-	const struct profile *profile = sheet->profile;
-	struct cost *costs = calloc(profile->entries.count + 1, sizeof(*costs));
 	struct bytes *out = &sheet->sections[ENTRIES];
-	size_t count;
+	uint32_t last = 0;
 	size_t i;
 
-	if (!costs)
-		return -ENOMEM;
-	for (i = 0; i < profile->entries.count; i++) {
-		const struct profile_entry *entry = &profile->entries.items[i];
-
-		costs[i].node = call_tree_of_stack(sheet->tree, entry->stack);
-		costs[i].thread = entry->thread;
-		memcpy(costs[i].values, profile_entry_values(profile, i),
-		       sheet->options->value_count * sizeof(int64_t));
+	bytes_put_varint(out, count_runs(items, count));
+	for (i = 0; i < count; i = run_end(items, count, i)) {
+		bytes_put_varint(out, items[i].node - last);
+		last = items[i].node;
 	}
-	count = merge(costs, profile->entries.count);
-	bytes_put_varint(out, count);
-	for (i = 0; i < count; i++)
-		bytes_put_varint(out, costs[i].node - (i > 0 ? costs[i - 1].node : 0));
-	for (i = 0; i < count; i++)
-		bytes_put_varint(out, costs[i].thread);
-	put_values(out, costs, count, sheet->options->value_count);
-	*ret = costs;
-	*ret_count = count;
-	return 0;
+	for (i = 0; i < count; i = run_end(items, count, i))
+		bytes_put_varint(out, items[i].thread);
+	put_values(sheet, ENTRIES, items, count, entry_value, sheet->options->value_count);
 }
 
-static bool is_of(const struct cost *moment, const struct cost *entry)
-{
-	return moment->node == entry->node && moment->thread == entry->thread;
-}
-
-/* The moments are in the order of the entries, and each is of one. */
-static void put_slices(struct bytes *out, const struct cost *entries, size_t entry_count,
-		       const struct cost *moments, size_t count)
+/* How many moments each entry has: both are in the same order. */
+static void put_counts(struct bytes *out, const struct item *entries, size_t entry_count,
+		       const struct item *moments, size_t count)
 {
 	size_t at = 0;
 	size_t i;
 
-	for (i = 0; i < entry_count; i++) {
-		size_t begin = at;
+	for (i = 0; i < entry_count; i = run_end(entries, entry_count, i)) {
+		uint64_t runs = 0;
 
-		while (at < count && is_of(&moments[at], &entries[i]))
-			at++;
-		bytes_put_varint(out, at - begin);
+		while (at < count && moments[at].node == entries[i].node &&
+		       moments[at].thread == entries[i].thread) {
+			at = run_end(moments, count, at);
+			runs++;
+		}
+		bytes_put_varint(out, runs);
 	}
-	for (i = 0; i < count; i++)
-		bytes_put_varint(out, i > 0 && is_of(&moments[i], &moments[i - 1])
-					      ? moments[i].slice - moments[i - 1].slice
-					      : moments[i].slice);
 }
 
-static int put_moments(struct sheet *sheet, const struct cost *entries, size_t entry_count)
+static void put_moments(struct sheet *sheet, const struct item *entries, size_t entry_count,
+			const struct item *moments, size_t count)
 {
-	const struct profile *profile = sheet->profile;
-	size_t count = profile->moments.count;
-	SCOPED(mem) struct cost *costs = calloc(count + 1, sizeof(*costs));
 	struct bytes *out = &sheet->sections[MOMENTS];
-	uint32_t values = sheet->options->value_count;
+	uint32_t values = ARRAY_SIZE(sheet->profile->moments.items->values);
+	struct item last = {0};
 	size_t i;
 
-	if (!costs)
-		return -ENOMEM;
-	if (values > ARRAY_SIZE(profile->moments.items->values))
-		values = ARRAY_SIZE(profile->moments.items->values);
-	for (i = 0; i < count; i++) {
-		const struct profile_moment *moment = &profile->moments.items[i];
-
-		costs[i].node = call_tree_of_stack(sheet->tree, moment->stack);
-		costs[i].thread = moment->thread;
-		costs[i].slice = moment->slice;
-		memcpy(costs[i].values, moment->values, sizeof(moment->values));
-	}
-	count = merge(costs, count);
-	bytes_put_varint(out, count);
+	if (values > sheet->options->value_count)
+		values = sheet->options->value_count;
+	bytes_put_varint(out, count_runs(moments, count));
 	bytes_put_varint(out, values);
 	if (count > 0)
-		put_slices(out, entries, entry_count, costs, count);
-	put_values(out, costs, count, values);
-	return 0;
+		put_counts(out, entries, entry_count, moments, count);
+	for (i = 0; i < count; i = run_end(moments, count, i)) {
+		bool same =
+			i > 0 && moments[i].node == last.node && moments[i].thread == last.thread;
+
+		bytes_put_varint(out, moments[i].slice - (same ? last.slice : 0));
+		last = moments[i];
+	}
+	put_values(sheet, MOMENTS, moments, count, moment_value, values);
 }
 
 static int put_costs(struct sheet *sheet)
 {
-	struct cost *entries = NULL;
-	size_t count;
-	int r = put_entries(sheet, &entries, &count);
+	const struct profile *profile = sheet->profile;
+	size_t entry_count = profile->entries.count;
+	size_t count = profile->moments.count;
+	SCOPED(mem) struct item *entries = calloc(entry_count + 1, sizeof(*entries));
+	SCOPED(mem) struct item *moments = calloc(count + 1, sizeof(*moments));
+	uint32_t i;
 
-	if (r == 0)
-		r = put_moments(sheet, entries, count);
-	free(entries);
-	return r;
+	if (!entries || !moments)
+		return -ENOMEM;
+	for (i = 0; i < entry_count; i++) {
+		const struct profile_entry *entry = &profile->entries.items[i];
+
+		entries[i] = (struct item){.node = call_tree_of_stack(sheet->tree, entry->stack),
+					   .thread = entry->thread,
+					   .id = i};
+	}
+	for (i = 0; i < count; i++) {
+		const struct profile_moment *moment = &profile->moments.items[i];
+
+		moments[i] = (struct item){.node = call_tree_of_stack(sheet->tree, moment->stack),
+					   .thread = moment->thread,
+					   .slice = moment->slice,
+					   .id = i};
+	}
+	qsort(entries, entry_count, sizeof(*entries), compare_items);
+	qsort(moments, count, sizeof(*moments), compare_items);
+	put_entries(sheet, entries, entry_count);
+	put_moments(sheet, entries, entry_count, moments, count);
+	return 0;
 }
 
 static int put_sources(struct sheet *sheet)

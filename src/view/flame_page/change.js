@@ -49,8 +49,12 @@ function compareSides(part, whole, isAbsolute) {
 		relative: relativeText(before.value, after.value) };
 }
 
+// Each is asked for several times while a box is drawn.
 function changeOf(shape, node, isAbsolute) {
-	return compareSides(sidesOf(shape, node), sidesOf(shape, 0), isAbsolute);
+	const known = shape.changes || (shape.changes = [new Map(), new Map()]), which = known[isAbsolute ? 1 : 0];
+	if (!which.has(node))
+		which.set(node, compareSides(sidesOf(shape, node), sidesOf(shape, 0), isAbsolute));
+	return which.get(node);
 }
 
 function changeWords(shape, node) {

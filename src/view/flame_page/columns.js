@@ -68,7 +68,7 @@ function takeSigned(reader, count) {
 }
 
 function linesOf(reader) {
-	const lines = new TextDecoder().decode(reader.bytes.subarray(reader.at, reader.end)).split('\n');
+	const lines = new TextDecoder('utf-8', { ignoreBOM: true }).decode(reader.bytes.subarray(reader.at, reader.end)).split('\n');
 	lines.pop();
 	return lines;
 }

@@ -72,7 +72,7 @@ function moveKey(key) {
 
 function enter() {
 	const pane = paneWithFocus();
-	if (view === 'table' && rows.length > 0) {
+	if (view === 'table' && rows.length > 0) { // the keys go to the table whatever has the focus
 		choose(rows[row], 'sandwich');
 	} else if (pane && pane.focus >= 0 && graphPanes.includes(pane)) {
 		const node = pane.focus;
@@ -86,16 +86,17 @@ function enter() {
 // The function at the focus, or of the zoomed box.
 function functionAtHand() {
 	const pane = paneWithFocus();
-	if (view === 'table')
-		return rows.length > 0 ? rows[row] : -1;
+	if (view === 'table') // a row that was gone to
+		return rows.length > 0 && byId('table').contains(document.activeElement) ? rows[row] : chosen;
 	if (pane && pane.focus >= 0)
 		return pane.shape.func[pane.focus];
 	return view === 'graph' && zoom > 0 ? graphPanes[0].shape.func[zoom] : chosen;
 }
 
+// Goes to a view; one of a single function shows the one at hand.
 function lookAt(where) {
 	const func = functionAtHand();
-	if (func >= 0)
+	if (func >= 0 && (where === 'sandwich' || where === 'source'))
 		chosen = func;
 	if (Object.hasOwn(VIEWS, where))
 		setView(where);
@@ -140,11 +141,11 @@ const actions = {
 for (const key of ['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'Home', 'End', 'PageUp', 'PageDown'])
 	actions[key] = function () { moveKey(key); };
 ['graph', 'table', 'sandwich', 'source'].forEach(function (name, i) {
-	actions[i + 1] = function () { if (Object.hasOwn(VIEWS, name)) setView(name); };
+	actions[i + 1] = function () { lookAt(name); };
 });
 if (compared)
 	actions.a = toggleScale;
-keys.push(['1 2 3 4', 'flame graph, table, callers and callees, source'], ['s', 'callers and callees of the function'],
+keys.push(['1 2 3 4', 'flame graph, table, callers and callees, source'], ['s, Ctrl + click', 'callers and callees of the function'],
 	['l', 'source lines of the function'], ['i', 'inverted: from the leaves to their callers'], ['c', 'icicle: the root at the top'],
 	['b', 'by process, thread or nothing'], ['d', 'download the stacks of this view, folded'], ['v', 'widths: the next value']);
 if (compared)

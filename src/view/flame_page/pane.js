@@ -104,7 +104,7 @@ function isDim(pane, node) {
 
 function drawLabel(pane, context, at, top, paint) {
 	const node = pane.node[at], room = Math.floor((pane.right[at] - pane.left[at] - 2 * TEXT) / CHARACTER);
-	if (room < 3)
+	if (room < (compared ? 6 : 3)) // of a change and a name less would tell nothing
 		return;
 	const name = nameOf(pane.shape, node), change = compared ? changeOf(pane.shape, node, absolute) : null;
 	context.font = (pane.shape.inlined[node] ? 'italic ' : '') + "12px 'DejaVu Sans Mono', Menlo, Consolas, monospace";
@@ -125,7 +125,7 @@ function drawBox(pane, context, at, top, edge) {
 		context.strokeRect(left + 0.5, top + 0.5, wide - 1, BOX - 1);
 	}
 	context.globalAlpha = 1;
-	if (compared && wide >= 3 && changeOf(pane.shape, node, false).mark)
+	if (compared && wide >= 8 && changeOf(pane.shape, node, false).mark)
 		drawDashes(context, left, top, wide);
 	drawLabel(pane, context, at, top, dim ? { white: false } : paint);
 }
@@ -225,10 +225,10 @@ function wordsOf(pane, node) {
 	const lines = compared ? changeWords(shape, node) : valueWords(shape, node);
 	words.push(first.concat(lines[0]).join(' \u00b7 '));
 	words.push.apply(words, lines.slice(1));
-	for (const each of ratios)
-		words.push(ratioLine(each, ratioOf(each, shape, node), ratioOf(each, shape, 0)));
 	if (func >= 0 && functions.file[func])
 		words.push(functions.file[func] + (functions.line[func] ? ':' + functions.line[func] : ''));
+	for (const each of ratios)
+		words.push(ratioLine(each, ratioOf(each, shape, node), ratioOf(each, shape, 0)));
 	if (pane.zoom > 0)
 		words.push(percent(pane.cost.total[node], pane.cost.total[pane.zoom]) + ' of ' + label(nameOf(shape, pane.zoom), 60));
 	return words;

@@ -56,6 +56,10 @@ function showChosen(place) {
 		return;
 	element(HTML, 'strong', place, profile.functions.name[func]).title = profile.functions.name[func];
 	element(HTML, 'span', place, (profile.functions.module[func] ? profile.functions.module[func] + ' \u00b7 ' : '') + costWords(func));
+	const isSource = view === 'source';
+	if (isSource || (VIEWS.source && profile.functions.source[func] > 0))
+		makeButton(place, isSource ? 'Callers, callees' : 'Source', 'link', isSource ? 'callers and callees of it ( s )' : 'its source lines ( l )',
+			function () { choose(func, isSource ? 'sandwich' : 'source'); });
 	makeButton(place, 'Show in the graph', 'link', 'search for it in the graph', function () {
 		setView('graph');
 		byId('search').value = '^' + profile.functions.name[func].replace(/[\\^$.*+?()[\]{}|]/g, '\\$&') + '$';

@@ -63,7 +63,7 @@ function makeTable() {
 	byId('table').addEventListener('scroll', fillTable);
 	byId('rows').addEventListener('click', function (event) {
 		const line = event.target.closest('tr[data-func]');
-		if (line)
+		if (line && String(window.getSelection()) === '') // who marks a name wants to copy it
 			choose(Number(line.getAttribute('data-func')), 'sandwich');
 	});
 }
@@ -150,6 +150,7 @@ function moveRow(step) {
 	const host = byId('table');
 	row = Math.max(0, Math.min(rows.length - 1, row + step));
 	const top = row * LINE;
+	host.focus({ preventScroll: true });
 	if (top < host.scrollTop)
 		host.scrollTop = top;
 	else if (top + 3 * LINE > host.scrollTop + host.clientHeight)

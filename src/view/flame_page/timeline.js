@@ -34,6 +34,7 @@ function timeText(slice) {
 function showTimeline() {
 	const host = byId('timeline');
 	host.hidden = compared || !hasTimes(value);
+	byId('range').hidden = byId('wholetime').hidden = host.hidden;
 	if (host.hidden)
 		return;
 	lanes = keep('lanes ' + value, makeLanes);
@@ -45,7 +46,7 @@ function showTimeline() {
 		button.setAttribute('aria-pressed', lane.thread >= 0 ? lane.thread === thread : thread < 0);
 	}
 	byId('range').textContent = slices ? timeText(slices[0]) + ' \u2013 ' + timeText(slices[1]) + ' of ' + timeText(profile.moments.slices)
-		: 'drag over the timeline to choose a part of the time';
+		: 'drag over the timeline to show a part of the time';
 	byId('wholetime').disabled = !slices && thread < 0;
 	const times = byId('times');
 	times.setAttribute('aria-valuemin', 0);
@@ -89,10 +90,23 @@ function drawTimeline() {
 	};
 	const single = most(lanes.filter(function (lane) { return lane.thread >= 0; }));
 	lanes.forEach(function (lane, i) { drawLane(context, lane, i * LANE, wide, lane.thread < 0 ? most([lane]) : single, look); });
+	showAxis(wide);
 	if (slices) {
 		context.fillStyle = look.edge;
 		for (const at of slices)
 			context.fillRect(Math.min(wide - 1, Math.round(at * wide / profile.moments.slices)), 0, 1, high);
+	}
+}
+
+// Times below the lanes, at round numbers that have room.
+function showAxis(wide) {
+	const axis = byId('axis'), whole = profile.moments.slices * page.slice_ns, least = whole / Math.max(1, Math.floor(wide / 90));
+	const power = Math.pow(10, Math.floor(Math.log10(least)));
+	const step = [1, 2, 5, 10].map(function (times) { return times * power; }).find(function (each) { return each >= least; });
+	axis.textContent = '';
+	for (let i = 0; i * step < whole * 0.97; i++) {
+		const mark = element(HTML, 'span', axis, quantity(i * step, 'nanoseconds').replace(/\.0+ /, ' '));
+		mark.style.left = NAMES + i * step / whole * wide + 'px';
 	}
 }
 
@@ -117,6 +131,14 @@ function dragTo(event) {
 	drawTimeline();
 }
 
+// What a thread cost in the slice that is pointed at.
+function tellMoment(event) {
+	const rect = byId('times').getBoundingClientRect(), slice = sliceAt(event);
+	const lane = lanes[Math.max(0, Math.min(lanes.length - 1, Math.floor((event.clientY - rect.top) / LANE)))];
+	tellWords([lane.name, timeText(slice) + ' \u2013 ' + timeText(slice + 1), valueName(value) + ' ' + quantity(lane.cells[slice], unitOf(value))]);
+	moveTip(event.clientX, event.clientY);
+}
+
 // The arrow keys move the part that is chosen, with Shift its end.
 function moveSlices(step, isEnd) {
 	const count = profile.moments.slices, few = Math.max(1, Math.round(count / 50));
@@ -139,7 +161,9 @@ function makeTimeline() {
 	times.addEventListener('pointermove', function (event) {
 		if (brush !== null && Math.abs(event.clientX - from) >= 3)
 			dragTo(event);
+		tellMoment(event);
 	});
+	times.addEventListener('pointerleave', function () { tellWords([]); });
 	times.addEventListener('pointerup', function (event) {
 		if (brush === null)
 			return;

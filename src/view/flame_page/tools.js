@@ -42,6 +42,8 @@ function show() {
 	}
 	hover(null, -1);
 	byId('trail').hidden = view !== 'graph' || zoom === 0;
+	byId('reset').hidden = view !== 'graph';
+	byId('path').hidden = view !== 'graph' && byId('timeline').hidden;
 	byId('search').setAttribute('placeholder', view === 'table' ? 'filter, regex  ( / )' : 'search, regex  ( / )');
 	({ graph: showGraph, table: showTable, sandwich: showSandwich, source: showSource })[view]();
 	if (view !== 'graph' && pattern && hit < 0) { // the share of the matches is that of the graph
@@ -177,10 +179,18 @@ function makeTabs() {
 			delete VIEWS.source;
 			return;
 		}
-		const tab = makeButton(tabs, VIEWS[name], 'tab', VIEWS[name] + ' ( ' + (i + 1) + ' )', function () { setView(name); });
+		const tab = makeButton(tabs, VIEWS[name], 'tab', VIEWS[name] + ' ( ' + (i + 1) + ' )', function () { lookAt(name); });
 		tab.id = name + '-tab';
 		tab.setAttribute('role', 'tab');
 		tab.setAttribute('aria-controls', name + '-view');
+	});
+	tabs.addEventListener('keydown', function (event) {
+		const names = Object.keys(VIEWS), step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+		if (!step)
+			return;
+		event.stopPropagation();
+		lookAt(names[(names.indexOf(view) + step + names.length) % names.length]);
+		byId(view + '-tab').focus();
 	});
 }
 
@@ -247,13 +257,16 @@ function hover(pane, node) {
 			draw(each);
 		}
 	}
+	tellWords(node < 0 ? [] : wordsOf(pane, node));
+}
+
+// Without words there is no tip.
+function tellWords(words) {
 	const tip = byId('tip');
-	tip.hidden = node < 0;
-	if (node < 0)
-		return;
+	tip.hidden = words.length === 0;
 	tip.textContent = '';
-	wordsOf(pane, node).forEach(function (words, i) {
-		for (const line of wrap(words, 100))
+	words.forEach(function (each, i) {
+		for (const line of wrap(each, 100))
 			element(HTML, 'div', tip, line).setAttribute('class', i === 0 ? 'name' : 'more');
 	});
 }
@@ -294,7 +307,10 @@ function attachPointer(pane, click, pan) {
 		if (moved || node < 0)
 			return;
 		unfocus();
-		click(node);
+		if ((event.ctrlKey || event.metaKey) && pane.shape.func[node] >= 0)
+			choose(pane.shape.func[node], 'sandwich');
+		else
+			click(node);
 		hover(null, -1);
 	});
 	pane.host.addEventListener('dblclick', function (event) {
