@@ -71,6 +71,15 @@ await page.keyboard.press('?');
 check('? lists the keys', /callers and callees of the function/.test(await page.textContent('#help')) && await page.isVisible('#help'));
 await page.keyboard.press('Escape');
 
+await page.keyboard.press('r');
+check('r tells how the recording was made', /written by.*wick \d/.test(await page.textContent('#session')) && /samples.*110/.test(await page.textContent('#session')),
+	await page.textContent('#session'));
+await page.keyboard.press('Escape');
+const lightColor = (await boxes(page))[0].color;
+await page.keyboard.press('t');
+check('t makes the page dark', (await boxes(page))[0].color !== lightColor && (await page.evaluate(() => getComputedStyle(document.body).backgroundColor)) === 'rgb(23, 25, 30)');
+await page.keyboard.press('t');
+
 await page.keyboard.press('i');
 check('inverted, leaves come first', outline(await boxes(page)) === 'all 110(app 104(idle 15, lex 60(parse 50(main 30, parse 20(main 20)), reply 10(main 10)), ' +
 	'parse 4(parse 4(main 4)), send 25(reply 25(main 25))), other 6(lex 6(run 6)))', outline(await boxes(page)));

@@ -2,6 +2,7 @@
 // What boxes are filled with. The palettes are those of the SVG: the file has them as tables.
 
 const darkPage = window.matchMedia('(prefers-color-scheme: dark)');
+let theme = null; // "dark" or "light"; null: as the system
 let printing = false;
 let colors = page.colors;
 let ratio = null; // null: the usual colours
@@ -9,7 +10,34 @@ const ratios = compared ? [] : ratiosOf(page.values.map(function (each) { return
 const fills = new Map(); // of classes with their shades; emptied when the page turns dark
 
 function isDark() {
-	return darkPage.matches && !printing;
+	return !printing && (theme ? theme === 'dark' : darkPage.matches);
+}
+
+// Tells the style sheet, and forgets colours of the other kind of page.
+function showTheme() {
+	document.documentElement.setAttribute('data-theme', isDark() ? 'dark' : 'light');
+	fills.clear();
+}
+
+function toggleTheme() {
+	theme = isDark() ? 'light' : 'dark';
+	if ((theme === 'dark') === darkPage.matches)
+		theme = null;
+	try {
+		localStorage.setItem('wick-theme', theme || '');
+	} catch (problem) {
+		// Some browsers keep nothing for files.
+	}
+	showAll();
+}
+
+function readTheme() {
+	try {
+		theme = { dark: 'dark', light: 'light' }[localStorage.getItem('wick-theme')] || null;
+	} catch (problem) {
+		theme = null;
+	}
+	showTheme();
 }
 
 function paletteNow() {
@@ -51,10 +79,6 @@ function hueFill(hue, shade) {
 	const at = (shade % 4 * 360 + hue % 360) * 6;
 	const color = '#' + page.hues.slice(at, at + 6);
 	return { color: color, fill: color, white: false, class: '' };
-}
-
-function forgetFills() {
-	fills.clear();
 }
 
 // The ratio of a box, undefined where there is nothing to divide by.

@@ -103,8 +103,9 @@ function lookAt(where) {
 }
 
 function leave(typing) {
-	if (!byId('help').hidden)
-		toggleHelp();
+	const open = ['help', 'session'].filter(function (id) { return !byId(id).hidden; });
+	if (open.length > 0)
+		open.forEach(togglePanel);
 	else if (typing || (zoom === 0 && pattern) || (view !== 'graph' && pattern))
 		clearSearch();
 	else if (view === 'graph' && zoom > 0)
@@ -129,6 +130,8 @@ const actions = {
 	Enter: enter,
 	Backspace: function () { if (view === 'graph') zoomOut(); },
 	i: toggleWay,
+	t: toggleTheme,
+	r: toggleSession,
 	c: toggleIcicle,
 	d: downloadFolded,
 	v: nextValue,
@@ -147,7 +150,10 @@ if (compared)
 	actions.a = toggleScale;
 keys.push(['1 2 3 4', 'flame graph, table, callers and callees, source'], ['s, Ctrl + click', 'callers and callees of the function'],
 	['l', 'source lines of the function'], ['i', 'inverted: from the leaves to their callers'], ['c', 'icicle: the root at the top'],
-	['b', 'by process, thread or nothing'], ['d', 'download the stacks of this view, folded'], ['v', 'widths: the next value']);
+	['b', 'by process, thread or nothing'], ['d', 'download the stacks of this view, folded'],
+	['t', 'dark or light'], ['r', 'how the recording was made']);
+if (!compared && page.values.length > 1)
+	keys.push(['v', 'widths: the next value']);
 if (compared)
 	keys.push(['a', 'compare shares or amounts']);
 

@@ -143,6 +143,7 @@ function listen() {
 		printing = isPrint;
 		showAll();
 	};
+	readTheme();
 	darkPage.addEventListener('change', function () { repaint(false); });
 	window.addEventListener('beforeprint', function () { repaint(true); });
 	window.addEventListener('afterprint', function () { repaint(false); });

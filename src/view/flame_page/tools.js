@@ -57,7 +57,7 @@ function show() {
 
 // After a change of what is shown everywhere: the value, groups, colours.
 function showAll() {
-	forgetFills();
+	showTheme();
 	showTimeline();
 	showSummary();
 	showSwitches();
@@ -168,6 +168,8 @@ function makeSwitches() {
 	switches.inverted = makeButton(host, 'Inverted', 'inverted', 'from the leaves to their callers ( i )', toggleWay);
 	switches.icicle = makeButton(host, 'Icicle', 'icicle', 'the root at the top ( c )', toggleIcicle);
 	makeButton(host, 'Folded', 'folded', 'download the stacks of this view ( d )', downloadFolded);
+	makeButton(host, '\u25d0', 'theme', 'dark or light ( t )', toggleTheme).setAttribute('aria-label', 'dark or light');
+	makeButton(host, 'About', 'session', 'how the recording was made ( r )', toggleSession);
 	makeButton(host, '?', 'keys', 'keys ( ? )', toggleHelp);
 }
 
@@ -243,8 +245,9 @@ function showFoot() {
 		showLegend(legend);
 	}
 	legend.hidden = view === 'source' || (view === 'table' && !compared);
-	byId('note').textContent = view === 'graph' && left > 0 ? countText(left) + (left === 1 ? ' branch is' : ' branches are') + ' too narrow to be drawn; zoom shows them' :
-		view === 'table' ? countText(rows.length) + (rows.length === 1 ? ' function' : ' functions') : '';
+	const cut = graphPanes[0].shape && graphPanes[0].shape.cut ? '; callers of less than ' + 100 * SMALLEST + '% are left out' : '';
+	byId('note').textContent = view === 'graph' && left > 0 ? countText(left) + (left === 1 ? ' branch is' : ' branches are') +
+		' too narrow to be drawn; zoom shows them' + cut : view === 'table' ? countText(rows.length) + (rows.length === 1 ? ' function' : ' functions') : '';
 }
 
 // The words beside a box.
@@ -327,11 +330,37 @@ function attachPointer(pane, click, pan) {
 
 // Help
 
+function togglePanel(id) {
+	const panel = byId(id);
+	panel.hidden = !panel.hidden;
+	if (!panel.hidden)
+		panel.focus();
+}
+
 function toggleHelp() {
-	const help = byId('help');
-	help.hidden = !help.hidden;
-	if (!help.firstChild)
-		putKeys(help);
-	if (!help.hidden)
-		help.focus();
+	if (!byId('help').firstChild)
+		putKeys(byId('help'));
+	togglePanel('help');
+}
+
+// How the recording was made, and by what the page was written.
+function sessionWords() {
+	const words = [['written by', 'wick ' + about.wick], ['recorded', about.title]];
+	if (about.start_unix_ns)
+		words.push(['at', new Date(about.start_unix_ns / 1e6).toISOString().replace('T', ' ').replace(/\..*/, ' UTC')]);
+	if (about.duration_ns)
+		words.push(['for', quantity(about.duration_ns, 'nanoseconds')]);
+	if (about.period_ns)
+		words.push(['one sample every', quantity(about.period_ns, 'nanoseconds')]);
+	for (const name of ['samples', 'lost', 'unreadable', 'truncated'])
+		words.push([name, countText(about[name])]);
+	for (const name of Object.keys(about.recording))
+		words.push([name === 'wick' ? 'recorded by' : name.replace(/_/g, ' '), (name === 'wick' ? 'wick ' : '') + about.recording[name]]);
+	return words.concat(about.filters.map(function (filter) { return ['filter', filter]; }));
+}
+
+function toggleSession() {
+	if (!byId('session').firstChild)
+		putRows(byId('session'), sessionWords());
+	togglePanel('session');
 }

@@ -20,7 +20,7 @@ function wholeShape() {
 
 // A shape that grows; functions of groups are below 0.
 function makeGrowing(label) {
-	return { parent: [0], depth: [0], func: [-1], inlined: [0], labels: [label], ends: new Int32Array(profile.entries.count).fill(-1) };
+	return { parent: [0], depth: [0], func: [-1], inlined: [0], labels: [label], cut: 0, ends: new Int32Array(profile.entries.count).fill(-1) };
 }
 
 function grow(shape, parent, func, inlined) {
@@ -39,7 +39,7 @@ function growGroup(shape, label) {
 function finish(shape) {
 	const parent = new Int32Array(shape.parent);
 	return { count: parent.length, parent: parent, end: endsOf(parent), depth: new Int32Array(shape.depth), func: new Int32Array(shape.func),
-		inlined: new Uint8Array(shape.inlined), labels: shape.labels, ends: shape.ends };
+		inlined: new Uint8Array(shape.inlined), labels: shape.labels, cut: shape.cut, ends: shape.ends };
 }
 
 // Groups of entries by process or thread, in alphabetical order: [label, entries].
@@ -138,6 +138,7 @@ function climb(shape, from, starts, costs, limit, place) {
 			step.node = grow(shape, step.node, step.func, step.inlined);
 		for (const run of runs.reverse()) {
 			if (run.func < 0 || (step.sum !== undefined && step.sum < limit)) {
+				shape.cut += run.func < 0 ? 0 : 1;
 				for (const item of run.items)
 					place(item, step.node);
 				continue;

@@ -12,11 +12,15 @@ const keys = [
 	['?', 'this help'],
 ];
 
-function putKeys(panel) {
+function putRows(panel, rows) {
 	const table = element(HTML, 'table', panel);
-	for (const key of keys) {
+	for (const words of rows) {
 		const row = element(HTML, 'tr', table);
-		element(HTML, 'th', row, key[0]);
-		element(HTML, 'td', row, key[1]);
+		element(HTML, 'th', row, words[0]);
+		element(HTML, 'td', row, words[1]);
 	}
+}
+
+function putKeys(panel) {
+	putRows(panel, keys);
 }
