@@ -8,7 +8,9 @@ let offset = 0;    // how far the view was moved, in widths of the zoomed box
 let pattern = '';
 let hits = [];     // nodes, callers before callees
 let hit = -1;      // the one gone to last
+let matched = '';  // the share of all that they cover
 let hitFunctions = null;
+let waiting = 0;   // for more letters of the search
 
 const byId = function (id) { return document.getElementById(id); };
 const graphPanes = [];
@@ -114,6 +116,7 @@ function isHitNode(pane, node) {
 
 function find(text) {
 	const test = testOf(text);
+	clearTimeout(waiting);
 	byId('search').classList.toggle('bad', test === undefined);
 	if (test === undefined) {
 		byId('found').textContent = 'not a regular expression';
@@ -143,17 +146,15 @@ function coverOf(pane) {
 }
 
 function tellHits() {
-	let share = '';
 	if (pattern && hit < 0) {
 		hits = [];
-		share = graphPanes.map(coverOf).join(' \u2192 ');
+		matched = graphPanes.map(coverOf).join(' \u2192 ');
 		if (compared)
 			hits = Array.from(new Set(hits)).sort(function (a, b) { return a - b; });
-		tellHits.share = share;
 	}
 	if (!pattern)
 		hits = [];
-	byId('found').textContent = pattern ? hitWords(tellHits.share, hit, hits.length) : '';
+	byId('found').textContent = pattern ? hitWords(matched, hit, hits.length) : '';
 	byId('previous').disabled = byId('next').disabled = hits.length === 0 || view === 'table';
 }
 

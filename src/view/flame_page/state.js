@@ -125,7 +125,6 @@ function fit() {
 }
 
 function listen() {
-	let waiting = 0;
 	byId('search').addEventListener('input', function () {
 		clearTimeout(waiting);
 		waiting = setTimeout(function () { search(byId('search').value); }, 150);

@@ -113,9 +113,7 @@ function showAxis(wide) {
 // Chooses a part and shows everything of it.
 function selectPart(newSlices, newThread) {
 	select(newSlices, newThread);
-	showTimeline();
-	showSummary();
-	show();
+	showAll();
 	remember(true);
 }
 

@@ -55,8 +55,10 @@ function show() {
 	tellHits();
 }
 
-// After a change of what is shown everywhere: the value, groups, colours.
+// After a change of what is shown everywhere: the value, the time, groups, colours.
 function showAll() {
+	hit = -1; // trees may be others: what was found and gone to is looked for anew
+	unfocus();
 	showTheme();
 	showTimeline();
 	showSummary();
