@@ -299,6 +299,15 @@ class Runner:
             cases.append(Case(f"{path.stem}: exit status {status}", FAILED, seconds, tail(output)))
         return cases
 
+    @staticmethod
+    def write_many_stacks(path):
+        """100,000 stacks of 40 frames: callers are shared as in a tree of two, the rest is not."""
+        with open(path, "w", encoding="utf-8") as out:
+            for i in range(100000):
+                frames = (((i >> max(0, 17 - depth)) * 2654435761 >> 7) % 4000 ^ depth
+                          for depth in range(39))
+                out.write(f"app;{';'.join(f'f{frame}' for frame in frames)} 8\n")
+
     def suite_browser(self):
         folder, reason = self.browser_folder()
         if not folder:
@@ -306,13 +315,16 @@ class Runner:
         wick, demo = ROOT / self.build / "wick", folder / "demo.wick"
         graphs = {"flame": folder / "demo.svg", "diff": folder / "diff.svg", "use": folder / "use.svg",
                   "ways": folder / "use.svg", "speed": folder / "speed.svg",
-                  "values": folder / "values.svg", "hostile": folder / "hostile.svg"}
+                  "values": folder / "values.svg", "hostile": folder / "hostile.svg",
+                  "page": folder / "page.html", "page_time": folder / "demo.html",
+                  "page_diff": folder / "diff.html", "page_speed": folder / "many.html"}
         many = folder / "speed.folded"
         many.write_text("".join(  # 1,000 stacks, some 10,000 boxes
             f"app;a{i // 100};b{i // 10};{';'.join(f'f{i}_{k}' for k in range(10))} {10 + i % 7}\n"
             for i in range(1000)))
         several = folder / "several.pb"
         subprocess.run([sys.executable, ROOT / "tests/browser/make_values.py", several], check=True)
+        self.write_many_stacks(folder / "many.folded")
         for command in (["record", "-o", demo, "--", ROOT / self.build / "examples/demo"],
                         ["flame", demo, "-o", graphs["flame"]],
                         ["diff", folder / "before.folded", folder / "after.folded", "-o",
@@ -320,7 +332,17 @@ class Runner:
                         ["flame", folder / "use.folded", "-o", graphs["use"]],
                         ["flame", folder / "hostile.folded", "-o", graphs["hostile"]],
                         ["flame", several, "-o", graphs["values"]],
-                        ["flame", many, "-o", graphs["speed"]]):
+                        ["flame", several, "-o", folder / "values.html"],
+                        ["flame", many, "-o", graphs["speed"]],
+                        ["flame", demo, "-o", graphs["page_time"]],
+                        ["flame", demo, "--to", "640ms", "-o", folder / "part.html"],
+                        ["flame", demo, "--no-source", "-o", folder / "bare.html"],
+                        ["diff", folder / "before.folded", folder / "after.folded", "-o",
+                         graphs["page_diff"]],
+                        ["flame", folder / "page.folded", "-o", graphs["page"]],
+                        ["flame", folder / "page.folded", "-o", folder / "page.svg"],
+                        ["flame", folder / "hostile.folded", "-o", folder / "hostile.html"],
+                        ["flame", folder / "many.folded", "-o", graphs["page_speed"]]):
             status, seconds, output = run_logged([wick, *command], self.logs / "browser-graph.log")
             if status != 0:
                 return [Case(f"wick {command[0]}", FAILED, seconds, tail(output))]

@@ -102,6 +102,16 @@ static const char *xml_entity(uint32_t c)
 	}
 }
 
+/* Appends one character, or U+FFFD for what must not be shown. */
+static void put_shown(struct bytes *out, const char *text, unsigned int n, uint32_t c)
+{
+	if (is_control(c) || is_bidi(c) || c == 0xfffe || c == 0xffff ||
+	    (c == REPLACEMENT && n == 1))
+		bytes_put(out, "\xef\xbf\xbd", 3);
+	else
+		bytes_put(out, text, n);
+}
+
 void text_put_xml(struct bytes *out, const char *text)
 {
 	while (*text) {
@@ -111,11 +121,19 @@ void text_put_xml(struct bytes *out, const char *text)
 
 		if (entity)
 			bytes_put(out, entity, strlen(entity));
-		else if (is_control(c) || is_bidi(c) || c == 0xfffe || c == 0xffff ||
-			 (c == REPLACEMENT && n == 1))
-			bytes_put(out, "\xef\xbf\xbd", 3);
 		else
-			bytes_put(out, text, n);
+			put_shown(out, text, n, c);
+		text += n;
+	}
+}
+
+void text_put_plain(struct bytes *out, const char *text)
+{
+	while (*text) {
+		uint32_t c;
+		unsigned int n = text_decode_utf8(text, &c);
+
+		put_shown(out, text, n, c);
 		text += n;
 	}
 }

@@ -24,6 +24,9 @@ void text_put_terminal(struct bytes *out, const char *text);
 /* Appends text for XML or HTML: markup as entities, what XML forbids as U+FFFD. */
 void text_put_xml(struct bytes *out, const char *text);
 
+/* Appends the same text as it is shown, for what needs no entities: one line of UTF-8. */
+void text_put_plain(struct bytes *out, const char *text);
+
 /* Appends a field of CSV, always in quotes; line breaks as \xNN like other control bytes. */
 void text_put_csv(struct bytes *out, const char *text);
 

@@ -21,8 +21,7 @@ enum annotate_format { ANNOTATE_FORMAT_TEXT, ANNOTATE_FORMAT_JSON };
 struct annotate_command_options {
 	bool assembly;
 	enum annotate_format format;
-	struct option_list source_paths;
-	struct option_list path_maps;
+	struct source_options sources;
 	struct look_options look;
 };
 
@@ -66,10 +65,7 @@ static int annotate(const struct command_context *context,
 		.json = options->format == ANNOTATE_FORMAT_JSON,
 		.color = context->color_out,
 		.assembly = options->assembly,
-		.sources = {.directories = options->source_paths.items,
-			    .directory_count = options->source_paths.count,
-			    .maps = options->path_maps.items,
-			    .map_count = options->path_maps.count},
+		.sources = look_to_search(&options->sources),
 	};
 	struct function_matches found = {0};
 	struct bytes text = {0};
@@ -114,12 +110,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 static const struct option_spec table[] = {
 	{"asm", 0, OPTION_FLAG(struct annotate_command_options, assembly),
 	 .help = "instructions instead of source lines; needs objdump or llvm-objdump"},
-	{"source-path", 0, OPTION_LIST(struct annotate_command_options, source_paths),
-	 .argument = "DIR", .offer = OPTION_OFFER_DIRECTORY, .key = "symbols.source_paths",
-	 .help = "search this directory for sources"},
-	{"path-map", 0, OPTION_PAIRS(struct annotate_command_options, path_maps),
-	 .argument = "FROM=TO", .key = "symbols.path_maps",
-	 .help = "sources that were below FROM when they were compiled are below TO"},
+	{OPTION_GROUP(struct annotate_command_options, sources, source_option_table)},
 	{"format", 0, OPTION_ENUM(struct annotate_command_options, format, "text", "json"),
 	 .help = "how to print"},
 	{OPTION_GROUP(struct annotate_command_options, look, look_option_table), .help = "Filters"},

@@ -17,7 +17,7 @@
 #include "pipeline/load.h"
 #include "view/diff.h"
 #include "view/diff_gate.h"
-#include "view/flame.h"
+#include "view/flame_page.h"
 #include "view/missing.h"
 #include "view/report_text.h"
 
@@ -180,7 +180,7 @@ static int draw(const struct command_context *context, const struct diff_command
 {
 	const char *before = report_base_name(comparison->diff.names[0]);
 	const char *after = report_base_name(comparison->diff.names[1]);
-	struct flame_options view = FLAME_OPTIONS_DEFAULT;
+	struct flame_page_options view = {.graph = FLAME_OPTIONS_DEFAULT};
 	struct bytes title = {0};
 	int status;
 
@@ -190,19 +190,21 @@ static int draw(const struct command_context *context, const struct diff_command
 	}
 	bytes_printf(&title, "%s → %s", before, after);
 	bytes_put_u8(&title, '\0');
-	view.title = title.failed ? "" : (const char *)title.data;
+	view.sides[0] = before;
+	view.sides[1] = after;
+	view.graph.title = title.failed ? "" : (const char *)title.data;
 	if (options->title)
-		view.title = options->title;
-	view.width_px = (uint32_t)options->width_px;
-	view.min_width_px = options->min_width_px;
-	view.colors = options->colors == DIFF_COLORS_CVD ? FLAME_COLORS_ORANGE_BLUE
-							 : FLAME_COLORS_RED_BLUE;
-	view.group = options->by == DIFF_BY_PROCESS ? CALL_TREE_BY_PROCESS : CALL_TREE_WHOLE;
-	view.icicle = options->icicle;
-	view.inverted = options->inverted;
-	view.collapse_recursion = options->look.collapse_recursion;
-	view.pair = true;
-	view.absolute = comparison->diff.absolute;
+		view.graph.title = options->title;
+	view.graph.width_px = (uint32_t)options->width_px;
+	view.graph.min_width_px = options->min_width_px;
+	view.graph.colors = options->colors == DIFF_COLORS_CVD ? FLAME_COLORS_ORANGE_BLUE
+							       : FLAME_COLORS_RED_BLUE;
+	view.graph.group = options->by == DIFF_BY_PROCESS ? CALL_TREE_BY_PROCESS : CALL_TREE_WHOLE;
+	view.graph.icicle = options->icicle;
+	view.graph.inverted = options->inverted;
+	view.graph.collapse_recursion = options->look.collapse_recursion;
+	view.graph.pair = true;
+	view.graph.absolute = comparison->diff.absolute;
 	status = draw_flame_of(context, comparison->diff.pair.both, &view, options->output);
 	bytes_fini(&title);
 	return status;
@@ -316,8 +318,9 @@ static const struct option_spec graph_table[] = {
 static const struct option_spec table[] = {
 	{"output", 'o', OPTION_STRING(struct diff_command_options, output), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE,
-	 .help = "draw a differential flame graph too: FILE.svg or FILE.png; - writes the SVG to "
-		 "standard output instead of the table"},
+	 .help = "draw a differential flame graph too: FILE.svg or FILE.png, or the page FILE.html "
+		 "with both side by side; - writes the SVG to standard output instead of the "
+		 "table"},
 	{"absolute", 0, OPTION_FLAG(struct diff_command_options, absolute),
 	 .help = "compare amounts, such as CPU time: of the same work done twice"},
 	{"normalized", 0, OPTION_FLAG(struct diff_command_options, normalized),
@@ -364,7 +367,9 @@ const struct command command_diff = {
 			"ones less than before, stronger the more points of the whole it is, and "
 			"their labels say how much. Boxes that are new or gone have a dashed edge. "
 			"In a browser, b switches to the widths of before, where gone boxes show, "
-			"and a between shares and amounts on one scale.",
+			"and a between shares and amounts on one scale. -o x.html writes a page "
+			"with "
+			"both side by side, zoomed and searched together, and the table.",
 			"A gate is SUBJECT>+LIMIT. The subject is a function's name (with any "
 			"arguments), /RE/ for all functions that match a regular expression, taken "
 			"together, or self:FUNC and self:/RE/ for the time in the function alone "

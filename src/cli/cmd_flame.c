@@ -10,7 +10,8 @@
 #include "cli/draw_flame.h"
 #include "cli/look.h"
 #include "pipeline/load.h"
-#include "view/flame.h"
+#include "view/flame_page.h"
+#include "view/source_file.h"
 
 enum flame_by { FLAME_BY_PROCESS, FLAME_BY_THREAD, FLAME_BY_NOTHING };
 
@@ -24,6 +25,8 @@ struct flame_command_options {
 	enum flame_by by;
 	bool icicle;
 	bool inverted;
+	bool source;
+	struct source_options sources;
 	struct look_options look;
 };
 
@@ -35,22 +38,25 @@ static int draw(const struct command_context *context, const struct flame_comman
 		CALL_TREE_BY_THREAD,
 		CALL_TREE_WHOLE,
 	};
-	struct flame_options view = FLAME_OPTIONS_DEFAULT;
+	struct flame_page_options view = {.graph = FLAME_OPTIONS_DEFAULT};
+	struct source_search sources = look_to_search(&options->sources);
 	struct debuginfod server;
 	struct load_options load;
 	int status = look_to_load(context, &options->look, &server, &load);
 
 	if (status != COMMAND_DONE)
 		return status;
-	view.title = options->title;
-	view.width_px = (uint32_t)options->width_px;
-	view.min_width_px = options->min_width_px;
-	view.colors = options->colors;
-	view.value_name = options->value;
-	view.group = groups[options->by];
-	view.icicle = options->icicle;
-	view.inverted = options->inverted;
-	view.collapse_recursion = options->look.collapse_recursion;
+	view.graph.title = options->title;
+	view.graph.width_px = (uint32_t)options->width_px;
+	view.graph.min_width_px = options->min_width_px;
+	view.graph.colors = options->colors;
+	view.graph.value_name = options->value;
+	view.graph.group = groups[options->by];
+	view.graph.icicle = options->icicle;
+	view.graph.inverted = options->inverted;
+	view.graph.collapse_recursion = options->look.collapse_recursion;
+	if (options->source)
+		view.sources = &sources;
 	return draw_flame(context, &load, &view, input, output);
 }
 
@@ -73,8 +79,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 static const struct option_spec table[] = {
 	{"output", 'o', OPTION_STRING(struct flame_command_options, output), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE,
-	 .help = "where to write: FILE.svg or FILE.png; - is standard output, as SVG (default: the "
-		 "recording's name with .svg)"},
+	 .help = "where to write: FILE.svg, FILE.png, or FILE.html for the page; - is standard "
+		 "output, as SVG (default: the recording's name with .svg)"},
 	{"title", 0, OPTION_STRING(struct flame_command_options, title), .argument = "TEXT",
 	 .help = "the heading (default: what was recorded)"},
 	{"by", 0, OPTION_ENUM(struct flame_command_options, by, "process", "thread", "nothing"),
@@ -97,6 +103,9 @@ static const struct option_spec table[] = {
 	{"min-width", 0, OPTION_DOUBLE(struct flame_command_options, min_width_px),
 	 .argument = "PX", .max = 100, .key = "view.min_width_px",
 	 .help = "narrower boxes are left out and counted"},
+	{"source", 0, OPTION_TOGGLE(struct flame_command_options, source), .key = "view.source",
+	 .help = "put the source lines around those with samples into a page (x.html)"},
+	{OPTION_GROUP(struct flame_command_options, sources, source_option_table)},
 	{OPTION_GROUP(struct flame_command_options, look, look_option_table), .help = "Filters"},
 	OPTION_END,
 };
@@ -112,6 +121,12 @@ const struct command command_flame = {
 			"over, Esc resets, ? lists all keys, and a box tells its numbers when "
 			"pointed at; other programs show it as a picture. The address of the page "
 			"keeps the view for links.",
+			"-o x.html writes a page instead: the same graph with a table of "
+			"functions, "
+			"callers and callees of one function, source lines where the sources are "
+			"at hand (--no-source leaves them out), and a timeline of the threads in "
+			"which a part of the time can be chosen: everything shows that part then. "
+			"It is one file too, and sends nothing.",
 			"A name that ends in .png makes a picture of the same boxes in two pixels "
 			"for each of --width, drawn with cairo; wick --version tells whether it "
 			"is built in.",
@@ -124,6 +139,8 @@ const struct command command_flame = {
 		(const struct command_example[]){
 			{"wick flame app.wick", "writes app.svg"},
 			{"wick flame app.wick -o app.png", "a picture for documents and chats"},
+			{"wick flame app.wick -o app.html",
+			 "the page with table, timeline and sources"},
 			{"wick flame app.wick --by thread -o threads.svg",
 			 "one tower for each thread"},
 			{"wick flame app.wick --colors cvd -o app.svg",
@@ -136,6 +153,7 @@ const struct command command_flame = {
 	.options_size = sizeof(struct flame_command_options),
 	.defaults = &(const struct flame_command_options){.width_px = 1200,
 							  .min_width_px = 0.5,
+							  .source = true,
 							  .look = LOOK_OPTIONS_DEFAULT},
 	.min_arguments = 1,
 	.max_arguments = 1,

@@ -20,7 +20,8 @@
 #include "pipeline/load.h"
 #include "pipeline/record.h"
 #include "proc/process_info.h"
-#include "view/flame.h"
+#include "view/flame_page.h"
+#include "view/source_file.h"
 
 #define RATE_HZ 997 /* primes avoid lock-step with timers of the program */
 #define RATE_MACHINE_HZ 97
@@ -46,6 +47,7 @@ struct record_options {
 	struct option_numbers pids;
 	struct option_numbers tids;
 	const char *flame;
+	bool source;
 	bool quiet;
 	struct symbol_options symbols; /* for the summary and the flame graph */
 };
@@ -266,11 +268,14 @@ static int prepare(struct recording *recording, int argc, char **argv, struct er
 static int draw_recording(const struct recording *recording)
 {
 	struct load_options load = LOAD_OPTIONS_DEFAULT;
-	struct flame_options view = FLAME_OPTIONS_DEFAULT;
+	struct flame_page_options view = {.graph = FLAME_OPTIONS_DEFAULT};
+	struct source_search sources = {0};
 	struct debuginfod server;
 
 	look_set_symbols(recording->context, &recording->options->symbols, &server, &load);
-	view.group = CALL_TREE_BY_PROCESS;
+	view.graph.group = CALL_TREE_BY_PROCESS;
+	if (recording->options->source)
+		view.sources = &sources;
 	return draw_flame(recording->context, &load, &view, recording->output,
 			  recording->options->flame);
 }
@@ -371,7 +376,10 @@ static const struct option_spec table[] = {
 	 .help = "follow processes that the program starts"},
 	{"flame", 0, OPTION_STRING(struct record_options, flame), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE,
-	 .help = "draw the flame graph when the recording ends: FILE.svg or FILE.png"},
+	 .help = "draw the flame graph when the recording ends: FILE.svg or FILE.png, or FILE.html "
+		 "for the page"},
+	{"source", 0, OPTION_TOGGLE(struct record_options, source), .key = "view.source",
+	 .help = "put the source lines around those with samples into the page"},
 	{"quiet", 'q', OPTION_FLAG(struct record_options, quiet), .help = "no summary at the end"},
 	{NULL, 'g', OPTION_IGNORED},
 	{OPTION_GROUP(struct record_options, symbols, symbol_option_table),
@@ -423,6 +431,7 @@ const struct command command_record = {
 						   .stack_bytes = ENGINE_STACK_BYTES,
 						   .kernel = true,
 						   .children = true,
+						   .source = true,
 						   .symbols = SYMBOL_OPTIONS_DEFAULT},
 	.max_arguments = -1,
 	.argument_help = "PROGRAM: what to run and record",

@@ -15,7 +15,7 @@
 #include "cli/look.h"
 #include "model/profile.h"
 #include "pipeline/load.h"
-#include "view/flame.h"
+#include "view/flame_page.h"
 
 /* The name tells the format. */
 static bool is_png(const char *path)
@@ -37,13 +37,26 @@ static void print_written(const struct command_context *context, const char *pat
 	bytes_fini(&line);
 }
 
+bool draw_flame_is_page(const char *output)
+{
+	const char *dot = strrchr(output, '.');
+
+	return dot && (strcmp(dot, ".html") == 0 || strcmp(dot, ".htm") == 0);
+}
+
 int draw_flame_of(const struct command_context *context, const struct profile *profile,
-		  const struct flame_options *view, const char *output)
+		  const struct flame_page_options *view, const char *output)
 {
 	struct bytes text = {0};
 	struct error err;
-	int r = is_png(output) ? flame_write_png(profile, view, &text, &err)
-			       : flame_write(profile, view, &text, &err);
+	int r;
+
+	if (draw_flame_is_page(output))
+		r = flame_page_write(profile, view, &text, &err);
+	else if (is_png(output))
+		r = flame_write_png(profile, &view->graph, &text, &err);
+	else
+		r = flame_write(profile, &view->graph, &text, &err);
 
 	if (r == 0)
 		r = outfile_write(output, text.data, text.size, &err);
@@ -58,15 +71,17 @@ int draw_flame_of(const struct command_context *context, const struct profile *p
 }
 
 int draw_flame(const struct command_context *context, const struct load_options *load,
-	       const struct flame_options *view, const char *input, const char *output)
+	       const struct flame_page_options *view, const char *input, const char *output)
 {
+	struct load_options settled = *load;
 	struct profile *profile;
 	struct error err;
 	int status = look_check_output(context, input, output);
 
 	if (status != COMMAND_DONE)
 		return status;
-	if (load_profile(input, load, &profile, &err) < 0)
+	settled.slices = draw_flame_is_page(output); /* of which it has a timeline */
+	if (load_profile(input, &settled, &profile, &err) < 0)
 		return command_failed(context, &err);
 	status = draw_flame_of(context, profile, view, output);
 	profile_free(profile);

@@ -3,20 +3,26 @@
 #define WICK_CLI_DRAW_FLAME_H
 
 /*
- * draw_flame: from a recording to a flame graph in a file, as wick flame and wick record do it.
+ * draw_flame: from a recording to a flame graph in a file, as wick flame and wick record do it: the
+ * page of the profiler when the file is called x.html, else SVG.
  */
 
+#include <stdbool.h>
+
 struct command_context;
-struct flame_options;
+struct flame_page_options;
 struct load_options;
 struct profile;
 
 /* Returns an exit status; failures have been printed. "-" writes to standard output. */
 int draw_flame(const struct command_context *context, const struct load_options *load,
-	       const struct flame_options *view, const char *input, const char *output);
+	       const struct flame_page_options *view, const char *input, const char *output);
+
+/* Whether a file of this name is a page. */
+bool draw_flame_is_page(const char *output);
 
 /* The same for a profile that is at hand. */
 int draw_flame_of(const struct command_context *context, const struct profile *profile,
-		  const struct flame_options *view, const char *output);
+		  const struct flame_page_options *view, const char *output);
 
 #endif

@@ -9,6 +9,7 @@
 #include "cli/debuginfod.h"
 #include "pipeline/load.h"
 #include "pipeline/stack_filter.h"
+#include "view/source_file.h"
 
 const struct option_spec symbol_file_option_table[] = {
 	{"symbol-path", 0, OPTION_LIST(struct symbol_file_options, paths), .argument = "DIR",
@@ -32,6 +33,16 @@ const struct option_spec symbol_option_table[] = {
 	 .key = "symbols.detail",
 	 .help = "what to look up: functions alone, source lines, inlined calls too"},
 	{OPTION_GROUP(struct symbol_options, files, symbol_file_option_table)},
+	OPTION_END,
+};
+
+const struct option_spec source_option_table[] = {
+	{"source-path", 0, OPTION_LIST(struct source_options, paths), .argument = "DIR",
+	 .offer = OPTION_OFFER_DIRECTORY, .key = "symbols.source_paths",
+	 .help = "search this directory for sources"},
+	{"path-map", 0, OPTION_PAIRS(struct source_options, maps), .argument = "FROM=TO",
+	 .key = "symbols.path_maps",
+	 .help = "sources that were below FROM when they were compiled are below TO"},
 	OPTION_END,
 };
 
@@ -131,6 +142,16 @@ int look_to_load(const struct command_context *context, const struct look_option
 	if (r == 0)
 		return COMMAND_DONE;
 	return r == -EINVAL ? command_refused(context, &err) : command_failed(context, &err);
+}
+
+struct source_search look_to_search(const struct source_options *sources)
+{
+	return (struct source_search){
+		.directories = sources->paths.items,
+		.directory_count = sources->paths.count,
+		.maps = sources->maps.items,
+		.map_count = sources->maps.count,
+	};
 }
 
 int look_check_output(const struct command_context *context, const char *input, const char *output)

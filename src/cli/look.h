@@ -34,6 +34,12 @@ struct symbol_options {
 	struct symbol_file_options files;
 };
 
+/* Where the text of sources is. */
+struct source_options {
+	struct option_list paths; /* directories */
+	struct option_list maps;  /* "FROM=TO" */
+};
+
 struct look_options {
 	const char *event; /* NULL: the one that was sampled */
 	struct option_numbers pids;
@@ -61,11 +67,16 @@ struct look_options {
 
 extern const struct option_spec symbol_file_option_table[];
 extern const struct option_spec symbol_option_table[]; /* with those of files */
-extern const struct option_spec look_option_table[];   /* with those of symbols */
+extern const struct option_spec source_option_table[];
+extern const struct option_spec look_option_table[]; /* with those of symbols */
 
 struct command_context;
 struct debuginfod;
 struct load_options;
+struct source_search;
+
+/* What finds sources; borrows the lists. */
+struct source_search look_to_search(const struct source_options *sources);
 
 /*
  * What the pipeline needs to know of the options; borrows their lists, and server, which

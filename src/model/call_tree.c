@@ -77,7 +77,7 @@ static int label_threads(struct call_tree_builder *builder)
 
 /* Alphabetical ranks */
 
-static int compare_functions(const void *a, const void *b, void *context)
+int call_tree_compare_functions(const void *a, const void *b, void *context)
 {
 	const struct profile *profile = context;
 	uint32_t left = *(const uint32_t *)a;
@@ -125,7 +125,7 @@ static int rank_names(struct call_tree_builder *builder)
 	for (i = 0; i < labels; i++)
 		builder->by_rank[functions + i] = CALL_TREE_GROUP | i;
 	/* glibc's context parameter is not const; the comparisons do not write. */
-	qsort_r(builder->by_rank, functions, sizeof(uint32_t), compare_functions,
+	qsort_r(builder->by_rank, functions, sizeof(uint32_t), call_tree_compare_functions,
 		(void *)(uintptr_t)builder->profile);
 	qsort_r(builder->by_rank + functions, labels, sizeof(uint32_t), compare_labels,
 		&builder->tree->labels);
@@ -391,10 +391,14 @@ static int build_from_root(struct call_tree_builder *builder)
 {
 	struct call_tree *tree = builder->tree;
 	SCOPED(mem) uint32_t *new_ids = NULL;
+	size_t i;
 
 	if (place_entries(builder) < 0)
 		return -ENOMEM;
-	free(builder->memo); /* the largest parts go before the next ones come */
+	if (builder->options.keep_stacks)
+		tree->stacks = builder->memo;
+	else
+		free(builder->memo); /* the largest parts go before the next ones come */
 	builder->memo = NULL;
 	id_index_fini(&builder->index);
 	add_up(tree);
@@ -404,6 +408,8 @@ static int build_from_root(struct call_tree_builder *builder)
 	if (!new_ids)
 		return -ENOMEM;
 	number_nodes(tree->nodes.items, new_ids);
+	for (i = 0; tree->stacks && i < builder->profile->stacks.nodes.count; i++)
+		tree->stacks[i] = new_ids[tree->stacks[i]];
 	permute(tree->nodes.items, new_ids, (uint32_t)tree->nodes.count);
 	return 0;
 }
@@ -649,7 +655,7 @@ static void measure(struct call_tree *tree)
 /* A tree that is cut costs a pass over all stacks for each group: it pays for a few. */
 static bool is_cut(const struct call_tree_builder *builder)
 {
-	return builder->options.min_total > 0 &&
+	return builder->options.min_total > 0 && !builder->options.keep_stacks &&
 	       builder->tree->labels.entries.count <= MAX_CUT_GROUPS;
 }
 
@@ -709,6 +715,7 @@ void call_tree_free(struct call_tree *tree)
 		return;
 	strings_fini(&tree->labels);
 	vec_fini(&tree->nodes);
+	free(tree->stacks);
 	free(tree);
 }
 
@@ -725,6 +732,11 @@ uint32_t call_tree_count(const struct call_tree *tree)
 uint32_t call_tree_max_depth(const struct call_tree *tree)
 {
 	return tree->max_depth;
+}
+
+uint32_t call_tree_of_stack(const struct call_tree *tree, uint32_t stack)
+{
+	return tree->stacks[stack];
 }
 
 const char *call_tree_name(const struct call_tree *tree, uint32_t node)

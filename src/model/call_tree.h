@@ -35,6 +35,7 @@ struct call_tree_options {
 	enum call_tree_group group;
 	bool inverted;           /* leaf functions first, their callers below them */
 	bool collapse_recursion; /* a function that calls itself directly is one frame */
+	bool keep_stacks;        /* for call_tree_of_stack(); neither inverted nor grouped */
 	int64_t min_total;       /* what is below smaller nodes need not be there */
 	uint32_t min_value;      /* the value type that min_total is of */
 	uint32_t samples_value;  /* what samples are counted by; 0: the value type "samples" */
@@ -66,6 +67,12 @@ uint32_t call_tree_max_depth(const struct call_tree *tree); /* 0 for an empty pr
 
 /* The function's name, the group's label, "all" for the root. */
 const char *call_tree_name(const struct call_tree *tree, uint32_t node);
+
+/* The node that a stack of the profile ends in; of a tree that keeps stacks. */
+uint32_t call_tree_of_stack(const struct call_tree *tree, uint32_t stack);
+
+/* The order of siblings, for qsort_r() of function ids; the context is the profile. */
+int call_tree_compare_functions(const void *a, const void *b, void *profile);
 
 /* The index of the value type "samples", ID_NONE when there is none. */
 uint32_t call_tree_samples_value(const struct profile *profile);

@@ -12,6 +12,7 @@ struct call_tree {
 	const struct profile *profile;
 	VEC(struct call_node) nodes;
 	struct strings labels; /* of groups */
+	uint32_t *stacks;      /* the node of each stack, when they are kept; else NULL */
 	uint32_t max_depth;
 };
 

@@ -83,6 +83,7 @@ struct profile_moment {
 	uint32_t slice; /* all are equally long; 0 is the first */
 	uint32_t stack;
 	int64_t values[2]; /* of the first value types */
+	uint32_t thread;
 };
 
 /* What is known of a module besides its path. */
@@ -150,6 +151,7 @@ struct profile {
 	uint64_t start_realtime_ns;
 	uint64_t duration_ns;
 	uint64_t period_ns; /* nominal distance of samples; 0: none */
+	uint64_t slice_ns;  /* how long the slices of moments are */
 	struct profile_quality quality;
 	VEC(struct profile_gap) gaps;   /* in no order */
 	VEC(struct profile_fact) facts; /* a key may come several times */

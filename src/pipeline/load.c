@@ -263,7 +263,8 @@ static int add_sum(struct loader *loader, size_t at, uint32_t stack)
 		r = vec_push(&loader->profile->moments,
 			     (struct profile_moment){sum->slice,
 						     stack,
-						     {(int64_t)sum->count, (int64_t)sum->weight}});
+						     {(int64_t)sum->count, (int64_t)sum->weight},
+						     entry.thread});
 	return r;
 }
 
@@ -357,6 +358,7 @@ void loader_describe(struct loader *loader)
 	uint64_t to_ns = options->to_ns < duration_ns ? options->to_ns : duration_ns;
 
 	profile->title = keep_text(profile, samples->title);
+	profile->slice_ns = samples->slice_ns;
 	profile->duration_ns = to_ns > options->from_ns ? to_ns - options->from_ns : 0;
 	/* Periods of events that are not time have no place among nanoseconds. */
 	if (main && strcmp(main->unit, "nanoseconds") == 0)

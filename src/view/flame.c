@@ -111,14 +111,11 @@ void flame_put_heading(struct picture *picture)
 							 : 26);
 }
 
-void flame_put_about(struct picture *picture)
+void flame_put_judgement(const struct profile *profile, struct bytes *out)
 {
-	const struct profile *profile = picture->profile;
 	const struct profile_quality *quality = &profile->quality;
 	uint64_t taken = quality->samples + quality->lost + quality->unreadable;
-	struct bytes *out = picture->out;
 
-	put_whole(picture);
 	if (profile->duration_ns)
 		bytes_printf(out, " · %s recorded",
 			     quantity_of((int64_t)profile->duration_ns, "nanoseconds").text);
@@ -128,6 +125,12 @@ void flame_put_about(struct picture *picture)
 		bytes_printf(out, " · incomplete recording");
 	put_loss(out, quality->truncated, quality->samples, "truncated");
 	put_loss(out, quality->unsymbolised, quality->samples, "without symbol");
+}
+
+void flame_put_about(struct picture *picture)
+{
+	put_whole(picture);
+	flame_put_judgement(picture->profile, picture->out);
 }
 
 static void put_head(struct picture *picture)

@@ -32,9 +32,6 @@
 #define NARROW_PX 3
 #define LEAST_NAME_COLUMNS 4 /* of a label that tells a change as well */
 
-/* A tooltip shows names up to here; more would only grow the file. */
-#define MAX_TITLE_BYTES 4096
-
 /* Names */
 
 static bool is_wide(uint32_t c)
@@ -72,7 +69,7 @@ void flame_put_label(struct picture *picture, const char *name, uint32_t columns
 		picture->put_name(picture->out, (char *)picture->name.data);
 }
 
-static uint32_t hash_text(const char *text)
+uint32_t flame_hash(const char *text)
 {
 	uint32_t hash = 2166136261u; /* FNV-1a */
 
@@ -81,17 +78,16 @@ static uint32_t hash_text(const char *text)
 	return hash ^ hash >> 15;
 }
 
-/* Appends the end of a path: the file and the folder that it is in. */
-static void put_file(struct bytes *out, const char *path)
+const char *flame_file_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	while (slash && slash > path && *--slash != '/')
 		;
-	text_put_xml(out, slash && *slash == '/' && slash[1] ? slash + 1 : path);
+	return slash && *slash == '/' && slash[1] ? slash + 1 : path;
 }
 
-static const char *module_name(const char *path)
+const char *flame_module_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -178,28 +174,28 @@ static bool is_inlined(const struct call_node *node)
 	return !(node->function & CALL_TREE_GROUP) && !node->called;
 }
 
-/* The first level is of functions that cost nothing themselves. */
+const struct flame_heat flame_heats[FLAME_HEATS] = {{0.1, "h6"},  {0.05, "h5"},  {0.025, "h4"},
+						    {0.01, "h3"}, {0.005, "h2"}, {0.001, "h1"},
+						    {0, "h0"}};
+const char *const flame_origin_classes[FLAME_ORIGINS] = {"p", "l", "k", "j", "u", "t"};
+const char *const flame_language_classes[FLAME_LANGUAGES] = {"u", "c", "x", "r", "o",
+							     "y", "s", "a", "k"};
+
+/* The last level is of functions that cost nothing themselves. */
 static const char *heat_of(const struct picture *picture, const struct call_node *node)
 {
-	static const struct {
-		double share;
-		const char *class;
-	} levels[] = {{0.1, "h6"},  {0.05, "h5"},  {0.025, "h4"},
-		      {0.01, "h3"}, {0.005, "h2"}, {0.001, "h1"}};
 	int64_t total = picture->way->layouts[0].total;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(levels) && total > 0; i++)
-		if ((double)node->self >= levels[i].share * (double)total)
-			return levels[i].class;
-	return "h0";
+	for (i = 0; i < FLAME_HEATS - 1 && total > 0; i++)
+		if ((double)node->self >= flame_heats[i].share * (double)total)
+			return flame_heats[i].class;
+	return flame_heats[FLAME_HEATS - 1].class;
 }
 
 /* The class of a box in the palette; NULL: its colour is a hue. */
 static const char *class_of(const struct picture *picture, uint32_t id)
 {
-	static const char *const origins[] = {"p", "l", "k", "j", "u", "t"};
-	static const char *const languages[] = {"u", "c", "x", "r", "o", "y", "s", "a", "k"};
 	const struct call_node *node = node_of(picture, 0, id);
 	const struct profile_function *function;
 
@@ -212,7 +208,7 @@ static const char *class_of(const struct picture *picture, uint32_t id)
 	case FLAME_COLORS_HEAT:
 		return heat_of(picture, node);
 	case FLAME_COLORS_LANGUAGE:
-		return languages[language_of(picture->profile, function)];
+		return flame_language_classes[language_of(picture->profile, function)];
 	case FLAME_COLORS_MODULE:
 	case FLAME_COLORS_HASH:
 		return NULL;
@@ -225,17 +221,18 @@ static const char *class_of(const struct picture *picture, uint32_t id)
 	}
 	if (is_inlined(node))
 		return "i";
-	return origins[function->origin < ARRAY_SIZE(origins) ? function->origin : ORIGIN_UNKNOWN];
+	return flame_origin_classes[function->origin < FLAME_ORIGINS ? function->origin
+								     : ORIGIN_UNKNOWN];
 }
 
 static uint32_t hue_of(const struct picture *picture, uint32_t function, const char *name)
 {
 	const struct profile *profile = picture->profile;
 	uint32_t module = profile->functions.items[function].module;
-	uint32_t hash = hash_text(name);
+	uint32_t hash = flame_hash(name);
 
 	if (picture->options->colors == FLAME_COLORS_MODULE)
-		return flame_palette_hue(hash_text(profile_text(profile, module)) % 360, hash);
+		return flame_palette_hue(flame_hash(profile_text(profile, module)) % 360, hash);
 	return flame_palette_hue(hash % 360, hash / 360);
 }
 
@@ -252,7 +249,7 @@ struct flame_paint flame_paint_of(struct picture *picture, uint32_t id)
 	}
 	picture->used |= 1u << (paint.swatch - palette->swatches);
 	if (paint.swatch->shades > 1)
-		paint.shade = hash_text(name) % paint.swatch->shades;
+		paint.shade = flame_hash(name) % paint.swatch->shades;
 	paint.color = flame_palette_shade(paint.swatch, false, paint.shade);
 	return paint;
 }
@@ -314,7 +311,7 @@ static void put_source(struct picture *picture, uint32_t function)
 	if (!*file)
 		return;
 	bytes_put_u8(picture->out, '\n');
-	put_file(picture->out, file);
+	text_put_xml(picture->out, flame_file_name(file));
 	if (picture->lines[function])
 		bytes_printf(picture->out, ":%" PRIu32, picture->lines[function]);
 }
@@ -326,15 +323,15 @@ static void put_title(struct picture *picture, uint32_t id, const char *name)
 	struct bytes *out = picture->out;
 	const char *module = "";
 
-	if (strlen(name) > MAX_TITLE_BYTES)
-		flame_put_label(picture, name, MAX_TITLE_BYTES);
+	if (strlen(name) > MAX_NAME_BYTES)
+		flame_put_label(picture, name, MAX_NAME_BYTES);
 	else
 		text_put_xml(out, *name ? name : "[unnamed]");
 	bytes_put_u8(out, '\n');
 	if (!(node->function & CALL_TREE_GROUP))
 		module = profile_text(profile, profile->functions.items[node->function].module);
 	if (*module) {
-		text_put_xml(out, module_name(module));
+		text_put_xml(out, flame_module_name(module));
 		bytes_printf(out, " · ");
 	}
 	if (is_inlined(node))

@@ -6,11 +6,10 @@
 #include "model/function_cost.h"
 #include "model/significance.h"
 
-#define LEVELS 4
+#define LEVELS FLAME_CHANGE_LEVELS
 #define LIKELY 0.9
 
-/* Points of the whole from which on a change has the next stronger colour. */
-static const double steps[LEVELS] = {0.0005, 0.005, 0.02, 0.05};
+const double flame_change_steps[LEVELS] = {0.0005, 0.005, 0.02, 0.05};
 
 static const char *const colors[2][LEVELS] = {{"d1", "d2", "d3", "d4"}, {"m1", "m2", "m3", "m4"}};
 
@@ -30,7 +29,7 @@ static const char *color_of(double points, bool likely)
 	int i;
 
 	for (i = 0; likely && i < LEVELS; i++)
-		if (fabs(points) >= steps[i])
+		if (fabs(points) >= flame_change_steps[i])
 			color = colors[points > 0][i];
 	return color;
 }

@@ -15,6 +15,14 @@
 
 #include "view/quantity.h"
 
+#define FLAME_CHANGE_LEVELS 4
+
+/* Points of the whole from which on a change has the next stronger colour. */
+extern const double flame_change_steps[FLAME_CHANGE_LEVELS];
+
+/* So many standard deviations are as likely as a change must be to have a colour at all. */
+#define FLAME_CHANGE_DEVIATIONS 1.6448536269514722
+
 /* What a box, or the root, has on both sides. */
 struct flame_sides {
 	int64_t before;

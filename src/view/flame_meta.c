@@ -36,12 +36,10 @@ static void put_facts(struct json *json, const struct profile *profile)
 	json_close(json);
 }
 
-/* What the script may colour boxes by. */
-static void put_ratios(struct json *json, const struct picture *picture)
+void flame_put_ratios(struct json *json, const struct profile *profile, bool pair)
 {
-	const struct profile *profile = picture->profile;
 	struct value_ratio ratios[VALUE_RATIOS_MAX];
-	size_t count = picture->options->pair ? 0 : value_ratios_of(profile, ratios);
+	size_t count = pair ? 0 : value_ratios_of(profile, ratios);
 	size_t i;
 
 	json_open_array(json, "ratios");
@@ -70,7 +68,7 @@ static void put_drawn(struct json *json, const struct picture *picture)
 	for (i = 0; i < picture->layer_count && !options->pair; i++)
 		json_string(json, NULL, picture->profile->value_types[picture->layers[i]].name);
 	json_close(json);
-	put_ratios(json, picture);
+	flame_put_ratios(json, picture->profile, options->pair);
 	if (options->pair)
 		json_i64(json, "total_before", picture->whole.before);
 	json_string(json, "by", groups[options->group]);
@@ -81,11 +79,8 @@ static void put_drawn(struct json *json, const struct picture *picture)
 	json_close(json);
 }
 
-static void put_document(struct json *json, const struct picture *picture)
+void flame_put_recording(struct json *json, const struct profile *profile)
 {
-	const struct profile *profile = picture->profile;
-
-	json_open_object(json, NULL);
 	json_string(json, "wick", WICK_VERSION);
 	json_string(json, "title", profile->title);
 	if (profile->start_realtime_ns > 0)
@@ -97,8 +92,6 @@ static void put_document(struct json *json, const struct picture *picture)
 	json_u64(json, "unreadable", profile->quality.unreadable);
 	json_u64(json, "truncated", profile->quality.truncated);
 	put_facts(json, profile);
-	put_drawn(json, picture);
-	json_close(json);
 }
 
 void flame_put_metadata(struct picture *picture)
@@ -107,7 +100,10 @@ void flame_put_metadata(struct picture *picture)
 	struct json json;
 
 	json_init(&json, &text, false);
-	put_document(&json, picture);
+	json_open_object(&json, NULL);
+	flame_put_recording(&json, picture->profile);
+	put_drawn(&json, picture);
+	json_close(&json);
 	bytes_put_u8(&text, 0);
 	bytes_printf(picture->out, "<metadata>");
 	if (text.failed)

@@ -25,8 +25,9 @@
 #define MARGIN_PX 10
 #define HEAD_PX 84
 #define FOOT_PX 58
-#define TEXT_PX 3        /* from a box's edge to its label */
-#define CHARACTER_PX 7.3 /* of a 12 px monospaced font, rounded up */
+#define MAX_NAME_BYTES 4096 /* that a tooltip shows; more would only grow the file */
+#define TEXT_PX 3           /* from a box's edge to its label */
+#define CHARACTER_PX 7.3    /* of a 12 px monospaced font, rounded up */
 
 #define LAYER_AFTER 0 /* of a pair */
 #define LAYER_BEFORE 1
@@ -34,6 +35,7 @@
 struct call_tree;
 struct error;
 struct flame_swatch;
+struct json;
 
 struct flame_way {
 	bool inverted;
@@ -123,6 +125,33 @@ void flame_put_pair_words(struct picture *picture);
 
 /* Appends a name, or as much of it as fits into some columns. */
 void flame_put_label(struct picture *picture, const char *name, uint32_t columns);
+
+/* Writes how a recording was made, as members of an object; "wick" is our version. */
+void flame_put_recording(struct json *json, const struct profile *profile);
+/* What boxes may be coloured by: ratios of two values, as "ratios"; none for a pair. */
+void flame_put_ratios(struct json *json, const struct profile *profile, bool pair);
+
+/* Appends " · 1.2 s recorded · 3.4% lost …": what all of it has to be judged by. */
+void flame_put_judgement(const struct profile *profile, struct bytes *out);
+
+/* What tooltips tell of a path: the file and its folder; the file of a module. */
+const char *flame_file_name(const char *path);
+const char *flame_module_name(const char *path);
+
+/* Classes of the palettes: by enum function_origin, enum language, and the self share. */
+#define FLAME_ORIGINS 6
+#define FLAME_LANGUAGES 9
+#define FLAME_HEATS 7
+struct flame_heat {
+	double share; /* from which on */
+	const char *class;
+};
+extern const char *const flame_origin_classes[FLAME_ORIGINS];
+extern const char *const flame_language_classes[FLAME_LANGUAGES];
+extern const struct flame_heat flame_heats[FLAME_HEATS];
+
+/* Tells names apart by colour. */
+uint32_t flame_hash(const char *text);
 
 /* Appends how the recording and the picture were made. */
 void flame_put_metadata(struct picture *picture);

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """report, flame, export, info, maps, doctor: forms that scripts and people rely on."""
+import base64
+import gzip
 import json
 import os
 import re
@@ -123,6 +125,22 @@ def test_the_flame_graph_is_well_formed_and_self_contained(recording, wick):
     links = re.findall(r'(?:href|src)\s*=\s*"(https?:[^"]*)"', text)
     assert links == []
     assert "<script" in text
+
+
+def test_a_page_has_the_recording_and_sources_only_when_allowed(recording, wick):
+    def packed(*options):
+        wick.ok("flame", recording.path, "--only", "hot", *options, "-o", "page.html")
+        text = (wick.folder / "page.html").read_text()
+        scripts = re.findall(r"<script([^>]*)>(.*?)</script>", text, re.S)
+        assert len(scripts) == 3 and "</script>\n</body>\n</html>\n" in text
+        told = json.loads(scripts[0][1])
+        assert told["filters"][0] == "--only hot" and told["page"]["values"][1]["name"] == "cpu"
+        return gzip.decompress(base64.b64decode(scripts[1][1]))
+
+    line = b"x = x * UINT64_C(6364136223846793005) + 1;"
+    shown, hidden = packed(), packed("--no-source")
+    assert b"hot_70" in shown and line in shown
+    assert b"hot_70" in hidden and line not in hidden
 
 
 def test_the_flame_graph_goes_to_a_file_beside_or_to_stdout(recording, wick):

@@ -422,6 +422,27 @@ static void a_tree_that_is_cut_lacks_only_what_is_below_small_nodes(void **state
 	profile_free(profile);
 }
 
+static void stacks_are_found_in_a_tree_that_keeps_them(void **state)
+{
+	struct call_tree_options options = {.value = 0, .keep_stacks = true};
+	struct profile *profile = make_profile();
+	struct call_tree *tree = NULL;
+
+	make_stack(profile, 0, "main;write@1", 2);
+	make_stack(profile, 0, "main;parse;read", 6);
+	make_stack(profile, 0, "main;write@2", 1);
+	assert_int_equal(call_tree_new(profile, &options, &tree), 0);
+	assert_string_equal(call_tree_name(tree, call_tree_of_stack(tree, 0)), "all");
+	for (size_t i = 0; i < profile->entries.count; i++) {
+		uint32_t node = call_tree_of_stack(tree, profile->entries.items[i].stack);
+
+		assert_string_equal(call_tree_name(tree, node), i == 1 ? "read" : "write");
+		assert_int_equal(call_tree_nodes(tree)[node].self, i == 1 ? 6 : 3);
+	}
+	call_tree_free(tree);
+	profile_free(profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -441,6 +462,7 @@ int main(void)
 		cmocka_unit_test(an_inverted_tree_begins_with_the_self_cost_of_each_function),
 		cmocka_unit_test(trees_of_two_values_are_cut_alike),
 		cmocka_unit_test(a_tree_that_is_cut_lacks_only_what_is_below_small_nodes),
+		cmocka_unit_test(stacks_are_found_in_a_tree_that_keeps_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

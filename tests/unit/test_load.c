@@ -463,7 +463,7 @@ static void what_is_no_recording_is_refused_and_closed(void **state)
 	(void)close(after);
 }
 
-/* Compares the moments: "slice:samples:weight" for each. */
+/* Compares the moments: "slice:samples:weight" for each, and the tid of threads but the first. */
 static void assert_moments(const struct world *world, const char *expected)
 {
 	char text[256] = "";
@@ -472,8 +472,12 @@ static void assert_moments(const struct world *world, const char *expected)
 	for (i = 0; i < world->profile->moments.count; i++) {
 		struct profile_moment moment = world->profile->moments.items[i];
 
-		(void)snprintf(text + strlen(text), sizeof(text) - strlen(text), "%u:%d:%d ",
+		(void)snprintf(text + strlen(text), sizeof(text) - strlen(text), "%u:%d:%d",
 			       moment.slice, (int)moment.values[0], (int)moment.values[1]);
+		if (moment.thread > 0)
+			(void)snprintf(text + strlen(text), sizeof(text) - strlen(text), ":%u",
+				       world->profile->threads.items[moment.thread].tid);
+		(void)strncat(text, " ", sizeof(text) - strlen(text) - 1);
 	}
 	assert_string_equal(text, expected);
 }
@@ -497,6 +501,23 @@ static void slices_of_time_are_kept_when_asked_for(void **state)
 	world->options.from_ns = 9000000;
 	load(world);
 	assert_moments(world, "0:2:2000 ");
+}
+
+static void slices_tell_threads_apart(void **state)
+{
+	struct world *world = *state;
+	uint32_t app = make_thread(&world->made, world->made.process, 100, "app");
+	uint32_t worker = make_thread(&world->made, world->made.process, 101, "worker");
+	struct frame main_only[] = {user(&world->made, 0x1050)};
+
+	make_sample_of(&world->made, app, 1000, main_only, 1);
+	make_sample_of(&world->made, worker, 2000, main_only, 1);
+	make_sample_of(&world->made, worker, 15000000, main_only, 1);
+	make_end(&world->made);
+	world->options.slices = true;
+	load(world);
+	assert_moments(world, "0:1:1000 0:1:1000:101 1:1:1000:101 ");
+	assert_int_equal(world->profile->slice_ns, 10000000);
 }
 
 static void slices_grow_with_the_recording(void **state)
@@ -593,6 +614,7 @@ int main(void)
 		TEST(what_is_no_recording_is_refused_and_closed),
 		TEST(slices_of_time_are_kept_when_asked_for),
 		TEST(events_beside_the_main_one_are_values_too),
+		TEST(slices_tell_threads_apart),
 		TEST(slices_grow_with_the_recording),
 	};
 

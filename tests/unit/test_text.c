@@ -50,6 +50,12 @@ static void markup_becomes_entities(void **state)
 	check(text_put_xml, "\x01", "\xef\xbf\xbd");
 }
 
+static void plain_text_is_one_line_without_marks_of_direction(void **state)
+{
+	check(text_put_plain, "<a> & 'b'\n\xe2\x80\xae\xff",
+	      "<a> & 'b'\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+}
+
 static void json_strings_are_escaped(void **state)
 {
 	check(text_put_json, "\"\\\t</script>", "\\\"\\\\\\u0009\\u003c/script>");
@@ -68,6 +74,7 @@ int main(void)
 		cmocka_unit_test(bad_utf8_is_one_bad_byte),
 		cmocka_unit_test(terminals_see_no_control_bytes),
 		cmocka_unit_test(markup_becomes_entities),
+		cmocka_unit_test(plain_text_is_one_line_without_marks_of_direction),
 		cmocka_unit_test(json_strings_are_escaped),
 		cmocka_unit_test(csv_fields_stay_in_their_quotes),
 	};

@@ -1,35 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Where boxes are on the page, and their labels.
 
-function columns(c) {
-	return c.codePointAt(0) >= 0x1100 ? 2 : 1;
-}
-
-// The part of a name that fits, ".." in place of the rest.
-function label(name, room) {
-	let used = 0, fits = 0, at = 0;
-	for (const c of name) {
-		used += columns(c);
-		at += c.length;
-		if (used > room)
-			return name.slice(0, fits) + '..';
-		if (used + 2 <= room)
-			fits = at;
-	}
-	return name;
-}
-
-// The label of a frame; in a comparison with the change, or its sign where there is little room.
 function labelOf(frame, room) {
-	if (!compared)
-		return label(frame.name, room);
-	let change = frame.changes[absolute ? 1 : 0];
-	if (room < change.length + 5)
-		change = change.replace(/^(new|gone) /, '');
-	if (room >= change.length + 5)
-		return label(frame.name, room - change.length - 1) + ' ' + change;
-	const sign = (/[+-]/.exec(change) || [''])[0];
-	return sign + label(frame.name, room - sign.length);
+	return compared ? changeLabel(frame.name, frame.changes[absolute ? 1 : 0], room) : label(frame.name, room);
 }
 
 // Classes of boxes that are not shown wait until they are.

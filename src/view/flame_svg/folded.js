@@ -2,11 +2,6 @@
 // The view as folded stacks: one line a stack and what it costs, as wick export writes
 // them. What was too narrow to be drawn is told as "[left out]".
 
-// The format has no escapes: what would be read as structure is replaced.
-function foldedName(name) {
-	return name.replace(/;/g, ':').replace(/[\u0000-\u001f\u007f-\u009f]/g, '_').replace(/ (?=[0-9.]+$)/, '_');
-}
-
 // The stacks through the zoomed box, or all.
 function foldedStacks() {
 	const lines = [];
@@ -33,13 +28,7 @@ function foldedStacks() {
 }
 
 function downloadFolded() {
-	const link = element(HTML, 'a', tools);
-	const address = URL.createObjectURL(new Blob([foldedStacks()], { type: 'text/plain' }));
-	link.setAttribute('href', address);
-	link.setAttribute('download', (zoom ? zoom.name : 'stacks').replace(/[^\w.-]+/g, '_').slice(0, 60) + '.folded');
-	link.click();
-	link.remove();
-	setTimeout(function () { URL.revokeObjectURL(address); }, 10000);
+	saveFolded(tools, zoom ? zoom.name : 'stacks', foldedStacks());
 }
 
 makeButton(switches, 'Folded', 'folded', 'download the stacks of this view ( d )', downloadFolded);

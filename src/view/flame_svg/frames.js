@@ -2,8 +2,8 @@
 // The parts of the picture, and its boxes as objects. Names go through textContent
 // only; the file loads nothing. The numbers below are those of flame.c.
 
-const MARGIN = 10, TEXT = 3, CHARACTER = 7.3, ROW = 18, BOX = 17, HEAD = 84, FOOT = 58;
-const SVG = 'http://www.w3.org/2000/svg', HTML = 'http://www.w3.org/1999/xhtml';
+const HEAD = 84, FOOT = 58;
+const SVG = 'http://www.w3.org/2000/svg';
 const svg = document.currentScript ? document.currentScript.ownerSVGElement : document.documentElement;
 const alone = svg === document.documentElement;
 const head = svg.querySelector('.head');
@@ -43,14 +43,6 @@ let zoom = null;   // a frame, or null for everything
 let focus = null;  // the frame that the keys are at
 let offset = 0;    // how far the view was moved away from it
 const initial = { way: way, icicle: icicle, absolute: absolute };
-
-function element(space, name, parent, text) {
-	const made = document.createElementNS(space, name);
-	if (text !== undefined)
-		made.textContent = text;
-	parent.appendChild(made);
-	return made;
-}
 
 function placesOf(text) {
 	return text.split(',').map(function (place) {
@@ -168,10 +160,6 @@ function useLayer() {
 		frame.end = place.end;
 		frame.self = place.self;
 	}
-}
-
-function percent(part, whole) {
-	return (whole > 0 ? 100 * part / whole : 0).toFixed(1) + '%';
 }
 
 // The frames from the root to one.

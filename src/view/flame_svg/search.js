@@ -5,15 +5,6 @@ let pattern = '';
 let hits = [];  // from left to right, callers before callees
 let hit = -1;   // the one gone to last
 
-// Without capitals, case makes no difference. Null: everything; undefined: it cannot be read.
-function testOf(text) {
-	try {
-		return text ? new RegExp(text, /[A-Z]/.test(text) ? '' : 'i') : null;
-	} catch (problem) {
-		return undefined;
-	}
-}
-
 function mark(frame, isHit) {
 	frame.hit = isHit;
 	if (frame.shown)
@@ -61,8 +52,7 @@ function union() {
 }
 
 function tellHits() {
-	const which = hit >= 0 ? hit + 1 + ' of ' + hits.length : hits.length + (hits.length === 1 ? ' box' : ' boxes');
-	found.textContent = pattern ? percent(union(), totals[layer]) + ' matched, ' + which : '';
+	found.textContent = pattern ? hitWords(percent(union(), totals[layer]), hit, hits.length) : '';
 	previous.disabled = next.disabled = hits.length === 0;
 }
 

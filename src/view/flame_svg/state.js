@@ -6,42 +6,21 @@
 // z: the names from the root to the zoomed box, cut, and which of several equal ones;
 // p: how far the view was moved; s: the search; others: switches.
 
-const STEP = 60; // characters of a name in a path
 let known = null;
-
-function cut(name) {
-	return Array.from(name).slice(0, STEP).join('');
-}
-
-function encode(text) {
-	return encodeURIComponent(text).replace(/[~'()*!]/g, function (c) {
-		return '%' + c.charCodeAt(0).toString(16).toUpperCase();
-	});
-}
-
-function decode(text) {
-	try {
-		return decodeURIComponent(text);
-	} catch (problem) {
-		return text;
-	}
-}
 
 function stepOf(frame) {
 	const name = cut(frame.name);
 	const same = frame.parent.children.filter(function (child) { return cut(child.name) === name; });
-	const which = same.indexOf(frame);
-	return encode(name) + (which > 0 ? '~' + which : '');
+	return stepText(name, same.indexOf(frame));
 }
 
 // As deep as the path can be followed.
 function followPath(text) {
 	let at = way.rows[0] && way.rows[0][0];
 	for (const step of text.split('/')) {
-		const parts = step.split('~');
-		const name = decode(parts[0]);
-		const same = at ? at.children.filter(function (child) { return cut(child.name) === name; }) : [];
-		const to = same[Number(parts[1] || 0)];
+		const wanted = readStep(step);
+		const same = at ? at.children.filter(function (child) { return cut(child.name) === wanted.name; }) : [];
+		const to = same[wanted.which];
 		if (!to)
 			break;
 		at = to;
@@ -82,16 +61,6 @@ function remember(isStep) {
 	} catch (problem) {
 		// Where the address must not change, there is nothing to go back to.
 	}
-}
-
-function readState() {
-	const state = {};
-	for (const part of location.hash.slice(1).split('&')) {
-		const at = part.indexOf('=');
-		if (at > 0)
-			state[part.slice(0, at)] = part.slice(at + 1);
-	}
-	return state;
 }
 
 function restore() {

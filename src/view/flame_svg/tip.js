@@ -7,15 +7,6 @@ tip.setAttribute('display', 'none');
 tip.setAttribute('aria-hidden', 'true');
 let over = null;
 
-function wrap(name, room) {
-	const lines = [];
-	for (let at = 0; at < name.length && lines.length < 8; at += room)
-		lines.push(name.slice(at, at + room));
-	if (lines.length * room < name.length)
-		lines[lines.length - 1] += '..';
-	return lines;
-}
-
 function aboutOf(frame) {
 	const about = frame.about.concat(ratioWords(frame));
 	if (!zoom)

@@ -62,16 +62,6 @@ function showPath() {
 
 // Help
 
-const keys = [
-	['click, Enter', 'zoom to the box'],
-	['Esc, double click on the ground', 'show everything; clear the search'],
-	['Backspace', 'zoom out to the caller'],
-	['drag, Shift + wheel, [ ]', 'move sideways while zoomed'],
-	['/, Ctrl + F', 'search function names by regular expression'],
-	['n, N', 'next and previous match'],
-	['Tab, arrow keys, Home', 'go from box to box'],
-	['?', 'this help'],
-];
 const help = element(SVG, 'foreignObject', svg);
 help.setAttribute('class', 'help');
 help.setAttribute('width', HELP);
@@ -82,12 +72,7 @@ function fillHelp() {
 	panel.setAttribute('role', 'dialog');
 	panel.setAttribute('aria-label', 'keys');
 	panel.setAttribute('tabindex', -1);
-	const table = element(HTML, 'table', panel);
-	for (const key of keys) {
-		const row = element(HTML, 'tr', table);
-		element(HTML, 'th', row, key[0]);
-		element(HTML, 'td', row, key[1]);
-	}
+	putKeys(panel);
 	help.setAttribute('height', 34 + 22 * keys.length);
 }
 

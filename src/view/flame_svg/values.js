@@ -6,7 +6,6 @@ const told = JSON.parse(svg.querySelector('metadata').textContent);
 const values = told.drawn.values;
 let ratio = null; // null: the usual colours
 
-// What is better than the whole is blue, what is worse is orange.
 const ratios = told.drawn.ratios;
 
 // Undefined where a box is too narrow in one of the two.
@@ -23,13 +22,7 @@ function wholeRatio(which) {
 
 // How a box compares with the whole, in steps.
 function ratioClass(which, frame) {
-	const relative = ratioOf(which, frame) / wholeRatio(which);
-	const factor = which.more_is_worse ? relative : 1 / relative;
-	if (Number.isNaN(factor))
-		return 'g';
-	const steps = [[2, 'm4'], [1.5, 'm3'], [1.2, 'm2'], [1.05, 'm1'], [1 / 1.05, 'same'], [1 / 1.2, 'd1'], [1 / 1.5, 'd2'], [0.5, 'd3']];
-	const step = steps.find(function (each) { return factor >= each[0]; });
-	return step ? step[1] : 'd4';
+	return ratioStep(which, ratioOf(which, frame) / wholeRatio(which));
 }
 
 function showRatio() {
@@ -53,8 +46,7 @@ function showMeaning() {
 		old.remove();
 	if (!ratio)
 		return;
-	const text = element(SVG, 'text', foot, ratio.name + ': ' + wholeRatio(ratio).toFixed(3) + ' of all; orange is ' +
-		(ratio.more_is_worse ? 'more' : 'less') + ', blue is ' + (ratio.more_is_worse ? 'less' : 'more'));
+	const text = element(SVG, 'text', foot, ratioMeaning(ratio, wholeRatio(ratio)));
 	text.setAttribute('class', 'meaning');
 	text.setAttribute('x', MARGIN);
 	text.setAttribute('y', 22);
@@ -63,8 +55,7 @@ function showMeaning() {
 // Lines of a tooltip.
 function ratioWords(frame) {
 	return ratios.map(function (each) {
-		const own = ratioOf(each, frame);
-		return each.name + ' ' + (own === undefined ? 'not known' : own.toFixed(3)) + ', of all ' + wholeRatio(each).toFixed(3);
+		return ratioLine(each, ratioOf(each, frame), wholeRatio(each));
 	});
 }
 

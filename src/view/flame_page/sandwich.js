@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Callers of a function above it, callees below: of all its calls together.
+
+let chosen = -1; // a function, below 0 for none
+const sandwichPanes = []; // callers and callees, of each side
+
+function makeSandwich() {
+	const host = byId('halves');
+	for (const which of compared ? [BEFORE, AFTER] : [null]) {
+		const column = element(HTML, 'div', host);
+		const heading = which === null ? '' : [', before: ', ', after: '][which] + page.sides[which];
+		column.setAttribute('class', 'column');
+		for (const kind of ['callers', 'callees']) {
+			const pane = makeSide(column, kind + heading, kind, which);
+			pane.kind = kind;
+			pane.icicle = kind === 'callees';
+			attachPointer(pane, function (node) {
+				if (pane.shape.func[node] >= 0 && pane.shape.func[node] !== chosen)
+					choose(pane.shape.func[node], 'sandwich');
+			}, function () {});
+			sandwichPanes.push(pane);
+		}
+	}
+}
+
+// Looks at a function; view: where.
+function choose(func, where) {
+	chosen = func;
+	setView(where);
+}
+
+// The function that is most likely meant before one was chosen: the dearest.
+function chosenOrFirst() {
+	if (chosen < 0) {
+		const self = tally(value).self;
+		for (let func = 0; func < self.length; func++)
+			if (chosen < 0 || self[func] > self[chosen])
+				chosen = func;
+	}
+	return chosen;
+}
+
+function costWords(func) {
+	const words = function (which) {
+		const cost = tally(which);
+		return 'self ' + quantity(cost.self[func], unitOf(which)) + ' (' + percent(cost.self[func], cost.whole) + ') \u00b7 total ' +
+			quantity(cost.total[func], unitOf(which)) + ' (' + percent(cost.total[func], cost.whole) + ')';
+	};
+	return compared ? 'before: ' + words(BEFORE) + '; after: ' + words(AFTER) : words(value);
+}
+
+function showChosen(place) {
+	const func = chosenOrFirst();
+	place.textContent = '';
+	if (func < 0)
+		return;
+	element(HTML, 'strong', place, profile.functions.name[func]).title = profile.functions.name[func];
+	element(HTML, 'span', place, (profile.functions.module[func] ? profile.functions.module[func] + ' \u00b7 ' : '') + costWords(func));
+	const isSource = view === 'source';
+	if (isSource || (VIEWS.source && profile.functions.source[func] > 0))
+		makeButton(place, isSource ? 'Callers, callees' : 'Source', 'link', isSource ? 'callers and callees of it ( s )' : 'its source lines ( l )',
+			function () { choose(func, isSource ? 'sandwich' : 'source'); });
+	makeButton(place, 'Show in the graph', 'link', 'search for it in the graph', function () {
+		setView('graph');
+		byId('search').value = '^' + profile.functions.name[func].replace(/[\\^$.*+?()[\]{}|]/g, '\\$&') + '$';
+		search(byId('search').value);
+	});
+}
+
+function showSandwich() {
+	const func = chosenOrFirst();
+	showChosen(byId('chosen'));
+	if (func < 0)
+		return;
+	for (const pane of sandwichPanes) {
+		pane.shape = keep(pane.kind + ' ' + [func, value, version].join(), function () {
+			return pane.kind === 'callers' ? callersShape(func) : calleesShape(func);
+		});
+		pane.empty = 'not here';
+		pane.end = compared && absolute ? Math.max(costOf(pane.shape, BEFORE).total[0], costOf(pane.shape, AFTER).total[0]) : 0;
+		layOut(pane);
+		toRoot(pane);
+		draw(pane);
+	}
+	showFoot();
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is looked at: a value type, a part of the time, one thread; and what entries cost there.
+
+let value = page.value;
+let slices = null;  // [first, one past the last], or null for all of the time
+let thread = -1;    // below 0: all
+let version = 0;    // of the time and thread; what was computed for another one is old
+
+const samplesValue = page.samples_value === undefined ? -1 : page.samples_value;
+
+function valueName(which) {
+	return page.values[which].name;
+}
+
+function unitOf(which) {
+	return page.values[which].unit;
+}
+
+function hasTimes(which) {
+	return profile.moments.slices > 1 && which < profile.moments.values.length;
+}
+
+function select(newSlices, newThread) {
+	slices = newSlices;
+	thread = newThread;
+	version++;
+}
+
+// What each entry costs in the part that is selected.
+function sumEntries(which) {
+	const entries = profile.entries, moments = profile.moments;
+	if (!slices && thread < 0)
+		return entries.values[which];
+	const sums = new Float64Array(entries.count);
+	const amounts = moments.values[which];
+	for (let i = 0; i < entries.count; i++) {
+		if (thread >= 0 && entries.thread[i] !== thread)
+			continue;
+		if (!slices || !amounts) {
+			sums[i] = entries.values[which][i];
+			continue;
+		}
+		for (let k = moments.first[i]; k < moments.first[i + 1]; k++)
+			if (moments.slice[k] >= slices[0] && moments.slice[k] < slices[1])
+				sums[i] += amounts[k];
+	}
+	return sums;
+}
+
+const entrySums = { version: -1, byValue: [] };
+
+function entryCosts(which) {
+	if (entrySums.version !== version) {
+		entrySums.version = version;
+		entrySums.byValue = [];
+	}
+	if (!entrySums.byValue[which])
+		entrySums.byValue[which] = sumEntries(which);
+	return entrySums.byValue[which];
+}
+
+// The costs of a shape, whose "ends" tell the node that each entry ends in (below 0: none).
+function sumShape(shape, which) {
+	const self = new Float64Array(shape.count), total = new Float64Array(shape.count), begin = new Float64Array(shape.count);
+	const amounts = entryCosts(which), ends = shape.ends, parent = shape.parent;
+	for (let i = 0; i < ends.length; i++)
+		if (ends[i] >= 0)
+			self[ends[i]] += amounts[i];
+	total.set(self);
+	for (let i = shape.count - 1; i > 0; i--)
+		total[parent[i]] += total[i];
+	// Children begin where their parent does, one behind the other: next, by depth.
+	const next = [0, 0], depth = shape.depth;
+	for (let i = 1; i < shape.count; i++) {
+		const level = depth[i], at = next[level];
+		begin[i] = at;
+		next[level] = at + total[i];
+		next[level + 1] = at;
+	}
+	return { self: self, total: total, begin: begin };
+}
+
+function costOf(shape, which) {
+	if (shape.version !== version) {
+		shape.version = version;
+		shape.costs = [];
+	}
+	if (!shape.costs[which])
+		shape.costs[which] = sumShape(shape, which);
+	return shape.costs[which];
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The fragment of the address: how a view is written there, and a path through a tree.
+
+const STEP = 60; // characters of a name in a path
+
+function cut(name) {
+	return Array.from(name).slice(0, STEP).join('');
+}
+
+function encode(text) {
+	return encodeURIComponent(text).replace(/[~'()*!]/g, function (c) {
+		return '%' + c.charCodeAt(0).toString(16).toUpperCase();
+	});
+}
+
+function decode(text) {
+	try {
+		return decodeURIComponent(text);
+	} catch (problem) {
+		return text;
+	}
+}
+
+// A step of a path: the name, and which of several siblings that share it.
+function stepText(name, which) {
+	return encode(name) + (which > 0 ? '~' + which : '');
+}
+
+function readStep(step) {
+	const parts = step.split('~');
+	return { name: decode(parts[0]), which: Number(parts[1] || 0) };
+}
+
+function readState() {
+	const state = {};
+	for (const part of location.hash.slice(1).split('&')) {
+		const at = part.indexOf('=');
+		if (at > 0)
+			state[part.slice(0, at)] = part.slice(at + 1);
+	}
+	return state;
+}

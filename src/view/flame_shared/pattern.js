@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is searched for.
+
+// Without capitals, case makes no difference. Null: everything; undefined: it cannot be read.
+function testOf(text) {
+	try {
+		return text ? new RegExp(text, /[A-Z]/.test(text) ? '' : 'i') : null;
+	} catch (problem) {
+		return undefined;
+	}
+}
+
+function hitWords(share, hit, count) {
+	return share + ' matched, ' + (hit >= 0 ? hit + 1 + ' of ' + count : count + (count === 1 ? ' box' : ' boxes'));
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_VIEW_PAGE_COLUMNS_H
+#define WICK_VIEW_PAGE_COLUMNS_H
+
+/*
+ * page_columns: a profile as the page of the profiler reads it (flame_page/columns.js).
+ *
+ * Sections follow each other, each with its size in bytes before it; all numbers are varints
+ * and stand in columns, for these compress well:
+ *
+ *	texts      names, one on a line; others tell them by number
+ *	functions  in alphabetical order: name, module, file, origin, language, hash, line,
+ *	           and of their source: file + 1, first line, last line
+ *	threads    pid, tid, name, name of the process
+ *	nodes      of the call tree in pre-order without its root: how many levels up from below
+ *	           the node before, function * 2 + inlined
+ *	entries    by node and thread: nodes to go on, thread, each value (zigzag)
+ *	moments    of each entry: how many; then slices, from the one before; values (zigzag)
+ *	sources    see page_source.h
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bytes;
+struct profile;
+struct source_search;
+
+/* Of a hash of a name: enough for a hue of 360, four shades of it, or three. */
+#define PAGE_HASHES 1440
+
+struct page_columns_options {
+	uint32_t value; /* the main one: of this are costs of lines */
+	uint32_t value_count;
+	bool collapse_recursion;
+	bool lines;                         /* tell what lines cost */
+	const struct source_search *search; /* finds sources; NULL: they are not shown */
+};
+
+/* Appends them all. 0 or -ENOMEM. */
+int page_columns_put(const struct profile *profile, const struct page_columns_options *options,
+		     struct bytes *out);
+
+#endif

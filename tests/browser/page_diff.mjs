@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Checks the page of a comparison, before.folded and after.folded, and that its changes are those
+// of the SVG (diff.svg).
+//
+//	node page_diff.mjs DIFF.html [SCREENSHOT-FOLDER]
+import { check, finish, sound } from './lib/page.mjs';
+import { boxes, clickBox, halves, named, openHtml, outline, point, ready, rows, search, tip } from './lib/html.mjs';
+
+const opened = await openHtml();
+const { page, shot, file, browser } = opened;
+const wide = (box) => box.right - box.left;
+const [before, after] = [await boxes(page, 0), await boxes(page, 1)];
+await shot('page-diff');
+check('before and after stand side by side', sound(before) && sound(after) && before[0].total === 6220 && after[0].total === 9140 && before[0].x < after[0].x);
+check('each has what is there', named(before, 'old_check') && !named(before, 'new_check') && named(after, 'new_check') && !named(after, 'old_check'));
+
+const other = await browser.newPage({ viewport: { width: 1300, height: 700 } });
+await other.goto(file.replace('.html', '.svg'));
+const drawn = await other.evaluate(() => [...document.querySelectorAll('.frames:not([display]) g g')].map((g) => [g.flameFrame.name, g.flameFrame.colors[0], ...g.flameFrame.about].join('|')));
+const shown = [...new Set([...before, ...after].map((b) => [b.name, b.class, ...b.words.slice(1)].join('|')))];
+check('changes are those of the SVG, in words and colours', drawn.sort().join('\n') === shown.sort().join('\n'), `${drawn.join('\n')}\n\n${shown.join('\n')}`);
+
+await point(page, 'parse', 1);
+check('a box tells both', /share 48\.2% → 59\.1%: \+10\.8 pp/.test(await tip(page)) && /samples 3,000 → 5,400: \+2,400/.test(await tip(page)), await tip(page));
+await clickBox(page, 'parse', 0);
+const [left, right] = [await boxes(page, 0), await boxes(page, 1)];
+check('a zoom is one of both', Math.abs(wide(named(left, 'parse')) - wide(before[0])) < 0.01 && Math.abs(wide(named(right, 'parse')) - wide(after[0])) < 0.01);
+await page.keyboard.press('Escape');
+await search(page, 'lex|send');
+check('and so is a search', (await boxes(page, 0)).filter((b) => b.hit).length === 2 && (await boxes(page, 1)).filter((b) => b.hit).length === 2 &&
+	(await page.textContent('#found')) === '46.6% → 49.2% matched, 2 boxes', await page.textContent('#found'));
+await page.keyboard.press('Escape');
+await page.keyboard.press('a');
+check('amounts have one scale', wide((await boxes(page, 0))[0]) < 0.7 * wide((await boxes(page, 1))[0]) && sound(await boxes(page, 0)));
+await page.keyboard.press('a');
+await clickBox(page, 'new_check', 1);
+check('what is not there before leaves that side empty', (await boxes(page, 0)).length === 0 && (await boxes(page, 1)).length > 2);
+await page.keyboard.press('Escape');
+
+await page.keyboard.press('2');
+const table = await rows(page);
+await shot('page-diff-table');
+check('the table has both sides and the change, the largest first', table.find((r) => r.includes('parse')).slice(0, 7).join() === '+10.8 pp,3,000,48.2%,5,400,59.1%,1,000,1,800' &&
+	table[0][0] === '-11.3 pp', table[0].join());
+await page.click('#rows tr:nth-child(5)');
+const [callers, callees] = await halves(page);
+check('callers and callees too', outline(callers).startsWith('parse') && outline(callees) === 'parse 3000(lex 2000)', outline(callees));
+await other.goto(await page.evaluate(() => location.href));
+await ready(other);
+check('a link shows the same', outline((await halves(other))[1]) === outline(callees));
+await page.emulateMedia({ colorScheme: 'dark' });
+await shot('page-diff-dark');
+await finish(opened);
