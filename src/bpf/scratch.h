@@ -44,6 +44,7 @@ struct walk {
 	uint32_t count;
 	uint8_t end;     /* enum unwind_end */
 	uint8_t lacking; /* a mapping or its table is not here */
+	uint8_t doubted; /* what may be a return address was taken for none: no code is there */
 	uint8_t oldest;  /* of the recent mappings; stays from walk to walk */
 };
 
@@ -55,6 +56,8 @@ struct scratch {
 	struct recent recent[RECENT];
 	struct remembered remembered[REMEMBERED];
 	struct bpf_walk_away away; /* empty, to make others from */
+	uint64_t more_since_ns;    /* parts of long stacks that were sent since then: */
+	uint64_t more_count;
 	union {
 		struct bpf_walk_stack stack;
 		struct bpf_walk_slice slice;

@@ -22,4 +22,7 @@ const volatile bool watch_children = true;
 const volatile uint64_t watch_cgroup = 0;
 const volatile uint64_t least_away_ns = 0;
 
+/* Set when the rings are there: parts of long stacks that one has room for at once. */
+volatile uint32_t more_most = 0;
+
 #endif

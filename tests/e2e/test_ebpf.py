@@ -214,6 +214,12 @@ def test_a_thousand_frames_are_kept(wick, program):
     assert root_percent(recording) > 99
 
 
+def test_a_stack_of_hundreds_of_kilobytes_is_whole_from_its_first_sample_on(wick):
+    recording = wick.record(workload("recurse_wide", 50, 200), *ENGINE)
+    assert share_of(recording.folded(), lambda frames: frames.count("descend") == 50) > 0.98
+    assert root_percent(recording) > 99.4
+
+
 def test_deeper_than_the_limit_is_marked(wick):
     recording = wick.record(workload("recurse_nofp", 1500, 300), *ENGINE, "--depth", 100)
     stacks = recording.folded("--no-kernel")

@@ -368,6 +368,12 @@ int walker_set_output(struct walker *walker, int cpu, int event_fd, struct error
 	return r < 0 ? error_errno(err, r, "cannot give eBPF programs a ring") : 0;
 }
 
+void walker_set_ring(struct walker *walker, size_t ring_bytes)
+{
+	/* Not all of it: slices themselves come first. */
+	walker->programs->bss->more_most = (uint32_t)(ring_bytes / 4 * 3 / BPF_WALK_SLICE_BYTES);
+}
+
 int walker_start(struct walker *walker, struct error *err)
 {
 	struct bpf_program *programs[] = {
