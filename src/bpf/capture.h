@@ -119,6 +119,21 @@ static __always_inline bool may_be_code(const struct task_struct *task,
 	return now_ns - space->doubt_ns < DOUBT_NS;
 }
 
+/* A walk that has left the code that is known: is it garbage, or code that is new? */
+static __always_inline void judge_end(const struct task_struct *task, struct walk *walk,
+				      struct bpf_walk_space *space)
+{
+	bool outside = walk->lacking && walk->outside;
+
+	if (!outside && (walk->end != UNWIND_NO_RULE || !walk->doubted))
+		return;
+	walk->fresh = false;
+	/* Of more mappings than are told most addresses are in none. */
+	walk->lacking = may_be_code(task, space) || space->count == BPF_WALK_MAPPINGS;
+	if (outside)
+		walk->end = UNWIND_BAD_ADDRESS;
+}
+
 /*
  * Walks the user stack of the current task behind the kernel's part. Returns false
  * when something is lacking.
@@ -132,17 +147,19 @@ static __always_inline bool walk_user(const struct task_struct *task, struct scr
 
 	if (!space)
 		space = find_parent_space(task, &key); /* which changes the key */
+	walk->fresh = true;
 	if (!space) {
 		count(BPF_WALK_COUNT_NO_SPACE);
 		return false;
 	}
 	walk->space = *space;
-	if (!begin_walk(scratch))
+	if (!begin_walk(scratch)) {
 		walk->lacking = true;
-	else if (walk->end == UNWIND_GOING)
+	} else if (walk->end == UNWIND_GOING) {
 		bpf_loop(BPF_WALK_DEPTH, walk_step, &scratch, 0);
-	if (walk->lacking ||
-	    (walk->end == UNWIND_NO_RULE && walk->doubted && may_be_code(task, space))) {
+		judge_end(task, walk, space);
+	}
+	if (walk->lacking) {
 		count(BPF_WALK_COUNT_NO_TABLE);
 		return false;
 	}

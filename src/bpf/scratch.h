@@ -44,6 +44,8 @@ struct walk {
 	uint32_t count;
 	uint8_t end;     /* enum unwind_end */
 	uint8_t lacking; /* a mapping or its table is not here */
+	uint8_t outside; /* no mapping has the address that something is lacking for */
+	uint8_t fresh;   /* what is lacking will be here soon: all of the stack is worth its room */
 	uint8_t doubted; /* what may be a return address was taken for none: no code is there */
 	uint8_t oldest;  /* of the recent mappings; stays from walk to walk */
 };
@@ -56,8 +58,9 @@ struct scratch {
 	struct recent recent[RECENT];
 	struct remembered remembered[REMEMBERED];
 	struct bpf_walk_away away; /* empty, to make others from */
-	uint64_t more_since_ns;    /* parts of long stacks that were sent since then: */
-	uint64_t more_count;
+	uint32_t drains;           /* of slices were sent since that many: */
+	uint32_t sent_bytes;
+	uint64_t copy_most; /* of a stack, for now */
 	union {
 		struct bpf_walk_stack stack;
 		struct bpf_walk_slice slice;

@@ -15,8 +15,8 @@
 #include "bpf/task_id.h"
 #include "wire/bpf_walk.h"
 
-/* How often a ring is emptied. */
-#define MORE_NS 200000000ull
+/* What a stack is cut at while the ring is short of room: better than to lose it. */
+#define SHORT_BYTES 8192u
 
 /*
  * The parent of a task, and the key of its space in place of the task's, as long as the task
@@ -50,7 +50,7 @@ static long copy_page(uint32_t index, void *context)
 	uint64_t bytes = 4096 - (address & 4095);
 
 	(void)index;
-	if (BPF_WALK_IS_FULL(at))
+	if (BPF_WALK_IS_FULL(at) || at >= scratch->copy_most)
 		return 1;
 	if (bytes > 4096 || bpf_probe_read_user(slice->stack + at, bytes, (void *)address) != 0)
 		return 1;
@@ -74,34 +74,46 @@ static __always_inline void copy_red_zone(const struct scratch *scratch,
 	}
 }
 
+/* Whether slices have taken no more than a part of the ring since it was emptied. */
+static __always_inline bool has_room(struct scratch *scratch, uint32_t part)
+{
+	if (scratch->drains != drains) {
+		scratch->drains = drains;
+		scratch->sent_bytes = 0;
+	}
+	return scratch->sent_bytes < ring_bytes / part;
+}
+
+/* Copies the stack from where the slice begins, and sends it. False when it is lost. */
+static __always_inline bool send_copy(void *ctx, struct scratch *scratch)
+{
+	struct bpf_walk_slice *slice = &scratch->record.slice;
+	uint64_t size;
+
+	bpf_loop(BPF_WALK_SLICE_BYTES / 4096 + 1, copy_page, &scratch, 0);
+	size = offsetof(struct bpf_walk_slice, stack) + slice->stack_bytes;
+	scratch->sent_bytes += (uint32_t)size;
+	return size <= sizeof(*slice) &&
+	       bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, slice, size) == 0;
+}
+
 /*
- * Sends the rest of a stack that does not fit into a record, each part after the other.
- * Those that come often leave it at what they have: the ring is for all.
+ * Sends the rest of a stack that does not fit into a record, each part after the other. While
+ * nobody empties the ring it is for the stacks of others.
  */
 static __noinline void send_more(void *ctx, struct scratch *scratch)
 {
 	struct bpf_walk_slice *slice = &scratch->record.slice;
-	uint64_t now_ns = bpf_ktime_get_ns();
 
-	if (now_ns - scratch->more_since_ns > MORE_NS) {
-		scratch->more_since_ns = now_ns;
-		scratch->more_count = 0;
-	}
 	slice->head.kind = BPF_WALK_MORE;
 	slice->head.kernel_count = 0;
 	for (uint32_t i = 0; i < BPF_WALK_SLICE_MORE; i++) {
-		uint64_t size;
-
-		if (!BPF_WALK_IS_FULL(slice->stack_bytes) || scratch->more_count >= more_most)
+		if (!BPF_WALK_IS_FULL(slice->stack_bytes) || !has_room(scratch, 4))
 			break;
 		slice->stack_start += slice->stack_bytes;
 		slice->stack_bytes = 0;
-		bpf_loop(BPF_WALK_SLICE_BYTES / 4096 + 1, copy_page, &scratch, 0);
-		size = offsetof(struct bpf_walk_slice, stack) + slice->stack_bytes;
-		if (slice->stack_bytes == 0 || size > sizeof(*slice) ||
-		    bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, slice, size) != 0)
+		if (!send_copy(ctx, scratch))
 			break;
-		scratch->more_count++;
 	}
 }
 
@@ -111,7 +123,6 @@ static __always_inline bool send_slice(void *ctx, struct scratch *scratch, uint8
 	const struct task_struct *task = (const struct task_struct *)bpf_get_current_task_btf();
 	struct bpf_walk_slice *slice = &scratch->record.slice;
 	const struct task_struct *parent;
-	uint64_t size;
 
 	slice->head.kind = kind;
 	slice->head.user_count = 0;
@@ -124,14 +135,11 @@ static __always_inline bool send_slice(void *ctx, struct scratch *scratch, uint8
 	for (uint32_t i = 0; i < BPF_WALK_REGISTERS; i++)
 		slice->registers[i] = scratch->registers.values[i];
 	copy_red_zone(scratch, slice);
-	bpf_loop(BPF_WALK_SLICE_BYTES / 4096 + 1, copy_page, &scratch, 0);
-	size = offsetof(struct bpf_walk_slice, stack) + slice->stack_bytes;
-	if (size > sizeof(*slice))
-		return false;
+	scratch->copy_most = has_room(scratch, 3) ? BPF_WALK_SLICE_BYTES : SHORT_BYTES;
 	count(BPF_WALK_COUNT_SLICES);
-	if (bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, slice, size) != 0)
+	if (!send_copy(ctx, scratch))
 		return false;
-	if (BPF_WALK_IS_FULL(slice->stack_bytes))
+	if (BPF_WALK_IS_FULL(slice->stack_bytes) && scratch->walk.fresh)
 		send_more(ctx, scratch);
 	return true;
 }

@@ -370,8 +370,12 @@ int walker_set_output(struct walker *walker, int cpu, int event_fd, struct error
 
 void walker_set_ring(struct walker *walker, size_t ring_bytes)
 {
-	/* Not all of it: slices themselves come first. */
-	walker->programs->bss->more_most = (uint32_t)(ring_bytes / 4 * 3 / BPF_WALK_SLICE_BYTES);
+	walker->programs->bss->ring_bytes = (uint32_t)ring_bytes;
+}
+
+void walker_drained(struct walker *walker)
+{
+	walker->programs->bss->drains++;
 }
 
 int walker_start(struct walker *walker, struct error *err)

@@ -63,6 +63,8 @@ int walker_set_output(struct walker *walker, int cpu, int event_fd, struct error
 
 /* How large rings are: how much they have room for is known only then. */
 void walker_set_ring(struct walker *walker, size_t ring_bytes);
+/* They are empty, or nearly. */
+void walker_drained(struct walker *walker);
 
 /* From now on threads that leave their CPUs are noticed; see walker_watch() for whose. */
 int walker_start(struct walker *walker, struct error *err);

@@ -47,6 +47,11 @@ void walker_set_ring(struct walker *walker, size_t ring_bytes)
 	(void)ring_bytes;
 }
 
+void walker_drained(struct walker *walker)
+{
+	(void)walker;
+}
+
 int walker_start(struct walker *walker, struct error *err)
 {
 	(void)walker;
