@@ -39,12 +39,12 @@ static __always_inline bool output_stack(void *ctx, struct scratch *scratch, uin
 	uint64_t size = offsetof(struct bpf_walk_stack, pcs) + pc_count * 8ull;
 
 	/* Others that are new come as slices. */
-	if (stack->head.key.mm == 0 && pc_count <= BPF_WALK_KERNEL_DEPTH) {
+	if ((stack->head.key.mm == 0 || scratch->walk.borrowed) &&
+	    pc_count <= BPF_WALK_KERNEL_DEPTH) {
 		name_task((const struct task_struct *)bpf_get_current_task_btf(),
 			  (struct bpf_walk_name *)&stack->pcs[pc_count]);
 		size += sizeof(struct bpf_walk_name);
 	}
-
 	return size <= sizeof(*stack) &&
 	       bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, stack, size) == 0;
 }
@@ -145,6 +145,7 @@ static __always_inline bool walk_user(const struct task_struct *task, struct scr
 	struct bpf_walk_key key = head->key;
 	struct bpf_walk_space *space = bpf_map_lookup_elem(&spaces, &key);
 
+	walk->borrowed = !space;
 	if (!space)
 		space = find_parent_space(task, &key); /* which changes the key */
 	walk->fresh = true;
@@ -173,6 +174,7 @@ static __always_inline void begin_record(const struct task_struct *task, struct 
 {
 	struct bpf_walk_head *head = &scratch->record.stack.head;
 
+	scratch->walk.borrowed = false;
 	head->kind = BPF_WALK_STACK;
 	head->kernel_count = 0;
 	head->user_count = 0;

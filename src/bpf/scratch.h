@@ -42,9 +42,10 @@ struct walk {
 	uint32_t place; /* of the rule among the remembered */
 	uint32_t first; /* of record.stack.pcs: behind the kernel's part */
 	uint32_t count;
-	uint8_t end;     /* enum unwind_end */
-	uint8_t lacking; /* a mapping or its table is not here */
-	uint8_t outside; /* no mapping has the address that something is lacking for */
+	uint8_t end;      /* enum unwind_end */
+	uint8_t lacking;  /* a mapping or its table is not here */
+	uint8_t outside;  /* no mapping has the address that something is lacking for */
+	uint8_t borrowed; /* the space is that of a parent */
 	uint8_t fresh;   /* what is lacking will be here soon: all of the stack is worth its room */
 	uint8_t doubted; /* what may be a return address was taken for none: no code is there */
 	uint8_t oldest;  /* of the recent mappings; stays from walk to walk */

@@ -74,14 +74,14 @@ static __always_inline void copy_red_zone(const struct scratch *scratch,
 	}
 }
 
-/* Whether slices have taken no more than a part of the ring since it was emptied. */
-static __always_inline bool has_room(struct scratch *scratch, uint32_t part)
+/* Whether slices have taken no more than some quarters of the ring since it was emptied. */
+static __always_inline bool has_room(struct scratch *scratch, uint32_t quarters)
 {
 	if (scratch->drains != drains) {
 		scratch->drains = drains;
 		scratch->sent_bytes = 0;
 	}
-	return scratch->sent_bytes < ring_bytes / part;
+	return scratch->sent_bytes < ring_bytes / 4 * quarters;
 }
 
 /* Copies the stack from where the slice begins, and sends it. False when it is lost. */
@@ -108,7 +108,7 @@ static __noinline void send_more(void *ctx, struct scratch *scratch)
 	slice->head.kind = BPF_WALK_MORE;
 	slice->head.kernel_count = 0;
 	for (uint32_t i = 0; i < BPF_WALK_SLICE_MORE; i++) {
-		if (!BPF_WALK_IS_FULL(slice->stack_bytes) || !has_room(scratch, 4))
+		if (!BPF_WALK_IS_FULL(slice->stack_bytes) || !has_room(scratch, 2))
 			break;
 		slice->stack_start += slice->stack_bytes;
 		slice->stack_bytes = 0;

@@ -138,7 +138,7 @@ struct bpf_walk_head {
 	struct bpf_walk_key key;
 };
 
-/* A stack without a user part has a struct bpf_walk_name behind it. */
+/* One of a process that is new, or without memory, has a struct bpf_walk_name behind it. */
 struct bpf_walk_stack {
 	struct bpf_walk_head head;
 	uint64_t pcs[BPF_WALK_KERNEL_DEPTH + BPF_WALK_DEPTH];

@@ -358,6 +358,12 @@ static void a_thread_on_its_last_steps_is_still_that_thread(void **state)
 	raw.head.key.mm = 0;
 	drain_raw_of(world, UINT32_MAX, &raw, sizeof(raw));
 	assert_int_equal(world->fake.samples.count, 1);
+	/* The same behind the user's part, of a child whose parent's tables served it. */
+	raw.head = head_of(BPF_WALK_STACK, 0, 1, UNWIND_ROOT);
+	raw.pcs[0] = 0x1000;
+	memcpy(raw.name.comm, "child", sizeof("child"));
+	drain_raw_of(world, PID + 7, &raw, sizeof(raw));
+	assert_string_equal(thread_of(world, 1)->comm, "child");
 	assert_string_equal(thread_of(world, 0)->comm, "ending");
 	assert_int_equal(thread_of(world, 0)->tid, PID + 1);
 	assert_int_equal(depth_of(world, 0), 1);

@@ -212,9 +212,8 @@ static bool read_name(const struct sample_record *sample, struct bpf_walk_name *
 		break;
 	case BPF_WALK_STACK:
 	case BPF_WALK_WAKER:
-		if (head.key.mm != 0)
-			return false;
-		at = sizeof(head) + (size_t)head.kernel_count * sizeof(uint64_t);
+		at = sizeof(head) +
+		     ((size_t)head.kernel_count + head.user_count) * sizeof(uint64_t);
 		break;
 	default:
 		return false;
