@@ -4,7 +4,7 @@
 
 /*
  * capture: the stack of the current task, kernel's and user's part, in the
- * record of a scratch; or a slice of its memory, for lack of a table.
+ * record of a scratch.
  */
 
 #include "bpf/kernel.h"
@@ -12,12 +12,14 @@
 #include "bpf/registers.h"
 #include "bpf/scratch.h"
 #include "bpf/settings.h"
-#include "bpf/task_id.h"
+#include "bpf/slice.h"
 #include "bpf/walk.h"
 #include "wire/bpf_walk.h"
 
 /* A child is told of when it has been seen: for so long its parent's space will do. */
 #define YOUNG_NS 200000000ull
+/* What is mapped is told within this time, also where everybody waits for a CPU. */
+#define DOUBT_NS 1000000000ull
 #define ANCESTORS 3 /* of which one may be known: a shell's children have children */
 
 static __always_inline void key_of(const struct task_struct *task, struct bpf_walk_key *key)
@@ -30,95 +32,21 @@ static __always_inline void key_of(const struct task_struct *task, struct bpf_wa
 	key->zero = 0;
 }
 
-/*
- * The parent of a task, and the key of its space in place of the task's, as long as the task
- * has what it had from its parent: the same program (an exec would come from another file, or
- * have another stack) with as much code, so that neither has mapped more. NULL when it is
- * another.
- */
-static __always_inline const struct task_struct *parent_of(const struct task_struct *task,
-							   struct bpf_walk_key *key)
-{
-	const struct task_struct *parent = BPF_CORE_READ(task, real_parent);
-	const struct mm_struct *mm = parent ? BPF_CORE_READ(parent, mm) : NULL;
-	const struct mm_struct *own = BPF_CORE_READ(task, mm);
-
-	if (!mm || !own || BPF_CORE_READ(mm, start_stack) != key->start_stack ||
-	    BPF_CORE_READ(mm, exe_file) != BPF_CORE_READ(own, exe_file) ||
-	    BPF_CORE_READ(mm, exec_vm) != BPF_CORE_READ(own, exec_vm))
-		return NULL;
-	key->mm = (uint64_t)mm;
-	key->tgid = (uint32_t)BPF_CORE_READ(parent, tgid);
-	return parent;
-}
-
-/* Copies what can be read of the stack, page by page. */
-static long copy_page(uint32_t index, void *context)
-{
-	struct scratch *scratch = *(struct scratch **)context;
-	struct bpf_walk_slice *slice = &scratch->record.slice;
-	uint64_t at = slice->stack_bytes;
-	uint64_t address = slice->stack_start + at;
-	uint64_t bytes = 4096 - (address & 4095);
-
-	(void)index;
-	if (at > BPF_WALK_SLICE_BYTES - 4096)
-		return 1;
-	if (bytes > 4096 || bpf_probe_read_user(slice->stack + at, bytes, (void *)address) != 0)
-		return 1;
-	slice->stack_bytes = at + bytes;
-	return 0;
-}
-
-/* What functions keep below sp, if it was ever used: OpenSSL's keep their CFA there. */
-static __always_inline void copy_red_zone(const struct scratch *scratch,
-					  struct bpf_walk_slice *slice)
-{
-	uint64_t sp = scratch->registers.values[WALK_ARCH.sp_register];
-	uint64_t start = sp - WALK_ARCH.red_zone;
-
-	slice->stack_start = sp;
-	slice->stack_bytes = 0;
-	if (WALK_ARCH.red_zone > 0 &&
-	    bpf_probe_read_user(slice->stack, WALK_ARCH.red_zone, (void *)start) == 0) {
-		slice->stack_start = start;
-		slice->stack_bytes = WALK_ARCH.red_zone;
-	}
-}
-
-/* Sends the registers and the stack itself, for lack of a table. False when it is lost. */
-static __always_inline bool send_slice(void *ctx, struct scratch *scratch, uint8_t kind)
-{
-	struct bpf_walk_slice *slice = &scratch->record.slice;
-	const struct task_struct *parent;
-	uint64_t size;
-
-	slice->head.kind = kind;
-	slice->head.user_count = 0;
-	slice->parent = slice->head.key;
-	parent = parent_of((const struct task_struct *)bpf_get_current_task_btf(), &slice->parent);
-	slice->parent_pid = parent ? process_id(parent) : 0;
-	slice->pc = scratch->registers.pc;
-#pragma unroll
-	for (uint32_t i = 0; i < BPF_WALK_REGISTERS; i++)
-		slice->registers[i] = scratch->registers.values[i];
-	copy_red_zone(scratch, slice);
-	bpf_loop(BPF_WALK_SLICE_BYTES / 4096 + 1, copy_page, &scratch, 0);
-	size = offsetof(struct bpf_walk_slice, stack) + slice->stack_bytes;
-	if (size > sizeof(*slice))
-		return false;
-	count(BPF_WALK_COUNT_SLICES);
-	return bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, slice, size) == 0;
-}
-
 /* Sends the record of a stack, of whatever kind. False when it is lost. */
 static __always_inline bool output_stack(void *ctx, struct scratch *scratch, uint32_t pc_count)
 {
+	struct bpf_walk_stack *stack = &scratch->record.stack;
 	uint64_t size = offsetof(struct bpf_walk_stack, pcs) + pc_count * 8ull;
 
-	return size <= sizeof(scratch->record.stack) &&
-	       bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, &scratch->record.stack,
-				     size) == 0;
+	/* Others that are new come as slices. */
+	if ((stack->head.key.mm == 0 || scratch->walk.borrowed) &&
+	    pc_count <= BPF_WALK_KERNEL_DEPTH) {
+		name_task((const struct task_struct *)bpf_get_current_task_btf(),
+			  (struct bpf_walk_name *)&stack->pcs[pc_count]);
+		size += sizeof(struct bpf_walk_name);
+	}
+	return size <= sizeof(*stack) &&
+	       bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, stack, size) == 0;
 }
 
 static __always_inline void send_stack(void *ctx, struct scratch *scratch, uint32_t pc_count)
@@ -150,7 +78,7 @@ static __always_inline bool begin_walk(struct scratch *scratch)
 	walk->frame = frame;
 	walk->first = scratch->record.stack.head.kernel_count;
 	walk->count = 1;
-	walk->lacking = false;
+	walk->lacking = walk->doubted = false;
 	walk->window_start = walk->window_bytes = 0;
 	if (walk->first < BPF_WALK_KERNEL_DEPTH)
 		scratch->record.stack.pcs[walk->first] = frame.pc;
@@ -175,6 +103,38 @@ static __always_inline struct bpf_walk_space *find_parent_space(const struct tas
 }
 
 /*
+ * Whether a stack that led to no code may have led to some that is not told of yet: the
+ * process has had more code, or less, for a moment. If it never is told of, that is all.
+ */
+static __always_inline bool may_be_code(const struct task_struct *task,
+					struct bpf_walk_space *space)
+{
+	uint64_t pages = BPF_CORE_READ(task, mm, exec_vm);
+	uint64_t now_ns = bpf_ktime_get_ns();
+
+	if (space->doubt_pages != pages) {
+		space->doubt_pages = pages;
+		space->doubt_ns = now_ns;
+	}
+	return now_ns - space->doubt_ns < DOUBT_NS;
+}
+
+/* A walk that has left the code that is known: is it garbage, or code that is new? */
+static __always_inline void judge_end(const struct task_struct *task, struct walk *walk,
+				      struct bpf_walk_space *space)
+{
+	bool outside = walk->lacking && walk->outside;
+
+	if (!outside && (walk->end != UNWIND_NO_RULE || !walk->doubted))
+		return;
+	walk->fresh = false;
+	/* Of more mappings than are told most addresses are in none. */
+	walk->lacking = may_be_code(task, space) || space->count == BPF_WALK_MAPPINGS;
+	if (outside)
+		walk->end = UNWIND_BAD_ADDRESS;
+}
+
+/*
  * Walks the user stack of the current task behind the kernel's part. Returns false
  * when something is lacking.
  */
@@ -185,17 +145,21 @@ static __always_inline bool walk_user(const struct task_struct *task, struct scr
 	struct bpf_walk_key key = head->key;
 	struct bpf_walk_space *space = bpf_map_lookup_elem(&spaces, &key);
 
+	walk->borrowed = !space;
 	if (!space)
 		space = find_parent_space(task, &key); /* which changes the key */
+	walk->fresh = true;
 	if (!space) {
 		count(BPF_WALK_COUNT_NO_SPACE);
 		return false;
 	}
 	walk->space = *space;
-	if (!begin_walk(scratch))
+	if (!begin_walk(scratch)) {
 		walk->lacking = true;
-	else if (walk->end == UNWIND_GOING)
+	} else if (walk->end == UNWIND_GOING) {
 		bpf_loop(BPF_WALK_DEPTH, walk_step, &scratch, 0);
+		judge_end(task, walk, space);
+	}
 	if (walk->lacking) {
 		count(BPF_WALK_COUNT_NO_TABLE);
 		return false;
@@ -210,6 +174,7 @@ static __always_inline void begin_record(const struct task_struct *task, struct 
 {
 	struct bpf_walk_head *head = &scratch->record.stack.head;
 
+	scratch->walk.borrowed = false;
 	head->kind = BPF_WALK_STACK;
 	head->kernel_count = 0;
 	head->user_count = 0;

@@ -78,6 +78,7 @@ struct task_struct {
 	int pid;
 	int tgid;
 	unsigned int __state;
+	char comm[16];
 	unsigned long long start_time; /* CLOCK_MONOTONIC */
 } KERNEL_TYPE;
 

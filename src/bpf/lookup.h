@@ -160,6 +160,7 @@ GLOBAL int look_up(struct scratch *scratch, uint64_t pc, uint32_t at)
 		return 0;
 	place = &scratch->remembered[at & (REMEMBERED - 1)];
 	mapping = get_mapping(scratch, pc);
+	scratch->walk.outside = !mapping;
 	if (!mapping || mapping->unknown)
 		return 0;
 	offset = pc - mapping->row_base;

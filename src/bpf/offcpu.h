@@ -81,6 +81,7 @@ static __always_inline void keep_stack(void *ctx, struct task_struct *task, uint
 		capture_kernel(ctx, scratch);
 	place->times.tid = thread_id(task);
 	place->times.tgid = process_id(task);
+	BPF_CORE_READ_INTO(&place->times.comm, task, comm);
 	place->times.state = state;
 	place->times.left_ns = bpf_ktime_get_ns();
 	place->times.woken_ns = 0;
@@ -190,6 +191,7 @@ int born(uint64_t *ctx)
 	place->head.end = UNWIND_UNREADABLE;
 	place->times.tid = thread_id(task);
 	place->times.tgid = process_id(task);
+	BPF_CORE_READ_INTO(&place->times.comm, task, comm);
 	place->times.state = BPF_WALK_PREEMPTED;
 	place->times.left_ns = bpf_ktime_get_ns();
 	return 0;

@@ -42,8 +42,12 @@ struct walk {
 	uint32_t place; /* of the rule among the remembered */
 	uint32_t first; /* of record.stack.pcs: behind the kernel's part */
 	uint32_t count;
-	uint8_t end;     /* enum unwind_end */
-	uint8_t lacking; /* a mapping or its table is not here */
+	uint8_t end;      /* enum unwind_end */
+	uint8_t lacking;  /* a mapping or its table is not here */
+	uint8_t outside;  /* no mapping has the address that something is lacking for */
+	uint8_t borrowed; /* the space is that of a parent */
+	uint8_t fresh;   /* what is lacking will be here soon: all of the stack is worth its room */
+	uint8_t doubted; /* what may be a return address was taken for none: no code is there */
 	uint8_t oldest;  /* of the recent mappings; stays from walk to walk */
 };
 
@@ -55,6 +59,9 @@ struct scratch {
 	struct recent recent[RECENT];
 	struct remembered remembered[REMEMBERED];
 	struct bpf_walk_away away; /* empty, to make others from */
+	uint32_t drains;           /* of slices were sent since that many: */
+	uint32_t sent_bytes;
+	uint64_t copy_most; /* of a stack, for now */
 	union {
 		struct bpf_walk_stack stack;
 		struct bpf_walk_slice slice;

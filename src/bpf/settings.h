@@ -22,4 +22,8 @@ const volatile bool watch_children = true;
 const volatile uint64_t watch_cgroup = 0;
 const volatile uint64_t least_away_ns = 0;
 
+/* Set when the rings are there: what one holds, and how often all have been emptied. */
+volatile uint32_t ring_bytes = 0;
+volatile uint32_t drains = 0;
+
 #endif

@@ -62,6 +62,7 @@ int sleepers(struct bpf_iter__task *ctx)
 	slice->head.value = BPF_WALK_SLEEPER_VALUE(thread_id(task), state);
 	slice->task = (uint32_t)BPF_CORE_READ(task, pid);
 	slice->pid = process_id(task);
+	name_task(task, &slice->name);
 	if (with_kernel)
 		bytes = bpf_get_task_stack(task, slice->pcs, (BPF_WALK_KERNEL_DEPTH - 1) * 8, 0);
 	slice->head.kernel_count = bytes > 0 ? (uint16_t)((uint64_t)bytes / 8) : 0;

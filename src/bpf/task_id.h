@@ -9,6 +9,7 @@
 
 #include "bpf/kernel.h"
 #include "bpf/settings.h"
+#include "wire/bpf_walk.h"
 
 #define NAMESPACE_LEVELS 8 /* of namespaces in namespaces that are looked into */
 
@@ -41,6 +42,13 @@ static __always_inline uint32_t process_id(const struct task_struct *task)
 	if (namespace_inode == 0)
 		return (uint32_t)BPF_CORE_READ(task, tgid);
 	return thread_id(BPF_CORE_READ(task, group_leader));
+}
+
+static __always_inline void name_task(const struct task_struct *task, struct bpf_walk_name *name)
+{
+	BPF_CORE_READ_INTO(&name->comm, task, comm);
+	name->pid = process_id(task);
+	name->tid = thread_id(task);
 }
 
 #endif

@@ -63,7 +63,12 @@ static __always_inline bool read_stack(void *context, uint64_t address, uint64_t
 
 GLOBAL int is_code_at(struct scratch *scratch, uint64_t address)
 {
-	return scratch && find_mapping(&scratch->walk, address);
+	if (!scratch)
+		return 0;
+	if (find_mapping(&scratch->walk, address))
+		return 1;
+	scratch->walk.doubted = true;
+	return 0;
 }
 
 static __always_inline bool is_code(void *context, uint64_t address)

@@ -267,6 +267,11 @@ int elf_symbols_read(struct elf_file *elf, struct elf_symbols **ret, struct erro
 		return r;
 	if (symbol_index_init(&symbols->index, &list) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
+	/* A file may have functions and not one name: theirs is the empty one all the same. */
+	if (list.names.size == 0)
+		bytes_put_u8(&list.names, 0);
+	if (!list.names.data)
+		return error_set(err, -ENOMEM, "out of memory");
 	symbols->names = (char *)scope_take(&list.names.data);
 	*ret = scope_take(&symbols);
 	return 0;

@@ -602,16 +602,36 @@ void process_tracker_map(struct process_tracker *tracker, uint64_t time_ns, pid_
 		log_debug("mapping of %s in %d not kept: %s", region->path, (int)pid, strerror(-r));
 }
 
-/* A thread that no record announced: its name is in /proc, while it lives. */
+/* A thread that no record announced: its name is in /proc, while it lives; else `name`. */
 static struct tracked_thread *adopt_thread(struct process_tracker *tracker,
-					   struct tracked_process *process, pid_t tid)
+					   struct tracked_process *process, pid_t tid,
+					   uint32_t name)
 {
 	char comm[PROCESS_COMM_MAX];
-	uint32_t name = process->comm;
 
 	if (!tracker->offline && process_thread_comm(process->pid, tid, comm, sizeof(comm)) == 0)
 		name = intern(tracker, comm);
 	return new_thread(tracker, process->pid, tid, name);
+}
+
+void process_tracker_suggest(struct process_tracker *tracker, pid_t pid, pid_t tid,
+			     const char *comm)
+{
+	struct tracked_process *process;
+	struct tracked_thread *thread = find_thread(tracker, tid);
+
+	if (pid <= 0 || comm[0] == '\0' || (thread && thread->pid == pid))
+		return;
+	process = find_or_seed(tracker, pid);
+	if (!process)
+		process = new_process(tracker, pid);
+	if (!process)
+		return; /* without memory it has no sample either */
+	if (process->comm == 0 && process->id == ID_NONE)
+		process->comm = intern(tracker, comm);
+	thread = find_thread(tracker, tid); /* maybe it is among those of the process now */
+	if (!thread || thread->pid != pid)
+		(void)adopt_thread(tracker, process, tid, intern(tracker, comm));
 }
 
 int process_tracker_sample(struct process_tracker *tracker, pid_t pid, pid_t tid,
@@ -635,7 +655,7 @@ int process_tracker_sample(struct process_tracker *tracker, pid_t pid, pid_t tid
 		return r;
 	thread = find_thread(tracker, tid);
 	if (!thread || thread->pid != pid)
-		thread = adopt_thread(tracker, process, tid);
+		thread = adopt_thread(tracker, process, tid, process->comm);
 	if (!thread)
 		return -ENOMEM;
 	if (thread->id == ID_NONE) {

@@ -60,6 +60,13 @@ void process_tracker_map(struct process_tracker *tracker, uint64_t time_ns, pid_
 int process_tracker_sample(struct process_tracker *tracker, pid_t pid, pid_t tid,
 			   struct tracked_process **ret_process, uint32_t *ret_thread);
 
+/*
+ * A name for a thread, and its process, that no record has told of and that may be gone
+ * already: to be called before process_tracker_sample().
+ */
+void process_tracker_suggest(struct process_tracker *tracker, pid_t pid, pid_t tid,
+			     const char *comm);
+
 /* The process of a pid as far as it was seen, NULL when it was not. */
 struct tracked_process *process_tracker_find(struct process_tracker *tracker, pid_t pid);
 

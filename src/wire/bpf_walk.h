@@ -19,6 +19,7 @@
 #define BPF_WALK_KERNEL_DEPTH 128u
 #define BPF_WALK_REGISTERS 33u      /* by DWARF number, as UNWIND_REGISTERS */
 #define BPF_WALK_SLICE_BYTES 61440u /* a record of a ring has 64 KiB at most */
+#define BPF_WALK_SLICE_MORE 8u      /* records like it that may follow */
 #define BPF_WALK_RULES 16384u
 
 #define BPF_WALK_CHUNK_SHIFT 16u
@@ -44,6 +45,9 @@ struct bpf_walk_space {
 	uint32_t count;
 	uint32_t generation; /* differs from all others: what is remembered of a pc is for one */
 	uint32_t zero;
+	/* Kept by the programs: pages of code when a stack led to none, and since when so many. */
+	uint64_t doubt_pages;
+	uint64_t doubt_ns;
 };
 
 /* A part of an address space with code. */
@@ -72,7 +76,11 @@ enum bpf_walk_kind {
 	BPF_WALK_LEAVING = 5,    /* a slice of the thread `value` that leaves its CPU */
 	BPF_WALK_WAKER = 6,      /* pcs of who wakes a thread, see BPF_WALK_WAKER_VALUE() */
 	BPF_WALK_WAKER_SLICE = 7,
+	BPF_WALK_MORE = 8, /* of the slice before it, only the next part of the stack */
 };
+
+/* A stack that reaches so far goes on, if more of it can be read. */
+#define BPF_WALK_IS_FULL(stack_bytes) ((stack_bytes) > BPF_WALK_SLICE_BYTES - 4096u)
 
 /* For whom the kernel wakes a thread. */
 enum bpf_walk_waker {
@@ -108,6 +116,15 @@ enum bpf_walk_state {
 /* The value of a slice of a thread that sleeps already: who it is, and how. */
 #define BPF_WALK_SLEEPER_VALUE(tid, state) ((uint64_t)(state) << 32 | (tid))
 
+/* Who a record is about, for when that is over before anybody has asked for the name. */
+#define BPF_WALK_COMM_BYTES 16u
+
+struct bpf_walk_name {
+	char comm[BPF_WALK_COMM_BYTES]; /* of the thread */
+	uint32_t pid;                   /* 0: it has none any more */
+	uint32_t tid;
+};
+
 /* Of the end of the user part, besides enum unwind_end. */
 #define BPF_WALK_NO_USER 0u        /* a kernel thread */
 #define BPF_WALK_FOREIGN_USER 255u /* a 32-bit program */
@@ -121,6 +138,7 @@ struct bpf_walk_head {
 	struct bpf_walk_key key;
 };
 
+/* One of a process that is new, or without memory, has a struct bpf_walk_name behind it. */
 struct bpf_walk_stack {
 	struct bpf_walk_head head;
 	uint64_t pcs[BPF_WALK_KERNEL_DEPTH + BPF_WALK_DEPTH];
@@ -140,6 +158,7 @@ struct bpf_walk_slice {
 	uint32_t pid;  /* of its process */
 	uint32_t task; /* its own, as the kernel counts */
 	uint32_t zero;
+	struct bpf_walk_name name;
 	uint8_t stack[BPF_WALK_SLICE_BYTES];
 };
 
@@ -152,6 +171,7 @@ struct bpf_walk_times {
 	uint32_t tgid;
 	uint32_t state; /* enum bpf_walk_state */
 	uint32_t zero;
+	char comm[BPF_WALK_COMM_BYTES]; /* of the thread */
 };
 
 #define BPF_WALK_AWAY_DEPTH 640u /* 512 of the user's with all of the kernel's */

@@ -214,6 +214,13 @@ def test_a_thousand_frames_are_kept(wick, program):
     assert root_percent(recording) > 99
 
 
+@pytest.mark.skipif(PATIENCE > 1, reason="long stacks are cut where the recorder has no time")
+def test_a_stack_that_is_longer_than_a_record_is_whole_from_its_first_sample_on(wick):
+    recording = wick.record(workload("recurse_wide", 25, 200), *ENGINE)
+    assert share_of(recording.folded(), lambda frames: frames.count("descend") == 25) > 0.97
+    assert root_percent(recording) > 98.4
+
+
 def test_deeper_than_the_limit_is_marked(wick):
     recording = wick.record(workload("recurse_nofp", 1500, 300), *ENGINE, "--depth", 100)
     stacks = recording.folded("--no-kernel")

@@ -120,12 +120,12 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* What a program writes, in the ring and drained. */
-static void drain_raw(struct world *world, const void *raw, size_t size)
+/* What a program writes while that process runs, in the ring and drained. */
+static void drain_raw_of(struct world *world, uint32_t pid, const void *raw, size_t size)
 {
 	record_begin(&world->b, PERF_RECORD_SAMPLE, 0);
-	put_u32(&world->b, PID);
-	put_u32(&world->b, PID);
+	put_u32(&world->b, pid);
+	put_u32(&world->b, pid);
 	put_u64(&world->b, 10);
 	put_u32(&world->b, 0);
 	put_u32(&world->b, 0);
@@ -135,6 +135,11 @@ static void drain_raw(struct world *world, const void *raw, size_t size)
 		put_raw(&world->b, "", 1);
 	ring_append(&world->engine->rings.items[0].ring, record_end(&world->b));
 	assert_int_equal(perf_drain(world->engine, UINT64_MAX, NULL), 0);
+}
+
+static void drain_raw(struct world *world, const void *raw, size_t size)
+{
+	drain_raw_of(world, PID, raw, size);
 }
 
 static struct bpf_walk_head head_of(uint8_t kind, uint16_t kernel_count, uint32_t user_count,
@@ -312,6 +317,56 @@ static void a_slice_is_walked_and_its_space_wanted(void **state)
 	assert_int_equal(world->engine->stats.lost, 3);
 	assert_int_equal(world->wanted, 1);
 	free(slice);
+}
+
+static const struct thread *thread_of(const struct world *world, size_t sample)
+{
+	return &world->fake.dictionary.threads.items[world->fake.samples.items[sample].thread];
+}
+
+static void who_is_gone_already_has_the_name_that_came_along(void **state)
+{
+	struct world *world = *state;
+	struct bpf_walk_slice *slice = make_slice(BPF_WALK_SLICE, 64);
+	struct bpf_walk_away away = {.head = head_of(BPF_WALK_AWAY, 0, 0, UNWIND_UNREADABLE),
+				     .times = {.left_ns = 1,
+					       .back_ns = 9,
+					       .tid = PID + 2,
+					       .tgid = PID + 1,
+					       .comm = "slept"}};
+
+	memcpy(slice->name.comm, "without a NUL: 16", BPF_WALK_COMM_BYTES);
+	drain_raw(world, slice, offsetof(struct bpf_walk_slice, stack) + 64);
+	assert_string_equal(thread_of(world, 0)->comm, "without a NUL: ");
+	drain_raw(world, &away, offsetof(struct bpf_walk_away, pcs));
+	assert_string_equal(thread_of(world, 1)->comm, "slept");
+	assert_int_equal(thread_of(world, 1)->tid, PID + 2);
+	free(slice);
+}
+
+static void a_thread_on_its_last_steps_is_still_that_thread(void **state)
+{
+	struct world *world = *state;
+	struct {
+		struct bpf_walk_head head;
+		uint64_t pcs[1];
+		struct bpf_walk_name name;
+	} raw = {head_of(BPF_WALK_STACK, 1, 0, BPF_WALK_NO_USER),
+		 {0xffff000000001000},
+		 {.comm = "ending", .pid = PID, .tid = PID + 1}};
+
+	raw.head.key.mm = 0;
+	drain_raw_of(world, UINT32_MAX, &raw, sizeof(raw));
+	assert_int_equal(world->fake.samples.count, 1);
+	/* The same behind the user's part, of a child whose parent's tables served it. */
+	raw.head = head_of(BPF_WALK_STACK, 0, 1, UNWIND_ROOT);
+	raw.pcs[0] = 0x1000;
+	memcpy(raw.name.comm, "child", sizeof("child"));
+	drain_raw_of(world, PID + 7, &raw, sizeof(raw));
+	assert_string_equal(thread_of(world, 1)->comm, "child");
+	assert_string_equal(thread_of(world, 0)->comm, "ending");
+	assert_int_equal(thread_of(world, 0)->tid, PID + 1);
+	assert_int_equal(depth_of(world, 0), 1);
 }
 
 static void the_space_of_a_parent_that_is_known_is_met_too(void **state)
@@ -581,6 +636,8 @@ int main(void)
 		TEST(a_record_that_makes_no_sense_counts_as_lost),
 		TEST(an_end_that_nobody_knows_is_none),
 		TEST(a_slice_is_walked_and_its_space_wanted),
+		TEST(who_is_gone_already_has_the_name_that_came_along),
+		TEST(a_thread_on_its_last_steps_is_still_that_thread),
 		TEST(the_space_of_a_parent_that_is_known_is_met_too),
 		TEST(a_stack_that_was_walked_tells_of_its_space),
 		TEST(a_sleep_and_the_wait_after_it_are_two_samples),

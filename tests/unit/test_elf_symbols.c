@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "elf/elf.h"
 
+#include "cfi_builder.h"
 #include "elf_builder.h"
 
 #define TEXT 0x1000
@@ -303,6 +304,26 @@ static void a_file_without_symbols_gives_an_empty_table(void **state)
 	elf_symbols_free(symbols);
 }
 
+/* As of a program that is static, stripped, and calls nobody. */
+static void functions_without_a_single_name_have_the_empty_one(void **state)
+{
+	static const uint8_t nothing[] = {0};
+	struct elf_symbols *symbols = NULL;
+	struct cfi_builder b;
+	struct elf_file *elf;
+
+	(void)state;
+	cfi_builder_init(&b, EM_AARCH64);
+	builder_text(&b.elf, ".text", CODE, CODE_BYTES);
+	cfi_builder_fde(&b, cfi_builder_cie(&b, "zR", nothing, 1), CODE, 0x40, nothing, 1);
+	elf = cfi_builder_open(&b);
+	assert_int_equal(elf_symbols_read(elf, &symbols, NULL), 0);
+	assert_int_not_equal(elf_symbols_find(symbols, CODE + 4), ELF_SYMBOL_NONE);
+	assert_string_equal(elf_symbols_at(symbols, elf_symbols_find(symbols, CODE + 4)).name, "");
+	elf_symbols_free(symbols);
+	elf_close(elf);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -323,6 +344,7 @@ int main(void)
 		cmocka_unit_test(a_name_past_the_strings_drops_the_symbol),
 		cmocka_unit_test(strings_larger_than_the_file_are_refused_before_allocating),
 		cmocka_unit_test(a_file_without_symbols_gives_an_empty_table),
+		cmocka_unit_test(functions_without_a_single_name_have_the_empty_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

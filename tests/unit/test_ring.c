@@ -76,6 +76,39 @@ static void a_record_that_wraps_is_made_whole(void **state)
 	ring_of_memory_free(&ring);
 }
 
+static void later_records_are_seen_beside_the_next(void **state)
+{
+	struct record_builder builders[3];
+	const struct perf_event_header *records[3];
+	struct ring ring;
+	size_t wraps = 0;
+
+	(void)state;
+	ring_of_memory(&ring, RING_BYTES);
+	for (uint64_t round = 1; round <= 100; round++) {
+		uint64_t start = ring.tail;
+		uint64_t position = 0;
+
+		for (uint32_t i = 0; i < 3; i++) {
+			records[i] = make_sample(&builders[i], i, round, 0, chain, (round + i) % 8);
+			ring_append(&ring, records[i]);
+		}
+		ring_look(&ring);
+		assert_memory_equal(ring_peek(&ring), records[0], records[0]->size);
+		for (uint32_t i = 0; i < 3; i++)
+			assert_memory_equal(ring_peek_later(&ring, &position), records[i],
+					    records[i]->size);
+		assert_null(ring_peek_later(&ring, &position));
+		assert_memory_equal(ring_peek(&ring), records[0], records[0]->size);
+		for (uint32_t i = 0; i < 3; i++)
+			ring_next(&ring);
+		wraps += start / RING_BYTES != ring.tail / RING_BYTES;
+		ring_release(&ring);
+	}
+	assert_true(wraps > 2);
+	ring_of_memory_free(&ring);
+}
+
 static void a_record_of_an_impossible_size_ends_the_reading_instead_of_going_on_for_ever(
 	void **state)
 {
@@ -106,6 +139,7 @@ int main(void)
 		cmocka_unit_test(an_empty_ring_has_no_record),
 		cmocka_unit_test(records_come_out_in_order_and_their_room_is_given_back),
 		cmocka_unit_test(a_record_that_wraps_is_made_whole),
+		cmocka_unit_test(later_records_are_seen_beside_the_next),
 		cmocka_unit_test(
 			a_record_of_an_impossible_size_ends_the_reading_instead_of_going_on_for_ever),
 	};

@@ -368,6 +368,16 @@ int walker_set_output(struct walker *walker, int cpu, int event_fd, struct error
 	return r < 0 ? error_errno(err, r, "cannot give eBPF programs a ring") : 0;
 }
 
+void walker_set_ring(struct walker *walker, size_t ring_bytes)
+{
+	walker->programs->bss->ring_bytes = (uint32_t)ring_bytes;
+}
+
+void walker_drained(struct walker *walker)
+{
+	walker->programs->bss->drains++;
+}
+
 int walker_start(struct walker *walker, struct error *err)
 {
 	struct bpf_program *programs[] = {

@@ -15,6 +15,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -59,6 +60,11 @@ void walker_close(struct walker *walker); /* NULL is fine */
 int walker_attach(struct walker *walker, int event_fd, struct error *err);
 /* Stacks that are taken on a CPU go to the ring of this event. */
 int walker_set_output(struct walker *walker, int cpu, int event_fd, struct error *err);
+
+/* How large rings are: how much they have room for is known only then. */
+void walker_set_ring(struct walker *walker, size_t ring_bytes);
+/* They are empty, or nearly. */
+void walker_drained(struct walker *walker);
 
 /* From now on threads that leave their CPUs are noticed; see walker_watch() for whose. */
 int walker_start(struct walker *walker, struct error *err);

@@ -41,6 +41,17 @@ int walker_set_output(struct walker *walker, int cpu, int event_fd, struct error
 	return walker_probe(err);
 }
 
+void walker_set_ring(struct walker *walker, size_t ring_bytes)
+{
+	(void)walker;
+	(void)ring_bytes;
+}
+
+void walker_drained(struct walker *walker)
+{
+	(void)walker;
+}
+
 int walker_start(struct walker *walker, struct error *err)
 {
 	(void)walker;

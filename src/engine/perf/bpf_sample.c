@@ -80,6 +80,10 @@ static bool walk_slice(struct perf_engine *engine, struct tracked_process *proce
 	       sizeof(stack.size));
 	if (stack.size > sample->raw_bytes - offsetof(struct bpf_walk_slice, stack))
 		return false;
+	if (engine->long_stack.of == sample->raw) {
+		stack.bytes = engine->long_stack.bytes;
+		stack.size = engine->long_stack.size;
+	}
 	/* A program in the middle of its exec: its old stack is gone, it has no new one yet. */
 	if (stack.size == 0 && head->kernel_count > 0)
 		return true;
@@ -189,6 +193,55 @@ bool bpf_sample_read(struct perf_engine *engine, struct tracked_process *process
 	memcpy(&head, sample->raw, sizeof(head));
 	sample->period = head.value;
 	return bpf_sample_read_head(engine, process, &head, sample);
+}
+
+/* Where a record has the name of its thread; false where it has none. */
+static bool read_name(const struct sample_record *sample, struct bpf_walk_name *ret)
+{
+	struct bpf_walk_head head;
+	size_t at;
+
+	if (sample->raw_bytes < sizeof(head))
+		return false;
+	memcpy(&head, sample->raw, sizeof(head));
+	switch (head.kind) {
+	case BPF_WALK_SLICE:
+	case BPF_WALK_LEAVING:
+	case BPF_WALK_WAKER_SLICE:
+		at = offsetof(struct bpf_walk_slice, name);
+		break;
+	case BPF_WALK_STACK:
+	case BPF_WALK_WAKER:
+		at = sizeof(head) +
+		     ((size_t)head.kernel_count + head.user_count) * sizeof(uint64_t);
+		break;
+	default:
+		return false;
+	}
+	if (sample->raw_bytes < at + sizeof(*ret))
+		return false;
+	memcpy(ret, sample->raw + at, sizeof(*ret));
+	ret->comm[BPF_WALK_COMM_BYTES - 1] = '\0';
+	return true;
+}
+
+void bpf_sample_name(struct perf_engine *engine, struct sample_record *sample)
+{
+	struct bpf_walk_name name;
+
+	if (!read_name(sample, &name))
+		return;
+	/* A thread on its last steps. */
+	if (sample->pid < 0) {
+		sample->pid = (pid_t)name.pid;
+		sample->tid = (pid_t)name.tid;
+	}
+	process_tracker_suggest(engine->tracker, sample->pid, sample->tid, name.comm);
+}
+
+bool bpf_sample_is_more(const struct sample_record *sample)
+{
+	return sample->raw_bytes > 0 && sample->raw[0] == BPF_WALK_MORE;
 }
 
 bool bpf_sample_is_away(const struct sample_record *sample)
@@ -335,6 +388,9 @@ int bpf_sample_away(struct perf_engine *engine, struct sample_record *sample, st
 	if (sample->raw_bytes < offsetof(struct bpf_walk_away, pcs))
 		return perf_lose_sample(engine, sample->time_ns);
 	memcpy(&away, sample->raw, offsetof(struct bpf_walk_away, pcs));
+	away.times.comm[BPF_WALK_COMM_BYTES - 1] = '\0';
+	process_tracker_suggest(engine->tracker, (pid_t)away.times.tgid, (pid_t)away.times.tid,
+				away.times.comm);
 	if (process_tracker_sample(engine->tracker, (pid_t)away.times.tgid, (pid_t)away.times.tid,
 				   &process, &row.thread) < 0)
 		return perf_lose_sample(engine, sample->time_ns);

@@ -26,6 +26,12 @@ bool bpf_sample_read(struct perf_engine *engine, struct tracked_process *process
 bool bpf_sample_read_head(struct perf_engine *engine, struct tracked_process *process,
 			  const struct bpf_walk_head *told, struct sample_record *sample);
 
+/* Tells the tracker who the sample is about; one that has no ids any more gets its own back. */
+void bpf_sample_name(struct perf_engine *engine, struct sample_record *sample);
+
+/* Whether it is a part of the sample before it. */
+bool bpf_sample_is_more(const struct sample_record *sample);
+
 /* Whether a sample is about a thread that was off its CPU, or is leaving it. */
 bool bpf_sample_is_away(const struct sample_record *sample);
 int bpf_sample_away(struct perf_engine *engine, struct sample_record *sample, struct error *err);

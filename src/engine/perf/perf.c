@@ -146,8 +146,10 @@ int perf_engine_drain(void *self, struct error *err)
 
 	clear_wakeups(engine);
 	r = perf_drain(engine, clock_monotonic_ns() - SETTLE_NS, err);
-	if (engine->walker)
+	if (engine->walker) {
+		walker_drained(engine->walker);
 		tell_news(engine);
+	}
 	return r < 0 ? r : trim(engine, err);
 }
 

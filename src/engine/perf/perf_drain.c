@@ -94,6 +94,23 @@ static int put_sample(struct perf_engine *engine, struct cpu_ring *ring,
 	return perf_put_counts(engine, row, counting_thread(engine, sample->tid), sample, err);
 }
 
+/* Looks for the rest of a stack that did not fit into the record. */
+static void gather_long_stack(struct perf_engine *engine, struct cpu_ring *ring,
+			      const struct sample_record *sample)
+{
+	const struct perf_event_header *header;
+	struct sample_record more;
+	uint64_t position = 0;
+
+	if (!long_stack_begin(&engine->long_stack, sample))
+		return;
+	(void)ring_peek_later(&ring->ring, &position); /* the sample itself */
+	while ((header = ring_peek_later(&ring->ring, &position)) &&
+	       header->type == PERF_RECORD_SAMPLE && read_sample(engine, header, &more) &&
+	       bpf_sample_is_more(&more) && long_stack_add(&engine->long_stack, &more))
+		;
+}
+
 static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
 			 const struct perf_event_header *header, struct error *err)
 {
@@ -106,6 +123,12 @@ static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
 		return r;
 	if (!read_sample(engine, header, &sample))
 		return perf_lose_sample(engine, record_time_ns(&engine->layout, header));
+	if (engine->walker && bpf_sample_is_more(&sample))
+		return 0; /* was read with the one before it */
+	if (engine->walker) {
+		gather_long_stack(engine, ring, &sample);
+		bpf_sample_name(engine, &sample);
+	}
 	if (engine->walker && bpf_sample_is_away(&sample))
 		return bpf_sample_away(engine, &sample, err);
 	if (engine->walker && waker_is(&sample)) {

@@ -71,6 +71,7 @@ void perf_close(struct perf_engine *engine)
 	vec_fini(&engine->cpus);
 	vec_fini(&engine->seeds);
 	kept_stacks_fini(&engine->leavers);
+	long_stack_fini(&engine->long_stack);
 	wakers_free(engine->wakers);
 	free(engine->cgroup);
 	vec_fini(&engine->watched);
@@ -615,6 +616,8 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 		(void)error_errno(err, r, "cannot set up the perf engine");
 	else
 		r = open_with_rings(engine, target, err);
+	if (r == 0 && walker)
+		walker_set_ring(walker, engine->ring_bytes);
 	engine->least_away_ns = config->least_away_ns;
 	if (r == 0 && engine->away)
 		r = perf_away_arm(engine, config, target, err);

@@ -60,21 +60,40 @@ static const struct perf_event_header *unwrap(struct ring *ring, size_t at, size
 	return (const struct perf_event_header *)ring->wrapped;
 }
 
-const struct perf_event_header *ring_peek(struct ring *ring)
+/* The record at a position; NULL when it is not there yet, or cannot be had. */
+static const struct perf_event_header *record_at(struct ring *ring, uint64_t position)
 {
-	size_t at = ring->tail & (ring->data_bytes - 1);
+	size_t at = position & (ring->data_bytes - 1);
 	const struct perf_event_header *header = (const void *)(ring->data + at);
 
-	if (ring->tail >= ring->head)
+	if (position >= ring->head || header->size < sizeof(*header) ||
+	    header->size > ring->head - position)
 		return NULL;
-	/* The kernel writes no such record; without a size there is no next one. */
-	if (header->size < sizeof(*header) || header->size > ring->head - ring->tail) {
-		ring->tail = ring->head;
-		return NULL;
-	}
 	/* Records are multiples of 8 bytes, so a header never wraps. */
 	if (at + header->size > ring->data_bytes)
 		return unwrap(ring, at, header->size);
+	return header;
+}
+
+const struct perf_event_header *ring_peek(struct ring *ring)
+{
+	const struct perf_event_header *header =
+		(const void *)(ring->data + (ring->tail & (ring->data_bytes - 1)));
+
+	/* The kernel writes no such record; without a size there is no next one. */
+	if (ring->tail < ring->head &&
+	    (header->size < sizeof(*header) || header->size > ring->head - ring->tail))
+		ring->tail = ring->head;
+	return record_at(ring, ring->tail);
+}
+
+const struct perf_event_header *ring_peek_later(struct ring *ring, uint64_t *position)
+{
+	/* All that there is at once is no more than the ring: only one record of it wraps. */
+	const struct perf_event_header *header = record_at(ring, ring->tail + *position);
+
+	if (header)
+		*position += header->size;
 	return header;
 }
 

@@ -35,6 +35,11 @@ void ring_look(struct ring *ring);
 
 /* The next record, NULL when there is none (or, on no memory for a wrapped one, for now). */
 const struct perf_event_header *ring_peek(struct ring *ring);
+/*
+ * A later one: *position is how far behind the next it lies, and is moved behind it. Stays
+ * valid beside the next one.
+ */
+const struct perf_event_header *ring_peek_later(struct ring *ring, uint64_t *position);
 void ring_next(struct ring *ring); /* steps over what ring_peek() gave */
 
 /* Gives the room of all records that were stepped over back to the kernel. */

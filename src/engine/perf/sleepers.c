@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "engine/ebpf/walker.h"
 #include "engine/perf/bpf_sample.h"
+#include "engine/perf/long_stack.h"
 #include "engine/perf/state.h"
 #include "proc/cgroup_threads.h"
 #include "proc/process_info.h"
@@ -60,12 +61,18 @@ static void begin(void *self, struct bpf_walk_slice *slice)
 				       .tid = (pid_t)times.tid,
 				       .time_ns = sleepers->now_ns,
 				       .raw = (const uint8_t *)slice};
+	struct long_stack *rest = &sleepers->engine->long_stack;
 	bool has_stack;
 
 	if (!is_wanted(sleepers, sample.tid))
 		return;
 	read_stack(slice);
 	sample.raw_bytes = (uint32_t)(offsetof(struct bpf_walk_slice, stack) + slice->stack_bytes);
+	if (long_stack_begin(rest, &sample))
+		rest->size +=
+			remote_memory_copy((pid_t)slice->pid, slice->stack_start + rest->size,
+					   rest->bytes + rest->size, LONG_STACK_BYTES - rest->size);
+	bpf_sample_name(sleepers->engine, &sample);
 	has_stack = bpf_sample_keep_leaver(sleepers->engine, &sample);
 	/* One that is back, or was, has a stack of another time. */
 	if (!walker_begin_away(sleepers->engine->walker, slice->task, &times, has_stack))

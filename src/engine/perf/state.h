@@ -18,6 +18,7 @@
 #include "engine/perf/event.h"
 #include "engine/perf/event_group.h"
 #include "engine/perf/kept_stacks.h"
+#include "engine/perf/long_stack.h"
 #include "engine/perf/machine_time.h"
 #include "engine/perf/perf_sample.h"
 #include "engine/perf/probe_event.h"
@@ -115,6 +116,7 @@ struct perf_engine {
 
 	struct perf_columns columns[1 + EVENT_MEMBERS_MAX]; /* of the event, and of its members */
 
+	struct long_stack long_stack; /* of a slice that is being read */
 	struct chain_frames frames;
 	struct chain_walk walk; /* of stacks that came with their samples */
 };
