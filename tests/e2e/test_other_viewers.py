@@ -268,14 +268,16 @@ def test_otlp_has_a_profile_for_each_value(wick):
     data = Otlp(export(OLD, "otlp"))
     other = pprof.Profile(export(OLD, "pprof"))
     assert data.scope[1] == [b"wick"]
-    assert [p["type"] for p in data.profiles] == [("cpu", "nanoseconds"), ("samples", "count")]
+    assert [p["type"] for p in data.profiles] == [("cpu", "nanoseconds"), ("samples", "count"),
+                                                  ("faults", "count")]
     assert {p["time"] for p in data.profiles} == {other.time_ns}
     assert {p["duration"] for p in data.profiles} == {other.duration_ns}
-    for profile, value in zip(data.profiles, (1, 0)):
+    for profile, value in zip(data.profiles, (1, 0, 2)):
         got = sorted((stack, count, a["thread.id"], a["process.pid"], a["thread.name"])
                      for stack, count, a in profile["samples"])
         assert got == sorted((tuple(stack), values[value], labels["tid"], labels["pid"],
-                              labels["thread"]) for stack, values, labels in other.samples)
+                              labels["thread"]) for stack, values, labels in other.samples
+                             if values[value])
     assert ("/usr/bin/shop", {"process.executable.build_id.gnu": "01020304"}) in data.mappings
 
 
