@@ -2,23 +2,52 @@
 #include "cli/debuginfod.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/capture.h"
 #include "base/clock.h"
+#include "base/scope.h"
 #include "cli/command.h"
 #include "elf/elf.h"
 
 #define PROGRAM "debuginfod-find"
+/* It looks at the clock once a second; ended from outside it leaves half a file behind. */
+#define TIME_TO_CLEAN_UP_S 2
+#define NOT_FOUND_STATUS 127 /* of env(1) */
+
+static void scope_release_elf(struct elf_file **elf)
+{
+	elf_close(*elf);
+}
+
+/* The status of debuginfod-find, which is to end in time by itself where that can be told. */
+static int run(uint64_t left_ns, const char *hex, struct bytes *out)
+{
+	uint64_t limit_s = left_ns / NS_PER_SEC;
+	uint64_t start_ns = clock_monotonic_ns();
+	char limit[48];
+	const char *const argv[] = {"env", limit, PROGRAM, "debuginfo", hex, NULL};
+	int r;
+
+	if (limit_s <= TIME_TO_CLEAN_UP_S || getenv("DEBUGINFOD_MAXTIME"))
+		return capture_run(argv + 2, left_ns, PATH_MAX - 1, out);
+	limit_s -= TIME_TO_CLEAN_UP_S;
+	(void)snprintf(limit, sizeof(limit), "DEBUGINFOD_MAXTIME=%" PRIu64, limit_s);
+	r = capture_run(argv, left_ns, PATH_MAX - 1, out);
+	if (r == NOT_FOUND_STATUS)
+		return -ENOENT;
+	return r > 0 && clock_monotonic_ns() - start_ns >= limit_s * NS_PER_SEC ? -ETIMEDOUT : r;
+}
 
 static int ask(const struct debuginfod *self, const char *hex, char *ret_path)
 {
-	const char *const argv[] = {PROGRAM, "debuginfo", hex, NULL};
 	struct bytes line = {0};
-	int r = capture_run(argv, self->left_ns, PATH_MAX - 1, &line);
+	int r = run(self->left_ns, hex, &line);
 
 	bytes_put_u8(&line, '\0');
 	if (r == 0 && line.failed)
@@ -29,6 +58,33 @@ static int ask(const struct debuginfod *self, const char *hex, char *ret_path)
 	}
 	bytes_fini(&line);
 	return r < 0 ? r : r > 0 || ret_path[0] != '/' ? -ENODATA : 0;
+}
+
+/* What a server sends may be of another build, cut, or no debug file at all. */
+static int check(const struct debuginfod *self, const struct build_id *id, const char *path)
+{
+	SCOPED(elf) struct elf_file *elf = NULL;
+
+	if (elf_open(path, &elf, NULL) == 0 && build_id_equal(elf_build_id(elf), id))
+		return 0;
+	(void)fprintf(self->context->err,
+		      "wick: %s, which debuginfod got, is not of that build and is not used\n"
+		      "      remove it to ask the servers again\n",
+		      path);
+	return -ENODATA;
+}
+
+/* Says why no server is asked any more. */
+static void tell_failure(const struct debuginfod *self, int r)
+{
+	FILE *err = self->context->err;
+
+	if (r == -ETIMEDOUT)
+		(void)fprintf(err, "wick: debuginfod took too long; it is not asked again\n");
+	else
+		(void)fprintf(err, "wick: cannot run " PROGRAM ": %s\n", strerror(-r));
+	if (r == -ENOENT)
+		(void)fprintf(err, "      install it: sudo apt install debuginfod\n");
 }
 
 static int fetch(void *data, const struct build_id *id, char *ret_path)
@@ -50,19 +106,26 @@ static int fetch(void *data, const struct build_id *id, char *ret_path)
 		(void)fputs("\r\033[K", err);
 	took_ns = clock_monotonic_ns() - start_ns;
 	self->left_ns -= took_ns < self->left_ns ? took_ns : self->left_ns;
-	if (r == -ETIMEDOUT) {
+	if (r < 0 && r != -ENODATA) {
 		self->left_ns = 0;
-		(void)fprintf(err, "wick: debuginfod took too long; it is not asked again\n");
-	} else if (r < 0 && r != -ENODATA) {
-		self->left_ns = 0;
-		(void)fprintf(err, "wick: cannot run " PROGRAM ": %s\n", strerror(-r));
+		tell_failure(self, r);
 	}
-	return r;
+	return r < 0 ? r : check(self, id, ret_path);
 }
 
 void debuginfod_init(struct debuginfod *ret, const struct command_context *context,
 		     uint64_t limit_ns)
 {
+	const char *servers = getenv("DEBUGINFOD_URLS");
+
+	if (!servers || !*servers) {
+		(void)fprintf(
+			context->err,
+			"wick: no server to get debug files from: DEBUGINFOD_URLS is not set\n"
+			"      for packages of Debian: "
+			"export DEBUGINFOD_URLS=https://debuginfod.debian.net\n");
+		limit_ns = 0;
+	}
 	*ret = (struct debuginfod){.context = context,
 				   .left_ns = limit_ns,
 				   .search = {.fetch = fetch, .fetch_self = ret}};

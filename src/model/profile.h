@@ -117,7 +117,8 @@ struct profile_gap {
 	uint32_t module;   /* "" for addresses in no module */
 	uint32_t build_id; /* in hex; "" when there is none */
 	uint32_t problem;  /* what is missing */
-	bool curable;      /* a debug file would help */
+	bool curable;      /* something would help: a debug file, a flag of a runtime … */
+	bool is_lost;      /* the file that ran is gone, or another is in its place */
 	uint64_t unnamed;  /* samples without a name */
 	uint64_t unlined;  /* with a name only */
 };

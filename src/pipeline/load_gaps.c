@@ -29,7 +29,10 @@ static const char *problem_of(const struct load_gaps_input *input, const struct 
 		gap->curable = true;
 		return "the kernel's names may not be read, or were not kept";
 	}
-	gap->curable = module->kind == MODULE_FILE && (problem || !has_lines);
+	gap->curable = module->kind == MODULE_ANONYMOUS ||
+		       (module->kind == MODULE_FILE && (problem || !has_lines));
+	gap->is_lost =
+		module->kind == MODULE_FILE && symboliser_module_is_lost(input->symboliser, id);
 	if (problem)
 		return problem;
 	if (!has_lines)

@@ -105,6 +105,46 @@ static bool is_d(const char *name)
 	       ((name[2] >= '0' && name[2] <= '9') || strcmp(name, "_Dmain") == 0);
 }
 
+/* Writes a character as UTF-8 and returns where it ends. */
+static char *put_character(char *at, unsigned long c)
+{
+	unsigned int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+
+	*at++ = more == 0 ? (char)c : (char)((0xf0 << (3 - more)) | (int)(c >> 6 * more));
+	while (more-- > 0)
+		*at++ = (char)(0x80 | ((c >> 6 * more) & 0x3f));
+	return at;
+}
+
+static bool is_printable(unsigned long c)
+{
+	return (c >= 0x20 && c < 0x7f) || (c >= 0xa0 && c < 0xd800) ||
+	       (c >= 0xe000 && c <= 0x10ffff);
+}
+
+/*
+ * Older Rust names tell letters beyond ASCII as "$u" hexadecimal digits "$", of which
+ * libiberty knows a few. A letter takes fewer bytes than that.
+ */
+static void put_rust_letters(char *text)
+{
+	char *out = text;
+
+	while (*text) {
+		size_t digits = has_prefix(text, "$u") ? strspn(text + 2, "0123456789abcdef") : 0;
+		bool is_letter = digits > 0 && digits <= 6 && text[2 + digits] == '$';
+		unsigned long c = is_letter ? strtoul(text + 2, NULL, 16) : 0;
+
+		if (is_printable(c)) {
+			out = put_character(out, c);
+			text += 2 + digits + 1;
+		} else {
+			*out++ = *text++;
+		}
+	}
+	*out = '\0';
+}
+
 char *demangle(const char *name)
 {
 	int options = DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP;
@@ -123,6 +163,8 @@ char *demangle(const char *name)
 		options |= DMGL_NO_RECURSE_LIMIT;
 	/* Rust first: its older names are C++ names with a hash in disguise. */
 	text = demangle_with(rust_demangle_callback, name, DMGL_NO_OPTS);
+	if (text && is_itanium)
+		put_rust_letters(text);
 	if (text || !is_itanium)
 		return text;
 	return demangle_with(cplus_demangle_v3_callback, name, options);

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,24 +99,42 @@ void symbol_hint_packages(struct symbol_want *wants, size_t count)
 	}
 }
 
+static void put_bracketed(struct bytes *out, const char *module)
+{
+	if (strcmp(module, "[anonymous]") == 0)
+		bytes_printf(out, "code that a runtime made: node --perf-basic-prof, java "
+				  "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit and "
+				  "python3 -X perf list theirs");
+	else if (strcmp(module, "[vdso]") != 0)
+		bytes_printf(out, "record as root, or: sudo sysctl kernel.kptr_restrict=0");
+}
+
+/* The package that is installed now may be another than that of a file that is gone. */
+static void put_package(struct bytes *out, const struct symbol_want *want)
+{
+	if (want->is_lost)
+		bytes_printf(out, "give a directory with the file that ran (--symbol-path DIR)");
+	else if (strcmp(want->package, "libc6") == 0)
+		bytes_printf(out, "install libc6-dbg");
+	else if (want->package[0])
+		bytes_printf(out, "install %s-dbgsym", want->package);
+}
+
 void symbol_hint_put(struct bytes *out, const struct symbol_want *want)
 {
-	const char *package = want->package;
+	bool has_id = strlen(want->build_id) > 2;
+	size_t start = out->size;
 
-	if (want->module[0] == '[') {
-		if (strcmp(want->module, "[vdso]") != 0)
-			bytes_printf(out, "record as root, or: sudo sysctl kernel.kptr_restrict=0");
-		return;
-	}
+	if (want->module[0] == '[')
+		put_bracketed(out, want->module);
 	if (want->module[0] != '/')
 		return;
-	if (strcmp(package, "libc6") == 0)
-		bytes_printf(out, "install libc6-dbg, or ");
-	else if (package[0])
-		bytes_printf(out, "install %s-dbgsym, or ", package);
-	if (strlen(want->build_id) > 2)
+	put_package(out, want);
+	if (out->size > start && (has_id || !want->is_lost))
+		bytes_printf(out, ", or ");
+	if (has_id)
 		bytes_printf(out, "put /usr/lib/debug/.build-id/%.2s/%s.debug in place",
 			     want->build_id, want->build_id + 2);
-	else
+	else if (!want->is_lost)
 		bytes_printf(out, "build it with -g and without stripping");
 }

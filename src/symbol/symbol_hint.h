@@ -9,6 +9,7 @@
  * Which package a file is from is read from dpkg's lists of files.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct bytes;
@@ -16,6 +17,7 @@ struct bytes;
 struct symbol_want {
 	const char *module;   /* path, "[kernel]", … */
 	const char *build_id; /* in hex, "" for none */
+	bool is_lost;         /* the file is gone, or another is in its place */
 	char package[128];    /* that the module is from, "" when unknown: symbol_hint_packages() */
 };
 

@@ -610,6 +610,13 @@ const char *symboliser_module_problem(const struct symboliser *symboliser, uint3
 	return state && state->symbols.problem[0] ? state->symbols.problem : NULL;
 }
 
+bool symboliser_module_is_lost(const struct symboliser *symboliser, uint32_t module_id)
+{
+	const struct module_state *state = find_state(symboliser, module_id);
+
+	return state && state->symbols.lack == SYMBOLS_LACK_FILE;
+}
+
 bool symboliser_module_has_lines(const struct symboliser *symboliser, uint32_t module_id)
 {
 	const struct module_state *state = find_state(symboliser, module_id);

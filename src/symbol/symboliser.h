@@ -121,6 +121,9 @@ enum symbol_quality symboliser_resolve_kernel(struct symboliser *symboliser, uin
  */
 const char *symboliser_module_problem(const struct symboliser *symboliser, uint32_t module_id);
 
+/* Whether that is for want of the file itself: it is gone, or another is in its place. */
+bool symboliser_module_is_lost(const struct symboliser *symboliser, uint32_t module_id);
+
 /* Whether a module that was asked about has debug information. */
 bool symboliser_module_has_lines(const struct symboliser *symboliser, uint32_t module_id);
 

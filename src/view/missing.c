@@ -130,6 +130,7 @@ int missing_write(const struct profile *profile, bool json, struct bytes *out)
 
 		wants[i].module = profile_text(profile, gap->module);
 		wants[i].build_id = profile_text(profile, gap->build_id);
+		wants[i].is_lost = gap->is_lost;
 	}
 	symbol_hint_packages(wants, count);
 	for (size_t i = 0; i < count; i++)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Debug files from a server: a real one on this machine, asked by the real debuginfod-find."""
+import contextlib
 import http.server
 import os
 import re
@@ -29,7 +30,7 @@ class Server:
     """Answers /buildid/ID/debuginfo from a dictionary of files; counts what it is asked."""
 
     def __init__(self, cache):
-        self.files, self.asked, self.wait_s = {}, [], 0
+        self.files, self.asked, self.wait_s, self.endless = {}, [], 0, False
         self.going = threading.Event()
         outer = self
 
@@ -37,12 +38,22 @@ class Server:
             def do_GET(self):  # noqa: N802 # the name is the library's
                 outer.asked.append(self.path)
                 outer.going.wait(outer.wait_s)
+                if outer.endless:
+                    self.send_forever()
+                    return
                 file = outer.files.get(self.path)
                 body = file.read_bytes() if file else b""
                 self.send_response(200 if file else 404)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
+
+            def send_forever(self):
+                self.send_response(200)
+                self.end_headers()
+                with contextlib.suppress(OSError):
+                    while not outer.going.wait(0.01):
+                        self.wfile.write(bytes(65536))
 
             def log_message(self, *_):
                 pass
@@ -126,6 +137,24 @@ def test_a_file_of_another_build_is_not_believed(wick, recording, stripped, serv
     server.files[ASKED] = stripped[0].parent / "hot.c"
     done = wick.ok("report", recording.path, "--no-cache", "--debuginfod", env=server.env)
     assert "hidden_work" not in done.stdout
+    assert re.search(rf"^wick: \S+{BUILD_ID}/debuginfo, which debuginfod got, is not of that build",
+                     done.stderr, re.M)
+
+
+def test_a_server_that_sends_without_end_leaves_nothing_behind(wick, recording, server, tmp_path):
+    server.endless = True
+    done = wick.ok("report", recording.path, "--no-cache", "--debuginfod", "--debuginfod-limit",
+                   "3s", env=server.env, timeout=60)
+    assert "wick: debuginfod took too long; it is not asked again\n" in done.stderr
+    assert list((tmp_path / "client").glob("*/debuginfo*")) == []
+
+
+def test_without_a_server_or_its_client_the_remedy_is_told(wick, recording, server, tmp_path):
+    command = ["report", recording.path, "--no-cache", "--debuginfod"]
+    unset = {k: v for k, v in server.env.items() if k != "DEBUGINFOD_URLS"}
+    assert "DEBUGINFOD_URLS is not set" in wick.ok(*command, env=unset).stderr
+    without = {**server.env, "PATH": str(tmp_path)}
+    assert "cannot run debuginfod-find" in wick.ok(*command, env=without).stderr
 
 
 def test_a_server_that_does_not_answer_costs_no_more_than_its_time(wick, recording, server):

@@ -78,6 +78,9 @@ def test_missing_symbols_are_listed_with_what_would_help(wick, tmp_path):
     assert str(program) in text and module["help"] in text
     warnings = wick.ok("report", recording.path).stderr.splitlines()
     assert [str(program) in line for line in warnings].count(True) == 1
+    program.unlink()
+    gone = wick.json("report", "--missing", "--format", "json", recording.path)["modules"][0]
+    assert gone["problem"] == "file is gone" and "--symbol-path DIR" in gone["help"]
 
 
 def test_the_json_report_has_the_promised_keys(recording):

@@ -238,7 +238,8 @@ def server(tmp_path):
         tool = tmp_path / "bin/debuginfod-find"
         tool.write_text(f"#!/bin/sh\necho \"$@\" >> {tmp_path}/asked\n{script}\n")
         tool.chmod(0o755)
-        return {**os.environ, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
+        return {**os.environ, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}",
+                "DEBUGINFOD_URLS": "http://127.0.0.1:1"}
 
     return make
 

@@ -44,6 +44,17 @@ static void rust_names_lose_their_hash(void **state)
 	assert_text("_RNvCskwGfYPst2Cb_3foo16example_function", "foo::example_function");
 }
 
+/* What is no letter stays as it is. */
+static void letters_of_older_rust_names_are_shown(void **state)
+{
+	assert_text("_ZN1r18gr$uf6$$udf$e$u21$17h0123456789abcdefE", "r::gr\xc3\xb6\xc3\x9f"
+								     "e!");
+	assert_text("_ZN1r16$u4e2d$$u1f600$n17h0123456789abcdefE",
+		    "r::\xe4\xb8\xad\xf0\x9f\x98\x80n");
+	assert_text("_ZN1r25$ud800$$u110000$$u85$$u$u17h0123456789abcdefE",
+		    "r::$ud800$$u110000$$u85$$u$u");
+}
+
 static void d_names_show_their_modules(void **state)
 {
 	assert_text("_D3std5stdio4File5writeMFAaZv", "std.stdio.File.write(char[])");
@@ -143,6 +154,7 @@ int main(void)
 		cmocka_unit_test(return_types_of_templates_are_left_out),
 		cmocka_unit_test(clones_keep_their_suffix),
 		cmocka_unit_test(rust_names_lose_their_hash),
+		cmocka_unit_test(letters_of_older_rust_names_are_shown),
 		cmocka_unit_test(d_names_show_their_modules),
 		cmocka_unit_test(d_names_with_many_references_are_shown_as_they_are),
 		cmocka_unit_test(what_is_not_mangled_gives_none),
