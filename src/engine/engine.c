@@ -68,6 +68,17 @@ int engine_start(struct engine *engine, struct error *err)
 	return engine->ops->start(engine->self, err);
 }
 
+char *const *engine_environment(struct engine *engine)
+{
+	return engine->ops->environment ? engine->ops->environment(engine->self) : NULL;
+}
+
+void engine_launched(struct engine *engine, pid_t pid)
+{
+	if (engine->ops->launched)
+		engine->ops->launched(engine->self, pid);
+}
+
 int engine_fd(struct engine *engine)
 {
 	return engine->ops->fd(engine->self);

@@ -45,8 +45,9 @@ struct target {
 	enum target_kind kind;
 	const pid_t *ids; /* pids or tids */
 	size_t count;
-	bool children;      /* follow processes that the target starts */
-	const char *cgroup; /* the folder of a control group */
+	bool children;       /* follow processes that the target starts */
+	const char *cgroup;  /* the folder of a control group */
+	const char *program; /* of a command, as it was given; NULL: not known */
 };
 
 enum engine_unwind {
@@ -115,6 +116,12 @@ struct engine_ops {
 	const char *summary;
 	/* 0 when the engine works here, else a negative errno and why not. */
 	int (*probe)(struct error *err);
+	/*
+	 * Optional: variables that a command must be started with, "NAME=value" and NULL
+	 * last. Such an engine is opened before there is a process.
+	 */
+	char *const *(*environment)(void *self);
+	void (*launched)(void *self, pid_t pid); /* with environment: who the command is */
 	int (*open)(const struct engine_config *config, const struct target *target,
 		    struct sink *sink, void **ret_self, struct error *err);
 	int (*start)(void *self, struct error *err);
@@ -147,6 +154,9 @@ int engine_open(const struct engine_ops *ops, const struct engine_config *config
 void engine_close(struct engine *engine); /* NULL is fine */
 
 int engine_start(struct engine *engine, struct error *err);
+/* What to start a command with; NULL: nothing. Valid until the engine is closed. */
+char *const *engine_environment(struct engine *engine);
+void engine_launched(struct engine *engine, pid_t pid);
 int engine_fd(struct engine *engine); /* readable when draining pays */
 int engine_drain(struct engine *engine, struct error *err);
 int engine_stop(struct engine *engine, struct error *err);

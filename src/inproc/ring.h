@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_INPROC_RING_H
+#define WICK_INPROC_RING_H
+
+/*
+ * ring: what a thread writes for the recorder. One writer, which its own signal
+ * handlers stay out of (thread->busy), and one reader in another process.
+ */
+
+#include <stdint.h>
+
+struct inproc_thread;
+
+struct ring_sample {
+	uint64_t ticks;
+	uint64_t weight_ns;
+	uint32_t cpu;
+	uint16_t flags;
+	uint32_t count; /* of thread->pcs, leaf first */
+};
+
+/* Writes a sample, or counts it as lost. */
+void ring_put_sample(struct inproc_thread *thread, const struct ring_sample *sample);
+
+#endif
