@@ -109,6 +109,7 @@ struct engine_stats {
 	uint64_t away_unkept;    /* times off a CPU that there was no room for */
 	uint64_t ring_bytes;
 	uint64_t kernel_bytes; /* of tables, held in the kernel */
+	char remark[320];      /* what else a person should know; "": nothing */
 };
 
 struct engine_ops {

@@ -20,7 +20,7 @@
 /* After so many faults of our own code the program is left alone. */
 #define MAX_FAULTS 3u
 /* One sample in so many is timed. */
-#define TIMED_MASK 63u
+#define TIMED_MASK 15u
 
 /* Where our own code lies, as the linker tells. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -99,15 +99,14 @@ static void take_sample(struct inproc_thread *thread, const siginfo_t *info,
 
 	if (info->si_overrun > 0)
 		inproc_count(SESSION_OVERRUNS, (uint64_t)info->si_overrun);
-	timer_adapt(thread, of_clock, ran_ns);
+	if (!timer_ticked(thread, of_clock, cpu_ns))
+		return; /* it slept: its time goes to the sample after */
 	if (wall) {
 		uint64_t now_ns = safe_clock_ns(CLOCK_MONOTONIC);
 
 		sample.weight_ns = now_ns - thread->last_ns;
 		sample.flags = ran_ns < sample.weight_ns / 2 ? SESSION_ASLEEP : 0;
 		thread->last_ns = now_ns;
-	} else if (of_clock && ran_ns < timer_period_ns() / 2) {
-		return; /* it slept: its time goes to the sample after */
 	}
 	thread->last_cpu_ns = cpu_ns;
 	sample.cpu = current_cpu();
@@ -178,7 +177,7 @@ bool handler_tick(const siginfo_t *info, void *context)
 		inproc_count(SESSION_BUSY, 1); /* its time goes to the next sample */
 		return true;
 	}
-	if ((thread->ticks++ & TIMED_MASK) == 0)
+	if ((thread->ticks++ & TIMED_MASK) == TIMED_MASK / 2)
 		begin_ns = safe_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	guarded_sample(thread, info, context, of_clock);
 	if (begin_ns)

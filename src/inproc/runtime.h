@@ -38,6 +38,8 @@ struct inproc_thread {
 	bool by_clock; /* it is the clock that ticks now */
 	uint32_t ticks;
 	uint32_t idle_ticks;  /* of the clock, one after the other */
+	uint64_t step_ns;     /* from the last tick of the clock to the next */
+	uint64_t tick_cpu_ns; /* at the last tick of either */
 	uint64_t last_cpu_ns; /* when the last sample was taken */
 	uint64_t last_ns;
 

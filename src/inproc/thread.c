@@ -7,13 +7,11 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "inproc/real.h"
 #include "inproc/runtime.h"
 #include "inproc/session_file.h"
 #include "inproc/timer.h"
-#include "safe/clock.h"
 #include "safe/syscall.h"
 #include "safe/ticks.h"
 
@@ -97,8 +95,6 @@ void thread_begin(struct inproc_thread *thread, struct unwind_stack stack)
 
 	thread->tid = (uint32_t)safe_syscall2(SYS_gettid, 0, 0);
 	thread->unwind.stack = stack;
-	thread->last_cpu_ns = safe_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	thread->last_ns = safe_clock_ns(CLOCK_MONOTONIC);
 	slot->tid = thread->tid;
 	slot->born_ticks = safe_ticks();
 	(void)safe_syscall2(SYS_prctl, PR_GET_NAME, SAFE_POINTER(slot->comm));

@@ -10,6 +10,10 @@
  * CPU time starts it, some ticks of it during which the thread hardly ran stop it,
  * so threads that sleep are left alone. Each sample weighs what the thread's own
  * CPU clock says: no tick that is missing or late makes the sums wrong.
+ *
+ * The first tick comes by the clock, at a random moment of the first period, and its
+ * sample weighs a whole one. So threads that live for less than a period have their
+ * share as well: few of them are met, and those stand for the others.
  */
 
 #include <stdbool.h>
@@ -24,8 +28,11 @@ struct inproc_thread;
 bool timer_start(struct inproc_thread *thread);
 void timer_stop(struct inproc_thread *thread);
 
-/* A tick came: whether of the clock, and how much CPU time went by since the last sample. */
-void timer_adapt(struct inproc_thread *thread, bool of_clock, uint64_t cpu_ns);
+/*
+ * A tick came. Returns whether it is one to sample at: one of the clock while the thread
+ * slept is not.
+ */
+bool timer_ticked(struct inproc_thread *thread, bool of_clock, uint64_t cpu_ns);
 
 /* The distance of ticks that is wanted now. */
 uint64_t timer_period_ns(void);

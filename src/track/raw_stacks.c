@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "track/raw_stacks.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -88,20 +89,20 @@ static void forget_told(struct raw_stacks *stacks, size_t count, pid_t pid)
 
 /*
  * Tells the tracker of code that it does not know. When it appeared where nothing was
- * is not known, only that a stack refers to it: so it was there before. Returns whether
- * anything was learnt. The same process is not asked again before a while.
+ * is not known, only that a stack refers to it: so it was there before. Returns 1 when
+ * anything was learnt, 0 when not, and -EAGAIN when the same process was asked just now.
  */
-static bool learn(struct raw_stacks *stacks, pid_t pid)
+static int learn(struct raw_stacks *stacks, pid_t pid)
 {
 	uint64_t now_ns = clock_monotonic_ns();
 	size_t told_count = stacks->told.count;
 	struct tracked_process *process;
 	struct maps maps = {0};
 	uint32_t thread;
-	bool learnt = false;
+	int learnt = 0;
 
 	if (pid == stacks->learnt_pid && now_ns < stacks->learnt_ns + LEARN_NS)
-		return false;
+		return -EAGAIN;
 	stacks->learnt_pid = pid;
 	stacks->learnt_ns = now_ns;
 	if (process_tracker_sample(stacks->tracker, pid, pid, &process, &thread) < 0 ||
@@ -118,7 +119,7 @@ static bool learn(struct raw_stacks *stacks, pid_t pid)
 		if (is_free || !was_told(stacks, told_count, told)) {
 			process_tracker_map(stacks->tracker, is_free ? 0 : now_ns, pid, region,
 					    NULL);
-			learnt = true;
+			learnt = 1;
 		}
 		(void)vec_push(&stacks->told, told); /* told again then, which does no harm */
 	}
@@ -150,16 +151,21 @@ static size_t resolve(struct raw_stacks *stacks, const struct tracked_process *p
 	return unknown;
 }
 
+/* *ret_settled: asking again would give no other answer. */
 static uint32_t intern(struct raw_stacks *stacks, const struct tracked_process *process,
-		       const struct raw_stack *stack)
+		       const struct raw_stack *stack, bool *ret_settled)
 {
 	uint32_t id;
+	int r = 0;
 
 	if (vec_reserve(&stacks->frames, stack->count + stack->kernel_count + 1) < 0)
 		return ID_NONE;
 	/* What the walk knew as code is mapped, whether the tracker was told or not. */
-	if (resolve(stacks, process, stack) > 0 && learn(stacks, stack->pid))
+	if (resolve(stacks, process, stack) > 0)
+		r = learn(stacks, stack->pid);
+	if (r > 0)
 		(void)resolve(stacks, process, stack);
+	*ret_settled = r >= 0;
 	return stacks->sink->ops->stack(stacks->sink->self, stacks->frames.items,
 					stacks->frames.count, &id) < 0
 		       ? ID_NONE
@@ -172,6 +178,7 @@ uint32_t raw_stacks_id(struct raw_stacks *stacks, const struct tracked_process *
 	/* Where a walk ended is part of the stack. */
 	uint64_t context = hash_pair(tracked_process_context(process, stack->time_ns),
 				     stack->end == UNWIND_ROOT);
+	bool settled = false;
 	uint32_t id;
 
 	/* So are the kernel's frames: they make a context of their own. */
@@ -181,8 +188,8 @@ uint32_t raw_stacks_id(struct raw_stacks *stacks, const struct tracked_process *
 
 	if (id != ID_NONE)
 		return id;
-	id = intern(stacks, process, stack);
-	if (id != ID_NONE)
+	id = intern(stacks, process, stack, &settled);
+	if (id != ID_NONE && settled)
 		stack_cache_add(stacks->cache, context, stack->pcs, stack->count, id);
 	return id;
 }
@@ -190,7 +197,7 @@ uint32_t raw_stacks_id(struct raw_stacks *stacks, const struct tracked_process *
 bool raw_stacks_learn(struct raw_stacks *stacks, pid_t pid)
 {
 	stacks->learnt_pid = 0;
-	return learn(stacks, pid);
+	return learn(stacks, pid) > 0;
 }
 
 void raw_stacks_forget(struct raw_stacks *stacks, pid_t pid)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,8 @@ struct signal_engine {
 	bool children;
 	bool stopped;
 	uint64_t counts[SESSION_COUNTS]; /* of programs that have ended */
+	uint32_t own_signal;             /* that ticks came by where SIGPROF was taken; 0 */
+	bool given_up;                   /* by a program, after faults */
 	struct engine_stats stats;
 	char notice[320];
 };
@@ -233,6 +236,10 @@ static void count_up(struct signal_engine *engine, const struct process_file *fi
 
 	for (size_t i = 0; i < SESSION_COUNTS; i++)
 		engine->counts[i] += atomic_load(&counts[i]);
+	if (atomic_load(&file->head->own_signal))
+		engine->own_signal = atomic_load(&file->head->signal);
+	if (atomic_load(&file->head->state) == SESSION_PROCESS_OFF)
+		engine->given_up = true;
 }
 
 static void let_go(struct signal_engine *engine, size_t index)
@@ -319,6 +326,45 @@ static int signal_engine_stop(void *self, struct error *err)
 	return signal_engine_drain(self, err);
 }
 
+/* Adds to the remarks, with what separates them. */
+static __attribute__((format(printf, 2, 3))) void remark(struct engine_stats *stats,
+							 const char *format, ...)
+{
+	size_t length = strlen(stats->remark);
+	va_list arguments;
+
+	if (length > 0 && length + 2 < sizeof(stats->remark)) {
+		memcpy(stats->remark + length, "; ", 3);
+		length += 2;
+	}
+	va_start(arguments, format);
+	(void)vsnprintf(stats->remark + length, sizeof(stats->remark) - length, format, arguments);
+	va_end(arguments);
+}
+
+/* What went otherwise than one would think. */
+static void add_remarks(const struct signal_engine *engine, struct engine_stats *stats)
+{
+	const uint64_t *counts = engine->counts;
+
+	if (counts[SESSION_FAULTS] > 0)
+		remark(stats, "%llu faults of our own code were caught%s",
+		       (unsigned long long)counts[SESSION_FAULTS],
+		       engine->given_up ? ", and sampling ended by that" : "");
+	if (engine->own_signal > 0)
+		remark(stats, "a program uses SIGPROF itself: sampled by signal %u",
+		       engine->own_signal);
+	if (counts[SESSION_NO_SLOT] > 0)
+		remark(stats, "%llu threads were too many to sample",
+		       (unsigned long long)counts[SESSION_NO_SLOT]);
+	if (counts[SESSION_NO_TIMER] > 0)
+		remark(stats, "the kernel had no timers for %llu threads: raise ulimit -i",
+		       (unsigned long long)counts[SESSION_NO_TIMER]);
+	if (stats->samples > 0 && counts[SESSION_FRAME_POINTERS] * 100 > stats->samples)
+		remark(stats, "%.0f %% of stacks by frame pointers alone",
+		       100.0 * (double)counts[SESSION_FRAME_POINTERS] / (double)stats->samples);
+}
+
 static void signal_engine_stats(void *self, bool final, struct engine_stats *ret)
 {
 	struct signal_engine *engine = self;
@@ -335,6 +381,7 @@ static void signal_engine_stats(void *self, bool final, struct engine_stats *ret
 	if (ret->run_ns > 0)
 		ret->expected = ret->run_ns * ret->frequency_hz / NS_PER_SEC;
 	ret->ring_bytes = table_arena_bytes(engine->arena);
+	add_remarks(engine, ret);
 }
 
 static const char *signal_engine_notice(void *self)
