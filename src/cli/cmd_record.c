@@ -348,7 +348,7 @@ static const struct option_spec table[] = {
 	 .max = 1e15, .help = "a sample every PERIOD events, instead of a rate"},
 	{"engine", 0, OPTION_STRING(struct record_options, engine), .argument = "NAME",
 	 .key = "sampling.engine",
-	 .help = "how to sample: auto, ebpf, perf or ptrace (see: wick list engines)"},
+	 .help = "how to sample: auto, ebpf, perf, signal or ptrace (see: wick list engines)"},
 	{"mode", 0, OPTION_ENUM(struct record_options, mode, "cpu", "wall", "offcpu"),
 	 .key = "sampling.mode",
 	 .help = "which time: on the CPUs, off them (asleep, or waiting for one), or all of it"},

@@ -8,9 +8,5 @@
 #include "engine/signal/signal.h"
 
 const struct engine_ops *const engine_table[] = {
-	&ebpf_engine_ops,
-	&perf_engine_ops,
-	&signal_engine_ops,
-	&ptrace_engine_ops,
-	NULL,
+	&ebpf_engine_ops, &perf_engine_ops, &signal_engine_ops, &ptrace_engine_ops, NULL,
 };

@@ -2,6 +2,7 @@
 #include "inproc/handler.h"
 
 #include <errno.h>
+#include <setjmp.h>
 #include <stddef.h>
 #include <time.h>
 #include <ucontext.h>
@@ -52,7 +53,7 @@ static void find_alternate(struct inproc_thread *thread, uint64_t sp)
 
 	thread->unwind.alternate = (struct unwind_stack){0, 0};
 	if (unwind_on_stack(&thread->unwind.stack, sp) ||
-	    safe_syscall2(SYS_sigaltstack, 0, SAFE_POINTER(&stack)) < 0 ||
+	    safe_syscall(SYS_sigaltstack, 0, SAFE_POINTER(&stack)) < 0 ||
 	    (stack.ss_flags & SS_DISABLE))
 		return;
 	thread->unwind.alternate = (struct unwind_stack){
@@ -84,7 +85,7 @@ static uint32_t current_cpu(void)
 {
 	unsigned int cpu = 0;
 
-	(void)safe_syscall2(SYS_getcpu, SAFE_POINTER(&cpu), 0); /* 0 then */
+	(void)safe_syscall(SYS_getcpu, SAFE_POINTER(&cpu), 0); /* 0 then */
 	return cpu;
 }
 
@@ -134,7 +135,7 @@ static __attribute__((noinline)) void guarded_sample(struct inproc_thread *threa
 						     const siginfo_t *info,
 						     const ucontext_t *context, bool of_clock)
 {
-	if (__builtin_setjmp(thread->recovery) == 0) {
+	if (_setjmp(thread->recovery) == 0) {
 		atomic_store(&thread->guarded, 1);
 		take_sample(thread, info, context, of_clock);
 	}
@@ -166,7 +167,7 @@ bool handler_tick(const siginfo_t *info, void *context)
 {
 	bool of_clock = ((uintptr_t)info->si_value.sival_ptr & TIMER_OF_CLOCK) != 0;
 	struct inproc_thread *thread = thread_of(info);
-	uint32_t tid = (uint32_t)safe_syscall2(SYS_gettid, 0, 0);
+	uint32_t tid = (uint32_t)safe_syscall(SYS_gettid, 0);
 	uint64_t begin_ns = 0;
 
 	if (info->si_code != SI_TIMER || !thread || thread_find(tid) != thread)
@@ -195,10 +196,10 @@ bool handler_fault(void *context)
 	if (registers.pc < (uint64_t)(uintptr_t)__ehdr_start ||
 	    registers.pc >= (uint64_t)(uintptr_t)_etext || !inproc.process)
 		return false;
-	thread = thread_find((uint32_t)safe_syscall2(SYS_gettid, 0, 0));
+	thread = thread_find((uint32_t)safe_syscall(SYS_gettid, 0));
 	if (!thread || atomic_load(&thread->guarded) == 0)
 		return false;
 	if (atomic_fetch_add(&inproc.process->counts[SESSION_FAULTS], 1) + 1 >= MAX_FAULTS)
 		inproc_give_up(SESSION_PROCESS_OFF);
-	__builtin_longjmp(thread->recovery, 1);
+	_longjmp(thread->recovery, 1);
 }

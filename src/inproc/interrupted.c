@@ -31,16 +31,16 @@ static uint64_t quiet_begin(void)
 	if (!inproc_active() || signals_tick() == 0)
 		return 0;
 	tick = 1ull << (signals_tick() - 1);
-	(void)safe_syscall4(SYS_rt_sigprocmask, SIG_BLOCK, SAFE_POINTER(&tick),
-			    SAFE_POINTER(&before), sizeof(tick));
+	(void)safe_syscall(SYS_rt_sigprocmask, SIG_BLOCK, SAFE_POINTER(&tick),
+			   SAFE_POINTER(&before), sizeof(tick));
 	return before & tick ? 0 : tick;
 }
 
 static void quiet_end(uint64_t tick)
 {
 	if (tick)
-		(void)safe_syscall4(SYS_rt_sigprocmask, SIG_UNBLOCK, SAFE_POINTER(&tick), 0,
-				    sizeof(tick));
+		(void)safe_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, SAFE_POINTER(&tick), 0,
+				   sizeof(tick));
 }
 
 #define QUIETLY(call)                                                                              \

@@ -34,8 +34,8 @@ static void wait_for_modules(void)
 	       (now_ns = safe_clock_ns(CLOCK_MONOTONIC)) < end_ns) {
 		struct timespec left = {.tv_nsec = (long)(end_ns - now_ns)};
 
-		(void)safe_syscall6(SYS_futex, SAFE_POINTER(&inproc.process->maps_known),
-				    FUTEX_WAIT, 0, SAFE_POINTER(&left), 0, 0);
+		(void)safe_syscall(SYS_futex, SAFE_POINTER(&inproc.process->maps_known), FUTEX_WAIT,
+				   0, SAFE_POINTER(&left), 0, 0);
 	}
 }
 
@@ -54,7 +54,7 @@ static void on_fork(void)
 		return;
 	thread_forget_all();
 	session_file_leave();
-	inproc.pid = (uint32_t)safe_syscall2(SYS_getpid, 0, 0);
+	inproc.pid = (uint32_t)safe_syscall(SYS_getpid, 0);
 	only_pid = atomic_load(&inproc.control->only_pid);
 	if (only_pid != 0 && only_pid != inproc.pid)
 		return;
@@ -71,7 +71,7 @@ static uint32_t jiffy_ns(void)
 {
 	struct timespec step = {.tv_nsec = 4000000};
 
-	(void)safe_syscall2(SYS_clock_getres, CLOCK_MONOTONIC_COARSE, SAFE_POINTER(&step));
+	(void)safe_syscall(SYS_clock_getres, CLOCK_MONOTONIC_COARSE, SAFE_POINTER(&step));
 	return (uint32_t)step.tv_nsec;
 }
 

@@ -13,6 +13,7 @@
  * any program has nobody who could hand it a context.
  */
 
+#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -45,7 +46,7 @@ struct inproc_thread {
 
 	/* Faults of our own code lead back here. */
 	_Atomic uint32_t guarded;
-	void *recovery[5];
+	jmp_buf recovery;
 
 	/* How it begins. */
 	void *(*routine)(void *);

@@ -49,19 +49,18 @@ static long open_in_session(const char *name, int flags)
 	path_add(&path, inproc.folder);
 	path_add(&path, "/");
 	path_add(&path, name);
-	return safe_syscall4(SYS_openat, AT_FDCWD, SAFE_POINTER(path.text), flags | O_CLOEXEC,
-			     0600);
+	return safe_syscall(SYS_openat, AT_FDCWD, SAFE_POINTER(path.text), flags | O_CLOEXEC, 0600);
 }
 
 static void close_fd(long fd)
 {
-	(void)safe_syscall2(SYS_close, fd, 0); /* nothing can be done about it */
+	(void)safe_syscall(SYS_close, fd, 0); /* nothing can be done about it */
 }
 
 static void *map_fd(long fd, uint64_t bytes, int protection)
 {
-	long address = safe_syscall6(SYS_mmap, 0, (long)bytes, protection,
-				     MAP_SHARED | MAP_NORESERVE, fd, 0);
+	long address = safe_syscall(SYS_mmap, 0, (long)bytes, protection,
+				    MAP_SHARED | MAP_NORESERVE, fd, 0);
 
 	return address < 0 && address > -4096 ? NULL : (void *)address;
 }
@@ -69,7 +68,7 @@ static void *map_fd(long fd, uint64_t bytes, int protection)
 static void unmap(void *address, uint64_t bytes)
 {
 	if (address)
-		(void)safe_syscall2(SYS_munmap, SAFE_POINTER(address), (long)bytes);
+		(void)safe_syscall(SYS_munmap, SAFE_POINTER(address), (long)bytes);
 }
 
 /* Whether the recorder lives, wants something, and wants it of this program. */
@@ -95,7 +94,7 @@ bool session_file_find(void)
 	if (!folder || folder[0] != '/' || strlen(folder) >= sizeof(inproc.folder))
 		return false;
 	memcpy(inproc.folder, folder, strlen(folder) + 1);
-	inproc.pid = (uint32_t)safe_syscall2(SYS_getpid, 0, 0);
+	inproc.pid = (uint32_t)safe_syscall(SYS_getpid, 0);
 	fd = open_in_session(SESSION_CONTROL, O_RDONLY);
 	if (fd < 0)
 		return false;
@@ -115,13 +114,13 @@ static uint64_t start_ticks(void)
 	char text[1024];
 	uint64_t ticks = 0;
 	const char *at;
-	long fd = safe_syscall4(SYS_openat, AT_FDCWD, SAFE_POINTER("/proc/self/stat"),
-				O_RDONLY | O_CLOEXEC, 0);
+	long fd = safe_syscall(SYS_openat, AT_FDCWD, SAFE_POINTER("/proc/self/stat"),
+			       O_RDONLY | O_CLOEXEC, 0);
 	long n;
 
 	if (fd < 0)
 		return 0;
-	n = safe_syscall4(SYS_read, fd, SAFE_POINTER(text), sizeof(text) - 1, 0);
+	n = safe_syscall(SYS_read, fd, SAFE_POINTER(text), sizeof(text) - 1, 0);
 	close_fd(fd);
 	text[n > 0 ? n : 0] = '\0';
 	at = strrchr(text, ')');
@@ -161,7 +160,7 @@ static void map_tables(void)
 
 	if (fd < 0)
 		return;
-	(void)safe_syscall4(SYS_prlimit64, 0, RLIMIT_AS, 0, SAFE_POINTER(&limit));
+	(void)safe_syscall(SYS_prlimit64, 0, RLIMIT_AS, 0, SAFE_POINTER(&limit));
 	inproc.tables_bytes =
 		limit.rlim_cur == RLIM_INFINITY ? SESSION_TABLES_BYTES : AS_LIMITED_TABLES_BYTES;
 	inproc.tables = map_fd(fd, inproc.tables_bytes, PROT_READ);
@@ -184,8 +183,7 @@ static uint64_t ring_bytes(void)
 /* Room in the file up to the end of some rings: what is mapped beyond it must not be touched. */
 static long give_room(long fd, uint32_t rings)
 {
-	return safe_syscall4(SYS_fallocate, fd, 0, 0,
-			     (long)(rings_offset() + rings * ring_bytes()));
+	return safe_syscall(SYS_fallocate, fd, 0, 0, (long)(rings_offset() + rings * ring_bytes()));
 }
 
 static void fill_head(struct session_process *process, uint64_t ticks, uint32_t forked_from)
@@ -268,6 +266,6 @@ void session_file_wake(void)
 
 	if (fd < 0)
 		return; /* nobody listens, or the program sees other files now */
-	(void)safe_syscall4(SYS_write, fd, SAFE_POINTER("w"), 1, 0); /* full: it is awake */
+	(void)safe_syscall(SYS_write, fd, SAFE_POINTER("w"), 1, 0); /* full: it is awake */
 	close_fd(fd);
 }

@@ -51,8 +51,7 @@ static void act_by_default(int number, const siginfo_t *info)
 
 	(void)REAL(sigaction)(number, &action, NULL); /* a valid signal */
 	if (info->si_code <= 0 || (number != SIGSEGV && number != SIGBUS))
-		(void)safe_syscall4(SYS_tgkill, inproc.pid, safe_syscall2(SYS_gettid, 0, 0), number,
-				    0);
+		(void)safe_syscall(SYS_tgkill, inproc.pid, safe_syscall(SYS_gettid, 0), number, 0);
 }
 
 /* Does what would have happened without us. */
@@ -123,7 +122,7 @@ static void set_wish(int number, const struct sigaction *action)
 
 static void take(int number)
 {
-	struct sigaction before;
+	struct sigaction before = {.sa_flags = 0};
 
 	if (REAL(sigaction)(number, NULL, &before) < 0)
 		return;
@@ -136,7 +135,7 @@ static void take(int number)
 static int free_signal(void)
 {
 	for (int number = SIGRTMAX - 1; number > SIGRTMIN; number--) {
-		struct sigaction action;
+		struct sigaction action = {.sa_flags = 0};
 
 		if (!is_taken(number) && REAL(sigaction)(number, NULL, &action) == 0 &&
 		    action.sa_handler == SIG_DFL)
@@ -149,7 +148,7 @@ static void unblock(int number)
 {
 	uint64_t set = 1ull << (number - 1);
 
-	(void)safe_syscall4(SYS_rt_sigprocmask, SIG_UNBLOCK, SAFE_POINTER(&set), 0, sizeof(set));
+	(void)safe_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, SAFE_POINTER(&set), 0, sizeof(set));
 }
 
 static void tick_by(int number)
@@ -161,12 +160,12 @@ static void tick_by(int number)
 
 bool signals_set_up(void)
 {
-	struct sigaction action;
+	struct sigaction action = {.sa_flags = 0};
 	uint64_t blocked = 0;
 	int number = SIGPROF;
 
-	(void)safe_syscall4(SYS_rt_sigprocmask, SIG_BLOCK, 0, SAFE_POINTER(&blocked),
-			    sizeof(blocked));
+	(void)safe_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, SAFE_POINTER(&blocked),
+			   sizeof(blocked));
 	if (REAL(sigaction)(SIGPROF, NULL, &action) < 0 || action.sa_handler != SIG_DFL ||
 	    (blocked >> (SIGPROF - 1) & 1)) {
 		number = free_signal();

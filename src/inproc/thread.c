@@ -32,9 +32,9 @@ static struct inproc_thread *memory_of(uint32_t index)
 
 	if (thread)
 		return thread;
-	address = safe_syscall6(SYS_mmap, 0, sizeof(*thread), PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (address < 0 && address > -4096)
+	address = safe_syscall(SYS_mmap, 0, sizeof(*thread), PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (address <= 0 && address > -4096)
 		return NULL;
 	thread = (struct inproc_thread *)address;
 	thread->index = index;
@@ -93,11 +93,11 @@ void thread_begin(struct inproc_thread *thread, struct unwind_stack stack)
 {
 	struct session_slot *slot = thread->slot;
 
-	thread->tid = (uint32_t)safe_syscall2(SYS_gettid, 0, 0);
+	thread->tid = (uint32_t)safe_syscall(SYS_gettid, 0);
 	thread->unwind.stack = stack;
 	slot->tid = thread->tid;
 	slot->born_ticks = safe_ticks();
-	(void)safe_syscall2(SYS_prctl, PR_GET_NAME, SAFE_POINTER(slot->comm));
+	(void)safe_syscall(SYS_prctl, PR_GET_NAME, SAFE_POINTER(slot->comm));
 	inproc_self = thread;
 	if (has_end_key)
 		(void)pthread_setspecific(end_key, thread); /* else the recorder sees it go */
@@ -110,7 +110,7 @@ void thread_end(struct inproc_thread *thread)
 
 	timer_stop(thread);
 	inproc_self = NULL;
-	(void)safe_syscall2(SYS_prctl, PR_GET_NAME, SAFE_POINTER(slot->comm));
+	(void)safe_syscall(SYS_prctl, PR_GET_NAME, SAFE_POINTER(slot->comm));
 	thread->tid = 0;
 	/* One that wrote nothing makes no work. */
 	atomic_store(&slot->state, atomic_load(&slot->head) == atomic_load(&slot->tail)
@@ -123,7 +123,7 @@ static void on_end(void *value)
 	struct inproc_thread *thread = value;
 
 	/* In a child of fork the memory is there, but the session may not be. */
-	if (inproc_active() && thread->tid == (uint32_t)safe_syscall2(SYS_gettid, 0, 0))
+	if (inproc_active() && thread->tid == (uint32_t)safe_syscall(SYS_gettid, 0))
 		thread_end(thread);
 }
 
@@ -148,7 +148,7 @@ void thread_begin_main(void)
 
 	if (!thread)
 		return;
-	(void)safe_syscall4(SYS_prlimit64, 0, RLIMIT_STACK, 0, SAFE_POINTER(&limit));
+	(void)safe_syscall(SYS_prlimit64, 0, RLIMIT_STACK, 0, SAFE_POINTER(&limit));
 	bytes = limit.rlim_cur > UNLIMITED_BYTES ? UNLIMITED_BYTES : limit.rlim_cur;
 	/* The limit may have been higher when the program began. */
 	bytes += MAIN_MARGIN_BYTES;

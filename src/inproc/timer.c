@@ -35,8 +35,7 @@ static int create(const struct inproc_thread *thread, clockid_t clock, uint32_t 
 	event.sigev_signo = (int)atomic_load(&inproc.process->signal);
 	event.sigev_value.sival_ptr = (void *)((uintptr_t)thread | mark);
 	event._sigev_un._tid = (pid_t)thread->tid;
-	return safe_syscall4(SYS_timer_create, clock, SAFE_POINTER(&event), SAFE_POINTER(&id), 0) <
-			       0
+	return safe_syscall(SYS_timer_create, clock, SAFE_POINTER(&event), SAFE_POINTER(&id), 0) < 0
 		       ? -1
 		       : id;
 }
@@ -54,7 +53,7 @@ static void set(int timer, uint64_t first_ns, uint64_t period_ns)
 				   .it_value = time_of(first_ns)};
 
 	if (timer >= 0)
-		(void)safe_syscall4(SYS_timer_settime, timer, 0, SAFE_POINTER(&times), 0);
+		(void)safe_syscall(SYS_timer_settime, timer, 0, SAFE_POINTER(&times), 0);
 }
 
 /* A moment of a period, which nobody can foresee. */
@@ -70,7 +69,7 @@ static uint64_t some_part(const struct inproc_thread *thread, uint64_t period_ns
 static void drop(int *timer)
 {
 	if (*timer >= 0)
-		(void)safe_syscall2(SYS_timer_delete, *timer, 0);
+		(void)safe_syscall(SYS_timer_delete, *timer, 0);
 	*timer = -1;
 }
 

@@ -13,7 +13,7 @@ static inline uint64_t safe_clock_ns(clockid_t clock)
 {
 	struct timespec now = {0};
 
-	(void)safe_syscall2(SYS_clock_gettime, clock, SAFE_POINTER(&now)); /* 0 then */
+	(void)safe_syscall(SYS_clock_gettime, clock, SAFE_POINTER(&now)); /* 0 then */
 	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 }
 
