@@ -117,6 +117,8 @@ struct engine_ops {
 	const char *summary;
 	/* 0 when the engine works here, else a negative errno and why not. */
 	int (*probe)(struct error *err);
+	/* Optional: 0 when it can watch such a target, else a negative errno and why not. */
+	int (*suits)(const struct target *target, struct error *err);
 	/*
 	 * Optional: variables that a command must be started with, "NAME=value" and NULL
 	 * last. Such an engine is opened before there is a process.
@@ -142,8 +144,12 @@ struct engine_ops {
 /* All engines in order of preference, NULL last. */
 extern const struct engine_ops *const engine_table[];
 
-/* The engine of a name, "auto" for the first that works. NULL with err set. */
-const struct engine_ops *engine_find(const char *name, struct error *err);
+/*
+ * The engine of a name, "auto" for the first that works and suits the target (NULL: any).
+ * NULL with err set.
+ */
+const struct engine_ops *engine_find(const char *name, const struct target *target,
+				     struct error *err);
 
 /*
  * Opens an engine. The caller releases *ret with engine_close(). Borrows the

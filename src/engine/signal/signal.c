@@ -406,15 +406,22 @@ static void signal_engine_launched(void *self, pid_t pid)
 		atomic_store(&engine->session.control->only_pid, (uint32_t)pid);
 }
 
+static int signal_engine_suits(const struct target *target, struct error *err)
+{
+	if (target->kind == TARGET_COMMAND)
+		return target->program ? preload_check(target->program, err) : 0;
+	(void)error_set(err, -EOPNOTSUPP, "the signal engine works inside programs that it starts");
+	error_remedy(err, "give a program to run; --engine ptrace attaches to what runs");
+	return -EOPNOTSUPP;
+}
+
 /* What cannot be asked of this engine. */
 static int check(const struct engine_config *config, const struct target *target, struct error *err)
 {
-	if (target->kind != TARGET_COMMAND) {
-		(void)error_set(err, -EOPNOTSUPP,
-				"the signal engine works inside programs that it starts");
-		error_remedy(err, "give a program to run; --engine ptrace attaches to what runs");
-		return -EOPNOTSUPP;
-	}
+	int r = signal_engine_suits(target, err);
+
+	if (r < 0)
+		return r;
 	if (config->mode == ENGINE_MODE_OFFCPU) {
 		(void)error_set(err, -EINVAL,
 				"the signal engine samples CPU time or all time, not that off the "
@@ -428,7 +435,7 @@ static int check(const struct engine_config *config, const struct target *target
 	if (config->period > 0)
 		return error_set(err, -EINVAL,
 				 "the signal engine samples at a rate: give -F instead of -c");
-	return target->program ? preload_check(target->program, err) : 0;
+	return 0;
 }
 
 static void set_control(struct signal_engine *engine, const struct engine_config *config)
@@ -507,6 +514,7 @@ const struct engine_ops signal_engine_ops = {
 	.name = "signal",
 	.summary = "from inside the program, by timers; needs no rights, for commands only",
 	.probe = signal_engine_probe,
+	.suits = signal_engine_suits,
 	.environment = signal_engine_environment,
 	.launched = signal_engine_launched,
 	.open = signal_engine_open,
