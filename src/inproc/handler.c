@@ -10,6 +10,7 @@
 #include "inproc/context.h"
 #include "inproc/ring.h"
 #include "inproc/runtime.h"
+#include "inproc/stack.h"
 #include "inproc/thread.h"
 #include "inproc/timer.h"
 #include "safe/clock.h"
@@ -27,58 +28,16 @@
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _etext[] __attribute__((visibility("hidden")));
 
-/*
- * The newest list of modules. Where modules may have gone since it was made, there is
- * none until the recorder has made another: rules of what is there no more mislead.
- */
-static bool take_modules(void)
-{
-	struct session_process *process = inproc.process;
-	uint32_t known = atomic_load_explicit(&process->maps_known, memory_order_acquire);
-	const struct unwind_modules *modules =
-		(const struct unwind_modules *)(uintptr_t)atomic_load(&process->modules);
-
-	if ((int32_t)(known - atomic_load(&inproc.unsure_until)) < 0 ||
-	    inproc.control->frame_pointers_only)
-		modules = NULL;
-	if (modules != atomic_load(&inproc.unwind.modules))
-		atomic_store(&inproc.unwind.modules, modules);
-	return modules != NULL;
-}
-
-/* A stack that the thread was not born with: that of its signal handlers? */
-static void find_alternate(struct inproc_thread *thread, uint64_t sp)
-{
-	stack_t stack = {.ss_flags = SS_DISABLE};
-
-	thread->unwind.alternate = (struct unwind_stack){0, 0};
-	if (unwind_on_stack(&thread->unwind.stack, sp) ||
-	    safe_syscall(SYS_sigaltstack, 0, SAFE_POINTER(&stack)) < 0 ||
-	    (stack.ss_flags & SS_DISABLE))
-		return;
-	thread->unwind.alternate = (struct unwind_stack){
-		(uint64_t)(uintptr_t)stack.ss_sp, (uint64_t)(uintptr_t)stack.ss_sp + stack.ss_size};
-}
-
+/* The stack of what the signal interrupted. */
 static void take_stack(struct inproc_thread *thread, const ucontext_t *context,
 		       struct ring_sample *sample)
 {
-	struct unwind_trace trace = {.pcs = thread->pcs, .capacity = inproc.control->depth};
 	struct context_registers registers;
 	struct unwind_frame frame;
 
-	if (trace.capacity > INPROC_DEPTH)
-		trace.capacity = INPROC_DEPTH;
-	if (!take_modules()) {
-		sample->flags |= SESSION_BY_FRAME_POINTER;
-		inproc_count(SESSION_FRAME_POINTERS, 1);
-	}
 	context_read(context, &registers);
 	unwind_frame_init(&frame, &UNWIND_NATIVE, registers.values, registers.pc);
-	find_alternate(thread, frame.sp);
-	unwind_inproc_walk(&inproc.unwind, &thread->unwind, &frame, &trace);
-	sample->count = trace.count;
-	sample->flags |= (uint16_t)trace.end & SESSION_END_MASK;
+	stack_take(thread, &frame, sample);
 }
 
 static uint32_t current_cpu(void)
@@ -120,7 +79,7 @@ static bool is_wanted(struct inproc_thread *thread)
 {
 	uint32_t mode = atomic_load_explicit(&inproc.control->mode, memory_order_relaxed);
 
-	if (inproc_active() && (mode & SESSION_PAUSED))
+	if (inproc_active() && ((mode & SESSION_PAUSED) || atomic_load(&inproc.paused)))
 		return false;
 	if (inproc_active() && mode != 0 &&
 	    safe_clock_ns(CLOCK_MONOTONIC) - atomic_load(&inproc.control->heartbeat_ns) <

@@ -48,24 +48,50 @@ static uint32_t count_kept(const struct inproc_thread *thread, uint32_t count)
 	return kept;
 }
 
-void ring_put_sample(struct inproc_thread *thread, const struct ring_sample *sample)
+/* Copies texts and fills up the word that they end in. */
+static void put_texts(uint64_t *to, struct ring_texts texts)
+{
+	uint32_t words = (texts.size + 7) / 8;
+	char *bytes = (char *)to;
+
+	if (words > 0)
+		to[words - 1] = 0;
+	for (uint32_t i = 0; i < texts.size; i++)
+		bytes[i] = texts.bytes[i];
+}
+
+static void lose(struct session_slot *slot, uint64_t weight_ns)
+{
+	atomic_fetch_add_explicit(&slot->lost, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&slot->lost_weight, weight_ns, memory_order_relaxed);
+}
+
+/* What was written is what the next stack is compared with. */
+static void remember_stack(struct inproc_thread *thread, uint32_t count)
+{
+	uint64_t *other = thread->written;
+
+	thread->written = thread->pcs;
+	thread->written_count = count;
+	thread->pcs = other;
+}
+
+static void put(struct inproc_thread *thread, enum session_record_kind kind,
+		const struct ring_sample *sample, struct ring_texts texts)
 {
 	struct session_slot *slot = thread->slot;
 	uint32_t kept = count_kept(thread, sample->count);
 	uint32_t fresh = sample->count - kept;
-	uint32_t words = (uint32_t)SAMPLE_WORDS + fresh;
+	uint32_t words = (uint32_t)SAMPLE_WORDS + fresh + (texts.size + 7) / 8;
 	uint64_t head = atomic_load_explicit(&slot->head, memory_order_relaxed);
 	struct session_sample *to = (struct session_sample *)claim(thread, words, &head);
-	uint64_t *other;
 
 	if (!to) {
-		atomic_fetch_add_explicit(&slot->lost, 1, memory_order_relaxed);
-		atomic_fetch_add_explicit(&slot->lost_weight, sample->weight_ns,
-					  memory_order_relaxed);
+		lose(slot, sample->weight_ns);
 		return;
 	}
 	to->record = (struct session_record){
-		.kind = SESSION_SAMPLE, .flags = sample->flags, .words = words};
+		.kind = (uint16_t)kind, .flags = sample->flags, .words = words};
 	to->ticks = sample->ticks;
 	to->weight_ns = sample->weight_ns;
 	to->cpu = sample->cpu;
@@ -73,10 +99,35 @@ void ring_put_sample(struct inproc_thread *thread, const struct ring_sample *sam
 	to->kept = (uint16_t)kept;
 	for (uint32_t i = 0; i < fresh; i++)
 		to->pcs[i] = thread->pcs[i];
+	put_texts(to->pcs + fresh, texts);
 	atomic_store_explicit(&slot->head, head, memory_order_release);
+	remember_stack(thread, sample->count);
+}
 
-	other = thread->written;
-	thread->written = thread->pcs;
-	thread->written_count = sample->count;
-	thread->pcs = other;
+void ring_put_sample(struct inproc_thread *thread, const struct ring_sample *sample)
+{
+	put(thread, SESSION_SAMPLE, sample, (struct ring_texts){NULL, 0});
+}
+
+void ring_put_event(struct inproc_thread *thread, const struct ring_sample *sample,
+		    struct ring_texts texts)
+{
+	put(thread, SESSION_EVENT, sample, texts);
+}
+
+void ring_put_labels(struct inproc_thread *thread, struct ring_texts texts)
+{
+	struct session_slot *slot = thread->slot;
+	uint32_t words = 1 + (texts.size + 7) / 8;
+	uint64_t head = atomic_load_explicit(&slot->head, memory_order_relaxed);
+	uint64_t *to = claim(thread, words, &head);
+
+	if (!to) {
+		lose(slot, 0);
+		return;
+	}
+	*(struct session_record *)to =
+		(struct session_record){.kind = SESSION_LABELS, .words = words};
+	put_texts(to + 1, texts);
+	atomic_store_explicit(&slot->head, head, memory_order_release);
 }

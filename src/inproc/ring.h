@@ -22,4 +22,17 @@ struct ring_sample {
 /* Writes a sample, or counts it as lost. */
 void ring_put_sample(struct inproc_thread *thread, const struct ring_sample *sample);
 
+/* Texts one after the other, each with its NUL. */
+struct ring_texts {
+	const char *bytes;
+	uint32_t size;
+};
+
+/* The same of an event, with its texts: name, unit, labels. */
+void ring_put_event(struct inproc_thread *thread, const struct ring_sample *sample,
+		    struct ring_texts texts);
+
+/* The labels of the thread from here on. */
+void ring_put_labels(struct inproc_thread *thread, struct ring_texts texts);
+
 #endif

@@ -24,6 +24,8 @@
 #include "wire/session.h"
 
 #define INPROC_DEPTH 1024u
+#define INPROC_PARTS 16u
+#define INPROC_NAME_BYTES 201u
 
 /* What is kept for a thread, in memory of our own. */
 struct inproc_thread {
@@ -53,6 +55,15 @@ struct inproc_thread {
 	void *argument;
 	uint64_t stack_bytes;
 
+	/* What it has told of itself: texts of session_texts; the parts that it is in. */
+	uint32_t label_bytes;
+	char labels[SESSION_TEXT_BYTES];
+	uint32_t part_count;
+	struct {
+		uint64_t begin_ns;
+		char name[INPROC_NAME_BYTES];
+	} parts[INPROC_PARTS];
+
 	/* Stacks: the last one that was written, and the next. */
 	uint32_t written_count;
 	uint64_t *written;
@@ -74,6 +85,7 @@ struct inproc_runtime {
 	uint32_t pid;
 	struct unwind_inproc unwind;
 	_Atomic uint32_t mode;         /* copy of the control's, 0 once we are out */
+	_Atomic uint32_t paused;       /* by the program itself */
 	_Atomic uint32_t unsure_until; /* modules may have gone: lists before it are void */
 	_Atomic(struct inproc_thread *) threads[SESSION_SLOTS];
 	_Atomic uint32_t thread_limit; /* no index is larger or equal */

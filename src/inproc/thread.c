@@ -57,6 +57,8 @@ static void reset(struct inproc_thread *thread)
 	thread->written = thread->stacks[0];
 	thread->pcs = thread->stacks[1];
 	thread->written_count = 0;
+	thread->label_bytes = 0;
+	thread->part_count = 0;
 	thread->unwind.anchor_count = 0;
 	atomic_store(&thread->guarded, 0);
 	atomic_store(&thread->busy, 0);

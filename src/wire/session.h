@@ -132,6 +132,8 @@ struct session_process {
 enum session_record_kind {
 	SESSION_PAD = 1, /* nothing up to the end of the ring */
 	SESSION_SAMPLE = 2,
+	SESSION_LABELS = 3, /* texts: those of the thread from here on */
+	SESSION_EVENT = 4,  /* a sample, and texts: name, unit, labels of its own */
 };
 
 struct session_record {
@@ -145,9 +147,21 @@ struct session_record {
 #define SESSION_ASLEEP 0x10u           /* most of the time since the last sample */
 #define SESSION_BY_FRAME_POINTER 0x20u /* without tables */
 
+/* The most that the texts of a record are, each with its NUL. */
+#define SESSION_TEXT_BYTES 2048u
+
 /*
- * A sample. Its stack is `fresh` addresses, leaf first, and then the last `kept` ones
- * of the sample before it in this ring.
+ * Texts, as many as there are: key, value, key, value … The record is padded with
+ * NULs to a whole word.
+ */
+struct session_texts {
+	struct session_record record;
+	char bytes[];
+};
+
+/*
+ * A sample. Texts follow its addresses where it is an event. Its stack is `fresh` addresses, leaf
+ * first, and then the last `kept` ones of the sample before it in this ring.
  */
 struct session_sample {
 	struct session_record record;

@@ -20,6 +20,7 @@ struct process_ring {
 	uint64_t lost;       /* that was told already */
 	VEC(uint64_t) stack; /* the last one, leaf first */
 	VEC(uint64_t) next;
+	VEC(char) labels; /* of its thread, as texts */
 };
 
 /* Whether what the head says fits into what the file may be. */
@@ -101,6 +102,7 @@ void process_file_close(struct process_file *file)
 	for (uint32_t i = 0; file->rings && i < file->slot_count; i++) {
 		vec_fini(&file->rings[i].stack);
 		vec_fini(&file->rings[i].next);
+		vec_fini(&file->rings[i].labels);
 	}
 	if (file->head)
 		(void)munmap(file->head, file->bytes);
@@ -141,6 +143,28 @@ static bool join(struct process_ring *ring, const struct session_sample *sample,
 	return true;
 }
 
+/* The bytes of whole texts at the end of a record: padding does not count. */
+static uint32_t count_text(const char *text, uint32_t size)
+{
+	while (size > 1 && text[size - 1] == '\0' && text[size - 2] == '\0')
+		size--;
+	return size > 0 && text[size - 1] == '\0' ? size : 0;
+}
+
+static void read_labels(struct process_file *file, uint32_t index, const char *text, uint32_t size)
+{
+	struct process_ring *ring = &file->rings[index];
+
+	size = count_text(text, size);
+	ring->labels.count = 0;
+	if (size > SESSION_TEXT_BYTES || vec_reserve(&ring->labels, (size_t)size + 1) < 0) {
+		file->damaged++;
+		return;
+	}
+	memcpy(ring->labels.items, text, size);
+	ring->labels.count = size;
+}
+
 static int read_sample(struct process_file *file, uint32_t index, const struct session_sample *at,
 		       uint32_t words, const struct process_reader *reader)
 {
@@ -157,13 +181,21 @@ static int read_sample(struct process_file *file, uint32_t index, const struct s
 		.end = (enum unwind_end)(flags & SESSION_END_MASK),
 	};
 
-	if (words < SAMPLE_WORDS || fresh != words - SAMPLE_WORDS || fresh + kept > MAX_DEPTH ||
-	    sample.end >= UNWIND_ENDS || sample.end < UNWIND_ROOT || !join(ring, at, fresh, kept)) {
+	if (words < SAMPLE_WORDS || fresh > words - SAMPLE_WORDS ||
+	    (at->record.kind == SESSION_SAMPLE && fresh != words - SAMPLE_WORDS) ||
+	    fresh + kept > MAX_DEPTH || sample.end >= UNWIND_ENDS || sample.end < UNWIND_ROOT ||
+	    !join(ring, at, fresh, kept)) {
 		file->damaged++;
 		return 0;
 	}
 	sample.pcs = ring->stack.items;
 	sample.count = (uint32_t)ring->stack.count;
+	sample.labels = ring->labels.items;
+	sample.label_bytes = (uint32_t)ring->labels.count;
+	if (at->record.kind == SESSION_EVENT) {
+		sample.texts = (const char *)(at->pcs + fresh);
+		sample.text_bytes = count_text(sample.texts, (words - SAMPLE_WORDS - fresh) * 8);
+	}
 	return reader->sample(reader->self, file, &sample);
 }
 
@@ -187,7 +219,10 @@ static int drain_ring(struct process_file *file, uint32_t index,
 			tail = head;
 			break;
 		}
-		if (record.kind == SESSION_SAMPLE)
+		if (record.kind == SESSION_LABELS)
+			read_labels(file, index, (const char *)(ring + at + 1),
+				    (record.words - 1) * 8);
+		if (record.kind == SESSION_SAMPLE || record.kind == SESSION_EVENT)
 			r = read_sample(file, index, (const struct session_sample *)(ring + at),
 					record.words, reader);
 		tail += record.words;
@@ -226,6 +261,7 @@ int process_file_drain(struct process_file *file, const struct process_reader *r
 			continue;
 		finish_thread(file, i, true, reader);
 		file->rings[i].stack.count = 0;
+		file->rings[i].labels.count = 0;
 		atomic_store_explicit(&slot->state, SESSION_SLOT_FREE, memory_order_release);
 	}
 	return r;

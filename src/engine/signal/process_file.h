@@ -43,6 +43,11 @@ struct process_sample {
 	enum unwind_end end;
 	const uint64_t *pcs; /* leaf first */
 	uint32_t count;
+	/* Texts, each with its NUL: key, value …; of the thread, and of an event alone. */
+	const char *labels;
+	uint32_t label_bytes;
+	const char *texts; /* of an event: name, unit, labels; NULL: it is a tick */
+	uint32_t text_bytes;
 };
 
 typedef int process_sample_fn(void *self, struct process_file *file,

@@ -20,6 +20,7 @@
 #include "engine/signal/session.h"
 #include "engine/signal/table_arena.h"
 #include "engine/signal/tick_clock.h"
+#include "engine/signal/told.h"
 #include "model/sink.h"
 #include "proc/process_info.h"
 #include "track/process_tracker.h"
@@ -39,8 +40,7 @@ struct signal_engine {
 	VEC(struct process_file *) files;
 	VEC(char *) refused; /* names of files that make no sense */
 	uint32_t schema;
-	uint32_t asleep; /* label sets */
-	uint32_t awake;
+	struct told *told; /* by programs, of themselves */
 	bool wall;
 	bool children;
 	bool stopped;
@@ -69,6 +69,7 @@ static void signal_engine_close(void *self)
 	vec_fini(&engine->files);
 	vec_fini(&engine->refused);
 	table_arena_free(engine->arena);
+	told_free(engine->told);
 	raw_stacks_free(engine->stacks);
 	process_tracker_free(engine->tracker);
 	session_close(&engine->session);
@@ -167,6 +168,14 @@ static void on_file(void *self, const char *name)
 	give_tables(engine, file);
 }
 
+/* What the thread did, as far as it can be told; NULL: not told. */
+static const char *state_of(const struct signal_engine *engine, const struct process_sample *sample)
+{
+	if (!engine->wall || sample->texts)
+		return NULL;
+	return sample->flags & SESSION_ASLEEP ? "S" : "R";
+}
+
 static int on_sample(void *self, struct process_file *file, const struct process_sample *sample)
 {
 	struct signal_engine *engine = self;
@@ -177,11 +186,11 @@ static int on_sample(void *self, struct process_file *file, const struct process
 				.count = sample->count,
 				.end = sample->end};
 	struct tracked_process *process;
-	uint32_t labels = 0;
+	uint32_t labels = told_labels(engine->told, sample, state_of(engine, sample));
 	uint32_t stack = ID_NONE;
 	uint32_t thread;
 	struct sample_batch batch = {
-		.schema = engine->schema,
+		.schema = sample->texts ? told_schema(engine->told, sample) : engine->schema,
 		.count = 1,
 		.stack = &stack,
 		.thread = &thread,
@@ -191,15 +200,15 @@ static int on_sample(void *self, struct process_file *file, const struct process
 		.weight = &sample->weight_ns,
 	};
 
-	if (engine->wall)
-		labels = sample->flags & SESSION_ASLEEP ? engine->asleep : engine->awake;
 	if (process_tracker_sample(engine->tracker, file->pid, (pid_t)sample->tid, &process,
 				   &thread) == 0)
 		stack = raw_stacks_id(engine->stacks, process, &raw);
-	if (stack == ID_NONE) {
+	if (stack == ID_NONE || batch.schema == ID_NONE) {
 		engine->stats.lost++;
 		return engine->sink->ops->loss(engine->sink->self, LOSS_NO_MEMORY, time_ns, 1);
 	}
+	if (sample->texts)
+		return engine->sink->ops->batch(engine->sink->self, &batch, NULL);
 	engine->stats.samples++;
 	engine->stats.frames += sample->count;
 	engine->stats.truncated += sample->end == UNWIND_DEPTH;
@@ -457,8 +466,6 @@ static int set_up(struct signal_engine *engine, const struct engine_config *conf
 				.value = engine->wall ? "wall" : "cpu",
 				.unit = "nanoseconds",
 				.period = NS_PER_SEC / config->frequency_hz};
-	struct label asleep = {.key = "state", .value = "S"};
-	struct label awake = {.key = "state", .value = "R"};
 	int r = session_open(&engine->session, err);
 
 	if (r < 0)
@@ -466,15 +473,12 @@ static int set_up(struct signal_engine *engine, const struct engine_config *conf
 	engine->tracker = process_tracker_new(engine->sink);
 	engine->stacks = engine->tracker ? raw_stacks_new(engine->sink, engine->tracker) : NULL;
 	engine->arena = table_arena_new(engine->session.tables_fd);
-	if (!engine->stacks || !engine->arena)
+	engine->told = told_new(engine->sink);
+	if (!engine->stacks || !engine->arena || !engine->told)
 		return error_set(err, -ENOMEM, "out of memory");
 	r = engine->sink->ops->schema(engine->sink->self, &schema, &engine->schema);
 	if (r < 0)
 		return error_errno(err, r, "cannot describe the samples");
-	if (engine->wall && engine->sink->ops->labels) {
-		(void)engine->sink->ops->labels(engine->sink->self, &asleep, 1, &engine->asleep);
-		(void)engine->sink->ops->labels(engine->sink->self, &awake, 1, &engine->awake);
-	}
 	tick_clock_pair(&engine->clock);
 	set_control(engine, config);
 	return 0;
