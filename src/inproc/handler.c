@@ -10,6 +10,7 @@
 #include "inproc/context.h"
 #include "inproc/ring.h"
 #include "inproc/runtime.h"
+#include "inproc/session_file.h"
 #include "inproc/stack.h"
 #include "inproc/thread.h"
 #include "inproc/timer.h"
@@ -48,6 +49,18 @@ static uint32_t current_cpu(void)
 	return cpu;
 }
 
+/* The recorder moves again: what went by meanwhile is lost. */
+static void lose_silence(struct inproc_thread *thread, uint64_t cpu_ns, bool wall)
+{
+	uint64_t now_ns = safe_clock_ns(CLOCK_MONOTONIC);
+	uint64_t weight_ns = wall ? now_ns - thread->last_ns : cpu_ns - thread->last_cpu_ns;
+
+	ring_lose(thread, weight_ns / timer_period_ns(), weight_ns);
+	thread->last_ns = now_ns;
+	thread->last_cpu_ns = cpu_ns;
+	timer_resume(thread);
+}
+
 /* Takes a sample when there is something to weigh it with. */
 static void take_sample(struct inproc_thread *thread, const siginfo_t *info,
 			const ucontext_t *context, bool of_clock)
@@ -59,6 +72,10 @@ static void take_sample(struct inproc_thread *thread, const siginfo_t *info,
 
 	if (info->si_overrun > 0)
 		inproc_count(SESSION_OVERRUNS, (uint64_t)info->si_overrun);
+	if (thread->slow) {
+		lose_silence(thread, cpu_ns, wall);
+		return;
+	}
 	if (!timer_ticked(thread, of_clock, cpu_ns))
 		return; /* it slept: its time goes to the sample after */
 	if (wall) {
@@ -79,13 +96,18 @@ static bool is_wanted(struct inproc_thread *thread)
 {
 	uint32_t mode = atomic_load_explicit(&inproc.control->mode, memory_order_relaxed);
 
-	if (inproc_active() && ((mode & SESSION_PAUSED) || atomic_load(&inproc.paused)))
+	if (!inproc_active() || mode == 0) {
+		timer_stop(thread);
 		return false;
-	if (inproc_active() && mode != 0 &&
-	    safe_clock_ns(CLOCK_MONOTONIC) - atomic_load(&inproc.control->heartbeat_ns) <
-		    SESSION_SILENCE_NS)
+	}
+	if ((mode & SESSION_PAUSED) || atomic_load(&inproc.paused))
+		return false;
+	if (session_file_recorder_moves(inproc.control))
 		return true;
-	timer_stop(thread);
+	if (session_file_recorder_is_gone(inproc.control))
+		timer_stop(thread);
+	else
+		timer_slow(thread); /* it may go on some time */
 	return false;
 }
 

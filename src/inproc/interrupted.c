@@ -1,57 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * interrupted: calls that a signal handler makes fail with EINTR, whatever its flags
- * say. Programs wait for their own signals by that. Ours stays away meanwhile: its
- * tick comes when the call returns, with all the weight of the time that went by.
+ * say. Programs wait for their own signals by that, so ours stays away meanwhile.
  */
-#include <errno.h>
 #include <poll.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/msg.h>
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/signalfd.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "inproc/quiet.h"
 #include "inproc/real.h"
 #include "inproc/runtime.h"
 #include "inproc/signals.h"
-#include "safe/syscall.h"
-
-/* Blocks the signal of ticks. Returns what to unblock again, 0 for nothing. */
-static uint64_t quiet_begin(void)
-{
-	uint64_t before = 0;
-	uint64_t tick;
-
-	if (!inproc_active() || signals_tick() == 0)
-		return 0;
-	tick = 1ull << (signals_tick() - 1);
-	(void)safe_syscall(SYS_rt_sigprocmask, SIG_BLOCK, SAFE_POINTER(&tick),
-			   SAFE_POINTER(&before), sizeof(tick));
-	return before & tick ? 0 : tick;
-}
-
-static void quiet_end(uint64_t tick)
-{
-	if (tick)
-		(void)safe_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, SAFE_POINTER(&tick), 0,
-				   sizeof(tick));
-}
-
-#define QUIETLY(call)                                                                              \
-	({                                                                                         \
-		uint64_t quiet = quiet_begin();                                                    \
-		__typeof__(call) result = (call);                                                  \
-		int code = errno;                                                                  \
-		quiet_end(quiet);                                                                  \
-		errno = code;                                                                      \
-		result;                                                                            \
-	})
 
 /* The mask that a call is to sleep with, and the signal of ticks in it. */
 static const sigset_t *with_tick(const sigset_t *mask, sigset_t *copy)
@@ -76,6 +43,26 @@ INPROC_EXPORT int ppoll(struct pollfd *fds, nfds_t count, const struct timespec 
 	sigset_t copy;
 
 	return QUIETLY(REAL(ppoll)(fds, count, timeout, with_tick(mask, &copy)));
+}
+
+/* What the two become where the compiler checks their arrays. */
+extern int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room);
+extern int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+		       const sigset_t *mask, size_t room);
+
+REAL_DEFINE(__poll_chk);
+INPROC_EXPORT int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room)
+{
+	return QUIETLY(REAL(__poll_chk)(fds, count, timeout, room));
+}
+
+REAL_DEFINE(__ppoll_chk);
+INPROC_EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+			      const sigset_t *mask, size_t room)
+{
+	sigset_t copy;
+
+	return QUIETLY(REAL(__ppoll_chk)(fds, count, timeout, with_tick(mask, &copy), room));
 }
 
 REAL_DEFINE(select);
@@ -109,6 +96,24 @@ INPROC_EXPORT int epoll_pwait(int fd, struct epoll_event *events, int count, int
 	sigset_t copy;
 
 	return QUIETLY(REAL(epoll_pwait)(fd, events, count, timeout, with_tick(mask, &copy)));
+}
+
+extern int epoll_pwait2(int fd, struct epoll_event *events, int count,
+			const struct timespec *timeout, const sigset_t *mask);
+
+REAL_DEFINE(epoll_pwait2);
+INPROC_EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int count,
+			       const struct timespec *timeout, const sigset_t *mask)
+{
+	sigset_t copy;
+
+	return QUIETLY(REAL(epoll_pwait2)(fd, events, count, timeout, with_tick(mask, &copy)));
+}
+
+REAL_DEFINE(thrd_sleep);
+INPROC_EXPORT int thrd_sleep(const struct timespec *duration, struct timespec *left)
+{
+	return QUIETLY(REAL(thrd_sleep)(duration, left));
 }
 
 REAL_DEFINE(nanosleep);

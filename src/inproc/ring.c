@@ -48,6 +48,12 @@ static uint32_t count_kept(const struct inproc_thread *thread, uint32_t count)
 	return kept;
 }
 
+void ring_lose(struct inproc_thread *thread, uint64_t samples, uint64_t weight_ns)
+{
+	atomic_fetch_add_explicit(&thread->slot->lost, samples, memory_order_relaxed);
+	atomic_fetch_add_explicit(&thread->slot->lost_weight, weight_ns, memory_order_relaxed);
+}
+
 /* Copies texts and fills up the word that they end in. */
 static void put_texts(uint64_t *to, struct ring_texts texts)
 {
@@ -58,12 +64,6 @@ static void put_texts(uint64_t *to, struct ring_texts texts)
 		to[words - 1] = 0;
 	for (uint32_t i = 0; i < texts.size; i++)
 		bytes[i] = texts.bytes[i];
-}
-
-static void lose(struct session_slot *slot, uint64_t weight_ns)
-{
-	atomic_fetch_add_explicit(&slot->lost, 1, memory_order_relaxed);
-	atomic_fetch_add_explicit(&slot->lost_weight, weight_ns, memory_order_relaxed);
 }
 
 /* What was written is what the next stack is compared with. */
@@ -87,7 +87,7 @@ static void put(struct inproc_thread *thread, enum session_record_kind kind,
 	struct session_sample *to = (struct session_sample *)claim(thread, words, &head);
 
 	if (!to) {
-		lose(slot, sample->weight_ns);
+		ring_lose(thread, 1, sample->weight_ns);
 		return;
 	}
 	to->record = (struct session_record){
@@ -123,7 +123,7 @@ void ring_put_labels(struct inproc_thread *thread, struct ring_texts texts)
 	uint64_t *to = claim(thread, words, &head);
 
 	if (!to) {
-		lose(slot, 0);
+		ring_lose(thread, 1, 0);
 		return;
 	}
 	*(struct session_record *)to =

@@ -19,6 +19,9 @@ struct ring_sample {
 	uint32_t count; /* of thread->pcs, leaf first */
 };
 
+/* Counts samples that were not taken, and their weight. */
+void ring_lose(struct inproc_thread *thread, uint64_t samples, uint64_t weight_ns);
+
 /* Writes a sample, or counts it as lost. */
 void ring_put_sample(struct inproc_thread *thread, const struct ring_sample *sample);
 

@@ -48,13 +48,17 @@ static void on_fork(void)
 	uint32_t mode = atomic_exchange(&inproc.mode, 0);
 	uint32_t signal = inproc.process ? atomic_load(&inproc.process->signal) : 0;
 	uint32_t parent = inproc.pid;
+	bool has_stack = inproc_self != NULL;
+	struct unwind_stack stack = {0, 0};
 	uint32_t only_pid;
 
+	inproc.pid = (uint32_t)safe_syscall(SYS_getpid, 0);
 	if (mode == 0)
 		return;
+	if (has_stack)
+		stack = inproc_self->unwind.stack;
 	thread_forget_all();
 	session_file_leave();
-	inproc.pid = (uint32_t)safe_syscall(SYS_getpid, 0);
 	only_pid = atomic_load(&inproc.control->only_pid);
 	if (only_pid != 0 && only_pid != inproc.pid)
 		return;
@@ -63,7 +67,10 @@ static void on_fork(void)
 	atomic_store(&inproc.process->signal, signal);
 	atomic_store(&inproc.unsure_until, 0);
 	atomic_store(&inproc.mode, mode);
-	thread_begin_main();
+	if (has_stack)
+		thread_begin_forked(stack);
+	else
+		thread_begin_main();
 	session_file_wake();
 }
 

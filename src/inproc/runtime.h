@@ -39,6 +39,7 @@ struct inproc_thread {
 	int cpu_timer; /* of the kernel, by the thread's CPU time; -1: none */
 	int clock_timer;
 	bool by_clock; /* it is the clock that ticks now */
+	bool slow;     /* nobody reads: hardly any ticks */
 	uint32_t ticks;
 	uint32_t idle_ticks;  /* of the clock, one after the other */
 	uint64_t step_ns;     /* from the last tick of the clock to the next */

@@ -71,15 +71,26 @@ static void unmap(void *address, uint64_t bytes)
 		(void)safe_syscall(SYS_munmap, SAFE_POINTER(address), (long)bytes);
 }
 
+bool session_file_recorder_moves(const struct session_control *control)
+{
+	/* Read before the clock: a beat between the two would lie in the future. */
+	uint64_t beat_ns = atomic_load(&control->heartbeat_ns);
+
+	return safe_clock_ns(CLOCK_MONOTONIC) - beat_ns < SESSION_SILENCE_NS;
+}
+
+bool session_file_recorder_is_gone(const struct session_control *control)
+{
+	return safe_syscall(SYS_kill, control->recorder_pid, 0) == -ESRCH;
+}
+
 /* Whether the recorder lives, wants something, and wants it of this program. */
 static bool is_wanted(const struct session_control *control)
 {
 	uint32_t only_pid = atomic_load(&control->only_pid);
 
 	return control->magic == SESSION_MAGIC && control->version == SESSION_VERSION &&
-	       atomic_load(&control->mode) != 0 &&
-	       safe_clock_ns(CLOCK_MONOTONIC) - atomic_load(&control->heartbeat_ns) <
-		       SESSION_SILENCE_NS &&
+	       atomic_load(&control->mode) != 0 && session_file_recorder_moves(control) &&
 	       (only_pid == 0 || only_pid == inproc.pid) && control->ring_words >= 1024 &&
 	       control->ring_words <= 1u << 20 &&
 	       (control->ring_words & (control->ring_words - 1)) == 0;
@@ -183,7 +194,14 @@ static uint64_t ring_bytes(void)
 /* Room in the file up to the end of some rings: what is mapped beyond it must not be touched. */
 static long give_room(long fd, uint32_t rings)
 {
-	return safe_syscall(SYS_fallocate, fd, 0, 0, (long)(rings_offset() + rings * ring_bytes()));
+	uint64_t bytes = rings_offset() + rings * ring_bytes();
+	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+
+	/* Beyond the limit of files the kernel ends the program by SIGXFSZ. */
+	(void)safe_syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, SAFE_POINTER(&limit));
+	if (bytes > limit.rlim_cur)
+		return -EFBIG;
+	return safe_syscall(SYS_fallocate, fd, 0, 0, (long)bytes);
 }
 
 static void fill_head(struct session_process *process, uint64_t ticks, uint32_t forked_from)
@@ -252,6 +270,15 @@ bool session_file_room(uint32_t index)
 	while (rings < wanted && !atomic_compare_exchange_weak(&process->rings, &rings, wanted))
 		;
 	return true;
+}
+
+bool session_file_has_library(void)
+{
+	long fd = open_in_session(SESSION_LIBRARY, O_RDONLY);
+
+	if (fd >= 0)
+		close_fd(fd);
+	return fd >= 0;
 }
 
 void session_file_leave(void)

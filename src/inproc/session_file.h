@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct session_control;
+
 /* Maps the session's control. False when there is none, or none that we understand. */
 bool session_file_find(void);
 
@@ -19,8 +21,17 @@ bool session_file_create(uint32_t forked_from);
 /* Makes sure that the ring of a slot has room in the file. */
 bool session_file_room(uint32_t index);
 
-/* Asks the recorder to look. Safe in handlers. */
+/* Whether the recorder has moved lately. Safe in handlers, as are the two below. */
+bool session_file_recorder_moves(const struct session_control *control);
+
+/* Whether one that does not move is gone for good, and not only stopped. */
+bool session_file_recorder_is_gone(const struct session_control *control);
+
+/* Asks the recorder to look. */
 void session_file_wake(void);
+
+/* Whether programs that this one starts would still find the library. */
+bool session_file_has_library(void);
 
 /* Unmaps what a child has of its parent's. */
 void session_file_leave(void);

@@ -51,7 +51,8 @@ static void act_by_default(int number, const siginfo_t *info)
 
 	(void)REAL(sigaction)(number, &action, NULL); /* a valid signal */
 	if (info->si_code <= 0 || (number != SIGSEGV && number != SIGBUS))
-		(void)safe_syscall(SYS_tgkill, inproc.pid, safe_syscall(SYS_gettid, 0), number, 0);
+		(void)safe_syscall(SYS_tgkill, safe_syscall(SYS_getpid, 0),
+				   safe_syscall(SYS_gettid, 0), number, 0);
 }
 
 /* Does what would have happened without us. */
@@ -196,6 +197,15 @@ static bool is_handler(const struct sigaction *action)
 	return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
+/*
+ * A child of vfork has our memory, but signals of its own: what it wishes is for the
+ * kernel alone, or its parent would have it too.
+ */
+static bool is_other_process(void)
+{
+	return (uint32_t)safe_syscall(SYS_getpid, 0) != inproc.pid;
+}
+
 INPROC_EXPORT int sigaction(int number, const struct sigaction *restrict action,
 			    struct sigaction *restrict old)
 {
@@ -204,6 +214,13 @@ INPROC_EXPORT int sigaction(int number, const struct sigaction *restrict action,
 	if (!inproc.process || !is_taken(number))
 		return REAL(sigaction)(number, action, old);
 	before = *wish_of(number);
+	if (action && is_other_process()) {
+		int r = REAL(sigaction)(number, action, NULL);
+
+		if (r == 0 && old)
+			*old = before;
+		return r;
+	}
 	if (action) {
 		set_wish(number, action);
 		if (number == signals_tick() && is_handler(action))

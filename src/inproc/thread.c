@@ -157,6 +157,14 @@ void thread_begin_main(void)
 	thread_begin(thread, (struct unwind_stack){high > bytes ? high - bytes : 0, high});
 }
 
+void thread_begin_forked(struct unwind_stack stack)
+{
+	struct inproc_thread *thread = thread_take();
+
+	if (thread)
+		thread_begin(thread, stack);
+}
+
 void thread_forget_all(void)
 {
 	for (uint32_t i = 0; i < inproc.thread_limit; i++) {
@@ -166,6 +174,16 @@ void thread_forget_all(void)
 			thread->tid = 0;
 	}
 	inproc_self = NULL;
+}
+
+void thread_stop_all(void)
+{
+	for (uint32_t i = 0; i < inproc.thread_limit; i++) {
+		struct inproc_thread *thread = atomic_load(&inproc.threads[i]);
+
+		if (thread && thread->tid != 0)
+			timer_stop(thread);
+	}
 }
 
 void thread_rearm_all(void)

@@ -25,11 +25,17 @@ void thread_end(struct inproc_thread *thread);
 /* Begins for the thread that the program started with. */
 void thread_begin_main(void);
 
+/* Begins for the one thread of a child, on the stack of the thread that called fork. */
+void thread_begin_forked(struct unwind_stack stack);
+
 /* Makes threads say good-bye. To be called once, before any begins. */
 void thread_set_up(void);
 
 /* After a fork: the only thread that is left is this one, and has nothing yet. */
 void thread_forget_all(void);
+
+/* No more ticks of any thread. */
+void thread_stop_all(void);
 
 /* Ticks of all threads by another signal from now on. */
 void thread_rearm_all(void);

@@ -105,6 +105,7 @@ bool timer_start(struct inproc_thread *thread)
 	thread->last_ns = safe_clock_ns(CLOCK_MONOTONIC) - (period_ns - first_ns);
 	thread->step_ns = first_ns;
 	thread->idle_ticks = 0;
+	thread->slow = false;
 	thread->by_clock = true;
 	set(thread->clock_timer, first_ns, wall || is_fast() ? period_ns : 0);
 	if (thread->clock_timer < 0 || (!wall && !is_fast()))
@@ -116,6 +117,30 @@ void timer_stop(struct inproc_thread *thread)
 {
 	drop(&thread->cpu_timer);
 	drop(&thread->clock_timer);
+}
+
+void timer_slow(struct inproc_thread *thread)
+{
+	bool has_cpu = thread->cpu_timer >= 0;
+
+	if (thread->slow)
+		return;
+	thread->slow = true;
+	set(thread->clock_timer, has_cpu ? 0 : NS_PER_SEC, has_cpu ? 0 : NS_PER_SEC);
+	set(thread->cpu_timer, NS_PER_SEC, NS_PER_SEC);
+}
+
+void timer_resume(struct inproc_thread *thread)
+{
+	uint64_t period_ns = timer_period_ns();
+
+	thread->slow = false;
+	thread->idle_ticks = 0;
+	thread->tick_cpu_ns = safe_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	if (thread->cpu_timer < 0)
+		set(thread->clock_timer, period_ns, period_ns);
+	else
+		tick_by_cpu(thread);
 }
 
 bool timer_ticked(struct inproc_thread *thread, bool of_clock, uint64_t cpu_ns)

@@ -28,6 +28,11 @@ struct inproc_thread;
 bool timer_start(struct inproc_thread *thread);
 void timer_stop(struct inproc_thread *thread);
 
+/* While the recorder is silent: a tick a second, to see whether it still is. And the end of that.
+ */
+void timer_slow(struct inproc_thread *thread);
+void timer_resume(struct inproc_thread *thread);
+
 /*
  * A tick came. Returns whether it is one to sample at: one of the clock while the thread
  * slept is not.

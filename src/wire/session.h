@@ -4,7 +4,7 @@
 
 /*
  * session: what the preload library and the recorder share, in files that both
- * map. They lie in a folder that only their user may enter:
+ * map. They lie in a folder that only their user may list or change:
  *
  *	control           one, of the recorder: what is wanted, and that it lives
  *	tables            one, of the recorder: unwind tables and lists of modules
@@ -103,6 +103,7 @@ enum session_process_state {
 	SESSION_PROCESS_LIVE = 1,
 	SESSION_PROCESS_ENDED = 2, /* it said so itself */
 	SESSION_PROCESS_OFF = 3,   /* it goes on without us: too many faults */
+	SESSION_PROCESS_SEALED = 4 /* likewise: it has filtered its system calls */
 };
 
 struct session_process {

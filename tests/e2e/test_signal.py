@@ -106,9 +106,50 @@ def test_threads_that_live_for_a_moment_are_sampled(wick):
 
 def test_children_are_followed(wick):
     recording = wick.record(workload("guest", "forks", 200), *ENGINE)
-    assert recording.truth["right"] == 3
+    assert recording.truth["right"] == 4
     report = recording.report("--by", "thread")
     assert len([row for row in contract.thread_rows(report) if row[2] > 20]) == 2, report
+
+
+def test_a_child_of_a_thread_is_walked_on_the_stack_of_that_thread(wick):
+    recording = wick.record(workload("guest", "thread-forks", 200), *ENGINE)
+    assert recording.truth["right"] == 1
+    assert contract.total_percent(recording.report("--no-inline"), "fork_there") > 80
+
+
+def test_sockets_with_a_time_limit_are_not_interrupted(wick):
+    recording = wick.record(workload("guest", "timeouts", 80), "--mode", "wall", *ENGINE)
+    assert recording.truth["calls"] == 40
+    assert recording.truth["interrupted"] == 0
+
+
+def test_a_program_that_filters_its_system_calls_is_left_alone(wick):
+    recording = wick.record(workload("guest", "sealed", 100), *ENGINE, status=4)
+    assert "filter their system calls" in recording.stderr
+
+
+def test_a_limit_on_files_is_no_trap(wick):
+    """The kernel ends a program that lets a file grow beyond it."""
+    split = " ".join(workload("split", 50))
+    done = wick.run("record", *ENGINE, "-o", wick.new_path(), "--", "sh", "-c", f"ulimit -f 8; {split}")
+    assert done.returncode == 0, done.stderr
+    assert "hot_70" in done.stdout
+
+
+def test_nothing_is_said_where_the_library_cannot_go(wick, tmp_path):
+    """After chroot it is not there, after setuid it may be read, but no file made."""
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        pytest.skip("needs root and setpriv")
+    listed = subprocess.run(["ldd", "/bin/sh"], capture_output=True, text=True, check=True).stdout
+    for path in ["/bin/sh", *re.findall(r"(/\S+) \(", listed)]:
+        place = tmp_path / path.lstrip("/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, place)
+    for command in (["chroot", str(tmp_path), "/bin/sh", "-c", "echo inside"], [*NO_RIGHTS, "sh", "-c", "echo inside"]):
+        done = wick.run("record", *ENGINE, "-o", wick.new_path(), "--", *command)
+        assert done.stdout == "inside\n"
+        if os.access(WICK, os.X_OK) and "Permission" not in done.stderr:
+            assert "ld.so" not in done.stderr
 
 
 def test_children_are_left_alone_on_request(wick):

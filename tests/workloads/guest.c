@@ -9,10 +9,15 @@
  *	faults       lives on after faults of its own, by its own handler
  *	no-tables    unmaps the files of whoever samples it from inside
  *	births       threads that live for a moment
+ *	narrow       threads with as little stack as there may be
+ *	timeouts     waits on sockets for a limited time, which no signal may end
  *	forks        children by fork, vfork and posix_spawn
+ *	thread-forks a child of a thread that is not the first
+ *	sealed       lets the kernel end it at any call but a few
  *	dies HOW     by exit, _exit, abort, kill or segv
  */
 #include <errno.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -25,7 +30,10 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -208,10 +216,64 @@ static int births(double ms)
 	return 0;
 }
 
+static void *fill_stack(void *argument)
+{
+	volatile char room[2048];
+
+	for (unsigned int i = 0; i < sizeof(room); i++)
+		room[i] = (char)i;
+	burn_ms(*(const double *)argument);
+	return (void *)(long)room[100];
+}
+
+static int narrow(double ms)
+{
+	double part = ms / 8;
+	pthread_attr_t attributes;
+	long sum = 0;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, (size_t)sysconf(_SC_THREAD_STACK_MIN));
+	for (int i = 0; i < 8; i++) {
+		pthread_t thread;
+		void *result = NULL;
+
+		if (pthread_create(&thread, &attributes, fill_stack, &part) == 0)
+			pthread_join(thread, &result);
+		sum += (long)result;
+	}
+	printf("{\"sum\": %ld}\n", sum);
+	return 0;
+}
+
+/* Calls on a socket with a time limit fail with EINTR even where handlers restart calls. */
+static int timeouts(double ms)
+{
+	struct timeval limit = {.tv_usec = 3000};
+	unsigned long interrupted = 0;
+	unsigned long calls = 0;
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0 ||
+	    setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) < 0)
+		return 1;
+	for (double spent = 0; spent < ms; spent += 4) {
+		char byte;
+
+		burn_ms(4);
+		interrupted += recv(ends[0], &byte, 1, 0) < 0 && errno == EINTR;
+		interrupted += read(ends[0], &byte, 1) < 0 && errno == EINTR;
+		calls += 2;
+	}
+	printf("{\"interrupted\": %lu, \"calls\": %lu}\n", interrupted, calls);
+	return 0;
+}
+
 static int forks(double ms)
 {
 	char name[] = "true";
 	char *const arguments[] = {name, NULL};
+	struct sigaction action = {.sa_handler = on_tick};
 	volatile int statuses = 0;
 	int status;
 	pid_t pid = fork();
@@ -222,18 +284,58 @@ static int forks(double ms)
 	}
 	waitpid(pid, &status, 0);
 	statuses += WEXITSTATUS(status) == 3;
+	sigaction(SIGSEGV, &action, NULL);
 	pid = vfork();
 	if (pid == 0) {
+		signal(SIGSEGV, SIG_DFL); /* of the child alone */
 		execv("/bin/true", arguments);
 		_exit(127);
 	}
 	waitpid(pid, &status, 0);
 	statuses += status == 0;
+	sigaction(SIGSEGV, NULL, &action);
+	statuses += action.sa_handler == on_tick;
 	posix_spawn(&pid, "/bin/true", NULL, NULL, arguments, environ);
 	waitpid(pid, &status, 0);
 	statuses += status == 0;
 	burn_ms(ms);
 	printf("{\"right\": %d}\n", statuses);
+	return 0;
+}
+
+static NOINLINE void *fork_there(void *argument)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		burn_ms(*(const double *)argument);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	return (void *)(long)(status == 0);
+}
+
+static int thread_forks(double ms)
+{
+	pthread_t thread;
+	void *right = NULL;
+
+	pthread_create(&thread, NULL, fork_there, &ms);
+	pthread_join(thread, &right);
+	printf("{\"right\": %ld}\n", (long)right);
+	return 0;
+}
+
+static int sealed(double ms)
+{
+	burn_ms(ms);
+	printf("{\"sealed\": true}\n");
+	fflush(stdout);
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0);
+	for (volatile unsigned long i = 0; i < 100000000; i++)
+		;
+	syscall(SYS_exit, 4);
 	return 0;
 }
 
@@ -260,9 +362,12 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(double ms);
-	} ways[] = {{"interrupts", interrupts}, {"own-timer", own_timer}, {"blocked", blocked},
-		    {"waiting", waiting},       {"faults", faults},       {"no-tables", no_tables},
-		    {"births", births},         {"forks", forks}};
+	} ways[] = {{"interrupts", interrupts}, {"own-timer", own_timer},
+		    {"blocked", blocked},       {"waiting", waiting},
+		    {"faults", faults},         {"no-tables", no_tables},
+		    {"births", births},         {"forks", forks},
+		    {"narrow", narrow},         {"timeouts", timeouts},
+		    {"sealed", sealed},         {"thread-forks", thread_forks}};
 
 	if (strcmp(way, "dies") == 0)
 		return dies(ms, argc > 3 ? argv[3] : "exit");

@@ -67,6 +67,26 @@ static int map(struct process_file *file, int fd)
 	return 0;
 }
 
+/* PID.START.IMAGE; what else a name may be counts as the first. */
+static void read_name(struct process_file *file)
+{
+	const char *start = strchr(file->name, '.');
+	char *image = NULL;
+
+	if (start)
+		file->start_ticks = strtoull(start + 1, &image, 10);
+	if (image && *image == '.')
+		file->image = strtoull(image + 1, NULL, 10);
+}
+
+bool process_file_is_later(const struct process_file *file, const struct process_file *other)
+{
+	if (file->pid != other->pid)
+		return false;
+	return file->start_ticks != other->start_ticks ? file->start_ticks > other->start_ticks
+						       : file->image > other->image;
+}
+
 int process_file_open(const char *folder, const char *name, struct process_file **ret)
 {
 	char path[PATH_MAX];
@@ -82,6 +102,7 @@ int process_file_open(const char *folder, const char *name, struct process_file 
 	if (!file)
 		return -ENOMEM;
 	(void)snprintf(file->name, sizeof(file->name), "%s", name);
+	read_name(file);
 	r = map(file, fd);
 	if (r == 0) {
 		file->rings = calloc(file->slot_count, sizeof(*file->rings));

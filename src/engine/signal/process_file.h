@@ -21,6 +21,8 @@ struct process_ring; /* what is remembered of a slot */
 struct process_file {
 	char name[64];
 	pid_t pid;
+	uint64_t start_ticks; /* of the process, with which program it is: of the name */
+	uint64_t image;
 	struct session_process *head; /* mapped */
 	uint64_t bytes;
 	uint32_t slot_count; /* copies: the program could change its own */
@@ -63,6 +65,9 @@ typedef void process_thread_fn(void *self, struct process_file *file, uint32_t t
  */
 int process_file_open(const char *folder, const char *name, struct process_file **ret);
 void process_file_close(struct process_file *file); /* NULL is fine */
+
+/* Whether a process became the program of one file after it was that of the other. */
+bool process_file_is_later(const struct process_file *file, const struct process_file *other);
 
 struct process_reader {
 	process_sample_fn *sample;

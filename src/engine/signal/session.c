@@ -82,7 +82,8 @@ static int make_folder(struct session *session, struct error *err)
 				     "%s/" PREFIX "XXXXXX", parent) >= sizeof(session->folder))
 			continue;
 		remove_left_overs(parent);
-		if (mkdtemp(session->folder))
+		/* Programs that run as another user later on may load the library, no more. */
+		if (mkdtemp(session->folder) && chmod(session->folder, 0711) == 0)
 			return 0;
 	}
 	session->folder[0] = '\0';

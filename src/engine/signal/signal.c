@@ -47,6 +47,7 @@ struct signal_engine {
 	uint64_t counts[SESSION_COUNTS]; /* of programs that have ended */
 	uint32_t own_signal;             /* that ticks came by where SIGPROF was taken; 0 */
 	bool given_up;                   /* by a program, after faults */
+	uint64_t sealed;                 /* programs that locked us out by seccomp */
 	struct engine_stats stats;
 	char notice[320];
 };
@@ -147,6 +148,18 @@ static void welcome(struct signal_engine *engine, struct process_file *file)
 	process_tracker_comm(engine->tracker, now_ns, file->pid, file->pid, comm, true);
 }
 
+/*
+ * Whether the process of a file is another program by now. Folders are read in any order:
+ * what a process became may be found before what it was.
+ */
+static bool is_past(const struct signal_engine *engine, const struct process_file *file)
+{
+	for (size_t i = 0; i < engine->files.count; i++)
+		if (process_file_is_later(engine->files.items[i], file))
+			return true;
+	return false;
+}
+
 static void on_file(void *self, const char *name)
 {
 	struct signal_engine *engine = self;
@@ -162,6 +175,10 @@ static void on_file(void *self, const char *name)
 		return; /* not ready: it is looked at again */
 	if (vec_push(&engine->files, file) < 0) {
 		process_file_close(file);
+		return;
+	}
+	if (is_past(engine, file)) {
+		file->maps_seen = atomic_load(&file->head->maps_changed); /* what it was is over */
 		return;
 	}
 	welcome(engine, file);
@@ -230,12 +247,10 @@ static void on_thread(void *self, struct process_file *file, uint32_t tid, const
 }
 
 /* Whether the program of a file runs no more: it has ended, or became another. */
-static bool has_ended(const struct signal_engine *engine, const struct process_file *file,
-		      size_t index)
+static bool has_ended(const struct signal_engine *engine, const struct process_file *file)
 {
-	for (size_t i = index + 1; i < engine->files.count; i++)
-		if (engine->files.items[i]->pid == file->pid)
-			return true;
+	if (is_past(engine, file))
+		return true;
 	return kill(file->pid, 0) < 0 && errno == ESRCH;
 }
 
@@ -249,6 +264,8 @@ static void count_up(struct signal_engine *engine, const struct process_file *fi
 		engine->own_signal = atomic_load(&file->head->signal);
 	if (atomic_load(&file->head->state) == SESSION_PROCESS_OFF)
 		engine->given_up = true;
+	if (atomic_load(&file->head->state) == SESSION_PROCESS_SEALED)
+		engine->sealed++;
 }
 
 static void let_go(struct signal_engine *engine, size_t index)
@@ -299,7 +316,7 @@ static int signal_engine_drain(void *self, struct error *err)
 	tick_clock_pair(&engine->clock);
 	session_each_file(&engine->session, on_file, engine);
 	for (size_t i = 0; i < engine->files.count && r == 0;) {
-		bool ended = has_ended(engine, engine->files.items[i], i);
+		bool ended = has_ended(engine, engine->files.items[i]);
 
 		r = drain_file(engine, engine->files.items[i]);
 		if (ended && r == 0)
@@ -363,6 +380,9 @@ static void add_remarks(const struct signal_engine *engine, struct engine_stats 
 	if (engine->own_signal > 0)
 		remark(stats, "a program uses SIGPROF itself: sampled by signal %u",
 		       engine->own_signal);
+	if (engine->sealed > 0)
+		remark(stats, "%llu programs filter their system calls: not sampled from there on",
+		       (unsigned long long)engine->sealed);
 	if (counts[SESSION_NO_SLOT] > 0)
 		remark(stats, "%llu threads were too many to sample",
 		       (unsigned long long)counts[SESSION_NO_SLOT]);
