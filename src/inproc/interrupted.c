@@ -98,9 +98,6 @@ INPROC_EXPORT int epoll_pwait(int fd, struct epoll_event *events, int count, int
 	return QUIETLY(REAL(epoll_pwait)(fd, events, count, timeout, with_tick(mask, &copy)));
 }
 
-extern int epoll_pwait2(int fd, struct epoll_event *events, int count,
-			const struct timespec *timeout, const sigset_t *mask);
-
 REAL_DEFINE(epoll_pwait2);
 INPROC_EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int count,
 			       const struct timespec *timeout, const sigset_t *mask)

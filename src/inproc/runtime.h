@@ -77,6 +77,7 @@ struct inproc_runtime {
 	struct session_control *control; /* NULL: inert */
 	struct session_process *process;
 	struct session_slot *slots;
+	uint32_t slot_count;
 	char folder[SESSION_PATH_MAX];
 	char file_name[64]; /* of the process file */
 	uint8_t *rings;

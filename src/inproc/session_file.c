@@ -15,7 +15,9 @@
 
 #define PAGE_BYTES 65536u  /* a multiple of all page sizes that there are */
 #define MAX_IMAGES 100000u /* programs that one process may become by exec */
+/* Where the program may have few addresses. */
 #define AS_LIMITED_TABLES_BYTES (16ull << 20)
+#define AS_LIMITED_SLOTS 16u
 
 /* Text of bounded length, put together without the C library's help. */
 struct path {
@@ -163,17 +165,23 @@ static long create_file(uint64_t ticks)
 	return fd;
 }
 
-/* The session's tables, for reading. A program with little room for addresses maps less. */
-static void map_tables(void)
+/* A program with little room for addresses maps less. */
+static bool has_few_addresses(void)
 {
 	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+
+	(void)safe_syscall(SYS_prlimit64, 0, RLIMIT_AS, 0, SAFE_POINTER(&limit));
+	return limit.rlim_cur != RLIM_INFINITY;
+}
+
+/* The session's tables, for reading. */
+static void map_tables(void)
+{
 	long fd = open_in_session(SESSION_TABLES, O_RDONLY);
 
 	if (fd < 0)
 		return;
-	(void)safe_syscall(SYS_prlimit64, 0, RLIMIT_AS, 0, SAFE_POINTER(&limit));
-	inproc.tables_bytes =
-		limit.rlim_cur == RLIM_INFINITY ? SESSION_TABLES_BYTES : AS_LIMITED_TABLES_BYTES;
+	inproc.tables_bytes = has_few_addresses() ? AS_LIMITED_TABLES_BYTES : SESSION_TABLES_BYTES;
 	inproc.tables = map_fd(fd, inproc.tables_bytes, PROT_READ);
 	close_fd(fd);
 }
@@ -210,7 +218,7 @@ static void fill_head(struct session_process *process, uint64_t ticks, uint32_t 
 	process->pid = inproc.pid;
 	process->forked_from = forked_from;
 	process->start_ticks = ticks;
-	process->slot_count = SESSION_SLOTS;
+	process->slot_count = inproc.slot_count;
 	process->ring_words = inproc.control->ring_words;
 	process->slots_offset = sizeof(*process);
 	process->rings_offset = rings_offset();
@@ -233,7 +241,8 @@ bool session_file_create(uint32_t forked_from)
 
 	if (fd < 0)
 		return false;
-	inproc.file_bytes = rings_offset() + SESSION_SLOTS * ring_bytes();
+	inproc.slot_count = has_few_addresses() ? AS_LIMITED_SLOTS : SESSION_SLOTS;
+	inproc.file_bytes = rings_offset() + inproc.slot_count * ring_bytes();
 	if (give_room(fd, 1) == 0)
 		process = map_fd(fd, inproc.file_bytes, PROT_READ | PROT_WRITE);
 	close_fd(fd);
@@ -258,8 +267,8 @@ bool session_file_room(uint32_t index)
 
 	if (index < rings)
 		return true;
-	if (wanted > SESSION_SLOTS)
-		wanted = SESSION_SLOTS;
+	if (wanted > inproc.slot_count)
+		wanted = inproc.slot_count;
 	fd = open_in_session(inproc.file_name, O_RDWR);
 	if (fd < 0)
 		return false;

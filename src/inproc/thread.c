@@ -66,7 +66,7 @@ static void reset(struct inproc_thread *thread)
 
 struct inproc_thread *thread_take(void)
 {
-	for (uint32_t index = 0; index < SESSION_SLOTS; index++) {
+	for (uint32_t index = 0; index < inproc.slot_count; index++) {
 		uint32_t expected = SESSION_SLOT_FREE;
 		struct inproc_thread *thread;
 

@@ -136,6 +136,12 @@ def test_a_limit_on_files_is_no_trap(wick):
     assert "hot_70" in done.stdout
 
 
+def test_a_limit_on_addresses_leaves_room_for_both(wick):
+    split = " ".join(workload("split", 100))
+    recording = wick.record(["sh", "-c", f"ulimit -v 50000; {split}"], *ENGINE)
+    assert contract.total_percent(recording.report("--no-inline"), "hot_70") > 40
+
+
 def test_nothing_is_said_where_the_library_cannot_go(wick, tmp_path):
     """After chroot it is not there, after setuid it may be read, but no file made."""
     if os.geteuid() != 0 or not shutil.which("setpriv"):

@@ -146,12 +146,12 @@ def programs(workloads):
         program("sh forks", FORKS, "sh"),
         program("bash", "for ((i=0;i<60000;i++)); do a=$((a+i*7%13)); done; echo $a; trap 'echo trapped' USR1;"
                         " kill -USR1 $$; wait; kill -SEGV $$", "bash"),
-        program("ffmpeg", "ffmpeg -v error -f lavfi -i testsrc=size=320x240:rate=25:duration=2 -c:v mpeg4 -threads 2"
+        program("ffmpeg", "ffmpeg -v error -f lavfi -i testsrc=size=320x240:rate=25:duration=6 -c:v mpeg4 -threads 2"
                           " -f framecrc -"),
-        program("convert", "convert -size 300x300 plasma:fractal -seed 1 -blur 0x4 -format '%w %h' info:; convert bad.c x.png",
+        program("convert", "convert -size 900x900 plasma:fractal -seed 1 -blur 0x8 -format '%w %h' info:; convert bad.c x.png",
                 keep="^[0-9 ]+$"),
         program("bc", "echo 'scale=900; 4*a(1)' | bc -l; echo '1/0' | bc"),
-        program("EINTR counted", f"{guest} interrupts 150", guest, keep='"interrupted": [0-9]+'),
+        program("EINTR counted", f"{guest} interrupts 600", guest, keep='"interrupted": [0-9]+'),
         program("SIGPROF used", f"{guest} own-timer 250", guest, keep='"others": .*'),
         program("SIGSEGV used", f"{guest} faults 200", guest),
         program("threads born", f"{guest} births 12", guest, keep='born'),
