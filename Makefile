@@ -13,6 +13,8 @@ FUZZ_SECONDS ?= 30
 DEPS ?= yes
 # Which tests of the other CPU "make test-vm" runs: all or smoke.
 VM ?= all
+# How many runs "make test-harm" makes.
+RUNS ?= 1000
 # Warnings are errors in the tests; WERROR=false lets an unknown compiler through.
 WERROR ?= true
 
@@ -20,7 +22,7 @@ export MAKEFLAGS += --no-print-directory
 RUN_TESTS = "$(PYTHON)" scripts/run-tests.py --build "$(BUILD)" --jobs $(JOBS) --werror $(WERROR)
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo test test-long test-vm lint bench install asan fuzz unit e2e golden format \
+.PHONY: all deps demo test test-long test-harm test-vm lint bench install asan fuzz unit e2e golden format \
 	clean help
 
 all: ## build; the program is then at build/wick
@@ -42,6 +44,9 @@ test-long: ## the tests that take minutes too (1,000 recordings in a row, long f
 	@scripts/install-deps --use "$(DEPS)" build test lint browser
 	@scripts/install-deps --use "$(DEPS)" vm || echo "the tests of the other CPU are left out" >&2
 	@$(RUN_TESTS) --long
+
+test-harm: all ## 1,000 runs of real programs with the signal engine inside, compared (RUNS=N)
+	@"$(PYTHON)" tests/harm/run.py --build "$(BUILD)" --runs $(RUNS)
 
 test-vm: ## cross-build for the other CPU, test in an emulated machine (VM=smoke: 4 minutes)
 	@scripts/install-deps --use "$(DEPS)" build test vm

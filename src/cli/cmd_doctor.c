@@ -203,7 +203,7 @@ static void check_btf(const struct perf_probe *probe, struct finding *finding)
 
 static void check_ebpf(const struct perf_probe *probe, struct finding *finding)
 {
-	const struct engine_ops *engine = engine_find("ebpf", NULL);
+	const struct engine_ops *engine = engine_find("ebpf", NULL, NULL);
 	struct error err = {0};
 
 	(void)probe;

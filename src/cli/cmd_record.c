@@ -197,10 +197,15 @@ static void print_end(void *self, const struct record_result *result, const stru
 }
 
 /* The engine asked for. With "auto" the first that works, and why no better one does. */
-static const struct engine_ops *choose_engine(struct recording *recording, struct error *err)
+static const struct engine_ops *choose_engine(struct recording *recording, const char *program,
+					      struct error *err)
 {
 	const struct record_options *options = recording->options;
-	const struct engine_ops *engine = engine_find(options->engine, err);
+	bool attached = options->pids.count > 0 || options->tids.count > 0 || options->all ||
+			options->cgroup;
+	struct target target = {.kind = attached ? TARGET_PROCESSES : TARGET_COMMAND,
+				.program = program};
+	const struct engine_ops *engine = engine_find(options->engine, &target, err);
 
 	if (!engine || strcmp(options->engine, "auto") != 0 || engine == engine_table[0])
 		return engine;
@@ -220,7 +225,7 @@ static int prepare(struct recording *recording, int argc, char **argv, struct er
 			  OPTION_FROM_DEFAULT;
 
 	*config = (struct record_config){
-		.engine = choose_engine(recording, err),
+		.engine = choose_engine(recording, argc > 0 ? argv[0] : NULL, err),
 		.sampling = {.mode = options->mode,
 			     .least_away_ns = options->least_away_ns,
 			     .wakers = options->wakers,
@@ -348,7 +353,7 @@ static const struct option_spec table[] = {
 	 .max = 1e15, .help = "a sample every PERIOD events, instead of a rate"},
 	{"engine", 0, OPTION_STRING(struct record_options, engine), .argument = "NAME",
 	 .key = "sampling.engine",
-	 .help = "how to sample: auto, ebpf, perf or ptrace (see: wick list engines)"},
+	 .help = "how to sample: auto, ebpf, perf, signal or ptrace (see: wick list engines)"},
 	{"mode", 0, OPTION_ENUM(struct record_options, mode, "cpu", "wall", "offcpu"),
 	 .key = "sampling.mode",
 	 .help = "which time: on the CPUs, off them (asleep, or waiting for one), or all of it"},

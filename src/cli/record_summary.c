@@ -248,5 +248,7 @@ void record_summary_print(FILE *out, const struct record_config *config,
 	print_left_out(out, &result->stats);
 	print_names(out, config, names);
 	print_overhead(out, result);
+	if (result->stats.remark[0])
+		(void)fprintf(out, "  note       %s\n", result->stats.remark);
 	print_advice(out, config, result);
 }

@@ -14,22 +14,26 @@ struct engine {
 	void *self;
 };
 
-static const struct engine_ops *first_that_works(struct error *err)
+static bool suits(const struct engine_ops *ops, const struct target *target, struct error *err)
 {
-	size_t i;
+	return !target || !ops->suits || ops->suits(target, err) == 0;
+}
 
-	for (i = 0; engine_table[i]; i++)
-		if (engine_table[i]->probe(err) == 0)
+static const struct engine_ops *first_that_works(const struct target *target, struct error *err)
+{
+	for (size_t i = 0; engine_table[i]; i++)
+		if (suits(engine_table[i], target, err) && engine_table[i]->probe(err) == 0)
 			return engine_table[i];
 	return NULL;
 }
 
-const struct engine_ops *engine_find(const char *name, struct error *err)
+const struct engine_ops *engine_find(const char *name, const struct target *target,
+				     struct error *err)
 {
 	size_t i;
 
 	if (strcmp(name, "auto") == 0)
-		return first_that_works(err);
+		return first_that_works(target, err);
 	for (i = 0; engine_table[i]; i++)
 		if (strcmp(engine_table[i]->name, name) == 0)
 			return engine_table[i];
@@ -66,6 +70,17 @@ void engine_close(struct engine *engine)
 int engine_start(struct engine *engine, struct error *err)
 {
 	return engine->ops->start(engine->self, err);
+}
+
+char *const *engine_environment(struct engine *engine)
+{
+	return engine->ops->environment ? engine->ops->environment(engine->self) : NULL;
+}
+
+void engine_launched(struct engine *engine, pid_t pid)
+{
+	if (engine->ops->launched)
+		engine->ops->launched(engine->self, pid);
 }
 
 int engine_fd(struct engine *engine)

@@ -45,8 +45,9 @@ struct target {
 	enum target_kind kind;
 	const pid_t *ids; /* pids or tids */
 	size_t count;
-	bool children;      /* follow processes that the target starts */
-	const char *cgroup; /* the folder of a control group */
+	bool children;       /* follow processes that the target starts */
+	const char *cgroup;  /* the folder of a control group */
+	const char *program; /* of a command, as it was given; NULL: not known */
 };
 
 enum engine_unwind {
@@ -108,6 +109,7 @@ struct engine_stats {
 	uint64_t away_unkept;    /* times off a CPU that there was no room for */
 	uint64_t ring_bytes;
 	uint64_t kernel_bytes; /* of tables, held in the kernel */
+	char remark[320];      /* what else a person should know; "": nothing */
 };
 
 struct engine_ops {
@@ -115,6 +117,14 @@ struct engine_ops {
 	const char *summary;
 	/* 0 when the engine works here, else a negative errno and why not. */
 	int (*probe)(struct error *err);
+	/* Optional: 0 when it can watch such a target, else a negative errno and why not. */
+	int (*suits)(const struct target *target, struct error *err);
+	/*
+	 * Optional: variables that a command must be started with, "NAME=value" and NULL
+	 * last. Such an engine is opened before there is a process.
+	 */
+	char *const *(*environment)(void *self);
+	void (*launched)(void *self, pid_t pid); /* with environment: who the command is */
 	int (*open)(const struct engine_config *config, const struct target *target,
 		    struct sink *sink, void **ret_self, struct error *err);
 	int (*start)(void *self, struct error *err);
@@ -134,8 +144,12 @@ struct engine_ops {
 /* All engines in order of preference, NULL last. */
 extern const struct engine_ops *const engine_table[];
 
-/* The engine of a name, "auto" for the first that works. NULL with err set. */
-const struct engine_ops *engine_find(const char *name, struct error *err);
+/*
+ * The engine of a name, "auto" for the first that works and suits the target (NULL: any).
+ * NULL with err set.
+ */
+const struct engine_ops *engine_find(const char *name, const struct target *target,
+				     struct error *err);
 
 /*
  * Opens an engine. The caller releases *ret with engine_close(). Borrows the
@@ -147,6 +161,9 @@ int engine_open(const struct engine_ops *ops, const struct engine_config *config
 void engine_close(struct engine *engine); /* NULL is fine */
 
 int engine_start(struct engine *engine, struct error *err);
+/* What to start a command with; NULL: nothing. Valid until the engine is closed. */
+char *const *engine_environment(struct engine *engine);
+void engine_launched(struct engine *engine, pid_t pid);
 int engine_fd(struct engine *engine); /* readable when draining pays */
 int engine_drain(struct engine *engine, struct error *err);
 int engine_stop(struct engine *engine, struct error *err);

@@ -5,10 +5,8 @@
 #include "engine/engine.h"
 #include "engine/perf/perf.h"
 #include "engine/ptrace/ptrace.h"
+#include "engine/signal/signal.h"
 
 const struct engine_ops *const engine_table[] = {
-	&ebpf_engine_ops,
-	&perf_engine_ops,
-	&ptrace_engine_ops,
-	NULL,
+	&ebpf_engine_ops, &perf_engine_ops, &signal_engine_ops, &ptrace_engine_ops, NULL,
 };

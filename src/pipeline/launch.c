@@ -15,7 +15,7 @@
 
 /* Runs in the child: only async-signal-safe calls, whatever threads the parent had. */
 static void __attribute__((noreturn))
-run_child(int gate_fd, int report_fd, int stdout_fd, char *const *argv, const sigset_t *mask)
+run_child(int gate_fd, int report_fd, const struct launch_plan *plan, char *const *environment)
 {
 	char go;
 	ssize_t n;
@@ -25,10 +25,10 @@ run_child(int gate_fd, int report_fd, int stdout_fd, char *const *argv, const si
 		n = read(gate_fd, &go, 1);
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
-		_exit(127);                         /* the parent gave up */
-	(void)sigprocmask(SIG_SETMASK, mask, NULL); /* cannot fail with a valid mask */
-	if (stdout_fd < 0 || dup2(stdout_fd, STDOUT_FILENO) >= 0)
-		(void)execvp(argv[0], argv);
+		_exit(127);                               /* the parent gave up */
+	(void)sigprocmask(SIG_SETMASK, plan->mask, NULL); /* cannot fail with a valid mask */
+	if (plan->stdout_fd < 0 || dup2(plan->stdout_fd, STDOUT_FILENO) >= 0)
+		(void)execvpe(plan->argv[0], plan->argv, environment);
 	code = errno;
 	/* If even this fails the parent sees a closed pipe and exit status 127. */
 	if (write(report_fd, &code, sizeof(code)) != sizeof(code))
@@ -56,20 +56,58 @@ static void keep_statuses(void)
 	(void)sigaction(SIGCHLD, &action, NULL); /* cannot fail for a valid signal */
 }
 
-int child_fork(struct child *child, char *const *argv, const sigset_t *mask, int stdout_fd,
-	       struct error *err)
+static bool same_name(const char *a, const char *b)
 {
+	size_t length = strcspn(a, "=");
+
+	return strncmp(a, b, length + 1) == 0;
+}
+
+/* Our environment, with what is planned in place of what has the same name. */
+static char **make_environment(char *const *planned)
+{
+	size_t count = 0;
+	size_t more = 0;
+	char **result;
+
+	while (environ[count])
+		count++;
+	while (planned && planned[more])
+		more++;
+	result = calloc(count + more + 1, sizeof(*result));
+	if (!result)
+		return NULL;
+	count = 0;
+	for (char **at = environ; *at; at++) {
+		size_t i = 0;
+
+		while (i < more && !same_name(planned[i], *at))
+			i++;
+		if (i == more)
+			result[count++] = *at;
+	}
+	for (size_t i = 0; i < more; i++)
+		result[count++] = planned[i];
+	return result;
+}
+
+int child_fork(struct child *child, const struct launch_plan *plan, struct error *err)
+{
+	SCOPED(mem) char **environment = make_environment(plan->environment);
 	int gate[2] = {-1, -1};
 	int report[2] = {-1, -1};
 	pid_t pid = -1;
 	int code;
 
+	*child = (struct child){.pid = -1, .gate_fd = -1, .report_fd = -1, .pid_fd = -1};
+	if (!environment)
+		return error_set(err, -ENOMEM, "out of memory");
 	if (pipe2(gate, O_CLOEXEC) == 0 && pipe2(report, O_CLOEXEC) == 0)
 		pid = fork();
 	code = -errno;
 	if (pid == 0) {
 		(void)close(gate[1]); /* so that the parent's end closing is seen */
-		run_child(gate[0], report[1], stdout_fd, argv, mask);
+		run_child(gate[0], report[1], plan, environment);
 	}
 	close_fd(&gate[0]);
 	close_fd(&report[1]);

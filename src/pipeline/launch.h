@@ -25,12 +25,16 @@ struct child {
 	int released; /* it was let go */
 };
 
-/*
- * Forks a child that will exec argv; mask is the one to run it with. Its standard
- * output is stdout_fd, which stays open for it alone; -1: ours.
- */
-int child_fork(struct child *child, char *const *argv, const sigset_t *mask, int stdout_fd,
-	       struct error *err);
+/* How a program is started. */
+struct launch_plan {
+	char *const *argv;
+	char *const *environment; /* "NAME=value" besides ours, NULL last; NULL: none */
+	const sigset_t *mask;     /* to run it with */
+	int stdout_fd;            /* its standard output; -1: ours */
+};
+
+/* Forks a child that will exec as planned. The plan may go afterwards. */
+int child_fork(struct child *child, const struct launch_plan *plan, struct error *err);
 
 /*
  * Lets the child exec. On failure (-ENOENT, -EACCES …) the child is gone and err

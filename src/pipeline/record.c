@@ -152,13 +152,25 @@ static void watch_processes(struct session *session)
 	session->all_watched = i == target->count;
 }
 
-/* Forks the program, arms the engine on it, and lets it run. */
-static int launch(struct session *session, struct error *err)
+static int fork_program(struct session *session, char *const *environment, struct error *err)
+{
+	struct launch_plan plan = {
+		.argv = session->config->command,
+		.environment = environment,
+		.mask = &session->old_mask,
+		/* What the program prints would end up inside the recording. */
+		.stdout_fd = to_stdout(session) ? STDERR_FILENO : -1,
+	};
+	int r = child_fork(&session->child, &plan, err);
+
+	session->launched = session->result->has_child = r == 0;
+	return r;
+}
+
+static int open_engine(struct session *session, const struct target *target, struct error *err)
 {
 	const struct record_config *config = session->config;
-	struct target target = config->target;
 	struct engine_config sampling = config->sampling;
-	int r;
 
 	sampling.function_offset = function_place_find;
 	session->kernel = kernel_addresses_new(); /* without it stacks lack some frames */
@@ -166,22 +178,44 @@ static int launch(struct session *session, struct error *err)
 		sampling.kernel_address = kernel_addresses_find;
 		sampling.kernel_self = session->kernel;
 	}
-	if (config->command) {
-		/* What the program prints would end up inside the recording. */
-		r = child_fork(&session->child, config->command, &session->old_mask,
-			       to_stdout(session) ? STDERR_FILENO : -1, err);
-		if (r < 0)
-			return r;
-		session->launched = true;
-		session->result->has_child = true;
-		if (target.kind == TARGET_COMMAND) {
-			target.ids = &session->child.pid;
-			target.count = 1;
-		}
-	}
+	return engine_open(config->engine, &sampling, target,
+			   recording_writer_sink(session->writer), &session->engine, err);
+}
+
+/* Forks the program and arms the engine on it, in the order that the engine needs. */
+static int arm(struct session *session, struct target *target, struct error *err)
+{
+	const struct record_config *config = session->config;
+	bool engine_first = config->engine->environment != NULL;
+	int r = 0;
+
+	if (config->command)
+		target->program = config->command[0];
+	if (engine_first)
+		r = open_engine(session, target, err);
+	if (r == 0 && config->command)
+		r = fork_program(session, engine_first ? engine_environment(session->engine) : NULL,
+				 err);
+	if (r < 0)
+		return r;
 	raise_fd_limit(); /* after the fork: the program keeps its own limits */
-	r = engine_open(config->engine, &sampling, &target, recording_writer_sink(session->writer),
-			&session->engine, err);
+	if (target->kind == TARGET_COMMAND) {
+		target->ids = &session->child.pid;
+		target->count = 1;
+	}
+	if (!engine_first)
+		return open_engine(session, target, err);
+	engine_launched(session->engine, session->child.pid);
+	return 0;
+}
+
+/* Starts the program once everything is armed. */
+static int launch(struct session *session, struct error *err)
+{
+	const struct record_config *config = session->config;
+	struct target target = config->target;
+	int r = arm(session, &target, err);
+
 	if (r < 0)
 		return r;
 	session->start_ns = clock_monotonic_ns();

@@ -23,7 +23,7 @@ static const struct engine_config usual = {
 
 static const struct engine_ops *working_engine(void)
 {
-	const struct engine_ops *ops = engine_find("auto", NULL);
+	const struct engine_ops *ops = engine_find("auto", NULL, NULL);
 
 	if (!ops)
 		skip(); /* no engine works here; wick doctor says why */
@@ -38,7 +38,7 @@ static void every_engine_has_all_its_parts_and_is_found_by_name(void **state)
 	for (i = 0; engine_table[i]; i++) {
 		const struct engine_ops *ops = engine_table[i];
 
-		assert_ptr_equal(engine_find(ops->name, NULL), ops);
+		assert_ptr_equal(engine_find(ops->name, NULL, NULL), ops);
 		assert_true(ops->summary && ops->probe && ops->open && ops->start && ops->fd &&
 			    ops->drain && ops->stop && ops->stats && ops->notice && ops->close);
 	}
@@ -50,7 +50,7 @@ static void an_unknown_engine_is_named_with_a_remedy(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_null(engine_find("steam", &err));
+	assert_null(engine_find("steam", NULL, &err));
 	assert_int_equal(err.code, -EINVAL);
 	assert_non_null(strstr(err.text, "steam"));
 	assert_non_null(strstr(err.remedy, "wick list engines"));
@@ -59,7 +59,7 @@ static void an_unknown_engine_is_named_with_a_remedy(void **state)
 static void auto_gives_an_engine_or_says_why_not(void **state)
 {
 	struct error err = {0};
-	const struct engine_ops *ops = engine_find("auto", &err);
+	const struct engine_ops *ops = engine_find("auto", NULL, &err);
 
 	(void)state;
 	assert_true(ops || (err.code < 0 && err.text[0]));

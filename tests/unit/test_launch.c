@@ -23,8 +23,9 @@
 static void fork_shell(struct child *child, const char *script, const sigset_t *mask, int stdout_fd)
 {
 	char *argv[] = {(char[]){"sh"}, (char[]){"-c"}, strdup(script), NULL};
+	struct launch_plan plan = {.argv = argv, .mask = mask, .stdout_fd = stdout_fd};
 
-	assert_int_equal(child_fork(child, argv, mask, stdout_fd, NULL), 0);
+	assert_int_equal(child_fork(child, &plan, NULL), 0);
 	free(argv[2]);
 }
 
@@ -58,10 +59,11 @@ static int fail_to_run(const char *program, struct error *err)
 	char *argv[] = {copy, NULL};
 	struct child child;
 	sigset_t mask;
+	struct launch_plan plan = {.argv = argv, .mask = &mask, .stdout_fd = -1};
 	int r;
 
 	(void)sigemptyset(&mask);
-	assert_int_equal(child_fork(&child, argv, &mask, -1, NULL), 0);
+	assert_int_equal(child_fork(&child, &plan, NULL), 0);
 	r = child_release(&child, program, err);
 	assert_true(child.reaped);
 	child_fini(&child);

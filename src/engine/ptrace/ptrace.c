@@ -22,23 +22,13 @@
 #include "engine/ptrace/stopper.h"
 #include "model/sink.h"
 #include "proc/kernel_stack.h"
-#include "proc/maps.h"
 #include "proc/process_info.h"
 #include "proc/thread_status.h"
 #include "track/process_tracker.h"
-#include "track/stack_cache.h"
+#include "track/raw_stacks.h"
 
 /* A stop costs more than a perf event: the usual rate is for those. */
 #define DEFAULT_HZ 97u
-/* Code in no module may be a JIT's: reading maps for it again and again is no use. */
-#define LEARN_NS (100 * NS_PER_MS)
-
-/* A region of a process that the tracker has been told of. */
-struct told_region {
-	pid_t pid;
-	uint64_t hash;
-};
-
 struct state_labels {
 	char state;
 	uint32_t id;
@@ -48,18 +38,14 @@ struct ptrace_engine {
 	struct sink *sink;
 	struct sampler *sampler;
 	struct process_tracker *tracker;
-	struct stack_cache *cache;
+	struct raw_stacks *stacks;
 	int timer_fd;
 	int epoll_fd;
 	uint32_t schema;
 	uint32_t depth;
 	bool waiting; /* for the exec of the command, which starts the timer */
 	VEC(struct state_labels) labels;
-	VEC(struct told_region) told;
-	VEC(struct frame) frames;
 	struct engine_stats stats;
-	pid_t learnt_pid; /* whose maps were read last */
-	uint64_t learnt_ns;
 	char notice[256];
 };
 
@@ -73,15 +59,13 @@ static void ptrace_engine_close(void *self)
 	struct ptrace_engine *engine = self;
 
 	sampler_close(engine->sampler);
+	raw_stacks_free(engine->stacks);
 	process_tracker_free(engine->tracker);
-	stack_cache_free(engine->cache);
 	if (engine->timer_fd >= 0)
 		(void)close(engine->timer_fd); /* nothing is pending on a timer */
 	if (engine->epoll_fd >= 0)
 		(void)close(engine->epoll_fd);
 	vec_fini(&engine->labels);
-	vec_fini(&engine->told);
-	vec_fini(&engine->frames);
 	free(engine);
 }
 
@@ -102,145 +86,21 @@ static uint32_t labels_of(struct ptrace_engine *engine, char state)
 	return id;
 }
 
-static uint64_t hash_region(const struct map_region *region)
-{
-	uint64_t hash = hash_pair(region->start, region->end);
-
-	hash = hash_pair(hash, region->file_offset);
-	hash = hash_pair(hash, region->inode);
-	for (const char *at = region->path; *at; at++)
-		hash = hash * 31 + (unsigned char)*at;
-	return hash;
-}
-
-static bool was_told(const struct ptrace_engine *engine, size_t count, struct told_region region)
-{
-	for (size_t i = 0; i < count; i++)
-		if (engine->told.items[i].pid == region.pid &&
-		    engine->told.items[i].hash == region.hash)
-			return true;
-	return false;
-}
-
-/* Forgets the first count of what was told, as far as it is about a process. */
-static void forget_told(struct ptrace_engine *engine, size_t count, pid_t pid)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < engine->told.count; i++)
-		if (i >= count || engine->told.items[i].pid != pid)
-			engine->told.items[kept++] = engine->told.items[i];
-	engine->told.count = kept;
-}
-
-/*
- * Tells the tracker of code that it does not know. When it appeared where nothing was
- * is not known, only that a stack refers to it: so it was there before. Returns whether
- * anything was learnt. The same process is not asked again before a while.
- */
-static bool learn_maps(struct ptrace_engine *engine, pid_t pid)
-{
-	uint64_t now_ns = clock_monotonic_ns();
-	size_t told_count = engine->told.count;
-	struct tracked_process *process;
-	struct maps maps = {0};
-	uint32_t thread;
-	bool learnt = false;
-
-	if (pid == engine->learnt_pid && now_ns < engine->learnt_ns + LEARN_NS)
-		return false;
-	engine->learnt_pid = pid;
-	engine->learnt_ns = now_ns;
-	if (process_tracker_sample(engine->tracker, pid, pid, &process, &thread) < 0 ||
-	    maps_read(&maps, pid, MAPS_EXECUTABLE_ONLY, NULL) < 0)
-		maps.count = 0; /* it has ended */
-	for (size_t i = 0; i < maps.count; i++) {
-		const struct map_region *region = &maps.items[i];
-		struct told_region told = {pid, hash_region(region)};
-		bool is_free =
-			tracked_process_frame(process, now_ns, region->start).a == MODULE_NONE;
-
-		if (region->kind == REGION_VSYSCALL)
-			continue;
-		if (is_free || !was_told(engine, told_count, told)) {
-			process_tracker_map(engine->tracker, is_free ? 0 : now_ns, pid, region,
-					    NULL);
-			learnt = true;
-		}
-		(void)vec_push(&engine->told, told); /* told again then, which does no harm */
-	}
-	forget_told(engine, told_count, pid);
-	maps_fini(&maps);
-	return learnt;
-}
-
-/* Fills in the frames of a stack, root first. Returns how many are in no module. */
-static size_t resolve(struct ptrace_engine *engine, const struct tracked_process *process,
-		      const struct stack_sample *sample)
-{
-	size_t unknown = 0;
-	uint32_t i;
-
-	engine->frames.count = 0;
-	if (sample->end != UNWIND_ROOT)
-		engine->frames.items[engine->frames.count++] =
-			(struct frame){.kind = FRAME_TRUNCATED};
-	for (i = sample->count; i-- > 0;) {
-		struct frame frame =
-			tracked_process_frame(process, sample->time_ns, sample->pcs[i]);
-
-		unknown += frame.a == MODULE_NONE;
-		engine->frames.items[engine->frames.count++] = frame;
-	}
-	for (i = sample->kernel_count; i-- > 0;)
-		engine->frames.items[engine->frames.count++] =
-			process_tracker_kernel_frame(engine->tracker, sample->kernel_pcs[i]);
-	return unknown;
-}
-
-static uint32_t intern(struct ptrace_engine *engine, const struct tracked_process *process,
-		       const struct stack_sample *sample)
-{
-	uint32_t id;
-
-	if (vec_reserve(&engine->frames, sample->count + sample->kernel_count + 1) < 0)
-		return ID_NONE;
-	/* What the walk knew as code is mapped, whether the tracker was told or not. */
-	if (resolve(engine, process, sample) > 0 && learn_maps(engine, sample->pid))
-		(void)resolve(engine, process, sample);
-	return engine->sink->ops->stack(engine->sink->self, engine->frames.items,
-					engine->frames.count, &id) < 0
-		       ? ID_NONE
-		       : id;
-}
-
-static uint32_t stack_of(struct ptrace_engine *engine, const struct tracked_process *process,
-			 const struct stack_sample *sample)
-{
-	/* Where a walk ended is part of the stack. */
-	uint64_t context = hash_pair(tracked_process_context(process, sample->time_ns),
-				     sample->end == UNWIND_ROOT);
-	uint32_t id;
-
-	/* So are the kernel's frames: they make a context of their own. */
-	for (uint32_t i = 0; i < sample->kernel_count; i++)
-		context = hash_pair(context, sample->kernel_pcs[i]);
-	id = stack_cache_find(engine->cache, context, sample->pcs, sample->count);
-
-	if (id != ID_NONE)
-		return id;
-	id = intern(engine, process, sample);
-	if (id != ID_NONE)
-		stack_cache_add(engine->cache, context, sample->pcs, sample->count, id);
-	return id;
-}
-
 static int on_taken(void *self, const struct stack_sample *sample, struct error *err)
 {
 	struct ptrace_engine *engine = self;
 	struct tracked_process *process;
 	uint64_t weight = sample->time_ns - sample->since_ns;
 	uint32_t labels = labels_of(engine, sample->state);
+	struct raw_stack raw = {
+		.pid = sample->pid,
+		.time_ns = sample->time_ns,
+		.pcs = sample->pcs,
+		.count = sample->count,
+		.kernel_pcs = sample->kernel_pcs,
+		.kernel_count = sample->kernel_count,
+		.end = sample->end,
+	};
 	uint32_t stack = ID_NONE;
 	uint32_t cpu = 0;
 	uint32_t thread;
@@ -257,7 +117,7 @@ static int on_taken(void *self, const struct stack_sample *sample, struct error 
 
 	if (process_tracker_sample(engine->tracker, sample->pid, sample->tid, &process, &thread) ==
 	    0)
-		stack = stack_of(engine, process, sample);
+		stack = raw_stacks_id(engine->stacks, process, &raw);
 	if (stack == ID_NONE) {
 		engine->stats.lost++;
 		return engine->sink->ops->loss(engine->sink->self, LOSS_NO_MEMORY, sample->time_ns,
@@ -286,7 +146,7 @@ static void on_ended(void *self, pid_t pid, pid_t tid)
 	struct ptrace_engine *engine = self;
 
 	if (pid == tid)
-		forget_told(engine, engine->told.count, pid);
+		raw_stacks_forget(engine->stacks, pid);
 	process_tracker_exit(engine->tracker, pid, tid);
 }
 
@@ -294,8 +154,7 @@ static void on_remapped(void *self, pid_t pid)
 {
 	struct ptrace_engine *engine = self;
 
-	engine->learnt_pid = 0;
-	(void)learn_maps(engine, pid);
+	(void)raw_stacks_learn(engine->stacks, pid);
 }
 
 static int arm_timer(struct ptrace_engine *engine)
@@ -313,7 +172,7 @@ static void on_execed(void *self, pid_t pid)
 	struct ptrace_engine *engine = self;
 	char comm[PROCESS_COMM_MAX] = "?";
 
-	forget_told(engine, engine->told.count, pid);
+	raw_stacks_forget(engine->stacks, pid);
 	(void)process_thread_comm(pid, pid, comm, sizeof(comm)); /* without its name then */
 	process_tracker_comm(engine->tracker, clock_monotonic_ns(), pid, pid, comm, true);
 	/* Later ones must not put off the next tick: a build execs all the time. */
@@ -374,10 +233,10 @@ static int set_up(struct ptrace_engine *engine, const struct engine_config *conf
 		sampler.kernel_self = config->kernel_self;
 	}
 	engine->tracker = process_tracker_new(engine->sink);
-	engine->cache = stack_cache_new();
+	engine->stacks = engine->tracker ? raw_stacks_new(engine->sink, engine->tracker) : NULL;
 	engine->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	engine->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (!engine->tracker || !engine->cache || engine->timer_fd < 0 || engine->epoll_fd < 0)
+	if (!engine->tracker || !engine->stacks || engine->timer_fd < 0 || engine->epoll_fd < 0)
 		return error_set(err, -ENOMEM, "out of memory or descriptors");
 	schema.period = NS_PER_SEC / engine->stats.frequency_hz;
 	r = engine->sink->ops->schema(engine->sink->self, &schema, &engine->schema);
@@ -510,7 +369,7 @@ static void ptrace_engine_stats(void *self, bool final, struct engine_stats *ret
 
 	(void) final;
 	*ret = engine->stats;
-	ret->unique_stacks = stack_cache_added(engine->cache);
+	ret->unique_stacks = raw_stacks_unique(engine->stacks);
 	ret->depth_limit = engine->depth;
 	ret->sample_cost_ns = stop_times_quantile_ns(sampler_times(engine->sampler), 0.5);
 }

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_WICK_H
+#define WICK_WICK_H
+
+/*
+ * wick: what a program tells of itself to whoever records it:
+ *
+ *	wick_event("db.query", elapsed_ns);
+ *	wick_label("tenant", name);
+ *	wick_begin("parse"); … wick_end();
+ *
+ * Include it and link nothing: the functions are there when the program runs under
+ * `wick record --engine signal`, and cost a test of a pointer when it does not.
+ * Events become values of the recording, beside its samples; labels and parts stand
+ * with every sample that their thread takes from then on.
+ *
+ * Threads: all of it, at any time, also in signal handlers; what interrupts itself is
+ * dropped and counted. Texts are copied; names are cut after 200 bytes.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct wick_label {
+	const char *key;
+	const char *value;
+};
+
+struct wick_event {
+	const char *name; /* what happened: "db.query" */
+	const char *unit; /* of the weight: "nanoseconds", "bytes", "count" … */
+	uint64_t weight;
+	int with_stack;                  /* and where: takes a microsecond more */
+	const struct wick_label *labels; /* of this event alone */
+	size_t label_count;
+};
+
+/* Not to be called by name: they are there under a recorder only. */
+#define WICK_WEAK __attribute__((weak, visibility("default")))
+WICK_WEAK void wick_record_event(const struct wick_event *event);
+WICK_WEAK void wick_record_label(const char *key, const char *value);
+WICK_WEAK void wick_record_begin(const char *name);
+WICK_WEAK void wick_record_end(void);
+WICK_WEAK void wick_record_pause(int paused);
+
+/* Whether somebody records this program. */
+static inline int wick_is_recorded(void)
+{
+	return wick_record_event != NULL;
+}
+
+static inline void wick_event_full(const struct wick_event *event)
+{
+	if (wick_record_event)
+		wick_record_event(event);
+}
+
+/* Something took that long. */
+static inline void wick_event(const char *name, uint64_t elapsed_ns)
+{
+	struct wick_event event = {name, "nanoseconds", elapsed_ns, 1, NULL, 0};
+
+	wick_event_full(&event);
+}
+
+/* Something happened so many times, or went up by so much. */
+static inline void wick_count(const char *name, uint64_t times)
+{
+	struct wick_event event = {name, "count", times, 0, NULL, 0};
+
+	wick_event_full(&event);
+}
+
+/* What is done for whom, from now on in this thread; NULL takes it back. */
+static inline void wick_label(const char *key, const char *value)
+{
+	if (wick_record_label)
+		wick_record_label(key, value);
+}
+
+/* The trace that this thread works for: ids in hex, as in W3C's traceparent; NULL: none. */
+static inline void wick_trace(const char *trace_id, const char *span_id)
+{
+	wick_label("trace_id", trace_id);
+	wick_label("span_id", span_id);
+}
+
+/* A part of the work begins and ends, in one thread. Parts may lie in parts, 16 deep. */
+static inline void wick_begin(const char *name)
+{
+	if (wick_record_begin)
+		wick_record_begin(name);
+}
+
+static inline void wick_end(void)
+{
+	if (wick_record_end)
+		wick_record_end();
+}
+
+/* No samples of this program until it is resumed. */
+static inline void wick_pause(void)
+{
+	if (wick_record_pause)
+		wick_record_pause(1);
+}
+
+static inline void wick_resume(void)
+{
+	if (wick_record_pause)
+		wick_record_pause(0);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/signal/preload_path.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "elf/elf.h"
+
+#define LIBRARY_NAME "libwick-preload.so"
+
+int preload_path(char *ret, size_t size, struct error *err)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	self[n > 0 ? n : 0] = '\0';
+	slash = strrchr(self, '/');
+	if (slash) {
+		*slash = '\0';
+		(void)snprintf(ret, size, "%s/%s", self, LIBRARY_NAME);
+		if (access(ret, R_OK) == 0)
+			return 0;
+	}
+	(void)snprintf(ret, size, "%s/%s", WICK_PRELOAD_FOLDER, LIBRARY_NAME);
+	if (access(ret, R_OK) == 0)
+		return 0;
+	(void)error_set(err, -ENOENT, "the library that samples from inside, %s, is not there",
+			LIBRARY_NAME);
+	error_remedy(err, "install wick anew: it belongs in %s", WICK_PRELOAD_FOLDER);
+	return -ENOENT;
+}
+
+/* The file that execvp() would take. */
+static bool find_program(const char *program, char *ret, size_t size)
+{
+	const char *path = getenv("PATH");
+
+	if (strchr(program, '/'))
+		return (size_t)snprintf(ret, size, "%s", program) < size;
+	while (path && *path) {
+		size_t length = strcspn(path, ":");
+
+		if ((size_t)snprintf(ret, size, "%.*s/%s", (int)length, path, program) < size &&
+		    access(ret, X_OK) == 0)
+			return true;
+		path += length + (path[length] == ':');
+	}
+	return false;
+}
+
+static int refuse(struct error *err, const char *program, const char *why)
+{
+	(void)error_set(err, -EOPNOTSUPP, "the signal engine cannot enter %s: %s", program, why);
+	error_remedy(err, "sample it from outside: --engine ptrace, or as root --engine ebpf");
+	return -EOPNOTSUPP;
+}
+
+/* The loader that a program asks for; "" for none: it is linked statically. */
+static void read_interpreter(struct elf_file *elf, char *ret, size_t size)
+{
+	const struct elf_section *section = elf_section_find(elf, ".interp");
+
+	ret[0] = '\0';
+	if (!section || section->size >= size ||
+	    elf_read_at(elf, section->offset, ret, section->size) < 0)
+		return;
+	ret[section->size] = '\0';
+}
+
+static int check_file(const char *program, const char *path, struct elf_file *elf,
+		      struct error *err)
+{
+	char interpreter[PATH_MAX];
+	struct stat status;
+
+	read_interpreter(elf, interpreter, sizeof(interpreter));
+	if (interpreter[0] == '\0')
+		return refuse(err, program, "it is linked statically");
+	if (strstr(interpreter, "/ld-musl"))
+		return refuse(err, program, "it runs with another C library, musl");
+	if (geteuid() == 0 || stat(path, &status) < 0)
+		return 0;
+	if (status.st_mode & (S_ISUID | S_ISGID))
+		return refuse(err, program, "it runs with the rights of its owner");
+	if (getxattr(path, "security.capability", NULL, 0) > 0)
+		return refuse(err, program, "its file has capabilities");
+	return 0;
+}
+
+int preload_check(const char *program, struct error *err)
+{
+	struct elf_file *elf = NULL;
+	char path[PATH_MAX];
+	int r;
+
+	if (!find_program(program, path, sizeof(path)) || elf_open(path, &elf, NULL) < 0)
+		return 0;
+	r = check_file(program, path, elf, err);
+	elf_close(elf);
+	return r;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_ENGINE_SIGNAL_PROCESS_FILE_H
+#define WICK_ENGINE_SIGNAL_PROCESS_FILE_H
+
+/*
+ * process_file: reads what one watched program writes. The program may be broken
+ * or hostile: nothing in its file is trusted beyond what the file can hold.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "unwind/frame.h"
+#include "wire/session.h"
+
+struct error;
+
+struct process_ring; /* what is remembered of a slot */
+
+struct process_file {
+	char name[64];
+	pid_t pid;
+	uint64_t start_ticks; /* of the process, with which program it is: of the name */
+	uint64_t image;
+	struct session_process *head; /* mapped */
+	uint64_t bytes;
+	uint32_t slot_count; /* copies: the program could change its own */
+	uint32_t ring_words;
+	uint64_t slots_offset;
+	uint64_t rings_offset;
+	struct process_ring *rings; /* slot_count */
+	uint32_t maps_seen;         /* of head->maps_changed */
+	uint64_t damaged;           /* records that made no sense */
+	uint64_t lost;              /* that the program had no room for, as far as told */
+};
+
+/* A sample as it was taken. */
+struct process_sample {
+	uint32_t tid;
+	uint32_t cpu;
+	uint64_t ticks;
+	uint64_t weight_ns;
+	uint16_t flags; /* SESSION_… without the end */
+	enum unwind_end end;
+	const uint64_t *pcs; /* leaf first */
+	uint32_t count;
+	/* Texts, each with its NUL: key, value …; of the thread, and of an event alone. */
+	const char *labels;
+	uint32_t label_bytes;
+	const char *texts; /* of an event: name, unit, labels; NULL: it is a tick */
+	uint32_t text_bytes;
+};
+
+typedef int process_sample_fn(void *self, struct process_file *file,
+			      const struct process_sample *sample);
+
+/* Called for each thread before its slot is given to another. */
+typedef void process_thread_fn(void *self, struct process_file *file, uint32_t tid,
+			       const char *comm, bool ended);
+
+/*
+ * Maps the file of that name in a folder. -EAGAIN: it is not ready yet; -EINVAL: it
+ * makes no sense. The caller releases *ret with process_file_close().
+ */
+int process_file_open(const char *folder, const char *name, struct process_file **ret);
+void process_file_close(struct process_file *file); /* NULL is fine */
+
+/* Whether a process became the program of one file after it was that of the other. */
+bool process_file_is_later(const struct process_file *file, const struct process_file *other);
+
+struct process_reader {
+	process_sample_fn *sample;
+	process_thread_fn *thread;
+	void *self;
+};
+
+/* Reads all that was written. Returns what a callback returns that is not 0. */
+int process_file_drain(struct process_file *file, const struct process_reader *reader);
+
+/* What is lost of samples since the last call. */
+uint64_t process_file_take_lost(struct process_file *file);
+
+#endif

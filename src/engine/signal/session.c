@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/signal/session.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/scope.h"
+#include "base/vec.h"
+#include "engine/signal/preload_path.h"
+
+#define PREFIX "wick-session-"
+
+/* Where sessions are made: memory rather than a disk, if there is any. */
+static const char *const parents[] = {"/dev/shm", NULL /* $TMPDIR */, "/tmp"};
+
+static void remove_folder(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_type != DT_DIR)
+			(void)unlinkat(dirfd(dir), entry->d_name, 0); /* then rmdir fails too */
+	if (dir)
+		(void)closedir(dir);
+	(void)rmdir(path);
+}
+
+/* A session whose recorder was killed: nobody holds the lock on its control. */
+static bool is_left_over(const char *path)
+{
+	char name[PATH_MAX + sizeof(SESSION_CONTROL) + 1];
+	struct stat status;
+
+	if (lstat(path, &status) < 0 || status.st_uid != geteuid() || !S_ISDIR(status.st_mode))
+		return false;
+	(void)snprintf(name, sizeof(name), "%s/%s", path, SESSION_CONTROL);
+	SCOPED(fd) int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+static void remove_left_overs(const char *parent)
+{
+	DIR *dir = opendir(parent);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		char path[PATH_MAX];
+
+		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
+			continue;
+		(void)snprintf(path, sizeof(path), "%s/%s", parent, entry->d_name);
+		if (is_left_over(path))
+			remove_folder(path);
+	}
+	if (dir)
+		(void)closedir(dir);
+}
+
+static int make_folder(struct session *session, struct error *err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(parents); i++) {
+		const char *parent = parents[i] ? parents[i] : getenv("TMPDIR");
+
+		/* The loader takes spaces and colons in LD_PRELOAD as the end of a name. */
+		if (!parent || parent[0] != '/' || strpbrk(parent, " :$"))
+			continue;
+		if ((size_t)snprintf(session->folder, sizeof(session->folder),
+				     "%s/" PREFIX "XXXXXX", parent) >= sizeof(session->folder))
+			continue;
+		remove_left_overs(parent);
+		/* Programs that run as another user later on may load the library, no more. */
+		if (mkdtemp(session->folder) && chmod(session->folder, 0711) == 0)
+			return 0;
+	}
+	session->folder[0] = '\0';
+	(void)error_errno(err, -errno, "cannot make a folder for the session");
+	error_remedy(err, "let /dev/shm or /tmp be writable, or set TMPDIR");
+	return -EACCES;
+}
+
+static int open_file(const struct session *session, const char *name, int flags, struct error *err)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "%s/%s", session->folder, name);
+	fd = open(path, flags | O_CLOEXEC, 0600);
+	return fd < 0 ? error_errno(err, -errno, "cannot open %s", path) : fd;
+}
+
+/* The lock on the control says that the recorder lives: so the descriptor stays open. */
+static int make_control(struct session *session, struct error *err)
+{
+	struct session_control *control;
+	int fd = open_file(session, SESSION_CONTROL, O_RDWR | O_CREAT | O_EXCL, err);
+
+	if (fd < 0)
+		return fd;
+	session->control_fd = fd;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0 || posix_fallocate(fd, 0, sizeof(*control)) != 0)
+		return error_set(err, -ENOSPC, "no room in %s", session->folder);
+	control = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (control == MAP_FAILED)
+		return error_errno(err, -errno, "cannot map the session's control");
+	*control = (struct session_control){
+		.version = SESSION_VERSION, .recorder_pid = (uint32_t)getpid(), .depth = 512};
+	session->control = control;
+	session_beat(session);
+	control->magic = SESSION_MAGIC;
+	return 0;
+}
+
+static int make_wake(struct session *session, struct error *err)
+{
+	char path[PATH_MAX];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", session->folder, SESSION_WAKE);
+	if (mkfifo(path, 0600) < 0)
+		return error_errno(err, -errno, "cannot make %s", path);
+	/* Opened for both: without a writer it would always be readable. */
+	session->wake_fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	return session->wake_fd < 0 ? error_errno(err, -errno, "cannot open %s", path) : 0;
+}
+
+/* The library under a name without spaces, and the variables that lead programs here. */
+static int make_environment(struct session *session, struct error *err)
+{
+	const char *others = getenv("LD_PRELOAD");
+	char library[PATH_MAX];
+	char path[PATH_MAX];
+	int r = preload_path(library, sizeof(library), err);
+
+	if (r < 0)
+		return r;
+	(void)snprintf(path, sizeof(path), "%s/%s", session->folder, SESSION_LIBRARY);
+	if (symlink(library, path) < 0)
+		return error_errno(err, -errno, "cannot make %s", path);
+	if (asprintf(&session->environment[0], "LD_PRELOAD=%s%s%s", path,
+		     others && others[0] ? ":" : "", others ? others : "") < 0 ||
+	    asprintf(&session->environment[1], SESSION_VARIABLE "=%s", session->folder) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	return 0;
+}
+
+int session_open(struct session *session, struct error *err)
+{
+	int r;
+
+	*session = (struct session){.tables_fd = -1, .wake_fd = -1, .control_fd = -1};
+	r = make_folder(session, err);
+	if (r == 0)
+		r = make_control(session, err);
+	if (r == 0)
+		r = make_wake(session, err);
+	if (r == 0)
+		r = session->tables_fd =
+			open_file(session, SESSION_TABLES, O_RDWR | O_CREAT | O_EXCL, err);
+	if (r >= 0)
+		r = make_environment(session, err);
+	if (r < 0)
+		session_close(session);
+	return r;
+}
+
+void session_close(struct session *session)
+{
+	if (session->control) {
+		atomic_store(&session->control->mode, 0);
+		(void)munmap(session->control, sizeof(*session->control));
+	}
+	scope_release_fd(&session->tables_fd);
+	scope_release_fd(&session->wake_fd);
+	if (session->folder[0])
+		remove_folder(session->folder);
+	scope_release_fd(&session->control_fd); /* and with it the lock */
+	free(session->environment[0]);
+	free(session->environment[1]);
+	*session = (struct session){.tables_fd = -1, .wake_fd = -1, .control_fd = -1};
+}
+
+void session_beat(struct session *session)
+{
+	atomic_store(&session->control->heartbeat_ns, clock_monotonic_ns());
+}
+
+void session_each_file(const struct session *session, session_file_fn *fn, void *self)
+{
+	DIR *dir = opendir(session->folder);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+			fn(self, entry->d_name);
+	if (dir)
+		(void)closedir(dir);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_ENGINE_SIGNAL_SESSION_H
+#define WICK_ENGINE_SIGNAL_SESSION_H
+
+/*
+ * session: the recorder's side of what it shares with the programs that it
+ * watches from inside: the folder, and the files in it that are the recorder's.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/session.h"
+
+struct error;
+
+struct session {
+	char folder[SESSION_PATH_MAX];
+	struct session_control *control;
+	int control_fd;
+	int tables_fd;
+	int wake_fd;          /* readable when a program asks to be looked at */
+	char *environment[3]; /* what programs must be started with; NULL last */
+};
+
+/* Makes the folder and what belongs in it. On failure nothing is left. */
+int session_open(struct session *session, struct error *err);
+
+/* Takes it away. Programs that still run notice, and go on without us. */
+void session_close(struct session *session);
+
+/* The recorder lives: to be called several times a second. */
+void session_beat(struct session *session);
+
+/* Called for each process file; others are left out. */
+typedef void session_file_fn(void *self, const char *name);
+void session_each_file(const struct session *session, session_file_fn *fn, void *self);
+
+#endif

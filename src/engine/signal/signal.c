@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/signal/signal.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/id_index.h"
+#include "base/vec.h"
+#include "engine/signal/preload_path.h"
+#include "engine/signal/process_file.h"
+#include "engine/signal/session.h"
+#include "engine/signal/table_arena.h"
+#include "engine/signal/tick_clock.h"
+#include "engine/signal/told.h"
+#include "model/sink.h"
+#include "proc/process_info.h"
+#include "track/process_tracker.h"
+#include "track/raw_stacks.h"
+
+#define RING_WORDS 8192u       /* of a thread: 64 KiB */
+#define RING_WORDS_FAST 32768u /* for more than FAST_HZ */
+#define FAST_HZ 2000u
+
+struct signal_engine {
+	struct sink *sink;
+	struct session session;
+	struct table_arena *arena;
+	struct process_tracker *tracker;
+	struct raw_stacks *stacks;
+	struct tick_clock clock;
+	VEC(struct process_file *) files;
+	VEC(char *) refused; /* names of files that make no sense */
+	uint32_t schema;
+	struct told *told; /* by programs, of themselves */
+	bool wall;
+	bool children;
+	bool stopped;
+	uint64_t counts[SESSION_COUNTS]; /* of programs that have ended */
+	uint32_t own_signal;             /* that ticks came by where SIGPROF was taken; 0 */
+	bool given_up;                   /* by a program, after faults */
+	uint64_t sealed;                 /* programs that locked us out by seccomp */
+	struct engine_stats stats;
+	char notice[320];
+};
+
+static int signal_engine_probe(struct error *err)
+{
+	char path[4096];
+
+	return preload_path(path, sizeof(path), err);
+}
+
+static void signal_engine_close(void *self)
+{
+	struct signal_engine *engine = self;
+
+	for (size_t i = 0; i < engine->files.count; i++)
+		process_file_close(engine->files.items[i]);
+	for (size_t i = 0; i < engine->refused.count; i++)
+		free(engine->refused.items[i]);
+	vec_fini(&engine->files);
+	vec_fini(&engine->refused);
+	table_arena_free(engine->arena);
+	told_free(engine->told);
+	raw_stacks_free(engine->stacks);
+	process_tracker_free(engine->tracker);
+	session_close(&engine->session);
+	free(engine);
+}
+
+/* Tells a program that a new list of its modules is there. */
+static void publish(struct process_file *file, uint64_t list, uint32_t changed)
+{
+	if (list)
+		atomic_store(&file->head->modules, list);
+	atomic_store_explicit(&file->head->maps_known, changed, memory_order_release);
+	(void)syscall(SYS_futex, &file->head->maps_known, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+/* Looks at the modules of a process and gives it the tables for them. */
+static void give_tables(struct signal_engine *engine, struct process_file *file)
+{
+	uint32_t changed = atomic_load(&file->head->maps_changed);
+	const struct address_region *regions;
+	struct tracked_process *process;
+	size_t count = 0;
+	uint64_t list = 0;
+
+	if (changed == file->maps_seen)
+		return;
+	(void)raw_stacks_learn(engine->stacks, file->pid);
+	process = process_tracker_find(engine->tracker, file->pid);
+	if (process && file->head->tables_address) {
+		regions = tracked_process_regions(process, &count);
+		list = table_arena_list(engine->arena, engine->tracker, regions, count,
+					file->head->tables_address, file->head->tables_bytes);
+	}
+	publish(file, list, changed);
+	file->maps_seen = changed;
+}
+
+static struct process_file *find_file(const struct signal_engine *engine, const char *name)
+{
+	for (size_t i = 0; i < engine->files.count; i++)
+		if (strcmp(engine->files.items[i]->name, name) == 0)
+			return engine->files.items[i];
+	return NULL;
+}
+
+static bool is_refused(const struct signal_engine *engine, const char *name)
+{
+	for (size_t i = 0; i < engine->refused.count; i++)
+		if (strcmp(engine->refused.items[i], name) == 0)
+			return true;
+	return false;
+}
+
+static void refuse(struct signal_engine *engine, const char *name)
+{
+	char *copy = strdup(name);
+
+	if (copy && vec_push(&engine->refused, copy) < 0)
+		free(copy); /* looked at again then */
+}
+
+/* A program has begun: a new process, a copy of its parent, or what a process became. */
+static void welcome(struct signal_engine *engine, struct process_file *file)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+	pid_t parent = (pid_t)file->head->forked_from;
+	char comm[PROCESS_COMM_MAX] = "?";
+
+	if (parent > 0 && process_tracker_find(engine->tracker, parent)) {
+		process_tracker_fork(engine->tracker, now_ns, file->pid, file->pid, parent, parent);
+		return;
+	}
+	(void)process_thread_comm(file->pid, file->pid, comm, sizeof(comm)); /* without a name */
+	raw_stacks_forget(engine->stacks, file->pid);
+	process_tracker_comm(engine->tracker, now_ns, file->pid, file->pid, comm, true);
+}
+
+/*
+ * Whether the process of a file is another program by now. Folders are read in any order:
+ * what a process became may be found before what it was.
+ */
+static bool is_past(const struct signal_engine *engine, const struct process_file *file)
+{
+	for (size_t i = 0; i < engine->files.count; i++)
+		if (process_file_is_later(engine->files.items[i], file))
+			return true;
+	return false;
+}
+
+static void on_file(void *self, const char *name)
+{
+	struct signal_engine *engine = self;
+	struct process_file *file = NULL;
+	int r;
+
+	if (find_file(engine, name) || is_refused(engine, name))
+		return;
+	r = process_file_open(engine->session.folder, name, &file);
+	if (r == -EINVAL)
+		refuse(engine, name);
+	if (r < 0)
+		return; /* not ready: it is looked at again */
+	if (vec_push(&engine->files, file) < 0) {
+		process_file_close(file);
+		return;
+	}
+	if (is_past(engine, file)) {
+		file->maps_seen = atomic_load(&file->head->maps_changed); /* what it was is over */
+		return;
+	}
+	welcome(engine, file);
+	give_tables(engine, file);
+}
+
+/* What the thread did, as far as it can be told; NULL: not told. */
+static const char *state_of(const struct signal_engine *engine, const struct process_sample *sample)
+{
+	if (!engine->wall || sample->texts)
+		return NULL;
+	return sample->flags & SESSION_ASLEEP ? "S" : "R";
+}
+
+static int on_sample(void *self, struct process_file *file, const struct process_sample *sample)
+{
+	struct signal_engine *engine = self;
+	uint64_t time_ns = tick_clock_ns(&engine->clock, sample->ticks);
+	struct raw_stack raw = {.pid = file->pid,
+				.time_ns = time_ns,
+				.pcs = sample->pcs,
+				.count = sample->count,
+				.end = sample->end};
+	struct tracked_process *process;
+	uint32_t labels = told_labels(engine->told, sample, state_of(engine, sample));
+	uint32_t stack = ID_NONE;
+	uint32_t thread;
+	struct sample_batch batch = {
+		.schema = sample->texts ? told_schema(engine->told, sample) : engine->schema,
+		.count = 1,
+		.stack = &stack,
+		.thread = &thread,
+		.cpu = &sample->cpu,
+		.labels = &labels,
+		.time_ns = &time_ns,
+		.weight = &sample->weight_ns,
+	};
+
+	if (process_tracker_sample(engine->tracker, file->pid, (pid_t)sample->tid, &process,
+				   &thread) == 0)
+		stack = raw_stacks_id(engine->stacks, process, &raw);
+	if (stack == ID_NONE || batch.schema == ID_NONE) {
+		engine->stats.lost++;
+		return engine->sink->ops->loss(engine->sink->self, LOSS_NO_MEMORY, time_ns, 1);
+	}
+	if (sample->texts)
+		return engine->sink->ops->batch(engine->sink->self, &batch, NULL);
+	engine->stats.samples++;
+	engine->stats.frames += sample->count;
+	engine->stats.truncated += sample->end == UNWIND_DEPTH;
+	engine->stats.ends[sample->end - UNWIND_ROOT]++;
+	engine->stats.run_ns += engine->wall ? 0 : sample->weight_ns;
+	return engine->sink->ops->batch(engine->sink->self, &batch, NULL);
+}
+
+static void on_thread(void *self, struct process_file *file, uint32_t tid, const char *comm,
+		      bool ended)
+{
+	struct signal_engine *engine = self;
+
+	if (!ended && process_tracker_find(engine->tracker, file->pid) && comm[0])
+		process_tracker_comm(engine->tracker, clock_monotonic_ns(), file->pid, (pid_t)tid,
+				     comm, false);
+	if (ended && (pid_t)tid != file->pid)
+		process_tracker_exit(engine->tracker, file->pid, (pid_t)tid);
+}
+
+/* Whether the program of a file runs no more: it has ended, or became another. */
+static bool has_ended(const struct signal_engine *engine, const struct process_file *file)
+{
+	if (is_past(engine, file))
+		return true;
+	return kill(file->pid, 0) < 0 && errno == ESRCH;
+}
+
+static void count_up(struct signal_engine *engine, const struct process_file *file)
+{
+	const _Atomic uint64_t *counts = file->head->counts;
+
+	for (size_t i = 0; i < SESSION_COUNTS; i++)
+		engine->counts[i] += atomic_load(&counts[i]);
+	if (atomic_load(&file->head->own_signal))
+		engine->own_signal = atomic_load(&file->head->signal);
+	if (atomic_load(&file->head->state) == SESSION_PROCESS_OFF)
+		engine->given_up = true;
+	if (atomic_load(&file->head->state) == SESSION_PROCESS_SEALED)
+		engine->sealed++;
+}
+
+static void let_go(struct signal_engine *engine, size_t index)
+{
+	struct process_file *file = engine->files.items[index];
+	char path[sizeof(engine->session.folder) + sizeof(file->name) + 1];
+
+	count_up(engine, file);
+	(void)snprintf(path, sizeof(path), "%s/%s", engine->session.folder, file->name);
+	(void)unlink(path); /* the folder goes as a whole at the end */
+	process_file_close(file);
+	memmove(engine->files.items + index, engine->files.items + index + 1,
+		(engine->files.count - index - 1) * sizeof(*engine->files.items));
+	engine->files.count--;
+}
+
+static int drain_file(struct signal_engine *engine, struct process_file *file)
+{
+	struct process_reader reader = {.sample = on_sample, .thread = on_thread, .self = engine};
+	uint64_t lost;
+	int r;
+
+	give_tables(engine, file);
+	r = process_file_drain(file, &reader);
+	lost = process_file_take_lost(file);
+	engine->stats.lost += lost;
+	if (r == 0 && lost > 0)
+		r = engine->sink->ops->loss(engine->sink->self, LOSS_RING_FULL,
+					    clock_monotonic_ns(), lost);
+	return r;
+}
+
+static void empty_wake(const struct signal_engine *engine)
+{
+	char bytes[512];
+
+	while (read(engine->session.wake_fd, bytes, sizeof(bytes)) > 0)
+		;
+}
+
+static int signal_engine_drain(void *self, struct error *err)
+{
+	struct signal_engine *engine = self;
+	int r = 0;
+
+	session_beat(&engine->session);
+	empty_wake(engine);
+	tick_clock_pair(&engine->clock);
+	session_each_file(&engine->session, on_file, engine);
+	for (size_t i = 0; i < engine->files.count && r == 0;) {
+		bool ended = has_ended(engine, engine->files.items[i]);
+
+		r = drain_file(engine, engine->files.items[i]);
+		if (ended && r == 0)
+			let_go(engine, i);
+		else
+			i++;
+	}
+	return r < 0 ? error_errno(err, r, "cannot keep the samples") : 0;
+}
+
+static int signal_engine_start(void *self, struct error *err)
+{
+	(void)self;
+	(void)err; /* programs begin by themselves, when they are launched */
+	return 0;
+}
+
+static int signal_engine_fd(void *self)
+{
+	struct signal_engine *engine = self;
+
+	return engine->session.wake_fd;
+}
+
+static int signal_engine_stop(void *self, struct error *err)
+{
+	struct signal_engine *engine = self;
+
+	if (engine->stopped)
+		return 0;
+	atomic_store(&engine->session.control->mode, 0);
+	engine->stopped = true;
+	return signal_engine_drain(self, err);
+}
+
+/* Adds to the remarks, with what separates them. */
+static __attribute__((format(printf, 2, 3))) void remark(struct engine_stats *stats,
+							 const char *format, ...)
+{
+	size_t length = strlen(stats->remark);
+	va_list arguments;
+
+	if (length > 0 && length + 2 < sizeof(stats->remark)) {
+		memcpy(stats->remark + length, "; ", 3);
+		length += 2;
+	}
+	va_start(arguments, format);
+	(void)vsnprintf(stats->remark + length, sizeof(stats->remark) - length, format, arguments);
+	va_end(arguments);
+}
+
+/* What went otherwise than one would think. */
+static void add_remarks(const struct signal_engine *engine, struct engine_stats *stats)
+{
+	const uint64_t *counts = engine->counts;
+
+	if (counts[SESSION_FAULTS] > 0)
+		remark(stats, "%llu faults of our own code were caught%s",
+		       (unsigned long long)counts[SESSION_FAULTS],
+		       engine->given_up ? ", and sampling ended by that" : "");
+	if (engine->own_signal > 0)
+		remark(stats, "a program uses SIGPROF itself: sampled by signal %u",
+		       engine->own_signal);
+	if (engine->sealed > 0)
+		remark(stats, "%llu programs filter their system calls: not sampled from there on",
+		       (unsigned long long)engine->sealed);
+	if (counts[SESSION_NO_SLOT] > 0)
+		remark(stats, "%llu threads were too many to sample",
+		       (unsigned long long)counts[SESSION_NO_SLOT]);
+	if (counts[SESSION_NO_TIMER] > 0)
+		remark(stats, "the kernel had no timers for %llu threads: raise ulimit -i",
+		       (unsigned long long)counts[SESSION_NO_TIMER]);
+	if (stats->samples > 0 && counts[SESSION_FRAME_POINTERS] * 100 > stats->samples)
+		remark(stats, "%.0f %% of stacks by frame pointers alone",
+		       100.0 * (double)counts[SESSION_FRAME_POINTERS] / (double)stats->samples);
+}
+
+static void signal_engine_stats(void *self, bool final, struct engine_stats *ret)
+{
+	struct signal_engine *engine = self;
+
+	*ret = engine->stats;
+	ret->tables = true;
+	if (!final)
+		return;
+	for (size_t i = 0; i < engine->files.count; i++)
+		count_up(engine, engine->files.items[i]);
+	if (engine->counts[SESSION_HANDLER_TIMES] > 0)
+		ret->sample_cost_ns =
+			engine->counts[SESSION_HANDLER_NS] / engine->counts[SESSION_HANDLER_TIMES];
+	if (ret->run_ns > 0)
+		ret->expected = ret->run_ns * ret->frequency_hz / NS_PER_SEC;
+	ret->ring_bytes = table_arena_bytes(engine->arena);
+	add_remarks(engine, ret);
+}
+
+static const char *signal_engine_notice(void *self)
+{
+	struct signal_engine *engine = self;
+
+	return engine->notice;
+}
+
+static char *const *signal_engine_environment(void *self)
+{
+	struct signal_engine *engine = self;
+
+	return engine->session.environment;
+}
+
+static void signal_engine_launched(void *self, pid_t pid)
+{
+	struct signal_engine *engine = self;
+
+	if (!engine->children)
+		atomic_store(&engine->session.control->only_pid, (uint32_t)pid);
+}
+
+static int signal_engine_suits(const struct target *target, struct error *err)
+{
+	if (target->kind == TARGET_COMMAND)
+		return target->program ? preload_check(target->program, err) : 0;
+	(void)error_set(err, -EOPNOTSUPP, "the signal engine works inside programs that it starts");
+	error_remedy(err, "give a program to run; --engine ptrace attaches to what runs");
+	return -EOPNOTSUPP;
+}
+
+/* What cannot be asked of this engine. */
+static int check(const struct engine_config *config, const struct target *target, struct error *err)
+{
+	int r = signal_engine_suits(target, err);
+
+	if (r < 0)
+		return r;
+	if (config->mode == ENGINE_MODE_OFFCPU) {
+		(void)error_set(err, -EINVAL,
+				"the signal engine samples CPU time or all time, not that off the "
+				"CPUs alone");
+		error_remedy(err, "use --mode wall: wick report --by state tells them apart");
+		return -EINVAL;
+	}
+	if (strcmp(config->event, "cpu-clock") != 0)
+		return error_set(err, -EINVAL, "the signal engine cannot sample %s, only time",
+				 config->event);
+	if (config->period > 0)
+		return error_set(err, -EINVAL,
+				 "the signal engine samples at a rate: give -F instead of -c");
+	return 0;
+}
+
+static void set_control(struct signal_engine *engine, const struct engine_config *config)
+{
+	struct session_control *control = engine->session.control;
+
+	control->depth = config->depth;
+	control->ring_words = config->frequency_hz > FAST_HZ ? RING_WORDS_FAST : RING_WORDS;
+	control->frame_pointers_only = config->unwind == ENGINE_UNWIND_FP;
+	atomic_store(&control->frequency_hz, config->frequency_hz);
+	atomic_store(&control->mode, engine->wall ? SESSION_WALL : SESSION_CPU);
+}
+
+static int set_up(struct signal_engine *engine, const struct engine_config *config,
+		  struct error *err)
+{
+	const char *event = engine->wall ? "wall" : "cpu-clock";
+	struct schema schema = {.event = event,
+				.value = engine->wall ? "wall" : "cpu",
+				.unit = "nanoseconds",
+				.period = NS_PER_SEC / config->frequency_hz};
+	int r = session_open(&engine->session, err);
+
+	if (r < 0)
+		return r;
+	engine->tracker = process_tracker_new(engine->sink);
+	engine->stacks = engine->tracker ? raw_stacks_new(engine->sink, engine->tracker) : NULL;
+	engine->arena = table_arena_new(engine->session.tables_fd);
+	engine->told = told_new(engine->sink);
+	if (!engine->stacks || !engine->arena || !engine->told)
+		return error_set(err, -ENOMEM, "out of memory");
+	r = engine->sink->ops->schema(engine->sink->self, &schema, &engine->schema);
+	if (r < 0)
+		return error_errno(err, r, "cannot describe the samples");
+	tick_clock_pair(&engine->clock);
+	set_control(engine, config);
+	return 0;
+}
+
+static int signal_engine_open(const struct engine_config *config, const struct target *target,
+			      struct sink *sink, void **ret_self, struct error *err)
+{
+	struct signal_engine *engine;
+	int r = check(config, target, err);
+
+	if (r < 0)
+		return r;
+	engine = calloc(1, sizeof(*engine));
+	if (!engine)
+		return error_set(err, -ENOMEM, "out of memory");
+	engine->sink = sink;
+	engine->wall = config->mode == ENGINE_MODE_WALL;
+	engine->children = target->children;
+	engine->stats.frequency_hz = config->frequency_hz;
+	engine->stats.depth_limit = config->depth;
+	engine->session = (struct session){.tables_fd = -1, .wake_fd = -1, .control_fd = -1};
+	r = set_up(engine, config, err);
+	if (r < 0) {
+		signal_engine_close(engine);
+		return r;
+	}
+	(void)snprintf(
+		engine->notice, sizeof(engine->notice),
+		"the signal engine samples inside the program, without the kernel's frames%s%s",
+		config->why_lesser ? "; " : "", config->why_lesser ? config->why_lesser : "");
+	*ret_self = engine;
+	return 0;
+}
+
+const struct engine_ops signal_engine_ops = {
+	.name = "signal",
+	.summary = "from inside the program, by timers; needs no rights, for commands only",
+	.probe = signal_engine_probe,
+	.suits = signal_engine_suits,
+	.environment = signal_engine_environment,
+	.launched = signal_engine_launched,
+	.open = signal_engine_open,
+	.start = signal_engine_start,
+	.fd = signal_engine_fd,
+	.drain = signal_engine_drain,
+	.stop = signal_engine_stop,
+	.stats = signal_engine_stats,
+	.notice = signal_engine_notice,
+	.close = signal_engine_close,
+};

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/signal/tick_clock.h"
+
+#include "base/clock.h"
+#include "safe/ticks.h"
+
+#define TRIES 5
+
+/* Both at one moment: of several tries the one that took the least time. */
+static struct tick_pair read_pair(void)
+{
+	struct tick_pair best = {0};
+	uint64_t best_width = UINT64_MAX;
+
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t before = safe_ticks();
+		uint64_t ns = clock_monotonic_ns();
+		uint64_t width = safe_ticks() - before;
+
+		if (width < best_width) {
+			best = (struct tick_pair){before + width / 2, ns};
+			best_width = width;
+		}
+	}
+	return best;
+}
+
+void tick_clock_pair(struct tick_clock *clock)
+{
+	clock->last = read_pair();
+	if (clock->first.ns == 0)
+		clock->first = clock->last;
+}
+
+uint64_t tick_clock_ns(const struct tick_clock *clock, uint64_t ticks)
+{
+	uint64_t span = clock->last.ticks - clock->first.ticks;
+	int64_t away = (int64_t)(ticks - clock->last.ticks);
+	double ns_per_tick =
+		span > 0 ? (double)(clock->last.ns - clock->first.ns) / (double)span : 1.0;
+
+	return clock->last.ns + (uint64_t)(int64_t)((double)away * ns_per_tick);
+}

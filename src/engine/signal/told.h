@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_ENGINE_SIGNAL_TOLD_H
+#define WICK_ENGINE_SIGNAL_TOLD_H
+
+/* told: what programs tell of themselves, as the sink's labels and schemas. */
+
+#include <stdint.h>
+
+struct process_sample;
+struct sink;
+struct told;
+
+struct told *told_new(struct sink *sink); /* borrows it; NULL without memory */
+void told_free(struct told *told);
+
+/*
+ * The label set of a sample: that of its thread, its own, and the state that the thread was
+ * in (NULL: not told). 0, none, when there are none or no memory.
+ */
+uint32_t told_labels(struct told *told, const struct process_sample *sample, const char *state);
+
+/* The schema of an event, by its name and unit. ID_NONE when it cannot be had. */
+uint32_t told_schema(struct told *told, const struct process_sample *sample);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * events: what the program tells of itself: include/wick/wick.h calls these when they
+ * are there. A thread that is in our code already, in its handler or here, stays out.
+ */
+#include <setjmp.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+#include "inproc/real.h"
+#include "inproc/ring.h"
+#include "inproc/runtime.h"
+#include "inproc/stack.h"
+#include "safe/clock.h"
+#include "safe/syscall.h"
+#include "safe/ticks.h"
+#include "unwind/arch/native.h"
+#include "wick/wick.h"
+
+#define PART_LABEL "part"
+#define PART_EVENT "part"
+
+/* Texts that grow, up to what a record may have. */
+struct texts {
+	char bytes[SESSION_TEXT_BYTES];
+	uint32_t size;
+};
+
+static uint32_t length_of(const char *text)
+{
+	return (uint32_t)strnlen(text, INPROC_NAME_BYTES - 1);
+}
+
+static void add_text(struct texts *texts, const char *text)
+{
+	uint32_t length = length_of(text);
+
+	for (uint32_t i = 0; i < length; i++)
+		texts->bytes[texts->size++] = text[i];
+	texts->bytes[texts->size++] = '\0';
+}
+
+/* Whether two more texts of any length have room. */
+static bool has_room(const struct texts *texts)
+{
+	return SESSION_TEXT_BYTES - texts->size >= 2 * INPROC_NAME_BYTES;
+}
+
+/* Whether a kept text is what a text would be kept as. */
+static bool is_same(const char *kept, const char *text)
+{
+	uint32_t length = length_of(kept);
+
+	if (length_of(text) != length)
+		return false;
+	while (length > 0 && kept[length - 1] == text[length - 1])
+		length--;
+	return length == 0;
+}
+
+/* The thread, for as long as it stays in our code; NULL when it has nothing to say. */
+static struct inproc_thread *enter(void)
+{
+	struct inproc_thread *thread = inproc_self;
+
+	if (!inproc_active() || !thread)
+		return NULL;
+	/* A child of vfork has its parent's memory and must leave it alone. */
+	if (thread->tid != (uint32_t)safe_syscall(SYS_gettid, 0))
+		return NULL;
+	if (atomic_exchange(&thread->busy, 1) == 0)
+		return thread;
+	inproc_count(SESSION_BUSY, 1);
+	return NULL;
+}
+
+static void leave(struct inproc_thread *thread)
+{
+	atomic_store(&thread->busy, 0);
+}
+
+/* Our own function is none of the program's; its caller is where the call is. */
+static void drop_leaf(struct inproc_thread *thread, struct ring_sample *sample)
+{
+	if (sample->count < 2)
+		return;
+	sample->count--;
+	for (uint32_t i = 0; i < sample->count; i++)
+		thread->pcs[i] = thread->pcs[i + 1];
+	thread->pcs[0]--;
+}
+
+static void put_event(struct inproc_thread *thread, const struct wick_event *event,
+		      const struct unwind_frame *frame)
+{
+	struct ring_sample sample = {.ticks = safe_ticks(), .weight_ns = event->weight};
+	struct texts texts = {.size = 0};
+
+	add_text(&texts, event->name ? event->name : "event");
+	add_text(&texts, event->unit ? event->unit : "count");
+	for (size_t i = 0; i < event->label_count && has_room(&texts); i++) {
+		add_text(&texts, event->labels[i].key);
+		add_text(&texts, event->labels[i].value);
+	}
+	sample.flags = UNWIND_ROOT;
+	if (frame) {
+		stack_take(thread, frame, &sample);
+		drop_leaf(thread, &sample);
+	}
+	ring_put_event(thread, &sample, (struct ring_texts){texts.bytes, texts.size});
+}
+
+/* A walk may fault: see handler_fault(). */
+static __attribute__((noinline)) void put_guarded(struct inproc_thread *thread,
+						  const struct wick_event *event,
+						  const struct unwind_frame *frame)
+{
+	if (_setjmp(thread->recovery) == 0) {
+		atomic_store(&thread->guarded, 1);
+		put_event(thread, event, frame);
+	}
+	atomic_store(&thread->guarded, 0);
+}
+
+INPROC_EXPORT void wick_record_event(const struct wick_event *event)
+{
+	struct inproc_thread *thread = enter();
+	struct unwind_frame frame;
+
+	if (!thread)
+		return;
+	unwind_capture(&frame);
+	put_guarded(thread, event, event->with_stack ? &frame : NULL);
+	leave(thread);
+}
+
+/* Writes the labels of a thread anew, with one of them changed; without it when NULL. */
+static void set_label(struct inproc_thread *thread, const char *key, const char *value)
+{
+	struct texts texts = {.size = 0};
+	const char *end = thread->labels + thread->label_bytes;
+
+	for (const char *at = thread->labels; at < end && has_room(&texts);) {
+		const char *old = at + length_of(at) + 1;
+
+		if (!is_same(at, key)) {
+			add_text(&texts, at);
+			add_text(&texts, old);
+		}
+		at = old + length_of(old) + 1;
+	}
+	if (value && has_room(&texts)) {
+		add_text(&texts, key);
+		add_text(&texts, value);
+	}
+	for (uint32_t i = 0; i < texts.size; i++)
+		thread->labels[i] = texts.bytes[i];
+	thread->label_bytes = texts.size;
+	ring_put_labels(thread, (struct ring_texts){thread->labels, thread->label_bytes});
+}
+
+INPROC_EXPORT void wick_record_label(const char *key, const char *value)
+{
+	struct inproc_thread *thread = enter();
+
+	if (!thread)
+		return;
+	set_label(thread, key, value);
+	leave(thread);
+}
+
+INPROC_EXPORT void wick_record_begin(const char *name)
+{
+	struct inproc_thread *thread = enter();
+	uint32_t at;
+
+	if (!thread)
+		return;
+	at = thread->part_count++;
+	if (at < INPROC_PARTS) {
+		uint32_t length = length_of(name);
+
+		for (uint32_t i = 0; i < length; i++)
+			thread->parts[at].name[i] = name[i];
+		thread->parts[at].name[length] = '\0';
+		thread->parts[at].begin_ns = safe_clock_ns(CLOCK_MONOTONIC);
+		set_label(thread, PART_LABEL, thread->parts[at].name);
+	}
+	leave(thread);
+}
+
+/* Ends the innermost part: its time is an event, and the one around it goes on. */
+static void end_part(struct inproc_thread *thread, const struct unwind_frame *frame)
+{
+	uint32_t at = --thread->part_count;
+	struct wick_label label = {PART_LABEL, NULL};
+	struct wick_event event = {PART_EVENT, "nanoseconds", 0, 1, &label, 1};
+
+	if (at >= INPROC_PARTS)
+		return; /* too deep to be kept */
+	label.value = thread->parts[at].name;
+	event.weight = safe_clock_ns(CLOCK_MONOTONIC) - thread->parts[at].begin_ns;
+	put_guarded(thread, &event, frame);
+	set_label(thread, PART_LABEL, at > 0 ? thread->parts[at - 1].name : NULL);
+}
+
+INPROC_EXPORT void wick_record_end(void)
+{
+	struct inproc_thread *thread = enter();
+	struct unwind_frame frame;
+
+	if (!thread)
+		return;
+	unwind_capture(&frame);
+	if (thread->part_count > 0)
+		end_part(thread, &frame);
+	leave(thread);
+}
+
+INPROC_EXPORT void wick_record_pause(int paused)
+{
+	atomic_store(&inproc.paused, paused != 0);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inproc/handler.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <time.h>
+#include <ucontext.h>
+
+#include "inproc/context.h"
+#include "inproc/ring.h"
+#include "inproc/runtime.h"
+#include "inproc/session_file.h"
+#include "inproc/stack.h"
+#include "inproc/thread.h"
+#include "inproc/timer.h"
+#include "safe/clock.h"
+#include "safe/syscall.h"
+#include "safe/ticks.h"
+#include "unwind/arch/native.h"
+#include "unwind/walk.h"
+
+/* After so many faults of our own code the program is left alone. */
+#define MAX_FAULTS 3u
+/* One sample in so many is timed. */
+#define TIMED_MASK 15u
+
+/* Where our own code lies, as the linker tells. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _etext[] __attribute__((visibility("hidden")));
+
+/* The stack of what the signal interrupted. */
+static void take_stack(struct inproc_thread *thread, const ucontext_t *context,
+		       struct ring_sample *sample)
+{
+	struct context_registers registers;
+	struct unwind_frame frame;
+
+	context_read(context, &registers);
+	unwind_frame_init(&frame, &UNWIND_NATIVE, registers.values, registers.pc);
+	stack_take(thread, &frame, sample);
+}
+
+static uint32_t current_cpu(void)
+{
+	unsigned int cpu = 0;
+
+	(void)safe_syscall(SYS_getcpu, SAFE_POINTER(&cpu), 0); /* 0 then */
+	return cpu;
+}
+
+/* The recorder moves again: what went by meanwhile is lost. */
+static void lose_silence(struct inproc_thread *thread, uint64_t cpu_ns, bool wall)
+{
+	uint64_t now_ns = safe_clock_ns(CLOCK_MONOTONIC);
+	uint64_t weight_ns = wall ? now_ns - thread->last_ns : cpu_ns - thread->last_cpu_ns;
+
+	ring_lose(thread, weight_ns / timer_period_ns(), weight_ns);
+	thread->last_ns = now_ns;
+	thread->last_cpu_ns = cpu_ns;
+	timer_resume(thread);
+}
+
+/* Takes a sample when there is something to weigh it with. */
+static void take_sample(struct inproc_thread *thread, const siginfo_t *info,
+			const ucontext_t *context, bool of_clock)
+{
+	bool wall = (atomic_load(&inproc.control->mode) & SESSION_WALL) != 0;
+	uint64_t cpu_ns = safe_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t ran_ns = cpu_ns - thread->last_cpu_ns;
+	struct ring_sample sample = {.ticks = safe_ticks(), .weight_ns = ran_ns};
+
+	if (info->si_overrun > 0)
+		inproc_count(SESSION_OVERRUNS, (uint64_t)info->si_overrun);
+	if (thread->slow) {
+		lose_silence(thread, cpu_ns, wall);
+		return;
+	}
+	if (!timer_ticked(thread, of_clock, cpu_ns))
+		return; /* it slept: its time goes to the sample after */
+	if (wall) {
+		uint64_t now_ns = safe_clock_ns(CLOCK_MONOTONIC);
+
+		sample.weight_ns = now_ns - thread->last_ns;
+		sample.flags = ran_ns < sample.weight_ns / 2 ? SESSION_ASLEEP : 0;
+		thread->last_ns = now_ns;
+	}
+	thread->last_cpu_ns = cpu_ns;
+	sample.cpu = current_cpu();
+	take_stack(thread, context, &sample);
+	ring_put_sample(thread, &sample);
+}
+
+/* Whether the recorder still wants anything. When it does not, this thread's ticks end. */
+static bool is_wanted(struct inproc_thread *thread)
+{
+	uint32_t mode = atomic_load_explicit(&inproc.control->mode, memory_order_relaxed);
+
+	if (!inproc_active() || mode == 0) {
+		timer_stop(thread);
+		return false;
+	}
+	if ((mode & SESSION_PAUSED) || atomic_load(&inproc.paused))
+		return false;
+	if (session_file_recorder_moves(inproc.control))
+		return true;
+	if (session_file_recorder_is_gone(inproc.control))
+		timer_stop(thread);
+	else
+		timer_slow(thread); /* it may go on some time */
+	return false;
+}
+
+/* Our code may fault, and the program goes on: see handler_fault(). */
+static __attribute__((noinline)) void guarded_sample(struct inproc_thread *thread,
+						     const siginfo_t *info,
+						     const ucontext_t *context, bool of_clock)
+{
+	if (_setjmp(thread->recovery) == 0) {
+		atomic_store(&thread->guarded, 1);
+		take_sample(thread, info, context, of_clock);
+	}
+	atomic_store(&thread->guarded, 0);
+}
+
+static void time_sample(uint64_t begin_ns)
+{
+	inproc_count(SESSION_HANDLER_NS, safe_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
+	inproc_count(SESSION_HANDLER_TIMES, 1);
+}
+
+static struct inproc_thread *thread_of(const siginfo_t *info)
+{
+	uintptr_t value = (uintptr_t)info->si_value.sival_ptr;
+
+	return (struct inproc_thread *)(value & ~(uintptr_t)TIMER_OF_CLOCK);
+}
+
+bool handler_is_own_timer(const siginfo_t *info)
+{
+	for (uint32_t i = 0; info->si_code == SI_TIMER && i < inproc.thread_limit; i++)
+		if (atomic_load(&inproc.threads[i]) == thread_of(info))
+			return true;
+	return false;
+}
+
+bool handler_tick(const siginfo_t *info, void *context)
+{
+	bool of_clock = ((uintptr_t)info->si_value.sival_ptr & TIMER_OF_CLOCK) != 0;
+	struct inproc_thread *thread = thread_of(info);
+	uint32_t tid = (uint32_t)safe_syscall(SYS_gettid, 0);
+	uint64_t begin_ns = 0;
+
+	if (info->si_code != SI_TIMER || !thread || thread_find(tid) != thread)
+		return false;
+	if (!is_wanted(thread))
+		return true;
+	if (atomic_exchange(&thread->busy, 1) != 0) {
+		inproc_count(SESSION_BUSY, 1); /* its time goes to the next sample */
+		return true;
+	}
+	if ((thread->ticks++ & TIMED_MASK) == TIMED_MASK / 2)
+		begin_ns = safe_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	guarded_sample(thread, info, context, of_clock);
+	if (begin_ns)
+		time_sample(begin_ns);
+	atomic_store(&thread->busy, 0);
+	return true;
+}
+
+bool handler_fault(void *context)
+{
+	struct context_registers registers;
+	struct inproc_thread *thread;
+
+	context_read(context, &registers);
+	if (registers.pc < (uint64_t)(uintptr_t)__ehdr_start ||
+	    registers.pc >= (uint64_t)(uintptr_t)_etext || !inproc.process)
+		return false;
+	thread = thread_find((uint32_t)safe_syscall(SYS_gettid, 0));
+	if (!thread || atomic_load(&thread->guarded) == 0)
+		return false;
+	if (atomic_fetch_add(&inproc.process->counts[SESSION_FAULTS], 1) + 1 >= MAX_FAULTS)
+		inproc_give_up(SESSION_PROCESS_OFF);
+	_longjmp(thread->recovery, 1);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * interrupted: calls that a signal handler makes fail with EINTR, whatever its flags
+ * say. Programs wait for their own signals by that, so ours stays away meanwhile.
+ */
+#include <poll.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/msg.h>
+#include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/signalfd.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "inproc/quiet.h"
+#include "inproc/real.h"
+#include "inproc/runtime.h"
+#include "inproc/signals.h"
+
+/* The mask that a call is to sleep with, and the signal of ticks in it. */
+static const sigset_t *with_tick(const sigset_t *mask, sigset_t *copy)
+{
+	if (!mask || !inproc_active() || signals_tick() == 0)
+		return mask;
+	*copy = *mask;
+	(void)sigaddset(copy, signals_tick());
+	return copy;
+}
+
+REAL_DEFINE(poll);
+INPROC_EXPORT int poll(struct pollfd *fds, nfds_t count, int timeout)
+{
+	return QUIETLY(REAL(poll)(fds, count, timeout));
+}
+
+REAL_DEFINE(ppoll);
+INPROC_EXPORT int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+			const sigset_t *mask)
+{
+	sigset_t copy;
+
+	return QUIETLY(REAL(ppoll)(fds, count, timeout, with_tick(mask, &copy)));
+}
+
+/* What the two become where the compiler checks their arrays. */
+extern int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room);
+extern int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+		       const sigset_t *mask, size_t room);
+
+REAL_DEFINE(__poll_chk);
+INPROC_EXPORT int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room)
+{
+	return QUIETLY(REAL(__poll_chk)(fds, count, timeout, room));
+}
+
+REAL_DEFINE(__ppoll_chk);
+INPROC_EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+			      const sigset_t *mask, size_t room)
+{
+	sigset_t copy;
+
+	return QUIETLY(REAL(__ppoll_chk)(fds, count, timeout, with_tick(mask, &copy), room));
+}
+
+REAL_DEFINE(select);
+INPROC_EXPORT int select(int count, fd_set *restrict readable, fd_set *restrict writable,
+			 fd_set *restrict others, struct timeval *restrict timeout)
+{
+	return QUIETLY(REAL(select)(count, readable, writable, others, timeout));
+}
+
+REAL_DEFINE(pselect);
+INPROC_EXPORT int pselect(int count, fd_set *restrict readable, fd_set *restrict writable,
+			  fd_set *restrict others, const struct timespec *restrict timeout,
+			  const sigset_t *restrict mask)
+{
+	sigset_t copy;
+
+	return QUIETLY(
+		REAL(pselect)(count, readable, writable, others, timeout, with_tick(mask, &copy)));
+}
+
+REAL_DEFINE(epoll_wait);
+INPROC_EXPORT int epoll_wait(int fd, struct epoll_event *events, int count, int timeout)
+{
+	return QUIETLY(REAL(epoll_wait)(fd, events, count, timeout));
+}
+
+REAL_DEFINE(epoll_pwait);
+INPROC_EXPORT int epoll_pwait(int fd, struct epoll_event *events, int count, int timeout,
+			      const sigset_t *mask)
+{
+	sigset_t copy;
+
+	return QUIETLY(REAL(epoll_pwait)(fd, events, count, timeout, with_tick(mask, &copy)));
+}
+
+REAL_DEFINE(epoll_pwait2);
+INPROC_EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int count,
+			       const struct timespec *timeout, const sigset_t *mask)
+{
+	sigset_t copy;
+
+	return QUIETLY(REAL(epoll_pwait2)(fd, events, count, timeout, with_tick(mask, &copy)));
+}
+
+REAL_DEFINE(thrd_sleep);
+INPROC_EXPORT int thrd_sleep(const struct timespec *duration, struct timespec *left)
+{
+	return QUIETLY(REAL(thrd_sleep)(duration, left));
+}
+
+REAL_DEFINE(nanosleep);
+INPROC_EXPORT int nanosleep(const struct timespec *duration, struct timespec *left)
+{
+	return QUIETLY(REAL(nanosleep)(duration, left));
+}
+
+REAL_DEFINE(clock_nanosleep);
+INPROC_EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *duration,
+				  struct timespec *left)
+{
+	return QUIETLY(REAL(clock_nanosleep)(clock, flags, duration, left));
+}
+
+REAL_DEFINE(usleep);
+INPROC_EXPORT int usleep(useconds_t duration_us)
+{
+	return QUIETLY(REAL(usleep)(duration_us));
+}
+
+REAL_DEFINE(sleep);
+INPROC_EXPORT unsigned int sleep(unsigned int duration_s)
+{
+	return QUIETLY(REAL(sleep)(duration_s));
+}
+
+REAL_DEFINE(pause);
+INPROC_EXPORT int pause(void)
+{
+	return QUIETLY(REAL(pause)());
+}
+
+REAL_DEFINE(sigsuspend);
+INPROC_EXPORT int sigsuspend(const sigset_t *mask)
+{
+	sigset_t copy;
+
+	return REAL(sigsuspend)(with_tick(mask, &copy));
+}
+
+REAL_DEFINE(sem_timedwait);
+INPROC_EXPORT int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict until)
+{
+	return QUIETLY(REAL(sem_timedwait)(semaphore, until));
+}
+
+REAL_DEFINE(sem_clockwait);
+INPROC_EXPORT int sem_clockwait(sem_t *restrict semaphore, clockid_t clock,
+				const struct timespec *restrict until)
+{
+	return QUIETLY(REAL(sem_clockwait)(semaphore, clock, until));
+}
+
+REAL_DEFINE(semop);
+INPROC_EXPORT int semop(int id, struct sembuf *operations, size_t count)
+{
+	return QUIETLY(REAL(semop)(id, operations, count));
+}
+
+REAL_DEFINE(semtimedop);
+INPROC_EXPORT int semtimedop(int id, struct sembuf *operations, size_t count,
+			     const struct timespec *timeout)
+{
+	return QUIETLY(REAL(semtimedop)(id, operations, count, timeout));
+}
+
+REAL_DEFINE(msgrcv);
+INPROC_EXPORT ssize_t msgrcv(int id, void *message, size_t size, long type, int flags)
+{
+	return QUIETLY(REAL(msgrcv)(id, message, size, type, flags));
+}
+
+REAL_DEFINE(msgsnd);
+INPROC_EXPORT int msgsnd(int id, const void *message, size_t size, int flags)
+{
+	return QUIETLY(REAL(msgsnd)(id, message, size, flags));
+}
+
+/* Who waits for all signals does not wait for ours. */
+REAL_DEFINE(sigwait);
+INPROC_EXPORT int sigwait(const sigset_t *restrict set, int *restrict number)
+{
+	sigset_t copy;
+
+	return QUIETLY(REAL(sigwait)(signals_without_tick(set, &copy), number));
+}
+
+REAL_DEFINE(sigwaitinfo);
+INPROC_EXPORT int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
+{
+	sigset_t copy;
+
+	return QUIETLY(REAL(sigwaitinfo)(signals_without_tick(set, &copy), info));
+}
+
+REAL_DEFINE(sigtimedwait);
+INPROC_EXPORT int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
+			       const struct timespec *restrict timeout)
+{
+	sigset_t copy;
+
+	return QUIETLY(REAL(sigtimedwait)(signals_without_tick(set, &copy), info, timeout));
+}
+
+REAL_DEFINE(signalfd);
+INPROC_EXPORT int signalfd(int fd, const sigset_t *set, int flags)
+{
+	sigset_t copy;
+
+	return REAL(signalfd)(fd, signals_without_tick(set, &copy), flags);
+}

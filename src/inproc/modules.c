@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * modules: what the program loads and lets go while it runs. The recorder is told that
+ * something has changed; it looks at the program's map itself and makes the tables.
+ */
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "inproc/real.h"
+#include "inproc/runtime.h"
+#include "inproc/session_file.h"
+
+static uint32_t tell(void)
+{
+	uint32_t changed = atomic_fetch_add(&inproc.process->maps_changed, 1) + 1;
+
+	session_file_wake();
+	return changed;
+}
+
+REAL_DEFINE(dlopen);
+INPROC_EXPORT void *dlopen(const char *name, int flags)
+{
+	void *handle = REAL(dlopen)(name, flags);
+
+	if (handle && name && inproc_active())
+		(void)tell();
+	return handle;
+}
+
+REAL_DEFINE(dlmopen);
+INPROC_EXPORT void *dlmopen(Lmid_t space, const char *name, int flags)
+{
+	void *handle = REAL(dlmopen)(space, name, flags);
+
+	if (handle && name && inproc_active())
+		(void)tell();
+	return handle;
+}
+
+REAL_DEFINE(dlclose);
+INPROC_EXPORT int dlclose(void *handle)
+{
+	int r;
+
+	if (!inproc_active())
+		return REAL(dlclose)(handle);
+	/* From before it goes until the recorder has looked again no list is to be trusted. */
+	atomic_store(&inproc.unsure_until, atomic_load(&inproc.process->maps_changed) + 1);
+	r = REAL(dlclose)(handle);
+	atomic_store(&inproc.unsure_until, tell());
+	return r;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_INPROC_RUNTIME_H
+#define WICK_INPROC_RUNTIME_H
+
+/*
+ * runtime: what the preload library knows of the program that it is in.
+ *
+ * The library does nothing that the program could notice: no allocation from its
+ * heap, no lock that the program could hold, no descriptor left open, no thread of
+ * its own. It is inert without a session, and when the session's recorder is gone.
+ *
+ * This folder is the one place with global state: a library that is loaded into
+ * any program has nobody who could hand it a context.
+ */
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "unwind/inproc.h"
+#include "wire/session.h"
+
+#define INPROC_DEPTH 1024u
+#define INPROC_PARTS 16u
+#define INPROC_NAME_BYTES 201u
+
+/* What is kept for a thread, in memory of our own. */
+struct inproc_thread {
+	uint32_t tid; /* 0: nobody's */
+	uint32_t index;
+	struct session_slot *slot;
+	uint64_t *ring;
+	_Atomic uint32_t busy; /* the thread is in our code: what interrupts it stays out */
+
+	/* Ticks */
+	int cpu_timer; /* of the kernel, by the thread's CPU time; -1: none */
+	int clock_timer;
+	bool by_clock; /* it is the clock that ticks now */
+	bool slow;     /* nobody reads: hardly any ticks */
+	uint32_t ticks;
+	uint32_t idle_ticks;  /* of the clock, one after the other */
+	uint64_t step_ns;     /* from the last tick of the clock to the next */
+	uint64_t tick_cpu_ns; /* at the last tick of either */
+	uint64_t last_cpu_ns; /* when the last sample was taken */
+	uint64_t last_ns;
+
+	/* Faults of our own code lead back here. */
+	_Atomic uint32_t guarded;
+	jmp_buf recovery;
+
+	/* How it begins. */
+	void *(*routine)(void *);
+	void *argument;
+	uint64_t stack_bytes;
+
+	/* What it has told of itself: texts of session_texts; the parts that it is in. */
+	uint32_t label_bytes;
+	char labels[SESSION_TEXT_BYTES];
+	uint32_t part_count;
+	struct {
+		uint64_t begin_ns;
+		char name[INPROC_NAME_BYTES];
+	} parts[INPROC_PARTS];
+
+	/* Stacks: the last one that was written, and the next. */
+	uint32_t written_count;
+	uint64_t *written;
+	uint64_t *pcs;
+	uint64_t stacks[2][INPROC_DEPTH];
+	struct unwind_thread unwind;
+};
+
+struct inproc_runtime {
+	struct session_control *control; /* NULL: inert */
+	struct session_process *process;
+	struct session_slot *slots;
+	uint32_t slot_count;
+	char folder[SESSION_PATH_MAX];
+	char file_name[64]; /* of the process file */
+	uint8_t *rings;
+	uint64_t file_bytes; /* that are mapped of it */
+	const void *tables;
+	uint64_t tables_bytes;
+	uint32_t pid;
+	struct unwind_inproc unwind;
+	_Atomic uint32_t mode;         /* copy of the control's, 0 once we are out */
+	_Atomic uint32_t paused;       /* by the program itself */
+	_Atomic uint32_t unsure_until; /* modules may have gone: lists before it are void */
+	_Atomic(struct inproc_thread *) threads[SESSION_SLOTS];
+	_Atomic uint32_t thread_limit; /* no index is larger or equal */
+	uint64_t default_stack_bytes;
+	uint32_t jiffy_ns; /* CPU timers tick no faster */
+};
+
+extern struct inproc_runtime inproc;
+
+/* The thread that runs, NULL when it is not known. */
+extern __thread struct inproc_thread *inproc_self __attribute__((tls_model("initial-exec")));
+
+/* Whether there is a session and it goes on. */
+static inline bool inproc_active(void)
+{
+	return atomic_load_explicit(&inproc.mode, memory_order_relaxed) != 0;
+}
+
+static inline void inproc_count(enum session_count what, uint64_t n)
+{
+	if (inproc.process)
+		atomic_fetch_add_explicit(&inproc.process->counts[what], n, memory_order_relaxed);
+}
+
+/* Ends all sampling in this program for good. Safe in handlers. */
+void inproc_give_up(enum session_process_state state);
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inproc/session_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "inproc/runtime.h"
+#include "safe/clock.h"
+#include "safe/syscall.h"
+
+#define PAGE_BYTES 65536u  /* a multiple of all page sizes that there are */
+#define MAX_IMAGES 100000u /* programs that one process may become by exec */
+/* Where the program may have few addresses. */
+#define AS_LIMITED_TABLES_BYTES (16ull << 20)
+#define AS_LIMITED_SLOTS 16u
+
+/* Text of bounded length, put together without the C library's help. */
+struct path {
+	char text[SESSION_PATH_MAX + 64];
+	size_t length;
+};
+
+static void path_add(struct path *path, const char *text)
+{
+	while (*text && path->length < sizeof(path->text) - 1)
+		path->text[path->length++] = *text++;
+	path->text[path->length] = '\0';
+}
+
+static void path_number(struct path *path, uint64_t number)
+{
+	char digits[21];
+	size_t at = sizeof(digits) - 1;
+
+	digits[at] = '\0';
+	do
+		digits[--at] = (char)('0' + number % 10);
+	while ((number /= 10) > 0);
+	path_add(path, digits + at);
+}
+
+static long open_in_session(const char *name, int flags)
+{
+	struct path path = {.length = 0};
+
+	path_add(&path, inproc.folder);
+	path_add(&path, "/");
+	path_add(&path, name);
+	return safe_syscall(SYS_openat, AT_FDCWD, SAFE_POINTER(path.text), flags | O_CLOEXEC, 0600);
+}
+
+static void close_fd(long fd)
+{
+	(void)safe_syscall(SYS_close, fd, 0); /* nothing can be done about it */
+}
+
+static void *map_fd(long fd, uint64_t bytes, int protection)
+{
+	long address = safe_syscall(SYS_mmap, 0, (long)bytes, protection,
+				    MAP_SHARED | MAP_NORESERVE, fd, 0);
+
+	return address < 0 && address > -4096 ? NULL : (void *)address;
+}
+
+static void unmap(void *address, uint64_t bytes)
+{
+	if (address)
+		(void)safe_syscall(SYS_munmap, SAFE_POINTER(address), (long)bytes);
+}
+
+bool session_file_recorder_moves(const struct session_control *control)
+{
+	/* Read before the clock: a beat between the two would lie in the future. */
+	uint64_t beat_ns = atomic_load(&control->heartbeat_ns);
+
+	return safe_clock_ns(CLOCK_MONOTONIC) - beat_ns < SESSION_SILENCE_NS;
+}
+
+bool session_file_recorder_is_gone(const struct session_control *control)
+{
+	return safe_syscall(SYS_kill, control->recorder_pid, 0) == -ESRCH;
+}
+
+/* Whether the recorder lives, wants something, and wants it of this program. */
+static bool is_wanted(const struct session_control *control)
+{
+	uint32_t only_pid = atomic_load(&control->only_pid);
+
+	return control->magic == SESSION_MAGIC && control->version == SESSION_VERSION &&
+	       atomic_load(&control->mode) != 0 && session_file_recorder_moves(control) &&
+	       (only_pid == 0 || only_pid == inproc.pid) && control->ring_words >= 1024 &&
+	       control->ring_words <= 1u << 20 &&
+	       (control->ring_words & (control->ring_words - 1)) == 0;
+}
+
+bool session_file_find(void)
+{
+	const char *folder = getenv(SESSION_VARIABLE);
+	struct session_control *control;
+	long fd;
+
+	if (!folder || folder[0] != '/' || strlen(folder) >= sizeof(inproc.folder))
+		return false;
+	memcpy(inproc.folder, folder, strlen(folder) + 1);
+	inproc.pid = (uint32_t)safe_syscall(SYS_getpid, 0);
+	fd = open_in_session(SESSION_CONTROL, O_RDONLY);
+	if (fd < 0)
+		return false;
+	control = map_fd(fd, sizeof(*control), PROT_READ);
+	close_fd(fd);
+	if (!control || !is_wanted(control)) {
+		unmap(control, sizeof(*control));
+		return false;
+	}
+	inproc.control = control;
+	return true;
+}
+
+/* When this process began, of /proc/self/stat: the 22nd word, the second is in brackets. */
+static uint64_t start_ticks(void)
+{
+	char text[1024];
+	uint64_t ticks = 0;
+	const char *at;
+	long fd = safe_syscall(SYS_openat, AT_FDCWD, SAFE_POINTER("/proc/self/stat"),
+			       O_RDONLY | O_CLOEXEC, 0);
+	long n;
+
+	if (fd < 0)
+		return 0;
+	n = safe_syscall(SYS_read, fd, SAFE_POINTER(text), sizeof(text) - 1, 0);
+	close_fd(fd);
+	text[n > 0 ? n : 0] = '\0';
+	at = strrchr(text, ')');
+	for (int word = 2; at && word < 22; word++)
+		at = strchr(at + 1, ' ');
+	while (at && *++at >= '0' && *at <= '9')
+		ticks = ticks * 10 + (uint64_t)(*at - '0');
+	return ticks;
+}
+
+/* A file of a name that is not there yet: a process has one for each program that it was. */
+static long create_file(uint64_t ticks)
+{
+	long fd = -1;
+
+	for (uint64_t image = 0; image < MAX_IMAGES; image++) {
+		struct path name = {.length = 0};
+
+		path_number(&name, inproc.pid);
+		path_add(&name, ".");
+		path_number(&name, ticks);
+		path_add(&name, ".");
+		path_number(&name, image);
+		fd = open_in_session(name.text, O_RDWR | O_CREAT | O_EXCL);
+		memcpy(inproc.file_name, name.text, sizeof(inproc.file_name));
+		if (fd != -EEXIST)
+			break;
+	}
+	return fd;
+}
+
+/* A program with little room for addresses maps less. */
+static bool has_few_addresses(void)
+{
+	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+
+	(void)safe_syscall(SYS_prlimit64, 0, RLIMIT_AS, 0, SAFE_POINTER(&limit));
+	return limit.rlim_cur != RLIM_INFINITY;
+}
+
+/* The session's tables, for reading. */
+static void map_tables(void)
+{
+	long fd = open_in_session(SESSION_TABLES, O_RDONLY);
+
+	if (fd < 0)
+		return;
+	inproc.tables_bytes = has_few_addresses() ? AS_LIMITED_TABLES_BYTES : SESSION_TABLES_BYTES;
+	inproc.tables = map_fd(fd, inproc.tables_bytes, PROT_READ);
+	close_fd(fd);
+}
+
+static uint64_t rings_offset(void)
+{
+	uint64_t bytes =
+		sizeof(struct session_process) + SESSION_SLOTS * sizeof(struct session_slot);
+
+	return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
+static uint64_t ring_bytes(void)
+{
+	return (uint64_t)inproc.control->ring_words * 8;
+}
+
+/* Room in the file up to the end of some rings: what is mapped beyond it must not be touched. */
+static long give_room(long fd, uint32_t rings)
+{
+	uint64_t bytes = rings_offset() + rings * ring_bytes();
+	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+
+	/* Beyond the limit of files the kernel ends the program by SIGXFSZ. */
+	(void)safe_syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, SAFE_POINTER(&limit));
+	if (bytes > limit.rlim_cur)
+		return -EFBIG;
+	return safe_syscall(SYS_fallocate, fd, 0, 0, (long)bytes);
+}
+
+static void fill_head(struct session_process *process, uint64_t ticks, uint32_t forked_from)
+{
+	process->version = SESSION_VERSION;
+	process->pid = inproc.pid;
+	process->forked_from = forked_from;
+	process->start_ticks = ticks;
+	process->slot_count = inproc.slot_count;
+	process->ring_words = inproc.control->ring_words;
+	process->slots_offset = sizeof(*process);
+	process->rings_offset = rings_offset();
+	process->tables_address = (uint64_t)(uintptr_t)inproc.tables;
+	process->tables_bytes = inproc.tables ? inproc.tables_bytes : 0;
+	process->rings = 1;
+	process->state = SESSION_PROCESS_LIVE;
+	process->maps_changed = 1;
+	/* After a fork they are the same, until the recorder has others. */
+	atomic_store(&process->modules, (uint64_t)(uintptr_t)atomic_load(&inproc.unwind.modules));
+	atomic_thread_fence(memory_order_release);
+	process->magic = SESSION_MAGIC;
+}
+
+bool session_file_create(uint32_t forked_from)
+{
+	uint64_t ticks = start_ticks();
+	long fd = create_file(ticks);
+	struct session_process *process = NULL;
+
+	if (fd < 0)
+		return false;
+	inproc.slot_count = has_few_addresses() ? AS_LIMITED_SLOTS : SESSION_SLOTS;
+	inproc.file_bytes = rings_offset() + inproc.slot_count * ring_bytes();
+	if (give_room(fd, 1) == 0)
+		process = map_fd(fd, inproc.file_bytes, PROT_READ | PROT_WRITE);
+	close_fd(fd);
+	if (!process)
+		return false;
+	if (forked_from == 0)
+		map_tables();
+	inproc.process = process;
+	inproc.slots = (struct session_slot *)(process + 1);
+	inproc.rings = (uint8_t *)process + rings_offset();
+	fill_head(process, ticks, forked_from);
+	return true;
+}
+
+bool session_file_room(uint32_t index)
+{
+	struct session_process *process = inproc.process;
+	uint32_t rings = atomic_load(&process->rings);
+	uint32_t wanted = index + index / 2 + 1;
+	long fd;
+	long r;
+
+	if (index < rings)
+		return true;
+	if (wanted > inproc.slot_count)
+		wanted = inproc.slot_count;
+	fd = open_in_session(inproc.file_name, O_RDWR);
+	if (fd < 0)
+		return false;
+	r = give_room(fd, wanted);
+	close_fd(fd);
+	if (r < 0)
+		return false;
+	while (rings < wanted && !atomic_compare_exchange_weak(&process->rings, &rings, wanted))
+		;
+	return true;
+}
+
+bool session_file_has_library(void)
+{
+	long fd = open_in_session(SESSION_LIBRARY, O_RDONLY);
+
+	if (fd >= 0)
+		close_fd(fd);
+	return fd >= 0;
+}
+
+void session_file_leave(void)
+{
+	unmap(inproc.process, inproc.file_bytes);
+	inproc.process = NULL;
+}
+
+void session_file_wake(void)
+{
+	long fd = open_in_session(SESSION_WAKE, O_WRONLY | O_NONBLOCK);
+
+	if (fd < 0)
+		return; /* nobody listens, or the program sees other files now */
+	(void)safe_syscall(SYS_write, fd, SAFE_POINTER("w"), 1, 0); /* full: it is awake */
+	close_fd(fd);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inproc/stack.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "inproc/ring.h"
+#include "inproc/runtime.h"
+#include "safe/syscall.h"
+#include "unwind/walk.h"
+
+/*
+ * The newest list of modules. Where modules may have gone since it was made, there is
+ * none until the recorder has made another: rules of what is there no more mislead.
+ */
+static bool take_modules(void)
+{
+	struct session_process *process = inproc.process;
+	uint32_t known = atomic_load_explicit(&process->maps_known, memory_order_acquire);
+	const struct unwind_modules *modules =
+		(const struct unwind_modules *)(uintptr_t)atomic_load(&process->modules);
+
+	if ((int32_t)(known - atomic_load(&inproc.unsure_until)) < 0 ||
+	    inproc.control->frame_pointers_only)
+		modules = NULL;
+	if (modules != atomic_load(&inproc.unwind.modules))
+		atomic_store(&inproc.unwind.modules, modules);
+	return modules != NULL;
+}
+
+/* A stack that the thread was not born with: that of its signal handlers? */
+static void find_alternate(struct inproc_thread *thread, uint64_t sp)
+{
+	stack_t stack = {.ss_flags = SS_DISABLE};
+
+	thread->unwind.alternate = (struct unwind_stack){0, 0};
+	if (unwind_on_stack(&thread->unwind.stack, sp) ||
+	    safe_syscall(SYS_sigaltstack, 0, SAFE_POINTER(&stack)) < 0 ||
+	    (stack.ss_flags & SS_DISABLE))
+		return;
+	thread->unwind.alternate = (struct unwind_stack){
+		(uint64_t)(uintptr_t)stack.ss_sp, (uint64_t)(uintptr_t)stack.ss_sp + stack.ss_size};
+}
+
+void stack_take(struct inproc_thread *thread, const struct unwind_frame *frame,
+		struct ring_sample *sample)
+{
+	struct unwind_trace trace = {.pcs = thread->pcs, .capacity = inproc.control->depth};
+
+	if (trace.capacity > INPROC_DEPTH)
+		trace.capacity = INPROC_DEPTH;
+	if (!take_modules()) {
+		sample->flags |= SESSION_BY_FRAME_POINTER;
+		inproc_count(SESSION_FRAME_POINTERS, 1);
+	}
+	find_alternate(thread, frame->sp);
+	unwind_inproc_walk(&inproc.unwind, &thread->unwind, frame, &trace);
+	sample->count = trace.count;
+	sample->flags = (uint16_t)((sample->flags & ~SESSION_END_MASK) |
+				   ((uint16_t)trace.end & SESSION_END_MASK));
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inproc/thread.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include "inproc/real.h"
+#include "inproc/runtime.h"
+#include "inproc/session_file.h"
+#include "inproc/timer.h"
+#include "safe/syscall.h"
+#include "safe/ticks.h"
+
+/* A stack without a limit: as much as a stack ever has. */
+#define UNLIMITED_BYTES (1ull << 30)
+#define MAIN_MARGIN_BYTES (1ull << 20)
+
+extern void *__libc_stack_end; /* of the loader: sp where the program began */
+
+static pthread_key_t end_key;
+static bool has_end_key;
+
+static struct inproc_thread *memory_of(uint32_t index)
+{
+	struct inproc_thread *thread = atomic_load(&inproc.threads[index]);
+	uint32_t limit = atomic_load(&inproc.thread_limit);
+	long address;
+
+	if (thread)
+		return thread;
+	address = safe_syscall(SYS_mmap, 0, sizeof(*thread), PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (address <= 0 && address > -4096)
+		return NULL;
+	thread = (struct inproc_thread *)address;
+	thread->index = index;
+	atomic_store(&inproc.threads[index], thread);
+	while (limit <= index &&
+	       !atomic_compare_exchange_weak(&inproc.thread_limit, &limit, index + 1))
+		;
+	return thread;
+}
+
+/* Readies the memory of a slot for the next thread. */
+static void reset(struct inproc_thread *thread)
+{
+	uint32_t index = thread->index;
+
+	thread->slot = &inproc.slots[index];
+	thread->ring =
+		(uint64_t *)(inproc.rings + (uint64_t)index * inproc.control->ring_words * 8);
+	thread->cpu_timer = thread->clock_timer = -1;
+	thread->written = thread->stacks[0];
+	thread->pcs = thread->stacks[1];
+	thread->written_count = 0;
+	thread->label_bytes = 0;
+	thread->part_count = 0;
+	thread->unwind.anchor_count = 0;
+	atomic_store(&thread->guarded, 0);
+	atomic_store(&thread->busy, 0);
+}
+
+struct inproc_thread *thread_take(void)
+{
+	for (uint32_t index = 0; index < inproc.slot_count; index++) {
+		uint32_t expected = SESSION_SLOT_FREE;
+		struct inproc_thread *thread;
+
+		if (!atomic_compare_exchange_strong(&inproc.slots[index].state, &expected,
+						    SESSION_SLOT_TAKEN))
+			continue;
+		thread = session_file_room(index) ? memory_of(index) : NULL;
+		if (!thread) {
+			atomic_store(&inproc.slots[index].state, SESSION_SLOT_FREE);
+			break;
+		}
+		reset(thread);
+		return thread;
+	}
+	inproc_count(SESSION_NO_SLOT, 1);
+	return NULL;
+}
+
+void thread_return(struct inproc_thread *thread)
+{
+	thread->tid = 0;
+	atomic_store(&thread->slot->state, SESSION_SLOT_FREE);
+}
+
+void thread_begin(struct inproc_thread *thread, struct unwind_stack stack)
+{
+	struct session_slot *slot = thread->slot;
+
+	thread->tid = (uint32_t)safe_syscall(SYS_gettid, 0);
+	thread->unwind.stack = stack;
+	slot->tid = thread->tid;
+	slot->born_ticks = safe_ticks();
+	(void)safe_syscall(SYS_prctl, PR_GET_NAME, SAFE_POINTER(slot->comm));
+	inproc_self = thread;
+	if (has_end_key)
+		(void)pthread_setspecific(end_key, thread); /* else the recorder sees it go */
+	(void)timer_start(thread);                          /* counted */
+}
+
+void thread_end(struct inproc_thread *thread)
+{
+	struct session_slot *slot = thread->slot;
+
+	timer_stop(thread);
+	inproc_self = NULL;
+	(void)safe_syscall(SYS_prctl, PR_GET_NAME, SAFE_POINTER(slot->comm));
+	thread->tid = 0;
+	/* One that wrote nothing makes no work. */
+	atomic_store(&slot->state, atomic_load(&slot->head) == atomic_load(&slot->tail)
+					   ? SESSION_SLOT_FREE
+					   : SESSION_SLOT_LEFT);
+}
+
+static void on_end(void *value)
+{
+	struct inproc_thread *thread = value;
+
+	/* In a child of fork the memory is there, but the session may not be. */
+	if (inproc_active() && thread->tid == (uint32_t)safe_syscall(SYS_gettid, 0))
+		thread_end(thread);
+}
+
+void thread_set_up(void)
+{
+	pthread_attr_t attributes;
+
+	has_end_key = pthread_key_create(&end_key, on_end) == 0;
+	inproc.default_stack_bytes = 8ull << 20;
+	if (pthread_attr_init(&attributes) != 0)
+		return;
+	(void)pthread_attr_getstacksize(&attributes, &inproc.default_stack_bytes);
+	(void)pthread_attr_destroy(&attributes);
+}
+
+void thread_begin_main(void)
+{
+	struct inproc_thread *thread = thread_take();
+	uint64_t high = (uint64_t)(uintptr_t)__libc_stack_end;
+	struct rlimit limit = {UNLIMITED_BYTES, UNLIMITED_BYTES};
+	uint64_t bytes;
+
+	if (!thread)
+		return;
+	(void)safe_syscall(SYS_prlimit64, 0, RLIMIT_STACK, 0, SAFE_POINTER(&limit));
+	bytes = limit.rlim_cur > UNLIMITED_BYTES ? UNLIMITED_BYTES : limit.rlim_cur;
+	/* The limit may have been higher when the program began. */
+	bytes += MAIN_MARGIN_BYTES;
+	thread_begin(thread, (struct unwind_stack){high > bytes ? high - bytes : 0, high});
+}
+
+void thread_begin_forked(struct unwind_stack stack)
+{
+	struct inproc_thread *thread = thread_take();
+
+	if (thread)
+		thread_begin(thread, stack);
+}
+
+void thread_forget_all(void)
+{
+	for (uint32_t i = 0; i < inproc.thread_limit; i++) {
+		struct inproc_thread *thread = atomic_load(&inproc.threads[i]);
+
+		if (thread)
+			thread->tid = 0;
+	}
+	inproc_self = NULL;
+}
+
+void thread_stop_all(void)
+{
+	for (uint32_t i = 0; i < inproc.thread_limit; i++) {
+		struct inproc_thread *thread = atomic_load(&inproc.threads[i]);
+
+		if (thread && thread->tid != 0)
+			timer_stop(thread);
+	}
+}
+
+void thread_rearm_all(void)
+{
+	for (uint32_t i = 0; i < inproc.thread_limit; i++) {
+		struct inproc_thread *thread = atomic_load(&inproc.threads[i]);
+
+		if (thread && thread->tid != 0) {
+			timer_stop(thread);
+			(void)timer_start(thread); /* counted */
+		}
+	}
+}
+
+struct inproc_thread *thread_find(uint32_t tid)
+{
+	for (uint32_t i = 0; i < inproc.thread_limit; i++) {
+		struct inproc_thread *thread = atomic_load(&inproc.threads[i]);
+
+		if (thread && thread->tid == tid)
+			return thread;
+	}
+	return NULL;
+}
+
+static uint64_t thread_pointer(void)
+{
+#if defined(__aarch64__)
+	return (uint64_t)(uintptr_t)__builtin_thread_pointer();
+#else
+	uint64_t pointer;
+
+	__asm__("mov %%fs:0, %0" : "=r"(pointer));
+	return pointer;
+#endif
+}
+
+/* Where the stack of a thread is: the C library keeps what it knows of a thread above it. */
+static struct unwind_stack stack_below_thread_pointer(uint64_t bytes)
+{
+	uint64_t high = thread_pointer() & ~7ull;
+
+	return (struct unwind_stack){high > bytes ? high - bytes : 0, high};
+}
+
+static void *run_thread(void *argument)
+{
+	struct inproc_thread *thread = argument;
+	void *(*routine)(void *) = thread->routine;
+	void *routine_argument = thread->argument;
+
+	if (inproc_active())
+		thread_begin(thread, stack_below_thread_pointer(thread->stack_bytes));
+	else
+		thread_return(thread);
+	return routine(routine_argument);
+}
+
+REAL_DEFINE(pthread_create);
+
+INPROC_EXPORT int pthread_create(pthread_t *restrict ret, const pthread_attr_t *restrict attributes,
+				 void *(*routine)(void *), void *restrict argument)
+{
+	struct inproc_thread *thread = inproc_active() ? thread_take() : NULL;
+	int r;
+
+	if (!thread)
+		return REAL(pthread_create)(ret, attributes, routine, argument);
+	thread->routine = routine;
+	thread->argument = argument;
+	thread->stack_bytes = inproc.default_stack_bytes;
+	if (attributes)
+		(void)pthread_attr_getstacksize(attributes, &thread->stack_bytes);
+	r = REAL(pthread_create)(ret, attributes, run_thread, thread);
+	if (r != 0)
+		thread_return(thread);
+	return r;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_WIRE_SESSION_H
+#define WICK_WIRE_SESSION_H
+
+/*
+ * session: what the preload library and the recorder share, in files that both
+ * map. They lie in a folder that only their user may list or change:
+ *
+ *	control           one, of the recorder: what is wanted, and that it lives
+ *	tables            one, of the recorder: unwind tables and lists of modules
+ *	PID.START.N       one for each program that runs, made by it
+ *	wake              a pipe: a byte in it asks the recorder to look
+ *	wick.so           a link to the library
+ *
+ * A program that dies in any way leaves its file, and so what it wrote.
+ *
+ * A process file is a head, slots, and a ring for each slot: a slot belongs to a
+ * thread from its birth until the recorder has seen all that it wrote. Files are
+ * given their room when they are made (and rings when they are first used), so
+ * that a full disk is seen there and never by a write to memory.
+ *
+ * Neither side trusts what the other may have written over: the recorder checks
+ * all lengths and ids.
+ */
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define SESSION_VERSION 1u
+#define SESSION_MAGIC 0x6e6f69737365736bull /* "ksession" */
+
+#define SESSION_VARIABLE "WICK_SESSION" /* of the environment: the folder */
+#define SESSION_CONTROL "control"
+#define SESSION_TABLES "tables"
+#define SESSION_WAKE "wake"
+#define SESSION_LIBRARY "wick.so"
+#define SESSION_PATH_MAX 200u /* of the folder */
+
+#define SESSION_SLOTS 1024u
+#define SESSION_TABLES_BYTES (256ull << 20) /* room of addresses, not memory */
+
+/* What is wanted: bits of control->mode. 0: nothing more, the recording is over. */
+enum session_mode {
+	SESSION_CPU = 1 << 0,    /* samples of CPU time */
+	SESSION_WALL = 1 << 1,   /* of all time */
+	SESSION_EVENTS = 1 << 2, /* what the program itself tells */
+	SESSION_PAUSED = 1 << 8, /* for now nothing */
+};
+
+struct session_control {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t recorder_pid;
+	_Atomic uint32_t mode;
+	_Atomic uint32_t frequency_hz;
+	uint32_t depth;
+	uint32_t ring_words; /* of each thread; a power of two */
+	uint32_t frame_pointers_only;
+	_Atomic uint32_t only_pid; /* nobody else takes part; 0: all do */
+	_Atomic uint64_t heartbeat_ns;
+};
+
+/* A recorder that has not moved for so long is dead, or as good. */
+#define SESSION_SILENCE_NS 10000000000ull
+
+enum session_slot_state {
+	SESSION_SLOT_FREE,
+	SESSION_SLOT_TAKEN,
+	SESSION_SLOT_LEFT, /* its thread has ended; the recorder frees it */
+};
+
+/* Of one thread. Writer and reader have a cache line each. */
+struct session_slot {
+	_Atomic uint32_t state;
+	uint32_t tid;
+	_Atomic uint64_t head;        /* words written, ever */
+	_Atomic uint64_t lost;        /* records for which there was no room */
+	_Atomic uint64_t lost_weight; /* their nanoseconds */
+	uint64_t born_ticks;
+	char comm[16];
+	uint64_t zero;
+
+	_Atomic uint64_t tail; /* words read, ever */
+	uint64_t zeros[7];
+};
+
+_Static_assert(sizeof(struct session_slot) == 128, "two cache lines");
+
+/* What went wrong or otherwise in a program: indexes of counts. */
+enum session_count {
+	SESSION_FAULTS,         /* of our own code, survived */
+	SESSION_BUSY,           /* ticks while the thread was in our code already */
+	SESSION_NO_SLOT,        /* threads that there was no room for */
+	SESSION_NO_TIMER,       /* threads that the kernel had no timer for */
+	SESSION_FRAME_POINTERS, /* stacks that had to do without tables */
+	SESSION_OVERRUNS,       /* ticks that the kernel counted and did not deliver */
+	SESSION_HANDLER_NS,     /* CPU time in our handler, of those that were measured */
+	SESSION_HANDLER_TIMES,  /* how many were measured */
+	SESSION_COUNTS
+};
+
+enum session_process_state {
+	SESSION_PROCESS_LIVE = 1,
+	SESSION_PROCESS_ENDED = 2, /* it said so itself */
+	SESSION_PROCESS_OFF = 3,   /* it goes on without us: too many faults */
+	SESSION_PROCESS_SEALED = 4 /* likewise: it has filtered its system calls */
+};
+
+struct session_process {
+	uint64_t magic; /* last, when all else stands */
+	uint32_t version;
+	uint32_t pid;
+	uint32_t forked_from; /* a process with the same modules; 0: it began as a program */
+	uint32_t zero;
+	uint64_t start_ticks; /* since boot, as /proc tells */
+	uint32_t slot_count;
+	uint32_t ring_words;
+	uint64_t slots_offset;
+	uint64_t rings_offset;
+	_Atomic uint32_t rings; /* that have room in the file */
+	_Atomic uint32_t state;
+	_Atomic uint32_t signal;       /* that ticks come by */
+	_Atomic uint32_t own_signal;   /* the program has a use for SIGPROF itself */
+	_Atomic uint32_t maps_changed; /* times that modules came or went */
+	_Atomic uint32_t maps_known;   /* the value of it that modules is for */
+	_Atomic uint64_t modules;      /* address in the program: struct unwind_modules */
+	uint64_t tables_address;       /* where the program has mapped the tables */
+	uint64_t tables_bytes;
+	_Atomic uint64_t counts[SESSION_COUNTS];
+};
+
+/* Kinds of records in a ring. Each begins with the word of a head. */
+enum session_record_kind {
+	SESSION_PAD = 1, /* nothing up to the end of the ring */
+	SESSION_SAMPLE = 2,
+	SESSION_LABELS = 3, /* texts: those of the thread from here on */
+	SESSION_EVENT = 4,  /* a sample, and texts: name, unit, labels of its own */
+};
+
+struct session_record {
+	uint16_t kind;
+	uint16_t flags;
+	uint32_t words; /* with this one */
+};
+
+/* Of samples' flags. */
+#define SESSION_END_MASK 0x0fu         /* enum unwind_end */
+#define SESSION_ASLEEP 0x10u           /* most of the time since the last sample */
+#define SESSION_BY_FRAME_POINTER 0x20u /* without tables */
+
+/* The most that the texts of a record are, each with its NUL. */
+#define SESSION_TEXT_BYTES 2048u
+
+/*
+ * Texts, as many as there are: key, value, key, value … The record is padded with
+ * NULs to a whole word.
+ */
+struct session_texts {
+	struct session_record record;
+	char bytes[];
+};
+
+/*
+ * A sample. Texts follow its addresses where it is an event. Its stack is `fresh` addresses, leaf
+ * first, and then the last `kept` ones of the sample before it in this ring.
+ */
+struct session_sample {
+	struct session_record record;
+	uint64_t ticks;
+	uint64_t weight_ns;
+	uint32_t cpu;
+	uint16_t fresh;
+	uint16_t kept;
+	uint64_t pcs[];
+};
+
+#endif

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The signal engine: true like the others, and a guest that nobody notices."""
+import fcntl
+import glob
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import contract
+import pytest
+from conftest import WICK, workload
+
+ENGINE = ("--engine", "signal")
+NO_RIGHTS = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
+
+
+def is_left_over(session):
+    """Its recorder lives as long as somebody holds the lock."""
+    try:
+        with open(f"{session}/control", encoding="utf-8") as control:
+            fcntl.flock(control, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def left_over_sessions():
+    return {session for session in glob.glob("/dev/shm/wick-session-*") if is_left_over(session)}
+
+
+def lost_nothing(recording):
+    assert "0 lost" in recording.stderr, recording.stderr
+
+
+@pytest.fixture(autouse=True)
+def no_session_stays():
+    before = left_over_sessions()
+    yield
+    assert left_over_sessions() <= before
+
+
+@pytest.mark.parametrize("program", ["split", "split_nofp"])
+@pytest.mark.parametrize("rate", [97, 997])
+def test_a_program_is_told_truly(wick, program, rate):
+    """At the lower rate the CPU time ticks, at the higher one the clock."""
+    recording = wick.record(workload(program, 1000), "-F", rate, *ENGINE)
+    report = recording.report("--no-inline")
+    hot = contract.total_percent(report, "hot_70")
+    cool = contract.total_percent(report, "cool_30")
+    tolerance = contract.SHARE_TOLERANCE if rate > 500 else 10
+    assert 100 * hot / (hot + cool) == pytest.approx(70, abs=tolerance)
+    assert hot + cool > 0.97 * contract.total_percent(report, "main") > 85
+    assert "100.00 % reached the root" in recording.stderr
+    lost_nothing(recording)
+
+
+def test_calls_are_not_interrupted(wick):
+    """A sampled program sees no EINTR that it would not see otherwise."""
+    recording = wick.record(workload("guest", "interrupts", 400), *ENGINE)
+    assert recording.truth["calls"] > 100
+    assert recording.truth["interrupted"] == 0
+
+
+@pytest.mark.parametrize("mode", ["cpu", "wall"])
+def test_a_program_may_have_sigprof_for_itself(wick, mode):
+    recording = wick.record(workload("guest", "own-timer", 500), "--mode", mode, *ENGINE)
+    assert recording.truth["kept"]
+    assert recording.truth["others"] == 0
+    assert 20 <= recording.truth["ticks"] <= 60
+    assert contract.total_percent(recording.report("--no-inline"), "burn_ms") > 80
+
+
+def test_a_program_that_blocks_all_signals_is_sampled(wick):
+    recording = wick.record(workload("guest", "blocked", 300), *ENGINE)
+    assert recording.truth["blocked"] == 1
+    assert contract.total_percent(recording.report("--no-inline"), "blocked") > 80
+
+
+@pytest.mark.parametrize("mode", ["cpu", "wall"])
+def test_a_thread_that_waits_for_all_signals_gets_its_own(wick, mode):
+    recording = wick.record(workload("guest", "waiting", 200), "--mode", mode, *ENGINE)
+    assert recording.truth["waited_for"] == recording.truth["sent"]
+
+
+def test_a_program_lives_by_its_own_faults(wick):
+    recording = wick.record(workload("guest", "faults", 300), *ENGINE)
+    assert recording.truth["survived"]
+
+
+def test_faults_of_our_own_code_harm_nobody(wick):
+    """After three of them the program is left alone, and that is said."""
+    recording = wick.record(workload("guest", "no-tables", 300), *ENGINE)
+    assert recording.truth["unmapped"] > 0
+    assert "3 faults" in recording.stderr
+
+
+def test_threads_that_live_for_a_moment_are_sampled(wick):
+    recording = wick.record(workload("guest", "births", 400), *ENGINE)
+    assert recording.truth["born"] > 100
+    assert contract.total_percent(recording.report("--no-inline"), "live_shortly") > 50
+
+
+def test_children_are_followed(wick):
+    recording = wick.record(workload("guest", "forks", 200), *ENGINE)
+    assert recording.truth["right"] == 4
+    report = recording.report("--by", "thread")
+    assert len([row for row in contract.thread_rows(report) if row[2] > 20]) == 2, report
+
+
+def test_a_child_of_a_thread_is_walked_on_the_stack_of_that_thread(wick):
+    recording = wick.record(workload("guest", "thread-forks", 200), *ENGINE)
+    assert recording.truth["right"] == 1
+    assert contract.total_percent(recording.report("--no-inline"), "fork_there") > 80
+
+
+def test_sockets_with_a_time_limit_are_not_interrupted(wick):
+    recording = wick.record(workload("guest", "timeouts", 80), "--mode", "wall", *ENGINE)
+    assert recording.truth["calls"] == 40
+    assert recording.truth["interrupted"] == 0
+
+
+def test_a_program_that_filters_its_system_calls_is_left_alone(wick):
+    recording = wick.record(workload("guest", "sealed", 100), *ENGINE, status=4)
+    assert "filter their system calls" in recording.stderr
+
+
+def test_a_limit_on_files_is_no_trap(wick):
+    """The kernel ends a program that lets a file grow beyond it."""
+    split = " ".join(workload("split", 50))
+    done = wick.run("record", *ENGINE, "-o", wick.new_path(), "--", "sh", "-c", f"ulimit -f 8; {split}")
+    assert done.returncode == 0, done.stderr
+    assert "hot_70" in done.stdout
+
+
+def test_a_limit_on_addresses_leaves_room_for_both(wick):
+    split = " ".join(workload("split", 100))
+    recording = wick.record(["sh", "-c", f"ulimit -v 50000; {split}"], *ENGINE)
+    assert contract.total_percent(recording.report("--no-inline"), "hot_70") > 40
+
+
+def test_nothing_is_said_where_the_library_cannot_go(wick, tmp_path):
+    """After chroot it is not there, after setuid it may be read, but no file made."""
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        pytest.skip("needs root and setpriv")
+    listed = subprocess.run(["ldd", "/bin/sh"], capture_output=True, text=True, check=True).stdout
+    for path in ["/bin/sh", *re.findall(r"(/\S+) \(", listed)]:
+        place = tmp_path / path.lstrip("/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, place)
+    for command in (["chroot", str(tmp_path), "/bin/sh", "-c", "echo inside"], [*NO_RIGHTS, "sh", "-c", "echo inside"]):
+        done = wick.run("record", *ENGINE, "-o", wick.new_path(), "--", *command)
+        assert done.stdout == "inside\n"
+        if os.access(WICK, os.X_OK) and "Permission" not in done.stderr:
+            assert "ld.so" not in done.stderr
+
+
+def test_children_are_left_alone_on_request(wick):
+    recording = wick.record(["sh", "-c", " ".join(workload("split", 300)) + "; true"],
+                            "--no-children", *ENGINE)
+    assert "hot_70" not in wick.ok("export", recording.path, "--format", "folded").stdout
+
+
+@pytest.mark.parametrize("how, status", [("exit", 5), ("_exit", 5), ("abort", 128 + signal.SIGABRT),
+                                         ("kill", 128 + signal.SIGKILL),
+                                         ("segv", 128 + signal.SIGSEGV)])
+def test_what_was_sampled_survives_any_death(wick, how, status):
+    recording = wick.record(workload("guest", "dies", 300, how), *ENGINE, status=status)
+    assert contract.total_percent(recording.report("--no-inline"), "dies") > 80
+    lost_nothing(recording)
+
+
+def test_wrappers_are_passed_through(wick):
+    spin = workload("spin", 200)
+    recording = wick.record(["env", "A=b c", "timeout", "20", "sh", "-c", " ".join(spin)], *ENGINE)
+    assert contract.total_percent(recording.report("--no-inline"), "main") > 50
+
+
+def test_a_program_goes_on_when_the_recorder_dies(wick, tmp_path):
+    out = tmp_path / "out"
+    with out.open("w") as stdout:
+        recorder = subprocess.Popen([str(WICK), "record", *ENGINE, "-q", "-o", str(tmp_path / "x.wick"),
+                                     "--", *workload("split", 1500)], stdout=stdout,
+                                    stderr=subprocess.DEVNULL, cwd=tmp_path)
+        time.sleep(0.7)
+        recorder.kill()
+        recorder.wait()
+    deadline = time.monotonic() + 30
+    while not out.read_text() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert out.read_text().startswith("{")
+    # The next recorder takes away what the dead one left.
+    wick.record(["true"], *ENGINE)
+
+
+def test_no_rights_are_needed(wick, tmp_path):
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        pytest.skip("needs root and setpriv")
+    os.chmod(tmp_path, 0o777)
+    for folder in tmp_path.parents:
+        if str(folder).startswith("/tmp/") and folder.owner() == "root":
+            os.chmod(folder, 0o755)
+    done = wick.run("record", *ENGINE, "-o", wick.new_path(), "--", *workload("split", 200),
+                    prefix=NO_RIGHTS)
+    if "Permission denied" in done.stderr or done.returncode == 126:
+        pytest.skip("the build cannot be read by others")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_static_program_is_refused_with_another_engine(wick):
+    done = wick.run("record", *ENGINE, "-o", wick.new_path(), "--", *workload("chain_static"))
+    assert done.returncode == contract.FAILED
+    assert "statically" in done.stderr and "--engine ptrace" in done.stderr
+
+
+def test_what_runs_already_is_refused_with_another_engine(wick):
+    done = wick.run("record", *ENGINE, "-p", os.getpid(), "-d", 1)
+    assert done.returncode == contract.FAILED
+    assert "--engine ptrace" in done.stderr
+
+
+def test_a_session_in_a_folder_with_spaces_is_found(wick, tmp_path):
+    """So is the program, and what it loads."""
+    folder = tmp_path / "with some spaces"
+    folder.mkdir()
+    program = shutil.copy(workload("split")[0], folder)
+    recording = wick.record([program, "200"], *ENGINE, env={**os.environ, "TMPDIR": str(folder)})
+    assert contract.total_percent(recording.report("--no-inline"), "main") > 50
+
+
+def test_other_preloaded_libraries_stay(wick):
+    libraries = sorted(glob.glob("/lib/*-linux-gnu/libdl.so.2"))
+    if not libraries:
+        pytest.skip("no library to preload")
+    recording = wick.record(["sh", "-c", "cat /proc/self/maps"], *ENGINE,
+                            env={**os.environ, "LD_PRELOAD": libraries[0]})
+    assert "libdl.so.2" in recording.stdout
+    assert re.search(r"wick-preload", recording.stdout)
+    assert pathlib.Path(libraries[0]).exists()

@@ -1,0 +1,285 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs real programs with and without the signal engine inside and compares what they do.
+
+    tests/harm/run.py [--build DIR] [--runs N] [--write FILE] [NAME...]
+
+Standard output, standard error and exit status of a sampled run must be those of a plain
+one; each is to have 50 samples or more. A run that takes two minutes hangs. Prints a table and
+every difference; the exit status is 1 when there was one. Programs that are not installed are
+left out and named. Every fourth run is of all time (--mode wall), the others of CPU time.
+"""
+import argparse
+import collections
+import datetime
+import os
+import pathlib
+import platform
+import re
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import programs as jobs
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+HANG_SECONDS = 120
+MIN_SAMPLES = 50
+MAX_TRIES = 3
+SHOWN = 12
+# The shell says what the job took of CPU time, to a file: its streams stay the job's own.
+SHELL = 'eval "$JOB"; s=$?; times >"$TIMES"; exit $s'
+NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
+
+Run = collections.namedtuple("Run", "status stdout stderr cpu hung")
+
+
+class Tally:
+    """What the runs of one program came to."""
+
+    def __init__(self):
+        self.runs = self.samples = self.differences = self.crashes = self.hangs = 0
+        self.least = None
+        self.unsteady = False  # plain runs differ among themselves
+        self.seen_ns = self.cpu = 0
+        self.plain, self.sampled = [], []
+        self.details = []
+
+    def slow_down(self):
+        if not self.plain or not self.sampled:
+            return 0
+        return statistics.median(self.sampled) / max(statistics.median(self.plain), 0.01) - 1
+
+
+def cpu_seconds(path):
+    """The sum of all times that sh tells: its own and those of its children."""
+    try:
+        times = re.findall(r"(\d+)m([\d.]+)s", pathlib.Path(path).read_text())
+    except OSError:
+        return 0
+    return sum(60 * int(minutes) + float(seconds) for minutes, seconds in times)
+
+
+def end_group(group):
+    """Ends all of a session of ours that are still there."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(group, number)
+        except ProcessLookupError:
+            return
+        time.sleep(0.2)
+
+
+def execute(command, folder, environment):
+    """Runs a command to its end, or for as long as it may take."""
+    times = pathlib.Path(folder, "times")
+    times.unlink(missing_ok=True)
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                                   start_new_session=True, env={**os.environ, **environment, "TIMES": str(times)})
+        try:
+            status, hung = process.wait(HANG_SECONDS), False
+        except subprocess.TimeoutExpired:
+            status, hung = None, True
+        end_group(process.pid)
+        process.wait()
+        out.seek(0)
+        err.seek(0)
+        if status is not None and status < 0:
+            status = 128 - status  # as the recorder and shells tell it
+        return Run(status, out.read(), err.read(), cpu_seconds(times), hung)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def kept(program, stdout):
+    if not program.keep:
+        return stdout
+    return b"\n".join(re.findall(program.keep.encode(), stdout, re.M))
+
+
+def describe(status):
+    return "hung" if status is None else f"exit {status}"
+
+
+class Suite:
+    def __init__(self, build, folder):
+        self.wick = str(pathlib.Path(build, "wick").resolve())
+        self.folder = folder
+        self.data = pathlib.Path(folder, "data")
+        self.data.mkdir()
+        jobs.make_files(self.data)
+        if shutil.which("javac"):
+            subprocess.run(["javac", "Job.java"], cwd=self.data, check=False)
+        self.tallies = collections.OrderedDict()
+
+    def fresh(self, program):
+        """A folder with the files, in the same place for all runs of a program: paths may be printed."""
+        place = pathlib.Path(self.folder, "job")
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.copytree(self.data, place)
+        if program.unprivileged:
+            for path in [place, *place.rglob("*")]:
+                os.chown(path, 65534, 65534)
+        return place
+
+    def command(self, program):
+        prefix = NOBODY if program.unprivileged and os.geteuid() == 0 else ()
+        return [*prefix, "bash" if program.name == "bash" else "sh", "-c", SHELL]
+
+    def environment(self, program):
+        return {"JOB": program.job, "PORT": str(free_port()), "LC_ALL": "C", "POSTGRES_BIN":
+                os.path.dirname(program.needs[0]), "HOME": str(self.folder)}
+
+    def plain(self, program):
+        return execute(self.command(program), self.fresh(program), self.environment(program))
+
+    def sampled(self, program, mode, rate):
+        """Returns the run, and samples and nanoseconds that were recorded."""
+        place = self.fresh(program)
+        output = place / "out.wick"
+        words = [self.wick, "record", "--engine", "signal", "-q", "-F", str(rate), "--mode", mode, "-o", str(output), "--"]
+        command = self.command(program)
+        if program.unprivileged:  # may write its recording
+            os.chmod(place, 0o777)
+        at = len(NOBODY) if command[0] == NOBODY[0] else 0
+        run = execute(command[:at] + words + command[at:], place, self.environment(program))
+        stderr = b"".join(line for line in run.stderr.splitlines(True) if not line.startswith(b"wick: "))
+        info = subprocess.run([self.wick, "info", str(output)], capture_output=True, text=True, check=False).stdout
+        found = re.search(r"^samples +(\d+)(?: of (\d+) expected)?", info, re.M)
+        samples, expected = (int(found[1]), int(found[2] or 0)) if found else (0, 0)
+        return run._replace(stderr=stderr), samples, expected * 1e9 / rate
+
+    def is_steady(self, program, expected):
+        """Whether plain runs come to the same, now that a sampled one did not."""
+        return all(self.same(program, expected, self.plain(program)) for _ in range(MAX_TRIES))
+
+    @staticmethod
+    def same(program, one, other):
+        return (one.status, kept(program, one.stdout), one.stderr) == \
+               (other.status, kept(program, other.stdout), other.stderr)
+
+    def rate_for(self, cpu):
+        """So that there are 50 samples with some to spare."""
+        return 997 if cpu > 0.12 else 4999
+
+    def one(self, program, expected, tally, mode):
+        run, samples, seen_ns = self.sampled(program, mode, self.rate_for(expected.cpu))
+        tally.runs += 1
+        tally.samples += samples
+        tally.least = samples if tally.least is None else min(tally.least, samples)
+        tally.sampled.append(run.cpu)
+        if mode == "cpu":
+            tally.seen_ns += seen_ns
+            tally.cpu += run.cpu
+        if run.hung:
+            tally.hangs += 1
+        elif run.status != expected.status and run.status > 128:
+            tally.crashes += 1
+        elif self.same(program, expected, run):
+            return
+        elif not self.is_steady(program, expected):
+            tally.unsteady = True
+        else:
+            tally.differences += 1
+        tally.details.append(f"{program.name} ({mode}): {describe(expected.status)}, sampled {describe(run.status)}\n" +
+                             difference(kept(program, expected.stdout), kept(program, run.stdout)) +
+                             difference(expected.stderr, run.stderr))
+
+    def go_through(self, chosen, runs):
+        """The programs in turn, so that a bounded run meets each of them."""
+        references = {}
+        for number in range(runs if chosen else 0):
+            program = chosen[number % len(chosen)]
+            tally = self.tallies.setdefault(program.name, Tally())
+            turn = number // len(chosen)
+            if turn % 4 == 0 or references[program.name].hung:
+                run = self.plain(program)
+                if program.name not in references or references[program.name].hung:
+                    references[program.name] = run
+                tally.plain.append(run.cpu)
+            told = len(tally.details)
+            self.one(program, references[program.name], tally, "wall" if turn % 4 == 1 else "cpu")
+            for text in tally.details[told:]:
+                print(text, flush=True)
+
+
+def difference(expected, got):
+    """The first lines that differ."""
+    if expected == got:
+        return ""
+    pairs = [(a, b) for a, b in zip(expected.splitlines() + [b""] * SHOWN, got.splitlines() + [b""] * SHOWN) if a != b]
+    return "".join(f"  - {a.decode(errors='replace')[:160]}\n  + {b.decode(errors='replace')[:160]}\n" for a, b in pairs[:3])
+
+
+def table(tallies):
+    rows = ["| program | runs | samples | fewest | differences | crashes | hangs | CPU seen | slow-down |",
+            "|---|---:|---:|---:|---:|---:|---:|---:|---:|"]
+    sums = Tally()
+    for name, tally in tallies.items():
+        if tally.runs == 0:
+            continue
+        seen = f"{100 * tally.seen_ns / 1e9 / tally.cpu:.0f} %" if tally.cpu else "–"
+        rows.append(f"| {name} | {tally.runs} | {tally.samples} | {tally.least} | {tally.differences} |"
+                    f" {tally.crashes} | {tally.hangs} | {seen} | {100 * tally.slow_down():+.0f} % |")
+        for field in ("runs", "samples", "differences", "crashes", "hangs"):
+            setattr(sums, field, getattr(sums, field) + getattr(tally, field))
+    rows.append(f"| **all** | {sums.runs} | {sums.samples} | | {sums.differences} | {sums.crashes} | {sums.hangs} | | |")
+    return "\n".join(rows), sums.differences + sums.crashes + sums.hangs
+
+
+def choose(names, workloads):
+    everything = jobs.programs(workloads)
+    chosen = [program for program in everything if not names or program.name in names]
+    absent = {program.name: jobs.missing(program) for program in chosen}
+    for name, lacking in absent.items():
+        if lacking:
+            print(f"left out: {name}, for there is no {', '.join(lacking)}")
+    return [program for program in chosen if not absent[program.name]]
+
+
+def report(suite, path):
+    unsteady = [name for name, tally in suite.tallies.items() if tally.unsteady]
+    text, bad = table(suite.tallies)
+    few = [name for name, tally in suite.tallies.items() if tally.runs and tally.least < MIN_SAMPLES]
+    print(text)
+    if unsteady:
+        print(f"says little, since plain runs differ among themselves: {', '.join(unsteady)}")
+    if few:
+        print(f"fewer than {MIN_SAMPLES} samples in a run of: {', '.join(few)}")
+    if path:
+        document = pathlib.Path(path)
+        begin, end = "<!-- harm: begin -->\n", "<!-- harm: end -->"
+        head, _, rest = document.read_text().partition(begin)
+        tail = rest.partition(end)[2]
+        line = f"{datetime.date.today()}, {platform.machine()}, Linux {platform.release().split('-')[0]}:\n\n"
+        document.write_text(head + begin + line + text + "\n" + end + tail)
+    return 1 if bad else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default=str(ROOT / "build"))
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--write", metavar="FILE", help="keep the table in this document, between its marks")
+    parser.add_argument("name", nargs="*")
+    options = parser.parse_args()
+    chosen = choose(options.name, pathlib.Path(options.build, "tests/workloads").resolve())
+    with tempfile.TemporaryDirectory(prefix="wick-harm-") as folder:
+        os.chmod(folder, 0o755)
+        suite = Suite(options.build, folder)
+        suite.go_through(chosen, options.runs)
+        return report(suite, options.write)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
