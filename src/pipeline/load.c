@@ -11,6 +11,7 @@
 #include "model/dictionary.h"
 #include "model/profile.h"
 #include "pipeline/frame_origin.h"
+#include "pipeline/kept_files.h"
 #include "pipeline/load_gaps.h"
 #include "pipeline/load_open.h"
 #include "pipeline/load_quality.h"
@@ -294,6 +295,16 @@ static int add_sums(struct loader *loader, struct stack_filter *filter)
 	return 0;
 }
 
+/* A file that was kept when it was recorded, or what else brings files. */
+static int fetch_file(void *self, const struct build_id *id, char *ret_path)
+{
+	const struct symbol_search *others = ((struct loader *)self)->options->fetch;
+
+	if (kept_files_find(id, ret_path) == 0)
+		return 0;
+	return others && others->fetch ? others->fetch(others->fetch_self, id, ret_path) : -ENOENT;
+}
+
 int loader_prepare(struct loader *loader, struct error *err)
 {
 	enum symbol_detail asked = loader->options->symbols;
@@ -302,13 +313,17 @@ int loader_prepare(struct loader *loader, struct error *err)
 		.merge_clones = true,
 		.detail = asked == SYMBOLS_INLINES && !loader->options->inlines ? SYMBOLS_LINES
 										: asked,
-		.live = loader->options->fetch,
+		.live = &loader->search,
 		.symbol_paths = loader->options->symbol_paths,
 		.symbol_path_count = loader->options->symbol_path_count,
 	};
 	int r;
 
 	loader->dictionary = recording_reader_dictionary(loader->samples.reader);
+	if (loader->options->fetch)
+		loader->search = *loader->options->fetch;
+	loader->search.fetch = fetch_file;
+	loader->search.fetch_self = loader;
 	if (vec_fill_ones(&loader->located, loader->dictionary->frames.count) < 0 ||
 	    vec_fill_ones(&loader->threads, loader->dictionary->threads.count) < 0 ||
 	    vec_fill_ones(&loader->labels, loader->dictionary->labels.sets.count) < 0 ||

@@ -20,6 +20,7 @@
 #include "pipeline/function_homes.h"
 #include "pipeline/load_quality.h"
 #include "pipeline/samples.h"
+#include "symbol/debug_file.h"
 
 struct dictionary;
 struct error;
@@ -42,6 +43,7 @@ struct loader {
 	const struct load_options *options;
 	const struct dictionary *dictionary;
 	struct samples samples;
+	struct symbol_search search; /* where files are looked for besides */
 	struct symboliser *symboliser;
 	struct profile *profile;
 	VEC(struct located) located;

@@ -22,6 +22,7 @@
 #include "pipeline/jit_functions.h"
 #include "pipeline/jit_watch.h"
 #include "pipeline/job_control.h"
+#include "pipeline/kept_files.h"
 #include "pipeline/kernel_addresses.h"
 #include "pipeline/kernel_names.h"
 #include "pipeline/launch.h"
@@ -422,6 +423,7 @@ static int finish(struct session *session, struct error *err)
 		return r;
 	put_clocks(session, end_ns);
 	kernel_names_write(session->writer);
+	kept_files_add(session->writer);
 	jit_functions_write(session->writer, &session->jit, session->config->notice,
 			    session->config->self);
 	session_info_end(session->writer, end_ns, result);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """wick record -p, -t, -a: what runs already."""
 import os
+import shutil
 import signal
 import time
 
@@ -117,3 +118,18 @@ def test_an_own_process_is_recorded_without_privilege(wick, as_nobody):
     report = wick.json("report", path, "--format", "json")
     assert contract.total_percent(report, "hot_70") == pytest.approx(70, abs=4)
     assert "kernel" in done.stderr.lower(), "it says what was left out"
+
+
+@pytest.mark.parametrize("replaced", (False, True), ids=("deleted", "replaced"))
+def test_a_program_whose_file_is_gone_keeps_its_names(wick, background, tmp_path, replaced):
+    """What is mapped is kept when the recording ends, for who looks at it later."""
+    program = tmp_path / "gone"
+    shutil.copy(workload("split")[0], program)
+    target = background([str(program), "20000"])
+    program.unlink()
+    if replaced:
+        shutil.copy(workload("spin")[0], program)
+    recording = wick.attach("-p", target.pid, "-d", 0.5, "-F", 999)
+    target.kill()
+    target.wait()
+    assert contract.total_percent(recording.report("--no-inline"), "hot_70") > 20

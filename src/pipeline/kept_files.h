@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PIPELINE_KEPT_FILES_H
+#define WICK_PIPELINE_KEPT_FILES_H
+
+/*
+ * kept_files: copies of programs and libraries that were mapped while they were
+ * recorded, though the name that they had leads to them no more: deleted, or replaced by
+ * an update. By build id in the user's cache, for who looks at the recording later.
+ */
+
+struct build_id;
+struct recording_writer;
+
+/* Keeps those that processes of the recording still have mapped. */
+void kept_files_add(const struct recording_writer *writer);
+
+/* The path of a kept file, with room for PATH_MAX bytes. 0 or -ENOENT. */
+int kept_files_find(const struct build_id *id, char *ret_path);
+
+#endif
