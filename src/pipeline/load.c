@@ -298,9 +298,10 @@ static int add_sums(struct loader *loader, struct stack_filter *filter)
 /* A file that was kept when it was recorded, or what else brings files. */
 static int fetch_file(void *self, const struct build_id *id, char *ret_path)
 {
-	const struct symbol_search *others = ((struct loader *)self)->options->fetch;
+	const struct load_options *options = ((struct loader *)self)->options;
+	const struct symbol_search *others = options->fetch;
 
-	if (kept_files_find(id, ret_path) == 0)
+	if (options->symbol_cache && kept_files_find(id, ret_path) == 0)
 		return 0;
 	return others && others->fetch ? others->fetch(others->fetch_self, id, ret_path) : -ENOENT;
 }

@@ -121,8 +121,10 @@ def test_an_own_process_is_recorded_without_privilege(wick, as_nobody):
 
 
 @pytest.mark.parametrize("replaced", (False, True), ids=("deleted", "replaced"))
-def test_a_program_whose_file_is_gone_keeps_its_names(wick, background, tmp_path, replaced):
+def test_a_program_whose_file_is_gone_keeps_its_names(wick, background, tmp_path, monkeypatch,
+                                                      replaced):
     """What is mapped is kept when the recording ends, for who looks at it later."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     program = tmp_path / "gone"
     shutil.copy(workload("split")[0], program)
     target = background([str(program), "20000"])

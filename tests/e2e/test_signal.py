@@ -44,10 +44,10 @@ def no_session_stays():
 
 
 @pytest.mark.parametrize("program", ["split", "split_nofp"])
-@pytest.mark.parametrize("rate", [97, 997])
+@pytest.mark.parametrize("rate", [197, 997])
 def test_a_program_is_told_truly(wick, program, rate):
     """At the lower rate the CPU time ticks, at the higher one the clock."""
-    recording = wick.record(workload(program, 1000), "-F", rate, *ENGINE)
+    recording = wick.record(workload(program, 1500), "-F", rate, *ENGINE)
     report = recording.report("--no-inline")
     hot = contract.total_percent(report, "hot_70")
     cool = contract.total_percent(report, "cool_30")
