@@ -75,6 +75,9 @@ static int check(const struct command_context *context, const struct diff_comman
 		return command_misused(context, "--absolute and --normalized exclude each other");
 	if (strcmp(files[0], "-") == 0 && strcmp(files[1], "-") == 0)
 		return command_misused(context, "standard input can be one of both only");
+	if (options->output && draw_flame_refuses(options->output))
+		return command_misused(context, "%s: %s", options->output,
+				       draw_flame_refuses(options->output));
 	for (i = 0; options->output && i < 2; i++) {
 		int status = look_check_output(context, files[i], options->output);
 

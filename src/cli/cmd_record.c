@@ -89,6 +89,8 @@ static const char *conflict(const struct command_context *context,
 		return "--flame reads the recording again: give -o a file";
 	if (options->flame && options->output && strcmp(options->output, options->flame) == 0)
 		return "-o and --flame name the same file";
+	if (options->flame && draw_flame_refuses(options->flame))
+		return draw_flame_refuses(options->flame);
 	return NULL;
 }
 

@@ -17,12 +17,32 @@
 #include "pipeline/load.h"
 #include "view/flame_page.h"
 
-/* The name tells the format. */
+/* The name tells the format, in small or capital letters. */
+static bool ends_in(const char *path, const char *extension)
+{
+	const char *slash = strrchr(path, '/');
+	const char *dot = strrchr(slash ? slash : path, '.');
+
+	return dot && strcasecmp(dot + 1, extension) == 0;
+}
+
 static bool is_png(const char *path)
 {
-	size_t n = strlen(path);
+	return ends_in(path, "png");
+}
 
-	return n > 4 && strcasecmp(path + n - 4, ".png") == 0;
+const char *draw_flame_refuses(const char *output)
+{
+	/* An SVG of such a name would be opened by nothing; names that say nothing are fine. */
+	static const char *const others[] = {"bmp",  "eps",  "folded", "gif",   "jpeg",
+					     "jpg",  "json", "pdf",    "pprof", "ps",
+					     "tiff", "txt",  "webp",   "wick"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		if (ends_in(output, others[i]))
+			return "graphs are .svg, .html or .png; other formats: wick export";
+	return NULL;
 }
 
 static void print_written(const struct command_context *context, const char *path)
@@ -39,9 +59,7 @@ static void print_written(const struct command_context *context, const char *pat
 
 bool draw_flame_is_page(const char *output)
 {
-	const char *dot = strrchr(output, '.');
-
-	return dot && (strcmp(dot, ".html") == 0 || strcmp(dot, ".htm") == 0);
+	return ends_in(output, "html") || ends_in(output, "htm");
 }
 
 int draw_flame_of(const struct command_context *context, const struct profile *profile,
@@ -78,12 +96,18 @@ int draw_flame(const struct command_context *context, const struct load_options 
 	struct error err;
 	int status = look_check_output(context, input, output);
 
+	if (status == COMMAND_DONE && draw_flame_refuses(output))
+		status = command_misused(context, "%s: %s", output, draw_flame_refuses(output));
 	if (status != COMMAND_DONE)
 		return status;
 	settled.slices = draw_flame_is_page(output); /* of which it has a timeline */
 	if (load_profile(input, &settled, &profile, &err) < 0)
 		return command_failed(context, &err);
 	status = draw_flame_of(context, profile, view, output);
+	if (status == COMMAND_DONE && profile->entries.count == 0)
+		(void)fprintf(
+			context->err, /* only a courtesy */
+			"wick: the graph is empty: no samples, or everything was filtered out\n");
 	profile_free(profile);
 	return status;
 }

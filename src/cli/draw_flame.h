@@ -18,6 +18,10 @@ struct profile;
 int draw_flame(const struct command_context *context, const struct load_options *load,
 	       const struct flame_page_options *view, const char *input, const char *output);
 
+/* Why a graph cannot be written to a file of this name, which promises another format; else NULL.
+ */
+const char *draw_flame_refuses(const char *output);
+
 /* Whether a file of this name is a page. */
 bool draw_flame_is_page(const char *output);
 

@@ -60,6 +60,7 @@ struct reading {
 	VEC(struct value_kind) kinds;
 	struct value_kind period_kind;
 	uint64_t default_kind;
+	uint64_t title; /* the first comment: where our own files have it */
 	uint64_t period;
 	uint64_t time_ns;
 	uint64_t duration_ns;
@@ -159,6 +160,14 @@ static struct item item_of(struct cursor body)
 	return item;
 }
 
+static uint64_t first_number(struct field field)
+{
+	uint64_t number = 0;
+
+	(void)next_number(&field, &number); /* an empty list leaves 0, the empty text */
+	return number;
+}
+
 static int take_field(struct reading *reading, const struct field *field)
 {
 	switch (field->number) {
@@ -183,6 +192,10 @@ static int take_field(struct reading *reading, const struct field *field)
 		return 0;
 	case 12:
 		reading->period = field->value;
+		return 0;
+	case 13:
+		if (reading->title == 0)
+			reading->title = first_number(*field);
 		return 0;
 	case 14:
 		reading->default_kind = field->value;
@@ -519,6 +532,9 @@ static int add_kinds(struct reading *reading)
 	size_t i;
 	int r = 0;
 
+	/* Our own files without a title may begin with what was lost. */
+	if (!strstr(text_of(reading, reading->title), " samples were lost"))
+		recording_writer_info(writer, "title", text_of(reading, reading->title));
 	if (reading->first_kind == 0 && reading->kinds.count > 1)
 		recording_writer_info(writer, "values", "complete");
 	if (reading->main_kind > reading->first_kind)

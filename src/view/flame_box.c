@@ -593,9 +593,11 @@ void flame_put_boxes(struct picture *picture)
 
 /* Legend */
 
-/* Where the next one goes. */
+/* Where the next one goes: a shade in between has no words and takes no room for them. */
 static uint32_t behind(uint32_t x_px, const char *words)
 {
+	if (!*words)
+		return x_px + 17;
 	return x_px + 36 + (uint32_t)(CHARACTER_PX * (double)strlen(words));
 }
 
@@ -639,8 +641,7 @@ size_t flame_meanings(const struct picture *picture, struct flame_meaning ret[FL
 
 void flame_put_pair_words(struct picture *picture)
 {
-	bytes_printf(picture->out,
-		     "pp: points of the whole · %s new and %s gone boxes have a dashed edge",
+	bytes_printf(picture->out, "pp: points of the whole · dashed: %s new, %s gone",
 		     quantity_count(picture->new_boxes).text,
 		     quantity_count(picture->gone_boxes).text);
 }

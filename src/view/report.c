@@ -57,6 +57,11 @@ void report_put_share(const struct report *report, int64_t part)
 		report_plain(report);
 }
 
+void report_put_name(struct bytes *out, const char *name)
+{
+	text_put_terminal(out, *name ? name : "[unnamed]");
+}
+
 const char *report_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -169,7 +174,7 @@ static uint32_t name_columns(const struct rows *rows, size_t shown)
 		uint32_t width;
 
 		bytes_clear(&text);
-		text_put_terminal(&text, rows->items[i].name);
+		report_put_name(&text, rows->items[i].name);
 		width = columns(&text);
 		if (width > widest)
 			widest = width < MAX_NAME_COLUMNS ? width : MAX_NAME_COLUMNS;
@@ -198,7 +203,7 @@ static void put_row(const struct report *report, const struct rows *rows, size_t
 		bytes_printf(out, "%9s  ", quantity_count(row->samples).text);
 	if (rows->cells)
 		report_values_put(report, rows, at);
-	text_put_terminal(&name, row->name);
+	report_put_name(&name, row->name);
 	bytes_put(out, name.data, name.size);
 	if (row->module && *row->module) {
 		width = columns(&name);

@@ -44,6 +44,9 @@ bool report_counts_samples(const struct report *report);
 /* The last part of a path; all of it when it ends in '/' or has none. */
 const char *report_base_name(const char *path);
 
+/* Writes the name of a row; files of others have empty ones. */
+void report_put_name(struct bytes *out, const char *name);
+
 /* Appends the tree, as text or as the JSON keys nodes and cut. 0 or -ENOMEM. */
 struct json;
 int report_tree_text(const struct report *report);

@@ -176,7 +176,7 @@ static int show_text(struct walk *walk, const struct branch *branch, void *conte
 		report_values_put(report, &walk->values, branch->node);
 	if (put_lines(walk, branch) < 0)
 		return -ENOMEM;
-	text_put_terminal(report->out, call_tree_name(report->tree, branch->node));
+	report_put_name(report->out, call_tree_name(report->tree, branch->node));
 	put_module(report, node->function);
 	bytes_put_u8(report->out, '\n');
 	return 0;

@@ -42,8 +42,7 @@ check('Escape shows everything', (await boxes(page)).length === first.length);
 await search(page, '^lex$');
 check('a search tells the share of what it found', (await found()) === '60.0% matched, 4 boxes', await found());
 check('and marks it', (await boxes(page)).filter((b) => b.hit).every((b) => b.name === 'lex'));
-await page.evaluate(() => document.activeElement.blur());
-await page.keyboard.press('n');
+await page.keyboard.press('n'); // Enter has left the field
 check('n goes to the next match', (await found()).endsWith('1 of 4') && (await boxes(page)).filter((b) => b.focus).length === 1, await found());
 await page.keyboard.press('/');
 await page.keyboard.type('(');

@@ -14,6 +14,9 @@ await shot('page-diff');
 check('before and after stand side by side', sound(before) && sound(after) && before[0].total === 6220 && after[0].total === 9140 && before[0].x < after[0].x);
 check('each has what is there', named(before, 'old_check') && !named(before, 'new_check') && named(after, 'new_check') && !named(after, 'old_check'));
 
+const narrow = [...before, ...after].filter((b) => wide(b) >= 32 && wide(b) < 55 && /^[md]/.test(b.class));
+check('narrow boxes show at least the sign of their change', narrow.length > 0 && narrow.every((b) => /^[+-]/.test(b.label)), JSON.stringify(narrow.map((b) => b.label)));
+
 const other = await browser.newPage({ viewport: { width: 1300, height: 700 } });
 await other.goto(file.replace('.html', '.svg'));
 const drawn = await other.evaluate(() => [...document.querySelectorAll('.frames:not([display]) g g')].map((g) => [g.flameFrame.name, g.flameFrame.colors[0], ...g.flameFrame.about].join('|')));

@@ -99,8 +99,7 @@ await page.keyboard.press('/');
 await page.keyboard.type('^copy$|tiny');
 await page.keyboard.press('Enter');
 check('matches are counted', /matched, 5 boxes$/.test(await found()), await found());
-await page.evaluate(() => document.activeElement.blur());
-await page.keyboard.press('n');
+await page.keyboard.press('n'); // Enter has left the field
 const one = (await shown()).find((b) => b.focus);
 check('n goes to the first match', one.hit && /1 of 5/.test(await found()), await found());
 await page.keyboard.press('N');

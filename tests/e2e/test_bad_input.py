@@ -224,6 +224,27 @@ def test_a_recording_and_its_flame_graph_are_two_files(wick):
     assert "same file" in done.stderr
 
 
+@pytest.mark.parametrize("command", (("flame", "IN", "-o"), ("diff", "IN", "IN", "-o"),
+                                     ("record", "-o", "r.wick", "--flame")))
+def test_a_graph_is_not_written_under_the_name_of_another_format(wick, kept, command):
+    command = [kept if word == "IN" else word for word in command]
+    tail = ("--", "touch", "ran") if command[0] == "record" else ()
+    done = wick.run(*command, "x.GIF", *tail)
+    assert done.returncode == contract.USAGE
+    assert ".svg, .html or .png" in done.stderr
+    assert not any((wick.folder / name).exists() for name in ("x.GIF", "r.wick", "ran"))
+
+
+def test_capitals_of_a_name_tell_the_format_too(wick, kept):
+    wick.ok("flame", kept, "-o", "x.HTML")
+    assert (wick.folder / "x.HTML").read_bytes().lower().startswith(b"<!doctype html>")
+
+
+def test_an_empty_graph_is_called_empty(wick, kept):
+    done = wick.ok("flame", kept, "--only", "no_such_function", "-o", "x.svg")
+    assert "the graph is empty" in done.stderr
+
+
 def test_a_name_of_a_file_does_not_steer_the_terminal(wick, kept):
     done = wick.ok("flame", kept, "-o", "a\x1b[31m.svg")
     assert "\x1b" not in done.stderr and "\\x1b[31m.svg" in done.stderr

@@ -193,6 +193,22 @@ def test_pprof_keeps_labels_mappings_and_values(wick, tmp_path):
     assert sums(again) == sums(first)
 
 
+@pytest.mark.parametrize("form", ((), ("--tree",)))
+def test_a_function_without_a_name_shows_in_reports(wick, tmp_path, form):
+    path = tmp_path / "x.folded"
+    path.write_text("app;main; 5\n")
+    lines = wick.ok("report", *form, path).stdout.splitlines()
+    assert sum(line.endswith("[unnamed]") for line in lines) == 1, lines
+
+
+def test_pprof_keeps_the_title(wick, tmp_path):
+    two, path = tmp_path / "two.wick", tmp_path / "x.pb.gz"
+    wick.ok("merge", OLD, OLD, "-o", two)
+    for source, title in ((two, "2 recordings"), (OLD, "")):  # the old one tells of losses only
+        path.write_bytes(export(wick, source, "pprof"))
+        assert wick.json("report", "--format", "json", path)["title"] == title
+
+
 def test_pprof_keeps_labels_it_does_not_know(wick, tmp_path):
     labels = ({"request": "/index", "tenant": "caf\u00e9 \"x\""}, {"request": "/other"},
               {"bytes": (4096, "bytes"), "retries": -3, "zero": 0}, {"note": "12 34 56"}, {})

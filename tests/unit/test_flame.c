@@ -405,7 +405,7 @@ static void a_comparison_tells_what_is_more_less_new_and_gone(void **state)
 		"<title>lib_copy\nlibdemo.so.1 · 300 → 300 samples\n"
 		"share 30.0% → 15.0%: -15.0 pp, -50.0%\ncpu 3.00 s → 3.00 s: 0, 0.0%</title>",
 		">lib_copy -15.0 pp</text>",
-		"2 new and 1 gone boxes",
+		"dashed: 2 new, 1 gone",
 		">more</text>",
 	};
 	struct profile *sides[2];

@@ -171,6 +171,7 @@ function onKey(event) {
 		leave(typing);
 	} else if (typing && event.key === 'Enter') {
 		search(byId('search').value);
+		byId('search').blur(); // so that n and N are keys again
 	} else if (!event.ctrlKey && !event.metaKey && !event.altKey && Object.hasOwn(actions, event.key)) {
 		// A button keeps the keys that press it, a field all of them.
 		if (typing || event.target.localName === 'select' || (isControl(event.target) && event.key === 'Enter'))

@@ -102,14 +102,22 @@ function isDim(pane, node) {
 	return pane.shape.depth[node] < pane.shape.depth[pane.zoom];
 }
 
-function drawLabel(pane, context, at, top, paint) {
+// What stands in a box, as in the SVG: a change shows at least its sign.
+function labelOf(pane, at) {
 	const node = pane.node[at], room = Math.floor((pane.right[at] - pane.left[at] - 2 * TEXT) / CHARACTER);
-	if (room < (compared ? 6 : 3)) // of a change and a name less would tell nothing
-		return;
+	if (room < 3)
+		return '';
 	const name = nameOf(pane.shape, node), change = compared ? changeOf(pane.shape, node, absolute) : null;
+	return change ? changeLabel(name, change.mark + change.text, room) : label(name, room);
+}
+
+function drawLabel(pane, context, at, top, paint) {
+	const node = pane.node[at], text = labelOf(pane, at);
+	if (!text)
+		return;
 	context.font = (pane.shape.inlined[node] ? 'italic ' : '') + "12px 'DejaVu Sans Mono', Menlo, Consolas, monospace";
 	context.fillStyle = paint.white ? '#fff' : isDim(pane, node) && isDark() ? '#fff' : page.text;
-	context.fillText(change ? changeLabel(name, change.mark + change.text, room) : label(name, room), MARGIN + pane.left[at] + TEXT, top + 13);
+	context.fillText(text, MARGIN + pane.left[at] + TEXT, top + 13);
 }
 
 function drawBox(pane, context, at, top, edge) {

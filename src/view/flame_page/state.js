@@ -156,7 +156,8 @@ function publish() {
 				top: pane.host.getBoundingClientRect().top + topOf(pane, pane.shape.depth[node]) - pane.host.scrollTop,
 				x: pane.host.getBoundingClientRect().left + MARGIN + (pane.left[i] + pane.right[i]) / 2, total: pane.cost.total[node],
 				self: pane.cost.self[node], dim: isDim(pane, node), hit: isHitNode(pane, node), focus: pane.focus === node,
-				class: paintOf(pane.shape, node, pane.cost).class, color: paintOf(pane.shape, node, pane.cost).color, words: wordsOf(pane, node) };
+				class: paintOf(pane.shape, node, pane.cost).class, color: paintOf(pane.shape, node, pane.cost).color, words: wordsOf(pane, node),
+				label: labelOf(pane, i) };
 		});
 	};
 	const api = { version: about.wick, boxes: function (i) { return boxesOf(graphPanes[i || 0]); },

@@ -130,6 +130,8 @@ window.addEventListener('keydown', function (event) {
 		leave(typing);
 	} else if (typing && event.key === 'Enter') {
 		search(input.value);
+		if (alone)
+			input.blur(); // so that n and N are keys again
 	} else if (!event.ctrlKey && !event.metaKey && !event.altKey && Object.hasOwn(actions, event.key)) {
 		// A button keeps the keys that press it, a field all of them.
 		if (typing || event.target.localName === 'select' || (isControl(event.target) && event.key === 'Enter'))
