@@ -5,6 +5,7 @@ import glob
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -130,14 +131,14 @@ def test_a_program_that_filters_its_system_calls_is_left_alone(wick):
 
 def test_a_limit_on_files_is_no_trap(wick):
     """The kernel ends a program that lets a file grow beyond it."""
-    split = " ".join(workload("split", 50))
+    split = shlex.join(workload("split", 50))
     done = wick.run("record", *ENGINE, "-o", wick.new_path(), "--", "sh", "-c", f"ulimit -f 8; {split}")
     assert done.returncode == 0, done.stderr
     assert "hot_70" in done.stdout
 
 
 def test_a_limit_on_addresses_leaves_room_for_both(wick):
-    split = " ".join(workload("split", 100))
+    split = shlex.join(workload("split", 100))
     recording = wick.record(["sh", "-c", f"ulimit -v 50000; {split}"], *ENGINE)
     assert contract.total_percent(recording.report("--no-inline"), "hot_70") > 40
 
@@ -159,8 +160,9 @@ def test_nothing_is_said_where_the_library_cannot_go(wick, tmp_path):
 
 
 def test_children_are_left_alone_on_request(wick):
-    recording = wick.record(["sh", "-c", " ".join(workload("split", 300)) + "; true"],
+    recording = wick.record(["sh", "-c", shlex.join(workload("split", 300)) + "; true"],
                             "--no-children", *ENGINE)
+    assert "hot_70" in recording.stdout  # it ran
     assert "hot_70" not in wick.ok("export", recording.path, "--format", "folded").stdout
 
 
@@ -175,7 +177,7 @@ def test_what_was_sampled_survives_any_death(wick, how, status):
 
 def test_wrappers_are_passed_through(wick):
     spin = workload("spin", 200)
-    recording = wick.record(["env", "A=b c", "timeout", "20", "sh", "-c", " ".join(spin)], *ENGINE)
+    recording = wick.record(["env", "A=b c", "timeout", "20", "sh", "-c", shlex.join(spin)], *ENGINE)
     assert contract.total_percent(recording.report("--no-inline"), "main") > 50
 
 
