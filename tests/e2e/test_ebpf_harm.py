@@ -64,7 +64,7 @@ def test_a_full_ring_is_counted_and_recording_goes_on(wick, background):
     process.send_signal(signal.SIGSTOP)
     time.sleep(3)
     process.send_signal(signal.SIGCONT)
-    time.sleep(1.5)
+    time.sleep(1.5 * PATIENCE)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 0, err

@@ -193,9 +193,11 @@ static int no_tables(double ms)
 	return 0;
 }
 
+static _Atomic uint64_t lived_ns;
+
 static void *live_shortly(void *argument)
 {
-	burn_ms(*(const double *)argument);
+	lived_ns += burn_cpu((uint64_t)(*(const double *)argument * 1e6));
 	return NULL;
 }
 
@@ -213,7 +215,7 @@ static int births(double ms)
 		for (int i = 0; i < 4; i++)
 			pthread_join(threads[i], NULL);
 	}
-	printf("{\"born\": %lu}\n", born);
+	printf("{\"born\": %lu, \"lived_ns\": %llu}\n", born, (unsigned long long)lived_ns);
 	return 0;
 }
 
