@@ -143,6 +143,26 @@ void timer_resume(struct inproc_thread *thread)
 		tick_by_cpu(thread);
 }
 
+/*
+ * Ticks of CPU time come with those of the kernel, in step with whatever else does so. The
+ * sample is taken some part of a kernel's tick later, by the clock. A thread that has left
+ * the CPU by then has it with its next tick; one that always has, at the tick itself.
+ */
+static bool ticked_slowly(struct inproc_thread *thread, bool of_clock, bool ran)
+{
+	if (of_clock) {
+		thread->idle_ticks = ran ? 0 : thread->idle_ticks + 1;
+		return ran;
+	}
+	if (thread->clock_timer < 0 || thread->idle_ticks >= IDLE_TICKS) {
+		thread->idle_ticks = 0;
+		return true;
+	}
+	thread->step_ns = some_part(thread, inproc.jiffy_ns);
+	set(thread->clock_timer, thread->step_ns, 0);
+	return false;
+}
+
 bool timer_ticked(struct inproc_thread *thread, bool of_clock, uint64_t cpu_ns)
 {
 	uint64_t ran_ns = cpu_ns - thread->tick_cpu_ns;
@@ -153,7 +173,7 @@ bool timer_ticked(struct inproc_thread *thread, bool of_clock, uint64_t cpu_ns)
 	if (thread->cpu_timer < 0)
 		return true; /* all time counts */
 	if (!is_fast())
-		return ran;
+		return ticked_slowly(thread, of_clock, ran);
 	if (!of_clock && !thread->by_clock) {
 		set(thread->cpu_timer, 0, 0);
 		set(thread->clock_timer, thread->step_ns, thread->step_ns);
