@@ -31,6 +31,9 @@ struct record_options {
 	uint64_t frequency_hz;
 	uint64_t period;
 	uint64_t duration_ns;
+	uint64_t delay_ns;
+	double overhead_percent;
+	double breaker_percent;
 	const char *output;
 	const char *engine;
 	const char *event;
@@ -219,6 +222,13 @@ static const struct engine_ops *choose_engine(struct recording *recording, const
 	return NULL;
 }
 
+/* A rate that was asked for is kept, unless a budget was asked for no less clearly. */
+static bool keeps_rate(const struct command_context *context, const struct record_options *options)
+{
+	return option_source_of(context->set, &options->frequency_hz) >
+	       option_source_of(context->set, &options->overhead_percent);
+}
+
 static int prepare(struct recording *recording, int argc, char **argv, struct error *err)
 {
 	const struct record_options *options = recording->options;
@@ -243,6 +253,10 @@ static int prepare(struct recording *recording, int argc, char **argv, struct er
 		.target = {.kind = TARGET_COMMAND, .children = options->children},
 		.command = argc > 0 ? argv : NULL,
 		.duration_ns = options->duration_ns,
+		.pace = {.budget = options->overhead_percent / 100,
+			 .keeps_rate = keeps_rate(recording->context, options),
+			 .breaker = options->breaker_percent / 100,
+			 .delay_ns = options->delay_ns},
 		.notice = print_notice,
 		.finished = print_end,
 		.progress = recording->context->progress ? draw_progress : NULL,
@@ -336,6 +350,17 @@ static const struct option_spec table[] = {
 	{"rate", 'r', OPTION_ALIAS("frequency")},
 	{"duration", 'd', OPTION_DURATION(struct record_options, duration_ns), .argument = "TIME",
 	 .help = "stop after this time; a program that was started goes on"},
+	{"delay", 0, OPTION_DURATION(struct record_options, delay_ns), .argument = "TIME",
+	 .key = "sampling.delay", .max = 86400e9,
+	 .help = "begin to sample that much later; -d counts from then on"},
+	{"overhead", 0, OPTION_DOUBLE(struct record_options, overhead_percent),
+	 .argument = "PERCENT", .min = 0.1, .max = 50, .off = "off",
+	 .key = "sampling.overhead_percent",
+	 .help = "what sampling may cost, of the target's time: the rate falls when it is more; "
+		 "one that was given with -F is kept unless this is given too"},
+	{"breaker", 0, OPTION_DOUBLE(struct record_options, breaker_percent), .argument = "PERCENT",
+	 .min = 10, .max = 100, .off = "off", .key = "sampling.breaker_percent",
+	 .help = "pause while the CPUs of the whole machine are busier than that"},
 	{"output", 'o', OPTION_STRING(struct record_options, output), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE,
 	 .help = "where to write; - is standard output, what the program prints then goes "
@@ -411,7 +436,9 @@ const struct command command_record = {
 			"exit status pass through. Processes that it starts are followed.",
 			"Ctrl-C ends the recording and keeps the data; a second one ends at once. "
 			"A "
-			"process that was attached to goes on in any case.",
+			"process that was attached to goes on in any case. SIGUSR2 pauses the "
+			"sampling, SIGUSR1 lets it go on; a program that was started and has "
+			"handlers for them gets them instead. wick status shows how it goes.",
 			"At the end a summary on standard error says how many samples were taken, "
 			"expected and lost, at which rate, what it cost, and what to do next.",
 			"The exit status is that of the program (128 + signal when it was killed, "
@@ -434,6 +461,7 @@ const struct command command_record = {
 	.defaults = &(const struct record_options){.frequency_hz = RATE_HZ,
 						   .event = DEFAULT_EVENT,
 						   .engine = "auto",
+						   .overhead_percent = 2,
 						   .depth = 512,
 						   .stack_bytes = ENGINE_STACK_BYTES,
 						   .kernel = true,

@@ -77,6 +77,20 @@ static void print_samples(FILE *out, const struct engine_stats *stats)
 	(void)fprintf(out, "over %.2f s of CPU time\n", (double)stats->run_ns / NS_PER_SEC);
 }
 
+/* What was sampled less than was asked for, and why. */
+static void print_pace(FILE *out, const struct record_config *config,
+		       const struct record_result *result)
+{
+	if (result->lowest_hz > 0)
+		(void)fprintf(out,
+			      "  budget     the rate went down to %u Hz, to cost no more than %.1f "
+			      "%%; raise it with --overhead\n",
+			      result->lowest_hz, 100 * config->pace.budget);
+	if (result->paused_ns > 0)
+		(void)fprintf(out, "  paused     for %.2f s\n",
+			      (double)result->paused_ns / NS_PER_SEC);
+}
+
 /* How walks by tables ended. */
 static void print_ends(FILE *out, const struct engine_stats *stats)
 {
@@ -197,7 +211,8 @@ static void print_missing(FILE *out, const struct engine_stats *stats)
 			      "kernel.perf_event_max_sample_rate=100000\n",
 			      stats->throttled);
 	} else if (stats->expected > 100 && stats->samples > 0 &&
-		   (double)stats->samples < RATE_REACHED * (double)stats->expected) {
+		   (double)(stats->samples + stats->lost) <
+			   RATE_REACHED * (double)stats->expected) {
 		(void)fprintf(
 			out,
 			"wick: %.0f %% of the expected samples came: what runs shorter than one "
@@ -244,6 +259,7 @@ void record_summary_print(FILE *out, const struct record_config *config,
 	print_name(out, is_stdout(config) ? "standard output" : config->output);
 	(void)fprintf(out, " (%.1f KB)\n", (double)result->file_bytes / 1e3);
 	print_samples(out, &result->stats);
+	print_pace(out, config, result);
 	print_stacks(out, &result->stats, config->sampling.depth);
 	print_left_out(out, &result->stats);
 	print_names(out, config, names);

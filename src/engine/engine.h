@@ -68,6 +68,7 @@ struct engine_config {
 	const char *event;      /* "cpu-clock" … */
 	uint32_t frequency_hz;  /* 0 with a period */
 	bool rate_given;        /* the frequency is a wish, not a default */
+	bool paused;            /* no samples until a rate is set */
 	uint64_t period;        /* events between samples; 0: by frequency */
 	uint32_t depth;         /* frames kept of a stack */
 	bool kernel;            /* kernel frames too */
@@ -88,13 +89,16 @@ struct engine_config {
 /* What an engine knows about itself: the numbers behind the summary. */
 struct engine_stats {
 	uint64_t samples;
-	uint64_t lost;              /* the kernel said so */
-	uint64_t expected;          /* by the time that the target ran; 0: not known */
-	uint64_t run_ns;            /* CPU time of the target while it was watched */
-	uint64_t throttled;         /* times that the kernel held the event back */
-	uint64_t truncated;         /* stacks cut at the depth limit */
-	uint64_t narrow;            /* samples of 32-bit programs: by frame pointers, no names */
-	bool tables;                /* stacks were walked by tables: ends tells how they ended */
+	uint64_t lost;      /* the kernel said so */
+	uint64_t expected;  /* by the time that the target ran; 0: not known */
+	uint64_t run_ns;    /* CPU time of the target while it was watched */
+	uint64_t seen_ns;   /* time that samples stand for so far; 0: they weigh no time */
+	uint64_t cost_ns;   /* that they have cost the target so far, by what is known */
+	double ring_fill;   /* the largest part of a ring that was full since the last look */
+	uint64_t throttled; /* times that the kernel held the event back */
+	uint64_t truncated; /* stacks cut at the depth limit */
+	uint64_t narrow;    /* samples of 32-bit programs: by frame pointers, no names */
+	bool tables;        /* stacks were walked by tables: ends tells how they ended */
 	uint64_t ends[ENGINE_ENDS]; /* see engine_end_name() */
 	uint64_t frames;            /* of all samples */
 	uint64_t slices;            /* stacks that the kernel could not walk for lack of a table */
@@ -108,6 +112,7 @@ struct engine_stats {
 	uint64_t away_short;     /* times off a CPU that were left out as too short */
 	uint64_t away_unkept;    /* times off a CPU that there was no room for */
 	uint64_t ring_bytes;
+	uint64_t buffer_bytes; /* of all rings */
 	uint64_t kernel_bytes; /* of tables, held in the kernel */
 	char remark[320];      /* what else a person should know; "": nothing */
 };
@@ -136,6 +141,12 @@ struct engine_ops {
 	/* What the kernel did not grant, for a person; "" when all was. */
 	const char *(*notice)(void *self);
 	void (*close)(void *self);
+	/*
+	 * Samples come so often from now on, and weigh accordingly; 0: not at all, until the
+	 * next rate. What else there is to follow is followed all the time. -EOPNOTSUPP when
+	 * samples do not come by time; pausing works all the same.
+	 */
+	int (*set_rate)(void *self, uint32_t frequency_hz, struct error *err);
 	/* Optional, both or none: before this program is stopped (Ctrl-Z), and after. */
 	int (*suspend)(void *self, struct error *err);
 	int (*resume)(void *self, struct error *err);
@@ -167,6 +178,8 @@ void engine_launched(struct engine *engine, pid_t pid);
 int engine_fd(struct engine *engine); /* readable when draining pays */
 int engine_drain(struct engine *engine, struct error *err);
 int engine_stop(struct engine *engine, struct error *err);
+/* How often samples come from now on; 0: not at all. See engine_ops. */
+int engine_set_rate(struct engine *engine, uint32_t frequency_hz, struct error *err);
 /* The target goes on as if nobody watched it, until it is watched again. */
 int engine_suspend(struct engine *engine, struct error *err);
 int engine_resume(struct engine *engine, struct error *err);

@@ -13,8 +13,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/outfile.h"
 #include "base/scope.h"
 #include "base/vec.h"
@@ -26,11 +28,15 @@
 #include "pipeline/kernel_addresses.h"
 #include "pipeline/kernel_names.h"
 #include "pipeline/launch.h"
+#include "pipeline/pace.h"
+#include "pipeline/remote.h"
 #include "pipeline/session_info.h"
 #include "proc/process_info.h"
+#include "proc/thread_status.h"
 #include "recording/writer.h"
 
 #define DRAIN_MS 200
+#define DRAIN_HURRIED_MS 20
 #define FLUSH_NS NS_PER_SEC
 #define CLOCK_PAIR_NS (10 * NS_PER_SEC)
 #define MAX_WATCHED 64 /* processes whose end is watched; more are simply polled */
@@ -47,6 +53,8 @@ struct session {
 	bool created;  /* the output did not exist before */
 	int output_fd; /* owned by the writer */
 	int signal_fd;
+	int remote_fd; /* where others ask how it goes; -1: they cannot */
+	struct pace pace;
 	sigset_t old_mask;
 	int pid_fds[MAX_WATCHED];
 	size_t pid_fd_count;
@@ -56,12 +64,13 @@ struct session {
 	uint64_t clock_ns;
 	int stop_signals; /* seen so far */
 	int last_stop;    /* the last of them */
+	int pause;        /* 1: somebody wants a pause, -1: its end, 0: neither */
 	int suspend;      /* the signal that asks us to be stopped for a while; 0: none */
 	sigset_t taken;
 };
 
 static const int stop_list[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-static const int pass_list[] = {SIGUSR1, SIGUSR2};
+static const int pause_list[] = {SIGUSR1, SIGUSR2};
 
 /* What was ignored when we began (nohup, a background job) would come all the same, blocked. */
 static bool is_ignored(int number)
@@ -79,8 +88,8 @@ static int take_signals(struct session *session, struct error *err)
 	for (i = 0; i < ARRAY_SIZE(stop_list); i++)
 		if (!is_ignored(stop_list[i]))
 			(void)sigaddset(&session->taken, stop_list[i]);
-	for (i = 0; i < ARRAY_SIZE(pass_list); i++)
-		(void)sigaddset(&session->taken, pass_list[i]);
+	for (i = 0; i < ARRAY_SIZE(pause_list); i++)
+		(void)sigaddset(&session->taken, pause_list[i]);
 	job_control_add(&session->taken);
 	if (sigprocmask(SIG_BLOCK, &session->taken, &session->old_mask) < 0)
 		return error_errno(err, -errno, "cannot block signals");
@@ -174,6 +183,7 @@ static int open_engine(struct session *session, const struct target *target, str
 	struct engine_config sampling = config->sampling;
 
 	sampling.function_offset = function_place_find;
+	sampling.paused = pace_begins_paused(&config->pace);
 	session->kernel = kernel_addresses_new(); /* without it stacks lack some frames */
 	if (session->kernel) {
 		sampling.kernel_address = kernel_addresses_find;
@@ -251,6 +261,13 @@ static void read_signals(struct session *session)
 			session->suspend = number;
 			continue;
 		}
+		if (number == SIGUSR1 || number == SIGUSR2) {
+			if (session->launched && thread_catches(session->child.pid, number))
+				pass_on(session, number);
+			else
+				session->pause = number == SIGUSR2 ? 1 : -1;
+			continue;
+		}
 		if (info.ssi_code <= 0) /* sent by a process */
 			pass_on(session, number);
 		for (i = 0; i < ARRAY_SIZE(stop_list); i++)
@@ -261,10 +278,67 @@ static void read_signals(struct session *session)
 	}
 }
 
+static void put_state(struct session *session, struct json *json)
+{
+	const struct pace *pace = &session->pace;
+
+	json_string(json, "state", pace->paused ? "paused" : "recording");
+	json_string(json, "why",
+		    pace->paused & PACE_ASKED     ? "asked"
+		    : pace->paused & PACE_DELAY   ? "delay"
+		    : pace->paused & PACE_BREAKER ? "breaker"
+						  : NULL);
+}
+
+static void put_target(struct session *session, struct json *json)
+{
+	const struct target *target = &session->config->target;
+
+	json_string(json, "target", session->config->title);
+	json_open_array(json, "pids");
+	if (session->launched)
+		json_u64(json, NULL, (uint64_t)session->child.pid);
+	for (size_t i = 0; i < target->count && !session->launched; i++)
+		json_u64(json, NULL, (uint64_t)target->ids[i]);
+	json_close(json);
+}
+
+/* Answers somebody who asks how it goes, or wants something of us. */
+static void answer(void *self, enum remote_request request, struct bytes *reply)
+{
+	struct session *session = self;
+	struct engine_stats stats;
+	struct error err = {0};
+	struct json json;
+	int r = 0;
+
+	if (request == REMOTE_PAUSE || request == REMOTE_RESUME)
+		pace_ask(&session->pace, request == REMOTE_PAUSE, clock_monotonic_ns());
+	if (request == REMOTE_WRITE && (r = engine_drain(session->engine, &err)) == 0)
+		r = recording_writer_flush(session->writer, &err);
+	engine_progress(session->engine, &stats);
+	json_init(&json, reply, false);
+	json_open_object(&json, NULL);
+	json_u64(&json, "recorder", (uint64_t)getpid());
+	put_target(session, &json);
+	json_string(&json, "engine", session->config->engine->name);
+	put_state(session, &json);
+	json_u64(&json, "elapsed_ns", clock_monotonic_ns() - session->start_ns);
+	json_u64(&json, "samples", stats.samples);
+	json_u64(&json, "lost", stats.lost);
+	json_u64(&json, "rate_hz", session->pace.fixed ? 0 : session->pace.hz);
+	json_u64(&json, "asked_hz", stats.frequency_hz);
+	json_double(&json, "overhead_percent", 100 * session->pace.budget.spent, 3);
+	json_string(&json, "output", session->config->output);
+	json_u64(&json, "file_bytes", recording_writer_bytes(session->writer));
+	json_string(&json, "error", r < 0 ? err.text : NULL);
+	json_close(&json);
+}
+
 /* Waits until there is something to do. */
 static void wait_for_work(struct session *session, int timeout_ms)
 {
-	struct pollfd fds[MAX_WATCHED + 3];
+	struct pollfd fds[MAX_WATCHED + 4];
 	nfds_t n = 0;
 	size_t i;
 
@@ -273,10 +347,16 @@ static void wait_for_work(struct session *session, int timeout_ms)
 				   .events = POLLIN};
 	fds[n++] = (struct pollfd){.fd = session->launched ? session->child.pid_fd : -1,
 				   .events = POLLIN};
+	fds[n++] =
+		(struct pollfd){.fd = session->engine ? session->remote_fd : -1, .events = POLLIN};
 	for (i = 0; i < session->pid_fd_count; i++)
 		fds[n++] = (struct pollfd){.fd = session->pid_fds[i], .events = POLLIN};
-	if (poll(fds, n, timeout_ms) > 0 && (fds[0].revents & POLLIN))
+	if (poll(fds, n, timeout_ms) <= 0)
+		return;
+	if (fds[0].revents & POLLIN)
 		read_signals(session);
+	if (fds[3].revents & POLLIN)
+		remote_serve(session->remote_fd, answer, session);
 }
 
 /* Whether all have ended. Those that have are watched no more: they stay readable. */
@@ -312,15 +392,22 @@ static bool target_ended(struct session *session)
 	return true;
 }
 
-static bool is_over(struct session *session, uint64_t now_ns)
+/* When the time is up that was given, from when sampling begins; UINT64_MAX: never. */
+static uint64_t end_ns(const struct session *session)
 {
 	uint64_t limit_ns = session->config->duration_ns;
+	uint64_t begin_ns = session->start_ns + session->config->pace.delay_ns;
 
+	return limit_ns == 0 || limit_ns > UINT64_MAX - begin_ns ? UINT64_MAX : begin_ns + limit_ns;
+}
+
+static bool is_over(struct session *session, uint64_t now_ns)
+{
 	if (target_ended(session))
 		session->result->end = RECORD_TARGET_ENDED;
 	else if (session->stop_signals > 0)
 		session->result->end = RECORD_STOPPED;
-	else if (limit_ns > 0 && now_ns - session->start_ns >= limit_ns)
+	else if (now_ns >= end_ns(session))
 		session->result->end = RECORD_TIME_UP;
 	else
 		return false;
@@ -346,15 +433,26 @@ static int drain(struct session *session, uint64_t now_ns, struct error *err)
 	return r;
 }
 
-static int timeout_ms(const struct session *session, uint64_t now_ns)
+/* When to look at the latest: buffers fill, and a time limit or delay may be over. */
+static uint64_t next_look_ns(const struct session *session, uint64_t now_ns)
 {
-	uint64_t limit_ns = session->config->duration_ns;
-	uint64_t elapsed_ns = now_ns - session->start_ns;
-	uint64_t left_ns = limit_ns > elapsed_ns ? limit_ns - elapsed_ns : 0;
+	uint64_t pace_ns = pace_next_ns(&session->pace);
+	uint64_t next_ns =
+		now_ns + (session->pace.hurried ? DRAIN_HURRIED_MS : DRAIN_MS) * NS_PER_MS;
 
-	if (limit_ns == 0 || left_ns > DRAIN_MS * NS_PER_MS)
-		return DRAIN_MS;
-	return left_ns > 0 ? (int)(left_ns / NS_PER_MS) + 1 : 0;
+	if (pace_ns < next_ns)
+		next_ns = pace_ns;
+	if (end_ns(session) < next_ns)
+		next_ns = end_ns(session);
+	return next_ns > now_ns ? next_ns : now_ns;
+}
+
+/* Pauses or goes on when a signal asked for it. */
+static void heed_pause(struct session *session, uint64_t now_ns)
+{
+	if (session->pause)
+		pace_ask(&session->pace, session->pause > 0, now_ns);
+	session->pause = 0;
 }
 
 /* Stops this program when it was asked to; what it watches goes its way meanwhile. */
@@ -374,26 +472,37 @@ static int stand_by(struct session *session, struct error *err)
 	return session->engine ? engine_resume(session->engine, err) : 0;
 }
 
-static int run_loop(struct session *session, struct error *err)
+static void show_progress(struct session *session, uint64_t now_ns)
 {
 	const struct record_config *config = session->config;
+	struct engine_stats stats;
+
+	if (!config->progress)
+		return;
+	engine_progress(session->engine, &stats);
+	config->progress(config->self, now_ns - session->start_ns, &stats,
+			 recording_writer_bytes(session->writer));
+}
+
+static int run_loop(struct session *session, struct error *err)
+{
 	uint64_t now_ns = clock_monotonic_ns();
 	int r = 0;
 
 	while (r == 0 && !is_over(session, now_ns)) {
-		wait_for_work(session, timeout_ms(session, now_ns));
+		uint64_t next_ns = next_look_ns(session, now_ns);
+		uint64_t late_ns;
+
+		wait_for_work(session, (int)((next_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS));
 		r = stand_by(session, err);
 		now_ns = clock_monotonic_ns();
+		late_ns = now_ns > next_ns ? now_ns - next_ns : 0;
 		if (r == 0)
 			r = drain(session, now_ns, err);
+		heed_pause(session, now_ns);
+		pace_look(&session->pace, now_ns, late_ns);
 		jit_watch_look(&session->jit, recording_writer_dictionary(session->writer), now_ns);
-		if (config->progress) {
-			struct engine_stats stats;
-
-			engine_progress(session->engine, &stats);
-			config->progress(config->self, now_ns - session->start_ns, &stats,
-					 recording_writer_bytes(session->writer));
-		}
+		show_progress(session, now_ns);
 	}
 	return r;
 }
@@ -413,20 +522,23 @@ static void own_usage(struct record_result *result)
 static int finish(struct session *session, struct error *err)
 {
 	struct record_result *result = session->result;
-	uint64_t end_ns = clock_monotonic_ns();
+	uint64_t over_ns = clock_monotonic_ns();
 	int r = engine_stop(session->engine, err);
 
-	result->duration_ns = end_ns - session->start_ns;
+	result->duration_ns = over_ns - session->start_ns;
+	pace_end(&session->pace, over_ns);
+	result->paused_ns = session->pace.paused_ns;
+	result->lowest_hz = session->pace.lowered > 0 ? session->pace.lowest_hz : 0;
 	engine_stats(session->engine, &result->stats);
 	own_usage(result);
 	if (r < 0)
 		return r;
-	put_clocks(session, end_ns);
+	put_clocks(session, over_ns);
 	kernel_names_write(session->writer);
 	kept_files_add(session->writer);
 	jit_functions_write(session->writer, &session->jit, session->config->notice,
 			    session->config->self);
-	session_info_end(session->writer, end_ns, result);
+	session_info_end(session->writer, over_ns, result);
 	r = recording_writer_finish(session->writer, err);
 	own_usage(result);
 	result->file_bytes = recording_writer_bytes(session->writer);
@@ -473,10 +585,24 @@ static void session_fini(struct session *session)
 		child_fini(&session->child);
 	for (i = 0; i < session->pid_fd_count; i++)
 		(void)close(session->pid_fds[i]);
+	if (session->remote_fd >= 0)
+		(void)close(session->remote_fd);
 	if (session->signal_fd >= 0) {
 		(void)close(session->signal_fd);
 		(void)sigprocmask(SIG_SETMASK, &session->old_mask, NULL);
 	}
+}
+
+static void begin_pace(struct session *session)
+{
+	struct pace_config pace = session->config->pace;
+
+	pace.mode = session->config->sampling.mode;
+	pace.machine = session->config->target.kind == TARGET_MACHINE;
+	pace.notice = session->config->notice;
+	pace.self = session->config->self;
+	session->remote_fd = remote_listen(); /* without it nobody can ask */
+	pace_begin(&session->pace, &pace, session->engine);
 }
 
 static int set_up(struct session *session, struct error *err)
@@ -499,6 +625,7 @@ static int set_up(struct session *session, struct error *err)
 	session->flushed_ns = session->start_ns;
 	/* A failure shows at the next flush again, when the program has its due. */
 	(void)recording_writer_begin(session->writer, err);
+	begin_pace(session);
 	if (session->config->notice && engine_notice(session->engine)[0])
 		session->config->notice(session->config->self, engine_notice(session->engine));
 	return 0;
@@ -522,7 +649,8 @@ static bool is_stopped(const struct session *session)
 
 int record_run(const struct record_config *config, struct record_result *ret, struct error *err)
 {
-	struct session session = {.config = config, .result = ret, .signal_fd = -1};
+	struct session session = {
+		.config = config, .result = ret, .signal_fd = -1, .remote_fd = -1};
 	int r;
 
 	*ret = (struct record_result){0};

@@ -41,7 +41,7 @@ static int set_up(void **state)
 	engine->tracker = process_tracker_new(engine->sink);
 	engine->cache = stack_cache_new();
 	engine->clock = true;
-	engine->period = PERIOD;
+	engine->rate = (struct perf_rate){.asked_hz = 1, .hz = 1, .period = PERIOD};
 	engine->grant.depth = 127;
 	engine->layout = layout_with(PERF_SAMPLE_CALLCHAIN, 0);
 	for (cpu = 0; cpu < 2; cpu++) {

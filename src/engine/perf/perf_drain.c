@@ -37,12 +37,14 @@ static void walk_copy(struct perf_engine *engine, const struct tracked_process *
 		engine->stats.ends[end - UNWIND_ROOT]++;
 }
 
-/* What the sample stands for: its period, and time that was throttled before it. */
+/* What the sample stands for: its period, and time that was throttled before it. 0: nothing. */
 static uint64_t weight_of(struct perf_engine *engine, struct cpu_ring *ring,
 			  const struct sample_record *sample)
 {
-	uint64_t weight = engine->clock ? engine->period + ring->owed_ns : sample->period;
+	uint64_t weight = perf_rate_weight(engine, sample);
 
+	if (weight > 0 && engine->clock)
+		weight += ring->owed_ns;
 	ring->owed_ns = 0;
 	return weight;
 }
@@ -149,6 +151,9 @@ static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
 		row.stack = perf_stack_of(engine, process, &sample);
 	}
 	row.weight = weight_of(engine, ring, &sample);
+	if (row.weight == 0)
+		return 0; /* of a pause */
+	engine->stats.seen_ns += engine->clock ? row.weight : 0;
 	return put_sample(engine, ring, &sample, &row, err);
 }
 
@@ -299,6 +304,15 @@ static struct cpu_ring *oldest(struct perf_engine *engine, uint64_t *ret_until_n
 	return best;
 }
 
+static void look(struct perf_engine *engine, struct ring *ring)
+{
+	double fill;
+
+	ring_look(ring);
+	fill = (double)(ring->head - ring->tail) / (double)ring->data_bytes;
+	engine->ring_fill = fill > engine->ring_fill ? fill : engine->ring_fill;
+}
+
 int perf_drain(struct perf_engine *engine, uint64_t until_ns, struct error *err)
 {
 	struct cpu_ring *ring;
@@ -307,7 +321,7 @@ int perf_drain(struct perf_engine *engine, uint64_t until_ns, struct error *err)
 	int r = 0;
 
 	for (i = 0; i < engine->rings.count; i++)
-		ring_look(&engine->rings.items[i].ring);
+		look(engine, &engine->rings.items[i].ring);
 	while (r == 0 && (ring = oldest(engine, &other_ns)) &&
 	       next_time(engine, ring) <= until_ns) {
 		uint64_t limit_ns = other_ns < until_ns ? other_ns : until_ns;

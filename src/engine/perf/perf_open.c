@@ -11,6 +11,7 @@
 
 #include <linux/perf_event.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "engine/ebpf/walker.h"
 #include "engine/perf/perf_away.h"
@@ -70,6 +71,8 @@ void perf_close(struct perf_engine *engine)
 	vec_fini(&engine->outputs);
 	vec_fini(&engine->cpus);
 	vec_fini(&engine->seeds);
+	vec_fini(&engine->targets);
+	perf_rate_fini(&engine->rate);
 	kept_stacks_fini(&engine->leavers);
 	long_stack_fini(&engine->long_stack);
 	wakers_free(engine->wakers);
@@ -197,7 +200,7 @@ static int open_members(struct perf_engine *engine, pid_t tid, int cpu, int lead
 }
 
 /* Opens the event on every CPU for one thread, or for all with -1. */
-static int open_thread(struct perf_engine *engine, pid_t tid, struct error *err)
+int perf_open_thread(struct perf_engine *engine, pid_t tid, struct error *err)
 {
 	size_t i;
 
@@ -280,7 +283,7 @@ static int refused(int code, pid_t pid, struct error *err)
  * All threads of a process. One that starts between the listing and the opening
  * of its maker's event is found by listing again until nothing new turns up.
  */
-static int open_process(struct perf_engine *engine, pid_t pid, struct error *err)
+int perf_open_process(struct perf_engine *engine, pid_t pid, struct error *err)
 {
 	struct pid_list done = {0};
 	struct pid_list now = {0};
@@ -297,7 +300,7 @@ static int open_process(struct perf_engine *engine, pid_t pid, struct error *err
 			if (contains(&done, now.items[i]))
 				continue;
 			news = true;
-			r = open_thread(engine, now.items[i], err);
+			r = perf_open_thread(engine, now.items[i], err);
 			opened += r == 0;
 			if (r == -ESRCH)
 				r = 0; /* this thread has ended, others go on */
@@ -319,7 +322,7 @@ static int open_one_thread(struct perf_engine *engine, pid_t tid, struct error *
 
 	if (r < 0)
 		return r;
-	r = open_thread(engine, tid, err);
+	r = perf_open_thread(engine, tid, err);
 	return r == -ESRCH ? process_error(err, r, tid, "thread") : refused(r, tid, err);
 }
 
@@ -336,7 +339,7 @@ static int open_cgroup(struct perf_engine *engine, const char *folder, struct er
 	if (fd < 0)
 		return error_errno(err, -errno, "cannot open the control group %s", folder);
 	engine->grant.open_flags = PERF_FLAG_PID_CGROUP;
-	r = open_thread(engine, fd, err);
+	r = perf_open_thread(engine, fd, err);
 	(void)close(fd); /* the events keep the group */
 	if (r < 0 && r != -EACCES && r != -EPERM && r != -EMFILE) {
 		(void)error_set(err, r, "%s is not a control group that events can watch", folder);
@@ -352,20 +355,22 @@ static int open_target(struct perf_engine *engine, const struct target *target, 
 	int r = 0;
 
 	if (target->kind == TARGET_MACHINE)
-		r = open_thread(engine, -1, err);
+		r = perf_open_thread(engine, -1, err);
 	if (target->kind == TARGET_CGROUP)
 		r = open_cgroup(engine, target->cgroup, err);
 	for (i = 0; i < target->count && r == 0; i++) {
 		pid_t id = target->ids[i];
 
 		if (target->kind == TARGET_COMMAND)
-			r = open_thread(engine, id, err);
+			r = perf_open_thread(engine, id, err);
 		else if (target->kind == TARGET_PROCESSES)
-			r = open_process(engine, id, err);
+			r = perf_open_process(engine, id, err);
 		else
 			r = open_one_thread(engine, id, err);
 		if (r == 0 && target->kind == TARGET_PROCESSES)
 			r = want_seed(engine, id, err);
+		if (r == 0 && vec_push(&engine->targets, id) < 0)
+			r = error_set(err, -ENOMEM, "out of memory");
 	}
 	for (i = 0; i < engine->rings.count && r == 0 && engine->walker; i++)
 		r = open_output(engine, &engine->rings.items[i], err);
@@ -445,8 +450,8 @@ static void note_member(void *self, const char *text)
 	perf_note(self, text);
 }
 
-static void init_grant(struct perf_engine *engine, const struct engine_config *config,
-		       const struct target *target)
+static int init_grant(struct perf_engine *engine, const struct engine_config *config,
+		      const struct target *target)
 {
 	struct event_wish wish = {
 		.kind = engine->kind,
@@ -472,9 +477,9 @@ static void init_grant(struct perf_engine *engine, const struct engine_config *c
 	if (wish.group)
 		event_group_probe(&engine->group, &wish, note_member, engine);
 	event_grant_init(&engine->grant, &wish);
-	engine->period = engine->grant.attr.freq ? 0 : engine->grant.attr.sample_period;
-	if (engine->period == 0 || (engine->clock && config->period == 0))
+	if (engine->grant.attr.freq || (engine->clock && config->period == 0))
 		engine->stats.frequency_hz = wish.frequency_hz;
+	return perf_rate_begin(engine, config->paused);
 }
 
 /*
@@ -491,7 +496,7 @@ static int open_with_rings(struct perf_engine *engine, const struct target *targ
 	while (r < 0 && engine->ring_refused && engine->ring_bytes / 2 >= RING_LEAST_BYTES) {
 		perf_release(engine);
 		engine->ring_refused = false;
-		engine->seeds.count = 0;
+		engine->seeds.count = engine->targets.count = 0;
 		engine->ring_bytes /= 2;
 		engine->grant.attr.wakeup_watermark = (uint32_t)(engine->ring_bytes / 4);
 		r = open_target(engine, target, err);
@@ -558,7 +563,7 @@ static int tell_schemas(struct perf_engine *engine)
 		struct schema schema = {.event = kind->name,
 					.value = kind->value,
 					.unit = kind->unit,
-					.period = i == 0 ? engine->period : 0};
+					.period = i == 0 ? engine->rate.period : 0};
 
 		r = engine->sink->ops->schema(engine->sink->self, &schema,
 					      &engine->columns[i].schema);
@@ -577,6 +582,7 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	engine->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	engine->timer_fd = -1;
 	engine->sink = sink;
+	engine->begun_ns = clock_monotonic_ns();
 	engine->away = walker && config->mode != ENGINE_MODE_CPU;
 	engine->kind = choose_event(engine, config, err);
 	if (!engine->kind) {
@@ -605,7 +611,8 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	r = cpu_list_online(&engine->cpus);
 	engine->ring_bytes =
 		walker ? ring_bytes_for_slices(config, engine->cpus.count) : ring_bytes_for(config);
-	init_grant(engine, config, target);
+	if (r == 0)
+		r = init_grant(engine, config, target);
 	if (!engine->tracker || !engine->cache || engine->epoll_fd < 0)
 		r = -ENOMEM;
 	if (r == 0 && walker)

@@ -228,8 +228,10 @@ static int drain_ring(struct process_file *file, uint32_t index,
 	const uint64_t *ring = ring_of(file, index);
 	uint64_t head = atomic_load_explicit(&slot->head, memory_order_acquire);
 	uint64_t tail = atomic_load_explicit(&slot->tail, memory_order_relaxed);
+	double fill = (double)(head - tail) / file->ring_words;
 	int r = 0;
 
+	file->fill = fill > file->fill && fill <= 1 ? fill : file->fill;
 	while (tail != head && r == 0) {
 		uint64_t at = tail & (file->ring_words - 1);
 		struct session_record record = *(const struct session_record *)(ring + at);
@@ -286,6 +288,14 @@ int process_file_drain(struct process_file *file, const struct process_reader *r
 		atomic_store_explicit(&slot->state, SESSION_SLOT_FREE, memory_order_release);
 	}
 	return r;
+}
+
+uint64_t process_file_ring_bytes(const struct process_file *file)
+{
+	uint32_t rings = atomic_load(&file->head->rings);
+
+	return (uint64_t)(rings < file->slot_count ? rings : file->slot_count) * file->ring_words *
+	       8;
 }
 
 uint64_t process_file_take_lost(struct process_file *file)

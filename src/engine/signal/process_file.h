@@ -31,6 +31,7 @@ struct process_file {
 	uint64_t rings_offset;
 	struct process_ring *rings; /* slot_count */
 	uint32_t maps_seen;         /* of head->maps_changed */
+	double fill;                /* the most that a ring was full, 0 to 1; for others to reset */
 	uint64_t damaged;           /* records that made no sense */
 	uint64_t lost;              /* that the program had no room for, as far as told */
 };
@@ -77,6 +78,9 @@ struct process_reader {
 
 /* Reads all that was written. Returns what a callback returns that is not 0. */
 int process_file_drain(struct process_file *file, const struct process_reader *reader);
+
+/* Of all rings that there are. */
+uint64_t process_file_ring_bytes(const struct process_file *file);
 
 /* What is lost of samples since the last call. */
 uint64_t process_file_take_lost(struct process_file *file);
