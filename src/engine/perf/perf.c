@@ -184,7 +184,7 @@ static int count_late_losses(struct perf_engine *engine, int r)
 	struct walker_stats walker;
 	uint64_t late;
 
-	if (r < 0 || !engine->walker)
+	if (r < 0 || !engine->walker || engine->overwrite_old)
 		return r;
 	walker_stats(engine->walker, &walker);
 	if (walker.counters[BPF_WALK_COUNT_LOST] <= engine->stats.lost)

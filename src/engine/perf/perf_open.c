@@ -36,13 +36,22 @@
 #define SWITCHES_HZ 2000u
 #define SLICE_BYTES 32768u            /* of a stack, typically */
 #define RING_SLICES_BYTES (16u << 20) /* for all CPUs */
+#define RING_SIDE_SHARE 4u            /* of the size, for a ring of what is mapped and who runs */
+
+static void unmap_ring(struct cpu_ring *ring)
+{
+	if (ring->over.base)
+		overwrite_ring_unmap(&ring->over, &ring->ring);
+	else
+		ring_unmap(&ring->ring);
+}
 
 void perf_release(struct perf_engine *engine)
 {
 	size_t i;
 
 	for (i = 0; i < engine->rings.count; i++)
-		ring_unmap(&engine->rings.items[i].ring);
+		unmap_ring(&engine->rings.items[i]);
 	for (i = 0; i < engine->events.count; i++)
 		(void)close(engine->events.items[i]); /* nothing is pending on an event */
 	for (i = 0; i < engine->members.count; i++)
@@ -128,11 +137,22 @@ static size_t ring_bytes_for(const struct engine_config *config)
 	return bytes;
 }
 
+static size_t side_ring_bytes(const struct perf_engine *engine)
+{
+	return engine->ring_bytes / RING_SIDE_SHARE;
+}
+
 /* Maps the ring of a CPU's first event. */
 static int map_ring(struct perf_engine *engine, struct cpu_ring *ring, int fd, struct error *err)
 {
-	int r = ring_map(&ring->ring, fd, engine->ring_bytes);
+	int r;
 
+	if (ring->side)
+		r = ring_map(&ring->ring, fd, side_ring_bytes(engine));
+	else if (engine->overwrite_old)
+		r = overwrite_ring_map(&ring->over, &ring->ring, fd, engine->ring_bytes);
+	else
+		r = ring_map(&ring->ring, fd, engine->ring_bytes);
 	if (r == 0)
 		return 0;
 	engine->ring_refused = r == -EPERM || r == -ENOMEM;
@@ -150,14 +170,14 @@ static int watch_ring(struct perf_engine *engine, int fd)
 }
 
 /* Joins an event to the ring of its CPU, which the first one makes. */
-static int join_ring(struct perf_engine *engine, int cpu, int fd, struct error *err)
+static int join_ring(struct perf_engine *engine, int cpu, int fd, bool side, struct error *err)
 {
-	struct cpu_ring ring = {.cpu = cpu, .fd = fd};
+	struct cpu_ring ring = {.cpu = cpu, .fd = fd, .side = side};
 	size_t i;
 	int r;
 
 	for (i = 0; i < engine->rings.count; i++) {
-		if (engine->rings.items[i].cpu != cpu)
+		if (engine->rings.items[i].cpu != cpu || engine->rings.items[i].side != side)
 			continue;
 		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, engine->rings.items[i].fd) < 0)
 			return error_errno(err, -errno, "cannot share a perf ring buffer");
@@ -167,7 +187,7 @@ static int join_ring(struct perf_engine *engine, int cpu, int fd, struct error *
 	if (r < 0)
 		return r;
 	if (vec_push(&engine->rings, ring) < 0) {
-		ring_unmap(&ring.ring);
+		unmap_ring(&ring);
 		return error_set(err, -ENOMEM, "out of memory");
 	}
 	r = watch_ring(engine, fd);
@@ -196,6 +216,31 @@ static int open_members(struct perf_engine *engine, pid_t tid, int cpu, int lead
 	return 0;
 }
 
+/* Opens an event for one thread, or for all with -1, on a CPU. Returns its descriptor. */
+static int open_on_cpu(struct perf_engine *engine, struct event_grant *grant, pid_t tid, int cpu,
+		       struct error *err)
+{
+	int fd = event_open(grant, tid, cpu, err);
+
+	if (fd >= 0 && vec_push(&engine->events, fd) < 0) {
+		(void)close(fd);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	return fd;
+}
+
+/* The event that tells what is mapped and who runs, where samples have a ring alone. */
+static int open_side(struct perf_engine *engine, pid_t tid, int cpu, struct error *err)
+{
+	struct event_grant side;
+	int fd;
+
+	event_grant_side(&engine->grant, &side);
+	side.attr.wakeup_watermark = (uint32_t)(side_ring_bytes(engine) / 4);
+	fd = open_on_cpu(engine, &side, tid, cpu, err);
+	return fd < 0 ? fd : join_ring(engine, cpu, fd, true, err);
+}
+
 /* Opens the event on every CPU for one thread, or for all with -1. */
 static int open_thread(struct perf_engine *engine, pid_t tid, struct error *err)
 {
@@ -203,16 +248,14 @@ static int open_thread(struct perf_engine *engine, pid_t tid, struct error *err)
 
 	for (i = 0; i < engine->cpus.count; i++) {
 		int cpu = engine->cpus.items[i];
-		int fd = event_open(&engine->grant, tid, cpu, err);
+		int fd = open_on_cpu(engine, &engine->grant, tid, cpu, err);
 		int r;
 
 		if (fd < 0)
 			return fd;
-		if (vec_push(&engine->events, fd) < 0) {
-			(void)close(fd);
-			return error_set(err, -ENOMEM, "out of memory");
-		}
-		r = join_ring(engine, cpu, fd, err);
+		r = join_ring(engine, cpu, fd, false, err);
+		if (r == 0 && engine->overwrite_old)
+			r = open_side(engine, tid, cpu, err);
 		if (r == 0)
 			r = open_members(engine, tid, cpu, fd, err);
 		if (r == 0 && engine->walker && !engine->kind->dummy)
@@ -230,6 +273,7 @@ static int open_output(struct perf_engine *engine, const struct cpu_ring *ring, 
 	int fd;
 
 	event_output_init(&grant.attr);
+	grant.attr.write_backward = engine->overwrite_old;
 	fd = event_open(&grant, -1, ring->cpu, err);
 	if (fd < 0)
 		return fd;
@@ -368,7 +412,8 @@ static int open_target(struct perf_engine *engine, const struct target *target, 
 			r = want_seed(engine, id, err);
 	}
 	for (i = 0; i < engine->rings.count && r == 0 && engine->walker; i++)
-		r = open_output(engine, &engine->rings.items[i], err);
+		if (!engine->rings.items[i].side)
+			r = open_output(engine, &engine->rings.items[i], err);
 	return r;
 }
 
@@ -472,6 +517,8 @@ static void init_grant(struct perf_engine *engine, const struct engine_config *c
 	if (wish.group)
 		event_group_probe(&engine->group, &wish, note_member, engine);
 	event_grant_init(&engine->grant, &wish);
+	if (engine->overwrite_old)
+		event_grant_samples_alone(&engine->grant);
 	engine->period = engine->grant.attr.freq ? 0 : engine->grant.attr.sample_period;
 	if (engine->period == 0 || (engine->clock && config->period == 0))
 		engine->stats.frequency_hz = wish.frequency_hz;
@@ -602,6 +649,7 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	engine->walker = walker;
 	engine->copies = !walker && copy_bytes_for(config) > 0;
 	engine->depth = config->depth;
+	engine->overwrite_old = config->overwrite_old;
 	r = cpu_list_online(&engine->cpus);
 	engine->ring_bytes =
 		walker ? ring_bytes_for_slices(config, engine->cpus.count) : ring_bytes_for(config);

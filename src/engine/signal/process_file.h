@@ -31,7 +31,9 @@ struct process_file {
 	uint64_t rings_offset;
 	struct process_ring *rings; /* slot_count */
 	uint32_t maps_seen;         /* of head->maps_changed */
+	bool overwritten;           /* its rings give up their oldest records; set by the caller */
 	uint64_t damaged;           /* records that made no sense */
+	uint64_t given_up;          /* samples that were written over before they were read */
 	uint64_t lost;              /* that the program had no room for, as far as told */
 };
 
