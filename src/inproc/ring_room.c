@@ -33,7 +33,8 @@ bool ring_make_room(struct session_slot *slot, const uint64_t *ring, uint64_t si
 	/* Labels go with the sample that they are for. */
 	while (oldest != head && (end - oldest > size || kind == SESSION_LABELS))
 		oldest = behind(ring, size, oldest, head, &kind);
-	atomic_store_explicit(&slot->oldest, oldest, memory_order_relaxed);
+	/* Behind the head that it does not go beyond. */
+	atomic_store_explicit(&slot->oldest, oldest, memory_order_release);
 	/* Who sees a word of what is written next sees that its place was given up. */
 	atomic_thread_fence(memory_order_release);
 	return true;

@@ -27,24 +27,34 @@ static bool copy_record(const struct moving_ring *ring, struct moving_copy *copy
 	return true;
 }
 
+static void skip_damaged(struct moving_ring *ring)
+{
+	ring->damaged = true;
+	ring->tail = ring->head;
+}
+
 const struct session_record *moving_ring_next(struct moving_ring *ring, struct moving_copy *copy)
 {
 	while (ring->tail < ring->head) {
 		uint64_t oldest = atomic_load_explicit(&ring->slot->oldest, memory_order_acquire);
 		bool whole;
 
-		if (oldest > ring->tail) {
+		if (oldest > ring->tail)
 			ring->tail = oldest;
-			continue;
+		if (ring->tail >= ring->head)
+			break;
+		/* The writer gives up before it writes: more than a ring is never left. */
+		if (ring->head - ring->tail > ring->size) {
+			skip_damaged(ring);
+			break;
 		}
-		whole = ring->head - ring->tail <= ring->size && copy_record(ring, copy);
+		whole = copy_record(ring, copy);
 		/* What was copied counts only if the writer was not there meanwhile. */
 		atomic_thread_fence(memory_order_acquire);
 		if (atomic_load_explicit(&ring->slot->oldest, memory_order_relaxed) > ring->tail)
 			continue;
 		if (!whole) {
-			ring->damaged = true;
-			ring->tail = ring->head;
+			skip_damaged(ring);
 			break;
 		}
 		ring->tail += copy->words.count;
