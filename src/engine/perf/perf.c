@@ -79,6 +79,9 @@ static int each_event(struct perf_engine *engine, unsigned long request, struct 
 	for (i = 0; i < engine->events.count; i++)
 		if (ioctl(engine->events.items[i], request, 0) < 0)
 			return error_errno(err, -errno, "cannot switch a perf event");
+	for (i = 0; i < engine->sides.count; i++)
+		if (ioctl(engine->sides.items[i], request, 0) < 0)
+			return error_errno(err, -errno, "cannot switch a perf event");
 	return 0;
 }
 

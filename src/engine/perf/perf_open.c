@@ -54,12 +54,15 @@ void perf_release(struct perf_engine *engine)
 		unmap_ring(&engine->rings.items[i]);
 	for (i = 0; i < engine->events.count; i++)
 		(void)close(engine->events.items[i]); /* nothing is pending on an event */
+	for (i = 0; i < engine->sides.count; i++)
+		(void)close(engine->sides.items[i]);
 	for (i = 0; i < engine->members.count; i++)
 		(void)close(engine->members.items[i]);
 	for (i = 0; i < engine->outputs.count; i++)
 		(void)close(engine->outputs.items[i]);
 	engine->rings.count = 0;
 	engine->events.count = 0;
+	engine->sides.count = 0;
 	engine->members.count = 0;
 	engine->outputs.count = 0;
 }
@@ -74,6 +77,7 @@ void perf_close(struct perf_engine *engine)
 		(void)close(engine->timer_fd);
 	vec_fini(&engine->rings);
 	vec_fini(&engine->events);
+	vec_fini(&engine->sides);
 	vec_fini(&engine->members);
 	counters_fini(&engine->counters);
 	vec_fini(&engine->outputs);
@@ -216,19 +220,6 @@ static int open_members(struct perf_engine *engine, pid_t tid, int cpu, int lead
 	return 0;
 }
 
-/* Opens an event for one thread, or for all with -1, on a CPU. Returns its descriptor. */
-static int open_on_cpu(struct perf_engine *engine, struct event_grant *grant, pid_t tid, int cpu,
-		       struct error *err)
-{
-	int fd = event_open(grant, tid, cpu, err);
-
-	if (fd >= 0 && vec_push(&engine->events, fd) < 0) {
-		(void)close(fd);
-		return error_set(err, -ENOMEM, "out of memory");
-	}
-	return fd;
-}
-
 /* The event that tells what is mapped and who runs, where samples have a ring alone. */
 static int open_side(struct perf_engine *engine, pid_t tid, int cpu, struct error *err)
 {
@@ -237,8 +228,14 @@ static int open_side(struct perf_engine *engine, pid_t tid, int cpu, struct erro
 
 	event_grant_side(&engine->grant, &side);
 	side.attr.wakeup_watermark = (uint32_t)(side_ring_bytes(engine) / 4);
-	fd = open_on_cpu(engine, &side, tid, cpu, err);
-	return fd < 0 ? fd : join_ring(engine, cpu, fd, true, err);
+	fd = event_open(&side, tid, cpu, err);
+	if (fd < 0)
+		return fd;
+	if (vec_push(&engine->sides, fd) < 0) {
+		(void)close(fd);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	return join_ring(engine, cpu, fd, true, err);
 }
 
 /* Opens the event on every CPU for one thread, or for all with -1. */
@@ -248,11 +245,15 @@ static int open_thread(struct perf_engine *engine, pid_t tid, struct error *err)
 
 	for (i = 0; i < engine->cpus.count; i++) {
 		int cpu = engine->cpus.items[i];
-		int fd = open_on_cpu(engine, &engine->grant, tid, cpu, err);
+		int fd = event_open(&engine->grant, tid, cpu, err);
 		int r;
 
 		if (fd < 0)
 			return fd;
+		if (vec_push(&engine->events, fd) < 0) {
+			(void)close(fd);
+			return error_set(err, -ENOMEM, "out of memory");
+		}
 		r = join_ring(engine, cpu, fd, false, err);
 		if (r == 0 && engine->overwrite_old)
 			r = open_side(engine, tid, cpu, err);

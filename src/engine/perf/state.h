@@ -119,6 +119,7 @@ struct perf_engine {
 	struct engine_stats stats;
 
 	bool overwrite_old; /* rings of samples give up their oldest when they are full */
+	VEC(int) sides;     /* events beside those that sample: what is mapped, and who runs */
 	uint64_t made;      /* samples, as the walker has counted, up to the last drain */
 	uint64_t side_lost; /* records that are no samples, among the lost */
 
