@@ -27,6 +27,9 @@
 #define RATE_MACHINE_HZ 97
 #define DEFAULT_EVENT "cpu-clock"
 
+/* Which samples are given up when a buffer is full. */
+enum overflow { OVERFLOW_DROP_NEW, OVERFLOW_OVERWRITE_OLD };
+
 struct record_options {
 	uint64_t frequency_hz;
 	uint64_t period;
@@ -44,6 +47,7 @@ struct record_options {
 	uint64_t depth;
 	enum engine_unwind unwind;
 	uint64_t stack_bytes;
+	enum overflow on_overflow;
 	bool kernel;
 	bool children;
 	bool all;
@@ -249,6 +253,7 @@ static int prepare(struct recording *recording, int argc, char **argv, struct er
 			     .depth = (uint32_t)options->depth,
 			     .unwind = options->unwind,
 			     .stack_bytes = (uint32_t)(options->stack_bytes & ~7ull),
+			     .overwrite_old = options->on_overflow == OVERFLOW_OVERWRITE_OLD,
 			     .kernel = options->kernel},
 		.target = {.kind = TARGET_COMMAND, .children = options->children},
 		.command = argc > 0 ? argv : NULL,
@@ -402,6 +407,11 @@ static const struct option_spec table[] = {
 	{"stack-size", 0, OPTION_SIZE(struct record_options, stack_bytes), .argument = "SIZE",
 	 .min = 1024, .max = ENGINE_STACK_BYTES, .key = "sampling.stack_bytes",
 	 .help = "with --unwind dwarf: bytes copied of a stack at most"},
+	{"on-overflow", 0,
+	 OPTION_ENUM(struct record_options, on_overflow, "drop-new", "overwrite-old"),
+	 .key = "sampling.on_overflow",
+	 .help = "which samples are lost, and counted, when a buffer is full because wick got no "
+		 "CPU: those that come then, or the oldest in it"},
 	{"kernel", 0, OPTION_TOGGLE(struct record_options, kernel), .key = "sampling.kernel",
 	 .help = "frames of the kernel too"},
 	{"children", 0, OPTION_TOGGLE(struct record_options, children), .key = "sampling.children",

@@ -74,6 +74,7 @@ struct engine_config {
 	bool kernel;            /* kernel frames too */
 	enum engine_unwind unwind;
 	uint32_t stack_bytes; /* copied of a stack, where that is how it is walked */
+	bool overwrite_old;   /* full rings give up their oldest samples, not the newest */
 	/* The start of a kernel function, 0 when unknown; NULL: nobody can tell. */
 	uint64_t (*kernel_address)(void *self, const char *name);
 	void *kernel_self;

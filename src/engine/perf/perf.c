@@ -83,6 +83,9 @@ static int each_event(struct perf_engine *engine, unsigned long request, struct 
 	for (i = 0; i < engine->events.count; i++)
 		if (ioctl(engine->events.items[i], request, 0) < 0)
 			return error_errno(err, -errno, "cannot switch a perf event");
+	for (i = 0; i < engine->sides.count; i++)
+		if (ioctl(engine->sides.items[i], request, 0) < 0)
+			return error_errno(err, -errno, "cannot switch a perf event");
 	return 0;
 }
 
@@ -192,7 +195,7 @@ static int count_late_losses(struct perf_engine *engine, int r)
 	struct walker_stats walker;
 	uint64_t late;
 
-	if (r < 0 || !engine->walker)
+	if (r < 0 || !engine->walker || engine->overwrite_old)
 		return r;
 	walker_stats(engine->walker, &walker);
 	if (walker.counters[BPF_WALK_COUNT_LOST] <= engine->stats.lost)

@@ -8,6 +8,7 @@
 #include "base/id_index.h"
 #include "engine/ebpf/walker.h"
 #include "engine/perf/bpf_sample.h"
+#include "engine/perf/perf_overwrite.h"
 #include "engine/perf/perf_sample.h"
 #include "engine/perf/state.h"
 #include "engine/perf/waker.h"
@@ -208,12 +209,13 @@ static uint64_t lost_stacks(struct perf_engine *engine, uint64_t lost)
 	return stacks;
 }
 
-static int handle_lost(struct perf_engine *engine, const struct perf_event_header *header)
+static int handle_lost(struct perf_engine *engine, const struct cpu_ring *ring,
+		       const struct perf_event_header *header)
 {
 	uint64_t lost = record_lost(header);
 
 	lost -= lost_stacks(engine, lost);
-	if (lost == 0)
+	if (lost == 0 || perf_overwrite_knows_lost(engine, ring, lost))
 		return 0;
 	engine->stats.lost += lost;
 	return engine->sink->ops->loss(engine->sink->self, LOSS_RING_FULL,
@@ -260,7 +262,7 @@ static int handle(struct perf_engine *engine, struct cpu_ring *ring,
 		handle_task(engine, header);
 		return 0;
 	case PERF_RECORD_LOST:
-		return handle_lost(engine, header);
+		return handle_lost(engine, ring, header);
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
 		handle_throttle(engine, ring, header);
@@ -318,7 +320,7 @@ int perf_drain(struct perf_engine *engine, uint64_t until_ns, struct error *err)
 	struct cpu_ring *ring;
 	uint64_t other_ns;
 	size_t i;
-	int r = 0;
+	int r = engine->overwrite_old ? perf_overwrite_take(engine) : 0;
 
 	for (i = 0; i < engine->rings.count; i++)
 		look(engine, &engine->rings.items[i].ring);
@@ -334,5 +336,7 @@ int perf_drain(struct perf_engine *engine, uint64_t until_ns, struct error *err)
 		}
 		ring_release(&ring->ring);
 	}
+	if (r == 0 && engine->overwrite_old)
+		r = perf_overwrite_count(engine, until_ns == UINT64_MAX);
 	return r < 0 ? r : perf_flush(engine, err);
 }

@@ -37,21 +37,33 @@
 #define SWITCHES_HZ 2000u
 #define SLICE_BYTES 32768u            /* of a stack, typically */
 #define RING_SLICES_BYTES (16u << 20) /* for all CPUs */
+#define RING_SIDE_SHARE 4u            /* of the size, for a ring of what is mapped and who runs */
+
+static void unmap_ring(struct cpu_ring *ring)
+{
+	if (ring->over.base)
+		overwrite_ring_unmap(&ring->over, &ring->ring);
+	else
+		ring_unmap(&ring->ring);
+}
 
 void perf_release(struct perf_engine *engine)
 {
 	size_t i;
 
 	for (i = 0; i < engine->rings.count; i++)
-		ring_unmap(&engine->rings.items[i].ring);
+		unmap_ring(&engine->rings.items[i]);
 	for (i = 0; i < engine->events.count; i++)
 		(void)close(engine->events.items[i]); /* nothing is pending on an event */
+	for (i = 0; i < engine->sides.count; i++)
+		(void)close(engine->sides.items[i]);
 	for (i = 0; i < engine->members.count; i++)
 		(void)close(engine->members.items[i]);
 	for (i = 0; i < engine->outputs.count; i++)
 		(void)close(engine->outputs.items[i]);
 	engine->rings.count = 0;
 	engine->events.count = 0;
+	engine->sides.count = 0;
 	engine->members.count = 0;
 	engine->outputs.count = 0;
 }
@@ -66,6 +78,7 @@ void perf_close(struct perf_engine *engine)
 		(void)close(engine->timer_fd);
 	vec_fini(&engine->rings);
 	vec_fini(&engine->events);
+	vec_fini(&engine->sides);
 	vec_fini(&engine->members);
 	counters_fini(&engine->counters);
 	vec_fini(&engine->outputs);
@@ -131,11 +144,22 @@ static size_t ring_bytes_for(const struct engine_config *config)
 	return bytes;
 }
 
+static size_t side_ring_bytes(const struct perf_engine *engine)
+{
+	return engine->ring_bytes / RING_SIDE_SHARE;
+}
+
 /* Maps the ring of a CPU's first event. */
 static int map_ring(struct perf_engine *engine, struct cpu_ring *ring, int fd, struct error *err)
 {
-	int r = ring_map(&ring->ring, fd, engine->ring_bytes);
+	int r;
 
+	if (ring->side)
+		r = ring_map(&ring->ring, fd, side_ring_bytes(engine));
+	else if (engine->overwrite_old)
+		r = overwrite_ring_map(&ring->over, &ring->ring, fd, engine->ring_bytes);
+	else
+		r = ring_map(&ring->ring, fd, engine->ring_bytes);
 	if (r == 0)
 		return 0;
 	engine->ring_refused = r == -EPERM || r == -ENOMEM;
@@ -153,14 +177,14 @@ static int watch_ring(struct perf_engine *engine, int fd)
 }
 
 /* Joins an event to the ring of its CPU, which the first one makes. */
-static int join_ring(struct perf_engine *engine, int cpu, int fd, struct error *err)
+static int join_ring(struct perf_engine *engine, int cpu, int fd, bool side, struct error *err)
 {
-	struct cpu_ring ring = {.cpu = cpu, .fd = fd};
+	struct cpu_ring ring = {.cpu = cpu, .fd = fd, .side = side};
 	size_t i;
 	int r;
 
 	for (i = 0; i < engine->rings.count; i++) {
-		if (engine->rings.items[i].cpu != cpu)
+		if (engine->rings.items[i].cpu != cpu || engine->rings.items[i].side != side)
 			continue;
 		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, engine->rings.items[i].fd) < 0)
 			return error_errno(err, -errno, "cannot share a perf ring buffer");
@@ -170,7 +194,7 @@ static int join_ring(struct perf_engine *engine, int cpu, int fd, struct error *
 	if (r < 0)
 		return r;
 	if (vec_push(&engine->rings, ring) < 0) {
-		ring_unmap(&ring.ring);
+		unmap_ring(&ring);
 		return error_set(err, -ENOMEM, "out of memory");
 	}
 	r = watch_ring(engine, fd);
@@ -199,6 +223,24 @@ static int open_members(struct perf_engine *engine, pid_t tid, int cpu, int lead
 	return 0;
 }
 
+/* The event that tells what is mapped and who runs, where samples have a ring alone. */
+static int open_side(struct perf_engine *engine, pid_t tid, int cpu, struct error *err)
+{
+	struct event_grant side;
+	int fd;
+
+	event_grant_side(&engine->grant, &side);
+	side.attr.wakeup_watermark = (uint32_t)(side_ring_bytes(engine) / 4);
+	fd = event_open(&side, tid, cpu, err);
+	if (fd < 0)
+		return fd;
+	if (vec_push(&engine->sides, fd) < 0) {
+		(void)close(fd);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	return join_ring(engine, cpu, fd, true, err);
+}
+
 /* Opens the event on every CPU for one thread, or for all with -1. */
 int perf_open_thread(struct perf_engine *engine, pid_t tid, struct error *err)
 {
@@ -215,7 +257,9 @@ int perf_open_thread(struct perf_engine *engine, pid_t tid, struct error *err)
 			(void)close(fd);
 			return error_set(err, -ENOMEM, "out of memory");
 		}
-		r = join_ring(engine, cpu, fd, err);
+		r = join_ring(engine, cpu, fd, false, err);
+		if (r == 0 && engine->overwrite_old && !engine->told)
+			r = open_side(engine, tid, cpu, err);
 		if (r == 0)
 			r = open_members(engine, tid, cpu, fd, err);
 		if (r == 0 && engine->walker && !engine->kind->dummy)
@@ -233,6 +277,7 @@ static int open_output(struct perf_engine *engine, const struct cpu_ring *ring, 
 	int fd;
 
 	event_output_init(&grant.attr);
+	grant.attr.write_backward = engine->overwrite_old;
 	fd = event_open(&grant, -1, ring->cpu, err);
 	if (fd < 0)
 		return fd;
@@ -373,7 +418,9 @@ static int open_target(struct perf_engine *engine, const struct target *target, 
 			r = error_set(err, -ENOMEM, "out of memory");
 	}
 	for (i = 0; i < engine->rings.count && r == 0 && engine->walker; i++)
-		r = open_output(engine, &engine->rings.items[i], err);
+		if (!engine->rings.items[i].side)
+			r = open_output(engine, &engine->rings.items[i], err);
+	engine->told = r == 0;
 	return r;
 }
 
@@ -477,6 +524,8 @@ static int init_grant(struct perf_engine *engine, const struct engine_config *co
 	if (wish.group)
 		event_group_probe(&engine->group, &wish, note_member, engine);
 	event_grant_init(&engine->grant, &wish);
+	if (engine->overwrite_old)
+		event_grant_samples_alone(&engine->grant);
 	if (engine->grant.attr.freq || (engine->clock && config->period == 0))
 		engine->stats.frequency_hz = wish.frequency_hz;
 	return perf_rate_begin(engine, config->paused);
@@ -608,6 +657,7 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	engine->walker = walker;
 	engine->copies = !walker && copy_bytes_for(config) > 0;
 	engine->depth = config->depth;
+	engine->overwrite_old = config->overwrite_old;
 	r = cpu_list_online(&engine->cpus);
 	engine->ring_bytes =
 		walker ? ring_bytes_for_slices(config, engine->cpus.count) : ring_bytes_for(config);

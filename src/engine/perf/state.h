@@ -20,6 +20,7 @@
 #include "engine/perf/kept_stacks.h"
 #include "engine/perf/long_stack.h"
 #include "engine/perf/machine_time.h"
+#include "engine/perf/overwrite_ring.h"
 #include "engine/perf/perf_rate.h"
 #include "engine/perf/perf_sample.h"
 #include "engine/perf/probe_event.h"
@@ -53,6 +54,10 @@ struct cpu_ring {
 	uint64_t owed_ns;         /* time without samples that the next one stands for */
 	struct sample_row row;    /* the last sample, whose counters come behind it, and whose */
 	pid_t row_tid;            /* it is; 0: they came, or nobody waits for them */
+
+	/* Where rings of samples give up their oldest: what these hold goes on into `ring`. */
+	struct overwrite_ring over; /* without a base: this is none of them */
+	bool side;                  /* of what is mapped and who runs alone, beside such a ring */
 };
 
 /* A batch that is being filled. */
@@ -117,6 +122,13 @@ struct perf_engine {
 	double ring_fill;      /* the most of a ring that was full, since somebody asked */
 	uint64_t throttled_ns; /* that samples stood for, but no event counted */
 	struct engine_stats stats;
+
+	bool overwrite_old; /* rings of samples give up their oldest when they are full */
+	VEC(int) sides;     /* events beside those that sample: what is mapped, and who runs */
+	bool told;          /* these are there, and all that begins later inherits them */
+	uint64_t made;      /* samples, as the walker has counted, up to the last drain */
+	uint64_t side_lost; /* records that are no samples, among the lost */
+
 	char notice[1024];
 
 	struct perf_columns columns[1 + EVENT_MEMBERS_MAX]; /* of the event, and of its members */

@@ -12,6 +12,7 @@
 
 #include "base/scope.h"
 #include "base/vec.h"
+#include "engine/signal/moving_ring.h"
 
 #define MAX_DEPTH 1024u
 #define SAMPLE_WORDS (sizeof(struct session_sample) / 8)
@@ -21,6 +22,11 @@ struct process_ring {
 	VEC(uint64_t) stack; /* the last one, leaf first */
 	VEC(uint64_t) next;
 	VEC(char) labels; /* of its thread, as texts */
+
+	/* Where the oldest records are given up: */
+	struct moving_copy copy;
+	uint64_t read;     /* samples and events, ever */
+	uint64_t given_up; /* likewise, that were told */
 };
 
 /* Whether what the head says fits into what the file may be. */
@@ -124,6 +130,7 @@ void process_file_close(struct process_file *file)
 		vec_fini(&file->rings[i].stack);
 		vec_fini(&file->rings[i].next);
 		vec_fini(&file->rings[i].labels);
+		vec_fini(&file->rings[i].copy.words);
 	}
 	if (file->head)
 		(void)munmap(file->head, file->bytes);
@@ -220,6 +227,18 @@ static int read_sample(struct process_file *file, uint32_t index, const struct s
 	return reader->sample(reader->self, file, &sample);
 }
 
+static int read_record(struct process_file *file, uint32_t index,
+		       const struct session_record *record, uint32_t words,
+		       const struct process_reader *reader)
+{
+	if (record->kind == SESSION_LABELS)
+		read_labels(file, index, (const char *)(record + 1), (words - 1) * 8);
+	if (record->kind == SESSION_SAMPLE || record->kind == SESSION_EVENT)
+		return read_sample(file, index, (const struct session_sample *)record, words,
+				   reader);
+	return 0;
+}
+
 /* Reads the records of a ring. One that makes no sense is where all after it are given up. */
 static int drain_ring(struct process_file *file, uint32_t index,
 		      const struct process_reader *reader)
@@ -242,15 +261,47 @@ static int drain_ring(struct process_file *file, uint32_t index,
 			tail = head;
 			break;
 		}
-		if (record.kind == SESSION_LABELS)
-			read_labels(file, index, (const char *)(ring + at + 1),
-				    (record.words - 1) * 8);
-		if (record.kind == SESSION_SAMPLE || record.kind == SESSION_EVENT)
-			r = read_sample(file, index, (const struct session_sample *)(ring + at),
-					record.words, reader);
+		r = read_record(file, index, (const struct session_record *)(ring + at),
+				record.words, reader);
 		tail += record.words;
 	}
 	atomic_store_explicit(&slot->tail, tail, memory_order_release);
+	return r;
+}
+
+/* The same where the writer gives up what is not read in time. */
+static int drain_moving_ring(struct process_file *file, uint32_t index,
+			     const struct process_reader *reader)
+{
+	struct session_slot *slot = slot_of(file, index);
+	struct process_ring *own = &file->rings[index];
+	/* Before the head: what it counts is read below, or is gone. */
+	uint64_t samples = atomic_load_explicit(&slot->samples, memory_order_acquire);
+	struct moving_ring ring = {
+		.slot = slot,
+		.words = ring_of(file, index),
+		.size = file->ring_words,
+		.head = atomic_load_explicit(&slot->head, memory_order_acquire),
+		.tail = atomic_load_explicit(&slot->tail, memory_order_relaxed),
+	};
+	const struct session_record *record;
+	int r = 0;
+
+	while (r == 0 && (record = moving_ring_next(&ring, &own->copy))) {
+		bool sample = record->kind == SESSION_SAMPLE || record->kind == SESSION_EVENT;
+
+		r = read_record(file, index, record, record->words, reader);
+		own->read += sample;
+		/* Labels are for one sample. */
+		own->labels.count = sample ? 0 : own->labels.count;
+	}
+	file->damaged += ring.damaged;
+	/* Samples that came since the count was read may make up for some: for now. */
+	if (samples > own->read + own->given_up) {
+		file->given_up += samples - own->read - own->given_up;
+		own->given_up = samples - own->read;
+	}
+	atomic_store_explicit(&slot->tail, ring.tail, memory_order_release);
 	return r;
 }
 
@@ -279,7 +330,8 @@ int process_file_drain(struct process_file *file, const struct process_reader *r
 			continue;
 		if (atomic_load(&slot->head) != atomic_load(&slot->tail))
 			finish_thread(file, i, false, reader);
-		r = drain_ring(file, i, reader);
+		r = file->overwritten ? drain_moving_ring(file, i, reader)
+				      : drain_ring(file, i, reader);
 		if (state != SESSION_SLOT_LEFT)
 			continue;
 		finish_thread(file, i, true, reader);
@@ -309,7 +361,7 @@ uint64_t process_file_take_lost(struct process_file *file)
 		lost += now - file->rings[i].lost;
 		file->rings[i].lost = now;
 	}
-	lost += file->damaged;
-	file->damaged = 0;
+	lost += file->damaged + file->given_up;
+	file->damaged = file->given_up = 0;
 	return lost;
 }

@@ -32,7 +32,9 @@ struct process_file {
 	struct process_ring *rings; /* slot_count */
 	uint32_t maps_seen;         /* of head->maps_changed */
 	double fill;                /* the most that a ring was full, 0 to 1; for others to reset */
+	bool overwritten;           /* its rings give up their oldest records; set by the caller */
 	uint64_t damaged;           /* records that made no sense */
+	uint64_t given_up;          /* samples that were written over before they were read */
 	uint64_t lost;              /* that the program had no room for, as far as told */
 };
 

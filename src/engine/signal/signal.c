@@ -44,6 +44,7 @@ struct signal_engine {
 	struct told *told; /* by programs, of themselves */
 	bool wall;
 	bool children;
+	bool overwrite_old; /* in rings that are full */
 	bool stopped;
 	uint32_t rate_hz;         /* of now; 0: in a pause */
 	uint64_t expected;        /* samples, at the rates that there were */
@@ -180,6 +181,7 @@ static void on_file(void *self, const char *name)
 		refuse(engine, name);
 	if (r < 0)
 		return; /* not ready: it is looked at again */
+	file->overwritten = engine->overwrite_old;
 	if (vec_push(&engine->files, file) < 0) {
 		process_file_close(file);
 		return;
@@ -531,7 +533,11 @@ static void set_control(struct signal_engine *engine, const struct engine_config
 	struct session_control *control = engine->session.control;
 
 	control->depth = config->depth;
-	control->ring_words = config->frequency_hz > FAST_HZ ? RING_WORDS_FAST : RING_WORDS;
+	/* Where old samples are given up each has its whole stack: four times the room. */
+	control->ring_words = config->frequency_hz > FAST_HZ || config->overwrite_old
+				      ? RING_WORDS_FAST
+				      : RING_WORDS;
+	control->overwrite_old = config->overwrite_old;
 	control->frame_pointers_only = config->unwind == ENGINE_UNWIND_FP;
 	atomic_store(&control->frequency_hz, config->frequency_hz);
 	engine->rate_hz = config->paused ? 0 : config->frequency_hz;
@@ -579,6 +585,7 @@ static int signal_engine_open(const struct engine_config *config, const struct t
 	engine->sink = sink;
 	engine->wall = config->mode == ENGINE_MODE_WALL;
 	engine->children = target->children;
+	engine->overwrite_old = config->overwrite_old;
 	engine->stats.frequency_hz = config->frequency_hz;
 	engine->stats.depth_limit = config->depth;
 	engine->session = (struct session){.tables_fd = -1, .wake_fd = -1, .control_fd = -1};
