@@ -324,7 +324,8 @@ static int signal_engine_drain(void *self, struct error *err)
 		else
 			i++;
 	}
-	return r < 0 ? error_errno(err, r, "cannot keep the samples") : 0;
+	return r < 0 ? error_errno(err, r, "cannot keep the samples")
+		     : raw_stacks_trim(engine->stacks, err);
 }
 
 static int signal_engine_start(void *self, struct error *err)
