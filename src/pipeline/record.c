@@ -18,16 +18,16 @@
 #include "base/outfile.h"
 #include "base/scope.h"
 #include "base/vec.h"
+#include "pipeline/closing.h"
+#include "pipeline/flight.h"
 #include "pipeline/function_place.h"
-#include "pipeline/jit_functions.h"
 #include "pipeline/jit_watch.h"
 #include "pipeline/job_control.h"
-#include "pipeline/kept_files.h"
 #include "pipeline/kernel_addresses.h"
-#include "pipeline/kernel_names.h"
 #include "pipeline/launch.h"
 #include "pipeline/session_info.h"
 #include "proc/process_info.h"
+#include "proc/thread_status.h"
 #include "recording/writer.h"
 
 #define DRAIN_MS 200
@@ -39,6 +39,7 @@ struct session {
 	const struct record_config *config;
 	struct record_result *result;
 	struct recording_writer *writer;
+	struct flight *flight; /* NULL: all goes to the output */
 	struct engine *engine;
 	struct kernel_addresses *kernel;
 	struct jit_watch jit;
@@ -57,6 +58,8 @@ struct session {
 	int stop_signals; /* seen so far */
 	int last_stop;    /* the last of them */
 	int suspend;      /* the signal that asks us to be stopped for a while; 0: none */
+	bool write_asked; /* the last seconds are wanted */
+	uint64_t drained_ns;
 	sigset_t taken;
 };
 
@@ -123,6 +126,22 @@ static int open_output(struct session *session, struct error *err)
 	if (r < 0)
 		(void)close(fd); /* nothing was written */
 	session->output_fd = fd;
+	return r;
+}
+
+/* The recording stays in memory; the output is written later. */
+static int open_flight(struct session *session, struct error *err)
+{
+	int r = flight_open(session->config, &session->flight, err);
+
+	if (r == 0)
+		r = session->output_fd = flight_take_fd(session->flight, err);
+	if (r < 0)
+		return r;
+	r = recording_writer_open(session->output_fd, "the last seconds to memory",
+				  &session->writer, err);
+	if (r < 0)
+		(void)close(session->output_fd); /* nothing was written */
 	return r;
 }
 
@@ -238,6 +257,16 @@ static void pass_on(struct session *session, int number)
 		(void)kill(session->child.pid, number); /* it may be gone by now */
 }
 
+/* Whether the program that was launched has a handler of its own. */
+static bool child_catches(struct session *session, int number)
+{
+	uint64_t caught = 0;
+
+	return session->launched && !child_ended(&session->child) &&
+	       thread_status_read(session->child.pid, "SigCgt", 16, &caught) == 0 &&
+	       (caught >> (number - 1) & 1);
+}
+
 /* Reads the signals that came. One from the terminal has reached the program already. */
 static void read_signals(struct session *session)
 {
@@ -249,6 +278,10 @@ static void read_signals(struct session *session)
 
 		if (job_control_is(number)) {
 			session->suspend = number;
+			continue;
+		}
+		if (number == SIGUSR2 && session->flight && !child_catches(session, number)) {
+			session->write_asked = true;
 			continue;
 		}
 		if (info.ssi_code <= 0) /* sent by a process */
@@ -337,6 +370,7 @@ static int drain(struct session *session, uint64_t now_ns, struct error *err)
 {
 	int r = engine_drain(session->engine, err);
 
+	session->drained_ns = now_ns;
 	if (r == 0 && now_ns - session->clock_ns >= CLOCK_PAIR_NS)
 		put_clocks(session, now_ns);
 	if (r == 0 && now_ns - session->flushed_ns >= FLUSH_NS) {
@@ -344,6 +378,70 @@ static int drain(struct session *session, uint64_t now_ns, struct error *err)
 		session->flushed_ns = now_ns;
 	}
 	return r;
+}
+
+static void own_usage(struct record_result *result)
+{
+	struct rusage usage;
+
+	(void)getrusage(RUSAGE_SELF, &usage); /* cannot fail */
+	result->own_cpu_ns =
+		((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * NS_PER_SEC +
+		((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * NS_PER_US;
+	result->own_rss_bytes = process_peak_bytes();
+}
+
+/* Keeps the engine's buffers from filling up while something else is done. */
+static int drain_meanwhile(void *self, struct error *err)
+{
+	struct session *session = self;
+	uint64_t now_ns = clock_monotonic_ns();
+
+	return now_ns - session->drained_ns < DRAIN_MS * NS_PER_MS ? 0
+								   : drain(session, now_ns, err);
+}
+
+static int write_last(struct session *session, uint64_t now_ns, bool is_end, struct error *err)
+{
+	const struct record_config *config = session->config;
+	struct flight_moment moment = {
+		.writer = session->writer,
+		.jit = &session->jit,
+		.result = session->result,
+		.start_ns = session->start_ns,
+		.now_ns = now_ns,
+		.last = is_end,
+		.meanwhile = is_end ? NULL : drain_meanwhile,
+		.self = session,
+	};
+	struct flight_written written = {0};
+	int r = flight_write(session->flight, &moment, &written, err);
+
+	session->result->file_bytes = written.file_bytes;
+	if (r == 0 && config->wrote)
+		config->wrote(config->self, &written);
+	return r;
+}
+
+/* Forgets what is too old, and writes the rest when that was asked for. */
+static int look_at_flight(struct session *session, uint64_t now_ns, struct error *err)
+{
+	const struct record_config *config = session->config;
+	struct error why = {0};
+	int r;
+
+	if (!session->flight)
+		return 0;
+	engine_progress(session->engine, &session->result->stats);
+	r = flight_look(session->flight, session->writer, &session->result->stats, now_ns, err);
+	if (r < 0 || !session->write_asked)
+		return r;
+	session->write_asked = false;
+	own_usage(session->result);
+	/* It can be tried again: that is no reason to lose what is in memory. */
+	if (write_last(session, now_ns, false, &why) < 0 && config->notice)
+		config->notice(config->self, why.text);
+	return 0;
 }
 
 static int timeout_ms(const struct session *session, uint64_t now_ns)
@@ -386,27 +484,20 @@ static int run_loop(struct session *session, struct error *err)
 		now_ns = clock_monotonic_ns();
 		if (r == 0)
 			r = drain(session, now_ns, err);
+		if (r == 0)
+			r = look_at_flight(session, now_ns, err);
 		jit_watch_look(&session->jit, recording_writer_dictionary(session->writer), now_ns);
 		if (config->progress) {
 			struct engine_stats stats;
 
 			engine_progress(session->engine, &stats);
 			config->progress(config->self, now_ns - session->start_ns, &stats,
-					 recording_writer_bytes(session->writer));
+					 session->flight
+						 ? flight_bytes(session->flight, session->writer)
+						 : recording_writer_bytes(session->writer));
 		}
 	}
 	return r;
-}
-
-static void own_usage(struct record_result *result)
-{
-	struct rusage usage;
-
-	(void)getrusage(RUSAGE_SELF, &usage); /* cannot fail */
-	result->own_cpu_ns =
-		((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * NS_PER_SEC +
-		((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * NS_PER_US;
-	result->own_rss_bytes = process_peak_bytes();
 }
 
 /* Stops sampling and writes what makes the file complete. */
@@ -419,17 +510,14 @@ static int finish(struct session *session, struct error *err)
 	result->duration_ns = end_ns - session->start_ns;
 	engine_stats(session->engine, &result->stats);
 	own_usage(result);
+	if (r < 0 && session->flight)
+		(void)write_last(session, end_ns, true, NULL); /* the first failure is told */
 	if (r < 0)
 		return r;
-	put_clocks(session, end_ns);
-	kernel_names_write(session->writer);
-	kept_files_add(session->writer);
-	jit_functions_write(session->writer, &session->jit, session->config->notice,
-			    session->config->self);
-	session_info_end(session->writer, end_ns, result);
-	r = recording_writer_finish(session->writer, err);
+	r = session->flight ? write_last(session, end_ns, true, err)
+			    : closing_write(session->writer, session->config, result, &session->jit,
+					    end_ns, err);
 	own_usage(result);
-	result->file_bytes = recording_writer_bytes(session->writer);
 	return r;
 }
 
@@ -468,6 +556,7 @@ static void session_fini(struct session *session)
 	engine_close(session->engine);
 	kernel_addresses_free(session->kernel);
 	jit_watch_fini(&session->jit);
+	flight_close(session->flight);
 	recording_writer_free(session->writer);
 	if (session->launched)
 		child_fini(&session->child);
@@ -484,7 +573,8 @@ static int set_up(struct session *session, struct error *err)
 	int r = take_signals(session, err);
 
 	if (r == 0)
-		r = open_output(session, err);
+		r = session->config->last_ns > 0 ? open_flight(session, err)
+						 : open_output(session, err);
 	if (r == 0)
 		r = launch(session, err);
 	if (r < 0) {
@@ -534,8 +624,11 @@ int record_run(const struct record_config *config, struct record_result *ret, st
 	r = run_loop(&session, err);
 	if (r == 0)
 		r = finish(&session, err);
+	else if (session.flight)
+		(void)finish(&session, NULL); /* what came before the failure is worth having */
 	let_second_stop_through(&session);
-	ret->file_bytes = recording_writer_bytes(session.writer);
+	if (!session.flight)
+		ret->file_bytes = recording_writer_bytes(session.writer);
 	ret->child_running = session.launched && !child_ended(&session.child);
 	ret->target_stopped = is_stopped(&session);
 	/* What comes now may need memory of its own: that of the recorder goes first. */
