@@ -2,6 +2,7 @@
 """wick record --last: only the last seconds are kept, and written when they are wanted."""
 import pathlib
 import signal
+import sys
 import time
 
 import contract
@@ -75,6 +76,30 @@ def test_a_part_of_a_recording_is_looked_at_like_a_whole(engines):
     assert "phase_b" in wick.ok("report", path).stdout
     assert "phases" in wick.ok("timeline", path).stdout
     assert "phase_b" in (wick.folder / "auto.svg").read_text(encoding="utf-8")
+
+
+def kept_bytes(pid):
+    """(memory, all that was ever written) of a recorder's last seconds."""
+    for link in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        if "wick-flight" in str(link.readlink()):
+            status = link.stat()
+            return status.st_blocks * 512, status.st_size
+    return 0, 0
+
+
+@pytest.mark.perf
+def test_every_engine_gives_the_memory_of_old_samples_back(wick):
+    # A program with many mappings, which every stretch tells anew.
+    program = [sys.executable, "-c", "import ctypes, json, ssl, sqlite3\nwhile True: pass"]
+    started = [start(wick, "--engine", engine, "-o", f"{engine}.wick", "--", *program)
+               for engine in ("auto", "signal", "ptrace")]
+    for process in started:
+        wait_for(lambda: kept_bytes(process.pid)[1] > 32000, 30, "some windows")
+        memory, written = kept_bytes(process.pid)
+        assert memory < written * 3 / 4
+        process.send_signal(signal.SIGINT)
+    for process in started:
+        process.communicate(timeout=20)
 
 
 @pytest.mark.perf
