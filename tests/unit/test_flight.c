@@ -92,12 +92,13 @@ static void land(struct plane *plane)
 	assert_int_equal(system(command), 0);
 }
 
-/* One sample now; the same key gives the same stack. */
+/* One sample now; a key gives always the same stack, and one that does not compress. */
 static void feed(struct plane *plane, uint64_t key, uint64_t weight)
 {
+	uint64_t scattered = key * 2654435761u & 0xffffff;
 	struct frame frames[3] = {{FRAME_NATIVE, plane->module, 0x1000},
-				  {FRAME_NATIVE, plane->module, 0x2000 + 4 * key},
-				  {FRAME_NATIVE, plane->module, 0x9000000 + 4 * key}};
+				  {FRAME_NATIVE, plane->module, 0x2000 + 4 * scattered},
+				  {FRAME_NATIVE, plane->module, 0x90000000 + 8 * scattered}};
 	uint32_t cpu = 0;
 	uint32_t stack;
 	struct sample_batch batch = {.schema = plane->schema,
