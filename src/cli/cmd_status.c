@@ -131,7 +131,7 @@ static void print_one(FILE *out, const json_t *answer)
 		      "  overhead   %.2f %%\n"
 		      "  file       %s (%.1f KB)\n",
 		      json_number_value(json_object_get(answer, "overhead_percent")),
-		      text_of(answer, "output"), (double)number_of(answer, "file_bytes") / 1e3);
+		      text_of(answer, "output"), (double)number_of(answer, "kept_bytes") / 1e3);
 }
 
 static int print(const struct command_context *context, const struct recorders *recorders,

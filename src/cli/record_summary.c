@@ -22,8 +22,7 @@ static bool is_stdout(const struct record_config *config)
 	return strcmp(config->output, "-") == 0;
 }
 
-/* A name of a process or file: whatever it holds, it does nothing to the terminal. */
-static void print_name(FILE *out, const char *name)
+void record_summary_print_name(FILE *out, const char *name)
 {
 	struct bytes text = {0};
 
@@ -254,9 +253,9 @@ void record_summary_print(FILE *out, const struct record_config *config,
 			  const struct record_result *result, const struct load_options *names)
 {
 	(void)fputs("wick: recorded ", out);
-	print_name(out, config->title);
+	record_summary_print_name(out, config->title);
 	(void)fprintf(out, " for %.2f s into ", (double)result->duration_ns / NS_PER_SEC);
-	print_name(out, is_stdout(config) ? "standard output" : config->output);
+	record_summary_print_name(out, is_stdout(config) ? "standard output" : config->output);
 	(void)fprintf(out, " (%.1f KB)\n", (double)result->file_bytes / 1e3);
 	print_samples(out, &result->stats);
 	print_pace(out, config, result);

@@ -84,22 +84,25 @@ struct engine_config {
 	void *function_self;
 };
 
+/* How much of a ring's fill is remembered from drain to drain. */
+#define ENGINE_FILL_FADES 0.9
+
 /* How many ways a walk by tables can end; the first is the good one, the root. */
 #define ENGINE_ENDS 6
 
 /* What an engine knows about itself: the numbers behind the summary. */
 struct engine_stats {
 	uint64_t samples;
-	uint64_t lost;      /* the kernel said so */
-	uint64_t expected;  /* by the time that the target ran; 0: not known */
-	uint64_t run_ns;    /* CPU time of the target while it was watched */
-	uint64_t seen_ns;   /* time that samples stand for so far; 0: they weigh no time */
-	uint64_t cost_ns;   /* that they have cost the target so far, by what is known */
-	double ring_fill;   /* the largest part of a ring that was full since the last look */
-	uint64_t throttled; /* times that the kernel held the event back */
-	uint64_t truncated; /* stacks cut at the depth limit */
-	uint64_t narrow;    /* samples of 32-bit programs: by frame pointers, no names */
-	bool tables;        /* stacks were walked by tables: ends tells how they ended */
+	uint64_t lost;              /* the kernel said so */
+	uint64_t expected;          /* by the time that the target ran; 0: not known */
+	uint64_t run_ns;            /* CPU time of the target while it was watched */
+	uint64_t seen_ns;           /* time that samples stand for so far; 0: they weigh no time */
+	uint64_t cost_ns;           /* that they have cost the target so far, by what is known */
+	double ring_fill;           /* the largest part of a ring that was full of late */
+	uint64_t throttled;         /* times that the kernel held the event back */
+	uint64_t truncated;         /* stacks cut at the depth limit */
+	uint64_t narrow;            /* samples of 32-bit programs: by frame pointers, no names */
+	bool tables;                /* stacks were walked by tables: ends tells how they ended */
 	uint64_t ends[ENGINE_ENDS]; /* see engine_end_name() */
 	uint64_t frames;            /* of all samples */
 	uint64_t slices;            /* stacks that the kernel could not walk for lack of a table */

@@ -13,24 +13,22 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "base/outfile.h"
 #include "base/scope.h"
 #include "base/vec.h"
+#include "pipeline/closing.h"
+#include "pipeline/flight.h"
 #include "pipeline/function_place.h"
-#include "pipeline/jit_functions.h"
 #include "pipeline/jit_watch.h"
 #include "pipeline/job_control.h"
-#include "pipeline/kept_files.h"
 #include "pipeline/kernel_addresses.h"
-#include "pipeline/kernel_names.h"
 #include "pipeline/launch.h"
 #include "pipeline/pace.h"
 #include "pipeline/remote.h"
 #include "pipeline/session_info.h"
+#include "pipeline/status.h"
 #include "proc/process_info.h"
 #include "proc/thread_status.h"
 #include "recording/writer.h"
@@ -45,6 +43,7 @@ struct session {
 	const struct record_config *config;
 	struct record_result *result;
 	struct recording_writer *writer;
+	struct flight *flight; /* NULL: all goes to the output */
 	struct engine *engine;
 	struct kernel_addresses *kernel;
 	struct jit_watch jit;
@@ -66,6 +65,8 @@ struct session {
 	int last_stop;    /* the last of them */
 	int pause;        /* 1: somebody wants a pause, -1: its end, 0: neither */
 	int suspend;      /* the signal that asks us to be stopped for a while; 0: none */
+	bool write_asked; /* the last seconds are wanted */
+	uint64_t drained_ns;
 	sigset_t taken;
 };
 
@@ -132,6 +133,22 @@ static int open_output(struct session *session, struct error *err)
 	if (r < 0)
 		(void)close(fd); /* nothing was written */
 	session->output_fd = fd;
+	return r;
+}
+
+/* The recording stays in memory; the output is written later. */
+static int open_flight(struct session *session, struct error *err)
+{
+	int r = flight_open(session->config, &session->flight, err);
+
+	if (r == 0)
+		r = session->output_fd = flight_take_fd(session->flight, err);
+	if (r < 0)
+		return r;
+	r = recording_writer_open(session->output_fd, "the last seconds to memory",
+				  &session->writer, err);
+	if (r < 0)
+		(void)close(session->output_fd); /* nothing was written */
 	return r;
 }
 
@@ -248,6 +265,17 @@ static void pass_on(struct session *session, int number)
 		(void)kill(session->child.pid, number); /* it may be gone by now */
 }
 
+/* For a program that has a use for it; else for us: it would have been the program's end. */
+static void heed_user_signal(struct session *session, int number)
+{
+	if (session->launched && thread_catches(session->child.pid, number))
+		pass_on(session, number);
+	else if (number == SIGUSR2 && session->flight)
+		session->write_asked = true;
+	else
+		session->pause = number == SIGUSR2 ? 1 : -1;
+}
+
 /* Reads the signals that came. One from the terminal has reached the program already. */
 static void read_signals(struct session *session)
 {
@@ -262,10 +290,7 @@ static void read_signals(struct session *session)
 			continue;
 		}
 		if (number == SIGUSR1 || number == SIGUSR2) {
-			if (session->launched && thread_catches(session->child.pid, number))
-				pass_on(session, number);
-			else
-				session->pause = number == SIGUSR2 ? 1 : -1;
+			heed_user_signal(session, number);
 			continue;
 		}
 		if (info.ssi_code <= 0) /* sent by a process */
@@ -278,61 +303,50 @@ static void read_signals(struct session *session)
 	}
 }
 
-static void put_state(struct session *session, struct json *json)
+/* In the file, or in memory with --last. */
+static uint64_t kept_bytes(const struct session *session)
 {
-	const struct pace *pace = &session->pace;
-
-	json_string(json, "state", pace->paused ? "paused" : "recording");
-	json_string(json, "why",
-		    pace->paused & PACE_ASKED     ? "asked"
-		    : pace->paused & PACE_DELAY   ? "delay"
-		    : pace->paused & PACE_BREAKER ? "breaker"
-						  : NULL);
+	return session->flight ? flight_bytes(session->flight, session->writer)
+			       : recording_writer_bytes(session->writer);
 }
 
-static void put_target(struct session *session, struct json *json)
+/* What there is so far goes into the file; with --last soon after the answer. */
+static int write_now(struct session *session, struct error *err)
 {
-	const struct target *target = &session->config->target;
+	int r;
 
-	json_string(json, "target", session->config->title);
-	json_open_array(json, "pids");
-	if (session->launched)
-		json_u64(json, NULL, (uint64_t)session->child.pid);
-	for (size_t i = 0; i < target->count && !session->launched; i++)
-		json_u64(json, NULL, (uint64_t)target->ids[i]);
-	json_close(json);
+	session->write_asked = session->flight != NULL;
+	if (session->flight)
+		return 0;
+	r = engine_drain(session->engine, err);
+	return r < 0 ? r : recording_writer_flush(session->writer, err);
 }
 
 /* Answers somebody who asks how it goes, or wants something of us. */
 static void answer(void *self, enum remote_request request, struct bytes *reply)
 {
 	struct session *session = self;
+	const struct target *target = &session->config->target;
+	struct recorder_status status = {
+		.title = session->config->title,
+		.pids = session->launched ? &session->child.pid : target->ids,
+		.pid_count = session->launched ? 1 : target->count,
+		.engine = session->config->engine->name,
+		.pace = &session->pace,
+		.elapsed_ns = clock_monotonic_ns() - session->start_ns,
+		.output = session->config->output,
+	};
 	struct engine_stats stats;
 	struct error err = {0};
-	struct json json;
-	int r = 0;
 
 	if (request == REMOTE_PAUSE || request == REMOTE_RESUME)
 		pace_ask(&session->pace, request == REMOTE_PAUSE, clock_monotonic_ns());
-	if (request == REMOTE_WRITE && (r = engine_drain(session->engine, &err)) == 0)
-		r = recording_writer_flush(session->writer, &err);
+	if (request == REMOTE_WRITE && write_now(session, &err) < 0)
+		status.error = err.text;
 	engine_progress(session->engine, &stats);
-	json_init(&json, reply, false);
-	json_open_object(&json, NULL);
-	json_u64(&json, "recorder", (uint64_t)getpid());
-	put_target(session, &json);
-	json_string(&json, "engine", session->config->engine->name);
-	put_state(session, &json);
-	json_u64(&json, "elapsed_ns", clock_monotonic_ns() - session->start_ns);
-	json_u64(&json, "samples", stats.samples);
-	json_u64(&json, "lost", stats.lost);
-	json_u64(&json, "rate_hz", session->pace.fixed ? 0 : session->pace.hz);
-	json_u64(&json, "asked_hz", stats.frequency_hz);
-	json_double(&json, "overhead_percent", 100 * session->pace.budget.spent, 3);
-	json_string(&json, "output", session->config->output);
-	json_u64(&json, "file_bytes", recording_writer_bytes(session->writer));
-	json_string(&json, "error", r < 0 ? err.text : NULL);
-	json_close(&json);
+	status.stats = &stats;
+	status.kept_bytes = kept_bytes(session);
+	status_write(&status, reply);
 }
 
 /* Waits until there is something to do. */
@@ -424,6 +438,7 @@ static int drain(struct session *session, uint64_t now_ns, struct error *err)
 {
 	int r = engine_drain(session->engine, err);
 
+	session->drained_ns = now_ns;
 	if (r == 0 && now_ns - session->clock_ns >= CLOCK_PAIR_NS)
 		put_clocks(session, now_ns);
 	if (r == 0 && now_ns - session->flushed_ns >= FLUSH_NS) {
@@ -431,6 +446,70 @@ static int drain(struct session *session, uint64_t now_ns, struct error *err)
 		session->flushed_ns = now_ns;
 	}
 	return r;
+}
+
+static void own_usage(struct record_result *result)
+{
+	struct rusage usage;
+
+	(void)getrusage(RUSAGE_SELF, &usage); /* cannot fail */
+	result->own_cpu_ns =
+		((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * NS_PER_SEC +
+		((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * NS_PER_US;
+	result->own_rss_bytes = process_peak_bytes();
+}
+
+/* Keeps the engine's buffers from filling up while something else is done. */
+static int drain_meanwhile(void *self, struct error *err)
+{
+	struct session *session = self;
+	uint64_t now_ns = clock_monotonic_ns();
+
+	return now_ns - session->drained_ns < DRAIN_MS * NS_PER_MS ? 0
+								   : drain(session, now_ns, err);
+}
+
+static int write_last(struct session *session, uint64_t now_ns, bool is_end, struct error *err)
+{
+	const struct record_config *config = session->config;
+	struct flight_moment moment = {
+		.writer = session->writer,
+		.jit = &session->jit,
+		.result = session->result,
+		.start_ns = session->start_ns,
+		.now_ns = now_ns,
+		.last = is_end,
+		.meanwhile = is_end ? NULL : drain_meanwhile,
+		.self = session,
+	};
+	struct flight_written written = {0};
+	int r = flight_write(session->flight, &moment, &written, err);
+
+	session->result->file_bytes = written.file_bytes;
+	if (r == 0 && config->wrote)
+		config->wrote(config->self, &written);
+	return r;
+}
+
+/* Forgets what is too old, and writes the rest when that was asked for. */
+static int look_at_flight(struct session *session, uint64_t now_ns, struct error *err)
+{
+	const struct record_config *config = session->config;
+	struct error why = {0};
+	int r;
+
+	if (!session->flight)
+		return 0;
+	engine_progress(session->engine, &session->result->stats);
+	r = flight_look(session->flight, session->writer, &session->result->stats, now_ns, err);
+	if (r < 0 || !session->write_asked)
+		return r;
+	session->write_asked = false;
+	own_usage(session->result);
+	/* It can be tried again: that is no reason to lose what is in memory. */
+	if (write_last(session, now_ns, false, &why) < 0 && config->notice)
+		config->notice(config->self, why.text);
+	return 0;
 }
 
 /* When to look at the latest: buffers fill, and a time limit or delay may be over. */
@@ -480,8 +559,7 @@ static void show_progress(struct session *session, uint64_t now_ns)
 	if (!config->progress)
 		return;
 	engine_progress(session->engine, &stats);
-	config->progress(config->self, now_ns - session->start_ns, &stats,
-			 recording_writer_bytes(session->writer));
+	config->progress(config->self, now_ns - session->start_ns, &stats, kept_bytes(session));
 }
 
 static int run_loop(struct session *session, struct error *err)
@@ -501,21 +579,12 @@ static int run_loop(struct session *session, struct error *err)
 			r = drain(session, now_ns, err);
 		heed_pause(session, now_ns);
 		pace_look(&session->pace, now_ns, late_ns);
+		if (r == 0)
+			r = look_at_flight(session, now_ns, err);
 		jit_watch_look(&session->jit, recording_writer_dictionary(session->writer), now_ns);
 		show_progress(session, now_ns);
 	}
 	return r;
-}
-
-static void own_usage(struct record_result *result)
-{
-	struct rusage usage;
-
-	(void)getrusage(RUSAGE_SELF, &usage); /* cannot fail */
-	result->own_cpu_ns =
-		((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * NS_PER_SEC +
-		((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * NS_PER_US;
-	result->own_rss_bytes = process_peak_bytes();
 }
 
 /* Stops sampling and writes what makes the file complete. */
@@ -531,17 +600,14 @@ static int finish(struct session *session, struct error *err)
 	result->lowest_hz = session->pace.lowered > 0 ? session->pace.lowest_hz : 0;
 	engine_stats(session->engine, &result->stats);
 	own_usage(result);
+	if (r < 0 && session->flight)
+		(void)write_last(session, over_ns, true, NULL); /* the first failure is told */
 	if (r < 0)
 		return r;
-	put_clocks(session, over_ns);
-	kernel_names_write(session->writer);
-	kept_files_add(session->writer);
-	jit_functions_write(session->writer, &session->jit, session->config->notice,
-			    session->config->self);
-	session_info_end(session->writer, over_ns, result);
-	r = recording_writer_finish(session->writer, err);
+	r = session->flight ? write_last(session, over_ns, true, err)
+			    : closing_write(session->writer, session->config, result, &session->jit,
+					    over_ns, err);
 	own_usage(result);
-	result->file_bytes = recording_writer_bytes(session->writer);
 	return r;
 }
 
@@ -580,6 +646,7 @@ static void session_fini(struct session *session)
 	engine_close(session->engine);
 	kernel_addresses_free(session->kernel);
 	jit_watch_fini(&session->jit);
+	flight_close(session->flight);
 	recording_writer_free(session->writer);
 	if (session->launched)
 		child_fini(&session->child);
@@ -610,7 +677,8 @@ static int set_up(struct session *session, struct error *err)
 	int r = take_signals(session, err);
 
 	if (r == 0)
-		r = open_output(session, err);
+		r = session->config->last_ns > 0 ? open_flight(session, err)
+						 : open_output(session, err);
 	if (r == 0)
 		r = launch(session, err);
 	if (r < 0) {
@@ -662,8 +730,11 @@ int record_run(const struct record_config *config, struct record_result *ret, st
 	r = run_loop(&session, err);
 	if (r == 0)
 		r = finish(&session, err);
+	else if (session.flight)
+		(void)finish(&session, NULL); /* what came before the failure is worth having */
 	let_second_stop_through(&session);
-	ret->file_bytes = recording_writer_bytes(session.writer);
+	if (!session.flight)
+		ret->file_bytes = recording_writer_bytes(session.writer);
 	ret->child_running = session.launched && !child_ended(&session.child);
 	ret->target_stopped = is_stopped(&session);
 	/* What comes now may need memory of its own: that of the recorder goes first. */

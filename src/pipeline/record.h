@@ -11,6 +11,9 @@
  * at once. A launched program gets them too, as it would without us. SIGUSR2 pauses
  * the sampling and SIGUSR1 ends the pause, unless a launched program has a use for
  * them: then they are for it.
+ *
+ * With last_ns the last seconds are written at every end, and on SIGUSR2 unless the
+ * program that was launched has a handler for it; that pauses nothing then.
  */
 
 #include <stdbool.h>
@@ -21,6 +24,7 @@
 #include "pipeline/pace.h"
 
 struct error;
+struct flight_written;
 struct record_result;
 
 struct record_config {
@@ -31,12 +35,15 @@ struct record_config {
 	const char *output;
 	uint64_t duration_ns;    /* 0: no limit; from when sampling begins */
 	struct pace_config pace; /* its notice is the one below */
+	uint64_t last_ns;        /* only this much is kept, see flight.h; 0: all, in the output */
 	const char *title;       /* what is watched, for people */
 	/* Called about five times a second; NULL: nobody looks. */
 	void (*progress)(void *self, uint64_t elapsed_ns, const struct engine_stats *stats,
 			 uint64_t file_bytes);
 	/* Called once when something worth a line on stderr was found out; NULL is fine. */
 	void (*notice)(void *self, const char *text);
+	/* With last_ns: called when the last seconds have been written; NULL is fine. */
+	void (*wrote)(void *self, const struct flight_written *written);
 	/*
 	 * Called once when the recording is closed, or has failed with err, before
 	 * the program that was launched is waited for; NULL is fine.

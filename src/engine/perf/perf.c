@@ -258,7 +258,6 @@ void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 
 	*ret = engine->stats;
 	ret->ring_fill = engine->ring_fill;
-	engine->ring_fill = 0;
 	/*
 	 * Without the kernel's share of the time there is no telling what to expect,
 	 * and the machine's own clock ticks are too coarse for a short while.

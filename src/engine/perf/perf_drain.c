@@ -322,6 +322,7 @@ int perf_drain(struct perf_engine *engine, uint64_t until_ns, struct error *err)
 	size_t i;
 	int r = engine->overwrite_old ? perf_overwrite_take(engine) : 0;
 
+	engine->ring_fill *= ENGINE_FILL_FADES;
 	for (i = 0; i < engine->rings.count; i++)
 		look(engine, &engine->rings.items[i].ring);
 	while (r == 0 && (ring = oldest(engine, &other_ns)) &&

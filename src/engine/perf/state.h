@@ -119,7 +119,7 @@ struct perf_engine {
 	uint64_t begun_ns;       /* when this was opened */
 	uint64_t sample_cost_ns; /* of an event, without programs; 0: not known yet */
 	struct machine_time machine_start;
-	double ring_fill;      /* the most of a ring that was full, since somebody asked */
+	double ring_fill;      /* the most of a ring that was full of late */
 	uint64_t throttled_ns; /* that samples stood for, but no event counted */
 	struct engine_stats stats;
 

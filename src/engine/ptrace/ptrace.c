@@ -340,10 +340,11 @@ static int ptrace_engine_drain(void *self, struct error *err)
 {
 	struct ptrace_engine *engine = self;
 	uint64_t ticks;
+	int r = read(engine->timer_fd, &ticks, sizeof(ticks)) == (ssize_t)sizeof(ticks)
+			? sampler_round(engine->sampler, err)
+			: sampler_pump(engine->sampler, err);
 
-	if (read(engine->timer_fd, &ticks, sizeof(ticks)) == (ssize_t)sizeof(ticks))
-		return sampler_round(engine->sampler, err);
-	return sampler_pump(engine->sampler, err);
+	return r < 0 ? r : raw_stacks_trim(engine->stacks, err);
 }
 
 static int ptrace_engine_stop(void *self, struct error *err)

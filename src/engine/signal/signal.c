@@ -323,6 +323,7 @@ static int signal_engine_drain(void *self, struct error *err)
 	struct signal_engine *engine = self;
 	int r = 0;
 
+	engine->ring_fill *= ENGINE_FILL_FADES;
 	session_beat(&engine->session);
 	empty_wake(engine);
 	tick_clock_pair(&engine->clock);
@@ -336,7 +337,8 @@ static int signal_engine_drain(void *self, struct error *err)
 		else
 			i++;
 	}
-	return r < 0 ? error_errno(err, r, "cannot keep the samples") : 0;
+	return r < 0 ? error_errno(err, r, "cannot keep the samples")
+		     : raw_stacks_trim(engine->stacks, err);
 }
 
 static int signal_engine_start(void *self, struct error *err)
@@ -446,7 +448,6 @@ static void signal_engine_stats(void *self, bool final, struct engine_stats *ret
 	for (size_t i = 0; i < engine->files.count; i++)
 		ret->buffer_bytes += process_file_ring_bytes(engine->files.items[i]);
 	ret->ring_fill = engine->ring_fill;
-	engine->ring_fill = 0;
 	if (!final)
 		return;
 	for (size_t i = 0; i < engine->files.count; i++)
