@@ -6,7 +6,7 @@
 
 #include "base/scope.h"
 #include "base/vec.h"
-#include "symbol/go_table.h"
+#include "cfi/go_table.h"
 #include "symbol/symbol_index.h"
 
 /* The name of function i, NULL when that is damaged. */
