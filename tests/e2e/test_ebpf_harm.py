@@ -294,6 +294,25 @@ def test_inside_a_container_names_and_ids_are_those_of_the_container(wick):
 
 
 @pytest.mark.root
+def test_an_id_that_comes_again_belongs_to_who_has_it(wick):
+    path = wick.new_path()
+    first, second = (shlex.join(workload(name, 300)) for name in ("spin", "split_nofp"))
+    script = (f"{first} & id=$!; wait; echo $((id - 1)) > /proc/sys/kernel/ns_last_pid; "
+              f"{second} & test $! = $id || exit 42; wait")
+    done = in_namespaces(f"{QUOTED} record --engine ebpf -F 999 -o {path} -- "
+                         f"sh -c {shlex.quote(script)}", *CONTAINER)
+    if done.returncode == 42:
+        pytest.skip("ids cannot be chosen here")
+    assert done.returncode == 0, done.stderr
+    report = wick.json("report", path, "--format", "json", "--comm", "spin")
+    assert contract.total_percent(report, "spin_here") > 95
+    assert contract.total_percent(report, "hot_70") == 0
+    report = wick.json("report", path, "--format", "json", "--comm", "split_nofp")
+    assert contract.total_percent(report, "hot_70") == pytest.approx(70, abs=5)
+    assert contract.total_percent(report, "main") > 95
+
+
+@pytest.mark.root
 def test_a_container_is_seen_from_outside(wick):
     inside = subprocess.Popen(["unshare", *CONTAINER, *workload("split_nofp", 20000)],
                               stdout=subprocess.DEVNULL)
