@@ -29,6 +29,7 @@ struct go_function {
 	uint32_t size;
 	uint32_t pcsp;         /* the table of how far sp is down */
 	uint32_t fp_is_own_at; /* from there on fp tells where the frame is; or NOT_FOUND */
+	bool is_top;           /* a stack begins there */
 	uint32_t code_size;    /* what is known of its code */
 	uint8_t code[MAX_CODE_BYTES];
 };
@@ -99,6 +100,15 @@ static bool is_trampoline(const struct go_function *function)
 	       find_code(function, code, sizeof(code)) == sizeof(code);
 }
 
+/* Go's own traceback ends with its handlers of signals; what they interrupted is behind them. */
+static bool is_handler(const struct go_table *table, uint64_t i)
+{
+	const char *name = go_table_name(table, i);
+
+	return name &&
+	       (strcmp(name, "runtime.sigtramp") == 0 || strcmp(name, "runtime.cgoSigtramp") == 0);
+}
+
 static int add_depths(const struct go_table *table, const struct go_function *function,
 		      struct rows *rows)
 {
@@ -130,10 +140,8 @@ static int add_depths(const struct go_table *table, const struct go_function *fu
 }
 
 static int add_rows(const struct go_table *table, const struct go_function *function,
-		    uint32_t flags, struct rows *rows)
+		    struct rows *rows)
 {
-	bool is_top = (flags & GO_FLAG_TOP_FRAME) ||
-		      ((flags & GO_FLAG_SP_WRITE) && function->fp_is_own_at == NOT_FOUND);
 	bool is_signal = is_trampoline(function);
 	uint32_t start = function->start - (is_signal ? 1 : 0); /* return addresses less one */
 	struct rows_function *added;
@@ -141,7 +149,7 @@ static int add_rows(const struct go_table *table, const struct go_function *func
 
 	if (r < 0)
 		return r;
-	if (is_signal || is_top)
+	if (is_signal || function->is_top)
 		r = rows_add(rows, start, is_signal ? &signal_rule : &top_rule);
 	else
 		r = add_depths(table, function, rows);
@@ -178,7 +186,10 @@ static int add_function(struct elf_file *elf, const struct go_table *table, uint
 		read_code(elf, go_table_start(table, i), function);
 	if (*flags & GO_FLAG_SP_WRITE)
 		function->fp_is_own_at = find_own_fp(function);
-	return add_rows(table, function, *flags, rows);
+	function->is_top = (*flags & GO_FLAG_TOP_FRAME) && !is_handler(table, i);
+	if ((*flags & GO_FLAG_SP_WRITE) && function->fp_is_own_at == NOT_FOUND)
+		function->is_top = true;
+	return add_rows(table, function, rows);
 }
 
 /*

@@ -223,3 +223,14 @@ const char *go_table_text(const struct go_table *table, uint64_t base, uint64_t 
 		return NULL;
 	return text;
 }
+
+const char *go_table_name(const struct go_table *table, uint64_t i)
+{
+	const uint8_t *at = go_table_function(table, i, table->word_bytes, sizeof(uint32_t));
+	uint32_t name;
+
+	if (!at)
+		return NULL;
+	memcpy(&name, at, sizeof(name));
+	return go_table_text(table, table->names, name);
+}

@@ -68,6 +68,9 @@ uint64_t go_table_start(const struct go_table *table, uint64_t i);
 /* n bytes of the description of function i (below count) from at on, NULL when it is cut. */
 const uint8_t *go_table_function(const struct go_table *table, uint64_t i, uint64_t at, size_t n);
 
+/* The name of function i, NULL when that is damaged. */
+const char *go_table_name(const struct go_table *table, uint64_t i);
+
 /* The values of one of the tables that functions name; none when it is damaged. */
 struct go_values go_values_of(const struct go_table *table, uint32_t offset);
 /* Steps to the first range or the next one; false after the last one. */

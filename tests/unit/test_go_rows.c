@@ -180,6 +180,34 @@ static void a_change_of_stacks_is_followed_by_its_frame_pointer_or_is_the_root(v
 	cfi_table_fini(&table);
 }
 
+/* The runtime says that a stack begins there; the kernel's frame is behind it. */
+static void what_a_signal_interrupted_is_behind_its_handler(void **state)
+{
+	static const char *const names[] = {"runtime.sigtramp", "runtime.cgoSigtramp",
+					    "runtime.sigtrampgo"};
+	const struct unwind_rule inside = {
+		.cfa = UNWIND_CFA_SP, .cfa_offset = 32, .ra_offset = -32};
+	const struct unwind_rule root = {.cfa = UNWIND_CFA_SP, .ra = UNWIND_RA_ROOT};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct program program;
+		uint32_t at;
+
+		program_init(&program, EM_AARCH64);
+		program.table = build(MAGIC_1_20, 4, plain, 2);
+		at = (uint32_t)program.table.size - HEADER_BYTES; /* names begin there */
+		memcpy(program.table.data + program.table.size - 40, &at, sizeof(at));
+		bytes_put(&program.table, names[i], strlen(names[i]) + 1);
+		struct cfi_table table = compile(&program);
+		if (i < 2)
+			assert_rule(&table, 0x44, inside);
+		else
+			assert_rule(&table, 0x44, root);
+		cfi_table_fini(&table);
+	}
+}
+
 static void a_change_of_stacks_on_x86_is_followed_too(void **state)
 {
 	static const struct function functions[] = {{0, SP_WRITE}, {0x40, 0}};
@@ -309,6 +337,7 @@ int main(void)
 		cmocka_unit_test(pushed_return_addresses_are_above_the_frame),
 		cmocka_unit_test(
 			a_change_of_stacks_is_followed_by_its_frame_pointer_or_is_the_root),
+		cmocka_unit_test(what_a_signal_interrupted_is_behind_its_handler),
 		cmocka_unit_test(a_change_of_stacks_on_x86_is_followed_too),
 		cmocka_unit_test(the_return_of_signals_is_known_by_its_code),
 		cmocka_unit_test(a_table_among_other_data_counts_from_where_a_relocation_says),
