@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "cfi/eh_frame.h"
 #include "cfi/frames.h"
+#include "cfi/go_rows.h"
 #include "cfi/machine.h"
 #include "cfi/plt.h"
 #include "cfi/program.h"
@@ -233,6 +234,8 @@ static int compile_rows(struct compiler *compiler, bool repair, struct cfi_table
 		return error_errno(err, r, "no memory for the CFI");
 	if (cfi_find_eh_frame(compiler->elf, &eh_frame))
 		r = compile_section(compiler, &eh_frame, true, err);
+	if (r == 0 && repair) /* before .debug_frame, which has the same of Go's functions */
+		r = cfi_add_go(compiler->elf, compiler->machine, compiler->base, &compiler->rows);
 	if (r == 0 && debug_frame)
 		r = compile_section(compiler, debug_frame, false, err);
 	if (r < 0)

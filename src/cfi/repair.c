@@ -292,7 +292,7 @@ static int replace_rows(struct repair *repair, struct rows_function *function)
 	if (vec_reserve(&rows->rows, rows->rows.count + repair->found.count) < 0)
 		return -ENOMEM;
 	function->first_row = (uint32_t)rows->rows.count;
-	function->row_count = (uint32_t)repair->found.count & INT32_MAX;
+	function->row_count = (uint32_t)repair->found.count & (UINT32_MAX >> 2);
 	memcpy(&rows->rows.items[rows->rows.count], repair->found.items,
 	       repair->found.count * sizeof(*repair->found.items));
 	rows->rows.count += repair->found.count;
@@ -327,7 +327,7 @@ static int repair_function(struct repair *repair, struct rows_function *function
 	};
 	int r;
 
-	if (vaddr % A64_INSN_BYTES != 0 || !may_be_synchronous(&walk))
+	if (function->is_exact || vaddr % A64_INSN_BYTES != 0 || !may_be_synchronous(&walk))
 		return 0;
 	walk.text = text_window_get(&repair->window, vaddr, walk.insn_count * A64_INSN_BYTES);
 	if (!walk.text)

@@ -32,8 +32,9 @@ struct rows_function {
 	uint32_t start; /* pcs count from the table's base */
 	uint32_t end;
 	uint32_t first_row;
-	uint32_t row_count : 31;
+	uint32_t row_count : 30;
 	uint32_t is_weak : 1;
+	uint32_t is_exact : 1; /* its rows are right at each instruction: nothing to repair */
 };
 
 struct rows {

@@ -17,6 +17,9 @@
 /* Below this share of the expected samples the rate was not reached. */
 #define RATE_REACHED 0.9
 
+/* Names are looked for of so many samples: memory would grow with the recording. */
+#define NAMED_SAMPLES 50000u
+
 static bool is_stdout(const struct record_config *config)
 {
 	return strcmp(config->output, "-") == 0;
@@ -148,24 +151,40 @@ static void print_stacks(FILE *out, const struct engine_stats *stats, uint32_t a
 			      stats->depth_limit);
 }
 
+/* How long it took to take so many samples that their names are looked for. */
+static uint64_t named_ns(const struct record_result *result)
+{
+	if (result->stats.samples <= NAMED_SAMPLES)
+		return UINT64_MAX;
+	return (uint64_t)((double)result->duration_ns * NAMED_SAMPLES /
+			  (double)result->stats.samples);
+}
+
 /* Reads the file back: whether names will be found is worth knowing now. */
 static void print_names(FILE *out, const struct record_config *config,
-			const struct load_options *names)
+			const struct record_result *result, const struct load_options *names)
 {
+	struct load_options first = *names;
 	struct profile *profile;
 	struct stat status;
 
+	first.to_ns = named_ns(result);
 	if (is_stdout(config) || stat(config->output, &status) < 0 || !S_ISREG(status.st_mode) ||
-	    load_profile(config->output, names, &profile, NULL) < 0)
+	    load_profile(config->output, &first, &profile, NULL) < 0)
 		return;
-	if (profile->quality.samples > 0)
+	if (profile->quality.samples > 0) {
 		(void)fprintf(
 			out,
 			"  names      %.1f %% of samples with function and line, %.1f %% with a "
-			"name only, %.1f %% unknown\n",
+			"name only, %.1f %% unknown",
 			percent(profile->quality.resolved, profile->quality.samples),
 			percent(profile->quality.name_only, profile->quality.samples),
 			percent(profile->quality.unsymbolised, profile->quality.samples));
+		if (first.to_ns != UINT64_MAX)
+			(void)fprintf(out, ", in the first %.1f s",
+				      (double)first.to_ns / NS_PER_SEC);
+		(void)fputc('\n', out);
+	}
 	profile_free(profile);
 }
 
@@ -261,7 +280,7 @@ void record_summary_print(FILE *out, const struct record_config *config,
 	print_pace(out, config, result);
 	print_stacks(out, &result->stats, config->sampling.depth);
 	print_left_out(out, &result->stats);
-	print_names(out, config, names);
+	print_names(out, config, result, names);
 	print_overhead(out, result);
 	if (result->stats.remark[0])
 		(void)fprintf(out, "  note       %s\n", result->stats.remark);

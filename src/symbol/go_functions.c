@@ -2,24 +2,11 @@
 #include "symbol/go_functions.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/scope.h"
 #include "base/vec.h"
-#include "symbol/go_table.h"
+#include "cfi/go_table.h"
 #include "symbol/symbol_index.h"
-
-/* The name of function i, NULL when that is damaged. */
-static const char *name_of(const struct go_table *table, uint64_t i)
-{
-	const uint8_t *at = go_table_function(table, i, table->word_bytes, sizeof(uint32_t));
-	uint32_t name;
-
-	if (!at)
-		return NULL;
-	memcpy(&name, at, sizeof(name));
-	return go_table_text(table, table->names, name);
-}
 
 int go_functions_parse(const void *data, size_t size, uint64_t text_vaddr, uint64_t text_size,
 		       struct symbol_list *list)
@@ -31,7 +18,7 @@ int go_functions_parse(const void *data, size_t size, uint64_t text_vaddr, uint6
 	for (uint64_t i = 0; i < table.count; i++) {
 		uint64_t start = go_table_start(&table, i);
 		uint64_t end = go_table_start(&table, i + 1);
-		const char *name = name_of(&table, i);
+		const char *name = go_table_name(&table, i);
 		struct symbol_candidate item = {.start = start,
 						.size = end - start,
 						.kind = KIND_FUNCTION,

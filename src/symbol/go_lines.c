@@ -4,21 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "base/scope.h"
+#include "cfi/go_table.h"
 #include "elf/elf.h"
-#include "symbol/go_table.h"
-
-/*
- *	func     start (pointer or u32) name:u32 args:u32 defer:u32 sp:u32 file:u32 line:u32
- *	         pcdata:u32 unit:u32 …
- *	values   (change of the value: zigzag, bytes of code / step)…, until a change of 0
- *
- * file and line are offsets of such tables among the values; the value before the first
- * change is -1. The number of a file plus unit counts in the units, where its text is told.
- */
-#define AFTER_START_FILE 16u
-#define AFTER_START_UNIT 28u
 
 struct go_lines {
 	struct elf_file *elf; /* until it was read */
@@ -51,29 +39,15 @@ void go_lines_free(struct go_lines *lines)
 /* The value that a table has at a distance from the function's start. */
 static bool value_at(const struct go_table *table, uint32_t offset, uint64_t distance, int64_t *ret)
 {
-	struct cursor in;
-	uint64_t at = 0;
-	int64_t value = -1;
+	struct go_values values = go_values_of(table, offset);
 
-	if (offset == 0 || table->values >= table->size || offset >= table->size - table->values)
-		return false;
-	in = cursor_of(table->data + table->values + offset, table->size - table->values - offset);
-	for (bool first = true;; first = false) {
-		uint64_t change = cursor_varint(&in);
-		uint64_t steps;
-
-		if (in.failed || (change == 0 && !first))
-			return false;
-		value = (int64_t)((uint64_t)value + (uint64_t)zigzag_decode(change));
-		steps = cursor_varint(&in);
-		if (in.failed || steps > UINT32_MAX)
-			return false;
-		at += steps * table->step;
-		if (distance < at) {
-			*ret = value;
+	while (go_values_next(&values)) {
+		if (distance < values.end) {
+			*ret = values.value;
 			return true;
 		}
 	}
+	return false;
 }
 
 /* The last function that starts at or below vaddr; count when there is none. */
@@ -92,6 +66,7 @@ static uint64_t find_function(const struct go_table *table, uint64_t vaddr)
 	return low == 0 || vaddr >= go_table_start(table, low) ? table->count : low - 1;
 }
 
+/* The number of a file plus unit counts in the units, where its text is told. */
 static const char *file_text(const struct go_table *table, uint32_t unit, int64_t number)
 {
 	uint64_t room = table->units < table->size ? table->size - table->units : 0;
@@ -116,8 +91,8 @@ static bool find(const struct go_table *table, uint64_t vaddr, const char **ret_
 	if (i == table->count)
 		return false;
 	distance = vaddr - go_table_start(table, i);
-	tables = go_table_function(table, i, table->word_bytes + AFTER_START_FILE, sizeof(offsets));
-	unit_at = go_table_function(table, i, table->word_bytes + AFTER_START_UNIT, sizeof(unit));
+	tables = go_table_function(table, i, table->word_bytes + GO_FUNCTION_FILE, sizeof(offsets));
+	unit_at = go_table_function(table, i, table->word_bytes + GO_FUNCTION_UNIT, sizeof(unit));
 	if (!tables || !unit_at)
 		return false;
 	memcpy(offsets, tables, sizeof(offsets));

@@ -7,7 +7,7 @@
  *
  * Written once, over a way to read the target's memory, for every walker: in the
  * process, from outside, offline, and in the kernel. Freestanding, and all in
- * the headers frame.h, step_fallback.h and this one: a walker that gives constant functions as its
+ * the headers frame.h, step_*.h and this one: a walker that gives constant functions as its
  * reader has them folded into the step.
  *
  * A walk begins with the registers of the interrupted instruction and ends for
@@ -26,6 +26,7 @@
 
 #include "unwind/frame.h"
 #include "unwind/step_fallback.h"
+#include "unwind/step_stack.h"
 #include "unwind/table.h"
 
 /* Where a rule leads. */
@@ -71,6 +72,19 @@ UNWIND_INLINE enum unwind_end unwind_unusual_cfa(const struct unwind_limits *lim
 	default:
 		return UNWIND_NO_RULE;
 	}
+}
+
+/* Where the frame begins when it is not for sp or fp alone to say. */
+UNWIND_INLINE enum unwind_end unwind_other_cfa(const struct unwind_limits *limits,
+					       const struct unwind_reader *reader,
+					       const struct unwind_rule *rule,
+					       struct unwind_frame *frame, uint64_t *ret)
+{
+	if (rule->cfa == UNWIND_CFA_SP)
+		return unwind_guessed_cfa(limits, reader, rule, frame, ret);
+	if (rule->cfa == UNWIND_CFA_FP_AWAY)
+		return unwind_cfa_away(limits, reader, rule, frame, ret);
+	return unwind_unusual_cfa(limits, reader, rule, frame, ret);
 }
 
 /* The return address of a rule. */
@@ -204,9 +218,7 @@ UNWIND_INLINE enum unwind_end unwind_step(const struct unwind_limits *limits,
 		ordinary = false;
 		if (rule->cfa == UNWIND_CFA_SIGNAL)
 			return unwind_signal(limits, reader, frame);
-		end = rule->cfa == UNWIND_CFA_SP
-			      ? unwind_guessed_cfa(limits, reader, rule, frame, &cfa)
-			      : unwind_unusual_cfa(limits, reader, rule, frame, &cfa);
+		end = unwind_other_cfa(limits, reader, rule, frame, &cfa);
 		if (end != UNWIND_GOING)
 			return end;
 	}

@@ -14,6 +14,7 @@
 
 #include "unwind/frame.h"
 #include "unwind/step_code.h"
+#include "unwind/step_stack.h"
 #include "unwind/table.h"
 
 /*

@@ -36,6 +36,7 @@ enum unwind_cfa {
 	UNWIND_CFA_DEREF_SP = 5,
 	UNWIND_CFA_DEREF_FP = 6, /* *(fp + cfa_offset) + cfa_extra */
 	UNWIND_CFA_SIGNAL = 7,   /* a signal trampoline: all registers are in the frame */
+	UNWIND_CFA_FP_AWAY = 8,  /* fp + cfa_offset; sp may have left that stack for another */
 };
 
 enum unwind_ra {

@@ -16,7 +16,7 @@
 
 #define UNWIND_FILE_MAGIC "wickunw\n"
 /* Raise it with every change of the rows, the rules or what the compiler makes of a file. */
-#define UNWIND_FILE_VERSION 6
+#define UNWIND_FILE_VERSION 7
 #define UNWIND_FILE_BUILD_ID_MAX 32
 
 struct unwind_file_header {

@@ -2,11 +2,13 @@
 """The eBPF engine where it is refused, overrun or killed: what is left, what is said."""
 import errno
 import os
+import pathlib
 import re
 import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -27,21 +29,57 @@ def notices(process):
     return process.stderr.split("wick: recorded")[0].splitlines()
 
 
+def end_all(pids):
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
 @pytest.mark.root
-@pytest.mark.parametrize("mode", ("cpu", "offcpu"))
-def test_a_recorder_that_is_killed_leaves_no_program_behind(wick, background, mode):
+@pytest.mark.parametrize("mode, whom", (("cpu", "-p"), ("offcpu", "-p"), ("cpu", "-a"), ("cpu", "--"),
+                                        ("wall", "--")))
+def test_a_recorder_that_is_killed_leaves_no_program_behind(wick, background, mode, whom):
+    """A program is there as long as a perf event that runs it: those of children too."""
     target = background(workload("split_nofp", 20000))
     before = loaded_programs()
-    process = wick.start("record", "--engine", "ebpf", "--mode", mode, "-p", target.pid, "-o",
-                         wick.new_path())
+    watched = {"-p": ["-p", target.pid], "-a": ["-a"], "--": ["--", *workload("split_nofp", 20000)]}
+    process = wick.start("record", "--engine", "ebpf", "--mode", mode, "-o", wick.new_path(),
+                         *watched[whom])
     wait_for(lambda: loaded_programs() - before, what="the programs")
     time.sleep(0.3)
+    children = children_of(process.pid)
+    assert bool(children) == (whom == "--")
     process.send_signal(signal.SIGKILL)
-    process.communicate()
-    wait_for(lambda: not loaded_programs() - before, what="the end of the programs")
-    assert target.poll() is None
+    try:
+        process.wait()
+        wait_for(lambda: not loaded_programs() - before, what="the end of the programs")
+        assert target.poll() is None
+        assert all(os.path.exists(f"/proc/{child}/exe") for child in children)
+    finally:
+        end_all(children)
+        process.communicate()
     assert not os.path.exists("/sys/fs/bpf") or not [
         name for name in os.listdir("/sys/fs/bpf") if "wick" in name]
+
+
+@pytest.mark.root
+def test_who_records_beside_a_recorder_that_is_killed_sees_it_all(wick, background):
+    target = background(workload("split_nofp", 20000))
+    others = [wick.start("record", "--engine", "ebpf", "--mode", mode, "-a", "-o", wick.new_path())
+              for mode in ("cpu", "wall")]
+    path = wick.new_path()
+    process = wick.start("record", *ENGINE, "-p", target.pid, "-d", 2, "-o", path)
+    time.sleep(1)
+    for other in others:
+        other.kill()
+        other.communicate()
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 0, err
+    info = wick.json("info", path, "--format", "json")
+    assert contract.sample_count(info) == pytest.approx(contract.expected_count(info), rel=0.05)
+    assert contract.total_percent(wick.json("report", path, "--format", "json"), "main") > 97
 
 
 @pytest.mark.root
@@ -97,11 +135,42 @@ def test_losses_at_the_very_end_are_counted(wick, background):
     assert int(re.search(r", (\d+) lost", err).group(1)) > 300, err
 
 
+def memory_bytes(pid):
+    """What a recorder holds: its own memory, pinned rings, and maps of the kernel."""
+    status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    total = 1024 * sum(int(found) for found in re.findall(r"^Vm(?:RSS|Pin):\s+(\d+)", status, re.M))
+    maps = {}
+    for path in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir():
+        told = dict(line.split(":", 1) for line in path.read_text(encoding="ascii").splitlines()
+                    if ":" in line)
+        if "map_id" in told and "memlock" in told:
+            maps[int(told["map_id"])] = int(told["memlock"])
+    assert maps
+    return total + sum(maps.values())
+
+
+@pytest.mark.root
+def test_memory_follows_what_is_watched(wick, background):
+    target = background([sys.executable, "-c", "while True: sorted(range(1000))"])
+    process = wick.start("record", *ENGINE, "-p", target.pid, "-d", 2, "-o", wick.new_path())
+    time.sleep(1.5)
+    held = memory_bytes(process.pid)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 0, err
+    assert held < 40e6, err
+
+
 @pytest.mark.root
 def test_a_small_limit_on_locked_memory_does_not_matter(wick):
     recording = wick.record(workload("split_nofp", 300), *ENGINE,
                             prefix=("prlimit", "--memlock=65536:65536"))
     assert root_percent(recording) > 97
+
+
+def test_loading_needs_no_other_program(wick):
+    done = wick.run("record", *ENGINE, "-o", wick.new_path(), "--", *workload("spin", 200),
+                    env={"PATH": "/nowhere", "HOME": str(wick.folder)})
+    assert done.returncode == 0, done.stderr
 
 
 def test_without_privilege_auto_says_what_it_is_instead(wick, as_nobody):
@@ -225,6 +294,25 @@ def test_inside_a_container_names_and_ids_are_those_of_the_container(wick):
 
 
 @pytest.mark.root
+def test_an_id_that_comes_again_belongs_to_who_has_it(wick):
+    path = wick.new_path()
+    first, second = (shlex.join(workload(name, 300)) for name in ("spin", "split_nofp"))
+    script = (f"{first} & id=$!; wait; echo $((id - 1)) > /proc/sys/kernel/ns_last_pid; "
+              f"{second} & test $! = $id || exit 42; wait")
+    done = in_namespaces(f"{QUOTED} record --engine ebpf -F 999 -o {path} -- "
+                         f"sh -c {shlex.quote(script)}", *CONTAINER)
+    if done.returncode == 42:
+        pytest.skip("ids cannot be chosen here")
+    assert done.returncode == 0, done.stderr
+    report = wick.json("report", path, "--format", "json", "--comm", "spin")
+    assert contract.total_percent(report, "spin_here") > 95
+    assert contract.total_percent(report, "hot_70") == 0
+    report = wick.json("report", path, "--format", "json", "--comm", "split_nofp")
+    assert contract.total_percent(report, "hot_70") == pytest.approx(70, abs=5)
+    assert contract.total_percent(report, "main") > 95
+
+
+@pytest.mark.root
 def test_a_container_is_seen_from_outside(wick):
     inside = subprocess.Popen(["unshare", *CONTAINER, *workload("split_nofp", 20000)],
                               stdout=subprocess.DEVNULL)
@@ -237,6 +325,35 @@ def test_a_container_is_seen_from_outside(wick):
         assert contract.total_percent(recording.report(), "hot_70") == pytest.approx(70, abs=4)
         assert root_percent(recording) > 97
         os.kill(child, signal.SIGKILL)
+    finally:
+        inside.kill()
+        inside.wait()
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("whom", ("-p", "-a"))
+def test_a_container_has_its_own_files(wick, tmp_path, whom):
+    """What has the same path outside is another program."""
+    room = tmp_path / "room"
+    (room / "bin").mkdir(parents=True)
+    outside = tmp_path / "bin" / "program"
+    outside.parent.mkdir()
+    shutil.copy(workload("spin")[0], outside)
+    shutil.copy(workload("split_nofp")[0], room / "bin/program")
+    script = (f"mount --bind {shlex.quote(str(room))} {shlex.quote(str(tmp_path))} && "
+              f"exec {shlex.quote(str(outside))} 20000")
+    inside = subprocess.Popen(["unshare", "--mount", "sh", "-c", script], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True)
+    try:
+        wait_for(lambda: inside.poll() is not None or "program" in thread_names(inside.pid),
+                 what="the program")
+        if inside.poll() is not None:
+            pytest.skip(f"no mounts here: {inside.stderr.read()}")
+        recording = wick.attach(*([whom, inside.pid] if whom == "-p" else [whom]), "-d", 1, *ENGINE)
+        report = recording.report("--comm", "program")
+        assert contract.total_percent(report, "hot_70") == pytest.approx(70, abs=5)
+        assert contract.total_percent(report, "main") > 95
+        assert contract.total_percent(report, "spin_here") == 0
     finally:
         inside.kill()
         inside.wait()

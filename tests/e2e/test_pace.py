@@ -130,12 +130,12 @@ def test_a_program_that_wants_the_signals_gets_them(wick, tmp_path):
 @pytest.mark.parametrize("engine", CPU_ENGINES)
 def test_a_budget_lowers_the_rate_and_weights_make_up_for_it(wick, engine):
     needs(wick, engine)
-    recording = wick.record(workload("split", 1500), "--engine", engine, "-F", 5000, "--overhead",
-                            "0.5")
+    recording = wick.record(workload("split", 2000), "--engine", engine, "-F", 5000, "--overhead",
+                            "1")
     assert "budget" in recording.stderr, recording.stderr
     samples = samples_of(recording)
-    assert len(samples) < 0.5 * 1.5 * 5000
-    assert weight_ms(samples) == pytest.approx(1500, rel=0.12)
+    assert len(samples) < 0.5 * 2 * 5000
+    assert weight_ms(samples) == pytest.approx(2000, rel=0.12)
     hot = [s for s in samples if any(f["function"] == "hot_70" for f in s["stack"])]
     assert weight_ms(hot) / weight_ms(samples) == pytest.approx(0.7, abs=0.12)
 

@@ -2,11 +2,23 @@
 """Stacks of code without frame pointers, followed by the binaries' own tables."""
 import os
 import re
+import shutil
+import subprocess
 
 import pytest
 
 import contract
-from conftest import workload
+from conftest import PATIENCE, workload
+
+@pytest.fixture(scope="module", name="go_program")
+def build_go_program(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("go")
+    (folder / "main.go").write_text(GO_PROGRAM)
+    subprocess.run(["go", "build", "-ldflags=-s -w", "-o", folder / "program", folder / "main.go"],
+                   env={**os.environ, "GOCACHE": str(folder / "cache"), "GOFLAGS": ""},
+                   check=True, timeout=300)
+    return folder / "program"
+
 
 ROOT_SHARE = re.compile(r"unwinding\s+([\d.]+) % reached the root")
 
@@ -61,6 +73,81 @@ def test_the_function_that_a_signal_interrupted_is_there(wick, way):
                                  ["--engine", "perf", "--unwind", "dwarf"]])
 def test_a_function_interrupted_at_its_first_instruction_has_its_own_name(wick, way):
     assert_interrupted(wick, way, ["first", "middle"])
+
+
+def whole_share(stacks, shapes):
+    """The share of samples whose stack ends with one of the shapes."""
+    total = sum(count for _, count in stacks)
+    return sum(count for frames, count in stacks
+               if any(re.search(shape, ";".join(frames)) for shape in shapes)) / total
+
+
+# A copy has one stack alone, and the clock runs on another: eBPF's first samples are copies too.
+GO_WAYS = [(["--engine", "ebpf"], 0.85), (["--engine", "ptrace"], 0.95),
+           (["--engine", "perf", "--unwind", "dwarf"], 0.4)]
+
+
+@pytest.mark.parametrize("way, least", GO_WAYS)
+def test_frames_as_those_of_go_are_followed_to_their_root(wick, way, least):
+    if wick.run("record", *way, "-o", wick.new_path(), "--", "true").returncode != 0:
+        pytest.skip(f"{way[1]} does not work here")
+    recording = wick.record(workload("go_shape", 500 * PATIENCE), *way, "-F", 499, "--no-kernel")
+    # In wall-clock time reading the clock, where others get the CPU, takes long.
+    stacks = [one for one in recording.folded() if one[0][-1] == "go_burn"]
+    outer = "^[^;]*;go_top;go_outer;go_middle;"
+    assert whole_share(stacks, [f"{outer}(go_clock;)?go_burn$"]) > least, stacks
+    assert whole_share(stacks, [f"{outer}go_burn$"]) == pytest.approx(0.5, abs=0.15)
+
+
+GO_PROGRAM = """package main
+
+import "fmt"
+
+//go:noinline
+func spin(n uint64) uint64 {
+	var s uint64 = 1
+	for i := uint64(0); i < n; i++ {
+		s = s*6364136223846793005 + i
+	}
+	return s
+}
+
+//go:noinline
+func deeper(depth int) uint64 {
+	if depth == 0 {
+		return spin(20000)
+	}
+	return deeper(depth-1) + 1
+}
+
+func work(done chan uint64) {
+	var s uint64
+	for i := 0; i < 16000; i++ {
+		s += deeper(10)
+	}
+	done <- s
+}
+
+func main() {
+	done := make(chan uint64)
+	go work(done)
+	go work(done)
+	<-done
+	<-done
+	fmt.Println("{}")
+}
+"""
+
+
+@pytest.mark.skipif(not shutil.which("go"), reason="go is not installed")
+@pytest.mark.parametrize("way", [["--engine", "ebpf"], ["--engine", "perf", "--unwind", "dwarf"]])
+def test_goroutines_reach_their_root_in_a_stripped_program(wick, go_program, way):
+    if wick.run("record", *way, "-o", wick.new_path(), "--", "true").returncode != 0:
+        pytest.skip(f"{way[1]} does not work here")
+    recording = wick.record([go_program], *way, "-F", 499, "--no-kernel")
+    shape = "^[^;]*;runtime.goexit[^;]*;(main.main.func.;)?main.work;(main.deeper;){11}main.spin$"
+    assert whole_share(recording.folded(), [shape]) > 0.9
+    assert root_percent(recording) > 97
 
 
 PYTHON = "/usr/bin/python3"

@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_rule(const struct unwind_rule *rule)
 {
-	if (rule->cfa > UNWIND_CFA_SIGNAL || rule->ra > UNWIND_RA_REGISTER ||
+	if (rule->cfa > UNWIND_CFA_FP_AWAY || rule->ra > UNWIND_RA_REGISTER ||
 	    rule->fp > UNWIND_FP_AT_FP)
 		abort();
 }

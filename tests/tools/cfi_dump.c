@@ -28,6 +28,9 @@ static void print_cfa(const struct unwind_rule *rule)
 	case UNWIND_CFA_FP:
 		printf("f%+d", rule->cfa_offset);
 		break;
+	case UNWIND_CFA_FP_AWAY:
+		printf("away%+d", rule->cfa_offset);
+		break;
 	case UNWIND_CFA_REGISTER:
 		printf("r%u%+d", rule->cfa_register, rule->cfa_offset);
 		break;

@@ -16,6 +16,8 @@
 #include "pipeline/load.h"
 #include "pipeline/record.h"
 
+#include "make_recording.h"
+
 static const struct record_config usual = {
 	.title = "app", .output = "/no/such/folder/app.wick", .sampling = {.depth = 512}};
 
@@ -97,6 +99,31 @@ static void what_eBPF_left_out_or_walked_elsewhere_is_told(void **state)
 	assert_says(&usual, &result, "; 2.5 % of stacks walked outside the kernel\n", true);
 	assert_says(&usual, &result, "11 times off a CPU were shorter than --min-block", true);
 	assert_says(&usual, &result, "13 times off a CPU are missing", true);
+}
+
+/* A sample with a name at the start, one without a name later. */
+static void names_of_a_long_recording_are_those_of_its_beginning(void **state)
+{
+	struct record_config config = usual;
+	struct record_result result = good;
+	struct made made;
+	struct frame frame;
+	uint32_t thread;
+
+	(void)state;
+	make_begin(&made);
+	thread = make_thread(&made, made.process, 1, "app");
+	frame = user(&made, 0x1010);
+	make_sample_of(&made, thread, 1000, &frame, 1);
+	frame = library(&made, 0x10);
+	make_sample_of(&made, thread, 3 * NS_PER_SEC / 2, &frame, 1);
+	make_end(&made);
+	config.output = made.path;
+	assert_says(&config, &result, "50.0 % with a name only, 50.0 % unknown\n", true);
+	result.stats.samples = 100000;
+	assert_says(&config, &result,
+		    "100.0 % with a name only, 0.0 % unknown, in the first 1.0 s\n", true);
+	made_fini(&made);
 }
 
 static void no_samples_are_explained(void **state)
@@ -201,6 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_good_recording_is_summed_up),
 		cmocka_unit_test(what_eBPF_left_out_or_walked_elsewhere_is_told),
+		cmocka_unit_test(names_of_a_long_recording_are_those_of_its_beginning),
 		cmocka_unit_test(no_samples_are_explained),
 		cmocka_unit_test(losses_come_with_the_setting_that_helps),
 		cmocka_unit_test(throttling_comes_with_the_setting_that_helps),

@@ -519,6 +519,24 @@ static void a_signal_frame_must_not_lead_down(void **state)
 	assert_int_equal(step(&target, &rule), UNWIND_NO_PROGRESS);
 }
 
+static void a_frame_on_a_stack_that_was_left_is_found_by_fp_once(void **state)
+{
+	const struct unwind_rule rule = {
+		.cfa = UNWIND_CFA_FP_AWAY, .cfa_offset = 40, .ra_offset = -32};
+	struct target target;
+
+	target_init(&target, &unwind_aarch64);
+	target.frame.sp = ALTERNATE + 64;
+	target.frame.fp = STACK + 152; /* below the frame's sp */
+	assert_int_equal(unwind_begin(&target.limits, &target.frame), UNWIND_GOING);
+	target.stack[20] = CODE + 0x1234;
+	assert_int_equal(step(&target, &rule), UNWIND_GOING);
+	assert_frame(&target, CODE + 0x1234, STACK + 192, STACK + 152);
+	assert_int_equal(step(&target, &rule), UNWIND_NO_PROGRESS); /* and not gone back to */
+	target.frame.fp_lost = true;
+	assert_int_equal(step(&target, &rule), UNWIND_NO_RULE);
+}
+
 /* The lazy resolver's frame counts from rbx, which functions that it calls have saved. */
 static void a_kept_register_leads_through_a_frame_that_counts_from_it(void **state)
 {
@@ -638,6 +656,7 @@ int main(void)
 		cmocka_unit_test(other_registers_serve_an_interrupted_frame_too),
 		cmocka_unit_test(the_alternate_stack_is_left_once),
 		cmocka_unit_test(a_signal_frame_must_not_lead_down),
+		cmocka_unit_test(a_frame_on_a_stack_that_was_left_is_found_by_fp_once),
 		cmocka_unit_test(a_kept_register_leads_through_a_frame_that_counts_from_it),
 		cmocka_unit_test(a_kept_register_is_forgotten_in_code_that_does_not_tell),
 		cmocka_unit_test(an_aligned_frame_reads_the_callers_fp_where_fp_points),
