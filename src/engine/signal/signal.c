@@ -2,13 +2,11 @@
 #include "engine/signal/signal.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -77,15 +75,6 @@ static void signal_engine_close(void *self)
 	free(engine);
 }
 
-/* Tells a program that a new list of its modules is there. */
-static void publish(struct process_file *file, uint64_t list, uint32_t changed)
-{
-	if (list)
-		atomic_store(&file->head->modules, list);
-	atomic_store_explicit(&file->head->maps_known, changed, memory_order_release);
-	(void)syscall(SYS_futex, &file->head->maps_known, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-}
-
 /* Looks at the modules of a process and gives it the tables for them. */
 static void give_tables(struct signal_engine *engine, struct process_file *file)
 {
@@ -104,7 +93,7 @@ static void give_tables(struct signal_engine *engine, struct process_file *file)
 		list = table_arena_list(engine->arena, engine->tracker, regions, count,
 					file->head->tables_address, file->head->tables_bytes);
 	}
-	publish(file, list, changed);
+	process_file_publish(file, list, changed);
 	file->maps_seen = changed;
 }
 
@@ -254,10 +243,11 @@ static bool has_ended(const struct signal_engine *engine, const struct process_f
 	return kill(file->pid, 0) < 0 && errno == ESRCH;
 }
 
-static void count_up(struct signal_engine *engine, const struct process_file *file)
+static void count_up(struct signal_engine *engine, struct process_file *file)
 {
 	const _Atomic uint64_t *counts = file->head->counts;
 
+	(void)process_file_look(file); /* else what was there before */
 	for (size_t i = 0; i < SESSION_COUNTS; i++)
 		engine->counts[i] += atomic_load(&counts[i]);
 	if (atomic_load(&file->head->own_signal))
@@ -288,6 +278,7 @@ static int drain_file(struct signal_engine *engine, struct process_file *file)
 	uint64_t lost;
 	int r;
 
+	(void)process_file_look(file); /* draining sees that too */
 	give_tables(engine, file);
 	r = process_file_drain(file, &reader);
 	lost = process_file_take_lost(file);
