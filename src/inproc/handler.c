@@ -100,8 +100,10 @@ static bool is_wanted(struct inproc_thread *thread)
 		timer_stop(thread);
 		return false;
 	}
-	if ((mode & SESSION_PAUSED) || atomic_load(&inproc.paused))
+	if ((mode & SESSION_PAUSED) || atomic_load(&inproc.paused)) {
+		timer_skip(thread);
 		return false;
+	}
 	if (session_file_recorder_moves(inproc.control))
 		return true;
 	if (session_file_recorder_is_gone(inproc.control))

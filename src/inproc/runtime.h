@@ -73,6 +73,10 @@ struct inproc_thread {
 	struct unwind_thread unwind;
 };
 
+/* What the program wants left out of itself. */
+#define INPROC_PAUSED 1u  /* samples */
+#define INPROC_STOPPED 2u /* all, and its threads have no timers */
+
 struct inproc_runtime {
 	struct session_control *control; /* NULL: inert */
 	struct session_process *process;
@@ -87,7 +91,7 @@ struct inproc_runtime {
 	uint32_t pid;
 	struct unwind_inproc unwind;
 	_Atomic uint32_t mode;         /* copy of the control's, 0 once we are out */
-	_Atomic uint32_t paused;       /* by the program itself */
+	_Atomic uint32_t paused;       /* by the program itself: INPROC_… */
 	_Atomic uint32_t unsure_until; /* modules may have gone: lists before it are void */
 	_Atomic(struct inproc_thread *) threads[SESSION_SLOTS];
 	_Atomic uint32_t thread_limit; /* no index is larger or equal */

@@ -94,6 +94,8 @@ bool timer_start(struct inproc_thread *thread)
 	uint64_t period_ns = timer_period_ns();
 	uint64_t first_ns = some_part(thread, period_ns);
 
+	if (atomic_load(&inproc.paused) & INPROC_STOPPED)
+		return true; /* until it is started */
 	thread->cpu_timer = wall ? -1 : create(thread, cpu_clock_of(thread->tid), 0);
 	thread->clock_timer = create(thread, CLOCK_MONOTONIC, TIMER_OF_CLOCK);
 	if (thread->cpu_timer < 0 && thread->clock_timer < 0) {
@@ -111,6 +113,12 @@ bool timer_start(struct inproc_thread *thread)
 	if (thread->clock_timer < 0 || (!wall && !is_fast()))
 		tick_by_cpu(thread);
 	return true;
+}
+
+void timer_skip(struct inproc_thread *thread)
+{
+	thread->last_cpu_ns = safe_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	thread->last_ns = safe_clock_ns(CLOCK_MONOTONIC);
 }
 
 void timer_stop(struct inproc_thread *thread)

@@ -28,6 +28,9 @@ struct inproc_thread;
 bool timer_start(struct inproc_thread *thread);
 void timer_stop(struct inproc_thread *thread);
 
+/* The time up to now is nobody's: none of it goes to the next sample. */
+void timer_skip(struct inproc_thread *thread);
+
 /* While the recorder is silent: a tick a second, to see whether it still is. And the end of that.
  */
 void timer_slow(struct inproc_thread *thread);

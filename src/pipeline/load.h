@@ -42,6 +42,7 @@ struct load_options {
 	bool short_names;
 	bool demangle;
 	bool slices; /* fill profile->moments */
+	bool told;   /* load_samples: what the program told as well, unless an event is asked for */
 	const char *const *symbol_paths;
 	size_t symbol_path_count;
 	bool symbol_cache;                 /* keep answers on disk, and use those kept */

@@ -292,9 +292,12 @@ static int is_wanted(struct samples *samples, uint64_t time_ns, uint32_t thread,
 int samples_want(struct samples *samples, const struct sample_batch *batch, size_t i, bool *ret)
 {
 	const struct sample_event *main = sample_events_main(&samples->events);
+	bool told = samples->options->told && !samples->options->event;
+	uint32_t event = told ? sample_events_find(&samples->events, batch->schema) : ID_NONE;
 
 	*ret = false;
-	if (!main || batch->schema != main->schema)
+	if ((!main || batch->schema != main->schema) &&
+	    (event == ID_NONE || samples->events.items.items[event].kind == SCHEMA_SAMPLED))
 		return 0;
 	return is_wanted(samples, batch->time_ns[i], batch->thread[i], ret);
 }
@@ -329,11 +332,26 @@ static int take_sample(struct samples *samples, const struct sample_batch *batch
 		      : 0;
 }
 
+static int take_gauge(struct samples *samples, const struct sample_batch *batch, size_t i,
+		      uint32_t event)
+{
+	const struct dictionary *dictionary = recording_reader_dictionary(samples->reader);
+
+	return sample_gauges_add(
+		&samples->gauges,
+		&(struct sample_gauge){.event = event,
+				       .process =
+					       dictionary->threads.items[batch->thread[i]].process,
+				       .last = (int64_t)batch->weight[i],
+				       .last_ns = batch->time_ns[i]});
+}
+
 static int take_samples(void *self, const struct sample_batch *batch)
 {
 	struct samples *samples = self;
 	uint32_t event = sample_events_find(&samples->events, batch->schema);
 	bool kept = event != ID_NONE && sample_events_is_kept(&samples->events, event);
+	bool is_gauge = event != ID_NONE && samples->events.items.items[event].kind == SCHEMA_GAUGE;
 	size_t i;
 
 	for (i = 0; i < batch->count; i++) {
@@ -344,14 +362,16 @@ static int take_samples(void *self, const struct sample_batch *batch)
 			samples->start_ns = time_ns;
 		if (time_ns > samples->end_ns)
 			samples->end_ns = time_ns;
-		if (!kept) {
+		if (!kept && !is_gauge) {
 			samples->unwanted++;
 			continue;
 		}
 		if (is_wanted(samples, time_ns, batch->thread[i], &wanted) < 0)
 			return -ENOMEM;
-		samples->unwanted += !wanted;
-		if (wanted && take_sample(samples, batch, i, event) < 0)
+		samples->unwanted += !wanted || is_gauge;
+		if (wanted && is_gauge && take_gauge(samples, batch, i, event) < 0)
+			return -ENOMEM;
+		if (wanted && !is_gauge && take_sample(samples, batch, i, event) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -561,6 +581,7 @@ void samples_fini(struct samples *samples)
 {
 	recording_reader_free(samples->reader);
 	sample_events_fini(&samples->events);
+	sample_gauges_fini(&samples->gauges);
 	kernel_symbols_free(samples->kernel);
 	jit_symbols_free(samples->jit);
 	id_index_fini(&samples->makers);

@@ -18,6 +18,7 @@
 struct known_schema {
 	char *name;
 	char *unit;
+	enum schema_kind kind;
 	uint32_t id;
 };
 
@@ -112,10 +113,12 @@ uint32_t told_labels(struct told *told, const struct process_sample *sample, con
 	return id;
 }
 
-static uint32_t make_schema(struct told *told, const char *name, const char *unit)
+static uint32_t make_schema(struct told *told, const char *name, const char *unit,
+			    enum schema_kind kind)
 {
-	struct known_schema known = {.name = strdup(name), .unit = strdup(unit)};
-	struct schema schema = {.event = known.name, .value = known.name, .unit = known.unit};
+	struct known_schema known = {.name = strdup(name), .unit = strdup(unit), .kind = kind};
+	struct schema schema = {
+		.event = known.name, .value = known.name, .unit = known.unit, .kind = kind};
 
 	if (known.name && known.unit && told->schemas.count < MAX_SCHEMAS &&
 	    told->sink->ops->schema(told->sink->self, &schema, &known.id) == 0 &&
@@ -131,12 +134,14 @@ uint32_t told_schema(struct told *told, const struct process_sample *sample)
 	struct reader texts = event_texts(sample);
 	const char *name = next_text(&texts);
 	const char *unit = next_text(&texts);
+	enum schema_kind kind = sample->flags & SESSION_GAUGE ? SCHEMA_GAUGE : SCHEMA_TOLD;
 
 	if (!name || !unit)
 		return ID_NONE;
 	for (size_t i = 0; i < told->schemas.count; i++)
-		if (strcmp(told->schemas.items[i].name, name) == 0 &&
+		if (told->schemas.items[i].kind == kind &&
+		    strcmp(told->schemas.items[i].name, name) == 0 &&
 		    strcmp(told->schemas.items[i].unit, unit) == 0)
 			return told->schemas.items[i].id;
-	return make_schema(told, name, unit);
+	return make_schema(told, name, unit, kind);
 }
