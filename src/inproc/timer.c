@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <time.h>
 
+#include "inproc/process_timer.h"
 #include "inproc/runtime.h"
 #include "safe/clock.h"
 #include "safe/syscall.h"
@@ -99,8 +100,11 @@ bool timer_start(struct inproc_thread *thread)
 	thread->cpu_timer = wall ? -1 : create(thread, cpu_clock_of(thread->tid), 0);
 	thread->clock_timer = create(thread, CLOCK_MONOTONIC, TIMER_OF_CLOCK);
 	if (thread->cpu_timer < 0 && thread->clock_timer < 0) {
-		inproc_count(SESSION_NO_TIMER, 1);
-		return false;
+		bool shares = !wall && process_timer_start();
+
+		inproc_count(shares ? SESSION_SHARED_TIMER : SESSION_NO_TIMER, 1);
+		if (!shares)
+			return false;
 	}
 	thread->tick_cpu_ns = safe_clock_ns(cpu_clock_of(thread->tid));
 	thread->last_cpu_ns = thread->tick_cpu_ns - (period_ns - first_ns);

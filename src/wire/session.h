@@ -96,6 +96,7 @@ enum session_count {
 	SESSION_OVERRUNS,       /* ticks that the kernel counted and did not deliver */
 	SESSION_HANDLER_NS,     /* CPU time in our handler, of those that were measured */
 	SESSION_HANDLER_TIMES,  /* how many were measured */
+	SESSION_SHARED_TIMER,   /* threads that have but the one timer of their process */
 	SESSION_COUNTS
 };
 

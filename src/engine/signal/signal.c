@@ -380,6 +380,11 @@ static void add_remarks(const struct signal_engine *engine, struct engine_stats 
 	if (counts[SESSION_NO_TIMER] > 0)
 		remark(stats, "the kernel had no timers for %llu threads: raise ulimit -i",
 		       (unsigned long long)counts[SESSION_NO_TIMER]);
+	if (counts[SESSION_SHARED_TIMER] > 0)
+		remark(stats,
+		       "the kernel had no timers for %llu threads: sampled by the one of their "
+		       "process, no faster than the kernel ticks; raise ulimit -i",
+		       (unsigned long long)counts[SESSION_SHARED_TIMER]);
 	if (stats->samples > 0 && counts[SESSION_FRAME_POINTERS] * 100 > stats->samples)
 		remark(stats, "%.0f %% of stacks by frame pointers alone",
 		       100.0 * (double)counts[SESSION_FRAME_POINTERS] / (double)stats->samples);
