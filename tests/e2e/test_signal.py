@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The signal engine: true like the others, and a guest that nobody notices."""
+import errno
 import fcntl
 import glob
 import os
@@ -94,6 +95,15 @@ def test_threads_without_timers_share_that_of_their_process(wick, no_timers):
         shares[tid] = shares.get(tid, 0) + percent
     workers = [shares[tid] for tid in sorted(shares)][-4:]
     assert workers == pytest.approx([10, 20, 30, 40], abs=6)
+
+
+@pytest.mark.parametrize("code", [errno.EPERM, errno.ENOSYS])
+def test_a_filter_of_system_calls_leaves_the_timer_of_the_process(wick, code):
+    recording = wick.record(workload("split", 400), *ENGINE,
+                            prefix=workload("forbid", code, "timers"))
+    assert "sampled by the one of their process" in recording.stderr
+    total_ns = recording.report()["value"]["total"]
+    assert total_ns == pytest.approx(recording.truth["cpu_ns"], rel=0.05)
 
 
 def test_the_timer_of_a_process_stays_its_own(wick, no_timers):

@@ -445,22 +445,7 @@ static int check(const struct engine_config *config, const struct target *target
 {
 	int r = signal_engine_suits(target, err);
 
-	if (r < 0)
-		return r;
-	if (config->mode == ENGINE_MODE_OFFCPU) {
-		(void)error_set(err, -EINVAL,
-				"the signal engine samples CPU time or all time, not that off the "
-				"CPUs alone");
-		error_remedy(err, "use --mode wall: wick report --by state tells them apart");
-		return -EINVAL;
-	}
-	if (strcmp(config->event, "cpu-clock") != 0)
-		return error_set(err, -EINVAL, "the signal engine cannot sample %s, only time",
-				 config->event);
-	if (config->period > 0)
-		return error_set(err, -EINVAL,
-				 "the signal engine samples at a rate: give -F instead of -c");
-	return 0;
+	return r < 0 ? r : engine_check_time(&signal_engine_ops, config, "cpu-clock", err);
 }
 
 static void set_control(struct signal_engine *engine, const struct engine_config *config)
