@@ -128,6 +128,8 @@ static void put_gauges(const struct report *report)
 	for (i = 0; i < profile->gauges.count; i++) {
 		const struct profile_gauge *gauge = &profile->gauges.items[i];
 		const char *unit = profile_text(profile, gauge->unit);
+		/* The largest number of 64 bits is none that a double has. */
+		int64_t mean = gauge->mean < (double)INT64_MAX ? (int64_t)gauge->mean : INT64_MAX;
 
 		bytes_printf(report->out, "gauge ");
 		text_put_terminal(report->out, profile_text(profile, gauge->name));
@@ -138,8 +140,7 @@ static void put_gauges(const struct report *report)
 		bytes_printf(report->out, ", lowest %s", quantity_of(gauge->lowest, unit).text);
 		bytes_printf(report->out, ", highest %s", quantity_of(gauge->highest, unit).text);
 		bytes_printf(report->out, ", mean %s (told %s times)\n",
-			     quantity_of((int64_t)gauge->mean, unit).text,
-			     quantity_count(gauge->times).text);
+			     quantity_of(mean, unit).text, quantity_count(gauge->times).text);
 	}
 }
 

@@ -90,11 +90,8 @@ def test_threads_without_timers_share_that_of_their_process(wick, no_timers):
     assert "no timers for 5 threads: sampled by the one of their process" in recording.stderr
     report = recording.report("--by", "thread")
     assert report["value"]["total"] == pytest.approx(recording.truth["cpu_ns"], rel=0.1)
-    shares = {}
-    for _, tid, percent in contract.thread_rows(report):
-        shares[tid] = shares.get(tid, 0) + percent
-    workers = [shares[tid] for tid in sorted(shares)][-4:]
-    assert workers == pytest.approx([10, 20, 30, 40], abs=6)
+    shares = contract.threads(report)
+    assert [shares[f"w{i}"] for i in range(4)] == pytest.approx([10, 20, 30, 40], abs=6)
 
 
 @pytest.mark.parametrize("code", [errno.EPERM, errno.ENOSYS])

@@ -214,7 +214,7 @@ static int on_sample(void *self, struct process_file *file, const struct process
 		return engine->sink->ops->loss(engine->sink->self, LOSS_NO_MEMORY, time_ns, 1);
 	}
 	if (sample->texts)
-		return engine->sink->ops->batch(engine->sink->self, &batch, NULL);
+		return told_keep(engine->told, &batch);
 	engine->stats.samples++;
 	engine->stats.frames += sample->count;
 	engine->stats.truncated += sample->end == UNWIND_DEPTH;
@@ -227,7 +227,12 @@ static void on_thread(void *self, struct process_file *file, uint32_t tid, const
 		      bool ended)
 {
 	struct signal_engine *engine = self;
+	char now[PROCESS_COMM_MAX];
 
+	/* It wrote its name down when it began; threads name themselves later. */
+	if (!ended && (pid_t)tid != file->pid &&
+	    process_thread_comm(file->pid, (pid_t)tid, now, sizeof(now)) == 0)
+		comm = now;
 	if (!ended && process_tracker_find(engine->tracker, file->pid) && comm[0])
 		process_tracker_comm(engine->tracker, clock_monotonic_ns(), file->pid, (pid_t)tid,
 				     comm, false);
@@ -315,6 +320,8 @@ static int signal_engine_drain(void *self, struct error *err)
 		else
 			i++;
 	}
+	if (r == 0)
+		r = told_hand_on(engine->told, NULL);
 	return r < 0 ? error_errno(err, r, "cannot keep the samples") : 0;
 }
 

@@ -11,6 +11,7 @@
 #include "model/entity.h"
 #include "model/label_sets.h"
 #include "model/sink.h"
+#include "recording/sample_columns.h"
 
 /* A program that makes up names without end is not followed for ever. */
 #define MAX_SCHEMAS 200u
@@ -20,6 +21,7 @@ struct known_schema {
 	char *unit;
 	enum schema_kind kind;
 	uint32_t id;
+	struct sample_columns kept; /* what waits to be handed on */
 };
 
 struct told {
@@ -43,6 +45,7 @@ void told_free(struct told *told)
 	for (size_t i = 0; i < told->schemas.count; i++) {
 		free(told->schemas.items[i].name);
 		free(told->schemas.items[i].unit);
+		sample_columns_fini(&told->schemas.items[i].kept);
 	}
 	vec_fini(&told->schemas);
 	free(told);
@@ -144,4 +147,29 @@ uint32_t told_schema(struct told *told, const struct process_sample *sample)
 		    strcmp(told->schemas.items[i].unit, unit) == 0)
 			return told->schemas.items[i].id;
 	return make_schema(told, name, unit, kind);
+}
+
+int told_keep(struct told *told, const struct sample_batch *batch)
+{
+	for (size_t i = 0; i < told->schemas.count; i++)
+		if (told->schemas.items[i].id == batch->schema)
+			return sample_columns_add(&told->schemas.items[i].kept, batch);
+	return told->sink->ops->batch(told->sink->self, batch, NULL);
+}
+
+int told_hand_on(struct told *told, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < told->schemas.count && r == 0; i++) {
+		struct sample_columns *kept = &told->schemas.items[i].kept;
+		struct sample_batch batch;
+
+		if (kept->count == 0)
+			continue;
+		batch = sample_columns_batch(kept, 0);
+		r = told->sink->ops->batch(told->sink->self, &batch, err);
+		kept->count = 0;
+	}
+	return r;
 }
