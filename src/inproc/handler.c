@@ -172,8 +172,10 @@ static bool tick_shared(struct inproc_thread *thread, const siginfo_t *info, voi
 		process_timer_stop();
 	else
 		process_timer_ticked();
-	if (thread && thread->cpu_timer < 0 && thread->clock_timer < 0)
+	if (thread && thread->cpu_timer < 0 && thread->clock_timer < 0) {
+		timer_meet(thread);
 		tick(thread, info, context, false);
+	}
 	return true;
 }
 

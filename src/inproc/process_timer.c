@@ -106,6 +106,11 @@ void process_timer_wake(bool rested)
 		(void)arm(wanted_us()); /* as it was */
 }
 
+uint64_t process_timer_period_ns(void)
+{
+	return atomic_load(&state.period_us) * 1000;
+}
+
 bool process_timer_is_tick(const siginfo_t *info)
 {
 	return info->si_signo == SIGPROF && info->si_code == SI_KERNEL &&

@@ -13,6 +13,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Lets it tick. False when the program uses it, or SIGPROF, or the kernel refuses. */
 bool process_timer_start(void);
@@ -27,6 +28,9 @@ void process_timer_forget(void);
 
 /* Whether a signal is a tick of it, though maybe a late one. Safe in handlers. */
 bool process_timer_is_tick(const siginfo_t *info);
+
+/* The CPU time of all threads between two ticks. */
+uint64_t process_timer_period_ns(void);
 
 /* A tick came: the next is as far away as is wanted by now. */
 void process_timer_ticked(void);

@@ -40,6 +40,7 @@ struct inproc_thread {
 	int clock_timer;
 	bool by_clock; /* it is the clock that ticks now */
 	bool slow;     /* nobody reads: hardly any ticks */
+	bool unmet;    /* it shares the timer of the process, which has not met it yet */
 	uint32_t ticks;
 	uint32_t idle_ticks;  /* of the clock, one after the other */
 	uint64_t step_ns;     /* from the last tick of the clock to the next */

@@ -28,6 +28,12 @@ struct inproc_thread;
 bool timer_start(struct inproc_thread *thread);
 void timer_stop(struct inproc_thread *thread);
 
+/*
+ * The timer of the process ticks for a thread. As with timers of their own the first one
+ * weighs a whole period: few short threads are met, and those stand for the others.
+ */
+void timer_meet(struct inproc_thread *thread);
+
 /* The time up to now is nobody's: none of it goes to the next sample. */
 void timer_skip(struct inproc_thread *thread);
 
