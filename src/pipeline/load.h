@@ -28,6 +28,8 @@ struct load_options {
 	size_t tid_count;
 	const char *const *comms;
 	size_t comm_count;
+	const char *const *labels; /* "KEY=VALUE", see label_filter.h */
+	size_t label_count;
 	const char *const *modules; /* paths or their last parts */
 	size_t module_count;
 	const char *const *only; /* regular expressions */

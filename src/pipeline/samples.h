@@ -15,6 +15,7 @@
 #include "base/id_index.h"
 #include "base/vec.h"
 #include "model/sink.h"
+#include "pipeline/label_filter.h"
 #include "pipeline/sample_events.h"
 #include "pipeline/sample_gauges.h"
 #include "recording/reader.h"
@@ -68,7 +69,8 @@ struct samples {
 	const struct jit_symbols *known_jit; /* from an earlier reading; or NULL */
 	struct id_index makers;              /* processes by their identity, for compiled code */
 	VEC(int8_t) thread_wanted;           /* by thread id: 0 not asked yet, 1 yes, -1 no */
-	VEC(int8_t) stack_timed;             /* by stack id, the same */
+	struct label_filter labels;
+	VEC(int8_t) stack_timed; /* by stack id, the same */
 };
 
 /*

@@ -48,6 +48,21 @@ def test_labels_stand_with_samples_and_events(told):
     assert "answer" in parts
 
 
+def test_labels_choose_what_is_looked_at(told):
+    def total(*labels):
+        options = [word for label in labels for word in ("--label", label)]
+        report = told.report(*options)
+        rows = [value for value in report["values"] if value["name"] == "rows"]
+        return report["value"]["total"], rows[0]["total"]
+    large, small, both = total("tenant=large"), total("tenant=small"), total("part=answer")
+    assert (large[1], small[1], both[1]) == (4000, 2000, 6000)
+    assert large[0] + small[0] == pytest.approx(both[0], rel=0.05)
+    assert total("tenant=large", "tenant=small", "part=answer") == both
+    assert total("tenant=large", "part=no") == (0, 0) == total("tenan=large")
+    bad = told.wick.run("report", "--label", "tenant", told.path)
+    assert bad.returncode == contract.USAGE and "KEY=VALUE" in bad.stderr
+
+
 def test_gauges_are_never_summed(told):
     report = told.report()
     (gauge,) = report["gauges"]
