@@ -62,6 +62,7 @@ struct scratch {
 	uint32_t drains;           /* of slices were sent since that many: */
 	uint32_t sent_bytes;
 	uint64_t copy_most; /* of a stack, for now */
+	uint32_t left_over; /* shares of samples that were left out, below a whole one */
 	union {
 		struct bpf_walk_stack stack;
 		struct bpf_walk_slice slice;

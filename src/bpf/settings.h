@@ -26,4 +26,7 @@ const volatile uint64_t least_away_ns = 0;
 volatile uint32_t ring_bytes = 0;
 volatile uint32_t drains = 0;
 
+/* The share of the samples that are not taken, of BPF_WALK_ALL. */
+volatile uint32_t left_out = 0;
+
 #endif

@@ -32,6 +32,20 @@ struct {
 	__type(value, struct scratch);
 } sample_scratch SEC(".maps");
 
+/* Whether this sample is one of those that are not wanted: spread evenly over the others. */
+static __always_inline bool is_left_out(struct scratch *scratch)
+{
+	uint32_t share = left_out;
+
+	if (share == 0)
+		return false;
+	scratch->left_over += share;
+	if (scratch->left_over < BPF_WALK_ALL)
+		return false;
+	scratch->left_over -= BPF_WALK_ALL;
+	return true;
+}
+
 /*
  * A perf event has fired. Returns 0: the kernel need not write a sample of its own; or 1
  * when that has something which no program can read.
@@ -45,7 +59,7 @@ int sample(struct sample_context *ctx)
 	struct bpf_walk_head *head;
 	bool walkable;
 
-	if (!scratch)
+	if (!scratch || is_left_out(scratch))
 		return 0;
 	count(BPF_WALK_COUNT_SAMPLES);
 	head = &scratch->record.stack.head;

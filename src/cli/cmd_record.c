@@ -2,6 +2,7 @@
 #include "cli/table.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "cli/draw_flame.h"
 #include "cli/look.h"
 #include "cli/record_summary.h"
+#include "pipeline/flight.h"
 #include "pipeline/load.h"
 #include "pipeline/record.h"
 #include "proc/process_info.h"
@@ -27,10 +29,17 @@
 #define RATE_MACHINE_HZ 97
 #define DEFAULT_EVENT "cpu-clock"
 
+/* Which samples are given up when a buffer is full. */
+enum overflow { OVERFLOW_DROP_NEW, OVERFLOW_OVERWRITE_OLD };
+
 struct record_options {
 	uint64_t frequency_hz;
 	uint64_t period;
 	uint64_t duration_ns;
+	uint64_t delay_ns;
+	double overhead_percent;
+	double breaker_percent;
+	uint64_t last_ns;
 	const char *output;
 	const char *engine;
 	const char *event;
@@ -41,6 +50,7 @@ struct record_options {
 	uint64_t depth;
 	enum engine_unwind unwind;
 	uint64_t stack_bytes;
+	enum overflow on_overflow;
 	bool kernel;
 	bool children;
 	bool all;
@@ -58,6 +68,7 @@ struct recording {
 	struct record_config config;
 	VEC(pid_t) ids;
 	char *output;
+	char *written; /* the file that the last seconds went to last; NULL: none yet */
 	char *title;
 	struct error why_lesser; /* than the first engine */
 	bool progress_drawn;
@@ -87,6 +98,8 @@ static const char *conflict(const struct command_context *context,
 		return "--waker is about time off the CPUs: give --mode offcpu or --mode wall";
 	if (options->flame && options->output && strcmp(options->output, "-") == 0)
 		return "--flame reads the recording again: give -o a file";
+	if (options->last_ns > 0 && options->output && strcmp(options->output, "-") == 0)
+		return "--last writes a whole file each time it is asked to: give -o a file";
 	if (options->flame && options->output && strcmp(options->output, options->flame) == 0)
 		return "-o and --flame name the same file";
 	if (options->flame && draw_flame_refuses(options->flame))
@@ -167,6 +180,36 @@ static void print_notice(void *self, const char *text)
 	(void)fprintf(recording->context->err, "wick: %s\n", text);
 }
 
+/* 1234567 reads 1,234,567. */
+static void print_count(FILE *out, uint64_t count)
+{
+	char digits[24];
+	int n = snprintf(digits, sizeof(digits), "%" PRIu64, count); /* it fits */
+
+	for (int i = 0; i < n; i++) {
+		if (i > 0 && (n - i) % 3 == 0)
+			(void)fputc(',', out);
+		(void)fputc(digits[i], out);
+	}
+}
+
+static void print_written(void *self, const struct flight_written *written)
+{
+	struct recording *recording = self;
+	FILE *out = recording->context->err;
+
+	erase_progress(recording);
+	(void)fprintf(out, "wick: wrote the last %.1f s (",
+		      (double)written->covered_ns / NS_PER_SEC);
+	print_count(out, written->samples);
+	(void)fputs(" samples) to ", out);
+	record_summary_print_name(out, written->path);
+	(void)fputc('\n', out);
+	(void)fflush(out);
+	free(recording->written);
+	recording->written = strdup(written->path); /* without memory: no names in the summary */
+}
+
 /* A reader that leaves is no news for a report, but the end of a recording. */
 static void tell_failure(const struct command_context *context, const struct error *err)
 {
@@ -175,6 +218,11 @@ static void tell_failure(const struct command_context *context, const struct err
 			      "wick: %s\n      the reader of the recording has left\n", err->text);
 	else
 		(void)command_failed(context, err);
+}
+
+static const char *result_path(const struct recording *recording)
+{
+	return recording->written ? recording->written : recording->output;
 }
 
 static void print_end(void *self, const struct record_result *result, const struct error *err)
@@ -189,7 +237,10 @@ static void print_end(void *self, const struct record_result *result, const stru
 		tell_failure(recording->context, err);
 		recording->failure_told = true;
 	} else if (!recording->options->quiet) {
-		record_summary_print(recording->context->err, &recording->config, result, &names);
+		struct record_config shown = recording->config;
+
+		shown.output = result_path(recording);
+		record_summary_print(recording->context->err, &shown, result, &names);
 	}
 	if (result->child_running)
 		(void)fprintf(recording->context->err,
@@ -219,6 +270,13 @@ static const struct engine_ops *choose_engine(struct recording *recording, const
 	return NULL;
 }
 
+/* A rate that was asked for is kept, unless a budget was asked for no less clearly. */
+static bool keeps_rate(const struct command_context *context, const struct record_options *options)
+{
+	return option_source_of(context->set, &options->frequency_hz) >
+	       option_source_of(context->set, &options->overhead_percent);
+}
+
 static int prepare(struct recording *recording, int argc, char **argv, struct error *err)
 {
 	const struct record_options *options = recording->options;
@@ -239,10 +297,17 @@ static int prepare(struct recording *recording, int argc, char **argv, struct er
 			     .depth = (uint32_t)options->depth,
 			     .unwind = options->unwind,
 			     .stack_bytes = (uint32_t)(options->stack_bytes & ~7ull),
+			     .overwrite_old = options->on_overflow == OVERFLOW_OVERWRITE_OLD,
 			     .kernel = options->kernel},
 		.target = {.kind = TARGET_COMMAND, .children = options->children},
 		.command = argc > 0 ? argv : NULL,
 		.duration_ns = options->duration_ns,
+		.pace = {.budget = options->overhead_percent / 100,
+			 .keeps_rate = keeps_rate(recording->context, options),
+			 .breaker = options->breaker_percent / 100,
+			 .delay_ns = options->delay_ns},
+		.last_ns = options->last_ns,
+		.wrote = print_written,
 		.notice = print_notice,
 		.finished = print_end,
 		.progress = recording->context->progress ? draw_progress : NULL,
@@ -283,7 +348,7 @@ static int draw_recording(const struct recording *recording)
 	view.graph.group = CALL_TREE_BY_PROCESS;
 	if (recording->options->source)
 		view.sources = &sources;
-	return draw_flame(recording->context, &load, &view, recording->output,
+	return draw_flame(recording->context, &load, &view, result_path(recording),
 			  recording->options->flame);
 }
 
@@ -324,6 +389,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	}
 	vec_fini(&recording.ids);
 	free(recording.output);
+	free(recording.written);
 	free(recording.title);
 	return status;
 }
@@ -336,6 +402,22 @@ static const struct option_spec table[] = {
 	{"rate", 'r', OPTION_ALIAS("frequency")},
 	{"duration", 'd', OPTION_DURATION(struct record_options, duration_ns), .argument = "TIME",
 	 .help = "stop after this time; a program that was started goes on"},
+	{"delay", 0, OPTION_DURATION(struct record_options, delay_ns), .argument = "TIME",
+	 .key = "sampling.delay", .max = 86400e9,
+	 .help = "begin to sample that much later; -d counts from then on"},
+	{"overhead", 0, OPTION_DOUBLE(struct record_options, overhead_percent),
+	 .argument = "PERCENT", .min = 0.1, .max = 50, .off = "off",
+	 .key = "sampling.overhead_percent",
+	 .help = "what sampling may cost, of the target's time: the rate falls when it is more; "
+		 "one that was given with -F is kept unless this is given too"},
+	{"breaker", 0, OPTION_DOUBLE(struct record_options, breaker_percent), .argument = "PERCENT",
+	 .min = 10, .max = 100, .off = "off", .key = "sampling.breaker_percent",
+	 .help = "pause while the CPUs of the whole machine are busier than that"},
+	{"last", 0, OPTION_DURATION(struct record_options, last_ns), .argument = "TIME",
+	 .min = NS_PER_SEC, .max = 3600 * NS_PER_SEC, .off = "off", .key = "sampling.last",
+	 .help = "keep only the last TIME, in memory, and write it at the end, on Ctrl-C, on "
+		 "SIGUSR2 (then it goes on, and the next files are FILE-2, FILE-3 ...) and when "
+		 "the target crashes"},
 	{"output", 'o', OPTION_STRING(struct record_options, output), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE,
 	 .help = "where to write; - is standard output, what the program prints then goes "
@@ -377,6 +459,11 @@ static const struct option_spec table[] = {
 	{"stack-size", 0, OPTION_SIZE(struct record_options, stack_bytes), .argument = "SIZE",
 	 .min = 1024, .max = ENGINE_STACK_BYTES, .key = "sampling.stack_bytes",
 	 .help = "with --unwind dwarf: bytes copied of a stack at most"},
+	{"on-overflow", 0,
+	 OPTION_ENUM(struct record_options, on_overflow, "drop-new", "overwrite-old"),
+	 .key = "sampling.on_overflow",
+	 .help = "which samples are lost, and counted, when a buffer is full because wick got no "
+		 "CPU: those that come then, or the oldest in it"},
 	{"kernel", 0, OPTION_TOGGLE(struct record_options, kernel), .key = "sampling.kernel",
 	 .help = "frames of the kernel too"},
 	{"children", 0, OPTION_TOGGLE(struct record_options, children), .key = "sampling.children",
@@ -411,7 +498,11 @@ const struct command command_record = {
 			"exit status pass through. Processes that it starts are followed.",
 			"Ctrl-C ends the recording and keeps the data; a second one ends at once. "
 			"A "
-			"process that was attached to goes on in any case.",
+			"process that was attached to goes on in any case. SIGUSR2 pauses the "
+			"sampling, SIGUSR1 lets it go on; a program that was started and has "
+			"handlers for them gets them instead. wick status shows how it goes.",
+			"With --last it is a flight recorder: it may run for hours and holds the "
+			"last seconds alone. SIGUSR2 to wick writes them, and pauses nothing.",
 			"At the end a summary on standard error says how many samples were taken, "
 			"expected and lost, at which rate, what it cost, and what to do next.",
 			"The exit status is that of the program (128 + signal when it was killed, "
@@ -427,6 +518,8 @@ const struct command command_record = {
 			 "with the flame graph at once"},
 			{"wick record -p 1234 -d 10", "ten seconds of a running process"},
 			{"sudo wick record -a -d 30", "half a minute of the whole machine"},
+			{"wick record --last 10 -o app.wick -- ./app",
+			 "the ten seconds before it crashes, or before Ctrl-C"},
 			{NULL, NULL},
 		},
 	.options = table,
@@ -434,6 +527,7 @@ const struct command command_record = {
 	.defaults = &(const struct record_options){.frequency_hz = RATE_HZ,
 						   .event = DEFAULT_EVENT,
 						   .engine = "auto",
+						   .overhead_percent = 2,
 						   .depth = 512,
 						   .stack_bytes = ENGINE_STACK_BYTES,
 						   .kernel = true,

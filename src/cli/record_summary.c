@@ -22,8 +22,7 @@ static bool is_stdout(const struct record_config *config)
 	return strcmp(config->output, "-") == 0;
 }
 
-/* A name of a process or file: whatever it holds, it does nothing to the terminal. */
-static void print_name(FILE *out, const char *name)
+void record_summary_print_name(FILE *out, const char *name)
 {
 	struct bytes text = {0};
 
@@ -75,6 +74,20 @@ static void print_samples(FILE *out, const struct engine_stats *stats)
 	if (stats->frequency_hz > 0) /* not with a period */
 		(void)fprintf(out, "%u Hz asked, ", stats->frequency_hz);
 	(void)fprintf(out, "over %.2f s of CPU time\n", (double)stats->run_ns / NS_PER_SEC);
+}
+
+/* What was sampled less than was asked for, and why. */
+static void print_pace(FILE *out, const struct record_config *config,
+		       const struct record_result *result)
+{
+	if (result->lowest_hz > 0)
+		(void)fprintf(out,
+			      "  budget     the rate went down to %u Hz, to cost no more than %.1f "
+			      "%%; raise it with --overhead\n",
+			      result->lowest_hz, 100 * config->pace.budget);
+	if (result->paused_ns > 0)
+		(void)fprintf(out, "  paused     for %.2f s\n",
+			      (double)result->paused_ns / NS_PER_SEC);
 }
 
 /* How walks by tables ended. */
@@ -197,7 +210,8 @@ static void print_missing(FILE *out, const struct engine_stats *stats)
 			      "kernel.perf_event_max_sample_rate=100000\n",
 			      stats->throttled);
 	} else if (stats->expected > 100 && stats->samples > 0 &&
-		   (double)stats->samples < RATE_REACHED * (double)stats->expected) {
+		   (double)(stats->samples + stats->lost) <
+			   RATE_REACHED * (double)stats->expected) {
 		(void)fprintf(
 			out,
 			"wick: %.0f %% of the expected samples came: what runs shorter than one "
@@ -239,11 +253,12 @@ void record_summary_print(FILE *out, const struct record_config *config,
 			  const struct record_result *result, const struct load_options *names)
 {
 	(void)fputs("wick: recorded ", out);
-	print_name(out, config->title);
+	record_summary_print_name(out, config->title);
 	(void)fprintf(out, " for %.2f s into ", (double)result->duration_ns / NS_PER_SEC);
-	print_name(out, is_stdout(config) ? "standard output" : config->output);
+	record_summary_print_name(out, is_stdout(config) ? "standard output" : config->output);
 	(void)fprintf(out, " (%.1f KB)\n", (double)result->file_bytes / 1e3);
 	print_samples(out, &result->stats);
+	print_pace(out, config, result);
 	print_stacks(out, &result->stats, config->sampling.depth);
 	print_left_out(out, &result->stats);
 	print_names(out, config, names);

@@ -14,4 +14,7 @@ struct record_result;
 void record_summary_print(FILE *out, const struct record_config *config,
 			  const struct record_result *result, const struct load_options *names);
 
+/* A name of a process or file: whatever it holds, it does nothing to the terminal. */
+void record_summary_print_name(FILE *out, const char *name);
+
 #endif

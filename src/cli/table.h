@@ -22,6 +22,7 @@ extern const struct command command_merge;
 extern const struct command command_record;
 extern const struct command command_report;
 extern const struct command command_sample;
+extern const struct command command_status;
 extern const struct command command_symbolize;
 extern const struct command command_timeline;
 

@@ -118,6 +118,11 @@ int engine_stop(struct engine *engine, struct error *err)
 	return engine->ops->stop(engine->self, err);
 }
 
+int engine_set_rate(struct engine *engine, uint32_t frequency_hz, struct error *err)
+{
+	return engine->ops->set_rate(engine->self, frequency_hz, err);
+}
+
 int engine_suspend(struct engine *engine, struct error *err)
 {
 	return engine->ops->suspend ? engine->ops->suspend(engine->self, err) : 0;

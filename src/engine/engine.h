@@ -68,11 +68,13 @@ struct engine_config {
 	const char *event;      /* "cpu-clock" … */
 	uint32_t frequency_hz;  /* 0 with a period */
 	bool rate_given;        /* the frequency is a wish, not a default */
+	bool paused;            /* no samples until a rate is set */
 	uint64_t period;        /* events between samples; 0: by frequency */
 	uint32_t depth;         /* frames kept of a stack */
 	bool kernel;            /* kernel frames too */
 	enum engine_unwind unwind;
 	uint32_t stack_bytes; /* copied of a stack, where that is how it is walked */
+	bool overwrite_old;   /* full rings give up their oldest samples, not the newest */
 	/* The start of a kernel function, 0 when unknown; NULL: nobody can tell. */
 	uint64_t (*kernel_address)(void *self, const char *name);
 	void *kernel_self;
@@ -81,6 +83,9 @@ struct engine_config {
 			       uint64_t *ret_offset, struct error *err);
 	void *function_self;
 };
+
+/* How much of a ring's fill is remembered from drain to drain. */
+#define ENGINE_FILL_FADES 0.9
 
 /* How many ways a walk by tables can end; the first is the good one, the root. */
 #define ENGINE_ENDS 6
@@ -91,6 +96,9 @@ struct engine_stats {
 	uint64_t lost;              /* the kernel said so */
 	uint64_t expected;          /* by the time that the target ran; 0: not known */
 	uint64_t run_ns;            /* CPU time of the target while it was watched */
+	uint64_t seen_ns;           /* time that samples stand for so far; 0: they weigh no time */
+	uint64_t cost_ns;           /* that they have cost the target so far, by what is known */
+	double ring_fill;           /* the largest part of a ring that was full of late */
 	uint64_t throttled;         /* times that the kernel held the event back */
 	uint64_t truncated;         /* stacks cut at the depth limit */
 	uint64_t narrow;            /* samples of 32-bit programs: by frame pointers, no names */
@@ -108,6 +116,7 @@ struct engine_stats {
 	uint64_t away_short;     /* times off a CPU that were left out as too short */
 	uint64_t away_unkept;    /* times off a CPU that there was no room for */
 	uint64_t ring_bytes;
+	uint64_t buffer_bytes; /* of all rings */
 	uint64_t kernel_bytes; /* of tables, held in the kernel */
 	char remark[320];      /* what else a person should know; "": nothing */
 };
@@ -136,6 +145,12 @@ struct engine_ops {
 	/* What the kernel did not grant, for a person; "" when all was. */
 	const char *(*notice)(void *self);
 	void (*close)(void *self);
+	/*
+	 * Samples come so often from now on, and weigh accordingly; 0: not at all, until the
+	 * next rate. What else there is to follow is followed all the time. -EOPNOTSUPP when
+	 * samples do not come by time; pausing works all the same.
+	 */
+	int (*set_rate)(void *self, uint32_t frequency_hz, struct error *err);
 	/* Optional, both or none: before this program is stopped (Ctrl-Z), and after. */
 	int (*suspend)(void *self, struct error *err);
 	int (*resume)(void *self, struct error *err);
@@ -174,6 +189,8 @@ void engine_launched(struct engine *engine, pid_t pid);
 int engine_fd(struct engine *engine); /* readable when draining pays */
 int engine_drain(struct engine *engine, struct error *err);
 int engine_stop(struct engine *engine, struct error *err);
+/* How often samples come from now on; 0: not at all. See engine_ops. */
+int engine_set_rate(struct engine *engine, uint32_t frequency_hz, struct error *err);
 /* The target goes on as if nobody watched it, until it is watched again. */
 int engine_suspend(struct engine *engine, struct error *err);
 int engine_resume(struct engine *engine, struct error *err);

@@ -23,6 +23,9 @@
 
 /* After so many faults of our own code the program is left alone. */
 #define MAX_FAULTS 3u
+/* While there is nothing to sample, ticks to see whether there is: a pause is soon over. */
+#define PAUSED_TICK_NS 50000000ull
+#define SILENT_TICK_NS 1000000000ull
 /* One sample in so many is timed. */
 #define TIMED_MASK 15u
 
@@ -50,13 +53,18 @@ static uint32_t current_cpu(void)
 	return cpu;
 }
 
-/* The recorder moves again: what went by meanwhile is lost. */
-static void lose_silence(struct inproc_thread *thread, uint64_t cpu_ns, bool wall)
+/*
+ * Sampling goes on after a while without: what went by is lost where nobody read, and
+ * nobody's where there was a pause.
+ */
+static void begin_again(struct inproc_thread *thread, uint64_t cpu_ns, bool wall)
 {
 	uint64_t now_ns = safe_clock_ns(CLOCK_MONOTONIC);
 	uint64_t weight_ns = wall ? now_ns - thread->last_ns : cpu_ns - thread->last_cpu_ns;
 
-	ring_lose(thread, weight_ns / timer_period_ns(), weight_ns);
+	if (!thread->paused)
+		ring_lose(thread, weight_ns / timer_period_ns(), weight_ns);
+	thread->paused = false;
 	thread->last_ns = now_ns;
 	thread->last_cpu_ns = cpu_ns;
 	timer_resume(thread);
@@ -70,14 +78,17 @@ static void take_sample(struct inproc_thread *thread, const siginfo_t *info,
 	uint64_t cpu_ns = safe_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	uint64_t ran_ns = cpu_ns - thread->last_cpu_ns;
 	struct ring_sample sample = {.ticks = safe_ticks(), .weight_ns = ran_ns};
+	bool is_timer = info->si_code == SI_TIMER; /* the others tell no overruns */
+	struct timer_tick tick = {.of_clock = of_clock,
+				  .overrun = is_timer && info->si_overrun > 0};
 
-	if (info->si_code == SI_TIMER && info->si_overrun > 0)
+	if (tick.overrun)
 		inproc_count(SESSION_OVERRUNS, (uint64_t)info->si_overrun);
-	if (thread->slow) {
-		lose_silence(thread, cpu_ns, wall);
+	if (thread->slow || thread->paused) {
+		begin_again(thread, cpu_ns, wall);
 		return;
 	}
-	if (!timer_ticked(thread, of_clock, cpu_ns))
+	if (!timer_ticked(thread, tick, cpu_ns))
 		return; /* it slept: its time goes to the sample after */
 	if (wall) {
 		uint64_t now_ns = safe_clock_ns(CLOCK_MONOTONIC);
@@ -102,15 +113,17 @@ static bool is_wanted(struct inproc_thread *thread)
 		return false;
 	}
 	if ((mode & SESSION_PAUSED) || atomic_load(&inproc.paused)) {
-		timer_skip(thread);
-		return false;
+		thread->paused = true;
+		if (mode & SESSION_PAUSED)
+			timer_slow(thread, PAUSED_TICK_NS);
+		return false; /* a program that pauses itself knows when to go on at once */
 	}
 	if (session_file_recorder_moves(inproc.control))
 		return true;
 	if (session_file_recorder_is_gone(inproc.control))
 		timer_stop(thread);
 	else
-		timer_slow(thread); /* it may go on some time */
+		timer_slow(thread, SILENT_TICK_NS); /* it may go on some time */
 	return false;
 }
 

@@ -3,11 +3,13 @@
  * interrupted: calls that a signal handler makes fail with EINTR, whatever its flags
  * say. Programs wait for their own signals by that, so ours stays away meanwhile.
  */
+#include <fcntl.h>
 #include <poll.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/msg.h>
+#include <sys/random.h>
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/signalfd.h>
@@ -222,4 +224,34 @@ INPROC_EXPORT int signalfd(int fd, const sigset_t *set, int flags)
 	sigset_t copy;
 
 	return REAL(signalfd)(fd, signals_without_tick(set, &copy), flags);
+}
+
+/*
+ * Files in memory: they are given all their room, or a signal comes. On these CPUs the two
+ * names of each are one function, which headers declare as the one with the number.
+ */
+REAL_DEFINE(fallocate64);
+INPROC_EXPORT int fallocate64(int fd, int mode, off64_t offset, off64_t bytes)
+{
+	return QUIETLY(REAL(fallocate64)(fd, mode, offset, bytes));
+}
+
+REAL_DEFINE(posix_fallocate64);
+INPROC_EXPORT int posix_fallocate64(int fd, off64_t offset, off64_t bytes)
+{
+	return QUIETLY(REAL(posix_fallocate64)(fd, offset, bytes));
+}
+
+extern __typeof__(fallocate64) short_fallocate __asm__("fallocate");
+extern __typeof__(posix_fallocate64) short_posix_fallocate __asm__("posix_fallocate");
+INPROC_EXPORT __attribute__((alias("fallocate64"))) __typeof__(fallocate64) short_fallocate;
+INPROC_EXPORT
+__attribute__((alias("posix_fallocate64"))) __typeof__(posix_fallocate64) short_posix_fallocate;
+
+/* More than a page of random bytes may be cut short. */
+REAL_DEFINE(getrandom);
+INPROC_EXPORT ssize_t getrandom(void *bytes, size_t size, unsigned int flags)
+{
+	return size <= 256 ? REAL(getrandom)(bytes, size, flags)
+			   : QUIETLY(REAL(getrandom)(bytes, size, flags));
 }

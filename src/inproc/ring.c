@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inproc/ring.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
+#include "inproc/ring_room.h"
 #include "inproc/runtime.h"
 #include "inproc/session_file.h"
 
 #define SAMPLE_WORDS (sizeof(struct session_sample) / 8)
+
+/* Fills the ring up to its end: a record is in one piece. */
+static void put_pad(struct inproc_thread *thread, uint64_t at, uint64_t words)
+{
+	*(struct session_record *)(thread->ring + at) =
+		(struct session_record){.kind = SESSION_PAD, .words = (uint32_t)words};
+}
 
 /*
  * A place for a record of so many words in one piece. NULL when the reader has left no
@@ -19,12 +28,14 @@ static uint64_t *claim(struct inproc_thread *thread, uint32_t words, uint64_t *h
 	uint64_t at = *head & (size - 1);
 	uint64_t pad = at + words > size ? size - at : 0;
 
-	if (used > size || size - used < words + pad)
+	if (inproc.control->overwrite_old) {
+		if (!ring_make_room(thread->slot, thread->ring, size, *head + pad + words))
+			return NULL;
+	} else if (used > size || size - used < words + pad) {
 		return NULL;
+	}
 	if (pad > 0) {
-		struct session_record *record = (struct session_record *)(thread->ring + at);
-
-		*record = (struct session_record){.kind = SESSION_PAD, .words = (uint32_t)pad};
+		put_pad(thread, at, pad);
 		*head += pad;
 		at = 0;
 	}
@@ -76,20 +87,40 @@ static void remember_stack(struct inproc_thread *thread, uint32_t count)
 	thread->pcs = other;
 }
 
+/* The words of a record of texts. */
+static uint32_t texts_words(struct ring_texts texts)
+{
+	return 1 + (texts.size + 7) / 8;
+}
+
+static void write_labels(uint64_t *to, struct ring_texts texts)
+{
+	*(struct session_record *)to =
+		(struct session_record){.kind = SESSION_LABELS, .words = texts_words(texts)};
+	put_texts(to + 1, texts);
+}
+
 static void put(struct inproc_thread *thread, enum session_record_kind kind,
 		const struct ring_sample *sample, struct ring_texts texts)
 {
 	struct session_slot *slot = thread->slot;
-	uint32_t kept = count_kept(thread, sample->count);
+	bool alone = inproc.control->overwrite_old; /* what came before it may be gone */
+	struct ring_texts labels = {thread->labels, alone ? thread->label_bytes : 0};
+	uint32_t label_words = labels.size > 0 ? texts_words(labels) : 0;
+	uint32_t kept = alone ? 0 : count_kept(thread, sample->count);
 	uint32_t fresh = sample->count - kept;
 	uint32_t words = (uint32_t)SAMPLE_WORDS + fresh + (texts.size + 7) / 8;
 	uint64_t head = atomic_load_explicit(&slot->head, memory_order_relaxed);
-	struct session_sample *to = (struct session_sample *)claim(thread, words, &head);
+	uint64_t *place = claim(thread, label_words + words, &head);
+	struct session_sample *to;
 
-	if (!to) {
+	if (!place) {
 		ring_lose(thread, 1, sample->weight_ns);
 		return;
 	}
+	if (label_words > 0)
+		write_labels(place, labels);
+	to = (struct session_sample *)(place + label_words);
 	to->record = (struct session_record){
 		.kind = (uint16_t)kind, .flags = sample->flags, .words = words};
 	to->ticks = sample->ticks;
@@ -101,6 +132,8 @@ static void put(struct inproc_thread *thread, enum session_record_kind kind,
 		to->pcs[i] = thread->pcs[i];
 	put_texts(to->pcs + fresh, texts);
 	atomic_store_explicit(&slot->head, head, memory_order_release);
+	if (alone)
+		ring_count_sample(slot);
 	remember_stack(thread, sample->count);
 }
 
@@ -118,16 +151,16 @@ void ring_put_event(struct inproc_thread *thread, const struct ring_sample *samp
 void ring_put_labels(struct inproc_thread *thread, struct ring_texts texts)
 {
 	struct session_slot *slot = thread->slot;
-	uint32_t words = 1 + (texts.size + 7) / 8;
 	uint64_t head = atomic_load_explicit(&slot->head, memory_order_relaxed);
-	uint64_t *to = claim(thread, words, &head);
+	uint64_t *to;
 
+	if (inproc.control->overwrite_old)
+		return; /* each sample has them with it */
+	to = claim(thread, texts_words(texts), &head);
 	if (!to) {
 		ring_lose(thread, 1, 0);
 		return;
 	}
-	*(struct session_record *)to =
-		(struct session_record){.kind = SESSION_LABELS, .words = words};
-	put_texts(to + 1, texts);
+	write_labels(to, texts);
 	atomic_store_explicit(&slot->head, head, memory_order_release);
 }

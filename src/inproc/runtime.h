@@ -39,10 +39,15 @@ struct inproc_thread {
 	int cpu_timer; /* of the kernel, by the thread's CPU time; -1: none */
 	int clock_timer;
 	bool by_clock; /* it is the clock that ticks now */
-	bool slow;     /* nobody reads: hardly any ticks */
+	bool slow;     /* nothing is sampled: hardly any ticks */
+	bool first;    /* no tick has come yet */
+	bool paused;   /* and that is as it should be */
 	bool unmet;    /* it shares the timer of the process, which has not met it yet */
 	uint32_t ticks;
 	uint32_t idle_ticks;  /* of the clock, one after the other */
+	uint64_t armed_ns;    /* the period that the timers were set for */
+	uint64_t due_ns;      /* when the first tick of the clock was to come */
+	uint64_t clock_ns;    /* its period; 0: a single one */
 	uint64_t step_ns;     /* from the last tick of the clock to the next */
 	uint64_t tick_cpu_ns; /* at the last tick of either */
 	uint64_t last_cpu_ns; /* when the last sample was taken */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -199,17 +200,28 @@ static uint64_t ring_bytes(void)
 	return (uint64_t)inproc.control->ring_words * 8;
 }
 
-/* Room in the file up to the end of some rings: what is mapped beyond it must not be touched. */
+/*
+ * Room in the file up to the end of some rings: what is mapped beyond it must not be touched.
+ * A file in memory is given room in one go or, when a signal comes, not at all.
+ */
 static long give_room(long fd, uint32_t rings)
 {
 	uint64_t bytes = rings_offset() + rings * ring_bytes();
 	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+	uint64_t all = ~0ull;
+	uint64_t before = 0;
+	long r;
 
 	/* Beyond the limit of files the kernel ends the program by SIGXFSZ. */
 	(void)safe_syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, SAFE_POINTER(&limit));
 	if (bytes > limit.rlim_cur)
 		return -EFBIG;
-	return safe_syscall(SYS_fallocate, fd, 0, 0, (long)bytes);
+	(void)safe_syscall(SYS_rt_sigprocmask, SIG_BLOCK, SAFE_POINTER(&all), SAFE_POINTER(&before),
+			   sizeof(all));
+	r = safe_syscall(SYS_fallocate, fd, 0, 0, (long)bytes);
+	(void)safe_syscall(SYS_rt_sigprocmask, SIG_SETMASK, SAFE_POINTER(&before), 0,
+			   sizeof(before));
+	return r;
 }
 
 static void fill_head(struct session_process *process, uint64_t ticks, uint32_t forked_from)

@@ -14,6 +14,8 @@
 #define NS_PER_SEC 1000000000ull
 /* So many ticks of the clock in a row in which a thread hardly ran: it sleeps. */
 #define IDLE_TICKS 4u
+/* A tick that comes later than this after its time waited for the thread to run again. */
+#define LATE_NS 200000u
 
 uint64_t timer_period_ns(void)
 {
@@ -74,6 +76,29 @@ static void drop(int *timer)
 	*timer = -1;
 }
 
+/* Ticks of the clock: the first after some time, and then every period; 0: no more after it. */
+static void tick_by_clock(struct inproc_thread *thread, uint64_t first_ns, uint64_t period_ns)
+{
+	thread->due_ns = safe_clock_ns(CLOCK_MONOTONIC) + first_ns;
+	thread->clock_ns = period_ns;
+	set(thread->clock_timer, first_ns, period_ns);
+}
+
+/*
+ * Whether a tick of the clock waited for the thread to get its CPU back. The thread is then
+ * where it was sent away, often at the end of a call: no place that was met by chance.
+ */
+static bool is_late(const struct inproc_thread *thread)
+{
+	uint64_t now_ns = safe_clock_ns(CLOCK_MONOTONIC);
+	uint64_t after_ns = now_ns > thread->due_ns ? now_ns - thread->due_ns : 0;
+
+	if (thread->clock_ns == 0)
+		return after_ns > LATE_NS;
+	after_ns %= thread->clock_ns;
+	return after_ns > (thread->clock_ns / 2 < LATE_NS ? thread->clock_ns / 2 : LATE_NS);
+}
+
 /* Whether CPU timers are too slow for what is wanted. */
 static bool is_fast(void)
 {
@@ -111,10 +136,12 @@ bool timer_start(struct inproc_thread *thread)
 	thread->last_cpu_ns = thread->tick_cpu_ns - (period_ns - first_ns);
 	thread->last_ns = safe_clock_ns(CLOCK_MONOTONIC) - (period_ns - first_ns);
 	thread->step_ns = first_ns;
+	thread->armed_ns = period_ns;
 	thread->idle_ticks = 0;
-	thread->slow = false;
+	thread->slow = thread->paused = false;
 	thread->by_clock = true;
-	set(thread->clock_timer, first_ns, wall || is_fast() ? period_ns : 0);
+	thread->first = true;
+	tick_by_clock(thread, first_ns, wall || is_fast() ? period_ns : 0);
 	if (thread->clock_timer < 0 || (!wall && !is_fast()))
 		tick_by_cpu(thread);
 	return true;
@@ -130,27 +157,22 @@ void timer_meet(struct inproc_thread *thread)
 	thread->unmet = false;
 }
 
-void timer_skip(struct inproc_thread *thread)
-{
-	thread->last_cpu_ns = safe_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	thread->last_ns = safe_clock_ns(CLOCK_MONOTONIC);
-}
-
 void timer_stop(struct inproc_thread *thread)
 {
 	drop(&thread->cpu_timer);
 	drop(&thread->clock_timer);
 }
 
-void timer_slow(struct inproc_thread *thread)
+void timer_slow(struct inproc_thread *thread, uint64_t period_ns)
 {
 	bool has_cpu = thread->cpu_timer >= 0;
 
 	if (thread->slow)
 		return;
 	thread->slow = true;
-	set(thread->clock_timer, has_cpu ? 0 : NS_PER_SEC, has_cpu ? 0 : NS_PER_SEC);
-	set(thread->cpu_timer, NS_PER_SEC, NS_PER_SEC);
+	thread->by_clock = false;
+	set(thread->clock_timer, has_cpu ? 0 : period_ns, has_cpu ? 0 : period_ns);
+	set(thread->cpu_timer, period_ns, period_ns);
 }
 
 void timer_resume(struct inproc_thread *thread)
@@ -160,46 +182,41 @@ void timer_resume(struct inproc_thread *thread)
 	thread->slow = false;
 	thread->idle_ticks = 0;
 	thread->tick_cpu_ns = safe_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	if (thread->cpu_timer < 0)
-		set(thread->clock_timer, period_ns, period_ns);
-	else
-		tick_by_cpu(thread);
+	thread->armed_ns = period_ns;
+	if (thread->cpu_timer < 0 || (thread->by_clock && is_fast())) {
+		tick_by_clock(thread, period_ns, period_ns);
+		return;
+	}
+	set(thread->clock_timer, 0, 0);
+	tick_by_cpu(thread);
 }
 
 /*
  * Ticks of CPU time come with those of the kernel, in step with whatever else does so. The
  * sample is taken some part of a kernel's tick later, by the clock. A thread that has left
- * the CPU by then has it with its next tick; one that always has, at the tick itself.
+ * the CPU by then has it some part after it is back; one that always has, at the tick itself.
  */
 static bool ticked_slowly(struct inproc_thread *thread, bool of_clock, bool ran)
 {
-	if (of_clock) {
-		thread->idle_ticks = ran ? 0 : thread->idle_ticks + 1;
-		return ran;
-	}
-	if (thread->clock_timer < 0 || thread->idle_ticks >= IDLE_TICKS) {
+	if (of_clock && ran) {
 		thread->idle_ticks = 0;
 		return true;
 	}
+	if (thread->clock_timer < 0 || thread->idle_ticks >= IDLE_TICKS) {
+		thread->idle_ticks = of_clock ? thread->idle_ticks : 0;
+		return !of_clock;
+	}
+	thread->idle_ticks += of_clock;
 	thread->step_ns = some_part(thread, inproc.jiffy_ns);
-	set(thread->clock_timer, thread->step_ns, 0);
+	tick_by_clock(thread, thread->step_ns, 0);
 	return false;
 }
 
-bool timer_ticked(struct inproc_thread *thread, bool of_clock, uint64_t cpu_ns)
+static bool ticked_fast(struct inproc_thread *thread, bool of_clock, bool ran, uint64_t ran_ns)
 {
-	uint64_t ran_ns = cpu_ns - thread->tick_cpu_ns;
-	bool ran = !of_clock || ran_ns >= thread->step_ns / 2;
-
-	thread->tick_cpu_ns = cpu_ns;
-	thread->step_ns = timer_period_ns();
-	if (thread->cpu_timer < 0)
-		return true; /* all time counts */
-	if (!is_fast())
-		return ticked_slowly(thread, of_clock, ran);
 	if (!of_clock && !thread->by_clock) {
 		set(thread->cpu_timer, 0, 0);
-		set(thread->clock_timer, thread->step_ns, thread->step_ns);
+		tick_by_clock(thread, thread->step_ns, thread->step_ns);
 		thread->by_clock = true;
 		thread->idle_ticks = 0;
 	} else if (of_clock && thread->by_clock) {
@@ -210,4 +227,24 @@ bool timer_ticked(struct inproc_thread *thread, bool of_clock, uint64_t cpu_ns)
 		tick_by_cpu(thread);
 	}
 	return ran;
+}
+
+bool timer_ticked(struct inproc_thread *thread, struct timer_tick tick, uint64_t cpu_ns)
+{
+	/* The first one decides whether a short thread is met at all: it counts in any case. */
+	bool late = tick.of_clock && !thread->first && (tick.overrun || is_late(thread));
+	uint64_t ran_ns = cpu_ns - thread->tick_cpu_ns;
+	bool ran = !tick.of_clock || (!late && ran_ns >= thread->step_ns / 2);
+
+	thread->first = false;
+	thread->tick_cpu_ns = cpu_ns;
+	thread->step_ns = timer_period_ns();
+	if (thread->step_ns != thread->armed_ns) {
+		timer_resume(thread); /* another rate: this one still has what it is due */
+		return ran || thread->cpu_timer < 0;
+	}
+	if (thread->cpu_timer < 0)
+		return true; /* all time counts */
+	return is_fast() ? ticked_fast(thread, tick.of_clock, ran, ran_ns)
+			 : ticked_slowly(thread, tick.of_clock, ran);
 }

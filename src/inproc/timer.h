@@ -24,6 +24,11 @@ struct inproc_thread;
 /* Which timer a tick is of; what the signal carries besides the thread. */
 #define TIMER_OF_CLOCK 1u
 
+struct timer_tick {
+	bool of_clock; /* not of CPU time */
+	bool overrun;  /* others would have come since */
+};
+
 /* Starts the ticks of a thread. Any thread may do that for any other. */
 bool timer_start(struct inproc_thread *thread);
 void timer_stop(struct inproc_thread *thread);
@@ -34,19 +39,15 @@ void timer_stop(struct inproc_thread *thread);
  */
 void timer_meet(struct inproc_thread *thread);
 
-/* The time up to now is nobody's: none of it goes to the next sample. */
-void timer_skip(struct inproc_thread *thread);
-
-/* While the recorder is silent: a tick a second, to see whether it still is. And the end of that.
- */
-void timer_slow(struct inproc_thread *thread);
+/* While nothing is sampled: few ticks, to see whether that goes on. And the end of that. */
+void timer_slow(struct inproc_thread *thread, uint64_t period_ns);
 void timer_resume(struct inproc_thread *thread);
 
 /*
  * A tick came. Returns whether it is one to sample at: one of the clock while the thread
- * slept is not.
+ * slept, or was kept from its CPU, is not. What the time weighs goes to the next.
  */
-bool timer_ticked(struct inproc_thread *thread, bool of_clock, uint64_t cpu_ns);
+bool timer_ticked(struct inproc_thread *thread, struct timer_tick tick, uint64_t cpu_ns);
 
 /* The distance of ticks that is wanted now. */
 uint64_t timer_period_ns(void);

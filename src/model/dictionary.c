@@ -2,7 +2,6 @@
 #include "model/dictionary.h"
 
 #include <errno.h>
-#include <stdbool.h>
 
 #include <xxhash.h>
 
@@ -286,9 +285,9 @@ static bool is_named_at_the_end(const struct dictionary *dictionary, const struc
 	return frame->kind == FRAME_KERNEL;
 }
 
-int dictionary_forget_stacks(struct dictionary *dictionary)
+int dictionary_forget_stacks(struct dictionary *dictionary, bool keep_named)
 {
-	size_t count = dictionary->frames.count;
+	size_t count = keep_named ? dictionary->frames.count : 0;
 
 	stack_tree_fini(&dictionary->stacks);
 	id_index_fini(&dictionary->frame_index);

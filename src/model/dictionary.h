@@ -9,6 +9,7 @@
  * are dense from 0 and never change. Equal things get equal ids.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "model/entity.h"
@@ -51,10 +52,11 @@ uint32_t dictionary_frame(struct dictionary *dictionary, struct frame frame);
 uint32_t dictionary_stack(struct dictionary *dictionary, const struct frame *frames, size_t n);
 
 /*
- * Forgets all stacks: their ids, and those of frames, are void. Frames of the kernel and
- * of compiled code stay, with new ids: their names are looked up at the end. 0 or -ENOMEM.
+ * Forgets all stacks: their ids, and those of frames, are void. With keep_named, frames of
+ * the kernel and of compiled code stay, with new ids: their names are looked up at the end.
+ * 0 or -ENOMEM.
  */
-int dictionary_forget_stacks(struct dictionary *dictionary);
+int dictionary_forget_stacks(struct dictionary *dictionary, bool keep_named);
 
 /*
  * The set of n labels, which come in any order; of equal keys the last counts.

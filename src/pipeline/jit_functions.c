@@ -189,8 +189,8 @@ void jit_functions_write(struct recording_writer *writer, const struct jit_watch
 			if (end == i ||
 			    job.hits.items[end].address != job.hits.items[end - 1].address)
 				(void)vec_push(&job.addresses, job.hits.items[end].address);
-		job.mark_count = jit_watch_marks(watch, process, &job.marks);
 		job.process = &job.dictionary->processes.items[process];
+		job.mark_count = jit_watch_marks(watch, job.process, &job.marks);
 		write_process(&job);
 	}
 	vec_fini(&job.hits);

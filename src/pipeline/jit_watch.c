@@ -15,7 +15,7 @@
 #define MAX_MARKS 1024
 
 struct watched_map {
-	uint32_t process;
+	struct process process; /* its texts are not looked at */
 	struct jit_process owner;
 	char path[64];
 	VEC(struct perf_map_mark) marks;
@@ -30,11 +30,15 @@ void jit_watch_fini(struct jit_watch *watch)
 	vec_fini(&watch->maps);
 }
 
-static struct watched_map *find(const struct jit_watch *watch, uint32_t process)
+static struct watched_map *find(const struct jit_watch *watch, const struct process *process)
 {
-	for (size_t i = 0; i < watch->maps.count; i++)
-		if (watch->maps.items[i]->process == process)
+	for (size_t i = 0; i < watch->maps.count; i++) {
+		const struct process *known = &watch->maps.items[i]->process;
+
+		if (known->pid == process->pid && known->start_ns == process->start_ns &&
+		    known->exec_count == process->exec_count)
 			return watch->maps.items[i];
+	}
 	return NULL;
 }
 
@@ -43,12 +47,12 @@ static void add(struct jit_watch *watch, const struct dictionary *dictionary, ui
 	const struct process *found = &dictionary->processes.items[process];
 	struct watched_map *map;
 
-	if (watch->maps.count == MAX_MAPS || find(watch, process))
+	if (watch->maps.count == MAX_MAPS || find(watch, found))
 		return;
 	map = calloc(1, sizeof(*map));
 	if (!map)
 		return;
-	map->process = process;
+	map->process = *found;
 	jit_process_read(&map->owner, (pid_t)found->pid, found->start_ns);
 	(void)snprintf(map->path, sizeof(map->path), PERF_MAP_PATH, map->owner.inner_pid);
 	if (vec_push(&watch->maps, map) < 0)
@@ -98,7 +102,7 @@ void jit_watch_look(struct jit_watch *watch, const struct dictionary *dictionary
 		look_at(watch->maps.items[i], now_ns);
 }
 
-size_t jit_watch_marks(const struct jit_watch *watch, uint32_t process,
+size_t jit_watch_marks(const struct jit_watch *watch, const struct process *process,
 		       const struct perf_map_mark **ret)
 {
 	const struct watched_map *map = find(watch, process);

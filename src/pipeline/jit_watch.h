@@ -18,6 +18,7 @@
 
 struct dictionary;
 struct perf_map_mark;
+struct process;
 struct watched_map;
 
 struct jit_watch {
@@ -31,8 +32,8 @@ void jit_watch_fini(struct jit_watch *watch);
 /* Looks when it is time again: call it often. Without memory times stay unknown. */
 void jit_watch_look(struct jit_watch *watch, const struct dictionary *dictionary, uint64_t now_ns);
 
-/* How the map of a process (an id in the dictionary) grew; *ret is borrowed. */
-size_t jit_watch_marks(const struct jit_watch *watch, uint32_t process,
+/* How the map of a process, known by its identity, grew; *ret is borrowed. */
+size_t jit_watch_marks(const struct jit_watch *watch, const struct process *process,
 		       const struct perf_map_mark **ret);
 
 #endif

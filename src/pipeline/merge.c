@@ -13,6 +13,7 @@
 #include "base/vec.h"
 #include "model/dictionary.h"
 #include "pipeline/load_open.h"
+#include "pipeline/transfer.h"
 #include "recording/format.h"
 #include "recording/reader.h"
 #include "recording/writer.h"
@@ -36,25 +37,14 @@ struct merger {
 	uint64_t to_real_ns; /* real time - time of the first file; 0: not known */
 };
 
-/* Ids of one file in the result; ID_NONE: not needed yet. */
-struct id_list {
-	VEC(uint32_t) ids;
-};
-
 /* One of the files. */
 struct source {
 	struct merger *merger;
 	const char *name;
 	struct recording_reader *reader;
 	const struct dictionary *dictionary;
-	struct id_list modules;
-	struct id_list processes;
-	struct id_list threads;
-	struct id_list places;
-	struct id_list stacks;
-	struct id_list labels;
+	struct transfer transfer;
 	uint32_t schemas[RECORDING_MAX_SCHEMAS]; /* by their ids here; 0 of members: not known */
-	VEC(struct frame) frames;
 	char *boot_id;
 	bool complete;
 	uint64_t start_ns;
@@ -65,148 +55,6 @@ struct source {
 	uint32_t last_maker; /* process of the last name of compiled code */
 	struct error *err;
 };
-
-/* The place of an id, NULL without memory. */
-static uint32_t *slot(struct id_list *list, uint32_t id)
-{
-	while (list->ids.count <= id)
-		if (vec_push(&list->ids, ID_NONE) < 0)
-			return NULL;
-	return &list->ids.items[id];
-}
-
-static int map_process(struct source *source, uint32_t id, uint32_t *ret)
-{
-	struct process process = source->dictionary->processes.items[id];
-	uint32_t *known = slot(&source->processes, id);
-	int r = known ? 0 : -ENOMEM;
-
-	if (r == 0 && *known == ID_NONE) {
-		process.exec_count = ++source->merger->processes;
-		r = source->merger->sink->ops->process(source->merger->sink->self, &process, known);
-	}
-	if (r == 0)
-		*ret = *known;
-	return r;
-}
-
-static int map_module(struct source *source, uint32_t id, uint32_t *ret)
-{
-	uint32_t *known = slot(&source->modules, id);
-	int r = known ? 0 : -ENOMEM;
-
-	if (r == 0 && *known == ID_NONE) {
-		struct module module = source->dictionary->modules.items[id];
-
-		if (module.kind == MODULE_ANONYMOUS)
-			r = map_process(source, module.owner, &module.owner);
-		if (r == 0)
-			r = source->merger->sink->ops->module(source->merger->sink->self, &module,
-							      known);
-	}
-	if (r == 0)
-		*ret = *known;
-	return r;
-}
-
-static int map_thread(struct source *source, uint32_t id, uint32_t *ret)
-{
-	uint32_t *known = slot(&source->threads, id);
-	int r = known ? 0 : -ENOMEM;
-
-	if (r == 0 && *known == ID_NONE) {
-		struct thread thread = source->dictionary->threads.items[id];
-
-		r = map_process(source, thread.process, &thread.process);
-		if (r == 0)
-			r = source->merger->sink->ops->thread(source->merger->sink->self, &thread,
-							      known);
-	}
-	if (r == 0)
-		*ret = *known;
-	return r;
-}
-
-/* Outer places have smaller ids: all up to this one are mapped in order. */
-static int map_place(struct source *source, uint32_t id, uint32_t *ret)
-{
-	const struct sink *sink = source->merger->sink;
-	int r = 0;
-
-	while (source->places.ids.count <= id && r == 0) {
-		struct place place = source->dictionary->places.items[source->places.ids.count];
-		uint32_t made;
-
-		if (place.module != MODULE_NONE)
-			r = map_module(source, place.module, &place.module);
-		if (place.outer < source->places.ids.count)
-			place.outer = source->places.ids.items[place.outer];
-		if (r == 0)
-			r = sink->ops->place(sink->self, &place, &made);
-		if (r == 0)
-			r = vec_push(&source->places.ids, made);
-	}
-	if (r == 0)
-		*ret = source->places.ids.items[id];
-	return r;
-}
-
-static int map_frame(struct source *source, struct frame *frame)
-{
-	if (frame->kind == FRAME_CUSTOM && frame->a < source->dictionary->places.count)
-		return map_place(source, frame->a, &frame->a);
-	if (frame->kind > FRAME_KERNEL || frame->a == MODULE_NONE)
-		return 0;
-	return map_module(source, frame->a, &frame->a);
-}
-
-static int map_stack(struct source *source, uint32_t id, uint32_t *ret)
-{
-	const struct dictionary *dictionary = source->dictionary;
-	uint32_t *known = slot(&source->stacks, id);
-	uint32_t node = id;
-	size_t depth = stack_tree_depth(&dictionary->stacks, id);
-	int r = known ? 0 : -ENOMEM;
-
-	if (r == 0 && *known != ID_NONE) {
-		*ret = *known;
-		return 0;
-	}
-	if (r < 0 || vec_reserve(&source->frames, depth) < 0)
-		return -ENOMEM;
-	source->frames.count = depth;
-	while (r == 0 && depth-- > 0) {
-		struct stack_node item = dictionary->stacks.nodes.items[node];
-
-		source->frames.items[depth] = dictionary->frames.items[item.frame];
-		r = map_frame(source, &source->frames.items[depth]);
-		node = item.parent;
-	}
-	if (r == 0)
-		r = source->merger->sink->ops->stack(source->merger->sink->self,
-						     source->frames.items, source->frames.count,
-						     known);
-	if (r == 0)
-		*ret = *known;
-	return r;
-}
-
-static int map_labels(struct source *source, uint32_t id, uint32_t *ret)
-{
-	const struct dictionary *dictionary = source->dictionary;
-	uint32_t *known = slot(&source->labels, id);
-	struct label labels[LABELS_MAX];
-	int r = known ? 0 : -ENOMEM;
-
-	if (r == 0 && *known == ID_NONE) {
-		size_t n = label_sets_get(&dictionary->labels, &dictionary->strings, id, labels);
-
-		r = source->merger->sink->ops->labels(source->merger->sink->self, labels, n, known);
-	}
-	if (r == 0)
-		*ret = *known;
-	return r;
-}
 
 /* How far this file's times move, once its first sample is there. */
 static void find_shift(struct source *source, uint64_t first_ns)
@@ -232,26 +80,20 @@ static int take_sample(struct source *source, const struct sample_batch *batch, 
 {
 	struct merger *merger = source->merger;
 	uint64_t time_ns = batch->time_ns[i] + source->shift_ns;
-	uint32_t stack;
-	uint32_t thread;
-	uint32_t labels;
+	struct transfer_ids ids;
 	struct sample_batch one = {
 		.schema = source->schemas[batch->schema],
 		.count = 1,
-		.stack = &stack,
-		.thread = &thread,
+		.stack = &ids.stack,
+		.thread = &ids.thread,
 		.cpu = &batch->cpu[i],
-		.labels = &labels,
+		.labels = &ids.labels,
 		.time_ns = &time_ns,
 		.weight = &batch->weight[i],
 		.times = &batch->times[i],
 	};
-	int r = map_stack(source, batch->stack[i], &stack);
+	int r = transfer_sample(&source->transfer, batch, i, &ids);
 
-	if (r == 0)
-		r = map_thread(source, batch->thread[i], &thread);
-	if (r == 0)
-		r = map_labels(source, batch->labels[i], &labels);
 	if (r < 0)
 		return error_errno(source->err, r, "cannot keep a sample of %s", source->name);
 	if (time_ns > merger->end_ns)
@@ -397,13 +239,7 @@ static int take_kernel_symbol(void *self, uint64_t start, uint64_t size, const c
 static void source_fini(struct source *source)
 {
 	recording_reader_free(source->reader);
-	vec_fini(&source->modules.ids);
-	vec_fini(&source->processes.ids);
-	vec_fini(&source->threads.ids);
-	vec_fini(&source->places.ids);
-	vec_fini(&source->stacks.ids);
-	vec_fini(&source->labels.ids);
-	vec_fini(&source->frames);
+	transfer_fini(&source->transfer);
 	free(source->boot_id);
 }
 
@@ -430,7 +266,7 @@ static int take_jit_symbol(void *self, const struct recording_jit_symbol *symbol
 	if (id == source->dictionary->processes.count)
 		return 0;
 	source->last_maker = id;
-	r = map_process(source, id, &id);
+	r = transfer_process(&source->transfer, id, &id);
 	if (r < 0)
 		return r;
 	processes = recording_writer_dictionary(source->merger->writer)->processes.items;
@@ -465,6 +301,8 @@ static int merge_file(struct merger *merger, const char *path, struct error *err
 		return r;
 	}
 	source.dictionary = recording_reader_dictionary(source.reader);
+	source.transfer = (struct transfer){
+		.from = source.dictionary, .to = merger->sink, .process_count = &merger->processes};
 	r = recording_reader_run(source.reader, &visitor, err);
 	if (source.shifted && source.end_ns + source.shift_ns > merger->end_ns)
 		merger->end_ns = source.end_ns + source.shift_ns;

@@ -18,19 +18,23 @@
 #include "base/outfile.h"
 #include "base/scope.h"
 #include "base/vec.h"
+#include "pipeline/closing.h"
+#include "pipeline/flight.h"
 #include "pipeline/function_place.h"
-#include "pipeline/jit_functions.h"
 #include "pipeline/jit_watch.h"
 #include "pipeline/job_control.h"
-#include "pipeline/kept_files.h"
 #include "pipeline/kernel_addresses.h"
-#include "pipeline/kernel_names.h"
 #include "pipeline/launch.h"
+#include "pipeline/pace.h"
+#include "pipeline/remote.h"
 #include "pipeline/session_info.h"
+#include "pipeline/status.h"
 #include "proc/process_info.h"
+#include "proc/thread_status.h"
 #include "recording/writer.h"
 
 #define DRAIN_MS 200
+#define DRAIN_HURRIED_MS 20
 #define FLUSH_NS NS_PER_SEC
 #define CLOCK_PAIR_NS (10 * NS_PER_SEC)
 #define MAX_WATCHED 64 /* processes whose end is watched; more are simply polled */
@@ -39,6 +43,7 @@ struct session {
 	const struct record_config *config;
 	struct record_result *result;
 	struct recording_writer *writer;
+	struct flight *flight; /* NULL: all goes to the output */
 	struct engine *engine;
 	struct kernel_addresses *kernel;
 	struct jit_watch jit;
@@ -47,6 +52,8 @@ struct session {
 	bool created;  /* the output did not exist before */
 	int output_fd; /* owned by the writer */
 	int signal_fd;
+	int remote_fd; /* where others ask how it goes; -1: they cannot */
+	struct pace pace;
 	sigset_t old_mask;
 	int pid_fds[MAX_WATCHED];
 	size_t pid_fd_count;
@@ -56,12 +63,15 @@ struct session {
 	uint64_t clock_ns;
 	int stop_signals; /* seen so far */
 	int last_stop;    /* the last of them */
+	int pause;        /* 1: somebody wants a pause, -1: its end, 0: neither */
 	int suspend;      /* the signal that asks us to be stopped for a while; 0: none */
+	bool write_asked; /* the last seconds are wanted */
+	uint64_t drained_ns;
 	sigset_t taken;
 };
 
 static const int stop_list[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-static const int pass_list[] = {SIGUSR1, SIGUSR2};
+static const int pause_list[] = {SIGUSR1, SIGUSR2};
 
 /* What was ignored when we began (nohup, a background job) would come all the same, blocked. */
 static bool is_ignored(int number)
@@ -79,8 +89,8 @@ static int take_signals(struct session *session, struct error *err)
 	for (i = 0; i < ARRAY_SIZE(stop_list); i++)
 		if (!is_ignored(stop_list[i]))
 			(void)sigaddset(&session->taken, stop_list[i]);
-	for (i = 0; i < ARRAY_SIZE(pass_list); i++)
-		(void)sigaddset(&session->taken, pass_list[i]);
+	for (i = 0; i < ARRAY_SIZE(pause_list); i++)
+		(void)sigaddset(&session->taken, pause_list[i]);
 	job_control_add(&session->taken);
 	if (sigprocmask(SIG_BLOCK, &session->taken, &session->old_mask) < 0)
 		return error_errno(err, -errno, "cannot block signals");
@@ -123,6 +133,22 @@ static int open_output(struct session *session, struct error *err)
 	if (r < 0)
 		(void)close(fd); /* nothing was written */
 	session->output_fd = fd;
+	return r;
+}
+
+/* The recording stays in memory; the output is written later. */
+static int open_flight(struct session *session, struct error *err)
+{
+	int r = flight_open(session->config, &session->flight, err);
+
+	if (r == 0)
+		r = session->output_fd = flight_take_fd(session->flight, err);
+	if (r < 0)
+		return r;
+	r = recording_writer_open(session->output_fd, "the last seconds to memory",
+				  &session->writer, err);
+	if (r < 0)
+		(void)close(session->output_fd); /* nothing was written */
 	return r;
 }
 
@@ -174,6 +200,7 @@ static int open_engine(struct session *session, const struct target *target, str
 	struct engine_config sampling = config->sampling;
 
 	sampling.function_offset = function_place_find;
+	sampling.paused = pace_begins_paused(&config->pace);
 	session->kernel = kernel_addresses_new(); /* without it stacks lack some frames */
 	if (session->kernel) {
 		sampling.kernel_address = kernel_addresses_find;
@@ -238,6 +265,17 @@ static void pass_on(struct session *session, int number)
 		(void)kill(session->child.pid, number); /* it may be gone by now */
 }
 
+/* For a program that has a use for it; else for us: it would have been the program's end. */
+static void heed_user_signal(struct session *session, int number)
+{
+	if (session->launched && thread_catches(session->child.pid, number))
+		pass_on(session, number);
+	else if (number == SIGUSR2 && session->flight)
+		session->write_asked = true;
+	else
+		session->pause = number == SIGUSR2 ? 1 : -1;
+}
+
 /* Reads the signals that came. One from the terminal has reached the program already. */
 static void read_signals(struct session *session)
 {
@@ -251,6 +289,10 @@ static void read_signals(struct session *session)
 			session->suspend = number;
 			continue;
 		}
+		if (number == SIGUSR1 || number == SIGUSR2) {
+			heed_user_signal(session, number);
+			continue;
+		}
 		if (info.ssi_code <= 0) /* sent by a process */
 			pass_on(session, number);
 		for (i = 0; i < ARRAY_SIZE(stop_list); i++)
@@ -261,10 +303,56 @@ static void read_signals(struct session *session)
 	}
 }
 
+/* In the file, or in memory with --last. */
+static uint64_t kept_bytes(const struct session *session)
+{
+	return session->flight ? flight_bytes(session->flight, session->writer)
+			       : recording_writer_bytes(session->writer);
+}
+
+/* What there is so far goes into the file; with --last soon after the answer. */
+static int write_now(struct session *session, struct error *err)
+{
+	int r;
+
+	session->write_asked = session->flight != NULL;
+	if (session->flight)
+		return 0;
+	r = engine_drain(session->engine, err);
+	return r < 0 ? r : recording_writer_flush(session->writer, err);
+}
+
+/* Answers somebody who asks how it goes, or wants something of us. */
+static void answer(void *self, enum remote_request request, struct bytes *reply)
+{
+	struct session *session = self;
+	const struct target *target = &session->config->target;
+	struct recorder_status status = {
+		.title = session->config->title,
+		.pids = session->launched ? &session->child.pid : target->ids,
+		.pid_count = session->launched ? 1 : target->count,
+		.engine = session->config->engine->name,
+		.pace = &session->pace,
+		.elapsed_ns = clock_monotonic_ns() - session->start_ns,
+		.output = session->config->output,
+	};
+	struct engine_stats stats;
+	struct error err = {0};
+
+	if (request == REMOTE_PAUSE || request == REMOTE_RESUME)
+		pace_ask(&session->pace, request == REMOTE_PAUSE, clock_monotonic_ns());
+	if (request == REMOTE_WRITE && write_now(session, &err) < 0)
+		status.error = err.text;
+	engine_progress(session->engine, &stats);
+	status.stats = &stats;
+	status.kept_bytes = kept_bytes(session);
+	status_write(&status, reply);
+}
+
 /* Waits until there is something to do. */
 static void wait_for_work(struct session *session, int timeout_ms)
 {
-	struct pollfd fds[MAX_WATCHED + 3];
+	struct pollfd fds[MAX_WATCHED + 4];
 	nfds_t n = 0;
 	size_t i;
 
@@ -273,10 +361,16 @@ static void wait_for_work(struct session *session, int timeout_ms)
 				   .events = POLLIN};
 	fds[n++] = (struct pollfd){.fd = session->launched ? session->child.pid_fd : -1,
 				   .events = POLLIN};
+	fds[n++] =
+		(struct pollfd){.fd = session->engine ? session->remote_fd : -1, .events = POLLIN};
 	for (i = 0; i < session->pid_fd_count; i++)
 		fds[n++] = (struct pollfd){.fd = session->pid_fds[i], .events = POLLIN};
-	if (poll(fds, n, timeout_ms) > 0 && (fds[0].revents & POLLIN))
+	if (poll(fds, n, timeout_ms) <= 0)
+		return;
+	if (fds[0].revents & POLLIN)
 		read_signals(session);
+	if (fds[3].revents & POLLIN)
+		remote_serve(session->remote_fd, answer, session);
 }
 
 /* Whether all have ended. Those that have are watched no more: they stay readable. */
@@ -312,15 +406,22 @@ static bool target_ended(struct session *session)
 	return true;
 }
 
-static bool is_over(struct session *session, uint64_t now_ns)
+/* When the time is up that was given, from when sampling begins; UINT64_MAX: never. */
+static uint64_t end_ns(const struct session *session)
 {
 	uint64_t limit_ns = session->config->duration_ns;
+	uint64_t begin_ns = session->start_ns + session->config->pace.delay_ns;
 
+	return limit_ns == 0 || limit_ns > UINT64_MAX - begin_ns ? UINT64_MAX : begin_ns + limit_ns;
+}
+
+static bool is_over(struct session *session, uint64_t now_ns)
+{
 	if (target_ended(session))
 		session->result->end = RECORD_TARGET_ENDED;
 	else if (session->stop_signals > 0)
 		session->result->end = RECORD_STOPPED;
-	else if (limit_ns > 0 && now_ns - session->start_ns >= limit_ns)
+	else if (now_ns >= end_ns(session))
 		session->result->end = RECORD_TIME_UP;
 	else
 		return false;
@@ -337,6 +438,7 @@ static int drain(struct session *session, uint64_t now_ns, struct error *err)
 {
 	int r = engine_drain(session->engine, err);
 
+	session->drained_ns = now_ns;
 	if (r == 0 && now_ns - session->clock_ns >= CLOCK_PAIR_NS)
 		put_clocks(session, now_ns);
 	if (r == 0 && now_ns - session->flushed_ns >= FLUSH_NS) {
@@ -346,15 +448,90 @@ static int drain(struct session *session, uint64_t now_ns, struct error *err)
 	return r;
 }
 
-static int timeout_ms(const struct session *session, uint64_t now_ns)
+static void own_usage(struct record_result *result)
 {
-	uint64_t limit_ns = session->config->duration_ns;
-	uint64_t elapsed_ns = now_ns - session->start_ns;
-	uint64_t left_ns = limit_ns > elapsed_ns ? limit_ns - elapsed_ns : 0;
+	struct rusage usage;
 
-	if (limit_ns == 0 || left_ns > DRAIN_MS * NS_PER_MS)
-		return DRAIN_MS;
-	return left_ns > 0 ? (int)(left_ns / NS_PER_MS) + 1 : 0;
+	(void)getrusage(RUSAGE_SELF, &usage); /* cannot fail */
+	result->own_cpu_ns =
+		((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * NS_PER_SEC +
+		((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * NS_PER_US;
+	result->own_rss_bytes = process_peak_bytes();
+}
+
+/* Keeps the engine's buffers from filling up while something else is done. */
+static int drain_meanwhile(void *self, struct error *err)
+{
+	struct session *session = self;
+	uint64_t now_ns = clock_monotonic_ns();
+
+	return now_ns - session->drained_ns < DRAIN_MS * NS_PER_MS ? 0
+								   : drain(session, now_ns, err);
+}
+
+static int write_last(struct session *session, uint64_t now_ns, bool is_end, struct error *err)
+{
+	const struct record_config *config = session->config;
+	struct flight_moment moment = {
+		.writer = session->writer,
+		.jit = &session->jit,
+		.result = session->result,
+		.start_ns = session->start_ns,
+		.now_ns = now_ns,
+		.last = is_end,
+		.meanwhile = is_end ? NULL : drain_meanwhile,
+		.self = session,
+	};
+	struct flight_written written = {0};
+	int r = flight_write(session->flight, &moment, &written, err);
+
+	session->result->file_bytes = written.file_bytes;
+	if (r == 0 && config->wrote)
+		config->wrote(config->self, &written);
+	return r;
+}
+
+/* Forgets what is too old, and writes the rest when that was asked for. */
+static int look_at_flight(struct session *session, uint64_t now_ns, struct error *err)
+{
+	const struct record_config *config = session->config;
+	struct error why = {0};
+	int r;
+
+	if (!session->flight)
+		return 0;
+	engine_progress(session->engine, &session->result->stats);
+	r = flight_look(session->flight, session->writer, &session->result->stats, now_ns, err);
+	if (r < 0 || !session->write_asked)
+		return r;
+	session->write_asked = false;
+	own_usage(session->result);
+	/* It can be tried again: that is no reason to lose what is in memory. */
+	if (write_last(session, now_ns, false, &why) < 0 && config->notice)
+		config->notice(config->self, why.text);
+	return 0;
+}
+
+/* When to look at the latest: buffers fill, and a time limit or delay may be over. */
+static uint64_t next_look_ns(const struct session *session, uint64_t now_ns)
+{
+	uint64_t pace_ns = pace_next_ns(&session->pace);
+	uint64_t next_ns =
+		now_ns + (session->pace.hurried ? DRAIN_HURRIED_MS : DRAIN_MS) * NS_PER_MS;
+
+	if (pace_ns < next_ns)
+		next_ns = pace_ns;
+	if (end_ns(session) < next_ns)
+		next_ns = end_ns(session);
+	return next_ns > now_ns ? next_ns : now_ns;
+}
+
+/* Pauses or goes on when a signal asked for it. */
+static void heed_pause(struct session *session, uint64_t now_ns)
+{
+	if (session->pause)
+		pace_ask(&session->pace, session->pause > 0, now_ns);
+	session->pause = 0;
 }
 
 /* Stops this program when it was asked to; what it watches goes its way meanwhile. */
@@ -374,62 +551,63 @@ static int stand_by(struct session *session, struct error *err)
 	return session->engine ? engine_resume(session->engine, err) : 0;
 }
 
-static int run_loop(struct session *session, struct error *err)
+static void show_progress(struct session *session, uint64_t now_ns)
 {
 	const struct record_config *config = session->config;
+	struct engine_stats stats;
+
+	if (!config->progress)
+		return;
+	engine_progress(session->engine, &stats);
+	config->progress(config->self, now_ns - session->start_ns, &stats, kept_bytes(session));
+}
+
+static int run_loop(struct session *session, struct error *err)
+{
 	uint64_t now_ns = clock_monotonic_ns();
 	int r = 0;
 
 	while (r == 0 && !is_over(session, now_ns)) {
-		wait_for_work(session, timeout_ms(session, now_ns));
+		uint64_t next_ns = next_look_ns(session, now_ns);
+		uint64_t late_ns;
+
+		wait_for_work(session, (int)((next_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS));
 		r = stand_by(session, err);
 		now_ns = clock_monotonic_ns();
+		late_ns = now_ns > next_ns ? now_ns - next_ns : 0;
 		if (r == 0)
 			r = drain(session, now_ns, err);
+		heed_pause(session, now_ns);
+		pace_look(&session->pace, now_ns, late_ns);
+		if (r == 0)
+			r = look_at_flight(session, now_ns, err);
 		jit_watch_look(&session->jit, recording_writer_dictionary(session->writer), now_ns);
-		if (config->progress) {
-			struct engine_stats stats;
-
-			engine_progress(session->engine, &stats);
-			config->progress(config->self, now_ns - session->start_ns, &stats,
-					 recording_writer_bytes(session->writer));
-		}
+		show_progress(session, now_ns);
 	}
 	return r;
-}
-
-static void own_usage(struct record_result *result)
-{
-	struct rusage usage;
-
-	(void)getrusage(RUSAGE_SELF, &usage); /* cannot fail */
-	result->own_cpu_ns =
-		((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * NS_PER_SEC +
-		((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * NS_PER_US;
-	result->own_rss_bytes = process_peak_bytes();
 }
 
 /* Stops sampling and writes what makes the file complete. */
 static int finish(struct session *session, struct error *err)
 {
 	struct record_result *result = session->result;
-	uint64_t end_ns = clock_monotonic_ns();
+	uint64_t over_ns = clock_monotonic_ns();
 	int r = engine_stop(session->engine, err);
 
-	result->duration_ns = end_ns - session->start_ns;
+	result->duration_ns = over_ns - session->start_ns;
+	pace_end(&session->pace, over_ns);
+	result->paused_ns = session->pace.paused_ns;
+	result->lowest_hz = session->pace.lowered > 0 ? session->pace.lowest_hz : 0;
 	engine_stats(session->engine, &result->stats);
 	own_usage(result);
+	if (r < 0 && session->flight)
+		(void)write_last(session, over_ns, true, NULL); /* the first failure is told */
 	if (r < 0)
 		return r;
-	put_clocks(session, end_ns);
-	kernel_names_write(session->writer);
-	kept_files_add(session->writer);
-	jit_functions_write(session->writer, &session->jit, session->config->notice,
-			    session->config->self);
-	session_info_end(session->writer, end_ns, result);
-	r = recording_writer_finish(session->writer, err);
+	r = session->flight ? write_last(session, over_ns, true, err)
+			    : closing_write(session->writer, session->config, result, &session->jit,
+					    over_ns, err);
 	own_usage(result);
-	result->file_bytes = recording_writer_bytes(session->writer);
 	return r;
 }
 
@@ -468,15 +646,30 @@ static void session_fini(struct session *session)
 	engine_close(session->engine);
 	kernel_addresses_free(session->kernel);
 	jit_watch_fini(&session->jit);
+	flight_close(session->flight);
 	recording_writer_free(session->writer);
 	if (session->launched)
 		child_fini(&session->child);
 	for (i = 0; i < session->pid_fd_count; i++)
 		(void)close(session->pid_fds[i]);
+	if (session->remote_fd >= 0)
+		(void)close(session->remote_fd);
 	if (session->signal_fd >= 0) {
 		(void)close(session->signal_fd);
 		(void)sigprocmask(SIG_SETMASK, &session->old_mask, NULL);
 	}
+}
+
+static void begin_pace(struct session *session)
+{
+	struct pace_config pace = session->config->pace;
+
+	pace.mode = session->config->sampling.mode;
+	pace.machine = session->config->target.kind == TARGET_MACHINE;
+	pace.notice = session->config->notice;
+	pace.self = session->config->self;
+	session->remote_fd = remote_listen(); /* without it nobody can ask */
+	pace_begin(&session->pace, &pace, session->engine);
 }
 
 static int set_up(struct session *session, struct error *err)
@@ -484,7 +677,8 @@ static int set_up(struct session *session, struct error *err)
 	int r = take_signals(session, err);
 
 	if (r == 0)
-		r = open_output(session, err);
+		r = session->config->last_ns > 0 ? open_flight(session, err)
+						 : open_output(session, err);
 	if (r == 0)
 		r = launch(session, err);
 	if (r < 0) {
@@ -499,6 +693,7 @@ static int set_up(struct session *session, struct error *err)
 	session->flushed_ns = session->start_ns;
 	/* A failure shows at the next flush again, when the program has its due. */
 	(void)recording_writer_begin(session->writer, err);
+	begin_pace(session);
 	if (session->config->notice && engine_notice(session->engine)[0])
 		session->config->notice(session->config->self, engine_notice(session->engine));
 	return 0;
@@ -522,7 +717,8 @@ static bool is_stopped(const struct session *session)
 
 int record_run(const struct record_config *config, struct record_result *ret, struct error *err)
 {
-	struct session session = {.config = config, .result = ret, .signal_fd = -1};
+	struct session session = {
+		.config = config, .result = ret, .signal_fd = -1, .remote_fd = -1};
 	int r;
 
 	*ret = (struct record_result){0};
@@ -534,8 +730,11 @@ int record_run(const struct record_config *config, struct record_result *ret, st
 	r = run_loop(&session, err);
 	if (r == 0)
 		r = finish(&session, err);
+	else if (session.flight)
+		(void)finish(&session, NULL); /* what came before the failure is worth having */
 	let_second_stop_through(&session);
-	ret->file_bytes = recording_writer_bytes(session.writer);
+	if (!session.flight)
+		ret->file_bytes = recording_writer_bytes(session.writer);
 	ret->child_running = session.launched && !child_ended(&session.child);
 	ret->target_stopped = is_stopped(&session);
 	/* What comes now may need memory of its own: that of the recorder goes first. */

@@ -8,7 +8,12 @@
  *
  * It takes over the signals that a person or a supervisor sends: the first
  * SIGINT, SIGTERM or SIGHUP ends the recording in good order, a second one ends
- * at once. A launched program gets them too, as it would without us.
+ * at once. A launched program gets them too, as it would without us. SIGUSR2 pauses
+ * the sampling and SIGUSR1 ends the pause, unless a launched program has a use for
+ * them: then they are for it.
+ *
+ * With last_ns the last seconds are written at every end, and on SIGUSR2 unless the
+ * program that was launched has a handler for it; that pauses nothing then.
  */
 
 #include <stdbool.h>
@@ -16,8 +21,10 @@
 #include <stdint.h>
 
 #include "engine/engine.h"
+#include "pipeline/pace.h"
 
 struct error;
+struct flight_written;
 struct record_result;
 
 struct record_config {
@@ -26,13 +33,17 @@ struct record_config {
 	struct target target; /* ids are filled in for a command */
 	char *const *command; /* NULL: none is launched */
 	const char *output;
-	uint64_t duration_ns; /* 0: no limit */
-	const char *title;    /* what is watched, for people */
+	uint64_t duration_ns;    /* 0: no limit; from when sampling begins */
+	struct pace_config pace; /* its notice is the one below */
+	uint64_t last_ns;        /* only this much is kept, see flight.h; 0: all, in the output */
+	const char *title;       /* what is watched, for people */
 	/* Called about five times a second; NULL: nobody looks. */
 	void (*progress)(void *self, uint64_t elapsed_ns, const struct engine_stats *stats,
 			 uint64_t file_bytes);
 	/* Called once when something worth a line on stderr was found out; NULL is fine. */
 	void (*notice)(void *self, const char *text);
+	/* With last_ns: called when the last seconds have been written; NULL is fine. */
+	void (*wrote)(void *self, const struct flight_written *written);
 	/*
 	 * Called once when the recording is closed, or has failed with err, before
 	 * the program that was launched is waited for; NULL is fine.
@@ -53,6 +64,8 @@ struct record_result {
 	uint64_t duration_ns;
 	uint64_t file_bytes;
 	uint64_t own_cpu_ns; /* what the recorder itself used */
+	uint64_t paused_ns;  /* of the duration */
+	uint32_t lowest_hz;  /* that the budget or an alarm has set; 0: the rate stayed */
 	uint64_t own_rss_bytes;
 	bool has_child;
 	bool target_stopped; /* by a signal or a debugger, at the end */

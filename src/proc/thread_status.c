@@ -68,3 +68,11 @@ pid_t thread_tracer(pid_t tid)
 {
 	return read_id(tid, "TracerPid");
 }
+
+bool thread_catches(pid_t tid, int number)
+{
+	uint64_t caught;
+
+	return thread_status_read(tid, "SigCgt", 16, &caught) == 0 &&
+	       (caught >> (number - 1) & 1) != 0;
+}

@@ -6,6 +6,7 @@
  * thread_status: single fields of /proc/TID/status. No state: any thread may call.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -23,5 +24,8 @@ int thread_status_read(pid_t tid, const char *name, int base, uint64_t *ret);
 /* The process of a thread, and who traces it (0: nobody); -1 when that cannot be told. */
 pid_t thread_process(pid_t tid);
 pid_t thread_tracer(pid_t tid);
+
+/* Whether its process has a handler for a signal; no when that cannot be told. */
+bool thread_catches(pid_t tid, int number);
 
 #endif

@@ -48,6 +48,7 @@ struct recording_writer {
 	size_t maps_repeated;       /* that earlier epochs have already */
 	VEC(uint8_t) ended;         /* by process id: whether it has ended */
 	size_t node_limit;
+	bool epoch_asked;
 
 	struct bytes info;
 	struct bytes clocks;
@@ -173,6 +174,16 @@ uint64_t recording_writer_bytes(const struct recording_writer *writer)
 uint64_t recording_writer_samples(const struct recording_writer *writer)
 {
 	return writer->sample_count;
+}
+
+void recording_writer_ask_epoch(struct recording_writer *writer)
+{
+	writer->epoch_asked = true;
+}
+
+uint64_t recording_writer_epoch_bytes(const struct recording_writer *writer)
+{
+	return writer->epoch_start_bytes;
 }
 
 void recording_writer_set_epoch_bytes(struct recording_writer *writer, uint64_t bytes)
@@ -752,14 +763,16 @@ static int sink_trim(void *self, struct error *err)
 	int r;
 
 	if (writer->keeps ||
-	    (writer->dictionary.stacks.nodes.count < writer->node_limit && new_maps < EPOCH_MAPS))
+	    (!writer->epoch_asked && writer->dictionary.stacks.nodes.count < writer->node_limit &&
+	     new_maps < EPOCH_MAPS))
 		return 0;
 	/* All that is coded already needs no ids any more. */
 	r = recording_writer_flush(writer, err);
 	if (r < 0)
 		return r;
 	begin_epoch(writer);
-	r = dictionary_forget_stacks(&writer->dictionary);
+	r = dictionary_forget_stacks(&writer->dictionary, !writer->epoch_asked);
+	writer->epoch_asked = false;
 	return r < 0 ? error_errno(err, r, "cannot keep the recording") : 1;
 }
 

@@ -78,6 +78,14 @@ int recording_writer_flush(struct recording_writer *writer, struct error *err);
 /* Flushes and writes the end mark. The writer is still to be freed. */
 int recording_writer_finish(struct recording_writer *writer, struct error *err);
 
+/*
+ * For a recording whose old epochs are thrown away: the next time that the sink may make
+ * room it begins an epoch and forgets every frame, also those whose names finish a file.
+ */
+void recording_writer_ask_epoch(struct recording_writer *writer);
+/* Where in the file the epoch begins; all from there on stands by itself. */
+uint64_t recording_writer_epoch_bytes(const struct recording_writer *writer);
+
 uint64_t recording_writer_bytes(const struct recording_writer *writer);
 uint64_t recording_writer_samples(const struct recording_writer *writer);
 

@@ -110,11 +110,9 @@ struct process_tracker *process_tracker_new(struct sink *sink)
 
 void process_tracker_free(struct process_tracker *tracker)
 {
-	size_t i;
-
 	if (!tracker)
 		return;
-	for (i = 0; i < tracker->processes.count; i++) {
+	for (size_t i = 0; i < tracker->processes.count; i++) {
 		address_space_free(tracker->processes.items[i]->space);
 		free(tracker->processes.items[i]);
 	}
@@ -134,11 +132,6 @@ void process_tracker_free(struct process_tracker *tracker)
 void process_tracker_set_offline(struct process_tracker *tracker)
 {
 	tracker->offline = true;
-}
-
-size_t process_tracker_process_count(const struct process_tracker *tracker)
-{
-	return tracker->next_number;
 }
 
 static const char *text_of(const struct process_tracker *tracker, uint32_t id)
@@ -423,11 +416,10 @@ static int add_map(struct process_tracker *tracker, struct tracked_process *proc
 static void seed_threads(struct process_tracker *tracker, pid_t pid)
 {
 	struct pid_list list = {0};
-	size_t i;
 
 	if (process_list_threads(pid, &list, NULL) < 0)
 		list.count = 0; /* it ended meanwhile: its samples name it all the same */
-	for (i = 0; i < list.count; i++) {
+	for (size_t i = 0; i < list.count; i++) {
 		char comm[PROCESS_COMM_MAX];
 
 		if (process_thread_comm(pid, list.items[i], comm, sizeof(comm)) == 0)
@@ -436,12 +428,26 @@ static void seed_threads(struct process_tracker *tracker, pid_t pid)
 	vec_fini(&list);
 }
 
+/* Learns what is mapped. Kernel threads have no map, and that of others may not be for us. */
+static int read_map(struct process_tracker *tracker, struct tracked_process *process,
+		    uint64_t time_ns)
+{
+	struct maps maps = {0};
+	int r = 0;
+
+	if (maps_read(&maps, process->pid, MAPS_EXECUTABLE_ONLY, NULL) < 0)
+		log_debug("no map of process %d", (int)process->pid);
+	for (size_t i = 0; i < maps.count && r == 0; i++)
+		if (maps.items[i].kind != REGION_VSYSCALL)
+			r = add_map(tracker, process, time_ns, &maps.items[i], NULL);
+	maps_fini(&maps);
+	return r;
+}
+
 int process_tracker_seed(struct process_tracker *tracker, pid_t pid, struct error *err)
 {
 	struct tracked_process *process;
 	struct process_info info;
-	struct maps maps = {0};
-	size_t i;
 	int r = process_info_read(pid, &info, err);
 
 	if (r < 0)
@@ -454,13 +460,7 @@ int process_tracker_seed(struct process_tracker *tracker, pid_t pid, struct erro
 	process->comm = intern(tracker, info.comm);
 	process->executable = intern(tracker, info.executable);
 	seed_threads(tracker, pid);
-	/* Kernel threads have no map, and of others we may not be allowed to see it. */
-	if (maps_read(&maps, pid, MAPS_EXECUTABLE_ONLY, NULL) < 0)
-		log_debug("no map of process %d", (int)pid);
-	for (i = 0; i < maps.count && r == 0; i++)
-		if (maps.items[i].kind != REGION_VSYSCALL)
-			r = add_map(tracker, process, 0, &maps.items[i], NULL);
-	maps_fini(&maps);
+	r = read_map(tracker, process, 0);
 	return r < 0 ? error_errno(err, r, "cannot keep the map of process %d", (int)pid) : 0;
 }
 
@@ -675,6 +675,17 @@ struct tracked_process *process_tracker_find(struct process_tracker *tracker, pi
 	return find_process(tracker, pid);
 }
 
+pid_t process_tracker_next_live(const struct process_tracker *tracker, size_t *at)
+{
+	while (*at < tracker->processes.count) {
+		const struct tracked_process *process = tracker->processes.items[(*at)++];
+
+		if (!process->ended && process->pid > 0)
+			return process->pid;
+	}
+	return 0;
+}
+
 const char *process_tracker_thread_name(struct process_tracker *tracker, pid_t tid)
 {
 	const struct tracked_thread *thread = find_thread(tracker, tid);
@@ -769,20 +780,11 @@ bool tracked_process_code(struct process_tracker *tracker, const struct tracked_
 bool process_tracker_refresh(struct process_tracker *tracker, struct tracked_process *process,
 			     uint64_t time_ns)
 {
-	struct maps maps = {0};
-	size_t i;
-	int r;
-
 	if (process->ended || !process->space || process->pid <= 0 ||
 	    time_ns < process->refreshed_ns + REFRESH_NS)
 		return false;
 	process->refreshed_ns = time_ns;
-	r = maps_read(&maps, process->pid, MAPS_EXECUTABLE_ONLY, NULL);
-	for (i = 0; i < maps.count && r == 0; i++)
-		if (maps.items[i].kind != REGION_VSYSCALL)
-			r = add_map(tracker, process, time_ns, &maps.items[i], NULL);
-	maps_fini(&maps);
-	return r == 0;
+	return read_map(tracker, process, time_ns) == 0;
 }
 
 struct frame process_tracker_kernel_frame(struct process_tracker *tracker, uint64_t address)

@@ -70,6 +70,9 @@ void process_tracker_suggest(struct process_tracker *tracker, pid_t pid, pid_t t
 /* The process of a pid as far as it was seen, NULL when it was not. */
 struct tracked_process *process_tracker_find(struct process_tracker *tracker, pid_t pid);
 
+/* The pids of processes that have not ended, one after the other; *at is 0 first. 0: no more. */
+pid_t process_tracker_next_live(const struct process_tracker *tracker, size_t *at);
+
 /* The name of a thread that was seen, "" of others. Valid until something is told. */
 const char *process_tracker_thread_name(struct process_tracker *tracker, pid_t tid);
 
@@ -115,8 +118,5 @@ bool process_tracker_refresh(struct process_tracker *tracker, struct tracked_pro
 
 /* The frame of a kernel address. */
 struct frame process_tracker_kernel_frame(struct process_tracker *tracker, uint64_t address);
-
-/* Processes that were seen, in all; an exec makes a new one. */
-size_t process_tracker_process_count(const struct process_tracker *tracker);
 
 #endif

@@ -205,6 +205,15 @@ void raw_stacks_forget(struct raw_stacks *stacks, pid_t pid)
 	forget_told(stacks, stacks->told.count, pid);
 }
 
+int raw_stacks_trim(struct raw_stacks *stacks, struct error *err)
+{
+	int r = stacks->sink->ops->trim ? stacks->sink->ops->trim(stacks->sink->self, err) : 0;
+
+	if (r > 0)
+		stack_cache_clear(stacks->cache);
+	return r < 0 ? r : 0;
+}
+
 uint64_t raw_stacks_unique(const struct raw_stacks *stacks)
 {
 	return stack_cache_added(stacks->cache);

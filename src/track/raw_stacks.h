@@ -14,6 +14,7 @@
 
 #include "unwind/frame.h"
 
+struct error;
 struct process_tracker;
 struct raw_stacks;
 struct sink;
@@ -46,6 +47,9 @@ bool raw_stacks_learn(struct raw_stacks *stacks, pid_t pid);
 
 /* The process is another program now, or gone. */
 void raw_stacks_forget(struct raw_stacks *stacks, pid_t pid);
+
+/* Lets the sink make room, between two drains. Returns 0 or a negative errno. */
+int raw_stacks_trim(struct raw_stacks *stacks, struct error *err);
 
 /* How many stacks there were; 0 when some were forgotten and may be the same. */
 uint64_t raw_stacks_unique(const struct raw_stacks *stacks);

@@ -31,6 +31,8 @@
 #define BPF_WALK_ONE_RULE (1ull << 63) /* of a page: the rest of its word is the rule of it all */
 #define BPF_WALK_MAPPINGS 4096u        /* of one process */
 
+#define BPF_WALK_ALL (1u << 16) /* what shares of the samples are parts of */
+
 /* What makes an address space: the kernel's mm, for as long as it is that of one program. */
 struct bpf_walk_key {
 	uint64_t mm;

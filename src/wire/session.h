@@ -58,6 +58,8 @@ struct session_control {
 	uint32_t frame_pointers_only;
 	_Atomic uint32_t only_pid; /* nobody else takes part; 0: all do */
 	_Atomic uint64_t heartbeat_ns;
+	uint32_t overwrite_old; /* a full ring gives up its oldest records, not the newest */
+	uint32_t zero;
 };
 
 /* A recorder that has not moved for so long is dead, or as good. */
@@ -81,7 +83,10 @@ struct session_slot {
 	uint64_t zero;
 
 	_Atomic uint64_t tail; /* words read, ever */
-	uint64_t zeros[7];
+	/* Of the writer, where a full ring gives up its oldest records: */
+	_Atomic uint64_t oldest;  /* words given up, ever: they may be written over */
+	_Atomic uint64_t samples; /* samples and events written, ever */
+	uint64_t zeros[5];
 };
 
 _Static_assert(sizeof(struct session_slot) == 128, "two cache lines");
@@ -134,8 +139,12 @@ struct session_process {
 enum session_record_kind {
 	SESSION_PAD = 1, /* nothing up to the end of the ring */
 	SESSION_SAMPLE = 2,
-	SESSION_LABELS = 3, /* texts: those of the thread from here on */
-	SESSION_EVENT = 4,  /* a sample, and texts: name, unit, labels of its own */
+	/*
+	 * Texts: the labels of the thread from here on. Where the oldest records are given up,
+	 * those of the one sample or event behind it, and given up with it.
+	 */
+	SESSION_LABELS = 3,
+	SESSION_EVENT = 4, /* a sample, and texts: name, unit, labels of its own */
 };
 
 struct session_record {

@@ -143,6 +143,12 @@ def test_faults_of_our_own_code_harm_nobody(wick):
     assert "3 faults" in recording.stderr
 
 
+def test_files_in_memory_get_their_room(wick):
+    """The kernel gives up on a signal, and does not begin again by itself."""
+    recording = wick.record(workload("guest", "rooms", 200), *ENGINE)
+    assert recording.truth["cut"] == 0
+
+
 def test_threads_that_live_for_a_moment_are_sampled(wick):
     recording = wick.record(workload("guest", "births", 100), *ENGINE)
     assert recording.truth["born"] > 20

@@ -6,6 +6,7 @@
  *
  *	input := how:u8 file…            even: all of the file
  *	         how:u8 slot ring…       odd: one slot, and as much of its ring as there is
+ *	                                 and with 2: its oldest records are given up
  */
 
 #include <fcntl.h>
@@ -23,7 +24,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define RING_WORDS 256u
+#define RING_WORDS 1024u
 #define RINGS_OFFSET 4096u
 #define NAME "7.100.0"
 
@@ -127,6 +128,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct told *told = told_new(&sink);
 		struct process_reader reader = {on_sample, on_thread, told};
 
+		file->overwritten = (data[0] & 2) != 0;
 		if (!told || process_file_drain(file, &reader) != 0)
 			abort();
 		(void)process_file_take_lost(file);

@@ -136,7 +136,7 @@ static inline int fake_trim(void *self, struct error *err)
 	struct fake_sink *fake = self;
 
 	(void)err;
-	return fake->trims && dictionary_forget_stacks(&fake->dictionary) == 0;
+	return fake->trims && dictionary_forget_stacks(&fake->dictionary, true) == 0;
 }
 
 static inline void fake_sink_init(struct fake_sink *fake)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -138,6 +139,28 @@ static inline void ring_append(struct ring *ring, const struct perf_event_header
 	for (i = 0; i < record->size; i++)
 		data[(page->data_head + i) % ring->data_bytes] = ((const uint8_t *)record)[i];
 	page->data_head += record->size;
+}
+
+/* The same backward: before the last record, over whatever is there. */
+static inline void ring_prepend(uint8_t *base, size_t data_bytes,
+				const struct perf_event_header *record)
+{
+	struct perf_event_mmap_page *page = (struct perf_event_mmap_page *)(void *)base;
+	uint8_t *data = base + (size_t)sysconf(_SC_PAGESIZE);
+
+	page->data_head -= record->size;
+	for (size_t i = 0; i < record->size; i++)
+		data[(page->data_head + i) % data_bytes] = ((const uint8_t *)record)[i];
+}
+
+/* Memory for such a ring, which overwrite_ring_unmap() gives back. */
+static inline uint8_t *map_ring_memory(size_t data_bytes)
+{
+	void *base = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE) + data_bytes, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(base, MAP_FAILED);
+	return base;
 }
 
 #endif

@@ -93,7 +93,7 @@ static int set_up(void **state)
 	engine->tracker = process_tracker_new(engine->sink);
 	engine->cache = stack_cache_new();
 	engine->clock = true;
-	engine->period = PERIOD;
+	engine->rate = (struct perf_rate){.asked_hz = 1, .hz = 1, .period = PERIOD};
 	engine->depth = 512;
 	engine->layout = layout_with(PERF_SAMPLE_RAW, 0);
 	engine->walker = (struct walker *)engine; /* any: nobody looks at it */

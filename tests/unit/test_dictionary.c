@@ -107,7 +107,7 @@ static void forgetting_stacks_keeps_what_is_named_at_the_end(void **state)
 									 .path = "//anon"}),
 			 1);
 	assert_int_equal(dictionary_stack(&dictionary, frames, 5), 5);
-	assert_int_equal(dictionary_forget_stacks(&dictionary), 0);
+	assert_int_equal(dictionary_forget_stacks(&dictionary, true), 0);
 	assert_int_equal(dictionary.stacks.nodes.count, 1);
 	assert_int_equal(dictionary.frames.count, 3);
 	assert_int_equal(dictionary.frames.items[0].b, 2);

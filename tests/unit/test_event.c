@@ -186,6 +186,26 @@ static void a_setting_that_is_not_there_has_its_fallback(void **state)
 	assert_int_equal(event_setting("no_such_setting", 42), 42);
 }
 
+static void samples_and_what_is_mapped_can_be_told_apart(void **state)
+{
+	const uint64_t trailer = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+	struct event_grant grant = grant_for("cpu-clock", &usual);
+	struct event_grant side;
+
+	(void)state;
+	event_grant_samples_alone(&grant);
+	event_grant_side(&grant, &side);
+	assert_true(grant.attr.write_backward);
+	assert_false(grant.attr.mmap || grant.attr.mmap2 || grant.attr.comm || grant.attr.task);
+	assert_false(side.attr.write_backward);
+	assert_true(side.attr.mmap && side.attr.mmap2 && side.attr.comm && side.attr.task);
+	assert_int_equal(side.attr.config, PERF_COUNT_SW_DUMMY);
+	assert_int_equal(side.attr.inherit, grant.attr.inherit);
+	/* Records that are no samples end alike. */
+	assert_int_equal(side.attr.sample_type, trailer);
+	assert_int_equal(grant.attr.sample_type & trailer, trailer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -202,6 +222,7 @@ int main(void)
 		cmocka_unit_test(other_errors_are_not_negotiable),
 		cmocka_unit_test(an_unknown_event_is_named_with_a_remedy),
 		cmocka_unit_test(a_setting_that_is_not_there_has_its_fallback),
+		cmocka_unit_test(samples_and_what_is_mapped_can_be_told_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

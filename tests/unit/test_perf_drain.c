@@ -41,7 +41,7 @@ static int set_up(void **state)
 	engine->tracker = process_tracker_new(engine->sink);
 	engine->cache = stack_cache_new();
 	engine->clock = true;
-	engine->period = PERIOD;
+	engine->rate = (struct perf_rate){.asked_hz = 1, .hz = 1, .period = PERIOD};
 	engine->grant.depth = 127;
 	engine->layout = layout_with(PERF_SAMPLE_CALLCHAIN, 0);
 	for (cpu = 0; cpu < 2; cpu++) {
@@ -128,13 +128,8 @@ static void younger_records_wait_for_the_next_drain(void **state)
 	assert_int_equal(world->fake.samples.count, 3);
 }
 
-static void a_mapping_on_one_cpu_explains_a_sample_on_another(void **state)
+static void map_at(struct world *world, size_t cpu, uint64_t time_ns)
 {
-	struct world *world = *state;
-	const struct dictionary *dictionary = &world->fake.dictionary;
-	uint32_t node;
-
-	sample_at(world, 1, 30);
 	record_begin(&world->b, PERF_RECORD_MMAP2, 0);
 	put_u32(&world->b, PID);
 	put_u32(&world->b, PID);
@@ -148,8 +143,18 @@ static void a_mapping_on_one_cpu_explains_a_sample_on_another(void **state)
 	put_u32(&world->b, 4); /* PROT_EXEC */
 	put_u32(&world->b, 2);
 	put_name(&world->b, "/nowhere/lib.so");
-	put_trailer(&world->b, PID, PID, 20, 0);
-	append(world, 0, record_end(&world->b));
+	put_trailer(&world->b, PID, PID, time_ns, (uint32_t)cpu);
+	append(world, cpu, record_end(&world->b));
+}
+
+static void a_mapping_on_one_cpu_explains_a_sample_on_another(void **state)
+{
+	struct world *world = *state;
+	const struct dictionary *dictionary = &world->fake.dictionary;
+	uint32_t node;
+
+	sample_at(world, 1, 30);
+	map_at(world, 0, 20);
 	drain_all(world);
 	node = world->fake.samples.items[0].stack;
 	assert_int_not_equal(dictionary->frames.items[dictionary->stacks.nodes.items[node].frame].a,
@@ -294,6 +299,37 @@ static void stacks_that_the_sink_forgets_are_told_again(void **state)
 	assert_int_equal(stack_cache_added(world->engine->cache), 0);
 }
 
+/* Samples of CPU 0 in a ring of their own, what is mapped in the other. */
+static void samples_that_were_overwritten_are_counted_and_the_rest_is_explained(void **state)
+{
+	struct world *world = *state;
+	struct cpu_ring *ring = &world->engine->rings.items[0];
+	uint8_t *base = map_ring_memory(4096);
+	const struct dictionary *dictionary = &world->fake.dictionary;
+
+	ring_of_memory_free(&ring->ring);
+	assert_int_equal(overwrite_ring_init(&ring->over, &ring->ring, -1, base, 4096), 0);
+	world->engine->overwrite_old = true;
+	world->engine->rings.items[1].side = true;
+	map_at(world, 1, 5);
+	for (uint64_t time_ns = 10; time_ns < 1010; time_ns++)
+		ring_prepend(base, 4096, make_sample(&world->b, PID, time_ns, 0, user_chain, 3));
+	assert_int_equal(perf_drain(world->engine, 1000, NULL), 0);
+	drain_all(world);
+	assert_int_equal(world->fake.samples.count, 4096 / 64);
+	assert_int_equal(world->fake.samples.items[0].time_ns, 1010 - 4096 / 64);
+	assert_int_equal(world->fake.lost[LOSS_RING_FULL], 1000 - 4096 / 64);
+	assert_int_equal(world->engine->stats.lost, 1000 - 4096 / 64);
+	assert_int_not_equal(
+		dictionary->frames
+			.items[dictionary->stacks.nodes.items[world->fake.samples.items[0].stack]
+				       .frame]
+			.a,
+		MODULE_NONE);
+	overwrite_ring_unmap(&ring->over, &ring->ring);
+	ring_of_memory(&ring->ring, RING_BYTES);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -310,6 +346,7 @@ int main(void)
 		TEST(a_thread_without_ids_is_nobody),
 		TEST(more_samples_than_a_batch_holds_all_arrive),
 		TEST(stacks_that_the_sink_forgets_are_told_again),
+		TEST(samples_that_were_overwritten_are_counted_and_the_rest_is_explained),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
  *	waiting      a thread that waits for all signals gets one, and only that
  *	faults       lives on after faults of its own, by its own handler
  *	no-tables    unmaps the files of whoever samples it from inside
+ *	rooms        room for files in memory, and many random bytes at once
  *	births       threads that live for a moment
  *	narrow       threads with as little stack as there may be
  *	timeouts     waits on sockets for a limited time, which no signal may end
@@ -18,6 +19,7 @@
  *program dies HOW     by exit, _exit, abort, kill or segv
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
@@ -32,6 +34,7 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -200,6 +203,24 @@ static void *live_shortly(void *argument)
 {
 	lived_ns += burn_cpu((uint64_t)(*(const double *)argument * 1e6));
 	return NULL;
+}
+
+static int rooms(double ms)
+{
+	static char bytes[4 << 20];
+	unsigned long cut = 0;
+	double end = cpu_ms() + ms;
+	int fd = memfd_create("room", 0);
+
+	while (cpu_ms() < end) {
+		if (fallocate(fd, 0, 0, 32 << 20) < 0 || posix_fallocate(fd, 0, 48 << 20) != 0 ||
+		    getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+			cut++;
+		if (ftruncate(fd, 0) < 0)
+			return 1;
+	}
+	printf("{\"cut\": %lu}\n", cut);
+	return 0;
 }
 
 static int births(double ms)
@@ -386,12 +407,19 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(double ms);
-	} ways[] = {{"interrupts", interrupts}, {"own-timer", own_timer},
-		    {"blocked", blocked},       {"waiting", waiting},
-		    {"faults", faults},         {"no-tables", no_tables},
-		    {"births", births},         {"forks", forks},
-		    {"narrow", narrow},         {"timeouts", timeouts},
-		    {"sealed", sealed},         {"thread-forks", thread_forks}};
+	} ways[] = {{"interrupts", interrupts},
+		    {"own-timer", own_timer},
+		    {"blocked", blocked},
+		    {"waiting", waiting},
+		    {"faults", faults},
+		    {"no-tables", no_tables},
+		    {"births", births},
+		    {"forks", forks},
+		    {"rooms", rooms},
+		    {"narrow", narrow},
+		    {"timeouts", timeouts},
+		    {"sealed", sealed},
+		    {"thread-forks", thread_forks}};
 
 	if (strcmp(way, "dies") == 0)
 		return dies(ms, argc > 3 ? argv[3] : "exit");

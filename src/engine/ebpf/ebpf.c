@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "engine/ebpf/walker.h"
 #include "engine/engine.h"
+#include "engine/perf/perf_rate.h"
 #include "engine/perf/probe_event.h"
 #include "engine/perf/state.h"
 #include "proc/cgroup_threads.h"
@@ -165,5 +166,6 @@ const struct engine_ops ebpf_engine_ops = {
 	.stop = perf_engine_stop,
 	.stats = perf_engine_stats,
 	.notice = perf_engine_notice,
+	.set_rate = perf_engine_set_rate,
 	.close = perf_engine_close,
 };

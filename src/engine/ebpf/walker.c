@@ -368,6 +368,11 @@ int walker_set_output(struct walker *walker, int cpu, int event_fd, struct error
 	return r < 0 ? error_errno(err, r, "cannot give eBPF programs a ring") : 0;
 }
 
+void walker_set_share(struct walker *walker, double share)
+{
+	walker->programs->bss->left_out = (uint32_t)((1 - share) * BPF_WALK_ALL + 0.5);
+}
+
 void walker_set_ring(struct walker *walker, size_t ring_bytes)
 {
 	walker->programs->bss->ring_bytes = (uint32_t)ring_bytes;

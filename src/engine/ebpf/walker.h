@@ -61,6 +61,9 @@ int walker_attach(struct walker *walker, int event_fd, struct error *err);
 /* Stacks that are taken on a CPU go to the ring of this event. */
 int walker_set_output(struct walker *walker, int cpu, int event_fd, struct error *err);
 
+/* The share of the samples that are taken from now on; 0: none. */
+void walker_set_share(struct walker *walker, double share);
+
 /* How large rings are: how much they have room for is known only then. */
 void walker_set_ring(struct walker *walker, size_t ring_bytes);
 /* They are empty, or nearly. */

@@ -41,6 +41,12 @@ int walker_set_output(struct walker *walker, int cpu, int event_fd, struct error
 	return walker_probe(err);
 }
 
+void walker_set_share(struct walker *walker, double share)
+{
+	(void)walker;
+	(void)share;
+}
+
 void walker_set_ring(struct walker *walker, size_t ring_bytes)
 {
 	(void)walker;

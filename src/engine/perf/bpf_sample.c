@@ -326,15 +326,15 @@ static int put_away(struct perf_engine *engine, struct sample_row *row,
 	row->labels = labels_of(engine, reasons[times->state]);
 	row->stack = stacks->woken != ID_NONE ? stacks->woken : stacks->alone;
 	row->time_ns = times->left_ns;
-	row->weight = woken_ns - times->left_ns;
-	r = perf_put_sample(engine, row, err);
+	row->weight = perf_rate_active_ns(&engine->rate, times->left_ns, woken_ns);
+	r = row->weight > 0 ? perf_put_sample(engine, row, err) : 0;
 	if (r < 0 || woken_ns == times->back_ns)
 		return r;
 	row->labels = labels_of(engine, PERF_AWAY_WAITING);
 	row->stack = stacks->alone;
 	row->time_ns = woken_ns;
-	row->weight = times->back_ns - woken_ns;
-	return perf_put_sample(engine, row, err);
+	row->weight = perf_rate_active_ns(&engine->rate, woken_ns, times->back_ns);
+	return row->weight > 0 ? perf_put_sample(engine, row, err) : 0;
 }
 
 /* The stacks of a thread that was away, from the slice that came when it left. */

@@ -5,8 +5,7 @@
 /*
  * cost: what one sample takes away from the program that it interrupts.
  *
- * The kernel does not tell, so it is measured: a loop that does nothing but read
- * the clock is sampled like the target was, and the holes in it are the samples.
+ * The kernel does not tell, so it is measured, see holes.h.
  */
 
 #include <stdint.h>

@@ -181,6 +181,39 @@ void event_output_init(struct perf_event_attr *attr)
 	};
 }
 
+static void tell_tasks(struct perf_event_attr *attr, bool wanted)
+{
+	attr->mmap = wanted;
+	attr->mmap2 = wanted;
+	attr->comm = wanted;
+	attr->comm_exec = wanted;
+	attr->task = wanted;
+}
+
+void event_grant_samples_alone(struct event_grant *grant)
+{
+	tell_tasks(&grant->attr, false);
+	grant->attr.write_backward = 1;
+}
+
+void event_grant_side(const struct event_grant *grant, struct event_grant *ret)
+{
+	struct perf_event_attr *attr = &ret->attr;
+
+	*ret = *grant;
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = PERF_COUNT_SW_DUMMY;
+	attr->config1 = attr->config2 = 0;
+	attr->freq = 0;
+	attr->sample_period = 0;
+	attr->sample_type &= PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+	attr->read_format = 0;
+	attr->sample_regs_user = 0;
+	attr->sample_stack_user = 0;
+	attr->write_backward = 0;
+	tell_tasks(attr, true);
+}
+
 bool event_lower(struct event_grant *grant, int code)
 {
 	struct perf_event_attr *attr = &grant->attr;

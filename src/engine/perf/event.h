@@ -76,6 +76,13 @@ void event_grant_init(struct event_grant *grant, const struct event_wish *wish);
 /* The event that BPF programs write samples through. */
 void event_output_init(struct perf_event_attr *attr);
 
+/*
+ * Splits an event in two: the grant's own has samples alone, and rings that are overwritten; *ret,
+ * which counts nothing, tells what is mapped and who runs. Each part has rings of its own.
+ */
+void event_grant_samples_alone(struct event_grant *grant);
+void event_grant_side(const struct event_grant *grant, struct event_grant *ret);
+
 /* Gives up one wish that the error may be about. False when there is none left. */
 bool event_lower(struct event_grant *grant, int code);
 

@@ -14,7 +14,7 @@ void machine_time_read(struct machine_time *ret)
 	uint64_t user, nice, system, idle, iowait, irq, softirq;
 	long ticks = sysconf(_SC_CLK_TCK);
 
-	ret->busy_ns = 0;
+	*ret = (struct machine_time){0};
 	if (!file || ticks <= 0 ||
 	    fscanf(file,
 		   "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
@@ -22,4 +22,5 @@ void machine_time_read(struct machine_time *ret)
 		   &user, &nice, &system, &idle, &iowait, &irq, &softirq) != 7)
 		return;
 	ret->busy_ns = (user + nice + system + irq + softirq) * (NS_PER_SEC / (uint64_t)ticks);
+	ret->total_ns = ret->busy_ns + (idle + iowait) * (NS_PER_SEC / (uint64_t)ticks);
 }

@@ -18,6 +18,7 @@
 #include "engine/perf/cost.h"
 #include "engine/perf/perf_away.h"
 #include "engine/perf/perf_probe.h"
+#include "engine/perf/perf_rate.h"
 #include "engine/perf/state.h"
 #include "model/sink.h"
 #include "track/stack_cache.h"
@@ -34,6 +35,9 @@
 /* When to look again after something new was mapped; a machine has news all the time. */
 #define NEWS_NS (5 * NS_PER_MS)
 #define NEWS_MACHINE_NS (50 * NS_PER_MS)
+
+/* Before that no figures of the cost are asked for: short recordings have them at their end. */
+#define COST_AFTER_NS (200 * NS_PER_MS)
 
 /* Busy time of the machine from which its ticks of 10 ms are fine enough. */
 #define MACHINE_LEAST_NS (5 * NS_PER_SEC)
@@ -78,6 +82,9 @@ static int each_event(struct perf_engine *engine, unsigned long request, struct 
 
 	for (i = 0; i < engine->events.count; i++)
 		if (ioctl(engine->events.items[i], request, 0) < 0)
+			return error_errno(err, -errno, "cannot switch a perf event");
+	for (i = 0; i < engine->sides.count; i++)
+		if (ioctl(engine->sides.items[i], request, 0) < 0)
 			return error_errno(err, -errno, "cannot switch a perf event");
 	return 0;
 }
@@ -153,20 +160,11 @@ int perf_engine_drain(void *self, struct error *err)
 	return r < 0 ? r : trim(engine, err);
 }
 
-/* How long the watched threads ran: what the events themselves have counted. */
-static uint64_t count_run_ns(struct perf_engine *engine)
+uint64_t perf_count_events_ns(struct perf_engine *engine, size_t events)
 {
-	struct machine_time now;
 	uint64_t sum = 0;
-	size_t i;
 
-	if (engine->machine) {
-		machine_time_read(&now);
-		return now.busy_ns > engine->machine_start.busy_ns
-			       ? now.busy_ns - engine->machine_start.busy_ns
-			       : 0;
-	}
-	for (i = 0; i < engine->events.count; i++) {
+	for (size_t i = 0; i < events; i++) {
 		/* A group has the count of its events first, and then the leader's own. */
 		uint64_t values[2 + EVENT_MEMBERS_MAX];
 		size_t at = engine->grouped;
@@ -178,13 +176,26 @@ static uint64_t count_run_ns(struct perf_engine *engine)
 	return sum;
 }
 
+/* How long the watched threads ran: what the events themselves have counted. */
+uint64_t perf_count_run_ns(struct perf_engine *engine)
+{
+	struct machine_time now;
+
+	if (!engine->machine)
+		return engine->rate.closed_ns + perf_count_events_ns(engine, engine->events.count);
+	machine_time_read(&now);
+	return now.busy_ns > engine->machine_start.busy_ns
+		       ? now.busy_ns - engine->machine_start.busy_ns
+		       : 0;
+}
+
 /* The kernel tells of losses with the next record that has room: the last ones are not told. */
 static int count_late_losses(struct perf_engine *engine, int r)
 {
 	struct walker_stats walker;
 	uint64_t late;
 
-	if (r < 0 || !engine->walker)
+	if (r < 0 || !engine->walker || engine->overwrite_old)
 		return r;
 	walker_stats(engine->walker, &walker);
 	if (walker.counters[BPF_WALK_COUNT_LOST] <= engine->stats.lost)
@@ -209,24 +220,51 @@ int perf_engine_stop(void *self, struct error *err)
 	/* Their stacks may be in what was drained just now. */
 	if (engine->away && r == 0 && drained == 0)
 		r = perf_away_finish(engine, now_ns, err);
-	if (engine->clock)
-		engine->stats.run_ns = count_run_ns(engine) + engine->throttled_ns;
+	if (engine->clock) {
+		perf_rate_account(&engine->rate, true, perf_count_run_ns(engine));
+		engine->stats.run_ns = engine->rate.run_ns + engine->throttled_ns;
+	}
 	return r < 0 ? r : drained;
+}
+
+/*
+ * What the event of a sample costs. It is measured once there is something to go by, and
+ * again at the end if that was in vain: buffers may have left no room for it.
+ */
+static uint64_t sample_cost_ns(struct perf_engine *engine, bool final)
+{
+	if (engine->sample_cost_ns > 0 || engine->stats.samples == 0 ||
+	    (!final && clock_monotonic_ns() - engine->begun_ns < COST_AFTER_NS))
+		return engine->sample_cost_ns;
+	engine->sample_cost_ns = perf_sample_cost_ns(&engine->grant.attr,
+						     engine->copied_bytes / engine->stats.samples);
+	if (!final)
+		engine->begun_ns = clock_monotonic_ns(); /* not each time, where it is in vain */
+	return engine->sample_cost_ns;
+}
+
+/* What programs have cost, and the ticks that they ran at, also those without a sample. */
+static uint64_t walker_cost_ns(const struct perf_engine *engine, const struct walker_stats *walker)
+{
+	uint64_t ticks = engine->away ? engine->stats.samples : walker->runs;
+
+	return walker->run_ns > 0 ? walker->run_ns + ticks * engine->sample_cost_ns : 0;
 }
 
 void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 {
 	struct perf_engine *engine = self;
-	struct walker_stats walker;
+	struct walker_stats walker = {0};
 
 	*ret = engine->stats;
+	ret->ring_fill = engine->ring_fill;
 	/*
 	 * Without the kernel's share of the time there is no telling what to expect,
 	 * and the machine's own clock ticks are too coarse for a short while.
 	 */
 	if (engine->clock && !engine->away && engine->grant.kernel &&
 	    (!engine->machine || engine->stats.run_ns > MACHINE_LEAST_NS))
-		ret->expected = engine->stats.run_ns / engine->period;
+		ret->expected = engine->rate.expected;
 	ret->unique_stacks = stack_cache_added(engine->cache);
 	/* What continues a copy comes from the kernel's walk, with the kernel's limit. */
 	ret->depth_limit = engine->copies && engine->stats.ends[UNWIND_DEPTH - UNWIND_ROOT] == 0
@@ -236,6 +274,7 @@ void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 	ret->kernel = engine->grant.kernel;
 	ret->away = engine->away;
 	ret->ring_bytes = engine->ring_bytes;
+	ret->buffer_bytes = engine->ring_bytes * engine->rings.count;
 	if (engine->walker) {
 		walker_stats(engine->walker, &walker);
 		ret->depth_limit = engine->depth;
@@ -243,13 +282,13 @@ void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 		ret->away_short = walker.counters[BPF_WALK_COUNT_SHORT];
 		ret->away_unkept = walker.counters[BPF_WALK_COUNT_AWAY_FULL];
 	}
-	if (!final)
-		return;
-	perf_release(engine); /* its buffers count against the limit that measuring needs */
-	ret->sample_cost_ns = perf_sample_cost_ns(
-		&engine->grant.attr,
-		engine->stats.samples ? engine->copied_bytes / engine->stats.samples : 0);
-	if (engine->walker && walker.runs > 0)
+	if (final)
+		perf_release(engine); /* its buffers count against what measuring needs */
+	ret->cost_ns = sample_cost_ns(engine, final) * engine->stats.samples;
+	if (engine->walker)
+		ret->cost_ns = walker_cost_ns(engine, &walker);
+	ret->sample_cost_ns = engine->stats.samples ? ret->cost_ns / engine->stats.samples : 0;
+	if (final && engine->walker && walker.runs > 0)
 		log_debug("eBPF: %llu runs of %llu ns, %llu slices (%llu for want of a space, %llu "
 			  "of a table), %llu KiB of tables",
 			  (unsigned long long)walker.runs,
@@ -258,9 +297,6 @@ void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 			  (unsigned long long)walker.counters[BPF_WALK_COUNT_NO_SPACE],
 			  (unsigned long long)walker.counters[BPF_WALK_COUNT_NO_TABLE],
 			  (unsigned long long)(walker.bytes >> 10));
-	if (engine->walker)
-		ret->sample_cost_ns =
-			walker.run_ns > 0 ? ret->sample_cost_ns + walker.run_ns / walker.runs : 0;
 }
 
 const char *perf_engine_notice(void *self)
@@ -281,5 +317,6 @@ const struct engine_ops perf_engine_ops = {
 	.stop = perf_engine_stop,
 	.stats = perf_engine_stats,
 	.notice = perf_engine_notice,
+	.set_rate = perf_engine_set_rate,
 	.close = perf_engine_close,
 };

@@ -8,6 +8,7 @@
 #include "base/id_index.h"
 #include "engine/ebpf/walker.h"
 #include "engine/perf/bpf_sample.h"
+#include "engine/perf/perf_overwrite.h"
 #include "engine/perf/perf_sample.h"
 #include "engine/perf/state.h"
 #include "engine/perf/waker.h"
@@ -37,12 +38,14 @@ static void walk_copy(struct perf_engine *engine, const struct tracked_process *
 		engine->stats.ends[end - UNWIND_ROOT]++;
 }
 
-/* What the sample stands for: its period, and time that was throttled before it. */
+/* What the sample stands for: its period, and time that was throttled before it. 0: nothing. */
 static uint64_t weight_of(struct perf_engine *engine, struct cpu_ring *ring,
 			  const struct sample_record *sample)
 {
-	uint64_t weight = engine->clock ? engine->period + ring->owed_ns : sample->period;
+	uint64_t weight = perf_rate_weight(engine, sample);
 
+	if (weight > 0 && engine->clock)
+		weight += ring->owed_ns;
 	ring->owed_ns = 0;
 	return weight;
 }
@@ -149,6 +152,9 @@ static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
 		row.stack = perf_stack_of(engine, process, &sample);
 	}
 	row.weight = weight_of(engine, ring, &sample);
+	if (row.weight == 0)
+		return 0; /* of a pause */
+	engine->stats.seen_ns += engine->clock ? row.weight : 0;
 	return put_sample(engine, ring, &sample, &row, err);
 }
 
@@ -203,12 +209,13 @@ static uint64_t lost_stacks(struct perf_engine *engine, uint64_t lost)
 	return stacks;
 }
 
-static int handle_lost(struct perf_engine *engine, const struct perf_event_header *header)
+static int handle_lost(struct perf_engine *engine, const struct cpu_ring *ring,
+		       const struct perf_event_header *header)
 {
 	uint64_t lost = record_lost(header);
 
 	lost -= lost_stacks(engine, lost);
-	if (lost == 0)
+	if (lost == 0 || perf_overwrite_knows_lost(engine, ring, lost))
 		return 0;
 	engine->stats.lost += lost;
 	return engine->sink->ops->loss(engine->sink->self, LOSS_RING_FULL,
@@ -255,7 +262,7 @@ static int handle(struct perf_engine *engine, struct cpu_ring *ring,
 		handle_task(engine, header);
 		return 0;
 	case PERF_RECORD_LOST:
-		return handle_lost(engine, header);
+		return handle_lost(engine, ring, header);
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
 		handle_throttle(engine, ring, header);
@@ -299,15 +306,25 @@ static struct cpu_ring *oldest(struct perf_engine *engine, uint64_t *ret_until_n
 	return best;
 }
 
+static void look(struct perf_engine *engine, struct ring *ring)
+{
+	double fill;
+
+	ring_look(ring);
+	fill = (double)(ring->head - ring->tail) / (double)ring->data_bytes;
+	engine->ring_fill = fill > engine->ring_fill ? fill : engine->ring_fill;
+}
+
 int perf_drain(struct perf_engine *engine, uint64_t until_ns, struct error *err)
 {
 	struct cpu_ring *ring;
 	uint64_t other_ns;
 	size_t i;
-	int r = 0;
+	int r = engine->overwrite_old ? perf_overwrite_take(engine) : 0;
 
+	engine->ring_fill *= ENGINE_FILL_FADES;
 	for (i = 0; i < engine->rings.count; i++)
-		ring_look(&engine->rings.items[i].ring);
+		look(engine, &engine->rings.items[i].ring);
 	while (r == 0 && (ring = oldest(engine, &other_ns)) &&
 	       next_time(engine, ring) <= until_ns) {
 		uint64_t limit_ns = other_ns < until_ns ? other_ns : until_ns;
@@ -320,5 +337,7 @@ int perf_drain(struct perf_engine *engine, uint64_t until_ns, struct error *err)
 		}
 		ring_release(&ring->ring);
 	}
+	if (r == 0 && engine->overwrite_old)
+		r = perf_overwrite_count(engine, until_ns == UINT64_MAX);
 	return r < 0 ? r : perf_flush(engine, err);
 }

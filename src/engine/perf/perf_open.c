@@ -11,6 +11,7 @@
 
 #include <linux/perf_event.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "engine/ebpf/walker.h"
 #include "engine/perf/perf_away.h"
@@ -36,21 +37,33 @@
 #define SWITCHES_HZ 2000u
 #define SLICE_BYTES 32768u            /* of a stack, typically */
 #define RING_SLICES_BYTES (16u << 20) /* for all CPUs */
+#define RING_SIDE_SHARE 4u            /* of the size, for a ring of what is mapped and who runs */
+
+static void unmap_ring(struct cpu_ring *ring)
+{
+	if (ring->over.base)
+		overwrite_ring_unmap(&ring->over, &ring->ring);
+	else
+		ring_unmap(&ring->ring);
+}
 
 void perf_release(struct perf_engine *engine)
 {
 	size_t i;
 
 	for (i = 0; i < engine->rings.count; i++)
-		ring_unmap(&engine->rings.items[i].ring);
+		unmap_ring(&engine->rings.items[i]);
 	for (i = 0; i < engine->events.count; i++)
 		(void)close(engine->events.items[i]); /* nothing is pending on an event */
+	for (i = 0; i < engine->sides.count; i++)
+		(void)close(engine->sides.items[i]);
 	for (i = 0; i < engine->members.count; i++)
 		(void)close(engine->members.items[i]);
 	for (i = 0; i < engine->outputs.count; i++)
 		(void)close(engine->outputs.items[i]);
 	engine->rings.count = 0;
 	engine->events.count = 0;
+	engine->sides.count = 0;
 	engine->members.count = 0;
 	engine->outputs.count = 0;
 }
@@ -65,11 +78,14 @@ void perf_close(struct perf_engine *engine)
 		(void)close(engine->timer_fd);
 	vec_fini(&engine->rings);
 	vec_fini(&engine->events);
+	vec_fini(&engine->sides);
 	vec_fini(&engine->members);
 	counters_fini(&engine->counters);
 	vec_fini(&engine->outputs);
 	vec_fini(&engine->cpus);
 	vec_fini(&engine->seeds);
+	vec_fini(&engine->targets);
+	perf_rate_fini(&engine->rate);
 	kept_stacks_fini(&engine->leavers);
 	long_stack_fini(&engine->long_stack);
 	wakers_free(engine->wakers);
@@ -128,11 +144,22 @@ static size_t ring_bytes_for(const struct engine_config *config)
 	return bytes;
 }
 
+static size_t side_ring_bytes(const struct perf_engine *engine)
+{
+	return engine->ring_bytes / RING_SIDE_SHARE;
+}
+
 /* Maps the ring of a CPU's first event. */
 static int map_ring(struct perf_engine *engine, struct cpu_ring *ring, int fd, struct error *err)
 {
-	int r = ring_map(&ring->ring, fd, engine->ring_bytes);
+	int r;
 
+	if (ring->side)
+		r = ring_map(&ring->ring, fd, side_ring_bytes(engine));
+	else if (engine->overwrite_old)
+		r = overwrite_ring_map(&ring->over, &ring->ring, fd, engine->ring_bytes);
+	else
+		r = ring_map(&ring->ring, fd, engine->ring_bytes);
 	if (r == 0)
 		return 0;
 	engine->ring_refused = r == -EPERM || r == -ENOMEM;
@@ -150,14 +177,14 @@ static int watch_ring(struct perf_engine *engine, int fd)
 }
 
 /* Joins an event to the ring of its CPU, which the first one makes. */
-static int join_ring(struct perf_engine *engine, int cpu, int fd, struct error *err)
+static int join_ring(struct perf_engine *engine, int cpu, int fd, bool side, struct error *err)
 {
-	struct cpu_ring ring = {.cpu = cpu, .fd = fd};
+	struct cpu_ring ring = {.cpu = cpu, .fd = fd, .side = side};
 	size_t i;
 	int r;
 
 	for (i = 0; i < engine->rings.count; i++) {
-		if (engine->rings.items[i].cpu != cpu)
+		if (engine->rings.items[i].cpu != cpu || engine->rings.items[i].side != side)
 			continue;
 		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, engine->rings.items[i].fd) < 0)
 			return error_errno(err, -errno, "cannot share a perf ring buffer");
@@ -167,7 +194,7 @@ static int join_ring(struct perf_engine *engine, int cpu, int fd, struct error *
 	if (r < 0)
 		return r;
 	if (vec_push(&engine->rings, ring) < 0) {
-		ring_unmap(&ring.ring);
+		unmap_ring(&ring);
 		return error_set(err, -ENOMEM, "out of memory");
 	}
 	r = watch_ring(engine, fd);
@@ -196,8 +223,26 @@ static int open_members(struct perf_engine *engine, pid_t tid, int cpu, int lead
 	return 0;
 }
 
+/* The event that tells what is mapped and who runs, where samples have a ring alone. */
+static int open_side(struct perf_engine *engine, pid_t tid, int cpu, struct error *err)
+{
+	struct event_grant side;
+	int fd;
+
+	event_grant_side(&engine->grant, &side);
+	side.attr.wakeup_watermark = (uint32_t)(side_ring_bytes(engine) / 4);
+	fd = event_open(&side, tid, cpu, err);
+	if (fd < 0)
+		return fd;
+	if (vec_push(&engine->sides, fd) < 0) {
+		(void)close(fd);
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	return join_ring(engine, cpu, fd, true, err);
+}
+
 /* Opens the event on every CPU for one thread, or for all with -1. */
-static int open_thread(struct perf_engine *engine, pid_t tid, struct error *err)
+int perf_open_thread(struct perf_engine *engine, pid_t tid, struct error *err)
 {
 	size_t i;
 
@@ -212,7 +257,9 @@ static int open_thread(struct perf_engine *engine, pid_t tid, struct error *err)
 			(void)close(fd);
 			return error_set(err, -ENOMEM, "out of memory");
 		}
-		r = join_ring(engine, cpu, fd, err);
+		r = join_ring(engine, cpu, fd, false, err);
+		if (r == 0 && engine->overwrite_old && !engine->told)
+			r = open_side(engine, tid, cpu, err);
 		if (r == 0)
 			r = open_members(engine, tid, cpu, fd, err);
 		if (r == 0 && engine->walker && !engine->kind->dummy)
@@ -230,6 +277,7 @@ static int open_output(struct perf_engine *engine, const struct cpu_ring *ring, 
 	int fd;
 
 	event_output_init(&grant.attr);
+	grant.attr.write_backward = engine->overwrite_old;
 	fd = event_open(&grant, -1, ring->cpu, err);
 	if (fd < 0)
 		return fd;
@@ -280,7 +328,7 @@ static int refused(int code, pid_t pid, struct error *err)
  * All threads of a process. One that starts between the listing and the opening
  * of its maker's event is found by listing again until nothing new turns up.
  */
-static int open_process(struct perf_engine *engine, pid_t pid, struct error *err)
+int perf_open_process(struct perf_engine *engine, pid_t pid, struct error *err)
 {
 	struct pid_list done = {0};
 	struct pid_list now = {0};
@@ -297,7 +345,7 @@ static int open_process(struct perf_engine *engine, pid_t pid, struct error *err
 			if (contains(&done, now.items[i]))
 				continue;
 			news = true;
-			r = open_thread(engine, now.items[i], err);
+			r = perf_open_thread(engine, now.items[i], err);
 			opened += r == 0;
 			if (r == -ESRCH)
 				r = 0; /* this thread has ended, others go on */
@@ -319,7 +367,7 @@ static int open_one_thread(struct perf_engine *engine, pid_t tid, struct error *
 
 	if (r < 0)
 		return r;
-	r = open_thread(engine, tid, err);
+	r = perf_open_thread(engine, tid, err);
 	return r == -ESRCH ? process_error(err, r, tid, "thread") : refused(r, tid, err);
 }
 
@@ -336,7 +384,7 @@ static int open_cgroup(struct perf_engine *engine, const char *folder, struct er
 	if (fd < 0)
 		return error_errno(err, -errno, "cannot open the control group %s", folder);
 	engine->grant.open_flags = PERF_FLAG_PID_CGROUP;
-	r = open_thread(engine, fd, err);
+	r = perf_open_thread(engine, fd, err);
 	(void)close(fd); /* the events keep the group */
 	if (r < 0 && r != -EACCES && r != -EPERM && r != -EMFILE) {
 		(void)error_set(err, r, "%s is not a control group that events can watch", folder);
@@ -352,23 +400,27 @@ static int open_target(struct perf_engine *engine, const struct target *target, 
 	int r = 0;
 
 	if (target->kind == TARGET_MACHINE)
-		r = open_thread(engine, -1, err);
+		r = perf_open_thread(engine, -1, err);
 	if (target->kind == TARGET_CGROUP)
 		r = open_cgroup(engine, target->cgroup, err);
 	for (i = 0; i < target->count && r == 0; i++) {
 		pid_t id = target->ids[i];
 
 		if (target->kind == TARGET_COMMAND)
-			r = open_thread(engine, id, err);
+			r = perf_open_thread(engine, id, err);
 		else if (target->kind == TARGET_PROCESSES)
-			r = open_process(engine, id, err);
+			r = perf_open_process(engine, id, err);
 		else
 			r = open_one_thread(engine, id, err);
 		if (r == 0 && target->kind == TARGET_PROCESSES)
 			r = want_seed(engine, id, err);
+		if (r == 0 && vec_push(&engine->targets, id) < 0)
+			r = error_set(err, -ENOMEM, "out of memory");
 	}
 	for (i = 0; i < engine->rings.count && r == 0 && engine->walker; i++)
-		r = open_output(engine, &engine->rings.items[i], err);
+		if (!engine->rings.items[i].side)
+			r = open_output(engine, &engine->rings.items[i], err);
+	engine->told = r == 0;
 	return r;
 }
 
@@ -445,8 +497,8 @@ static void note_member(void *self, const char *text)
 	perf_note(self, text);
 }
 
-static void init_grant(struct perf_engine *engine, const struct engine_config *config,
-		       const struct target *target)
+static int init_grant(struct perf_engine *engine, const struct engine_config *config,
+		      const struct target *target)
 {
 	struct event_wish wish = {
 		.kind = engine->kind,
@@ -472,9 +524,11 @@ static void init_grant(struct perf_engine *engine, const struct engine_config *c
 	if (wish.group)
 		event_group_probe(&engine->group, &wish, note_member, engine);
 	event_grant_init(&engine->grant, &wish);
-	engine->period = engine->grant.attr.freq ? 0 : engine->grant.attr.sample_period;
-	if (engine->period == 0 || (engine->clock && config->period == 0))
+	if (engine->overwrite_old)
+		event_grant_samples_alone(&engine->grant);
+	if (engine->grant.attr.freq || (engine->clock && config->period == 0))
 		engine->stats.frequency_hz = wish.frequency_hz;
+	return perf_rate_begin(engine, config->paused);
 }
 
 /*
@@ -491,7 +545,7 @@ static int open_with_rings(struct perf_engine *engine, const struct target *targ
 	while (r < 0 && engine->ring_refused && engine->ring_bytes / 2 >= RING_LEAST_BYTES) {
 		perf_release(engine);
 		engine->ring_refused = false;
-		engine->seeds.count = 0;
+		engine->seeds.count = engine->targets.count = 0;
 		engine->ring_bytes /= 2;
 		engine->grant.attr.wakeup_watermark = (uint32_t)(engine->ring_bytes / 4);
 		r = open_target(engine, target, err);
@@ -558,7 +612,7 @@ static int tell_schemas(struct perf_engine *engine)
 		struct schema schema = {.event = kind->name,
 					.value = kind->value,
 					.unit = kind->unit,
-					.period = i == 0 ? engine->period : 0};
+					.period = i == 0 ? engine->rate.period : 0};
 
 		r = engine->sink->ops->schema(engine->sink->self, &schema,
 					      &engine->columns[i].schema);
@@ -577,6 +631,7 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	engine->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	engine->timer_fd = -1;
 	engine->sink = sink;
+	engine->begun_ns = clock_monotonic_ns();
 	engine->away = walker && config->mode != ENGINE_MODE_CPU;
 	engine->kind = choose_event(engine, config, err);
 	if (!engine->kind) {
@@ -602,10 +657,12 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	engine->walker = walker;
 	engine->copies = !walker && copy_bytes_for(config) > 0;
 	engine->depth = config->depth;
+	engine->overwrite_old = config->overwrite_old;
 	r = cpu_list_online(&engine->cpus);
 	engine->ring_bytes =
 		walker ? ring_bytes_for_slices(config, engine->cpus.count) : ring_bytes_for(config);
-	init_grant(engine, config, target);
+	if (r == 0)
+		r = init_grant(engine, config, target);
 	if (!engine->tracker || !engine->cache || engine->epoll_fd < 0)
 		r = -ENOMEM;
 	if (r == 0 && walker)

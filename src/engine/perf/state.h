@@ -20,6 +20,8 @@
 #include "engine/perf/kept_stacks.h"
 #include "engine/perf/long_stack.h"
 #include "engine/perf/machine_time.h"
+#include "engine/perf/overwrite_ring.h"
+#include "engine/perf/perf_rate.h"
 #include "engine/perf/perf_sample.h"
 #include "engine/perf/probe_event.h"
 #include "engine/perf/ring.h"
@@ -52,6 +54,10 @@ struct cpu_ring {
 	uint64_t owed_ns;         /* time without samples that the next one stands for */
 	struct sample_row row;    /* the last sample, whose counters come behind it, and whose */
 	pid_t row_tid;            /* it is; 0: they came, or nobody waits for them */
+
+	/* Where rings of samples give up their oldest: what these hold goes on into `ring`. */
+	struct overwrite_ring over; /* without a base: this is none of them */
+	bool side;                  /* of what is mapped and who runs alone, beside such a ring */
 };
 
 /* A batch that is being filled. */
@@ -82,6 +88,7 @@ struct perf_engine {
 	VEC(int) outputs; /* events of the walker, one for each ring */
 	struct cpu_list cpus;
 	VEC(pid_t) watched; /* whose threads off their CPUs are looked at from the start on */
+	VEC(pid_t) targets; /* processes or threads that were asked for */
 	VEC(pid_t) seeds;   /* processes to learn from /proc once events are enabled */
 	size_t ring_bytes;
 	bool ring_refused; /* the kernel did not allow a ring of that size */
@@ -108,10 +115,20 @@ struct perf_engine {
 	bool copies;           /* samples carry registers and stack: we walk, not the kernel */
 	uint32_t depth;        /* frames kept of a user stack that we walk */
 	uint64_t copied_bytes; /* of stacks, in all */
-	uint64_t period;
+	struct perf_rate rate;
+	uint64_t begun_ns;       /* when this was opened */
+	uint64_t sample_cost_ns; /* of an event, without programs; 0: not known yet */
 	struct machine_time machine_start;
+	double ring_fill;      /* the most of a ring that was full of late */
 	uint64_t throttled_ns; /* that samples stood for, but no event counted */
 	struct engine_stats stats;
+
+	bool overwrite_old; /* rings of samples give up their oldest when they are full */
+	VEC(int) sides;     /* events beside those that sample: what is mapped, and who runs */
+	bool told;          /* these are there, and all that begins later inherits them */
+	uint64_t made;      /* samples, as the walker has counted, up to the last drain */
+	uint64_t side_lost; /* records that are no samples, among the lost */
+
 	char notice[1024];
 
 	struct perf_columns columns[1 + EVENT_MEMBERS_MAX]; /* of the event, and of its members */
@@ -127,6 +144,14 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 void perf_close(struct perf_engine *engine);
 /* Lets go of all events and their rings. */
 void perf_release(struct perf_engine *engine);
+
+/* Opens what was granted for all threads of a process, or for one. -ESRCH: it is gone. */
+int perf_open_process(struct perf_engine *engine, pid_t pid, struct error *err);
+int perf_open_thread(struct perf_engine *engine, pid_t tid, struct error *err);
+
+/* How long what is watched has run so far; and what the first events alone have counted. */
+uint64_t perf_count_run_ns(struct perf_engine *engine);
+uint64_t perf_count_events_ns(struct perf_engine *engine, size_t events);
 
 /* Adds to what is told when the recording begins. */
 void perf_note(struct perf_engine *engine, const char *text);

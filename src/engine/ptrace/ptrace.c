@@ -43,7 +43,9 @@ struct ptrace_engine {
 	int epoll_fd;
 	uint32_t schema;
 	uint32_t depth;
-	bool waiting; /* for the exec of the command, which starts the timer */
+	uint32_t rate_hz;   /* now; 0: in a pause */
+	uint64_t paused_ns; /* until when the last pause lasted */
+	bool waiting;       /* for the exec of the command, which starts the timer */
 	VEC(struct state_labels) labels;
 	struct engine_stats stats;
 	char notice[256];
@@ -90,7 +92,10 @@ static int on_taken(void *self, const struct stack_sample *sample, struct error 
 {
 	struct ptrace_engine *engine = self;
 	struct tracked_process *process;
-	uint64_t weight = sample->time_ns - sample->since_ns;
+	/* The time of a pause is nobody's. */
+	uint64_t since_ns =
+		sample->since_ns > engine->paused_ns ? sample->since_ns : engine->paused_ns;
+	uint64_t weight = sample->time_ns > since_ns ? sample->time_ns - since_ns : 0;
 	uint32_t labels = labels_of(engine, sample->state);
 	struct raw_stack raw = {
 		.pid = sample->pid,
@@ -124,6 +129,7 @@ static int on_taken(void *self, const struct stack_sample *sample, struct error 
 					       1);
 	}
 	engine->stats.samples++;
+	engine->stats.seen_ns += weight;
 	engine->stats.frames += sample->count + sample->kernel_count;
 	engine->stats.truncated += sample->end == UNWIND_DEPTH;
 	engine->stats.tables = true;
@@ -157,9 +163,10 @@ static void on_remapped(void *self, pid_t pid)
 	(void)raw_stacks_learn(engine->stacks, pid);
 }
 
+/* Ticks at the rate of now, or none in a pause. */
 static int arm_timer(struct ptrace_engine *engine)
 {
-	uint64_t step_ns = NS_PER_SEC / engine->stats.frequency_hz;
+	uint64_t step_ns = engine->rate_hz > 0 ? NS_PER_SEC / engine->rate_hz : 0;
 	struct timespec step = {.tv_sec = (time_t)(step_ns / NS_PER_SEC),
 				.tv_nsec = (long)(step_ns % NS_PER_SEC)};
 	struct itimerspec times = {.it_interval = step, .it_value = step};
@@ -286,6 +293,7 @@ static int ptrace_engine_open(const struct engine_config *config, const struct t
 		config->kernel && config->kernel_address && kernel_stack_probe() == 0;
 	if (!config->rate_given && config->frequency_hz > DEFAULT_HZ)
 		engine->stats.frequency_hz = DEFAULT_HZ;
+	engine->rate_hz = config->paused ? 0 : engine->stats.frequency_hz;
 	(void)snprintf(engine->notice, sizeof(engine->notice),
 		       "the ptrace engine samples wall-clock time of all threads, %u times a "
 		       "second, %s%s%s",
@@ -323,10 +331,11 @@ static int ptrace_engine_drain(void *self, struct error *err)
 {
 	struct ptrace_engine *engine = self;
 	uint64_t ticks;
+	int r = read(engine->timer_fd, &ticks, sizeof(ticks)) == (ssize_t)sizeof(ticks)
+			? sampler_round(engine->sampler, err)
+			: sampler_pump(engine->sampler, err);
 
-	if (read(engine->timer_fd, &ticks, sizeof(ticks)) == (ssize_t)sizeof(ticks))
-		return sampler_round(engine->sampler, err);
-	return sampler_pump(engine->sampler, err);
+	return r < 0 ? r : raw_stacks_trim(engine->stacks, err);
 }
 
 static int ptrace_engine_stop(void *self, struct error *err)
@@ -338,6 +347,19 @@ static int ptrace_engine_stop(void *self, struct error *err)
 	sampler_detach(engine->sampler);
 	(void)err;
 	return 0;
+}
+
+static int ptrace_engine_set_rate(void *self, uint32_t frequency_hz, struct error *err)
+{
+	struct ptrace_engine *engine = self;
+	int r = 0;
+
+	if (engine->rate_hz == 0)
+		engine->paused_ns = clock_monotonic_ns();
+	engine->rate_hz = frequency_hz;
+	if (!engine->waiting)
+		r = arm_timer(engine);
+	return r < 0 ? error_errno(err, r, "cannot set a timer") : 0;
 }
 
 static int ptrace_engine_suspend(void *self, struct error *err)
@@ -363,6 +385,7 @@ static void ptrace_engine_stats(void *self, bool final, struct engine_stats *ret
 	ret->unique_stacks = raw_stacks_unique(engine->stacks);
 	ret->depth_limit = engine->depth;
 	ret->sample_cost_ns = stop_times_quantile_ns(sampler_times(engine->sampler), 0.5);
+	ret->cost_ns = ret->sample_cost_ns * engine->stats.samples;
 }
 
 static const char *ptrace_engine_notice(void *self)
@@ -383,6 +406,7 @@ const struct engine_ops ptrace_engine_ops = {
 	.stop = ptrace_engine_stop,
 	.stats = ptrace_engine_stats,
 	.notice = ptrace_engine_notice,
+	.set_rate = ptrace_engine_set_rate,
 	.close = ptrace_engine_close,
 	.suspend = ptrace_engine_suspend,
 	.resume = ptrace_engine_resume,

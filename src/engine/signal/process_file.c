@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/vec.h"
+#include "engine/signal/moving_ring.h"
 
 #define MAX_DEPTH 1024u
 #define SAMPLE_WORDS (sizeof(struct session_sample) / 8)
@@ -25,6 +26,11 @@ struct process_ring {
 	VEC(uint64_t) stack; /* the last one, leaf first */
 	VEC(uint64_t) next;
 	VEC(char) labels; /* of its thread, as texts */
+
+	/* Where the oldest records are given up: */
+	struct moving_copy copy;
+	uint64_t read;     /* samples and events, ever */
+	uint64_t given_up; /* likewise, that were told */
 };
 
 /* Reads all of it or nothing. */
@@ -145,6 +151,7 @@ void process_file_close(struct process_file *file)
 		vec_fini(&file->rings[i].stack);
 		vec_fini(&file->rings[i].next);
 		vec_fini(&file->rings[i].labels);
+		vec_fini(&file->rings[i].copy.words);
 	}
 	if (file->page != MAP_FAILED)
 		(void)munmap(file->page, sizeof(*file->head));
@@ -263,6 +270,27 @@ static bool read_ring(struct process_file *file, uint32_t index, uint64_t tail, 
 	       read_at(file, offset, file->ring, (words - first) * 8);
 }
 
+static int read_record(struct process_file *file, uint32_t index,
+		       const struct session_record *record, uint32_t words,
+		       const struct process_reader *reader)
+{
+	if (record->kind == SESSION_LABELS)
+		read_labels(file, index, (const char *)(record + 1), (words - 1) * 8);
+	if (record->kind == SESSION_SAMPLE || record->kind == SESSION_EVENT)
+		return read_sample(file, index, (const struct session_sample *)record, words,
+				   reader);
+	return 0;
+}
+
+/* What was read is the writer's again. */
+static void set_tail(struct process_file *file, uint32_t index, uint64_t tail)
+{
+	file->rings[index].tail = tail;
+	atomic_thread_fence(memory_order_seq_cst); /* nothing of it is read from here on */
+	write_at(file, slot_offset(file, index) + offsetof(struct session_slot, tail), &tail,
+		 sizeof(tail));
+}
+
 /* Reads the records of a ring. One that makes no sense is where all after it are given up. */
 static int drain_ring(struct process_file *file, uint32_t index,
 		      const struct process_reader *reader)
@@ -270,8 +298,10 @@ static int drain_ring(struct process_file *file, uint32_t index,
 	uint64_t head = atomic_load_explicit(&file->slots[index].head, memory_order_relaxed);
 	uint64_t tail = file->rings[index].tail;
 	bool sane = read_ring(file, index, tail, head);
+	double fill = (double)(head - tail) / file->ring_words;
 	int r = 0;
 
+	file->fill = fill > file->fill && fill <= 1 ? fill : file->fill;
 	while (tail != head && r == 0) {
 		uint64_t at = tail & (file->ring_words - 1);
 		const uint64_t *words = file->ring + at;
@@ -283,17 +313,75 @@ static int drain_ring(struct process_file *file, uint32_t index,
 			tail = head;
 			break;
 		}
-		if (record.kind == SESSION_LABELS)
-			read_labels(file, index, (const char *)(words + 1), (record.words - 1) * 8);
-		if (record.kind == SESSION_SAMPLE || record.kind == SESSION_EVENT)
-			r = read_sample(file, index, (const struct session_sample *)words,
-					record.words, reader);
+		r = read_record(file, index, (const struct session_record *)words, record.words,
+				reader);
 		tail += record.words;
 	}
-	file->rings[index].tail = tail;
-	atomic_thread_fence(memory_order_seq_cst); /* nothing of it is read from here on */
-	write_at(file, slot_offset(file, index) + offsetof(struct session_slot, tail), &tail,
-		 sizeof(tail));
+	set_tail(file, index, tail);
+	return r;
+}
+
+/*
+ * Copies what the writer of a moving ring has not given up. What it gives up meanwhile may
+ * be written over: that is told by the slot when the copy stands, and passed over.
+ */
+static bool copy_moving_ring(struct process_file *file, uint32_t index, struct moving_ring *ret)
+{
+	struct session_slot *slot = &file->slots[index];
+	uint64_t offset = slot_offset(file, index);
+	uint64_t oldest;
+
+	/* Read anew: the count of samples stands from before the head. */
+	if (!read_at(file, offset, slot, sizeof(*slot)))
+		return false;
+	atomic_thread_fence(memory_order_acquire);
+	oldest = atomic_load_explicit(&slot->oldest, memory_order_relaxed);
+	*ret = (struct moving_ring){
+		.slot = slot,
+		.words = file->ring,
+		.size = file->ring_words,
+		.head = atomic_load_explicit(&slot->head, memory_order_relaxed),
+		.tail = file->rings[index].tail,
+	};
+	if (oldest > ret->tail)
+		ret->tail = oldest;
+	if (ret->tail < ret->head && !read_ring(file, index, ret->tail, ret->head))
+		return false;
+	atomic_thread_fence(memory_order_acquire);
+	return read_at(file, offset + offsetof(struct session_slot, oldest), &slot->oldest,
+		       sizeof(slot->oldest));
+}
+
+/* The same where the writer gives up what is not read in time. */
+static int drain_moving_ring(struct process_file *file, uint32_t index,
+			     const struct process_reader *reader)
+{
+	struct process_ring *own = &file->rings[index];
+	uint64_t samples = atomic_load(&file->slots[index].samples);
+	const struct session_record *record;
+	struct moving_ring ring;
+	int r = 0;
+
+	if (!copy_moving_ring(file, index, &ring)) {
+		file->damaged++;
+		own->tail = atomic_load(&file->slots[index].head);
+		return 0;
+	}
+	while (r == 0 && (record = moving_ring_next(&ring, &own->copy))) {
+		bool sample = record->kind == SESSION_SAMPLE || record->kind == SESSION_EVENT;
+
+		r = read_record(file, index, record, record->words, reader);
+		own->read += sample;
+		/* Labels are for one sample. */
+		own->labels.count = sample ? 0 : own->labels.count;
+	}
+	file->damaged += ring.damaged;
+	/* Samples that came since the count was read may make up for some: for now. */
+	if (samples > own->read + own->given_up) {
+		file->given_up += samples - own->read - own->given_up;
+		own->given_up = samples - own->read;
+	}
+	set_tail(file, index, ring.tail);
 	return r;
 }
 
@@ -331,7 +419,8 @@ static int drain_slot(struct process_file *file, uint32_t index,
 	atomic_thread_fence(memory_order_acquire);
 	if (atomic_load(&slot->head) != file->rings[index].tail) {
 		finish_thread(file, index, false, reader);
-		r = drain_ring(file, index, reader);
+		r = file->overwritten ? drain_moving_ring(file, index, reader)
+				      : drain_ring(file, index, reader);
 	}
 	if (!left)
 		return r;
@@ -369,6 +458,14 @@ int process_file_drain(struct process_file *file, const struct process_reader *r
 	return r;
 }
 
+uint64_t process_file_ring_bytes(const struct process_file *file)
+{
+	uint32_t rings = atomic_load(&file->head->rings);
+
+	return (uint64_t)(rings < file->slot_count ? rings : file->slot_count) * file->ring_words *
+	       8;
+}
+
 uint64_t process_file_take_lost(struct process_file *file)
 {
 	uint64_t lost = 0;
@@ -381,7 +478,7 @@ uint64_t process_file_take_lost(struct process_file *file)
 			lost += now - file->rings[i].lost;
 		file->rings[i].lost = now;
 	}
-	lost += file->damaged;
-	file->damaged = 0;
+	lost += file->damaged + file->given_up;
+	file->damaged = file->given_up = 0;
 	return lost;
 }

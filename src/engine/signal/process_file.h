@@ -37,8 +37,11 @@ struct process_file {
 	uint64_t rings_offset;
 	struct process_ring *rings; /* slot_count */
 	uint32_t maps_seen;         /* of head->maps_changed */
+	double fill;                /* the most that a ring was full, 0 to 1; for others to reset */
+	bool overwritten;           /* its rings give up their oldest records; set by the caller */
 	uint64_t damaged;           /* records that made no sense */
 	bool is_cut;                /* the file was too short for its slots: counted as one */
+	uint64_t given_up;          /* samples that were written over before they were read */
 	uint64_t lost;              /* that the program had no room for, as far as told */
 };
 
@@ -90,6 +93,9 @@ bool process_file_look(struct process_file *file);
 
 /* Reads all that was written. Returns what a callback returns that is not 0. */
 int process_file_drain(struct process_file *file, const struct process_reader *reader);
+
+/* Of all rings that there are. */
+uint64_t process_file_ring_bytes(const struct process_file *file);
 
 /* What is lost of samples since the last call. */
 uint64_t process_file_take_lost(struct process_file *file);

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/id_index.h"
 #include "base/vec.h"
+#include "engine/signal/delivery.h"
 #include "engine/signal/preload_path.h"
 #include "engine/signal/process_file.h"
 #include "engine/signal/session.h"
@@ -41,7 +42,14 @@ struct signal_engine {
 	struct told *told; /* by programs, of themselves */
 	bool wall;
 	bool children;
+	bool overwrite_old; /* in rings that are full */
 	bool stopped;
+	uint32_t rate_hz;         /* of now; 0: in a pause */
+	uint64_t expected;        /* samples, at the rates that there were */
+	uint64_t expected_run_ns; /* of the time up to here */
+	double ring_fill;         /* the most that one was full since somebody asked */
+	uint64_t delivery_ns;     /* that the kernel takes for a tick, besides our handler */
+	bool delivery_known;
 	uint64_t counts[SESSION_COUNTS]; /* of programs that have ended */
 	uint32_t own_signal;             /* that ticks came by where SIGPROF was taken; 0 */
 	bool given_up;                   /* by a program, after faults */
@@ -162,6 +170,7 @@ static void on_file(void *self, const char *name)
 		refuse(engine, name);
 	if (r < 0)
 		return; /* not ready: it is looked at again */
+	file->overwritten = engine->overwrite_old;
 	if (vec_push(&engine->files, file) < 0) {
 		process_file_close(file);
 		return;
@@ -220,6 +229,7 @@ static int on_sample(void *self, struct process_file *file, const struct process
 	engine->stats.truncated += sample->end == UNWIND_DEPTH;
 	engine->stats.ends[sample->end - UNWIND_ROOT]++;
 	engine->stats.run_ns += engine->wall ? 0 : sample->weight_ns;
+	engine->stats.seen_ns += sample->weight_ns;
 	return engine->sink->ops->batch(engine->sink->self, &batch, NULL);
 }
 
@@ -286,6 +296,8 @@ static int drain_file(struct signal_engine *engine, struct process_file *file)
 	(void)process_file_look(file); /* draining sees that too */
 	give_tables(engine, file);
 	r = process_file_drain(file, &reader);
+	engine->ring_fill = file->fill > engine->ring_fill ? file->fill : engine->ring_fill;
+	file->fill = 0;
 	lost = process_file_take_lost(file);
 	engine->stats.lost += lost;
 	if (r == 0 && lost > 0)
@@ -307,6 +319,7 @@ static int signal_engine_drain(void *self, struct error *err)
 	struct signal_engine *engine = self;
 	int r = 0;
 
+	engine->ring_fill *= ENGINE_FILL_FADES;
 	session_beat(&engine->session);
 	empty_wake(engine);
 	tick_clock_pair(&engine->clock);
@@ -322,7 +335,8 @@ static int signal_engine_drain(void *self, struct error *err)
 	}
 	if (r == 0)
 		r = told_hand_on(engine->told, NULL);
-	return r < 0 ? error_errno(err, r, "cannot keep the samples") : 0;
+	return r < 0 ? error_errno(err, r, "cannot keep the samples")
+		     : raw_stacks_trim(engine->stacks, err);
 }
 
 static int signal_engine_start(void *self, struct error *err)
@@ -397,23 +411,71 @@ static void add_remarks(const struct signal_engine *engine, struct engine_stats 
 		       100.0 * (double)counts[SESSION_FRAME_POINTERS] / (double)stats->samples);
 }
 
+/* What a sample costs: our handler, by those that were timed, and what brings us there. */
+static uint64_t sample_cost_ns(struct signal_engine *engine)
+{
+	uint64_t handler_ns = engine->counts[SESSION_HANDLER_NS];
+	uint64_t times = engine->counts[SESSION_HANDLER_TIMES];
+
+	for (size_t i = 0; i < engine->files.count; i++) {
+		const _Atomic uint64_t *counts = engine->files.items[i]->head->counts;
+
+		handler_ns += atomic_load(&counts[SESSION_HANDLER_NS]);
+		times += atomic_load(&counts[SESSION_HANDLER_TIMES]);
+	}
+	if (times == 0)
+		return 0;
+	if (!engine->delivery_known)
+		engine->delivery_ns = signal_delivery_ns();
+	engine->delivery_known = true;
+	return engine->delivery_ns + handler_ns / times;
+}
+
+/* Counts what is to be expected of the time since the last look, at the rate of now. */
+static void expect(struct signal_engine *engine)
+{
+	uint64_t ran_ns = engine->stats.run_ns - engine->expected_run_ns;
+
+	engine->expected += ran_ns * engine->rate_hz / NS_PER_SEC;
+	engine->expected_run_ns = engine->stats.run_ns;
+}
+
 static void signal_engine_stats(void *self, bool final, struct engine_stats *ret)
 {
 	struct signal_engine *engine = self;
 
 	*ret = engine->stats;
 	ret->tables = true;
+	ret->sample_cost_ns = sample_cost_ns(engine);
+	ret->cost_ns = ret->sample_cost_ns * ret->samples;
+	for (size_t i = 0; i < engine->files.count; i++)
+		ret->buffer_bytes += process_file_ring_bytes(engine->files.items[i]);
+	ret->ring_fill = engine->ring_fill;
 	if (!final)
 		return;
 	for (size_t i = 0; i < engine->files.count; i++)
 		count_up(engine, engine->files.items[i]);
-	if (engine->counts[SESSION_HANDLER_TIMES] > 0)
-		ret->sample_cost_ns =
-			engine->counts[SESSION_HANDLER_NS] / engine->counts[SESSION_HANDLER_TIMES];
-	if (ret->run_ns > 0)
-		ret->expected = ret->run_ns * ret->frequency_hz / NS_PER_SEC;
+	expect(engine);
+	ret->expected = engine->expected;
 	ret->ring_bytes = table_arena_bytes(engine->arena);
 	add_remarks(engine, ret);
+}
+
+static int signal_engine_set_rate(void *self, uint32_t frequency_hz, struct error *err)
+{
+	struct signal_engine *engine = self;
+	struct session_control *control = engine->session.control;
+	int r = signal_engine_drain(self, err); /* what waits is of the rate of now */
+
+	if (r < 0)
+		return r;
+	expect(engine);
+	if (frequency_hz > 0)
+		atomic_store(&control->frequency_hz, frequency_hz);
+	atomic_store(&control->mode, (engine->wall ? SESSION_WALL : SESSION_CPU) |
+					     (frequency_hz > 0 ? 0 : SESSION_PAUSED));
+	engine->rate_hz = frequency_hz;
+	return 0;
 }
 
 static const char *signal_engine_notice(void *self)
@@ -460,10 +522,16 @@ static void set_control(struct signal_engine *engine, const struct engine_config
 	struct session_control *control = engine->session.control;
 
 	control->depth = config->depth;
-	control->ring_words = config->frequency_hz > FAST_HZ ? RING_WORDS_FAST : RING_WORDS;
+	/* Where old samples are given up each has its whole stack: four times the room. */
+	control->ring_words = config->frequency_hz > FAST_HZ || config->overwrite_old
+				      ? RING_WORDS_FAST
+				      : RING_WORDS;
+	control->overwrite_old = config->overwrite_old;
 	control->frame_pointers_only = config->unwind == ENGINE_UNWIND_FP;
 	atomic_store(&control->frequency_hz, config->frequency_hz);
-	atomic_store(&control->mode, engine->wall ? SESSION_WALL : SESSION_CPU);
+	engine->rate_hz = config->paused ? 0 : config->frequency_hz;
+	atomic_store(&control->mode, (engine->wall ? SESSION_WALL : SESSION_CPU) |
+					     (config->paused ? SESSION_PAUSED : 0));
 }
 
 static int set_up(struct signal_engine *engine, const struct engine_config *config,
@@ -506,6 +574,7 @@ static int signal_engine_open(const struct engine_config *config, const struct t
 	engine->sink = sink;
 	engine->wall = config->mode == ENGINE_MODE_WALL;
 	engine->children = target->children;
+	engine->overwrite_old = config->overwrite_old;
 	engine->stats.frequency_hz = config->frequency_hz;
 	engine->stats.depth_limit = config->depth;
 	engine->session = (struct session){.tables_fd = -1, .wake_fd = -1, .control_fd = -1};
@@ -536,5 +605,6 @@ const struct engine_ops signal_engine_ops = {
 	.stop = signal_engine_stop,
 	.stats = signal_engine_stats,
 	.notice = signal_engine_notice,
+	.set_rate = signal_engine_set_rate,
 	.close = signal_engine_close,
 };

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/number.h"
+#include "base/vec.h"
+#include "cli/command.h"
+#include "pipeline/remote.h"
+#include "proc/process_info.h"
+
+enum status_format { STATUS_FORMAT_TEXT, STATUS_FORMAT_JSON };
+
+struct status_options {
+	enum status_format format;
+	bool pause;
+	bool resume;
+	bool write;
+};
+
+/* What is known of recorders: an array of their answers. */
+struct recorders {
+	json_t *answers;
+	size_t refused; /* that do not answer to us */
+};
+
+static uint64_t number_of(const json_t *answer, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(answer, key));
+}
+
+static const char *text_of(const json_t *answer, const char *key)
+{
+	const char *text = json_string_value(json_object_get(answer, key));
+
+	return text ? text : "";
+}
+
+/* Whether a recorder is the process, or records it. */
+static bool is_about(const json_t *answer, pid_t pid)
+{
+	const json_t *pids = json_object_get(answer, "pids");
+
+	if (pid == 0 || number_of(answer, "recorder") == (uint64_t)pid)
+		return true;
+	for (size_t i = 0; i < json_array_size(pids); i++)
+		if (json_integer_value(json_array_get(pids, i)) == pid)
+			return true;
+	return false;
+}
+
+/* The answer of a recorder to a request; NULL when it gives none. */
+static json_t *ask(pid_t recorder, enum remote_request request, struct error *err)
+{
+	struct bytes reply = {0};
+	json_t *answer = NULL;
+
+	if (remote_ask(recorder, request, &reply, err) == 0)
+		answer = json_loadb((const char *)reply.data, reply.size, 0, NULL);
+	bytes_fini(&reply);
+	return json_is_object(answer) ? answer : NULL;
+}
+
+/* All that are about a process; one that ends just now is none. */
+static int find(pid_t pid, struct recorders *ret, struct error *err)
+{
+	struct pid_list list = {0};
+	int r = remote_list(&list, err);
+
+	for (size_t i = 0; i < list.count && r == 0; i++) {
+		struct error why = {0};
+		json_t *answer = ask(list.items[i], REMOTE_STATUS, &why);
+
+		ret->refused += why.code == -EACCES;
+		if (answer && is_about(answer, pid))
+			(void)json_array_append_new(ret->answers, answer);
+		else
+			json_decref(answer);
+	}
+	vec_fini(&list);
+	return r;
+}
+
+/* Tells those that were found what is wanted, and keeps their answers to that. */
+static int tell(struct recorders *recorders, enum remote_request request, struct error *err)
+{
+	for (size_t i = 0; i < json_array_size(recorders->answers); i++) {
+		const json_t *before = json_array_get(recorders->answers, i);
+		pid_t pid = (pid_t)number_of(before, "recorder");
+		json_t *answer = ask(pid, request, err);
+
+		if (!answer)
+			return err->code < 0
+				       ? err->code
+				       : error_set(err, -EIO, "the recorder %d gave no answer",
+						   (int)pid);
+		(void)json_array_set_new(recorders->answers, i, answer);
+		if (text_of(answer, "error")[0])
+			return error_set(err, -EIO, "the recorder %d failed: %s", (int)pid,
+					 text_of(answer, "error"));
+	}
+	return 0;
+}
+
+static void print_one(FILE *out, const json_t *answer)
+{
+	const char *why = text_of(answer, "why");
+
+	(void)fprintf(out, "recorder %" PRIu64 ": %s%s%s%s, %s\n", number_of(answer, "recorder"),
+		      text_of(answer, "state"), why[0] ? " (" : "", why, why[0] ? ")" : "",
+		      text_of(answer, "target"));
+	(void)fprintf(out,
+		      "  for        %.1f s, by %s\n"
+		      "  samples    %" PRIu64 ", %" PRIu64 " lost\n",
+		      (double)number_of(answer, "elapsed_ns") / NS_PER_SEC,
+		      text_of(answer, "engine"), number_of(answer, "samples"),
+		      number_of(answer, "lost"));
+	if (number_of(answer, "asked_hz") > 0)
+		(void)fprintf(out, "  rate       %" PRIu64 " Hz of %" PRIu64 " Hz\n",
+			      number_of(answer, "rate_hz"), number_of(answer, "asked_hz"));
+	(void)fprintf(out,
+		      "  overhead   %.2f %%\n"
+		      "  file       %s (%.1f KB)\n",
+		      json_number_value(json_object_get(answer, "overhead_percent")),
+		      text_of(answer, "output"), (double)number_of(answer, "kept_bytes") / 1e3);
+}
+
+static int print(const struct command_context *context, const struct recorders *recorders,
+		 enum status_format format)
+{
+	if (format == STATUS_FORMAT_JSON) {
+		(void)json_dumpf(recorders->answers, context->out, JSON_INDENT(2));
+		(void)fputc('\n', context->out);
+	}
+	for (size_t i = 0; i < json_array_size(recorders->answers) && format == STATUS_FORMAT_TEXT;
+	     i++)
+		print_one(context->out, json_array_get(recorders->answers, i));
+	return COMMAND_DONE;
+}
+
+/* Nobody is there to show. */
+static int nobody(const struct recorders *recorders, pid_t pid, struct error *err)
+{
+	if (pid > 0)
+		(void)error_set(err, -ESRCH, "nobody records process %d", (int)pid);
+	else
+		(void)error_set(err, -ESRCH, "nobody records here");
+	error_remedy(err, "%s",
+		     recorders->refused > 0
+			     ? "other users' recorders answer to them and to root alone"
+			     : "begin with: wick record -p PID, or wick record -- PROGRAM");
+	return -ESRCH;
+}
+
+static int run(const struct command_context *context, void *values, int argc, char **argv)
+{
+	const struct status_options *options = values;
+	struct recorders recorders = {.answers = json_array()};
+	struct error err = {0};
+	uint64_t pid = 0;
+	int r = 0;
+
+	if (options->pause + options->resume + options->write > 1)
+		return command_misused(context, "--pause, --resume and --write exclude each other");
+	if (argc > 0 && (number_parse_u64(argv[0], &pid) < 0 || pid == 0 || pid > INT32_MAX))
+		return command_misused(context, "%s is not the id of a process", argv[0]);
+	if (!recorders.answers)
+		r = error_set(&err, -ENOMEM, "out of memory");
+	if (r == 0)
+		r = find((pid_t)pid, &recorders, &err);
+	if (r == 0 && json_array_size(recorders.answers) == 0 &&
+	    (pid > 0 || options->format == STATUS_FORMAT_TEXT))
+		r = nobody(&recorders, (pid_t)pid, &err);
+	if (r == 0 && options->pause)
+		r = tell(&recorders, REMOTE_PAUSE, &err);
+	if (r == 0 && options->resume)
+		r = tell(&recorders, REMOTE_RESUME, &err);
+	if (r == 0 && options->write)
+		r = tell(&recorders, REMOTE_WRITE, &err);
+	if (r == 0)
+		r = print(context, &recorders, options->format);
+	else
+		r = command_failed(context, &err);
+	json_decref(recorders.answers);
+	return r;
+}
+
+static const struct option_spec table[] = {
+	{"pause", 0, OPTION_FLAG(struct status_options, pause),
+	 .help = "pause the sampling; the target is followed all the same"},
+	{"resume", 0, OPTION_FLAG(struct status_options, resume), .help = "end a pause or a delay"},
+	{"write", 0, OPTION_FLAG(struct status_options, write),
+	 .help = "write what there is so far to the recorder's file"},
+	{"format", 0, OPTION_ENUM(struct status_options, format, "text", "json"),
+	 .help = "how to print it"},
+	OPTION_END,
+};
+
+const struct command command_status = {
+	.name = "status",
+	.summary = "show how recordings go that are under way, pause them and let them go on",
+	.synopsis = "[OPTIONS] [PID]",
+	.description =
+		(const char *const[]){
+			"Shows the recorders of this machine that are at work: all, or those that "
+			"record the process PID or are it. Recorders answer to their own user and "
+			"to root.",
+			NULL,
+		},
+	.examples =
+		(const struct command_example[]){
+			{"wick status", "all that is being recorded"},
+			{"wick status 1234 --pause", "stop sampling process 1234 for a while"},
+			{NULL, NULL},
+		},
+	.options = table,
+	.options_size = sizeof(struct status_options),
+	.defaults = &(const struct status_options){0},
+	.max_arguments = 1,
+	.argument_help = "PID: a process that is recorded, or its recorder",
+	.argument_offer = OPTION_OFFER_PID,
+	.run = run,
+};

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pipeline/budget.h"
+
+/* Where the rate falls, where it may rise, and what it aims at, as parts of the budget. */
+#define TOO_MUCH 1.08
+#define TOO_LITTLE 0.85
+#define AIM 0.97
+/* So many calm stretches before it rises, and how much at once. */
+#define CALM_STRETCHES 4u
+#define RISE_MOST 1.5
+#define RISE_LEAST_HZ 8 /* beyond the next prime */
+/* How much of the last stretch is in the recorder's share. */
+#define OWN_WEIGHT 0.25
+
+/* What a sample may cost before anybody has measured it: a deep stack on a busy machine. */
+#define CAUTIOUS_NS 20000.0
+
+static bool is_prime(uint32_t n)
+{
+	for (uint32_t i = 2; i * i <= n; i++)
+		if (n % i == 0)
+			return false;
+	return n > 1;
+}
+
+/* The rate below that: a prime, for programs have round periods, and must not be met in step. */
+static uint32_t bounded_hz(const struct budget *budget, double wanted_hz)
+{
+	uint32_t hz = wanted_hz < budget->asked_hz ? (uint32_t)wanted_hz : budget->asked_hz;
+
+	if (wanted_hz >= budget->asked_hz || hz <= BUDGET_LEAST_HZ)
+		return hz < BUDGET_LEAST_HZ && budget->asked_hz > hz ? BUDGET_LEAST_HZ : hz;
+	while (!is_prime(hz) && hz > BUDGET_LEAST_HZ)
+		hz--;
+	return hz;
+}
+
+void budget_init(struct budget *budget, double share, uint32_t asked_hz)
+{
+	*budget = (struct budget){.share = share, .asked_hz = asked_hz, .hz = asked_hz};
+	if (share > 0)
+		budget->hz = bounded_hz(budget, share * 1e9 / CAUTIOUS_NS);
+}
+
+/* The recorder's part. Next to a target that hardly runs it is measured by the machine. */
+static double own_share(const struct budget_stretch *stretch)
+{
+	uint64_t base_ns =
+		stretch->target_ns > stretch->wall_ns ? stretch->target_ns : stretch->wall_ns;
+
+	return (double)stretch->own_ns / (double)base_ns;
+}
+
+uint32_t budget_look(struct budget *budget, const struct budget_stretch *stretch)
+{
+	double part;
+
+	if (stretch->target_ns == 0)
+		return budget->hz;
+	budget->own_share += OWN_WEIGHT * (own_share(stretch) - budget->own_share);
+	budget->spent = (double)stretch->cost_ns / (double)stretch->target_ns + budget->own_share;
+	if (budget->share <= 0)
+		return budget->hz;
+	part = budget->spent / budget->share;
+	budget->calm = part < TOO_LITTLE ? budget->calm + 1 : 0;
+	if (part > TOO_MUCH) {
+		budget->hz = bounded_hz(budget, budget->hz * AIM / part);
+	} else if (budget->calm >= CALM_STRETCHES && budget->hz < budget->asked_hz) {
+		double rise = part > 0 && AIM / part < RISE_MOST ? AIM / part : RISE_MOST;
+
+		budget->hz = bounded_hz(budget, budget->hz * rise + RISE_LEAST_HZ);
+		budget->calm = 0;
+	}
+	return budget->hz;
+}
+
+uint32_t budget_halve(struct budget *budget)
+{
+	budget->hz = bounded_hz(budget, budget->hz / 2.0);
+	budget->calm = 0;
+	return budget->hz;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pipeline/remote.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/scope.h"
+#include "base/vec.h"
+#include "proc/process_info.h"
+
+#define NAME "wick/recorder/"
+#define WORD_BYTES 16u
+#define REPLY_MAX_BYTES (1u << 20)
+/* A recorder has other things to do than to wait; who asks can wait for it. */
+#define SERVE_MS 50
+#define ASK_MS 5000
+
+static const char *const words[REMOTE_REQUESTS] = {
+	[REMOTE_STATUS] = "status",
+	[REMOTE_PAUSE] = "pause",
+	[REMOTE_RESUME] = "resume",
+	[REMOTE_WRITE] = "write",
+};
+
+/* The first byte of the path is NUL: a name, not a file. */
+static socklen_t address_of(pid_t pid, struct sockaddr_un *ret)
+{
+	int length;
+
+	*ret = (struct sockaddr_un){.sun_family = AF_UNIX};
+	length = snprintf(ret->sun_path + 1, sizeof(ret->sun_path) - 1, NAME "%d", (int)pid);
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
+}
+
+static void set_timeouts(int fd, int ms)
+{
+	struct timeval limit = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+}
+
+int remote_listen(void)
+{
+	SCOPED(fd) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct sockaddr_un address;
+	socklen_t length = address_of(getpid(), &address);
+
+	if (fd < 0 || bind(fd, (const struct sockaddr *)&address, length) < 0 || listen(fd, 4) < 0)
+		return -errno;
+	return scope_take_fd(&fd);
+}
+
+/* Whether the other side may ask: it is of our user, or root. */
+static bool is_allowed(int fd)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+	       (peer.uid == geteuid() || peer.uid == 0);
+}
+
+static int read_request(int fd)
+{
+	char word[WORD_BYTES + 1] = "";
+	ssize_t got = recv(fd, word, WORD_BYTES, 0);
+
+	for (int i = 0; got > 0 && i < REMOTE_REQUESTS; i++)
+		if (strcmp(word, words[i]) == 0)
+			return i;
+	return -EINVAL;
+}
+
+static int send_all(int fd, const uint8_t *data, size_t size)
+{
+	while (size > 0) {
+		ssize_t sent = send(fd, data, size, MSG_NOSIGNAL);
+
+		if (sent <= 0)
+			return sent < 0 ? -errno : -EPIPE;
+		data += sent;
+		size -= (size_t)sent;
+	}
+	return 0;
+}
+
+void remote_serve(int fd, remote_answer_fn *answer, void *self)
+{
+	SCOPED(fd) int peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+	struct bytes reply = {0};
+	int request;
+
+	if (peer < 0 || !is_allowed(peer))
+		return;
+	set_timeouts(peer, SERVE_MS);
+	request = read_request(peer);
+	if (request < 0)
+		return;
+	answer(self, (enum remote_request)request, &reply);
+	if (!reply.failed)
+		(void)send_all(peer, reply.data, reply.size); /* or it has left */
+	bytes_fini(&reply);
+}
+
+int remote_list(struct pid_list *ret, struct error *err)
+{
+	SCOPED(file) FILE *file = fopen("/proc/net/unix", "re");
+	SCOPED(mem) char *line = NULL;
+	size_t room = 0;
+
+	if (!file)
+		return error_errno(err, -errno, "cannot read /proc/net/unix");
+	while (getline(&line, &room, file) > 0) {
+		const char *name = strstr(line, "@" NAME);
+		pid_t pid = name ? (pid_t)strtol(name + sizeof("@" NAME) - 1, NULL, 10) : 0;
+		bool known = pid <= 0;
+
+		/* Who is being answered has a line too. */
+		for (size_t i = 0; i < ret->count && !known; i++)
+			known = ret->items[i] == pid;
+		if (!known && vec_push(ret, pid) < 0)
+			return error_set(err, -ENOMEM, "out of memory");
+	}
+	return 0;
+}
+
+static int receive(int fd, struct bytes *reply)
+{
+	for (;;) {
+		uint8_t part[4096];
+		ssize_t got = recv(fd, part, sizeof(part), 0);
+
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			return reply->size > 0 ? 0 : -EACCES;
+		bytes_put(reply, part, (size_t)got);
+		if (reply->failed || reply->size > REPLY_MAX_BYTES)
+			return -E2BIG;
+	}
+}
+
+int remote_ask(pid_t recorder, enum remote_request request, struct bytes *reply, struct error *err)
+{
+	SCOPED(fd) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const char *word = words[request];
+	struct sockaddr_un address;
+	socklen_t length = address_of(recorder, &address);
+	int r = fd < 0 ? -errno : 0;
+
+	if (r == 0) {
+		set_timeouts(fd, ASK_MS);
+		r = connect(fd, (const struct sockaddr *)&address, length) < 0 ? -errno : 0;
+	}
+	if (r == 0)
+		r = send_all(fd, (const uint8_t *)word, strlen(word));
+	if (r == 0)
+		r = receive(fd, reply);
+	if (r == -EACCES || r == -ECONNRESET || r == -EPIPE) {
+		(void)error_set(err, -EACCES, "the recorder %d does not answer to this user",
+				(int)recorder);
+		error_remedy(err, "ask as the user who runs it, or as root");
+		return -EACCES;
+	}
+	return r < 0 ? error_errno(err, r, "cannot ask the recorder %d", (int)recorder) : 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PIPELINE_REMOTE_H
+#define WICK_PIPELINE_REMOTE_H
+
+/*
+ * remote: a recorder that runs answers to others of its user, and to root.
+ *
+ * It listens on a socket without a file, named by its process id, so that nothing is
+ * left behind however it ends. A request is one word; the answer is JSON.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct bytes;
+struct error;
+struct pid_list;
+
+enum remote_request {
+	REMOTE_STATUS, /* how it goes */
+	REMOTE_PAUSE,
+	REMOTE_RESUME,
+	REMOTE_WRITE, /* what there is so far is in the file when the answer comes */
+	REMOTE_REQUESTS
+};
+
+/* Writes the answer. */
+typedef void remote_answer_fn(void *self, enum remote_request request, struct bytes *reply);
+
+/* Listens. Returns a descriptor to poll and close, or a negative errno: nobody can ask then. */
+int remote_listen(void);
+
+/* Somebody asks: one request is read and answered. One who says nothing is sent away. */
+void remote_serve(int fd, remote_answer_fn *answer, void *self);
+
+/* The recorders that listen on this machine, as far as they can be seen. */
+int remote_list(struct pid_list *ret, struct error *err);
+
+/* Asks a recorder. */
+int remote_ask(pid_t recorder, enum remote_request request, struct bytes *reply, struct error *err);
+
+#endif

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Buffers that are full: which samples are lost is a choice, how many is told.
+
+The program stops its recorder while it runs two phases, which is more than buffers hold.
+"""
+import contract
+import ebpf
+import pytest
+from conftest import PATIENCE, workload
+
+# Rate, time of a phase in ms and depth of stacks: buffers hold less than a phase.
+ENGINES = {
+    "ebpf": (4000, 400, 900, "--depth", "1024"),
+    "perf": (4000, 600, 150, "--unwind", "fp"),
+    "signal": (2000, 1000, 200),
+}
+
+
+def engines():
+    marks = {"ebpf": ebpf.needs_ebpf, "perf": pytest.mark.perf, "signal": ()}
+    return [pytest.param(name, marks=marks[name]) for name in ENGINES]
+
+
+@pytest.fixture(name="recordings", scope="module", params=engines())
+def fixture_recordings(request, shared_wick):
+    """{what is lost: recording} of an engine."""
+    if PATIENCE > 1:
+        pytest.skip("such rates are too much for an emulated machine")
+    rate_hz, phase_ms, depth, *options = ENGINES[request.param]
+    return {which: shared_wick.record(workload("stall", phase_ms, depth), "--engine",
+                                      request.param, "-F", rate_hz, *options, *choice)
+            for which, choice in {"new": (),
+                                  "old": ("--on-overflow", "overwrite-old")}.items()}
+
+
+def test_by_default_what_comes_last_is_lost(recordings):
+    report = recordings["new"].report("--no-inline")
+    assert contract.total_percent(report, "phase_a") > 20
+    assert contract.total_percent(report, "phase_b") < 2
+
+
+def test_the_oldest_are_given_up_where_that_is_wanted(recordings):
+    report = recordings["old"].report("--no-inline")
+    assert contract.total_percent(report, "phase_a") < 2
+    assert contract.total_percent(report, "phase_b") > 8
+    # What is mapped where is not among what is given up.
+    assert contract.total_percent(report, "run_phases") > 95
+
+
+def test_what_is_lost_is_counted(recordings, request):
+    rate_hz = ENGINES[request.node.callspec.params["recordings"]][0]
+    for recording in recordings.values():
+        info = recording.info()
+        assert contract.lost_count(info) > 500
+        assert contract.sample_count(info) + contract.lost_count(info) == pytest.approx(
+            recording.truth["cpu_ns"] / 1e9 * rate_hz, rel=0.1), recording.stderr

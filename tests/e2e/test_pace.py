@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""How often is sampled while a recording goes on: delay, pauses, the budget, the breaker."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from conftest import PATIENCE, workload
+
+ENGINES = ["ebpf", "perf", "signal", "ptrace"]
+CPU_ENGINES = ["ebpf", "perf", "signal"]
+
+
+def samples_of(recording):
+    lines = recording.wick.ok("export", recording.path, "--format", "samples").stdout.splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def weight_ms(samples):
+    return sum(sample["weight"] for sample in samples) / 1e6
+
+
+def needs(wick, engine):
+    for row in wick.json("list", "engines", "--format", "json")["engines"]:
+        if row["name"] == engine and not row["available"]:
+            pytest.skip(f"{engine}: {row['reason']}")
+
+
+def state_of_recorder(wick, pid):
+    done = wick.run("status", pid, "--format", "json")
+    return json.loads(done.stdout)[0] if done.returncode == 0 else None
+
+
+def wait_for_samples(wick, pid, seconds=20):
+    """Until the recorder of a process has some."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        state = state_of_recorder(wick, pid)
+        if state and state["samples"] > 20:
+            return state
+        time.sleep(0.05)
+    raise AssertionError(f"nobody samples {pid}: {state}")
+
+
+class Watched:
+    """A program that burns CPU time under a recorder that runs in the background."""
+
+    def __init__(self, wick, engine, *options):
+        self.wick = wick
+        self.path = wick.new_path()
+        self.recorder = wick.start("record", "--engine", engine, *options, "-o", self.path, "--",
+                                   *workload("spin", 60000))
+        wait_for_samples(wick, self.recorder.pid)
+
+    def tell(self, option):
+        self.wick.ok("status", self.recorder.pid, option)
+
+    def end(self):
+        """Ends the recording, and the program with it."""
+        self.recorder.send_signal(signal.SIGTERM)
+        _, text = self.recorder.communicate(timeout=60)
+        self.stderr = text
+        return samples_of(self)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_nothing_is_sampled_before_the_delay_is_over(wick, engine):
+    needs(wick, engine)
+    recording = wick.record(workload("spin", 700 * PATIENCE), "--engine", engine, "--delay", "300ms")
+    samples = samples_of(recording)
+    assert samples
+    # An engine that ticks by CPU time finds out at its next tick.
+    assert min(sample["since_start_ns"] for sample in samples) > 290e6
+    assert "paused" in recording.stderr
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_pause_has_no_samples_and_no_weight(wick, engine):
+    needs(wick, engine)
+    watched = Watched(wick, engine)
+    watched.tell("--pause")
+    assert state_of_recorder(wick, watched.recorder.pid)["state"] == "paused"
+    begin_ns = time.monotonic_ns()
+    time.sleep(0.5)
+    end_ns = time.monotonic_ns()
+    before = state_of_recorder(wick, watched.recorder.pid)["samples"]
+    watched.tell("--resume")
+    time.sleep(0.5)
+    samples = watched.end()
+    inside = [s for s in samples if begin_ns + 20e6 < s["time_ns"] < end_ns]
+    assert not inside
+    after = [s for s in samples if s["time_ns"] > end_ns]
+    assert after and len(samples) > before
+    # What the pause took is nobody's: no sample stands for it.
+    assert max(s["weight"] for s in after) < 250e6, watched.stderr
+
+
+def test_signals_pause_and_resume(wick, background):
+    target = background(workload("spin", 60000))
+    path = wick.new_path()
+    recorder = wick.start("record", "-p", target.pid, "-o", path)
+    wait_for_samples(wick, target.pid)
+    for number, state in ((signal.SIGUSR2, "paused"), (signal.SIGUSR1, "recording")):
+        recorder.send_signal(number)
+        end = time.monotonic() + 10
+        while state_of_recorder(wick, target.pid)["state"] != state:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+    recorder.send_signal(signal.SIGINT)
+    _, text = recorder.communicate(timeout=60)
+    assert recorder.returncode == 0, text
+    assert "paused" in text
+
+
+def test_a_program_that_wants_the_signals_gets_them(wick, tmp_path):
+    script = ("import signal, sys, time\n"
+              "signal.signal(signal.SIGUSR2, lambda *_: sys.exit(7))\n"
+              "print('ready', flush=True)\n"
+              "time.sleep(60)\n")
+    recorder = wick.start("record", "-o", wick.new_path(), "--", sys.executable, "-c", script)
+    assert recorder.stdout.readline() == "ready\n"
+    recorder.send_signal(signal.SIGUSR2)
+    recorder.communicate(timeout=60)
+    assert recorder.returncode == 7
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+def test_a_budget_lowers_the_rate_and_weights_make_up_for_it(wick, engine):
+    needs(wick, engine)
+    recording = wick.record(workload("split", 1500), "--engine", engine, "-F", 5000, "--overhead",
+                            "0.5")
+    assert "budget" in recording.stderr, recording.stderr
+    samples = samples_of(recording)
+    assert len(samples) < 0.5 * 1.5 * 5000
+    assert weight_ms(samples) == pytest.approx(1500, rel=0.12)
+    hot = [s for s in samples if any(f["function"] == "hot_70" for f in s["stack"])]
+    assert weight_ms(hot) / weight_ms(samples) == pytest.approx(0.7, abs=0.12)
+
+
+def test_a_rate_that_was_given_is_kept(wick):
+    recording = wick.record(workload("split", 1200), "-F", 5000, "--overhead", "off")
+    assert "budget" not in recording.stderr
+    assert len(samples_of(recording)) > 0.8 * 1.2 * 5000 or "lost" in recording.stderr
+
+
+@pytest.mark.root
+def test_a_busy_host_opens_the_breaker(wick, background):
+    for _ in range(os.cpu_count()):
+        background(workload("spin", 60000))
+    target = background(workload("spin", 60000))
+    recording = wick.attach("-p", target.pid, "-d", "4", "--breaker", "50")
+    assert "--breaker allows 50 %" in recording.stderr, recording.stderr
+    assert "paused" in recording.stderr
+
+
+def test_status_tells_of_nobody(wick):
+    done = wick.run("status", os.getpid())
+    assert done.returncode == 1
+    assert f"nobody records process {os.getpid()}" in done.stderr
+    assert wick.run("status", "0").returncode == 2
+    assert wick.run("status", "1", "--pause", "--resume").returncode == 2
+
+
+def test_other_users_are_not_answered(wick, as_nobody, background):
+    target = background(workload("spin", 60000))
+    recorder = wick.start("record", "-p", target.pid, "-o", wick.new_path())
+    wait_for_samples(wick, target.pid)
+    done = wick.run("status", target.pid, "--pause", prefix=as_nobody)
+    assert done.returncode == 1
+    assert "root" in done.stderr
+    assert state_of_recorder(wick, target.pid)["state"] == "recording"
+    recorder.send_signal(signal.SIGINT)
+    recorder.communicate(timeout=60)
+
+
+def test_what_was_recorded_can_be_written_at_any_time(wick, background):
+    target = background(workload("spin", 60000))
+    path = wick.new_path()
+    recorder = wick.start("record", "-p", target.pid, "-o", path)
+    state = wait_for_samples(wick, target.pid)
+    wick.ok("status", target.pid, "--write")
+    info = wick.json("info", path, "--format", "json")
+    assert info["samples"] >= state["samples"], subprocess.list2cmdline(info)
+    recorder.send_signal(signal.SIGINT)
+    recorder.communicate(timeout=60)

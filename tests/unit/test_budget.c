@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pipeline/budget.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pipeline/alarms.h"
+#include "pipeline/breaker.h"
+
+#define STRETCH_NS 250000000ull
+
+/* A target whose samples cost so much each, on so many CPUs, for some stretches. */
+static double run(struct budget *budget, uint64_t sample_ns, int cpus, int stretches)
+{
+	double spent_ns = 0;
+
+	for (int i = 0; i < stretches; i++) {
+		struct budget_stretch stretch = {
+			.target_ns = STRETCH_NS * (uint64_t)cpus,
+			.wall_ns = STRETCH_NS,
+		};
+
+		stretch.cost_ns = stretch.target_ns / 1000 * budget->hz / 1000000 * sample_ns;
+		spent_ns += (double)stretch.cost_ns;
+		(void)budget_look(budget, &stretch);
+	}
+	return spent_ns / ((double)STRETCH_NS * cpus * stretches);
+}
+
+static void a_cheap_target_gets_the_rate_that_was_asked_for(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	budget_init(&budget, 0.02, 997);
+	assert_int_equal(budget.hz, 997); /* the usual budget does not begin below the usual rate */
+	(void)run(&budget, 3000, 1, 40);
+	assert_int_equal(budget.hz, 997);
+}
+
+static void a_dear_target_costs_what_the_budget_allows(void **state)
+{
+	static const uint64_t costs_ns[] = {5000, 15000, 50000, 200000};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(costs_ns) / sizeof(costs_ns[0]); i++) {
+		struct budget budget;
+
+		budget_init(&budget, 0.01, 5000);
+		(void)run(&budget, costs_ns[i], 4, 40);
+		assert_in_range(1e6 * run(&budget, costs_ns[i], 4, 40), 8500, 10800);
+	}
+}
+
+static void the_rate_rises_again_when_there_is_room(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	budget_init(&budget, 0.01, 1000);
+	(void)run(&budget, 100000, 1, 20);
+	assert_in_range(budget.hz, 80, 108);
+	(void)run(&budget, 2000, 1, 100);
+	assert_int_equal(budget.hz, 1000);
+}
+
+static void it_does_not_swing(void **state)
+{
+	struct budget budget;
+	uint32_t before;
+	int changes = 0;
+
+	(void)state;
+	budget_init(&budget, 0.01, 5000);
+	(void)run(&budget, 15000, 1, 40);
+	for (int i = 0; i < 100; i++) {
+		before = budget.hz;
+		(void)run(&budget, i % 2 ? 15300 : 14700, 1, 1); /* as costs vary */
+		changes += budget.hz != before;
+	}
+	assert_in_range(changes, 0, 3);
+}
+
+static void the_recorder_counts_but_a_burst_of_it_does_not(void **state)
+{
+	struct budget_stretch burst = {
+		.target_ns = STRETCH_NS, .wall_ns = STRETCH_NS, .own_ns = STRETCH_NS * 4 / 100};
+	struct budget budget;
+
+	(void)state;
+	budget_init(&budget, 0.02, 997);
+	(void)budget_look(&budget, &burst);
+	assert_int_equal(budget.hz, 997);
+	for (int i = 0; i < 20; i++)
+		(void)budget_look(&budget, &burst);
+	assert_in_range(budget.hz, 10, 500);
+}
+
+static void without_a_budget_the_rate_stays(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	budget_init(&budget, 0, 997);
+	(void)run(&budget, 900000, 1, 20);
+	assert_int_equal(budget.hz, 997);
+	assert_true(budget.spent > 0.5); /* but it is known what it costs */
+}
+
+static void it_never_falls_below_ten(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	budget_init(&budget, 0.001, 997);
+	(void)run(&budget, 10000000, 1, 50);
+	assert_int_equal(budget.hz, BUDGET_LEAST_HZ);
+	assert_int_equal(budget_halve(&budget), BUDGET_LEAST_HZ);
+}
+
+/* A host that is so busy for so many stretches. Returns how often the state changed. */
+static int stretches_of(struct breaker *breaker, double busy, int count, uint64_t *clock)
+{
+	int changes = 0;
+
+	for (int i = 0; i < count; i++) {
+		*clock += 1000;
+		changes += breaker_look(breaker, breaker->last_busy_ns + (uint64_t)(1000 * busy),
+					*clock);
+	}
+	return changes;
+}
+
+static void the_breaker_opens_late_and_closes_later(void **state)
+{
+	struct breaker breaker;
+	uint64_t clock = 1000;
+
+	(void)state;
+	breaker_init(&breaker, 0.9);
+	(void)breaker_look(&breaker, 10, clock); /* since boot: says nothing */
+	assert_int_equal(stretches_of(&breaker, 0.95, 1, &clock), 0);
+	assert_int_equal(stretches_of(&breaker, 0.5, 1, &clock), 0);
+	assert_int_equal(stretches_of(&breaker, 0.95, 2, &clock), 1);
+	assert_true(breaker.open);
+	assert_int_equal(stretches_of(&breaker, 0.85, 20, &clock), 0); /* not clearly below */
+	assert_int_equal(stretches_of(&breaker, 0.7, 4, &clock), 0);
+	assert_int_equal(stretches_of(&breaker, 0.7, 1, &clock), 1);
+	assert_false(breaker.open);
+}
+
+static void no_limit_never_opens(void **state)
+{
+	struct breaker breaker;
+	uint64_t clock = 1000;
+
+	(void)state;
+	breaker_init(&breaker, 0);
+	assert_int_equal(stretches_of(&breaker, 1, 20, &clock), 0);
+}
+
+static void each_alarm_has_its_threshold(void **state)
+{
+	const struct {
+		struct alarm_stretch below, above;
+		enum alarm_kind kind;
+	} cases[] = {
+		{{.samples = 96, .lost = 4}, {.samples = 94, .lost = 6}, ALARM_DROPS},
+		{{.samples = 5, .lost = 5}, {.samples = 20, .lost = 20}, ALARM_DROPS},
+		{{.ring_fill = 0.79}, {.ring_fill = 0.81}, ALARM_FILL},
+		{{.lag_ns = 99000000}, {.lag_ns = 101000000}, ALARM_LAG},
+		{{.buffer_bytes = 99000000}, {.buffer_bytes = 101000000}, ALARM_BUFFERS},
+		{{.spent = 0.021, .allowed = 0.02}, {.spent = 0.03, .allowed = 0.02}, ALARM_COST},
+		{{.spent = 0.5}, {.spent = 0.5, .allowed = 0.02}, ALARM_COST},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(alarms_look(&cases[i].below), 0);
+		assert_int_equal(alarms_look(&cases[i].above), 1u << cases[i].kind);
+	}
+}
+
+static void an_alarm_is_told_once_with_its_remedy(void **state)
+{
+	struct alarm_stretch stretch = {.samples = 50, .lost = 50};
+	struct alarms alarms = {0};
+	char text[320];
+
+	(void)state;
+	assert_true(alarms_tell(&alarms, ALARM_DROPS));
+	assert_false(alarms_tell(&alarms, ALARM_DROPS));
+	assert_true(alarms_tell(&alarms, ALARM_LAG));
+	alarms_text(ALARM_DROPS, &stretch, false, text, sizeof(text));
+	assert_string_equal(text, "50 % of the samples are being lost: lower the rate with -F");
+	alarms_text(ALARM_DROPS, &stretch, true, text, sizeof(text));
+	assert_non_null(strstr(text, "the rate was lowered"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_cheap_target_gets_the_rate_that_was_asked_for),
+		cmocka_unit_test(a_dear_target_costs_what_the_budget_allows),
+		cmocka_unit_test(the_rate_rises_again_when_there_is_room),
+		cmocka_unit_test(it_does_not_swing),
+		cmocka_unit_test(the_recorder_counts_but_a_burst_of_it_does_not),
+		cmocka_unit_test(without_a_budget_the_rate_stays),
+		cmocka_unit_test(it_never_falls_below_ten),
+		cmocka_unit_test(the_breaker_opens_late_and_closes_later),
+		cmocka_unit_test(no_limit_never_opens),
+		cmocka_unit_test(each_alarm_has_its_threshold),
+		cmocka_unit_test(an_alarm_is_told_once_with_its_remedy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
