@@ -190,7 +190,8 @@ static bool join(struct process_ring *ring, const struct session_sample *sample,
 
 	if (kept > ring->stack.count || vec_reserve(&ring->next, (size_t)fresh + kept) < 0)
 		return false;
-	memcpy(ring->next.items, sample->pcs, fresh * sizeof(uint64_t));
+	if (fresh > 0)
+		memcpy(ring->next.items, sample->pcs, fresh * sizeof(uint64_t));
 	if (kept > 0)
 		memcpy(ring->next.items + fresh, ring->stack.items + ring->stack.count - kept,
 		       kept * sizeof(uint64_t));
