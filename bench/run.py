@@ -313,6 +313,18 @@ class Bench:
                                          ("nothing cached", "wick, nothing cached", 20),
                                          ("unchanged", "wick, an unchanged frame", 2))]
 
+    def telling(self):
+        """What a program pays for telling of itself when nobody listens, and when somebody does."""
+        bare = truth_of(run([self.build / "bench/tell_bench"]))
+        heard = truth_of(run([self.wick, "record", "--engine", "signal", "-q", "-o", self.wick_data,
+                              "--", self.build / "bench/tell_bench", 20000]))
+        worst = max(bare[name] for name in ("event", "count", "gauge", "label"))
+        told = ", ".join(f"{name} {heard[name] / 1000:.2f} us"
+                         for name in ("event", "count", "gauge", "label", "part"))
+        return [Row("wick_event(), wick_gauge() …: a call, nobody records", NONE, f"{worst:.2f} ns",
+                    NONE, "≤ 2 ns", worst <= 2),
+                Row("the same under a recorder", NONE, told, NONE, NONE, None)]
+
     def unwinding(self):
         """Copied stacks: what perf keeps and finds of them, and what wick does."""
         compiler = shutil.which("clang++-14") or shutil.which("clang++")
@@ -458,8 +470,8 @@ class Bench:
 
 
 MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking", "folded_to_svg",
-                "layout", "perf_data_to_svg", "large_perf_data_to_svg", "walking", "unwinding",
-                "kernel_walking", "machine", "symbols")
+                "layout", "perf_data_to_svg", "large_perf_data_to_svg", "walking", "telling",
+                "unwinding", "kernel_walking", "machine", "symbols")
 
 
 def ratio(value, peer):

@@ -6,6 +6,7 @@
  *	wick record --engine signal -o events.wick -- ./events
  *	wick report events.wick                  a column for each event
  *	wick report events.wick --event query    by the time of queries
+ *	wick timeline events.wick                threads and gauges over time
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -42,10 +43,11 @@ static void query(unsigned int rounds)
 static void answer(unsigned int request)
 {
 	wick_label("tenant", request % 3 == 0 ? "large" : "small");
-	wick_begin("answer");
+	wick_gauge("waiting", 300 - (int64_t)request);
+	wick_profile_begin("answer");
 	query(request % 3 == 0 ? 400 : 100);
 	wick_count("rows", request % 3 == 0 ? 40 : 10);
-	wick_end();
+	wick_profile_end();
 }
 
 int main(void)

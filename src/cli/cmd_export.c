@@ -124,6 +124,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	r = look_to_load(context, &options->look, &server, &load);
 	if (r != COMMAND_DONE)
 		return r;
+	load.told = true;
 	r = exporter_lists_samples(exporter)
 		    ? export_samples_of(exporter, argv[0], &load, options->output, &err)
 		    : export_profile(exporter, argv[0], &load, options, &err);

@@ -62,6 +62,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	/* Names matter only to filters. */
 	if (load.only_count == 0 && load.ignore_count == 0)
 		load.symbols = SYMBOLS_NAMES;
+	load.told = true;
 	gathering.timeline = timeline_new(&view);
 	if (!gathering.timeline)
 		return command_failed(context, &(struct error){.text = "out of memory"});

@@ -56,6 +56,9 @@ const struct option_spec look_option_table[] = {
 	 .help = "only these threads"},
 	{"comm", 0, OPTION_LIST(struct look_options, comms), .argument = "NAME",
 	 .help = "only threads of this name"},
+	{"label", 0, OPTION_PAIRS(struct look_options, labels), .argument = "KEY=VALUE",
+	 .help = "only samples with this label: part=parse, state=sleeping, what a program told; "
+		 "several values of one key add to each other"},
 	{"module", 0, OPTION_LIST(struct look_options, modules), .argument = "NAME",
 	 .help = "only stacks that pass through this program or library"},
 	{"only", 0, OPTION_LIST(struct look_options, only), .argument = "RE",
@@ -125,6 +128,8 @@ int look_to_load(const struct command_context *context, const struct look_option
 		.tid_count = look->tids.count,
 		.comms = look->comms.items,
 		.comm_count = look->comms.count,
+		.labels = look->labels.items,
+		.label_count = look->labels.count,
 		.modules = look->modules.items,
 		.module_count = look->modules.count,
 		.only = look->only.items,

@@ -45,6 +45,7 @@ struct look_options {
 	struct option_numbers pids;
 	struct option_numbers tids;
 	struct option_list comms;
+	struct option_list labels; /* "KEY=VALUE" */
 	struct option_list modules;
 	struct option_list only;   /* regular expressions: a stack must match one */
 	struct option_list ignore; /* and none of these */

@@ -42,6 +42,26 @@ const struct engine_ops *engine_find(const char *name, const struct target *targ
 	return NULL;
 }
 
+int engine_check_time(const struct engine_ops *ops, const struct engine_config *config,
+		      const char *event, struct error *err)
+{
+	if (config->mode == ENGINE_MODE_OFFCPU) {
+		(void)error_set(err, -EINVAL,
+				"the %s engine cannot sample the time off the CPUs alone",
+				ops->name);
+		error_remedy(err, "use --mode wall: wick report --by state tells them apart");
+		return -EINVAL;
+	}
+	if (strcmp(config->event, "cpu-clock") != 0 && strcmp(config->event, event) != 0)
+		return error_set(err, -EINVAL, "the %s engine cannot sample %s, only time",
+				 ops->name, config->event);
+	if (config->period > 0)
+		return error_set(err, -EINVAL,
+				 "the %s engine samples at a rate: give -F instead of -c",
+				 ops->name);
+	return 0;
+}
+
 int engine_open(const struct engine_ops *ops, const struct engine_config *config,
 		const struct target *target, struct sink *sink, struct engine **ret,
 		struct error *err)

@@ -167,6 +167,13 @@ const struct engine_ops *engine_find(const char *name, const struct target *targ
 				     struct error *err);
 
 /*
+ * For engines that sample nothing but time, at a rate: refuses what else may be asked of
+ * one. Their event may be called by its name, or by that of the usual one.
+ */
+int engine_check_time(const struct engine_ops *ops, const struct engine_config *config,
+		      const char *event, struct error *err);
+
+/*
  * Opens an engine. The caller releases *ret with engine_close(). Borrows the
  * sink until then. On failure *ret is untouched.
  */

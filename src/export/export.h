@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/sink.h"
+
 struct bytes;
 struct error;
 struct label;
@@ -37,6 +39,8 @@ struct export_sample {
 	const char *event;
 	const char *value;
 	const char *unit;
+	/* Of the main event SCHEMA_SAMPLED, whoever told of it, unless it is a gauge. */
+	enum schema_kind kind;
 	const struct label *labels;
 	size_t label_count;
 };

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/vec.h"
 #include "export/export.h"
+#include "export/firefox_markers.h"
 #include "export/formats.h"
 #include "export/used.h"
 #include "model/profile.h"
@@ -51,6 +52,8 @@ struct firefox {
 	bool weighs_cpu;
 	bool begun;
 	size_t next; /* row whose thread comes next */
+	struct firefox_markers markers;
+	size_t next_marker;
 };
 
 enum category { CATEGORY_OTHER = 0 };
@@ -72,7 +75,9 @@ static void *firefox_begin(void)
 {
 	struct firefox *firefox = calloc(1, sizeof(*firefox));
 
-	if (firefox && strings_init(&firefox->strings) < 0) {
+	if (firefox &&
+	    (strings_init(&firefox->strings) < 0 || firefox_markers_init(&firefox->markers) < 0)) {
+		strings_fini(&firefox->strings);
 		free(firefox);
 		return NULL;
 	}
@@ -93,6 +98,7 @@ static void firefox_free(void *self)
 	vec_fini(&firefox->libs);
 	vec_fini(&firefox->sources);
 	vec_fini(&firefox->numbers);
+	firefox_markers_fini(&firefox->markers);
 	free(firefox);
 }
 
@@ -103,6 +109,8 @@ static int firefox_sample(void *self, const struct profile *profile,
 	struct row row = {sample->since_ns, sample->weight, sample->thread, sample->stack};
 
 	(void)out; /* nothing before the tables */
+	if (sample->kind != SCHEMA_SAMPLED)
+		return firefox_markers_add(&firefox->markers, &firefox->strings, sample);
 	if (used_stack(&firefox->used, profile, sample->stack) < 0)
 		return -ENOMEM;
 	return vec_push(&firefox->rows, row);
@@ -192,6 +200,7 @@ static int prepare(struct firefox *firefox, const struct profile *profile)
 	if (firefox->rows.count > 0)
 		qsort(firefox->rows.items, firefox->rows.count, sizeof(struct row),
 		      by_thread_and_time);
+	firefox_markers_sort(&firefox->markers);
 	firefox->weight_type = "samples";
 	firefox->weight_scale = 1;
 	if (strcmp(type.unit, "nanoseconds") == 0) {
@@ -246,8 +255,7 @@ static void put_meta(struct firefox *firefox, const struct profile *profile)
 		json_close(json);
 	}
 	put_categories(json);
-	json_open_array(json, "markerSchema");
-	json_close(json);
+	firefox_markers_put_schema(&firefox->markers, json);
 	json_close(json);
 }
 
@@ -611,14 +619,41 @@ static void put_rows(struct firefox *firefox, const struct profile *profile, siz
 	json_close(json);
 }
 
-/* One thread with its samples. */
-static void put_thread(struct firefox *firefox, const struct profile *profile, size_t first,
-		       size_t end)
+/* Which samples and markers are those of a thread. */
+struct thread_part {
+	uint32_t thread;
+	size_t first;
+	size_t end;
+	size_t first_marker;
+	size_t end_marker;
+};
+
+/* The next thread, ID_NONE when there is none: both lists have threads in order. */
+static struct thread_part next_part(const struct firefox *firefox)
 {
-	static const char *const marker_columns[] = {"data",  "name",     "startTime", "endTime",
-						     "phase", "category", NULL};
-	const struct profile_thread *thread =
-		&profile->threads.items[firefox->rows.items[first].thread];
+	const struct firefox_markers *markers = &firefox->markers;
+	struct thread_part part = {ID_NONE, firefox->next, firefox->next, firefox->next_marker,
+				   firefox->next_marker};
+
+	if (part.first < firefox->rows.count)
+		part.thread = firefox->rows.items[part.first].thread;
+	if (part.first_marker < markers->items.count &&
+	    markers->items.items[part.first_marker].thread < part.thread)
+		part.thread = markers->items.items[part.first_marker].thread;
+	while (part.end < firefox->rows.count &&
+	       firefox->rows.items[part.end].thread == part.thread)
+		part.end++;
+	while (part.end_marker < markers->items.count &&
+	       markers->items.items[part.end_marker].thread == part.thread)
+		part.end_marker++;
+	return part;
+}
+
+/* One thread with its samples and markers. */
+static void put_thread(struct firefox *firefox, const struct profile *profile,
+		       const struct thread_part *part)
+{
+	const struct profile_thread *thread = &profile->threads.items[part->thread];
 	struct json *json = &firefox->json;
 	char pid[16];
 
@@ -636,8 +671,8 @@ static void put_thread(struct firefox *firefox, const struct profile *profile, s
 	json_string(json, "processName", profile_text(profile, thread->process_comm));
 	json_string(json, "pid", pid);
 	json_u64(json, "tid", thread->tid);
-	put_rows(firefox, profile, first, end);
-	put_empty_table(json, "markers", marker_columns);
+	put_rows(firefox, profile, part->first, part->end);
+	firefox_markers_put(&firefox->markers, part->first_marker, part->end_marker, json);
 	json_close(json);
 }
 
@@ -664,17 +699,15 @@ static int put_head(struct firefox *firefox, const struct profile *profile, stru
 static int firefox_finish(void *self, const struct profile *profile, struct bytes *out)
 {
 	struct firefox *firefox = self;
-	size_t first = firefox->next;
-	size_t end = first;
+	struct thread_part part;
 
 	if (!firefox->begun)
 		return put_head(firefox, profile, out);
-	while (end < firefox->rows.count &&
-	       firefox->rows.items[end].thread == firefox->rows.items[first].thread)
-		end++;
-	if (end > first) {
-		put_thread(firefox, profile, first, end);
-		firefox->next = end;
+	part = next_part(firefox);
+	if (part.thread != ID_NONE) {
+		put_thread(firefox, profile, &part);
+		firefox->next = part.end;
+		firefox->next_marker = part.end_marker;
 		return 1;
 	}
 	json_close(&firefox->json);
@@ -685,7 +718,7 @@ static int firefox_finish(void *self, const struct profile *profile, struct byte
 
 const struct exporter_ops export_firefox = {
 	.name = "firefox",
-	.summary = "for profiler.firefox.com: the samples of each thread over time",
+	.summary = "for profiler.firefox.com: samples, events and gauges over time",
 	.extension = "firefox.json",
 	.begin = firefox_begin,
 	.sample = firefox_sample,

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "export/export.h"
 #include "export/formats.h"
+#include "export/gauges.h"
 #include "model/call_tally.h"
 #include "model/call_tree.h"
 #include "model/profile.h"
@@ -66,6 +67,7 @@ static void put_session(struct document *document)
 		json_close(json);
 	}
 	json_close(json);
+	gauges_put_json(profile, json);
 	put_quality(json, &profile->quality);
 	json_open_array(json, "threads");
 	for (i = 0; i < profile->threads.count; i++) {

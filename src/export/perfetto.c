@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "export/export.h"
 #include "export/formats.h"
+#include "export/perfetto_tracks.h"
 #include "export/protobuf.h"
 #include "model/profile.h"
 
@@ -17,6 +18,8 @@
  * Not the JSON of Chrome's traces, which the same page opens: its reader passes over
  * the stacks of samples there ("stackFrames", "sf"), so nothing but bare events would be
  * left. Of these packets it draws a track for each thread and flame graphs of any stretch.
+ *
+ * What the program told of itself are tracks of its processes and threads: perfetto_tracks.h.
  *
  * Numbers of interned things are ids of the profile plus 1: 0 means none.
  */
@@ -75,7 +78,9 @@ struct seen {
 };
 
 struct perfetto {
+	bool clock; /* told of */
 	bool begun;
+	struct perfetto_tracks tracks;
 	struct seen threads;
 	struct seen stacks;
 	struct seen lines;
@@ -108,6 +113,7 @@ static void perfetto_free(void *self)
 	vec_fini(&perfetto->files.flags);
 	vec_fini(&perfetto->modules.flags);
 	vec_fini(&perfetto->path);
+	perfetto_tracks_fini(&perfetto->tracks);
 	bytes_fini(&perfetto->interned);
 	bytes_fini(&perfetto->packet);
 	bytes_fini(&perfetto->message);
@@ -143,19 +149,26 @@ static void put_clock(struct perfetto *perfetto, enum clock_id id, uint64_t time
 }
 
 /*
- * The head: which clock goes with which, and what was sampled. Times of ours do not
- * count while the machine is suspended and are given as those of the clock that does,
- * the one that traces have unless they say otherwise.
+ * Which clock goes with which. Times of ours do not count while the machine is suspended
+ * and are given as those of the clock that does, the one that traces have unless they say
+ * otherwise.
  */
+static void put_clocks(struct perfetto *perfetto, const struct export_sample *sample,
+		       struct bytes *out)
+{
+	perfetto->clock = true;
+	if (sample->realtime_ns == 0)
+		return;
+	put_clock(perfetto, CLOCK_OF_BOOT, sample->time_ns);
+	put_clock(perfetto, CLOCK_OF_REALTIME, sample->realtime_ns);
+	protobuf_message(&perfetto->packet, PACKET_CLOCK_SNAPSHOT, &perfetto->message);
+	put_packet(perfetto, out);
+}
+
+/* The head: what was sampled. */
 static void put_head(struct perfetto *perfetto, const struct export_sample *sample,
 		     struct bytes *out)
 {
-	if (sample->realtime_ns > 0) {
-		put_clock(perfetto, CLOCK_OF_BOOT, sample->time_ns);
-		put_clock(perfetto, CLOCK_OF_REALTIME, sample->realtime_ns);
-		protobuf_message(&perfetto->packet, PACKET_CLOCK_SNAPSHOT, &perfetto->message);
-		put_packet(perfetto, out);
-	}
 	protobuf_u64(&perfetto->packet, PACKET_SEQUENCE_FLAGS, SEQUENCE_STATE_CLEARED);
 	protobuf_string(&perfetto->part, TIMEBASE_NAME, sample->event ? sample->event : "");
 	protobuf_message(&perfetto->message, PERF_DEFAULTS_TIMEBASE, &perfetto->part);
@@ -273,12 +286,30 @@ static void intern_stack(struct perfetto *perfetto, const struct profile *profil
 	protobuf_message(&perfetto->interned, INTERNED_CALLSTACKS, &perfetto->part);
 }
 
+/* What the program told: in packets of its own sequence. */
+static int put_told(struct perfetto *perfetto, const struct profile *profile,
+		    const struct export_sample *sample, struct bytes *out)
+{
+	const struct profile_thread *thread = &profile->threads.items[sample->thread];
+	struct perfetto_place place = {.pid = pid_of(thread),
+				       .tid = tid_of(profile, sample->thread)};
+
+	if (is_new(perfetto, &perfetto->threads, sample->thread))
+		put_thread(perfetto, profile, sample, out);
+	return perfetto->failed ? -ENOMEM
+				: perfetto_tracks_put(&perfetto->tracks, place, sample, out);
+}
+
 static int perfetto_sample(void *self, const struct profile *profile,
 			   const struct export_sample *sample, struct bytes *out)
 {
 	struct perfetto *perfetto = self;
 	const struct profile_thread *thread = &profile->threads.items[sample->thread];
 
+	if (!perfetto->clock)
+		put_clocks(perfetto, sample, out);
+	if (sample->kind != SCHEMA_SAMPLED)
+		return put_told(perfetto, profile, sample, out);
 	if (!perfetto->begun)
 		put_head(perfetto, sample, out);
 	if (is_new(perfetto, &perfetto->threads, sample->thread))
@@ -301,7 +332,7 @@ static int perfetto_sample(void *self, const struct profile *profile,
 
 const struct exporter_ops export_perfetto = {
 	.name = "perfetto",
-	.summary = "a trace for ui.perfetto.dev: the samples of each thread over time",
+	.summary = "a trace for ui.perfetto.dev: samples, events and gauges over time",
 	.extension = "pftrace",
 	.begin = perfetto_begin,
 	.sample = perfetto_sample,

@@ -375,24 +375,41 @@ static void put_function(struct pprof *pprof, uint64_t id, struct profile_line l
 	put_message(pprof, PROFILE_FUNCTION);
 }
 
-/* What pprof shows as comments: the title, and what the numbers leave out. */
-static void put_comments(struct pprof *pprof)
+/* Clears the text. */
+static void put_comment(struct pprof *pprof, struct bytes *text)
 {
-	const struct profile_quality *quality = &pprof->profile->quality;
-	uint64_t missing = quality->lost + quality->unreadable;
-	struct bytes text = {0};
-
-	if (*pprof->profile->title)
-		protobuf_u64(&pprof->text, PROFILE_COMMENT,
-			     string_of(pprof, pprof->profile->title));
-	if (missing == 0)
-		return;
-	bytes_printf(&text, "%llu samples were lost", (unsigned long long)missing);
-	bytes_put_u8(&text, '\0');
-	if (text.failed)
+	bytes_put_u8(text, '\0');
+	if (text->failed)
 		pprof->text.failed = true;
 	else
-		protobuf_u64(&pprof->text, PROFILE_COMMENT, string_of(pprof, (char *)text.data));
+		protobuf_u64(&pprof->text, PROFILE_COMMENT, string_of(pprof, (char *)text->data));
+	bytes_clear(text);
+}
+
+/* What pprof shows as comments: the title, what the numbers leave out, and levels. */
+static void put_comments(struct pprof *pprof)
+{
+	const struct profile *profile = pprof->profile;
+	uint64_t missing = profile->quality.lost + profile->quality.unreadable;
+	struct bytes text = {0};
+	size_t i;
+
+	if (*profile->title)
+		protobuf_u64(&pprof->text, PROFILE_COMMENT, string_of(pprof, profile->title));
+	if (missing > 0) {
+		bytes_printf(&text, "%llu samples were lost", (unsigned long long)missing);
+		put_comment(pprof, &text);
+	}
+	for (i = 0; i < profile->gauges.count; i++) {
+		const struct profile_gauge *gauge = &profile->gauges.items[i];
+
+		bytes_printf(&text,
+			     "gauge %s (%s): last %lld, lowest %lld, highest %lld, mean %.3f",
+			     profile_text(profile, gauge->name), profile_text(profile, gauge->unit),
+			     (long long)gauge->last, (long long)gauge->lowest,
+			     (long long)gauge->highest, gauge->mean);
+		put_comment(pprof, &text);
+	}
 	bytes_fini(&text);
 }
 

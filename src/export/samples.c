@@ -125,7 +125,12 @@ static int samples_sample(void *self, const struct profile *profile,
 	json_string(&json, "event", sample->event);
 	json_string(&json, "value", sample->value);
 	json_string(&json, "unit", sample->unit);
-	json_u64(&json, "weight", sample->weight);
+	if (sample->kind == SCHEMA_GAUGE)
+		json_i64(&json, "weight", (int64_t)sample->weight);
+	else
+		json_u64(&json, "weight", sample->weight);
+	if (sample->kind != SCHEMA_SAMPLED)
+		json_string(&json, "told", sample->kind == SCHEMA_GAUGE ? "gauge" : "event");
 	json_open_object(&json, "labels");
 	for (i = 0; i < sample->label_count; i++)
 		json_string(&json, sample->labels[i].key, sample->labels[i].value);

@@ -15,6 +15,7 @@
 #include "inproc/ring.h"
 #include "inproc/runtime.h"
 #include "inproc/stack.h"
+#include "inproc/thread.h"
 #include "safe/clock.h"
 #include "safe/syscall.h"
 #include "safe/ticks.h"
@@ -111,6 +112,8 @@ static void put_event(struct inproc_thread *thread, const struct wick_event *eve
 		stack_take(thread, frame, &sample);
 		drop_leaf(thread, &sample);
 	}
+	if (event->is_gauge)
+		sample.flags |= SESSION_GAUGE;
 	ring_put_event(thread, &sample, (struct ring_texts){texts.bytes, texts.size});
 }
 
@@ -119,6 +122,8 @@ static __attribute__((noinline)) void put_guarded(struct inproc_thread *thread,
 						  const struct wick_event *event,
 						  const struct unwind_frame *frame)
 {
+	if (atomic_load(&inproc.paused) & INPROC_STOPPED)
+		return;
 	if (_setjmp(thread->recovery) == 0) {
 		atomic_store(&thread->guarded, 1);
 		put_event(thread, event, frame);
@@ -198,7 +203,7 @@ static void end_part(struct inproc_thread *thread, const struct unwind_frame *fr
 {
 	uint32_t at = --thread->part_count;
 	struct wick_label label = {PART_LABEL, NULL};
-	struct wick_event event = {PART_EVENT, "nanoseconds", 0, 1, &label, 1};
+	struct wick_event event = {PART_EVENT, "nanoseconds", 0, 1, &label, 1, 0};
 
 	if (at >= INPROC_PARTS)
 		return; /* too deep to be kept */
@@ -223,5 +228,21 @@ INPROC_EXPORT void wick_record_end(void)
 
 INPROC_EXPORT void wick_record_pause(int paused)
 {
-	atomic_store(&inproc.paused, paused != 0);
+	if (paused)
+		atomic_fetch_or(&inproc.paused, INPROC_PAUSED);
+	else
+		atomic_fetch_and(&inproc.paused, ~INPROC_PAUSED);
+}
+
+INPROC_EXPORT void wick_record_stop(int stopped)
+{
+	uint32_t before = stopped ? atomic_fetch_or(&inproc.paused, INPROC_STOPPED)
+				  : atomic_fetch_and(&inproc.paused, ~INPROC_STOPPED);
+
+	if (!inproc_active() || inproc.pid != (uint32_t)safe_syscall(SYS_getpid, 0))
+		return;
+	if (stopped && !(before & INPROC_STOPPED))
+		thread_stop_all();
+	if (!stopped && (before & INPROC_STOPPED))
+		thread_rearm_all();
 }

@@ -8,6 +8,7 @@
 #include <ucontext.h>
 
 #include "inproc/context.h"
+#include "inproc/process_timer.h"
 #include "inproc/ring.h"
 #include "inproc/runtime.h"
 #include "inproc/session_file.h"
@@ -77,9 +78,11 @@ static void take_sample(struct inproc_thread *thread, const siginfo_t *info,
 	uint64_t cpu_ns = safe_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	uint64_t ran_ns = cpu_ns - thread->last_cpu_ns;
 	struct ring_sample sample = {.ticks = safe_ticks(), .weight_ns = ran_ns};
-	struct timer_tick tick = {.of_clock = of_clock, .overrun = info->si_overrun > 0};
+	bool is_timer = info->si_code == SI_TIMER; /* the others tell no overruns */
+	struct timer_tick tick = {.of_clock = of_clock,
+				  .overrun = is_timer && info->si_overrun > 0};
 
-	if (info->si_overrun > 0)
+	if (tick.overrun)
 		inproc_count(SESSION_OVERRUNS, (uint64_t)info->si_overrun);
 	if (thread->slow || thread->paused) {
 		begin_again(thread, cpu_ns, wall);
@@ -157,20 +160,15 @@ bool handler_is_own_timer(const siginfo_t *info)
 	return false;
 }
 
-bool handler_tick(const siginfo_t *info, void *context)
+static void tick(struct inproc_thread *thread, const siginfo_t *info, void *context, bool of_clock)
 {
-	bool of_clock = ((uintptr_t)info->si_value.sival_ptr & TIMER_OF_CLOCK) != 0;
-	struct inproc_thread *thread = thread_of(info);
-	uint32_t tid = (uint32_t)safe_syscall(SYS_gettid, 0);
 	uint64_t begin_ns = 0;
 
-	if (info->si_code != SI_TIMER || !thread || thread_find(tid) != thread)
-		return false;
 	if (!is_wanted(thread))
-		return true;
+		return;
 	if (atomic_exchange(&thread->busy, 1) != 0) {
 		inproc_count(SESSION_BUSY, 1); /* its time goes to the next sample */
-		return true;
+		return;
 	}
 	if ((thread->ticks++ & TIMED_MASK) == TIMED_MASK / 2)
 		begin_ns = safe_clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -178,6 +176,32 @@ bool handler_tick(const siginfo_t *info, void *context)
 	if (begin_ns)
 		time_sample(begin_ns);
 	atomic_store(&thread->busy, 0);
+}
+
+/* A tick of the timer that all threads share, for one that has none of its own. */
+static bool tick_shared(struct inproc_thread *thread, const siginfo_t *info, void *context)
+{
+	if (!inproc_active() || atomic_load(&inproc.control->mode) == 0)
+		process_timer_stop();
+	else
+		process_timer_ticked();
+	if (thread && thread->cpu_timer < 0 && thread->clock_timer < 0) {
+		timer_meet(thread);
+		tick(thread, info, context, false);
+	}
+	return true;
+}
+
+bool handler_tick(const siginfo_t *info, void *context)
+{
+	bool of_clock = ((uintptr_t)info->si_value.sival_ptr & TIMER_OF_CLOCK) != 0;
+	struct inproc_thread *thread = thread_find((uint32_t)safe_syscall(SYS_gettid, 0));
+
+	if (process_timer_is_tick(info))
+		return tick_shared(thread, info, context);
+	if (info->si_code != SI_TIMER || !thread || thread_of(info) != thread)
+		return false;
+	tick(thread, info, context, of_clock);
 	return true;
 }
 

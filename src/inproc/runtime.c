@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "inproc/process_timer.h"
 #include "inproc/session_file.h"
 #include "inproc/signals.h"
 #include "inproc/thread.h"
@@ -58,6 +59,7 @@ static void on_fork(void)
 	if (has_stack)
 		stack = inproc_self->unwind.stack;
 	thread_forget_all();
+	process_timer_forget();
 	session_file_leave();
 	only_pid = atomic_load(&inproc.control->only_pid);
 	if (only_pid != 0 && only_pid != inproc.pid)

@@ -42,6 +42,7 @@ struct inproc_thread {
 	bool slow;     /* nothing is sampled: hardly any ticks */
 	bool first;    /* no tick has come yet */
 	bool paused;   /* and that is as it should be */
+	bool unmet;    /* it shares the timer of the process, which has not met it yet */
 	uint32_t ticks;
 	uint32_t idle_ticks;  /* of the clock, one after the other */
 	uint64_t armed_ns;    /* the period that the timers were set for */
@@ -78,6 +79,10 @@ struct inproc_thread {
 	struct unwind_thread unwind;
 };
 
+/* What the program wants left out of itself. */
+#define INPROC_PAUSED 1u  /* samples */
+#define INPROC_STOPPED 2u /* all, and its threads have no timers */
+
 struct inproc_runtime {
 	struct session_control *control; /* NULL: inert */
 	struct session_process *process;
@@ -92,7 +97,7 @@ struct inproc_runtime {
 	uint32_t pid;
 	struct unwind_inproc unwind;
 	_Atomic uint32_t mode;         /* copy of the control's, 0 once we are out */
-	_Atomic uint32_t paused;       /* by the program itself */
+	_Atomic uint32_t paused;       /* by the program itself: INPROC_… */
 	_Atomic uint32_t unsure_until; /* modules may have gone: lists before it are void */
 	_Atomic(struct inproc_thread *) threads[SESSION_SLOTS];
 	_Atomic uint32_t thread_limit; /* no index is larger or equal */

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "inproc/process_timer.h"
 #include "inproc/real.h"
 #include "inproc/runtime.h"
 #include "inproc/session_file.h"
@@ -45,6 +46,8 @@ INPROC_EXPORT long syscall(long number, ...)
 {
 	long values[6];
 	va_list arguments;
+	bool rested;
+	long r;
 
 	va_start(arguments, number);
 	for (int i = 0; i < 6; i++)
@@ -54,8 +57,10 @@ INPROC_EXPORT long syscall(long number, ...)
 	if (number == SYS_seccomp && (values[0] == SECCOMP_SET_MODE_STRICT ||
 				      (values[0] == SECCOMP_SET_MODE_FILTER && values[2])))
 		leave();
-	return REAL(syscall)(number, values[0], values[1], values[2], values[3], values[4],
-			     values[5]);
+	rested = (number == SYS_execve || number == SYS_execveat) && process_timer_rest();
+	r = REAL(syscall)(number, values[0], values[1], values[2], values[3], values[4], values[5]);
+	process_timer_wake(rested);
+	return r;
 }
 
 /* Takes our library out of the list of those to preload, where it stands. */

@@ -25,99 +25,47 @@ INPROC_EXPORT int setsockopt(int fd, int level, int option, const void *value, s
 	return REAL(setsockopt)(fd, level, option, value, size);
 }
 
-REAL_DEFINE(read);
-INPROC_EXPORT ssize_t read(int fd, void *buffer, size_t size)
-{
-	return LIMITED(REAL(read)(fd, buffer, size));
-}
-
-REAL_DEFINE(write);
-INPROC_EXPORT ssize_t write(int fd, const void *buffer, size_t size)
-{
-	return LIMITED(REAL(write)(fd, buffer, size));
-}
-
-REAL_DEFINE(readv);
-INPROC_EXPORT ssize_t readv(int fd, const struct iovec *parts, int count)
-{
-	return LIMITED(REAL(readv)(fd, parts, count));
-}
-
-REAL_DEFINE(writev);
-INPROC_EXPORT ssize_t writev(int fd, const struct iovec *parts, int count)
-{
-	return LIMITED(REAL(writev)(fd, parts, count));
-}
-
-REAL_DEFINE(recv);
-INPROC_EXPORT ssize_t recv(int fd, void *buffer, size_t size, int flags)
-{
-	return LIMITED(REAL(recv)(fd, buffer, size, flags));
-}
-
-REAL_DEFINE(recvfrom);
-INPROC_EXPORT ssize_t recvfrom(int fd, void *restrict buffer, size_t size, int flags,
-			       struct sockaddr *restrict address, socklen_t *restrict length)
-{
-	return LIMITED(REAL(recvfrom)(fd, buffer, size, flags, address, length));
-}
-
-REAL_DEFINE(recvmsg);
-INPROC_EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
-{
-	return LIMITED(REAL(recvmsg)(fd, message, flags));
-}
-
-REAL_DEFINE(send);
-INPROC_EXPORT ssize_t send(int fd, const void *buffer, size_t size, int flags)
-{
-	return LIMITED(REAL(send)(fd, buffer, size, flags));
-}
-
-REAL_DEFINE(sendto);
-INPROC_EXPORT ssize_t sendto(int fd, const void *buffer, size_t size, int flags,
-			     const struct sockaddr *address, socklen_t length)
-{
-	return LIMITED(REAL(sendto)(fd, buffer, size, flags, address, length));
-}
-
-REAL_DEFINE(sendmsg);
-INPROC_EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
-{
-	return LIMITED(REAL(sendmsg)(fd, message, flags));
-}
-
-REAL_DEFINE(connect);
-INPROC_EXPORT int connect(int fd, const struct sockaddr *address, socklen_t length)
-{
-	return LIMITED(REAL(connect)(fd, address, length));
-}
-
-REAL_DEFINE(accept);
-INPROC_EXPORT int accept(int fd, struct sockaddr *restrict address, socklen_t *restrict length)
-{
-	return LIMITED(REAL(accept)(fd, address, length));
-}
-
-REAL_DEFINE(accept4);
-INPROC_EXPORT int accept4(int fd, struct sockaddr *restrict address, socklen_t *restrict length,
-			  int flags)
-{
-	return LIMITED(REAL(accept4)(fd, address, length, flags));
-}
+/* A call that is the program's, but in peace. */
+#define WRAP(type, name, parameters, arguments)                                                    \
+	REAL_DEFINE(name);                                                                         \
+	INPROC_EXPORT type name parameters                                                         \
+	{                                                                                          \
+		return LIMITED(REAL(name) arguments);                                              \
+	}                                                                                          \
+	_Static_assert(1, "takes a semicolon")
 
 /* What calls become that the compiler checks the buffers of. */
 extern ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room);
 extern ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int flags);
 
-REAL_DEFINE(__read_chk);
-INPROC_EXPORT ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room)
-{
-	return LIMITED(REAL(__read_chk)(fd, buffer, size, room));
-}
+WRAP(ssize_t, read, (int fd, void *buffer, size_t size), (fd, buffer, size));
+WRAP(ssize_t, __read_chk, (int fd, void *buffer, size_t size, size_t room),
+     (fd, buffer, size, room));
+WRAP(ssize_t, write, (int fd, const void *buffer, size_t size), (fd, buffer, size));
+WRAP(ssize_t, readv, (int fd, const struct iovec *parts, int count), (fd, parts, count));
+WRAP(ssize_t, writev, (int fd, const struct iovec *parts, int count), (fd, parts, count));
 
-REAL_DEFINE(__recv_chk);
-INPROC_EXPORT ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int flags)
-{
-	return LIMITED(REAL(__recv_chk)(fd, buffer, size, room, flags));
-}
+WRAP(ssize_t, recv, (int fd, void *buffer, size_t size, int flags), (fd, buffer, size, flags));
+WRAP(ssize_t, __recv_chk, (int fd, void *buffer, size_t size, size_t room, int flags),
+     (fd, buffer, size, room, flags));
+WRAP(ssize_t, recvfrom,
+     (int fd, void *restrict buffer, size_t size, int flags, struct sockaddr *restrict address,
+      socklen_t *restrict length),
+     (fd, buffer, size, flags, address, length));
+WRAP(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags));
+
+WRAP(ssize_t, send, (int fd, const void *buffer, size_t size, int flags),
+     (fd, buffer, size, flags));
+WRAP(ssize_t, sendto,
+     (int fd, const void *buffer, size_t size, int flags, const struct sockaddr *address,
+      socklen_t length),
+     (fd, buffer, size, flags, address, length));
+WRAP(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags));
+
+WRAP(int, connect, (int fd, const struct sockaddr *address, socklen_t length),
+     (fd, address, length));
+WRAP(int, accept, (int fd, struct sockaddr *restrict address, socklen_t *restrict length),
+     (fd, address, length));
+WRAP(int, accept4,
+     (int fd, struct sockaddr *restrict address, socklen_t *restrict length, int flags),
+     (fd, address, length, flags));

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "inproc/process_timer.h"
 #include "inproc/real.h"
 #include "inproc/runtime.h"
 #include "inproc/session_file.h"
@@ -178,6 +179,7 @@ void thread_forget_all(void)
 
 void thread_stop_all(void)
 {
+	process_timer_stop();
 	for (uint32_t i = 0; i < inproc.thread_limit; i++) {
 		struct inproc_thread *thread = atomic_load(&inproc.threads[i]);
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <time.h>
 
+#include "inproc/process_timer.h"
 #include "inproc/runtime.h"
 #include "safe/clock.h"
 #include "safe/syscall.h"
@@ -119,11 +120,17 @@ bool timer_start(struct inproc_thread *thread)
 	uint64_t period_ns = timer_period_ns();
 	uint64_t first_ns = some_part(thread, period_ns);
 
+	thread->unmet = false;
+	if (atomic_load(&inproc.paused) & INPROC_STOPPED)
+		return true; /* until it is started */
 	thread->cpu_timer = wall ? -1 : create(thread, cpu_clock_of(thread->tid), 0);
 	thread->clock_timer = create(thread, CLOCK_MONOTONIC, TIMER_OF_CLOCK);
 	if (thread->cpu_timer < 0 && thread->clock_timer < 0) {
-		inproc_count(SESSION_NO_TIMER, 1);
-		return false;
+		thread->unmet = !wall && process_timer_start();
+		inproc_count(thread->unmet ? SESSION_SHARED_TIMER : SESSION_NO_TIMER, 1);
+		if (!thread->unmet)
+			return false;
+		first_ns = period_ns;
 	}
 	thread->tick_cpu_ns = safe_clock_ns(cpu_clock_of(thread->tid));
 	thread->last_cpu_ns = thread->tick_cpu_ns - (period_ns - first_ns);
@@ -138,6 +145,16 @@ bool timer_start(struct inproc_thread *thread)
 	if (thread->clock_timer < 0 || (!wall && !is_fast()))
 		tick_by_cpu(thread);
 	return true;
+}
+
+void timer_meet(struct inproc_thread *thread)
+{
+	uint64_t whole_ns = process_timer_period_ns();
+	uint64_t cpu_ns = safe_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	if (thread->unmet && cpu_ns - thread->last_cpu_ns < whole_ns)
+		thread->last_cpu_ns = cpu_ns - whole_ns;
+	thread->unmet = false;
 }
 
 void timer_stop(struct inproc_thread *thread)

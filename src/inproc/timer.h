@@ -33,6 +33,12 @@ struct timer_tick {
 bool timer_start(struct inproc_thread *thread);
 void timer_stop(struct inproc_thread *thread);
 
+/*
+ * The timer of the process ticks for a thread. As with timers of their own the first one
+ * weighs a whole period: few short threads are met, and those stand for the others.
+ */
+void timer_meet(struct inproc_thread *thread);
+
 /* While nothing is sampled: few ticks, to see whether that goes on. And the end of that. */
 void timer_slow(struct inproc_thread *thread, uint64_t period_ns);
 void timer_resume(struct inproc_thread *thread);

@@ -123,6 +123,19 @@ struct profile_gap {
 	uint64_t unlined;  /* with a name only */
 };
 
+/* What a process told of a level, such as the length of a queue. Texts are string ids. */
+struct profile_gauge {
+	uint32_t name;
+	uint32_t unit;
+	uint32_t process_comm;
+	uint32_t pid;
+	uint64_t times; /* that it told of it */
+	int64_t last;
+	int64_t lowest;
+	int64_t highest;
+	double mean; /* of what it told */
+};
+
 /* What is told of the recording, or of what was taken from it. String ids. */
 struct profile_fact {
 	uint32_t key;
@@ -156,6 +169,7 @@ struct profile {
 	struct profile_quality quality;
 	VEC(struct profile_gap) gaps;   /* in no order */
 	VEC(struct profile_fact) facts; /* a key may come several times */
+	VEC(struct profile_gauge) gauges;
 
 	/* private */
 	struct id_index function_index;

@@ -28,12 +28,21 @@ struct map_event {
 	uint64_t bias; /* runtime address - ELF vaddr */
 };
 
+/* How weights came about, and what may be done with them. */
+enum schema_kind {
+	SCHEMA_SAMPLED = 0, /* by somebody who looks at the program, now and then */
+	SCHEMA_TOLD = 1,    /* the program itself tells of each one that happened */
+	SCHEMA_GAUGE = 2,   /* it tells how much there is just then: int64_t, never added up */
+	SCHEMA_KINDS
+};
+
 /* What the weights of a batch mean. */
 struct schema {
 	const char *event; /* "cpu-clock", "page-faults" … */
 	const char *value; /* "cpu", "wall", "alloc" … */
 	const char *unit;  /* "nanoseconds", "bytes", "count" */
 	uint64_t period;   /* nominal weight of one sample; 0: none */
+	enum schema_kind kind;
 };
 
 /* Columns of equal length. Times need not be in order, but mostly are. */

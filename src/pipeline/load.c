@@ -364,6 +364,33 @@ static const char *keep_text(struct profile *profile, const char *text)
 	return id == ID_NONE ? "" : strings_get(&profile->strings, id);
 }
 
+/* Without memory they are left out: the sums are what counts. */
+static void add_gauges(struct loader *loader)
+{
+	struct profile *profile = loader->profile;
+	struct strings *strings = &profile->strings;
+	size_t i;
+
+	for (i = 0; i < loader->samples.gauges.items.count; i++) {
+		const struct sample_gauge *from = &loader->samples.gauges.items.items[i];
+		const struct sample_event *event = &loader->samples.events.items.items[from->event];
+		const struct process *process = &loader->dictionary->processes.items[from->process];
+		struct profile_gauge gauge = {.name = strings_add(strings, event->event),
+					      .unit = strings_add(strings, event->unit),
+					      .process_comm = strings_add(strings, process->comm),
+					      .pid = process->pid,
+					      .times = from->times,
+					      .last = from->last,
+					      .lowest = from->lowest,
+					      .highest = from->highest,
+					      .mean = from->sum / (double)from->times};
+
+		if (gauge.name == ID_NONE || gauge.unit == ID_NONE ||
+		    gauge.process_comm == ID_NONE || vec_push(&profile->gauges, gauge) < 0)
+			return;
+	}
+}
+
 void loader_describe(struct loader *loader)
 {
 	const struct samples *samples = &loader->samples;
@@ -373,6 +400,7 @@ void loader_describe(struct loader *loader)
 	uint64_t duration_ns = samples->end_ns - samples->start_ns;
 	uint64_t to_ns = options->to_ns < duration_ns ? options->to_ns : duration_ns;
 
+	add_gauges(loader);
 	profile->title = keep_text(profile, samples->title);
 	profile->slice_ns = samples->slice_ns;
 	profile->duration_ns = to_ns > options->from_ns ? to_ns - options->from_ns : 0;
@@ -387,6 +415,18 @@ void loader_describe(struct loader *loader)
 	profile->quality.unreadable = samples->damage.missing_samples;
 	profile->quality.damaged_chunks = samples->damage.bad_chunks;
 	profile->quality.incomplete = !samples->damage.complete;
+}
+
+/* A level has no sum that stacks could have a share of. */
+static int refuse_gauge(const struct samples *samples, struct error *err)
+{
+	const struct sample_event *main = sample_events_main(&samples->events);
+
+	if (!main || main->kind != SCHEMA_GAUGE)
+		return 0;
+	(void)error_set(err, -EINVAL, "%s is a gauge: its levels are not added up", main->event);
+	error_remedy(err, "wick timeline --event %s shows it over time", main->event);
+	return -EINVAL;
 }
 
 /* Of what was kept, or of a file without that. */
@@ -404,6 +444,8 @@ static int load_from(int fd, struct recording_reader *kept, const char *name,
 	}
 	r = kept ? samples_read_kept(&loader.samples, kept, name, options, err)
 		 : samples_read(&loader.samples, fd, name, options, err);
+	if (r == 0)
+		r = refuse_gauge(&loader.samples, err);
 	if (r == 0)
 		r = loader_prepare(&loader, err);
 	if (r == 0) {

@@ -28,6 +28,8 @@ struct load_options {
 	size_t tid_count;
 	const char *const *comms;
 	size_t comm_count;
+	const char *const *labels; /* "KEY=VALUE", see label_filter.h */
+	size_t label_count;
 	const char *const *modules; /* paths or their last parts */
 	size_t module_count;
 	const char *const *only; /* regular expressions */
@@ -42,6 +44,7 @@ struct load_options {
 	bool short_names;
 	bool demangle;
 	bool slices; /* fill profile->moments */
+	bool told;   /* load_samples: what the program told as well, unless an event is asked for */
 	const char *const *symbol_paths;
 	size_t symbol_path_count;
 	bool symbol_cache;                 /* keep answers on disk, and use those kept */

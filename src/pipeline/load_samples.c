@@ -26,16 +26,19 @@ static int hand_out(struct second_pass *pass, const struct sample_batch *batch, 
 {
 	struct loader *loader = pass->loader;
 	const struct samples *samples = &loader->samples;
-	const struct sample_event *main = sample_events_main(&samples->events);
+	uint32_t event = sample_events_find(&samples->events, batch->schema);
+	const struct sample_event *item = &samples->events.items.items[event];
 	struct label labels[LABELS_MAX];
 	struct export_sample sample = {
 		.time_ns = batch->time_ns[i],
 		.cpu = batch->cpu[i],
 		.weight = batch->weight[i],
 		.times = batch->times[i],
-		.event = main ? main->event : NULL,
-		.value = main ? main->value : NULL,
-		.unit = main ? main->unit : NULL,
+		.event = item->event,
+		.value = item->value,
+		.unit = item->unit,
+		.kind = event == samples->events.main && item->kind == SCHEMA_TOLD ? SCHEMA_SAMPLED
+										   : item->kind,
 		.labels = labels,
 		.label_count = thread_state_labels(loader->dictionary, batch->labels[i], labels),
 	};

@@ -82,6 +82,7 @@ int profile_facts_add(struct profile *profile, const struct samples *samples,
 	tell_numbers(&teller, "--pid", options->pids, options->pid_count);
 	tell_numbers(&teller, "--tid", options->tids, options->tid_count);
 	tell_words(&teller, "--comm", options->comms, options->comm_count);
+	tell_words(&teller, "--label", options->labels, options->label_count);
 	tell_words(&teller, "--module", options->modules, options->module_count);
 	tell_words(&teller, "--only", options->only, options->only_count);
 	tell_words(&teller, "--ignore", options->ignore, options->ignore_count);

@@ -43,6 +43,10 @@ static void choose_main(struct sample_events *events, const char *wanted)
 			events->main = (uint32_t)i;
 	if (events->main == ID_NONE && !wanted && events->items.count > 0)
 		events->main = 0;
+	while (!wanted && events->main != ID_NONE &&
+	       events->items.items[events->main].kind == SCHEMA_GAUGE &&
+	       events->main + 1 < events->items.count)
+		events->main++;
 }
 
 int sample_events_add(struct sample_events *events, uint32_t schema, const struct schema *told,
@@ -54,6 +58,7 @@ int sample_events_add(struct sample_events *events, uint32_t schema, const struc
 		.value = strdup(told->value),
 		.unit = strdup(told->unit),
 		.period = told->period,
+		.kind = told->kind,
 	};
 
 	if (!event.event || !event.value || !event.unit || vec_push(&events->items, event) < 0) {
@@ -96,7 +101,14 @@ bool sample_events_is_kept(const struct sample_events *events, uint32_t event)
 	/* Beside the main one, and where they are counted, samples. */
 	uint32_t room = PROFILE_MAX_VALUES - (events->complete ? 1 : 2);
 
-	return event == events->main || event - (event > events->main) < room;
+	uint32_t before = 0;
+	uint32_t i;
+
+	if (event == events->main)
+		return true;
+	for (i = 0; i < event; i++)
+		before += i != events->main && events->items.items[i].kind != SCHEMA_GAUGE;
+	return events->items.items[event].kind != SCHEMA_GAUGE && before < room;
 }
 
 uint64_t sample_event_weight(const struct sample_event *event, size_t sum)
@@ -121,7 +133,8 @@ void sample_events_put_names(const struct sample_events *events, bool left_out, 
 	uint32_t i;
 
 	for (i = 0; i < events->items.count; i++) {
-		if (left_out && sample_events_is_kept(events, i))
+		if (left_out && (sample_events_is_kept(events, i) ||
+				 events->items.items[i].kind == SCHEMA_GAUGE))
 			continue;
 		bytes_printf(out, "%s%s", between, events->items.items[i].event);
 		between = ", ";

@@ -15,9 +15,9 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "model/sink.h"
 
 struct bytes;
-struct schema;
 
 struct sample_event {
 	uint32_t schema; /* its id in the file */
@@ -25,6 +25,7 @@ struct sample_event {
 	char *value;
 	char *unit;
 	uint64_t period;
+	enum schema_kind kind;
 	uint64_t sum;          /* of all its weights: at most INT64_MAX */
 	VEC(uint64_t) weights; /* by sum of samples; those behind the end are 0 */
 };
@@ -51,7 +52,7 @@ const struct sample_event *sample_events_main(const struct sample_events *events
 /* The event of a schema, ID_NONE for one that is not known. */
 uint32_t sample_events_find(const struct sample_events *events, uint32_t schema);
 
-/* Whether a profile has room for what the event counts. */
+/* Whether a profile has room for what the event counts; gauges count nothing. */
 bool sample_events_is_kept(const struct sample_events *events, uint32_t event);
 
 /* What an event comes to for a sum of samples; not for the main one. */

@@ -277,26 +277,34 @@ static uint64_t take_room(uint64_t *sum, uint64_t value)
 	return value;
 }
 
-/* Whether the options want a sample of a time and a thread. */
-static int is_wanted(struct samples *samples, uint64_t time_ns, uint32_t thread, bool *ret)
+/* Whether the options want the i-th sample of a batch. */
+static int is_wanted(struct samples *samples, const struct sample_batch *batch, size_t i, bool *ret)
 {
 	const struct load_options *options = samples->options;
+	uint64_t time_ns = batch->time_ns[i];
 	uint64_t since_ns = time_ns > samples->start_ns ? time_ns - samples->start_ns : 0;
+	bool labelled;
 
 	*ret = false;
 	if (since_ns < options->from_ns || since_ns >= options->to_ns)
 		return 0;
-	return thread_wanted(samples, thread, ret);
+	if (label_filter_ask(&samples->labels, recording_reader_dictionary(samples->reader),
+			     batch->labels[i], &labelled) < 0)
+		return -ENOMEM;
+	return labelled ? thread_wanted(samples, batch->thread[i], ret) : 0;
 }
 
 int samples_want(struct samples *samples, const struct sample_batch *batch, size_t i, bool *ret)
 {
 	const struct sample_event *main = sample_events_main(&samples->events);
+	bool told = samples->options->told && !samples->options->event;
+	uint32_t event = told ? sample_events_find(&samples->events, batch->schema) : ID_NONE;
 
 	*ret = false;
-	if (!main || batch->schema != main->schema)
+	if ((!main || batch->schema != main->schema) &&
+	    (event == ID_NONE || samples->events.items.items[event].kind == SCHEMA_SAMPLED))
 		return 0;
-	return is_wanted(samples, batch->time_ns[i], batch->thread[i], ret);
+	return is_wanted(samples, batch, i, ret);
 }
 
 /* Adds a sample to the sum that it belongs to: of the main event, or of one beside it. */
@@ -329,11 +337,26 @@ static int take_sample(struct samples *samples, const struct sample_batch *batch
 		      : 0;
 }
 
+static int take_gauge(struct samples *samples, const struct sample_batch *batch, size_t i,
+		      uint32_t event)
+{
+	const struct dictionary *dictionary = recording_reader_dictionary(samples->reader);
+
+	return sample_gauges_add(
+		&samples->gauges,
+		&(struct sample_gauge){.event = event,
+				       .process =
+					       dictionary->threads.items[batch->thread[i]].process,
+				       .last = (int64_t)batch->weight[i],
+				       .last_ns = batch->time_ns[i]});
+}
+
 static int take_samples(void *self, const struct sample_batch *batch)
 {
 	struct samples *samples = self;
 	uint32_t event = sample_events_find(&samples->events, batch->schema);
 	bool kept = event != ID_NONE && sample_events_is_kept(&samples->events, event);
+	bool is_gauge = event != ID_NONE && samples->events.items.items[event].kind == SCHEMA_GAUGE;
 	size_t i;
 
 	for (i = 0; i < batch->count; i++) {
@@ -344,14 +367,16 @@ static int take_samples(void *self, const struct sample_batch *batch)
 			samples->start_ns = time_ns;
 		if (time_ns > samples->end_ns)
 			samples->end_ns = time_ns;
-		if (!kept) {
+		if (!kept && !is_gauge) {
 			samples->unwanted++;
 			continue;
 		}
-		if (is_wanted(samples, time_ns, batch->thread[i], &wanted) < 0)
+		if (is_wanted(samples, batch, i, &wanted) < 0)
 			return -ENOMEM;
-		samples->unwanted += !wanted;
-		if (wanted && take_sample(samples, batch, i, event) < 0)
+		samples->unwanted += !wanted || is_gauge;
+		if (wanted && is_gauge && take_gauge(samples, batch, i, event) < 0)
+			return -ENOMEM;
+		if (wanted && !is_gauge && take_sample(samples, batch, i, event) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -489,11 +514,13 @@ static int read_all(struct samples *samples, struct recording_reader *reader, co
 	};
 	int r;
 
-	*samples = (struct samples){.options = options,
-				    .reader = reader,
-				    .known_jit = known_jit,
-				    .events = {.main = ID_NONE},
-				    .slice_ns = SHORTEST_SLICE_NS};
+	*samples = (struct samples){
+		.options = options,
+		.reader = reader,
+		.known_jit = known_jit,
+		.events = {.main = ID_NONE},
+		.labels = {.pairs = options->labels, .count = options->label_count},
+		.slice_ns = SHORTEST_SLICE_NS};
 	samples->kernel = kernel_symbols_new();
 	samples->jit = jit_symbols_new();
 	if (!samples->kernel || !samples->jit)
@@ -561,11 +588,13 @@ void samples_fini(struct samples *samples)
 {
 	recording_reader_free(samples->reader);
 	sample_events_fini(&samples->events);
+	sample_gauges_fini(&samples->gauges);
 	kernel_symbols_free(samples->kernel);
 	jit_symbols_free(samples->jit);
 	id_index_fini(&samples->makers);
 	vec_fini(&samples->sums);
 	vec_fini(&samples->thread_wanted);
+	label_filter_fini(&samples->labels);
 	vec_fini(&samples->stack_timed);
 	id_index_fini(&samples->index);
 	free(samples->title);

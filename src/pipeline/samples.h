@@ -15,7 +15,9 @@
 #include "base/id_index.h"
 #include "base/vec.h"
 #include "model/sink.h"
+#include "pipeline/label_filter.h"
 #include "pipeline/sample_events.h"
+#include "pipeline/sample_gauges.h"
 #include "recording/reader.h"
 
 struct error;
@@ -50,6 +52,7 @@ struct samples {
 	char *facts[SAMPLES_FACTS]; /* what the file tells of how it was made; NULL: nothing */
 	char *boot_id;
 	struct sample_events events;
+	struct sample_gauges gauges;
 	uint64_t lost;
 	uint64_t lost_by[LOSS_REASONS];
 	uint64_t unwanted; /* samples that the options leave out */
@@ -66,7 +69,8 @@ struct samples {
 	const struct jit_symbols *known_jit; /* from an earlier reading; or NULL */
 	struct id_index makers;              /* processes by their identity, for compiled code */
 	VEC(int8_t) thread_wanted;           /* by thread id: 0 not asked yet, 1 yes, -1 no */
-	VEC(int8_t) stack_timed;             /* by stack id, the same */
+	struct label_filter labels;
+	VEC(int8_t) stack_timed; /* by stack id, the same */
 };
 
 /*
@@ -82,8 +86,8 @@ int samples_read_kept(struct samples *samples, struct recording_reader *kept, co
 		      const struct load_options *options, struct error *err);
 
 /*
- * Whether the i-th sample of a batch of the same file is of the main event and the options
- * want it. 0 or -ENOMEM.
+ * Whether the i-th sample of a batch of the same file is of the main event, or one that
+ * the program told where these are asked for, and the options want it. 0 or -ENOMEM.
  */
 int samples_want(struct samples *samples, const struct sample_batch *batch, size_t i, bool *ret);
 

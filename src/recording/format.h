@@ -20,7 +20,7 @@
 #define RECORDING_MAGIC_BYTES 8u
 #define RECORDING_HEADER_BYTES 16u
 #define RECORDING_MAJOR 1u
-#define RECORDING_MINOR 1u
+#define RECORDING_MINOR 2u
 
 #define CHUNK_SYNC 0x4b494357u /* "WCIK" */
 #define CHUNK_HEADER_BYTES 32u
@@ -46,7 +46,8 @@ enum chunk_type {
 	CHUNK_SCHEMA = 8,
 	CHUNK_END = 9, /* the recording was closed in good order */
 	CHUNK_JIT_SYMBOLS = 10,
-	CHUNK_JIT_PLACES = 11, /* the same with times and lines */
+	CHUNK_JIT_PLACES = 11,  /* the same with times and lines */
+	CHUNK_TOLD_SCHEMA = 12, /* as a schema, with its kind: not one of samples */
 };
 
 enum chunk_flags {

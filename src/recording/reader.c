@@ -243,7 +243,7 @@ static int visit_info(struct recording_reader *reader, const struct recording_vi
 }
 
 static int visit_schema(struct recording_reader *reader, const struct recording_visitor *visitor,
-			struct cursor *in)
+			struct cursor *in, bool told)
 {
 	while (cursor_left(in) > 0) {
 		uint32_t id = (uint32_t)cursor_varint_max(in, RECORDING_MAX_SCHEMAS - 1);
@@ -254,6 +254,8 @@ static int visit_schema(struct recording_reader *reader, const struct recording_
 		schema.value = take_text(reader, in, 1);
 		schema.unit = take_text(reader, in, 2);
 		schema.period = cursor_varint(in);
+		schema.kind = told ? (enum schema_kind)cursor_varint_max(in, SCHEMA_KINDS - 1)
+				   : SCHEMA_SAMPLED;
 		if (in->failed)
 			return -EBADMSG;
 		if (visitor->schema && !reader->known_schemas[id])
@@ -493,13 +495,15 @@ static int visit_chunk(struct recording_reader *reader, const struct recording_v
 	case CHUNK_KERNEL_SYMBOLS:
 		return visit_kernel_symbols(reader, visitor, &in);
 	case CHUNK_SCHEMA:
-		return visit_schema(reader, visitor, &in);
+		return visit_schema(reader, visitor, &in, false);
 	case CHUNK_END:
 		return visit_end(reader, &in);
 	case CHUNK_JIT_SYMBOLS:
 		return visit_jit_symbols(reader, visitor, &in, false);
 	case CHUNK_JIT_PLACES:
 		return visit_jit_symbols(reader, visitor, &in, true);
+	case CHUNK_TOLD_SCHEMA:
+		return visit_schema(reader, visitor, &in, true);
 	default:
 		return 0; /* not reached, see use_chunk() */
 	}
@@ -507,7 +511,7 @@ static int visit_chunk(struct recording_reader *reader, const struct recording_v
 
 static bool is_known(const struct chunk_header *header)
 {
-	return header->type >= CHUNK_INFO && header->type <= CHUNK_JIT_PLACES &&
+	return header->type >= CHUNK_INFO && header->type <= CHUNK_TOLD_SCHEMA &&
 	       !(header->flags & ~(CHUNK_MUST_UNDERSTAND | CHUNK_ZSTD));
 }
 

@@ -57,6 +57,7 @@ struct recording_writer {
 	struct bytes jit_symbols;
 	struct bytes jit_places;
 	struct bytes schema_bytes;
+	struct bytes told_schema_bytes;
 
 	struct bytes payload; /* scratch */
 	struct bytes out;     /* whole chunks that wait for the write */
@@ -124,6 +125,7 @@ void recording_writer_free(struct recording_writer *writer)
 	bytes_fini(&writer->jit_symbols);
 	bytes_fini(&writer->jit_places);
 	bytes_fini(&writer->schema_bytes);
+	bytes_fini(&writer->told_schema_bytes);
 	bytes_fini(&writer->payload);
 	bytes_fini(&writer->out);
 	free(writer);
@@ -145,6 +147,7 @@ struct recording_kept recording_writer_kept(const struct recording_writer *write
 		.payloads = {{CHUNK_INFO, &writer->info},
 			     {CHUNK_CLOCK, &writer->clocks},
 			     {CHUNK_SCHEMA, &writer->schema_bytes},
+			     {CHUNK_TOLD_SCHEMA, &writer->told_schema_bytes},
 			     {CHUNK_LOSS, &writer->losses},
 			     {CHUNK_KERNEL_SYMBOLS, &writer->kernel_symbols},
 			     {CHUNK_JIT_SYMBOLS, &writer->jit_symbols},
@@ -356,6 +359,8 @@ static int queue_all(struct recording_writer *writer)
 	if (r == 0)
 		r = queue_if_any(writer, CHUNK_SCHEMA, &writer->schema_bytes);
 	if (r == 0)
+		r = queue_if_any(writer, CHUNK_TOLD_SCHEMA, &writer->told_schema_bytes);
+	if (r == 0)
 		r = queue_maps(writer);
 	if (r == 0)
 		r = queue_dictionary(writer);
@@ -444,6 +449,17 @@ static void put_schema(struct bytes *out, uint32_t id, const struct schema *sche
 	bytes_put_varint(out, schema->period);
 }
 
+/* Readers that know nothing of kinds must not take levels for weights: another chunk. */
+static void add_schema(struct recording_writer *writer, uint32_t id, const struct schema *schema)
+{
+	if (schema->kind == SCHEMA_SAMPLED) {
+		put_schema(&writer->schema_bytes, id, schema);
+		return;
+	}
+	put_schema(&writer->told_schema_bytes, id, schema);
+	bytes_put_varint(&writer->told_schema_bytes, schema->kind);
+}
+
 static bool has_ended(const struct recording_writer *writer, uint32_t process)
 {
 	return process < writer->ended.count && writer->ended.items[process];
@@ -495,7 +511,7 @@ static void begin_epoch(struct recording_writer *writer)
 	writer->maps_written = 0;
 	writer->maps_repeated = writer->maps.count;
 	for (i = 0; i < writer->schemas.count; i++)
-		put_schema(&writer->schema_bytes, i, &writer->schemas.items[i]);
+		add_schema(writer, i, &writer->schemas.items[i]);
 }
 
 int recording_writer_begin(struct recording_writer *writer, struct error *err)
@@ -559,13 +575,14 @@ static int sink_schema(void *self, const struct schema *schema, uint32_t *ret_id
 		.value = keep_text(writer, schema->value),
 		.unit = keep_text(writer, schema->unit),
 		.period = schema->period,
+		.kind = schema->kind,
 	};
 
 	if (id >= RECORDING_MAX_SCHEMAS)
 		return -E2BIG;
 	if (!copy.event || !copy.value || !copy.unit || vec_push(&writer->schemas, copy) < 0)
 		return -ENOMEM;
-	put_schema(&writer->schema_bytes, id, &copy);
+	add_schema(writer, id, &copy);
 	*ret_id = id;
 	return 0;
 }

@@ -42,7 +42,7 @@ struct recording_kept {
 	struct {
 		uint32_t type; /* of the chunk that it would be */
 		const struct bytes *bytes;
-	} payloads[7];
+	} payloads[8];
 	const struct sample_columns *samples;
 };
 

@@ -155,3 +155,14 @@ struct quantity quantity_confidence(double confidence)
 	(void)snprintf(quantity.text, sizeof(quantity.text), "%.1f%%", 100 * confidence);
 	return quantity;
 }
+
+const char *quantity_bar(uint64_t value, uint64_t highest)
+{
+	static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	double eighths = highest > 0 ? 8.0 * (double)value / (double)highest : 0;
+	size_t height = (size_t)(eighths + 0.5);
+
+	if (value > 0 && height == 0)
+		height = 1;
+	return blocks[height < 8 ? height : 8];
+}

@@ -15,6 +15,12 @@ struct quantity quantity_of(int64_t value, const char *unit);
 struct quantity quantity_count(uint64_t count);              /* "1,234,567" */
 struct quantity quantity_share(int64_t part, int64_t whole); /* "12.3%"; of nothing: "0.0%" */
 
+/*
+ * One of nine heights of text: blank, then eighths of the highest. What is more than
+ * nothing is seen.
+ */
+const char *quantity_bar(uint64_t value, uint64_t highest);
+
 /* Changes have a sign. */
 struct quantity quantity_change(int64_t change, const char *unit); /* "+12.3 ms" */
 struct quantity quantity_points(double change);                    /* of shares: "+1.2 pp" */

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/scope.h"
 #include "base/text.h"
+#include "export/gauges.h"
 #include "model/profile.h"
 #include "view/quantity.h"
 #include "view/report_rows.h"
@@ -118,6 +119,31 @@ bool report_counts_samples(const struct report *report)
 	return call_tree_samples_value(report->profile) != ID_NONE;
 }
 
+/* What programs told of levels: of these nothing is added up. */
+static void put_gauges(const struct report *report)
+{
+	const struct profile *profile = report->profile;
+	size_t i;
+
+	for (i = 0; i < profile->gauges.count; i++) {
+		const struct profile_gauge *gauge = &profile->gauges.items[i];
+		const char *unit = profile_text(profile, gauge->unit);
+		/* The largest number of 64 bits is none that a double has. */
+		int64_t mean = gauge->mean < (double)INT64_MAX ? (int64_t)gauge->mean : INT64_MAX;
+
+		bytes_printf(report->out, "gauge ");
+		text_put_terminal(report->out, profile_text(profile, gauge->name));
+		bytes_printf(report->out, " of ");
+		text_put_terminal(report->out, profile_text(profile, gauge->process_comm));
+		bytes_printf(report->out, "/%u: last %s", gauge->pid,
+			     quantity_of(gauge->last, unit).text);
+		bytes_printf(report->out, ", lowest %s", quantity_of(gauge->lowest, unit).text);
+		bytes_printf(report->out, ", highest %s", quantity_of(gauge->highest, unit).text);
+		bytes_printf(report->out, ", mean %s (told %s times)\n",
+			     quantity_of(mean, unit).text, quantity_count(gauge->times).text);
+	}
+}
+
 static void put_head(const struct report *report)
 {
 	const struct profile *profile = report->profile;
@@ -141,6 +167,7 @@ static void put_head(const struct report *report)
 	text_put_terminal(out, profile->value_types[report->options->value].name);
 	bytes_printf(out, " %s\n", quantity_of(report->total, report->unit).text);
 	report_values_put_head(report);
+	put_gauges(report);
 	put_loss(report, quality->lost, taken, "were lost and are not in these numbers");
 	put_loss(report, quality->unreadable, taken,
 		 "were in damaged parts of the file and are not in these numbers");
@@ -318,6 +345,7 @@ static void json_head(const struct report *report, struct json *json)
 	json_close(json);
 	if (report_has_values(report))
 		report_values_json_head(report, json);
+	gauges_put_json(report->profile, json);
 }
 
 static int json_table(struct report *report, struct json *json)

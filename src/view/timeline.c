@@ -14,6 +14,7 @@
 #include "export/export.h"
 #include "model/profile.h"
 #include "view/quantity.h"
+#include "view/timeline_gauges.h"
 
 /* Steps of all rows together: 16 bytes each. */
 #define MAX_CELLS (32u << 20)
@@ -36,6 +37,7 @@ struct timeline {
 	struct cell sum;
 	VEC(struct row) rows;
 	VEC(uint32_t) row_of_thread; /* by thread of the profile; ID_NONE: none yet */
+	struct timeline_gauges gauges;
 };
 
 struct timeline *timeline_new(const struct timeline_options *options)
@@ -57,6 +59,7 @@ void timeline_free(struct timeline *timeline)
 		vec_fini(&timeline->rows.items[i].cells);
 	vec_fini(&timeline->rows);
 	vec_fini(&timeline->row_of_thread);
+	timeline_gauges_fini(&timeline->gauges);
 	free(timeline);
 }
 
@@ -130,23 +133,26 @@ static void add(struct cell *cell, const struct export_sample *sample)
 		cell->total = INT64_MAX;
 }
 
-int timeline_add(struct timeline *timeline, const struct profile *profile,
-		 const struct export_sample *sample, struct error *err)
+/* The step that a sample is in; TIMELINE_MAX_STEPS and more are too many. */
+static uint64_t step_at(struct timeline *timeline, const struct profile *profile,
+			const struct export_sample *sample)
+{
+	uint64_t from_ns = timeline->options.from_ns;
+
+	timeline->step_ns = step_of(timeline, profile);
+	return sample->since_ns > from_ns ? (sample->since_ns - from_ns) / timeline->step_ns : 0;
+}
+
+/* Adds to the row of a thread. */
+static int add_to_row(struct timeline *timeline, const struct profile *profile,
+		      const struct export_sample *sample, uint64_t at, struct error *err)
 {
 	uint32_t id = row_of(timeline, profile, sample->thread);
-	uint64_t since_ns = sample->since_ns > timeline->options.from_ns
-				    ? sample->since_ns - timeline->options.from_ns
-				    : 0;
 	struct row *row;
-	uint64_t at;
 
 	if (id == ID_NONE)
 		return error_set(err, -ENOMEM, "out of memory");
 	row = &timeline->rows.items[id];
-	timeline->step_ns = step_of(timeline, profile);
-	at = since_ns / timeline->step_ns;
-	if (at >= TIMELINE_MAX_STEPS)
-		return too_many(timeline, err);
 	while (row->cells.count <= at) {
 		if (++timeline->cell_count > MAX_CELLS)
 			return too_many(timeline, err);
@@ -156,6 +162,27 @@ int timeline_add(struct timeline *timeline, const struct profile *profile,
 	add(&row->cells.items[at], sample);
 	add(&row->sum, sample);
 	add(&timeline->sum, sample);
+	return 0;
+}
+
+int timeline_add(struct timeline *timeline, const struct profile *profile,
+		 const struct export_sample *sample, struct error *err)
+{
+	uint64_t at = step_at(timeline, profile, sample);
+
+	if (at >= TIMELINE_MAX_STEPS)
+		return too_many(timeline, err);
+	switch (sample->kind) {
+	case SCHEMA_GAUGE:
+		return timeline_gauges_add(&timeline->gauges, profile, sample, at) < 0
+			       ? error_set(err, -ENOMEM, "out of memory")
+			       : 0;
+	case SCHEMA_SAMPLED:
+		return add_to_row(timeline, profile, sample, at, err);
+	case SCHEMA_TOLD: /* of another event than the one that is shown */
+	case SCHEMA_KINDS:
+		break;
+	}
 	return 0;
 }
 
@@ -194,18 +221,6 @@ static void put_name(const struct sheet *sheet, const struct row *row, struct by
 	bytes_put_u8(out, '\0');
 }
 
-/* One of nine heights: blank, then eighths of the highest step. What is there is seen. */
-static void put_bar(struct bytes *out, uint64_t value, uint64_t highest)
-{
-	static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-	double eighths = highest > 0 ? 8.0 * (double)value / (double)highest : 0;
-	size_t height = (size_t)(eighths + 0.5);
-
-	if (value > 0 && height == 0)
-		height = 1;
-	bytes_printf(out, "%s", blocks[height < 8 ? height : 8]);
-}
-
 static uint64_t highest_step(const struct sheet *sheet)
 {
 	uint64_t highest = 0;
@@ -232,7 +247,9 @@ static void put_text_row(const struct sheet *sheet, const struct row *row, uint6
 	if (sheet->timeline->options.color)
 		bytes_printf(out, "\033[33m");
 	for (at = 0; at < sheet->steps; at++)
-		put_bar(out, at < row->cells.count ? row->cells.items[at].total : 0, highest);
+		bytes_printf(out, "%s",
+			     quantity_bar(at < row->cells.count ? row->cells.items[at].total : 0,
+					  highest));
 	if (sheet->timeline->options.color)
 		bytes_printf(out, "\033[0m");
 	bytes_printf(out, "  ");
@@ -242,16 +259,29 @@ static void put_text_row(const struct sheet *sheet, const struct row *row, uint6
 	bytes_fini(&name);
 }
 
+/* What the columns are: when it begins and ends, and how high the highest is. */
+static void put_scale(const struct sheet *sheet, uint64_t highest)
+{
+	const struct timeline *timeline = sheet->timeline;
+	uint64_t end_ns = timeline->options.from_ns + sheet->steps * timeline->step_ns;
+	struct quantity from = quantity_of((int64_t)timeline->options.from_ns, "nanoseconds");
+	struct quantity end = quantity_of((int64_t)end_ns, "nanoseconds");
+	int gap = (int)sheet->steps - (int)(strlen(from.text) + strlen(end.text));
+	struct bytes *out = sheet->out;
+
+	bytes_printf(out, ", the highest has %s of ",
+		     quantity_of((int64_t)highest, sheet->type.unit).text);
+	text_put_terminal(out, sheet->type.name);
+	bytes_printf(out, "\n\n%7s  %9s  %s", "share", "samples", from.text);
+	bytes_printf(out, "%*s%s\n", gap > 1 ? gap : 1, "", end.text);
+}
+
 static void put_text(const struct sheet *sheet)
 {
 	const struct timeline *timeline = sheet->timeline;
 	const struct profile *profile = sheet->profile;
 	uint64_t highest = highest_step(sheet);
-	uint64_t end_ns = timeline->options.from_ns + sheet->steps * timeline->step_ns;
 	struct bytes *out = sheet->out;
-	struct quantity from;
-	struct quantity end;
-	int gap;
 	size_t i;
 
 	text_put_terminal(out, *profile->title ? profile->title : "(no title)");
@@ -260,25 +290,19 @@ static void put_text(const struct sheet *sheet)
 		bytes_printf(out, ", %s lost", quantity_count(profile->quality.lost).text);
 	bytes_printf(out, ", a column is %s",
 		     quantity_of((int64_t)timeline->step_ns, "nanoseconds").text);
-	bytes_printf(out, ", the highest has %s of ",
-		     quantity_of((int64_t)highest, sheet->type.unit).text);
-	text_put_terminal(out, sheet->type.name);
-	bytes_printf(out, "\n\n");
-	if (timeline->rows.count == 0) {
-		bytes_printf(out, "no samples: the program was idle, ended too soon, or everything "
-				  "was filtered out\n");
-		return;
-	}
-	from = quantity_of((int64_t)timeline->options.from_ns, "nanoseconds");
-	bytes_printf(out, "%7s  %9s  %s", "share", "samples", from.text);
-	end = quantity_of((int64_t)end_ns, "nanoseconds");
-	gap = (int)sheet->steps - (int)(strlen(from.text) + strlen(end.text));
-	bytes_printf(out, "%*s%s\n", gap > 1 ? gap : 1, "", end.text);
+	if (timeline->rows.count > 0)
+		put_scale(sheet, highest);
+	else
+		bytes_printf(out, "\n");
+	if (timeline->rows.count == 0 && timeline->gauges.tracks.count == 0)
+		bytes_printf(out, "\nno samples: the program was idle, ended too soon, or "
+				  "everything was filtered out\n");
 	for (i = 0; i < sheet->shown; i++)
 		put_text_row(sheet, &timeline->rows.items[i], highest);
 	if (sheet->shown < timeline->rows.count)
 		bytes_printf(out, "%s more; --limit 0 shows all\n",
 			     quantity_count(timeline->rows.count - sheet->shown).text);
+	timeline_gauges_put_text(&timeline->gauges, profile, sheet->steps, out);
 }
 
 static void put_json_row(const struct sheet *sheet, struct json *json, const struct row *row)
@@ -339,6 +363,7 @@ static void put_json(const struct sheet *sheet)
 		put_json_row(sheet, &json, &timeline->rows.items[i]);
 	json_close(&json);
 	json_u64(&json, "more", timeline->rows.count - sheet->shown);
+	timeline_gauges_put_json(&timeline->gauges, sheet->profile, sheet->steps, &json);
 	json_close(&json);
 	bytes_put_u8(sheet->out, '\n');
 }

@@ -8,7 +8,9 @@
  * JSON has the keys title, duration_ns, from_ns, step_ns, steps, samples, lost, value
  * {name, unit, total}, by, rows [{name, process, pid, tid, samples, total, sample_steps
  * [], total_steps []}] and more, the rows beyond the limit; pid and tid are there where
- * a row has one. CSV has a line for each step of a row in which it has samples.
+ * a row has one; and, where programs told of them, gauges [{name, unit, process, pid, times, last,
+ * lowest, highest, mean, steps []}], whose steps are levels at their ends, null before the first.
+ * CSV has a line for each step of a row in which it has samples.
  */
 
 #include <stdbool.h>

@@ -101,6 +101,7 @@ enum session_count {
 	SESSION_OVERRUNS,       /* ticks that the kernel counted and did not deliver */
 	SESSION_HANDLER_NS,     /* CPU time in our handler, of those that were measured */
 	SESSION_HANDLER_TIMES,  /* how many were measured */
+	SESSION_SHARED_TIMER,   /* threads that have but the one timer of their process */
 	SESSION_COUNTS
 };
 
@@ -156,6 +157,7 @@ struct session_record {
 #define SESSION_END_MASK 0x0fu         /* enum unwind_end */
 #define SESSION_ASLEEP 0x10u           /* most of the time since the last sample */
 #define SESSION_BY_FRAME_POINTER 0x20u /* without tables */
+#define SESSION_GAUGE 0x40u            /* of an event: how much there is, not to be added up */
 
 /* The most that the texts of a record are, each with its NUL. */
 #define SESSION_TEXT_BYTES 2048u

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The signal engine: true like the others, and a guest that nobody notices."""
+import errno
 import fcntl
 import glob
 import os
@@ -74,6 +75,48 @@ def test_a_program_may_have_sigprof_for_itself(wick, mode):
     assert recording.truth["others"] == 0
     assert 20 <= recording.truth["ticks"] <= 60
     assert contract.total_percent(recording.report("--no-inline"), "burn_ms") > 80
+
+
+@pytest.fixture
+def no_timers():
+    """The kernel has no timers for threads then."""
+    if not shutil.which("prlimit"):
+        pytest.skip("needs prlimit")
+    return ("prlimit", "--sigpending=0")
+
+
+def test_threads_without_timers_share_that_of_their_process(wick, no_timers):
+    recording = wick.record(workload("threads"), *ENGINE, prefix=no_timers)
+    assert "no timers for 5 threads: sampled by the one of their process" in recording.stderr
+    report = recording.report("--by", "thread")
+    assert report["value"]["total"] == pytest.approx(recording.truth["cpu_ns"], rel=0.1)
+    shares = contract.threads(report)
+    assert [shares[f"w{i}"] for i in range(4)] == pytest.approx([10, 20, 30, 40], abs=6)
+
+
+@pytest.mark.parametrize("code", [errno.EPERM, errno.ENOSYS])
+def test_a_filter_of_system_calls_leaves_the_timer_of_the_process(wick, code):
+    recording = wick.record(workload("split", 400), *ENGINE,
+                            prefix=workload("forbid", code, "timers"))
+    assert "sampled by the one of their process" in recording.stderr
+    total_ns = recording.report()["value"]["total"]
+    assert total_ns == pytest.approx(recording.truth["cpu_ns"], rel=0.05)
+
+
+def test_the_timer_of_a_process_stays_its_own(wick, no_timers):
+    recording = wick.record(workload("guest", "own-timer", 300), *ENGINE, prefix=no_timers)
+    assert recording.truth["kept"]
+    assert recording.truth["others"] == 0
+    assert 15 <= recording.truth["ticks"] <= 40
+    assert "raise ulimit -i" in recording.stderr
+
+
+def test_no_tick_of_the_process_comes_to_what_it_becomes(wick, no_timers):
+    """The timer outlives exec, and its signal would end a program that has no handler."""
+    static = workload("chain_static")[0]
+    recording = wick.record(workload("guest", "becomes", 200, static), *ENGINE, prefix=no_timers)
+    assert recording.truth["stack"]  # it ran to its end
+    assert contract.total_percent(recording.report("--no-inline"), "becomes") > 80
 
 
 def test_a_program_that_blocks_all_signals_is_sampled(wick):

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a program tells of itself by include/wick/wick.h: examples/events does."""
+import gzip
 import json
+import re
 import subprocess
 
 import contract
 import pytest
-from conftest import BUILD
+from conftest import BUILD, workload
+from pprof import message
 
 EVENTS = BUILD / "examples/events"
 
@@ -43,3 +46,120 @@ def test_labels_stand_with_samples_and_events(told):
     assert {"large", "small"} <= tenants
     parts = {sample["labels"].get("part") for sample in samples}
     assert "answer" in parts
+
+
+def test_labels_choose_what_is_looked_at(told):
+    def total(*labels):
+        options = [word for label in labels for word in ("--label", label)]
+        report = told.report(*options)
+        rows = [value for value in report["values"] if value["name"] == "rows"]
+        return report["value"]["total"], rows[0]["total"]
+    large, small, both = total("tenant=large"), total("tenant=small"), total("part=answer")
+    assert (large[1], small[1], both[1]) == (4000, 2000, 6000)
+    assert large[0] + small[0] == pytest.approx(both[0], rel=0.05)
+    assert total("tenant=large", "tenant=small", "part=answer") == both
+    assert total("tenant=large", "part=no") == (0, 0) == total("tenan=large")
+    bad = told.wick.run("report", "--label", "tenant", told.path)
+    assert bad.returncode == contract.USAGE and "KEY=VALUE" in bad.stderr
+
+
+def test_gauges_are_never_summed(told):
+    report = told.report()
+    (gauge,) = report["gauges"]
+    assert gauge["name"] == "waiting" and gauge["times"] == 300
+    assert (gauge["last"], gauge["lowest"], gauge["highest"], gauge["mean"]) == (1, 1, 300, 150.5)
+    assert "waiting" not in {value["name"] for value in report["values"]}
+    text = told.wick.ok("report", told.path).stdout
+    assert re.search(r"gauge waiting of events/\d+: last 1, lowest 1, highest 300", text)
+    refused = told.wick.run("report", "--event", "waiting", told.path)
+    assert refused.returncode == contract.FAILED
+    assert "wick timeline --event waiting" in refused.stderr
+
+
+def test_gauges_have_a_track_over_time(told):
+    done = told.wick.ok("timeline", "--format", "json", told.path)
+    (track,) = json.loads(done.stdout)["gauges"]
+    levels = [level for level in track["steps"] if level is not None]
+    assert levels == sorted(levels, reverse=True) and levels[-1] == 1
+    assert len(set(levels)) > 20
+    alone = told.wick.ok("timeline", "--event", "waiting", told.path).stdout
+    assert "█" in alone and "waiting" in alone and "share" not in alone
+
+
+def test_the_firefox_profiler_has_markers_and_graphs(told):
+    profile = json.loads(told.wick.ok("export", "--format", "firefox", told.path).stdout)
+    schemas = {schema["name"]: schema for schema in profile["meta"]["markerSchema"]}
+    assert set(schemas) == {"query", "rows", "part", "waiting"}
+    assert schemas["waiting"]["graphs"][0]["type"] == "line-filled"
+    assert "graphs" in schemas["rows"] and "graphs" not in schemas["query"]
+    (thread,) = profile["threads"]
+    markers = thread["markers"]
+    columns = {"data", "name", "startTime", "endTime", "phase", "category"}
+    assert set(markers) == columns | {"length"}
+    assert all(len(markers[column]) == markers["length"] == 1200 for column in columns)
+    names = [profile["shared"]["stringArray"][name] for name in markers["name"]]
+    rows = [data["value"] for data in markers["data"] if data["type"] == "rows"]
+    assert sum(rows) == 100 * 40 + 200 * 10
+    for name, start, end, data in zip(names, markers["startTime"], markers["endTime"],
+                                      markers["data"]):
+        assert name == ("answer" if data["type"] == "part" else data["type"])
+        if data["type"] in ("query", "part"):
+            assert end - start == pytest.approx(data["value"], abs=0.01)
+            assert "tenant: " in data["labels"]
+        else:
+            assert end is None
+
+
+def test_perfetto_has_counter_tracks_and_slices(told, tmp_path):
+    path = tmp_path / "trace"
+    told.wick.ok("export", "--format", "perfetto", "-o", path, told.path)
+    tracks, values, slices, open_at = {}, {}, {}, {}
+    for packet in map(message, message(path.read_bytes())[1]):
+        if 60 in packet:
+            track = message(packet[60][0])
+            tracks[track[1][0]] = track
+        if 11 not in packet:
+            continue
+        assert packet[10] == [2]  # a sequence of its own
+        event = message(packet[11][0])
+        uuid, kind = event[11][0], event[9][0]
+        name = tracks[uuid][2][0].decode()
+        assert tracks[uuid][5][0] in tracks  # below a process or thread
+        if kind == 4:
+            assert 8 in tracks[uuid]  # a counter
+            values.setdefault(name, []).append(event[30][0])
+        elif kind == 1:
+            open_at[uuid] = packet[8][0]
+        else:
+            slices.setdefault(name, []).append(packet[8][0] - open_at.pop(uuid))
+    assert values["waiting"] == list(range(300, 0, -1))
+    assert values["rows"][-1] == 100 * 40 + 200 * 10 == max(values["rows"])
+    assert set(values) == {"waiting", "rows"} and set(slices) == {"query", "part"}
+    queries = told.report("--event", "query")["value"]["total"]
+    assert sum(slices["query"]) == pytest.approx(queries, rel=0.01)
+
+
+@pytest.mark.parametrize("name", ["pprof", "otlp", "speedscope", "json"])
+def test_other_formats_have_them_as_values(told, name, tmp_path):
+    path = tmp_path / "out"
+    told.wick.ok("export", "--format", name, "-o", path, told.path)
+    data = path.read_bytes()
+    data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+    assert all(event in data for event in (b"query", b"rows", b"part"))
+    assert (b"waiting" in data) == (name in ("pprof", "json"))
+
+
+def test_a_program_chooses_what_is_seen_of_it(shared_wick):
+    """What it hides weighs nothing, neither as samples nor on those after it."""
+    recording = shared_wick.record(workload("tells", 60), "--engine", "signal")
+    report = recording.report("--no-inline")
+    assert contract.total_percent(report, "unseen") < 3
+    seen_ns = report["value"]["total"] * contract.total_percent(report, "seen") / 100
+    assert seen_ns == pytest.approx(recording.truth["seen_ns"], rel=0.1)
+    names = {value["name"] for value in report["values"]}
+    assert "paused" in names and "stopped" not in names
+    (gauge,) = report["gauges"]
+    assert (gauge["last"], gauge["lowest"], gauge["highest"], gauge["times"]) == (3, -5, 20, 3)
+    levels = [json.loads(line)["weight"] for line in recording.wick.ok(
+        "export", "--format", "samples", "--event", "depth", recording.path).stdout.splitlines()]
+    assert levels == [20, -5, 3]

@@ -34,6 +34,9 @@ static inline int dump_schema(void *self, uint32_t id, const struct schema *sche
 {
 	bytes_printf(&((struct dump *)self)->text, "schema %u %s %s %s %" PRIu64 "\n", id,
 		     schema->event, schema->value, schema->unit, schema->period);
+	if (schema->kind != SCHEMA_SAMPLED)
+		bytes_printf(&((struct dump *)self)->text, "told schema %u is of kind %u\n", id,
+			     (unsigned int)schema->kind);
 	return 0;
 }
 

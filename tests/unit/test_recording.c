@@ -518,6 +518,37 @@ static void a_schema_outlives_the_texts_it_was_given_with(void **state)
 	close(fd);
 }
 
+/* What programs told is told as such, by its first chunk or by that of a later epoch. */
+static void a_told_schema_keeps_its_kind(void **state)
+{
+	static const struct schema gauge = {"queue", "queue", "count", 0, SCHEMA_GAUGE};
+
+	for (int lost = 0; lost < 2; lost++) {
+		struct recording_writer *writer;
+		struct dump dump = {0};
+		int fd = memory_file();
+		struct file file;
+		uint32_t id;
+
+		assert_int_equal(recording_writer_open(dup(fd), "x", &writer, NULL), 0);
+		recording_writer_set_epoch_bytes(writer, 1);
+		assert_int_equal(recording_writer_sink(writer)->ops->schema(writer, &gauge, &id),
+				 0);
+		assert_int_equal(recording_writer_flush(writer, NULL), 0);
+		recording_writer_info(writer, "a", "b");
+		assert_int_equal(recording_writer_finish(writer, NULL), 0);
+		recording_writer_free(writer);
+		file = load(fd);
+		file.data[RECORDING_HEADER_BYTES + CHUNK_HEADER_BYTES] ^= lost;
+		(void)read_into(&dump, file.data, file.size, 0);
+		assert_non_null(strstr((char *)dump.text.data, "schema 0 queue queue count 0\n"
+							       "told schema 0 is of kind 2\n"));
+		bytes_fini(&dump.text);
+		free(file.data);
+		close(fd);
+	}
+}
+
 /* Two ranges that begin at one address: a shorter one does not replace the longer. */
 static void overlapping_maps_are_all_repeated(void **state)
 {
@@ -738,6 +769,7 @@ int main(void)
 		cmocka_unit_test(a_full_disk_leaves_a_readable_file_and_sticks),
 		cmocka_unit_test(a_failed_write_fails_every_later_call),
 		cmocka_unit_test(a_schema_outlives_the_texts_it_was_given_with),
+		cmocka_unit_test(a_told_schema_keeps_its_kind),
 		cmocka_unit_test(overlapping_maps_are_all_repeated),
 		cmocka_unit_test(trimming_bounds_what_is_held_and_does_not_show),
 		cmocka_unit_test(maps_of_what_has_ended_are_not_repeated),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 /*
- * forbid ERRNO COMMAND|all PROGRAM [ARGUMENTS]: runs PROGRAM where bpf(COMMAND),
- * or any bpf(), fails with ERRNO.
+ * forbid ERRNO COMMAND|all|timers PROGRAM [ARGUMENTS]: runs PROGRAM where bpf(COMMAND),
+ * any bpf(), or timer_create(), fails with ERRNO.
  */
 
 #include <linux/audit.h>
@@ -23,10 +23,11 @@ int main(int argc, char **argv)
 {
 	unsigned int code = argc > 3 ? (unsigned int)strtoul(argv[1], NULL, 10) : 0;
 	unsigned int command = argc > 3 ? (unsigned int)strtoul(argv[2], NULL, 10) : 0;
-	int any = argc > 3 && strcmp(argv[2], "all") == 0;
+	int timers = argc > 3 && strcmp(argv[2], "timers") == 0;
+	int any = timers || (argc > 3 && strcmp(argv[2], "all") == 0);
 	struct sock_filter filter[] = {
 		LOAD(nr),
-		SKIP_UNLESS(SYS_bpf, any ? 1 : 3),
+		SKIP_UNLESS(timers ? SYS_timer_create : SYS_bpf, any ? 1 : 3),
 		/* Of any command the argument is not looked at: this answers at once. */
 		any ? (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | code)
 		    : (struct sock_filter)LOAD(args[0]),
@@ -37,7 +38,7 @@ int main(int argc, char **argv)
 	struct sock_fprog program = {.len = sizeof(filter) / sizeof(filter[0]), .filter = filter};
 
 	if (argc < 4) {
-		fprintf(stderr, "usage: forbid ERRNO COMMAND|all PROGRAM [ARGUMENTS]\n");
+		fprintf(stderr, "usage: forbid ERRNO COMMAND|all|timers PROGRAM [ARGUMENTS]\n");
 		return 2;
 	}
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||

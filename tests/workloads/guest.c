@@ -15,7 +15,8 @@
  *	forks        children by fork, vfork and posix_spawn
  *	thread-forks a child of a thread that is not the first
  *	sealed       lets the kernel end it at any call but a few
- *	dies HOW     by exit, _exit, abort, kill or segv
+ *	becomes PATH asks for the timer of its CPU time, which is to rest, and becomes another
+ *program dies HOW     by exit, _exit, abort, kill or segv
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -379,6 +380,26 @@ static int dies(double ms, const char *how)
 	return 5;
 }
 
+/* Of a timer that it never set it sees nothing, and nothing of it goes on in what it becomes. */
+static int becomes(double ms, const char *path)
+{
+	struct itimerval shown[2] = {{{1, 1}, {1, 1}}, {{1, 1}, {1, 1}}};
+	struct itimerval none = {{0, 0}, {0, 0}};
+
+	burn_ms(ms / 2);
+	getitimer(ITIMER_PROF, &shown[0]);
+	setitimer(ITIMER_PROF, &none, &shown[1]);
+	burn_ms(ms / 2);
+	for (int i = 0; i < 2; i++)
+		if (shown[i].it_value.tv_sec || shown[i].it_value.tv_usec ||
+		    shown[i].it_interval.tv_usec)
+			return 3;
+	execl("/nowhere/at/all", "x", (char *)NULL);
+	burn_ms(ms);
+	execl(path, path, "100", (char *)NULL);
+	return 4;
+}
+
 int main(int argc, char **argv)
 {
 	const char *way = argc > 1 ? argv[1] : "";
@@ -402,6 +423,8 @@ int main(int argc, char **argv)
 
 	if (strcmp(way, "dies") == 0)
 		return dies(ms, argc > 3 ? argv[3] : "exit");
+	if (strcmp(way, "becomes") == 0)
+		return becomes(ms, argc > 3 ? argv[3] : "/bin/true");
 	for (unsigned int i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
 		if (strcmp(way, ways[i].name) == 0)
 			return ways[i].run(ms);

@@ -261,19 +261,10 @@ static int set_up(struct ptrace_engine *engine, const struct engine_config *conf
 /* What cannot be asked of this engine. */
 static int check(const struct engine_config *config, const struct target *target, struct error *err)
 {
-	if (config->mode == ENGINE_MODE_OFFCPU) {
-		(void)error_set(err, -EINVAL,
-				"the ptrace engine samples all time, not that off the CPUs alone");
-		error_remedy(err, "use --mode wall: wick report --by state tells them apart");
-		return -EINVAL;
-	}
-	/* cpu-clock is what nobody asked for: the usual event. */
-	if (strcmp(config->event, "cpu-clock") != 0 && strcmp(config->event, "wall") != 0)
-		return error_set(err, -EINVAL, "the ptrace engine cannot sample %s, only wall",
-				 config->event);
-	if (config->period > 0)
-		return error_set(err, -EINVAL,
-				 "the ptrace engine samples at a rate: give -F instead of -c");
+	int r = engine_check_time(&ptrace_engine_ops, config, "wall", err);
+
+	if (r < 0)
+		return r;
 	if (target->kind != TARGET_MACHINE && target->kind != TARGET_CGROUP)
 		return 0;
 	(void)error_set(err, -EOPNOTSUPP, "the ptrace engine cannot watch %s",

@@ -4,13 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/futex.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#include "base/scope.h"
 #include "base/vec.h"
 #include "engine/signal/moving_ring.h"
 
@@ -18,6 +21,7 @@
 #define SAMPLE_WORDS (sizeof(struct session_sample) / 8)
 
 struct process_ring {
+	uint64_t tail;       /* words read, ever: the program could change its own */
 	uint64_t lost;       /* that was told already */
 	VEC(uint64_t) stack; /* the last one, leaf first */
 	VEC(uint64_t) next;
@@ -29,48 +33,72 @@ struct process_ring {
 	uint64_t given_up; /* likewise, that were told */
 };
 
-/* Whether what the head says fits into what the file may be. */
-static bool is_sane(const struct process_file *file)
+/* Reads all of it or nothing. */
+static bool read_at(const struct process_file *file, uint64_t offset, void *to, uint64_t bytes)
 {
-	uint64_t ring_bytes = (uint64_t)file->ring_words * 8;
-
-	return file->slot_count > 0 && file->slot_count <= SESSION_SLOTS &&
-	       file->ring_words >= 64 && file->ring_words <= 1u << 20 &&
-	       (file->ring_words & (file->ring_words - 1)) == 0 &&
-	       file->slots_offset >= sizeof(struct session_process) &&
-	       file->slots_offset % 8 == 0 && file->rings_offset % 4096 == 0 &&
-	       file->slots_offset <= 1 << 20 && file->rings_offset <= 1 << 24 &&
-	       file->slots_offset + file->slot_count * sizeof(struct session_slot) <=
-		       file->rings_offset &&
-	       file->bytes >= file->rings_offset + ring_bytes;
+	return pread(file->fd, to, bytes, (off_t)offset) == (ssize_t)bytes;
 }
 
-static int map(struct process_file *file, int fd)
+/* What cannot be told is told again, or to nobody. */
+static void write_at(const struct process_file *file, uint64_t offset, const void *from,
+		     uint64_t bytes)
+{
+	(void)!pwrite(file->fd, from, bytes, (off_t)offset);
+}
+
+bool process_file_look(struct process_file *file)
 {
 	struct session_process head;
-	struct stat status;
-	uint64_t whole;
-	void *memory;
 
-	if (fstat(fd, &status) < 0 || pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
-	    head.magic == 0)
+	if (!read_at(file, 0, &head, sizeof(head)))
+		return false;
+	memcpy(file->copy, &head, sizeof(head));
+	return true;
+}
+
+/* Whether what the head says fits into what the file may be. */
+static bool is_sane(const struct session_process *head, uint64_t file_bytes)
+{
+	uint64_t ring_bytes = (uint64_t)head->ring_words * 8;
+
+	return head->slot_count > 0 && head->slot_count <= SESSION_SLOTS &&
+	       head->ring_words >= 64 && head->ring_words <= 1u << 20 &&
+	       (head->ring_words & (head->ring_words - 1)) == 0 &&
+	       head->slots_offset >= sizeof(struct session_process) &&
+	       head->slots_offset % 8 == 0 && head->rings_offset % 4096 == 0 &&
+	       head->slots_offset <= 1 << 20 && head->rings_offset <= 1 << 24 &&
+	       head->slots_offset + head->slot_count * sizeof(struct session_slot) <=
+		       head->rings_offset &&
+	       file_bytes >= head->rings_offset + ring_bytes;
+}
+
+/* Reads the head of a file and makes room for what comes of it. */
+static int read_head(struct process_file *file)
+{
+	struct stat status;
+	struct session_process *head;
+
+	head = file->copy = calloc(1, sizeof(*head));
+	file->head = head;
+	if (!head)
+		return -ENOMEM;
+	if (fstat(file->fd, &status) < 0 || !process_file_look(file) || head->magic == 0)
 		return -EAGAIN;
-	file->pid = (pid_t)head.pid;
-	file->slot_count = head.slot_count;
-	file->ring_words = head.ring_words;
-	file->slots_offset = head.slots_offset;
-	file->rings_offset = head.rings_offset;
-	file->bytes = (uint64_t)status.st_size;
-	if (head.magic != SESSION_MAGIC || head.version != SESSION_VERSION || !is_sane(file))
+	if (head->magic != SESSION_MAGIC || head->version != SESSION_VERSION ||
+	    (pid_t)head->pid <= 0 || !is_sane(head, (uint64_t)status.st_size))
 		return -EINVAL;
-	/* The file grows: what is beyond its end now is not touched before it is there. */
-	whole = file->rings_offset + (uint64_t)file->slot_count * file->ring_words * 8;
-	memory = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-	if (memory == MAP_FAILED)
-		return -errno;
-	file->head = memory;
-	file->bytes = whole;
-	return 0;
+	file->pid = (pid_t)head->pid;
+	file->slot_count = head->slot_count;
+	file->ring_words = head->ring_words;
+	file->slots_offset = head->slots_offset;
+	file->rings_offset = head->rings_offset;
+	file->rings = calloc(file->slot_count, sizeof(*file->rings));
+	file->slots = calloc(file->slot_count, sizeof(*file->slots));
+	file->ring = calloc(file->ring_words, sizeof(*file->ring));
+	if (!file->rings || !file->slots || !file->ring)
+		return -ENOMEM;
+	file->page = mmap(NULL, sizeof(*head), PROT_READ, MAP_SHARED, file->fd, 0);
+	return file->page == MAP_FAILED ? -errno : 0;
 }
 
 /* PID.START.IMAGE; what else a name may be counts as the first. */
@@ -96,24 +124,17 @@ bool process_file_is_later(const struct process_file *file, const struct process
 int process_file_open(const char *folder, const char *name, struct process_file **ret)
 {
 	char path[PATH_MAX];
-	struct process_file *file;
+	struct process_file *file = calloc(1, sizeof(*file));
 	int r;
 
-	(void)snprintf(path, sizeof(path), "%s/%s", folder, name);
-	SCOPED(fd) int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-
-	if (fd < 0)
-		return -errno;
-	file = calloc(1, sizeof(*file));
 	if (!file)
 		return -ENOMEM;
+	(void)snprintf(path, sizeof(path), "%s/%s", folder, name);
 	(void)snprintf(file->name, sizeof(file->name), "%s", name);
 	read_name(file);
-	r = map(file, fd);
-	if (r == 0) {
-		file->rings = calloc(file->slot_count, sizeof(*file->rings));
-		r = file->rings ? 0 : -ENOMEM;
-	}
+	file->page = MAP_FAILED;
+	file->fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	r = file->fd < 0 ? -errno : read_head(file);
 	if (r < 0) {
 		process_file_close(file);
 		return r;
@@ -132,24 +153,33 @@ void process_file_close(struct process_file *file)
 		vec_fini(&file->rings[i].labels);
 		vec_fini(&file->rings[i].copy.words);
 	}
-	if (file->head)
-		(void)munmap(file->head, file->bytes);
+	if (file->page != MAP_FAILED)
+		(void)munmap(file->page, sizeof(*file->head));
+	if (file->fd >= 0)
+		(void)close(file->fd); /* what it has is written */
 	free(file->rings);
+	free(file->slots);
+	free(file->ring);
+	free(file->copy);
 	free(file);
 }
 
-static struct session_slot *slot_of(const struct process_file *file, uint32_t index)
+void process_file_publish(struct process_file *file, uint64_t modules, uint32_t changed)
 {
-	uint8_t *bytes = (uint8_t *)file->head;
+	uint64_t at = offsetof(struct session_process, maps_known);
 
-	return (struct session_slot *)(bytes + file->slots_offset) + index;
+	if (modules)
+		write_at(file, offsetof(struct session_process, modules), &modules,
+			 sizeof(modules));
+	atomic_thread_fence(memory_order_release);
+	write_at(file, at, &changed, sizeof(changed));
+	/* Where the file is too short for it the kernel says so, and nobody waits. */
+	(void)syscall(SYS_futex, (uint8_t *)file->page + at, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-static const uint64_t *ring_of(const struct process_file *file, uint32_t index)
+static uint64_t slot_offset(const struct process_file *file, uint32_t index)
 {
-	const uint8_t *bytes = (const uint8_t *)file->head;
-
-	return (const uint64_t *)(bytes + file->rings_offset) + (uint64_t)index * file->ring_words;
+	return file->slots_offset + (uint64_t)index * sizeof(struct session_slot);
 }
 
 /* Makes the stack of a sample out of its own frames and those of the one before it. */
@@ -160,7 +190,8 @@ static bool join(struct process_ring *ring, const struct session_sample *sample,
 
 	if (kept > ring->stack.count || vec_reserve(&ring->next, (size_t)fresh + kept) < 0)
 		return false;
-	memcpy(ring->next.items, sample->pcs, fresh * sizeof(uint64_t));
+	if (fresh > 0)
+		memcpy(ring->next.items, sample->pcs, fresh * sizeof(uint64_t));
 	if (kept > 0)
 		memcpy(ring->next.items + fresh, ring->stack.items + ring->stack.count - kept,
 		       kept * sizeof(uint64_t));
@@ -201,7 +232,7 @@ static int read_sample(struct process_file *file, uint32_t index, const struct s
 	uint32_t kept = at->kept;
 	uint16_t flags = at->record.flags;
 	struct process_sample sample = {
-		.tid = slot_of(file, index)->tid,
+		.tid = file->slots[index].tid,
 		.cpu = at->cpu,
 		.ticks = at->ticks,
 		.weight_ns = at->weight_ns,
@@ -227,6 +258,19 @@ static int read_sample(struct process_file *file, uint32_t index, const struct s
 	return reader->sample(reader->self, file, &sample);
 }
 
+/* Copies the words of a ring from tail to head to where they stand in the ring. */
+static bool read_ring(struct process_file *file, uint32_t index, uint64_t tail, uint64_t head)
+{
+	uint64_t offset = file->rings_offset + (uint64_t)index * file->ring_words * 8;
+	uint64_t at = tail & (file->ring_words - 1);
+	uint64_t words = head - tail;
+	uint64_t first = words < file->ring_words - at ? words : file->ring_words - at;
+
+	return words <= file->ring_words &&
+	       read_at(file, offset + at * 8, file->ring + at, first * 8) &&
+	       read_at(file, offset, file->ring, (words - first) * 8);
+}
+
 static int read_record(struct process_file *file, uint32_t index,
 		       const struct session_record *record, uint32_t words,
 		       const struct process_reader *reader)
@@ -239,54 +283,91 @@ static int read_record(struct process_file *file, uint32_t index,
 	return 0;
 }
 
+/* What was read is the writer's again. */
+static void set_tail(struct process_file *file, uint32_t index, uint64_t tail)
+{
+	file->rings[index].tail = tail;
+	atomic_thread_fence(memory_order_seq_cst); /* nothing of it is read from here on */
+	write_at(file, slot_offset(file, index) + offsetof(struct session_slot, tail), &tail,
+		 sizeof(tail));
+}
+
 /* Reads the records of a ring. One that makes no sense is where all after it are given up. */
 static int drain_ring(struct process_file *file, uint32_t index,
 		      const struct process_reader *reader)
 {
-	struct session_slot *slot = slot_of(file, index);
-	const uint64_t *ring = ring_of(file, index);
-	uint64_t head = atomic_load_explicit(&slot->head, memory_order_acquire);
-	uint64_t tail = atomic_load_explicit(&slot->tail, memory_order_relaxed);
+	uint64_t head = atomic_load_explicit(&file->slots[index].head, memory_order_relaxed);
+	uint64_t tail = file->rings[index].tail;
+	bool sane = read_ring(file, index, tail, head);
 	double fill = (double)(head - tail) / file->ring_words;
 	int r = 0;
 
 	file->fill = fill > file->fill && fill <= 1 ? fill : file->fill;
 	while (tail != head && r == 0) {
 		uint64_t at = tail & (file->ring_words - 1);
-		struct session_record record = *(const struct session_record *)(ring + at);
+		const uint64_t *words = file->ring + at;
+		struct session_record record = *(const struct session_record *)words;
 
-		if (head - tail > file->ring_words || record.words == 0 ||
-		    record.words > head - tail || record.words > file->ring_words - at) {
+		if (!sane || record.words == 0 || record.words > head - tail ||
+		    record.words > file->ring_words - at) {
 			file->damaged++;
 			tail = head;
 			break;
 		}
-		r = read_record(file, index, (const struct session_record *)(ring + at),
-				record.words, reader);
+		r = read_record(file, index, (const struct session_record *)words, record.words,
+				reader);
 		tail += record.words;
 	}
-	atomic_store_explicit(&slot->tail, tail, memory_order_release);
+	set_tail(file, index, tail);
 	return r;
+}
+
+/*
+ * Copies what the writer of a moving ring has not given up. What it gives up meanwhile may
+ * be written over: that is told by the slot when the copy stands, and passed over.
+ */
+static bool copy_moving_ring(struct process_file *file, uint32_t index, struct moving_ring *ret)
+{
+	struct session_slot *slot = &file->slots[index];
+	uint64_t offset = slot_offset(file, index);
+	uint64_t oldest;
+
+	/* Read anew: the count of samples stands from before the head. */
+	if (!read_at(file, offset, slot, sizeof(*slot)))
+		return false;
+	atomic_thread_fence(memory_order_acquire);
+	oldest = atomic_load_explicit(&slot->oldest, memory_order_relaxed);
+	*ret = (struct moving_ring){
+		.slot = slot,
+		.words = file->ring,
+		.size = file->ring_words,
+		.head = atomic_load_explicit(&slot->head, memory_order_relaxed),
+		.tail = file->rings[index].tail,
+	};
+	if (oldest > ret->tail)
+		ret->tail = oldest;
+	if (ret->tail < ret->head && !read_ring(file, index, ret->tail, ret->head))
+		return false;
+	atomic_thread_fence(memory_order_acquire);
+	return read_at(file, offset + offsetof(struct session_slot, oldest), &slot->oldest,
+		       sizeof(slot->oldest));
 }
 
 /* The same where the writer gives up what is not read in time. */
 static int drain_moving_ring(struct process_file *file, uint32_t index,
 			     const struct process_reader *reader)
 {
-	struct session_slot *slot = slot_of(file, index);
 	struct process_ring *own = &file->rings[index];
-	/* Before the head: what it counts is read below, or is gone. */
-	uint64_t samples = atomic_load_explicit(&slot->samples, memory_order_acquire);
-	struct moving_ring ring = {
-		.slot = slot,
-		.words = ring_of(file, index),
-		.size = file->ring_words,
-		.head = atomic_load_explicit(&slot->head, memory_order_acquire),
-		.tail = atomic_load_explicit(&slot->tail, memory_order_relaxed),
-	};
+	uint64_t samples = atomic_load(&file->slots[index].samples);
 	const struct session_record *record;
+	struct moving_ring ring;
 	int r = 0;
 
+	if (!copy_moving_ring(file, index, &ring)) {
+		file->damaged++;
+		own->tail = atomic_load(&file->slots[index].head);
+		return 0;
+	}
 	while (r == 0 && (record = moving_ring_next(&ring, &own->copy))) {
 		bool sample = record->kind == SESSION_SAMPLE || record->kind == SESSION_EVENT;
 
@@ -301,44 +382,80 @@ static int drain_moving_ring(struct process_file *file, uint32_t index,
 		file->given_up += samples - own->read - own->given_up;
 		own->given_up = samples - own->read;
 	}
-	atomic_store_explicit(&slot->tail, ring.tail, memory_order_release);
+	set_tail(file, index, ring.tail);
 	return r;
 }
 
 static void finish_thread(struct process_file *file, uint32_t index, bool ended,
 			  const struct process_reader *reader)
 {
-	const struct session_slot *slot = slot_of(file, index);
+	const struct session_slot *slot = &file->slots[index];
 	char comm[sizeof(slot->comm) + 1] = "";
 
 	memcpy(comm, slot->comm, sizeof(slot->comm));
 	reader->thread(reader->self, file, slot->tid, comm, ended);
 }
 
-int process_file_drain(struct process_file *file, const struct process_reader *reader)
+/* A thread has ended: the slot is for another. */
+static void free_slot(struct process_file *file, uint32_t index)
 {
-	uint32_t rings = atomic_load(&file->head->rings);
+	uint32_t state = SESSION_SLOT_FREE;
+
+	file->rings[index].stack.count = 0;
+	file->rings[index].labels.count = 0;
+	write_at(file, slot_offset(file, index) + offsetof(struct session_slot, state), &state,
+		 sizeof(state));
+}
+
+static int drain_slot(struct process_file *file, uint32_t index,
+		      const struct process_reader *reader)
+{
+	struct session_slot *slot = &file->slots[index];
+	bool left = atomic_load(&slot->state) == SESSION_SLOT_LEFT;
 	int r = 0;
 
+	/* State and head were read in any order: what was written before it ended counts. */
+	if (left && !read_at(file, slot_offset(file, index), slot, sizeof(*slot)))
+		return 0;
+	atomic_thread_fence(memory_order_acquire);
+	if (atomic_load(&slot->head) != file->rings[index].tail) {
+		finish_thread(file, index, false, reader);
+		r = file->overwritten ? drain_moving_ring(file, index, reader)
+				      : drain_ring(file, index, reader);
+	}
+	if (!left)
+		return r;
+	finish_thread(file, index, true, reader);
+	free_slot(file, index);
+	return r;
+}
+
+/* The slots whose rings have room in the file, 0 when it is not what it was. */
+static uint32_t read_slots(struct process_file *file)
+{
+	uint32_t rings;
+
+	rings = process_file_look(file) ? atomic_load(&file->head->rings) : 0;
 	if (rings > file->slot_count)
 		rings = file->slot_count;
-	for (uint32_t i = 0; i < rings && r == 0; i++) {
-		struct session_slot *slot = slot_of(file, i);
-		uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
-
-		if (state == SESSION_SLOT_FREE)
-			continue;
-		if (atomic_load(&slot->head) != atomic_load(&slot->tail))
-			finish_thread(file, i, false, reader);
-		r = file->overwritten ? drain_moving_ring(file, i, reader)
-				      : drain_ring(file, i, reader);
-		if (state != SESSION_SLOT_LEFT)
-			continue;
-		finish_thread(file, i, true, reader);
-		file->rings[i].stack.count = 0;
-		file->rings[i].labels.count = 0;
-		atomic_store_explicit(&slot->state, SESSION_SLOT_FREE, memory_order_release);
+	if (rings == 0 ||
+	    !read_at(file, file->slots_offset, file->slots, rings * sizeof(*file->slots))) {
+		file->damaged += !file->is_cut; /* once */
+		file->is_cut = true;
+		return 0;
 	}
+	atomic_thread_fence(memory_order_acquire);
+	return rings;
+}
+
+int process_file_drain(struct process_file *file, const struct process_reader *reader)
+{
+	uint32_t rings = read_slots(file);
+	int r = 0;
+
+	for (uint32_t i = 0; i < rings && r == 0; i++)
+		if (atomic_load(&file->slots[i].state) != SESSION_SLOT_FREE)
+			r = drain_slot(file, i, reader);
 	return r;
 }
 
@@ -352,13 +469,14 @@ uint64_t process_file_ring_bytes(const struct process_file *file)
 
 uint64_t process_file_take_lost(struct process_file *file)
 {
-	uint32_t rings = atomic_load(&file->head->rings);
 	uint64_t lost = 0;
 
-	for (uint32_t i = 0; i < rings && i < file->slot_count; i++) {
-		uint64_t now = atomic_load(&slot_of(file, i)->lost);
+	for (uint32_t i = 0; i < file->slot_count; i++) {
+		uint64_t now = atomic_load(&file->slots[i].lost);
 
-		lost += now - file->rings[i].lost;
+		/* It only grows: less is no number of ours. */
+		if (now > file->rings[i].lost)
+			lost += now - file->rings[i].lost;
 		file->rings[i].lost = now;
 	}
 	lost += file->damaged + file->given_up;

@@ -4,7 +4,9 @@
 
 /*
  * process_file: reads what one watched program writes. The program may be broken
- * or hostile: nothing in its file is trusted beyond what the file can hold.
+ * or hostile: nothing in its file is trusted beyond what the file can hold. It is read
+ * and written by calls, not by memory that both have: what was checked stays as it was,
+ * and a file that is cut under us is too short and no SIGBUS.
  */
 
 #include <stdbool.h>
@@ -23,9 +25,13 @@ struct process_file {
 	pid_t pid;
 	uint64_t start_ticks; /* of the process, with which program it is: of the name */
 	uint64_t image;
-	struct session_process *head; /* mapped */
-	uint64_t bytes;
-	uint32_t slot_count; /* copies: the program could change its own */
+	int fd;
+	struct session_process *copy;       /* of its head, as it was when it was last read */
+	const struct session_process *head; /* the same, for all others */
+	struct session_slot *slots;         /* likewise: slot_count */
+	uint64_t *ring;                     /* that is read just now: ring_words */
+	void *page;                         /* mapped, to wake who waits for the head to change */
+	uint32_t slot_count;                /* copies: the program could change its own */
 	uint32_t ring_words;
 	uint64_t slots_offset;
 	uint64_t rings_offset;
@@ -34,6 +40,7 @@ struct process_file {
 	double fill;                /* the most that a ring was full, 0 to 1; for others to reset */
 	bool overwritten;           /* its rings give up their oldest records; set by the caller */
 	uint64_t damaged;           /* records that made no sense */
+	bool is_cut;                /* the file was too short for its slots: counted as one */
 	uint64_t given_up;          /* samples that were written over before they were read */
 	uint64_t lost;              /* that the program had no room for, as far as told */
 };
@@ -77,6 +84,12 @@ struct process_reader {
 	process_thread_fn *thread;
 	void *self;
 };
+
+/* Tells the program of a list of its modules, 0 for none, that is for so many changes. */
+void process_file_publish(struct process_file *file, uint64_t modules, uint32_t changed);
+
+/* Reads the head anew. False when the file is too short by now: it stays as it was. */
+bool process_file_look(struct process_file *file);
 
 /* Reads all that was written. Returns what a callback returns that is not 0. */
 int process_file_drain(struct process_file *file, const struct process_reader *reader);

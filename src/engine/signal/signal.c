@@ -2,13 +2,11 @@
 #include "engine/signal/signal.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -85,15 +83,6 @@ static void signal_engine_close(void *self)
 	free(engine);
 }
 
-/* Tells a program that a new list of its modules is there. */
-static void publish(struct process_file *file, uint64_t list, uint32_t changed)
-{
-	if (list)
-		atomic_store(&file->head->modules, list);
-	atomic_store_explicit(&file->head->maps_known, changed, memory_order_release);
-	(void)syscall(SYS_futex, &file->head->maps_known, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-}
-
 /* Looks at the modules of a process and gives it the tables for them. */
 static void give_tables(struct signal_engine *engine, struct process_file *file)
 {
@@ -112,7 +101,7 @@ static void give_tables(struct signal_engine *engine, struct process_file *file)
 		list = table_arena_list(engine->arena, engine->tracker, regions, count,
 					file->head->tables_address, file->head->tables_bytes);
 	}
-	publish(file, list, changed);
+	process_file_publish(file, list, changed);
 	file->maps_seen = changed;
 }
 
@@ -234,7 +223,7 @@ static int on_sample(void *self, struct process_file *file, const struct process
 		return engine->sink->ops->loss(engine->sink->self, LOSS_NO_MEMORY, time_ns, 1);
 	}
 	if (sample->texts)
-		return engine->sink->ops->batch(engine->sink->self, &batch, NULL);
+		return told_keep(engine->told, &batch);
 	engine->stats.samples++;
 	engine->stats.frames += sample->count;
 	engine->stats.truncated += sample->end == UNWIND_DEPTH;
@@ -248,7 +237,12 @@ static void on_thread(void *self, struct process_file *file, uint32_t tid, const
 		      bool ended)
 {
 	struct signal_engine *engine = self;
+	char now[PROCESS_COMM_MAX];
 
+	/* It wrote its name down when it began; threads name themselves later. */
+	if (!ended && (pid_t)tid != file->pid &&
+	    process_thread_comm(file->pid, (pid_t)tid, now, sizeof(now)) == 0)
+		comm = now;
 	if (!ended && process_tracker_find(engine->tracker, file->pid) && comm[0])
 		process_tracker_comm(engine->tracker, clock_monotonic_ns(), file->pid, (pid_t)tid,
 				     comm, false);
@@ -264,10 +258,11 @@ static bool has_ended(const struct signal_engine *engine, const struct process_f
 	return kill(file->pid, 0) < 0 && errno == ESRCH;
 }
 
-static void count_up(struct signal_engine *engine, const struct process_file *file)
+static void count_up(struct signal_engine *engine, struct process_file *file)
 {
 	const _Atomic uint64_t *counts = file->head->counts;
 
+	(void)process_file_look(file); /* else what was there before */
 	for (size_t i = 0; i < SESSION_COUNTS; i++)
 		engine->counts[i] += atomic_load(&counts[i]);
 	if (atomic_load(&file->head->own_signal))
@@ -298,6 +293,7 @@ static int drain_file(struct signal_engine *engine, struct process_file *file)
 	uint64_t lost;
 	int r;
 
+	(void)process_file_look(file); /* draining sees that too */
 	give_tables(engine, file);
 	r = process_file_drain(file, &reader);
 	engine->ring_fill = file->fill > engine->ring_fill ? file->fill : engine->ring_fill;
@@ -337,6 +333,8 @@ static int signal_engine_drain(void *self, struct error *err)
 		else
 			i++;
 	}
+	if (r == 0)
+		r = told_hand_on(engine->told, NULL);
 	return r < 0 ? error_errno(err, r, "cannot keep the samples")
 		     : raw_stacks_trim(engine->stacks, err);
 }
@@ -403,6 +401,11 @@ static void add_remarks(const struct signal_engine *engine, struct engine_stats 
 	if (counts[SESSION_NO_TIMER] > 0)
 		remark(stats, "the kernel had no timers for %llu threads: raise ulimit -i",
 		       (unsigned long long)counts[SESSION_NO_TIMER]);
+	if (counts[SESSION_SHARED_TIMER] > 0)
+		remark(stats,
+		       "the kernel had no timers for %llu threads: sampled by the one of their "
+		       "process, no faster than the kernel ticks; raise ulimit -i",
+		       (unsigned long long)counts[SESSION_SHARED_TIMER]);
 	if (stats->samples > 0 && counts[SESSION_FRAME_POINTERS] * 100 > stats->samples)
 		remark(stats, "%.0f %% of stacks by frame pointers alone",
 		       100.0 * (double)counts[SESSION_FRAME_POINTERS] / (double)stats->samples);
@@ -511,22 +514,7 @@ static int check(const struct engine_config *config, const struct target *target
 {
 	int r = signal_engine_suits(target, err);
 
-	if (r < 0)
-		return r;
-	if (config->mode == ENGINE_MODE_OFFCPU) {
-		(void)error_set(err, -EINVAL,
-				"the signal engine samples CPU time or all time, not that off the "
-				"CPUs alone");
-		error_remedy(err, "use --mode wall: wick report --by state tells them apart");
-		return -EINVAL;
-	}
-	if (strcmp(config->event, "cpu-clock") != 0)
-		return error_set(err, -EINVAL, "the signal engine cannot sample %s, only time",
-				 config->event);
-	if (config->period > 0)
-		return error_set(err, -EINVAL,
-				 "the signal engine samples at a rate: give -F instead of -c");
-	return 0;
+	return r < 0 ? r : engine_check_time(&signal_engine_ops, config, "cpu-clock", err);
 }
 
 static void set_control(struct signal_engine *engine, const struct engine_config *config)

@@ -11,6 +11,7 @@
 #include "model/entity.h"
 #include "model/label_sets.h"
 #include "model/sink.h"
+#include "recording/sample_columns.h"
 
 /* A program that makes up names without end is not followed for ever. */
 #define MAX_SCHEMAS 200u
@@ -18,7 +19,9 @@
 struct known_schema {
 	char *name;
 	char *unit;
+	enum schema_kind kind;
 	uint32_t id;
+	struct sample_columns kept; /* what waits to be handed on */
 };
 
 struct told {
@@ -42,6 +45,7 @@ void told_free(struct told *told)
 	for (size_t i = 0; i < told->schemas.count; i++) {
 		free(told->schemas.items[i].name);
 		free(told->schemas.items[i].unit);
+		sample_columns_fini(&told->schemas.items[i].kept);
 	}
 	vec_fini(&told->schemas);
 	free(told);
@@ -112,10 +116,12 @@ uint32_t told_labels(struct told *told, const struct process_sample *sample, con
 	return id;
 }
 
-static uint32_t make_schema(struct told *told, const char *name, const char *unit)
+static uint32_t make_schema(struct told *told, const char *name, const char *unit,
+			    enum schema_kind kind)
 {
-	struct known_schema known = {.name = strdup(name), .unit = strdup(unit)};
-	struct schema schema = {.event = known.name, .value = known.name, .unit = known.unit};
+	struct known_schema known = {.name = strdup(name), .unit = strdup(unit), .kind = kind};
+	struct schema schema = {
+		.event = known.name, .value = known.name, .unit = known.unit, .kind = kind};
 
 	if (known.name && known.unit && told->schemas.count < MAX_SCHEMAS &&
 	    told->sink->ops->schema(told->sink->self, &schema, &known.id) == 0 &&
@@ -131,12 +137,39 @@ uint32_t told_schema(struct told *told, const struct process_sample *sample)
 	struct reader texts = event_texts(sample);
 	const char *name = next_text(&texts);
 	const char *unit = next_text(&texts);
+	enum schema_kind kind = sample->flags & SESSION_GAUGE ? SCHEMA_GAUGE : SCHEMA_TOLD;
 
 	if (!name || !unit)
 		return ID_NONE;
 	for (size_t i = 0; i < told->schemas.count; i++)
-		if (strcmp(told->schemas.items[i].name, name) == 0 &&
+		if (told->schemas.items[i].kind == kind &&
+		    strcmp(told->schemas.items[i].name, name) == 0 &&
 		    strcmp(told->schemas.items[i].unit, unit) == 0)
 			return told->schemas.items[i].id;
-	return make_schema(told, name, unit);
+	return make_schema(told, name, unit, kind);
+}
+
+int told_keep(struct told *told, const struct sample_batch *batch)
+{
+	for (size_t i = 0; i < told->schemas.count; i++)
+		if (told->schemas.items[i].id == batch->schema)
+			return sample_columns_add(&told->schemas.items[i].kept, batch);
+	return told->sink->ops->batch(told->sink->self, batch, NULL);
+}
+
+int told_hand_on(struct told *told, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < told->schemas.count && r == 0; i++) {
+		struct sample_columns *kept = &told->schemas.items[i].kept;
+		struct sample_batch batch;
+
+		if (kept->count == 0)
+			continue;
+		batch = sample_columns_batch(kept, 0);
+		r = told->sink->ops->batch(told->sink->self, &batch, err);
+		kept->count = 0;
+	}
+	return r;
 }

@@ -6,7 +6,9 @@
 
 #include <stdint.h>
 
+struct error;
 struct process_sample;
+struct sample_batch;
 struct sink;
 struct told;
 
@@ -21,5 +23,12 @@ uint32_t told_labels(struct told *told, const struct process_sample *sample, con
 
 /* The schema of an event, by its name and unit. ID_NONE when it cannot be had. */
 uint32_t told_schema(struct told *told, const struct process_sample *sample);
+
+/*
+ * Keeps an event until it is handed on with others of its kind: in a recording each change
+ * of the schema costs a chunk. 0 or a negative errno, as the next.
+ */
+int told_keep(struct told *told, const struct sample_batch *batch);
+int told_hand_on(struct told *told, struct error *err);
 
 #endif
