@@ -37,7 +37,10 @@
 #define SWITCHES_HZ 2000u
 #define SLICE_BYTES 32768u            /* of a stack, typically */
 #define RING_SLICES_BYTES (16u << 20) /* for all CPUs */
-#define RING_SIDE_SHARE 4u            /* of the size, for a ring of what is mapped and who runs */
+/* On a machine where much is built, each program begins with slices: so many times as much. */
+#define MACHINE_SLICES 4u
+#define RING_MACHINE_BYTES (32u << 20)
+#define RING_SIDE_SHARE 4u /* of the size, for a ring of what is mapped and who runs */
 
 static void unmap_ring(struct cpu_ring *ring)
 {
@@ -116,14 +119,17 @@ static uint32_t copy_bytes_for(const struct engine_config *config)
  * With BPF programs a ring holds their stacks, which are small, and for a moment
  * after something new was mapped slices of stacks, which are large.
  */
-static size_t ring_bytes_for_slices(const struct engine_config *config, size_t cpu_count)
+static size_t ring_bytes_for_slices(const struct engine_config *config, size_t cpu_count,
+				    bool machine)
 {
 	/* Threads leave their CPUs at a rate of their own. */
 	uint64_t rate_hz = config->mode == ENGINE_MODE_CPU || config->frequency_hz > SWITCHES_HZ
 				   ? config->frequency_hz
 				   : SWITCHES_HZ;
-	uint64_t want = rate_hz * (SAMPLE_BYTES / 2 + SLICE_BYTES / 10);
-	size_t most = RING_SLICES_BYTES / (cpu_count > 0 ? cpu_count : 1);
+	uint64_t slice_bytes = SLICE_BYTES / 10 * (machine ? MACHINE_SLICES : 1);
+	uint64_t want = rate_hz * (SAMPLE_BYTES / 2 + slice_bytes);
+	size_t most = (machine ? RING_MACHINE_BYTES : RING_SLICES_BYTES) /
+		      (cpu_count > 0 ? cpu_count : 1);
 	size_t bytes = RING_MIN_BYTES;
 
 	while (bytes < want && bytes * 2 <= most)
@@ -660,7 +666,8 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	engine->overwrite_old = config->overwrite_old;
 	r = cpu_list_online(&engine->cpus);
 	engine->ring_bytes =
-		walker ? ring_bytes_for_slices(config, engine->cpus.count) : ring_bytes_for(config);
+		walker ? ring_bytes_for_slices(config, engine->cpus.count, engine->by_cpu)
+		       : ring_bytes_for(config);
 	if (r == 0)
 		r = init_grant(engine, config, target);
 	if (!engine->tracker || !engine->cache || engine->epoll_fd < 0)
