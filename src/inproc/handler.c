@@ -166,6 +166,7 @@ bool handler_tick(const siginfo_t *info, void *context)
 
 	if (info->si_code != SI_TIMER || !thread || thread_find(tid) != thread)
 		return false;
+	inproc_count(SESSION_TICKS, 1);
 	if (!is_wanted(thread))
 		return true;
 	if (atomic_exchange(&thread->busy, 1) != 0) {

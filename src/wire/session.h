@@ -101,6 +101,7 @@ enum session_count {
 	SESSION_OVERRUNS,       /* ticks that the kernel counted and did not deliver */
 	SESSION_HANDLER_NS,     /* CPU time in our handler, of those that were measured */
 	SESSION_HANDLER_TIMES,  /* how many were measured */
+	SESSION_TICKS,          /* that came to our handler, also those that took no sample */
 	SESSION_COUNTS
 };
 
