@@ -32,6 +32,9 @@
 #define RING_WORDS_FAST 32768u /* for more than FAST_HZ */
 #define FAST_HZ 2000u
 
+/* How often the delivery of a tick is measured until there is a figure. */
+#define DELIVERY_TRIES 20u
+
 struct signal_engine {
 	struct sink *sink;
 	struct session session;
@@ -52,7 +55,7 @@ struct signal_engine {
 	uint64_t expected_run_ns; /* of the time up to here */
 	double ring_fill;         /* the most that one was full since somebody asked */
 	uint64_t delivery_ns;     /* that the kernel takes for a tick, besides our handler */
-	bool delivery_known;
+	uint32_t delivery_tries;
 	uint64_t handler_ns; /* that our handler takes for a tick, on average */
 	uint64_t ticks;      /* that are counted in */
 	uint64_t ticks_cost_ns;
@@ -433,9 +436,9 @@ static uint64_t ticks_cost_ns(struct signal_engine *engine)
 
 	if (times == 0)
 		return 0;
-	if (!engine->delivery_known)
+	/* On a busy machine it may be in vain. */
+	if (engine->delivery_ns == 0 && engine->delivery_tries++ < DELIVERY_TRIES)
 		engine->delivery_ns = signal_delivery_ns();
-	engine->delivery_known = true;
 	engine->handler_ns = count_of(engine, SESSION_HANDLER_NS) / times;
 	/* Those before cost what was known then: a sum that is changed has jumps. */
 	engine->ticks_cost_ns +=
