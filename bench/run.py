@@ -27,6 +27,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/e2e"))
 import contract  # noqa: E402
+import engines  # noqa: E402
 import symbols as symbol_bench  # noqa: E402
 
 Row = collections.namedtuple("Row", "what perf wick ratio goal met")
@@ -432,6 +433,140 @@ class Bench:
                     f"{share:.2f} %", NONE, "≤ 0.3 %", share <= 0.3)]
 
 
+    # Inside programs, and what all engines promise: see engines.py
+
+    def engine_prefix(self, engine, rate_hz, path, *options):
+        return ["env", "WICK_LOG=debug", self.wick, "record", "--engine", engine, "-F", rate_hz,
+                *options, "-o", path, "--"]
+
+    def crowd(self, threads, frames, seconds):
+        """A program of so many threads and frames that takes so long on one CPU."""
+        seconds = seconds / 10 if self.options.quick else seconds
+        shares = sum(i % 4 + 1 for i in range(threads))
+        return [self.build / "bench/crowd", threads, frames - engines.FRAMES,
+                max(1, int(seconds * engines.UNITS_A_SECOND / shares))]
+
+    def signal_engine(self):
+        """Cost of the signal engine on one thread that is busy all the time."""
+        path = {rate: self.folder / f"signal-{rate}.wick" for rate in (100, 1000)}
+        sides = {"bare": [], **{rate: self.engine_prefix("signal", rate, path[rate])
+                                for rate in path}}
+        rounds = [engines.together(run, sides, self.crowd(1, 30, 5))
+                  for _ in range(self.options.rounds)]
+        rows = []
+        for rate, goal in ((100, 0.5), (1000, 2.0)):
+            share = 100 * engines.added(rounds, rate, target_us)
+            rows.append(Row(f"signal engine: target's CPU at {rate} Hz, 30 frames", NONE,
+                            points(share), NONE, f"≤ {goal} %", share <= goal))
+        ticks = [engines.signal_ticks(one[1000]) for one in rounds]
+        handler_us = statistics.median(handler_ns for _, handler_ns, _ in ticks) / 1000
+        lost_us = statistics.median((target_us(one[1000]) - target_us(one["bare"])) / count
+                                    for one, (count, _, _) in zip(rounds, ticks))
+        delivery_us = statistics.median(delivery_ns for _, _, delivery_ns in ticks) / 1000
+        return rows + [Row("signal engine: handler at 30 frames", NONE, f"{handler_us:.1f} us, "
+                           f"delivered in {delivery_us:.1f} us; {lost_us:.1f} us by work lost",
+                           NONE, "≤ 5 us", handler_us <= 5)]
+
+    def gperftools(self):
+        """The same against gperftools: what a sample costs, how much of a stack it has."""
+        library = engines.gperftools()
+        if not library:
+            return [Row("against gperftools", "not installed", NONE, NONE, NONE, None)]
+        profile = self.folder / "gperftools.prof"
+        sides = {"bare": [], "peer": engines.gperftools_prefix(library, 1000, profile),
+                 "wick": self.engine_prefix("signal", 1000, self.wick_data)}
+        peer, wick = [], []
+        for _ in range(self.options.rounds):
+            done = engines.together(run, sides, self.crowd(1, 30, 5))
+            stacks, _ = engines.gperftools_stacks(profile)
+            count = sum(count for count, _ in stacks)
+            peer.append((target_us(done["peer"]) - target_us(done["bare"])) / count)
+            wick.append((target_us(done["wick"]) - target_us(done["bare"])) /
+                        contract.sample_count(self.info()))
+        peer_us, wick_us = statistics.median(peer), statistics.median(wick)
+        depth = sum(count * len(stack) for count, stack in stacks) / count
+        own_depth = engines.mean_frames(done["wick"])
+        taken = f"{count / target_us(done['peer']) * 1e6:.0f} samples a second of 1000"
+        return [Row("against gperftools: target's CPU a sample, 1000 Hz", f"{peer_us:.1f} us "
+                    f"(gperftools, {taken})", f"{wick_us:.1f} us", ratio(wick_us, peer_us),
+                    "< gperftools", wick_us < peer_us),
+                Row("against gperftools: frames of 30, without frame pointers",
+                    f"{depth:.1f} (gperftools)", f"{own_depth:.1f}", NONE, "> gperftools",
+                    own_depth > depth)]
+
+    def thread_shares(self):
+        """64 threads with shares of 1:2:3:4: what samples say, and what their clocks do."""
+        library, profile = engines.gperftools(), self.folder / "gperftools.prof"
+        sides = {"wick": self.engine_prefix("signal", 1000, self.wick_data)}
+        if library:
+            sides["peer"] = engines.gperftools_prefix(library, 1000, profile)
+        command = self.crowd(engines.SHARES, 30, 20)
+        done = engines.together(run, sides, command)
+        weights = engines.weights_by_thread(run, self.wick, self.wick_data)
+        truth = dict(truth_of(done["wick"])["threads"])
+        seen, worst = len(truth.keys() & weights.keys()), 100 * engines.deviation(weights, truth)
+        beside = NONE
+        if library:
+            counts = engines.gperftools_weights(run, command[0],
+                                                *engines.gperftools_stacks(profile))
+            clocks = dict(enumerate(cpu for _, cpu in truth_of(done["peer"])["threads"]))
+            beside = (f"{len(counts)} threads, {100 * engines.deviation(counts, clocks):.1f} % "
+                      "(gperftools)")
+        return [Row("signal engine: 64 threads with shares 1:2:3:4, furthest from its CPU time",
+                    beside, f"{seen} threads, {worst:.2f} %", NONE, "64 threads, ± 3 %",
+                    seen == engines.SHARES and worst <= 3)]
+
+    def budget(self):
+        """--overhead 1 on 64 threads with 100 frames: target and recorder, by work."""
+        return [self.budget_row(engine) for engine in ("ebpf", "perf", "signal")]
+
+    def budget_row(self, engine):
+        what = f"budget of 1 %, {engine}: 64 threads, 100 frames, -F 10000"
+        sides = {"bare": [], "wick": self.engine_prefix(engine, 10000, self.wick_data,
+                                                        "--overhead", 1)}
+        command = self.crowd(engines.SHARES, 100, 20)
+        start_us = statistics.median(
+            recorder_us(run([*sides["wick"], *command[:-1], 1])) for _ in range(3))
+        shares, stated = [], []
+        for _ in range(min(self.options.rounds, 3)):
+            done = engines.together(run, sides, command)
+            bare = target_us(done["bare"])
+            shares.append(((target_us(done["wick"]) / bare - 1) * 100,
+                           (recorder_us(done["wick"]) - start_us) / bare * 100))
+            stated.append(self.info().get("overhead_percent") or 0)
+        target, own = (statistics.median(part) for part in zip(*shares))
+        whole = statistics.median(sum(pair) for pair in shares)
+        return Row(what, NONE, f"{whole:.2f} %: target {target:.2f} % (stated "
+                   f"{statistics.median(stated):.2f} %), recorder {own:.2f} %", NONE,
+                   "0.7 to 1.3 %", 0.7 <= whole <= 1.3)
+
+    def redis(self):
+        """Latency of redis while it is recorded at 100 Hz, in turns with one that is not."""
+        if not shutil.which("redis-server") or not shutil.which("redis-benchmark"):
+            return [Row("latency of redis at 100 Hz", NONE, "no redis", NONE, NONE, None)]
+        sides = {"bare": []}
+        for engine in ("ebpf", "signal"):
+            sides[engine] = self.engine_prefix(engine, 100, self.folder / f"redis-{engine}.wick")
+        servers = {name: engines.Redis(prefix) for name, prefix in sides.items()}
+        times = {name: [] for name in sides}
+        requests = 2000 if self.options.quick else 50000
+        try:
+            for _ in range(self.options.rounds + 1):  # the first one warms up
+                for name, server in servers.items():
+                    times[name].append(server.latency_ms(run, requests))
+        finally:
+            for server in servers.values():
+                server.close()
+        rows = []
+        for engine in ("ebpf", "signal"):
+            more = [100 * (statistics.median(ms[part] / bare_ms[part] for ms, bare_ms in zip(
+                times[engine][1:], times["bare"][1:])) - 1) for part in (0, 1)]
+            bare = [statistics.median(ms[part] for ms in times["bare"][1:]) for part in (0, 1)]
+            rows.append(Row(f"latency of redis at 100 Hz, {engine}: p50, p99", "plain "
+                            f"{bare[0]:.3f} ms, {bare[1]:.3f} ms",
+                            f"{more[0]:+.1f} %, {more[1]:+.1f} %", NONE, "≤ +5 %", max(more) <= 5))
+        return rows
+
     # Addresses to lines: against addr2line, which perf asks as well
 
     def symbols(self):
@@ -471,7 +606,18 @@ class Bench:
 
 MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking", "folded_to_svg",
                 "layout", "perf_data_to_svg", "large_perf_data_to_svg", "walking", "telling",
-                "unwinding", "kernel_walking", "machine", "symbols")
+                "unwinding", "kernel_walking", "machine", "signal_engine", "gperftools",
+                "thread_shares", "budget", "redis", "symbols")
+
+
+def target_us(done):
+    """CPU time of the program itself, by its own account."""
+    return truth_of(done)["cpu_us"]
+
+
+def recorder_us(done):
+    """CPU time of whoever started the program."""
+    return done.cpu * 1e6 - target_us(done)
 
 
 def ratio(value, peer):

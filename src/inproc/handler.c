@@ -164,6 +164,7 @@ static void tick(struct inproc_thread *thread, const siginfo_t *info, void *cont
 {
 	uint64_t begin_ns = 0;
 
+	inproc_count(SESSION_TICKS, 1);
 	if (!is_wanted(thread))
 		return;
 	if (atomic_exchange(&thread->busy, 1) != 0) {

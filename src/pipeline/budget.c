@@ -11,6 +11,8 @@
 #define RISE_LEAST_HZ 8 /* beyond the next prime */
 /* How much of the last stretch is in the recorder's share. */
 #define OWN_WEIGHT 0.25
+/* So many samples that were due tell what one costs; fewer come in clumps. */
+#define DUE_ENOUGH 150.0
 
 /* What a sample may cost before anybody has measured it: a deep stack on a busy machine. */
 #define CAUTIOUS_NS 20000.0
@@ -51,6 +53,21 @@ static double own_share(const struct budget_stretch *stretch)
 	return (double)stretch->own_ns / (double)base_ns;
 }
 
+/*
+ * The target's part at the rate of now, by what a sample that was due cost. A target that
+ * hardly ran says little: as much of what was known before is kept as makes enough of it.
+ */
+static double target_share(struct budget *budget, const struct budget_stretch *stretch)
+{
+	double due = (double)stretch->target_ns * budget->hz / 1e9;
+	double kept = due < DUE_ENOUGH ? DUE_ENOUGH - due : 0;
+
+	kept = kept < budget->due ? kept / budget->due : 1;
+	budget->cost_ns = budget->cost_ns * kept + (double)stretch->cost_ns;
+	budget->due = budget->due * kept + due;
+	return budget->cost_ns / budget->due * budget->hz / 1e9;
+}
+
 uint32_t budget_look(struct budget *budget, const struct budget_stretch *stretch)
 {
 	double part;
@@ -58,7 +75,7 @@ uint32_t budget_look(struct budget *budget, const struct budget_stretch *stretch
 	if (stretch->target_ns == 0)
 		return budget->hz;
 	budget->own_share += OWN_WEIGHT * (own_share(stretch) - budget->own_share);
-	budget->spent = (double)stretch->cost_ns / (double)stretch->target_ns + budget->own_share;
+	budget->spent = target_share(budget, stretch) + budget->own_share;
 	if (budget->share <= 0)
 		return budget->hz;
 	part = budget->spent / budget->share;

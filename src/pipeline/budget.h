@@ -22,7 +22,10 @@ struct budget {
 	uint32_t hz;
 	uint32_t calm;    /* stretches in a row with room to spare */
 	double own_share; /* of the recorder, evened out: it works in bursts */
-	double spent;     /* in the last stretch, as a share */
+	double spent;     /* of late, as a share */
+	/* Of late: what sampling cost the target, and the samples that were due for it. */
+	double cost_ns;
+	double due;
 };
 
 struct budget_stretch {

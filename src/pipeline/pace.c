@@ -119,10 +119,11 @@ static uint64_t cost_since(const struct engine_stats *now, const struct engine_s
 	return now->cost_ns > before->cost_ns ? now->cost_ns - before->cost_ns : 0;
 }
 
-static void look_at_cost(struct pace *pace, uint64_t now_ns, const struct engine_stats *stats)
+/* own_ns is the recorder's time before it asked for the figures: measuring is no sampling. */
+static void look_at_cost(struct pace *pace, uint64_t now_ns, uint64_t own_ns,
+			 const struct engine_stats *stats)
 {
 	uint64_t wall_ns = (now_ns - pace->look_ns) * (pace->config.machine ? cpu_count() : 1);
-	uint64_t own_ns = own_cpu_ns();
 	struct budget_stretch stretch = {
 		/* Time that the target sleeps is no room for more. */
 		.target_ns = pace->config.mode == ENGINE_MODE_CPU
@@ -135,7 +136,7 @@ static void look_at_cost(struct pace *pace, uint64_t now_ns, const struct engine
 
 	(void)budget_look(&pace->budget, &stretch);
 	pace->looked = *stats;
-	pace->own_ns = own_ns;
+	pace->own_ns = own_cpu_ns();
 	pace->look_ns = now_ns;
 }
 
@@ -211,11 +212,13 @@ void pace_look(struct pace *pace, uint64_t now_ns, uint64_t lag_ns)
 	if ((pace->paused & PACE_DELAY) && now_ns - pace->start_ns >= pace->config.delay_ns)
 		pace->paused &= ~(uint32_t)PACE_DELAY;
 	if (now_ns - pace->look_ns >= LOOK_NS) {
+		uint64_t own_ns = own_cpu_ns();
+
 		engine_progress(pace->engine, &stats);
 		if (stats.ring_fill > pace->ring_fill)
 			pace->ring_fill = stats.ring_fill;
 		if (pace->hz > 0)
-			look_at_cost(pace, now_ns, &stats);
+			look_at_cost(pace, now_ns, own_ns, &stats);
 		if (now_ns - pace->alarm_ns >= ALARM_NS) {
 			look_at_alarms(pace, now_ns, &stats);
 			look_at_host(pace);

@@ -102,6 +102,7 @@ enum session_count {
 	SESSION_HANDLER_NS,     /* CPU time in our handler, of those that were measured */
 	SESSION_HANDLER_TIMES,  /* how many were measured */
 	SESSION_SHARED_TIMER,   /* threads that have but the one timer of their process */
+	SESSION_TICKS,          /* that came to our handler, also those that took no sample */
 	SESSION_COUNTS
 };
 

@@ -85,6 +85,37 @@ static void it_does_not_swing(void **state)
 	assert_in_range(changes, 0, 3);
 }
 
+/* Few samples at a time come in clumps: a stretch has three times its cost, or none. */
+static void a_target_that_hardly_runs_has_its_budget(void **state)
+{
+	struct budget budget;
+	double hz = 0;
+
+	(void)state;
+	budget_init(&budget, 0.01, 5000);
+	for (int i = 0; i < 400; i++) {
+		struct budget_stretch stretch = {.target_ns = 20000000, .wall_ns = STRETCH_NS};
+
+		stretch.cost_ns = i % 3 == 0 ? budget.hz * 3 * 20000 / 50 : 0;
+		(void)budget_look(&budget, &stretch);
+		hz += i >= 100 ? budget.hz / 300.0 : 0;
+	}
+	assert_in_range(hz, 350, 650); /* 500 samples of 20 us are 1 % */
+}
+
+/* A second of work at another cost is no reason to stay where the rate was. */
+static void a_dear_phase_is_noticed_at_once(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	budget_init(&budget, 0.01, 5000);
+	(void)run(&budget, 5000, 2, 60);
+	assert_in_range(budget.hz, 1600, 2200);
+	(void)run(&budget, 50000, 2, 4);
+	assert_in_range(budget.hz, 150, 260);
+}
+
 static void the_recorder_counts_but_a_burst_of_it_does_not(void **state)
 {
 	struct budget_stretch burst = {
@@ -208,6 +239,8 @@ int main(void)
 		cmocka_unit_test(a_dear_target_costs_what_the_budget_allows),
 		cmocka_unit_test(the_rate_rises_again_when_there_is_room),
 		cmocka_unit_test(it_does_not_swing),
+		cmocka_unit_test(a_target_that_hardly_runs_has_its_budget),
+		cmocka_unit_test(a_dear_phase_is_noticed_at_once),
 		cmocka_unit_test(the_recorder_counts_but_a_burst_of_it_does_not),
 		cmocka_unit_test(without_a_budget_the_rate_stays),
 		cmocka_unit_test(it_never_falls_below_ten),

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/id_index.h"
+#include "base/log.h"
 #include "base/vec.h"
 #include "engine/signal/delivery.h"
 #include "engine/signal/preload_path.h"
@@ -28,6 +29,9 @@
 #define RING_WORDS 8192u       /* of a thread: 64 KiB */
 #define RING_WORDS_FAST 32768u /* for more than FAST_HZ */
 #define FAST_HZ 2000u
+
+/* How often the delivery of a tick is measured until there is a figure. */
+#define DELIVERY_TRIES 20u
 
 struct signal_engine {
 	struct sink *sink;
@@ -49,7 +53,10 @@ struct signal_engine {
 	uint64_t expected_run_ns; /* of the time up to here */
 	double ring_fill;         /* the most that one was full since somebody asked */
 	uint64_t delivery_ns;     /* that the kernel takes for a tick, besides our handler */
-	bool delivery_known;
+	uint32_t delivery_tries;
+	uint64_t handler_ns; /* that our handler takes for a tick, on average */
+	uint64_t ticks;      /* that are counted in */
+	uint64_t ticks_cost_ns;
 	uint64_t counts[SESSION_COUNTS]; /* of programs that have ended */
 	uint32_t own_signal;             /* that ticks came by where SIGPROF was taken; 0 */
 	bool given_up;                   /* by a program, after faults */
@@ -411,24 +418,36 @@ static void add_remarks(const struct signal_engine *engine, struct engine_stats 
 		       100.0 * (double)counts[SESSION_FRAME_POINTERS] / (double)stats->samples);
 }
 
-/* What a sample costs: our handler, by those that were timed, and what brings us there. */
-static uint64_t sample_cost_ns(struct signal_engine *engine)
+static uint64_t count_of(const struct signal_engine *engine, enum session_count what)
 {
-	uint64_t handler_ns = engine->counts[SESSION_HANDLER_NS];
-	uint64_t times = engine->counts[SESSION_HANDLER_TIMES];
+	uint64_t count = engine->counts[what];
 
-	for (size_t i = 0; i < engine->files.count; i++) {
-		const _Atomic uint64_t *counts = engine->files.items[i]->head->counts;
+	for (size_t i = 0; i < engine->files.count; i++)
+		count += atomic_load(&engine->files.items[i]->head->counts[what]);
+	return count;
+}
 
-		handler_ns += atomic_load(&counts[SESSION_HANDLER_NS]);
-		times += atomic_load(&counts[SESSION_HANDLER_TIMES]);
-	}
+/*
+ * What ticks have cost the target so far: our handler, by those that were timed, and what
+ * brings us there. Ticks that take no sample cost as well: of threads that wait for a CPU
+ * most of the time there are more of these.
+ */
+static uint64_t ticks_cost_ns(struct signal_engine *engine)
+{
+	uint64_t times = count_of(engine, SESSION_HANDLER_TIMES);
+	uint64_t ticks = count_of(engine, SESSION_TICKS);
+
 	if (times == 0)
 		return 0;
-	if (!engine->delivery_known)
+	/* On a busy machine it may be in vain. */
+	if (engine->delivery_ns == 0 && engine->delivery_tries++ < DELIVERY_TRIES)
 		engine->delivery_ns = signal_delivery_ns();
-	engine->delivery_known = true;
-	return engine->delivery_ns + handler_ns / times;
+	engine->handler_ns = count_of(engine, SESSION_HANDLER_NS) / times;
+	/* Those before cost what was known then: a sum that is changed has jumps. */
+	engine->ticks_cost_ns +=
+		(ticks - engine->ticks) * (engine->delivery_ns + engine->handler_ns);
+	engine->ticks = ticks;
+	return engine->ticks_cost_ns;
 }
 
 /* Counts what is to be expected of the time since the last look, at the rate of now. */
@@ -446,13 +465,16 @@ static void signal_engine_stats(void *self, bool final, struct engine_stats *ret
 
 	*ret = engine->stats;
 	ret->tables = true;
-	ret->sample_cost_ns = sample_cost_ns(engine);
-	ret->cost_ns = ret->sample_cost_ns * ret->samples;
+	ret->cost_ns = ticks_cost_ns(engine);
+	ret->sample_cost_ns = ret->samples > 0 ? ret->cost_ns / ret->samples : 0;
 	for (size_t i = 0; i < engine->files.count; i++)
 		ret->buffer_bytes += process_file_ring_bytes(engine->files.items[i]);
 	ret->ring_fill = engine->ring_fill;
 	if (!final)
 		return;
+	log_debug("signal: %llu ticks of %llu ns, delivered in %llu ns",
+		  (unsigned long long)engine->ticks, (unsigned long long)engine->handler_ns,
+		  (unsigned long long)engine->delivery_ns);
 	for (size_t i = 0; i < engine->files.count; i++)
 		count_up(engine, engine->files.items[i]);
 	expect(engine);
