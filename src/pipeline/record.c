@@ -52,7 +52,7 @@ struct session {
 	bool created;  /* the output did not exist before */
 	int output_fd; /* owned by the writer */
 	int signal_fd;
-	int remote_fd; /* where others ask how it goes; -1: they cannot */
+	struct remote remote; /* where others ask how it goes */
 	struct pace pace;
 	sigset_t old_mask;
 	int pid_fds[MAX_WATCHED];
@@ -361,16 +361,17 @@ static void wait_for_work(struct session *session, int timeout_ms)
 				   .events = POLLIN};
 	fds[n++] = (struct pollfd){.fd = session->launched ? session->child.pid_fd : -1,
 				   .events = POLLIN};
-	fds[n++] =
-		(struct pollfd){.fd = session->engine ? session->remote_fd : -1, .events = POLLIN};
+	fds[n++] = (struct pollfd){.fd = session->engine ? remote_fd(&session->remote) : -1,
+				   .events = POLLIN};
 	for (i = 0; i < session->pid_fd_count; i++)
 		fds[n++] = (struct pollfd){.fd = session->pid_fds[i], .events = POLLIN};
-	if (poll(fds, n, timeout_ms) <= 0)
+	if (poll(fds, n, timeout_ms) < 0)
 		return;
 	if (fds[0].revents & POLLIN)
 		read_signals(session);
-	if (fds[3].revents & POLLIN)
-		remote_serve(session->remote_fd, answer, session);
+	/* One who has said nothing so far does not stay for ever. */
+	if (fds[3].revents != 0 || session->remote.peer_fd >= 0)
+		remote_serve(&session->remote, clock_monotonic_ns(), answer, session);
 }
 
 /* Whether all have ended. Those that have are watched no more: they stay readable. */
@@ -652,8 +653,7 @@ static void session_fini(struct session *session)
 		child_fini(&session->child);
 	for (i = 0; i < session->pid_fd_count; i++)
 		(void)close(session->pid_fds[i]);
-	if (session->remote_fd >= 0)
-		(void)close(session->remote_fd);
+	remote_close(&session->remote);
 	if (session->signal_fd >= 0) {
 		(void)close(session->signal_fd);
 		(void)sigprocmask(SIG_SETMASK, &session->old_mask, NULL);
@@ -668,7 +668,7 @@ static void begin_pace(struct session *session)
 	pace.machine = session->config->target.kind == TARGET_MACHINE;
 	pace.notice = session->config->notice;
 	pace.self = session->config->self;
-	session->remote_fd = remote_listen(); /* without it nobody can ask */
+	remote_open(&session->remote);
 	pace_begin(&session->pace, &pace, session->engine);
 }
 
@@ -718,7 +718,7 @@ static bool is_stopped(const struct session *session)
 int record_run(const struct record_config *config, struct record_result *ret, struct error *err)
 {
 	struct session session = {
-		.config = config, .result = ret, .signal_fd = -1, .remote_fd = -1};
+		.config = config, .result = ret, .signal_fd = -1, .remote = {-1, -1, 0}};
 	int r;
 
 	*ret = (struct record_result){0};

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/scope.h"
 #include "base/vec.h"
@@ -18,9 +19,9 @@
 #define NAME "wick/recorder/"
 #define WORD_BYTES 16u
 #define REPLY_MAX_BYTES (1u << 20)
-/* A recorder has other things to do than to wait; who asks can wait for it. */
-#define SERVE_MS 50
-#define ASK_MS 5000
+/* Who comes and says nothing is sent away, for others to have their turn. */
+#define SILENCE_NS (2 * NS_PER_SEC)
+#define ASK_MS 10000
 
 static const char *const words[REMOTE_REQUESTS] = {
 	[REMOTE_STATUS] = "status",
@@ -47,15 +48,41 @@ static void set_timeouts(int fd, int ms)
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 }
 
-int remote_listen(void)
+static int listen_on(const struct sockaddr_un *address, socklen_t length)
 {
 	SCOPED(fd) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0 || bind(fd, (const struct sockaddr *)address, length) < 0 || listen(fd, 4) < 0)
+		return -1;
+	return scope_take_fd(&fd);
+}
+
+void remote_open(struct remote *remote)
+{
 	struct sockaddr_un address;
 	socklen_t length = address_of(getpid(), &address);
 
-	if (fd < 0 || bind(fd, (const struct sockaddr *)&address, length) < 0 || listen(fd, 4) < 0)
-		return -errno;
-	return scope_take_fd(&fd);
+	*remote = (struct remote){.listen_fd = listen_on(&address, length), .peer_fd = -1};
+}
+
+static void dismiss(struct remote *remote)
+{
+	if (remote->peer_fd >= 0)
+		(void)close(remote->peer_fd);
+	remote->peer_fd = -1;
+}
+
+void remote_close(struct remote *remote)
+{
+	dismiss(remote);
+	if (remote->listen_fd >= 0)
+		(void)close(remote->listen_fd);
+	remote->listen_fd = -1;
+}
+
+int remote_fd(const struct remote *remote)
+{
+	return remote->peer_fd >= 0 ? remote->peer_fd : remote->listen_fd;
 }
 
 /* Whether the other side may ask: it is of our user, or root. */
@@ -68,11 +95,14 @@ static bool is_allowed(int fd)
 	       (peer.uid == geteuid() || peer.uid == 0);
 }
 
+/* -EAGAIN: nothing was said yet. */
 static int read_request(int fd)
 {
 	char word[WORD_BYTES + 1] = "";
-	ssize_t got = recv(fd, word, WORD_BYTES, 0);
+	ssize_t got = recv(fd, word, WORD_BYTES, MSG_DONTWAIT);
 
+	if (got < 0 && errno == EAGAIN)
+		return -EAGAIN;
 	for (int i = 0; got > 0 && i < REMOTE_REQUESTS; i++)
 		if (strcmp(word, words[i]) == 0)
 			return i;
@@ -92,22 +122,36 @@ static int send_all(int fd, const uint8_t *data, size_t size)
 	return 0;
 }
 
-void remote_serve(int fd, remote_answer_fn *answer, void *self)
+static void welcome(struct remote *remote, uint64_t now_ns)
 {
-	SCOPED(fd) int peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+	remote->peer_fd = accept4(remote->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	remote->since_ns = now_ns;
+	if (remote->peer_fd >= 0 && !is_allowed(remote->peer_fd))
+		dismiss(remote);
+}
+
+void remote_serve(struct remote *remote, uint64_t now_ns, remote_answer_fn *answer, void *self)
+{
 	struct bytes reply = {0};
 	int request;
 
-	if (peer < 0 || !is_allowed(peer))
+	if (remote->listen_fd < 0)
 		return;
-	set_timeouts(peer, SERVE_MS);
-	request = read_request(peer);
-	if (request < 0)
+	if (remote->peer_fd < 0)
+		welcome(remote, now_ns);
+	if (remote->peer_fd < 0)
 		return;
-	answer(self, (enum remote_request)request, &reply);
-	if (!reply.failed)
-		(void)send_all(peer, reply.data, reply.size); /* or it has left */
-	bytes_fini(&reply);
+	request = read_request(remote->peer_fd);
+	if (request == -EAGAIN && now_ns - remote->since_ns < SILENCE_NS)
+		return;
+	if (request >= 0) {
+		answer(self, (enum remote_request)request, &reply);
+		if (!reply.failed)
+			(void)send_all(remote->peer_fd, reply.data,
+				       reply.size); /* or it has left */
+		bytes_fini(&reply);
+	}
+	dismiss(remote);
 }
 
 int remote_list(struct pid_list *ret, struct error *err)

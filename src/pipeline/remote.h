@@ -28,11 +28,21 @@ enum remote_request {
 /* Writes the answer. */
 typedef void remote_answer_fn(void *self, enum remote_request request, struct bytes *reply);
 
-/* Listens. Returns a descriptor to poll and close, or a negative errno: nobody can ask then. */
-int remote_listen(void);
+/* The recorder's side: one who asks at a time, whom nobody waits for. */
+struct remote {
+	int listen_fd; /* -1: nobody can ask */
+	int peer_fd;   /* who is about to say what; -1: nobody */
+	uint64_t since_ns;
+};
 
-/* Somebody asks: one request is read and answered. One who says nothing is sent away. */
-void remote_serve(int fd, remote_answer_fn *answer, void *self);
+void remote_open(struct remote *remote);
+void remote_close(struct remote *remote);
+
+/* What to poll; -1: nothing. */
+int remote_fd(const struct remote *remote);
+
+/* It is readable, or time went by: takes notice of who comes, and answers a request. */
+void remote_serve(struct remote *remote, uint64_t now_ns, remote_answer_fn *answer, void *self);
 
 /* The recorders that listen on this machine, as far as they can be seen. */
 int remote_list(struct pid_list *ret, struct error *err);

@@ -34,12 +34,12 @@ def state_of_recorder(wick, pid):
     return json.loads(done.stdout)[0] if done.returncode == 0 else None
 
 
-def wait_for_samples(wick, pid, seconds=20):
+def wait_for_samples(wick, pid, more_than=20):
     """Until the recorder of a process has some."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + 20
     while time.monotonic() < end:
         state = state_of_recorder(wick, pid)
-        if state and state["samples"] > 20:
+        if state and state["samples"] > more_than:
             return state
         time.sleep(0.05)
     raise AssertionError(f"nobody samples {pid}: {state}")
@@ -88,7 +88,7 @@ def test_a_pause_has_no_samples_and_no_weight(wick, engine):
     end_ns = time.monotonic_ns()
     before = state_of_recorder(wick, watched.recorder.pid)["samples"]
     watched.tell("--resume")
-    time.sleep(0.5)
+    wait_for_samples(wick, watched.recorder.pid, before + 5)
     samples = watched.end()
     inside = [s for s in samples if begin_ns + 20e6 < s["time_ns"] < end_ns]
     assert not inside
