@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "cli/command.h"
 #include "pipeline/remote.h"
@@ -45,6 +46,17 @@ static const char *text_of(const json_t *answer, const char *key)
 	return text ? text : "";
 }
 
+/* Prints a text of somebody else's, without what a terminal would obey. */
+static void print_text(FILE *out, const json_t *answer, const char *key)
+{
+	struct bytes text = {0};
+
+	text_put_terminal(&text, text_of(answer, key));
+	if (!text.failed)
+		(void)fwrite(text.data, 1, text.size, out);
+	bytes_fini(&text);
+}
+
 /* Whether a recorder is the process, or records it. */
 static bool is_about(const json_t *answer, pid_t pid)
 {
@@ -67,7 +79,13 @@ static json_t *ask(pid_t recorder, enum remote_request request, struct error *er
 	if (remote_ask(recorder, request, &reply, err) == 0)
 		answer = json_loadb((const char *)reply.data, reply.size, 0, NULL);
 	bytes_fini(&reply);
-	return json_is_object(answer) ? answer : NULL;
+	if (!json_is_object(answer)) {
+		json_decref(answer);
+		return NULL;
+	}
+	/* Who answers is known; whatever it says of that counts for nothing. */
+	(void)json_object_set_new(answer, "recorder", json_integer(recorder));
+	return answer;
 }
 
 /* All that are about a process; one that ends just now is none. */
@@ -115,30 +133,32 @@ static void print_one(FILE *out, const json_t *answer)
 {
 	const char *why = text_of(answer, "why");
 
-	(void)fprintf(out, "recorder %" PRIu64 ": %s%s%s%s, %s\n", number_of(answer, "recorder"),
-		      text_of(answer, "state"), why[0] ? " (" : "", why, why[0] ? ")" : "",
-		      text_of(answer, "target"));
-	(void)fprintf(out,
-		      "  for        %.1f s, by %s\n"
-		      "  samples    %" PRIu64 ", %" PRIu64 " lost\n",
-		      (double)number_of(answer, "elapsed_ns") / NS_PER_SEC,
-		      text_of(answer, "engine"), number_of(answer, "samples"),
-		      number_of(answer, "lost"));
+	(void)fprintf(out, "recorder %" PRIu64 ": ", number_of(answer, "recorder"));
+	print_text(out, answer, "state");
+	(void)fputs(why[0] ? " (" : "", out);
+	print_text(out, answer, "why");
+	(void)fputs(why[0] ? "), " : ", ", out);
+	print_text(out, answer, "target");
+	(void)fprintf(out, "\n  for        %.1f s, by ",
+		      (double)number_of(answer, "elapsed_ns") / NS_PER_SEC);
+	print_text(out, answer, "engine");
+	(void)fprintf(out, "\n  samples    %" PRIu64 ", %" PRIu64 " lost\n",
+		      number_of(answer, "samples"), number_of(answer, "lost"));
 	if (number_of(answer, "asked_hz") > 0)
 		(void)fprintf(out, "  rate       %" PRIu64 " Hz of %" PRIu64 " Hz\n",
 			      number_of(answer, "rate_hz"), number_of(answer, "asked_hz"));
-	(void)fprintf(out,
-		      "  overhead   %.2f %%\n"
-		      "  file       %s (%.1f KB)\n",
-		      json_number_value(json_object_get(answer, "overhead_percent")),
-		      text_of(answer, "output"), (double)number_of(answer, "kept_bytes") / 1e3);
+	(void)fprintf(out, "  overhead   %.2f %%\n  file       ",
+		      json_number_value(json_object_get(answer, "overhead_percent")));
+	print_text(out, answer, "output");
+	(void)fprintf(out, " (%.1f KB)\n", (double)number_of(answer, "kept_bytes") / 1e3);
 }
 
 static int print(const struct command_context *context, const struct recorders *recorders,
 		 enum status_format format)
 {
 	if (format == STATUS_FORMAT_JSON) {
-		(void)json_dumpf(recorders->answers, context->out, JSON_INDENT(2));
+		(void)json_dumpf(recorders->answers, context->out,
+				 JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 		(void)fputc('\n', context->out);
 	}
 	for (size_t i = 0; i < json_array_size(recorders->answers) && format == STATUS_FORMAT_TEXT;
@@ -171,6 +191,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 
 	if (options->pause + options->resume + options->write > 1)
 		return command_misused(context, "--pause, --resume and --write exclude each other");
+	if (argc == 0 && (options->pause || options->resume || options->write))
+		return command_misused(context, "say whose recording: give a PID");
 	if (argc > 0 && (number_parse_u64(argv[0], &pid) < 0 || pid == 0 || pid > INT32_MAX))
 		return command_misused(context, "%s is not the id of a process", argv[0]);
 	if (!recorders.answers)

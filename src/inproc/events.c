@@ -31,9 +31,14 @@ struct texts {
 	uint32_t size;
 };
 
+/* By ourselves: a text that is none is a fault of our own code then, and survived. */
 static uint32_t length_of(const char *text)
 {
-	return (uint32_t)strnlen(text, INPROC_NAME_BYTES - 1);
+	const char *at = text;
+
+	while (at && *at && at - text < (ptrdiff_t)INPROC_NAME_BYTES - 1)
+		at++;
+	return (uint32_t)(at - text);
 }
 
 static void add_text(struct texts *texts, const char *text)
@@ -174,7 +179,8 @@ INPROC_EXPORT void wick_record_label(const char *key, const char *value)
 
 	if (!thread)
 		return;
-	set_label(thread, key, value);
+	if (key)
+		set_label(thread, key, value);
 	leave(thread);
 }
 
@@ -234,6 +240,24 @@ INPROC_EXPORT void wick_record_pause(int paused)
 		atomic_fetch_and(&inproc.paused, ~INPROC_PAUSED);
 }
 
+/* One thread switches the ticks of all; others leave it to that, which looks again. */
+static void switch_all(void)
+{
+	static _Atomic uint32_t switching;
+	uint32_t done;
+
+	do {
+		if (atomic_exchange(&switching, 1) != 0)
+			return;
+		done = atomic_load(&inproc.paused) & INPROC_STOPPED;
+		if (done)
+			thread_stop_all();
+		else
+			thread_rearm_all();
+		atomic_store(&switching, 0);
+	} while ((atomic_load(&inproc.paused) & INPROC_STOPPED) != done);
+}
+
 INPROC_EXPORT void wick_record_stop(int stopped)
 {
 	uint32_t before = stopped ? atomic_fetch_or(&inproc.paused, INPROC_STOPPED)
@@ -241,8 +265,6 @@ INPROC_EXPORT void wick_record_stop(int stopped)
 
 	if (!inproc_active() || inproc.pid != (uint32_t)safe_syscall(SYS_getpid, 0))
 		return;
-	if (stopped && !(before & INPROC_STOPPED))
-		thread_stop_all();
-	if (!stopped && (before & INPROC_STOPPED))
-		thread_rearm_all();
+	if (stopped != ((before & INPROC_STOPPED) != 0))
+		switch_all();
 }

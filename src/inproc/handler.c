@@ -220,5 +220,8 @@ bool handler_fault(void *context)
 		return false;
 	if (atomic_fetch_add(&inproc.process->counts[SESSION_FAULTS], 1) + 1 >= MAX_FAULTS)
 		inproc_give_up(SESSION_PROCESS_OFF);
+	/* Where no handler returns, nobody else would give the mask back. */
+	(void)safe_syscall(SYS_rt_sigprocmask, SIG_SETMASK,
+			   SAFE_POINTER(&((ucontext_t *)context)->uc_sigmask), 0, 8);
 	_longjmp(thread->recovery, 1);
 }

@@ -24,6 +24,10 @@ struct wish {
 
 static struct wish wishes[SIGNALS];
 
+/* Alternate stacks that our handler might not fit on: ticks stay on the stack of the thread. */
+#define ROOMY_BYTES 16384u
+static _Atomic uint32_t small_stacks;
+
 REAL_DEFINE(sigaction);
 
 static const struct sigaction *wish_of(int number)
@@ -98,11 +102,17 @@ static void install(int number, const struct sigaction *wish)
 	bool has_handler = wish->sa_handler != SIG_DFL && wish->sa_handler != SIG_IGN;
 	struct sigaction action = {.sa_sigaction = fault ? on_fault : on_tick};
 
+	/* What is ignored stays so in programs that this one becomes. */
+	if (wish->sa_handler == SIG_IGN && (fault || number != signals_tick())) {
+		(void)REAL(sigaction)(number, wish, NULL); /* a valid signal */
+		return;
+	}
 	if (has_handler) {
 		action.sa_flags = (int)((unsigned int)wish->sa_flags & ~(unsigned int)SA_RESETHAND);
 		action.sa_mask = wish->sa_mask;
 	} else {
-		action.sa_flags = SA_RESTART | SA_ONSTACK;
+		action.sa_flags =
+			SA_RESTART | (fault || !atomic_load(&small_stacks) ? SA_ONSTACK : 0);
 		(void)sigfillset(&action.sa_mask);
 		for (const int *at = (const int[]){SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, 0};
 		     *at; at++)
@@ -192,11 +202,6 @@ static void make_way(void)
 	thread_rearm_all();
 }
 
-static bool is_handler(const struct sigaction *action)
-{
-	return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
-}
-
 /*
  * A child of vfork has our memory, but signals of its own: what it wishes is for the
  * kernel alone, or its parent would have it too.
@@ -223,7 +228,7 @@ INPROC_EXPORT int sigaction(int number, const struct sigaction *restrict action,
 	}
 	if (action) {
 		set_wish(number, action);
-		if (number == signals_tick() && is_handler(action))
+		if (number == signals_tick() && action->sa_handler != SIG_DFL)
 			make_way();
 		install(number, action);
 	}
@@ -241,6 +246,17 @@ static sighandler_t set_handler(int number, sighandler_t handler, int flags, boo
 	if (defer)
 		(void)sigaddset(&action.sa_mask, number);
 	return sigaction(number, &action, &old) < 0 ? SIG_ERR : old.sa_handler;
+}
+
+REAL_DEFINE(sigaltstack);
+INPROC_EXPORT int sigaltstack(const stack_t *restrict stack, stack_t *restrict old)
+{
+	int r = REAL(sigaltstack)(stack, old);
+
+	if (r == 0 && stack && !(stack->ss_flags & SS_DISABLE) && stack->ss_size < ROOMY_BYTES &&
+	    inproc.process && !is_other_process() && atomic_exchange(&small_stacks, 1) == 0)
+		install(signals_tick(), wish_of(signals_tick()));
+	return r;
 }
 
 REAL_DEFINE(signal);
@@ -265,3 +281,29 @@ INPROC_EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler)
 {
 	return sysv_signal(number, handler);
 }
+
+extern sighandler_t bsd_signal(int number, sighandler_t handler); /* gone from headers */
+INPROC_EXPORT sighandler_t bsd_signal(int number, sighandler_t handler)
+{
+	return signal(number, handler);
+}
+
+INPROC_EXPORT sighandler_t ssignal(int number, sighandler_t handler)
+{
+	return signal(number, handler);
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* programs use it all the same */
+
+/* Its handler runs with the signal held, and it lets the signal through from now on. */
+REAL_DEFINE(sigset);
+INPROC_EXPORT sighandler_t sigset(int number, sighandler_t handler)
+{
+	if (!inproc.process || !is_taken(number) || handler == SIG_HOLD)
+		return REAL(sigset)(number, handler);
+	unblock(number);
+	return set_handler(number, handler, 0, true);
+}
+
+#pragma GCC diagnostic pop

@@ -3,7 +3,7 @@
 
 #define OPENS_AFTER 2u
 #define CLOSES_AFTER 5u
-#define CLEARLY_BELOW 0.1 /* of all CPUs */
+#define CLEARLY_BELOW 0.85 /* of the limit */
 
 void breaker_init(struct breaker *breaker, double limit)
 {
@@ -22,7 +22,7 @@ bool breaker_look(struct breaker *breaker, uint64_t busy_ns, uint64_t total_ns)
 	if (breaker->limit <= 0 || first || total == 0)
 		return false;
 	breaker->busy = (double)busy / (double)total;
-	against = breaker->open ? breaker->busy < breaker->limit - CLEARLY_BELOW
+	against = breaker->open ? breaker->busy < breaker->limit * CLEARLY_BELOW
 				: breaker->busy > breaker->limit;
 	breaker->against = against ? breaker->against + 1 : 0;
 	if (breaker->against < (breaker->open ? CLOSES_AFTER : OPENS_AFTER))

@@ -219,6 +219,7 @@ void pace_look(struct pace *pace, uint64_t now_ns, uint64_t lag_ns)
 			pace->ring_fill = stats.ring_fill;
 		if (pace->hz > 0)
 			look_at_cost(pace, now_ns, own_ns, &stats);
+		pace->look_ns = now_ns;
 		if (now_ns - pace->alarm_ns >= ALARM_NS) {
 			look_at_alarms(pace, now_ns, &stats);
 			look_at_host(pace);

@@ -85,6 +85,15 @@ int remote_fd(const struct remote *remote)
 	return remote->peer_fd >= 0 ? remote->peer_fd : remote->listen_fd;
 }
 
+/* Whether it is the process that the name says: anybody can take a name. */
+static bool is_process(int fd, pid_t pid)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid == pid;
+}
+
 /* Whether the other side may ask: it is of our user, or root. */
 static bool is_allowed(int fd)
 {
@@ -204,6 +213,8 @@ int remote_ask(pid_t recorder, enum remote_request request, struct bytes *reply,
 		set_timeouts(fd, ASK_MS);
 		r = connect(fd, (const struct sockaddr *)&address, length) < 0 ? -errno : 0;
 	}
+	if (r == 0 && !is_process(fd, recorder))
+		return error_set(err, -ESRCH, "the recorder %d is another process", (int)recorder);
 	if (r == 0)
 		r = send_all(fd, (const uint8_t *)word, strlen(word));
 	if (r == 0)

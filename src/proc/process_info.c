@@ -267,3 +267,20 @@ uint64_t process_peak_bytes(void)
 			return peak_kb * 1024;
 	return 0;
 }
+
+bool process_has_variable(pid_t pid, const char *name, const char *value)
+{
+	char path[64];
+	SCOPED(mem) char *variable = NULL;
+	size_t room = 0;
+	bool found = false;
+
+	process_path(path, sizeof(path), pid, "environ");
+	SCOPED(file) FILE *file = fopen(path, "re");
+
+	while (file && !found && getdelim(&variable, &room, '\0', file) > 0)
+		found = strncmp(variable, name, strlen(name)) == 0 &&
+			variable[strlen(name)] == '=' &&
+			strcmp(variable + strlen(name) + 1, value) == 0;
+	return found;
+}

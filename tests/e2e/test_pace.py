@@ -98,6 +98,22 @@ def test_a_pause_has_no_samples_and_no_weight(wick, engine):
     assert max(s["weight"] for s in after) < 250e6, watched.stderr
 
 
+def switches_of(pid):
+    with open(f"/proc/{pid}/status", encoding="utf-8") as status:
+        return sum(int(line.split()[1]) for line in status if "ctxt_switches" in line)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_paused_recorder_sleeps(wick, engine):
+    needs(wick, engine)
+    watched = Watched(wick, engine)
+    watched.tell("--pause")
+    before = switches_of(watched.recorder.pid)
+    time.sleep(1)
+    assert switches_of(watched.recorder.pid) - before < 100
+    watched.end()
+
+
 def test_signals_pause_and_resume(wick, background):
     target = background(workload("spin", 60000))
     path = wick.new_path()
@@ -162,6 +178,7 @@ def test_status_tells_of_nobody(wick):
     assert f"nobody records process {os.getpid()}" in done.stderr
     assert wick.run("status", "0").returncode == 2
     assert wick.run("status", "1", "--pause", "--resume").returncode == 2
+    assert wick.run("status", "--pause").returncode == 2
 
 
 def test_other_users_are_not_answered(wick, as_nobody, background):

@@ -10,6 +10,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 import contract
@@ -147,6 +148,38 @@ def test_files_in_memory_get_their_room(wick):
     """The kernel gives up on a signal, and does not begin again by itself."""
     recording = wick.record(workload("guest", "rooms", 200), *ENGINE)
     assert recording.truth["cut"] == 0
+
+
+def test_a_small_alternate_stack_is_not_written_beyond(wick):
+    assert wick.record(workload("guest", "small-stack", 200), *ENGINE).truth["changed"] == 0
+
+
+def test_texts_that_are_none_and_weights_that_cannot_be_harm_nobody(wick):
+    recording = wick.record(workload("guest", "nothings", 200), *ENGINE)
+    assert recording.truth["told"]
+    assert "1 events were left out" in recording.stderr
+    assert contract.sample_count(recording.info()) > 50
+
+
+def test_a_large_write_to_a_slow_pipe_is_whole(wick):
+    script = "import os, sys; sys.exit(os.write(1, b'x' * 9000000) != 9000000)"
+    writer = wick.start("record", *ENGINE, "-q", "-o", wick.new_path(), "--", sys.executable, "-c",
+                        script)
+    time.sleep(0.5)
+    got = len(writer.communicate(timeout=60)[0])
+    assert (got, writer.returncode) == (9000000, 0)
+
+
+@pytest.mark.parametrize("name", ["SEGV", "BUS", "PROF"])
+def test_what_a_program_ignores_stays_so_in_the_next(wick, name):
+    script = f"trap '' {name}; sh -c 'kill -{name} $$; echo alive'"
+    assert wick.record(["sh", "-c", script], *ENGINE).stdout == "alive\n"
+
+
+def test_programs_that_outlive_the_recording_find_their_library(wick):
+    script = "i=0; while [ $i -lt 6 ]; do sleep 0.2; ls / >/dev/null; i=$((i+1)); done"
+    recording = wick.record(["sh", "-c", script], "-d", "0.4", *ENGINE)
+    assert "ld.so" not in recording.stderr, recording.stderr
 
 
 def test_threads_that_live_for_a_moment_are_sampled(wick):

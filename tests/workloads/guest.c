@@ -9,6 +9,8 @@
  *	faults       lives on after faults of its own, by its own handler
  *	no-tables    unmaps the files of whoever samples it from inside
  *	rooms        room for files in memory, and many random bytes at once
+ *	small-stack  an alternate stack as small as there may be, with something behind it
+ *	nothings     tells of itself with texts that are none
  *	births       threads that live for a moment
  *	narrow       threads with as little stack as there may be
  *	timeouts     waits on sockets for a limited time, which no signal may end
@@ -44,6 +46,7 @@
 #include <unistd.h>
 
 #include "burn.h"
+#include "wick/wick.h"
 
 static double cpu_ms(void)
 {
@@ -220,6 +223,37 @@ static int rooms(double ms)
 			return 1;
 	}
 	printf("{\"cut\": %lu}\n", cut);
+	return 0;
+}
+
+static int small_stack(double ms)
+{
+	long least = sysconf(_SC_MINSIGSTKSZ);
+	size_t size = least > 5120 ? (size_t)least : 5120;
+	unsigned char *memory = malloc(size + 4096); /* stacks grow down: below it is the fence */
+	stack_t stack = {.ss_sp = memory + 4096, .ss_size = size};
+	unsigned long changed = 0;
+
+	memset(memory, 0xa5, size + 4096);
+	if (sigaltstack(&stack, NULL) < 0)
+		return 1;
+	burn_ms(ms);
+	for (int i = 0; i < 4096; i++)
+		changed += memory[i] != 0xa5;
+	printf("{\"changed\": %lu}\n", changed);
+	return 0;
+}
+
+static int nothings(double ms)
+{
+	wick_label(NULL, "x");
+	wick_label("x", NULL);
+	wick_profile_begin(NULL);
+	wick_event(NULL, 1);
+	wick_event("beyond", UINT64_MAX);
+	burn_ms(ms);
+	wick_profile_end();
+	printf("{\"told\": true}\n");
 	return 0;
 }
 
@@ -416,6 +450,8 @@ int main(int argc, char **argv)
 		    {"births", births},
 		    {"forks", forks},
 		    {"rooms", rooms},
+		    {"small-stack", small_stack},
+		    {"nothings", nothings},
 		    {"narrow", narrow},
 		    {"timeouts", timeouts},
 		    {"sealed", sealed},

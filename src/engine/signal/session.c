@@ -19,26 +19,48 @@
 #include "base/scope.h"
 #include "base/vec.h"
 #include "engine/signal/preload_path.h"
+#include "proc/process_info.h"
 
 #define PREFIX "wick-session-"
+#define UNLOCKED SESSION_CONTROL ".new" /* what the control is at first */
 
 /* Where sessions are made: memory rather than a disk, if there is any. */
 static const char *const parents[] = {"/dev/shm", NULL /* $TMPDIR */, "/tmp"};
 
+/* Whether a program still runs that was led here: its loader looks for the library at exec. */
+static bool is_in_use(const char *path)
+{
+	struct pid_list list = {0};
+	bool used = false;
+
+	(void)process_list(&list, NULL); /* nobody then */
+	for (size_t i = 0; i < list.count && !used; i++)
+		used = list.items[i] != getpid() &&
+		       process_has_variable(list.items[i], SESSION_VARIABLE, path);
+	vec_fini(&list);
+	return used;
+}
+
+/* Removes a session, but for the library of programs that outlive it: the next one does that. */
 static void remove_folder(const char *path)
 {
+	bool keep = is_in_use(path);
 	DIR *dir = opendir(path);
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))
-		if (entry->d_type != DT_DIR)
+		if (entry->d_type != DT_DIR &&
+		    !(keep && strcmp(entry->d_name, SESSION_LIBRARY) == 0))
 			(void)unlinkat(dirfd(dir), entry->d_name, 0); /* then rmdir fails too */
 	if (dir)
 		(void)closedir(dir);
 	(void)rmdir(path);
 }
 
-/* A session whose recorder was killed: nobody holds the lock on its control. */
+/*
+ * A session whose recorder was killed: nobody holds the lock on its control. One without a
+ * control but with the library has ended, and programs of it had not.
+ */
 static bool is_left_over(const char *path)
 {
 	char name[PATH_MAX + sizeof(SESSION_CONTROL) + 1];
@@ -49,7 +71,10 @@ static bool is_left_over(const char *path)
 	(void)snprintf(name, sizeof(name), "%s/%s", path, SESSION_CONTROL);
 	SCOPED(fd) int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 
-	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+	if (fd >= 0)
+		return flock(fd, LOCK_EX | LOCK_NB) == 0;
+	(void)snprintf(name, sizeof(name), "%s/%s", path, SESSION_LIBRARY);
+	return errno == ENOENT && lstat(name, &status) == 0;
 }
 
 static void remove_left_overs(const char *parent)
@@ -102,17 +127,32 @@ static int open_file(const struct session *session, const char *name, int flags,
 	return fd < 0 ? error_errno(err, -errno, "cannot open %s", path) : fd;
 }
 
+/* Nobody takes it for what a recorder left over before it is locked. */
+static bool name_control(const struct session *session)
+{
+	char before[PATH_MAX];
+	char name[PATH_MAX];
+
+	(void)snprintf(before, sizeof(before), "%s/%s", session->folder, UNLOCKED);
+	(void)snprintf(name, sizeof(name), "%s/%s", session->folder, SESSION_CONTROL);
+	return rename(before, name) == 0;
+}
+
 /* The lock on the control says that the recorder lives: so the descriptor stays open. */
 static int make_control(struct session *session, struct error *err)
 {
 	struct session_control *control;
-	int fd = open_file(session, SESSION_CONTROL, O_RDWR | O_CREAT | O_EXCL, err);
+	int fd = open_file(session, UNLOCKED, O_RDWR | O_CREAT | O_EXCL, err);
 
 	if (fd < 0)
 		return fd;
 	session->control_fd = fd;
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0 || posix_fallocate(fd, 0, sizeof(*control)) != 0)
-		return error_set(err, -ENOSPC, "no room in %s", session->folder);
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0 || posix_fallocate(fd, 0, sizeof(*control)) != 0 ||
+	    !name_control(session)) {
+		(void)error_set(err, -ENOSPC, "no room in %s", session->folder);
+		error_remedy(err, "free some, or use another engine (see: wick list engines)");
+		return -ENOSPC;
+	}
 	control = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (control == MAP_FAILED)
 		return error_errno(err, -errno, "cannot map the session's control");

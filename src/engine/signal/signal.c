@@ -60,6 +60,7 @@ struct signal_engine {
 	uint64_t counts[SESSION_COUNTS]; /* of programs that have ended */
 	uint32_t own_signal;             /* that ticks came by where SIGPROF was taken; 0 */
 	bool given_up;                   /* by a program, after faults */
+	uint64_t refused_events;         /* that programs told, and no value can be of */
 	uint64_t sealed;                 /* programs that locked us out by seccomp */
 	struct engine_stats stats;
 	char notice[320];
@@ -225,7 +226,11 @@ static int on_sample(void *self, struct process_file *file, const struct process
 	if (process_tracker_sample(engine->tracker, file->pid, (pid_t)sample->tid, &process,
 				   &thread) == 0)
 		stack = raw_stacks_id(engine->stacks, process, &raw);
-	if (stack == ID_NONE || batch.schema == ID_NONE) {
+	if (sample->texts && (batch.schema == ID_NONE || sample->weight_ns > INT64_MAX)) {
+		engine->refused_events++;
+		return 0;
+	}
+	if (stack == ID_NONE) {
 		engine->stats.lost++;
 		return engine->sink->ops->loss(engine->sink->self, LOSS_NO_MEMORY, time_ns, 1);
 	}
@@ -402,6 +407,9 @@ static void add_remarks(const struct signal_engine *engine, struct engine_stats 
 	if (engine->sealed > 0)
 		remark(stats, "%llu programs filter their system calls: not sampled from there on",
 		       (unsigned long long)engine->sealed);
+	if (engine->refused_events > 0)
+		remark(stats, "%llu events were left out: too many names, or a weight beyond 2^63",
+		       (unsigned long long)engine->refused_events);
 	if (counts[SESSION_NO_SLOT] > 0)
 		remark(stats, "%llu threads were too many to sample",
 		       (unsigned long long)counts[SESSION_NO_SLOT]);
