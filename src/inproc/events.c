@@ -34,11 +34,12 @@ struct texts {
 /* By ourselves: a text that is none is a fault of our own code then, and survived. */
 static uint32_t length_of(const char *text)
 {
-	const char *at = text;
+	const char *at = text ? text : "";
+	uint32_t length = 0;
 
-	while (at && *at && at - text < (ptrdiff_t)INPROC_NAME_BYTES - 1)
-		at++;
-	return (uint32_t)(at - text);
+	for (; *at && length < INPROC_NAME_BYTES - 1; at++)
+		length++;
+	return length;
 }
 
 static void add_text(struct texts *texts, const char *text)

@@ -199,6 +199,12 @@ static const char *state_of(const struct signal_engine *engine, const struct pro
 	return sample->flags & SESSION_ASLEEP ? "S" : "R";
 }
 
+/* Whether an event weighs more than a file can tell. Gauges may lie below 0. */
+static bool is_beyond(const struct process_sample *sample)
+{
+	return !(sample->flags & SESSION_GAUGE) && sample->weight_ns > INT64_MAX;
+}
+
 static int on_sample(void *self, struct process_file *file, const struct process_sample *sample)
 {
 	struct signal_engine *engine = self;
@@ -226,7 +232,7 @@ static int on_sample(void *self, struct process_file *file, const struct process
 	if (process_tracker_sample(engine->tracker, file->pid, (pid_t)sample->tid, &process,
 				   &thread) == 0)
 		stack = raw_stacks_id(engine->stacks, process, &raw);
-	if (sample->texts && (batch.schema == ID_NONE || sample->weight_ns > INT64_MAX)) {
+	if (sample->texts && (batch.schema == ID_NONE || is_beyond(sample))) {
 		engine->refused_events++;
 		return 0;
 	}
