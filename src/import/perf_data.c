@@ -402,6 +402,7 @@ static void describe(struct perf_import *import)
 {
 	struct recording_writer *writer = import_builder_writer(import->builder);
 	const struct perf_file *file = &import->file;
+	const char *damage = import->records.damage ? import->records.damage : file->damage;
 
 	put_text(import, "title", file->command);
 	put_text(import, "command", file->command);
@@ -410,10 +411,10 @@ static void describe(struct perf_import *import)
 	put_text(import, "machine", file->machine);
 	put_count(import, "throttled", import->counts.throttled);
 	put_count(import, "aux_skipped", import->counts.aux);
-	if (import->records.damage)
-		recording_writer_info(writer, "damage", import->records.damage);
-	else if (file->is_cut)
-		recording_writer_info(writer, "damage", "perf did not come to write its end");
+	if (damage) {
+		recording_writer_info(writer, "damage", damage);
+		import_set_incomplete(import->builder);
+	}
 	if (file->realtime_ns > 0 && file->clock_ns >= import->first_ns)
 		recording_writer_clock(writer, IMPORT_START_NS + file->clock_ns - import->first_ns,
 				       file->realtime_ns);
@@ -431,9 +432,7 @@ static int count_losses(struct perf_import *import)
 		counts->all_lost > counts->told_lost ? counts->all_lost - counts->told_lost : 0;
 	int r = lose(import, LOSS_RING_FULL, end_ns, more);
 
-	return r < 0 ? r
-		     : lose(import, LOSS_UNREADABLE, end_ns,
-			    counts->damaged + (import->records.damage != NULL));
+	return r < 0 ? r : lose(import, LOSS_UNREADABLE, end_ns, counts->damaged);
 }
 
 static int read_records(struct perf_import *import)

@@ -38,3 +38,37 @@ def test_losses_that_perf_tells_twice_count_once(wick, tmp_path, counts, at_end,
     path.write_bytes(perf.file([losing_attr(counts)], losing_records(at_end, misc)))
     info = wick.json("info", "--format", "json", path)
     assert (info["samples"], info["lost"]) == (2, lost)
+
+
+WHOLE = perf.file([perf.attr(perf.BASE)], perf.sample(50, 5) + perf.sample(60, 5))
+PIPE = perf.pipe([perf.attr(perf.BASE)], perf.sample(50, 5) + perf.sample(60, 5))
+AUX = perf.record(71, perf.u64(16, 0, 0) + perf.u32(0, 0, 0, 0))
+PACKED = perf.pipe([perf.attr(perf.BASE)],
+                   perf.compressed(perf.sample(50, 5) + perf.sample(60, 5)[:-4]))
+
+
+@pytest.mark.parametrize("data, samples, words", [
+    (WHOLE[:-1], 2, "what follows its records is cut off"),
+    (WHOLE[:WHOLE.index(perf.sample(60, 5))], 1, "in the middle of a record"),
+    (WHOLE[:WHOLE.index(perf.sample(60, 5)) + 9], 1, "in the middle of a record"),
+    (perf.file([perf.attr(perf.BASE)], perf.sample(50, 5), cut=True), 1, "perf did not come"),
+    (PIPE[:-1], 1, "in the middle of a record"),
+    (PIPE + AUX + bytes(15), 2, "in the middle of a record"),
+    (PACKED, 1, "in the middle of a record"),
+])
+def test_a_cut_perf_data_is_called_incomplete_and_loses_nothing(wick, tmp_path, data, samples, words):
+    path = tmp_path / "perf.data"
+    path.write_bytes(data)
+    info = wick.json("info", "--format", "json", path)
+    assert (info["samples"], info["lost"], info["complete"]) == (samples, 0, False)
+    assert words in wick.ok("info", path).stdout
+    shown = wick.ok("report", path)
+    assert "the recording is incomplete" in shown.stdout + shown.stderr
+    assert "lost" not in shown.stdout + shown.stderr
+
+
+@pytest.mark.parametrize("data", [WHOLE, PIPE, PIPE + AUX + bytes(16)])
+def test_a_whole_perf_data_is_called_complete(wick, tmp_path, data):
+    path = tmp_path / "perf.data"
+    path.write_bytes(data)
+    assert wick.json("info", "--format", "json", path)["complete"]
