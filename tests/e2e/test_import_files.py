@@ -3,6 +3,7 @@
 import pathlib
 import sys
 
+import pprof
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "fuzz"))
@@ -72,3 +73,15 @@ def test_a_whole_perf_data_is_called_complete(wick, tmp_path, data):
     path = tmp_path / "perf.data"
     path.write_bytes(data)
     assert wick.json("info", "--format", "json", path)["complete"]
+
+
+def test_a_difference_of_pprof_is_refused_with_a_remedy(wick, tmp_path):
+    profile = pprof.Writer([("objects", "count"), ("space", "bytes")])
+    profile.stack(["main", "grew"], [1, 100])
+    profile.stack(["main", "fell"], [2, -30])
+    path = tmp_path / "diff.pb"
+    path.write_bytes(profile.data())
+    done = wick.run("report", path)
+    assert done.returncode == 1
+    assert "a sample has -30 space" in done.stderr
+    assert "wick diff BEFORE AFTER" in done.stderr
