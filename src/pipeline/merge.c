@@ -212,6 +212,26 @@ static int take_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint
 }
 
 /* Addresses of a kernel mean something else after the next boot. */
+static int refuse_boot(const struct source *source)
+{
+	static const char mixed[] = "names of kernel functions would be mixed up";
+	const char *name = source->name;
+
+	if (!source->boot_id)
+		(void)error_set(source->err, -EINVAL,
+				"%s does not tell on which boot it was recorded: %s", name, mixed);
+	else if (!*source->merger->boot_id)
+		(void)error_set(
+			source->err, -EINVAL,
+			"what comes before %s does not tell on which boot it was recorded: %s",
+			name, mixed);
+	else
+		(void)error_set(source->err, -EINVAL, "%s was recorded on another boot: %s", name,
+				mixed);
+	error_remedy(source->err, "export it as pprof first, and merge that");
+	return -EINVAL;
+}
+
 static int take_kernel_symbol(void *self, uint64_t start, uint64_t size, const char *name,
 			      const char *module)
 {
@@ -224,14 +244,8 @@ static int take_kernel_symbol(void *self, uint64_t start, uint64_t size, const c
 		if (!merger->boot_id)
 			return -ENOMEM;
 	}
-	if (strcmp(merger->boot_id, boot_id) != 0) {
-		(void)error_set(source->err, -EINVAL,
-				"%s was recorded on another boot: names of kernel functions would "
-				"be mixed up",
-				source->name);
-		error_remedy(source->err, "export it as pprof first, and merge that");
-		return -EINVAL;
-	}
+	if (strcmp(merger->boot_id, boot_id) != 0)
+		return refuse_boot(source);
 	recording_writer_kernel_symbol(merger->writer, start, size, name, module);
 	return 0;
 }
