@@ -86,6 +86,46 @@ static void folded_lines_are_added_up_whatever_their_ends(void **state)
 	assert_imported("app;a\x01\xff;b 1\n", "app;a_\xef\xbf\xbd;b 1\n");
 }
 
+/* Each alone rounded would be 3 of 2.5, or 2 of 2.4. */
+static void folded_decimals_keep_their_sum(void **state)
+{
+	assert_imported("a;b 2.5\na;c 2.5\na;d 12.0\n", "a;b 3\na;c 2\na;d 12\n");
+	assert_imported("a;b 2.4\na;b 2.4\na;b 2.40000000000000000000000000000000000000\n",
+			"a;b 7\n");
+	assert_imported("a;b .4\na;c 0.4\na;d 40\n", "a;c 1\na;d 40\n");
+}
+
+static void folded_lines_that_make_no_sense_are_named(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *words;
+	} cases[] = {
+		{"x -3\n", "line 1: its count is negative"},
+		{"a;b 1e3\n", "line 1 does not end in a count"},
+		{"a;b 1e3", "line 1 does not end in a count"},
+		{"# stacks\n\nc 0x10\na;b 1\n", "line 3 does not end in a count"},
+		{"main 5\nno count\nmain 1\n", "line 2 does not end in a count"},
+		{"a;b 1\na;b -1", "line 2: its count is negative"},
+		{"a;b 1\nz 9223372036854775808\n",
+		 "line 2: its count is above 9223372036854775807"},
+		{"a 1\nz 18446744073709551617000000000000000000\n", "line 2: its count is above"},
+		{"a;b 0.4\na;c 0.4\n", "its 2 counts are mostly below 1, 0.8 together"},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct error err = {0};
+
+		assert_true(run(cases[i].text, strlen(cases[i].text), NULL, &err) < 0);
+		assert_non_null(strstr(err.text, "x.in, read as folded: "));
+		assert_non_null(strstr(err.text, cases[i].words));
+	}
+	assert_imported("main 5\n", "main 5\n");
+	assert_imported("y 0\nx;z 9223372036854775806", "x;z 9223372036854775806\n");
+	assert_imported("a;b 1\na;b;cut", "a;b 1\n");
+}
+
 static void more_inlined_frames_than_a_chain_holds_are_all_kept(void **state)
 {
 	struct bytes text = {0};
@@ -337,6 +377,8 @@ int main(void)
 		cmocka_unit_test(folded_stacks_come_back_as_they_are),
 		cmocka_unit_test(folded_lines_that_begin_alike_stay_apart),
 		cmocka_unit_test(folded_lines_are_added_up_whatever_their_ends),
+		cmocka_unit_test(folded_decimals_keep_their_sum),
+		cmocka_unit_test(folded_lines_that_make_no_sense_are_named),
 		cmocka_unit_test(more_inlined_frames_than_a_chain_holds_are_all_kept),
 		cmocka_unit_test(folded_stacks_are_the_same_with_and_without_a_recording),
 		cmocka_unit_test(speedscope_weights_become_time),
