@@ -30,6 +30,7 @@ struct merger {
 	bool complete;       /* values say all in every file so far: see FORMAT.md */
 	bool retracted;      /* they did in the first ones only */
 	bool begun;          /* a file was read */
+	bool has_cut;        /* one without its end: the result gets no end mark either */
 	char *boot_id;       /* of the first file with frames of a kernel */
 	uint32_t processes;  /* so far: keeps those of different files apart */
 	uint64_t start_ns;   /* of the first file: the others are moved to it */
@@ -323,6 +324,7 @@ static int merge_file(struct merger *merger, const char *path, struct error *err
 	merger->retracted = merger->retracted || (merger->complete && !source.complete);
 	merger->complete = source.complete && (merger->complete || !merger->begun);
 	merger->begun = true;
+	merger->has_cut = merger->has_cut || !recording_reader_damage(source.reader).complete;
 	source_fini(&source);
 	return r;
 }
@@ -345,7 +347,8 @@ static int finish(struct merger *merger, size_t count, struct error *err)
 	if (merger->to_real_ns)
 		recording_writer_clock(merger->writer, merger->start_ns,
 				       merger->start_ns + merger->to_real_ns);
-	return recording_writer_finish(merger->writer, err);
+	return merger->has_cut ? recording_writer_flush(merger->writer, err)
+			       : recording_writer_finish(merger->writer, err);
 }
 
 int merge_files(const char *const *paths, size_t count, int output, struct error *err)

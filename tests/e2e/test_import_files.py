@@ -63,6 +63,8 @@ def test_a_cut_perf_data_is_called_incomplete_and_loses_nothing(wick, tmp_path, 
     info = wick.json("info", "--format", "json", path)
     assert (info["samples"], info["lost"], info["complete"]) == (samples, 0, False)
     assert words in wick.ok("info", path).stdout
+    wick.ok("import", path, "-o", tmp_path / "x.wick")
+    assert not wick.json("info", "--format", "json", tmp_path / "x.wick")["complete"]
     shown = wick.ok("report", path)
     assert "the recording is incomplete" in shown.stdout + shown.stderr
     assert "lost" not in shown.stdout + shown.stderr
