@@ -56,7 +56,7 @@ PACKED = perf.pipe([perf.attr(perf.BASE)],
     (PIPE[:-1], 1, "in the middle of a record"),
     (PIPE + AUX + bytes(15), 2, "in the middle of a record"),
     (PACKED, 1, "in the middle of a record"),
-])
+], ids=("end", "between records", "in a record", "killed", "pipe", "trace", "compressed"))
 def test_a_cut_perf_data_is_called_incomplete_and_loses_nothing(wick, tmp_path, data, samples, words):
     path = tmp_path / "perf.data"
     path.write_bytes(data)
@@ -70,7 +70,8 @@ def test_a_cut_perf_data_is_called_incomplete_and_loses_nothing(wick, tmp_path, 
     assert "lost" not in shown.stdout + shown.stderr
 
 
-@pytest.mark.parametrize("data", [WHOLE, PIPE, PIPE + AUX + bytes(16)])
+@pytest.mark.parametrize("data", [WHOLE, PIPE, PIPE + AUX + bytes(16)],
+                         ids=("file", "pipe", "trace"))
 def test_a_whole_perf_data_is_called_complete(wick, tmp_path, data):
     path = tmp_path / "perf.data"
     path.write_bytes(data)
