@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,6 +21,7 @@ struct import_builder {
 	struct strings processes;       /* names that have no pid, numbered */
 	uint32_t schema;
 	uint64_t last_ns;
+	bool is_incomplete;
 };
 
 void import_builder_free(struct import_builder *builder)
@@ -134,6 +136,11 @@ void import_kernel_names(struct import_builder *builder, const struct import_ker
 		builder->host->kernel_names(builder->writer, kernel);
 }
 
+void import_set_incomplete(struct import_builder *builder)
+{
+	builder->is_incomplete = true;
+}
+
 int import_finish(struct import_builder *builder, uint64_t duration_ns, struct error *err)
 {
 	char text[32];
@@ -144,5 +151,6 @@ int import_finish(struct import_builder *builder, uint64_t duration_ns, struct e
 	recording_writer_info(builder->writer, "start_monotonic_ns", text);
 	(void)snprintf(text, sizeof(text), "%" PRIu64, (uint64_t)IMPORT_START_NS + duration_ns);
 	recording_writer_info(builder->writer, "end_monotonic_ns", text);
-	return recording_writer_finish(builder->writer, err);
+	return builder->is_incomplete ? recording_writer_flush(builder->writer, err)
+				      : recording_writer_finish(builder->writer, err);
 }

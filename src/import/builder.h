@@ -66,6 +66,9 @@ int import_sample(struct import_builder *builder, const struct import_sample *sa
 /* Lets the host name the kernel functions of the stacks so far, if it knows the kernel. */
 void import_kernel_names(struct import_builder *builder, const struct import_kernel *kernel);
 
+/* What is read lacks its end: the recording gets no end mark, as one that was cut itself. */
+void import_set_incomplete(struct import_builder *builder);
+
 /* Writes the end. */
 int import_finish(struct import_builder *builder, uint64_t duration_ns, struct error *err);
 

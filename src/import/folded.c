@@ -21,12 +21,13 @@
  * folded: "process;main;parse 42". The first name is taken for the process, as
  * stackcollapse-perf.pl and wick itself write it. Marks at the end of a name (_[k]
  * kernel, _[i] inlined, _[j] JIT) tell its kind and are taken off. Counts may be
- * fractions; they are rounded.
+ * decimals; they are rounded so that the sum of all lines is right.
  */
 
 #define MAX_FRAMES 65536u
 #define READ_BYTES (1u << 20)
 #define MAX_LINE_BYTES (1u << 30)
+#define MAX_NUMBER_BYTES 64u
 
 /*
  * A name that was met before. The text stands here once more, beside what it is compared
@@ -50,8 +51,20 @@ struct segment {
 	uint32_t known; /* the name that it is most likely; ID_NONE: a new one */
 };
 
+/* What stands at the end of a line. */
+struct count {
+	uint64_t whole;
+	double fraction; /* below 1 */
+	bool is_too_large;
+};
+
 struct unfolder {
 	struct import_builder *builder;
+	unsigned long long line; /* its number */
+	double excess;           /* what rounding has left out, less what it has added */
+	bool has_fractions;
+	double sum; /* of the counts */
+	unsigned long long stacks;
 	VEC(struct segment) segments; /* of the line, that the last one does not have */
 	VEC(struct frame) frames;
 	uint32_t inlined;   /* marked frames in a row, up to the last one */
@@ -78,54 +91,97 @@ static size_t line_size(const uint8_t *at, const uint8_t *end)
 	return (size_t)((stop ? stop : end) - at);
 }
 
+/* The line without blanks at its end. */
+static size_t trim_line(const uint8_t *line, size_t size)
+{
+	while (size > 0 &&
+	       (line[size - 1] == '\r' || line[size - 1] == ' ' || line[size - 1] == '\t'))
+		size--;
+	return size;
+}
+
+/* Of digits and points; false for more than one point, or nothing else. */
+static bool read_count(const uint8_t *text, size_t n, struct count *ret)
+{
+	bool has_point = false;
+	double place = 1;
+	size_t i;
+
+	*ret = (struct count){0};
+	for (i = 0; i < n; i++) {
+		unsigned int digit = text[i] - (unsigned int)'0';
+
+		if (text[i] == '.' && has_point)
+			return false;
+		if (text[i] == '.') {
+			has_point = true;
+		} else if (has_point) {
+			place /= 10;
+			ret->fraction += digit * place;
+		} else if (ret->whole > ((uint64_t)INT64_MAX - digit) / 10) {
+			ret->is_too_large = true;
+		} else {
+			ret->whole = 10 * ret->whole + digit;
+		}
+	}
+	return n > (has_point ? 1u : 0u);
+}
+
 /*
  * Finds the count at the end of a line. Returns the size of what stands before it,
  * 0 when there is none.
  */
-static size_t split_line(const uint8_t *line, size_t size, uint64_t *ret_count)
+static size_t split_line(const uint8_t *line, size_t size, struct count *ret_count)
 {
-	char digits[32];
-	size_t at = size;
-	double count;
-	char *end;
+	size_t at;
 
-	while (at > 0 && (line[at - 1] == '\r' || line[at - 1] == ' ' || line[at - 1] == '\t'))
-		at--;
-	size = at;
+	size = trim_line(line, size);
+	at = size;
 	while (at > 0 && ((line[at - 1] >= '0' && line[at - 1] <= '9') || line[at - 1] == '.'))
 		at--;
-	if (at < 2 || at == size || size - at >= sizeof(digits) || line[at - 1] != ' ')
+	if (at < 2 || at == size || line[at - 1] != ' ')
 		return 0;
-	memcpy(digits, line + at, size - at);
-	digits[size - at] = '\0';
-	*ret_count = strtoull(digits, &end, 10); /* stops at its largest number */
-	if (*end == '.') {
-		count = strtod(digits, &end) + 0.5;
-		*ret_count = count < (double)INT64_MAX ? (uint64_t)count : INT64_MAX;
-	}
-	return *end == '\0' ? at - 1 : 0;
+	return read_count(line + at, size - at, ret_count) ? at - 1 : 0;
 }
 
-/* The first lines must be stacks: nothing else about the format is certain. */
+/* Whether a line ends in a number of any kind, also one that is no count: -3, 1e3, 0x10. */
+static bool ends_in_number(const uint8_t *line, size_t size, double *ret)
+{
+	char number[MAX_NUMBER_BYTES];
+	const uint8_t *space;
+	char *end;
+	size_t n;
+
+	size = trim_line(line, size);
+	space = size > 0 ? memrchr(line, ' ', size) : NULL;
+	n = space ? (size_t)(line + size - space) - 1 : 0;
+	if (n == 0 || n >= sizeof(number) || space == line)
+		return false;
+	memcpy(number, space + 1, n);
+	number[n] = '\0';
+	*ret = strtod(number, &end);
+	return end == number + n && strpbrk(number, "0123456789");
+}
+
+/* Nothing about the format is certain but that the first line is text and ends in a number. */
 static bool folded_recognise(const uint8_t *data, size_t size)
 {
 	const uint8_t *at = data;
 	const uint8_t *end = data + size;
-	uint64_t count;
-	int lines = 0;
+	struct count count;
+	double number;
 
-	if (size == 0 || !memchr(data, ';', size)) /* many a text has lines that end in a number */
+	if (size >= 2 && memcmp(data, "#!", 2) == 0) /* a script */
 		return false;
-	while (at < end && lines < 3) {
+	while (at < end) {
 		size_t n = line_size(at, end);
-		bool blank = n == 0 || *at == '#' || *at == '\r';
 
-		if (!blank && (memchr(at, '\0', n) || split_line(at, n, &count) == 0))
-			return lines > 0 && at + n == end; /* the last line may be cut */
-		lines += !blank;
+		if (trim_line(at, n) > 0 && *at != '#')
+			return !memchr(at, '\0', n) &&
+			       (split_line(at, n, &count) > 0 || ends_in_number(at, n, &number));
 		at += n + 1;
 	}
-	return lines > 0;
+	return false;
 }
 
 /* Takes a mark off a name and tells what it means. */
@@ -361,22 +417,68 @@ static int add_line(struct unfolder *unfolder, const uint8_t *line, size_t n, ui
 	return import_sample(unfolder->builder, &sample, err);
 }
 
-/* Whole lines, and the last one of the file, which may be cut. */
+/* Rounds so that the sum is right: what one stack gets too much the next has less. */
+static uint64_t round_count(struct unfolder *unfolder, const struct count *count)
+{
+	unfolder->stacks++;
+	unfolder->sum += (double)count->whole + count->fraction;
+	if (count->fraction > 0)
+		unfolder->has_fractions = true;
+	unfolder->excess += count->fraction;
+	if (unfolder->excess < 0.5)
+		return count->whole;
+	unfolder->excess -= 1;
+	return count->whole + 1;
+}
+
+static int refuse_line(const struct unfolder *unfolder, const uint8_t *line, size_t n,
+		       struct error *err)
+{
+	double number;
+
+	if (ends_in_number(line, n, &number) && number < 0)
+		(void)error_set(err, -EBADMSG, "line %llu: its count is negative", unfolder->line);
+	else
+		(void)error_set(err, -EBADMSG, "line %llu does not end in a count", unfolder->line);
+	error_remedy(err, "a line is a stack and a count, as: app;main;parse 42");
+	return -EBADMSG;
+}
+
+/* The last line of a file may be cut: then it is passed over, unless it is all there is. */
+static int take_line(struct unfolder *unfolder, const uint8_t *line, size_t n, bool may_be_cut,
+		     struct error *err)
+{
+	struct count count;
+	size_t stack = split_line(line, n, &count);
+	uint64_t rounded;
+	double number;
+
+	unfolder->line++;
+	if (stack == 0 && (trim_line(line, n) == 0 || *line == '#'))
+		return 0;
+	if (stack == 0 && may_be_cut && unfolder->stacks > 0 && !ends_in_number(line, n, &number))
+		return 0;
+	if (stack == 0)
+		return refuse_line(unfolder, line, n, err);
+	if (count.is_too_large)
+		return error_set(err, -ERANGE, "line %llu: its count is above %lld", unfolder->line,
+				 (long long)INT64_MAX);
+	if (count.whole == 0 && count.fraction == 0)
+		return 0;
+	rounded = round_count(unfolder, &count);
+	return rounded > 0 ? add_line(unfolder, line, stack, rounded, err) : 0;
+}
+
+/* Whole lines, and the last one of the file. */
 static int add_lines(struct unfolder *unfolder, const uint8_t *at, const uint8_t *end, bool is_last,
-		     unsigned long long *number, struct error *err)
+		     struct error *err)
 {
 	int r = 0;
 
 	while (r == 0 && at < end) {
 		size_t n = line_size(at, end);
-		uint64_t count;
-		size_t stack = split_line(at, n, &count);
 
-		++*number;
-		if (stack > 0 && count > 0)
-			r = add_line(unfolder, at, stack, count, err);
-		else if (stack == 0 && n > 0 && *at != '#' && !(is_last && at + n >= end))
-			r = error_set(err, -EBADMSG, "line %llu does not end in a count", *number);
+		r = take_line(unfolder, at, n, is_last && at + n >= end, err);
 		at += n + 1;
 	}
 	keep_line(unfolder);
@@ -385,7 +487,6 @@ static int add_lines(struct unfolder *unfolder, const uint8_t *at, const uint8_t
 
 static int read_lines(struct unfolder *unfolder, struct import_source *source, struct error *err)
 {
-	unsigned long long number = 0;
 	uint64_t offset = 0;
 	size_t want = READ_BYTES;
 	int r = 0;
@@ -398,18 +499,31 @@ static int read_lines(struct unfolder *unfolder, struct import_source *source, s
 		if (!data)
 			return error_set(err, -EIO, "cannot read it");
 		if (n < want)
-			return add_lines(unfolder, data, data + n, true, &number, err);
+			return add_lines(unfolder, data, data + n, true, err);
 		if (!end) { /* a very long line */
 			want *= 2;
 			if (want > MAX_LINE_BYTES)
-				return error_set(err, -EFBIG, "line %llu is too long", number + 1);
+				return error_set(err, -EFBIG, "line %llu is too long",
+						 unfolder->line + 1);
 			continue;
 		}
-		r = add_lines(unfolder, data, end + 1, false, &number, err);
+		r = add_lines(unfolder, data, end + 1, false, err);
 		if (r < 0)
 			return r;
 		offset += (uint64_t)(end + 1 - data);
 	}
+}
+
+/* Shares of a whole, or seconds: rounded, most stacks would have nothing. */
+static int refuse_small(const struct unfolder *unfolder, struct error *err)
+{
+	if (!unfolder->has_fractions || unfolder->sum >= (double)unfolder->stacks)
+		return 0;
+	(void)error_set(err, -EBADMSG,
+			"its %llu counts are mostly below 1, %g together: rounded they are lost",
+			unfolder->stacks, unfolder->sum);
+	error_remedy(err, "multiply all counts, by 1000 or 1000000");
+	return -EBADMSG;
 }
 
 static int folded_read(struct import_source *source, struct import_builder *builder,
@@ -420,6 +534,8 @@ static int folded_read(struct import_source *source, struct import_builder *buil
 
 	if (r == 0)
 		r = read_lines(&unfolder, source, err);
+	if (r == 0)
+		r = refuse_small(&unfolder, err);
 	vec_fini(&unfolder.frames);
 	vec_fini(&unfolder.segments);
 	bytes_fini(&unfolder.names);

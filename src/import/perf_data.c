@@ -37,6 +37,8 @@
 struct counts {
 	uint64_t samples;
 	uint64_t damaged;   /* records that made no sense */
+	uint64_t told_lost; /* by LOST */
+	uint64_t all_lost;  /* by LOST_SAMPLES, where they tell the same */
 	uint64_t throttled; /* times that the kernel held an event back */
 	uint64_t aux;       /* records of hardware traces, which are passed over */
 };
@@ -159,18 +161,47 @@ static int lose(struct perf_import *import, enum loss_reason reason, uint64_t ti
 	return n > 0 ? import->sink->ops->loss(import->sink->self, reason, time_ns, n) : 0;
 }
 
-/* LOST: id, number. LOST_SAMPLES: the number alone. */
+/* The largest loss is no loss to the file. */
+static uint64_t add_lost(uint64_t sum, uint64_t lost)
+{
+	return lost < INT64_MAX - sum ? sum + lost : INT64_MAX;
+}
+
+/* Whether the kernel counts for each event what it loses; perf writes that at its end. */
+static bool counts_lost(const struct perf_file *file)
+{
+	size_t i;
+
+	for (i = 0; i < file->events.count; i++)
+		if (file->events.items[i].attr.read_format & PERF_FORMAT_LOST)
+			return true;
+	return false;
+}
+
+#define LOST_SAMPLES_FILTERED (1u << 15) /* PERF_RECORD_MISC_LOST_SAMPLES_BPF */
+
+/*
+ * LOST (id, number) stands where a ring was full. LOST_SAMPLES (the number alone) comes from
+ * hardware; but where the kernel counts losses, perf tells with it all of them once more.
+ */
 static int heed_lost(struct perf_import *import, const struct perf_event *event,
 		     const struct perf_event_header *record)
 {
 	uint64_t lost = 0;
 
-	if (record->type == PERF_RECORD_LOST)
-		lost = record_lost(record);
-	else if (record->size >= sizeof(*record) + sizeof(lost))
+	if (record->type == PERF_RECORD_LOST) {
+		lost = add_lost(0, record_lost(record));
+		import->counts.told_lost = add_lost(import->counts.told_lost, lost);
+	} else if (record->size >= sizeof(*record) + sizeof(lost) &&
+		   !(record->misc & LOST_SAMPLES_FILTERED)) {
 		memcpy(&lost, record + 1, sizeof(lost));
-	return lose(import, LOSS_RING_FULL, time_of(import, event, record),
-		    lost < INT64_MAX ? lost : INT64_MAX);
+		lost = add_lost(0, lost);
+		if (counts_lost(&import->file)) {
+			import->counts.all_lost = add_lost(import->counts.all_lost, lost);
+			return 0;
+		}
+	}
+	return lose(import, LOSS_RING_FULL, time_of(import, event, record), lost);
 }
 
 static int heed_sample(struct perf_import *import, const struct perf_event *event,
@@ -371,6 +402,7 @@ static void describe(struct perf_import *import)
 {
 	struct recording_writer *writer = import_builder_writer(import->builder);
 	const struct perf_file *file = &import->file;
+	const char *damage = import->records.damage ? import->records.damage : file->damage;
 
 	put_text(import, "title", file->command);
 	put_text(import, "command", file->command);
@@ -379,10 +411,10 @@ static void describe(struct perf_import *import)
 	put_text(import, "machine", file->machine);
 	put_count(import, "throttled", import->counts.throttled);
 	put_count(import, "aux_skipped", import->counts.aux);
-	if (import->records.damage)
-		recording_writer_info(writer, "damage", import->records.damage);
-	else if (file->is_cut)
-		recording_writer_info(writer, "damage", "perf did not come to write its end");
+	if (damage) {
+		recording_writer_info(writer, "damage", damage);
+		import_set_incomplete(import->builder);
+	}
 	if (file->realtime_ns > 0 && file->clock_ns >= import->first_ns)
 		recording_writer_clock(writer, IMPORT_START_NS + file->clock_ns - import->first_ns,
 				       file->realtime_ns);
@@ -391,13 +423,16 @@ static void describe(struct perf_import *import)
 				       file->realtime_ns + import->first_ns - file->clock_ns);
 }
 
-/* A cut or damaged end: at least one record is known not to be there. */
-static int count_damage(struct perf_import *import)
+/* What is known at the end alone: records without sense, losses that no LOST told. */
+static int count_losses(struct perf_import *import)
 {
-	uint64_t lost = import->counts.damaged + (import->records.damage != NULL);
+	const struct counts *counts = &import->counts;
+	uint64_t end_ns = IMPORT_START_NS + import->last_ns - import->first_ns;
+	uint64_t more =
+		counts->all_lost > counts->told_lost ? counts->all_lost - counts->told_lost : 0;
+	int r = lose(import, LOSS_RING_FULL, end_ns, more);
 
-	return lose(import, LOSS_UNREADABLE, IMPORT_START_NS + import->last_ns - import->first_ns,
-		    lost);
+	return r < 0 ? r : lose(import, LOSS_UNREADABLE, end_ns, counts->damaged);
 }
 
 static int read_records(struct perf_import *import)
@@ -425,7 +460,7 @@ static int read_records(struct perf_import *import)
 	r = perf_samples_flush(import->samples, import->err);
 	if (r == 0 && !import->has_schemas)
 		r = add_schemas(import);
-	return r < 0 ? r : count_damage(import);
+	return r < 0 ? r : count_losses(import);
 }
 
 static int finish(struct perf_import *import)

@@ -300,13 +300,17 @@ static int read_features(struct perf_file *file, struct import_source *source, c
 		if (!(bits[i / 64] >> (i % 64) & 1))
 			continue;
 		data = import_source_view(source, at, SECTION_BYTES, &n);
-		if (!data || n < SECTION_BYTES)
+		if (!data || n < SECTION_BYTES) {
+			file->damage = "what follows its records is cut off";
 			return 0;
+		}
 		memcpy(&section, data, sizeof(section));
 		at += SECTION_BYTES;
 		if (section.size > MAX_FEATURE_BYTES)
 			continue;
 		data = import_source_view(source, section.offset, (size_t)section.size, &n);
+		if (!data || n < section.size)
+			file->damage = "what follows its records is cut off";
 		if (data)
 			r = take_feature(file, i, cursor_of(data, n));
 	}
@@ -399,8 +403,9 @@ static int read_file_header(struct perf_file *file, struct import_source *source
 		return r;
 	file->data_start = records.offset;
 	/* A perf that was killed did not come to write the size, nor what follows. */
-	file->is_cut = records.size == 0;
-	file->data_end = file->is_cut || records.offset + records.size < records.offset
+	if (records.size == 0)
+		file->damage = "perf did not come to write its end";
+	file->data_end = records.size == 0 || records.offset + records.size < records.offset
 				 ? UINT64_MAX
 				 : records.offset + records.size;
 	return file->data_end == UINT64_MAX ? 0 : read_features(file, source, features, err);

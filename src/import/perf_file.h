@@ -52,10 +52,10 @@ struct perf_file {
 	struct id_index id_index;
 	struct id_index path_index;
 	uint64_t data_start;
-	uint64_t data_end; /* UINT64_MAX: the end of the file */
-	bool is_cut;       /* perf did not come to write the end */
-	uint32_t host;     /* string ids; "": not told */
-	uint32_t release;  /* of the kernel */
+	uint64_t data_end;  /* UINT64_MAX: the end of the file */
+	const char *damage; /* why its end is not there; NULL: it is */
+	uint32_t host;      /* string ids; "": not told */
+	uint32_t release;   /* of the kernel */
 	uint32_t machine;
 	uint32_t command;
 	uint64_t clock_ns; /* a moment on the clock of the records and on the real one; 0: none */

@@ -11,6 +11,8 @@
 /* More than perf ever compresses at once: its rings. */
 #define MAX_UNPACKED_BYTES (256u << 20)
 
+#define CUT_RECORD "it ends in the middle of a record"
+
 void perf_records_init(struct perf_records *records, struct import_source *source, uint64_t start,
 		       uint64_t end)
 {
@@ -122,7 +124,7 @@ static int next_stored(struct perf_records *records, struct perf_record *ret)
 	if (n == 0 && records->end == UINT64_MAX)
 		return 0;
 	if (n < sizeof(ret->header) || records->end - records->at < sizeof(ret->header))
-		return stop(records, "it ends in the middle of a record");
+		return stop(records, CUT_RECORD);
 	memcpy(&ret->header, ret->bytes, sizeof(ret->header));
 	if (ret->header.size < sizeof(ret->header))
 		return stop(records, "a record makes no sense");
@@ -130,7 +132,7 @@ static int next_stored(struct perf_records *records, struct perf_record *ret)
 	if (!ret->bytes)
 		return -EIO;
 	if (n < ret->header.size || records->end - records->at < ret->header.size)
-		return stop(records, "it ends in the middle of a record");
+		return stop(records, CUT_RECORD);
 	records->at += ret->header.size;
 	return 1;
 }
@@ -141,6 +143,8 @@ int perf_records_next(struct perf_records *records, struct perf_record *ret)
 
 	while (r == 0) {
 		r = next_stored(records, ret);
+		if (r == 0 && records->unpacked.size > records->unpacked_at && !records->damage)
+			return stop(records, CUT_RECORD);
 		if (r <= 0 || (ret->header.type != PERF_USER_COMPRESSED &&
 			       ret->header.type != PERF_USER_COMPRESSED_PADDED))
 			return r;
@@ -153,8 +157,15 @@ int perf_records_next(struct perf_records *records, struct perf_record *ret)
 
 void perf_records_skip(struct perf_records *records, uint64_t bytes)
 {
+	const uint8_t *data;
+	size_t n;
+
 	if (bytes > records->end - records->at)
 		records->at = records->end;
 	else
 		records->at += bytes;
+	/* Its last byte tells whether it is there: behind it a pipe may end. */
+	data = bytes > 0 ? import_source_view(records->source, records->at - 1, 1, &n) : NULL;
+	if (data && n == 0)
+		(void)stop(records, CUT_RECORD);
 }

@@ -460,11 +460,28 @@ static int gather(struct reading *reading, struct cursor body, struct labels *la
 	return body.failed ? -EBADMSG : r;
 }
 
+/* None is negative, see refuse_difference(). */
 static uint64_t value_at(const struct reading *reading, size_t at)
 {
-	int64_t value = at < reading->values.count ? reading->values.items[at] : 0;
+	return at < reading->values.count ? (uint64_t)reading->values.items[at] : 0;
+}
 
-	return value > 0 ? (uint64_t)value : 0;
+/* What pprof -diff_base writes: to leave out what fell would make a growth of it. */
+static int refuse_difference(const struct reading *reading, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < reading->values.count && i < reading->kinds.count; i++) {
+		if (reading->values.items[i] >= 0)
+			continue;
+		(void)error_set(err, -EBADMSG,
+				"a sample has %" PRId64 " %s: it is the difference of two profiles",
+				reading->values.items[i],
+				text_of(reading, reading->kinds.items[i].type));
+		error_remedy(err, "compare the two profiles themselves: wick diff BEFORE AFTER");
+		return -EBADMSG;
+	}
+	return 0;
 }
 
 /* Adds what a sample has of one kind. */
@@ -477,6 +494,9 @@ static int add_sample(struct reading *reading, struct cursor body, size_t kind, 
 
 	if (r < 0)
 		return error_errno(err, r, "a sample makes no sense");
+	r = refuse_difference(reading, err);
+	if (r < 0)
+		return r;
 	for (i = 0; i < reading->frames.count / 2; i++) {
 		struct frame *last = &reading->frames.items[reading->frames.count - 1 - i];
 		struct frame frame = reading->frames.items[i];

@@ -25,6 +25,7 @@
  */
 
 #define MAX_FRAMES 65536u
+#define MAX_WEIGHT 9e18 /* what a recording holds */
 /* Frames of all stretches together: a small file of deep stacks must not keep us for ever. */
 #define MAX_EVENTED_FRAMES (1ull << 32)
 
@@ -33,21 +34,28 @@ struct unit {
 	const char *unit; /* of the recording */
 	double factor;
 	bool time;
+	bool counts; /* weights are numbers of samples */
 };
 
 static const struct unit units[] = {
-	{"nanoseconds", "nanoseconds", 1, true},
-	{"microseconds", "nanoseconds", 1e3, true},
-	{"milliseconds", "nanoseconds", 1e6, true},
-	{"seconds", "nanoseconds", 1e9, true},
-	{"bytes", "bytes", 1, false},
-	{"none", "count", 1, false},
+	{"nanoseconds", "nanoseconds", 1, true, false},
+	{"microseconds", "nanoseconds", 1e3, true, false},
+	{"milliseconds", "nanoseconds", 1e6, true, false},
+	{"seconds", "nanoseconds", 1e9, true, false},
+	{"bytes", "bytes", 1, false, false},
+	{"none", "count", 1, false, true},
+};
+
+/* What profiles are told apart by: a name, or "" and the unit alone. */
+struct value {
+	const char *name; /* of the document */
+	const char *unit; /* of the recording */
 };
 
 struct scope {
 	struct import_builder *builder;
-	const struct unit *unit;  /* of the first profile; the others must have the same kind */
-	VEC(const char *) values; /* of the document: that profiles are told apart by; "" first */
+	const struct unit *unit;  /* of the profile */
+	VEC(struct value) values; /* each has the schema of its place here */
 	VEC(uint32_t) places;
 	VEC(struct frame) frames;
 	uint64_t evented_frames;
@@ -101,19 +109,22 @@ static int add_places(struct scope *scope, const json_t *document)
 	return 0;
 }
 
-static int gather(struct scope *scope, const json_t *stack)
+static int gather(struct scope *scope, const json_t *stack, struct error *err)
 {
 	size_t i;
 
 	scope->frames.count = 0;
 	for (i = 0; i < json_array_size(stack); i++) {
-		json_int_t at = json_integer_value(json_array_get(stack, i));
+		const json_t *item = json_array_get(stack, i);
+		json_int_t at = json_integer_value(item);
 
-		if (at < 0 || (size_t)at >= scope->places.count || i >= MAX_FRAMES)
-			return -EBADMSG;
+		if (!json_is_integer(item) || at < 0 || (size_t)at >= scope->places.count)
+			return error_set(err, -EBADMSG, "it names a frame that is not there");
+		if (i >= MAX_FRAMES)
+			return error_set(err, -EBADMSG, "it has more than %u frames", MAX_FRAMES);
 		if (vec_push(&scope->frames,
 			     (struct frame){FRAME_CUSTOM, scope->places.items[at], 0}) < 0)
-			return -ENOMEM;
+			return error_set(err, -ENOMEM, "out of memory");
 	}
 	return 0;
 }
@@ -124,8 +135,14 @@ static int add_gathered(struct scope *scope, double value, struct import_sample 
 {
 	int r;
 
-	sample->weight = value > 0 && value < 9e18 ? (uint64_t)(value + 0.5) : 0;
-	sample->times = scope->unit->time ? 1 : sample->weight;
+	if (!(value >= 0))
+		return error_set(err, -EBADMSG, "its weight is negative");
+	if (!(value < MAX_WEIGHT))
+		return error_set(err, -EBADMSG, "its weight is too large");
+	sample->weight = (uint64_t)(value + 0.5);
+	if (scope->unit->counts && sample->weight == 0)
+		return 0; /* none of them */
+	sample->times = scope->unit->counts ? sample->weight : 1;
 	sample->frames = scope->frames.items;
 	sample->frame_count = scope->frames.count;
 	r = import_sample(scope->builder, sample, err);
@@ -134,15 +151,37 @@ static int add_gathered(struct scope *scope, double value, struct import_sample 
 	return r;
 }
 
+/* Without weights each sample weighs one. */
 static int add_stack(struct scope *scope, const json_t *stack, const json_t *weight,
 		     struct import_sample *sample, struct error *err)
 {
 	double value = weight ? json_number_value(weight) * scope->unit->factor : 1;
-	int r = gather(scope, stack);
+	int r = gather(scope, stack, err);
 
-	if (r < 0)
-		return error_errno(err, r, "a stack makes no sense");
-	return add_gathered(scope, value, sample, err);
+	if (r == 0 && weight && !json_is_number(weight))
+		return error_set(err, -EBADMSG, "its weight is no number");
+	return r < 0 ? r : add_gathered(scope, value, sample, err);
+}
+
+static int add_stacks(struct scope *scope, const json_t *profile, struct import_sample *sample,
+		      struct error *err)
+{
+	const json_t *samples = json_object_get(profile, "samples");
+	const json_t *weights = json_object_get(profile, "weights");
+	size_t count = json_array_size(samples);
+	size_t i;
+
+	if (weights && json_array_size(weights) != count)
+		return error_set(err, -EBADMSG, "it has %zu weights for %zu samples",
+				 json_array_size(weights), count);
+	for (i = 0; i < count; i++) {
+		int r = add_stack(scope, json_array_get(samples, i), json_array_get(weights, i),
+				  sample, err);
+
+		if (r < 0)
+			return error_prefix(err, r, "sample %zu", i + 1);
+	}
+	return 0;
 }
 
 /* Opens or closes a frame. Frames close in the reverse order of their opening. */
@@ -154,7 +193,7 @@ static int take_event(struct scope *scope, const json_t *event, struct error *er
 	size_t open = scope->frames.count;
 
 	if (at < 0 || (size_t)at >= scope->places.count)
-		return error_set(err, -EBADMSG, "an event names a frame that is not there");
+		return error_set(err, -EBADMSG, "it names a frame that is not there");
 	frame.a = scope->places.items[at];
 	if (strcmp(type, "O") == 0) {
 		if (open >= MAX_FRAMES)
@@ -164,43 +203,55 @@ static int take_event(struct scope *scope, const json_t *event, struct error *er
 			       : 0;
 	}
 	if (strcmp(type, "C") != 0)
-		return error_set(err, -EBADMSG, "an event neither opens nor closes a frame");
+		return error_set(err, -EBADMSG, "it neither opens nor closes a frame");
 	if (open == 0 || scope->frames.items[open - 1].a != frame.a)
-		return error_set(err, -EBADMSG, "an event closes a frame that is not the last one");
+		return error_set(err, -EBADMSG, "it closes a frame that is not the last one");
 	scope->frames.count--;
 	return 0;
 }
 
-/* The stretches between events; time in which nothing is open passes without a sample. */
+/* The stretch of time before an event, or before the end; nothing when nothing is open. */
+static int add_stretch(struct scope *scope, double since, double length,
+		       struct import_sample *sample, struct error *err)
+{
+	double since_ns = since * scope->unit->factor;
+
+	if (scope->unit->time && since_ns >= 0 && since_ns < MAX_WEIGHT)
+		sample->since_ns = (uint64_t)since_ns;
+	scope->evented_frames += scope->frames.count;
+	if (scope->evented_frames > MAX_EVENTED_FRAMES)
+		return error_set(err, -EFBIG, "its stacks hold too many frames");
+	if (!(length > 0) || scope->frames.count == 0)
+		return 0;
+	return add_gathered(scope, length * scope->unit->factor, sample, err);
+}
+
+/* What is open after the last event stays so until the end of the profile. */
 static int add_events(struct scope *scope, const json_t *profile, struct import_sample *sample,
 		      struct error *err)
 {
 	const json_t *events = json_object_get(profile, "events");
 	double start = json_number_value(json_object_get(profile, "startValue"));
+	double end = json_number_value(json_object_get(profile, "endValue"));
 	double before = start;
 	size_t i;
-	int r = 0;
 
 	scope->frames.count = 0;
-	for (i = 0; i < json_array_size(events) && r == 0; i++) {
+	for (i = 0; i < json_array_size(events); i++) {
 		const json_t *event = json_array_get(events, i);
 		double at = json_number_value(json_object_get(event, "at"));
-		double since = (before - start) * scope->unit->factor;
+		int r;
 
 		if (i > 0 && at < before)
 			return error_set(err, -EBADMSG, "events are not in the order of time");
-		if (scope->unit->time && since >= 0 && since < 9e18)
-			sample->since_ns = (uint64_t)since;
-		scope->evented_frames += scope->frames.count;
-		if (scope->evented_frames > MAX_EVENTED_FRAMES)
-			return error_set(err, -EFBIG, "its stacks hold too many frames");
-		if (at > before && scope->frames.count > 0)
-			r = add_gathered(scope, (at - before) * scope->unit->factor, sample, err);
+		r = add_stretch(scope, before - start, at - before, sample, err);
 		if (r == 0)
 			r = take_event(scope, event, err);
+		if (r < 0)
+			return error_prefix(err, r, "event %zu", i + 1);
 		before = at;
 	}
-	return r;
+	return add_stretch(scope, before - start, end - before, sample, err);
 }
 
 /* The value at the end of a name of ours: "comm (process 1, thread 2): value". "": none. */
@@ -218,33 +269,51 @@ static const char *value_of(const char *name)
 	return strncmp(thread, "): ", 3) == 0 ? thread + 3 : "";
 }
 
-/* The schema of a value, ID_NONE when there is none yet. Values are few. */
-static uint32_t find_value(const struct scope *scope, const char *value)
+/* The schema of a profile, ID_NONE when there is none yet. Values are few. */
+static uint32_t find_value(const struct scope *scope, const char *name, const struct unit *unit)
 {
 	uint32_t i;
 
 	for (i = 0; i < scope->values.count; i++)
-		if (strcmp(scope->values.items[i], value) == 0)
+		if (strcmp(scope->values.items[i].name, name) == 0 &&
+		    strcmp(scope->values.items[i].unit, unit->unit) == 0)
 			return i;
 	return ID_NONE;
 }
 
-/* Makes a schema for each value but the first, which has one. */
+/* What profiles measure that do not tell: "samples" is what every recording counts. */
+static const char *name_of(const struct unit *unit, bool is_first)
+{
+	if (unit->time)
+		return "time";
+	return !unit->counts ? "bytes" : is_first ? "samples" : "weight";
+}
+
+static int add_value(struct scope *scope, const char *name, const struct unit *unit)
+{
+	bool is_first = scope->values.count == 0;
+	const char *value = *name ? name : name_of(unit, is_first);
+	int r;
+
+	if (find_value(scope, name, unit) != ID_NONE)
+		return 0;
+	r = import_schema(scope->builder, is_first ? "speedscope" : value, value, unit->unit, 0);
+	return r < 0 ? r : vec_push(&scope->values, ((struct value){name, unit->unit}));
+}
+
+/* Makes the schemas; that of the first profile is the first, whatever its name says. */
 static int add_values(struct scope *scope, const json_t *profiles)
 {
+	const struct unit *unit = unit_of(json_array_get(profiles, 0));
 	size_t i;
-	int r = vec_push(&scope->values, "");
+	int r = add_value(scope, "", unit ? unit : &units[ARRAY_SIZE(units) - 1]);
 
 	for (i = 0; i < json_array_size(profiles) && r == 0; i++) {
 		const json_t *profile = json_array_get(profiles, i);
-		const char *value = value_of(text_of(profile, "name"));
-		const struct unit *unit = unit_of(profile);
 
-		if (!unit || find_value(scope, value) != ID_NONE)
-			continue;
-		r = import_schema(scope->builder, value, value, unit->unit, 0);
-		if (r == 0)
-			r = vec_push(&scope->values, value);
+		unit = unit_of(profile);
+		if (unit)
+			r = add_value(scope, value_of(text_of(profile, "name")), unit);
 	}
 	return r;
 }
@@ -278,11 +347,9 @@ static int thread_of(struct scope *scope, const char *name, unsigned int number,
 static int add_profile(struct scope *scope, const json_t *profile, unsigned int number,
 		       struct error *err)
 {
-	const json_t *samples = json_object_get(profile, "samples");
-	const json_t *weights = json_object_get(profile, "weights");
+	const char *name = text_of(profile, "name");
 	bool evented = strcmp(text_of(profile, "type"), "evented") == 0;
 	struct import_sample sample = {0};
-	size_t i;
 	int r;
 
 	if (!evented && strcmp(text_of(profile, "type"), "sampled") != 0)
@@ -291,39 +358,24 @@ static int add_profile(struct scope *scope, const json_t *profile, unsigned int 
 	scope->unit = unit_of(profile);
 	if (!scope->unit)
 		return error_set(err, -EBADMSG, "profile %u has an unknown unit", number);
-	r = thread_of(scope, text_of(profile, "name"), number, &sample.thread);
+	r = thread_of(scope, name, number, &sample.thread);
 	if (r < 0)
 		return error_errno(err, r, "cannot keep a thread");
-	import_choose_schema(scope->builder, find_value(scope, value_of(text_of(profile, "name"))));
-	if (evented) {
-		r = add_events(scope, profile, &sample, err);
-		return r < 0 ? error_prefix(err, r, "profile %u", number) : 0;
-	}
-	for (i = 0; i < json_array_size(samples) && r == 0; i++)
-		r = add_stack(scope, json_array_get(samples, i), json_array_get(weights, i),
-			      &sample, err);
-	return r;
+	import_choose_schema(scope->builder, find_value(scope, value_of(name), scope->unit));
+	r = evented ? add_events(scope, profile, &sample, err)
+		    : add_stacks(scope, profile, &sample, err);
+	return r < 0 ? error_prefix(err, r, "profile %u", number) : 0;
 }
 
 static int add_document(struct scope *scope, const json_t *document, struct error *err)
 {
 	const json_t *profiles = json_object_get(document, "profiles");
-	const struct unit *unit = unit_of(json_array_get(profiles, 0));
 	size_t i;
-	int r = 0;
+	int r;
 
 	recording_writer_info(import_builder_writer(scope->builder), "title",
 			      text_of(document, "name"));
-	if (unit)
-		r = import_schema(scope->builder, "speedscope",
-				  unit->time                         ? "time"
-				  : strcmp(unit->unit, "bytes") == 0 ? "bytes"
-								     : "samples",
-				  unit->unit, 0);
-	else
-		r = import_schema(scope->builder, "speedscope", "samples", "count", 0);
-	if (r == 0)
-		r = add_values(scope, profiles);
+	r = add_values(scope, profiles);
 	if (r == 0)
 		r = add_places(scope, document);
 	if (r < 0)

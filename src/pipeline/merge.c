@@ -30,6 +30,7 @@ struct merger {
 	bool complete;       /* values say all in every file so far: see FORMAT.md */
 	bool retracted;      /* they did in the first ones only */
 	bool begun;          /* a file was read */
+	bool has_cut;        /* one without its end: the result gets no end mark either */
 	char *boot_id;       /* of the first file with frames of a kernel */
 	uint32_t processes;  /* so far: keeps those of different files apart */
 	uint64_t start_ns;   /* of the first file: the others are moved to it */
@@ -212,6 +213,26 @@ static int take_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint
 }
 
 /* Addresses of a kernel mean something else after the next boot. */
+static int refuse_boot(const struct source *source)
+{
+	static const char mixed[] = "names of kernel functions would be mixed up";
+	const char *name = source->name;
+
+	if (!source->boot_id)
+		(void)error_set(source->err, -EINVAL,
+				"%s does not tell on which boot it was recorded: %s", name, mixed);
+	else if (!*source->merger->boot_id)
+		(void)error_set(
+			source->err, -EINVAL,
+			"what comes before %s does not tell on which boot it was recorded: %s",
+			name, mixed);
+	else
+		(void)error_set(source->err, -EINVAL, "%s was recorded on another boot: %s", name,
+				mixed);
+	error_remedy(source->err, "export it as pprof first, and merge that");
+	return -EINVAL;
+}
+
 static int take_kernel_symbol(void *self, uint64_t start, uint64_t size, const char *name,
 			      const char *module)
 {
@@ -224,14 +245,8 @@ static int take_kernel_symbol(void *self, uint64_t start, uint64_t size, const c
 		if (!merger->boot_id)
 			return -ENOMEM;
 	}
-	if (strcmp(merger->boot_id, boot_id) != 0) {
-		(void)error_set(source->err, -EINVAL,
-				"%s was recorded on another boot: names of kernel functions would "
-				"be mixed up",
-				source->name);
-		error_remedy(source->err, "export it as pprof first, and merge that");
-		return -EINVAL;
-	}
+	if (strcmp(merger->boot_id, boot_id) != 0)
+		return refuse_boot(source);
 	recording_writer_kernel_symbol(merger->writer, start, size, name, module);
 	return 0;
 }
@@ -309,6 +324,7 @@ static int merge_file(struct merger *merger, const char *path, struct error *err
 	merger->retracted = merger->retracted || (merger->complete && !source.complete);
 	merger->complete = source.complete && (merger->complete || !merger->begun);
 	merger->begun = true;
+	merger->has_cut = merger->has_cut || !recording_reader_damage(source.reader).complete;
 	source_fini(&source);
 	return r;
 }
@@ -331,7 +347,8 @@ static int finish(struct merger *merger, size_t count, struct error *err)
 	if (merger->to_real_ns)
 		recording_writer_clock(merger->writer, merger->start_ns,
 				       merger->start_ns + merger->to_real_ns);
-	return recording_writer_finish(merger->writer, err);
+	return merger->has_cut ? recording_writer_flush(merger->writer, err)
+			       : recording_writer_finish(merger->writer, err);
 }
 
 int merge_files(const char *const *paths, size_t count, int output, struct error *err)

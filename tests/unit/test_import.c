@@ -86,6 +86,46 @@ static void folded_lines_are_added_up_whatever_their_ends(void **state)
 	assert_imported("app;a\x01\xff;b 1\n", "app;a_\xef\xbf\xbd;b 1\n");
 }
 
+/* Each alone rounded would be 3 of 2.5, or 2 of 2.4. */
+static void folded_decimals_keep_their_sum(void **state)
+{
+	assert_imported("a;b 2.5\na;c 2.5\na;d 12.0\n", "a;b 3\na;c 2\na;d 12\n");
+	assert_imported("a;b 2.4\na;b 2.4\na;b 2.40000000000000000000000000000000000000\n",
+			"a;b 7\n");
+	assert_imported("a;b .4\na;c 0.4\na;d 40\n", "a;c 1\na;d 40\n");
+}
+
+static void folded_lines_that_make_no_sense_are_named(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *words;
+	} cases[] = {
+		{"x -3\n", "line 1: its count is negative"},
+		{"a;b 1e3\n", "line 1 does not end in a count"},
+		{"a;b 1e3", "line 1 does not end in a count"},
+		{"# stacks\n\nc 0x10\na;b 1\n", "line 3 does not end in a count"},
+		{"main 5\nno count\nmain 1\n", "line 2 does not end in a count"},
+		{"a;b 1\na;b -1", "line 2: its count is negative"},
+		{"a;b 1\nz 9223372036854775808\n",
+		 "line 2: its count is above 9223372036854775807"},
+		{"a 1\nz 18446744073709551617000000000000000000\n", "line 2: its count is above"},
+		{"a;b 0.4\na;c 0.4\n", "its 2 counts are mostly below 1, 0.8 together"},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct error err = {0};
+
+		assert_true(run(cases[i].text, strlen(cases[i].text), NULL, &err) < 0);
+		assert_non_null(strstr(err.text, "x.in, read as folded: "));
+		assert_non_null(strstr(err.text, cases[i].words));
+	}
+	assert_imported("main 5\n", "main 5\n");
+	assert_imported("y 0\nx;z 9223372036854775806", "x;z 9223372036854775806\n");
+	assert_imported("a;b 1\na;b;cut", "a;b 1\n");
+}
+
 static void more_inlined_frames_than_a_chain_holds_are_all_kept(void **state)
 {
 	struct bytes text = {0};
@@ -181,6 +221,8 @@ static void speedscope_weights_become_time(void **state)
 	"\"name\":\"t\",\"unit\":\"microseconds\",\"startValue\":10,\"endValue\":30," profile      \
 	"}]}"
 #define EVENTS_OF(events) SPEEDSCOPE_OF("\"type\":\"evented\",\"events\":[" events "]")
+#define STACKS_OF(samples, weights)                                                                \
+	SPEEDSCOPE_OF("\"type\":\"sampled\",\"samples\":[" samples "],\"weights\":[" weights "]")
 #define EVENT(type, frame, at) "{\"type\":\"" type "\",\"frame\":" #frame ",\"at\":" #at "}"
 
 static void speedscope_events_become_the_stacks_between_them(void **state)
@@ -191,16 +233,17 @@ static void speedscope_events_become_the_stacks_between_them(void **state)
 											  26));
 	struct profile *profile = NULL;
 
-	assert_imported(text, "t;f;f 1\nt;main 2\nt;main;f 1\n");
+	assert_imported(text, "t;f 1\nt;f;f 1\nt;main 2\nt;main;f 1\n");
 	assert_int_equal(run(text, sizeof(text) - 1, &profile, NULL), 1);
-	assert_int_equal(profile->entries.count, 3);
+	assert_int_equal(profile->entries.count, 4);
 	assert_int_equal(profile_entry_values(profile, 0)[1], 2000 + 1000);
 	assert_int_equal(profile_entry_values(profile, 1)[1], 3000);
-	assert_int_equal(profile->duration_ns, 15000); /* when the last stretch begins */
+	assert_int_equal(profile_entry_values(profile, 3)[1], 4000); /* until endValue */
+	assert_int_equal(profile->duration_ns, 16000); /* when the last stretch begins */
 	profile_free(profile);
 }
 
-static void speedscope_events_that_make_no_sense_are_refused(void **state)
+static void speedscope_profiles_that_make_no_sense_are_refused(void **state)
 {
 	static const struct {
 		const char *text;
@@ -213,6 +256,13 @@ static void speedscope_events_that_make_no_sense_are_refused(void **state)
 		{EVENTS_OF(EVENT("X", 1, 12)), "neither opens nor closes"},
 		{EVENTS_OF(EVENT("O", 0, 12) "," EVENT("C", 0, 11)), "order of time"},
 		{SPEEDSCOPE_OF("\"type\":\"other\""), "neither sampled nor evented"},
+		{STACKS_OF("[0],[0,2]", "1,1"), "sample 2: it names a frame that is not there"},
+		{STACKS_OF("[0],[1.5]", "1,1"), "sample 2: it names a frame that is not there"},
+		{STACKS_OF("[0],[1]", "1,-3"), "sample 2: its weight is negative"},
+		{STACKS_OF("[0],[1]", "1,1e30"), "sample 2: its weight is too large"},
+		{STACKS_OF("[0],[1]", "1,\"2\""), "sample 2: its weight is no number"},
+		{STACKS_OF("[0],[1]", "1,2,3"), "it has 3 weights for 2 samples"},
+		{STACKS_OF("[0],[1]", "1"), "it has 1 weights for 2 samples"},
 	};
 	size_t i;
 
@@ -223,6 +273,56 @@ static void speedscope_events_that_make_no_sense_are_refused(void **state)
 		assert_non_null(strstr(err.text, "profile 1"));
 		assert_non_null(strstr(err.text, cases[i].words));
 	}
+}
+
+#define DOCUMENT_OF(profiles)                                                                      \
+	"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","                     \
+	"\"shared\":{\"frames\":[{\"name\":\"main\"}]},\"profiles\":[" profiles "]}"
+#define STACK(unit, weight)                                                                        \
+	"{\"type\":\"sampled\",\"name\":\"t\",\"unit\":\"" unit                                    \
+	"\",\"samples\":[[0]],\"weights\":[" #weight "]}"
+
+/* The sum of a value that has this unit, -1 when there is none. */
+static int64_t sum_of(const struct profile *profile, const char *value, const char *unit)
+{
+	int64_t sum = 0;
+	uint32_t i = 0;
+	size_t entry;
+
+	while (i < profile->value_count && (strcmp(profile->value_types[i].name, value) != 0 ||
+					    strcmp(profile->value_types[i].unit, unit) != 0))
+		i++;
+	for (entry = 0; entry < profile->entries.count && i < profile->value_count; entry++)
+		sum += profile_entry_values(profile, entry)[i];
+	return i < profile->value_count ? sum : -1;
+}
+
+static void speedscope_units_are_kept_apart(void **state)
+{
+	static const char text[] = DOCUMENT_OF(STACK("seconds", 3) "," STACK("none", 5) "," STACK(
+		"bytes", 7) "," STACK("milliseconds", 2));
+	struct profile *profile = NULL;
+
+	assert_int_equal(run(text, sizeof(text) - 1, &profile, NULL), 1);
+	assert_int_equal(sum_of(profile, "time", "nanoseconds"), 3002000000);
+	assert_int_equal(sum_of(profile, "weight", "count"), 5);
+	assert_int_equal(sum_of(profile, "bytes", "bytes"), 7);
+	profile_free(profile);
+}
+
+static void speedscope_bytes_are_no_samples(void **state)
+{
+	static const char bytes[] = DOCUMENT_OF(STACK("bytes", 4096));
+	static const char counts[] = DOCUMENT_OF(STACK("none", 4096));
+	struct profile *profile = NULL;
+
+	assert_int_equal(run(bytes, sizeof(bytes) - 1, &profile, NULL), 1);
+	assert_int_equal(sum_of(profile, "bytes", "bytes"), 4096);
+	assert_int_equal(sum_of(profile, "samples", "count"), 1);
+	profile_free(profile);
+	assert_int_equal(run(counts, sizeof(counts) - 1, &profile, NULL), 1);
+	assert_int_equal(sum_of(profile, "samples", "count"), 4096);
+	profile_free(profile);
 }
 
 static void what_no_format_is_is_left_alone(void **state)
@@ -277,11 +377,15 @@ int main(void)
 		cmocka_unit_test(folded_stacks_come_back_as_they_are),
 		cmocka_unit_test(folded_lines_that_begin_alike_stay_apart),
 		cmocka_unit_test(folded_lines_are_added_up_whatever_their_ends),
+		cmocka_unit_test(folded_decimals_keep_their_sum),
+		cmocka_unit_test(folded_lines_that_make_no_sense_are_named),
 		cmocka_unit_test(more_inlined_frames_than_a_chain_holds_are_all_kept),
 		cmocka_unit_test(folded_stacks_are_the_same_with_and_without_a_recording),
 		cmocka_unit_test(speedscope_weights_become_time),
 		cmocka_unit_test(speedscope_events_become_the_stacks_between_them),
-		cmocka_unit_test(speedscope_events_that_make_no_sense_are_refused),
+		cmocka_unit_test(speedscope_profiles_that_make_no_sense_are_refused),
+		cmocka_unit_test(speedscope_units_are_kept_apart),
+		cmocka_unit_test(speedscope_bytes_are_no_samples),
 		cmocka_unit_test(what_no_format_is_is_left_alone),
 		cmocka_unit_test(damage_is_told_with_the_name_and_the_format),
 		cmocka_unit_test(every_format_has_its_words),
