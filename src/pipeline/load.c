@@ -102,6 +102,14 @@ static int rebuild_node(struct loader *loader, uint32_t node, bool as_leaf, uint
 	location = loader_locate(loader, item.frame, as_leaf);
 	if (location == ID_NONE)
 		return -ENOMEM;
+	if (loader->options->collapse_recursion) {
+		int r = loader_collapse(loader, *above, &location);
+
+		if (r <= 0) {
+			*ret = *above;
+			return r;
+		}
+	}
 	*ret = find_twin(loader, node, *above, location);
 	if (*ret == ID_NONE)
 		*ret = loader->one_to_one
@@ -331,8 +339,8 @@ int loader_prepare(struct loader *loader, struct error *err)
 	    note_kernel_frames(loader) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	/* What the kernel did goes to its callers; compiled code has other names at other times. */
-	loader->one_to_one =
-		loader->options->kernel && !jit_symbols_have_shared(loader->samples.jit);
+	loader->one_to_one = loader->options->kernel && !loader->options->collapse_recursion &&
+			     !jit_symbols_have_shared(loader->samples.jit);
 	for (size_t i = 0; i <= loader->dictionary->modules.count; i++)
 		if (vec_push(&loader->gaps, (struct profile_gap){0}) < 0)
 			return error_set(err, -ENOMEM, "out of memory");
