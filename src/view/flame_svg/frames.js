@@ -8,6 +8,7 @@ const svg = document.currentScript ? document.currentScript.ownerSVGElement : do
 const alone = svg === document.documentElement;
 const head = svg.querySelector('.head');
 const foot = svg.querySelector('.foot');
+const titleText = svg.querySelector('title').textContent;
 let width = Number(svg.getAttribute('width'));
 let height = Number(svg.getAttribute('height'));
 
