@@ -399,6 +399,20 @@ static void add_gauges(struct loader *loader)
 	}
 }
 
+/* Filters of labels that match nothing are told: mostly a name is misspelt. */
+static void explain_nothing(struct loader *loader)
+{
+	struct bytes text = {0};
+
+	if (loader->samples.sums.count > 0)
+		return;
+	label_filter_explain(&loader->samples.labels, loader->dictionary, &text);
+	bytes_put_u8(&text, '\0');
+	if (!text.failed && text.size > 1)
+		loader->profile->why_empty = keep_text(loader->profile, (const char *)text.data);
+	bytes_fini(&text);
+}
+
 void loader_describe(struct loader *loader)
 {
 	const struct samples *samples = &loader->samples;
@@ -409,6 +423,7 @@ void loader_describe(struct loader *loader)
 	uint64_t to_ns = options->to_ns < duration_ns ? options->to_ns : duration_ns;
 
 	add_gauges(loader);
+	explain_nothing(loader);
 	profile->title = keep_text(profile, samples->title);
 	profile->slice_ns = samples->slice_ns;
 	profile->duration_ns = to_ns > options->from_ns ? to_ns - options->from_ns : 0;
