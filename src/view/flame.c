@@ -40,6 +40,7 @@ void flame_put_whole(const struct picture *picture, uint32_t layer, struct bytes
 	const struct profile *profile = picture->profile;
 	struct value_type type = profile->value_types[picture->layers[layer]];
 	bool pair = picture->options->pair;
+	uint64_t samples;
 	int64_t total = pair ? picture->whole.after : picture->ways[0].layouts[layer].total;
 
 	put_name(out, type.name);
@@ -53,9 +54,8 @@ void flame_put_whole(const struct picture *picture, uint32_t layer, struct bytes
 	bytes_printf(out, " · ");
 	if (pair)
 		bytes_printf(out, "%s → ", quantity_count(picture->whole.before_samples).text);
-	bytes_printf(out, "%s samples",
-		     quantity_count(pair ? picture->whole.after_samples : profile->quality.samples)
-			     .text);
+	samples = pair ? picture->whole.after_samples : profile->quality.samples;
+	bytes_printf(out, "%s sample%s", quantity_count(samples).text, samples == 1 ? "" : "s");
 }
 
 /* What the picture shows, in words for those who do not see it. */
