@@ -20,6 +20,8 @@
 #include "view/quantity.h"
 #include "view/value_choice.h"
 
+#define TITLE_COLUMN_PX 11 /* of the bold font of titles, on average */
+
 /* Around them */
 
 static const char *title_of(const struct picture *picture)
@@ -104,10 +106,9 @@ static void put_start(struct picture *picture)
 
 void flame_put_heading(struct picture *picture)
 {
-	/* The controls stand at the right of the title. */
+	/* The script, whose controls stand beside the title, cuts it again by what it measures. */
 	flame_put_label(picture, title_of(picture),
-			picture->options->width_px > 700 ? (picture->options->width_px - 580) / 9
-							 : 26);
+			(picture->options->width_px - 2 * MARGIN_PX) / TITLE_COLUMN_PX);
 }
 
 /* What a part of the samples has in common that a reader must know. */

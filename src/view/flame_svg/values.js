@@ -85,7 +85,8 @@ function showWhole() {
 	if (compared || whole === undefined)
 		return;
 	svg.setAttribute('aria-label', 'flame graph of ' + titleText + ': ' + whole);
-	head.querySelector('.about').textContent = whole + told.drawn.judgement;
+	aboutWords = whole + told.drawn.judgement;
+	layHead();
 }
 
 function showValues() {
