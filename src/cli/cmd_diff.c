@@ -207,6 +207,8 @@ static int draw(const struct command_context *context, const struct diff_command
 	view.graph.inverted = options->inverted;
 	view.graph.collapse_recursion = options->look.collapse_recursion;
 	view.graph.pair = true;
+	view.graph.sides[0] = comparison->sides[0];
+	view.graph.sides[1] = comparison->sides[1];
 	view.graph.absolute = comparison->diff.absolute;
 	status = draw_flame_of(context, comparison->diff.pair.both, &view, options->output);
 	bytes_fini(&title);

@@ -125,6 +125,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (r != COMMAND_DONE)
 		return r;
 	load.told = true;
+	load.collapse_recursion = options->look.collapse_recursion;
 	r = exporter_lists_samples(exporter)
 		    ? export_samples_of(exporter, argv[0], &load, options->output, &err)
 		    : export_profile(exporter, argv[0], &load, options, &err);

@@ -78,7 +78,7 @@ static const struct option_spec table[] = {
 	{"by", 0, OPTION_ENUM(struct timeline_command_options, by, "thread", "process", "nothing"),
 	 .help = "what a row stands for"},
 	{"step", 0, OPTION_DURATION(struct timeline_command_options, step_ns), .argument = "TIME",
-	 .help = "how long a step is (default: a sixtieth of the time that is shown)"},
+	 .min = 1, .help = "how long a step is (default: a sixtieth of the time that is shown)"},
 	{"limit", 'n', OPTION_U64(struct timeline_command_options, limit), .argument = "ROWS",
 	 .max = 1000000, .key = "view.limit",
 	 .help = "rows, the busiest first; 0 shows all, as JSON and CSV do unless told"},

@@ -88,6 +88,19 @@ int draw_flame_of(const struct command_context *context, const struct profile *p
 	return COMMAND_DONE;
 }
 
+static void print_empty(const struct command_context *context, const struct profile *profile)
+{
+	struct bytes line = {0};
+
+	bytes_printf(&line, "wick: the graph is empty: ");
+	text_put_terminal(&line, profile->why_empty ? profile->why_empty
+						    : "no samples, or everything was filtered out");
+	bytes_put_u8(&line, '\n');
+	if (!line.failed)
+		(void)fwrite(line.data, 1, line.size, context->err); /* only a courtesy */
+	bytes_fini(&line);
+}
+
 int draw_flame(const struct command_context *context, const struct load_options *load,
 	       const struct flame_page_options *view, const char *input, const char *output)
 {
@@ -105,9 +118,7 @@ int draw_flame(const struct command_context *context, const struct load_options 
 		return command_failed(context, &err);
 	status = draw_flame_of(context, profile, view, output);
 	if (status == COMMAND_DONE && profile->entries.count == 0)
-		(void)fprintf(
-			context->err, /* only a courtesy */
-			"wick: the graph is empty: no samples, or everything was filtered out\n");
+		print_empty(context, profile);
 	profile_free(profile);
 	return status;
 }

@@ -397,7 +397,8 @@ static void put_comments(struct pprof *pprof)
 	if (*profile->title)
 		protobuf_u64(&pprof->text, PROFILE_COMMENT, string_of(pprof, profile->title));
 	if (missing > 0) {
-		bytes_printf(&text, "%llu samples were lost", (unsigned long long)missing);
+		bytes_printf(&text, "%llu %s lost", (unsigned long long)missing,
+			     missing == 1 ? "sample was" : "samples were");
 		put_comment(pprof, &text);
 	}
 	for (i = 0; i < profile->gauges.count; i++) {

@@ -553,7 +553,8 @@ static int add_kinds(struct reading *reading)
 	int r = 0;
 
 	/* Our own files without a title may begin with what was lost. */
-	if (!strstr(text_of(reading, reading->title), " samples were lost"))
+	if (!strstr(text_of(reading, reading->title), " samples were lost") &&
+	    !strstr(text_of(reading, reading->title), " sample was lost"))
 		recording_writer_info(writer, "title", text_of(reading, reading->title));
 	if (reading->first_kind == 0 && reading->kinds.count > 1)
 		recording_writer_info(writer, "values", "complete");

@@ -161,7 +161,8 @@ struct profile {
 	VEC(int64_t) state_values;          /* value_count for each state */
 	VEC(struct profile_moment) moments; /* the entries by time; only when asked for */
 
-	const char *title; /* what was profiled; a string of strings */
+	const char *title;     /* what was profiled; a string of strings */
+	const char *why_empty; /* what keeps samples out, where that is known; else NULL */
 	uint64_t start_realtime_ns;
 	uint64_t duration_ns;
 	uint64_t period_ns; /* nominal distance of samples; 0: none */

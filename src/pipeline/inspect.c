@@ -375,11 +375,12 @@ static void judge_samples(const struct inspection *inspection, struct judge *jud
 	if (samples == 0)
 		object(judge, VERDICT_POOR, "there are no samples");
 	else if (samples < 100)
-		object(judge, VERDICT_FAIR, "only %" PRIu64 " samples: shares are rough", samples);
+		object(judge, VERDICT_FAIR, "only %" PRIu64 " sample%s: shares are rough", samples,
+		       samples == 1 ? "" : "s");
 	if (lost > 0)
 		object(judge, percent(lost, samples + lost) > 1 ? VERDICT_POOR : VERDICT_FAIR,
-		       "%" PRIu64 " samples were lost while recording (%.2f %%)", lost,
-		       percent(lost, samples + lost));
+		       "%" PRIu64 " %s lost while recording (%.2f %%)", lost,
+		       lost == 1 ? "sample was" : "samples were", percent(lost, samples + lost));
 	if (inspection_number(inspection, "throttled") > 0)
 		object(judge, VERDICT_FAIR, "the kernel held sampling back %" PRIu64 " times",
 		       inspection_number(inspection, "throttled"));

@@ -13,6 +13,7 @@
 
 #include "base/vec.h"
 
+struct bytes;
 struct dictionary;
 
 struct label_filter {
@@ -26,5 +27,9 @@ void label_filter_fini(struct label_filter *filter);
 /* Whether a set of labels is wanted. 0 or -ENOMEM. */
 int label_filter_ask(struct label_filter *filter, const struct dictionary *dictionary, uint32_t set,
 		     bool *ret);
+
+/* Appends which label no sample has and which ones there are; nothing when each is somewhere. */
+void label_filter_explain(const struct label_filter *filter, const struct dictionary *dictionary,
+			  struct bytes *out);
 
 #endif

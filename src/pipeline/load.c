@@ -102,6 +102,14 @@ static int rebuild_node(struct loader *loader, uint32_t node, bool as_leaf, uint
 	location = loader_locate(loader, item.frame, as_leaf);
 	if (location == ID_NONE)
 		return -ENOMEM;
+	if (loader->options->collapse_recursion) {
+		int r = loader_collapse(loader, *above, &location);
+
+		if (r <= 0) {
+			*ret = *above;
+			return r;
+		}
+	}
 	*ret = find_twin(loader, node, *above, location);
 	if (*ret == ID_NONE)
 		*ret = loader->one_to_one
@@ -331,8 +339,8 @@ int loader_prepare(struct loader *loader, struct error *err)
 	    note_kernel_frames(loader) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	/* What the kernel did goes to its callers; compiled code has other names at other times. */
-	loader->one_to_one =
-		loader->options->kernel && !jit_symbols_have_shared(loader->samples.jit);
+	loader->one_to_one = loader->options->kernel && !loader->options->collapse_recursion &&
+			     !jit_symbols_have_shared(loader->samples.jit);
 	for (size_t i = 0; i <= loader->dictionary->modules.count; i++)
 		if (vec_push(&loader->gaps, (struct profile_gap){0}) < 0)
 			return error_set(err, -ENOMEM, "out of memory");
@@ -391,6 +399,20 @@ static void add_gauges(struct loader *loader)
 	}
 }
 
+/* Filters of labels that match nothing are told: mostly a name is misspelt. */
+static void explain_nothing(struct loader *loader)
+{
+	struct bytes text = {0};
+
+	if (loader->samples.sums.count > 0)
+		return;
+	label_filter_explain(&loader->samples.labels, loader->dictionary, &text);
+	bytes_put_u8(&text, '\0');
+	if (!text.failed && text.size > 1)
+		loader->profile->why_empty = keep_text(loader->profile, (const char *)text.data);
+	bytes_fini(&text);
+}
+
 void loader_describe(struct loader *loader)
 {
 	const struct samples *samples = &loader->samples;
@@ -401,6 +423,7 @@ void loader_describe(struct loader *loader)
 	uint64_t to_ns = options->to_ns < duration_ns ? options->to_ns : duration_ns;
 
 	add_gauges(loader);
+	explain_nothing(loader);
 	profile->title = keep_text(profile, samples->title);
 	profile->slice_ns = samples->slice_ns;
 	profile->duration_ns = to_ns > options->from_ns ? to_ns - options->from_ns : 0;

@@ -42,6 +42,7 @@ struct load_options {
 	bool inlines; /* else: no more than lines */
 	bool kernel;
 	bool short_names;
+	bool collapse_recursion; /* a function that calls itself directly is one frame */
 	bool demangle;
 	bool slices; /* fill profile->moments */
 	bool told;   /* load_samples: what the program told as well, unless an event is asked for */

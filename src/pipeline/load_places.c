@@ -198,3 +198,39 @@ uint32_t loader_locate(struct loader *loader, uint32_t frame_id, bool exact)
 		return ID_NONE;
 	return *known;
 }
+
+/* The innermost function of a stack, ID_NONE of the empty one. */
+static uint32_t innermost(const struct profile *profile, uint32_t stack)
+{
+	uint32_t i;
+
+	if (stack == 0)
+		return ID_NONE;
+	i = profile->stacks.nodes.items[stack].frame;
+	i = profile->locations.items[i].first_line + profile->locations.items[i].line_count - 1;
+	return profile->lines.items[i].function;
+}
+
+int loader_collapse(struct loader *loader, uint32_t above, uint32_t *location)
+{
+	struct profile *profile = loader->profile;
+	struct profile_location at = profile->locations.items[*location];
+	struct load_judged judged = loader->judged.items[*location];
+	struct profile_line lines[MAX_LINES];
+	uint32_t last = innermost(profile, above);
+	uint32_t count = 0;
+	uint32_t i;
+
+	for (i = 0; i < at.line_count && i < MAX_LINES; i++) {
+		struct profile_line line = profile->lines.items[at.first_line + i];
+
+		if (line.function != last)
+			lines[count++] = line;
+		last = line.function;
+	}
+	if (count == 0 || count == at.line_count)
+		return count > 0;
+	*location =
+		profile_location(profile, profile_text(profile, at.module), at.vaddr, lines, count);
+	return *location == ID_NONE || judge_place(loader, *location, &judged) < 0 ? -ENOMEM : 1;
+}

@@ -71,6 +71,12 @@ struct loader {
 /* The location of a frame, ID_NONE without memory. */
 uint32_t loader_locate(struct loader *loader, uint32_t frame, bool exact);
 
+/*
+ * Leaves out of a location what continues the function before it, on the stack or in the
+ * location: it becomes another one with fewer functions. 1, 0 when none is left, or -ENOMEM.
+ */
+int loader_collapse(struct loader *loader, uint32_t above, uint32_t *location);
+
 /* The stack of the profile for a node of the recording, at the time of a sample. */
 int loader_rebuild_at(struct loader *loader, uint32_t node, uint64_t time_ns, uint32_t *ret);
 

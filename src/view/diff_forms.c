@@ -173,8 +173,9 @@ void diff_put_text(const struct diff_table *table, struct bytes *out)
 	for (i = 0; i < table->shown; i++)
 		put_row(table, &table->rows[i], out);
 	if (table->shown < table->count)
-		bytes_printf(out, "%s more functions; -n 0 shows all\n",
-			     quantity_count(table->count - table->shown).text);
+		bytes_printf(out, "%s more function%s; -n 0 shows all\n",
+			     quantity_count(table->count - table->shown).text,
+			     table->count - table->shown == 1 ? "" : "s");
 }
 
 /* JSON */

@@ -20,6 +20,8 @@
 #include "view/quantity.h"
 #include "view/value_choice.h"
 
+#define TITLE_COLUMN_PX 11 /* of the bold font of titles, on average */
+
 /* Around them */
 
 static const char *title_of(const struct picture *picture)
@@ -30,26 +32,32 @@ static const char *title_of(const struct picture *picture)
 	return *title ? title : "flame graph";
 }
 
-/* What all of it is, of a pair before and after. */
-static void put_whole(struct picture *picture)
+/*
+ * What all of a layer is, of a pair before and after. Samples are those of the main
+ * value: of others it is not known how many they had.
+ */
+void flame_put_whole(const struct picture *picture, uint32_t layer, struct bytes *out,
+		     void (*put_name)(struct bytes *out, const char *name))
 {
 	const struct profile *profile = picture->profile;
+	struct value_type type = profile->value_types[picture->layers[layer]];
 	bool pair = picture->options->pair;
-	struct bytes *out = picture->out;
+	uint64_t samples;
+	int64_t total = pair ? picture->whole.after : picture->ways[0].layouts[layer].total;
 
-	picture->put_name(out, profile->value_types[picture->layers[0]].name);
+	put_name(out, type.name);
 	bytes_put_u8(out, ' ');
 	if (pair)
-		bytes_printf(out, "%s → ", quantity_of(picture->whole.before, picture->unit).text);
-	bytes_printf(out, "%s", quantity_of(picture->whole.after, picture->unit).text);
-	if (flame_has_samples_alone(picture))
+		bytes_printf(out, "%s → ", quantity_of(picture->whole.before, type.unit).text);
+	bytes_printf(out, "%s", quantity_of(total, type.unit).text);
+	if (strcmp(type.name, "samples") == 0 ||
+	    (!pair && picture->layers[layer] != profile->main_value))
 		return;
 	bytes_printf(out, " · ");
 	if (pair)
 		bytes_printf(out, "%s → ", quantity_count(picture->whole.before_samples).text);
-	bytes_printf(out, "%s samples",
-		     quantity_count(pair ? picture->whole.after_samples : profile->quality.samples)
-			     .text);
+	samples = pair ? picture->whole.after_samples : profile->quality.samples;
+	bytes_printf(out, "%s sample%s", quantity_count(samples).text, samples == 1 ? "" : "s");
 }
 
 /* What the picture shows, in words for those who do not see it. */
@@ -58,7 +66,7 @@ static void put_description(struct picture *picture)
 	bytes_printf(picture->out, "flame graph of ");
 	text_put_xml(picture->out, title_of(picture));
 	bytes_printf(picture->out, ": ");
-	put_whole(picture);
+	flame_put_whole(picture, 0, picture->out, picture->put_name);
 }
 
 static void put_start(struct picture *picture)
@@ -96,41 +104,78 @@ static void put_start(struct picture *picture)
 	bytes_printf(picture->out, "<rect class=\"page\" width=\"100%%\" height=\"100%%\"/>\n");
 }
 
-static void put_loss(struct bytes *out, uint64_t count, uint64_t of, const char *what)
-{
-	if (count > 0)
-		bytes_printf(out, " · %s %s", quantity_share((int64_t)count, (int64_t)of).text,
-			     what);
-}
-
 void flame_put_heading(struct picture *picture)
 {
-	/* The controls stand at the right of the title. */
+	/* The script, whose controls stand beside the title, cuts it again by what it measures. */
 	flame_put_label(picture, title_of(picture),
-			picture->options->width_px > 700 ? (picture->options->width_px - 580) / 9
-							 : 26);
+			(picture->options->width_px - 2 * MARGIN_PX) / TITLE_COLUMN_PX);
 }
 
-void flame_put_judgement(const struct profile *profile, struct bytes *out)
-{
-	const struct profile_quality *quality = &profile->quality;
-	uint64_t taken = quality->samples + quality->lost + quality->unreadable;
+/* What a part of the samples has in common that a reader must know. */
+enum loss_kind { LOSS_LOST, LOSS_UNREADABLE, LOSS_TRUNCATED, LOSS_UNNAMED };
 
-	if (profile->duration_ns)
-		bytes_printf(out, " · %s recorded",
-			     quantity_of((int64_t)profile->duration_ns, "nanoseconds").text);
-	put_loss(out, quality->lost, taken, "lost");
-	put_loss(out, quality->unreadable, taken, "unreadable");
-	if (quality->incomplete)
-		bytes_printf(out, " · incomplete recording");
-	put_loss(out, quality->truncated, quality->samples, "truncated");
-	put_loss(out, quality->unsymbolised, quality->samples, "without symbol");
+static struct quantity loss_share(const struct profile_quality *quality, enum loss_kind kind,
+				  uint64_t *ret_count)
+{
+	uint64_t counts[] = {
+		[LOSS_LOST] = quality->lost,
+		[LOSS_UNREADABLE] = quality->unreadable,
+		[LOSS_TRUNCATED] = quality->truncated,
+		[LOSS_UNNAMED] = quality->unsymbolised,
+	};
+	uint64_t of = quality->samples;
+
+	if (kind == LOSS_LOST || kind == LOSS_UNREADABLE)
+		of += quality->lost + quality->unreadable;
+	*ret_count = counts[kind];
+	return quantity_share((int64_t)counts[kind], (int64_t)of);
+}
+
+/* Of a pair both shares are told: a common one would hide that a side is worse. */
+static void put_loss(struct bytes *out, const struct profile *const *sides, enum loss_kind kind,
+		     const char *what)
+{
+	uint64_t before = 0;
+	uint64_t after;
+	struct quantity first = {0};
+	struct quantity last = loss_share(&sides[1]->quality, kind, &after);
+
+	if (sides[0])
+		first = loss_share(&sides[0]->quality, kind, &before);
+	if (before == 0 && after == 0)
+		return;
+	bytes_printf(out, " · %s%s%s %s", first.text, sides[0] ? " → " : "", last.text, what);
+}
+
+void flame_put_judgement(const struct profile *profile, const struct flame_options *options,
+			 struct bytes *out)
+{
+	const struct profile *const alone[2] = {NULL, profile};
+	const struct profile *const *sides = options->sides[0] ? options->sides : alone;
+	const struct profile *before = sides[0];
+
+	if (sides[1]->duration_ns) {
+		bytes_printf(out, " · ");
+		if (before)
+			bytes_printf(out, "%s → ",
+				     quantity_of((int64_t)before->duration_ns, "nanoseconds").text);
+		bytes_printf(out, "%s recorded",
+			     quantity_of((int64_t)sides[1]->duration_ns, "nanoseconds").text);
+	}
+	put_loss(out, sides, LOSS_LOST, "lost");
+	put_loss(out, sides, LOSS_UNREADABLE, "unreadable");
+	if (before && before->quality.incomplete)
+		bytes_printf(out, " · incomplete recording before");
+	if (sides[1]->quality.incomplete)
+		bytes_printf(out, " · incomplete recording%s", before ? " after" : "");
+	put_loss(out, sides, LOSS_TRUNCATED, "truncated");
+	put_loss(out, sides, LOSS_UNNAMED, "without symbol");
 }
 
 void flame_put_about(struct picture *picture)
 {
-	put_whole(picture);
-	flame_put_judgement(picture->profile, picture->out);
+	flame_put_whole(picture, 0, picture->out, picture->put_name);
+	flame_put_judgement(picture->profile, picture->options, picture->out);
 }
 
 static void put_head(struct picture *picture)

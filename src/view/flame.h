@@ -40,6 +40,8 @@ struct flame_options {
 	bool icicle; /* the root at the top */
 	bool inverted;
 	bool collapse_recursion;
+	/* Of a pair, optional: the profiles before and after, whose losses the head tells. */
+	const struct profile *sides[2];
 	bool pair;     /* the profile is that of a profile_pair: shows what changed */
 	bool absolute; /* of a pair: compares amounts instead of shares at first */
 };

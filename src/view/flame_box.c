@@ -554,8 +554,10 @@ void flame_put_note(struct picture *picture)
 
 	if (left_out > 0)
 		bytes_printf(picture->out,
-			     "%s branches narrower than %g px are left out; --min-width draws them",
-			     quantity_count(left_out).text, picture->options->min_width_px);
+			     "%s branch%s narrower than %g px %s left out; --min-width draws %s",
+			     quantity_count(left_out).text, left_out == 1 ? "" : "es",
+			     picture->options->min_width_px, left_out == 1 ? "is" : "are",
+			     left_out == 1 ? "it" : "them");
 }
 
 void flame_put_boxes(struct picture *picture)

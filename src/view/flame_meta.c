@@ -12,7 +12,8 @@
  *
  *	{"wick": version, "title", "start_unix_ns", "duration_ns", "period_ns", "samples",
  *	 "lost", "unreadable", "truncated", "recording": {"engine" …}, "filters": […],
- *	 "drawn": {"value", "unit", "total", "values", "ratios", "inverted" …}}
+ *	 "drawn": {"value", "unit", "total", "values", "wholes", "judgement", "ratios", "inverted"
+ *…}}
  */
 
 static void put_facts(struct json *json, const struct profile *profile)
@@ -54,6 +55,27 @@ void flame_put_ratios(struct json *json, const struct profile *profile, bool pai
 	json_close(json);
 }
 
+/* What the head says of each value, and behind it: the script shows another with it. */
+static void put_wholes(struct json *json, const struct picture *picture)
+{
+	struct bytes text = {0};
+	uint32_t i;
+
+	json_open_array(json, "wholes");
+	for (i = 0; i < picture->layer_count && !picture->options->pair; i++) {
+		bytes_clear(&text);
+		flame_put_whole(picture, i, &text, text_put_plain);
+		bytes_put_u8(&text, 0);
+		json_string(json, NULL, text.failed ? "" : (char *)text.data);
+	}
+	json_close(json);
+	bytes_clear(&text);
+	flame_put_judgement(picture->profile, picture->options, &text);
+	bytes_put_u8(&text, 0);
+	json_string(json, "judgement", text.failed ? "" : (char *)text.data);
+	bytes_fini(&text);
+}
+
 static void put_drawn(struct json *json, const struct picture *picture)
 {
 	static const char *const groups[] = {"nothing", "process", "thread"};
@@ -68,6 +90,7 @@ static void put_drawn(struct json *json, const struct picture *picture)
 	for (i = 0; i < picture->layer_count && !options->pair; i++)
 		json_string(json, NULL, picture->profile->value_types[picture->layers[i]].name);
 	json_close(json);
+	put_wholes(json, picture);
 	flame_put_ratios(json, picture->profile, options->pair);
 	if (options->pair)
 		json_i64(json, "total_before", picture->whole.before);

@@ -198,12 +198,13 @@ static void put_page(struct json *json, const struct profile *profile,
 	const struct flame_options *graph = &options->graph;
 	struct bytes judgement = {0};
 
-	flame_put_judgement(profile, &judgement);
+	flame_put_judgement(profile, graph, &judgement);
 	bytes_put_u8(&judgement, '\0');
 	json_open_object(json, "page");
 	json_string(json, "title", title_of(profile, graph));
 	json_string(json, "judgement", judgement.failed ? "" : (char *)judgement.data);
 	json_u64(json, "value", value);
+	json_u64(json, "main_value", profile->main_value);
 	put_values(json, profile, count);
 	flame_put_ratios(json, profile, graph->pair);
 	json_u64(json, "by", graph->group);

@@ -103,6 +103,10 @@ void flame_count_changes(struct picture *picture);
 void flame_put_heading(struct picture *picture);
 void flame_put_about(struct picture *picture);
 
+/* Appends what all of a layer is: "cpu 1.2 s · 300 samples". */
+void flame_put_whole(const struct picture *picture, uint32_t layer, struct bytes *out,
+		     void (*put_name)(struct bytes *out, const char *name));
+
 /* Appends the label of a box that fits into some columns, of a pair with what changed. */
 void flame_put_words(struct picture *picture, uint32_t node, const char *name, uint32_t columns);
 
@@ -131,8 +135,9 @@ void flame_put_recording(struct json *json, const struct profile *profile);
 /* What boxes may be coloured by: ratios of two values, as "ratios"; none for a pair. */
 void flame_put_ratios(struct json *json, const struct profile *profile, bool pair);
 
-/* Appends " · 1.2 s recorded · 3.4% lost …": what all of it has to be judged by. */
-void flame_put_judgement(const struct profile *profile, struct bytes *out);
+/* Appends " · 1.2 s recorded · 3.4% lost …": what all of it, or both sides, are judged by. */
+void flame_put_judgement(const struct profile *profile, const struct flame_options *options,
+			 struct bytes *out);
 
 /* What tooltips tell of a path: the file and its folder; the file of a module. */
 const char *flame_file_name(const char *path);

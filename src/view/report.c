@@ -85,12 +85,16 @@ static size_t shown_rows(const struct report *report, const struct rows *rows)
 
 /* Text */
 
-static void put_loss(const struct report *report, uint64_t count, uint64_t of, const char *what)
+/* is_one: what is said of one sample; are_many: of several. */
+static void put_loss(const struct report *report, uint64_t count, uint64_t of, const char *is_one,
+		     const char *are_many)
 {
 	if (count == 0)
 		return;
 	report_color(report, REPORT_YELLOW);
-	bytes_printf(report->out, "%s samples %s (%s)", quantity_count(count).text, what,
+	bytes_printf(report->out, "%s sample%s ", quantity_count(count).text,
+		     count == 1 ? "" : "s");
+	bytes_printf(report->out, "%s (%s)", count == 1 ? is_one : are_many,
 		     quantity_share((int64_t)count, (int64_t)of).text);
 	report_plain(report);
 	bytes_put_u8(report->out, '\n');
@@ -105,8 +109,10 @@ static void put_damage(const struct report *report)
 		return;
 	report_color(report, REPORT_YELLOW);
 	if (quality->damaged_chunks > 0)
-		bytes_printf(report->out, "%s parts of the file are damaged\n",
-			     quantity_count(quality->damaged_chunks).text);
+		bytes_printf(report->out, "%s %s damaged\n",
+			     quantity_count(quality->damaged_chunks).text,
+			     quality->damaged_chunks == 1 ? "part of the file is"
+							  : "parts of the file are");
 	if (quality->incomplete)
 		bytes_printf(report->out,
 			     "the recording is incomplete: it was cut off, or is still "
@@ -139,8 +145,9 @@ static void put_gauges(const struct report *report)
 			     quantity_of(gauge->last, unit).text);
 		bytes_printf(report->out, ", lowest %s", quantity_of(gauge->lowest, unit).text);
 		bytes_printf(report->out, ", highest %s", quantity_of(gauge->highest, unit).text);
-		bytes_printf(report->out, ", mean %s (told %s times)\n",
-			     quantity_of(mean, unit).text, quantity_count(gauge->times).text);
+		bytes_printf(report->out, ", mean %s (told %s time%s)\n",
+			     quantity_of(mean, unit).text, quantity_count(gauge->times).text,
+			     gauge->times == 1 ? "" : "s");
 	}
 }
 
@@ -159,7 +166,8 @@ static void put_head(const struct report *report)
 		bytes_printf(out, "%s recorded, ",
 			     quantity_of((int64_t)profile->duration_ns, "nanoseconds").text);
 	if (report_counts_samples(report))
-		bytes_printf(out, "%s samples", quantity_count(quality->samples).text);
+		bytes_printf(out, "%s sample%s", quantity_count(quality->samples).text,
+			     quality->samples == 1 ? "" : "s");
 	if (profile->period_ns)
 		bytes_printf(out, ", one every %s",
 			     quantity_of((int64_t)profile->period_ns, "nanoseconds").text);
@@ -168,15 +176,21 @@ static void put_head(const struct report *report)
 	bytes_printf(out, " %s\n", quantity_of(report->total, report->unit).text);
 	report_values_put_head(report);
 	put_gauges(report);
-	put_loss(report, quality->lost, taken, "were lost and are not in these numbers");
+	put_loss(report, quality->lost, taken, "was lost and is not in these numbers",
+		 "were lost and are not in these numbers");
 	put_loss(report, quality->unreadable, taken,
+		 "was in a damaged part of the file and is not in these numbers",
 		 "were in damaged parts of the file and are not in these numbers");
 	put_damage(report);
 	put_loss(report, quality->truncated, quality->samples,
+		 "has a stack that was cut before its root",
 		 "have stacks that were cut before their root");
-	put_loss(report, quality->unsymbolised, quality->samples, "ended in code without a name");
-	put_loss(report, quality->corrupted, quality->samples, "of these are in damaged files");
-	put_loss(report, quality->invalid, quality->samples, "of these are in no module");
+	put_loss(report, quality->unsymbolised, quality->samples, "ended in code without a name",
+		 "ended in code without a name");
+	put_loss(report, quality->corrupted, quality->samples, "of these is in a damaged file",
+		 "of these are in damaged files");
+	put_loss(report, quality->invalid, quality->samples, "of these is in no module",
+		 "of these are in no module");
 	bytes_put_u8(out, '\n');
 }
 
@@ -290,8 +304,14 @@ static int put_table(struct report *report)
 	if (r < 0)
 		return r;
 	shown = shown_rows(report, &rows);
+	if (rows.count == 0)
+		bytes_printf(report->out,
+			     "these samples have no stacks: there is no %s to list; --by thread "
+			     "shows whose they are\n",
+			     kinds[report->options->by].name);
 	name_width = name_columns(&rows, shown);
-	put_columns(report, name_width);
+	if (rows.count > 0)
+		put_columns(report, name_width);
 	for (i = 0; i < shown; i++)
 		put_row(report, &rows, i, name_width);
 	for (; i < rows.count; i++)
@@ -299,7 +319,8 @@ static int put_table(struct report *report)
 	if (shown < rows.count)
 		bytes_printf(report->out, "%s more %s with %s self in all\n",
 			     quantity_count(rows.count - shown).text,
-			     kinds[report->options->by].many,
+			     rows.count - shown == 1 ? kinds[report->options->by].name
+						     : kinds[report->options->by].many,
 			     quantity_share(rest, report->total).text);
 	report_rows_free(&rows);
 	return 0;
@@ -308,6 +329,11 @@ static int put_table(struct report *report)
 static int put_text(struct report *report)
 {
 	put_head(report);
+	if (report->profile->entries.count == 0 && report->profile->why_empty) {
+		text_put_terminal(report->out, report->profile->why_empty);
+		bytes_put_u8(report->out, '\n');
+		return 0;
+	}
 	if (report->profile->entries.count == 0) {
 		bytes_printf(report->out, "no samples: the program was idle, ended too soon, or "
 					  "everything was filtered out\n");

@@ -276,6 +276,27 @@ static void put_scale(const struct sheet *sheet, uint64_t highest)
 	bytes_printf(out, "%*s%s\n", gap > 1 ? gap : 1, "", end.text);
 }
 
+/* Files of others often have sums alone. */
+static bool has_no_times(const struct sheet *sheet)
+{
+	return sheet->profile->duration_ns == 0 && sheet->timeline->rows.count > 0 &&
+	       sheet->steps <= 1;
+}
+
+/* Why there is nothing to show, when there is nothing. */
+static void put_nothing(const struct sheet *sheet)
+{
+	if (sheet->timeline->rows.count > 0 || sheet->timeline->gauges.tracks.count > 0)
+		return;
+	bytes_put_u8(sheet->out, '\n');
+	if (sheet->profile->why_empty)
+		text_put_terminal(sheet->out, sheet->profile->why_empty);
+	else
+		bytes_printf(sheet->out, "no samples: the program was idle, ended too soon, or "
+					 "everything was filtered out");
+	bytes_put_u8(sheet->out, '\n');
+}
+
 static void put_text(const struct sheet *sheet)
 {
 	const struct timeline *timeline = sheet->timeline;
@@ -285,18 +306,22 @@ static void put_text(const struct sheet *sheet)
 	size_t i;
 
 	text_put_terminal(out, *profile->title ? profile->title : "(no title)");
-	bytes_printf(out, "\n%s samples", quantity_count(timeline->sum.samples).text);
+	bytes_printf(out, "\n%s sample%s", quantity_count(timeline->sum.samples).text,
+		     timeline->sum.samples == 1 ? "" : "s");
 	if (profile->quality.lost > 0)
 		bytes_printf(out, ", %s lost", quantity_count(profile->quality.lost).text);
-	bytes_printf(out, ", a column is %s",
-		     quantity_of((int64_t)timeline->step_ns, "nanoseconds").text);
-	if (timeline->rows.count > 0)
-		put_scale(sheet, highest);
-	else
-		bytes_printf(out, "\n");
-	if (timeline->rows.count == 0 && timeline->gauges.tracks.count == 0)
-		bytes_printf(out, "\nno samples: the program was idle, ended too soon, or "
-				  "everything was filtered out\n");
+	if (has_no_times(sheet)) {
+		bytes_printf(out, "; the profile has no times: all is in one column\n\n%7s  %9s\n",
+			     "share", "samples");
+	} else {
+		bytes_printf(out, ", a column is %s",
+			     quantity_of((int64_t)timeline->step_ns, "nanoseconds").text);
+		if (timeline->rows.count > 0)
+			put_scale(sheet, highest);
+		else
+			bytes_printf(out, "\n");
+	}
+	put_nothing(sheet);
 	for (i = 0; i < sheet->shown; i++)
 		put_text_row(sheet, &timeline->rows.items[i], highest);
 	if (sheet->shown < timeline->rows.count)

@@ -53,4 +53,8 @@ await ready(other);
 check('a link shows the same', outline((await halves(other))[1]) === outline(callees));
 await page.emulateMedia({ colorScheme: 'dark' });
 await shot('page-diff-dark');
+await page.setViewportSize({ width: 360, height: 640 });
+await shot('page-diff-narrow');
+const tabs = await page.evaluate(() => [...document.querySelectorAll('.tab, #switches > *')].map((e) => [e.textContent, e.getBoundingClientRect(), e.scrollHeight > e.clientHeight + 2]).map(([t, r, o]) => [t, r.left, r.top, r.right, r.bottom, o]));
+check('in a narrow window tabs are whole and beside each other', tabs.every((a, i) => (a[5] === false || !a[0].length) && a[3] <= 361 && tabs.every((b, k) => k <= i || a[3] <= b[1] + 1 || b[3] <= a[1] + 1 || a[4] <= b[2] + 1 || b[4] <= a[2] + 1)), JSON.stringify(tabs));
 await finish(opened);

@@ -133,4 +133,18 @@ check('? shows the help', await page.isVisible('.help div') && /next and previou
 await shot('use-help');
 await page.keyboard.press('Escape');
 check('escape closes it', !(await page.isVisible('.help div')));
+
+// A narrow window: nothing of the head lies over anything else of it.
+const parts = () => page.evaluate(() => [...document.querySelectorAll('.head .title, .head .about, .head input, .head button, .head select')]
+	.map((e) => e.getBoundingClientRect()).filter((r) => r.width > 0).map((r) => [r.left, r.top, r.right, r.bottom]));
+const apart = (list) => list.every((a, i) => list.every((b, k) => k <= i || a[2] <= b[0] + 1 || b[2] <= a[0] + 1 || a[3] <= b[1] + 1 || b[3] <= a[1] + 1));
+for (const wide of [360, 700, 1000]) {
+	await page.setViewportSize({ width: wide, height: 640 });
+	await page.waitForFunction((w) => document.documentElement.getAttribute('width') <= w, wide);
+	const list = await parts();
+	await shot(`use-${wide}`);
+	check(`at ${wide} px the head has room for all`, apart(list) && list.every((r) => r[0] >= 0 && r[2] <= wide + 1), JSON.stringify(list));
+	const high = await page.evaluate(() => [document.querySelector('.head .page').getBoundingClientRect().bottom, document.querySelector('.frames:not([display])').getBoundingClientRect().top]);
+	check(`at ${wide} px the boxes begin below it`, high[0] <= high[1], high.join());
+}
 await finish(opened);

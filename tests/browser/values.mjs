@@ -2,6 +2,8 @@
 // Checks the graph of a profile with several value types (make_values.py).
 //
 //	node values.mjs VALUES.svg [SCREENSHOT-FOLDER]
+import { readFileSync } from 'node:fs';
+import { ready } from './lib/html.mjs';
 import { boxes, check, finish, middle, open, sound, tooltip, width } from './lib/page.mjs';
 
 const opened = await open(400);
@@ -16,6 +18,8 @@ const choose = (kind, name) => page.evaluate(([which, wanted]) => {
 }, [kind, name]);
 
 const cycles = await shown();
+const headText = () => page.evaluate(() => document.querySelector('.head .about').textContent + '|' + document.documentElement.getAttribute('aria-label'));
+check('the head tells the value', /^cycles 1,000 · 100 samples.*: cycles 1,000 · 100 samples$/.test(await headText()), await headText());
 check('widths are cycles', near(width(named(cycles, 'walk')), 768) && near(width(named(cycles, 'read')), 128));
 const at = await middle(page, 'walk');
 await page.mouse.move(at.x, at.y);
@@ -25,6 +29,7 @@ check('and the ratio', /IPC 0\.500, of all 1\.500/.test(tip), tip);
 await choose('value', 'alloc_space');
 const bytes = await shown();
 check('widths can be bytes', sound(bytes) && near(width(named(bytes, 'read')), 1280 * 0.9375) && !named(bytes, 'add'));
+check('the head is of the chosen value', /^alloc_space 64\.0 KiB\|flame graph of .*: alloc_space 64\.0 KiB$/.test(await headText()), await headText());
 check('the address tells it', await page.evaluate(() => location.hash) === '#v=2');
 await page.keyboard.press('v');
 check('the key v shows the next value', JSON.stringify(await shown()) === JSON.stringify(cycles));
@@ -39,4 +44,17 @@ check('back shows the usual ones', JSON.stringify(await shown()) === JSON.string
 await page.keyboard.press('i');
 await choose('value', 'instructions');
 check('the inverted tree has all values', near(width(named(await shown(), 'add')), 1280 * 1100 / 1500) && sound(await shown()));
+
+// The page of the same profile.
+const html = await opened.browser.newPage();
+await html.goto(opened.file.replace('.svg', '.html'));
+await ready(html);
+const folded = async () => {
+	const [download] = await Promise.all([html.waitForEvent('download'), html.click('.folded')]);
+	return readFileSync(await download.path(), 'utf8');
+};
+check('folded stacks count samples, as the command does', / 60$/m.test(await folded()) && !/ 600$/m.test(await folded()), await folded());
+await html.selectOption('#switches select', 'alloc_space');
+check('the head of the page is of the chosen value', /^alloc_space 64\.0 KiB$/.test(await html.textContent('#summary')), await html.textContent('#summary'));
+check('and so are its folded stacks', / 61440$/m.test(await folded()), await folded());
 await finish(opened);

@@ -89,14 +89,14 @@ class Writer:
         self.body += field(5, field(1, number) + field(2, self.text(name)))
         self.body += field(4, field(1, number) + field(4, field(1, number)))
 
-    def stack(self, names, values):
+    def stack(self, names, values, labels=None):
         """A sample of functions by their names, from the root to the leaf."""
         for name in names:
             if name not in self.names:
                 self.names.append(name)
                 self.function(len(self.names), name)
         self.sample([self.names.index(name) + 1 for name in reversed(names)],
-                    b"".join(map(varint, values)), {})
+                    b"".join(map(varint, values)), labels or {})
 
     def sample(self, locations, count, labels):
         """Labels are {key: text, number or (number, unit)}."""

@@ -268,3 +268,15 @@ def test_a_rebuilt_and_renamed_program_has_the_same_functions(recordings, wick, 
     renamed = wick.record([str(program), "500"], "-F", 999)
     row = rows(wick, recordings["old"].path, renamed.path)["hot_70"]
     assert row["state"] == "both" and abs(row["total"]["change_points"]) < 12
+
+
+def test_the_head_of_a_graph_tells_the_losses_of_both_sides(wick, tmp_path):
+    before, after = tmp_path / "before.folded", tmp_path / "after.folded"
+    before.write_text("app;[truncated];f 1\napp;main;g 3\n")
+    after.write_text("app;[truncated];f 3\napp;main;g 3\n")
+    for form in ("svg", "html"):
+        graph = tmp_path / f"graph.{form}"
+        wick.ok("diff", before, after, "-o", graph)
+        text = graph.read_text()
+        assert "25.0% → 50.0% truncated" in text
+        assert "40.0%" not in text  # of both together

@@ -138,6 +138,23 @@ def test_folded_marks_the_kernel_when_asked(wick):
     assert any(stack[-1] == "do_it_[k]" for stack in marked if stack)
 
 
+def test_recursion_is_collapsed_in_every_format(wick, tmp_path):
+    source = tmp_path / "r.folded"
+    source.write_text("app;main;f;f;f;g;f 3\napp;main;f 2\napp;main;f;f 4\n")
+    whole, short = {("main", "f"): 6, ("main", "f", "g", "f"): 3}, "--collapse-recursion"
+    assert folded_of(wick, source, short) == whole
+    profile = pprof.Profile(export(wick, source, "pprof", short))
+    assert {tuple(s): v[0] for s, v, _ in profile.samples} == whole
+    lines = [[f["function"] for f in s["stack"]] for s in samples_of(wick, source, short)]
+    assert {tuple(stack) for stack in lines} == set(whole)
+    for form in ("speedscope", "json", "otlp", "perfetto", "firefox"):
+        assert export(wick, source, form, short) != export(wick, source, form)
+    document = json.loads(export(wick, source, "speedscope", short))
+    names = [frame["name"] for frame in document["shared"]["frames"]]
+    assert {tuple(names[i] for i in stack) for one in document["profiles"]
+            for stack in one["samples"]} == set(whole)
+
+
 @pytest.mark.parametrize("name", ("folded", "pprof"))
 @pytest.mark.parametrize("way", ("directly", "import", "gzip", "pipe"))
 def test_stacks_survive_the_way_out_and_back(wick, tmp_path, name, way):

@@ -10,6 +10,7 @@ import subprocess
 import xml.etree.ElementTree
 
 import contract
+import pprof
 import pytest
 from conftest import REFUSAL, WICK, wait_for, workload
 
@@ -391,3 +392,44 @@ def test_a_timeline_of_too_many_steps_is_refused(wick, tmp_path):
                           text=True, timeout=60, check=False)
     assert done.returncode == 1
     assert "--step" in done.stderr and not done.stdout
+
+
+def test_filters_that_match_nothing_say_what_there_is(wick, tmp_path):
+    source = tmp_path / "labels.pb"
+    writer = pprof.Writer((("inuse", "bytes"),))
+    writer.stack(("main", "f"), (50,), {"region": "eu", "req": (4096, "bytes")})
+    writer.stack(("main", "g"), (7,), {"region": "us"})
+    source.write_bytes(writer.data())
+    assert "no sample has the label region=eo; values of region: eu, us\n" in wick.ok(
+        "report", "--label", "region=eo", source).stdout
+    assert "no sample has the label part=x; there are labels called region, req\n" in wick.ok(
+        "timeline", "--label", "part=x", source).stdout
+    assert "region=eo; values of region: eu" in wick.ok(
+        "flame", "--label", "region=eo", source, "-o", tmp_path / "x.svg").stderr
+    assert " f\n" in wick.ok("report", "--label", "req=4096", source).stdout
+    assert "idle" in wick.ok("report", "--only", "nothing", source).stdout
+
+
+def test_samples_without_stacks_are_told(wick, tmp_path):
+    source = tmp_path / "bare.pb"
+    writer = pprof.Writer((("rows", "count"),))
+    writer.stack((), (6000,))
+    source.write_bytes(writer.data())
+    text = wick.ok("report", source).stdout
+    assert "these samples have no stacks" in text and "self" not in text
+    assert "6,000" in wick.ok("report", "--by", "thread", source).stdout
+
+
+def test_a_timeline_without_times_says_so(wick, tmp_path):
+    source = tmp_path / "one.folded"
+    source.write_text("app;main;f 1\n")
+    text = wick.ok("timeline", source).stdout
+    assert "1 sample; the profile has no times" in text and "1 ns" not in text
+    assert wick.run("timeline", "--step", "0", source).returncode == 2
+
+
+def test_one_is_not_many(wick, tmp_path):
+    source = tmp_path / "two.folded"
+    source.write_text("app;[truncated];f 1\napp;main;g 2\n")
+    text = wick.ok("report", "-n", "3", source).stdout
+    assert "1 sample has a stack that was cut" in text and "1 more function with" in text

@@ -189,9 +189,12 @@ function goToHit(step) {
 	tellHits();
 }
 
-// The view as folded stacks: one line a stack and what it costs, as wick export writes them.
+// The view as folded stacks, as wick export writes them: one line a stack and its samples. Of
+// other values than the main one these are not known: it is what they cost.
 function foldedStacks() {
-	const pane = graphPanes[graphPanes.length - 1], shape = pane.shape, self = pane.cost.self, lines = [], names = [];
+	const pane = graphPanes[graphPanes.length - 1], shape = pane.shape, lines = [], names = [];
+	const isMain = valueOf(pane) === page.main_value && samplesValue >= 0;
+	const self = isMain ? costOf(shape, samplesValue).self : pane.cost.self;
 	for (let at = zoom; at < shape.end[zoom]; at++) {
 		const depth = shape.depth[at];
 		if (at === zoom)

@@ -77,7 +77,7 @@ function showSummary() {
 			words.push(countText(whole(SAMPLES)) + ' \u2192 ' + countText(whole(SAMPLES + 1)) + ' samples');
 	} else {
 		words.push(valueName(value) + ' ' + quantity(whole(value), unitOf(value)));
-		if (samplesValue >= 0 && value !== samplesValue)
+		if (samplesValue >= 0 && value === page.main_value && value !== samplesValue)
 			words.push(countText(whole(samplesValue)) + ' samples');
 	}
 	byId('summary').textContent = words.join(' \u00b7 ') + page.judgement + (thread >= 0 ? ' \u00b7 only ' + profile.threads[thread].name + '/' +

@@ -146,13 +146,13 @@ function placeRing() {
 		return;
 	ring.setAttribute('x', focus.rect.getAttribute('x'));
 	ring.setAttribute('width', focus.rect.getAttribute('width'));
-	ring.setAttribute('y', HEAD + (icicle ? focus.row : way.rows.length - 1 - focus.row) * ROW);
+	ring.setAttribute('y', headHigh + (icicle ? focus.row : way.rows.length - 1 - focus.row) * ROW);
 }
 
 // Rows from the bottom to the top, or in an icicle from the top to the bottom.
 function stackRows() {
 	placeRows();
-	height = HEAD + way.rows.length * ROW + FOOT;
+	height = headHigh + way.rows.length * ROW + FOOT;
 	foot.setAttribute('transform', 'translate(0 ' + (height - FOOT) + ')');
 	resize();
 }

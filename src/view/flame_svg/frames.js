@@ -3,11 +3,13 @@
 // only; the file loads nothing. The numbers below are those of flame.c.
 
 const HEAD = 84, FOOT = 58;
+let headHigh = HEAD; // more where the window is narrow: see layHead()
 const SVG = 'http://www.w3.org/2000/svg';
 const svg = document.currentScript ? document.currentScript.ownerSVGElement : document.documentElement;
 const alone = svg === document.documentElement;
 const head = svg.querySelector('.head');
 const foot = svg.querySelector('.foot');
+const titleText = svg.querySelector('title').textContent;
 let width = Number(svg.getAttribute('width'));
 let height = Number(svg.getAttribute('height'));
 
@@ -26,7 +28,7 @@ const ways = Array.from(svg.querySelectorAll('.frames, .hidden')).map(function (
 	const group = drawn ? source : document.createElementNS(SVG, 'g');
 	if (!drawn) {
 		group.setAttribute('class', 'frames');
-		group.setAttribute('transform', 'translate(0 ' + HEAD + ')');
+		group.setAttribute('transform', 'translate(0 ' + headHigh + ')');
 		group.setAttribute('display', 'none');
 		source.parentNode.insertBefore(group, source);
 	}

@@ -11,8 +11,8 @@ function blurFrame() {
 
 function reveal(frame) {
 	const at = frame.rect.getBoundingClientRect();
-	if (alone && at.top < HEAD)
-		window.scrollBy(0, at.top - HEAD - 60);
+	if (alone && at.top < headHigh)
+		window.scrollBy(0, at.top - headHigh - 60);
 	else if (alone && at.bottom > window.innerHeight)
 		window.scrollBy(0, at.bottom - window.innerHeight + 60);
 }

@@ -114,13 +114,7 @@ function redraw() {
 function fit() {
 	if (alone)
 		width = Math.max(320, document.documentElement.clientWidth || window.innerWidth);
-	for (const part of [[tools, TOOLS], [switches, SWITCHES]]) {
-		const wide = Math.min(part[1], width - 2 * MARGIN);
-		part[0].parentNode.setAttribute('width', wide);
-		part[0].parentNode.setAttribute('x', width - MARGIN - wide);
-	}
-	trail.parentNode.setAttribute('x', MARGIN);
-	trail.parentNode.setAttribute('width', width - 2 * MARGIN);
+	layHead();
 	resize();
 }
 

@@ -40,7 +40,7 @@ function moveTip(clientX, clientY) {
 	const size = tip.getBBox();
 	const top = alone ? window.scrollY : 0;
 	const x = Math.max(2, Math.min(point.x + 14, width - size.width - 4));
-	const y = point.y - size.height - 10 < top + HEAD ? point.y + 22 : point.y - size.height - 10;
+	const y = point.y - size.height - 10 < top + headHigh ? point.y + 22 : point.y - size.height - 10;
 	tip.setAttribute('transform', 'translate(' + x + ' ' + y + ')');
 }
 

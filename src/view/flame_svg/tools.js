@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What is above the graph: search, switches, the way to the zoomed box; and the help.
 
-const TOOLS = 560, SWITCHES = 640, HELP = 560;
+const TOOLS = 530, SWITCHES = 640, HELP = 560;
+const TITLE_LEAST = 160, LINE = 15;
 
 function makeTools(y, high) {
 	const box = element(SVG, 'foreignObject', head);
@@ -60,6 +61,92 @@ function showPath() {
 	});
 }
 
+// The title and what the picture is stand at the left of the tools. Where they do not fit
+// beside each other all of them are below each other, and the head is higher.
+
+const titleLine = head.querySelector('.title');
+const aboutLine = head.querySelector('.about');
+let aboutWords = aboutLine.textContent;
+
+// Puts words into a line of the head. Returns how wide they are.
+function putLine(line, words) {
+	line.textContent = words;
+	return line.getComputedTextLength();
+}
+
+function putTitle(room) {
+	const wide = putLine(titleLine, titleText);
+	if (wide > room)
+		titleLine.textContent = label(titleText, Math.floor(room * titleText.length / wide));
+}
+
+// Breaks the line between its parts. Returns how many lines there are.
+function breakAbout(wide, room) {
+	const columns = room * aboutWords.length / Math.max(1, wide);
+	const lines = [''];
+	aboutWords.split(' \u00b7 ').forEach(function (part, i) {
+		const last = lines.length - 1;
+		lines[last] += i > 0 ? ' \u00b7 ' : '';
+		if (i > 0 && lines[last].length + part.length > columns)
+			lines.push(part);
+		else
+			lines[last] += part;
+	});
+	aboutLine.textContent = '';
+	lines.forEach(function (words, i) {
+		const line = element(SVG, 'tspan', aboutLine, words);
+		line.setAttribute('x', MARGIN);
+		line.setAttribute('dy', i > 0 ? LINE : 0);
+	});
+	return lines.length;
+}
+
+function placeTools(row, x, y, wide, high) {
+	row.parentNode.setAttribute('x', x);
+	row.parentNode.setAttribute('y', y);
+	row.parentNode.setAttribute('width', wide);
+	row.parentNode.setAttribute('height', high);
+}
+
+// Returns where the way to the zoomed box begins.
+function layStacked(wide, room) {
+	const y = 47 + LINE * (breakAbout(wide, room) - 1) + 8;
+	placeTools(tools, MARGIN, y, room, 30);
+	placeTools(switches, MARGIN, y + 30, room, 200);
+	const high = Math.max(26, switches.offsetHeight);
+	placeTools(switches, MARGIN, y + 30, room, high);
+	return y + 30 + high + 2;
+}
+
+function layHead() {
+	const room = width - 2 * MARGIN;
+	const buttons = Array.from(switches.children).reduce(function (sum, child) { return sum + child.offsetWidth + 6; }, 0);
+	const wide = putLine(aboutLine, aboutWords);
+	const isStacked = TITLE_LEAST + TOOLS > room || wide + buttons + 12 > room;
+	tools.classList.toggle('stacked', isStacked);
+	switches.classList.toggle('stacked', isStacked);
+	switches.classList.toggle('wrapped', isStacked);
+	putTitle(isStacked ? room : room - TOOLS - 12);
+	let y = 61;
+	if (isStacked) {
+		y = layStacked(wide, room);
+	} else {
+		placeTools(tools, width - MARGIN - TOOLS, 8, TOOLS, 30);
+		placeTools(switches, width - MARGIN - Math.min(SWITCHES, room), 36, Math.min(SWITCHES, room), 26);
+	}
+	placeTools(trail, MARGIN, y, room, 22);
+	setHead(y + 23);
+}
+
+function setHead(high) {
+	headHigh = high;
+	head.querySelector('.page').setAttribute('height', high - 4);
+	for (const each of ways)
+		each.group.setAttribute('transform', 'translate(0 ' + high + ')');
+	if (way.rows)
+		stackRows();
+}
+
 // Help
 
 const help = element(SVG, 'foreignObject', svg);
@@ -88,7 +175,7 @@ function toggleHelp() {
 	if (!help.firstChild)
 		fillHelp();
 	help.setAttribute('x', Math.max(MARGIN, (width - HELP) / 2));
-	help.setAttribute('y', (alone ? window.scrollY : 0) + HEAD + 10);
+	help.setAttribute('y', (alone ? window.scrollY : 0) + headHigh + 10);
 	help.removeAttribute('display');
 	help.firstChild.focus({ preventScroll: true });
 }

@@ -79,7 +79,18 @@ const ratioChoice = ratios.length > 0 ? makeChoice(['usual colours'].concat(rati
 if (valueChoice)
 	keys.push(['v', 'widths: the next value']);
 
+// What the head and the label of the picture say of the value.
+function showWhole() {
+	const whole = told.drawn.wholes[layer];
+	if (compared || whole === undefined)
+		return;
+	svg.setAttribute('aria-label', 'flame graph of ' + titleText + ': ' + whole);
+	aboutWords = whole + told.drawn.judgement;
+	layHead();
+}
+
 function showValues() {
+	showWhole();
 	if (valueChoice)
 		valueChoice.selectedIndex = layer;
 	if (ratioChoice)
