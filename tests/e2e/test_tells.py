@@ -34,9 +34,9 @@ def test_their_sums_are_exact(told):
     report = told.report("--event", "rows")
     assert report["value"]["total"] == 100 * 40 + 200 * 10
     queries = told.report("--event", "query")
-    # The time of queries is nearly all that the program takes.
-    assert contract.total_percent(queries, "query") == 100
-    assert contract.total_percent(queries, "answer") == 100
+    # Stacks of events before the recorder has told where modules lie may lack their callers.
+    assert contract.total_percent(queries, "query") > 97
+    assert contract.total_percent(queries, "answer") > 97
 
 
 def test_labels_stand_with_samples_and_events(told):
