@@ -16,6 +16,7 @@
 #include "model/entity.h"
 
 struct error;
+struct heap_batch;
 
 /* From time_ns on, [start, end) of the process holds this part of the module. */
 struct map_event {
@@ -81,6 +82,11 @@ struct sink_ops {
 	int (*map)(void *self, const struct map_event *event, struct error *err);
 	int (*batch)(void *self, const struct sample_batch *batch, struct error *err);
 	int (*loss)(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t samples);
+
+	/* Optional: what a thread did with its memory. */
+	int (*heap)(void *self, const struct heap_batch *batch, struct error *err);
+	/* Optional, with heap: events before this moment have all been handed over. */
+	int (*heap_until)(void *self, uint64_t time_ns, struct error *err);
 
 	/* Optional: nothing more comes of a process, though of its id others may ask. */
 	void (*ended)(void *self, uint32_t process);

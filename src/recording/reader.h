@@ -24,6 +24,7 @@
 
 struct dictionary;
 struct error;
+struct heap_batch;
 struct recording_jit_symbol;
 struct recording_reader;
 struct recording_writer;
@@ -40,6 +41,10 @@ struct recording_visitor {
 	int (*info)(void *self, const char *key, const char *value);
 	int (*schema)(void *self, uint32_t id, const struct schema *schema);
 	int (*samples)(void *self, const struct sample_batch *batch);
+	/* Batches of one thread are in order; those of several may overlap up to heap_until. */
+	int (*heap)(void *self, const struct heap_batch *batch);
+	/* All events before this moment have been handed out. */
+	int (*heap_until)(void *self, uint64_t time_ns);
 	int (*map)(void *self, const struct map_event *event);
 	int (*clock)(void *self, uint64_t monotonic_ns, uint64_t realtime_ns);
 	int (*loss)(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t samples);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_MODEL_HEAP_EVENT_H
+#define WICK_MODEL_HEAP_EVENT_H
+
+/*
+ * heap_event: what a program does with its memory, one call after the other.
+ *
+ * A block is freed before it is given back and allocated when it is there: of two threads
+ * that have the same address one after the other, the first has freed it earlier than the
+ * second got it. Clocks of two CPUs may differ by HEAP_SKEW_NS all the same.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HEAP_SKEW_NS 2000u
+
+enum heap_op {
+	HEAP_ALLOC = 0, /* a block is there */
+	HEAP_FREE = 1,  /* and gone */
+	/*
+	 * Gone to be another: the next HEAP_ALLOC of that thread whose call is HEAP_REALLOC is
+	 * what became of it, or its next HEAP_KEPT says that it stayed as it was.
+	 */
+	HEAP_MOVE = 2,
+	HEAP_KEPT = 3,
+	/*
+	 * From here on blocks of this process are sampled: `size` bytes lie between one and the
+	 * next on average; 0: all are there. One is met with 1 - exp(-block / size).
+	 */
+	HEAP_RATE = 4,
+	HEAP_OPS
+};
+
+/* Which function was called. */
+enum heap_call {
+	HEAP_MALLOC,
+	HEAP_CALLOC,
+	HEAP_REALLOC,
+	HEAP_ALIGNED, /* posix_memalign, aligned_alloc, memalign, valloc, pvalloc */
+	HEAP_NEW,
+	HEAP_NEW_ARRAY,
+	HEAP_MMAP,
+	HEAP_POOL, /* of the program's own, which tells of it */
+	HEAP_CALLS
+};
+
+struct heap_event {
+	uint64_t address;
+	uint64_t size; /* that was asked for; 0 of frees */
+	uint64_t time_ns;
+	uint32_t stack; /* of HEAP_ALLOC; else ID_NONE */
+	uint32_t slack; /* bytes that the block has beyond its size */
+	uint16_t cpu;
+	uint8_t op;   /* enum heap_op */
+	uint8_t call; /* enum heap_call, of HEAP_ALLOC and HEAP_FREE */
+	uint32_t zero;
+};
+
+_Static_assert(sizeof(struct heap_event) == 40, "many are copied");
+
+/* Events of one thread, in order of time. */
+struct heap_batch {
+	uint32_t thread;
+	size_t count;
+	const struct heap_event *events;
+};
+
+#endif
