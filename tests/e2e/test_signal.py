@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import glob
+import json
 import os
 import pathlib
 import re
@@ -130,6 +131,16 @@ def test_a_program_that_blocks_all_signals_is_sampled(wick):
 def test_a_thread_that_waits_for_all_signals_gets_its_own(wick, mode):
     recording = wick.record(workload("guest", "waiting", 200), "--mode", mode, *ENGINE)
     assert recording.truth["waited_for"] == recording.truth["sent"]
+
+
+@pytest.mark.parametrize("mode", ["cpu", "wall"])
+def test_a_blocked_sigprof_waits_for_whom_it_was_sent_to(wick, mode):
+    """Blocked alone or with all others: it stays pending, is awaited, inherited, and handled later."""
+    program = workload("guest", "held", 200)
+    alone = json.loads(subprocess.run(program, check=True, capture_output=True, text=True).stdout)
+    assert alone["one"]["got"] == alone["all"]["got"] == signal.SIGPROF
+    recording = wick.record(program, "--mode", mode, *ENGINE)
+    assert recording.truth == alone
 
 
 def test_a_program_lives_by_its_own_faults(wick):
