@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "inproc/heap.h"
 #include "inproc/process_timer.h"
 #include "inproc/session_file.h"
 #include "inproc/signals.h"
@@ -21,6 +22,7 @@ __thread struct inproc_thread *inproc_self __attribute__((tls_model("initial-exe
 void inproc_give_up(enum session_process_state state)
 {
 	atomic_store(&inproc.mode, 0);
+	heap_end();
 	if (inproc.process)
 		atomic_store(&inproc.process->state, state);
 }
@@ -53,6 +55,7 @@ static void on_fork(void)
 	struct unwind_stack stack = {0, 0};
 	uint32_t only_pid;
 
+	heap_end();
 	inproc.pid = (uint32_t)safe_syscall(SYS_getpid, 0);
 	if (mode == 0)
 		return;
@@ -73,6 +76,7 @@ static void on_fork(void)
 		thread_begin_forked(stack);
 	else
 		thread_begin_main();
+	heap_resume();
 	session_file_wake();
 }
 
@@ -84,8 +88,11 @@ static uint32_t jiffy_ns(void)
 	return (uint32_t)step.tv_nsec;
 }
 
-__attribute__((constructor(102))) static void begin(void)
+void inproc_begin(void)
 {
+	if (inproc.begun)
+		return;
+	inproc.begun = true;
 	if (!session_file_find() || !session_file_create(0))
 		return;
 	inproc.unwind.pac_mask = UNWIND_PAC_MASK;
@@ -99,8 +106,15 @@ __attribute__((constructor(102))) static void begin(void)
 	thread_begin_main();
 }
 
+/* Whoever allocates before this begins then: see heap.c. */
+__attribute__((constructor(102))) static void begin(void)
+{
+	heap_begin();
+}
+
 __attribute__((destructor)) static void end(void)
 {
-	if (inproc_active())
+	/* Others free their memory after this. */
+	if (inproc_active() && !(atomic_load(&inproc.mode) & SESSION_HEAP))
 		inproc_give_up(SESSION_PROCESS_ENDED);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inproc/thread.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,12 +9,14 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "inproc/heap_memory.h"
 #include "inproc/process_timer.h"
 #include "inproc/real.h"
 #include "inproc/runtime.h"
 #include "inproc/session_file.h"
 #include "inproc/timer.h"
 #include "safe/syscall.h"
+#include "safe/thread_pointer.h"
 #include "safe/ticks.h"
 
 /* A stack without a limit: as much as a stack ever has. */
@@ -61,6 +64,10 @@ static void reset(struct inproc_thread *thread)
 	thread->label_bytes = 0;
 	thread->part_count = 0;
 	thread->unwind.anchor_count = 0;
+	thread->inside = 0;
+	thread->end_rounds = 0;
+	if (thread->heap)
+		heap_memory_reset(thread->heap, safe_ticks());
 	atomic_store(&thread->guarded, 0);
 	atomic_store(&thread->busy, 0);
 }
@@ -126,8 +133,14 @@ static void on_end(void *value)
 	struct inproc_thread *thread = value;
 
 	/* In a child of fork the memory is there, but the session may not be. */
-	if (inproc_active() && thread->tid == (uint32_t)safe_syscall(SYS_gettid, 0))
-		thread_end(thread);
+	if (!inproc_active() || thread->tid != (uint32_t)safe_syscall(SYS_gettid, 0))
+		return;
+	/* What others of the kind free is seen too: ours comes again, as often as it may. */
+	if ((atomic_load(&inproc.mode) & SESSION_HEAP) &&
+	    ++thread->end_rounds < PTHREAD_DESTRUCTOR_ITERATIONS &&
+	    pthread_setspecific(end_key, thread) == 0)
+		return;
+	thread_end(thread);
 }
 
 void thread_set_up(void)
@@ -211,22 +224,10 @@ struct inproc_thread *thread_find(uint32_t tid)
 	return NULL;
 }
 
-static uint64_t thread_pointer(void)
-{
-#if defined(__aarch64__)
-	return (uint64_t)(uintptr_t)__builtin_thread_pointer();
-#else
-	uint64_t pointer;
-
-	__asm__("mov %%fs:0, %0" : "=r"(pointer));
-	return pointer;
-#endif
-}
-
 /* Where the stack of a thread is: the C library keeps what it knows of a thread above it. */
 static struct unwind_stack stack_below_thread_pointer(uint64_t bytes)
 {
-	uint64_t high = thread_pointer() & ~7ull;
+	uint64_t high = safe_thread_pointer() & ~7ull;
 
 	return (struct unwind_stack){high > bytes ? high - bytes : 0, high};
 }

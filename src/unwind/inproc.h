@@ -79,6 +79,7 @@ struct unwind_thread {
 	bool no_anchors;
 	_Atomic uint32_t walks; /* odd while the thread walks */
 	uint32_t anchor_count;
+	bool whole; /* the anchors are all frames of the last stack, which reached the root */
 	uint64_t generation; /* of the modules that all below was learnt from */
 	uint64_t reused;     /* frames that were taken from the last stack, for statistics */
 	struct unwind_cached cache[1u << UNWIND_CACHE_BITS];
@@ -95,5 +96,12 @@ uint32_t unwind_thread_walks(const struct unwind_thread *thread);
  */
 void unwind_inproc_walk(struct unwind_inproc *inproc, struct unwind_thread *thread,
 			const struct unwind_frame *start, struct unwind_trace *trace);
+
+/*
+ * Whether a walk from a frame, that of a return address, would find the very stack that the
+ * last walk of the thread found. Much cheaper than to walk.
+ */
+bool unwind_inproc_is_same(const struct unwind_inproc *inproc, const struct unwind_thread *thread,
+			   const struct unwind_frame *start);
 
 #endif

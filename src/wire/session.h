@@ -26,7 +26,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define SESSION_VERSION 1u
+#define SESSION_VERSION 2u
 #define SESSION_MAGIC 0x6e6f69737365736bull /* "ksession" */
 
 #define SESSION_VARIABLE "WICK_SESSION" /* of the environment: the folder */
@@ -44,7 +44,8 @@ enum session_mode {
 	SESSION_CPU = 1 << 0,    /* samples of CPU time */
 	SESSION_WALL = 1 << 1,   /* of all time */
 	SESSION_EVENTS = 1 << 2, /* what the program itself tells */
-	SESSION_PAUSED = 1 << 8, /* for now nothing */
+	SESSION_HEAP = 1 << 3,   /* what it does with its memory */
+	SESSION_PAUSED = 1 << 8, /* for now no samples */
 };
 
 struct session_control {
@@ -58,8 +59,9 @@ struct session_control {
 	uint32_t frame_pointers_only;
 	_Atomic uint32_t only_pid; /* nobody else takes part; 0: all do */
 	_Atomic uint64_t heartbeat_ns;
-	uint32_t overwrite_old; /* a full ring gives up its oldest records, not the newest */
-	uint32_t zero;
+	uint32_t overwrite_old;     /* a full ring gives up its oldest records, not the newest */
+	uint32_t heap_lossy;        /* who finds its ring full drops events and does not wait */
+	uint64_t heap_sample_bytes; /* between blocks that are recorded, on average; 0: all are */
 };
 
 /* A recorder that has not moved for so long is dead, or as good. */
@@ -102,6 +104,10 @@ enum session_count {
 	SESSION_HANDLER_NS,     /* CPU time in our handler, of those that were measured */
 	SESSION_HANDLER_TIMES,  /* how many were measured */
 	SESSION_SHARED_TIMER,   /* threads that have but the one timer of their process */
+	SESSION_HEAP_MISSED,    /* calls of the allocator by threads that could not write */
+	SESSION_HEAP_DAMAGED,   /* entries of our tables that somebody wrote over */
+	SESSION_HEAP_WAITS,     /* times that a thread waited for room in its ring */
+	SESSION_HEAP_STALLS,    /* times that it gave up waiting: the recorder did not move */
 	SESSION_TICKS,          /* that came to our handler, also those that took no sample */
 	SESSION_COUNTS
 };
@@ -146,6 +152,12 @@ enum session_record_kind {
 	 */
 	SESSION_LABELS = 3,
 	SESSION_EVENT = 4, /* a sample, and texts: name, unit, labels of its own */
+	/* Of the heap: wire/heap_record.h. */
+	SESSION_ALLOC = 5,
+	SESSION_FREE = 6,
+	SESSION_MOVE = 7, /* a free by realloc(), before it is known what comes of it */
+	SESSION_KEPT = 8, /* nothing did */
+	SESSION_STACK = 9,
 };
 
 struct session_record {

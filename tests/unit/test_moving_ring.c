@@ -191,7 +191,7 @@ static void on_thread(void *self, struct process_file *file, uint32_t tid, const
 /* Reads all there is. Returns what is lost. */
 static uint64_t drain(struct world *world)
 {
-	struct process_reader reader = {on_sample, on_thread, world};
+	struct process_reader reader = {.sample = on_sample, .thread = on_thread, .self = world};
 
 	assert_int_equal(process_file_drain(world->file, &reader), 0);
 	return process_file_take_lost(world->file);

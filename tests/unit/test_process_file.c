@@ -131,7 +131,7 @@ static void on_thread(void *self, struct process_file *file, uint32_t tid, const
 /* Opens, reads all, and returns what was lost by that. */
 static uint64_t drain(struct fixture *fixture)
 {
-	struct process_reader reader = {on_sample, on_thread, fixture};
+	struct process_reader reader = {.sample = on_sample, .thread = on_thread, .self = fixture};
 
 	if (!fixture->file)
 		assert_int_equal(open_file(fixture), 0);

@@ -15,7 +15,9 @@
 #include <unistd.h>
 
 #include "base/vec.h"
+#include "engine/signal/heap_ring.h"
 #include "engine/signal/moving_ring.h"
+#include "wire/heap_record.h"
 
 #define MAX_DEPTH 1024u
 #define SAMPLE_WORDS (sizeof(struct session_sample) / 8)
@@ -26,6 +28,7 @@ struct process_ring {
 	VEC(uint64_t) stack; /* the last one, leaf first */
 	VEC(uint64_t) next;
 	VEC(char) labels; /* of its thread, as texts */
+	struct heap_ring *heap;
 
 	/* Where the oldest records are given up: */
 	struct moving_copy copy;
@@ -152,6 +155,7 @@ void process_file_close(struct process_file *file)
 		vec_fini(&file->rings[i].next);
 		vec_fini(&file->rings[i].labels);
 		vec_fini(&file->rings[i].copy.words);
+		heap_ring_free(file->rings[i].heap);
 	}
 	if (file->page != MAP_FAILED)
 		(void)munmap(file->page, sizeof(*file->head));
@@ -275,6 +279,11 @@ static int read_record(struct process_file *file, uint32_t index,
 		       const struct session_record *record, uint32_t words,
 		       const struct process_reader *reader)
 {
+	uint32_t kind = session_kind(record);
+
+	if (kind >= SESSION_ALLOC && kind <= SESSION_STACK && reader->heap)
+		return reader->heap(reader->self, file, &file->rings[index].heap,
+				    file->slots[index].tid, record, words);
 	if (record->kind == SESSION_LABELS)
 		read_labels(file, index, (const char *)(record + 1), (words - 1) * 8);
 	if (record->kind == SESSION_SAMPLE || record->kind == SESSION_EVENT)
@@ -306,17 +315,17 @@ static int drain_ring(struct process_file *file, uint32_t index,
 	while (tail != head && r == 0) {
 		uint64_t at = tail & (file->ring_words - 1);
 		const uint64_t *words = file->ring + at;
-		struct session_record record = *(const struct session_record *)words;
+		const struct session_record *record = (const struct session_record *)words;
+		uint32_t length = session_words(record);
 
-		if (!sane || record.words == 0 || record.words > head - tail ||
-		    record.words > file->ring_words - at) {
+		if (!sane || length == 0 || length > head - tail ||
+		    length > file->ring_words - at) {
 			file->damaged++;
 			tail = head;
 			break;
 		}
-		r = read_record(file, index, (const struct session_record *)words, record.words,
-				reader);
-		tail += record.words;
+		r = read_record(file, index, record, length, reader);
+		tail += length;
 	}
 	set_tail(file, index, tail);
 	return r;
@@ -403,6 +412,7 @@ static void free_slot(struct process_file *file, uint32_t index)
 
 	file->rings[index].stack.count = 0;
 	file->rings[index].labels.count = 0;
+	heap_ring_reset(file->rings[index].heap);
 	write_at(file, slot_offset(file, index) + offsetof(struct session_slot, state), &state,
 		 sizeof(state));
 }

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/vec.h"
 #include "engine/signal/delivery.h"
+#include "engine/signal/heap_ring.h"
 #include "engine/signal/preload_path.h"
 #include "engine/signal/process_file.h"
 #include "engine/signal/session.h"
@@ -29,6 +30,9 @@
 #define RING_WORDS 8192u       /* of a thread: 64 KiB */
 #define RING_WORDS_FAST 32768u /* for more than FAST_HZ */
 #define FAST_HZ 2000u
+#define RING_WORDS_HEAP 65536u /* of those who write down each allocation: 512 KiB */
+/* A thread may lose its CPU between the clock and the ring. */
+#define HEAP_LATE_NS 5000000u
 
 /* How often the delivery of a tick is measured until there is a figure. */
 #define DELIVERY_TRIES 20u
@@ -43,7 +47,9 @@ struct signal_engine {
 	VEC(struct process_file *) files;
 	VEC(char *) refused; /* names of files that make no sense */
 	uint32_t schema;
-	struct told *told; /* by programs, of themselves */
+	struct told *told;       /* by programs, of themselves */
+	struct heap_rings *heap; /* NULL: not asked for */
+	bool samples;
 	bool wall;
 	bool children;
 	bool overwrite_old; /* in rings that are full */
@@ -84,6 +90,7 @@ static void signal_engine_close(void *self)
 	vec_fini(&engine->files);
 	vec_fini(&engine->refused);
 	table_arena_free(engine->arena);
+	heap_rings_free(engine->heap);
 	told_free(engine->told);
 	raw_stacks_free(engine->stacks);
 	process_tracker_free(engine->tracker);
@@ -251,6 +258,16 @@ static int on_sample(void *self, struct process_file *file, const struct process
 	return engine->sink->ops->batch(engine->sink->self, &batch, NULL);
 }
 
+static int on_heap(void *self, struct process_file *file, struct heap_ring **ring, uint32_t tid,
+		   const struct session_record *record, uint32_t words)
+{
+	struct signal_engine *engine = self;
+
+	if (!engine->heap)
+		return 0; /* nobody asked for it */
+	return heap_ring_read(engine->heap, ring, file, tid, record, words);
+}
+
 static void on_thread(void *self, struct process_file *file, uint32_t tid, const char *comm,
 		      bool ended)
 {
@@ -307,7 +324,8 @@ static void let_go(struct signal_engine *engine, size_t index)
 
 static int drain_file(struct signal_engine *engine, struct process_file *file)
 {
-	struct process_reader reader = {.sample = on_sample, .thread = on_thread, .self = engine};
+	struct process_reader reader = {
+		.sample = on_sample, .thread = on_thread, .heap = on_heap, .self = engine};
 	uint64_t lost;
 	int r;
 
@@ -335,6 +353,7 @@ static void empty_wake(const struct signal_engine *engine)
 static int signal_engine_drain(void *self, struct error *err)
 {
 	struct signal_engine *engine = self;
+	uint64_t begin_ns = clock_monotonic_ns();
 	int r = 0;
 
 	engine->ring_fill *= ENGINE_FILL_FADES;
@@ -353,8 +372,14 @@ static int signal_engine_drain(void *self, struct error *err)
 	}
 	if (r == 0)
 		r = told_hand_on(engine->told, NULL);
-	return r < 0 ? error_errno(err, r, "cannot keep the samples")
-		     : raw_stacks_trim(engine->stacks, err);
+	if (r == 0 && engine->heap)
+		r = heap_rings_until(engine->heap, begin_ns - HEAP_LATE_NS);
+	if (r < 0)
+		return error_errno(err, r, "cannot keep the samples");
+	r = raw_stacks_trim(engine->stacks, err);
+	if (r > 0 && engine->heap)
+		heap_rings_forget(engine->heap);
+	return r < 0 ? r : 0;
 }
 
 static int signal_engine_start(void *self, struct error *err)
@@ -484,6 +509,7 @@ static void signal_engine_stats(void *self, bool final, struct engine_stats *ret
 	for (size_t i = 0; i < engine->files.count; i++)
 		ret->buffer_bytes += process_file_ring_bytes(engine->files.items[i]);
 	ret->ring_fill = engine->ring_fill;
+	ret->heap_events = engine->heap ? heap_rings_events(engine->heap) : 0;
 	if (!final)
 		return;
 	log_debug("signal: %llu ticks of %llu ns, delivered in %llu ns",
@@ -497,6 +523,16 @@ static void signal_engine_stats(void *self, bool final, struct engine_stats *ret
 	add_remarks(engine, ret);
 }
 
+/* What is wanted of programs. */
+static uint32_t mode_of(const struct signal_engine *engine, bool paused)
+{
+	uint32_t mode = engine->heap ? SESSION_HEAP : 0;
+
+	if (engine->samples)
+		mode |= engine->wall ? SESSION_WALL : SESSION_CPU;
+	return mode | (paused ? SESSION_PAUSED : 0);
+}
+
 static int signal_engine_set_rate(void *self, uint32_t frequency_hz, struct error *err)
 {
 	struct signal_engine *engine = self;
@@ -508,8 +544,7 @@ static int signal_engine_set_rate(void *self, uint32_t frequency_hz, struct erro
 	expect(engine);
 	if (frequency_hz > 0)
 		atomic_store(&control->frequency_hz, frequency_hz);
-	atomic_store(&control->mode, (engine->wall ? SESSION_WALL : SESSION_CPU) |
-					     (frequency_hz > 0 ? 0 : SESSION_PAUSED));
+	atomic_store(&control->mode, mode_of(engine, frequency_hz == 0));
 	engine->rate_hz = frequency_hz;
 	return 0;
 }
@@ -566,8 +601,11 @@ static void set_control(struct signal_engine *engine, const struct engine_config
 	control->frame_pointers_only = config->unwind == ENGINE_UNWIND_FP;
 	atomic_store(&control->frequency_hz, config->frequency_hz);
 	engine->rate_hz = config->paused ? 0 : config->frequency_hz;
-	atomic_store(&control->mode, (engine->wall ? SESSION_WALL : SESSION_CPU) |
-					     (config->paused ? SESSION_PAUSED : 0));
+	control->heap_lossy = config->heap.lossy;
+	control->heap_sample_bytes = config->heap.sample_bytes;
+	if (config->heap.on && config->heap.sample_bytes == 0)
+		control->ring_words = RING_WORDS_HEAP;
+	atomic_store(&control->mode, mode_of(engine, config->paused));
 }
 
 static int set_up(struct signal_engine *engine, const struct engine_config *config,
@@ -586,9 +624,14 @@ static int set_up(struct signal_engine *engine, const struct engine_config *conf
 	engine->stacks = engine->tracker ? raw_stacks_new(engine->sink, engine->tracker) : NULL;
 	engine->arena = table_arena_new(engine->session.tables_fd);
 	engine->told = told_new(engine->sink);
-	if (!engine->stacks || !engine->arena || !engine->told)
+	if (config->heap.on)
+		engine->heap = heap_rings_new(engine->sink, engine->tracker, engine->stacks,
+					      &engine->clock);
+	if (!engine->stacks || !engine->arena || !engine->told ||
+	    (config->heap.on && !engine->heap))
 		return error_set(err, -ENOMEM, "out of memory");
-	r = engine->sink->ops->schema(engine->sink->self, &schema, &engine->schema);
+	if (engine->samples)
+		r = engine->sink->ops->schema(engine->sink->self, &schema, &engine->schema);
 	if (r < 0)
 		return error_errno(err, r, "cannot describe the samples");
 	tick_clock_pair(&engine->clock);
@@ -611,6 +654,7 @@ static int signal_engine_open(const struct engine_config *config, const struct t
 	engine->wall = config->mode == ENGINE_MODE_WALL;
 	engine->children = target->children;
 	engine->overwrite_old = config->overwrite_old;
+	engine->samples = !config->heap.alone;
 	engine->stats.frequency_hz = config->frequency_hz;
 	engine->stats.depth_limit = config->depth;
 	engine->session = (struct session){.tables_fd = -1, .wake_fd = -1, .control_fd = -1};
@@ -619,10 +663,12 @@ static int signal_engine_open(const struct engine_config *config, const struct t
 		signal_engine_close(engine);
 		return r;
 	}
-	(void)snprintf(
-		engine->notice, sizeof(engine->notice),
-		"the signal engine samples inside the program, without the kernel's frames%s%s",
-		config->why_lesser ? "; " : "", config->why_lesser ? config->why_lesser : "");
+	if (engine->samples)
+		(void)snprintf(engine->notice, sizeof(engine->notice),
+			       "the signal engine samples inside the program, without the kernel's "
+			       "frames%s%s",
+			       config->why_lesser ? "; " : "",
+			       config->why_lesser ? config->why_lesser : "");
 	*ret_self = engine;
 	return 0;
 }

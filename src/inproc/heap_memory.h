@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_INPROC_HEAP_MEMORY_H
+#define WICK_INPROC_HEAP_MEMORY_H
+
+/* heap_memory: what a thread needs to write down what it does with its memory. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "inproc/runtime.h"
+#include "wire/heap_record.h"
+
+#define HEAP_STACK_BITS 12
+
+/* The number of a stack, by the hash of its frames. */
+struct heap_numbered {
+	uint64_t hash; /* 0: free */
+	uint32_t number;
+	uint32_t check; /* of both: programs write where they should not */
+};
+
+struct heap_memory {
+	uint64_t alive;      /* 0 in a child that nobody told us of: the kernel wipes it */
+	uint64_t tail;       /* of the ring, as far as it was looked at */
+	uint64_t generation; /* of the modules that the numbers are for */
+	uint32_t next_number;
+	uint32_t last_number;   /* of the stack that was met last, */
+	uint32_t last_walks;    /* and the walks of the thread by then */
+	uint32_t written_count; /* the stack that was written last, and the next */
+	uint64_t *written;
+	uint64_t *pcs;
+	uint64_t left_bytes; /* until the next block that is recorded, where not all are */
+	uint64_t random;
+	uint32_t refusals;     /* times that there was no room */
+	uint64_t stalled_beat; /* the recorder's heartbeat, that has not moved on; 0 */
+	uint64_t stacks[2][INPROC_DEPTH];
+	struct heap_numbered numbers[1u << HEAP_STACK_BITS];
+};
+
+/* Memory for a thread between pages that cannot be touched. NULL when there is none. */
+struct heap_memory *heap_memory_map(void);
+
+/* The thread has a new ring, or is new itself. */
+void heap_memory_reset(struct heap_memory *memory, uint64_t seed);
+
+/*
+ * The number of the stack that begins with a frame. False when it is a new one and there
+ * was no room to write it down, or no way to walk it.
+ */
+bool heap_stack_number(struct inproc_thread *thread, const struct unwind_frame *frame,
+		       uint32_t *ret);
+
+/*
+ * A place in the ring for so many words. Waits for the recorder to make room, where it may.
+ * NULL when there is none; *head becomes where the record ends: heap_publish().
+ */
+uint64_t *heap_claim(struct inproc_thread *thread, uint32_t words, uint64_t *head);
+
+static inline void heap_publish(struct inproc_thread *thread, uint64_t head)
+{
+	atomic_store_explicit(&thread->slot->head, head, memory_order_release);
+}
+
+/* Whether a block is one of those that are recorded. */
+bool heap_sample_takes(struct heap_memory *memory, uint64_t size);
+/* Blocks that were taken, to know their end by. */
+void heap_sample_add(const void *block);
+bool heap_sample_remove(const void *block);
+
+#endif

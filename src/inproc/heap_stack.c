@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * heap_stack: stacks are written once, and named by a number after that. The table of
+ * numbers is small: a stack that has left it is written again, under another number.
+ */
+#include <setjmp.h>
+#include <stdatomic.h>
+
+#include "inproc/heap_memory.h"
+#include "inproc/stack.h"
+#include "unwind/walk.h"
+
+#define STACK_WORDS (sizeof(struct session_stack) / 8)
+/* 2^64 / golden ratio, odd. */
+#define SPREAD 0x9e3779b97f4a7c15ull
+
+/* A sum of products, each of which stands by itself: the CPU makes several at a time. */
+static uint64_t hash_of(const uint64_t *pcs, uint32_t count, uint32_t end)
+{
+	uint64_t sum = end;
+	uint64_t factor = SPREAD;
+
+	for (uint32_t i = 0; i < count; i++) {
+		sum += (pcs[i] ^ pcs[i] << 32) * factor;
+		factor += 2 * SPREAD;
+	}
+	sum ^= sum >> 29;
+	sum *= 0xbf58476d1ce4e5b9ull;
+	sum ^= sum >> 32;
+	return sum ? sum : 1;
+}
+
+static uint32_t check_of(const struct heap_numbered *numbered)
+{
+	return (uint32_t)(numbered->hash >> 32) ^ numbered->number ^ 0x5bd1e995u;
+}
+
+/* How many frames, from the root on, are those of the stack that was written last. */
+static uint32_t count_kept(const struct heap_memory *memory, uint32_t count)
+{
+	const uint64_t *pcs = memory->pcs + count;
+	const uint64_t *written = memory->written + memory->written_count;
+	uint32_t most = count < memory->written_count ? count : memory->written_count;
+	uint32_t kept = 0;
+
+	while (kept < most && pcs[-1 - (int)kept] == written[-1 - (int)kept])
+		kept++;
+	return kept;
+}
+
+/* Writes the stack in memory->pcs down. */
+static __attribute__((noinline)) bool define(struct inproc_thread *thread, uint32_t count,
+					     uint32_t flags)
+{
+	struct heap_memory *memory = thread->heap;
+	uint32_t kept = count_kept(memory, count);
+	uint32_t fresh = count - kept;
+	uint32_t words = (uint32_t)STACK_WORDS + fresh;
+	uint64_t head;
+	struct session_stack *to = (struct session_stack *)heap_claim(thread, words, &head);
+	uint64_t *other = memory->written;
+
+	if (!to)
+		return false;
+	to->record = (struct session_record){
+		.kind = SESSION_STACK, .flags = (uint16_t)flags, .words = words};
+	to->number = memory->next_number;
+	to->fresh = (uint16_t)fresh;
+	to->kept = (uint16_t)kept;
+	for (uint32_t i = 0; i < fresh; i++)
+		to->pcs[i] = memory->pcs[i];
+	heap_publish(thread, head);
+	memory->next_number++;
+	memory->written = memory->pcs;
+	memory->written_count = count;
+	memory->pcs = other;
+	return true;
+}
+
+/* Where modules came or went the same addresses may mean something else. */
+static void forget(struct heap_memory *memory, uint64_t generation)
+{
+	for (uint32_t i = 0; i < 1u << HEAP_STACK_BITS; i++)
+		memory->numbers[i] = (struct heap_numbered){0};
+	memory->generation = generation;
+	memory->last_walks = ~0u;
+}
+
+/* The number of a stack that was met before, or is written down now. */
+static bool find_number(struct inproc_thread *thread, uint64_t hash, uint32_t count, uint32_t flags,
+			uint32_t *ret)
+{
+	struct heap_memory *memory = thread->heap;
+	struct heap_numbered *set = &memory->numbers[hash >> (64 - HEAP_STACK_BITS) & ~1ull];
+
+	for (int i = 0; i < 2; i++) {
+		if (set[i].hash != hash)
+			continue;
+		if (set[i].check == check_of(&set[i])) {
+			*ret = set[i].number;
+			return true;
+		}
+		inproc_count(SESSION_HEAP_DAMAGED, 1);
+		break;
+	}
+	if (!define(thread, count, flags))
+		return false;
+	set[1] = set[0];
+	set[0] = (struct heap_numbered){.hash = hash, .number = memory->next_number - 1};
+	set[0].check = check_of(&set[0]);
+	*ret = set[0].number;
+	return true;
+}
+
+static bool walk(struct inproc_thread *thread, const struct unwind_frame *frame, uint32_t *ret)
+{
+	struct heap_memory *memory = thread->heap;
+	struct unwind_trace trace = {.pcs = memory->pcs};
+	uint16_t flags = stack_walk(thread, frame, &trace);
+
+	return find_number(thread, hash_of(trace.pcs, trace.count, flags), trace.count, flags, ret);
+}
+
+/* A walk may fault: see handler_fault(). */
+static __attribute__((noinline)) bool walk_guarded(struct inproc_thread *thread,
+						   const struct unwind_frame *frame, uint32_t *ret)
+{
+	volatile bool done = false;
+
+	if (_setjmp(thread->recovery) == 0) {
+		atomic_store_explicit(&thread->guarded, 1, memory_order_relaxed);
+		atomic_signal_fence(memory_order_seq_cst);
+		done = walk(thread, frame, ret);
+	}
+	atomic_signal_fence(memory_order_seq_cst);
+	atomic_store_explicit(&thread->guarded, 0, memory_order_relaxed);
+	return done;
+}
+
+bool heap_stack_number(struct inproc_thread *thread, const struct unwind_frame *frame,
+		       uint32_t *ret)
+{
+	struct heap_memory *memory = thread->heap;
+	uint64_t generation =
+		atomic_load_explicit(&inproc.process->maps_changed, memory_order_relaxed);
+
+	if (__builtin_expect(memory->generation != generation, 0))
+		forget(memory, generation);
+	/* Reads nothing but the frames that the thread is in: it cannot fault. */
+	if (memory->last_walks == unwind_thread_walks(&thread->unwind) &&
+	    unwind_inproc_is_same(&inproc.unwind, &thread->unwind, frame)) {
+		*ret = memory->last_number;
+		return true;
+	}
+	memory->last_walks = ~0u;
+	if (!walk_guarded(thread, frame, ret))
+		return false;
+	memory->last_number = *ret;
+	memory->last_walks = unwind_thread_walks(&thread->unwind);
+	return true;
+}
