@@ -22,6 +22,8 @@
 /* A stack without a limit: as much as a stack ever has. */
 #define UNLIMITED_BYTES (1ull << 30)
 #define MAIN_MARGIN_BYTES (1ull << 20)
+/* So many rings may wait to be emptied until the recorder looks by itself. */
+#define FEW_SLOTS 8u
 
 extern void *__libc_stack_end; /* of the loader: sp where the program began */
 
@@ -122,10 +124,14 @@ void thread_end(struct inproc_thread *thread)
 	inproc_self = NULL;
 	(void)safe_syscall(SYS_prctl, PR_GET_NAME, SAFE_POINTER(slot->comm));
 	thread->tid = 0;
-	/* One that wrote nothing makes no work. */
-	atomic_store(&slot->state, atomic_load(&slot->head) == atomic_load(&slot->tail)
-					   ? SESSION_SLOT_FREE
-					   : SESSION_SLOT_LEFT);
+	if (atomic_load(&slot->head) == atomic_load(&slot->tail)) {
+		atomic_store(&slot->state, SESSION_SLOT_FREE); /* it makes no work */
+		return;
+	}
+	atomic_store(&slot->state, SESSION_SLOT_LEFT);
+	/* Many rings of threads that have ended are much memory. */
+	if (thread->index >= FEW_SLOTS && (atomic_load(&inproc.mode) & SESSION_HEAP))
+		session_file_wake();
 }
 
 static void on_end(void *value)

@@ -506,9 +506,10 @@ static void signal_engine_stats(void *self, bool final, struct engine_stats *ret
 	ret->tables = true;
 	ret->cost_ns = ticks_cost_ns(engine);
 	ret->sample_cost_ns = ret->samples > 0 ? ret->cost_ns / ret->samples : 0;
-	for (size_t i = 0; i < engine->files.count; i++)
+	for (size_t i = 0; engine->samples && i < engine->files.count; i++)
 		ret->buffer_bytes += process_file_ring_bytes(engine->files.items[i]);
-	ret->ring_fill = engine->ring_fill;
+	/* Who writes down all it does wakes us when its ring is half full, and waits. */
+	ret->ring_fill = engine->samples ? engine->ring_fill : 0;
 	ret->heap_events = engine->heap ? heap_rings_events(engine->heap) : 0;
 	if (!final)
 		return;
