@@ -421,14 +421,18 @@ static int drain_slot(struct process_file *file, uint32_t index,
 		      const struct process_reader *reader)
 {
 	struct session_slot *slot = &file->slots[index];
+	const struct process_ring *ring = &file->rings[index];
 	bool left = atomic_load(&slot->state) == SESSION_SLOT_LEFT;
+	bool owes;
 	int r = 0;
 
 	/* State and head were read in any order: what was written before it ended counts. */
 	if (left && !read_at(file, slot_offset(file, index), slot, sizeof(*slot)))
 		return 0;
 	atomic_thread_fence(memory_order_acquire);
-	if (atomic_load(&slot->head) != file->rings[index].tail) {
+	/* What was given up while it was read last is not counted yet. */
+	owes = file->overwritten && atomic_load(&slot->samples) > ring->read + ring->given_up;
+	if (atomic_load(&slot->head) != ring->tail || owes) {
 		finish_thread(file, index, false, reader);
 		r = file->overwritten ? drain_moving_ring(file, index, reader)
 				      : drain_ring(file, index, reader);
