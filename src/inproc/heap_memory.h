@@ -12,6 +12,22 @@
 
 #define HEAP_STACK_BITS 12
 
+#define HEAP_SHAPE_BITS 8
+#define HEAP_SHAPE_SLOTS 102u
+
+/*
+ * Where a stack that begins with a certain frame has its return addresses and saved frame
+ * pointers: see heap_shape.c.
+ */
+struct heap_shape {
+	uint64_t pc; /* the frame that it begins with; 0: free */
+	uint64_t sp;
+	uint64_t fp;
+	uint32_t count;
+	uint32_t check;
+	uint32_t slots[HEAP_SHAPE_SLOTS]; /* from sp on */
+};
+
 /* The number of a stack, by the hash of its frames. */
 struct heap_numbered {
 	uint64_t hash; /* 0: free */
@@ -34,8 +50,41 @@ struct heap_memory {
 	uint32_t refusals;     /* times that there was no room */
 	uint64_t stalled_beat; /* the recorder's heartbeat, that has not moved on; 0 */
 	uint64_t stacks[2][INPROC_DEPTH];
-	struct heap_numbered numbers[1u << HEAP_STACK_BITS];
+	struct heap_numbered numbers[1u << HEAP_STACK_BITS]; /* by their frames */
+	struct heap_numbered met[1u << HEAP_STACK_BITS];     /* by their shape and its contents */
+	struct heap_shape shapes[1u << HEAP_SHAPE_BITS];
 };
+
+/* A sum of products, each of which stands by itself: the CPU makes several at a time. */
+static inline uint64_t heap_hash_add(uint64_t sum, uint64_t value, uint64_t *factor)
+{
+	sum += (value ^ value << 32) * *factor;
+	*factor += 2 * 0x9e3779b97f4a7c15ull;
+	return sum;
+}
+
+/* The same for the end. Not 0. */
+static inline uint64_t heap_hash_end(uint64_t sum)
+{
+	sum ^= sum >> 29;
+	sum *= 0xbf58476d1ce4e5b9ull;
+	sum ^= sum >> 32;
+	return sum ? sum : 1;
+}
+
+/* The number of a hash in a table. False when it is not there. */
+bool heap_numbers_find(struct heap_numbered *table, uint64_t hash, uint32_t *ret);
+void heap_numbers_add(struct heap_numbered *table, uint64_t hash, uint32_t number);
+
+/*
+ * The number of a stack that was met before, in about a nanosecond a frame. False when it
+ * must be walked.
+ */
+bool heap_shape_find(struct heap_memory *memory, const struct unwind_frame *frame,
+		     uint32_t *ret_number);
+/* The stack from a frame on was walked, and has a number. */
+void heap_shape_learn(struct inproc_thread *thread, const struct unwind_frame *frame,
+		      uint32_t number);
 
 /* Memory for a thread between pages that cannot be touched. NULL when there is none. */
 struct heap_memory *heap_memory_map(void);

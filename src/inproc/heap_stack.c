@@ -11,28 +11,48 @@
 #include "unwind/walk.h"
 
 #define STACK_WORDS (sizeof(struct session_stack) / 8)
-/* 2^64 / golden ratio, odd. */
-#define SPREAD 0x9e3779b97f4a7c15ull
-
-/* A sum of products, each of which stands by itself: the CPU makes several at a time. */
 static uint64_t hash_of(const uint64_t *pcs, uint32_t count, uint32_t end)
 {
 	uint64_t sum = end;
-	uint64_t factor = SPREAD;
+	uint64_t factor = 1;
 
-	for (uint32_t i = 0; i < count; i++) {
-		sum += (pcs[i] ^ pcs[i] << 32) * factor;
-		factor += 2 * SPREAD;
-	}
-	sum ^= sum >> 29;
-	sum *= 0xbf58476d1ce4e5b9ull;
-	sum ^= sum >> 32;
-	return sum ? sum : 1;
+	for (uint32_t i = 0; i < count; i++)
+		sum = heap_hash_add(sum, pcs[i], &factor);
+	return heap_hash_end(sum);
 }
 
 static uint32_t check_of(const struct heap_numbered *numbered)
 {
 	return (uint32_t)(numbered->hash >> 32) ^ numbered->number ^ 0x5bd1e995u;
+}
+
+/* Two places for each hash. */
+static struct heap_numbered *places_of(struct heap_numbered *table, uint64_t hash)
+{
+	return &table[hash >> (64 - HEAP_STACK_BITS) & ~1ull];
+}
+
+bool heap_numbers_find(struct heap_numbered *table, uint64_t hash, uint32_t *ret)
+{
+	const struct heap_numbered *places = places_of(table, hash);
+	uint32_t at = places[0].hash == hash ? 0 : 1;
+
+	if (places[at].hash != hash)
+		return false;
+	*ret = places[at].number;
+	if (places[at].check == check_of(&places[at]))
+		return true;
+	inproc_count(SESSION_HEAP_DAMAGED, 1);
+	return false;
+}
+
+void heap_numbers_add(struct heap_numbered *table, uint64_t hash, uint32_t number)
+{
+	struct heap_numbered *places = places_of(table, hash);
+
+	places[1] = places[0];
+	places[0] = (struct heap_numbered){.hash = hash, .number = number};
+	places[0].check = check_of(&places[0]);
 }
 
 /* How many frames, from the root on, are those of the stack that was written last. */
@@ -81,35 +101,10 @@ static __attribute__((noinline)) bool define(struct inproc_thread *thread, uint3
 static void forget(struct heap_memory *memory, uint64_t generation)
 {
 	for (uint32_t i = 0; i < 1u << HEAP_STACK_BITS; i++)
-		memory->numbers[i] = (struct heap_numbered){0};
+		memory->numbers[i] = memory->met[i] = (struct heap_numbered){0};
+	for (uint32_t i = 0; i < 1u << HEAP_SHAPE_BITS; i++)
+		memory->shapes[i].pc = 0;
 	memory->generation = generation;
-	memory->last_walks = ~0u;
-}
-
-/* The number of a stack that was met before, or is written down now. */
-static bool find_number(struct inproc_thread *thread, uint64_t hash, uint32_t count, uint32_t flags,
-			uint32_t *ret)
-{
-	struct heap_memory *memory = thread->heap;
-	struct heap_numbered *set = &memory->numbers[hash >> (64 - HEAP_STACK_BITS) & ~1ull];
-
-	for (int i = 0; i < 2; i++) {
-		if (set[i].hash != hash)
-			continue;
-		if (set[i].check == check_of(&set[i])) {
-			*ret = set[i].number;
-			return true;
-		}
-		inproc_count(SESSION_HEAP_DAMAGED, 1);
-		break;
-	}
-	if (!define(thread, count, flags))
-		return false;
-	set[1] = set[0];
-	set[0] = (struct heap_numbered){.hash = hash, .number = memory->next_number - 1};
-	set[0].check = check_of(&set[0]);
-	*ret = set[0].number;
-	return true;
 }
 
 static bool walk(struct inproc_thread *thread, const struct unwind_frame *frame, uint32_t *ret)
@@ -117,8 +112,16 @@ static bool walk(struct inproc_thread *thread, const struct unwind_frame *frame,
 	struct heap_memory *memory = thread->heap;
 	struct unwind_trace trace = {.pcs = memory->pcs};
 	uint16_t flags = stack_walk(thread, frame, &trace);
+	uint64_t hash = hash_of(trace.pcs, trace.count, flags);
 
-	return find_number(thread, hash_of(trace.pcs, trace.count, flags), trace.count, flags, ret);
+	if (!heap_numbers_find(memory->numbers, hash, ret)) {
+		if (!define(thread, trace.count, flags))
+			return false;
+		*ret = memory->next_number - 1;
+		heap_numbers_add(memory->numbers, hash, *ret);
+	}
+	heap_shape_learn(thread, frame, *ret);
+	return true;
 }
 
 /* A walk may fault: see handler_fault(). */
@@ -146,16 +149,6 @@ bool heap_stack_number(struct inproc_thread *thread, const struct unwind_frame *
 
 	if (__builtin_expect(memory->generation != generation, 0))
 		forget(memory, generation);
-	/* Reads nothing but the frames that the thread is in: it cannot fault. */
-	if (memory->last_walks == unwind_thread_walks(&thread->unwind) &&
-	    unwind_inproc_is_same(&inproc.unwind, &thread->unwind, frame)) {
-		*ret = memory->last_number;
-		return true;
-	}
-	memory->last_walks = ~0u;
-	if (!walk_guarded(thread, frame, ret))
-		return false;
-	memory->last_number = *ret;
-	memory->last_walks = unwind_thread_walks(&thread->unwind);
-	return true;
+	/* That reads nothing but frames that the thread is in: it cannot fault. */
+	return heap_shape_find(memory, frame, ret) || walk_guarded(thread, frame, ret);
 }

@@ -150,23 +150,6 @@ UNWIND_INLINE bool leads_to(uint64_t mask, uint64_t high, const struct unwind_an
 	return (anchor->fp_slot ? load(anchor->fp_slot) : anchor->fp) == next->fp;
 }
 
-bool unwind_inproc_is_same(const struct unwind_inproc *inproc, const struct unwind_thread *thread,
-			   const struct unwind_frame *start)
-{
-	const struct unwind_anchor *anchors = thread->anchors;
-	uint32_t at = thread->anchor_count;
-	uint64_t mask = ~inproc->pac_mask;
-	uint64_t high = thread->stack.high;
-
-	if (!thread->whole || at-- == 0 || anchors[at].pc != start->pc ||
-	    anchors[at].sp != start->sp || anchors[at].fp != start->fp || start->sp >= high)
-		return false;
-	for (; at > 0; at--)
-		if (!leads_to(mask, high, &anchors[at], &anchors[at - 1]))
-			return false;
-	return true;
-}
-
 /*
  * Takes over what is unchanged of the last stack: from a frame whose pc, sp and
  * fp are those of an anchor, as long as the slots hold what they held. The frame

@@ -97,11 +97,4 @@ uint32_t unwind_thread_walks(const struct unwind_thread *thread);
 void unwind_inproc_walk(struct unwind_inproc *inproc, struct unwind_thread *thread,
 			const struct unwind_frame *start, struct unwind_trace *trace);
 
-/*
- * Whether a walk from a frame, that of a return address, would find the very stack that the
- * last walk of the thread found. Much cheaper than to walk.
- */
-bool unwind_inproc_is_same(const struct unwind_inproc *inproc, const struct unwind_thread *thread,
-			   const struct unwind_frame *start);
-
 #endif

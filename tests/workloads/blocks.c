@@ -260,7 +260,7 @@ static NOINLINE void run_vfork(void)
 
 static int forks(void)
 {
-	char *const arguments[] = {(char *)(uintptr_t)"true", NULL};
+	char *const arguments[] = {(char *)(uintptr_t) "true", NULL};
 	pid_t child;
 
 	for (int i = 0; i < 5; i++) {
