@@ -100,7 +100,7 @@ INPROC_EXPORT void free(void *block)
 	struct heap_site site = HEAP_SITE();
 	struct inproc_thread *thread;
 
-	if (heap_is_early(block) || !is_found())
+	if (!block || heap_is_early(block) || !is_found())
 		return;
 	thread = heap_enter(&site);
 	heap_freed(thread, SESSION_MALLOC, block);
@@ -113,7 +113,7 @@ INPROC_EXPORT void free_sized(void *block, size_t size)
 	struct heap_site site = HEAP_SITE();
 	struct inproc_thread *thread;
 
-	if (heap_is_early(block) || !is_found())
+	if (!block || heap_is_early(block) || !is_found())
 		return;
 	thread = heap_enter(&site);
 	heap_freed(thread, SESSION_MALLOC, block);
@@ -129,7 +129,7 @@ INPROC_EXPORT void free_aligned_sized(void *block, size_t alignment, size_t size
 	struct heap_site site = HEAP_SITE();
 	struct inproc_thread *thread;
 
-	if (heap_is_early(block) || !is_found())
+	if (!block || heap_is_early(block) || !is_found())
 		return;
 	thread = heap_enter(&site);
 	heap_freed(thread, SESSION_ALIGNED, block);

@@ -423,6 +423,25 @@ static __attribute__((format(printf, 2, 3))) void remark(struct engine_stats *st
 	va_end(arguments);
 }
 
+static void add_heap_remarks(const struct signal_engine *engine, struct engine_stats *stats)
+{
+	const uint64_t *counts = engine->counts;
+
+	if (counts[SESSION_HEAP_STALLS] > 0)
+		remark(stats,
+		       "%llu times the recorder did not get to run for a second: what "
+		       "programs did meanwhile is lost in part",
+		       (unsigned long long)counts[SESSION_HEAP_STALLS]);
+	if (counts[SESSION_HEAP_MISSED] > 0)
+		remark(stats,
+		       "%llu calls of the allocator were not seen: by threads that began "
+		       "without the C library, or in the midst of another",
+		       (unsigned long long)counts[SESSION_HEAP_MISSED]);
+	if (counts[SESSION_HEAP_DAMAGED] > 0)
+		remark(stats, "%llu entries of our tables were written over by the program",
+		       (unsigned long long)counts[SESSION_HEAP_DAMAGED]);
+}
+
 /* What went otherwise than one would think. */
 static void add_remarks(const struct signal_engine *engine, struct engine_stats *stats)
 {
@@ -441,6 +460,7 @@ static void add_remarks(const struct signal_engine *engine, struct engine_stats 
 	if (engine->refused_events > 0)
 		remark(stats, "%llu events were left out: too many names, or a weight beyond 2^63",
 		       (unsigned long long)engine->refused_events);
+	add_heap_remarks(engine, stats);
 	if (counts[SESSION_NO_SLOT] > 0)
 		remark(stats, "%llu threads were too many to sample",
 		       (unsigned long long)counts[SESSION_NO_SLOT]);
