@@ -70,6 +70,8 @@ await page.keyboard.press('?');
 check('? lists the keys', /callers and callees of the function/.test(await page.textContent('#help')) && await page.isVisible('#help'));
 await page.keyboard.press('Escape');
 
+check('a low graph does not scroll', await page.evaluate(() => [...document.querySelectorAll('.pane')].every((pane) => pane.scrollHeight <= pane.clientHeight)));
+
 await page.keyboard.press('r');
 check('r tells how the recording was made', /written by.*wick \d/.test(await page.textContent('#session')) && /samples.*110/.test(await page.textContent('#session')),
 	await page.textContent('#session'));

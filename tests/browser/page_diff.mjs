@@ -40,6 +40,11 @@ await clickBox(page, 'new_check', 1);
 check('what is not there before leaves that side empty', (await boxes(page, 0)).length === 0 && (await boxes(page, 1)).length > 2);
 await page.keyboard.press('Escape');
 
+await page.keyboard.press('r');
+check('About tells of both recordings', /samples6,220 → 9,140lost0unreadable0/.test(await page.textContent('#session')), await page.textContent('#session'));
+await shot('page-diff-about');
+await page.keyboard.press('Escape');
+
 await page.keyboard.press('2');
 const table = await rows(page);
 await shot('page-diff-table');
