@@ -19,7 +19,7 @@ check('narrow boxes show at least the sign of their change', narrow.length > 0 &
 
 const other = await browser.newPage({ viewport: { width: 1300, height: 700 } });
 await other.goto(file.replace('.html', '.svg'));
-const drawn = await other.evaluate(() => [...document.querySelectorAll('.frames:not([display]) g g')].map((g) => [g.flameFrame.name, g.flameFrame.colors[0], ...g.flameFrame.about].join('|')));
+const drawn = await other.evaluate(() => [...document.querySelectorAll('.frames:not([display]) rect')].map((rect) => [rect.flameFrame.name, rect.flameFrame.colors[0], ...rect.flameFrame.about].join('|')));
 const shown = [...new Set([...before, ...after].map((b) => [b.name, b.class, ...b.words.slice(1)].join('|')))];
 check('changes are those of the SVG, in words and colours', drawn.sort().join('\n') === shown.sort().join('\n'), `${drawn.join('\n')}\n\n${shown.join('\n')}`);
 
