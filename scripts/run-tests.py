@@ -289,7 +289,7 @@ class Runner:
             ["node", path.name, *files], self.logs / f"browser-{path.stem}.log", timeout=180,
             cwd=folder)
         cases = []
-        for line in re.findall(r"^[^:]*: \d+ ms of CPU$", output, re.M):
+        for line in re.findall(r"^[^:\n]*: \d+ ms of CPU$", output, re.M):
             print(f"  {path.stem}: {line}", flush=True)
         for line in output.splitlines():
             word, _, name = line.partition(" ")
