@@ -31,7 +31,8 @@ struct status_options {
 /* What is known of recorders: an array of their answers. */
 struct recorders {
 	json_t *answers;
-	size_t refused; /* that do not answer to us */
+	size_t refused;      /* that do not answer to us */
+	struct error silent; /* why one does not answer to anybody; code 0: all do */
 };
 
 static uint64_t number_of(const json_t *answer, const char *key)
@@ -88,6 +89,18 @@ static json_t *ask(pid_t recorder, enum remote_request request, struct error *er
 	return answer;
 }
 
+/* What stands for the answer of a recorder that gives none. */
+static json_t *silence_of(pid_t recorder, const struct error *why)
+{
+	json_t *answer = json_object();
+
+	(void)json_object_set_new(answer, "recorder", json_integer(recorder));
+	(void)json_object_set_new(answer, "state", json_string("silent"));
+	(void)json_object_set_new(answer, "why", json_string(why->text));
+	(void)json_object_set_new(answer, "remedy", json_string(why->remedy));
+	return answer;
+}
+
 /* All that are about a process; one that ends just now is none. */
 static int find(pid_t pid, struct recorders *ret, struct error *err)
 {
@@ -99,6 +112,10 @@ static int find(pid_t pid, struct recorders *ret, struct error *err)
 		json_t *answer = ask(list.items[i], REMOTE_STATUS, &why);
 
 		ret->refused += why.code == -EACCES;
+		if (why.code == -ETIMEDOUT) {
+			ret->silent = why;
+			answer = silence_of(list.items[i], &why);
+		}
 		if (answer && is_about(answer, pid))
 			(void)json_array_append_new(ret->answers, answer);
 		else
@@ -133,6 +150,10 @@ static void print_one(FILE *out, const json_t *answer)
 {
 	const char *why = text_of(answer, "why");
 
+	if (strcmp(text_of(answer, "state"), "silent") == 0) {
+		(void)fprintf(out, "%s; %s\n", why, text_of(answer, "remedy"));
+		return;
+	}
 	(void)fprintf(out, "recorder %" PRIu64 ": ", number_of(answer, "recorder"));
 	print_text(out, answer, "state");
 	(void)fputs(why[0] ? " (" : "", out);
@@ -170,6 +191,10 @@ static int print(const struct command_context *context, const struct recorders *
 /* Nobody is there to show. */
 static int nobody(const struct recorders *recorders, pid_t pid, struct error *err)
 {
+	if (recorders->silent.code < 0) { /* it may be the one */
+		*err = recorders->silent;
+		return err->code;
+	}
 	if (pid > 0)
 		(void)error_set(err, -ESRCH, "nobody records process %d", (int)pid);
 	else
