@@ -89,16 +89,11 @@ static json_t *ask(pid_t recorder, enum remote_request request, struct error *er
 	return answer;
 }
 
-/* What stands for the answer of a recorder that gives none. */
+/* What stands for the answer of a recorder that gives none; NULL without memory. */
 static json_t *silence_of(pid_t recorder, const struct error *why)
 {
-	json_t *answer = json_object();
-
-	(void)json_object_set_new(answer, "recorder", json_integer(recorder));
-	(void)json_object_set_new(answer, "state", json_string("silent"));
-	(void)json_object_set_new(answer, "why", json_string(why->text));
-	(void)json_object_set_new(answer, "remedy", json_string(why->remedy));
-	return answer;
+	return json_pack("{s:i,s:s,s:s,s:s}", "recorder", (int)recorder, "state", "silent", "why",
+			 why->text, "remedy", why->remedy);
 }
 
 /* All that are about a process; one that ends just now is none. */
@@ -191,14 +186,16 @@ static int print(const struct command_context *context, const struct recorders *
 /* Nobody is there to show. */
 static int nobody(const struct recorders *recorders, pid_t pid, struct error *err)
 {
-	if (recorders->silent.code < 0) { /* it may be the one */
-		*err = recorders->silent;
-		return err->code;
-	}
 	if (pid > 0)
 		(void)error_set(err, -ESRCH, "nobody records process %d", (int)pid);
 	else
 		(void)error_set(err, -ESRCH, "nobody records here");
+	if (recorders->silent.code < 0) { /* it may be the one */
+		(void)error_prefix(err, -ESRCH, "as far as is known");
+		error_remedy(err, "%.150s; %.60s", recorders->silent.text,
+			     recorders->silent.remedy);
+		return -ESRCH;
+	}
 	error_remedy(err, "%s",
 		     recorders->refused > 0
 			     ? "other users' recorders answer to them and to root alone"
