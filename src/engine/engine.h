@@ -122,10 +122,11 @@ struct engine_stats {
 	bool away;               /* times off the CPUs are among the samples */
 	uint64_t away_short;     /* times off a CPU that were left out as too short */
 	uint64_t away_unkept;    /* times off a CPU that there was no room for */
-	uint64_t ring_bytes;
-	uint64_t buffer_bytes; /* of all rings */
-	uint64_t kernel_bytes; /* of tables, held in the kernel */
-	char remark[320];      /* what else a person should know; "": nothing */
+	uint64_t ring_bytes;     /* of each ring of perf events; 0: there are none */
+	uint64_t buffer_bytes;   /* of all rings */
+	uint64_t kernel_bytes;   /* of tables, held in the kernel */
+	char remark[400];        /* what else a person should know; "": nothing */
+	char why_none[320];      /* why there may be no samples; "": no more is known */
 };
 
 struct engine_ops {

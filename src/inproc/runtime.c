@@ -51,16 +51,13 @@ static void on_fork(void)
 	uint32_t mode = atomic_exchange(&inproc.mode, 0);
 	uint32_t signal = inproc.process ? atomic_load(&inproc.process->signal) : 0;
 	uint32_t parent = inproc.pid;
-	bool has_stack = inproc_self != NULL;
-	struct unwind_stack stack = {0, 0};
+	struct inproc_thread *forked = inproc_self; /* its memory is ours now */
 	uint32_t only_pid;
 
 	heap_end();
 	inproc.pid = (uint32_t)safe_syscall(SYS_getpid, 0);
 	if (mode == 0)
 		return;
-	if (has_stack)
-		stack = inproc_self->unwind.stack;
 	thread_forget_all();
 	process_timer_forget();
 	session_file_leave();
@@ -72,8 +69,8 @@ static void on_fork(void)
 	atomic_store(&inproc.process->signal, signal);
 	atomic_store(&inproc.unsure_until, 0);
 	atomic_store(&inproc.mode, mode);
-	if (has_stack)
-		thread_begin_forked(stack);
+	if (forked)
+		thread_begin_forked(forked);
 	else
 		thread_begin_main();
 	heap_resume();

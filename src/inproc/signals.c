@@ -318,14 +318,22 @@ INPROC_EXPORT sighandler_t ssignal(int number, sighandler_t handler)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* programs use it all the same */
 
-/* Its handler runs with the signal held, and it lets the signal through from now on. */
+/* It holds a signal, or lets it through from now on, and tells what it was before. */
 REAL_DEFINE(sigset);
 INPROC_EXPORT sighandler_t sigset(int number, sighandler_t handler)
 {
-	if (!inproc.process || !is_taken(number) || handler == SIG_HOLD)
+	bool hold = handler == SIG_HOLD;
+	sighandler_t before;
+	sigset_t masked;
+	sigset_t set;
+
+	if (!inproc.process || !is_taken(number))
 		return REAL(sigset)(number, handler);
-	unblock(number);
-	return set_handler(number, handler, 0, true);
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, number);
+	before = hold ? wish_of(number)->sa_handler : set_handler(number, handler, 0, true);
+	(void)sigprocmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &set, &masked);
+	return before != SIG_ERR && sigismember(&masked, number) == 1 ? SIG_HOLD : before;
 }
 
 #pragma GCC diagnostic pop

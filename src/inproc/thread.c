@@ -12,6 +12,7 @@
 #include "inproc/heap_memory.h"
 #include "inproc/process_timer.h"
 #include "inproc/real.h"
+#include "inproc/ring.h"
 #include "inproc/runtime.h"
 #include "inproc/session_file.h"
 #include "inproc/timer.h"
@@ -113,7 +114,9 @@ void thread_begin(struct inproc_thread *thread, struct unwind_stack stack)
 	inproc_self = thread;
 	if (has_end_key)
 		(void)pthread_setspecific(end_key, thread); /* else the recorder sees it go */
-	(void)timer_start(thread);                          /* counted */
+	if (thread->label_bytes > 0)                        /* that it was forked with */
+		ring_put_labels(thread, (struct ring_texts){thread->labels, thread->label_bytes});
+	(void)timer_start(thread); /* counted */
 }
 
 void thread_end(struct inproc_thread *thread)
@@ -177,12 +180,31 @@ void thread_begin_main(void)
 	thread_begin(thread, (struct unwind_stack){high > bytes ? high - bytes : 0, high});
 }
 
-void thread_begin_forked(struct unwind_stack stack)
+/* What a thread has told of itself; its memory may be that of the other, whose counts were. */
+static void take_over(struct inproc_thread *thread, const struct inproc_thread *forked,
+		      uint32_t label_bytes, uint32_t part_count)
 {
+	for (uint32_t i = 0; i < label_bytes; i++)
+		thread->labels[i] = forked->labels[i];
+	for (uint32_t i = 0; i < part_count && i < INPROC_PARTS && thread != forked; i++)
+		thread->parts[i] = forked->parts[i];
+	thread->label_bytes = label_bytes;
+	thread->part_count = part_count;
+}
+
+void thread_begin_forked(const struct inproc_thread *forked)
+{
+	struct unwind_stack stack = forked->unwind.stack;
+	/* A fork in a handler may have come while they were written. */
+	bool whole = atomic_load(&forked->busy) == 0;
+	uint32_t label_bytes = whole ? forked->label_bytes : 0;
+	uint32_t part_count = whole ? forked->part_count : 0;
 	struct inproc_thread *thread = thread_take();
 
-	if (thread)
-		thread_begin(thread, stack);
+	if (!thread)
+		return;
+	take_over(thread, forked, label_bytes, part_count);
+	thread_begin(thread, stack);
 }
 
 void thread_forget_all(void)

@@ -11,6 +11,8 @@
  *	PID.START.N       one for each program that runs, made by it
  *	wake              a pipe: a byte in it asks the recorder to look
  *	wick.so           a link to the library
+ *	no-room           a program had no room for its file (empty, as the next)
+ *	file-limit        a program's files may not become so large (ulimit -f)
  *
  * A program that dies in any way leaves its file, and so what it wrote.
  *
@@ -34,6 +36,8 @@
 #define SESSION_TABLES "tables"
 #define SESSION_WAKE "wake"
 #define SESSION_LIBRARY "wick.so"
+#define SESSION_NO_ROOM "no-room"
+#define SESSION_LIMITED "file-limit"
 #define SESSION_PATH_MAX 200u /* of the folder */
 
 #define SESSION_SLOTS 1024u
@@ -109,6 +113,7 @@ enum session_count {
 	SESSION_HEAP_WAITS,     /* times that a thread waited for room in its ring */
 	SESSION_HEAP_STALLS,    /* times that it gave up waiting: the recorder did not move */
 	SESSION_TICKS,          /* that came to our handler, also those that took no sample */
+	SESSION_NO_LABEL,       /* labels that there was no room for */
 	SESSION_COUNTS
 };
 
@@ -172,13 +177,15 @@ struct session_record {
 #define SESSION_BY_FRAME_POINTER 0x20u /* without tables */
 #define SESSION_GAUGE 0x40u            /* of an event: how much there is, not to be added up */
 
-/* The most that the texts of a record are, each with its NUL. */
+/* The most that the texts of a record are, each with its NUL, and the end mark. */
 #define SESSION_TEXT_BYTES 2048u
 
 /*
- * Texts, as many as there are: key, value, key, value … The record is padded with
- * NULs to a whole word.
+ * Texts, as many as there are: key, value, key, value … and one more behind them, or the
+ * last ones could not be told from the NULs that fill up the record's last word: any text
+ * may be empty. A record of no texts at all has none.
  */
+#define SESSION_TEXT_END "\1"
 struct session_texts {
 	struct session_record record;
 	char bytes[];

@@ -132,10 +132,10 @@ static void write_sample(struct world *world, uint64_t ticks)
 		thread->pcs[i] = ticks * 100 + i;
 	thread->label_bytes = 0;
 	if (world->with_labels)
-		thread->label_bytes =
-			(uint32_t)snprintf(thread->labels, sizeof(thread->labels), "tick%c%llu",
-					   '\0', (unsigned long long)ticks) +
-			1;
+		thread->label_bytes = (uint32_t)snprintf(thread->labels, sizeof(thread->labels),
+							 "tick%c%llu%c" SESSION_TEXT_END, '\0',
+							 (unsigned long long)ticks, '\0') +
+				      1;
 	ring_put_sample(thread, &sample);
 }
 

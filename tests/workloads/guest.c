@@ -18,6 +18,7 @@
  *	forks        children by fork, vfork and posix_spawn
  *	thread-forks a child of a thread that is not the first
  *	sealed       lets the kernel end it at any call but a few
+ *	by-sigset    has SIGPROF by sigset(), and holds it
  *	becomes PATH asks for the timer of its CPU time, which is to rest, and becomes another
  *program dies HOW     by exit, _exit, abort, kill or segv
  */
@@ -31,6 +32,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -519,6 +521,30 @@ static int becomes(double ms, const char *path)
 	return 4;
 }
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* there are programs that do */
+
+/* The oldest way to have a signal, which is let through by that. */
+static int by_sigset(double ms)
+{
+	bool right = sigset(SIGPROF, on_tick) == SIG_DFL;
+	sigset_t seen;
+
+	burn_ms(ms / 2);
+	pthread_sigmask(SIG_SETMASK, NULL, &seen);
+	right = right && !sigismember(&seen, SIGPROF) && ticks == 0;
+	raise(SIGPROF);
+	burn_ms(ms / 2);
+	right = right && ticks == 1 && sigset(SIGPROF, SIG_HOLD) == on_tick;
+	raise(SIGPROF);
+	right = right && ticks == 1 && sigset(SIGPROF, on_tick) == SIG_HOLD && ticks == 2;
+	right = right && sigset(SIGPROF, SIG_DFL) == on_tick;
+	printf("{\"right\": %s, \"ticks\": %lu}\n", right ? "true" : "false", (unsigned long)ticks);
+	return 0;
+}
+
+#pragma GCC diagnostic pop
+
 int main(int argc, char **argv)
 {
 	const char *way = argc > 1 ? argv[1] : "";
@@ -541,7 +567,8 @@ int main(int argc, char **argv)
 		    {"narrow", narrow},
 		    {"timeouts", timeouts},
 		    {"sealed", sealed},
-		    {"thread-forks", thread_forks}};
+		    {"thread-forks", thread_forks},
+		    {"by-sigset", by_sigset}};
 
 	if (strcmp(way, "dies") == 0)
 		return dies(ms, argc > 3 ? argv[3] : "exit");

@@ -206,12 +206,17 @@ static bool join(struct process_ring *ring, const struct session_sample *sample,
 	return true;
 }
 
-/* The bytes of whole texts at the end of a record: padding does not count. */
+/* The bytes of the texts at the end of a record, up to their end mark; 0 without that. */
 static uint32_t count_text(const char *text, uint32_t size)
 {
+	static const char mark[] = SESSION_TEXT_END;
+
 	while (size > 1 && text[size - 1] == '\0' && text[size - 2] == '\0')
 		size--;
-	return size > 0 && text[size - 1] == '\0' ? size : 0;
+	if (size <= sizeof(mark) || memcmp(text + size - sizeof(mark), mark, sizeof(mark)) != 0)
+		return 0;
+	size -= (uint32_t)sizeof(mark);
+	return text[size - 1] == '\0' ? size : 0;
 }
 
 static void read_labels(struct process_file *file, uint32_t index, const char *text, uint32_t size)

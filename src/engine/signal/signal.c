@@ -14,6 +14,7 @@
 #include "base/id_index.h"
 #include "base/log.h"
 #include "base/vec.h"
+#include "engine/signal/absence.h"
 #include "engine/signal/delivery.h"
 #include "engine/signal/heap_ring.h"
 #include "engine/signal/preload_path.h"
@@ -68,8 +69,9 @@ struct signal_engine {
 	bool given_up;                   /* by a program, after faults */
 	uint64_t refused_events;         /* that programs told, and no value can be of */
 	uint64_t sealed;                 /* programs that locked us out by seccomp */
+	struct absence absence;          /* of programs that are not sampled */
 	struct engine_stats stats;
-	char notice[320];
+	char notice[440];
 };
 
 static int signal_engine_probe(struct error *err)
@@ -194,6 +196,7 @@ static void on_file(void *self, const char *name)
 		file->maps_seen = atomic_load(&file->head->maps_changed); /* what it was is over */
 		return;
 	}
+	absence_join(&engine->absence, file->pid);
 	welcome(engine, file);
 	give_tables(engine, file);
 }
@@ -314,6 +317,8 @@ static void let_go(struct signal_engine *engine, size_t index)
 	char path[sizeof(engine->session.folder) + sizeof(file->name) + 1];
 
 	count_up(engine, file);
+	if (atomic_load(&file->head->state) == SESSION_PROCESS_LIVE && !is_past(engine, file))
+		engine->absence.silent_ends++;
 	(void)snprintf(path, sizeof(path), "%s/%s", engine->session.folder, file->name);
 	(void)unlink(path); /* the folder goes as a whole at the end */
 	process_file_close(file);
@@ -361,6 +366,7 @@ static int signal_engine_drain(void *self, struct error *err)
 	empty_wake(engine);
 	tick_clock_pair(&engine->clock);
 	session_each_file(&engine->session, on_file, engine);
+	absence_look(&engine->absence);
 	for (size_t i = 0; i < engine->files.count && r == 0;) {
 		bool ended = has_ended(engine, engine->files.items[i]);
 
@@ -446,7 +452,10 @@ static void add_heap_remarks(const struct signal_engine *engine, struct engine_s
 static void add_remarks(const struct signal_engine *engine, struct engine_stats *stats)
 {
 	const uint64_t *counts = engine->counts;
+	const char *absent = absence_tell(&engine->absence, engine->session.folder, false);
 
+	if (absent && stats->samples > 0)
+		remark(stats, "%s", absent);
 	if (counts[SESSION_FAULTS] > 0)
 		remark(stats, "%llu faults of our own code were caught%s",
 		       (unsigned long long)counts[SESSION_FAULTS],
@@ -461,6 +470,9 @@ static void add_remarks(const struct signal_engine *engine, struct engine_stats 
 		remark(stats, "%llu events were left out: too many names, or a weight beyond 2^63",
 		       (unsigned long long)engine->refused_events);
 	add_heap_remarks(engine, stats);
+	if (counts[SESSION_NO_LABEL] > 0)
+		remark(stats, "%llu labels had no room: those of a thread have %u bytes",
+		       (unsigned long long)counts[SESSION_NO_LABEL], SESSION_TEXT_BYTES);
 	if (counts[SESSION_NO_SLOT] > 0)
 		remark(stats, "%llu threads were too many to sample",
 		       (unsigned long long)counts[SESSION_NO_SLOT]);
@@ -475,6 +487,13 @@ static void add_remarks(const struct signal_engine *engine, struct engine_stats 
 	if (stats->samples > 0 && counts[SESSION_FRAME_POINTERS] * 100 > stats->samples)
 		remark(stats, "%.0f %% of stacks by frame pointers alone",
 		       100.0 * (double)counts[SESSION_FRAME_POINTERS] / (double)stats->samples);
+}
+
+static void add_absence(const struct signal_engine *engine, struct engine_stats *stats)
+{
+	const char *why = absence_tell(&engine->absence, engine->session.folder, true);
+
+	(void)snprintf(stats->why_none, sizeof(stats->why_none), "%s", why ? why : "");
 }
 
 static uint64_t count_of(const struct signal_engine *engine, enum session_count what)
@@ -540,8 +559,8 @@ static void signal_engine_stats(void *self, bool final, struct engine_stats *ret
 		count_up(engine, engine->files.items[i]);
 	expect(engine);
 	ret->expected = engine->expected;
-	ret->ring_bytes = table_arena_bytes(engine->arena);
 	add_remarks(engine, ret);
+	add_absence(engine, ret);
 }
 
 /* What is wanted of programs. */
@@ -588,6 +607,7 @@ static void signal_engine_launched(void *self, pid_t pid)
 {
 	struct signal_engine *engine = self;
 
+	engine->absence.pid = pid;
 	if (!engine->children)
 		atomic_store(&engine->session.control->only_pid, (uint32_t)pid);
 }
@@ -687,9 +707,13 @@ static int signal_engine_open(const struct engine_config *config, const struct t
 	if (engine->samples)
 		(void)snprintf(engine->notice, sizeof(engine->notice),
 			       "the signal engine samples inside the program, without the kernel's "
-			       "frames%s%s",
+			       "frames%s%s%s%s",
+			       engine->session.notice[0] ? "; " : "", engine->session.notice,
 			       config->why_lesser ? "; " : "",
 			       config->why_lesser ? config->why_lesser : "");
+	else
+		(void)snprintf(engine->notice, sizeof(engine->notice), "%s",
+			       engine->session.notice);
 	*ret_self = engine;
 	return 0;
 }
