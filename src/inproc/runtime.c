@@ -3,8 +3,11 @@
 
 #include <linux/futex.h>
 #include <pthread.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
 #include <time.h>
 
+#include "inproc/alone.h"
 #include "inproc/heap.h"
 #include "inproc/process_timer.h"
 #include "inproc/session_file.h"
@@ -90,6 +93,9 @@ void inproc_begin(void)
 	if (inproc.begun)
 		return;
 	inproc.begun = true;
+	/* One that has more rights than its user takes no orders from the environment. */
+	if (getauxval(AT_SECURE) || (!getenv(SESSION_VARIABLE) && !alone_begin()))
+		return;
 	if (!session_file_find() || !session_file_create(0))
 		return;
 	inproc.unwind.pac_mask = UNWIND_PAC_MASK;

@@ -612,8 +612,30 @@ static void signal_engine_launched(void *self, pid_t pid)
 		atomic_store(&engine->session.control->only_pid, (uint32_t)pid);
 }
 
+/* Whether a process is over, though its parent may not have asked for its status yet. */
+static bool is_over(pid_t pid)
+{
+	struct process_info info;
+
+	return process_info_read(pid, &info, NULL) < 0 || info.state == 'Z' || info.state == 'X';
+}
+
+static bool signal_engine_has_members(void *self)
+{
+	struct signal_engine *engine = self;
+
+	session_each_file(&engine->session, on_file, engine);
+	for (size_t i = 0; i < engine->files.count; i++)
+		if (!is_past(engine, engine->files.items[i]) &&
+		    !is_over(engine->files.items[i]->pid))
+			return true;
+	return false;
+}
+
 static int signal_engine_suits(const struct target *target, struct error *err)
 {
+	if (target->joins)
+		return 0;
 	if (target->kind == TARGET_COMMAND)
 		return target->program ? preload_check(target->program, err) : 0;
 	(void)error_set(err, -EOPNOTSUPP, "the signal engine works inside programs that it starts");
@@ -725,6 +747,7 @@ const struct engine_ops signal_engine_ops = {
 	.suits = signal_engine_suits,
 	.environment = signal_engine_environment,
 	.launched = signal_engine_launched,
+	.has_members = signal_engine_has_members,
 	.open = signal_engine_open,
 	.start = signal_engine_start,
 	.fd = signal_engine_fd,
