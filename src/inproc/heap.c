@@ -125,6 +125,14 @@ struct block {
 	enum session_call call;
 };
 
+/* Of blocks that the allocator has no part in there is none. */
+static uint64_t slack_of(const struct block *block)
+{
+	if (block->call >= SESSION_MMAP)
+		return 0;
+	return heap_usable_size(block->address, block->size) - block->size;
+}
+
 static bool put_alloc(struct inproc_thread *thread, const struct heap_site *site,
 		      const struct block *block)
 {
@@ -133,7 +141,7 @@ static bool put_alloc(struct inproc_thread *thread, const struct heap_site *site
 		.sp = site->sp,
 		.fp = *(const uint64_t *)(uintptr_t)site->frame,
 	};
-	uint64_t slack = heap_usable_size(block->address, block->size) - block->size;
+	uint64_t slack = slack_of(block);
 	struct session_heap *to;
 	uint32_t stack;
 	uint64_t head;
@@ -187,7 +195,7 @@ void heap_allocated(struct inproc_thread *thread, const struct heap_site *site,
 	if (inproc.control->heap_sample_bytes) {
 		if (!has_memory(thread) || !heap_sample_takes(thread->heap, size))
 			return;
-		heap_sample_add(block);
+		heap_sample_add(call, block);
 	}
 	allocated(thread, site, &what);
 }
@@ -205,7 +213,7 @@ void heap_freed(struct inproc_thread *thread, enum session_call call, const void
 {
 	if (!thread || !block)
 		return;
-	if (inproc.control->heap_sample_bytes && !heap_sample_remove(block))
+	if (inproc.control->heap_sample_bytes && !heap_sample_remove(call, block))
 		return;
 	put_word(thread, head_of(SESSION_FREE, call, block));
 }
@@ -214,7 +222,7 @@ bool heap_moves(struct inproc_thread *thread, const void *block)
 {
 	if (!thread || !block)
 		return false;
-	if (inproc.control->heap_sample_bytes && !heap_sample_remove(block))
+	if (inproc.control->heap_sample_bytes && !heap_sample_remove(SESSION_REALLOC, block))
 		return false;
 	put_word(thread, head_of(SESSION_MOVE, SESSION_REALLOC, block));
 	return true;
@@ -223,6 +231,6 @@ bool heap_moves(struct inproc_thread *thread, const void *block)
 void heap_stayed(struct inproc_thread *thread, const void *block)
 {
 	if (inproc.control->heap_sample_bytes)
-		heap_sample_add(block);
+		heap_sample_add(SESSION_REALLOC, block);
 	put_word(thread, head_of(SESSION_KEPT, SESSION_REALLOC, block));
 }

@@ -112,8 +112,8 @@ static inline void heap_publish(struct inproc_thread *thread, uint64_t head)
 
 /* Whether a block is one of those that are recorded. */
 bool heap_sample_takes(struct heap_memory *memory, uint64_t size);
-/* Blocks that were taken, to know their end by. */
-void heap_sample_add(const void *block);
-bool heap_sample_remove(const void *block);
+/* Blocks that were taken, to know their end by. One of a pool may begin where its memory does. */
+void heap_sample_add(enum session_call call, const void *block);
+bool heap_sample_remove(enum session_call call, const void *block);
 
 #endif

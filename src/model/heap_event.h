@@ -41,7 +41,11 @@ enum heap_call {
 	HEAP_NEW,
 	HEAP_NEW_ARRAY,
 	HEAP_MMAP,
-	HEAP_POOL, /* of the program's own, which tells of it */
+	/*
+	 * By a pool of the program's own, which tells of it: inside a block of another call,
+	 * and so never to be added to those. Their addresses are a space of their own.
+	 */
+	HEAP_POOL,
 	HEAP_CALLS
 };
 

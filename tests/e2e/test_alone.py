@@ -66,6 +66,15 @@ def test_what_is_recorded_is_what_wick_heap_records(alone):
     assert recording.info()["session"]["title"] == "memory"
 
 
+def test_pools_tell_of_their_blocks(wick):
+    without = events_by_command(wick, workload("memory", 10, 0))
+    assert events_by_command(wick, workload("memory", 10, 1000)) == without + 2000
+    # Sampled by bytes: all of a block of 64 KiB, of 64 bytes one in a hundred.
+    path = wick.new_path()
+    done = wick.ok("heap", "--sample", "6400", "-o", path, "--", *workload("memory", 0, 100000))
+    assert 1000 < events_of(Recording(wick, path, done)) < 4000
+
+
 def test_a_program_that_is_linked_with_the_library(alone):
     command = workload("memory_linked")
     recording = alone.record(*command, preload=None)
