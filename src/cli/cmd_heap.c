@@ -174,6 +174,14 @@ static int name_target(struct heap_recording *recording, const char *program)
 				   sizeof(recording->comm));
 }
 
+/* Another engine, which is what usually helps, sees nothing of the heap. */
+static void advise(struct error *err)
+{
+	if (err->code == -EOPNOTSUPP)
+		error_remedy(err, "the heap is seen from inside alone: link the program "
+				  "dynamically; wick record shows where its time goes");
+}
+
 static int run(const struct command_context *context, void *values, int argc, char **argv)
 {
 	struct heap_recording recording = {.context = context, .options = values};
@@ -201,6 +209,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (r == 0)
 		r = record_run(&recording.config, &result, &err);
 	erase_progress(&recording);
+	advise(&err);
 	if (r < 0 && !recording.failure_told)
 		(void)command_failed(context, &err);
 	free(output);

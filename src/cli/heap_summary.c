@@ -8,6 +8,11 @@
 #include "cli/record_summary.h"
 #include "pipeline/record.h"
 
+static const char *why_none(const struct engine_stats *stats)
+{
+	return stats->why_none[0] ? stats->why_none : "the program asked for no memory";
+}
+
 void heap_summary_print(FILE *out, const struct record_config *config,
 			const struct record_result *result)
 {
@@ -19,6 +24,8 @@ void heap_summary_print(FILE *out, const struct record_config *config,
 		      " for %.2f s\n  events     %" PRIu64 " allocations and frees, %" PRIu64
 		      " lost\n",
 		      (double)result->duration_ns / NS_PER_SEC, stats->heap_events, stats->lost);
+	if (stats->heap_events == 0)
+		(void)fprintf(out, "  nothing    was recorded: %s\n", why_none(stats));
 	if (stats->remark[0])
 		(void)fprintf(out, "  note       %s\n", stats->remark);
 	(void)fprintf(out, "  cost       recorder %.2f s of CPU, %.1f MB\n  file       ",

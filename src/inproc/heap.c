@@ -36,6 +36,8 @@ void heap_begin(void)
 	find_cpu_offset();
 	inproc_begin();
 	heap_resume();
+	if (atomic_load(&heap_is_on) == HEAP_ON && heap_is_bypassed())
+		inproc_count(SESSION_HEAP_BYPASSED, 1);
 }
 
 void heap_resume(void)

@@ -87,6 +87,9 @@ void heap_freed(struct inproc_thread *thread, enum session_call call, const void
 bool heap_moves(struct inproc_thread *thread, const void *block);
 void heap_stayed(struct inproc_thread *thread, const void *block);
 
+/* Whether others find a malloc() before ours: that of a program that defines its own. */
+bool heap_is_bypassed(void);
+
 /* What a block has room for, as its allocator tells; its own size when that cannot. */
 size_t heap_usable_size(const void *block, size_t size);
 

@@ -28,7 +28,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define SESSION_VERSION 2u
+#define SESSION_VERSION 3u
 #define SESSION_MAGIC 0x6e6f69737365736bull /* "ksession" */
 
 #define SESSION_VARIABLE "WICK_SESSION" /* of the environment: the folder */
@@ -113,6 +113,7 @@ enum session_count {
 	SESSION_HEAP_WAITS,     /* times that a thread waited for room in its ring */
 	SESSION_HEAP_STALLS,    /* times that it gave up waiting: the recorder did not move */
 	SESSION_TICKS,          /* that came to our handler, also those that took no sample */
+	SESSION_HEAP_BYPASSED,  /* 1: the program has a malloc() that comes before ours */
 	SESSION_NO_LABEL,       /* labels that there was no room for */
 	SESSION_COUNTS
 };

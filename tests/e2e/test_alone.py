@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import time
 
+import contract
 import pytest
 from conftest import BUILD, PATIENCE, TIMEOUT, WICK, Recording, workload
 
@@ -73,6 +74,17 @@ def test_pools_tell_of_their_blocks(wick):
     path = wick.new_path()
     done = wick.ok("heap", "--sample", "6400", "-o", path, "--", *workload("memory", 0, 100000))
     assert 1000 < events_of(Recording(wick, path, done)) < 4000
+
+
+def test_who_has_an_allocator_of_its_own_is_told_apart(wick):
+    done = wick.ok("heap", "-o", wick.new_path(), "--", *workload("own_malloc"))
+    assert '"own": true' in done.stdout
+    assert "nothing    was recorded: no call of malloc() came to the library" in done.stderr
+    static = wick.run("heap", "-o", wick.new_path(), "--", *workload("chain_static"))
+    assert static.returncode == contract.FAILED
+    assert "linked statically" in static.stderr and "link the program dynamically" in static.stderr
+    both = wick.ok("heap", "-o", wick.new_path(), "--", "sh", "-c", "true; " + workload("own_malloc")[0])
+    assert "1 programs have a malloc() of their own" in both.stderr
 
 
 def test_a_program_that_is_linked_with_the_library(alone):

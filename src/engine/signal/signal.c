@@ -443,6 +443,12 @@ static void add_heap_remarks(const struct signal_engine *engine, struct engine_s
 		       "%llu calls of the allocator were not seen: by threads that began "
 		       "without the C library, or in the midst of another",
 		       (unsigned long long)counts[SESSION_HEAP_MISSED]);
+	if (counts[SESSION_HEAP_BYPASSED] > 0 && stats->heap_events > 0) /* else: absence */
+		remark(stats,
+		       "%llu programs have a malloc() of their own, which others call instead of "
+		       "the library's: what it gives them is not seen; link the allocator "
+		       "dynamically",
+		       (unsigned long long)counts[SESSION_HEAP_BYPASSED]);
 	if (counts[SESSION_HEAP_DAMAGED] > 0)
 		remark(stats, "%llu entries of our tables were written over by the program",
 		       (unsigned long long)counts[SESSION_HEAP_DAMAGED]);
@@ -454,7 +460,7 @@ static void add_remarks(const struct signal_engine *engine, struct engine_stats 
 	const uint64_t *counts = engine->counts;
 	const char *absent = absence_tell(&engine->absence, engine->session.folder, false);
 
-	if (absent && stats->samples > 0)
+	if (absent && (stats->samples > 0 || stats->heap_events > 0))
 		remark(stats, "%s", absent);
 	if (counts[SESSION_FAULTS] > 0)
 		remark(stats, "%llu faults of our own code were caught%s",
@@ -718,6 +724,7 @@ static int signal_engine_open(const struct engine_config *config, const struct t
 	engine->children = target->children;
 	engine->overwrite_old = config->overwrite_old;
 	engine->samples = !config->heap.alone;
+	engine->absence.heap = config->heap.alone;
 	engine->stats.frequency_hz = config->frequency_hz;
 	engine->stats.depth_limit = config->depth;
 	engine->session = (struct session){.tables_fd = -1, .wake_fd = -1, .control_fd = -1};
