@@ -27,6 +27,7 @@ struct heap_options {
 	uint64_t sample_bytes;
 	uint64_t depth;
 	bool children;
+	bool maps;
 	bool lossless;
 	bool quiet;
 };
@@ -120,6 +121,7 @@ static struct record_config config_of(struct heap_recording *recording, char **a
 			     .depth = (uint32_t)options->depth,
 			     .heap = {.on = true,
 				      .alone = true,
+				      .maps = options->maps,
 				      .lossy = !options->lossless,
 				      .sample_bytes = options->sample_bytes}},
 		.target = target,
@@ -192,6 +194,9 @@ static int run(const struct command_context *context, void *values, int argc, ch
 
 	if (r < 0)
 		return command_misused(context, "nothing to record: give a program to run");
+	if (recording.options->maps && recording.options->sample_bytes > 0)
+		return command_misused(context, "--maps records all that is mapped, --sample some "
+						"of it: give one of them");
 	if (recording.joined != 0 && is_stdout(recording.options->output))
 		return command_misused(context, "a program that runs by itself cannot be recorded "
 						"to standard output: name a file by WICK_OUT");
@@ -228,6 +233,8 @@ static const struct option_spec table[] = {
 	 .help = "stop after this time; the program goes on"},
 	{"children", 0, OPTION_TOGGLE(struct heap_options, children), .key = "heap.children",
 	 .help = "follow processes that the program starts"},
+	{"maps", 0, OPTION_TOGGLE(struct heap_options, maps), .key = "heap.maps",
+	 .help = "also what the program maps by itself, by mmap() and its like"},
 	{"lossless", 0, OPTION_TOGGLE(struct heap_options, lossless), .key = "heap.lossless",
 	 .help = "a thread that allocates faster than can be written waits; else it goes on and "
 		 "what it does is counted as lost"},
@@ -254,6 +261,11 @@ const struct command command_heap = {
 			"needs to be recompiled, and no rights are needed. Programs that are "
 			"linked "
 			"statically or that become another user cannot be recorded in this way.",
+			"With --maps a range that the program maps is a block, in whole pages, "
+			"whether memory or a file. What is left of one that is unmapped in part "
+			"counts as new, of those who had mapped it, as what realloc() makes of a "
+			"block does. What allocators and the C library map for themselves is not "
+			"among it.",
 			"Where a program cannot be started by wick it is recorded all the same by "
 			"LD_PRELOAD=/path/to/libwick-preload.so WICK_MODE=heap, and so is one "
 			"that was linked with the library (pkg-config --libs libwick-preload) by "

@@ -78,6 +78,7 @@ struct engine_config {
 	struct {
 		bool on;               /* allocations too */
 		bool alone;            /* and no samples */
+		bool maps;             /* and what programs map by themselves */
 		bool lossy;            /* who finds no room drops what it has, and does not wait */
 		uint64_t sample_bytes; /* between blocks that are recorded; 0: all are */
 	} heap;

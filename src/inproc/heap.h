@@ -41,6 +41,15 @@ struct heap_site {
 		(uint64_t)(uintptr_t)__builtin_frame_address(0),                                   \
 	})
 
+static inline struct unwind_frame heap_frame_of(const struct heap_site *site)
+{
+	return (struct unwind_frame){
+		.pc = site->pc,
+		.sp = site->sp,
+		.fp = *(const uint64_t *)(uintptr_t)site->frame,
+	};
+}
+
 /* Whether anything is recorded; the first call of all finds out. */
 extern _Atomic uint32_t heap_is_on;
 enum { HEAP_UNKNOWN, HEAP_OFF, HEAP_ON };

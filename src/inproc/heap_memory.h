@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "inproc/heap_ranges.h"
 #include "inproc/runtime.h"
 #include "wire/heap_record.h"
 
@@ -98,6 +99,19 @@ void heap_memory_reset(struct heap_memory *memory, uint64_t seed);
  */
 bool heap_stack_number(struct inproc_thread *thread, const struct unwind_frame *frame,
 		       uint32_t *ret);
+
+/* The same, with the frames to say the stack again by: heap_stack_again(), by any thread. */
+bool heap_stack_keep(struct inproc_thread *thread, const struct unwind_frame *frame,
+		     struct heap_frames *ret_frames, uint32_t *ret);
+bool heap_stack_again(struct inproc_thread *thread, const struct heap_frames *frames,
+		      uint32_t *ret);
+
+/* Keeps handlers of this thread out of what is written: around all that writes or walks. */
+bool heap_lock(struct inproc_thread *thread);
+void heap_unlock(struct inproc_thread *thread);
+
+/* A range is mapped, by a stack of this thread. False when there is no room for it. */
+bool heap_put_range(struct inproc_thread *thread, uint64_t begin, uint64_t bytes, uint32_t stack);
 
 /*
  * A place in the ring for so many words. Waits for the recorder to make room, where it may.

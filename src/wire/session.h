@@ -63,7 +63,9 @@ struct session_control {
 	uint32_t frame_pointers_only;
 	_Atomic uint32_t only_pid; /* nobody else takes part; 0: all do */
 	_Atomic uint64_t heartbeat_ns;
-	uint32_t overwrite_old;     /* a full ring gives up its oldest records, not the newest */
+	uint32_t overwrite_old; /* a full ring gives up its oldest records, not the newest */
+	uint32_t heap_maps;     /* what programs map by themselves is recorded too */
+	uint32_t zero;
 	uint32_t heap_lossy;        /* who finds its ring full drops events and does not wait */
 	uint64_t heap_sample_bytes; /* between blocks that are recorded, on average; 0: all are */
 };

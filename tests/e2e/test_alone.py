@@ -76,6 +76,17 @@ def test_pools_tell_of_their_blocks(wick):
     assert 1000 < events_of(Recording(wick, path, done)) < 4000
 
 
+def test_what_is_mapped_is_recorded_when_asked_for(wick):
+    command = workload("memory", 10, 0, 50)
+    without = events_by_command(wick, command)
+    assert without == events_by_command(wick, workload("memory", 10, 0, 0))
+    path = wick.new_path()
+    done = wick.ok("heap", "--maps", "-o", path, "--", *command)
+    assert events_of(Recording(wick, path, done)) == without + 50 * 18, done.stderr
+    both = wick.run("heap", "--maps", "--sample", "512K", "--", *command)
+    assert both.returncode == contract.USAGE and "give one of them" in both.stderr
+
+
 def test_who_has_an_allocator_of_its_own_is_told_apart(wick):
     done = wick.ok("heap", "-o", wick.new_path(), "--", *workload("own_malloc"))
     assert '"own": true' in done.stdout

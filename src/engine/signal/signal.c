@@ -671,6 +671,7 @@ static void set_control(struct signal_engine *engine, const struct engine_config
 	atomic_store(&control->frequency_hz, config->frequency_hz);
 	engine->rate_hz = config->paused ? 0 : config->frequency_hz;
 	control->heap_lossy = config->heap.lossy;
+	control->heap_maps = config->heap.maps;
 	control->heap_sample_bytes = config->heap.sample_bytes;
 	if (config->heap.on && config->heap.sample_bytes == 0)
 		control->ring_words = RING_WORDS_HEAP;
