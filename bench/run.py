@@ -603,11 +603,28 @@ class Bench:
                 Row(f"two threads against one, by CPU (by wall {wall:.2f})", NONE, f"×{cpu:.2f}",
                     NONE, f"≥ ×{symbol_bench.THREADS_GOAL}", cpu >= symbol_bench.THREADS_GOAL)]
 
+    # Heap events in the recording
+
+    def heap_codec(self):
+        events = 500000 if self.options.quick else 5300000
+        done = run([self.build / "bench/heap_bench", self.wick_data, events])
+        rows = []
+        for found in map(json.loads, done.stdout.splitlines()):
+            most, most_ns = (1.7, 25) if found["name"] == "script" else (5, 30)
+            rows += [Row(f"heap events, {found['name']}: bytes an event", NONE,
+                         f"{found['bytes']:.2f}", NONE, f"≤ {most}", found["bytes"] <= most),
+                     Row(f"heap events, {found['name']}: writing one", NONE,
+                         f"{found['write_ns']:.1f} ns", NONE, f"≤ {most_ns} ns",
+                         found["write_ns"] <= most_ns),
+                     Row(f"heap events, {found['name']}: reading one", NONE,
+                         f"{found['read_ns']:.1f} ns", NONE, "≤ 40 ns", found["read_ns"] <= 40)]
+        return rows
+
 
 MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking", "folded_to_svg",
                 "layout", "perf_data_to_svg", "large_perf_data_to_svg", "walking", "telling",
                 "unwinding", "kernel_walking", "machine", "signal_engine", "gperftools",
-                "thread_shares", "budget", "redis", "symbols")
+                "thread_shares", "budget", "redis", "symbols", "heap_codec")
 
 
 def target_us(done):
