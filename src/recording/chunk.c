@@ -17,8 +17,8 @@
  */
 #define ZSTD_LEVEL 3
 /*
- * Heap events come by the million. In bench/heap_bench level 1 makes them 15 % smaller than
- * this one, and takes twice as long where stacks and sizes are at random.
+ * Heap events come by the million. Where their stacks and sizes are at random level 1 makes
+ * them 14 % smaller, takes 1.6 times as long, and 2.6 times to inflate.
  */
 #define ZSTD_HEAP_LEVEL (-1)
 

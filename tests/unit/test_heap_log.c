@@ -264,7 +264,7 @@ static struct file plain_end(struct plain *plain)
 	return load(plain->fd);
 }
 
-/* Checks numbers that count up, and that every thread has the same. */
+/* Sizes count up. */
 static int see_numbers(void *self, const struct heap_batch *batch)
 {
 	uint64_t *next = self;
@@ -358,6 +358,36 @@ static void a_moment_is_written_without_events_and_rounded_down(void **state)
 	free(file.data);
 }
 
+static void trimming_does_not_show(void **state)
+{
+	struct recording_reader *reader;
+	struct plain plain;
+	struct file file;
+	uint64_t next = 0;
+	struct recording_visitor visitor = {.self = &next, .heap = see_numbers};
+
+	plain_begin(&plain);
+	recording_writer_set_node_limit(plain.writer, 1);
+	for (uint32_t i = 0; i < 5; i++) {
+		struct heap_event event = {.size = i, .stack = plain.stack};
+
+		assert_int_equal(
+			plain.sink->ops->heap(plain.writer,
+					      &(struct heap_batch){plain.thread, 1, &event}, NULL),
+			0);
+		assert_int_equal(plain.sink->ops->heap_until(plain.writer, 1000 * i, NULL), 0);
+		assert_int_equal(plain.sink->ops->trim(plain.writer, NULL), 1);
+		assert_int_equal(heap_fixture_stack(plain.sink, MODULE_NONE, i, &plain.stack), 0);
+	}
+	file = plain_end(&plain);
+	assert_int_equal(recording_reader_open_memory(file.data, file.size, "x", &reader, NULL), 0);
+	assert_int_equal(recording_reader_run(reader, &visitor, NULL), 0);
+	assert_int_equal(next, 5);
+	assert_int_equal(recording_reader_damage(reader).missing_heap_events, 0);
+	recording_reader_free(reader);
+	free(file.data);
+}
+
 static void events_that_cannot_be_coded_are_refused(void **state)
 {
 	const struct heap_event bad[] = {
@@ -414,6 +444,7 @@ int main(void)
 		cmocka_unit_test(a_batch_longer_than_a_chunk_comes_back),
 		cmocka_unit_test(events_of_many_threads_keep_theirs),
 		cmocka_unit_test(a_moment_is_written_without_events_and_rounded_down),
+		cmocka_unit_test(trimming_does_not_show),
 		cmocka_unit_test(events_that_cannot_be_coded_are_refused),
 		cmocka_unit_test(version_1_3_stays_readable_for_ever),
 	};
