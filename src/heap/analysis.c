@@ -19,8 +19,14 @@
 #define SITE_AHEAD 6u
 #define GUESSES 32u
 
-/* As long as all of it fits into a near cache there is nothing to be won by asking. */
-#define NEAR_BYTES (256u << 10)
+/*
+ * As long as they are in a near cache there is nothing to be won by asking: that many slots, and
+ * that many sites with all that is kept of them.
+ */
+#define NEAR_SLOTS (32u << 10)
+#define NEAR_SITES 4096u
+
+#define RECENT 1024u
 
 /* Rows of the histories of sites and of threads, of 40 bytes. */
 #define HISTORY_LIMIT (256u << 10)
@@ -45,6 +51,14 @@ struct moving {
 	uint64_t time_ns;
 };
 
+/* Whose share was looked for. */
+struct recent {
+	uint32_t stack;
+	uint32_t thread;
+	uint32_t share;
+	bool known;
+};
+
 struct heap_analysis {
 	struct heap_config config;
 	struct heap_order order;
@@ -54,7 +68,8 @@ struct heap_analysis {
 	VEC(struct moving) moving;  /* by thread */
 	struct displaced displaced[MAX_DISPLACED];
 	size_t displaced_count;
-	uint32_t serial;           /* of the step */
+	uint32_t serial; /* of the step */
+	struct recent recent[RECENT];
 	uint32_t guesses[GUESSES]; /* of events to come, by their places: their shares */
 	bool begun;
 	struct heap_report report;
@@ -197,11 +212,8 @@ static void count_freed(struct heap_analysis *analysis, const struct heap_block 
 	uint64_t age_ns = time_ns > block->time_ns ? time_ns - block->time_ns : 0;
 	uint32_t bucket = heap_lifetime_bucket(age_ns);
 
-	site->freed_blocks += sum.blocks;
 	site->lifetime_ns += sum.blocks * (double)age_ns;
 	report->sites.lifetimes.items[share->site].blocks[bucket] += sum.blocks;
-	report->lifetimes.blocks[bucket] += sum.blocks;
-	add(&report->totals.freed, sum, 1);
 	heap_timeline_remove(&report->timeline, report->totals.live, sum);
 	if (by == ID_NONE)
 		return;
@@ -324,7 +336,6 @@ static int count_allocated(struct heap_analysis *analysis, const struct heap_blo
 	add(&share->allocated, sum, 1);
 	add(&report->threads.items[share->thread].allocated, sum, 1);
 	add(&report->classes[heap_class_of(block->size)].allocated, sum, 1);
-	add(&totals->allocated, sum, 1);
 	if (block->rate != 0)
 		add(&totals->allocated_variance, variance_of(sum), 1);
 	totals->calls[event->call < HEAP_CALLS ? event->call : HEAP_MALLOC] += sum.blocks;
@@ -342,16 +353,20 @@ static int count_allocated(struct heap_analysis *analysis, const struct heap_blo
 	return r;
 }
 
-/* The share that an allocation goes to; threads often call from where they called last. */
-static int find_share(struct heap_analysis *analysis, struct heap_thread *thread,
-		      const struct heap_event *event, uint64_t time_ns, uint32_t *ret)
+/* The share that an allocation goes to: mostly one of those that were looked for lately. */
+static int find_share(struct heap_analysis *analysis, const struct heap_event *event,
+		      uint64_t time_ns, uint32_t *ret)
 {
-	if (thread->share == ID_NONE || thread->stack != event->stack) {
-		thread->share = heap_sites_share(&analysis->report.sites, event->stack,
-						 heap_event_thread(event), time_ns);
-		thread->stack = event->stack;
+	uint32_t thread = heap_event_thread(event);
+	struct recent *recent = &analysis->recent[(event->stack + thread * 61) % RECENT];
+
+	if (!recent->known || recent->stack != event->stack || recent->thread != thread) {
+		*recent = (struct recent){.stack = event->stack, .thread = thread};
+		recent->share =
+			heap_sites_share(&analysis->report.sites, event->stack, thread, time_ns);
+		recent->known = recent->share != ID_NONE;
 	}
-	*ret = thread->share;
+	*ret = recent->share;
 	return *ret == ID_NONE ? -ENOMEM : 0;
 }
 
@@ -382,7 +397,7 @@ static int take_allocation(struct heap_analysis *analysis, const struct heap_eve
 	if (event->call == HEAP_REALLOC)
 		settle_moving(analysis, id);
 	if (heap_live_reserve(&analysis->live) < 0 ||
-	    (counts && find_share(analysis, thread, event, time_ns, &block.share) < 0))
+	    (counts && find_share(analysis, event, time_ns, &block.share) < 0))
 		return -ENOMEM;
 	thread->last_address = event->address;
 	slot = heap_live_slot(&analysis->live, block.space, block.address);
@@ -590,20 +605,26 @@ static const struct heap_block *first_slot(const struct heap_analysis *analysis,
 						    event->address)];
 }
 
-/* What share an event is probably about: ID_NONE when that is not clear. */
+/*
+ * What share an event is probably about, ID_NONE when that is not clear. Whether events allocate
+ * or free is a toss-up, so both are looked at rather than asked for.
+ */
 static uint32_t guess_share(const struct heap_analysis *analysis, const struct heap_event *event)
 {
 	const struct id_index *index = &analysis->report.sites.share_index;
-	const struct heap_block *slot;
-	struct id_probe probe;
+	const struct heap_block *slot = first_slot(analysis, event);
+	struct id_probe probe =
+		id_index_probe(index, heap_share_hash(event->stack, heap_event_thread(event)));
+	struct id_slot allocates = index->slots[probe.at];
+	uint32_t of_free = slot->address == event->address ? slot->share : ID_NONE;
+	uint32_t of_allocation = allocates.hash == probe.hash ? allocates.id : ID_NONE;
 
-	if (event->op == HEAP_ALLOC) {
-		probe = id_index_probe(index,
-				       heap_share_hash(event->stack, heap_event_thread(event)));
-		return id_probe_next(index, &probe);
-	}
-	slot = first_slot(analysis, event);
-	return slot->address == event->address ? slot->share : ID_NONE;
+	return event->op == HEAP_ALLOC ? of_allocation : of_free;
+}
+
+static void fetch_slot(const struct heap_analysis *analysis, const struct heap_event *event)
+{
+	__builtin_prefetch(first_slot(analysis, event), 1);
 }
 
 /* Asks for the memory that events to come are going to need. */
@@ -616,40 +637,36 @@ static void look_ahead(struct heap_analysis *analysis, const struct heap_event *
 	if (at + SLOT_AHEAD < count) {
 		const struct heap_event *event = &events[at + SLOT_AHEAD];
 
-		__builtin_prefetch(first_slot(analysis, event), 1);
-		if (event->op == HEAP_ALLOC)
-			id_index_prefetch(&sites->share_index,
-					  heap_share_hash(event->stack, heap_event_thread(event)));
+		fetch_slot(analysis, event);
+		id_index_prefetch(&sites->share_index,
+				  heap_share_hash(event->stack, heap_event_thread(event)));
 	}
 	if (at + SHARE_AHEAD < count) {
 		guess = guess_share(analysis, &events[at + SHARE_AHEAD]);
+		guess = guess < sites->shares.count ? guess : 0;
 		analysis->guesses[(at + SHARE_AHEAD) % GUESSES] = guess;
-		if (guess < sites->shares.count)
-			__builtin_prefetch(&sites->shares.items[guess], 1);
+		__builtin_prefetch(&sites->shares.items[guess], 1);
+		__builtin_prefetch(&sites->shares.items[guess].temporary_blocks, 1);
 	}
-	if (at >= SHARE_AHEAD - SITE_AHEAD && at + SITE_AHEAD < count) {
+	if (at + SITE_AHEAD < count) {
+		const struct heap_event *event = &events[at + SITE_AHEAD];
+		uint64_t born_ns = analysis->report.begin_ns + first_slot(analysis, event)->time_ns;
+		uint32_t bucket = heap_lifetime_bucket(event->time_ns - born_ns);
+		uint32_t site;
+
 		guess = analysis->guesses[(at + SITE_AHEAD) % GUESSES];
-		if (guess < sites->shares.count) {
-			uint32_t site = sites->shares.items[guess].site;
-
-			__builtin_prefetch(&sites->sites.items[site], 1);
-			__builtin_prefetch((const char *)&sites->sites.items[site] + 64, 1);
-		}
+		site = sites->shares.items[guess].site;
+		__builtin_prefetch(&sites->sites.items[site], 1);
+		__builtin_prefetch(&sites->sites.items[site].slack_bytes, 1);
+		__builtin_prefetch(&sites->lifetimes.items[site].blocks[bucket], 1);
 	}
-}
-
-static bool is_far(const struct heap_analysis *analysis)
-{
-	return analysis->live.capacity > 0 &&
-	       analysis->live.capacity * sizeof(struct heap_block) +
-			       analysis->report.sites.sites.count * sizeof(struct heap_site) >
-		       NEAR_BYTES;
 }
 
 static int take_events(void *self, const struct heap_event *events, size_t count)
 {
 	struct heap_analysis *analysis = self;
-	bool far = is_far(analysis);
+	bool far_sites = analysis->report.sites.sites.count > NEAR_SITES;
+	bool far_slots = analysis->live.capacity > NEAR_SLOTS;
 	int r = 0;
 
 	if (!analysis->begun) {
@@ -657,8 +674,10 @@ static int take_events(void *self, const struct heap_event *events, size_t count
 		analysis->report.begin_ns = events[0].time_ns;
 	}
 	for (size_t i = 0; i < count && r == 0; i++) {
-		if (far)
+		if (far_sites)
 			look_ahead(analysis, events, i, count);
+		else if (far_slots && i + SHARE_AHEAD < count)
+			fetch_slot(analysis, &events[i + SHARE_AHEAD]);
 		r = take_event(analysis, &events[i]);
 	}
 	return r;
@@ -682,7 +701,6 @@ static int meet(struct heap_analysis *analysis, uint32_t id)
 		return 0;
 	thread->known = true;
 	thread->space = dictionary->threads.items[id].process * SPACES;
-	thread->share = ID_NONE;
 	thread->wanted =
 		!analysis->config.wants || analysis->config.wants(analysis->config.self, id);
 	return 0;
@@ -704,6 +722,24 @@ int heap_analysis_until(struct heap_analysis *analysis, uint64_t time_ns)
 	return heap_order_until(&analysis->order, time_ns, take_events, analysis);
 }
 
+/* What need not be kept while events come, for it is in what is kept. */
+static void add_up(struct heap_report *report)
+{
+	struct heap_totals *totals = &report->totals;
+
+	for (size_t i = 0; i < report->threads.count; i++)
+		add(&totals->allocated, report->threads.items[i].allocated, 1);
+	totals->freed = totals->allocated;
+	add(&totals->freed, totals->live, -1);
+	for (size_t i = 0; i < report->sites.sites.count; i++)
+		for (uint32_t bucket = 0; bucket < HEAP_LIFETIMES; bucket++) {
+			double blocks = report->sites.lifetimes.items[i].blocks[bucket];
+
+			report->sites.sites.items[i].freed_blocks += blocks;
+			report->lifetimes.blocks[bucket] += blocks;
+		}
+}
+
 int heap_analysis_finish(struct heap_analysis *analysis)
 {
 	struct heap_report *report = &analysis->report;
@@ -711,6 +747,7 @@ int heap_analysis_finish(struct heap_analysis *analysis)
 
 	for (uint32_t i = 0; i < analysis->moving.count; i++)
 		settle_moving(analysis, i);
+	add_up(report);
 	report->quality.late = analysis->order.late;
 	report->quality.backward = analysis->order.backward;
 	/* The last step is as long as the others, though events end within it. */
