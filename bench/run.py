@@ -279,7 +279,7 @@ class Bench:
         """Events of a heap a second of CPU, one thread and several, and the memory of many stacks."""
         def measure(*numbers):
             found = [dict(zip(words[::2], map(float, words[1::2]))) for words in
-                     (run([self.build / "bench/heap_bench", *numbers]).stdout.split()
+                     (run([self.build / "bench/heap_analysis_bench", *numbers]).stdout.split()
                       for _ in range(3))]
             rate = statistics.median(one["events"] / one["cpu_ns"] * 1000 for one in found)
             return rate, max(one["peak_kib"] for one in found) / 1024

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * heap_bench: how many events of a heap the analysis takes in a second of CPU, and what memory
- * that needs.
+ * heap_analysis_bench: how many events of a heap the analysis takes in a second of CPU, and what
+ *memory that needs.
  *
- *	heap_bench THREADS STACKS SIZES LIVE [EVENTS]
+ *	heap_analysis_bench THREADS STACKS SIZES LIVE [EVENTS]
  *
  * Threads take turns of about 16 events. Half of the blocks are freed within the next few events,
  * the others replace one of LIVE / THREADS that are kept. Addresses come again as an allocator
@@ -115,7 +115,7 @@ static void check(int r)
 {
 	if (r == 0)
 		return;
-	(void)fputs("heap_bench: out of memory\n", stderr);
+	(void)fputs("heap_analysis_bench: out of memory\n", stderr);
 	exit(1);
 }
 
@@ -167,7 +167,8 @@ int main(int argc, char **argv)
 			argc = 0;
 	if (argc < 5 || numbers[0] == 0 || numbers[0] > MAX_THREADS || numbers[1] == 0 ||
 	    numbers[2] == 0 || numbers[3] < numbers[0]) {
-		(void)fputs("usage: heap_bench THREADS STACKS SIZES LIVE [EVENTS]\n", stderr);
+		(void)fputs("usage: heap_analysis_bench THREADS STACKS SIZES LIVE [EVENTS]\n",
+			    stderr);
 		return 2;
 	}
 	maker.threads = numbers[0];
