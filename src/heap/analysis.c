@@ -129,10 +129,15 @@ static struct heap_sum sum_of(struct heap_analysis *analysis, const struct heap_
 	return (struct heap_sum){weight * (double)block->size, weight};
 }
 
-static void add(struct heap_sum *sum, struct heap_sum more, double times)
+static void add(struct heap_sum *sum, struct heap_sum more)
 {
-	sum->bytes += times * more.bytes;
-	sum->blocks += times * more.blocks;
+	sum->bytes += more.bytes;
+	sum->blocks += more.blocks;
+}
+
+static struct heap_sum minus(struct heap_sum sum)
+{
+	return (struct heap_sum){-sum.bytes, -sum.blocks};
 }
 
 static struct heap_sum variance_of(struct heap_sum sum)
@@ -160,9 +165,9 @@ static int mark(struct heap_analysis *analysis, uint32_t site, uint32_t thread)
 	return 0;
 }
 
-/* Changes what is live by a block: times is 1 or -1. 0 or -ENOMEM. */
+/* Changes what is live by what a block comes to, or by as much less. 0 or -ENOMEM. */
 static int change_live(struct heap_analysis *analysis, const struct heap_block *block,
-		       struct heap_sum sum, double times)
+		       struct heap_sum change)
 {
 	struct heap_report *report = &analysis->report;
 	struct heap_totals *totals = &report->totals;
@@ -171,14 +176,14 @@ static int change_live(struct heap_analysis *analysis, const struct heap_block *
 	struct heap_thread *thread = &report->threads.items[share->thread];
 	uint64_t peak = totals->peak_number;
 
-	heap_level_change(&share->level, peak, times * sum.bytes, times * sum.blocks);
-	heap_level_change(&report->classes[heap_class_of(block->size)].level, peak,
-			  times * sum.bytes, times * sum.blocks);
-	add(&totals->live, sum, times);
+	heap_level_change(&share->level, peak, change);
+	heap_level_change(&report->classes[heap_class_of(block->size)].level, peak, change);
+	add(&totals->live, change);
 	if (block->rate != 0)
-		add(&totals->live_variance, variance_of(sum), times);
-	add(&thread->live, sum, times);
-	site->live_bytes += times * sum.bytes;
+		add(&totals->live_variance,
+		    change.blocks > 0 ? variance_of(change) : minus(variance_of(minus(change))));
+	add(&thread->live, change);
+	site->live_bytes += change.bytes;
 	if (thread->live.bytes > thread->most_bytes)
 		thread->most_bytes = thread->live.bytes;
 	return mark(analysis, share->site, share->thread);
@@ -217,7 +222,7 @@ static void count_freed(struct heap_analysis *analysis, const struct heap_block 
 	heap_timeline_remove(&report->timeline, report->totals.live, sum);
 	if (by == ID_NONE)
 		return;
-	add(&report->threads.items[by].freed, sum, 1);
+	add(&report->threads.items[by].freed, sum);
 	if (by != share->thread) {
 		site->foreign_blocks += sum.blocks;
 		report->totals.foreign_blocks += sum.blocks;
@@ -268,7 +273,7 @@ static int displace(struct heap_analysis *analysis, const struct heap_block *old
 	analysis->report.quality.missed_frees++;
 	if (old->share == ID_NONE)
 		return 0;
-	r = change_live(analysis, old, sum_of(analysis, old), -1);
+	r = change_live(analysis, old, minus(sum_of(analysis, old)));
 	count_freed(analysis, old, time_ns, ID_NONE);
 	return r;
 }
@@ -331,13 +336,13 @@ static int count_allocated(struct heap_analysis *analysis, const struct heap_blo
 	struct heap_sum sum = sum_of(analysis, block);
 	struct heap_share *share = &report->sites.shares.items[block->share];
 	struct heap_site *site = &report->sites.sites.items[share->site];
-	int r = change_live(analysis, block, sum, 1);
+	int r = change_live(analysis, block, sum);
 
-	add(&share->allocated, sum, 1);
-	add(&report->threads.items[share->thread].allocated, sum, 1);
-	add(&report->classes[heap_class_of(block->size)].allocated, sum, 1);
+	add(&share->allocated, sum);
+	add(&report->threads.items[share->thread].allocated, sum);
+	add(&report->classes[heap_class_of(block->size)].allocated, sum);
 	if (block->rate != 0)
-		add(&totals->allocated_variance, variance_of(sum), 1);
+		add(&totals->allocated_variance, variance_of(sum));
 	totals->calls[event->call < HEAP_CALLS ? event->call : HEAP_MALLOC] += sum.blocks;
 	totals->slack_bytes += sum.blocks * event->slack;
 	site->slack_bytes += sum.blocks * event->slack;
@@ -410,7 +415,7 @@ static int take_allocation(struct heap_analysis *analysis, const struct heap_eve
 		r = displace(analysis, &old, time_ns, id);
 	}
 	if (!counts) {
-		add(&analysis->report.totals.unwanted, sum_of(analysis, &block), 1);
+		add(&analysis->report.totals.unwanted, sum_of(analysis, &block));
 		return r;
 	}
 	return r < 0 ? r : count_allocated(analysis, &block, event);
@@ -438,7 +443,7 @@ static int take_block(struct heap_analysis *analysis, const struct heap_event *e
 	heap_live_remove(&analysis->live, slot);
 	if (ret->share == ID_NONE)
 		return 1;
-	return change_live(analysis, ret, sum_of(analysis, ret), -1) < 0 ? -ENOMEM : 1;
+	return change_live(analysis, ret, minus(sum_of(analysis, ret))) < 0 ? -ENOMEM : 1;
 }
 
 static int take_free(struct heap_analysis *analysis, const struct heap_event *event,
@@ -500,7 +505,7 @@ static int take_kept(struct heap_analysis *analysis, const struct heap_event *ev
 	moving->block.address = 0;
 	if (slot->share == ID_NONE)
 		return 0;
-	r = change_live(analysis, slot, sum_of(analysis, slot), 1);
+	r = change_live(analysis, slot, sum_of(analysis, slot));
 	note_peak(analysis,
 		  &report->sites.sites.items[report->sites.shares.items[slot->share].site],
 		  time_ns);
@@ -728,9 +733,9 @@ static void add_up(struct heap_report *report)
 	struct heap_totals *totals = &report->totals;
 
 	for (size_t i = 0; i < report->threads.count; i++)
-		add(&totals->allocated, report->threads.items[i].allocated, 1);
+		add(&totals->allocated, report->threads.items[i].allocated);
 	totals->freed = totals->allocated;
-	add(&totals->freed, totals->live, -1);
+	add(&totals->freed, minus(totals->live));
 	for (size_t i = 0; i < report->sites.sites.count; i++)
 		for (uint32_t bucket = 0; bucket < HEAP_LIFETIMES; bucket++) {
 			double blocks = report->sites.lifetimes.items[i].blocks[bucket];
