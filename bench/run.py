@@ -276,6 +276,25 @@ class Bench:
         return [Row("call tree and layout of 1 million nodes", NONE, f"{seconds:.2f} s CPU", NONE,
                     "≤ 1 s", seconds <= 1)]
 
+    def heap_analysis(self):
+        """Events of a heap a second of CPU, one thread and several, and the memory of many stacks."""
+        def measure(*numbers):
+            found = [dict(zip(words[::2], map(float, words[1::2]))) for words in
+                     (run([self.build / "bench/heap_analysis_bench", *numbers]).stdout.split()
+                      for _ in range(3))]
+            rate = statistics.median(one["events"] / one["cpu_ns"] * 1000 for one in found)
+            return rate, max(one["peak_kib"] for one in found) / 1024
+        events = 2000000 if self.options.quick else 20000000
+        one, _ = measure(1, 1000, 1000, 1000, events)
+        two, _ = measure(2, 1000, 1000, 50000, events)
+        many, peak = measure(1, 100000, 10000, 1000000, events)
+        return [Row("heap events, 1,000 stacks, 1,000 live blocks", NONE, f"{one:.1f} M/s", NONE,
+                    "≥ 20 M/s", one >= 20),
+                Row("the same, 2 threads, 50,000 live blocks", NONE, f"{two:.1f} M/s", NONE, NONE,
+                    None),
+                Row("100,000 stacks, 10,000 sizes, 1 million live blocks", NONE,
+                    f"{many:.1f} M/s, {peak:.0f} MB", NONE, "≤ 500 MB", peak <= 500)]
+
     def clang_to_svg(self, path, rate_hz, classes, goal):
         """perf.data of a compiler. The goal is (samples, seconds, megabytes)."""
         compiler = shutil.which("clang++-14") or shutil.which("clang++")
@@ -664,8 +683,8 @@ class Bench:
 
 
 MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking", "folded_to_svg",
-                "layout", "perf_data_to_svg", "large_perf_data_to_svg", "walking", "telling",
-                "unwinding", "kernel_walking", "machine", "signal_engine", "gperftools",
+                "layout", "heap_analysis", "perf_data_to_svg", "large_perf_data_to_svg", "walking",
+                "telling", "unwinding", "kernel_walking", "machine", "signal_engine", "gperftools",
                 "thread_shares", "budget", "redis", "heap", "heap_codec", "symbols")
 
 
