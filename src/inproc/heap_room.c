@@ -38,6 +38,7 @@ struct heap_memory *heap_memory_map(void)
 void heap_memory_reset(struct heap_memory *memory, uint64_t seed)
 {
 	memory->alive = 1;
+	memory->size = inproc.control->ring_words;
 	memory->tail = 0;
 	memory->generation = ~0ull;
 	memory->next_number = 0;
@@ -113,7 +114,7 @@ static __attribute__((noinline)) bool make_room(struct inproc_thread *thread, ui
 	}
 }
 
-uint64_t *heap_claim(struct inproc_thread *thread, uint32_t words, uint64_t *head)
+uint64_t *heap_claim_slowly(struct inproc_thread *thread, uint32_t words, uint64_t *head)
 {
 	uint64_t size = inproc.control->ring_words;
 	uint64_t begin = atomic_load_explicit(&thread->slot->head, memory_order_relaxed);
@@ -121,10 +122,9 @@ uint64_t *heap_claim(struct inproc_thread *thread, uint32_t words, uint64_t *hea
 	uint64_t pad = at + words > size ? size - at : 0;
 	uint64_t end = begin + pad + words;
 
-	if (__builtin_expect(end - thread->heap->tail > size, 0) && !make_room(thread, end))
+	if (end - thread->heap->tail > size && !make_room(thread, end))
 		return NULL;
-	/* The reader may sleep for a while: each half of a ring is time to wake it. */
-	if (__builtin_expect(((begin ^ end) & (size / 2)) != 0, 0))
+	if (((begin ^ end) & (size / 2)) != 0)
 		session_file_wake();
 	if (pad > 0) {
 		put_pad(thread, at, pad);
