@@ -47,8 +47,6 @@ struct heap_memory {
 	uint32_t written_count; /* the stack that was written last, and the next */
 	uint64_t *written;
 	uint64_t *pcs;
-	uint64_t left_bytes; /* until the next block that is recorded, where not all are */
-	uint64_t random;
 	uint32_t refusals;     /* times that there was no room */
 	uint64_t stalled_beat; /* the recorder's heartbeat, that has not moved on; 0 */
 	uint64_t stacks[2][INPROC_DEPTH];
@@ -97,7 +95,7 @@ void heap_shape_learn(struct inproc_thread *thread, const struct unwind_frame *f
 struct heap_memory *heap_memory_map(void);
 
 /* The thread has a new ring, or is new itself. */
-void heap_memory_reset(struct heap_memory *memory, uint64_t seed);
+void heap_memory_reset(struct heap_memory *memory);
 
 /*
  * The number of the stack that begins with a frame. False when it is a new one and there
@@ -132,8 +130,8 @@ static inline void heap_publish(struct inproc_thread *thread, uint64_t head)
 	atomic_store_explicit(&thread->slot->head, head, memory_order_release);
 }
 
-/* Whether a block is one of those that are recorded. */
-bool heap_sample_takes(struct heap_memory *memory, uint64_t size);
+/* Draws the bytes up to the next one that is marked, into thread->left_bytes. */
+void heap_sample_next(struct inproc_thread *thread);
 /* Blocks that were taken, to know their end by. */
 void heap_sample_add(const void *block);
 bool heap_sample_remove(const void *block);

@@ -35,7 +35,7 @@ struct heap_memory *heap_memory_map(void)
 	return (struct heap_memory *)address;
 }
 
-void heap_memory_reset(struct heap_memory *memory, uint64_t seed)
+void heap_memory_reset(struct heap_memory *memory)
 {
 	memory->alive = 1;
 	memory->size = inproc.control->ring_words;
@@ -45,10 +45,7 @@ void heap_memory_reset(struct heap_memory *memory, uint64_t seed)
 	memory->written_count = 0;
 	memory->written = memory->stacks[0];
 	memory->pcs = memory->stacks[1];
-	memory->random = seed | 1;
 	memory->stalled_beat = 0;
-	memory->left_bytes = 0;
-	(void)heap_sample_takes(memory, 0); /* the first distance */
 }
 
 static void put_pad(struct inproc_thread *thread, uint64_t at, uint64_t words)

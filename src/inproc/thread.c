@@ -69,8 +69,10 @@ static void reset(struct inproc_thread *thread)
 	thread->unwind.anchor_count = 0;
 	thread->inside = 0;
 	thread->end_rounds = 0;
+	thread->random = safe_ticks() * (2ull * index + 1) | 1;
+	heap_sample_next(thread);
 	if (thread->heap)
-		heap_memory_reset(thread->heap, safe_ticks());
+		heap_memory_reset(thread->heap);
 	atomic_store(&thread->guarded, 0);
 	atomic_store(&thread->busy, 0);
 }
