@@ -9,10 +9,12 @@
 #include "cli/command.h"
 #include "cli/debuginfod.h"
 #include "cli/look.h"
+#include "heap/heap_profile.h"
 #include "model/profile.h"
 #include "pipeline/load.h"
 #include "view/missing.h"
 #include "view/report.h"
+#include "view/site_report.h"
 
 enum report_format { REPORT_FORMAT_TEXT, REPORT_FORMAT_JSON };
 
@@ -42,6 +44,37 @@ static void warn(const struct command_context *context, const struct profile *pr
 	bytes_fini(&text);
 }
 
+/* A program that reads JSON wants all rows unless it says otherwise. */
+static uint32_t row_limit(const struct command_context *context,
+			  const struct report_command_options *options)
+{
+	return options->format == REPORT_FORMAT_JSON &&
+			       option_source_of(context->set, &options->limit) ==
+				       OPTION_FROM_DEFAULT
+		       ? 0
+		       : (uint32_t)options->limit;
+}
+
+static int run_sites(const struct command_context *context,
+		     const struct report_command_options *options, const struct load_options *load,
+		     const char *path)
+{
+	struct site_report_options view = {.json = options->format == REPORT_FORMAT_JSON,
+					   .limit = row_limit(context, options)};
+	struct heap_profile heap;
+	struct bytes text = {0};
+	struct error err = {0};
+	int status;
+
+	if (load_heap(path, load, &heap, &err) < 0)
+		return command_failed(context, &err);
+	status = site_report_write(&heap, &view, &text, &err) < 0 ? command_failed(context, &err)
+								  : command_print(context, &text);
+	bytes_fini(&text);
+	heap_profile_fini(&heap);
+	return status;
+}
+
 static int run(const struct command_context *context, void *values, int argc, char **argv)
 {
 	const struct report_command_options *options = values;
@@ -57,6 +90,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	status = look_to_load(context, &options->look, &server, &load);
 	if (status != COMMAND_DONE)
 		return status;
+	if (options->by == REPORT_BY_SITE)
+		return run_sites(context, options, &load, argv[0]);
 	r = load_profile(argv[0], &load, &profile, &err);
 	if (r < 0)
 		return command_failed(context, &err);
@@ -66,10 +101,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	view.tree = options->tree;
 	view.inverted = options->inverted;
 	view.color = context->color_out;
-	view.limit = (uint32_t)options->limit;
-	/* A program that reads JSON wants all rows unless it says otherwise. */
-	if (view.json && option_source_of(context->set, &options->limit) == OPTION_FROM_DEFAULT)
-		view.limit = 0;
+	view.limit = row_limit(context, options);
 	view.min_percent = options->min_percent;
 	view.max_depth = (uint32_t)options->max_depth;
 	view.collapse_recursion = options->look.collapse_recursion;
@@ -93,9 +125,10 @@ static int run(const struct command_context *context, void *values, int argc, ch
 static const struct option_spec table[] = {
 	{"by", 0,
 	 OPTION_ENUM(struct report_command_options, by, "function", "module", "thread", "state",
-		     "line"),
+		     "line", "site"),
 	 .help = "what a row stands for; a state is what threads were doing: on CPU, sleeping, "
-		 "waiting for a CPU …; a line one of the source"},
+		 "waiting for a CPU …; a line one of the source; a site a place that allocates, "
+		 "of wick heap"},
 	{"missing", 0, OPTION_FLAG(struct report_command_options, missing),
 	 .help = "modules without names or lines, by lost samples, and what would help"},
 	{"tree", 0, OPTION_FLAG(struct report_command_options, tree),
@@ -147,6 +180,8 @@ const struct command command_report = {
 			{"wick report --by thread app.wick", "the share of each thread"},
 			{"wick report --by state app.wick",
 			 "running, sleeping, waiting: what --mode wall and offcpu tell"},
+			{"wick report --by site app.wick",
+			 "which places hold the memory when most is used"},
 			{"wick report --missing app.wick", "which debug files would help"},
 			{"wick report --from 2s --to 3.5s app.wick", "a part of the recording"},
 			{NULL, NULL},

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -251,6 +252,32 @@ static int put_hot_functions(struct document *document)
 	return 0;
 }
 
+/* What a heap's blocks come to, by the names of the values; null of other profiles. */
+static void put_memory(struct document *document)
+{
+	const struct profile *profile = document->profile;
+	struct json *json = &document->json;
+	bool open = false;
+	uint32_t i;
+
+	for (i = 0; i < profile->value_count; i++) {
+		const struct call_tree *tree =
+			document->beside[i] ? document->beside[i] : document->tree;
+		const char *name = profile->value_types[i].name;
+
+		if (!strstr(name, "_space") && !strstr(name, "_objects"))
+			continue;
+		if (!open)
+			json_open_object(json, "memory_profile");
+		open = true;
+		json_i64(json, name, call_tree_nodes(tree)[0].total);
+	}
+	if (open)
+		json_close(json);
+	else
+		json_string(json, "memory_profile", NULL);
+}
+
 static int put_all(struct document *document)
 {
 	int r;
@@ -262,7 +289,7 @@ static int put_all(struct document *document)
 	r = put_hot_functions(document);
 	if (r < 0)
 		return r;
-	json_string(&document->json, "memory_profile", NULL);
+	put_memory(document);
 	json_close(&document->json);
 	bytes_put_u8(document->out, '\n');
 	return 0;

@@ -36,13 +36,17 @@ void heap_begin(void)
 	find_cpu_offset();
 	inproc_begin();
 	heap_resume();
-	if (atomic_load(&heap_is_on) == HEAP_ON && heap_is_bypassed())
+	if (atomic_load(&heap_is_on) > HEAP_OFF && heap_is_bypassed())
 		inproc_count(SESSION_HEAP_BYPASSED, 1);
 }
 
 void heap_resume(void)
 {
-	atomic_store(&heap_is_on, atomic_load(&inproc.mode) & SESSION_HEAP ? HEAP_ON : HEAP_OFF);
+	bool on = (atomic_load(&inproc.mode) & SESSION_HEAP) != 0;
+
+	atomic_store(&heap_is_on, !on                                 ? HEAP_OFF
+				  : inproc.control->heap_sample_bytes ? HEAP_SAMPLED
+								      : HEAP_ON);
 }
 
 void heap_end(void)
@@ -62,7 +66,7 @@ struct inproc_thread *heap_enter_slow(const struct heap_site *site)
 
 	if (atomic_load(&heap_is_on) == HEAP_UNKNOWN)
 		heap_begin();
-	if (atomic_load(&heap_is_on) != HEAP_ON)
+	if (atomic_load(&heap_is_on) <= HEAP_OFF)
 		return NULL;
 	thread = inproc_self;
 	if (!thread) {
@@ -82,7 +86,7 @@ static bool has_memory(struct inproc_thread *thread)
 		return true;
 	thread->heap = heap_memory_map();
 	if (thread->heap)
-		heap_memory_reset(thread->heap, safe_ticks() * thread->tid);
+		heap_memory_reset(thread->heap);
 	return thread->heap != NULL;
 }
 
@@ -201,8 +205,11 @@ void heap_allocated(struct inproc_thread *thread, const struct heap_site *site,
 	if (!thread || !block)
 		return;
 	if (inproc.control->heap_sample_bytes) {
-		if (!has_memory(thread) || !heap_sample_takes(thread->heap, size))
+		if (size < thread->left_bytes) {
+			thread->left_bytes -= size;
 			return;
+		}
+		heap_sample_next(thread);
 		heap_sample_add(call, block);
 	}
 	allocated(thread, site, &what);

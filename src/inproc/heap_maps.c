@@ -99,7 +99,7 @@ static struct inproc_thread *enter(const struct heap_site *site)
 {
 	if (atomic_load(&heap_is_on) == HEAP_UNKNOWN)
 		heap_begin();
-	if (atomic_load(&heap_is_on) != HEAP_ON || !inproc.control->heap_maps)
+	if (atomic_load(&heap_is_on) <= HEAP_OFF || !inproc.control->heap_maps)
 		return NULL;
 	return heap_enter(site);
 }

@@ -10,7 +10,7 @@
 INPROC_EXPORT void wick_record_alloc(const void *block, size_t size)
 {
 	struct heap_site site = HEAP_SITE();
-	struct inproc_thread *thread = heap_enter(&site);
+	struct inproc_thread *thread = heap_skips(size) ? NULL : heap_enter(&site);
 
 	heap_allocated(thread, &site, SESSION_POOL, block, size);
 	heap_leave(thread);
@@ -19,7 +19,7 @@ INPROC_EXPORT void wick_record_alloc(const void *block, size_t size)
 INPROC_EXPORT void wick_record_free(const void *block)
 {
 	struct heap_site site = HEAP_SITE();
-	struct inproc_thread *thread = heap_enter(&site);
+	struct inproc_thread *thread = heap_skips_free(block) ? NULL : heap_enter(&site);
 
 	heap_freed(thread, SESSION_POOL, block);
 	heap_leave(thread);

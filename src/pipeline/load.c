@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/scope.h"
+#include "heap/heap_profile.h"
 #include "model/dictionary.h"
 #include "model/profile.h"
 #include "pipeline/frame_origin.h"
@@ -36,6 +37,7 @@ void loader_fini(struct loader *loader)
 	vec_fini(&loader->judged);
 	vec_fini(&loader->gaps);
 	function_homes_fini(&loader->homes);
+	free(loader->heap_stacks);
 	cache_dir_fini(&loader->cache);
 }
 
@@ -404,7 +406,7 @@ static void explain_nothing(struct loader *loader)
 {
 	struct bytes text = {0};
 
-	if (loader->samples.sums.count > 0)
+	if (loader->samples.sums.count > 0 || loader->samples.heap)
 		return;
 	label_filter_explain(&loader->samples.labels, loader->dictionary, &text);
 	bytes_put_u8(&text, '\0');
@@ -452,9 +454,13 @@ static int refuse_gauge(const struct samples *samples, struct error *err)
 	return -EINVAL;
 }
 
-/* Of what was kept, or of a file without that. */
+/*
+ * Of what was kept, or of a file without that. What is known of a heap besides the profile is
+ * there when that is of the heap.
+ */
 static int load_from(int fd, struct recording_reader *kept, const char *name,
-		     const struct load_options *options, struct profile **ret, struct error *err)
+		     const struct load_options *options, struct heap_profile *ret,
+		     struct error *err)
 {
 	struct loader loader = {.options = options, .cache = {.fd = -1}};
 	struct stack_filter filter;
@@ -472,7 +478,8 @@ static int load_from(int fd, struct recording_reader *kept, const char *name,
 	if (r == 0)
 		r = loader_prepare(&loader, err);
 	if (r == 0) {
-		r = add_sums(&loader, &filter);
+		r = samples_are_heap(&loader.samples) ? loader_add_heap(&loader, &filter)
+						      : add_sums(&loader, &filter);
 		if (r == 0)
 			r = load_gaps(&(struct load_gaps_input){.symboliser = loader.symboliser,
 								.dictionary = loader.dictionary,
@@ -487,7 +494,11 @@ static int load_from(int fd, struct recording_reader *kept, const char *name,
 	}
 	if (r == 0) {
 		loader_describe(&loader);
-		*ret = scope_take(&loader.profile);
+		ret->profile = scope_take(&loader.profile);
+		if (samples_are_heap(&loader.samples)) {
+			ret->analysis = scope_take(&loader.samples.heap);
+			ret->stacks = scope_take(&loader.heap_stacks);
+		}
 	}
 	stack_filter_fini(&filter);
 	loader_fini(&loader);
@@ -497,11 +508,17 @@ static int load_from(int fd, struct recording_reader *kept, const char *name,
 int load_profile_fd(int fd, const char *name, const struct load_options *options,
 		    struct profile **ret, struct error *err)
 {
-	return load_from(fd, NULL, name, options, ret, err);
+	struct heap_profile loaded = {0};
+	int r = load_from(fd, NULL, name, options, &loaded, err);
+
+	if (r == 0)
+		*ret = scope_take(&loaded.profile);
+	heap_profile_fini(&loaded);
+	return r;
 }
 
-int load_profile(const char *path, const struct load_options *options, struct profile **ret,
-		 struct error *err)
+static int load_path(const char *path, const struct load_options *options, struct heap_profile *ret,
+		     struct error *err)
 {
 	struct recording_reader *kept = NULL;
 	int fd = load_open_or_keep(path, &kept, err);
@@ -509,4 +526,36 @@ int load_profile(const char *path, const struct load_options *options, struct pr
 	if (fd < 0 && !kept)
 		return fd;
 	return load_from(fd, kept, strcmp(path, "-") ? path : "standard input", options, ret, err);
+}
+
+int load_profile(const char *path, const struct load_options *options, struct profile **ret,
+		 struct error *err)
+{
+	struct heap_profile loaded = {0};
+	int r = load_path(path, options, &loaded, err);
+
+	if (r == 0)
+		*ret = scope_take(&loaded.profile);
+	heap_profile_fini(&loaded);
+	return r;
+}
+
+int load_heap(const char *path, const struct load_options *options, struct heap_profile *ret,
+	      struct error *err)
+{
+	struct load_options of_heap = *options;
+	struct heap_profile loaded = {0};
+	int r;
+
+	of_heap.heap = true;
+	r = load_path(path, &of_heap, &loaded, err);
+	if (r == 0 && !loaded.analysis) {
+		r = error_set(err, -EINVAL, "%s has no allocations", path);
+		error_remedy(err, "record them with: wick heap -o %s -- COMMAND", path);
+	}
+	if (r == 0)
+		*ret = loaded;
+	else
+		heap_profile_fini(&loaded);
+	return r;
 }

@@ -18,6 +18,7 @@
 
 struct error;
 struct export_sample;
+struct heap_profile;
 struct profile;
 
 struct load_options {
@@ -44,6 +45,7 @@ struct load_options {
 	bool short_names;
 	bool collapse_recursion; /* a function that calls itself directly is one frame */
 	bool demangle;
+	bool heap;   /* of the heap, where there is one, whatever else there is */
 	bool slices; /* fill profile->moments */
 	bool told;   /* load_samples: what the program told as well, unless an event is asked for */
 	const char *const *symbol_paths;
@@ -68,6 +70,13 @@ int load_profile(const char *path, const struct load_options *options, struct pr
 /* The same from a descriptor, which it takes over; name is what messages call it. */
 int load_profile_fd(int fd, const char *name, const struct load_options *options,
 		    struct profile **ret, struct error *err);
+
+/*
+ * What is known of the heap in a recording, whatever else is in it. The caller releases *ret
+ * with heap_profile_fini(). A recording without allocations is -EINVAL, with words.
+ */
+int load_heap(const char *path, const struct load_options *options, struct heap_profile *ret,
+	      struct error *err);
 
 /*
  * Called for each sample, and once more without one (NULL) when all were there. A

@@ -66,7 +66,8 @@ int loader_make_profile(struct loader *loader)
 {
 	struct value_type types[PROFILE_MAX_VALUES];
 	uint32_t main;
-	uint32_t count = list_values(loader, types, &main);
+	uint32_t count = samples_are_heap(&loader->samples) ? loader_list_heap(loader, types, &main)
+							    : list_values(loader, types, &main);
 
 	if (profile_new(types, count, &loader->profile) < 0)
 		return -ENOMEM;

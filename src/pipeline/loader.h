@@ -6,6 +6,7 @@
  * loader: what the parts share that make a profile of a recording (load.h). Only for them.
  *
  *	load.c          stacks, sums and what the profile says about itself
+ *	load_heap.c     what the heap's stacks come to
  *	load_places.c   from addresses to locations with names
  *	load_samples.c  single samples, in a second reading of the file
  *	load_values.c   the value types, from the events of the recording
@@ -25,6 +26,7 @@
 struct dictionary;
 struct error;
 struct load_options;
+struct stack_filter;
 struct symboliser;
 
 /* What a frame of the recording became: a location, for each way to look it up. */
@@ -62,6 +64,7 @@ struct loader {
 	VEC(struct profile_gap) gaps; /* by module id, and one more for addresses in none */
 	/* By value type of the profile: the event it is of, or one of LOADER_… */
 	uint32_t sources[PROFILE_MAX_VALUES];
+	uint32_t *heap_stacks; /* by site of the heap: of the profile; ID_NONE: not wanted */
 	struct function_homes homes;
 	struct cache_dir cache;
 };
@@ -88,6 +91,12 @@ int loader_make_profile(struct loader *loader);
 
 /* The values of a sum of samples. */
 void loader_values(const struct loader *loader, size_t sum, int64_t *values);
+
+/* The value types of a heap, and which is the main one. Returns how many there are. */
+uint32_t loader_list_heap(struct loader *loader, struct value_type *types, uint32_t *ret_main);
+
+/* Adds what the heap's stacks come to. 0 or -ENOMEM. */
+int loader_add_heap(struct loader *loader, struct stack_filter *filter);
 
 /* Reads the samples; loader_describe() completes what the profile tells of itself. */
 int loader_prepare(struct loader *loader, struct error *err);

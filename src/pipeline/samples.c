@@ -8,7 +8,10 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "heap/analysis.h"
+#include "heap/values.h"
 #include "model/dictionary.h"
+#include "model/heap_event.h"
 #include "pipeline/boot_id.h"
 #include "pipeline/load.h"
 #include "pipeline/spool.h"
@@ -382,6 +385,70 @@ static int take_samples(void *self, const struct sample_batch *batch)
 	return 0;
 }
 
+/* Events of the heap have no labels: where one is asked for, they are not. */
+static bool wants_blocks(void *self, uint32_t thread)
+{
+	struct samples *samples = self;
+	bool wanted;
+
+	return samples->options->label_count == 0 && thread_wanted(samples, thread, &wanted) == 0 &&
+	       wanted;
+}
+
+static int begin_heap(struct samples *samples)
+{
+	const struct load_options *options = samples->options;
+	uint64_t from_ns = samples->start_ns + options->from_ns;
+	struct heap_config config = {
+		.dictionary = recording_reader_dictionary(samples->reader),
+		.begin_ns = from_ns,
+		.from_ns = from_ns,
+		.to_ns = options->to_ns < UINT64_MAX - samples->start_ns
+				 ? samples->start_ns + options->to_ns
+				 : UINT64_MAX,
+		.wants = wants_blocks,
+		.self = samples,
+	};
+
+	return heap_analysis_new(&config, &samples->heap);
+}
+
+static int take_heap(void *self, const struct heap_batch *batch)
+{
+	struct samples *samples = self;
+
+	if (batch->count == 0)
+		return 0;
+	if (samples->start_ns == 0)
+		samples->start_ns = batch->events[0].time_ns;
+	if (batch->events[batch->count - 1].time_ns > samples->end_ns)
+		samples->end_ns = batch->events[batch->count - 1].time_ns;
+	if (!samples->heap && begin_heap(samples) < 0)
+		return -ENOMEM;
+	return heap_analysis_batch(samples->heap, batch);
+}
+
+static int take_heap_until(void *self, uint64_t time_ns)
+{
+	struct samples *samples = self;
+
+	return samples->heap ? heap_analysis_until(samples->heap, time_ns) : 0;
+}
+
+/* Whether the event that is asked for is a value of the heap, and no event. */
+static bool wants_heap_value(const struct samples *samples)
+{
+	return samples->heap && samples->events.main == ID_NONE &&
+	       heap_value_find(samples->options->event) != ID_NONE;
+}
+
+bool samples_are_heap(const struct samples *samples)
+{
+	if (!samples->heap || samples->options->heap)
+		return samples->heap;
+	return samples->options->event ? wants_heap_value(samples) : samples->damage.samples == 0;
+}
+
 static int take_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t lost)
 {
 	struct samples *samples = self;
@@ -489,6 +556,8 @@ static int no_such_event(struct samples *samples, const char *name, struct error
 	struct bytes names = {0};
 
 	sample_events_put_names(&samples->events, false, &names);
+	if (samples->heap)
+		bytes_printf(&names, "%s" HEAP_VALUE_ANY, names.size > 0 ? ", " : "");
 	bytes_put_u8(&names, 0);
 	(void)error_set(err, -EINVAL, "%s has no event %s", name, samples->options->event);
 	if (!names.failed && names.data[0])
@@ -507,6 +576,8 @@ static int read_all(struct samples *samples, struct recording_reader *reader, co
 		.info = take_info,
 		.schema = take_schema,
 		.samples = take_samples,
+		.heap = take_heap,
+		.heap_until = take_heap_until,
 		.clock = take_clock,
 		.loss = take_loss,
 		.kernel_symbol = take_kernel_symbol,
@@ -526,7 +597,10 @@ static int read_all(struct samples *samples, struct recording_reader *reader, co
 	if (!samples->kernel || !samples->jit)
 		return error_set(err, -ENOMEM, "out of memory");
 	r = recording_reader_run(samples->reader, &visitor, err);
-	if (r == 0 && options->event && samples->events.main == ID_NONE)
+	if (r == 0 && samples->heap && heap_analysis_finish(samples->heap) < 0)
+		r = error_set(err, -ENOMEM, "out of memory");
+	if (r == 0 && options->event && samples->events.main == ID_NONE &&
+	    !wants_heap_value(samples))
 		r = no_such_event(samples, name, err);
 	if (r == 0 && kernel_symbols_finish(samples->kernel) < 0)
 		r = error_set(err, -ENOMEM, "out of memory");
@@ -589,6 +663,7 @@ void samples_fini(struct samples *samples)
 	recording_reader_free(samples->reader);
 	sample_events_fini(&samples->events);
 	sample_gauges_fini(&samples->gauges);
+	heap_analysis_free(samples->heap);
 	kernel_symbols_free(samples->kernel);
 	jit_symbols_free(samples->jit);
 	id_index_fini(&samples->makers);

@@ -21,6 +21,7 @@
 #include "recording/reader.h"
 
 struct error;
+struct heap_analysis;
 struct jit_symbols;
 struct kernel_symbols;
 struct load_options;
@@ -53,6 +54,7 @@ struct samples {
 	char *boot_id;
 	struct sample_events events;
 	struct sample_gauges gauges;
+	struct heap_analysis *heap; /* finished; NULL: there are no such events */
 	uint64_t lost;
 	uint64_t lost_by[LOSS_REASONS];
 	uint64_t unwanted; /* samples that the options leave out */
@@ -90,6 +92,12 @@ int samples_read_kept(struct samples *samples, struct recording_reader *kept, co
  * the program told where these are asked for, and the options want it. 0 or -ENOMEM.
  */
 int samples_want(struct samples *samples, const struct sample_batch *batch, size_t i, bool *ret);
+
+/*
+ * Whether a profile is to be made of the heap: it was asked for, or there is nothing else. Its
+ * values have their own names, by which they may be asked for as events.
+ */
+bool samples_are_heap(const struct samples *samples);
 
 /* Whether the functions in a stack depend on the time of the sample. 0, 1 or -ENOMEM. */
 int samples_is_timed(struct samples *samples, uint32_t stack);

@@ -39,6 +39,7 @@ enum report_by {
 	REPORT_BY_THREAD = 2,
 	REPORT_BY_STATE = 3,
 	REPORT_BY_LINE = 4,
+	REPORT_BY_SITE = 5, /* of a heap: site_report.h, not here */
 };
 
 struct report_options {

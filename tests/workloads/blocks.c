@@ -5,12 +5,12 @@
  *
  * blocks calls		each function of the allocator, in a function of its own
  * blocks peak		a peak of known size, held by two functions
- * blocks deep N	a block from N frames deep
- * blocks threads N	N threads one after the other, with memory that their destructors free
- * blocks across	blocks that another thread frees
- * blocks forks		children by fork, vfork and posix_spawn, each with blocks of its own
- * blocks handler	blocks of a signal handler
- * blocks ends HOW	100,000 blocks, and then exit, _exit, abort, kill or segv
+ * blocks paths		a block of 1000 + P bytes on each of 64 ways P, again and again in any
+ *order: left() or right() six times, by the bits of P, the lowest first blocks deep N	a block from
+ *N frames deep blocks threads N	N threads one after the other, with memory that their
+ *destructors free blocks across	blocks that another thread frees blocks forks
+ *children by fork, vfork and posix_spawn, each with blocks of its own blocks handler	blocks of a
+ *signal handler blocks ends HOW	100,000 blocks, and then exit, _exit, abort, kill or segv
  */
 #include <errno.h>
 #include <malloc.h>
@@ -174,6 +174,48 @@ static int peak(void)
 	return 0;
 }
 
+static NOINLINE void *right(uint32_t path, int level);
+
+static NOINLINE void *at_the_end(uint32_t path)
+{
+	return hide(malloc(1000 + path));
+}
+
+static NOINLINE void *left(uint32_t path, int level)
+{
+	uint32_t turn = path >> level & 1;
+
+	if (level == 6)
+		return hide(at_the_end(path));
+	return hide(turn ? right(path, level + 1) : left(path, level + 1));
+}
+
+static NOINLINE void *right(uint32_t path, int level)
+{
+	uint32_t turn = path >> level & 1;
+
+	if (level == 6)
+		return hide(at_the_end(path));
+	return hide(turn ? right(path, level + 1) : left(path, level + 1));
+}
+
+static int paths(void)
+{
+	uint32_t state = 1;
+	long bytes = 0;
+
+	for (int i = 0; i < 20000; i++) {
+		uint32_t path;
+
+		state = state * 1664525 + 1013904223;
+		path = state >> 26;
+		bytes += 1000 + (long)path;
+		free(left(path, 0));
+	}
+	say("at_the_end", 20000, bytes, 0);
+	return 0;
+}
+
 static NOINLINE void *dive(long depth)
 {
 	void *block = depth > 0 ? dive(depth - 1) : malloc(77);
@@ -260,9 +302,12 @@ static NOINLINE void run_vfork(void)
 
 static int forks(void)
 {
-	char *const arguments[] = {(char *)(uintptr_t) "true", NULL};
+	char *const arguments[] = {(char *)(uintptr_t) "cat", (char *)(uintptr_t) "/dev/null",
+				   NULL};
 	pid_t child;
 
+	by_malloc();
+	fflush(stdout);
 	for (int i = 0; i < 5; i++) {
 		child = fork();
 		if (child == 0) {
@@ -271,7 +316,7 @@ static int forks(void)
 		}
 		waitpid(child, NULL, 0);
 		run_vfork();
-		if (posix_spawnp(&child, "true", NULL, NULL, arguments, environ) == 0)
+		if (posix_spawnp(&child, "cat", NULL, NULL, arguments, environ) == 0)
 			waitpid(child, NULL, 0);
 	}
 	say("of_child", 5l * TIMES, 5l * TIMES * 200, 0);
@@ -330,10 +375,14 @@ int main(int argc, char **argv)
 {
 	const char *way = argc > 1 ? argv[1] : "calls";
 	long number = argc > 2 ? atol(argv[2]) : 20;
+	static char buffer[4096]; /* or the first to say something would allocate it */
 	int r;
 
+	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 	if (strcmp(way, "peak") == 0)
 		r = peak();
+	else if (strcmp(way, "paths") == 0)
+		r = paths();
 	else if (strcmp(way, "deep") == 0)
 		r = deep(number);
 	else if (strcmp(way, "threads") == 0)

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_HEAP_FINDINGS_H
+#define WICK_HEAP_FINDINGS_H
+
+/*
+ * findings: what stands out in the timeline of a heap, and which sites explain it.
+ *
+ *	plateau   what is live stays within a twentieth of the peak for a while
+ *	step      from one plateau to another; the first begins with nothing
+ *	spike     more than a tenth of the peak above the plateaus before and after it
+ *
+ * A site explains the difference between what it held at two moments.
+ */
+
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "heap/history.h"
+
+struct heap_report;
+
+enum heap_finding_kind { HEAP_PLATEAU, HEAP_STEP, HEAP_SPIKE };
+
+#define HEAP_CAUSES 3u
+
+struct heap_cause {
+	uint32_t site;
+	double bytes; /* more than before; less where the step goes down */
+};
+
+struct heap_finding {
+	enum heap_finding_kind kind;
+	uint32_t cause_count;
+	uint64_t from_ns;
+	uint64_t to_ns;
+	double level_bytes;  /* of a plateau, the one after a step, the top of a spike */
+	double change_bytes; /* from the plateau before it; 0 of a plateau */
+	struct heap_cause causes[HEAP_CAUSES]; /* the largest first; of plateaus none */
+};
+
+/* How a site grows over all of the time. */
+struct heap_growth {
+	uint32_t site;
+	double live_bytes; /* at the end */
+	struct heap_trend trend;
+};
+
+struct heap_findings {
+	VEC(struct heap_finding) items;  /* in order of time; at most HEAP_FINDINGS_MAX */
+	VEC(struct heap_growth) growths; /* of the sites that hold most, the steepest first */
+};
+
+#define HEAP_FINDINGS_MAX 64u
+#define HEAP_GROWTHS_MAX 64u
+
+/* The caller releases *ret with heap_findings_fini(), in any case. 0 or -ENOMEM. */
+int heap_findings_make(const struct heap_report *report, struct heap_findings *ret);
+void heap_findings_fini(struct heap_findings *findings);
+
+#endif

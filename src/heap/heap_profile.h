@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_HEAP_HEAP_PROFILE_H
+#define WICK_HEAP_HEAP_PROFILE_H
+
+/* heap_profile: what is known of a heap, and the names of its stacks. */
+
+#include <stdint.h>
+
+struct heap_analysis;
+struct profile;
+
+struct heap_profile {
+	struct profile *profile;
+	struct heap_analysis *analysis; /* heap_analysis_report() tells what it found */
+	uint32_t *stacks;               /* by site: of the profile; ID_NONE: filtered out */
+};
+
+void heap_profile_fini(struct heap_profile *heap);
+
+#endif

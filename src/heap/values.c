@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "heap/values.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "heap/sites.h"
+
+const struct value_type heap_value_types[HEAP_VALUES] = {
+	[HEAP_ALLOC_SPACE] = {"alloc_space", "bytes"},
+	[HEAP_ALLOC_OBJECTS] = {"alloc_objects", "count"},
+	[HEAP_PEAK_SPACE] = {"peak_space", "bytes"},
+	[HEAP_PEAK_OBJECTS] = {"peak_objects", "count"},
+	[HEAP_INUSE_SPACE] = {"inuse_space", "bytes"},
+	[HEAP_INUSE_OBJECTS] = {"inuse_objects", "count"},
+	[HEAP_TEMPORARY_OBJECTS] = {"temporary_objects", "count"},
+};
+
+uint32_t heap_value_find(const char *name)
+{
+	if (strcmp(name, HEAP_VALUE_ANY) == 0)
+		return HEAP_PEAK_SPACE;
+	for (uint32_t i = 0; i < HEAP_VALUES; i++)
+		if (strcmp(heap_value_types[i].name, name) == 0)
+			return i;
+	return ID_NONE;
+}
+
+/* Sums of estimates may miss nothing by a hair, and those of made-up files are without end. */
+static int64_t whole(double value)
+{
+	if (!(value > 0))
+		return 0;
+	return value < 0x1p62 ? (int64_t)llround(value) : INT64_C(1) << 62;
+}
+
+void heap_share_values(const struct heap_share *share, uint64_t peak, int64_t *values)
+{
+	struct heap_sum at_peak = heap_level_at_peak(&share->level, peak);
+
+	values[HEAP_ALLOC_SPACE] = whole(share->allocated.bytes);
+	values[HEAP_ALLOC_OBJECTS] = whole(share->allocated.blocks);
+	values[HEAP_PEAK_SPACE] = whole(at_peak.bytes);
+	values[HEAP_PEAK_OBJECTS] = whole(at_peak.blocks);
+	values[HEAP_INUSE_SPACE] = whole(share->level.live.bytes);
+	values[HEAP_INUSE_OBJECTS] = whole(share->level.live.blocks);
+	values[HEAP_TEMPORARY_OBJECTS] = whole(share->temporary_blocks);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_HEAP_VALUES_H
+#define WICK_HEAP_VALUES_H
+
+/*
+ * values: what a heap's stacks have as value types of a profile. Those that pprof knows have
+ * its names.
+ */
+
+#include <stdint.h>
+
+#include "model/profile.h"
+
+struct heap_share;
+
+enum heap_value {
+	HEAP_ALLOC_SPACE,
+	HEAP_ALLOC_OBJECTS,
+	HEAP_PEAK_SPACE, /* live when most was */
+	HEAP_PEAK_OBJECTS,
+	HEAP_INUSE_SPACE, /* live at the end */
+	HEAP_INUSE_OBJECTS,
+	HEAP_TEMPORARY_OBJECTS,
+	HEAP_VALUES
+};
+
+_Static_assert(HEAP_VALUES <= PROFILE_MAX_VALUES, "a profile has room for them");
+
+extern const struct value_type heap_value_types[HEAP_VALUES];
+
+/* What stands for them all, where one is asked for by name: the peak is meant. */
+#define HEAP_VALUE_ANY "heap"
+
+/* The value of a name, ID_NONE when there is none. */
+uint32_t heap_value_find(const char *name);
+
+/* The values of a share, in whole numbers; peak is the number of the last peak. */
+void heap_share_values(const struct heap_share *share, uint64_t peak, int64_t *values);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "heap/weight.h"
+
+#include <math.h>
+
+#include "base/id_index.h"
+#include "base/vec.h"
+
+uint8_t heap_rate_of(struct heap_rates *rates, uint64_t bytes)
+{
+	uint32_t i;
+
+	for (i = 0; i <= rates->count; i++)
+		if (rates->bytes[i] == bytes)
+			return (uint8_t)i;
+	if (rates->count < HEAP_RATES - 1)
+		rates->count++;
+	rates->bytes[rates->count] = bytes;
+	return (uint8_t)rates->count;
+}
+
+double heap_weight_sampled(struct heap_rates *rates, uint8_t rate, uint64_t size)
+{
+	uint64_t key = size * HEAP_RATES + rate;
+	uint64_t at = hash_pair(key, 0) % ARRAY_SIZE(rates->known);
+
+	if (rates->known[at].key != key) {
+		/* A block of nothing takes part as one of a byte. */
+		double bytes = size > 0 ? (double)size : 1;
+
+		rates->known[at].key = key;
+		rates->known[at].weight = -1 / expm1(-bytes / (double)rates->bytes[rate]);
+	}
+	return rates->known[at].weight;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_HEAP_WEIGHT_H
+#define WICK_HEAP_WEIGHT_H
+
+/*
+ * weight: how many blocks one that was met stands for.
+ *
+ * Blocks are sampled by bytes: one of s bytes is met with p = 1 - exp(-s / rate), so it stands
+ * for 1 / p blocks of its size. That is added up block by block: sums that are set right
+ * afterwards by an average size would be wrong. Without sampling a block stands for itself, and
+ * sums of whole numbers in doubles are exact up to 2^53.
+ */
+
+#include <stdint.h>
+
+/* What a number of blocks comes to. */
+struct heap_sum {
+	double bytes;
+	double blocks;
+};
+
+/* Different rates in one recording; the last stands for those beyond. */
+#define HEAP_RATES 256u
+
+struct heap_rates {
+	uint64_t bytes[HEAP_RATES]; /* [0] is 0: all blocks are there */
+	uint32_t count;             /* of those besides it */
+	/* Many blocks have few sizes. */
+	struct {
+		uint64_t key; /* size * HEAP_RATES + rate; 0: none */
+		double weight;
+	} known[1024];
+};
+
+/* The number of a rate, which a block keeps. */
+uint8_t heap_rate_of(struct heap_rates *rates, uint64_t bytes);
+
+double heap_weight_sampled(struct heap_rates *rates, uint8_t rate, uint64_t size);
+
+static inline double heap_weight(struct heap_rates *rates, uint8_t rate, uint64_t size)
+{
+	return rate == 0 ? 1.0 : heap_weight_sampled(rates, rate, size);
+}
+
+/*
+ * The variance of an estimated sum is the sum of this over the blocks that were met (times
+ * size * size for a sum of bytes): (1 - p) / p^2.
+ */
+static inline double heap_weight_variance(double weight)
+{
+	return weight * (weight - 1);
+}
+
+#endif

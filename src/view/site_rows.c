@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "view/site_rows.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/id_index.h"
+#include "base/scope.h"
+#include "base/vec.h"
+#include "heap/analysis.h"
+#include "heap/heap_profile.h"
+#include "heap/report.h"
+#include "model/profile.h"
+
+/* How the files of libraries begin that allocate for others. */
+static const char *const libraries[] = {
+	"libc.so",     "libc-2.",     "ld-musl-",    "libstdc++.so",    "libc++.so",
+	"libjemalloc", "libtcmalloc", "libmimalloc", "libwick-preload",
+};
+
+/* How the names of functions begin that do. */
+static const char *const prefixes[] = {"operator new", "std::", "__gnu_cxx::"};
+
+static const char *const names[] = {
+	"malloc",        "calloc",   "realloc", "reallocarray", "posix_memalign",
+	"aligned_alloc", "memalign", "valloc",  "pvalloc",
+};
+
+struct search {
+	const struct profile *profile;
+	VEC(int8_t) allocators; /* by function: 0 not asked yet, 1 yes, -1 no */
+	VEC(struct site_row) rows;
+	struct id_index index;
+};
+
+static bool begins_with(const char *text, const char *const *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(text, list[i], strlen(list[i])) == 0)
+			return true;
+	return false;
+}
+
+static bool judge(const struct profile *profile, uint32_t id)
+{
+	const struct profile_function *function = &profile->functions.items[id];
+	const char *name = profile_text(profile, function->name);
+	const char *module = profile_text(profile, function->module);
+	const char *slash = strrchr(module, '/');
+
+	if (begins_with(slash ? slash + 1 : module, libraries, ARRAY_SIZE(libraries)) ||
+	    begins_with(name, prefixes, ARRAY_SIZE(prefixes)))
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool is_allocator(struct search *search, uint32_t function)
+{
+	int8_t *known = &search->allocators.items[function];
+
+	if (*known == 0)
+		*known = judge(search->profile, function) ? 1 : -1;
+	return *known > 0;
+}
+
+/* The place in the source that a stack allocates at. False for the empty stack. */
+static bool find_place(struct search *search, uint32_t stack, struct profile_line *ret)
+{
+	const struct profile *profile = search->profile;
+	const struct stack_node *nodes = profile->stacks.nodes.items;
+	bool found = false;
+
+	for (uint32_t at = stack; at != 0; at = nodes[at].parent) {
+		const struct profile_location *location =
+			&profile->locations.items[nodes[at].frame];
+
+		for (uint32_t i = location->line_count; i-- > 0;) {
+			struct profile_line line = profile->lines.items[location->first_line + i];
+
+			if (!found)
+				*ret = line;
+			found = true;
+			if (!is_allocator(search, line.function) &&
+			    !profile_is_truncated(profile, nodes[at].frame)) {
+				*ret = line;
+				return true;
+			}
+		}
+	}
+	return found;
+}
+
+/* The row of a place, made when missing; NULL without memory. */
+static struct site_row *row_of(struct search *search, struct profile_line line)
+{
+	uint32_t file = profile_line_file(search->profile, line);
+	uint64_t hash = hash_pair(line.function, (uint64_t)file << 32 | line.line);
+	struct id_probe probe = id_index_probe(&search->index, hash);
+	struct site_row row = {.function = line.function,
+			       .file = file,
+			       .line = line.line,
+			       .site = ID_NONE,
+			       .more = {.first_ns = UINT64_MAX, .size_min = UINT64_MAX}};
+	uint32_t id;
+
+	while ((id = id_probe_next(&search->index, &probe)) != ID_NONE) {
+		struct site_row *known = &search->rows.items[id];
+
+		if (known->function == line.function && known->file == file &&
+		    known->line == line.line)
+			return known;
+	}
+	id = (uint32_t)search->rows.count;
+	if (vec_push(&search->rows, row) < 0 || id_index_add(&search->index, hash, id) < 0)
+		return NULL;
+	return &search->rows.items[id];
+}
+
+static void add_sum(struct heap_sum *sum, struct heap_sum more)
+{
+	sum->bytes += more.bytes;
+	sum->blocks += more.blocks;
+}
+
+static void add_site(struct site_row *row, const struct heap_report *report, uint32_t id,
+		     const struct heap_site_sums *sums)
+{
+	const struct heap_site *site = &report->sites.sites.items[id];
+	struct heap_site *more = &row->more;
+
+	if (row->site == ID_NONE || sums[id].peak.bytes > sums[row->site].peak.bytes)
+		row->site = id;
+	row->stacks++;
+	add_sum(&row->sums.allocated, sums[id].allocated);
+	add_sum(&row->sums.live, sums[id].live);
+	add_sum(&row->sums.peak, sums[id].peak);
+	row->sums.temporary_blocks += sums[id].temporary_blocks;
+	if (site->first_ns < more->first_ns)
+		more->first_ns = site->first_ns;
+	if (site->last_ns > more->last_ns)
+		more->last_ns = site->last_ns;
+	if (site->size_min < more->size_min)
+		more->size_min = site->size_min;
+	if (site->size_max > more->size_max)
+		more->size_max = site->size_max;
+	more->slack_bytes += site->slack_bytes;
+	more->reallocs += site->reallocs;
+	more->freed_blocks += site->freed_blocks;
+	more->foreign_blocks += site->foreign_blocks;
+	more->moved_blocks += site->moved_blocks;
+	more->lifetime_ns += site->lifetime_ns;
+	for (uint32_t i = 0; i < HEAP_LIFETIMES; i++)
+		row->lifetimes.blocks[i] += report->sites.lifetimes.items[id].blocks[i];
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct site_row *x = a;
+	const struct site_row *y = b;
+
+	if (x->sums.peak.bytes != y->sums.peak.bytes)
+		return x->sums.peak.bytes < y->sums.peak.bytes ? 1 : -1;
+	if (x->sums.allocated.bytes != y->sums.allocated.bytes)
+		return x->sums.allocated.bytes < y->sums.allocated.bytes ? 1 : -1;
+	if (x->function != y->function)
+		return x->function < y->function ? -1 : 1;
+	return x->line < y->line ? -1 : x->line > y->line;
+}
+
+static int add_all(struct search *search, const struct heap_profile *heap)
+{
+	const struct heap_report *report = heap_analysis_report(heap->analysis);
+	SCOPED(mem)
+	struct heap_site_sums *sums = heap_sites_sums(&report->sites, report->totals.peak_number);
+
+	for (size_t i = 0; i < search->profile->functions.count; i++)
+		if (vec_push(&search->allocators, 0) < 0)
+			return -ENOMEM;
+	for (uint32_t i = 0; sums && i < report->sites.sites.count; i++) {
+		struct profile_line line;
+		struct site_row *row;
+
+		if (heap->stacks[i] == ID_NONE || !find_place(search, heap->stacks[i], &line))
+			continue;
+		row = row_of(search, line);
+		if (!row)
+			return -ENOMEM;
+		add_site(row, report, i, sums);
+	}
+	return sums ? 0 : -ENOMEM;
+}
+
+int site_rows_new(const struct heap_profile *heap, struct site_row **ret, size_t *ret_count)
+{
+	struct search search = {.profile = heap->profile};
+	int r = add_all(&search, heap);
+
+	vec_fini(&search.allocators);
+	id_index_fini(&search.index);
+	if (r < 0) {
+		vec_fini(&search.rows);
+		return r;
+	}
+	if (search.rows.count > 0)
+		qsort(search.rows.items, search.rows.count, sizeof(*search.rows.items), compare);
+	*ret = search.rows.items;
+	*ret_count = search.rows.count;
+	return 0;
+}

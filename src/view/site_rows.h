@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_VIEW_SITE_ROWS_H
+#define WICK_VIEW_SITE_ROWS_H
+
+/*
+ * site_rows: a heap by the places in the source that allocate.
+ *
+ * Stacks that end in the same line are one row. What allocates on behalf of others is passed
+ * over: the allocator, operator new, the C library, and the standard library of C++, in its own
+ * file or inlined. Where there is nothing else the innermost function is the place.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "heap/sites.h"
+
+struct heap_profile;
+
+struct site_row {
+	uint32_t function; /* of the profile */
+	uint32_t file;     /* string id */
+	uint32_t line;     /* 0: not known */
+	uint32_t site;     /* the one of them that held most at the peak */
+	uint64_t stacks;
+	struct heap_site_sums sums;
+	struct heap_site more; /* its times, sizes and counts, of all stacks together */
+	struct heap_lifetimes lifetimes;
+};
+
+/* What held most at the peak first. The caller frees *ret. 0 or -ENOMEM. */
+int site_rows_new(const struct heap_profile *heap, struct site_row **ret, size_t *ret_count);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Any events of a heap at all: sums must stay what they are of, and nothing may be lost. */
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "heap/analysis.h"
+#include "heap/findings.h"
+#include "heap/report.h"
+#include "model/dictionary.h"
+#include "model/heap_event.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define THREADS 4u
+
+static void check(const struct heap_report *report)
+{
+	struct heap_site_sums *sums = heap_sites_sums(&report->sites, report->totals.peak_number);
+	double live = 0;
+	double peak = 0;
+
+	if (!sums)
+		abort();
+	for (size_t i = 0; i < report->sites.sites.count; i++) {
+		live += sums[i].live.blocks;
+		peak += sums[i].peak.bytes;
+	}
+	free(sums);
+	if (report->sampled)
+		return;
+	if (live != report->totals.live.blocks || live < 0 ||
+	    live != report->totals.allocated.blocks - report->totals.freed.blocks)
+		abort();
+	/* Beyond 2^53 the last digits are gone. */
+	if (fabs(peak - report->totals.peak.bytes) > 1e-9 * peak)
+		abort();
+}
+
+static struct heap_event read_event(struct cursor *cursor, uint64_t *now_ns)
+{
+	uint8_t kind = cursor_u8(cursor);
+	uint8_t shape = cursor_u8(cursor);
+	struct heap_event event = {
+		.op = kind % 8 < HEAP_OPS ? kind % 8 : HEAP_FREE,
+		.call = kind >> 3 & 15,
+		.address = (uint64_t)(shape & 15) << (shape & 64 ? 60 : 4),
+		.stack = shape >> 4 & 3,
+		.size = cursor_varint(cursor),
+	};
+
+	*now_ns += shape & 128 ? cursor_varint(cursor) : kind >> 6;
+	event.time_ns = *now_ns;
+	return event;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct cursor cursor = cursor_of(data, size);
+	struct heap_analysis *analysis = NULL;
+	struct heap_findings findings = {0};
+	struct dictionary dictionary;
+	uint64_t now_ns = 0;
+
+	if (dictionary_init(&dictionary) < 0)
+		return 0;
+	for (uint32_t i = 0; i < THREADS; i++)
+		(void)dictionary_thread(&dictionary,
+					&(struct thread){.process = i / 3, .tid = i, .comm = ""});
+	if (heap_analysis_new(&(struct heap_config){.dictionary = &dictionary}, &analysis) < 0)
+		abort();
+	while (cursor_left(&cursor) > 0 && !cursor.failed) {
+		uint8_t thread = cursor_u8(&cursor);
+		struct heap_event event = read_event(&cursor, &now_ns);
+
+		if (heap_analysis_batch(
+			    analysis, &(struct heap_batch){thread % (THREADS + 1), 1, &event}) < 0)
+			abort();
+		if (thread >= 240 && heap_analysis_until(analysis, now_ns) < 0)
+			abort();
+	}
+	if (heap_analysis_finish(analysis) < 0 ||
+	    heap_findings_make(heap_analysis_report(analysis), &findings) < 0)
+		abort();
+	check(heap_analysis_report(analysis));
+	heap_findings_fini(&findings);
+	heap_analysis_free(analysis);
+	dictionary_fini(&dictionary);
+	return 0;
+}

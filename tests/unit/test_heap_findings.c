@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "heap/findings.h"
+
+#include "heap_stream.h"
+
+#define STEP_NS UINT64_C(100000000)
+#define KIB UINT64_C(1024)
+
+/* 10 steps at 100 KiB, one with a spike of 500 more, a climb to 300 KiB, 10 steps there. */
+static void make(struct stream *stream)
+{
+	stream_open(stream, (struct heap_config){0});
+	stream_alloc(stream, 0, 1, 0x1000, 100 * KIB, 1);
+	stream_alloc(stream, 0, 5 * STEP_NS + 1, 0x2000, 500 * KIB, 2);
+	stream_free(stream, 0, 5 * STEP_NS + 2, 0x2000);
+	for (uint64_t i = 0; i < 4; i++) {
+		stream_alloc(stream, 0, (10 + i) * STEP_NS, 0x3000 + 16 * i, 40 * KIB, 3);
+		stream_alloc(stream, 0, (10 + i) * STEP_NS, 0x4000 + 16 * i, 10 * KIB, 4);
+	}
+	stream_alloc(stream, 0, 25 * STEP_NS, 0x5000, 1, 5);
+}
+
+static void what_stands_out_is_named_with_its_sites(void **state)
+{
+	struct stream stream;
+	const struct heap_report *report;
+	struct heap_findings findings;
+	const struct heap_finding *found;
+
+	make(&stream);
+	report = stream_finish(&stream);
+	assert_int_equal(heap_findings_make(report, &findings), 0);
+	found = findings.items.items;
+	assert_int_equal(findings.items.count, 5);
+	assert_int_equal(found[0].kind, HEAP_STEP);
+	assert_true(found[0].change_bytes == 100.0 * KIB);
+	assert_int_equal(found[0].causes[0].site, site_of(report, 1));
+	assert_int_equal(found[1].kind, HEAP_PLATEAU);
+	assert_int_equal(found[1].cause_count, 0);
+	assert_int_equal(found[1].to_ns, 10 * STEP_NS);
+	assert_int_equal(found[2].kind, HEAP_SPIKE);
+	assert_int_equal(found[2].from_ns, 5 * STEP_NS);
+	assert_int_equal(found[2].to_ns, 6 * STEP_NS);
+	assert_true(found[2].change_bytes == 500.0 * KIB);
+	assert_int_equal(found[2].cause_count, 1);
+	assert_int_equal(found[2].causes[0].site, site_of(report, 2));
+	assert_int_equal(found[3].kind, HEAP_STEP);
+	assert_int_equal(found[3].cause_count, 2);
+	assert_int_equal(found[3].causes[0].site, site_of(report, 3));
+	assert_true(found[3].causes[0].bytes == 160.0 * KIB);
+	assert_int_equal(found[3].causes[1].site, site_of(report, 4));
+	assert_int_equal(found[4].kind, HEAP_PLATEAU);
+	heap_findings_fini(&findings);
+	stream_close(&stream);
+}
+
+static void sites_that_grow_are_told_with_their_slope(void **state)
+{
+	struct stream stream;
+	const struct heap_report *report;
+	struct heap_findings findings;
+	const struct heap_growth *growths;
+
+	stream_open(&stream, (struct heap_config){0});
+	stream_alloc(&stream, 0, 1, 0x1000, 1000 * KIB, 1);
+	for (uint64_t i = 0; i < 200; i++) /* 10 KiB each step */
+		stream_alloc(&stream, 0, i * STEP_NS + 5, 0x100000 + 16 * i, 10 * KIB, 2);
+	report = stream_finish(&stream);
+	assert_int_equal(heap_findings_make(report, &findings), 0);
+	growths = findings.growths.items;
+	assert_int_equal(findings.growths.count, 2);
+	assert_int_equal(growths[0].site, site_of(report, 2));
+	assert_true(growths[0].trend.bytes_per_second > 99.0 * KIB);
+	assert_true(growths[0].trend.bytes_per_second < 101.0 * KIB);
+	assert_true(growths[0].trend.fit > 0.99);
+	assert_int_equal(growths[1].site, site_of(report, 1));
+	assert_true(growths[1].trend.fit < 0.1);
+	heap_findings_fini(&findings);
+	stream_close(&stream);
+}
+
+static void nothing_stands_out_of_nothing(void **state)
+{
+	struct stream stream;
+	struct heap_findings findings;
+
+	stream_open(&stream, (struct heap_config){0});
+	assert_int_equal(heap_findings_make(stream_finish(&stream), &findings), 0);
+	assert_int_equal(findings.items.count, 0);
+	heap_findings_fini(&findings);
+	stream_close(&stream);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_stands_out_is_named_with_its_sites),
+		cmocka_unit_test(sites_that_grow_are_told_with_their_slope),
+		cmocka_unit_test(nothing_stands_out_of_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
