@@ -30,6 +30,10 @@
 #define NO_TOOL '?' /* instead of an answer */
 #define MOST_DESCRIPTORS 65536u
 
+#ifndef SYS_close_range /* since Linux 5.9 */
+#define SYS_close_range 436
+#endif
+
 /* Stands in the environment in the place of the mode: children do not begin anew. */
 static char session_variable[sizeof(SESSION_VARIABLE "=") + SESSION_PATH_MAX];
 static char mode_off[] = MODE_VARIABLE "=off";
@@ -308,4 +312,10 @@ bool alone_begin(void)
 	}
 	*place = mode_off; /* what this program starts need not try and tell again */
 	return false;
+}
+
+void alone_tell_stranger(void)
+{
+	complain("the recorder is of another version", "",
+		 "; let " TOOL_VARIABLE " name that of this library");
 }

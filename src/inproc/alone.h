@@ -20,4 +20,7 @@
  */
 bool alone_begin(void);
 
+/* Says that the session of the recorder that it started is none to be joined. */
+void alone_tell_stranger(void);
+
 #endif

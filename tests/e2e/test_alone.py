@@ -69,7 +69,11 @@ def test_what_is_recorded_is_what_wick_heap_records(alone):
 
 def test_pools_tell_of_their_blocks(wick):
     without = events_by_command(wick, workload("memory", 10, 0))
-    assert events_by_command(wick, workload("memory", 10, 1000)) == without + 2000
+    path = wick.new_path()
+    recording = Recording(wick, path, wick.ok("heap", "-o", path, "--", *workload("memory", 10, 1000)))
+    assert events_of(recording) == without + 2000
+    pooled = [size for stack, size in recording.folded("--event", "alloc_space") if stack[-1] == "take_of_pool"]
+    assert sum(pooled) == 64 * 1024 + 1000 * 64
     # Sampled by bytes: all of a block of 64 KiB, of 64 bytes one in a hundred.
     path = wick.new_path()
     done = wick.ok("heap", "--sample", "6400", "-o", path, "--", *workload("memory", 0, 100000))
@@ -82,7 +86,14 @@ def test_what_is_mapped_is_recorded_when_asked_for(wick):
     assert without == events_by_command(wick, workload("memory", 10, 0, 0))
     path = wick.new_path()
     done = wick.ok("heap", "--maps", "-o", path, "--", *command)
-    assert events_of(Recording(wick, path, done)) == without + 50 * 18, done.stderr
+    recording = Recording(wick, path, done)
+    assert events_of(recording) == without + 50 * 18, done.stderr
+    # What is left of ranges is of those who mapped them, what mremap() made of one its own.
+    stacks = recording.folded("--event", "alloc_space")
+    pages = {name: sum(size for stack, size in stacks if stack[-1] == name) / 50 / os.sysconf("SC_PAGE_SIZE")
+             for name in ("map", "take_ranges")}
+    assert pages == {"map": 10 + (4 + 4) + (1 + 1) + 2 + 2, "take_ranges": 1 + 1}
+    assert not [stack for stack, _ in recording.folded("--event", "inuse_space") if "take_ranges" in stack]
     both = wick.run("heap", "--maps", "--sample", "512K", "--", *command)
     assert both.returncode == contract.USAGE and "give one of them" in both.stderr
 
@@ -145,6 +156,11 @@ def test_a_library_without_its_tool(alone, tmp_path_factory):
     done = alone.run(*workload("memory"), preload=folder / LIBRARY.name, PATH=str(folder))
     assert done.returncode == 0
     assert "there is no program wick beside this library, nor in PATH" in done.stderr
+    (folder / "wick").write_text("#!/bin/sh\necho WICK_SESSION=/no/such/session\n", encoding="utf-8")
+    (folder / "wick").chmod(0o755)
+    done = alone.run(*workload("memory"), preload=folder / LIBRARY.name)
+    assert done.returncode == 0 and "the recorder is of another version" in done.stderr
+    (folder / "wick").unlink()
     (folder / "wick").symlink_to(WICK)
     (folder / "lib/any/wick").mkdir(parents=True)
     (folder / "bin").mkdir()
