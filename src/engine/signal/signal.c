@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 #include "engine/signal/heap_ring.h"
 #include "engine/signal/preload_path.h"
 #include "engine/signal/process_file.h"
+#include "engine/signal/remark.h"
 #include "engine/signal/session.h"
 #include "engine/signal/table_arena.h"
 #include "engine/signal/tick_clock.h"
@@ -455,47 +455,6 @@ static int signal_engine_stop(void *self, struct error *err)
 	return signal_engine_drain(self, err);
 }
 
-/* Adds to the remarks, with what separates them. */
-static __attribute__((format(printf, 2, 3))) void remark(struct engine_stats *stats,
-							 const char *format, ...)
-{
-	size_t length = strlen(stats->remark);
-	va_list arguments;
-
-	if (length > 0 && length + 2 < sizeof(stats->remark)) {
-		memcpy(stats->remark + length, "; ", 3);
-		length += 2;
-	}
-	va_start(arguments, format);
-	(void)vsnprintf(stats->remark + length, sizeof(stats->remark) - length, format, arguments);
-	va_end(arguments);
-}
-
-static void add_heap_remarks(const struct signal_engine *engine, struct engine_stats *stats)
-{
-	const uint64_t *counts = engine->counts;
-
-	if (counts[SESSION_HEAP_STALLS] > 0)
-		remark(stats,
-		       "%llu times the recorder did not get to run for a second: what "
-		       "programs did meanwhile is lost in part",
-		       (unsigned long long)counts[SESSION_HEAP_STALLS]);
-	if (counts[SESSION_HEAP_MISSED] > 0)
-		remark(stats,
-		       "%llu calls of the allocator were not seen: by threads that began "
-		       "without the C library, or in the midst of another",
-		       (unsigned long long)counts[SESSION_HEAP_MISSED]);
-	if (counts[SESSION_HEAP_BYPASSED] > 0 && stats->heap_events > 0) /* else: absence */
-		remark(stats,
-		       "%llu programs have a malloc() of their own, which others call instead of "
-		       "the library's: what it gives them is not seen; link the allocator "
-		       "dynamically",
-		       (unsigned long long)counts[SESSION_HEAP_BYPASSED]);
-	if (counts[SESSION_HEAP_DAMAGED] > 0)
-		remark(stats, "%llu entries of our tables were written over by the program",
-		       (unsigned long long)counts[SESSION_HEAP_DAMAGED]);
-}
-
 /* What went otherwise than one would think. */
 static void add_remarks(const struct signal_engine *engine, struct engine_stats *stats)
 {
@@ -517,7 +476,7 @@ static void add_remarks(const struct signal_engine *engine, struct engine_stats 
 	if (engine->refused_events > 0)
 		remark(stats, "%llu events were left out: too many names, or a weight beyond 2^63",
 		       (unsigned long long)engine->refused_events);
-	add_heap_remarks(engine, stats);
+	remark_heap(stats, counts);
 	if (counts[SESSION_NO_LABEL] > 0)
 		remark(stats, "%llu labels had no room: those of a thread have %u bytes",
 		       (unsigned long long)counts[SESSION_NO_LABEL], SESSION_TEXT_BYTES);
