@@ -24,7 +24,7 @@
  * that many sites with all that is kept of them.
  */
 #define NEAR_SLOTS (32u << 10)
-#define NEAR_SITES 4096u
+#define NEAR_SITES (32u << 10)
 
 #define RECENT 1024u
 

@@ -16,8 +16,8 @@
 
 /* How the files of libraries begin that allocate for others. */
 static const char *const libraries[] = {
-	"libc.so",     "libc-2.",     "ld-musl-",    "libstdc++.so",    "libc++.so",
-	"libjemalloc", "libtcmalloc", "libmimalloc", "libwick-preload",
+	"libc.so",   "libc-2.",     "ld-linux",    "ld-musl-",    "libstdc++.so",
+	"libc++.so", "libjemalloc", "libtcmalloc", "libmimalloc", "libwick-preload",
 };
 
 /* How the names of functions begin that do. */
