@@ -683,9 +683,9 @@ class Bench:
 
 
 MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking", "folded_to_svg",
-                "layout", "perf_data_to_svg", "large_perf_data_to_svg", "walking", "telling",
-                "unwinding", "kernel_walking", "machine", "signal_engine", "gperftools",
-                "thread_shares", "budget", "redis", "heap", "heap_codec", "heap_analysis", "symbols")
+                "layout", "heap_analysis", "perf_data_to_svg", "large_perf_data_to_svg", "walking",
+                "telling", "unwinding", "kernel_walking", "machine", "signal_engine", "gperftools",
+                "thread_shares", "budget", "redis", "heap", "heap_codec", "symbols")
 
 
 def target_us(done):
