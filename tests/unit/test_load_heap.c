@@ -167,6 +167,46 @@ static void a_report_names_the_places_that_allocate(void **state)
 	bytes_fini(&text);
 }
 
+/* The name of a place on the way to an allocation, as a frame. */
+static struct frame place(struct made *made, const char *name, uint32_t line)
+{
+	struct place place = {.name = name,
+			      .file = "a.cc",
+			      .line = line,
+			      .module = MODULE_NONE,
+			      .outer = PLACE_NONE};
+	struct frame frame = {.kind = FRAME_CUSTOM};
+
+	assert_int_equal(made->sink->ops->place(made->sink->self, &place, &frame.a), 0);
+	return frame;
+}
+
+static void allocators_and_the_standard_library_are_passed_over(void **state)
+{
+	struct world *world = *state;
+	struct made *made = &world->made;
+	struct frame vector[] = {
+		place(made, "main", 7), place(made, "std::vector<int>::push_back(int)", 1),
+		place(made, "operator new(unsigned long)", 2), place(made, "malloc", 3)};
+	struct frame alone[] = {place(made, "std::thread::run()", 4), place(made, "calloc", 5)};
+	uint32_t thread = make_thread(made, made->process, 100, "app");
+	struct bytes text = {0};
+	uint32_t stack;
+
+	assert_int_equal(made->sink->ops->stack(made->sink->self, vector, 4, &stack), 0);
+	put(made, thread, (struct heap_event){.address = 16, .size = 7, .stack = stack});
+	assert_int_equal(made->sink->ops->stack(made->sink->self, alone, 2, &stack), 0);
+	put(made, thread, (struct heap_event){.address = 32, .size = 5, .stack = stack});
+	make_end(made);
+	assert_int_equal(load_heap(made->path, &world->options, &world->heap, NULL), 0);
+	assert_int_equal(
+		site_report_write(&world->heap, &(struct site_report_options){0}, &text, NULL), 0);
+	bytes_put_u8(&text, 0);
+	assert_non_null(strstr((const char *)text.data, " main  a.cc:7\n"));
+	assert_non_null(strstr((const char *)text.data, " calloc  a.cc:5\n"));
+	bytes_fini(&text);
+}
+
 static void other_views_and_formats_have_them_too(void **state)
 {
 	struct world *world = *state;
@@ -252,6 +292,8 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_report_names_the_places_that_allocate, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(allocators_and_the_standard_library_are_passed_over,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(other_views_and_formats_have_them_too, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(slices_and_threads_are_chosen_by_the_options,
