@@ -19,8 +19,10 @@
 #include "model/heap_event.h"
 #include "model/profile.h"
 #include "pipeline/load.h"
+#include "view/heap_timeline.h"
 #include "view/report.h"
 #include "view/site_report.h"
+#include "view/timeline.h"
 
 struct world {
 	struct made made;
@@ -207,6 +209,47 @@ static void allocators_and_the_standard_library_are_passed_over(void **state)
 	bytes_fini(&text);
 }
 
+static void a_timeline_shows_what_is_live_and_whose(void **state)
+{
+	struct world *world = *state;
+	static const int64_t live[] = {0,    0,    600,  600, 1000, 1000, 1000,
+				       1000, 1000, 1000, 400, 400,  500};
+	struct timeline_options options = {.format = TIMELINE_JSON, .step_ns = 500};
+	struct bytes text = {0};
+	json_t *root;
+	json_t *steps;
+	json_t *rows;
+
+	world->options.heap_step_ns = 500;
+	load(world); /* events at 1, 2, 5 and 6 µs */
+	assert_int_equal(heap_timeline_write(&world->heap, &options, &text, NULL), 0);
+	root = json_loadb((const char *)text.data, text.size, 0, NULL);
+	assert_non_null(root);
+	steps = json_object_get(root, "steps");
+	assert_int_equal(json_array_size(steps), 13);
+	for (size_t i = 0; i < 13; i++) {
+		json_t *held = json_object_get(json_array_get(steps, i), "live");
+
+		assert_int_equal(json_integer_value(json_object_get(held, "bytes")), live[i]);
+	}
+	rows = json_object_get(root, "rows");
+	assert_int_equal(json_array_size(rows), 2);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(rows, 0), "most_bytes")),
+			 600);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(rows, 1), "tid")), 101);
+	assert_int_equal(json_integer_value(json_array_get(
+				 json_object_get(json_array_get(rows, 1), "live_steps"), 12)),
+			 500);
+	json_decref(root);
+	bytes_clear(&text);
+	options = (struct timeline_options){.format = TIMELINE_CSV, .columns = 2};
+	assert_int_equal(heap_timeline_write(&world->heap, &options, &text, NULL), 0);
+	bytes_put_u8(&text, 0);
+	assert_non_null(strstr((const char *)text.data, "\n0,1000,2,1000,1000,2,0,0\n"));
+	assert_non_null(strstr((const char *)text.data, "\n3250,500,2,1000,100,1,600,1\n"));
+	bytes_fini(&text);
+}
+
 static void other_views_and_formats_have_them_too(void **state)
 {
 	struct world *world = *state;
@@ -294,6 +337,8 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(allocators_and_the_standard_library_are_passed_over,
 						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_timeline_shows_what_is_live_and_whose, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(other_views_and_formats_have_them_too, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(slices_and_threads_are_chosen_by_the_options,
