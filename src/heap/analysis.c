@@ -45,6 +45,15 @@ struct displaced {
 	uint32_t share;
 };
 
+/* A free of no block: its allocation may still come, late by the clock of another CPU. */
+struct early {
+	uint64_t address;
+	uint64_t time_ns;
+	uint32_t space;
+	uint32_t thread;
+	bool counted; /* as one of an unknown block */
+};
+
 /* A block that realloc has taken from a thread, until it is known what became of it. */
 struct moving {
 	struct heap_block block; /* address 0: none */
@@ -68,6 +77,8 @@ struct heap_analysis {
 	VEC(struct moving) moving;  /* by thread */
 	struct displaced displaced[MAX_DISPLACED];
 	size_t displaced_count;
+	struct early early[MAX_DISPLACED]; /* the oldest first */
+	size_t early_count;
 	uint32_t serial; /* of the step */
 	struct recent recent[RECENT];
 	uint32_t guesses[GUESSES]; /* of events to come, by their places: their shares */
@@ -315,6 +326,46 @@ static bool is_late_free(struct heap_analysis *analysis, uint32_t space,
 	return found;
 }
 
+/* Keeps a free in mind that no block was found for. */
+static void note_early(struct heap_analysis *analysis, const struct early *early)
+{
+	if (analysis->early_count == MAX_DISPLACED) {
+		analysis->early_count--;
+		for (size_t i = 0; i < analysis->early_count; i++)
+			analysis->early[i] = analysis->early[i + 1];
+	}
+	analysis->early[analysis->early_count++] = *early;
+	analysis->report.quality.unknown_frees += early->counted;
+}
+
+/*
+ * The thread that has freed a block by its clock before the thread of the event has allocated it
+ * by its own; ID_NONE when there is none. Clocks are read before what is before them is done.
+ */
+static uint32_t take_early(struct heap_analysis *analysis, uint32_t space,
+			   const struct heap_event *event, uint64_t time_ns)
+{
+	uint32_t by = ID_NONE;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < analysis->early_count; i++) {
+		struct early at = analysis->early[i];
+
+		if (at.time_ns + HEAP_SKEW_NS < time_ns)
+			continue;
+		if (by == ID_NONE && at.address == event->address && at.space == space &&
+		    at.thread != heap_event_thread(event)) {
+			by = at.thread;
+			analysis->report.quality.swapped++;
+			analysis->report.quality.unknown_frees -= at.counted;
+			continue;
+		}
+		analysis->early[kept++] = at;
+	}
+	analysis->early_count = kept;
+	return by;
+}
+
 /* What realloc had taken has become another block, or nothing. */
 static void settle_moving(struct heap_analysis *analysis, uint32_t thread)
 {
@@ -421,6 +472,33 @@ static int take_allocation(struct heap_analysis *analysis, const struct heap_eve
 	return r < 0 ? r : count_allocated(analysis, &block, event);
 }
 
+/* An allocation that another thread has freed already. */
+static int end_at_once(struct heap_analysis *analysis, uint32_t space,
+		       const struct heap_event *event, uint64_t time_ns, uint32_t by)
+{
+	struct heap_block *slot = heap_live_slot(&analysis->live, space, event->address);
+	struct heap_block block = *slot;
+	int r = 0;
+
+	heap_live_remove(&analysis->live, slot);
+	if (block.share == ID_NONE)
+		return 0;
+	r = change_live(analysis, &block, minus(sum_of(analysis, &block)));
+	count_freed(analysis, &block, time_ns, by);
+	return r;
+}
+
+static int take_late_allocation(struct heap_analysis *analysis, const struct heap_event *event,
+				uint64_t time_ns)
+{
+	uint32_t space =
+		space_of(&analysis->report.threads.items[heap_event_thread(event)], event->call);
+	uint32_t by = take_early(analysis, space, event, time_ns);
+	int r = take_allocation(analysis, event, time_ns);
+
+	return r < 0 || by == ID_NONE ? r : end_at_once(analysis, space, event, time_ns, by);
+}
+
 /* Takes a block out of those that are live. 1, 0 when there is nothing to be done, or -ENOMEM. */
 static int take_block(struct heap_analysis *analysis, const struct heap_event *event,
 		      uint64_t time_ns, struct heap_block *ret)
@@ -436,7 +514,11 @@ static int take_block(struct heap_analysis *analysis, const struct heap_event *e
 		return -ENOMEM;
 	slot = heap_live_slot(&analysis->live, space, event->address);
 	if (slot->address == 0) {
-		analysis->report.quality.unknown_frees += rate_of(analysis, thread) == 0;
+		note_early(analysis, &(struct early){.address = event->address,
+						     .time_ns = time_ns,
+						     .space = space,
+						     .thread = heap_event_thread(event),
+						     .counted = rate_of(analysis, thread) == 0});
 		return 0;
 	}
 	*ret = *slot;
@@ -581,7 +663,8 @@ static int take_event(struct heap_analysis *analysis, const struct heap_event *e
 		report->end_ns = time_ns;
 	switch ((enum heap_op)event->op) {
 	case HEAP_ALLOC:
-		return take_allocation(analysis, event, time_ns);
+		return analysis->early_count > 0 ? take_late_allocation(analysis, event, time_ns)
+						 : take_allocation(analysis, event, time_ns);
 	case HEAP_FREE:
 		return take_free(analysis, event, time_ns);
 	case HEAP_MOVE:
