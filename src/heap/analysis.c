@@ -433,12 +433,14 @@ static uint8_t rate_of(const struct heap_analysis *analysis, const struct heap_t
 	return process < analysis->process_rates.count ? analysis->process_rates.items[process] : 0;
 }
 
-static int take_allocation(struct heap_analysis *analysis, const struct heap_event *event,
-			   uint64_t time_ns)
+/* The block of an allocation; it has a share when it counts. 0 or -ENOMEM. */
+static int make_block(struct heap_analysis *analysis, const struct heap_event *event,
+		      uint64_t time_ns, struct heap_block *ret)
 {
 	uint32_t id = heap_event_thread(event);
 	struct heap_thread *thread = &analysis->report.threads.items[id];
-	struct heap_block block = {
+
+	*ret = (struct heap_block){
 		.address = event->address,
 		.time_ns = time_ns,
 		.rate = rate_of(analysis, thread),
@@ -446,16 +448,24 @@ static int take_allocation(struct heap_analysis *analysis, const struct heap_eve
 		.share = ID_NONE,
 		.space = space_of(thread, event->call),
 	};
-	bool counts = thread->wanted && event->time_ns >= analysis->config.from_ns;
-	struct heap_block *slot;
-	int r = 0;
-
+	thread->last_address = event->address;
 	if (event->call == HEAP_REALLOC)
 		settle_moving(analysis, id);
-	if (heap_live_reserve(&analysis->live) < 0 ||
-	    (counts && find_share(analysis, event, time_ns, &block.share) < 0))
+	if (thread->wanted && event->time_ns >= analysis->config.from_ns)
+		return find_share(analysis, event, time_ns, &ret->share);
+	add(&analysis->report.totals.unwanted, sum_of(analysis, ret));
+	return 0;
+}
+
+static int take_allocation(struct heap_analysis *analysis, const struct heap_event *event,
+			   uint64_t time_ns)
+{
+	struct heap_block block;
+	struct heap_block *slot;
+	int r = make_block(analysis, event, time_ns, &block);
+
+	if (r < 0 || heap_live_reserve(&analysis->live) < 0)
 		return -ENOMEM;
-	thread->last_address = event->address;
 	slot = heap_live_slot(&analysis->live, block.space, block.address);
 	if (slot->address == 0) {
 		heap_live_fill(&analysis->live, slot, &block);
@@ -463,40 +473,36 @@ static int take_allocation(struct heap_analysis *analysis, const struct heap_eve
 		struct heap_block old = *slot;
 
 		*slot = block;
-		r = displace(analysis, &old, time_ns, id);
+		r = displace(analysis, &old, time_ns, heap_event_thread(event));
 	}
-	if (!counts) {
-		add(&analysis->report.totals.unwanted, sum_of(analysis, &block));
+	if (r < 0 || block.share == ID_NONE)
 		return r;
-	}
-	return r < 0 ? r : count_allocated(analysis, &block, event);
+	return count_allocated(analysis, &block, event);
 }
 
-/* An allocation that another thread has freed already. */
-static int end_at_once(struct heap_analysis *analysis, uint32_t space,
-		       const struct heap_event *event, uint64_t time_ns, uint32_t by)
-{
-	struct heap_block *slot = heap_live_slot(&analysis->live, space, event->address);
-	struct heap_block block = *slot;
-	int r = 0;
-
-	heap_live_remove(&analysis->live, slot);
-	if (block.share == ID_NONE)
-		return 0;
-	r = change_live(analysis, &block, minus(sum_of(analysis, &block)));
-	count_freed(analysis, &block, time_ns, by);
-	return r;
-}
-
+/*
+ * An allocation while frees of unknown blocks are kept in mind. One that has been freed already
+ * comes and goes; what is there by now has come after it.
+ */
 static int take_late_allocation(struct heap_analysis *analysis, const struct heap_event *event,
 				uint64_t time_ns)
 {
 	uint32_t space =
 		space_of(&analysis->report.threads.items[heap_event_thread(event)], event->call);
 	uint32_t by = take_early(analysis, space, event, time_ns);
-	int r = take_allocation(analysis, event, time_ns);
+	struct heap_block block;
+	int r;
 
-	return r < 0 || by == ID_NONE ? r : end_at_once(analysis, space, event, time_ns, by);
+	if (by == ID_NONE)
+		return take_allocation(analysis, event, time_ns);
+	r = make_block(analysis, event, time_ns, &block);
+	if (r < 0 || block.share == ID_NONE)
+		return r;
+	r = count_allocated(analysis, &block, event);
+	if (r == 0)
+		r = change_live(analysis, &block, minus(sum_of(analysis, &block)));
+	count_freed(analysis, &block, time_ns, by);
+	return r;
 }
 
 /* Takes a block out of those that are live. 1, 0 when there is nothing to be done, or -ENOMEM. */

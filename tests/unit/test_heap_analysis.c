@@ -126,13 +126,18 @@ static void a_free_that_comes_early_by_the_clock_is_swapped_too(void **state)
 	stream_alloc(&stream, 1, 10001, B, 10, 2); /* the same thread gets it again, */
 	stream_free(&stream, 1, 20000, C);
 	stream_alloc(&stream, 0, 20001 + HEAP_SKEW_NS, C, 20, 2); /* or another one much later */
+	stream_free(&stream, 1, 30000, 0x9000);                   /* of a block of thread 0, */
+	stream_alloc(&stream, 1, 30000, 0x9000, 1, 3);            /* whose place it has then, */
+	stream_alloc(&stream, 0, 30001, 0x9000, 100, 1);          /* though that comes later here */
+	stream_free(&stream, 1, 40000, 0x9000);
 	report = stream_finish(&stream);
-	assert_int_equal(report->quality.swapped, 1);
+	assert_int_equal(report->quality.swapped, 2);
 	assert_int_equal(report->quality.unknown_frees, 2);
+	assert_int_equal(report->quality.missed_frees, 0);
 	assert_number(sums_of(report, 1).live.blocks, 0);
-	assert_number(report->sites.sites.items[site_of(report, 1)].foreign_blocks, 1);
+	assert_number(report->sites.sites.items[site_of(report, 1)].foreign_blocks, 2);
 	assert_number(report->totals.live.bytes, 30);
-	assert_number(report->totals.freed.bytes, 100);
+	assert_number(report->totals.freed.bytes, 201);
 	stream_close(&stream);
 }
 
