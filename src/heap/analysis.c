@@ -8,6 +8,7 @@
 #include "heap/live.h"
 #include "heap/order.h"
 #include "heap/report.h"
+#include "heap/skew.h"
 #include "model/dictionary.h"
 
 /*
@@ -31,28 +32,7 @@
 /* Rows of the histories of sites and of threads, of 40 bytes. */
 #define HISTORY_LIMIT (256u << 10)
 
-/* Frees that are late by the clocks of two CPUs are few, and never late for long. */
-#define MAX_DISPLACED 64u
-
 enum space { SPACE_MALLOC, SPACE_MMAP, SPACE_POOL, SPACES = 4 };
-
-/* A block that another one took the place of, whose free may still come. */
-struct displaced {
-	uint64_t address;
-	uint64_t time_ns;
-	uint32_t space;
-	uint32_t thread; /* that allocated where it was */
-	uint32_t share;
-};
-
-/* A free of no block: its allocation may still come, late by the clock of another CPU. */
-struct early {
-	uint64_t address;
-	uint64_t time_ns;
-	uint32_t space;
-	uint32_t thread;
-	bool counted; /* as one of an unknown block */
-};
 
 /* A block that realloc has taken from a thread, until it is known what became of it. */
 struct moving {
@@ -75,11 +55,9 @@ struct heap_analysis {
 	struct heap_rates rates;
 	VEC(uint8_t) process_rates; /* by process */
 	VEC(struct moving) moving;  /* by thread */
-	struct displaced displaced[MAX_DISPLACED];
-	size_t displaced_count;
-	struct early early[MAX_DISPLACED]; /* the oldest first */
-	size_t early_count;
-	uint32_t serial; /* of the step */
+	struct heap_skew displaced; /* blocks that others took the place of: their frees may come */
+	struct heap_skew early;     /* frees of no block: their allocations may come */
+	uint32_t serial;            /* of the step */
 	struct recent recent[RECENT];
 	uint32_t guesses[GUESSES]; /* of events to come, by their places: their shares */
 	bool begun;
@@ -263,24 +241,25 @@ static void count_moved(struct heap_analysis *analysis, const struct heap_block 
 	report->totals.moved_blocks += blocks;
 }
 
-/* A block has been allocated where one is live: the free of that one is missing, or late. */
-static int displace(struct heap_analysis *analysis, const struct heap_block *old, uint64_t time_ns,
-		    uint32_t thread)
+/* What an event may be a half of. */
+static struct heap_half half_of(const struct heap_event *event, uint32_t space, uint64_t time_ns)
 {
-	size_t at = analysis->displaced_count;
-	int r = 0;
+	return (struct heap_half){.address = event->address,
+				  .time_ns = time_ns,
+				  .space = space,
+				  .thread = heap_event_thread(event),
+				  .share = ID_NONE};
+}
 
-	if (at == MAX_DISPLACED) { /* the oldest is missing */
-		at--;
-		for (size_t i = 0; i < at; i++)
-			analysis->displaced[i] = analysis->displaced[i + 1];
-	}
-	analysis->displaced[at] = (struct displaced){.address = old->address,
-						     .time_ns = time_ns,
-						     .space = old->space,
-						     .thread = thread,
-						     .share = old->share};
-	analysis->displaced_count = at + 1;
+/* A block has been allocated where one is live: the free of that one is missing, or late. */
+static int displace(struct heap_analysis *analysis, const struct heap_block *old,
+		    const struct heap_event *event, uint64_t time_ns)
+{
+	struct heap_half half = half_of(event, old->space, time_ns);
+	int r;
+
+	half.share = old->share;
+	heap_skew_add(&analysis->displaced, &half);
 	analysis->report.quality.missed_frees++;
 	if (old->share == ID_NONE)
 		return 0;
@@ -291,79 +270,27 @@ static int displace(struct heap_analysis *analysis, const struct heap_block *old
 
 /*
  * Whether a free is the late one of a block that was displaced: by another thread, within what
- * clocks may differ by. Then it was counted already.
+ * clocks may differ by. Then it was counted already, but for who has done it.
  */
-static bool is_late_free(struct heap_analysis *analysis, uint32_t space,
-			 const struct heap_event *event, uint64_t time_ns)
+static bool is_late_free(struct heap_analysis *analysis, const struct heap_half *half)
 {
 	struct heap_report *report = &analysis->report;
-	uint32_t thread = heap_event_thread(event);
-	size_t kept = 0;
-	bool found = false;
+	const struct heap_share *share;
+	struct heap_half old;
 
-	for (size_t i = 0; i < analysis->displaced_count; i++) {
-		struct displaced at = analysis->displaced[i];
-
-		if (at.time_ns + HEAP_SKEW_NS < time_ns)
-			continue;
-		if (!found && at.address == event->address && at.space == space &&
-		    at.thread != thread) {
-			found = true;
-			report->quality.swapped++;
-			report->quality.missed_frees--;
-			if (at.share == ID_NONE ||
-			    report->sites.shares.items[at.share].thread == thread)
-				continue;
-			report->totals.foreign_blocks++;
-			report->threads.items[thread].foreign_blocks++;
-			report->sites.sites.items[report->sites.shares.items[at.share].site]
-				.foreign_blocks++;
-			continue;
-		}
-		analysis->displaced[kept++] = at;
+	if (!heap_skew_take(&analysis->displaced, half, &old))
+		return false;
+	report->quality.swapped++;
+	report->quality.missed_frees--;
+	if (old.share == ID_NONE)
+		return true;
+	share = &report->sites.shares.items[old.share];
+	if (share->thread != half->thread) {
+		report->totals.foreign_blocks++;
+		report->threads.items[half->thread].foreign_blocks++;
+		report->sites.sites.items[share->site].foreign_blocks++;
 	}
-	analysis->displaced_count = kept;
-	return found;
-}
-
-/* Keeps a free in mind that no block was found for. */
-static void note_early(struct heap_analysis *analysis, const struct early *early)
-{
-	if (analysis->early_count == MAX_DISPLACED) {
-		analysis->early_count--;
-		for (size_t i = 0; i < analysis->early_count; i++)
-			analysis->early[i] = analysis->early[i + 1];
-	}
-	analysis->early[analysis->early_count++] = *early;
-	analysis->report.quality.unknown_frees += early->counted;
-}
-
-/*
- * The thread that has freed a block by its clock before the thread of the event has allocated it
- * by its own; ID_NONE when there is none. Clocks are read before what is before them is done.
- */
-static uint32_t take_early(struct heap_analysis *analysis, uint32_t space,
-			   const struct heap_event *event, uint64_t time_ns)
-{
-	uint32_t by = ID_NONE;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < analysis->early_count; i++) {
-		struct early at = analysis->early[i];
-
-		if (at.time_ns + HEAP_SKEW_NS < time_ns)
-			continue;
-		if (by == ID_NONE && at.address == event->address && at.space == space &&
-		    at.thread != heap_event_thread(event)) {
-			by = at.thread;
-			analysis->report.quality.swapped++;
-			analysis->report.quality.unknown_frees -= at.counted;
-			continue;
-		}
-		analysis->early[kept++] = at;
-	}
-	analysis->early_count = kept;
-	return by;
+	return true;
 }
 
 /* What realloc had taken has become another block, or nothing. */
@@ -479,7 +406,7 @@ static int take_allocation(struct heap_analysis *analysis, const struct heap_eve
 		struct heap_block old = *slot;
 
 		*slot = block;
-		r = displace(analysis, &old, time_ns, heap_event_thread(event));
+		r = displace(analysis, &old, event, time_ns);
 	}
 	if (r < 0 || block.share == ID_NONE)
 		return r;
@@ -493,13 +420,16 @@ static int take_allocation(struct heap_analysis *analysis, const struct heap_eve
 static __attribute__((noinline)) int take_passing(struct heap_analysis *analysis,
 						  const struct heap_event *event, uint64_t time_ns)
 {
-	uint32_t space =
-		space_of(&analysis->report.threads.items[heap_event_thread(event)], event->call);
-	uint32_t by = take_early(analysis, space, event, time_ns);
+	struct heap_report *report = &analysis->report;
+	struct heap_half half = half_of(
+		event, space_of(&report->threads.items[heap_event_thread(event)], event->call),
+		time_ns);
 	struct heap_block block;
 
-	if (by == ID_NONE)
+	if (!heap_skew_take(&analysis->early, &half, &half))
 		return 0;
+	report->quality.swapped++;
+	report->quality.unknown_frees -= half.counted;
 	if (make_block(analysis, event, time_ns, &block) < 0)
 		return -ENOMEM;
 	if (block.share == ID_NONE)
@@ -507,7 +437,7 @@ static __attribute__((noinline)) int take_passing(struct heap_analysis *analysis
 	if (count_allocated(analysis, &block, event) < 0 ||
 	    change_live(analysis, &block, minus(sum_of(analysis, &block))) < 0)
 		return -ENOMEM;
-	count_freed(analysis, &block, time_ns, by);
+	count_freed(analysis, &block, time_ns, half.thread);
 	return 1;
 }
 
@@ -520,17 +450,21 @@ static int take_block(struct heap_analysis *analysis, const struct heap_event *e
 	uint32_t space = space_of(thread, event->op == HEAP_FREE ? event->call : HEAP_MALLOC);
 	struct heap_block *slot;
 
-	if (analysis->displaced_count > 0 && is_late_free(analysis, space, event, time_ns))
-		return 0;
+	if (analysis->displaced.count > 0) {
+		struct heap_half half = half_of(event, space, time_ns);
+
+		if (is_late_free(analysis, &half))
+			return 0;
+	}
 	if (heap_live_reserve(&analysis->live) < 0)
 		return -ENOMEM;
 	slot = heap_live_slot(&analysis->live, space, event->address);
 	if (slot->address == 0) {
-		note_early(analysis, &(struct early){.address = event->address,
-						     .time_ns = time_ns,
-						     .space = space,
-						     .thread = heap_event_thread(event),
-						     .counted = rate_of(analysis, thread) == 0});
+		struct heap_half half = half_of(event, space, time_ns);
+
+		half.counted = rate_of(analysis, thread) == 0;
+		analysis->report.quality.unknown_frees += half.counted;
+		heap_skew_add(&analysis->early, &half);
 		return 0;
 	}
 	*ret = *slot;
@@ -676,7 +610,7 @@ static int take_event(struct heap_analysis *analysis, const struct heap_event *e
 		report->end_ns = time_ns;
 	switch ((enum heap_op)event->op) {
 	case HEAP_ALLOC:
-		r = analysis->early_count > 0 ? take_passing(analysis, event, time_ns) : 0;
+		r = analysis->early.count > 0 ? take_passing(analysis, event, time_ns) : 0;
 		return r == 0 ? take_allocation(analysis, event, time_ns) : r < 0 ? r : 0;
 	case HEAP_FREE:
 		return take_free(analysis, event, time_ns);
