@@ -66,6 +66,12 @@ static int run_sites(const struct command_context *context,
 	struct error err = {0};
 	int status;
 
+	if (options->tree) {
+		(void)error_set(&err, -EINVAL, "--by site lists places, it has no --tree");
+		error_remedy(&err, "leave out one of them: --tree --value inuse_space shows who "
+				   "calls the places");
+		return command_refused(context, &err);
+	}
 	if (load_heap(path, load, &heap, &err) < 0)
 		return command_failed(context, &err);
 	status = site_report_write(&heap, &view, &text, &err) < 0 ? command_failed(context, &err)
@@ -90,7 +96,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	status = look_to_load(context, &options->look, &server, &load);
 	if (status != COMMAND_DONE)
 		return status;
-	if (options->by == REPORT_BY_SITE)
+	if (options->by == REPORT_BY_SITE && !options->missing)
 		return run_sites(context, options, &load, argv[0]);
 	r = load_profile(argv[0], &load, &profile, &err);
 	if (r < 0)

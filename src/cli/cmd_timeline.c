@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/table.h"
 
+#include <string.h>
+
 #include "base/bytes.h"
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/debuginfod.h"
 #include "cli/look.h"
+#include "heap/heap_profile.h"
+#include "heap/values.h"
+#include "model/profile.h"
 #include "pipeline/load.h"
+#include "view/heap_timeline.h"
 #include "view/timeline.h"
 
 #define COLUMNS 60u /* with what stands beside them a line of an 80 column terminal and some */
@@ -23,6 +29,8 @@ struct timeline_command_options {
 struct gathering {
 	struct timeline *timeline;
 	struct bytes text;
+	bool any;     /* samples */
+	bool is_heap; /* without samples */
 };
 
 static int take_sample(void *self, const struct profile *profile,
@@ -30,9 +38,34 @@ static int take_sample(void *self, const struct profile *profile,
 {
 	struct gathering *gathering = self;
 
+	gathering->any = gathering->any || sample;
 	if (sample)
 		return timeline_add(gathering->timeline, profile, sample, err);
+	gathering->is_heap =
+		!gathering->any && heap_value_find(profile->value_types[0].name) != ID_NONE;
 	return timeline_write(gathering->timeline, profile, &gathering->text, err);
+}
+
+/* What is live is told at the ends of steps: there must be many in a column. */
+#define HEAP_STEPS_NS (100 * NS_PER_US)
+
+static int run_heap(const struct command_context *context, const struct timeline_options *view,
+		    const struct load_options *load, const char *path)
+{
+	struct load_options of_heap = *load;
+	struct heap_profile heap;
+	struct bytes text = {0};
+	struct error err = {0};
+	int status;
+
+	of_heap.heap_step_ns = view->step_ns ? view->step_ns : HEAP_STEPS_NS;
+	if (load_heap(path, &of_heap, &heap, &err) < 0)
+		return command_failed(context, &err);
+	status = heap_timeline_write(&heap, view, &text, &err) < 0 ? command_failed(context, &err)
+								   : command_print(context, &text);
+	bytes_fini(&text);
+	heap_profile_fini(&heap);
+	return status;
 }
 
 static int run(const struct command_context *context, void *values, int argc, char **argv)
@@ -66,9 +99,12 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	gathering.timeline = timeline_new(&view);
 	if (!gathering.timeline)
 		return command_failed(context, &(struct error){.text = "out of memory"});
-	status = load_samples(argv[0], &load, take_sample, &gathering, &err) < 0
-			 ? command_failed(context, &err)
-			 : command_print(context, &gathering.text);
+	if (load_samples(argv[0], &load, take_sample, &gathering, &err) < 0)
+		status = command_failed(context, &err);
+	else if (gathering.is_heap && strcmp(argv[0], "-") != 0) /* that is read by now */
+		status = run_heap(context, &view, &load, argv[0]);
+	else
+		status = command_print(context, &gathering.text);
 	timeline_free(gathering.timeline);
 	bytes_fini(&gathering.text);
 	return status;
@@ -97,6 +133,8 @@ const struct command command_timeline = {
 			"Draws a row for each thread or process, the busiest first, and in it a "
 			"column for each step of time. All columns have one scale: the highest is "
 			"told in the head.",
+			"Of a recording of the heap, or with --event heap, rows are what is live, "
+			"and what each thread or process has allocated of it.",
 			"A stretch that stands out can be looked at with --from and --to, which "
 			"all looking commands take.",
 			NULL,
@@ -106,6 +144,7 @@ const struct command command_timeline = {
 			{"wick timeline app.wick", "which thread was busy when"},
 			{"wick timeline --by process --step 1s app.wick",
 			 "processes, second by second"},
+			{"wick timeline --event heap app.wick", "how memory grew, and whose"},
 			{"wick timeline --only parse app.wick", "when was parse running?"},
 			{"wick timeline --format csv app.wick -n 0", "for a spreadsheet"},
 			{NULL, NULL},

@@ -17,6 +17,8 @@ struct search {
 	size_t shortest;  /* plateau, in steps */
 	double *before;   /* by site */
 	double *after;
+	double *changes; /* by group */
+	const struct heap_groups *groups;
 };
 
 /* A stretch of steps; first is the step after it began to be level. */
@@ -66,11 +68,11 @@ static bool find_plateau(const struct search *search, size_t from, struct platea
 	return false;
 }
 
-/* Keeps the sites with the largest differences in the direction of the change. */
-static void add_cause(struct heap_finding *finding, uint32_t site, double bytes)
+/* Keeps the groups with the largest differences in the direction of the change. */
+static void add_cause(struct heap_finding *finding, uint32_t group, double bytes)
 {
 	double sign = finding->change_bytes < 0 ? -1 : 1;
-	struct heap_cause cause = {site, bytes};
+	struct heap_cause cause = {group, bytes};
 
 	if (bytes * sign <= 0)
 		return;
@@ -88,32 +90,52 @@ static void add_cause(struct heap_finding *finding, uint32_t site, double bytes)
 	}
 }
 
+/* What each site held at the peak: that is known to the byte. */
+static void hold_at_peak(const struct heap_report *report, double *held)
+{
+	for (size_t i = 0; i < report->sites.sites.count; i++)
+		held[i] = 0;
+	for (size_t i = 0; i < report->sites.shares.count; i++) {
+		const struct heap_share *share = &report->sites.shares.items[i];
+
+		held[share->site] +=
+			heap_level_at_peak(&share->level, report->totals.peak_number).bytes;
+	}
+}
+
+static void explain(const struct search *search, struct heap_finding *finding, uint64_t before_ns,
+		    uint64_t after_ns)
+{
+	const struct heap_report *report = search->report;
+	const struct heap_groups *groups = search->groups;
+	size_t sites = report->sites.sites.count;
+	size_t count = groups ? groups->count : sites;
+
+	heap_history_at(&report->site_history, before_ns, search->before, sites);
+	if (finding->kind == HEAP_SPIKE && report->totals.peak_ns >= finding->from_ns &&
+	    report->totals.peak_ns <= finding->to_ns)
+		hold_at_peak(report, search->after);
+	else
+		heap_history_at(&report->site_history, after_ns, search->after, sites);
+	for (size_t i = 0; i < count; i++)
+		search->changes[i] = 0;
+	for (uint32_t i = 0; i < sites; i++) {
+		uint32_t group = groups ? groups->of_site[i] : i;
+
+		if (group != ID_NONE)
+			search->changes[group] += search->after[i] - search->before[i];
+	}
+	for (uint32_t i = 0; i < count; i++)
+		add_cause(finding, i, search->changes[i]);
+}
+
 static int add_finding(struct search *search, struct heap_finding finding, uint64_t before_ns,
 		       uint64_t after_ns)
 {
-	const struct heap_report *report = search->report;
-	size_t sites = report->sites.sites.count;
-	bool at_peak = finding.kind == HEAP_SPIKE && report->totals.peak_ns >= finding.from_ns &&
-		       report->totals.peak_ns <= finding.to_ns;
-
 	if (search->findings->items.count >= HEAP_FINDINGS_MAX)
 		return 0;
-	if (finding.kind != HEAP_PLATEAU) {
-		heap_history_at(&report->site_history, before_ns, search->before, sites);
-		heap_history_at(&report->site_history, after_ns, search->after, sites);
-		/* Of the peak it is known to the byte. */
-		if (at_peak)
-			for (size_t i = 0; i < sites; i++)
-				search->after[i] = 0;
-		for (size_t i = 0; at_peak && i < report->sites.shares.count; i++) {
-			const struct heap_share *share = &report->sites.shares.items[i];
-
-			search->after[share->site] +=
-				heap_level_at_peak(&share->level, report->totals.peak_number).bytes;
-		}
-		for (uint32_t i = 0; i < sites; i++)
-			add_cause(&finding, i, search->after[i] - search->before[i]);
-	}
+	if (finding.kind != HEAP_PLATEAU)
+		explain(search, &finding, before_ns, after_ns);
 	return vec_push(&search->findings->items, finding);
 }
 
@@ -156,7 +178,8 @@ static int add_plateau(struct search *search, const struct plateau *last,
 		       const struct plateau *next)
 {
 	uint64_t before_ns = last->end > 0 ? end_of(search, last->end - 1) : 0;
-	int r = find_spikes(search, last->end, next->first, fmax(last->level, next->level),
+	/* What is level at the end of its first step may have been anything within it. */
+	int r = find_spikes(search, last->end, next->first + 1, fmax(last->level, next->level),
 			    before_ns);
 
 	if (r == 0 && fabs(next->level - last->level) > search->tolerance)
@@ -246,21 +269,24 @@ static int find_growth(struct search *search)
 	return 0;
 }
 
-int heap_findings_make(const struct heap_report *report, struct heap_findings *ret)
+int heap_findings_make(const struct heap_report *report, const struct heap_groups *groups,
+		       struct heap_findings *ret)
 {
-	size_t sites = report->sites.sites.count + 1;
-	SCOPED(mem) double *before = calloc(sites, sizeof(*before));
-	SCOPED(mem) double *after = calloc(sites, sizeof(*after));
+	size_t sites = report->sites.sites.count;
+	size_t count = groups ? groups->count : sites;
+	SCOPED(mem) double *numbers = calloc(2 * sites + count + 1, sizeof(*numbers));
 	struct search search = {.report = report,
 				.findings = ret,
 				.tolerance = report->totals.peak.bytes * TOLERANCE,
 				.shortest = report->timeline.steps.count / 50,
-				.before = before,
-				.after = after};
+				.groups = groups};
 
 	*ret = (struct heap_findings){0};
-	if (!before || !after)
+	if (!numbers)
 		return -ENOMEM;
+	search.before = numbers;
+	search.after = numbers + sites;
+	search.changes = numbers + 2 * sites;
 	if (search.shortest < 3)
 		search.shortest = 3;
 	if (find_all(&search) < 0)

@@ -9,7 +9,7 @@
  *	step      from one plateau to another; the first begins with nothing
  *	spike     more than a tenth of the peak above the plateaus before and after it
  *
- * A site explains the difference between what it held at two moments.
+ * Sites explain the difference between what they held at two moments.
  */
 
 #include <stdint.h>
@@ -24,8 +24,8 @@ enum heap_finding_kind { HEAP_PLATEAU, HEAP_STEP, HEAP_SPIKE };
 #define HEAP_CAUSES 3u
 
 struct heap_cause {
-	uint32_t site;
-	double bytes; /* more than before; less where the step goes down */
+	uint32_t group; /* of sites */
+	double bytes;   /* more than before; less where the step goes down */
 };
 
 struct heap_finding {
@@ -53,8 +53,18 @@ struct heap_findings {
 #define HEAP_FINDINGS_MAX 64u
 #define HEAP_GROWTHS_MAX 64u
 
-/* The caller releases *ret with heap_findings_fini(), in any case. 0 or -ENOMEM. */
-int heap_findings_make(const struct heap_report *report, struct heap_findings *ret);
+/* Which sites explain something together: many stacks may end in one line. */
+struct heap_groups {
+	const uint32_t *of_site; /* a number below count; ID_NONE: not to be named */
+	size_t count;
+};
+
+/*
+ * Each site is its own group without groups (NULL). The caller releases *ret with
+ * heap_findings_fini(), in any case. 0 or -ENOMEM.
+ */
+int heap_findings_make(const struct heap_report *report, const struct heap_groups *groups,
+		       struct heap_findings *ret);
 void heap_findings_fini(struct heap_findings *findings);
 
 #endif

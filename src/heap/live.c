@@ -3,14 +3,37 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
 #define FIRST_SLOTS 1024u
+#define LARGE_PAGE_BYTES (2u << 20)
 #define MAX_SLOTS UINT32_MAX /* the hash has so many bits */
 
 void heap_live_fini(struct heap_live *live)
 {
 	free(live->slots);
 	*live = (struct heap_live){0};
+}
+
+/*
+ * Empty slots. Blocks lie anywhere in the table: in small pages most looks would miss the cache of
+ * page addresses, which takes longer than the memory itself.
+ */
+static struct heap_block *make_slots(size_t capacity)
+{
+	size_t bytes = capacity * sizeof(struct heap_block);
+	struct heap_block *slots;
+
+	if (bytes < 2 * LARGE_PAGE_BYTES)
+		return calloc(capacity, sizeof(*slots));
+	bytes = (bytes + LARGE_PAGE_BYTES - 1) / LARGE_PAGE_BYTES * LARGE_PAGE_BYTES;
+	slots = aligned_alloc(LARGE_PAGE_BYTES, bytes);
+	if (!slots)
+		return NULL;
+	(void)madvise(slots, bytes, MADV_HUGEPAGE); /* only a wish */
+	memset(slots, 0, bytes);
+	return slots;
 }
 
 int heap_live_grow(struct heap_live *live)
@@ -20,7 +43,7 @@ int heap_live_grow(struct heap_live *live)
 	grown.capacity = live->capacity ? live->capacity + live->capacity / 2 : FIRST_SLOTS;
 	if (grown.capacity > MAX_SLOTS)
 		return -ENOMEM;
-	grown.slots = calloc(grown.capacity, sizeof(*grown.slots));
+	grown.slots = make_slots(grown.capacity);
 	if (!grown.slots)
 		return -ENOMEM;
 	for (size_t i = 0; i < live->capacity; i++) {

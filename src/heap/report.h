@@ -44,10 +44,12 @@ struct heap_quality {
 	uint64_t events;
 	uint64_t unknown_frees; /* of blocks from before, or whose allocation is missing */
 	uint64_t missed_frees;  /* a block was allocated where one was still live */
-	uint64_t swapped;       /* the same, but the free came late by the clocks of two CPUs */
-	uint64_t late;          /* events behind a moment when all were said to be there */
-	uint64_t backward;      /* events earlier than those before them in their thread */
-	uint64_t bad;           /* events that make no sense */
+	/* An allocation and a free of two threads in the wrong order by the clocks of their CPUs.
+	 */
+	uint64_t swapped;
+	uint64_t late;     /* events behind a moment when all were said to be there */
+	uint64_t backward; /* events earlier than those before them in their thread */
+	uint64_t bad;      /* events that make no sense */
 };
 
 /* What a thread did. */

@@ -401,13 +401,19 @@ static void add_gauges(struct loader *loader)
 	}
 }
 
-/* Filters of labels that match nothing are told: mostly a name is misspelt. */
+/*
+ * Filters of labels that match nothing are told: mostly a name is misspelt. Those who want
+ * single samples find none in a recording of the heap.
+ */
 static void explain_nothing(struct loader *loader)
 {
 	struct bytes text = {0};
 
-	if (loader->samples.sums.count > 0 || loader->samples.heap)
+	if (loader->samples.sums.count > 0 || loader->heap_stacks)
 		return;
+	if (loader->samples.heap && loader->samples.damage.samples == 0)
+		bytes_printf(&text, "there are allocations and no samples: wick report --by site "
+				    "lists who allocates");
 	label_filter_explain(&loader->samples.labels, loader->dictionary, &text);
 	bytes_put_u8(&text, '\0');
 	if (!text.failed && text.size > 1)
@@ -498,6 +504,7 @@ static int load_from(int fd, struct recording_reader *kept, const char *name,
 		if (samples_are_heap(&loader.samples)) {
 			ret->analysis = scope_take(&loader.samples.heap);
 			ret->stacks = scope_take(&loader.heap_stacks);
+			ret->threads = scope_take(&loader.threads.items);
 		}
 	}
 	stack_filter_fini(&filter);

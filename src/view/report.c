@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/scope.h"
 #include "base/text.h"
+#include "base/vec.h"
 #include "export/gauges.h"
 #include "model/profile.h"
 #include "view/quantity.h"
@@ -434,6 +435,8 @@ int report_write(const struct profile *profile, const struct report_options *opt
 
 	if (r < 0)
 		return r;
+	if (options->by >= ARRAY_SIZE(kinds))
+		return error_set(err, -EINVAL, "a profile alone has no sites");
 	chosen.color = chosen.color && !chosen.json;
 	r = report_tree_of(profile, &chosen, &tree);
 	if (r < 0)

@@ -6,11 +6,12 @@
 #include <stdlib.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "base/scope.h"
 #include "base/text.h"
 #include "heap/analysis.h"
+#include "heap/findings.h"
 #include "heap/heap_profile.h"
 #include "heap/report.h"
 #include "model/profile.h"
@@ -20,8 +21,8 @@
 struct sheet {
 	const struct profile *profile;
 	const struct heap_report *report;
-	const struct site_row *rows;
-	size_t count;
+	const struct heap_findings *findings;
+	struct site_rows rows;
 	size_t shown;
 	struct bytes *out;
 };
@@ -29,6 +30,11 @@ struct sheet {
 static struct quantity bytes_of(double bytes)
 {
 	return quantity_of((int64_t)llround(fmin(bytes, 0x1p62)), "bytes");
+}
+
+static struct quantity change_of(double bytes)
+{
+	return quantity_change((int64_t)llround(fmax(-0x1p62, fmin(bytes, 0x1p62))), "bytes");
 }
 
 static struct quantity time_of(uint64_t ns)
@@ -98,7 +104,14 @@ static void put_place(const struct sheet *sheet, const struct site_row *row)
 		if (row->line > 0)
 			bytes_printf(sheet->out, ":%u", row->line);
 	}
-	bytes_put_u8(sheet->out, '\n');
+}
+
+/* The row of a site, NULL where it is filtered out. */
+static const struct site_row *row_of(const struct sheet *sheet, uint32_t site)
+{
+	uint32_t row = sheet->rows.of_site[site];
+
+	return row == ID_NONE ? NULL : &sheet->rows.items[row];
 }
 
 static void put_row(const struct sheet *sheet, const struct site_row *row)
@@ -124,6 +137,60 @@ static void put_row(const struct sheet *sheet, const struct site_row *row)
 			     ? time_of(heap_lifetimes_quantile_ns(&row->lifetimes, 0.5)).text
 			     : "-");
 	put_place(sheet, row);
+	bytes_put_u8(out, '\n');
+}
+
+static const char *const kinds[] = {
+	[HEAP_PLATEAU] = "plateau",
+	[HEAP_STEP] = "step",
+	[HEAP_SPIKE] = "spike",
+};
+
+static void put_finding(const struct sheet *sheet, const struct heap_finding *finding)
+{
+	struct bytes *out = sheet->out;
+
+	bytes_printf(out, "%-8s %10s", kinds[finding->kind], time_of(finding->from_ns).text);
+	bytes_printf(out, " to %10s", time_of(finding->to_ns).text);
+	bytes_printf(out, "  %10s", bytes_of(finding->level_bytes).text);
+	if (finding->kind != HEAP_PLATEAU)
+		bytes_printf(out, "  %11s", change_of(finding->change_bytes).text);
+	for (uint32_t i = 0; i < finding->cause_count; i++) {
+		bytes_printf(out, "\n    %45s  ", change_of(finding->causes[i].bytes).text);
+		put_place(sheet, &sheet->rows.items[finding->causes[i].group]);
+	}
+	bytes_put_u8(out, '\n');
+}
+
+/* What grew as steadily as a leak does, by more than a little. */
+static bool is_growing(const struct sheet *sheet, const struct heap_growth *growth)
+{
+	double seconds = (double)sheet->report->end_ns / (double)NS_PER_SEC;
+
+	return growth->trend.fit >= 0.8 && sheet->report->timeline.steps.count >= 10 &&
+	       growth->trend.bytes_per_second * seconds > 0.01 * sheet->report->totals.peak.bytes;
+}
+
+static void put_findings(const struct sheet *sheet)
+{
+	const struct heap_findings *findings = sheet->findings;
+	struct bytes *out = sheet->out;
+
+	if (findings->items.count > 0)
+		bytes_printf(out, "\nover time, and who makes the difference\n");
+	for (size_t i = 0; i < findings->items.count; i++)
+		put_finding(sheet, &findings->items.items[i]);
+	for (size_t i = 0; i < findings->growths.count; i++) {
+		const struct heap_growth *growth = &findings->growths.items[i];
+		const struct site_row *row = row_of(sheet, growth->site);
+
+		if (!row || !is_growing(sheet, growth))
+			continue;
+		bytes_printf(out, "grows all the time by %s a second  ",
+			     bytes_of(growth->trend.bytes_per_second).text);
+		put_place(sheet, row);
+		bytes_put_u8(out, '\n');
+	}
 }
 
 static void put_text(const struct sheet *sheet)
@@ -131,7 +198,7 @@ static void put_text(const struct sheet *sheet)
 	double rest = 0;
 
 	put_head(sheet);
-	if (sheet->count == 0) {
+	if (sheet->rows.count == 0) {
 		bytes_printf(sheet->out, "no allocations, or everything was filtered out\n");
 		return;
 	}
@@ -139,14 +206,15 @@ static void put_text(const struct sheet *sheet)
 		     "share", "at end", "allocated", "blocks", "average", "temporary", "lifetime",
 		     "where");
 	for (size_t i = 0; i < sheet->shown; i++)
-		put_row(sheet, &sheet->rows[i]);
-	for (size_t i = sheet->shown; i < sheet->count; i++)
-		rest += sheet->rows[i].sums.peak.bytes;
-	if (sheet->shown < sheet->count) {
+		put_row(sheet, &sheet->rows.items[i]);
+	for (size_t i = sheet->shown; i < sheet->rows.count; i++)
+		rest += sheet->rows.items[i].sums.peak.bytes;
+	if (sheet->shown < sheet->rows.count) {
 		bytes_printf(sheet->out, "%s more",
-			     quantity_count(sheet->count - sheet->shown).text);
+			     quantity_count(sheet->rows.count - sheet->shown).text);
 		bytes_printf(sheet->out, " with %s at the peak\n", bytes_of(rest).text);
 	}
+	put_findings(sheet);
 }
 
 /* JSON */
@@ -200,17 +268,68 @@ static void json_totals(struct json *json, const struct heap_report *report)
 	json_close(json);
 }
 
-static void json_row(const struct sheet *sheet, struct json *json, const struct site_row *row)
+static void json_place(const struct sheet *sheet, struct json *json, const struct site_row *row)
 {
 	const struct profile *profile = sheet->profile;
 	const struct profile_function *function = &profile->functions.items[row->function];
-	const struct heap_site *more = &row->more;
 
-	json_open_object(json, NULL);
 	json_string(json, "function_name", profile_text(profile, function->name));
 	json_string(json, "module", profile_text(profile, function->module));
 	json_string(json, "file", profile_text(profile, row->file));
 	json_u64(json, "line", row->line);
+}
+
+static void json_finding(const struct sheet *sheet, struct json *json,
+			 const struct heap_finding *finding)
+{
+	json_open_object(json, NULL);
+	json_string(json, "kind", kinds[finding->kind]);
+	json_u64(json, "from_ns", finding->from_ns);
+	json_u64(json, "to_ns", finding->to_ns);
+	json_number(json, "level_bytes", finding->level_bytes);
+	json_double(json, "change_bytes", finding->change_bytes, 0);
+	json_open_array(json, "causes");
+	for (uint32_t i = 0; i < finding->cause_count; i++) {
+		json_open_object(json, NULL);
+		json_place(sheet, json, &sheet->rows.items[finding->causes[i].group]);
+		json_double(json, "change_bytes", finding->causes[i].bytes, 0);
+		json_close(json);
+	}
+	json_close(json);
+	json_close(json);
+}
+
+static void json_findings(const struct sheet *sheet, struct json *json)
+{
+	const struct heap_findings *findings = sheet->findings;
+
+	json_open_array(json, "findings");
+	for (size_t i = 0; i < findings->items.count; i++)
+		json_finding(sheet, json, &findings->items.items[i]);
+	json_close(json);
+	json_open_array(json, "growths");
+	for (size_t i = 0; i < findings->growths.count; i++) {
+		const struct heap_growth *growth = &findings->growths.items[i];
+		const struct site_row *row = row_of(sheet, growth->site);
+
+		if (!row)
+			continue;
+		json_open_object(json, NULL);
+		json_place(sheet, json, row);
+		json_number(json, "live_bytes", growth->live_bytes);
+		json_double(json, "bytes_per_second", growth->trend.bytes_per_second, 0);
+		json_double(json, "fit", growth->trend.fit, 3);
+		json_close(json);
+	}
+	json_close(json);
+}
+
+static void json_row(const struct sheet *sheet, struct json *json, const struct site_row *row)
+{
+	const struct heap_site *more = &row->more;
+
+	json_open_object(json, NULL);
+	json_place(sheet, json, row);
 	json_u64(json, "stacks", row->stacks);
 	json_sum(json, "peak", row->sums.peak);
 	json_sum(json, "live", row->sums.live);
@@ -254,30 +373,38 @@ static void put_json(const struct sheet *sheet)
 	json_totals(&json, sheet->report);
 	json_open_array(&json, "rows");
 	for (size_t i = 0; i < sheet->shown; i++)
-		json_row(sheet, &json, &sheet->rows[i]);
+		json_row(sheet, &json, &sheet->rows.items[i]);
 	json_close(&json);
-	json_u64(&json, "more", sheet->count - sheet->shown);
+	json_u64(&json, "more", sheet->rows.count - sheet->shown);
+	json_findings(sheet, &json);
 	json_close(&json);
 }
 
 int site_report_write(const struct heap_profile *heap, const struct site_report_options *options,
 		      struct bytes *out, struct error *err)
 {
-	SCOPED(mem) struct site_row *rows = NULL;
+	struct heap_findings findings = {0};
 	struct sheet sheet = {.profile = heap->profile,
 			      .report = heap_analysis_report(heap->analysis),
+			      .findings = &findings,
 			      .out = out};
-	int r = site_rows_new(heap, &rows, &sheet.count);
+	struct heap_groups groups;
+	int r = site_rows_init(heap, &sheet.rows);
 
+	groups = (struct heap_groups){sheet.rows.of_site, sheet.rows.count};
+	if (r == 0)
+		r = heap_findings_make(sheet.report, &groups, &findings);
 	if (r == 0) {
-		sheet.rows = rows;
-		sheet.shown = options->limit && options->limit < sheet.count ? options->limit
-									     : sheet.count;
+		sheet.shown = options->limit && options->limit < sheet.rows.count
+				      ? options->limit
+				      : sheet.rows.count;
 		if (options->json)
 			put_json(&sheet);
 		else
 			put_text(&sheet);
 	}
+	heap_findings_fini(&findings);
+	site_rows_fini(&sheet.rows);
 	if (r < 0 || out->failed)
 		return error_set(err, r < 0 ? r : -ENOMEM, "cannot write the report: no memory");
 	return 0;

@@ -16,8 +16,8 @@
 
 /* How the files of libraries begin that allocate for others. */
 static const char *const libraries[] = {
-	"libc.so",     "libc-2.",     "ld-musl-",    "libstdc++.so",    "libc++.so",
-	"libjemalloc", "libtcmalloc", "libmimalloc", "libwick-preload",
+	"libc.so",   "libc-2.",     "ld-linux",    "ld-musl-",    "libstdc++.so",
+	"libc++.so", "libjemalloc", "libtcmalloc", "libmimalloc", "libwick-preload",
 };
 
 /* How the names of functions begin that do. */
@@ -30,6 +30,7 @@ static const char *const names[] = {
 
 struct search {
 	const struct profile *profile;
+	uint32_t *of_site;      /* the numbers of rows before they are sorted */
 	VEC(int8_t) allocators; /* by function: 0 not asked yet, 1 yes, -1 no */
 	VEC(struct site_row) rows;
 	struct id_index index;
@@ -105,6 +106,7 @@ static struct site_row *row_of(struct search *search, struct profile_line line)
 			       .file = file,
 			       .line = line.line,
 			       .site = ID_NONE,
+			       .number = (uint32_t)search->rows.count,
 			       .more = {.first_ns = UINT64_MAX, .size_min = UINT64_MAX}};
 	uint32_t id;
 
@@ -185,30 +187,52 @@ static int add_all(struct search *search, const struct heap_profile *heap)
 		struct profile_line line;
 		struct site_row *row;
 
+		search->of_site[i] = ID_NONE;
 		if (heap->stacks[i] == ID_NONE || !find_place(search, heap->stacks[i], &line))
 			continue;
 		row = row_of(search, line);
 		if (!row)
 			return -ENOMEM;
+		search->of_site[i] = row->number;
 		add_site(row, report, i, sums);
 	}
 	return sums ? 0 : -ENOMEM;
 }
 
-int site_rows_new(const struct heap_profile *heap, struct site_row **ret, size_t *ret_count)
+/* Sorts the rows and tells sites where theirs are now. 0 or -ENOMEM. */
+static int sort(struct site_rows *rows, size_t sites)
 {
-	struct search search = {.profile = heap->profile};
-	int r = add_all(&search, heap);
+	SCOPED(mem) uint32_t *places = calloc(rows->count + 1, sizeof(*places));
 
+	if (!places)
+		return -ENOMEM;
+	if (rows->count > 0)
+		qsort(rows->items, rows->count, sizeof(*rows->items), compare);
+	for (uint32_t i = 0; i < rows->count; i++)
+		places[rows->items[i].number] = i;
+	for (size_t i = 0; i < sites; i++)
+		if (rows->of_site[i] != ID_NONE)
+			rows->of_site[i] = places[rows->of_site[i]];
+	return 0;
+}
+
+int site_rows_init(const struct heap_profile *heap, struct site_rows *ret)
+{
+	size_t sites = heap_analysis_report(heap->analysis)->sites.sites.count;
+	struct search search = {.profile = heap->profile};
+	int r;
+
+	search.of_site = calloc(sites + 1, sizeof(*search.of_site));
+	r = search.of_site ? add_all(&search, heap) : -ENOMEM;
 	vec_fini(&search.allocators);
 	id_index_fini(&search.index);
-	if (r < 0) {
-		vec_fini(&search.rows);
-		return r;
-	}
-	if (search.rows.count > 0)
-		qsort(search.rows.items, search.rows.count, sizeof(*search.rows.items), compare);
-	*ret = search.rows.items;
-	*ret_count = search.rows.count;
-	return 0;
+	*ret = (struct site_rows){search.rows.items, search.rows.count, search.of_site};
+	return r < 0 ? r : sort(ret, sites);
+}
+
+void site_rows_fini(struct site_rows *rows)
+{
+	free(rows->items);
+	free(rows->of_site);
+	*rows = (struct site_rows){0};
 }

@@ -22,13 +22,21 @@ struct site_row {
 	uint32_t file;     /* string id */
 	uint32_t line;     /* 0: not known */
 	uint32_t site;     /* the one of them that held most at the peak */
+	uint32_t number;   /* private */
 	uint64_t stacks;
 	struct heap_site_sums sums;
 	struct heap_site more; /* its times, sizes and counts, of all stacks together */
 	struct heap_lifetimes lifetimes;
 };
 
-/* What held most at the peak first. The caller frees *ret. 0 or -ENOMEM. */
-int site_rows_new(const struct heap_profile *heap, struct site_row **ret, size_t *ret_count);
+struct site_rows {
+	struct site_row *items; /* what held most at the peak first */
+	size_t count;
+	uint32_t *of_site; /* by site: its row; ID_NONE: it has none */
+};
+
+/* The caller releases *ret with site_rows_fini(), in any case. 0 or -ENOMEM. */
+int site_rows_init(const struct heap_profile *heap, struct site_rows *ret);
+void site_rows_fini(struct site_rows *rows);
 
 #endif

@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 	}
 	if (heap_analysis_finish(analysis) < 0 ||
-	    heap_findings_make(heap_analysis_report(analysis), &findings) < 0)
+	    heap_findings_make(heap_analysis_report(analysis), NULL, &findings) < 0)
 		abort();
 	check(heap_analysis_report(analysis));
 	heap_findings_fini(&findings);

@@ -114,6 +114,33 @@ static void a_free_that_comes_late_by_the_clock_is_swapped(void **state)
 	stream_close(&stream);
 }
 
+static void a_free_that_comes_early_by_the_clock_is_swapped_too(void **state)
+{
+	struct stream stream;
+	const struct heap_report *report;
+
+	stream_open(&stream, (struct heap_config){0});
+	stream_free(&stream, 1, 1000, A); /* handed over, but by this clock not there yet */
+	stream_alloc(&stream, 0, 1000 + HEAP_SKEW_NS, A, 100, 1);
+	stream_free(&stream, 1, 10000, B);         /* from before: */
+	stream_alloc(&stream, 1, 10001, B, 10, 2); /* the same thread gets it again, */
+	stream_free(&stream, 1, 20000, C);
+	stream_alloc(&stream, 0, 20001 + HEAP_SKEW_NS, C, 20, 2); /* or another one much later */
+	stream_free(&stream, 1, 30000, 0x9000);                   /* of a block of thread 0, */
+	stream_alloc(&stream, 1, 30000, 0x9000, 1, 3);            /* whose place it has then, */
+	stream_alloc(&stream, 0, 30001, 0x9000, 100, 1);          /* though that comes later here */
+	stream_free(&stream, 1, 40000, 0x9000);
+	report = stream_finish(&stream);
+	assert_int_equal(report->quality.swapped, 2);
+	assert_int_equal(report->quality.unknown_frees, 2);
+	assert_int_equal(report->quality.missed_frees, 0);
+	assert_number(sums_of(report, 1).live.blocks, 0);
+	assert_number(report->sites.sites.items[site_of(report, 1)].foreign_blocks, 2);
+	assert_number(report->totals.live.bytes, 30);
+	assert_number(report->totals.freed.bytes, 201);
+	stream_close(&stream);
+}
+
 static void realloc_moves_a_block_or_leaves_it(void **state)
 {
 	struct stream stream;
@@ -513,6 +540,7 @@ int main(void)
 		cmocka_unit_test(each_site_knows_what_it_held_at_the_peak_of_all),
 		cmocka_unit_test(blocks_freed_before_the_next_allocation_are_temporary),
 		cmocka_unit_test(a_free_that_comes_late_by_the_clock_is_swapped),
+		cmocka_unit_test(a_free_that_comes_early_by_the_clock_is_swapped_too),
 		cmocka_unit_test(realloc_moves_a_block_or_leaves_it),
 		cmocka_unit_test(a_move_that_nothing_follows_is_a_free),
 		cmocka_unit_test(lifetimes_are_in_powers_of_two),

@@ -29,12 +29,12 @@ static void what_stands_out_is_named_with_its_sites(void **state)
 
 	make(&stream);
 	report = stream_finish(&stream);
-	assert_int_equal(heap_findings_make(report, &findings), 0);
+	assert_int_equal(heap_findings_make(report, NULL, &findings), 0);
 	found = findings.items.items;
 	assert_int_equal(findings.items.count, 5);
 	assert_int_equal(found[0].kind, HEAP_STEP);
 	assert_true(found[0].change_bytes == 100.0 * KIB);
-	assert_int_equal(found[0].causes[0].site, site_of(report, 1));
+	assert_int_equal(found[0].causes[0].group, site_of(report, 1));
 	assert_int_equal(found[1].kind, HEAP_PLATEAU);
 	assert_int_equal(found[1].cause_count, 0);
 	assert_int_equal(found[1].to_ns, 10 * STEP_NS);
@@ -43,13 +43,35 @@ static void what_stands_out_is_named_with_its_sites(void **state)
 	assert_int_equal(found[2].to_ns, 6 * STEP_NS);
 	assert_true(found[2].change_bytes == 500.0 * KIB);
 	assert_int_equal(found[2].cause_count, 1);
-	assert_int_equal(found[2].causes[0].site, site_of(report, 2));
+	assert_int_equal(found[2].causes[0].group, site_of(report, 2));
 	assert_int_equal(found[3].kind, HEAP_STEP);
 	assert_int_equal(found[3].cause_count, 2);
-	assert_int_equal(found[3].causes[0].site, site_of(report, 3));
+	assert_int_equal(found[3].causes[0].group, site_of(report, 3));
 	assert_true(found[3].causes[0].bytes == 160.0 * KIB);
-	assert_int_equal(found[3].causes[1].site, site_of(report, 4));
+	assert_int_equal(found[3].causes[1].group, site_of(report, 4));
 	assert_int_equal(found[4].kind, HEAP_PLATEAU);
+	heap_findings_fini(&findings);
+	stream_close(&stream);
+}
+
+static void sites_of_a_group_explain_together(void **state)
+{
+	uint32_t of_site[5];
+	struct heap_groups groups = {of_site, 2};
+	struct stream stream;
+	const struct heap_report *report;
+	struct heap_findings findings;
+
+	make(&stream);
+	report = stream_finish(&stream);
+	for (uint32_t i = 0; i < 5; i++)
+		of_site[i] = ID_NONE;
+	of_site[site_of(report, 3)] = of_site[site_of(report, 4)] = 1;
+	assert_int_equal(heap_findings_make(report, &groups, &findings), 0);
+	assert_int_equal(findings.items.items[0].cause_count, 0);
+	assert_int_equal(findings.items.items[3].cause_count, 1);
+	assert_int_equal(findings.items.items[3].causes[0].group, 1);
+	assert_true(findings.items.items[3].causes[0].bytes == 200.0 * KIB);
 	heap_findings_fini(&findings);
 	stream_close(&stream);
 }
@@ -66,7 +88,7 @@ static void sites_that_grow_are_told_with_their_slope(void **state)
 	for (uint64_t i = 0; i < 200; i++) /* 10 KiB each step */
 		stream_alloc(&stream, 0, i * STEP_NS + 5, 0x100000 + 16 * i, 10 * KIB, 2);
 	report = stream_finish(&stream);
-	assert_int_equal(heap_findings_make(report, &findings), 0);
+	assert_int_equal(heap_findings_make(report, NULL, &findings), 0);
 	growths = findings.growths.items;
 	assert_int_equal(findings.growths.count, 2);
 	assert_int_equal(growths[0].site, site_of(report, 2));
@@ -85,7 +107,7 @@ static void nothing_stands_out_of_nothing(void **state)
 	struct heap_findings findings;
 
 	stream_open(&stream, (struct heap_config){0});
-	assert_int_equal(heap_findings_make(stream_finish(&stream), &findings), 0);
+	assert_int_equal(heap_findings_make(stream_finish(&stream), NULL, &findings), 0);
 	assert_int_equal(findings.items.count, 0);
 	heap_findings_fini(&findings);
 	stream_close(&stream);
@@ -95,6 +117,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_stands_out_is_named_with_its_sites),
+		cmocka_unit_test(sites_of_a_group_explain_together),
 		cmocka_unit_test(sites_that_grow_are_told_with_their_slope),
 		cmocka_unit_test(nothing_stands_out_of_nothing),
 	};

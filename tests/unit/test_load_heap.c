@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,24 +13,21 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "export/export.h"
-#include "heap/analysis.h"
 #include "heap/heap_profile.h"
 #include "heap/values.h"
 #include "make_recording.h"
-#include "model/dictionary.h"
 #include "model/heap_event.h"
+#include "model/profile.h"
 #include "pipeline/load.h"
-#include "pipeline/loader.h"
-#include "pipeline/stack_filter.h"
+#include "view/heap_timeline.h"
 #include "view/report.h"
 #include "view/site_report.h"
+#include "view/timeline.h"
 
 struct world {
 	struct made made;
 	struct load_options options;
-	struct loader loader;
-	struct stack_filter filter;
-	struct heap_profile heap; /* borrows from the loader */
+	struct heap_profile heap;
 };
 
 static int set_up(void **state)
@@ -37,7 +35,6 @@ static int set_up(void **state)
 	static struct world world;
 
 	world = (struct world){.options = LOAD_OPTIONS_DEFAULT};
-	world.options.heap = true;
 	make_begin(&world.made);
 	*state = &world;
 	return 0;
@@ -47,60 +44,53 @@ static int tear_down(void **state)
 {
 	struct world *world = *state;
 
-	stack_filter_fini(&world->filter);
-	loader_fini(&world->loader);
+	heap_profile_fini(&world->heap);
 	made_fini(&world->made);
 	return 0;
 }
 
-static void put(struct heap_analysis *analysis, uint32_t thread, struct heap_event event)
+static void put(struct made *made, uint32_t thread, struct heap_event event)
 {
+	const struct sink_ops *ops = made->sink->ops;
+
 	event.time_ns += START_NS;
-	assert_int_equal(heap_analysis_batch(analysis, &(struct heap_batch){thread, 1, &event}), 0);
+	if (event.op != HEAP_ALLOC)
+		event.stack = ID_NONE;
+	assert_int_equal(ops->heap(made->sink->self, &(struct heap_batch){thread, 1, &event}, NULL),
+			 0);
 }
 
 /*
  * Two threads allocate in main;parse and main;read;libx.so: 1000 bytes live at the peak, of
- * which parse frees 600 again.
+ * which parse frees 600 again. The second one is drained first.
  */
-static void load(struct world *world)
+static void record(struct made *made)
 {
-	struct made *made = &world->made;
+	const struct sink_ops *ops = made->sink->ops;
 	struct frame parse[] = {user(made, 0x1050), user(made, 0x1110)};
 	struct frame read[] = {user(made, 0x1050), user(made, 0x1210), library(made, 0x777)};
-	struct samples *samples = &world->loader.samples;
-	struct heap_config config = {.begin_ns = START_NS};
-	const struct dictionary *dictionary;
-	uint32_t stacks[2];
+	uint32_t app = make_thread(made, made->process, 100, "app");
+	uint32_t worker = make_thread(made, made->process, 101, "worker");
+	uint32_t at_parse;
+	uint32_t at_read;
 
-	make_sample_of(made, make_thread(made, made->process, 100, "app"), 1000, parse, 2);
-	make_sample_of(made, make_thread(made, made->process, 101, "worker"), 2000, read, 3);
-	make_end(made);
-	world->loader.options = &world->options;
-	world->loader.cache.fd = -1;
-	assert_int_equal(samples_read(samples, open(made->path, O_RDONLY | O_CLOEXEC), "test",
-				      &world->options, NULL),
-			 0);
-	dictionary = recording_reader_dictionary(samples->reader);
-	stacks[0] = samples->sums.items[0].stack;
-	stacks[1] = samples->sums.items[1].stack;
-	config.dictionary = dictionary;
-	assert_int_equal(heap_analysis_new(&config, &samples->heap), 0);
-	put(samples->heap, 0,
-	    (struct heap_event){.time_ns = 1, .address = 16, .size = 600, .stack = stacks[0]});
-	put(samples->heap, 1,
-	    (struct heap_event){.time_ns = 2, .address = 32, .size = 400, .stack = stacks[1]});
-	put(samples->heap, 0, (struct heap_event){.time_ns = 5, .address = 16, .op = HEAP_FREE});
-	put(samples->heap, 1,
-	    (struct heap_event){.time_ns = 6, .address = 16, .size = 100, .stack = stacks[0]});
-	assert_int_equal(heap_analysis_finish(samples->heap), 0);
-	assert_int_equal(stack_filter_init(&world->filter, &world->options, NULL), 0);
-	assert_int_equal(loader_prepare(&world->loader, NULL), 0);
-	assert_int_equal(loader_add_heap(&world->loader, &world->filter), 0);
-	loader_describe(&world->loader);
-	world->heap = (struct heap_profile){.profile = world->loader.profile,
-					    .analysis = samples->heap,
-					    .stacks = world->loader.heap_stacks};
+	assert_int_equal(ops->stack(made->sink->self, parse, 2, &at_parse), 0);
+	assert_int_equal(ops->stack(made->sink->self, read, 3, &at_read), 0);
+	put(made, worker,
+	    (struct heap_event){.time_ns = 2000, .address = 32, .size = 400, .stack = at_read});
+	put(made, worker,
+	    (struct heap_event){.time_ns = 6000, .address = 16, .size = 100, .stack = at_parse});
+	put(made, app,
+	    (struct heap_event){.time_ns = 1000, .address = 16, .size = 600, .stack = at_parse});
+	put(made, app, (struct heap_event){.time_ns = 5000, .address = 16, .op = HEAP_FREE});
+	assert_int_equal(ops->heap_until(made->sink->self, START_NS + 7000, NULL), 0);
+}
+
+static void load(struct world *world)
+{
+	record(&world->made);
+	make_end(&world->made);
+	assert_int_equal(load_heap(world->made.path, &world->options, &world->heap, NULL), 0);
 }
 
 static int64_t sum_of(const struct profile *profile, uint32_t value)
@@ -118,7 +108,7 @@ static void the_heap_becomes_values_of_a_profile(void **state)
 	const struct profile *profile;
 
 	load(world);
-	profile = world->loader.profile;
+	profile = world->heap.profile;
 	assert_int_equal(profile->value_count, HEAP_VALUES);
 	assert_string_equal(profile->value_types[profile->main_value].name, "peak_space");
 	assert_int_equal(profile->entries.count, 3);
@@ -139,8 +129,8 @@ static void stacks_are_chosen_by_their_functions(void **state)
 	world->options.only = only;
 	world->options.only_count = 1;
 	load(world);
-	assert_int_equal(world->loader.profile->entries.count, 1);
-	assert_int_equal(sum_of(world->loader.profile, HEAP_PEAK_SPACE), 400);
+	assert_int_equal(world->heap.profile->entries.count, 1);
+	assert_int_equal(sum_of(world->heap.profile, HEAP_PEAK_SPACE), 400);
 }
 
 static void a_report_names_the_places_that_allocate(void **state)
@@ -179,6 +169,87 @@ static void a_report_names_the_places_that_allocate(void **state)
 	bytes_fini(&text);
 }
 
+/* The name of a place on the way to an allocation, as a frame. */
+static struct frame place(struct made *made, const char *name, uint32_t line)
+{
+	struct place place = {.name = name,
+			      .file = "a.cc",
+			      .line = line,
+			      .module = MODULE_NONE,
+			      .outer = PLACE_NONE};
+	struct frame frame = {.kind = FRAME_CUSTOM};
+
+	assert_int_equal(made->sink->ops->place(made->sink->self, &place, &frame.a), 0);
+	return frame;
+}
+
+static void allocators_and_the_standard_library_are_passed_over(void **state)
+{
+	struct world *world = *state;
+	struct made *made = &world->made;
+	struct frame vector[] = {
+		place(made, "main", 7), place(made, "std::vector<int>::push_back(int)", 1),
+		place(made, "operator new(unsigned long)", 2), place(made, "malloc", 3)};
+	struct frame alone[] = {place(made, "std::thread::run()", 4), place(made, "calloc", 5)};
+	uint32_t thread = make_thread(made, made->process, 100, "app");
+	struct bytes text = {0};
+	uint32_t stack;
+
+	assert_int_equal(made->sink->ops->stack(made->sink->self, vector, 4, &stack), 0);
+	put(made, thread, (struct heap_event){.address = 16, .size = 7, .stack = stack});
+	assert_int_equal(made->sink->ops->stack(made->sink->self, alone, 2, &stack), 0);
+	put(made, thread, (struct heap_event){.address = 32, .size = 5, .stack = stack});
+	make_end(made);
+	assert_int_equal(load_heap(made->path, &world->options, &world->heap, NULL), 0);
+	assert_int_equal(
+		site_report_write(&world->heap, &(struct site_report_options){0}, &text, NULL), 0);
+	bytes_put_u8(&text, 0);
+	assert_non_null(strstr((const char *)text.data, " main  a.cc:7\n"));
+	assert_non_null(strstr((const char *)text.data, " calloc  a.cc:5\n"));
+	bytes_fini(&text);
+}
+
+static void a_timeline_shows_what_is_live_and_whose(void **state)
+{
+	struct world *world = *state;
+	static const int64_t live[] = {0,    0,    600,  600, 1000, 1000, 1000,
+				       1000, 1000, 1000, 400, 400,  500};
+	struct timeline_options options = {.format = TIMELINE_JSON, .step_ns = 500};
+	struct bytes text = {0};
+	json_t *root;
+	json_t *steps;
+	json_t *rows;
+
+	world->options.heap_step_ns = 500;
+	load(world); /* events at 1, 2, 5 and 6 µs */
+	assert_int_equal(heap_timeline_write(&world->heap, &options, &text, NULL), 0);
+	root = json_loadb((const char *)text.data, text.size, 0, NULL);
+	assert_non_null(root);
+	steps = json_object_get(root, "steps");
+	assert_int_equal(json_array_size(steps), 13);
+	for (size_t i = 0; i < 13; i++) {
+		json_t *held = json_object_get(json_array_get(steps, i), "live");
+
+		assert_int_equal(json_integer_value(json_object_get(held, "bytes")), live[i]);
+	}
+	rows = json_object_get(root, "rows");
+	assert_int_equal(json_array_size(rows), 2);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(rows, 0), "most_bytes")),
+			 600);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(rows, 1), "tid")), 101);
+	assert_int_equal(json_integer_value(json_array_get(
+				 json_object_get(json_array_get(rows, 1), "live_steps"), 12)),
+			 500);
+	json_decref(root);
+	bytes_clear(&text);
+	options = (struct timeline_options){.format = TIMELINE_CSV, .columns = 2};
+	assert_int_equal(heap_timeline_write(&world->heap, &options, &text, NULL), 0);
+	bytes_put_u8(&text, 0);
+	assert_non_null(strstr((const char *)text.data, "\n0,1000,2,1000,1000,2,0,0\n"));
+	assert_non_null(strstr((const char *)text.data, "\n3250,500,2,1000,100,1,600,1\n"));
+	bytes_fini(&text);
+}
+
 static void other_views_and_formats_have_them_too(void **state)
 {
 	struct world *world = *state;
@@ -188,11 +259,11 @@ static void other_views_and_formats_have_them_too(void **state)
 
 	load(world);
 	options.value_name = "alloc_objects";
-	assert_int_equal(report_write(world->loader.profile, &options, &text, NULL), 0);
+	assert_int_equal(report_write(world->heap.profile, &options, &text, NULL), 0);
 	bytes_put_u8(&text, 0);
 	assert_non_null(strstr((const char *)text.data, "alloc_objects 3"));
 	bytes_clear(&text);
-	assert_int_equal(exporter_write(exporter_find("json"), world->loader.profile,
+	assert_int_equal(exporter_write(exporter_find("json"), world->heap.profile,
 					&(struct export_config){.value = EXPORT_DEFAULT_VALUE},
 					&text, NULL),
 			 0);
@@ -204,14 +275,53 @@ static void other_views_and_formats_have_them_too(void **state)
 	bytes_fini(&text);
 }
 
+static void slices_and_threads_are_chosen_by_the_options(void **state)
+{
+	struct world *world = *state;
+	uint64_t tid = 101;
+
+	world->options.tids = &tid;
+	world->options.tid_count = 1;
+	world->options.from_ns = 3000;
+	load(world);
+	assert_int_equal(sum_of(world->heap.profile, HEAP_ALLOC_SPACE), 100);
+	heap_profile_fini(&world->heap);
+	world->options.tid_count = 0;
+	world->options.from_ns = 0;
+	world->options.to_ns = 5000;
+	assert_int_equal(load_heap(world->made.path, &world->options, &world->heap, NULL), 0);
+	assert_int_equal(sum_of(world->heap.profile, HEAP_INUSE_SPACE), 1000);
+}
+
+static void samples_come_first_unless_a_value_is_asked_for(void **state)
+{
+	struct world *world = *state;
+	struct frame frame = user(&world->made, 0x1050);
+	struct profile *profile;
+	struct error err = {0};
+
+	make_sample_of(&world->made, make_thread(&world->made, world->made.process, 100, "app"),
+		       1000, &frame, 1);
+	load(world);
+	assert_int_equal(load_profile(world->made.path, &world->options, &profile, NULL), 0);
+	assert_string_equal(profile->value_types[0].name, "samples");
+	profile_free(profile);
+	world->options.event = "inuse_objects";
+	assert_int_equal(load_profile(world->made.path, &world->options, &profile, NULL), 0);
+	assert_int_equal(profile->main_value, HEAP_INUSE_OBJECTS);
+	profile_free(profile);
+	world->options.event = "nothing";
+	assert_int_equal(load_profile(world->made.path, &world->options, &profile, &err), -EINVAL);
+	assert_string_equal(err.remedy, "it has: cpu-clock, heap");
+}
+
 static void a_recording_without_allocations_says_how_to_get_some(void **state)
 {
 	struct world *world = *state;
-	struct heap_profile heap;
 	struct error err = {0};
 
-	load(world);
-	assert_int_equal(load_heap(world->made.path, &world->options, &heap, &err), -EINVAL);
+	make_end(&world->made);
+	assert_int_equal(load_heap(world->made.path, &world->options, &world->heap, &err), -EINVAL);
 	assert_non_null(strstr(err.text, "has no allocations"));
 	assert_non_null(strstr(err.remedy, "wick heap"));
 }
@@ -225,8 +335,16 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_report_names_the_places_that_allocate, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(allocators_and_the_standard_library_are_passed_over,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_timeline_shows_what_is_live_and_whose, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(other_views_and_formats_have_them_too, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(slices_and_threads_are_chosen_by_the_options,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(samples_come_first_unless_a_value_is_asked_for,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_recording_without_allocations_says_how_to_get_some, set_up, tear_down),
 	};
