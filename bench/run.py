@@ -28,6 +28,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/e2e"))
 import contract  # noqa: E402
 import engines  # noqa: E402
+import heap as heap_bench  # noqa: E402
 import symbols as symbol_bench  # noqa: E402
 
 Row = collections.namedtuple("Row", "what perf wick ratio goal met")
@@ -569,6 +570,46 @@ class Bench:
 
     # Addresses to lines: against addr2line, which perf asks as well
 
+    def heap(self):
+        """What a pair of malloc() and free() costs more, and a script of sqlite3."""
+        rows = []
+        for storm in heap_bench.STORMS:
+            rows += self.storm_rows(*storm)
+        return rows + (self.heap_script() if heap_bench.has_sqlite() else [])
+
+    def heap_rounds(self, command):
+        return heap_bench.rounds(run, heap_bench.sides(self.wick, self.wick_data, self.folder / "heaptrack.raw"),
+                                 command, self.options.rounds)
+
+    def storm_rows(self, what, depth, threads, goal_ns, whole_goal_ns):
+        pairs = 200000 if self.options.quick else 4000000
+        runs = self.heap_rounds([self.build / "bench/storm", pairs, depth, threads])
+        told = {side: statistics.median(heap_bench.told_us(one) for one in done) for side, done in runs.items()}
+        cost = {side: 1000 * (us - told["bare"]) / pairs for side, us in told.items()}
+        whole = 1e9 * (statistics.median(one.cpu for one in runs["wick"]) -
+                       statistics.median(one.cpu for one in runs["bare"])) / pairs
+        counts = {heap_bench.events(one)[:2] for one in runs["wick"]}
+        peer = f"{cost['peer']:.0f} ns (heaptrack)" if "peer" in cost else NONE
+        goal = f"≤ {goal_ns} ns" if goal_ns else NONE
+        return [Row(f"heap, {what}: added to a pair; events, lost {sorted(counts)}", peer, f"{cost['wick']:.0f} ns",
+                    ratio(cost["wick"], cost["peer"]) if "peer" in cost else NONE, goal,
+                    cost["wick"] <= goal_ns if goal_ns else None),
+                Row(f"heap, {what}: with the recorder", NONE, f"{whole:.0f} ns", NONE,
+                    f"≤ {whole_goal_ns} ns" if goal_ns else NONE, whole <= whole_goal_ns if goal_ns else None)]
+
+    def heap_script(self):
+        script = self.folder / "heap.sql"
+        script.write_text(heap_bench.SCRIPT.format(rows=20000 if self.options.quick else 300000))
+        runs = self.heap_rounds(["sh", "-c", f"sqlite3 :memory: <'{script}' >/dev/null; times"])
+        cpu = {side: statistics.median(children_seconds(one) for one in done) for side, done in runs.items()}
+        whole = statistics.median(one.cpu for one in runs["wick"]) / statistics.median(one.cpu for one in runs["bare"])
+        count, lost, size = heap_bench.events(runs["wick"][-1])
+        peer = f"×{cpu['peer'] / cpu['bare']:.2f} (heaptrack)" if "peer" in cpu else NONE
+        times = cpu["wick"] / cpu["bare"]
+        return [Row(f"heap, sqlite3: its CPU; {count} events, {lost} lost", peer, f"×{times:.2f}", NONE, "≤ ×1.15", times <= 1.15),
+                Row("heap, sqlite3: with the recorder", NONE, f"×{whole:.2f}", NONE, "≤ ×1.30", whole <= 1.30),
+                Row("heap, sqlite3: bytes an event", NONE, f"{size:.2f}", NONE, "≤ 1.7", 0 < size <= 1.7)]
+
     def symbols(self):
         program = symbol_bench.get_program(self.build)
         commands = symbol_bench.tools(self.build, program)
@@ -607,7 +648,13 @@ class Bench:
 MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking", "folded_to_svg",
                 "layout", "perf_data_to_svg", "large_perf_data_to_svg", "walking", "telling",
                 "unwinding", "kernel_walking", "machine", "signal_engine", "gperftools",
-                "thread_shares", "budget", "redis", "symbols")
+                "thread_shares", "budget", "redis", "heap", "symbols")
+
+
+def children_seconds(done):
+    """Of the words that sh says with "times": the last line is of its children."""
+    line = done.stdout.strip().splitlines()[-1]
+    return sum(int(minutes) * 60 + float(seconds) for minutes, seconds in re.findall(r"(\d+)m([\d.]+)s", line))
 
 
 def target_us(done):

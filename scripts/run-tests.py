@@ -265,7 +265,7 @@ class Runner:
     def suite_dwarf(self):
         return self.pytest("dwarf", "tests/dwarf")
 
-    # The browser looks at flame graphs, one for each program. Each line "ok" or "FAIL" of
+    # The browser looks at what was drawn, most programs at one file. Each line "ok" or "FAIL" of
     # a Node program is a case; its packages are installed beside a copy of it, once.
 
     def browser_folder(self):
@@ -275,20 +275,21 @@ class Runner:
                 return None, f"{tool} is not installed (make deps)"
         folder = ROOT / self.build / "browser"
         shutil.copytree(ROOT / "tests/browser", folder, dirs_exist_ok=True)
-        if not (folder / "node_modules/playwright-core").is_dir():
+        wanted = json.loads((folder / "package.json").read_text())["dependencies"]
+        if not all((folder / "node_modules" / name).is_dir() for name in wanted):
             status, _, output = run_logged(
                 ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts"],
                 self.logs / "browser-npm.log", timeout=300, cwd=folder)
             if status != 0:
-                return None, f"npm cannot install playwright-core: {tail(output, 1)}"
+                return None, f"npm cannot install {' and '.join(wanted)}: {tail(output, 1)}"
         return folder, ""
 
-    def browser_program(self, folder, path, graph):
+    def browser_program(self, folder, path, *files):
         status, seconds, output = run_logged(
-            ["node", path.name, graph], self.logs / f"browser-{path.stem}.log", timeout=180,
+            ["node", path.name, *files], self.logs / f"browser-{path.stem}.log", timeout=180,
             cwd=folder)
         cases = []
-        for line in re.findall(r"^[^:]*: \d+ ms of CPU$", output, re.M):
+        for line in re.findall(r"^[^:\n]*: \d+ ms of CPU$", output, re.M):
             print(f"  {path.stem}: {line}", flush=True)
         for line in output.splitlines():
             word, _, name = line.partition(" ")
@@ -312,7 +313,7 @@ class Runner:
         folder, reason = self.browser_folder()
         if not folder:
             return [Case("browser", SKIPPED, 0, reason)]
-        wick, demo = ROOT / self.build / "wick", folder / "demo.wick"
+        wick, demo, told = ROOT / self.build / "wick", folder / "demo.wick", folder / "told.wick"
         graphs = {"flame": folder / "demo.svg", "diff": folder / "diff.svg", "use": folder / "use.svg",
                   "ways": folder / "use.svg", "speed": folder / "speed.svg",
                   "values": folder / "values.svg", "hostile": folder / "hostile.svg",
@@ -326,6 +327,8 @@ class Runner:
         subprocess.run([sys.executable, ROOT / "tests/browser/make_values.py", several], check=True)
         self.write_many_stacks(folder / "many.folded")
         for command in (["record", "-o", demo, "--", ROOT / self.build / "examples/demo"],
+                        ["record", "--engine", "signal", "-o", told, "--",
+                         ROOT / self.build / "examples/events"],
                         ["flame", demo, "-o", graphs["flame"]],
                         ["diff", folder / "before.folded", folder / "after.folded", "-o",
                          graphs["diff"]],
@@ -346,8 +349,12 @@ class Runner:
             status, seconds, output = run_logged([wick, *command], self.logs / "browser-graph.log")
             if status != 0:
                 return [Case(f"wick {command[0]}", FAILED, seconds, tail(output))]
+        graphs["speedscope"] = wick
+        others = {"speedscope": (ROOT / "tests/golden/recording-v1.wick", demo, told,
+                                 folder / "hostile.folded", several)}
         return [case for path in sorted((ROOT / "tests/browser").glob("*.mjs"))
-                for case in self.browser_program(folder, path, graphs[path.stem])]
+                for case in self.browser_program(folder, path, graphs[path.stem],
+                                                 *others.get(path.stem, ()))]
 
     # The emulated machine of the other CPU leaves a JUnit file for each program and suite.
 

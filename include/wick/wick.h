@@ -87,7 +87,10 @@ static inline void wick_gauge(const char *name, int64_t level)
 	wick_event_full(&event);
 }
 
-/* What is done for whom, from now on in this thread; NULL takes it back. */
+/*
+ * What is done for whom, from now on in this thread and in what it forks; NULL takes it
+ * back. A thread has room for 64 of them, and 2046 bytes in all.
+ */
 static inline void wick_label(const char *key, const char *value)
 {
 	if (wick_record_label)

@@ -76,7 +76,7 @@ static int cannot_write(const char *path, int code, struct error *err)
 	(void)error_errno(err, code, "cannot write %s", path);
 	if (code == -ENOSPC || code == -EDQUOT)
 		error_remedy(err, "free some space, or choose another place with -o FILE");
-	else
+	else if (code != -EMFILE) /* that has its own */
 		error_remedy(err, "choose a place you may write to with -o FILE");
 	return code;
 }

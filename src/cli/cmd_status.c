@@ -31,7 +31,8 @@ struct status_options {
 /* What is known of recorders: an array of their answers. */
 struct recorders {
 	json_t *answers;
-	size_t refused; /* that do not answer to us */
+	size_t refused;      /* that do not answer to us */
+	struct error silent; /* why one does not answer to anybody; code 0: all do */
 };
 
 static uint64_t number_of(const json_t *answer, const char *key)
@@ -88,6 +89,13 @@ static json_t *ask(pid_t recorder, enum remote_request request, struct error *er
 	return answer;
 }
 
+/* What stands for the answer of a recorder that gives none; NULL without memory. */
+static json_t *silence_of(pid_t recorder, const struct error *why)
+{
+	return json_pack("{s:i,s:s,s:s,s:s}", "recorder", (int)recorder, "state", "silent", "why",
+			 why->text, "remedy", why->remedy);
+}
+
 /* All that are about a process; one that ends just now is none. */
 static int find(pid_t pid, struct recorders *ret, struct error *err)
 {
@@ -99,6 +107,10 @@ static int find(pid_t pid, struct recorders *ret, struct error *err)
 		json_t *answer = ask(list.items[i], REMOTE_STATUS, &why);
 
 		ret->refused += why.code == -EACCES;
+		if (why.code == -ETIMEDOUT) {
+			ret->silent = why;
+			answer = silence_of(list.items[i], &why);
+		}
 		if (answer && is_about(answer, pid))
 			(void)json_array_append_new(ret->answers, answer);
 		else
@@ -133,6 +145,10 @@ static void print_one(FILE *out, const json_t *answer)
 {
 	const char *why = text_of(answer, "why");
 
+	if (strcmp(text_of(answer, "state"), "silent") == 0) {
+		(void)fprintf(out, "%s; %s\n", why, text_of(answer, "remedy"));
+		return;
+	}
 	(void)fprintf(out, "recorder %" PRIu64 ": ", number_of(answer, "recorder"));
 	print_text(out, answer, "state");
 	(void)fputs(why[0] ? " (" : "", out);
@@ -174,6 +190,12 @@ static int nobody(const struct recorders *recorders, pid_t pid, struct error *er
 		(void)error_set(err, -ESRCH, "nobody records process %d", (int)pid);
 	else
 		(void)error_set(err, -ESRCH, "nobody records here");
+	if (recorders->silent.code < 0) { /* it may be the one */
+		(void)error_prefix(err, -ESRCH, "as far as is known");
+		error_remedy(err, "%.150s; %.60s", recorders->silent.text,
+			     recorders->silent.remedy);
+		return -ESRCH;
+	}
 	error_remedy(err, "%s",
 		     recorders->refused > 0
 			     ? "other users' recorders answer to them and to root alone"

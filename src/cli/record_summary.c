@@ -91,6 +91,9 @@ static void print_pace(FILE *out, const struct record_config *config,
 	if (result->paused_ns > 0)
 		(void)fprintf(out, "  paused     for %.2f s\n",
 			      (double)result->paused_ns / NS_PER_SEC);
+	if (result->rate_failures > 0)
+		(void)fprintf(out, "  rate       could not be changed %u times\n",
+			      result->rate_failures);
 }
 
 /* How walks by tables ended. */
@@ -211,6 +214,8 @@ static const char *why_empty(const struct record_result *result)
 {
 	if (result->target_stopped)
 		return "the target is stopped; let it go on with: kill -CONT PID";
+	if (result->stats.why_none[0])
+		return result->stats.why_none;
 	if (result->stats.run_ns > 0 && !result->stats.kernel)
 		return "the target spent its time in the kernel, or is a set-user-id program: "
 		       "neither may be sampled here; run as root";
@@ -237,12 +242,14 @@ static void print_missing(FILE *out, const struct engine_stats *stats)
 			"period leaves none (raise -F to see more of it), or timers came late\n",
 			percent(stats->samples, stats->expected));
 	}
-	if (stats->lost > 0 && percent(stats->lost, stats->samples) > 1)
-		(void)fprintf(out,
-			      "wick: samples were lost because the buffer was full; %s, "
-			      "or raise: sudo sysctl kernel.perf_event_mlock_kb=%" PRIu64 "\n",
-			      stats->away ? "watch fewer processes" : "lower -F",
+	if (stats->lost == 0 || percent(stats->lost, stats->samples) <= 1)
+		return;
+	(void)fprintf(out, "wick: samples were lost because the buffer was full; %s",
+		      stats->away ? "watch fewer processes" : "lower -F");
+	if (stats->ring_bytes > 0) /* the kernel limits those of perf events */
+		(void)fprintf(out, ", or raise: sudo sysctl kernel.perf_event_mlock_kb=%" PRIu64,
 			      (stats->ring_bytes >> 10) * 4);
+	(void)fputc('\n', out);
 }
 
 static void print_advice(FILE *out, const struct record_config *config,

@@ -7,6 +7,7 @@
 /* clang-format off */
 const struct command *const command_table[] = {
 	&command_record,
+	&command_heap,
 	&command_status,
 	&command_sample,
 	&command_report,

@@ -74,7 +74,13 @@ struct engine_config {
 	bool kernel;            /* kernel frames too */
 	enum engine_unwind unwind;
 	uint32_t stack_bytes; /* copied of a stack, where that is how it is walked */
-	bool overwrite_old;   /* full rings give up their oldest samples, not the newest */
+	struct {
+		bool on;               /* allocations too */
+		bool alone;            /* and no samples */
+		bool lossy;            /* who finds no room drops what it has, and does not wait */
+		uint64_t sample_bytes; /* between blocks that are recorded; 0: all are */
+	} heap;
+	bool overwrite_old; /* full rings give up their oldest samples, not the newest */
 	/* The start of a kernel function, 0 when unknown; NULL: nobody can tell. */
 	uint64_t (*kernel_address)(void *self, const char *name);
 	void *kernel_self;
@@ -107,6 +113,7 @@ struct engine_stats {
 	uint64_t frames;            /* of all samples */
 	uint64_t slices;            /* stacks that the kernel could not walk for lack of a table */
 
+	uint64_t heap_events;    /* allocations and frees */
 	uint64_t unique_stacks;  /* 0: too many to tell */
 	uint32_t frequency_hz;   /* as granted */
 	uint32_t depth_limit;    /* as granted */
@@ -115,10 +122,11 @@ struct engine_stats {
 	bool away;               /* times off the CPUs are among the samples */
 	uint64_t away_short;     /* times off a CPU that were left out as too short */
 	uint64_t away_unkept;    /* times off a CPU that there was no room for */
-	uint64_t ring_bytes;
-	uint64_t buffer_bytes; /* of all rings */
-	uint64_t kernel_bytes; /* of tables, held in the kernel */
-	char remark[320];      /* what else a person should know; "": nothing */
+	uint64_t ring_bytes;     /* of each ring of perf events; 0: there are none */
+	uint64_t buffer_bytes;   /* of all rings */
+	uint64_t kernel_bytes;   /* of tables, held in the kernel */
+	char remark[400];        /* what else a person should know; "": nothing */
+	char why_none[320];      /* why there may be no samples; "": no more is known */
 };
 
 struct engine_ops {

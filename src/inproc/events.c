@@ -51,10 +51,17 @@ static void add_text(struct texts *texts, const char *text)
 	texts->bytes[texts->size++] = '\0';
 }
 
-/* Whether two more texts of any length have room. */
-static bool has_room(const struct texts *texts)
+/* Adds a label while there is room for it and for the end mark; else it is counted. */
+static void add_label(struct texts *texts, const char *key, const char *value)
 {
-	return SESSION_TEXT_BYTES - texts->size >= 2 * INPROC_NAME_BYTES;
+	uint32_t bytes = length_of(key) + 1 + length_of(value) + 1;
+
+	if (SESSION_TEXT_BYTES - texts->size < bytes + sizeof(SESSION_TEXT_END)) {
+		inproc_count(SESSION_NO_LABEL, 1);
+		return;
+	}
+	add_text(texts, key);
+	add_text(texts, value);
 }
 
 /* Whether a kept text is what a text would be kept as. */
@@ -90,33 +97,55 @@ static void leave(struct inproc_thread *thread)
 	atomic_store(&thread->busy, 0);
 }
 
-/* Our own function is none of the program's; its caller is where the call is. */
-static void drop_leaf(struct inproc_thread *thread, struct ring_sample *sample)
+/* Where the program is: in the caller of one of our functions, which knows its own. */
+struct place {
+	struct unwind_frame frame;
+	uint64_t caller; /* the return address */
+};
+
+#define PLACE_CAPTURE(place)                                                                       \
+	do {                                                                                       \
+		unwind_capture(&(place)->frame);                                                   \
+		(place)->caller = (uint64_t)(uintptr_t)__builtin_return_address(0);                \
+	} while (0)
+
+/*
+ * Our own functions are none of the program's; the leaf is where it calls them. A walk by
+ * frame pointers alone may step over that, and is told.
+ */
+static void begin_at_caller(struct inproc_thread *thread, const struct place *place,
+			    struct ring_sample *sample)
 {
-	if (sample->count < 2)
-		return;
-	sample->count--;
+	uint64_t caller = place->caller & ~inproc.unwind.pac_mask;
+	uint32_t own = 0;
+
+	while (own < sample->count && stack_is_own(thread->pcs[own]))
+		own++;
+	if (own > 0 && (own == sample->count || thread->pcs[own] != caller))
+		own--; /* its place is the caller's */
+	sample->count -= own;
 	for (uint32_t i = 0; i < sample->count; i++)
-		thread->pcs[i] = thread->pcs[i + 1];
-	thread->pcs[0]--;
+		thread->pcs[i] = thread->pcs[i + own];
+	if (sample->count > 0)
+		thread->pcs[0] = caller - 1; /* in the call, not behind it */
 }
 
 static void put_event(struct inproc_thread *thread, const struct wick_event *event,
-		      const struct unwind_frame *frame)
+		      const struct place *place)
 {
 	struct ring_sample sample = {.ticks = safe_ticks(), .weight_ns = event->weight};
 	struct texts texts = {.size = 0};
 
 	add_text(&texts, event->name ? event->name : "event");
 	add_text(&texts, event->unit ? event->unit : "count");
-	for (size_t i = 0; i < event->label_count && has_room(&texts); i++) {
-		add_text(&texts, event->labels[i].key);
-		add_text(&texts, event->labels[i].value);
-	}
+	/* Each takes two bytes at least: of more than that none has room. */
+	for (size_t i = 0; i < event->label_count && i < SESSION_TEXT_BYTES / 2; i++)
+		add_label(&texts, event->labels[i].key, event->labels[i].value);
+	add_text(&texts, SESSION_TEXT_END);
 	sample.flags = UNWIND_ROOT;
-	if (frame) {
-		stack_take(thread, frame, &sample);
-		drop_leaf(thread, &sample);
+	if (place) {
+		stack_take(thread, &place->frame, &sample);
+		begin_at_caller(thread, place, &sample);
 	}
 	if (event->is_gauge)
 		sample.flags |= SESSION_GAUGE;
@@ -126,13 +155,13 @@ static void put_event(struct inproc_thread *thread, const struct wick_event *eve
 /* A walk may fault: see handler_fault(). */
 static __attribute__((noinline)) void put_guarded(struct inproc_thread *thread,
 						  const struct wick_event *event,
-						  const struct unwind_frame *frame)
+						  const struct place *place)
 {
 	if (atomic_load(&inproc.paused) & INPROC_STOPPED)
 		return;
 	if (_setjmp(thread->recovery) == 0) {
 		atomic_store(&thread->guarded, 1);
-		put_event(thread, event, frame);
+		put_event(thread, event, place);
 	}
 	atomic_store(&thread->guarded, 0);
 }
@@ -140,12 +169,12 @@ static __attribute__((noinline)) void put_guarded(struct inproc_thread *thread,
 INPROC_EXPORT void wick_record_event(const struct wick_event *event)
 {
 	struct inproc_thread *thread = enter();
-	struct unwind_frame frame;
+	struct place place;
 
 	if (!thread)
 		return;
-	unwind_capture(&frame);
-	put_guarded(thread, event, event->with_stack ? &frame : NULL);
+	PLACE_CAPTURE(&place);
+	put_guarded(thread, event, event->with_stack ? &place : NULL);
 	leave(thread);
 }
 
@@ -153,21 +182,20 @@ INPROC_EXPORT void wick_record_event(const struct wick_event *event)
 static void set_label(struct inproc_thread *thread, const char *key, const char *value)
 {
 	struct texts texts = {.size = 0};
-	const char *end = thread->labels + thread->label_bytes;
+	uint32_t mark = thread->label_bytes > 0 ? sizeof(SESSION_TEXT_END) : 0;
+	const char *end = thread->labels + thread->label_bytes - mark;
 
-	for (const char *at = thread->labels; at < end && has_room(&texts);) {
+	for (const char *at = thread->labels; at < end;) {
 		const char *old = at + length_of(at) + 1;
 
-		if (!is_same(at, key)) {
-			add_text(&texts, at);
-			add_text(&texts, old);
-		}
+		if (!is_same(at, key))
+			add_label(&texts, at, old);
 		at = old + length_of(old) + 1;
 	}
-	if (value && has_room(&texts)) {
-		add_text(&texts, key);
-		add_text(&texts, value);
-	}
+	if (value)
+		add_label(&texts, key, value);
+	if (texts.size > 0)
+		add_text(&texts, SESSION_TEXT_END);
 	for (uint32_t i = 0; i < texts.size; i++)
 		thread->labels[i] = texts.bytes[i];
 	thread->label_bytes = texts.size;
@@ -206,7 +234,7 @@ INPROC_EXPORT void wick_record_begin(const char *name)
 }
 
 /* Ends the innermost part: its time is an event, and the one around it goes on. */
-static void end_part(struct inproc_thread *thread, const struct unwind_frame *frame)
+static void end_part(struct inproc_thread *thread, const struct place *place)
 {
 	uint32_t at = --thread->part_count;
 	struct wick_label label = {PART_LABEL, NULL};
@@ -216,20 +244,20 @@ static void end_part(struct inproc_thread *thread, const struct unwind_frame *fr
 		return; /* too deep to be kept */
 	label.value = thread->parts[at].name;
 	event.weight = safe_clock_ns(CLOCK_MONOTONIC) - thread->parts[at].begin_ns;
-	put_guarded(thread, &event, frame);
+	put_guarded(thread, &event, place);
 	set_label(thread, PART_LABEL, at > 0 ? thread->parts[at - 1].name : NULL);
 }
 
 INPROC_EXPORT void wick_record_end(void)
 {
 	struct inproc_thread *thread = enter();
-	struct unwind_frame frame;
+	struct place place;
 
 	if (!thread)
 		return;
-	unwind_capture(&frame);
+	PLACE_CAPTURE(&place);
 	if (thread->part_count > 0)
-		end_part(thread, &frame);
+		end_part(thread, &place);
 	leave(thread);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * exec: the program becomes another. The timer of the process would tick on there, where
- * its signal is the end unless our library takes it in time: it rests meanwhile.
+ * its signal is the end unless our library takes it in time: it rests meanwhile. Signals
+ * that the program believes blocked are so for what it becomes.
  */
 #include <stdarg.h>
 #include <stdbool.h>
@@ -10,13 +11,17 @@
 #include <unistd.h>
 
 #include "inproc/process_timer.h"
+#include "inproc/quiet.h"
 #include "inproc/real.h"
+#include "inproc/signals.h"
 
 /* What comes back has failed. */
 #define RESTING(call)                                                                              \
 	({                                                                                         \
 		bool rested = process_timer_rest();                                                \
+		uint64_t held = signals_block_believed();                                          \
 		int result = (call);                                                               \
+		quiet_end(held);                                                                   \
 		process_timer_wake(rested);                                                        \
 		result;                                                                            \
 	})

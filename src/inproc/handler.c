@@ -29,10 +29,6 @@
 /* One sample in so many is timed. */
 #define TIMED_MASK 15u
 
-/* Where our own code lies, as the linker tells. */
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern const char _etext[] __attribute__((visibility("hidden")));
-
 /* The stack of what the signal interrupted. */
 static void take_stack(struct inproc_thread *thread, const ucontext_t *context,
 		       struct ring_sample *sample)
@@ -212,8 +208,7 @@ bool handler_fault(void *context)
 	struct inproc_thread *thread;
 
 	context_read(context, &registers);
-	if (registers.pc < (uint64_t)(uintptr_t)__ehdr_start ||
-	    registers.pc >= (uint64_t)(uintptr_t)_etext || !inproc.process)
+	if (!stack_is_own(registers.pc) || !inproc.process)
 		return false;
 	thread = thread_find((uint32_t)safe_syscall(SYS_gettid, 0));
 	if (!thread || atomic_load(&thread->guarded) == 0)

@@ -3,10 +3,12 @@
  * interrupted: calls that a signal handler makes fail with EINTR, whatever its flags
  * say. Programs wait for their own signals by that, so ours stays away meanwhile.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/msg.h>
 #include <sys/random.h>
@@ -21,6 +23,9 @@
 #include "inproc/real.h"
 #include "inproc/runtime.h"
 #include "inproc/signals.h"
+#include "safe/clock.h"
+
+#define NS_PER_SEC 1000000000ull
 
 /* The mask that a call is to sleep with, and the signal of ticks in it. */
 static const sigset_t *with_tick(const sigset_t *mask, sigset_t *copy)
@@ -192,30 +197,73 @@ INPROC_EXPORT int msgsnd(int id, const void *message, size_t size, int flags)
 	return QUIETLY(REAL(msgsnd)(id, message, size, flags));
 }
 
-/* Who waits for all signals does not wait for ours. */
+/* What is left of a time until a moment, none when it is over. */
+static struct timespec left_until(uint64_t end_ns)
+{
+	uint64_t now_ns = safe_clock_ns(CLOCK_MONOTONIC);
+	uint64_t left_ns = end_ns > now_ns ? end_ns - now_ns : 0;
+
+	return (struct timespec){.tv_sec = (time_t)(left_ns / NS_PER_SEC),
+				 .tv_nsec = (long)(left_ns % NS_PER_SEC)};
+}
+
+/* Who waits for all signals waits for those of ours that others send, but not for ticks. */
+REAL_DEFINE(sigwaitinfo);
+REAL_DEFINE(sigtimedwait);
+
+static int wait_for_others(const sigset_t *set, siginfo_t *info)
+{
+	siginfo_t own = {.si_signo = 0};
+	siginfo_t *told = info ? info : &own;
+	int number;
+
+	do
+		number = REAL(sigwaitinfo)(set, told);
+	while (number > 0 && signals_is_tick(told));
+	return number;
+}
+
 REAL_DEFINE(sigwait);
 INPROC_EXPORT int sigwait(const sigset_t *restrict set, int *restrict number)
 {
-	sigset_t copy;
+	int got;
 
-	return QUIETLY(REAL(sigwait)(signals_without_tick(set, &copy), number));
+	if (!inproc_active())
+		return REAL(sigwait)(set, number);
+	do
+		got = QUIETLY(wait_for_others(set, NULL));
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return errno;
+	*number = got;
+	return 0;
 }
 
-REAL_DEFINE(sigwaitinfo);
 INPROC_EXPORT int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
 {
-	sigset_t copy;
-
-	return QUIETLY(REAL(sigwaitinfo)(signals_without_tick(set, &copy), info));
+	return QUIETLY(wait_for_others(set, info));
 }
 
-REAL_DEFINE(sigtimedwait);
 INPROC_EXPORT int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
 			       const struct timespec *restrict timeout)
 {
-	sigset_t copy;
+	const struct timespec *left = timeout;
+	struct timespec rest;
+	siginfo_t own = {.si_signo = 0};
+	siginfo_t *told = info ? info : &own;
+	uint64_t begin_ns = safe_clock_ns(CLOCK_MONOTONIC);
+	int number;
 
-	return QUIETLY(REAL(sigtimedwait)(signals_without_tick(set, &copy), info, timeout));
+	if (!timeout)
+		return sigwaitinfo(set, info);
+	for (;;) {
+		number = QUIETLY(REAL(sigtimedwait)(set, told, left));
+		if (number <= 0 || !signals_is_tick(told))
+			return number;
+		rest = left_until(begin_ns + (uint64_t)timeout->tv_sec * NS_PER_SEC +
+				  (uint64_t)timeout->tv_nsec);
+		left = &rest;
+	}
 }
 
 REAL_DEFINE(signalfd);
@@ -223,6 +271,8 @@ INPROC_EXPORT int signalfd(int fd, const sigset_t *set, int flags)
 {
 	sigset_t copy;
 
+	if (signals_names_tick(set))
+		signals_make_way();
 	return REAL(signalfd)(fd, signals_without_tick(set, &copy), flags);
 }
 

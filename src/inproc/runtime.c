@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "inproc/heap.h"
 #include "inproc/process_timer.h"
 #include "inproc/session_file.h"
 #include "inproc/signals.h"
@@ -21,6 +22,7 @@ __thread struct inproc_thread *inproc_self __attribute__((tls_model("initial-exe
 void inproc_give_up(enum session_process_state state)
 {
 	atomic_store(&inproc.mode, 0);
+	heap_end();
 	if (inproc.process)
 		atomic_store(&inproc.process->state, state);
 }
@@ -49,15 +51,13 @@ static void on_fork(void)
 	uint32_t mode = atomic_exchange(&inproc.mode, 0);
 	uint32_t signal = inproc.process ? atomic_load(&inproc.process->signal) : 0;
 	uint32_t parent = inproc.pid;
-	bool has_stack = inproc_self != NULL;
-	struct unwind_stack stack = {0, 0};
+	struct inproc_thread *forked = inproc_self; /* its memory is ours now */
 	uint32_t only_pid;
 
+	heap_end();
 	inproc.pid = (uint32_t)safe_syscall(SYS_getpid, 0);
 	if (mode == 0)
 		return;
-	if (has_stack)
-		stack = inproc_self->unwind.stack;
 	thread_forget_all();
 	process_timer_forget();
 	session_file_leave();
@@ -69,10 +69,11 @@ static void on_fork(void)
 	atomic_store(&inproc.process->signal, signal);
 	atomic_store(&inproc.unsure_until, 0);
 	atomic_store(&inproc.mode, mode);
-	if (has_stack)
-		thread_begin_forked(stack);
+	if (forked)
+		thread_begin_forked(forked);
 	else
 		thread_begin_main();
+	heap_resume();
 	session_file_wake();
 }
 
@@ -84,8 +85,11 @@ static uint32_t jiffy_ns(void)
 	return (uint32_t)step.tv_nsec;
 }
 
-__attribute__((constructor(102))) static void begin(void)
+void inproc_begin(void)
 {
+	if (inproc.begun)
+		return;
+	inproc.begun = true;
 	if (!session_file_find() || !session_file_create(0))
 		return;
 	inproc.unwind.pac_mask = UNWIND_PAC_MASK;
@@ -99,8 +103,15 @@ __attribute__((constructor(102))) static void begin(void)
 	thread_begin_main();
 }
 
+/* Whoever allocates before this begins then: see heap.c. */
+__attribute__((constructor(102))) static void begin(void)
+{
+	heap_begin();
+}
+
 __attribute__((destructor)) static void end(void)
 {
-	if (inproc_active())
+	/* Others free their memory after this. */
+	if (inproc_active() && !(atomic_load(&inproc.mode) & SESSION_HEAP))
 		inproc_give_up(SESSION_PROCESS_ENDED);
 }

@@ -71,6 +71,12 @@ struct inproc_thread {
 		char name[INPROC_NAME_BYTES];
 	} parts[INPROC_PARTS];
 
+	/* The heap */
+	uint64_t inside;          /* the frame of the allocator that the thread is in; 0: none */
+	uint32_t end_rounds;      /* of destructors, while the thread ends */
+	uint64_t inside_pc;       /* what lies in it as long as that is so */
+	struct heap_memory *heap; /* what else it takes; NULL: not yet */
+
 	/* Stacks: the last one that was written, and the next. */
 	uint32_t written_count;
 	uint64_t *written;
@@ -103,6 +109,7 @@ struct inproc_runtime {
 	_Atomic uint32_t thread_limit; /* no index is larger or equal */
 	uint64_t default_stack_bytes;
 	uint32_t jiffy_ns; /* CPU timers tick no faster */
+	bool begun;        /* the session was looked for */
 };
 
 extern struct inproc_runtime inproc;
@@ -122,7 +129,10 @@ static inline void inproc_count(enum session_count what, uint64_t n)
 		atomic_fetch_add_explicit(&inproc.process->counts[what], n, memory_order_relaxed);
 }
 
-/* Ends all sampling in this program for good. Safe in handlers. */
+/* Looks for a session and joins it, the first time that it is called. */
+void inproc_begin(void);
+
+/* Ends all recording in this program for good. Safe in handlers. */
 void inproc_give_up(enum session_process_state state);
 
 #endif

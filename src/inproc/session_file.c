@@ -245,21 +245,43 @@ static void fill_head(struct session_process *process, uint64_t ticks, uint32_t 
 	process->magic = SESSION_MAGIC;
 }
 
+/* The file cannot be: it goes, and the recorder is told why. An empty one needs no room. */
+static void withdraw_file(long code)
+{
+	struct path path = {.length = 0};
+	long fd;
+
+	path_add(&path, inproc.folder);
+	path_add(&path, "/");
+	path_add(&path, inproc.file_name);
+	(void)safe_syscall(SYS_unlinkat, AT_FDCWD, SAFE_POINTER(path.text), 0, 0);
+	if (code == 0)
+		return; /* it was for lack of addresses */
+	fd = open_in_session(code == -EFBIG ? SESSION_LIMITED : SESSION_NO_ROOM,
+			     O_WRONLY | O_CREAT);
+	if (fd >= 0)
+		close_fd(fd);
+}
+
 bool session_file_create(uint32_t forked_from)
 {
 	uint64_t ticks = start_ticks();
 	long fd = create_file(ticks);
 	struct session_process *process = NULL;
+	long r;
 
 	if (fd < 0)
 		return false;
 	inproc.slot_count = has_few_addresses() ? AS_LIMITED_SLOTS : SESSION_SLOTS;
 	inproc.file_bytes = rings_offset() + inproc.slot_count * ring_bytes();
-	if (give_room(fd, 1) == 0)
+	r = give_room(fd, 1);
+	if (r == 0)
 		process = map_fd(fd, inproc.file_bytes, PROT_READ | PROT_WRITE);
 	close_fd(fd);
-	if (!process)
+	if (!process) {
+		withdraw_file(r);
 		return false;
+	}
 	if (forked_from == 0)
 		map_tables();
 	inproc.process = process;

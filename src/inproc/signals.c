@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "inproc/handler.h"
+#include "inproc/process_timer.h"
 #include "inproc/real.h"
 #include "inproc/runtime.h"
 #include "inproc/session_file.h"
@@ -45,6 +46,12 @@ int signals_tick(void)
 	return inproc.process ? (int)atomic_load(&inproc.process->signal) : 0;
 }
 
+bool signals_is_tick(const siginfo_t *info)
+{
+	return info->si_signo == signals_tick() &&
+	       (handler_is_own_timer(info) || process_timer_is_tick(info));
+}
+
 /*
  * The default of our signals is the end of the program. A fault comes again when the
  * handler returns; what somebody sent is sent again.
@@ -57,6 +64,18 @@ static void act_by_default(int number, const siginfo_t *info)
 	if (info->si_code <= 0 || (number != SIGSEGV && number != SIGBUS))
 		(void)safe_syscall(SYS_tgkill, safe_syscall(SYS_getpid, 0),
 				   safe_syscall(SYS_gettid, 0), number, 0);
+}
+
+/* Sent again, to wait until the program unblocks it: whom it was sent to is in its code. */
+static void send_again(int number, siginfo_t *info)
+{
+	long pid = safe_syscall(SYS_getpid, 0);
+
+	if (info->si_code == SI_TKILL)
+		(void)safe_syscall(SYS_rt_tgsigqueueinfo, pid, safe_syscall(SYS_gettid, 0), number,
+				   SAFE_POINTER(info), 0);
+	else
+		(void)safe_syscall(SYS_rt_sigqueueinfo, pid, number, SAFE_POINTER(info), 0);
 }
 
 /* Does what would have happened without us. */
@@ -84,7 +103,11 @@ static void on_tick(int number, siginfo_t *info, void *context)
 	int code = errno;
 
 	/* One of a timer of ours that was late: the program never asked for it. */
-	if (!handler_tick(info, context) && !handler_is_own_timer(info))
+	if (handler_tick(info, context) || handler_is_own_timer(info))
+		;
+	else if (signals_hold(number, context))
+		send_again(number, info);
+	else
 		pass_on(number, info, context);
 	errno = code;
 }
@@ -175,6 +198,10 @@ bool signals_set_up(void)
 	uint64_t blocked = 0;
 	int number = SIGPROF;
 
+	take(SIGSEGV);
+	take(SIGBUS);
+	if (!(atomic_load(&inproc.control->mode) & (SESSION_CPU | SESSION_WALL)))
+		return true; /* no ticks */
 	(void)safe_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, SAFE_POINTER(&blocked),
 			   sizeof(blocked));
 	if (REAL(sigaction)(SIGPROF, NULL, &action) < 0 || action.sa_handler != SIG_DFL ||
@@ -185,15 +212,13 @@ bool signals_set_up(void)
 	if (number == 0)
 		return false;
 	tick_by(number);
-	take(SIGSEGV);
-	take(SIGBUS);
 	return true;
 }
 
 /* The program wants the signal of our ticks for itself: it shall have it alone. */
-static void make_way(void)
+void signals_make_way(void)
 {
-	int number = free_signal();
+	int number = signals_tick() == SIGPROF ? free_signal() : 0;
 
 	if (number == 0)
 		return; /* shared then */
@@ -202,13 +227,9 @@ static void make_way(void)
 	thread_rearm_all();
 }
 
-/*
- * A child of vfork has our memory, but signals of its own: what it wishes is for the
- * kernel alone, or its parent would have it too.
- */
-static bool is_other_process(void)
+bool signals_is_other_process(void)
 {
-	return (uint32_t)safe_syscall(SYS_getpid, 0) != inproc.pid;
+	return inproc.process && (uint32_t)safe_syscall(SYS_getpid, 0) != inproc.pid;
 }
 
 INPROC_EXPORT int sigaction(int number, const struct sigaction *restrict action,
@@ -219,7 +240,7 @@ INPROC_EXPORT int sigaction(int number, const struct sigaction *restrict action,
 	if (!inproc.process || !is_taken(number))
 		return REAL(sigaction)(number, action, old);
 	before = *wish_of(number);
-	if (action && is_other_process()) {
+	if (action && signals_is_other_process()) {
 		int r = REAL(sigaction)(number, action, NULL);
 
 		if (r == 0 && old)
@@ -229,7 +250,7 @@ INPROC_EXPORT int sigaction(int number, const struct sigaction *restrict action,
 	if (action) {
 		set_wish(number, action);
 		if (number == signals_tick() && action->sa_handler != SIG_DFL)
-			make_way();
+			signals_make_way();
 		install(number, action);
 	}
 	if (old)
@@ -254,7 +275,8 @@ INPROC_EXPORT int sigaltstack(const stack_t *restrict stack, stack_t *restrict o
 	int r = REAL(sigaltstack)(stack, old);
 
 	if (r == 0 && stack && !(stack->ss_flags & SS_DISABLE) && stack->ss_size < ROOMY_BYTES &&
-	    inproc.process && !is_other_process() && atomic_exchange(&small_stacks, 1) == 0)
+	    signals_tick() > 0 && !signals_is_other_process() &&
+	    atomic_exchange(&small_stacks, 1) == 0)
 		install(signals_tick(), wish_of(signals_tick()));
 	return r;
 }
@@ -296,14 +318,22 @@ INPROC_EXPORT sighandler_t ssignal(int number, sighandler_t handler)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* programs use it all the same */
 
-/* Its handler runs with the signal held, and it lets the signal through from now on. */
+/* It holds a signal, or lets it through from now on, and tells what it was before. */
 REAL_DEFINE(sigset);
 INPROC_EXPORT sighandler_t sigset(int number, sighandler_t handler)
 {
-	if (!inproc.process || !is_taken(number) || handler == SIG_HOLD)
+	bool hold = handler == SIG_HOLD;
+	sighandler_t before;
+	sigset_t masked;
+	sigset_t set;
+
+	if (!inproc.process || !is_taken(number))
 		return REAL(sigset)(number, handler);
-	unblock(number);
-	return set_handler(number, handler, 0, true);
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, number);
+	before = hold ? wish_of(number)->sa_handler : set_handler(number, handler, 0, true);
+	(void)sigprocmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &set, &masked);
+	return before != SIG_ERR && sigismember(&masked, number) == 1 ? SIG_HOLD : before;
 }
 
 #pragma GCC diagnostic pop

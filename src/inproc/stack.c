@@ -43,20 +43,29 @@ static void find_alternate(struct inproc_thread *thread, uint64_t sp)
 		(uint64_t)(uintptr_t)stack.ss_sp, (uint64_t)(uintptr_t)stack.ss_sp + stack.ss_size};
 }
 
-void stack_take(struct inproc_thread *thread, const struct unwind_frame *frame,
-		struct ring_sample *sample)
+uint16_t stack_walk(struct inproc_thread *thread, const struct unwind_frame *frame,
+		    struct unwind_trace *trace)
 {
-	struct unwind_trace trace = {.pcs = thread->pcs, .capacity = inproc.control->depth};
+	uint16_t flags = 0;
 
-	if (trace.capacity > INPROC_DEPTH)
-		trace.capacity = INPROC_DEPTH;
+	trace->capacity = inproc.control->depth;
+	if (trace->capacity > INPROC_DEPTH)
+		trace->capacity = INPROC_DEPTH;
 	if (!take_modules()) {
-		sample->flags |= SESSION_BY_FRAME_POINTER;
+		flags = SESSION_BY_FRAME_POINTER;
 		inproc_count(SESSION_FRAME_POINTERS, 1);
 	}
 	find_alternate(thread, frame->sp);
-	unwind_inproc_walk(&inproc.unwind, &thread->unwind, frame, &trace);
+	unwind_inproc_walk(&inproc.unwind, &thread->unwind, frame, trace);
+	return flags | ((uint16_t)trace->end & SESSION_END_MASK);
+}
+
+void stack_take(struct inproc_thread *thread, const struct unwind_frame *frame,
+		struct ring_sample *sample)
+{
+	struct unwind_trace trace = {.pcs = thread->pcs};
+
+	sample->flags &= (uint16_t)~SESSION_END_MASK;
+	sample->flags |= stack_walk(thread, frame, &trace);
 	sample->count = trace.count;
-	sample->flags = (uint16_t)((sample->flags & ~SESSION_END_MASK) |
-				   ((uint16_t)trace.end & SESSION_END_MASK));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inproc/thread.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,17 +9,22 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "inproc/heap_memory.h"
 #include "inproc/process_timer.h"
 #include "inproc/real.h"
+#include "inproc/ring.h"
 #include "inproc/runtime.h"
 #include "inproc/session_file.h"
 #include "inproc/timer.h"
 #include "safe/syscall.h"
+#include "safe/thread_pointer.h"
 #include "safe/ticks.h"
 
 /* A stack without a limit: as much as a stack ever has. */
 #define UNLIMITED_BYTES (1ull << 30)
 #define MAIN_MARGIN_BYTES (1ull << 20)
+/* So many rings may wait to be emptied until the recorder looks by itself. */
+#define FEW_SLOTS 8u
 
 extern void *__libc_stack_end; /* of the loader: sp where the program began */
 
@@ -61,6 +67,10 @@ static void reset(struct inproc_thread *thread)
 	thread->label_bytes = 0;
 	thread->part_count = 0;
 	thread->unwind.anchor_count = 0;
+	thread->inside = 0;
+	thread->end_rounds = 0;
+	if (thread->heap)
+		heap_memory_reset(thread->heap, safe_ticks());
 	atomic_store(&thread->guarded, 0);
 	atomic_store(&thread->busy, 0);
 }
@@ -104,7 +114,9 @@ void thread_begin(struct inproc_thread *thread, struct unwind_stack stack)
 	inproc_self = thread;
 	if (has_end_key)
 		(void)pthread_setspecific(end_key, thread); /* else the recorder sees it go */
-	(void)timer_start(thread);                          /* counted */
+	if (thread->label_bytes > 0)                        /* that it was forked with */
+		ring_put_labels(thread, (struct ring_texts){thread->labels, thread->label_bytes});
+	(void)timer_start(thread); /* counted */
 }
 
 void thread_end(struct inproc_thread *thread)
@@ -115,10 +127,14 @@ void thread_end(struct inproc_thread *thread)
 	inproc_self = NULL;
 	(void)safe_syscall(SYS_prctl, PR_GET_NAME, SAFE_POINTER(slot->comm));
 	thread->tid = 0;
-	/* One that wrote nothing makes no work. */
-	atomic_store(&slot->state, atomic_load(&slot->head) == atomic_load(&slot->tail)
-					   ? SESSION_SLOT_FREE
-					   : SESSION_SLOT_LEFT);
+	if (atomic_load(&slot->head) == atomic_load(&slot->tail)) {
+		atomic_store(&slot->state, SESSION_SLOT_FREE); /* it makes no work */
+		return;
+	}
+	atomic_store(&slot->state, SESSION_SLOT_LEFT);
+	/* Many rings of threads that have ended are much memory. */
+	if (thread->index >= FEW_SLOTS && (atomic_load(&inproc.mode) & SESSION_HEAP))
+		session_file_wake();
 }
 
 static void on_end(void *value)
@@ -126,8 +142,14 @@ static void on_end(void *value)
 	struct inproc_thread *thread = value;
 
 	/* In a child of fork the memory is there, but the session may not be. */
-	if (inproc_active() && thread->tid == (uint32_t)safe_syscall(SYS_gettid, 0))
-		thread_end(thread);
+	if (!inproc_active() || thread->tid != (uint32_t)safe_syscall(SYS_gettid, 0))
+		return;
+	/* What others of the kind free is seen too: ours comes again, as often as it may. */
+	if ((atomic_load(&inproc.mode) & SESSION_HEAP) &&
+	    ++thread->end_rounds < PTHREAD_DESTRUCTOR_ITERATIONS &&
+	    pthread_setspecific(end_key, thread) == 0)
+		return;
+	thread_end(thread);
 }
 
 void thread_set_up(void)
@@ -158,12 +180,31 @@ void thread_begin_main(void)
 	thread_begin(thread, (struct unwind_stack){high > bytes ? high - bytes : 0, high});
 }
 
-void thread_begin_forked(struct unwind_stack stack)
+/* What a thread has told of itself; its memory may be that of the other, whose counts were. */
+static void take_over(struct inproc_thread *thread, const struct inproc_thread *forked,
+		      uint32_t label_bytes, uint32_t part_count)
 {
+	for (uint32_t i = 0; i < label_bytes; i++)
+		thread->labels[i] = forked->labels[i];
+	for (uint32_t i = 0; i < part_count && i < INPROC_PARTS && thread != forked; i++)
+		thread->parts[i] = forked->parts[i];
+	thread->label_bytes = label_bytes;
+	thread->part_count = part_count;
+}
+
+void thread_begin_forked(const struct inproc_thread *forked)
+{
+	struct unwind_stack stack = forked->unwind.stack;
+	/* A fork in a handler may have come while they were written. */
+	bool whole = atomic_load(&forked->busy) == 0;
+	uint32_t label_bytes = whole ? forked->label_bytes : 0;
+	uint32_t part_count = whole ? forked->part_count : 0;
 	struct inproc_thread *thread = thread_take();
 
-	if (thread)
-		thread_begin(thread, stack);
+	if (!thread)
+		return;
+	take_over(thread, forked, label_bytes, part_count);
+	thread_begin(thread, stack);
 }
 
 void thread_forget_all(void)
@@ -211,22 +252,10 @@ struct inproc_thread *thread_find(uint32_t tid)
 	return NULL;
 }
 
-static uint64_t thread_pointer(void)
-{
-#if defined(__aarch64__)
-	return (uint64_t)(uintptr_t)__builtin_thread_pointer();
-#else
-	uint64_t pointer;
-
-	__asm__("mov %%fs:0, %0" : "=r"(pointer));
-	return pointer;
-#endif
-}
-
 /* Where the stack of a thread is: the C library keeps what it knows of a thread above it. */
 static struct unwind_stack stack_below_thread_pointer(uint64_t bytes)
 {
-	uint64_t high = thread_pointer() & ~7ull;
+	uint64_t high = safe_thread_pointer() & ~7ull;
 
 	return (struct unwind_stack){high > bytes ? high - bytes : 0, high};
 }

@@ -25,8 +25,11 @@ void thread_end(struct inproc_thread *thread);
 /* Begins for the thread that the program started with. */
 void thread_begin_main(void);
 
-/* Begins for the one thread of a child, on the stack of the thread that called fork. */
-void thread_begin_forked(struct unwind_stack stack);
+/*
+ * Begins for the one thread of a child, on the stack of the thread that called fork, with
+ * its labels and in its parts.
+ */
+void thread_begin_forked(const struct inproc_thread *forked);
 
 /* Makes threads say good-bye. To be called once, before any begins. */
 void thread_set_up(void);

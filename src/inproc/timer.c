@@ -116,12 +116,14 @@ static void tick_by_cpu(struct inproc_thread *thread)
 
 bool timer_start(struct inproc_thread *thread)
 {
-	bool wall = (atomic_load(&inproc.control->mode) & SESSION_WALL) != 0;
+	uint32_t mode = atomic_load(&inproc.control->mode);
+	bool wall = (mode & SESSION_WALL) != 0;
 	uint64_t period_ns = timer_period_ns();
 	uint64_t first_ns = some_part(thread, period_ns);
 
 	thread->unmet = false;
-	if (atomic_load(&inproc.paused) & INPROC_STOPPED)
+	if (!(mode & (SESSION_CPU | SESSION_WALL)) ||
+	    (atomic_load(&inproc.paused) & INPROC_STOPPED))
 		return true; /* until it is started */
 	thread->cpu_timer = wall ? -1 : create(thread, cpu_clock_of(thread->tid), 0);
 	thread->clock_timer = create(thread, CLOCK_MONOTONIC, TIMER_OF_CLOCK);

@@ -2,6 +2,7 @@
 #include "pipeline/alarms.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 
@@ -59,8 +60,8 @@ void alarms_text(enum alarm_kind kind, const struct alarm_stretch *stretch, bool
 		(void)snprintf(text, size,
 			       "the recorder is %.0f ms late, the machine is short of CPU time: "
 			       "samples may be lost; lower the rate with -F, or raise the "
-			       "recorder's priority with: sudo renice -n -5 -p PID",
-			       (double)stretch->lag_ns / NS_PER_MS);
+			       "recorder's priority with: sudo renice -n -5 -p %d",
+			       (double)stretch->lag_ns / NS_PER_MS, (int)getpid());
 		break;
 	case ALARM_BUFFERS:
 		(void)snprintf(text, size,

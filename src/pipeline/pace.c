@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pipeline/pace.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +14,8 @@
 #define ALARM_NS NS_PER_SEC
 /* So many late stretches in a row are not by chance. */
 #define LATE_STRETCHES 3u
+/* An engine that fails so often in a row will not do better. */
+#define MOST_FAILURES 5u
 
 static uint64_t own_cpu_ns(void)
 {
@@ -49,13 +52,22 @@ static void begin_stretch(struct pace *pace, uint64_t now_ns)
 }
 
 /* The engine cannot have another rate: what it has is better than none. */
-static void give_up(struct pace *pace, const struct error *err)
+static void keep_rate(struct pace *pace, uint32_t hz, const struct error *err)
 {
-	char text[sizeof(err->text) + 64];
+	pace->failures++;
+	pace->failures_in_row++;
+	pace->refused_hz = hz;
+	(void)snprintf(pace->refusal, sizeof(pace->refusal), "the rate stays as it is: %.200s",
+		       err->text);
+	if (pace->failures == 1)
+		tell(pace, pace->refusal);
+}
 
-	pace->stuck = true;
-	(void)snprintf(text, sizeof(text), "the rate stays as it is: %s", err->text);
-	tell(pace, text);
+/* Whether the engine is not to be asked for that rate: it has failed, and would again. */
+static bool is_refused(const struct pace *pace, uint32_t hz)
+{
+	return pace->failures_in_row > 0 &&
+	       (hz == pace->refused_hz || pace->failures_in_row >= MOST_FAILURES);
 }
 
 /* Gives the engine the rate that is right now. */
@@ -64,12 +76,13 @@ static void apply(struct pace *pace, uint64_t now_ns)
 	uint32_t hz = pace->paused ? 0 : pace->budget.hz;
 	struct error err = {0};
 
-	if (hz == pace->hz || pace->stuck)
+	if (hz == pace->hz || is_refused(pace, hz))
 		return;
 	if (engine_set_rate(pace->engine, hz, &err) < 0) {
-		give_up(pace, &err);
+		keep_rate(pace, hz, &err);
 		return;
 	}
+	pace->failures_in_row = 0;
 	if (hz == 0)
 		pace->paused_since_ns = now_ns;
 	else if (pace->hz == 0)
@@ -228,13 +241,15 @@ void pace_look(struct pace *pace, uint64_t now_ns, uint64_t lag_ns)
 	apply(pace, now_ns);
 }
 
-void pace_ask(struct pace *pace, bool paused, uint64_t now_ns)
+int pace_ask(struct pace *pace, bool paused, uint64_t now_ns)
 {
 	if (paused)
 		pace->paused |= PACE_ASKED;
 	else
 		pace->paused &= ~(uint32_t)(PACE_ASKED | PACE_DELAY);
+	pace->failures_in_row = 0; /* whoever asks wants it tried */
 	apply(pace, now_ns);
+	return pace->failures_in_row > 0 ? -EIO : 0;
 }
 
 void pace_end(struct pace *pace, uint64_t now_ns)

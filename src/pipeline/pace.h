@@ -7,7 +7,8 @@
  *
  * The budget, the breaker, alarms, a delay at the start and people who pause a recording
  * all have a say; the engine is told one rate. With any reason to pause that is none.
- * Where an engine fails to change its rate that is told, and the recording goes on.
+ * Where an engine fails to change its rate that is told, and the recording goes on; it is
+ * tried again for another rate and when somebody asks, but not without end.
  */
 
 #include <stdbool.h>
@@ -46,8 +47,12 @@ struct pace {
 	uint32_t paused; /* enum pace_reason */
 	uint32_t hz;     /* that the engine has; 0: none */
 	bool fixed;      /* by a period that was given: it can be paused, not lowered */
-	bool stuck;      /* the engine cannot change it any more */
 	bool hurried;    /* buffers are to be emptied more often */
+	/* Changes of the rate that failed: in all, in a row, the last of them, and why. */
+	uint32_t failures;
+	uint32_t failures_in_row;
+	uint32_t refused_hz;
+	char refusal[256];
 	uint64_t start_ns;
 	uint64_t paused_since_ns;
 	/* Of the stretches of budget and alarms: when they began, and the figures then. */
@@ -74,8 +79,8 @@ void pace_begin(struct pace *pace, const struct pace_config *config, struct engi
 /* To be called often; lag_ns is how late that is. Changes the rate if need be. */
 void pace_look(struct pace *pace, uint64_t now_ns, uint64_t lag_ns);
 
-/* Somebody wants a pause, or its end. */
-void pace_ask(struct pace *pace, bool paused, uint64_t now_ns);
+/* Somebody wants a pause, or its end. -EIO when the engine fails: refusal says why. */
+int pace_ask(struct pace *pace, bool paused, uint64_t now_ns);
 
 /* The recording is over: closes the books. */
 void pace_end(struct pace *pace, uint64_t now_ns);

@@ -339,8 +339,9 @@ static void answer(void *self, enum remote_request request, struct bytes *reply)
 	struct engine_stats stats;
 	struct error err = {0};
 
-	if (request == REMOTE_PAUSE || request == REMOTE_RESUME)
-		pace_ask(&session->pace, request == REMOTE_PAUSE, clock_monotonic_ns());
+	if ((request == REMOTE_PAUSE || request == REMOTE_RESUME) &&
+	    pace_ask(&session->pace, request == REMOTE_PAUSE, clock_monotonic_ns()) < 0)
+		status.error = session->pace.refusal;
 	if (request == REMOTE_WRITE && write_now(session, &err) < 0)
 		status.error = err.text;
 	engine_progress(session->engine, &stats);
@@ -531,7 +532,7 @@ static uint64_t next_look_ns(const struct session *session, uint64_t now_ns)
 static void heed_pause(struct session *session, uint64_t now_ns)
 {
 	if (session->pause)
-		pace_ask(&session->pace, session->pause > 0, now_ns);
+		(void)pace_ask(&session->pace, session->pause > 0, now_ns); /* that is told */
 	session->pause = 0;
 }
 
@@ -599,6 +600,7 @@ static int finish(struct session *session, struct error *err)
 	pace_end(&session->pace, over_ns);
 	result->paused_ns = session->pace.paused_ns;
 	result->lowest_hz = session->pace.lowered > 0 ? session->pace.lowest_hz : 0;
+	result->rate_failures = session->pace.failures;
 	engine_stats(session->engine, &result->stats);
 	own_usage(result);
 	if (r < 0 && session->flight)

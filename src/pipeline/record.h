@@ -63,9 +63,10 @@ struct record_result {
 	enum record_end end;
 	uint64_t duration_ns;
 	uint64_t file_bytes;
-	uint64_t own_cpu_ns; /* what the recorder itself used */
-	uint64_t paused_ns;  /* of the duration */
-	uint32_t lowest_hz;  /* that the budget or an alarm has set; 0: the rate stayed */
+	uint64_t own_cpu_ns;    /* what the recorder itself used */
+	uint64_t paused_ns;     /* of the duration */
+	uint32_t lowest_hz;     /* that the budget or an alarm has set; 0: the rate stayed */
+	uint32_t rate_failures; /* times that the engine could not have another rate */
 	uint64_t own_rss_bytes;
 	bool has_child;
 	bool target_stopped; /* by a signal or a debugger, at the end */

@@ -201,6 +201,35 @@ static int receive(int fd, struct bytes *reply)
 	}
 }
 
+/* A process that does not answer: its state says why. */
+static int explain_silence(pid_t recorder, struct error *err)
+{
+	struct process_info info = {.state = '?'};
+
+	(void)process_info_read(recorder, &info, NULL); /* not known then */
+	if (info.state == 'T' || info.state == 't') {
+		(void)error_set(err, -ETIMEDOUT,
+				"the recorder %d does not answer: it is stopped (state %c)",
+				(int)recorder, info.state);
+		error_remedy(err, "let it go on with: kill -CONT %d", (int)recorder);
+	} else {
+		(void)error_set(err, -ETIMEDOUT,
+				"the recorder %d has not answered for %d s (state %c)",
+				(int)recorder, ASK_MS / 1000, info.state);
+		error_remedy(err, "ask again, or see what it does: wick sample %d", (int)recorder);
+	}
+	return -ETIMEDOUT;
+}
+
+/* One that is stopped would be waited for in vain. */
+static bool is_stopped(pid_t recorder)
+{
+	struct process_info info;
+
+	return process_info_read(recorder, &info, NULL) == 0 &&
+	       (info.state == 'T' || info.state == 't');
+}
+
 int remote_ask(pid_t recorder, enum remote_request request, struct bytes *reply, struct error *err)
 {
 	SCOPED(fd) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -215,6 +244,8 @@ int remote_ask(pid_t recorder, enum remote_request request, struct bytes *reply,
 	}
 	if (r == 0 && !is_process(fd, recorder))
 		return error_set(err, -ESRCH, "the recorder %d is another process", (int)recorder);
+	if (r == 0 && is_stopped(recorder))
+		return explain_silence(recorder, err);
 	if (r == 0)
 		r = send_all(fd, (const uint8_t *)word, strlen(word));
 	if (r == 0)
@@ -225,5 +256,7 @@ int remote_ask(pid_t recorder, enum remote_request request, struct bytes *reply,
 		error_remedy(err, "ask as the user who runs it, or as root");
 		return -EACCES;
 	}
+	if (r == -EAGAIN)
+		return explain_silence(recorder, err);
 	return r < 0 ? error_errno(err, r, "cannot ask the recorder %d", (int)recorder) : 0;
 }

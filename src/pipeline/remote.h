@@ -47,7 +47,10 @@ void remote_serve(struct remote *remote, uint64_t now_ns, remote_answer_fn *answ
 /* The recorders that listen on this machine, as far as they can be seen. */
 int remote_list(struct pid_list *ret, struct error *err);
 
-/* Asks a recorder. */
+/*
+ * Asks a recorder. -ESRCH when the name is another process's, -EACCES when it does not answer
+ * to us, -ETIMEDOUT when it is stopped or busy with something else.
+ */
 int remote_ask(pid_t recorder, enum remote_request request, struct bytes *reply, struct error *err);
 
 #endif

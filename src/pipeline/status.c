@@ -17,6 +17,14 @@ static const char *why_paused(const struct pace *pace)
 	return pace->paused & PACE_BREAKER ? "breaker" : NULL;
 }
 
+/* What it should do and cannot is said with what it does. */
+static const char *why_of(const struct pace *pace)
+{
+	if ((pace->paused != 0) != (pace->hz == 0))
+		return pace->refusal;
+	return why_paused(pace);
+}
+
 void status_write(const struct recorder_status *status, struct bytes *ret)
 {
 	const struct pace *pace = status->pace;
@@ -31,12 +39,13 @@ void status_write(const struct recorder_status *status, struct bytes *ret)
 		json_u64(&json, NULL, (uint64_t)status->pids[i]);
 	json_close(&json);
 	json_string(&json, "engine", status->engine);
-	json_string(&json, "state", pace->paused ? "paused" : "recording");
-	json_string(&json, "why", why_paused(pace));
+	json_string(&json, "state", pace->hz == 0 ? "paused" : "recording");
+	json_string(&json, "why", why_of(pace));
 	json_u64(&json, "elapsed_ns", status->elapsed_ns);
 	json_u64(&json, "samples", status->stats->samples);
 	json_u64(&json, "lost", status->stats->lost);
 	json_u64(&json, "rate_hz", pace->fixed ? 0 : pace->hz);
+	json_u64(&json, "rate_failures", pace->failures);
 	json_u64(&json, "asked_hz", status->stats->frequency_hz);
 	json_double(&json, "overhead_percent", 100 * pace->budget.spent, 3);
 	json_string(&json, "output", status->output);

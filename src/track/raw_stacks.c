@@ -211,7 +211,7 @@ int raw_stacks_trim(struct raw_stacks *stacks, struct error *err)
 
 	if (r > 0)
 		stack_cache_clear(stacks->cache);
-	return r < 0 ? r : 0;
+	return r;
 }
 
 uint64_t raw_stacks_unique(const struct raw_stacks *stacks)

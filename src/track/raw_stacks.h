@@ -48,7 +48,7 @@ bool raw_stacks_learn(struct raw_stacks *stacks, pid_t pid);
 /* The process is another program now, or gone. */
 void raw_stacks_forget(struct raw_stacks *stacks, pid_t pid);
 
-/* Lets the sink make room, between two drains. Returns 0 or a negative errno. */
+/* Lets the sink make room, between two drains. Returns as its trim does. */
 int raw_stacks_trim(struct raw_stacks *stacks, struct error *err);
 
 /* How many stacks there were; 0 when some were forgotten and may be the same. */

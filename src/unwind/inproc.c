@@ -197,11 +197,14 @@ static void keep_anchors(struct walk *walk)
 {
 	struct unwind_thread *memory = walk->memory;
 
+	memory->whole = false;
 	if (walk->kept + walk->fresh_count > UNWIND_ANCHORS) {
 		memory->anchor_count = 0;
 		return;
 	}
 	memory->anchor_count = walk->kept + walk->fresh_count;
+	memory->whole =
+		walk->trace->end == UNWIND_ROOT && walk->trace->count == memory->anchor_count;
 	for (uint32_t i = 0; i < walk->fresh_count; i++)
 		memory->anchors[memory->anchor_count - 1 - i] = memory->fresh[i];
 }

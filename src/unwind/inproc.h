@@ -79,6 +79,7 @@ struct unwind_thread {
 	bool no_anchors;
 	_Atomic uint32_t walks; /* odd while the thread walks */
 	uint32_t anchor_count;
+	bool whole; /* the anchors are all frames of the last stack, which reached the root */
 	uint64_t generation; /* of the modules that all below was learnt from */
 	uint64_t reused;     /* frames that were taken from the last stack, for statistics */
 	struct unwind_cached cache[1u << UNWIND_CACHE_BITS];

@@ -16,17 +16,18 @@
 /*
  * A box is
  *
- *	<g data-v="begin width self"><title>name
+ *	<rect x="…" … data-v="begin width self"><title>name
  *	module · samples · time · share
- *	file:line</title><rect …/><text …>na..</text></g>
+ *	file:line</title></rect><text …>na..</text>
  *
- * inside the group of its row; narrow ones, of which there are many, have the title in data-t:
- * each element less makes the file open sooner. A way that is not drawn is records, one for each
- *box. A comparison adds to the box: in data-v its place before; data-c and data-s, its colour and
- *the words in its label, for shares and for amounts; and to the title a line for each of both. Its
- *place in data-v is in units of the value: the script computes pixels anew from there for every
- *zoom and window. A self of 0 is left out. The name is the first line of the title; control bytes
- *never come out of text_put_xml(), so a name has no line break.
+ * inside the group of its row; narrow ones, of which there are many, have the title in data-t.
+ * Each node less makes the file open sooner: a box has no group of its own, and line breaks are
+ * inside tags. A way that is not drawn is records, one for each box. A comparison adds to the
+ * box: in data-v its place before; data-c and data-s, its colour and the words in its label, for
+ * shares and for amounts; and to the title a line for each of both. Its place in data-v is in
+ * units of the value: the script computes pixels anew from there for every zoom and window. A self
+ * of 0 is left out. The name is the first line of the title; control bytes never come out of
+ * text_put_xml(), so a name has no line break.
  */
 
 #define NARROW_PX 3
@@ -254,19 +255,20 @@ struct flame_paint flame_paint_of(struct picture *picture, uint32_t id)
 	return paint;
 }
 
-/* Appends a class between the two texts, or a colour behind the other one. */
-static void put_color(struct picture *picture, uint32_t id, const char *class_before,
+/* Appends a class behind the first text, or a colour behind the other one. Returns which. */
+static bool put_color(struct picture *picture, uint32_t id, const char *class_before,
 		      const char *color_before)
 {
 	struct flame_paint paint = flame_paint_of(picture, id);
 
 	if (!paint.swatch) {
 		bytes_printf(picture->out, "%s#%06" PRIx32, color_before, paint.color);
-		return;
+		return false;
 	}
 	bytes_printf(picture->out, "%s%s", class_before, paint.swatch->class);
 	if (paint.swatch->shades > 1)
 		bytes_printf(picture->out, "%" PRIu32, paint.shade);
+	return true;
 }
 
 /* The line of a title that tells the numbers of a layer. */
@@ -454,18 +456,27 @@ const char *flame_mark_of(const struct picture *picture, uint32_t id, const stru
 	return inlined ? "in" : "";
 }
 
-/*
- * The box of a node that is in some of the layouts. Where it is drawn is that in the
- * first; one that is not there is hidden until the script shows another.
- */
-static void put_box(struct picture *picture, uint32_t id, const struct flame_box *const *boxes)
+/* The start of a box: where it is, its colour, what the script wants to know. */
+static void put_rect(struct picture *picture, uint32_t id, const struct flame_box *const *boxes)
 {
-	const char *name = call_tree_name(picture->way->trees[0], id);
 	const struct flame_box *box = boxes[0];
 	const char *mark = flame_mark_of(picture, id, box);
 	struct bytes *out = picture->out;
+	bool is_class;
 
-	bytes_printf(out, "<g data-v=\"");
+	bytes_printf(out, "<rect");
+	if (box) {
+		put_px(out, "x", flame_edge_px(picture, box->begin));
+		put_px(out, "width",
+		       flame_edge_px(picture, box->end) - flame_edge_px(picture, box->begin));
+		bytes_printf(out, " height=\"%d\"", BOX_PX);
+	} else {
+		bytes_printf(out, " display=\"none\"");
+	}
+	is_class = put_color(picture, id, " class=\"", " fill=\"");
+	if (*mark)
+		bytes_printf(out, "%s%s", is_class ? " " : "\" class=\"", mark);
+	bytes_printf(out, "\"\ndata-v=\"");
 	put_places(picture, id, boxes);
 	bytes_put_u8(out, '"');
 	if (picture->options->pair) {
@@ -473,28 +484,29 @@ static void put_box(struct picture *picture, uint32_t id, const struct flame_box
 		put_change(picture, id, "\" data-s=\"");
 		bytes_put_u8(out, '"');
 	}
-	if (*mark)
-		bytes_printf(out, " class=\"%s\"", mark);
-	if (is_narrow(picture, box)) {
+}
+
+/*
+ * The box of a node that is in some of the layouts. Where it is drawn is that in the
+ * first; one that is not there is hidden until the script shows another.
+ */
+static void put_box(struct picture *picture, uint32_t id, const struct flame_box *const *boxes)
+{
+	const char *name = call_tree_name(picture->way->trees[0], id);
+	struct bytes *out = picture->out;
+
+	put_rect(picture, id, boxes);
+	if (is_narrow(picture, boxes[0])) {
 		bytes_printf(out, " data-t=\"");
 		put_title_reference(picture, id, name);
-		bytes_printf(out, "\"><rect");
-	} else {
-		bytes_printf(out, "%s><title>", box ? "" : " display=\"none\"");
-		put_title(picture, id, name);
-		bytes_printf(out, "</title><rect");
+		bytes_printf(out, "\"/>");
+		return;
 	}
-	if (box) {
-		put_px(out, "x", flame_edge_px(picture, box->begin));
-		put_px(out, "width",
-		       flame_edge_px(picture, box->end) - flame_edge_px(picture, box->begin));
-		bytes_printf(out, " height=\"%d\"", BOX_PX);
-	}
-	put_color(picture, id, " class=\"", " fill=\"");
-	bytes_printf(out, "\"/>");
-	if (box)
-		put_text(picture, id, name, box);
-	bytes_printf(out, "</g>\n");
+	bytes_printf(out, "><title>");
+	put_title(picture, id, name);
+	bytes_printf(out, "</title></rect>");
+	if (boxes[0])
+		put_text(picture, id, name, boxes[0]);
 }
 
 /*
@@ -583,7 +595,7 @@ void flame_put_boxes(struct picture *picture)
 		uint32_t line = picture->options->icicle ? row : way->rows - 1 - row;
 
 		if (way->drawn)
-			bytes_printf(picture->out, "<g transform=\"translate(0 %" PRIu32 ")\">\n",
+			bytes_printf(picture->out, "<g transform=\"translate(0 %" PRIu32 ")\">",
 				     line * ROW_PX);
 		else
 			bytes_printf(picture->out, "=\n\n");

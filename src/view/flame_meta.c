@@ -12,8 +12,10 @@
  *
  *	{"wick": version, "title", "start_unix_ns", "duration_ns", "period_ns", "samples",
  *	 "lost", "unreadable", "truncated", "recording": {"engine" …}, "filters": […],
- *	 "drawn": {"value", "unit", "total", "values", "wholes", "judgement", "ratios", "inverted"
- *…}}
+ *	 "drawn": {"value", "unit", "total", "values", "wholes", "judgement", "ratios",
+ *	 "inverted" …}}
+ *
+ * Of a comparison all but "wick" and "drawn" are told of each side, in "before" and "after".
  */
 
 static void put_facts(struct json *json, const struct profile *profile)
@@ -102,9 +104,8 @@ static void put_drawn(struct json *json, const struct picture *picture)
 	json_close(json);
 }
 
-void flame_put_recording(struct json *json, const struct profile *profile)
+static void put_recording(struct json *json, const struct profile *profile)
 {
-	json_string(json, "wick", WICK_VERSION);
 	json_string(json, "title", profile->title);
 	if (profile->start_realtime_ns > 0)
 		json_u64(json, "start_unix_ns", profile->start_realtime_ns);
@@ -117,6 +118,24 @@ void flame_put_recording(struct json *json, const struct profile *profile)
 	put_facts(json, profile);
 }
 
+void flame_put_recording(struct json *json, const struct profile *profile,
+			 const struct flame_options *options)
+{
+	static const char *const names[2] = {"before", "after"};
+	int i;
+
+	json_string(json, "wick", WICK_VERSION);
+	if (!options->sides[0] || !options->sides[1]) {
+		put_recording(json, profile);
+		return;
+	}
+	for (i = 0; i < 2; i++) { /* sums of both would be those of no recording */
+		json_open_object(json, names[i]);
+		put_recording(json, options->sides[i]);
+		json_close(json);
+	}
+}
+
 void flame_put_metadata(struct picture *picture)
 {
 	struct bytes text = {0};
@@ -124,7 +143,7 @@ void flame_put_metadata(struct picture *picture)
 
 	json_init(&json, &text, false);
 	json_open_object(&json, NULL);
-	flame_put_recording(&json, picture->profile);
+	flame_put_recording(&json, picture->profile, picture->options);
 	put_drawn(&json, picture);
 	json_close(&json);
 	bytes_put_u8(&text, 0);

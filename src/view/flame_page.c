@@ -230,7 +230,7 @@ static void put_about(struct bytes *out, const struct profile *profile,
 	bytes_printf(out, "<script type=\"application/json\" id=\"about\">");
 	json_init(&json, out, false);
 	json_open_object(&json, NULL);
-	flame_put_recording(&json, profile);
+	flame_put_recording(&json, profile, &options->graph);
 	put_page(&json, profile, options, value, count);
 	json_close(&json);
 	bytes_printf(out, "</script>\n");

@@ -196,8 +196,8 @@ void flame_palette_put_style(const struct flame_palette *palette, struct bytes *
 			     "; stroke-width: 1; stroke-opacity: 1; }\n",
 			     palette->edge);
 	if (palette->edge_hides)
-		bytes_printf(out, ".wick-flame .thin > rect { stroke: none; }\n");
-	bytes_printf(out, ".wick-flame .hit > rect { fill: #%06x; }\n", FLAME_HIT);
+		bytes_printf(out, ".wick-flame rect.thin { stroke: none; }\n");
+	bytes_printf(out, ".wick-flame rect.hit { fill: #%06x; }\n", FLAME_HIT);
 	bytes_printf(out, "@media screen and (prefers-color-scheme: dark) {\n");
 	for (i = 0; i < palette->count; i++)
 		if (palette->swatches[i].dark != palette->swatches[i].light)

@@ -131,7 +131,8 @@ void flame_put_pair_words(struct picture *picture);
 void flame_put_label(struct picture *picture, const char *name, uint32_t columns);
 
 /* Writes how a recording was made, as members of an object; "wick" is our version. */
-void flame_put_recording(struct json *json, const struct profile *profile);
+void flame_put_recording(struct json *json, const struct profile *profile,
+			 const struct flame_options *options);
 /* What boxes may be coloured by: ratios of two values, as "ratios"; none for a pair. */
 void flame_put_ratios(struct json *json, const struct profile *profile, bool pair);
 

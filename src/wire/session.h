@@ -11,6 +11,8 @@
  *	PID.START.N       one for each program that runs, made by it
  *	wake              a pipe: a byte in it asks the recorder to look
  *	wick.so           a link to the library
+ *	no-room           a program had no room for its file (empty, as the next)
+ *	file-limit        a program's files may not become so large (ulimit -f)
  *
  * A program that dies in any way leaves its file, and so what it wrote.
  *
@@ -26,7 +28,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define SESSION_VERSION 1u
+#define SESSION_VERSION 2u
 #define SESSION_MAGIC 0x6e6f69737365736bull /* "ksession" */
 
 #define SESSION_VARIABLE "WICK_SESSION" /* of the environment: the folder */
@@ -34,6 +36,8 @@
 #define SESSION_TABLES "tables"
 #define SESSION_WAKE "wake"
 #define SESSION_LIBRARY "wick.so"
+#define SESSION_NO_ROOM "no-room"
+#define SESSION_LIMITED "file-limit"
 #define SESSION_PATH_MAX 200u /* of the folder */
 
 #define SESSION_SLOTS 1024u
@@ -44,7 +48,8 @@ enum session_mode {
 	SESSION_CPU = 1 << 0,    /* samples of CPU time */
 	SESSION_WALL = 1 << 1,   /* of all time */
 	SESSION_EVENTS = 1 << 2, /* what the program itself tells */
-	SESSION_PAUSED = 1 << 8, /* for now nothing */
+	SESSION_HEAP = 1 << 3,   /* what it does with its memory */
+	SESSION_PAUSED = 1 << 8, /* for now no samples */
 };
 
 struct session_control {
@@ -58,8 +63,9 @@ struct session_control {
 	uint32_t frame_pointers_only;
 	_Atomic uint32_t only_pid; /* nobody else takes part; 0: all do */
 	_Atomic uint64_t heartbeat_ns;
-	uint32_t overwrite_old; /* a full ring gives up its oldest records, not the newest */
-	uint32_t zero;
+	uint32_t overwrite_old;     /* a full ring gives up its oldest records, not the newest */
+	uint32_t heap_lossy;        /* who finds its ring full drops events and does not wait */
+	uint64_t heap_sample_bytes; /* between blocks that are recorded, on average; 0: all are */
 };
 
 /* A recorder that has not moved for so long is dead, or as good. */
@@ -102,7 +108,12 @@ enum session_count {
 	SESSION_HANDLER_NS,     /* CPU time in our handler, of those that were measured */
 	SESSION_HANDLER_TIMES,  /* how many were measured */
 	SESSION_SHARED_TIMER,   /* threads that have but the one timer of their process */
+	SESSION_HEAP_MISSED,    /* calls of the allocator by threads that could not write */
+	SESSION_HEAP_DAMAGED,   /* entries of our tables that somebody wrote over */
+	SESSION_HEAP_WAITS,     /* times that a thread waited for room in its ring */
+	SESSION_HEAP_STALLS,    /* times that it gave up waiting: the recorder did not move */
 	SESSION_TICKS,          /* that came to our handler, also those that took no sample */
+	SESSION_NO_LABEL,       /* labels that there was no room for */
 	SESSION_COUNTS
 };
 
@@ -146,6 +157,12 @@ enum session_record_kind {
 	 */
 	SESSION_LABELS = 3,
 	SESSION_EVENT = 4, /* a sample, and texts: name, unit, labels of its own */
+	/* Of the heap: wire/heap_record.h. */
+	SESSION_ALLOC = 5,
+	SESSION_FREE = 6,
+	SESSION_MOVE = 7, /* a free by realloc(), before it is known what comes of it */
+	SESSION_KEPT = 8, /* nothing did */
+	SESSION_STACK = 9,
 };
 
 struct session_record {
@@ -160,13 +177,15 @@ struct session_record {
 #define SESSION_BY_FRAME_POINTER 0x20u /* without tables */
 #define SESSION_GAUGE 0x40u            /* of an event: how much there is, not to be added up */
 
-/* The most that the texts of a record are, each with its NUL. */
+/* The most that the texts of a record are, each with its NUL, and the end mark. */
 #define SESSION_TEXT_BYTES 2048u
 
 /*
- * Texts, as many as there are: key, value, key, value … The record is padded with
- * NULs to a whole word.
+ * Texts, as many as there are: key, value, key, value … and one more behind them, or the
+ * last ones could not be told from the NULs that fill up the record's last word: any text
+ * may be empty. A record of no texts at all has none.
  */
+#define SESSION_TEXT_END "\1"
 struct session_texts {
 	struct session_record record;
 	char bytes[];

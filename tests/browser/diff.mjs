@@ -62,11 +62,11 @@ await page.keyboard.press('b'); // Enter has left the field
 check('matches are counted on the side that is shown', (await share()) > 0 && (await share()) < shareAfter, await share());
 await page.keyboard.press('b');
 
-const names = await page.evaluate(() => [...document.querySelectorAll('.frames:not([display]) g g')].map((g) => g.flameFrame.name));
+const names = await page.evaluate(() => [...document.querySelectorAll('.frames:not([display]) rect')].map((rect) => rect.flameFrame.name));
 check('hostile names stay names', names.includes('</script><script>alert(1)</script>') && names.includes('f|g data-s="x"') &&
 	names.includes('trailing 7') && names.every((n) => !/[\u0000-\u001f\u202e]/.test(n)), JSON.stringify(names));
-check('the changes of hostile names are their own', await page.evaluate(() => [...document.querySelectorAll('.frames:not([display]) g g')].every((g) =>
-	g.flameFrame.changes.length === 2 && g.flameFrame.colors.every((c) => /^([md][1-4]|same)$/.test(c)))));
+check('the changes of hostile names are their own', await page.evaluate(() => [...document.querySelectorAll('.frames:not([display]) rect')].every((rect) =>
+	rect.flameFrame.changes.length === 2 && rect.flameFrame.colors.every((c) => /^([md][1-4]|same)$/.test(c)))));
 await page.emulateMedia({ colorScheme: 'dark' });
 await shot('diff-dark');
 await finish(opened);

@@ -70,6 +70,8 @@ await page.keyboard.press('?');
 check('? lists the keys', /callers and callees of the function/.test(await page.textContent('#help')) && await page.isVisible('#help'));
 await page.keyboard.press('Escape');
 
+check('a low graph does not scroll', await page.evaluate(() => [...document.querySelectorAll('.pane')].every((pane) => pane.scrollHeight <= pane.clientHeight)));
+
 await page.keyboard.press('r');
 check('r tells how the recording was made', /written by.*wick \d/.test(await page.textContent('#session')) && /samples.*110/.test(await page.textContent('#session')),
 	await page.textContent('#session'));
@@ -149,8 +151,8 @@ await page.emulateMedia({ media: 'screen' });
 
 await other.emulateMedia({ colorScheme: 'light' });
 await other.goto(file.replace('.html', '.svg'));
-const drawn = await other.evaluate(() => [...document.querySelectorAll('.frames:not([display]) g g')].map((g) =>
-	[g.flameFrame.row, g.flameFrame.name, ...g.flameFrame.about, getComputedStyle(g.querySelector('rect')).fill].join('|')));
+const drawn = await other.evaluate(() => [...document.querySelectorAll('.frames:not([display]) rect')].map((rect) =>
+	[rect.flameFrame.row, rect.flameFrame.name, ...rect.flameFrame.about, getComputedStyle(rect).fill].join('|')));
 const rgb = (color) => `rgb(${[1, 3, 5].map((i) => Number.parseInt(color.slice(i, i + 2), 16)).join(', ')})`;
 check('names, numbers and colours are those of the SVG', drawn.sort().join('\n') === first.map((b) => [b.depth, ...b.words, rgb(b.color)].join('|')).sort().join('\n'),
 	`${drawn.sort().join('\n')}\n${first.map((b) => [b.depth, ...b.words, rgb(b.color)].join('|')).sort().join('\n')}`);
@@ -159,7 +161,7 @@ check('names, numbers and colours are those of the SVG', drawn.sort().join('\n')
 
 const svgNames = async () => {
 	await other.goto(file.replace('page.html', 'hostile.svg'));
-	return other.evaluate(() => [...document.querySelectorAll('.frames:not([display]) g g')].map((g) => g.flameFrame.name));
+	return other.evaluate(() => [...document.querySelectorAll('.frames:not([display]) rect')].map((rect) => rect.flameFrame.name));
 };
 const wanted = await svgNames();
 await other.goto(file.replace('page.html', 'hostile.html'));

@@ -19,7 +19,7 @@ check('narrow boxes show at least the sign of their change', narrow.length > 0 &
 
 const other = await browser.newPage({ viewport: { width: 1300, height: 700 } });
 await other.goto(file.replace('.html', '.svg'));
-const drawn = await other.evaluate(() => [...document.querySelectorAll('.frames:not([display]) g g')].map((g) => [g.flameFrame.name, g.flameFrame.colors[0], ...g.flameFrame.about].join('|')));
+const drawn = await other.evaluate(() => [...document.querySelectorAll('.frames:not([display]) rect')].map((rect) => [rect.flameFrame.name, rect.flameFrame.colors[0], ...rect.flameFrame.about].join('|')));
 const shown = [...new Set([...before, ...after].map((b) => [b.name, b.class, ...b.words.slice(1)].join('|')))];
 check('changes are those of the SVG, in words and colours', drawn.sort().join('\n') === shown.sort().join('\n'), `${drawn.join('\n')}\n\n${shown.join('\n')}`);
 
@@ -38,6 +38,11 @@ check('amounts have one scale', wide((await boxes(page, 0))[0]) < 0.7 * wide((aw
 await page.keyboard.press('a');
 await clickBox(page, 'new_check', 1);
 check('what is not there before leaves that side empty', (await boxes(page, 0)).length === 0 && (await boxes(page, 1)).length > 2);
+await page.keyboard.press('Escape');
+
+await page.keyboard.press('r');
+check('About tells of both recordings', /samples6,220 → 9,140lost0unreadable0/.test(await page.textContent('#session')), await page.textContent('#session'));
+await shot('page-diff-about');
 await page.keyboard.press('Escape');
 
 await page.keyboard.press('2');

@@ -17,7 +17,13 @@ const choose = (kind, name) => page.evaluate(([which, wanted]) => {
 	choice.dispatchEvent(new Event('change'));
 }, [kind, name]);
 
+const folded = async (from) => {
+	const [download] = await Promise.all([from.waitForEvent('download'), from.click('.folded')]);
+	return readFileSync(await download.path(), 'utf8');
+};
+
 const cycles = await shown();
+check('folded stacks have the value that is shown', /^[^;]*;main;load;read 100\n[^;]*;main;work;add 300\n[^;]*;main;work;walk 600\n$/.test(await folded(page)), await folded(page));
 const headText = () => page.evaluate(() => document.querySelector('.head .about').textContent + '|' + document.documentElement.getAttribute('aria-label'));
 check('the head tells the value', /^cycles 1,000 · 100 samples.*: cycles 1,000 · 100 samples$/.test(await headText()), await headText());
 check('widths are cycles', near(width(named(cycles, 'walk')), 768) && near(width(named(cycles, 'read')), 128));
@@ -29,6 +35,7 @@ check('and the ratio', /IPC 0\.500, of all 1\.500/.test(tip), tip);
 await choose('value', 'alloc_space');
 const bytes = await shown();
 check('widths can be bytes', sound(bytes) && near(width(named(bytes, 'read')), 1280 * 0.9375) && !named(bytes, 'add'));
+check('and so are folded stacks', /^[^;]*;main;load;read 61440\n[^;]*;main;work;walk 4096\n$/.test(await folded(page)), await folded(page));
 check('the head is of the chosen value', /^alloc_space 64\.0 KiB\|flame graph of .*: alloc_space 64\.0 KiB$/.test(await headText()), await headText());
 check('the address tells it', await page.evaluate(() => location.hash) === '#v=2');
 await page.keyboard.press('v');
@@ -49,12 +56,8 @@ check('the inverted tree has all values', near(width(named(await shown(), 'add')
 const html = await opened.browser.newPage();
 await html.goto(opened.file.replace('.svg', '.html'));
 await ready(html);
-const folded = async () => {
-	const [download] = await Promise.all([html.waitForEvent('download'), html.click('.folded')]);
-	return readFileSync(await download.path(), 'utf8');
-};
-check('folded stacks count samples, as the command does', / 60$/m.test(await folded()) && !/ 600$/m.test(await folded()), await folded());
+check('folded stacks count samples, as the command does', / 60$/m.test(await folded(html)) && !/ 600$/m.test(await folded(html)), await folded(html));
 await html.selectOption('#switches select', 'alloc_space');
 check('the head of the page is of the chosen value', /^alloc_space 64\.0 KiB$/.test(await html.textContent('#summary')), await html.textContent('#summary'));
-check('and so are its folded stacks', / 61440$/m.test(await folded()), await folded());
+check('and so are its folded stacks', / 61440$/m.test(await folded(html)), await folded(html));
 await finish(opened);

@@ -22,11 +22,11 @@ for (const { frames, samples } of stacks)
 		const key = frames.slice(-n).reverse().join(';');
 		truth.set(key, (truth.get(key) ?? 0) + samples);
 	}
-const chains = () => page.evaluate(() => [...document.querySelectorAll('.frames:not([display]) g g')].filter((g) => g.flameFrame.row > 1).map((g) => {
+const chains = () => page.evaluate(() => [...document.querySelectorAll('.frames:not([display]) rect')].filter((rect) => rect.flameFrame.row > 1).map((rect) => {
 	const path = [];
-	for (let f = g.flameFrame; f.row > 1; f = f.parent)
+	for (let f = rect.flameFrame; f.row > 1; f = f.parent)
 		path.unshift(f.name);
-	return { key: path.join(';'), width: g.flameFrame.end - g.flameFrame.begin };
+	return { key: path.join(';'), width: rect.flameFrame.end - rect.flameFrame.begin };
 }));
 
 const first = await shown();

@@ -148,6 +148,19 @@ class Wick:
             assert done.returncode == status, f"status {done.returncode}:\n{done.stderr}"
         return Recording(self, path, done)
 
+    def record_together(self, jobs):
+        """{name: recording} of {name: (command, *options)}, made at the same time."""
+        started = {}
+        for name, (command, *options) in jobs.items():
+            path = self.new_path()
+            started[name] = path, self.start("record", *options, "-o", path, "--", *command)
+        made = {}
+        for name, (path, process) in started.items():
+            process.stdout, process.stderr = process.communicate(timeout=TIMEOUT)
+            assert process.returncode == 0, f"{name}: {process.stderr}"
+            made[name] = Recording(self, path, process)
+        return made
+
     def attach(self, *options, status=0, **kwargs):
         """Records something that runs already (-p, -t, -a, -d in options)."""
         path = self.new_path()

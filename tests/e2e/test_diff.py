@@ -23,10 +23,10 @@ def recordings(shared_wick):
     """70 % in hot_70() twice, then 88 %, then 70 % at a tenth of the rate and twice as long."""
     if REFUSAL:
         pytest.skip(f"perf events are refused here: {REFUSAL}")
-    return {"old": shared_wick.record(workload("split", 1500), "-F", 999),
-            "same": shared_wick.record(workload("split", 1500), "-F", 999),
-            "worse": shared_wick.record(workload("split", 1500, 88), "-F", 999),
-            "slow": shared_wick.record(workload("split", 3000), "-F", 99)}
+    return shared_wick.record_together({"old": (workload("split", 1500), "-F", 999),
+                                        "same": (workload("split", 1500), "-F", 999),
+                                        "worse": (workload("split", 1500, 88), "-F", 999),
+                                        "slow": (workload("split", 3000), "-F", 99)})
 
 
 def rows(wick, before, after, *options):

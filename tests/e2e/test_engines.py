@@ -135,3 +135,13 @@ def test_assembly_of_openssl_is_followed(wick, engine, what):
                             "-F", 999, *engine)
     assert contract.sample_count(recording.info()) > 200
     assert root_percent(recording) >= 99.5, recording.stderr
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_too_few_descriptors_are_named_with_the_limit(wick, engine):
+    if not shutil.which("prlimit"):
+        pytest.skip("needs prlimit")
+    done = wick.run("record", *engine, "-o", wick.new_path(), "--", *workload("short"),
+                    prefix=("prlimit", "--nofile=10:10"))
+    assert done.returncode == contract.FAILED
+    assert "open files" in done.stderr and "which is 10: ulimit -n" in done.stderr

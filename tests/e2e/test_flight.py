@@ -7,7 +7,7 @@ import time
 
 import contract
 import pytest
-from conftest import TIMEOUT, Recording, children_of, wait_for, workload
+from conftest import children_of, wait_for, workload
 
 
 def mask_has(pid, name, number):
@@ -44,17 +44,9 @@ def judge(wick, path):
 @pytest.fixture(scope="module", name="engines")
 def all_engines(shared_wick):
     """{engine: a recording of the phases that keeps the last second}, made at the same time."""
-    started = {}
-    for engine in ("auto", "perf", "signal", "ptrace"):
-        path = shared_wick.new_path()
-        started[engine] = path, shared_wick.start(
-            "record", "--engine", engine, "--last", 1, "-o", path, "--flame", f"{engine}.svg",
-            "--", *workload("phases", 1100))
-    made = {}
-    for engine, (path, process) in started.items():
-        process.stdout, process.stderr = process.communicate(timeout=TIMEOUT)
-        made[engine] = Recording(shared_wick, path, process)
-    return made
+    return shared_wick.record_together({
+        engine: (workload("phases", 1100), "--engine", engine, "--last", 1, "--flame", f"{engine}.svg")
+        for engine in ("auto", "perf", "signal", "ptrace")})
 
 
 @pytest.mark.perf

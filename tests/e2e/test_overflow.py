@@ -27,10 +27,9 @@ def fixture_recordings(request, shared_wick):
     if PATIENCE > 1:
         pytest.skip("such rates are too much for an emulated machine")
     rate_hz, phase_ms, depth, *options = ENGINES[request.param]
-    return {which: shared_wick.record(workload("stall", phase_ms, depth), "--engine",
-                                      request.param, "-F", rate_hz, *options, *choice)
-            for which, choice in {"new": (),
-                                  "old": ("--on-overflow", "overwrite-old")}.items()}
+    job = (workload("stall", phase_ms, depth), "--engine", request.param, "-F", rate_hz, *options)
+    return shared_wick.record_together({"new": job,
+                                        "old": (*job, "--on-overflow", "overwrite-old")})
 
 
 def test_by_default_what_comes_last_is_lost(recordings):

@@ -8,7 +8,7 @@ import sys
 import time
 
 import pytest
-from conftest import PATIENCE, workload
+from conftest import PATIENCE, state_of, wait_for, workload
 
 ENGINES = ["ebpf", "perf", "signal", "ptrace"]
 CPU_ENGINES = ["ebpf", "perf", "signal"]
@@ -201,5 +201,14 @@ def test_what_was_recorded_can_be_written_at_any_time(wick, background):
     wick.ok("status", target.pid, "--write")
     info = wick.json("info", path, "--format", "json")
     assert info["samples"] >= state["samples"], subprocess.list2cmdline(info)
+    # One that is stopped is shown as that, and not waited for.
+    recorder.send_signal(signal.SIGSTOP)
+    wait_for(lambda: state_of(recorder.pid) == "T")
+    shown = wick.run("status", recorder.pid, "--format", "json")
+    asked = wick.run("status", target.pid)
+    recorder.send_signal(signal.SIGCONT)
+    (stopped,) = json.loads(shown.stdout)
+    assert stopped["state"] == "silent" and "stopped (state T)" in stopped["why"]
+    assert f"kill -CONT {recorder.pid}" in asked.stderr, asked.stderr
     recorder.send_signal(signal.SIGINT)
     recorder.communicate(timeout=60)

@@ -67,7 +67,7 @@ def boxes(svg):
                             svg.split("@media", 1)[0]))
     line = None
     for part in re.findall(r'<g transform="translate\(0 (\d+)\)">|<rect x="([\d.]+)" width="([\d.]+)" '
-                           r'height="17" (?:class="(\w+)"|fill="#(\w{6})")', svg):
+                           r'height="17" (?:class="(\w+)[ \w]*"|fill="#(\w{6})")', svg):
         if part[0]:
             line = int(part[0])
         else:

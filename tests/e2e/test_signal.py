@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import glob
+import json
 import os
 import pathlib
 import re
@@ -78,6 +79,13 @@ def test_a_program_may_have_sigprof_for_itself(wick, mode):
     assert contract.total_percent(recording.report("--no-inline"), "burn_ms") > 80
 
 
+def test_a_program_may_have_sigprof_the_oldest_way(wick):
+    plain = json.loads(subprocess.run(workload("guest", "by-sigset", 100), capture_output=True, text=True,
+                                      check=True).stdout)
+    assert plain["right"]
+    assert wick.record(workload("guest", "by-sigset", 200), *ENGINE).truth == plain
+
+
 @pytest.fixture
 def no_timers():
     """The kernel has no timers for threads then."""
@@ -130,6 +138,16 @@ def test_a_program_that_blocks_all_signals_is_sampled(wick):
 def test_a_thread_that_waits_for_all_signals_gets_its_own(wick, mode):
     recording = wick.record(workload("guest", "waiting", 200), "--mode", mode, *ENGINE)
     assert recording.truth["waited_for"] == recording.truth["sent"]
+
+
+@pytest.mark.parametrize("mode", ["cpu", "wall"])
+def test_a_blocked_sigprof_waits_for_whom_it_was_sent_to(wick, mode):
+    """Blocked alone or with all others: it stays pending, is awaited, inherited, and handled later."""
+    program = workload("guest", "held", 200)
+    alone = json.loads(subprocess.run(program, check=True, capture_output=True, text=True).stdout)
+    assert alone["one"]["got"] == alone["all"]["got"] == signal.SIGPROF
+    recording = wick.record(program, "--mode", mode, *ENGINE)
+    assert recording.truth == alone
 
 
 def test_a_program_lives_by_its_own_faults(wick):
@@ -220,6 +238,22 @@ def test_a_limit_on_files_is_no_trap(wick):
     done = wick.run("record", *ENGINE, "-o", wick.new_path(), "--", "sh", "-c", f"ulimit -f 8; {split}")
     assert done.returncode == 0, done.stderr
     assert "hot_70" in done.stdout
+    assert "ulimit -f" in done.stderr and "--engine ptrace" in done.stderr
+
+
+def test_a_program_that_lost_its_environment_is_missed(wick):
+    recording = wick.record(["env", "-i", *workload("split", 500)], *ENGINE)
+    assert "(env -i)" in recording.stderr and "--engine ptrace" in recording.stderr
+
+
+@pytest.mark.root
+def test_a_setuid_program_is_refused_with_another_engine(wick, tmp_path):
+    program = shutil.copy(workload("split")[0], tmp_path)
+    os.chown(program, 65534, 65534)
+    os.chmod(program, 0o4755)
+    done = wick.run("record", *ENGINE, "-o", wick.new_path(), "--", program, "50")
+    assert done.returncode == contract.FAILED
+    assert "setuid" in done.stderr and "--engine ptrace" in done.stderr
 
 
 def test_a_limit_on_addresses_leaves_room_for_both(wick):

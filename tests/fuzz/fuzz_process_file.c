@@ -126,7 +126,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	write_file(data, size - 1);
 	if (process_file_open(folder, NAME, &file) == 0) {
 		struct told *told = told_new(&sink);
-		struct process_reader reader = {on_sample, on_thread, told};
+		struct process_reader reader = {
+			.sample = on_sample, .thread = on_thread, .self = told};
 
 		file->overwritten = (data[0] & 2) != 0;
 		if (!told || process_file_drain(file, &reader) != 0)

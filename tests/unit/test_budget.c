@@ -4,7 +4,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -221,6 +223,7 @@ static void an_alarm_is_told_once_with_its_remedy(void **state)
 	struct alarm_stretch stretch = {.samples = 50, .lost = 50};
 	struct alarms alarms = {0};
 	char text[320];
+	char command[64];
 
 	(void)state;
 	assert_true(alarms_tell(&alarms, ALARM_DROPS));
@@ -230,6 +233,9 @@ static void an_alarm_is_told_once_with_its_remedy(void **state)
 	assert_string_equal(text, "50 % of the samples are being lost: lower the rate with -F");
 	alarms_text(ALARM_DROPS, &stretch, true, text, sizeof(text));
 	assert_non_null(strstr(text, "the rate was lowered"));
+	alarms_text(ALARM_LAG, &stretch, false, text, sizeof(text));
+	(void)snprintf(command, sizeof(command), "sudo renice -n -5 -p %d", (int)getpid());
+	assert_non_null(strstr(text, command)); /* as it is to be typed */
 }
 
 int main(void)

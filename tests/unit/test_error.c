@@ -26,6 +26,15 @@ static void texts_are_set_extended_and_prefixed(void **state)
 	assert_string_equal(err.remedy, "");
 }
 
+static void no_descriptors_come_with_the_limit_that_helps(void **state)
+{
+	struct error err = {0};
+
+	(void)error_errno(&err, -EMFILE, "cannot open x");
+	assert_string_equal(err.text, "cannot open x: Too many open files");
+	assert_non_null(strstr(err.remedy, "ulimit -n"));
+}
+
 static void without_an_error_only_the_code_matters(void **state)
 {
 	assert_int_equal(error_set(NULL, -1, "x"), -1);
@@ -50,6 +59,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(texts_are_set_extended_and_prefixed),
+		cmocka_unit_test(no_descriptors_come_with_the_limit_that_helps),
 		cmocka_unit_test(without_an_error_only_the_code_matters),
 		cmocka_unit_test(long_texts_are_cut),
 	};

@@ -132,10 +132,10 @@ static void write_sample(struct world *world, uint64_t ticks)
 		thread->pcs[i] = ticks * 100 + i;
 	thread->label_bytes = 0;
 	if (world->with_labels)
-		thread->label_bytes =
-			(uint32_t)snprintf(thread->labels, sizeof(thread->labels), "tick%c%llu",
-					   '\0', (unsigned long long)ticks) +
-			1;
+		thread->label_bytes = (uint32_t)snprintf(thread->labels, sizeof(thread->labels),
+							 "tick%c%llu%c" SESSION_TEXT_END, '\0',
+							 (unsigned long long)ticks, '\0') +
+				      1;
 	ring_put_sample(thread, &sample);
 }
 
@@ -191,7 +191,7 @@ static void on_thread(void *self, struct process_file *file, uint32_t tid, const
 /* Reads all there is. Returns what is lost. */
 static uint64_t drain(struct world *world)
 {
-	struct process_reader reader = {on_sample, on_thread, world};
+	struct process_reader reader = {.sample = on_sample, .thread = on_thread, .self = world};
 
 	assert_int_equal(process_file_drain(world->file, &reader), 0);
 	return process_file_take_lost(world->file);

@@ -131,7 +131,7 @@ static void on_thread(void *self, struct process_file *file, uint32_t tid, const
 /* Opens, reads all, and returns what was lost by that. */
 static uint64_t drain(struct fixture *fixture)
 {
-	struct process_reader reader = {on_sample, on_thread, fixture};
+	struct process_reader reader = {.sample = on_sample, .thread = on_thread, .self = fixture};
 
 	if (!fixture->file)
 		assert_int_equal(open_file(fixture), 0);
@@ -315,31 +315,57 @@ static void put_event(struct fixture *fixture, const char *texts, size_t size)
 	uint64_t words = put_sample(fixture, 0, 1, 0);
 
 	sample->record.kind = SESSION_EVENT;
+	sample->pcs[(size + 7) / 8] = 0; /* the last word is filled up */
 	memcpy(sample->pcs + 1, texts, size);
 	sample->record.words = (uint32_t)(words + (size + 7) / 8);
 	slot_of(fixture->written, 0)->head = sample->record.words;
 }
 
-static void texts_of_events_end(void **state)
+static void texts_of_events_end_at_their_mark(void **state)
 {
-	static const char good[] = "query\0count";
+	static const char good[] = "query\0count\0" SESSION_TEXT_END;
+	size_t bytes = sizeof(good) - sizeof(SESSION_TEXT_END);
 	struct fixture *fixture = *state;
 
 	put_event(fixture, good, sizeof(good));
 	assert_int_equal(drain(fixture), 0);
-	assert_int_equal(fixture->last.text_bytes, sizeof(good));
-	assert_memory_equal(fixture->texts, good, sizeof(good));
+	assert_int_equal(fixture->last.text_bytes, bytes);
+	assert_memory_equal(fixture->texts, good, bytes);
+}
+
+static void empty_texts_are_texts(void **state)
+{
+	static const char empty[] = "rows\0\0tenant\0\0" SESSION_TEXT_END;
+	size_t bytes = sizeof(empty) - sizeof(SESSION_TEXT_END);
+	struct fixture *fixture = *state;
+
+	put_event(fixture, empty, sizeof(empty));
+	assert_int_equal(drain(fixture), 0);
+	assert_int_equal(fixture->last.text_bytes, bytes);
+	assert_memory_equal(fixture->texts, empty, bytes);
 }
 
 static void texts_without_an_end_are_none(void **state)
 {
+	static const struct {
+		const char *bytes;
+		size_t size;
+	} cases[] = {{"no end at all...", 16},
+		     {"no mark", 8},
+		     {SESSION_TEXT_END, 2},
+		     {"not alone" SESSION_TEXT_END, 11},
+		     {"", 1}};
 	struct fixture *fixture = *state;
 
-	put_event(fixture, "no end at all...", 16);
-	assert_int_equal(drain(fixture), 0);
-	assert_int_equal(fixture->samples, 1);
-	assert_non_null(fixture->last.texts);
-	assert_int_equal(fixture->last.text_bytes, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		put_event(fixture, cases[i].bytes, cases[i].size);
+		assert_int_equal(drain(fixture), 0);
+		assert_int_equal(fixture->samples, i + 1);
+		assert_non_null(fixture->last.texts);
+		assert_int_equal(fixture->last.text_bytes, 0);
+		process_file_close(fixture->file);
+		fixture->file = NULL;
+	}
 }
 
 static void labels_without_an_end_or_of_no_words_are_none(void **state)
@@ -429,7 +455,8 @@ int main(void)
 		TEST(a_file_that_is_cut_under_us_harms_nobody),
 		TEST(heads_and_sizes_out_of_range_end_the_ring),
 		TEST(stacks_that_cannot_be_are_damage),
-		TEST(texts_of_events_end),
+		TEST(texts_of_events_end_at_their_mark),
+		TEST(empty_texts_are_texts),
 		TEST(texts_without_an_end_are_none),
 		TEST(labels_without_an_end_or_of_no_words_are_none),
 		TEST(records_of_unknown_kinds_are_passed_over),

@@ -134,6 +134,8 @@ static void no_samples_are_explained(void **state)
 	assert_says(&usual, &result, "no samples", true);
 	assert_says(&usual, &result, "nan", false);
 	assert_says(&usual, &result, "inf", false);
+	(void)snprintf(result.stats.why_none, sizeof(result.stats.why_none), "nobody was at home");
+	assert_says(&usual, &result, "no samples: nobody was at home\n", true);
 }
 
 static void losses_come_with_the_setting_that_helps(void **state)
@@ -144,6 +146,8 @@ static void losses_come_with_the_setting_that_helps(void **state)
 	result.stats.lost = 110;
 	assert_says(&usual, &result, "110 lost (10.00 %)", true);
 	assert_says(&usual, &result, "kernel.perf_event_mlock_kb=2048", true);
+	result.stats.ring_bytes = 0; /* no rings of perf events */
+	assert_says(&usual, &result, "the buffer was full; lower -F\n", true);
 }
 
 static void throttling_comes_with_the_setting_that_helps(void **state)

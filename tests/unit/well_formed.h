@@ -75,7 +75,7 @@ static inline bool xml_tag(struct xml *xml)
 		       xml_fail(xml, "end tag");
 	}
 	xml->at += n;
-	while (*xml->at == ' ') {
+	while (*xml->at == ' ' || *xml->at == '\n') {
 		size_t attribute = xml_name(++xml->at);
 
 		xml->at += attribute;

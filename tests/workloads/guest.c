@@ -6,6 +6,7 @@
  *	own-timer    has SIGPROF and the timer of it for itself
  *	blocked      computes with all signals blocked
  *	waiting      a thread that waits for all signals gets one, and only that
+ *	held         blocks SIGPROF, alone and with all others, and waits for those sent
  *	faults       lives on after faults of its own, by its own handler
  *	no-tables    unmaps the files of whoever samples it from inside
  *	rooms        room for files in memory, and many random bytes at once
@@ -17,6 +18,7 @@
  *	forks        children by fork, vfork and posix_spawn
  *	thread-forks a child of a thread that is not the first
  *	sealed       lets the kernel end it at any call but a few
+ *	by-sigset    has SIGPROF by sigset(), and holds it
  *	becomes PATH asks for the timer of its CPU time, which is to rest, and becomes another
  *program dies HOW     by exit, _exit, abort, kill or segv
  */
@@ -30,6 +32,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +162,90 @@ static int waiting(double ms)
 	pthread_kill(thread, SIGUSR1);
 	pthread_join(thread, &number);
 	printf("{\"waited_for\": %ld, \"sent\": %d}\n", (long)number, SIGUSR1);
+	return 0;
+}
+
+static volatile sig_atomic_t held_calls;
+
+static void count_held(int number)
+{
+	(void)number;
+	held_calls++;
+}
+
+/* Whether a program that this one starts finds the signal blocked, as its state tells. */
+static void print_inherited(void)
+{
+	char line[64] = "";
+	int ends[2];
+	pid_t child;
+
+	if (pipe(ends) != 0)
+		return;
+	child = fork();
+	if (child == 0) {
+		dup2(ends[1], 1);
+		execlp("grep", "grep", "SigBlk", "/proc/self/status", (char *)NULL);
+		_exit(1);
+	}
+	close(ends[1]);
+	if (read(ends[0], line, sizeof(line) - 1) <= 0)
+		line[0] = '\0';
+	close(ends[0]);
+	waitpid(child, NULL, 0);
+	printf("\"inherited\": %d, ",
+	       (int)(strtoull(line + strcspn(line, "\t"), NULL, 16) >> (SIGPROF - 1) & 1));
+}
+
+/* Signals that are sent while they are blocked wait; those that are not sent never come. */
+static void hold(const char *name, const sigset_t *set, double ms)
+{
+	struct timespec moment = {.tv_nsec = 20000000};
+	sigset_t pending;
+	siginfo_t info = {.si_signo = 0};
+	sigset_t before;
+	int early;
+	int number = 0;
+
+	pthread_sigmask(SIG_BLOCK, set, &before);
+	burn_ms(ms);
+	early = sigtimedwait(set, &info, &moment);
+	kill(getpid(), SIGPROF);
+	burn_ms(ms);
+	sigpending(&pending);
+	printf("\"%s\": {\"early\": %d, \"pending\": %d, ", name, early,
+	       sigismember(&pending, SIGPROF));
+	fflush(stdout);
+	print_inherited();
+	sigwait(set, &number);
+	kill(getpid(), SIGPROF);
+	printf("\"got\": %d, ", number);
+	number = sigtimedwait(set, &info, &moment);
+	printf("\"again\": %d, \"sender\": %d}, ", number, info.si_pid == getpid());
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static int held(double ms)
+{
+	struct sigaction action = {.sa_handler = count_held};
+	sigset_t all;
+	sigset_t one;
+	int early;
+
+	sigfillset(&all);
+	sigdelset(&all, SIGTERM);
+	sigdelset(&all, SIGCHLD);
+	sigemptyset(&one);
+	sigaddset(&one, SIGPROF);
+	printf("{");
+	hold("all", &all, ms / 4);
+	hold("one", &one, ms / 4);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	sigaction(SIGPROF, &action, NULL);
+	raise(SIGPROF);
+	early = (int)held_calls;
+	pthread_sigmask(SIG_UNBLOCK, &all, NULL);
+	printf("\"early\": %d, \"calls\": %d}\n", early, (int)held_calls);
 	return 0;
 }
 
@@ -434,6 +521,30 @@ static int becomes(double ms, const char *path)
 	return 4;
 }
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* there are programs that do */
+
+/* The oldest way to have a signal, which is let through by that. */
+static int by_sigset(double ms)
+{
+	bool right = sigset(SIGPROF, on_tick) == SIG_DFL;
+	sigset_t seen;
+
+	burn_ms(ms / 2);
+	pthread_sigmask(SIG_SETMASK, NULL, &seen);
+	right = right && !sigismember(&seen, SIGPROF) && ticks == 0;
+	raise(SIGPROF);
+	burn_ms(ms / 2);
+	right = right && ticks == 1 && sigset(SIGPROF, SIG_HOLD) == on_tick;
+	raise(SIGPROF);
+	right = right && ticks == 1 && sigset(SIGPROF, on_tick) == SIG_HOLD && ticks == 2;
+	right = right && sigset(SIGPROF, SIG_DFL) == on_tick;
+	printf("{\"right\": %s, \"ticks\": %lu}\n", right ? "true" : "false", (unsigned long)ticks);
+	return 0;
+}
+
+#pragma GCC diagnostic pop
+
 int main(int argc, char **argv)
 {
 	const char *way = argc > 1 ? argv[1] : "";
@@ -445,6 +556,7 @@ int main(int argc, char **argv)
 		    {"own-timer", own_timer},
 		    {"blocked", blocked},
 		    {"waiting", waiting},
+		    {"held", held},
 		    {"faults", faults},
 		    {"no-tables", no_tables},
 		    {"births", births},
@@ -455,7 +567,8 @@ int main(int argc, char **argv)
 		    {"narrow", narrow},
 		    {"timeouts", timeouts},
 		    {"sealed", sealed},
-		    {"thread-forks", thread_forks}};
+		    {"thread-forks", thread_forks},
+		    {"by-sigset", by_sigset}};
 
 	if (strcmp(way, "dies") == 0)
 		return dies(ms, argc > 3 ? argv[3] : "exit");

@@ -2,6 +2,7 @@
 #include "engine/ebpf/walker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,9 @@
 #define KERNEL_MINOR 17 /* bpf_loop() */
 
 #define LOG_BYTES 4096u
+
+/* Descriptors that loading takes besides maps and programs: types, probes of features. */
+#define SPARE_DESCRIPTORS 8u
 
 #define CAP_SYS_ADMIN_BIT 21
 #define CAP_PERFMON_BIT 38
@@ -148,6 +152,8 @@ int walker_probe(struct error *err)
 		return -EPERM;
 	}
 	r = try_map();
+	if (r == -EMFILE)
+		return error_errno(err, r, "no eBPF map can be made");
 	if (r < 0) {
 		(void)error_errno(err, r, "bpf() is refused here");
 		error_remedy(err, "use --engine perf, or a sandbox that allows bpf(); in a "
@@ -285,6 +291,29 @@ static struct wick_bpf *open_programs(bool wakers)
 
 #endif
 
+/*
+ * Whether there are descriptors for all maps and programs. Where there are not, some loader
+ * or other takes what it is told for a feature that is missing, and says nonsense.
+ */
+static int check_descriptors(const struct wick_bpf *programs, struct error *err)
+{
+	struct rlimit limit = {0, 0};
+	struct bpf_program *program;
+	struct bpf_map *map;
+	uint64_t wanted = SPARE_DESCRIPTORS;
+	int next = open("/", O_PATH | O_CLOEXEC); /* the lowest that is free */
+
+	if (next >= 0)
+		(void)close(next);
+	bpf_object__for_each_map(map, programs->obj) wanted++;
+	bpf_object__for_each_program(program, programs->obj) wanted++;
+	(void)getrlimit(RLIMIT_NOFILE, &limit); /* cannot fail */
+	return next >= 0 && (uint64_t)next + wanted <= limit.rlim_cur
+		       ? 0
+		       : error_errno(err, -EMFILE, "eBPF programs need %llu more open files",
+				     (unsigned long long)wanted);
+}
+
 static int load(struct walker *walker, const struct walker_config *config, struct error *err)
 {
 	struct wick_bpf *programs;
@@ -296,6 +325,9 @@ static int load(struct walker *walker, const struct walker_config *config, struc
 	programs = walker->programs = open_programs(config->wakers);
 	if (!programs)
 		return explain_load(-errno, err);
+	r = check_descriptors(programs, err);
+	if (r < 0)
+		return r;
 	programs->rodata->depth = config->depth < BPF_WALK_DEPTH ? config->depth : BPF_WALK_DEPTH;
 	programs->rodata->with_kernel = config->kernel;
 	programs->rodata->with_counters = config->counters;

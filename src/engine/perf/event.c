@@ -266,9 +266,11 @@ static int explain(int code, pid_t tid, struct error *err)
 			     tid < 0 ? 0 : 2);
 		return code;
 	}
-	if (code == -EMFILE || code == -ENFILE) {
-		(void)error_set(err, code, "too many threads to watch: no file descriptors left");
-		error_remedy(err, "raise the limit: ulimit -n 1048576");
+	if (code == -EMFILE) /* its remedy comes with it */
+		return error_errno(err, code, "there is a perf event for each thread and CPU");
+	if (code == -ENFILE) {
+		(void)error_errno(err, code, "there is a perf event for each thread and CPU");
+		error_remedy(err, "raise the machine's limit: sudo sysctl fs.file-max=1048576");
 		return code;
 	}
 	if (code == -ENOENT || code == -EOPNOTSUPP || code == -ENODEV) {

@@ -49,6 +49,8 @@ static int perf_engine_probe(struct error *err)
 	perf_probe(&probe);
 	if (probe.user == 0)
 		return 0;
+	if (probe.user == -EMFILE)
+		return error_errno(err, probe.user, "no perf event can be opened");
 	(void)error_errno(err, probe.user, "perf events are not allowed here");
 	error_remedy(err, "run as root, or: sudo sysctl kernel.perf_event_paranoid=2");
 	return probe.user;

@@ -670,8 +670,10 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 		       : ring_bytes_for(config);
 	if (r == 0)
 		r = init_grant(engine, config, target);
-	if (!engine->tracker || !engine->cache || engine->epoll_fd < 0)
+	if (!engine->tracker || !engine->cache)
 		r = -ENOMEM;
+	if (engine->epoll_fd < 0)
+		r = -EMFILE;
 	if (r == 0 && walker)
 		r = add_timer(engine);
 	if (r == 0)

@@ -106,17 +106,33 @@ static void set_attr(struct perf_engine *engine, uint32_t hz)
 		attr->sample_period = period_at(&engine->rate, hz);
 }
 
-/* Changes the period of events that nobody inherits. */
+/* Gives the first events another period. Returns how many have it. */
+static size_t set_periods(struct perf_engine *engine, size_t count, uint64_t value)
+{
+	size_t done = 0;
+
+	while (done < count &&
+	       ioctl(engine->events.items[done], PERF_EVENT_IOC_PERIOD, &value) == 0)
+		done++;
+	return done;
+}
+
+/* Changes the period of events that nobody inherits: of all, or of none. */
 static int change_periods(struct perf_engine *engine, uint32_t hz, struct error *err)
 {
-	uint64_t value;
+	struct perf_event_attr before = engine->grant.attr;
+	size_t done;
+	int r;
 
 	set_attr(engine, hz);
-	value = engine->grant.attr.sample_period; /* or the rate, in its place */
-	for (size_t i = 0; i < engine->events.count; i++)
-		if (ioctl(engine->events.items[i], PERF_EVENT_IOC_PERIOD, &value) < 0)
-			return error_errno(err, -errno, "cannot change the rate of a perf event");
-	return 0;
+	/* The rate is in the place of the period. */
+	done = set_periods(engine, engine->events.count, engine->grant.attr.sample_period);
+	if (done == engine->events.count)
+		return 0;
+	r = error_errno(err, -errno, "cannot change the rate of a perf event");
+	engine->grant.attr = before;
+	(void)set_periods(engine, done, before.sample_period); /* the next change meets all */
+	return r;
 }
 
 static bool owns_ring(const struct perf_engine *engine, int fd)

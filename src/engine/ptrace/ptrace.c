@@ -335,7 +335,9 @@ static int ptrace_engine_drain(void *self, struct error *err)
 			? sampler_round(engine->sampler, err)
 			: sampler_pump(engine->sampler, err);
 
-	return r < 0 ? r : raw_stacks_trim(engine->stacks, err);
+	if (r == 0)
+		r = raw_stacks_trim(engine->stacks, err);
+	return r < 0 ? r : 0;
 }
 
 static int ptrace_engine_stop(void *self, struct error *err)

@@ -15,7 +15,9 @@
 #include <unistd.h>
 
 #include "base/vec.h"
+#include "engine/signal/heap_ring.h"
 #include "engine/signal/moving_ring.h"
+#include "wire/heap_record.h"
 
 #define MAX_DEPTH 1024u
 #define SAMPLE_WORDS (sizeof(struct session_sample) / 8)
@@ -26,6 +28,7 @@ struct process_ring {
 	VEC(uint64_t) stack; /* the last one, leaf first */
 	VEC(uint64_t) next;
 	VEC(char) labels; /* of its thread, as texts */
+	struct heap_ring *heap;
 
 	/* Where the oldest records are given up: */
 	struct moving_copy copy;
@@ -152,6 +155,7 @@ void process_file_close(struct process_file *file)
 		vec_fini(&file->rings[i].next);
 		vec_fini(&file->rings[i].labels);
 		vec_fini(&file->rings[i].copy.words);
+		heap_ring_free(file->rings[i].heap);
 	}
 	if (file->page != MAP_FAILED)
 		(void)munmap(file->page, sizeof(*file->head));
@@ -202,12 +206,17 @@ static bool join(struct process_ring *ring, const struct session_sample *sample,
 	return true;
 }
 
-/* The bytes of whole texts at the end of a record: padding does not count. */
+/* The bytes of the texts at the end of a record, up to their end mark; 0 without that. */
 static uint32_t count_text(const char *text, uint32_t size)
 {
+	static const char mark[] = SESSION_TEXT_END;
+
 	while (size > 1 && text[size - 1] == '\0' && text[size - 2] == '\0')
 		size--;
-	return size > 0 && text[size - 1] == '\0' ? size : 0;
+	if (size <= sizeof(mark) || memcmp(text + size - sizeof(mark), mark, sizeof(mark)) != 0)
+		return 0;
+	size -= (uint32_t)sizeof(mark);
+	return text[size - 1] == '\0' ? size : 0;
 }
 
 static void read_labels(struct process_file *file, uint32_t index, const char *text, uint32_t size)
@@ -275,6 +284,11 @@ static int read_record(struct process_file *file, uint32_t index,
 		       const struct session_record *record, uint32_t words,
 		       const struct process_reader *reader)
 {
+	uint32_t kind = session_kind(record);
+
+	if (kind >= SESSION_ALLOC && kind <= SESSION_STACK && reader->heap)
+		return reader->heap(reader->self, file, &file->rings[index].heap,
+				    file->slots[index].tid, record, words);
 	if (record->kind == SESSION_LABELS)
 		read_labels(file, index, (const char *)(record + 1), (words - 1) * 8);
 	if (record->kind == SESSION_SAMPLE || record->kind == SESSION_EVENT)
@@ -306,17 +320,17 @@ static int drain_ring(struct process_file *file, uint32_t index,
 	while (tail != head && r == 0) {
 		uint64_t at = tail & (file->ring_words - 1);
 		const uint64_t *words = file->ring + at;
-		struct session_record record = *(const struct session_record *)words;
+		const struct session_record *record = (const struct session_record *)words;
+		uint32_t length = session_words(record);
 
-		if (!sane || record.words == 0 || record.words > head - tail ||
-		    record.words > file->ring_words - at) {
+		if (!sane || length == 0 || length > head - tail ||
+		    length > file->ring_words - at) {
 			file->damaged++;
 			tail = head;
 			break;
 		}
-		r = read_record(file, index, (const struct session_record *)words, record.words,
-				reader);
-		tail += record.words;
+		r = read_record(file, index, record, length, reader);
+		tail += length;
 	}
 	set_tail(file, index, tail);
 	return r;
@@ -403,6 +417,7 @@ static void free_slot(struct process_file *file, uint32_t index)
 
 	file->rings[index].stack.count = 0;
 	file->rings[index].labels.count = 0;
+	heap_ring_reset(file->rings[index].heap);
 	write_at(file, slot_offset(file, index) + offsetof(struct session_slot, state), &state,
 		 sizeof(state));
 }
@@ -411,14 +426,18 @@ static int drain_slot(struct process_file *file, uint32_t index,
 		      const struct process_reader *reader)
 {
 	struct session_slot *slot = &file->slots[index];
+	const struct process_ring *ring = &file->rings[index];
 	bool left = atomic_load(&slot->state) == SESSION_SLOT_LEFT;
+	bool owes;
 	int r = 0;
 
 	/* State and head were read in any order: what was written before it ended counts. */
 	if (left && !read_at(file, slot_offset(file, index), slot, sizeof(*slot)))
 		return 0;
 	atomic_thread_fence(memory_order_acquire);
-	if (atomic_load(&slot->head) != file->rings[index].tail) {
+	/* What was given up while it was read last is not counted yet. */
+	owes = file->overwritten && atomic_load(&slot->samples) > ring->read + ring->given_up;
+	if (atomic_load(&slot->head) != ring->tail || owes) {
 		finish_thread(file, index, false, reader);
 		r = file->overwritten ? drain_moving_ring(file, index, reader)
 				      : drain_ring(file, index, reader);

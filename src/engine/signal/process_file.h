@@ -18,6 +18,7 @@
 
 struct error;
 
+struct heap_ring;
 struct process_ring; /* what is remembered of a slot */
 
 struct process_file {
@@ -65,6 +66,10 @@ struct process_sample {
 typedef int process_sample_fn(void *self, struct process_file *file,
 			      const struct process_sample *sample);
 
+/* A record of the heap, of so many words; *ring is the caller's own, NULL at first. */
+typedef int process_heap_fn(void *self, struct process_file *file, struct heap_ring **ring,
+			    uint32_t tid, const struct session_record *record, uint32_t words);
+
 /* Called for each thread before its slot is given to another. */
 typedef void process_thread_fn(void *self, struct process_file *file, uint32_t tid,
 			       const char *comm, bool ended);
@@ -82,6 +87,7 @@ bool process_file_is_later(const struct process_file *file, const struct process
 struct process_reader {
 	process_sample_fn *sample;
 	process_thread_fn *thread;
+	process_heap_fn *heap;
 	void *self;
 };
 

@@ -12,6 +12,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -26,6 +27,9 @@
 
 /* Where sessions are made: memory rather than a disk, if there is any. */
 static const char *const parents[] = {"/dev/shm", NULL /* $TMPDIR */, "/tmp"};
+
+/* Room for the rings of a hundred threads and the tables of their modules. */
+#define ROOM_BYTES (8ull << 20)
 
 /* Whether a program still runs that was led here: its loader looks for the library at exec. */
 static bool is_in_use(const char *path)
@@ -95,22 +99,52 @@ static void remove_left_overs(const char *parent)
 		(void)closedir(dir);
 }
 
-static int make_folder(struct session *session, struct error *err)
+/* The room that is left below a folder; all there can be where that is not told. */
+static uint64_t room_bytes(const char *parent)
+{
+	struct statvfs status;
+
+	return statvfs(parent, &status) < 0 ? UINT64_MAX
+					    : (uint64_t)status.f_bavail * status.f_frsize;
+}
+
+static bool make_folder_in(struct session *session, const char *parent)
+{
+	if ((size_t)snprintf(session->folder, sizeof(session->folder), "%s/" PREFIX "XXXXXX",
+			     parent) >= sizeof(session->folder))
+		return false;
+	/* Programs that run as another user later on may load the library, no more. */
+	return mkdtemp(session->folder) && chmod(session->folder, 0711) == 0;
+}
+
+/* In the first place that has so much room. */
+static bool make_roomy_folder(struct session *session, uint64_t least_bytes)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(parents); i++) {
 		const char *parent = parents[i] ? parents[i] : getenv("TMPDIR");
+		uint64_t bytes;
 
 		/* The loader takes spaces and colons in LD_PRELOAD as the end of a name. */
 		if (!parent || parent[0] != '/' || strpbrk(parent, " :$"))
 			continue;
-		if ((size_t)snprintf(session->folder, sizeof(session->folder),
-				     "%s/" PREFIX "XXXXXX", parent) >= sizeof(session->folder))
-			continue;
 		remove_left_overs(parent);
-		/* Programs that run as another user later on may load the library, no more. */
-		if (mkdtemp(session->folder) && chmod(session->folder, 0711) == 0)
-			return 0;
+		bytes = room_bytes(parent);
+		if (bytes < least_bytes)
+			(void)snprintf(session->notice, sizeof(session->notice),
+				       "%.60s has but %.1f MB of room: samples go through files "
+				       "elsewhere",
+				       parent, (double)bytes / 1e6);
+		else if (make_folder_in(session, parent))
+			return true;
 	}
+	session->notice[0] = '\0'; /* there is no elsewhere */
+	return false;
+}
+
+static int make_folder(struct session *session, struct error *err)
+{
+	if (make_roomy_folder(session, ROOM_BYTES) || make_roomy_folder(session, 0))
+		return 0;
 	session->folder[0] = '\0';
 	(void)error_errno(err, -errno, "cannot make a folder for the session");
 	error_remedy(err, "let /dev/shm or /tmp be writable, or set TMPDIR");

@@ -14,7 +14,9 @@
 #include "base/id_index.h"
 #include "base/log.h"
 #include "base/vec.h"
+#include "engine/signal/absence.h"
 #include "engine/signal/delivery.h"
+#include "engine/signal/heap_ring.h"
 #include "engine/signal/preload_path.h"
 #include "engine/signal/process_file.h"
 #include "engine/signal/session.h"
@@ -29,6 +31,9 @@
 #define RING_WORDS 8192u       /* of a thread: 64 KiB */
 #define RING_WORDS_FAST 32768u /* for more than FAST_HZ */
 #define FAST_HZ 2000u
+#define RING_WORDS_HEAP 65536u /* of those who write down each allocation: 512 KiB */
+/* A thread may lose its CPU between the clock and the ring. */
+#define HEAP_LATE_NS 5000000u
 
 /* How often the delivery of a tick is measured until there is a figure. */
 #define DELIVERY_TRIES 20u
@@ -43,7 +48,9 @@ struct signal_engine {
 	VEC(struct process_file *) files;
 	VEC(char *) refused; /* names of files that make no sense */
 	uint32_t schema;
-	struct told *told; /* by programs, of themselves */
+	struct told *told;       /* by programs, of themselves */
+	struct heap_rings *heap; /* NULL: not asked for */
+	bool samples;
 	bool wall;
 	bool children;
 	bool overwrite_old; /* in rings that are full */
@@ -62,8 +69,9 @@ struct signal_engine {
 	bool given_up;                   /* by a program, after faults */
 	uint64_t refused_events;         /* that programs told, and no value can be of */
 	uint64_t sealed;                 /* programs that locked us out by seccomp */
+	struct absence absence;          /* of programs that are not sampled */
 	struct engine_stats stats;
-	char notice[320];
+	char notice[440];
 };
 
 static int signal_engine_probe(struct error *err)
@@ -84,6 +92,7 @@ static void signal_engine_close(void *self)
 	vec_fini(&engine->files);
 	vec_fini(&engine->refused);
 	table_arena_free(engine->arena);
+	heap_rings_free(engine->heap);
 	told_free(engine->told);
 	raw_stacks_free(engine->stacks);
 	process_tracker_free(engine->tracker);
@@ -187,6 +196,7 @@ static void on_file(void *self, const char *name)
 		file->maps_seen = atomic_load(&file->head->maps_changed); /* what it was is over */
 		return;
 	}
+	absence_join(&engine->absence, file->pid);
 	welcome(engine, file);
 	give_tables(engine, file);
 }
@@ -251,6 +261,16 @@ static int on_sample(void *self, struct process_file *file, const struct process
 	return engine->sink->ops->batch(engine->sink->self, &batch, NULL);
 }
 
+static int on_heap(void *self, struct process_file *file, struct heap_ring **ring, uint32_t tid,
+		   const struct session_record *record, uint32_t words)
+{
+	struct signal_engine *engine = self;
+
+	if (!engine->heap)
+		return 0; /* nobody asked for it */
+	return heap_ring_read(engine->heap, ring, file, tid, record, words);
+}
+
 static void on_thread(void *self, struct process_file *file, uint32_t tid, const char *comm,
 		      bool ended)
 {
@@ -297,6 +317,8 @@ static void let_go(struct signal_engine *engine, size_t index)
 	char path[sizeof(engine->session.folder) + sizeof(file->name) + 1];
 
 	count_up(engine, file);
+	if (atomic_load(&file->head->state) == SESSION_PROCESS_LIVE && !is_past(engine, file))
+		engine->absence.silent_ends++;
 	(void)snprintf(path, sizeof(path), "%s/%s", engine->session.folder, file->name);
 	(void)unlink(path); /* the folder goes as a whole at the end */
 	process_file_close(file);
@@ -307,7 +329,8 @@ static void let_go(struct signal_engine *engine, size_t index)
 
 static int drain_file(struct signal_engine *engine, struct process_file *file)
 {
-	struct process_reader reader = {.sample = on_sample, .thread = on_thread, .self = engine};
+	struct process_reader reader = {
+		.sample = on_sample, .thread = on_thread, .heap = on_heap, .self = engine};
 	uint64_t lost;
 	int r;
 
@@ -335,6 +358,7 @@ static void empty_wake(const struct signal_engine *engine)
 static int signal_engine_drain(void *self, struct error *err)
 {
 	struct signal_engine *engine = self;
+	uint64_t begin_ns = clock_monotonic_ns();
 	int r = 0;
 
 	engine->ring_fill *= ENGINE_FILL_FADES;
@@ -342,6 +366,7 @@ static int signal_engine_drain(void *self, struct error *err)
 	empty_wake(engine);
 	tick_clock_pair(&engine->clock);
 	session_each_file(&engine->session, on_file, engine);
+	absence_look(&engine->absence);
 	for (size_t i = 0; i < engine->files.count && r == 0;) {
 		bool ended = has_ended(engine, engine->files.items[i]);
 
@@ -353,8 +378,14 @@ static int signal_engine_drain(void *self, struct error *err)
 	}
 	if (r == 0)
 		r = told_hand_on(engine->told, NULL);
-	return r < 0 ? error_errno(err, r, "cannot keep the samples")
-		     : raw_stacks_trim(engine->stacks, err);
+	if (r == 0 && engine->heap)
+		r = heap_rings_until(engine->heap, begin_ns - HEAP_LATE_NS);
+	if (r < 0)
+		return error_errno(err, r, "cannot keep the samples");
+	r = raw_stacks_trim(engine->stacks, err);
+	if (r > 0 && engine->heap)
+		heap_rings_forget(engine->heap);
+	return r < 0 ? r : 0;
 }
 
 static int signal_engine_start(void *self, struct error *err)
@@ -398,11 +429,33 @@ static __attribute__((format(printf, 2, 3))) void remark(struct engine_stats *st
 	va_end(arguments);
 }
 
+static void add_heap_remarks(const struct signal_engine *engine, struct engine_stats *stats)
+{
+	const uint64_t *counts = engine->counts;
+
+	if (counts[SESSION_HEAP_STALLS] > 0)
+		remark(stats,
+		       "%llu times the recorder did not get to run for a second: what "
+		       "programs did meanwhile is lost in part",
+		       (unsigned long long)counts[SESSION_HEAP_STALLS]);
+	if (counts[SESSION_HEAP_MISSED] > 0)
+		remark(stats,
+		       "%llu calls of the allocator were not seen: by threads that began "
+		       "without the C library, or in the midst of another",
+		       (unsigned long long)counts[SESSION_HEAP_MISSED]);
+	if (counts[SESSION_HEAP_DAMAGED] > 0)
+		remark(stats, "%llu entries of our tables were written over by the program",
+		       (unsigned long long)counts[SESSION_HEAP_DAMAGED]);
+}
+
 /* What went otherwise than one would think. */
 static void add_remarks(const struct signal_engine *engine, struct engine_stats *stats)
 {
 	const uint64_t *counts = engine->counts;
+	const char *absent = absence_tell(&engine->absence, engine->session.folder, false);
 
+	if (absent && stats->samples > 0)
+		remark(stats, "%s", absent);
 	if (counts[SESSION_FAULTS] > 0)
 		remark(stats, "%llu faults of our own code were caught%s",
 		       (unsigned long long)counts[SESSION_FAULTS],
@@ -416,6 +469,10 @@ static void add_remarks(const struct signal_engine *engine, struct engine_stats 
 	if (engine->refused_events > 0)
 		remark(stats, "%llu events were left out: too many names, or a weight beyond 2^63",
 		       (unsigned long long)engine->refused_events);
+	add_heap_remarks(engine, stats);
+	if (counts[SESSION_NO_LABEL] > 0)
+		remark(stats, "%llu labels had no room: those of a thread have %u bytes",
+		       (unsigned long long)counts[SESSION_NO_LABEL], SESSION_TEXT_BYTES);
 	if (counts[SESSION_NO_SLOT] > 0)
 		remark(stats, "%llu threads were too many to sample",
 		       (unsigned long long)counts[SESSION_NO_SLOT]);
@@ -430,6 +487,13 @@ static void add_remarks(const struct signal_engine *engine, struct engine_stats 
 	if (stats->samples > 0 && counts[SESSION_FRAME_POINTERS] * 100 > stats->samples)
 		remark(stats, "%.0f %% of stacks by frame pointers alone",
 		       100.0 * (double)counts[SESSION_FRAME_POINTERS] / (double)stats->samples);
+}
+
+static void add_absence(const struct signal_engine *engine, struct engine_stats *stats)
+{
+	const char *why = absence_tell(&engine->absence, engine->session.folder, true);
+
+	(void)snprintf(stats->why_none, sizeof(stats->why_none), "%s", why ? why : "");
 }
 
 static uint64_t count_of(const struct signal_engine *engine, enum session_count what)
@@ -481,9 +545,11 @@ static void signal_engine_stats(void *self, bool final, struct engine_stats *ret
 	ret->tables = true;
 	ret->cost_ns = ticks_cost_ns(engine);
 	ret->sample_cost_ns = ret->samples > 0 ? ret->cost_ns / ret->samples : 0;
-	for (size_t i = 0; i < engine->files.count; i++)
+	for (size_t i = 0; engine->samples && i < engine->files.count; i++)
 		ret->buffer_bytes += process_file_ring_bytes(engine->files.items[i]);
-	ret->ring_fill = engine->ring_fill;
+	/* Who writes down all it does wakes us when its ring is half full, and waits. */
+	ret->ring_fill = engine->samples ? engine->ring_fill : 0;
+	ret->heap_events = engine->heap ? heap_rings_events(engine->heap) : 0;
 	if (!final)
 		return;
 	log_debug("signal: %llu ticks of %llu ns, delivered in %llu ns",
@@ -493,8 +559,18 @@ static void signal_engine_stats(void *self, bool final, struct engine_stats *ret
 		count_up(engine, engine->files.items[i]);
 	expect(engine);
 	ret->expected = engine->expected;
-	ret->ring_bytes = table_arena_bytes(engine->arena);
 	add_remarks(engine, ret);
+	add_absence(engine, ret);
+}
+
+/* What is wanted of programs. */
+static uint32_t mode_of(const struct signal_engine *engine, bool paused)
+{
+	uint32_t mode = engine->heap ? SESSION_HEAP : 0;
+
+	if (engine->samples)
+		mode |= engine->wall ? SESSION_WALL : SESSION_CPU;
+	return mode | (paused ? SESSION_PAUSED : 0);
 }
 
 static int signal_engine_set_rate(void *self, uint32_t frequency_hz, struct error *err)
@@ -508,8 +584,7 @@ static int signal_engine_set_rate(void *self, uint32_t frequency_hz, struct erro
 	expect(engine);
 	if (frequency_hz > 0)
 		atomic_store(&control->frequency_hz, frequency_hz);
-	atomic_store(&control->mode, (engine->wall ? SESSION_WALL : SESSION_CPU) |
-					     (frequency_hz > 0 ? 0 : SESSION_PAUSED));
+	atomic_store(&control->mode, mode_of(engine, frequency_hz == 0));
 	engine->rate_hz = frequency_hz;
 	return 0;
 }
@@ -532,6 +607,7 @@ static void signal_engine_launched(void *self, pid_t pid)
 {
 	struct signal_engine *engine = self;
 
+	engine->absence.pid = pid;
 	if (!engine->children)
 		atomic_store(&engine->session.control->only_pid, (uint32_t)pid);
 }
@@ -566,8 +642,11 @@ static void set_control(struct signal_engine *engine, const struct engine_config
 	control->frame_pointers_only = config->unwind == ENGINE_UNWIND_FP;
 	atomic_store(&control->frequency_hz, config->frequency_hz);
 	engine->rate_hz = config->paused ? 0 : config->frequency_hz;
-	atomic_store(&control->mode, (engine->wall ? SESSION_WALL : SESSION_CPU) |
-					     (config->paused ? SESSION_PAUSED : 0));
+	control->heap_lossy = config->heap.lossy;
+	control->heap_sample_bytes = config->heap.sample_bytes;
+	if (config->heap.on && config->heap.sample_bytes == 0)
+		control->ring_words = RING_WORDS_HEAP;
+	atomic_store(&control->mode, mode_of(engine, config->paused));
 }
 
 static int set_up(struct signal_engine *engine, const struct engine_config *config,
@@ -586,9 +665,14 @@ static int set_up(struct signal_engine *engine, const struct engine_config *conf
 	engine->stacks = engine->tracker ? raw_stacks_new(engine->sink, engine->tracker) : NULL;
 	engine->arena = table_arena_new(engine->session.tables_fd);
 	engine->told = told_new(engine->sink);
-	if (!engine->stacks || !engine->arena || !engine->told)
+	if (config->heap.on)
+		engine->heap = heap_rings_new(engine->sink, engine->tracker, engine->stacks,
+					      &engine->clock);
+	if (!engine->stacks || !engine->arena || !engine->told ||
+	    (config->heap.on && !engine->heap))
 		return error_set(err, -ENOMEM, "out of memory");
-	r = engine->sink->ops->schema(engine->sink->self, &schema, &engine->schema);
+	if (engine->samples)
+		r = engine->sink->ops->schema(engine->sink->self, &schema, &engine->schema);
 	if (r < 0)
 		return error_errno(err, r, "cannot describe the samples");
 	tick_clock_pair(&engine->clock);
@@ -611,6 +695,7 @@ static int signal_engine_open(const struct engine_config *config, const struct t
 	engine->wall = config->mode == ENGINE_MODE_WALL;
 	engine->children = target->children;
 	engine->overwrite_old = config->overwrite_old;
+	engine->samples = !config->heap.alone;
 	engine->stats.frequency_hz = config->frequency_hz;
 	engine->stats.depth_limit = config->depth;
 	engine->session = (struct session){.tables_fd = -1, .wake_fd = -1, .control_fd = -1};
@@ -619,10 +704,16 @@ static int signal_engine_open(const struct engine_config *config, const struct t
 		signal_engine_close(engine);
 		return r;
 	}
-	(void)snprintf(
-		engine->notice, sizeof(engine->notice),
-		"the signal engine samples inside the program, without the kernel's frames%s%s",
-		config->why_lesser ? "; " : "", config->why_lesser ? config->why_lesser : "");
+	if (engine->samples)
+		(void)snprintf(engine->notice, sizeof(engine->notice),
+			       "the signal engine samples inside the program, without the kernel's "
+			       "frames%s%s%s%s",
+			       engine->session.notice[0] ? "; " : "", engine->session.notice,
+			       config->why_lesser ? "; " : "",
+			       config->why_lesser ? config->why_lesser : "");
+	else
+		(void)snprintf(engine->notice, sizeof(engine->notice), "%s",
+			       engine->session.notice);
 	*ret_self = engine;
 	return 0;
 }

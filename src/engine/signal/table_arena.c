@@ -58,11 +58,6 @@ void table_arena_free(struct table_arena *arena)
 	free(arena);
 }
 
-uint64_t table_arena_bytes(const struct table_arena *arena)
-{
-	return arena->size;
-}
-
 /* The offset of room for so many bytes, 0 when there is none. */
 static uint64_t take(struct table_arena *arena, uint64_t bytes)
 {

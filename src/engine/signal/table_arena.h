@@ -30,7 +30,4 @@ uint64_t table_arena_list(struct table_arena *arena, struct process_tracker *tra
 			  const struct address_region *regions, size_t count, uint64_t base,
 			  uint64_t bytes);
 
-/* Bytes that tables and lists take. */
-uint64_t table_arena_bytes(const struct table_arena *arena);
-
 #endif

@@ -30,14 +30,15 @@ void tick_clock_pair(struct tick_clock *clock)
 	clock->last = read_pair();
 	if (clock->first.ns == 0)
 		clock->first = clock->last;
+	if (clock->last.ticks != clock->first.ticks)
+		clock->ns_per_tick = (double)(clock->last.ns - clock->first.ns) /
+				     (double)(clock->last.ticks - clock->first.ticks);
 }
 
 uint64_t tick_clock_ns(const struct tick_clock *clock, uint64_t ticks)
 {
-	uint64_t span = clock->last.ticks - clock->first.ticks;
 	int64_t away = (int64_t)(ticks - clock->last.ticks);
-	double ns_per_tick =
-		span > 0 ? (double)(clock->last.ns - clock->first.ns) / (double)span : 1.0;
+	double ns_per_tick = clock->ns_per_tick > 0 ? clock->ns_per_tick : 1.0;
 
 	return clock->last.ns + (uint64_t)(int64_t)((double)away * ns_per_tick);
 }

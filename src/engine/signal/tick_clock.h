@@ -14,6 +14,7 @@ struct tick_pair {
 struct tick_clock {
 	struct tick_pair first; /* for the rate, which the longest stretch tells best */
 	struct tick_pair last;
+	double ns_per_tick; /* of both; 0: not yet */
 };
 
 /* Notes what both say now. */

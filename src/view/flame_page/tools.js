@@ -346,19 +346,31 @@ function toggleHelp() {
 }
 
 // How the recording was made, and by what the page was written.
-function sessionWords() {
-	const words = [['written by', 'wick ' + about.wick], ['recorded', about.title]];
-	if (about.start_unix_ns)
-		words.push(['at', new Date(about.start_unix_ns / 1e6).toISOString().replace('T', ' ').replace(/\..*/, ' UTC')]);
-	if (about.duration_ns)
-		words.push(['for', quantity(about.duration_ns, 'nanoseconds')]);
-	if (about.period_ns)
-		words.push(['one sample every', quantity(about.period_ns, 'nanoseconds')]);
+function recordingWords(told) {
+	const words = [['recorded', told.title]];
+	if (told.start_unix_ns)
+		words.push(['at', new Date(told.start_unix_ns / 1e6).toISOString().replace('T', ' ').replace(/\..*/, ' UTC')]);
+	if (told.duration_ns)
+		words.push(['for', quantity(told.duration_ns, 'nanoseconds')]);
+	if (told.period_ns)
+		words.push(['one sample every', quantity(told.period_ns, 'nanoseconds')]);
 	for (const name of ['samples', 'lost', 'unreadable', 'truncated'])
-		words.push([name, countText(about[name])]);
-	for (const name of Object.keys(about.recording))
-		words.push([name === 'wick' ? 'recorded by' : name.replace(/_/g, ' '), (name === 'wick' ? 'wick ' : '') + about.recording[name]]);
-	return words.concat(about.filters.map(function (filter) { return ['filter', filter]; }));
+		words.push([name, countText(told[name])]);
+	for (const name of Object.keys(told.recording))
+		words.push([name === 'wick' ? 'recorded by' : name.replace(/_/g, ' '), (name === 'wick' ? 'wick ' : '') + told.recording[name]]);
+	return told.filters.length > 0 ? words.concat([['filters', told.filters.join(' \u00b7 ')]]) : words;
+}
+
+// Of a comparison, what differs is told of both.
+function sessionWords() {
+	const written = [['written by', 'wick ' + about.wick]];
+	if (!about.before)
+		return written.concat(recordingWords(about));
+	const before = new Map(recordingWords(about.before)), after = new Map(recordingWords(about.after));
+	return written.concat(Array.from(new Set([...before.keys(), ...after.keys()]), function (name) {
+		const texts = [before, after].map(function (side) { return side.get(name) || 'not known'; });
+		return [name, texts[0] === texts[1] ? texts[0] : texts.join(' \u2192 ')];
+	}));
 }
 
 function toggleSession() {

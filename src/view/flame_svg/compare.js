@@ -8,7 +8,7 @@ function showChange() {
 	if (!compared)
 		return;
 	for (const frame of way.frames)
-		frame.rect.setAttribute('class', frame.colors[absolute ? 1 : 0]);
+		paint(frame, frame.colors[absolute ? 1 : 0]);
 	widths.textContent = 'Widths: ' + ['after', 'before'][layer];
 	scaling.textContent = 'Compare: ' + (absolute ? 'amounts' : 'shares');
 }

@@ -8,9 +8,9 @@ function labelOf(frame, room) {
 // Classes of boxes that are not shown wait until they are.
 function showMarks(frame) {
 	if (frame.hasHit !== frame.hit)
-		frame.g.classList.toggle('hit', frame.hit);
+		frame.rect.classList.toggle('hit', frame.hit);
 	if (frame.hasDim !== frame.dim)
-		frame.g.classList.toggle('dim', frame.dim);
+		frame.rect.classList.toggle('dim', frame.dim);
 	frame.hasHit = frame.hit;
 	frame.hasDim = frame.dim;
 }
@@ -18,7 +18,7 @@ function showMarks(frame) {
 function show(frame, left, right) {
 	const room = (right - left - 2 * TEXT) / CHARACTER;
 	if (frame.none)
-		frame.g.removeAttribute('display');
+		frame.rect.removeAttribute('display');
 	frame.none = false;
 	showMarks(frame);
 	// Writing to the document is what costs: only what differs is written.
@@ -27,10 +27,11 @@ function show(frame, left, right) {
 	if (frame.right - frame.left !== right - left)
 		frame.rect.setAttribute('width', (right - left).toFixed(2));
 	if (edged)
-		frame.g.classList.toggle('thin', right - left < 3);
+		frame.rect.classList.toggle('thin', right - left < 3);
 	if (room >= 3) {
 		if (!frame.text) {
-			frame.text = element(SVG, 'text', frame.g);
+			frame.text = document.createElementNS(SVG, 'text');
+			frame.rect.after(frame.text);
 			frame.text.setAttribute('y', 13);
 			frame.text.setAttribute('x', (MARGIN + left + TEXT).toFixed(2));
 		}
@@ -72,13 +73,16 @@ function sortRow(row, groups) {
 	const next = groups.map(function (group) { return group.firstChild; });
 	for (const frame of row) {
 		const half = frame.inView ? way.half : frame.none ? frame.half : 1 - way.half;
+		const behind = (frame.text || frame.rect).nextSibling;
 		if (half === frame.half) {
-			next[half] = frame.g.nextSibling;
+			next[half] = behind;
 			continue;
 		}
-		if (next[frame.half] === frame.g)
-			next[frame.half] = frame.g.nextSibling;
-		groups[half].insertBefore(frame.g, next[half]);
+		if (next[frame.half] === frame.rect)
+			next[frame.half] = behind;
+		groups[half].insertBefore(frame.rect, next[half]);
+		if (frame.text)
+			groups[half].insertBefore(frame.text, next[half]);
 		frame.half = half;
 	}
 }
@@ -101,8 +105,8 @@ function sortBoxes() {
 	way.rows.forEach(function (row, depth) {
 		sortRow(row, way.halves.map(function (groups) { return groups[depth]; }));
 	});
-	if (focus && active === focus.g && focus.inView)
-		focus.g.focus({ preventScroll: true }); // it was lost on the way
+	if (focus && active === focus.rect && focus.inView)
+		focus.rect.focus({ preventScroll: true }); // it was lost on the way
 }
 
 // The part of everything that fills the width, and the row that it is zoomed to.

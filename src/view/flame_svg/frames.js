@@ -54,31 +54,31 @@ function placesOf(text) {
 }
 
 // title: the name, then lines about it. left, right: where it is; text: its label.
-function makeFrame(g, rect, places, title, row, index) {
+function makeFrame(rect, places, title, row, index) {
 	const words = title.split('\n');
-	const frame = { g: g, rect: rect, text: null, label: '', row: row, index: index, places: placesOf(places),
+	const frame = { rect: rect, text: null, label: '', row: row, index: index, places: placesOf(places),
 		begin: 0, end: 0, self: 0, left: -1, right: -1, name: words[0], about: words.slice(1), parent: null, children: [],
-		hit: false, dim: false, hasHit: false, hasDim: false, shown: true, inView: true, half: 0, none: false };
-	g.flameFrame = frame;
+		hit: false, dim: false, hasHit: false, hasDim: false, shown: true, inView: true, half: 0, none: false, color: undefined, usual: undefined };
+	rect.flameFrame = frame;
 	return frame;
 }
 
-// The titles become tooltips of our own.
-function readFrame(g, row, index) {
-	const about = g.getAttribute('data-t'); // of a narrow box
-	const title = about === null ? g.firstChild : null;
-	const rect = title ? title.nextSibling : g.firstChild;
-	const frame = makeFrame(g, rect, g.getAttribute('data-v'), title ? title.textContent : about, row, index);
+// The titles become tooltips of our own. A label follows its box.
+function readFrame(rect, row, index) {
+	const title = rect.firstChild; // a narrow box has none
+	const text = rect.nextElementSibling;
+	const frame = makeFrame(rect, rect.getAttribute('data-v'), title ? title.textContent : rect.getAttribute('data-t'), row, index);
 	if (title)
-		g.removeChild(title);
-	frame.text = rect.nextSibling;
-	frame.none = g.hasAttribute('display');
+		rect.removeChild(title);
+	if (text && text.localName === 'text')
+		frame.text = text;
+	frame.none = rect.hasAttribute('display');
 	frame.shown = !frame.none;
 	if (frame.none) // it was nowhere so far
 		rect.setAttribute('height', BOX);
 	if (compared) {
-		frame.colors = g.getAttribute('data-c').split(' ');
-		frame.changes = g.getAttribute('data-s').split('|');
+		frame.colors = rect.getAttribute('data-c').split(' ');
+		frame.changes = rect.getAttribute('data-s').split('|');
 	}
 	return frame;
 }
@@ -86,21 +86,42 @@ function readFrame(g, row, index) {
 // A record: places, colour, class, change (2), title.
 function buildFrame(record, rowGroup, row, index) {
 	const parts = record.split('\t');
-	const g = element(SVG, 'g', rowGroup);
-	const rect = element(SVG, 'rect', g);
-	const frame = makeFrame(g, rect, parts[0], parts[5], row, index);
-	rect.setAttribute(parts[1][0] === '#' ? 'fill' : 'class', parts[1]);
+	const rect = element(SVG, 'rect', rowGroup);
+	const frame = makeFrame(rect, parts[0], parts[5], row, index);
+	const isHue = parts[1][0] === '#';
+	if (isHue)
+		rect.setAttribute('fill', parts[1]);
+	rect.setAttribute('class', (isHue ? '' : parts[1] + ' ') + parts[2]);
 	rect.setAttribute('height', BOX);
-	if (parts[2])
-		g.setAttribute('class', parts[2]);
 	frame.colors = parts[3].split(' ');
 	frame.changes = parts[4].split('|');
 	return frame;
 }
 
+// The class that colours a box; null: its colour is a hue. It is the first one, marks follow.
+function colorOf(frame) {
+	return frame.rect.hasAttribute('fill') ? null : frame.rect.classList[0];
+}
+
+function paint(frame, color) {
+	if (frame.color === undefined)
+		frame.color = colorOf(frame);
+	if (frame.color === color)
+		return;
+	if (frame.color !== null)
+		frame.rect.classList.remove(frame.color);
+	if (color !== null)
+		frame.rect.classList.add(color);
+	frame.color = color;
+}
+
 function readRows(group) {
 	return Array.from(group.children).map(function (rowGroup, row) {
-		return Array.from(rowGroup.children).map(function (g, index) { return readFrame(g, row, index); });
+		const frames = [];
+		for (let at = rowGroup.firstElementChild; at; at = at.nextElementSibling)
+			if (at.localName === 'rect')
+				frames.push(readFrame(at, row, frames.length));
+		return frames;
 	});
 }
 

@@ -3,7 +3,7 @@
 
 function blurFrame() {
 	if (focus)
-		focus.g.classList.remove('focus');
+		focus.rect.classList.remove('focus');
 	focus = null;
 	placeRing();
 	hover(null);
@@ -23,12 +23,12 @@ function focusOn(frame) {
 	else
 		blurFrame();
 	focus = frame;
-	frame.g.setAttribute('tabindex', -1);
-	frame.g.setAttribute('role', 'treeitem');
-	frame.g.setAttribute('aria-level', frame.row + 1);
-	frame.g.setAttribute('aria-label', [frame.name].concat(aboutOf(frame)).join(', '));
-	frame.g.classList.add('focus');
-	frame.g.focus({ preventScroll: true });
+	frame.rect.setAttribute('tabindex', -1);
+	frame.rect.setAttribute('role', 'treeitem');
+	frame.rect.setAttribute('aria-level', frame.row + 1);
+	frame.rect.setAttribute('aria-label', [frame.name].concat(aboutOf(frame)).join(', '));
+	frame.rect.classList.add('focus');
+	frame.rect.focus({ preventScroll: true });
 	placeRing();
 	reveal(frame);
 	hover(frame);

@@ -4,8 +4,7 @@
 let grip = null; // where the view was taken hold of; moved: it was more than a click
 
 function frameOf(event) {
-	const g = event.target.closest ? event.target.closest('g') : null;
-	return g && g.flameFrame ? g.flameFrame : null;
+	return event.target.flameFrame || null;
 }
 
 function drag(event) {

@@ -86,7 +86,8 @@ function restore() {
 	known = stateText();
 }
 
-// Draws the way and the layer that are chosen.
+// Draws the way and the layer that are chosen. What measures words comes before what moves boxes: else
+// the browser lays out twice.
 function redraw() {
 	if (!way.rows)
 		readWay(way);
@@ -97,11 +98,11 @@ function redraw() {
 		else
 			each.group.setAttribute('display', 'none');
 	foot.querySelector('.note').textContent = way.note;
+	showWay();
+	showValues();
 	useLayer();
 	stackRows();
-	showWay();
 	showChange();
-	showValues();
 	if (zoom && zoom.end <= zoom.begin)
 		zoom = null;
 	layOut();

@@ -48,13 +48,13 @@ function hover(frame) {
 	if (over === frame)
 		return;
 	if (over)
-		over.g.classList.remove('over');
+		over.rect.classList.remove('over');
 	over = frame;
 	if (!frame) {
 		tip.setAttribute('display', 'none');
 		return;
 	}
-	frame.g.classList.add('over');
+	frame.rect.classList.add('over');
 	fillTip(frame);
 	tip.removeAttribute('display');
 }

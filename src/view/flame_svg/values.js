@@ -27,13 +27,9 @@ function ratioClass(which, frame) {
 
 function showRatio() {
 	for (const frame of ratios.length > 0 ? way.frames : []) {
-		if (frame.paint === undefined)
-			frame.paint = frame.rect.getAttribute('class');
-		const paint = ratio ? ratioClass(ratio, frame) : frame.paint;
-		if (paint === null)
-			frame.rect.removeAttribute('class');
-		else
-			frame.rect.setAttribute('class', paint);
+		if (frame.usual === undefined)
+			frame.usual = colorOf(frame);
+		paint(frame, ratio ? ratioClass(ratio, frame) : frame.usual);
 	}
 	showMeaning();
 }

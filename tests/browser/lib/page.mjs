@@ -12,10 +12,9 @@ export function check(name, fine, detail = '') {
 	failures += fine ? 0 : 1;
 }
 
-// Opens the file that the program was given. problems: what went wrong in the page;
-// requests: what it loaded besides itself.
-export async function open(height = 760) {
-	const file = pathToFileURL(resolve(process.argv[2])).href;
+// Opens a file. problems: what went wrong in the page; requests: what it loaded besides itself.
+export async function openFile(path, height = 760) {
+	const file = pathToFileURL(resolve(path)).href;
 	const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
 	const page = await browser.newPage({ viewport: { width: 1300, height }, acceptDownloads: true });
 	const problems = [];
@@ -30,6 +29,9 @@ export async function open(height = 760) {
 	return { file, browser, page, problems, requests, shot };
 }
 
+// Opens the file that the program was given.
+export const open = (height) => openFile(process.argv[2], height);
+
 export async function finish({ browser, problems, requests }) {
 	check('no script problems', problems.length === 0, problems.join('; '));
 	check('nothing is loaded', requests.length === 0, requests.join(' '));
@@ -40,13 +42,15 @@ export async function finish({ browser, problems, requests }) {
 // Boxes that are shown, row by row from the root: edges, label, classes. Runs in the page.
 export const boxes = () =>
 	[...document.querySelectorAll('.frames:not([display]) > g:not([data-parked])')].flatMap((row, depth) =>
-		[...row.children].filter((g) => !g.hasAttribute('display')).map((g) => {
-			const rect = g.querySelector('rect');
+		[...row.children].filter((rect) => rect.flameFrame && !rect.hasAttribute('display')).map((rect) => {
 			const left = Number(rect.getAttribute('x'));
-			return { depth, left, right: left + Number(rect.getAttribute('width')), color: rect.getAttribute('class'),
-				top: Number(/ (-?\d+)\)/.exec(row.getAttribute('transform'))[1]), dim: g.classList.contains('dim'),
-				hit: g.classList.contains('hit'), focus: g.classList.contains('focus'), name: g.flameFrame.name,
-				mark: ['new', 'gone'].find((c) => g.classList.contains(c)) ?? '', text: g.querySelector('text')?.textContent ?? '' };
+			const label = rect.nextElementSibling;
+			const has = (mark) => rect.classList.contains(mark);
+			return { depth, left, right: left + Number(rect.getAttribute('width')),
+				color: [...rect.classList].find((c) => !['in', 'thin', 'new', 'gone', 'hit', 'dim', 'over', 'focus'].includes(c)),
+				top: Number(/ (-?\d+)\)/.exec(row.getAttribute('transform'))[1]), dim: has('dim'),
+				hit: has('hit'), focus: has('focus'), name: rect.flameFrame.name,
+				mark: ['new', 'gone'].find(has) ?? '', text: label?.localName === 'text' ? label.textContent : '' };
 		}));
 
 export const width = (box) => box.right - box.left;
@@ -69,9 +73,9 @@ export function sound(list) {
 
 // The middle of the box of a name, scrolled into view.
 export const middle = (page, name) => page.evaluate((wanted) => {
-	const g = [...document.querySelectorAll('.frames:not([display]) g:not([data-parked]) > g:not([display])')].find((c) => c.flameFrame.name === wanted);
-	g.scrollIntoView({ block: 'center' });
-	const r = g.querySelector('rect').getBoundingClientRect();
+	const rect = [...document.querySelectorAll('.frames:not([display]) g:not([data-parked]) > rect:not([display])')].find((c) => c.flameFrame.name === wanted);
+	rect.scrollIntoView({ block: 'center' });
+	const r = rect.getBoundingClientRect();
 	return { x: r.x + r.width / 2, y: r.y + r.height / 2 };
 }, name);
 

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_CLI_HEAP_SUMMARY_H
+#define WICK_CLI_HEAP_SUMMARY_H
+
+/* heap_summary: what a person wants to know when a recording of the heap has ended. */
+
+#include <stdio.h>
+
+struct record_config;
+struct record_result;
+
+void heap_summary_print(FILE *out, const struct record_config *config,
+			const struct record_result *result);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inproc/heap.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+#include "inproc/heap_memory.h"
+#include "inproc/ring.h"
+#include "inproc/session_file.h"
+#include "safe/thread_pointer.h"
+#include "safe/ticks.h"
+#include "unwind/arch/native.h"
+
+_Atomic uint32_t heap_is_on;
+
+/* Where the kernel tells a thread its CPU, from the thread pointer on; 0: it does not. */
+static ptrdiff_t cpu_offset;
+
+static void find_cpu_offset(void)
+{
+	const ptrdiff_t *offset = dlsym(RTLD_DEFAULT, "__rseq_offset");
+	const unsigned int *size = dlsym(RTLD_DEFAULT, "__rseq_size");
+
+	if (offset && size && *size > 0)
+		cpu_offset = *offset + (ptrdiff_t)sizeof(uint32_t);
+}
+
+void heap_begin(void)
+{
+	static _Atomic uint32_t beginning;
+
+	/* The loader itself may ask for memory before there is an environment to look at. */
+	if (!environ || atomic_exchange(&beginning, 1) != 0)
+		return;
+	find_cpu_offset();
+	inproc_begin();
+	heap_resume();
+}
+
+void heap_resume(void)
+{
+	atomic_store(&heap_is_on, atomic_load(&inproc.mode) & SESSION_HEAP ? HEAP_ON : HEAP_OFF);
+}
+
+void heap_end(void)
+{
+	atomic_store(&heap_is_on, HEAP_OFF);
+}
+
+/* Whether the call that a thread is said to be in has not been left by a throw or a jump. */
+static bool is_inside(const struct inproc_thread *thread)
+{
+	return ((const uint64_t *)(uintptr_t)thread->inside)[1] == thread->inside_pc;
+}
+
+struct inproc_thread *heap_enter_slow(const struct heap_site *site)
+{
+	struct inproc_thread *thread;
+
+	if (atomic_load(&heap_is_on) == HEAP_UNKNOWN)
+		heap_begin();
+	if (atomic_load(&heap_is_on) != HEAP_ON)
+		return NULL;
+	thread = inproc_self;
+	if (!thread) {
+		inproc_count(SESSION_HEAP_MISSED, 1);
+		return NULL;
+	}
+	if (thread->inside > site->frame && is_inside(thread))
+		return NULL;
+	thread->inside = site->frame;
+	thread->inside_pc = ((const uint64_t *)(uintptr_t)site->frame)[1];
+	return thread;
+}
+
+static bool has_memory(struct inproc_thread *thread)
+{
+	if (thread->heap)
+		return true;
+	thread->heap = heap_memory_map();
+	if (thread->heap)
+		heap_memory_reset(thread->heap, safe_ticks() * thread->tid);
+	return thread->heap != NULL;
+}
+
+/* Keeps handlers of this thread, ours and others, out of what is written. */
+static bool lock(struct inproc_thread *thread)
+{
+	if (atomic_load_explicit(&thread->busy, memory_order_relaxed) != 0 || !has_memory(thread)) {
+		inproc_count(SESSION_HEAP_MISSED, 1);
+		return false;
+	}
+	if (__builtin_expect(!thread->heap->alive, 0)) {
+		heap_end(); /* what is mapped belongs to another process */
+		return false;
+	}
+	atomic_store_explicit(&thread->busy, 1, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	return true;
+}
+
+static void unlock(struct inproc_thread *thread)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	atomic_store_explicit(&thread->busy, 0, memory_order_relaxed);
+}
+
+static uint16_t current_cpu(void)
+{
+	return cpu_offset ? *(const uint16_t *)(safe_thread_pointer() + (uint64_t)cpu_offset)
+			  : SESSION_CPU_UNKNOWN;
+}
+
+/* The first word of a record. */
+static uint64_t head_of(enum session_record_kind kind, enum session_call call, const void *block)
+{
+	return (uint64_t)kind | (uint64_t)call << 8 | (uint64_t)(uintptr_t)block << 16;
+}
+
+/* An allocation. */
+struct block {
+	const void *address;
+	uint64_t size;
+	enum session_call call;
+};
+
+static bool put_alloc(struct inproc_thread *thread, const struct heap_site *site,
+		      const struct block *block)
+{
+	struct unwind_frame frame = {
+		.pc = site->pc,
+		.sp = site->sp,
+		.fp = *(const uint64_t *)(uintptr_t)site->frame,
+	};
+	uint64_t slack = heap_usable_size(block->address, block->size) - block->size;
+	struct session_heap *to;
+	uint32_t stack;
+	uint64_t head;
+
+	if (!heap_stack_number(thread, &frame, &stack))
+		return false;
+	to = (struct session_heap *)heap_claim(thread, SESSION_ALLOC_WORDS, &head);
+	if (!to)
+		return false;
+	to->head = head_of(SESSION_ALLOC, block->call, block->address);
+	to->ticks = safe_ticks();
+	to->size = block->size;
+	to->stack = stack;
+	to->cpu = current_cpu();
+	to->slack = (uint16_t)(slack < SESSION_SLACK_MAX ? slack : SESSION_SLACK_MAX);
+	heap_publish(thread, head);
+	return true;
+}
+
+static bool put_short(struct inproc_thread *thread, uint64_t word)
+{
+	uint64_t head;
+	struct session_heap *to =
+		(struct session_heap *)heap_claim(thread, SESSION_HEAP_WORDS, &head);
+
+	if (!to)
+		return false;
+	to->head = word;
+	to->ticks = safe_ticks();
+	heap_publish(thread, head);
+	return true;
+}
+
+static void allocated(struct inproc_thread *thread, const struct heap_site *site,
+		      const struct block *block)
+{
+	if (!lock(thread))
+		return;
+	if (!put_alloc(thread, site, block))
+		ring_lose(thread, 1, 0);
+	unlock(thread);
+}
+
+void heap_allocated(struct inproc_thread *thread, const struct heap_site *site,
+		    enum session_call call, const void *block, size_t size)
+{
+	const struct block what = {block, size, call};
+
+	if (!thread || !block)
+		return;
+	if (inproc.control->heap_sample_bytes) {
+		if (!has_memory(thread) || !heap_sample_takes(thread->heap, size))
+			return;
+		heap_sample_add(block);
+	}
+	allocated(thread, site, &what);
+}
+
+static void put_word(struct inproc_thread *thread, uint64_t word)
+{
+	if (!lock(thread))
+		return;
+	if (!put_short(thread, word))
+		ring_lose(thread, 1, 0);
+	unlock(thread);
+}
+
+void heap_freed(struct inproc_thread *thread, enum session_call call, const void *block)
+{
+	if (!thread || !block)
+		return;
+	if (inproc.control->heap_sample_bytes && !heap_sample_remove(block))
+		return;
+	put_word(thread, head_of(SESSION_FREE, call, block));
+}
+
+bool heap_moves(struct inproc_thread *thread, const void *block)
+{
+	if (!thread || !block)
+		return false;
+	if (inproc.control->heap_sample_bytes && !heap_sample_remove(block))
+		return false;
+	put_word(thread, head_of(SESSION_MOVE, SESSION_REALLOC, block));
+	return true;
+}
+
+void heap_stayed(struct inproc_thread *thread, const void *block)
+{
+	if (inproc.control->heap_sample_bytes)
+		heap_sample_add(block);
+	put_word(thread, head_of(SESSION_KEPT, SESSION_REALLOC, block));
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_INPROC_HEAP_H
+#define WICK_INPROC_HEAP_H
+
+/*
+ * heap: what the program does with its memory, written down by the thread that does it.
+ *
+ * The functions that take the place of the allocator's (heap_calls.c, heap_new.c) enter,
+ * call the real one, say what happened, and leave:
+ *
+ *	struct heap_site site = HEAP_SITE();
+ *	struct inproc_thread *thread = heap_enter(&site);
+ *	void *block = REAL(malloc)(size);
+ *
+ *	heap_allocated(thread, &site, SESSION_MALLOC, block, size);
+ *	heap_leave(thread);
+ *
+ * What an allocator calls of others, or a handler that interrupts it, is its own business:
+ * there heap_enter() gives NULL, and all others take that and do nothing.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "inproc/runtime.h"
+#include "wire/heap_record.h"
+
+/* Who called: the frame of the caller, as a walk begins with it, and our own below it. */
+struct heap_site {
+	uint64_t pc;
+	uint64_t sp;
+	uint64_t frame; /* of the function that was called: the caller's fp, and its pc */
+};
+
+/* Of the function that this is in, which keeps a frame by that. */
+#define HEAP_SITE()                                                                                \
+	((struct heap_site){                                                                       \
+		(uint64_t)(uintptr_t)__builtin_extract_return_addr(__builtin_return_address(0)),   \
+		(uint64_t)(uintptr_t)__builtin_dwarf_cfa(),                                        \
+		(uint64_t)(uintptr_t)__builtin_frame_address(0),                                   \
+	})
+
+/* Whether anything is recorded; the first call of all finds out. */
+extern _Atomic uint32_t heap_is_on;
+enum { HEAP_UNKNOWN, HEAP_OFF, HEAP_ON };
+
+/* Finds out, once there is an environment to look at. Safe to be called by anybody. */
+void heap_begin(void);
+/* There is a session, maybe: that of a child that has made its own. */
+void heap_resume(void);
+/* The session is over, or this program is left alone from here on. */
+void heap_end(void);
+
+struct inproc_thread *heap_enter_slow(const struct heap_site *site);
+
+static inline struct inproc_thread *heap_enter(const struct heap_site *site)
+{
+	struct inproc_thread *thread = inproc_self;
+
+	if (__builtin_expect(atomic_load_explicit(&heap_is_on, memory_order_relaxed) != HEAP_ON, 0))
+		return heap_enter_slow(site);
+	if (__builtin_expect(!thread || thread->inside > site->frame, 0))
+		return heap_enter_slow(site);
+	thread->inside = site->frame;
+	thread->inside_pc = ((const uint64_t *)(uintptr_t)site->frame)[1];
+	return thread;
+}
+
+static inline void heap_leave(struct inproc_thread *thread)
+{
+	if (thread)
+		thread->inside = 0;
+}
+
+/* A block is there; NULL: it could not be had. */
+void heap_allocated(struct inproc_thread *thread, const struct heap_site *site,
+		    enum session_call call, const void *block, size_t size);
+
+/* A block is about to be given back; NULL: none. */
+void heap_freed(struct inproc_thread *thread, enum session_call call, const void *block);
+
+/*
+ * A block is about to become another by realloc(). True when that was written down: then
+ * what it became is said by heap_allocated(), or by heap_stayed() that it did not.
+ */
+bool heap_moves(struct inproc_thread *thread, const void *block);
+void heap_stayed(struct inproc_thread *thread, const void *block);
+
+/* What a block has room for, as its allocator tells; its own size when that cannot. */
+size_t heap_usable_size(const void *block, size_t size);
+
+/* Memory for those who ask before the allocator has been found; it is never given back. */
+void *heap_early(size_t size, size_t alignment);
+extern _Atomic uint64_t heap_early_begin; /* 0: nobody has asked */
+extern _Atomic uint64_t heap_early_bytes;
+static inline bool heap_is_early(const void *block)
+{
+	uint64_t begin = atomic_load_explicit(&heap_early_begin, memory_order_relaxed);
+
+	return __builtin_expect(begin != 0, 0) &&
+	       (uint64_t)(uintptr_t)block - begin < atomic_load(&heap_early_bytes);
+}
+size_t heap_early_size(const void *block);
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * heap_calls: the functions of the C library that give memory and take it back. Each does
+ * what the real one does, with its errno, and writes it down.
+ */
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inproc/heap.h"
+#include "inproc/real.h"
+
+/* New in C23: not every C library has them. */
+extern void free_sized(void *block, size_t size);
+extern void free_aligned_sized(void *block, size_t alignment, size_t size);
+
+REAL_DEFINE(malloc);
+REAL_DEFINE(calloc);
+REAL_DEFINE(realloc);
+REAL_DEFINE(reallocarray);
+REAL_DEFINE(free);
+REAL_DEFINE(free_sized);
+REAL_DEFINE(free_aligned_sized);
+REAL_DEFINE(posix_memalign);
+REAL_DEFINE(aligned_alloc);
+REAL_DEFINE(memalign);
+REAL_DEFINE(valloc);
+REAL_DEFINE(pvalloc);
+REAL_DEFINE(malloc_usable_size);
+
+/*
+ * Whether the real functions are known. The search for them may itself ask for memory,
+ * and finds that they are not.
+ */
+static bool is_found(void)
+{
+	static _Atomic bool searching;
+
+	if (__builtin_expect(real_malloc_usable_size != NULL, 1))
+		return true;
+	if (atomic_exchange(&searching, true))
+		return false;
+	resolve_malloc();
+	resolve_calloc();
+	resolve_realloc();
+	resolve_reallocarray();
+	resolve_free();
+	resolve_free_sized();
+	resolve_free_aligned_sized();
+	resolve_posix_memalign();
+	resolve_aligned_alloc();
+	resolve_memalign();
+	resolve_valloc();
+	resolve_pvalloc();
+	resolve_malloc_usable_size();
+	atomic_store(&searching, false);
+	return real_malloc_usable_size != NULL;
+}
+
+size_t heap_usable_size(const void *block, size_t size)
+{
+	size_t usable = real_malloc_usable_size((void *)(uintptr_t)block);
+
+	return usable > size ? usable : size;
+}
+
+INPROC_EXPORT void *malloc(size_t size)
+{
+	struct heap_site site = HEAP_SITE();
+	struct inproc_thread *thread;
+	void *block;
+
+	if (!is_found())
+		return heap_early(size, 0);
+	thread = heap_enter(&site);
+	block = real_malloc(size);
+	heap_allocated(thread, &site, SESSION_MALLOC, block, size);
+	heap_leave(thread);
+	return block;
+}
+
+INPROC_EXPORT void *calloc(size_t count, size_t size)
+{
+	struct heap_site site = HEAP_SITE();
+	struct inproc_thread *thread;
+	void *block;
+
+	if (!is_found()) /* fresh memory is zero */
+		return size && count > SIZE_MAX / size ? NULL : heap_early(count * size, 0);
+	thread = heap_enter(&site);
+	block = real_calloc(count, size);
+	heap_allocated(thread, &site, SESSION_CALLOC, block, count * size);
+	heap_leave(thread);
+	return block;
+}
+
+INPROC_EXPORT void free(void *block)
+{
+	struct heap_site site = HEAP_SITE();
+	struct inproc_thread *thread;
+
+	if (!block || heap_is_early(block) || !is_found())
+		return;
+	thread = heap_enter(&site);
+	heap_freed(thread, SESSION_MALLOC, block);
+	real_free(block);
+	heap_leave(thread);
+}
+
+INPROC_EXPORT void free_sized(void *block, size_t size)
+{
+	struct heap_site site = HEAP_SITE();
+	struct inproc_thread *thread;
+
+	if (!block || heap_is_early(block) || !is_found())
+		return;
+	thread = heap_enter(&site);
+	heap_freed(thread, SESSION_MALLOC, block);
+	if (real_free_sized)
+		real_free_sized(block, size);
+	else
+		real_free(block);
+	heap_leave(thread);
+}
+
+INPROC_EXPORT void free_aligned_sized(void *block, size_t alignment, size_t size)
+{
+	struct heap_site site = HEAP_SITE();
+	struct inproc_thread *thread;
+
+	if (!block || heap_is_early(block) || !is_found())
+		return;
+	thread = heap_enter(&site);
+	heap_freed(thread, SESSION_ALIGNED, block);
+	if (real_free_aligned_sized)
+		real_free_aligned_sized(block, alignment, size);
+	else
+		real_free(block);
+	heap_leave(thread);
+}
+
+/* A block of before the allocator was found becomes one of it. */
+static void *leave_early(void *block, size_t size)
+{
+	size_t old = heap_early_size(block);
+	void *other = malloc(size);
+
+	if (other)
+		memcpy(other, block, old < size ? old : size);
+	return other;
+}
+
+/* What a call of realloc() did. Its block is gone when it asked for none and got none. */
+static void *say_moved(struct inproc_thread *thread, const struct heap_site *site, bool moves,
+		       const void *old, void *block, size_t size)
+{
+	if (block)
+		heap_allocated(thread, site, SESSION_REALLOC, block, size);
+	else if (moves && size > 0)
+		heap_stayed(thread, old);
+	heap_leave(thread);
+	return block;
+}
+
+INPROC_EXPORT void *realloc(void *block, size_t size)
+{
+	struct heap_site site = HEAP_SITE();
+	struct inproc_thread *thread;
+	const void *old = block; /* an address to speak of, after it has gone */
+	bool moves;
+
+	if (!is_found())
+		return heap_early(size, 0); /* what it held is early memory: see below */
+	if (heap_is_early(block))
+		return leave_early(block, size);
+	thread = heap_enter(&site);
+	moves = heap_moves(thread, block);
+	return say_moved(thread, &site, moves, old, real_realloc(block, size), size);
+}
+
+INPROC_EXPORT void *reallocarray(void *block, size_t count, size_t size)
+{
+	struct heap_site site = HEAP_SITE();
+	struct inproc_thread *thread;
+	const void *old = block;
+	bool moves;
+
+	if (size && count > SIZE_MAX / size) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	if (!is_found() || heap_is_early(block) || !real_reallocarray)
+		return realloc(block, count * size);
+	thread = heap_enter(&site);
+	moves = heap_moves(thread, block);
+	return say_moved(thread, &site, moves, old, real_reallocarray(block, count, size),
+			 count * size);
+}
+
+INPROC_EXPORT int posix_memalign(void **ret, size_t alignment, size_t size)
+{
+	struct heap_site site = HEAP_SITE();
+	struct inproc_thread *thread;
+	int r;
+
+	if (!is_found())
+		return (*ret = heap_early(size, alignment)) ? 0 : ENOMEM;
+	thread = heap_enter(&site);
+	r = real_posix_memalign(ret, alignment, size);
+	heap_allocated(thread, &site, SESSION_ALIGNED, r == 0 ? *ret : NULL, size);
+	heap_leave(thread);
+	return r;
+}
+
+/* The others differ in what they are called and given. */
+#define ALIGNED(name, parameters, arguments, wanted)                                               \
+	INPROC_EXPORT void *name parameters                                                        \
+	{                                                                                          \
+		struct heap_site site = HEAP_SITE();                                               \
+		struct inproc_thread *thread;                                                      \
+		void *block;                                                                       \
+                                                                                                   \
+		if (!is_found())                                                                   \
+			return heap_early(size, wanted);                                           \
+		thread = heap_enter(&site);                                                        \
+		block = real_##name arguments;                                                     \
+		heap_allocated(thread, &site, SESSION_ALIGNED, block, size);                       \
+		heap_leave(thread);                                                                \
+		return block;                                                                      \
+	}                                                                                          \
+	_Static_assert(1, "takes a semicolon")
+
+#define PAGE_BYTES 65536u /* the largest that there is */
+
+ALIGNED(aligned_alloc, (size_t alignment, size_t size), (alignment, size), alignment);
+ALIGNED(memalign, (size_t alignment, size_t size), (alignment, size), alignment);
+ALIGNED(valloc, (size_t size), (size), PAGE_BYTES);
+ALIGNED(pvalloc, (size_t size), (size), PAGE_BYTES);
+
+INPROC_EXPORT size_t malloc_usable_size(void *block)
+{
+	if (heap_is_early(block))
+		return heap_early_size(block);
+	return is_found() ? real_malloc_usable_size(block) : 0;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_INPROC_HEAP_MEMORY_H
+#define WICK_INPROC_HEAP_MEMORY_H
+
+/* heap_memory: what a thread needs to write down what it does with its memory. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "inproc/runtime.h"
+#include "wire/heap_record.h"
+
+#define HEAP_STACK_BITS 12
+
+#define HEAP_SHAPE_BITS 8
+#define HEAP_SHAPE_SLOTS 102u
+
+/*
+ * Where a stack that begins with a certain frame has its return addresses and saved frame
+ * pointers: see heap_shape.c.
+ */
+struct heap_shape {
+	uint64_t pc; /* the frame that it begins with; 0: free */
+	uint64_t sp;
+	uint64_t fp;
+	uint32_t count;
+	uint32_t check;
+	uint32_t slots[HEAP_SHAPE_SLOTS]; /* from sp on */
+};
+
+/* The number of a stack, by the hash of its frames. */
+struct heap_numbered {
+	uint64_t hash; /* 0: free */
+	uint32_t number;
+	uint32_t check; /* of both: programs write where they should not */
+};
+
+struct heap_memory {
+	uint64_t alive;      /* 0 in a child that nobody told us of: the kernel wipes it */
+	uint64_t tail;       /* of the ring, as far as it was looked at */
+	uint64_t generation; /* of the modules that the numbers are for */
+	uint32_t next_number;
+	uint32_t last_number;   /* of the stack that was met last, */
+	uint32_t last_walks;    /* and the walks of the thread by then */
+	uint32_t written_count; /* the stack that was written last, and the next */
+	uint64_t *written;
+	uint64_t *pcs;
+	uint64_t left_bytes; /* until the next block that is recorded, where not all are */
+	uint64_t random;
+	uint32_t refusals;     /* times that there was no room */
+	uint64_t stalled_beat; /* the recorder's heartbeat, that has not moved on; 0 */
+	uint64_t stacks[2][INPROC_DEPTH];
+	struct heap_numbered numbers[1u << HEAP_STACK_BITS]; /* by their frames */
+	struct heap_numbered met[1u << HEAP_STACK_BITS];     /* by their shape and its contents */
+	struct heap_shape shapes[1u << HEAP_SHAPE_BITS];
+};
+
+/* A sum of products, each of which stands by itself: the CPU makes several at a time. */
+static inline uint64_t heap_hash_add(uint64_t sum, uint64_t value, uint64_t *factor)
+{
+	sum += (value ^ value << 32) * *factor;
+	*factor += 2 * 0x9e3779b97f4a7c15ull;
+	return sum;
+}
+
+/* The same for the end. Not 0. */
+static inline uint64_t heap_hash_end(uint64_t sum)
+{
+	sum ^= sum >> 29;
+	sum *= 0xbf58476d1ce4e5b9ull;
+	sum ^= sum >> 32;
+	return sum ? sum : 1;
+}
+
+/* The number of a hash in a table. False when it is not there. */
+bool heap_numbers_find(struct heap_numbered *table, uint64_t hash, uint32_t *ret);
+void heap_numbers_add(struct heap_numbered *table, uint64_t hash, uint32_t number);
+
+/*
+ * The number of a stack that was met before, in about a nanosecond a frame. False when it
+ * must be walked.
+ */
+bool heap_shape_find(struct heap_memory *memory, const struct unwind_frame *frame,
+		     uint32_t *ret_number);
+/* The stack from a frame on was walked, and has a number. */
+void heap_shape_learn(struct inproc_thread *thread, const struct unwind_frame *frame,
+		      uint32_t number);
+
+/* Memory for a thread between pages that cannot be touched. NULL when there is none. */
+struct heap_memory *heap_memory_map(void);
+
+/* The thread has a new ring, or is new itself. */
+void heap_memory_reset(struct heap_memory *memory, uint64_t seed);
+
+/*
+ * The number of the stack that begins with a frame. False when it is a new one and there
+ * was no room to write it down, or no way to walk it.
+ */
+bool heap_stack_number(struct inproc_thread *thread, const struct unwind_frame *frame,
+		       uint32_t *ret);
+
+/*
+ * A place in the ring for so many words. Waits for the recorder to make room, where it may.
+ * NULL when there is none; *head becomes where the record ends: heap_publish().
+ */
+uint64_t *heap_claim(struct inproc_thread *thread, uint32_t words, uint64_t *head);
+
+static inline void heap_publish(struct inproc_thread *thread, uint64_t head)
+{
+	atomic_store_explicit(&thread->slot->head, head, memory_order_release);
+}
+
+/* Whether a block is one of those that are recorded. */
+bool heap_sample_takes(struct heap_memory *memory, uint64_t size);
+/* Blocks that were taken, to know their end by. */
+void heap_sample_add(const void *block);
+bool heap_sample_remove(const void *block);
+
+#endif

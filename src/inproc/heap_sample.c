@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * heap_sample: which blocks are recorded where not all are. Bytes are marked at random, one
+ * in so many on average, each by itself; a block with a marked byte is recorded. The blocks
+ * that were are kept in a table, to know their end by.
+ */
+#include <stddef.h>
+#include <sys/mman.h>
+
+#include "inproc/heap_memory.h"
+#include "safe/syscall.h"
+
+#define TABLE_BITS 18
+#define TABLE_SIZE (1u << TABLE_BITS)
+#define PROBES 16u
+#define GUARD_BYTES 65536u
+
+/* ln 2 in 32 bits after the point. */
+#define LN2 2977044472ull
+
+/* Addresses of blocks; 0: free, GONE: it was taken once, look further. */
+#define GONE 1ull
+static _Atomic(_Atomic uint64_t *) table;
+
+static uint64_t next_random(struct heap_memory *memory)
+{
+	uint64_t x = memory->random;
+
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	memory->random = x;
+	return x * 0x2545f4914f6cdd1dull;
+}
+
+/* -log2(value / 2^64) with 24 bits after the point, bit by bit: floats are not ours to use. */
+static uint64_t minus_log2(uint64_t value)
+{
+	uint32_t zeros = (uint32_t)__builtin_clzll(value | 1);
+	uint64_t x = value << zeros >> 32; /* 1 <= x / 2^31 < 2 */
+	uint64_t fraction = 0;
+
+	for (int i = 0; i < 24; i++) {
+		x = x * x >> 31;
+		fraction <<= 1;
+		if (x >> 32) {
+			x >>= 1;
+			fraction |= 1;
+		}
+	}
+	return ((uint64_t)zeros + 1) * (1ull << 24) - fraction;
+}
+
+/* Bytes up to the next one that is marked: exponential, so it does not matter from where. */
+static uint64_t next_distance(struct heap_memory *memory)
+{
+	uint64_t log2 = minus_log2(next_random(memory));
+	unsigned __int128 bytes = (unsigned __int128)inproc.control->heap_sample_bytes * log2;
+
+	return (uint64_t)(bytes * LN2 >> 56) + 1;
+}
+
+bool heap_sample_takes(struct heap_memory *memory, uint64_t size)
+{
+	if (memory->left_bytes == 0)
+		memory->left_bytes = next_distance(memory);
+	if (size < memory->left_bytes) {
+		memory->left_bytes -= size;
+		return false;
+	}
+	memory->left_bytes = next_distance(memory);
+	return true;
+}
+
+static _Atomic uint64_t *map_table(void)
+{
+	long bytes = (long)(TABLE_SIZE * sizeof(uint64_t));
+	_Atomic uint64_t *expected = NULL;
+	long address = safe_syscall(SYS_mmap, 0, bytes + 2l * GUARD_BYTES, PROT_NONE,
+				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (address < 0 && address > -4096)
+		return NULL;
+	if (safe_syscall(SYS_mprotect, address + GUARD_BYTES, bytes, PROT_READ | PROT_WRITE) < 0)
+		return NULL;
+	if (!atomic_compare_exchange_strong(&table, &expected,
+					    (_Atomic uint64_t *)(address + GUARD_BYTES))) {
+		(void)safe_syscall(SYS_munmap, address, bytes + 2l * GUARD_BYTES);
+		return expected;
+	}
+	return atomic_load(&table);
+}
+
+static uint32_t slot_of(uint64_t address)
+{
+	return (uint32_t)(address * 0x9e3779b97f4a7c15ull >> (64 - TABLE_BITS));
+}
+
+void heap_sample_add(const void *block)
+{
+	_Atomic uint64_t *slots = atomic_load(&table);
+	uint64_t address = (uint64_t)(uintptr_t)block;
+	uint32_t slot = slot_of(address);
+
+	if (!slots)
+		slots = map_table();
+	for (uint32_t i = 0; slots && i < PROBES; i++) {
+		_Atomic uint64_t *at = &slots[(slot + i) & (TABLE_SIZE - 1)];
+		uint64_t there = atomic_load_explicit(at, memory_order_relaxed);
+
+		if (there <= GONE && atomic_compare_exchange_strong(at, &there, address))
+			return;
+	}
+	inproc_count(SESSION_HEAP_MISSED, 1); /* its end will not be seen */
+}
+
+bool heap_sample_remove(const void *block)
+{
+	_Atomic uint64_t *slots = atomic_load_explicit(&table, memory_order_relaxed);
+	uint64_t address = (uint64_t)(uintptr_t)block;
+	uint32_t slot = slot_of(address);
+
+	for (uint32_t i = 0; slots && i < PROBES; i++) {
+		_Atomic uint64_t *at = &slots[(slot + i) & (TABLE_SIZE - 1)];
+		uint64_t there = atomic_load_explicit(at, memory_order_relaxed);
+
+		if (there == 0)
+			return false;
+		if (there == address)
+			return atomic_compare_exchange_strong(at, &there, GONE);
+	}
+	return false;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * heap_shape: knows a stack again without walking it.
+ *
+ * From the frame that a stack begins with and the rules of the code all follows: where the
+ * first return address lies, by that the next frame, and so on. So if the frame is the same
+ * as once before, and all places in which that stack had its return addresses and frame
+ * pointers hold what they held, it is the same stack: each step leads where it led.
+ *
+ * The places are the shape. Stacks that differ in who called whom from where often have the
+ * same one; a hash of what its places hold tells them apart.
+ */
+#include "inproc/heap_memory.h"
+
+/* 2^64 / golden ratio. */
+#define SPREAD 0x9e3779b97f4a7c15ull
+
+/* Two places for each frame: the shape that was met last is in the first. */
+static struct heap_shape *places_of(struct heap_memory *memory, const struct unwind_frame *frame)
+{
+	uint64_t hash = (frame->pc ^ frame->sp << 20 ^ frame->fp << 7) * SPREAD;
+
+	return &memory->shapes[hash >> (64 - HEAP_SHAPE_BITS) & ~1ull];
+}
+
+static bool is_of(const struct heap_shape *shape, const struct unwind_frame *frame)
+{
+	return shape->pc == frame->pc && shape->sp == frame->sp && shape->fp == frame->fp;
+}
+
+static uint32_t check_of(const struct heap_shape *shape)
+{
+	return (uint32_t)(shape->pc ^ shape->sp ^ shape->fp) + shape->count * 0x5bd1e995u;
+}
+
+/* What the places of a shape hold, and where it begins. */
+static uint64_t hash_of(const struct heap_shape *shape)
+{
+	const uint8_t *from = (const uint8_t *)(uintptr_t)shape->sp;
+	uint64_t factor = SPREAD;
+	uint64_t sum = shape->pc * 3 + shape->sp * 5 + shape->count;
+
+	for (uint32_t i = 0; i < shape->count; i++)
+		sum = heap_hash_add(sum, *(const uint64_t *)(from + shape->slots[i]), &factor);
+	return heap_hash_end(sum);
+}
+
+bool heap_shape_find(struct heap_memory *memory, const struct unwind_frame *frame,
+		     uint32_t *ret_number)
+{
+	const struct heap_shape *shapes = places_of(memory, frame);
+
+	for (int i = 0; i < 2; i++)
+		if (is_of(&shapes[i], frame) && shapes[i].check == check_of(&shapes[i]) &&
+		    heap_numbers_find(memory->met, hash_of(&shapes[i]), ret_number))
+			return true;
+	return false;
+}
+
+/* The shape of the stack that was walked last. False when it has places that tell nothing. */
+static bool make_shape(const struct unwind_thread *thread, const struct unwind_frame *frame,
+		       struct heap_shape *ret)
+{
+	uint32_t count = 0;
+
+	if (!thread->whole || frame->exact || !unwind_on_stack(&thread->stack, frame->sp))
+		return false;
+	/* The frame at the root leads nowhere. */
+	for (uint32_t at = thread->anchor_count; at-- > 1;) {
+		const struct unwind_anchor *anchor = &thread->anchors[at];
+
+		if (anchor->ra_slot < frame->sp || count + 2 > HEAP_SHAPE_SLOTS ||
+		    anchor->ra_slot - frame->sp > UINT32_MAX)
+			return false;
+		ret->slots[count++] = (uint32_t)(anchor->ra_slot - frame->sp);
+		if (anchor->fp_slot == 0)
+			continue;
+		if (anchor->fp_slot < frame->sp || anchor->fp_slot - frame->sp > UINT32_MAX)
+			return false;
+		ret->slots[count++] = (uint32_t)(anchor->fp_slot - frame->sp);
+	}
+	ret->pc = frame->pc;
+	ret->sp = frame->sp;
+	ret->fp = frame->fp;
+	ret->count = count;
+	ret->check = check_of(ret);
+	return true;
+}
+
+/* Whether two shapes of one frame have the same places. */
+static bool is_same(const struct heap_shape *one, const struct heap_shape *other)
+{
+	uint32_t at = one->count;
+
+	if (at != other->count)
+		return false;
+	while (at > 0 && one->slots[at - 1] == other->slots[at - 1])
+		at--;
+	return at == 0;
+}
+
+void heap_shape_learn(struct inproc_thread *thread, const struct unwind_frame *frame,
+		      uint32_t number)
+{
+	struct heap_memory *memory = thread->heap;
+	struct heap_shape *shapes = places_of(memory, frame);
+	struct heap_shape shape;
+
+	if (!make_shape(&thread->unwind, frame, &shape))
+		return;
+	if (!is_of(&shapes[0], frame) || !is_same(&shapes[0], &shape)) {
+		shapes[1] = shapes[0];
+		shapes[0] = shape;
+	}
+	heap_numbers_add(memory->met, hash_of(&shape), number);
+}

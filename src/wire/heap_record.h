@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_WIRE_HEAP_RECORD_H
+#define WICK_WIRE_HEAP_RECORD_H
+
+/* heap_record: what a thread does with its memory, as records of its ring. */
+
+#include <stdint.h>
+
+#include "wire/session.h"
+
+/* Which function was called: as enum heap_call of the model. */
+enum session_call {
+	SESSION_MALLOC,
+	SESSION_CALLOC,
+	SESSION_REALLOC,
+	SESSION_ALIGNED,
+	SESSION_NEW,
+	SESSION_NEW_ARRAY,
+	SESSION_MMAP,
+	SESSION_POOL,
+	SESSION_CALLS
+};
+
+/*
+ * What a thread does with its memory: two words, four of an allocation. The first word is
+ * a record's with the address in place of flags and length: kind, then enum session_call, in
+ * a byte each, and 48 bits of address.
+ */
+struct session_heap {
+	uint64_t head;
+	uint64_t ticks;
+	uint64_t size; /* from here on: of SESSION_ALLOC */
+	uint32_t stack;
+	uint16_t cpu;
+	uint16_t slack; /* bytes beyond the size, SESSION_SLACK_MAX: so many or more */
+};
+
+#define SESSION_HEAP_WORDS 2u
+#define SESSION_ALLOC_WORDS 4u
+#define SESSION_SLACK_MAX 0xffffu
+#define SESSION_CPU_UNKNOWN 0xffffu
+
+/* The stack of a number that the thread counts up, 0 first; as that of samples, of the last stack.
+ */
+struct session_stack {
+	struct session_record record; /* flags: enum unwind_end */
+	uint32_t number;
+	uint16_t fresh;
+	uint16_t kept;
+	uint64_t pcs[];
+};
+
+static inline uint32_t session_kind(const struct session_record *record)
+{
+	return record->kind & 0xffu;
+}
+
+/* The words of a record: its kind tells, or it does itself. */
+static inline uint32_t session_words(const struct session_record *record)
+{
+	uint32_t kind = session_kind(record);
+
+	if (kind == SESSION_ALLOC)
+		return SESSION_ALLOC_WORDS;
+	return kind >= SESSION_FREE && kind <= SESSION_KEPT ? SESSION_HEAP_WORDS : record->words;
+}
+
+#endif
