@@ -276,6 +276,25 @@ class Bench:
         return [Row("call tree and layout of 1 million nodes", NONE, f"{seconds:.2f} s CPU", NONE,
                     "≤ 1 s", seconds <= 1)]
 
+    def heap_analysis(self):
+        """Events of a heap a second of CPU, one thread and several, and the memory of many stacks."""
+        def measure(*numbers):
+            found = [dict(zip(words[::2], map(float, words[1::2]))) for words in
+                     (run([self.build / "bench/heap_analysis_bench", *numbers]).stdout.split()
+                      for _ in range(3))]
+            rate = statistics.median(one["events"] / one["cpu_ns"] * 1000 for one in found)
+            return rate, max(one["peak_kib"] for one in found) / 1024
+        events = 2000000 if self.options.quick else 20000000
+        one, _ = measure(1, 1000, 1000, 1000, events)
+        two, _ = measure(2, 1000, 1000, 50000, events)
+        many, peak = measure(1, 100000, 10000, 1000000, events)
+        return [Row("heap events, 1,000 stacks, 1,000 live blocks", NONE, f"{one:.1f} M/s", NONE,
+                    "≥ 20 M/s", one >= 20),
+                Row("the same, 2 threads, 50,000 live blocks", NONE, f"{two:.1f} M/s", NONE, NONE,
+                    None),
+                Row("100,000 stacks, 10,000 sizes, 1 million live blocks", NONE,
+                    f"{many:.1f} M/s, {peak:.0f} MB", NONE, "≤ 500 MB", peak <= 500)]
+
     def clang_to_svg(self, path, rate_hz, classes, goal):
         """perf.data of a compiler. The goal is (samples, seconds, megabytes)."""
         compiler = shutil.which("clang++-14") or shutil.which("clang++")
@@ -600,8 +619,9 @@ class Bench:
     def heap_script(self):
         script = self.folder / "heap.sql"
         script.write_text(heap_bench.SCRIPT.format(rows=20000 if self.options.quick else 300000))
-        runs = self.heap_rounds(["sh", "-c", f"sqlite3 :memory: <'{script}' >/dev/null; times"])
-        cpu = {side: statistics.median(children_seconds(one) for one in done) for side, done in runs.items()}
+        runs = self.heap_rounds(["sqlite3", ":memory:", f".read '{script}'"])
+        cpu = {side: statistics.median(one.cpu - heap_bench.recorder_seconds(one) for one in done)
+               for side, done in runs.items()}
         whole = statistics.median(one.cpu for one in runs["wick"]) / statistics.median(one.cpu for one in runs["bare"])
         count, lost, size = heap_bench.events(runs["wick"][-1])
         peer = f"×{cpu['peer'] / cpu['bare']:.2f} (heaptrack)" if "peer" in cpu else NONE
@@ -644,17 +664,28 @@ class Bench:
                 Row(f"two threads against one, by CPU (by wall {wall:.2f})", NONE, f"×{cpu:.2f}",
                     NONE, f"≥ ×{symbol_bench.THREADS_GOAL}", cpu >= symbol_bench.THREADS_GOAL)]
 
+    # Heap events in the recording
+
+    def heap_codec(self):
+        events = 500000 if self.options.quick else 5300000
+        done = run([self.build / "bench/heap_bench", self.wick_data, events])
+        rows = []
+        for found in map(json.loads, done.stdout.splitlines()):
+            most, most_ns = (1.7, 25) if found["name"] == "script" else (5, 30)
+            rows += [Row(f"heap events, {found['name']}: bytes an event", NONE,
+                         f"{found['bytes']:.2f}", NONE, f"≤ {most}", found["bytes"] <= most),
+                     Row(f"heap events, {found['name']}: writing one", NONE,
+                         f"{found['write_ns']:.1f} ns", NONE, f"≤ {most_ns} ns",
+                         found["write_ns"] <= most_ns),
+                     Row(f"heap events, {found['name']}: reading one", NONE,
+                         f"{found['read_ns']:.1f} ns", NONE, "≤ 40 ns", found["read_ns"] <= 40)]
+        return rows
+
 
 MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking", "folded_to_svg",
-                "layout", "perf_data_to_svg", "large_perf_data_to_svg", "walking", "telling",
-                "unwinding", "kernel_walking", "machine", "signal_engine", "gperftools",
-                "thread_shares", "budget", "redis", "heap", "symbols")
-
-
-def children_seconds(done):
-    """Of the words that sh says with "times": the last line is of its children."""
-    line = done.stdout.strip().splitlines()[-1]
-    return sum(int(minutes) * 60 + float(seconds) for minutes, seconds in re.findall(r"(\d+)m([\d.]+)s", line))
+                "layout", "heap_analysis", "perf_data_to_svg", "large_perf_data_to_svg", "walking",
+                "telling", "unwinding", "kernel_walking", "machine", "signal_engine", "gperftools",
+                "thread_shares", "budget", "redis", "heap", "heap_codec", "symbols")
 
 
 def target_us(done):

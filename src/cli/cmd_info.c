@@ -84,6 +84,8 @@ static void put_text_counts(struct bytes *out, const struct inspection *inspecti
 	if (inspection_number(inspection, "samples_expected") > 0)
 		bytes_printf(out, " of %" PRIu64 " expected",
 			     inspection_number(inspection, "samples_expected"));
+	if (damage->heap_events > 0)
+		bytes_printf(out, "\n%-14s %" PRIu64, "heap events", damage->heap_events);
 	bytes_printf(out, "\n%-14s %" PRIu64, "lost", lost(inspection));
 	for (i = 0; i < LOSS_REASONS; i++)
 		if (inspection->lost_by[i] > 0)
@@ -93,6 +95,9 @@ static void put_text_counts(struct bytes *out, const struct inspection *inspecti
 		     "\n%-14s %" PRIu64 " readable, %" PRIu64 " damaged, %" PRIu64 " unknown\n",
 		     "chunks", damage->chunks - damage->bad_chunks * (damage->skipped_bytes == 0),
 		     damage->bad_chunks, damage->unknown_chunks);
+	if (damage->missing_heap_events > 0)
+		bytes_printf(out, "%-14s %" PRIu64 " heap events\n", "unreadable",
+			     damage->missing_heap_events);
 	if (damage->missing_samples > 0 || damage->cut_bytes > 0)
 		bytes_printf(out, "%-14s %" PRIu64 " samples, %" PRIu64 " bytes at the end\n",
 			     "unreadable", damage->missing_samples, damage->cut_bytes);
@@ -198,6 +203,8 @@ static void put_json(struct bytes *out, const struct inspection *inspection, boo
 	json_u64(&json, "weight", inspection->weight);
 	json_u64(&json, "lost", lost(inspection));
 	json_u64(&json, "unreadable", damage->missing_samples);
+	json_u64(&json, "heap_events", damage->heap_events);
+	json_u64(&json, "unreadable_heap_events", damage->missing_heap_events);
 	json_u64(&json, "truncated", inspection->truncated_samples);
 	json_u64(&json, "damaged_chunks", damage->bad_chunks);
 	json_u64(&json, "unknown_chunks", damage->unknown_chunks);

@@ -21,7 +21,7 @@ void heap_summary_print(FILE *out, const struct record_config *config,
 		      (double)result->duration_ns / NS_PER_SEC, stats->heap_events, stats->lost);
 	if (stats->remark[0])
 		(void)fprintf(out, "  note       %s\n", stats->remark);
-	(void)fprintf(out, "  cost       recorder %.2f s of CPU, %.1f MB\n  file       ",
+	(void)fprintf(out, "  cost       recorder %.3f s of CPU, %.1f MB\n  file       ",
 		      (double)result->own_cpu_ns / NS_PER_SEC, (double)result->own_rss_bytes / 1e6);
 	record_summary_print_name(out, config->output);
 	(void)fprintf(out, ", %.1f MB", (double)result->file_bytes / 1e6);

@@ -19,8 +19,14 @@
 #define SITE_AHEAD 6u
 #define GUESSES 32u
 
-/* As long as all of it fits into a near cache there is nothing to be won by asking. */
-#define NEAR_BYTES (256u << 10)
+/*
+ * As long as they are in a near cache there is nothing to be won by asking: that many slots, and
+ * that many sites with all that is kept of them.
+ */
+#define NEAR_SLOTS (32u << 10)
+#define NEAR_SITES 4096u
+
+#define RECENT 1024u
 
 /* Rows of the histories of sites and of threads, of 40 bytes. */
 #define HISTORY_LIMIT (256u << 10)
@@ -45,6 +51,14 @@ struct moving {
 	uint64_t time_ns;
 };
 
+/* Whose share was looked for. */
+struct recent {
+	uint32_t stack;
+	uint32_t thread;
+	uint32_t share;
+	bool known;
+};
+
 struct heap_analysis {
 	struct heap_config config;
 	struct heap_order order;
@@ -54,7 +68,8 @@ struct heap_analysis {
 	VEC(struct moving) moving;  /* by thread */
 	struct displaced displaced[MAX_DISPLACED];
 	size_t displaced_count;
-	uint32_t serial;           /* of the step */
+	uint32_t serial; /* of the step */
+	struct recent recent[RECENT];
 	uint32_t guesses[GUESSES]; /* of events to come, by their places: their shares */
 	bool begun;
 	struct heap_report report;
@@ -114,10 +129,15 @@ static struct heap_sum sum_of(struct heap_analysis *analysis, const struct heap_
 	return (struct heap_sum){weight * (double)block->size, weight};
 }
 
-static void add(struct heap_sum *sum, struct heap_sum more, double times)
+static void add(struct heap_sum *sum, struct heap_sum more)
 {
-	sum->bytes += times * more.bytes;
-	sum->blocks += times * more.blocks;
+	sum->bytes += more.bytes;
+	sum->blocks += more.blocks;
+}
+
+static struct heap_sum minus(struct heap_sum sum)
+{
+	return (struct heap_sum){-sum.bytes, -sum.blocks};
 }
 
 static struct heap_sum variance_of(struct heap_sum sum)
@@ -145,9 +165,9 @@ static int mark(struct heap_analysis *analysis, uint32_t site, uint32_t thread)
 	return 0;
 }
 
-/* Changes what is live by a block: times is 1 or -1. 0 or -ENOMEM. */
+/* Changes what is live by what a block comes to, or by as much less. 0 or -ENOMEM. */
 static int change_live(struct heap_analysis *analysis, const struct heap_block *block,
-		       struct heap_sum sum, double times)
+		       struct heap_sum change)
 {
 	struct heap_report *report = &analysis->report;
 	struct heap_totals *totals = &report->totals;
@@ -156,14 +176,14 @@ static int change_live(struct heap_analysis *analysis, const struct heap_block *
 	struct heap_thread *thread = &report->threads.items[share->thread];
 	uint64_t peak = totals->peak_number;
 
-	heap_level_change(&share->level, peak, times * sum.bytes, times * sum.blocks);
-	heap_level_change(&report->classes[heap_class_of(block->size)].level, peak,
-			  times * sum.bytes, times * sum.blocks);
-	add(&totals->live, sum, times);
+	heap_level_change(&share->level, peak, change);
+	heap_level_change(&report->classes[heap_class_of(block->size)].level, peak, change);
+	add(&totals->live, change);
 	if (block->rate != 0)
-		add(&totals->live_variance, variance_of(sum), times);
-	add(&thread->live, sum, times);
-	site->live_bytes += times * sum.bytes;
+		add(&totals->live_variance,
+		    change.blocks > 0 ? variance_of(change) : minus(variance_of(minus(change))));
+	add(&thread->live, change);
+	site->live_bytes += change.bytes;
 	if (thread->live.bytes > thread->most_bytes)
 		thread->most_bytes = thread->live.bytes;
 	return mark(analysis, share->site, share->thread);
@@ -197,15 +217,12 @@ static void count_freed(struct heap_analysis *analysis, const struct heap_block 
 	uint64_t age_ns = time_ns > block->time_ns ? time_ns - block->time_ns : 0;
 	uint32_t bucket = heap_lifetime_bucket(age_ns);
 
-	site->freed_blocks += sum.blocks;
 	site->lifetime_ns += sum.blocks * (double)age_ns;
 	report->sites.lifetimes.items[share->site].blocks[bucket] += sum.blocks;
-	report->lifetimes.blocks[bucket] += sum.blocks;
-	add(&report->totals.freed, sum, 1);
 	heap_timeline_remove(&report->timeline, report->totals.live, sum);
 	if (by == ID_NONE)
 		return;
-	add(&report->threads.items[by].freed, sum, 1);
+	add(&report->threads.items[by].freed, sum);
 	if (by != share->thread) {
 		site->foreign_blocks += sum.blocks;
 		report->totals.foreign_blocks += sum.blocks;
@@ -256,7 +273,7 @@ static int displace(struct heap_analysis *analysis, const struct heap_block *old
 	analysis->report.quality.missed_frees++;
 	if (old->share == ID_NONE)
 		return 0;
-	r = change_live(analysis, old, sum_of(analysis, old), -1);
+	r = change_live(analysis, old, minus(sum_of(analysis, old)));
 	count_freed(analysis, old, time_ns, ID_NONE);
 	return r;
 }
@@ -319,14 +336,13 @@ static int count_allocated(struct heap_analysis *analysis, const struct heap_blo
 	struct heap_sum sum = sum_of(analysis, block);
 	struct heap_share *share = &report->sites.shares.items[block->share];
 	struct heap_site *site = &report->sites.sites.items[share->site];
-	int r = change_live(analysis, block, sum, 1);
+	int r = change_live(analysis, block, sum);
 
-	add(&share->allocated, sum, 1);
-	add(&report->threads.items[share->thread].allocated, sum, 1);
-	add(&report->classes[heap_class_of(block->size)].allocated, sum, 1);
-	add(&totals->allocated, sum, 1);
+	add(&share->allocated, sum);
+	add(&report->threads.items[share->thread].allocated, sum);
+	add(&report->classes[heap_class_of(block->size)].allocated, sum);
 	if (block->rate != 0)
-		add(&totals->allocated_variance, variance_of(sum), 1);
+		add(&totals->allocated_variance, variance_of(sum));
 	totals->calls[event->call < HEAP_CALLS ? event->call : HEAP_MALLOC] += sum.blocks;
 	totals->slack_bytes += sum.blocks * event->slack;
 	site->slack_bytes += sum.blocks * event->slack;
@@ -342,16 +358,20 @@ static int count_allocated(struct heap_analysis *analysis, const struct heap_blo
 	return r;
 }
 
-/* The share that an allocation goes to; threads often call from where they called last. */
-static int find_share(struct heap_analysis *analysis, struct heap_thread *thread,
-		      const struct heap_event *event, uint64_t time_ns, uint32_t *ret)
+/* The share that an allocation goes to: mostly one of those that were looked for lately. */
+static int find_share(struct heap_analysis *analysis, const struct heap_event *event,
+		      uint64_t time_ns, uint32_t *ret)
 {
-	if (thread->share == ID_NONE || thread->stack != event->stack) {
-		thread->share = heap_sites_share(&analysis->report.sites, event->stack,
-						 heap_event_thread(event), time_ns);
-		thread->stack = event->stack;
+	uint32_t thread = heap_event_thread(event);
+	struct recent *recent = &analysis->recent[(event->stack + thread * 61) % RECENT];
+
+	if (!recent->known || recent->stack != event->stack || recent->thread != thread) {
+		*recent = (struct recent){.stack = event->stack, .thread = thread};
+		recent->share =
+			heap_sites_share(&analysis->report.sites, event->stack, thread, time_ns);
+		recent->known = recent->share != ID_NONE;
 	}
-	*ret = thread->share;
+	*ret = recent->share;
 	return *ret == ID_NONE ? -ENOMEM : 0;
 }
 
@@ -382,7 +402,7 @@ static int take_allocation(struct heap_analysis *analysis, const struct heap_eve
 	if (event->call == HEAP_REALLOC)
 		settle_moving(analysis, id);
 	if (heap_live_reserve(&analysis->live) < 0 ||
-	    (counts && find_share(analysis, thread, event, time_ns, &block.share) < 0))
+	    (counts && find_share(analysis, event, time_ns, &block.share) < 0))
 		return -ENOMEM;
 	thread->last_address = event->address;
 	slot = heap_live_slot(&analysis->live, block.space, block.address);
@@ -395,7 +415,7 @@ static int take_allocation(struct heap_analysis *analysis, const struct heap_eve
 		r = displace(analysis, &old, time_ns, id);
 	}
 	if (!counts) {
-		add(&analysis->report.totals.unwanted, sum_of(analysis, &block), 1);
+		add(&analysis->report.totals.unwanted, sum_of(analysis, &block));
 		return r;
 	}
 	return r < 0 ? r : count_allocated(analysis, &block, event);
@@ -423,7 +443,7 @@ static int take_block(struct heap_analysis *analysis, const struct heap_event *e
 	heap_live_remove(&analysis->live, slot);
 	if (ret->share == ID_NONE)
 		return 1;
-	return change_live(analysis, ret, sum_of(analysis, ret), -1) < 0 ? -ENOMEM : 1;
+	return change_live(analysis, ret, minus(sum_of(analysis, ret))) < 0 ? -ENOMEM : 1;
 }
 
 static int take_free(struct heap_analysis *analysis, const struct heap_event *event,
@@ -485,7 +505,7 @@ static int take_kept(struct heap_analysis *analysis, const struct heap_event *ev
 	moving->block.address = 0;
 	if (slot->share == ID_NONE)
 		return 0;
-	r = change_live(analysis, slot, sum_of(analysis, slot), 1);
+	r = change_live(analysis, slot, sum_of(analysis, slot));
 	note_peak(analysis,
 		  &report->sites.sites.items[report->sites.shares.items[slot->share].site],
 		  time_ns);
@@ -590,20 +610,26 @@ static const struct heap_block *first_slot(const struct heap_analysis *analysis,
 						    event->address)];
 }
 
-/* What share an event is probably about: ID_NONE when that is not clear. */
+/*
+ * What share an event is probably about, ID_NONE when that is not clear. Whether events allocate
+ * or free is a toss-up, so both are looked at rather than asked for.
+ */
 static uint32_t guess_share(const struct heap_analysis *analysis, const struct heap_event *event)
 {
 	const struct id_index *index = &analysis->report.sites.share_index;
-	const struct heap_block *slot;
-	struct id_probe probe;
+	const struct heap_block *slot = first_slot(analysis, event);
+	struct id_probe probe =
+		id_index_probe(index, heap_share_hash(event->stack, heap_event_thread(event)));
+	struct id_slot allocates = index->slots[probe.at];
+	uint32_t of_free = slot->address == event->address ? slot->share : ID_NONE;
+	uint32_t of_allocation = allocates.hash == probe.hash ? allocates.id : ID_NONE;
 
-	if (event->op == HEAP_ALLOC) {
-		probe = id_index_probe(index,
-				       heap_share_hash(event->stack, heap_event_thread(event)));
-		return id_probe_next(index, &probe);
-	}
-	slot = first_slot(analysis, event);
-	return slot->address == event->address ? slot->share : ID_NONE;
+	return event->op == HEAP_ALLOC ? of_allocation : of_free;
+}
+
+static void fetch_slot(const struct heap_analysis *analysis, const struct heap_event *event)
+{
+	__builtin_prefetch(first_slot(analysis, event), 1);
 }
 
 /* Asks for the memory that events to come are going to need. */
@@ -616,40 +642,36 @@ static void look_ahead(struct heap_analysis *analysis, const struct heap_event *
 	if (at + SLOT_AHEAD < count) {
 		const struct heap_event *event = &events[at + SLOT_AHEAD];
 
-		__builtin_prefetch(first_slot(analysis, event), 1);
-		if (event->op == HEAP_ALLOC)
-			id_index_prefetch(&sites->share_index,
-					  heap_share_hash(event->stack, heap_event_thread(event)));
+		fetch_slot(analysis, event);
+		id_index_prefetch(&sites->share_index,
+				  heap_share_hash(event->stack, heap_event_thread(event)));
 	}
 	if (at + SHARE_AHEAD < count) {
 		guess = guess_share(analysis, &events[at + SHARE_AHEAD]);
+		guess = guess < sites->shares.count ? guess : 0;
 		analysis->guesses[(at + SHARE_AHEAD) % GUESSES] = guess;
-		if (guess < sites->shares.count)
-			__builtin_prefetch(&sites->shares.items[guess], 1);
+		__builtin_prefetch(&sites->shares.items[guess], 1);
+		__builtin_prefetch(&sites->shares.items[guess].temporary_blocks, 1);
 	}
-	if (at >= SHARE_AHEAD - SITE_AHEAD && at + SITE_AHEAD < count) {
+	if (at + SITE_AHEAD < count) {
+		const struct heap_event *event = &events[at + SITE_AHEAD];
+		uint64_t born_ns = analysis->report.begin_ns + first_slot(analysis, event)->time_ns;
+		uint32_t bucket = heap_lifetime_bucket(event->time_ns - born_ns);
+		uint32_t site;
+
 		guess = analysis->guesses[(at + SITE_AHEAD) % GUESSES];
-		if (guess < sites->shares.count) {
-			uint32_t site = sites->shares.items[guess].site;
-
-			__builtin_prefetch(&sites->sites.items[site], 1);
-			__builtin_prefetch((const char *)&sites->sites.items[site] + 64, 1);
-		}
+		site = sites->shares.items[guess].site;
+		__builtin_prefetch(&sites->sites.items[site], 1);
+		__builtin_prefetch(&sites->sites.items[site].slack_bytes, 1);
+		__builtin_prefetch(&sites->lifetimes.items[site].blocks[bucket], 1);
 	}
-}
-
-static bool is_far(const struct heap_analysis *analysis)
-{
-	return analysis->live.capacity > 0 &&
-	       analysis->live.capacity * sizeof(struct heap_block) +
-			       analysis->report.sites.sites.count * sizeof(struct heap_site) >
-		       NEAR_BYTES;
 }
 
 static int take_events(void *self, const struct heap_event *events, size_t count)
 {
 	struct heap_analysis *analysis = self;
-	bool far = is_far(analysis);
+	bool far_sites = analysis->report.sites.sites.count > NEAR_SITES;
+	bool far_slots = analysis->live.capacity > NEAR_SLOTS;
 	int r = 0;
 
 	if (!analysis->begun) {
@@ -657,8 +679,10 @@ static int take_events(void *self, const struct heap_event *events, size_t count
 		analysis->report.begin_ns = events[0].time_ns;
 	}
 	for (size_t i = 0; i < count && r == 0; i++) {
-		if (far)
+		if (far_sites)
 			look_ahead(analysis, events, i, count);
+		else if (far_slots && i + SHARE_AHEAD < count)
+			fetch_slot(analysis, &events[i + SHARE_AHEAD]);
 		r = take_event(analysis, &events[i]);
 	}
 	return r;
@@ -682,7 +706,6 @@ static int meet(struct heap_analysis *analysis, uint32_t id)
 		return 0;
 	thread->known = true;
 	thread->space = dictionary->threads.items[id].process * SPACES;
-	thread->share = ID_NONE;
 	thread->wanted =
 		!analysis->config.wants || analysis->config.wants(analysis->config.self, id);
 	return 0;
@@ -704,6 +727,24 @@ int heap_analysis_until(struct heap_analysis *analysis, uint64_t time_ns)
 	return heap_order_until(&analysis->order, time_ns, take_events, analysis);
 }
 
+/* What need not be kept while events come, for it is in what is kept. */
+static void add_up(struct heap_report *report)
+{
+	struct heap_totals *totals = &report->totals;
+
+	for (size_t i = 0; i < report->threads.count; i++)
+		add(&totals->allocated, report->threads.items[i].allocated);
+	totals->freed = totals->allocated;
+	add(&totals->freed, minus(totals->live));
+	for (size_t i = 0; i < report->sites.sites.count; i++)
+		for (uint32_t bucket = 0; bucket < HEAP_LIFETIMES; bucket++) {
+			double blocks = report->sites.lifetimes.items[i].blocks[bucket];
+
+			report->sites.sites.items[i].freed_blocks += blocks;
+			report->lifetimes.blocks[bucket] += blocks;
+		}
+}
+
 int heap_analysis_finish(struct heap_analysis *analysis)
 {
 	struct heap_report *report = &analysis->report;
@@ -711,6 +752,7 @@ int heap_analysis_finish(struct heap_analysis *analysis)
 
 	for (uint32_t i = 0; i < analysis->moving.count; i++)
 		settle_moving(analysis, i);
+	add_up(report);
 	report->quality.late = analysis->order.late;
 	report->quality.backward = analysis->order.backward;
 	/* The last step is as long as the others, though events end within it. */

@@ -21,15 +21,15 @@ struct heap_level {
 };
 
 /* Adds to what is live, or takes away; peak is the number of the last one. */
-static inline void heap_level_change(struct heap_level *level, uint64_t peak, double bytes,
-				     double blocks)
+static inline void heap_level_change(struct heap_level *level, uint64_t peak,
+				     struct heap_sum change)
 {
 	if (level->peak != peak) {
 		level->peak = peak;
 		level->noted = level->live;
 	}
-	level->live.bytes += bytes;
-	level->live.blocks += blocks;
+	level->live.bytes += change.bytes;
+	level->live.blocks += change.blocks;
 }
 
 static inline struct heap_sum heap_level_at_peak(const struct heap_level *level, uint64_t peak)

@@ -39,12 +39,11 @@ static size_t distance(const struct heap_live *live, size_t from, size_t to)
 	return to >= from ? to - from : to + live->capacity - from;
 }
 
-void heap_live_remove(struct heap_live *live, struct heap_block *slot)
+void heap_live_close(struct heap_live *live, struct heap_block *slot)
 {
 	size_t hole = (size_t)(slot - live->slots);
 	size_t at = hole;
 
-	live->count--;
 	for (;;) {
 		const struct heap_block *block;
 		size_t home;

@@ -81,7 +81,19 @@ static inline void heap_live_fill(struct heap_live *live, struct heap_block *slo
 	live->count++;
 }
 
-/* Empties a slot; others may move. */
-void heap_live_remove(struct heap_live *live, struct heap_block *slot);
+/* Empties a slot that others follow: they may move. */
+void heap_live_close(struct heap_live *live, struct heap_block *slot);
+
+/* Empties a slot. */
+static inline void heap_live_remove(struct heap_live *live, struct heap_block *slot)
+{
+	const struct heap_block *next =
+		slot + 1 == live->slots + live->capacity ? live->slots : slot + 1;
+
+	live->count--;
+	slot->address = 0;
+	if (next->address != 0)
+		heap_live_close(live, slot);
+}
 
 #endif

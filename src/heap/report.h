@@ -63,9 +63,7 @@ struct heap_thread {
 	double told_allocated; /* up to the step before */
 	double told_freed;
 	uint32_t mark;
-	uint32_t space; /* of its process, see heap_live */
-	uint32_t stack; /* of its last allocation */
-	uint32_t share;
+	uint32_t space;        /* of its process, see heap_live */
 	uint64_t last_address; /* of its last allocation */
 	bool known;
 	bool wanted;

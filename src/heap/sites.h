@@ -39,20 +39,21 @@ struct heap_share {
 struct heap_site {
 	uint32_t stack; /* of the recording */
 	uint32_t mark;  /* the step in which it changed last, see heap_history */
+	/* What most events change stands together. */
 	double live_bytes;
-	double told_bytes; /* live at the end of the step when it was told of */
-	double most_bytes; /* the largest that live_bytes ever was, and when first */
-	uint64_t most_ns;
-	uint64_t first_ns; /* of its allocations */
-	uint64_t last_ns;
+	double most_bytes;  /* the largest that live_bytes ever was, and when first */
+	double lifetime_ns; /* sum of freed blocks */
+	uint64_t last_ns;   /* of its allocations */
 	uint64_t size_min;
 	uint64_t size_max;
-	double slack_bytes;    /* of all allocations: what blocks have beyond their sizes */
+	double slack_bytes; /* of all allocations: what blocks have beyond their sizes */
+	uint64_t most_ns;
+	uint64_t first_ns;
+	double told_bytes;     /* live at the end of the step when it was told of */
 	double reallocs;       /* allocations by realloc, with or without a block before it */
-	double freed_blocks;   /* those that moved count as well */
+	double freed_blocks;   /* once all is over; those that moved count as well */
 	double foreign_blocks; /* of these: freed by another thread */
 	double moved_blocks;   /* of these: realloc took them */
-	double lifetime_ns;    /* sum of freed blocks */
 };
 
 struct heap_lifetimes {

@@ -11,17 +11,11 @@
 #include "inproc/heap.h"
 #include "inproc/real.h"
 
-/* New in C23: not every C library has them. */
-extern void free_sized(void *block, size_t size);
-extern void free_aligned_sized(void *block, size_t alignment, size_t size);
-
 REAL_DEFINE(malloc);
 REAL_DEFINE(calloc);
 REAL_DEFINE(realloc);
 REAL_DEFINE(reallocarray);
 REAL_DEFINE(free);
-REAL_DEFINE(free_sized);
-REAL_DEFINE(free_aligned_sized);
 REAL_DEFINE(posix_memalign);
 REAL_DEFINE(aligned_alloc);
 REAL_DEFINE(memalign);
@@ -46,8 +40,6 @@ static bool is_found(void)
 	resolve_realloc();
 	resolve_reallocarray();
 	resolve_free();
-	resolve_free_sized();
-	resolve_free_aligned_sized();
 	resolve_posix_memalign();
 	resolve_aligned_alloc();
 	resolve_memalign();
@@ -108,37 +100,35 @@ INPROC_EXPORT void free(void *block)
 	heap_leave(thread);
 }
 
-INPROC_EXPORT void free_sized(void *block, size_t size)
-{
-	struct heap_site site = HEAP_SITE();
-	struct inproc_thread *thread;
+/*
+ * New in C23, not every C library has them. They are searched for when they are called: a
+ * search in vain takes memory of the program.
+ */
+#define FREE(name, call, parameters, arguments)                                                    \
+	extern void name parameters;                                                               \
+	INPROC_EXPORT void name parameters                                                         \
+	{                                                                                          \
+		static __typeof__(&name) real;                                                     \
+		struct heap_site site = HEAP_SITE();                                               \
+		struct inproc_thread *thread;                                                      \
+                                                                                                   \
+		if (!block || heap_is_early(block) || !is_found())                                 \
+			return;                                                                    \
+		thread = heap_enter(&site);                                                        \
+		heap_freed(thread, call, block);                                                   \
+		if (!real)                                                                         \
+			real = (__typeof__(&name))dlsym(RTLD_NEXT, #name);                         \
+		if (real)                                                                          \
+			real arguments;                                                            \
+		else                                                                               \
+			real_free(block);                                                          \
+		heap_leave(thread);                                                                \
+	}                                                                                          \
+	_Static_assert(1, "takes a semicolon")
 
-	if (!block || heap_is_early(block) || !is_found())
-		return;
-	thread = heap_enter(&site);
-	heap_freed(thread, SESSION_MALLOC, block);
-	if (real_free_sized)
-		real_free_sized(block, size);
-	else
-		real_free(block);
-	heap_leave(thread);
-}
-
-INPROC_EXPORT void free_aligned_sized(void *block, size_t alignment, size_t size)
-{
-	struct heap_site site = HEAP_SITE();
-	struct inproc_thread *thread;
-
-	if (!block || heap_is_early(block) || !is_found())
-		return;
-	thread = heap_enter(&site);
-	heap_freed(thread, SESSION_ALIGNED, block);
-	if (real_free_aligned_sized)
-		real_free_aligned_sized(block, alignment, size);
-	else
-		real_free(block);
-	heap_leave(thread);
-}
+FREE(free_sized, SESSION_MALLOC, (void *block, size_t size), (block, size));
+FREE(free_aligned_sized, SESSION_ALIGNED, (void *block, size_t alignment, size_t size),
+     (block, alignment, size));
 
 /* A block of before the allocator was found becomes one of it. */
 static void *leave_early(void *block, size_t size)

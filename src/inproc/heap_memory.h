@@ -55,12 +55,17 @@ struct heap_memory {
 	struct heap_shape shapes[1u << HEAP_SHAPE_BITS];
 };
 
-/* A sum of products, each of which stands by itself: the CPU makes several at a time. */
-static inline uint64_t heap_hash_add(uint64_t sum, uint64_t value, uint64_t *factor)
+/*
+ * A sum of what stands by itself: the CPU makes several at a time. Each is mixed before it
+ * is added, or differences in two places could make up for each other.
+ */
+static inline uint64_t heap_hash_add(uint64_t sum, uint64_t value, uint64_t *place)
 {
-	sum += (value ^ value << 32) * *factor;
-	*factor += 2 * 0x9e3779b97f4a7c15ull;
-	return sum;
+	uint64_t mixed = (value + *place) * 0x9e3779b97f4a7c15ull;
+
+	*place += 0xd1342543de82ef95ull;
+	mixed ^= mixed >> 32;
+	return sum + mixed * 0xbf58476d1ce4e5b9ull;
 }
 
 /* The same for the end. Not 0. */

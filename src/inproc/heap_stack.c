@@ -14,10 +14,10 @@
 static uint64_t hash_of(const uint64_t *pcs, uint32_t count, uint32_t end)
 {
 	uint64_t sum = end;
-	uint64_t factor = 1;
+	uint64_t place = 0;
 
 	for (uint32_t i = 0; i < count; i++)
-		sum = heap_hash_add(sum, pcs[i], &factor);
+		sum = heap_hash_add(sum, pcs[i], &place);
 	return heap_hash_end(sum);
 }
 

@@ -13,6 +13,7 @@
 #include "inproc/runtime.h"
 #include "safe/clock.h"
 #include "safe/syscall.h"
+#include "safe/ticks.h"
 
 #define PAGE_BYTES 65536u  /* a multiple of all page sizes that there are */
 #define MAX_IMAGES 100000u /* programs that one process may become by exec */
@@ -230,6 +231,7 @@ static void fill_head(struct session_process *process, uint64_t ticks, uint32_t 
 	process->pid = inproc.pid;
 	process->forked_from = forked_from;
 	process->start_ticks = ticks;
+	process->created_ticks = safe_ticks();
 	process->slot_count = inproc.slot_count;
 	process->ring_words = inproc.control->ring_words;
 	process->slots_offset = sizeof(*process);

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "model/dictionary.h"
+#include "model/heap_event.h"
 
 static struct inspect_fact *find_fact(const struct inspection *inspection, const char *key)
 {
@@ -195,6 +196,20 @@ static int take_samples(void *self, const struct sample_batch *batch)
 	return 0;
 }
 
+static int take_heap(void *self, const struct heap_batch *batch)
+{
+	struct inspection *inspection = self;
+	int r = 0;
+	size_t i;
+
+	for (i = 0; i < batch->count && r == 0; i++) {
+		note_time(inspection, batch->events[i].time_ns);
+		if (batch->events[i].stack != ID_NONE)
+			r = count_stack(inspection, batch->events[i].stack);
+	}
+	return r;
+}
+
 static int take_map(void *self, const struct map_event *event)
 {
 	struct inspection *inspection = self;
@@ -258,6 +273,7 @@ int inspection_read(struct inspection *inspection, int fd, const char *name, str
 		.info = take_info,
 		.schema = take_schema,
 		.samples = take_samples,
+		.heap = take_heap,
 		.map = take_map,
 		.clock = take_clock,
 		.loss = take_loss,
@@ -332,6 +348,10 @@ static void judge_file(const struct inspection *inspection, struct judge *judge)
 	if (damage->missing_samples > 0)
 		object(judge, VERDICT_DAMAGED, "%" PRIu64 " samples of the file could not be read",
 		       damage->missing_samples);
+	if (damage->missing_heap_events > 0)
+		object(judge, VERDICT_DAMAGED,
+		       "%" PRIu64 " heap events of the file could not be read",
+		       damage->missing_heap_events);
 	if (!damage->complete)
 		object(judge, VERDICT_FAIR,
 		       "no end mark: the recording was cut off or is still being written (%" PRIu64
@@ -372,9 +392,9 @@ static void judge_samples(const struct inspection *inspection, struct judge *jud
 
 	for (i = 0; i < LOSS_REASONS; i++)
 		lost += inspection->lost_by[i];
-	if (samples == 0)
+	if (samples == 0 && inspection->damage.heap_events == 0)
 		object(judge, VERDICT_POOR, "there are no samples");
-	else if (samples < 100)
+	else if (samples > 0 && samples < 100)
 		object(judge, VERDICT_FAIR, "only %" PRIu64 " sample%s: shares are rough", samples,
 		       samples == 1 ? "" : "s");
 	if (lost > 0)

@@ -292,6 +292,17 @@ static int take_jit_symbol(void *self, const struct recording_jit_symbol *symbol
 	return 0;
 }
 
+/* Their addresses and moments mean something in their own recording only. */
+static int refuse_heap(void *self, const struct heap_batch *batch)
+{
+	struct source *source = self;
+
+	(void)error_set(source->err, -ENOTSUP, "%s has heap events, which cannot be merged",
+			source->name);
+	error_remedy(source->err, "look at each recording by itself");
+	return -ENOTSUP;
+}
+
 static int merge_file(struct merger *merger, const char *path, struct error *err)
 {
 	struct source source = {.merger = merger, .name = path, .err = err};
@@ -300,6 +311,7 @@ static int merge_file(struct merger *merger, const char *path, struct error *err
 		.info = take_info,
 		.schema = take_schema,
 		.samples = take_samples,
+		.heap = refuse_heap,
 		.clock = take_clock,
 		.loss = take_loss,
 		.kernel_symbol = take_kernel_symbol,

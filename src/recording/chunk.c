@@ -16,6 +16,11 @@
  * 3 saves under one percent (2.769 against 2.787 bytes a sample).
  */
 #define ZSTD_LEVEL 3
+/*
+ * Heap events come by the million. Where their stacks and sizes are at random level 1 makes
+ * them 14 % smaller, takes 1.6 times as long, and 2.6 times to inflate.
+ */
+#define ZSTD_HEAP_LEVEL (-1)
 
 struct chunk_codec {
 	ZSTD_CCtx *compress;
@@ -78,7 +83,7 @@ static uint64_t checksum_of(const uint8_t *place, size_t stored_bytes)
 }
 
 /* Returns the compressed size, 0 when compressing does not pay or cannot be done. */
-static size_t try_compress(struct chunk_codec *codec, const void *payload, size_t size,
+static size_t try_compress(struct chunk_codec *codec, int level, const void *payload, size_t size,
 			   uint8_t *place)
 {
 	size_t n;
@@ -90,7 +95,7 @@ static size_t try_compress(struct chunk_codec *codec, const void *payload, size_
 	if (!codec->compress)
 		return 0;
 	n = ZSTD_compressCCtx(codec->compress, place, ZSTD_compressBound(size), payload, size,
-			      ZSTD_LEVEL);
+			      level);
 	return ZSTD_isError(n) || n >= size ? 0 : n;
 }
 
@@ -107,7 +112,8 @@ int chunk_encode(struct chunk_codec *codec, const struct chunk_header *header, c
 	place = bytes_reserve(out, CHUNK_HEADER_BYTES + ZSTD_compressBound(size));
 	if (!place)
 		return -ENOMEM;
-	n = try_compress(codec, payload, size, place + CHUNK_HEADER_BYTES);
+	n = try_compress(codec, header->type == CHUNK_HEAP ? ZSTD_HEAP_LEVEL : ZSTD_LEVEL, payload,
+			 size, place + CHUNK_HEADER_BYTES);
 	if (n > 0)
 		full.flags |= CHUNK_ZSTD;
 	else if (size > 0)

@@ -20,7 +20,7 @@
 #define RECORDING_MAGIC_BYTES 8u
 #define RECORDING_HEADER_BYTES 16u
 #define RECORDING_MAJOR 1u
-#define RECORDING_MINOR 2u
+#define RECORDING_MINOR 3u
 
 #define CHUNK_SYNC 0x4b494357u /* "WCIK" */
 #define CHUNK_HEADER_BYTES 32u
@@ -30,6 +30,7 @@
 /* A reader refuses more: it is damage or an attack. */
 #define CHUNK_MAX_BYTES (16u << 20) /* of a payload, stored and raw */
 #define CHUNK_MAX_SAMPLES 65536u
+#define CHUNK_MAX_HEAP_EVENTS 65536u
 #define RECORDING_MAX_SCHEMAS 256u
 
 /* Longer texts are cut by the writer. */
@@ -48,6 +49,7 @@ enum chunk_type {
 	CHUNK_JIT_SYMBOLS = 10,
 	CHUNK_JIT_PLACES = 11,  /* the same with times and lines */
 	CHUNK_TOLD_SCHEMA = 12, /* as a schema, with its kind: not one of samples */
+	CHUNK_HEAP = 13,        /* columns of heap events */
 };
 
 enum chunk_flags {
@@ -88,6 +90,22 @@ enum sample_column {
 	COLUMN_WEIGHT = 5, /* 0: as the sample before; else weight + 1 */
 	COLUMN_LABELS = 6, /* 0: as the sample before; else label set + 1 (set 0: no labels) */
 	COLUMN_TIMES = 7,  /* samples that it stands for - 1; not written when all are 0 */
+};
+
+/* A "far" column has what does not fit into the bytes of the one before. */
+enum heap_column {
+	HEAP_COLUMN_THREADS = 1,  /* whose events follow, how many, and when they begin */
+	HEAP_COLUMN_NEW_SITE = 2, /* op, call and what it has */
+	HEAP_COLUMN_NEW_STACK = 3,
+	HEAP_COLUMN_SITE = 4, /* a byte an event */
+	HEAP_COLUMN_FAR_SITE = 5,
+	HEAP_COLUMN_SIZE = 6,
+	HEAP_COLUMN_SLACK = 7,
+	HEAP_COLUMN_ADDRESS = 8, /* a byte an event */
+	HEAP_COLUMN_FAR_ADDRESS = 9,
+	HEAP_COLUMN_TIME = 10, /* a byte for some events at the same tick */
+	HEAP_COLUMN_FAR_TIME = 11,
+	HEAP_COLUMN_CPU = 12,
 };
 
 /* One tick of COLUMN_TIME. Finer steps cost a byte a sample and show nothing. */

@@ -13,6 +13,7 @@
 #include "recording/chunk_source.h"
 #include "recording/dictionary_decoder.h"
 #include "recording/format.h"
+#include "recording/heap_codec.h"
 #include "recording/sample_codec.h"
 #include "recording/sample_columns.h"
 #include "recording/writer.h"
@@ -41,9 +42,12 @@ struct recording_reader {
 	struct dictionary dictionary;
 	struct dictionary_decoder decoder;
 	struct sample_decoder samples;
+	struct heap_decoder heap;
 	uint32_t epoch;
 	uint64_t next_sequence; /* of the next chunk if none is missing */
 	uint64_t next_sample;   /* number of the next sample if none is missing */
+	uint64_t next_heap_event;
+	uint64_t heap_until_ns; /* that was handed out */
 	bool known_schemas[RECORDING_MAX_SCHEMAS];
 
 	struct sample_columns columns; /* of the batch that is handed out */
@@ -112,6 +116,7 @@ void recording_reader_free(struct recording_reader *reader)
 	dictionary_decoder_fini(&reader->decoder);
 	dictionary_fini(&reader->dictionary);
 	sample_decoder_fini(&reader->samples);
+	heap_decoder_fini(&reader->heap);
 	sample_columns_fini(&reader->columns);
 	recording_writer_free(reader->kept);
 	for (i = 0; i < ARRAY_SIZE(reader->text); i++)
@@ -461,12 +466,75 @@ static int visit_samples(struct recording_reader *reader, const struct recording
 	return heed(reader, visitor->samples(visitor->self, &batch));
 }
 
+/* Moves the events together whose stacks are known; returns how many those are. */
+static size_t drop_holes(struct heap_event *events, size_t count)
+{
+	size_t n = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (!events[i].zero)
+			events[n++] = events[i];
+	return n;
+}
+
+/* Hands out the events of one thread. */
+static int visit_heap_run(struct recording_reader *reader, const struct recording_visitor *visitor,
+			  const struct heap_run *run, struct heap_event *events)
+{
+	struct heap_batch batch = {
+		.thread = number_map_get(&reader->decoder.threads, run->thread),
+		.count = run->count,
+		.events = events,
+	};
+
+	if (batch.thread == ID_NONE)
+		batch.count = 0;
+	else if (reader->heap.has_holes)
+		batch.count = drop_holes(events, run->count);
+	reader->damage.missing_heap_events += run->count - batch.count;
+	reader->damage.heap_events += batch.count;
+	if (!visitor->heap || batch.count == 0)
+		return 0;
+	return heed(reader, visitor->heap(visitor->self, &batch));
+}
+
+static int visit_heap(struct recording_reader *reader, const struct recording_visitor *visitor,
+		      const uint8_t *data, size_t size)
+{
+	struct heap_decoder *heap = &reader->heap;
+	int r = heap_decoder_run(heap, data, size, &reader->decoder.stacks);
+	size_t at = 0;
+	size_t i;
+
+	if (r < 0)
+		return r;
+	if (heap->first_event < reader->next_heap_event ||
+	    heap->first_event > UINT64_MAX - heap->events.count)
+		return -EBADMSG; /* events that were read already */
+	reader->damage.missing_heap_events += heap->first_event - reader->next_heap_event;
+	reader->next_heap_event = heap->first_event + heap->events.count;
+	for (i = 0; i < heap->runs.count && r == 0; i++) {
+		r = visit_heap_run(reader, visitor, &heap->runs.items[i], heap->events.items + at);
+		at += heap->runs.items[i].count;
+	}
+	if (r != 0 || heap->until_ns <= reader->heap_until_ns)
+		return r;
+	reader->heap_until_ns = heap->until_ns;
+	return visitor->heap_until
+		       ? heed(reader, visitor->heap_until(visitor->self, heap->until_ns))
+		       : 0;
+}
+
 static int visit_end(struct recording_reader *reader, struct cursor *in)
 {
 	uint64_t total = cursor_varint(in);
+	uint64_t heap_total = cursor_left(in) > 0 ? cursor_varint(in) : 0;
 
 	if (in->failed)
 		return -EBADMSG;
+	if (heap_total > reader->next_heap_event)
+		reader->damage.missing_heap_events += heap_total - reader->next_heap_event;
 	if (total > reader->next_sample)
 		reader->damage.missing_samples += total - reader->next_sample;
 	reader->damage.complete = true;
@@ -504,6 +572,8 @@ static int visit_chunk(struct recording_reader *reader, const struct recording_v
 		return visit_jit_symbols(reader, visitor, &in, true);
 	case CHUNK_TOLD_SCHEMA:
 		return visit_schema(reader, visitor, &in, true);
+	case CHUNK_HEAP:
+		return visit_heap(reader, visitor, data, size);
 	default:
 		return 0; /* not reached, see use_chunk() */
 	}
@@ -511,7 +581,7 @@ static int visit_chunk(struct recording_reader *reader, const struct recording_v
 
 static bool is_known(const struct chunk_header *header)
 {
-	return header->type >= CHUNK_INFO && header->type <= CHUNK_TOLD_SCHEMA &&
+	return header->type >= CHUNK_INFO && header->type <= CHUNK_HEAP &&
 	       !(header->flags & ~(CHUNK_MUST_UNDERSTAND | CHUNK_ZSTD));
 }
 

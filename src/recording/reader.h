@@ -63,8 +63,10 @@ struct recording_damage {
 	uint64_t cut_bytes;       /* of an unfinished chunk at the end */
 	uint64_t samples;         /* handed out */
 	uint64_t missing_samples; /* known to have been in the file, and not readable */
-	uint64_t lost_labels;     /* samples handed out without the labels they had */
-	bool complete;            /* the end mark was seen */
+	uint64_t heap_events;     /* handed out */
+	uint64_t missing_heap_events;
+	uint64_t lost_labels; /* samples handed out without the labels they had */
+	bool complete;        /* the end mark was seen */
 };
 
 /* Takes over fd on success. name is for messages. */

@@ -8,7 +8,6 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/id_index.h"
 #include "base/outfile.h"
 #include "base/scope.h"
 #include "base/vec.h"
@@ -17,6 +16,8 @@
 #include "recording/chunk.h"
 #include "recording/dictionary_encoder.h"
 #include "recording/format.h"
+#include "recording/heap_log.h"
+#include "recording/map_log.h"
 #include "recording/sample_codec.h"
 #include "recording/sample_columns.h"
 
@@ -39,14 +40,12 @@ struct recording_writer {
 	struct dictionary dictionary;
 	struct dictionary_encoder encoder;
 	struct sample_encoder samples;
+	struct heap_log heap;
 	struct chunk_codec *codec;
 	bool keeps; /* all of it in memory */
 	struct sample_columns kept;
 	VEC(struct schema) schemas;
-	VEC(struct map_event) maps; /* all, for the start of later epochs */
-	size_t maps_written;        /* of this epoch */
-	size_t maps_repeated;       /* that earlier epochs have already */
-	VEC(uint8_t) ended;         /* by process id: whether it has ended */
+	struct map_log maps;
 	size_t node_limit;
 	bool epoch_asked;
 
@@ -116,8 +115,8 @@ void recording_writer_free(struct recording_writer *writer)
 	sample_encoder_fini(&writer->samples);
 	sample_columns_fini(&writer->kept);
 	vec_fini(&writer->schemas);
-	vec_fini(&writer->maps);
-	vec_fini(&writer->ended);
+	map_log_fini(&writer->maps);
+	heap_log_fini(&writer->heap);
 	bytes_fini(&writer->info);
 	bytes_fini(&writer->clocks);
 	bytes_fini(&writer->losses);
@@ -176,6 +175,11 @@ uint64_t recording_writer_samples(const struct recording_writer *writer)
 	return writer->sample_count;
 }
 
+uint64_t recording_writer_heap_events(const struct recording_writer *writer)
+{
+	return writer->heap.count;
+}
+
 void recording_writer_ask_epoch(struct recording_writer *writer)
 {
 	writer->epoch_asked = true;
@@ -206,8 +210,9 @@ static int queue_chunk(struct recording_writer *writer, enum chunk_type type, st
 {
 	struct chunk_header header = {
 		.type = (uint8_t)type,
-		.flags = type == CHUNK_DICTIONARY || type == CHUNK_SAMPLES ? CHUNK_MUST_UNDERSTAND
-									   : 0,
+		.flags = type == CHUNK_DICTIONARY || type == CHUNK_SAMPLES || type == CHUNK_HEAP
+				 ? CHUNK_MUST_UNDERSTAND
+				 : 0,
 		.epoch = writer->epoch,
 		.sequence = writer->sequence,
 	};
@@ -292,43 +297,13 @@ static int queue_dictionary(struct recording_writer *writer)
 	return r > 0 ? queue_chunk(writer, CHUNK_DICTIONARY, &writer->payload) : r;
 }
 
-/*
- * Some map events, up to the end of those that are all repeated or all new. They
- * name entries of the dictionary, so they are coded before it is written.
- */
-static void encode_maps(struct recording_writer *writer, struct bytes *out)
-{
-	bool repeated = writer->maps_written < writer->maps_repeated;
-	size_t end = repeated ? writer->maps_repeated : writer->maps.count;
-	uint64_t last_ns = 0;
-
-	bytes_put_u8(out, repeated);
-	for (; writer->maps_written < end && out->size < BYTES_A_CHUNK; writer->maps_written++) {
-		const struct map_event *event = &writer->maps.items[writer->maps_written];
-		uint32_t process = dictionary_encoder_process(&writer->encoder, event->process);
-		uint32_t module =
-			event->module == MODULE_NONE
-				? 0
-				: dictionary_encoder_module(&writer->encoder, event->module) + 1;
-
-		bytes_put_varint(out, process);
-		bytes_put_varint(out, module);
-		bytes_put_varint(out, zigzag_encode((int64_t)(event->time_ns - last_ns)));
-		bytes_put_varint(out, event->start);
-		bytes_put_varint(out, event->end - event->start);
-		bytes_put_varint(out, event->file_offset);
-		bytes_put_varint(out, event->start - event->bias);
-		last_ns = event->time_ns;
-	}
-}
-
 static int queue_maps(struct recording_writer *writer)
 {
 	struct bytes maps = {0};
 	int r = 0;
 
-	while (r == 0 && writer->maps_written < writer->maps.count) {
-		encode_maps(writer, &maps);
+	while (r == 0 && map_log_waits(&writer->maps)) {
+		map_log_encode(&writer->maps, &writer->encoder, BYTES_A_CHUNK, &maps);
 		r = queue_dictionary(writer);
 		if (r == 0)
 			r = queue_chunk(writer, CHUNK_MAPS, &maps);
@@ -350,6 +325,13 @@ static int queue_samples(struct recording_writer *writer)
 	return queue_chunk(writer, CHUNK_SAMPLES, &writer->payload);
 }
 
+static int queue_heap(struct recording_writer *writer)
+{
+	int r = heap_log_encode(&writer->heap, &writer->payload);
+
+	return r > 0 ? queue_chunk(writer, CHUNK_HEAP, &writer->payload) : r;
+}
+
 static int queue_all(struct recording_writer *writer)
 {
 	int r = queue_if_any(writer, CHUNK_INFO, &writer->info);
@@ -366,6 +348,8 @@ static int queue_all(struct recording_writer *writer)
 		r = queue_dictionary(writer);
 	if (r == 0)
 		r = queue_samples(writer);
+	if (r == 0)
+		r = queue_heap(writer);
 	if (r == 0)
 		r = queue_if_any(writer, CHUNK_LOSS, &writer->losses);
 	if (r == 0)
@@ -460,46 +444,6 @@ static void add_schema(struct recording_writer *writer, uint32_t id, const struc
 	bytes_put_varint(&writer->told_schema_bytes, schema->kind);
 }
 
-static bool has_ended(const struct recording_writer *writer, uint32_t process)
-{
-	return process < writer->ended.count && writer->ended.items[process];
-}
-
-/*
- * Of several events for one range of a process only the last is still in force, and
- * none of a process that has ended. What the index has no memory for is kept: a longer
- * file, but a right one.
- */
-static void drop_replaced_maps(struct recording_writer *writer)
-{
-	struct map_event *events = writer->maps.items;
-	struct id_index seen = {0};
-	size_t kept = writer->maps.count;
-	size_t i;
-
-	for (i = writer->maps.count; i-- > 0;) {
-		uint64_t hash =
-			hash_pair(hash_pair(events[i].process, events[i].start), events[i].end);
-		struct id_probe probe = id_index_probe(&seen, hash);
-		uint32_t id;
-
-		if (has_ended(writer, events[i].process))
-			continue;
-		while ((id = id_probe_next(&seen, &probe)) != ID_NONE)
-			if (events[id].process == events[i].process &&
-			    events[id].start == events[i].start && events[id].end == events[i].end)
-				break;
-		if (id != ID_NONE)
-			continue;
-		events[--kept] = events[i];
-		(void)id_index_add(&seen, hash, (uint32_t)kept); /* see above */
-	}
-	id_index_fini(&seen);
-	writer->maps.count -= kept;
-	if (kept > 0)
-		memmove(events, events + kept, writer->maps.count * sizeof(*events));
-}
-
 static void begin_epoch(struct recording_writer *writer)
 {
 	uint32_t i;
@@ -507,9 +451,7 @@ static void begin_epoch(struct recording_writer *writer)
 	writer->epoch++;
 	writer->epoch_start_bytes = writer->file_bytes;
 	dictionary_encoder_reset(&writer->encoder);
-	drop_replaced_maps(writer);
-	writer->maps_written = 0;
-	writer->maps_repeated = writer->maps.count;
+	map_log_begin_epoch(&writer->maps);
 	for (i = 0; i < writer->schemas.count; i++)
 		add_schema(writer, i, &writer->schemas.items[i]);
 }
@@ -551,6 +493,8 @@ int recording_writer_finish(struct recording_writer *writer, struct error *err)
 	if (r < 0 || writer->keeps)
 		return r;
 	bytes_put_varint(&end, writer->sample_count);
+	if (writer->heap.count > 0)
+		bytes_put_varint(&end, writer->heap.count);
 	r = queue_chunk(writer, CHUNK_END, &end);
 	bytes_fini(&end);
 	if (r < 0)
@@ -607,8 +551,7 @@ static int sink_process(void *self, const struct process *process, uint32_t *ret
 	struct recording_writer *writer = self;
 	uint32_t id = dictionary_process(&writer->dictionary, process);
 
-	if (has_ended(writer, id))
-		writer->ended.items[id] = 0; /* not so */
+	map_log_revive(&writer->maps, id);
 	return answer(id, ret_id);
 }
 
@@ -646,7 +589,7 @@ static int sink_map(void *self, const struct map_event *event, struct error *err
 {
 	struct recording_writer *writer = self;
 
-	if (vec_push(&writer->maps, *event) < 0)
+	if (vec_push(&writer->maps.events, *event) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	return 0;
 }
@@ -734,6 +677,42 @@ static int sink_batch(void *self, const struct sample_batch *batch, struct error
 	return r;
 }
 
+/* Whether heap events can be taken at all. */
+static int check_heap_room(const struct recording_writer *writer, struct error *err)
+{
+	if (writer->keeps)
+		return error_set(err, -ENOTSUP, "heap events cannot be kept without a file");
+	return writer->failure < 0 ? cannot_write(writer, err) : 0;
+}
+
+static int sink_heap(void *self, const struct heap_batch *batch, struct error *err)
+{
+	struct recording_writer *writer = self;
+	int r = check_heap_room(writer, err);
+	size_t i = 0;
+
+	if (r == 0)
+		r = heap_log_check(batch, err);
+	while (r == 0 && i < batch->count) {
+		r = heap_log_add(&writer->heap, &writer->encoder, batch, BYTES_A_CHUNK, &i);
+		if (r < 0)
+			return error_errno(err, r, "cannot keep heap events");
+		if (r > 0)
+			r = recording_writer_flush(writer, err);
+	}
+	return r;
+}
+
+static int sink_heap_until(void *self, uint64_t time_ns, struct error *err)
+{
+	struct recording_writer *writer = self;
+	int r = check_heap_room(writer, err);
+
+	if (r == 0)
+		heap_log_until(&writer->heap, time_ns);
+	return r;
+}
+
 static int sink_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t samples)
 {
 	struct recording_writer *writer = self;
@@ -745,21 +724,17 @@ static int sink_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint
 	return writer->losses.failed ? -ENOMEM : writer->failure;
 }
 
-/* Without memory its maps are kept in mind for longer. */
 static void sink_ended(void *self, uint32_t process)
 {
 	struct recording_writer *writer = self;
 
-	while (writer->ended.count <= process)
-		if (vec_push(&writer->ended, 0) < 0)
-			return;
-	writer->ended.items[process] = 1;
+	map_log_end(&writer->maps, process);
 }
 
 static int sink_trim(void *self, struct error *err)
 {
 	struct recording_writer *writer = self;
-	size_t new_maps = writer->maps.count - writer->maps_repeated;
+	size_t new_maps = writer->maps.events.count - writer->maps.repeated;
 	int r;
 
 	if (writer->keeps ||
@@ -787,6 +762,8 @@ static const struct sink_ops writer_sink_ops = {
 	.map = sink_map,
 	.batch = sink_batch,
 	.loss = sink_loss,
+	.heap = sink_heap,
+	.heap_until = sink_heap_until,
 	.ended = sink_ended,
 	.trim = sink_trim,
 };

@@ -34,6 +34,7 @@ void recording_writer_set_plain(struct recording_writer *writer);
 /*
  * For a recording that only this process looks at: nothing is written, and nothing is
  * coded and decoded. recording_reader_open_kept() reads it. To be called before the rest.
+ * Heap events are refused.
  */
 void recording_writer_set_kept(struct recording_writer *writer);
 
@@ -88,6 +89,7 @@ uint64_t recording_writer_epoch_bytes(const struct recording_writer *writer);
 
 uint64_t recording_writer_bytes(const struct recording_writer *writer);
 uint64_t recording_writer_samples(const struct recording_writer *writer);
+uint64_t recording_writer_heap_events(const struct recording_writer *writer);
 
 /* For tests: begin a new epoch after this many stored bytes, or nodes of stacks. */
 void recording_writer_set_epoch_bytes(struct recording_writer *writer, uint64_t bytes);

@@ -130,7 +130,8 @@ struct session_process {
 	uint32_t pid;
 	uint32_t forked_from; /* a process with the same modules; 0: it began as a program */
 	uint32_t zero;
-	uint64_t start_ticks; /* since boot, as /proc tells */
+	uint64_t start_ticks;   /* since boot, as /proc tells */
+	uint64_t created_ticks; /* when the file was made, by the CPU's counter */
 	uint32_t slot_count;
 	uint32_t ring_words;
 	uint64_t slots_offset;

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "model/dictionary.h"
+#include "model/heap_event.h"
 #include "recording/chunk.h"
 #include "recording/reader.h"
 #include "recording_input.h"
@@ -18,6 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 struct seen {
 	const struct recording_reader *reader;
 	uint64_t samples;
+	uint64_t heap_events;
 };
 
 /* Every id that is handed out names something. */
@@ -34,6 +36,23 @@ static int check_samples(void *self, const struct sample_batch *batch)
 			abort();
 	}
 	seen->samples += batch->count;
+	return 0;
+}
+
+static int check_heap(void *self, const struct heap_batch *batch)
+{
+	struct seen *seen = self;
+	const struct dictionary *dictionary = recording_reader_dictionary(seen->reader);
+
+	if (batch->thread >= dictionary->threads.count)
+		abort();
+	for (size_t i = 0; i < batch->count; i++)
+		if (batch->events[i].op >= HEAP_OPS || batch->events[i].call >= HEAP_CALLS ||
+		    batch->events[i].zero != 0 ||
+		    (batch->events[i].stack != ID_NONE &&
+		     batch->events[i].stack >= dictionary->stacks.nodes.count))
+			abort();
+	seen->heap_events += batch->count;
 	return 0;
 }
 
@@ -79,8 +98,11 @@ static void check_dictionary(const struct dictionary *dictionary)
 static void read_it(const void *data, size_t size)
 {
 	struct seen seen = {0};
-	struct recording_visitor visitor = {
-		.self = &seen, .samples = check_samples, .map = check_map, .info = check_text};
+	struct recording_visitor visitor = {.self = &seen,
+					    .samples = check_samples,
+					    .heap = check_heap,
+					    .map = check_map,
+					    .info = check_text};
 	struct recording_reader *reader;
 
 	if (recording_reader_open_memory(data, size, "fuzz", &reader, NULL) < 0)
@@ -88,7 +110,8 @@ static void read_it(const void *data, size_t size)
 	seen.reader = reader;
 	(void)recording_reader_run(reader, &visitor, NULL);
 	check_dictionary(recording_reader_dictionary(reader));
-	if (recording_reader_damage(reader).samples != seen.samples)
+	if (recording_reader_damage(reader).samples != seen.samples ||
+	    recording_reader_damage(reader).heap_events != seen.heap_events)
 		abort();
 	recording_reader_free(reader);
 }

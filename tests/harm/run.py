@@ -112,7 +112,8 @@ def describe(status):
 
 
 class Suite:
-    def __init__(self, build, folder):
+    def __init__(self, build, folder, heap):
+        self.heap = heap
         self.wick = str(pathlib.Path(build, "wick").resolve())
         self.folder = folder
         self.data = pathlib.Path(folder, "data")
@@ -147,7 +148,9 @@ class Suite:
         """Returns the run, and samples and nanoseconds that were recorded."""
         place = self.fresh(program)
         output = place / "out.wick"
-        words = [self.wick, "record", "--engine", "signal", "-q", "-F", str(rate), "--mode", mode, "-o", str(output), "--"]
+        words = [self.wick, "heap", "-q"] if mode == "heap" else \
+            [self.wick, "record", "--engine", "signal", "-q", "-F", str(rate), "--mode", mode]
+        words += ["-o", str(output), "--"]
         command = self.command(program)
         if program.unprivileged:  # may write its recording
             os.chmod(place, 0o777)
@@ -155,7 +158,8 @@ class Suite:
         run = execute(command[:at] + words + command[at:], place, self.environment(program))
         stderr = b"".join(line for line in run.stderr.splitlines(True) if not line.startswith(b"wick: "))
         info = subprocess.run([self.wick, "info", str(output)], capture_output=True, text=True, check=False).stdout
-        found = re.search(r"^samples +(\d+)(?: of (\d+) expected)?", info, re.M)
+        found = re.search(r"^heap events +(\d+)()" if mode == "heap" else
+                          r"^samples +(\d+)(?: of (\d+) expected)?", info, re.M)
         samples, expected = (int(found[1]), int(found[2] or 0)) if found else (0, 0)
         return run._replace(stderr=stderr), samples, expected * 1e9 / rate
 
@@ -208,7 +212,8 @@ class Suite:
                     references[program.name] = run
                 tally.plain.append(run.cpu)
             told = len(tally.details)
-            self.one(program, references[program.name], tally, "wall" if turn % 4 == 1 else "cpu")
+            mode = "heap" if self.heap else "wall" if turn % 4 == 1 else "cpu"
+            self.one(program, references[program.name], tally, mode)
             for text in tally.details[told:]:
                 print(text, flush=True)
 
@@ -221,8 +226,8 @@ def difference(expected, got):
     return "".join(f"  - {a.decode(errors='replace')[:160]}\n  + {b.decode(errors='replace')[:160]}\n" for a, b in pairs[:3])
 
 
-def table(tallies):
-    rows = ["| program | runs | samples | fewest | differences | crashes | hangs | CPU seen | slow-down |",
+def table(tallies, counted):
+    rows = [f"| program | runs | {counted} | fewest | differences | crashes | hangs | CPU seen | slow-down |",
             "|---|---:|---:|---:|---:|---:|---:|---:|---:|"]
     sums = Tally()
     for name, tally in tallies.items():
@@ -249,16 +254,17 @@ def choose(names, workloads):
 
 def report(suite, path):
     unsteady = [name for name, tally in suite.tallies.items() if tally.unsteady]
-    text, bad = table(suite.tallies)
+    text, bad = table(suite.tallies, "events" if suite.heap else "samples")
     few = [name for name, tally in suite.tallies.items() if tally.runs and tally.least < MIN_SAMPLES]
     print(text)
     if unsteady:
         print(f"says little, since plain runs differ among themselves: {', '.join(unsteady)}")
-    if few:
+    if few and not suite.heap:  # some programs hardly allocate
         print(f"fewer than {MIN_SAMPLES} samples in a run of: {', '.join(few)}")
     if path:
         document = pathlib.Path(path)
-        begin, end = "<!-- harm: begin -->\n", "<!-- harm: end -->"
+        mark = "harm of the heap" if suite.heap else "harm"
+        begin, end = f"<!-- {mark}: begin -->\n", f"<!-- {mark}: end -->"
         head, _, rest = document.read_text().partition(begin)
         tail = rest.partition(end)[2]
         line = f"{datetime.date.today()}, {platform.machine()}, Linux {platform.release().split('-')[0]}:\n\n"
@@ -270,13 +276,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default=str(ROOT / "build"))
     parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--heap", action="store_true", help="record allocations; what is counted are events")
     parser.add_argument("--write", metavar="FILE", help="keep the table in this document, between its marks")
     parser.add_argument("name", nargs="*")
     options = parser.parse_args()
     chosen = choose(options.name, pathlib.Path(options.build, "tests/workloads").resolve())
     with tempfile.TemporaryDirectory(prefix="wick-harm-") as folder:
         os.chmod(folder, 0o755)
-        suite = Suite(options.build, folder)
+        suite = Suite(options.build, folder, options.heap)
         suite.go_through(chosen, options.runs)
         return report(suite, options.write)
 

@@ -15,6 +15,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "model/dictionary.h"
+#include "model/heap_event.h"
 #include "model/sink.h"
 #include "recording/reader.h"
 
@@ -137,6 +138,32 @@ static inline int dump_samples(void *self, const struct sample_batch *batch)
 	return 0;
 }
 
+static inline int dump_heap(void *self, const struct heap_batch *batch)
+{
+	struct dump *dump = self;
+	const struct dictionary *dictionary = recording_reader_dictionary(dump->reader);
+
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct heap_event *event = &batch->events[i];
+
+		bytes_printf(&dump->text,
+			     "heap tid%u %" PRIu64 " cpu%u op%u call%u %" PRIx64 " %" PRIu64 "+%u",
+			     dictionary->threads.items[batch->thread].tid, event->time_ns,
+			     event->cpu, event->op, event->call, event->address, event->size,
+			     event->slack);
+		if (event->stack != ID_NONE)
+			dump_stack(dump, event->stack);
+		bytes_printf(&dump->text, "\n");
+	}
+	return 0;
+}
+
+static inline int dump_heap_until(void *self, uint64_t time_ns)
+{
+	bytes_printf(&((struct dump *)self)->text, "heap until %" PRIu64 "\n", time_ns);
+	return 0;
+}
+
 static inline struct recording_visitor dump_visitor(struct dump *dump)
 {
 	return (struct recording_visitor){
@@ -144,6 +171,8 @@ static inline struct recording_visitor dump_visitor(struct dump *dump)
 		.info = dump_info,
 		.schema = dump_schema,
 		.samples = dump_samples,
+		.heap = dump_heap,
+		.heap_until = dump_heap_until,
 		.map = dump_map,
 		.clock = dump_clock,
 		.loss = dump_loss,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pipeline/merge.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -75,11 +76,22 @@ static void why_kernels_cannot_be_merged_is_told(void **state)
 	}
 }
 
+static void heap_events_are_not_dropped_without_a_word(void **state)
+{
+	const char *const path = GOLDEN_DIR "/recording-v1.3.wick";
+	struct error err = {0};
+
+	assert_int_equal(merge_files(&path, 1, memfd_create("merged", MFD_CLOEXEC), &err),
+			 -ENOTSUP);
+	assert_non_null(strstr(err.text, "heap events"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kernels_of_one_boot_are_merged),
 		cmocka_unit_test(why_kernels_cannot_be_merged_is_told),
+		cmocka_unit_test(heap_events_are_not_dropped_without_a_word),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -302,9 +302,12 @@ static NOINLINE void run_vfork(void)
 
 static int forks(void)
 {
-	char *const arguments[] = {(char *)(uintptr_t) "true", NULL};
+	char *const arguments[] = {(char *)(uintptr_t) "cat", (char *)(uintptr_t) "/dev/null",
+				   NULL};
 	pid_t child;
 
+	by_malloc();
+	fflush(stdout);
 	for (int i = 0; i < 5; i++) {
 		child = fork();
 		if (child == 0) {
@@ -313,7 +316,7 @@ static int forks(void)
 		}
 		waitpid(child, NULL, 0);
 		run_vfork();
-		if (posix_spawnp(&child, "true", NULL, NULL, arguments, environ) == 0)
+		if (posix_spawnp(&child, "cat", NULL, NULL, arguments, environ) == 0)
 			waitpid(child, NULL, 0);
 	}
 	say("of_child", 5l * TIMES, 5l * TIMES * 200, 0);
@@ -372,8 +375,10 @@ int main(int argc, char **argv)
 {
 	const char *way = argc > 1 ? argv[1] : "calls";
 	long number = argc > 2 ? atol(argv[2]) : 20;
+	static char buffer[4096]; /* or the first to say something would allocate it */
 	int r;
 
+	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 	if (strcmp(way, "peak") == 0)
 		r = peak();
 	else if (strcmp(way, "paths") == 0)

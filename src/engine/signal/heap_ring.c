@@ -40,6 +40,7 @@ struct heap_ring {
 
 struct heap_rings {
 	struct sink *sink;
+	uint64_t sample_bytes; /* 0: all blocks are there */
 	struct process_tracker *tracker;
 	struct raw_stacks *stacks;
 	const struct tick_clock *clock;
@@ -55,7 +56,8 @@ struct heap_rings {
 };
 
 struct heap_rings *heap_rings_new(struct sink *sink, struct process_tracker *tracker,
-				  struct raw_stacks *stacks, const struct tick_clock *clock)
+				  struct raw_stacks *stacks, const struct tick_clock *clock,
+				  uint64_t sample_bytes)
 {
 	struct heap_rings *rings = calloc(1, sizeof(*rings));
 
@@ -65,6 +67,7 @@ struct heap_rings *heap_rings_new(struct sink *sink, struct process_tracker *tra
 	rings->tracker = tracker;
 	rings->stacks = stacks;
 	rings->clock = clock;
+	rings->sample_bytes = sample_bytes;
 	return rings;
 }
 
@@ -179,17 +182,32 @@ static int turn_to(struct heap_rings *rings, pid_t pid, uint32_t tid)
 	return r < 0 ? -ENOMEM : 0;
 }
 
+/* Says of a thread's first event which blocks are there. */
+static int add_rate(struct heap_rings *rings, uint64_t time_ns)
+{
+	rings->batch[rings->count] = (struct heap_event){
+		.size = rings->sample_bytes, .time_ns = time_ns, .stack = ID_NONE, .op = HEAP_RATE};
+	return ++rings->count == BATCH_EVENTS ? heap_rings_hand_on(rings) : 0;
+}
+
 static int add_event(struct heap_rings *rings, struct heap_ring *ring,
 		     const struct session_heap *record)
 {
 	uint32_t kind = record->head & 0xff;
 	uint32_t call = record->head >> 8 & 0xff;
 	uint64_t time_ns = tick_clock_ns(rings->clock, record->ticks);
-	struct heap_event *event = &rings->batch[rings->count];
+	struct heap_event *event;
 
+	if (rings->sample_bytes > 0 && ring->last_ns == 0) {
+		int r = add_rate(rings, time_ns);
+
+		if (r < 0)
+			return r;
+	}
 	if (time_ns < ring->last_ns)
 		time_ns = ring->last_ns;
 	ring->last_ns = time_ns;
+	event = &rings->batch[rings->count];
 	*event = (struct heap_event){
 		.address = record->head >> 16,
 		.time_ns = time_ns,

@@ -21,9 +21,13 @@ struct session_record;
 struct sink;
 struct tick_clock;
 
-/* Borrows all. NULL without memory. */
+/*
+ * Borrows all. sample_bytes: between blocks that are recorded, on average; 0: all are.
+ * NULL without memory.
+ */
 struct heap_rings *heap_rings_new(struct sink *sink, struct process_tracker *tracker,
-				  struct raw_stacks *stacks, const struct tick_clock *clock);
+				  struct raw_stacks *stacks, const struct tick_clock *clock,
+				  uint64_t sample_bytes);
 void heap_rings_free(struct heap_rings *rings);
 
 /* A record of the heap of so many words, by a thread. *ring is made when it is NULL. */

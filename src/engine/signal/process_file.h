@@ -39,6 +39,7 @@ struct process_file {
 	struct process_ring *rings; /* slot_count */
 	uint32_t maps_seen;         /* of head->maps_changed */
 	double fill;                /* the most that a ring was full, 0 to 1; for others to reset */
+	bool is_new;                /* nobody has told others of it yet; set by the caller */
 	bool overwritten;           /* its rings give up their oldest records; set by the caller */
 	uint64_t damaged;           /* records that made no sense */
 	bool is_cut;                /* the file was too short for its slots: counted as one */

@@ -55,6 +55,7 @@ struct signal_engine {
 	bool children;
 	bool overwrite_old; /* in rings that are full */
 	bool stopped;
+	int failed;               /* negative errno of what cannot say so itself */
 	uint32_t rate_hz;         /* of now; 0: in a pause */
 	uint64_t expected;        /* samples, at the rates that there were */
 	uint64_t expected_run_ns; /* of the time up to here */
@@ -162,16 +163,29 @@ static void welcome(struct signal_engine *engine, struct process_file *file)
 	process_tracker_comm(engine->tracker, now_ns, file->pid, file->pid, comm, true);
 }
 
-/*
- * Whether the process of a file is another program by now. Folders are read in any order:
- * what a process became may be found before what it was.
- */
+/* Whether the process of a file is another program by now, that was welcomed before it. */
 static bool is_past(const struct signal_engine *engine, const struct process_file *file)
 {
 	for (size_t i = 0; i < engine->files.count; i++)
-		if (process_file_is_later(engine->files.items[i], file))
+		if (!engine->files.items[i]->is_new &&
+		    process_file_is_later(engine->files.items[i], file))
 			return true;
 	return false;
+}
+
+static int drain_file(struct signal_engine *engine, struct process_file *file);
+
+/* What a process was before: its last records are read while its modules are known. */
+static void finish_images(struct signal_engine *engine, const struct process_file *file)
+{
+	for (size_t i = 0; i < engine->files.count; i++) {
+		int r = !engine->files.items[i]->is_new &&
+					process_file_is_later(file, engine->files.items[i])
+				? drain_file(engine, engine->files.items[i])
+				: 0;
+
+		engine->failed = r < 0 ? r : engine->failed;
+	}
 }
 
 static void on_file(void *self, const char *name)
@@ -188,17 +202,43 @@ static void on_file(void *self, const char *name)
 	if (r < 0)
 		return; /* not ready: it is looked at again */
 	file->overwritten = engine->overwrite_old;
-	if (vec_push(&engine->files, file) < 0) {
+	file->is_new = true;
+	if (vec_push(&engine->files, file) < 0)
 		process_file_close(file);
-		return;
+}
+
+/* The new file that was made first; NULL: there are none. */
+static struct process_file *first_new(const struct signal_engine *engine)
+{
+	struct process_file *first = NULL;
+
+	for (size_t i = 0; i < engine->files.count; i++) {
+		struct process_file *file = engine->files.items[i];
+
+		if (file->is_new &&
+		    (!first || file->head->created_ticks < first->head->created_ticks))
+			first = file;
 	}
-	if (is_past(engine, file)) {
-		file->maps_seen = atomic_load(&file->head->maps_changed); /* what it was is over */
-		return;
+	return first;
+}
+
+/* In the order in which they began: a child has what its parent was then. */
+static void welcome_all(struct signal_engine *engine)
+{
+	struct process_file *file;
+
+	while ((file = first_new(engine))) {
+		file->is_new = false;
+		finish_images(engine, file);
+		if (is_past(engine, file)) {
+			/* What it was is over. */
+			file->maps_seen = atomic_load(&file->head->maps_changed);
+			continue;
+		}
+		absence_join(&engine->absence, file->pid);
+		welcome(engine, file);
+		give_tables(engine, file);
 	}
-	absence_join(&engine->absence, file->pid);
-	welcome(engine, file);
-	give_tables(engine, file);
 }
 
 /* What the thread did, as far as it can be told; NULL: not told. */
@@ -366,6 +406,8 @@ static int signal_engine_drain(void *self, struct error *err)
 	empty_wake(engine);
 	tick_clock_pair(&engine->clock);
 	session_each_file(&engine->session, on_file, engine);
+	welcome_all(engine);
+	r = engine->failed;
 	absence_look(&engine->absence);
 	for (size_t i = 0; i < engine->files.count && r == 0;) {
 		bool ended = has_ended(engine, engine->files.items[i]);
@@ -667,7 +709,7 @@ static int set_up(struct signal_engine *engine, const struct engine_config *conf
 	engine->told = told_new(engine->sink);
 	if (config->heap.on)
 		engine->heap = heap_rings_new(engine->sink, engine->tracker, engine->stacks,
-					      &engine->clock);
+					      &engine->clock, config->heap.sample_bytes);
 	if (!engine->stacks || !engine->arena || !engine->told ||
 	    (config->heap.on && !engine->heap))
 		return error_set(err, -ENOMEM, "out of memory");
