@@ -13,6 +13,7 @@ struct heap_profile {
 	struct profile *profile;
 	struct heap_analysis *analysis; /* heap_analysis_report() tells what it found */
 	uint32_t *stacks;               /* by site: of the profile; ID_NONE: filtered out */
+	uint32_t *threads; /* by thread of the report: of the profile; ID_NONE: did nothing */
 };
 
 void heap_profile_fini(struct heap_profile *heap);

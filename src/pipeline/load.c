@@ -498,6 +498,7 @@ static int load_from(int fd, struct recording_reader *kept, const char *name,
 		if (samples_are_heap(&loader.samples)) {
 			ret->analysis = scope_take(&loader.samples.heap);
 			ret->stacks = scope_take(&loader.heap_stacks);
+			ret->threads = scope_take(&loader.threads.items);
 		}
 	}
 	stack_filter_fini(&filter);

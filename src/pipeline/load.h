@@ -45,9 +45,10 @@ struct load_options {
 	bool short_names;
 	bool collapse_recursion; /* a function that calls itself directly is one frame */
 	bool demangle;
-	bool heap;   /* of the heap, where there is one, whatever else there is */
-	bool slices; /* fill profile->moments */
-	bool told;   /* load_samples: what the program told as well, unless an event is asked for */
+	bool heap;             /* of the heap, where there is one, whatever else there is */
+	uint64_t heap_step_ns; /* of its timeline; 0: HEAP_STEP_NS */
+	bool slices;           /* fill profile->moments */
+	bool told; /* load_samples: what the program told as well, unless an event is asked for */
 	const char *const *symbol_paths;
 	size_t symbol_path_count;
 	bool symbol_cache;                 /* keep answers on disk, and use those kept */

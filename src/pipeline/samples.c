@@ -401,6 +401,7 @@ static int begin_heap(struct samples *samples)
 	uint64_t from_ns = samples->start_ns + options->from_ns;
 	struct heap_config config = {
 		.dictionary = recording_reader_dictionary(samples->reader),
+		.step_ns = options->heap_step_ns,
 		.begin_ns = from_ns,
 		.from_ns = from_ns,
 		.to_ns = options->to_ns < UINT64_MAX - samples->start_ns

@@ -32,6 +32,7 @@ struct search {
 	const struct profile *profile;
 	VEC(int8_t) allocators; /* by function: 0 not asked yet, 1 yes, -1 no */
 	VEC(struct site_row) rows;
+	VEC(uint32_t) places; /* by site: its row */
 	struct id_index index;
 };
 
@@ -115,7 +116,7 @@ static struct site_row *row_of(struct search *search, struct profile_line line)
 		    known->line == line.line)
 			return known;
 	}
-	id = (uint32_t)search->rows.count;
+	id = row.made = (uint32_t)search->rows.count;
 	if (vec_push(&search->rows, row) < 0 || id_index_add(&search->index, hash, id) < 0)
 		return NULL;
 	return &search->rows.items[id];
@@ -183,32 +184,56 @@ static int add_all(struct search *search, const struct heap_profile *heap)
 			return -ENOMEM;
 	for (uint32_t i = 0; sums && i < report->sites.sites.count; i++) {
 		struct profile_line line;
-		struct site_row *row;
+		struct site_row *row = NULL;
 
-		if (heap->stacks[i] == ID_NONE || !find_place(search, heap->stacks[i], &line))
-			continue;
-		row = row_of(search, line);
-		if (!row)
+		if (heap->stacks[i] != ID_NONE && find_place(search, heap->stacks[i], &line)) {
+			row = row_of(search, line);
+			if (!row)
+				return -ENOMEM;
+			add_site(row, report, i, sums);
+		}
+		if (vec_push(&search->places, row ? row->made : ID_NONE) < 0)
 			return -ENOMEM;
-		add_site(row, report, i, sums);
 	}
 	return sums ? 0 : -ENOMEM;
 }
 
-int site_rows_new(const struct heap_profile *heap, struct site_row **ret, size_t *ret_count)
+/* Rows have other numbers once they are sorted. 0 or -ENOMEM. */
+static int number_places(struct search *search)
+{
+	SCOPED(mem) uint32_t *now = malloc((search->rows.count + 1) * sizeof(*now));
+
+	if (!now)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < search->rows.count; i++)
+		now[search->rows.items[i].made] = i;
+	for (size_t i = 0; i < search->places.count; i++)
+		if (search->places.items[i] != ID_NONE)
+			search->places.items[i] = now[search->places.items[i]];
+	return 0;
+}
+
+int site_rows_new(const struct heap_profile *heap, struct site_row **ret, size_t *ret_count,
+		  uint32_t **ret_places)
 {
 	struct search search = {.profile = heap->profile};
 	int r = add_all(&search, heap);
 
 	vec_fini(&search.allocators);
 	id_index_fini(&search.index);
-	if (r < 0) {
-		vec_fini(&search.rows);
-		return r;
-	}
-	if (search.rows.count > 0)
+	if (r == 0 && search.rows.count > 0)
 		qsort(search.rows.items, search.rows.count, sizeof(*search.rows.items), compare);
+	if (r == 0 && ret_places)
+		r = number_places(&search);
+	if (r < 0)
+		vec_fini(&search.rows);
+	if (r < 0 || !ret_places)
+		vec_fini(&search.places);
+	if (r < 0)
+		return r;
 	*ret = search.rows.items;
 	*ret_count = search.rows.count;
+	if (ret_places)
+		*ret_places = search.places.items;
 	return 0;
 }

@@ -26,9 +26,22 @@ struct site_row {
 	struct heap_site_sums sums;
 	struct heap_site more; /* its times, sizes and counts, of all stacks together */
 	struct heap_lifetimes lifetimes;
+	uint32_t made; /* private: the how many-th */
 };
 
-/* What held most at the peak first. The caller frees *ret. 0 or -ENOMEM. */
-int site_rows_new(const struct heap_profile *heap, struct site_row **ret, size_t *ret_count);
+/*
+ * What held most at the peak first. *ret_places (optional) is the row of each site of the heap,
+ * ID_NONE of those that are filtered out. The caller frees both. 0 or -ENOMEM.
+ */
+int site_rows_new(const struct heap_profile *heap, struct site_row **ret, size_t *ret_count,
+		  uint32_t **ret_places);
+
+/* Bytes of a block. */
+static inline double site_row_average(const struct site_row *row)
+{
+	return row->sums.allocated.blocks > 0
+		       ? row->sums.allocated.bytes / row->sums.allocated.blocks
+		       : 0;
+}
 
 #endif

@@ -15,7 +15,7 @@
 #include "heap/analysis.h"
 #include "heap/heap_profile.h"
 #include "heap/values.h"
-#include "make_recording.h"
+#include "make_heap.h"
 #include "model/dictionary.h"
 #include "model/heap_event.h"
 #include "pipeline/load.h"
@@ -23,85 +23,6 @@
 #include "pipeline/stack_filter.h"
 #include "view/report.h"
 #include "view/site_report.h"
-
-struct world {
-	struct made made;
-	struct load_options options;
-	struct loader loader;
-	struct stack_filter filter;
-	struct heap_profile heap; /* borrows from the loader */
-};
-
-static int set_up(void **state)
-{
-	static struct world world;
-
-	world = (struct world){.options = LOAD_OPTIONS_DEFAULT};
-	world.options.heap = true;
-	make_begin(&world.made);
-	*state = &world;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct world *world = *state;
-
-	stack_filter_fini(&world->filter);
-	loader_fini(&world->loader);
-	made_fini(&world->made);
-	return 0;
-}
-
-static void put(struct heap_analysis *analysis, uint32_t thread, struct heap_event event)
-{
-	event.time_ns += START_NS;
-	assert_int_equal(heap_analysis_batch(analysis, &(struct heap_batch){thread, 1, &event}), 0);
-}
-
-/*
- * Two threads allocate in main;parse and main;read;libx.so: 1000 bytes live at the peak, of
- * which parse frees 600 again.
- */
-static void load(struct world *world)
-{
-	struct made *made = &world->made;
-	struct frame parse[] = {user(made, 0x1050), user(made, 0x1110)};
-	struct frame read[] = {user(made, 0x1050), user(made, 0x1210), library(made, 0x777)};
-	struct samples *samples = &world->loader.samples;
-	struct heap_config config = {.begin_ns = START_NS};
-	const struct dictionary *dictionary;
-	uint32_t stacks[2];
-
-	make_sample_of(made, make_thread(made, made->process, 100, "app"), 1000, parse, 2);
-	make_sample_of(made, make_thread(made, made->process, 101, "worker"), 2000, read, 3);
-	make_end(made);
-	world->loader.options = &world->options;
-	world->loader.cache.fd = -1;
-	assert_int_equal(samples_read(samples, open(made->path, O_RDONLY | O_CLOEXEC), "test",
-				      &world->options, NULL),
-			 0);
-	dictionary = recording_reader_dictionary(samples->reader);
-	stacks[0] = samples->sums.items[0].stack;
-	stacks[1] = samples->sums.items[1].stack;
-	config.dictionary = dictionary;
-	assert_int_equal(heap_analysis_new(&config, &samples->heap), 0);
-	put(samples->heap, 0,
-	    (struct heap_event){.time_ns = 1, .address = 16, .size = 600, .stack = stacks[0]});
-	put(samples->heap, 1,
-	    (struct heap_event){.time_ns = 2, .address = 32, .size = 400, .stack = stacks[1]});
-	put(samples->heap, 0, (struct heap_event){.time_ns = 5, .address = 16, .op = HEAP_FREE});
-	put(samples->heap, 1,
-	    (struct heap_event){.time_ns = 6, .address = 16, .size = 100, .stack = stacks[0]});
-	assert_int_equal(heap_analysis_finish(samples->heap), 0);
-	assert_int_equal(stack_filter_init(&world->filter, &world->options, NULL), 0);
-	assert_int_equal(loader_prepare(&world->loader, NULL), 0);
-	assert_int_equal(loader_add_heap(&world->loader, &world->filter), 0);
-	loader_describe(&world->loader);
-	world->heap = (struct heap_profile){.profile = world->loader.profile,
-					    .analysis = samples->heap,
-					    .stacks = world->loader.heap_stacks};
-}
 
 static int64_t sum_of(const struct profile *profile, uint32_t value)
 {
@@ -114,10 +35,10 @@ static int64_t sum_of(const struct profile *profile, uint32_t value)
 
 static void the_heap_becomes_values_of_a_profile(void **state)
 {
-	struct world *world = *state;
+	struct made_heap *world = *state;
 	const struct profile *profile;
 
-	load(world);
+	make_heap(world);
 	profile = world->loader.profile;
 	assert_int_equal(profile->value_count, HEAP_VALUES);
 	assert_string_equal(profile->value_types[profile->main_value].name, "peak_space");
@@ -134,24 +55,24 @@ static void the_heap_becomes_values_of_a_profile(void **state)
 static void stacks_are_chosen_by_their_functions(void **state)
 {
 	static const char *const only[] = {"read"};
-	struct world *world = *state;
+	struct made_heap *world = *state;
 
 	world->options.only = only;
 	world->options.only_count = 1;
-	load(world);
+	make_heap(world);
 	assert_int_equal(world->loader.profile->entries.count, 1);
 	assert_int_equal(sum_of(world->loader.profile, HEAP_PEAK_SPACE), 400);
 }
 
 static void a_report_names_the_places_that_allocate(void **state)
 {
-	struct world *world = *state;
+	struct made_heap *world = *state;
 	struct site_report_options options = {.json = true};
 	struct bytes text = {0};
 	json_t *root;
 	json_t *row;
 
-	load(world);
+	make_heap(world);
 	assert_int_equal(site_report_write(&world->heap, &options, &text, NULL), 0);
 	root = json_loadb((const char *)text.data, text.size, 0, NULL);
 	assert_non_null(root);
@@ -181,12 +102,12 @@ static void a_report_names_the_places_that_allocate(void **state)
 
 static void other_views_and_formats_have_them_too(void **state)
 {
-	struct world *world = *state;
+	struct made_heap *world = *state;
 	struct report_options options = REPORT_OPTIONS_DEFAULT;
 	struct bytes text = {0};
 	json_t *root;
 
-	load(world);
+	make_heap(world);
 	options.value_name = "alloc_objects";
 	assert_int_equal(report_write(world->loader.profile, &options, &text, NULL), 0);
 	bytes_put_u8(&text, 0);
@@ -206,11 +127,11 @@ static void other_views_and_formats_have_them_too(void **state)
 
 static void a_recording_without_allocations_says_how_to_get_some(void **state)
 {
-	struct world *world = *state;
+	struct made_heap *world = *state;
 	struct heap_profile heap;
 	struct error err = {0};
 
-	load(world);
+	make_heap(world);
 	assert_int_equal(load_heap(world->made.path, &world->options, &heap, &err), -EINVAL);
 	assert_non_null(strstr(err.text, "has no allocations"));
 	assert_non_null(strstr(err.remedy, "wick heap"));
@@ -219,16 +140,17 @@ static void a_recording_without_allocations_says_how_to_get_some(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_heap_becomes_values_of_a_profile, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(stacks_are_chosen_by_their_functions, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_report_names_the_places_that_allocate, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(other_views_and_formats_have_them_too, set_up,
-						tear_down),
+		cmocka_unit_test_setup_teardown(the_heap_becomes_values_of_a_profile,
+						make_heap_begin, make_heap_end),
+		cmocka_unit_test_setup_teardown(stacks_are_chosen_by_their_functions,
+						make_heap_begin, make_heap_end),
+		cmocka_unit_test_setup_teardown(a_report_names_the_places_that_allocate,
+						make_heap_begin, make_heap_end),
+		cmocka_unit_test_setup_teardown(other_views_and_formats_have_them_too,
+						make_heap_begin, make_heap_end),
 		cmocka_unit_test_setup_teardown(
-			a_recording_without_allocations_says_how_to_get_some, set_up, tear_down),
+			a_recording_without_allocations_says_how_to_get_some, make_heap_begin,
+			make_heap_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
