@@ -13,6 +13,7 @@
 #include "cli/draw_flame.h"
 #include "cli/look.h"
 #include "heap/heap_profile.h"
+#include "model/profile.h"
 #include "pipeline/load.h"
 #include "view/heap_page.h"
 
@@ -36,13 +37,15 @@ static int write_page(const struct command_context *context,
 		r = heap_page_write(&heap, &view, &text, &err);
 	if (r == 0)
 		r = outfile_write(output, text.data, text.size, &err);
+	if (r == 0 && strcmp(output, "-") != 0)
+		draw_flame_tell(context, output);
+	if (r == 0 && heap.profile->entries.count == 0)
+		(void)fputs("wick: the page has no places that allocate: everything was filtered "
+			    "out\n",
+			    context->err);
 	bytes_fini(&text);
 	heap_profile_fini(&heap);
-	if (r < 0)
-		return command_failed(context, &err);
-	if (strcmp(output, "-") != 0)
-		draw_flame_tell(context, output);
-	return COMMAND_DONE;
+	return r < 0 ? command_failed(context, &err) : COMMAND_DONE;
 }
 
 static int run(const struct command_context *context, void *values, int argc, char **argv)

@@ -26,15 +26,22 @@
  * The data of the page. Sites are rows of site_rows, the largest first; others name them by their
  * place in that list.
  *
- *	{"totals", "quality": as in docs/EXPORT-JSON.md, "doubts": [[count, words] …],
- *	 "end_ns", "step_ns", "steps": {"live": [bytes …], "most", "least", "blocks", "allocated",
- *	 "freed"},
- *	 "sites": [{as the rows of report --by site, "where": [{"peak": bytes, "frames": [line
- *…]}]}], "lines": [[function, module, file, line, inlined] …], "more": {"places", "peak": bytes},
- *"over_time": [[step, bytes, step, bytes …] …], "findings": [{"kind", "from_ns", "to_ns", "level",
- *"change", "causes": [[site, bytes] …]}], "growths": [[site, bytes per second, fit, live bytes] …],
- *	 "classes": [[size, blocks, bytes, bytes at the peak, at the end, temporary blocks] …],
- *	 "lifetimes": [[from_ns, blocks] …], "threads": [{"name", …}]}
+ *	totals, quality    as in docs/EXPORT-JSON.md
+ *	doubts             [[count, words] …]
+ *	end_ns, step_ns    of the timeline
+ *	steps              of each step: {"live": [bytes …], "most", "least", "blocks" …}
+ *	sites              as the rows of report --by site, and "where": some of its stacks,
+ *	                   {"peak", "live", "allocated": bytes, "frames": [line …]}; of those
+ *	                   that are inlined -line - 1
+ *	lines              [[function, module, file, line] …]
+ *	more               sites that are left out: {"places", "peak": bytes}
+ *	over_time          of the first sites: [step, bytes, step, bytes …] when they change
+ *	findings           [{"kind", "from_ns", "to_ns", "level", "change",
+ *	                   "causes": [[site, bytes] …]} …]
+ *	growths            [[site, bytes a second, fit, live bytes] …]
+ *	classes            [[size, blocks, bytes, bytes at the peak, at the end, temporary] …]
+ *	lifetimes          [{"from_ns", "blocks"} …]
+ *	threads            [{"name", "tid", …} …]
  */
 
 #define MOST_PLACES 5000u /* in the page; what more there are is summed up */

@@ -26,22 +26,25 @@ function siteColumns() {
 		siteColumn('allocated', 'Allocated', 'bytes allocated', function (site) { return site.allocated.bytes; }, bytesText),
 		siteColumn('blocks', 'Blocks', 'blocks allocated', function (site) { return site.allocated.blocks; }, countText),
 		siteColumn('average', 'Average', 'bytes of a block', function (site) { return site.average_bytes; }, bytesText),
-		siteColumn('temporary', 'Temporary', 'share of temporary blocks', temporaryShare, function (share) { return percent(share, 1); }),
+		siteColumn('temporary', 'Temporary', 'share of temporary blocks', temporaryShare, function (share) { return temporaryText(share, 1); }),
 		siteColumn('lifetime', 'Lifetime', 'median lifetime of freed blocks', function (site) { return site.freed_blocks > 0 ? site.lifetime_median_ns : -1; },
 			function (ns) { return ns < 0 ? '-' : timeText(ns); }),
 	];
 }
 
-// A place matches by its own names, or by those of its stacks.
-function matches(site, test) {
+// A place matches by its own names, or by the functions of its stacks.
+function matches(site, test, lines) {
 	return test.test(site.function_name) || test.test(fileText(site.file, site.line)) || test.test(site.module) ||
-		site.where.some(function (stack) { return stack.frames.some(function (frame) { return test.test(lineOf(frame)[0]); }); });
+		site.where.some(function (stack) { return stack.frames.some(function (frame) { return lines[lineIndex(frame)]; }); });
 }
 
 function listSites() {
-	const test = testOf(pattern);
+	const test = testOf(pattern), all = heap.sites.map(function (site, i) { return i; });
 	byId('search').classList.toggle('bad', test === undefined);
-	return heap.sites.map(function (site, i) { return i; }).filter(function (i) { return !test || matches(heap.sites[i], test); });
+	if (!test)
+		return all;
+	const lines = heap.lines.map(function (line) { return test.test(line[0]); }); // which stacks share
+	return all.filter(function (i) { return matches(heap.sites[i], test, lines); });
 }
 
 function showSites() {
@@ -60,8 +63,8 @@ function filter(text) {
 }
 
 // Inlined frames have negative numbers.
-function lineOf(frame) {
-	return heap.lines[frame < 0 ? -frame - 1 : frame];
+function lineIndex(frame) {
+	return frame < 0 ? -frame - 1 : frame;
 }
 
 function putStack(parent, stack, site) {
@@ -69,12 +72,12 @@ function putStack(parent, stack, site) {
 	let isFound = false;
 	list.setAttribute('class', 'stack');
 	for (const frame of stack.frames) {
-		const line = lineOf(frame), item = element(HTML, 'li', list);
+		const line = heap.lines[lineIndex(frame)], item = element(HTML, 'li', list);
 		const isHere = !isFound && line[0] === site.function_name && line[2] === site.file && line[3] === site.line;
 		isFound = isFound || isHere;
 		item.setAttribute('class', isHere ? 'here' : '');
 		element(HTML, 'span', item, plain(line[0]) + (frame < 0 ? ' (inlined)' : '')).setAttribute('class', 'name');
-		element(HTML, 'span', item, fileText(line[2], line[3]) || plain(line[1])).setAttribute('class', 'file');
+		element(HTML, 'span', item, fileText(line[2], line[3]) || plain(line[1].replace(/^.*\//, ''))).setAttribute('class', 'file');
 	}
 }
 
@@ -83,7 +86,7 @@ function siteFacts(site) {
 		['at the end', bytesText(site.live.bytes) + ' in ' + blocksText(site.live.blocks)],
 		['allocated', bytesText(site.allocated.bytes) + ' in ' + blocksText(site.allocated.blocks)],
 		['sizes', bytesText(site.size_min) + ' \u2013 ' + bytesText(site.size_max) + ', ' + bytesText(site.average_bytes) + ' on average'],
-		['temporary', blocksText(site.temporary_blocks) + ', ' + percent(temporaryShare(site), 1)],
+		['temporary', temporaryText(temporaryShare(site), 1)],
 		['first and last', 'after ' + timeText(site.first_ns) + ' and ' + timeText(site.last_ns)]];
 	if (freed > 0)
 		facts.push(['lifetime', 'half within ' + timeText(site.lifetime_median_ns) + ', ' + timeText(site.lifetime_mean_ns) + ' on average'],
@@ -106,10 +109,14 @@ function showSite() {
 	pair.setAttribute('class', 'pair');
 	const stacks = element(HTML, 'div', pair), facts = element(HTML, 'div', pair);
 	site.where.forEach(function (stack, i) {
-		element(HTML, 'h3', stacks, (site.stacks > 1 ? 'Stack ' + (i + 1) + ' of ' + countText(site.stacks) + ': ' : 'Stack: ') + bytesText(stack.peak) +
+		const part = element(HTML, 'details', stacks);
+		part.open = i === 0;
+		element(HTML, 'summary', part, (site.stacks > 1 ? 'Stack ' + (i + 1) + ' of ' + countText(site.stacks) + ': ' : 'Stack: ') + bytesText(stack.peak) +
 			' at the peak, ' + bytesText(stack.live) + ' at the end, ' + bytesText(stack.allocated) + ' allocated');
-		putStack(stacks, stack, site);
+		putStack(part, stack, site);
 	});
+	if (site.stacks > site.where.length)
+		element(HTML, 'p', stacks, countText(site.stacks - site.where.length) + ' more with less at the peak');
 	putRows(facts, siteFacts(site));
 	if (site.lifetimes.length > 0) {
 		element(HTML, 'h3', facts, 'Lifetimes');
