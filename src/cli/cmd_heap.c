@@ -11,6 +11,11 @@
 #include "cli/command.h"
 #include "cli/default_name.h"
 #include "cli/heap_summary.h"
+#include "cli/record_summary.h"
+#include "heap/analysis.h"
+#include "heap/heap_profile.h"
+#include "heap/report.h"
+#include "pipeline/load.h"
 #include "pipeline/record.h"
 
 #define UNUSED_RATE_HZ 1 /* nothing is sampled by time */
@@ -23,12 +28,18 @@ struct heap_options {
 	bool children;
 	bool lossless;
 	bool quiet;
+	uint64_t max_peak_bytes;
 };
+
+/* A summary looks at no more events than this, which takes some seconds. */
+#define SUMMARY_EVENTS 100000000u
 
 struct heap_recording {
 	const struct command_context *context;
 	const struct heap_options *options;
 	struct record_config config;
+	struct heap_totals totals; /* of the recording, once it was looked at */
+	bool has_totals;
 	bool progress_drawn;
 	bool failure_told;
 };
@@ -61,6 +72,24 @@ static void print_notice(void *self, const char *text)
 	(void)fprintf(recording->context->err, "wick: %s\n", text);
 }
 
+/* Reads the recording again, for what it comes to. */
+static void find_totals(struct heap_recording *recording, const struct record_result *result)
+{
+	struct load_options options = LOAD_OPTIONS_DEFAULT;
+	struct heap_profile heap;
+	struct error err = {0};
+
+	options.symbols = SYMBOLS_NAMES;
+	options.inlines = false;
+	if (strcmp(recording->config.output, "-") == 0 || result->stats.heap_events == 0 ||
+	    (result->stats.heap_events > SUMMARY_EVENTS && !recording->options->max_peak_bytes) ||
+	    load_heap(recording->config.output, &options, &heap, &err) < 0)
+		return;
+	recording->totals = heap_analysis_report(heap.analysis)->totals;
+	recording->has_totals = true;
+	heap_profile_fini(&heap);
+}
+
 static void print_end(void *self, const struct record_result *result, const struct error *err)
 {
 	struct heap_recording *recording = self;
@@ -70,8 +99,12 @@ static void print_end(void *self, const struct record_result *result, const stru
 	if (err) {
 		(void)command_failed(recording->context, err);
 		recording->failure_told = true;
-	} else if (!recording->options->quiet) {
-		heap_summary_print(out, &recording->config, result);
+	} else {
+		if (!recording->options->quiet || recording->options->max_peak_bytes)
+			find_totals(recording, result);
+		if (!recording->options->quiet)
+			heap_summary_print(out, &recording->config, result,
+					   recording->has_totals ? &recording->totals : NULL);
 	}
 	(void)fflush(out);
 }
@@ -103,11 +136,30 @@ static struct record_config config_of(struct heap_recording *recording, char **a
 	};
 }
 
-/* Our own failure comes before the program's status. */
-static int exit_status(const struct record_result *result, int r)
+/* Whether the gate has tripped; says so. */
+static bool is_too_high(const struct heap_recording *recording)
+{
+	double most = (double)recording->options->max_peak_bytes;
+
+	if (most == 0 || !recording->has_totals || recording->totals.peak.bytes <= most)
+		return false;
+	(void)fprintf(recording->context->err,
+		      "wick: the peak of %.0f bytes is above the %.0f of --max-peak\n"
+		      "      see who held it: wick report --by site ",
+		      recording->totals.peak.bytes, most);
+	record_summary_print_name(recording->context->err, recording->config.output);
+	(void)fputc('\n', recording->context->err);
+	return true;
+}
+
+/* The gate comes before our own failure, and that before the program's status. */
+static int exit_status(const struct heap_recording *recording, const struct record_result *result,
+		       int r)
 {
 	if (result->exec_code < 0)
 		return result->exec_code == -ENOENT ? 127 : 126;
+	if (r == 0 && is_too_high(recording))
+		return COMMAND_GATE;
 	if (r < 0)
 		return COMMAND_FAILED;
 	return result->child_status;
@@ -119,10 +171,15 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	struct record_result result = {0};
 	struct error err = {0};
 	char *output;
+	int status;
 	int r = 0;
 
 	if (argc == 0)
 		return command_misused(context, "nothing to record: give a program to run");
+	if (recording.options->max_peak_bytes && recording.options->output &&
+	    strcmp(recording.options->output, "-") == 0)
+		return command_misused(context,
+				       "--max-peak reads the recording again: give -o a file");
 	output = recording.options->output ? strdup(recording.options->output)
 					   : default_recording_name(argv[0]);
 	recording.config = config_of(&recording, argv);
@@ -137,8 +194,9 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	erase_progress(&recording);
 	if (r < 0 && !recording.failure_told)
 		(void)command_failed(context, &err);
+	status = exit_status(&recording, &result, r);
 	free(output);
-	return exit_status(&result, r);
+	return status;
 }
 
 static const struct option_spec table[] = {
@@ -156,6 +214,9 @@ static const struct option_spec table[] = {
 	{"lossless", 0, OPTION_TOGGLE(struct heap_options, lossless), .key = "heap.lossless",
 	 .help = "a thread that allocates faster than can be written waits; else it goes on and "
 		 "what it does is counted as lost"},
+	{"max-peak", 0, OPTION_SIZE(struct heap_options, max_peak_bytes), .argument = "SIZE",
+	 .max = 1ull << 50, .off = "off", .key = "heap.max_peak",
+	 .help = "end with status 3 when more than this was live at a time"},
 	{"quiet", 'q', OPTION_FLAG(struct heap_options, quiet), .help = "no summary at the end"},
 	OPTION_END,
 };
@@ -178,7 +239,7 @@ const struct command command_heap = {
 			"statically or that become another user cannot be recorded in this way.",
 			"The exit status is that of the program (128 + signal when it was killed, "
 			"127 not found, 126 not executable), 1 when the recording failed, 2 for "
-			"wrong usage.",
+			"wrong usage, 3 when --max-peak was exceeded.",
 			NULL,
 		},
 	.examples =
@@ -186,6 +247,8 @@ const struct command command_heap = {
 			{"wick heap -- ./app", "every allocation, from start to end"},
 			{"wick heap --sample 512K -o app.wick -- ./app",
 			 "about one block in 512 KiB, for next to nothing"},
+			{"wick heap --max-peak 200M -o test.wick -- ./test",
+			 "a test that fails when it takes too much"},
 			{NULL, NULL},
 		},
 	.options = table,
@@ -195,5 +258,6 @@ const struct command command_heap = {
 	.argument_help = "PROGRAM: what to run and record",
 	.argument_offer = OPTION_OFFER_PROGRAM,
 	.runs_program = true,
+	.has_gates = true,
 	.run = run,
 };

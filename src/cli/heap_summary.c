@@ -2,31 +2,66 @@
 #include "cli/heap_summary.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "cli/record_summary.h"
+#include "heap/report.h"
 #include "pipeline/record.h"
+#include "view/quantity.h"
+
+static const char *bytes_text(double bytes, struct quantity *quantity)
+{
+	*quantity = quantity_of((int64_t)llround(fmin(bytes, 0x1p62)), "bytes");
+	return quantity->text;
+}
+
+static void print_totals(FILE *out, const struct heap_totals *totals)
+{
+	struct quantity text;
+
+	(void)fprintf(out, "  allocated  %s", bytes_text(totals->allocated.bytes, &text));
+	(void)fprintf(out, " in %.0f blocks, %.0f of them temporary\n", totals->allocated.blocks,
+		      totals->temporary_blocks);
+	(void)fprintf(out, "  peak       %s", bytes_text(totals->peak.bytes, &text));
+	(void)fprintf(out, " in %.0f blocks after %.2f s\n", totals->peak.blocks,
+		      (double)totals->peak_ns / NS_PER_SEC);
+	(void)fprintf(out, "  at the end %s", bytes_text(totals->live.bytes, &text));
+	(void)fprintf(out, " in %.0f blocks were not freed\n", totals->live.blocks);
+}
 
 void heap_summary_print(FILE *out, const struct record_config *config,
-			const struct record_result *result)
+			const struct record_result *result, const struct heap_totals *totals)
 {
 	const struct engine_stats *stats = &result->stats;
+	bool to_file = strcmp(config->output, "-") != 0;
 
 	(void)fputs("wick: recorded the heap of ", out);
 	record_summary_print_name(out, config->title);
-	(void)fprintf(out,
-		      " for %.2f s\n  events     %" PRIu64 " allocations and frees, %" PRIu64
-		      " lost\n",
-		      (double)result->duration_ns / NS_PER_SEC, stats->heap_events, stats->lost);
-	if (stats->remark[0])
-		(void)fprintf(out, "  note       %s\n", stats->remark);
-	(void)fprintf(out, "  cost       recorder %.3f s of CPU, %.1f MB\n  file       ",
-		      (double)result->own_cpu_ns / NS_PER_SEC, (double)result->own_rss_bytes / 1e6);
-	record_summary_print_name(out, config->output);
-	(void)fprintf(out, ", %.1f MB", (double)result->file_bytes / 1e6);
+	(void)fprintf(out, " for %.2f s", (double)result->duration_ns / NS_PER_SEC);
+	if (to_file) {
+		(void)fputs(" into ", out);
+		record_summary_print_name(out, config->output);
+	}
+	(void)fprintf(out, " (%.1f KB)\n", (double)result->file_bytes / 1e3);
+	(void)fprintf(out, "  events     %" PRIu64 " allocations and frees, %" PRIu64 " lost",
+		      stats->heap_events, stats->lost);
 	if (stats->heap_events > 0)
-		(void)fprintf(out, ", %.2f bytes an event",
+		(void)fprintf(out, "; %.2f bytes an event",
 			      (double)result->file_bytes / (double)stats->heap_events);
 	(void)fputc('\n', out);
+	if (totals)
+		print_totals(out, totals);
+	if (stats->remark[0])
+		(void)fprintf(out, "  note       %s\n", stats->remark);
+	(void)fprintf(out, "  cost       recorder %.3f s of CPU, %.1f MB\n",
+		      (double)result->own_cpu_ns / NS_PER_SEC, (double)result->own_rss_bytes / 1e6);
+	if (to_file && stats->heap_events > 0) {
+		(void)fputs("next: wick report --by site ", out);
+		record_summary_print_name(out, config->output);
+		(void)fputs("   or   wick flame ", out);
+		record_summary_print_name(out, config->output);
+		(void)fputc('\n', out);
+	}
 }

@@ -6,10 +6,12 @@
 
 #include <stdio.h>
 
+struct heap_totals;
 struct record_config;
 struct record_result;
 
+/* totals: what was found in the recording; NULL: it was not looked at. */
 void heap_summary_print(FILE *out, const struct record_config *config,
-			const struct record_result *result);
+			const struct record_result *result, const struct heap_totals *totals);
 
 #endif

@@ -40,7 +40,11 @@ void heap_begin(void)
 
 void heap_resume(void)
 {
-	atomic_store(&heap_is_on, atomic_load(&inproc.mode) & SESSION_HEAP ? HEAP_ON : HEAP_OFF);
+	bool on = (atomic_load(&inproc.mode) & SESSION_HEAP) != 0;
+
+	atomic_store(&heap_is_on, !on                                 ? HEAP_OFF
+				  : inproc.control->heap_sample_bytes ? HEAP_SAMPLED
+								      : HEAP_ON);
 }
 
 void heap_end(void)
@@ -60,7 +64,7 @@ struct inproc_thread *heap_enter_slow(const struct heap_site *site)
 
 	if (atomic_load(&heap_is_on) == HEAP_UNKNOWN)
 		heap_begin();
-	if (atomic_load(&heap_is_on) != HEAP_ON)
+	if (atomic_load(&heap_is_on) <= HEAP_OFF)
 		return NULL;
 	thread = inproc_self;
 	if (!thread) {
@@ -80,7 +84,7 @@ static bool has_memory(struct inproc_thread *thread)
 		return true;
 	thread->heap = heap_memory_map();
 	if (thread->heap)
-		heap_memory_reset(thread->heap, safe_ticks() * thread->tid);
+		heap_memory_reset(thread->heap);
 	return thread->heap != NULL;
 }
 
@@ -185,8 +189,11 @@ void heap_allocated(struct inproc_thread *thread, const struct heap_site *site,
 	if (!thread || !block)
 		return;
 	if (inproc.control->heap_sample_bytes) {
-		if (!has_memory(thread) || !heap_sample_takes(thread->heap, size))
+		if (size < thread->left_bytes) {
+			thread->left_bytes -= size;
 			return;
+		}
+		heap_sample_next(thread);
 		heap_sample_add(block);
 	}
 	allocated(thread, site, &what);

@@ -42,8 +42,8 @@ struct heap_site {
 	})
 
 /* Whether anything is recorded; the first call of all finds out. */
-extern _Atomic uint32_t heap_is_on;
-enum { HEAP_UNKNOWN, HEAP_OFF, HEAP_ON };
+extern _Atomic uint32_t heap_is_on INPROC_OWN;
+enum { HEAP_UNKNOWN, HEAP_OFF, HEAP_ON, HEAP_SAMPLED };
 
 /* Finds out, once there is an environment to look at. Safe to be called by anybody. */
 void heap_begin(void);
@@ -58,7 +58,7 @@ static inline struct inproc_thread *heap_enter(const struct heap_site *site)
 {
 	struct inproc_thread *thread = inproc_self;
 
-	if (__builtin_expect(atomic_load_explicit(&heap_is_on, memory_order_relaxed) != HEAP_ON, 0))
+	if (__builtin_expect(atomic_load_explicit(&heap_is_on, memory_order_relaxed) < HEAP_ON, 0))
 		return heap_enter_slow(site);
 	if (__builtin_expect(!thread || thread->inside > site->frame, 0))
 		return heap_enter_slow(site);
@@ -71,6 +71,45 @@ static inline void heap_leave(struct inproc_thread *thread)
 {
 	if (thread)
 		thread->inside = 0;
+}
+
+#define HEAP_FILTER_SIZE 16384u
+extern _Atomic uint8_t heap_sample_filter[HEAP_FILTER_SIZE] INPROC_OWN;
+
+static inline _Atomic uint8_t *heap_sample_kind(const void *block)
+{
+	uint64_t mixed = (uint64_t)(uintptr_t)block * 0x9e3779b97f4a7c15ull;
+
+	return &heap_sample_filter[mixed >> 32 & (HEAP_FILTER_SIZE - 1)];
+}
+
+/*
+ * Whether there is nothing to write down of an allocation, or of a free: they go straight
+ * to the real function.
+ */
+static inline bool heap_skips(size_t size)
+{
+	uint32_t on = atomic_load_explicit(&heap_is_on, memory_order_relaxed);
+	struct inproc_thread *thread = inproc_self;
+
+	if (__builtin_expect(on == HEAP_ON || on == HEAP_UNKNOWN, 1))
+		return false;
+	if (on == HEAP_OFF)
+		return true;
+	if (!thread || thread->inside || thread->left_bytes <= size)
+		return false;
+	thread->left_bytes -= size;
+	return true;
+}
+
+static inline bool heap_skips_free(const void *block)
+{
+	uint32_t on = atomic_load_explicit(&heap_is_on, memory_order_relaxed);
+
+	if (__builtin_expect(on == HEAP_ON || on == HEAP_UNKNOWN, 1))
+		return false;
+	return on == HEAP_OFF ||
+	       atomic_load_explicit(heap_sample_kind(block), memory_order_relaxed) == 0;
 }
 
 /* A block is there; NULL: it could not be had. */
@@ -92,8 +131,8 @@ size_t heap_usable_size(const void *block, size_t size);
 
 /* Memory for those who ask before the allocator has been found; it is never given back. */
 void *heap_early(size_t size, size_t alignment);
-extern _Atomic uint64_t heap_early_begin; /* 0: nobody has asked */
-extern _Atomic uint64_t heap_early_bytes;
+extern _Atomic uint64_t heap_early_begin INPROC_OWN; /* 0: nobody has asked */
+extern _Atomic uint64_t heap_early_bytes INPROC_OWN;
 static inline bool heap_is_early(const void *block)
 {
 	uint64_t begin = atomic_load_explicit(&heap_early_begin, memory_order_relaxed);

@@ -57,7 +57,11 @@ size_t heap_usable_size(const void *block, size_t size)
 	return usable > size ? usable : size;
 }
 
-INPROC_EXPORT void *malloc(size_t size)
+/*
+ * The functions that are called most leave at once where nothing is written down; what else
+ * there is to do is a function that they jump to, so that its caller is the program.
+ */
+static __attribute__((noinline)) void *record_malloc(size_t size)
 {
 	struct heap_site site = HEAP_SITE();
 	struct inproc_thread *thread;
@@ -72,7 +76,12 @@ INPROC_EXPORT void *malloc(size_t size)
 	return block;
 }
 
-INPROC_EXPORT void *calloc(size_t count, size_t size)
+INPROC_EXPORT void *malloc(size_t size)
+{
+	return real_malloc && heap_skips(size) ? real_malloc(size) : record_malloc(size);
+}
+
+static __attribute__((noinline)) void *record_calloc(size_t count, size_t size)
 {
 	struct heap_site site = HEAP_SITE();
 	struct inproc_thread *thread;
@@ -87,7 +96,13 @@ INPROC_EXPORT void *calloc(size_t count, size_t size)
 	return block;
 }
 
-INPROC_EXPORT void free(void *block)
+INPROC_EXPORT void *calloc(size_t count, size_t size)
+{
+	return real_calloc && heap_skips(count * size) ? real_calloc(count, size)
+						       : record_calloc(count, size);
+}
+
+static __attribute__((noinline)) void record_free(void *block)
 {
 	struct heap_site site = HEAP_SITE();
 	struct inproc_thread *thread;
@@ -98,6 +113,14 @@ INPROC_EXPORT void free(void *block)
 	heap_freed(thread, SESSION_MALLOC, block);
 	real_free(block);
 	heap_leave(thread);
+}
+
+INPROC_EXPORT void free(void *block)
+{
+	if (real_free && !heap_is_early(block) && heap_skips_free(block))
+		real_free(block);
+	else
+		record_free(block);
 }
 
 /*

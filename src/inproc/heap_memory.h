@@ -13,7 +13,7 @@
 #define HEAP_STACK_BITS 12
 
 #define HEAP_SHAPE_BITS 8
-#define HEAP_SHAPE_SLOTS 102u
+#define HEAP_SHAPE_SLOTS 101u
 
 /*
  * Where a stack that begins with a certain frame has its return addresses and saved frame
@@ -22,7 +22,8 @@
 struct heap_shape {
 	uint64_t pc; /* the frame that it begins with; 0: free */
 	uint64_t sp;
-	uint64_t fp;
+	uint64_t fp; /* where that matters: some frame is found by it */
+	uint32_t by_fp;
 	uint32_t count;
 	uint32_t check;
 	uint32_t slots[HEAP_SHAPE_SLOTS]; /* from sp on */
@@ -37,6 +38,7 @@ struct heap_numbered {
 
 struct heap_memory {
 	uint64_t alive;      /* 0 in a child that nobody told us of: the kernel wipes it */
+	uint64_t size;       /* of the ring, in words */
 	uint64_t tail;       /* of the ring, as far as it was looked at */
 	uint64_t generation; /* of the modules that the numbers are for */
 	uint32_t next_number;
@@ -45,8 +47,6 @@ struct heap_memory {
 	uint32_t written_count; /* the stack that was written last, and the next */
 	uint64_t *written;
 	uint64_t *pcs;
-	uint64_t left_bytes; /* until the next block that is recorded, where not all are */
-	uint64_t random;
 	uint32_t refusals;     /* times that there was no room */
 	uint64_t stalled_beat; /* the recorder's heartbeat, that has not moved on; 0 */
 	uint64_t stacks[2][INPROC_DEPTH];
@@ -95,7 +95,7 @@ void heap_shape_learn(struct inproc_thread *thread, const struct unwind_frame *f
 struct heap_memory *heap_memory_map(void);
 
 /* The thread has a new ring, or is new itself. */
-void heap_memory_reset(struct heap_memory *memory, uint64_t seed);
+void heap_memory_reset(struct heap_memory *memory);
 
 /*
  * The number of the stack that begins with a frame. False when it is a new one and there
@@ -108,15 +108,30 @@ bool heap_stack_number(struct inproc_thread *thread, const struct unwind_frame *
  * A place in the ring for so many words. Waits for the recorder to make room, where it may.
  * NULL when there is none; *head becomes where the record ends: heap_publish().
  */
-uint64_t *heap_claim(struct inproc_thread *thread, uint32_t words, uint64_t *head);
+uint64_t *heap_claim_slowly(struct inproc_thread *thread, uint32_t words, uint64_t *head);
+
+static inline uint64_t *heap_claim(struct inproc_thread *thread, uint32_t words, uint64_t *head)
+{
+	const struct heap_memory *memory = thread->heap;
+	uint64_t begin = atomic_load_explicit(&thread->slot->head, memory_order_relaxed);
+	uint64_t end = begin + words;
+
+	/* The reader is woken, and the ring begins anew, at its halves. */
+	if (__builtin_expect(end - memory->tail > memory->size ||
+				     ((begin ^ end) & memory->size / 2) != 0,
+			     0))
+		return heap_claim_slowly(thread, words, head);
+	*head = end;
+	return thread->ring + (begin & (memory->size - 1));
+}
 
 static inline void heap_publish(struct inproc_thread *thread, uint64_t head)
 {
 	atomic_store_explicit(&thread->slot->head, head, memory_order_release);
 }
 
-/* Whether a block is one of those that are recorded. */
-bool heap_sample_takes(struct heap_memory *memory, uint64_t size);
+/* Draws the bytes up to the next one that is marked, into thread->left_bytes. */
+void heap_sample_next(struct inproc_thread *thread);
 /* Blocks that were taken, to know their end by. */
 void heap_sample_add(const void *block);
 bool heap_sample_remove(const void *block);

@@ -35,19 +35,17 @@ struct heap_memory *heap_memory_map(void)
 	return (struct heap_memory *)address;
 }
 
-void heap_memory_reset(struct heap_memory *memory, uint64_t seed)
+void heap_memory_reset(struct heap_memory *memory)
 {
 	memory->alive = 1;
+	memory->size = inproc.control->ring_words;
 	memory->tail = 0;
 	memory->generation = ~0ull;
 	memory->next_number = 0;
 	memory->written_count = 0;
 	memory->written = memory->stacks[0];
 	memory->pcs = memory->stacks[1];
-	memory->random = seed | 1;
 	memory->stalled_beat = 0;
-	memory->left_bytes = 0;
-	(void)heap_sample_takes(memory, 0); /* the first distance */
 }
 
 static void put_pad(struct inproc_thread *thread, uint64_t at, uint64_t words)
@@ -113,7 +111,7 @@ static __attribute__((noinline)) bool make_room(struct inproc_thread *thread, ui
 	}
 }
 
-uint64_t *heap_claim(struct inproc_thread *thread, uint32_t words, uint64_t *head)
+uint64_t *heap_claim_slowly(struct inproc_thread *thread, uint32_t words, uint64_t *head)
 {
 	uint64_t size = inproc.control->ring_words;
 	uint64_t begin = atomic_load_explicit(&thread->slot->head, memory_order_relaxed);
@@ -121,10 +119,9 @@ uint64_t *heap_claim(struct inproc_thread *thread, uint32_t words, uint64_t *hea
 	uint64_t pad = at + words > size ? size - at : 0;
 	uint64_t end = begin + pad + words;
 
-	if (__builtin_expect(end - thread->heap->tail > size, 0) && !make_room(thread, end))
+	if (end - thread->heap->tail > size && !make_room(thread, end))
 		return NULL;
-	/* The reader may sleep for a while: each half of a ring is time to wake it. */
-	if (__builtin_expect(((begin ^ end) & (size / 2)) != 0, 0))
+	if (((begin ^ end) & (size / 2)) != 0)
 		session_file_wake();
 	if (pad > 0) {
 		put_pad(thread, at, pad);

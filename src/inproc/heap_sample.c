@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
+#include "inproc/heap.h"
 #include "inproc/heap_memory.h"
 #include "safe/syscall.h"
 
@@ -22,14 +23,17 @@
 #define GONE 1ull
 static _Atomic(_Atomic uint64_t *) table;
 
-static uint64_t next_random(struct heap_memory *memory)
+/* How many blocks of the table have addresses of a kind: of most there are none. */
+_Atomic uint8_t heap_sample_filter[HEAP_FILTER_SIZE];
+
+static uint64_t next_random(struct inproc_thread *thread)
 {
-	uint64_t x = memory->random;
+	uint64_t x = thread->random;
 
 	x ^= x << 13;
 	x ^= x >> 7;
 	x ^= x << 17;
-	memory->random = x;
+	thread->random = x;
 	return x * 0x2545f4914f6cdd1dull;
 }
 
@@ -51,25 +55,13 @@ static uint64_t minus_log2(uint64_t value)
 	return ((uint64_t)zeros + 1) * (1ull << 24) - fraction;
 }
 
-/* Bytes up to the next one that is marked: exponential, so it does not matter from where. */
-static uint64_t next_distance(struct heap_memory *memory)
+/* Exponential, so it does not matter from where. */
+void heap_sample_next(struct inproc_thread *thread)
 {
-	uint64_t log2 = minus_log2(next_random(memory));
+	uint64_t log2 = minus_log2(next_random(thread));
 	unsigned __int128 bytes = (unsigned __int128)inproc.control->heap_sample_bytes * log2;
 
-	return (uint64_t)(bytes * LN2 >> 56) + 1;
-}
-
-bool heap_sample_takes(struct heap_memory *memory, uint64_t size)
-{
-	if (memory->left_bytes == 0)
-		memory->left_bytes = next_distance(memory);
-	if (size < memory->left_bytes) {
-		memory->left_bytes -= size;
-		return false;
-	}
-	memory->left_bytes = next_distance(memory);
-	return true;
+	thread->left_bytes = (uint64_t)(bytes * LN2 >> 56) + 1;
 }
 
 static _Atomic uint64_t *map_table(void)
@@ -108,10 +100,25 @@ void heap_sample_add(const void *block)
 		_Atomic uint64_t *at = &slots[(slot + i) & (TABLE_SIZE - 1)];
 		uint64_t there = atomic_load_explicit(at, memory_order_relaxed);
 
-		if (there <= GONE && atomic_compare_exchange_strong(at, &there, address))
+		if (there <= GONE && atomic_compare_exchange_strong(at, &there, address)) {
+			_Atomic uint8_t *kind = heap_sample_kind(block);
+
+			if (atomic_fetch_add(kind, 1) == UINT8_MAX)
+				atomic_store(kind, UINT8_MAX); /* and so it stays */
 			return;
+		}
 	}
 	inproc_count(SESSION_HEAP_MISSED, 1); /* its end will not be seen */
+}
+
+static bool forget_kind(_Atomic uint8_t *kind)
+{
+	uint8_t count = atomic_load(kind);
+
+	while (count > 0 && count < UINT8_MAX &&
+	       !atomic_compare_exchange_weak(kind, &count, (uint8_t)(count - 1)))
+		;
+	return true;
 }
 
 bool heap_sample_remove(const void *block)
@@ -127,7 +134,8 @@ bool heap_sample_remove(const void *block)
 		if (there == 0)
 			return false;
 		if (there == address)
-			return atomic_compare_exchange_strong(at, &there, GONE);
+			return atomic_compare_exchange_strong(at, &there, GONE) &&
+			       forget_kind(heap_sample_kind(block));
 	}
 	return false;
 }

@@ -23,6 +23,9 @@
 #include "unwind/inproc.h"
 #include "wire/session.h"
 
+/* Memory that others do not see is found without a table. */
+#define INPROC_OWN __attribute__((visibility("hidden")))
+
 #define INPROC_DEPTH 1024u
 #define INPROC_PARTS 16u
 #define INPROC_NAME_BYTES 201u
@@ -72,7 +75,9 @@ struct inproc_thread {
 	} parts[INPROC_PARTS];
 
 	/* The heap */
-	uint64_t inside;          /* the frame of the allocator that the thread is in; 0: none */
+	uint64_t inside;     /* the frame of the allocator that the thread is in; 0: none */
+	uint64_t left_bytes; /* until the next block that is recorded, where not all are */
+	uint64_t random;
 	uint32_t end_rounds;      /* of destructors, while the thread ends */
 	uint64_t inside_pc;       /* what lies in it as long as that is so */
 	struct heap_memory *heap; /* what else it takes; NULL: not yet */
@@ -112,10 +117,11 @@ struct inproc_runtime {
 	bool begun;        /* the session was looked for */
 };
 
-extern struct inproc_runtime inproc;
+extern struct inproc_runtime inproc INPROC_OWN;
 
 /* The thread that runs, NULL when it is not known. */
-extern __thread struct inproc_thread *inproc_self __attribute__((tls_model("initial-exec")));
+extern __thread struct inproc_thread *inproc_self __attribute__((tls_model("initial-exec")))
+INPROC_OWN;
 
 /* Whether there is a session and it goes on. */
 static inline bool inproc_active(void)

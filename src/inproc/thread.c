@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "inproc/heap_memory.h"
 #include "inproc/process_timer.h"
@@ -23,6 +24,8 @@
 /* A stack without a limit: as much as a stack ever has. */
 #define UNLIMITED_BYTES (1ull << 30)
 #define MAIN_MARGIN_BYTES (1ull << 20)
+/* For the frames of signals, which are larger the more registers a CPU has, and our handler. */
+#define SIGNAL_ROOM_BYTES (128ull << 10)
 /* So many rings may wait to be emptied until the recorder looks by itself. */
 #define FEW_SLOTS 8u
 
@@ -69,8 +72,10 @@ static void reset(struct inproc_thread *thread)
 	thread->unwind.anchor_count = 0;
 	thread->inside = 0;
 	thread->end_rounds = 0;
+	thread->random = safe_ticks() * (2ull * index + 1) | 1;
+	heap_sample_next(thread);
 	if (thread->heap)
-		heap_memory_reset(thread->heap, safe_ticks());
+		heap_memory_reset(thread->heap);
 	atomic_store(&thread->guarded, 0);
 	atomic_store(&thread->busy, 0);
 }
@@ -164,6 +169,28 @@ void thread_set_up(void)
 	(void)pthread_attr_destroy(&attributes);
 }
 
+/*
+ * Programs that use all of their first stack, as Ruby does to have it, leave no room for a
+ * signal's frame: the kernel ends them when a tick comes just then. Beyond the limit a stack
+ * does not grow, but what it has it keeps. So it is let grow a little further once, by a
+ * call that writes there and fails where that cannot be.
+ */
+static void grow_main_stack(uint64_t high, const struct rlimit *limit)
+{
+	struct rlimit more = *limit;
+	uint64_t bytes = limit->rlim_cur + SIGNAL_ROOM_BYTES;
+
+	if (limit->rlim_cur > UNLIMITED_BYTES || high < 2 * bytes)
+		return;
+	more.rlim_cur += SIGNAL_ROOM_BYTES + MAIN_MARGIN_BYTES;
+	if (more.rlim_max < more.rlim_cur)
+		more.rlim_max = more.rlim_cur; /* for those who may */
+	if (safe_syscall(SYS_prlimit64, 0, RLIMIT_STACK, SAFE_POINTER(&more), 0) < 0)
+		return;
+	(void)safe_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, (long)((high - bytes) & ~15ull));
+	(void)safe_syscall(SYS_prlimit64, 0, RLIMIT_STACK, SAFE_POINTER(limit), 0);
+}
+
 void thread_begin_main(void)
 {
 	struct inproc_thread *thread = thread_take();
@@ -174,6 +201,8 @@ void thread_begin_main(void)
 	if (!thread)
 		return;
 	(void)safe_syscall(SYS_prlimit64, 0, RLIMIT_STACK, 0, SAFE_POINTER(&limit));
+	if (atomic_load(&inproc.control->mode) & (SESSION_CPU | SESSION_WALL))
+		grow_main_stack(high, &limit);
 	bytes = limit.rlim_cur > UNLIMITED_BYTES ? UNLIMITED_BYTES : limit.rlim_cur;
 	/* The limit may have been higher when the program began. */
 	bytes += MAIN_MARGIN_BYTES;

@@ -88,6 +88,7 @@ struct unwind_frame {
 struct unwind_slots {
 	uint64_t ra;
 	uint64_t fp; /* 0: the step left fp as it was */
+	bool by_fp;  /* fp said where the caller is */
 };
 
 #define UNWIND_INLINE static inline __attribute__((always_inline))

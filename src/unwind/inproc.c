@@ -138,6 +138,7 @@ UNWIND_INLINE void remember(struct walk *walk, const struct unwind_frame *frame,
 		.fp = frame->fp,
 		.ra_slot = plain ? slots->ra : 0,
 		.fp_slot = slots->fp,
+		.by_fp = slots->by_fp,
 	};
 }
 

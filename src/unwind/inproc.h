@@ -70,6 +70,7 @@ struct unwind_anchor {
 	uint64_t fp;
 	uint64_t ra_slot; /* 0: the step to the caller must be taken again */
 	uint64_t fp_slot; /* 0: the caller has the same fp */
+	bool by_fp;       /* fp says where the caller is; else sp alone does */
 };
 
 struct unwind_thread {

@@ -203,7 +203,7 @@ UNWIND_INLINE enum unwind_end unwind_step(const struct unwind_limits *limits,
 	bool was_guessed = frame->guessed;
 
 	if (ret_slots)
-		ret_slots->ra = ret_slots->fp = 0;
+		*ret_slots = (struct unwind_slots){0};
 	if (!rule || rule->cfa == UNWIND_CFA_NONE)
 		return unwind_without_rule(limits, reader, frame);
 	frame->guessed = false;
@@ -234,6 +234,7 @@ UNWIND_INLINE enum unwind_end unwind_step(const struct unwind_limits *limits,
 		ret_slots->ra = cfa + (uint64_t)(int64_t)rule->ra_offset;
 		ret_slots->fp =
 			rule->fp == UNWIND_FP_AT_CFA ? cfa + (uint64_t)(int64_t)rule->fp_offset : 0;
+		ret_slots->by_fp = rule->cfa == UNWIND_CFA_FP;
 	}
 	frame->sp_guessed = false;
 	if (rule->cfa_register != 0 && rule->cfa <= UNWIND_CFA_FP)

@@ -143,8 +143,10 @@ def touches(request, shared_wick):
 def test_what_is_counted_beside_the_samples_has_their_stacks(touches, event, function):
     report = touches.report("--event", event)
     steps = 2 * touches.truth["steps"]
-    assert contract.total_percent(report, function) > 85
     found = next(row["total"] for row in contract.rows(report) if row["name"] == function)
+    # Others may take the CPU away anywhere.
+    elsewhere = report["value"]["total"] - found
+    assert elsewhere < 0.17 * found + (touches.truth["preempted"] if event == "context-switches" else 0)
     # What was counted after the last sample is missing, what starting takes is there too.
     assert found == pytest.approx(steps, rel=0.1)
 

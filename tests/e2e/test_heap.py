@@ -78,6 +78,13 @@ def test_a_page_is_written_beside_or_not_at_all(wick, tmp_path):
     assert not list(tmp_path.glob("x.*"))
 
 
+def test_a_peak_that_is_too_high_trips_the_gate(wick):
+    high = Heap(wick, workload("blocks", "peak"), "--max-peak", "2M", status=3)
+    assert "above the 2097152 of --max-peak" in high.process.stderr
+    fine = Heap(wick, workload("blocks", "peak"), "--max-peak", "3M", "-q")
+    assert not fine.process.stderr
+
+
 def test_each_of_many_ways_has_its_own_stack(wick):
     """Stacks are known again without walking them: each block's size tells its way."""
     heap = Heap(wick, workload("blocks", "paths"))

@@ -150,6 +150,12 @@ def test_a_blocked_sigprof_waits_for_whom_it_was_sent_to(wick, mode):
     assert recording.truth == alone
 
 
+def test_a_stack_that_is_used_to_its_end_has_room_for_a_tick(wick):
+    """The kernel ends programs whose signals have no room."""
+    recording = wick.record(["sh", "-c", 'ulimit -S -s 8192; exec "$@"', "sh", *workload("guest", "full-stack", 100)], *ENGINE)
+    assert recording.truth["lived"]
+
+
 def test_a_program_lives_by_its_own_faults(wick):
     recording = wick.record(workload("guest", "faults", 300), *ENGINE)
     assert recording.truth["survived"]

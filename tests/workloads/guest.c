@@ -7,6 +7,7 @@
  *	blocked      computes with all signals blocked
  *	waiting      a thread that waits for all signals gets one, and only that
  *	held         blocks SIGPROF, alone and with all others, and waits for those sent
+ *	full-stack   uses its stack up to the limit, but for less than a signal takes
  *	faults       lives on after faults of its own, by its own handler
  *	no-tables    unmaps the files of whoever samples it from inside
  *	rooms        room for files in memory, and many random bytes at once
@@ -40,6 +41,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -162,6 +164,44 @@ static int waiting(double ms)
 	pthread_kill(thread, SIGUSR1);
 	pthread_join(thread, &number);
 	printf("{\"waited_for\": %ld, \"sent\": %d}\n", (long)number, SIGUSR1);
+	return 0;
+}
+
+/* Where the stack of the first thread ends, as the kernel tells; 0: unknown. */
+static uintptr_t stack_end(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long low = 0;
+	unsigned long high = 0;
+	char line[512];
+
+	while (maps && fgets(line, sizeof(line), maps))
+		if (strstr(line, "[stack]"))
+			(void)sscanf(line, "%lx-%lx", &low, &high);
+	if (maps)
+		fclose(maps);
+	return high;
+}
+
+static NOINLINE void use_stack(size_t bytes, double ms)
+{
+	volatile char *room = __builtin_alloca(bytes);
+
+	room[0] = 1;
+	burn_ms(ms);
+	room[0]++;
+}
+
+static int full_stack(double ms)
+{
+	struct rlimit limit = {.rlim_cur = 0};
+	char here;
+	size_t used = stack_end() - (uintptr_t)&here;
+
+	getrlimit(RLIMIT_STACK, &limit);
+	if (limit.rlim_cur <= 64u << 20)
+		use_stack(limit.rlim_cur - used - 6000, ms);
+	printf("{\"lived\": true}\n");
 	return 0;
 }
 
@@ -557,6 +597,7 @@ int main(int argc, char **argv)
 		    {"blocked", blocked},
 		    {"waiting", waiting},
 		    {"held", held},
+		    {"full-stack", full_stack},
 		    {"faults", faults},
 		    {"no-tables", no_tables},
 		    {"births", births},

@@ -7,6 +7,7 @@
  */
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,6 +54,15 @@ static void run(uint64_t steps)
 	yield_here(steps);
 }
 
+/* Times that others took the CPU away, wherever that was. */
+static long preempted(int who)
+{
+	struct rusage usage = {.ru_nivcsw = 0};
+
+	(void)getrusage(who, &usage);
+	return usage.ru_nivcsw;
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t steps = argument(argc, argv, 1, 100) * NS_PER_MS / STEP_NS;
@@ -65,6 +75,7 @@ int main(int argc, char **argv)
 		_exit(0);
 	}
 	(void)waitpid(child, NULL, 0); /* it ends by itself */
-	printf("{\"steps\": %llu}\n", (unsigned long long)steps);
+	printf("{\"steps\": %llu, \"preempted\": %ld}\n", (unsigned long long)steps,
+	       preempted(RUSAGE_SELF) + preempted(RUSAGE_CHILDREN));
 	return 0;
 }
