@@ -275,6 +275,7 @@ function makeChart() {
 	canvas.setAttribute('aria-valuemin', 0);
 	canvas.setAttribute('aria-valuemax', Math.max(0, heap.count - 1));
 	canvas.setAttribute('aria-valuenow', 0);
+	canvas.setAttribute('aria-valuetext', 'peak ' + bytesText(heap.totals.peak.bytes) + ' after ' + timeText(heap.totals.peak_ns));
 	canvas.addEventListener('pointermove', function (event) {
 		const share = (event.clientX - canvas.getBoundingClientRect().left - LEFT) / chartRoom();
 		const step = Math.floor(share * heap.count);
