@@ -318,7 +318,8 @@ class Runner:
                   "ways": folder / "use.svg", "speed": folder / "speed.svg",
                   "values": folder / "values.svg", "hostile": folder / "hostile.svg",
                   "page": folder / "page.html", "page_time": folder / "demo.html",
-                  "page_diff": folder / "diff.html", "page_speed": folder / "many.html"}
+                  "page_diff": folder / "diff.html", "page_speed": folder / "many.html",
+                  "heap_page": folder / "tides.html"}
         many = folder / "speed.folded"
         many.write_text("".join(  # 1,000 stacks, some 10,000 boxes
             f"app;a{i // 100};b{i // 10};{';'.join(f'f{i}_{k}' for k in range(10))} {10 + i % 7}\n"
@@ -329,6 +330,10 @@ class Runner:
         for command in (["record", "-o", demo, "--", ROOT / self.build / "examples/demo"],
                         ["record", "--engine", "signal", "-o", told, "--",
                          ROOT / self.build / "examples/events"],
+                        ["heap", "-o", folder / "tides.wick", "--",
+                         ROOT / self.build / "tests/workloads/tides"],
+                        ["heap-report", folder / "tides.wick", "--title", "<i>tides</i></script>",
+                         "-o", graphs["heap_page"]],
                         ["flame", demo, "-o", graphs["flame"]],
                         ["diff", folder / "before.folded", folder / "after.folded", "-o",
                          graphs["diff"]],

@@ -45,7 +45,7 @@ const char *draw_flame_refuses(const char *output)
 	return NULL;
 }
 
-static void print_written(const struct command_context *context, const char *path)
+void draw_flame_tell(const struct command_context *context, const char *path)
 {
 	struct bytes line = {0};
 
@@ -84,7 +84,7 @@ int draw_flame_of(const struct command_context *context, const struct profile *p
 	if (r < 0)
 		return command_failed(context, &err);
 	if (strcmp(output, "-") != 0)
-		print_written(context, output);
+		draw_flame_tell(context, output);
 	return COMMAND_DONE;
 }
 

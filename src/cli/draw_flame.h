@@ -22,6 +22,9 @@ int draw_flame(const struct command_context *context, const struct load_options 
  */
 const char *draw_flame_refuses(const char *output);
 
+/* Says that a picture or page was written. */
+void draw_flame_tell(const struct command_context *context, const char *path);
+
 /* Whether a file of this name is a page. */
 bool draw_flame_is_page(const char *output);
 

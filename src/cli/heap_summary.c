@@ -67,7 +67,7 @@ void heap_summary_print(FILE *out, const struct record_config *config,
 	if (to_file && stats->heap_events > 0) {
 		(void)fputs("next: wick report --by site ", out);
 		record_summary_print_name(out, config->output);
-		(void)fputs("   or   wick flame ", out);
+		(void)fputs("   or   wick heap-report ", out);
 		record_summary_print_name(out, config->output);
 		(void)fputc('\n', out);
 	}

@@ -14,6 +14,7 @@ extern const struct command command_doctor;
 extern const struct command command_export;
 extern const struct command command_flame;
 extern const struct command command_heap;
+extern const struct command command_heap_report;
 extern const struct command command_help;
 extern const struct command command_import;
 extern const struct command command_info;

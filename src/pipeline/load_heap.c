@@ -57,6 +57,19 @@ static int add_share(struct loader *loader, const struct load_quality *quality,
 	return r < 0 ? r : profile_add_state(loader->profile, "", values);
 }
 
+/* Those that only free blocks have no share in a stack. */
+static int name_threads(struct loader *loader)
+{
+	const struct heap_report *report = heap_analysis_report(loader->samples.heap);
+	uint32_t thread;
+
+	for (uint32_t i = 0; i < report->threads.count; i++)
+		if (report->threads.items[i].freed.blocks > 0 &&
+		    loader_thread(loader, i, &thread) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
 int loader_add_heap(struct loader *loader, struct stack_filter *filter)
 {
 	const struct heap_report *report = heap_analysis_report(loader->samples.heap);
@@ -74,5 +87,5 @@ int loader_add_heap(struct loader *loader, struct stack_filter *filter)
 		if (stack != ID_NONE)
 			r = add_share(loader, &quality, share, stack);
 	}
-	return r;
+	return r < 0 ? r : name_threads(loader);
 }

@@ -8,8 +8,6 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "base/text.h"
-#include "export/gzip.h"
 #include "model/call_tree.h"
 #include "model/profile.h"
 #include "model/profile_pair.h"
@@ -17,6 +15,7 @@
 #include "view/flame_picture.h"
 #include "view/page_assets.h"
 #include "view/page_columns.h"
+#include "view/page_file.h"
 #include "view/value_choice.h"
 
 /*
@@ -236,62 +235,16 @@ static void put_about(struct bytes *out, const struct profile *profile,
 	bytes_printf(out, "</script>\n");
 }
 
-static void put_base64(struct bytes *out, const uint8_t *data, size_t size)
-{
-	static const char letters[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	uint8_t *place = bytes_reserve(out, (size + 2) / 3 * 4);
-	size_t i;
-
-	for (i = 0; place && i < size; i += 3) {
-		uint32_t word = (uint32_t)data[i] << 16 |
-				(i + 1 < size ? (uint32_t)data[i + 1] << 8 : 0) |
-				(i + 2 < size ? (uint32_t)data[i + 2] : 0);
-
-		*place++ = (uint8_t)letters[word >> 18];
-		*place++ = (uint8_t)letters[word >> 12 & 63];
-		*place++ = (uint8_t)(i + 1 < size ? letters[word >> 6 & 63] : '=');
-		*place++ = (uint8_t)(i + 2 < size ? letters[word & 63] : '=');
-	}
-	if (place)
-		out->size += (size + 2) / 3 * 4;
-}
-
 static int put_profile(struct bytes *out, const struct profile *profile,
 		       const struct page_columns_options *columns)
 {
 	struct bytes plain = {0};
-	struct bytes packed = {0};
-	struct gzip *gzip = gzip_new(&packed);
-	int r = gzip ? page_columns_put(profile, columns, &plain) : -ENOMEM;
+	int r = page_columns_put(profile, columns, &plain);
 
-	if (r == 0) {
-		gzip_put(gzip, &plain);
-		gzip_finish(gzip);
-		bytes_printf(out, "<script type=\"application/octet-stream\" id=\"profile\">");
-		put_base64(out, packed.data, packed.size);
-		bytes_printf(out, "</script>\n");
-		r = packed.failed ? -ENOMEM : 0;
-	}
-	gzip_free(gzip);
+	if (r == 0)
+		r = page_file_put_packed(out, "profile", &plain);
 	bytes_fini(&plain);
-	bytes_fini(&packed);
 	return r;
-}
-
-static void put_head(struct bytes *out, const struct profile *profile,
-		     const struct flame_page_options *options)
-{
-	bytes_printf(out,
-		     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-		     "script-src 'unsafe-inline'; style-src 'unsafe-inline'\">\n"
-		     "<meta name=\"viewport\" content=\"width=device-width\">\n"
-		     "<meta name=\"generator\" content=\"wick %s\">\n<title>",
-		     WICK_VERSION);
-	text_put_xml(out, title_of(profile, &options->graph));
-	bytes_printf(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n%s", flame_page_css,
-		     flame_page_html);
 }
 
 int flame_page_write(const struct profile *profile, const struct flame_page_options *options,
@@ -312,10 +265,10 @@ int flame_page_write(const struct profile *profile, const struct flame_page_opti
 		if (graph->colors < FLAME_COLORS_RED_BLUE)
 			graph->colors = FLAME_COLORS_RED_BLUE;
 	}
-	put_head(out, profile, &settled);
+	page_file_begin(out, title_of(profile, graph), flame_page_css, flame_page_html);
 	put_about(out, profile, &settled, columns.value, columns.value_count);
 	r = put_profile(out, profile, &columns);
-	bytes_printf(out, "<script>\n%s</script>\n</body>\n</html>\n", flame_page_js);
+	page_file_end(out, flame_page_js);
 	if (r < 0 || out->failed)
 		return error_set(err, -ENOMEM, "cannot write the page: no memory");
 	return 0;

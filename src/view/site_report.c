@@ -15,6 +15,7 @@
 #include "heap/heap_profile.h"
 #include "heap/report.h"
 #include "model/profile.h"
+#include "view/heap_numbers.h"
 #include "view/quantity.h"
 #include "view/site_rows.h"
 
@@ -47,25 +48,12 @@ static struct quantity count_of(double count)
 	return quantity_count(count > 0 ? (uint64_t)llround(count) : 0);
 }
 
-static double average(const struct site_row *row)
-{
-	return row->sums.allocated.blocks > 0
-		       ? row->sums.allocated.bytes / row->sums.allocated.blocks
-		       : 0;
-}
-
 /* Text */
-
-static void put_doubt(const struct sheet *sheet, uint64_t count, const char *what)
-{
-	if (count > 0)
-		bytes_printf(sheet->out, "%s %s\n", quantity_count(count).text, what);
-}
 
 static void put_head(const struct sheet *sheet)
 {
 	const struct heap_totals *totals = &sheet->report->totals;
-	const struct heap_quality *quality = &sheet->report->quality;
+	struct heap_doubt doubts[HEAP_DOUBTS];
 	struct bytes *out = sheet->out;
 
 	text_put_terminal(out, *sheet->profile->title ? sheet->profile->title : "(no title)");
@@ -84,10 +72,11 @@ static void put_head(const struct sheet *sheet)
 		bytes_printf(out, "at most ± %s (one standard error)\n",
 			     bytes_of(sqrt(totals->peak_variance.bytes)).text);
 	}
-	put_doubt(sheet, quality->unknown_frees, "frees are of blocks from before the recording");
-	put_doubt(sheet, quality->missed_frees, "frees are missing: the addresses came again");
-	put_doubt(sheet, quality->late + quality->backward, "events are out of order");
-	put_doubt(sheet, quality->bad, "events make no sense and are left out");
+	heap_doubts_of(sheet->report, doubts);
+	for (size_t i = 0; i < HEAP_DOUBTS; i++)
+		if (doubts[i].count > 0)
+			bytes_printf(out, "%s %s\n", quantity_count(doubts[i].count).text,
+				     doubts[i].words);
 	bytes_put_u8(out, '\n');
 }
 
@@ -127,7 +116,7 @@ static void put_row(const struct sheet *sheet, const struct site_row *row)
 	bytes_printf(out, "  %10s", bytes_of(sums->live.bytes).text);
 	bytes_printf(out, "  %10s", bytes_of(sums->allocated.bytes).text);
 	bytes_printf(out, "  %12s", count_of(sums->allocated.blocks).text);
-	bytes_printf(out, "  %10s", bytes_of(average(row)).text);
+	bytes_printf(out, "  %10s", bytes_of(site_row_average(row)).text);
 	bytes_printf(out, "  %9s",
 		     quantity_share((int64_t)llround(sums->temporary_blocks),
 				    (int64_t)llround(sums->allocated.blocks))
@@ -219,55 +208,6 @@ static void put_text(const struct sheet *sheet)
 
 /* JSON */
 
-static void json_number(struct json *json, const char *key, double value)
-{
-	json_double(json, key, value > 0 ? value : 0, 0); /* no -0 of sums that cancel out */
-}
-
-static void json_sum(struct json *json, const char *key, struct heap_sum sum)
-{
-	json_open_object(json, key);
-	json_number(json, "bytes", sum.bytes);
-	json_number(json, "blocks", sum.blocks);
-	json_close(json);
-}
-
-static struct heap_sum errors(struct heap_sum variance)
-{
-	return (struct heap_sum){sqrt(fmax(variance.bytes, 0)), sqrt(fmax(variance.blocks, 0))};
-}
-
-static void json_totals(struct json *json, const struct heap_report *report)
-{
-	const struct heap_totals *totals = &report->totals;
-
-	json_open_object(json, "totals");
-	json_sum(json, "allocated", totals->allocated);
-	json_sum(json, "freed", totals->freed);
-	json_sum(json, "peak", totals->peak);
-	json_u64(json, "peak_ns", totals->peak_ns);
-	json_sum(json, "live", totals->live);
-	json_number(json, "temporary_blocks", totals->temporary_blocks);
-	json_number(json, "foreign_blocks", totals->foreign_blocks);
-	json_number(json, "moved_blocks", totals->moved_blocks);
-	json_number(json, "slack_bytes", totals->slack_bytes);
-	json_bool(json, "sampled", report->sampled);
-	if (report->sampled) {
-		json_sum(json, "allocated_error", errors(totals->allocated_variance));
-		json_sum(json, "peak_error", errors(totals->peak_variance));
-		json_sum(json, "live_error", errors(totals->live_variance));
-	}
-	json_close(json);
-	json_open_object(json, "quality");
-	json_u64(json, "events", report->quality.events);
-	json_u64(json, "unknown_frees", report->quality.unknown_frees);
-	json_u64(json, "missed_frees", report->quality.missed_frees);
-	json_u64(json, "swapped", report->quality.swapped);
-	json_u64(json, "out_of_order", report->quality.late + report->quality.backward);
-	json_u64(json, "bad", report->quality.bad);
-	json_close(json);
-}
-
 static void json_place(const struct sheet *sheet, struct json *json, const struct site_row *row)
 {
 	const struct profile *profile = sheet->profile;
@@ -286,7 +226,7 @@ static void json_finding(const struct sheet *sheet, struct json *json,
 	json_string(json, "kind", kinds[finding->kind]);
 	json_u64(json, "from_ns", finding->from_ns);
 	json_u64(json, "to_ns", finding->to_ns);
-	json_number(json, "level_bytes", finding->level_bytes);
+	heap_put_number(json, "level_bytes", finding->level_bytes);
 	json_double(json, "change_bytes", finding->change_bytes, 0);
 	json_open_array(json, "causes");
 	for (uint32_t i = 0; i < finding->cause_count; i++) {
@@ -316,48 +256,11 @@ static void json_findings(const struct sheet *sheet, struct json *json)
 			continue;
 		json_open_object(json, NULL);
 		json_place(sheet, json, row);
-		json_number(json, "live_bytes", growth->live_bytes);
+		heap_put_number(json, "live_bytes", growth->live_bytes);
 		json_double(json, "bytes_per_second", growth->trend.bytes_per_second, 0);
 		json_double(json, "fit", growth->trend.fit, 3);
 		json_close(json);
 	}
-	json_close(json);
-}
-
-static void json_row(const struct sheet *sheet, struct json *json, const struct site_row *row)
-{
-	const struct heap_site *more = &row->more;
-
-	json_open_object(json, NULL);
-	json_place(sheet, json, row);
-	json_u64(json, "stacks", row->stacks);
-	json_sum(json, "peak", row->sums.peak);
-	json_sum(json, "live", row->sums.live);
-	json_sum(json, "allocated", row->sums.allocated);
-	json_double(json, "average_bytes", average(row), 1);
-	json_u64(json, "size_min", more->size_min);
-	json_u64(json, "size_max", more->size_max);
-	json_number(json, "temporary_blocks", row->sums.temporary_blocks);
-	json_number(json, "freed_blocks", more->freed_blocks);
-	json_number(json, "foreign_blocks", more->foreign_blocks);
-	json_number(json, "moved_blocks", more->moved_blocks);
-	json_number(json, "reallocs", more->reallocs);
-	json_number(json, "slack_bytes", more->slack_bytes);
-	json_u64(json, "first_ns", more->first_ns);
-	json_u64(json, "last_ns", more->last_ns);
-	json_u64(json, "lifetime_median_ns", heap_lifetimes_quantile_ns(&row->lifetimes, 0.5));
-	json_number(json, "lifetime_mean_ns",
-		    more->freed_blocks > 0 ? more->lifetime_ns / more->freed_blocks : 0);
-	json_open_array(json, "lifetimes");
-	for (uint32_t i = 0; i < HEAP_LIFETIMES; i++) {
-		if (row->lifetimes.blocks[i] == 0)
-			continue;
-		json_open_object(json, NULL);
-		json_u64(json, "from_ns", heap_lifetime_low_ns(i));
-		json_number(json, "blocks", row->lifetimes.blocks[i]);
-		json_close(json);
-	}
-	json_close(json);
 	json_close(json);
 }
 
@@ -370,10 +273,13 @@ static void put_json(const struct sheet *sheet)
 	json_string(&json, "title", sheet->profile->title);
 	json_u64(&json, "duration_ns", sheet->profile->duration_ns);
 	json_string(&json, "by", "site");
-	json_totals(&json, sheet->report);
+	heap_put_totals(&json, sheet->report);
 	json_open_array(&json, "rows");
-	for (size_t i = 0; i < sheet->shown; i++)
-		json_row(sheet, &json, &sheet->rows.items[i]);
+	for (size_t i = 0; i < sheet->shown; i++) {
+		json_open_object(&json, NULL);
+		heap_put_place(&json, sheet->profile, &sheet->rows.items[i]);
+		json_close(&json);
+	}
 	json_close(&json);
 	json_u64(&json, "more", sheet->rows.count - sheet->shown);
 	json_findings(sheet, &json);

@@ -39,4 +39,12 @@ struct site_rows {
 int site_rows_init(const struct heap_profile *heap, struct site_rows *ret);
 void site_rows_fini(struct site_rows *rows);
 
+/* Bytes of a block. */
+static inline double site_row_average(const struct site_row *row)
+{
+	return row->sums.allocated.blocks > 0
+		       ? row->sums.allocated.bytes / row->sums.allocated.blocks
+		       : 0;
+}
+
 #endif

@@ -112,7 +112,7 @@ await page.click('th:nth-child(5) button');
 check('names go upwards first', (await rows(page)).map((r) => r[4]).join() === 'idle,lex,main,parse,reply,run,send');
 await search(page, '^r');
 check('the search filters', (await rows(page)).map((r) => r[4]).join() === 'reply,run' && /2 functions/.test(await page.textContent('#note')));
-check('what is shown is what is in the document', (await page.$$eval('#rows tr[data-func]', (all) => all.length)) === 2);
+check('what is shown is what is in the document', (await page.$$eval('#rows tr[data-id]', (all) => all.length)) === 2);
 await page.keyboard.press('Escape');
 await page.keyboard.press('ArrowDown');
 await page.keyboard.press('Enter');

@@ -65,6 +65,19 @@ def test_the_peak_and_who_held_it_are_exact(wick):
     assert heap.report["totals"]["peak"]["bytes"] == sum(held.values())
 
 
+def test_a_page_is_written_beside_or_not_at_all(wick, tmp_path):
+    """What is in the page: tests/browser/heap_page.mjs."""
+    heap = Heap(wick, workload("blocks", "peak"))
+    process = wick.run("heap-report", heap.path)
+    page = wick.folder / heap.path.with_suffix(".html").name
+    assert process.returncode == 0 and page.read_text().startswith("<!DOCTYPE html>")
+    for output, status, words in ((tmp_path / "x.svg", 2, "is a page"), (heap.path, 2, "overwritten"),
+                                  (tmp_path / "none/x.html", 1, "cannot write")):
+        process = wick.run("heap-report", heap.path, "-o", output)
+        assert process.returncode == status and words in process.stderr
+    assert not list(tmp_path.glob("x.*"))
+
+
 def test_a_peak_that_is_too_high_trips_the_gate(wick):
     high = Heap(wick, workload("blocks", "peak"), "--max-peak", "2M", status=3)
     assert "above the 2097152 of --max-peak" in high.process.stderr

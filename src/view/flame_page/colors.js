@@ -1,44 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What boxes are filled with. The palettes are those of the SVG: the file has them as tables.
 
-const darkPage = window.matchMedia('(prefers-color-scheme: dark)');
-let theme = null; // "dark" or "light"; null: as the system
-let printing = false;
 let colors = page.colors;
 let ratio = null; // null: the usual colours
 const ratios = page.ratios;
 const fills = new Map(); // of classes with their shades; emptied when the page turns dark
-
-function isDark() {
-	return !printing && (theme ? theme === 'dark' : darkPage.matches);
-}
-
-// Tells the style sheet, and forgets colours of the other kind of page.
-function showTheme() {
-	document.documentElement.setAttribute('data-theme', isDark() ? 'dark' : 'light');
-	fills.clear();
-}
-
-function toggleTheme() {
-	theme = isDark() ? 'light' : 'dark';
-	if ((theme === 'dark') === darkPage.matches)
-		theme = null;
-	try {
-		localStorage.setItem('wick-theme', theme || '');
-	} catch (problem) {
-		// Some browsers keep nothing for files.
-	}
-	showAll();
-}
-
-function readTheme() {
-	try {
-		theme = { dark: 'dark', light: 'light' }[localStorage.getItem('wick-theme')] || null;
-	} catch (problem) {
-		theme = null;
-	}
-	showTheme();
-}
 
 function paletteNow() {
 	return page.palettes[ratio ? 'ratio' : colors];

@@ -1,29 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The profile in the file: packed columns of numbers (view/page_columns.h).
 
-const about = JSON.parse(document.getElementById('about').textContent);
 const page = about.page;
 const compared = page.pair; // values: before, after, samples before, samples after
 
 // What unpacking makes of them; see readProfile().
 let profile = null;
-
-function bytesOf(text) {
-	if (Uint8Array.fromBase64)
-		return Uint8Array.fromBase64(text);
-	const raw = atob(text);
-	const bytes = new Uint8Array(raw.length);
-	for (let i = 0; i < raw.length; i++)
-		bytes[i] = raw.charCodeAt(i);
-	return bytes;
-}
-
-function unpack() {
-	const source = document.getElementById('profile');
-	const packed = bytesOf(source.textContent);
-	source.remove(); // its text is not needed twice
-	return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
-}
 
 function makeReader(bytes, at, end) {
 	return { bytes: bytes, at: at, end: end };

@@ -12,7 +12,6 @@ let matched = '';  // the share of all that they cover
 let hitFunctions = null;
 let waiting = 0;   // for more letters of the search
 
-const byId = function (id) { return document.getElementById(id); };
 const graphPanes = [];
 
 function makeSide(parent, heading, name, which) {

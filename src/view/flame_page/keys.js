@@ -60,9 +60,7 @@ function moveFocus(pane, key) {
 
 function moveKey(key) {
 	if (view === 'table') {
-		const steps = { ArrowUp: -1, ArrowDown: 1, Home: -rows.length, PageUp: -20, PageDown: 20, End: rows.length };
-		if (key in steps && rows.length > 0)
-			moveRow(steps[key]);
+		rowKey(functionTable, key);
 		return;
 	}
 	const pane = paneWithFocus() || { graph: graphPanes[0], sandwich: sandwichPanes[0] }[view];
@@ -71,9 +69,9 @@ function moveKey(key) {
 }
 
 function enter() {
-	const pane = paneWithFocus();
+	const pane = paneWithFocus(), rows = functionTable.rows;
 	if (view === 'table' && rows.length > 0) { // the keys go to the table whatever has the focus
-		choose(rows[row], 'sandwich');
+		choose(rows[functionTable.row], 'sandwich');
 	} else if (pane && pane.focus >= 0 && graphPanes.includes(pane)) {
 		const node = pane.focus;
 		zoomTo(node);
@@ -85,9 +83,9 @@ function enter() {
 
 // The function at the focus, or of the zoomed box.
 function functionAtHand() {
-	const pane = paneWithFocus();
+	const pane = paneWithFocus(), rows = functionTable.rows;
 	if (view === 'table') // a row that was gone to
-		return rows.length > 0 && byId('table').contains(document.activeElement) ? rows[row] : chosen;
+		return rows.length > 0 && byId('table').contains(document.activeElement) ? rows[functionTable.row] : chosen;
 	if (pane && pane.focus >= 0)
 		return pane.shape.func[pane.focus];
 	return view === 'graph' && zoom > 0 ? graphPanes[0].shape.func[zoom] : chosen;

@@ -83,21 +83,6 @@ function topOf(pane, row) {
 	return pane.icicle ? row * ROW + 2 : pane.height - (row + 1) * ROW - 1;
 }
 
-function fitCanvas(pane) {
-	const ratioOfPixels = window.devicePixelRatio || 1, canvas = pane.canvas;
-	const wide = pane.host.clientWidth, high = pane.host.clientHeight;
-	if (canvas.width !== Math.round(wide * ratioOfPixels) || canvas.height !== Math.round(high * ratioOfPixels)) {
-		canvas.width = Math.round(wide * ratioOfPixels);
-		canvas.height = Math.round(high * ratioOfPixels);
-		canvas.style.width = wide + 'px';
-		canvas.style.height = high + 'px';
-	}
-	const context = canvas.getContext('2d');
-	context.setTransform(ratioOfPixels, 0, 0, ratioOfPixels, 0, 0);
-	context.clearRect(0, 0, wide, high);
-	return context;
-}
-
 function isDim(pane, node) {
 	return pane.shape.depth[node] < pane.shape.depth[pane.zoom];
 }
@@ -159,7 +144,7 @@ function drawRing(pane, context, node, thick) {
 function draw(pane) {
 	if (!pane.shape || !pane.host.clientHeight)
 		return;
-	const context = fitCanvas(pane), high = pane.host.clientHeight, edge = paletteNow().edge;
+	const context = fitCanvas(pane.canvas, pane.host.clientWidth, pane.host.clientHeight), high = pane.host.clientHeight, edge = paletteNow().edge;
 	pane.rows.forEach(function (boxes, row) {
 		const top = topOf(pane, row) - pane.host.scrollTop;
 		if (top > high || top + ROW < 0)

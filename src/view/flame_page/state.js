@@ -38,7 +38,7 @@ function switchStates() {
 	return [['w', view, 'graph'], ['i', Number(inverted), Number(page.inverted)], ['c', Number(icicle), Number(page.icicle)],
 		['v', value, page.value], ['g', by, page.by], ['m', ratio ? 'r' + ratios.indexOf(ratio) : colors, page.colors],
 		['a', Number(absolute), Number(page.absolute)], ['t', slices ? slices.join('-') : '', ''], ['h', thread, -1],
-		['o', (upwards ? '+' : '-') + sort, compared ? '-change' : '-self'],
+		['o', orderText(functionTable), '-' + FIRST_ORDER],
 		['f', chosen >= 0 && (view === 'sandwich' || view === 'source') ? encode(cut(profile.functions.name[chosen])) + '~' + chosen : '', '']];
 }
 
@@ -96,10 +96,7 @@ function readLooks(state) {
 	ratio = /^r\d+$/.test(state.m || '') && ratios[state.m.slice(1)] || null;
 	colors = !ratio && state.m !== 'ratio' && Object.hasOwn(page.palettes, state.m || '') ? state.m : page.colors;
 	view = Object.hasOwn(VIEWS, state.w || '') ? state.w : 'graph';
-	const order = /^([+-])(\w+)$/.exec(state.o || '');
-	const isColumn = order && tableColumns.some(function (column) { return column.key === order[2]; });
-	sort = isColumn ? order[2] : compared ? 'change' : 'self';
-	upwards = isColumn && order[1] === '+';
+	readOrder(functionTable, state.o, FIRST_ORDER);
 }
 
 function restore() {
@@ -138,14 +135,7 @@ function listen() {
 		if ((location.hash || '#') !== known)
 			restore();
 	});
-	const repaint = function (isPrint) {
-		printing = isPrint;
-		showAll();
-	};
-	readTheme();
-	darkPage.addEventListener('change', function () { repaint(false); });
-	window.addEventListener('beforeprint', function () { repaint(true); });
-	window.addEventListener('afterprint', function () { repaint(false); });
+	watchTheme();
 }
 
 // What programs may ask of the page: where boxes are, and what is shown. Nothing can be changed.
@@ -162,7 +152,7 @@ function publish() {
 	};
 	const api = { version: about.wick, boxes: function (i) { return boxesOf(graphPanes[i || 0]); },
 		sandwich: function (i) { return boxesOf(sandwichPanes[i || 0]); },
-		rows: function () { return rows.map(function (func) { return tableColumns.map(function (column) { return column.text(func); }); }); } };
+		rows: function () { return tableTexts(functionTable); } };
 	Object.defineProperty(window, 'wickPage', { value: Object.freeze(api) });
 }
 
@@ -181,8 +171,4 @@ function start(buffer) {
 	publish();
 }
 
-unpack().then(start).catch(function (problem) {
-	document.body.classList.remove('waiting');
-	byId('summary').textContent = 'This page cannot be shown: ' + problem.message + '. It needs a browser of 2023 or later.';
-	throw problem;
-});
+unpack('profile').then(start).catch(tellProblem);

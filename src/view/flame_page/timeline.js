@@ -56,10 +56,6 @@ function showTimeline() {
 	drawTimeline();
 }
 
-function timelineColors() {
-	return isDark() ? { bar: '#7fa8d0', off: '#3d444e', line: '#2a2d34', edge: '#dfe6ee' } : { bar: '#5b8fc0', off: '#cfd6dd', line: '#ececea', edge: '#274a6d' };
-}
-
 function drawLane(context, lane, top, wide, most, look) {
 	const count = lane.cells.length, isOff = thread >= 0 && lane.thread !== thread;
 	context.fillStyle = look.line;
@@ -75,16 +71,11 @@ function drawLane(context, lane, top, wide, most, look) {
 }
 
 function drawTimeline() {
-	const canvas = byId('times'), ratioOfPixels = window.devicePixelRatio || 1;
+	const canvas = byId('times');
 	const wide = canvas.parentNode.clientWidth - NAMES, high = lanes.length * LANE, look = timelineColors();
 	if (wide <= 0)
 		return;
-	canvas.style.width = wide + 'px';
-	canvas.style.height = high + 'px';
-	canvas.width = Math.round(wide * ratioOfPixels);
-	canvas.height = Math.round(high * ratioOfPixels);
-	const context = canvas.getContext('2d');
-	context.setTransform(ratioOfPixels, 0, 0, ratioOfPixels, 0, 0);
+	const context = fitCanvas(canvas, wide, high);
 	const most = function (some) {
 		return some.reduce(function (top, lane) { return Math.max(top, lane.cells.reduce(function (a, b) { return Math.max(a, b); }, 0)); }, 0);
 	};
@@ -101,8 +92,7 @@ function drawTimeline() {
 // Times below the lanes, at round numbers that have room.
 function showAxis(wide) {
 	const axis = byId('axis'), whole = profile.moments.slices * page.slice_ns, least = whole / Math.max(1, Math.floor(wide / 90));
-	const power = Math.pow(10, Math.floor(Math.log10(least)));
-	const step = [1, 2, 5, 10].map(function (times) { return times * power; }).find(function (each) { return each >= least; });
+	const step = roundStep(least);
 	axis.textContent = '';
 	for (let i = 0; i * step < whole * 0.97; i++) {
 		const mark = element(HTML, 'span', axis, quantity(i * step, 'nanoseconds').replace(/\.0+ /, ' '));

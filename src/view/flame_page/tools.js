@@ -4,15 +4,6 @@
 const VIEWS = { graph: 'Flame graph', table: 'Table', sandwich: 'Callers, callees', source: 'Source' };
 let view = 'graph';
 
-function makeButton(parent, text, kind, tells, act) {
-	const button = element(HTML, 'button', parent, text);
-	button.type = 'button';
-	button.setAttribute('class', kind);
-	button.setAttribute('title', tells);
-	button.addEventListener('click', act);
-	return button;
-}
-
 function makeChoice(parent, names, tells, choice, act) {
 	const select = element(HTML, 'select', parent);
 	select.setAttribute('aria-label', tells);
@@ -60,6 +51,7 @@ function showAll() {
 	hit = -1; // trees may be others: what was found and gone to is looked for anew
 	unfocus();
 	showTheme();
+	fills.clear(); // those of the other kind of page
 	showTimeline();
 	showSummary();
 	showSwitches();
@@ -249,7 +241,7 @@ function showFoot() {
 	legend.hidden = view === 'source' || (view === 'table' && !compared);
 	const cut = graphPanes[0].shape && graphPanes[0].shape.cut ? '; callers of less than ' + 100 * SMALLEST + '% are left out' : '';
 	byId('note').textContent = view === 'graph' && left > 0 ? countText(left) + (left === 1 ? ' branch is' : ' branches are') +
-		' too narrow to be drawn; zoom shows them' + cut : view === 'table' ? countText(rows.length) + (rows.length === 1 ? ' function' : ' functions') : '';
+		' too narrow to be drawn; zoom shows them' + cut : view === 'table' ? countText(functionTable.rows.length) + (functionTable.rows.length === 1 ? ' function' : ' functions') : '';
 }
 
 // The words beside a box.
@@ -263,23 +255,6 @@ function hover(pane, node) {
 		}
 	}
 	tellWords(node < 0 ? [] : wordsOf(pane, node));
-}
-
-// Without words there is no tip.
-function tellWords(words) {
-	const tip = byId('tip');
-	tip.hidden = words.length === 0;
-	tip.textContent = '';
-	words.forEach(function (each, i) {
-		for (const line of wrap(each, 100))
-			element(HTML, 'div', tip, line).setAttribute('class', i === 0 ? 'name' : 'more');
-	});
-}
-
-function moveTip(x, y) {
-	const tip = byId('tip'), wide = tip.offsetWidth, high = tip.offsetHeight;
-	tip.style.left = Math.max(4, Math.min(x + 14, window.innerWidth - wide - 6)) + 'px';
-	tip.style.top = (y - high - 12 < 4 ? Math.min(y + 22, window.innerHeight - high - 4) : y - high - 12) + 'px';
 }
 
 // The pointer: pointing, clicking, moving a zoomed view.
@@ -328,53 +303,4 @@ function attachPointer(pane, click, pan) {
 		event.preventDefault();
 		pan(event.deltaX || event.deltaY);
 	}, { passive: false });
-}
-
-// Help
-
-function togglePanel(id) {
-	const panel = byId(id);
-	panel.hidden = !panel.hidden;
-	if (!panel.hidden)
-		panel.focus();
-}
-
-function toggleHelp() {
-	if (!byId('help').firstChild)
-		putKeys(byId('help'));
-	togglePanel('help');
-}
-
-// How the recording was made, and by what the page was written.
-function recordingWords(told) {
-	const words = [['recorded', told.title]];
-	if (told.start_unix_ns)
-		words.push(['at', new Date(told.start_unix_ns / 1e6).toISOString().replace('T', ' ').replace(/\..*/, ' UTC')]);
-	if (told.duration_ns)
-		words.push(['for', quantity(told.duration_ns, 'nanoseconds')]);
-	if (told.period_ns)
-		words.push(['one sample every', quantity(told.period_ns, 'nanoseconds')]);
-	for (const name of ['samples', 'lost', 'unreadable', 'truncated'])
-		words.push([name, countText(told[name])]);
-	for (const name of Object.keys(told.recording))
-		words.push([name === 'wick' ? 'recorded by' : name.replace(/_/g, ' '), (name === 'wick' ? 'wick ' : '') + told.recording[name]]);
-	return told.filters.length > 0 ? words.concat([['filters', told.filters.join(' \u00b7 ')]]) : words;
-}
-
-// Of a comparison, what differs is told of both.
-function sessionWords() {
-	const written = [['written by', 'wick ' + about.wick]];
-	if (!about.before)
-		return written.concat(recordingWords(about));
-	const before = new Map(recordingWords(about.before)), after = new Map(recordingWords(about.after));
-	return written.concat(Array.from(new Set([...before.keys(), ...after.keys()]), function (name) {
-		const texts = [before, after].map(function (side) { return side.get(name) || 'not known'; });
-		return [name, texts[0] === texts[1] ? texts[0] : texts.join(' \u2192 ')];
-	}));
-}
-
-function toggleSession() {
-	if (!byId('session').firstChild)
-		putRows(byId('session'), sessionWords());
-	togglePanel('session');
 }

@@ -46,3 +46,9 @@ function relativeText(before, after) {
 		return before === after ? '-' : before === 0 ? 'new' : 'gone';
 	return signed(100 * (after / before - 1), '%');
 }
+
+// The next larger of 1, 2, 5, 10, 20 ...: distances of marks on an axis.
+function roundStep(least) {
+	const power = Math.pow(10, Math.floor(Math.log10(least)));
+	return [1, 2, 5, 10].map(function (times) { return times * power; }).find(function (each) { return each >= least; });
+}

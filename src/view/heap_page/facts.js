@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The summary: totals, and what to know before they are trusted.
+
+function putFact(name, value, more) {
+	const fact = element(HTML, 'div', byId('facts'));
+	element(HTML, 'dt', fact, name);
+	element(HTML, 'dd', fact, value);
+	element(HTML, 'dd', fact, more);
+}
+
+function blocksText(blocks) {
+	return countText(blocks) + (Math.round(blocks) === 1 ? ' block' : ' blocks');
+}
+
+// Estimates have one standard error.
+function errorText(name) {
+	const error = heap.totals[name + '_error'];
+	return error ? '\u00b1 ' + bytesText(error.bytes) + ', ' : '';
+}
+
+// Of blocks that were sampled nobody knows what their thread allocated meanwhile.
+function temporaryText(blocks, whole) {
+	return heap.totals.sampled ? '-' : percent(blocks, whole);
+}
+
+function showFacts() {
+	const totals = heap.totals, blocks = totals.allocated.blocks;
+	putFact('Peak', bytesText(totals.peak.bytes), errorText('peak') + 'in ' + blocksText(totals.peak.blocks) + ', after ' + timeText(totals.peak_ns));
+	putFact('Allocated', bytesText(totals.allocated.bytes), errorText('allocated') + 'in ' + blocksText(blocks) + ', ' +
+		bytesText(blocks > 0 ? totals.allocated.bytes / blocks : 0) + ' on average');
+	putFact('Live at the end', bytesText(totals.live.bytes), errorText('live') + 'in ' + blocksText(totals.live.blocks) + ', ' +
+		percent(totals.live.bytes, totals.peak.bytes) + ' of the peak');
+	putFact('Temporary', temporaryText(totals.temporary_blocks, blocks), totals.sampled ? 'not known where only some blocks are recorded'
+		: blocksText(totals.temporary_blocks) + ' freed before their thread allocates again');
+	putFact('Moved by realloc', percent(totals.moved_blocks, blocks), blocksText(totals.moved_blocks));
+	putFact('Freed by another thread', percent(totals.foreign_blocks, totals.freed.blocks), blocksText(totals.foreign_blocks));
+	putFact('Rounded up', percent(totals.slack_bytes, totals.allocated.bytes + totals.slack_bytes), bytesText(totals.slack_bytes) +
+		' beyond what was asked for');
+}
+
+function putDoubt(words, isDoubt) {
+	element(HTML, 'li', byId('doubts'), words).setAttribute('class', isDoubt ? 'doubt' : 'fine');
+}
+
+// Filters of names choose stacks, others choose blocks.
+function isOfNames(filter) {
+	return /^--(only|ignore|module)\b/.test(filter);
+}
+
+function showDoubts() {
+	if (heap.totals.sampled)
+		putDoubt('These are estimates: only some blocks were recorded, and each stands for several. \u00b1 is one standard error.', true);
+	if (heap.incomplete)
+		putDoubt('The file has no end: it was cut, or the program still runs.', true);
+	for (const doubt of heap.doubts)
+		putDoubt(countText(doubt[0]) + ' ' + doubt[1] + '.', true);
+	if (about.filters.length > 0)
+		putDoubt('Only a part is shown: ' + plain(about.filters.join(' ')) + '.' + (about.filters.some(isOfNames)
+			? ' Places are those of stacks that match; totals, the chart, sizes and threads are of all stacks.' : ''), true);
+	if (heap.doubts.length === 0 && !heap.incomplete)
+		putDoubt('Nothing is missing: all ' + countText(heap.quality.events) + ' events are there and fit together.', false);
+}

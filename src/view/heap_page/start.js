@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The keyboard, the view as the fragment of the address, and the start.
+//
+//	#s=parse&o=-allocated&f=parse~3
+//
+// s: the filter; o: how places are sorted; f: the place that is looked at.
+
+let isReady = false;
+
+function remember() {
+	if (!isReady)
+		return;
+	const parts = [];
+	if (pattern)
+		parts.push('s=' + encode(pattern));
+	if (orderText(siteTable) !== '-peak')
+		parts.push('o=' + orderText(siteTable));
+	if (chosen >= 0)
+		parts.push('f=' + stepText(cut(heap.sites[chosen].function_name), chosen));
+	try {
+		history.replaceState(null, '', '#' + parts.join('&'));
+	} catch (problem) {
+		// Where the address must not change, nothing is remembered.
+	}
+}
+
+// By its name; the number tells those of one name apart.
+function readSite(text) {
+	const wanted = readStep(text || ''), site = heap.sites[wanted.which];
+	if (!text || site && cut(site.function_name) === wanted.name)
+		return text ? wanted.which : -1;
+	return heap.sites.findIndex(function (each) { return cut(each.function_name) === wanted.name; });
+}
+
+function restore() {
+	const state = readState();
+	isReady = false;
+	readOrder(siteTable, state.o, 'peak');
+	filter(decode(state.s || ''));
+	chooseSite(readSite(state.f), false);
+	isReady = true;
+}
+
+function showAll() {
+	showTheme();
+	drawChart();
+}
+
+function leave() {
+	const open = ['help', 'session'].filter(function (id) { return !byId(id).hidden; });
+	if (open.length > 0)
+		open.forEach(togglePanel);
+	else if (pattern || document.activeElement === byId('search'))
+		filter('');
+	else
+		chooseSite(-1, false);
+	byId('search').blur();
+}
+
+const actions = { '?': toggleHelp, t: toggleTheme, r: toggleSession };
+keys.push(['t', 'dark or light'], ['r', 'how the recording was made'], ['Esc', 'close; clear the filter'], ['?', 'this help']);
+
+function onKey(event) {
+	const isTyping = event.target === byId('search');
+	if ((!isTyping && event.key === '/') || (event.key === 'f' && (event.ctrlKey || event.metaKey))) {
+		event.preventDefault();
+		byId('search').focus();
+		byId('search').select();
+	} else if (event.key === 'Escape') {
+		leave();
+	} else if (isTyping && event.key === 'Enter') {
+		filter(byId('search').value);
+		byId('sites').focus({ preventScroll: true });
+	} else if (!isTyping && !event.ctrlKey && !event.metaKey && !event.altKey && Object.hasOwn(actions, event.key)) {
+		event.preventDefault();
+		actions[event.key]();
+	}
+}
+
+function makeSwitches() {
+	const host = byId('switches');
+	makeButton(host, '\u25d0', 'theme', 'dark or light ( t )', toggleTheme).setAttribute('aria-label', 'dark or light');
+	makeButton(host, 'About', 'session', 'how the recording was made ( r )', toggleSession);
+	makeButton(host, '?', 'keys', 'keys ( ? )', toggleHelp);
+}
+
+function start(buffer) {
+	readHeap(buffer);
+	byId('title').textContent = plain(about.heading);
+	byId('summary').textContent = 'heap \u00b7 ' + timeText(about.duration_ns) + ' recorded \u00b7 ' + countText(heap.quality.events) + ' events \u00b7 ' +
+		(heap.threads.length === 1 ? 'one thread' : countText(heap.threads.length) + ' threads');
+	makeSwitches();
+	watchTheme();
+	showFacts();
+	showDoubts();
+	makeChart();
+	showFindings();
+	makeSites();
+	showSizes();
+	putLifetimes(byId('lives'), heap.lifetimes);
+	makeThreads();
+	showRows(threadTable);
+	restore();
+	window.addEventListener('keydown', onKey);
+	window.addEventListener('hashchange', restore);
+	window.addEventListener('resize', function () {
+		drawChart();
+		fillRows(siteTable);
+	});
+	// What programs may ask of the page. Nothing can be changed.
+	Object.defineProperty(window, 'wickPage', { value: Object.freeze({ version: about.wick, rows: function () { return tableTexts(siteTable); },
+		threads: function () { return tableTexts(threadTable); } }) });
+}
+
+unpack('heap').then(start).catch(tellProblem);

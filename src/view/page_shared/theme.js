@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Dark or light: as the system has it, or as it was chosen. Only that is kept by the browser. A page
+// has showAll(), which shows it anew.
+
+const darkPage = window.matchMedia('(prefers-color-scheme: dark)');
+let theme = null; // "dark" or "light"; null: as the system
+let printing = false;
+
+function isDark() {
+	return !printing && (theme ? theme === 'dark' : darkPage.matches);
+}
+
+// Tells the style sheet.
+function showTheme() {
+	document.documentElement.setAttribute('data-theme', isDark() ? 'dark' : 'light');
+}
+
+function toggleTheme() {
+	theme = isDark() ? 'light' : 'dark';
+	if ((theme === 'dark') === darkPage.matches)
+		theme = null;
+	try {
+		localStorage.setItem('wick-theme', theme || '');
+	} catch (problem) {
+		// Some browsers keep nothing for files.
+	}
+	showAll();
+}
+
+function readTheme() {
+	try {
+		theme = { dark: 'dark', light: 'light' }[localStorage.getItem('wick-theme')] || null;
+	} catch (problem) {
+		theme = null;
+	}
+	showTheme();
+}
+
+function watchTheme() {
+	const repaint = function (isPrint) {
+		printing = isPrint;
+		showAll();
+	};
+	readTheme();
+	darkPage.addEventListener('change', function () { repaint(false); });
+	window.addEventListener('beforeprint', function () { repaint(true); });
+	window.addEventListener('afterprint', function () { repaint(false); });
+}
+
+// Of what is drawn over time.
+function timelineColors() {
+	return isDark() ? { bar: '#7fa8d0', off: '#3d444e', line: '#2a2d34', edge: '#dfe6ee', site: '#f0a35e' } : { bar: '#5b8fc0', off: '#cfd6dd', line: '#ececea', edge: '#274a6d', site: '#c4500b' };
+}
