@@ -9,9 +9,10 @@
  *	wick_gauge("queue.length", length);
  *	wick_label("tenant", name);
  *	wick_profile_begin("parse"); … wick_profile_end();
+ *	wick_alloc(block, size); … wick_free(block);
  *
  * Include it and link nothing: the functions are there when the program runs under
- * `wick record --engine signal`, and cost a test of a pointer when it does not.
+ * `wick record --engine signal` or `wick heap`, and cost a test of a pointer when it does not.
  * Events become values of the recording, beside its samples; labels and parts stand
  * with every sample that their thread takes from then on. docs/API-EVENTS.md tells what
  * each view and format makes of them.
@@ -50,6 +51,8 @@ WICK_WEAK void wick_record_begin(const char *name);
 WICK_WEAK void wick_record_end(void);
 WICK_WEAK void wick_record_pause(int paused);
 WICK_WEAK void wick_record_stop(int stopped);
+WICK_WEAK void wick_record_alloc(const void *block, size_t size);
+WICK_WEAK void wick_record_free(const void *block);
 
 /* Whether somebody records this program. */
 static inline int wick_is_recorded(void)
@@ -119,6 +122,24 @@ static inline void wick_profile_end(void)
 {
 	if (wick_record_end)
 		wick_record_end();
+}
+
+/*
+ * A pool of the program's own has given out a block, and is about to take it back. Such
+ * blocks lie inside others, which the pool had of malloc() or mmap(): they are recorded
+ * beside those, as a kind of their own, and are no memory on top of them. What a pool does
+ * within malloc() or operator new, where the program brings its own, is told by that call.
+ */
+static inline void wick_alloc(const void *block, size_t size)
+{
+	if (wick_record_alloc)
+		wick_record_alloc(block, size);
+}
+
+static inline void wick_free(const void *block)
+{
+	if (wick_record_free)
+		wick_record_free(block);
 }
 
 /* No samples of this program until it is resumed; what it tells is kept. Takes a store. */

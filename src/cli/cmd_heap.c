@@ -2,12 +2,16 @@
 #include "cli/table.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/scope.h"
 #include "cli/command.h"
 #include "cli/default_name.h"
 #include "cli/heap_summary.h"
@@ -17,15 +21,18 @@
 #include "heap/report.h"
 #include "pipeline/load.h"
 #include "pipeline/record.h"
+#include "proc/process_info.h"
 
 #define UNUSED_RATE_HZ 1 /* nothing is sampled by time */
 
 struct heap_options {
 	uint64_t duration_ns;
 	const char *output;
+	uint64_t join_pid; /* 0: a program is run */
 	uint64_t sample_bytes;
 	uint64_t depth;
 	bool children;
+	bool maps;
 	bool lossless;
 	bool quiet;
 	uint64_t max_peak_bytes;
@@ -38,6 +45,9 @@ struct heap_recording {
 	const struct command_context *context;
 	const struct heap_options *options;
 	struct record_config config;
+	pid_t joined;     /* who has asked for this recording */
+	const char *name; /* of what is recorded */
+	char comm[PROCESS_COMM_MAX];
 	struct heap_totals totals; /* of the recording, once it was looked at */
 	bool has_totals;
 	bool progress_drawn;
@@ -109,9 +119,33 @@ static void print_end(void *self, const struct record_result *result, const stru
 	(void)fflush(out);
 }
 
+/*
+ * The program that asked for it goes on by this answer. What it was started with, its pipes
+ * and its terminal, is no more ours to keep open than any of its other descriptors.
+ */
+static void answer(void *self, char *const *environment)
+{
+	struct heap_recording *recording = self;
+	SCOPED(fd) int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (; *environment; environment++)
+		(void)fprintf(recording->context->out, "%s\n", *environment);
+	(void)fflush(recording->context->out); /* without an answer it goes on unrecorded */
+	(void)dup2(null_fd, STDOUT_FILENO);
+	(void)dup2(null_fd, STDERR_FILENO);
+}
+
 static struct record_config config_of(struct heap_recording *recording, char **argv)
 {
 	const struct heap_options *options = recording->options;
+	struct target target = {.kind = TARGET_COMMAND, .program = argv[0]};
+
+	if (recording->joined != 0)
+		target = (struct target){.kind = TARGET_PROCESSES,
+					 .ids = &recording->joined,
+					 .count = 1,
+					 .joins = true};
+	target.children = options->children;
 
 	return (struct record_config){
 		.sampling = {.event = "cpu-clock",
@@ -120,20 +154,32 @@ static struct record_config config_of(struct heap_recording *recording, char **a
 			     .depth = (uint32_t)options->depth,
 			     .heap = {.on = true,
 				      .alone = true,
+				      .maps = options->maps,
 				      .lossy = !options->lossless,
 				      .sample_bytes = options->sample_bytes}},
-		.target = {.kind = TARGET_COMMAND,
-			   .children = options->children,
-			   .program = argv[0]},
-		.command = argv,
+		.target = target,
+		.command = recording->joined != 0 ? NULL : argv,
 		.duration_ns = options->duration_ns,
 		.pace = {.keeps_rate = true},
-		.title = argv[0],
+		.title = recording->name,
+		.armed = recording->joined != 0 ? answer : NULL,
 		.notice = print_notice,
 		.finished = print_end,
 		.progress = recording->context->progress ? draw_progress : NULL,
 		.self = recording,
 	};
+}
+
+/*
+ * The program that was recorded before into the same file may be over, and its recorder not
+ * yet: that goes on in a file that has no name any more.
+ */
+static void give_way(const char *output)
+{
+	struct stat status;
+
+	if (lstat(output, &status) == 0 && S_ISREG(status.st_mode))
+		(void)unlink(output); /* else both write into one */
 }
 
 /* Whether the gate has tripped; says so. */
@@ -165,6 +211,31 @@ static int exit_status(const struct heap_recording *recording, const struct reco
 	return result->child_status;
 }
 
+static bool is_stdout(const char *output)
+{
+	return output && strcmp(output, "-") == 0;
+}
+
+/* Who is recorded. Negative when nobody is. */
+static int name_target(struct heap_recording *recording, const char *program)
+{
+	recording->joined = (pid_t)recording->options->join_pid;
+	recording->name = program;
+	if (recording->joined == 0)
+		return program ? 0 : -EINVAL;
+	recording->name = recording->comm;
+	return process_thread_comm(recording->joined, recording->joined, recording->comm,
+				   sizeof(recording->comm));
+}
+
+/* Another engine, which is what usually helps, sees nothing of the heap. */
+static void advise(struct error *err)
+{
+	if (err->code == -EOPNOTSUPP)
+		error_remedy(err, "the heap is seen from inside alone: link the program "
+				  "dynamically; wick record shows where its time goes");
+}
+
 static int run(const struct command_context *context, void *values, int argc, char **argv)
 {
 	struct heap_recording recording = {.context = context, .options = values};
@@ -172,16 +243,21 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	struct error err = {0};
 	char *output;
 	int status;
-	int r = 0;
+	int r = name_target(&recording, argv[0]);
 
-	if (argc == 0)
+	if (r < 0)
 		return command_misused(context, "nothing to record: give a program to run");
-	if (recording.options->max_peak_bytes && recording.options->output &&
-	    strcmp(recording.options->output, "-") == 0)
+	if (recording.options->maps && recording.options->sample_bytes > 0)
+		return command_misused(context, "--maps records all that is mapped, --sample some "
+						"of it: give one of them");
+	if (recording.joined != 0 && is_stdout(recording.options->output))
+		return command_misused(context, "a program that runs by itself cannot be recorded "
+						"to standard output: name a file by WICK_OUT");
+	if (recording.options->max_peak_bytes && is_stdout(recording.options->output))
 		return command_misused(context,
 				       "--max-peak reads the recording again: give -o a file");
 	output = recording.options->output ? strdup(recording.options->output)
-					   : default_recording_name(argv[0]);
+					   : default_recording_name(recording.name);
 	recording.config = config_of(&recording, argv);
 	recording.config.output = output;
 	recording.config.engine = engine_find("signal", &recording.config.target, &err);
@@ -189,9 +265,12 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		r = error_set(&err, -ENOMEM, "out of memory");
 	else if (!recording.config.engine)
 		r = err.code;
-	else
+	if (r == 0 && recording.joined != 0)
+		give_way(output);
+	if (r == 0)
 		r = record_run(&recording.config, &result, &err);
 	erase_progress(&recording);
+	advise(&err);
 	if (r < 0 && !recording.failure_told)
 		(void)command_failed(context, &err);
 	status = exit_status(&recording, &result, r);
@@ -211,12 +290,17 @@ static const struct option_spec table[] = {
 	 .help = "stop after this time; the program goes on"},
 	{"children", 0, OPTION_TOGGLE(struct heap_options, children), .key = "heap.children",
 	 .help = "follow processes that the program starts"},
+	{"maps", 0, OPTION_TOGGLE(struct heap_options, maps), .key = "heap.maps",
+	 .help = "also what the program maps by itself, by mmap() and its like"},
 	{"lossless", 0, OPTION_TOGGLE(struct heap_options, lossless), .key = "heap.lossless",
 	 .help = "a thread that allocates faster than can be written waits; else it goes on and "
 		 "what it does is counted as lost"},
 	{"max-peak", 0, OPTION_SIZE(struct heap_options, max_peak_bytes), .argument = "SIZE",
 	 .max = 1ull << 50, .off = "off", .key = "heap.max_peak",
 	 .help = "end with status 3 when more than this was live at a time"},
+	{"join", 0, OPTION_U64(struct heap_options, join_pid), .argument = "PID", .max = INT32_MAX,
+	 .hidden = true,
+	 .help = "record a process that has the library, and waits for the session"},
 	{"quiet", 'q', OPTION_FLAG(struct heap_options, quiet), .help = "no summary at the end"},
 	OPTION_END,
 };
@@ -237,6 +321,19 @@ const struct command command_heap = {
 			"needs to be recompiled, and no rights are needed. Programs that are "
 			"linked "
 			"statically or that become another user cannot be recorded in this way.",
+			"With --maps a range that the program maps is a block, in whole pages, "
+			"whether memory or a file. What is left of one that is unmapped in part "
+			"counts as new, of those who had mapped it, as what realloc() makes of a "
+			"block does. What allocators and the C library map for themselves is not "
+			"among it.",
+			"Where a program cannot be started by wick it is recorded all the same by "
+			"LD_PRELOAD=/path/to/libwick-preload.so WICK_MODE=heap, and so is one "
+			"that was linked with the library (pkg-config --libs libwick-preload) by "
+			"WICK_MODE=heap alone: the library starts a recorder, which ends a "
+			"moment after the program and those that it started. WICK_OUT names "
+			"the recording, WICK_TOOL the program wick where it lies neither beside "
+			"the library nor in PATH; options are variables as of the configuration: "
+			"WICK_HEAP_SAMPLE_BYTES for --sample.",
 			"The exit status is that of the program (128 + signal when it was killed, "
 			"127 not found, 126 not executable), 1 when the recording failed, 2 for "
 			"wrong usage, 3 when --max-peak was exceeded.",

@@ -31,6 +31,11 @@ static void print_totals(FILE *out, const struct heap_totals *totals)
 	(void)fprintf(out, " in %.0f blocks were not freed\n", totals->live.blocks);
 }
 
+static const char *why_none(const struct engine_stats *stats)
+{
+	return stats->why_none[0] ? stats->why_none : "the program asked for no memory";
+}
+
 void heap_summary_print(FILE *out, const struct record_config *config,
 			const struct record_result *result, const struct heap_totals *totals)
 {
@@ -51,7 +56,9 @@ void heap_summary_print(FILE *out, const struct record_config *config,
 		(void)fprintf(out, "; %.2f bytes an event",
 			      (double)result->file_bytes / (double)stats->heap_events);
 	(void)fputc('\n', out);
-	if (totals)
+	if (stats->heap_events == 0)
+		(void)fprintf(out, "  nothing    was recorded: %s\n", why_none(stats));
+	else if (totals)
 		print_totals(out, totals);
 	if (stats->remark[0])
 		(void)fprintf(out, "  note       %s\n", stats->remark);

@@ -103,6 +103,11 @@ void engine_launched(struct engine *engine, pid_t pid)
 		engine->ops->launched(engine->self, pid);
 }
 
+bool engine_has_members(struct engine *engine)
+{
+	return engine->ops->has_members && engine->ops->has_members(engine->self);
+}
+
 int engine_fd(struct engine *engine)
 {
 	return engine->ops->fd(engine->self);

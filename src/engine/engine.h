@@ -48,6 +48,7 @@ struct target {
 	bool children;       /* follow processes that the target starts */
 	const char *cgroup;  /* the folder of a control group */
 	const char *program; /* of a command, as it was given; NULL: not known */
+	bool joins;          /* processes that have come to the engine by themselves */
 };
 
 enum engine_unwind {
@@ -77,6 +78,7 @@ struct engine_config {
 	struct {
 		bool on;               /* allocations too */
 		bool alone;            /* and no samples */
+		bool maps;             /* and what programs map by themselves */
 		bool lossy;            /* who finds no room drops what it has, and does not wait */
 		uint64_t sample_bytes; /* between blocks that are recorded; 0: all are */
 	} heap;
@@ -142,6 +144,8 @@ struct engine_ops {
 	 */
 	char *const *(*environment)(void *self);
 	void (*launched)(void *self, pid_t pid); /* with environment: who the command is */
+	/* Optional: whether somebody runs who came by himself, or whom such a one has started. */
+	bool (*has_members)(void *self);
 	int (*open)(const struct engine_config *config, const struct target *target,
 		    struct sink *sink, void **ret_self, struct error *err);
 	int (*start)(void *self, struct error *err);
@@ -194,7 +198,8 @@ int engine_start(struct engine *engine, struct error *err);
 /* What to start a command with; NULL: nothing. Valid until the engine is closed. */
 char *const *engine_environment(struct engine *engine);
 void engine_launched(struct engine *engine, pid_t pid);
-int engine_fd(struct engine *engine); /* readable when draining pays */
+bool engine_has_members(struct engine *engine); /* with target.joins: who still runs */
+int engine_fd(struct engine *engine);           /* readable when draining pays */
 int engine_drain(struct engine *engine, struct error *err);
 int engine_stop(struct engine *engine, struct error *err);
 /* How often samples come from now on; 0: not at all. See engine_ops. */

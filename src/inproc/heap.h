@@ -41,6 +41,15 @@ struct heap_site {
 		(uint64_t)(uintptr_t)__builtin_frame_address(0),                                   \
 	})
 
+static inline struct unwind_frame heap_frame_of(const struct heap_site *site)
+{
+	return (struct unwind_frame){
+		.pc = site->pc,
+		.sp = site->sp,
+		.fp = *(const uint64_t *)(uintptr_t)site->frame,
+	};
+}
+
 /* Whether anything is recorded; the first call of all finds out. */
 extern _Atomic uint32_t heap_is_on INPROC_OWN;
 enum { HEAP_UNKNOWN, HEAP_OFF, HEAP_ON, HEAP_SAMPLED };
@@ -125,6 +134,9 @@ void heap_freed(struct inproc_thread *thread, enum session_call call, const void
  */
 bool heap_moves(struct inproc_thread *thread, const void *block);
 void heap_stayed(struct inproc_thread *thread, const void *block);
+
+/* Whether others find a malloc() before ours: that of a program that defines its own. */
+bool heap_is_bypassed(void);
 
 /* What a block has room for, as its allocator tells; its own size when that cannot. */
 size_t heap_usable_size(const void *block, size_t size);

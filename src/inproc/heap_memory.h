@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "inproc/heap_ranges.h"
 #include "inproc/runtime.h"
 #include "wire/heap_record.h"
 
@@ -104,6 +105,19 @@ void heap_memory_reset(struct heap_memory *memory);
 bool heap_stack_number(struct inproc_thread *thread, const struct unwind_frame *frame,
 		       uint32_t *ret);
 
+/* The same, with the frames to say the stack again by: heap_stack_again(), by any thread. */
+bool heap_stack_keep(struct inproc_thread *thread, const struct unwind_frame *frame,
+		     struct heap_frames *ret_frames, uint32_t *ret);
+bool heap_stack_again(struct inproc_thread *thread, const struct heap_frames *frames,
+		      uint32_t *ret);
+
+/* Keeps handlers of this thread out of what is written: around all that writes or walks. */
+bool heap_lock(struct inproc_thread *thread);
+void heap_unlock(struct inproc_thread *thread);
+
+/* A range is mapped, by a stack of this thread. False when there is no room for it. */
+bool heap_put_range(struct inproc_thread *thread, uint64_t begin, uint64_t bytes, uint32_t stack);
+
 /*
  * A place in the ring for so many words. Waits for the recorder to make room, where it may.
  * NULL when there is none; *head becomes where the record ends: heap_publish().
@@ -132,8 +146,8 @@ static inline void heap_publish(struct inproc_thread *thread, uint64_t head)
 
 /* Draws the bytes up to the next one that is marked, into thread->left_bytes. */
 void heap_sample_next(struct inproc_thread *thread);
-/* Blocks that were taken, to know their end by. */
-void heap_sample_add(const void *block);
-bool heap_sample_remove(const void *block);
+/* Blocks that were taken, to know their end by. One of a pool may begin where its memory does. */
+void heap_sample_add(enum session_call call, const void *block);
+bool heap_sample_remove(enum session_call call, const void *block);
 
 #endif

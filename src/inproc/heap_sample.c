@@ -83,15 +83,23 @@ static _Atomic uint64_t *map_table(void)
 	return atomic_load(&table);
 }
 
+/* What a block is known by: programs have no addresses with the upper bits. */
+static uint64_t key_of(enum session_call call, const void *block)
+{
+	uint64_t kind = call < SESSION_MMAP ? 0 : (uint64_t)call;
+
+	return (uint64_t)(uintptr_t)block ^ kind << 56;
+}
+
 static uint32_t slot_of(uint64_t address)
 {
 	return (uint32_t)(address * 0x9e3779b97f4a7c15ull >> (64 - TABLE_BITS));
 }
 
-void heap_sample_add(const void *block)
+void heap_sample_add(enum session_call call, const void *block)
 {
 	_Atomic uint64_t *slots = atomic_load(&table);
-	uint64_t address = (uint64_t)(uintptr_t)block;
+	uint64_t address = key_of(call, block);
 	uint32_t slot = slot_of(address);
 
 	if (!slots)
@@ -121,10 +129,10 @@ static bool forget_kind(_Atomic uint8_t *kind)
 	return true;
 }
 
-bool heap_sample_remove(const void *block)
+bool heap_sample_remove(enum session_call call, const void *block)
 {
 	_Atomic uint64_t *slots = atomic_load_explicit(&table, memory_order_relaxed);
-	uint64_t address = (uint64_t)(uintptr_t)block;
+	uint64_t address = key_of(call, block);
 	uint32_t slot = slot_of(address);
 
 	for (uint32_t i = 0; slots && i < PROBES; i++) {

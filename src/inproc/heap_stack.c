@@ -107,48 +107,95 @@ static void forget(struct heap_memory *memory, uint64_t generation)
 	memory->generation = generation;
 }
 
-static bool walk(struct inproc_thread *thread, const struct unwind_frame *frame, uint32_t *ret)
+/* The number of the stack in memory->pcs. */
+static bool number_of(struct inproc_thread *thread, uint32_t count, uint32_t flags, uint32_t *ret)
 {
 	struct heap_memory *memory = thread->heap;
-	struct unwind_trace trace = {.pcs = memory->pcs};
-	uint16_t flags = stack_walk(thread, frame, &trace);
-	uint64_t hash = hash_of(trace.pcs, trace.count, flags);
+	uint64_t hash = hash_of(memory->pcs, count, flags);
 
-	if (!heap_numbers_find(memory->numbers, hash, ret)) {
-		if (!define(thread, trace.count, flags))
-			return false;
-		*ret = memory->next_number - 1;
-		heap_numbers_add(memory->numbers, hash, *ret);
-	}
+	if (heap_numbers_find(memory->numbers, hash, ret))
+		return true;
+	if (!define(thread, count, flags))
+		return false;
+	*ret = memory->next_number - 1;
+	heap_numbers_add(memory->numbers, hash, *ret);
+	return true;
+}
+
+static void keep_frames(struct heap_frames *frames, const uint64_t *pcs, uint32_t count,
+			uint32_t flags)
+{
+	bool whole = count <= HEAP_FRAMES;
+
+	frames->count = whole ? count : HEAP_FRAMES;
+	frames->flags = whole ? flags : (uint32_t)UNWIND_DEPTH;
+	for (uint32_t i = 0; i < frames->count; i++)
+		frames->pcs[i] = pcs[i];
+}
+
+static bool walk(struct inproc_thread *thread, const struct unwind_frame *frame,
+		 struct heap_frames *ret_frames, uint32_t *ret)
+{
+	struct unwind_trace trace = {.pcs = thread->heap->pcs};
+	uint16_t flags = stack_walk(thread, frame, &trace);
+
+	if (ret_frames)
+		keep_frames(ret_frames, trace.pcs, trace.count, flags);
+	if (!number_of(thread, trace.count, flags, ret))
+		return false;
 	heap_shape_learn(thread, frame, *ret);
 	return true;
 }
 
 /* A walk may fault: see handler_fault(). */
 static __attribute__((noinline)) bool walk_guarded(struct inproc_thread *thread,
-						   const struct unwind_frame *frame, uint32_t *ret)
+						   const struct unwind_frame *frame,
+						   struct heap_frames *ret_frames, uint32_t *ret)
 {
 	volatile bool done = false;
 
 	if (_setjmp(thread->recovery) == 0) {
 		atomic_store_explicit(&thread->guarded, 1, memory_order_relaxed);
 		atomic_signal_fence(memory_order_seq_cst);
-		done = walk(thread, frame, ret);
+		done = walk(thread, frame, ret_frames, ret);
 	}
 	atomic_signal_fence(memory_order_seq_cst);
 	atomic_store_explicit(&thread->guarded, 0, memory_order_relaxed);
 	return done;
 }
 
-bool heap_stack_number(struct inproc_thread *thread, const struct unwind_frame *frame,
-		       uint32_t *ret)
+static inline void look_at_modules(struct heap_memory *memory)
 {
-	struct heap_memory *memory = thread->heap;
 	uint64_t generation =
 		atomic_load_explicit(&inproc.process->maps_changed, memory_order_relaxed);
 
 	if (__builtin_expect(memory->generation != generation, 0))
 		forget(memory, generation);
+}
+
+bool heap_stack_number(struct inproc_thread *thread, const struct unwind_frame *frame,
+		       uint32_t *ret)
+{
+	struct heap_memory *memory = thread->heap;
+
+	look_at_modules(memory);
 	/* That reads nothing but frames that the thread is in: it cannot fault. */
-	return heap_shape_find(memory, frame, ret) || walk_guarded(thread, frame, ret);
+	return heap_shape_find(memory, frame, ret) || walk_guarded(thread, frame, NULL, ret);
+}
+
+bool heap_stack_keep(struct inproc_thread *thread, const struct unwind_frame *frame,
+		     struct heap_frames *ret_frames, uint32_t *ret)
+{
+	look_at_modules(thread->heap);
+	return walk_guarded(thread, frame, ret_frames, ret);
+}
+
+bool heap_stack_again(struct inproc_thread *thread, const struct heap_frames *frames, uint32_t *ret)
+{
+	struct heap_memory *memory = thread->heap;
+
+	look_at_modules(memory);
+	for (uint32_t i = 0; i < frames->count && i < HEAP_FRAMES; i++)
+		memory->pcs[i] = frames->pcs[i];
+	return number_of(thread, frames->count, frames->flags, ret);
 }

@@ -3,8 +3,11 @@
 
 #include <linux/futex.h>
 #include <pthread.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
 #include <time.h>
 
+#include "inproc/alone.h"
 #include "inproc/heap.h"
 #include "inproc/process_timer.h"
 #include "inproc/session_file.h"
@@ -85,12 +88,26 @@ static uint32_t jiffy_ns(void)
 	return (uint32_t)step.tv_nsec;
 }
 
+static bool find_session(void)
+{
+	bool alone = !getenv(SESSION_VARIABLE);
+
+	/* One that has more rights than its user takes no orders from the environment. */
+	if (getauxval(AT_SECURE) || (alone && !alone_begin()))
+		return false;
+	if (session_file_find())
+		return true;
+	if (alone)
+		alone_tell_stranger();
+	return false;
+}
+
 void inproc_begin(void)
 {
 	if (inproc.begun)
 		return;
 	inproc.begun = true;
-	if (!session_file_find() || !session_file_create(0))
+	if (!find_session() || !session_file_create(0))
 		return;
 	inproc.unwind.pac_mask = UNWIND_PAC_MASK;
 	inproc.jiffy_ns = jiffy_ns();

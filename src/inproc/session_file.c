@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "inproc/path.h"
 #include "inproc/runtime.h"
 #include "safe/clock.h"
 #include "safe/syscall.h"
@@ -20,35 +21,12 @@
 /* Where the program may have few addresses. */
 #define AS_LIMITED_TABLES_BYTES (16ull << 20)
 #define AS_LIMITED_SLOTS 16u
-
-/* Text of bounded length, put together without the C library's help. */
-struct path {
-	char text[SESSION_PATH_MAX + 64];
-	size_t length;
-};
-
-static void path_add(struct path *path, const char *text)
-{
-	while (*text && path->length < sizeof(path->text) - 1)
-		path->text[path->length++] = *text++;
-	path->text[path->length] = '\0';
-}
-
-static void path_number(struct path *path, uint64_t number)
-{
-	char digits[21];
-	size_t at = sizeof(digits) - 1;
-
-	digits[at] = '\0';
-	do
-		digits[--at] = (char)('0' + number % 10);
-	while ((number /= 10) > 0);
-	path_add(path, digits + at);
-}
+#define PATH_BYTES (SESSION_PATH_MAX + 64)
 
 static long open_in_session(const char *name, int flags)
 {
-	struct path path = {.length = 0};
+	char text[PATH_BYTES];
+	struct path path = PATH_IN(text);
 
 	path_add(&path, inproc.folder);
 	path_add(&path, "/");
@@ -152,15 +130,14 @@ static long create_file(uint64_t ticks)
 	long fd = -1;
 
 	for (uint64_t image = 0; image < MAX_IMAGES; image++) {
-		struct path name = {.length = 0};
+		struct path name = PATH_IN(inproc.file_name);
 
 		path_number(&name, inproc.pid);
 		path_add(&name, ".");
 		path_number(&name, ticks);
 		path_add(&name, ".");
 		path_number(&name, image);
-		fd = open_in_session(name.text, O_RDWR | O_CREAT | O_EXCL);
-		memcpy(inproc.file_name, name.text, sizeof(inproc.file_name));
+		fd = open_in_session(inproc.file_name, O_RDWR | O_CREAT | O_EXCL);
 		if (fd != -EEXIST)
 			break;
 	}
@@ -250,7 +227,8 @@ static void fill_head(struct session_process *process, uint64_t ticks, uint32_t 
 /* The file cannot be: it goes, and the recorder is told why. An empty one needs no room. */
 static void withdraw_file(long code)
 {
-	struct path path = {.length = 0};
+	char text[PATH_BYTES];
+	struct path path = PATH_IN(text);
 	long fd;
 
 	path_add(&path, inproc.folder);

@@ -40,8 +40,16 @@ enum heap_call {
 	HEAP_ALIGNED, /* posix_memalign, aligned_alloc, memalign, valloc, pvalloc */
 	HEAP_NEW,
 	HEAP_NEW_ARRAY,
+	/*
+	 * The program mapped a range by itself, in whole pages. One that is unmapped in part is
+	 * freed, and what is left of it allocated anew, by the stack that had mapped it.
+	 */
 	HEAP_MMAP,
-	HEAP_POOL, /* of the program's own, which tells of it */
+	/*
+	 * By a pool of the program's own, which tells of it: inside a block of another call,
+	 * and so never to be added to those. Their addresses are a space of their own.
+	 */
+	HEAP_POOL,
 	HEAP_CALLS
 };
 

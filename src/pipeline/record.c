@@ -37,7 +37,8 @@
 #define DRAIN_HURRIED_MS 20
 #define FLUSH_NS NS_PER_SEC
 #define CLOCK_PAIR_NS (10 * NS_PER_SEC)
-#define MAX_WATCHED 64 /* processes whose end is watched; more are simply polled */
+#define LONELY_NS (100 * NS_PER_MS) /* in which a child of one who has ended may come */
+#define MAX_WATCHED 64              /* processes whose end is watched; more are simply polled */
 
 struct session {
 	const struct record_config *config;
@@ -67,6 +68,7 @@ struct session {
 	int suspend;      /* the signal that asks us to be stopped for a while; 0: none */
 	bool write_asked; /* the last seconds are wanted */
 	uint64_t drained_ns;
+	uint64_t lonely_ns; /* since when nobody is left of those who joined; 0: some are */
 	sigset_t taken;
 };
 
@@ -233,7 +235,7 @@ static int arm(struct session *session, struct target *target, struct error *err
 	}
 	if (!engine_first)
 		return open_engine(session, target, err);
-	engine_launched(session->engine, session->child.pid);
+	engine_launched(session->engine, target->ids[0]);
 	return 0;
 }
 
@@ -391,13 +393,11 @@ static bool all_ended(struct session *session)
 	return session->pid_fd_count == 0;
 }
 
-static bool target_ended(struct session *session)
+static bool processes_ended(struct session *session)
 {
 	const struct target *target = &session->config->target;
 	size_t i;
 
-	if (session->launched)
-		return child_ended(&session->child);
 	if (target->kind == TARGET_MACHINE || target->kind == TARGET_CGROUP)
 		return false;
 	if (session->all_watched)
@@ -406,6 +406,26 @@ static bool target_ended(struct session *session)
 		if (kill(target->ids[i], 0) == 0 || errno == EPERM)
 			return false;
 	return true;
+}
+
+/* Whether those who joined have ended, and nobody came in their place for a while. */
+static bool members_ended(struct session *session, uint64_t now_ns)
+{
+	if (!processes_ended(session) || engine_has_members(session->engine)) {
+		session->lonely_ns = 0;
+		return false;
+	}
+	if (session->lonely_ns == 0)
+		session->lonely_ns = now_ns;
+	return now_ns - session->lonely_ns >= LONELY_NS;
+}
+
+static bool target_ended(struct session *session, uint64_t now_ns)
+{
+	if (session->launched)
+		return child_ended(&session->child);
+	return session->config->target.joins ? members_ended(session, now_ns)
+					     : processes_ended(session);
 }
 
 /* When the time is up that was given, from when sampling begins; UINT64_MAX: never. */
@@ -419,7 +439,7 @@ static uint64_t end_ns(const struct session *session)
 
 static bool is_over(struct session *session, uint64_t now_ns)
 {
-	if (target_ended(session))
+	if (target_ended(session, now_ns))
 		session->result->end = RECORD_TARGET_ENDED;
 	else if (session->stop_signals > 0)
 		session->result->end = RECORD_STOPPED;
@@ -525,6 +545,8 @@ static uint64_t next_look_ns(const struct session *session, uint64_t now_ns)
 		next_ns = pace_ns;
 	if (end_ns(session) < next_ns)
 		next_ns = end_ns(session);
+	if (session->lonely_ns != 0 && session->lonely_ns + LONELY_NS < next_ns)
+		next_ns = session->lonely_ns + LONELY_NS;
 	return next_ns > now_ns ? next_ns : now_ns;
 }
 
@@ -698,6 +720,8 @@ static int set_up(struct session *session, struct error *err)
 	begin_pace(session);
 	if (session->config->notice && engine_notice(session->engine)[0])
 		session->config->notice(session->config->self, engine_notice(session->engine));
+	if (session->config->armed)
+		session->config->armed(session->config->self, engine_environment(session->engine));
 	return 0;
 }
 

@@ -40,6 +40,11 @@ struct record_config {
 	/* Called about five times a second; NULL: nobody looks. */
 	void (*progress)(void *self, uint64_t elapsed_ns, const struct engine_stats *stats,
 			 uint64_t file_bytes);
+	/*
+	 * With target.joins: called once when all is armed, with the variables that lead
+	 * programs to the engine, as engine_environment() gives them.
+	 */
+	void (*armed)(void *self, char *const *environment);
 	/* Called once when something worth a line on stderr was found out; NULL is fine. */
 	void (*notice)(void *self, const char *text);
 	/* With last_ns: called when the last seconds have been written; NULL is fine. */

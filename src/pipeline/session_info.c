@@ -75,6 +75,8 @@ void session_info_end(struct recording_writer *writer, uint64_t end_ns,
 	put_number(writer, "end_monotonic_ns", end_ns);
 	put_number(writer, "samples_expected", stats->expected);
 	put_number(writer, "samples_taken", stats->samples);
+	if (stats->heap_events > 0)
+		put_number(writer, "heap_events", stats->heap_events);
 	put_number(writer, "target_run_ns", stats->run_ns);
 	put_number(writer, "throttled", stats->throttled);
 	put_number(writer, "depth_limit", stats->depth_limit);

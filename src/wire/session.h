@@ -28,7 +28,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define SESSION_VERSION 2u
+#define SESSION_VERSION 3u
 #define SESSION_MAGIC 0x6e6f69737365736bull /* "ksession" */
 
 #define SESSION_VARIABLE "WICK_SESSION" /* of the environment: the folder */
@@ -63,7 +63,9 @@ struct session_control {
 	uint32_t frame_pointers_only;
 	_Atomic uint32_t only_pid; /* nobody else takes part; 0: all do */
 	_Atomic uint64_t heartbeat_ns;
-	uint32_t overwrite_old;     /* a full ring gives up its oldest records, not the newest */
+	uint32_t overwrite_old; /* a full ring gives up its oldest records, not the newest */
+	uint32_t heap_maps;     /* what programs map by themselves is recorded too */
+	uint32_t zero;
 	uint32_t heap_lossy;        /* who finds its ring full drops events and does not wait */
 	uint64_t heap_sample_bytes; /* between blocks that are recorded, on average; 0: all are */
 };
@@ -113,6 +115,7 @@ enum session_count {
 	SESSION_HEAP_WAITS,     /* times that a thread waited for room in its ring */
 	SESSION_HEAP_STALLS,    /* times that it gave up waiting: the recorder did not move */
 	SESSION_TICKS,          /* that came to our handler, also those that took no sample */
+	SESSION_HEAP_BYPASSED,  /* 1: the program has a malloc() that comes before ours */
 	SESSION_NO_LABEL,       /* labels that there was no room for */
 	SESSION_COUNTS
 };

@@ -11,6 +11,10 @@
 #include "wire/session.h"
 
 #define OTHER_ENGINES "use --engine ptrace, or as root --engine ebpf"
+#define BY_TIME                                                                                    \
+	"the heap is seen from inside alone; wick record --engine ptrace shows where time goes"
+/* A text, and what to do instead. */
+#define ADVISE(text) (absence->heap ? text BY_TIME : text OTHER_ENGINES)
 #define OUTSIDE "an emptied environment (env -i), a static or setuid program or another user"
 
 static int stat_program(pid_t pid, struct stat *ret)
@@ -59,21 +63,25 @@ static bool is_marked(const char *folder, const char *mark)
 const char *absence_tell(const struct absence *absence, const char *folder, bool none)
 {
 	if (is_marked(folder, SESSION_LIMITED))
-		return "programs whose files may not grow (ulimit -f) were not sampled; raise the "
-		       "limit, or " OTHER_ENGINES;
+		return ADVISE("programs whose files may not grow (ulimit -f) were not recorded; "
+			      "raise the limit; else: ");
 	if (is_marked(folder, SESSION_NO_ROOM))
-		return "there was no room for the samples of some programs; free some in /dev/shm, "
+		return "there was no room for what some programs record; free some in /dev/shm, "
 		       "or set TMPDIR to a folder that has some";
 	if (absence->became_other)
-		return "the program became another that the library is not in: " OUTSIDE
-		       " keep it out; " OTHER_ENGINES;
+		return ADVISE("the program became another that the library is not in: " OUTSIDE
+			      " keep it out; ");
 	if (!none)
 		return NULL;
 	if (absence->joined == 0)
-		return "the library did not get into the program: " OUTSIDE
-		       " keep it out; " OTHER_ENGINES;
+		return ADVISE("the library did not get into the program: " OUTSIDE
+			      " keep it out; ");
+	if (absence->heap)
+		return "no call of malloc() came to the library. A program that has its allocator "
+		       "linked into it calls that one: link the allocator dynamically; wick record "
+		       "shows where time goes";
 	if (absence->silent_ends > 0)
-		return "what was started ended soon, or became another program that the library is "
-		       "not in: " OUTSIDE " keep it out; " OTHER_ENGINES;
+		return ADVISE("what was started ended soon, or became another program that the "
+			      "library is not in: " OUTSIDE " keep it out; ");
 	return NULL;
 }

@@ -3,7 +3,7 @@
 #define WICK_ENGINE_SIGNAL_ABSENCE_H
 
 /*
- * absence: why programs that were to be sampled from inside are not. The library cannot
+ * absence: why programs that were to be recorded from inside are not. The library cannot
  * tell of those that it did not get into; what can be seen from here is kept.
  */
 
@@ -17,6 +17,7 @@ struct absence {
 	pid_t pid;            /* the process that was launched; 0: none yet */
 	dev_t device;         /* of the program that it was when it joined last */
 	ino_t inode;          /* likewise; 0: it never did */
+	bool heap;            /* it is the heap that was to be recorded */
 	bool became_other;    /* it is another one now, and has not joined as that */
 };
 
@@ -27,8 +28,8 @@ void absence_join(struct absence *absence, pid_t pid);
 void absence_look(struct absence *absence);
 
 /*
- * What is known of programs that are not sampled, for a person; NULL: nothing. With `none`
- * there is not one sample: then what may be the reason is said as well. The folder is the
+ * What is known of programs that are not recorded, for a person; NULL: nothing. With `none`
+ * there is not one sample or event: then what may be the reason is said as well. The folder is the
  * session's.
  */
 const char *absence_tell(const struct absence *absence, const char *folder, bool none);

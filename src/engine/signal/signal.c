@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 #include "engine/signal/heap_ring.h"
 #include "engine/signal/preload_path.h"
 #include "engine/signal/process_file.h"
+#include "engine/signal/remark.h"
 #include "engine/signal/session.h"
 #include "engine/signal/table_arena.h"
 #include "engine/signal/tick_clock.h"
@@ -455,48 +455,13 @@ static int signal_engine_stop(void *self, struct error *err)
 	return signal_engine_drain(self, err);
 }
 
-/* Adds to the remarks, with what separates them. */
-static __attribute__((format(printf, 2, 3))) void remark(struct engine_stats *stats,
-							 const char *format, ...)
-{
-	size_t length = strlen(stats->remark);
-	va_list arguments;
-
-	if (length > 0 && length + 2 < sizeof(stats->remark)) {
-		memcpy(stats->remark + length, "; ", 3);
-		length += 2;
-	}
-	va_start(arguments, format);
-	(void)vsnprintf(stats->remark + length, sizeof(stats->remark) - length, format, arguments);
-	va_end(arguments);
-}
-
-static void add_heap_remarks(const struct signal_engine *engine, struct engine_stats *stats)
-{
-	const uint64_t *counts = engine->counts;
-
-	if (counts[SESSION_HEAP_STALLS] > 0)
-		remark(stats,
-		       "%llu times the recorder did not get to run for a second: what "
-		       "programs did meanwhile is lost in part",
-		       (unsigned long long)counts[SESSION_HEAP_STALLS]);
-	if (counts[SESSION_HEAP_MISSED] > 0)
-		remark(stats,
-		       "%llu calls of the allocator were not seen: by threads that began "
-		       "without the C library, or in the midst of another",
-		       (unsigned long long)counts[SESSION_HEAP_MISSED]);
-	if (counts[SESSION_HEAP_DAMAGED] > 0)
-		remark(stats, "%llu entries of our tables were written over by the program",
-		       (unsigned long long)counts[SESSION_HEAP_DAMAGED]);
-}
-
 /* What went otherwise than one would think. */
 static void add_remarks(const struct signal_engine *engine, struct engine_stats *stats)
 {
 	const uint64_t *counts = engine->counts;
 	const char *absent = absence_tell(&engine->absence, engine->session.folder, false);
 
-	if (absent && stats->samples > 0)
+	if (absent && (stats->samples > 0 || stats->heap_events > 0))
 		remark(stats, "%s", absent);
 	if (counts[SESSION_FAULTS] > 0)
 		remark(stats, "%llu faults of our own code were caught%s",
@@ -511,7 +476,7 @@ static void add_remarks(const struct signal_engine *engine, struct engine_stats 
 	if (engine->refused_events > 0)
 		remark(stats, "%llu events were left out: too many names, or a weight beyond 2^63",
 		       (unsigned long long)engine->refused_events);
-	add_heap_remarks(engine, stats);
+	remark_heap(stats, counts);
 	if (counts[SESSION_NO_LABEL] > 0)
 		remark(stats, "%llu labels had no room: those of a thread have %u bytes",
 		       (unsigned long long)counts[SESSION_NO_LABEL], SESSION_TEXT_BYTES);
@@ -654,8 +619,30 @@ static void signal_engine_launched(void *self, pid_t pid)
 		atomic_store(&engine->session.control->only_pid, (uint32_t)pid);
 }
 
+/* Whether a process is over, though its parent may not have asked for its status yet. */
+static bool is_over(pid_t pid)
+{
+	struct process_info info;
+
+	return process_info_read(pid, &info, NULL) < 0 || info.state == 'Z' || info.state == 'X';
+}
+
+static bool signal_engine_has_members(void *self)
+{
+	struct signal_engine *engine = self;
+
+	session_each_file(&engine->session, on_file, engine);
+	for (size_t i = 0; i < engine->files.count; i++)
+		if (!is_past(engine, engine->files.items[i]) &&
+		    !is_over(engine->files.items[i]->pid))
+			return true;
+	return false;
+}
+
 static int signal_engine_suits(const struct target *target, struct error *err)
 {
+	if (target->joins)
+		return 0;
 	if (target->kind == TARGET_COMMAND)
 		return target->program ? preload_check(target->program, err) : 0;
 	(void)error_set(err, -EOPNOTSUPP, "the signal engine works inside programs that it starts");
@@ -685,6 +672,7 @@ static void set_control(struct signal_engine *engine, const struct engine_config
 	atomic_store(&control->frequency_hz, config->frequency_hz);
 	engine->rate_hz = config->paused ? 0 : config->frequency_hz;
 	control->heap_lossy = config->heap.lossy;
+	control->heap_maps = config->heap.maps;
 	control->heap_sample_bytes = config->heap.sample_bytes;
 	if (config->heap.on && config->heap.sample_bytes == 0)
 		control->ring_words = RING_WORDS_HEAP;
@@ -738,6 +726,7 @@ static int signal_engine_open(const struct engine_config *config, const struct t
 	engine->children = target->children;
 	engine->overwrite_old = config->overwrite_old;
 	engine->samples = !config->heap.alone;
+	engine->absence.heap = config->heap.alone;
 	engine->stats.frequency_hz = config->frequency_hz;
 	engine->stats.depth_limit = config->depth;
 	engine->session = (struct session){.tables_fd = -1, .wake_fd = -1, .control_fd = -1};
@@ -767,6 +756,7 @@ const struct engine_ops signal_engine_ops = {
 	.suits = signal_engine_suits,
 	.environment = signal_engine_environment,
 	.launched = signal_engine_launched,
+	.has_members = signal_engine_has_members,
 	.open = signal_engine_open,
 	.start = signal_engine_start,
 	.fd = signal_engine_fd,
