@@ -29,7 +29,7 @@ def heaptrack():
 
 def sides(wick, recording, raw):
     """{side: what stands before a command}: ours, nothing, and the peer's preloaded library alone."""
-    ways = {"bare": [], "wick": [wick, "heap", "-o", recording, "--"]}
+    ways = {"bare": [], "wick": [wick, "heap", "-q", "-o", recording, "--"]}
     if heaptrack():
         ways["peer"] = ["env", f"LD_PRELOAD={heaptrack()}", f"DUMP_HEAPTRACK_OUTPUT={raw}"]
     return ways
@@ -43,6 +43,11 @@ def rounds(run, ways, command, count):
         for name in order[i % len(order):] + order[:i % len(order)]:
             runs[name].append(run([*ways[name], *command]))
     return runs
+
+
+def summary(run, wick, recording, command):
+    """A run that ends with the summary, which takes some time of its own."""
+    return run([wick, "heap", "-o", recording, "--", *command])
 
 
 def told_us(done):

@@ -602,15 +602,16 @@ class Bench:
 
     def storm_rows(self, what, depth, threads, goal_ns, whole_goal_ns):
         pairs = 200000 if self.options.quick else 4000000
-        runs = self.heap_rounds([self.build / "bench/storm", pairs, depth, threads])
+        command = [self.build / "bench/storm", pairs, depth, threads]
+        runs = self.heap_rounds(command)
         told = {side: statistics.median(heap_bench.told_us(one) for one in done) for side, done in runs.items()}
         cost = {side: 1000 * (us - told["bare"]) / pairs for side, us in told.items()}
-        whole = 1e9 * (statistics.median(one.cpu for one in runs["wick"]) -
-                       statistics.median(one.cpu for one in runs["bare"])) / pairs
-        counts = {heap_bench.events(one)[:2] for one in runs["wick"]}
+        seen = heap_bench.summary(run, self.wick, self.wick_data, command)
+        whole = cost["wick"] + 1e9 * heap_bench.recorder_seconds(seen) / pairs
+        count, lost, _ = heap_bench.events(seen)
         peer = f"{cost['peer']:.0f} ns (heaptrack)" if "peer" in cost else NONE
         goal = f"≤ {goal_ns} ns" if goal_ns else NONE
-        return [Row(f"heap, {what}: added to a pair; events, lost {sorted(counts)}", peer, f"{cost['wick']:.0f} ns",
+        return [Row(f"heap, {what}: added to a pair; {count} events, {lost} lost", peer, f"{cost['wick']:.0f} ns",
                     ratio(cost["wick"], cost["peer"]) if "peer" in cost else NONE, goal,
                     cost["wick"] <= goal_ns if goal_ns else None),
                 Row(f"heap, {what}: with the recorder", NONE, f"{whole:.0f} ns", NONE,
@@ -619,11 +620,13 @@ class Bench:
     def heap_script(self):
         script = self.folder / "heap.sql"
         script.write_text(heap_bench.SCRIPT.format(rows=20000 if self.options.quick else 300000))
-        runs = self.heap_rounds(["sqlite3", ":memory:", f".read '{script}'"])
-        cpu = {side: statistics.median(one.cpu - heap_bench.recorder_seconds(one) for one in done)
-               for side, done in runs.items()}
-        whole = statistics.median(one.cpu for one in runs["wick"]) / statistics.median(one.cpu for one in runs["bare"])
-        count, lost, size = heap_bench.events(runs["wick"][-1])
+        command = ["sqlite3", ":memory:", f".read '{script}'"]
+        runs = self.heap_rounds(command)
+        cpu = {side: statistics.median(one.cpu for one in done) for side, done in runs.items()}
+        seen = heap_bench.summary(run, self.wick, self.wick_data, command)
+        whole = cpu["wick"] / cpu["bare"]
+        cpu["wick"] -= heap_bench.recorder_seconds(seen)
+        count, lost, size = heap_bench.events(seen)
         peer = f"×{cpu['peer'] / cpu['bare']:.2f} (heaptrack)" if "peer" in cpu else NONE
         times = cpu["wick"] / cpu["bare"]
         return [Row(f"heap, sqlite3: its CPU; {count} events, {lost} lost", peer, f"×{times:.2f}", NONE, "≤ ×1.15", times <= 1.15),
