@@ -178,9 +178,13 @@ void thread_set_up(void)
 static void grow_main_stack(uint64_t high, const struct rlimit *limit)
 {
 	struct rlimit more = *limit;
+	struct rlimit addresses = {RLIM_INFINITY, RLIM_INFINITY};
 	uint64_t bytes = limit->rlim_cur + SIGNAL_ROOM_BYTES;
 
-	if (limit->rlim_cur > UNLIMITED_BYTES || high < 2 * bytes)
+	/* Where addresses are few they are the program's. */
+	(void)safe_syscall(SYS_prlimit64, 0, RLIMIT_AS, 0, SAFE_POINTER(&addresses));
+	if (limit->rlim_cur > UNLIMITED_BYTES || high < 2 * bytes ||
+	    addresses.rlim_cur != RLIM_INFINITY)
 		return;
 	more.rlim_cur += SIGNAL_ROOM_BYTES + MAIN_MARGIN_BYTES;
 	if (more.rlim_max < more.rlim_cur)

@@ -16,13 +16,14 @@ LIBRARY = BUILD / "libwick-preload.so"
 class Alone:
     """Runs programs with the library, and waits for their recordings."""
 
-    def __init__(self, wick):
+    def __init__(self, wick, library):
         self.wick = wick
+        self.library = library
 
-    def run(self, *command, preload=LIBRARY, **variables):
+    def run(self, *command, preload="library", **variables):
         environment = {**os.environ, "WICK_MODE": "heap", **variables}
         if preload:
-            environment["LD_PRELOAD"] = str(preload)
+            environment["LD_PRELOAD"] = str(self.library if preload == "library" else preload)
         return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False,
                               cwd=self.wick.folder, env=environment, timeout=TIMEOUT)
 
@@ -42,9 +43,18 @@ class Alone:
         pytest.fail(f"{recording.path} is not complete: {done.stdout}{done.stderr}")
 
 
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    """Under a name without spaces, which LD_PRELOAD cannot have, and the tool beside it."""
+    folder = tmp_path_factory.mktemp("installed")
+    for path in (LIBRARY, WICK):
+        (folder / path.name).symlink_to(path.resolve())
+    return folder / LIBRARY.name
+
+
 @pytest.fixture
-def alone(wick):
-    return Alone(wick)
+def alone(wick, library):
+    return Alone(wick, library)
 
 
 def events_of(recording):
@@ -105,7 +115,7 @@ def test_who_has_an_allocator_of_its_own_is_told_apart(wick):
     static = wick.run("heap", "-o", wick.new_path(), "--", *workload("chain_static"))
     assert static.returncode == contract.FAILED
     assert "linked statically" in static.stderr and "link the program dynamically" in static.stderr
-    both = wick.ok("heap", "-o", wick.new_path(), "--", "sh", "-c", "true; " + workload("own_malloc")[0])
+    both = wick.ok("heap", "-o", wick.new_path(), "--", "sh", "-c", 'true; "$0"', *workload("own_malloc"))
     assert "1 programs have a malloc() of their own" in both.stderr
 
 
@@ -120,9 +130,8 @@ def test_a_program_that_is_linked_with_the_library(alone):
 
 
 def test_children_are_in_the_recording_of_their_parent(alone):
-    program = workload("memory")[0]
     # The last of them outlives the shell.
-    recording = alone.record("sh", "-c", f'{program} 100; {program} 2000 & (sleep 0.3; {program} 500) &')
+    recording = alone.record("sh", "-c", '"$0" 100; "$0" 2000 & (sleep 0.3; "$0" 500) &', *workload("memory"))
     assert events_of(recording) > 2 * (100 + 2000 + 500)
     assert recording.info()["processes"] >= 4
     assert len(list(alone.wick.folder.iterdir())) == 1
@@ -142,8 +151,7 @@ def test_without_a_name_it_has_one_of_the_time(alone):
     ({"WICK_MODE": "cpu"}, "there is no WICK_MODE=cpu"),
 ])
 def test_what_cannot_be_runs_unrecorded_and_says_why(alone, variables, why):
-    program = workload("memory")[0]
-    done = alone.run("sh", "-c", f"{program} && {program}", **{"WICK_OUT": "x.wick", **variables})
+    done = alone.run("sh", "-c", '"$0" && "$0"', *workload("memory"), **{"WICK_OUT": "x.wick", **variables})
     assert done.returncode == 0 and done.stdout.count('"no_child": true') == 2
     assert why in done.stderr
     assert done.stderr.count("the heap of this program is not recorded") == 1

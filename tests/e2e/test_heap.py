@@ -52,7 +52,7 @@ def test_every_function_of_the_allocator_is_counted_to_the_byte(wick):
     assert heap.truth["refused"] == 100
     assert_true(heap)
     # Nothing of ours is in the program's heap.
-    assert not any("wick" in row["module"] for row in heap.report["rows"])
+    assert not any("libwick" in row["module"] for row in heap.report["rows"])
 
 
 def test_the_peak_and_who_held_it_are_exact(wick):
