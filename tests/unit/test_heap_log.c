@@ -16,6 +16,7 @@
 
 #include "golden.h"
 #include "heap_fixture.h"
+#include "memory_file.h"
 #include "model/dictionary.h"
 #include "recording/chunk.h"
 #include "recording/format.h"
@@ -23,27 +24,11 @@
 
 #define MANY_EPOCHS 500
 
-struct file {
-	uint8_t *data;
-	size_t size;
-};
-
-static int memory_file(void)
-{
-	int fd = memfd_create("recording", MFD_CLOEXEC);
-
-	assert_true(fd >= 0);
-	return fd;
-}
-
 /* Takes fd. */
-static struct file load(int fd)
+static struct file take(int fd)
 {
-	struct file file = {.size = (size_t)lseek(fd, 0, SEEK_END)};
+	struct file file = load(fd);
 
-	file.data = malloc(file.size + 1);
-	assert_non_null(file.data);
-	assert_int_equal(pread(fd, file.data, file.size, 0), file.size);
 	close(fd);
 	return file;
 }
@@ -53,7 +38,7 @@ static struct file fixture_file(uint64_t epoch_bytes)
 	int fd = memory_file();
 
 	assert_int_equal(heap_fixture_write(dup(fd), epoch_bytes, NULL), 0);
-	return load(fd);
+	return take(fd);
 }
 
 /* What a reader handed out, checked against the fixture while it comes. */
@@ -261,7 +246,7 @@ static struct file plain_end(struct plain *plain)
 {
 	assert_int_equal(recording_writer_finish(plain->writer, NULL), 0);
 	recording_writer_free(plain->writer);
-	return load(plain->fd);
+	return take(plain->fd);
 }
 
 /* Sizes count up. */
@@ -421,7 +406,7 @@ static void version_1_3_stays_readable_for_ever(void **state)
 
 	if (fd < 0)
 		fail_msg("cannot open %s", path);
-	file = load(fd);
+	file = take(fd);
 	assert_int_equal(recording_reader_open_memory(file.data, file.size, "x", &reader, NULL), 0);
 	assert_int_equal(dump_run(&dump, reader, NULL), 0);
 	assert_true(recording_reader_damage(reader).complete);

@@ -15,35 +15,13 @@
 #include <cmocka.h>
 
 #include "golden.h"
+#include "memory_file.h"
 #include "recording/chunk.h"
 #include "recording/format.h"
 #include "recording_dump.h"
 #include "recording_fixture.h"
 
 #define MANY_EPOCHS 1500
-
-struct file {
-	uint8_t *data;
-	size_t size;
-};
-
-static int memory_file(void)
-{
-	int fd = memfd_create("recording", MFD_CLOEXEC);
-
-	assert_true(fd >= 0);
-	return fd;
-}
-
-static struct file load(int fd)
-{
-	struct file file = {.size = (size_t)lseek(fd, 0, SEEK_END)};
-
-	file.data = malloc(file.size + 1);
-	assert_non_null(file.data);
-	assert_int_equal(pread(fd, file.data, file.size, 0), file.size);
-	return file;
-}
 
 static struct file fixture_file(uint64_t epoch_bytes)
 {
