@@ -4,6 +4,7 @@
 
 /* heap_record: what a thread does with its memory, as records of its ring. */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "wire/session.h"
@@ -53,6 +54,11 @@ struct session_stack {
 static inline uint32_t session_kind(const struct session_record *record)
 {
 	return record->kind & 0xffu;
+}
+
+static inline bool session_is_heap(uint32_t kind)
+{
+	return kind >= SESSION_ALLOC && kind <= SESSION_STACK;
 }
 
 /* The words of a record: its kind tells, or it does itself. */

@@ -15,7 +15,7 @@
 #include "track/raw_stacks.h"
 #include "wire/heap_record.h"
 
-#define BATCH_EVENTS 4096u
+#define BATCH_EVENTS 512u /* what was read just now is still near when it is handed on */
 #define MAX_DEPTH 4096u
 #define STACK_WORDS (sizeof(struct session_stack) / 8)
 
@@ -190,7 +190,7 @@ static int add_rate(struct heap_rings *rings, uint64_t time_ns)
 	return ++rings->count == BATCH_EVENTS ? heap_rings_hand_on(rings) : 0;
 }
 
-static int add_event(struct heap_rings *rings, struct heap_ring *ring,
+static inline int add_event(struct heap_rings *rings, struct heap_ring *ring,
 		     const struct session_heap *record)
 {
 	uint32_t kind = record->head & 0xff;
@@ -233,23 +233,39 @@ _Static_assert(SESSION_FREE - SESSION_ALLOC == HEAP_FREE &&
 		       SESSION_KEPT - SESSION_ALLOC == HEAP_KEPT,
 	       "kinds are in the order of ops");
 
-int heap_ring_read(struct heap_rings *rings, struct heap_ring **ring,
-		   const struct process_file *file, uint32_t tid,
-		   const struct session_record *record, uint32_t words)
+/* Makes the ring of a thread known and its events those that are gathered. */
+static int begin_reading(struct heap_rings *rings, struct heap_ring **ring,
+			 const struct process_file *file, uint32_t tid)
 {
-	int r = 0;
-
 	if (!*ring)
 		*ring = calloc(1, sizeof(**ring));
 	if (!*ring)
 		return -ENOMEM;
-	if (tid != rings->tid || file->pid != rings->pid)
-		r = turn_to(rings, file->pid, tid);
-	if (r < 0)
-		return r;
-	if (session_kind(record) == SESSION_STACK)
-		return add_stack(rings, *ring, (const struct session_stack *)record, words);
-	return add_event(rings, *ring, (const struct session_heap *)record);
+	return tid != rings->tid || file->pid != rings->pid ? turn_to(rings, file->pid, tid) : 0;
+}
+
+int heap_ring_read(struct heap_rings *rings, struct heap_ring **ring,
+		   const struct process_file *file, uint32_t tid, const uint64_t *words,
+		   uint64_t count, uint64_t *ret_read)
+{
+	uint64_t at = 0;
+	int r = begin_reading(rings, ring, file, tid);
+
+	while (r == 0 && at < count) {
+		const struct session_record *record = (const struct session_record *)(words + at);
+		uint32_t kind = session_kind(record);
+		uint32_t length = session_words(record);
+
+		if (!session_is_heap(kind) || length == 0 || length > count - at)
+			break;
+		if (kind == SESSION_STACK)
+			r = add_stack(rings, *ring, (const struct session_stack *)record, length);
+		else
+			r = add_event(rings, *ring, (const struct session_heap *)record);
+		at += length;
+	}
+	*ret_read = at;
+	return r;
 }
 
 int heap_rings_until(struct heap_rings *rings, uint64_t time_ns)

@@ -17,7 +17,6 @@ struct heap_rings; /* what they share */
 struct process_file;
 struct process_tracker;
 struct raw_stacks;
-struct session_record;
 struct sink;
 struct tick_clock;
 
@@ -30,10 +29,13 @@ struct heap_rings *heap_rings_new(struct sink *sink, struct process_tracker *tra
 				  uint64_t sample_bytes);
 void heap_rings_free(struct heap_rings *rings);
 
-/* A record of the heap of so many words, by a thread. *ring is made when it is NULL. */
+/*
+ * Records of a thread, from `words` on: up to the first that is not of the heap or makes no
+ * sense. *ret_read is how many words they were. *ring is made when it is NULL.
+ */
 int heap_ring_read(struct heap_rings *rings, struct heap_ring **ring,
-		   const struct process_file *file, uint32_t tid,
-		   const struct session_record *record, uint32_t words);
+		   const struct process_file *file, uint32_t tid, const uint64_t *words,
+		   uint64_t count, uint64_t *ret_read);
 
 /* Hands on what has gathered of a thread: others are read next. */
 int heap_rings_hand_on(struct heap_rings *rings);

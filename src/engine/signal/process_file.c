@@ -284,11 +284,6 @@ static int read_record(struct process_file *file, uint32_t index,
 		       const struct session_record *record, uint32_t words,
 		       const struct process_reader *reader)
 {
-	uint32_t kind = session_kind(record);
-
-	if (kind >= SESSION_ALLOC && kind <= SESSION_STACK && reader->heap)
-		return reader->heap(reader->self, file, &file->rings[index].heap,
-				    file->slots[index].tid, record, words);
 	if (record->kind == SESSION_LABELS)
 		read_labels(file, index, (const char *)(record + 1), (words - 1) * 8);
 	if (record->kind == SESSION_SAMPLE || record->kind == SESSION_EVENT)
@@ -304,6 +299,17 @@ static void set_tail(struct process_file *file, uint32_t index, uint64_t tail)
 	atomic_thread_fence(memory_order_seq_cst); /* nothing of it is read from here on */
 	write_at(file, slot_offset(file, index) + offsetof(struct session_slot, tail), &tail,
 		 sizeof(tail));
+}
+
+/* Those of the heap are read many at a time: there are millions. *ret_read is the words of them. */
+static int read_heap(struct process_file *file, uint32_t index, const uint64_t *words,
+		     uint64_t count, const struct process_reader *reader, uint64_t *ret_read)
+{
+	*ret_read = 0;
+	if (!reader->heap || !session_is_heap(session_kind((const struct session_record *)words)))
+		return 0;
+	return reader->heap(reader->self, file, &file->rings[index].heap, file->slots[index].tid,
+			    words, count, ret_read);
 }
 
 /* Reads the records of a ring. One that makes no sense is where all after it are given up. */
@@ -322,15 +328,22 @@ static int drain_ring(struct process_file *file, uint32_t index,
 		const uint64_t *words = file->ring + at;
 		const struct session_record *record = (const struct session_record *)words;
 		uint32_t length = session_words(record);
+		uint64_t room = file->ring_words - at;
+		uint64_t read = 0;
 
-		if (!sane || length == 0 || length > head - tail ||
-		    length > file->ring_words - at) {
+		if (room > head - tail)
+			room = head - tail;
+		if (!sane || length == 0 || length > room) {
 			file->damaged++;
 			tail = head;
 			break;
 		}
-		r = read_record(file, index, record, length, reader);
-		tail += length;
+		r = read_heap(file, index, words, room, reader, &read);
+		if (read == 0 && r == 0) {
+			r = read_record(file, index, record, length, reader);
+			read = length;
+		}
+		tail += read;
 	}
 	set_tail(file, index, tail);
 	return r;

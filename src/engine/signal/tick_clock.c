@@ -34,11 +34,3 @@ void tick_clock_pair(struct tick_clock *clock)
 		clock->ns_per_tick = (double)(clock->last.ns - clock->first.ns) /
 				     (double)(clock->last.ticks - clock->first.ticks);
 }
-
-uint64_t tick_clock_ns(const struct tick_clock *clock, uint64_t ticks)
-{
-	int64_t away = (int64_t)(ticks - clock->last.ticks);
-	double ns_per_tick = clock->ns_per_tick > 0 ? clock->ns_per_tick : 1.0;
-
-	return clock->last.ns + (uint64_t)(int64_t)((double)away * ns_per_tick);
-}

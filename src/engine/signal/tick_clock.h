@@ -21,6 +21,12 @@ struct tick_clock {
 void tick_clock_pair(struct tick_clock *clock);
 
 /* When it was, by the pair that is nearest in time. */
-uint64_t tick_clock_ns(const struct tick_clock *clock, uint64_t ticks);
+static inline uint64_t tick_clock_ns(const struct tick_clock *clock, uint64_t ticks)
+{
+	int64_t away = (int64_t)(ticks - clock->last.ticks);
+	double ns_per_tick = clock->ns_per_tick > 0 ? clock->ns_per_tick : 1.0;
+
+	return clock->last.ns + (uint64_t)(int64_t)((double)away * ns_per_tick);
+}
 
 #endif
