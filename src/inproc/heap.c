@@ -80,35 +80,20 @@ struct inproc_thread *heap_enter_slow(const struct heap_site *site)
 	return thread;
 }
 
-static bool has_memory(struct inproc_thread *thread)
+bool heap_lock_slowly(struct inproc_thread *thread)
 {
-	if (thread->heap)
-		return true;
-	thread->heap = heap_memory_map();
-	if (thread->heap)
-		heap_memory_reset(thread->heap);
-	return thread->heap != NULL;
-}
-
-bool heap_lock(struct inproc_thread *thread)
-{
-	if (atomic_load_explicit(&thread->busy, memory_order_relaxed) != 0 || !has_memory(thread)) {
-		inproc_count(SESSION_HEAP_MISSED, 1);
-		return false;
+	if (atomic_load_explicit(&thread->busy, memory_order_relaxed) == 0 && !thread->heap) {
+		thread->heap = heap_memory_map();
+		if (thread->heap) {
+			heap_memory_reset(thread->heap);
+			return heap_lock(thread);
+		}
 	}
-	if (__builtin_expect(!thread->heap->alive, 0)) {
+	if (thread->heap && !thread->heap->alive)
 		heap_end(); /* what is mapped belongs to another process */
-		return false;
-	}
-	atomic_store_explicit(&thread->busy, 1, memory_order_relaxed);
-	atomic_signal_fence(memory_order_seq_cst);
-	return true;
-}
-
-void heap_unlock(struct inproc_thread *thread)
-{
-	atomic_signal_fence(memory_order_seq_cst);
-	atomic_store_explicit(&thread->busy, 0, memory_order_relaxed);
+	else
+		inproc_count(SESSION_HEAP_MISSED, 1);
+	return false;
 }
 
 static uint16_t current_cpu(void)

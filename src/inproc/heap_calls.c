@@ -24,16 +24,12 @@ REAL_DEFINE(valloc);
 REAL_DEFINE(pvalloc);
 REAL_DEFINE(malloc_usable_size);
 
-/*
- * Whether the real functions are known. The search for them may itself ask for memory,
- * and finds that they are not.
+/* Searches the real functions. That may itself ask for memory, and finds that they are not there.
  */
-static bool is_found(void)
+static __attribute__((noinline, cold)) bool search(void)
 {
 	static _Atomic bool searching;
 
-	if (__builtin_expect(real_malloc_usable_size != NULL, 1))
-		return true;
 	if (atomic_exchange(&searching, true))
 		return false;
 	resolve_malloc();
@@ -49,6 +45,12 @@ static bool is_found(void)
 	resolve_malloc_usable_size();
 	atomic_store(&searching, false);
 	return real_malloc_usable_size != NULL;
+}
+
+/* Whether the real functions are known. */
+static inline bool is_found(void)
+{
+	return __builtin_expect(real_malloc_usable_size != NULL, 1) || search();
 }
 
 bool heap_is_bypassed(void)

@@ -69,6 +69,17 @@ static inline uint64_t heap_hash_add(uint64_t sum, uint64_t value, uint64_t *pla
 	return sum + mixed * 0xbf58476d1ce4e5b9ull;
 }
 
+/*
+ * The same for what is looked at each time, with one multiplication: each place has a factor
+ * of its own, so differences in two places do not make up for each other.
+ */
+static inline uint64_t heap_hash_slot(uint64_t sum, uint64_t value, uint64_t *factor)
+{
+	sum += value * *factor;
+	*factor = (*factor << 11 | *factor >> 53) + 0xd1342543de82ef96ull;
+	return sum;
+}
+
 /* The same for the end. Not 0. */
 static inline uint64_t heap_hash_end(uint64_t sum)
 {
@@ -78,8 +89,30 @@ static inline uint64_t heap_hash_end(uint64_t sum)
 	return sum ? sum : 1;
 }
 
+static inline uint32_t heap_numbered_check(const struct heap_numbered *numbered)
+{
+	return (uint32_t)(numbered->hash >> 32) ^ numbered->number ^ 0x5bd1e995u;
+}
+
+/* Two places for each hash. */
+static inline struct heap_numbered *heap_numbers_places(struct heap_numbered *table, uint64_t hash)
+{
+	return &table[hash >> (64 - HEAP_STACK_BITS) & ~1ull];
+}
+
 /* The number of a hash in a table. False when it is not there. */
-bool heap_numbers_find(struct heap_numbered *table, uint64_t hash, uint32_t *ret);
+static inline bool heap_numbers_find(struct heap_numbered *table, uint64_t hash, uint32_t *ret)
+{
+	const struct heap_numbered *place = heap_numbers_places(table, hash);
+
+	if (__builtin_expect(place->hash != hash, 0) && (++place)->hash != hash)
+		return false;
+	*ret = place->number;
+	if (__builtin_expect(place->check == heap_numbered_check(place), 1))
+		return true;
+	inproc_count(SESSION_HEAP_DAMAGED, 1);
+	return false;
+}
 void heap_numbers_add(struct heap_numbered *table, uint64_t hash, uint32_t number);
 
 /*
@@ -112,8 +145,26 @@ bool heap_stack_again(struct inproc_thread *thread, const struct heap_frames *fr
 		      uint32_t *ret);
 
 /* Keeps handlers of this thread out of what is written: around all that writes or walks. */
-bool heap_lock(struct inproc_thread *thread);
-void heap_unlock(struct inproc_thread *thread);
+bool heap_lock_slowly(struct inproc_thread *thread);
+
+static inline bool heap_lock(struct inproc_thread *thread)
+{
+	const struct heap_memory *memory = thread->heap;
+
+	if (__builtin_expect(atomic_load_explicit(&thread->busy, memory_order_relaxed) != 0 ||
+				     !memory || !memory->alive,
+			     0))
+		return heap_lock_slowly(thread);
+	atomic_store_explicit(&thread->busy, 1, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	return true;
+}
+
+static inline void heap_unlock(struct inproc_thread *thread)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	atomic_store_explicit(&thread->busy, 0, memory_order_relaxed);
+}
 
 /* A range is mapped, by a stack of this thread. False when there is no room for it. */
 bool heap_put_range(struct inproc_thread *thread, uint64_t begin, uint64_t bytes, uint32_t stack);

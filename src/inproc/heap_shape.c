@@ -36,14 +36,14 @@ static uint32_t check_of(const struct heap_shape *shape)
 }
 
 /* What the places of a shape hold, and where it begins. */
-static uint64_t hash_of(const struct heap_shape *shape)
+static inline __attribute__((always_inline)) uint64_t hash_of(const struct heap_shape *shape)
 {
 	const uint8_t *from = (const uint8_t *)(uintptr_t)shape->sp;
-	uint64_t place = 0;
+	uint64_t factor = SPREAD;
 	uint64_t sum = shape->pc * 3 + shape->sp * 5 + shape->count;
 
 	for (uint32_t i = 0; i < shape->count; i++)
-		sum = heap_hash_add(sum, *(const uint64_t *)(from + shape->slots[i]), &place);
+		sum = heap_hash_slot(sum, *(const uint64_t *)(from + shape->slots[i]), &factor);
 	return heap_hash_end(sum);
 }
 

@@ -21,38 +21,13 @@ static uint64_t hash_of(const uint64_t *pcs, uint32_t count, uint32_t end)
 	return heap_hash_end(sum);
 }
 
-static uint32_t check_of(const struct heap_numbered *numbered)
-{
-	return (uint32_t)(numbered->hash >> 32) ^ numbered->number ^ 0x5bd1e995u;
-}
-
-/* Two places for each hash. */
-static struct heap_numbered *places_of(struct heap_numbered *table, uint64_t hash)
-{
-	return &table[hash >> (64 - HEAP_STACK_BITS) & ~1ull];
-}
-
-bool heap_numbers_find(struct heap_numbered *table, uint64_t hash, uint32_t *ret)
-{
-	const struct heap_numbered *places = places_of(table, hash);
-	uint32_t at = places[0].hash == hash ? 0 : 1;
-
-	if (places[at].hash != hash)
-		return false;
-	*ret = places[at].number;
-	if (places[at].check == check_of(&places[at]))
-		return true;
-	inproc_count(SESSION_HEAP_DAMAGED, 1);
-	return false;
-}
-
 void heap_numbers_add(struct heap_numbered *table, uint64_t hash, uint32_t number)
 {
-	struct heap_numbered *places = places_of(table, hash);
+	struct heap_numbered *places = heap_numbers_places(table, hash);
 
 	places[1] = places[0];
 	places[0] = (struct heap_numbered){.hash = hash, .number = number};
-	places[0].check = check_of(&places[0]);
+	places[0].check = heap_numbered_check(&places[0]);
 }
 
 /* How many frames, from the root on, are those of the stack that was written last. */

@@ -191,7 +191,7 @@ static int add_rate(struct heap_rings *rings, uint64_t time_ns)
 }
 
 static inline int add_event(struct heap_rings *rings, struct heap_ring *ring,
-		     const struct session_heap *record)
+			    const struct session_heap *record)
 {
 	uint32_t kind = record->head & 0xff;
 	uint32_t call = record->head >> 8 & 0xff;
@@ -245,18 +245,18 @@ static int begin_reading(struct heap_rings *rings, struct heap_ring **ring,
 }
 
 int heap_ring_read(struct heap_rings *rings, struct heap_ring **ring,
-		   const struct process_file *file, uint32_t tid, const uint64_t *words,
-		   uint64_t count, uint64_t *ret_read)
+		   const struct process_file *file, uint32_t tid, struct process_words *words)
 {
 	uint64_t at = 0;
 	int r = begin_reading(rings, ring, file, tid);
 
-	while (r == 0 && at < count) {
-		const struct session_record *record = (const struct session_record *)(words + at);
+	while (r == 0 && at < words->count) {
+		const struct session_record *record =
+			(const struct session_record *)(words->words + at);
 		uint32_t kind = session_kind(record);
 		uint32_t length = session_words(record);
 
-		if (!session_is_heap(kind) || length == 0 || length > count - at)
+		if (!session_is_heap(kind) || length == 0 || length > words->count - at)
 			break;
 		if (kind == SESSION_STACK)
 			r = add_stack(rings, *ring, (const struct session_stack *)record, length);
@@ -264,7 +264,7 @@ int heap_ring_read(struct heap_rings *rings, struct heap_ring **ring,
 			r = add_event(rings, *ring, (const struct session_heap *)record);
 		at += length;
 	}
-	*ret_read = at;
+	words->read = at;
 	return r;
 }
 

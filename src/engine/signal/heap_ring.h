@@ -16,6 +16,7 @@ struct heap_ring;  /* of one thread */
 struct heap_rings; /* what they share */
 struct process_file;
 struct process_tracker;
+struct process_words;
 struct raw_stacks;
 struct sink;
 struct tick_clock;
@@ -30,12 +31,11 @@ struct heap_rings *heap_rings_new(struct sink *sink, struct process_tracker *tra
 void heap_rings_free(struct heap_rings *rings);
 
 /*
- * Records of a thread, from `words` on: up to the first that is not of the heap or makes no
- * sense. *ret_read is how many words they were. *ring is made when it is NULL.
+ * Records of a thread, up to the first that is not of the heap or makes no sense. *ring is made
+ * when it is NULL.
  */
 int heap_ring_read(struct heap_rings *rings, struct heap_ring **ring,
-		   const struct process_file *file, uint32_t tid, const uint64_t *words,
-		   uint64_t count, uint64_t *ret_read);
+		   const struct process_file *file, uint32_t tid, struct process_words *words);
 
 /* Hands on what has gathered of a thread: others are read next. */
 int heap_rings_hand_on(struct heap_rings *rings);

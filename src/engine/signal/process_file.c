@@ -301,15 +301,16 @@ static void set_tail(struct process_file *file, uint32_t index, uint64_t tail)
 		 sizeof(tail));
 }
 
-/* Those of the heap are read many at a time: there are millions. *ret_read is the words of them. */
-static int read_heap(struct process_file *file, uint32_t index, const uint64_t *words,
-		     uint64_t count, const struct process_reader *reader, uint64_t *ret_read)
+/* Those of the heap are read many at a time: there are millions. */
+static int read_heap(struct process_file *file, uint32_t index, struct process_words *words,
+		     const struct process_reader *reader)
 {
-	*ret_read = 0;
-	if (!reader->heap || !session_is_heap(session_kind((const struct session_record *)words)))
+	const struct session_record *first = (const struct session_record *)words->words;
+
+	if (!reader->heap || !session_is_heap(session_kind(first)))
 		return 0;
 	return reader->heap(reader->self, file, &file->rings[index].heap, file->slots[index].tid,
-			    words, count, ret_read);
+			    words);
 }
 
 /* Reads the records of a ring. One that makes no sense is where all after it are given up. */
@@ -325,25 +326,23 @@ static int drain_ring(struct process_file *file, uint32_t index,
 	file->fill = fill > file->fill && fill <= 1 ? fill : file->fill;
 	while (tail != head && r == 0) {
 		uint64_t at = tail & (file->ring_words - 1);
-		const uint64_t *words = file->ring + at;
-		const struct session_record *record = (const struct session_record *)words;
-		uint32_t length = session_words(record);
 		uint64_t room = file->ring_words - at;
-		uint64_t read = 0;
+		struct process_words words = {.words = file->ring + at,
+					      .count = room < head - tail ? room : head - tail};
+		const struct session_record *record = (const struct session_record *)words.words;
+		uint32_t length = session_words(record);
 
-		if (room > head - tail)
-			room = head - tail;
-		if (!sane || length == 0 || length > room) {
+		if (!sane || length == 0 || length > words.count) {
 			file->damaged++;
 			tail = head;
 			break;
 		}
-		r = read_heap(file, index, words, room, reader, &read);
-		if (read == 0 && r == 0) {
+		r = read_heap(file, index, &words, reader);
+		if (words.read == 0 && r == 0) {
 			r = read_record(file, index, record, length, reader);
-			read = length;
+			words.read = length;
 		}
-		tail += read;
+		tail += words.read;
 	}
 	set_tail(file, index, tail);
 	return r;

@@ -67,13 +67,16 @@ struct process_sample {
 typedef int process_sample_fn(void *self, struct process_file *file,
 			      const struct process_sample *sample);
 
-/*
- * Words of a ring that begin with a record of the heap: *ret_read is how many were read, up to
- * a record that is another's. *ring is the caller's own, NULL at first.
- */
+/* Words of a ring that begin with a record of the heap. */
+struct process_words {
+	const uint64_t *words;
+	uint64_t count;
+	uint64_t read; /* set by who reads them: up to a record that is another's */
+};
+
+/* *ring is the caller's own, NULL at first. */
 typedef int process_heap_fn(void *self, struct process_file *file, struct heap_ring **ring,
-			    uint32_t tid, const uint64_t *words, uint64_t count,
-			    uint64_t *ret_read);
+			    uint32_t tid, struct process_words *words);
 
 /* Called for each thread before its slot is given to another. */
 typedef void process_thread_fn(void *self, struct process_file *file, uint32_t tid,

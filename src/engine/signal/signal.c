@@ -302,14 +302,13 @@ static int on_sample(void *self, struct process_file *file, const struct process
 }
 
 static int on_heap(void *self, struct process_file *file, struct heap_ring **ring, uint32_t tid,
-		   const uint64_t *words, uint64_t count, uint64_t *ret_read)
+		   struct process_words *words)
 {
 	struct signal_engine *engine = self;
 
-	*ret_read = 0;
 	if (!engine->heap)
 		return 0; /* nobody asked for it */
-	return heap_ring_read(engine->heap, ring, file, tid, words, count, ret_read);
+	return heap_ring_read(engine->heap, ring, file, tid, words);
 }
 
 static void on_thread(void *self, struct process_file *file, uint32_t tid, const char *comm,
