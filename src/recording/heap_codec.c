@@ -79,11 +79,11 @@ int heap_encoder_begin(struct heap_encoder *encoder, uint64_t first_event)
 {
 	int i;
 
-	/* Room for the longest entries now, so that adding an event needs no checks. */
+	/* Room for the longest entries and a byte now, so that adding an event needs no checks. */
 	for (i = 0; i < HEAP_COLUMNS; i++) {
 		bytes_clear(&encoder->columns[i]);
 		if (!bytes_reserve(&encoder->columns[i],
-				   (size_t)CHUNK_MAX_HEAP_EVENTS * longest[i]))
+				   (size_t)CHUNK_MAX_HEAP_EVENTS * longest[i] + 1))
 			return -ENOMEM;
 	}
 	if (!encoder->model)
@@ -117,6 +117,14 @@ static ALWAYS_INLINE void put_code(struct heap_encoder *encoder, enum heap_colum
 	struct bytes *data = &encoder->columns[id - 1];
 
 	data->size = (size_t)(varint_write(data->data + data->size, code) - data->data);
+}
+
+/* As put_code(), of one byte or two at random. The byte after it may be written as well. */
+static ALWAYS_INLINE void put_any(struct heap_encoder *encoder, enum heap_column id, uint64_t code)
+{
+	struct bytes *data = &encoder->columns[id - 1];
+
+	data->size = (size_t)(varint_write_any(data->data + data->size, code) - data->data);
 }
 
 static void end_thread(struct heap_encoder *encoder)
@@ -207,7 +215,7 @@ static ALWAYS_INLINE void put_size(struct heap_encoder *encoder, struct known_si
 	uint32_t *extra = heap_model_slack(encoder->model, event->size);
 	uint32_t slack = event->slack - heap_usual_slack(event->size);
 
-	put_code(encoder, HEAP_COLUMN_SIZE, event->size == site->size ? 0 : event->size + 1);
+	put_any(encoder, HEAP_COLUMN_SIZE, event->size == site->size ? 0 : event->size + 1);
 	put_code(encoder, HEAP_COLUMN_SLACK,
 		 (uint32_t)zigzag_encode((int64_t)(int32_t)(slack - *extra)));
 	site->size = event->size;
@@ -231,12 +239,14 @@ static ALWAYS_INLINE void put_far_address(struct heap_encoder *encoder, uint64_t
 
 static ALWAYS_INLINE void put_distance(struct heap_encoder *encoder, uint32_t distance)
 {
-	if (distance < ADDRESS_PAGED) {
-		put_byte(encoder, HEAP_COLUMN_ADDRESS, distance);
-	} else if (distance < PAGED_END) {
+	struct bytes *far = &encoder->columns[HEAP_COLUMN_FAR_ADDRESS - 1];
+	bool is_paged = distance >= ADDRESS_PAGED;
+
+	if (distance < PAGED_END) { /* paged or not is as good as random */
 		put_byte(encoder, HEAP_COLUMN_ADDRESS,
-			 ADDRESS_PAGED + (distance - ADDRESS_PAGED) / 256);
-		put_byte(encoder, HEAP_COLUMN_FAR_ADDRESS, (distance - ADDRESS_PAGED) % 256);
+			 is_paged ? ADDRESS_PAGED + (distance - ADDRESS_PAGED) / 256 : distance);
+		far->data[far->size] = (uint8_t)(distance - ADDRESS_PAGED);
+		far->size += is_paged;
 	} else {
 		put_byte(encoder, HEAP_COLUMN_ADDRESS, ADDRESS_LONG);
 		put_code(encoder, HEAP_COLUMN_FAR_ADDRESS, distance);
@@ -298,25 +308,30 @@ static ALWAYS_INLINE void put_new_address(struct heap_encoder *encoder,
 	encoder->addresses->slots[slot].units = units + 1;
 }
 
+/* Whether the clock has gone on since the last event is as good as random: no branch asks for it.
+ */
 static ALWAYS_INLINE void put_time(struct heap_encoder *encoder, uint64_t ticks)
 {
 	struct bytes *data = &encoder->columns[HEAP_COLUMN_TIME - 1];
 	uint64_t advance = ticks - encoder->ticks;
+	bool is_same = advance == 0;
 
-	if (encoder->thread_count == 0) {
+	if (__builtin_expect(encoder->thread_count == 0, 0)) {
 		encoder->start_ticks = ticks;
 		advance = 0;
-	} else if (advance == 0 && (data->data[data->size - 1] & TIME_MORE) < TIME_MORE) {
-		data->data[data->size - 1]++;
-		return;
+		is_same = false;
+	} else {
+		is_same &= (data->data[data->size - 1] & TIME_MORE) < TIME_MORE;
+		data->data[data->size - 1] += is_same;
 	}
 	encoder->ticks = ticks;
-	if (advance < TIME_FAR) {
-		put_byte(encoder, HEAP_COLUMN_TIME, (uint32_t)advance << TIME_ADVANCE_SHIFT);
+	if (__builtin_expect(advance >= TIME_FAR, 0)) {
+		put_byte(encoder, HEAP_COLUMN_TIME, TIME_FAR << TIME_ADVANCE_SHIFT);
+		put_code(encoder, HEAP_COLUMN_FAR_TIME, zigzag_encode((int64_t)advance));
 		return;
 	}
-	put_byte(encoder, HEAP_COLUMN_TIME, TIME_FAR << TIME_ADVANCE_SHIFT);
-	put_code(encoder, HEAP_COLUMN_FAR_TIME, zigzag_encode((int64_t)advance));
+	data->data[data->size] = (uint8_t)(advance << TIME_ADVANCE_SHIFT);
+	data->size += !is_same;
 }
 
 static ALWAYS_INLINE void put_cpu(struct heap_encoder *encoder, uint16_t cpu)
