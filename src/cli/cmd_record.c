@@ -32,6 +32,8 @@
 /* Which samples are given up when a buffer is full. */
 enum overflow { OVERFLOW_DROP_NEW, OVERFLOW_OVERWRITE_OLD };
 
+#define HEAP_ENGINE "signal" /* the one that is inside the program */
+
 struct record_options {
 	uint64_t frequency_hz;
 	uint64_t period;
@@ -43,6 +45,7 @@ struct record_options {
 	const char *output;
 	const char *engine;
 	const char *event;
+	bool heap;
 	enum engine_mode mode;
 	uint64_t least_away_ns;
 	bool wakers;
@@ -96,6 +99,13 @@ static const char *conflict(const struct command_context *context,
 	if (options->wakers && options->mode == ENGINE_MODE_CPU &&
 	    option_source_of(context->set, &options->wakers) == OPTION_FROM_COMMAND_LINE)
 		return "--waker is about time off the CPUs: give --mode offcpu or --mode wall";
+	if (options->heap && targets > 0)
+		return "--heap is recorded inside a program that is started: give a program alone";
+	if (options->heap && strcmp(options->engine, "auto") != 0 &&
+	    strcmp(options->engine, HEAP_ENGINE) != 0)
+		return "--heap is recorded by the engine \"signal\": leave out --engine";
+	if (options->heap && options->last_ns > 0)
+		return "--last keeps samples alone: leave out --heap";
 	if (options->flame && options->output && strcmp(options->output, "-") == 0)
 		return "--flame reads the recording again: give -o a file";
 	if (options->last_ns > 0 && options->output && strcmp(options->output, "-") == 0)
@@ -258,9 +268,11 @@ static const struct engine_ops *choose_engine(struct recording *recording, const
 			options->cgroup;
 	struct target target = {.kind = attached ? TARGET_PROCESSES : TARGET_COMMAND,
 				.program = program};
-	const struct engine_ops *engine = engine_find(options->engine, &target, err);
+	const char *name = options->heap ? HEAP_ENGINE : options->engine;
+	const struct engine_ops *engine = engine_find(name, &target, err);
 
-	if (!engine || strcmp(options->engine, "auto") != 0 || engine == engine_table[0])
+	if (!engine || options->heap || strcmp(options->engine, "auto") != 0 ||
+	    engine == engine_table[0])
 		return engine;
 	if (engine_table[0]->probe(&recording->why_lesser) == 0 || options->mode == ENGINE_MODE_CPU)
 		return engine;
@@ -298,7 +310,8 @@ static int prepare(struct recording *recording, int argc, char **argv, struct er
 			     .unwind = options->unwind,
 			     .stack_bytes = (uint32_t)(options->stack_bytes & ~7ull),
 			     .overwrite_old = options->on_overflow == OVERFLOW_OVERWRITE_OLD,
-			     .kernel = options->kernel},
+			     .kernel = options->kernel,
+			     .heap = {.on = options->heap}},
 		.target = {.kind = TARGET_COMMAND, .children = options->children},
 		.command = argc > 0 ? argv : NULL,
 		.duration_ns = options->duration_ns,
@@ -441,6 +454,9 @@ static const struct option_spec table[] = {
 	{"mode", 0, OPTION_ENUM(struct record_options, mode, "cpu", "wall", "offcpu"),
 	 .key = "sampling.mode",
 	 .help = "which time: on the CPUs, off them (asleep, or waiting for one), or all of it"},
+	{"heap", 0, OPTION_FLAG(struct record_options, heap),
+	 .help = "allocations too, as wick heap records them, in the same file; with the engine "
+		 "signal"},
 	{"min-block", 0, OPTION_DURATION(struct record_options, least_away_ns), .argument = "TIME",
 	 .key = "sampling.min_block", .help = "leave out times off the CPUs that are shorter"},
 	{"waker", 0, OPTION_TOGGLE(struct record_options, wakers), .key = "sampling.waker",

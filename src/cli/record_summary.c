@@ -288,6 +288,11 @@ void record_summary_print(FILE *out, const struct record_config *config,
 	print_stacks(out, &result->stats, config->sampling.depth);
 	print_left_out(out, &result->stats);
 	print_names(out, config, result, names);
+	if (result->stats.heap_events > 0)
+		(void)fprintf(out,
+			      "  heap       %" PRIu64
+			      " allocations and frees; see them with: wick report --by site\n",
+			      result->stats.heap_events);
 	print_overhead(out, result);
 	if (result->stats.remark[0])
 		(void)fprintf(out, "  note       %s\n", result->stats.remark);

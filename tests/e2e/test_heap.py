@@ -65,6 +65,18 @@ def test_the_peak_and_who_held_it_are_exact(wick):
     assert heap.report["totals"]["peak"]["bytes"] == sum(held.values())
 
 
+def test_time_and_heap_in_one_file(wick):
+    path = wick.new_path()
+    spins = "import sys\nb = bytearray(3000000)\nfor i in range(2000000): pass\nsys.stdout.write('done')"
+    done = wick.ok("record", "--heap", "-F", "2000", "-o", path, "--", "/usr/bin/python3", "-c", spins)
+    assert done.stdout == "done" and " allocations and frees" in done.stderr
+    time = wick.json("report", path, "--format", "json")
+    assert time["value"]["name"] == "cpu" and time["samples"] > 0
+    assert wick.json("report", path, "--by", "site", "--format", "json")["totals"]["peak"]["bytes"] > 3000000
+    refused = wick.run("record", "--heap", "-p", "1")
+    assert refused.returncode == 2 and "give a program" in refused.stderr
+
+
 def test_a_page_is_written_beside_or_not_at_all(wick, tmp_path):
     """What is in the page: tests/browser/heap_page.mjs."""
     heap = Heap(wick, workload("blocks", "peak"))

@@ -491,7 +491,9 @@ static void add_remarks(const struct signal_engine *engine, struct engine_stats 
 		       "the kernel had no timers for %llu threads: sampled by the one of their "
 		       "process, no faster than the kernel ticks; raise ulimit -i",
 		       (unsigned long long)counts[SESSION_SHARED_TIMER]);
-	if (stats->samples > 0 && counts[SESSION_FRAME_POINTERS] * 100 > stats->samples)
+	/* Of the heap there is no count of stacks that were walked. */
+	if (!engine->heap && stats->samples > 0 &&
+	    counts[SESSION_FRAME_POINTERS] * 100 > stats->samples)
 		remark(stats, "%.0f %% of stacks by frame pointers alone",
 		       100.0 * (double)counts[SESSION_FRAME_POINTERS] / (double)stats->samples);
 }
