@@ -85,6 +85,7 @@ int heap_encoder_begin(struct heap_encoder *encoder, uint64_t first_event)
 		if (!bytes_reserve(&encoder->columns[i],
 				   (size_t)CHUNK_MAX_HEAP_EVENTS * longest[i] + 1))
 			return -ENOMEM;
+		encoder->end[i] = encoder->columns[i].data;
 	}
 	if (!encoder->model)
 		encoder->model = malloc(sizeof(*encoder->model));
@@ -107,24 +108,18 @@ int heap_encoder_begin(struct heap_encoder *encoder, uint64_t first_event)
 /* Appends to a column that has room, see heap_encoder_begin(). */
 static ALWAYS_INLINE void put_byte(struct heap_encoder *encoder, enum heap_column id, uint32_t code)
 {
-	struct bytes *data = &encoder->columns[id - 1];
-
-	data->data[data->size++] = (uint8_t)code;
+	*encoder->end[id - 1]++ = (uint8_t)code;
 }
 
 static ALWAYS_INLINE void put_code(struct heap_encoder *encoder, enum heap_column id, uint64_t code)
 {
-	struct bytes *data = &encoder->columns[id - 1];
-
-	data->size = (size_t)(varint_write(data->data + data->size, code) - data->data);
+	encoder->end[id - 1] = varint_write(encoder->end[id - 1], code);
 }
 
 /* As put_code(), of one byte or two at random. The byte after it may be written as well. */
 static ALWAYS_INLINE void put_any(struct heap_encoder *encoder, enum heap_column id, uint64_t code)
 {
-	struct bytes *data = &encoder->columns[id - 1];
-
-	data->size = (size_t)(varint_write_any(data->data + data->size, code) - data->data);
+	encoder->end[id - 1] = varint_write_any(encoder->end[id - 1], code);
 }
 
 static void end_thread(struct heap_encoder *encoder)
@@ -239,14 +234,14 @@ static ALWAYS_INLINE void put_far_address(struct heap_encoder *encoder, uint64_t
 
 static ALWAYS_INLINE void put_distance(struct heap_encoder *encoder, uint32_t distance)
 {
-	struct bytes *far = &encoder->columns[HEAP_COLUMN_FAR_ADDRESS - 1];
+	uint8_t **far = &encoder->end[HEAP_COLUMN_FAR_ADDRESS - 1];
 	bool is_paged = distance >= ADDRESS_PAGED;
 
 	if (distance < PAGED_END) { /* paged or not is as good as random */
 		put_byte(encoder, HEAP_COLUMN_ADDRESS,
 			 is_paged ? ADDRESS_PAGED + (distance - ADDRESS_PAGED) / 256 : distance);
-		far->data[far->size] = (uint8_t)(distance - ADDRESS_PAGED);
-		far->size += is_paged;
+		**far = (uint8_t)(distance - ADDRESS_PAGED);
+		*far += is_paged;
 	} else {
 		put_byte(encoder, HEAP_COLUMN_ADDRESS, ADDRESS_LONG);
 		put_code(encoder, HEAP_COLUMN_FAR_ADDRESS, distance);
@@ -312,7 +307,7 @@ static ALWAYS_INLINE void put_new_address(struct heap_encoder *encoder,
  */
 static ALWAYS_INLINE void put_time(struct heap_encoder *encoder, uint64_t ticks)
 {
-	struct bytes *data = &encoder->columns[HEAP_COLUMN_TIME - 1];
+	uint8_t **end = &encoder->end[HEAP_COLUMN_TIME - 1];
 	uint64_t advance = ticks - encoder->ticks;
 	bool is_same = advance == 0;
 
@@ -321,8 +316,8 @@ static ALWAYS_INLINE void put_time(struct heap_encoder *encoder, uint64_t ticks)
 		advance = 0;
 		is_same = false;
 	} else {
-		is_same &= (data->data[data->size - 1] & TIME_MORE) < TIME_MORE;
-		data->data[data->size - 1] += is_same;
+		is_same &= ((*end)[-1] & TIME_MORE) < TIME_MORE;
+		(*end)[-1] += is_same;
 	}
 	encoder->ticks = ticks;
 	if (__builtin_expect(advance >= TIME_FAR, 0)) {
@@ -330,8 +325,8 @@ static ALWAYS_INLINE void put_time(struct heap_encoder *encoder, uint64_t ticks)
 		put_code(encoder, HEAP_COLUMN_FAR_TIME, zigzag_encode((int64_t)advance));
 		return;
 	}
-	data->data[data->size] = (uint8_t)(advance << TIME_ADVANCE_SHIFT);
-	data->size += !is_same;
+	**end = (uint8_t)(advance << TIME_ADVANCE_SHIFT);
+	*end += !is_same;
 }
 
 static ALWAYS_INLINE void put_cpu(struct heap_encoder *encoder, uint16_t cpu)
@@ -389,13 +384,14 @@ int heap_encoder_finish(struct heap_encoder *encoder, uint64_t until_ticks, stru
 	bytes_put_varint(out, TIME_TICK_NS);
 	bytes_put_varint(out, until_ticks);
 	for (i = 0; i < HEAP_COLUMNS; i++) {
-		const struct bytes *data = &encoder->columns[i];
+		const uint8_t *data = encoder->columns[i].data;
+		size_t size = (size_t)(encoder->end[i] - data);
 
-		if (data->size == 0)
+		if (size == 0)
 			continue;
 		bytes_put_u8(out, (uint8_t)(i + 1));
-		bytes_put_varint(out, data->size);
-		bytes_put(out, data->data, data->size);
+		bytes_put_varint(out, size);
+		bytes_put(out, data, size);
 	}
 	return out->failed ? -ENOMEM : 0;
 }

@@ -28,7 +28,8 @@ struct number_map;
 struct heap_addresses;
 
 struct heap_encoder {
-	struct bytes columns[HEAP_COLUMNS];
+	struct bytes columns[HEAP_COLUMNS]; /* have room for a whole chunk */
+	uint8_t *end[HEAP_COLUMNS];         /* of what is in them */
 	struct heap_model *model;
 	struct heap_addresses *addresses;
 	size_t count;
