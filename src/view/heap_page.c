@@ -92,7 +92,7 @@ static int page_init(struct page *page)
 {
 	const struct heap_sites *sites = &page->report->sites;
 	size_t lines = page->profile->lines.count + 1;
-	int r = site_rows_init(page->heap, &page->rows);
+	int r = site_rows_init(page->profile, page->report, page->heap->stacks, &page->rows);
 	struct heap_groups groups = {page->rows.of_site, page->rows.count};
 
 	if (r == 0)
@@ -454,6 +454,7 @@ int heap_page_put_data(const struct heap_profile *heap, struct bytes *out)
 		json_init(&page.json, out, false);
 		json_open_object(&page.json, NULL);
 		heap_put_totals(&page.json, page.report);
+		heap_put_quality(&page.json, page.report);
 		put_doubts(&page);
 		put_steps(&page);
 		r = put_sites(&page);
