@@ -347,8 +347,6 @@ static void put_place(struct page *page, uint32_t row)
 
 static void put_findings(struct page *page)
 {
-	static const char *const kinds[] = {
-		[HEAP_PLATEAU] = "plateau", [HEAP_STEP] = "step", [HEAP_SPIKE] = "spike"};
 	struct json *json = &page->json;
 
 	json_open_array(json, "findings");
@@ -356,7 +354,7 @@ static void put_findings(struct page *page)
 		const struct heap_finding *finding = &page->findings.items.items[i];
 
 		json_open_object(json, NULL);
-		json_string(json, "kind", kinds[finding->kind]);
+		json_string(json, "kind", heap_finding_name(finding->kind));
 		json_u64(json, "from_ns", finding->from_ns);
 		json_u64(json, "to_ns", finding->to_ns);
 		heap_put_number(json, "level", finding->level_bytes);

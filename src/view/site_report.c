@@ -138,17 +138,12 @@ static void put_row(const struct sheet *sheet, const struct site_row *row)
 	bytes_put_u8(out, '\n');
 }
 
-static const char *const kinds[] = {
-	[HEAP_PLATEAU] = "plateau",
-	[HEAP_STEP] = "step",
-	[HEAP_SPIKE] = "spike",
-};
-
 static void put_finding(const struct sheet *sheet, const struct heap_finding *finding)
 {
 	struct bytes *out = sheet->out;
 
-	bytes_printf(out, "%-8s %10s", kinds[finding->kind], time_of(finding->from_ns).text);
+	bytes_printf(out, "%-8s %10s", heap_finding_name(finding->kind),
+		     time_of(finding->from_ns).text);
 	bytes_printf(out, " to %10s", time_of(finding->to_ns).text);
 	bytes_printf(out, "  %10s", bytes_of(finding->level_bytes).text);
 	if (finding->kind != HEAP_PLATEAU)
@@ -242,7 +237,7 @@ static void json_finding(const struct sheet *sheet, struct json *json,
 			 const struct heap_finding *finding)
 {
 	json_open_object(json, NULL);
-	json_string(json, "kind", kinds[finding->kind]);
+	json_string(json, "kind", heap_finding_name(finding->kind));
 	json_u64(json, "from_ns", finding->from_ns);
 	json_u64(json, "to_ns", finding->to_ns);
 	heap_put_number(json, "level_bytes", finding->level_bytes);
