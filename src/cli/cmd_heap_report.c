@@ -12,6 +12,7 @@
 #include "cli/default_name.h"
 #include "cli/draw_flame.h"
 #include "cli/look.h"
+#include "heap/analysis.h"
 #include "heap/heap_profile.h"
 #include "model/profile.h"
 #include "pipeline/load.h"
@@ -65,7 +66,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (status == COMMAND_DONE)
 		status = look_to_load(context, &options->look, &server, &load);
 	if (status == COMMAND_DONE) {
-		load.heap_step_ns = HEAP_PAGE_STEP_NS;
+		load.heap_step_ns = HEAP_FINE_STEP_NS;
 		status = write_page(context, options, &load, argv[0], name);
 	}
 	free(name);

@@ -32,7 +32,8 @@ const struct command command_merge = {
 			"any format that wick import takes. Where all know the time of day, "
 			"samples "
 			"keep "
-			"their distances in time; else the files begin together.",
+			"their distances in time; else the files begin together. Recordings of "
+			"the heap are merged as well: the result has the blocks of all.",
 			NULL,
 		},
 	.examples =

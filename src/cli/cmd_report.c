@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/debuginfod.h"
 #include "cli/look.h"
+#include "heap/analysis.h"
 #include "heap/heap_profile.h"
 #include "model/profile.h"
 #include "pipeline/load.h"
@@ -61,18 +62,20 @@ static int run_sites(const struct command_context *context,
 {
 	struct site_report_options view = {.json = options->format == REPORT_FORMAT_JSON,
 					   .limit = row_limit(context, options)};
+	struct load_options of_heap = *load;
 	struct heap_profile heap;
 	struct bytes text = {0};
 	struct error err = {0};
 	int status;
 
+	of_heap.heap_step_ns = HEAP_FINE_STEP_NS; /* short runs have spikes and steps as well */
 	if (options->tree) {
 		(void)error_set(&err, -EINVAL, "--by site lists places, it has no --tree");
 		error_remedy(&err, "leave out one of them: --tree --value inuse_space shows who "
 				   "calls the places");
 		return command_refused(context, &err);
 	}
-	if (load_heap(path, load, &heap, &err) < 0)
+	if (load_heap(path, &of_heap, &heap, &err) < 0)
 		return command_failed(context, &err);
 	status = site_report_write(&heap, &view, &text, &err) < 0 ? command_failed(context, &err)
 								  : command_print(context, &text);

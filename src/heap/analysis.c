@@ -4,35 +4,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/scope.h"
+#include "heap/account.h"
+#include "heap/ahead.h"
 #include "heap/live.h"
 #include "heap/order.h"
 #include "heap/report.h"
 #include "heap/skew.h"
 #include "model/dictionary.h"
 
-/*
- * How far ahead memory is asked for, in events: first for the slot of the block, with what that
- * says for the share, with that for the site.
- */
-#define SLOT_AHEAD 18u
-#define SHARE_AHEAD 12u
-#define SITE_AHEAD 6u
-#define GUESSES 32u
-
-/*
- * As long as they are in a near cache there is nothing to be won by asking: that many slots, and
- * that many sites with all that is kept of them.
- */
-#define NEAR_SLOTS (32u << 10)
-#define NEAR_SITES (32u << 10)
-
 #define RECENT 1024u
-
-/* Rows of the histories of sites and of threads, of 40 bytes. */
-#define HISTORY_LIMIT (256u << 10)
-
-enum space { SPACE_MALLOC, SPACE_MMAP, SPACE_POOL, SPACES = 4 };
 
 /* A block that realloc has taken from a thread, until it is known what became of it. */
 struct moving {
@@ -53,32 +33,55 @@ struct heap_analysis {
 	struct heap_order order;
 	struct heap_live live;
 	struct heap_rates rates;
-	VEC(uint8_t) process_rates; /* by process */
 	VEC(struct moving) moving;  /* by thread */
 	struct heap_skew displaced; /* blocks that others took the place of: their frees may come */
 	struct heap_skew early;     /* frees of no block: their allocations may come */
-	uint32_t serial;            /* of the step */
 	struct recent recent[RECENT];
-	uint32_t guesses[GUESSES]; /* of events to come, by their places: their shares */
+	struct heap_ahead ahead;
 	bool begun;
-	struct heap_report report;
+	struct heap_account account;
+	/*
+	 * Blocks of pools lie in others, so all that is told of them is told apart: by an
+	 * analysis that gets their events and nothing else. NULL: none came yet.
+	 */
+	struct heap_analysis *pools;
 };
 
-int heap_analysis_new(const struct heap_config *config, struct heap_analysis **ret)
+/* Rates are those of another one where blocks of pools are looked at. */
+static struct heap_analysis *make(const struct heap_config *config, struct heap_rates *rates)
 {
 	struct heap_analysis *analysis = calloc(1, sizeof(*analysis));
 
 	if (!analysis)
-		return -ENOMEM;
+		return NULL;
 	analysis->config = *config;
 	if (config->to_ns == 0)
 		analysis->config.to_ns = UINT64_MAX;
-	analysis->report.begin_ns = config->begin_ns;
+	heap_account_init(&analysis->account, rates ? rates : &analysis->rates,
+			  config->step_ns ? config->step_ns : HEAP_STEP_NS);
+	analysis->account.report.begin_ns = config->begin_ns;
 	analysis->begun = config->begin_ns > 0;
-	analysis->report.site_history.limit = HISTORY_LIMIT;
-	analysis->report.thread_history.limit = HISTORY_LIMIT;
-	heap_timeline_init(&analysis->report.timeline,
-			   config->step_ns ? config->step_ns : HEAP_STEP_NS);
+	analysis->ahead.live = &analysis->live;
+	analysis->ahead.report = &analysis->account.report;
+	return analysis;
+}
+
+static void unmake(struct heap_analysis *analysis)
+{
+	heap_order_fini(&analysis->order);
+	heap_live_fini(&analysis->live);
+	heap_rates_fini(&analysis->rates);
+	heap_account_fini(&analysis->account);
+	vec_fini(&analysis->moving);
+	free(analysis);
+}
+
+int heap_analysis_new(const struct heap_config *config, struct heap_analysis **ret)
+{
+	struct heap_analysis *analysis = make(config, NULL);
+
+	if (!analysis)
+		return -ENOMEM;
 	*ret = analysis;
 	return 0;
 }
@@ -87,158 +90,14 @@ void heap_analysis_free(struct heap_analysis *analysis)
 {
 	if (!analysis)
 		return;
-	heap_order_fini(&analysis->order);
-	heap_live_fini(&analysis->live);
-	heap_sites_fini(&analysis->report.sites);
-	heap_timeline_fini(&analysis->report.timeline);
-	heap_history_fini(&analysis->report.site_history);
-	heap_history_fini(&analysis->report.thread_history);
-	vec_fini(&analysis->report.threads);
-	vec_fini(&analysis->process_rates);
-	vec_fini(&analysis->moving);
-	free(analysis);
+	if (analysis->pools)
+		unmake(analysis->pools);
+	unmake(analysis);
 }
 
 const struct heap_report *heap_analysis_report(const struct heap_analysis *analysis)
 {
-	return &analysis->report;
-}
-
-static uint32_t space_of(const struct heap_thread *thread, uint8_t call)
-{
-	return thread->space + (call == HEAP_MMAP   ? SPACE_MMAP
-				: call == HEAP_POOL ? SPACE_POOL
-						    : SPACE_MALLOC);
-}
-
-static struct heap_sum sum_of(struct heap_analysis *analysis, const struct heap_block *block)
-{
-	double weight = heap_weight(&analysis->rates, block->rate, block->size);
-
-	return (struct heap_sum){weight * (double)block->size, weight};
-}
-
-static void add(struct heap_sum *sum, struct heap_sum more)
-{
-	sum->bytes += more.bytes;
-	sum->blocks += more.blocks;
-}
-
-static struct heap_sum minus(struct heap_sum sum)
-{
-	return (struct heap_sum){-sum.bytes, -sum.blocks};
-}
-
-static struct heap_sum variance_of(struct heap_sum sum)
-{
-	double variance = heap_weight_variance(sum.blocks);
-	double size = sum.blocks > 0 ? sum.bytes / sum.blocks : 0;
-
-	return (struct heap_sum){variance * size * size, variance};
-}
-
-/* Notes that a site and a thread changed in this step. 0 or -ENOMEM. */
-static int mark(struct heap_analysis *analysis, uint32_t site, uint32_t thread)
-{
-	struct heap_report *report = &analysis->report;
-
-	if (report->sites.sites.items[site].mark != analysis->serial) {
-		report->sites.sites.items[site].mark = analysis->serial;
-		if (vec_push(&report->site_history.changed, site) < 0)
-			return -ENOMEM;
-	}
-	if (report->threads.items[thread].mark != analysis->serial) {
-		report->threads.items[thread].mark = analysis->serial;
-		return vec_push(&report->thread_history.changed, thread);
-	}
-	return 0;
-}
-
-/* Changes what is live by what a block comes to, or by as much less. 0 or -ENOMEM. */
-static int change_live(struct heap_analysis *analysis, const struct heap_block *block,
-		       struct heap_sum change)
-{
-	struct heap_report *report = &analysis->report;
-	struct heap_totals *totals = &report->totals;
-	struct heap_share *share = &report->sites.shares.items[block->share];
-	struct heap_site *site = &report->sites.sites.items[share->site];
-	struct heap_thread *thread = &report->threads.items[share->thread];
-	uint64_t peak = totals->peak_number;
-
-	heap_level_change(&share->level, peak, change);
-	heap_level_change(&report->classes[heap_class_of(block->size)].level, peak, change);
-	add(&totals->live, change);
-	if (block->rate != 0)
-		add(&totals->live_variance,
-		    change.blocks > 0 ? variance_of(change) : minus(variance_of(minus(change))));
-	add(&thread->live, change);
-	site->live_bytes += change.bytes;
-	if (thread->live.bytes > thread->most_bytes)
-		thread->most_bytes = thread->live.bytes;
-	return mark(analysis, share->site, share->thread);
-}
-
-/* To be called when something was added and is counted: it may be a peak. */
-static void note_peak(struct heap_analysis *analysis, struct heap_site *site, uint64_t time_ns)
-{
-	struct heap_totals *totals = &analysis->report.totals;
-
-	if (site->live_bytes > site->most_bytes) {
-		site->most_bytes = site->live_bytes;
-		site->most_ns = time_ns;
-	}
-	if (totals->live.bytes > totals->peak.bytes) {
-		totals->peak = totals->live;
-		totals->peak_variance = totals->live_variance;
-		totals->peak_ns = time_ns;
-		totals->peak_number++;
-	}
-}
-
-/* Counts a block as freed by a thread (ID_NONE: not known which) that is no longer live. */
-static void count_freed(struct heap_analysis *analysis, const struct heap_block *block,
-			uint64_t time_ns, uint32_t by)
-{
-	struct heap_report *report = &analysis->report;
-	struct heap_sum sum = sum_of(analysis, block);
-	const struct heap_share *share = &report->sites.shares.items[block->share];
-	struct heap_site *site = &report->sites.sites.items[share->site];
-	uint64_t age_ns = time_ns > block->time_ns ? time_ns - block->time_ns : 0;
-	uint32_t bucket = heap_lifetime_bucket(age_ns);
-
-	site->lifetime_ns += sum.blocks * (double)age_ns;
-	report->sites.lifetimes.items[share->site].blocks[bucket] += sum.blocks;
-	heap_timeline_remove(&report->timeline, report->totals.live, sum);
-	if (by == ID_NONE)
-		return;
-	add(&report->threads.items[by].freed, sum);
-	if (by != share->thread) {
-		site->foreign_blocks += sum.blocks;
-		report->totals.foreign_blocks += sum.blocks;
-		report->threads.items[by].foreign_blocks += sum.blocks;
-	}
-}
-
-static void count_temporary(struct heap_analysis *analysis, const struct heap_block *block)
-{
-	struct heap_report *report = &analysis->report;
-	struct heap_share *share = &report->sites.shares.items[block->share];
-	double blocks = sum_of(analysis, block).blocks;
-
-	share->temporary_blocks += blocks;
-	report->totals.temporary_blocks += blocks;
-	report->threads.items[share->thread].temporary_blocks += blocks;
-	report->classes[heap_class_of(block->size)].temporary_blocks += blocks;
-}
-
-static void count_moved(struct heap_analysis *analysis, const struct heap_block *block)
-{
-	struct heap_report *report = &analysis->report;
-	double blocks = sum_of(analysis, block).blocks;
-
-	report->sites.sites.items[report->sites.shares.items[block->share].site].moved_blocks +=
-		blocks;
-	report->totals.moved_blocks += blocks;
+	return &analysis->account.report;
 }
 
 /* What an event may be a half of. */
@@ -260,11 +119,12 @@ static int displace(struct heap_analysis *analysis, const struct heap_block *old
 
 	half.share = old->share;
 	heap_skew_add(&analysis->displaced, &half);
-	analysis->report.quality.missed_frees++;
+	analysis->account.report.quality.missed_frees++;
 	if (old->share == ID_NONE)
 		return 0;
-	r = change_live(analysis, old, minus(sum_of(analysis, old)));
-	count_freed(analysis, old, time_ns, ID_NONE);
+	r = heap_account_change(&analysis->account, old,
+				heap_sum_minus(heap_account_sum(&analysis->account, old)));
+	heap_account_freed(&analysis->account, old, time_ns, ID_NONE);
 	return r;
 }
 
@@ -274,7 +134,7 @@ static int displace(struct heap_analysis *analysis, const struct heap_block *old
  */
 static bool is_late_free(struct heap_analysis *analysis, const struct heap_half *half)
 {
-	struct heap_report *report = &analysis->report;
+	struct heap_report *report = &analysis->account.report;
 	const struct heap_share *share;
 	struct heap_half old;
 
@@ -299,42 +159,10 @@ static void settle_moving(struct heap_analysis *analysis, uint32_t thread)
 	struct moving *moving = &analysis->moving.items[thread];
 
 	if (moving->block.address != 0 && moving->block.share != ID_NONE) {
-		count_freed(analysis, &moving->block, moving->time_ns, thread);
-		count_moved(analysis, &moving->block);
+		heap_account_freed(&analysis->account, &moving->block, moving->time_ns, thread);
+		heap_account_moved(&analysis->account, &moving->block);
 	}
 	moving->block.address = 0;
-}
-
-/* Counts a new block. 0 or -ENOMEM. */
-static inline __attribute__((always_inline)) int count_allocated(struct heap_analysis *analysis,
-								 const struct heap_block *block,
-								 const struct heap_event *event)
-{
-	struct heap_report *report = &analysis->report;
-	struct heap_totals *totals = &report->totals;
-	struct heap_sum sum = sum_of(analysis, block);
-	struct heap_share *share = &report->sites.shares.items[block->share];
-	struct heap_site *site = &report->sites.sites.items[share->site];
-	int r = change_live(analysis, block, sum);
-
-	add(&share->allocated, sum);
-	add(&report->threads.items[share->thread].allocated, sum);
-	add(&report->classes[heap_class_of(block->size)].allocated, sum);
-	if (block->rate != 0)
-		add(&totals->allocated_variance, variance_of(sum));
-	totals->calls[event->call < HEAP_CALLS ? event->call : HEAP_MALLOC] += sum.blocks;
-	totals->slack_bytes += sum.blocks * event->slack;
-	site->slack_bytes += sum.blocks * event->slack;
-	site->last_ns = block->time_ns;
-	if (block->size < site->size_min)
-		site->size_min = block->size;
-	if (block->size > site->size_max)
-		site->size_max = block->size;
-	if (event->call == HEAP_REALLOC)
-		site->reallocs += sum.blocks;
-	note_peak(analysis, site, block->time_ns);
-	heap_timeline_add(&report->timeline, totals->live, sum);
-	return r;
 }
 
 /* The share that an allocation goes to: mostly one of those that were looked for lately. */
@@ -346,8 +174,8 @@ static int find_share(struct heap_analysis *analysis, const struct heap_event *e
 
 	if (!recent->known || recent->stack != event->stack || recent->thread != thread) {
 		*recent = (struct recent){.stack = event->stack, .thread = thread};
-		recent->share =
-			heap_sites_share(&analysis->report.sites, event->stack, thread, time_ns);
+		recent->share = heap_sites_share(&analysis->account.report.sites, event->stack,
+						 thread, time_ns);
 		recent->known = recent->share != ID_NONE;
 	}
 	*ret = recent->share;
@@ -356,9 +184,7 @@ static int find_share(struct heap_analysis *analysis, const struct heap_event *e
 
 static uint8_t rate_of(const struct heap_analysis *analysis, const struct heap_thread *thread)
 {
-	uint32_t process = thread->space / SPACES;
-
-	return process < analysis->process_rates.count ? analysis->process_rates.items[process] : 0;
+	return heap_rates_of(analysis->account.rates, thread->space / HEAP_SPACES);
 }
 
 /*
@@ -371,7 +197,7 @@ static inline __attribute__((always_inline)) int make_block(struct heap_analysis
 							    struct heap_block *ret)
 {
 	uint32_t id = heap_event_thread(event);
-	struct heap_thread *thread = &analysis->report.threads.items[id];
+	struct heap_thread *thread = &analysis->account.report.threads.items[id];
 
 	*ret = (struct heap_block){
 		.address = event->address,
@@ -379,14 +205,15 @@ static inline __attribute__((always_inline)) int make_block(struct heap_analysis
 		.rate = rate_of(analysis, thread),
 		.size = event->size < HEAP_SIZE_MAX ? event->size : HEAP_SIZE_MAX,
 		.share = ID_NONE,
-		.space = space_of(thread, event->call),
+		.space = heap_space_of(thread->space, event->call),
 	};
 	thread->last_address = event->address;
 	if (event->call == HEAP_REALLOC)
 		settle_moving(analysis, id);
 	if (thread->wanted && event->time_ns >= analysis->config.from_ns)
 		return find_share(analysis, event, time_ns, &ret->share);
-	add(&analysis->report.totals.unwanted, sum_of(analysis, ret));
+	heap_sum_add(&analysis->account.report.totals.unwanted,
+		     heap_account_sum(&analysis->account, ret));
 	return 0;
 }
 
@@ -410,7 +237,7 @@ static int take_allocation(struct heap_analysis *analysis, const struct heap_eve
 	}
 	if (r < 0 || block.share == ID_NONE)
 		return r;
-	return count_allocated(analysis, &block, event);
+	return heap_account_allocated(&analysis->account, &block, event);
 }
 
 /*
@@ -420,9 +247,10 @@ static int take_allocation(struct heap_analysis *analysis, const struct heap_eve
 static __attribute__((noinline)) int take_passing(struct heap_analysis *analysis,
 						  const struct heap_event *event, uint64_t time_ns)
 {
-	struct heap_report *report = &analysis->report;
+	struct heap_report *report = &analysis->account.report;
 	struct heap_half half = half_of(
-		event, space_of(&report->threads.items[heap_event_thread(event)], event->call),
+		event,
+		heap_space_of(report->threads.items[heap_event_thread(event)].space, event->call),
 		time_ns);
 	struct heap_block block;
 
@@ -434,10 +262,11 @@ static __attribute__((noinline)) int take_passing(struct heap_analysis *analysis
 		return -ENOMEM;
 	if (block.share == ID_NONE)
 		return 1;
-	if (count_allocated(analysis, &block, event) < 0 ||
-	    change_live(analysis, &block, minus(sum_of(analysis, &block))) < 0)
+	if (heap_account_allocated(&analysis->account, &block, event) < 0 ||
+	    heap_account_change(&analysis->account, &block,
+				heap_sum_minus(heap_account_sum(&analysis->account, &block))) < 0)
 		return -ENOMEM;
-	count_freed(analysis, &block, time_ns, half.thread);
+	heap_account_freed(&analysis->account, &block, time_ns, half.thread);
 	return 1;
 }
 
@@ -446,8 +275,9 @@ static int take_block(struct heap_analysis *analysis, const struct heap_event *e
 		      uint64_t time_ns, struct heap_block *ret)
 {
 	const struct heap_thread *thread =
-		&analysis->report.threads.items[heap_event_thread(event)];
-	uint32_t space = space_of(thread, event->op == HEAP_FREE ? event->call : HEAP_MALLOC);
+		&analysis->account.report.threads.items[heap_event_thread(event)];
+	uint32_t space =
+		heap_space_of(thread->space, event->op == HEAP_FREE ? event->call : HEAP_MALLOC);
 	struct heap_block *slot;
 
 	if (analysis->displaced.count > 0) {
@@ -463,7 +293,7 @@ static int take_block(struct heap_analysis *analysis, const struct heap_event *e
 		struct heap_half half = half_of(event, space, time_ns);
 
 		half.counted = rate_of(analysis, thread) == 0;
-		analysis->report.quality.unknown_frees += half.counted;
+		analysis->account.report.quality.unknown_frees += half.counted;
 		heap_skew_add(&analysis->early, &half);
 		return 0;
 	}
@@ -471,27 +301,39 @@ static int take_block(struct heap_analysis *analysis, const struct heap_event *e
 	heap_live_remove(&analysis->live, slot);
 	if (ret->share == ID_NONE)
 		return 1;
-	return change_live(analysis, ret, minus(sum_of(analysis, ret))) < 0 ? -ENOMEM : 1;
+	return heap_account_change(&analysis->account, ret,
+				   heap_sum_minus(heap_account_sum(&analysis->account, ret))) < 0
+		       ? -ENOMEM
+		       : 1;
+}
+
+/* Whether a block is freed by its own thread, which has not allocated since. */
+static bool is_temporary(const struct heap_analysis *analysis, const struct heap_block *block,
+			 const struct heap_event *event)
+{
+	const struct heap_report *report = &analysis->account.report;
+	uint32_t thread = heap_event_thread(event);
+
+	/* Between two blocks that were met there may have been any number of others. */
+	if (block->rate != 0)
+		return (event->slack & HEAP_FREE_AT_ONCE) != 0;
+	return report->threads.items[thread].last_address == event->address &&
+	       report->sites.shares.items[block->share].thread == thread;
 }
 
 static int take_free(struct heap_analysis *analysis, const struct heap_event *event,
 		     uint64_t time_ns)
 {
 	uint32_t id = heap_event_thread(event);
-	struct heap_thread *thread = &analysis->report.threads.items[id];
 	struct heap_block block;
 	int r = take_block(analysis, event, time_ns, &block);
 
 	if (r <= 0 || block.share == ID_NONE)
 		return r < 0 ? r : 0;
-	count_freed(analysis, &block, time_ns, id);
-	if (thread->last_address == event->address &&
-	    analysis->report.sites.shares.items[block.share].thread == id)
-		count_temporary(analysis, &block);
-	if (thread->mark == analysis->serial)
-		return 0;
-	thread->mark = analysis->serial;
-	return vec_push(&analysis->report.thread_history.changed, id);
+	heap_account_freed(&analysis->account, &block, time_ns, id);
+	if (is_temporary(analysis, &block, event))
+		heap_account_temporary(&analysis->account, &block);
+	return heap_account_mark(&analysis->account, id);
 }
 
 static int take_move(struct heap_analysis *analysis, const struct heap_event *event,
@@ -515,7 +357,7 @@ static int take_kept(struct heap_analysis *analysis, const struct heap_event *ev
 		     uint64_t time_ns)
 {
 	struct moving *moving = &analysis->moving.items[heap_event_thread(event)];
-	struct heap_report *report = &analysis->report;
+	struct heap_report *report = &analysis->account.report;
 	struct heap_block *slot;
 	int r;
 
@@ -533,65 +375,25 @@ static int take_kept(struct heap_analysis *analysis, const struct heap_event *ev
 	moving->block.address = 0;
 	if (slot->share == ID_NONE)
 		return 0;
-	r = change_live(analysis, slot, sum_of(analysis, slot));
-	note_peak(analysis,
-		  &report->sites.sites.items[report->sites.shares.items[slot->share].site],
-		  time_ns);
+	r = heap_account_change(&analysis->account, slot,
+				heap_account_sum(&analysis->account, slot));
+	heap_account_peak(&analysis->account, slot->share, time_ns);
 	heap_timeline_add(&report->timeline, report->totals.live, (struct heap_sum){0});
 	return r;
 }
 
 static int take_rate(struct heap_analysis *analysis, const struct heap_event *event)
 {
-	uint32_t process = analysis->report.threads.items[heap_event_thread(event)].space / SPACES;
+	struct heap_report *report = &analysis->account.report;
+	uint32_t process = report->threads.items[heap_event_thread(event)].space / HEAP_SPACES;
 
-	while (analysis->process_rates.count <= process)
-		if (vec_push(&analysis->process_rates, 0) < 0)
-			return -ENOMEM;
-	analysis->process_rates.items[process] = heap_rate_of(&analysis->rates, event->size);
-	analysis->report.sampled = analysis->report.sampled || event->size > 0;
-	return 0;
-}
-
-/* Tells of what changed in the step that is over, and begins the one that time_ns is in. */
-static int end_step(struct heap_analysis *analysis, uint64_t time_ns)
-{
-	struct heap_report *report = &analysis->report;
-	struct heap_moment moment = {.time_ns = report->timeline.end_ns};
-	uint64_t step_ns = report->timeline.step_ns;
-	int r = 0;
-
-	for (size_t i = 0; i < report->site_history.changed.count && r == 0; i++) {
-		struct heap_site *site =
-			&report->sites.sites.items[report->site_history.changed.items[i]];
-
-		moment.id = report->site_history.changed.items[i];
-		moment.live_bytes = site->live_bytes;
-		if (site->told_bytes != site->live_bytes)
-			r = heap_history_add(&report->site_history, &moment, step_ns);
-		site->told_bytes = site->live_bytes;
-	}
-	for (size_t i = 0; i < report->thread_history.changed.count && r == 0; i++) {
-		struct heap_thread *thread =
-			&report->threads.items[report->thread_history.changed.items[i]];
-
-		moment.id = report->thread_history.changed.items[i];
-		moment.live_bytes = thread->live.bytes;
-		moment.allocated_bytes = thread->allocated.bytes - thread->told_allocated;
-		moment.freed_bytes = thread->freed.bytes - thread->told_freed;
-		thread->told_allocated = thread->allocated.bytes;
-		thread->told_freed = thread->freed.bytes;
-		r = heap_history_add(&report->thread_history, &moment, step_ns);
-	}
-	report->site_history.changed.count = 0;
-	report->thread_history.changed.count = 0;
-	analysis->serial++;
-	return r < 0 ? r : heap_timeline_advance(&report->timeline, time_ns);
+	report->sampled = report->sampled || event->size > 0;
+	return heap_rates_set(&analysis->rates, process, event->size);
 }
 
 static int take_event(struct heap_analysis *analysis, const struct heap_event *event)
 {
-	struct heap_report *report = &analysis->report;
+	struct heap_report *report = &analysis->account.report;
 	uint64_t time_ns =
 		event->time_ns > report->begin_ns ? event->time_ns - report->begin_ns : 0;
 	int r;
@@ -604,7 +406,8 @@ static int take_event(struct heap_analysis *analysis, const struct heap_event *e
 		report->quality.bad++;
 		return 0;
 	}
-	if (heap_timeline_is_over(&report->timeline, time_ns) && end_step(analysis, time_ns) < 0)
+	if (heap_timeline_is_over(&report->timeline, time_ns) &&
+	    heap_account_end_step(&analysis->account, time_ns) < 0)
 		return -ENOMEM;
 	if (time_ns > report->end_ns)
 		report->end_ns = time_ns;
@@ -626,104 +429,10 @@ static int take_event(struct heap_analysis *analysis, const struct heap_event *e
 	return 0;
 }
 
-static uint32_t event_space(const struct heap_analysis *analysis, const struct heap_event *event)
-{
-	return space_of(&analysis->report.threads.items[heap_event_thread(event)],
-			event->op == HEAP_MOVE ? HEAP_MALLOC : event->call);
-}
-
-/* The slot where a block is, if it is where it belongs first. */
-static const struct heap_block *first_slot(const struct heap_analysis *analysis,
-					   const struct heap_event *event)
-{
-	return &analysis->live.slots[heap_live_home(&analysis->live, event_space(analysis, event),
-						    event->address)];
-}
-
-/*
- * What share an event is probably about, ID_NONE when that is not clear. Whether events allocate
- * or free is a toss-up, so both are looked at rather than asked for.
- */
-static uint32_t guess_share(const struct heap_analysis *analysis, const struct heap_event *event)
-{
-	const struct id_index *index = &analysis->report.sites.share_index;
-	const struct heap_block *slot = first_slot(analysis, event);
-	struct id_probe probe =
-		id_index_probe(index, heap_share_hash(event->stack, heap_event_thread(event)));
-	struct id_slot allocates = index->slots[probe.at];
-	uint32_t of_free = slot->address == event->address ? slot->share : ID_NONE;
-	uint32_t of_allocation = allocates.hash == probe.hash ? allocates.id : ID_NONE;
-
-	return event->op == HEAP_ALLOC ? of_allocation : of_free;
-}
-
-static void fetch_slot(const struct heap_analysis *analysis, const struct heap_event *event)
-{
-	__builtin_prefetch(first_slot(analysis, event), 1);
-}
-
-/* Asks for the memory that events to come are going to need. */
-static void look_ahead(struct heap_analysis *analysis, const struct heap_event *events, size_t at,
-		       size_t count)
-{
-	const struct heap_sites *sites = &analysis->report.sites;
-	uint32_t guess;
-
-	if (at + SLOT_AHEAD < count) {
-		const struct heap_event *event = &events[at + SLOT_AHEAD];
-
-		fetch_slot(analysis, event);
-		id_index_prefetch(&sites->share_index,
-				  heap_share_hash(event->stack, heap_event_thread(event)));
-	}
-	if (at + SHARE_AHEAD < count) {
-		guess = guess_share(analysis, &events[at + SHARE_AHEAD]);
-		guess = guess < sites->shares.count ? guess : 0;
-		analysis->guesses[(at + SHARE_AHEAD) % GUESSES] = guess;
-		__builtin_prefetch(&sites->shares.items[guess], 1);
-		__builtin_prefetch(&sites->shares.items[guess].temporary_blocks, 1);
-	}
-	if (at + SITE_AHEAD < count) {
-		const struct heap_event *event = &events[at + SITE_AHEAD];
-		uint64_t born_ns = analysis->report.begin_ns + first_slot(analysis, event)->time_ns;
-		uint32_t bucket = heap_lifetime_bucket(event->time_ns - born_ns);
-		uint32_t site;
-
-		guess = analysis->guesses[(at + SITE_AHEAD) % GUESSES];
-		site = sites->shares.items[guess].site;
-		__builtin_prefetch(&sites->sites.items[site], 1);
-		__builtin_prefetch(&sites->sites.items[site].slack_bytes, 1);
-		__builtin_prefetch(&sites->lifetimes.items[site].blocks[bucket], 1);
-	}
-}
-
-static int take_events(void *self, const struct heap_event *events, size_t count)
-{
-	struct heap_analysis *analysis = self;
-	bool far_sites = analysis->report.sites.sites.count > NEAR_SITES;
-	bool far_slots = analysis->live.capacity > NEAR_SLOTS;
-	int r = 0;
-
-	if (!analysis->begun) {
-		analysis->begun = true;
-		analysis->report.begin_ns = events[0].time_ns;
-	}
-	for (size_t i = 0; i < count && r == 0; i++) {
-		if (far_sites)
-			look_ahead(analysis, events, i, count);
-		else if (far_slots && i + SHARE_AHEAD < count)
-			fetch_slot(analysis, &events[i + SHARE_AHEAD]);
-		r = take_event(analysis, &events[i]);
-	}
-	return r;
-}
-
 /* Makes what is kept of a thread. 0 or -ENOMEM. */
 static int meet(struct heap_analysis *analysis, uint32_t id)
 {
-	const struct dictionary *dictionary = analysis->config.dictionary;
-	struct heap_report *report = &analysis->report;
-	struct heap_thread *thread;
+	struct heap_report *report = &analysis->account.report;
 
 	while (report->threads.count <= id)
 		if (vec_push(&report->threads, (struct heap_thread){.mark = UINT32_MAX}) < 0)
@@ -731,23 +440,87 @@ static int meet(struct heap_analysis *analysis, uint32_t id)
 	while (analysis->moving.count <= id)
 		if (vec_push(&analysis->moving, (struct moving){0}) < 0)
 			return -ENOMEM;
-	thread = &report->threads.items[id];
+	return 0;
+}
+
+/* Whether an event is of a block of a pool. */
+static bool is_pooled(const struct heap_event *event)
+{
+	return event->call == HEAP_POOL && event->op <= HEAP_FREE;
+}
+
+/* An event of a pool, which begins at the same time and has the same threads. 0 or -ENOMEM. */
+static __attribute__((noinline)) int take_pooled(struct heap_analysis *analysis,
+						 const struct heap_event *event)
+{
+	uint32_t id = heap_event_thread(event);
+	struct heap_analysis *pools = analysis->pools;
+	struct heap_thread *thread;
+
+	if (!pools) {
+		pools = make(&analysis->config, analysis->account.rates);
+		if (!pools)
+			return -ENOMEM;
+		pools->begun = true;
+		pools->account.report.begin_ns = analysis->account.report.begin_ns;
+		analysis->pools = pools;
+	}
+	if (meet(pools, id) < 0)
+		return -ENOMEM;
+	thread = &pools->account.report.threads.items[id];
+	thread->space = analysis->account.report.threads.items[id].space;
+	thread->wanted = analysis->account.report.threads.items[id].wanted;
+	return take_event(pools, event);
+}
+
+static int take_events(void *self, const struct heap_event *events, size_t count)
+{
+	struct heap_analysis *analysis = self;
+	bool far_sites = analysis->account.report.sites.sites.count > HEAP_NEAR_SITES;
+	bool far_slots = analysis->live.capacity > HEAP_NEAR_SLOTS;
+	int r = 0;
+
+	if (!analysis->begun) {
+		analysis->begun = true;
+		analysis->account.report.begin_ns = events[0].time_ns;
+	}
+	for (size_t i = 0; i < count && r == 0; i++) {
+		if (far_sites)
+			heap_ahead_all(&analysis->ahead, events, i, count);
+		else if (far_slots && i + HEAP_AHEAD_SHARE < count)
+			heap_ahead_slot(&analysis->ahead, &events[i + HEAP_AHEAD_SHARE]);
+		if (__builtin_expect(is_pooled(&events[i]), 0))
+			r = take_pooled(analysis, &events[i]);
+		else
+			r = take_event(analysis, &events[i]);
+	}
+	return r;
+}
+
+/* Takes note of a thread that is heard of for the first time. 0 or -ENOMEM. */
+static int greet(struct heap_analysis *analysis, uint32_t id)
+{
+	const struct heap_config *config = &analysis->config;
+	struct heap_thread *thread;
+
+	if (meet(analysis, id) < 0)
+		return -ENOMEM;
+	thread = &analysis->account.report.threads.items[id];
 	if (thread->known)
 		return 0;
 	thread->known = true;
-	thread->space = dictionary->threads.items[id].process * SPACES;
-	thread->wanted =
-		!analysis->config.wants || analysis->config.wants(analysis->config.self, id);
+	thread->space = config->dictionary->threads.items[id].process * HEAP_SPACES;
+	thread->wanted = !config->wants || config->wants(config->self, id);
 	return 0;
 }
 
 int heap_analysis_batch(struct heap_analysis *analysis, const struct heap_batch *batch)
 {
 	if (batch->thread >= analysis->config.dictionary->threads.count) {
-		analysis->report.quality.bad += batch->count;
+		analysis->account.report.quality.bad += batch->count;
 		return 0;
 	}
-	if (meet(analysis, batch->thread) < 0)
+	if (greet(analysis, batch->thread) < 0)
 		return -ENOMEM;
 	return heap_order_add(&analysis->order, batch);
 }
@@ -757,34 +530,49 @@ int heap_analysis_until(struct heap_analysis *analysis, uint64_t time_ns)
 	return heap_order_until(&analysis->order, time_ns, take_events, analysis);
 }
 
-/* What need not be kept while events come, for it is in what is kept. */
-static void add_up(struct heap_report *report)
+/* What is left to do when there are no more events. 0 or -ENOMEM. */
+static int finish(struct heap_analysis *analysis, uint64_t end_ns)
 {
-	struct heap_totals *totals = &report->totals;
+	struct heap_report *report = &analysis->account.report;
 
-	for (size_t i = 0; i < report->threads.count; i++)
-		add(&totals->allocated, report->threads.items[i].allocated);
-	totals->freed = totals->allocated;
-	add(&totals->freed, minus(totals->live));
-	for (size_t i = 0; i < report->sites.sites.count; i++)
-		for (uint32_t bucket = 0; bucket < HEAP_LIFETIMES; bucket++) {
-			double blocks = report->sites.lifetimes.items[i].blocks[bucket];
+	for (uint32_t i = 0; i < analysis->moving.count; i++)
+		settle_moving(analysis, i);
+	heap_account_add_up(&analysis->account);
+	report->end_ns = end_ns;
+	if (heap_timeline_is_over(&report->timeline, end_ns) &&
+	    heap_account_end_step(&analysis->account, end_ns) < 0)
+		return -ENOMEM;
+	/* The last step is as long as the others, though events end within it. */
+	return heap_account_end_step(&analysis->account, report->timeline.end_ns);
+}
 
-			report->sites.sites.items[i].freed_blocks += blocks;
-			report->lifetimes.blocks[bucket] += blocks;
-		}
+/* Pools go on as long as the rest, which tells of them. */
+static int finish_pools(struct heap_analysis *analysis, uint64_t end_ns)
+{
+	struct heap_report *report = &analysis->account.report;
+	struct heap_report *pools = &analysis->pools->account.report;
+
+	report->pools = pools;
+	report->quality.events += pools->quality.events;
+	report->quality.unknown_frees += pools->quality.unknown_frees;
+	report->quality.missed_frees += pools->quality.missed_frees;
+	report->quality.swapped += pools->quality.swapped;
+	report->quality.bad += pools->quality.bad;
+	pools->sampled = report->sampled;
+	return finish(analysis->pools, end_ns);
 }
 
 int heap_analysis_finish(struct heap_analysis *analysis)
 {
-	struct heap_report *report = &analysis->report;
+	struct heap_report *report = &analysis->account.report;
 	int r = heap_analysis_until(analysis, UINT64_MAX);
+	uint64_t end_ns = report->end_ns;
 
-	for (uint32_t i = 0; i < analysis->moving.count; i++)
-		settle_moving(analysis, i);
-	add_up(report);
+	if (analysis->pools && analysis->pools->account.report.end_ns > end_ns)
+		end_ns = analysis->pools->account.report.end_ns;
+	if (r == 0 && analysis->pools)
+		r = finish_pools(analysis, end_ns);
 	report->quality.late = analysis->order.late;
 	report->quality.backward = analysis->order.backward;
-	/* The last step is as long as the others, though events end within it. */
-	return r < 0 ? r : end_step(analysis, report->timeline.end_ns);
+	return r < 0 ? r : finish(analysis, end_ns);
 }

@@ -28,6 +28,18 @@ struct plateau {
 	double level;
 };
 
+const char *heap_finding_name(enum heap_finding_kind kind)
+{
+	static const char *const names[] = {
+		[HEAP_PLATEAU] = "plateau",
+		[HEAP_STEP] = "step",
+		[HEAP_SPIKE] = "spike",
+		[HEAP_GROWTH] = "growth",
+	};
+
+	return names[kind];
+}
+
 void heap_findings_fini(struct heap_findings *findings)
 {
 	vec_fini(&findings->items);
@@ -103,6 +115,22 @@ static void hold_at_peak(const struct heap_report *report, double *held)
 	}
 }
 
+/*
+ * What each site held in a spike that is not the peak of all. It may come and go within a step,
+ * whose end does not show it; then those sites do that held their most in it.
+ */
+static void hold_in_spike(const struct heap_report *report, const struct heap_finding *spike,
+			  uint64_t top_ns, double *held)
+{
+	heap_history_at(&report->site_history, top_ns, held, report->sites.sites.count);
+	for (size_t i = 0; i < report->sites.sites.count; i++) {
+		const struct heap_site *site = &report->sites.sites.items[i];
+
+		if (site->most_ns >= spike->from_ns && site->most_ns < spike->to_ns)
+			held[i] = site->most_bytes;
+	}
+}
+
 static void explain(const struct search *search, struct heap_finding *finding, uint64_t before_ns,
 		    uint64_t after_ns)
 {
@@ -112,11 +140,13 @@ static void explain(const struct search *search, struct heap_finding *finding, u
 	size_t count = groups ? groups->count : sites;
 
 	heap_history_at(&report->site_history, before_ns, search->before, sites);
-	if (finding->kind == HEAP_SPIKE && report->totals.peak_ns >= finding->from_ns &&
-	    report->totals.peak_ns <= finding->to_ns)
+	if (finding->kind != HEAP_SPIKE)
+		heap_history_at(&report->site_history, after_ns, search->after, sites);
+	else if (report->totals.peak_ns >= finding->from_ns &&
+		 report->totals.peak_ns <= finding->to_ns)
 		hold_at_peak(report, search->after);
 	else
-		heap_history_at(&report->site_history, after_ns, search->after, sites);
+		hold_in_spike(report, finding, after_ns, search->after);
 	for (size_t i = 0; i < count; i++)
 		search->changes[i] = 0;
 	for (uint32_t i = 0; i < sites; i++) {
@@ -202,6 +232,34 @@ static int add_plateau(struct search *search, const struct plateau *last,
 				   end_of(search, next->first));
 }
 
+/* What follows the last plateau. It need not come down again, nor become level. */
+static int add_end(struct search *search, const struct plateau *last)
+{
+	const struct heap_timeline *timeline = &search->report->timeline;
+	size_t count = timeline->steps.count;
+	uint64_t before_ns = last->end > 0 ? end_of(search, last->end - 1) : 0;
+	double level;
+	int r;
+
+	if (last->end >= count)
+		return 0;
+	level = timeline->steps.items[count - 1].live.bytes;
+	r = find_spikes(search, last->end, count, fmax(last->level, level), before_ns);
+	if (r < 0 || fabs(level - last->level) <= search->tolerance)
+		return r;
+	return add_finding(
+		search,
+		(struct heap_finding){.kind = level > last->level &&
+							      count - last->end > search->shortest
+						      ? HEAP_GROWTH
+						      : HEAP_STEP,
+				      .from_ns = before_ns,
+				      .to_ns = end_of(search, count - 1),
+				      .level_bytes = level,
+				      .change_bytes = level - last->level},
+		before_ns, end_of(search, count - 1));
+}
+
 static int find_all(struct search *search)
 {
 	struct plateau last = {0};
@@ -212,8 +270,7 @@ static int find_all(struct search *search)
 		r = add_plateau(search, &last, &next);
 		last = next;
 	}
-	/* What follows the last one need not come down again: it is no spike. */
-	return r;
+	return r < 0 ? r : add_end(search, &last);
 }
 
 static int compare_live(const void *a, const void *b)

@@ -8,6 +8,10 @@
  *	plateau   what is live stays within a twentieth of the peak for a while
  *	step      from one plateau to another; the first begins with nothing
  *	spike     more than a tenth of the peak above the plateaus before and after it
+ *	growth    from the last plateau up to the end, where no other one is reached
+ *
+ * Where nothing is level there is no plateau: what is live at the end counts as one, and nothing
+ * at the begin.
  *
  * Sites explain the difference between what they held at two moments.
  */
@@ -19,7 +23,10 @@
 
 struct heap_report;
 
-enum heap_finding_kind { HEAP_PLATEAU, HEAP_STEP, HEAP_SPIKE };
+enum heap_finding_kind { HEAP_PLATEAU, HEAP_STEP, HEAP_SPIKE, HEAP_GROWTH };
+
+/* What it is called. */
+const char *heap_finding_name(enum heap_finding_kind kind);
 
 #define HEAP_CAUSES 3u
 

@@ -13,6 +13,7 @@ struct heap_profile {
 	struct profile *profile;
 	struct heap_analysis *analysis; /* heap_analysis_report() tells what it found */
 	uint32_t *stacks;               /* by site: of the profile; ID_NONE: filtered out */
+	uint32_t *pool_stacks;          /* the same of the sites of pools */
 	uint32_t *threads; /* by thread of the report: of the profile; ID_NONE: it has no blocks */
 };
 

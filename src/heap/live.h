@@ -5,9 +5,8 @@
 /*
  * live: the blocks that are there, by space and address.
  *
- * A space is what addresses are counted in: a process has one for blocks of malloc and the like,
- * one for mappings and one for pools of its own, since the first block of a pool may begin where
- * the memory begins that the pool has from malloc.
+ * A space is what addresses are counted in: a process has one for blocks of malloc and the like
+ * and one for mappings.
  *
  * One table with open addressing. It grows by half and is at most five eighths full; what is
  * removed leaves no trace, for programs allocate and free for ever. The place of a block
@@ -17,6 +16,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "model/heap_event.h"
+
+enum { HEAP_SPACE_MALLOC, HEAP_SPACE_MMAP, HEAP_SPACES };
+
+/* The space of a call; that of its process is the first of them. */
+static inline uint32_t heap_space_of(uint32_t process, uint8_t call)
+{
+	return process + (call == HEAP_MMAP ? HEAP_SPACE_MMAP : HEAP_SPACE_MALLOC);
+}
 
 #define HEAP_SIZE_MAX ((UINT64_C(1) << 48) - 1)
 #define HEAP_TIME_MAX ((UINT64_C(1) << 56) - 1)

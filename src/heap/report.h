@@ -84,6 +84,11 @@ struct heap_report {
 	VEC(struct heap_thread) threads; /* by thread of the recording; those without events: 0 */
 	struct heap_history site_history;
 	struct heap_history thread_history;
+	/*
+	 * Blocks of the program's own pools. They lie in blocks of the above, which say nothing of
+	 * them. NULL: there are none; pools have no pools.
+	 */
+	const struct heap_report *pools;
 };
 
 #endif

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "heap/sites.h"
+#include "heap/report.h"
 
 const struct value_type heap_value_types[HEAP_VALUES] = {
 	[HEAP_ALLOC_SPACE] = {"alloc_space", "bytes"},
@@ -14,7 +14,15 @@ const struct value_type heap_value_types[HEAP_VALUES] = {
 	[HEAP_INUSE_SPACE] = {"inuse_space", "bytes"},
 	[HEAP_INUSE_OBJECTS] = {"inuse_objects", "count"},
 	[HEAP_TEMPORARY_OBJECTS] = {"temporary_objects", "count"},
+	[HEAP_POOL_ALLOC_SPACE] = {"pool_alloc_space", "bytes"},
+	[HEAP_POOL_PEAK_SPACE] = {"pool_peak_space", "bytes"},
+	[HEAP_POOL_INUSE_SPACE] = {"pool_inuse_space", "bytes"},
 };
+
+uint32_t heap_value_count(const struct heap_report *report)
+{
+	return report->pools ? HEAP_VALUES : HEAP_POOL_ALLOC_SPACE;
+}
 
 uint32_t heap_value_find(const char *name)
 {
@@ -38,6 +46,7 @@ void heap_share_values(const struct heap_share *share, uint64_t peak, int64_t *v
 {
 	struct heap_sum at_peak = heap_level_at_peak(&share->level, peak);
 
+	memset(values, 0, HEAP_VALUES * sizeof(*values));
 	values[HEAP_ALLOC_SPACE] = whole(share->allocated.bytes);
 	values[HEAP_ALLOC_OBJECTS] = whole(share->allocated.blocks);
 	values[HEAP_PEAK_SPACE] = whole(at_peak.bytes);
@@ -45,4 +54,12 @@ void heap_share_values(const struct heap_share *share, uint64_t peak, int64_t *v
 	values[HEAP_INUSE_SPACE] = whole(share->level.live.bytes);
 	values[HEAP_INUSE_OBJECTS] = whole(share->level.live.blocks);
 	values[HEAP_TEMPORARY_OBJECTS] = whole(share->temporary_blocks);
+}
+
+void heap_pool_values(const struct heap_share *share, uint64_t peak, int64_t *values)
+{
+	memset(values, 0, HEAP_VALUES * sizeof(*values));
+	values[HEAP_POOL_ALLOC_SPACE] = whole(share->allocated.bytes);
+	values[HEAP_POOL_PEAK_SPACE] = whole(heap_level_at_peak(&share->level, peak).bytes);
+	values[HEAP_POOL_INUSE_SPACE] = whole(share->level.live.bytes);
 }

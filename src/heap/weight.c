@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "heap/weight.h"
 
+#include <errno.h>
 #include <math.h>
 
 #include "base/id_index.h"
 #include "base/vec.h"
 
-uint8_t heap_rate_of(struct heap_rates *rates, uint64_t bytes)
+void heap_rates_fini(struct heap_rates *rates)
+{
+	vec_fini(&rates->by_process);
+}
+
+/* The number of a rate, which a block keeps. */
+static uint8_t number_of(struct heap_rates *rates, uint64_t bytes)
 {
 	uint32_t i;
 
@@ -17,6 +24,15 @@ uint8_t heap_rate_of(struct heap_rates *rates, uint64_t bytes)
 		rates->count++;
 	rates->bytes[rates->count] = bytes;
 	return (uint8_t)rates->count;
+}
+
+int heap_rates_set(struct heap_rates *rates, uint32_t process, uint64_t bytes)
+{
+	while (rates->by_process.count <= process)
+		if (vec_push(&rates->by_process, 0) < 0)
+			return -ENOMEM;
+	rates->by_process.items[process] = number_of(rates, bytes);
+	return 0;
 }
 
 double heap_weight_sampled(struct heap_rates *rates, uint8_t rate, uint64_t size)

@@ -13,6 +13,8 @@
 
 #include <stdint.h>
 
+#include "base/vec.h"
+
 /* What a number of blocks comes to. */
 struct heap_sum {
 	double bytes;
@@ -30,10 +32,18 @@ struct heap_rates {
 		uint64_t key; /* size * HEAP_RATES + rate; 0: none */
 		double weight;
 	} known[1024];
+	VEC(uint8_t) by_process; /* the number of the rate of each; those beyond: 0 */
 };
 
-/* The number of a rate, which a block keeps. */
-uint8_t heap_rate_of(struct heap_rates *rates, uint64_t bytes);
+void heap_rates_fini(struct heap_rates *rates);
+
+/* Blocks of a process are sampled from here on, one in so many bytes; 0: all. 0 or -ENOMEM. */
+int heap_rates_set(struct heap_rates *rates, uint32_t process, uint64_t bytes);
+
+static inline uint8_t heap_rates_of(const struct heap_rates *rates, uint32_t process)
+{
+	return process < rates->by_process.count ? rates->by_process.items[process] : 0;
+}
 
 double heap_weight_sampled(struct heap_rates *rates, uint8_t rate, uint64_t size);
 

@@ -199,6 +199,7 @@ void heap_allocated(struct inproc_thread *thread, const struct heap_site *site,
 		}
 		heap_sample_next(thread);
 		heap_sample_add(call, block);
+		heap_sample_note(thread, call, block);
 	}
 	allocated(thread, site, &what);
 }
@@ -214,11 +215,18 @@ static void put_word(struct inproc_thread *thread, uint64_t word)
 
 void heap_freed(struct inproc_thread *thread, enum session_call call, const void *block)
 {
+	uint64_t head;
+
 	if (!thread || !block)
 		return;
-	if (inproc.control->heap_sample_bytes && !heap_sample_remove(call, block))
-		return;
-	put_word(thread, head_of(SESSION_FREE, call, block));
+	head = head_of(SESSION_FREE, call, block);
+	if (inproc.control->heap_sample_bytes) {
+		if (!heap_sample_remove(call, block))
+			return;
+		if (heap_sample_is_last(thread, call, block))
+			head |= SESSION_AT_ONCE << 8;
+	}
+	put_word(thread, head);
 }
 
 bool heap_moves(struct inproc_thread *thread, const void *block)

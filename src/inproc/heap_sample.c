@@ -91,6 +91,20 @@ static uint64_t key_of(enum session_call call, const void *block)
 	return (uint64_t)(uintptr_t)block ^ kind << 56;
 }
 
+void heap_sample_note(struct inproc_thread *thread, enum session_call call, const void *block)
+{
+	thread->last_key = key_of(call, block);
+	thread->last_left_bytes = thread->left_bytes;
+}
+
+bool heap_sample_is_last(const struct inproc_thread *thread, enum session_call call,
+			 const void *block)
+{
+	/* Any other block would have taken bytes of those that are left. */
+	return thread->last_key == key_of(call, block) &&
+	       thread->last_left_bytes == thread->left_bytes;
+}
+
 static uint32_t slot_of(uint64_t address)
 {
 	return (uint32_t)(address * 0x9e3779b97f4a7c15ull >> (64 - TABLE_BITS));

@@ -77,6 +77,10 @@ struct inproc_thread {
 	/* The heap */
 	uint64_t inside;     /* the frame of the allocator that the thread is in; 0: none */
 	uint64_t left_bytes; /* until the next block that is recorded, where not all are */
+	/* The last block that was, and left_bytes then: as long as that stays, it is the last of
+	 * all. */
+	uint64_t last_key;
+	uint64_t last_left_bytes;
 	uint64_t random;
 	uint32_t end_rounds;      /* of destructors, while the thread ends */
 	uint64_t inside_pc;       /* what lies in it as long as that is so */

@@ -53,12 +53,19 @@ enum heap_call {
 	HEAP_CALLS
 };
 
+/*
+ * The slack of a sampled HEAP_FREE: its thread allocated the block, and nothing since then. Where
+ * not all blocks are there, their events do not tell.
+ */
+#define HEAP_FREE_AT_ONCE 1u
+
 struct heap_event {
 	uint64_t address;
 	uint64_t size; /* that was asked for; 0 of frees */
 	uint64_t time_ns;
 	uint32_t stack; /* of HEAP_ALLOC; else ID_NONE */
-	uint32_t slack; /* bytes that the block has beyond its size */
+	uint32_t slack; /* bytes that the block has beyond its size; HEAP_FREE_AT_ONCE or 0 of frees
+			 */
 	uint16_t cpu;
 	uint8_t op;   /* enum heap_op */
 	uint8_t call; /* enum heap_call, of HEAP_ALLOC and HEAP_FREE */

@@ -24,7 +24,7 @@
 #include "model/stack_tree.h"
 #include "model/strings.h"
 
-#define PROFILE_MAX_VALUES 8
+#define PROFILE_MAX_VALUES 10
 
 struct value_type {
 	const char *name; /* "samples", "cpu", "alloc" … */

@@ -12,18 +12,20 @@
 
 uint32_t loader_list_heap(struct loader *loader, struct value_type *types, uint32_t *ret_main)
 {
+	const struct heap_report *report = heap_analysis_report(loader->samples.heap);
+	uint32_t count = heap_value_count(report);
 	uint32_t wanted =
 		loader->options->event ? heap_value_find(loader->options->event) : ID_NONE;
 
 	memcpy(types, heap_value_types, sizeof(heap_value_types));
-	*ret_main = wanted != ID_NONE ? wanted : HEAP_PEAK_SPACE;
-	return HEAP_VALUES;
+	*ret_main = wanted < count ? wanted : HEAP_PEAK_SPACE;
+	return count;
 }
 
 /* The stacks of all sites, ID_NONE for those that are filtered out. 0 or -ENOMEM. */
-static int name_sites(struct loader *loader, struct stack_filter *filter, uint32_t **ret)
+static int name_sites(struct loader *loader, struct stack_filter *filter,
+		      const struct heap_report *report, uint32_t **ret)
 {
-	const struct heap_report *report = heap_analysis_report(loader->samples.heap);
 	uint32_t *stacks = malloc((report->sites.sites.count + 1) * sizeof(*stacks));
 
 	for (size_t i = 0; stacks && i < report->sites.sites.count; i++) {
@@ -42,19 +44,37 @@ static int name_sites(struct loader *loader, struct stack_filter *filter, uint32
 	return stacks ? 0 : -ENOMEM;
 }
 
+/* Adds what a thread allocated at a site. The values of an entry are of a block or of a pool. */
 static int add_share(struct loader *loader, const struct load_quality *quality,
-		     const struct heap_share *share, uint32_t stack)
+		     const struct heap_share *share, uint32_t stack, const int64_t *values)
 {
-	const struct heap_report *report = heap_analysis_report(loader->samples.heap);
-	int64_t values[PROFILE_MAX_VALUES] = {0};
 	struct profile_entry entry = {.stack = stack};
 	int r = loader_thread(loader, share->thread, &entry.thread);
 
-	heap_share_values(share, report->totals.peak_number, values);
 	load_quality_add(quality, stack, (uint64_t)values[HEAP_ALLOC_OBJECTS]);
 	if (r == 0)
 		r = profile_add_entry(loader->profile, entry, values);
 	return r < 0 ? r : profile_add_state(loader->profile, "", values);
+}
+
+typedef void values_fn(const struct heap_share *share, uint64_t peak, int64_t *values);
+
+/* Adds all shares of a report whose sites have a stack. */
+static int add_shares(struct loader *loader, const struct load_quality *quality,
+		      const struct heap_report *report, const uint32_t *stacks, values_fn *fn)
+{
+	int64_t values[PROFILE_MAX_VALUES] = {0};
+	int r = 0;
+
+	for (size_t i = 0; i < report->sites.shares.count && r == 0; i++) {
+		const struct heap_share *share = &report->sites.shares.items[i];
+
+		if (stacks[share->site] == ID_NONE)
+			continue;
+		fn(share, report->totals.peak_number, values);
+		r = add_share(loader, quality, share, stacks[share->site], values);
+	}
+	return r;
 }
 
 /* Those that only free blocks have no share in a stack. */
@@ -76,16 +96,16 @@ int loader_add_heap(struct loader *loader, struct stack_filter *filter)
 	struct load_quality quality = {.profile = loader->profile,
 				       .gaps = loader->gaps.items,
 				       .gap_count = loader->gaps.count};
-	int r = name_sites(loader, filter, &loader->heap_stacks);
+	int r = name_sites(loader, filter, report, &loader->heap_stacks);
 
+	if (r == 0 && report->pools)
+		r = name_sites(loader, filter, report->pools, &loader->pool_stacks);
 	quality.judged = loader->judged.items;
 	quality.may_be_cut = loader->may_be_cut;
-	for (size_t i = 0; i < report->sites.shares.count && r == 0; i++) {
-		const struct heap_share *share = &report->sites.shares.items[i];
-		uint32_t stack = loader->heap_stacks[share->site];
-
-		if (stack != ID_NONE)
-			r = add_share(loader, &quality, share, stack);
-	}
+	if (r == 0)
+		r = add_shares(loader, &quality, report, loader->heap_stacks, heap_share_values);
+	if (r == 0 && report->pools)
+		r = add_shares(loader, &quality, report->pools, loader->pool_stacks,
+			       heap_pool_values);
 	return r < 0 ? r : name_threads(loader);
 }

@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "base/vec.h"
 #include "model/dictionary.h"
+#include "model/heap_event.h"
 #include "pipeline/load_open.h"
 #include "pipeline/transfer.h"
 #include "recording/format.h"
@@ -36,6 +37,9 @@ struct merger {
 	uint64_t start_ns;   /* of the first file: the others are moved to it */
 	uint64_t end_ns;     /* of the last sample of all */
 	uint64_t to_real_ns; /* real time - time of the first file; 0: not known */
+	VEC(struct heap_event) heap_events; /* a batch on its way */
+	const char *const *left;            /* the file that is read, and those to come */
+	size_t left_count;
 };
 
 /* One of the files. */
@@ -53,6 +57,9 @@ struct source {
 	uint64_t to_real_ns;
 	uint64_t shift_ns; /* is added to times, modulo 2^64 */
 	bool shifted;
+	bool peeks;          /* nothing of it is written */
+	bool limited;        /* the next is known */
+	uint64_t limit_ns;   /* of heap_until: when events of files to come begin */
 	uint32_t last_maker; /* process of the last name of compiled code */
 	struct error *err;
 };
@@ -128,6 +135,8 @@ static int take_info(void *self, const char *key, const char *value)
 		source->end_ns = number;
 	if (strcmp(key, "values") == 0)
 		source->complete = strcmp(value, "complete") == 0;
+	if (source->peeks)
+		return 0;
 	/* The first file tells which event is looked at, and before its samples. */
 	if (source->merger->alone || (!source->merger->begun && (strcmp(key, "values") == 0 ||
 								 strcmp(key, "main_event") == 0)))
@@ -292,15 +301,107 @@ static int take_jit_symbol(void *self, const struct recording_jit_symbol *symbol
 	return 0;
 }
 
-/* Their addresses and moments mean something in their own recording only. */
-static int refuse_heap(void *self, const struct heap_batch *batch)
+/* Ends the look at a file whose events are just about to come. */
+static int stop_at_heap(void *self, const struct heap_batch *batch)
+{
+	return -ECANCELED;
+}
+
+/*
+ * When the events of a file begin, in times of the result; 0: that is not known without
+ * reading them, and a stream cannot be read twice.
+ */
+static uint64_t find_start(struct merger *merger, const char *path)
+{
+	struct source source = {.merger = merger, .name = path, .peeks = true};
+	struct recording_visitor visitor = {
+		.self = &source, .info = take_info, .clock = take_clock, .heap = stop_at_heap};
+	int fd = strcmp(path, "-") == 0 ? -1 : load_open(path, NULL);
+	uint64_t start_ns = 0;
+	int r;
+
+	if (fd < 0)
+		return 0;
+	r = recording_reader_open(fd, path, &source.reader, NULL);
+	if (r < 0) {
+		(void)close(fd); /* only read from; why it cannot be is told when its turn comes */
+		return 0;
+	}
+	r = recording_reader_run(source.reader, &visitor, NULL);
+	if (r == 0)
+		start_ns = UINT64_MAX; /* no events of a heap at all */
+	else if (r == -ECANCELED && source.start_ns > 0) {
+		find_shift(&source, source.start_ns);
+		start_ns = source.start_ns + source.shift_ns;
+	}
+	source_fini(&source);
+	return start_ns;
+}
+
+/* Up to when it may be said that all events are there, for none of the files to come has any. */
+static uint64_t find_limit(struct merger *merger)
+{
+	uint64_t limit_ns = UINT64_MAX;
+
+	for (size_t i = 1; i < merger->left_count; i++) {
+		uint64_t start_ns = find_start(merger, merger->left[i]);
+
+		if (start_ns < limit_ns)
+			limit_ns = start_ns;
+	}
+	return limit_ns;
+}
+
+/* The event as it is in the result. 0 or -ENOMEM. */
+static int move_event(struct source *source, struct heap_event *event)
+{
+	event->time_ns += source->shift_ns;
+	if (event->time_ns > source->merger->end_ns)
+		source->merger->end_ns = event->time_ns;
+	return event->stack < source->dictionary->stacks.nodes.count
+		       ? transfer_stack(&source->transfer, event->stack, &event->stack)
+		       : 0;
+}
+
+static int take_heap(void *self, const struct heap_batch *batch)
 {
 	struct source *source = self;
+	struct merger *merger = source->merger;
+	struct heap_batch moved = {.count = batch->count};
+	int r = 0;
 
-	(void)error_set(source->err, -ENOTSUP, "%s has heap events, which cannot be merged",
-			source->name);
-	error_remedy(source->err, "look at each recording by itself");
-	return -ENOTSUP;
+	if (batch->count == 0 || batch->thread >= source->dictionary->threads.count)
+		return 0;
+	if (!source->shifted)
+		find_shift(source, batch->events[0].time_ns);
+	if (vec_reserve(&merger->heap_events, batch->count) < 0)
+		return -ENOMEM;
+	moved.events = merger->heap_events.items;
+	memcpy(merger->heap_events.items, batch->events, batch->count * sizeof(*batch->events));
+	for (size_t i = 0; i < batch->count && r == 0; i++)
+		r = move_event(source, &merger->heap_events.items[i]);
+	if (r == 0)
+		r = transfer_thread(&source->transfer, batch->thread, &moved.thread);
+	if (r < 0)
+		return error_errno(source->err, r, "cannot keep heap events of %s", source->name);
+	return merger->sink->ops->heap(merger->sink->self, &moved, source->err);
+}
+
+static int take_heap_until(void *self, uint64_t time_ns)
+{
+	struct source *source = self;
+	struct merger *merger = source->merger;
+
+	if (!source->shifted)
+		return 0; /* there were none */
+	if (!source->limited) {
+		source->limited = true;
+		source->limit_ns = find_limit(merger);
+	}
+	time_ns += source->shift_ns;
+	return merger->sink->ops->heap_until(
+		merger->sink->self, time_ns < source->limit_ns ? time_ns : source->limit_ns,
+		source->err);
 }
 
 static int merge_file(struct merger *merger, const char *path, struct error *err)
@@ -311,7 +412,8 @@ static int merge_file(struct merger *merger, const char *path, struct error *err
 		.info = take_info,
 		.schema = take_schema,
 		.samples = take_samples,
-		.heap = refuse_heap,
+		.heap = take_heap,
+		.heap_until = take_heap_until,
 		.clock = take_clock,
 		.loss = take_loss,
 		.kernel_symbol = take_kernel_symbol,
@@ -374,8 +476,11 @@ int merge_files(const char *const *paths, size_t count, int output, struct error
 		return r;
 	}
 	merger.sink = recording_writer_sink(merger.writer);
-	for (i = 0; i < count && r == 0; i++)
+	for (i = 0; i < count && r == 0; i++) {
+		merger.left = paths + i;
+		merger.left_count = count - i;
 		r = merge_file(&merger, paths[i], err);
+	}
 	if (r == 0)
 		r = finish(&merger, count, err);
 	recording_writer_free(merger.writer);
@@ -385,5 +490,6 @@ int merge_files(const char *const *paths, size_t count, int output, struct error
 	for (i = 0; i < merger.events.count; i++)
 		free(merger.events.items[i]);
 	vec_fini(&merger.events);
+	vec_fini(&merger.heap_events);
 	return r;
 }

@@ -5,6 +5,8 @@
 /*
  * merge: one recording of many, in any format that load_open() takes.
  *
+ * Blocks of a heap stay in their processes, which are kept apart: addresses may be the same.
+ *
  * All must measure the same in the same unit. Where all of them know the time of
  * day, their samples keep their distances in time; else they all begin together.
  */

@@ -440,7 +440,8 @@ static int take_heap_until(void *self, uint64_t time_ns)
 static bool wants_heap_value(const struct samples *samples)
 {
 	return samples->heap && samples->events.main == ID_NONE &&
-	       heap_value_find(samples->options->event) != ID_NONE;
+	       heap_value_find(samples->options->event) <
+		       heap_value_count(heap_analysis_report(samples->heap));
 }
 
 bool samples_are_heap(const struct samples *samples)

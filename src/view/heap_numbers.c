@@ -48,6 +48,10 @@ void heap_put_totals(struct json *json, const struct heap_report *report)
 		heap_put_sum(json, "live_error", errors(totals->live_variance));
 	}
 	json_close(json);
+}
+
+void heap_put_quality(struct json *json, const struct heap_report *report)
+{
 	json_open_object(json, "quality");
 	json_u64(json, "events", report->quality.events);
 	json_u64(json, "unknown_frees", report->quality.unknown_frees);

@@ -20,8 +20,9 @@ struct site_row;
 void heap_put_number(struct json *json, const char *key, double value);
 void heap_put_sum(struct json *json, const char *key, struct heap_sum sum);
 
-/* "totals" and "quality". */
+/* "totals", and "quality", in which those of pools are. */
 void heap_put_totals(struct json *json, const struct heap_report *report);
+void heap_put_quality(struct json *json, const struct heap_report *report);
 
 /* "lifetimes": blocks by how long they lived. */
 void heap_put_lifetimes(struct json *json, const struct heap_lifetimes *lifetimes);

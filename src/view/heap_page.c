@@ -92,7 +92,7 @@ static int page_init(struct page *page)
 {
 	const struct heap_sites *sites = &page->report->sites;
 	size_t lines = page->profile->lines.count + 1;
-	int r = site_rows_init(page->heap, &page->rows);
+	int r = site_rows_init(page->profile, page->report, page->heap->stacks, &page->rows);
 	struct heap_groups groups = {page->rows.of_site, page->rows.count};
 
 	if (r == 0)
@@ -347,8 +347,6 @@ static void put_place(struct page *page, uint32_t row)
 
 static void put_findings(struct page *page)
 {
-	static const char *const kinds[] = {
-		[HEAP_PLATEAU] = "plateau", [HEAP_STEP] = "step", [HEAP_SPIKE] = "spike"};
 	struct json *json = &page->json;
 
 	json_open_array(json, "findings");
@@ -356,7 +354,7 @@ static void put_findings(struct page *page)
 		const struct heap_finding *finding = &page->findings.items.items[i];
 
 		json_open_object(json, NULL);
-		json_string(json, "kind", kinds[finding->kind]);
+		json_string(json, "kind", heap_finding_name(finding->kind));
 		json_u64(json, "from_ns", finding->from_ns);
 		json_u64(json, "to_ns", finding->to_ns);
 		heap_put_number(json, "level", finding->level_bytes);
@@ -454,6 +452,7 @@ int heap_page_put_data(const struct heap_profile *heap, struct bytes *out)
 		json_init(&page.json, out, false);
 		json_open_object(&page.json, NULL);
 		heap_put_totals(&page.json, page.report);
+		heap_put_quality(&page.json, page.report);
 		put_doubts(&page);
 		put_steps(&page);
 		r = put_sites(&page);

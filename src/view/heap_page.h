@@ -12,9 +12,6 @@ struct bytes;
 struct error;
 struct heap_profile;
 
-/* Steps of its timeline when a recording is short, see load_options. */
-#define HEAP_PAGE_STEP_NS 1000000u
-
 struct heap_page_options {
 	const char *title; /* NULL: what was recorded */
 };

@@ -19,10 +19,12 @@
 #include "view/quantity.h"
 #include "view/site_rows.h"
 
+/* Blocks, or those of pools. */
 struct sheet {
 	const struct profile *profile;
 	const struct heap_report *report;
-	const struct heap_findings *findings;
+	const struct heap_findings *findings; /* of pools NULL */
+	const struct sheet *pools;            /* NULL: there are none */
 	struct site_rows rows;
 	size_t shown;
 	struct bytes *out;
@@ -50,14 +52,11 @@ static struct quantity count_of(double count)
 
 /* Text */
 
-static void put_head(const struct sheet *sheet)
+static void put_totals(const struct sheet *sheet)
 {
 	const struct heap_totals *totals = &sheet->report->totals;
-	struct heap_doubt doubts[HEAP_DOUBTS];
 	struct bytes *out = sheet->out;
 
-	text_put_terminal(out, *sheet->profile->title ? sheet->profile->title : "(no title)");
-	bytes_printf(out, "\n%s recorded, ", time_of(sheet->profile->duration_ns).text);
 	bytes_printf(out, "%s allocated in ", bytes_of(totals->allocated.bytes).text);
 	bytes_printf(out, "%s blocks, ", count_of(totals->allocated.blocks).text);
 	bytes_printf(out, "%s of them temporary\n", count_of(totals->temporary_blocks).text);
@@ -72,6 +71,16 @@ static void put_head(const struct sheet *sheet)
 		bytes_printf(out, "at most ± %s (one standard error)\n",
 			     bytes_of(sqrt(totals->peak_variance.bytes)).text);
 	}
+}
+
+static void put_head(const struct sheet *sheet)
+{
+	struct heap_doubt doubts[HEAP_DOUBTS];
+	struct bytes *out = sheet->out;
+
+	text_put_terminal(out, *sheet->profile->title ? sheet->profile->title : "(no title)");
+	bytes_printf(out, "\n%s recorded, ", time_of(sheet->profile->duration_ns).text);
+	put_totals(sheet);
 	heap_doubts_of(sheet->report, doubts);
 	for (size_t i = 0; i < HEAP_DOUBTS; i++)
 		if (doubts[i].count > 0)
@@ -129,17 +138,12 @@ static void put_row(const struct sheet *sheet, const struct site_row *row)
 	bytes_put_u8(out, '\n');
 }
 
-static const char *const kinds[] = {
-	[HEAP_PLATEAU] = "plateau",
-	[HEAP_STEP] = "step",
-	[HEAP_SPIKE] = "spike",
-};
-
 static void put_finding(const struct sheet *sheet, const struct heap_finding *finding)
 {
 	struct bytes *out = sheet->out;
 
-	bytes_printf(out, "%-8s %10s", kinds[finding->kind], time_of(finding->from_ns).text);
+	bytes_printf(out, "%-8s %10s", heap_finding_name(finding->kind),
+		     time_of(finding->from_ns).text);
 	bytes_printf(out, " to %10s", time_of(finding->to_ns).text);
 	bytes_printf(out, "  %10s", bytes_of(finding->level_bytes).text);
 	if (finding->kind != HEAP_PLATEAU)
@@ -182,15 +186,10 @@ static void put_findings(const struct sheet *sheet)
 	}
 }
 
-static void put_text(const struct sheet *sheet)
+static void put_rows(const struct sheet *sheet)
 {
 	double rest = 0;
 
-	put_head(sheet);
-	if (sheet->rows.count == 0) {
-		bytes_printf(sheet->out, "no allocations, or everything was filtered out\n");
-		return;
-	}
 	bytes_printf(sheet->out, " %10s %7s  %10s  %10s  %12s  %10s  %9s  %10s  %s\n", "at peak",
 		     "share", "at end", "allocated", "blocks", "average", "temporary", "lifetime",
 		     "where");
@@ -203,7 +202,22 @@ static void put_text(const struct sheet *sheet)
 			     quantity_count(sheet->rows.count - sheet->shown).text);
 		bytes_printf(sheet->out, " with %s at the peak\n", bytes_of(rest).text);
 	}
-	put_findings(sheet);
+}
+
+static void put_text(const struct sheet *sheet)
+{
+	put_head(sheet);
+	if (sheet->rows.count == 0)
+		bytes_printf(sheet->out, "no allocations, or everything was filtered out\n");
+	else
+		put_rows(sheet);
+	if (sheet->pools) {
+		bytes_printf(sheet->out, "\npools of the program's own, inside of the above: ");
+		put_totals(sheet->pools);
+		put_rows(sheet->pools);
+	}
+	if (sheet->rows.count > 0)
+		put_findings(sheet);
 }
 
 /* JSON */
@@ -223,7 +237,7 @@ static void json_finding(const struct sheet *sheet, struct json *json,
 			 const struct heap_finding *finding)
 {
 	json_open_object(json, NULL);
-	json_string(json, "kind", kinds[finding->kind]);
+	json_string(json, "kind", heap_finding_name(finding->kind));
 	json_u64(json, "from_ns", finding->from_ns);
 	json_u64(json, "to_ns", finding->to_ns);
 	heap_put_number(json, "level_bytes", finding->level_bytes);
@@ -264,6 +278,18 @@ static void json_findings(const struct sheet *sheet, struct json *json)
 	json_close(json);
 }
 
+static void json_rows(const struct sheet *sheet, struct json *json)
+{
+	json_open_array(json, "rows");
+	for (size_t i = 0; i < sheet->shown; i++) {
+		json_open_object(json, NULL);
+		heap_put_place(json, sheet->profile, &sheet->rows.items[i]);
+		json_close(json);
+	}
+	json_close(json);
+	json_u64(json, "more", sheet->rows.count - sheet->shown);
+}
+
 static void put_json(const struct sheet *sheet)
 {
 	struct json json;
@@ -274,16 +300,26 @@ static void put_json(const struct sheet *sheet)
 	json_u64(&json, "duration_ns", sheet->profile->duration_ns);
 	json_string(&json, "by", "site");
 	heap_put_totals(&json, sheet->report);
-	json_open_array(&json, "rows");
-	for (size_t i = 0; i < sheet->shown; i++) {
-		json_open_object(&json, NULL);
-		heap_put_place(&json, sheet->profile, &sheet->rows.items[i]);
+	heap_put_quality(&json, sheet->report);
+	json_rows(sheet, &json);
+	if (sheet->pools) {
+		json_open_object(&json, "pools");
+		heap_put_totals(&json, sheet->pools->report);
+		json_rows(sheet->pools, &json);
 		json_close(&json);
 	}
-	json_close(&json);
-	json_u64(&json, "more", sheet->rows.count - sheet->shown);
 	json_findings(sheet, &json);
 	json_close(&json);
+}
+
+static int sheet_init(struct sheet *sheet, const struct site_report_options *options,
+		      const uint32_t *stacks)
+{
+	int r = site_rows_init(sheet->profile, sheet->report, stacks, &sheet->rows);
+
+	sheet->shown = options->limit && options->limit < sheet->rows.count ? options->limit
+									    : sheet->rows.count;
+	return r;
 }
 
 int site_report_write(const struct heap_profile *heap, const struct site_report_options *options,
@@ -294,22 +330,23 @@ int site_report_write(const struct heap_profile *heap, const struct site_report_
 			      .report = heap_analysis_report(heap->analysis),
 			      .findings = &findings,
 			      .out = out};
+	struct sheet pools = {.profile = heap->profile, .report = sheet.report->pools, .out = out};
 	struct heap_groups groups;
-	int r = site_rows_init(heap, &sheet.rows);
+	int r = sheet_init(&sheet, options, heap->stacks);
 
 	groups = (struct heap_groups){sheet.rows.of_site, sheet.rows.count};
+	if (r == 0 && pools.report) {
+		r = sheet_init(&pools, options, heap->pool_stacks);
+		sheet.pools = pools.rows.count > 0 ? &pools : NULL;
+	}
 	if (r == 0)
 		r = heap_findings_make(sheet.report, &groups, &findings);
-	if (r == 0) {
-		sheet.shown = options->limit && options->limit < sheet.rows.count
-				      ? options->limit
-				      : sheet.rows.count;
-		if (options->json)
-			put_json(&sheet);
-		else
-			put_text(&sheet);
-	}
+	if (r == 0 && options->json)
+		put_json(&sheet);
+	else if (r == 0)
+		put_text(&sheet);
 	heap_findings_fini(&findings);
+	site_rows_fini(&pools.rows);
 	site_rows_fini(&sheet.rows);
 	if (r < 0 || out->failed)
 		return error_set(err, r < 0 ? r : -ENOMEM, "cannot write the report: no memory");

@@ -9,8 +9,6 @@
 #include "base/id_index.h"
 #include "base/scope.h"
 #include "base/vec.h"
-#include "heap/analysis.h"
-#include "heap/heap_profile.h"
 #include "heap/report.h"
 #include "model/profile.h"
 
@@ -174,9 +172,8 @@ static int compare(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-static int add_all(struct search *search, const struct heap_profile *heap)
+static int add_all(struct search *search, const struct heap_report *report, const uint32_t *stacks)
 {
-	const struct heap_report *report = heap_analysis_report(heap->analysis);
 	SCOPED(mem)
 	struct heap_site_sums *sums = heap_sites_sums(&report->sites, report->totals.peak_number);
 
@@ -188,7 +185,7 @@ static int add_all(struct search *search, const struct heap_profile *heap)
 		struct site_row *row;
 
 		search->of_site[i] = ID_NONE;
-		if (heap->stacks[i] == ID_NONE || !find_place(search, heap->stacks[i], &line))
+		if (stacks[i] == ID_NONE || !find_place(search, stacks[i], &line))
 			continue;
 		row = row_of(search, line);
 		if (!row)
@@ -216,14 +213,15 @@ static int sort(struct site_rows *rows, size_t sites)
 	return 0;
 }
 
-int site_rows_init(const struct heap_profile *heap, struct site_rows *ret)
+int site_rows_init(const struct profile *profile, const struct heap_report *report,
+		   const uint32_t *stacks, struct site_rows *ret)
 {
-	size_t sites = heap_analysis_report(heap->analysis)->sites.sites.count;
-	struct search search = {.profile = heap->profile};
+	size_t sites = report->sites.sites.count;
+	struct search search = {.profile = profile};
 	int r;
 
 	search.of_site = calloc(sites + 1, sizeof(*search.of_site));
-	r = search.of_site ? add_all(&search, heap) : -ENOMEM;
+	r = search.of_site ? add_all(&search, report, stacks) : -ENOMEM;
 	vec_fini(&search.allocators);
 	id_index_fini(&search.index);
 	*ret = (struct site_rows){search.rows.items, search.rows.count, search.of_site};

@@ -15,7 +15,8 @@
 
 #include "heap/sites.h"
 
-struct heap_profile;
+struct heap_report;
+struct profile;
 
 struct site_row {
 	uint32_t function; /* of the profile */
@@ -35,8 +36,12 @@ struct site_rows {
 	uint32_t *of_site; /* by site: its row; ID_NONE: it has none */
 };
 
-/* The caller releases *ret with site_rows_fini(), in any case. 0 or -ENOMEM. */
-int site_rows_init(const struct heap_profile *heap, struct site_rows *ret);
+/*
+ * Of a report, whose sites have these stacks in the profile (ID_NONE: filtered out). The caller
+ * releases *ret with site_rows_fini(), in any case. 0 or -ENOMEM.
+ */
+int site_rows_init(const struct profile *profile, const struct heap_report *report,
+		   const uint32_t *stacks, struct site_rows *ret);
 void site_rows_fini(struct site_rows *rows);
 
 /* Bytes of a block. */

@@ -25,8 +25,11 @@ enum session_call {
 /*
  * What a thread does with its memory: two words, four of an allocation. The first word is
  * a record's with the address in place of flags and length: kind, then enum session_call, in
- * a byte each, and 48 bits of address.
+ * a byte each, and 48 bits of address. SESSION_AT_ONCE is added to the call of a sampled free:
+ * the thread has allocated nothing since that block.
  */
+#define SESSION_AT_ONCE 0x80u
+
 struct session_heap {
 	uint64_t head;
 	uint64_t ticks;

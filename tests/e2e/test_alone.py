@@ -82,12 +82,15 @@ def test_pools_tell_of_their_blocks(wick):
     path = wick.new_path()
     recording = Recording(wick, path, wick.ok("heap", "-o", path, "--", *workload("memory", 10, 1000)))
     assert events_of(recording) == without + 2000
-    pooled = [size for stack, size in recording.folded("--event", "alloc_space") if stack[-1] == "take_of_pool"]
-    assert sum(pooled) == 64 * 1024 + 1000 * 64
+    for value, truth in (("alloc_space", 64 * 1024), ("pool_alloc_space", 1000 * 64)):
+        found = [size for stack, size in recording.folded("--event", value) if stack[-1] == "take_of_pool"]
+        assert sum(found) == truth
     # Sampled by bytes: all of a block of 64 KiB, of 64 bytes one in a hundred.
     path = wick.new_path()
     done = wick.ok("heap", "--sample", "6400", "-o", path, "--", *workload("memory", 0, 100000))
     assert 1000 < events_of(Recording(wick, path, done)) < 4000
+    pools = json.loads(wick.ok("report", "--by", "site", "--format", "json", path).stdout)["pools"]["totals"]
+    assert pools["temporary_blocks"] == pools["allocated"]["blocks"] > 0  # each is freed before the next
 
 
 def test_what_is_mapped_is_recorded_when_asked_for(wick):

@@ -214,7 +214,7 @@ static void lifetimes_are_in_powers_of_two(void **state)
 	stream_close(&stream);
 }
 
-static void processes_mappings_and_pools_have_addresses_of_their_own(void **state)
+static void processes_and_mappings_have_addresses_of_their_own(void **state)
 {
 	struct stream stream;
 	const struct heap_report *report;
@@ -224,16 +224,123 @@ static void processes_mappings_and_pools_have_addresses_of_their_own(void **stat
 	stream_alloc(&stream, 2, 2, A, 2, 1);
 	stream_put(&stream, 0,
 		   (struct heap_event){
-			   .time_ns = 3, .address = A, .size = 4, .stack = 1, .call = HEAP_POOL});
-	stream_put(&stream, 0,
-		   (struct heap_event){
 			   .time_ns = 4, .address = A, .size = 8, .stack = 1, .call = HEAP_MMAP});
 	stream_free(&stream, 0, 5, A);
 	report = stream_finish(&stream);
-	assert_number(report->totals.live.bytes, 14);
+	assert_number(report->totals.live.bytes, 10);
 	assert_int_equal(report->quality.missed_frees, 0);
+	assert_null(report->pools);
 	assert_int_equal(report->sites.shares.count, 2);
 	assert_int_equal(report->sites.sites.count, 1);
+	stream_close(&stream);
+}
+
+static void put_pooled(struct stream *stream, uint32_t thread, enum heap_op op, uint64_t time_ns,
+		       uint64_t address, uint64_t size)
+{
+	stream_put(stream, thread,
+		   (struct heap_event){.time_ns = time_ns,
+				       .address = address,
+				       .size = size,
+				       .stack = 1,
+				       .op = (uint8_t)op,
+				       .call = HEAP_POOL});
+}
+
+static void blocks_of_pools_are_told_apart_from_those_they_lie_in(void **state)
+{
+	struct stream stream;
+	const struct heap_report *report;
+	const struct heap_report *pools;
+
+	stream_open(&stream, (struct heap_config){0});
+	stream_alloc(&stream, 0, 10, A, 1000, 1);
+	put_pooled(&stream, 0, HEAP_ALLOC, 20, A, 300); /* begins where the memory does */
+	put_pooled(&stream, 1, HEAP_ALLOC, 30, A + 300, 400);
+	put_pooled(&stream, 1, HEAP_FREE, 40, A, 0);
+	put_pooled(&stream, 0, HEAP_ALLOC, 50, A, 200);
+	put_pooled(&stream, 0, HEAP_FREE, 60, A, 0);
+	put_pooled(&stream, 0, HEAP_FREE, 70, B, 0); /* from before */
+	stream_free(&stream, 0, 80, A); /* of what it allocated last, but for blocks of pools */
+	put_pooled(&stream, 0, HEAP_FREE, 250 * MS, A + 300, 0);
+	report = stream_finish(&stream);
+	pools = report->pools;
+	assert_non_null(pools);
+	assert_number(report->totals.allocated.bytes, 1000);
+	assert_number(report->totals.peak.bytes, 1000);
+	assert_number(report->totals.live.bytes, 0);
+	assert_number(report->totals.temporary_blocks, 1);
+	assert_number(report->threads.items[1].allocated.bytes, 0);
+	assert_number(report->classes[heap_class_of(400)].allocated.bytes, 0);
+	assert_int_equal(report->sites.sites.count, 1);
+	assert_int_equal(report->quality.events, 9);
+	assert_int_equal(report->quality.unknown_frees, 1);
+	assert_int_equal(report->timeline.steps.count, 3); /* up to the last event of all */
+	assert_number(pools->totals.allocated.bytes, 900);
+	assert_number(pools->totals.peak.bytes, 700);
+	assert_int_equal(pools->totals.peak_ns, 30);
+	assert_number(pools->totals.live.bytes, 0);
+	assert_number(pools->totals.temporary_blocks, 1);
+	assert_number(pools->totals.foreign_blocks, 2);
+	assert_number(sums_of(pools, 1).peak.bytes, 700);
+	assert_int_equal(pools->end_ns, report->end_ns);
+	assert_null(pools->pools);
+	stream_close(&stream);
+}
+
+static void what_is_not_wanted_is_not_wanted_of_pools_either(void **state)
+{
+	struct stream stream;
+	const struct heap_report *report;
+
+	stream_open(&stream,
+		    (struct heap_config){.from_ns = STREAM_NS + 10, .to_ns = STREAM_NS + 40});
+	put_pooled(&stream, 0, HEAP_ALLOC, 5, A, 300);
+	put_pooled(&stream, 0, HEAP_ALLOC, 20, B, 50);
+	put_pooled(&stream, 0, HEAP_FREE, 30, A, 0);
+	put_pooled(&stream, 0, HEAP_FREE, 40, B, 0);
+	report = stream_finish(&stream);
+	assert_number(report->totals.allocated.bytes, 0);
+	assert_number(report->pools->totals.allocated.bytes, 50);
+	assert_number(report->pools->totals.live.bytes, 50);
+	assert_int_equal(report->quality.unknown_frees, 0);
+	stream_close(&stream);
+}
+
+static void blocks_of_pools_are_sampled_as_others_are(void **state)
+{
+	struct stream stream;
+	const struct heap_report *report;
+	double weight = 1 / (1 - exp(-100.0 / 1000));
+
+	stream_open(&stream, (struct heap_config){0});
+	stream_put(&stream, 0, (struct heap_event){.time_ns = 2, .op = HEAP_RATE, .size = 1000});
+	put_pooled(&stream, 0, HEAP_ALLOC, 5, A, 100);
+	report = stream_finish(&stream);
+	assert_true(report->pools->sampled);
+	assert_number(report->pools->totals.live.bytes, 100 * weight);
+	stream_close(&stream);
+}
+
+/* Which of them are temporary cannot be seen in the events of those that were met. */
+static void whether_a_sampled_block_is_temporary_is_told_by_its_free(void **state)
+{
+	struct stream stream;
+	const struct heap_report *report;
+	double weight = 1 / (1 - exp(-100.0 / 1000));
+
+	stream_open(&stream, (struct heap_config){0});
+	stream_put(&stream, 0, (struct heap_event){.time_ns = 2, .op = HEAP_RATE, .size = 1000});
+	stream_alloc(&stream, 0, 3, A, 100, 1);
+	stream_free(&stream, 0, 4, A); /* others were allocated that were not met */
+	stream_alloc(&stream, 0, 5, A, 100, 1);
+	stream_put(
+		&stream, 0,
+		(struct heap_event){
+			.time_ns = 6, .address = A, .op = HEAP_FREE, .slack = HEAP_FREE_AT_ONCE});
+	report = stream_finish(&stream);
+	assert_number(report->totals.temporary_blocks, weight);
+	assert_number(sums_of(report, 1).temporary_blocks, weight);
 	stream_close(&stream);
 }
 
@@ -544,7 +651,11 @@ int main(void)
 		cmocka_unit_test(realloc_moves_a_block_or_leaves_it),
 		cmocka_unit_test(a_move_that_nothing_follows_is_a_free),
 		cmocka_unit_test(lifetimes_are_in_powers_of_two),
-		cmocka_unit_test(processes_mappings_and_pools_have_addresses_of_their_own),
+		cmocka_unit_test(processes_and_mappings_have_addresses_of_their_own),
+		cmocka_unit_test(blocks_of_pools_are_told_apart_from_those_they_lie_in),
+		cmocka_unit_test(what_is_not_wanted_is_not_wanted_of_pools_either),
+		cmocka_unit_test(blocks_of_pools_are_sampled_as_others_are),
+		cmocka_unit_test(whether_a_sampled_block_is_temporary_is_told_by_its_free),
 		cmocka_unit_test(a_slice_has_what_was_allocated_in_it_and_lives_at_its_end),
 		cmocka_unit_test(blocks_of_threads_that_are_not_wanted_do_not_count),
 		cmocka_unit_test(sampled_blocks_stand_for_others),

@@ -76,6 +76,126 @@ static void sites_of_a_group_explain_together(void **state)
 	stream_close(&stream);
 }
 
+struct expected {
+	enum heap_finding_kind kind;
+	double level_kib;
+	double change_kib;
+	uint32_t cause; /* stack of the first one; 0: none */
+};
+
+/* Compares all that was found, and ends the stream. */
+static void expect(struct stream *stream, const struct expected *expected, size_t count)
+{
+	const struct heap_report *report = stream_finish(stream);
+	struct heap_findings findings;
+
+	assert_int_equal(heap_findings_make(report, NULL, &findings), 0);
+	assert_int_equal(findings.items.count, count);
+	for (size_t i = 0; i < count; i++) {
+		const struct heap_finding *found = &findings.items.items[i];
+
+		assert_int_equal(found->kind, expected[i].kind);
+		assert_true(found->level_bytes == expected[i].level_kib * KIB);
+		assert_true(found->change_bytes == expected[i].change_kib * KIB);
+		assert_int_equal(found->cause_count > 0, expected[i].cause != 0);
+		if (found->cause_count > 0)
+			assert_int_equal(found->causes[0].group,
+					 site_of(report, expected[i].cause));
+	}
+	heap_findings_fini(&findings);
+	stream_close(stream);
+}
+
+/* Level at 100 KiB for 10 steps. */
+static void begin_level(struct stream *stream)
+{
+	stream_open(stream, (struct heap_config){0});
+	stream_alloc(stream, 0, 1, 0x1000, 100 * KIB, 1);
+	stream_alloc(stream, 0, 9 * STEP_NS, 0x1100, 0, 1);
+}
+
+static const struct expected level[] = {{HEAP_STEP, 100, 100, 1}, {HEAP_PLATEAU, 100, 0, 0}};
+
+static void a_spike_after_the_last_plateau_is_told(void **state)
+{
+	struct stream stream;
+
+	begin_level(&stream);
+	stream_alloc(&stream, 0, 10 * STEP_NS, 0x2000, 400 * KIB, 2);
+	stream_alloc(&stream, 0, 11 * STEP_NS, 0x3000, 50 * KIB, 3);
+	stream_free(&stream, 0, 12 * STEP_NS, 0x2000);
+	stream_free(&stream, 0, 12 * STEP_NS, 0x3000);
+	expect(&stream, (struct expected[]){level[0], level[1], {HEAP_SPIKE, 550, 450, 2}}, 3);
+}
+
+static void a_step_at_the_very_end_is_told(void **state)
+{
+	struct stream stream;
+
+	begin_level(&stream);
+	stream_free(&stream, 0, 10 * STEP_NS, 0x1000); /* as programs do that clean up */
+	expect(&stream, (struct expected[]){level[0], level[1], {HEAP_STEP, 0, -100, 1}}, 3);
+	begin_level(&stream);
+	stream_alloc(&stream, 0, 10 * STEP_NS, 0x2000, 300 * KIB, 2);
+	expect(&stream, (struct expected[]){level[0], level[1], {HEAP_STEP, 400, 300, 2}}, 3);
+}
+
+static void growth_that_goes_on_to_the_end_is_told(void **state)
+{
+	struct stream stream;
+
+	begin_level(&stream);
+	for (uint64_t i = 0; i < 12; i++)
+		stream_alloc(&stream, 0, (10 + i) * STEP_NS, 0x2000 + 16 * i, 100 * KIB, 2);
+	expect(&stream, (struct expected[]){level[0], level[1], {HEAP_GROWTH, 1300, 1200, 2}}, 3);
+}
+
+static void a_spike_before_the_first_plateau_is_told(void **state)
+{
+	struct stream stream;
+
+	stream_open(&stream, (struct heap_config){0});
+	stream_alloc(&stream, 0, 1, 0x2000, 400 * KIB, 2);
+	stream_alloc(&stream, 0, STEP_NS, 0x1000, 100 * KIB, 1);
+	stream_free(&stream, 0, 2 * STEP_NS, 0x2000);
+	stream_alloc(&stream, 0, 9 * STEP_NS, 0x1100, 0, 1);
+	expect(&stream,
+	       (struct expected[]){{HEAP_SPIKE, 500, 400, 2},
+				   {HEAP_STEP, 100, 100, 1},
+				   {HEAP_PLATEAU, 100, 0, 0}},
+	       3);
+}
+
+static void a_run_of_one_step_has_its_spike_and_what_it_leaves(void **state)
+{
+	struct stream stream;
+
+	stream_open(&stream, (struct heap_config){0});
+	stream_alloc(&stream, 0, 1, 0x1000, 100 * KIB, 1);
+	stream_alloc(&stream, 0, 2, 0x2000, 400 * KIB, 2);
+	stream_free(&stream, 0, 3, 0x2000);
+	expect(&stream, (struct expected[]){{HEAP_SPIKE, 500, 400, 2}, {HEAP_STEP, 100, 100, 1}},
+	       2);
+}
+
+/* At its end nothing of it is left to see. */
+static void a_spike_within_a_step_is_explained_though_it_is_not_the_peak(void **state)
+{
+	struct stream stream;
+
+	stream_open(&stream, (struct heap_config){0});
+	stream_alloc(&stream, 0, 1, 0x1000, 100 * KIB, 1);
+	stream_alloc(&stream, 0, 4 * STEP_NS + 1, 0x2000, 200 * KIB, 2);
+	stream_free(&stream, 0, 4 * STEP_NS + 2, 0x2000);
+	stream_alloc(&stream, 0, 7 * STEP_NS + 1, 0x3000, 300 * KIB, 3);
+	stream_free(&stream, 0, 7 * STEP_NS + 2, 0x3000);
+	stream_alloc(&stream, 0, 9 * STEP_NS, 0x1100, 0, 1);
+	expect(&stream,
+	       (struct expected[]){
+		       level[0], level[1], {HEAP_SPIKE, 300, 200, 2}, {HEAP_SPIKE, 400, 300, 3}},
+	       4);
+}
+
 static void sites_that_grow_are_told_with_their_slope(void **state)
 {
 	struct stream stream;
@@ -118,6 +238,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_stands_out_is_named_with_its_sites),
 		cmocka_unit_test(sites_of_a_group_explain_together),
+		cmocka_unit_test(a_spike_after_the_last_plateau_is_told),
+		cmocka_unit_test(a_step_at_the_very_end_is_told),
+		cmocka_unit_test(growth_that_goes_on_to_the_end_is_told),
+		cmocka_unit_test(a_spike_before_the_first_plateau_is_told),
+		cmocka_unit_test(a_run_of_one_step_has_its_spike_and_what_it_leaves),
+		cmocka_unit_test(a_spike_within_a_step_is_explained_though_it_is_not_the_peak),
 		cmocka_unit_test(sites_that_grow_are_told_with_their_slope),
 		cmocka_unit_test(nothing_stands_out_of_nothing),
 	};

@@ -109,7 +109,7 @@ static void the_heap_becomes_values_of_a_profile(void **state)
 
 	load(world);
 	profile = world->heap.profile;
-	assert_int_equal(profile->value_count, HEAP_VALUES);
+	assert_int_equal(profile->value_count, HEAP_POOL_ALLOC_SPACE); /* those of pools follow */
 	assert_string_equal(profile->value_types[profile->main_value].name, "peak_space");
 	assert_int_equal(profile->entries.count, 3);
 	assert_int_equal(sum_of(profile, HEAP_ALLOC_SPACE), 1100);
@@ -131,6 +131,52 @@ static void stacks_are_chosen_by_their_functions(void **state)
 	load(world);
 	assert_int_equal(world->heap.profile->entries.count, 1);
 	assert_int_equal(sum_of(world->heap.profile, HEAP_PEAK_SPACE), 400);
+}
+
+static void blocks_of_pools_have_rows_and_values_of_their_own(void **state)
+{
+	struct world *world = *state;
+	struct site_report_options options = {.json = true};
+	struct frame frame = user(&world->made, 0x1210);
+	struct bytes text = {0};
+	uint32_t stack;
+	json_t *root;
+	json_t *pools;
+
+	record(&world->made);
+	assert_int_equal(world->made.sink->ops->stack(world->made.sink->self, &frame, 1, &stack),
+			 0);
+	put(&world->made, 0,
+	    (struct heap_event){.time_ns = 6500,
+				.address = 32,
+				.size = 250,
+				.stack = stack,
+				.call = HEAP_POOL});
+	make_end(&world->made);
+	world->options.event = "pool_peak_space";
+	assert_int_equal(load_heap(world->made.path, &world->options, &world->heap, NULL), 0);
+	assert_int_equal(world->heap.profile->main_value, HEAP_POOL_PEAK_SPACE);
+	assert_int_equal(sum_of(world->heap.profile, HEAP_ALLOC_SPACE), 1100);
+	assert_int_equal(sum_of(world->heap.profile, HEAP_POOL_ALLOC_SPACE), 250);
+	assert_int_equal(sum_of(world->heap.profile, HEAP_POOL_INUSE_SPACE), 250);
+	assert_int_equal(site_report_write(&world->heap, &options, &text, NULL), 0);
+	root = json_loadb((const char *)text.data, text.size, 0, NULL);
+	assert_int_equal(json_array_size(json_object_get(root, "rows")), 2);
+	pools = json_object_get(root, "pools");
+	assert_int_equal(
+		json_integer_value(json_object_get(
+			json_object_get(json_object_get(pools, "totals"), "peak"), "bytes")),
+		250);
+	pools = json_array_get(json_object_get(pools, "rows"), 0);
+	assert_string_equal(json_string_value(json_object_get(pools, "function_name")), "read");
+	json_decref(root);
+	bytes_clear(&text);
+	options.json = false;
+	assert_int_equal(site_report_write(&world->heap, &options, &text, NULL), 0);
+	bytes_put_u8(&text, 0);
+	assert_non_null(strstr((const char *)text.data,
+			       "pools of the program's own, inside of the above: 250 B allocated"));
+	bytes_fini(&text);
 }
 
 static void a_report_names_the_places_that_allocate(void **state)
@@ -335,6 +381,8 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_report_names_the_places_that_allocate, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(blocks_of_pools_have_rows_and_values_of_their_own,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(allocators_and_the_standard_library_are_passed_over,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_timeline_shows_what_is_live_and_whose, set_up,

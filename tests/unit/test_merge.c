@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,7 +13,12 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "heap/analysis.h"
+#include "heap/heap_profile.h"
+#include "heap/report.h"
 #include "make_recording.h"
+#include "model/heap_event.h"
+#include "pipeline/load.h"
 
 #define HERE "11111111-0000-0000-0000-000000000000"
 #define THERE "22222222-0000-0000-0000-000000000000"
@@ -76,14 +82,87 @@ static void why_kernels_cannot_be_merged_is_told(void **state)
 	}
 }
 
-static void heap_events_are_not_dropped_without_a_word(void **state)
+static void put(struct made *made, uint32_t thread, struct heap_event event)
 {
-	const char *const path = GOLDEN_DIR "/recording-v1.3.wick";
-	struct error err = {0};
+	event.time_ns += START_NS;
+	assert_int_equal(made->sink->ops->heap(made->sink->self,
+					       &(struct heap_batch){thread, 1, &event}, NULL),
+			 0);
+}
 
-	assert_int_equal(merge_files(&path, 1, memfd_create("merged", MFD_CLOEXEC), &err),
-			 -ENOTSUP);
-	assert_non_null(strstr(err.text, "heap events"));
+/* A block of so many bytes, while half of one at the same address comes and goes before. */
+static void make_heap_of(struct made *made, uint64_t bytes, uint64_t since_ns)
+{
+	const struct sink_ops *ops;
+	struct frame frame;
+	uint32_t thread;
+	uint32_t stack;
+
+	make_begin(made);
+	ops = made->sink->ops;
+	frame = user(made, 0x1110);
+	thread = make_thread(made, made->process, 100, "app");
+	assert_int_equal(ops->stack(made->sink->self, &frame, 1, &stack), 0);
+	put(made, thread,
+	    (struct heap_event){
+		    .time_ns = since_ns, .address = 16, .size = bytes / 2, .stack = stack});
+	put(made, thread,
+	    (struct heap_event){
+		    .time_ns = since_ns + 1000, .address = 16, .stack = ID_NONE, .op = HEAP_FREE});
+	assert_int_equal(ops->heap_until(made->sink->self, START_NS + since_ns + 1100, NULL), 0);
+	assert_int_equal(recording_writer_flush(made->writer, NULL), 0);
+	put(made, thread,
+	    (struct heap_event){
+		    .time_ns = since_ns + 2000, .address = 16, .size = bytes, .stack = stack});
+	make_end(made);
+}
+
+static void merge_heaps(struct made *made, size_t count, struct heap_profile *ret)
+{
+	const char *paths[2] = {made[0].path, count > 1 ? made[1].path : NULL};
+	struct load_options options = LOAD_OPTIONS_DEFAULT;
+	int fd = memfd_create("merged", MFD_CLOEXEC);
+	char path[32];
+
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	assert_int_equal(merge_files(paths, count, dup(fd), NULL), 0);
+	assert_int_equal(load_heap(path, &options, ret, NULL), 0);
+	(void)close(fd);
+	for (size_t i = 0; i < count; i++)
+		made_fini(&made[i]);
+}
+
+static void heaps_of_several_recordings_are_the_sum_of_them(void **state)
+{
+	struct made made[2];
+	struct heap_profile heap;
+	const struct heap_report *report;
+
+	make_heap_of(&made[0], 600, 1000);
+	make_heap_of(&made[1], 1000, 1500); /* at the same time, in the same pid */
+	merge_heaps(made, 2, &heap);
+	report = heap_analysis_report(heap.analysis);
+	assert_true(report->totals.allocated.bytes == 300 + 600 + 500 + 1000);
+	assert_true(report->totals.live.bytes == 1600);
+	assert_true(report->totals.peak.bytes == 1600);
+	assert_true(report->totals.live.blocks == 2);
+	assert_int_equal(report->quality.events, 6);
+	assert_int_equal(report->quality.missed_frees + report->quality.unknown_frees, 0);
+	assert_int_equal(report->quality.late + report->quality.backward, 0);
+	assert_int_equal(report->sites.shares.count, 2);
+	heap_profile_fini(&heap);
+}
+
+static void one_heap_that_is_merged_stays_what_it_is(void **state)
+{
+	struct made made;
+	struct heap_profile heap;
+
+	make_heap_of(&made, 600, 1000);
+	merge_heaps(&made, 1, &heap);
+	assert_true(heap_analysis_report(heap.analysis)->totals.allocated.bytes == 900);
+	assert_int_equal(heap_analysis_report(heap.analysis)->totals.peak_ns, 3000);
+	heap_profile_fini(&heap);
 }
 
 int main(void)
@@ -91,7 +170,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kernels_of_one_boot_are_merged),
 		cmocka_unit_test(why_kernels_cannot_be_merged_is_told),
-		cmocka_unit_test(heap_events_are_not_dropped_without_a_word),
+		cmocka_unit_test(heaps_of_several_recordings_are_the_sum_of_them),
+		cmocka_unit_test(one_heap_that_is_merged_stays_what_it_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -194,7 +194,8 @@ static inline int add_event(struct heap_rings *rings, struct heap_ring *ring,
 			    const struct session_heap *record)
 {
 	uint32_t kind = record->head & 0xff;
-	uint32_t call = record->head >> 8 & 0xff;
+	uint32_t call = record->head >> 8 & (0xff & ~SESSION_AT_ONCE);
+	bool at_once = record->head >> 8 & SESSION_AT_ONCE;
 	uint64_t time_ns = tick_clock_ns(rings->clock, record->ticks);
 	struct heap_event *event;
 
@@ -215,6 +216,8 @@ static inline int add_event(struct heap_rings *rings, struct heap_ring *ring,
 		.op = (uint8_t)(HEAP_ALLOC + (kind - SESSION_ALLOC)),
 		.call = (uint8_t)(call < HEAP_CALLS ? call : HEAP_MALLOC),
 	};
+	if (kind == SESSION_FREE && at_once)
+		event->slack = HEAP_FREE_AT_ONCE;
 	if (kind == SESSION_ALLOC) {
 		event->size = record->size;
 		event->slack = record->slack;

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_HEAP_ACCOUNT_H
+#define WICK_HEAP_ACCOUNT_H
+
+/*
+ * account: what blocks come to, in a report: by share, site, thread, size and step.
+ *
+ * Which block an event is about, and whether it counts at all, is decided before. What each event
+ * needs is in this header, for it belongs into the loop that takes them.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/id_index.h"
+#include "heap/live.h"
+#include "heap/report.h"
+
+struct heap_account {
+	struct heap_report report;
+	struct heap_rates *rates; /* borrowed */
+	uint32_t serial;          /* of the step */
+};
+
+void heap_account_init(struct heap_account *account, struct heap_rates *rates, uint64_t step_ns);
+void heap_account_fini(struct heap_account *account);
+
+/* Tells of what changed in the step that is over, and begins the one that time_ns is in. */
+int heap_account_end_step(struct heap_account *account, uint64_t time_ns);
+
+/* Sums that need not be kept while events come, for they are in what is kept. */
+void heap_account_add_up(struct heap_account *account);
+
+/* A block that is no longer live has become another one by realloc. */
+void heap_account_moved(struct heap_account *account, const struct heap_block *block);
+
+static inline void heap_sum_add(struct heap_sum *sum, struct heap_sum more)
+{
+	sum->bytes += more.bytes;
+	sum->blocks += more.blocks;
+}
+
+static inline struct heap_sum heap_sum_minus(struct heap_sum sum)
+{
+	return (struct heap_sum){-sum.bytes, -sum.blocks};
+}
+
+/* What a block comes to. */
+static inline struct heap_sum heap_account_sum(const struct heap_account *account,
+					       const struct heap_block *block)
+{
+	double weight = heap_weight(account->rates, block->rate, block->size);
+
+	return (struct heap_sum){weight * (double)block->size, weight};
+}
+
+static inline struct heap_sum heap_account_variance(struct heap_sum sum)
+{
+	double variance = heap_weight_variance(sum.blocks);
+	double size = sum.blocks > 0 ? sum.bytes / sum.blocks : 0;
+
+	return (struct heap_sum){variance * size * size, variance};
+}
+
+/* Notes that a thread changed in this step. 0 or -ENOMEM. */
+static inline int heap_account_mark(struct heap_account *account, uint32_t thread)
+{
+	struct heap_report *report = &account->report;
+
+	if (report->threads.items[thread].mark == account->serial)
+		return 0;
+	report->threads.items[thread].mark = account->serial;
+	return vec_push(&report->thread_history.changed, thread);
+}
+
+/* Changes what is live by what a block comes to, or by as much less. 0 or -ENOMEM. */
+static inline int heap_account_change(struct heap_account *account, const struct heap_block *block,
+				      struct heap_sum change)
+{
+	struct heap_report *report = &account->report;
+	struct heap_totals *totals = &report->totals;
+	struct heap_share *share = &report->sites.shares.items[block->share];
+	struct heap_site *site = &report->sites.sites.items[share->site];
+	struct heap_thread *thread = &report->threads.items[share->thread];
+	uint64_t peak = totals->peak_number;
+
+	heap_level_change(&share->level, peak, change);
+	heap_level_change(&report->classes[heap_class_of(block->size)].level, peak, change);
+	heap_sum_add(&totals->live, change);
+	if (block->rate != 0)
+		heap_sum_add(&totals->live_variance, change.blocks > 0
+							     ? heap_account_variance(change)
+							     : heap_sum_minus(heap_account_variance(
+								       heap_sum_minus(change))));
+	heap_sum_add(&thread->live, change);
+	site->live_bytes += change.bytes;
+	if (thread->live.bytes > thread->most_bytes)
+		thread->most_bytes = thread->live.bytes;
+	if (site->mark != account->serial) {
+		site->mark = account->serial;
+		if (vec_push(&report->site_history.changed, share->site) < 0)
+			return -ENOMEM;
+	}
+	return heap_account_mark(account, share->thread);
+}
+
+/* To be called when something was added and is counted: it may be a peak. */
+static inline void heap_account_peak(struct heap_account *account, uint32_t share, uint64_t time_ns)
+{
+	struct heap_report *report = &account->report;
+	struct heap_totals *totals = &report->totals;
+	struct heap_site *site = &report->sites.sites.items[report->sites.shares.items[share].site];
+
+	if (site->live_bytes > site->most_bytes) {
+		site->most_bytes = site->live_bytes;
+		site->most_ns = time_ns;
+	}
+	if (totals->live.bytes > totals->peak.bytes) {
+		totals->peak = totals->live;
+		totals->peak_variance = totals->live_variance;
+		totals->peak_ns = time_ns;
+		totals->peak_number++;
+	}
+}
+
+/* Counts a block as freed by a thread (ID_NONE: not known which) that is no longer live. */
+static inline void heap_account_freed(struct heap_account *account, const struct heap_block *block,
+				      uint64_t time_ns, uint32_t by)
+{
+	struct heap_report *report = &account->report;
+	struct heap_sum sum = heap_account_sum(account, block);
+	const struct heap_share *share = &report->sites.shares.items[block->share];
+	struct heap_site *site = &report->sites.sites.items[share->site];
+	uint64_t age_ns = time_ns > block->time_ns ? time_ns - block->time_ns : 0;
+	uint32_t bucket = heap_lifetime_bucket(age_ns);
+
+	site->lifetime_ns += sum.blocks * (double)age_ns;
+	report->sites.lifetimes.items[share->site].blocks[bucket] += sum.blocks;
+	heap_timeline_remove(&report->timeline, report->totals.live, sum);
+	if (by == ID_NONE)
+		return;
+	heap_sum_add(&report->threads.items[by].freed, sum);
+	if (by != share->thread) {
+		site->foreign_blocks += sum.blocks;
+		report->totals.foreign_blocks += sum.blocks;
+		report->threads.items[by].foreign_blocks += sum.blocks;
+	}
+}
+
+static inline void heap_account_temporary(struct heap_account *account,
+					  const struct heap_block *block)
+{
+	struct heap_report *report = &account->report;
+	struct heap_share *share = &report->sites.shares.items[block->share];
+	double blocks = heap_account_sum(account, block).blocks;
+
+	share->temporary_blocks += blocks;
+	report->totals.temporary_blocks += blocks;
+	report->threads.items[share->thread].temporary_blocks += blocks;
+	report->classes[heap_class_of(block->size)].temporary_blocks += blocks;
+}
+
+/* Counts a new block. 0 or -ENOMEM. */
+static inline __attribute__((always_inline)) int heap_account_allocated(
+	struct heap_account *account, const struct heap_block *block,
+	const struct heap_event *event)
+{
+	struct heap_report *report = &account->report;
+	struct heap_totals *totals = &report->totals;
+	struct heap_sum sum = heap_account_sum(account, block);
+	struct heap_share *share = &report->sites.shares.items[block->share];
+	struct heap_site *site = &report->sites.sites.items[share->site];
+	int r = heap_account_change(account, block, sum);
+
+	heap_sum_add(&share->allocated, sum);
+	heap_sum_add(&report->threads.items[share->thread].allocated, sum);
+	heap_sum_add(&report->classes[heap_class_of(block->size)].allocated, sum);
+	if (block->rate != 0)
+		heap_sum_add(&totals->allocated_variance, heap_account_variance(sum));
+	totals->calls[event->call < HEAP_CALLS ? event->call : HEAP_MALLOC] += sum.blocks;
+	totals->slack_bytes += sum.blocks * event->slack;
+	site->slack_bytes += sum.blocks * event->slack;
+	site->last_ns = block->time_ns;
+	if (block->size < site->size_min)
+		site->size_min = block->size;
+	if (block->size > site->size_max)
+		site->size_max = block->size;
+	if (event->call == HEAP_REALLOC)
+		site->reallocs += sum.blocks;
+	heap_account_peak(account, block->share, block->time_ns);
+	heap_timeline_add(&report->timeline, totals->live, sum);
+	return r;
+}
+
+#endif
