@@ -229,6 +229,19 @@ def as_nobody(tmp_path):
 
 
 @pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 64 KB."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(folder)],
+                          capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"cannot mount a small file system: {done.stderr.strip()}")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.fixture
 def cgroup():
     """The folder of a new control group."""
     mounts = pathlib.Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()
