@@ -237,6 +237,16 @@ def test_a_static_program_is_refused(wick):
     assert "static" in process.stderr
 
 
+@pytest.mark.parametrize("name", ["churn", "churn_jemalloc", "churn_mimalloc", "churn_tcmalloc_minimal"])
+def test_other_allocators_go_on_as_they_are(wick, name):
+    """Threads that free each other's blocks; who makes 48 bytes of 41 is not the C library."""
+    heap = Heap(wick, workload(name, 30))
+    assert heap.process.stdout == subprocess.run(workload(name, 30), capture_output=True, text=True, check=True).stdout
+    assert heap.truth["damaged"] == 0 and heap.truth["usable"] == (56 if name == "churn" else 48)
+    assert heap.by_function("take")["blocks"] == heap.truth["blocks"] and heap.by_function("take")["live"] == 0
+    assert heap.report["quality"]["unknown_frees"] == heap.report["quality"]["bad"] == 0
+
+
 @pytest.mark.skipif(not shutil.which("python3"), reason="needs python3")
 def test_a_real_program_prints_what_it_prints(wick):
     command = ["python3", "-c", "import json; print(len(json.dumps([{'a': i} for i in range(20000)])))"]
