@@ -107,10 +107,9 @@ static int add_stack(struct heap_rings *rings, struct heap_ring *ring,
 				    .end = stack->record.flags & SESSION_END_MASK,
 				    .round = rings->round - 1};
 
-	if (words < STACK_WORDS || words - STACK_WORDS != fresh ||
-	    kept > (last ? last->count : 0) || stack->number != ring->numbers.count ||
-	    numbered.count > MAX_DEPTH || numbered.end >= UNWIND_ENDS ||
-	    numbered.end < UNWIND_ROOT) {
+	if (words - STACK_WORDS != fresh || kept > (last ? last->count : 0) ||
+	    stack->number != ring->numbers.count || numbered.count > MAX_DEPTH ||
+	    numbered.end >= UNWIND_ENDS || numbered.end < UNWIND_ROOT) {
 		rings->damaged++;
 		return 0;
 	}
