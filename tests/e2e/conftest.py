@@ -30,6 +30,8 @@ LONG = bool(os.environ.get("WICK_LONG"))
 PATIENCE = int(os.environ.get("WICK_PATIENCE") or 1)
 # Tables in the user's own cache may be of another version of the compiler.
 os.environ["XDG_CACHE_HOME"] = str(BUILD / "test-cache")
+# What was started by these tests and not by others that run beside them.
+os.environ["WICK_TESTS"] = str(os.getpid())
 TIMEOUT = 60
 
 

@@ -128,7 +128,7 @@ def programs(workloads):
                             " tar xf missing.tar", "tar zstd"),
         program("mawk", "mawk '{for(i=1;i<=NF;i++)n[$i]++}END{for(w in n)s+=n[w]*length(w);print s; exit 3}'"
                         " words.txt words.txt words.txt words.txt"),
-        program("gawk", "gawk '{for(i=1;i<=NF;i++)n[$i]++}END{for(w in n)s+=n[w]*length(w);print s; exit 3}'"
+        program("gawk", "gawk '{for(i=1;i<=NF;i++)n[$i NR%3]++}END{for(w in n)s+=n[w]*length(w);print s; exit 3}'"
                         " words.txt words.txt words.txt"),
         program("nginx+wrk", NGINX, "nginx wrk"),
         program("postgres", POSTGRES, f"{postgres[-1] if postgres else ''}/postgres", unprivileged=True),

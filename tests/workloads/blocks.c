@@ -303,7 +303,7 @@ static int paths(void)
 	return 0;
 }
 
-#define ROUNDS 200
+#define ROUNDS 40
 
 static NOINLINE void *short_life(void)
 {
@@ -323,7 +323,7 @@ static NOINLINE void *long_life(void)
 /* As many instructions every time, and nearly as long. */
 static NOINLINE void work(int parts)
 {
-	for (int i = 0; i < parts * 20000; i++)
+	for (int i = 0; i < parts * 100000; i++)
 		__asm__ volatile("" ::: "memory");
 }
 
