@@ -13,8 +13,9 @@ FUZZ_SECONDS ?= 30
 DEPS ?= yes
 # Which tests of the other CPU "make test-vm" runs: all or smoke.
 VM ?= all
-# How many runs "make test-harm" makes.
+# How many runs "make test-harm" makes, and of what: HARM=--heap records the heap.
 RUNS ?= 1000
+HARM ?=
 # Warnings are errors in the tests; WERROR=false lets an unknown compiler through.
 WERROR ?= true
 
@@ -45,8 +46,10 @@ test-long: ## the tests that take minutes too (1,000 recordings in a row, long f
 	@scripts/install-deps --use "$(DEPS)" vm || echo "the tests of the other CPU are left out" >&2
 	@$(RUN_TESTS) --long
 
-test-harm: all ## 1,000 runs of real programs with the signal engine inside, compared (RUNS=N)
-	@"$(PYTHON)" tests/harm/run.py --build "$(BUILD)" --runs $(RUNS)
+test-harm: ## 1,000 runs of real programs with the signal engine inside, compared (RUNS=N, HARM=--heap)
+	@scripts/install-deps --use "$(DEPS)" build test
+	@scripts/build "$(BUILD)"
+	@"$(PYTHON)" tests/harm/run.py --build "$(BUILD)" --runs $(RUNS) $(HARM)
 
 test-vm: ## cross-build for the other CPU, test in an emulated machine (VM=smoke: 4 minutes)
 	@scripts/install-deps --use "$(DEPS)" build test vm

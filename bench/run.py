@@ -590,48 +590,8 @@ class Bench:
     # Addresses to lines: against addr2line, which perf asks as well
 
     def heap(self):
-        """What a pair of malloc() and free() costs more, and a script of sqlite3."""
-        rows = []
-        for storm in heap_bench.STORMS:
-            rows += self.storm_rows(*storm)
-        return rows + (self.heap_script() if heap_bench.has_sqlite() else [])
-
-    def heap_rounds(self, command):
-        return heap_bench.rounds(run, heap_bench.sides(self.wick, self.wick_data, self.folder / "heaptrack.raw"),
-                                 command, self.options.rounds)
-
-    def storm_rows(self, what, depth, threads, goal_ns, whole_goal_ns):
-        pairs = 200000 if self.options.quick else 4000000
-        command = [self.build / "bench/storm", pairs, depth, threads]
-        runs = self.heap_rounds(command)
-        told = {side: statistics.median(heap_bench.told_us(one) for one in done) for side, done in runs.items()}
-        cost = {side: 1000 * (us - told["bare"]) / pairs for side, us in told.items()}
-        seen = heap_bench.summary(run, self.wick, self.wick_data, command)
-        whole = cost["wick"] + 1e9 * heap_bench.recorder_seconds(seen) / pairs
-        count, lost, _ = heap_bench.events(seen)
-        peer = f"{cost['peer']:.0f} ns (heaptrack)" if "peer" in cost else NONE
-        goal = f"≤ {goal_ns} ns" if goal_ns else NONE
-        return [Row(f"heap, {what}: added to a pair; {count} events, {lost} lost", peer, f"{cost['wick']:.0f} ns",
-                    ratio(cost["wick"], cost["peer"]) if "peer" in cost else NONE, goal,
-                    cost["wick"] <= goal_ns if goal_ns else None),
-                Row(f"heap, {what}: with the recorder", NONE, f"{whole:.0f} ns", NONE,
-                    f"≤ {whole_goal_ns} ns" if goal_ns else NONE, whole <= whole_goal_ns if goal_ns else None)]
-
-    def heap_script(self):
-        script = self.folder / "heap.sql"
-        script.write_text(heap_bench.SCRIPT.format(rows=20000 if self.options.quick else 300000))
-        command = ["sqlite3", ":memory:", f".read '{script}'"]
-        runs = self.heap_rounds(command)
-        cpu = {side: statistics.median(one.cpu for one in done) for side, done in runs.items()}
-        seen = heap_bench.summary(run, self.wick, self.wick_data, command)
-        whole = cpu["wick"] / cpu["bare"]
-        cpu["wick"] -= heap_bench.recorder_seconds(seen)
-        count, lost, size = heap_bench.events(seen)
-        peer = f"×{cpu['peer'] / cpu['bare']:.2f} (heaptrack)" if "peer" in cpu else NONE
-        times = cpu["wick"] / cpu["bare"]
-        return [Row(f"heap, sqlite3: its CPU; {count} events, {lost} lost", peer, f"×{times:.2f}", NONE, "≤ ×1.15", times <= 1.15),
-                Row("heap, sqlite3: with the recorder", NONE, f"×{whole:.2f}", NONE, "≤ ×1.30", whole <= 1.30),
-                Row("heap, sqlite3: bytes an event", NONE, f"{size:.2f}", NONE, "≤ 1.7", 0 < size <= 1.7)]
+        """What recording the heap costs, how much it takes, and how true samples of it are."""
+        return heap_bench.Heap(self, run, Row).rows()
 
     def symbols(self):
         program = symbol_bench.get_program(self.build)

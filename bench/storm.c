@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * storm PAIRS DEPTH THREADS: blocks that come and go as fast as can be, from 64 different
- * stacks of that depth; each thread holds 64 of them. Says what it took as JSON.
+ * storm PAIRS DEPTH THREADS [HELD]: blocks that come and go as fast as can be, from 64 different
+ * stacks of that depth; each thread holds 64 of them, or so many. Says what it took as JSON.
  */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #define NOINLINE __attribute__((noinline, noclone))
-#define HELD 64
 #define MAX_THREADS 64
 
 static long pairs;
 static int depth;
+static uint32_t held_count = 64;
 
 static NOINLINE void *right(int level, uint32_t path, size_t size);
 
@@ -48,19 +49,37 @@ static NOINLINE void *right(int level, uint32_t path, size_t size)
 static void *storm(void *argument)
 {
 	uint32_t state = (uint32_t)(uintptr_t)argument * 77 + 1;
-	void *held[HELD] = {0};
+	void **held = calloc(held_count, sizeof(*held));
 
-	for (long i = 0; i < pairs; i++) {
+	for (long i = 0; held && i < pairs; i++) {
 		uint32_t at;
 
 		state = state * 1664525 + 1013904223;
-		at = state >> 26;
+		at = (uint32_t)((uint64_t)state * held_count >> 32);
+		if (i < (long)held_count) /* so that all are there soon */
+			at = (uint32_t)i;
 		free(held[at]);
 		held[at] = left(depth, state >> 12 & 63, 16 + (state >> 8 & 511));
 	}
-	for (int i = 0; i < HELD; i++)
+	for (uint32_t i = 0; held && i < held_count; i++)
 		free(held[i]);
+	free(held);
 	return NULL;
+}
+
+/* The most memory that this program had: what getrusage() tells is that of who started it, too. */
+static long peak_kb(void)
+{
+	char line[128];
+	long peak = 0;
+	FILE *status = fopen("/proc/self/status", "r");
+
+	while (status && fgets(line, sizeof(line), status))
+		if (strncmp(line, "VmHWM:", 6) == 0)
+			peak = strtol(line + 6, NULL, 10);
+	if (status)
+		(void)fclose(status);
+	return peak;
 }
 
 int main(int argc, char **argv)
@@ -71,6 +90,7 @@ int main(int argc, char **argv)
 
 	pairs = argc > 1 ? strtol(argv[1], NULL, 10) : 1000000;
 	depth = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 1;
+	held_count = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : held_count;
 	if (threads < 1 || threads > MAX_THREADS)
 		return 2;
 	pairs /= threads;
@@ -81,7 +101,7 @@ int main(int argc, char **argv)
 	for (int i = 1; i < threads; i++)
 		(void)pthread_join(others[i], NULL);
 	(void)getrusage(RUSAGE_SELF, &usage);
-	printf("{\"pairs\": %ld, \"cpu_us\": %ld}\n", pairs * threads,
+	printf("{\"pairs\": %ld, \"peak_kb\": %ld, \"cpu_us\": %ld}\n", pairs * threads, peak_kb(),
 	       usage.ru_utime.tv_sec * 1000000L + usage.ru_utime.tv_usec +
 		       usage.ru_stime.tv_sec * 1000000L + usage.ru_stime.tv_usec);
 	return 0;

@@ -26,6 +26,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 Case = collections.namedtuple("Case", "name status seconds detail")
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 DETAIL_LINES = 40
+# Files of end-to-end tests that look at what was recorded, or count: not at how long something took.
+STEADY = ("alone", "annotate", "bad_input", "cfi", "debuginfod", "diff", "docs", "formats", "heap", "heaptrack",
+          "import_files", "looking", "names", "other_viewers", "perf_data", "png", "symbolize", "values")
 
 
 class BuildFailed(Exception):
@@ -233,15 +236,15 @@ class Runner:
                 return python
         return None
 
-    def pytest(self, name, folder):
+    def pytest(self, name, *arguments, nice=0):
         python = self.python_with_pytest()
         if not python:
             return [Case(name, SKIPPED, 0, "pytest is not installed (make deps)")]
         report = self.logs / f"{name}.xml"
         report.unlink(missing_ok=True)
         status, seconds, output = run_logged(
-            [python, "-B", "-m", "pytest", "-p", "no:cacheprovider", "-q", "--tb=short",
-             f"--junitxml={report}", folder],
+            ["nice", "-n", str(nice), python, "-B", "-m", "pytest", "-p", "no:cacheprovider", "-q",
+             "--tb=short", f"--junitxml={report}", *arguments],
             self.logs / f"{name}.log", timeout=3600 if self.options.long else 900,
             env={"WICK": str(ROOT / self.build / "wick"), "WICK_BUILD": str(ROOT / self.build),
                  "WICK_LONG": "1" if self.options.long else ""})
@@ -257,7 +260,12 @@ class Runner:
         return self.pytest("golden", "tests/golden")
 
     def suite_e2e(self):
-        return self.pytest("e2e", "tests/e2e")
+        """Files of tests that no load disturbs run beside the others, and give way to them."""
+        steady = [f"tests/e2e/test_{name}.py" for name in STEADY]
+        with concurrent.futures.ThreadPoolExecutor(min(2, self.options.jobs)) as pool:
+            parts = [pool.submit(self.pytest, "e2e", "tests/e2e", *(f"--ignore={path}" for path in steady)),
+                     pool.submit(self.pytest, "e2e-steady", *steady, nice=10)]
+            return [case for part in parts for case in part.result()]
 
     def suite_unwind(self):
         return self.pytest("unwind", "tests/unwind")

@@ -30,6 +30,8 @@ LONG = bool(os.environ.get("WICK_LONG"))
 PATIENCE = int(os.environ.get("WICK_PATIENCE") or 1)
 # Tables in the user's own cache may be of another version of the compiler.
 os.environ["XDG_CACHE_HOME"] = str(BUILD / "test-cache")
+# What was started by these tests and not by others that run beside them.
+os.environ["WICK_TESTS"] = str(os.getpid())
 TIMEOUT = 60
 
 
@@ -226,6 +228,19 @@ def as_nobody(tmp_path):
     if not reachable:
         pytest.skip(f"user nobody cannot reach {WICK}")
     return prefix
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 64 KB."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(folder)],
+                          capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"cannot mount a small file system: {done.stderr.strip()}")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
 
 
 @pytest.fixture

@@ -80,19 +80,6 @@ def test_an_output_without_permission_fails_before_the_command_runs(wick, as_nob
     assert not marker.exists()
 
 
-@pytest.fixture
-def small_disk(tmp_path):
-    """A file system of 64 KB."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(folder)],
-                          capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        pytest.skip(f"cannot mount a small file system: {done.stderr.strip()}")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
-
-
 @pytest.mark.perf
 def test_a_full_disk_fails_and_what_was_written_stays_readable(wick, small_disk):
     (small_disk / "ballast").write_bytes(b"x" * 48 * 1024)

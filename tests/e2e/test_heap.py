@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The heap: what programs whose truth is known do with their memory, to the byte."""
+import functools
 import json
+import os
+import pathlib
 import shutil
 import subprocess
 
+import contract
 import pytest
 from conftest import BUILD, WICK, wait_for, workload
 
@@ -14,7 +18,7 @@ class Heap:
     """A recording of the heap."""
 
     def __init__(self, wick, command, *options, status=0, **kwargs):
-        self.wick, self.path = wick, wick.new_path()
+        self.wick, self.path, self.known = wick, wick.new_path(), {}
         self.process = wick.run("heap", "-o", self.path, *options, "--", *command, **kwargs)
         assert self.process.returncode == status, self.process.stderr
 
@@ -22,14 +26,18 @@ class Heap:
     def truth(self):
         return json.loads(self.process.stdout.splitlines()[-1])
 
-    @property
+    @functools.cached_property
     def report(self):
         return self.wick.json("report", self.path, "--by", "site", "--format", "json")
 
     def stacks(self, value):
         """{(function, root first): amount} of a value."""
+        if value in self.known:
+            return self.known[value]
         lines = self.wick.ok("export", self.path, "--format", "folded", "--event", value).stdout.splitlines()
-        return {tuple(line.rpartition(" ")[0].split(";")): int(line.rpartition(" ")[2]) for line in lines}
+        self.known[value] = {tuple(line.rpartition(" ")[0].split(";")): int(line.rpartition(" ")[2])
+                             for line in lines}
+        return self.known[value]
 
     def by_function(self, function):
         """What stacks with a function have of each value that workloads tell."""
@@ -47,9 +55,17 @@ def assert_true(heap, functions=None):
     assert quality["missed_frees"] == quality["bad"] == 0
 
 
-def test_every_function_of_the_allocator_is_counted_to_the_byte(wick):
-    heap = Heap(wick, workload("blocks", "calls"))
-    assert heap.truth["refused"] == 100
+@pytest.mark.parametrize("command,told", [
+    (("blocks", "calls"), {"refused": 100}),
+    (("blocks", "refused"), {"right": 14, "kept_errno": 10}),
+    (("news",), {"refused": 200, "own": 0}),
+    (("news_own",), {"refused": 200, "own": 650}),
+], ids=lambda value: "-".join(value) if isinstance(value, tuple) else "")
+def test_every_function_of_the_allocator_is_counted_to_the_byte(wick, command, told):
+    """All of malloc's family and operator new's; what fails does so as without us, errno and all."""
+    heap = Heap(wick, workload(*command))
+    assert heap.process.stdout == subprocess.run(workload(*command), capture_output=True, text=True, check=True).stdout
+    assert heap.truth.items() >= told.items()
     assert_true(heap)
     # Nothing of ours is in the program's heap.
     assert not any("libwick" in row["module"] for row in heap.report["rows"])
@@ -151,10 +167,55 @@ def test_blocks_of_a_signal_handler(wick):
     assert_true(Heap(wick, workload("blocks", "handler")))
 
 
-@pytest.mark.parametrize("how,status", [("exit", 0), ("_exit", 0), ("abort", 134), ("kill", 137), ("segv", 139)])
+def assert_whole(heap):
+    """All 100,000 blocks are there, and still there at the end."""
+    row = {row["function_name"]: row for row in heap.report["rows"]}["many"]
+    assert row["allocated"] == row["live"] == {"bytes": 1000000, "blocks": 100000}
+
+
+@pytest.mark.parametrize("how,status", [
+    ("return", 0), ("exit", 0), ("_exit", 0), ("quick_exit", 0), ("pthread_exit", 0), ("exec", 0), ("abort", 134),
+    ("kill", 137), ("segv", 139)])
 def test_nothing_is_lost_by_any_death(wick, how, status):
     heap = Heap(wick, workload("blocks", "ends", how), status=status)
-    assert heap.by_function("many") == {"blocks": 100000, "bytes": 1000000, "live": 1000000}
+    assert_whole(heap)
+    if how == "exec":  # what came after it is there too
+        assert heap.by_function("dive")["blocks"] == 1
+
+
+@pytest.fixture
+def little_memory():
+    """A control group whose processes are killed beyond 32 MB; the file that takes them in."""
+    for root, limit in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")):
+        folder = pathlib.Path(root, f"wick-heap-{os.getpid()}")
+        try:
+            folder.mkdir()
+        except OSError:
+            continue
+        if (folder / limit).exists():
+            (folder / limit).write_text(str(32 << 20), encoding="ascii")
+            yield folder / "cgroup.procs"
+            wait_for(lambda: not (folder / "cgroup.procs").read_text(encoding="ascii"), what="an empty group")
+            folder.rmdir()
+            return
+        folder.rmdir()
+    pytest.skip("no control group of memory can be made")
+
+
+def test_nothing_is_lost_when_the_kernel_has_no_memory_left(wick, little_memory):
+    command = ["sh", "-c", f'echo $$ >{little_memory}; exec "$@"', "sh", *workload("blocks", "ends", "oom")]
+    heap = Heap(wick, command, status=137)
+    assert_whole(heap)
+    taken = {row["function_name"]: row for row in heap.report["rows"]}["take_all"]
+    assert 0 < taken["live"]["bytes"] <= 40 << 20
+
+
+def test_a_full_disk_does_not_stop_the_program(wick, small_disk):
+    (small_disk / "ballast").write_bytes(b"x" * 60 * 1024)
+    process = wick.run("heap", "-o", small_disk / "x.wick", "--", *workload("blocks", "paths", 20))
+    assert process.returncode == contract.FAILED
+    assert "no space left" in process.stderr.lower()
+    assert "at_the_end" in process.stdout
 
 
 def test_a_sample_of_the_blocks_tells_of_all(wick):
@@ -186,6 +247,16 @@ def test_a_static_program_is_refused(wick):
     process = wick.run("heap", "-o", wick.new_path(), "--", static, "10")
     assert process.returncode == 1
     assert "static" in process.stderr
+
+
+@pytest.mark.parametrize("name", ["churn", "churn_jemalloc", "churn_mimalloc", "churn_tcmalloc_minimal"])
+def test_other_allocators_go_on_as_they_are(wick, name):
+    """Threads that free each other's blocks; who makes 48 bytes of 41 is not the C library."""
+    heap = Heap(wick, workload(name, 30))
+    assert heap.process.stdout == subprocess.run(workload(name, 30), capture_output=True, text=True, check=True).stdout
+    assert heap.truth["damaged"] == 0 and heap.truth["usable"] == (56 if name == "churn" else 48)
+    assert heap.by_function("take")["blocks"] == heap.truth["blocks"] and heap.by_function("take")["live"] == 0
+    assert heap.report["quality"]["unknown_frees"] == heap.report["quality"]["bad"] == 0
 
 
 @pytest.mark.skipif(not shutil.which("python3"), reason="needs python3")

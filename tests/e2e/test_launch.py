@@ -2,6 +2,7 @@
 """wick record -- CMD: the command runs as if wick were not there."""
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import time
@@ -261,11 +262,12 @@ def kill_group(process):
 
 
 def processes_of(program):
-    """Ids of the processes that run a program."""
-    found = set()
+    """Ids of the processes that run a program, of those that these tests have started."""
+    found, mark = set(), f"WICK_TESTS={os.getpid()}".encode()
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            if os.path.samefile(f"/proc/{pid}/exe", program):
+            if os.path.samefile(f"/proc/{pid}/exe", program) and \
+                    mark in pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
                 found.add(int(pid))
         except OSError:
             continue

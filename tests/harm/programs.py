@@ -68,7 +68,8 @@ for ($i = 0; $i < 300; $i++) $h = md5($t . $i); echo count($n), " $h\n"; exit(2)
 """
 LUA = """
 local n, s = 0, {} for w in io.open("words.txt"):read("a"):gmatch("%w+") do s[w] = (s[w] or 0) + 1 end
-for i = 1, 2500000 do n = (n * 31 + i) % 1000003 end for _ in pairs(s) do n = n + 1 end print(n) os.exit(9)
+for i = 1, 2500000 do n = (n * 31 + i) % 1000003 end for _ in pairs(s) do n = n + 1 end
+local t = {} for i = 1, 20000 do t[i % 100] = {i} end print(n) os.exit(9)
 """
 SQL = """
 create table t(a integer primary key, b text); with recursive c(x) as (select 1 union all select x + 1
@@ -110,7 +111,7 @@ def program(name, job, needs=None, keep=None, unprivileged=False):
 
 def programs(workloads):
     """All jobs; workloads is where this project's own test programs are."""
-    guest = f"{workloads}/guest"
+    guest, churn = f"{workloads}/guest", f"{workloads}/churn"
     postgres = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
     return [
         program("sqlite3", "sqlite3 :memory: <sql", keep=None),
@@ -127,8 +128,8 @@ def programs(workloads):
                             " tar xf missing.tar", "tar zstd"),
         program("mawk", "mawk '{for(i=1;i<=NF;i++)n[$i]++}END{for(w in n)s+=n[w]*length(w);print s; exit 3}'"
                         " words.txt words.txt words.txt words.txt"),
-        program("gawk", "gawk '{for(i=1;i<=NF;i++)n[$i]++}END{for(w in n)s+=n[w]*length(w);print s; exit 3}'"
-                        " words.txt words.txt"),
+        program("gawk", "gawk '{for(i=1;i<=NF;i++)n[$i NR%3]++}END{for(w in n)s+=n[w]*length(w);print s; exit 3}'"
+                        " words.txt words.txt words.txt"),
         program("nginx+wrk", NGINX, "nginx wrk"),
         program("postgres", POSTGRES, f"{postgres[-1] if postgres else ''}/postgres", unprivileged=True),
         program("java", "java -XX:+UseParallelGC -cp . Job; java -version 2>&1 | head -1", "java javac"),
@@ -158,6 +159,10 @@ def programs(workloads):
         program("waits for all", f"{guest} waiting 150", guest),
         program("small stacks", f"{guest} narrow 150", guest),
         program("socket times", f"{guest} timeouts 300", guest, keep='"interrupted": [0-9]+'),
+        program("malloc of libc", f"{churn} 300", churn),
+        program("jemalloc", f"{churn}_jemalloc 300", f"{churn}_jemalloc"),
+        program("mimalloc", f"{churn}_mimalloc 300", f"{churn}_mimalloc"),
+        program("tcmalloc", f"{churn}_tcmalloc_minimal 300", f"{churn}_tcmalloc_minimal"),
     ]
 
 

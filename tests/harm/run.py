@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs real programs with and without the signal engine inside and compares what they do.
 
-    tests/harm/run.py [--build DIR] [--runs N] [--write FILE] [NAME...]
+    tests/harm/run.py [--build DIR] [--heap] [--runs N] [--write FILE] [NAME...]
 
 Standard output, standard error and exit status of a sampled run must be those of a plain
 one; each is to have 50 samples or more. A run that takes two minutes hangs. Prints a table and
 every difference; the exit status is 1 when there was one. Programs that are not installed are
 left out and named. Every fourth run is of all time (--mode wall), the others of CPU time.
+With --heap programs run under `wick heap`, and are to have 10,000 events where they allocate so often.
 """
 import argparse
 import collections
@@ -30,6 +31,7 @@ import programs as jobs
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HANG_SECONDS = 120
 MIN_SAMPLES = 50
+MIN_EVENTS = 10000  # of the heap
 MAX_TRIES = 3
 SHOWN = 12
 # The shell says what the job took of CPU time, to a file: its streams stay the job's own.
@@ -45,6 +47,7 @@ class Tally:
     def __init__(self):
         self.runs = self.samples = self.differences = self.crashes = self.hangs = 0
         self.least = None
+        self.few = 0  # runs with fewer samples or events than wanted
         self.unsteady = False  # plain runs differ among themselves
         self.seen_ns = self.cpu = 0
         self.plain, self.sampled = [], []
@@ -180,6 +183,7 @@ class Suite:
         run, samples, seen_ns = self.sampled(program, mode, self.rate_for(expected.cpu))
         tally.runs += 1
         tally.samples += samples
+        tally.few += samples < (MIN_EVENTS if self.heap else MIN_SAMPLES)
         tally.least = samples if tally.least is None else min(tally.least, samples)
         tally.sampled.append(run.cpu)
         if mode == "cpu":
@@ -252,15 +256,24 @@ def choose(names, workloads):
     return [program for program in chosen if not absent[program.name]]
 
 
+def few_words(suite):
+    """Which programs did less than is wanted of a run, as a sentence; "" when none did."""
+    few = {name: tally.few for name, tally in suite.tallies.items() if tally.few}
+    if not few:
+        return ""
+    runs = sum(tally.runs for tally in suite.tallies.values())
+    wanted = f"{MIN_EVENTS:,} events" if suite.heap else f"{MIN_SAMPLES} samples"
+    return f"Of {runs} runs {sum(few.values())} have fewer than {wanted}: those of {', '.join(few)}."
+
+
 def report(suite, path):
     unsteady = [name for name, tally in suite.tallies.items() if tally.unsteady]
     text, bad = table(suite.tallies, "events" if suite.heap else "samples")
-    few = [name for name, tally in suite.tallies.items() if tally.runs and tally.least < MIN_SAMPLES]
+    few = few_words(suite)
+    text += f"\n\n{few}" if few else ""
     print(text)
     if unsteady:
         print(f"says little, since plain runs differ among themselves: {', '.join(unsteady)}")
-    if few and not suite.heap:  # some programs hardly allocate
-        print(f"fewer than {MIN_SAMPLES} samples in a run of: {', '.join(few)}")
     if path:
         document = pathlib.Path(path)
         mark = "harm of the heap" if suite.heap else "harm"

@@ -3,14 +3,19 @@
  * Memory that is asked for and given back in known ways; says so as JSON: for each function
  * that allocates how many blocks, how many bytes, and how many bytes are left at the end.
  *
- * blocks calls		each function of the allocator, in a function of its own
- * blocks peak		a peak of known size, held by two functions
- * blocks paths		a block of 1000 + P bytes on each of 64 ways P, again and again in any
- *order: left() or right() six times, by the bits of P, the lowest first blocks deep N	a block from
- *N frames deep blocks threads N	N threads one after the other, with memory that their
- *destructors free blocks across	blocks that another thread frees blocks forks
- *children by fork, vfork and posix_spawn, each with blocks of its own blocks handler	blocks of a
- *signal handler blocks ends HOW	100,000 blocks, and then exit, _exit, abort, kill or segv
+ * blocks calls: each function of the allocator, in a function of its own
+ * blocks refused: calls that cannot succeed, and what becomes of errno
+ * blocks peak: a peak of known size, held by two functions
+ * blocks paths: a block of 1000 + P bytes on each of 64 ways P, again and again in any order:
+ * left() or right() six times, by the bits of P, the lowest first
+ * blocks lives: blocks of three functions that live 1 : 3 : 6, by the work done meanwhile
+ * blocks deep N: a block from N frames deep
+ * blocks threads N: N threads one after the other, with memory that their destructors free
+ * blocks across: blocks that another thread frees
+ * blocks forks: children by fork, vfork and posix_spawn, each with blocks of its own
+ * blocks handler: blocks of a signal handler
+ * blocks ends HOW: 100,000 blocks, and then return, exit, _exit, quick_exit, abort, kill,
+ * segv, exec, pthread_exit, or memory that is taken without end (oom)
  */
 #include <errno.h>
 #include <malloc.h>
@@ -125,6 +130,85 @@ static NOINLINE void by_failing_realloc(void)
 	printf(", \"refused\": %d", refused);
 }
 
+/* New in C23: where nobody has them they are free(). */
+void free_sized(void *block, size_t size) __attribute__((weak));
+void free_aligned_sized(void *block, size_t alignment, size_t size) __attribute__((weak));
+
+static NOINLINE void by_free_sized(void)
+{
+	for (int i = 0; i < TIMES; i++) {
+		void *block = hide(malloc(80));
+
+		free_sized ? free_sized(block, 80) : free(block);
+	}
+	say("by_free_sized", TIMES, TIMES * 80l, 0);
+}
+
+static NOINLINE void by_free_aligned_sized(void)
+{
+	for (int i = 0; i < TIMES; i++) {
+		void *block = hide(aligned_alloc(64, 128));
+
+		free_aligned_sized ? free_aligned_sized(block, 64, 128) : free(block);
+	}
+	say("by_free_aligned_sized", TIMES, TIMES * 128l, 0);
+}
+
+static NOINLINE void by_usable_size(void)
+{
+	size_t usable = 0;
+
+	for (int i = 0; i < TIMES; i++) {
+		char *block = hide(malloc(41));
+
+		usable = malloc_usable_size(block);
+		memset(block, 1, usable);
+		free(hide(block));
+	}
+	say("by_usable_size", TIMES, TIMES * 41l, 0);
+	printf(", \"usable\": %zu", usable + malloc_usable_size(NULL));
+}
+
+/* What must fail does so with the right errno; blocks of one byte in between are counted. */
+static int refused(void)
+{
+	volatile size_t huge = (size_t)-1 >> 1;
+	volatile size_t odd = 3;
+	static char untouched;
+	void *block = &untouched;
+	int right = 0;
+	int kept_errno = 0;
+
+#define REFUSED(expression, expected)                                                              \
+	do {                                                                                       \
+		errno = 0;                                                                         \
+		right += hide(expression) == NULL && errno == (expected);                          \
+		errno = 77;                                                                        \
+		free(hide(malloc(1)));                                                             \
+		free(NULL);                                                                        \
+		kept_errno += errno == 77;                                                         \
+	} while (0)
+
+	REFUSED(malloc(huge), ENOMEM);
+	REFUSED(calloc(huge, 2), ENOMEM);
+	REFUSED(calloc(huge, 8), ENOMEM);
+	REFUSED(realloc(NULL, huge), ENOMEM);
+	REFUSED(reallocarray(NULL, huge, 4), ENOMEM);
+	REFUSED(reallocarray(NULL, huge, 1), ENOMEM);
+	REFUSED(aligned_alloc(64, huge), ENOMEM);
+	REFUSED(memalign(64, huge), ENOMEM);
+	REFUSED(valloc(huge), ENOMEM);
+	REFUSED(pvalloc(huge), ENOMEM);
+	errno = 77;
+	right += posix_memalign(&block, 64, huge) == ENOMEM;
+	right += posix_memalign(&block, odd, 8) == EINVAL;
+	right += errno == 77 || errno == ENOMEM; /* C libraries differ */
+	right += block == &untouched;
+	say("refused", 10, 10, 0);
+	printf(", \"right\": %d, \"kept_errno\": %d", right, kept_errno);
+	return 0;
+}
+
 static int calls(void)
 {
 	by_malloc();
@@ -140,6 +224,9 @@ static int calls(void)
 	by_reallocarray();
 	by_realloc_to_none();
 	by_failing_realloc();
+	by_free_sized();
+	by_free_aligned_sized();
+	by_usable_size();
 	return 0;
 }
 
@@ -213,6 +300,51 @@ static int paths(void)
 		free(left(path, 0));
 	}
 	say("at_the_end", 20000, bytes, 0);
+	return 0;
+}
+
+#define ROUNDS 40
+
+static NOINLINE void *short_life(void)
+{
+	return hide(malloc(101));
+}
+
+static NOINLINE void *middle_life(void)
+{
+	return hide(malloc(102));
+}
+
+static NOINLINE void *long_life(void)
+{
+	return hide(malloc(103));
+}
+
+/* As many instructions every time, and nearly as long. */
+static NOINLINE void work(int parts)
+{
+	for (int i = 0; i < parts * 100000; i++)
+		__asm__ volatile("" ::: "memory");
+}
+
+/* One block of each at a time; of 10 parts of the work they see 1, 3 and 6. */
+static int lives(void)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		void *block = short_life();
+
+		work(1);
+		free(block);
+		block = middle_life();
+		work(3);
+		free(block);
+		block = long_life();
+		work(6);
+		free(block);
+	}
+	say("short_life", ROUNDS, ROUNDS * 101l, 0);
+	say("middle_life", ROUNDS, ROUNDS * 102l, 0);
+	say("long_life", ROUNDS, ROUNDS * 103l, 0);
 	return 0;
 }
 
@@ -354,20 +486,52 @@ static NOINLINE void many(void)
 		kept[0] = hide(malloc(10));
 }
 
-static int ends(const char *how)
+static NOINLINE void *end_later(void *argument)
 {
+	usleep(20000);
+	exit(0);
+	return argument;
+}
+
+/* Takes what there is, until the kernel has enough of it. */
+static void take_all(void)
+{
+	for (;;) {
+		char *block = hide(malloc(1 << 20));
+
+		if (!block)
+			_exit(9);
+		memset(block, 1, 1 << 20);
+	}
+}
+
+static int ends(const char *how, char **argv)
+{
+	char *const again[] = {argv[0], (char *)(uintptr_t) "deep", NULL};
+	pthread_t thread;
+
 	many();
 	say("many", 100000, 1000000, 1000000);
 	puts("}");
 	fflush(stdout);
+	if (strcmp(how, "return") == 0)
+		return 0;
 	if (strcmp(how, "_exit") == 0)
 		_exit(0);
+	if (strcmp(how, "quick_exit") == 0)
+		quick_exit(0);
 	if (strcmp(how, "abort") == 0)
 		abort();
 	if (strcmp(how, "kill") == 0)
 		kill(getpid(), SIGKILL);
 	if (strcmp(how, "segv") == 0)
 		*(volatile int *)(uintptr_t)8 = 1;
+	if (strcmp(how, "exec") == 0)
+		execv("/proc/self/exe", again);
+	if (strcmp(how, "pthread_exit") == 0 && !pthread_create(&thread, NULL, end_later, NULL))
+		pthread_exit(NULL);
+	if (strcmp(how, "oom") == 0)
+		take_all();
 	exit(0);
 }
 
@@ -379,6 +543,8 @@ int main(int argc, char **argv)
 	int r;
 
 	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
+	if (strcmp(way, "ends") == 0) /* it says all before it ends */
+		return ends(argc > 2 ? argv[2] : "exit", argv);
 	if (strcmp(way, "peak") == 0)
 		r = peak();
 	else if (strcmp(way, "paths") == 0)
@@ -393,8 +559,10 @@ int main(int argc, char **argv)
 		r = forks();
 	else if (strcmp(way, "handler") == 0)
 		r = handler();
-	else if (strcmp(way, "ends") == 0)
-		r = ends(argc > 2 ? argv[2] : "exit");
+	else if (strcmp(way, "lives") == 0)
+		r = lives();
+	else if (strcmp(way, "refused") == 0)
+		r = refused();
 	else
 		r = calls();
 	puts("}");

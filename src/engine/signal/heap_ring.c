@@ -107,10 +107,9 @@ static int add_stack(struct heap_rings *rings, struct heap_ring *ring,
 				    .end = stack->record.flags & SESSION_END_MASK,
 				    .round = rings->round - 1};
 
-	if (words < STACK_WORDS || words - STACK_WORDS != fresh ||
-	    kept > (last ? last->count : 0) || stack->number != ring->numbers.count ||
-	    numbered.count > MAX_DEPTH || numbered.end >= UNWIND_ENDS ||
-	    numbered.end < UNWIND_ROOT) {
+	if (words - STACK_WORDS != fresh || kept > (last ? last->count : 0) ||
+	    stack->number != ring->numbers.count || numbered.count > MAX_DEPTH ||
+	    numbered.end >= UNWIND_ENDS || numbered.end < UNWIND_ROOT) {
 		rings->damaged++;
 		return 0;
 	}
@@ -259,7 +258,8 @@ int heap_ring_read(struct heap_rings *rings, struct heap_ring **ring,
 		uint32_t kind = session_kind(record);
 		uint32_t length = session_words(record);
 
-		if (!session_is_heap(kind) || length == 0 || length > words->count - at)
+		if (!session_is_heap(kind) || length > words->count - at ||
+		    length < (kind == SESSION_STACK ? STACK_WORDS : 1))
 			break;
 		if (kind == SESSION_STACK)
 			r = add_stack(rings, *ring, (const struct session_stack *)record, length);
