@@ -7,9 +7,11 @@
 #include "base/scope.h"
 #include "heap/live.h"
 #include "heap/order.h"
+#include "heap/placement.h"
 #include "heap/report.h"
 #include "heap/skew.h"
 #include "model/dictionary.h"
+#include "model/memory_reading.h"
 
 /*
  * How far ahead memory is asked for, in events: first for the slot of the block, with what that
@@ -31,8 +33,6 @@
 
 /* Rows of the histories of sites and of threads, of 40 bytes. */
 #define HISTORY_LIMIT (256u << 10)
-
-enum space { SPACE_MALLOC, SPACE_MMAP, SPACE_POOL, SPACES = 4 };
 
 /* A block that realloc has taken from a thread, until it is known what became of it. */
 struct moving {
@@ -61,6 +61,7 @@ struct heap_analysis {
 	struct recent recent[RECENT];
 	uint32_t guesses[GUESSES]; /* of events to come, by their places: their shares */
 	bool begun;
+	struct heap_placement placement; /* with config.addresses */
 	struct heap_report report;
 };
 
@@ -79,6 +80,10 @@ int heap_analysis_new(const struct heap_config *config, struct heap_analysis **r
 	analysis->report.thread_history.limit = HISTORY_LIMIT;
 	heap_timeline_init(&analysis->report.timeline,
 			   config->step_ns ? config->step_ns : HEAP_STEP_NS);
+	if (config->addresses && heap_placement_init(&analysis->placement, &analysis->report) < 0) {
+		heap_analysis_free(analysis);
+		return -ENOMEM;
+	}
 	*ret = analysis;
 	return 0;
 }
@@ -93,6 +98,7 @@ void heap_analysis_free(struct heap_analysis *analysis)
 	heap_timeline_fini(&analysis->report.timeline);
 	heap_history_fini(&analysis->report.site_history);
 	heap_history_fini(&analysis->report.thread_history);
+	heap_placement_fini(&analysis->placement, &analysis->report);
 	vec_fini(&analysis->report.threads);
 	vec_fini(&analysis->process_rates);
 	vec_fini(&analysis->moving);
@@ -135,6 +141,16 @@ static struct heap_sum variance_of(struct heap_sum sum)
 	double size = sum.blocks > 0 ? sum.bytes / sum.blocks : 0;
 
 	return (struct heap_sum){variance * size * size, variance};
+}
+
+/* A block is in its place from now on, or with a sign of -1 no more. 0 or -ENOMEM. */
+static int place(struct heap_analysis *analysis, const struct heap_block *block, double sign)
+{
+	if (!analysis->config.addresses)
+		return 0;
+	return heap_placement_change(
+		&analysis->report, block,
+		sign * heap_weight(&analysis->rates, block->rate, block->size));
 }
 
 /* Notes that a site and a thread changed in this step. 0 or -ENOMEM. */
@@ -378,6 +394,7 @@ static inline __attribute__((always_inline)) int make_block(struct heap_analysis
 		.time_ns = time_ns,
 		.rate = rate_of(analysis, thread),
 		.size = event->size < HEAP_SIZE_MAX ? event->size : HEAP_SIZE_MAX,
+		.slack = event->slack < HEAP_SLACK_MAX ? event->slack : HEAP_SLACK_MAX,
 		.share = ID_NONE,
 		.space = space_of(thread, event->call),
 	};
@@ -407,7 +424,11 @@ static int take_allocation(struct heap_analysis *analysis, const struct heap_eve
 
 		*slot = block;
 		r = displace(analysis, &old, event, time_ns);
+		if (r == 0)
+			r = place(analysis, &old, -1);
 	}
+	if (r == 0)
+		r = place(analysis, &block, 1);
 	if (r < 0 || block.share == ID_NONE)
 		return r;
 	return count_allocated(analysis, &block, event);
@@ -469,6 +490,8 @@ static int take_block(struct heap_analysis *analysis, const struct heap_event *e
 	}
 	*ret = *slot;
 	heap_live_remove(&analysis->live, slot);
+	if (place(analysis, ret, -1) < 0)
+		return -ENOMEM;
 	if (ret->share == ID_NONE)
 		return 1;
 	return change_live(analysis, ret, minus(sum_of(analysis, ret))) < 0 ? -ENOMEM : 1;
@@ -531,6 +554,8 @@ static int take_kept(struct heap_analysis *analysis, const struct heap_event *ev
 	}
 	heap_live_fill(&analysis->live, slot, &moving->block);
 	moving->block.address = 0;
+	if (place(analysis, slot, 1) < 0)
+		return -ENOMEM;
 	if (slot->share == ID_NONE)
 		return 0;
 	r = change_live(analysis, slot, sum_of(analysis, slot));
@@ -556,37 +581,10 @@ static int take_rate(struct heap_analysis *analysis, const struct heap_event *ev
 /* Tells of what changed in the step that is over, and begins the one that time_ns is in. */
 static int end_step(struct heap_analysis *analysis, uint64_t time_ns)
 {
-	struct heap_report *report = &analysis->report;
-	struct heap_moment moment = {.time_ns = report->timeline.end_ns};
-	uint64_t step_ns = report->timeline.step_ns;
-	int r = 0;
+	int r = heap_report_end_step(&analysis->report);
 
-	for (size_t i = 0; i < report->site_history.changed.count && r == 0; i++) {
-		struct heap_site *site =
-			&report->sites.sites.items[report->site_history.changed.items[i]];
-
-		moment.id = report->site_history.changed.items[i];
-		moment.live_bytes = site->live_bytes;
-		if (site->told_bytes != site->live_bytes)
-			r = heap_history_add(&report->site_history, &moment, step_ns);
-		site->told_bytes = site->live_bytes;
-	}
-	for (size_t i = 0; i < report->thread_history.changed.count && r == 0; i++) {
-		struct heap_thread *thread =
-			&report->threads.items[report->thread_history.changed.items[i]];
-
-		moment.id = report->thread_history.changed.items[i];
-		moment.live_bytes = thread->live.bytes;
-		moment.allocated_bytes = thread->allocated.bytes - thread->told_allocated;
-		moment.freed_bytes = thread->freed.bytes - thread->told_freed;
-		thread->told_allocated = thread->allocated.bytes;
-		thread->told_freed = thread->freed.bytes;
-		r = heap_history_add(&report->thread_history, &moment, step_ns);
-	}
-	report->site_history.changed.count = 0;
-	report->thread_history.changed.count = 0;
 	analysis->serial++;
-	return r < 0 ? r : heap_timeline_advance(&report->timeline, time_ns);
+	return r < 0 ? r : heap_timeline_advance(&analysis->report.timeline, time_ns);
 }
 
 static int take_event(struct heap_analysis *analysis, const struct heap_event *event)
@@ -605,6 +603,9 @@ static int take_event(struct heap_analysis *analysis, const struct heap_event *e
 		return 0;
 	}
 	if (heap_timeline_is_over(&report->timeline, time_ns) && end_step(analysis, time_ns) < 0)
+		return -ENOMEM;
+	if (analysis->config.addresses &&
+	    heap_placement_advance(&analysis->placement, report, time_ns) < 0)
 		return -ENOMEM;
 	if (time_ns > report->end_ns)
 		report->end_ns = time_ns;
@@ -757,22 +758,14 @@ int heap_analysis_until(struct heap_analysis *analysis, uint64_t time_ns)
 	return heap_order_until(&analysis->order, time_ns, take_events, analysis);
 }
 
-/* What need not be kept while events come, for it is in what is kept. */
-static void add_up(struct heap_report *report)
+int heap_analysis_memory(struct heap_analysis *analysis, uint32_t process,
+			 const struct memory_reading *reading)
 {
-	struct heap_totals *totals = &report->totals;
-
-	for (size_t i = 0; i < report->threads.count; i++)
-		add(&totals->allocated, report->threads.items[i].allocated);
-	totals->freed = totals->allocated;
-	add(&totals->freed, minus(totals->live));
-	for (size_t i = 0; i < report->sites.sites.count; i++)
-		for (uint32_t bucket = 0; bucket < HEAP_LIFETIMES; bucket++) {
-			double blocks = report->sites.lifetimes.items[i].blocks[bucket];
-
-			report->sites.sites.items[i].freed_blocks += blocks;
-			report->lifetimes.blocks[bucket] += blocks;
-		}
+	if (!analysis->config.addresses || reading->time_ns < analysis->report.begin_ns ||
+	    reading->time_ns >= analysis->config.to_ns)
+		return 0;
+	return heap_placement_read(&analysis->placement, process,
+				   reading->time_ns - analysis->report.begin_ns, reading);
 }
 
 int heap_analysis_finish(struct heap_analysis *analysis)
@@ -782,7 +775,9 @@ int heap_analysis_finish(struct heap_analysis *analysis)
 
 	for (uint32_t i = 0; i < analysis->moving.count; i++)
 		settle_moving(analysis, i);
-	add_up(report);
+	heap_report_add_up(report);
+	if (r == 0 && analysis->config.addresses)
+		r = heap_placement_finish(&analysis->placement, report);
 	report->quality.late = analysis->order.late;
 	report->quality.backward = analysis->order.backward;
 	/* The last step is as long as the others, though events end within it. */

@@ -14,11 +14,14 @@
 
 #include "base/vec.h"
 #include "heap/classes.h"
+#include "heap/footprint.h"
 #include "heap/history.h"
 #include "heap/sites.h"
 #include "heap/timeline.h"
 #include "heap/weight.h"
 #include "model/heap_event.h"
+
+struct heap_map;
 
 struct heap_totals {
 	struct heap_sum allocated;
@@ -84,6 +87,14 @@ struct heap_report {
 	VEC(struct heap_thread) threads; /* by thread of the recording; those without events: 0 */
 	struct heap_history site_history;
 	struct heap_history thread_history;
+	/* With heap_config.addresses: */
+	struct heap_footprint footprint;
+	struct heap_map *map; /* NULL: it was not asked for */
 };
+
+/* For the analysis: a step of the timeline is over, tells what has changed in it. 0 or -ENOMEM. */
+int heap_report_end_step(struct heap_report *report);
+/* And at the end: what need not be kept while events come, for it is in what is kept. */
+void heap_report_add_up(struct heap_report *report);
 
 #endif
