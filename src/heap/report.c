@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "heap/report.h"
 
+#include "heap/placement.h"
+
 static void add(struct heap_sum *sum, struct heap_sum more)
 {
 	sum->bytes += more.bytes;
 	sum->blocks += more.blocks;
+}
+
+uint32_t heap_thread_process(const struct heap_thread *thread)
+{
+	return thread->space / SPACES;
 }
 
 int heap_report_end_step(struct heap_report *report)

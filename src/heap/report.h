@@ -92,6 +92,9 @@ struct heap_report {
 	struct heap_map *map; /* NULL: it was not asked for */
 };
 
+/* The process of a thread, by the recording's number. */
+uint32_t heap_thread_process(const struct heap_thread *thread);
+
 /* For the analysis: a step of the timeline is over, tells what has changed in it. 0 or -ENOMEM. */
 int heap_report_end_step(struct heap_report *report);
 /* And at the end: what need not be kept while events come, for it is in what is kept. */
