@@ -160,9 +160,13 @@ static void take_detail(struct parser *parser, const char *line, size_t size)
 		parser->resident_bytes = kib * KIB;
 		return;
 	}
-	if (size > 8 && memcmp(line, "VmFlags:", 8) == 0 && parser->part != PART_FILE &&
-	    has_flag(line, size, "rr") && has_flag(line, size, "dd"))
+	if (size <= 8 || memcmp(line, "VmFlags:", 8) != 0)
+		return;
+	if (parser->part != PART_FILE && has_flag(line, size, "rr") && has_flag(line, size, "dd"))
 		parser->part = PART_OWN;
+	/* The C library reserves what it makes stacks of, with their guards. */
+	if (has_flag(line, size, "nr"))
+		parser->after_guard = false;
 }
 
 static void take_line(struct parser *parser, const char *line, size_t size)

@@ -9,8 +9,8 @@
  * looks at every page. What belongs to whom is told by names and by the neighbours:
  *
  *	heap     [heap]
- *	stacks   [stack], and memory without a name right above a guard of at most 64 KiB,
- *	         which is how the C library makes stacks of threads
+ *	stacks   [stack], and memory without a name right above a guard of at most 64 KiB that
+ *	         is reserved, which is how the C library makes stacks of threads
  *	own      paths with one of the given texts in them, and memory with the mark that the
  *	         library in the program gives its own (see src/wire/session.h)
  *	files    other paths, [vdso] and the like, and what follows the data of a file

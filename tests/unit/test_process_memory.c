@@ -46,6 +46,10 @@ static void each_mapping_goes_to_its_part(void **state)
 	      "ffff7c920000-ffff7c930000 ---p 00000000 00:00 0 \nRss: 0 kB\n"
 	      "ffff7c930000-ffff7c970000 rw-p 00000000 00:00 0 \nRss: 248 kB\n"
 	      "VmFlags: rd wr mr mw me rr nr wf dd \n"
+	      /* what lies above the guard of our own is no stack */
+	      "ffff7c970000-ffff7c980000 ---p 00000000 00:00 0 \nRss: 0 kB\n"
+	      "VmFlags: mr mw me nr \n"
+	      "ffff7c980000-ffff7c990000 rw-p 00000000 00:00 0 \nRss: 32 kB\n"
 	      "ffff80000000-ffff80100000 rw-s 00000000 00:1d 9   "
 	      "/dev/shm/wick-session-x/1.2.0\nRss: 40 kB\n"
 	      "ffff90000000-ffff90100000 rw-s 00000000 00:01 9   /dev/zero (deleted)\nRss: 20 kB\n"
@@ -57,12 +61,13 @@ static void each_mapping_goes_to_its_part(void **state)
 	assert_int_equal(memory.split.stack_bytes, (204 + 16) * KIB);
 	assert_int_equal(memory.split.own_bytes, (248 + 40) * KIB);
 	assert_int_equal(memory.split.rest_bytes, 0);
-	assert_int_equal(memory.region_count, 1);
+	assert_int_equal(memory.region_count, 2);
+	assert_int_equal(memory.regions[1].resident_bytes, 32 * KIB);
 	assert_int_equal(memory.regions[0].start, 0xffff78000000);
 	assert_int_equal(memory.regions[0].size_bytes, 0x21000);
 	assert_int_equal(memory.regions[0].resident_bytes, 100 * KIB);
 	assert_int_equal(memory.resident_bytes,
-			 (4 + 8 + 16 + 512 + 100 + 204 + 248 + 40 + 20 + 16) * KIB);
+			 (4 + 8 + 16 + 512 + 100 + 32 + 204 + 248 + 40 + 20 + 16) * KIB);
 }
 
 static void a_full_arena_below_another_is_no_guard(void **state)
