@@ -67,6 +67,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		status = look_to_load(context, &options->look, &server, &load);
 	if (status == COMMAND_DONE) {
 		load.heap_step_ns = HEAP_FINE_STEP_NS;
+		load.heap_addresses = true;
 		status = write_page(context, options, &load, argv[0], name);
 	}
 	free(name);

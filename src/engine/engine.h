@@ -168,6 +168,9 @@ struct engine_ops {
 	int (*resume)(void *self, struct error *err);
 };
 
+/* Parts of the paths of what engines map into programs, NULL last. */
+extern const char *const engine_own_paths[];
+
 /* All engines in order of preference, NULL last. */
 extern const struct engine_ops *const engine_table[];
 

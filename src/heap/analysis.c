@@ -8,9 +8,11 @@
 #include "heap/ahead.h"
 #include "heap/live.h"
 #include "heap/order.h"
+#include "heap/placement.h"
 #include "heap/report.h"
 #include "heap/skew.h"
 #include "model/dictionary.h"
+#include "model/memory_reading.h"
 
 #define RECENT 1024u
 
@@ -40,6 +42,7 @@ struct heap_analysis {
 	struct heap_ahead ahead;
 	bool begun;
 	struct heap_account account;
+	struct heap_placement placement; /* with config.addresses */
 	/*
 	 * Blocks of pools lie in others, so all that is told of them is told apart: by an
 	 * analysis that gets their events and nothing else. NULL: none came yet.
@@ -71,6 +74,7 @@ static void unmake(struct heap_analysis *analysis)
 	heap_order_fini(&analysis->order);
 	heap_live_fini(&analysis->live);
 	heap_rates_fini(&analysis->rates);
+	heap_placement_fini(&analysis->placement, &analysis->account.report);
 	heap_account_fini(&analysis->account);
 	vec_fini(&analysis->moving);
 	free(analysis);
@@ -82,6 +86,11 @@ int heap_analysis_new(const struct heap_config *config, struct heap_analysis **r
 
 	if (!analysis)
 		return -ENOMEM;
+	if (config->addresses &&
+	    heap_placement_init(&analysis->placement, &analysis->account.report) < 0) {
+		heap_analysis_free(analysis);
+		return -ENOMEM;
+	}
 	*ret = analysis;
 	return 0;
 }
@@ -108,6 +117,16 @@ static struct heap_half half_of(const struct heap_event *event, uint32_t space, 
 				  .space = space,
 				  .thread = heap_event_thread(event),
 				  .share = ID_NONE};
+}
+
+/* A block is in its place from now on, or with a sign of -1 no more. 0 or -ENOMEM. */
+static int place(struct heap_analysis *analysis, const struct heap_block *block, double sign)
+{
+	if (!analysis->config.addresses)
+		return 0;
+	return heap_placement_change(
+		&analysis->account.report, block,
+		sign * heap_weight(analysis->account.rates, block->rate, block->size));
 }
 
 /* A block has been allocated where one is live: the free of that one is missing, or late. */
@@ -204,6 +223,7 @@ static inline __attribute__((always_inline)) int make_block(struct heap_analysis
 		.time_ns = time_ns,
 		.rate = rate_of(analysis, thread),
 		.size = event->size < HEAP_SIZE_MAX ? event->size : HEAP_SIZE_MAX,
+		.slack = event->slack < HEAP_SLACK_MAX ? event->slack : HEAP_SLACK_MAX,
 		.share = ID_NONE,
 		.space = heap_space_of(thread->space, event->call),
 	};
@@ -234,7 +254,11 @@ static int take_allocation(struct heap_analysis *analysis, const struct heap_eve
 
 		*slot = block;
 		r = displace(analysis, &old, event, time_ns);
+		if (r == 0)
+			r = place(analysis, &old, -1);
 	}
+	if (r == 0)
+		r = place(analysis, &block, 1);
 	if (r < 0 || block.share == ID_NONE)
 		return r;
 	return heap_account_allocated(&analysis->account, &block, event);
@@ -299,6 +323,8 @@ static int take_block(struct heap_analysis *analysis, const struct heap_event *e
 	}
 	*ret = *slot;
 	heap_live_remove(&analysis->live, slot);
+	if (place(analysis, ret, -1) < 0)
+		return -ENOMEM;
 	if (ret->share == ID_NONE)
 		return 1;
 	return heap_account_change(&analysis->account, ret,
@@ -373,6 +399,8 @@ static int take_kept(struct heap_analysis *analysis, const struct heap_event *ev
 	}
 	heap_live_fill(&analysis->live, slot, &moving->block);
 	moving->block.address = 0;
+	if (place(analysis, slot, 1) < 0)
+		return -ENOMEM;
 	if (slot->share == ID_NONE)
 		return 0;
 	r = heap_account_change(&analysis->account, slot,
@@ -408,6 +436,9 @@ static int take_event(struct heap_analysis *analysis, const struct heap_event *e
 	}
 	if (heap_timeline_is_over(&report->timeline, time_ns) &&
 	    heap_account_end_step(&analysis->account, time_ns) < 0)
+		return -ENOMEM;
+	if (analysis->config.addresses &&
+	    heap_placement_advance(&analysis->placement, report, time_ns) < 0)
 		return -ENOMEM;
 	if (time_ns > report->end_ns)
 		report->end_ns = time_ns;
@@ -462,6 +493,7 @@ static __attribute__((noinline)) int take_pooled(struct heap_analysis *analysis,
 		if (!pools)
 			return -ENOMEM;
 		pools->begun = true;
+		pools->config.addresses = false; /* they are those of what they lie in */
 		pools->account.report.begin_ns = analysis->account.report.begin_ns;
 		analysis->pools = pools;
 	}
@@ -530,6 +562,18 @@ int heap_analysis_until(struct heap_analysis *analysis, uint64_t time_ns)
 	return heap_order_until(&analysis->order, time_ns, take_events, analysis);
 }
 
+int heap_analysis_memory(struct heap_analysis *analysis, uint32_t process,
+			 const struct memory_reading *reading)
+{
+	uint64_t begin_ns = analysis->account.report.begin_ns;
+
+	if (!analysis->config.addresses || reading->time_ns < begin_ns ||
+	    reading->time_ns >= analysis->config.to_ns)
+		return 0;
+	return heap_placement_read(&analysis->placement, process, reading->time_ns - begin_ns,
+				   reading);
+}
+
 /* What is left to do when there are no more events. 0 or -ENOMEM. */
 static int finish(struct heap_analysis *analysis, uint64_t end_ns)
 {
@@ -538,6 +582,8 @@ static int finish(struct heap_analysis *analysis, uint64_t end_ns)
 	for (uint32_t i = 0; i < analysis->moving.count; i++)
 		settle_moving(analysis, i);
 	heap_account_add_up(&analysis->account);
+	if (analysis->config.addresses && heap_placement_finish(&analysis->placement, report) < 0)
+		return -ENOMEM;
 	report->end_ns = end_ns;
 	if (heap_timeline_is_over(&report->timeline, end_ns) &&
 	    heap_account_end_step(&analysis->account, end_ns) < 0)

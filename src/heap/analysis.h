@@ -20,6 +20,7 @@ struct dictionary;
 struct heap_analysis;
 struct heap_batch;
 struct heap_report;
+struct memory_reading;
 
 #define HEAP_STEP_NS 100000000u
 /* Where what happened is looked for in runs of any length: steps become longer with them. */
@@ -35,6 +36,7 @@ struct heap_config {
 	uint64_t begin_ns;
 	uint64_t from_ns;
 	uint64_t to_ns; /* 0: no end */
+	bool addresses; /* also what comes of them: the footprint and the map */
 	/* Optional: whether blocks that a thread allocates count. Asked once for each. */
 	bool (*wants)(void *self, uint32_t thread);
 	void *self;
@@ -48,6 +50,13 @@ void heap_analysis_free(struct heap_analysis *analysis); /* NULL is fine */
 int heap_analysis_batch(struct heap_analysis *analysis, const struct heap_batch *batch);
 int heap_analysis_until(struct heap_analysis *analysis, uint64_t time_ns);
 int heap_analysis_finish(struct heap_analysis *analysis);
+
+/*
+ * What memory a process had, a number of the dictionary: to be told before heap_analysis_until()
+ * passes its time. Nothing comes of it without heap_config.addresses. 0 or -ENOMEM.
+ */
+int heap_analysis_memory(struct heap_analysis *analysis, uint32_t process,
+			 const struct memory_reading *reading);
 
 /* What is known by now; of use once it is finished. */
 const struct heap_report *heap_analysis_report(const struct heap_analysis *analysis);

@@ -28,13 +28,15 @@ static inline uint32_t heap_space_of(uint32_t process, uint8_t call)
 }
 
 #define HEAP_SIZE_MAX ((UINT64_C(1) << 48) - 1)
+#define HEAP_SLACK_MAX 65535u
 #define HEAP_TIME_MAX ((UINT64_C(1) << 56) - 1)
 
 struct heap_block {
 	uint64_t address;      /* 0: no block */
 	uint64_t time_ns : 56; /* since the analysis began */
 	uint64_t rate : 8;     /* of heap_rates */
-	uint64_t size;         /* at most HEAP_SIZE_MAX */
+	uint64_t size : 48;    /* at most HEAP_SIZE_MAX */
+	uint64_t slack : 16;   /* at most HEAP_SLACK_MAX */
 	uint32_t share;        /* of heap_sites; ID_NONE: not counted */
 	uint32_t space;
 };

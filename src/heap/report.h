@@ -14,11 +14,14 @@
 
 #include "base/vec.h"
 #include "heap/classes.h"
+#include "heap/footprint.h"
 #include "heap/history.h"
 #include "heap/sites.h"
 #include "heap/timeline.h"
 #include "heap/weight.h"
 #include "model/heap_event.h"
+
+struct heap_map;
 
 struct heap_totals {
 	struct heap_sum allocated;
@@ -89,6 +92,12 @@ struct heap_report {
 	 * them. NULL: there are none; pools have no pools.
 	 */
 	const struct heap_report *pools;
+	/* With heap_config.addresses: */
+	struct heap_footprint footprint;
+	struct heap_map *map; /* NULL: it was not asked for */
 };
+
+/* The process of a thread, by the recording's number. */
+uint32_t heap_thread_process(const struct heap_thread *thread);
 
 #endif

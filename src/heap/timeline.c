@@ -73,17 +73,18 @@ int heap_timeline_advance(struct heap_timeline *timeline, uint64_t time_ns)
 	return 0;
 }
 
-double heap_timeline_rate(const struct heap_timeline *timeline, size_t step, size_t width)
+double heap_steps_rate(const struct heap_step *steps, size_t count, uint64_t step_ns, size_t step,
+		       size_t reach, double (*of)(const struct heap_step *step))
 {
-	size_t first = step > width ? step - width : 0;
+	size_t first = step > reach ? step - reach : 0;
 	double sum = 0;
 	double weights = 0;
 
-	for (size_t i = first; i <= step + width && i < timeline->steps.count; i++) {
-		double weight = (double)(width + 1 - (i > step ? i - step : step - i));
+	for (size_t i = first; i <= step + reach && i < count; i++) {
+		double weight = (double)(reach + 1 - (i > step ? i - step : step - i));
 
-		sum += weight * timeline->steps.items[i].allocated.bytes;
+		sum += weight * of(&steps[i]);
 		weights += weight;
 	}
-	return weights > 0 ? sum / weights * (double)NS_PER_SEC / (double)timeline->step_ns : 0;
+	return weights > 0 ? sum / weights * (double)NS_PER_SEC / (double)step_ns : 0;
 }

@@ -72,9 +72,10 @@ static inline void heap_timeline_remove(struct heap_timeline *timeline, struct h
 }
 
 /*
- * Bytes allocated a second in a step and some on either side, nearer ones counting more:
- * smoothed over 2 * width + 1 steps.
+ * How much a second there is of something in a step and some on either side, nearer ones counting
+ * more: smoothed over 2 * reach + 1 steps.
  */
-double heap_timeline_rate(const struct heap_timeline *timeline, size_t step, size_t width);
+double heap_steps_rate(const struct heap_step *steps, size_t count, uint64_t step_ns, size_t step,
+		       size_t reach, double (*of)(const struct heap_step *step));
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "inproc/heap.h"
 #include "inproc/heap_memory.h"
+#include "inproc/own_memory.h"
 #include "safe/syscall.h"
 
 #define TABLE_BITS 18
@@ -75,6 +76,7 @@ static _Atomic uint64_t *map_table(void)
 		return NULL;
 	if (safe_syscall(SYS_mprotect, address + GUARD_BYTES, bytes, PROT_READ | PROT_WRITE) < 0)
 		return NULL;
+	own_memory_mark(address + GUARD_BYTES, bytes);
 	if (!atomic_compare_exchange_strong(&table, &expected,
 					    (_Atomic uint64_t *)(address + GUARD_BYTES))) {
 		(void)safe_syscall(SYS_munmap, address, bytes + 2l * GUARD_BYTES);

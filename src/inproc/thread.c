@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "inproc/heap_memory.h"
+#include "inproc/own_memory.h"
 #include "inproc/process_timer.h"
 #include "inproc/real.h"
 #include "inproc/ring.h"
@@ -46,6 +47,8 @@ static struct inproc_thread *memory_of(uint32_t index)
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (address <= 0 && address > -4096)
 		return NULL;
+	if (atomic_load(&inproc.control->mode) & SESSION_HEAP)
+		own_memory_mark(address, sizeof(*thread));
 	thread = (struct inproc_thread *)address;
 	thread->index = index;
 	atomic_store(&inproc.threads[index], thread);

@@ -47,6 +47,7 @@ struct load_options {
 	bool demangle;
 	bool heap;             /* of the heap, where there is one, whatever else there is */
 	uint64_t heap_step_ns; /* of its timeline; 0: HEAP_STEP_NS */
+	bool heap_addresses;   /* also what comes of addresses: see heap_config */
 	bool slices;           /* fill profile->moments */
 	bool told; /* load_samples: what the program told as well, unless an event is asked for */
 	const char *const *symbol_paths;

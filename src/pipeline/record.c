@@ -25,6 +25,7 @@
 #include "pipeline/job_control.h"
 #include "pipeline/kernel_addresses.h"
 #include "pipeline/launch.h"
+#include "pipeline/memory_watch.h"
 #include "pipeline/pace.h"
 #include "pipeline/remote.h"
 #include "pipeline/session_info.h"
@@ -48,6 +49,7 @@ struct session {
 	struct engine *engine;
 	struct kernel_addresses *kernel;
 	struct jit_watch jit;
+	struct memory_watch memory; /* of a recording of the heap */
 	struct child child;
 	bool launched;
 	bool created;  /* the output did not exist before */
@@ -541,6 +543,8 @@ static uint64_t next_look_ns(const struct session *session, uint64_t now_ns)
 	uint64_t next_ns =
 		now_ns + (session->pace.hurried ? DRAIN_HURRIED_MS : DRAIN_MS) * NS_PER_MS;
 
+	if (session->config->sampling.heap.on && session->memory.next_ns < next_ns)
+		next_ns = session->memory.next_ns;
 	if (pace_ns < next_ns)
 		next_ns = pace_ns;
 	if (end_ns(session) < next_ns)
@@ -606,6 +610,8 @@ static int run_loop(struct session *session, struct error *err)
 		if (r == 0)
 			r = look_at_flight(session, now_ns, err);
 		jit_watch_look(&session->jit, recording_writer_dictionary(session->writer), now_ns);
+		if (session->config->sampling.heap.on)
+			memory_watch_look(&session->memory, session->writer, now_ns);
 		show_progress(session, now_ns);
 	}
 	return r;
@@ -671,6 +677,7 @@ static void session_fini(struct session *session)
 	engine_close(session->engine);
 	kernel_addresses_free(session->kernel);
 	jit_watch_fini(&session->jit);
+	memory_watch_fini(&session->memory);
 	flight_close(session->flight);
 	recording_writer_free(session->writer);
 	if (session->launched)

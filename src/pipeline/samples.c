@@ -12,6 +12,7 @@
 #include "heap/values.h"
 #include "model/dictionary.h"
 #include "model/heap_event.h"
+#include "model/memory_reading.h"
 #include "pipeline/boot_id.h"
 #include "pipeline/load.h"
 #include "pipeline/spool.h"
@@ -402,6 +403,7 @@ static int begin_heap(struct samples *samples)
 	struct heap_config config = {
 		.dictionary = recording_reader_dictionary(samples->reader),
 		.step_ns = options->heap_step_ns,
+		.addresses = options->heap_addresses,
 		.begin_ns = from_ns,
 		.from_ns = from_ns,
 		.to_ns = options->to_ns < UINT64_MAX - samples->start_ns
@@ -427,6 +429,37 @@ static int take_heap(void *self, const struct heap_batch *batch)
 	if (!samples->heap && begin_heap(samples) < 0)
 		return -ENOMEM;
 	return heap_analysis_batch(samples->heap, batch);
+}
+
+/* The number of the process that a reading is of; ID_NONE: it is not known, or not wanted. */
+static uint32_t read_process(const struct samples *samples, const struct memory_reading *reading)
+{
+	const struct load_options *options = samples->options;
+	const struct dictionary *dictionary = recording_reader_dictionary(samples->reader);
+	bool wanted = options->pid_count == 0;
+
+	for (size_t i = 0; i < options->pid_count; i++)
+		wanted = wanted || options->pids[i] == reading->pid;
+	for (size_t i = dictionary->processes.count; wanted && i-- > 0;) {
+		const struct process *process = &dictionary->processes.items[i];
+
+		if (process->pid == reading->pid && process->start_ns == reading->start_ns &&
+		    process->exec_count == reading->exec_count)
+			return (uint32_t)i;
+	}
+	return ID_NONE;
+}
+
+static int take_memory(void *self, const struct memory_reading *reading)
+{
+	struct samples *samples = self;
+	uint32_t process = read_process(samples, reading);
+
+	if (!samples->options->heap_addresses || process == ID_NONE || samples->start_ns == 0)
+		return 0;
+	if (!samples->heap && begin_heap(samples) < 0)
+		return -ENOMEM;
+	return heap_analysis_memory(samples->heap, process, reading);
 }
 
 static int take_heap_until(void *self, uint64_t time_ns)
@@ -580,6 +613,7 @@ static int read_all(struct samples *samples, struct recording_reader *reader, co
 		.samples = take_samples,
 		.heap = take_heap,
 		.heap_until = take_heap_until,
+		.memory = take_memory,
 		.clock = take_clock,
 		.loss = take_loss,
 		.kernel_symbol = take_kernel_symbol,
@@ -601,6 +635,10 @@ static int read_all(struct samples *samples, struct recording_reader *reader, co
 	r = recording_reader_run(samples->reader, &visitor, err);
 	if (r == 0 && samples->heap && heap_analysis_finish(samples->heap) < 0)
 		r = error_set(err, -ENOMEM, "out of memory");
+	if (r == 0 && recording_reader_damage(reader).heap_events == 0) {
+		heap_analysis_free(samples->heap); /* memory alone is no heap */
+		samples->heap = NULL;
+	}
 	if (r == 0 && options->event && samples->events.main == ID_NONE &&
 	    !wants_heap_value(samples))
 		r = no_such_event(samples, name, err);

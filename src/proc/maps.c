@@ -95,8 +95,7 @@ static bool take_protection(const char **at, const char *end, uint32_t *ret)
 	return true;
 }
 
-/* Everything of a line but its path. *at is left behind the inode. */
-static bool parse_numbers(const char **at, const char *end, struct map_region *region)
+bool map_region_parse(const char **at, const char *end, struct map_region *region)
 {
 	uint64_t major_number;
 	uint64_t minor_number;
@@ -210,7 +209,7 @@ int maps_parse(struct maps *maps, const char *text, size_t size, unsigned int op
 		struct map_region region = {0};
 
 		text = newline ? newline + 1 : end;
-		if (!parse_numbers(&at, line_end, &region) || region.start < floor) {
+		if (!map_region_parse(&at, line_end, &region) || region.start < floor) {
 			maps->bad_lines++;
 			continue;
 		}

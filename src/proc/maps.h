@@ -72,6 +72,12 @@ struct maps {
  */
 int maps_parse(struct maps *maps, const char *text, size_t size, unsigned int options);
 
+/*
+ * Everything of a line but its path, which begins behind *at and some spaces. False when it is no
+ * such line.
+ */
+bool map_region_parse(const char **at, const char *end, struct map_region *region);
+
 /* Reads and parses /proc/PID/maps; pid 0 means this process. */
 int maps_read(struct maps *maps, pid_t pid, unsigned int options, struct error *err);
 void maps_fini(struct maps *maps);

@@ -20,7 +20,7 @@
 #define RECORDING_MAGIC_BYTES 8u
 #define RECORDING_HEADER_BYTES 16u
 #define RECORDING_MAJOR 1u
-#define RECORDING_MINOR 3u
+#define RECORDING_MINOR 4u
 
 #define CHUNK_SYNC 0x4b494357u /* "WCIK" */
 #define CHUNK_HEADER_BYTES 32u
@@ -50,6 +50,7 @@ enum chunk_type {
 	CHUNK_JIT_PLACES = 11,  /* the same with times and lines */
 	CHUNK_TOLD_SCHEMA = 12, /* as a schema, with its kind: not one of samples */
 	CHUNK_HEAP = 13,        /* columns of heap events */
+	CHUNK_MEMORY = 14,      /* what memory processes had */
 };
 
 enum chunk_flags {

@@ -14,6 +14,7 @@
 #include "recording/dictionary_decoder.h"
 #include "recording/format.h"
 #include "recording/heap_codec.h"
+#include "recording/memory_codec.h"
 #include "recording/sample_codec.h"
 #include "recording/sample_columns.h"
 #include "recording/writer.h"
@@ -526,6 +527,22 @@ static int visit_heap(struct recording_reader *reader, const struct recording_vi
 		       : 0;
 }
 
+static int visit_memory(struct recording_reader *reader, const struct recording_visitor *visitor,
+			struct cursor *in)
+{
+	struct memory_region regions[MEMORY_MAX_REGIONS];
+	struct memory_reading reading;
+	int r = 0;
+
+	while (cursor_left(in) > 0 && r == 0) {
+		r = memory_decode(in, regions, &reading);
+		if (r > 0)
+			r = visitor->memory ? heed(reader, visitor->memory(visitor->self, &reading))
+					    : 0;
+	}
+	return r;
+}
+
 static int visit_end(struct recording_reader *reader, struct cursor *in)
 {
 	uint64_t total = cursor_varint(in);
@@ -574,6 +591,8 @@ static int visit_chunk(struct recording_reader *reader, const struct recording_v
 		return visit_schema(reader, visitor, &in, true);
 	case CHUNK_HEAP:
 		return visit_heap(reader, visitor, data, size);
+	case CHUNK_MEMORY:
+		return visit_memory(reader, visitor, &in);
 	default:
 		return 0; /* not reached, see use_chunk() */
 	}
@@ -581,7 +600,7 @@ static int visit_chunk(struct recording_reader *reader, const struct recording_v
 
 static bool is_known(const struct chunk_header *header)
 {
-	return header->type >= CHUNK_INFO && header->type <= CHUNK_HEAP &&
+	return header->type >= CHUNK_INFO && header->type <= CHUNK_MEMORY &&
 	       !(header->flags & ~(CHUNK_MUST_UNDERSTAND | CHUNK_ZSTD));
 }
 

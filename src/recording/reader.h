@@ -25,6 +25,7 @@
 struct dictionary;
 struct error;
 struct heap_batch;
+struct memory_reading;
 struct recording_jit_symbol;
 struct recording_reader;
 struct recording_writer;
@@ -45,6 +46,8 @@ struct recording_visitor {
 	int (*heap)(void *self, const struct heap_batch *batch);
 	/* All events before this moment have been handed out. */
 	int (*heap_until)(void *self, uint64_t time_ns);
+	/* What memory a process had: comes before events that are later than it. */
+	int (*memory)(void *self, const struct memory_reading *reading);
 	int (*map)(void *self, const struct map_event *event);
 	int (*clock)(void *self, uint64_t monotonic_ns, uint64_t realtime_ns);
 	int (*loss)(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t samples);

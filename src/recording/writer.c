@@ -18,6 +18,7 @@
 #include "recording/format.h"
 #include "recording/heap_log.h"
 #include "recording/map_log.h"
+#include "recording/memory_codec.h"
 #include "recording/sample_codec.h"
 #include "recording/sample_columns.h"
 
@@ -51,6 +52,7 @@ struct recording_writer {
 
 	struct bytes info;
 	struct bytes clocks;
+	struct bytes memory;
 	struct bytes losses;
 	struct bytes kernel_symbols;
 	struct bytes jit_symbols;
@@ -119,6 +121,7 @@ void recording_writer_free(struct recording_writer *writer)
 	heap_log_fini(&writer->heap);
 	bytes_fini(&writer->info);
 	bytes_fini(&writer->clocks);
+	bytes_fini(&writer->memory);
 	bytes_fini(&writer->losses);
 	bytes_fini(&writer->kernel_symbols);
 	bytes_fini(&writer->jit_symbols);
@@ -290,6 +293,14 @@ void recording_writer_clock(struct recording_writer *writer, uint64_t monotonic_
 	queue_if_large(writer, CHUNK_CLOCK, &writer->clocks);
 }
 
+void recording_writer_memory(struct recording_writer *writer, const struct memory_reading *reading)
+{
+	if (writer->keeps)
+		return;
+	memory_encode(reading, &writer->memory);
+	queue_if_large(writer, CHUNK_MEMORY, &writer->memory);
+}
+
 static int queue_dictionary(struct recording_writer *writer)
 {
 	int r = dictionary_encoder_flush(&writer->encoder, &writer->payload);
@@ -348,6 +359,8 @@ static int queue_all(struct recording_writer *writer)
 		r = queue_dictionary(writer);
 	if (r == 0)
 		r = queue_samples(writer);
+	if (r == 0)
+		r = queue_if_any(writer, CHUNK_MEMORY, &writer->memory);
 	if (r == 0)
 		r = queue_heap(writer);
 	if (r == 0)

@@ -17,6 +17,7 @@
 struct bytes;
 struct dictionary;
 struct error;
+struct memory_reading;
 struct recording_jit_symbol;
 struct recording_writer;
 struct sample_columns;
@@ -65,6 +66,9 @@ void recording_writer_kernel_symbol(struct recording_writer *writer, uint64_t st
 /* Compiled code of a process that samples refer to: the process's own list goes with it. */
 void recording_writer_jit_symbol(struct recording_writer *writer,
 				 const struct recording_jit_symbol *symbol);
+
+/* What memory a process had; to be told before heap events that are later. */
+void recording_writer_memory(struct recording_writer *writer, const struct memory_reading *reading);
 
 /* A moment on both clocks. */
 void recording_writer_clock(struct recording_writer *writer, uint64_t monotonic_ns,

@@ -14,9 +14,11 @@
 #include "heap/analysis.h"
 #include "heap/findings.h"
 #include "heap/heap_profile.h"
+#include "heap/map.h"
 #include "heap/report.h"
 #include "model/profile.h"
 #include "view/flame_picture.h"
+#include "view/heap_memory.h"
 #include "view/heap_numbers.h"
 #include "view/heap_page_assets.h"
 #include "view/page_file.h"
@@ -42,11 +44,15 @@
  *	classes            [[size, blocks, bytes, bytes at the peak, at the end, temporary] …]
  *	lifetimes          [{"from_ns", "blocks"} …]
  *	threads            [{"name", "tid", …} …]
+ *	memory             readings, see heap_memory.h
+ *	map                {"shift", "columns", "step_ns", "processes", "rows": [[pid, address,
+ *	                   [column, live bytes, …] when they change] …]}; null: there is none
  */
 
 #define MOST_PLACES 5000u /* in the page; what more there are is summed up */
 #define MOST_STACKS 8u    /* of a place */
 #define MOST_TIMED 200u   /* places whose bytes over time are there */
+#define MOST_READINGS 4096u
 
 struct page {
 	const struct heap_profile *heap;
@@ -441,6 +447,79 @@ static void put_threads(struct page *page)
 	json_close(&page->json);
 }
 
+/* The number of a process as the system has it; 0 when no thread of it is known. */
+static uint32_t pid_of(const struct page *page, uint32_t process)
+{
+	for (size_t i = 0; i < page->report->threads.count; i++)
+		if (page->heap->threads[i] != ID_NONE &&
+		    heap_thread_process(&page->report->threads.items[i]) == process)
+			return page->profile->threads.items[page->heap->threads[i]].pid;
+	return 0;
+}
+
+static void put_map_row(struct page *page, const struct heap_map *map, uint32_t row)
+{
+	struct json *json = &page->json;
+	double last = 0;
+
+	json_open_array(json, NULL);
+	json_u64(json, NULL, pid_of(page, map->rows[row].process));
+	json_u64(json, NULL, map->rows[row].part << map->shift);
+	json_open_array(json, NULL);
+	for (uint32_t i = 0; i < map->column_count; i++) {
+		double live = round(fmax(0, (double)map->live[i][row]));
+
+		if (live == last)
+			continue;
+		last = live;
+		json_u64(json, NULL, i);
+		heap_put_number(json, NULL, live);
+	}
+	json_close(json);
+	json_close(json);
+}
+
+static void put_map(struct page *page)
+{
+	const struct heap_map *map = page->report->map;
+	struct json *json = &page->json;
+	uint64_t processes = 0;
+
+	if (!map) {
+		json_string(json, "map", NULL);
+		return;
+	}
+	json_open_object(json, "map");
+	json_u64(json, "shift", map->shift);
+	json_u64(json, "columns", map->column_count);
+	json_u64(json, "step_ns", map->step_ns);
+	json_open_array(json, "rows");
+	for (uint32_t i = 0; i < map->row_count; i++) {
+		processes += i == 0 || map->rows[i].process != map->rows[i - 1].process;
+		put_map_row(page, map, i);
+	}
+	json_close(json);
+	json_u64(json, "processes", processes);
+	json_close(json);
+}
+
+static int put_memory(struct page *page)
+{
+	const struct heap_footprint *footprint = &page->report->footprint;
+	SCOPED(mem) struct heap_memory_sum *sums = heap_footprint_sums(footprint);
+	size_t one_in = footprint->readings.count / MOST_READINGS + 1;
+	size_t seen[2] = {0};
+	size_t n = 0;
+
+	if (!sums)
+		return -ENOMEM;
+	for (size_t i = 0; i < footprint->readings.count; i++)
+		if (seen[sums[i].is_split]++ % one_in == 0)
+			sums[n++] = sums[i];
+	heap_memory_put_json(&page->json, "memory", sums, n, 0);
+	return 0;
+}
+
 int heap_page_put_data(const struct heap_profile *heap, struct bytes *out)
 {
 	struct page page = {.heap = heap,
@@ -462,6 +541,9 @@ int heap_page_put_data(const struct heap_profile *heap, struct bytes *out)
 		put_findings(&page);
 		put_sizes(&page);
 		put_threads(&page);
+		put_map(&page);
+		if (r == 0)
+			r = put_memory(&page);
 		json_close(&page.json);
 	}
 	page_fini(&page);

@@ -17,13 +17,18 @@
 #include "heap/heap_profile.h"
 #include "heap/report.h"
 #include "model/profile.h"
+#include "view/heap_memory.h"
 #include "view/quantity.h"
 #include "view/timeline.h"
+
+#define RATE_REACH 2u /* columns on either side that rates are smoothed over */
 
 struct row {
 	uint32_t thread; /* one of its threads, of the profile */
 	double most_bytes;
 	double *live; /* at the ends of columns */
+	double *allocated;
+	double *freed;
 };
 
 struct sheet {
@@ -34,6 +39,8 @@ struct sheet {
 	uint64_t column_ns;
 	size_t columns;
 	struct heap_step *steps; /* by column */
+	struct heap_memory_sum *memory;
+	size_t memory_count;
 	VEC(struct row) rows;
 	struct bytes *out;
 };
@@ -41,9 +48,10 @@ struct sheet {
 static void sheet_fini(struct sheet *sheet)
 {
 	for (size_t i = 0; i < sheet->rows.count; i++)
-		free(sheet->rows.items[i].live);
+		free(sheet->rows.items[i].live); /* all three */
 	vec_fini(&sheet->rows);
 	free(sheet->steps);
+	free(sheet->memory);
 }
 
 static size_t column_at(const struct sheet *sheet, uint64_t time_ns)
@@ -107,7 +115,11 @@ static struct row *row_of(struct sheet *sheet, uint32_t thread)
 		if (other == thread || (by_process && threads[other].pid == threads[thread].pid))
 			return &sheet->rows.items[i];
 	}
-	row.live = calloc(sheet->columns, sizeof(*row.live));
+	row.live = calloc(3 * sheet->columns, sizeof(*row.live));
+	if (row.live) {
+		row.allocated = row.live + sheet->columns;
+		row.freed = row.allocated + sheet->columns;
+	}
 	if (!row.live || vec_push(&sheet->rows, row) < 0) {
 		free(row.live);
 		return NULL;
@@ -137,6 +149,7 @@ static int add_changes(struct sheet *sheet)
 		const struct heap_moment *moment = &history->moments.items[i];
 		uint32_t thread = sheet->threads[moment->id];
 		struct row *row;
+		size_t at;
 
 		if (thread == ID_NONE)
 			continue;
@@ -144,8 +157,10 @@ static int add_changes(struct sheet *sheet)
 		if (!row)
 			return -ENOMEM;
 		/* The end of a step belongs to it. */
-		row->live[column_at(sheet, moment->time_ns - 1)] +=
-			moment->live_bytes - held[moment->id];
+		at = column_at(sheet, moment->time_ns - 1);
+		row->live[at] += moment->live_bytes - held[moment->id];
+		row->allocated[at] += moment->allocated_bytes;
+		row->freed[at] += moment->freed_bytes;
 		held[moment->id] = moment->live_bytes;
 	}
 	return 0;
@@ -200,6 +215,28 @@ static void put_name(const struct sheet *sheet, const struct row *row)
 	bytes_printf(sheet->out, "/%u", by_process ? thread->pid : thread->tid);
 }
 
+/* What was resident in each column, where it was read: the most that there was. */
+static void put_resident(const struct sheet *sheet)
+{
+	double most = 0;
+	size_t at = 0;
+
+	for (size_t i = 0; i < sheet->memory_count; i++)
+		most = fmax(most, sheet->memory[i].resident_bytes);
+	if (most <= 0)
+		return;
+	bytes_printf(sheet->out, "%10s  |", bytes_of(most).text);
+	for (size_t i = 0; i < sheet->columns; i++) {
+		double here = 0;
+
+		for (; at < sheet->memory_count && column_at(sheet, sheet->memory[at].time_ns) <= i;
+		     at++)
+			here = fmax(here, sheet->memory[at].resident_bytes);
+		bytes_printf(sheet->out, "%s", quantity_bar(whole(here), whole(most)));
+	}
+	bytes_printf(sheet->out, "|  resident, where it was read\n");
+}
+
 static void put_text(const struct sheet *sheet)
 {
 	const struct heap_totals *totals = &sheet->report->totals;
@@ -224,6 +261,7 @@ static void put_text(const struct sheet *sheet)
 			out, "%s",
 			quantity_bar(whole(sheet->steps[i].allocated.bytes), whole(allocated)));
 	bytes_printf(out, "|  allocated, at most %s in a column\n", bytes_of(allocated).text);
+	put_resident(sheet);
 	for (size_t i = 0; i < shown_rows(sheet); i++) {
 		const struct row *row = &sheet->rows.items[i];
 
@@ -238,9 +276,37 @@ static void put_text(const struct sheet *sheet)
 	if (shown_rows(sheet) < sheet->rows.count)
 		bytes_printf(out, "%s more; --limit 0 shows all\n",
 			     quantity_count(sheet->rows.count - shown_rows(sheet)).text);
+	heap_memory_put_text(sheet->memory, sheet->memory_count, out);
 }
 
 /* JSON */
+
+static double rate_at(const struct sheet *sheet, size_t column,
+		      double (*of)(const struct heap_step *step))
+{
+	return heap_steps_rate(sheet->steps, sheet->columns, sheet->column_ns, column, RATE_REACH,
+			       of);
+}
+
+static double allocated_bytes(const struct heap_step *step)
+{
+	return step->allocated.bytes;
+}
+
+static double allocated_blocks(const struct heap_step *step)
+{
+	return step->allocated.blocks;
+}
+
+static double freed_bytes(const struct heap_step *step)
+{
+	return step->freed.bytes;
+}
+
+static double freed_blocks(const struct heap_step *step)
+{
+	return step->freed.blocks;
+}
 
 static void json_sum(struct json *json, const char *key, struct heap_sum sum)
 {
@@ -250,14 +316,36 @@ static void json_sum(struct json *json, const char *key, struct heap_sum sum)
 	json_close(json);
 }
 
-static void json_step(struct json *json, const struct heap_step *step)
+static void json_rate(const struct sheet *sheet, struct json *json, size_t column)
 {
+	json_open_object(json, "per_second");
+	json_u64(json, "allocated_bytes", whole(rate_at(sheet, column, allocated_bytes)));
+	json_u64(json, "allocated_blocks", whole(rate_at(sheet, column, allocated_blocks)));
+	json_u64(json, "freed_bytes", whole(rate_at(sheet, column, freed_bytes)));
+	json_u64(json, "freed_blocks", whole(rate_at(sheet, column, freed_blocks)));
+	json_close(json);
+}
+
+static void json_step(const struct sheet *sheet, struct json *json, size_t column)
+{
+	const struct heap_step *step = &sheet->steps[column];
+
 	json_open_object(json, NULL);
 	json_sum(json, "live", step->live);
 	json_u64(json, "most_bytes", whole(step->most_bytes));
 	json_u64(json, "least_bytes", whole(step->least_bytes));
 	json_sum(json, "allocated", step->allocated);
 	json_sum(json, "freed", step->freed);
+	json_rate(sheet, json, column);
+	json_close(json);
+}
+
+static void json_numbers(const struct sheet *sheet, struct json *json, const char *key,
+			 const double *numbers)
+{
+	json_open_array(json, key);
+	for (size_t i = 0; i < sheet->columns; i++)
+		json_u64(json, NULL, whole(numbers[i]));
 	json_close(json);
 }
 
@@ -274,10 +362,9 @@ static void json_row(const struct sheet *sheet, struct json *json, const struct 
 	if (!by_process)
 		json_u64(json, "tid", thread->tid);
 	json_u64(json, "most_bytes", whole(row->most_bytes));
-	json_open_array(json, "live_steps");
-	for (size_t i = 0; i < sheet->columns; i++)
-		json_u64(json, NULL, whole(row->live[i]));
-	json_close(json);
+	json_numbers(sheet, json, "live_steps", row->live);
+	json_numbers(sheet, json, "allocated_steps", row->allocated);
+	json_numbers(sheet, json, "freed_steps", row->freed);
 	json_close(json);
 }
 
@@ -296,8 +383,10 @@ static void put_json(const struct sheet *sheet)
 	json_u64(&json, "peak_ns", sheet->report->totals.peak_ns);
 	json_open_array(&json, "steps");
 	for (size_t i = 0; i < sheet->columns; i++)
-		json_step(&json, &sheet->steps[i]);
+		json_step(sheet, &json, i);
 	json_close(&json);
+	heap_memory_put_json(&json, "memory", sheet->memory, sheet->memory_count,
+			     sheet->options->from_ns);
 	json_string(&json, "by", by[sheet->options->by]);
 	json_open_array(&json, "rows");
 	for (size_t i = 0; i < shown_rows(sheet); i++)
@@ -336,6 +425,10 @@ int heap_timeline_write(const struct heap_profile *heap, const struct timeline_o
 			      .out = out};
 	int r = make_columns(&sheet);
 
+	sheet.memory = heap_footprint_sums(&sheet.report->footprint);
+	sheet.memory_count = sheet.report->footprint.readings.count;
+	if (!sheet.memory)
+		r = -ENOMEM;
 	if (r == 0)
 		r = make_rows(&sheet);
 	if (r == 0)

@@ -6,9 +6,11 @@
  * heap_timeline: what a heap holds over time, all of it and by thread or process.
  *
  * JSON has the keys title, duration_ns, from_ns, step_ns, peak {bytes, blocks}, peak_ns,
- * steps [{live, allocated, freed: {bytes, blocks}, most_bytes, least_bytes}], by, rows [{name,
- * process, pid, tid, most_bytes, live_steps []}] and more. Rows are sums of what threads have
- * allocated and is live at the ends of steps. CSV has a line for each step.
+ * steps [{live, allocated, freed: {bytes, blocks}, most_bytes, least_bytes, per_second
+ * {allocated_bytes, allocated_blocks, freed_bytes, freed_blocks}}], memory (see heap_memory.h), by,
+ * rows [{name, process, pid, tid, most_bytes, live_steps [], allocated_steps [], freed_steps []}]
+ * and more. What there is per second is smoothed over five steps. Rows are sums of what threads
+ * have allocated and is live at the ends of steps. CSV has a line for each step.
  */
 
 struct bytes;

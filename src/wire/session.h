@@ -40,6 +40,14 @@
 #define SESSION_LIMITED "file-limit"
 #define SESSION_PATH_MAX 200u /* of the folder */
 
+#define SESSION_FOLDER "wick-session-" /* what its name begins with */
+
+/*
+ * What the library maps for itself beside files of the session is advised with MADV_RANDOM and
+ * MADV_DONTDUMP: by the two, which mean nothing to it and are not used together elsewhere, a
+ * recorder knows in /proc/PID/smaps whose memory that is.
+ */
+
 #define SESSION_SLOTS 1024u
 #define SESSION_TABLES_BYTES (256ull << 20) /* room of addresses, not memory */
 

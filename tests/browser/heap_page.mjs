@@ -57,13 +57,31 @@ check('something is drawn', await page.evaluate(() => {
 	return new Set(new Uint32Array(pixels.buffer)).size > 10;
 }));
 
+// Memory and addresses
+
+await page.focus('#memory');
+await page.keyboard.press('Home');
+check('a reading is told in its parts', /resident\nlive blocks .*\nuntracked .*\nstacks .*\nfiles .*\nwick itself .*\nthe allocator holds/.test((await tip(page)).replace(/parts as read.*\n/, '')) ||
+	/^[^\n]* resident$/.test(await tip(page)), await tip(page));
+await page.keyboard.press('ArrowRight');
+check('the keys go through readings', /live blocks [\d.]+ MiB/.test(await tip(page)) && (await page.getAttribute('#memory', 'aria-valuenow')) === '1', await tip(page));
+await page.evaluate(() => document.getElementById('map').scrollIntoView({ block: 'center' }));
+const map = await page.locator('#map').boundingBox();
+await page.mouse.move(map.x + map.width - 30, map.y + map.height - 40);
+check('pointing at an address tells what was live there', /^0x[0-9a-f]+ . 0x[0-9a-f]+\nat .*\n[\d.]+ (B|KiB|MiB)? ?live, [\d.]+ ?% of/.test(await tip(page)), await tip(page));
+check('blocks that stay are in the map', await page.evaluate(() => {
+	const canvas = document.getElementById('map'), pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+	return new Set(new Uint32Array(pixels.buffer)).size > 5;
+}));
+await shot('heap-map');
+
 // Sizes, lifetimes, threads
 
 check('sizes', /64 B . 127 B\s+10,0\d\d\s/.test(await text('#sizes')), await text('#sizes'));
 check('lifetimes', /Up to here/.test(await text('#lives')) && /100\.0 %/.test(await text('#lives')), await text('#lives'));
 const threads = await page.evaluate(() => window.wickPage.threads());
 check('names of threads are text', threads.some((cells) => /^<b>tide<\/b>\/\d+$/.test(cells[0]) && cells[5] === '5,050'), threads.join('\n'));
-check('and make no elements', (await page.$$eval('b, main i:not(#legend i), h1 i', (all) => all.length)) === 0);
+check('and make no elements', (await page.$$eval('b, main i:not(.legend i), h1 i', (all) => all.length)) === 0);
 
 // Links, looks
 

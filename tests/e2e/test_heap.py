@@ -266,3 +266,23 @@ def test_a_real_program_prints_what_it_prints(wick):
     heap = Heap(wick, command)
     assert heap.process.stdout == plain
     assert heap.report["totals"]["allocated"]["blocks"] > 1000
+
+
+def test_memory_is_split_as_the_kernel_tells(wick, tmp_path):
+    """Readings say what the program has of each kind: see tests/workloads/footprint.c."""
+    mib = 1 << 20
+    heap = Heap(wick, workload("footprint", tmp_path / "mapped"))
+    memory = wick.json("timeline", heap.path, "--format", "json")["memory"]
+    for resident in heap.truth.values():  # the kernel counts pages on each CPU, and adds them up late
+        assert any(abs(each["resident_bytes"] - resident) < 2 * mib for each in memory), (resident, memory)
+    splits = [each["split"] for each in memory if each["split"]]
+    full = max(splits, key=lambda split: split["tracked_bytes"])
+    assert 15.5 * mib < full["tracked_bytes"] < 16.5 * mib and full["fragmentation"] < 0.15, full
+    late = max(splits, key=lambda split: split["file_bytes"])
+    assert 7.7 * mib < late["tracked_bytes"] < 8.3 * mib, late
+    assert 0.45 < late["fragmentation"] < 0.6, late
+    assert 4 * mib <= late["stack_bytes"] < 5 * mib, late
+    assert 8 * mib < late["file_bytes"] < 16 * mib, late
+    assert 13.5 * mib < late["untracked_bytes"] < 18 * mib, late  # every second block, and 6 MiB mapped
+    assert 0 < late["wick_bytes"] < 6 * mib, late
+    assert late["heap_bytes"] <= late["heap_size_bytes"], late

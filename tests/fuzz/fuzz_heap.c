@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "heap/analysis.h"
 #include "heap/findings.h"
+#include "heap/map.h"
 #include "heap/report.h"
 #include "model/dictionary.h"
 #include "model/heap_event.h"
@@ -56,6 +57,24 @@ static struct heap_event read_event(struct cursor *cursor, uint64_t *now_ns)
 	return event;
 }
 
+/* What is live in the map is what blocks come to. */
+static void check_map(const struct heap_report *report)
+{
+	double held = 0;
+	double live = 0;
+
+	for (size_t i = 0; i < report->footprint.held.count; i++)
+		held += report->footprint.held.items[i].block_bytes +
+			report->footprint.held.items[i].mapped_bytes;
+	for (uint32_t i = 0; i < report->map->row_count; i++)
+		live += report->map->rows[i].live_bytes;
+	if (report->map->row_count > HEAP_MAP_ROWS || report->map->column_count > HEAP_MAP_COLUMNS)
+		abort();
+	/* Blocks that reach beyond all addresses are cut there. */
+	if (live > held + 1 + 1e-9 * held)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct cursor cursor = cursor_of(data, size);
@@ -69,7 +88,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (uint32_t i = 0; i < THREADS; i++)
 		(void)dictionary_thread(&dictionary,
 					&(struct thread){.process = i / 3, .tid = i, .comm = ""});
-	if (heap_analysis_new(&(struct heap_config){.dictionary = &dictionary}, &analysis) < 0)
+	if (heap_analysis_new(&(struct heap_config){.dictionary = &dictionary, .addresses = true},
+			      &analysis) < 0)
 		abort();
 	while (cursor_left(&cursor) > 0 && !cursor.failed) {
 		uint8_t thread = cursor_u8(&cursor);
@@ -85,6 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	    heap_findings_make(heap_analysis_report(analysis), NULL, &findings) < 0)
 		abort();
 	check(heap_analysis_report(analysis));
+	check_map(heap_analysis_report(analysis));
 	heap_findings_fini(&findings);
 	heap_analysis_free(analysis);
 	dictionary_fini(&dictionary);

@@ -9,6 +9,7 @@
 
 #include "proc/maps.h"
 #include "proc/process_info.h"
+#include "proc/process_memory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -28,6 +29,26 @@ static void check_regions(const struct maps *maps)
 	}
 }
 
+/* The parts add up, and regions are in order. */
+static void check_memory(const char *text, size_t size)
+{
+	static const char *const own[] = {"/a", NULL};
+	static struct process_memory memory;
+	uint64_t sum;
+
+	process_memory_parse_smaps(text, size, own, &memory);
+	sum = memory.split.heap_bytes + memory.split.stack_bytes + memory.split.file_bytes +
+	      memory.split.own_bytes + memory.split.rest_bytes;
+	for (size_t i = 0; i < memory.region_count; i++) {
+		if (i > 0 && memory.regions[i].start <
+				     memory.regions[i - 1].start + memory.regions[i - 1].size_bytes)
+			abort();
+		sum += memory.regions[i].resident_bytes;
+	}
+	if (sum != memory.resident_bytes)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct process_info info;
@@ -41,6 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_regions(&maps);
 		maps_fini(&maps);
 	}
+	check_memory(text, size);
 	(void)process_stat_parse(text, size, &info);
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "model/dictionary.h"
 #include "model/heap_event.h"
+#include "model/memory_reading.h"
 #include "recording/chunk.h"
 #include "recording/reader.h"
 #include "recording_input.h"
@@ -67,6 +68,23 @@ static int check_map(void *self, const struct map_event *event)
 	return 0;
 }
 
+static int check_memory(void *self, const struct memory_reading *reading)
+{
+	uint64_t end = 0;
+
+	(void)self;
+	if (reading->kind >= MEMORY_READING_KINDS || reading->region_count > MEMORY_MAX_REGIONS)
+		abort();
+	for (size_t i = 0; i < reading->region_count; i++) {
+		if (reading->regions[i].start < end)
+			abort();
+		end = reading->regions[i].start + reading->regions[i].size_bytes;
+		if (end < reading->regions[i].start)
+			abort();
+	}
+	return 0;
+}
+
 static int check_text(void *self, const char *key, const char *value)
 {
 	return strlen(key) + strlen(value) > 2 * (size_t)CHUNK_MAX_BYTES ? -1 : 0;
@@ -101,6 +119,7 @@ static void read_it(const void *data, size_t size)
 	struct recording_visitor visitor = {.self = &seen,
 					    .samples = check_samples,
 					    .heap = check_heap,
+					    .memory = check_memory,
 					    .map = check_map,
 					    .info = check_text};
 	struct recording_reader *reader;

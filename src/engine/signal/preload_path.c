@@ -13,8 +13,12 @@
 
 #include "base/error.h"
 #include "elf/elf.h"
+#include "engine/engine.h"
+#include "wire/session.h"
 
 #define LIBRARY_NAME "libwick-preload.so"
+
+const char *const engine_own_paths[] = {"/" SESSION_FOLDER, "/" LIBRARY_NAME, NULL};
 
 int preload_path(char *ret, size_t size, struct error *err)
 {

@@ -22,7 +22,6 @@
 #include "engine/signal/preload_path.h"
 #include "proc/process_info.h"
 
-#define PREFIX "wick-session-"
 #define UNLOCKED SESSION_CONTROL ".new" /* what the control is at first */
 
 /* Where sessions are made: memory rather than a disk, if there is any. */
@@ -89,7 +88,7 @@ static void remove_left_overs(const char *parent)
 	while (dir && (entry = readdir(dir))) {
 		char path[PATH_MAX];
 
-		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
+		if (strncmp(entry->d_name, SESSION_FOLDER, strlen(SESSION_FOLDER)) != 0)
 			continue;
 		(void)snprintf(path, sizeof(path), "%s/%s", parent, entry->d_name);
 		if (is_left_over(path))
@@ -110,8 +109,8 @@ static uint64_t room_bytes(const char *parent)
 
 static bool make_folder_in(struct session *session, const char *parent)
 {
-	if ((size_t)snprintf(session->folder, sizeof(session->folder), "%s/" PREFIX "XXXXXX",
-			     parent) >= sizeof(session->folder))
+	if ((size_t)snprintf(session->folder, sizeof(session->folder),
+			     "%s/" SESSION_FOLDER "XXXXXX", parent) >= sizeof(session->folder))
 		return false;
 	/* Programs that run as another user later on may load the library, no more. */
 	return mkdtemp(session->folder) && chmod(session->folder, 0711) == 0;

@@ -210,14 +210,16 @@ function drawChart() {
 	showLegend(look);
 }
 
+function putSwatch(legend, color, kind, words, see) {
+	const item = element(HTML, 'span', legend), swatch = element(HTML, 'i', item);
+	swatch.setAttribute('class', kind);
+	swatch.style.background = color;
+	swatch.style.opacity = see;
+	element(HTML, 'span', item, words);
+}
+
 function showLegend(look) {
-	const legend = byId('legend'), put = function (color, kind, words, see) {
-		const item = element(HTML, 'span', legend), swatch = element(HTML, 'i', item);
-		swatch.setAttribute('class', kind);
-		swatch.style.background = color;
-		swatch.style.opacity = see;
-		element(HTML, 'span', item, words);
-	};
+	const legend = byId('legend'), put = function (color, kind, words, see) { putSwatch(legend, color, kind, words, see); };
 	legend.textContent = '';
 	put(look.bar, 'line', 'live', 1);
 	put(look.bar, 'area', 'most and least within a step of ' + timeText(heap.step_ns), 0.4);

@@ -44,6 +44,8 @@ function restore() {
 function showAll() {
 	showTheme();
 	drawChart();
+	drawMemory();
+	drawMap();
 }
 
 function leave() {
@@ -94,6 +96,8 @@ function start(buffer) {
 	showFacts();
 	showDoubts();
 	makeChart();
+	makeMemory();
+	makeMap();
 	showFindings();
 	makeSites();
 	showSizes();
@@ -101,10 +105,14 @@ function start(buffer) {
 	makeThreads();
 	showRows(threadTable);
 	restore();
+	drawMemory();
+	drawMap();
 	window.addEventListener('keydown', onKey);
 	window.addEventListener('hashchange', restore);
 	window.addEventListener('resize', function () {
 		drawChart();
+		drawMemory();
+		drawMap();
 		fillRows(siteTable);
 	});
 	// What programs may ask of the page. Nothing can be changed.
