@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """wick sample: raw stacks, and a target that is left as it was."""
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -370,11 +371,18 @@ def test_a_target_under_a_debugger_is_refused(wick, background):
 
 
 def test_two_hundred_times_do_no_harm(wick, background):
-    target = background(workload("threads", 8000 * PATIENCE))
-    for _ in range(200 // PATIENCE):
-        wick.ok("sample", "--threads", target.pid, 1, "-n", 1)
-    assert target.wait(timeout=60) == 0
-    assert set(json.loads(target.stdout.read())["threads"]) == {"w0", "w1", "w2", "w3"}
+    """Two programs at once, a hundred times each."""
+    targets = [background(workload("threads", 4000 * PATIENCE)) for _ in range(2)]
+
+    def look(target):
+        for _ in range(100 // PATIENCE):
+            wick.ok("sample", "--threads", target.pid, 1, "-n", 1)
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        list(pool.map(look, targets))
+    for target in targets:
+        assert target.wait(timeout=60) == 0
+        assert set(json.loads(target.stdout.read())["threads"]) == {"w0", "w1", "w2", "w3"}
 
 
 def test_processes_that_it_starts_are_not_disturbed(wick, background):

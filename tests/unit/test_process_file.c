@@ -391,6 +391,18 @@ static void records_of_unknown_kinds_are_passed_over(void **state)
 	assert_int_equal(fixture->samples, 1);
 }
 
+/* Nothing of it is looked for behind the end of the ring. */
+static void a_record_too_short_for_its_kind_is_lost(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put_record(fixture, 0, (struct session_record){99, 0, RING_WORDS - 1});
+	put_record(fixture, RING_WORDS - 1, (struct session_record){SESSION_SAMPLE, 1, 1});
+	slot_of(fixture->written, 0)->head = RING_WORDS;
+	assert_int_equal(drain(fixture), 1);
+	assert_int_equal(fixture->samples, 0);
+}
+
 static void more_rings_than_slots_are_not_read(void **state)
 {
 	struct fixture *fixture = *state;
@@ -460,6 +472,7 @@ int main(void)
 		TEST(texts_without_an_end_are_none),
 		TEST(labels_without_an_end_or_of_no_words_are_none),
 		TEST(records_of_unknown_kinds_are_passed_over),
+		TEST(a_record_too_short_for_its_kind_is_lost),
 		TEST(more_rings_than_slots_are_not_read),
 		TEST(what_is_lost_never_goes_back),
 		TEST(a_thread_that_has_ended_leaves_its_slot),
