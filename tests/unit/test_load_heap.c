@@ -13,7 +13,9 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "export/export.h"
+#include "heap/analysis.h"
 #include "heap/heap_profile.h"
+#include "heap/report.h"
 #include "heap/values.h"
 #include "make_recording.h"
 #include "model/heap_event.h"
@@ -296,6 +298,27 @@ static void a_timeline_shows_what_is_live_and_whose(void **state)
 	bytes_fini(&text);
 }
 
+static void steps_are_those_asked_for_else_those_of_the_recording(void **state)
+{
+	static const struct {
+		uint64_t asked_ns, usual_ns, step_ns;
+	} cases[] = {{0, 0, 2000}, {0, 100, 2000}, {3000, 100, 3000}};
+	struct world *world = *state;
+
+	recording_writer_info(world->made.writer, "heap_step_ns", "2000");
+	record(&world->made);
+	make_end(&world->made);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		world->options.heap_step_ns = cases[i].asked_ns;
+		world->options.heap_usual_step_ns = cases[i].usual_ns;
+		assert_int_equal(load_heap(world->made.path, &world->options, &world->heap, NULL),
+				 0);
+		assert_int_equal(heap_analysis_report(world->heap.analysis)->timeline.step_ns,
+				 cases[i].step_ns);
+		heap_profile_fini(&world->heap);
+	}
+}
+
 static void other_views_and_formats_have_them_too(void **state)
 {
 	struct world *world = *state;
@@ -387,6 +410,8 @@ int main(void)
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_timeline_shows_what_is_live_and_whose, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(
+			steps_are_those_asked_for_else_those_of_the_recording, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(other_views_and_formats_have_them_too, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(slices_and_threads_are_chosen_by_the_options,
