@@ -391,7 +391,8 @@ static int take_rate(struct heap_analysis *analysis, const struct heap_event *ev
 	return heap_rates_set(&analysis->rates, process, event->size);
 }
 
-static int take_event(struct heap_analysis *analysis, const struct heap_event *event)
+static inline __attribute__((always_inline)) int take_event(struct heap_analysis *analysis,
+							    const struct heap_event *event)
 {
 	struct heap_report *report = &analysis->account.report;
 	uint64_t time_ns =
