@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/default_name.h"
 #include "cli/heap_summary.h"
+#include "cli/look.h"
 #include "cli/record_summary.h"
 #include "heap/analysis.h"
 #include "heap/heap_profile.h"
@@ -31,6 +32,7 @@ struct heap_options {
 	uint64_t join_pid; /* 0: a program is run */
 	uint64_t sample_bytes;
 	uint64_t depth;
+	uint64_t interval_ms; /* 0: those who look at it choose */
 	bool children;
 	bool maps;
 	bool lossless;
@@ -156,7 +158,8 @@ static struct record_config config_of(struct heap_recording *recording, char **a
 				      .alone = true,
 				      .maps = options->maps,
 				      .lossy = !options->lossless,
-				      .sample_bytes = options->sample_bytes}},
+				      .sample_bytes = options->sample_bytes,
+				      .step_ns = options->interval_ms * NS_PER_MS}},
 		.target = target,
 		.command = recording->joined != 0 ? NULL : argv,
 		.duration_ns = options->duration_ns,
@@ -286,6 +289,10 @@ static const struct option_spec table[] = {
 	 .help = "record one block in so many bytes on average, at random; without it, all"},
 	{"depth", 0, OPTION_U64(struct heap_options, depth), .argument = "N", .min = 1, .max = 1024,
 	 .key = "heap.depth", .help = "frames kept of a stack"},
+	{"interval", 0, OPTION_U64(struct heap_options, interval_ms), .argument = "MS", .min = 1,
+	 .max = HEAP_INTERVAL_MAX_MS, .key = "heap.interval_ms",
+	 .help = "step of the timeline when the recording is looked at, in milliseconds; without "
+		 "it, 1 and more the longer it is"},
 	{"duration", 'd', OPTION_DURATION(struct heap_options, duration_ns), .argument = "TIME",
 	 .help = "stop after this time; the program goes on"},
 	{"children", 0, OPTION_TOGGLE(struct heap_options, children), .key = "heap.children",

@@ -21,6 +21,7 @@
 struct heap_report_options {
 	const char *output;
 	const char *title;
+	uint64_t interval_ms; /* 0: not given */
 	struct look_options look;
 };
 
@@ -66,7 +67,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (status == COMMAND_DONE)
 		status = look_to_load(context, &options->look, &server, &load);
 	if (status == COMMAND_DONE) {
-		load.heap_step_ns = HEAP_FINE_STEP_NS;
+		load.heap_step_ns = options->interval_ms * NS_PER_MS;
+		load.heap_usual_step_ns = HEAP_FINE_STEP_NS;
 		load.heap_addresses = true;
 		status = write_page(context, options, &load, argv[0], name);
 	}
@@ -80,6 +82,10 @@ static const struct option_spec table[] = {
 	 .help = "where to write; - is standard output (default: the recording's name with .html)"},
 	{"title", 0, OPTION_STRING(struct heap_report_options, title), .argument = "TEXT",
 	 .help = "the heading (default: what was recorded)"},
+	{"interval", 0, OPTION_U64(struct heap_report_options, interval_ms), .argument = "MS",
+	 .min = 1, .max = HEAP_INTERVAL_MAX_MS,
+	 .help = "step of the timeline in milliseconds (default: that of wick heap --interval, "
+		 "else 1 and more the longer the recording is)"},
 	{OPTION_GROUP(struct heap_report_options, look, look_option_table), .help = "Filters"},
 	OPTION_END,
 };

@@ -27,6 +27,7 @@ struct report_command_options {
 	bool tree;
 	bool inverted;
 	uint64_t limit;
+	uint64_t interval_ms; /* 0: not given */
 	double min_percent;
 	uint64_t max_depth;
 	struct look_options look;
@@ -68,7 +69,9 @@ static int run_sites(const struct command_context *context,
 	struct error err = {0};
 	int status;
 
-	of_heap.heap_step_ns = HEAP_FINE_STEP_NS; /* short runs have spikes and steps as well */
+	of_heap.heap_step_ns = options->interval_ms * NS_PER_MS;
+	of_heap.heap_usual_step_ns =
+		HEAP_FINE_STEP_NS; /* short runs have spikes and steps as well */
 	if (options->tree) {
 		(void)error_set(&err, -EINVAL, "--by site lists places, it has no --tree");
 		error_remedy(&err, "leave out one of them: --tree --value inuse_space shows who "
@@ -149,6 +152,10 @@ static const struct option_spec table[] = {
 	{"limit", 'n', OPTION_U64(struct report_command_options, limit), .argument = "ROWS",
 	 .max = 1000000, .key = "view.limit",
 	 .help = "rows of the table; 0 shows all, as JSON does unless told"},
+	{"interval", 0, OPTION_U64(struct report_command_options, interval_ms), .argument = "MS",
+	 .min = 1, .max = HEAP_INTERVAL_MAX_MS,
+	 .help = "with --by site: step of what is found over time, in milliseconds (default: that "
+		 "of wick heap --interval, else 1 and more the longer the recording is)"},
 	{"min-percent", 0, OPTION_DOUBLE(struct report_command_options, min_percent),
 	 .argument = "PCT", .max = 100, .key = "view.min_percent",
 	 .help = "with --tree: smaller parts are only counted"},

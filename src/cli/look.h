@@ -40,6 +40,9 @@ struct source_options {
 	struct option_list maps;  /* "FROM=TO" */
 };
 
+/* Of --interval. */
+#define HEAP_INTERVAL_MAX_MS 3600000u
+
 struct look_options {
 	const char *event; /* NULL: the one that was sampled */
 	struct option_numbers pids;

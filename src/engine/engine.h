@@ -81,6 +81,7 @@ struct engine_config {
 		bool maps;             /* and what programs map by themselves */
 		bool lossy;            /* who finds no room drops what it has, and does not wait */
 		uint64_t sample_bytes; /* between blocks that are recorded; 0: all are */
+		uint64_t step_ns;      /* of the timeline of those who look at it; 0: theirs */
 	} heap;
 	bool overwrite_old; /* full rings give up their oldest samples, not the newest */
 	/* The start of a kernel function, 0 when unknown; NULL: nobody can tell. */

@@ -74,8 +74,9 @@ static inline int heap_account_mark(struct heap_account *account, uint32_t threa
 }
 
 /* Changes what is live by what a block comes to, or by as much less. 0 or -ENOMEM. */
-static inline int heap_account_change(struct heap_account *account, const struct heap_block *block,
-				      struct heap_sum change)
+static inline __attribute__((always_inline)) int heap_account_change(struct heap_account *account,
+								     const struct heap_block *block,
+								     struct heap_sum change)
 {
 	struct heap_report *report = &account->report;
 	struct heap_totals *totals = &report->totals;

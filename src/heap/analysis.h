@@ -25,6 +25,7 @@ struct memory_reading;
 #define HEAP_STEP_NS 100000000u
 /* Where what happened is looked for in runs of any length: steps become longer with them. */
 #define HEAP_FINE_STEP_NS 1000000u
+#define HEAP_STEP_MAX_NS (UINT64_C(3600) * 1000000000u)
 
 struct heap_config {
 	const struct dictionary *dictionary; /* borrowed: the threads of batches are in it */

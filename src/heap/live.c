@@ -6,7 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define FIRST_SLOTS 1024u
+#define FIRST_SLOTS 4096u
+#define SPARSE_SLOTS (16u << 10)
 #define LARGE_PAGE_BYTES (2u << 20)
 #define MAX_SLOTS UINT32_MAX /* the hash has so many bits */
 
@@ -43,6 +44,7 @@ int heap_live_grow(struct heap_live *live)
 	grown.capacity = live->capacity ? live->capacity + live->capacity / 2 : FIRST_SLOTS;
 	if (grown.capacity > MAX_SLOTS)
 		return -ENOMEM;
+	grown.room = grown.capacity <= SPARSE_SLOTS ? grown.capacity / 4 : grown.capacity / 8 * 5;
 	grown.slots = make_slots(grown.capacity);
 	if (!grown.slots)
 		return -ENOMEM;

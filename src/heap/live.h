@@ -8,9 +8,11 @@
  * A space is what addresses are counted in: a process has one for blocks of malloc and the like
  * and one for mappings.
  *
- * One table with open addressing. It grows by half and is at most five eighths full; what is
- * removed leaves no trace, for programs allocate and free for ever. The place of a block
- * follows its hash monotonically, so growing reads and writes memory from front to back.
+ * One table with open addressing. It grows by half and is at most five eighths full, while it fits
+ * into a near cache a quarter: there a look at a second slot costs more than the memory, since
+ * nobody can tell in advance whether it is needed. What is removed leaves no trace, for programs
+ * allocate and free for ever. The place of a block follows its hash monotonically, so growing reads
+ * and writes memory from front to back.
  */
 
 #include <stdbool.h>
@@ -48,6 +50,7 @@ struct heap_live {
 	struct heap_block *slots;
 	size_t capacity;
 	size_t count;
+	size_t room; /* it may have so many before it grows */
 };
 
 void heap_live_fini(struct heap_live *live);
@@ -57,7 +60,7 @@ int heap_live_grow(struct heap_live *live);
 
 static inline int heap_live_reserve(struct heap_live *live)
 {
-	return live->count < live->capacity / 8 * 5 ? 0 : heap_live_grow(live);
+	return live->count < live->room ? 0 : heap_live_grow(live);
 }
 
 static inline size_t heap_live_home(const struct heap_live *live, uint32_t space, uint64_t address)

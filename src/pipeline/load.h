@@ -46,9 +46,10 @@ struct load_options {
 	bool collapse_recursion; /* a function that calls itself directly is one frame */
 	bool demangle;
 	bool heap;             /* of the heap, where there is one, whatever else there is */
-	uint64_t heap_step_ns; /* of its timeline; 0: HEAP_STEP_NS */
-	bool heap_addresses;   /* also what comes of addresses: see heap_config */
-	bool slices;           /* fill profile->moments */
+	uint64_t heap_step_ns; /* of its timeline; 0: what the recording asks for, or the next */
+	uint64_t heap_usual_step_ns; /* 0: HEAP_STEP_NS */
+	bool heap_addresses;         /* also what comes of addresses: see heap_config */
+	bool slices;                 /* fill profile->moments */
 	bool told; /* load_samples: what the program told as well, unless an event is asked for */
 	const char *const *symbol_paths;
 	size_t symbol_path_count;

@@ -65,6 +65,9 @@ static int take_info(void *self, const char *key, const char *value)
 		samples->start_ns = number;
 	if (strcmp(key, "end_monotonic_ns") == 0 && number_parse_u64(value, &number) == 0)
 		samples->end_ns = number;
+	if (strcmp(key, "heap_step_ns") == 0 && number_parse_u64(value, &number) == 0 &&
+	    number <= HEAP_STEP_MAX_NS)
+		samples->heap_step_ns = number;
 	return 0;
 }
 
@@ -396,13 +399,22 @@ static bool wants_blocks(void *self, uint32_t thread)
 	       wanted;
 }
 
+/* What is asked for comes first, then what the recording was made for. */
+static uint64_t heap_step_of(const struct samples *samples)
+{
+	if (samples->options->heap_step_ns > 0)
+		return samples->options->heap_step_ns;
+	return samples->heap_step_ns > 0 ? samples->heap_step_ns
+					 : samples->options->heap_usual_step_ns;
+}
+
 static int begin_heap(struct samples *samples)
 {
 	const struct load_options *options = samples->options;
 	uint64_t from_ns = samples->start_ns + options->from_ns;
 	struct heap_config config = {
 		.dictionary = recording_reader_dictionary(samples->reader),
-		.step_ns = options->heap_step_ns,
+		.step_ns = heap_step_of(samples),
 		.addresses = options->heap_addresses,
 		.begin_ns = from_ns,
 		.from_ns = from_ns,

@@ -61,6 +61,8 @@ void session_info_begin(struct recording_writer *writer, const struct record_con
 	recording_writer_info(writer, "event", config->sampling.event);
 	put_number(writer, "frequency_hz", config->sampling.frequency_hz);
 	put_number(writer, "start_monotonic_ns", start_ns);
+	if (config->sampling.heap.step_ns > 0)
+		put_number(writer, "heap_step_ns", config->sampling.heap.step_ns);
 	if (config->command)
 		put_command(writer, config->command);
 	put_host(writer);

@@ -29,6 +29,7 @@
  * place in that list.
  *
  *	totals, quality    as in docs/EXPORT-JSON.md
+ *	pools              where there are any, their totals
  *	doubts             [[count, words] …]
  *	end_ns, step_ns    of the timeline
  *	steps              of each step: {"live": [bytes …], "most", "least", "blocks" …}
@@ -520,6 +521,16 @@ static int put_memory(struct page *page)
 	return 0;
 }
 
+/* Their places are in reports by site. */
+static void put_pools(struct page *page)
+{
+	if (!page->report->pools)
+		return;
+	json_open_object(&page->json, "pools");
+	heap_put_totals(&page->json, page->report->pools);
+	json_close(&page->json);
+}
+
 int heap_page_put_data(const struct heap_profile *heap, struct bytes *out)
 {
 	struct page page = {.heap = heap,
@@ -532,6 +543,7 @@ int heap_page_put_data(const struct heap_profile *heap, struct bytes *out)
 		json_open_object(&page.json, NULL);
 		heap_put_totals(&page.json, page.report);
 		heap_put_quality(&page.json, page.report);
+		put_pools(&page);
 		put_doubts(&page);
 		put_steps(&page);
 		r = put_sites(&page);

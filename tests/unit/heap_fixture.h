@@ -11,10 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
 #include "model/heap_event.h"
-#include "model/sink.h"
-#include "recording/writer.h"
+#include "recording_fixture.h"
 
 #define HEAP_FIXTURE_ROUNDS 8u
 #define HEAP_FIXTURE_THREADS 3u
@@ -84,13 +82,11 @@ static inline int heap_fixture_write(int fd, uint64_t epoch_bytes, struct error 
 	const struct sink *sink;
 	uint32_t process_id;
 	uint32_t module_id;
-	int r = recording_writer_open(fd, "fixture", &writer, err);
+	int r = fixture_begin(fd, epoch_bytes, &writer, err);
 
 	if (r < 0)
 		return r;
 	sink = recording_writer_sink(writer);
-	recording_writer_set_epoch_bytes(writer, epoch_bytes);
-	recording_writer_info(writer, "command", "shop --open");
 	r = sink->ops->process(sink->self, &process, &process_id);
 	r |= sink->ops->module(sink->self, &module, &module_id);
 	for (uint32_t i = 0; i < HEAP_FIXTURE_THREADS; i++)
@@ -105,10 +101,7 @@ static inline int heap_fixture_write(int fd, uint64_t epoch_bytes, struct error 
 		if (round % 2 == 1)
 			r |= recording_writer_flush(writer, err);
 	}
-	if (r == 0)
-		r = recording_writer_finish(writer, err);
-	recording_writer_free(writer);
-	return r;
+	return fixture_finish(writer, r, err);
 }
 
 #endif

@@ -42,8 +42,8 @@ static inline int make_heap_end(void **state)
 	return 0;
 }
 
-static inline void make_heap_event(struct heap_analysis *analysis, uint32_t thread,
-				   struct heap_event event)
+static inline void feed_heap(struct heap_analysis *analysis, uint32_t thread,
+			     struct heap_event event)
 {
 	event.time_ns += START_NS;
 	assert_int_equal(heap_analysis_batch(analysis, &(struct heap_batch){thread, 1, &event}), 0);
@@ -76,15 +76,15 @@ static inline void make_heap(struct made_heap *world)
 	stacks[1] = samples->sums.items[1].stack;
 	config.dictionary = dictionary;
 	assert_int_equal(heap_analysis_new(&config, &samples->heap), 0);
-	make_heap_event(
+	feed_heap(
 		samples->heap, 0,
 		(struct heap_event){.time_ns = 1, .address = 16, .size = 600, .stack = stacks[0]});
-	make_heap_event(
+	feed_heap(
 		samples->heap, 1,
 		(struct heap_event){.time_ns = 2, .address = 32, .size = 400, .stack = stacks[1]});
-	make_heap_event(samples->heap, 0,
-			(struct heap_event){.time_ns = 5, .address = 16, .op = HEAP_FREE});
-	make_heap_event(
+	feed_heap(samples->heap, 0,
+		  (struct heap_event){.time_ns = 5, .address = 16, .op = HEAP_FREE});
+	feed_heap(
 		samples->heap, 1,
 		(struct heap_event){.time_ns = 6, .address = 16, .size = 100, .stack = stacks[0]});
 	assert_int_equal(heap_analysis_finish(samples->heap), 0);

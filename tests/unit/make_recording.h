@@ -24,7 +24,9 @@
 
 #include <cmocka.h>
 
+#include "base/id_index.h"
 #include "elf_builder.h"
+#include "model/heap_event.h"
 #include "model/sink.h"
 #include "recording/writer.h"
 
@@ -201,6 +203,17 @@ static inline void make_sample_of(struct made *made, uint32_t thread, uint64_t s
 				  const struct frame *frames, size_t n)
 {
 	make_heavy_sample_of(made, thread, since_ns, frames, n, WEIGHT_NS);
+}
+
+/* What a thread does with its memory; its time counts from START_NS, as all do. */
+static inline void make_heap_event(struct made *made, uint32_t thread, struct heap_event event)
+{
+	event.time_ns += START_NS;
+	if (event.op != HEAP_ALLOC)
+		event.stack = ID_NONE;
+	assert_int_equal(made->sink->ops->heap(made->sink->self,
+					       &(struct heap_batch){thread, 1, &event}, NULL),
+			 0);
 }
 
 static inline void make_end(struct made *made)

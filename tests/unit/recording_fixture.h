@@ -26,6 +26,28 @@ struct fixture_ids {
 	uint32_t labels[3];
 };
 
+/* Begins a recording in fd, which it takes. fixture_finish() ends it, in any case but failure. */
+static inline int fixture_begin(int fd, uint64_t epoch_bytes, struct recording_writer **ret,
+				struct error *err)
+{
+	int r = recording_writer_open(fd, "fixture", ret, err);
+
+	if (r < 0)
+		return r;
+	recording_writer_set_epoch_bytes(*ret, epoch_bytes);
+	recording_writer_info(*ret, "command", "shop --open");
+	return 0;
+}
+
+/* r is what came before. */
+static inline int fixture_finish(struct recording_writer *writer, int r, struct error *err)
+{
+	if (r == 0)
+		r = recording_writer_finish(writer, err);
+	recording_writer_free(writer);
+	return r;
+}
+
 static inline uint64_t fixture_random(uint64_t *state)
 {
 	*state = *state * 6364136223846793005u + 1442695040888963407u;
@@ -135,13 +157,11 @@ static inline int fixture_write(int fd, uint64_t epoch_bytes, struct error *err)
 	struct fixture_ids ids;
 	const struct sink *sink;
 	uint64_t random = 42;
-	int r = recording_writer_open(fd, "fixture", &writer, err);
+	int r = fixture_begin(fd, epoch_bytes, &writer, err);
 
 	if (r < 0)
 		return r;
 	sink = recording_writer_sink(writer);
-	recording_writer_set_epoch_bytes(writer, epoch_bytes);
-	recording_writer_info(writer, "command", "shop --open");
 	recording_writer_info(writer, "host", "example");
 	recording_writer_clock(writer, FIXTURE_START_NS, 1700000000000000000);
 	r = fixture_name_things(sink, &ids);
@@ -154,10 +174,7 @@ static inline int fixture_write(int fd, uint64_t epoch_bytes, struct error *err)
 					       "[kernel]");
 		r |= recording_writer_flush(writer, err);
 	}
-	if (r == 0)
-		r = recording_writer_finish(writer, err);
-	recording_writer_free(writer);
-	return r;
+	return fixture_finish(writer, r, err);
 }
 
 #endif

@@ -17,6 +17,7 @@
 #include "import/source.h"
 #include "model/profile.h"
 #include "pipeline/load.h"
+#include "profile_sum.h"
 
 /* What import_run() says to data; *ret is the profile when it is 1. */
 static int run(const void *data, size_t size, struct profile **ret, struct error *err)
@@ -285,16 +286,12 @@ static void speedscope_profiles_that_make_no_sense_are_refused(void **state)
 /* The sum of a value that has this unit, -1 when there is none. */
 static int64_t sum_of(const struct profile *profile, const char *value, const char *unit)
 {
-	int64_t sum = 0;
 	uint32_t i = 0;
-	size_t entry;
 
 	while (i < profile->value_count && (strcmp(profile->value_types[i].name, value) != 0 ||
 					    strcmp(profile->value_types[i].unit, unit) != 0))
 		i++;
-	for (entry = 0; entry < profile->entries.count && i < profile->value_count; entry++)
-		sum += profile_entry_values(profile, entry)[i];
-	return i < profile->value_count ? sum : -1;
+	return i < profile->value_count ? profile_sum(profile, i) : -1;
 }
 
 static void speedscope_units_are_kept_apart(void **state)

@@ -14,6 +14,7 @@
 #include "make_recording.h"
 #include "model/profile.h"
 #include "pipeline/load.h"
+#include "profile_sum.h"
 #include "recording/format.h"
 
 struct world {
@@ -537,17 +538,6 @@ static void slices_grow_with_the_recording(void **state)
 	assert_stacks(world, "main 4\n");
 }
 
-/* What the entries of a value come to. */
-static int64_t value_sum(const struct profile *profile, uint32_t value)
-{
-	int64_t sum = 0;
-	size_t i;
-
-	for (i = 0; i < profile->entries.count; i++)
-		sum += profile_entry_values(profile, i)[value];
-	return sum;
-}
-
 static void events_beside_the_main_one_are_values_too(void **state)
 {
 	static const struct schema faults = {"page-faults", "faults", "count", 1};
@@ -576,8 +566,8 @@ static void events_beside_the_main_one_are_values_too(void **state)
 		assert_int_equal(world->profile->value_count, 3);
 		assert_int_equal(world->profile->main_value, 1);
 		assert_string_equal(world->profile->value_types[2].name, "faults");
-		assert_int_equal(value_sum(world->profile, 0), 2);
-		assert_int_equal(value_sum(world->profile, 2), 4327);
+		assert_int_equal(profile_sum(world->profile, 0), 2);
+		assert_int_equal(profile_sum(world->profile, 2), 4327);
 		assert_int_equal(world->profile->entries.count, 2);
 		assert_int_equal(profile_entry_values(world->profile, 0)[2], 4027);
 		assert_int_equal(profile_entry_values(world->profile, 1)[1], 0);
@@ -585,8 +575,8 @@ static void events_beside_the_main_one_are_values_too(void **state)
 	world->options.event = "page-faults";
 	load(world);
 	assert_string_equal(world->profile->value_types[world->profile->main_value].name, "faults");
-	assert_int_equal(value_sum(world->profile, 1), 4327);
-	assert_int_equal(value_sum(world->profile, 2), 2 * WEIGHT_NS);
+	assert_int_equal(profile_sum(world->profile, 1), 4327);
+	assert_int_equal(profile_sum(world->profile, 2), 2 * WEIGHT_NS);
 }
 
 int main(void)

@@ -13,12 +13,14 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "export/export.h"
+#include "heap/analysis.h"
 #include "heap/heap_profile.h"
+#include "heap/report.h"
 #include "heap/values.h"
 #include "make_recording.h"
-#include "model/heap_event.h"
 #include "model/profile.h"
 #include "pipeline/load.h"
+#include "profile_sum.h"
 #include "view/heap_timeline.h"
 #include "view/report.h"
 #include "view/site_report.h"
@@ -49,17 +51,6 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void put(struct made *made, uint32_t thread, struct heap_event event)
-{
-	const struct sink_ops *ops = made->sink->ops;
-
-	event.time_ns += START_NS;
-	if (event.op != HEAP_ALLOC)
-		event.stack = ID_NONE;
-	assert_int_equal(ops->heap(made->sink->self, &(struct heap_batch){thread, 1, &event}, NULL),
-			 0);
-}
-
 /*
  * Two threads allocate in main;parse and main;read;libx.so: 1000 bytes live at the peak, of
  * which parse frees 600 again. The second one is drained first.
@@ -76,13 +67,17 @@ static void record(struct made *made)
 
 	assert_int_equal(ops->stack(made->sink->self, parse, 2, &at_parse), 0);
 	assert_int_equal(ops->stack(made->sink->self, read, 3, &at_read), 0);
-	put(made, worker,
-	    (struct heap_event){.time_ns = 2000, .address = 32, .size = 400, .stack = at_read});
-	put(made, worker,
-	    (struct heap_event){.time_ns = 6000, .address = 16, .size = 100, .stack = at_parse});
-	put(made, app,
-	    (struct heap_event){.time_ns = 1000, .address = 16, .size = 600, .stack = at_parse});
-	put(made, app, (struct heap_event){.time_ns = 5000, .address = 16, .op = HEAP_FREE});
+	make_heap_event(
+		made, worker,
+		(struct heap_event){.time_ns = 2000, .address = 32, .size = 400, .stack = at_read});
+	make_heap_event(made, worker,
+			(struct heap_event){
+				.time_ns = 6000, .address = 16, .size = 100, .stack = at_parse});
+	make_heap_event(made, app,
+			(struct heap_event){
+				.time_ns = 1000, .address = 16, .size = 600, .stack = at_parse});
+	make_heap_event(made, app,
+			(struct heap_event){.time_ns = 5000, .address = 16, .op = HEAP_FREE});
 	assert_int_equal(ops->heap_until(made->sink->self, START_NS + 7000, NULL), 0);
 }
 
@@ -91,15 +86,6 @@ static void load(struct world *world)
 	record(&world->made);
 	make_end(&world->made);
 	assert_int_equal(load_heap(world->made.path, &world->options, &world->heap, NULL), 0);
-}
-
-static int64_t sum_of(const struct profile *profile, uint32_t value)
-{
-	int64_t sum = 0;
-
-	for (size_t i = 0; i < profile->entries.count; i++)
-		sum += profile_entry_values(profile, i)[value];
-	return sum;
 }
 
 static void the_heap_becomes_values_of_a_profile(void **state)
@@ -112,13 +98,13 @@ static void the_heap_becomes_values_of_a_profile(void **state)
 	assert_int_equal(profile->value_count, HEAP_POOL_ALLOC_SPACE); /* those of pools follow */
 	assert_string_equal(profile->value_types[profile->main_value].name, "peak_space");
 	assert_int_equal(profile->entries.count, 3);
-	assert_int_equal(sum_of(profile, HEAP_ALLOC_SPACE), 1100);
-	assert_int_equal(sum_of(profile, HEAP_ALLOC_OBJECTS), 3);
-	assert_int_equal(sum_of(profile, HEAP_PEAK_SPACE), 1000);
-	assert_int_equal(sum_of(profile, HEAP_PEAK_OBJECTS), 2);
-	assert_int_equal(sum_of(profile, HEAP_INUSE_SPACE), 500);
-	assert_int_equal(sum_of(profile, HEAP_INUSE_OBJECTS), 2);
-	assert_int_equal(sum_of(profile, HEAP_TEMPORARY_OBJECTS), 1);
+	assert_int_equal(profile_sum(profile, HEAP_ALLOC_SPACE), 1100);
+	assert_int_equal(profile_sum(profile, HEAP_ALLOC_OBJECTS), 3);
+	assert_int_equal(profile_sum(profile, HEAP_PEAK_SPACE), 1000);
+	assert_int_equal(profile_sum(profile, HEAP_PEAK_OBJECTS), 2);
+	assert_int_equal(profile_sum(profile, HEAP_INUSE_SPACE), 500);
+	assert_int_equal(profile_sum(profile, HEAP_INUSE_OBJECTS), 2);
+	assert_int_equal(profile_sum(profile, HEAP_TEMPORARY_OBJECTS), 1);
 }
 
 static void stacks_are_chosen_by_their_functions(void **state)
@@ -130,7 +116,7 @@ static void stacks_are_chosen_by_their_functions(void **state)
 	world->options.only_count = 1;
 	load(world);
 	assert_int_equal(world->heap.profile->entries.count, 1);
-	assert_int_equal(sum_of(world->heap.profile, HEAP_PEAK_SPACE), 400);
+	assert_int_equal(profile_sum(world->heap.profile, HEAP_PEAK_SPACE), 400);
 }
 
 static void blocks_of_pools_have_rows_and_values_of_their_own(void **state)
@@ -146,19 +132,19 @@ static void blocks_of_pools_have_rows_and_values_of_their_own(void **state)
 	record(&world->made);
 	assert_int_equal(world->made.sink->ops->stack(world->made.sink->self, &frame, 1, &stack),
 			 0);
-	put(&world->made, 0,
-	    (struct heap_event){.time_ns = 6500,
-				.address = 32,
-				.size = 250,
-				.stack = stack,
-				.call = HEAP_POOL});
+	make_heap_event(&world->made, 0,
+			(struct heap_event){.time_ns = 6500,
+					    .address = 32,
+					    .size = 250,
+					    .stack = stack,
+					    .call = HEAP_POOL});
 	make_end(&world->made);
 	world->options.event = "pool_peak_space";
 	assert_int_equal(load_heap(world->made.path, &world->options, &world->heap, NULL), 0);
 	assert_int_equal(world->heap.profile->main_value, HEAP_POOL_PEAK_SPACE);
-	assert_int_equal(sum_of(world->heap.profile, HEAP_ALLOC_SPACE), 1100);
-	assert_int_equal(sum_of(world->heap.profile, HEAP_POOL_ALLOC_SPACE), 250);
-	assert_int_equal(sum_of(world->heap.profile, HEAP_POOL_INUSE_SPACE), 250);
+	assert_int_equal(profile_sum(world->heap.profile, HEAP_ALLOC_SPACE), 1100);
+	assert_int_equal(profile_sum(world->heap.profile, HEAP_POOL_ALLOC_SPACE), 250);
+	assert_int_equal(profile_sum(world->heap.profile, HEAP_POOL_INUSE_SPACE), 250);
 	assert_int_equal(site_report_write(&world->heap, &options, &text, NULL), 0);
 	root = json_loadb((const char *)text.data, text.size, 0, NULL);
 	assert_int_equal(json_array_size(json_object_get(root, "rows")), 2);
@@ -242,9 +228,11 @@ static void allocators_and_the_standard_library_are_passed_over(void **state)
 	uint32_t stack;
 
 	assert_int_equal(made->sink->ops->stack(made->sink->self, vector, 4, &stack), 0);
-	put(made, thread, (struct heap_event){.address = 16, .size = 7, .stack = stack});
+	make_heap_event(made, thread,
+			(struct heap_event){.address = 16, .size = 7, .stack = stack});
 	assert_int_equal(made->sink->ops->stack(made->sink->self, alone, 2, &stack), 0);
-	put(made, thread, (struct heap_event){.address = 32, .size = 5, .stack = stack});
+	make_heap_event(made, thread,
+			(struct heap_event){.address = 32, .size = 5, .stack = stack});
 	make_end(made);
 	assert_int_equal(load_heap(made->path, &world->options, &world->heap, NULL), 0);
 	assert_int_equal(
@@ -296,6 +284,27 @@ static void a_timeline_shows_what_is_live_and_whose(void **state)
 	bytes_fini(&text);
 }
 
+static void steps_are_those_asked_for_else_those_of_the_recording(void **state)
+{
+	static const struct {
+		uint64_t asked_ns, usual_ns, step_ns;
+	} cases[] = {{0, 0, 2000}, {0, 100, 2000}, {3000, 100, 3000}};
+	struct world *world = *state;
+
+	recording_writer_info(world->made.writer, "heap_step_ns", "2000");
+	record(&world->made);
+	make_end(&world->made);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		world->options.heap_step_ns = cases[i].asked_ns;
+		world->options.heap_usual_step_ns = cases[i].usual_ns;
+		assert_int_equal(load_heap(world->made.path, &world->options, &world->heap, NULL),
+				 0);
+		assert_int_equal(heap_analysis_report(world->heap.analysis)->timeline.step_ns,
+				 cases[i].step_ns);
+		heap_profile_fini(&world->heap);
+	}
+}
+
 static void other_views_and_formats_have_them_too(void **state)
 {
 	struct world *world = *state;
@@ -330,13 +339,13 @@ static void slices_and_threads_are_chosen_by_the_options(void **state)
 	world->options.tid_count = 1;
 	world->options.from_ns = 3000;
 	load(world);
-	assert_int_equal(sum_of(world->heap.profile, HEAP_ALLOC_SPACE), 100);
+	assert_int_equal(profile_sum(world->heap.profile, HEAP_ALLOC_SPACE), 100);
 	heap_profile_fini(&world->heap);
 	world->options.tid_count = 0;
 	world->options.from_ns = 0;
 	world->options.to_ns = 5000;
 	assert_int_equal(load_heap(world->made.path, &world->options, &world->heap, NULL), 0);
-	assert_int_equal(sum_of(world->heap.profile, HEAP_INUSE_SPACE), 1000);
+	assert_int_equal(profile_sum(world->heap.profile, HEAP_INUSE_SPACE), 1000);
 }
 
 static void samples_come_first_unless_a_value_is_asked_for(void **state)
@@ -387,6 +396,8 @@ int main(void)
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_timeline_shows_what_is_live_and_whose, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(
+			steps_are_those_asked_for_else_those_of_the_recording, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(other_views_and_formats_have_them_too, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(slices_and_threads_are_chosen_by_the_options,

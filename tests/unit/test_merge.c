@@ -17,7 +17,6 @@
 #include "heap/heap_profile.h"
 #include "heap/report.h"
 #include "make_recording.h"
-#include "model/heap_event.h"
 #include "pipeline/load.h"
 
 #define HERE "11111111-0000-0000-0000-000000000000"
@@ -82,14 +81,6 @@ static void why_kernels_cannot_be_merged_is_told(void **state)
 	}
 }
 
-static void put(struct made *made, uint32_t thread, struct heap_event event)
-{
-	event.time_ns += START_NS;
-	assert_int_equal(made->sink->ops->heap(made->sink->self,
-					       &(struct heap_batch){thread, 1, &event}, NULL),
-			 0);
-}
-
 /* A block of so many bytes, while half of one at the same address comes and goes before. */
 static void make_heap_of(struct made *made, uint64_t bytes, uint64_t since_ns)
 {
@@ -103,17 +94,19 @@ static void make_heap_of(struct made *made, uint64_t bytes, uint64_t since_ns)
 	frame = user(made, 0x1110);
 	thread = make_thread(made, made->process, 100, "app");
 	assert_int_equal(ops->stack(made->sink->self, &frame, 1, &stack), 0);
-	put(made, thread,
-	    (struct heap_event){
-		    .time_ns = since_ns, .address = 16, .size = bytes / 2, .stack = stack});
-	put(made, thread,
-	    (struct heap_event){
-		    .time_ns = since_ns + 1000, .address = 16, .stack = ID_NONE, .op = HEAP_FREE});
+	make_heap_event(
+		made, thread,
+		(struct heap_event){
+			.time_ns = since_ns, .address = 16, .size = bytes / 2, .stack = stack});
+	make_heap_event(
+		made, thread,
+		(struct heap_event){.time_ns = since_ns + 1000, .address = 16, .op = HEAP_FREE});
 	assert_int_equal(ops->heap_until(made->sink->self, START_NS + since_ns + 1100, NULL), 0);
 	assert_int_equal(recording_writer_flush(made->writer, NULL), 0);
-	put(made, thread,
-	    (struct heap_event){
-		    .time_ns = since_ns + 2000, .address = 16, .size = bytes, .stack = stack});
+	make_heap_event(
+		made, thread,
+		(struct heap_event){
+			.time_ns = since_ns + 2000, .address = 16, .size = bytes, .stack = stack});
 	make_end(made);
 }
 

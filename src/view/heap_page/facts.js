@@ -18,11 +18,6 @@ function errorText(name) {
 	return error ? '\u00b1 ' + bytesText(error.bytes) + ', ' : '';
 }
 
-// Of blocks that were sampled nobody knows what their thread allocated meanwhile.
-function temporaryText(blocks, whole) {
-	return heap.totals.sampled ? '-' : percent(blocks, whole);
-}
-
 function showFacts() {
 	const totals = heap.totals, blocks = totals.allocated.blocks;
 	putFact('Peak', bytesText(totals.peak.bytes), errorText('peak') + 'in ' + blocksText(totals.peak.blocks) + ', after ' + timeText(totals.peak_ns));
@@ -30,12 +25,14 @@ function showFacts() {
 		bytesText(blocks > 0 ? totals.allocated.bytes / blocks : 0) + ' on average');
 	putFact('Live at the end', bytesText(totals.live.bytes), errorText('live') + 'in ' + blocksText(totals.live.blocks) + ', ' +
 		percent(totals.live.bytes, totals.peak.bytes) + ' of the peak');
-	putFact('Temporary', temporaryText(totals.temporary_blocks, blocks), totals.sampled ? 'not known where only some blocks are recorded'
-		: blocksText(totals.temporary_blocks) + ' freed before their thread allocates again');
+	putFact('Temporary', percent(totals.temporary_blocks, blocks), blocksText(totals.temporary_blocks) + ' freed before their thread allocates again');
 	putFact('Moved by realloc', percent(totals.moved_blocks, blocks), blocksText(totals.moved_blocks));
 	putFact('Freed by another thread', percent(totals.foreign_blocks, totals.freed.blocks), blocksText(totals.foreign_blocks));
 	putFact('Rounded up', percent(totals.slack_bytes, totals.allocated.bytes + totals.slack_bytes), bytesText(totals.slack_bytes) +
 		' beyond what was asked for');
+	if (heap.pools)
+		putFact('Pools of its own', bytesText(heap.pools.totals.peak.bytes), 'at most, inside of the above; ' + bytesText(heap.pools.totals.allocated.bytes) +
+			' in ' + blocksText(heap.pools.totals.allocated.blocks));
 }
 
 function putDoubt(words, isDoubt) {

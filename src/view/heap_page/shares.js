@@ -91,7 +91,7 @@ function makeThreads() {
 		threadColumn('blocks', 'Blocks', 'blocks allocated', function (thread) { return thread.allocated.blocks; }, countText),
 		threadColumn('temporary', 'Temporary', 'share of temporary blocks', function (thread) {
 			return thread.allocated.blocks > 0 ? thread.temporary_blocks / thread.allocated.blocks : 0;
-		}, function (share) { return temporaryText(share, 1); }),
+		}, function (share) { return percent(share, 1); }),
 		threadColumn('freed', 'Freed', 'blocks that it freed', function (thread) { return thread.freed.blocks; }, countText),
 		threadColumn('foreign', 'Of others', 'blocks that it freed and others allocated', function (thread) { return thread.foreign_blocks; }, countText),
 	], sort: 'allocated', upwards: false, list: function () { return heap.threads.map(function (thread, i) { return i; }); },

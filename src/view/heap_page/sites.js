@@ -26,7 +26,7 @@ function siteColumns() {
 		siteColumn('allocated', 'Allocated', 'bytes allocated', function (site) { return site.allocated.bytes; }, bytesText),
 		siteColumn('blocks', 'Blocks', 'blocks allocated', function (site) { return site.allocated.blocks; }, countText),
 		siteColumn('average', 'Average', 'bytes of a block', function (site) { return site.average_bytes; }, bytesText),
-		siteColumn('temporary', 'Temporary', 'share of temporary blocks', temporaryShare, function (share) { return temporaryText(share, 1); }),
+		siteColumn('temporary', 'Temporary', 'share of temporary blocks', temporaryShare, function (share) { return percent(share, 1); }),
 		siteColumn('lifetime', 'Lifetime', 'median lifetime of freed blocks', function (site) { return site.freed_blocks > 0 ? site.lifetime_median_ns : -1; },
 			function (ns) { return ns < 0 ? '-' : timeText(ns); }),
 	];
@@ -86,7 +86,7 @@ function siteFacts(site) {
 		['at the end', bytesText(site.live.bytes) + ' in ' + blocksText(site.live.blocks)],
 		['allocated', bytesText(site.allocated.bytes) + ' in ' + blocksText(site.allocated.blocks)],
 		['sizes', bytesText(site.size_min) + ' \u2013 ' + bytesText(site.size_max) + ', ' + bytesText(site.average_bytes) + ' on average'],
-		['temporary', temporaryText(temporaryShare(site), 1)],
+		['temporary', percent(temporaryShare(site), 1)],
 		['first and last', 'after ' + timeText(site.first_ns) + ' and ' + timeText(site.last_ns)]];
 	if (freed > 0)
 		facts.push(['lifetime', 'half within ' + timeText(site.lifetime_median_ns) + ', ' + timeText(site.lifetime_mean_ns) + ' on average'],
