@@ -14,7 +14,14 @@
 #define HEAP_STACK_BITS 12
 
 #define HEAP_SHAPE_BITS 8
-#define HEAP_SHAPE_SLOTS 101u
+#define HEAP_SHAPE_SLOTS 100u
+#define HEAP_DEEP_BITS 3
+#define HEAP_DEEP_SLOTS 4096u
+
+/* How far stacks are walked: that of a recursion may have any depth. See heap_stack.c. */
+#define HEAP_WALK_FRAMES 3072u
+#define HEAP_WALK_FRAMES_ONCE 32768u
+#define HEAP_ROOT_FRAMES 512u
 
 /*
  * Where a stack that begins with a certain frame has its return addresses and saved frame
@@ -26,8 +33,19 @@ struct heap_shape {
 	uint64_t fp; /* where that matters: some frame is found by it */
 	uint32_t by_fp;
 	uint32_t count;
-	uint32_t check;
-	uint32_t slots[HEAP_SHAPE_SLOTS]; /* from sp on */
+	uint32_t check;       /* of all above */
+	uint32_t slots_check; /* of what follows: places from sp on */
+	uint32_t slots[];
+};
+
+struct heap_usual_shape {
+	struct heap_shape shape;
+	uint32_t slots[HEAP_SHAPE_SLOTS];
+};
+
+struct heap_deep_shape {
+	struct heap_shape shape;
+	uint32_t slots[HEAP_DEEP_SLOTS];
 };
 
 /* The number of a stack, by the hash of its frames. */
@@ -43,17 +61,21 @@ struct heap_memory {
 	uint64_t tail;       /* of the ring, as far as it was looked at */
 	uint64_t generation; /* of the modules that the numbers are for */
 	uint32_t next_number;
-	uint32_t last_number;   /* of the stack that was met last, */
-	uint32_t last_walks;    /* and the walks of the thread by then */
-	uint32_t written_count; /* the stack that was written last, and the next */
-	uint64_t *written;
-	uint64_t *pcs;
+	uint32_t written_count; /* of the stack that was written last */
+	uint32_t root_count;
+	uint32_t has_deep;     /* shapes */
+	uint64_t deep_key;     /* the frame that the last deep stack began with */
+	uint32_t vain_walks;   /* that did not get to the root, however long */
 	uint32_t refusals;     /* times that there was no room */
 	uint64_t stalled_beat; /* the recorder's heartbeat, that has not moved on; 0 */
-	uint64_t stacks[2][INPROC_DEPTH];
+	uint64_t written[INPROC_DEPTH + 1];
+	uint64_t pcs[HEAP_WALK_FRAMES_ONCE];         /* the next; memory as it is used */
+	struct unwind_anchor root[HEAP_ROOT_FRAMES]; /* of the last deep stack, root first */
 	struct heap_numbered numbers[1u << HEAP_STACK_BITS]; /* by their frames */
 	struct heap_numbered met[1u << HEAP_STACK_BITS];     /* by their shape and its contents */
-	struct heap_shape shapes[1u << HEAP_SHAPE_BITS];
+	struct heap_usual_shape shapes[1u << HEAP_SHAPE_BITS];
+	struct heap_deep_shape deep[1u << HEAP_DEEP_BITS]; /* memory as it is used */
+	struct heap_deep_shape made;
 };
 
 /*
@@ -88,6 +110,8 @@ void heap_numbers_add(struct heap_numbered *table, uint64_t hash, uint32_t numbe
  */
 bool heap_shape_find(struct heap_memory *memory, const struct unwind_frame *frame,
 		     uint32_t *ret_number);
+void heap_shapes_forget(struct heap_memory *memory);
+
 /* The stack from a frame on was walked, and has a number. */
 void heap_shape_learn(struct inproc_thread *thread, const struct unwind_frame *frame,
 		      uint32_t number);

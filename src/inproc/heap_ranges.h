@@ -15,7 +15,7 @@
 #define HEAP_RANGES 4096u
 #define HEAP_FRAMES 126u
 
-/* The frames of a stack from the leaf on, as many as are kept of it. */
+/* The frames of a stack from the leaf on, without those in its midst when there are many. */
 struct heap_frames {
 	uint32_t count;
 	uint32_t flags; /* how it ended: as of session_stack */

@@ -43,8 +43,8 @@ void heap_memory_reset(struct heap_memory *memory)
 	memory->generation = ~0ull;
 	memory->next_number = 0;
 	memory->written_count = 0;
-	memory->written = memory->stacks[0];
-	memory->pcs = memory->stacks[1];
+	memory->root_count = 0;
+	memory->vain_walks = 0;
 	memory->stalled_beat = 0;
 }
 

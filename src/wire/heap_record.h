@@ -40,6 +40,9 @@ struct session_heap {
 #define SESSION_SLACK_MAX 0xffffu
 #define SESSION_CPU_UNKNOWN 0xffffu
 
+/* In place of an address: frames in the midst of a stack that were left out. */
+#define SESSION_GAP 0ull
+
 /* The stack of a number that the thread counts up, 0 first; as that of samples, of the last stack.
  */
 struct session_stack {

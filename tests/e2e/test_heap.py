@@ -109,9 +109,13 @@ def test_deep_stacks_are_whole(wick):
 
 
 def test_stacks_beyond_the_depth_are_marked(wick):
-    heap = Heap(wick, workload("blocks", "deep", 400), "--depth", "50")
-    stack = [stack for stack in heap.stacks("alloc_space") if "dive" in stack][0]
-    assert "[truncated]" in stack and stack.count("dive") == 50
+    """Both ends are kept, and the midst is marked: 1,000 frames, and more than are walked each time."""
+    for levels, depth in ((1000, 50), (1000, 512), (8000, 512)):
+        heap = Heap(wick, workload("blocks", "deep", levels), "--depth", depth)
+        stack = [stack for stack in heap.stacks("alloc_space") if "dive" in stack][0]
+        assert len(stack) == depth + 2 and stack[1] == "_start" and "main" in stack
+        assert [at for at, name in enumerate(stack) if name == "[truncated]"] == [depth // 2 + 1]
+        assert set(stack[depth // 2 + 2:]) == {"dive"}
 
 
 def test_threads_and_what_their_destructors_free(wick):
