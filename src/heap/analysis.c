@@ -462,7 +462,8 @@ static int take_block(struct heap_analysis *analysis, const struct heap_event *e
 	if (slot->address == 0) {
 		struct heap_half half = half_of(event, space, time_ns);
 
-		half.counted = rate_of(analysis, thread) == 0;
+		half.counted =
+			rate_of(analysis, thread) == 0 && analysis->report.quality.only_totals == 0;
 		analysis->report.quality.unknown_frees += half.counted;
 		heap_skew_add(&analysis->early, &half);
 		return 0;
@@ -553,6 +554,36 @@ static int take_rate(struct heap_analysis *analysis, const struct heap_event *ev
 	return 0;
 }
 
+/* Blocks that were asked for; when they went nobody knows. */
+static int take_total(struct heap_analysis *analysis, const struct heap_event *event,
+		      uint64_t time_ns)
+{
+	struct heap_sum sum = {.bytes = (double)event->size, .blocks = (double)event->address};
+	struct heap_report *report = &analysis->report;
+	struct heap_thread *thread = &report->threads.items[heap_event_thread(event)];
+	struct heap_share *share;
+	struct heap_site *site;
+	uint32_t id;
+
+	report->quality.only_totals += event->address;
+	if (!thread->wanted || event->time_ns < analysis->config.from_ns) {
+		add(&report->totals.unwanted, sum);
+		return 0;
+	}
+	if (find_share(analysis, event, time_ns, &id) < 0)
+		return -ENOMEM;
+	share = &report->sites.shares.items[id];
+	add(&share->allocated, sum);
+	add(&thread->allocated, sum);
+	report->totals.calls[HEAP_MALLOC] += sum.blocks;
+	site = &report->sites.sites.items[share->site];
+	site->last_ns = time_ns;
+	if (site->size_min == UINT64_MAX) /* all that is known of it is an average */
+		site->size_min = site->size_max = event->size / event->address;
+	heap_timeline_add(&report->timeline, report->totals.live, sum);
+	return 0;
+}
+
 /* Tells of what changed in the step that is over, and begins the one that time_ns is in. */
 static int end_step(struct heap_analysis *analysis, uint64_t time_ns)
 {
@@ -600,7 +631,7 @@ static int take_event(struct heap_analysis *analysis, const struct heap_event *e
 		return 0;
 	report->quality.events++;
 	if (time_ns > HEAP_TIME_MAX || event->op >= HEAP_OPS ||
-	    (event->address == 0 && event->op < HEAP_KEPT)) {
+	    (event->address == 0 && (event->op < HEAP_KEPT || event->op == HEAP_TOTAL))) {
 		report->quality.bad++;
 		return 0;
 	}
@@ -620,6 +651,8 @@ static int take_event(struct heap_analysis *analysis, const struct heap_event *e
 		return take_kept(analysis, event, time_ns);
 	case HEAP_RATE:
 		return take_rate(analysis, event);
+	case HEAP_TOTAL:
+		return take_total(analysis, event, time_ns);
 	case HEAP_OPS:
 		break;
 	}

@@ -55,13 +55,22 @@ struct heap_numbered {
 	uint32_t check; /* of both: programs write where they should not */
 };
 
+#define HEAP_TOTALS 64u
+
+/* What a stack has asked for, where blocks are only added up. */
+struct heap_total {
+	uint64_t blocks; /* 0: free */
+	uint64_t bytes;
+	uint32_t stack;
+	uint32_t check;
+};
+
 struct heap_memory {
-	uint64_t alive;      /* 0 in a child that nobody told us of: the kernel wipes it */
-	uint64_t size;       /* of the ring, in words */
-	uint64_t tail;       /* of the ring, as far as it was looked at */
-	uint64_t generation; /* of the modules that the numbers are for */
-	uint32_t next_number;
-	uint32_t written_count; /* of the stack that was written last */
+	uint64_t alive;        /* 0 in a child that nobody told us of: the kernel wipes it */
+	uint64_t generation;   /* of the modules that the numbers are for */
+	uint32_t numbers_mask; /* of places in numbers and met */
+	uint32_t shapes_mask;
+	uint32_t pending; /* blocks in totals */
 	uint32_t root_count;
 	uint32_t has_deep;     /* shapes */
 	uint64_t deep_key;     /* the frame that the last deep stack began with */
@@ -71,6 +80,7 @@ struct heap_memory {
 	uint64_t written[INPROC_DEPTH + 1];
 	uint64_t pcs[HEAP_WALK_FRAMES_ONCE];         /* the next; memory as it is used */
 	struct unwind_anchor root[HEAP_ROOT_FRAMES]; /* of the last deep stack, root first */
+	struct heap_total totals[HEAP_TOTALS];
 	struct heap_numbered numbers[1u << HEAP_STACK_BITS]; /* by their frames */
 	struct heap_numbered met[1u << HEAP_STACK_BITS];     /* by their shape and its contents */
 	struct heap_usual_shape shapes[1u << HEAP_SHAPE_BITS];
@@ -101,8 +111,10 @@ static inline uint64_t heap_hash_end(uint64_t sum)
 }
 
 /* The number of a hash in a table. False when it is not there. */
-bool heap_numbers_find(struct heap_numbered *table, uint64_t hash, uint32_t *ret);
-void heap_numbers_add(struct heap_numbered *table, uint64_t hash, uint32_t number);
+bool heap_numbers_find(struct heap_memory *memory, struct heap_numbered *table, uint64_t hash,
+		       uint32_t *ret);
+void heap_numbers_add(struct heap_memory *memory, struct heap_numbered *table, uint64_t hash,
+		      uint32_t number);
 
 /*
  * The number of a stack that was met before, in about a nanosecond a frame. False when it
@@ -116,11 +128,13 @@ void heap_shapes_forget(struct heap_memory *memory);
 void heap_shape_learn(struct inproc_thread *thread, const struct unwind_frame *frame,
 		      uint32_t number);
 
-/* Memory for a thread between pages that cannot be touched. NULL when there is none. */
-struct heap_memory *heap_memory_map(void);
+/* Memory for a thread between pages that cannot be touched. False when there is none. */
+bool heap_memory_map(struct inproc_thread *thread);
 
 /* The thread has a new ring, or is new itself. */
-void heap_memory_reset(struct heap_memory *memory);
+void heap_memory_reset(struct inproc_thread *thread);
+/* What is there is damaged: all of it is forgotten. */
+void heap_memory_repair(struct inproc_thread *thread);
 
 /*
  * The number of the stack that begins with a frame. False when it is a new one and there
@@ -150,23 +164,27 @@ uint64_t *heap_claim_slowly(struct inproc_thread *thread, uint32_t words, uint64
 
 static inline uint64_t *heap_claim(struct inproc_thread *thread, uint32_t words, uint64_t *head)
 {
-	const struct heap_memory *memory = thread->heap;
+	uint64_t size = thread->ring_words;
 	uint64_t begin = atomic_load_explicit(&thread->slot->head, memory_order_relaxed);
 	uint64_t end = begin + words;
 
 	/* The reader is woken, and the ring begins anew, at its halves. */
-	if (__builtin_expect(end - memory->tail > memory->size ||
-				     ((begin ^ end) & memory->size / 2) != 0,
-			     0))
+	if (__builtin_expect(end - thread->heap_tail > size || ((begin ^ end) & size / 2) != 0, 0))
 		return heap_claim_slowly(thread, words, head);
 	*head = end;
-	return thread->ring + (begin & (memory->size - 1));
+	return thread->ring + (begin & (size - 1));
 }
 
 static inline void heap_publish(struct inproc_thread *thread, uint64_t head)
 {
 	atomic_store_explicit(&thread->slot->head, head, memory_order_release);
 }
+
+/* A block, added to what its stack has asked for. */
+struct heap_site;
+void heap_total_add(struct inproc_thread *thread, const struct heap_site *site, uint64_t bytes);
+/* Writes down what was added up. */
+void heap_total_flush(struct inproc_thread *thread);
 
 /* Draws the bytes up to the next one that is marked, into thread->left_bytes. */
 void heap_sample_next(struct inproc_thread *thread);

@@ -29,8 +29,10 @@ struct heap_range {
 
 struct heap_ranges {
 	uint32_t count;
+	uint32_t damaged; /* ranges that somebody wrote over: they are forgotten */
 	struct heap_range items[HEAP_RANGES];
-	struct heap_frames frames[HEAP_RANGES]; /* of each */
+	uint64_t checks[HEAP_RANGES]; /* of each, and its frames */
+	struct heap_frames frames[HEAP_RANGES];
 };
 
 /* A range that lay in what is to be unmapped, at least in part. */

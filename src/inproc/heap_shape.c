@@ -13,6 +13,7 @@
  */
 #include <string.h>
 
+#include "inproc/heap_budget.h"
 #include "inproc/heap_memory.h"
 
 /* 2^64 / golden ratio. */
@@ -24,18 +25,19 @@ struct places {
 	uint64_t bytes; /* of each */
 	uint32_t slots;
 	uint32_t bits;
+	uint32_t mask; /* of the places that are used */
 };
 
 static struct places usual_places(struct heap_memory *memory)
 {
 	return (struct places){(uint8_t *)memory->shapes, sizeof(memory->shapes[0]),
-			       HEAP_SHAPE_SLOTS, HEAP_SHAPE_BITS};
+			       HEAP_SHAPE_SLOTS, HEAP_SHAPE_BITS, memory->shapes_mask};
 }
 
 static struct places deep_places(struct heap_memory *memory)
 {
 	return (struct places){(uint8_t *)memory->deep, sizeof(memory->deep[0]), HEAP_DEEP_SLOTS,
-			       HEAP_DEEP_BITS};
+			       HEAP_DEEP_BITS, ~0u};
 }
 
 /* Two places for each frame: the shape that was met last is in the first. */
@@ -43,7 +45,7 @@ static inline struct heap_shape *place_of(const struct places *places,
 					  const struct unwind_frame *frame, uint32_t which)
 {
 	uint64_t hash = (frame->pc ^ frame->sp << 20) * SPREAD;
-	uint64_t at = (hash >> (64 - places->bits) & ~1ull) + which;
+	uint64_t at = (hash >> (64 - places->bits) & places->mask & ~1ull) + which;
 
 	return (struct heap_shape *)(places->begin + at * places->bytes);
 }
@@ -84,7 +86,7 @@ static inline uint64_t hash_of(const struct heap_shape *shape)
 static __attribute__((noinline)) void drop(struct heap_shape *shape)
 {
 	shape->pc = 0;
-	inproc_count(SESSION_HEAP_DAMAGED, 1);
+	heap_budget_error();
 }
 
 static inline bool find_in(struct heap_memory *memory, const struct places *places,
@@ -98,7 +100,7 @@ static inline bool find_in(struct heap_memory *memory, const struct places *plac
 		if (shape->check != check_of(shape) || shape->count > places->slots ||
 		    shape->slots_check != slots_check_of(shape))
 			drop(shape);
-		else if (heap_numbers_find(memory->met, hash_of(shape), ret_number))
+		else if (heap_numbers_find(memory, memory->met, hash_of(shape), ret_number))
 			return true;
 	}
 	return false;
@@ -117,7 +119,8 @@ bool heap_shape_find(struct heap_memory *memory, const struct unwind_frame *fram
 void heap_shapes_forget(struct heap_memory *memory)
 {
 	for (uint32_t i = 0; i < 1u << HEAP_SHAPE_BITS; i++)
-		memory->shapes[i].shape.pc = 0;
+		if (memory->shapes[i].shape.pc)
+			memory->shapes[i].shape.pc = 0;
 	for (uint32_t i = 0; memory->has_deep && i < 1u << HEAP_DEEP_BITS; i++)
 		memory->deep[i].shape.pc = 0;
 	memory->has_deep = 0;
@@ -217,5 +220,5 @@ void heap_shape_learn(struct inproc_thread *thread, const struct unwind_frame *f
 			copy_shape(place_of(&places, frame, 1), first);
 		copy_shape(first, made);
 	}
-	heap_numbers_add(memory->met, hash_of(made), number);
+	heap_numbers_add(memory, memory->met, hash_of(made), number);
 }

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "inproc/heap_budget.h"
 #include "inproc/heap_memory.h"
 #include "inproc/stack.h"
 #include "unwind/walk.h"
@@ -35,14 +36,19 @@ static uint32_t check_of(const struct heap_numbered *numbered)
 }
 
 /* Two places for each hash. */
-static struct heap_numbered *places_of(struct heap_numbered *table, uint64_t hash)
+static inline struct heap_numbered *places_of(const struct heap_memory *memory,
+					      struct heap_numbered *table, uint64_t hash)
 {
-	return &table[hash >> (64 - HEAP_STACK_BITS) & ~1ull];
+	/* The mask may be damaged like all else: it is no more than there is room for. */
+	uint64_t mask = memory->numbers_mask & ((1u << HEAP_STACK_BITS) - 2);
+
+	return &table[hash >> (64 - HEAP_STACK_BITS) & mask];
 }
 
-bool heap_numbers_find(struct heap_numbered *table, uint64_t hash, uint32_t *ret)
+bool heap_numbers_find(struct heap_memory *memory, struct heap_numbered *table, uint64_t hash,
+		       uint32_t *ret)
 {
-	const struct heap_numbered *places = places_of(table, hash);
+	struct heap_numbered *places = places_of(memory, table, hash);
 	uint32_t at = places[0].hash == hash ? 0 : 1;
 
 	if (places[at].hash != hash)
@@ -50,13 +56,15 @@ bool heap_numbers_find(struct heap_numbered *table, uint64_t hash, uint32_t *ret
 	*ret = places[at].number;
 	if (places[at].check == check_of(&places[at]))
 		return true;
-	inproc_count(SESSION_HEAP_DAMAGED, 1);
+	places[at].hash = 0;
+	heap_budget_error();
 	return false;
 }
 
-void heap_numbers_add(struct heap_numbered *table, uint64_t hash, uint32_t number)
+void heap_numbers_add(struct heap_memory *memory, struct heap_numbered *table, uint64_t hash,
+		      uint32_t number)
 {
-	struct heap_numbered *places = places_of(table, hash);
+	struct heap_numbered *places = places_of(memory, table, hash);
 
 	places[1] = places[0];
 	places[0] = (struct heap_numbered){.hash = hash, .number = number};
@@ -64,11 +72,12 @@ void heap_numbers_add(struct heap_numbered *table, uint64_t hash, uint32_t numbe
 }
 
 /* How many frames, from the root on, are those of the stack that was written last. */
-static uint32_t count_kept(const struct heap_memory *memory, uint32_t count)
+static uint32_t count_kept(const struct inproc_thread *thread, uint32_t count)
 {
+	const struct heap_memory *memory = thread->heap;
 	const uint64_t *pcs = memory->pcs + count;
-	const uint64_t *written = memory->written + memory->written_count;
-	uint32_t most = count < memory->written_count ? count : memory->written_count;
+	const uint64_t *written = memory->written + thread->heap_written;
+	uint32_t most = count < thread->heap_written ? count : thread->heap_written;
 	uint32_t kept = 0;
 
 	while (kept < most && pcs[-1 - (int)kept] == written[-1 - (int)kept])
@@ -81,7 +90,7 @@ static __attribute__((noinline)) bool define(struct inproc_thread *thread, uint3
 					     uint32_t flags)
 {
 	struct heap_memory *memory = thread->heap;
-	uint32_t kept = count_kept(memory, count);
+	uint32_t kept = count_kept(thread, count);
 	uint32_t fresh = count - kept;
 	uint32_t words = (uint32_t)STACK_WORDS + fresh;
 	uint64_t head;
@@ -91,23 +100,32 @@ static __attribute__((noinline)) bool define(struct inproc_thread *thread, uint3
 		return false;
 	to->record = (struct session_record){
 		.kind = SESSION_STACK, .flags = (uint16_t)flags, .words = words};
-	to->number = memory->next_number;
+	to->number = thread->heap_numbers;
 	to->fresh = (uint16_t)fresh;
 	to->kept = (uint16_t)kept;
 	for (uint32_t i = 0; i < fresh; i++)
 		to->pcs[i] = memory->pcs[i];
 	heap_publish(thread, head);
-	memory->next_number++;
+	thread->heap_numbers++;
 	memcpy(memory->written, memory->pcs, count * sizeof(uint64_t));
-	memory->written_count = count;
+	thread->heap_written = count;
 	return true;
+}
+
+/* Memory that was never written takes none. */
+static void forget_one(struct heap_numbered *number, struct heap_numbered *met)
+{
+	if (number->hash)
+		number->hash = 0;
+	if (met->hash)
+		met->hash = 0;
 }
 
 /* Where modules came or went the same addresses may mean something else. */
 static void forget(struct heap_memory *memory, uint64_t generation)
 {
 	for (uint32_t i = 0; i < 1u << HEAP_STACK_BITS; i++)
-		memory->numbers[i] = memory->met[i] = (struct heap_numbered){0};
+		forget_one(&memory->numbers[i], &memory->met[i]);
 	heap_shapes_forget(memory);
 	memory->generation = generation;
 }
@@ -118,12 +136,12 @@ static bool number_of(struct inproc_thread *thread, uint32_t count, uint32_t fla
 	struct heap_memory *memory = thread->heap;
 	uint64_t hash = hash_of(memory->pcs, count, flags);
 
-	if (heap_numbers_find(memory->numbers, hash, ret))
+	if (heap_numbers_find(memory, memory->numbers, hash, ret))
 		return true;
 	if (!define(thread, count, flags))
 		return false;
-	*ret = memory->next_number - 1;
-	heap_numbers_add(memory->numbers, hash, *ret);
+	*ret = thread->heap_numbers - 1;
+	heap_numbers_add(memory, memory->numbers, hash, *ret);
 	return true;
 }
 
@@ -300,7 +318,6 @@ bool heap_stack_again(struct inproc_thread *thread, const struct heap_frames *fr
 	struct heap_memory *memory = thread->heap;
 
 	look_at_modules(memory);
-	for (uint32_t i = 0; i < frames->count && i < HEAP_FRAMES; i++)
-		memory->pcs[i] = frames->pcs[i];
+	memcpy(memory->pcs, frames->pcs, frames->count * sizeof(uint64_t));
 	return number_of(thread, frames->count, frames->flags, ret);
 }

@@ -275,7 +275,8 @@ UNWIND_INLINE void walk_frames(struct walk *walk, const struct unwind_frame *sta
 static void forget(struct unwind_thread *thread, uint64_t generation)
 {
 	for (uint32_t i = 0; i < 1u << UNWIND_CACHE_BITS; i++)
-		thread->cache[i] = (struct unwind_cached){0};
+		if (thread->cache[i].pc != 0) /* memory that was never written takes none */
+			thread->cache[i] = (struct unwind_cached){0};
 	thread->anchor_count = 0;
 	thread->generation = generation;
 }

@@ -24,7 +24,8 @@ enum session_call {
 /*
  * What a thread does with its memory: two words, four of an allocation. The first word is
  * a record's with the address in place of flags and length: kind, then enum session_call, in
- * a byte each, and 48 bits of address.
+ * a byte each, and 48 bits of address. Of SESSION_TOTAL that is how many blocks there are, and
+ * size what they have together; of SESSION_RATE size is the bytes between two on average.
  */
 struct session_heap {
 	uint64_t head;
@@ -63,7 +64,7 @@ static inline uint32_t session_words(const struct session_record *record)
 {
 	uint32_t kind = session_kind(record);
 
-	if (kind == SESSION_ALLOC)
+	if (kind == SESSION_ALLOC || kind == SESSION_RATE || kind == SESSION_TOTAL)
 		return SESSION_ALLOC_WORDS;
 	return kind >= SESSION_FREE && kind <= SESSION_KEPT ? SESSION_HEAP_WORDS : record->words;
 }
