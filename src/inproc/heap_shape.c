@@ -13,6 +13,7 @@
  */
 #include <string.h>
 
+#include "inproc/fallible.h"
 #include "inproc/heap_budget.h"
 #include "inproc/heap_memory.h"
 
@@ -65,7 +66,7 @@ static uint32_t slots_check_of(const struct heap_shape *shape)
 {
 	uint32_t sum = 0x5bd1e995u;
 
-	for (uint32_t i = 0; i < shape->count; i++) /* several at a time */
+	for (uint32_t i = 0; i < shape->count; i++)
 		sum += shape->slots[i];
 	return sum;
 }
@@ -77,14 +78,24 @@ static inline uint64_t hash_of(const struct heap_shape *shape)
 	uint64_t place = 0;
 	uint64_t sum = shape->pc * 3 + shape->sp * 5 + shape->count;
 
-	for (uint32_t i = 0; i < shape->count; i++)
-		sum = heap_hash_add(sum, *(const uint64_t *)(from + shape->slots[i]), &place);
+	for (uint32_t i = 0; i < shape->count; i++) {
+		const void *at = from + shape->slots[i];
+
+		sum = heap_hash_add(sum, fallible_load(at), &place);
+	}
 	return heap_hash_end(sum);
 }
 
-/* Programs write where they should not: a shape that is not what it was is forgotten. */
-static __attribute__((noinline)) void drop(struct heap_shape *shape)
+/*
+ * Programs write where they should not: a shape that is not what it was is forgotten. Its
+ * places are looked at when nothing is known by what they hold: those of a damaged one hold
+ * something else.
+ */
+static __attribute__((noinline)) void look_for_damage(struct heap_shape *shape, uint32_t slots)
 {
+	if (shape->count <= slots && shape->check == check_of(shape) &&
+	    shape->slots_check == slots_check_of(shape))
+		return;
 	shape->pc = 0;
 	heap_budget_error();
 }
@@ -97,11 +108,10 @@ static inline bool find_in(struct heap_memory *memory, const struct places *plac
 
 		if (!is_of(shape, frame))
 			continue;
-		if (shape->check != check_of(shape) || shape->count > places->slots ||
-		    shape->slots_check != slots_check_of(shape))
-			drop(shape);
-		else if (heap_numbers_find(memory, memory->met, hash_of(shape), ret_number))
+		if (shape->check == check_of(shape) && shape->count <= places->slots &&
+		    heap_numbers_find(memory, memory->met, hash_of(shape), ret_number))
 			return true;
+		look_for_damage(shape, places->slots);
 	}
 	return false;
 }

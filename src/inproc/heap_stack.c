@@ -32,7 +32,8 @@ static uint64_t hash_of(const uint64_t *pcs, uint32_t count, uint32_t end)
 
 static uint32_t check_of(const struct heap_numbered *numbered)
 {
-	return (uint32_t)(numbered->hash >> 32) ^ numbered->number ^ 0x5bd1e995u;
+	/* No sum: what is wrong in the number and here in the same way must show. */
+	return (uint32_t)(numbered->hash >> 32) ^ (numbered->number + 1) * 0x9e3779b1u;
 }
 
 /* Two places for each hash. */

@@ -122,7 +122,7 @@ static int damage(const char *way)
 			else if (strcmp(way, "none") == 0)
 				tables[i] = 0;
 			else if (i > 2048 && (i + (size_t)round) % 2 == 1)
-				tables[i] ^= 0x40;
+				tables[i] ^= 0x7000004070000040;
 		for (long i = 0; i < 64; i++, used++)
 			free(left(i, 6));
 	}

@@ -479,6 +479,9 @@ static void add_remarks(const struct signal_engine *engine, struct engine_stats 
 		remark(stats, "%llu events were left out: too many names, or a weight beyond 2^63",
 		       (unsigned long long)engine->refused_events);
 	remark_heap(stats, counts, &engine->heap_marks);
+	if (engine->heap && heap_rings_damaged(engine->heap) > 0)
+		remark(stats, "%llu records of the heap made no sense and were left out",
+		       (unsigned long long)heap_rings_damaged(engine->heap));
 	if (counts[SESSION_NO_LABEL] > 0)
 		remark(stats, "%llu labels had no room: those of a thread have %u bytes",
 		       (unsigned long long)counts[SESSION_NO_LABEL], SESSION_TEXT_BYTES);
