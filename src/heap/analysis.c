@@ -565,6 +565,10 @@ static int take_total(struct heap_analysis *analysis, const struct heap_event *e
 	struct heap_site *site;
 	uint32_t id;
 
+	if (event->stack == ID_NONE) {
+		report->quality.bad++;
+		return 0;
+	}
 	report->quality.only_totals += event->address;
 	if (!thread->wanted || event->time_ns < analysis->config.from_ns) {
 		add(&report->totals.unwanted, sum);

@@ -272,7 +272,7 @@ static uint64_t words_of(const struct process_file *file, uint32_t index)
 {
 	uint32_t words = file->slots[index].ring_words;
 
-	return words >= 64 && words < file->ring_words && (words & (words - 1)) == 0
+	return words >= 32 && words < file->ring_words && (words & (words - 1)) == 0
 		       ? words
 		       : file->ring_words;
 }
