@@ -9,6 +9,7 @@
 #include "heap/order.h"
 #include "heap/report.h"
 #include "heap/skew.h"
+#include "heap/total.h"
 #include "model/dictionary.h"
 
 /*
@@ -129,14 +130,6 @@ static struct heap_sum minus(struct heap_sum sum)
 	return (struct heap_sum){-sum.bytes, -sum.blocks};
 }
 
-static struct heap_sum variance_of(struct heap_sum sum)
-{
-	double variance = heap_weight_variance(sum.blocks);
-	double size = sum.blocks > 0 ? sum.bytes / sum.blocks : 0;
-
-	return (struct heap_sum){variance * size * size, variance};
-}
-
 /* Notes that a site and a thread changed in this step. 0 or -ENOMEM. */
 static int mark(struct heap_analysis *analysis, uint32_t site, uint32_t thread)
 {
@@ -169,8 +162,9 @@ static int change_live(struct heap_analysis *analysis, const struct heap_block *
 	heap_level_change(&report->classes[heap_class_of(block->size)].level, peak, change);
 	add(&totals->live, change);
 	if (block->rate != 0)
-		add(&totals->live_variance,
-		    change.blocks > 0 ? variance_of(change) : minus(variance_of(minus(change))));
+		add(&totals->live_variance, change.blocks > 0
+						    ? heap_sum_variance(change)
+						    : minus(heap_sum_variance(minus(change))));
 	add(&thread->live, change);
 	site->live_bytes += change.bytes;
 	if (thread->live.bytes > thread->most_bytes)
@@ -321,7 +315,7 @@ static inline __attribute__((always_inline)) int count_allocated(struct heap_ana
 	add(&report->threads.items[share->thread].allocated, sum);
 	add(&report->classes[heap_class_of(block->size)].allocated, sum);
 	if (block->rate != 0)
-		add(&totals->allocated_variance, variance_of(sum));
+		add(&totals->allocated_variance, heap_sum_variance(sum));
 	totals->calls[event->call < HEAP_CALLS ? event->call : HEAP_MALLOC] += sum.blocks;
 	totals->slack_bytes += sum.blocks * event->slack;
 	site->slack_bytes += sum.blocks * event->slack;
@@ -554,37 +548,16 @@ static int take_rate(struct heap_analysis *analysis, const struct heap_event *ev
 	return 0;
 }
 
-/* Blocks that were asked for; when they went nobody knows. */
 static int take_total(struct heap_analysis *analysis, const struct heap_event *event,
 		      uint64_t time_ns)
 {
-	struct heap_sum sum = {.bytes = (double)event->size, .blocks = (double)event->address};
-	struct heap_report *report = &analysis->report;
-	struct heap_thread *thread = &report->threads.items[heap_event_thread(event)];
-	struct heap_share *share;
-	struct heap_site *site;
-	uint32_t id;
+	uint32_t share;
 
-	if (event->stack == ID_NONE) {
-		report->quality.bad++;
+	if (!heap_total_is_wanted(&analysis->report, event, analysis->config.from_ns))
 		return 0;
-	}
-	report->quality.only_totals += event->address;
-	if (!thread->wanted || event->time_ns < analysis->config.from_ns) {
-		add(&report->totals.unwanted, sum);
-		return 0;
-	}
-	if (find_share(analysis, event, time_ns, &id) < 0)
+	if (find_share(analysis, event, time_ns, &share) < 0)
 		return -ENOMEM;
-	share = &report->sites.shares.items[id];
-	add(&share->allocated, sum);
-	add(&thread->allocated, sum);
-	report->totals.calls[HEAP_MALLOC] += sum.blocks;
-	site = &report->sites.sites.items[share->site];
-	site->last_ns = time_ns;
-	if (site->size_min == UINT64_MAX) /* all that is known of it is an average */
-		site->size_min = site->size_max = event->size / event->address;
-	heap_timeline_add(&report->timeline, report->totals.live, sum);
+	heap_total_count(&analysis->report, event, share, time_ns);
 	return 0;
 }
 

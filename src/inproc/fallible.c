@@ -26,7 +26,8 @@ bool fallible_resume(ucontext_t *context)
 	greg_t *pc = &context->uc_mcontext.gregs[REG_RIP];
 #endif
 
-	for (const struct listed *at = __start_wick_fallible; at < __stop_wick_fallible; at++)
+	for (const struct listed *at = __start_wick_fallible;
+	     (uintptr_t)at < (uintptr_t)__stop_wick_fallible; at++)
 		if (address_of(&at->load) == (uint64_t)*pc) {
 			*pc = (__typeof__(*pc))address_of(&at->behind);
 			return true;

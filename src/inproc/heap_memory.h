@@ -35,7 +35,6 @@ struct heap_shape {
 	uint32_t count;
 	uint32_t check;       /* of all above */
 	uint32_t slots_check; /* of what follows: places from sp on */
-	uint32_t slots[];
 };
 
 struct heap_usual_shape {

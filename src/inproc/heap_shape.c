@@ -51,6 +51,11 @@ static inline struct heap_shape *place_of(const struct places *places,
 	return (struct heap_shape *)(places->begin + at * places->bytes);
 }
 
+static inline uint32_t *slots_of(const struct heap_shape *shape)
+{
+	return (uint32_t *)(uintptr_t)(shape + 1);
+}
+
 static bool is_of(const struct heap_shape *shape, const struct unwind_frame *frame)
 {
 	return shape->pc == frame->pc && shape->sp == frame->sp &&
@@ -67,7 +72,7 @@ static uint32_t slots_check_of(const struct heap_shape *shape)
 	uint32_t sum = 0x5bd1e995u;
 
 	for (uint32_t i = 0; i < shape->count; i++)
-		sum += shape->slots[i];
+		sum += slots_of(shape)[i];
 	return sum;
 }
 
@@ -79,7 +84,7 @@ static inline uint64_t hash_of(const struct heap_shape *shape)
 	uint64_t sum = shape->pc * 3 + shape->sp * 5 + shape->count;
 
 	for (uint32_t i = 0; i < shape->count; i++) {
-		const void *at = from + shape->slots[i];
+		const void *at = from + slots_of(shape)[i];
 
 		sum = heap_hash_add(sum, fallible_load(at), &place);
 	}
@@ -151,7 +156,7 @@ static bool add_slot(struct heap_shape *shape, uint64_t sp, uint64_t slot)
 {
 	if (slot < sp || slot - sp > UINT32_MAX || shape->count == HEAP_DEEP_SLOTS)
 		return false;
-	shape->slots[shape->count++] = (uint32_t)(slot - sp);
+	slots_of(shape)[shape->count++] = (uint32_t)(slot - sp);
 	return true;
 }
 
@@ -189,14 +194,14 @@ static bool is_same(const struct heap_shape *one, const struct heap_shape *other
 
 	if (at != other->count || one->by_fp != other->by_fp)
 		return false;
-	while (at > 0 && one->slots[at - 1] == other->slots[at - 1])
+	while (at > 0 && slots_of(one)[at - 1] == slots_of(other)[at - 1])
 		at--;
 	return at == 0;
 }
 
 static void copy_shape(struct heap_shape *to, const struct heap_shape *from)
 {
-	memcpy(to, from, sizeof(*to) + from->count * sizeof(from->slots[0]));
+	memcpy(to, from, sizeof(*to) + from->count * sizeof(uint32_t));
 }
 
 /* Deep stacks are learnt when they are met again: there is one for each level of a recursion. */

@@ -30,7 +30,7 @@ static void tell_deepbind(const char *name)
 
 	if (atomic_fetch_add(&inproc.process->counts[SESSION_HEAP_DEEPBIND], 1) != 0)
 		return;
-	for (; name[i] && i < sizeof(inproc.process->deepbind) - 1; i++)
+	for (; i < sizeof(inproc.process->deepbind) - 1 && name[i]; i++)
 		to[i] = name[i];
 	to[i] = '\0';
 }
