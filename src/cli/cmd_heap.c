@@ -38,6 +38,7 @@ struct heap_options {
 	bool lossless;
 	bool quiet;
 	uint64_t max_peak_bytes;
+	uint64_t max_memory_bytes;
 };
 
 /* A summary looks at no more events than this, which takes some seconds. */
@@ -159,7 +160,8 @@ static struct record_config config_of(struct heap_recording *recording, char **a
 				      .maps = options->maps,
 				      .lossy = !options->lossless,
 				      .sample_bytes = options->sample_bytes,
-				      .step_ns = options->interval_ms * NS_PER_MS}},
+				      .step_ns = options->interval_ms * NS_PER_MS,
+				      .max_bytes = options->max_memory_bytes}},
 		.target = target,
 		.command = recording->joined != 0 ? NULL : argv,
 		.duration_ns = options->duration_ns,
@@ -305,6 +307,10 @@ static const struct option_spec table[] = {
 	{"max-peak", 0, OPTION_SIZE(struct heap_options, max_peak_bytes), .argument = "SIZE",
 	 .max = 1ull << 50, .off = "off", .key = "heap.max_peak",
 	 .help = "end with status 3 when more than this was live at a time"},
+	{"max-memory", 0, OPTION_SIZE(struct heap_options, max_memory_bytes), .argument = "SIZE",
+	 .min = 1u << 20, .max = 1ull << 40, .off = "off", .key = "heap.max_memory",
+	 .help = "take no more than this of the program's memory, of each process; record less "
+		 "when that is not enough"},
 	{"join", 0, OPTION_U64(struct heap_options, join_pid), .argument = "PID", .max = INT32_MAX,
 	 .hidden = true,
 	 .help = "record a process that has the library, and waits for the session"},
@@ -333,6 +339,12 @@ const struct command command_heap = {
 			"counts as new, of those who had mapped it, as what realloc() makes of a "
 			"block does. What allocators and the C library map for themselves is not "
 			"among it.",
+			"What the recording takes of the program's memory is mostly that of its "
+			"threads, 0.1 to 0.8 MB each. With --max-memory less is recorded as it "
+			"runs short: from half of it on small blocks are sampled, from three "
+			"quarters on what each stack asks for is only added up, and at the end "
+			"blocks are counted. Frees are recorded as long as their thread has "
+			"memory for that. The summary and wick info say when which of these began.",
 			"Where a program cannot be started by wick it is recorded all the same by "
 			"LD_PRELOAD=/path/to/libwick-preload.so WICK_MODE=heap, and so is one "
 			"that was linked with the library (pkg-config --libs libwick-preload) by "

@@ -114,8 +114,8 @@ static void put_text_counts(struct bytes *out, const struct inspection *inspecti
 static void put_text(struct bytes *out, const struct inspection *inspection)
 {
 	static const char *const keys[] = {
-		"title",  "command", "engine", "event",         "frequency_hz", "host",
-		"kernel", "machine", "wick",   "imported_from", "damage",       "aux_skipped"};
+		"title",   "command", "engine",        "event",  "frequency_hz", "host", "kernel",
+		"machine", "wick",    "imported_from", "damage", "aux_skipped",  "note"};
 	char when[32];
 	size_t i;
 

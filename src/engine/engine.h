@@ -82,6 +82,7 @@ struct engine_config {
 		bool lossy;            /* who finds no room drops what it has, and does not wait */
 		uint64_t sample_bytes; /* between blocks that are recorded; 0: all are */
 		uint64_t step_ns;      /* of the timeline of those who look at it; 0: theirs */
+		uint64_t max_bytes;    /* that this takes of a program's memory; 0: no limit */
 	} heap;
 	bool overwrite_old; /* full rings give up their oldest samples, not the newest */
 	/* The start of a kernel function, 0 when unknown; NULL: nobody can tell. */
@@ -128,7 +129,7 @@ struct engine_stats {
 	uint64_t ring_bytes;     /* of each ring of perf events; 0: there are none */
 	uint64_t buffer_bytes;   /* of all rings */
 	uint64_t kernel_bytes;   /* of tables, held in the kernel */
-	char remark[400];        /* what else a person should know; "": nothing */
+	char remark[900];        /* what else a person should know; "": nothing */
 	char why_none[320];      /* why there may be no samples; "": no more is known */
 };
 

@@ -11,6 +11,7 @@
 #include "heap/placement.h"
 #include "heap/report.h"
 #include "heap/skew.h"
+#include "heap/total.h"
 #include "model/dictionary.h"
 #include "model/memory_reading.h"
 
@@ -328,7 +329,8 @@ static ALWAYS_INLINE int take_block(struct heap_analysis *analysis, const struct
 	if (slot->address == 0) {
 		struct heap_half half = half_of(event, space, time_ns);
 
-		half.counted = rate_of(analysis, thread) == 0;
+		half.counted = rate_of(analysis, thread) == 0 &&
+			       analysis->account.report.quality.only_totals == 0;
 		analysis->account.report.quality.unknown_frees += half.counted;
 		heap_skew_add(&analysis->early, &half);
 		return 0;
@@ -431,6 +433,19 @@ static int take_rate(struct heap_analysis *analysis, const struct heap_event *ev
 	return heap_rates_set(&analysis->rates, process, event->size);
 }
 
+static int take_total(struct heap_analysis *analysis, const struct heap_event *event,
+		      uint64_t time_ns)
+{
+	uint32_t share;
+
+	if (!heap_total_is_wanted(&analysis->account.report, event, analysis->config.from_ns))
+		return 0;
+	if (find_share(analysis, event, time_ns, &share) < 0)
+		return -ENOMEM;
+	heap_total_count(&analysis->account.report, event, share, time_ns);
+	return 0;
+}
+
 static ALWAYS_INLINE int take_event(struct heap_analysis *analysis, const struct heap_event *event)
 {
 	struct heap_report *report = &analysis->account.report;
@@ -442,7 +457,7 @@ static ALWAYS_INLINE int take_event(struct heap_analysis *analysis, const struct
 		return 0;
 	report->quality.events++;
 	if (time_ns > HEAP_TIME_MAX || event->op >= HEAP_OPS ||
-	    (event->address == 0 && event->op < HEAP_KEPT)) {
+	    (event->address == 0 && (event->op < HEAP_KEPT || event->op == HEAP_TOTAL))) {
 		report->quality.bad++;
 		return 0;
 	}
@@ -466,6 +481,8 @@ static ALWAYS_INLINE int take_event(struct heap_analysis *analysis, const struct
 		return take_kept(analysis, event, time_ns);
 	case HEAP_RATE:
 		return take_rate(analysis, event);
+	case HEAP_TOTAL:
+		return take_total(analysis, event, time_ns);
 	case HEAP_OPS:
 		break;
 	}

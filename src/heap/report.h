@@ -50,9 +50,10 @@ struct heap_quality {
 	/* An allocation and a free of two threads in the wrong order by the clocks of their CPUs.
 	 */
 	uint64_t swapped;
-	uint64_t late;     /* events behind a moment when all were said to be there */
-	uint64_t backward; /* events earlier than those before them in their thread */
-	uint64_t bad;      /* events that make no sense */
+	uint64_t late;        /* events behind a moment when all were said to be there */
+	uint64_t backward;    /* events earlier than those before them in their thread */
+	uint64_t bad;         /* events that make no sense */
+	uint64_t only_totals; /* blocks of which no more is known than whose they are */
 };
 
 /* What a thread did. */

@@ -61,4 +61,13 @@ static inline double heap_weight_variance(double weight)
 	return weight * (weight - 1);
 }
 
+/* The same of a block, from what it comes to. */
+static inline struct heap_sum heap_sum_variance(struct heap_sum sum)
+{
+	double variance = heap_weight_variance(sum.blocks);
+	double size = sum.blocks > 0 ? sum.bytes / sum.blocks : 0;
+
+	return (struct heap_sum){variance * size * size, variance};
+}
+
 #endif

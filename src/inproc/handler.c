@@ -8,6 +8,7 @@
 #include <ucontext.h>
 
 #include "inproc/context.h"
+#include "inproc/fallible.h"
 #include "inproc/process_timer.h"
 #include "inproc/ring.h"
 #include "inproc/runtime.h"
@@ -210,6 +211,8 @@ bool handler_fault(void *context)
 	context_read(context, &registers);
 	if (!stack_is_own(registers.pc) || !inproc.process)
 		return false;
+	if (fallible_resume(context))
+		return true;
 	thread = thread_find((uint32_t)safe_syscall(SYS_gettid, 0));
 	if (!thread || atomic_load(&thread->guarded) == 0)
 		return false;

@@ -5,9 +5,11 @@
 #include <stdbool.h>
 #include <unistd.h>
 
+#include "inproc/heap_budget.h"
 #include "inproc/heap_memory.h"
 #include "inproc/ring.h"
 #include "inproc/session_file.h"
+#include "safe/syscall.h"
 #include "safe/thread_pointer.h"
 #include "safe/ticks.h"
 #include "unwind/arch/native.h"
@@ -47,6 +49,17 @@ void heap_resume(void)
 	atomic_store(&heap_is_on, !on                                 ? HEAP_OFF
 				  : inproc.control->heap_sample_bytes ? HEAP_SAMPLED
 								      : HEAP_ON);
+	if (on && atomic_load(&heap_level) != SESSION_HEAP_ALL) {
+		heap_budget_resume();
+		heap_step();
+	}
+}
+
+void heap_step(void)
+{
+	/* Not where it has been switched off. */
+	if (atomic_load(&heap_is_on) >= HEAP_ON)
+		atomic_store(&heap_is_on, HEAP_STEPPED);
 }
 
 void heap_end(void)
@@ -82,18 +95,21 @@ struct inproc_thread *heap_enter_slow(const struct heap_site *site)
 
 bool heap_lock_slowly(struct inproc_thread *thread)
 {
-	if (atomic_load_explicit(&thread->busy, memory_order_relaxed) == 0 && !thread->heap) {
-		thread->heap = heap_memory_map();
-		if (thread->heap) {
-			heap_memory_reset(thread->heap);
-			return heap_lock(thread);
-		}
+	if (!thread->heap && atomic_load_explicit(&thread->busy, memory_order_relaxed) == 0 &&
+	    atomic_load(&heap_level) < SESSION_HEAP_COUNTS && heap_memory_map(thread))
+		return heap_lock(thread);
+	if (!thread->heap || thread->heap->alive) {
+		if (atomic_load(&heap_level) < SESSION_HEAP_COUNTS) /* else it is known */
+			inproc_count(SESSION_HEAP_MISSED, 1);
+		return false;
 	}
-	if (thread->heap && !thread->heap->alive)
-		heap_end(); /* what is mapped belongs to another process */
-	else
-		inproc_count(SESSION_HEAP_MISSED, 1);
-	return false;
+	/* What is mapped belongs to another process, or the program wrote over it. */
+	if (inproc.pid != (uint32_t)safe_syscall(SYS_getpid, 0)) {
+		heap_end();
+		return false;
+	}
+	heap_memory_repair(thread);
+	return heap_lock(thread);
 }
 
 static uint16_t current_cpu(void)
@@ -185,6 +201,63 @@ static void allocated(struct inproc_thread *thread, const struct heap_site *site
 	heap_unlock(thread);
 }
 
+/* Says that blocks are sampled from here on. */
+static void put_rate(struct inproc_thread *thread, uint64_t rate)
+{
+	uint64_t head;
+	struct session_heap *to;
+
+	if (!heap_lock(thread))
+		return;
+	to = (struct session_heap *)heap_claim(thread, SESSION_ALLOC_WORDS, &head);
+	if (to) {
+		*to = (struct session_heap){
+			.head = SESSION_RATE, .ticks = safe_ticks(), .size = rate};
+		heap_publish(thread, head);
+		thread->told_rate = rate;
+	}
+	heap_unlock(thread);
+}
+
+static bool is_sampled(struct inproc_thread *thread, const struct block *block)
+{
+	if (block->size < thread->left_bytes) {
+		thread->left_bytes -= block->size;
+		return false;
+	}
+	heap_sample_next(thread);
+	return true;
+}
+
+/* Whether a block is to be written down where not all are. Else it is counted as it should. */
+static __attribute__((noinline)) bool is_chosen(struct inproc_thread *thread,
+						const struct heap_site *site,
+						const struct block *block)
+{
+	uint32_t level = atomic_load(&heap_level);
+	uint64_t rate = heap_budget_rate();
+
+	if (level == SESSION_HEAP_COUNTS) {
+		inproc_count(SESSION_HEAP_COUNTED, 1);
+		inproc_count(SESSION_HEAP_COUNTED_BYTES, block->size);
+		return false;
+	}
+	if (level == SESSION_HEAP_TOTALS) {
+		heap_total_add(thread, site, block->size);
+		return false;
+	}
+	if (level == SESSION_HEAP_SAMPLES && thread->told_rate != rate) {
+		put_rate(thread, rate);
+		heap_sample_next(thread);
+	}
+	if (!is_sampled(thread, block))
+		return false;
+	if (inproc.control->heap_sample_bytes)
+		heap_sample_add(block->call, block->address);
+	heap_sample_note(thread, block->call, block->address);
+	return true;
+}
+
 void heap_allocated(struct inproc_thread *thread, const struct heap_site *site,
 		    enum session_call call, const void *block, size_t size)
 {
@@ -192,16 +265,9 @@ void heap_allocated(struct inproc_thread *thread, const struct heap_site *site,
 
 	if (!thread || !block)
 		return;
-	if (inproc.control->heap_sample_bytes) {
-		if (size < thread->left_bytes) {
-			thread->left_bytes -= size;
-			return;
-		}
-		heap_sample_next(thread);
-		heap_sample_add(call, block);
-		heap_sample_note(thread, call, block);
-	}
-	allocated(thread, site, &what);
+	if (atomic_load_explicit(&heap_is_on, memory_order_relaxed) == HEAP_ON ||
+	    is_chosen(thread, site, &what))
+		allocated(thread, site, &what);
 }
 
 static void put_word(struct inproc_thread *thread, uint64_t word)
@@ -220,12 +286,11 @@ void heap_freed(struct inproc_thread *thread, enum session_call call, const void
 	if (!thread || !block)
 		return;
 	head = head_of(SESSION_FREE, call, block);
-	if (inproc.control->heap_sample_bytes) {
-		if (!heap_sample_remove(call, block))
-			return;
-		if (heap_sample_is_last(thread, call, block))
-			head |= SESSION_AT_ONCE << 8;
-	}
+	if (inproc.control->heap_sample_bytes && !heap_sample_remove(call, block))
+		return;
+	if (atomic_load_explicit(&heap_is_on, memory_order_relaxed) != HEAP_ON &&
+	    heap_sample_is_last(thread, call, block))
+		head |= SESSION_AT_ONCE << 8;
 	put_word(thread, head);
 }
 

@@ -52,12 +52,14 @@ static inline struct unwind_frame heap_frame_of(const struct heap_site *site)
 
 /* Whether anything is recorded; the first call of all finds out. */
 extern _Atomic uint32_t heap_is_on INPROC_OWN;
-enum { HEAP_UNKNOWN, HEAP_OFF, HEAP_ON, HEAP_SAMPLED };
+enum { HEAP_UNKNOWN, HEAP_OFF, HEAP_ON, HEAP_SAMPLED, HEAP_STEPPED };
 
 /* Finds out, once there is an environment to look at. Safe to be called by anybody. */
 void heap_begin(void);
 /* There is a session, maybe: that of a child that has made its own. */
 void heap_resume(void);
+/* From now on less is recorded: heap_budget.h. */
+void heap_step(void);
 /* The session is over, or this program is left alone from here on. */
 void heap_end(void);
 
@@ -105,7 +107,7 @@ static inline bool heap_skips(size_t size)
 		return false;
 	if (on == HEAP_OFF)
 		return true;
-	if (!thread || thread->inside || thread->left_bytes <= size)
+	if (on == HEAP_STEPPED || !thread || thread->inside || thread->left_bytes <= size)
 		return false;
 	thread->left_bytes -= size;
 	return true;
@@ -116,6 +118,8 @@ static inline bool heap_skips_free(const void *block)
 	uint32_t on = atomic_load_explicit(&heap_is_on, memory_order_relaxed);
 
 	if (__builtin_expect(on == HEAP_ON || on == HEAP_UNKNOWN, 1))
+		return false;
+	if (on == HEAP_STEPPED)
 		return false;
 	return on == HEAP_OFF ||
 	       atomic_load_explicit(heap_sample_kind(block), memory_order_relaxed) == 0;

@@ -12,16 +12,20 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/types.h>
+#include <unistd.h>
 
+#include "inproc/guarded.h"
 #include "inproc/heap.h"
+#include "inproc/heap_budget.h"
 #include "inproc/heap_memory.h"
 #include "inproc/heap_ranges.h"
-#include "inproc/own_memory.h"
 #include "inproc/real.h"
 #include "inproc/ring.h"
 #include "safe/syscall.h"
 
 #define LOCK_TRIES 1000u
+/* That programs with some hundred ranges make of the table. */
+#define TABLE_BYTES (256ull << 10)
 #define PAGE_BYTES 4096u /* where nobody tells */
 
 #ifndef MREMAP_DONTUNMAP /* since Linux 5.7 */
@@ -39,20 +43,18 @@ static _Atomic(struct map_table *) map_table;
 static struct map_table *find_table(void)
 {
 	struct map_table *table = atomic_load(&map_table);
-	long bytes = (sizeof(*table) + 65535) / 65536 * 65536;
-	long address;
+	struct map_table *mine;
 
 	if (table)
 		return table;
-	address = safe_syscall(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (address < 0 && address > -4096)
+	mine = guarded_map(sizeof(*table), true);
+	if (!mine)
 		return NULL;
-	(void)safe_syscall(SYS_madvise, address, bytes, MADV_WIPEONFORK);
-	own_memory_mark(address, bytes);
-	if (atomic_compare_exchange_strong(&map_table, &table, (struct map_table *)address))
-		return (struct map_table *)address;
-	(void)safe_syscall(SYS_munmap, address, bytes);
+	if (atomic_compare_exchange_strong(&map_table, &table, mine)) {
+		heap_budget_take(TABLE_BYTES);
+		return mine;
+	}
+	guarded_unmap(mine, sizeof(*table));
 	return table;
 }
 
@@ -72,6 +74,10 @@ static struct map_table *lock_table(void)
 
 static void unlock_table(struct map_table *table)
 {
+	while (table->ranges.damaged > 0) {
+		table->ranges.damaged--;
+		heap_budget_error();
+	}
 	atomic_store(&table->lock, 0);
 }
 
@@ -169,11 +175,10 @@ static void restore(struct inproc_thread *thread, uint64_t begin, uint64_t end,
 }
 
 /* A range is there. What was at its addresses went without us. */
-static void add(struct inproc_thread *thread, const struct heap_site *site, uint64_t begin,
-		size_t size)
+static void add_range(struct inproc_thread *thread, const struct heap_site *site, uint64_t begin,
+		      uint64_t end)
 {
 	struct unwind_frame frame = heap_frame_of(site);
-	uint64_t end = end_of(begin, size);
 	struct heap_frames frames;
 	struct heap_cut cut;
 	uint32_t stack;
@@ -196,6 +201,18 @@ struct wish {
 	int fd;
 	off64_t offset;
 };
+
+static void add(struct inproc_thread *thread, const struct heap_site *site, uint64_t begin,
+		size_t size)
+{
+	add_range(thread, site, begin, end_of(begin, size));
+}
+
+/* The end of what brk() has given. */
+static uint64_t break_of(void *(*real)(intptr_t))
+{
+	return address_of(real(0));
+}
 
 typedef void *map_fn(void *address, size_t size, int protection, int flags, int fd, off64_t offset);
 
@@ -288,4 +305,59 @@ INPROC_EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, .
 		restore(thread, begin, end, &cut);
 	heap_leave(thread);
 	return result;
+}
+
+/*
+ * The program's own calls: the C library's malloc() calls none of these two, and other
+ * allocators are inside a call of theirs, where enter() gives nobody.
+ */
+REAL_DEFINE(sbrk);
+REAL_DEFINE(brk);
+
+/* What became of the wish to have the break elsewhere; what was below it has been forgotten. */
+static void say_break(struct inproc_thread *thread, const struct heap_site *site, uint64_t old,
+		      uint64_t wanted, const struct heap_cut *cut)
+{
+	uint64_t now = break_of(REAL(sbrk));
+
+	if (now > old)
+		add_range(thread, site, old, now);
+	else if (now > wanted)
+		restore(thread, wanted, now, cut);
+}
+
+INPROC_EXPORT void *sbrk(intptr_t increment)
+{
+	struct heap_site site = HEAP_SITE();
+	struct inproc_thread *thread = increment ? enter(&site) : NULL;
+	uint64_t old = thread ? break_of(REAL(sbrk)) : 0;
+	uint64_t now = old + (uint64_t)increment;
+	struct heap_cut cut;
+	void *result;
+
+	if (!thread)
+		return REAL(sbrk)(increment);
+	forget(thread, now, old, &cut); /* nothing where it grows */
+	result = REAL(sbrk)(increment);
+	say_break(thread, &site, old, now, &cut);
+	heap_leave(thread);
+	return result;
+}
+
+INPROC_EXPORT int brk(void *end)
+{
+	struct heap_site site = HEAP_SITE();
+	struct inproc_thread *thread = end ? enter(&site) : NULL; /* else it is a question */
+	uint64_t old = thread ? break_of(REAL(sbrk)) : 0;
+	uint64_t now = address_of(end);
+	struct heap_cut cut;
+	int r;
+
+	if (!thread)
+		return REAL(brk)(end);
+	forget(thread, now, old, &cut);
+	r = REAL(brk)(end);
+	say_break(thread, &site, old, now, &cut);
+	heap_leave(thread);
+	return r;
 }

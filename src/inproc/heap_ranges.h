@@ -15,7 +15,7 @@
 #define HEAP_RANGES 4096u
 #define HEAP_FRAMES 126u
 
-/* The frames of a stack from the leaf on, as many as are kept of it. */
+/* The frames of a stack from the leaf on, without those in its midst when there are many. */
 struct heap_frames {
 	uint32_t count;
 	uint32_t flags; /* how it ended: as of session_stack */
@@ -29,8 +29,10 @@ struct heap_range {
 
 struct heap_ranges {
 	uint32_t count;
+	uint32_t damaged; /* ranges that somebody wrote over: they are forgotten */
 	struct heap_range items[HEAP_RANGES];
-	struct heap_frames frames[HEAP_RANGES]; /* of each */
+	uint64_t checks[HEAP_RANGES]; /* of each, and its frames */
+	struct heap_frames frames[HEAP_RANGES];
 };
 
 /* A range that lay in what is to be unmapped, at least in part. */

@@ -5,49 +5,58 @@
  * where somebody else would wait with it.
  */
 #include <stddef.h>
-#include <sys/mman.h>
 #include <time.h>
 
+#include "inproc/guarded.h"
+#include "inproc/heap_budget.h"
 #include "inproc/heap_memory.h"
-#include "inproc/own_memory.h"
 #include "inproc/session_file.h"
 #include "safe/clock.h"
 #include "safe/syscall.h"
 
-#define GUARD_BYTES 65536u /* a multiple of all page sizes that there are */
 #define WAIT_NS 100000
 #define ASK_TIMES 1024u
 /* A recorder whose heart has not beaten for so long is not waited for. */
 #define STALL_NS 1000000000ull
 
-struct heap_memory *heap_memory_map(void)
-{
-	uint64_t bytes = (sizeof(struct heap_memory) + GUARD_BYTES - 1) / GUARD_BYTES * GUARD_BYTES;
-	long address = safe_syscall(SYS_mmap, 0, (long)(bytes + 2ull * GUARD_BYTES), PROT_NONE,
-				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+/* What a thread takes at most, but for stacks that are very deep. */
+#define TABLES_BYTES (192ull << 10)
+#define SMALL_TABLES_BYTES (48ull << 10)
+#define THREAD_BYTES (48ull << 10)
 
-	if (address < 0 && address > -4096)
-		return NULL;
-	address += GUARD_BYTES;
-	if (safe_syscall(SYS_mprotect, address, (long)bytes, PROT_READ | PROT_WRITE) < 0)
-		return NULL;
-	/* Where the kernel cannot, children are those that fork() tells of. */
-	(void)safe_syscall(SYS_madvise, address, (long)bytes, MADV_WIPEONFORK);
-	own_memory_mark(address, (long)bytes);
-	return (struct heap_memory *)address;
+bool heap_memory_map(struct inproc_thread *thread)
+{
+	struct heap_memory *memory = guarded_map(sizeof(*memory), true);
+
+	if (!memory)
+		return false;
+	thread->heap = memory;
+	thread->heap_small = heap_budget_is_small(thread->index);
+	heap_memory_reset(thread);
+	heap_budget_take(THREAD_BYTES + (thread->heap_small ? SMALL_TABLES_BYTES : TABLES_BYTES));
+	return true;
 }
 
-void heap_memory_reset(struct heap_memory *memory)
+void heap_memory_reset(struct inproc_thread *thread)
 {
+	struct heap_memory *memory = thread->heap;
+
+	/* Of a thread that has left it; fresh memory is zero. */
+	memory->generation = memory->alive ? ~0ull : 0;
 	memory->alive = 1;
-	memory->size = inproc.control->ring_words;
-	memory->tail = 0;
-	memory->generation = ~0ull;
-	memory->next_number = 0;
-	memory->written_count = 0;
-	memory->written = memory->stacks[0];
-	memory->pcs = memory->stacks[1];
+	memory->numbers_mask = thread->heap_small ? 255 : (1u << HEAP_STACK_BITS) - 1;
+	memory->shapes_mask = thread->heap_small ? 15 : (1u << HEAP_SHAPE_BITS) - 1;
+	memory->root_count = 0;
+	memory->vain_walks = 0;
+	memory->pending = 0;
 	memory->stalled_beat = 0;
+}
+
+void heap_memory_repair(struct inproc_thread *thread)
+{
+	heap_budget_error();
+	heap_memory_reset(thread);
+	thread->heap->generation = ~0ull;
 }
 
 static void put_pad(struct inproc_thread *thread, uint64_t at, uint64_t words)
@@ -101,27 +110,26 @@ static bool wait_for_tail(struct inproc_thread *thread, uint64_t tail)
 /* The ring may be full: looks where the reader is. */
 static __attribute__((noinline)) bool make_room(struct inproc_thread *thread, uint64_t end)
 {
-	uint64_t size = inproc.control->ring_words;
-	struct heap_memory *memory = thread->heap;
+	uint64_t size = thread->ring_words;
 
 	for (;;) {
-		memory->tail = atomic_load_explicit(&thread->slot->tail, memory_order_acquire);
-		if (end - memory->tail <= size)
+		thread->heap_tail = atomic_load_explicit(&thread->slot->tail, memory_order_acquire);
+		if (end - thread->heap_tail <= size)
 			return true;
-		if (!wait_for_tail(thread, memory->tail))
+		if (!wait_for_tail(thread, thread->heap_tail))
 			return false;
 	}
 }
 
 uint64_t *heap_claim_slowly(struct inproc_thread *thread, uint32_t words, uint64_t *head)
 {
-	uint64_t size = inproc.control->ring_words;
+	uint64_t size = thread->ring_words;
 	uint64_t begin = atomic_load_explicit(&thread->slot->head, memory_order_relaxed);
 	uint64_t at = begin & (size - 1);
 	uint64_t pad = at + words > size ? size - at : 0;
 	uint64_t end = begin + pad + words;
 
-	if (end - thread->heap->tail > size && !make_room(thread, end))
+	if (end - thread->heap_tail > size && !make_room(thread, end))
 		return NULL;
 	if (((begin ^ end) & (size / 2)) != 0)
 		session_file_wake();

@@ -5,17 +5,15 @@
  * that were are kept in a table, to know their end by.
  */
 #include <stddef.h>
-#include <sys/mman.h>
 
+#include "inproc/guarded.h"
 #include "inproc/heap.h"
+#include "inproc/heap_budget.h"
 #include "inproc/heap_memory.h"
-#include "inproc/own_memory.h"
-#include "safe/syscall.h"
 
 #define TABLE_BITS 18
 #define TABLE_SIZE (1u << TABLE_BITS)
 #define PROBES 16u
-#define GUARD_BYTES 65536u
 
 /* ln 2 in 32 bits after the point. */
 #define LN2 2977044472ull
@@ -60,37 +58,56 @@ static uint64_t minus_log2(uint64_t value)
 void heap_sample_next(struct inproc_thread *thread)
 {
 	uint64_t log2 = minus_log2(next_random(thread));
-	unsigned __int128 bytes = (unsigned __int128)inproc.control->heap_sample_bytes * log2;
+	unsigned __int128 bytes = (unsigned __int128)heap_budget_rate() * log2;
 
 	thread->left_bytes = (uint64_t)(bytes * LN2 >> 56) + 1;
 }
 
 static _Atomic uint64_t *map_table(void)
 {
-	long bytes = (long)(TABLE_SIZE * sizeof(uint64_t));
+	uint64_t bytes = TABLE_SIZE * sizeof(uint64_t);
 	_Atomic uint64_t *expected = NULL;
-	long address = safe_syscall(SYS_mmap, 0, bytes + 2l * GUARD_BYTES, PROT_NONE,
-				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	_Atomic uint64_t *mine = guarded_map(bytes, false);
 
-	if (address < 0 && address > -4096)
+	if (!mine)
 		return NULL;
-	if (safe_syscall(SYS_mprotect, address + GUARD_BYTES, bytes, PROT_READ | PROT_WRITE) < 0)
-		return NULL;
-	own_memory_mark(address + GUARD_BYTES, bytes);
-	if (!atomic_compare_exchange_strong(&table, &expected,
-					    (_Atomic uint64_t *)(address + GUARD_BYTES))) {
-		(void)safe_syscall(SYS_munmap, address, bytes + 2l * GUARD_BYTES);
+	if (!atomic_compare_exchange_strong(&table, &expected, mine)) {
+		guarded_unmap(mine, bytes);
 		return expected;
 	}
-	return atomic_load(&table);
+	heap_budget_take(bytes);
+	return mine;
+}
+
+#define ADDRESS_MASK 0xffffffffffffull
+
+/* 13 bits between the address and the kind: programs write where they should not. */
+static uint64_t check_of(uint64_t key)
+{
+	uint64_t mixed = (key & ~(0x1fffull << 48)) * 0x9e3779b97f4a7c15ull;
+
+	return mixed >> 51 << 48;
 }
 
 /* What a block is known by: programs have no addresses with the upper bits. */
 static uint64_t key_of(enum session_call call, const void *block)
 {
 	uint64_t kind = call < SESSION_MMAP ? 0 : (uint64_t)call;
+	uint64_t key = ((uint64_t)(uintptr_t)block & ADDRESS_MASK) | kind << 61;
 
-	return (uint64_t)(uintptr_t)block ^ kind << 56;
+	return key | check_of(key);
+}
+
+static bool is_sound(uint64_t there)
+{
+	return there <= GONE || (there & 0x1fffull << 48) == check_of(there);
+}
+
+/* Counts an entry that is none, and forgets it. */
+static __attribute__((noinline)) void drop(_Atomic uint64_t *at, uint64_t there)
+{
+	if (atomic_compare_exchange_strong(at, &there, GONE))
+		heap_budget_error();
 }
 
 void heap_sample_note(struct inproc_thread *thread, enum session_call call, const void *block)
@@ -124,6 +141,10 @@ void heap_sample_add(enum session_call call, const void *block)
 		_Atomic uint64_t *at = &slots[(slot + i) & (TABLE_SIZE - 1)];
 		uint64_t there = atomic_load_explicit(at, memory_order_relaxed);
 
+		if (!is_sound(there)) {
+			drop(at, there);
+			there = GONE;
+		}
 		if (there <= GONE && atomic_compare_exchange_strong(at, &there, address)) {
 			_Atomic uint8_t *kind = heap_sample_kind(block);
 
@@ -160,6 +181,8 @@ bool heap_sample_remove(enum session_call call, const void *block)
 		if (there == address)
 			return atomic_compare_exchange_strong(at, &there, GONE) &&
 			       forget_kind(heap_sample_kind(block));
+		if (!is_sound(there))
+			drop(at, there);
 	}
 	return false;
 }

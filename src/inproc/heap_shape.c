@@ -11,17 +11,49 @@
  * The places are the shape. Stacks that differ in who called whom from where often have the
  * same one; a hash of what its places hold tells them apart.
  */
+#include <string.h>
+
+#include "inproc/fallible.h"
+#include "inproc/heap_budget.h"
 #include "inproc/heap_memory.h"
 
 /* 2^64 / golden ratio. */
 #define SPREAD 0x9e3779b97f4a7c15ull
 
+/* Places for shapes, which are larger where stacks are deep. */
+struct places {
+	uint8_t *begin;
+	uint64_t bytes; /* of each */
+	uint32_t slots;
+	uint32_t bits;
+	uint32_t mask; /* of the places that are used */
+};
+
+static struct places usual_places(struct heap_memory *memory)
+{
+	return (struct places){(uint8_t *)memory->shapes, sizeof(memory->shapes[0]),
+			       HEAP_SHAPE_SLOTS, HEAP_SHAPE_BITS, memory->shapes_mask};
+}
+
+static struct places deep_places(struct heap_memory *memory)
+{
+	return (struct places){(uint8_t *)memory->deep, sizeof(memory->deep[0]), HEAP_DEEP_SLOTS,
+			       HEAP_DEEP_BITS, ~0u};
+}
+
 /* Two places for each frame: the shape that was met last is in the first. */
-static struct heap_shape *places_of(struct heap_memory *memory, const struct unwind_frame *frame)
+static inline struct heap_shape *place_of(const struct places *places,
+					  const struct unwind_frame *frame, uint32_t which)
 {
 	uint64_t hash = (frame->pc ^ frame->sp << 20) * SPREAD;
+	uint64_t at = (hash >> (64 - places->bits) & places->mask & ~1ull) + which;
 
-	return &memory->shapes[hash >> (64 - HEAP_SHAPE_BITS) & ~1ull];
+	return (struct heap_shape *)(places->begin + at * places->bytes);
+}
+
+static inline uint32_t *slots_of(const struct heap_shape *shape)
+{
+	return (uint32_t *)(uintptr_t)(shape + 1);
 }
 
 static bool is_of(const struct heap_shape *shape, const struct unwind_frame *frame)
@@ -32,7 +64,16 @@ static bool is_of(const struct heap_shape *shape, const struct unwind_frame *fra
 
 static uint32_t check_of(const struct heap_shape *shape)
 {
-	return (uint32_t)(shape->pc ^ shape->sp) + shape->count * 0x5bd1e995u;
+	return (uint32_t)(shape->pc ^ shape->sp) + shape->count * 0x5bd1e995u + shape->by_fp;
+}
+
+static uint32_t slots_check_of(const struct heap_shape *shape)
+{
+	uint32_t sum = 0x5bd1e995u;
+
+	for (uint32_t i = 0; i < shape->count; i++)
+		sum += slots_of(shape)[i];
+	return sum;
 }
 
 /* What the places of a shape hold, and where it begins. */
@@ -42,21 +83,62 @@ static inline __attribute__((always_inline)) uint64_t hash_of(const struct heap_
 	uint64_t factor = SPREAD;
 	uint64_t sum = shape->pc * 3 + shape->sp * 5 + shape->count;
 
-	for (uint32_t i = 0; i < shape->count; i++)
-		sum = heap_hash_slot(sum, *(const uint64_t *)(from + shape->slots[i]), &factor);
+	for (uint32_t i = 0; i < shape->count; i++) {
+		const void *at = from + slots_of(shape)[i];
+
+		sum = heap_hash_slot(sum, fallible_load(at), &factor);
+	}
 	return heap_hash_end(sum);
+}
+
+/*
+ * Programs write where they should not: a shape that is not what it was is forgotten. Its
+ * places are looked at when nothing is known by what they hold: those of a damaged one hold
+ * something else.
+ */
+static __attribute__((noinline)) void look_for_damage(struct heap_shape *shape, uint32_t slots)
+{
+	if (shape->count <= slots && shape->check == check_of(shape) &&
+	    shape->slots_check == slots_check_of(shape))
+		return;
+	shape->pc = 0;
+	heap_budget_error();
+}
+
+static inline bool find_in(struct heap_memory *memory, const struct places *places,
+			   const struct unwind_frame *frame, uint32_t *ret_number)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		struct heap_shape *shape = place_of(places, frame, i);
+
+		if (!is_of(shape, frame))
+			continue;
+		if (shape->check == check_of(shape) && shape->count <= places->slots &&
+		    heap_numbers_find(memory, memory->met, hash_of(shape), ret_number))
+			return true;
+		look_for_damage(shape, places->slots);
+	}
+	return false;
 }
 
 bool heap_shape_find(struct heap_memory *memory, const struct unwind_frame *frame,
 		     uint32_t *ret_number)
 {
-	const struct heap_shape *shapes = places_of(memory, frame);
+	struct places usual = usual_places(memory);
+	struct places deep = deep_places(memory);
 
-	for (int i = 0; i < 2; i++)
-		if (is_of(&shapes[i], frame) && shapes[i].check == check_of(&shapes[i]) &&
-		    heap_numbers_find(memory->met, hash_of(&shapes[i]), ret_number))
-			return true;
-	return false;
+	return find_in(memory, &usual, frame, ret_number) ||
+	       (memory->has_deep && find_in(memory, &deep, frame, ret_number));
+}
+
+void heap_shapes_forget(struct heap_memory *memory)
+{
+	for (uint32_t i = 0; i < 1u << HEAP_SHAPE_BITS; i++)
+		if (memory->shapes[i].shape.pc)
+			memory->shapes[i].shape.pc = 0;
+	for (uint32_t i = 0; memory->has_deep && i < 1u << HEAP_DEEP_BITS; i++)
+		memory->deep[i].shape.pc = 0;
+	memory->has_deep = 0;
 }
 
 /* How many frames, from the root on, are found by sp alone: what fp is there is nobody's matter. */
@@ -72,9 +154,9 @@ static uint32_t count_by_sp(const struct unwind_thread *thread)
 /* Adds a place. False when it cannot be said. */
 static bool add_slot(struct heap_shape *shape, uint64_t sp, uint64_t slot)
 {
-	if (slot < sp || slot - sp > UINT32_MAX || shape->count == HEAP_SHAPE_SLOTS)
+	if (slot < sp || slot - sp > UINT32_MAX || shape->count == HEAP_DEEP_SLOTS)
 		return false;
-	shape->slots[shape->count++] = (uint32_t)(slot - sp);
+	slots_of(shape)[shape->count++] = (uint32_t)(slot - sp);
 	return true;
 }
 
@@ -101,6 +183,7 @@ static bool make_shape(const struct unwind_thread *thread, const struct unwind_f
 	ret->fp = frame->fp;
 	ret->by_fp = by_sp < thread->anchor_count;
 	ret->check = check_of(ret);
+	ret->slots_check = slots_check_of(ret);
 	return true;
 }
 
@@ -111,23 +194,46 @@ static bool is_same(const struct heap_shape *one, const struct heap_shape *other
 
 	if (at != other->count || one->by_fp != other->by_fp)
 		return false;
-	while (at > 0 && one->slots[at - 1] == other->slots[at - 1])
+	while (at > 0 && slots_of(one)[at - 1] == slots_of(other)[at - 1])
 		at--;
 	return at == 0;
+}
+
+static void copy_shape(struct heap_shape *to, const struct heap_shape *from)
+{
+	memcpy(to, from, sizeof(*to) + from->count * sizeof(uint32_t));
+}
+
+/* Deep stacks are learnt when they are met again: there is one for each level of a recursion. */
+static bool is_passing(struct heap_memory *memory, const struct unwind_thread *thread,
+		       const struct unwind_frame *frame)
+{
+	uint64_t key = frame->pc ^ frame->sp << 20;
+	bool again = memory->deep_key == key;
+
+	if (thread->anchor_count <= HEAP_SHAPE_SLOTS)
+		return false;
+	memory->deep_key = key;
+	return !again;
 }
 
 void heap_shape_learn(struct inproc_thread *thread, const struct unwind_frame *frame,
 		      uint32_t number)
 {
 	struct heap_memory *memory = thread->heap;
-	struct heap_shape *shapes = places_of(memory, frame);
-	struct heap_shape shape;
+	struct heap_shape *made = &memory->made.shape;
+	struct places places;
+	struct heap_shape *first;
 
-	if (!make_shape(&thread->unwind, frame, &shape))
+	if (is_passing(memory, &thread->unwind, frame) || !make_shape(&thread->unwind, frame, made))
 		return;
-	if (!is_of(&shapes[0], frame) || !is_same(&shapes[0], &shape)) {
-		shapes[1] = shapes[0];
-		shapes[0] = shape;
+	places = made->count <= HEAP_SHAPE_SLOTS ? usual_places(memory) : deep_places(memory);
+	memory->has_deep |= made->count > HEAP_SHAPE_SLOTS;
+	first = place_of(&places, frame, 0);
+	if (!is_of(first, frame) || !is_same(first, made)) {
+		if (first->count <= places.slots)
+			copy_shape(place_of(&places, frame, 1), first);
+		copy_shape(first, made);
 	}
-	heap_numbers_add(memory->met, hash_of(&shape), number);
+	heap_numbers_add(memory, memory->met, hash_of(made), number);
 }

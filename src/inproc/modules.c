@@ -19,13 +19,32 @@ static uint32_t tell(void)
 	return changed;
 }
 
+/*
+ * A library that is opened so has its own malloc() before ours: the C library's, which it
+ * needs. That is what the program wants, so it stays; the recorder is told.
+ */
+static void tell_deepbind(const char *name)
+{
+	char *to = inproc.process->deepbind;
+	size_t i = 0;
+
+	if (atomic_fetch_add(&inproc.process->counts[SESSION_HEAP_DEEPBIND], 1) != 0)
+		return;
+	for (; i < sizeof(inproc.process->deepbind) - 1 && name[i]; i++)
+		to[i] = name[i];
+	to[i] = '\0';
+}
+
 REAL_DEFINE(dlopen);
 INPROC_EXPORT void *dlopen(const char *name, int flags)
 {
 	void *handle = REAL(dlopen)(name, flags);
 
-	if (handle && name && inproc_active())
+	if (handle && name && inproc_active()) {
 		(void)tell();
+		if ((flags & RTLD_DEEPBIND) && (atomic_load(&inproc.mode) & SESSION_HEAP))
+			tell_deepbind(name);
+	}
 	return handle;
 }
 

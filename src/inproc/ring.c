@@ -23,7 +23,7 @@ static void put_pad(struct inproc_thread *thread, uint64_t at, uint64_t words)
  */
 static uint64_t *claim(struct inproc_thread *thread, uint32_t words, uint64_t *head)
 {
-	uint64_t size = inproc.control->ring_words;
+	uint64_t size = thread->ring_words;
 	uint64_t used = *head - atomic_load_explicit(&thread->slot->tail, memory_order_acquire);
 	uint64_t at = *head & (size - 1);
 	uint64_t pad = at + words > size ? size - at : 0;

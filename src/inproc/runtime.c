@@ -9,6 +9,7 @@
 
 #include "inproc/alone.h"
 #include "inproc/heap.h"
+#include "inproc/heap_memory.h"
 #include "inproc/process_timer.h"
 #include "inproc/session_file.h"
 #include "inproc/signals.h"
@@ -128,6 +129,8 @@ __attribute__((constructor(102))) static void begin(void)
 
 __attribute__((destructor)) static void end(void)
 {
+	if (inproc_active() && inproc_self)
+		heap_total_flush(inproc_self);
 	/* Others free their memory after this. */
 	if (inproc_active() && !(atomic_load(&inproc.mode) & SESSION_HEAP))
 		inproc_give_up(SESSION_PROCESS_ENDED);

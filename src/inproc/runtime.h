@@ -36,6 +36,7 @@ struct inproc_thread {
 	uint32_t index;
 	struct session_slot *slot;
 	uint64_t *ring;
+	uint64_t ring_words;   /* of it that are used; a power of two */
 	_Atomic uint32_t busy; /* the thread is in our code: what interrupts it stays out */
 
 	/* Ticks */
@@ -84,6 +85,11 @@ struct inproc_thread {
 	uint64_t random;
 	uint32_t end_rounds;      /* of destructors, while the thread ends */
 	uint64_t inside_pc;       /* what lies in it as long as that is so */
+	bool heap_small;          /* it has but few places in its tables */
+	uint64_t told_rate;       /* that its blocks are sampled with, as far as the reader knows */
+	uint64_t heap_tail;       /* of the ring, as far as it was looked at */
+	uint32_t heap_numbers;    /* that stacks were given */
+	uint32_t heap_written;    /* frames of the stack that was written last */
 	struct heap_memory *heap; /* what else it takes; NULL: not yet */
 
 	/* Stacks: the last one that was written, and the next. */

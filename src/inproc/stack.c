@@ -48,9 +48,6 @@ uint16_t stack_walk(struct inproc_thread *thread, const struct unwind_frame *fra
 {
 	uint16_t flags = 0;
 
-	trace->capacity = inproc.control->depth;
-	if (trace->capacity > INPROC_DEPTH)
-		trace->capacity = INPROC_DEPTH;
 	if (!take_modules()) {
 		flags = SESSION_BY_FRAME_POINTER;
 		inproc_count(SESSION_FRAME_POINTERS, 1);
@@ -60,10 +57,15 @@ uint16_t stack_walk(struct inproc_thread *thread, const struct unwind_frame *fra
 	return flags | ((uint16_t)trace->end & SESSION_END_MASK);
 }
 
+uint32_t stack_depth(void)
+{
+	return inproc.control->depth < INPROC_DEPTH ? inproc.control->depth : INPROC_DEPTH;
+}
+
 void stack_take(struct inproc_thread *thread, const struct unwind_frame *frame,
 		struct ring_sample *sample)
 {
-	struct unwind_trace trace = {.pcs = thread->pcs};
+	struct unwind_trace trace = {.pcs = thread->pcs, .capacity = stack_depth()};
 
 	sample->flags &= (uint16_t)~SESSION_END_MASK;
 	sample->flags |= stack_walk(thread, frame, &trace);

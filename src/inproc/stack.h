@@ -13,11 +13,14 @@ struct unwind_frame;
 struct unwind_trace;
 
 /*
- * Walks from frame on into trace->pcs, which has room for INPROC_DEPTH. Returns how it
- * ended, as the flags of a record have it.
+ * Walks from frame on into trace->pcs, as far as trace->capacity goes. Returns how it ended,
+ * as the flags of a record have it.
  */
 uint16_t stack_walk(struct inproc_thread *thread, const struct unwind_frame *frame,
 		    struct unwind_trace *trace);
+
+/* How many frames are wanted of a stack: INPROC_DEPTH at most. */
+uint32_t stack_depth(void);
 
 /* Where our own code lies, as the linker tells. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));

@@ -10,8 +10,9 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "inproc/guarded.h"
+#include "inproc/heap_budget.h"
 #include "inproc/heap_memory.h"
-#include "inproc/own_memory.h"
 #include "inproc/process_timer.h"
 #include "inproc/real.h"
 #include "inproc/ring.h"
@@ -39,23 +40,30 @@ static struct inproc_thread *memory_of(uint32_t index)
 {
 	struct inproc_thread *thread = atomic_load(&inproc.threads[index]);
 	uint32_t limit = atomic_load(&inproc.thread_limit);
-	long address;
 
 	if (thread)
 		return thread;
-	address = safe_syscall(SYS_mmap, 0, sizeof(*thread), PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (address <= 0 && address > -4096)
+	thread = guarded_map(sizeof(*thread), false);
+	if (!thread)
 		return NULL;
-	if (atomic_load(&inproc.control->mode) & SESSION_HEAP)
-		own_memory_mark(address, sizeof(*thread));
-	thread = (struct inproc_thread *)address;
 	thread->index = index;
 	atomic_store(&inproc.threads[index], thread);
 	while (limit <= index &&
 	       !atomic_compare_exchange_weak(&inproc.thread_limit, &limit, index + 1))
 		;
 	return thread;
+}
+
+/* A ring keeps its size for all threads that have it, one after the other. */
+static void set_ring_words(struct inproc_thread *thread)
+{
+	if (thread->ring_words == 0 && (inproc.control->mode & SESSION_HEAP)) {
+		thread->ring_words = heap_budget_ring_words(thread->index);
+		heap_budget_take(thread->ring_words * sizeof(uint64_t));
+	}
+	if (thread->ring_words == 0)
+		thread->ring_words = inproc.control->ring_words;
+	thread->slot->ring_words = (uint32_t)thread->ring_words;
 }
 
 /* Readies the memory of a slot for the next thread. */
@@ -66,6 +74,7 @@ static void reset(struct inproc_thread *thread)
 	thread->slot = &inproc.slots[index];
 	thread->ring =
 		(uint64_t *)(inproc.rings + (uint64_t)index * inproc.control->ring_words * 8);
+	set_ring_words(thread);
 	thread->cpu_timer = thread->clock_timer = -1;
 	thread->written = thread->stacks[0];
 	thread->pcs = thread->stacks[1];
@@ -75,10 +84,13 @@ static void reset(struct inproc_thread *thread)
 	thread->unwind.anchor_count = 0;
 	thread->inside = 0;
 	thread->end_rounds = 0;
+	thread->told_rate = 0;
+	thread->heap_tail = atomic_load(&thread->slot->tail);
+	thread->heap_numbers = thread->heap_written = 0;
 	thread->random = safe_ticks() * (2ull * index + 1) | 1;
 	heap_sample_next(thread);
 	if (thread->heap)
-		heap_memory_reset(thread->heap);
+		heap_memory_reset(thread);
 	atomic_store(&thread->guarded, 0);
 	atomic_store(&thread->busy, 0);
 }
@@ -132,6 +144,7 @@ void thread_end(struct inproc_thread *thread)
 	struct session_slot *slot = thread->slot;
 
 	timer_stop(thread);
+	heap_total_flush(thread);
 	inproc_self = NULL;
 	(void)safe_syscall(SYS_prctl, PR_GET_NAME, SAFE_POINTER(slot->comm));
 	thread->tid = 0;

@@ -84,7 +84,7 @@ enum frame_kind {
 	FRAME_PYTHON = 2,
 	FRAME_JIT = 3,
 	FRAME_CUSTOM = 4,    /* a: place id or PLACE_NONE, b: address or 0 */
-	FRAME_TRUNCATED = 5, /* the stack goes on here, but was not followed */
+	FRAME_TRUNCATED = 5, /* the stack goes on here, but was not followed, or kept */
 };
 
 #define MODULE_NONE UINT32_MAX

@@ -29,6 +29,11 @@ enum heap_op {
 	 * next on average; 0: all are there. One is met with 1 - exp(-block / size).
 	 */
 	HEAP_RATE = 4,
+	/*
+	 * Blocks of a stack, of which no more is known: `address` is how many there were since
+	 * the thread last told, `size` what they have together. Their frees tell nothing.
+	 */
+	HEAP_TOTAL = 5,
 	HEAP_OPS
 };
 
@@ -63,7 +68,7 @@ struct heap_event {
 	uint64_t address;
 	uint64_t size; /* that was asked for; 0 of frees */
 	uint64_t time_ns;
-	uint32_t stack; /* of HEAP_ALLOC; else ID_NONE */
+	uint32_t stack; /* of HEAP_ALLOC and HEAP_TOTAL; else ID_NONE */
 	uint32_t slack; /* bytes that the block has beyond its size; HEAP_FREE_AT_ONCE or 0 of frees
 			 */
 	uint16_t cpu;

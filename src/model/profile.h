@@ -36,8 +36,9 @@ enum function_origin {
 	ORIGIN_LIBRARY = 1,
 	ORIGIN_KERNEL = 2,
 	ORIGIN_JIT = 3,
-	ORIGIN_UNKNOWN = 4,   /* no symbol: module+0xoffset, or an address in no module */
-	ORIGIN_TRUNCATED = 5, /* the pseudo frame [truncated] at a stack's root */
+	ORIGIN_UNKNOWN = 4, /* no symbol: module+0xoffset, or an address in no module */
+	ORIGIN_TRUNCATED =
+		5, /* the pseudo frame [truncated]: at the root, or where frames are missing */
 };
 
 struct profile_function {

@@ -140,9 +140,12 @@ static size_t resolve(struct raw_stacks *stacks, const struct tracked_process *p
 		stacks->frames.items[stacks->frames.count++] =
 			(struct frame){.kind = FRAME_TRUNCATED};
 	for (i = stack->count; i-- > 0;) {
-		struct frame frame = tracked_process_frame(process, stack->time_ns, stack->pcs[i]);
+		struct frame frame = {.kind = FRAME_TRUNCATED};
 
-		unknown += frame.a == MODULE_NONE;
+		if (stack->pcs[i] != RAW_STACK_GAP) {
+			frame = tracked_process_frame(process, stack->time_ns, stack->pcs[i]);
+			unknown += frame.a == MODULE_NONE;
+		}
 		stacks->frames.items[stacks->frames.count++] = frame;
 	}
 	for (i = stack->kernel_count; i-- > 0;)

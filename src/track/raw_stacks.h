@@ -20,6 +20,9 @@ struct raw_stacks;
 struct sink;
 struct tracked_process;
 
+/* In place of an address: frames are missing here. */
+#define RAW_STACK_GAP 0ull
+
 /* Addresses, leaf first. */
 struct raw_stack {
 	pid_t pid;

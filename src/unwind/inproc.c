@@ -16,7 +16,7 @@ struct walk {
 	struct unwind_thread *memory;     /* NULL: another walk of this thread has it */
 	struct unwind_trace *trace;
 	int32_t cursor;       /* the next anchor that may be met */
-	uint32_t fresh_count; /* UNWIND_ANCHORS + 1: too many, no anchors come of this walk */
+	uint32_t fresh_count; /* the last UNWIND_ANCHORS of them are there */
 	uint32_t kept;        /* anchors of the last stack that also end this one */
 };
 
@@ -128,11 +128,7 @@ UNWIND_INLINE void remember(struct walk *walk, const struct unwind_frame *frame,
 {
 	bool plain = !frame->exact && !frame->sp_guessed && !frame->fp_lost;
 
-	if (walk->fresh_count >= UNWIND_ANCHORS) {
-		walk->fresh_count = UNWIND_ANCHORS + 1;
-		return;
-	}
-	walk->memory->fresh[walk->fresh_count++] = (struct unwind_anchor){
+	walk->memory->fresh[walk->fresh_count++ % UNWIND_ANCHORS] = (struct unwind_anchor){
 		.pc = plain ? frame->pc : 0,
 		.sp = frame->sp,
 		.fp = frame->fp,
@@ -189,25 +185,27 @@ static void follow_anchors(struct walk *walk, struct unwind_frame *frame)
 		return;
 	}
 	/* The frame itself is remembered when it is stepped from. */
-	for (int32_t i = met; i > at && walk->fresh_count < UNWIND_ANCHORS; i--)
-		memory->fresh[walk->fresh_count++] = anchors[i];
+	for (int32_t i = met; i > at; i--)
+		memory->fresh[walk->fresh_count++ % UNWIND_ANCHORS] = anchors[i];
 }
 
-/* Makes the anchors those of this stack. */
+/* Makes the anchors those of this stack, from where it ended on as many as there is room for. */
 static void keep_anchors(struct walk *walk)
 {
 	struct unwind_thread *memory = walk->memory;
+	uint32_t fresh = walk->fresh_count;
+	uint32_t count = walk->kept + fresh;
 
-	memory->whole = false;
-	if (walk->kept + walk->fresh_count > UNWIND_ANCHORS) {
-		memory->anchor_count = 0;
-		return;
-	}
-	memory->anchor_count = walk->kept + walk->fresh_count;
-	memory->whole =
-		walk->trace->end == UNWIND_ROOT && walk->trace->count == memory->anchor_count;
-	for (uint32_t i = 0; i < walk->fresh_count; i++)
-		memory->anchors[memory->anchor_count - 1 - i] = memory->fresh[i];
+	if (walk->kept > 0 && walk->trace->end == UNWIND_ROOT && walk->trace->count != count)
+		count = 0; /* of a walk that ended before the root: this one must know it */
+	else if (walk->kept > 0 && fresh > UNWIND_ANCHORS) /* those between were not kept */
+		count = walk->kept;
+	else if (count > UNWIND_ANCHORS) /* one without a root goes on getting deeper: anew */
+		count = walk->trace->end == UNWIND_ROOT ? UNWIND_ANCHORS : 0;
+	memory->anchor_count = count;
+	memory->whole = walk->trace->end == UNWIND_ROOT && walk->trace->count == count;
+	for (uint32_t i = walk->kept; i < count; i++)
+		memory->anchors[i] = memory->fresh[--fresh % UNWIND_ANCHORS];
 }
 
 /* One frame up, past what is known of the last stack. */
@@ -277,7 +275,8 @@ UNWIND_INLINE void walk_frames(struct walk *walk, const struct unwind_frame *sta
 static void forget(struct unwind_thread *thread, uint64_t generation)
 {
 	for (uint32_t i = 0; i < 1u << UNWIND_CACHE_BITS; i++)
-		thread->cache[i] = (struct unwind_cached){0};
+		if (thread->cache[i].pc != 0) /* memory that was never written takes none */
+			thread->cache[i] = (struct unwind_cached){0};
 	thread->anchor_count = 0;
 	thread->generation = generation;
 }

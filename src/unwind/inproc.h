@@ -50,7 +50,7 @@ const struct unwind_modules *unwind_inproc_publish(struct unwind_inproc *inproc,
 						   const struct unwind_modules *modules);
 
 #define UNWIND_CACHE_BITS 10
-#define UNWIND_ANCHORS 512
+#define UNWIND_ANCHORS 4096 /* memory as it is used */
 
 /* The rule for a pc. */
 struct unwind_cached {
@@ -84,8 +84,9 @@ struct unwind_thread {
 	uint64_t generation; /* of the modules that all below was learnt from */
 	uint64_t reused;     /* frames that were taken from the last stack, for statistics */
 	struct unwind_cached cache[1u << UNWIND_CACHE_BITS];
-	struct unwind_anchor anchors[UNWIND_ANCHORS]; /* of the last stack, root first */
-	struct unwind_anchor fresh[UNWIND_ANCHORS];   /* of a walk under way, leaf first */
+	/* Of the last stack, root first; of a deeper one the frames next to where it ended. */
+	struct unwind_anchor anchors[UNWIND_ANCHORS];
+	struct unwind_anchor fresh[UNWIND_ANCHORS]; /* of a walk under way, leaf first, in turns */
 };
 
 /* Counts up when a walk begins and when it ends. */

@@ -59,6 +59,7 @@ void heap_put_quality(struct json *json, const struct heap_report *report)
 	json_u64(json, "swapped", report->quality.swapped);
 	json_u64(json, "out_of_order", report->quality.late + report->quality.backward);
 	json_u64(json, "bad", report->quality.bad);
+	json_u64(json, "only_totals", report->quality.only_totals);
 	json_close(json);
 }
 
@@ -114,6 +115,8 @@ void heap_doubts_of(const struct heap_report *report, struct heap_doubt ret[HEAP
 		{quality->missed_frees, "frees are missing: the addresses came again"},
 		{quality->late + quality->backward, "events are out of order"},
 		{quality->bad, "events make no sense and are left out"},
+		{quality->only_totals, "blocks were only added up, for lack of memory: when they "
+				       "were freed is not known"},
 	};
 
 	memcpy(ret, all, sizeof(all));

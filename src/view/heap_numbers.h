@@ -35,7 +35,7 @@ struct heap_doubt {
 	const char *words;
 };
 
-#define HEAP_DOUBTS 4
+#define HEAP_DOUBTS 5
 
 /* What to know of the events before their numbers are trusted. */
 void heap_doubts_of(const struct heap_report *report, struct heap_doubt ret[HEAP_DOUBTS]);

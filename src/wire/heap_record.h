@@ -25,8 +25,10 @@ enum session_call {
 /*
  * What a thread does with its memory: two words, four of an allocation. The first word is
  * a record's with the address in place of flags and length: kind, then enum session_call, in
- * a byte each, and 48 bits of address. SESSION_AT_ONCE is added to the call of a sampled free:
- * the thread has allocated nothing since that block.
+ * a byte each, and 48 bits of address. Of SESSION_TOTAL that is how many blocks there are, and
+ * size what they have together; of SESSION_RATE size is the bytes between two on average.
+ * SESSION_AT_ONCE is added to the call of a sampled free: the thread has allocated nothing since
+ * that block.
  */
 #define SESSION_AT_ONCE 0x80u
 
@@ -43,6 +45,9 @@ struct session_heap {
 #define SESSION_ALLOC_WORDS 4u
 #define SESSION_SLACK_MAX 0xffffu
 #define SESSION_CPU_UNKNOWN 0xffffu
+
+/* In place of an address: frames in the midst of a stack that were left out. */
+#define SESSION_GAP 0ull
 
 /* The stack of a number that the thread counts up, 0 first; as that of samples, of the last stack.
  */
@@ -61,7 +66,7 @@ static inline uint32_t session_kind(const struct session_record *record)
 
 static inline bool session_is_heap(uint32_t kind)
 {
-	return kind >= SESSION_ALLOC && kind <= SESSION_STACK;
+	return kind >= SESSION_ALLOC && kind <= SESSION_TOTAL;
 }
 
 /* The words of a record: its kind tells, or it does itself. */
@@ -69,7 +74,7 @@ static inline uint32_t session_words(const struct session_record *record)
 {
 	uint32_t kind = session_kind(record);
 
-	if (kind == SESSION_ALLOC)
+	if (kind == SESSION_ALLOC || kind == SESSION_RATE || kind == SESSION_TOTAL)
 		return SESSION_ALLOC_WORDS;
 	return kind >= SESSION_FREE && kind <= SESSION_KEPT ? SESSION_HEAP_WORDS : record->words;
 }

@@ -28,7 +28,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define SESSION_VERSION 3u
+#define SESSION_VERSION 4u
 #define SESSION_MAGIC 0x6e6f69737365736bull /* "ksession" */
 
 #define SESSION_VARIABLE "WICK_SESSION" /* of the environment: the folder */
@@ -76,6 +76,7 @@ struct session_control {
 	uint32_t zero;
 	uint32_t heap_lossy;        /* who finds its ring full drops events and does not wait */
 	uint64_t heap_sample_bytes; /* between blocks that are recorded, on average; 0: all are */
+	uint64_t heap_max_bytes;    /* of memory that we take for the heap; 0: no limit */
 };
 
 /* A recorder that has not moved for so long is dead, or as good. */
@@ -102,7 +103,9 @@ struct session_slot {
 	/* Of the writer, where a full ring gives up its oldest records: */
 	_Atomic uint64_t oldest;  /* words given up, ever: they may be written over */
 	_Atomic uint64_t samples; /* samples and events written, ever */
-	uint64_t zeros[5];
+	uint32_t ring_words;      /* of the room of a ring that the thread uses; 0: all */
+	uint32_t more_zero;
+	uint64_t zeros[4];
 };
 
 _Static_assert(sizeof(struct session_slot) == 128, "two cache lines");
@@ -125,7 +128,19 @@ enum session_count {
 	SESSION_TICKS,          /* that came to our handler, also those that took no sample */
 	SESSION_HEAP_BYPASSED,  /* 1: the program has a malloc() that comes before ours */
 	SESSION_NO_LABEL,       /* labels that there was no room for */
+	SESSION_HEAP_COUNTED,   /* blocks of which no more is known than that there were so many, */
+	SESSION_HEAP_COUNTED_BYTES, /* and that they had so many bytes together */
+	SESSION_HEAP_DEEPBIND,      /* libraries that were opened so as to pass us by */
 	SESSION_COUNTS
+};
+
+/* What is recorded of the heap: less as memory gets short. Indexes of heap_steps, + 1. */
+enum session_heap_level {
+	SESSION_HEAP_ALL,
+	SESSION_HEAP_SAMPLES, /* some blocks, at random, and all frees */
+	SESSION_HEAP_TOTALS,  /* what stacks have asked for together, and all frees */
+	SESSION_HEAP_COUNTS,  /* how much it is: SESSION_HEAP_COUNTED */
+	SESSION_HEAP_NONE,    /* nothing: the program has written over our tables */
 };
 
 enum session_process_state {
@@ -156,6 +171,8 @@ struct session_process {
 	_Atomic uint64_t modules;      /* address in the program: struct unwind_modules */
 	uint64_t tables_address;       /* where the program has mapped the tables */
 	uint64_t tables_bytes;
+	_Atomic uint64_t heap_steps[SESSION_HEAP_NONE]; /* when levels were reached, in ticks; 0 */
+	char deepbind[128];                             /* the first library of these */
 	_Atomic uint64_t counts[SESSION_COUNTS];
 };
 
@@ -175,6 +192,8 @@ enum session_record_kind {
 	SESSION_MOVE = 7, /* a free by realloc(), before it is known what comes of it */
 	SESSION_KEPT = 8, /* nothing did */
 	SESSION_STACK = 9,
+	SESSION_RATE = 10,  /* blocks of this thread are sampled from here on */
+	SESSION_TOTAL = 11, /* blocks of a stack, added up */
 };
 
 struct session_record {

@@ -137,9 +137,61 @@ def test_deep_stacks_are_whole(wick):
 
 
 def test_stacks_beyond_the_depth_are_marked(wick):
-    heap = Heap(wick, workload("blocks", "deep", 400), "--depth", "50")
-    stack = [stack for stack in heap.stacks("alloc_space") if "dive" in stack][0]
-    assert "[truncated]" in stack and stack.count("dive") == 50
+    """Both ends are kept, and the midst is marked: 1,000 frames, and more than are walked each time."""
+    for levels, depth in ((1000, 50), (1000, 512), (8000, 512)):
+        heap = Heap(wick, workload("blocks", "deep", levels), "--depth", depth)
+        stack = [stack for stack in heap.stacks("alloc_space") if "dive" in stack][0]
+        assert len(stack) == depth + 2 and stack[1] == "_start" and "main" in stack
+        assert [at for at, name in enumerate(stack) if name == "[truncated]"] == [depth // 2 + 1]
+        assert set(stack[depth // 2 + 2:]) == {"dive"}
+
+
+def notes(heap):
+    """What the recording itself says of how it was made."""
+    return heap.wick.json("info", heap.path, "--format", "json")["session"].get("note", "")
+
+
+def test_less_is_recorded_where_memory_is_short(wick):
+    """40 threads: some blocks are sampled, others only added up, and the sum is what it should be."""
+    heap = Heap(wick, workload("strain", "crowd", 40, 1000), "--max-memory", "12M")
+    report, truth = heap.report, heap.truth["blocks"]
+    assert "blocks were sampled" in notes(heap) and "only added up" in notes(heap)
+    assert "only counted" not in notes(heap) and notes(heap) in heap.process.stderr
+    assert report["quality"]["only_totals"] > 0 and report["quality"]["unknown_frees"] == 0
+    blocks = heap.by_function("go_on")["blocks"]
+    assert abs(blocks - truth) < 5 * report["totals"]["allocated_error"]["blocks"] + 1
+
+
+def test_blocks_are_counted_where_there_is_no_memory_at_all(wick):
+    heap = Heap(wick, workload("strain", "crowd", 40, 100), "--max-memory", "1M")
+    assert "only counted" in notes(heap)
+
+
+def test_limits_that_are_too_small_are_refused(wick):
+    process = wick.run("heap", "--max-memory", "5K", "--", "true")
+    assert process.returncode == 2 and "--max-memory" in process.stderr
+
+
+@pytest.mark.parametrize("way", ["all", "some", "none"])
+def test_the_program_goes_on_when_it_writes_over_our_tables(wick, way):
+    heap = Heap(wick, workload("strain", "damage", way))
+    assert heap.truth == {"found": True, "blocks": 6400}
+    assert "tables" in notes(heap)
+    if way == "some":  # more than 100 times: no more is recorded
+        assert "was not recorded" in notes(heap) and heap.by_function("go_on")["blocks"] < 1000
+    if way == "all":
+        assert heap.by_function("go_on")["blocks"] == 6464
+
+
+def test_the_break_of_a_program_is_its_own(wick):
+    heap = Heap(wick, workload("strain", "brk"), "--maps")
+    assert heap.by_function("by_sbrk") == {"blocks": 1, "bytes": 100000, "live": 100000}
+    assert heap.by_function("by_brk")["live"] == 50000
+
+
+def test_a_library_that_passes_us_by_is_named(wick):
+    heap = Heap(wick, workload("strain", "deepbind", BUILD / "tests" / "workloads" / "plugin_a.so"))
+    assert heap.truth["opened"] and "RTLD_DEEPBIND" in notes(heap) and "plugin_a.so" in notes(heap)
 
 
 def test_threads_and_what_their_destructors_free(wick):

@@ -416,6 +416,30 @@ static void sampled_blocks_stand_for_others(void **state)
 	stream_close(&stream);
 }
 
+static void blocks_that_were_added_up_count_for_their_stack(void **state)
+{
+	const struct heap_report *report;
+	struct stream stream;
+
+	stream_open(&stream, (struct heap_config){0});
+	stream_alloc(&stream, 0, 1, A, 100, 1);
+	stream_put(
+		&stream, 0,
+		(struct heap_event){
+			.time_ns = 2, .op = HEAP_TOTAL, .size = 5000, .address = 50, .stack = 1});
+	stream_free(&stream, 0, 3, B); /* one of these */
+	stream_free(&stream, 0, 4, A);
+	report = stream_finish(&stream);
+	assert_number(sums_of(report, 1).allocated.blocks, 51);
+	assert_number(report->totals.allocated.bytes, 5100);
+	assert_number(report->totals.live.bytes, 0);
+	assert_number(report->totals.peak.bytes, 100);
+	assert_int_equal(report->quality.only_totals, 50);
+	assert_int_equal(report->quality.unknown_frees, 0);
+	assert_int_equal(report->quality.bad, 0);
+	stream_close(&stream);
+}
+
 static void estimates_lie_within_their_errors(void **state)
 {
 	uint64_t random = 88172645463325252u;
@@ -670,6 +694,7 @@ int main(void)
 		cmocka_unit_test(a_slice_has_what_was_allocated_in_it_and_lives_at_its_end),
 		cmocka_unit_test(blocks_of_threads_that_are_not_wanted_do_not_count),
 		cmocka_unit_test(sampled_blocks_stand_for_others),
+		cmocka_unit_test(blocks_that_were_added_up_count_for_their_stack),
 		cmocka_unit_test(estimates_lie_within_their_errors),
 		cmocka_unit_test(the_timeline_tells_each_step_and_each_thread),
 		cmocka_unit_test(a_long_recording_has_longer_steps),

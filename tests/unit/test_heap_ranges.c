@@ -116,11 +116,35 @@ static void without_room_nothing_is_taken_for_there(void **state)
 	free(ranges);
 }
 
+static void damaged_ranges_are_forgotten(void **state)
+{
+	struct heap_ranges *ranges = calloc(1, sizeof(*ranges));
+	struct heap_frames frames = frames_of(7);
+	struct heap_cut cut;
+
+	(void)state;
+	assert_non_null(ranges);
+	for (uint64_t i = 0; i < 4; i++)
+		assert_true(heap_ranges_add(ranges, i * 10, i * 10 + 10, &frames));
+	ranges->items[0].end = 1000;
+	ranges->frames[2].count = 1u << 31;
+	ranges->frames[3].pcs[0] ^= 1;
+	assert_true(heap_ranges_cut(ranges, 0, 40, &cut));
+	assert_int_equal(cut.whole.begin, 10);
+	assert_false(heap_ranges_cut(ranges, 0, 2000, &cut));
+	assert_int_equal(ranges->damaged, 3);
+	ranges->count = UINT32_MAX;
+	assert_false(heap_ranges_cut(ranges, 0, 2000, &cut));
+	assert_int_equal(ranges->damaged, 4);
+	free(ranges);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(any_order_leaves_what_is_mapped),
 		cmocka_unit_test(without_room_nothing_is_taken_for_there),
+		cmocka_unit_test(damaged_ranges_are_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,6 +96,7 @@ static int set_up(void **state)
 	thread->slot = (struct session_slot *)(world->memory + 1024);
 	atomic_store(&thread->slot->state, SESSION_SLOT_TAKEN);
 	thread->ring = (uint64_t *)(world->memory + RINGS_OFFSET);
+	thread->ring_words = RING_WORDS;
 	thread->written = thread->stacks[0];
 	thread->pcs = thread->stacks[1];
 	world->thread = thread;

@@ -176,6 +176,22 @@ static void samples_are_read_and_stacks_joined(void **state)
 	assert_int_equal(fixture->samples, 2);
 }
 
+static void a_thread_may_use_but_a_part_of_its_ring(void **state)
+{
+	struct fixture *fixture = *state;
+	struct session_slot *slot = slot_of(fixture->written, 0);
+
+	slot->ring_words = RING_WORDS / 2;
+	put_record(fixture, 0, (struct session_record){SESSION_PAD, 0, RING_WORDS / 2});
+	slot->head = RING_WORDS / 2;
+	assert_int_equal(drain(fixture), 0);
+	/* The next one is at the beginning again. */
+	slot->head = RING_WORDS / 2 + put_sample(fixture, 0, 3, 0);
+	write_file(fixture, sizeof(*fixture->written));
+	assert_int_equal(drain(fixture), 0);
+	assert_int_equal(fixture->samples, 1);
+}
+
 static void heads_that_make_no_sense_are_refused(void **state)
 {
 	static const struct {
@@ -462,6 +478,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(samples_are_read_and_stacks_joined),
+		TEST(a_thread_may_use_but_a_part_of_its_ring),
 		TEST(heads_that_make_no_sense_are_refused),
 		TEST(files_that_are_too_short_are_not_ready_or_refused),
 		TEST(a_file_that_is_cut_under_us_harms_nobody),

@@ -212,12 +212,16 @@ static inline int add_event(struct heap_rings *rings, struct heap_ring *ring,
 		.address = record->head >> 16,
 		.time_ns = time_ns,
 		.stack = ID_NONE,
-		.op = (uint8_t)(HEAP_ALLOC + (kind - SESSION_ALLOC)),
+		.op = (uint8_t)(kind == SESSION_RATE    ? HEAP_RATE
+				: kind == SESSION_TOTAL ? HEAP_TOTAL
+							: HEAP_ALLOC + (kind - SESSION_ALLOC)),
 		.call = (uint8_t)(call < HEAP_CALLS ? call : HEAP_MALLOC),
 	};
 	if (kind == SESSION_FREE && at_once)
 		event->slack = HEAP_FREE_AT_ONCE;
-	if (kind == SESSION_ALLOC) {
+	if (kind == SESSION_RATE)
+		event->size = record->size < UINT64_MAX ? record->size : 0;
+	if (kind == SESSION_ALLOC || kind == SESSION_TOTAL) {
 		event->size = record->size;
 		event->slack = record->slack;
 		event->cpu = record->cpu;

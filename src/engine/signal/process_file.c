@@ -267,16 +267,26 @@ static int read_sample(struct process_file *file, uint32_t index, const struct s
 	return reader->sample(reader->self, file, &sample);
 }
 
+/* How much of its room a thread has for its ring: it says so. */
+static uint64_t words_of(const struct process_file *file, uint32_t index)
+{
+	uint32_t words = file->slots[index].ring_words;
+
+	return words >= 32 && words < file->ring_words && (words & (words - 1)) == 0
+		       ? words
+		       : file->ring_words;
+}
+
 /* Copies the words of a ring from tail to head to where they stand in the ring. */
 static bool read_ring(struct process_file *file, uint32_t index, uint64_t tail, uint64_t head)
 {
 	uint64_t offset = file->rings_offset + (uint64_t)index * file->ring_words * 8;
-	uint64_t at = tail & (file->ring_words - 1);
+	uint64_t size = words_of(file, index);
+	uint64_t at = tail & (size - 1);
 	uint64_t words = head - tail;
-	uint64_t first = words < file->ring_words - at ? words : file->ring_words - at;
+	uint64_t first = words < size - at ? words : size - at;
 
-	return words <= file->ring_words &&
-	       read_at(file, offset + at * 8, file->ring + at, first * 8) &&
+	return words <= size && read_at(file, offset + at * 8, file->ring + at, first * 8) &&
 	       read_at(file, offset, file->ring, (words - first) * 8);
 }
 
@@ -290,6 +300,8 @@ static uint32_t least_words(uint32_t kind)
 	case SESSION_STACK:
 		return sizeof(struct session_stack) / 8;
 	case SESSION_ALLOC:
+	case SESSION_RATE:
+	case SESSION_TOTAL:
 		return SESSION_ALLOC_WORDS;
 	case SESSION_FREE:
 	case SESSION_MOVE:
@@ -346,13 +358,14 @@ static int drain_ring(struct process_file *file, uint32_t index,
 	uint64_t head = atomic_load_explicit(&file->slots[index].head, memory_order_relaxed);
 	uint64_t tail = file->rings[index].tail;
 	bool sane = read_ring(file, index, tail, head);
-	double fill = (double)(head - tail) / file->ring_words;
+	uint64_t size = words_of(file, index);
+	double fill = (double)(head - tail) / (double)size;
 	int r = 0;
 
 	file->fill = fill > file->fill && fill <= 1 ? fill : file->fill;
 	while (tail != head && r == 0) {
-		uint64_t at = tail & (file->ring_words - 1);
-		uint64_t room = file->ring_words - at;
+		uint64_t at = tail & (size - 1);
+		uint64_t room = size - at;
 		struct process_words words = {.words = file->ring + at,
 					      .count = room < head - tail ? room : head - tail};
 		const struct session_record *record = (const struct session_record *)words.words;
@@ -392,7 +405,7 @@ static bool copy_moving_ring(struct process_file *file, uint32_t index, struct m
 	*ret = (struct moving_ring){
 		.slot = slot,
 		.words = file->ring,
-		.size = file->ring_words,
+		.size = words_of(file, index),
 		.head = atomic_load_explicit(&slot->head, memory_order_relaxed),
 		.tail = file->rings[index].tail,
 	};

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "engine/engine.h"
+#include "engine/signal/tick_clock.h"
 #include "wire/session.h"
 
 void remark(struct engine_stats *stats, const char *format, ...)
@@ -22,8 +24,71 @@ void remark(struct engine_stats *stats, const char *format, ...)
 	va_end(arguments);
 }
 
-void remark_heap(struct engine_stats *stats, const uint64_t *counts)
+void heap_marks_take(struct heap_marks *marks, const struct tick_clock *clock,
+		     const struct session_process *process)
 {
+	for (size_t i = 0; i < SESSION_HEAP_NONE; i++) {
+		uint64_t ticks = atomic_load(&process->heap_steps[i]);
+		uint64_t time_ns = ticks > 0 ? tick_clock_ns(clock, ticks) : 0;
+
+		if (ticks > 0 && (marks->step_ns[i] == 0 || time_ns < marks->step_ns[i]))
+			marks->step_ns[i] = time_ns;
+	}
+	if (marks->deepbind[0] == '\0') /* what another process wrote may have no end */
+		(void)snprintf(marks->deepbind, sizeof(marks->deepbind), "%.*s",
+			       (int)sizeof(process->deepbind) - 1, process->deepbind);
+}
+
+/* When a level was reached, in seconds; negative: never, or passed over for the next at once. */
+static double step_s(const struct heap_marks *marks, enum session_heap_level level)
+{
+	uint64_t time_ns = marks->step_ns[level - 1];
+	bool passed = level < SESSION_HEAP_COUNTS && marks->step_ns[level] == time_ns;
+
+	if (time_ns == 0 || passed)
+		return -1;
+	return time_ns > marks->start_ns ? (double)(time_ns - marks->start_ns) / NS_PER_SEC : 0;
+}
+
+static void remark_steps(struct engine_stats *stats, const uint64_t *counts,
+			 const struct heap_marks *marks)
+{
+	double samples_s = step_s(marks, SESSION_HEAP_SAMPLES);
+	double totals_s = step_s(marks, SESSION_HEAP_TOTALS);
+	double counts_s = step_s(marks, SESSION_HEAP_COUNTS);
+	double none_s = step_s(marks, SESSION_HEAP_NONE);
+
+	if (samples_s >= 0)
+		remark(stats, "from %.3f s on small blocks were sampled, because of --max-memory",
+		       samples_s);
+	if (totals_s >= 0)
+		remark(stats,
+		       "from %.3f s on blocks were only added up by their stacks, because of "
+		       "--max-memory: what is live does not include them",
+		       totals_s);
+	if (counts_s >= 0)
+		remark(stats,
+		       "from %.3f s on blocks were only counted, because of --max-memory: %llu "
+		       "with %llu bytes, of no stack",
+		       counts_s, (unsigned long long)counts[SESSION_HEAP_COUNTED],
+		       (unsigned long long)counts[SESSION_HEAP_COUNTED_BYTES]);
+	if (none_s >= 0)
+		remark(stats,
+		       "from %.3f s on the heap was not recorded in a program that wrote over our "
+		       "tables more than 100 times: it writes where it should not, see valgrind or "
+		       "-fsanitize=address",
+		       none_s);
+}
+
+void remark_heap(struct engine_stats *stats, const uint64_t *counts, const struct heap_marks *marks)
+{
+	remark_steps(stats, counts, marks);
+	if (counts[SESSION_HEAP_DEEPBIND] > 0)
+		remark(stats,
+		       "opened with RTLD_DEEPBIND, so that its calls of malloc() go past us and "
+		       "are "
+		       "not seen: %s%s; open it without that flag",
+		       marks->deepbind, counts[SESSION_HEAP_DEEPBIND] > 1 ? " and others" : "");
 	if (counts[SESSION_HEAP_STALLS] > 0)
 		remark(stats,
 		       "%llu times the recorder did not get to run for a second: what "

@@ -71,6 +71,7 @@ struct signal_engine {
 	uint64_t refused_events;         /* that programs told, and no value can be of */
 	uint64_t sealed;                 /* programs that locked us out by seccomp */
 	struct absence absence;          /* of programs that are not sampled */
+	struct heap_marks heap_marks;
 	struct engine_stats stats;
 	char notice[440];
 };
@@ -343,6 +344,7 @@ static void count_up(struct signal_engine *engine, struct process_file *file)
 	(void)process_file_look(file); /* else what was there before */
 	for (size_t i = 0; i < SESSION_COUNTS; i++)
 		engine->counts[i] += atomic_load(&counts[i]);
+	heap_marks_take(&engine->heap_marks, &engine->clock, file->head);
 	if (atomic_load(&file->head->own_signal))
 		engine->own_signal = atomic_load(&file->head->signal);
 	if (atomic_load(&file->head->state) == SESSION_PROCESS_OFF)
@@ -476,7 +478,10 @@ static void add_remarks(const struct signal_engine *engine, struct engine_stats 
 	if (engine->refused_events > 0)
 		remark(stats, "%llu events were left out: too many names, or a weight beyond 2^63",
 		       (unsigned long long)engine->refused_events);
-	remark_heap(stats, counts);
+	remark_heap(stats, counts, &engine->heap_marks);
+	if (engine->heap && heap_rings_damaged(engine->heap) > 0)
+		remark(stats, "%llu records of the heap made no sense and were left out",
+		       (unsigned long long)heap_rings_damaged(engine->heap));
 	if (counts[SESSION_NO_LABEL] > 0)
 		remark(stats, "%llu labels had no room: those of a thread have %u bytes",
 		       (unsigned long long)counts[SESSION_NO_LABEL], SESSION_TEXT_BYTES);
@@ -676,6 +681,7 @@ static void set_control(struct signal_engine *engine, const struct engine_config
 	control->heap_lossy = config->heap.lossy;
 	control->heap_maps = config->heap.maps;
 	control->heap_sample_bytes = config->heap.sample_bytes;
+	control->heap_max_bytes = config->heap.max_bytes;
 	if (config->heap.on && config->heap.sample_bytes == 0)
 		control->ring_words = RING_WORDS_HEAP;
 	atomic_store(&control->mode, mode_of(engine, config->paused));
@@ -708,6 +714,7 @@ static int set_up(struct signal_engine *engine, const struct engine_config *conf
 	if (r < 0)
 		return error_errno(err, r, "cannot describe the samples");
 	tick_clock_pair(&engine->clock);
+	engine->heap_marks.start_ns = clock_monotonic_ns();
 	set_control(engine, config);
 	return 0;
 }
