@@ -17,6 +17,9 @@
 #include "inproc/heap_budget.h"
 #include "inproc/heap_memory.h"
 
+/* The two kinds of places are made for each by the compiler, with their sizes as constants. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 /* 2^64 / golden ratio. */
 #define SPREAD 0x9e3779b97f4a7c15ull
 
@@ -29,21 +32,21 @@ struct places {
 	uint32_t mask; /* of the places that are used */
 };
 
-static struct places usual_places(struct heap_memory *memory)
+static ALWAYS_INLINE struct places usual_places(struct heap_memory *memory)
 {
 	return (struct places){(uint8_t *)memory->shapes, sizeof(memory->shapes[0]),
 			       HEAP_SHAPE_SLOTS, HEAP_SHAPE_BITS, memory->shapes_mask};
 }
 
-static struct places deep_places(struct heap_memory *memory)
+static ALWAYS_INLINE struct places deep_places(struct heap_memory *memory)
 {
 	return (struct places){(uint8_t *)memory->deep, sizeof(memory->deep[0]), HEAP_DEEP_SLOTS,
 			       HEAP_DEEP_BITS, ~0u};
 }
 
 /* Two places for each frame: the shape that was met last is in the first. */
-static inline struct heap_shape *place_of(const struct places *places,
-					  const struct unwind_frame *frame, uint32_t which)
+static ALWAYS_INLINE struct heap_shape *place_of(const struct places *places,
+						 const struct unwind_frame *frame, uint32_t which)
 {
 	uint64_t hash = (frame->pc ^ frame->sp << 20) * SPREAD;
 	uint64_t at = (hash >> (64 - places->bits) & places->mask & ~1ull) + which;
@@ -51,7 +54,7 @@ static inline struct heap_shape *place_of(const struct places *places,
 	return (struct heap_shape *)(places->begin + at * places->bytes);
 }
 
-static inline uint32_t *slots_of(const struct heap_shape *shape)
+static ALWAYS_INLINE uint32_t *slots_of(const struct heap_shape *shape)
 {
 	return (uint32_t *)(uintptr_t)(shape + 1);
 }
@@ -77,7 +80,7 @@ static uint32_t slots_check_of(const struct heap_shape *shape)
 }
 
 /* What the places of a shape hold, and where it begins. */
-static inline __attribute__((always_inline)) uint64_t hash_of(const struct heap_shape *shape)
+static ALWAYS_INLINE uint64_t hash_of(const struct heap_shape *shape)
 {
 	const uint8_t *from = (const uint8_t *)(uintptr_t)shape->sp;
 	uint64_t factor = SPREAD;
@@ -105,8 +108,8 @@ static __attribute__((noinline)) void look_for_damage(struct heap_shape *shape, 
 	heap_budget_error();
 }
 
-static inline bool find_in(struct heap_memory *memory, const struct places *places,
-			   const struct unwind_frame *frame, uint32_t *ret_number)
+static ALWAYS_INLINE bool find_in(struct heap_memory *memory, const struct places *places,
+				  const struct unwind_frame *frame, uint32_t *ret_number)
 {
 	for (uint32_t i = 0; i < 2; i++) {
 		struct heap_shape *shape = place_of(places, frame, i);
@@ -121,14 +124,22 @@ static inline bool find_in(struct heap_memory *memory, const struct places *plac
 	return false;
 }
 
+static __attribute__((noinline)) bool find_deep(struct heap_memory *memory,
+						const struct unwind_frame *frame,
+						uint32_t *ret_number)
+{
+	struct places deep = deep_places(memory);
+
+	return find_in(memory, &deep, frame, ret_number);
+}
+
 bool heap_shape_find(struct heap_memory *memory, const struct unwind_frame *frame,
 		     uint32_t *ret_number)
 {
 	struct places usual = usual_places(memory);
-	struct places deep = deep_places(memory);
 
 	return find_in(memory, &usual, frame, ret_number) ||
-	       (memory->has_deep && find_in(memory, &deep, frame, ret_number));
+	       (memory->has_deep && find_deep(memory, frame, ret_number));
 }
 
 void heap_shapes_forget(struct heap_memory *memory)
