@@ -19,6 +19,8 @@
 #define STACK_WORDS (sizeof(struct session_stack) / 8)
 /* A thread that is deeper than can be walked is not tried again and again. */
 #define VAIN_WALKS 16u
+/* What tables and anchors of a thread that is deep take more. */
+#define DEEP_BYTES (512ull << 10)
 
 static uint64_t hash_of(const uint64_t *pcs, uint32_t count, uint32_t end)
 {
@@ -227,6 +229,10 @@ static bool walk(struct inproc_thread *thread, const struct unwind_frame *frame,
 	struct unwind_trace trace = {0};
 	uint32_t flags = walk_whole(thread, frame, &trace);
 
+	if (trace.count > HEAP_ROOT_FRAMES && !thread->heap_deep) {
+		thread->heap_deep = true;
+		heap_budget_take(DEEP_BYTES);
+	}
 	if (trace.end != UNWIND_DEPTH)
 		trace.count = shorten(trace.pcs, trace.count, stack_depth());
 	else if (trace.count > stack_depth()) /* what it has at its end is no root */

@@ -85,6 +85,7 @@ struct inproc_thread {
 	uint64_t random;
 	uint32_t end_rounds;      /* of destructors, while the thread ends */
 	uint64_t inside_pc;       /* what lies in it as long as that is so */
+	bool heap_deep;           /* it has had deep stacks */
 	bool heap_small;          /* it has but few places in its tables */
 	uint64_t told_rate;       /* that its blocks are sampled with, as far as the reader knows */
 	uint64_t heap_tail;       /* of the ring, as far as it was looked at */
