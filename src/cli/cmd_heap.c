@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/default_name.h"
 #include "cli/heap_summary.h"
+#include "cli/hook_option.h"
 #include "cli/record_summary.h"
 #include "heap/analysis.h"
 #include "heap/heap_profile.h"
@@ -36,6 +37,7 @@ struct heap_options {
 	bool lossless;
 	bool quiet;
 	uint64_t max_peak_bytes;
+	struct option_list hooks;
 };
 
 /* A summary looks at no more events than this, which takes some seconds. */
@@ -45,6 +47,7 @@ struct heap_recording {
 	const struct command_context *context;
 	const struct heap_options *options;
 	struct record_config config;
+	struct hook_option hooks;
 	pid_t joined;     /* who has asked for this recording */
 	const char *name; /* of what is recorded */
 	char comm[PROCESS_COMM_MAX];
@@ -156,7 +159,9 @@ static struct record_config config_of(struct heap_recording *recording, char **a
 				      .alone = true,
 				      .maps = options->maps,
 				      .lossy = !options->lossless,
-				      .sample_bytes = options->sample_bytes}},
+				      .sample_bytes = options->sample_bytes,
+				      .hooks = recording->hooks.items,
+				      .hook_count = recording->hooks.count}},
 		.target = target,
 		.command = recording->joined != 0 ? NULL : argv,
 		.duration_ns = options->duration_ns,
@@ -236,6 +241,20 @@ static void advise(struct error *err)
 				  "dynamically; wick record shows where its time goes");
 }
 
+/* Functions are looked for before anything runs. */
+static int find_hooks(struct heap_recording *recording, const char *program, struct error *err)
+{
+	char path[64];
+
+	if (recording->options->hooks.count == 0)
+		return 0;
+	if (recording->joined != 0) {
+		(void)snprintf(path, sizeof(path), "/proc/%d/exe", recording->joined);
+		program = path;
+	}
+	return hook_option_read(&recording->options->hooks, program, &recording->hooks, err);
+}
+
 static int run(const struct command_context *context, void *values, int argc, char **argv)
 {
 	struct heap_recording recording = {.context = context, .options = values};
@@ -256,6 +275,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (recording.options->max_peak_bytes && is_stdout(recording.options->output))
 		return command_misused(context,
 				       "--max-peak reads the recording again: give -o a file");
+	if (find_hooks(&recording, argv[0], &err) < 0)
+		return command_refused(context, &err);
 	output = recording.options->output ? strdup(recording.options->output)
 					   : default_recording_name(recording.name);
 	recording.config = config_of(&recording, argv);
@@ -298,6 +319,10 @@ static const struct option_spec table[] = {
 	{"max-peak", 0, OPTION_SIZE(struct heap_options, max_peak_bytes), .argument = "SIZE",
 	 .max = 1ull << 50, .off = "off", .key = "heap.max_peak",
 	 .help = "end with status 3 when more than this was live at a time"},
+	{"hook", 0, OPTION_LIST(struct heap_options, hooks), .argument = "alloc=SYM,free=SYM",
+	 .key = "heap.hook",
+	 .help = "also blocks of the program's own allocator, by its functions; SYM@LIB of a "
+		 "library, SYM:2 when the size, or the block, is the second argument"},
 	{"join", 0, OPTION_U64(struct heap_options, join_pid), .argument = "PID", .max = INT32_MAX,
 	 .hidden = true,
 	 .help = "record a process that has the library, and waits for the session"},
@@ -326,6 +351,19 @@ const struct command command_heap = {
 			"counts as new, of those who had mapped it, as what realloc() makes of a "
 			"block does. What allocators and the C library map for themselves is not "
 			"among it.",
+			"With --hook functions of the program's own allocator are recorded as "
+			"well, up to eight pairs: alloc=SYM is one that takes a size and returns a "
+			"block, free=SYM one that takes it back. The size is the first argument, "
+			"or that of the number after a colon (alloc=SYM:2), or the product of two "
+			"(alloc=SYM:1*2); so is the block of free. SYM is the name that nm shows, "
+			"of static functions too; SYM@LIB is one of a library that the program "
+			"loads at its start, SYM@/path/to/file one of any file that is loaded or "
+			"run later. Blocks of pools are kept apart: the memory beneath is counted "
+			"where the pool got it. Functions that call each other count once, as the "
+			"outermost. A jump is put at the function's beginning before the program "
+			"runs; where its code does not allow it the program runs without, and the "
+			"summary says why. Functions have 12 arguments at most, integers and "
+			"pointers.",
 			"Where a program cannot be started by wick it is recorded all the same by "
 			"LD_PRELOAD=/path/to/libwick-preload.so WICK_MODE=heap, and so is one "
 			"that was linked with the library (pkg-config --libs libwick-preload) by "
@@ -344,6 +382,8 @@ const struct command command_heap = {
 			{"wick heap -- ./app", "every allocation, from start to end"},
 			{"wick heap --sample 512K -o app.wick -- ./app",
 			 "about one block in 512 KiB, for next to nothing"},
+			{"wick heap --hook alloc=pool_get,free=pool_put -- ./app",
+			 "what a pool of the program's own hands out, too"},
 			{"wick heap --max-peak 200M -o test.wick -- ./test",
 			 "a test that fails when it takes too much"},
 			{NULL, NULL},

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "inproc/heap_memory.h"
+#include "inproc/hook.h"
 #include "inproc/ring.h"
 #include "inproc/session_file.h"
 #include "safe/thread_pointer.h"
@@ -36,8 +37,11 @@ void heap_begin(void)
 	find_cpu_offset();
 	inproc_begin();
 	heap_resume();
-	if (atomic_load(&heap_is_on) > HEAP_OFF && heap_is_bypassed())
+	if (atomic_load(&heap_is_on) <= HEAP_OFF)
+		return;
+	if (heap_is_bypassed())
 		inproc_count(SESSION_HEAP_BYPASSED, 1);
+	hooks_set();
 }
 
 void heap_resume(void)

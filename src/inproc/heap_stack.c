@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "inproc/heap_memory.h"
+#include "inproc/hook.h"
 #include "inproc/stack.h"
 #include "unwind/walk.h"
 
@@ -139,6 +140,7 @@ static bool walk(struct inproc_thread *thread, const struct unwind_frame *frame,
 	struct unwind_trace trace = {.pcs = thread->heap->pcs};
 	uint16_t flags = stack_walk(thread, frame, &trace);
 
+	trace.count = hooks_leave_out(trace.pcs, trace.count);
 	if (ret_frames)
 		keep_frames(ret_frames, trace.pcs, trace.count, flags);
 	if (!number_of(thread, trace.count, flags, ret))

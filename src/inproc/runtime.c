@@ -9,6 +9,7 @@
 
 #include "inproc/alone.h"
 #include "inproc/heap.h"
+#include "inproc/hook.h"
 #include "inproc/process_timer.h"
 #include "inproc/session_file.h"
 #include "inproc/signals.h"
@@ -77,6 +78,7 @@ static void on_fork(void)
 	else
 		thread_begin_main();
 	heap_resume();
+	hooks_tell();
 	session_file_wake();
 }
 

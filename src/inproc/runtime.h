@@ -78,8 +78,10 @@ struct inproc_thread {
 	uint64_t inside;     /* the frame of the allocator that the thread is in; 0: none */
 	uint64_t left_bytes; /* until the next block that is recorded, where not all are */
 	uint64_t random;
-	uint32_t end_rounds;      /* of destructors, while the thread ends */
-	uint64_t inside_pc;       /* what lies in it as long as that is so */
+	uint32_t end_rounds; /* of destructors, while the thread ends */
+	uint64_t inside_pc;  /* what lies in it as long as that is so */
+	uint64_t hooked;     /* as inside, of hooked functions: see hook.h */
+	uint64_t hooked_pc;
 	struct heap_memory *heap; /* what else it takes; NULL: not yet */
 
 	/* Stacks: the last one that was written, and the next. */

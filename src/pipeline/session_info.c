@@ -82,5 +82,7 @@ void session_info_end(struct recording_writer *writer, uint64_t end_ns,
 	put_number(writer, "depth_limit", stats->depth_limit);
 	put_number(writer, "sample_cost_ns", stats->sample_cost_ns);
 	put_number(writer, "recorder_cpu_ns", result->own_cpu_ns);
+	if (stats->remark[0])
+		recording_writer_info(writer, "note", stats->remark);
 	recording_writer_info(writer, "kernel_time", stats->kernel ? "sampled" : "left out");
 }

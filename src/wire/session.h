@@ -28,7 +28,9 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define SESSION_VERSION 3u
+#include "wire/hook.h"
+
+#define SESSION_VERSION 4u
 #define SESSION_MAGIC 0x6e6f69737365736bull /* "ksession" */
 
 #define SESSION_VARIABLE "WICK_SESSION" /* of the environment: the folder */
@@ -68,6 +70,8 @@ struct session_control {
 	uint32_t zero;
 	uint32_t heap_lossy;        /* who finds its ring full drops events and does not wait */
 	uint64_t heap_sample_bytes; /* between blocks that are recorded, on average; 0: all are */
+	uint32_t hook_count;
+	struct session_hook hooks[SESSION_HOOKS];
 };
 
 /* A recorder that has not moved for so long is dead, or as good. */
@@ -149,6 +153,7 @@ struct session_process {
 	uint64_t tables_address;       /* where the program has mapped the tables */
 	uint64_t tables_bytes;
 	_Atomic uint64_t counts[SESSION_COUNTS];
+	_Atomic uint32_t hook_states[SESSION_HOOKS]; /* enum session_hook_state */
 };
 
 /* Kinds of records in a ring. Each begins with the word of a head. */

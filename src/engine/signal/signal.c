@@ -16,6 +16,7 @@
 #include "engine/signal/absence.h"
 #include "engine/signal/delivery.h"
 #include "engine/signal/heap_ring.h"
+#include "engine/signal/hooks.h"
 #include "engine/signal/preload_path.h"
 #include "engine/signal/process_file.h"
 #include "engine/signal/remark.h"
@@ -71,6 +72,7 @@ struct signal_engine {
 	uint64_t refused_events;         /* that programs told, and no value can be of */
 	uint64_t sealed;                 /* programs that locked us out by seccomp */
 	struct absence absence;          /* of programs that are not sampled */
+	struct hooks hooks;
 	struct engine_stats stats;
 	char notice[440];
 };
@@ -343,6 +345,7 @@ static void count_up(struct signal_engine *engine, struct process_file *file)
 	(void)process_file_look(file); /* else what was there before */
 	for (size_t i = 0; i < SESSION_COUNTS; i++)
 		engine->counts[i] += atomic_load(&counts[i]);
+	hooks_count(&engine->hooks, file->head);
 	if (atomic_load(&file->head->own_signal))
 		engine->own_signal = atomic_load(&file->head->signal);
 	if (atomic_load(&file->head->state) == SESSION_PROCESS_OFF)
@@ -477,6 +480,7 @@ static void add_remarks(const struct signal_engine *engine, struct engine_stats 
 		remark(stats, "%llu events were left out: too many names, or a weight beyond 2^63",
 		       (unsigned long long)engine->refused_events);
 	remark_heap(stats, counts);
+	hooks_remark(&engine->hooks, stats);
 	if (counts[SESSION_NO_LABEL] > 0)
 		remark(stats, "%llu labels had no room: those of a thread have %u bytes",
 		       (unsigned long long)counts[SESSION_NO_LABEL], SESSION_TEXT_BYTES);
@@ -674,6 +678,7 @@ static void set_control(struct signal_engine *engine, const struct engine_config
 	control->heap_lossy = config->heap.lossy;
 	control->heap_maps = config->heap.maps;
 	control->heap_sample_bytes = config->heap.sample_bytes;
+	hooks_ask(&engine->hooks, control);
 	if (config->heap.on && config->heap.sample_bytes == 0)
 		control->ring_words = RING_WORDS_HEAP;
 	atomic_store(&control->mode, mode_of(engine, config->paused));
@@ -727,6 +732,8 @@ static int signal_engine_open(const struct engine_config *config, const struct t
 	engine->overwrite_old = config->overwrite_old;
 	engine->samples = !config->heap.alone;
 	engine->absence.heap = config->heap.alone;
+	engine->hooks =
+		(struct hooks){.items = config->heap.hooks, .count = config->heap.hook_count};
 	engine->stats.frequency_hz = config->frequency_hz;
 	engine->stats.depth_limit = config->depth;
 	engine->session = (struct session){.tables_fd = -1, .wake_fd = -1, .control_fd = -1};
