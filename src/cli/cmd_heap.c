@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/scope.h"
@@ -23,6 +24,7 @@
 #include "pipeline/load.h"
 #include "pipeline/record.h"
 #include "proc/process_info.h"
+#include "view/misuse_text.h"
 
 #define UNUSED_RATE_HZ 1 /* nothing is sampled by time */
 
@@ -38,7 +40,10 @@ struct heap_options {
 	bool quiet;
 	uint64_t max_peak_bytes;
 	struct option_list hooks;
+	bool leaks;
 };
+
+#define MISUSES_SHOWN 10u
 
 /* A summary looks at no more events than this, which takes some seconds. */
 #define SUMMARY_EVENTS 100000000u
@@ -53,6 +58,7 @@ struct heap_recording {
 	char comm[PROCESS_COMM_MAX];
 	struct heap_totals totals; /* of the recording, once it was looked at */
 	bool has_totals;
+	struct bytes misuses; /* in words */
 	bool progress_drawn;
 	bool failure_told;
 };
@@ -100,6 +106,7 @@ static void find_totals(struct heap_recording *recording, const struct record_re
 		return;
 	recording->totals = heap_analysis_report(heap.analysis)->totals;
 	recording->has_totals = true;
+	misuse_text_put(&recording->misuses, &heap, MISUSES_SHOWN);
 	heap_profile_fini(&heap);
 }
 
@@ -115,9 +122,13 @@ static void print_end(void *self, const struct record_result *result, const stru
 	} else {
 		if (!recording->options->quiet || recording->options->max_peak_bytes)
 			find_totals(recording, result);
-		if (!recording->options->quiet)
+		if (!recording->options->quiet) {
 			heap_summary_print(out, &recording->config, result,
 					   recording->has_totals ? &recording->totals : NULL);
+			if (recording->misuses.size > 0 && !recording->misuses.failed)
+				(void)fwrite(recording->misuses.data, 1, recording->misuses.size,
+					     out);
+		}
 	}
 	(void)fflush(out);
 }
@@ -160,6 +171,7 @@ static struct record_config config_of(struct heap_recording *recording, char **a
 				      .maps = options->maps,
 				      .lossy = !options->lossless,
 				      .sample_bytes = options->sample_bytes,
+				      .free_stacks = options->leaks,
 				      .hooks = recording->hooks.items,
 				      .hook_count = recording->hooks.count}},
 		.target = target,
@@ -296,6 +308,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		(void)command_failed(context, &err);
 	status = exit_status(&recording, &result, r);
 	free(output);
+	bytes_fini(&recording.misuses);
 	return status;
 }
 
@@ -323,6 +336,8 @@ static const struct option_spec table[] = {
 	 .key = "heap.hook",
 	 .help = "also blocks of the program's own allocator, by its functions; SYM@LIB of a "
 		 "library, SYM:2 when the size, or the block, is the second argument"},
+	{"leaks", 0, OPTION_FLAG(struct heap_options, leaks), .key = "heap.leaks",
+	 .help = "frees have stacks too, to explain blocks that are freed twice"},
 	{"join", 0, OPTION_U64(struct heap_options, join_pid), .argument = "PID", .max = INT32_MAX,
 	 .hidden = true,
 	 .help = "record a process that has the library, and waits for the session"},

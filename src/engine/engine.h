@@ -99,6 +99,7 @@ struct engine_config {
 		bool maps;             /* and what programs map by themselves */
 		bool lossy;            /* who finds no room drops what it has, and does not wait */
 		uint64_t sample_bytes; /* between blocks that are recorded; 0: all are */
+		bool free_stacks;      /* frees have stacks too: for what is freed twice */
 		const struct engine_hook *hooks; /* borrowed until the engine is closed */
 		size_t hook_count;               /* ENGINE_HOOKS at most */
 	} heap;

@@ -90,6 +90,7 @@ void heap_analysis_free(struct heap_analysis *analysis)
 	heap_order_fini(&analysis->order);
 	heap_live_fini(&analysis->live);
 	heap_sites_fini(&analysis->report.sites);
+	heap_misuses_fini(&analysis->report.misuses);
 	heap_timeline_fini(&analysis->report.timeline);
 	heap_history_fini(&analysis->report.site_history);
 	heap_history_fini(&analysis->report.thread_history);
@@ -430,6 +431,7 @@ static __attribute__((noinline)) int take_passing(struct heap_analysis *analysis
 		return 0;
 	report->quality.swapped++;
 	report->quality.unknown_frees -= half.counted;
+	heap_misuses_matched(&report->misuses, half.space, half.address);
 	if (make_block(analysis, event, time_ns, &block) < 0)
 		return -ENOMEM;
 	if (block.share == ID_NONE)
@@ -465,10 +467,16 @@ static int take_block(struct heap_analysis *analysis, const struct heap_event *e
 		half.counted = rate_of(analysis, thread) == 0;
 		analysis->report.quality.unknown_frees += half.counted;
 		heap_skew_add(&analysis->early, &half);
-		return 0;
+		return half.counted && event->stack != ID_NONE
+			       ? heap_misuses_unmatched(&analysis->report.misuses,
+							analysis->config.dictionary, event, &half)
+			       : 0;
 	}
 	*ret = *slot;
 	heap_live_remove(&analysis->live, slot);
+	if (event->stack != ID_NONE && heap_misuses_freed(&analysis->report.misuses, event, ret,
+							  &analysis->report.sites, time_ns) < 0)
+		return -ENOMEM;
 	if (ret->share == ID_NONE)
 		return 1;
 	return change_live(analysis, ret, minus(sum_of(analysis, ret))) < 0 ? -ENOMEM : 1;
@@ -782,6 +790,8 @@ int heap_analysis_finish(struct heap_analysis *analysis)
 
 	for (uint32_t i = 0; i < analysis->moving.count; i++)
 		settle_moving(analysis, i);
+	if (r == 0)
+		r = heap_misuses_finish(&report->misuses);
 	add_up(report);
 	report->quality.late = analysis->order.late;
 	report->quality.backward = analysis->order.backward;

@@ -11,6 +11,7 @@ void heap_profile_fini(struct heap_profile *heap)
 	profile_free(heap->profile);
 	heap_analysis_free(heap->analysis);
 	free(heap->stacks);
+	free(heap->misuses);
 	free(heap->threads);
 	*heap = (struct heap_profile){0};
 }

@@ -15,6 +15,7 @@
 #include "base/vec.h"
 #include "heap/classes.h"
 #include "heap/history.h"
+#include "heap/misuse.h"
 #include "heap/sites.h"
 #include "heap/timeline.h"
 #include "heap/weight.h"
@@ -78,6 +79,7 @@ struct heap_report {
 	struct heap_totals totals;
 	struct heap_quality quality;
 	struct heap_sites sites;
+	struct heap_misuses misuses;     /* where frees have stacks */
 	struct heap_lifetimes lifetimes; /* of all freed blocks */
 	struct heap_class classes[HEAP_CLASSES];
 	struct heap_timeline timeline;

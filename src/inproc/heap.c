@@ -14,6 +14,7 @@
 #include "unwind/arch/native.h"
 
 _Atomic uint32_t heap_is_on;
+bool heap_free_stacks;
 
 /* Where the kernel tells a thread its CPU, from the thread pointer on; 0: it does not. */
 static ptrdiff_t cpu_offset;
@@ -48,6 +49,7 @@ void heap_resume(void)
 {
 	bool on = (atomic_load(&inproc.mode) & SESSION_HEAP) != 0;
 
+	heap_free_stacks = on && inproc.control->heap_free_stacks;
 	atomic_store(&heap_is_on, !on                                 ? HEAP_OFF
 				  : inproc.control->heap_sample_bytes ? HEAP_SAMPLED
 								      : HEAP_ON);
@@ -194,6 +196,26 @@ static bool put_short(struct inproc_thread *thread, uint64_t word)
 	return true;
 }
 
+/* A free with its stack. False when either has no room. */
+static bool put_stacked(struct inproc_thread *thread, const struct heap_site *site, uint64_t word)
+{
+	struct unwind_frame frame = heap_frame_of(site);
+	struct session_heap *to;
+	uint32_t stack;
+	uint64_t head;
+
+	if (!heap_stack_number(thread, &frame, &stack))
+		return false;
+	to = (struct session_heap *)heap_claim(thread, SESSION_STACKED_WORDS, &head);
+	if (!to)
+		return false;
+	to->head = word | SESSION_STACKED << 8;
+	to->ticks = safe_ticks();
+	to->size = stack;
+	heap_publish(thread, head);
+	return true;
+}
+
 static void allocated(struct inproc_thread *thread, const struct heap_site *site,
 		      const struct block *block)
 {
@@ -240,13 +262,37 @@ void heap_freed(struct inproc_thread *thread, enum session_call call, const void
 	put_word(thread, head_of(SESSION_FREE, call, block));
 }
 
-bool heap_moves(struct inproc_thread *thread, const void *block)
+/* A double free is explained by the stacks of both. */
+static void put_free_stacked(struct inproc_thread *thread, const struct heap_site *site,
+			     uint64_t word)
+{
+	if (!heap_lock(thread))
+		return;
+	if (!put_stacked(thread, site, word) && !put_short(thread, word))
+		ring_lose(thread, 1, 0);
+	heap_unlock(thread);
+}
+
+void heap_freed_stacked(struct inproc_thread *thread, const struct heap_site *site,
+			enum session_call call, const void *block)
+{
+	if (!thread || !block)
+		return;
+	if (inproc.control->heap_sample_bytes && !heap_sample_remove(call, block))
+		return;
+	put_free_stacked(thread, site, head_of(SESSION_FREE, call, block));
+}
+
+bool heap_moves(struct inproc_thread *thread, const struct heap_site *site, const void *block)
 {
 	if (!thread || !block)
 		return false;
 	if (inproc.control->heap_sample_bytes && !heap_sample_remove(SESSION_REALLOC, block))
 		return false;
-	put_word(thread, head_of(SESSION_MOVE, SESSION_REALLOC, block));
+	if (heap_free_stacks)
+		put_free_stacked(thread, site, head_of(SESSION_MOVE, SESSION_REALLOC, block));
+	else
+		put_word(thread, head_of(SESSION_MOVE, SESSION_REALLOC, block));
 	return true;
 }
 

@@ -286,7 +286,7 @@ static void freed(const void *block, uint64_t frame)
 	struct heap_site site = site_of(frame);
 	struct inproc_thread *thread = heap_skips_free(block) ? NULL : heap_enter(&site);
 
-	heap_freed(thread, SESSION_POOL, block);
+	heap_freed_at(thread, &site, SESSION_POOL, block);
 	heap_leave(thread);
 }
 

@@ -57,7 +57,7 @@ struct heap_event {
 	uint64_t address;
 	uint64_t size; /* that was asked for; 0 of frees */
 	uint64_t time_ns;
-	uint32_t stack; /* of HEAP_ALLOC; else ID_NONE */
+	uint32_t stack; /* of HEAP_ALLOC; of HEAP_FREE and HEAP_MOVE if asked for; else ID_NONE */
 	uint32_t slack; /* bytes that the block has beyond its size */
 	uint16_t cpu;
 	uint8_t op;   /* enum heap_op */

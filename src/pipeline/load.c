@@ -38,6 +38,7 @@ void loader_fini(struct loader *loader)
 	vec_fini(&loader->gaps);
 	function_homes_fini(&loader->homes);
 	free(loader->heap_stacks);
+	free(loader->heap_misuses);
 	cache_dir_fini(&loader->cache);
 }
 
@@ -504,6 +505,7 @@ static int load_from(int fd, struct recording_reader *kept, const char *name,
 		if (samples_are_heap(&loader.samples)) {
 			ret->analysis = scope_take(&loader.samples.heap);
 			ret->stacks = scope_take(&loader.heap_stacks);
+			ret->misuses = scope_take(&loader.heap_misuses);
 			ret->threads = scope_take(&loader.threads.items);
 		}
 	}

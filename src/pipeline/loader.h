@@ -65,6 +65,7 @@ struct loader {
 	/* By value type of the profile: the event it is of, or one of LOADER_… */
 	uint32_t sources[PROFILE_MAX_VALUES];
 	uint32_t *heap_stacks; /* by site of the heap: of the profile; ID_NONE: not wanted */
+	struct heap_misuse_stacks *heap_misuses; /* by group */
 	struct function_homes homes;
 	struct cache_dir cache;
 };

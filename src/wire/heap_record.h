@@ -24,7 +24,7 @@ enum session_call {
 /*
  * What a thread does with its memory: two words, four of an allocation. The first word is
  * a record's with the address in place of flags and length: kind, then enum session_call, in
- * a byte each, and 48 bits of address.
+ * a byte each, and 48 bits of address. A free whose call has SESSION_STACKED has three words.
  */
 struct session_heap {
 	uint64_t head;
@@ -36,9 +36,13 @@ struct session_heap {
 };
 
 #define SESSION_HEAP_WORDS 2u
+#define SESSION_STACKED_WORDS 3u /* of frees that have a stack: its number is in place of size */
 #define SESSION_ALLOC_WORDS 4u
 #define SESSION_SLACK_MAX 0xffffu
 #define SESSION_CPU_UNKNOWN 0xffffu
+
+/* Of SESSION_FREE and SESSION_MOVE, beside the call. */
+#define SESSION_STACKED 0x80u
 
 /* The stack of a number that the thread counts up, 0 first; as that of samples, of the last stack.
  */
@@ -62,6 +66,8 @@ static inline uint32_t session_words(const struct session_record *record)
 
 	if (kind == SESSION_ALLOC)
 		return SESSION_ALLOC_WORDS;
+	if ((kind == SESSION_FREE || kind == SESSION_MOVE) && record->kind >> 8 & SESSION_STACKED)
+		return SESSION_STACKED_WORDS;
 	return kind >= SESSION_FREE && kind <= SESSION_KEPT ? SESSION_HEAP_WORDS : record->words;
 }
 

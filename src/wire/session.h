@@ -70,6 +70,7 @@ struct session_control {
 	uint32_t zero;
 	uint32_t heap_lossy;        /* who finds its ring full drops events and does not wait */
 	uint64_t heap_sample_bytes; /* between blocks that are recorded, on average; 0: all are */
+	uint32_t heap_free_stacks;  /* frees have stacks too */
 	uint32_t hook_count;
 	struct session_hook hooks[SESSION_HOOKS];
 };

@@ -63,3 +63,16 @@ def test_a_library_and_a_program_behind_a_wrapper(wick):
     assert "note" not in heap.process.stderr
     boxes = {stack[-1]: amount for stack, amount in heap.stacks("alloc_space").items() if "take_boxes" in stack}
     assert boxes["take_boxes"] == heap.truth["take_boxes"]["bytes"]
+
+
+@pytest.mark.parametrize("how, stacks", [
+    ("twice", ["1 block was freed twice, of 100 bytes", "freed by     free_again < main",
+               "before by    free_first < main", "allocated by make_block < main"]),
+    ("foreign", ["1 free of what no allocator gave", "freed by     free_foreign < main"]),
+])
+def test_what_is_freed_wrongly_is_told_with_its_stacks(wick, how, stacks):
+    """The C library ends the program by SIGABRT; the event was written before."""
+    heap = Heap(wick, [*workload("misuse"), how], "--leaks", status=128 + 6)
+    told = heap.process.stderr.partition("  misuse")[2]
+    assert all(words in told for words in stacks), heap.process.stderr
+    assert "misuse" not in told

@@ -678,6 +678,7 @@ static void set_control(struct signal_engine *engine, const struct engine_config
 	control->heap_lossy = config->heap.lossy;
 	control->heap_maps = config->heap.maps;
 	control->heap_sample_bytes = config->heap.sample_bytes;
+	control->heap_free_stacks = config->heap.free_stacks;
 	hooks_ask(&engine->hooks, control);
 	if (config->heap.on && config->heap.sample_bytes == 0)
 		control->ring_words = RING_WORDS_HEAP;
