@@ -312,35 +312,63 @@ static int refuse_repeated(const struct hook_option *option, struct error *err)
 	return 0;
 }
 
+/*
+ * The pair that begins with an item of the list. Of a variable of the environment commas end
+ * items, so it may be in two. Returns how many it takes.
+ */
+static size_t take_pair(const struct option_list *list, size_t at, char *ret, size_t size)
+{
+	const char *first = list->items[at];
+	bool is_half =
+		!strstr(first, ",free=") && !strstr(first, ",alloc=") && at + 1 < list->count;
+
+	(void)snprintf(ret, size, "%s%s%s", first, is_half ? "," : "",
+		       is_half ? list->items[at + 1] : "");
+	return is_half ? 2 : 1;
+}
+
+/* Finds the functions of a pair. */
+static int add_pair(const char *text, const char *program, struct hook_option *ret,
+		    struct error *err)
+{
+	struct engine_hook *pair = &ret->items[ret->count];
+	struct wanted wanted[2];
+	int r = ret->count < ENGINE_HOOKS
+			? read_pair(text, wanted, err)
+			: error_set(err, -EINVAL, "--hook: %u pairs at most", ENGINE_HOOKS / 2);
+
+	for (size_t k = 0; k < 2 && r == 0; k++) {
+		char *name = ret->names[ret->count + k];
+
+		(void)snprintf(name, sizeof(ret->names[0]), "%s", wanted[k].name);
+		pair[k].name = name;
+		r = resolve(&wanted[k], program, &pair[k], err);
+	}
+	if (r < 0)
+		return r;
+	/* One without the other would tell of blocks that never end, or never began. */
+	if (!pair[0].refused && pair[1].refused)
+		pair[0].refused = "is of no use without the other of its pair";
+	else if (pair[0].refused && !pair[1].refused)
+		pair[1].refused = "is of no use without the other of its pair";
+	ret->count += 2;
+	return 0;
+}
+
 int hook_option_read(const struct option_list *list, const char *program, struct hook_option *ret,
 		     struct error *err)
 {
 	char path[PATH_MAX];
+	int r = 0;
 
 	*ret = (struct hook_option){0};
-	if (list->count > ENGINE_HOOKS / 2)
-		return error_set(err, -EINVAL, "--hook: %u pairs at most", ENGINE_HOOKS / 2);
 	if (!preload_find_program(program, path, sizeof(path)))
 		(void)snprintf(path, sizeof(path), "%s", program); /* running it will tell */
-	for (size_t i = 0; i < list->count; i++) {
-		struct engine_hook *pair = &ret->items[ret->count];
-		struct wanted wanted[2];
-		int r = read_pair(list->items[i], wanted, err);
+	for (size_t i = 0; i < list->count && r == 0;) {
+		char text[2 * PATH_MAX];
 
-		for (size_t k = 0; k < 2 && r == 0; k++) {
-			(void)snprintf(ret->names[ret->count + k], sizeof(ret->names[0]), "%s",
-				       wanted[k].name);
-			pair[k].name = ret->names[ret->count + k];
-			r = resolve(&wanted[k], path, &pair[k], err);
-		}
-		if (r < 0)
-			return r;
-		/* One without the other would tell of blocks that never end, or never began. */
-		if (!pair[0].refused && pair[1].refused)
-			pair[0].refused = "is of no use without the other of its pair";
-		else if (pair[0].refused && !pair[1].refused)
-			pair[1].refused = "is of no use without the other of its pair";
-		ret->count += 2;
+		i += take_pair(list, i, text, sizeof(text));
+		r = add_pair(text, path, ret, err);
 	}
-	return refuse_repeated(ret, err);
+	return r < 0 ? r : refuse_repeated(ret, err);
 }

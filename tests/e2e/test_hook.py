@@ -29,7 +29,7 @@ def test_pools_are_counted_to_the_byte_and_the_program_is_the_same(wick, program
 def test_what_cannot_be_hooked_runs_without(wick):
     """Its code is about where it stands; the other one of the pair has no use then."""
     heap = Heap(wick, workload("pool"), "--hook", "alloc=room_get,free=pool_put:2",
-                "--hook", "alloc=array_get:1*2,free=box_put")
+                "--hook", "alloc=array_get:1*2", "--hook", "free=box_put")
     assert heap.truth["bad"] == 0
     assert "not hooked: room_get begins with code that depends on its place" in heap.process.stderr
     assert "not hooked: pool_put" in heap.process.stderr
@@ -76,3 +76,9 @@ def test_what_is_freed_wrongly_is_told_with_its_stacks(wick, how, stacks):
     told = heap.process.stderr.partition("  misuse")[2]
     assert all(words in told for words in stacks), heap.process.stderr
     assert "misuse" not in told
+
+
+def test_a_program_that_never_comes_is_told(wick):
+    program = workload("pool")[0]
+    heap = Heap(wick, ["true"], "--hook", f"alloc=box_get@{program},free=box_put@{program}")
+    assert "not hooked: box_get was loaded by no program" in heap.process.stderr
