@@ -9,12 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/scope.h"
 #include "cli/command.h"
 #include "cli/default_name.h"
 #include "cli/heap_summary.h"
+#include "cli/hook_option.h"
 #include "cli/look.h"
 #include "cli/record_summary.h"
 #include "heap/analysis.h"
@@ -23,6 +25,7 @@
 #include "pipeline/load.h"
 #include "pipeline/record.h"
 #include "proc/process_info.h"
+#include "view/misuse_text.h"
 
 #define UNUSED_RATE_HZ 1 /* nothing is sampled by time */
 
@@ -39,7 +42,11 @@ struct heap_options {
 	bool quiet;
 	uint64_t max_peak_bytes;
 	uint64_t max_memory_bytes;
+	struct option_list hooks;
+	bool leaks;
 };
+
+#define MISUSES_SHOWN 10u
 
 /* A summary looks at no more events than this, which takes some seconds. */
 #define SUMMARY_EVENTS 100000000u
@@ -48,11 +55,13 @@ struct heap_recording {
 	const struct command_context *context;
 	const struct heap_options *options;
 	struct record_config config;
+	struct hook_option hooks;
 	pid_t joined;     /* who has asked for this recording */
 	const char *name; /* of what is recorded */
 	char comm[PROCESS_COMM_MAX];
 	struct heap_totals totals; /* of the recording, once it was looked at */
 	bool has_totals;
+	struct bytes misuses; /* in words */
 	bool progress_drawn;
 	bool failure_told;
 };
@@ -100,6 +109,7 @@ static void find_totals(struct heap_recording *recording, const struct record_re
 		return;
 	recording->totals = heap_analysis_report(heap.analysis)->totals;
 	recording->has_totals = true;
+	misuse_text_put(&recording->misuses, &heap, MISUSES_SHOWN);
 	heap_profile_fini(&heap);
 }
 
@@ -115,9 +125,13 @@ static void print_end(void *self, const struct record_result *result, const stru
 	} else {
 		if (!recording->options->quiet || recording->options->max_peak_bytes)
 			find_totals(recording, result);
-		if (!recording->options->quiet)
+		if (!recording->options->quiet) {
 			heap_summary_print(out, &recording->config, result,
 					   recording->has_totals ? &recording->totals : NULL);
+			if (recording->misuses.size > 0 && !recording->misuses.failed)
+				(void)fwrite(recording->misuses.data, 1, recording->misuses.size,
+					     out);
+		}
 	}
 	(void)fflush(out);
 }
@@ -161,7 +175,10 @@ static struct record_config config_of(struct heap_recording *recording, char **a
 				      .lossy = !options->lossless,
 				      .sample_bytes = options->sample_bytes,
 				      .step_ns = options->interval_ms * NS_PER_MS,
-				      .max_bytes = options->max_memory_bytes}},
+				      .max_bytes = options->max_memory_bytes,
+				      .free_stacks = options->leaks,
+				      .hooks = recording->hooks.items,
+				      .hook_count = recording->hooks.count}},
 		.target = target,
 		.command = recording->joined != 0 ? NULL : argv,
 		.duration_ns = options->duration_ns,
@@ -241,6 +258,20 @@ static void advise(struct error *err)
 				  "dynamically; wick record shows where its time goes");
 }
 
+/* Functions are looked for before anything runs. */
+static int find_hooks(struct heap_recording *recording, const char *program, struct error *err)
+{
+	char path[64];
+
+	if (recording->options->hooks.count == 0)
+		return 0;
+	if (recording->joined != 0) {
+		(void)snprintf(path, sizeof(path), "/proc/%d/exe", recording->joined);
+		program = path;
+	}
+	return hook_option_read(&recording->options->hooks, program, &recording->hooks, err);
+}
+
 static int run(const struct command_context *context, void *values, int argc, char **argv)
 {
 	struct heap_recording recording = {.context = context, .options = values};
@@ -261,6 +292,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (recording.options->max_peak_bytes && is_stdout(recording.options->output))
 		return command_misused(context,
 				       "--max-peak reads the recording again: give -o a file");
+	if (find_hooks(&recording, argv[0], &err) < 0)
+		return command_refused(context, &err);
 	output = recording.options->output ? strdup(recording.options->output)
 					   : default_recording_name(recording.name);
 	recording.config = config_of(&recording, argv);
@@ -280,6 +313,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		(void)command_failed(context, &err);
 	status = exit_status(&recording, &result, r);
 	free(output);
+	bytes_fini(&recording.misuses);
 	return status;
 }
 
@@ -311,6 +345,12 @@ static const struct option_spec table[] = {
 	 .min = 1u << 20, .max = 1ull << 40, .off = "off", .key = "heap.max_memory",
 	 .help = "take no more than this of the program's memory, of each process; record less "
 		 "when that is not enough"},
+	{"hook", 0, OPTION_LIST(struct heap_options, hooks), .argument = "alloc=SYM,free=SYM",
+	 .key = "heap.hook",
+	 .help = "also blocks of the program's own allocator, by its functions; SYM@LIB of a "
+		 "library, SYM:2 when the size, or the block, is the second argument"},
+	{"leaks", 0, OPTION_FLAG(struct heap_options, leaks), .key = "heap.leaks",
+	 .help = "frees have stacks too, to explain blocks that are freed twice"},
 	{"join", 0, OPTION_U64(struct heap_options, join_pid), .argument = "PID", .max = INT32_MAX,
 	 .hidden = true,
 	 .help = "record a process that has the library, and waits for the session"},
@@ -345,6 +385,19 @@ const struct command command_heap = {
 			"quarters on what each stack asks for is only added up, and at the end "
 			"blocks are counted. Frees are recorded as long as their thread has "
 			"memory for that. The summary and wick info say when which of these began.",
+			"With --hook functions of the program's own allocator are recorded as "
+			"well, up to eight pairs: alloc=SYM is one that takes a size and returns a "
+			"block, free=SYM one that takes it back. The size is the first argument, "
+			"or that of the number after a colon (alloc=SYM:2), or the product of two "
+			"(alloc=SYM:1*2); so is the block of free. SYM is the name that nm shows, "
+			"of static functions too; SYM@LIB is one of a library that the program "
+			"loads at its start, SYM@/path/to/file one of any file that is loaded or "
+			"run later. Blocks of pools are kept apart: the memory beneath is counted "
+			"where the pool got it. Functions that call each other count once, as the "
+			"outermost. A jump is put at the function's beginning before the program "
+			"runs; where its code does not allow it the program runs without, and the "
+			"summary says why. Functions have 12 arguments at most, integers and "
+			"pointers.",
 			"Where a program cannot be started by wick it is recorded all the same by "
 			"LD_PRELOAD=/path/to/libwick-preload.so WICK_MODE=heap, and so is one "
 			"that was linked with the library (pkg-config --libs libwick-preload) by "
@@ -363,6 +416,8 @@ const struct command command_heap = {
 			{"wick heap -- ./app", "every allocation, from start to end"},
 			{"wick heap --sample 512K -o app.wick -- ./app",
 			 "about one block in 512 KiB, for next to nothing"},
+			{"wick heap --hook alloc=pool_get,free=pool_put -- ./app",
+			 "what a pool of the program's own hands out, too"},
 			{"wick heap --max-peak 200M -o test.wick -- ./test",
 			 "a test that fails when it takes too much"},
 			{NULL, NULL},

@@ -15,6 +15,7 @@ void heap_account_init(struct heap_account *account, struct heap_rates *rates, u
 void heap_account_fini(struct heap_account *account)
 {
 	heap_sites_fini(&account->report.sites);
+	heap_misuses_fini(&account->report.misuses);
 	heap_timeline_fini(&account->report.timeline);
 	heap_history_fini(&account->report.site_history);
 	heap_history_fini(&account->report.thread_history);

@@ -295,6 +295,7 @@ static __attribute__((noinline)) int take_passing(struct heap_analysis *analysis
 		return 0;
 	report->quality.swapped++;
 	report->quality.unknown_frees -= half.counted;
+	heap_misuses_matched(&report->misuses, half.space, half.address);
 	if (make_block(analysis, event, time_ns, &block) < 0)
 		return -ENOMEM;
 	if (block.share == ID_NONE)
@@ -333,11 +334,18 @@ static ALWAYS_INLINE int take_block(struct heap_analysis *analysis, const struct
 			       analysis->account.report.quality.only_totals == 0;
 		analysis->account.report.quality.unknown_frees += half.counted;
 		heap_skew_add(&analysis->early, &half);
-		return 0;
+		return half.counted && event->stack != ID_NONE
+			       ? heap_misuses_unmatched(&analysis->account.report.misuses,
+							analysis->config.dictionary, event, &half)
+			       : 0;
 	}
 	*ret = *slot;
 	heap_live_remove(&analysis->live, slot);
 	if (place(analysis, ret, -1) < 0)
+		return -ENOMEM;
+	if (event->stack != ID_NONE &&
+	    heap_misuses_freed(&analysis->account.report.misuses, event, ret,
+			       &analysis->account.report.sites, time_ns) < 0)
 		return -ENOMEM;
 	if (ret->share == ID_NONE)
 		return 1;
@@ -643,6 +651,8 @@ int heap_analysis_finish(struct heap_analysis *analysis)
 	int r = heap_analysis_until(analysis, UINT64_MAX);
 	uint64_t end_ns = report->end_ns;
 
+	if (r == 0)
+		r = heap_misuses_finish(&report->misuses);
 	if (analysis->pools && analysis->pools->account.report.end_ns > end_ns)
 		end_ns = analysis->pools->account.report.end_ns;
 	if (r == 0 && analysis->pools)

@@ -12,6 +12,7 @@ void heap_profile_fini(struct heap_profile *heap)
 	heap_analysis_free(heap->analysis);
 	free(heap->stacks);
 	free(heap->pool_stacks);
+	free(heap->misuses);
 	free(heap->threads);
 	*heap = (struct heap_profile){0};
 }

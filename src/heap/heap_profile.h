@@ -9,11 +9,20 @@
 struct heap_analysis;
 struct profile;
 
+/* As of struct heap_misuse. */
+struct heap_misuse_stacks {
+	uint32_t stack;
+	uint32_t freed;
+	uint32_t allocated;
+};
+
 struct heap_profile {
 	struct profile *profile;
 	struct heap_analysis *analysis; /* heap_analysis_report() tells what it found */
 	uint32_t *stacks;               /* by site: of the profile; ID_NONE: filtered out */
 	uint32_t *pool_stacks;          /* the same of the sites of pools */
+	/* By group of heap_report.misuses: of the profile, ID_NONE for those that it has not. */
+	struct heap_misuse_stacks *misuses;
 	uint32_t *threads; /* by thread of the report: of the profile; ID_NONE: it has no blocks */
 };
 

@@ -16,6 +16,7 @@
 #include "heap/classes.h"
 #include "heap/footprint.h"
 #include "heap/history.h"
+#include "heap/misuse.h"
 #include "heap/sites.h"
 #include "heap/timeline.h"
 #include "heap/weight.h"
@@ -82,6 +83,7 @@ struct heap_report {
 	struct heap_totals totals;
 	struct heap_quality quality;
 	struct heap_sites sites;
+	struct heap_misuses misuses;     /* where frees have stacks */
 	struct heap_lifetimes lifetimes; /* of all freed blocks */
 	struct heap_class classes[HEAP_CLASSES];
 	struct heap_timeline timeline;

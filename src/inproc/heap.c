@@ -7,6 +7,8 @@
 
 #include "inproc/heap_budget.h"
 #include "inproc/heap_memory.h"
+#include "inproc/heap_sample.h"
+#include "inproc/hook.h"
 #include "inproc/ring.h"
 #include "inproc/session_file.h"
 #include "safe/syscall.h"
@@ -15,6 +17,7 @@
 #include "unwind/arch/native.h"
 
 _Atomic uint32_t heap_is_on;
+bool heap_free_stacks;
 
 /* Where the kernel tells a thread its CPU, from the thread pointer on; 0: it does not. */
 static ptrdiff_t cpu_offset;
@@ -38,14 +41,18 @@ void heap_begin(void)
 	find_cpu_offset();
 	inproc_begin();
 	heap_resume();
-	if (atomic_load(&heap_is_on) > HEAP_OFF && heap_is_bypassed())
+	if (atomic_load(&heap_is_on) <= HEAP_OFF)
+		return;
+	if (heap_is_bypassed())
 		inproc_count(SESSION_HEAP_BYPASSED, 1);
+	hooks_set();
 }
 
 void heap_resume(void)
 {
 	bool on = (atomic_load(&inproc.mode) & SESSION_HEAP) != 0;
 
+	heap_free_stacks = on && inproc.control->heap_free_stacks;
 	atomic_store(&heap_is_on, !on                                 ? HEAP_OFF
 				  : inproc.control->heap_sample_bytes ? HEAP_SAMPLED
 								      : HEAP_ON);
@@ -191,6 +198,26 @@ static bool put_short(struct inproc_thread *thread, uint64_t word)
 	return true;
 }
 
+/* A free with its stack. False when either has no room. */
+static bool put_stacked(struct inproc_thread *thread, const struct heap_site *site, uint64_t word)
+{
+	struct unwind_frame frame = heap_frame_of(site);
+	struct session_heap *to;
+	uint32_t stack;
+	uint64_t head;
+
+	if (!heap_stack_number(thread, &frame, &stack))
+		return false;
+	to = (struct session_heap *)heap_claim(thread, SESSION_STACKED_WORDS, &head);
+	if (!to)
+		return false;
+	to->head = word | SESSION_STACKED << 8;
+	to->ticks = safe_ticks();
+	to->size = stack;
+	heap_publish(thread, head);
+	return true;
+}
+
 static void allocated(struct inproc_thread *thread, const struct heap_site *site,
 		      const struct block *block)
 {
@@ -279,28 +306,58 @@ static void put_word(struct inproc_thread *thread, uint64_t word)
 	heap_unlock(thread);
 }
 
-void heap_freed(struct inproc_thread *thread, enum session_call call, const void *block)
+/* The first word of a free. */
+static uint64_t free_word(const struct inproc_thread *thread, enum session_call call,
+			  const void *block)
 {
-	uint64_t head;
+	uint64_t word = head_of(SESSION_FREE, call, block);
 
-	if (!thread || !block)
-		return;
-	head = head_of(SESSION_FREE, call, block);
-	if (inproc.control->heap_sample_bytes && !heap_sample_remove(call, block))
-		return;
 	if (atomic_load_explicit(&heap_is_on, memory_order_relaxed) != HEAP_ON &&
 	    heap_sample_is_last(thread, call, block))
-		head |= SESSION_AT_ONCE << 8;
-	put_word(thread, head);
+		word |= SESSION_AT_ONCE << 8;
+	return word;
 }
 
-bool heap_moves(struct inproc_thread *thread, const void *block)
+void heap_freed(struct inproc_thread *thread, enum session_call call, const void *block)
+{
+	if (!thread || !block)
+		return;
+	if (inproc.control->heap_sample_bytes && !heap_sample_remove(call, block))
+		return;
+	put_word(thread, free_word(thread, call, block));
+}
+
+/* A double free is explained by the stacks of both. */
+static void put_free_stacked(struct inproc_thread *thread, const struct heap_site *site,
+			     uint64_t word)
+{
+	if (!heap_lock(thread))
+		return;
+	if (!put_stacked(thread, site, word) && !put_short(thread, word))
+		ring_lose(thread, 1, 0);
+	heap_unlock(thread);
+}
+
+void heap_freed_stacked(struct inproc_thread *thread, const struct heap_site *site,
+			enum session_call call, const void *block)
+{
+	if (!thread || !block)
+		return;
+	if (inproc.control->heap_sample_bytes && !heap_sample_remove(call, block))
+		return;
+	put_free_stacked(thread, site, free_word(thread, call, block));
+}
+
+bool heap_moves(struct inproc_thread *thread, const struct heap_site *site, const void *block)
 {
 	if (!thread || !block)
 		return false;
 	if (inproc.control->heap_sample_bytes && !heap_sample_remove(SESSION_REALLOC, block))
 		return false;
-	put_word(thread, head_of(SESSION_MOVE, SESSION_REALLOC, block));
+	if (heap_free_stacks)
+		put_free_stacked(thread, site, head_of(SESSION_MOVE, SESSION_REALLOC, block));
+	else
+		put_word(thread, head_of(SESSION_MOVE, SESSION_REALLOC, block));
 	return true;
 }
 

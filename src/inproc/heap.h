@@ -131,12 +131,25 @@ void heap_allocated(struct inproc_thread *thread, const struct heap_site *site,
 
 /* A block is about to be given back; NULL: none. */
 void heap_freed(struct inproc_thread *thread, enum session_call call, const void *block);
+void heap_freed_stacked(struct inproc_thread *thread, const struct heap_site *site,
+			enum session_call call, const void *block);
+
+/* The same with its stack, where that is asked for. */
+extern bool heap_free_stacks INPROC_OWN;
+static inline void heap_freed_at(struct inproc_thread *thread, const struct heap_site *site,
+				 enum session_call call, const void *block)
+{
+	if (__builtin_expect(heap_free_stacks, 0))
+		heap_freed_stacked(thread, site, call, block);
+	else
+		heap_freed(thread, call, block);
+}
 
 /*
  * A block is about to become another by realloc(). True when that was written down: then
  * what it became is said by heap_allocated(), or by heap_stayed() that it did not.
  */
-bool heap_moves(struct inproc_thread *thread, const void *block);
+bool heap_moves(struct inproc_thread *thread, const struct heap_site *site, const void *block);
 void heap_stayed(struct inproc_thread *thread, const void *block);
 
 /* Whether others find a malloc() before ours: that of a program that defines its own. */

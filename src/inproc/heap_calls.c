@@ -127,7 +127,7 @@ static __attribute__((noinline)) void record_free(void *block)
 	if (!block || heap_is_early(block) || !is_found())
 		return;
 	thread = heap_enter(&site);
-	heap_freed(thread, SESSION_MALLOC, block);
+	heap_freed_at(thread, &site, SESSION_MALLOC, block);
 	real_free(block);
 	heap_leave(thread);
 }
@@ -155,7 +155,7 @@ INPROC_EXPORT void free(void *block)
 		if (!block || heap_is_early(block) || !is_found())                                 \
 			return;                                                                    \
 		thread = heap_enter(&site);                                                        \
-		heap_freed(thread, call, block);                                                   \
+		heap_freed_at(thread, &site, call, block);                                         \
 		if (!real)                                                                         \
 			real = (__typeof__(&name))dlsym(RTLD_NEXT, #name);                         \
 		if (real)                                                                          \
@@ -205,7 +205,7 @@ INPROC_EXPORT void *realloc(void *block, size_t size)
 	if (heap_is_early(block))
 		return leave_early(block, size);
 	thread = heap_enter(&site);
-	moves = heap_moves(thread, block);
+	moves = heap_moves(thread, &site, block);
 	return say_moved(thread, &site, moves, old, real_realloc(block, size), size);
 }
 
@@ -223,7 +223,7 @@ INPROC_EXPORT void *reallocarray(void *block, size_t count, size_t size)
 	if (!is_found() || heap_is_early(block) || !real_reallocarray)
 		return realloc(block, count * size);
 	thread = heap_enter(&site);
-	moves = heap_moves(thread, block);
+	moves = heap_moves(thread, &site, block);
 	return say_moved(thread, &site, moves, old, real_reallocarray(block, count, size),
 			 count * size);
 }

@@ -243,15 +243,4 @@ void heap_total_add(struct inproc_thread *thread, const struct heap_site *site, 
 /* Writes down what was added up. */
 void heap_total_flush(struct inproc_thread *thread);
 
-/* Draws the bytes up to the next one that is marked, into thread->left_bytes. */
-void heap_sample_next(struct inproc_thread *thread);
-/* Blocks that were taken, to know their end by. One of a pool may begin where its memory does. */
-void heap_sample_add(enum session_call call, const void *block);
-bool heap_sample_remove(enum session_call call, const void *block);
-/* Notes that a block was just taken; whether it is still the last of all that the thread has
- * allocated. */
-void heap_sample_note(struct inproc_thread *thread, enum session_call call, const void *block);
-bool heap_sample_is_last(const struct inproc_thread *thread, enum session_call call,
-			 const void *block);
-
 #endif

@@ -64,7 +64,7 @@ static void *allocate(size_t size)
 		struct heap_site site = HEAP_SITE();                                               \
 		struct inproc_thread *thread = heap_enter(&site);                                  \
                                                                                                    \
-		heap_freed(thread, call, block);                                                   \
+		heap_freed_at(thread, &site, call, block);                                         \
 		if (!real)                                                                         \
 			real = (__typeof__(&id))find(symbol, site.pc);                             \
 		if (real && real != id)                                                            \

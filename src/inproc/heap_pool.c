@@ -21,6 +21,6 @@ INPROC_EXPORT void wick_record_free(const void *block)
 	struct heap_site site = HEAP_SITE();
 	struct inproc_thread *thread = heap_skips_free(block) ? NULL : heap_enter(&site);
 
-	heap_freed(thread, SESSION_POOL, block);
+	heap_freed_at(thread, &site, SESSION_POOL, block);
 	heap_leave(thread);
 }

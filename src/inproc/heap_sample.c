@@ -10,6 +10,7 @@
 #include "inproc/heap.h"
 #include "inproc/heap_budget.h"
 #include "inproc/heap_memory.h"
+#include "inproc/heap_sample.h"
 
 #define TABLE_BITS 18
 #define TABLE_SIZE (1u << TABLE_BITS)

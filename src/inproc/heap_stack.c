@@ -13,6 +13,7 @@
 
 #include "inproc/heap_budget.h"
 #include "inproc/heap_memory.h"
+#include "inproc/hook.h"
 #include "inproc/stack.h"
 #include "unwind/walk.h"
 
@@ -229,6 +230,7 @@ static bool walk(struct inproc_thread *thread, const struct unwind_frame *frame,
 	struct unwind_trace trace = {0};
 	uint32_t flags = walk_whole(thread, frame, &trace);
 
+	trace.count = hooks_leave_out(trace.pcs, trace.count);
 	if (trace.count > HEAP_ROOT_FRAMES && !thread->heap_deep) {
 		thread->heap_deep = true;
 		heap_budget_take(DEEP_BYTES);

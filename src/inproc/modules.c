@@ -7,6 +7,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "inproc/heap.h"
+#include "inproc/hook.h"
 #include "inproc/real.h"
 #include "inproc/runtime.h"
 #include "inproc/session_file.h"
@@ -15,6 +17,8 @@ static uint32_t tell(void)
 {
 	uint32_t changed = atomic_fetch_add(&inproc.process->maps_changed, 1) + 1;
 
+	if (atomic_load(&heap_is_on) > HEAP_OFF)
+		hooks_set();
 	session_file_wake();
 	return changed;
 }

@@ -10,6 +10,7 @@
 #include "inproc/alone.h"
 #include "inproc/heap.h"
 #include "inproc/heap_memory.h"
+#include "inproc/hook.h"
 #include "inproc/process_timer.h"
 #include "inproc/session_file.h"
 #include "inproc/signals.h"
@@ -78,6 +79,7 @@ static void on_fork(void)
 	else
 		thread_begin_main();
 	heap_resume();
+	hooks_tell();
 	session_file_wake();
 }
 

@@ -13,6 +13,7 @@
 #include "inproc/guarded.h"
 #include "inproc/heap_budget.h"
 #include "inproc/heap_memory.h"
+#include "inproc/heap_sample.h"
 #include "inproc/process_timer.h"
 #include "inproc/real.h"
 #include "inproc/ring.h"

@@ -68,7 +68,8 @@ struct heap_event {
 	uint64_t address;
 	uint64_t size; /* that was asked for; 0 of frees */
 	uint64_t time_ns;
-	uint32_t stack; /* of HEAP_ALLOC and HEAP_TOTAL; else ID_NONE */
+	uint32_t stack; /* of HEAP_ALLOC and HEAP_TOTAL, of HEAP_FREE and HEAP_MOVE if asked for;
+			   else ID_NONE */
 	uint32_t slack; /* bytes that the block has beyond its size; HEAP_FREE_AT_ONCE or 0 of frees
 			 */
 	uint16_t cpu;

@@ -10,14 +10,6 @@
 #include "base/error.h"
 #include "elf/elf.h"
 
-/* What a symbol table knows of a name. */
-struct found {
-	bool any;
-	bool chosen_at_run_time;
-	bool is_old; /* a version for programs that were linked long ago: another may come */
-	uint64_t vaddr;
-};
-
 /* A section with symbols, and those that explain it. */
 struct symbol_table {
 	const char *symbols;
@@ -46,23 +38,27 @@ static bool is_named(const struct symbol_data *data, const Elf64_Sym *symbol, co
 		       data->names_size - symbol->st_name) == 0;
 }
 
-/* All names count, also those that share an address: so the tables themselves are searched. */
-static void search(const struct symbol_data *data, const char *function, struct found *ret)
+static void search(const struct symbol_data *data, const char *function, struct function_place *ret)
 {
 	size_t count = data->symbols_size / sizeof(*data->symbols);
 	size_t version_count = data->versions_size / sizeof(*data->versions);
 
-	for (size_t i = 0; i < count && (!ret->any || ret->is_old); i++) {
+	for (size_t i = 0; i < count; i++) {
 		const Elf64_Sym *symbol = &data->symbols[i];
 		bool is_old = i < version_count && (data->versions[i] & OLD_VERSION);
 
 		if (!is_named(data, symbol, function) || (ret->any && is_old))
 			continue;
-		*ret = (struct found){
+		if (ret->any && !ret->is_old) {
+			ret->is_repeated |= symbol->st_value != ret->vaddr;
+			continue;
+		}
+		*ret = (struct function_place){
 			.any = true,
 			.chosen_at_run_time = ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC,
 			.is_old = is_old,
 			.vaddr = symbol->st_value,
+			.size = symbol->st_size,
 		};
 	}
 }
@@ -75,7 +71,7 @@ static bool read_section(struct elf_file *elf, const char *name, void *ret, size
 }
 
 static void search_table(struct elf_file *elf, const struct symbol_table *table,
-			 const char *function, struct found *ret)
+			 const char *function, struct function_place *ret)
 {
 	struct symbol_data data = {0};
 
@@ -90,20 +86,26 @@ static void search_table(struct elf_file *elf, const struct symbol_table *table,
 	free(data.versions);
 }
 
+void function_place_search(struct elf_file *elf, const char *function, struct function_place *ret)
+{
+	*ret = (struct function_place){0};
+	search_table(elf, &(struct symbol_table){".symtab", ".strtab", NULL}, function, ret);
+	if (!ret->any)
+		search_table(elf, &(struct symbol_table){".dynsym", ".dynstr", ".gnu.version"},
+			     function, ret);
+}
+
 int function_place_find(void *self, const char *path, const char *function, uint64_t *ret_offset,
 			struct error *err)
 {
-	struct found found = {0};
+	struct function_place found;
 	struct elf_file *elf;
 	int r = elf_open(path, &elf, err);
 
 	(void)self;
 	if (r < 0)
 		return r;
-	search_table(elf, &(struct symbol_table){".symtab", ".strtab", NULL}, function, &found);
-	if (!found.any)
-		search_table(elf, &(struct symbol_table){".dynsym", ".dynstr", ".gnu.version"},
-			     function, &found);
+	function_place_search(elf, function, &found);
 	r = found.any ? elf_vaddr_to_offset(elf, found.vaddr, ret_offset) : -ENOENT;
 	elf_close(elf);
 	if (r == 0 && found.chosen_at_run_time) {

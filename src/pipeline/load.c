@@ -39,6 +39,7 @@ void loader_fini(struct loader *loader)
 	function_homes_fini(&loader->homes);
 	free(loader->heap_stacks);
 	free(loader->pool_stacks);
+	free(loader->heap_misuses);
 	cache_dir_fini(&loader->cache);
 }
 
@@ -506,6 +507,7 @@ static int load_from(int fd, struct recording_reader *kept, const char *name,
 			ret->analysis = scope_take(&loader.samples.heap);
 			ret->stacks = scope_take(&loader.heap_stacks);
 			ret->pool_stacks = scope_take(&loader.pool_stacks);
+			ret->misuses = scope_take(&loader.heap_misuses);
 			ret->threads = scope_take(&loader.threads.items);
 		}
 	}

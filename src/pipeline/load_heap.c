@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "heap/analysis.h"
+#include "heap/heap_profile.h"
 #include "heap/report.h"
 #include "heap/values.h"
 #include "pipeline/load.h"
@@ -42,6 +43,36 @@ static int name_sites(struct loader *loader, struct stack_filter *filter,
 	}
 	*ret = stacks;
 	return stacks ? 0 : -ENOMEM;
+}
+
+/* A stack of the recording as one of the profile, as it was at a time of the report. */
+static int name_stack(struct loader *loader, uint32_t stack, uint64_t time_ns, uint32_t *ret)
+{
+	*ret = ID_NONE;
+	return stack == ID_NONE ? 0 : loader_rebuild_at(loader, stack, time_ns, ret);
+}
+
+static int name_misuses(struct loader *loader)
+{
+	const struct heap_report *report = heap_analysis_report(loader->samples.heap);
+	const struct heap_misuses *misuses = &report->misuses;
+	struct heap_misuse_stacks *stacks = calloc(misuses->groups.count + 1, sizeof(*stacks));
+	int r = stacks ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < misuses->groups.count && r == 0; i++) {
+		const struct heap_misuse *group = &misuses->groups.items[i];
+		uint64_t time_ns = report->begin_ns + group->time_ns;
+		uint64_t freed_ns = report->begin_ns + group->freed_ns;
+
+		r = name_stack(loader, group->stack, time_ns, &stacks[i].stack);
+		if (r == 0)
+			r = name_stack(loader, group->freed_stack, freed_ns, &stacks[i].freed);
+		if (r == 0)
+			r = name_stack(loader, group->allocated_stack, freed_ns,
+				       &stacks[i].allocated);
+	}
+	loader->heap_misuses = stacks;
+	return r;
 }
 
 /* Adds what a thread allocated at a site. The values of an entry are of a block or of a pool. */
@@ -107,5 +138,7 @@ int loader_add_heap(struct loader *loader, struct stack_filter *filter)
 	if (r == 0 && report->pools)
 		r = add_shares(loader, &quality, report->pools, loader->pool_stacks,
 			       heap_pool_values);
+	if (r == 0)
+		r = name_misuses(loader);
 	return r < 0 ? r : name_threads(loader);
 }

@@ -66,6 +66,7 @@ struct loader {
 	uint32_t sources[PROFILE_MAX_VALUES];
 	uint32_t *heap_stacks; /* by site of the heap: of the profile; ID_NONE: not wanted */
 	uint32_t *pool_stacks; /* the same of its pools */
+	struct heap_misuse_stacks *heap_misuses; /* by group */
 	struct function_homes homes;
 	struct cache_dir cache;
 };

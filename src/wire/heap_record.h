@@ -29,8 +29,9 @@ enum session_call {
  * size what they have together; of SESSION_RATE size is the bytes between two on average.
  * SESSION_AT_ONCE is added to the call of a sampled free: the thread has allocated nothing since
  * that block.
+ * A free whose call has SESSION_STACKED has three words.
  */
-#define SESSION_AT_ONCE 0x80u
+#define SESSION_AT_ONCE 0x40u
 
 struct session_heap {
 	uint64_t head;
@@ -42,12 +43,15 @@ struct session_heap {
 };
 
 #define SESSION_HEAP_WORDS 2u
+#define SESSION_STACKED_WORDS 3u /* of frees that have a stack: its number is in place of size */
 #define SESSION_ALLOC_WORDS 4u
 #define SESSION_SLACK_MAX 0xffffu
 #define SESSION_CPU_UNKNOWN 0xffffu
 
 /* In place of an address: frames in the midst of a stack that were left out. */
 #define SESSION_GAP 0ull
+/* Of SESSION_FREE and SESSION_MOVE, beside the call. */
+#define SESSION_STACKED 0x80u
 
 /* The stack of a number that the thread counts up, 0 first; as that of samples, of the last stack.
  */
@@ -76,6 +80,8 @@ static inline uint32_t session_words(const struct session_record *record)
 
 	if (kind == SESSION_ALLOC || kind == SESSION_RATE || kind == SESSION_TOTAL)
 		return SESSION_ALLOC_WORDS;
+	if ((kind == SESSION_FREE || kind == SESSION_MOVE) && record->kind >> 8 & SESSION_STACKED)
+		return SESSION_STACKED_WORDS;
 	return kind >= SESSION_FREE && kind <= SESSION_KEPT ? SESSION_HEAP_WORDS : record->words;
 }
 

@@ -28,7 +28,9 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define SESSION_VERSION 4u
+#include "wire/hook.h"
+
+#define SESSION_VERSION 5u
 #define SESSION_MAGIC 0x6e6f69737365736bull /* "ksession" */
 
 #define SESSION_VARIABLE "WICK_SESSION" /* of the environment: the folder */
@@ -77,6 +79,9 @@ struct session_control {
 	uint32_t heap_lossy;        /* who finds its ring full drops events and does not wait */
 	uint64_t heap_sample_bytes; /* between blocks that are recorded, on average; 0: all are */
 	uint64_t heap_max_bytes;    /* of memory that we take for the heap; 0: no limit */
+	uint32_t heap_free_stacks;  /* frees have stacks too */
+	uint32_t hook_count;
+	struct session_hook hooks[SESSION_HOOKS];
 };
 
 /* A recorder that has not moved for so long is dead, or as good. */
@@ -174,6 +179,7 @@ struct session_process {
 	_Atomic uint64_t heap_steps[SESSION_HEAP_NONE]; /* when levels were reached, in ticks; 0 */
 	char deepbind[128];                             /* the first library of these */
 	_Atomic uint64_t counts[SESSION_COUNTS];
+	_Atomic uint32_t hook_states[SESSION_HOOKS]; /* enum session_hook_state */
 };
 
 /* Kinds of records in a ring. Each begins with the word of a head. */

@@ -46,7 +46,8 @@ static inline void stream_open(struct stream *stream, struct heap_config config)
 static inline void stream_put(struct stream *stream, uint32_t thread, struct heap_event event)
 {
 	event.time_ns += STREAM_NS;
-	if (event.op != HEAP_ALLOC && event.op != HEAP_TOTAL)
+	/* A free has one if it is said. */
+	if (event.op != HEAP_ALLOC && event.op != HEAP_TOTAL && event.stack == 0)
 		event.stack = ID_NONE;
 	assert_int_equal(
 		heap_analysis_batch(stream->analysis, &(struct heap_batch){thread, 1, &event}), 0);

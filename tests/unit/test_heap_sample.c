@@ -8,6 +8,7 @@
 
 #include "inproc/heap.h"
 #include "inproc/heap_memory.h"
+#include "inproc/heap_sample.h"
 
 #define RATE 10000u
 #define BLOCK(number) ((const void *)(uintptr_t)(0x10000u + 16u * (number)))

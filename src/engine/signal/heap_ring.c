@@ -193,8 +193,10 @@ static inline int add_event(struct heap_rings *rings, struct heap_ring *ring,
 			    const struct session_heap *record)
 {
 	uint32_t kind = record->head & 0xff;
-	uint32_t call = record->head >> 8 & (0xff & ~SESSION_AT_ONCE);
+	uint32_t call = record->head >> 8 & 0xff & ~(SESSION_STACKED | SESSION_AT_ONCE);
 	bool at_once = record->head >> 8 & SESSION_AT_ONCE;
+	bool stacked = record->head >> 8 & SESSION_STACKED &&
+		       (kind == SESSION_FREE || kind == SESSION_MOVE);
 	uint64_t time_ns = tick_clock_ns(rings->clock, record->ticks);
 	struct heap_event *event;
 
@@ -230,6 +232,8 @@ static inline int add_event(struct heap_rings *rings, struct heap_ring *ring,
 			rings->damaged++;
 			return 0;
 		}
+	} else if (stacked) { /* without one it is a free all the same */
+		event->stack = stack_id(rings, ring, (uint32_t)record->size, time_ns);
 	}
 	return ++rings->count == BATCH_EVENTS ? heap_rings_hand_on(rings) : 0;
 }

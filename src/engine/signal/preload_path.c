@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,8 +42,7 @@ int preload_path(char *ret, size_t size, struct error *err)
 	return -ENOENT;
 }
 
-/* The file that execvp() would take. */
-static bool find_program(const char *program, char *ret, size_t size)
+bool preload_find_program(const char *program, char *ret, size_t size)
 {
 	const char *path = getenv("PATH");
 
@@ -68,8 +66,7 @@ static int refuse(struct error *err, const char *program, const char *why)
 	return -EOPNOTSUPP;
 }
 
-/* The loader that a program asks for; "" for none: it is linked statically. */
-static void read_interpreter(struct elf_file *elf, char *ret, size_t size)
+void preload_interpreter(struct elf_file *elf, char *ret, size_t size)
 {
 	const struct elf_section *section = elf_section_find(elf, ".interp");
 
@@ -86,7 +83,7 @@ static int check_file(const char *program, const char *path, struct elf_file *el
 	char interpreter[PATH_MAX];
 	struct stat status;
 
-	read_interpreter(elf, interpreter, sizeof(interpreter));
+	preload_interpreter(elf, interpreter, sizeof(interpreter));
 	if (interpreter[0] == '\0')
 		return refuse(err, program, "it is linked statically");
 	if (strstr(interpreter, "/ld-musl"))
@@ -109,7 +106,7 @@ int preload_check(const char *program, struct error *err)
 	char path[PATH_MAX];
 	int r;
 
-	if (!find_program(program, path, sizeof(path)) || elf_open(path, &elf, NULL) < 0)
+	if (!preload_find_program(program, path, sizeof(path)) || elf_open(path, &elf, NULL) < 0)
 		return 0;
 	r = check_file(program, path, elf, err);
 	elf_close(elf);

@@ -4,12 +4,20 @@
 
 /* preload_path: where the library is that runs inside programs, and which take it. */
 
+#include <stdbool.h>
 #include <stddef.h>
 
+struct elf_file;
 struct error;
 
 /* Beside this program, where the build puts it, or where it was installed. */
 int preload_path(char *ret, size_t size, struct error *err);
+
+/* The file that a program would be run from, as execvp() finds it. */
+bool preload_find_program(const char *program, char *ret, size_t size);
+
+/* The loader that a program asks for; "" for none: it is linked statically. */
+void preload_interpreter(struct elf_file *elf, char *ret, size_t size);
 
 /*
  * Whether the loader will put the library into a program, as it would be found on

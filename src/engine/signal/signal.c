@@ -16,6 +16,7 @@
 #include "engine/signal/absence.h"
 #include "engine/signal/delivery.h"
 #include "engine/signal/heap_ring.h"
+#include "engine/signal/hooks.h"
 #include "engine/signal/preload_path.h"
 #include "engine/signal/process_file.h"
 #include "engine/signal/remark.h"
@@ -72,6 +73,7 @@ struct signal_engine {
 	uint64_t sealed;                 /* programs that locked us out by seccomp */
 	struct absence absence;          /* of programs that are not sampled */
 	struct heap_marks heap_marks;
+	struct hooks hooks;
 	struct engine_stats stats;
 	char notice[440];
 };
@@ -345,6 +347,7 @@ static void count_up(struct signal_engine *engine, struct process_file *file)
 	for (size_t i = 0; i < SESSION_COUNTS; i++)
 		engine->counts[i] += atomic_load(&counts[i]);
 	heap_marks_take(&engine->heap_marks, &engine->clock, file->head);
+	hooks_count(&engine->hooks, file->head);
 	if (atomic_load(&file->head->own_signal))
 		engine->own_signal = atomic_load(&file->head->signal);
 	if (atomic_load(&file->head->state) == SESSION_PROCESS_OFF)
@@ -482,6 +485,7 @@ static void add_remarks(const struct signal_engine *engine, struct engine_stats 
 	if (engine->heap && heap_rings_damaged(engine->heap) > 0)
 		remark(stats, "%llu records of the heap made no sense and were left out",
 		       (unsigned long long)heap_rings_damaged(engine->heap));
+	hooks_remark(&engine->hooks, stats);
 	if (counts[SESSION_NO_LABEL] > 0)
 		remark(stats, "%llu labels had no room: those of a thread have %u bytes",
 		       (unsigned long long)counts[SESSION_NO_LABEL], SESSION_TEXT_BYTES);
@@ -682,6 +686,8 @@ static void set_control(struct signal_engine *engine, const struct engine_config
 	control->heap_maps = config->heap.maps;
 	control->heap_sample_bytes = config->heap.sample_bytes;
 	control->heap_max_bytes = config->heap.max_bytes;
+	control->heap_free_stacks = config->heap.free_stacks;
+	hooks_ask(&engine->hooks, control);
 	if (config->heap.on && config->heap.sample_bytes == 0)
 		control->ring_words = RING_WORDS_HEAP;
 	atomic_store(&control->mode, mode_of(engine, config->paused));
@@ -736,6 +742,8 @@ static int signal_engine_open(const struct engine_config *config, const struct t
 	engine->overwrite_old = config->overwrite_old;
 	engine->samples = !config->heap.alone;
 	engine->absence.heap = config->heap.alone;
+	engine->hooks =
+		(struct hooks){.items = config->heap.hooks, .count = config->heap.hook_count};
 	engine->stats.frequency_hz = config->frequency_hz;
 	engine->stats.depth_limit = config->depth;
 	engine->session = (struct session){.tables_fd = -1, .wake_fd = -1, .control_fd = -1};
