@@ -105,6 +105,11 @@ const struct command command_heap_report = {
 			"A temporary block is one that its thread frees before it allocates "
 			"again. A place is the line that allocates: allocators and the standard "
 			"libraries are passed over.",
+			"Below that is the memory of the process as the kernel told it, every "
+			"100 ms and in its parts as often as that costs little: live blocks, "
+			"what is untracked, stacks, files, and what wick itself takes; how much "
+			"the allocator holds, and how much of that is in no live block "
+			"(fragmentation). A map shows which addresses held blocks, and when.",
 			"What makes the numbers doubtful is told below them: events that were "
 			"lost, frees without their blocks, stacks without names.",
 			NULL,

@@ -136,7 +136,8 @@ const struct command command_timeline = {
 			"column for each step of time. All columns have one scale: the highest is "
 			"told in the head.",
 			"Of a recording of the heap, or with --event heap, rows are what is live, "
-			"and what each thread or process has allocated of it.",
+			"and what each thread or process has allocated of it. Besides it tells "
+			"what memory the process had, and what that was for.",
 			"A stretch that stands out can be looked at with --from and --to, which "
 			"all looking commands take.",
 			NULL,

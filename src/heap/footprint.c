@@ -12,10 +12,12 @@
 #define PAGE_BITS 12u
 #define CHUNK_BITS 26u
 #define CHUNK_WORDS ((1u << (CHUNK_BITS - PAGE_BITS)) / 64)
+#define CHUNK_BYTES (UINT64_C(1) << CHUNK_BITS)
 #define MAX_CHUNKS 16384u
+#define MOST_BLOCK_BYTES (UINT64_C(1) << 40) /* of larger ones only the first page counts */
 #define READINGS_LIMIT 65536u
 
-/* A bit for each page of 64 MiB in which a block has begun. */
+/* A bit for each page of 64 MiB that a block has covered. */
 struct heap_chunk {
 	uint32_t process;
 	uint64_t number; /* of the address, without CHUNK_BITS */
@@ -84,53 +86,63 @@ static int go_to(struct heap_footprint *footprint, uint32_t process, uint64_t nu
 	return 0;
 }
 
-int heap_footprint_touch(struct heap_footprint *footprint, uint32_t process, uint64_t address)
+/* Sets or clears the bits of pages of a chunk, from the first up to the last. */
+static void mark_pages(struct heap_chunk *chunk, uint32_t first, uint32_t last, bool covered)
 {
-	uint64_t number = address >> CHUNK_BITS;
-	uint32_t page = (uint32_t)(address >> PAGE_BITS) % (CHUNK_WORDS * 64);
+	for (uint32_t word = first / 64; word <= last / 64; word++) {
+		uint64_t bits = UINT64_MAX;
 
-	if ((!footprint->last || !is_chunk(footprint->last, process, number)) &&
-	    go_to(footprint, process, number) < 0)
-		return -ENOMEM;
-	if (footprint->last && is_chunk(footprint->last, process, number))
-		footprint->last->pages[page / 64] |= UINT64_C(1) << page % 64;
+		if (word == first / 64)
+			bits &= UINT64_MAX << first % 64;
+		if (word == last / 64)
+			bits &= UINT64_MAX >> (63 - last % 64);
+		chunk->pages[word] =
+			covered ? chunk->pages[word] | bits : chunk->pages[word] & ~bits;
+	}
+}
+
+int heap_footprint_cover(struct heap_footprint *footprint, uint32_t process, uint64_t address,
+			 uint64_t size_bytes, bool covered)
+{
+	uint64_t last = address + (size_bytes > 0 ? size_bytes - 1 : 0);
+
+	if (last < address || last - address > MOST_BLOCK_BYTES)
+		last = address;
+	for (uint64_t number = address >> CHUNK_BITS; number <= last >> CHUNK_BITS; number++) {
+		uint64_t begin = number << CHUNK_BITS;
+		uint64_t from = address > begin ? address - begin : 0;
+		uint64_t to = last - begin < CHUNK_BYTES ? last - begin : CHUNK_BYTES - 1;
+
+		if ((!footprint->last || !is_chunk(footprint->last, process, number)) &&
+		    go_to(footprint, process, number) < 0)
+			return -ENOMEM;
+		if (is_chunk(footprint->last, process, number))
+			mark_pages(footprint->last, (uint32_t)(from >> PAGE_BITS),
+				   (uint32_t)(to >> PAGE_BITS), covered);
+	}
 	return 0;
 }
 
-/* Whether a block has begun in a chunk between two pages of it. */
-static bool has_block(const struct heap_chunk *chunk, uint32_t first, uint32_t end)
-{
-	for (uint32_t page = first; page < end; page++) {
-		if (page % 64 == 0 && chunk->pages[page / 64] == 0)
-			page += 63; /* none of these */
-		else if (chunk->pages[page / 64] >> page % 64 & 1)
-			return true;
-	}
-	return false;
-}
-
-/* Whether the memory is an allocator's. */
-static bool is_allocated(const struct heap_footprint *footprint, uint32_t process,
-			 const struct memory_region *region)
+/* How much of a region blocks have covered. */
+static uint64_t covered_bytes(const struct heap_footprint *footprint, uint32_t process,
+			      const struct memory_region *region)
 {
 	uint64_t end = region->start + region->size_bytes;
-	size_t at = find(footprint, process, region->start >> CHUNK_BITS);
+	uint64_t pages = 0;
 
-	for (; at < footprint->chunk_count; at++) {
+	for (size_t at = find(footprint, process, region->start >> CHUNK_BITS);
+	     at < footprint->chunk_count; at++) {
 		const struct heap_chunk *chunk = footprint->chunks[at];
 		uint64_t begin = chunk->number << CHUNK_BITS;
-		uint64_t first = region->start > begin ? region->start - begin : 0;
-		uint64_t last = end - begin;
+		uint64_t from = region->start > begin ? region->start - begin : 0;
+		uint64_t to = end - begin < CHUNK_BYTES ? end - begin : CHUNK_BYTES;
 
 		if (chunk->process != process || begin >= end)
-			return false;
-		if (last > UINT64_C(1) << CHUNK_BITS)
-			last = UINT64_C(1) << CHUNK_BITS;
-		if (has_block(chunk, (uint32_t)(first >> PAGE_BITS),
-			      (uint32_t)((last + (1u << PAGE_BITS) - 1) >> PAGE_BITS)))
-			return true;
+			break;
+		for (uint64_t page = from >> PAGE_BITS; page < to >> PAGE_BITS; page++)
+			pages += chunk->pages[page / 64] >> page % 64 & 1;
 	}
-	return false;
+	return pages << PAGE_BITS;
 }
 
 struct heap_held *heap_footprint_held(struct heap_footprint *footprint, uint32_t process)
@@ -170,13 +182,18 @@ static void add_split(const struct heap_footprint *footprint, const struct memor
 	ret->other_bytes = (double)split->rest_bytes;
 	for (size_t i = 0; i < from->region_count; i++) {
 		const struct memory_region *region = &from->regions[i];
+		uint64_t covered = covered_bytes(footprint, ret->process, region);
+		uint64_t resident =
+			covered < region->resident_bytes ? covered : region->resident_bytes;
 
-		if (is_allocated(footprint, ret->process, region)) {
-			ret->heap_size_bytes += (double)region->size_bytes;
-			ret->heap_bytes += (double)region->resident_bytes;
-		} else {
-			ret->other_bytes += (double)region->resident_bytes;
+		/* Where only some blocks are known, one of them stands for its neighbours. */
+		if (footprint->sampled && covered > 0) {
+			covered = region->size_bytes;
+			resident = region->resident_bytes;
 		}
+		ret->heap_size_bytes += (double)covered;
+		ret->heap_bytes += (double)resident;
+		ret->other_bytes += (double)(region->resident_bytes - resident);
 	}
 }
 

@@ -6,8 +6,8 @@
  * footprint: what the kernel said of the memory of processes, beside what their blocks came to at
  * that moment.
  *
- * Memory without a name is an allocator's where a block of malloc has begun in it by then. So it is
- * noted in which pages blocks begin: a bit for each, of as many as 1 TiB of addresses have.
+ * Memory without a name is an allocator's where a block of malloc has been by then. So it is
+ * noted which pages blocks have covered: a bit for each, of as many as 1 TiB of addresses have.
  * Readings have a limit as well: beyond it every second one of each kind goes.
  */
 
@@ -62,13 +62,14 @@ struct heap_chunk; /* of addresses */
 /* Starts as zeros. */
 struct heap_footprint {
 	VEC(struct heap_reading) readings; /* in order of their times */
+	bool sampled;                      /* only some blocks are told of */
 
 	/* private */
 	VEC(struct heap_held) held; /* by process */
 	struct heap_chunk **chunks; /* in order of process and address */
 	size_t chunk_count;
 	size_t chunk_capacity;
-	struct heap_chunk *last; /* that a block began in; NULL: none yet */
+	struct heap_chunk *last; /* that was looked for; NULL: none yet */
 	size_t stride;           /* of sums one in so many is kept; 0: all */
 	size_t passed;           /* since the last one */
 	size_t limit;            /* of readings; 0: the usual one */
@@ -76,8 +77,9 @@ struct heap_footprint {
 
 void heap_footprint_fini(struct heap_footprint *footprint);
 
-/* A block of malloc begins at an address. 0 or -ENOMEM. */
-int heap_footprint_touch(struct heap_footprint *footprint, uint32_t process, uint64_t address);
+/* A block of malloc covers these addresses, or the allocator has given them back. 0 or -ENOMEM. */
+int heap_footprint_cover(struct heap_footprint *footprint, uint32_t process, uint64_t address,
+			 uint64_t size_bytes, bool covered);
 
 /* What blocks of a process come to; NULL without memory. Valid until the next call. */
 struct heap_held *heap_footprint_held(struct heap_footprint *footprint, uint32_t process);

@@ -8,6 +8,9 @@
 #include "heap/live.h"
 #include "model/memory_reading.h"
 
+#define PAGE_BYTES 4096u
+#define HEAD_BYTES 16u
+
 struct waiting_reading {
 	uint32_t process;
 	uint64_t time_ns;
@@ -32,12 +35,22 @@ void heap_placement_fini(struct heap_placement *placement, struct heap_report *r
 	report->map = NULL;
 }
 
+/*
+ * Whether a block is a mapping of its own, which glibc makes for large ones and unmaps when they
+ * are freed: two words of it, then the block up to the end of a page.
+ */
+static bool is_mapped(uint64_t address, uint64_t size_bytes)
+{
+	return address % PAGE_BYTES == HEAD_BYTES && (HEAD_BYTES + size_bytes) % PAGE_BYTES == 0;
+}
+
 int heap_placement_change(struct heap_report *report, const struct heap_block *block, double times)
 {
 	uint32_t process = block->space / HEAP_SPACES;
 	uint64_t size_bytes = (uint64_t)block->size + block->slack;
 	struct heap_held *held;
 
+	report->footprint.sampled = report->sampled;
 	held = heap_footprint_held(&report->footprint, process);
 	if (!held)
 		return -ENOMEM;
@@ -47,7 +60,10 @@ int heap_placement_change(struct heap_report *report, const struct heap_block *b
 		return 0;
 	}
 	held->block_bytes += times * (double)size_bytes;
-	return times > 0 ? heap_footprint_touch(&report->footprint, process, block->address) : 0;
+	if (times < 0 && !is_mapped(block->address, size_bytes))
+		return 0; /* the allocator keeps it */
+	return heap_footprint_cover(&report->footprint, process, block->address, size_bytes,
+				    times > 0);
 }
 
 int heap_placement_read(struct heap_placement *placement, uint32_t process, uint64_t time_ns,
