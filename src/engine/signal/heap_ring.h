@@ -30,10 +30,7 @@ struct heap_rings *heap_rings_new(struct sink *sink, struct process_tracker *tra
 				  uint64_t sample_bytes);
 void heap_rings_free(struct heap_rings *rings);
 
-/*
- * A record of the heap by a thread, of so many words: those that its kind has at least.
- * *ring is made when it is NULL.
- */
+/* A record of the heap of so many words, by a thread. *ring is made when it is NULL. */
 int heap_ring_read(struct heap_rings *rings, struct heap_ring **ring,
 		   const struct process_file *file, uint32_t tid,
 		   const struct session_record *record, uint32_t words);
