@@ -218,8 +218,11 @@ static int on_heap(void *self, struct process_file *file, struct heap_ring **rin
 /* Reads the file, and again when it was cut while it is read. */
 static void read_file(struct process_file *file, struct reading *reading, size_t size)
 {
-	struct process_reader reader = {
-		.sample = on_sample, .thread = on_thread, .heap = on_heap, .self = reading};
+	/* The heap is never recorded into rings that give up their oldest records. */
+	struct process_reader reader = {.sample = on_sample,
+					.thread = on_thread,
+					.heap = file->overwritten ? NULL : on_heap,
+					.self = reading};
 
 	if (process_file_drain(file, &reader) != 0 ||
 	    (reading->heap && heap_rings_until(reading->heap, size) != 0))

@@ -100,14 +100,15 @@ static int add_stack(struct heap_rings *rings, struct heap_ring *ring,
 {
 	const struct numbered *last =
 		ring->numbers.count > 0 ? &ring->numbers.items[ring->numbers.count - 1] : NULL;
-	uint32_t kept = stack->kept;
-	uint32_t fresh = stack->fresh;
+	bool whole = words >= STACK_WORDS; /* or the ring may end behind its first word */
+	uint32_t kept = whole ? stack->kept : 0;
+	uint32_t fresh = whole ? stack->fresh : 0;
 	struct numbered numbered = {.first = ring->pcs.count,
 				    .count = fresh + kept,
 				    .end = stack->record.flags & SESSION_END_MASK,
 				    .round = rings->round - 1};
 
-	if (words - STACK_WORDS != fresh || kept > (last ? last->count : 0) ||
+	if (!whole || words - STACK_WORDS != fresh || kept > (last ? last->count : 0) ||
 	    stack->number != ring->numbers.count || numbered.count > MAX_DEPTH ||
 	    numbered.end >= UNWIND_ENDS || numbered.end < UNWIND_ROOT) {
 		rings->damaged++;

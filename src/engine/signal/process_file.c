@@ -290,43 +290,24 @@ static bool read_ring(struct process_file *file, uint32_t index, uint64_t tail, 
 	       read_at(file, offset, file->ring, (words - first) * 8);
 }
 
-/* What a record of that kind has before anything whose length it says itself. */
-static uint32_t least_words(uint32_t kind)
-{
-	switch (kind) {
-	case SESSION_SAMPLE:
-	case SESSION_EVENT:
-		return SAMPLE_WORDS;
-	case SESSION_STACK:
-		return sizeof(struct session_stack) / 8;
-	case SESSION_ALLOC:
-	case SESSION_RATE:
-	case SESSION_TOTAL:
-		return SESSION_ALLOC_WORDS;
-	case SESSION_FREE:
-	case SESSION_MOVE:
-	case SESSION_KEPT:
-		return SESSION_HEAP_WORDS;
-	default:
-		return 1;
-	}
-}
-
 static int read_record(struct process_file *file, uint32_t index,
 		       const struct session_record *record, uint32_t words,
 		       const struct process_reader *reader)
 {
 	uint32_t kind = session_kind(record);
 
-	if (words < least_words(kind)) { /* the ring may end behind it */
+	if (session_is_heap(kind) && reader->heap) { /* whoever reads them did not take it */
 		file->damaged++;
 		return 0;
 	}
 	if (record->kind == SESSION_LABELS)
 		read_labels(file, index, (const char *)(record + 1), (words - 1) * 8);
-	if (record->kind == SESSION_SAMPLE || record->kind == SESSION_EVENT)
+	if (record->kind != SESSION_SAMPLE && record->kind != SESSION_EVENT)
+		return 0;
+	if (words >= SAMPLE_WORDS)
 		return read_sample(file, index, (const struct session_sample *)record, words,
 				   reader);
+	file->damaged++; /* the ring may end behind it */
 	return 0;
 }
 
