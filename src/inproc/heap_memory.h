@@ -240,7 +240,8 @@ static inline void heap_publish(struct inproc_thread *thread, uint64_t head)
 /* A block, added to what its stack has asked for. */
 struct heap_site;
 void heap_total_add(struct inproc_thread *thread, const struct heap_site *site, uint64_t bytes);
-/* Writes down what was added up. */
+/* Writes down what was added up; the first within the lock. */
+void heap_total_put(struct inproc_thread *thread);
 void heap_total_flush(struct inproc_thread *thread);
 
 #endif

@@ -102,6 +102,15 @@ static void forget(struct heap_memory *memory, uint64_t generation)
 	memory->generation = generation;
 }
 
+/* Numbers begin with 0 again. What is there by then was all said before that. */
+static __attribute__((noinline)) void begin_numbers(struct inproc_thread *thread)
+{
+	heap_total_put(thread);
+	forget(thread->heap, thread->heap->generation);
+	thread->heap_numbers = 0;
+	thread->heap_written = 0;
+}
+
 /* The number of the stack in memory->pcs. */
 static bool number_of(struct inproc_thread *thread, uint32_t count, uint32_t flags, uint32_t *ret)
 {
@@ -110,6 +119,8 @@ static bool number_of(struct inproc_thread *thread, uint32_t count, uint32_t fla
 
 	if (heap_numbers_find(memory, memory->numbers, hash, ret))
 		return true;
+	if (thread->heap_numbers >= SESSION_STACK_NUMBERS)
+		begin_numbers(thread);
 	if (!define(thread, count, flags))
 		return false;
 	*ret = thread->heap_numbers - 1;

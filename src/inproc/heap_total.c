@@ -39,7 +39,7 @@ static void put(struct inproc_thread *thread, struct heap_total *total)
 	*total = (struct heap_total){0};
 }
 
-static void put_all(struct inproc_thread *thread)
+void heap_total_put(struct inproc_thread *thread)
 {
 	struct heap_memory *memory = thread->heap;
 
@@ -70,7 +70,7 @@ void heap_total_add(struct inproc_thread *thread, const struct heap_site *site, 
 	total->bytes += bytes;
 	total->check = check_of(total);
 	if (++thread->heap->pending >= MOST_PENDING)
-		put_all(thread);
+		heap_total_put(thread);
 	heap_unlock(thread);
 }
 
@@ -78,6 +78,6 @@ void heap_total_flush(struct inproc_thread *thread)
 {
 	if (!thread->heap || thread->heap->pending == 0 || !heap_lock(thread))
 		return;
-	put_all(thread);
+	heap_total_put(thread);
 	heap_unlock(thread);
 }

@@ -53,8 +53,13 @@ struct session_heap {
 /* Of SESSION_FREE and SESSION_MOVE, beside the call. */
 #define SESSION_STACKED 0x80u
 
-/* The stack of a number that the thread counts up, 0 first; as that of samples, of the last stack.
+/*
+ * The stack of a number that the thread counts up, 0 first; as that of samples, of the last stack.
+ * After so many it begins with 0 again, and those before mean nothing more: a reader keeps no
+ * more than that.
  */
+#define SESSION_STACK_NUMBERS 8192u
+
 struct session_stack {
 	struct session_record record; /* flags: enum unwind_end */
 	uint32_t number;

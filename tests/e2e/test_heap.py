@@ -113,9 +113,10 @@ def test_a_peak_that_is_too_high_trips_the_gate(wick):
     assert not fine.process.stderr
 
 
-def test_each_of_many_ways_has_its_own_stack(wick):
-    """Stacks are known again without walking them: each block's size tells its way."""
-    heap = Heap(wick, workload("blocks", "paths"))
+@pytest.mark.parametrize("turns", [6, 14])
+def test_each_of_many_ways_has_its_own_stack(wick, turns):
+    """Stacks are known again without walking them, more than have numbers at a time too: each block's size tells its way."""
+    heap = Heap(wick, [*workload("blocks", "paths"), str(turns)])
     assert_true(heap)
     blocks, sizes = heap.stacks("alloc_objects"), heap.stacks("alloc_space")
     ways = 0
@@ -123,10 +124,10 @@ def test_each_of_many_ways_has_its_own_stack(wick):
         if "at_the_end" not in stack:
             continue
         path, left = divmod(sizes[stack], count)[0] - 1000, sizes[stack] % count
-        turns = ["right" if path >> level & 1 else "left" for level in range(6)]
-        assert left == 0 and list(stack[-8:]) == ["left", *turns, "at_the_end"]
+        way = ["right" if path >> level & 1 else "left" for level in range(turns)]
+        assert left == 0 and list(stack[-2 - turns:]) == ["left", *way, "at_the_end"]
         ways += 1
-    assert ways == 64
+    assert ways == (64 if turns == 6 else 11432)  # that the 20,000 meet
 
 
 def test_deep_stacks_are_whole(wick):

@@ -6,8 +6,8 @@
  * blocks calls: each function of the allocator, in a function of its own
  * blocks refused: calls that cannot succeed, and what becomes of errno
  * blocks peak: a peak of known size, held by two functions
- * blocks paths: a block of 1000 + P bytes on each of 64 ways P, again and again in any order:
- * left() or right() six times, by the bits of P, the lowest first
+ * blocks paths [TURNS]: a block of 1000 + P bytes on each of 2^TURNS (64) ways P, again and again in any order:
+ * left() or right() so many times, by the bits of P, the lowest first
  * blocks lives: blocks of three functions that live 1 : 3 : 6, by the work done meanwhile
  * blocks deep N: a block from N frames deep
  * blocks threads N: N threads one after the other, with memory that their destructors free
@@ -261,6 +261,8 @@ static int peak(void)
 	return 0;
 }
 
+static int turns = 6; /* of a way */
+
 static NOINLINE void *right(uint32_t path, int level);
 
 static NOINLINE void *at_the_end(uint32_t path)
@@ -272,7 +274,7 @@ static NOINLINE void *left(uint32_t path, int level)
 {
 	uint32_t turn = path >> level & 1;
 
-	if (level == 6)
+	if (level == turns)
 		return hide(at_the_end(path));
 	return hide(turn ? right(path, level + 1) : left(path, level + 1));
 }
@@ -281,21 +283,22 @@ static NOINLINE void *right(uint32_t path, int level)
 {
 	uint32_t turn = path >> level & 1;
 
-	if (level == 6)
+	if (level == turns)
 		return hide(at_the_end(path));
 	return hide(turn ? right(path, level + 1) : left(path, level + 1));
 }
 
-static int paths(void)
+static int paths(int bits)
 {
 	uint32_t state = 1;
 	long bytes = 0;
 
+	turns = bits;
 	for (int i = 0; i < 20000; i++) {
 		uint32_t path;
 
 		state = state * 1664525 + 1013904223;
-		path = state >> 26;
+		path = state >> (32 - turns);
 		bytes += 1000 + (long)path;
 		free(left(path, 0));
 	}
@@ -548,7 +551,7 @@ int main(int argc, char **argv)
 	if (strcmp(way, "peak") == 0)
 		r = peak();
 	else if (strcmp(way, "paths") == 0)
-		r = paths();
+		r = paths(argc > 2 ? (int)number : 6);
 	else if (strcmp(way, "deep") == 0)
 		r = deep(number);
 	else if (strcmp(way, "threads") == 0)

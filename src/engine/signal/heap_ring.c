@@ -94,23 +94,31 @@ void heap_ring_free(struct heap_ring *ring)
 	free(ring);
 }
 
+/* The stack before the next one, NULL when that is the first: numbers may begin anew with it. */
+static const struct numbered *begin_stack(struct heap_ring *ring, bool anew)
+{
+	if (anew)
+		ring->numbers.count = ring->pcs.count = 0;
+	return ring->numbers.count > 0 ? &ring->numbers.items[ring->numbers.count - 1] : NULL;
+}
+
 /* The frames of a stack: its own, and the last ones of the stack before it. */
 static int add_stack(struct heap_rings *rings, struct heap_ring *ring,
 		     const struct session_stack *stack, uint32_t words)
 {
-	const struct numbered *last =
-		ring->numbers.count > 0 ? &ring->numbers.items[ring->numbers.count - 1] : NULL;
 	bool whole = words >= STACK_WORDS; /* or the ring may end behind its first word */
 	uint32_t kept = whole ? stack->kept : 0;
 	uint32_t fresh = whole ? stack->fresh : 0;
+	const struct numbered *last = begin_stack(ring, whole && stack->number == 0);
 	struct numbered numbered = {.first = ring->pcs.count,
 				    .count = fresh + kept,
 				    .end = stack->record.flags & SESSION_END_MASK,
 				    .round = rings->round - 1};
 
 	if (!whole || words - STACK_WORDS != fresh || kept > (last ? last->count : 0) ||
-	    stack->number != ring->numbers.count || numbered.count > MAX_DEPTH ||
-	    numbered.end >= UNWIND_ENDS || numbered.end < UNWIND_ROOT) {
+	    stack->number != ring->numbers.count || stack->number >= SESSION_STACK_NUMBERS ||
+	    numbered.count > MAX_DEPTH || numbered.end >= UNWIND_ENDS ||
+	    numbered.end < UNWIND_ROOT) {
 		rings->damaged++;
 		return 0;
 	}
