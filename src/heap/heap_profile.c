@@ -12,5 +12,6 @@ void heap_profile_fini(struct heap_profile *heap)
 	heap_analysis_free(heap->analysis);
 	free(heap->stacks);
 	free(heap->threads);
+	leak_scans_fini(&heap->leaks);
 	*heap = (struct heap_profile){0};
 }

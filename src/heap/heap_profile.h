@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "heap/leak_scans.h"
+
 struct heap_analysis;
 struct profile;
 
@@ -13,6 +15,12 @@ struct heap_profile {
 	struct profile *profile;
 	struct heap_analysis *analysis; /* heap_analysis_report() tells what it found */
 	uint32_t *stacks;               /* by site: of the profile; ID_NONE: filtered out */
+	/*
+	 * What leak scans found in the processes and in the time that are looked at. Stacks and
+	 * threads are those of the profile; ID_NONE: not known. Groups of stacks and threads that
+	 * are filtered out are not there.
+	 */
+	struct leak_scans leaks;
 	uint32_t *threads; /* by thread of the report: of the profile; ID_NONE: it has no blocks */
 };
 

@@ -505,6 +505,8 @@ static int load_from(int fd, struct recording_reader *kept, const char *name,
 			ret->analysis = scope_take(&loader.samples.heap);
 			ret->stacks = scope_take(&loader.heap_stacks);
 			ret->threads = scope_take(&loader.threads.items);
+			ret->leaks = loader.samples.leaks;
+			loader.samples.leaks = (struct leak_scans){0};
 		}
 	}
 	stack_filter_fini(&filter);

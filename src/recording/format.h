@@ -20,7 +20,7 @@
 #define RECORDING_MAGIC_BYTES 8u
 #define RECORDING_HEADER_BYTES 16u
 #define RECORDING_MAJOR 1u
-#define RECORDING_MINOR 3u
+#define RECORDING_MINOR 4u
 
 #define CHUNK_SYNC 0x4b494357u /* "WCIK" */
 #define CHUNK_HEADER_BYTES 32u
@@ -31,6 +31,7 @@
 #define CHUNK_MAX_BYTES (16u << 20) /* of a payload, stored and raw */
 #define CHUNK_MAX_SAMPLES 65536u
 #define CHUNK_MAX_HEAP_EVENTS 65536u
+#define CHUNK_MAX_LEAK_GROUPS 65536u
 #define RECORDING_MAX_SCHEMAS 256u
 
 /* Longer texts are cut by the writer. */
@@ -50,6 +51,7 @@ enum chunk_type {
 	CHUNK_JIT_PLACES = 11,  /* the same with times and lines */
 	CHUNK_TOLD_SCHEMA = 12, /* as a schema, with its kind: not one of samples */
 	CHUNK_HEAP = 13,        /* columns of heap events */
+	CHUNK_LEAKS = 15,       /* what a leak scan found, or a part of it */
 };
 
 enum chunk_flags {

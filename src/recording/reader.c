@@ -14,6 +14,7 @@
 #include "recording/dictionary_decoder.h"
 #include "recording/format.h"
 #include "recording/heap_codec.h"
+#include "recording/leak_codec.h"
 #include "recording/sample_codec.h"
 #include "recording/sample_columns.h"
 #include "recording/writer.h"
@@ -43,6 +44,7 @@ struct recording_reader {
 	struct dictionary_decoder decoder;
 	struct sample_decoder samples;
 	struct heap_decoder heap;
+	struct leak_decoder leaks;
 	uint32_t epoch;
 	uint64_t next_sequence; /* of the next chunk if none is missing */
 	uint64_t next_sample;   /* number of the next sample if none is missing */
@@ -117,6 +119,7 @@ void recording_reader_free(struct recording_reader *reader)
 	dictionary_fini(&reader->dictionary);
 	sample_decoder_fini(&reader->samples);
 	heap_decoder_fini(&reader->heap);
+	leak_decoder_fini(&reader->leaks);
 	sample_columns_fini(&reader->columns);
 	recording_writer_free(reader->kept);
 	for (i = 0; i < ARRAY_SIZE(reader->text); i++)
@@ -526,6 +529,17 @@ static int visit_heap(struct recording_reader *reader, const struct recording_vi
 		       : 0;
 }
 
+static int visit_leaks(struct recording_reader *reader, const struct recording_visitor *visitor,
+		       const uint8_t *data, size_t size)
+{
+	int r = leak_decoder_run(&reader->leaks, data, size, &reader->decoder);
+
+	/* Whose process was lost is of no use. */
+	if (r < 0 || !visitor->leaks || reader->leaks.scan.process == ID_NONE)
+		return r;
+	return heed(reader, visitor->leaks(visitor->self, &reader->leaks.scan));
+}
+
 static int visit_end(struct recording_reader *reader, struct cursor *in)
 {
 	uint64_t total = cursor_varint(in);
@@ -574,6 +588,8 @@ static int visit_chunk(struct recording_reader *reader, const struct recording_v
 		return visit_schema(reader, visitor, &in, true);
 	case CHUNK_HEAP:
 		return visit_heap(reader, visitor, data, size);
+	case CHUNK_LEAKS:
+		return visit_leaks(reader, visitor, data, size);
 	default:
 		return 0; /* not reached, see use_chunk() */
 	}
@@ -581,7 +597,8 @@ static int visit_chunk(struct recording_reader *reader, const struct recording_v
 
 static bool is_known(const struct chunk_header *header)
 {
-	return header->type >= CHUNK_INFO && header->type <= CHUNK_HEAP &&
+	return ((header->type >= CHUNK_INFO && header->type <= CHUNK_HEAP) ||
+		header->type == CHUNK_LEAKS) &&
 	       !(header->flags & ~(CHUNK_MUST_UNDERSTAND | CHUNK_ZSTD));
 }
 

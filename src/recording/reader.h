@@ -25,6 +25,7 @@
 struct dictionary;
 struct error;
 struct heap_batch;
+struct leak_scan;
 struct recording_jit_symbol;
 struct recording_reader;
 struct recording_writer;
@@ -45,6 +46,8 @@ struct recording_visitor {
 	int (*heap)(void *self, const struct heap_batch *batch);
 	/* All events before this moment have been handed out. */
 	int (*heap_until)(void *self, uint64_t time_ns);
+	/* A scan, or a part of its groups; the parts follow each other. */
+	int (*leaks)(void *self, const struct leak_scan *scan);
 	int (*map)(void *self, const struct map_event *event);
 	int (*clock)(void *self, uint64_t monotonic_ns, uint64_t realtime_ns);
 	int (*loss)(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t samples);
