@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/default_name.h"
 #include "cli/heap_summary.h"
+#include "cli/leak_options.h"
 #include "cli/record_summary.h"
 #include "heap/analysis.h"
 #include "heap/heap_profile.h"
@@ -36,6 +37,8 @@ struct heap_options {
 	bool lossless;
 	bool quiet;
 	uint64_t max_peak_bytes;
+	bool leaks; /* print the report at the end */
+	struct leak_options leak;
 };
 
 /* A summary looks at no more events than this, which takes some seconds. */
@@ -50,6 +53,8 @@ struct heap_recording {
 	char comm[PROCESS_COMM_MAX];
 	struct heap_totals totals; /* of the recording, once it was looked at */
 	bool has_totals;
+	struct suppressions rules;
+	int leak_status; /* of the report's gates */
 	bool progress_drawn;
 	bool failure_told;
 };
@@ -82,21 +87,47 @@ static void print_notice(void *self, const char *text)
 	(void)fprintf(recording->context->err, "wick: %s\n", text);
 }
 
+static bool wants_leaks(const struct heap_options *options)
+{
+	return options->leaks || leak_options_ask(&options->leak);
+}
+
+static bool has_gate(const struct heap_options *options)
+{
+	return options->max_peak_bytes > 0 || wants_leaks(options);
+}
+
+static void print_leaks(struct heap_recording *recording, const struct heap_profile *heap)
+{
+	struct leak_report_options view = {.color = recording->context->color_err, .limit = 30};
+
+	recording->leak_status =
+		leak_options_print(recording->context, &recording->options->leak, &recording->rules,
+				   heap, view, recording->context->err);
+}
+
 /* Reads the recording again, for what it comes to. */
-static void find_totals(struct heap_recording *recording, const struct record_result *result)
+static void look_again(struct heap_recording *recording, const struct record_result *result)
 {
 	struct load_options options = LOAD_OPTIONS_DEFAULT;
 	struct heap_profile heap;
 	struct error err = {0};
 
-	options.symbols = SYMBOLS_NAMES;
-	options.inlines = false;
+	if (!wants_leaks(recording->options)) {
+		options.symbols = SYMBOLS_NAMES;
+		options.inlines = false;
+	}
 	if (strcmp(recording->config.output, "-") == 0 || result->stats.heap_events == 0 ||
-	    (result->stats.heap_events > SUMMARY_EVENTS && !recording->options->max_peak_bytes) ||
+	    (result->stats.heap_events > SUMMARY_EVENTS && !has_gate(recording->options)) ||
 	    load_heap(recording->config.output, &options, &heap, &err) < 0)
 		return;
 	recording->totals = heap_analysis_report(heap.analysis)->totals;
 	recording->has_totals = true;
+	if (!recording->options->quiet)
+		heap_summary_print(recording->context->err, &recording->config, result,
+				   &recording->totals);
+	if (wants_leaks(recording->options))
+		print_leaks(recording, &heap);
 	heap_profile_fini(&heap);
 }
 
@@ -110,11 +141,10 @@ static void print_end(void *self, const struct record_result *result, const stru
 		(void)command_failed(recording->context, err);
 		recording->failure_told = true;
 	} else {
-		if (!recording->options->quiet || recording->options->max_peak_bytes)
-			find_totals(recording, result);
-		if (!recording->options->quiet)
-			heap_summary_print(out, &recording->config, result,
-					   recording->has_totals ? &recording->totals : NULL);
+		if (!recording->options->quiet || has_gate(recording->options))
+			look_again(recording, result);
+		if (!recording->options->quiet && !recording->has_totals)
+			heap_summary_print(out, &recording->config, result, NULL);
 	}
 	(void)fflush(out);
 }
@@ -204,9 +234,9 @@ static int exit_status(const struct heap_recording *recording, const struct reco
 {
 	if (result->exec_code < 0)
 		return result->exec_code == -ENOENT ? 127 : 126;
-	if (r == 0 && is_too_high(recording))
+	if (r == 0 && (is_too_high(recording) || recording->leak_status == COMMAND_GATE))
 		return COMMAND_GATE;
-	if (r < 0)
+	if (r < 0 || recording->leak_status != COMMAND_DONE)
 		return COMMAND_FAILED;
 	return result->child_status;
 }
@@ -253,9 +283,14 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (recording.joined != 0 && is_stdout(recording.options->output))
 		return command_misused(context, "a program that runs by itself cannot be recorded "
 						"to standard output: name a file by WICK_OUT");
-	if (recording.options->max_peak_bytes && is_stdout(recording.options->output))
-		return command_misused(context,
-				       "--max-peak reads the recording again: give -o a file");
+	if (has_gate(recording.options) && is_stdout(recording.options->output))
+		return command_misused(context, "--max-peak and what is told of leaks need the "
+						"recording again: give -o a file");
+	status = leak_options_read(context, &recording.options->leak, &recording.rules);
+	if (status != COMMAND_DONE) {
+		suppressions_fini(&recording.rules);
+		return status;
+	}
 	output = recording.options->output ? strdup(recording.options->output)
 					   : default_recording_name(recording.name);
 	recording.config = config_of(&recording, argv);
@@ -274,6 +309,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (r < 0 && !recording.failure_told)
 		(void)command_failed(context, &err);
 	status = exit_status(&recording, &result, r);
+	suppressions_fini(&recording.rules);
 	free(output);
 	return status;
 }
@@ -298,10 +334,13 @@ static const struct option_spec table[] = {
 	{"max-peak", 0, OPTION_SIZE(struct heap_options, max_peak_bytes), .argument = "SIZE",
 	 .max = 1ull << 50, .off = "off", .key = "heap.max_peak",
 	 .help = "end with status 3 when more than this was live at a time"},
+	{"leaks", 0, OPTION_FLAG(struct heap_options, leaks), .key = "heap.leaks",
+	 .help = "print at the end what is lost, as wick leaks does"},
 	{"join", 0, OPTION_U64(struct heap_options, join_pid), .argument = "PID", .max = INT32_MAX,
 	 .hidden = true,
 	 .help = "record a process that has the library, and waits for the session"},
 	{"quiet", 'q', OPTION_FLAG(struct heap_options, quiet), .help = "no summary at the end"},
+	{OPTION_GROUP(struct heap_options, leak, leak_option_table), .help = "Leaks"},
 	OPTION_END,
 };
 
@@ -336,7 +375,7 @@ const struct command command_heap = {
 			"WICK_HEAP_SAMPLE_BYTES for --sample.",
 			"The exit status is that of the program (128 + signal when it was killed, "
 			"127 not found, 126 not executable), 1 when the recording failed, 2 for "
-			"wrong usage, 3 when --max-peak was exceeded.",
+			"wrong usage, 3 when --max-peak, --max-leak or --fail-on has tripped.",
 			NULL,
 		},
 	.examples =
@@ -346,6 +385,8 @@ const struct command command_heap = {
 			 "about one block in 512 KiB, for next to nothing"},
 			{"wick heap --max-peak 200M -o test.wick -- ./test",
 			 "a test that fails when it takes too much"},
+			{"wick heap --fail-on definite -o test.wick -- ./test",
+			 "a test that fails when something is lost"},
 			{NULL, NULL},
 		},
 	.options = table,

@@ -199,7 +199,7 @@ static double confidence_of(const struct stretch *stretch, uint64_t step_ns)
 	double long_enough = fmin(1, (double)(stretch->end - stretch->first) * (double)step_ns /
 					     (double)LONG_NS);
 
-	return (1 - exp(-trend_z(stretch) / 2)) * (0.5 + 0.5 * long_enough);
+	return (1 - exp(-trend_z(stretch) / 2)) * (0.45 + 0.55 * long_enough);
 }
 
 static double rate_between(const struct stretch *stretch, size_t from, size_t to, uint64_t step_ns)
