@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/scope.h"
+#include "base/vec.h"
 #include "cli/command.h"
 #include "cli/default_name.h"
 #include "cli/heap_summary.h"
@@ -37,7 +39,9 @@ struct heap_options {
 	bool lossless;
 	bool quiet;
 	uint64_t max_peak_bytes;
-	bool leaks; /* print the report at the end */
+	bool leaks;
+	uint64_t scan_every_ns;
+	const char *at_signal;
 	struct leak_options leak;
 };
 
@@ -55,6 +59,7 @@ struct heap_recording {
 	bool has_totals;
 	struct suppressions rules;
 	int leak_status; /* of the report's gates */
+	int at_signal;   /* 0: none */
 	bool progress_drawn;
 	bool failure_told;
 };
@@ -87,9 +92,16 @@ static void print_notice(void *self, const char *text)
 	(void)fprintf(recording->context->err, "wick: %s\n", text);
 }
 
+/* Whether blocks must be looked for that nothing points to. */
+static bool wants_scan(const struct heap_options *options)
+{
+	return options->leaks || options->scan_every_ns > 0 || options->at_signal ||
+	       leak_options_need_scan(&options->leak);
+}
+
 static bool wants_leaks(const struct heap_options *options)
 {
-	return options->leaks || leak_options_ask(&options->leak);
+	return wants_scan(options) || leak_options_ask(&options->leak);
 }
 
 static bool has_gate(const struct heap_options *options)
@@ -165,6 +177,22 @@ static void answer(void *self, char *const *environment)
 	(void)dup2(null_fd, STDERR_FILENO);
 }
 
+/* The number of a signal by its name, 0 when it is none that is taken. */
+static int signal_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		int number;
+	} signals[] = {{"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"HUP", SIGHUP}, {"ALRM", SIGALRM}};
+
+	if (strncmp(name, "SIG", 3) == 0)
+		name += 3;
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		if (strcmp(name, signals[i].name) == 0)
+			return signals[i].number;
+	return 0;
+}
+
 static struct record_config config_of(struct heap_recording *recording, char **argv)
 {
 	const struct heap_options *options = recording->options;
@@ -186,12 +214,18 @@ static struct record_config config_of(struct heap_recording *recording, char **a
 				      .alone = true,
 				      .maps = options->maps,
 				      .lossy = !options->lossless,
-				      .sample_bytes = options->sample_bytes}},
+				      .sample_bytes = options->sample_bytes,
+				      .leaks = wants_scan(options)}},
 		.target = target,
 		.command = recording->joined != 0 ? NULL : argv,
 		.duration_ns = options->duration_ns,
 		.pace = {.keeps_rate = true},
 		.title = recording->name,
+		.leaks = {.on = wants_scan(options),
+			  .every_ns = options->scan_every_ns,
+			  .at_signal = recording->at_signal,
+			  .notice = print_notice,
+			  .self = recording},
 		.armed = recording->joined != 0 ? answer : NULL,
 		.notice = print_notice,
 		.finished = print_end,
@@ -280,6 +314,13 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (recording.options->maps && recording.options->sample_bytes > 0)
 		return command_misused(context, "--maps records all that is mapped, --sample some "
 						"of it: give one of them");
+	if (recording.options->at_signal &&
+	    (recording.at_signal = signal_of(recording.options->at_signal)) == 0)
+		return command_misused(context, "--at-signal %s: give USR1, USR2, HUP or ALRM",
+				       recording.options->at_signal);
+	if (wants_scan(recording.options) && recording.options->sample_bytes > 0)
+		return command_misused(context, "--leaks must know all blocks, --sample records "
+						"some of them: give one of them");
 	if (recording.joined != 0 && is_stdout(recording.options->output))
 		return command_misused(context, "a program that runs by itself cannot be recorded "
 						"to standard output: name a file by WICK_OUT");
@@ -334,8 +375,13 @@ static const struct option_spec table[] = {
 	{"max-peak", 0, OPTION_SIZE(struct heap_options, max_peak_bytes), .argument = "SIZE",
 	 .max = 1ull << 50, .off = "off", .key = "heap.max_peak",
 	 .help = "end with status 3 when more than this was live at a time"},
-	{"leaks", 0, OPTION_FLAG(struct heap_options, leaks), .key = "heap.leaks",
-	 .help = "print at the end what is lost, as wick leaks does"},
+	{"leaks", 0, OPTION_TOGGLE(struct heap_options, leaks), .key = "heap.leaks",
+	 .help = "look for leaks when a program ends, and print what is lost as wick leaks does"},
+	{"scan-every", 0, OPTION_DURATION(struct heap_options, scan_every_ns), .argument = "TIME",
+	 .help = "look for leaks again and again while it runs, and at the end"},
+	{"at-signal", 0, OPTION_STRING(struct heap_options, at_signal), .argument = "SIGNAL",
+	 .help = "look for leaks when wick gets this signal (USR1, USR2, HUP, ALRM), and at the "
+		 "end"},
 	{"join", 0, OPTION_U64(struct heap_options, join_pid), .argument = "PID", .max = INT32_MAX,
 	 .hidden = true,
 	 .help = "record a process that has the library, and waits for the session"},

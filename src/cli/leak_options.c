@@ -44,6 +44,13 @@ bool leak_options_ask(const struct leak_options *options)
 	       options->max_leak_bytes > 0;
 }
 
+bool leak_options_need_scan(const struct leak_options *options)
+{
+	return leak_options_ask(options) &&
+	       (options->gen_suppressions || options->max_leak_bytes > 0 ||
+		options->fail_on != LEAK_FAIL_GROWTH);
+}
+
 /* All of a file, no more than may be parsed. */
 static int read_file(const char *path, struct bytes *ret, struct error *err)
 {

@@ -40,6 +40,9 @@ extern const struct option_spec leak_option_table[];
 /* Whether it was asked for something that needs a report. */
 bool leak_options_ask(const struct leak_options *options);
 
+/* Whether that can only be answered by a scan. */
+bool leak_options_need_scan(const struct leak_options *options);
+
 /* The rules of all files. The caller releases *ret, in any case. Returns a status. */
 int leak_options_read(const struct command_context *context, const struct leak_options *options,
 		      struct suppressions *ret);

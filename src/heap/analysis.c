@@ -32,8 +32,6 @@
 /* Rows of the histories of sites and of threads, of 40 bytes. */
 #define HISTORY_LIMIT (256u << 10)
 
-enum space { SPACE_MALLOC, SPACE_MMAP, SPACE_POOL, SPACES = 4 };
-
 /* A block that realloc has taken from a thread, until it is known what became of it. */
 struct moving {
 	struct heap_block block; /* address 0: none */
@@ -99,6 +97,11 @@ void heap_analysis_free(struct heap_analysis *analysis)
 	free(analysis);
 }
 
+const struct heap_live *heap_analysis_live(const struct heap_analysis *analysis)
+{
+	return &analysis->live;
+}
+
 const struct heap_report *heap_analysis_report(const struct heap_analysis *analysis)
 {
 	return &analysis->report;
@@ -106,9 +109,9 @@ const struct heap_report *heap_analysis_report(const struct heap_analysis *analy
 
 static uint32_t space_of(const struct heap_thread *thread, uint8_t call)
 {
-	return thread->space + (call == HEAP_MMAP   ? SPACE_MMAP
-				: call == HEAP_POOL ? SPACE_POOL
-						    : SPACE_MALLOC);
+	return thread->space + (call == HEAP_MMAP   ? HEAP_SPACE_MMAP
+				: call == HEAP_POOL ? HEAP_SPACE_POOL
+						    : HEAP_SPACE_MALLOC);
 }
 
 static struct heap_sum sum_of(struct heap_analysis *analysis, const struct heap_block *block)
@@ -356,7 +359,7 @@ static int find_share(struct heap_analysis *analysis, const struct heap_event *e
 
 static uint8_t rate_of(const struct heap_analysis *analysis, const struct heap_thread *thread)
 {
-	uint32_t process = thread->space / SPACES;
+	uint32_t process = thread->space / HEAP_SPACES;
 
 	return process < analysis->process_rates.count ? analysis->process_rates.items[process] : 0;
 }
@@ -543,7 +546,8 @@ static int take_kept(struct heap_analysis *analysis, const struct heap_event *ev
 
 static int take_rate(struct heap_analysis *analysis, const struct heap_event *event)
 {
-	uint32_t process = analysis->report.threads.items[heap_event_thread(event)].space / SPACES;
+	uint32_t process =
+		analysis->report.threads.items[heap_event_thread(event)].space / HEAP_SPACES;
 
 	while (analysis->process_rates.count <= process)
 		if (vec_push(&analysis->process_rates, 0) < 0)
@@ -735,7 +739,7 @@ static int meet(struct heap_analysis *analysis, uint32_t id)
 	if (thread->known)
 		return 0;
 	thread->known = true;
-	thread->space = dictionary->threads.items[id].process * SPACES;
+	thread->space = dictionary->threads.items[id].process * HEAP_SPACES;
 	thread->wanted =
 		!analysis->config.wants || analysis->config.wants(analysis->config.self, id);
 	return 0;

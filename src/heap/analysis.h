@@ -19,6 +19,7 @@
 struct dictionary;
 struct heap_analysis;
 struct heap_batch;
+struct heap_live;
 struct heap_report;
 
 #define HEAP_STEP_NS 100000000u
@@ -46,6 +47,9 @@ void heap_analysis_free(struct heap_analysis *analysis); /* NULL is fine */
 int heap_analysis_batch(struct heap_analysis *analysis, const struct heap_batch *batch);
 int heap_analysis_until(struct heap_analysis *analysis, uint64_t time_ns);
 int heap_analysis_finish(struct heap_analysis *analysis);
+
+/* The blocks that are there, by process (HEAP_SPACES for each). */
+const struct heap_live *heap_analysis_live(const struct heap_analysis *analysis);
 
 /* What is known by now; of use once it is finished. */
 const struct heap_report *heap_analysis_report(const struct heap_analysis *analysis);

@@ -18,6 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Spaces of a process: its number times HEAP_SPACES, and these. */
+enum heap_space { HEAP_SPACE_MALLOC, HEAP_SPACE_MMAP, HEAP_SPACE_POOL, HEAP_SPACES = 4 };
+
 #define HEAP_SIZE_MAX ((UINT64_C(1) << 48) - 1)
 #define HEAP_TIME_MAX ((UINT64_C(1) << 56) - 1)
 

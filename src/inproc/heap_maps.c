@@ -16,6 +16,7 @@
 #include "inproc/heap.h"
 #include "inproc/heap_memory.h"
 #include "inproc/heap_ranges.h"
+#include "inproc/leave.h"
 #include "inproc/real.h"
 #include "inproc/ring.h"
 #include "safe/syscall.h"
@@ -48,8 +49,10 @@ static struct map_table *find_table(void)
 	if (address < 0 && address > -4096)
 		return NULL;
 	(void)safe_syscall(SYS_madvise, address, bytes, MADV_WIPEONFORK);
-	if (atomic_compare_exchange_strong(&map_table, &table, (struct map_table *)address))
+	if (atomic_compare_exchange_strong(&map_table, &table, (struct map_table *)address)) {
+		leave_note_own((uint64_t)address, (uint64_t)bytes);
 		return (struct map_table *)address;
+	}
 	(void)safe_syscall(SYS_munmap, address, bytes);
 	return table;
 }

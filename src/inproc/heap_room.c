@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "inproc/heap_memory.h"
+#include "inproc/leave.h"
 #include "inproc/session_file.h"
 #include "safe/clock.h"
 #include "safe/syscall.h"
@@ -32,6 +33,7 @@ struct heap_memory *heap_memory_map(void)
 		return NULL;
 	/* Where the kernel cannot, children are those that fork() tells of. */
 	(void)safe_syscall(SYS_madvise, address, (long)bytes, MADV_WIPEONFORK);
+	leave_note_own((uint64_t)address, bytes);
 	return (struct heap_memory *)address;
 }
 

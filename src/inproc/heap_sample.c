@@ -9,6 +9,7 @@
 
 #include "inproc/heap.h"
 #include "inproc/heap_memory.h"
+#include "inproc/leave.h"
 #include "safe/syscall.h"
 
 #define TABLE_BITS 18
@@ -80,6 +81,7 @@ static _Atomic uint64_t *map_table(void)
 		(void)safe_syscall(SYS_munmap, address, bytes + 2l * GUARD_BYTES);
 		return expected;
 	}
+	leave_note_own((uint64_t)address + GUARD_BYTES, (uint64_t)bytes);
 	return atomic_load(&table);
 }
 

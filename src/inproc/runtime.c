@@ -9,6 +9,7 @@
 
 #include "inproc/alone.h"
 #include "inproc/heap.h"
+#include "inproc/leave.h"
 #include "inproc/process_timer.h"
 #include "inproc/session_file.h"
 #include "inproc/signals.h"
@@ -114,6 +115,7 @@ void inproc_begin(void)
 	thread_set_up();
 	if (!signals_set_up() || pthread_atfork(NULL, NULL, on_fork) != 0)
 		return;
+	leave_begin();
 	session_file_wake();
 	wait_for_modules();
 	atomic_store(&inproc.mode, atomic_load(&inproc.control->mode));

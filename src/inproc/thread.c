@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "inproc/heap_memory.h"
+#include "inproc/leave.h"
 #include "inproc/process_timer.h"
 #include "inproc/real.h"
 #include "inproc/ring.h"
@@ -46,6 +47,7 @@ static struct inproc_thread *memory_of(uint32_t index)
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (address <= 0 && address > -4096)
 		return NULL;
+	leave_note_own((uint64_t)address, sizeof(*thread));
 	thread = (struct inproc_thread *)address;
 	thread->index = index;
 	atomic_store(&inproc.threads[index], thread);
@@ -299,6 +301,7 @@ static void *run_thread(void *argument)
 	void *(*routine)(void *) = thread->routine;
 	void *routine_argument = thread->argument;
 
+	leave_note_stack((uint64_t)(uintptr_t)__builtin_frame_address(0));
 	if (inproc_active())
 		thread_begin(thread, stack_below_thread_pointer(thread->stack_bytes));
 	else

@@ -60,7 +60,7 @@ int transfer_module(struct transfer *transfer, uint32_t id, uint32_t *ret)
 	return r;
 }
 
-static int map_thread(struct transfer *transfer, uint32_t id, uint32_t *ret)
+int transfer_thread(struct transfer *transfer, uint32_t id, uint32_t *ret)
 {
 	uint32_t *known = slot(&transfer->threads, id);
 	int r = known ? 0 : -ENOMEM;
@@ -110,7 +110,7 @@ static int map_frame(struct transfer *transfer, struct frame *frame)
 	return transfer_module(transfer, frame->a, &frame->a);
 }
 
-static int map_stack(struct transfer *transfer, uint32_t id, uint32_t *ret)
+int transfer_stack(struct transfer *transfer, uint32_t id, uint32_t *ret)
 {
 	const struct dictionary *dictionary = transfer->from;
 	uint32_t *known = slot(&transfer->stacks, id);
@@ -160,10 +160,10 @@ static int map_labels(struct transfer *transfer, uint32_t id, uint32_t *ret)
 int transfer_sample(struct transfer *transfer, const struct sample_batch *batch, size_t i,
 		    struct transfer_ids *ret)
 {
-	int r = map_stack(transfer, batch->stack[i], &ret->stack);
+	int r = transfer_stack(transfer, batch->stack[i], &ret->stack);
 
 	if (r == 0)
-		r = map_thread(transfer, batch->thread[i], &ret->thread);
+		r = transfer_thread(transfer, batch->thread[i], &ret->thread);
 	if (r == 0)
 		r = map_labels(transfer, batch->labels[i], &ret->labels);
 	return r;

@@ -28,7 +28,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define SESSION_VERSION 3u
+#define SESSION_VERSION 4u
 #define SESSION_MAGIC 0x6e6f69737365736bull /* "ksession" */
 
 #define SESSION_VARIABLE "WICK_SESSION" /* of the environment: the folder */
@@ -65,8 +65,8 @@ struct session_control {
 	_Atomic uint64_t heartbeat_ns;
 	uint32_t overwrite_old; /* a full ring gives up its oldest records, not the newest */
 	uint32_t heap_maps;     /* what programs map by themselves is recorded too */
-	uint32_t zero;
-	uint32_t heap_lossy;        /* who finds its ring full drops events and does not wait */
+	uint32_t leaks;         /* programs wait at their end until their memory was looked at */
+	uint32_t heap_lossy;    /* who finds its ring full drops events and does not wait */
 	uint64_t heap_sample_bytes; /* between blocks that are recorded, on average; 0: all are */
 };
 
@@ -148,6 +148,9 @@ struct session_process {
 	_Atomic uint64_t modules;      /* address in the program: struct unwind_modules */
 	uint64_t tables_address;       /* where the program has mapped the tables */
 	uint64_t tables_bytes;
+	uint64_t inside_address;     /* in the program: struct session_inside */
+	_Atomic uint32_t scan_asked; /* the program ends, and waits for the next to be 1 */
+	_Atomic uint32_t scan_done;
 	_Atomic uint64_t counts[SESSION_COUNTS];
 };
 
