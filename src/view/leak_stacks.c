@@ -142,6 +142,7 @@ static void json_frames(const struct profile *profile, uint32_t stack, struct js
 		json_string(json, "module", profile_text(profile, function->module));
 		json_string(json, "file", profile_text(profile, profile_line_file(profile, line)));
 		json_u64(json, "line", line.line);
+		json_bool(json, "inlined", place.left > 0);
 		json_close(json);
 	}
 	json_close(json);

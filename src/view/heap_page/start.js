@@ -52,6 +52,8 @@ function leave() {
 		open.forEach(togglePanel);
 	else if (pattern || document.activeElement === byId('search'))
 		filter('');
+	else if (leakTable.chosen >= 0)
+		chooseLeak(leakTable.chosen);
 	else
 		chooseSite(-1, false);
 	byId('search').blur();
@@ -95,6 +97,7 @@ function start(buffer) {
 	showDoubts();
 	makeChart();
 	showFindings();
+	makeLeaks();
 	makeSites();
 	showSizes();
 	putLifetimes(byId('lives'), heap.lifetimes);
@@ -105,10 +108,12 @@ function start(buffer) {
 	window.addEventListener('hashchange', restore);
 	window.addEventListener('resize', function () {
 		drawChart();
+		fillRows(leakTable);
 		fillRows(siteTable);
 	});
 	// What programs may ask of the page. Nothing can be changed.
 	Object.defineProperty(window, 'wickPage', { value: Object.freeze({ version: about.wick, rows: function () { return tableTexts(siteTable); },
+		leaks: function () { return tableTexts(leakTable); },
 		threads: function () { return tableTexts(threadTable); } }) });
 }
 
