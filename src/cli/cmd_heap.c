@@ -16,6 +16,7 @@
 #include "base/vec.h"
 #include "cli/command.h"
 #include "cli/default_name.h"
+#include "cli/heap_scan.h"
 #include "cli/heap_summary.h"
 #include "cli/leak_options.h"
 #include "cli/record_summary.h"
@@ -41,6 +42,8 @@ struct heap_options {
 	uint64_t max_peak_bytes;
 	bool leaks;
 	uint64_t scan_every_ns;
+	bool scan;
+	uint64_t scan_pid;
 	const char *at_signal;
 	struct leak_options leak;
 };
@@ -174,7 +177,9 @@ static void answer(void *self, char *const *environment)
 		(void)fprintf(recording->context->out, "%s\n", *environment);
 	(void)fflush(recording->context->out); /* without an answer it goes on unrecorded */
 	(void)dup2(null_fd, STDOUT_FILENO);
-	(void)dup2(null_fd, STDERR_FILENO);
+	/* What is found of leaks is to be said there. */
+	if (!recording->config.leaks.on)
+		(void)dup2(null_fd, STDERR_FILENO);
 }
 
 /* The number of a signal by its name, 0 when it is none that is taken. */
@@ -307,8 +312,14 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	struct error err = {0};
 	char *output;
 	int status;
-	int r = name_target(&recording, argv[0]);
+	int r = 0;
 
+	if (recording.options->scan != (recording.options->scan_pid > 0) ||
+	    (recording.options->scan && argc > 0))
+		return command_misused(context, "a scan is of one process: --scan -p PID");
+	if (recording.options->scan)
+		return heap_scan_run(context, (pid_t)recording.options->scan_pid);
+	r = name_target(&recording, argv[0]);
 	if (r < 0)
 		return command_misused(context, "nothing to record: give a program to run");
 	if (recording.options->maps && recording.options->sample_bytes > 0)
@@ -382,6 +393,10 @@ static const struct option_spec table[] = {
 	{"at-signal", 0, OPTION_STRING(struct heap_options, at_signal), .argument = "SIGNAL",
 	 .help = "look for leaks when wick gets this signal (USR1, USR2, HUP, ALRM), and at the "
 		 "end"},
+	{"scan", 0, OPTION_FLAG(struct heap_options, scan),
+	 .help = "with -p: one leak scan now of a process that wick heap --leaks records"},
+	{"pid", 'p', OPTION_U64(struct heap_options, scan_pid), .argument = "PID", .min = 1,
+	 .max = INT32_MAX, .offer = OPTION_OFFER_PID, .help = "the process to scan"},
 	{"join", 0, OPTION_U64(struct heap_options, join_pid), .argument = "PID", .max = INT32_MAX,
 	 .hidden = true,
 	 .help = "record a process that has the library, and waits for the session"},
