@@ -334,20 +334,17 @@ static size_t list_changes(const struct heap_report *report, const struct heap_g
 	return count;
 }
 
-/* The changes of one group become what it held. Returns how many they were. */
-static size_t follow(const struct change *changes, size_t count, double *live, size_t steps)
+/* The changes of one group become what it held. */
+static void follow(const struct change *changes, size_t count, double *live, size_t steps)
 {
 	double bytes = 0;
 	size_t used = 0;
 
 	for (size_t step = 0; step < steps; step++) {
-		for (; used < count && changes[used].group == changes[0].group &&
-		       changes[used].step <= step;
-		     used++)
+		for (; used < count && changes[used].step <= step; used++)
 			bytes += changes[used].bytes;
 		live[step] = bytes;
 	}
-	return used;
 }
 
 int growth_find(const struct heap_report *report, const struct heap_groups *groups,
@@ -370,9 +367,16 @@ int growth_find(const struct heap_report *report, const struct heap_groups *grou
 	qsort(changes, count, sizeof(*changes), compare_changes);
 	for (size_t at = 0; at < count;) {
 		uint32_t group = changes[at].group;
+		size_t end = at;
 
-		at += follow(changes + at, count - at, live, steps);
-		ret[group] = growth_judge(live, steps, report->timeline.step_ns);
+		while (end < count && changes[end].group == group)
+			end++;
+		/* Most sites change but a few times: nothing follows from that. */
+		if (end - at >= FEWEST_RISES) {
+			follow(changes + at, end - at, live, steps);
+			ret[group] = growth_judge(live, steps, report->timeline.step_ns);
+		}
+		at = end;
 	}
 	return 0;
 }

@@ -119,9 +119,10 @@ static void put_head(const struct sheet *sheet)
 	for (size_t i = 0; i < sheet->heap->leaks.items.count; i++)
 		put_scan(sheet, &sheet->heap->leaks.items.items[i]);
 	if (!sheet->rows->has_scan)
-		bytes_printf(out,
-			     "no leak scan is in this recording: what was not freed may still "
-			     "be in use\n  record with wick heap --leaks to tell what is lost\n");
+		bytes_printf(
+			out,
+			"no leak scan is in this recording: what was not freed may still "
+			"be in use\n  wick heap --leaks makes one when a program ends by itself\n");
 	else if (sheet->rows->has_unscanned)
 		bytes_printf(out, "some processes were not scanned\n");
 	if (heap_analysis_report(sheet->heap->analysis)->sampled)
