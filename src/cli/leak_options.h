@@ -10,6 +10,8 @@
  *	leak_options_print()   the report; says by its status whether a gate has tripped
  */
 
+#include <stdio.h>
+
 #include "cli/option.h"
 #include "heap/suppressions.h"
 #include "view/leak_report.h"

@@ -86,6 +86,12 @@ static void put_valgrind_frame(const struct sheet *sheet, uint32_t function)
 	}
 }
 
+/* Who calls main() is not in its stacks. */
+static bool is_main(const struct sheet *sheet, uint32_t function)
+{
+	return strcmp(name_of(sheet, function), "main") == 0;
+}
+
 static void put_valgrind(const struct sheet *sheet, const struct leak_row *row)
 {
 	static const char *const kinds[LEAK_KINDS] = {
@@ -95,6 +101,7 @@ static void put_valgrind(const struct sheet *sheet, const struct leak_row *row)
 		[LEAK_UNSCANNED] = NULL,
 	};
 	const struct leak_key *key = &sheet->rows->keys.items[row->key];
+	uint32_t last = key->function;
 
 	bytes_printf(sheet->out, "{\n   %s of ", leak_row_class(row));
 	put_pattern(sheet->out, name_of(sheet, key->function));
@@ -103,8 +110,11 @@ static void put_valgrind(const struct sheet *sheet, const struct leak_row *row)
 		bytes_printf(sheet->out, "   match-leak-kinds: %s\n", kinds[row->kind]);
 	bytes_printf(sheet->out, "   ...\n");
 	put_valgrind_frame(sheet, key->function);
-	for (size_t i = 0; i < LEAK_CALLERS && key->callers[i] != ID_NONE; i++)
-		put_valgrind_frame(sheet, key->callers[i]);
+	for (size_t i = 0; i < LEAK_CALLERS && key->callers[i] != ID_NONE && !is_main(sheet, last);
+	     i++) {
+		last = key->callers[i];
+		put_valgrind_frame(sheet, last);
+	}
 	bytes_printf(sheet->out, "}\n");
 }
 
