@@ -71,13 +71,18 @@ static void tell_pointers(const struct leak_row *row, leak_words_fn *tell, void 
 		{LEAK_FROM_PADDING, "a pointer is in the unused end of a block"},
 	};
 
+	uint32_t evidence = row->evidence;
+
+	/* What is in use need not be told what else points to it. */
+	if (row->kind == LEAK_REACHABLE || row->kind == LEAK_GROWTH)
+		evidence &= (uint32_t)(LEAK_FROM_FREED - 1);
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)
-		if (row->evidence & sources[i].bit)
+		if (evidence & sources[i].bit)
 			tell(self, sources[i].words);
-	if (row->evidence & LEAK_INSIDE)
+	if (evidence & LEAK_INSIDE)
 		tell(self, row->kind == LEAK_POSSIBLE ? "none leads to where it begins"
 						      : "pointers lead into it as well");
-	if (row->evidence & LEAK_IN_CYCLE)
+	if (evidence & LEAK_IN_CYCLE)
 		tell(self, "blocks hold each other");
 }
 
@@ -149,8 +154,11 @@ void leak_evidence_words(const struct leak_row *row, const struct leak_scan *sca
 {
 	char words[100];
 
+	if (row->kind == LEAK_GROWTH)
+		tell_growth(&row->growth, tell, self);
 	tell_class(row, tell, self);
-	tell_growth(&row->growth, tell, self);
+	if (row->kind != LEAK_GROWTH)
+		tell_growth(&row->growth, tell, self);
 	if (scan && scan->unread_threads > 0) {
 		(void)snprintf(words, sizeof(words), "%u threads could not be looked at",
 			       scan->unread_threads);
