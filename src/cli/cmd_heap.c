@@ -156,6 +156,8 @@ static void print_end(void *self, const struct record_result *result, const stru
 		(void)command_failed(recording->context, err);
 		recording->failure_told = true;
 	} else {
+		if (recording->config.leaks.on)
+			heap_summary_leaks(out, result);
 		if (!recording->options->quiet || has_gate(recording->options))
 			look_again(recording, result);
 		if (!recording->options->quiet && !recording->has_totals)
@@ -426,6 +428,14 @@ const struct command command_heap = {
 			"counts as new, of those who had mapped it, as what realloc() makes of a "
 			"block does. What allocators and the C library map for themselves is not "
 			"among it.",
+			"With --leaks memory is looked at when a program ends: all that data, "
+			"stacks, registers and blocks point to. Blocks that nothing points to are "
+			"definite leaks, those that only such blocks lead to indirect ones; "
+			"probable are those that only freed memory or dead stacks point to, "
+			"possible those that pointers lead into, but not to their beginning. "
+			"Threads are stopped for that by ptrace. With --scan-every, --at-signal "
+			"and "
+			"--scan it is done while the program runs, on a copy of its memory.",
 			"Where a program cannot be started by wick it is recorded all the same by "
 			"LD_PRELOAD=/path/to/libwick-preload.so WICK_MODE=heap, and so is one "
 			"that was linked with the library (pkg-config --libs libwick-preload) by "
@@ -433,7 +443,7 @@ const struct command command_heap = {
 			"moment after the program and those that it started. WICK_OUT names "
 			"the recording, WICK_TOOL the program wick where it lies neither beside "
 			"the library nor in PATH; options are variables as of the configuration: "
-			"WICK_HEAP_SAMPLE_BYTES for --sample.",
+			"WICK_HEAP_SAMPLE_BYTES for --sample, WICK_LEAKS=1 for --leaks.",
 			"The exit status is that of the program (128 + signal when it was killed, "
 			"127 not found, 126 not executable), 1 when the recording failed, 2 for "
 			"wrong usage, 3 when --max-peak, --max-leak or --fail-on has tripped.",
@@ -444,6 +454,8 @@ const struct command command_heap = {
 			{"wick heap -- ./app", "every allocation, from start to end"},
 			{"wick heap --sample 512K -o app.wick -- ./app",
 			 "about one block in 512 KiB, for next to nothing"},
+			{"wick heap --leaks -o app.wick -- ./app",
+			 "what was lost when the program ended"},
 			{"wick heap --max-peak 200M -o test.wick -- ./test",
 			 "a test that fails when it takes too much"},
 			{"wick heap --fail-on definite -o test.wick -- ./test",

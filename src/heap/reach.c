@@ -9,11 +9,21 @@
 
 #define WINDOW_BYTES (1u << 20)
 #define PAGE_BYTES 4096u
+/* Words whose blocks are looked for together. */
+#define AT_ONCE 64u
+/* How many pointers ahead what is noted of a block is asked for. */
+#define NOTE_AHEAD 16u
 
 /* A pointer: to a block, and how far into it. */
 struct edge {
 	uint32_t block;
 	uint32_t offset; /* UINT32_MAX: that far or further */
+};
+
+/* A pointer in the window that is looked at: at which word of it. */
+struct pointer {
+	uint32_t word;
+	struct edge edge;
 };
 
 enum state { UNREACHED, INDIRECT, POSSIBLE, REACHABLE };
@@ -30,8 +40,13 @@ struct scan {
 	uint8_t *states;
 	uint32_t *leaders; /* by block: whom an indirect one belongs to; else itself */
 	VEC(uint32_t) stack;
+	uint16_t *evidence; /* by block, apart from the answers: it is written at random */
 	struct reach_answer *answers;
 	uint64_t *window;
+	uint32_t *places;         /* of words in the window that may be pointers */
+	struct pointer *pointers; /* of the window */
+	size_t pointer_count;
+	size_t pointer_next; /* that was not given to anybody yet */
 	uint64_t read_bytes;
 	uint64_t unread_bytes;
 };
@@ -45,8 +60,11 @@ static void fini(struct scan *scan)
 	free(scan->first_edge);
 	free(scan->states);
 	free(scan->leaders);
+	free(scan->evidence);
 	free(scan->answers);
 	free(scan->window);
+	free(scan->places);
+	free(scan->pointers);
 }
 
 static int init(struct scan *scan)
@@ -56,39 +74,106 @@ static int init(struct scan *scan)
 	scan->first_edge = calloc(n + 1, sizeof(*scan->first_edge));
 	scan->states = calloc(n + 1, sizeof(*scan->states));
 	scan->leaders = calloc(n + 1, sizeof(*scan->leaders));
+	scan->evidence = calloc(n + 1, sizeof(*scan->evidence));
 	scan->answers = calloc(n + 1, sizeof(*scan->answers));
 	scan->window = malloc(WINDOW_BYTES);
-	if (!scan->first_edge || !scan->states || !scan->leaders || !scan->answers || !scan->window)
+	scan->places = malloc((WINDOW_BYTES / sizeof(uint64_t) + 1) * sizeof(*scan->places));
+	scan->pointers = malloc(WINDOW_BYTES / sizeof(uint64_t) * sizeof(*scan->pointers));
+	if (!scan->first_edge || !scan->states || !scan->leaders || !scan->evidence ||
+	    !scan->answers || !scan->window || !scan->places || !scan->pointers)
 		return -ENOMEM;
 	return reach_index_init(&scan->index, scan->blocks, n);
 }
 
-/* The block that a word points to, or REACH_NOWHERE. */
-static struct edge edge_of(struct scan *scan, uint64_t word)
+static struct edge edge_to(const struct scan *scan, uint32_t block, uint64_t word)
 {
-	uint32_t block = reach_index_find(&scan->index, word);
 	uint64_t offset = block == REACH_NOWHERE ? 0 : word - scan->blocks[block].address;
 
 	return (struct edge){block, offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX};
 }
 
-static void note(struct scan *scan, struct edge edge, uint16_t evidence)
+/* The places of words that may be pointers, by the ends of all blocks alone. */
+static size_t find_candidates(const struct scan *scan, const uint64_t *words, size_t n,
+			      uint32_t *places)
 {
-	scan->answers[edge.block].evidence |=
-		(uint16_t)(evidence | (edge.offset > 0 ? LEAK_INSIDE : 0));
+	uint64_t low = scan->index.extents[0].start;
+	uint64_t room = scan->index.extents[scan->count - 1].end - low;
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++) { /* without branches */
+		places[count] = (uint32_t)i;
+		count += words[i] - low < room;
+	}
+	return count;
 }
 
-/* Words that a live block holds. */
-static int look_into_block(struct scan *scan, uint32_t block, const uint64_t *words, size_t n)
+/* Answers for some words: what they need of memory is asked for together. */
+static void find_some(struct scan *scan, const uint64_t *words, const uint32_t *places, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct edge edge = edge_of(scan, words[i]);
+	const uint32_t *pieces[AT_ONCE];
 
-		if (edge.block == REACH_NOWHERE)
-			continue;
-		if (edge.block != block)
-			note(scan, edge, LEAK_FROM_BLOCK);
-		if (vec_push(&scan->edges, edge) < 0)
+	for (size_t i = 0; i < n; i++) {
+		pieces[i] = reach_index_piece(&scan->index, words[places[i]]);
+		__builtin_prefetch(pieces[i]);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (pieces[i] && pieces[i][1] > 0)
+			__builtin_prefetch(&scan->index.extents[pieces[i][1] - 1]);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t word = words[places[i]];
+		uint32_t block = pieces[i] ? reach_index_answer(&scan->index, pieces[i], word)
+					   : REACH_NOWHERE;
+
+		if (block != REACH_NOWHERE)
+			scan->pointers[scan->pointer_count++] =
+				(struct pointer){places[i], edge_to(scan, block, word)};
+	}
+}
+
+/* Which words are pointers. The tables are much larger than any cache. */
+static void find_pointers(struct scan *scan, const uint64_t *words, size_t n)
+{
+	size_t count = scan->count > 0 ? find_candidates(scan, words, n, scan->places) : 0;
+
+	scan->pointer_count = scan->pointer_next = 0;
+	for (size_t at = 0; at < count; at += AT_ONCE)
+		find_some(scan, words, scan->places + at,
+			  count - at < AT_ONCE ? count - at : AT_ONCE);
+}
+
+static void note(struct scan *scan, struct edge edge, uint16_t evidence)
+{
+	scan->evidence[edge.block] |= (uint16_t)(evidence | (edge.offset > 0 ? LEAK_INSIDE : 0));
+}
+
+/* The next pointer of the window below a word; NULL: none. */
+static const struct pointer *next_pointer(struct scan *scan, size_t end)
+{
+	size_t at = scan->pointer_next;
+
+	if (at == scan->pointer_count || scan->pointers[at].word >= end)
+		return NULL;
+	if (at + NOTE_AHEAD < scan->pointer_count)
+		__builtin_prefetch(&scan->evidence[scan->pointers[at + NOTE_AHEAD].edge.block], 1);
+	scan->pointer_next++;
+	return &scan->pointers[at];
+}
+
+static void skip_pointers(struct scan *scan, size_t end)
+{
+	while (next_pointer(scan, end))
+		;
+}
+
+/* Words that a live block holds, up to one of the window. */
+static int look_into_block(struct scan *scan, uint32_t block, size_t end)
+{
+	const struct pointer *pointer;
+
+	while ((pointer = next_pointer(scan, end))) {
+		if (pointer->edge.block != block)
+			note(scan, pointer->edge, LEAK_FROM_BLOCK);
+		if (vec_push(&scan->edges, pointer->edge) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -98,18 +183,16 @@ static int look_into_block(struct scan *scan, uint32_t block, const uint64_t *wo
  * Words outside of live blocks. Of shades a pointer counts only if it leads to the beginning of a
  * block: allocators and leftovers point into the midst of anything.
  */
-static int look_outside(struct scan *scan, uint16_t evidence, bool starts_only,
-			const uint64_t *words, size_t n)
+static int look_outside(struct scan *scan, uint16_t evidence, bool starts_only, size_t end)
 {
+	const struct pointer *pointer;
 	bool is_root = reach_is_root(evidence);
 
-	for (size_t i = 0; i < n; i++) {
-		struct edge edge = edge_of(scan, words[i]);
-
-		if (edge.block == REACH_NOWHERE || (edge.offset > 0 && (starts_only || !is_root)))
+	while ((pointer = next_pointer(scan, end))) {
+		if (pointer->edge.offset > 0 && (starts_only || !is_root))
 			continue;
-		note(scan, edge, evidence);
-		if (is_root && vec_push(&scan->roots, edge) < 0)
+		note(scan, pointer->edge, evidence);
+		if (is_root && vec_push(&scan->roots, pointer->edge) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -143,18 +226,17 @@ static uint64_t slack_end(const struct reach_block *block)
 /* Words between blocks, or up to the end of a range: the slack of the block before, and the rest.
  */
 static int look_between(struct scan *scan, const struct reach_range *range, size_t next,
-			const uint64_t *words, uint64_t from, uint64_t to)
+			uint64_t base, uint64_t end)
 {
 	uint64_t slack = next > 0 ? slack_end(&scan->blocks[next - 1]) : 0;
-	size_t n = words_up_to(from, to);
-	size_t padding = next > 0 && range->evidence == LEAK_FROM_FREED
-				 ? words_up_to(from, slack < to ? slack : to)
-				 : 0;
-	int r = look_outside(scan, LEAK_FROM_PADDING, true, words, padding);
+	int r = 0;
 
+	if (next > 0 && range->evidence == LEAK_FROM_FREED)
+		r = look_outside(scan, LEAK_FROM_PADDING, true,
+				 words_up_to(base, slack < end ? slack : end));
 	return r < 0 ? r
-		     : look_outside(scan, range->evidence, range->starts_only, words + padding,
-				    n - padding);
+		     : look_outside(scan, range->evidence, range->starts_only,
+				    words_up_to(base, end));
 }
 
 /*
@@ -166,26 +248,27 @@ static int look_at_window(struct scan *scan, const struct reach_range *range, ui
 	const uint64_t base = at;
 	int r = 0;
 
+	find_pointers(scan, scan->window, words_up_to(base, end));
 	while (at < end && r == 0) {
 		const struct reach_block *block = *next < scan->count ? &scan->blocks[*next] : NULL;
-		const uint64_t *words = scan->window + (at - base) / sizeof(uint64_t);
 		uint64_t stop = end;
 
 		if (block && at >= block->address) {
-			/* A word that lies half in a block is nobody's. */
 			uint64_t inside = block->address + block->size_bytes;
 
 			if (inside < stop)
 				stop = inside;
 			begin_edges(scan, *next);
-			r = look_into_block(scan, (uint32_t)*next, words, words_up_to(at, stop));
+			r = look_into_block(scan, (uint32_t)*next, words_up_to(base, stop));
 			if (inside <= end)
 				++*next;
 			at = inside <= end ? round_up(inside) : end;
+			/* A word that lies half in a block is nobody's. */
+			skip_pointers(scan, words_up_to(base, at));
 		} else {
 			if (block && block->address < stop)
 				stop = round_up(block->address);
-			r = look_between(scan, range, *next, words, at, stop);
+			r = look_between(scan, range, *next, base, stop);
 			at = stop;
 		}
 	}
@@ -234,14 +317,17 @@ static int look_at_range(struct scan *scan, const struct reach_range *range, siz
 
 static int look_at_all(struct scan *scan)
 {
+	size_t most = WINDOW_BYTES / sizeof(uint64_t);
+	size_t registers =
+		scan->config->register_count < most ? scan->config->register_count : most;
 	size_t next = 0;
 	int r = 0;
 
 	for (size_t i = 0; i < scan->config->range_count && r == 0; i++)
 		r = look_at_range(scan, &scan->config->ranges[i], &next);
+	find_pointers(scan, scan->config->registers, registers);
 	if (r == 0)
-		r = look_outside(scan, LEAK_FROM_REGISTER, false, scan->config->registers,
-				 scan->config->register_count);
+		r = look_outside(scan, LEAK_FROM_REGISTER, false, registers);
 	begin_edges(scan, scan->count);
 	return r;
 }
@@ -299,7 +385,7 @@ static int follow_leader(struct scan *scan, uint32_t leader)
 			uint32_t to = scan->edges.items[k].block;
 
 			if (to == leader && block != leader)
-				scan->answers[leader].evidence |= LEAK_IN_CYCLE;
+				scan->evidence[leader] |= LEAK_IN_CYCLE;
 			if (scan->states[to] != UNREACHED || to == leader)
 				continue;
 			scan->leaders[to] = leader;
@@ -350,7 +436,7 @@ static enum leak_class class_of(const struct scan *scan, uint32_t block)
 		return LEAK_REACHABLE;
 	case UNREACHED:
 	default:
-		return scan->answers[block].evidence & shades ? LEAK_PROBABLE : LEAK_DEFINITE;
+		return scan->evidence[block] & shades ? LEAK_PROBABLE : LEAK_DEFINITE;
 	}
 }
 
@@ -360,6 +446,7 @@ static void answer_all(struct scan *scan)
 		struct reach_answer *leader = &scan->answers[last_leader(scan, i)];
 
 		scan->answers[i].leak_class = (uint8_t)class_of(scan, i);
+		scan->answers[i].evidence = scan->evidence[i];
 		if (scan->states[i] != INDIRECT)
 			continue;
 		leader->led_blocks++;

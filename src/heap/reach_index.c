@@ -2,9 +2,13 @@
 #include "heap/reach_index.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 
 /* Blocks further apart than this do not share a span. */
 #define SPAN_GAP_BYTES (256u << 10)
+/* A large page. */
+#define PAGE_BYTES (2u << 20)
 
 /* The end of the blocks from `first` on that lie close together. */
 static size_t span_end(const struct reach_block *blocks, size_t count, size_t first)
@@ -16,9 +20,9 @@ static size_t span_end(const struct reach_block *blocks, size_t count, size_t fi
 	return i;
 }
 
-static int add_span(struct reach_index *index, size_t first, size_t end)
+static int add_span(struct reach_index *index, const struct reach_block *blocks, size_t first,
+		    size_t end)
 {
-	const struct reach_block *blocks = index->blocks;
 	struct reach_span span = {.start = blocks[first].address,
 				  .end = reach_block_end(&blocks[end - 1]),
 				  .pieces = index->pieces.count};
@@ -40,15 +44,31 @@ static int add_span(struct reach_index *index, size_t first, size_t end)
 	return vec_push(&index->spans, span);
 }
 
+/* Read at random all over: with small pages each question would miss those as well. */
+static struct reach_extent *make_extents(size_t count)
+{
+	size_t bytes = (count * sizeof(struct reach_extent) / PAGE_BYTES + 1) * PAGE_BYTES;
+	struct reach_extent *extents = aligned_alloc(PAGE_BYTES, bytes);
+
+	if (extents && bytes > PAGE_BYTES)
+		(void)madvise(extents, bytes, MADV_HUGEPAGE); /* only a wish */
+	return extents;
+}
+
 int reach_index_init(struct reach_index *index, const struct reach_block *blocks, size_t count)
 {
 	size_t first = 0;
 
-	*index = (struct reach_index){.blocks = blocks, .count = count};
+	*index = (struct reach_index){.extents = make_extents(count)};
+	if (!index->extents)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		index->extents[i] =
+			(struct reach_extent){blocks[i].address, reach_block_end(&blocks[i])};
 	while (first < count) {
 		size_t end = span_end(blocks, count, first);
 
-		if (add_span(index, first, end) < 0)
+		if (add_span(index, blocks, first, end) < 0)
 			return -ENOMEM;
 		first = end;
 	}
@@ -57,6 +77,7 @@ int reach_index_init(struct reach_index *index, const struct reach_block *blocks
 
 void reach_index_fini(struct reach_index *index)
 {
+	free(index->extents);
 	vec_fini(&index->spans);
 	vec_fini(&index->pieces);
 }
@@ -91,19 +112,29 @@ static const struct reach_span *find_span(struct reach_index *index, uint64_t ad
 	return &spans[low];
 }
 
-uint32_t reach_index_find(struct reach_index *index, uint64_t address)
+const uint32_t *reach_index_piece(struct reach_index *index, uint64_t address)
 {
 	const struct reach_span *span = find_span(index, address);
-	const uint32_t *piece;
-	uint32_t at;
 
-	if (!span)
-		return REACH_NOWHERE;
-	piece = &index->pieces.items[span->pieces + ((address - span->start) >> span->shift)];
+	return span ? &index->pieces.items[span->pieces + ((address - span->start) >> span->shift)]
+		    : NULL;
+}
+
+uint32_t reach_index_answer(const struct reach_index *index, const uint32_t *piece,
+			    uint64_t address)
+{
+	uint32_t at = piece[1];
+
 	/* The last block that begins at or before the address: of this piece, or of one before. */
-	for (at = piece[1]; at > piece[0] && index->blocks[at - 1].address > address; at--)
-		;
-	if (at == 0)
-		return REACH_NOWHERE; /* not reached: a span begins with a block */
-	return address < reach_block_end(&index->blocks[at - 1]) ? at - 1 : REACH_NOWHERE;
+	while (at > piece[0] && index->extents[at - 1].start > address)
+		at--;
+	/* A span begins with a block: there is one before. */
+	return at > 0 && address < index->extents[at - 1].end ? at - 1 : REACH_NOWHERE;
+}
+
+uint32_t reach_index_find(struct reach_index *index, uint64_t address)
+{
+	const uint32_t *piece = reach_index_piece(index, address);
+
+	return piece ? reach_index_answer(index, piece, address) : REACH_NOWHERE;
 }

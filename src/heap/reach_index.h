@@ -17,6 +17,12 @@
 
 #define REACH_NOWHERE UINT32_MAX
 
+/* Where a block lies: what is asked for most stands together. */
+struct reach_extent {
+	uint64_t start;
+	uint64_t end;
+};
+
 /* A block that was live. Those of one process do not overlap. */
 struct reach_block {
 	uint64_t address;
@@ -35,8 +41,7 @@ struct reach_span {
 
 /* Starts as zeros. */
 struct reach_index {
-	const struct reach_block *blocks; /* borrowed, by address */
-	size_t count;
+	struct reach_extent *extents; /* by address */
 	VEC(struct reach_span) spans;
 	VEC(uint32_t) pieces;
 	size_t last; /* the span of the last answer */
@@ -48,6 +53,12 @@ void reach_index_fini(struct reach_index *index);
 
 /* The block that holds the address, REACH_NOWHERE when none does. */
 uint32_t reach_index_find(struct reach_index *index, uint64_t address);
+
+/* Where the answer for an address begins, NULL when there is none: for many at once. */
+const uint32_t *reach_index_piece(struct reach_index *index, uint64_t address);
+/* The answer from there. */
+uint32_t reach_index_answer(const struct reach_index *index, const uint32_t *piece,
+			    uint64_t address);
 
 /* One without bytes holds the address that it begins at. */
 static inline uint64_t reach_block_end(const struct reach_block *block)

@@ -5,6 +5,8 @@
 /*
  * leak_scan: looks for leaks in a process that is recorded, and writes down what was found.
  *
+ * Threads: all functions are called by the one that drives the engine, for ptrace belongs to it.
+ *
  * The process is stopped, what it has told is drained, and then it goes on: a copy of it, or the
  * process itself when it waits at its end, is what is looked at. Which blocks were live then is
  * what the recording tells, which is read again up to there.
@@ -35,8 +37,19 @@ struct leak_summary {
 	struct leak_sum sums[LEAK_CLASSES];
 };
 
-/* The process goes on in any case. */
-int leak_scan_process(const struct leak_job *job, const struct engine_process *process,
-		      struct leak_summary *ret, struct error *err);
+struct leak_search;
+
+/*
+ * Begins: the process stands still for a moment, or until the end of the search when it waits. The
+ * rest is done by a thread of its own. The caller ends *ret with leak_search_end().
+ */
+int leak_search_begin(const struct leak_job *job, const struct engine_process *process,
+		      struct leak_search **ret, struct error *err);
+
+/* Whether leak_search_end() would not wait. */
+bool leak_search_is_done(const struct leak_search *search);
+
+/* Writes down what was found; the process goes on in any case. */
+int leak_search_end(struct leak_search *search, struct leak_summary *ret, struct error *err);
 
 #endif

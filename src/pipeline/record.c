@@ -633,6 +633,7 @@ static int finish(struct session *session, struct error *err)
 	/* Who goes on without us has no other end. */
 	if (result->end != RECORD_TARGET_ENDED)
 		(void)leak_watch_scan(&session->leaks, NULL); /* that is told */
+	leak_watch_end(&session->leaks);
 	r = engine_stop(session->engine, err);
 	result->leak_scans = session->leaks.scans;
 	result->leaks = session->leaks.last;
@@ -685,8 +686,7 @@ static void wait_for_child(struct session *session)
 
 static void session_fini(struct session *session)
 {
-	size_t i;
-
+	leak_watch_end(&session->leaks);
 	engine_close(session->engine);
 	kernel_addresses_free(session->kernel);
 	jit_watch_fini(&session->jit);
@@ -694,7 +694,7 @@ static void session_fini(struct session *session)
 	recording_writer_free(session->writer);
 	if (session->launched)
 		child_fini(&session->child);
-	for (i = 0; i < session->pid_fd_count; i++)
+	for (size_t i = 0; i < session->pid_fd_count; i++)
 		(void)close(session->pid_fds[i]);
 	remote_close(&session->remote);
 	if (session->signal_fd >= 0) {

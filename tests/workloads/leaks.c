@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define LEAKY __attribute__((noinline)) static
@@ -27,6 +28,7 @@ struct node {
 static char folder[PATH_MAX];
 /* Nobody reads them: compilers must not know. */
 static void *volatile held;
+static void *volatile held_too;
 static void *volatile inner;
 static volatile uint64_t hidden;
 static __thread void *volatile of_thread;
@@ -123,9 +125,7 @@ LEAKY void lost_tree(void)
 
 LEAKY void held_tree(void)
 {
-	static struct node *volatile tree;
-
-	tree = make_tree(5);
+	held_too = make_tree(5);
 }
 
 LEAKY void moved(void)
@@ -226,6 +226,18 @@ LEAKY void closed_plugin(void)
 	dlclose(plugin);
 }
 
+/* Sleeps until its input ends. Who stops it must not be noticed. */
+LEAKY void wait_for_input(void)
+{
+	char byte;
+
+	(void)printf("waiting\n");
+	(void)fflush(stdout);
+	while (read(STDIN_FILENO, &byte, 1) > 0)
+		;
+	(void)printf("%s\n", waitpid(-1, NULL, WNOHANG | __WALL) < 0 ? "alone" : "a child");
+}
+
 /* Where no memory has it: ends the program. */
 LEAKY void in_register(void)
 {
@@ -260,6 +272,7 @@ static const struct {
 	{"ended", ended_threads},
 	{"plugin", in_plugin},
 	{"closed", closed_plugin},
+	{"wait", wait_for_input},
 	{"register", in_register},
 };
 

@@ -2,7 +2,7 @@
 
 /* A library that keeps pointers in its data, and in those of a thread. */
 
-void keep(void *in_data, void *of_thread);
+__attribute__((visibility("default"))) void keep(void *in_data, void *of_thread);
 
 static void *volatile data_pointer;
 static __thread void *volatile thread_pointer;
