@@ -338,7 +338,7 @@ class Runner:
         for command in (["record", "-o", demo, "--", ROOT / self.build / "examples/demo"],
                         ["record", "--engine", "signal", "-o", told, "--",
                          ROOT / self.build / "examples/events"],
-                        ["heap", "-o", folder / "tides.wick", "--",
+                        ["heap", "--leaks", "-o", folder / "tides.wick", "--",
                          ROOT / self.build / "tests/workloads/tides"],
                         ["heap-report", folder / "tides.wick", "--title", "<i>tides</i></script>",
                          "-o", graphs["heap_page"]],

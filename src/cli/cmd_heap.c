@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +14,13 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/scope.h"
+#include "base/vec.h"
 #include "cli/command.h"
 #include "cli/default_name.h"
+#include "cli/heap_scan.h"
 #include "cli/heap_summary.h"
 #include "cli/hook_option.h"
+#include "cli/leak_options.h"
 #include "cli/look.h"
 #include "cli/record_summary.h"
 #include "heap/analysis.h"
@@ -44,6 +48,11 @@ struct heap_options {
 	uint64_t max_memory_bytes;
 	struct option_list hooks;
 	bool leaks;
+	uint64_t scan_every_ns;
+	bool scan;
+	uint64_t scan_pid;
+	const char *at_signal;
+	struct leak_options leak;
 };
 
 #define MISUSES_SHOWN 10u
@@ -61,7 +70,9 @@ struct heap_recording {
 	char comm[PROCESS_COMM_MAX];
 	struct heap_totals totals; /* of the recording, once it was looked at */
 	bool has_totals;
-	struct bytes misuses; /* in words */
+	struct suppressions rules;
+	int leak_status; /* of the report's gates */
+	int at_signal;   /* 0: none */
 	bool progress_drawn;
 	bool failure_told;
 };
@@ -94,22 +105,67 @@ static void print_notice(void *self, const char *text)
 	(void)fprintf(recording->context->err, "wick: %s\n", text);
 }
 
+/* Whether blocks must be looked for that nothing points to. */
+static bool wants_scan(const struct heap_options *options)
+{
+	return options->leaks || options->scan_every_ns > 0 || options->at_signal ||
+	       leak_options_need_scan(&options->leak);
+}
+
+static bool wants_leaks(const struct heap_options *options)
+{
+	return wants_scan(options) || leak_options_ask(&options->leak);
+}
+
+static bool has_gate(const struct heap_options *options)
+{
+	return options->max_peak_bytes > 0 || wants_leaks(options);
+}
+
+static void print_leaks(struct heap_recording *recording, const struct heap_profile *heap)
+{
+	struct leak_report_options view = {.color = recording->context->color_err, .limit = 30};
+
+	recording->leak_status =
+		leak_options_print(recording->context, &recording->options->leak, &recording->rules,
+				   heap, view, recording->context->err);
+}
+
+/* Blocks that were freed twice, and the like. */
+static void print_misuses(const struct heap_recording *recording, const struct heap_profile *heap)
+{
+	struct bytes text = {0};
+
+	misuse_text_put(&text, heap, MISUSES_SHOWN);
+	if (text.size > 0 && !text.failed)
+		(void)fwrite(text.data, 1, text.size, recording->context->err);
+	bytes_fini(&text);
+}
+
 /* Reads the recording again, for what it comes to. */
-static void find_totals(struct heap_recording *recording, const struct record_result *result)
+static void look_again(struct heap_recording *recording, const struct record_result *result)
 {
 	struct load_options options = LOAD_OPTIONS_DEFAULT;
 	struct heap_profile heap;
 	struct error err = {0};
 
-	options.symbols = SYMBOLS_NAMES;
-	options.inlines = false;
+	if (!wants_leaks(recording->options)) {
+		options.symbols = SYMBOLS_NAMES;
+		options.inlines = false;
+	}
 	if (strcmp(recording->config.output, "-") == 0 || result->stats.heap_events == 0 ||
-	    (result->stats.heap_events > SUMMARY_EVENTS && !recording->options->max_peak_bytes) ||
+	    (result->stats.heap_events > SUMMARY_EVENTS && !has_gate(recording->options)) ||
 	    load_heap(recording->config.output, &options, &heap, &err) < 0)
 		return;
 	recording->totals = heap_analysis_report(heap.analysis)->totals;
 	recording->has_totals = true;
-	misuse_text_put(&recording->misuses, &heap, MISUSES_SHOWN);
+	if (!recording->options->quiet)
+		heap_summary_print(recording->context->err, &recording->config, result,
+				   &recording->totals);
+	if (!recording->options->quiet)
+		print_misuses(recording, &heap);
+	if (wants_leaks(recording->options))
+		print_leaks(recording, &heap);
 	heap_profile_fini(&heap);
 }
 
@@ -123,15 +179,12 @@ static void print_end(void *self, const struct record_result *result, const stru
 		(void)command_failed(recording->context, err);
 		recording->failure_told = true;
 	} else {
-		if (!recording->options->quiet || recording->options->max_peak_bytes)
-			find_totals(recording, result);
-		if (!recording->options->quiet) {
-			heap_summary_print(out, &recording->config, result,
-					   recording->has_totals ? &recording->totals : NULL);
-			if (recording->misuses.size > 0 && !recording->misuses.failed)
-				(void)fwrite(recording->misuses.data, 1, recording->misuses.size,
-					     out);
-		}
+		if (recording->config.leaks.on)
+			heap_summary_leaks(out, result);
+		if (!recording->options->quiet || has_gate(recording->options))
+			look_again(recording, result);
+		if (!recording->options->quiet && !recording->has_totals)
+			heap_summary_print(out, &recording->config, result, NULL);
 	}
 	(void)fflush(out);
 }
@@ -149,7 +202,25 @@ static void answer(void *self, char *const *environment)
 		(void)fprintf(recording->context->out, "%s\n", *environment);
 	(void)fflush(recording->context->out); /* without an answer it goes on unrecorded */
 	(void)dup2(null_fd, STDOUT_FILENO);
-	(void)dup2(null_fd, STDERR_FILENO);
+	/* What is found of leaks is to be said there. */
+	if (!recording->config.leaks.on)
+		(void)dup2(null_fd, STDERR_FILENO);
+}
+
+/* The number of a signal by its name, 0 when it is none that is taken. */
+static int signal_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		int number;
+	} signals[] = {{"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"HUP", SIGHUP}, {"ALRM", SIGALRM}};
+
+	if (strncmp(name, "SIG", 3) == 0)
+		name += 3;
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		if (strcmp(name, signals[i].name) == 0)
+			return signals[i].number;
+	return 0;
 }
 
 static struct record_config config_of(struct heap_recording *recording, char **argv)
@@ -176,14 +247,20 @@ static struct record_config config_of(struct heap_recording *recording, char **a
 				      .sample_bytes = options->sample_bytes,
 				      .step_ns = options->interval_ms * NS_PER_MS,
 				      .max_bytes = options->max_memory_bytes,
-				      .free_stacks = options->leaks,
+				      .free_stacks = wants_scan(options),
 				      .hooks = recording->hooks.items,
-				      .hook_count = recording->hooks.count}},
+				      .hook_count = recording->hooks.count,
+				      .leaks = wants_scan(options)}},
 		.target = target,
 		.command = recording->joined != 0 ? NULL : argv,
 		.duration_ns = options->duration_ns,
 		.pace = {.keeps_rate = true},
 		.title = recording->name,
+		.leaks = {.on = wants_scan(options),
+			  .every_ns = options->scan_every_ns,
+			  .at_signal = recording->at_signal,
+			  .notice = print_notice,
+			  .self = recording},
 		.armed = recording->joined != 0 ? answer : NULL,
 		.notice = print_notice,
 		.finished = print_end,
@@ -226,9 +303,9 @@ static int exit_status(const struct heap_recording *recording, const struct reco
 {
 	if (result->exec_code < 0)
 		return result->exec_code == -ENOENT ? 127 : 126;
-	if (r == 0 && is_too_high(recording))
+	if (r == 0 && (is_too_high(recording) || recording->leak_status == COMMAND_GATE))
 		return COMMAND_GATE;
-	if (r < 0)
+	if (r < 0 || recording->leak_status != COMMAND_DONE)
 		return COMMAND_FAILED;
 	return result->child_status;
 }
@@ -279,21 +356,41 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	struct error err = {0};
 	char *output;
 	int status;
-	int r = name_target(&recording, argv[0]);
+	int r = 0;
 
+	if (recording.options->scan != (recording.options->scan_pid > 0) ||
+	    (recording.options->scan && argc > 0))
+		return command_misused(context, "a scan is of one process: --scan -p PID");
+	if (recording.options->scan)
+		return heap_scan_run(context, (pid_t)recording.options->scan_pid);
+	r = name_target(&recording, argv[0]);
 	if (r < 0)
 		return command_misused(context, "nothing to record: give a program to run");
 	if (recording.options->maps && recording.options->sample_bytes > 0)
 		return command_misused(context, "--maps records all that is mapped, --sample some "
 						"of it: give one of them");
+	if (recording.options->at_signal &&
+	    (recording.at_signal = signal_of(recording.options->at_signal)) == 0)
+		return command_misused(context, "--at-signal %s: give USR1, USR2, HUP or ALRM",
+				       recording.options->at_signal);
+	if (wants_scan(recording.options) && recording.options->sample_bytes > 0)
+		return command_misused(context, "--leaks must know all blocks, --sample records "
+						"some of them: give one of them");
 	if (recording.joined != 0 && is_stdout(recording.options->output))
 		return command_misused(context, "a program that runs by itself cannot be recorded "
 						"to standard output: name a file by WICK_OUT");
-	if (recording.options->max_peak_bytes && is_stdout(recording.options->output))
-		return command_misused(context,
-				       "--max-peak reads the recording again: give -o a file");
-	if (find_hooks(&recording, argv[0], &err) < 0)
+	if (has_gate(recording.options) && is_stdout(recording.options->output))
+		return command_misused(context, "--max-peak and what is told of leaks need the "
+						"recording again: give -o a file");
+	status = leak_options_read(context, &recording.options->leak, &recording.rules);
+	if (status != COMMAND_DONE) {
+		suppressions_fini(&recording.rules);
+		return status;
+	}
+	if (find_hooks(&recording, argv[0], &err) < 0) {
+		suppressions_fini(&recording.rules);
 		return command_refused(context, &err);
+	}
 	output = recording.options->output ? strdup(recording.options->output)
 					   : default_recording_name(recording.name);
 	recording.config = config_of(&recording, argv);
@@ -312,8 +409,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (r < 0 && !recording.failure_told)
 		(void)command_failed(context, &err);
 	status = exit_status(&recording, &result, r);
+	suppressions_fini(&recording.rules);
 	free(output);
-	bytes_fini(&recording.misuses);
 	return status;
 }
 
@@ -349,12 +446,22 @@ static const struct option_spec table[] = {
 	 .key = "heap.hook",
 	 .help = "also blocks of the program's own allocator, by its functions; SYM@LIB of a "
 		 "library, SYM:2 when the size, or the block, is the second argument"},
-	{"leaks", 0, OPTION_FLAG(struct heap_options, leaks), .key = "heap.leaks",
-	 .help = "frees have stacks too, to explain blocks that are freed twice"},
+	{"leaks", 0, OPTION_TOGGLE(struct heap_options, leaks), .key = "heap.leaks",
+	 .help = "look for leaks when a program ends, and print what is lost as wick leaks does"},
+	{"scan-every", 0, OPTION_DURATION(struct heap_options, scan_every_ns), .argument = "TIME",
+	 .help = "look for leaks again and again while it runs, and at the end"},
+	{"at-signal", 0, OPTION_STRING(struct heap_options, at_signal), .argument = "SIGNAL",
+	 .help = "look for leaks when wick gets this signal (USR1, USR2, HUP, ALRM), and at the "
+		 "end"},
+	{"scan", 0, OPTION_FLAG(struct heap_options, scan),
+	 .help = "with -p: one leak scan now of a process that wick heap --leaks records"},
+	{"pid", 'p', OPTION_U64(struct heap_options, scan_pid), .argument = "PID", .min = 1,
+	 .max = INT32_MAX, .offer = OPTION_OFFER_PID, .help = "the process to scan"},
 	{"join", 0, OPTION_U64(struct heap_options, join_pid), .argument = "PID", .max = INT32_MAX,
 	 .hidden = true,
 	 .help = "record a process that has the library, and waits for the session"},
 	{"quiet", 'q', OPTION_FLAG(struct heap_options, quiet), .help = "no summary at the end"},
+	{OPTION_GROUP(struct heap_options, leak, leak_option_table), .help = "Leaks"},
 	OPTION_END,
 };
 
@@ -398,6 +505,14 @@ const struct command command_heap = {
 			"runs; where its code does not allow it the program runs without, and the "
 			"summary says why. Functions have 12 arguments at most, integers and "
 			"pointers.",
+			"With --leaks memory is looked at when a program ends: all that data, "
+			"stacks, registers and blocks point to. Blocks that nothing points to are "
+			"definite leaks, those that only such blocks lead to indirect ones; "
+			"probable are those that only freed memory or dead stacks point to, "
+			"possible those that pointers lead into, but not to their beginning. "
+			"Threads are stopped for that by ptrace. With --scan-every, --at-signal "
+			"and "
+			"--scan it is done while the program runs, on a copy of its memory.",
 			"Where a program cannot be started by wick it is recorded all the same by "
 			"LD_PRELOAD=/path/to/libwick-preload.so WICK_MODE=heap, and so is one "
 			"that was linked with the library (pkg-config --libs libwick-preload) by "
@@ -405,10 +520,10 @@ const struct command command_heap = {
 			"moment after the program and those that it started. WICK_OUT names "
 			"the recording, WICK_TOOL the program wick where it lies neither beside "
 			"the library nor in PATH; options are variables as of the configuration: "
-			"WICK_HEAP_SAMPLE_BYTES for --sample.",
+			"WICK_HEAP_SAMPLE_BYTES for --sample, WICK_LEAKS=1 for --leaks.",
 			"The exit status is that of the program (128 + signal when it was killed, "
 			"127 not found, 126 not executable), 1 when the recording failed, 2 for "
-			"wrong usage, 3 when --max-peak was exceeded.",
+			"wrong usage, 3 when --max-peak, --max-leak or --fail-on has tripped.",
 			NULL,
 		},
 	.examples =
@@ -418,8 +533,12 @@ const struct command command_heap = {
 			 "about one block in 512 KiB, for next to nothing"},
 			{"wick heap --hook alloc=pool_get,free=pool_put -- ./app",
 			 "what a pool of the program's own hands out, too"},
+			{"wick heap --leaks -o app.wick -- ./app",
+			 "what was lost when the program ended"},
 			{"wick heap --max-peak 200M -o test.wick -- ./test",
 			 "a test that fails when it takes too much"},
+			{"wick heap --fail-on definite -o test.wick -- ./test",
+			 "a test that fails when something is lost"},
 			{NULL, NULL},
 		},
 	.options = table,

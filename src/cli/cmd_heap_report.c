@@ -97,7 +97,8 @@ const struct command command_heap_report = {
 	.description =
 		(const char *const[]){
 			"Writes one HTML file about a recording of wick heap: what was live at the "
-			"peak and at the end, the places that allocate with their stacks, what "
+			"peak and at the end, the places that allocate with their stacks, what is "
+			"lost and what to do about it, what "
 			"was live over time with the spikes, steps and growth in it and the "
 			"places "
 			"that explain them, sizes and lifetimes of blocks, and what each thread "

@@ -72,3 +72,23 @@ void heap_summary_print(FILE *out, const struct record_config *config,
 		(void)fputc('\n', out);
 	}
 }
+
+void heap_summary_leaks(FILE *out, const struct record_result *result)
+{
+	static const char *const names[LEAK_CLASSES] = {
+		[LEAK_DEFINITE] = "definite",   [LEAK_INDIRECT] = "indirect",
+		[LEAK_PROBABLE] = "probable",   [LEAK_POSSIBLE] = "possible",
+		[LEAK_REACHABLE] = "reachable",
+	};
+
+	(void)fputs("wick: leaks:", out);
+	for (size_t i = 0; i < LEAK_CLASSES && result->leak_scans > 0; i++)
+		(void)fprintf(out, "%s %s %" PRIu64 " bytes in %" PRIu64 " blocks", i ? "," : "",
+			      names[i], result->leaks.sums[i].bytes, result->leaks.sums[i].blocks);
+	if (result->leak_scans > 0)
+		(void)fprintf(out, " (scan %.3f s of CPU, paused for %.1f ms)\n",
+			      (double)result->leaks.cpu_ns / NS_PER_SEC,
+			      (double)result->leaks.paused_ns / NS_PER_MS);
+	else
+		(void)fputs(" no scan was made\n", out);
+}

@@ -14,4 +14,7 @@ struct record_result;
 void heap_summary_print(FILE *out, const struct record_config *config,
 			const struct record_result *result, const struct heap_totals *totals);
 
+/* What the last leak scan found, in one line. */
+void heap_summary_leaks(FILE *out, const struct record_result *result);
+
 #endif

@@ -14,6 +14,7 @@ const struct command *const command_table[] = {
 	&command_annotate,
 	&command_flame,
 	&command_diff,
+	&command_leaks,
 	&command_heap_report,
 	&command_timeline,
 	&command_info,

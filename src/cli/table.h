@@ -18,6 +18,7 @@ extern const struct command command_heap_report;
 extern const struct command command_help;
 extern const struct command command_import;
 extern const struct command command_info;
+extern const struct command command_leaks;
 extern const struct command command_list;
 extern const struct command command_maps;
 extern const struct command command_merge;

@@ -108,6 +108,17 @@ bool engine_has_members(struct engine *engine)
 	return engine->ops->has_members && engine->ops->has_members(engine->self);
 }
 
+bool engine_next_process(struct engine *engine, size_t *at, struct engine_process *ret)
+{
+	return engine->ops->next_process && engine->ops->next_process(engine->self, at, ret);
+}
+
+void engine_scanned(struct engine *engine, pid_t pid)
+{
+	if (engine->ops->scanned)
+		engine->ops->scanned(engine->self, pid);
+}
+
 int engine_fd(struct engine *engine)
 {
 	return engine->ops->fd(engine->self);

@@ -104,6 +104,7 @@ struct engine_config {
 		bool free_stacks;      /* frees have stacks too: for what is freed twice */
 		const struct engine_hook *hooks; /* borrowed until the engine is closed */
 		size_t hook_count;               /* ENGINE_HOOKS at most */
+		bool leaks; /* programs wait at their end for a scan: engine_next_process() */
 	} heap;
 	bool overwrite_old; /* full rings give up their oldest samples, not the newest */
 	/* The start of a kernel function, 0 when unknown; NULL: nobody can tell. */
@@ -154,6 +155,13 @@ struct engine_stats {
 	char why_none[320];      /* why there may be no samples; "": no more is known */
 };
 
+/* A process that is recorded from inside, for a leak scan. */
+struct engine_process {
+	pid_t pid;
+	bool waits;      /* at its end, until engine_scanned() */
+	uint64_t inside; /* address in it: struct session_inside */
+};
+
 struct engine_ops {
 	const char *name;
 	const char *summary;
@@ -186,6 +194,9 @@ struct engine_ops {
 	 * samples do not come by time; pausing works all the same.
 	 */
 	int (*set_rate)(void *self, uint32_t frequency_hz, struct error *err);
+	/* Optional, both or none: see engine_next_process(). */
+	bool (*next_process)(void *self, size_t *at, struct engine_process *ret);
+	void (*scanned)(void *self, pid_t pid);
 	/* Optional, both or none: before this program is stopped (Ctrl-Z), and after. */
 	int (*suspend)(void *self, struct error *err);
 	int (*resume)(void *self, struct error *err);
@@ -225,7 +236,13 @@ int engine_start(struct engine *engine, struct error *err);
 char *const *engine_environment(struct engine *engine);
 void engine_launched(struct engine *engine, pid_t pid);
 bool engine_has_members(struct engine *engine); /* with target.joins: who still runs */
-int engine_fd(struct engine *engine);           /* readable when draining pays */
+/*
+ * With config.heap.leaks: the processes whose live blocks are all known, one after the other; *at
+ * is 0 first. Those that wait go on when they are said to have been scanned.
+ */
+bool engine_next_process(struct engine *engine, size_t *at, struct engine_process *ret);
+void engine_scanned(struct engine *engine, pid_t pid);
+int engine_fd(struct engine *engine); /* readable when draining pays */
 int engine_drain(struct engine *engine, struct error *err);
 int engine_stop(struct engine *engine, struct error *err);
 /* How often samples come from now on; 0: not at all. See engine_ops. */

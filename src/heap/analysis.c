@@ -108,6 +108,11 @@ void heap_analysis_free(struct heap_analysis *analysis)
 	unmake(analysis);
 }
 
+const struct heap_live *heap_analysis_live(const struct heap_analysis *analysis)
+{
+	return &analysis->live;
+}
+
 const struct heap_report *heap_analysis_report(const struct heap_analysis *analysis)
 {
 	return &analysis->account.report;

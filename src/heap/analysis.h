@@ -19,6 +19,7 @@
 struct dictionary;
 struct heap_analysis;
 struct heap_batch;
+struct heap_live;
 struct heap_report;
 struct memory_reading;
 
@@ -58,6 +59,9 @@ int heap_analysis_finish(struct heap_analysis *analysis);
  */
 int heap_analysis_memory(struct heap_analysis *analysis, uint32_t process,
 			 const struct memory_reading *reading);
+
+/* The blocks that are there, by process (HEAP_SPACES for each). */
+const struct heap_live *heap_analysis_live(const struct heap_analysis *analysis);
 
 /* What is known by now; of use once it is finished. */
 const struct heap_report *heap_analysis_report(const struct heap_analysis *analysis);

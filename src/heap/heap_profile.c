@@ -14,5 +14,6 @@ void heap_profile_fini(struct heap_profile *heap)
 	free(heap->pool_stacks);
 	free(heap->misuses);
 	free(heap->threads);
+	leak_scans_fini(&heap->leaks);
 	*heap = (struct heap_profile){0};
 }

@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "heap/leak_scans.h"
+
 struct heap_analysis;
 struct profile;
 
@@ -23,6 +25,12 @@ struct heap_profile {
 	uint32_t *pool_stacks;          /* the same of the sites of pools */
 	/* By group of heap_report.misuses: of the profile, ID_NONE for those that it has not. */
 	struct heap_misuse_stacks *misuses;
+	/*
+	 * What leak scans found in the processes and in the time that are looked at. Stacks and
+	 * threads are those of the profile; ID_NONE: not known. Groups of stacks and threads that
+	 * are filtered out are not there.
+	 */
+	struct leak_scans leaks;
 	uint32_t *threads; /* by thread of the report: of the profile; ID_NONE: it has no blocks */
 };
 

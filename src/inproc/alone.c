@@ -22,6 +22,7 @@
 #define MODE_VARIABLE "WICK_MODE"
 #define OUT_VARIABLE "WICK_OUT"
 #define TOOL_VARIABLE "WICK_TOOL"
+#define LEAKS_VARIABLE "WICK_LEAKS"
 #define MODE_HEAP "heap"
 #define TOOL_NAME "wick"
 
@@ -179,12 +180,16 @@ static _Noreturn void be_recorder(uint32_t pid, long answer_fd)
 	const char no_tool = NO_TOOL;
 	char number[16];
 	struct path text = PATH_IN(number);
-	const char *arguments[] = {
-		TOOL_NAME, MODE_HEAP, "--join", number, "--quiet", "-o", out && *out ? out : NULL,
-		NULL};
+	const char *leaks = value_of(LEAKS_VARIABLE);
+	const char *arguments[9] = {TOOL_NAME, MODE_HEAP, "--join", number, "--quiet"};
+	size_t count = 5;
 
-	if (!arguments[6])
-		arguments[5] = NULL;
+	if (leaks && *leaks && strcmp(leaks, "0") != 0)
+		arguments[count++] = "--leaks";
+	if (out && *out) {
+		arguments[count++] = "-o";
+		arguments[count++] = out;
+	}
 	path_number(&text, pid);
 	set_descriptors(answer_fd);
 	remove_variable("LD_PRELOAD");

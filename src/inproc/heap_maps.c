@@ -19,6 +19,7 @@
 #include "inproc/heap_budget.h"
 #include "inproc/heap_memory.h"
 #include "inproc/heap_ranges.h"
+#include "inproc/leave.h"
 #include "inproc/real.h"
 #include "inproc/ring.h"
 #include "safe/syscall.h"
@@ -52,6 +53,7 @@ static struct map_table *find_table(void)
 		return NULL;
 	if (atomic_compare_exchange_strong(&map_table, &table, mine)) {
 		heap_budget_take(TABLE_BYTES);
+		leave_note_own((uint64_t)(uintptr_t)mine, sizeof(*mine));
 		return mine;
 	}
 	guarded_unmap(mine, sizeof(*table));

@@ -10,6 +10,7 @@
 #include "inproc/guarded.h"
 #include "inproc/heap_budget.h"
 #include "inproc/heap_memory.h"
+#include "inproc/leave.h"
 #include "inproc/session_file.h"
 #include "safe/clock.h"
 #include "safe/syscall.h"
@@ -30,6 +31,7 @@ bool heap_memory_map(struct inproc_thread *thread)
 
 	if (!memory)
 		return false;
+	leave_note_own((uint64_t)(uintptr_t)memory, sizeof(*memory));
 	thread->heap = memory;
 	thread->heap_small = heap_budget_is_small(thread->index);
 	heap_memory_reset(thread);

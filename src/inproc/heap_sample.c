@@ -11,6 +11,7 @@
 #include "inproc/heap_budget.h"
 #include "inproc/heap_memory.h"
 #include "inproc/heap_sample.h"
+#include "inproc/leave.h"
 
 #define TABLE_BITS 18
 #define TABLE_SIZE (1u << TABLE_BITS)
@@ -77,6 +78,7 @@ static _Atomic uint64_t *map_table(void)
 		return expected;
 	}
 	heap_budget_take(bytes);
+	leave_note_own((uint64_t)(uintptr_t)mine, bytes);
 	return mine;
 }
 

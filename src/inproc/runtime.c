@@ -11,6 +11,7 @@
 #include "inproc/heap.h"
 #include "inproc/heap_memory.h"
 #include "inproc/hook.h"
+#include "inproc/leave.h"
 #include "inproc/process_timer.h"
 #include "inproc/session_file.h"
 #include "inproc/signals.h"
@@ -117,6 +118,7 @@ void inproc_begin(void)
 	thread_set_up();
 	if (!signals_set_up() || pthread_atfork(NULL, NULL, on_fork) != 0)
 		return;
+	leave_begin();
 	session_file_wake();
 	wait_for_modules();
 	atomic_store(&inproc.mode, atomic_load(&inproc.control->mode));

@@ -14,6 +14,7 @@
 #include "inproc/heap_budget.h"
 #include "inproc/heap_memory.h"
 #include "inproc/heap_sample.h"
+#include "inproc/leave.h"
 #include "inproc/process_timer.h"
 #include "inproc/real.h"
 #include "inproc/ring.h"
@@ -47,6 +48,7 @@ static struct inproc_thread *memory_of(uint32_t index)
 	thread = guarded_map(sizeof(*thread), false);
 	if (!thread)
 		return NULL;
+	leave_note_own((uint64_t)(uintptr_t)thread, sizeof(*thread));
 	thread->index = index;
 	atomic_store(&inproc.threads[index], thread);
 	while (limit <= index &&
@@ -316,6 +318,7 @@ static void *run_thread(void *argument)
 	void *(*routine)(void *) = thread->routine;
 	void *routine_argument = thread->argument;
 
+	leave_note_stack((uint64_t)(uintptr_t)__builtin_frame_address(0));
 	if (inproc_active())
 		thread_begin(thread, stack_below_thread_pointer(thread->stack_bytes));
 	else

@@ -17,6 +17,7 @@
 
 struct error;
 struct heap_batch;
+struct leak_scan;
 
 /* From time_ns on, [start, end) of the process holds this part of the module. */
 struct map_event {
@@ -87,6 +88,9 @@ struct sink_ops {
 	int (*heap)(void *self, const struct heap_batch *batch, struct error *err);
 	/* Optional, with heap: events before this moment have all been handed over. */
 	int (*heap_until)(void *self, uint64_t time_ns, struct error *err);
+
+	/* Optional, with heap: what a scan found out about the blocks. */
+	int (*leaks)(void *self, const struct leak_scan *scan, struct error *err);
 
 	/* Optional: nothing more comes of a process, though of its id others may ask. */
 	void (*ended)(void *self, uint32_t process);

@@ -509,6 +509,8 @@ static int load_from(int fd, struct recording_reader *kept, const char *name,
 			ret->pool_stacks = scope_take(&loader.pool_stacks);
 			ret->misuses = scope_take(&loader.heap_misuses);
 			ret->threads = scope_take(&loader.threads.items);
+			ret->leaks = loader.samples.leaks;
+			loader.samples.leaks = (struct leak_scans){0};
 		}
 	}
 	stack_filter_fini(&filter);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "heap/heap_profile.h"
 #include "heap/report.h"
 #include "heap/values.h"
+#include "model/dictionary.h"
 #include "pipeline/load.h"
 #include "pipeline/loader.h"
 #include "pipeline/stack_filter.h"
@@ -121,6 +123,57 @@ static int name_threads(struct loader *loader)
 	return 0;
 }
 
+/* Whether blocks of the group are looked at; its ids become those of the profile. */
+static int name_group(struct loader *loader, struct stack_filter *filter, struct leak_group *group,
+		      bool *ret)
+{
+	int r = 0;
+
+	*ret = true;
+	if (group->thread != ID_NONE)
+		r = samples_want_thread(&loader->samples, group->thread, ret);
+	if (r == 0 && *ret && group->thread != ID_NONE)
+		r = loader_thread(loader, group->thread, &group->thread);
+	if (r == 0 && *ret && group->stack != ID_NONE)
+		r = loader_rebuild_at(loader, group->stack, group->last_born_ns, &group->stack);
+	if (r == 0 && *ret && group->stack != ID_NONE)
+		*ret = stack_filter_accepts(filter, loader->profile, group->stack);
+	return r;
+}
+
+static int name_scan(struct loader *loader, struct stack_filter *filter,
+		     struct leak_scan_kept *kept)
+{
+	const struct process *process = &loader->dictionary->processes.items[kept->scan.process];
+	uint32_t comm = strings_add(&loader->profile->strings, process->comm);
+	size_t n = 0;
+	bool wanted;
+
+	if (comm == ID_NONE)
+		return -ENOMEM;
+	kept->pid = process->pid;
+	kept->comm = strings_get(&loader->profile->strings, comm);
+	for (size_t i = 0; i < kept->groups.count; i++) {
+		struct leak_group group = kept->groups.items[i];
+
+		if (name_group(loader, filter, &group, &wanted) < 0)
+			return -ENOMEM;
+		if (wanted)
+			kept->groups.items[n++] = group;
+	}
+	kept->groups.count = kept->scan.group_count = n;
+	return 0;
+}
+
+static int name_leaks(struct loader *loader, struct stack_filter *filter)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < loader->samples.leaks.items.count && r == 0; i++)
+		r = name_scan(loader, filter, &loader->samples.leaks.items.items[i]);
+	return r;
+}
+
 int loader_add_heap(struct loader *loader, struct stack_filter *filter)
 {
 	const struct heap_report *report = heap_analysis_report(loader->samples.heap);
@@ -140,5 +193,7 @@ int loader_add_heap(struct loader *loader, struct stack_filter *filter)
 			       heap_pool_values);
 	if (r == 0)
 		r = name_misuses(loader);
-	return r < 0 ? r : name_threads(loader);
+	if (r == 0)
+		r = name_threads(loader);
+	return r < 0 ? r : name_leaks(loader, filter);
 }

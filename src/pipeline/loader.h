@@ -97,7 +97,10 @@ void loader_values(const struct loader *loader, size_t sum, int64_t *values);
 /* The value types of a heap, and which is the main one. Returns how many there are. */
 uint32_t loader_list_heap(struct loader *loader, struct value_type *types, uint32_t *ret_main);
 
-/* Adds what the heap's stacks come to. 0 or -ENOMEM. */
+/*
+ * Adds what the heap's stacks come to, and gives what leak scans found the stacks and threads of
+ * the profile, without those that are filtered out. 0 or -ENOMEM.
+ */
 int loader_add_heap(struct loader *loader, struct stack_filter *filter);
 
 /* Reads the samples; loader_describe() completes what the profile tells of itself. */

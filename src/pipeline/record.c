@@ -57,6 +57,7 @@ struct session {
 	int signal_fd;
 	struct remote remote; /* where others ask how it goes */
 	struct pace pace;
+	struct leak_watch leaks;
 	sigset_t old_mask;
 	int pid_fds[MAX_WATCHED];
 	size_t pid_fd_count;
@@ -95,6 +96,8 @@ static int take_signals(struct session *session, struct error *err)
 			(void)sigaddset(&session->taken, stop_list[i]);
 	for (i = 0; i < ARRAY_SIZE(pause_list); i++)
 		(void)sigaddset(&session->taken, pause_list[i]);
+	if (session->config->leaks.at_signal > 0)
+		(void)sigaddset(&session->taken, session->config->leaks.at_signal);
 	job_control_add(&session->taken);
 	if (sigprocmask(SIG_BLOCK, &session->taken, &session->old_mask) < 0)
 		return error_errno(err, -errno, "cannot block signals");
@@ -293,6 +296,10 @@ static void read_signals(struct session *session)
 			session->suspend = number;
 			continue;
 		}
+		if (number == session->config->leaks.at_signal) {
+			leak_watch_ask(&session->leaks, LEAK_AT_SIGNAL);
+			continue;
+		}
 		if (number == SIGUSR1 || number == SIGUSR2) {
 			heed_user_signal(session, number);
 			continue;
@@ -346,7 +353,8 @@ static void answer(void *self, enum remote_request request, struct bytes *reply)
 	if ((request == REMOTE_PAUSE || request == REMOTE_RESUME) &&
 	    pace_ask(&session->pace, request == REMOTE_PAUSE, clock_monotonic_ns()) < 0)
 		status.error = session->pace.refusal;
-	if (request == REMOTE_WRITE && write_now(session, &err) < 0)
+	if ((request == REMOTE_WRITE && write_now(session, &err) < 0) ||
+	    (request == REMOTE_SCAN && leak_watch_scan(&session->leaks, &err) < 0))
 		status.error = err.text;
 	engine_progress(session->engine, &stats);
 	status.stats = &stats;
@@ -549,6 +557,8 @@ static uint64_t next_look_ns(const struct session *session, uint64_t now_ns)
 		next_ns = pace_ns;
 	if (end_ns(session) < next_ns)
 		next_ns = end_ns(session);
+	if (leak_watch_next_ns(&session->leaks) < next_ns)
+		next_ns = leak_watch_next_ns(&session->leaks);
 	if (session->lonely_ns != 0 && session->lonely_ns + LONELY_NS < next_ns)
 		next_ns = session->lonely_ns + LONELY_NS;
 	return next_ns > now_ns ? next_ns : now_ns;
@@ -605,6 +615,8 @@ static int run_loop(struct session *session, struct error *err)
 		late_ns = now_ns > next_ns ? now_ns - next_ns : 0;
 		if (r == 0)
 			r = drain(session, now_ns, err);
+		if (r == 0)
+			leak_watch_look(&session->leaks, now_ns);
 		heed_pause(session, now_ns);
 		pace_look(&session->pace, now_ns, late_ns);
 		if (r == 0)
@@ -622,7 +634,15 @@ static int finish(struct session *session, struct error *err)
 {
 	struct record_result *result = session->result;
 	uint64_t over_ns = clock_monotonic_ns();
-	int r = engine_stop(session->engine, err);
+	int r;
+
+	/* Who goes on without us has no other end. */
+	if (result->end != RECORD_TARGET_ENDED)
+		(void)leak_watch_scan(&session->leaks, NULL); /* that is told */
+	leak_watch_end(&session->leaks);
+	r = engine_stop(session->engine, err);
+	result->leak_scans = session->leaks.scans;
+	result->leaks = session->leaks.last;
 
 	result->duration_ns = over_ns - session->start_ns;
 	pace_end(&session->pace, over_ns);
@@ -672,8 +692,7 @@ static void wait_for_child(struct session *session)
 
 static void session_fini(struct session *session)
 {
-	size_t i;
-
+	leak_watch_end(&session->leaks);
 	engine_close(session->engine);
 	kernel_addresses_free(session->kernel);
 	jit_watch_fini(&session->jit);
@@ -682,7 +701,7 @@ static void session_fini(struct session *session)
 	recording_writer_free(session->writer);
 	if (session->launched)
 		child_fini(&session->child);
-	for (i = 0; i < session->pid_fd_count; i++)
+	for (size_t i = 0; i < session->pid_fd_count; i++)
 		(void)close(session->pid_fds[i]);
 	remote_close(&session->remote);
 	if (session->signal_fd >= 0) {
@@ -725,6 +744,9 @@ static int set_up(struct session *session, struct error *err)
 	/* A failure shows at the next flush again, when the program has its due. */
 	(void)recording_writer_begin(session->writer, err);
 	begin_pace(session);
+	session->leaks.config = session->config->leaks;
+	leak_watch_begin(&session->leaks,
+			 &(struct leak_job){session->engine, session->writer, session->output_fd});
 	if (session->config->notice && engine_notice(session->engine)[0])
 		session->config->notice(session->config->self, engine_notice(session->engine));
 	if (session->config->armed)

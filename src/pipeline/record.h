@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "engine/engine.h"
+#include "pipeline/leak_watch.h"
 #include "pipeline/pace.h"
 
 struct error;
@@ -36,7 +37,8 @@ struct record_config {
 	uint64_t duration_ns;    /* 0: no limit; from when sampling begins */
 	struct pace_config pace; /* its notice is the one below */
 	uint64_t last_ns;        /* only this much is kept, see flight.h; 0: all, in the output */
-	const char *title;       /* what is watched, for people */
+	struct leak_watch_config leaks; /* with sampling.heap.leaks; not with last_ns */
+	const char *title;              /* what is watched, for people */
 	/* Called about five times a second; NULL: nobody looks. */
 	void (*progress)(void *self, uint64_t elapsed_ns, const struct engine_stats *stats,
 			 uint64_t file_bytes);
@@ -73,6 +75,8 @@ struct record_result {
 	uint32_t lowest_hz;     /* that the budget or an alarm has set; 0: the rate stayed */
 	uint32_t rate_failures; /* times that the engine could not have another rate */
 	uint64_t own_rss_bytes;
+	uint32_t leak_scans;
+	struct leak_summary leaks; /* the last of them */
 	bool has_child;
 	bool target_stopped; /* by a signal or a debugger, at the end */
 	bool child_running;  /* it goes on without us */

@@ -24,10 +24,8 @@
 #define ASK_MS 10000
 
 static const char *const words[REMOTE_REQUESTS] = {
-	[REMOTE_STATUS] = "status",
-	[REMOTE_PAUSE] = "pause",
-	[REMOTE_RESUME] = "resume",
-	[REMOTE_WRITE] = "write",
+	[REMOTE_STATUS] = "status", [REMOTE_PAUSE] = "pause", [REMOTE_RESUME] = "resume",
+	[REMOTE_WRITE] = "write",   [REMOTE_SCAN] = "scan",
 };
 
 /* The first byte of the path is NUL: a name, not a file. */

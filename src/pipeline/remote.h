@@ -22,6 +22,7 @@ enum remote_request {
 	REMOTE_PAUSE,
 	REMOTE_RESUME,
 	REMOTE_WRITE, /* what there is so far is in the file when the answer comes */
+	REMOTE_SCAN,  /* a leak scan of all that is recorded is in the file by then */
 	REMOTE_REQUESTS
 };
 

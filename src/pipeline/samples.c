@@ -110,8 +110,8 @@ static bool thread_matches(const struct samples *samples, uint32_t id)
 	       contains_text(options->comms, options->comm_count, thread->comm);
 }
 
-/* Whether samples of the thread are wanted; each thread is looked at once. */
-static int thread_wanted(struct samples *samples, uint32_t id, bool *ret)
+/* Each thread is looked at once. */
+int samples_want_thread(struct samples *samples, uint32_t id, bool *ret)
 {
 	while (samples->thread_wanted.count <= id)
 		if (vec_push(&samples->thread_wanted, 0) < 0)
@@ -298,7 +298,7 @@ static int is_wanted(struct samples *samples, const struct sample_batch *batch, 
 	if (label_filter_ask(&samples->labels, recording_reader_dictionary(samples->reader),
 			     batch->labels[i], &labelled) < 0)
 		return -ENOMEM;
-	return labelled ? thread_wanted(samples, batch->thread[i], ret) : 0;
+	return labelled ? samples_want_thread(samples, batch->thread[i], ret) : 0;
 }
 
 int samples_want(struct samples *samples, const struct sample_batch *batch, size_t i, bool *ret)
@@ -395,8 +395,8 @@ static bool wants_blocks(void *self, uint32_t thread)
 	struct samples *samples = self;
 	bool wanted;
 
-	return samples->options->label_count == 0 && thread_wanted(samples, thread, &wanted) == 0 &&
-	       wanted;
+	return samples->options->label_count == 0 &&
+	       samples_want_thread(samples, thread, &wanted) == 0 && wanted;
 }
 
 /* What is asked for comes first, then what the recording was made for. */
@@ -479,6 +479,22 @@ static int take_heap_until(void *self, uint64_t time_ns)
 	struct samples *samples = self;
 
 	return samples->heap ? heap_analysis_until(samples->heap, time_ns) : 0;
+}
+
+/* Those of processes and moments that are not looked at are left out. */
+static int take_leaks(void *self, const struct leak_scan *scan)
+{
+	struct samples *samples = self;
+	const struct load_options *options = samples->options;
+	const struct process *process =
+		&recording_reader_dictionary(samples->reader)->processes.items[scan->process];
+	uint64_t since_ns =
+		scan->time_ns > samples->start_ns ? scan->time_ns - samples->start_ns : 0;
+
+	if (since_ns < options->from_ns || since_ns >= options->to_ns ||
+	    !contains_number(options->pids, options->pid_count, process->pid))
+		return 0;
+	return leak_scans_add(&samples->leaks, scan);
 }
 
 /* Whether the event that is asked for is a value of the heap, and no event. */
@@ -626,6 +642,7 @@ static int read_all(struct samples *samples, struct recording_reader *reader, co
 		.heap = take_heap,
 		.heap_until = take_heap_until,
 		.memory = take_memory,
+		.leaks = take_leaks,
 		.clock = take_clock,
 		.loss = take_loss,
 		.kernel_symbol = take_kernel_symbol,
@@ -716,6 +733,7 @@ void samples_fini(struct samples *samples)
 	sample_events_fini(&samples->events);
 	sample_gauges_fini(&samples->gauges);
 	heap_analysis_free(samples->heap);
+	leak_scans_fini(&samples->leaks);
 	kernel_symbols_free(samples->kernel);
 	jit_symbols_free(samples->jit);
 	id_index_fini(&samples->makers);

@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/id_index.h"
 #include "base/vec.h"
+#include "heap/leak_scans.h"
 #include "model/sink.h"
 #include "pipeline/label_filter.h"
 #include "pipeline/sample_events.h"
@@ -55,6 +56,7 @@ struct samples {
 	struct sample_events events;
 	struct sample_gauges gauges;
 	struct heap_analysis *heap; /* finished; NULL: there are no such events */
+	struct leak_scans leaks;
 	uint64_t lost;
 	uint64_t lost_by[LOSS_REASONS];
 	uint64_t unwanted; /* samples that the options leave out */
@@ -93,6 +95,9 @@ int samples_read_kept(struct samples *samples, struct recording_reader *kept, co
  * the program told where these are asked for, and the options want it. 0 or -ENOMEM.
  */
 int samples_want(struct samples *samples, const struct sample_batch *batch, size_t i, bool *ret);
+
+/* Whether samples and blocks of a thread are wanted. 0 or -ENOMEM. */
+int samples_want_thread(struct samples *samples, uint32_t thread, bool *ret);
 
 /*
  * Whether a profile is to be made of the heap: it was asked for, or there is nothing else. Its

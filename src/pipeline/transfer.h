@@ -44,9 +44,9 @@ struct transfer {
 void transfer_fini(struct transfer *transfer);
 
 int transfer_process(struct transfer *transfer, uint32_t id, uint32_t *ret);
-int transfer_module(struct transfer *transfer, uint32_t id, uint32_t *ret);
 int transfer_thread(struct transfer *transfer, uint32_t id, uint32_t *ret);
 int transfer_stack(struct transfer *transfer, uint32_t id, uint32_t *ret);
+int transfer_module(struct transfer *transfer, uint32_t id, uint32_t *ret);
 
 /* What one sample of a batch names. */
 struct transfer_ids {

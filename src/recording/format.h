@@ -31,6 +31,7 @@
 #define CHUNK_MAX_BYTES (16u << 20) /* of a payload, stored and raw */
 #define CHUNK_MAX_SAMPLES 65536u
 #define CHUNK_MAX_HEAP_EVENTS 65536u
+#define CHUNK_MAX_LEAK_GROUPS 65536u
 #define RECORDING_MAX_SCHEMAS 256u
 
 /* Longer texts are cut by the writer. */
@@ -51,6 +52,7 @@ enum chunk_type {
 	CHUNK_TOLD_SCHEMA = 12, /* as a schema, with its kind: not one of samples */
 	CHUNK_HEAP = 13,        /* columns of heap events */
 	CHUNK_MEMORY = 14,      /* what memory processes had */
+	CHUNK_LEAKS = 15,       /* what a leak scan found, or a part of it */
 };
 
 enum chunk_flags {

@@ -14,6 +14,7 @@
 #include "recording/dictionary_decoder.h"
 #include "recording/format.h"
 #include "recording/heap_codec.h"
+#include "recording/leak_codec.h"
 #include "recording/memory_codec.h"
 #include "recording/sample_codec.h"
 #include "recording/sample_columns.h"
@@ -44,6 +45,7 @@ struct recording_reader {
 	struct dictionary_decoder decoder;
 	struct sample_decoder samples;
 	struct heap_decoder heap;
+	struct leak_decoder leaks;
 	uint32_t epoch;
 	uint64_t next_sequence; /* of the next chunk if none is missing */
 	uint64_t next_sample;   /* number of the next sample if none is missing */
@@ -118,6 +120,7 @@ void recording_reader_free(struct recording_reader *reader)
 	dictionary_fini(&reader->dictionary);
 	sample_decoder_fini(&reader->samples);
 	heap_decoder_fini(&reader->heap);
+	leak_decoder_fini(&reader->leaks);
 	sample_columns_fini(&reader->columns);
 	recording_writer_free(reader->kept);
 	for (i = 0; i < ARRAY_SIZE(reader->text); i++)
@@ -543,6 +546,17 @@ static int visit_memory(struct recording_reader *reader, const struct recording_
 	return r;
 }
 
+static int visit_leaks(struct recording_reader *reader, const struct recording_visitor *visitor,
+		       const uint8_t *data, size_t size)
+{
+	int r = leak_decoder_run(&reader->leaks, data, size, &reader->decoder);
+
+	/* Whose process was lost is of no use. */
+	if (r < 0 || !visitor->leaks || reader->leaks.scan.process == ID_NONE)
+		return r;
+	return heed(reader, visitor->leaks(visitor->self, &reader->leaks.scan));
+}
+
 static int visit_end(struct recording_reader *reader, struct cursor *in)
 {
 	uint64_t total = cursor_varint(in);
@@ -593,6 +607,8 @@ static int visit_chunk(struct recording_reader *reader, const struct recording_v
 		return visit_heap(reader, visitor, data, size);
 	case CHUNK_MEMORY:
 		return visit_memory(reader, visitor, &in);
+	case CHUNK_LEAKS:
+		return visit_leaks(reader, visitor, data, size);
 	default:
 		return 0; /* not reached, see use_chunk() */
 	}
@@ -600,7 +616,7 @@ static int visit_chunk(struct recording_reader *reader, const struct recording_v
 
 static bool is_known(const struct chunk_header *header)
 {
-	return header->type >= CHUNK_INFO && header->type <= CHUNK_MEMORY &&
+	return header->type >= CHUNK_INFO && header->type <= CHUNK_LEAKS &&
 	       !(header->flags & ~(CHUNK_MUST_UNDERSTAND | CHUNK_ZSTD));
 }
 

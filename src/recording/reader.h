@@ -25,6 +25,7 @@
 struct dictionary;
 struct error;
 struct heap_batch;
+struct leak_scan;
 struct memory_reading;
 struct recording_jit_symbol;
 struct recording_reader;
@@ -48,6 +49,8 @@ struct recording_visitor {
 	int (*heap_until)(void *self, uint64_t time_ns);
 	/* What memory a process had: comes before events that are later than it. */
 	int (*memory)(void *self, const struct memory_reading *reading);
+	/* A scan, or a part of its groups; the parts follow each other. */
+	int (*leaks)(void *self, const struct leak_scan *scan);
 	int (*map)(void *self, const struct map_event *event);
 	int (*clock)(void *self, uint64_t monotonic_ns, uint64_t realtime_ns);
 	int (*loss)(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t samples);

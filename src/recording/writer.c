@@ -12,11 +12,13 @@
 #include "base/scope.h"
 #include "base/vec.h"
 #include "model/dictionary.h"
+#include "model/leak.h"
 #include "model/sink.h"
 #include "recording/chunk.h"
 #include "recording/dictionary_encoder.h"
 #include "recording/format.h"
 #include "recording/heap_log.h"
+#include "recording/leak_codec.h"
 #include "recording/map_log.h"
 #include "recording/memory_codec.h"
 #include "recording/sample_codec.h"
@@ -726,6 +728,28 @@ static int sink_heap_until(void *self, uint64_t time_ns, struct error *err)
 	return r;
 }
 
+/* Written at once: its chunks stand behind the events that it is about. */
+static int sink_leaks(void *self, const struct leak_scan *scan, struct error *err)
+{
+	struct recording_writer *writer = self;
+	struct bytes leaks = {0};
+	int r = check_heap_room(writer, err);
+	size_t at = 0;
+
+	if (r == 0)
+		r = recording_writer_flush(writer, err);
+	if (r < 0)
+		return r;
+	do {
+		at = leak_encode(scan, at, &writer->encoder, &leaks);
+		r = queue_dictionary(writer);
+		if (r == 0)
+			r = queue_chunk(writer, CHUNK_LEAKS, &leaks);
+	} while (r == 0 && at < scan->group_count);
+	bytes_fini(&leaks);
+	return r < 0 ? error_errno(err, r, "cannot keep a leak scan") : write_out(writer, err);
+}
+
 static int sink_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t samples)
 {
 	struct recording_writer *writer = self;
@@ -777,6 +801,7 @@ static const struct sink_ops writer_sink_ops = {
 	.loss = sink_loss,
 	.heap = sink_heap,
 	.heap_until = sink_heap_until,
+	.leaks = sink_leaks,
 	.ended = sink_ended,
 	.trim = sink_trim,
 };

@@ -21,6 +21,8 @@
 #include "view/heap_memory.h"
 #include "view/heap_numbers.h"
 #include "view/heap_page_assets.h"
+#include "view/leak_report.h"
+#include "view/leak_rows.h"
 #include "view/page_file.h"
 #include "view/site_rows.h"
 
@@ -48,10 +50,12 @@
  *	memory             readings, see heap_memory.h
  *	map                {"shift", "columns", "step_ns", "processes", "rows": [[pid, address,
  *	                   [column, live bytes, …] when they change] …]}; null: there is none
+ *	leaks              as wick leaks --format json has them
  */
 
 #define MOST_PLACES 5000u /* in the page; what more there are is summed up */
 #define MOST_STACKS 8u    /* of a place */
+#define MOST_LEAKS 200u   /* places */
 #define MOST_TIMED 200u   /* places whose bytes over time are there */
 #define MOST_READINGS 4096u
 
@@ -531,6 +535,21 @@ static void put_pools(struct page *page)
 	json_close(&page->json);
 }
 
+/* The rows of wick leaks; those who look at a page want no suppressions. */
+static int put_leaks(struct page *page)
+{
+	const struct leak_report_options options = {.form = LEAK_JSON, .limit = MOST_LEAKS};
+	struct leak_rows rows;
+	int r = leak_rows_init(page->heap, &options.filter, &rows);
+
+	json_open_object(&page->json, "leaks");
+	if (r == 0)
+		leak_report_put_json(page->heap, &rows, &options, &page->json);
+	json_close(&page->json);
+	leak_rows_fini(&rows);
+	return r;
+}
+
 int heap_page_put_data(const struct heap_profile *heap, struct bytes *out)
 {
 	struct page page = {.heap = heap,
@@ -556,6 +575,8 @@ int heap_page_put_data(const struct heap_profile *heap, struct bytes *out)
 		put_map(&page);
 		if (r == 0)
 			r = put_memory(&page);
+		if (r == 0)
+			r = put_leaks(&page);
 		json_close(&page.json);
 	}
 	page_fini(&page);

@@ -2,97 +2,23 @@
 #include "view/site_rows.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/id_index.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "heap/report.h"
 #include "model/profile.h"
-
-/* How the files of libraries begin that allocate for others. */
-static const char *const libraries[] = {
-	"libc.so",   "libc-2.",     "ld-linux",    "ld-musl-",    "libstdc++.so",
-	"libc++.so", "libjemalloc", "libtcmalloc", "libmimalloc", "libwick-preload",
-};
-
-/* How the names of functions begin that do. */
-static const char *const prefixes[] = {"operator new", "std::", "__gnu_cxx::"};
-
-static const char *const names[] = {
-	"malloc",        "calloc",   "realloc", "reallocarray", "posix_memalign",
-	"aligned_alloc", "memalign", "valloc",  "pvalloc",
-};
+#include "view/allocators.h"
 
 struct search {
 	const struct profile *profile;
-	uint32_t *of_site;      /* the numbers of rows before they are sorted */
-	VEC(int8_t) allocators; /* by function: 0 not asked yet, 1 yes, -1 no */
+	uint32_t *of_site; /* the numbers of rows before they are sorted */
+	struct allocators allocators;
+	struct allocation_lines lines;
 	VEC(struct site_row) rows;
 	struct id_index index;
 };
-
-static bool begins_with(const char *text, const char *const *list, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (strncmp(text, list[i], strlen(list[i])) == 0)
-			return true;
-	return false;
-}
-
-static bool judge(const struct profile *profile, uint32_t id)
-{
-	const struct profile_function *function = &profile->functions.items[id];
-	const char *name = profile_text(profile, function->name);
-	const char *module = profile_text(profile, function->module);
-	const char *slash = strrchr(module, '/');
-
-	if (begins_with(slash ? slash + 1 : module, libraries, ARRAY_SIZE(libraries)) ||
-	    begins_with(name, prefixes, ARRAY_SIZE(prefixes)))
-		return true;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	return false;
-}
-
-static bool is_allocator(struct search *search, uint32_t function)
-{
-	int8_t *known = &search->allocators.items[function];
-
-	if (*known == 0)
-		*known = judge(search->profile, function) ? 1 : -1;
-	return *known > 0;
-}
-
-/* The place in the source that a stack allocates at. False for the empty stack. */
-static bool find_place(struct search *search, uint32_t stack, struct profile_line *ret)
-{
-	const struct profile *profile = search->profile;
-	const struct stack_node *nodes = profile->stacks.nodes.items;
-	bool found = false;
-
-	for (uint32_t at = stack; at != 0; at = nodes[at].parent) {
-		const struct profile_location *location =
-			&profile->locations.items[nodes[at].frame];
-
-		for (uint32_t i = location->line_count; i-- > 0;) {
-			struct profile_line line = profile->lines.items[location->first_line + i];
-
-			if (!found)
-				*ret = line;
-			found = true;
-			if (!is_allocator(search, line.function) &&
-			    !profile_is_truncated(profile, nodes[at].frame)) {
-				*ret = line;
-				return true;
-			}
-		}
-	}
-	return found;
-}
 
 /* The row of a place, made when missing; NULL without memory. */
 static struct site_row *row_of(struct search *search, struct profile_line line)
@@ -177,17 +103,21 @@ static int add_all(struct search *search, const struct heap_report *report, cons
 	SCOPED(mem)
 	struct heap_site_sums *sums = heap_sites_sums(&report->sites, report->totals.peak_number);
 
-	for (size_t i = 0; i < search->profile->functions.count; i++)
-		if (vec_push(&search->allocators, 0) < 0)
-			return -ENOMEM;
+	if (allocators_init(&search->allocators, search->profile) < 0)
+		return -ENOMEM;
 	for (uint32_t i = 0; sums && i < report->sites.sites.count; i++) {
-		struct profile_line line;
+		struct allocation_lines *lines = &search->lines;
 		struct site_row *row;
 
 		search->of_site[i] = ID_NONE;
-		if (stacks[i] == ID_NONE || !find_place(search, stacks[i], &line))
+		if (stacks[i] == ID_NONE)
 			continue;
-		row = row_of(search, line);
+		if (allocators_lines(&search->allocators, stacks[i], SIZE_MAX, lines) < 0)
+			return -ENOMEM;
+		if (lines->items.count == 0)
+			continue;
+		row = row_of(search,
+			     search->profile->lines.items[lines->items.items[lines->place].line]);
 		if (!row)
 			return -ENOMEM;
 		search->of_site[i] = row->number;
@@ -222,7 +152,8 @@ int site_rows_init(const struct profile *profile, const struct heap_report *repo
 
 	search.of_site = calloc(sites + 1, sizeof(*search.of_site));
 	r = search.of_site ? add_all(&search, report, stacks) : -ENOMEM;
-	vec_fini(&search.allocators);
+	allocators_fini(&search.allocators);
+	vec_fini(&search.lines.items);
 	id_index_fini(&search.index);
 	*ret = (struct site_rows){search.rows.items, search.rows.count, search.of_site};
 	return r < 0 ? r : sort(ret, sites);

@@ -6,8 +6,7 @@
  * site_rows: a heap by the places in the source that allocate.
  *
  * Stacks that end in the same line are one row. What allocates on behalf of others is passed
- * over: the allocator, operator new, the C library, and the standard library of C++, in its own
- * file or inlined. Where there is nothing else the innermost function is the place.
+ * over (allocators.h). Where there is nothing else the innermost function is the place.
  */
 
 #include <stddef.h>

@@ -30,7 +30,7 @@
 
 #include "wire/hook.h"
 
-#define SESSION_VERSION 5u
+#define SESSION_VERSION 6u
 #define SESSION_MAGIC 0x6e6f69737365736bull /* "ksession" */
 
 #define SESSION_VARIABLE "WICK_SESSION" /* of the environment: the folder */
@@ -75,8 +75,8 @@ struct session_control {
 	_Atomic uint64_t heartbeat_ns;
 	uint32_t overwrite_old; /* a full ring gives up its oldest records, not the newest */
 	uint32_t heap_maps;     /* what programs map by themselves is recorded too */
-	uint32_t zero;
-	uint32_t heap_lossy;        /* who finds its ring full drops events and does not wait */
+	uint32_t leaks;         /* programs wait at their end until their memory was looked at */
+	uint32_t heap_lossy;    /* who finds its ring full drops events and does not wait */
 	uint64_t heap_sample_bytes; /* between blocks that are recorded, on average; 0: all are */
 	uint64_t heap_max_bytes;    /* of memory that we take for the heap; 0: no limit */
 	uint32_t heap_free_stacks;  /* frees have stacks too */
@@ -178,6 +178,9 @@ struct session_process {
 	uint64_t tables_bytes;
 	_Atomic uint64_t heap_steps[SESSION_HEAP_NONE]; /* when levels were reached, in ticks; 0 */
 	char deepbind[128];                             /* the first library of these */
+	uint64_t inside_address;                        /* in the program: struct session_inside */
+	_Atomic uint32_t scan_asked; /* the program ends, and waits for the next to be 1 */
+	_Atomic uint32_t scan_done;
 	_Atomic uint64_t counts[SESSION_COUNTS];
 	_Atomic uint32_t hook_states[SESSION_HOOKS]; /* enum session_hook_state */
 };

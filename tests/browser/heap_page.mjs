@@ -38,6 +38,18 @@ check('its line is marked', (await page.$$eval('#site .here .name', (all) => all
 await page.keyboard.press('Escape');
 check('Escape clears the filter', (await rows(page)).length > 2);
 
+// Leaks: grow() overwrites 50 pointers of keep_some()
+
+const leaks = await page.evaluate(() => window.wickPage.leaks());
+check('what is lost for certain comes first', leaks[0][0] === 'keep_some' && leaks[0][2] === 'definite' && leaks[0][5] === '50', leaks.join('\n'));
+check('classes are summed up in words', /definite 4\.88 KiB in 50 blocks \(nothing points to it\)/.test(await text('#leaks-told')), await text('#leaks-told'));
+await page.click('#leaks tbody tr[data-id="0"] td');
+check('a leak has its evidence, advice and stack', /nothing points to it \(scan at exit, confidence 0\.\d\d\)/.test(await text('#leak')) && /The last pointer was overwritten/.test(await text('#leak')) &&
+	/keep_some\s+.*tides\.c:\d+\s+main/.test(await text('#leak')), await text('#leak'));
+await shot('leaks');
+await page.click('#leaks tbody tr[data-id="0"] td');
+check('a second click closes it', await page.isHidden('#leak'));
+
 // The chart
 
 check('the rise is told, and who made it', /(spike|step up) to 4\.[78]\d MiB/.test(await text('#findings')) && /rise \(tides\.c:\d+\) \+3\.81 MiB/.test(await text('#findings')),

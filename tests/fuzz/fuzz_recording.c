@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "model/dictionary.h"
 #include "model/heap_event.h"
+#include "model/leak.h"
 #include "model/memory_reading.h"
 #include "recording/chunk.h"
 #include "recording/reader.h"
@@ -54,6 +55,24 @@ static int check_heap(void *self, const struct heap_batch *batch)
 		     batch->events[i].stack >= dictionary->stacks.nodes.count))
 			abort();
 	seen->heap_events += batch->count;
+	return 0;
+}
+
+static int check_leaks(void *self, const struct leak_scan *scan)
+{
+	struct seen *seen = self;
+	const struct dictionary *dictionary = recording_reader_dictionary(seen->reader);
+
+	if (scan->process >= dictionary->processes.count || scan->trigger > LEAK_ON_DEMAND ||
+	    scan->group_count > CHUNK_MAX_LEAK_GROUPS)
+		abort();
+	for (size_t i = 0; i < scan->group_count; i++)
+		if (scan->groups[i].leak_class >= LEAK_CLASSES ||
+		    (scan->groups[i].stack != ID_NONE &&
+		     scan->groups[i].stack >= dictionary->stacks.nodes.count) ||
+		    (scan->groups[i].thread != ID_NONE &&
+		     scan->groups[i].thread >= dictionary->threads.count))
+			abort();
 	return 0;
 }
 
@@ -120,6 +139,7 @@ static void read_it(const void *data, size_t size)
 					    .samples = check_samples,
 					    .heap = check_heap,
 					    .memory = check_memory,
+					    .leaks = check_leaks,
 					    .map = check_map,
 					    .info = check_text};
 	struct recording_reader *reader;

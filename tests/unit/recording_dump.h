@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "model/dictionary.h"
 #include "model/heap_event.h"
+#include "model/leak.h"
 #include "model/sink.h"
 #include "recording/reader.h"
 
@@ -164,6 +165,36 @@ static inline int dump_heap_until(void *self, uint64_t time_ns)
 	return 0;
 }
 
+static inline int dump_leaks(void *self, const struct leak_scan *scan)
+{
+	struct dump *dump = self;
+	const struct dictionary *dictionary = recording_reader_dictionary(dump->reader);
+
+	bytes_printf(&dump->text,
+		     "leaks pid%u trigger%u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+		     " %" PRIu64 " %" PRIu64 " %" PRIu64 " %u\n",
+		     dictionary->processes.items[scan->process].pid, scan->trigger, scan->time_ns,
+		     scan->paused_ns, scan->cpu_ns, scan->live_blocks, scan->live_bytes,
+		     scan->read_bytes, scan->unread_bytes, scan->unread_threads);
+	for (size_t i = 0; i < scan->group_count; i++) {
+		const struct leak_group *group = &scan->groups[i];
+
+		bytes_printf(&dump->text,
+			     "leak class%u %x %" PRIu64 "x%" PRIu64 " led %" PRIu64 "/%" PRIu64
+			     " born %" PRIu64 "-%" PRIu64 " %" PRIx64,
+			     group->leak_class, group->evidence, group->blocks, group->size_bytes,
+			     group->led_blocks, group->led_bytes, group->first_born_ns,
+			     group->last_born_ns, group->example);
+		if (group->thread != ID_NONE)
+			bytes_printf(&dump->text, " tid%u",
+				     dictionary->threads.items[group->thread].tid);
+		if (group->stack != ID_NONE)
+			dump_stack(dump, group->stack);
+		bytes_printf(&dump->text, "\n");
+	}
+	return 0;
+}
+
 static inline struct recording_visitor dump_visitor(struct dump *dump)
 {
 	return (struct recording_visitor){
@@ -173,6 +204,7 @@ static inline struct recording_visitor dump_visitor(struct dump *dump)
 		.samples = dump_samples,
 		.heap = dump_heap,
 		.heap_until = dump_heap_until,
+		.leaks = dump_leaks,
 		.map = dump_map,
 		.clock = dump_clock,
 		.loss = dump_loss,

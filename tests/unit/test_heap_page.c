@@ -132,6 +132,21 @@ static void threads_have_their_names(void **state)
 	json_decref(root);
 }
 
+static void what_was_not_freed_is_told_as_not_scanned(void **state)
+{
+	struct made_heap *world = *state;
+	json_t *root;
+	json_t *leaks;
+
+	make_heap(world);
+	root = data_of(world);
+	leaks = json_object_get(root, "leaks");
+	assert_true(json_is_false(json_object_get(leaks, "scanned")));
+	assert_int_equal(bytes_in(json_object_get(leaks, "sums"), "unscanned"), 500);
+	assert_int_equal(json_array_size(json_object_get(leaks, "leaks")), 2);
+	json_decref(root);
+}
+
 static void places_that_are_filtered_out_are_not_there(void **state)
 {
 	static const char *const only[] = {"read"};
@@ -188,6 +203,8 @@ int main(void)
 						make_heap_begin, make_heap_end),
 		cmocka_unit_test_setup_teardown(a_place_is_told_over_time, make_heap_begin,
 						make_heap_end),
+		cmocka_unit_test_setup_teardown(what_was_not_freed_is_told_as_not_scanned,
+						make_heap_begin, make_heap_end),
 		cmocka_unit_test_setup_teardown(threads_have_their_names, make_heap_begin,
 						make_heap_end),
 		cmocka_unit_test_setup_teardown(places_that_are_filtered_out_are_not_there,

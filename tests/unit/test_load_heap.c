@@ -18,6 +18,7 @@
 #include "heap/report.h"
 #include "heap/values.h"
 #include "make_recording.h"
+#include "model/leak.h"
 #include "model/profile.h"
 #include "pipeline/load.h"
 #include "profile_sum.h"
@@ -79,6 +80,26 @@ static void record(struct made *made)
 	make_heap_event(made, app,
 			(struct heap_event){.time_ns = 5000, .address = 16, .op = HEAP_FREE});
 	assert_int_equal(ops->heap_until(made->sink->self, START_NS + 7000, NULL), 0);
+}
+
+/* A scan that found a block of each stack, at 8 µs. */
+static void scan(struct made *made)
+{
+	struct frame parse[] = {user(made, 0x1050), user(made, 0x1110)};
+	struct frame read[] = {user(made, 0x1050), user(made, 0x1210), library(made, 0x777)};
+	struct leak_group groups[] = {
+		{.size_bytes = 100, .blocks = 1, .leak_class = LEAK_DEFINITE},
+		{.size_bytes = 400, .blocks = 1, .leak_class = LEAK_REACHABLE},
+	};
+	struct leak_scan found = {.time_ns = START_NS + 8000,
+				  .process = made->process,
+				  .group_count = 2,
+				  .groups = groups};
+
+	assert_int_equal(made->sink->ops->stack(made->sink->self, parse, 2, &groups[0].stack), 0);
+	assert_int_equal(made->sink->ops->stack(made->sink->self, read, 3, &groups[1].stack), 0);
+	groups[0].thread = groups[1].thread = make_thread(made, made->process, 101, "worker");
+	assert_int_equal(made->sink->ops->leaks(made->sink->self, &found, NULL), 0);
 }
 
 static void load(struct world *world)
@@ -381,6 +402,40 @@ static void a_recording_without_allocations_says_how_to_get_some(void **state)
 	assert_non_null(strstr(err.remedy, "wick heap"));
 }
 
+static void leak_scans_have_the_stacks_of_the_profile(void **state)
+{
+	static const char *const only[] = {"read"};
+	struct world *world = *state;
+	const struct leak_scan_kept *kept;
+
+	world->options.only = only;
+	world->options.only_count = 1;
+	record(&world->made);
+	scan(&world->made);
+	make_end(&world->made);
+	assert_int_equal(load_heap(world->made.path, &world->options, &world->heap, NULL), 0);
+	assert_int_equal(world->heap.leaks.items.count, 1);
+	kept = &world->heap.leaks.items.items[0];
+	assert_int_equal(kept->pid, 100);
+	assert_string_equal(kept->comm, "app");
+	assert_int_equal(kept->scan.group_count, 1);
+	assert_int_equal(kept->scan.groups[0].leak_class, LEAK_REACHABLE);
+	assert_int_equal(kept->scan.groups[0].stack, world->heap.profile->entries.items[0].stack);
+	assert_int_equal(world->heap.profile->threads.items[kept->scan.groups[0].thread].tid, 101);
+}
+
+static void leak_scans_of_other_times_are_left_out(void **state)
+{
+	struct world *world = *state;
+
+	world->options.to_ns = 7000;
+	record(&world->made);
+	scan(&world->made);
+	make_end(&world->made);
+	assert_int_equal(load_heap(world->made.path, &world->options, &world->heap, NULL), 0);
+	assert_int_equal(world->heap.leaks.items.count, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -398,6 +453,10 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(
 			steps_are_those_asked_for_else_those_of_the_recording, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(leak_scans_have_the_stacks_of_the_profile, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(leak_scans_of_other_times_are_left_out, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(other_views_and_formats_have_them_too, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(slices_and_threads_are_chosen_by_the_options,

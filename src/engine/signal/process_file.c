@@ -181,6 +181,15 @@ void process_file_publish(struct process_file *file, uint64_t modules, uint32_t 
 	(void)syscall(SYS_futex, (uint8_t *)file->page + at, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+void process_file_let_end(struct process_file *file)
+{
+	uint64_t at = offsetof(struct session_process, scan_done);
+	uint32_t done = 1;
+
+	write_at(file, at, &done, sizeof(done));
+	(void)syscall(SYS_futex, (uint8_t *)file->page + at, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
 static uint64_t slot_offset(const struct process_file *file, uint32_t index)
 {
 	return file->slots_offset + (uint64_t)index * sizeof(struct session_slot);

@@ -102,6 +102,15 @@ struct process_reader {
 /* Tells the program of a list of its modules, 0 for none, that is for so many changes. */
 void process_file_publish(struct process_file *file, uint64_t modules, uint32_t changed);
 
+/* Whether the program waits at its end. */
+static inline bool process_file_waits(const struct process_file *file)
+{
+	return atomic_load(&file->head->scan_asked) && !atomic_load(&file->head->scan_done);
+}
+
+/* Tells the program that waits at its end that its memory was looked at. */
+void process_file_let_end(struct process_file *file);
+
 /* Reads the head anew. False when the file is too short by now: it stays as it was. */
 bool process_file_look(struct process_file *file);
 

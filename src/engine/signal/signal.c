@@ -650,6 +650,33 @@ static bool signal_engine_has_members(void *self)
 	return false;
 }
 
+/* Of a copy that fork() made not all blocks are known. */
+static bool signal_engine_next_process(void *self, size_t *at, struct engine_process *ret)
+{
+	struct signal_engine *engine = self;
+
+	while (*at < engine->files.count) {
+		struct process_file *file = engine->files.items[(*at)++];
+
+		if (!process_file_look(file) || file->head->inside_address == 0 ||
+		    file->head->forked_from != 0 || has_ended(engine, file))
+			continue;
+		*ret = (struct engine_process){file->pid, process_file_waits(file),
+					       file->head->inside_address};
+		return true;
+	}
+	return false;
+}
+
+static void signal_engine_scanned(void *self, pid_t pid)
+{
+	struct signal_engine *engine = self;
+
+	for (size_t i = 0; i < engine->files.count; i++)
+		if (engine->files.items[i]->pid == pid)
+			process_file_let_end(engine->files.items[i]);
+}
+
 static int signal_engine_suits(const struct target *target, struct error *err)
 {
 	if (target->joins)
@@ -684,6 +711,7 @@ static void set_control(struct signal_engine *engine, const struct engine_config
 	engine->rate_hz = config->paused ? 0 : config->frequency_hz;
 	control->heap_lossy = config->heap.lossy;
 	control->heap_maps = config->heap.maps;
+	control->leaks = config->heap.leaks;
 	control->heap_sample_bytes = config->heap.sample_bytes;
 	control->heap_max_bytes = config->heap.max_bytes;
 	control->heap_free_stacks = config->heap.free_stacks;
@@ -774,6 +802,8 @@ const struct engine_ops signal_engine_ops = {
 	.environment = signal_engine_environment,
 	.launched = signal_engine_launched,
 	.has_members = signal_engine_has_members,
+	.next_process = signal_engine_next_process,
+	.scanned = signal_engine_scanned,
 	.open = signal_engine_open,
 	.start = signal_engine_start,
 	.fd = signal_engine_fd,

@@ -67,18 +67,23 @@ function lineIndex(frame) {
 	return frame < 0 ? -frame - 1 : frame;
 }
 
-function putStack(parent, stack, site) {
+// Frames as [function, module, file, line, is inlined]; the line of the place is marked.
+function putFrames(parent, frames, place) {
 	const list = element(HTML, 'ol', parent);
 	let isFound = false;
 	list.setAttribute('class', 'stack');
-	for (const frame of stack.frames) {
-		const line = heap.lines[lineIndex(frame)], item = element(HTML, 'li', list);
-		const isHere = !isFound && line[0] === site.function_name && line[2] === site.file && line[3] === site.line;
+	for (const frame of frames) {
+		const item = element(HTML, 'li', list);
+		const isHere = !isFound && frame[0] === place.function_name && frame[2] === place.file && frame[3] === place.line;
 		isFound = isFound || isHere;
 		item.setAttribute('class', isHere ? 'here' : '');
-		element(HTML, 'span', item, plain(line[0]) + (frame < 0 ? ' (inlined)' : '')).setAttribute('class', 'name');
-		element(HTML, 'span', item, fileText(line[2], line[3]) || plain(line[1].replace(/^.*\//, ''))).setAttribute('class', 'file');
+		element(HTML, 'span', item, plain(frame[0]) + (frame[4] ? ' (inlined)' : '')).setAttribute('class', 'name');
+		element(HTML, 'span', item, fileText(frame[2], frame[3]) || plain(frame[1].replace(/^.*\//, ''))).setAttribute('class', 'file');
 	}
+}
+
+function putStack(parent, stack, site) {
+	putFrames(parent, stack.frames.map(function (frame) { return heap.lines[lineIndex(frame)].concat(frame < 0); }), site);
 }
 
 function siteFacts(site) {

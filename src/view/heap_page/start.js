@@ -54,6 +54,8 @@ function leave() {
 		open.forEach(togglePanel);
 	else if (pattern || document.activeElement === byId('search'))
 		filter('');
+	else if (leakTable.chosen >= 0)
+		chooseLeak(leakTable.chosen);
 	else
 		chooseSite(-1, false);
 	byId('search').blur();
@@ -99,6 +101,7 @@ function start(buffer) {
 	makeMemory();
 	makeMap();
 	showFindings();
+	makeLeaks();
 	makeSites();
 	showSizes();
 	putLifetimes(byId('lives'), heap.lifetimes);
@@ -113,10 +116,12 @@ function start(buffer) {
 		drawChart();
 		drawMemory();
 		drawMap();
+		fillRows(leakTable);
 		fillRows(siteTable);
 	});
 	// What programs may ask of the page. Nothing can be changed.
 	Object.defineProperty(window, 'wickPage', { value: Object.freeze({ version: about.wick, rows: function () { return tableTexts(siteTable); },
+		leaks: function () { return tableTexts(leakTable); },
 		threads: function () { return tableTexts(threadTable); } }) });
 }
 

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/ptrace/inject.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define STEP_NS 50000
+#define PATIENCE_NS NS_PER_SEC
+#define MASK_BYTES 8u
+/* Stops on the way that are not what is waited for: more are no accident. */
+#define MOST_STOPS 64u
+
+int inject_wait(pid_t tid, uint64_t patience_ns)
+{
+	uint64_t until_ns = clock_monotonic_ns() + patience_ns;
+
+	for (;;) {
+		siginfo_t info = {0};
+
+		if (waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | __WALL) < 0)
+			return -errno;
+		if (info.si_pid == tid)
+			return info.si_status;
+		if (clock_monotonic_ns() >= until_ns)
+			return -ETIMEDOUT;
+		(void)nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
+	}
+}
+
+static int get_registers(pid_t tid, struct user_regs_struct *ret)
+{
+	struct iovec room = {ret, sizeof(*ret)};
+
+	return ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS, &room) < 0 ? -errno
+											: 0;
+}
+
+static int set_registers(pid_t tid, const struct user_regs_struct *registers)
+{
+	struct user_regs_struct copy = *registers;
+	struct iovec room = {&copy, sizeof(copy)};
+
+	return ptrace(PTRACE_SETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS, &room) < 0 ? -errno
+											: 0;
+}
+
+#if defined(__aarch64__)
+
+#define RESTART_CALL 128 /* restart_syscall */
+
+static void aim(struct user_regs_struct *registers, uint64_t address,
+		const struct inject_call *call)
+{
+	registers->pc = address;
+	registers->regs[8] = (uint64_t)call->number;
+	for (int i = 0; i < 6; i++)
+		registers->regs[i] = (uint64_t)call->arguments[i];
+}
+
+static long result_of(const struct user_regs_struct *registers)
+{
+	return (long)registers->regs[0];
+}
+
+/*
+ * Whether a call that was interrupted is to go on where it was and not from its beginning, as a
+ * sleep for a time. The kernel would see to that had pc not been changed.
+ */
+static bool goes_on(const char *sleeps)
+{
+	char *end;
+	long number = strtol(sleeps, &end, 0);
+	long arguments[4] = {0};
+
+	if (end == sleeps)
+		return false; /* it runs */
+	for (int i = 0; i < 4; i++)
+		arguments[i] = (long)strtoull(end, &end, 16);
+	if (number == SYS_nanosleep)
+		return true;
+	if (number == SYS_clock_nanosleep)
+		return !(arguments[1] & TIMER_ABSTIME);
+	return number == SYS_futex && arguments[3] != 0 &&
+	       (arguments[1] & FUTEX_CMD_MASK) == FUTEX_WAIT;
+}
+
+static void settle(struct user_regs_struct *registers, const char *sleeps)
+{
+	if (goes_on(sleeps) && (long)registers->regs[8] == strtol(sleeps, NULL, 0))
+		registers->regs[8] = RESTART_CALL;
+}
+
+#else
+
+static void aim(struct user_regs_struct *registers, uint64_t address,
+		const struct inject_call *call)
+{
+	registers->rip = address;
+	registers->rax = (unsigned long long)call->number;
+	registers->orig_rax = ~0ull; /* it is in no call that could be restarted */
+	registers->rdi = (unsigned long long)call->arguments[0];
+	registers->rsi = (unsigned long long)call->arguments[1];
+	registers->rdx = (unsigned long long)call->arguments[2];
+	registers->r10 = (unsigned long long)call->arguments[3];
+	registers->r8 = (unsigned long long)call->arguments[4];
+	registers->r9 = (unsigned long long)call->arguments[5];
+}
+
+static long result_of(const struct user_regs_struct *registers)
+{
+	return (long)registers->rax;
+}
+
+/* The kernel looks at what the call returned when the thread goes on: that is restored. */
+static void settle(struct user_regs_struct *registers, const char *sleeps)
+{
+	(void)registers;
+	(void)sleeps;
+}
+
+#endif
+
+/* Lets it run from stop to stop until it has made the call. */
+static int run_call(pid_t tid, long *ret, pid_t *ret_child)
+{
+	struct user_regs_struct registers;
+	unsigned int call_stops = 0;
+
+	for (unsigned int i = 0; i < MOST_STOPS && call_stops < 2; i++) {
+		unsigned long child = 0;
+		int status;
+
+		if (ptrace(PTRACE_SYSCALL, tid, NULL, NULL) < 0)
+			return -errno;
+		status = inject_wait(tid, PATIENCE_NS);
+		if (status < 0)
+			return status;
+		call_stops += status == (SIGTRAP | 0x80);
+		if (status == (SIGTRAP | PTRACE_EVENT_CLONE << 8) &&
+		    ptrace(PTRACE_GETEVENTMSG, tid, NULL, &child) == 0)
+			*ret_child = (pid_t)child;
+	}
+	if (call_stops < 2 || get_registers(tid, &registers) < 0)
+		return -EIO;
+	*ret = result_of(&registers);
+	return 0;
+}
+
+/* To a stop from which interrupted calls are restarted: not that at the end of a call. */
+static int stop_again(pid_t tid)
+{
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0 ||
+	    ptrace(PTRACE_CONT, tid, NULL, NULL) < 0)
+		return -errno;
+	return inject_wait(tid, PATIENCE_NS);
+}
+
+int inject(const struct inject_place *place, const struct inject_call *call, long *ret,
+	   pid_t *ret_child)
+{
+	struct user_regs_struct before;
+	struct user_regs_struct registers;
+	uint64_t all = ~0ull;
+	uint64_t mask;
+	int r = get_registers(place->tid, &before);
+
+	*ret_child = 0;
+	if (r < 0)
+		return r;
+	if (ptrace(PTRACE_GETSIGMASK, place->tid, (void *)(uintptr_t)MASK_BYTES, &mask) < 0 ||
+	    ptrace(PTRACE_SETSIGMASK, place->tid, (void *)(uintptr_t)MASK_BYTES, &all) < 0)
+		return -errno;
+	registers = before;
+	aim(&registers, place->address, call);
+	r = set_registers(place->tid, &registers);
+	if (r == 0)
+		r = run_call(place->tid, ret, ret_child);
+	if (r == 0)
+		r = stop_again(place->tid);
+	settle(&before, place->sleeps);
+	/* Whatever happened: it goes on as it was, or is gone. */
+	(void)set_registers(place->tid, &before);
+	(void)ptrace(PTRACE_SETSIGMASK, place->tid, (void *)(uintptr_t)MASK_BYTES, &mask);
+	return r < 0 ? r : 0;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/ptrace/snapshot.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/scope.h"
+#include "engine/ptrace/inject.h"
+#include "engine/ptrace/refusal.h"
+#include "proc/process_info.h"
+#include "unwind/arch/native.h"
+
+/* For all threads together: one that the kernel keeps (state D) is left out. */
+#define PATIENCE_NS NS_PER_SEC
+#define LEAST_PATIENCE_NS NS_PER_MS
+#define FAREWELL_NS NS_PER_SEC
+
+static struct snapshot_thread *find(struct snapshot *snapshot, pid_t tid)
+{
+	for (size_t i = 0; i < snapshot->threads.count; i++)
+		if (snapshot->threads.items[i].tid == tid)
+			return &snapshot->threads.items[i];
+	return NULL;
+}
+
+/* What it is doing; not known without the right to. */
+static void read_call(pid_t pid, struct snapshot_thread *thread)
+{
+	char path[64];
+	ssize_t n;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid, (int)thread->tid);
+	SCOPED(fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	n = fd < 0 ? 0 : read(fd, thread->call, sizeof(thread->call) - 1);
+	thread->call[n > 0 ? n : 0] = '\0';
+}
+
+static int seize(struct snapshot *snapshot, pid_t tid)
+{
+	struct snapshot_thread thread = {.tid = tid};
+
+	read_call(snapshot->pid, &thread);
+	if (vec_push(&snapshot->threads, thread) < 0)
+		return -ENOMEM;
+	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)(uintptr_t)INJECT_OPTIONS) < 0)
+		return -errno;
+	(void)ptrace(PTRACE_INTERRUPT, tid, NULL, NULL); /* it may have ended */
+	snapshot->threads.items[snapshot->threads.count - 1].is_held = true;
+	return 0;
+}
+
+/* Threads that come meanwhile are held by the kernel, or found by listing again. */
+static int seize_all(struct snapshot *snapshot, struct error *err)
+{
+	struct pid_list list = {0};
+	bool news = true;
+	int r = 0;
+
+	while (news && r == 0) {
+		news = false;
+		list.count = 0;
+		r = process_list_threads(snapshot->pid, &list, err);
+		for (size_t i = 0; i < list.count && r == 0; i++) {
+			if (find(snapshot, list.items[i]))
+				continue;
+			news = true;
+			r = seize(snapshot, list.items[i]);
+			/* Of a process where the first could be seized the others have ended. */
+			if (r < 0 && r != -ENOMEM && snapshot->threads.count > 1)
+				r = 0;
+			if (r < 0)
+				r = refusal_explain(r, snapshot->pid, list.items[i], err);
+		}
+	}
+	vec_fini(&list);
+	return r;
+}
+
+static uint64_t thread_pointer(pid_t tid)
+{
+#if defined(__aarch64__)
+	uint64_t pointer = 0;
+	struct iovec room = {&pointer, sizeof(pointer)};
+
+	return ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)NT_ARM_TLS, &room) < 0 ? 0
+										       : pointer;
+#else
+	struct user_regs_struct registers;
+	struct iovec room = {&registers, sizeof(registers)};
+
+	return ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS, &room) < 0
+		       ? 0
+		       : registers.fs_base;
+#endif
+}
+
+/* Waits until all stand still, and reads their registers. */
+static void look_at_threads(struct snapshot *snapshot)
+{
+	uint64_t until_ns = clock_monotonic_ns() + PATIENCE_NS;
+
+	for (size_t i = 0; i < snapshot->threads.count; i++) {
+		struct snapshot_thread *thread = &snapshot->threads.items[i];
+		uint64_t now_ns = clock_monotonic_ns();
+		uint64_t left_ns = now_ns < until_ns ? until_ns - now_ns : LEAST_PATIENCE_NS;
+
+		if (!thread->is_held || inject_wait(thread->tid, left_ns) < 0 ||
+		    registers_of_thread(thread->tid, &thread->registers) < 0)
+			continue;
+		thread->is_known = true;
+		thread->sp = thread->registers.values[UNWIND_NATIVE.sp_register];
+		thread->pointer = thread_pointer(thread->tid);
+	}
+}
+
+int snapshot_stop(struct snapshot *snapshot, pid_t pid, struct error *err)
+{
+	int r;
+
+	*snapshot =
+		(struct snapshot){.pid = pid, .memory_pid = pid, .asked_ns = clock_monotonic_ns()};
+	r = seize_all(snapshot, err);
+	if (r < 0) {
+		snapshot_go_on(snapshot);
+		return r;
+	}
+	look_at_threads(snapshot);
+	snapshot->time_ns = clock_monotonic_ns();
+	return 0;
+}
+
+/* The thread that can best be led to a call: one that runs, else any that is known. */
+static const struct snapshot_thread *choose(const struct snapshot *snapshot)
+{
+	const struct snapshot_thread *chosen = NULL;
+
+	for (size_t i = 0; i < snapshot->threads.count; i++) {
+		const struct snapshot_thread *thread = &snapshot->threads.items[i];
+
+		if (!thread->is_known)
+			continue;
+		if (strncmp(thread->call, "running", 7) == 0)
+			return thread;
+		if (!chosen)
+			chosen = thread;
+	}
+	return chosen;
+}
+
+int snapshot_fork(struct snapshot *snapshot, uint64_t call_address, struct error *err)
+{
+	const struct snapshot_thread *thread = choose(snapshot);
+	struct inject_call call = {.number = SYS_clone};
+	long result = 0;
+	pid_t child = 0;
+	int r = thread ? 0 : -ESRCH;
+
+	snapshot->call_address = call_address;
+	if (r == 0)
+		r = inject(&(struct inject_place){thread->tid, call_address, thread->call}, &call,
+			   &result, &child);
+	if (child > 0) {
+		snapshot->memory_pid = child;
+		(void)inject_wait(child, FAREWELL_NS); /* it stands still before its first step */
+	}
+	if (r == 0 && child == 0)
+		r = result < 0 ? (int)result : -EIO;
+	return r < 0 ? error_errno(err, r, "process %d cannot be copied for a scan",
+				   (int)snapshot->pid)
+		     : 0;
+}
+
+void snapshot_go_on(struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->threads.count; i++) {
+		struct snapshot_thread *thread = &snapshot->threads.items[i];
+
+		if (thread->is_held && ptrace(PTRACE_DETACH, thread->tid, NULL, NULL) < 0 &&
+		    errno == ESRCH && inject_wait(thread->tid, FAREWELL_NS) >= 0)
+			(void)ptrace(PTRACE_DETACH, thread->tid, NULL, NULL); /* it came late */
+		thread->is_held = false;
+	}
+	if (snapshot->paused_ns == 0)
+		snapshot->paused_ns = clock_monotonic_ns() - snapshot->asked_ns;
+}
+
+/* The process asks for the status of the child that it does not know of: else that stays. */
+static void reap(struct snapshot *snapshot, pid_t child)
+{
+	struct inject_call call = {.number = SYS_wait4, .arguments = {child, 0, __WALL | WNOHANG}};
+	const struct snapshot_thread *thread;
+	long result;
+	pid_t none;
+
+	snapshot->threads.count = 0;
+	if (seize_all(snapshot, NULL) < 0)
+		return;
+	look_at_threads(snapshot);
+	thread = choose(snapshot);
+	if (thread)
+		(void)inject(
+			&(struct inject_place){thread->tid, snapshot->call_address, thread->call},
+			&call, &result, &none);
+	snapshot_go_on(snapshot);
+}
+
+static void end_child(struct snapshot *snapshot)
+{
+	pid_t child = snapshot->memory_pid;
+	siginfo_t info;
+
+	snapshot->memory_pid = snapshot->pid;
+	(void)kill(child, SIGKILL);
+	/* As its tracer we are told first; then it is its parent's. */
+	while (waitid(P_PID, (id_t)child, &info, WEXITED | __WALL) < 0 && errno == EINTR)
+		;
+	reap(snapshot, child);
+}
+
+void snapshot_fini(struct snapshot *snapshot)
+{
+	snapshot_go_on(snapshot);
+	if (snapshot->memory_pid != snapshot->pid)
+		end_child(snapshot);
+	vec_fini(&snapshot->threads);
+}
+
+size_t snapshot_read(const struct snapshot *snapshot, uint64_t address, void *buffer, size_t size)
+{
+	struct iovec local = {buffer, size};
+	struct iovec remote = {(void *)(uintptr_t)address, size};
+	ssize_t n = process_vm_readv(snapshot->memory_pid, &local, 1, &remote, 1, 0);
+
+	return n < 0 ? 0 : (size_t)n;
+}

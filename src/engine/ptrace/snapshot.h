@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_ENGINE_PTRACE_SNAPSHOT_H
+#define WICK_ENGINE_PTRACE_SNAPSHOT_H
+
+/*
+ * snapshot: a process as it was at one moment: the registers of its threads, and its memory.
+ *
+ *	snapshot_stop()     all threads stand still, and their registers are known
+ *	snapshot_fork()     a child of the process is its memory from here on; it never runs
+ *	snapshot_go_on()    the process goes on
+ *	snapshot_fini()     the child is gone without a trace
+ *
+ * Threads are seized and interrupted, so calls that they sleep in are restarted by the kernel (see
+ * stopper.h for those that are not). The child is made by a call that one of the threads is
+ * led to make; it has no signal for its end, so wait() and SIGCHLD do not tell of it.
+ *
+ * Threads: ptrace belongs to the thread that calls snapshot_stop(); so do all calls.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/vec.h"
+#include "track/registers.h"
+
+struct error;
+
+struct snapshot_thread {
+	pid_t tid;
+	bool is_held;
+	bool is_known; /* its registers are */
+	struct registers registers;
+	uint64_t sp;
+	uint64_t pointer; /* the thread pointer; 0: not known */
+	char call[32];    /* "running", or the number of the call it is in and its arguments */
+};
+
+struct snapshot {
+	pid_t pid;
+	pid_t memory_pid; /* whose memory is that of the moment */
+	uint64_t time_ns; /* CLOCK_MONOTONIC, when all stood still */
+	uint64_t asked_ns;
+	uint64_t paused_ns; /* how long they did, all in all */
+	uint64_t call_address;
+	VEC(struct snapshot_thread) threads;
+};
+
+/* The caller releases with snapshot_fini(), also after a failure: then nothing is held. */
+int snapshot_stop(struct snapshot *snapshot, pid_t pid, struct error *err);
+
+/* call_address: of an instruction in the process that calls the kernel. */
+int snapshot_fork(struct snapshot *snapshot, uint64_t call_address, struct error *err);
+
+void snapshot_go_on(struct snapshot *snapshot);
+void snapshot_fini(struct snapshot *snapshot);
+
+/* Memory of the moment; returns how many bytes could be read. */
+size_t snapshot_read(const struct snapshot *snapshot, uint64_t address, void *buffer, size_t size);
+
+#endif

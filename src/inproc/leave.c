@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inproc/leave.h"
+
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "inproc/real.h"
+#include "inproc/runtime.h"
+#include "inproc/session_file.h"
+#include "safe/clock.h"
+#include "safe/kept_registers.h"
+#include "safe/syscall.h"
+#include "safe/thread_pointer.h"
+#include "wire/inside.h"
+
+/* A program waits no longer for its scan: some gigabytes take that long. */
+#define WAIT_NS 60000000000ull
+#define ASK_NS 1000000000ull
+/* From the handler to the first frame when main() has returned, and the C library ends. */
+#define SHALLOW_BYTES 4096u
+
+_Static_assert(SAFE_KEPT_REGISTERS <= INSIDE_REGISTERS, "room for them");
+
+extern void *__libc_stack_end; /* of the loader: sp where the program began */
+extern char __ehdr_start INPROC_OWN;
+extern char _end INPROC_OWN;
+
+/* Handlers without an object are called last, behind the ends of all libraries. */
+extern int __cxa_atexit(void (*function)(void *), void *argument, void *object);
+extern int __cxa_at_quick_exit(void (*function)(void *), void *object);
+
+static struct session_inside inside;
+
+void leave_note_own(uint64_t start, uint64_t bytes)
+{
+	uint32_t at = atomic_fetch_add(&inside.own_count, 1);
+
+	if (at < INSIDE_OWN)
+		inside.own[at] = (struct inside_range){start, bytes};
+}
+
+void leave_note_stack(uint64_t high)
+{
+	uint32_t at = (uint32_t)(high >> 12) * 0x9e3779b1u;
+
+	for (uint32_t i = 0; i < INSIDE_STACKS; i++) {
+		struct inside_stack *stack = &inside.stacks[(at + i) % INSIDE_STACKS];
+		uint64_t known = 0;
+
+		if (!atomic_compare_exchange_strong(&stack->high, &known, high) && known != high)
+			continue;
+		stack->pointer = safe_thread_pointer();
+		return;
+	}
+}
+
+/* Whether the scan of this very process is wanted. A child of fork has blocks that nobody knows. */
+static bool is_wanted(void)
+{
+	return inproc_active() && inproc.process && inproc.control->leaks &&
+	       (atomic_load(&inproc.mode) & SESSION_HEAP) && inproc.process->forked_from == 0 &&
+	       (uint32_t)safe_syscall(SYS_getpid, 0) == inproc.pid;
+}
+
+/* Waits until the recorder has seen all, is gone, or takes too long. */
+static void wait_for_scan(void)
+{
+	uint64_t end_ns = safe_clock_ns(CLOCK_MONOTONIC) + WAIT_NS;
+	struct timespec step = {.tv_sec = ASK_NS / 1000000000};
+
+	while (atomic_load(&inproc.process->scan_done) == 0 &&
+	       safe_clock_ns(CLOCK_MONOTONIC) < end_ns &&
+	       !session_file_recorder_is_gone(inproc.control))
+		(void)safe_syscall(SYS_futex, SAFE_POINTER(&inproc.process->scan_done), FUTEX_WAIT,
+				   0, SAFE_POINTER(&step), 0, 0);
+}
+
+static void ask(void)
+{
+	uint32_t nobody = 0;
+	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+
+	if (!is_wanted())
+		return;
+	if (inside.leaving_sp == 0 &&
+	    (here > inside.stack_end || inside.stack_end - here > SHALLOW_BYTES))
+		inside.leaving_sp = here; /* by something in the C library that we did not see */
+	inside.leaving_tid = (uint32_t)safe_syscall(SYS_gettid, 0);
+	if (!atomic_compare_exchange_strong(&inproc.process->scan_asked, &nobody, 1))
+		return;
+	session_file_wake();
+	wait_for_scan();
+}
+
+static void on_exit_last(void *argument)
+{
+	(void)argument;
+	ask();
+}
+
+/* Who ends the program has its stack from here up; what lies below is of the end itself. */
+#define NOTE_LEAVING()                                                                             \
+	do {                                                                                       \
+		if (is_wanted())                                                                   \
+			inside.leaving_sp = safe_kept_registers(inside.registers);                 \
+	} while (0)
+
+REAL_DEFINE(exit);
+INPROC_EXPORT void exit(int status)
+{
+	NOTE_LEAVING();
+	REAL(exit)(status);
+	__builtin_unreachable();
+}
+
+REAL_DEFINE(quick_exit);
+INPROC_EXPORT void quick_exit(int status)
+{
+	NOTE_LEAVING();
+	REAL(quick_exit)(status);
+	__builtin_unreachable();
+}
+
+REAL_DEFINE(_exit);
+INPROC_EXPORT void _exit(int status)
+{
+	NOTE_LEAVING();
+	ask();
+	REAL(_exit)(status);
+	__builtin_unreachable();
+}
+
+REAL_DEFINE(_Exit);
+INPROC_EXPORT void _Exit(int status)
+{
+	NOTE_LEAVING();
+	ask();
+	REAL(_Exit)(status);
+	__builtin_unreachable();
+}
+
+/* An instruction that the recorder may let a thread of this program run: it returns nowhere. */
+__asm__(".pushsection .text\n\t.globl leave_call\n\t.hidden leave_call\n"
+#if defined(__aarch64__)
+	".balign 4\nleave_call:\n\tsvc #0\n\tbrk #0\n"
+#else
+	"leave_call:\n\tsyscall\n\tint3\n"
+#endif
+	"\t.popsection");
+extern char leave_call INPROC_OWN;
+
+void leave_begin(void)
+{
+	inproc.process->inside_address = (uint64_t)(uintptr_t)&inside;
+	if (!inproc.control->leaks)
+		return;
+	inside.stack_end = (uint64_t)(uintptr_t)__libc_stack_end;
+	inside.call_address = (uint64_t)(uintptr_t)&leave_call;
+	leave_note_own((uint64_t)(uintptr_t)&__ehdr_start, (uint64_t)(&_end - &__ehdr_start));
+	/* A recorder that is no parent of ours may look as well. Without Yama all of a user may. */
+	(void)safe_syscall(SYS_prctl, PR_SET_PTRACER, (long)inproc.control->recorder_pid);
+	(void)__cxa_atexit(on_exit_last, NULL, NULL);
+	(void)__cxa_at_quick_exit(on_exit_last, NULL);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_INPROC_LEAVE_H
+#define WICK_INPROC_LEAVE_H
+
+/*
+ * leave: a program that ends waits for the recorder to look for leaks, and what it needs to know
+ * for that.
+ */
+
+#include <stdint.h>
+
+/* Memory that the library has mapped for itself. */
+void leave_note_own(uint64_t start, uint64_t bytes);
+
+/* A thread of the C library begins, with its functions below this frame. */
+void leave_note_stack(uint64_t high);
+
+/* The session has begun. */
+void leave_begin(void);
+
+#endif

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pipeline/leak_scan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/scope.h"
+#include "base/vec.h"
+#include "engine/engine.h"
+#include "engine/ptrace/snapshot.h"
+#include "heap/analysis.h"
+#include "heap/leak_groups.h"
+#include "heap/live.h"
+#include "heap/reach.h"
+#include "heap/report.h"
+#include "model/dictionary.h"
+#include "model/sink.h"
+#include "pipeline/leak_layout.h"
+#include "pipeline/transfer.h"
+#include "proc/maps.h"
+#include "recording/reader.h"
+#include "recording/writer.h"
+#include "symbol/address_sort.h"
+#include "unwind/arch/native.h"
+#include "wire/inside.h"
+
+/* Blocks that memory is asked for ahead of time. */
+#define AHEAD 16u
+
+struct leak_search {
+	struct leak_job job;
+	struct engine_process process;
+	pthread_t thread;
+	bool has_thread;
+	_Atomic bool done; /* by the thread */
+	int code;          /* of the thread, with err */
+	struct error err;
+	struct snapshot snapshot;
+	struct recording_reader *reader;
+	struct heap_analysis *analysis;
+	VEC(struct reach_block) blocks;
+	uint32_t recorded; /* the process, of the recording as it was read */
+	struct session_inside *inside;
+	struct maps maps;
+	VEC(struct layout_thread) threads;
+	VEC(uint64_t) registers;
+	struct leak_layout layout;
+	struct leak_groups groups;
+	struct reach_result result;
+	uint32_t unread_threads;
+	uint64_t cpu_ns; /* of both threads */
+};
+
+static uint64_t own_cpu_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static void fini(struct leak_search *search)
+{
+	snapshot_fini(&search->snapshot);
+	heap_analysis_free(search->analysis);
+	recording_reader_free(search->reader);
+	vec_fini(&search->blocks);
+	free(search->inside);
+	maps_fini(&search->maps);
+	vec_fini(&search->threads);
+	vec_fini(&search->registers);
+	leak_layout_fini(&search->layout);
+	leak_groups_fini(&search->groups);
+	free(search->result.answers);
+	free(search);
+}
+
+static size_t read_memory(void *self, uint64_t address, void *buffer, size_t size)
+{
+	return snapshot_read(self, address, buffer, size);
+}
+
+/* All that was written up to the moment is in the file. */
+static int drain(const struct leak_job *job, struct error *err)
+{
+	int r = engine_drain(job->engine, err);
+
+	return r < 0 ? r : recording_writer_flush(job->writer, err);
+}
+
+static int read_inside(struct leak_search *search, struct error *err)
+{
+	search->inside = calloc(1, sizeof(*search->inside));
+	if (!search->inside)
+		return error_set(err, -ENOMEM, "out of memory");
+	if (snapshot_read(&search->snapshot, search->process.inside, search->inside,
+			  sizeof(*search->inside)) != sizeof(*search->inside)) {
+		(void)error_set(err, -EPERM, "the memory of process %d cannot be read",
+				(int)search->process.pid);
+		error_remedy(err, "run as root, or: sudo sysctl kernel.yama.ptrace_scope=0");
+		return -EPERM;
+	}
+	return 0;
+}
+
+/* One that ends waits for us as it is; of others a copy is made. */
+static int take_snapshot(struct leak_search *search, struct error *err)
+{
+	int r = snapshot_stop(&search->snapshot, search->process.pid, err);
+
+	if (r == 0)
+		r = drain(&search->job, err);
+	if (r == 0)
+		r = read_inside(search, err);
+	if (r == 0 && !search->process.waits)
+		r = snapshot_fork(&search->snapshot, search->inside->call_address, err);
+	if (r == 0 && !search->process.waits)
+		snapshot_go_on(&search->snapshot);
+	if (r == 0)
+		r = maps_read(&search->maps, search->snapshot.memory_pid, 0, err);
+	return r;
+}
+
+static int take_heap(void *self, const struct heap_batch *batch)
+{
+	return heap_analysis_batch(self, batch);
+}
+
+static int take_heap_until(void *self, uint64_t time_ns)
+{
+	return heap_analysis_until(self, time_ns);
+}
+
+static int open_again(int output_fd, struct recording_reader **ret, struct error *err)
+{
+	char path[64];
+	int fd;
+	int r;
+
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", output_fd);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return error_errno(err, -errno, "cannot read the recording again");
+	r = recording_reader_open(fd, "the recording", ret, err);
+	if (r < 0)
+		(void)close(fd); /* only read from */
+	return r;
+}
+
+static int read_events(struct leak_search *search, struct error *err)
+{
+	struct heap_config config = {0};
+	struct recording_visitor visitor = {.heap = take_heap, .heap_until = take_heap_until};
+	int r = open_again(search->job.output_fd, &search->reader, err);
+
+	if (r < 0)
+		return r;
+	config.dictionary = recording_reader_dictionary(search->reader);
+	if (heap_analysis_new(&config, &search->analysis) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	visitor.self = search->analysis;
+	r = recording_reader_run(search->reader, &visitor, err);
+	if (r == 0 && heap_analysis_finish(search->analysis) < 0)
+		r = error_set(err, -ENOMEM, "out of memory");
+	return r;
+}
+
+/* The last process that had this id; ID_NONE: it has told nothing yet. */
+static uint32_t find_process(const struct dictionary *dictionary, pid_t pid)
+{
+	for (size_t i = dictionary->processes.count; i-- > 0;)
+		if ((pid_t)dictionary->processes.items[i].pid == pid)
+			return (uint32_t)i;
+	return ID_NONE;
+}
+
+/* Blocks whose free was lost may seem to lie within others: then the later one counts. */
+static void drop_overlaps(struct leak_search *search)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < search->blocks.count; i++) {
+		struct reach_block block = search->blocks.items[i];
+
+		while (n > 0 && reach_block_end(&search->blocks.items[n - 1]) > block.address &&
+		       search->blocks.items[n - 1].born_ns <= block.born_ns)
+			n--;
+		if (n == 0 || reach_block_end(&search->blocks.items[n - 1]) <= block.address)
+			search->blocks.items[n++] = block;
+	}
+	search->blocks.count = n;
+}
+
+static struct reach_block block_of(const struct heap_report *report, const struct heap_block *block)
+{
+	const struct heap_share *share = &report->sites.shares.items[block->share];
+
+	return (struct reach_block){.address = block->address,
+				    .size_bytes = block->size,
+				    .born_ns = report->begin_ns + block->time_ns,
+				    .stack = report->sites.sites.items[share->site].stack,
+				    .thread = share->thread};
+}
+
+/* Where in the table the blocks of the process are, by their addresses. */
+static int sort_slots(const struct heap_live *live, uint32_t space, struct address_ref **ret,
+		      size_t *ret_count)
+{
+	VEC(struct address_ref) refs = {0};
+
+	if (live->capacity > UINT32_MAX || vec_reserve(&refs, live->count + 1) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < live->capacity; i++)
+		if (live->slots[i].address != 0 && live->slots[i].space == space &&
+		    live->slots[i].share != ID_NONE)
+			refs.items[refs.count++] =
+				(struct address_ref){live->slots[i].address, (uint32_t)i};
+	if (address_sort(refs.items, refs.count) < 0) {
+		vec_fini(&refs);
+		return -ENOMEM;
+	}
+	*ret = refs.items;
+	*ret_count = refs.count;
+	return 0;
+}
+
+static int take_blocks(struct leak_search *search)
+{
+	const struct heap_live *live = heap_analysis_live(search->analysis);
+	const struct heap_report *report = heap_analysis_report(search->analysis);
+	SCOPED(mem) struct address_ref *refs = NULL;
+	size_t count = 0;
+
+	if (search->recorded == ID_NONE)
+		return 0;
+	if (sort_slots(live, search->recorded * HEAP_SPACES + HEAP_SPACE_MALLOC, &refs, &count) <
+		    0 ||
+	    vec_reserve(&search->blocks, count + 1) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		if (i + AHEAD < count)
+			__builtin_prefetch(&live->slots[refs[i + AHEAD].index]);
+		search->blocks.items[i] = block_of(report, &live->slots[refs[i].index]);
+	}
+	search->blocks.count = count;
+	drop_overlaps(search);
+	return 0;
+}
+
+static int find_live(struct leak_search *search, struct error *err)
+{
+	int r = read_events(search, err);
+
+	if (r < 0)
+		return r;
+	search->recorded =
+		find_process(recording_reader_dictionary(search->reader), search->process.pid);
+	r = take_blocks(search);
+	/* Blocks have all that is needed of it. */
+	heap_analysis_free(search->analysis);
+	search->analysis = NULL;
+	return r < 0 ? error_set(err, r, "out of memory") : 0;
+}
+
+/* The one that ends the program is in our own code: what it had before is told. */
+static int take_registers(struct leak_search *search, const struct snapshot_thread *thread)
+{
+	bool is_leaving =
+		search->process.waits && (uint32_t)thread->tid == search->inside->leaving_tid;
+	const uint64_t *values = is_leaving ? search->inside->registers : thread->registers.values;
+	size_t count = is_leaving ? INSIDE_REGISTERS : UNWIND_REGISTERS;
+
+	for (size_t i = 0; i < count; i++)
+		if (vec_push(&search->registers, values[i]) < 0)
+			return -ENOMEM;
+	return vec_push(&search->threads, (struct layout_thread){.tid = thread->tid,
+								 .sp = thread->sp,
+								 .pointer = thread->pointer});
+}
+
+static int take_threads(struct leak_search *search)
+{
+	if (!search->process.waits)
+		search->inside->leaving_tid = 0;
+	for (size_t i = 0; i < search->snapshot.threads.count; i++) {
+		const struct snapshot_thread *thread = &search->snapshot.threads.items[i];
+
+		if (!thread->is_known)
+			search->unread_threads++;
+		else if (take_registers(search, thread) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int look(struct leak_search *search)
+{
+	const struct layout_input input = {
+		.maps = &search->maps,
+		.inside = search->inside,
+		.threads = search->threads.items,
+		.thread_count = search->threads.count,
+		.pid = search->process.pid,
+		.blocks = search->blocks.items,
+		.block_count = search->blocks.count,
+		.read = read_memory,
+		.self = &search->snapshot,
+		.red_zone = UNWIND_NATIVE.red_zone,
+	};
+	struct reach_config config = {.read = read_memory,
+				      .self = &search->snapshot,
+				      .registers = search->registers.items,
+				      .register_count = search->registers.count};
+	int r = leak_layout_make(&search->layout, &input);
+
+	if (r < 0)
+		return r;
+	config.ranges = search->layout.ranges.items;
+	config.range_count = search->layout.ranges.count;
+	config.files = search->layout.files.items;
+	config.file_count = search->layout.files.count;
+	r = reach_run(&config, search->blocks.items, search->blocks.count, &search->result);
+	for (size_t i = 0; i < search->blocks.count && r == 0; i++)
+		r = leak_groups_add(&search->groups, &search->blocks.items[i],
+				    &search->result.answers[i]);
+	return r;
+}
+
+/* Groups name stacks and threads as the file was read; the writer has its own numbers. */
+static int translate(struct leak_search *search, struct transfer *transfer)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < search->groups.groups.count && r == 0; i++) {
+		struct leak_group *group = &search->groups.groups.items[i];
+
+		r = transfer_stack(transfer, group->stack, &group->stack);
+		if (r == 0)
+			r = transfer_thread(transfer, group->thread, &group->thread);
+	}
+	return r;
+}
+
+static int write_down(struct leak_search *search, struct leak_summary *ret, struct error *err)
+{
+	struct sink *sink = recording_writer_sink(search->job.writer);
+	struct transfer transfer = {.from = recording_reader_dictionary(search->reader),
+				    .to = sink};
+	struct leak_scan found = {.time_ns = search->snapshot.time_ns,
+				  .paused_ns = search->snapshot.paused_ns,
+				  .cpu_ns = search->cpu_ns,
+				  .live_blocks = search->groups.blocks,
+				  .live_bytes = search->groups.bytes,
+				  .read_bytes = search->result.read_bytes,
+				  .unread_bytes = search->result.unread_bytes,
+				  .unread_threads = search->unread_threads,
+				  .trigger = (uint8_t)search->job.trigger,
+				  .group_count = search->groups.groups.count,
+				  .groups = search->groups.groups.items};
+	int r = search->recorded == ID_NONE
+			? -ENODATA
+			: transfer_process(&transfer, search->recorded, &found.process);
+
+	if (r == 0)
+		r = translate(search, &transfer);
+	transfer_fini(&transfer);
+	if (r < 0)
+		return error_errno(err, r, "cannot keep a leak scan of process %d",
+				   (int)search->process.pid);
+	leak_scan_sums(&found, ret->sums);
+	ret->time_ns = found.time_ns;
+	ret->paused_ns = found.paused_ns;
+	ret->cpu_ns = found.cpu_ns;
+	return sink->ops->leaks(sink->self, &found, err);
+}
+
+static void *run(void *self)
+{
+	struct leak_search *search = self;
+	uint64_t before_ns = own_cpu_ns();
+	int r = find_live(search, &search->err);
+
+	if (r == 0 && (take_threads(search) < 0 || look(search) < 0))
+		r = error_set(&search->err, -ENOMEM, "out of memory");
+	search->code = r;
+	search->cpu_ns += own_cpu_ns() - before_ns;
+	atomic_store(&search->done, true);
+	return NULL;
+}
+
+int leak_search_begin(const struct leak_job *job, const struct engine_process *process,
+		      struct leak_search **ret, struct error *err)
+{
+	struct leak_search *search = calloc(1, sizeof(*search));
+	uint64_t before_ns = own_cpu_ns();
+	int r;
+
+	if (!search)
+		return error_set(err, -ENOMEM, "out of memory");
+	search->job = *job;
+	search->process = *process;
+	r = take_snapshot(search, err);
+	search->cpu_ns = own_cpu_ns() - before_ns;
+	if (r == 0) {
+		search->has_thread = pthread_create(&search->thread, NULL, run, search) == 0;
+		if (!search->has_thread)
+			(void)run(search); /* here, then */
+		*ret = search;
+		return 0;
+	}
+	fini(search);
+	return r;
+}
+
+bool leak_search_is_done(const struct leak_search *search)
+{
+	return atomic_load(&search->done);
+}
+
+int leak_search_end(struct leak_search *search, struct leak_summary *ret, struct error *err)
+{
+	uint64_t before_ns = own_cpu_ns();
+	int r;
+
+	if (search->has_thread)
+		(void)pthread_join(search->thread, NULL); /* it is ours: that cannot fail */
+	r = search->code;
+	if (r < 0 && err)
+		*err = search->err;
+	snapshot_fini(&search->snapshot);
+	search->cpu_ns += own_cpu_ns() - before_ns;
+	if (r == 0)
+		r = write_down(search, ret, err);
+	fini(search);
+	return r;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PIPELINE_LEAK_WATCH_H
+#define WICK_PIPELINE_LEAK_WATCH_H
+
+/*
+ * leak_watch: when a recorder looks for leaks: as programs end, by a signal, by the clock, and
+ * when somebody asks.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/vec.h"
+#include "engine/engine.h"
+#include "pipeline/leak_scan.h"
+
+struct error;
+
+struct leak_watch_config {
+	bool on;                                      /* as programs end */
+	uint64_t every_ns;                            /* 0: not by the clock */
+	int at_signal;                                /* that the recorder gets; 0: none */
+	void (*notice)(void *self, const char *text); /* why a scan failed, once; NULL is fine */
+	void *self;
+};
+
+/* A process that is to be scanned. */
+struct leak_due {
+	pid_t pid;
+	enum leak_trigger trigger;
+};
+
+/* Starts as zeros, with its config. */
+struct leak_watch {
+	struct leak_watch_config config;
+
+	/* private, but for what came of it */
+	struct leak_job job;
+	uint64_t next_ns;           /* of the clock */
+	VEC(struct leak_due) due;   /* that were asked for */
+	struct leak_search *search; /* that is under way; NULL: none */
+	struct engine_process searched;
+	uint32_t scans;
+	struct leak_summary last;
+	char why[768]; /* the last one that failed did so; "": none */
+};
+
+/* Before it nothing happens. */
+void leak_watch_begin(struct leak_watch *watch, const struct leak_job *job);
+
+/* A scan of all that runs, soon. */
+void leak_watch_ask(struct leak_watch *watch, enum leak_trigger trigger);
+
+/* When to look at the latest; UINT64_MAX: never. */
+uint64_t leak_watch_next_ns(const struct leak_watch *watch);
+
+/* Does what is due. */
+void leak_watch_look(struct leak_watch *watch, uint64_t now_ns);
+
+/* A scan of all that runs, now. 0, or why there was none. Drains the engine meanwhile. */
+int leak_watch_scan(struct leak_watch *watch, struct error *err);
+
+/* Ends what is under way, once it is found. */
+void leak_watch_end(struct leak_watch *watch);
+
+#endif

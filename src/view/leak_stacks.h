@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_VIEW_LEAK_STACKS_H
+#define WICK_VIEW_LEAK_STACKS_H
+
+/* leak_stacks: the stacks of a row of leaks: as a tree of callers, and as JSON. */
+
+struct bytes;
+struct json;
+struct leak_row;
+struct leak_rows;
+struct profile;
+
+#define LEAK_STACKS_SHOWN 8u /* of a row; the others are counted */
+
+/* From the function that allocates outwards; where callers differ each has a branch. */
+void leak_stacks_put_tree(const struct profile *profile, const struct leak_rows *rows,
+			  const struct leak_row *row, struct bytes *out);
+
+/* "stacks": [{"bytes", "blocks", "frames": [{"function_name", "module", "file", "line"} …]} …] */
+void leak_stacks_put_json(const struct profile *profile, const struct leak_rows *rows,
+			  const struct leak_row *row, struct json *json);
+
+#endif

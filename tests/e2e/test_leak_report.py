@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Leaks: from a program that loses blocks to a report, rules that suppress it, and gates."""
+from conftest import workload
+
+
+def test_what_is_lost_is_told_suppressed_and_gated(wick, tmp_path):
+    """tides overwrites 50 pointers to blocks of 100 bytes."""
+    path, rules = tmp_path / "a recording.wick", tmp_path / "some rules.supp"
+    process = wick.run("heap", "-q", "--fail-on", "definite", "-o", path, "--", *workload("tides"))
+    assert process.returncode == 3, process.stderr
+    assert "--fail-on definite" in process.stderr and "keep_some" in process.stderr
+    lost = wick.json("leaks", path, "--format", "json")["leaks"][0]
+    assert lost["class"] == "definite" and lost["function_name"] == "keep_some"
+    assert lost["blocks"] == 50 and lost["bytes"] == 5000 and lost["confidence"] > 0.9
+    assert lost["evidence"] == ["nothing points to it"] and lost["method"] == "scan at exit"
+
+    for limit, status in (("4999", 3), ("1M", 0)):
+        assert wick.run("leaks", path, "--max-leak", limit).returncode == status
+    for syntax in "own", "valgrind":
+        rules.write_text(wick.ok("leaks", path, "--gen-suppressions", "--syntax", syntax).stdout)
+        process = wick.ok("leaks", path, "--suppressions", rules, "--fail-on", "possible")
+        assert "no leaks were found" in process.stdout and "definite of keep_some" in process.stdout
+
+
+def test_without_a_scan_gates_cannot_be_judged(wick, tmp_path):
+    path = tmp_path / "x.wick"
+    wick.ok("heap", "-q", "-o", path, "--", *workload("blocks", "peak"))
+    process = wick.run("leaks", path, "--fail-on", "definite")
+    assert process.returncode == 1 and "wick heap --leaks" in process.stderr
+    assert "unscanned" in process.stdout
+    (tmp_path / "bad").write_text("rule x\nsize many\nend\n")
+    process = wick.run("leaks", path, "--suppressions", tmp_path / "bad")
+    assert process.returncode == 2 and "bad:2:" in process.stderr and not process.stdout

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "view/leak_report.h"
+
+#include <jansson.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/id_index.h"
+#include "golden.h"
+#include "heap/heap_profile.h"
+#include "heap/suppressions.h"
+#include "make_recording.h"
+#include "model/heap_event.h"
+#include "model/leak.h"
+#include "pipeline/load.h"
+
+struct world {
+	struct made made;
+	struct heap_profile heap;
+	struct suppressions rules;
+	uint32_t thread;
+};
+
+static int set_up(void **state)
+{
+	static struct world world;
+
+	world = (struct world){0};
+	make_begin(&world.made);
+	world.thread = make_thread(&world.made, world.made.process, 100, "app");
+	*state = &world;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct world *world = *state;
+
+	heap_profile_fini(&world->heap);
+	suppressions_fini(&world->rules);
+	made_fini(&world->made);
+	return 0;
+}
+
+static uint32_t stack_of(struct made *made, const struct frame *frames, size_t count)
+{
+	uint32_t stack;
+
+	assert_int_equal(made->sink->ops->stack(made->sink->self, frames, count, &stack), 0);
+	return stack;
+}
+
+static void allocate(struct world *world, uint64_t time_ns, uint64_t address, uint64_t size,
+		     uint32_t stack)
+{
+	struct heap_event event = {
+		.time_ns = START_NS + time_ns, .address = address, .size = size, .stack = stack};
+	struct heap_batch batch = {world->thread, 1, &event};
+
+	assert_int_equal(world->made.sink->ops->heap(world->made.sink->self, &batch, NULL), 0);
+}
+
+enum { DEEP, DEEPER, SHORT, FOREIGN, STACKS };
+
+/* Two stacks that differ beyond the third caller, one of a function alone, one without a name. */
+static void make_stacks(struct world *world, uint32_t stacks[STACKS])
+{
+	struct made *made = &world->made;
+	struct frame main_frame = user(made, 0x1050);
+	struct frame read = user(made, 0x1210);
+	struct frame parse = user(made, 0x1110);
+	struct frame deep[] = {main_frame, read, read, read, parse};
+	struct frame deeper[] = {main_frame, main_frame, read, read, read, parse};
+	struct frame brief[] = {main_frame, parse};
+	struct frame foreign[] = {main_frame, read, library(made, 0x777)};
+
+	stacks[DEEP] = stack_of(made, deep, 5);
+	stacks[DEEPER] = stack_of(made, deeper, 6);
+	stacks[SHORT] = stack_of(made, brief, 2);
+	stacks[FOREIGN] = stack_of(made, foreign, 3);
+	allocate(world, 1000, 16, 48, stacks[DEEP]);
+}
+
+#define GROUP(of, size, count, born, last, class, bits)                                            \
+	{                                                                                          \
+		.size_bytes = (size), .blocks = (count), .first_born_ns = START_NS + (born),       \
+		.last_born_ns = START_NS + (last), .stack = stacks[of], .thread = world->thread,   \
+		.evidence = (bits), .leak_class = (class)                                          \
+	}
+
+/* A scan at 8 µs that found something of everything. */
+static void make(struct world *world, uint32_t unread_threads)
+{
+	uint32_t stacks[STACKS];
+	struct leak_scan scan = {.time_ns = START_NS + 8000,
+				 .process = world->made.process,
+				 .live_blocks = 100,
+				 .live_bytes = 5000,
+				 .read_bytes = 1 << 20,
+				 .unread_threads = unread_threads};
+
+	make_stacks(world, stacks);
+	{
+		struct leak_group groups[] = {
+			GROUP(DEEP, 48, 10, 1000, 2000, LEAK_DEFINITE, 0),
+			GROUP(DEEPER, 64, 5, 3000, 4000, LEAK_DEFINITE, LEAK_IN_CYCLE),
+			GROUP(SHORT, 100, 3, 2000, 2000, LEAK_POSSIBLE,
+			      LEAK_INSIDE | LEAK_FROM_GLOBAL),
+			GROUP(SHORT, 8, 1, 7990, 7990, LEAK_PROBABLE, LEAK_FROM_FREED),
+			GROUP(FOREIGN, 400, 1, 500, 600, LEAK_REACHABLE, LEAK_FROM_STACK),
+			GROUP(FOREIGN, 400, 2, 500, 6000, LEAK_REACHABLE, LEAK_FROM_STACK),
+			GROUP(FOREIGN, 32, 2, 1000, 2000, LEAK_INDIRECT, LEAK_FROM_BLOCK),
+		};
+
+		groups[0].led_blocks = 2;
+		groups[0].led_bytes = 64;
+		scan.groups = groups;
+		scan.group_count = sizeof(groups) / sizeof(groups[0]);
+		assert_int_equal(world->made.sink->ops->leaks(world->made.sink->self, &scan, NULL),
+				 0);
+	}
+}
+
+static void load(struct world *world)
+{
+	struct load_options options = LOAD_OPTIONS_DEFAULT;
+
+	make_end(&world->made);
+	assert_int_equal(load_heap(world->made.path, &options, &world->heap, NULL), 0);
+}
+
+static void parse_rules(struct world *world, const char *text, size_t size)
+{
+	struct error err = {0};
+
+	if (suppressions_parse(&world->rules, "rules", text, size, NULL, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+static struct leak_verdict print(struct world *world, struct leak_report_options options,
+				 struct bytes *out)
+{
+	struct leak_verdict verdict;
+
+	options.filter.suppressions = &world->rules;
+	assert_int_equal(leak_report_print(&world->heap, &options, out, &verdict, NULL), 0);
+	return verdict;
+}
+
+static void text_and_tree_are_as_they_were(void **state)
+{
+	static const char rules[] = "leak:nothing\nrace:x\nrule old\n thread app\n size 8\nend\n";
+	struct world *world = *state;
+	struct bytes out = {0};
+
+	make(world, 0);
+	load(world);
+	parse_rules(world, rules, strlen(rules));
+	print(world, (struct leak_report_options){.form = LEAK_TEXT, .limit = 1}, &out);
+	print(world, (struct leak_report_options){.form = LEAK_TREE, .all = true, .color = true},
+	      &out);
+	assert_golden(&out, "leaks.txt");
+	bytes_fini(&out);
+}
+
+static void gates_see_what_is_lost(void **state)
+{
+	struct world *world = *state;
+	struct bytes out = {0};
+	struct leak_verdict verdict;
+
+	make(world, 0);
+	load(world);
+	verdict = print(world, (struct leak_report_options){0}, &out);
+	assert_true(verdict.has_scan);
+	assert_int_equal(verdict.sums[LEAK_DEFINITE].blocks, 15);
+	assert_int_equal(verdict.sums[LEAK_DEFINITE].bytes, 800);
+	assert_int_equal(verdict.sums[LEAK_PROBABLE].bytes, 8);
+	assert_int_equal(verdict.lost_bytes, 800 + 64 + 8);
+	assert_int_equal(verdict.growing, 0);
+	bytes_fini(&out);
+}
+
+/* Of each class, with what is asked for; the caller releases it. */
+static json_t *document(struct world *world, struct leak_filter filter)
+{
+	const struct leak_report_options options = {.form = LEAK_JSON, .filter = filter};
+	struct bytes out = {0};
+	json_t *root;
+
+	assert_int_equal(leak_report_print(&world->heap, &options, &out, NULL, NULL), 0);
+	root = json_loadb((const char *)out.data, out.size, 0, NULL);
+	assert_non_null(root);
+	bytes_fini(&out);
+	return root;
+}
+
+static json_t *leak_of(json_t *root, const char *class)
+{
+	json_t *leaks = json_object_get(root, "leaks");
+
+	for (size_t i = 0; i < json_array_size(leaks); i++) {
+		json_t *leak = json_array_get(leaks, i);
+
+		if (strcmp(json_string_value(json_object_get(leak, "class")), class) == 0)
+			return leak;
+	}
+	return NULL;
+}
+
+static json_int_t number(json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+static double confidence(json_t *root, const char *class)
+{
+	return json_real_value(json_object_get(leak_of(root, class), "confidence"));
+}
+
+static void similar_stacks_are_one_row_with_all_that_is_known(void **state)
+{
+	struct world *world = *state;
+	json_t *root;
+	json_t *leak;
+
+	make(world, 0);
+	load(world);
+	root = document(world, (struct leak_filter){0});
+	leak = leak_of(root, "definite");
+	assert_int_equal(number(leak, "blocks"), 15);
+	assert_int_equal(number(leak, "indirect_bytes"), 64);
+	assert_int_equal(number(leak, "age_ns"), 7000);
+	assert_int_equal(number(leak, "stack_count"), 2);
+	assert_string_equal(json_string_value(json_object_get(leak, "method")), "scan at exit");
+	assert_string_equal(json_string_value(json_object_get(leak, "function_name")), "parse");
+	/* What is reachable from the start on is told apart. */
+	assert_int_equal(number(leak_of(root, "lifetime"), "blocks"), 1);
+	assert_int_equal(number(leak_of(root, "reachable"), "blocks"), 2);
+	assert_true(confidence(root, "definite") > confidence(root, "probable"));
+	assert_true(confidence(root, "probable") > confidence(root, "possible"));
+	assert_true(confidence(root, "possible") > confidence(root, "reachable"));
+	assert_true(confidence(root, "reachable") > confidence(root, "lifetime"));
+	json_decref(root);
+}
+
+static void less_certain_and_younger_ones_are_left_out(void **state)
+{
+	struct world *world = *state;
+	json_t *root;
+
+	make(world, 0);
+	load(world);
+	root = document(world, (struct leak_filter){.min_confidence = 0.5});
+	assert_int_equal(json_array_size(json_object_get(root, "leaks")), 3);
+	assert_null(leak_of(root, "possible"));
+	json_decref(root);
+	root = document(world, (struct leak_filter){.min_age_ns = 7000});
+	assert_null(leak_of(root, "possible"));
+	assert_null(leak_of(root, "probable"));
+	assert_non_null(leak_of(root, "definite"));
+	json_decref(root);
+}
+
+static void what_could_not_be_read_makes_less_certain(void **state)
+{
+	struct world *world = *state;
+	json_t *root;
+
+	make(world, 3);
+	load(world);
+	root = document(world, (struct leak_filter){0});
+	assert_true(confidence(root, "definite") <= 0.6);
+	json_decref(root);
+}
+
+/* Rules for what was found suppress all of it, and each of them something. */
+static void assert_round_trip(struct world *world, enum leak_form form)
+{
+	const struct leak_report_options options = {.form = form, .all = true};
+	struct bytes text = {0};
+	struct leak_verdict verdict;
+	json_t *root;
+
+	(void)print(world, options, &text);
+	suppressions_fini(&world->rules);
+	parse_rules(world, (const char *)text.data, text.size);
+	assert_true(world->rules.rules.count > 0);
+	bytes_clear(&text);
+	verdict = print(world, (struct leak_report_options){0}, &text);
+	for (size_t i = 0; i < LEAK_KINDS; i++)
+		assert_int_equal(verdict.sums[i].blocks, 0);
+	assert_int_equal(verdict.lost_bytes, 0);
+	root = document(world, (struct leak_filter){.suppressions = &world->rules});
+	assert_int_equal(
+		number(json_object_get(json_object_get(root, "sums"), "suppressed"), "blocks"), 24);
+	json_decref(root);
+	suppressions_fini(&world->rules);
+	bytes_fini(&text);
+}
+
+static void rules_for_what_was_found_suppress_it(void **state)
+{
+	struct world *world = *state;
+
+	make(world, 0);
+	load(world);
+	assert_round_trip(world, LEAK_RULES);
+	assert_round_trip(world, LEAK_VALGRIND_RULES);
+}
+
+static void the_last_scan_of_a_process_counts(void **state)
+{
+	struct world *world = *state;
+	struct leak_scan last = {.time_ns = START_NS + 9000, .process = world->made.process};
+	json_t *root;
+
+	make(world, 0);
+	assert_int_equal(world->made.sink->ops->leaks(world->made.sink->self, &last, NULL), 0);
+	load(world);
+	root = document(world, (struct leak_filter){0});
+	assert_int_equal(json_array_size(json_object_get(root, "leaks")), 0);
+	assert_int_equal(json_array_size(json_object_get(root, "scans")), 2);
+	json_decref(root);
+}
+
+static void without_a_scan_it_is_said_and_growth_is_told(void **state)
+{
+	struct world *world = *state;
+	struct bytes out = {0};
+	uint32_t stacks[STACKS];
+	struct leak_verdict verdict;
+	json_t *root;
+
+	make_stacks(world, stacks);
+	for (uint64_t i = 0; i < 600; i++)
+		allocate(world, 100000000 * i + 2000, 0x1000 + 64 * i, 50, stacks[SHORT]);
+	assert_int_equal(world->made.sink->ops->heap_until(world->made.sink->self,
+							   START_NS + 60000000000u, NULL),
+			 0);
+	load(world);
+	verdict = print(world, (struct leak_report_options){0}, &out);
+	bytes_put_u8(&out, 0);
+	assert_non_null(strstr((const char *)out.data, "no leak scan"));
+	assert_non_null(strstr((const char *)out.data, "wick heap --leaks"));
+	assert_false(verdict.has_scan);
+	assert_int_equal(verdict.growing, 1);
+	assert_int_equal(verdict.sums[LEAK_GROWTH].bytes, 30000);
+	assert_int_equal(verdict.sums[LEAK_UNSCANNED].bytes, 48);
+	root = document(world, (struct leak_filter){0});
+	assert_true(confidence(root, "growth") > 0.9);
+	assert_string_equal(json_string_value(json_object_get(leak_of(root, "growth"), "method")),
+			    "growth over time");
+	json_decref(root);
+	bytes_fini(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(text_and_tree_are_as_they_were, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(gates_see_what_is_lost, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(similar_stacks_are_one_row_with_all_that_is_known,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(less_certain_and_younger_ones_are_left_out, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(what_could_not_be_read_makes_less_certain, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(rules_for_what_was_found_suppress_it, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(the_last_scan_of_a_process_counts, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(without_a_scan_it_is_said_and_growth_is_told,
+						set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
