@@ -22,7 +22,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "cfi/entry_code.h"
+#include "engine/heap_wishes.h"
 
 struct engine;
 struct error;
@@ -59,22 +59,6 @@ enum engine_unwind {
 	ENGINE_UNWIND_DWARF, /* by the tables compiled from CFI */
 };
 
-/* A function of a program's own allocator that is recorded too: see wire/hook.h. */
-struct engine_hook {
-	const char *name;
-	const char *refused; /* why it cannot be, after its name; NULL: it can */
-	uint64_t device;     /* of its file */
-	uint64_t inode;
-	uint64_t vaddr;
-	bool is_free;
-	uint8_t argument; /* the size, or the block; from 0 */
-	uint8_t factor;   /* what the size is multiplied by; UINT8_MAX: nothing */
-	struct entry_code entry;
-	uint8_t code[ENTRY_CODE_BYTES];
-};
-
-#define ENGINE_HOOKS 16u
-
 /* The most that can be copied of a stack, and the default: what a sample has room for. */
 #define ENGINE_STACK_BYTES 65528u
 
@@ -93,19 +77,7 @@ struct engine_config {
 	bool kernel;            /* kernel frames too */
 	enum engine_unwind unwind;
 	uint32_t stack_bytes; /* copied of a stack, where that is how it is walked */
-	struct {
-		bool on;               /* allocations too */
-		bool alone;            /* and no samples */
-		bool maps;             /* and what programs map by themselves */
-		bool lossy;            /* who finds no room drops what it has, and does not wait */
-		uint64_t sample_bytes; /* between blocks that are recorded; 0: all are */
-		uint64_t step_ns;      /* of the timeline of those who look at it; 0: theirs */
-		uint64_t max_bytes;    /* that this takes of a program's memory; 0: no limit */
-		bool free_stacks;      /* frees have stacks too: for what is freed twice */
-		const struct engine_hook *hooks; /* borrowed until the engine is closed */
-		size_t hook_count;               /* ENGINE_HOOKS at most */
-		bool leaks; /* programs wait at their end for a scan: engine_next_process() */
-	} heap;
+	struct engine_heap heap;
 	bool overwrite_old; /* full rings give up their oldest samples, not the newest */
 	/* The start of a kernel function, 0 when unknown; NULL: nobody can tell. */
 	uint64_t (*kernel_address)(void *self, const char *name);

@@ -4,13 +4,14 @@
  * in so many on average, each by itself; a block with a marked byte is recorded. The blocks
  * that were are kept in a table, to know their end by.
  */
+#include "inproc/heap_sample.h"
+
 #include <stddef.h>
 
 #include "inproc/guarded.h"
 #include "inproc/heap.h"
 #include "inproc/heap_budget.h"
 #include "inproc/heap_memory.h"
-#include "inproc/heap_sample.h"
 #include "inproc/leave.h"
 
 #define TABLE_BITS 18

@@ -26,6 +26,7 @@
 #include "pipeline/kernel_addresses.h"
 #include "pipeline/launch.h"
 #include "pipeline/memory_watch.h"
+#include "pipeline/own_process.h"
 #include "pipeline/pace.h"
 #include "pipeline/remote.h"
 #include "pipeline/session_info.h"
@@ -105,17 +106,6 @@ static int take_signals(struct session *session, struct error *err)
 	if (session->signal_fd < 0)
 		return error_errno(err, -errno, "cannot watch signals");
 	return 0;
-}
-
-/* Every event of every thread on every CPU is a descriptor. */
-static void raise_fd_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &limit); /* fewer events then, with a message */
-	}
 }
 
 static bool to_stdout(const struct session *session)
@@ -233,7 +223,7 @@ static int arm(struct session *session, struct target *target, struct error *err
 				 err);
 	if (r < 0)
 		return r;
-	raise_fd_limit(); /* after the fork: the program keeps its own limits */
+	own_process_raise_limits(); /* after the fork: the program keeps its own limits */
 	if (target->kind == TARGET_COMMAND) {
 		target->ids = &session->child.pid;
 		target->count = 1;
@@ -480,17 +470,6 @@ static int drain(struct session *session, uint64_t now_ns, struct error *err)
 	return r;
 }
 
-static void own_usage(struct record_result *result)
-{
-	struct rusage usage;
-
-	(void)getrusage(RUSAGE_SELF, &usage); /* cannot fail */
-	result->own_cpu_ns =
-		((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * NS_PER_SEC +
-		((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * NS_PER_US;
-	result->own_rss_bytes = process_peak_bytes();
-}
-
 /* Keeps the engine's buffers from filling up while something else is done. */
 static int drain_meanwhile(void *self, struct error *err)
 {
@@ -537,7 +516,7 @@ static int look_at_flight(struct session *session, uint64_t now_ns, struct error
 	if (r < 0 || !session->write_asked)
 		return r;
 	session->write_asked = false;
-	own_usage(session->result);
+	own_process_usage(&session->result->own_cpu_ns, &session->result->own_rss_bytes);
 	/* It can be tried again: that is no reason to lose what is in memory. */
 	if (write_last(session, now_ns, false, &why) < 0 && config->notice)
 		config->notice(config->self, why.text);
@@ -650,7 +629,7 @@ static int finish(struct session *session, struct error *err)
 	result->lowest_hz = session->pace.lowered > 0 ? session->pace.lowest_hz : 0;
 	result->rate_failures = session->pace.failures;
 	engine_stats(session->engine, &result->stats);
-	own_usage(result);
+	own_process_usage(&result->own_cpu_ns, &result->own_rss_bytes);
 	if (r < 0 && session->flight)
 		(void)write_last(session, over_ns, true, NULL); /* the first failure is told */
 	if (r < 0)
@@ -658,7 +637,7 @@ static int finish(struct session *session, struct error *err)
 	r = session->flight ? write_last(session, over_ns, true, err)
 			    : closing_write(session->writer, session->config, result, &session->jit,
 					    over_ns, err);
-	own_usage(result);
+	own_process_usage(&result->own_cpu_ns, &result->own_rss_bytes);
 	return r;
 }
 

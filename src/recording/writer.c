@@ -21,6 +21,7 @@
 #include "recording/leak_codec.h"
 #include "recording/map_log.h"
 #include "recording/memory_codec.h"
+#include "recording/plain_records.h"
 #include "recording/sample_codec.h"
 #include "recording/sample_columns.h"
 
@@ -205,11 +206,6 @@ void recording_writer_set_node_limit(struct recording_writer *writer, size_t nod
 	writer->node_limit = nodes;
 }
 
-static void put_text(struct bytes *out, const char *text)
-{
-	bytes_put_string(out, text, strnlen(text, RECORDING_MAX_TEXT));
-}
-
 /* Makes one chunk of payload and empties it. */
 static int queue_chunk(struct recording_writer *writer, enum chunk_type type, struct bytes *payload)
 {
@@ -273,17 +269,7 @@ void recording_writer_jit_symbol(struct recording_writer *writer,
 	bool is_place = symbol->from_ns > 0 || symbol->file;
 	struct bytes *out = is_place ? &writer->jit_places : &writer->jit_symbols;
 
-	bytes_put_varint(out, symbol->pid);
-	bytes_put_varint(out, symbol->start_ns);
-	bytes_put_varint(out, symbol->exec_count);
-	bytes_put_varint(out, symbol->start);
-	bytes_put_varint(out, symbol->size);
-	put_text(out, symbol->name);
-	if (is_place) {
-		bytes_put_varint(out, symbol->from_ns);
-		put_text(out, symbol->file ? symbol->file : "");
-		bytes_put_varint(out, symbol->line);
-	}
+	put_jit_symbol(out, symbol, is_place);
 	queue_if_large(writer, is_place ? CHUNK_JIT_PLACES : CHUNK_JIT_SYMBOLS, out);
 }
 
@@ -437,15 +423,6 @@ static int write_out(struct recording_writer *writer, struct error *err)
 	writer->file_bytes += writer->out.size;
 	bytes_clear(&writer->out);
 	return 0;
-}
-
-static void put_schema(struct bytes *out, uint32_t id, const struct schema *schema)
-{
-	bytes_put_varint(out, id);
-	put_text(out, schema->event);
-	put_text(out, schema->value);
-	put_text(out, schema->unit);
-	bytes_put_varint(out, schema->period);
 }
 
 /* Readers that know nothing of kinds must not take levels for weights: another chunk. */

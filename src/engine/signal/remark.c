@@ -24,6 +24,29 @@ void remark(struct engine_stats *stats, const char *format, ...)
 	va_end(arguments);
 }
 
+void remark_threads(struct engine_stats *stats, const uint64_t *counts)
+{
+	if (counts[SESSION_NO_LABEL] > 0)
+		remark(stats, "%llu labels had no room: those of a thread have %u bytes",
+		       (unsigned long long)counts[SESSION_NO_LABEL], SESSION_TEXT_BYTES);
+	if (counts[SESSION_NO_SLOT] > 0)
+		remark(stats, "%llu threads were too many to sample",
+		       (unsigned long long)counts[SESSION_NO_SLOT]);
+	if (counts[SESSION_NO_TIMER] > 0)
+		remark(stats, "the kernel had no timers for %llu threads: raise ulimit -i",
+		       (unsigned long long)counts[SESSION_NO_TIMER]);
+	if (counts[SESSION_SHARED_TIMER] > 0)
+		remark(stats,
+		       "the kernel had no timers for %llu threads: sampled by the one of their "
+		       "process, no faster than the kernel ticks; raise ulimit -i",
+		       (unsigned long long)counts[SESSION_SHARED_TIMER]);
+	/* Of the heap there is no count of stacks that were walked. */
+	if (stats->heap_events == 0 && stats->samples > 0 &&
+	    counts[SESSION_FRAME_POINTERS] * 100 > stats->samples)
+		remark(stats, "%.0f %% of stacks by frame pointers alone",
+		       100.0 * (double)counts[SESSION_FRAME_POINTERS] / (double)stats->samples);
+}
+
 void heap_marks_take(struct heap_marks *marks, const struct tick_clock *clock,
 		     const struct session_process *process)
 {
