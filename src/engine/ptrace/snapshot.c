@@ -27,6 +27,7 @@
 #define PATIENCE_NS NS_PER_SEC
 #define LEAST_PATIENCE_NS NS_PER_MS
 #define FAREWELL_NS NS_PER_SEC
+#define LATE_NS (100 * NS_PER_MS)
 
 static struct snapshot_thread *find(struct snapshot *snapshot, pid_t tid)
 {
@@ -56,38 +57,33 @@ static int seize(struct snapshot *snapshot, pid_t tid)
 	read_call(snapshot->pid, &thread);
 	if (vec_push(&snapshot->threads, thread) < 0)
 		return -ENOMEM;
-	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)(uintptr_t)INJECT_OPTIONS) < 0)
+	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0)
 		return -errno;
 	(void)ptrace(PTRACE_INTERRUPT, tid, NULL, NULL); /* it may have ended */
 	snapshot->threads.items[snapshot->threads.count - 1].is_held = true;
 	return 0;
 }
 
-/* Threads that come meanwhile are held by the kernel, or found by listing again. */
-static int seize_all(struct snapshot *snapshot, struct error *err)
+/* Seizes those that are not held yet. Returns how many there were, or a negative errno. */
+static int seize_new(struct snapshot *snapshot, struct error *err)
 {
 	struct pid_list list = {0};
-	bool news = true;
-	int r = 0;
+	int r = process_list_threads(snapshot->pid, &list, err);
+	int news = 0;
 
-	while (news && r == 0) {
-		news = false;
-		list.count = 0;
-		r = process_list_threads(snapshot->pid, &list, err);
-		for (size_t i = 0; i < list.count && r == 0; i++) {
-			if (find(snapshot, list.items[i]))
-				continue;
-			news = true;
-			r = seize(snapshot, list.items[i]);
-			/* Of a process where the first could be seized the others have ended. */
-			if (r < 0 && r != -ENOMEM && snapshot->threads.count > 1)
-				r = 0;
-			if (r < 0)
-				r = refusal_explain(r, snapshot->pid, list.items[i], err);
-		}
+	for (size_t i = 0; i < list.count && r == 0; i++) {
+		if (find(snapshot, list.items[i]))
+			continue;
+		news++;
+		r = seize(snapshot, list.items[i]);
+		/* Of a process where the first could be seized the others have ended. */
+		if (r < 0 && r != -ENOMEM && snapshot->threads.count > 1)
+			r = 0;
+		if (r < 0)
+			r = refusal_explain(r, snapshot->pid, list.items[i], err);
 	}
 	vec_fini(&list);
-	return r;
+	return r < 0 ? r : news;
 }
 
 static uint64_t thread_pointer(pid_t tid)
@@ -108,23 +104,36 @@ static uint64_t thread_pointer(pid_t tid)
 #endif
 }
 
-/* Waits until all stand still, and reads their registers. */
-static void look_at_threads(struct snapshot *snapshot)
+/* Waits until a thread stands still, and reads its registers. */
+static void look_at_thread(struct snapshot_thread *thread, uint64_t patience_ns)
+{
+	int status = thread->is_held ? inject_wait(thread->tid, patience_ns) : -ESRCH;
+
+	if (status < 0)
+		return;
+	thread->is_quiet = status == (SIGTRAP | PTRACE_EVENT_STOP << 8);
+	/* A signal that came just then takes the place of our stop. */
+	thread->signal = status >> 8 == 0 ? status : 0;
+	thread->is_known = registers_of_thread(thread->tid, &thread->registers) == 0;
+	thread->sp = thread->registers.values[UNWIND_NATIVE.sp_register];
+	thread->pointer = thread_pointer(thread->tid);
+}
+
+/* Threads may make others until they stand still: those are found by listing again. */
+static int hold_all(struct snapshot *snapshot, struct error *err)
 {
 	uint64_t until_ns = clock_monotonic_ns() + PATIENCE_NS;
+	size_t looked = 0;
+	int r;
 
-	for (size_t i = 0; i < snapshot->threads.count; i++) {
-		struct snapshot_thread *thread = &snapshot->threads.items[i];
-		uint64_t now_ns = clock_monotonic_ns();
-		uint64_t left_ns = now_ns < until_ns ? until_ns - now_ns : LEAST_PATIENCE_NS;
+	while ((r = seize_new(snapshot, err)) > 0)
+		for (; looked < snapshot->threads.count; looked++) {
+			uint64_t now_ns = clock_monotonic_ns();
 
-		if (!thread->is_held || inject_wait(thread->tid, left_ns) < 0 ||
-		    registers_of_thread(thread->tid, &thread->registers) < 0)
-			continue;
-		thread->is_known = true;
-		thread->sp = thread->registers.values[UNWIND_NATIVE.sp_register];
-		thread->pointer = thread_pointer(thread->tid);
-	}
+			look_at_thread(&snapshot->threads.items[looked],
+				       now_ns < until_ns ? until_ns - now_ns : LEAST_PATIENCE_NS);
+		}
+	return r;
 }
 
 int snapshot_stop(struct snapshot *snapshot, pid_t pid, struct error *err)
@@ -133,12 +142,11 @@ int snapshot_stop(struct snapshot *snapshot, pid_t pid, struct error *err)
 
 	*snapshot =
 		(struct snapshot){.pid = pid, .memory_pid = pid, .asked_ns = clock_monotonic_ns()};
-	r = seize_all(snapshot, err);
+	r = hold_all(snapshot, err);
 	if (r < 0) {
 		snapshot_go_on(snapshot);
 		return r;
 	}
-	look_at_threads(snapshot);
 	snapshot->time_ns = clock_monotonic_ns();
 	return 0;
 }
@@ -151,7 +159,7 @@ static const struct snapshot_thread *choose(const struct snapshot *snapshot)
 	for (size_t i = 0; i < snapshot->threads.count; i++) {
 		const struct snapshot_thread *thread = &snapshot->threads.items[i];
 
-		if (!thread->is_known)
+		if (!thread->is_known || !thread->is_quiet)
 			continue;
 		if (strncmp(thread->call, "running", 7) == 0)
 			return thread;
@@ -189,9 +197,11 @@ void snapshot_go_on(struct snapshot *snapshot)
 	for (size_t i = 0; i < snapshot->threads.count; i++) {
 		struct snapshot_thread *thread = &snapshot->threads.items[i];
 
-		if (thread->is_held && ptrace(PTRACE_DETACH, thread->tid, NULL, NULL) < 0 &&
-		    errno == ESRCH && inject_wait(thread->tid, FAREWELL_NS) >= 0)
-			(void)ptrace(PTRACE_DETACH, thread->tid, NULL, NULL); /* it came late */
+		if (thread->is_held && !thread->is_known) /* it may come late, or has ended */
+			look_at_thread(thread, LATE_NS);
+		if (thread->is_held)
+			(void)ptrace(PTRACE_DETACH, thread->tid, NULL,
+				     (void *)(intptr_t)thread->signal);
 		thread->is_held = false;
 	}
 	if (snapshot->paused_ns == 0)
@@ -207,10 +217,7 @@ static void reap(struct snapshot *snapshot, pid_t child)
 	pid_t none;
 
 	snapshot->threads.count = 0;
-	if (seize_all(snapshot, NULL) < 0)
-		return;
-	look_at_threads(snapshot);
-	thread = choose(snapshot);
+	thread = hold_all(snapshot, NULL) < 0 ? NULL : choose(snapshot);
 	if (thread)
 		(void)inject(
 			&(struct inject_place){thread->tid, snapshot->call_address, thread->call},

@@ -31,6 +31,8 @@ struct snapshot_thread {
 	pid_t tid;
 	bool is_held;
 	bool is_known; /* its registers are */
+	bool is_quiet; /* it stopped because we asked, not on its way to something else */
+	int signal;    /* that it stopped for, and gets when it goes on; 0: none */
 	struct registers registers;
 	uint64_t sp;
 	uint64_t pointer; /* the thread pointer; 0: not known */
