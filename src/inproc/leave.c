@@ -156,12 +156,14 @@ extern char leave_call INPROC_OWN;
 
 void leave_begin(void)
 {
+	uint64_t begin = (uint64_t)(uintptr_t)&__ehdr_start;
+
 	inproc.process->inside_address = (uint64_t)(uintptr_t)&inside;
 	if (!inproc.control->leaks)
 		return;
 	inside.stack_end = (uint64_t)(uintptr_t)__libc_stack_end;
 	inside.call_address = (uint64_t)(uintptr_t)&leave_call;
-	leave_note_own((uint64_t)(uintptr_t)&__ehdr_start, (uint64_t)(&_end - &__ehdr_start));
+	leave_note_own(begin, (uint64_t)(uintptr_t)&_end - begin);
 	/* A recorder that is no parent of ours may look as well. Without Yama all of a user may. */
 	(void)safe_syscall(SYS_prctl, PR_SET_PTRACER, (long)inproc.control->recorder_pid);
 	(void)__cxa_atexit(on_exit_last, NULL, NULL);

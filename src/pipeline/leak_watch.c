@@ -48,12 +48,13 @@ uint64_t leak_watch_next_ns(const struct leak_watch *watch)
 	return watch->next_ns;
 }
 
-/* Of one that has ended there is nothing more to be said. */
+/* Of one that has ended there is nothing more to be said; its first thread may do so alone. */
 static bool has_ended(pid_t pid)
 {
 	struct process_info info;
 
-	return process_info_read(pid, &info, NULL) < 0 || info.state == 'Z' || info.state == 'X';
+	return process_info_read(pid, &info, NULL) < 0 ||
+	       ((info.state == 'Z' || info.state == 'X') && info.thread_count <= 1);
 }
 
 static void fail(struct leak_watch *watch, const struct error *err)

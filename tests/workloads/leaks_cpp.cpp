@@ -9,18 +9,29 @@
 
 struct Counted {
 	long value[3];
-	~Counted() { value[0] = 0; }
+	~Counted()
+	{
+		value[0] = 0;
+	}
 };
 
 struct First {
-	virtual ~First() {}
-	virtual void one() {}
+	virtual ~First()
+	{
+	}
+	virtual void one()
+	{
+	}
 	long room[4];
 };
 
 struct Second {
-	virtual ~Second() {}
-	virtual void two() {}
+	virtual ~Second()
+	{
+	}
+	virtual void two()
+	{
+	}
 	long room[5];
 };
 
@@ -28,8 +39,8 @@ struct Both : First, Second {
 	long room[6];
 };
 
-static Counted *volatile array;  /* behind the number of its elements */
-static Second *volatile second;  /* into an object of two bases */
+static Counted *volatile array; /* behind the number of its elements */
+static Second *volatile second; /* into an object of two bases */
 static std::map<std::string, std::vector<int>> *volatile known;
 static std::string *volatile text;
 

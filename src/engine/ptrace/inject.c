@@ -18,6 +18,8 @@
 
 #include "base/clock.h"
 
+/* For the call alone: what a thread makes of its own is not ours. */
+#define OPTIONS (PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE)
 #define STEP_NS 50000
 #define PATIENCE_NS NS_PER_SEC
 #define MASK_BYTES 8u
@@ -137,7 +139,7 @@ static void settle(struct user_regs_struct *registers, const char *sleeps)
 /* Lets it run from stop to stop until it has made the call. */
 static int run_call(pid_t tid, long *ret, pid_t *ret_child)
 {
-	struct user_regs_struct registers;
+	struct user_regs_struct registers = {0};
 	unsigned int call_stops = 0;
 
 	for (unsigned int i = 0; i < MOST_STOPS && call_stops < 2; i++) {
@@ -172,7 +174,7 @@ static int stop_again(pid_t tid)
 int inject(const struct inject_place *place, const struct inject_call *call, long *ret,
 	   pid_t *ret_child)
 {
-	struct user_regs_struct before;
+	struct user_regs_struct before = {0};
 	struct user_regs_struct registers;
 	uint64_t all = ~0ull;
 	uint64_t mask;
@@ -181,7 +183,8 @@ int inject(const struct inject_place *place, const struct inject_call *call, lon
 	*ret_child = 0;
 	if (r < 0)
 		return r;
-	if (ptrace(PTRACE_GETSIGMASK, place->tid, (void *)(uintptr_t)MASK_BYTES, &mask) < 0 ||
+	if (ptrace(PTRACE_SETOPTIONS, place->tid, NULL, (void *)(uintptr_t)OPTIONS) < 0 ||
+	    ptrace(PTRACE_GETSIGMASK, place->tid, (void *)(uintptr_t)MASK_BYTES, &mask) < 0 ||
 	    ptrace(PTRACE_SETSIGMASK, place->tid, (void *)(uintptr_t)MASK_BYTES, &all) < 0)
 		return -errno;
 	registers = before;
@@ -195,5 +198,6 @@ int inject(const struct inject_place *place, const struct inject_call *call, lon
 	/* Whatever happened: it goes on as it was, or is gone. */
 	(void)set_registers(place->tid, &before);
 	(void)ptrace(PTRACE_SETSIGMASK, place->tid, (void *)(uintptr_t)MASK_BYTES, &mask);
+	(void)ptrace(PTRACE_SETOPTIONS, place->tid, NULL, NULL);
 	return r < 0 ? r : 0;
 }

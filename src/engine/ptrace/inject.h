@@ -13,8 +13,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define INJECT_OPTIONS (PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE)
-
 struct inject_call {
 	long number;
 	long arguments[6];

@@ -24,9 +24,9 @@
 #include "unwind/arch/native.h"
 
 /* For all threads together: one that the kernel keeps (state D) is left out. */
-#define PATIENCE_NS NS_PER_SEC
+#define PATIENCE_NS (200 * NS_PER_MS)
 #define LEAST_PATIENCE_NS NS_PER_MS
-#define FAREWELL_NS NS_PER_SEC
+#define FAREWELL_NS (5 * NS_PER_SEC)
 
 static struct snapshot_thread *find(struct snapshot *snapshot, pid_t tid)
 {
@@ -49,45 +49,74 @@ static void read_call(pid_t pid, struct snapshot_thread *thread)
 	thread->call[n > 0 ? n : 0] = '\0';
 }
 
-static int seize(struct snapshot *snapshot, pid_t tid)
+/*
+ * Whether the kernel keeps a thread from stopping, as one that waits for a child of vfork, or the
+ * first one when it has ended before the others: all would have to wait for it.
+ */
+static bool is_kept(pid_t tid)
 {
-	struct snapshot_thread thread = {.tid = tid};
+	struct process_info info;
 
-	read_call(snapshot->pid, &thread);
-	if (vec_push(&snapshot->threads, thread) < 0)
-		return -ENOMEM;
-	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)(uintptr_t)INJECT_OPTIONS) < 0)
+	return process_info_read(tid, &info, NULL) == 0 && (info.state == 'D' || info.state == 'Z');
+}
+
+static int seize(struct snapshot_thread *thread)
+{
+	if (ptrace(PTRACE_SEIZE, thread->tid, NULL, NULL) < 0)
 		return -errno;
-	(void)ptrace(PTRACE_INTERRUPT, tid, NULL, NULL); /* it may have ended */
-	snapshot->threads.items[snapshot->threads.count - 1].is_held = true;
+	(void)ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL); /* it may have ended */
+	thread->is_held = true;
 	return 0;
 }
 
-/* Threads that come meanwhile are held by the kernel, or found by listing again. */
-static int seize_all(struct snapshot *snapshot, struct error *err)
+/* Lists threads that are not known yet, and what they do before anything is stopped. */
+static int list_new(struct snapshot *snapshot, struct error *err)
 {
 	struct pid_list list = {0};
-	bool news = true;
-	int r = 0;
+	int r = process_list_threads(snapshot->pid, &list, err);
 
-	while (news && r == 0) {
-		news = false;
-		list.count = 0;
-		r = process_list_threads(snapshot->pid, &list, err);
-		for (size_t i = 0; i < list.count && r == 0; i++) {
-			if (find(snapshot, list.items[i]))
-				continue;
-			news = true;
-			r = seize(snapshot, list.items[i]);
-			/* Of a process where the first could be seized the others have ended. */
-			if (r < 0 && r != -ENOMEM && snapshot->threads.count > 1)
-				r = 0;
-			if (r < 0)
-				r = refusal_explain(r, snapshot->pid, list.items[i], err);
-		}
+	for (size_t i = 0; i < list.count && r == 0; i++) {
+		struct snapshot_thread thread = {.tid = list.items[i]};
+
+		if (find(snapshot, thread.tid))
+			continue;
+		read_call(snapshot->pid, &thread);
+		thread.is_kept = is_kept(thread.tid);
+		if (vec_push(&snapshot->threads, thread) < 0)
+			r = error_set(err, -ENOMEM, "out of memory");
 	}
 	vec_fini(&list);
 	return r;
+}
+
+/* Seizes those that are not held yet. Returns how many there were, or a negative errno. */
+static int seize_new(struct snapshot *snapshot, struct error *err)
+{
+	size_t first = snapshot->threads.count;
+	int r = list_new(snapshot, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = first; i < snapshot->threads.count; i++) {
+		struct snapshot_thread *thread = &snapshot->threads.items[i];
+
+		thread->refusal = thread->is_kept ? 0 : seize(thread);
+	}
+	return (int)(snapshot->threads.count - first);
+}
+
+/* Who is not held has ended where others are; where nobody is we may not hold them. */
+static int check_held(const struct snapshot *snapshot, struct error *err)
+{
+	int refusal = -ESRCH;
+
+	for (size_t i = 0; i < snapshot->threads.count; i++) {
+		if (snapshot->threads.items[i].is_known)
+			return 0;
+		if (snapshot->threads.items[i].refusal < 0)
+			refusal = snapshot->threads.items[i].refusal;
+	}
+	return refusal_explain(refusal, snapshot->pid, snapshot->pid, err);
 }
 
 static uint64_t thread_pointer(pid_t tid)
@@ -108,23 +137,45 @@ static uint64_t thread_pointer(pid_t tid)
 #endif
 }
 
-/* Waits until all stand still, and reads their registers. */
-static void look_at_threads(struct snapshot *snapshot)
+/* Waits until a thread stands still, and reads its registers. */
+static void look_at_thread(struct snapshot_thread *thread, uint64_t patience_ns)
+{
+	int status = thread->is_held ? inject_wait(thread->tid, patience_ns) : -ESRCH;
+
+	if (status < 0)
+		return;
+	thread->is_quiet = status == (SIGTRAP | PTRACE_EVENT_STOP << 8);
+	/* A signal that came just then takes the place of our stop. */
+	thread->signal = status >> 8 == 0 ? status : 0;
+	thread->is_known = registers_of_thread(thread->tid, &thread->registers) == 0;
+	thread->sp = thread->registers.values[UNWIND_NATIVE.sp_register];
+	thread->pointer = thread_pointer(thread->tid);
+}
+
+/* Threads may make others until they stand still: those are found by listing again. */
+static int hold_all(struct snapshot *snapshot, struct error *err)
 {
 	uint64_t until_ns = clock_monotonic_ns() + PATIENCE_NS;
+	size_t looked = 0;
+	int r;
 
-	for (size_t i = 0; i < snapshot->threads.count; i++) {
-		struct snapshot_thread *thread = &snapshot->threads.items[i];
-		uint64_t now_ns = clock_monotonic_ns();
-		uint64_t left_ns = now_ns < until_ns ? until_ns - now_ns : LEAST_PATIENCE_NS;
+	while ((r = seize_new(snapshot, err)) > 0)
+		for (; looked < snapshot->threads.count; looked++) {
+			uint64_t now_ns = clock_monotonic_ns();
 
-		if (!thread->is_held || inject_wait(thread->tid, left_ns) < 0 ||
-		    registers_of_thread(thread->tid, &thread->registers) < 0)
-			continue;
-		thread->is_known = true;
-		thread->sp = thread->registers.values[UNWIND_NATIVE.sp_register];
-		thread->pointer = thread_pointer(thread->tid);
-	}
+			look_at_thread(&snapshot->threads.items[looked],
+				       now_ns < until_ns ? until_ns - now_ns : LEAST_PATIENCE_NS);
+		}
+	return r < 0 ? r : check_held(snapshot, err);
+}
+
+/* The first thread may have ended, and has no memory then. */
+static pid_t any_known(const struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->threads.count; i++)
+		if (snapshot->threads.items[i].is_known)
+			return snapshot->threads.items[i].tid;
+	return snapshot->pid;
 }
 
 int snapshot_stop(struct snapshot *snapshot, pid_t pid, struct error *err)
@@ -133,12 +184,12 @@ int snapshot_stop(struct snapshot *snapshot, pid_t pid, struct error *err)
 
 	*snapshot =
 		(struct snapshot){.pid = pid, .memory_pid = pid, .asked_ns = clock_monotonic_ns()};
-	r = seize_all(snapshot, err);
+	r = hold_all(snapshot, err);
 	if (r < 0) {
 		snapshot_go_on(snapshot);
 		return r;
 	}
-	look_at_threads(snapshot);
+	snapshot->memory_pid = any_known(snapshot);
 	snapshot->time_ns = clock_monotonic_ns();
 	return 0;
 }
@@ -151,7 +202,7 @@ static const struct snapshot_thread *choose(const struct snapshot *snapshot)
 	for (size_t i = 0; i < snapshot->threads.count; i++) {
 		const struct snapshot_thread *thread = &snapshot->threads.items[i];
 
-		if (!thread->is_known)
+		if (!thread->is_known || !thread->is_quiet)
 			continue;
 		if (strncmp(thread->call, "running", 7) == 0)
 			return thread;
@@ -174,8 +225,10 @@ int snapshot_fork(struct snapshot *snapshot, uint64_t call_address, struct error
 		r = inject(&(struct inject_place){thread->tid, call_address, thread->call}, &call,
 			   &result, &child);
 	if (child > 0) {
-		snapshot->memory_pid = child;
+		snapshot->memory_pid = snapshot->child = child;
 		(void)inject_wait(child, FAREWELL_NS); /* it stands still before its first step */
+		/* And goes with us. */
+		(void)ptrace(PTRACE_SETOPTIONS, child, NULL, (void *)(uintptr_t)PTRACE_O_EXITKILL);
 	}
 	if (r == 0 && child == 0)
 		r = result < 0 ? (int)result : -EIO;
@@ -189,13 +242,28 @@ void snapshot_go_on(struct snapshot *snapshot)
 	for (size_t i = 0; i < snapshot->threads.count; i++) {
 		struct snapshot_thread *thread = &snapshot->threads.items[i];
 
-		if (thread->is_held && ptrace(PTRACE_DETACH, thread->tid, NULL, NULL) < 0 &&
-		    errno == ESRCH && inject_wait(thread->tid, FAREWELL_NS) >= 0)
-			(void)ptrace(PTRACE_DETACH, thread->tid, NULL, NULL); /* it came late */
-		thread->is_held = false;
+		if (thread->is_held &&
+		    ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(intptr_t)thread->signal) == 0)
+			thread->is_held = false;
 	}
 	if (snapshot->paused_ns == 0)
 		snapshot->paused_ns = clock_monotonic_ns() - snapshot->asked_ns;
+}
+
+/* Those that did not stop in time are let go when they do, or have ended. */
+static void let_late_go(struct snapshot *snapshot)
+{
+	uint64_t until_ns = clock_monotonic_ns() + FAREWELL_NS;
+
+	for (size_t i = 0; i < snapshot->threads.count; i++) {
+		struct snapshot_thread *thread = &snapshot->threads.items[i];
+		uint64_t now_ns = clock_monotonic_ns();
+
+		if (thread->is_held)
+			look_at_thread(thread,
+				       now_ns < until_ns ? until_ns - now_ns : LEAST_PATIENCE_NS);
+	}
+	snapshot_go_on(snapshot);
 }
 
 /* The process asks for the status of the child that it does not know of: else that stays. */
@@ -207,10 +275,7 @@ static void reap(struct snapshot *snapshot, pid_t child)
 	pid_t none;
 
 	snapshot->threads.count = 0;
-	if (seize_all(snapshot, NULL) < 0)
-		return;
-	look_at_threads(snapshot);
-	thread = choose(snapshot);
+	thread = hold_all(snapshot, NULL) < 0 ? NULL : choose(snapshot);
 	if (thread)
 		(void)inject(
 			&(struct inject_place){thread->tid, snapshot->call_address, thread->call},
@@ -220,10 +285,10 @@ static void reap(struct snapshot *snapshot, pid_t child)
 
 static void end_child(struct snapshot *snapshot)
 {
-	pid_t child = snapshot->memory_pid;
+	pid_t child = snapshot->child;
 	siginfo_t info;
 
-	snapshot->memory_pid = snapshot->pid;
+	snapshot->child = 0;
 	(void)kill(child, SIGKILL);
 	/* As its tracer we are told first; then it is its parent's. */
 	while (waitid(P_PID, (id_t)child, &info, WEXITED | __WALL) < 0 && errno == EINTR)
@@ -234,7 +299,8 @@ static void end_child(struct snapshot *snapshot)
 void snapshot_fini(struct snapshot *snapshot)
 {
 	snapshot_go_on(snapshot);
-	if (snapshot->memory_pid != snapshot->pid)
+	let_late_go(snapshot);
+	if (snapshot->child > 0)
 		end_child(snapshot);
 	vec_fini(&snapshot->threads);
 }

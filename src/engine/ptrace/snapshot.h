@@ -30,7 +30,11 @@ struct error;
 struct snapshot_thread {
 	pid_t tid;
 	bool is_held;
+	bool is_kept;  /* by the kernel, and so not stopped */
 	bool is_known; /* its registers are */
+	bool is_quiet; /* it stopped because we asked, not on its way to something else */
+	int refusal;   /* why it is not held; 0: it is, or was not to be */
+	int signal;    /* that it stopped for, and gets when it goes on; 0: none */
 	struct registers registers;
 	uint64_t sp;
 	uint64_t pointer; /* the thread pointer; 0: not known */
@@ -39,7 +43,8 @@ struct snapshot_thread {
 
 struct snapshot {
 	pid_t pid;
-	pid_t memory_pid; /* whose memory is that of the moment */
+	pid_t memory_pid; /* whose memory is that of the moment: a thread of it, or the child */
+	pid_t child;      /* 0: none was made */
 	uint64_t time_ns; /* CLOCK_MONOTONIC, when all stood still */
 	uint64_t asked_ns;
 	uint64_t paused_ns; /* how long they did, all in all */
