@@ -11,12 +11,16 @@
  *destructors free blocks across	blocks that another thread frees blocks forks
  *children by fork, vfork and posix_spawn, each with blocks of its own blocks handler	blocks of a
  *signal handler blocks ends HOW	100,000 blocks, and then exit, _exit, abort, kill or segv
+ * blocks child		a child by fork that has its blocks when a byte comes
+ * blocks storm		without end, as long as its parent lives
+ * blocks wait WAY	waits for a byte from standard input first
  */
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -371,14 +375,52 @@ static int ends(const char *how)
 	exit(0);
 }
 
+/* Whoever looks on is ready, by a byte from standard input. */
+static void wait_for_byte(void)
+{
+	char byte;
+
+	if (read(STDIN_FILENO, &byte, 1) < 0)
+		perror("read");
+}
+
+/* A child that has blocks when the next byte comes. */
+static int child(void)
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	if (pid == 0) {
+		wait_for_byte();
+		by_calloc();
+		_exit(0);
+	}
+	by_malloc();
+	say("by_calloc", TIMES, TIMES * 120L, TIMES / 4 * 120L);
+	return waitpid(pid, &status, 0) == pid && status == 0 ? 0 : 1;
+}
+
+/* Pairs of malloc() and free(), until nobody waits for us any more. */
+static int storm(void)
+{
+	while (getppid() > 1)
+		for (int i = 0; i < 100000; i++)
+			free(hide(malloc(64)));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
-	const char *way = argc > 1 ? argv[1] : "calls";
-	long number = argc > 2 ? atol(argv[2]) : 20;
+	bool waits = argc > 1 && strcmp(argv[1], "wait") == 0;
+	const char *way = argc > 1 + waits ? argv[1 + waits] : "calls";
+	const char *detail = argc > 2 + waits ? argv[2 + waits] : NULL;
+	long number = detail ? atol(detail) : 20;
 	static char buffer[4096]; /* or the first to say something would allocate it */
 	int r;
 
 	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
+	if (waits)
+		wait_for_byte();
 	if (strcmp(way, "peak") == 0)
 		r = peak();
 	else if (strcmp(way, "paths") == 0)
@@ -391,10 +433,14 @@ int main(int argc, char **argv)
 		r = across();
 	else if (strcmp(way, "forks") == 0)
 		r = forks();
+	else if (strcmp(way, "child") == 0)
+		r = child();
+	else if (strcmp(way, "storm") == 0)
+		r = storm();
 	else if (strcmp(way, "handler") == 0)
 		r = handler();
 	else if (strcmp(way, "ends") == 0)
-		r = ends(argc > 2 ? argv[2] : "exit");
+		r = ends(detail ? detail : "exit");
 	else
 		r = calls();
 	puts("}");
