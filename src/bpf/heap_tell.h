@@ -21,9 +21,6 @@
 
 #define HEAP_SLOTS 2u /* scratches of a CPU: one for who was interrupted */
 
-/* Slices take much room, and blocks come by the thousands: so often from a CPU, at most. */
-#define HEAP_SLICE_NS 1000000ull
-
 const volatile uint64_t heap_sample_bytes = 0; /* between sampled blocks; 0: all are told of */
 
 struct heap_block {
@@ -76,16 +73,6 @@ static __always_inline struct scratch *heap_take_scratch(void)
 	return NULL;
 }
 
-static __always_inline bool heap_may_slice(struct scratch *scratch)
-{
-	uint64_t now_ns = bpf_ktime_get_ns();
-
-	if (now_ns - scratch->slice_ns < HEAP_SLICE_NS)
-		return false;
-	scratch->slice_ns = now_ns;
-	return true;
-}
-
 static __always_inline void heap_tell_end(void *ctx, uint8_t op, uint64_t cookie, uint64_t block)
 {
 	struct bpf_heap_end end = {.kind = BPF_WALK_HEAP_END,
@@ -136,7 +123,7 @@ static __noinline void heap_tell_block(struct cpu_registers *ctx, struct task_st
 	scratch->registers.pc--; /* of the call, as of all that are not the leaf */
 	registers_forget_call(&scratch->registers);
 	scratch->walk.count = 0;
-	if (!walk_user(task, scratch) && heap_may_slice(scratch)) {
+	if (!walk_user(task, scratch) && has_room(scratch, 3)) {
 		sent = send_slice(ctx, scratch, BPF_WALK_HEAP_SLICE);
 	} else {
 		if (head->user_count == 0)

@@ -64,7 +64,6 @@ struct scratch {
 	uint64_t copy_most; /* of a stack, for now */
 	uint32_t left_over; /* shares of samples that were left out, below a whole one */
 	uint32_t busy;      /* of programs that others may interrupt: somebody works on it */
-	uint64_t slice_ns;  /* of the heap: when the last slice was sent */
 	union {
 		struct bpf_walk_stack stack;
 		struct bpf_walk_slice slice;

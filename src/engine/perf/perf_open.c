@@ -41,6 +41,7 @@
 #define MACHINE_SLICES 4u
 #define RING_HEAP_BYTES (16u << 20) /* of a CPU: allocations come by the hundred thousand */
 #define RING_HEAP_ALL_BYTES (256u << 20)
+#define WAKEUP_HEAP_BYTES (128u << 10)
 #define RING_MACHINE_BYTES (32u << 20)
 #define RING_SIDE_SHARE 4u /* of the size, for a ring of what is mapped and who runs */
 
@@ -510,6 +511,14 @@ static void note_member(void *self, const char *text)
 	perf_note(self, text);
 }
 
+/* When to be woken. Of a heap soon: stacks in code that is new are cut until that is told. */
+static uint32_t wakeup_bytes(const struct perf_engine *engine)
+{
+	uint32_t bytes = (uint32_t)(engine->ring_bytes / 4);
+
+	return engine->heap.on && bytes > WAKEUP_HEAP_BYTES ? WAKEUP_HEAP_BYTES : bytes;
+}
+
 static int init_grant(struct perf_engine *engine, const struct engine_config *config,
 		      const struct target *target)
 {
@@ -519,7 +528,7 @@ static int init_grant(struct perf_engine *engine, const struct engine_config *co
 		.rate_given = config->rate_given,
 		.period = config->period,
 		.depth = config->depth,
-		.wakeup_bytes = (uint32_t)(engine->ring_bytes / 4),
+		.wakeup_bytes = wakeup_bytes(engine),
 		.kernel = config->kernel,
 		.inherit = target->children &&
 			   (target->kind == TARGET_COMMAND || target->kind == TARGET_PROCESSES),
@@ -560,7 +569,7 @@ static int open_with_rings(struct perf_engine *engine, const struct target *targ
 		engine->ring_refused = false;
 		engine->seeds.count = engine->targets.count = 0;
 		engine->ring_bytes /= 2;
-		engine->grant.attr.wakeup_watermark = (uint32_t)(engine->ring_bytes / 4);
+		engine->grant.attr.wakeup_watermark = wakeup_bytes(engine);
 		r = open_target(engine, target, err);
 	}
 	if (r == 0 && engine->ring_bytes < wished / 4)

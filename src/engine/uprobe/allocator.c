@@ -25,6 +25,8 @@
 #define NAME_BYTES 64u
 /* A function without a size: its code is taken for so long. */
 #define USUAL_BYTES 256u
+/* Functions that lie further apart are not in one piece. */
+#define WHOLE_BYTES 65536u
 
 struct function {
 	const char *name;
@@ -235,7 +237,31 @@ static void add(struct allocator *allocator, uint32_t number, uint64_t offset, u
 							    functions[number].call, number + 1)};
 	allocator->ranges[allocator->count] =
 		(struct bpf_heap_range){address, address + (size > 0 ? size : USUAL_BYTES)};
-	allocator->count++;
+	allocator->range_count = ++allocator->count;
+}
+
+/*
+ * The GNU C library has all of it in one piece of code, in which a thread that ends frees
+ * what it had put by once more.
+ */
+static void add_whole(struct elf_file *elf, struct allocator *allocator)
+{
+	static const char *const names[] = {"__libc_memalign", "malloc",  "free",
+					    "calloc",          "realloc", "posix_memalign"};
+	struct elf_function found[ARRAY_SIZE(names)];
+	struct bpf_heap_range whole = {UINT64_MAX, 0};
+
+	elf_functions_find(elf, names, ARRAY_SIZE(names), found);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		uint64_t start = allocator->base + found[i].vaddr;
+
+		if (!found[i].found)
+			return; /* it is another one */
+		whole.start = start < whole.start ? start : whole.start;
+		whole.end = start + found[i].size > whole.end ? start + found[i].size : whole.end;
+	}
+	if (whole.end - whole.start < WHOLE_BYTES && allocator->range_count < BPF_HEAP_FUNCTIONS)
+		allocator->ranges[allocator->range_count++] = whole;
 }
 
 /* Where the functions of the module that was chosen are. */
@@ -264,6 +290,8 @@ static int place_functions(struct search *search, struct allocator *ret, struct 
 		    elf_vaddr_to_offset(elf, found[i].vaddr, &offset) == 0)
 			add(ret, (uint32_t)i, offset, ret->base + found[i].vaddr, found[i].size);
 	}
+	if (r == 0)
+		add_whole(elf, ret);
 	elf_close(elf);
 	return r < 0 ? error_errno(err, r, "cannot place the functions of %s", search->best->path)
 		     : 0;

@@ -24,6 +24,8 @@ struct allocator {
 	bool preferred;      /* there is another with a malloc, too */
 	uint32_t count;
 	struct heap_probe probes[BPF_HEAP_FUNCTIONS];
+	/* Of these functions, in the same order, and of what else calls them for itself. */
+	uint32_t range_count;
 	struct bpf_heap_range ranges[BPF_HEAP_FUNCTIONS];
 };
 

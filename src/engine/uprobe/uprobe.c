@@ -81,7 +81,7 @@ static int open_parts(struct uprobe_engine *engine, const struct engine_config *
 		      const struct target *target, struct sink *sink, struct error *err)
 {
 	struct heap_probes_config heap = {.sample_bytes = config->heap.sample_bytes,
-					  .range_count = engine->allocator.count};
+					  .range_count = engine->allocator.range_count};
 	struct walker_config wish = {
 		.depth = config->depth,
 		.namespace_inode = ebpf_namespace_of_ids(),
@@ -333,29 +333,26 @@ static int uprobe_stop(void *self, struct error *err)
 	return perf_engine_stop(engine->perf, err);
 }
 
-static void tell_remark(const struct uprobe_engine *engine, const struct heap_probes_stats *heap,
+static void add_remark(struct engine_stats *stats, const char *what, uint64_t count)
+{
+	size_t used = strlen(stats->remark);
+
+	if (count > 0)
+		(void)snprintf(stats->remark + used, sizeof(stats->remark) - used, "%s%llu %s",
+			       used > 0 ? "; " : "", (unsigned long long)count, what);
+}
+
+static void tell_remark(const struct uprobe_engine *engine, const uint64_t *counters,
 			struct engine_stats *ret)
 {
-	const uint64_t *counters = heap->counters;
-	size_t used = strlen(ret->remark);
-
-	if (counters[BPF_HEAP_COUNT_UNKEPT] > 0)
-		used += (size_t)snprintf(ret->remark + used, sizeof(ret->remark) - used,
-					 "%llu sampled blocks are left out, for there was no room "
-					 "to wait for their end: use a larger --sample; ",
-					 (unsigned long long)counters[BPF_HEAP_COUNT_UNKEPT]);
-	if (engine->execs > 0 && used < sizeof(ret->remark))
-		used += (size_t)snprintf(ret->remark + used, sizeof(ret->remark) - used,
-					 "%u processes became another program, which is not "
-					 "followed; ",
-					 engine->execs);
-	if (counters[BPF_HEAP_COUNT_UNTHREAD] > 0 && used < sizeof(ret->remark))
-		used += (size_t)snprintf(
-			ret->remark + used, sizeof(ret->remark) - used,
-			"%llu calls were missed for want of memory in the kernel; ",
-			(unsigned long long)counters[BPF_HEAP_COUNT_UNTHREAD]);
-	if (used >= 2 && used < sizeof(ret->remark))
-		ret->remark[used - 2] = '\0';
+	add_remark(ret,
+		   "sampled blocks are left out, for there was no room to wait for their end: use "
+		   "a larger --sample",
+		   counters[BPF_HEAP_COUNT_UNKEPT]);
+	add_remark(ret, "processes became another program, which is not followed", engine->execs);
+	add_remark(ret, "stacks are cut, in code that was new", counters[BPF_HEAP_COUNT_BARE]);
+	add_remark(ret, "calls were missed for want of memory in the kernel",
+		   counters[BPF_HEAP_COUNT_UNTHREAD]);
 }
 
 static void uprobe_stats(void *self, bool final, struct engine_stats *ret)
@@ -378,7 +375,7 @@ static void uprobe_stats(void *self, bool final, struct engine_stats *ret)
 		       "the process called none of the functions of %.150s; if it has another "
 		       "allocator, name it by --allocator",
 		       engine->allocator.name);
-	tell_remark(engine, &heap, ret);
+	tell_remark(engine, counters, ret);
 }
 
 static const char *uprobe_notice(void *self)
