@@ -86,7 +86,7 @@ static __always_inline struct heap_thread *heap_thread_of(struct task_struct *ta
 }
 
 /* A function begins. Returns whether its return is of interest. */
-static __always_inline bool heap_enter(struct cpu_registers *ctx, uint64_t cookie)
+static __noinline bool heap_enter(struct cpu_registers *ctx, uint64_t cookie)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
 	uint32_t shape = BPF_HEAP_SHAPE_OF(cookie);
@@ -134,11 +134,7 @@ static __always_inline void heap_leave(struct cpu_registers *ctx, uint64_t cooki
 		return;
 	heap_count(BPF_HEAP_COUNT_RETURNS);
 	thread = bpf_task_storage_get(&heap_threads, task, NULL, 0);
-	if (!thread)
-		return;
-	if (thread->trampoline == 0)
-		thread->trampoline = registers_returned_to(ctx);
-	if (!thread->awaited || thread->function != BPF_HEAP_NUMBER_OF(cookie) ||
+	if (!thread || !thread->awaited || thread->function != BPF_HEAP_NUMBER_OF(cookie) ||
 	    thread->sp + CALL_BYTES != CPU_SP(ctx))
 		return; /* of a part of another call */
 	thread->awaited = false;

@@ -100,9 +100,9 @@ static __always_inline void heap_cut_stack(struct scratch *scratch)
 }
 
 /* A block is there: who has it goes on after the call that has just returned. */
-static __noinline void heap_tell_block(struct cpu_registers *ctx, struct task_struct *task,
-				       const struct heap_thread *thread, uint64_t block,
-				       uint32_t call)
+static __always_inline void heap_tell_block(struct cpu_registers *ctx, struct task_struct *task,
+					    const struct heap_thread *thread, uint64_t block,
+					    uint32_t call)
 {
 	struct scratch *scratch = heap_take_scratch();
 	struct bpf_walk_head *head;

@@ -22,8 +22,6 @@ struct heap_thread {
 	uint64_t size;
 	uint64_t block;      /* that is to be resized, or where the new one will stand */
 	uint64_t left_bytes; /* until a block is sampled; 0: not drawn yet */
-	uint64_t trampoline; /* what the kernel has calls return to whose return it shows; 0:
-				not seen yet */
 	uint32_t function;
 	uint8_t awaited; /* its return is */
 	uint8_t chosen;  /* its block is recorded */
@@ -42,6 +40,9 @@ struct {
 const volatile struct bpf_heap_range heap_ranges[BPF_HEAP_FUNCTIONS] = {};
 const volatile uint32_t heap_range_count = 0;
 const volatile struct bpf_heap_range heap_code = {};
+
+/* What the kernel has calls return to whose return it shows; 0: nobody has looked yet. */
+volatile uint64_t heap_trampoline = 0;
 
 /* Whether the allocator itself calls. */
 static __always_inline bool is_own_code(uint64_t address)
@@ -62,11 +63,10 @@ static __always_inline bool is_own_code(uint64_t address)
 static __always_inline bool is_nested(struct heap_thread *thread, uint64_t sp,
 				      uint64_t return_address, uint32_t function)
 {
-	if (thread->trampoline != 0 && return_address == thread->trampoline)
+	if (heap_trampoline != 0 && return_address == heap_trampoline)
 		return true;
 	if (sp == thread->sp && function != thread->function &&
-	    (return_address == thread->return_address ||
-	     (thread->awaited && thread->trampoline == 0)))
+	    (return_address == thread->return_address || (thread->awaited && heap_trampoline == 0)))
 		return true;
 	if (thread->awaited && sp < thread->sp)
 		return true;

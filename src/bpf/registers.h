@@ -61,12 +61,6 @@ static __always_inline uint64_t registers_return_address(const struct cpu_regist
 	return cpu->x[30];
 }
 
-/* At a return: where the function itself has returned to. */
-static __always_inline uint64_t registers_returned_to(const struct cpu_registers *cpu)
-{
-	return cpu->x[30];
-}
-
 /* Just after a call: the register of return addresses is not the caller's. */
 static __always_inline void registers_forget_call(struct registers *to)
 {
@@ -130,15 +124,6 @@ static __always_inline uint64_t registers_return_address(const struct cpu_regist
 	uint64_t address = 0;
 
 	(void)bpf_probe_read_user(&address, sizeof(address), (void *)cpu->rsp); /* or it is 0 */
-	return address;
-}
-
-/* At a return: where the function itself has returned to. */
-static __always_inline uint64_t registers_returned_to(const struct cpu_registers *cpu)
-{
-	uint64_t address = 0;
-
-	(void)bpf_probe_read_user(&address, sizeof(address), (void *)(cpu->rsp - 8));
 	return address;
 }
 

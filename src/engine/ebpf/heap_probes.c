@@ -204,6 +204,11 @@ int heap_probes_space(struct walker *walker, pid_t pid, struct bpf_walk_key *ret
 	return n == (ssize_t)sizeof(*ret) && ret->mm != 0 ? 0 : -ESRCH;
 }
 
+void heap_probes_set_trampoline(struct walker *walker, uint64_t address)
+{
+	walker_programs(walker)->bss->heap_trampoline = address;
+}
+
 void heap_probes_set_phase(struct walker *walker, enum bpf_heap_phase phase)
 {
 	walker_programs(walker)->bss->heap_phase = phase;

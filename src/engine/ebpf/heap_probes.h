@@ -64,6 +64,8 @@ void heap_links_detach(struct heap_links *links);
 /* The key of a process's address space. Returns 0, or a negative errno: it may be gone. */
 int heap_probes_space(struct walker *walker, pid_t pid, struct bpf_walk_key *ret);
 
+/* Where calls return to whose return is shown. */
+void heap_probes_set_trampoline(struct walker *walker, uint64_t address);
 void heap_probes_set_phase(struct walker *walker, enum bpf_heap_phase phase);
 void heap_probes_stats(struct walker *walker, struct heap_probes_stats *ret);
 

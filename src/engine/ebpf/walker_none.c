@@ -168,6 +168,12 @@ int heap_probes_space(struct walker *walker, pid_t pid, struct bpf_walk_key *ret
 	return -EOPNOTSUPP;
 }
 
+void heap_probes_set_trampoline(struct walker *walker, uint64_t address)
+{
+	(void)walker;
+	(void)address;
+}
+
 void heap_probes_set_phase(struct walker *walker, enum bpf_heap_phase phase)
 {
 	(void)walker;

@@ -20,6 +20,7 @@
 #include "engine/uprobe/allocator.h"
 #include "engine/uprobe/before.h"
 #include "engine/uprobe/hit_cost.h"
+#include "proc/maps.h"
 #include "track/process_tracker.h"
 
 /* How long calls are counted before anything is done about them. */
@@ -42,6 +43,7 @@ struct uprobe_engine {
 	bool sampled;
 	bool force;
 	bool children;
+	bool has_trampoline; /* the programs know where the kernel has returns go */
 	pid_t pid;
 	uint64_t before_bytes;
 	double pairs; /* a second, before we began */
@@ -172,6 +174,22 @@ static int judge_rate(struct uprobe_engine *engine, uint64_t elapsed_ns, struct 
 	return 0;
 }
 
+/* The kernel maps it at the first hit; children have it where their parents do. */
+static void look_for_trampoline(struct uprobe_engine *engine)
+{
+	struct maps maps = {0};
+
+	if (engine->has_trampoline)
+		return;
+	if (maps_read(&maps, engine->pid, MAPS_EXECUTABLE_ONLY, NULL) == 0)
+		for (size_t i = 0; i < maps.count && !engine->has_trampoline; i++)
+			if (strcmp(maps.items[i].path, "[uprobes]") == 0) {
+				heap_probes_set_trampoline(engine->walker, maps.items[i].start);
+				engine->has_trampoline = true;
+			}
+	maps_fini(&maps);
+}
+
 /* Counts calls for a while. Meanwhile the programs are told what is mapped. */
 static int count_calls(struct uprobe_engine *engine, uint64_t *ret_ns, struct error *err)
 {
@@ -183,6 +201,7 @@ static int count_calls(struct uprobe_engine *engine, uint64_t *ret_ns, struct er
 
 		(void)poll(&fd, 1, COUNTING_STEP_MS);
 		r = perf_engine_drain(engine->perf, err);
+		look_for_trampoline(engine);
 		*ret_ns = clock_monotonic_ns() - start_ns;
 	} while (r == 0 && *ret_ns < COUNTING_NS);
 	heap_probes_stats(engine->walker, &engine->counted);
@@ -305,6 +324,7 @@ static int uprobe_drain(void *self, struct error *err)
 	struct uprobe_engine *engine = self;
 	int r = perf_engine_drain(engine->perf, err);
 
+	look_for_trampoline(engine);
 	drop_ended(engine);
 	if (engine->children)
 		follow_children(engine);
