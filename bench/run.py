@@ -26,6 +26,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/e2e"))
+import attach as attach_bench  # noqa: E402
 import contract  # noqa: E402
 import engines  # noqa: E402
 import heap as heap_bench  # noqa: E402
@@ -593,6 +594,38 @@ class Bench:
         """What recording the heap costs, how much it takes, and how true samples of it are."""
         return heap_bench.Heap(self, run, Row).rows()
 
+    def heap_attach(self):
+        """What wick heap -p costs a pair of malloc() and free(), and requests of redis."""
+        if os.geteuid() != 0:
+            return [Row("heap, attached", NONE, "needs root", NONE, NONE, None)]
+        pairs = 50000 if self.options.quick else 300000
+        rows = []
+        for depth in (1, 20):
+            us, said = attach_bench.storms(self.wick, self.build, self.wick_data, depth, pairs, self.options.rounds)
+            for way, goal_us in attach_bench.GOALS_US.items():
+                lost = heap_bench.events(run_like(said[way]))[1]
+                cost_us = us[way] - us["bare"]
+                rows.append(Row(f"heap, attached, {way}, depth {depth}: added to a pair; {lost} lost", NONE,
+                                f"{cost_us:.2f} us", NONE, f"≤ {goal_us} us", cost_us <= goal_us))
+        return rows + (self.redis_attach() if shutil.which("redis-benchmark") else [])
+
+    def redis_attach(self):
+        """p50 and p99 of GET, of one server that is followed and not in turns."""
+        server = engines.Redis([])
+        times = {way: [] for way in attach_bench.WAYS}
+        try:
+            for _ in range(self.options.rounds):
+                for way, options in attach_bench.WAYS.items():
+                    recorder = attach_bench.follow(self.wick, server.process.pid, self.wick_data, options)
+                    times[way].append(server.latency_ms(run, 2000 if self.options.quick else 50000))
+                    attach_bench.let_go(recorder)
+        finally:
+            server.close()
+        middle = {way: [statistics.median(part) for part in zip(*values)] for way, values in times.items()}
+        return [Row(f"heap, attached, {way}: p50, p99 of redis", "plain {:.3f} ms, {:.3f} ms".format(*middle["bare"]),
+                    "{:.3f} ms, {:.3f} ms".format(*middle[way]), ratio(middle[way][1], middle["bare"][1]), NONE, None)
+                for way in attach_bench.GOALS_US]
+
     def symbols(self):
         program = symbol_bench.get_program(self.build)
         commands = symbol_bench.tools(self.build, program)
@@ -648,7 +681,12 @@ class Bench:
 MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking", "folded_to_svg",
                 "layout", "heap_analysis", "perf_data_to_svg", "large_perf_data_to_svg", "walking",
                 "telling", "unwinding", "kernel_walking", "machine", "signal_engine", "gperftools",
-                "thread_shares", "budget", "redis", "heap", "heap_codec", "symbols")
+                "thread_shares", "budget", "redis", "heap", "heap_attach", "heap_codec", "symbols")
+
+
+def run_like(stderr):
+    """A run of which only what it said is known."""
+    return Run(0, 0, 0, 0, "", stderr)
 
 
 def target_us(done):

@@ -2,6 +2,7 @@
 /*
  * storm PAIRS DEPTH THREADS [HELD]: blocks that come and go as fast as can be, from 64 different
  * stacks of that depth; each thread holds 64 of them, or so many. Says what it took as JSON.
+ * With a fifth argument it waits for a byte from standard input first.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #define NOINLINE __attribute__((noinline, noclone))
 #define MAX_THREADS 64
@@ -87,12 +89,15 @@ int main(int argc, char **argv)
 	int threads = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 1;
 	pthread_t others[MAX_THREADS];
 	struct rusage usage;
+	char byte;
 
 	pairs = argc > 1 ? strtol(argv[1], NULL, 10) : 1000000;
 	depth = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 1;
 	held_count = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : held_count;
 	if (threads < 1 || threads > MAX_THREADS)
 		return 2;
+	if (argc > 5 && read(STDIN_FILENO, &byte, 1) < 0)
+		return 1;
 	pairs /= threads;
 	for (int i = 1; i < threads; i++)
 		if (pthread_create(&others[i], NULL, storm, (void *)(uintptr_t)i) != 0)

@@ -47,6 +47,26 @@ static __always_inline void registers_copy(struct registers *to, const struct cp
 	to->pc = cpu->pc;
 }
 
+/* At the first instruction of a function. */
+#define CALL_BYTES 0 /* that a return takes from the stack */
+#define CPU_PC(cpu) ((cpu)->pc)
+#define CPU_SP(cpu) ((cpu)->sp)
+#define CPU_RESULT(cpu) ((cpu)->x[0])
+#define CPU_ARGUMENT_0(cpu) ((cpu)->x[0])
+#define CPU_ARGUMENT_1(cpu) ((cpu)->x[1])
+#define CPU_ARGUMENT_2(cpu) ((cpu)->x[2])
+
+static __always_inline uint64_t registers_return_address(const struct cpu_registers *cpu)
+{
+	return cpu->x[30];
+}
+
+/* Just after a call: the register of return addresses is not the caller's. */
+static __always_inline void registers_forget_call(struct registers *to)
+{
+	to->values[30] = 0;
+}
+
 #elif defined(__TARGET_ARCH_x86)
 
 #include "unwind/arch/x86_64.h"
@@ -88,6 +108,28 @@ static __always_inline void registers_copy(struct registers *to, const struct cp
 	to->values[14] = cpu->r14;
 	to->values[15] = cpu->r15;
 	to->pc = cpu->rip;
+}
+
+/* At the first instruction of a function. */
+#define CALL_BYTES 8 /* that a return takes from the stack */
+#define CPU_PC(cpu) ((cpu)->rip)
+#define CPU_SP(cpu) ((cpu)->rsp)
+#define CPU_RESULT(cpu) ((cpu)->rax)
+#define CPU_ARGUMENT_0(cpu) ((cpu)->rdi)
+#define CPU_ARGUMENT_1(cpu) ((cpu)->rsi)
+#define CPU_ARGUMENT_2(cpu) ((cpu)->rdx)
+
+static __always_inline uint64_t registers_return_address(const struct cpu_registers *cpu)
+{
+	uint64_t address = 0;
+
+	(void)bpf_probe_read_user(&address, sizeof(address), (void *)cpu->rsp); /* or it is 0 */
+	return address;
+}
+
+static __always_inline void registers_forget_call(struct registers *to)
+{
+	(void)to;
 }
 
 #else

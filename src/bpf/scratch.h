@@ -63,6 +63,7 @@ struct scratch {
 	uint32_t sent_bytes;
 	uint64_t copy_most; /* of a stack, for now */
 	uint32_t left_over; /* shares of samples that were left out, below a whole one */
+	uint32_t busy;      /* of programs that others may interrupt: somebody works on it */
 	union {
 		struct bpf_walk_stack stack;
 		struct bpf_walk_slice slice;

@@ -15,19 +15,9 @@
 #include "bpf/scratch.h"
 #include "bpf/settings.h"
 #include "bpf/task_id.h"
+#include "bpf/task_iterator.h"
 #include "bpf/watch.h"
 #include "wire/bpf_walk.h"
-
-struct seq_file;
-
-struct bpf_iter_meta {
-	struct seq_file *seq;
-} KERNEL_TYPE;
-
-struct bpf_iter__task {
-	struct bpf_iter_meta *meta;
-	struct task_struct *task;
-} KERNEL_TYPE;
 
 /* Of the one who reads, who may be interrupted by others that leave their CPU. */
 struct {

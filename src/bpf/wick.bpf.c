@@ -7,6 +7,7 @@
  */
 
 #include "bpf/capture.h"
+#include "bpf/heap.h"
 #include "bpf/kernel.h"
 #include "bpf/maps.h"
 #include "bpf/offcpu.h"

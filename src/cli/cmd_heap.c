@@ -37,6 +37,9 @@ struct heap_options {
 	uint64_t duration_ns;
 	const char *output;
 	uint64_t join_pid; /* 0: a program is run */
+	uint64_t pid;      /* of one that runs already; 0: none */
+	const char *allocator;
+	bool force;
 	uint64_t sample_bytes;
 	uint64_t depth;
 	uint64_t interval_ms; /* 0: those who look at it choose */
@@ -50,7 +53,6 @@ struct heap_options {
 	bool leaks;
 	uint64_t scan_every_ns;
 	bool scan;
-	uint64_t scan_pid;
 	const char *at_signal;
 	struct leak_options leak;
 };
@@ -66,6 +68,7 @@ struct heap_recording {
 	struct record_config config;
 	struct hook_option hooks;
 	pid_t joined;     /* who has asked for this recording */
+	pid_t attached;   /* who is followed from outside */
 	const char *name; /* of what is recorded */
 	char comm[PROCESS_COMM_MAX];
 	struct heap_totals totals; /* of the recording, once it was looked at */
@@ -233,6 +236,9 @@ static struct record_config config_of(struct heap_recording *recording, char **a
 					 .ids = &recording->joined,
 					 .count = 1,
 					 .joins = true};
+	if (recording->attached != 0)
+		target = (struct target){
+			.kind = TARGET_PROCESSES, .ids = &recording->attached, .count = 1};
 	target.children = options->children;
 
 	return (struct record_config){
@@ -250,9 +256,12 @@ static struct record_config config_of(struct heap_recording *recording, char **a
 				      .free_stacks = wants_scan(options),
 				      .hooks = recording->hooks.items,
 				      .hook_count = recording->hooks.count,
-				      .leaks = wants_scan(options)}},
+				      .leaks = wants_scan(options),
+				      .attach = recording->attached != 0,
+				      .force = options->force,
+				      .allocator = options->allocator}},
 		.target = target,
-		.command = recording->joined != 0 ? NULL : argv,
+		.command = recording->joined + recording->attached != 0 ? NULL : argv,
 		.duration_ns = options->duration_ns,
 		.pace = {.keeps_rate = true},
 		.title = recording->name,
@@ -318,19 +327,22 @@ static bool is_stdout(const char *output)
 /* Who is recorded. Negative when nobody is. */
 static int name_target(struct heap_recording *recording, const char *program)
 {
+	pid_t pid;
+
 	recording->joined = (pid_t)recording->options->join_pid;
+	recording->attached = (pid_t)recording->options->pid;
+	pid = recording->attached != 0 ? recording->attached : recording->joined;
 	recording->name = program;
-	if (recording->joined == 0)
-		return program ? 0 : -EINVAL;
+	if (pid == 0 || (recording->attached != 0 && program))
+		return program && pid == 0 ? 0 : -EINVAL;
 	recording->name = recording->comm;
-	return process_thread_comm(recording->joined, recording->joined, recording->comm,
-				   sizeof(recording->comm));
+	return process_thread_comm(pid, pid, recording->comm, sizeof(recording->comm));
 }
 
 /* Another engine, which is what usually helps, sees nothing of the heap. */
-static void advise(struct error *err)
+static void advise(const struct heap_recording *recording, struct error *err)
 {
-	if (err->code == -EOPNOTSUPP)
+	if (err->code == -EOPNOTSUPP && recording->attached == 0)
 		error_remedy(err, "the heap is seen from inside alone: link the program "
 				  "dynamically; wick record shows where its time goes");
 }
@@ -358,14 +370,18 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	int status;
 	int r = 0;
 
-	if (recording.options->scan != (recording.options->scan_pid > 0) ||
-	    (recording.options->scan && argc > 0))
+	if (recording.options->scan && (recording.options->pid == 0 || argc > 0))
 		return command_misused(context, "a scan is of one process: --scan -p PID");
 	if (recording.options->scan)
-		return heap_scan_run(context, (pid_t)recording.options->scan_pid);
+		return heap_scan_run(context, (pid_t)recording.options->pid);
 	r = name_target(&recording, argv[0]);
-	if (r < 0)
-		return command_misused(context, "nothing to record: give a program to run");
+	if (r == -EINVAL)
+		return command_misused(context, "give a program to run, or -p and a process: one "
+						"of them");
+	if (r < 0) {
+		(void)process_error(&err, -ESRCH, recording.attached, "name");
+		return command_failed(context, &err);
+	}
 	if (recording.options->maps && recording.options->sample_bytes > 0)
 		return command_misused(context, "--maps records all that is mapped, --sample some "
 						"of it: give one of them");
@@ -395,7 +411,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 					   : default_recording_name(recording.name);
 	recording.config = config_of(&recording, argv);
 	recording.config.output = output;
-	recording.config.engine = engine_find("signal", &recording.config.target, &err);
+	recording.config.engine = engine_find(recording.attached != 0 ? "uprobe" : "signal",
+					      &recording.config.target, &err);
 	if (!output)
 		r = error_set(&err, -ENOMEM, "out of memory");
 	else if (!recording.config.engine)
@@ -405,7 +422,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (r == 0)
 		r = record_run(&recording.config, &result, &err);
 	erase_progress(&recording);
-	advise(&err);
+	advise(&recording, &err);
 	if (r < 0 && !recording.failure_told)
 		(void)command_failed(context, &err);
 	status = exit_status(&recording, &result, r);
@@ -417,6 +434,14 @@ static int run(const struct command_context *context, void *values, int argc, ch
 static const struct option_spec table[] = {
 	{"output", 'o', OPTION_STRING(struct heap_options, output), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE, .help = "where the recording goes; - is standard output"},
+	{"pid", 'p', OPTION_U64(struct heap_options, pid), .argument = "PID", .max = INT32_MAX,
+	 .offer = OPTION_OFFER_PID,
+	 .help = "follow a process that runs already, by probes at its allocator; with --scan: "
+		 "look for leaks in it"},
+	{"allocator", 0, OPTION_STRING(struct heap_options, allocator), .argument = "LIB|PATH",
+	 .help = "with -p: the module that has malloc, by a part of its name or its path"},
+	{"force", 0, OPTION_FLAG(struct heap_options, force),
+	 .help = "with -p: also a process that allocates so often that probes cost it dearly"},
 	{"sample", 0, OPTION_SIZE(struct heap_options, sample_bytes), .argument = "BYTES",
 	 .max = 1ull << 40, .off = "off", .key = "heap.sample_bytes",
 	 .help = "record one block in so many bytes on average, at random; without it, all"},
@@ -455,8 +480,6 @@ static const struct option_spec table[] = {
 		 "end"},
 	{"scan", 0, OPTION_FLAG(struct heap_options, scan),
 	 .help = "with -p: one leak scan now of a process that wick heap --leaks records"},
-	{"pid", 'p', OPTION_U64(struct heap_options, scan_pid), .argument = "PID", .min = 1,
-	 .max = INT32_MAX, .offer = OPTION_OFFER_PID, .help = "the process to scan"},
 	{"join", 0, OPTION_U64(struct heap_options, join_pid), .argument = "PID", .max = INT32_MAX,
 	 .hidden = true,
 	 .help = "record a process that has the library, and waits for the session"},
@@ -468,7 +491,7 @@ static const struct option_spec table[] = {
 const struct command command_heap = {
 	.name = "heap",
 	.summary = "record every allocation of a program with its stack",
-	.synopsis = "[OPTIONS] [--] PROGRAM [ARGUMENTS]",
+	.synopsis = "[OPTIONS] [--] PROGRAM [ARGUMENTS] | -p PID",
 	.description =
 		(const char *const[]){
 			"Runs a program and writes down what it does with its memory: each block "
@@ -513,6 +536,16 @@ const struct command command_heap = {
 			"Threads are stopped for that by ptrace. With --scan-every, --at-signal "
 			"and "
 			"--scan it is done while the program runs, on a copy of its memory.",
+			"With -p a process that runs already is followed from outside, by probes "
+			"at the functions of its allocator, which needs the rights of the eBPF "
+			"engine: root, or cap_bpf and cap_perfmon. Calls are counted for 200 ms "
+			"first; above 200,000 pairs a second it takes --sample or --force. "
+			"Children "
+			"that fork are followed from when they are seen, other programs are not. "
+			"What was allocated before has no stack, and its frees are counted alone. "
+			"Static programs with symbols will do, and other allocators than the C "
+			"library's: one that comes before it is found, any can be named by "
+			"--allocator.",
 			"Where a program cannot be started by wick it is recorded all the same by "
 			"LD_PRELOAD=/path/to/libwick-preload.so WICK_MODE=heap, and so is one "
 			"that was linked with the library (pkg-config --libs libwick-preload) by "
@@ -535,6 +568,8 @@ const struct command command_heap = {
 			 "what a pool of the program's own hands out, too"},
 			{"wick heap --leaks -o app.wick -- ./app",
 			 "what was lost when the program ended"},
+			{"wick heap -p 1234 --sample 512K -d 30",
+			 "half a minute of a process that runs, as root"},
 			{"wick heap --max-peak 200M -o test.wick -- ./test",
 			 "a test that fails when it takes too much"},
 			{"wick heap --fail-on definite -o test.wick -- ./test",

@@ -31,6 +31,20 @@ static void print_totals(FILE *out, const struct heap_totals *totals)
 	(void)fprintf(out, " in %.0f blocks were not freed\n", totals->live.blocks);
 }
 
+/* What was there before anybody looked, of which no stack is known. */
+static void print_before(FILE *out, const struct engine_stats *stats,
+			 const struct heap_totals *totals)
+{
+	double before = (double)stats->heap_before_bytes;
+	struct quantity text;
+
+	(void)fprintf(out, "  before     up to %s", bytes_text(before, &text));
+	(void)fprintf(out,
+		      " were in use when it began, by pages of memory without a file: %.0f %% of "
+		      "that and what is live now\n",
+		      100 * before / (before + totals->live.bytes));
+}
+
 static const char *why_none(const struct engine_stats *stats)
 {
 	return stats->why_none[0] ? stats->why_none : "the program asked for no memory";
@@ -60,10 +74,17 @@ void heap_summary_print(FILE *out, const struct record_config *config,
 		(void)fprintf(out, "  nothing    was recorded: %s\n", why_none(stats));
 	else if (totals)
 		print_totals(out, totals);
+	if (totals && stats->heap_before_bytes > 0)
+		print_before(out, stats, totals);
 	if (stats->remark[0])
 		(void)fprintf(out, "  note       %s\n", stats->remark);
-	(void)fprintf(out, "  cost       recorder %.3f s of CPU, %.1f MB\n",
+	(void)fprintf(out, "  cost       recorder %.3f s of CPU, %.1f MB",
 		      (double)result->own_cpu_ns / NS_PER_SEC, (double)result->own_rss_bytes / 1e6);
+	if (stats->heap_calls > 0)
+		(void)fprintf(out, "; the process %.3f s of CPU, %.2f us a call",
+			      (double)stats->cost_ns / NS_PER_SEC,
+			      (double)stats->cost_ns / 1e3 / (double)stats->heap_calls);
+	(void)fputc('\n', out);
 	if (to_file && stats->heap_events > 0) {
 		(void)fputs("next: wick report --by site ", out);
 		record_summary_print_name(out, config->output);

@@ -16,8 +16,8 @@
 #include "base/vec.h"
 #include "cli/nearest.h"
 #include "elf/elf.h"
+#include "elf/elf_function.h"
 #include "engine/signal/preload_path.h"
-#include "pipeline/function_place.h"
 #include "symbol/elf_symbols.h"
 
 #define MAX_ARGUMENTS 6u /* that have registers on all CPUs */
@@ -214,10 +214,12 @@ static void suggest(struct elf_file *elf, const char *name, const char *path, st
 }
 
 static int find_function(struct elf_file *elf, const struct wanted *wanted, const char *path,
-			 struct function_place *ret, struct error *err)
+			 struct elf_function *ret, struct error *err)
 {
-	function_place_search(elf, wanted->name, ret);
-	if (!ret->any) {
+	const char *name = wanted->name;
+
+	elf_functions_find(elf, &name, 1, ret);
+	if (!ret->found) {
 		(void)error_set(err, -ENOENT, "--hook: there is no function called %s in %s",
 				wanted->name, path);
 		suggest(elf, wanted->name, path, err);
@@ -240,7 +242,7 @@ static int find_function(struct elf_file *elf, const struct wanted *wanted, cons
 }
 
 /* The code of a function, and why it cannot be hooked. */
-static const char *look_at_code(struct elf_file *elf, const struct function_place *place,
+static const char *look_at_code(struct elf_file *elf, const struct elf_function *place,
 				struct engine_hook *hook)
 {
 	SCOPED(mem) uint8_t *code = NULL;
@@ -268,7 +270,7 @@ static int resolve(const struct wanted *wanted, const char *program, struct engi
 		   struct error *err)
 {
 	SCOPED(elf) struct elf_file *elf = NULL;
-	struct function_place place;
+	struct elf_function place;
 	struct stat status;
 	char path[PATH_MAX];
 	int r;

@@ -111,20 +111,22 @@ struct engine_stats {
 	uint64_t frames;            /* of all samples */
 	uint64_t slices;            /* stacks that the kernel could not walk for lack of a table */
 
-	uint64_t heap_events;    /* allocations and frees */
-	uint64_t unique_stacks;  /* 0: too many to tell */
-	uint32_t frequency_hz;   /* as granted */
-	uint32_t depth_limit;    /* as granted */
-	bool kernel;             /* as granted */
-	uint64_t sample_cost_ns; /* what one sample costs the target, measured here */
-	bool away;               /* times off the CPUs are among the samples */
-	uint64_t away_short;     /* times off a CPU that were left out as too short */
-	uint64_t away_unkept;    /* times off a CPU that there was no room for */
-	uint64_t ring_bytes;     /* of each ring of perf events; 0: there are none */
-	uint64_t buffer_bytes;   /* of all rings */
-	uint64_t kernel_bytes;   /* of tables, held in the kernel */
-	char remark[900];        /* what else a person should know; "": nothing */
-	char why_none[320];      /* why there may be no samples; "": no more is known */
+	uint64_t heap_events;       /* allocations and frees */
+	uint64_t heap_calls;        /* of the allocator, that were looked at from outside */
+	uint64_t heap_before_bytes; /* in use when we came, at most; 0: not known, or nothing */
+	uint64_t unique_stacks;     /* 0: too many to tell */
+	uint32_t frequency_hz;      /* as granted */
+	uint32_t depth_limit;       /* as granted */
+	bool kernel;                /* as granted */
+	uint64_t sample_cost_ns;    /* what one sample costs the target, measured here */
+	bool away;                  /* times off the CPUs are among the samples */
+	uint64_t away_short;        /* times off a CPU that were left out as too short */
+	uint64_t away_unkept;       /* times off a CPU that there was no room for */
+	uint64_t ring_bytes;        /* of each ring of perf events; 0: there are none */
+	uint64_t buffer_bytes;      /* of all rings */
+	uint64_t kernel_bytes;      /* of tables, held in the kernel */
+	char remark[900];           /* what else a person should know; "": nothing */
+	char why_none[320];         /* why there may be no samples; "": no more is known */
 };
 
 /* A process that is recorded from inside, for a leak scan. */

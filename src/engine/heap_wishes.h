@@ -37,6 +37,9 @@ struct engine_heap {
 	bool free_stacks;      /* frees have stacks too: for what is freed twice */
 	const struct engine_hook *hooks; /* borrowed until the engine is closed */
 	size_t hook_count;               /* ENGINE_HOOKS at most */
+	bool attach;                     /* from outside, by probes at the allocator's functions */
+	bool force;                      /* whatever that costs */
+	const char *allocator;           /* the module that has them; NULL: it is looked for */
 	bool leaks; /* programs wait at their end for a scan: engine_next_process() */
 };
 

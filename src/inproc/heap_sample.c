@@ -13,13 +13,11 @@
 #include "inproc/heap_budget.h"
 #include "inproc/heap_memory.h"
 #include "inproc/leave.h"
+#include "safe/exponential.h"
 
 #define TABLE_BITS 18
 #define TABLE_SIZE (1u << TABLE_BITS)
 #define PROBES 16u
-
-/* ln 2 in 32 bits after the point. */
-#define LN2 2977044472ull
 
 /* Addresses of blocks; 0: free, GONE: it was taken once, look further. */
 #define GONE 1ull
@@ -39,31 +37,10 @@ static uint64_t next_random(struct inproc_thread *thread)
 	return x * 0x2545f4914f6cdd1dull;
 }
 
-/* -log2(value / 2^64) with 24 bits after the point, bit by bit: floats are not ours to use. */
-static uint64_t minus_log2(uint64_t value)
-{
-	uint32_t zeros = (uint32_t)__builtin_clzll(value | 1);
-	uint64_t x = value << zeros >> 32; /* 1 <= x / 2^31 < 2 */
-	uint64_t fraction = 0;
-
-	for (int i = 0; i < 24; i++) {
-		x = x * x >> 31;
-		fraction <<= 1;
-		if (x >> 32) {
-			x >>= 1;
-			fraction |= 1;
-		}
-	}
-	return ((uint64_t)zeros + 1) * (1ull << 24) - fraction;
-}
-
 /* Exponential, so it does not matter from where. */
 void heap_sample_next(struct inproc_thread *thread)
 {
-	uint64_t log2 = minus_log2(next_random(thread));
-	unsigned __int128 bytes = (unsigned __int128)heap_budget_rate() * log2;
-
-	thread->left_bytes = (uint64_t)(bytes * LN2 >> 56) + 1;
+	thread->left_bytes = exponential_step(heap_budget_rate(), next_random(thread));
 }
 
 static _Atomic uint64_t *map_table(void)

@@ -79,6 +79,10 @@ enum bpf_walk_kind {
 	BPF_WALK_WAKER = 6,      /* pcs of who wakes a thread, see BPF_WALK_WAKER_VALUE() */
 	BPF_WALK_WAKER_SLICE = 7,
 	BPF_WALK_MORE = 8, /* of the slice before it, only the next part of the stack */
+	/* Of programs at an allocator's functions, see wire/bpf_heap.h: */
+	BPF_WALK_HEAP = 9,        /* a block is there, and pcs */
+	BPF_WALK_HEAP_SLICE = 10, /* a block is there, and a slice */
+	BPF_WALK_HEAP_END = 11,   /* of a block */
 };
 
 /* A stack that reaches so far goes on, if more of it can be read. */

@@ -196,7 +196,8 @@ def background():
 
     def start(command, **options):
         options.setdefault("stdout", subprocess.PIPE)
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, text=True, **options)
+        options.setdefault("stdin", subprocess.DEVNULL)
+        process = subprocess.Popen(command, text=True, **options)
         started.append(process)
         return process
 

@@ -18,7 +18,8 @@ PROG_GET_NEXT_ID = 11
 PROG_GET_FD_BY_ID = 13
 OBJ_GET_INFO_BY_FD = 15
 # The programs of src/bpf
-PROGRAMS = {"sample", "switched", "woken", "waking", "born", "sleepers", "forked", "execed", "ended"}
+PROGRAMS = {"sample", "switched", "woken", "waking", "born", "sleepers", "forked", "execed", "ended",
+            "heap_session", "heap_entered", "heap_returned", "heap_space"}
 
 
 def refusal():

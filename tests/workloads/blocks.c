@@ -6,22 +6,24 @@
  * blocks calls: each function of the allocator, in a function of its own
  * blocks refused: calls that cannot succeed, and what becomes of errno
  * blocks peak: a peak of known size, held by two functions
- * blocks paths [TURNS]: a block of 1000 + P bytes on each of 2^TURNS (64) ways P, again and again in any order:
- * left() or right() so many times, by the bits of P, the lowest first
- * blocks lives: blocks of three functions that live 1 : 3 : 6, by the work done meanwhile
- * blocks deep N: a block from N frames deep
- * blocks threads N: N threads one after the other, with memory that their destructors free
- * blocks across: blocks that another thread frees
- * blocks forks: children by fork, vfork and posix_spawn, each with blocks of its own
- * blocks handler: blocks of a signal handler
+ * blocks paths [TURNS]: a block of 1000 + P bytes on each of 2^TURNS (64) ways P, again and again
+ * in any order: left() or right() so many times, by the bits of P, the lowest first blocks lives:
+ * blocks of three functions that live 1 : 3 : 6, by the work done meanwhile blocks deep N: a block
+ * from N frames deep blocks threads N: N threads one after the other, with memory that their
+ * destructors free blocks across: blocks that another thread frees blocks forks: children by fork,
+ * vfork and posix_spawn, each with blocks of its own blocks handler: blocks of a signal handler
  * blocks ends HOW: 100,000 blocks, and then return, exit, _exit, quick_exit, abort, kill,
  * segv, exec, pthread_exit, or memory that is taken without end (oom)
+ * blocks child: a child by fork that has its blocks when a byte comes
+ * blocks storm: without end, as long as its parent lives
+ * blocks wait WAY: waits for a byte from standard input first
  */
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -538,20 +540,58 @@ static int ends(const char *how, char **argv)
 	exit(0);
 }
 
+/* Whoever looks on is ready, by a byte from standard input. */
+static void wait_for_byte(void)
+{
+	char byte;
+
+	if (read(STDIN_FILENO, &byte, 1) < 0)
+		perror("read");
+}
+
+/* A child that has blocks when the next byte comes. */
+static int child(void)
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	if (pid == 0) {
+		wait_for_byte();
+		by_calloc();
+		_exit(0);
+	}
+	by_malloc();
+	say("by_calloc", TIMES, TIMES * 120L, TIMES / 4 * 120L);
+	return waitpid(pid, &status, 0) == pid && status == 0 ? 0 : 1;
+}
+
+/* Pairs of malloc() and free(), until nobody waits for us any more. */
+static int storm(void)
+{
+	while (getppid() > 1)
+		for (int i = 0; i < 100000; i++)
+			free(hide(malloc(64)));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
-	const char *way = argc > 1 ? argv[1] : "calls";
-	long number = argc > 2 ? atol(argv[2]) : 20;
+	bool waits = argc > 1 && strcmp(argv[1], "wait") == 0;
+	const char *way = argc > 1 + waits ? argv[1 + waits] : "calls";
+	const char *detail = argc > 2 + waits ? argv[2 + waits] : NULL;
+	long number = detail ? atol(detail) : 20;
 	static char buffer[4096]; /* or the first to say something would allocate it */
 	int r;
 
 	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
+	if (waits)
+		wait_for_byte();
 	if (strcmp(way, "ends") == 0) /* it says all before it ends */
-		return ends(argc > 2 ? argv[2] : "exit", argv);
+		return ends(detail ? detail : "exit", argv);
 	if (strcmp(way, "peak") == 0)
 		r = peak();
 	else if (strcmp(way, "paths") == 0)
-		r = paths(argc > 2 ? (int)number : 6);
+		r = paths(detail ? (int)number : 6);
 	else if (strcmp(way, "deep") == 0)
 		r = deep(number);
 	else if (strcmp(way, "threads") == 0)
@@ -560,6 +600,10 @@ int main(int argc, char **argv)
 		r = across();
 	else if (strcmp(way, "forks") == 0)
 		r = forks();
+	else if (strcmp(way, "child") == 0)
+		r = child();
+	else if (strcmp(way, "storm") == 0)
+		r = storm();
 	else if (strcmp(way, "handler") == 0)
 		r = handler();
 	else if (strcmp(way, "lives") == 0)

@@ -33,8 +33,7 @@ static enum bpf_walk_by watch_by(const struct target *target)
 	return BPF_WALK_BY_PROCESS;
 }
 
-/* Ids inside a container are others than the kernel's: those of this namespace; 0: of none. */
-static uint32_t namespace_of_ids(void)
+uint32_t ebpf_namespace_of_ids(void)
 {
 	struct stat status;
 
@@ -77,7 +76,7 @@ static void tell_limits(const struct engine_config *config, const struct target 
 	if (config->mode != ENGINE_MODE_CPU &&
 	    config->depth > BPF_WALK_AWAY_DEPTH - BPF_WALK_KERNEL_DEPTH)
 		perf_note(engine, "stacks of threads off their CPUs are cut at 512 frames");
-	if (target->kind == TARGET_MACHINE && namespace_of_ids() != 0)
+	if (target->kind == TARGET_MACHINE && ebpf_namespace_of_ids() != 0)
 		perf_note(engine, config->mode == ENGINE_MODE_OFFCPU
 					  ? "processes outside this container are left out: their "
 					    "names and files cannot be seen from here"
@@ -122,7 +121,7 @@ static int ebpf_engine_open(const struct engine_config *config, const struct tar
 		.watch_by = watch_by(target),
 		.watch_children = target->children,
 		.watch_cgroup = target->cgroup,
-		.namespace_inode = namespace_of_ids(),
+		.namespace_inode = ebpf_namespace_of_ids(),
 	};
 	bool may_fall_back = config->may_fall_back && config->mode == ENGINE_MODE_CPU;
 	struct perf_engine *engine;

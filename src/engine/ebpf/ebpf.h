@@ -8,8 +8,13 @@
  * what is mapped where and when are perf events' business as in the perf engine.
  */
 
+#include <stdint.h>
+
 struct engine_ops;
 
 extern const struct engine_ops ebpf_engine_ops;
+
+/* Ids inside a container are others than the kernel's: those of this namespace; 0: of none. */
+uint32_t ebpf_namespace_of_ids(void);
 
 #endif

@@ -23,8 +23,10 @@
 #include "base/log.h"
 #include "base/scope.h"
 #include "base/vec.h"
+#include "engine/ebpf/heap_probes.h"
 #include "engine/ebpf/skeleton.h"
 #include "engine/ebpf/store.h"
+#include "engine/ebpf/walker_programs.h"
 #include "proc/address_space.h"
 #include "proc/thread_status.h"
 #include "track/module_tables.h"
@@ -337,6 +339,8 @@ static int load(struct walker *walker, const struct walker_config *config, struc
 	if (r < 0)
 		return r;
 	r = cpu_count < 0 ? cpu_count : set_sizes(programs, config, (uint32_t)cpu_count);
+	if (r == 0)
+		r = heap_probes_prepare(programs, config->heap, (uint32_t)cpu_count);
 	if (r == 0)
 		r = wick_bpf__load(programs);
 	return r < 0 ? explain_load(r, err) : 0;
@@ -738,17 +742,21 @@ bool walker_update(struct walker *walker, struct process_tracker *tracker)
 	return news;
 }
 
-static void read_counters(struct walker *walker, struct walker_stats *ret)
+struct wick_bpf *walker_programs(struct walker *walker)
+{
+	return walker->programs;
+}
+
+void walker_sum_counters(int map_fd, uint64_t *counters, uint32_t count)
 {
 	int cpu_count = libbpf_num_possible_cpus();
 	uint64_t *values = calloc(cpu_count > 0 ? (size_t)cpu_count : 1, sizeof(*values));
-	int fd = bpf_map__fd(walker->programs->maps.counters);
 
-	for (uint32_t i = 0; values && i < BPF_WALK_COUNTERS; i++) {
-		if (bpf_map_lookup_elem(fd, &i, values) < 0)
+	for (uint32_t i = 0; values && i < count; i++) {
+		if (bpf_map_lookup_elem(map_fd, &i, values) < 0)
 			continue;
 		for (int cpu = 0; cpu < cpu_count; cpu++)
-			ret->counters[i] += values[cpu];
+			counters[i] += values[cpu];
 	}
 	free(values);
 }
@@ -759,7 +767,8 @@ void walker_stats(struct walker *walker, struct walker_stats *ret)
 	uint32_t size = sizeof(info);
 
 	*ret = (struct walker_stats){.bytes = store_bytes(&walker->store)};
-	read_counters(walker, ret);
+	walker_sum_counters(bpf_map__fd(walker->programs->maps.counters), ret->counters,
+			    BPF_WALK_COUNTERS);
 	ret->counters[BPF_WALK_COUNT_AWAY_FULL] += walker->unkept;
 	if (bpf_obj_get_info_by_fd(bpf_program__fd(walker->programs->progs.sample), &info, &size) ==
 	    0) {

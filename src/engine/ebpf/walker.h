@@ -22,6 +22,7 @@
 #include "wire/bpf_walk.h"
 
 struct error;
+struct heap_probes_config;
 struct process_tracker;
 struct tracked_process;
 struct walker;
@@ -39,6 +40,7 @@ struct walker_config {
 	bool watch_children;
 	const char *watch_cgroup; /* a folder */
 	uint32_t namespace_inode; /* of the pids that are told; 0: as the kernel counts */
+	const struct heap_probes_config *heap; /* an allocator's functions; NULL: none */
 };
 
 /* What the programs did. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/error.h"
+#include "engine/ebpf/heap_probes.h"
 #include "engine/ebpf/walker.h"
 
 int walker_probe(struct error *err)
@@ -142,4 +143,45 @@ void walker_stats(struct walker *walker, struct walker_stats *ret)
 {
 	(void)walker;
 	*ret = (struct walker_stats){0};
+}
+
+int heap_links_attach(struct walker *walker, const struct heap_places *places, pid_t pid,
+		      struct heap_links *ret, struct error *err)
+{
+	(void)walker;
+	(void)places;
+	(void)pid;
+	*ret = (struct heap_links){.session_fd = -1};
+	return walker_probe(err);
+}
+
+void heap_links_detach(struct heap_links *links)
+{
+	(void)links;
+}
+
+int heap_probes_space(struct walker *walker, pid_t pid, struct bpf_walk_key *ret)
+{
+	(void)walker;
+	(void)pid;
+	(void)ret;
+	return -EOPNOTSUPP;
+}
+
+void heap_probes_set_trampoline(struct walker *walker, uint64_t address)
+{
+	(void)walker;
+	(void)address;
+}
+
+void heap_probes_set_phase(struct walker *walker, enum bpf_heap_phase phase)
+{
+	(void)walker;
+	(void)phase;
+}
+
+void heap_probes_stats(struct walker *walker, struct heap_probes_stats *ret)
+{
+	(void)walker;
+	*ret = (struct heap_probes_stats){0};
 }

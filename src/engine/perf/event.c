@@ -63,6 +63,15 @@ const struct event_kind event_off_cpu = {
 	.dummy = true,
 };
 
+const struct event_kind event_heap = {
+	.name = "heap",
+	.value = "heap",
+	.unit = "bytes",
+	.type = PERF_TYPE_SOFTWARE,
+	.config = PERF_COUNT_SW_DUMMY,
+	.dummy = true,
+};
+
 const struct event_kind event_wall = {
 	.name = "wall",
 	.value = "wall",

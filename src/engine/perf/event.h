@@ -38,6 +38,8 @@ extern const struct event_kind event_kinds[];
 /* What is watched with BPF programs: time off the CPUs, and all of it. */
 extern const struct event_kind event_off_cpu;
 extern const struct event_kind event_wall;
+/* What an allocator does: nothing is sampled. */
+extern const struct event_kind event_heap;
 
 /* The kind of a name, NULL with err set when there is none. */
 const struct event_kind *event_find(const char *name, struct error *err);

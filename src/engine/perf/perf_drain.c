@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/id_index.h"
 #include "engine/ebpf/walker.h"
+#include "engine/perf/bpf_heap.h"
 #include "engine/perf/bpf_sample.h"
 #include "engine/perf/perf_overwrite.h"
 #include "engine/perf/perf_sample.h"
@@ -132,6 +133,8 @@ static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
 		gather_long_stack(engine, ring, &sample);
 		bpf_sample_name(engine, &sample);
 	}
+	if (engine->walker && bpf_heap_is(&sample))
+		return bpf_heap_take(engine, &sample, err);
 	if (engine->walker && bpf_sample_is_away(&sample))
 		return bpf_sample_away(engine, &sample, err);
 	if (engine->walker && waker_is(&sample)) {
@@ -339,5 +342,7 @@ int perf_drain(struct perf_engine *engine, uint64_t until_ns, struct error *err)
 	}
 	if (r == 0 && engine->overwrite_old)
 		r = perf_overwrite_count(engine, until_ns == UINT64_MAX);
+	if (r == 0 && engine->heap.on)
+		r = bpf_heap_flush(engine, until_ns, err);
 	return r < 0 ? r : perf_flush(engine, err);
 }

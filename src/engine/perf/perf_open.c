@@ -39,6 +39,9 @@
 #define RING_SLICES_BYTES (16u << 20) /* for all CPUs */
 /* On a machine where much is built, each program begins with slices: so many times as much. */
 #define MACHINE_SLICES 4u
+#define RING_HEAP_BYTES (16u << 20) /* of a CPU: allocations come by the hundred thousand */
+#define RING_HEAP_ALL_BYTES (256u << 20)
+#define WAKEUP_HEAP_BYTES (128u << 10)
 #define RING_MACHINE_BYTES (32u << 20)
 #define RING_SIDE_SHARE 4u /* of the size, for a ring of what is mapped and who runs */
 
@@ -94,6 +97,7 @@ void perf_close(struct perf_engine *engine)
 	wakers_free(engine->wakers);
 	free(engine->cgroup);
 	vec_fini(&engine->watched);
+	bpf_heap_fini(&engine->heap);
 	process_tracker_free(engine->tracker);
 	stack_cache_free(engine->cache);
 	free(engine);
@@ -132,6 +136,10 @@ static size_t ring_bytes_for_slices(const struct engine_config *config, size_t c
 		      (cpu_count > 0 ? cpu_count : 1);
 	size_t bytes = RING_MIN_BYTES;
 
+	if (config->heap.attach && config->heap.sample_bytes == 0) {
+		want = RING_HEAP_BYTES;
+		most = RING_HEAP_ALL_BYTES / (cpu_count > 0 ? cpu_count : 1);
+	}
 	while (bytes < want && bytes * 2 <= most)
 		bytes *= 2;
 	return bytes;
@@ -503,6 +511,14 @@ static void note_member(void *self, const char *text)
 	perf_note(self, text);
 }
 
+/* When to be woken. Of a heap soon: stacks in code that is new are cut until that is told. */
+static uint32_t wakeup_bytes(const struct perf_engine *engine)
+{
+	uint32_t bytes = (uint32_t)(engine->ring_bytes / 4);
+
+	return engine->heap.on && bytes > WAKEUP_HEAP_BYTES ? WAKEUP_HEAP_BYTES : bytes;
+}
+
 static int init_grant(struct perf_engine *engine, const struct engine_config *config,
 		      const struct target *target)
 {
@@ -512,7 +528,7 @@ static int init_grant(struct perf_engine *engine, const struct engine_config *co
 		.rate_given = config->rate_given,
 		.period = config->period,
 		.depth = config->depth,
-		.wakeup_bytes = (uint32_t)(engine->ring_bytes / 4),
+		.wakeup_bytes = wakeup_bytes(engine),
 		.kernel = config->kernel,
 		.inherit = target->children &&
 			   (target->kind == TARGET_COMMAND || target->kind == TARGET_PROCESSES),
@@ -553,7 +569,7 @@ static int open_with_rings(struct perf_engine *engine, const struct target *targ
 		engine->ring_refused = false;
 		engine->seeds.count = engine->targets.count = 0;
 		engine->ring_bytes /= 2;
-		engine->grant.attr.wakeup_watermark = (uint32_t)(engine->ring_bytes / 4);
+		engine->grant.attr.wakeup_watermark = wakeup_bytes(engine);
 		r = open_target(engine, target, err);
 	}
 	if (r == 0 && engine->ring_bytes < wished / 4)
@@ -583,6 +599,8 @@ static int add_timer(struct perf_engine *engine)
 static const struct event_kind *choose_event(struct perf_engine *engine,
 					     const struct engine_config *config, struct error *err)
 {
+	if (config->heap.attach)
+		return &event_heap;
 	if (config->mode == ENGINE_MODE_OFFCPU)
 		return &event_off_cpu;
 	if (config->mode == ENGINE_MODE_WALL)
@@ -612,6 +630,8 @@ static int tell_schemas(struct perf_engine *engine)
 {
 	int r = 0;
 
+	if (engine->heap.on)
+		return 0; /* there are none */
 	for (size_t i = 0; i <= engine->group.member_count && r == 0; i++) {
 		const struct event_kind *kind =
 			i == 0 ? engine->kind : engine->group.members[i - 1];
@@ -664,6 +684,8 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	engine->copies = !walker && copy_bytes_for(config) > 0;
 	engine->depth = config->depth;
 	engine->overwrite_old = config->overwrite_old;
+	engine->heap.on = config->heap.attach;
+	engine->heap.sample_bytes = config->heap.sample_bytes;
 	r = cpu_list_online(&engine->cpus);
 	engine->ring_bytes =
 		walker ? ring_bytes_for_slices(config, engine->cpus.count, engine->by_cpu)

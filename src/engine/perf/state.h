@@ -13,6 +13,7 @@
 
 #include "base/vec.h"
 #include "engine/engine.h"
+#include "engine/perf/bpf_heap.h"
 #include "engine/perf/counters.h"
 #include "engine/perf/cpus.h"
 #include "engine/perf/event.h"
@@ -133,6 +134,7 @@ struct perf_engine {
 
 	struct perf_columns columns[1 + EVENT_MEMBERS_MAX]; /* of the event, and of its members */
 
+	struct bpf_heap heap;         /* what an allocator does, where that is followed */
 	struct long_stack long_stack; /* of a slice that is being read */
 	struct chain_frames frames;
 	struct chain_walk walk; /* of stacks that came with their samples */

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What following the heap of a running process costs it, by probes at its allocator."""
+import json
+import os
+import statistics
+import subprocess
+import time
+
+SAMPLE = "512K"
+WAYS = {"bare": None, "sampled": ("--sample", SAMPLE), "full": ("--force",)}
+GOALS_US = {"sampled": 1.5, "full": 6.0}
+
+
+def wait_until_asleep(pid):
+    while open(f"/proc/{pid}/stat", encoding="ascii").read().rpartition(")")[2].split()[0] != "S":
+        time.sleep(0.01)
+
+
+def storm(wick, build, recording, options, pairs, depth):
+    """(us of CPU a pair, what wick says) of a storm that begins when wick follows it."""
+    target = subprocess.Popen([build / "bench/storm", str(pairs), str(depth), "1", "64", "wait"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True)
+    wait_until_asleep(target.pid)
+    recorder = None
+    if options is not None:
+        recorder = subprocess.Popen([wick, "heap", "-p", str(target.pid), "-o", recording, *options],
+                                    stderr=subprocess.PIPE, text=True)
+        recorder.stderr.readline()
+    out, _ = target.communicate("x")
+    said = recorder.communicate()[1] if recorder else ""
+    return json.loads(out)["cpu_us"] / pairs, said
+
+
+def storms(wick, build, recording, depth, pairs, rounds):
+    """{way: median us of CPU that a pair takes}, and what wick said last."""
+    taken, said = {way: [] for way in WAYS}, {}
+    for i in range(rounds):
+        for way in list(WAYS)[i % 3:] + list(WAYS)[:i % 3]:
+            us, said[way] = storm(wick, build, recording, WAYS[way], pairs, depth)
+            taken[way].append(us)
+    return {way: statistics.median(values) for way, values in taken.items()}, said
+
+
+def follow(wick, pid, recording, options):
+    """wick that follows a process, once it does; None when there is nothing to do."""
+    if options is None:
+        return None
+    recorder = subprocess.Popen([wick, "heap", "-q", "-p", str(pid), "-o", recording, *options],
+                                stderr=subprocess.PIPE, text=True)
+    recorder.stderr.readline()
+    return recorder
+
+
+def let_go(recorder):
+    if recorder:
+        os.kill(recorder.pid, 2)
+        recorder.communicate()

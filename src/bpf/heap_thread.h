@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_BPF_HEAP_THREAD_H
+#define WICK_BPF_HEAP_THREAD_H
+
+/*
+ * heap_thread: the call of an allocator's function that a thread is in, and whether
+ * another one is a part of it.
+ *
+ * Returns are not always seen: they are not asked for where a block is not recorded, and
+ * an exception leaves a function without one. So a call is told by its place on the stack.
+ */
+
+#include "bpf/kernel.h"
+#include "bpf/registers.h"
+#include "wire/bpf_heap.h"
+
+struct heap_thread {
+	uint64_t mm; /* another: the thread is of another program since */
+	/* The last outermost call, at its entry: */
+	uint64_t sp;
+	uint64_t return_address;
+	uint64_t size;
+	uint64_t block;      /* that is to be resized, or where the new one will stand */
+	uint64_t left_bytes; /* until a block is sampled; 0: not drawn yet */
+	uint32_t function;
+	uint8_t awaited; /* its return is */
+	uint8_t chosen;  /* its block is recorded */
+	uint8_t moved;   /* it was told that the block is about to be another */
+	uint8_t zero;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct heap_thread);
+} heap_threads SEC(".maps");
+
+/* The functions' code, sorted or not, and what lies around all of it. */
+const volatile struct bpf_heap_range heap_ranges[BPF_HEAP_FUNCTIONS] = {};
+const volatile uint32_t heap_range_count = 0;
+const volatile struct bpf_heap_range heap_code = {};
+
+/* What the kernel has calls return to whose return it shows; 0: nobody has looked yet. */
+volatile uint64_t heap_trampoline = 0;
+
+/* Whether the allocator itself calls. */
+static __always_inline bool is_own_code(uint64_t address)
+{
+	if (address - heap_code.start >= heap_code.end - heap_code.start)
+		return false;
+	for (uint32_t i = 0; i < BPF_HEAP_FUNCTIONS && i < heap_range_count; i++)
+		if (address - heap_ranges[i].start < heap_ranges[i].end - heap_ranges[i].start)
+			return true;
+	return false;
+}
+
+/*
+ * Whether a call that begins is a part of the last outermost one. One that is jumped to
+ * has its caller's place and return address, or what the kernel has put in place of that;
+ * no caller calls two functions from one place.
+ */
+static __always_inline bool is_nested(struct heap_thread *thread, uint64_t sp,
+				      uint64_t return_address, uint32_t function)
+{
+	if (heap_trampoline != 0 && return_address == heap_trampoline)
+		return true;
+	if (sp == thread->sp && function != thread->function &&
+	    (return_address == thread->return_address || (thread->awaited && heap_trampoline == 0)))
+		return true;
+	if (thread->awaited && sp < thread->sp)
+		return true;
+	thread->awaited = false; /* if it was, the call was left without a return */
+	return is_own_code(return_address);
+}
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_BPF_TASK_ITERATOR_H
+#define WICK_BPF_TASK_ITERATOR_H
+
+/* task_iterator: what a program is given that the kernel shows its tasks to. */
+
+#include "bpf/kernel.h"
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} KERNEL_TYPE;
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+} KERNEL_TYPE;
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "elf/elf_function.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf/elf.h"
+
+/* A section with symbols, and those that explain it. */
+struct symbol_table {
+	const char *symbols;
+	const char *names;
+	const char *versions; /* one for each symbol; NULL: it has none */
+};
+
+#define OLD_VERSION 0x8000u /* in a version: not the one that programs are linked to */
+
+struct symbol_data {
+	Elf64_Sym *symbols;
+	char *names;
+	uint16_t *versions;
+	size_t symbols_size;
+	size_t names_size;
+	size_t versions_size;
+};
+
+static bool is_function(const struct symbol_data *data, const Elf64_Sym *symbol)
+{
+	unsigned int type = ELF64_ST_TYPE(symbol->st_info);
+
+	return (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
+	       symbol->st_shndx != SHN_UNDEF && symbol->st_name < data->names_size;
+}
+
+static void look_at(const struct symbol_data *data, const Elf64_Sym *symbol, bool is_old,
+		    const char *name, struct elf_function *ret)
+{
+	if ((ret->found && is_old) ||
+	    strncmp(data->names + symbol->st_name, name, data->names_size - symbol->st_name) != 0)
+		return;
+	if (ret->found && !ret->is_old) {
+		ret->is_repeated |= symbol->st_value != ret->vaddr;
+		return;
+	}
+	*ret = (struct elf_function){
+		.found = true,
+		.chosen_at_run_time = ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC,
+		.is_old = is_old,
+		.vaddr = symbol->st_value,
+		.size = symbol->st_size,
+	};
+}
+
+static void search(const struct symbol_data *data, const char *const *names, size_t name_count,
+		   struct elf_function *ret)
+{
+	size_t count = data->symbols_size / sizeof(*data->symbols);
+	size_t version_count = data->versions_size / sizeof(*data->versions);
+
+	for (size_t i = 0; i < count; i++) {
+		bool is_old = i < version_count && (data->versions[i] & OLD_VERSION);
+
+		for (size_t j = 0; j < name_count && is_function(data, &data->symbols[i]); j++)
+			look_at(data, &data->symbols[i], is_old, names[j], &ret[j]);
+	}
+}
+
+static bool read_section(struct elf_file *elf, const char *name, void *ret, size_t *ret_size)
+{
+	const struct elf_section *section = name ? elf_section_find(elf, name) : NULL;
+
+	return section && elf_section_read(elf, section, (void **)ret, ret_size, NULL) == 0;
+}
+
+static void search_table(struct elf_file *elf, const struct symbol_table *table,
+			 const char *const *names, size_t count, struct elf_function *ret)
+{
+	struct symbol_data data = {0};
+
+	if (read_section(elf, table->symbols, &data.symbols, &data.symbols_size) &&
+	    read_section(elf, table->names, &data.names, &data.names_size)) {
+		if (!read_section(elf, table->versions, &data.versions, &data.versions_size))
+			data.versions_size = 0;
+		search(&data, names, count, ret);
+	}
+	free(data.symbols);
+	free(data.names);
+	free(data.versions);
+}
+
+void elf_functions_find(struct elf_file *elf, const char *const *names, size_t count,
+			struct elf_function *ret)
+{
+	bool all = true;
+
+	memset(ret, 0, count * sizeof(*ret));
+	search_table(elf, &(struct symbol_table){".symtab", ".strtab", NULL}, names, count, ret);
+	for (size_t i = 0; i < count; i++)
+		all = all && ret[i].found;
+	if (!all)
+		search_table(elf, &(struct symbol_table){".dynsym", ".dynstr", ".gnu.version"},
+			     names, count, ret);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_ENGINE_EBPF_HEAP_PROBES_H
+#define WICK_ENGINE_EBPF_HEAP_PROBES_H
+
+/*
+ * heap_probes: the walker's programs at the functions of an allocator.
+ *
+ * One link has all functions of a process where the kernel knows such links (6.13); before
+ * that each has a probe at its entry and one at its return. They end with our descriptors.
+ */
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/vec.h"
+#include "wire/bpf_heap.h"
+
+struct bpf_link;
+struct bpf_walk_key;
+struct error;
+struct walker;
+struct wick_bpf;
+
+/* A place in a file. */
+struct heap_probe {
+	uint64_t offset;
+	uint64_t cookie; /* BPF_HEAP_COOKIE() */
+};
+
+/* All places in one file. */
+struct heap_places {
+	const char *path;
+	const struct heap_probe *probes;
+	uint32_t count;
+};
+
+/* What the programs must know before they are loaded. */
+struct heap_probes_config {
+	uint64_t sample_bytes; /* 0: all blocks are told of */
+	uint32_t range_count;
+	struct bpf_heap_range ranges[BPF_HEAP_FUNCTIONS];
+};
+
+/* The probes of a process. */
+struct heap_links {
+	int session_fd; /* -1: none */
+	VEC(struct bpf_link *) single;
+};
+
+struct heap_probes_stats {
+	uint64_t counters[BPF_HEAP_COUNTERS];
+	uint64_t run_ns; /* of the programs; 0: the kernel does not tell */
+};
+
+/* For the walker, before it loads: NULL when the heap is not followed. */
+int heap_probes_prepare(struct wick_bpf *programs, const struct heap_probes_config *config,
+			uint32_t cpu_count);
+
+/* Puts probes at a file's functions for one process. *ret is to be detached also on failure. */
+int heap_links_attach(struct walker *walker, const struct heap_places *places, pid_t pid,
+		      struct heap_links *ret, struct error *err);
+void heap_links_detach(struct heap_links *links);
+
+/* The key of a process's address space. Returns 0, or a negative errno: it may be gone. */
+int heap_probes_space(struct walker *walker, pid_t pid, struct bpf_walk_key *ret);
+
+/* Where calls return to whose return is shown. */
+void heap_probes_set_trampoline(struct walker *walker, uint64_t address);
+void heap_probes_set_phase(struct walker *walker, enum bpf_heap_phase phase);
+void heap_probes_stats(struct walker *walker, struct heap_probes_stats *ret);
+
+#endif
