@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inproc/leave.h"
 
+#include <link.h>
 #include <linux/futex.h>
+#include <setjmp.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,22 +16,22 @@
 #include "inproc/real.h"
 #include "inproc/runtime.h"
 #include "inproc/session_file.h"
+#include "inproc/stack.h"
 #include "safe/clock.h"
 #include "safe/kept_registers.h"
 #include "safe/syscall.h"
 #include "safe/thread_pointer.h"
+#include "unwind/arch/native.h"
+#include "unwind/walk.h"
 #include "wire/inside.h"
 
 /* A program waits no longer for its scan: some gigabytes take that long. */
 #define WAIT_NS 60000000000ull
 #define ASK_NS 1000000000ull
-/* From the handler to the first frame when main() has returned, and the C library ends. */
-#define SHALLOW_BYTES 4096u
 
 _Static_assert(SAFE_KEPT_REGISTERS <= INSIDE_REGISTERS, "room for them");
 
 extern void *__libc_stack_end; /* of the loader: sp where the program began */
-extern char __ehdr_start INPROC_OWN;
 extern char _end INPROC_OWN;
 
 /* Handlers without an object are called last, behind the ends of all libraries. */
@@ -80,6 +84,60 @@ static void wait_for_scan(void)
 				   0, SAFE_POINTER(&step), 0, 0);
 }
 
+/* Whether an address is in the program itself, and not in a library. */
+static bool is_program(uint64_t pc)
+{
+	const ElfW(Phdr) *headers = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+	size_t count = headers ? getauxval(AT_PHNUM) : 0;
+	uint64_t bias = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (headers[i].p_type == PT_PHDR)
+			bias = (uint64_t)(uintptr_t)headers - headers[i].p_vaddr;
+	for (size_t i = 0; i < count; i++)
+		if (headers[i].p_type == PT_LOAD && pc - bias >= headers[i].p_vaddr &&
+		    pc - bias < headers[i].p_vaddr + headers[i].p_memsz)
+			return true;
+	return false;
+}
+
+/* A walk may fault: see handler_fault(). Returns whether it came to the first function. */
+static __attribute__((noinline)) bool walk_guarded(struct inproc_thread *thread,
+						   const struct unwind_frame *frame,
+						   struct unwind_trace *trace)
+{
+	volatile bool is_whole = false;
+
+	if (_setjmp(thread->recovery) == 0) {
+		atomic_store(&thread->guarded, 1);
+		(void)stack_walk(thread, frame, trace);
+		is_whole = trace->end == UNWIND_ROOT;
+	}
+	atomic_store(&thread->guarded, 0);
+	return is_whole;
+}
+
+/*
+ * Whether main() has returned: then of the program itself the first function of all is left on the
+ * stack. Some functions of the C library end the program as well, err() for one.
+ */
+static bool is_after_main(struct inproc_thread *thread)
+{
+	struct unwind_trace trace = {.pcs = thread->pcs};
+	struct unwind_frame frame;
+	uint32_t frames = 0;
+	bool is_whole;
+
+	if (atomic_exchange(&thread->busy, 1) != 0)
+		return false;
+	unwind_capture(&frame);
+	is_whole = walk_guarded(thread, &frame, &trace);
+	for (uint32_t i = 0; is_whole && i < trace.count; i++)
+		frames += is_program(trace.pcs[i] - 1);
+	atomic_store(&thread->busy, 0);
+	return is_whole && frames <= 1;
+}
+
 static void ask(void)
 {
 	uint32_t nobody = 0;
@@ -87,8 +145,7 @@ static void ask(void)
 
 	if (!is_wanted())
 		return;
-	if (inside.leaving_sp == 0 &&
-	    (here > inside.stack_end || inside.stack_end - here > SHALLOW_BYTES))
+	if (inside.leaving_sp == 0 && (!inproc_self || !is_after_main(inproc_self)))
 		inside.leaving_sp = here; /* by something in the C library that we did not see */
 	inside.leaving_tid = (uint32_t)safe_syscall(SYS_gettid, 0);
 	if (!atomic_compare_exchange_strong(&inproc.process->scan_asked, &nobody, 1))
@@ -156,7 +213,7 @@ extern char leave_call INPROC_OWN;
 
 void leave_begin(void)
 {
-	uint64_t begin = (uint64_t)(uintptr_t)&__ehdr_start;
+	uint64_t begin = (uint64_t)(uintptr_t)__ehdr_start;
 
 	inproc.process->inside_address = (uint64_t)(uintptr_t)&inside;
 	if (!inproc.control->leaks)

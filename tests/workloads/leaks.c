@@ -6,6 +6,7 @@
  */
 
 #include <dlfcn.h>
+#include <err.h>
 #include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -251,6 +252,15 @@ LEAKY void in_register(void)
 	exit(0);
 }
 
+/* Held by a frame of the program when the C library ends it. */
+LEAKY void ended_by_err(void)
+{
+	void *volatile on_stack = block(1801);
+
+	(void)on_stack;
+	errx(0, "over");
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -274,6 +284,7 @@ static const struct {
 	{"closed", closed_plugin},
 	{"wait", wait_for_input},
 	{"register", in_register},
+	{"err", ended_by_err},
 };
 
 int main(int argc, char **argv)
