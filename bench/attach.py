@@ -11,8 +11,9 @@ WAYS = {"bare": None, "sampled": ("--sample", SAMPLE), "full": ("--force",)}
 GOALS_US = {"sampled": 1.5, "full": 6.0}
 
 
-def wait_until_asleep(pid):
-    while open(f"/proc/{pid}/stat", encoding="ascii").read().rpartition(")")[2].split()[0] != "S":
+def wait_until_it_reads(pid):
+    """Until a process is in read() of its standard input: number of the call, first argument."""
+    while open(f"/proc/{pid}/syscall", encoding="ascii").read().split()[:2] not in (["0", "0x0"], ["63", "0x0"]):
         time.sleep(0.01)
 
 
@@ -20,14 +21,16 @@ def storm(wick, build, recording, options, pairs, depth):
     """(us of CPU a pair, what wick says) of a storm that begins when wick follows it."""
     target = subprocess.Popen([build / "bench/storm", str(pairs), str(depth), "1", "64", "wait"], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, text=True)
-    wait_until_asleep(target.pid)
+    wait_until_it_reads(target.pid)
     recorder = None
     if options is not None:
         recorder = subprocess.Popen([wick, "heap", "-p", str(target.pid), "-o", recording, *options],
                                     stderr=subprocess.PIPE, text=True)
-        recorder.stderr.readline()
+        first = recorder.stderr.readline()
     out, _ = target.communicate("x")
     said = recorder.communicate()[1] if recorder else ""
+    if recorder and "lost" not in said:
+        raise ValueError(first + said)
     return json.loads(out)["cpu_us"] / pairs, said
 
 

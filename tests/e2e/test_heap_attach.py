@@ -12,12 +12,18 @@ import subprocess
 import sys
 
 import pytest
-from conftest import BUILD, ROOT, state_of, wait_for, workload
+from conftest import BUILD, ROOT, wait_for, workload
 from ebpf import BPF_SYSCALL, needs_ebpf
 
 pytestmark = [pytest.mark.root, needs_ebpf]
 
 VALUES = {"blocks": "alloc_objects", "bytes": "alloc_space", "live": "inuse_space"}
+
+
+def is_reading(pid):
+    """Whether a process is in read() of its standard input: number of the call, first argument."""
+    with open(f"/proc/{pid}/syscall", encoding="ascii") as call:
+        return call.read().split()[:2] in (["0", "0x0"], ["63", "0x0"])
 
 
 class Attached:
@@ -26,7 +32,7 @@ class Attached:
     def __init__(self, wick, background, command, *options, **kwargs):
         self.wick, self.path, self.truth = wick, wick.new_path(), None
         self.target = background(command, stdin=subprocess.PIPE, **kwargs)
-        wait_for(lambda: state_of(self.target.pid) == "S")
+        wait_for(lambda: is_reading(self.target.pid))
         self.recorder = wick.start("heap", "-p", self.target.pid, "-o", self.path, *options)
         self.notice = self.recorder.stderr.readline()
 
@@ -225,7 +231,7 @@ def test_one_in_so_many_bytes(wick, background):
 
 def test_a_program_that_becomes_another_is_let_go(wick, background):
     target = background(["sh", "-c", "read line; exec sleep 0.3"], stdin=subprocess.PIPE)
-    wait_for(lambda: state_of(target.pid) == "S")
+    wait_for(lambda: is_reading(target.pid))
     recorder = wick.start("heap", "-p", target.pid, "-o", wick.new_path())
     assert "following" in recorder.stderr.readline()
     target.communicate("x\n", timeout=20)
@@ -256,9 +262,10 @@ def test_what_cannot_be_followed_is_told_why(wick, background, tmp_path):
     assert "has mapped no file called nosuchlib" in told and "/maps" in told
     library = next(BUILD.glob("**/libwick-preload.so"))
     target = background(workload("blocks", "wait"), stdin=subprocess.PIPE, env={**os.environ, "LD_PRELOAD": str(library)})
-    wait_for(lambda: state_of(target.pid) == "S")
+    wait_for(lambda: is_reading(target.pid))
     assert "wick's library is in process" in refused(wick, target.pid)
     target = background([build(tmp_path, "-static", "-s"), "wait"], stdin=subprocess.PIPE)
+    wait_for(lambda: is_reading(target.pid))
     assert "is linked statically and has no symbols" in refused(wick, target.pid)
 
 
