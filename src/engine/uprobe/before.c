@@ -14,6 +14,8 @@
 /* Of an entry of /proc/PID/pagemap: in memory, or swapped out. */
 #define PAGE_IS_THERE (3ull << 62)
 #define ENTRIES 4096u
+/* Of a sanitizer's shadow there are billions: too many to look at one by one. */
+#define PAGES_MOST (16u << 20)
 
 static bool may_hold_blocks(const struct map_region *region)
 {
@@ -42,6 +44,17 @@ static uint64_t count_pages(int fd, uint64_t first, uint64_t end)
 	return pages;
 }
 
+/* How many pages there may be. */
+static uint64_t count_addresses(const struct maps *maps, uint64_t page_bytes)
+{
+	uint64_t pages = 0;
+
+	for (size_t i = 0; i < maps->count; i++)
+		if (may_hold_blocks(&maps->items[i]))
+			pages += (maps->items[i].end - maps->items[i].start) / page_bytes;
+	return pages;
+}
+
 uint64_t before_bytes(pid_t pid)
 {
 	uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -52,7 +65,8 @@ uint64_t before_bytes(pid_t pid)
 
 	process_path(path, sizeof(path), pid, "pagemap");
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0 && maps_read(&maps, pid, 0, NULL) == 0)
+	if (fd >= 0 && maps_read(&maps, pid, 0, NULL) == 0 &&
+	    count_addresses(&maps, page_bytes) <= PAGES_MOST)
 		for (size_t i = 0; i < maps.count; i++)
 			if (may_hold_blocks(&maps.items[i]))
 				pages += count_pages(fd, maps.items[i].start / page_bytes,

@@ -10,7 +10,8 @@
 /*
  * The pages that it has written to of its heap and of private memory without a file, in bytes:
  * where allocators have their blocks, used and not. Stacks of threads are among it. 0 when it
- * cannot be read.
+ * cannot be read, or where more than 64 GiB of addresses (of 4 KiB pages) would have to be
+ * looked at.
  */
 uint64_t before_bytes(pid_t pid);
 
