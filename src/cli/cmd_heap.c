@@ -361,11 +361,37 @@ static int find_hooks(struct heap_recording *recording, const char *program, str
 	return hook_option_read(&recording->options->hooks, program, &recording->hooks, err);
 }
 
+/* What is wrong with the combination of options, NULL when nothing is. */
+static const char *conflict(struct heap_recording *recording)
+{
+	const struct heap_options *options = recording->options;
+
+	if (options->maps && options->sample_bytes > 0)
+		return "--maps records all that is mapped, --sample some of it: give one of them";
+	if (options->at_signal && (recording->at_signal = signal_of(options->at_signal)) == 0)
+		return "--at-signal knows USR1, USR2, HUP and ALRM: give one of them";
+	if (wants_scan(options) && options->sample_bytes > 0)
+		return "--leaks must know all blocks, --sample records some of them: give one of "
+		       "them";
+	if (recording->attached != 0 && (wants_scan(options) || options->maps ||
+					 options->hooks.count > 0 || options->max_memory_bytes > 0))
+		return "--leaks, --maps, --hook and --max-memory are of programs that wick starts: "
+		       "leave them out with -p";
+	if (recording->joined != 0 && is_stdout(options->output))
+		return "a program that runs by itself cannot be recorded to standard output: name "
+		       "a file by WICK_OUT";
+	if (has_gate(options) && is_stdout(options->output))
+		return "--max-peak and what is told of leaks need the recording again: give -o a "
+		       "file";
+	return NULL;
+}
+
 static int run(const struct command_context *context, void *values, int argc, char **argv)
 {
 	struct heap_recording recording = {.context = context, .options = values};
 	struct record_result result = {0};
 	struct error err = {0};
+	const char *words;
 	char *output;
 	int status;
 	int r = 0;
@@ -382,22 +408,9 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		(void)process_error(&err, -ESRCH, recording.attached, "name");
 		return command_failed(context, &err);
 	}
-	if (recording.options->maps && recording.options->sample_bytes > 0)
-		return command_misused(context, "--maps records all that is mapped, --sample some "
-						"of it: give one of them");
-	if (recording.options->at_signal &&
-	    (recording.at_signal = signal_of(recording.options->at_signal)) == 0)
-		return command_misused(context, "--at-signal %s: give USR1, USR2, HUP or ALRM",
-				       recording.options->at_signal);
-	if (wants_scan(recording.options) && recording.options->sample_bytes > 0)
-		return command_misused(context, "--leaks must know all blocks, --sample records "
-						"some of them: give one of them");
-	if (recording.joined != 0 && is_stdout(recording.options->output))
-		return command_misused(context, "a program that runs by itself cannot be recorded "
-						"to standard output: name a file by WICK_OUT");
-	if (has_gate(recording.options) && is_stdout(recording.options->output))
-		return command_misused(context, "--max-peak and what is told of leaks need the "
-						"recording again: give -o a file");
+	words = conflict(&recording);
+	if (words)
+		return command_misused(context, "%s", words);
 	status = leak_options_read(context, &recording.options->leak, &recording.rules);
 	if (status != COMMAND_DONE) {
 		suppressions_fini(&recording.rules);

@@ -78,6 +78,18 @@ struct recording {
 	bool failure_told;
 };
 
+/* What is wrong with the options beside --heap, NULL when nothing is. */
+static const char *heap_conflict(const struct record_options *options, bool attaches)
+{
+	if (attaches)
+		return "--heap is recorded inside a program that is started: give a program alone";
+	if (strcmp(options->engine, "auto") != 0 && strcmp(options->engine, HEAP_ENGINE) != 0)
+		return "--heap is recorded by the engine \"signal\": leave out --engine";
+	if (options->last_ns > 0)
+		return "--last keeps samples alone: leave out --heap";
+	return NULL;
+}
+
 /* What is wrong with the combination of options, NULL when nothing is. */
 static const char *conflict(const struct command_context *context,
 			    const struct record_options *options, int argc)
@@ -99,13 +111,8 @@ static const char *conflict(const struct command_context *context,
 	if (options->wakers && options->mode == ENGINE_MODE_CPU &&
 	    option_source_of(context->set, &options->wakers) == OPTION_FROM_COMMAND_LINE)
 		return "--waker is about time off the CPUs: give --mode offcpu or --mode wall";
-	if (options->heap && targets > 0)
-		return "--heap is recorded inside a program that is started: give a program alone";
-	if (options->heap && strcmp(options->engine, "auto") != 0 &&
-	    strcmp(options->engine, HEAP_ENGINE) != 0)
-		return "--heap is recorded by the engine \"signal\": leave out --engine";
-	if (options->heap && options->last_ns > 0)
-		return "--last keeps samples alone: leave out --heap";
+	if (options->heap && heap_conflict(options, targets > 0))
+		return heap_conflict(options, targets > 0);
 	if (options->flame && options->output && strcmp(options->output, "-") == 0)
 		return "--flame reads the recording again: give -o a file";
 	if (options->last_ns > 0 && options->output && strcmp(options->output, "-") == 0)
