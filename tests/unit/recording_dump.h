@@ -17,6 +17,7 @@
 #include "model/dictionary.h"
 #include "model/heap_event.h"
 #include "model/leak.h"
+#include "model/memory_reading.h"
 #include "model/sink.h"
 #include "recording/reader.h"
 
@@ -165,6 +166,28 @@ static inline int dump_heap_until(void *self, uint64_t time_ns)
 	return 0;
 }
 
+static inline int dump_memory(void *self, const struct memory_reading *reading)
+{
+	struct dump *dump = self;
+	const struct memory_split *split = &reading->split;
+
+	bytes_printf(&dump->text, "memory pid%u kind%u %" PRIu64 " %" PRIu64 " %" PRIu64,
+		     reading->pid, reading->kind, reading->time_ns, reading->resident_bytes,
+		     reading->shared_bytes);
+	if (reading->kind == MEMORY_SPLIT)
+		bytes_printf(&dump->text,
+			     " heap %" PRIu64 "/%" PRIu64 " stacks %" PRIu64 " files %" PRIu64
+			     " own %" PRIu64 " rest %" PRIu64,
+			     split->heap_bytes, split->heap_size_bytes, split->stack_bytes,
+			     split->file_bytes, split->own_bytes, split->rest_bytes);
+	for (size_t i = 0; i < reading->region_count; i++)
+		bytes_printf(&dump->text, " %" PRIx64 "+%" PRIx64 ":%" PRIu64,
+			     reading->regions[i].start, reading->regions[i].size_bytes,
+			     reading->regions[i].resident_bytes);
+	bytes_printf(&dump->text, "\n");
+	return 0;
+}
+
 static inline int dump_leaks(void *self, const struct leak_scan *scan)
 {
 	struct dump *dump = self;
@@ -204,6 +227,7 @@ static inline struct recording_visitor dump_visitor(struct dump *dump)
 		.samples = dump_samples,
 		.heap = dump_heap,
 		.heap_until = dump_heap_until,
+		.memory = dump_memory,
 		.leaks = dump_leaks,
 		.map = dump_map,
 		.clock = dump_clock,
