@@ -54,9 +54,10 @@ class Tally:
         self.details = []
 
     def slow_down(self):
-        if not self.plain or not self.sampled:
-            return 0
-        return statistics.median(self.sampled) / max(statistics.median(self.plain), 0.01) - 1
+        """In words; a shell that is killed tells no times."""
+        if not self.plain or not self.sampled or not statistics.median(self.sampled):
+            return "–"
+        return f"{100 * statistics.median(self.sampled) / max(statistics.median(self.plain), 0.01) - 100:+.0f} %"
 
 
 def cpu_seconds(path):
@@ -239,7 +240,7 @@ def table(tallies, counted):
             continue
         seen = f"{100 * tally.seen_ns / 1e9 / tally.cpu:.0f} %" if tally.cpu else "–"
         rows.append(f"| {name} | {tally.runs} | {tally.samples} | {tally.least} | {tally.differences} |"
-                    f" {tally.crashes} | {tally.hangs} | {seen} | {100 * tally.slow_down():+.0f} % |")
+                    f" {tally.crashes} | {tally.hangs} | {seen} | {tally.slow_down()} |")
         for field in ("runs", "samples", "differences", "crashes", "hangs"):
             setattr(sums, field, getattr(sums, field) + getattr(tally, field))
     rows.append(f"| **all** | {sums.runs} | {sums.samples} | | {sums.differences} | {sums.crashes} | {sums.hangs} | | |")
