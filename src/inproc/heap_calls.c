@@ -67,6 +67,16 @@ bool heap_is_bypassed(void)
 	       symbol->st_shndx != SHN_UNDEF;
 }
 
+bool heap_is_of_allocator(const void *function)
+{
+	Dl_info its;
+	Dl_info allocators;
+
+	return is_found() && dladdr(function, &its) != 0 &&
+	       dladdr((void *)real_malloc_usable_size, &allocators) != 0 &&
+	       its.dli_fbase == allocators.dli_fbase;
+}
+
 size_t heap_usable_size(const void *block, size_t size)
 {
 	size_t usable = real_malloc_usable_size((void *)(uintptr_t)block);
