@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The heap: what programs whose truth is known do with their memory, to the byte."""
+import fcntl
 import functools
 import json
 import os
@@ -203,6 +204,17 @@ def test_operators_of_a_part_are_its_own(wick):
     alone = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert alone == "20\n"
     assert Heap(wick, command).process.stdout == alone
+
+
+def test_a_file_that_another_writes_is_left_to_it(wick):
+    path = wick.new_path()
+    with open(path, "wb") as other:
+        other.write(b"his")
+        other.flush()
+        fcntl.flock(other, fcntl.LOCK_EX)
+        done = wick.run("heap", "-o", path, "--", "echo", "ran")
+    assert done.returncode == 1 and done.stdout == "" and "another recording" in done.stderr
+    assert pathlib.Path(path).read_bytes() == b"his"
 
 
 def test_threads_and_what_their_destructors_free(wick):
