@@ -180,7 +180,7 @@ FREE(free_sized, SESSION_MALLOC, (void *block, size_t size), (block, size));
 FREE(free_aligned_sized, SESSION_ALIGNED, (void *block, size_t alignment, size_t size),
      (block, alignment, size));
 
-/* A block of before the allocator was found becomes one of it. */
+/* A block of before the allocator was found becomes one of it, or stays early while it is not. */
 static void *leave_early(void *block, size_t size)
 {
 	size_t old = heap_early_size(block);
@@ -210,10 +210,10 @@ INPROC_EXPORT void *realloc(void *block, size_t size)
 	const void *old = block; /* an address to speak of, after it has gone */
 	bool moves;
 
-	if (!is_found())
-		return heap_early(size, 0); /* what it held is early memory: see below */
 	if (heap_is_early(block))
 		return leave_early(block, size);
+	if (!is_found())
+		return heap_early(size, 0);
 	thread = heap_enter(&site);
 	moves = heap_moves(thread, &site, block);
 	return say_moved(thread, &site, moves, old, real_realloc(block, size), size);
