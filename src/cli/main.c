@@ -14,17 +14,19 @@ static void ignore_signal(int number)
 }
 
 /*
- * A write to a closed pipe shall fail instead of killing a recorder that still
- * has a file to finish. A handler does that where SIG_IGN would be inherited by
+ * A write to a closed pipe, or beyond the limit of files, shall fail instead of killing a
+ * recorder that still has a file to finish. A handler does that where SIG_IGN would be inherited by
  * the programs we start.
  */
-static void survive_broken_pipes(void)
+static void survive_failing_writes(void)
 {
+	static const int signals[] = {SIGPIPE, SIGXFSZ};
 	struct sigaction action = {.sa_handler = ignore_signal, .sa_flags = SA_RESTART};
 	struct sigaction old;
 
-	if (sigaction(SIGPIPE, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-		(void)sigaction(SIGPIPE, &action, NULL); /* cannot fail for a valid signal */
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+			(void)sigaction(signals[i], &action, NULL); /* cannot fail for these */
 }
 
 /*
@@ -57,6 +59,6 @@ int main(int argc, char **argv)
 {
 	give_large_memory_back();
 	occupy_closed_streams();
-	survive_broken_pipes();
+	survive_failing_writes();
 	return command_main(command_table, argc, argv, stdout, stderr);
 }

@@ -138,10 +138,14 @@ struct block {
 	enum session_call call;
 };
 
-/* Of blocks that the allocator has no part in there is none. */
-static uint64_t slack_of(const struct block *block)
+/*
+ * Of blocks that the allocator has no part in there is none. Those of operator new may be
+ * part of another block, or of a pool: then the allocator must not be asked.
+ */
+static uint64_t slack_of(const struct inproc_thread *thread, const struct block *block)
 {
-	if (block->call >= SESSION_MMAP)
+	if (block->call >= SESSION_NEW &&
+	    (block->call >= SESSION_MMAP || block->address != thread->inner_block))
 		return 0;
 	return heap_usable_size(block->address, block->size) - block->size;
 }
@@ -151,7 +155,7 @@ static inline __attribute__((always_inline)) bool put_block(struct inproc_thread
 							    const struct block *block,
 							    uint32_t stack)
 {
-	uint64_t slack = slack_of(block);
+	uint64_t slack = slack_of(thread, block);
 	uint64_t head;
 	struct session_heap *to =
 		(struct session_heap *)heap_claim(thread, SESSION_ALLOC_WORDS, &head);
@@ -290,6 +294,8 @@ void heap_allocated(struct inproc_thread *thread, const struct heap_site *site,
 {
 	const struct block what = {block, size, call};
 
+	if (!thread && call < SESSION_NEW && inproc_self)
+		inproc_self->inner_block = block;
 	if (!thread || !block)
 		return;
 	if (atomic_load_explicit(&heap_is_on, memory_order_relaxed) == HEAP_ON ||

@@ -152,8 +152,14 @@ static inline void heap_freed_at(struct inproc_thread *thread, const struct heap
 bool heap_moves(struct inproc_thread *thread, const struct heap_site *site, const void *block);
 void heap_stayed(struct inproc_thread *thread, const void *block);
 
+/* A part of the program has gone, maybe with operators of its own. */
+void heap_new_forget(void);
+
 /* Whether others find a malloc() before ours: that of a program that defines its own. */
 bool heap_is_bypassed(void);
+
+/* Whether a function is of the library that knows what blocks have room for. */
+bool heap_is_of_allocator(const void *function);
 
 /* What a block has room for, as its allocator tells; its own size when that cannot. */
 size_t heap_usable_size(const void *block, size_t size);

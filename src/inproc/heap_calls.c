@@ -67,6 +67,16 @@ bool heap_is_bypassed(void)
 	       symbol->st_shndx != SHN_UNDEF;
 }
 
+bool heap_is_of_allocator(const void *function)
+{
+	Dl_info its;
+	Dl_info allocators;
+
+	return is_found() && dladdr(function, &its) != 0 &&
+	       dladdr((void *)real_malloc_usable_size, &allocators) != 0 &&
+	       its.dli_fbase == allocators.dli_fbase;
+}
+
 size_t heap_usable_size(const void *block, size_t size)
 {
 	size_t usable = real_malloc_usable_size((void *)(uintptr_t)block);
@@ -170,7 +180,7 @@ FREE(free_sized, SESSION_MALLOC, (void *block, size_t size), (block, size));
 FREE(free_aligned_sized, SESSION_ALIGNED, (void *block, size_t alignment, size_t size),
      (block, alignment, size));
 
-/* A block of before the allocator was found becomes one of it. */
+/* A block of before the allocator was found becomes one of it, or stays early while it is not. */
 static void *leave_early(void *block, size_t size)
 {
 	size_t old = heap_early_size(block);
@@ -200,10 +210,10 @@ INPROC_EXPORT void *realloc(void *block, size_t size)
 	const void *old = block; /* an address to speak of, after it has gone */
 	bool moves;
 
-	if (!is_found())
-		return heap_early(size, 0); /* what it held is early memory: see below */
 	if (heap_is_early(block))
 		return leave_early(block, size);
+	if (!is_found())
+		return heap_early(size, 0);
 	thread = heap_enter(&site);
 	moves = heap_moves(thread, &site, block);
 	return say_moved(thread, &site, moves, old, real_realloc(block, size), size);

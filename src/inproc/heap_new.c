@@ -10,22 +10,122 @@
 #include "inproc/real.h"
 
 /*
- * The real function of a name. A program that is no C++ may load parts that are: these find
- * our function by the program's scope, but the next one only by their own.
+ * The real functions of a name. Where the program is C++ there is one for all. A program
+ * that is not may load parts that are, and may have operators of their own: these find our
+ * function by the program's scope, but the next one only by their own.
  */
-static void *find(const char *name, uint64_t caller)
+#define PLACES 64u
+struct operators {
+	_Atomic(void *) next;
+	_Atomic bool of_allocator; /* that one */
+	struct {
+		_Atomic uint64_t key; /* who calls, since the last part went */
+		_Atomic(void *) function;
+	} places[PLACES];
+};
+
+static _Atomic uint64_t parts_gone;
+
+void heap_new_forget(void)
 {
-	void *function = dlsym(RTLD_NEXT, name);
+	(void)atomic_fetch_add(&parts_gone, 1);
+}
+
+/* Operators call each other: what they find then is what who called first would. */
+static __thread struct {
+	uint64_t frame; /* 0: none */
+	uint64_t word;  /* behind it, which is his as long as it has not returned */
+	uint64_t pc;
+} outer __attribute__((tls_model("initial-exec")));
+
+static uint64_t outer_caller(const struct heap_site *site, bool *ret_first)
+{
+	uint64_t word = ((const uint64_t *)(uintptr_t)site->frame)[1];
+
+	/* One that was left by a throw has been written over. */
+	*ret_first = outer.frame <= site->frame ||
+		     ((const uint64_t *)(uintptr_t)outer.frame)[1] != outer.word;
+	if (*ret_first)
+		outer = (__typeof__(outer)){site->frame, word, site->pc};
+	return outer.pc;
+}
+
+/* Those of others, and not our own: nothing is loaded or goes. */
+REAL_FUNCTION(dlopen);
+REAL_FUNCTION(dlclose);
+
+static void *find_in_part(const char *name, uint64_t caller)
+{
+	void *function = NULL;
 	Dl_info info;
 	void *object;
 
-	if (function || !dladdr((void *)(uintptr_t)caller, &info) || !info.dli_fname)
-		return function;
-	object = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	if (!real_dlopen || !real_dlclose || !dladdr((void *)(uintptr_t)caller, &info) ||
+	    !info.dli_fname)
+		return NULL;
+	object = real_dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 	function = object ? dlsym(object, name) : NULL;
 	if (object)
-		(void)dlclose(object);
+		(void)real_dlclose(object);
 	return function;
+}
+
+/* What has been found for a caller. Others may write: a key that stays is that of what is read. */
+static void *find_known(struct operators *known, uint64_t key)
+{
+	uint32_t at = key * 0x9e3779b97f4a7c15ull >> 58;
+	void *function;
+
+	if (atomic_load(&known->places[at].key) != key)
+		return NULL;
+	function = atomic_load(&known->places[at].function);
+	return atomic_load(&known->places[at].key) == key ? function : NULL;
+}
+
+static void know(struct operators *known, uint64_t key, void *function)
+{
+	uint32_t at = key * 0x9e3779b97f4a7c15ull >> 58;
+
+	if (atomic_exchange(&known->places[at].key, 1) == 1)
+		return; /* somebody else is at it */
+	atomic_store(&known->places[at].function, function);
+	atomic_store(&known->places[at].key, key);
+}
+
+static __attribute__((noinline)) void *find_slowly(struct operators *known, const char *name,
+						   const struct heap_site *site, bool *ret_first)
+{
+	uint64_t caller = outer_caller(site, ret_first);
+	uint64_t key = caller | atomic_load(&parts_gone) << 48;
+	void *function = find_known(known, key);
+
+	if (function)
+		return function;
+	function = dlsym(RTLD_NEXT, name);
+	if (function) {
+		atomic_store(&known->of_allocator, heap_is_of_allocator(function));
+		atomic_store(&known->next, function);
+		return function;
+	}
+	function = find_in_part(name, caller);
+	if (function)
+		know(known, key, function);
+	return function;
+}
+
+static inline void *find(struct operators *known, const char *name, const struct heap_site *site,
+			 bool *ret_first)
+{
+	void *next = atomic_load_explicit(&known->next, memory_order_acquire);
+
+	*ret_first = false;
+	return next ? next : find_slowly(known, name, site, ret_first);
+}
+
+static inline void leave(bool first)
+{
+	if (first)
+		outer.frame = 0;
 }
 
 /* Where there is none at all, new and delete are malloc() and free(). */
@@ -42,15 +142,20 @@ static void *allocate(size_t size)
 	extern void *id parameters __asm__(symbol);                                                \
 	INPROC_EXPORT void *id parameters                                                          \
 	{                                                                                          \
-		static __typeof__(&id) real;                                                       \
+		static struct operators known;                                                     \
 		struct heap_site site = HEAP_SITE();                                               \
 		struct inproc_thread *thread = heap_enter(&site);                                  \
+		bool first;                                                                        \
+		__typeof__(&id) real = (__typeof__(&id))find(&known, symbol, &site, &first);       \
 		void *block;                                                                       \
                                                                                                    \
-		if (!real)                                                                         \
-			real = (__typeof__(&id))find(symbol, site.pc);                             \
+		if (thread)                                                                        \
+			thread->inner_block = NULL;                                                \
 		block = real && real != id ? real arguments : allocate(size);                      \
+		if (thread && atomic_load_explicit(&known.of_allocator, memory_order_relaxed))     \
+			thread->inner_block = block;                                               \
 		heap_allocated(thread, &site, call, block, size);                                  \
+		leave(first);                                                                      \
 		heap_leave(thread);                                                                \
 		return block;                                                                      \
 	}                                                                                          \
@@ -60,17 +165,18 @@ static void *allocate(size_t size)
 	extern void id parameters __asm__(symbol);                                                 \
 	INPROC_EXPORT void id parameters                                                           \
 	{                                                                                          \
-		static __typeof__(&id) real;                                                       \
+		static struct operators known;                                                     \
 		struct heap_site site = HEAP_SITE();                                               \
 		struct inproc_thread *thread = heap_enter(&site);                                  \
+		bool first;                                                                        \
+		__typeof__(&id) real = (__typeof__(&id))find(&known, symbol, &site, &first);       \
                                                                                                    \
 		heap_freed_at(thread, &site, call, block);                                         \
-		if (!real)                                                                         \
-			real = (__typeof__(&id))find(symbol, site.pc);                             \
 		if (real && real != id)                                                            \
 			real arguments;                                                            \
 		else                                                                               \
 			free(block);                                                               \
+		leave(first);                                                                      \
 		heap_leave(thread);                                                                \
 	}                                                                                          \
 	_Static_assert(1, "takes a semicolon")

@@ -67,11 +67,15 @@ INPROC_EXPORT int dlclose(void *handle)
 {
 	int r;
 
-	if (!inproc_active())
-		return REAL(dlclose)(handle);
+	if (!inproc_active()) {
+		r = REAL(dlclose)(handle);
+		heap_new_forget();
+		return r;
+	}
 	/* From before it goes until the recorder has looked again no list is to be trusted. */
 	atomic_store(&inproc.unsure_until, atomic_load(&inproc.process->maps_changed) + 1);
 	r = REAL(dlclose)(handle);
+	heap_new_forget();
 	atomic_store(&inproc.unsure_until, tell());
 	return r;
 }

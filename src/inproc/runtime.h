@@ -83,15 +83,16 @@ struct inproc_thread {
 	uint64_t last_key;
 	uint64_t last_left_bytes;
 	uint64_t random;
-	uint32_t end_rounds;   /* of destructors, while the thread ends */
-	uint64_t inside_pc;    /* what lies in it as long as that is so */
-	bool heap_deep;        /* it has had deep stacks */
-	bool heap_small;       /* it has but few places in its tables */
-	uint64_t told_rate;    /* that its blocks are sampled with, as far as the reader knows */
-	uint64_t heap_tail;    /* of the ring, as far as it was looked at */
-	uint32_t heap_numbers; /* that stacks were given */
-	uint32_t heap_written; /* frames of the stack that was written last */
-	uint64_t hooked;       /* as inside, of hooked functions: see hook.h */
+	uint32_t end_rounds;     /* of destructors, while the thread ends */
+	uint64_t inside_pc;      /* what lies in it as long as that is so */
+	const void *inner_block; /* what operator new was given by malloc() or its like */
+	bool heap_deep;          /* it has had deep stacks */
+	bool heap_small;         /* it has but few places in its tables */
+	uint64_t told_rate;      /* that its blocks are sampled with, as far as the reader knows */
+	uint64_t heap_tail;      /* of the ring, as far as it was looked at */
+	uint32_t heap_numbers;   /* that stacks were given */
+	uint32_t heap_written;   /* frames of the stack that was written last */
+	uint64_t hooked;         /* as inside, of hooked functions: see hook.h */
 	uint64_t hooked_pc;
 	struct heap_memory *heap; /* what else it takes; NULL: not yet */
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -113,6 +114,16 @@ static bool to_stdout(const struct session *session)
 	return strcmp(session->config->output, "-") == 0;
 }
 
+/* Two that write into one file would leave neither whole. */
+static int claim_output(int fd, const char *path, struct error *err)
+{
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+		return 0; /* or there are no locks here */
+	(void)error_set(err, -EBUSY, "%s is being written by another recording", path);
+	error_remedy(err, "wait for its end, or choose another name with -o FILE");
+	return -EBUSY;
+}
+
 static int open_output(struct session *session, struct error *err)
 {
 	int fd;
@@ -126,7 +137,9 @@ static int open_output(struct session *session, struct error *err)
 	fd = outfile_open(session->config->output, &session->created, err);
 	if (fd < 0)
 		return fd;
-	r = recording_writer_open(fd, session->config->output, &session->writer, err);
+	r = to_stdout(session) ? 0 : claim_output(fd, session->config->output, err);
+	if (r == 0)
+		r = recording_writer_open(fd, session->config->output, &session->writer, err);
 	if (r < 0)
 		(void)close(fd); /* nothing was written */
 	session->output_fd = fd;

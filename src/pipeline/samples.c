@@ -616,11 +616,13 @@ static bool has_kernel_frames(const struct samples *samples)
 
 static int no_such_event(struct samples *samples, const char *name, struct error *err)
 {
+	uint32_t values =
+		samples->heap ? heap_value_count(heap_analysis_report(samples->heap)) : 0;
 	struct bytes names = {0};
 
 	sample_events_put_names(&samples->events, false, &names);
-	if (samples->heap)
-		bytes_printf(&names, "%s" HEAP_VALUE_ANY, names.size > 0 ? ", " : "");
+	for (uint32_t i = 0; i < values; i++)
+		bytes_printf(&names, "%s%s", names.size > 0 ? ", " : "", heap_value_types[i].name);
 	bytes_put_u8(&names, 0);
 	(void)error_set(err, -EINVAL, "%s has no event %s", name, samples->options->event);
 	if (!names.failed && names.data[0])

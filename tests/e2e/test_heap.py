@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The heap: what programs whose truth is known do with their memory, to the byte."""
+import fcntl
 import functools
 import json
 import os
 import pathlib
 import shutil
 import subprocess
+import sys
 
 import contract
 import pytest
@@ -193,6 +195,26 @@ def test_the_break_of_a_program_is_its_own(wick):
 def test_a_library_that_passes_us_by_is_named(wick):
     heap = Heap(wick, workload("strain", "deepbind", BUILD / "tests" / "workloads" / "plugin_a.so"))
     assert heap.truth["opened"] and "RTLD_DEEPBIND" in notes(heap) and "plugin_a.so" in notes(heap)
+
+
+def test_operators_of_a_part_are_its_own(wick):
+    """A program in C loads a part in C++ that brings operator new: others of C++ come down to that one."""
+    call = f"import ctypes; print(ctypes.CDLL({str(BUILD / 'tests' / 'workloads' / 'plugin_new.so')!r}).plugin_new())"
+    command = [sys.executable, "-S", "-E", "-c", call]
+    alone = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert alone == "20\n"
+    assert Heap(wick, command).process.stdout == alone
+
+
+def test_a_file_that_another_writes_is_left_to_it(wick):
+    path = wick.new_path()
+    with open(path, "wb") as other:
+        other.write(b"his")
+        other.flush()
+        fcntl.flock(other, fcntl.LOCK_EX)
+        done = wick.run("heap", "-o", path, "--", "echo", "ran")
+    assert done.returncode == 1 and done.stdout == "" and "another recording" in done.stderr
+    assert pathlib.Path(path).read_bytes() == b"his"
 
 
 def test_threads_and_what_their_destructors_free(wick):

@@ -388,7 +388,9 @@ static void samples_come_first_unless_a_value_is_asked_for(void **state)
 	profile_free(profile);
 	world->options.event = "nothing";
 	assert_int_equal(load_profile(world->made.path, &world->options, &profile, &err), -EINVAL);
-	assert_string_equal(err.remedy, "it has: cpu-clock, heap");
+	assert_string_equal(err.remedy,
+			    "it has: cpu-clock, alloc_space, alloc_objects, peak_space, "
+			    "peak_objects, inuse_space, inuse_objects, temporary_objects");
 }
 
 static void a_recording_without_allocations_says_how_to_get_some(void **state)

@@ -472,6 +472,25 @@ static void a_link_or_a_pipe_is_no_file_of_a_program(void **state)
 	assert_true(process_file_open(fixture->folder, NAME, &fixture->file) < 0);
 }
 
+static void the_name_of_a_file_that_is_gone_may_be_that_of_a_later_one(void **state)
+{
+	struct fixture *fixture = *state;
+	struct process_file *first;
+
+	/* The first is read and gone when a process becomes a third program. */
+	fixture->written->head.created_ticks = 20;
+	assert_int_equal(open_file(fixture), 0);
+	first = fixture->file;
+	assert_int_equal(unlink(fixture->path), 0);
+	fixture->written->head.created_ticks = 30;
+	assert_int_equal(open_file(fixture), 0);
+	assert_true(process_file_is_later(fixture->file, first));
+	assert_false(process_file_is_later(first, fixture->file));
+	fixture->file->pid++;
+	assert_false(process_file_is_later(fixture->file, first));
+	process_file_close(first);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -494,6 +513,7 @@ int main(void)
 		TEST(what_is_lost_never_goes_back),
 		TEST(a_thread_that_has_ended_leaves_its_slot),
 		TEST(a_link_or_a_pipe_is_no_file_of_a_program),
+		TEST(the_name_of_a_file_that_is_gone_may_be_that_of_a_later_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,6 +91,7 @@ static int read_head(struct process_file *file)
 	    (pid_t)head->pid <= 0 || !is_sane(head, (uint64_t)status.st_size))
 		return -EINVAL;
 	file->pid = (pid_t)head->pid;
+	file->created_ticks = head->created_ticks;
 	file->slot_count = head->slot_count;
 	file->ring_words = head->ring_words;
 	file->slots_offset = head->slots_offset;
@@ -104,24 +105,10 @@ static int read_head(struct process_file *file)
 	return file->page == MAP_FAILED ? -errno : 0;
 }
 
-/* PID.START.IMAGE; what else a name may be counts as the first. */
-static void read_name(struct process_file *file)
-{
-	const char *start = strchr(file->name, '.');
-	char *image = NULL;
-
-	if (start)
-		file->start_ticks = strtoull(start + 1, &image, 10);
-	if (image && *image == '.')
-		file->image = strtoull(image + 1, NULL, 10);
-}
-
 bool process_file_is_later(const struct process_file *file, const struct process_file *other)
 {
-	if (file->pid != other->pid)
-		return false;
-	return file->start_ticks != other->start_ticks ? file->start_ticks > other->start_ticks
-						       : file->image > other->image;
+	/* Not by their names: that of a file that has been read is free for the next program. */
+	return file->pid == other->pid && file->created_ticks > other->created_ticks;
 }
 
 int process_file_open(const char *folder, const char *name, struct process_file **ret)
@@ -134,7 +121,6 @@ int process_file_open(const char *folder, const char *name, struct process_file 
 		return -ENOMEM;
 	(void)snprintf(path, sizeof(path), "%s/%s", folder, name);
 	(void)snprintf(file->name, sizeof(file->name), "%s", name);
-	read_name(file);
 	file->page = MAP_FAILED;
 	file->fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	r = file->fd < 0 ? -errno : read_head(file);

@@ -24,8 +24,7 @@ struct process_ring; /* what is remembered of a slot */
 struct process_file {
 	char name[64];
 	pid_t pid;
-	uint64_t start_ticks; /* of the process, with which program it is: of the name */
-	uint64_t image;
+	uint64_t created_ticks; /* copies, as those below */
 	int fd;
 	struct session_process *copy;       /* of its head, as it was when it was last read */
 	const struct session_process *head; /* the same, for all others */
