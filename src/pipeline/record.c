@@ -19,6 +19,7 @@
 #include "base/scope.h"
 #include "base/vec.h"
 #include "pipeline/closing.h"
+#include "pipeline/fd_limit.h"
 #include "pipeline/flight.h"
 #include "pipeline/function_place.h"
 #include "pipeline/jit_watch.h"
@@ -102,17 +103,6 @@ static int take_signals(struct session *session, struct error *err)
 	if (session->signal_fd < 0)
 		return error_errno(err, -errno, "cannot watch signals");
 	return 0;
-}
-
-/* Every event of every thread on every CPU is a descriptor. */
-static void raise_fd_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &limit); /* fewer events then, with a message */
-	}
 }
 
 static bool to_stdout(const struct session *session)
@@ -230,7 +220,7 @@ static int arm(struct session *session, struct target *target, struct error *err
 				 err);
 	if (r < 0)
 		return r;
-	raise_fd_limit(); /* after the fork: the program keeps its own limits */
+	fd_limit_raise(); /* after the fork: the program keeps its own limits */
 	if (target->kind == TARGET_COMMAND) {
 		target->ids = &session->child.pid;
 		target->count = 1;
