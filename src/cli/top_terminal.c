@@ -113,7 +113,7 @@ static void set_styles(struct top_terminal *terminal, bool color)
 		return;
 	(void)start_color();
 	(void)use_default_colors();
-	for (short i = 0; i < TOP_STYLES; i++)
+	for (int i = 0; i < TOP_STYLES; i++)
 		if (colors[i].text != colors[i].ground &&
 		    init_pair((short)(i + 1), colors[i].text, colors[i].ground) == OK)
 			terminal->styles[i] = (attr_t)COLOR_PAIR(i + 1);
