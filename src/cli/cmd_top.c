@@ -73,8 +73,8 @@ static const char *conflict(const struct top_options *options, int argc)
 {
 	if (options->pids.count > 0 && options->all)
 		return "-p and -a exclude each other";
-	if (options->pids.count > 0 && argc > 0)
-		return "either attach with -p, or give a program to run";
+	if ((options->pids.count > 0 || options->all) && argc > 0)
+		return "either watch what runs with -p or -a, or give a program to run";
 	if (options->pids.count == 0 && !options->all && argc == 0)
 		return "nothing to watch: give a program, -p PID or -a";
 	return NULL;

@@ -11,6 +11,7 @@
 #include "base/scope.h"
 #include "model/dictionary.h"
 #include "model/sink.h"
+#include "pipeline/live_jit.h"
 #include "pipeline/load.h"
 #include "pipeline/loader.h"
 #include "symbol/kernel_symbols.h"
@@ -44,6 +45,7 @@ struct live_profile {
 	struct profile *shown;
 	const char *kallsyms;
 	struct kernel_symbols *kernel;
+	struct live_jit jit;
 	char *title;
 	char value[32];
 	char unit[32];
@@ -421,6 +423,7 @@ void live_profile_free(struct live_profile *live)
 		profile_free(live->shown);
 	loader_fini(&live->loader);
 	kernel_symbols_free(live->kernel);
+	live_jit_fini(&live->jit);
 	dictionary_fini(&live->dictionary);
 	for (size_t i = 0; i < SLICES; i++)
 		sums_fini(&live->slices[i].sums);
@@ -450,6 +453,21 @@ static void read_kernel(struct live_profile *live)
 		live->kallsyms = NULL;
 		return;
 	}
+}
+
+/* Compiled code gets its names later than its samples: frames that had none are asked again. */
+static void read_jit(struct live_profile *live, uint64_t now_ns)
+{
+	struct loader *loader = &live->loader;
+
+	if (!live_jit_look(&live->jit, loader->dictionary, now_ns))
+		return;
+	symboliser_set_jit(loader->symboliser, live->jit.symbols);
+	for (size_t i = 0; i < loader->located.count; i++)
+		if (live_jit_is_compiled(loader->dictionary, (uint32_t)i))
+			loader->located.items[i] = (struct located){ID_NONE, ID_NONE};
+	for (size_t i = 1; i < loader->rebuilt.count; i++)
+		loader->rebuilt.items[i] = (struct rebuilt){ID_NONE, ID_NONE};
 }
 
 static int add_sums(struct live_profile *live, const struct sums *sums)
@@ -503,6 +521,8 @@ int live_profile_refresh(struct live_profile *live, uint64_t now_ns, uint32_t wi
 		profile_free(live->shown);
 	live->shown = loader->profile;
 	read_kernel(live);
+	read_jit(live, now_ns);
+	symboliser_set_time(loader->symboliser, now_ns);
 	profile_clear_entries(loader->profile);
 	loader->profile->period_ns = strcmp(live->unit, "nanoseconds") == 0 ? live->period : 0;
 	loader->profile->quality.lost = live->lost;

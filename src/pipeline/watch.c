@@ -17,6 +17,7 @@
 #include "pipeline/job_control.h"
 #include "pipeline/kernel_addresses.h"
 #include "pipeline/launch.h"
+#include "pipeline/target_watch.h"
 
 #define DRAIN_NS (200 * NS_PER_MS)
 #define DRAIN_HURRIED_NS (20 * NS_PER_MS)
@@ -32,6 +33,7 @@ struct watch {
 	bool ended; /* the target; the engine is stopped */
 	struct target target;
 	VEC(pid_t) ids;
+	struct target_watch others; /* processes that we did not start */
 	int signal_fd;
 	sigset_t old_mask;
 	int stop_signal;
@@ -126,6 +128,7 @@ static int start(struct watch *watch, const struct watch_config *config, int *re
 	}
 	if (r < 0)
 		return r;
+	target_watch_begin(&watch->others, &watch->target);
 	pace.mode = config->sampling.mode;
 	pace.machine = config->target.kind == TARGET_MACHINE;
 	pace_begin(&watch->pace, &pace, watch->engine);
@@ -187,6 +190,7 @@ void watch_close(struct watch *watch)
 		(void)close(watch->signal_fd);
 		(void)sigprocmask(SIG_SETMASK, &watch->old_mask, NULL); /* cannot fail */
 	}
+	target_watch_fini(&watch->others);
 	vec_fini(&watch->ids);
 	free(watch);
 }
@@ -214,16 +218,7 @@ static uint32_t read_signals(struct watch *watch)
 
 static bool target_ended(struct watch *watch)
 {
-	const struct target *target = &watch->target;
-
-	if (watch->launched && target->kind == TARGET_COMMAND)
-		return child_ended(&watch->child);
-	if (target->kind == TARGET_MACHINE || target->kind == TARGET_CGROUP)
-		return false;
-	for (size_t i = 0; i < target->count; i++)
-		if (kill(target->ids[i], 0) == 0 || errno == EPERM)
-			return false;
-	return true;
+	return watch->launched ? child_ended(&watch->child) : target_watch_ended(&watch->others);
 }
 
 /* When the engine is to be emptied at the latest, or something else is due. */

@@ -145,6 +145,11 @@ def test_tables_are_printed_for_scripts(wick):
     assert "hot_70" in done.stdout and "? help" not in done.stdout
 
 
+def test_compiled_code_has_names(wick):
+    done = wick.ok("top", "--once", "--interval", "0.5s", "--", *workload("jit_names", "map", 5000))
+    assert "jit_hot" in done.stdout and "jit cool()" in done.stdout
+
+
 def test_without_a_terminal_there_is_a_remedy(wick):
     done = wick.run("top", "-p", os.getpid())
     assert done.returncode == 2
