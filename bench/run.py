@@ -11,16 +11,20 @@ machine lacks (perf, clang++) leaves a dash in its column.
 import argparse
 import collections
 import datetime
+import fcntl
 import json
 import os
 import pathlib
 import platform
+import pty
 import random
 import re
 import shutil
 import statistics
+import struct
 import subprocess
 import sys
+import termios
 import threading
 import time
 
@@ -276,6 +280,24 @@ class Bench:
         seconds = statistics.median(float(one.group(1)) for one in found)
         return [Row("call tree and layout of 1 million nodes", NONE, f"{seconds:.2f} s CPU", NONE,
                     "≤ 1 s", seconds <= 1)]
+
+    def top(self):
+        """A live view: the share of a CPU that it takes, and a redraw with many functions."""
+        seconds = 3 if self.options.quick else 10
+        busy = subprocess.Popen([self.build / "tests/workloads/split", str(60 * 1000)],
+                                stdout=subprocess.DEVNULL)
+        try:
+            share, sent = watched_top([self.wick, "top", "-p", str(busy.pid)], seconds)
+        finally:
+            busy.kill()
+            busy.wait()
+        found = [float(run([self.build / "bench/top_bench"]).stdout.split()[0]) for _ in range(3)]
+        redraw = statistics.median(found)
+        return [Row("wick top on a busy process, 80×24", NONE,
+                    f"{share:.2f} % of a CPU, {sent / seconds:.0f} bytes/s to the terminal", NONE,
+                    "≤ 1 %", share <= 1),
+                Row("redraw of wick top, 10,000 functions in the window", NONE, f"{redraw:.1f} ms CPU",
+                    NONE, "≤ 50 ms", redraw <= 50)]
 
     def heap_analysis(self):
         """Events of a heap a second of CPU, one thread and several, and the memory of many stacks."""
@@ -679,7 +701,7 @@ class Bench:
 
 
 MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking", "folded_to_svg",
-                "layout", "heap_analysis", "perf_data_to_svg", "large_perf_data_to_svg", "walking",
+                "layout", "top", "heap_analysis", "perf_data_to_svg", "large_perf_data_to_svg", "walking",
                 "telling", "unwinding", "kernel_walking", "machine", "signal_engine", "gperftools",
                 "thread_shares", "budget", "redis", "heap", "heap_attach", "heap_codec", "symbols")
 
@@ -749,6 +771,41 @@ def folded_stacks(count, depth):
             stack.append(names[at])
         stacks.add(";".join(stack))
     return "".join(f"{stack} {chance.randrange(1, 20)}\n" for stack in sorted(stacks))
+
+
+def cpu_ticks(pid):
+    """User and system time of a process."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def watched_top(command, seconds):
+    """Runs a live view on a terminal of 80x24; its share of a CPU in percent, and bytes sent."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    process = subprocess.Popen([str(word) for word in command], stdin=theirs, stdout=theirs,
+                               env=os.environ | {"TERM": "xterm"}, start_new_session=True)
+    os.close(theirs)
+    sent = [0]
+
+    def read():
+        try:
+            while data := os.read(ours, 65536):
+                sent[0] += len(data)
+        except OSError:
+            pass  # the other end is closed
+    reader = threading.Thread(target=read)
+    reader.start()
+    time.sleep(3)  # names are found, and the window begins to fill
+    before, before_sent = cpu_ticks(process.pid), sent[0]
+    time.sleep(seconds)
+    ticks, sent_then = cpu_ticks(process.pid) - before, sent[0] - before_sent
+    os.write(ours, b"q")
+    if process.wait(timeout=10) != 0:
+        raise Failed("wick top failed")
+    reader.join()
+    os.close(ours)
+    return 100 * ticks / os.sysconf("SC_CLK_TCK") / seconds, sent_then
 
 
 def table(rows):

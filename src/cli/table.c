@@ -10,6 +10,7 @@ const struct command *const command_table[] = {
 	&command_heap,
 	&command_status,
 	&command_sample,
+	&command_top,
 	&command_report,
 	&command_annotate,
 	&command_flame,

@@ -230,6 +230,15 @@ int profile_add(struct profile *profile, uint32_t stack, uint32_t thread, const 
 				 values);
 }
 
+void profile_clear_entries(struct profile *profile)
+{
+	profile->entries.count = profile->values.count = 0;
+	profile->states.count = profile->state_values.count = 0;
+	profile->moments.count = 0;
+	profile->quality = (struct profile_quality){0};
+	id_index_clear(&profile->entry_index);
+}
+
 int profile_add_state(struct profile *profile, const char *name, const int64_t *values)
 {
 	uint32_t count = profile->value_count;

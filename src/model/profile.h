@@ -218,6 +218,9 @@ int profile_add(struct profile *profile, uint32_t stack, uint32_t thread, const 
 /* The same for an entry with a state, whose sums profile_add_state() keeps. */
 int profile_add_entry(struct profile *profile, struct profile_entry key, const int64_t *values);
 
+/* Takes all entries away, and what they came to; names, stacks and threads stay. */
+void profile_clear_entries(struct profile *profile);
+
 /* Adds the same values to those of a state. 0 or -ENOMEM. */
 int profile_add_state(struct profile *profile, const char *name, const int64_t *values);
 

@@ -19,6 +19,7 @@
 #include "recording/format.h"
 #include "recording/writer.h"
 #include "symbol/jit_names.h"
+#include "symbol/jit_symbols.h"
 #include "symbol/jitdump.h"
 #include "symbol/perf_map.h"
 
@@ -29,13 +30,11 @@ struct hit {
 };
 
 struct job {
-	struct recording_writer *writer;
-	const struct jit_watch *watch;
+	const struct jit_functions_search *search;
 	const struct dictionary *dictionary;
-	void (*notice)(void *self, const char *text);
-	void *self;
 	VEC(struct hit) hits;
 	VEC(uint64_t) addresses; /* of the process at hand */
+	uint32_t process_id;     /* and who that is */
 	const struct process *process;
 	const struct perf_map_mark *marks; /* of its map */
 	size_t mark_count;
@@ -74,7 +73,7 @@ static void collect(struct job *job)
 		qsort(job->hits.items, job->hits.count, sizeof(struct hit), compare);
 }
 
-static int write_piece(void *self, const struct jit_piece *piece)
+static int tell_piece(void *self, const struct jit_piece *piece)
 {
 	const struct job *job = self;
 	SCOPED(mem) char *text = strndup(piece->text, piece->text_size);
@@ -82,18 +81,13 @@ static int write_piece(void *self, const struct jit_piece *piece)
 
 	if (!text || (piece->file && !file))
 		return -ENOMEM;
-	recording_writer_jit_symbol(job->writer, &(struct recording_jit_symbol){
-							 .pid = job->process->pid,
-							 .start_ns = job->process->start_ns,
-							 .exec_count = job->process->exec_count,
-							 .start = piece->start,
-							 .size = piece->size,
-							 .name = text,
-							 .from_ns = piece->from_ns,
-							 .file = file,
-							 .line = piece->line,
-						 });
-	return 0;
+	return job->search->found(job->search->self, job->process_id,
+				  &(struct jit_symbol){.start = piece->start,
+						       .size = piece->size,
+						       .name = text,
+						       .file = file,
+						       .line = piece->line,
+						       .from_ns = piece->from_ns});
 }
 
 /* Tells why a file was not used; that there is none is nothing to tell. */
@@ -106,8 +100,8 @@ static void refuse(const struct job *job, const char *path, const struct error *
 	(void)snprintf(text, sizeof(text), "no names of compiled code of process %u from %s: %s",
 		       job->process->pid, path, err->text);
 	log_debug("%s", text);
-	if (job->notice)
-		job->notice(job->self, text);
+	if (job->search->notice)
+		job->search->notice(job->search->self, text);
 }
 
 /* What a file says goes to the names, which borrow the data. */
@@ -146,7 +140,7 @@ static const char *find_jitdump(const struct job *job, const struct jit_process 
 }
 
 /* Names the addresses of one process. */
-static void write_process(struct job *job)
+static void name_process(struct job *job)
 {
 	struct jit_names *names = jit_names_new(job->addresses.items, job->addresses.count);
 	struct jit_process process;
@@ -165,19 +159,14 @@ static void write_process(struct job *job)
 	map = read_file(job, &process, path, names);
 	if (dump_path)
 		dump = read_file(job, &process, dump_path, names);
-	if (jit_names_visit(names, write_piece, job) < 0)
+	if (jit_names_visit(names, tell_piece, job) < 0)
 		log_debug("out of memory for names of compiled code");
 	jit_names_free(names);
 }
 
-void jit_functions_write(struct recording_writer *writer, const struct jit_watch *watch,
-			 void (*notice)(void *self, const char *text), void *self)
+void jit_functions_find(const struct jit_functions_search *search)
 {
-	struct job job = {.writer = writer,
-			  .watch = watch,
-			  .dictionary = recording_writer_dictionary(writer),
-			  .notice = notice,
-			  .self = self};
+	struct job job = {.search = search, .dictionary = search->dictionary};
 	size_t end;
 
 	collect(&job);
@@ -189,10 +178,62 @@ void jit_functions_write(struct recording_writer *writer, const struct jit_watch
 			if (end == i ||
 			    job.hits.items[end].address != job.hits.items[end - 1].address)
 				(void)vec_push(&job.addresses, job.hits.items[end].address);
+		job.process_id = process;
 		job.process = &job.dictionary->processes.items[process];
-		job.mark_count = jit_watch_marks(watch, job.process, &job.marks);
-		write_process(&job);
+		job.mark_count =
+			search->watch ? jit_watch_marks(search->watch, job.process, &job.marks) : 0;
+		name_process(&job);
 	}
 	vec_fini(&job.hits);
 	vec_fini(&job.addresses);
+}
+
+/* Where names go that are found for a recording. */
+struct recorder {
+	struct recording_writer *writer;
+	const struct dictionary *dictionary;
+	void (*notice)(void *self, const char *text);
+	void *self;
+};
+
+static int write_symbol(void *self, uint32_t process, const struct jit_symbol *symbol)
+{
+	const struct recorder *recorder = self;
+	const struct process *maker = &recorder->dictionary->processes.items[process];
+
+	recording_writer_jit_symbol(recorder->writer, &(struct recording_jit_symbol){
+							      .pid = maker->pid,
+							      .start_ns = maker->start_ns,
+							      .exec_count = maker->exec_count,
+							      .start = symbol->start,
+							      .size = symbol->size,
+							      .name = symbol->name,
+							      .from_ns = symbol->from_ns,
+							      .file = symbol->file,
+							      .line = symbol->line,
+						      });
+	return 0;
+}
+
+static void pass_on(void *self, const char *text)
+{
+	const struct recorder *recorder = self;
+
+	if (recorder->notice)
+		recorder->notice(recorder->self, text);
+}
+
+void jit_functions_write(struct recording_writer *writer, const struct jit_watch *watch,
+			 void (*notice)(void *self, const char *text), void *self)
+{
+	struct recorder recorder = {writer, recording_writer_dictionary(writer), notice, self};
+	struct jit_functions_search search = {
+		.dictionary = recorder.dictionary,
+		.watch = watch,
+		.found = write_symbol,
+		.notice = pass_on,
+		.self = &recorder,
+	};
+
+	jit_functions_find(&search);
 }

@@ -3,13 +3,30 @@
 #define WICK_PIPELINE_JIT_FUNCTIONS_H
 
 /*
- * jit_functions: puts names of compiled code that samples hit into the recording,
- * from /tmp/perf-PID.map and jit-PID.dump of the processes that made it. Both are
- * gone or overwritten soon, and mean nothing on another machine.
+ * jit_functions: names of compiled code that samples hit, from /tmp/perf-PID.map and
+ * jit-PID.dump of the processes that made it. Both are gone or overwritten soon, and
+ * mean nothing on another machine: recordings keep what they need of them.
  */
 
+#include <stdint.h>
+
+struct dictionary;
+struct jit_symbol;
 struct jit_watch;
 struct recording_writer;
+
+struct jit_functions_search {
+	const struct dictionary *dictionary;
+	const struct jit_watch *watch; /* when names came; NULL: nobody knows */
+	/* Is told of each name that a frame of the dictionary needs. A negative answer ends
+	 * those of the process. */
+	int (*found)(void *self, uint32_t process, const struct jit_symbol *symbol);
+	/* Is told of files that were there and not used, and why; NULL is fine. */
+	void (*notice)(void *self, const char *text);
+	void *self;
+};
+
+void jit_functions_find(const struct jit_functions_search *search);
 
 /*
  * For the end of a recording, which was watched. notice, which may be NULL, is told of files that

@@ -13,6 +13,18 @@
 #include "base/error.h"
 #include "base/scope.h"
 
+/* Gives the child its streams. */
+static bool set_streams(const struct launch_plan *plan)
+{
+	int null_fd;
+
+	if (!plan->silent)
+		return plan->stdout_fd < 0 || dup2(plan->stdout_fd, STDOUT_FILENO) >= 0;
+	null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	return null_fd >= 0 && dup2(null_fd, STDIN_FILENO) >= 0 &&
+	       dup2(null_fd, STDOUT_FILENO) >= 0 && dup2(null_fd, STDERR_FILENO) >= 0;
+}
+
 /* Runs in the child: only async-signal-safe calls, whatever threads the parent had. */
 static void __attribute__((noreturn))
 run_child(int gate_fd, int report_fd, const struct launch_plan *plan, char *const *environment)
@@ -27,7 +39,7 @@ run_child(int gate_fd, int report_fd, const struct launch_plan *plan, char *cons
 	if (n != 1)
 		_exit(127);                               /* the parent gave up */
 	(void)sigprocmask(SIG_SETMASK, plan->mask, NULL); /* cannot fail with a valid mask */
-	if (plan->stdout_fd < 0 || dup2(plan->stdout_fd, STDOUT_FILENO) >= 0)
+	if (set_streams(plan))
 		(void)execvpe(plan->argv[0], plan->argv, environment);
 	code = errno;
 	/* If even this fails the parent sees a closed pipe and exit status 127. */

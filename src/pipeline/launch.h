@@ -11,6 +11,7 @@
  */
 
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct error;
@@ -31,6 +32,7 @@ struct launch_plan {
 	char *const *environment; /* "NAME=value" besides ours, NULL last; NULL: none */
 	const sigset_t *mask;     /* to run it with */
 	int stdout_fd;            /* its standard output; -1: ours */
+	bool silent;              /* none of our streams: it reads nothing, what it prints goes */
 };
 
 /* Forks a child that will exec as planned. The plan may go afterwards. */

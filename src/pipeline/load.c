@@ -51,7 +51,7 @@ static int note_kernel_frames(struct loader *loader)
 
 	if (vec_reserve(&loader->kernel_frames, dictionary->frames.count) < 0)
 		return -ENOMEM;
-	for (i = 0; i < dictionary->frames.count; i++)
+	for (i = loader->kernel_frames.count; i < dictionary->frames.count; i++)
 		loader->kernel_frames.items[i] =
 			frame_is_kernel(dictionary, &dictionary->frames.items[i]);
 	loader->kernel_frames.count = dictionary->frames.count;
@@ -126,7 +126,7 @@ static int rebuild_node(struct loader *loader, uint32_t node, bool as_leaf, uint
  * The profile's stack for a node of the recording. Goes up to the first ancestor
  * that is done and then down, so that a deep stack needs no deep recursion.
  */
-static int rebuild(struct loader *loader, uint32_t node, uint32_t *ret)
+int loader_rebuild(struct loader *loader, uint32_t node, uint32_t *ret)
 {
 	const struct stack_node *nodes = loader->dictionary->stacks.nodes.items;
 	VEC(uint32_t) path = {0};
@@ -161,7 +161,7 @@ static bool is_adoptable(const struct loader *loader)
 	       frames_are_places(loader->dictionary);
 }
 
-/* Takes over all stacks at once when they can be: what rebuild() makes, node by node. */
+/* Takes over all stacks at once when they can be: what loader_rebuild() makes, node by node. */
 static int adopt_stacks(struct loader *loader)
 {
 	const struct dictionary *dictionary = loader->dictionary;
@@ -208,10 +208,10 @@ int loader_rebuild_at(struct loader *loader, uint32_t node, uint64_t time_ns, ui
 	if (timed <= 0 && loader->adopted)
 		return timed;
 	if (timed <= 0)
-		return timed < 0 ? timed : rebuild(loader, node, ret);
+		return timed < 0 ? timed : loader_rebuild(loader, node, ret);
 	symboliser_set_time(loader->symboliser, time_ns);
 	forget(loader, node);
-	r = rebuild(loader, node, ret);
+	r = loader_rebuild(loader, node, ret);
 	forget(loader, node);
 	return r;
 }
@@ -318,7 +318,7 @@ static int fetch_file(void *self, const struct build_id *id, char *ret_path)
 	return others && others->fetch ? others->fetch(others->fetch_self, id, ret_path) : -ENOENT;
 }
 
-int loader_prepare(struct loader *loader, struct error *err)
+int loader_open_symbols(struct loader *loader, struct error *err)
 {
 	enum symbol_detail asked = loader->options->symbols;
 	struct symboliser_config config = {
@@ -330,13 +330,44 @@ int loader_prepare(struct loader *loader, struct error *err)
 		.symbol_paths = loader->options->symbol_paths,
 		.symbol_path_count = loader->options->symbol_path_count,
 	};
-	int r;
 
-	loader->dictionary = recording_reader_dictionary(loader->samples.reader);
 	if (loader->options->fetch)
 		loader->search = *loader->options->fetch;
 	loader->search.fetch = fetch_file;
 	loader->search.fetch_self = loader;
+	if (loader->options->symbol_cache) {
+		/* Without a directory of its own nothing is kept. */
+		(void)cache_dir_init(&loader->cache, NULL, "symbols", SYMBOL_STORE_SUFFIX,
+				     SYMBOL_STORE_LIMIT_BYTES);
+		config.cache = &loader->cache;
+	}
+	return symboliser_new(&config, &loader->symboliser, err);
+}
+
+int loader_grow(struct loader *loader)
+{
+	const struct dictionary *dictionary = loader->dictionary;
+
+	if (vec_reserve(&loader->located, dictionary->frames.count) < 0 ||
+	    vec_reserve(&loader->threads, dictionary->threads.count) < 0 ||
+	    vec_reserve(&loader->rebuilt, dictionary->stacks.nodes.count) < 0 ||
+	    note_kernel_frames(loader) < 0)
+		return -ENOMEM;
+	while (loader->located.count < dictionary->frames.count)
+		loader->located.items[loader->located.count++] = (struct located){ID_NONE, ID_NONE};
+	while (loader->threads.count < dictionary->threads.count)
+		loader->threads.items[loader->threads.count++] = ID_NONE;
+	while (loader->rebuilt.count < dictionary->stacks.nodes.count)
+		loader->rebuilt.items[loader->rebuilt.count++] = (struct rebuilt){ID_NONE, ID_NONE};
+	loader->rebuilt.items[0] = (struct rebuilt){0, 0};
+	return 0;
+}
+
+int loader_prepare(struct loader *loader, struct error *err)
+{
+	int r;
+
+	loader->dictionary = recording_reader_dictionary(loader->samples.reader);
 	if (vec_fill_ones(&loader->located, loader->dictionary->frames.count) < 0 ||
 	    vec_fill_ones(&loader->threads, loader->dictionary->threads.count) < 0 ||
 	    vec_fill_ones(&loader->labels, loader->dictionary->labels.sets.count) < 0 ||
@@ -348,13 +379,7 @@ int loader_prepare(struct loader *loader, struct error *err)
 	for (size_t i = 0; i <= loader->dictionary->modules.count; i++)
 		if (vec_push(&loader->gaps, (struct profile_gap){0}) < 0)
 			return error_set(err, -ENOMEM, "out of memory");
-	if (loader->options->symbol_cache) {
-		/* Without a directory of its own nothing is kept. */
-		(void)cache_dir_init(&loader->cache, NULL, "symbols", SYMBOL_STORE_SUFFIX,
-				     SYMBOL_STORE_LIMIT_BYTES);
-		config.cache = &loader->cache;
-	}
-	r = symboliser_new(&config, &loader->symboliser, err);
+	r = loader_open_symbols(loader, err);
 	if (r < 0)
 		return r;
 	symboliser_set_kernel(loader->symboliser, loader->samples.kernel);

@@ -10,6 +10,7 @@
  *	load_places.c   from addresses to locations with names
  *	load_samples.c  single samples, in a second reading of the file
  *	load_values.c   the value types, from the events of the recording
+ *	live_profile.c  stacks of an engine that still samples: no recording at all
  */
 
 #include <stdbool.h>
@@ -82,6 +83,12 @@ uint32_t loader_locate(struct loader *loader, uint32_t frame, bool exact);
  */
 int loader_collapse(struct loader *loader, uint32_t above, uint32_t *location);
 
+/*
+ * The stack of the profile for a node of the recording. Goes on from the first ancestor
+ * that is done, so that a deep stack needs no deep recursion. 0 or -ENOMEM.
+ */
+int loader_rebuild(struct loader *loader, uint32_t node, uint32_t *ret);
+
 /* The stack of the profile for a node of the recording, at the time of a sample. */
 int loader_rebuild_at(struct loader *loader, uint32_t node, uint64_t time_ns, uint32_t *ret);
 
@@ -102,6 +109,12 @@ uint32_t loader_list_heap(struct loader *loader, struct value_type *types, uint3
  * the profile, without those that are filtered out. 0 or -ENOMEM.
  */
 int loader_add_heap(struct loader *loader, struct stack_filter *filter);
+
+/* Makes the symboliser, as the options want it. */
+int loader_open_symbols(struct loader *loader, struct error *err);
+
+/* Makes room for what has come into the dictionary since. 0 or -ENOMEM. */
+int loader_grow(struct loader *loader);
 
 /* Reads the samples; loader_describe() completes what the profile tells of itself. */
 int loader_prepare(struct loader *loader, struct error *err);

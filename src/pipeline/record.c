@@ -11,7 +11,6 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -32,6 +31,7 @@
 #include "pipeline/remote.h"
 #include "pipeline/session_info.h"
 #include "pipeline/status.h"
+#include "pipeline/target_watch.h"
 #include "proc/process_info.h"
 #include "proc/thread_status.h"
 #include "recording/writer.h"
@@ -41,7 +41,6 @@
 #define FLUSH_NS NS_PER_SEC
 #define CLOCK_PAIR_NS (10 * NS_PER_SEC)
 #define LONELY_NS (100 * NS_PER_MS) /* in which a child of one who has ended may come */
-#define MAX_WATCHED 64              /* processes whose end is watched; more are simply polled */
 
 struct session {
 	const struct record_config *config;
@@ -61,9 +60,7 @@ struct session {
 	struct pace pace;
 	struct leak_watch leaks;
 	sigset_t old_mask;
-	int pid_fds[MAX_WATCHED];
-	size_t pid_fd_count;
-	bool all_watched; /* every process of the target has a descriptor above, or has ended */
+	struct target_watch others; /* processes that we did not start */
 	uint64_t start_ns;
 	uint64_t flushed_ns;
 	uint64_t clock_ns;
@@ -169,24 +166,6 @@ static void empty_output(struct session *session)
 		return; /* others may have written to it before us */
 	if (ftruncate(session->output_fd, 0) < 0)
 		errno = 0; /* a pipe or device: nothing to cut */
-}
-
-static void watch_processes(struct session *session)
-{
-	const struct target *target = &session->config->target;
-	size_t i;
-
-	if (target->kind != TARGET_PROCESSES)
-		return;
-	for (i = 0; i < target->count && session->pid_fd_count < MAX_WATCHED; i++) {
-		int fd = (int)syscall(SYS_pidfd_open, target->ids[i], 0);
-
-		if (fd < 0 && errno != ESRCH)
-			return; /* before Linux 5.3 */
-		if (fd >= 0)
-			session->pid_fds[session->pid_fd_count++] = fd;
-	}
-	session->all_watched = i == target->count;
 }
 
 static int fork_program(struct session *session, char *const *environment, struct error *err)
@@ -368,7 +347,7 @@ static void answer(void *self, enum remote_request request, struct bytes *reply)
 /* Waits until there is something to do. */
 static void wait_for_work(struct session *session, int timeout_ms)
 {
-	struct pollfd fds[MAX_WATCHED + 4];
+	struct pollfd fds[TARGET_WATCH_MAX + 4];
 	nfds_t n = 0;
 	size_t i;
 
@@ -379,8 +358,8 @@ static void wait_for_work(struct session *session, int timeout_ms)
 				   .events = POLLIN};
 	fds[n++] = (struct pollfd){.fd = session->engine ? remote_fd(&session->remote) : -1,
 				   .events = POLLIN};
-	for (i = 0; i < session->pid_fd_count; i++)
-		fds[n++] = (struct pollfd){.fd = session->pid_fds[i], .events = POLLIN};
+	for (i = 0; i < session->others.count; i++)
+		fds[n++] = (struct pollfd){.fd = session->others.pid_fds[i], .events = POLLIN};
 	if (poll(fds, n, timeout_ms) < 0)
 		return;
 	if (fds[0].revents & POLLIN)
@@ -390,41 +369,10 @@ static void wait_for_work(struct session *session, int timeout_ms)
 		remote_serve(&session->remote, clock_monotonic_ns(), answer, session);
 }
 
-/* Whether all have ended. Those that have are watched no more: they stay readable. */
-static bool all_ended(struct session *session)
-{
-	size_t i;
-
-	for (i = session->pid_fd_count; i-- > 0;) {
-		struct pollfd fd = {.fd = session->pid_fds[i], .events = POLLIN};
-
-		if (poll(&fd, 1, 0) <= 0)
-			continue;
-		(void)close(session->pid_fds[i]);
-		session->pid_fds[i] = session->pid_fds[--session->pid_fd_count];
-	}
-	return session->pid_fd_count == 0;
-}
-
-static bool processes_ended(struct session *session)
-{
-	const struct target *target = &session->config->target;
-	size_t i;
-
-	if (target->kind == TARGET_MACHINE || target->kind == TARGET_CGROUP)
-		return false;
-	if (session->all_watched)
-		return all_ended(session);
-	for (i = 0; i < target->count; i++)
-		if (kill(target->ids[i], 0) == 0 || errno == EPERM)
-			return false;
-	return true;
-}
-
 /* Whether those who joined have ended, and nobody came in their place for a while. */
 static bool members_ended(struct session *session, uint64_t now_ns)
 {
-	if (!processes_ended(session) || engine_has_members(session->engine)) {
+	if (!target_watch_ended(&session->others) || engine_has_members(session->engine)) {
 		session->lonely_ns = 0;
 		return false;
 	}
@@ -438,7 +386,7 @@ static bool target_ended(struct session *session, uint64_t now_ns)
 	if (session->launched)
 		return child_ended(&session->child);
 	return session->config->target.joins ? members_ended(session, now_ns)
-					     : processes_ended(session);
+					     : target_watch_ended(&session->others);
 }
 
 /* When the time is up that was given, from when sampling begins; UINT64_MAX: never. */
@@ -693,8 +641,7 @@ static void session_fini(struct session *session)
 	recording_writer_free(session->writer);
 	if (session->launched)
 		child_fini(&session->child);
-	for (size_t i = 0; i < session->pid_fd_count; i++)
-		(void)close(session->pid_fds[i]);
+	target_watch_fini(&session->others);
 	remote_close(&session->remote);
 	if (session->signal_fd >= 0) {
 		(void)close(session->signal_fd);
@@ -729,7 +676,7 @@ static int set_up(struct session *session, struct error *err)
 		return r;
 	}
 	empty_output(session);
-	watch_processes(session);
+	target_watch_begin(&session->others, &session->config->target);
 	session_info_begin(session->writer, session->config, session->start_ns);
 	put_clocks(session, session->start_ns);
 	session->flushed_ns = session->start_ns;

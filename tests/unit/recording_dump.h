@@ -2,9 +2,7 @@
 #ifndef WICK_TEST_RECORDING_DUMP_H
 #define WICK_TEST_RECORDING_DUMP_H
 
-/*
- * A recording as lines of text. They name things by content, never by id, so
- * that dumps of damaged files can be compared with the truth.
+/* A recording as lines of text, with names instead of ids, so that damaged files can be compared.
  */
 
 #include <inttypes.h>
@@ -236,7 +234,7 @@ static inline struct recording_visitor dump_visitor(struct dump *dump)
 	};
 }
 
-/* Dumps a whole recording. Returns what the reader said. */
+/* Of a whole recording. Returns what the reader said. */
 static inline int dump_run(struct dump *dump, struct recording_reader *reader, struct error *err)
 {
 	struct recording_visitor visitor = dump_visitor(dump);

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pipeline/live_profile.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "model/profile.h"
+#include "model/sink.h"
+#include "pipeline/load.h"
+
+#define START_NS (1000 * NS_PER_SEC)
+#define PERIOD_NS (10 * NS_PER_MS)
+
+/* Samples are handed in as an engine does; names come with the frames. */
+struct fixture {
+	struct load_options options;
+	struct live_profile *live;
+	struct sink *sink;
+	uint32_t schema;
+	uint32_t thread;
+	uint32_t second_thread;
+};
+
+static void set_up(struct fixture *fixture, size_t max_nodes)
+{
+	struct live_profile_config config = {.options = &fixture->options,
+					     .title = "app",
+					     .start_ns = START_NS,
+					     .max_nodes = max_nodes};
+	struct schema schema = {
+		.event = "cpu-clock", .value = "cpu", .unit = "nanoseconds", .period = PERIOD_NS};
+	struct process process = {.pid = 7, .comm = "app", .executable = ""};
+	struct thread thread = {.tid = 7, .comm = "app"};
+	struct error err = {0};
+
+	*fixture = (struct fixture){.options = LOAD_OPTIONS_DEFAULT};
+	assert_int_equal(live_profile_new(&config, &fixture->live, &err), 0);
+	fixture->sink = live_profile_sink(fixture->live);
+	assert_int_equal(fixture->sink->ops->schema(fixture->sink->self, &schema, &fixture->schema),
+			 0);
+	assert_int_equal(
+		fixture->sink->ops->process(fixture->sink->self, &process, &thread.process), 0);
+	assert_int_equal(fixture->sink->ops->thread(fixture->sink->self, &thread, &fixture->thread),
+			 0);
+	thread = (struct thread){.process = thread.process, .tid = 8, .comm = "worker"};
+	assert_int_equal(
+		fixture->sink->ops->thread(fixture->sink->self, &thread, &fixture->second_thread),
+		0);
+}
+
+static uint32_t stack_of(struct fixture *fixture, const char *outer, const char *inner)
+{
+	const char *names[] = {outer, inner};
+	struct frame frames[2];
+	uint32_t id;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct place place = {.name = names[i],
+				      .file = "",
+				      .module = MODULE_NONE,
+				      .origin = ORIGIN_PROGRAM,
+				      .outer = PLACE_NONE};
+
+		frames[i] = (struct frame){.kind = FRAME_CUSTOM};
+		assert_int_equal(
+			fixture->sink->ops->place(fixture->sink->self, &place, &frames[i].a), 0);
+	}
+	assert_int_equal(fixture->sink->ops->stack(fixture->sink->self, frames, 2, &id), 0);
+	return id;
+}
+
+static void put(struct fixture *fixture, uint32_t stack, uint32_t thread, uint64_t time_ns)
+{
+	uint32_t cpu = 0;
+	uint64_t weight = PERIOD_NS;
+	struct sample_batch batch = {.schema = fixture->schema,
+				     .count = 1,
+				     .stack = &stack,
+				     .thread = &thread,
+				     .cpu = &cpu,
+				     .time_ns = &time_ns,
+				     .weight = &weight};
+	struct error err = {0};
+
+	assert_int_equal(fixture->sink->ops->batch(fixture->sink->self, &batch, &err), 0);
+}
+
+static const struct profile *refresh(struct fixture *fixture, uint64_t second, uint32_t window_s)
+{
+	const struct profile *profile = NULL;
+
+	assert_int_equal(live_profile_refresh(fixture->live,
+					      START_NS + second * NS_PER_SEC + NS_PER_SEC / 2,
+					      window_s, &profile),
+			 0);
+	return profile;
+}
+
+static const char *leaf_name(const struct profile *profile, size_t entry)
+{
+	uint32_t node = profile->entries.items[entry].stack;
+	uint32_t location = profile->stacks.nodes.items[node].frame;
+	uint32_t line = profile->locations.items[location].first_line;
+
+	return profile_text(profile,
+			    profile->functions.items[profile->lines.items[line].function].name);
+}
+
+static void the_window_forgets_what_is_older(void **state)
+{
+	struct fixture fixture;
+	const struct profile *profile;
+
+	set_up(&fixture, 0);
+	put(&fixture, stack_of(&fixture, "main", "early"), fixture.thread, START_NS);
+	put(&fixture, stack_of(&fixture, "main", "late"), fixture.thread,
+	    START_NS + 5 * NS_PER_SEC);
+	put(&fixture, stack_of(&fixture, "main", "late"), fixture.thread,
+	    START_NS + 5 * NS_PER_SEC + 1);
+
+	profile = refresh(&fixture, 5, 3);
+	assert_int_equal(profile->entries.count, 1);
+	assert_string_equal(leaf_name(profile, 0), "late");
+	assert_int_equal(profile_entry_values(profile, 0)[0], 2);
+	assert_int_equal(profile_entry_values(profile, 0)[1], 2 * PERIOD_NS);
+	assert_int_equal(profile->quality.samples, 2);
+	assert_int_equal(profile->duration_ns, 5 * NS_PER_SEC / 2);
+
+	profile = refresh(&fixture, 5, 0);
+	assert_int_equal(profile->entries.count, 2);
+	assert_int_equal(profile->quality.samples, 3);
+	assert_int_equal(profile->duration_ns, 5 * NS_PER_SEC + NS_PER_SEC / 2);
+	live_profile_free(fixture.live);
+}
+
+static void a_slice_is_used_again_a_minute_later(void **state)
+{
+	struct fixture fixture;
+	uint64_t later_ns = START_NS + (LIVE_WINDOW_MAX_S + 1) * NS_PER_SEC;
+	const struct profile *profile;
+
+	set_up(&fixture, 0);
+	put(&fixture, stack_of(&fixture, "main", "early"), fixture.thread, START_NS);
+	put(&fixture, stack_of(&fixture, "main", "late"), fixture.thread, later_ns);
+	/* Too old for its slice, which has been taken: it counts since the start alone. */
+	put(&fixture, stack_of(&fixture, "main", "early"), fixture.thread, START_NS);
+
+	profile = refresh(&fixture, LIVE_WINDOW_MAX_S + 1, LIVE_WINDOW_MAX_S);
+	assert_int_equal(profile->entries.count, 1);
+	assert_string_equal(leaf_name(profile, 0), "late");
+	assert_int_equal(refresh(&fixture, LIVE_WINDOW_MAX_S + 1, 0)->quality.samples, 3);
+	live_profile_free(fixture.live);
+}
+
+static void threads_are_kept_apart_and_other_events_left_out(void **state)
+{
+	struct schema told = {
+		.event = "requests", .value = "n", .unit = "count", .kind = SCHEMA_TOLD};
+	struct fixture fixture;
+	const struct profile *profile;
+	uint32_t stack;
+	uint32_t sampled;
+
+	set_up(&fixture, 0);
+	sampled = fixture.schema;
+	stack = stack_of(&fixture, "main", "work");
+	put(&fixture, stack, fixture.thread, START_NS);
+	put(&fixture, stack, fixture.second_thread, START_NS);
+	assert_int_equal(fixture.sink->ops->schema(fixture.sink->self, &told, &fixture.schema), 0);
+	assert_int_not_equal(fixture.schema, sampled);
+	put(&fixture, stack, fixture.thread, START_NS);
+
+	profile = refresh(&fixture, 0, 10);
+	assert_int_equal(profile->entries.count, 2);
+	assert_int_equal(profile->quality.samples, 2);
+	assert_string_equal(profile_text(profile, profile->threads.items[1].comm), "worker");
+	live_profile_free(fixture.live);
+}
+
+static void what_is_shown_stays_when_stacks_are_forgotten(void **state)
+{
+	struct fixture fixture;
+	const struct profile *profile;
+	struct error err = {0};
+	char name[16];
+
+	set_up(&fixture, 64);
+	for (unsigned int i = 0; i < 100; i++) {
+		(void)snprintf(name, sizeof(name), "f%u", i);
+		put(&fixture, stack_of(&fixture, "main", name), fixture.thread, START_NS);
+	}
+	for (unsigned int i = 0; i < 3; i++)
+		put(&fixture, stack_of(&fixture, "main", "f42"), fixture.thread,
+		    START_NS + 70 * NS_PER_SEC);
+	profile = refresh(&fixture, 70, 0);
+	/* The slice of the first second is used for another one: only sums need its stacks. */
+	put(&fixture, stack_of(&fixture, "main", "f7"), fixture.thread,
+	    START_NS + (LIVE_WINDOW_MAX_S + 1) * NS_PER_SEC);
+
+	assert_int_equal(fixture.sink->ops->trim(fixture.sink->self, &err), 1);
+	assert_int_equal(profile->entries.count, 100);
+	assert_string_equal(leaf_name(profile, 0), "f0");
+
+	/* The heavy ones stay, with their names; what the others weighed is told. */
+	profile = refresh(&fixture, 70, 0);
+	assert_int_equal(profile->entries.count, 50);
+	assert_string_equal(leaf_name(profile, 0), "f42");
+	assert_int_equal(profile_entry_values(profile, 0)[0], 4);
+	assert_int_equal(live_profile_forgotten(fixture.live).samples + profile->quality.samples,
+			 104);
+	assert_int_equal(live_profile_forgotten(fixture.live).weight,
+			 live_profile_forgotten(fixture.live).samples * PERIOD_NS);
+	/* New ids mean what they should. */
+	put(&fixture, stack_of(&fixture, "main", "f42"), fixture.thread,
+	    START_NS + 70 * NS_PER_SEC);
+	profile = refresh(&fixture, 70, 1);
+	assert_int_equal(profile->entries.count, 1);
+	assert_int_equal(profile_entry_values(profile, 0)[0], 4);
+	assert_int_equal(fixture.sink->ops->trim(fixture.sink->self, &err), 0);
+	live_profile_free(fixture.live);
+}
+
+static void a_restart_begins_with_nothing(void **state)
+{
+	struct fixture fixture;
+
+	set_up(&fixture, 0);
+	put(&fixture, stack_of(&fixture, "main", "work"), fixture.thread, START_NS);
+	assert_int_equal(fixture.sink->ops->loss(fixture.sink->self, LOSS_RING_FULL, START_NS, 5),
+			 0);
+	assert_int_equal(live_profile_lost(fixture.live), 5);
+	live_profile_restart(fixture.live, START_NS + NS_PER_SEC);
+	/* One that was under way is from before. */
+	put(&fixture, stack_of(&fixture, "main", "work"), fixture.thread, START_NS);
+
+	assert_int_equal(refresh(&fixture, 1, 10)->entries.count, 0);
+	assert_int_equal(refresh(&fixture, 1, 0)->entries.count, 0);
+	assert_int_equal(live_profile_lost(fixture.live), 0);
+	live_profile_free(fixture.live);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_window_forgets_what_is_older),
+		cmocka_unit_test(a_slice_is_used_again_a_minute_later),
+		cmocka_unit_test(threads_are_kept_apart_and_other_events_left_out),
+		cmocka_unit_test(what_is_shown_stays_when_stacks_are_forgotten),
+		cmocka_unit_test(a_restart_begins_with_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
