@@ -8,13 +8,15 @@
 #include "base/scope.h"
 #include "heap/report.h"
 
-#define TOLERANCE 0.05 /* of the peak */
+#define TOLERANCE 0.05  /* of the peak */
+#define KEPT_FOR_END 4u /* findings: how it ends is told however much came before */
 
 struct search {
 	const struct heap_report *report;
 	struct heap_findings *findings;
 	double tolerance; /* bytes */
 	size_t shortest;  /* plateau, in steps */
+	size_t limit;     /* of findings */
 	double *before;   /* by site */
 	double *after;
 	double *changes; /* by group */
@@ -162,7 +164,7 @@ static void explain(const struct search *search, struct heap_finding *finding, u
 static int add_finding(struct search *search, struct heap_finding finding, uint64_t before_ns,
 		       uint64_t after_ns)
 {
-	if (search->findings->items.count >= HEAP_FINDINGS_MAX)
+	if (search->findings->items.count >= search->limit)
 		return 0;
 	if (finding.kind != HEAP_PLATEAU)
 		explain(search, &finding, before_ns, after_ns);
@@ -270,6 +272,7 @@ static int find_all(struct search *search)
 		r = add_plateau(search, &last, &next);
 		last = next;
 	}
+	search->limit += KEPT_FOR_END;
 	return r < 0 ? r : add_end(search, &last);
 }
 
@@ -336,6 +339,7 @@ int heap_findings_make(const struct heap_report *report, const struct heap_group
 				.findings = ret,
 				.tolerance = report->totals.peak.bytes * TOLERANCE,
 				.shortest = report->timeline.steps.count / 50,
+				.limit = HEAP_FINDINGS_MAX - KEPT_FOR_END,
 				.groups = groups};
 
 	*ret = (struct heap_findings){0};

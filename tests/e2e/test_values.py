@@ -119,15 +119,15 @@ def test_merging_adds_up_every_value(wick, tmp_path):
 
 
 def test_more_values_than_fit_are_named(wick, tmp_path):
-    types = [(f"event{i}", "count") for i in range(10)]
+    types = [(f"event{i}", "count") for i in range(12)]
     writer = pprof.Writer(types)
-    writer.stack(("main",), range(1, 11))
+    writer.stack(("main",), range(1, 13))
     path = tmp_path / "many.pb"
     path.write_bytes(writer.data())
     text = wick.ok("report", path).stdout
-    assert "not shown, there are too many: event7, event8; --event" in text
-    assert "event9 10" in text  # the main one is the last
-    assert "event8 9" in wick.ok("report", "--event", "event8", path).stdout
+    assert "not shown, there are too many: event9, event10; --event" in text
+    assert "event11 12" in text  # the main one is the last
+    assert "event10 11" in wick.ok("report", "--event", "event10", path).stdout
 
 
 @pytest.fixture

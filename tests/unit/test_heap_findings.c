@@ -150,6 +150,27 @@ static void growth_that_goes_on_to_the_end_is_told(void **state)
 	expect(&stream, (struct expected[]){level[0], level[1], {HEAP_GROWTH, 1300, 1200, 2}}, 3);
 }
 
+static void how_it_ends_is_told_however_much_came_before(void **state)
+{
+	struct stream stream;
+	struct heap_findings findings;
+	const struct heap_finding *last;
+
+	stream_open(&stream, (struct heap_config){0});
+	for (uint64_t i = 0; i < 22; i++) { /* up and down, level for 10 steps each */
+		stream_alloc(&stream, 0, 20 * i * STEP_NS, 0x1000, 100 * KIB, 1);
+		stream_free(&stream, 0, (20 * i + 10) * STEP_NS, 0x1000);
+	}
+	stream_alloc(&stream, 0, 440 * STEP_NS, 0x2000, 100 * KIB, 2);
+	assert_int_equal(heap_findings_make(stream_finish(&stream), NULL, &findings), 0);
+	assert_true(findings.items.count <= HEAP_FINDINGS_MAX);
+	last = &findings.items.items[findings.items.count - 1];
+	assert_int_equal(last->kind, HEAP_STEP);
+	assert_true(last->to_ns == 441 * STEP_NS);
+	heap_findings_fini(&findings);
+	stream_close(&stream);
+}
+
 static void a_spike_before_the_first_plateau_is_told(void **state)
 {
 	struct stream stream;
@@ -241,6 +262,7 @@ int main(void)
 		cmocka_unit_test(a_spike_after_the_last_plateau_is_told),
 		cmocka_unit_test(a_step_at_the_very_end_is_told),
 		cmocka_unit_test(growth_that_goes_on_to_the_end_is_told),
+		cmocka_unit_test(how_it_ends_is_told_however_much_came_before),
 		cmocka_unit_test(a_spike_before_the_first_plateau_is_told),
 		cmocka_unit_test(a_run_of_one_step_has_its_spike_and_what_it_leaves),
 		cmocka_unit_test(a_spike_within_a_step_is_explained_though_it_is_not_the_peak),
