@@ -94,6 +94,14 @@ static void print_notice(void *self, const char *text)
 	(void)fprintf(recording->context->err, "wick: %s\n", text);
 }
 
+/* Whether what was written can be read again: what has gone into a pipe would be waited for. */
+static bool is_kept(const char *output)
+{
+	struct stat status;
+
+	return strcmp(output, "-") != 0 && stat(output, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 /* Reads the recording again, for what it comes to. */
 static void find_totals(struct heap_recording *recording, const struct record_result *result)
 {
@@ -103,7 +111,7 @@ static void find_totals(struct heap_recording *recording, const struct record_re
 
 	options.symbols = SYMBOLS_NAMES;
 	options.inlines = false;
-	if (strcmp(recording->config.output, "-") == 0 || result->stats.heap_events == 0 ||
+	if (!is_kept(recording->config.output) || result->stats.heap_events == 0 ||
 	    (result->stats.heap_events > SUMMARY_EVENTS && !recording->options->max_peak_bytes) ||
 	    load_heap(recording->config.output, &options, &heap, &err) < 0)
 		return;
