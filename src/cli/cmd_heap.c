@@ -94,12 +94,19 @@ static void print_notice(void *self, const char *text)
 	(void)fprintf(recording->context->err, "wick: %s\n", text);
 }
 
-/* Whether what was written can be read again: what has gone into a pipe would be waited for. */
-static bool is_kept(const char *output)
+static bool is_stdout(const char *output)
+{
+	return output && strcmp(output, "-") == 0;
+}
+
+/* Whether it cannot be read again: what has gone into a pipe would be waited for. */
+static bool passes_on(const char *output)
 {
 	struct stat status;
 
-	return strcmp(output, "-") != 0 && stat(output, &status) == 0 && S_ISREG(status.st_mode);
+	return output &&
+	       (is_stdout(output) || (stat(output, &status) == 0 && !S_ISREG(status.st_mode) &&
+				      !S_ISDIR(status.st_mode))); /* that is refused as such */
 }
 
 /* Reads the recording again, for what it comes to. */
@@ -111,7 +118,7 @@ static void find_totals(struct heap_recording *recording, const struct record_re
 
 	options.symbols = SYMBOLS_NAMES;
 	options.inlines = false;
-	if (!is_kept(recording->config.output) || result->stats.heap_events == 0 ||
+	if (passes_on(recording->config.output) || result->stats.heap_events == 0 ||
 	    (result->stats.heap_events > SUMMARY_EVENTS && !recording->options->max_peak_bytes) ||
 	    load_heap(recording->config.output, &options, &heap, &err) < 0)
 		return;
@@ -241,11 +248,6 @@ static int exit_status(const struct heap_recording *recording, const struct reco
 	return result->child_status;
 }
 
-static bool is_stdout(const char *output)
-{
-	return output && strcmp(output, "-") == 0;
-}
-
 /* Who is recorded. Negative when nobody is. */
 static int name_target(struct heap_recording *recording, const char *program)
 {
@@ -297,7 +299,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (recording.joined != 0 && is_stdout(recording.options->output))
 		return command_misused(context, "a program that runs by itself cannot be recorded "
 						"to standard output: name a file by WICK_OUT");
-	if (recording.options->max_peak_bytes && is_stdout(recording.options->output))
+	if (recording.options->max_peak_bytes && passes_on(recording.options->output))
 		return command_misused(context,
 				       "--max-peak reads the recording again: give -o a file");
 	if (find_hooks(&recording, argv[0], &err) < 0)

@@ -213,6 +213,7 @@ def test_what_went_into_a_pipe_is_not_waited_for(wick):
     done = wick.run("heap", "-o", path, "--", "true", timeout=20)
     assert done.returncode == 0 and os.read(reader, 8) == b"\x89WICK\r\n\x1a", done.stderr
     os.close(reader)
+    assert wick.run("heap", "--max-peak", "1", "-o", path, "--", "true").returncode == 2  # no gate that never trips
 
 
 def test_a_file_that_another_writes_is_left_to_it(wick):
