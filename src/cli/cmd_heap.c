@@ -145,6 +145,21 @@ static void print_misuses(const struct heap_recording *recording, const struct h
 	bytes_fini(&text);
 }
 
+static bool is_stdout(const char *output)
+{
+	return output && strcmp(output, "-") == 0;
+}
+
+/* Whether it cannot be read again: what has gone into a pipe would be waited for. */
+static bool passes_on(const char *output)
+{
+	struct stat status;
+
+	return output &&
+	       (is_stdout(output) || (stat(output, &status) == 0 && !S_ISREG(status.st_mode) &&
+				      !S_ISDIR(status.st_mode))); /* that is refused as such */
+}
+
 /* Reads the recording again, for what it comes to. */
 static void look_again(struct heap_recording *recording, const struct record_result *result)
 {
@@ -156,7 +171,7 @@ static void look_again(struct heap_recording *recording, const struct record_res
 		options.symbols = SYMBOLS_NAMES;
 		options.inlines = false;
 	}
-	if (strcmp(recording->config.output, "-") == 0 || result->stats.heap_events == 0 ||
+	if (passes_on(recording->config.output) || result->stats.heap_events == 0 ||
 	    (result->stats.heap_events > SUMMARY_EVENTS && !has_gate(recording->options)) ||
 	    load_heap(recording->config.output, &options, &heap, &err) < 0)
 		return;
@@ -319,11 +334,6 @@ static int exit_status(const struct heap_recording *recording, const struct reco
 	return result->child_status;
 }
 
-static bool is_stdout(const char *output)
-{
-	return output && strcmp(output, "-") == 0;
-}
-
 /* Who is recorded. Negative when nobody is. */
 static int name_target(struct heap_recording *recording, const char *program)
 {
@@ -380,7 +390,7 @@ static const char *conflict(struct heap_recording *recording)
 	if (recording->joined != 0 && is_stdout(options->output))
 		return "a program that runs by itself cannot be recorded to standard output: name "
 		       "a file by WICK_OUT";
-	if (has_gate(options) && is_stdout(options->output))
+	if (has_gate(options) && passes_on(options->output))
 		return "--max-peak and what is told of leaks need the recording again: give -o a "
 		       "file";
 	return NULL;

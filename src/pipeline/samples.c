@@ -616,8 +616,7 @@ static bool has_kernel_frames(const struct samples *samples)
 
 static int no_such_event(struct samples *samples, const char *name, struct error *err)
 {
-	uint32_t values =
-		samples->heap ? heap_value_count(heap_analysis_report(samples->heap)) : 0;
+	uint32_t values = samples->heap ? heap_value_count(heap_analysis_report(samples->heap)) : 0;
 	struct bytes names = {0};
 
 	sample_events_put_names(&samples->events, false, &names);

@@ -206,6 +206,16 @@ def test_operators_of_a_part_are_its_own(wick):
     assert Heap(wick, command).process.stdout == alone
 
 
+def test_what_went_into_a_pipe_is_not_waited_for(wick):
+    path = wick.new_path()
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # what is written fits into it
+    done = wick.run("heap", "-o", path, "--", "true", timeout=20)
+    assert done.returncode == 0 and os.read(reader, 8) == b"\x89WICK\r\n\x1a", done.stderr
+    os.close(reader)
+    assert wick.run("heap", "--max-peak", "1", "-o", path, "--", "true").returncode == 2  # no gate that never trips
+
+
 def test_a_file_that_another_writes_is_left_to_it(wick):
     path = wick.new_path()
     with open(path, "wb") as other:
