@@ -13,14 +13,38 @@
 #include "inproc/process_timer.h"
 #include "inproc/quiet.h"
 #include "inproc/real.h"
+#include "inproc/runtime.h"
 #include "inproc/signals.h"
 
+/* Whether what leads us into programs is not among the variables of the next one: env -i. */
+static bool is_left(char *const *variables)
+{
+	static const char name[] = SESSION_VARIABLE "=";
+
+	if (!inproc.process)
+		return false;
+	for (; variables && *variables; variables++) {
+		size_t i = 0;
+
+		while (i < sizeof(name) - 1 && (*variables)[i] == name[i])
+			i++;
+		if (i == sizeof(name) - 1)
+			return false;
+	}
+	return true;
+}
+
 /* What comes back has failed. */
-#define RESTING(call)                                                                              \
+#define RESTING(variables, call)                                                                   \
 	({                                                                                         \
 		bool rested = process_timer_rest();                                                \
 		uint64_t held = signals_block_believed();                                          \
-		int result = (call);                                                               \
+		uint64_t left = is_left(variables);                                                \
+		int result;                                                                        \
+                                                                                                   \
+		inproc_count(SESSION_LEFT, left);                                                  \
+		result = (call);                                                                   \
+		inproc_count(SESSION_LEFT, -left);                                                 \
 		quiet_end(held);                                                                   \
 		process_timer_wake(rested);                                                        \
 		result;                                                                            \
@@ -29,31 +53,31 @@
 REAL_DEFINE(execve);
 INPROC_EXPORT int execve(const char *path, char *const arguments[], char *const variables[])
 {
-	return RESTING(REAL(execve)(path, arguments, variables));
+	return RESTING(variables, REAL(execve)(path, arguments, variables));
 }
 
 REAL_DEFINE(execv);
 INPROC_EXPORT int execv(const char *path, char *const arguments[])
 {
-	return RESTING(REAL(execv)(path, arguments));
+	return RESTING(environ, REAL(execv)(path, arguments));
 }
 
 REAL_DEFINE(execvp);
 INPROC_EXPORT int execvp(const char *file, char *const arguments[])
 {
-	return RESTING(REAL(execvp)(file, arguments));
+	return RESTING(environ, REAL(execvp)(file, arguments));
 }
 
 REAL_DEFINE(execvpe);
 INPROC_EXPORT int execvpe(const char *file, char *const arguments[], char *const variables[])
 {
-	return RESTING(REAL(execvpe)(file, arguments, variables));
+	return RESTING(variables, REAL(execvpe)(file, arguments, variables));
 }
 
 REAL_DEFINE(fexecve);
 INPROC_EXPORT int fexecve(int fd, char *const arguments[], char *const variables[])
 {
-	return RESTING(REAL(fexecve)(fd, arguments, variables));
+	return RESTING(variables, REAL(fexecve)(fd, arguments, variables));
 }
 
 /* How many arguments there are, with the NULL behind the last. */

@@ -30,7 +30,7 @@
 
 #include "wire/hook.h"
 
-#define SESSION_VERSION 6u
+#define SESSION_VERSION 7u
 #define SESSION_MAGIC 0x6e6f69737365736bull /* "ksession" */
 
 #define SESSION_VARIABLE "WICK_SESSION" /* of the environment: the folder */
@@ -136,6 +136,7 @@ enum session_count {
 	SESSION_HEAP_COUNTED,   /* blocks of which no more is known than that there were so many, */
 	SESSION_HEAP_COUNTED_BYTES, /* and that they had so many bytes together */
 	SESSION_HEAP_DEEPBIND,      /* libraries that were opened so as to pass us by */
+	SESSION_LEFT,               /* programs that were begun without what leads us into them */
 	SESSION_COUNTS
 };
 

@@ -325,6 +325,12 @@ def test_the_program_goes_on_when_the_recorder_dies(wick, tmp_path):
     wait_for(lambda: "of_thread" in out.read_text(), 30)
 
 
+def test_programs_that_leave_the_library_behind_are_told(wick):
+    heap = Heap(wick, ["sh", "-c", "env -i true; true"])
+    assert "1 programs were begun with an emptied environment" in heap.process.stderr
+    assert "emptied" not in Heap(wick, ["sh", "-c", "env A=b true; true"]).process.stderr
+
+
 def test_a_static_program_is_refused(wick):
     static = BUILD / "tests/workloads/chain_static"
     if not static.exists():

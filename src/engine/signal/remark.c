@@ -26,6 +26,11 @@ void remark(struct engine_stats *stats, const char *format, ...)
 
 void remark_threads(struct engine_stats *stats, const uint64_t *counts)
 {
+	if (counts[SESSION_LEFT] > 0)
+		remark(stats,
+		       "%llu programs were begun with an emptied environment (env -i), and are not "
+		       "recorded: keep " SESSION_VARIABLE " and LD_PRELOAD in it",
+		       (unsigned long long)counts[SESSION_LEFT]);
 	if (counts[SESSION_NO_LABEL] > 0)
 		remark(stats, "%llu labels had no room: those of a thread have %u bytes",
 		       (unsigned long long)counts[SESSION_NO_LABEL], SESSION_TEXT_BYTES);
