@@ -25,7 +25,7 @@ void heap_marks_take(struct heap_marks *marks, const struct tick_clock *clock,
 void remark(struct engine_stats *stats, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Who is left out, what there was no room for, and how stacks were walked; counts by enum session_count. */
+/* Who is left out, and what there was no room for; counts by enum session_count. */
 void remark_threads(struct engine_stats *stats, const uint64_t *counts);
 
 /* What is to be said of the heap; counts by enum session_count. */
