@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/table.h"
 
+#include "api/plugins.h"
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/debuginfod.h"
@@ -30,7 +31,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (!options->format)
 		return command_misused(context,
 				       "which format? give --format; see: wick list formats");
-	exporter = exporter_find(options->format);
+	exporter = plugins_find_exporter(context->plugins, options->format);
 	if (!exporter)
 		return command_misused(context,
 				       "there is no format called %s; see: wick list formats",

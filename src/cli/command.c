@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/plugins.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/outfile.h"
@@ -260,10 +261,16 @@ static int run_values(struct command_context *context, struct command_values *va
 	return command->run(context, values->options, count, argv);
 }
 
+static void print_warning(void *self, const char *text)
+{
+	(void)fprintf(self, "wick: %s\n", text);
+}
+
 static int run_command(struct command_context *context, int argc, char **argv,
 		       const char *config_path)
 {
 	struct command_values values;
+	struct plugins *plugins;
 	struct error err = {0};
 	int status;
 
@@ -272,7 +279,13 @@ static int run_command(struct command_context *context, int argc, char **argv,
 	values.globals.config_path = config_path;
 	context->globals = &values.globals;
 	context->set = &values.set;
+	/* What records is not given code of others. */
+	plugins = context->command->runs_program
+			  ? NULL
+			  : plugins_load(getenv("WICK_PLUGINS"), print_warning, context->err);
+	context->plugins = plugins;
 	status = run_values(context, &values, argc, argv);
+	plugins_free(plugins);
 	command_values_fini(&values);
 	return status;
 }

@@ -19,6 +19,7 @@
 struct bytes;
 struct command;
 struct error;
+struct plugins;
 
 enum command_status {
 	COMMAND_DONE = 0,
@@ -46,7 +47,8 @@ struct command_context {
 	const struct command *command;
 	const struct command *const *commands; /* all of them, NULL last */
 	const struct global_options *globals;
-	const struct option_set *set; /* option_source_of(context->set, &options->x) */
+	const struct plugins *plugins; /* what $WICK_PLUGINS brings; NULL: nothing */
+	const struct option_set *set;  /* option_source_of(context->set, &options->x) */
 };
 
 struct command_example {
