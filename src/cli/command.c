@@ -20,6 +20,10 @@
 const struct option_spec global_option_table[] = {
 	{"config", 0, OPTION_STRING(struct global_options, config_path), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE, .help = "read this configuration instead of the usual places"},
+	{"preset", 0,
+	 OPTION_ENUM(struct global_options, preset, "none", "production", "development", "micro",
+		     "heap"),
+	 .help = "start from other defaults; wick config --preset NAME shows them"},
 	{"help", 'h', OPTION_FLAG(struct global_options, help), .help = "show this help"},
 	{"version", 0, OPTION_FLAG(struct global_options, version),
 	 .help = "show the version and what was built in"},
@@ -199,6 +203,18 @@ static bool is_configurable(const struct option_set *set)
 	return false;
 }
 
+static int apply_preset(const struct command_context *context, struct option_set *set,
+			struct error *err)
+{
+	struct config preset;
+	int r = config_open_preset(&preset, context->globals->preset, err);
+
+	if (r == 0)
+		r = config_apply_file(&preset, context->commands, set, err);
+	config_fini(&preset);
+	return r;
+}
+
 /* A broken file must not stop those commands that take nothing from it. */
 static int configure(const struct command_context *context, struct option_set *set,
 		     struct error *err)
@@ -208,7 +224,9 @@ static int configure(const struct command_context *context, struct option_set *s
 
 	if (!context->globals->config_path && !is_configurable(set))
 		return 0;
-	r = config_open(&config, context->globals->config_path, err);
+	r = apply_preset(context, set, err);
+	if (r == 0)
+		r = config_open(&config, context->globals->config_path, err);
 	if (r < 0)
 		return r;
 	if (config.note[0])

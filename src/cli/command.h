@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "cli/config.h"
 #include "cli/option.h"
 
 struct bytes;
@@ -34,6 +35,7 @@ struct global_options {
 	bool help;
 	bool version;
 	const char *config_path; /* --config; NULL: the usual places */
+	enum config_preset preset;
 };
 
 extern const struct option_spec global_option_table[];
