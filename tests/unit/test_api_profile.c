@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -209,6 +210,46 @@ static void what_cannot_be_done_is_said_in_words(void **state)
 	assert_int_equal(wick_flame_svg(world->profile, NULL, "/no/such/folder/x", &err), -ENOENT);
 }
 
+/* Loads a profile of its own and draws it; reads the shared one beside others. */
+static void *load_and_draw(void *self)
+{
+	const struct world *world = self;
+	struct wick_functions *functions = NULL;
+	struct wick_profile *own = NULL;
+	char *text = NULL;
+
+	if (wick_load(world->input, NULL, &own, NULL) == 0)
+		(void)wick_flame_svg_text(own, NULL, &text, NULL, NULL);
+	if (wick_functions_new(world->profile, WICK_MAIN_VALUE, &functions, NULL) < 0 ||
+	    wick_functions_count(functions) != 4) {
+		wick_text_free(text);
+		text = NULL;
+	}
+	wick_functions_free(functions);
+	wick_profile_free(own);
+	return text;
+}
+
+static void threads_with_objects_of_their_own_do_not_meet(void **state)
+{
+	pthread_t threads[4];
+	char *first = load_and_draw(*state);
+	size_t i;
+
+	assert_non_null(first);
+	for (i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, load_and_draw, *state), 0);
+	for (i = 0; i < 4; i++) {
+		void *text = NULL;
+
+		assert_int_equal(pthread_join(threads[i], &text), 0);
+		assert_non_null(text);
+		assert_string_equal(text, first);
+		wick_text_free(text);
+	}
+	wick_text_free(first);
+}
+
 /* A program of tomorrow, whose struct has one member more, and one of yesterday. */
 static void structs_of_other_versions_are_understood(void **state)
 {
@@ -361,6 +402,8 @@ int main(void)
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_cannot_be_done_is_said_in_words, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(threads_with_objects_of_their_own_do_not_meet,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(structs_of_other_versions_are_understood, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_process_that_runs_is_sampled, set_up, tear_down),
