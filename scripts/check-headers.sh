@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Compiles each header alone, and twice in a row (its guard must hold).
+# Compiles each header alone, and twice in a row (its guard must hold); the public ones also
+# as C++ and as older C.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CC=${CC:-cc}
@@ -27,4 +28,17 @@ export -f check
 # shellcheck disable=SC2016 # the inner shell expands it
 find src include -name '*.h' ! -path 'src/bpf/*' ! -name skeleton.h ! -name "$without" -print0 |
 	xargs -0 -r -n 1 -P "$(nproc)" bash -c 'check "$1"' _
+
+# Programs in C++ and in older C include the public ones.
+for name in include/wick/*.h; do
+	for language in "c++ c++11" "c c99"; do
+		printf '#include <wick/%s>\nextern int nothing_else;\n' "$(basename "$name")" |
+			"$CC" -x "${language% *}" -std="${language#* }" -Wall -Wextra -Wpedantic -Werror \
+				-Iinclude -fsyntax-only - ||
+			{
+				echo "$name: does not compile as ${language#* }" >&2
+				exit 1
+			}
+	done
+done
 echo "headers: $(find src include -name '*.h' ! -path 'src/bpf/*' | wc -l) compile alone"

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/table.h"
 
-#include "base/bytes.h"
+#include "api/plugins.h"
 #include "base/error.h"
-#include "base/outfile.h"
 #include "cli/command.h"
 #include "cli/debuginfod.h"
 #include "cli/look.h"
 #include "export/export.h"
-#include "model/profile.h"
+#include "pipeline/export_file.h"
 #include "pipeline/load.h"
 
 struct export_command_options {
@@ -18,92 +17,11 @@ struct export_command_options {
 	struct look_options look;
 };
 
-#define WRITE_BYTES (1u << 20)
-
-/* Where the lines of samples go. */
-struct sample_lines {
-	struct export_list list;
-	struct outfile file;
-	struct bytes text; /* what waits to be written */
-};
-
-static int write_lines(struct sample_lines *lines, size_t least, struct error *err)
-{
-	int r;
-
-	if (lines->text.failed)
-		return error_set(err, -ENOMEM, "out of memory");
-	if (lines->text.size < least)
-		return 0;
-	r = outfile_append(&lines->file, lines->text.data, lines->text.size, err);
-	bytes_clear(&lines->text);
-	return r;
-}
-
-static int take_sample(void *self, const struct profile *profile,
-		       const struct export_sample *sample, struct error *err)
-{
-	struct sample_lines *lines = self;
-	int r;
-
-	if (sample) {
-		r = export_list_sample(&lines->list, profile, sample, &lines->text, err);
-		return r < 0 ? r : write_lines(lines, WRITE_BYTES, err);
-	}
-	while ((r = export_list_finish(&lines->list, profile, &lines->text, err)) > 0) {
-		r = write_lines(lines, WRITE_BYTES, err);
-		if (r < 0)
-			return r;
-	}
-	return r;
-}
-
-static int export_samples_of(const struct exporter_ops *exporter, const char *input,
-			     const struct load_options *load, const char *output, struct error *err)
-{
-	struct sample_lines lines = {0};
-	int r = export_list_init(&lines.list, exporter, err);
-
-	if (r == 0)
-		r = outfile_begin(&lines.file, output, err);
-	if (r < 0) {
-		export_list_fini(&lines.list);
-		return r;
-	}
-	r = load_samples(input, load, take_sample, &lines, err);
-	if (r == 0)
-		r = write_lines(&lines, 1, err);
-	if (r == 0)
-		r = outfile_commit(&lines.file, err);
-	outfile_fini(&lines.file);
-	export_list_fini(&lines.list);
-	bytes_fini(&lines.text);
-	return r;
-}
-
-static int export_profile(const struct exporter_ops *exporter, const char *input,
-			  const struct load_options *load,
-			  const struct export_command_options *options, struct error *err)
-{
-	const struct export_config config = {.value = EXPORT_DEFAULT_VALUE,
-					     .marks = options->marks};
-	struct profile *profile;
-	struct bytes text = {0};
-	int r = load_profile(input, load, &profile, err);
-
-	if (r < 0)
-		return r;
-	r = exporter_write(exporter, profile, &config, &text, err);
-	if (r == 0)
-		r = outfile_write(options->output, text.data, text.size, err);
-	bytes_fini(&text);
-	profile_free(profile);
-	return r;
-}
-
 static int run(const struct command_context *context, void *values, int argc, char **argv)
 {
 	const struct export_command_options *options = values;
+	const struct export_config config = {.value = EXPORT_DEFAULT_VALUE,
+					     .marks = options->marks};
 	const struct exporter_ops *exporter;
 	struct debuginfod server;
 	struct load_options load;
@@ -113,7 +31,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (!options->format)
 		return command_misused(context,
 				       "which format? give --format; see: wick list formats");
-	exporter = exporter_find(options->format);
+	exporter = plugins_find_exporter(context->plugins, options->format);
 	if (!exporter)
 		return command_misused(context,
 				       "there is no format called %s; see: wick list formats",
@@ -126,9 +44,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		return r;
 	load.told = true;
 	load.collapse_recursion = options->look.collapse_recursion;
-	r = exporter_lists_samples(exporter)
-		    ? export_samples_of(exporter, argv[0], &load, options->output, &err)
-		    : export_profile(exporter, argv[0], &load, options, &err);
+	r = export_file(exporter, argv[0], &load, &config, options->output, &err);
 	return r < 0 ? command_failed(context, &err) : COMMAND_DONE;
 }
 

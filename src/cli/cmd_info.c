@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "api/plugins.h"
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -228,7 +229,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	struct inspection inspection;
 	struct bytes text = {0};
 	struct error err;
-	int fd = load_open(argv[0], &err);
+	int fd = load_open(argv[0], plugins_importers(context->plugins), &err);
 	size_t count;
 	int status;
 

@@ -4,9 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/plugins.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "engine/engine.h"
 #include "engine/perf/event.h"
@@ -24,6 +26,7 @@ struct lister {
 	struct bytes *out;
 	struct json json;
 	bool as_json;
+	const struct plugins *plugins;
 };
 
 static void open_list(struct lister *lister, const char *name)
@@ -47,6 +50,22 @@ static void put_row(struct lister *lister, const char *name, const char *summary
 	json_bool(&lister->json, "available", !why);
 	json_string(&lister->json, "reason", why);
 	json_close(&lister->json);
+}
+
+/* What a plug-in brings: its texts are not ours, and are made fit for a terminal. */
+static void put_plugin_row(struct lister *lister, const char *name, const char *summary,
+			   const char *plugin)
+{
+	struct bytes safe = {0};
+
+	text_put_terminal(&safe, summary);
+	bytes_printf(&safe, " (plug-in %s)", plugin);
+	bytes_put_u8(&safe, 0);
+	if (safe.failed)
+		lister->out->failed = true;
+	else
+		put_row(lister, name, (const char *)safe.data, NULL);
+	bytes_fini(&safe);
 }
 
 static void close_list(struct lister *lister)
@@ -92,21 +111,29 @@ static void list_events(struct lister *lister)
 
 static void list_formats(struct lister *lister)
 {
+	const struct exporter_ops *const *more;
 	size_t i;
 
 	open_list(lister, "formats");
 	for (i = 0; exporters[i]; i++)
 		put_row(lister, exporters[i]->name, exporters[i]->summary, NULL);
+	more = plugins_exporters(lister->plugins);
+	for (i = 0; more[i]; i++)
+		put_plugin_row(lister, more[i]->name, more[i]->summary, more[i]->plugin);
 	close_list(lister);
 }
 
 static void list_imports(struct lister *lister)
 {
+	const struct importer_ops *const *more;
 	size_t i;
 
 	open_list(lister, "imports");
 	for (i = 0; importers[i]; i++)
 		put_row(lister, importers[i]->name, importers[i]->summary, NULL);
+	more = plugins_importers(lister->plugins);
+	for (i = 0; more[i]; i++)
+		put_plugin_row(lister, more[i]->name, more[i]->summary, more[i]->plugin);
 	close_list(lister);
 }
 
@@ -124,7 +151,9 @@ static int run(const struct command_context *context, void *values, int argc, ch
 {
 	const struct list_options *options = values;
 	struct bytes text = {0};
-	struct lister lister = {.out = &text, .as_json = options->format == LIST_FORMAT_JSON};
+	struct lister lister = {.out = &text,
+				.as_json = options->format == LIST_FORMAT_JSON,
+				.plugins = context->plugins};
 	bool found = false;
 	size_t i;
 	int status;
@@ -158,9 +187,16 @@ const struct command command_list = {
 	.name = "list",
 	.summary = "list what can be recorded and written here",
 	.synopsis = "[engines|events|formats|imports]",
-	.description = (const char *const[]){"Without an argument all lists are shown. What "
-					     "does not work on this machine says why.",
-					     NULL},
+	.description =
+		(const char *const[]){
+			"Without an argument all lists are shown. What does not work on this "
+			"machine says why.",
+			"WICK_PLUGINS names folders, or files, with colons between them, whose "
+			"shared objects bring formats of their own; those are listed with the name "
+			"of the plug-in. Every command that looks at recordings uses them; record "
+			"and heap load none, nor does wick with raised privileges, nor from where "
+			"others can write.",
+			NULL},
 	.options = table,
 	.options_size = sizeof(struct list_options),
 	.defaults = &(const struct list_options){0},

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/plugins.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/outfile.h"
@@ -19,6 +20,10 @@
 const struct option_spec global_option_table[] = {
 	{"config", 0, OPTION_STRING(struct global_options, config_path), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE, .help = "read this configuration instead of the usual places"},
+	{"preset", 0,
+	 OPTION_ENUM(struct global_options, preset, "none", "production", "development", "micro",
+		     "heap"),
+	 .help = "start from other defaults; wick config --preset NAME shows them"},
 	{"help", 'h', OPTION_FLAG(struct global_options, help), .help = "show this help"},
 	{"version", 0, OPTION_FLAG(struct global_options, version),
 	 .help = "show the version and what was built in"},
@@ -198,6 +203,18 @@ static bool is_configurable(const struct option_set *set)
 	return false;
 }
 
+static int apply_preset(const struct command_context *context, struct option_set *set,
+			struct error *err)
+{
+	struct config preset;
+	int r = config_open_preset(&preset, context->globals->preset, err);
+
+	if (r == 0)
+		r = config_apply_file(&preset, context->commands, set, err);
+	config_fini(&preset);
+	return r;
+}
+
 /* A broken file must not stop those commands that take nothing from it. */
 static int configure(const struct command_context *context, struct option_set *set,
 		     struct error *err)
@@ -207,7 +224,9 @@ static int configure(const struct command_context *context, struct option_set *s
 
 	if (!context->globals->config_path && !is_configurable(set))
 		return 0;
-	r = config_open(&config, context->globals->config_path, err);
+	r = apply_preset(context, set, err);
+	if (r == 0)
+		r = config_open(&config, context->globals->config_path, err);
 	if (r < 0)
 		return r;
 	if (config.note[0])
@@ -260,10 +279,16 @@ static int run_values(struct command_context *context, struct command_values *va
 	return command->run(context, values->options, count, argv);
 }
 
+static void print_warning(void *self, const char *text)
+{
+	(void)fprintf(self, "wick: %s\n", text);
+}
+
 static int run_command(struct command_context *context, int argc, char **argv,
 		       const char *config_path)
 {
 	struct command_values values;
+	struct plugins *plugins;
 	struct error err = {0};
 	int status;
 
@@ -272,7 +297,13 @@ static int run_command(struct command_context *context, int argc, char **argv,
 	values.globals.config_path = config_path;
 	context->globals = &values.globals;
 	context->set = &values.set;
+	/* What records is not given code of others. */
+	plugins = context->command->runs_program
+			  ? NULL
+			  : plugins_load(getenv("WICK_PLUGINS"), print_warning, context->err);
+	context->plugins = plugins;
 	status = run_values(context, &values, argc, argv);
+	plugins_free(plugins);
 	command_values_fini(&values);
 	return status;
 }

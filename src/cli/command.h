@@ -14,11 +14,13 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "cli/config.h"
 #include "cli/option.h"
 
 struct bytes;
 struct command;
 struct error;
+struct plugins;
 
 enum command_status {
 	COMMAND_DONE = 0,
@@ -33,6 +35,7 @@ struct global_options {
 	bool help;
 	bool version;
 	const char *config_path; /* --config; NULL: the usual places */
+	enum config_preset preset;
 };
 
 extern const struct option_spec global_option_table[];
@@ -46,7 +49,8 @@ struct command_context {
 	const struct command *command;
 	const struct command *const *commands; /* all of them, NULL last */
 	const struct global_options *globals;
-	const struct option_set *set; /* option_source_of(context->set, &options->x) */
+	const struct plugins *plugins; /* what $WICK_PLUGINS brings; NULL: nothing */
+	const struct option_set *set;  /* option_source_of(context->set, &options->x) */
 };
 
 struct command_example {

@@ -16,7 +16,9 @@
 #include "base/error.h"
 #include "base/scope.h"
 #include "cli/command.h"
+#include "cli/config_text.h"
 #include "cli/option_value.h"
+#include "cli/preset_assets.h"
 
 #define MAX_FILE_BYTES (1u << 20) /* a configuration is a page of text */
 #define MAX_KEY 128
@@ -60,15 +62,11 @@ static int read_text(int fd, const char *path, char **ret, size_t *ret_size, str
 	return 0;
 }
 
-static int load(struct config *config, int fd, const char *path, struct error *err)
+/* Makes sense of the text that was read. */
+static int parse(struct config *config, size_t size, const char *path, struct error *err)
 {
 	json_error_t problem;
-	size_t size = 0;
-	int r;
 
-	r = read_text(fd, path, &config->text, &size, err);
-	if (r < 0)
-		return r;
 	config->path = strdup(path);
 	if (!config->path)
 		return error_set(err, -ENOMEM, "out of memory");
@@ -78,6 +76,14 @@ static int load(struct config *config, int fd, const char *path, struct error *e
 	if (!json_is_object(config->root))
 		return error_set(err, -EINVAL, "%s: must be an object of sections", path);
 	return 0;
+}
+
+static int load(struct config *config, int fd, const char *path, struct error *err)
+{
+	size_t size = 0;
+	int r = read_text(fd, path, &config->text, &size, err);
+
+	return r < 0 ? r : parse(config, size, path, err);
 }
 
 /* Returns 1 when the file was loaded, 0 when the next place is to be tried. */
@@ -147,6 +153,30 @@ int config_open(struct config *config, const char *path, struct error *err)
 		return r;
 	}
 	return 0;
+}
+
+int config_open_preset(struct config *config, enum config_preset preset, struct error *err)
+{
+	static const struct {
+		const char *name;
+		const char *text;
+	} presets[] = {
+		[CONFIG_PRESET_PRODUCTION] = {"production", preset_production},
+		[CONFIG_PRESET_DEVELOPMENT] = {"development", preset_development},
+		[CONFIG_PRESET_MICRO] = {"micro", preset_micro},
+		[CONFIG_PRESET_HEAP] = {"heap", preset_heap},
+	};
+	int r;
+
+	*config = (struct config){.is_preset = true};
+	if (preset == CONFIG_PRESET_NONE)
+		return 0;
+	config->text = strdup(presets[preset].text);
+	r = config->text ? parse(config, strlen(config->text), presets[preset].name, err)
+			 : error_set(err, -ENOMEM, "out of memory");
+	if (r < 0)
+		config_fini(config);
+	return r;
 }
 
 /*
@@ -291,6 +321,7 @@ struct setting {
 	struct option_entry *entry;
 	const struct option_assignment *how;
 	struct error *err;
+	const char *file;
 };
 
 static int wrong_type(const struct setting *setting, const json_t *value)
@@ -312,9 +343,18 @@ static int wrong_type(const struct setting *setting, const json_t *value)
 static int assign_scalar(const struct setting *setting, const json_t *value)
 {
 	SCOPED(mem) char *dumped = NULL;
+	const struct option_spec *spec = setting->entry->spec;
+	bool is_path = spec->offer == OPTION_OFFER_FILE || spec->offer == OPTION_OFFER_DIRECTORY;
 	const char *text = json_string_value(value);
+	int r;
 
-	if (!text) {
+	if (text) {
+		r = config_text_expand(text, is_path, setting->file, setting->how->subject, &dumped,
+				       setting->err);
+		if (r < 0)
+			return r;
+		text = dumped;
+	} else {
 		dumped = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(10));
 		if (!dumped)
 			return error_set(setting->err, -ENOMEM, "out of memory");
@@ -350,10 +390,15 @@ static int assign_object(const struct setting *setting, json_t *object)
 	json_object_foreach(object, key, item)
 	{
 		SCOPED(mem) char *pair = NULL;
+		SCOPED(mem) char *text = NULL;
 
 		if (!json_is_string(item))
 			return wrong_type(setting, item);
-		if (asprintf(&pair, "%s=%s", key, json_string_value(item)) < 0) {
+		r = config_text_expand(json_string_value(item), false, setting->file,
+				       setting->how->subject, &text, setting->err);
+		if (r < 0)
+			return r;
+		if (asprintf(&pair, "%s=%s", key, text) < 0) {
 			pair = NULL;
 			return error_set(setting->err, -ENOMEM, "out of memory");
 		}
@@ -377,13 +422,13 @@ static int assign_value(const struct setting *setting, json_t *value)
 
 /* Checks a value that concerns another command than the one that runs. */
 static int check_elsewhere(const struct command *owner, const char *key, json_t *value,
-			   const struct option_assignment *how, struct error *err)
+			   const struct setting *given)
 {
 	struct command_values values;
-	struct setting setting = {&values.set, NULL, how, err};
+	struct setting setting = {&values.set, NULL, given->how, given->err, given->file};
 	int r;
 
-	r = command_values_init(&values, owner, err);
+	r = command_values_init(&values, owner, given->err);
 	if (r < 0)
 		return r;
 	setting.entry = option_set_find_key(&values.set, key);
@@ -399,8 +444,9 @@ static int apply_key(const struct config *config, const struct command *const *c
 	char section[MAX_KEY];
 	char place[MAX_SUBJECT];
 	char subject[MAX_SUBJECT + MAX_KEY];
-	struct option_assignment how = {OPTION_FROM_FILE, subject, place};
-	struct setting setting = {set, option_set_find_key(set, key), &how, err};
+	struct option_assignment how = {config->is_preset ? OPTION_FROM_PRESET : OPTION_FROM_FILE,
+					subject, config->is_preset ? config->path : place};
+	struct setting setting = {set, option_set_find_key(set, key), &how, err, config->path};
 	const struct command *owner;
 	int r;
 
@@ -411,7 +457,7 @@ static int apply_key(const struct config *config, const struct command *const *c
 		return assign_value(&setting, value);
 	owner = command_of_key(commands, key);
 	if (owner)
-		return check_elsewhere(owner, key, value, &how, err);
+		return check_elsewhere(owner, key, value, &setting);
 	r = error_set(err, -EINVAL, "%s: unknown key %s", place, key);
 	error_remedy(err, "see wick config --schema");
 	return r;

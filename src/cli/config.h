@@ -7,16 +7,27 @@
  * values. The option tables say which keys exist; this module knows none itself.
  *
  * The file is JSON: sections of keys, {"sampling": {"frequency_hz": 997}}. The
+ * Strings may have variables, paths are those from the folder of the file: config_text.h. The
  * same key in the environment is WICK_SAMPLING_FREQUENCY_HZ; lists there are
  * separated by commas, lists of paths by colons.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct command;
 struct error;
 struct json_t; /* of jansson, whose header clashes with base/json.h */
 struct option_set;
+
+/* What values to start from. */
+enum config_preset {
+	CONFIG_PRESET_NONE,
+	CONFIG_PRESET_PRODUCTION,
+	CONFIG_PRESET_DEVELOPMENT,
+	CONFIG_PRESET_MICRO,
+	CONFIG_PRESET_HEAP,
+};
 
 /* The sections a file may have, NULL last. */
 extern const char *const config_sections[];
@@ -25,6 +36,7 @@ struct config {
 	char *path; /* of the file that was read; NULL when there was none */
 	char *text;
 	struct json_t *root;
+	bool is_preset; /* weaker than the environment */
 	char note[256]; /* for stderr: a file that was left aside; "" for none */
 };
 
@@ -34,6 +46,9 @@ struct config {
  * None at all is fine. The caller releases with config_fini().
  */
 int config_open(struct config *config, const char *path, struct error *err);
+/* The values that wick brings under a name: a file of examples/presets. */
+int config_open_preset(struct config *config, enum config_preset preset, struct error *err);
+
 void config_fini(struct config *config);
 
 /*

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "api/plugins.h"
 #include "base/error.h"
 #include "base/outfile.h"
 #include "cli/command.h"
@@ -141,6 +142,7 @@ int look_to_load(const struct command_context *context, const struct look_option
 		.inlines = look->inlines,
 		.kernel = look->kernel,
 		.short_names = look->short_names,
+		.importers = plugins_importers(context->plugins),
 	};
 	look_set_symbols(context, &look->symbols, server, ret);
 	r = check(look, ret, &err);

@@ -119,9 +119,8 @@ enum option_source option_source_of(const struct option_set *set, const void *me
 const char *option_source_name(enum option_source source)
 {
 	static const char *const names[] = {
-		[OPTION_FROM_DEFAULT] = "default",
-		[OPTION_FROM_ENVIRONMENT] = "environment",
-		[OPTION_FROM_FILE] = "file",
+		[OPTION_FROM_DEFAULT] = "default",           [OPTION_FROM_PRESET] = "preset",
+		[OPTION_FROM_ENVIRONMENT] = "environment",   [OPTION_FROM_FILE] = "file",
 		[OPTION_FROM_COMMAND_LINE] = "command line",
 	};
 

@@ -60,6 +60,7 @@ enum option_offer {
 /* Weakest first. */
 enum option_source {
 	OPTION_FROM_DEFAULT,
+	OPTION_FROM_PRESET,
 	OPTION_FROM_ENVIRONMENT,
 	OPTION_FROM_FILE,
 	OPTION_FROM_COMMAND_LINE,

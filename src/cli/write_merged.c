@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "api/plugins.h"
 #include "base/error.h"
 #include "base/outfile.h"
 #include "cli/command.h"
@@ -33,7 +34,8 @@ int write_merged(const struct command_context *context, char **inputs, size_t co
 	if (fd < 0)
 		r = error_errno(&err, -errno, "cannot write %s", output);
 	else
-		r = merge_files((const char *const *)inputs, count, fd, &err);
+		r = merge_files((const char *const *)inputs, count,
+				plugins_importers(context->plugins), fd, &err);
 	if (r == 0)
 		r = outfile_commit(&file, &err);
 	outfile_fini(&file);

@@ -63,6 +63,12 @@ struct exporter_ops {
 	/* Appends a part of what follows the samples; 1: there is more, 0: done. Optional. */
 	int (*finish)(void *self, const struct profile *profile, struct bytes *out);
 	void (*free)(void *self); /* optional: as begin() */
+
+	/* Of a plug-in, in place of write(): its name, and what write_of() is given. */
+	const char *plugin;
+	const void *origin;
+	int (*write_of)(const void *origin, const struct profile *profile, struct bytes *out,
+			struct error *err);
 };
 
 /* All formats, NULL last. */

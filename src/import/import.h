@@ -40,6 +40,12 @@ struct importer_ops {
 	 * stacks, no maps and no times.
 	 */
 	bool is_kept;
+	/* Of a plug-in, in place of the functions above: its name, and what they are given. */
+	const char *plugin;
+	const void *origin;
+	bool (*recognise_of)(const void *origin, const uint8_t *data, size_t size);
+	int (*read_of)(const void *origin, const uint8_t *data, size_t size,
+		       struct import_builder *builder, struct error *err);
 };
 
 /* Where a recording goes. */
@@ -47,7 +53,8 @@ struct import_output {
 	int fd;        /* borrowed */
 	bool may_keep; /* what ops->is_kept says may stay in memory instead */
 	const struct import_host *host;
-	struct recording_writer *kept; /* the caller's; NULL: it is in fd */
+	const struct importer_ops *const *more; /* tried before ours, NULL last; NULL: none */
+	struct recording_writer *kept;          /* the caller's; NULL: it is in fd */
 };
 
 /* The kernel whose addresses a file has, as far as it tells. */

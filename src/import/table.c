@@ -27,6 +27,16 @@ const struct importer_ops *importer_find(const uint8_t *data, size_t size)
 	return NULL;
 }
 
+/* The same; those of plug-ins first, for one of ours takes nearly any text. */
+static const struct importer_ops *find_any(const struct importer_ops *const *more,
+					   const uint8_t *data, size_t size)
+{
+	for (; more && *more; more++)
+		if ((*more)->recognise_of((*more)->origin, data, size))
+			return *more;
+	return importer_find(data, size);
+}
+
 /* For formats that need all of it at once. */
 static int read_whole(const struct importer_ops *ops, struct import_source *source,
 		      struct import_builder *builder, struct error *err)
@@ -35,7 +45,8 @@ static int read_whole(const struct importer_ops *ops, struct import_source *sour
 	int r = import_source_read_all(source, &all, err);
 
 	if (r == 0)
-		r = ops->read(all.data, all.size, builder, err);
+		r = ops->read_of ? ops->read_of(ops->origin, all.data, all.size, builder, err)
+				 : ops->read(all.data, all.size, builder, err);
 	bytes_fini(&all);
 	return r;
 }
@@ -72,7 +83,7 @@ static int run_plain(struct import_source *source, const char *name, struct impo
 
 	if (!head)
 		return error_set(err, -EIO, "%s: cannot read it", name);
-	ops = importer_find(head, n);
+	ops = find_any(output->more, head, n);
 	if (!ops)
 		return 0;
 	r = read_with(ops, source, output, err);

@@ -40,13 +40,15 @@ static int reader_of(struct recording_writer *kept, const char *name, struct rec
  * Returns the new descriptor; -ENOENT when it is no format that we know, or was kept.
  * Without ret_kept nothing is.
  */
-static int import_all(int fd, off_t start, const char *name, struct recording_reader **ret_kept,
-		      struct error *err)
+static int import_all(int fd, const char *name, const struct importer_ops *const *more,
+		      struct recording_reader **ret_kept, struct error *err)
 {
 	static const struct import_host host = {.kernel_names = kernel_names_if_same};
+	off_t start = lseek(fd, 0, SEEK_CUR);
 	struct import_source source;
 	SCOPED(fd) int file = spool_open(err);
-	struct import_output output = {.fd = file, .may_keep = ret_kept != NULL, .host = &host};
+	struct import_output output = {
+		.fd = file, .may_keep = ret_kept != NULL, .host = &host, .more = more};
 	int r;
 
 	if (file < 0)
@@ -65,8 +67,8 @@ static int import_all(int fd, off_t start, const char *name, struct recording_re
 	return scope_take_fd(&file);
 }
 
-int convert_fd_or_keep(int fd, const char *name, struct recording_reader **ret_kept,
-		       struct error *err)
+int convert_fd_or_keep(int fd, const char *name, const struct importer_ops *const *more,
+		       struct recording_reader **ret_kept, struct error *err)
 {
 	SCOPED(fd) int input = fd;
 	SCOPED(fd) int again = -1;
@@ -81,13 +83,13 @@ int convert_fd_or_keep(int fd, const char *name, struct recording_reader **ret_k
 	start = lseek(input, 0, SEEK_CUR);
 	if (is_recording(input, start))
 		return scope_take_fd(&input);
-	r = import_all(input, start, name, ret_kept, err);
+	r = import_all(input, name, more, ret_kept, err);
 	if (r != -ENOENT || (ret_kept && *ret_kept))
 		return r;
 	return scope_take_fd(&input);
 }
 
-int convert_fd(int fd, const char *name, struct error *err)
+int convert_fd(int fd, const char *name, const struct importer_ops *const *more, struct error *err)
 {
-	return convert_fd_or_keep(fd, name, NULL, err);
+	return convert_fd_or_keep(fd, name, more, NULL, err);
 }

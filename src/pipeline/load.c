@@ -559,7 +559,7 @@ static int load_path(const char *path, const struct load_options *options, struc
 		     struct error *err)
 {
 	struct recording_reader *kept = NULL;
-	int fd = load_open_or_keep(path, &kept, err);
+	int fd = load_open_or_keep(path, options->importers, &kept, err);
 
 	if (fd < 0 && !kept)
 		return fd;

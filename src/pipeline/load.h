@@ -19,6 +19,7 @@
 struct error;
 struct export_sample;
 struct heap_profile;
+struct importer_ops;
 struct profile;
 
 struct load_options {
@@ -53,7 +54,8 @@ struct load_options {
 	bool told; /* load_samples: what the program told as well, unless an event is asked for */
 	const char *const *symbol_paths;
 	size_t symbol_path_count;
-	bool symbol_cache;                 /* keep answers on disk, and use those kept */
+	bool symbol_cache;                           /* keep answers on disk, and use those kept */
+	const struct importer_ops *const *importers; /* besides ours, NULL last; NULL: none */
 	const struct symbol_search *fetch; /* brings debug files; optional, see debug_file.h */
 };
 

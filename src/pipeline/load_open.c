@@ -23,7 +23,8 @@ static int refuse_directory(int fd, const char *path, struct error *err)
 	return -EISDIR;
 }
 
-int load_open_or_keep(const char *path, struct recording_reader **ret_kept, struct error *err)
+int load_open_or_keep(const char *path, const struct importer_ops *const *more,
+		      struct recording_reader **ret_kept, struct error *err)
 {
 	int fd;
 
@@ -36,7 +37,7 @@ int load_open_or_keep(const char *path, struct recording_reader **ret_kept, stru
 		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 		if (fd < 0)
 			return error_errno(err, -errno, "cannot read standard input");
-		return convert_fd_or_keep(fd, "standard input", ret_kept, err);
+		return convert_fd_or_keep(fd, "standard input", more, ret_kept, err);
 	}
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
@@ -48,10 +49,10 @@ int load_open_or_keep(const char *path, struct recording_reader **ret_kept, stru
 		return code;
 	}
 	fd = refuse_directory(fd, path, err);
-	return fd < 0 ? fd : convert_fd_or_keep(fd, path, ret_kept, err);
+	return fd < 0 ? fd : convert_fd_or_keep(fd, path, more, ret_kept, err);
 }
 
-int load_open(const char *path, struct error *err)
+int load_open(const char *path, const struct importer_ops *const *more, struct error *err)
 {
-	return load_open_or_keep(path, NULL, err);
+	return load_open_or_keep(path, more, NULL, err);
 }

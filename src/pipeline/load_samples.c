@@ -102,7 +102,7 @@ int load_samples(const char *path, const struct load_options *options, load_samp
 	struct stack_filter filter;
 	struct second_pass pass = {&loader, &filter, fn, self, err};
 	int again = -1;
-	int fd = load_open(path, err);
+	int fd = load_open(path, options->importers, err);
 	int r;
 
 	if (fd < 0)

@@ -23,6 +23,7 @@
 struct merger {
 	struct recording_writer *writer;
 	struct sink *sink;
+	const struct importer_ops *const *importers; /* besides ours */
 	bool alone; /* one file: it keeps what it tells about itself */
 	bool has_schema;
 	VEC(char *) events; /* that were counted beside the first; their schemas count from 1 */
@@ -316,7 +317,7 @@ static uint64_t find_start(struct merger *merger, const char *path)
 	struct source source = {.merger = merger, .name = path, .peeks = true};
 	struct recording_visitor visitor = {
 		.self = &source, .info = take_info, .clock = take_clock, .heap = stop_at_heap};
-	int fd = strcmp(path, "-") == 0 ? -1 : load_open(path, NULL);
+	int fd = strcmp(path, "-") == 0 ? -1 : load_open(path, merger->importers, NULL);
 	uint64_t start_ns = 0;
 	int r;
 
@@ -419,7 +420,7 @@ static int merge_file(struct merger *merger, const char *path, struct error *err
 		.kernel_symbol = take_kernel_symbol,
 		.jit_symbol = take_jit_symbol,
 	};
-	int fd = load_open(path, err);
+	int fd = load_open(path, merger->importers, err);
 	int r;
 
 	if (fd < 0)
@@ -465,9 +466,10 @@ static int finish(struct merger *merger, size_t count, struct error *err)
 			       : recording_writer_finish(merger->writer, err);
 }
 
-int merge_files(const char *const *paths, size_t count, int output, struct error *err)
+int merge_files(const char *const *paths, size_t count, const struct importer_ops *const *importers,
+		int output, struct error *err)
 {
-	struct merger merger = {.alone = count == 1};
+	struct merger merger = {.alone = count == 1, .importers = importers};
 	size_t i;
 	int r = recording_writer_open(output, "the result", &merger.writer, err);
 

@@ -14,8 +14,13 @@
 #include <stddef.h>
 
 struct error;
+struct importer_ops;
 
-/* Writes the recordings of paths to output, a descriptor that is taken over. */
-int merge_files(const char *const *paths, size_t count, int output, struct error *err);
+/*
+ * Writes the recordings of paths to output, a descriptor that is taken over. Formats of importers
+ * (NULL last, NULL: none) are known besides ours.
+ */
+int merge_files(const char *const *paths, size_t count, const struct importer_ops *const *importers,
+		int output, struct error *err);
 
 #endif

@@ -2,6 +2,7 @@
 #include "pipeline/record.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
@@ -90,6 +91,10 @@ static int take_signals(struct session *session, struct error *err)
 	size_t i;
 
 	(void)sigemptyset(&session->taken);
+	if (session->config->is_guest) {
+		(void)sigprocmask(SIG_BLOCK, NULL, &session->old_mask); /* only asks */
+		return 0;
+	}
 	for (i = 0; i < ARRAY_SIZE(stop_list); i++)
 		if (!is_ignored(stop_list[i]))
 			(void)sigaddset(&session->taken, stop_list[i]);
@@ -123,6 +128,7 @@ static int claim_output(int fd, const char *path, struct error *err)
 
 static int open_output(struct session *session, struct error *err)
 {
+	const int *given = session->config->output_fd;
 	int fd;
 	int r;
 
@@ -131,10 +137,13 @@ static int open_output(struct session *session, struct error *err)
 		error_remedy(err, "pipe it somewhere, or name a file with -o FILE");
 		return -EINVAL;
 	}
-	fd = outfile_open(session->config->output, &session->created, err);
+	if (given)
+		fd = fcntl(*given, F_DUPFD_CLOEXEC, 3);
+	else
+		fd = outfile_open(session->config->output, &session->created, err);
 	if (fd < 0)
-		return fd;
-	r = to_stdout(session) ? 0 : claim_output(fd, session->config->output, err);
+		return given ? error_errno(err, -errno, "cannot write") : fd;
+	r = given || to_stdout(session) ? 0 : claim_output(fd, session->config->output, err);
 	if (r == 0)
 		r = recording_writer_open(fd, session->config->output, &session->writer, err);
 	if (r < 0)
@@ -215,7 +224,8 @@ static int arm(struct session *session, struct target *target, struct error *err
 				 err);
 	if (r < 0)
 		return r;
-	own_process_raise_limits(); /* after the fork: the program keeps its own limits */
+	if (!config->is_guest)
+		own_process_raise_limits(); /* after the fork: the program keeps its own limits */
 	if (target->kind == TARGET_COMMAND) {
 		target->ids = &session->child.pid;
 		target->count = 1;
@@ -347,7 +357,8 @@ static void answer(void *self, enum remote_request request, struct bytes *reply)
 /* Waits until there is something to do. */
 static void wait_for_work(struct session *session, int timeout_ms)
 {
-	struct pollfd fds[TARGET_WATCH_MAX + 4];
+	struct pollfd fds[TARGET_WATCH_MAX + 5];
+	const int *stop_fd = session->config->stop_fd;
 	nfds_t n = 0;
 	size_t i;
 
@@ -358,12 +369,15 @@ static void wait_for_work(struct session *session, int timeout_ms)
 				   .events = POLLIN};
 	fds[n++] = (struct pollfd){.fd = session->engine ? remote_fd(&session->remote) : -1,
 				   .events = POLLIN};
+	fds[n++] = (struct pollfd){.fd = stop_fd ? *stop_fd : -1, .events = POLLIN};
 	for (i = 0; i < session->others.count; i++)
 		fds[n++] = (struct pollfd){.fd = session->others.pid_fds[i], .events = POLLIN};
 	if (poll(fds, n, timeout_ms) < 0)
 		return;
 	if (fds[0].revents & POLLIN)
 		read_signals(session);
+	if (fds[4].revents != 0)
+		session->stop_signals = 1;
 	/* One who has said nothing so far does not stay for ever. */
 	if (fds[3].revents != 0 || session->remote.peer_fd >= 0)
 		remote_serve(&session->remote, clock_monotonic_ns(), answer, session);
@@ -657,7 +671,8 @@ static void begin_pace(struct session *session)
 	pace.machine = session->config->target.kind == TARGET_MACHINE;
 	pace.notice = session->config->notice;
 	pace.self = session->config->self;
-	remote_open(&session->remote);
+	if (!session->config->is_guest)
+		remote_open(&session->remote);
 	pace_begin(&session->pace, &pace, session->engine);
 }
 

@@ -10,7 +10,7 @@
  * SIGINT, SIGTERM or SIGHUP ends the recording in good order, a second one ends
  * at once. A launched program gets them too, as it would without us. SIGUSR2 pauses
  * the sampling and SIGUSR1 ends the pause, unless a launched program has a use for
- * them: then they are for it.
+ * them: then they are for it. A guest takes no signals.
  *
  * With last_ns the last seconds are written at every end, and on SIGUSR2 unless the
  * program that was launched has a handler for it; that pauses nothing then.
@@ -34,6 +34,9 @@ struct record_config {
 	struct target target; /* ids are filled in for a command */
 	char *const *command; /* NULL: none is launched */
 	const char *output;
+	const int *output_fd;    /* to be written instead; NULL: none */
+	const int *stop_fd;      /* ends the recording once it can be read; NULL: none */
+	bool is_guest;           /* of a program whose signals and limits stay as they are */
 	uint64_t duration_ns;    /* 0: no limit; from when sampling begins */
 	struct pace_config pace; /* its notice is the one below */
 	uint64_t last_ns;        /* only this much is kept, see flight.h; 0: all, in the output */

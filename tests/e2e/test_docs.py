@@ -151,6 +151,14 @@ def test_files_and_functions_that_a_document_names_exist(document):
         assert re.search(rf"\b{name}\(", sources), f"{document.name} names {name}()"
 
 
+def test_every_preset_is_valid_and_changes_something():
+    for path in sorted((ROOT / "examples/presets").glob("*.json")):
+        done = subprocess.run([WICK, "config", "--preset", path.stem], capture_output=True,
+                              text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert f"(preset {path.stem})" in done.stdout
+
+
 def test_the_example_of_a_configuration_names_every_key(place):
     shown = run_in(place, "wick config --print --config examples/config.json")
     assert shown.returncode == 0, shown.stderr

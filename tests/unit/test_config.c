@@ -302,6 +302,10 @@ static void an_error_names_place_key_value_and_range(void **state)
 		{"{\n\"smpling\": {}}", "wick.json:2: unknown section smpling"},
 		{"{\"heap\": 3}", "wick.json:1: section heap must be an object"},
 		{"[]", "wick.json: must be an object of sections"},
+		{"{\"view\": {\"title\": \"a $NO_SUCH_VARIABLE\"}}",
+		 "wick.json:1: view.title: the variable $NO_SUCH_VARIABLE is not set"},
+		{"{\"view\": {\"title\": \"5 $\"}}",
+		 "wick.json:1: view.title: a name must follow the $"},
 	};
 	size_t i;
 
@@ -314,6 +318,47 @@ static void an_error_names_place_key_value_and_range(void **state)
 		assert_string_equal(err.text, cases[i].text);
 		command_values_fini(&values);
 	}
+}
+
+static void strings_have_variables_and_paths_from_the_file(void **state)
+{
+	const struct first_options *options;
+	struct command_values values;
+	struct error err = {0};
+	char expected[128];
+
+	(void)setenv("TEST_CONFIG_NAME", "here", 1);
+	(void)mkdir("xdg", 0700);
+	(void)mkdir("xdg/wick", 0700);
+	write_file("xdg/wick/config.json",
+		   "{\"symbols\": {\"paths\": [\"debug\", \"/a\", \"$HOME/b\"]},\n"
+		   " \"view\": {\"title\": \"${TEST_CONFIG_NAME}s $$5\"},\n"
+		   " \"sampling\": {\"labels\": {\"k\": \"$TEST_CONFIG_NAME\"}}}");
+	assert_int_equal(load(&values, &first, "xdg/wick/config.json", &err), 0);
+	options = values.options;
+	assert_string_equal(options->title, "heres $5");
+	assert_string_equal(options->labels.items[0], "k=here");
+	assert_string_equal(options->paths.items[0], "xdg/wick/debug");
+	assert_string_equal(options->paths.items[1], "/a");
+	(void)snprintf(expected, sizeof(expected), "%s/b", directory);
+	assert_string_equal(options->paths.items[2], expected);
+	command_values_fini(&values);
+	(void)unsetenv("TEST_CONFIG_NAME");
+}
+
+static void a_preset_is_the_weakest_source(void **state)
+{
+	enum config_preset preset;
+
+	for (preset = CONFIG_PRESET_PRODUCTION; preset <= CONFIG_PRESET_HEAP; preset++) {
+		struct config config;
+
+		assert_int_equal(config_open_preset(&config, preset, NULL), 0);
+		assert_non_null(config.root);
+		config_fini(&config);
+	}
+	assert_true(OPTION_FROM_DEFAULT < OPTION_FROM_PRESET);
+	assert_true(OPTION_FROM_PRESET < OPTION_FROM_ENVIRONMENT);
 }
 
 static void a_bad_variable_is_named(void **state)
@@ -414,6 +459,8 @@ int main(void)
 		IN_DIRECTORY(the_first_file_that_exists_is_read),
 		IN_DIRECTORY(a_key_of_another_command_is_checked_and_left_alone),
 		IN_DIRECTORY(an_error_names_place_key_value_and_range),
+		IN_DIRECTORY(strings_have_variables_and_paths_from_the_file),
+		cmocka_unit_test(a_preset_is_the_weakest_source),
 		IN_DIRECTORY(a_bad_variable_is_named),
 		IN_DIRECTORY(a_file_that_is_not_json_is_refused_with_its_line),
 		IN_DIRECTORY(a_given_file_must_exist_and_no_other_is_read),

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <wick/profile.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <wick/symbolize.h>
+
+#include "api/hand_out.h"
+#include "api/handle.h"
+#include "api/sized.h"
+#include "base/error.h"
+#include "model/profile.h"
+
+int load_request_init(struct load_request *request, const struct wick_load_options *given,
+		      struct error *err)
+{
+	struct wick_load_options asked;
+	struct load_options options = LOAD_OPTIONS_DEFAULT;
+	int r = sized_take(&asked, sizeof(asked), given, "wick_load_options", err);
+
+	if (r < 0)
+		return r;
+	request->only[0] = asked.only;
+	request->ignore[0] = asked.ignore;
+	options.event = asked.event;
+	options.from_ns = asked.from_ns;
+	options.to_ns = asked.to_ns > 0 ? asked.to_ns : UINT64_MAX;
+	options.only = request->only;
+	options.only_count = asked.only != NULL;
+	options.ignore = request->ignore;
+	options.ignore_count = asked.ignore != NULL;
+	options.kernel = !asked.no_kernel;
+	options.demangle = !(asked.symbolize & WICK_SYMBOLIZE_MANGLED);
+	options.symbol_cache = asked.symbolize & WICK_SYMBOLIZE_CACHE;
+	options.inlines = !(asked.symbolize & WICK_SYMBOLIZE_NO_INLINES);
+	if (asked.symbolize & WICK_SYMBOLIZE_NAMES_ONLY)
+		options.symbols = SYMBOLS_NAMES;
+	options.symbol_paths = asked.symbol_paths;
+	while (asked.symbol_paths && asked.symbol_paths[options.symbol_path_count])
+		options.symbol_path_count++;
+	request->options = options;
+	return 0;
+}
+
+int wick_profile_wrap(struct profile *profile, struct wick_profile **ret, struct error *err)
+{
+	struct wick_profile *handle = calloc(1, sizeof(*handle));
+
+	if (!handle) {
+		profile_free(profile);
+		return error_set(err, -ENOMEM, "no memory for a profile");
+	}
+	handle->profile = handle->owned = profile;
+	*ret = handle;
+	return 0;
+}
+
+int wick_load(const char *path, const struct wick_load_options *options, struct wick_profile **ret,
+	      struct wick_error *err)
+{
+	struct load_request request;
+	struct profile *profile = NULL;
+	struct error inner = {0};
+	int r = load_request_init(&request, options, &inner);
+
+	if (r == 0)
+		r = load_profile(path, &request.options, &profile, &inner);
+	if (r == 0)
+		r = wick_profile_wrap(profile, ret, &inner);
+	return r < 0 ? hand_out(&inner, err) : 0;
+}
+
+void wick_profile_free(struct wick_profile *profile)
+{
+	if (!profile)
+		return;
+	profile_free(profile->owned);
+	free(profile);
+}
+
+int wick_profile_describe(const struct wick_profile *profile, struct wick_profile_info *ret,
+			  struct wick_error *err)
+{
+	const struct profile *inner = profile->profile;
+	const struct profile_quality *quality = &inner->quality;
+	struct wick_profile_info info = {
+		.title = inner->title ? inner->title : "",
+		.start_realtime_ns = inner->start_realtime_ns,
+		.duration_ns = inner->duration_ns,
+		.period_ns = inner->period_ns,
+		.samples = quality->samples,
+		.lost = quality->lost,
+		.unreadable = quality->unreadable,
+		.truncated = quality->truncated,
+		.unsymbolised = quality->unsymbolised,
+		.value_count = inner->value_count,
+		.main_value = inner->main_value,
+		.incomplete = quality->incomplete,
+	};
+	struct error why = {0};
+
+	if (sized_hand_out(ret, &info, sizeof(info), "wick_profile_info", &why) < 0)
+		return hand_out(&why, err);
+	return 0;
+}
+
+const char *wick_profile_value_name(const struct wick_profile *profile, uint32_t value)
+{
+	const struct profile *inner = profile->profile;
+
+	return value < inner->value_count ? inner->value_types[value].name : NULL;
+}
+
+const char *wick_profile_value_unit(const struct wick_profile *profile, uint32_t value)
+{
+	const struct profile *inner = profile->profile;
+
+	return value < inner->value_count ? inner->value_types[value].unit : NULL;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <wick/profile.h>
+
+#include "api/hand_out.h"
+#include "api/handle.h"
+#include "api/sized.h"
+#include "base/error.h"
+#include "base/vec.h"
+#include "model/function_cost.h"
+#include "model/profile.h"
+
+struct wick_stacks {
+	const struct profile *profile;
+	size_t next; /* entry */
+	VEC(uint32_t) nodes;
+	VEC(struct wick_profile_frame) frames;
+};
+
+struct wick_functions {
+	const struct profile *profile;
+	struct cost_table costs; /* a row for each function */
+	uint32_t *order;
+	size_t count;
+};
+
+int wick_stacks_new(const struct wick_profile *profile, struct wick_stacks **ret,
+		    struct wick_error *err)
+{
+	struct wick_stacks *stacks = calloc(1, sizeof(*stacks));
+
+	if (!stacks)
+		return hand_out(&(struct error){-ENOMEM, "no memory for a walk", ""}, err);
+	stacks->profile = profile->profile;
+	*ret = stacks;
+	return 0;
+}
+
+void wick_stacks_free(struct wick_stacks *stacks)
+{
+	if (!stacks)
+		return;
+	vec_fini(&stacks->nodes);
+	vec_fini(&stacks->frames);
+	free(stacks);
+}
+
+static int add_location(struct wick_stacks *stacks, uint32_t id)
+{
+	const struct profile *profile = stacks->profile;
+	const struct profile_location *location = &profile->locations.items[id];
+	uint32_t i;
+	int r = 0;
+
+	for (i = 0; i < location->line_count && r == 0; i++) {
+		struct profile_line line = profile->lines.items[location->first_line + i];
+		const struct profile_function *function = &profile->functions.items[line.function];
+
+		r = vec_push(
+			&stacks->frames,
+			((struct wick_profile_frame){
+				.function = profile_text(profile, function->name),
+				.file = profile_text(profile, profile_line_file(profile, line)),
+				.module = profile_text(profile, location->module),
+				.vaddr = location->vaddr,
+				.line = line.line,
+				.inlined = i > 0,
+			}));
+	}
+	return r;
+}
+
+/* The frames of a stack, from its root. */
+static int fill_frames(struct wick_stacks *stacks, uint32_t node)
+{
+	const struct stack_node *nodes = stacks->profile->stacks.nodes.items;
+	int r = 0;
+
+	stacks->nodes.count = 0;
+	stacks->frames.count = 0;
+	for (; node != 0 && r == 0; node = nodes[node].parent)
+		r = vec_push(&stacks->nodes, node);
+	while (r == 0 && stacks->nodes.count > 0)
+		r = add_location(stacks, nodes[stacks->nodes.items[--stacks->nodes.count]].frame);
+	return r;
+}
+
+int wick_stacks_next(struct wick_stacks *stacks, struct wick_profile_stack *ret)
+{
+	const struct profile *profile = stacks->profile;
+	struct wick_profile_stack stack = {0};
+	const struct profile_thread *thread;
+	size_t at = stacks->next;
+	int r;
+
+	if (at >= profile->entries.count)
+		return 0;
+	r = fill_frames(stacks, profile->entries.items[at].stack);
+	if (r < 0)
+		return r;
+	thread = &profile->threads.items[profile->entries.items[at].thread];
+	stack.frames = stacks->frames.items;
+	stack.frame_count = stacks->frames.count;
+	stack.values = profile_entry_values(profile, at);
+	stack.value_count = profile->value_count;
+	stack.pid = thread->pid;
+	stack.tid = thread->tid;
+	stack.thread = profile_text(profile, thread->comm);
+	stack.process = profile_text(profile, thread->process_comm);
+	r = sized_hand_out(ret, &stack, sizeof(stack), "wick_profile_stack", NULL);
+	if (r < 0)
+		return r;
+	stacks->next++;
+	return 1;
+}
+
+/* Most first; equal ones in the order of the profile. */
+static int compare_cost(const void *a, const void *b, void *context)
+{
+	const struct wick_functions *functions = context;
+	uint32_t first = *(const uint32_t *)a;
+	uint32_t second = *(const uint32_t *)b;
+	const struct function_cost *one = &functions->costs.rows[first];
+	const struct function_cost *other = &functions->costs.rows[second];
+
+	if (one->self.weight != other->self.weight)
+		return one->self.weight < other->self.weight ? 1 : -1;
+	if (one->total.weight != other->total.weight)
+		return one->total.weight < other->total.weight ? 1 : -1;
+	return first < second ? -1 : first > second;
+}
+
+static int fill_functions(struct wick_functions *functions, uint32_t value)
+{
+	size_t count = functions->profile->functions.count;
+	size_t i;
+
+	functions->order = calloc(count > 0 ? count : 1, sizeof(*functions->order));
+	if (!functions->order)
+		return -ENOMEM;
+	for (i = 0; i < count; i++)
+		functions->order[i] = (uint32_t)i; /* each is a row of its own */
+	if (cost_table_init(&functions->costs, functions->profile, value, functions->order, count) <
+	    0)
+		return -ENOMEM;
+	functions->count = count;
+	qsort_r(functions->order, count, sizeof(*functions->order), compare_cost, functions);
+	return 0;
+}
+
+int wick_functions_new(const struct wick_profile *profile, uint32_t value,
+		       struct wick_functions **ret, struct wick_error *err)
+{
+	const struct profile *inner = profile->profile;
+	struct wick_functions *functions;
+	struct error why = {0};
+
+	if (value == WICK_MAIN_VALUE)
+		value = inner->main_value;
+	if (value >= inner->value_count) {
+		(void)error_set(&why, -EINVAL, "the profile has %u kinds of values, not %u",
+				inner->value_count, value + 1);
+		return hand_out(&why, err);
+	}
+	functions = calloc(1, sizeof(*functions));
+	if (functions)
+		functions->profile = inner;
+	if (!functions || fill_functions(functions, value) < 0) {
+		wick_functions_free(functions);
+		(void)error_set(&why, -ENOMEM, "no memory for the functions of a profile");
+		return hand_out(&why, err);
+	}
+	*ret = functions;
+	return 0;
+}
+
+size_t wick_functions_count(const struct wick_functions *functions)
+{
+	return functions->count;
+}
+
+int wick_functions_get(const struct wick_functions *functions, size_t i,
+		       struct wick_profile_function *ret)
+{
+	const struct profile *profile = functions->profile;
+	const struct profile_function *function;
+	const struct function_cost *cost;
+	struct wick_profile_function row = {0};
+
+	if (i >= functions->count)
+		return -ENOENT;
+	function = &profile->functions.items[functions->order[i]];
+	cost = &functions->costs.rows[functions->order[i]];
+	row.name = profile_text(profile, function->name);
+	row.file = profile_text(profile, function->file);
+	row.module = profile_text(profile, function->module);
+	row.self = cost->self.weight;
+	row.total = cost->total.weight;
+	return sized_hand_out(ret, &row, sizeof(row), "wick_profile_function", NULL);
+}
+
+void wick_functions_free(struct wick_functions *functions)
+{
+	if (!functions)
+		return;
+	cost_table_fini(&functions->costs);
+	free(functions->order);
+	free(functions);
+}
