@@ -171,10 +171,14 @@ static int open_watch(struct top *top, int argc, char **argv, int *ret_exec, str
 	return r;
 }
 
-/* The profile of now; while it is paused, and when all is over, that of then. */
-static int refresh_profile(struct top *top)
+/*
+ * The profile of now, when one is due or another is wanted; while it is paused, and when all
+ * is over, that of then.
+ */
+static int refresh_profile(struct top *top, bool due)
 {
 	bool still = top->state.paused || top->ended;
+	bool other = still != top->still || top->shows_start != top->state.since_start;
 	uint64_t now_ns = clock_monotonic_ns();
 
 	if (still && !top->still)
@@ -182,7 +186,7 @@ static int refresh_profile(struct top *top)
 	top->still = still;
 	if (top->state.restart)
 		live_profile_restart(top->live, now_ns);
-	else if (top->profile && still && top->shows_start == top->state.since_start)
+	else if (top->profile && !other && (still || !due))
 		return 0;
 	top->state.restart = false;
 	top->shows_start = top->state.since_start;
@@ -228,14 +232,14 @@ static int compose(struct top *top, uint32_t columns, uint32_t rows)
 	return top->screen.text.failed ? -ENOMEM : 0;
 }
 
-static int draw(struct top *top, struct error *err)
+static int draw(struct top *top, bool due, struct error *err)
 {
 	uint32_t columns;
 	uint32_t rows;
 
 	explain(top);
 	top_terminal_size(top->terminal, &columns, &rows);
-	if (refresh_profile(top) < 0 || compose(top, columns, rows) < 0)
+	if (refresh_profile(top, due) < 0 || compose(top, columns, rows) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	top_terminal_draw(top->terminal, &top->screen);
 	return 0;
@@ -277,7 +281,7 @@ static int heed(struct top *top, uint32_t events, bool *ret_redraw, struct error
 	*ret_redraw = events & (WATCH_SUSPEND | WATCH_RESIZED | WATCH_INPUT);
 	if ((events & WATCH_ENDED) && !top->ended) {
 		/* What came last is shown, and stays. */
-		if (refresh_profile(top) < 0)
+		if (refresh_profile(top, true) < 0)
 			return error_set(err, -ENOMEM, "out of memory");
 		top->ended = *ret_redraw = true;
 	}
@@ -295,7 +299,7 @@ static int show(struct top *top, struct error *err)
 		bool redraw = false;
 
 		if (now_ns >= next_ns) {
-			r = draw(top, err);
+			r = draw(top, true, err);
 			next_ns = now_ns + top->options->interval_ns;
 		}
 		if (r == 0)
@@ -305,7 +309,7 @@ static int show(struct top *top, struct error *err)
 		if (r == 0)
 			r = heed(top, events, &redraw, err);
 		if (r == 0 && redraw)
-			r = draw(top, err);
+			r = draw(top, false, err);
 	}
 	return r;
 }
@@ -313,7 +317,7 @@ static int show(struct top *top, struct error *err)
 static int print_table(struct top *top, struct error *err)
 {
 	struct bytes text = {0};
-	int r = refresh_profile(top);
+	int r = refresh_profile(top, true);
 
 	if (r == 0)
 		r = compose(top, PLAIN_COLUMNS, PLAIN_ROWS);
@@ -397,6 +401,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 				   "report");
 		return command_refused(context, &err);
 	}
+	if (options->count == 0 && top_terminal_check(&err) < 0)
+		return command_failed(context, &err);
 	top.state.pane = options->pane;
 	top.state.sort = options->sort;
 	for (size_t i = 0; i < options->pids.count && r == 0; i++)

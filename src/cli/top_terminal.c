@@ -134,9 +134,23 @@ static SCREEN *open_screen(void)
 	return screen;
 }
 
-int top_terminal_open(bool color, struct top_terminal **ret, struct error *err)
+static int refuse(const char *type, struct error *err)
+{
+	(void)error_set(err, -ENOTTY, "cannot use the terminal: its type \"%s\" is not known",
+			type ? type : "");
+	error_remedy(err, "set TERM, for example to xterm, or print tables with --count N");
+	return -ENOTTY;
+}
+
+int top_terminal_check(struct error *err)
 {
 	const char *type = getenv("TERM");
+
+	return !type || !type[0] || strcmp(type, "dumb") == 0 ? refuse(type, err) : 0;
+}
+
+int top_terminal_open(bool color, struct top_terminal **ret, struct error *err)
+{
 	struct top_terminal *terminal = calloc(1, sizeof(*terminal));
 
 	if (!terminal)
@@ -147,11 +161,7 @@ int top_terminal_open(bool color, struct top_terminal **ret, struct error *err)
 	terminal->screen = open_screen();
 	if (!terminal->screen) {
 		free(terminal);
-		(void)error_set(err, -ENOTTY,
-				"cannot use the terminal: its type \"%s\" is not known",
-				type ? type : "");
-		error_remedy(err, "set TERM, for example to xterm, or print tables with --count N");
-		return -ENOTTY;
+		return refuse(getenv("TERM"), err);
 	}
 	expect_crashes();
 	(void)set_escdelay(ESCAPE_MS);

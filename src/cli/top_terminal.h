@@ -18,6 +18,9 @@ struct error;
 struct top_screen;
 struct top_terminal;
 
+/* Whether there is one that can be taken, as far as is known without trying. */
+int top_terminal_check(struct error *err);
+
 /* Takes the terminal of standard input and output. */
 int top_terminal_open(bool color, struct top_terminal **ret, struct error *err);
 void top_terminal_close(struct top_terminal *terminal); /* NULL is fine */

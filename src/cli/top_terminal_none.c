@@ -6,13 +6,18 @@
 
 #include "base/error.h"
 
-int top_terminal_open(bool color, struct top_terminal **ret, struct error *err)
+int top_terminal_check(struct error *err)
 {
 	(void)error_set(err, -EOPNOTSUPP,
 			"cannot show a live view: this wick was built without ncurses");
 	error_remedy(err, "print tables with --count N, or build wick where libncurses-dev is "
 			  "installed");
 	return -EOPNOTSUPP;
+}
+
+int top_terminal_open(bool color, struct top_terminal **ret, struct error *err)
+{
+	return top_terminal_check(err);
 }
 
 void top_terminal_close(struct top_terminal *terminal)

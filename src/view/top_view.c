@@ -277,6 +277,16 @@ static void correct_selection(struct top_state *state, const struct top_model *m
 		state->first = state->selected - page + 1;
 }
 
+static const char *why_empty(const struct top_model *model, const struct top_state *state)
+{
+	if (state->filter[0])
+		return "nothing matches the filter";
+	if (model->profile->duration_ns < NS_PER_SEC)
+		return "no samples yet";
+	return model->all > 0 ? "no samples of what is zoomed into, in this window"
+			      : "no samples: nothing runs on a CPU";
+}
+
 static void put_table(struct top_screen *screen, const struct top_model *model,
 		      struct top_state *state, bool plain)
 {
@@ -288,11 +298,9 @@ static void put_table(struct top_screen *screen, const struct top_model *model,
 	if (middle_rows(screen->rows) == 0)
 		return;
 	put_head(screen, state, threads);
-	if (count == 0)
+	if (count == 0 && page > 0)
 		top_screen_put(screen, field(HEAD_ROWS + 1, 1, screen->columns - 1, TOP_DIM),
-			       page == 0          ? ""
-			       : state->filter[0] ? "nothing matches the filter"
-						  : "no samples: nothing runs on a CPU");
+			       why_empty(model, state));
 	for (size_t i = 0; i < page && state->first + i < count; i++) {
 		size_t at = state->first + i;
 		uint32_t row = HEAD_ROWS + 1 + (uint32_t)i;
