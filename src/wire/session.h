@@ -30,7 +30,7 @@
 
 #include "wire/hook.h"
 
-#define SESSION_VERSION 6u
+#define SESSION_VERSION 7u
 #define SESSION_MAGIC 0x6e6f69737365736bull /* "ksession" */
 
 #define SESSION_VARIABLE "WICK_SESSION" /* of the environment: the folder */
