@@ -48,7 +48,7 @@ void leave_note_own(uint64_t start, uint64_t bytes)
 		inside.own[at] = (struct inside_range){start, bytes};
 }
 
-void leave_note_stack(uint64_t high)
+void leave_note_stack(uint64_t low, uint64_t high)
 {
 	uint32_t at = (uint32_t)(high >> 12) * 0x9e3779b1u;
 
@@ -59,6 +59,7 @@ void leave_note_stack(uint64_t high)
 		if (!atomic_compare_exchange_strong(&stack->high, &known, high) && known != high)
 			continue;
 		stack->pointer = safe_thread_pointer();
+		stack->low = low;
 		return;
 	}
 }

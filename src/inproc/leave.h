@@ -12,8 +12,8 @@
 /* Memory that the library has mapped for itself. */
 void leave_note_own(uint64_t start, uint64_t bytes);
 
-/* A thread of the C library begins, with its functions below this frame. */
-void leave_note_stack(uint64_t high);
+/* A thread of the C library begins, with its functions between these. */
+void leave_note_stack(uint64_t low, uint64_t high);
 
 /* The session has begun. */
 void leave_begin(void);

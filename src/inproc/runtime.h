@@ -65,6 +65,7 @@ struct inproc_thread {
 	void *(*routine)(void *);
 	void *argument;
 	uint64_t stack_bytes;
+	uint64_t stack_low; /* of one that the program has given; 0: not known */
 
 	/* What it has told of itself: texts of session_texts; the parts that it is in. */
 	uint32_t label_bytes;

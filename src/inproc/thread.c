@@ -318,12 +318,32 @@ static void *run_thread(void *argument)
 	void *(*routine)(void *) = thread->routine;
 	void *routine_argument = thread->argument;
 
-	leave_note_stack((uint64_t)(uintptr_t)__builtin_frame_address(0));
+	leave_note_stack(thread->stack_low ? thread->stack_low
+					   : stack_below_thread_pointer(thread->stack_bytes).low,
+			 (uint64_t)(uintptr_t)__builtin_frame_address(0));
 	if (inproc_active())
 		thread_begin(thread, stack_below_thread_pointer(thread->stack_bytes));
 	else
 		thread_return(thread);
 	return routine(routine_argument);
+}
+
+/* How large a stack will be, and where it ends unless the C library maps and guards it. */
+static void note_stack(struct inproc_thread *thread, const pthread_attr_t *attributes)
+{
+	void *low = NULL;
+	size_t bytes = 0;
+	size_t guard_bytes = 1;
+
+	thread->stack_bytes = inproc.default_stack_bytes;
+	thread->stack_low = 0;
+	if (!attributes || pthread_attr_getstacksize(attributes, &thread->stack_bytes) != 0)
+		return;
+	if (pthread_attr_getguardsize(attributes, &guard_bytes) == 0 && guard_bytes == 0)
+		thread->stack_low = UINT64_MAX; /* others may follow at once: not known */
+	/* Where none was given it is as if that had ended at 0. */
+	if (pthread_attr_getstack(attributes, &low, &bytes) == 0 && (uintptr_t)low + bytes != 0)
+		thread->stack_low = (uint64_t)(uintptr_t)low;
 }
 
 REAL_DEFINE(pthread_create);
@@ -338,9 +358,7 @@ INPROC_EXPORT int pthread_create(pthread_t *restrict ret, const pthread_attr_t *
 		return REAL(pthread_create)(ret, attributes, routine, argument);
 	thread->routine = routine;
 	thread->argument = argument;
-	thread->stack_bytes = inproc.default_stack_bytes;
-	if (attributes)
-		(void)pthread_attr_getstacksize(attributes, &thread->stack_bytes);
+	note_stack(thread, attributes);
 	r = REAL(pthread_create)(ret, attributes, run_thread, thread);
 	if (r != 0)
 		thread_return(thread);

@@ -28,6 +28,12 @@ struct paint {
 	bool starts_only;
 };
 
+struct paints { /* grown with base/vec.h */
+	struct paint *items;
+	size_t count;
+	size_t capacity;
+};
+
 void leak_layout_fini(struct leak_layout *layout)
 {
 	vec_fini(&layout->ranges);
@@ -116,28 +122,39 @@ static int keep_part(struct leak_layout *to, const struct reach_range *range, ui
 	return start < end ? vec_push(&to->ranges, part) : 0;
 }
 
-/* Gives a part of the ranges another meaning; what is in none of them stays so. */
-static int paint(struct leak_layout *layout, struct paint paint)
+/* Splits a range at the paints that meet it, which are in order; *at is the first of them. */
+static int paint_range(struct leak_layout *to, const struct reach_range *range,
+		       const struct paints *paints, size_t *at)
 {
-	struct leak_layout after = {0};
+	uint64_t from = range->start;
 	int r = 0;
 
-	for (size_t i = 0; i < layout->ranges.count && r == 0; i++) {
-		const struct reach_range *range = &layout->ranges.items[i];
-		uint64_t start = paint.start > range->start ? paint.start : range->start;
-		uint64_t end = paint.end < range->end ? paint.end : range->end;
-		struct reach_range middle = {start, end, paint.evidence, paint.starts_only};
+	while (*at < paints->count && paints->items[*at].end <= range->start)
+		++*at;
+	for (size_t i = *at; i < paints->count && paints->items[i].start < range->end && r == 0;
+	     i++) {
+		const struct paint *paint = &paints->items[i];
+		uint64_t start = paint->start > from ? paint->start : from;
+		uint64_t end = paint->end < range->end ? paint->end : range->end;
+		struct reach_range middle = {start, end, paint->evidence, paint->starts_only};
 
-		if (start >= end) {
-			r = vec_push(&after.ranges, *range);
-			continue;
-		}
-		r = keep_part(&after, range, range->start, start);
-		if (r == 0 && paint.evidence != NOTHING)
-			r = vec_push(&after.ranges, middle);
-		if (r == 0)
-			r = keep_part(&after, range, end, range->end);
+		r = keep_part(to, range, from, start);
+		if (r == 0 && start < end && paint->evidence != NOTHING)
+			r = vec_push(&to->ranges, middle);
+		from = end > from ? end : from;
 	}
+	return r < 0 ? r : keep_part(to, range, from, range->end);
+}
+
+/* Gives parts of the ranges, in order, another meaning; what is in none of them stays so. */
+static int paint_all(struct leak_layout *layout, const struct paints *paints)
+{
+	struct leak_layout after = {0};
+	size_t at = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < layout->ranges.count && r == 0; i++)
+		r = paint_range(&after, &layout->ranges.items[i], paints, &at);
 	if (r < 0) {
 		vec_fini(&after.ranges);
 		return r;
@@ -145,6 +162,13 @@ static int paint(struct leak_layout *layout, struct paint paint)
 	vec_fini(&layout->ranges);
 	memcpy(&layout->ranges, &after.ranges, sizeof(layout->ranges));
 	return 0;
+}
+
+static int paint(struct leak_layout *layout, struct paint paint)
+{
+	if (paint.start >= paint.end)
+		return 0;
+	return paint_all(layout, &(struct paints){.items = &paint, .count = 1});
 }
 
 static int cut_own(struct leak_layout *layout, const struct session_inside *inside)
@@ -171,11 +195,10 @@ static bool read_head(const struct layout_input *input, const struct reach_block
 
 /*
  * Memory of the allocator around a block outside of the [heap]: its own mapping, or the heap of
- * another thread. Returns where it ends.
+ * another thread.
  */
-static int paint_around(struct leak_layout *layout, const struct layout_input *input,
-			const struct map_region *region, const struct reach_block *block,
-			uint64_t *ret_end)
+static struct paint area_around(const struct layout_input *input, const struct map_region *region,
+				const struct reach_block *block)
 {
 	struct paint area = {block->address & ~(ARENA_BYTES - 1), region->end, LEAK_FROM_FREED,
 			     true};
@@ -190,13 +213,23 @@ static int paint_around(struct leak_layout *layout, const struct layout_input *i
 		area.start = region->start;
 	if (area.end > region->end || area.end <= block->address)
 		area.end = region->end;
-	*ret_end = area.end;
-	return paint(layout, area);
+	return area;
 }
 
-static int paint_allocator(struct leak_layout *layout, const struct layout_input *input)
+/* Areas come in order. There may be very many large blocks, most of them side by side. */
+static int add_area(struct paints *paints, struct paint area)
 {
-	uint64_t done = 0; /* blocks below are in memory that was painted */
+	struct paint *last = paints->count > 0 ? &paints->items[paints->count - 1] : NULL;
+
+	if (!last || area.start > last->end)
+		return vec_push(paints, area);
+	last->end = area.end;
+	return 0;
+}
+
+static int find_areas(const struct layout_input *input, struct paints *paints)
+{
+	uint64_t done = 0; /* blocks below are in an area that is known */
 	int r = 0;
 
 	for (size_t i = 0; i < input->block_count && r == 0; i++) {
@@ -208,11 +241,24 @@ static int paint_allocator(struct leak_layout *layout, const struct layout_input
 		region = maps_find(input->maps, block->address);
 		if (!region)
 			continue;
-		if (strcmp(region->path, "[heap]") == 0)
+		if (strcmp(region->path, "[heap]") == 0) {
 			done = region->end;
-		else if (is_writable(region) && !is_module(region))
-			r = paint_around(layout, input, region, block, &done);
+		} else if (is_writable(region) && !is_module(region)) {
+			r = add_area(paints, area_around(input, region, block));
+			done = r == 0 ? paints->items[paints->count - 1].end : done;
+		}
 	}
+	return r;
+}
+
+static int paint_allocator(struct leak_layout *layout, const struct layout_input *input)
+{
+	struct paints paints = {0};
+	int r = find_areas(input, &paints);
+
+	if (r == 0)
+		r = paint_all(layout, &paints);
+	vec_fini(&paints);
 	return r;
 }
 
@@ -260,6 +306,19 @@ static uint64_t live_sp(const struct layout_input *input, const struct layout_th
 	return inside->leaving_sp ? inside->leaving_sp : inside->stack_end;
 }
 
+static bool is_first_stack(const struct map_region *region)
+{
+	return strcmp(region->path, "[stack]") == 0;
+}
+
+/* Other stacks and data may lie below a stack in the same region. */
+static int paint_dead(struct leak_layout *layout, const struct map_region *region, uint64_t low,
+		      uint64_t end)
+{
+	return paint(layout, (struct paint){low > region->start ? low : region->start, end,
+					    LEAK_FROM_DEAD_STACK, true});
+}
+
 static int paint_stack(struct leak_layout *layout, const struct layout_input *input,
 		       const struct layout_thread *thread)
 {
@@ -267,7 +326,7 @@ static int paint_stack(struct leak_layout *layout, const struct layout_input *in
 	uint64_t sp = live_sp(input, thread);
 	const struct inside_stack *stack =
 		region ? find_stack(input, region, thread->pointer) : NULL;
-	bool is_first = region && strcmp(region->path, "[stack]") == 0;
+	bool is_first = region && is_first_stack(region);
 	uint64_t high;
 	int r;
 
@@ -276,7 +335,7 @@ static int paint_stack(struct leak_layout *layout, const struct layout_input *in
 	high = stack ? atomic_load(&stack->high) : region->end;
 	if (high < sp)
 		high = sp;
-	r = paint(layout, (struct paint){region->start, sp, LEAK_FROM_DEAD_STACK, true});
+	r = paint_dead(layout, region, stack ? stack->low : 0, sp);
 	if (r == 0)
 		r = paint(layout, (struct paint){sp, high, LEAK_FROM_STACK, false});
 	return r < 0 ? r : paint(layout, (struct paint){high, region->end, LEAK_FROM_TLS, false});
@@ -309,11 +368,24 @@ static int paint_dead_stacks(struct leak_layout *layout, const struct layout_inp
 		    input->read(input->self, stack->pointer, &word, sizeof(word)) != sizeof(word) ||
 		    word == 0)
 			continue; /* in use, or something else by now */
-		r = paint(layout, (struct paint){region->start, high, LEAK_FROM_DEAD_STACK, true});
+		r = paint_dead(layout, region, stack->low, high);
 		if (r == 0)
 			r = paint(layout, (struct paint){high, region->end, LEAK_FROM_TLS, false});
 	}
 	return r;
+}
+
+/* When the first thread has ended before the others nobody has frames on its stack. */
+static int paint_ended_first(struct leak_layout *layout, const struct layout_input *input)
+{
+	const struct map_region *region;
+
+	if (!input->first_ended || !input->inside || input->inside->stack_end == 0)
+		return 0;
+	region = maps_find(input->maps, input->inside->stack_end);
+	return region && is_first_stack(region)
+		       ? paint_dead(layout, region, 0, input->inside->stack_end)
+		       : 0;
 }
 
 /* The first thread has its words among those of the loader. */
@@ -342,6 +414,8 @@ int leak_layout_make(struct leak_layout *layout, const struct layout_input *inpu
 		r = paint_allocator(layout, input);
 	if (r == 0)
 		r = paint_dead_stacks(layout, input);
+	if (r == 0)
+		r = paint_ended_first(layout, input);
 	for (size_t i = 0; i < input->thread_count && r == 0; i++)
 		r = paint_stack(layout, input, &input->threads[i]);
 	if (r == 0 && input->inside)

@@ -30,6 +30,7 @@ struct layout_input {
 	const struct session_inside *inside; /* NULL: nothing is known */
 	const struct layout_thread *threads;
 	size_t thread_count;
+	bool first_ended; /* the first thread has, and others have not */
 	pid_t pid;
 	const struct reach_block *blocks; /* by address */
 	size_t block_count;

@@ -292,12 +292,22 @@ static int take_threads(struct leak_search *search)
 	for (size_t i = 0; i < search->snapshot.threads.count; i++) {
 		const struct snapshot_thread *thread = &search->snapshot.threads.items[i];
 
+		if (thread->has_ended)
+			continue;
 		if (!thread->is_known)
 			search->unread_threads++;
 		else if (take_registers(search, thread) < 0)
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+static bool first_ended(const struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->threads.count; i++)
+		if (snapshot->threads.items[i].tid == snapshot->pid)
+			return snapshot->threads.items[i].has_ended;
+	return false;
 }
 
 static int look(struct leak_search *search)
@@ -307,6 +317,7 @@ static int look(struct leak_search *search)
 		.inside = search->inside,
 		.threads = search->threads.items,
 		.thread_count = search->threads.count,
+		.first_ended = first_ended(&search->snapshot),
 		.pid = search->process.pid,
 		.blocks = search->blocks.items,
 		.block_count = search->blocks.count,

@@ -233,8 +233,8 @@ static void put_rest(const struct sheet *sheet, uint64_t more, uint64_t more_byt
 	}
 	if (quiet > 0)
 		bytes_printf(sheet->out,
-			     "%s places with indirect or reachable blocks: --all shows them\n",
-			     quantity_count(quiet).text);
+			     "%s place%s with indirect or reachable blocks: --all shows them\n",
+			     quantity_count(quiet).text, quiet == 1 ? "" : "s");
 }
 
 void leak_report_put_text(const struct heap_profile *heap, const struct leak_rows *rows,

@@ -24,6 +24,7 @@ struct inside_range {
 struct inside_stack {
 	_Atomic uint64_t high; /* what is above it is not of the thread's functions; 0: none */
 	uint64_t pointer;      /* the thread pointer */
+	uint64_t low;          /* nothing below is its own, though some above may not be */
 };
 
 struct session_inside {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ struct world {
 	struct session_inside *inside;
 	struct layout_thread threads[2];
 	size_t thread_count;
+	bool first_ended;
 	struct reach_block blocks[4];
 	size_t block_count;
 	uint64_t head[2]; /* before the block that is asked about */
@@ -63,6 +65,7 @@ static void make(struct world *world, const char *text)
 					   .inside = world->inside,
 					   .threads = world->threads,
 					   .thread_count = world->thread_count,
+					   .first_ended = world->first_ended,
 					   .pid = PID,
 					   .blocks = world->blocks,
 					   .block_count = world->block_count,
@@ -160,7 +163,7 @@ static void stacks_are_dead_below_sp_and_have_thread_words_above(void **state)
 	world->threads[0] = (struct layout_thread){.tid = PID, .sp = 0x7800, .pointer = 0};
 	world->threads[1] = (struct layout_thread){.tid = 101, .sp = 0x15800, .pointer = 0x17800};
 	world->thread_count = 2;
-	world->inside->stacks[5] = (struct inside_stack){0x17000, 0x17800};
+	world->inside->stacks[5] = (struct inside_stack){0x17000, 0x17800, 0};
 	make(world, "7000-8000 rw-p 00000000 00:00 0 [stack]\n"
 		    "10000-18000 rw-p 00000000 00:00 0 \n");
 	assert_int_equal(evidence_at(world, 0x7778), LEAK_FROM_DEAD_STACK);
@@ -175,8 +178,8 @@ static void the_stack_of_a_thread_that_has_ended_is_dead_but_for_its_words(void 
 {
 	struct world *world = *state;
 
-	world->inside->stacks[9] = (struct inside_stack){0x17000, 0x17800};
-	world->inside->stacks[8] = (struct inside_stack){0x27000, 0x27800}; /* gone meanwhile */
+	world->inside->stacks[9] = (struct inside_stack){0x17000, 0x17800, 0};
+	world->inside->stacks[8] = (struct inside_stack){0x27000, 0x27800, 0}; /* gone meanwhile */
 	world->head[0] = 1;
 	make(world, "10000-18000 rw-p 00000000 00:00 0 \n");
 	assert_int_equal(evidence_at(world, 0x10000), LEAK_FROM_DEAD_STACK);
@@ -215,6 +218,52 @@ static void a_stack_of_the_program_s_own_is_looked_at_as_a_whole(void **state)
 	assert_int_equal(evidence_at(world, 0x17ff8), LEAK_FROM_MAPPING);
 }
 
+static void what_lies_below_a_stack_in_its_region_is_not_dead(void **state)
+{
+	struct world *world = *state;
+
+	/* Two stacks that the program has cut from one mapping, behind data of its own. */
+	world->threads[0] = (struct layout_thread){.tid = 101, .sp = 0x13800, .pointer = 0x13f00};
+	world->threads[1] = (struct layout_thread){.tid = 102, .sp = 0x17800, .pointer = 0x17f00};
+	world->thread_count = 2;
+	world->inside->stacks[5] = (struct inside_stack){0x13e00, 0x13f00, 0x12000};
+	world->inside->stacks[6] = (struct inside_stack){0x17e00, 0x17f00, 0x14000};
+	make(world, "10000-18000 rw-p 00000000 00:00 0 \n");
+	assert_int_equal(evidence_at(world, 0x11ff8), LEAK_FROM_MAPPING);
+	assert_int_equal(evidence_at(world, 0x12000), LEAK_FROM_DEAD_STACK);
+	assert_int_equal(evidence_at(world, 0x13800), LEAK_FROM_STACK);
+	assert_int_equal(evidence_at(world, 0x13ff8), LEAK_FROM_TLS);
+	assert_int_equal(evidence_at(world, 0x14000), LEAK_FROM_DEAD_STACK);
+	assert_int_equal(evidence_at(world, 0x17800), LEAK_FROM_STACK);
+}
+
+static void the_first_stack_is_dead_when_its_thread_is(void **state)
+{
+	struct world *world = *state;
+
+	world->inside->stack_end = 0x7f00;
+	world->first_ended = true;
+	make(world, "7000-8000 rw-p 00000000 00:00 0 [stack]\n");
+	assert_int_equal(evidence_at(world, 0x7ef8), LEAK_FROM_DEAD_STACK);
+	assert_int_equal(evidence_at(world, 0x7f00), LEAK_FROM_MAPPING); /* arguments */
+}
+
+static void large_blocks_side_by_side_are_one_range(void **state)
+{
+	struct world *world = *state;
+
+	for (size_t i = 0; i < 3; i++)
+		world->blocks[i] = (struct reach_block){.address = 0xff002010 + i * 0x21000,
+							.size_bytes = 0x20000};
+	world->block_count = 3;
+	world->head[1] = 0x21000 | 2; /* mapped */
+	make(world, "ff000000-ff100000 rw-p 00000000 00:00 0 \n");
+	assert_int_equal(world->layout.ranges.count, 3);
+	assert_int_equal(evidence_at(world, 0xff001ff8), LEAK_FROM_MAPPING);
+	assert_int_equal(evidence_at(world, 0xff064ff8), LEAK_FROM_FREED);
+	assert_int_equal(evidence_at(world, 0xff065000), LEAK_FROM_MAPPING);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +282,12 @@ int main(void)
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_stack_of_the_program_s_own_is_looked_at_as_a_whole, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_lies_below_a_stack_in_its_region_is_not_dead,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_first_stack_is_dead_when_its_thread_is, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(large_blocks_side_by_side_are_one_range, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,11 +32,17 @@ int inject_wait(pid_t tid, uint64_t patience_ns)
 
 	for (;;) {
 		siginfo_t info = {0};
+		int r = waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | __WALL) < 0 ? -errno
+											 : 0;
 
-		if (waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | __WALL) < 0)
-			return -errno;
-		if (info.si_pid == tid)
+		if (r == 0 && info.si_pid == tid)
 			return info.si_status;
+		/* For one that has ended there may be no stop to wait for: that is an error. */
+		if (waitid(P_PID, (id_t)tid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 &&
+		    info.si_pid == tid)
+			return -ESRCH; /* its end is left to be asked for */
+		if (r < 0)
+			return r;
 		if (clock_monotonic_ns() >= until_ns)
 			return -ETIMEDOUT;
 		(void)nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);

@@ -50,14 +50,17 @@ static void read_call(pid_t pid, struct snapshot_thread *thread)
 }
 
 /*
- * Whether the kernel keeps a thread from stopping, as one that waits for a child of vfork, or the
- * first one when it has ended before the others: all would have to wait for it.
+ * Notes whether the kernel keeps a thread from stopping, as one that waits for a child of vfork, or
+ * the first one when it has ended before the others: all would have to wait for it.
  */
-static bool is_kept(pid_t tid)
+static void note_kept(struct snapshot_thread *thread)
 {
 	struct process_info info;
 
-	return process_info_read(tid, &info, NULL) == 0 && (info.state == 'D' || info.state == 'Z');
+	if (process_info_read(thread->tid, &info, NULL) < 0)
+		return;
+	thread->has_ended = info.state == 'Z';
+	thread->is_kept = thread->has_ended || info.state == 'D';
 }
 
 static int seize(struct snapshot_thread *thread)
@@ -81,7 +84,7 @@ static int list_new(struct snapshot *snapshot, struct error *err)
 		if (find(snapshot, thread.tid))
 			continue;
 		read_call(snapshot->pid, &thread);
-		thread.is_kept = is_kept(thread.tid);
+		note_kept(&thread);
 		if (vec_push(&snapshot->threads, thread) < 0)
 			r = error_set(err, -ENOMEM, "out of memory");
 	}
@@ -137,19 +140,20 @@ static uint64_t thread_pointer(pid_t tid)
 #endif
 }
 
-/* Waits until a thread stands still, and reads its registers. */
-static void look_at_thread(struct snapshot_thread *thread, uint64_t patience_ns)
+/* Waits until a thread stands still, and reads its registers. Returns -ESRCH when it has ended. */
+static int look_at_thread(struct snapshot_thread *thread, uint64_t patience_ns)
 {
 	int status = thread->is_held ? inject_wait(thread->tid, patience_ns) : -ESRCH;
 
 	if (status < 0)
-		return;
+		return status;
 	thread->is_quiet = status == (SIGTRAP | PTRACE_EVENT_STOP << 8);
 	/* A signal that came just then takes the place of our stop. */
 	thread->signal = status >> 8 == 0 ? status : 0;
 	thread->is_known = registers_of_thread(thread->tid, &thread->registers) == 0;
 	thread->sp = thread->registers.values[UNWIND_NATIVE.sp_register];
 	thread->pointer = thread_pointer(thread->tid);
+	return 0;
 }
 
 /* Threads may make others until they stand still: those are found by listing again. */
@@ -163,8 +167,9 @@ static int hold_all(struct snapshot *snapshot, struct error *err)
 		for (; looked < snapshot->threads.count; looked++) {
 			uint64_t now_ns = clock_monotonic_ns();
 
-			look_at_thread(&snapshot->threads.items[looked],
-				       now_ns < until_ns ? until_ns - now_ns : LEAST_PATIENCE_NS);
+			(void)look_at_thread(&snapshot->threads.items[looked],
+					     now_ns < until_ns ? until_ns - now_ns
+							       : LEAST_PATIENCE_NS);
 		}
 	return r < 0 ? r : check_held(snapshot, err);
 }
@@ -250,18 +255,39 @@ void snapshot_go_on(struct snapshot *snapshot)
 		snapshot->paused_ns = clock_monotonic_ns() - snapshot->asked_ns;
 }
 
-/* Those that did not stop in time are let go when they do, or have ended. */
+/*
+ * One that was killed while it was held stays until its tracer has asked for its end, and all its
+ * process with it. Whose child the process is asks for the end of that.
+ */
+static void bury(const struct snapshot *snapshot, pid_t tid)
+{
+	struct process_info info = {0};
+	siginfo_t end;
+
+	if (tid != snapshot->pid ||
+	    (process_info_read(tid, &info, NULL) == 0 && info.parent_pid != getpid()))
+		(void)waitid(P_PID, (id_t)tid, &end, WEXITED | WNOHANG | __WALL);
+}
+
+/*
+ * Those that did not stop in time are let go when they do, or have ended; the first thread last,
+ * since its end shows when the others are gone.
+ */
 static void let_late_go(struct snapshot *snapshot)
 {
 	uint64_t until_ns = clock_monotonic_ns() + FAREWELL_NS;
 
-	for (size_t i = 0; i < snapshot->threads.count; i++) {
+	for (size_t i = snapshot->threads.count; i-- > 0;) {
 		struct snapshot_thread *thread = &snapshot->threads.items[i];
 		uint64_t now_ns = clock_monotonic_ns();
 
-		if (thread->is_held)
-			look_at_thread(thread,
-				       now_ns < until_ns ? until_ns - now_ns : LEAST_PATIENCE_NS);
+		if (!thread->is_held)
+			continue;
+		if (look_at_thread(thread, now_ns < until_ns ? until_ns - now_ns
+							     : LEAST_PATIENCE_NS) == -ESRCH) {
+			bury(snapshot, thread->tid);
+			thread->is_held = false;
+		}
 	}
 	snapshot_go_on(snapshot);
 }
@@ -281,6 +307,7 @@ static void reap(struct snapshot *snapshot, pid_t child)
 			&(struct inject_place){thread->tid, snapshot->call_address, thread->call},
 			&call, &result, &none);
 	snapshot_go_on(snapshot);
+	let_late_go(snapshot);
 }
 
 static void end_child(struct snapshot *snapshot)

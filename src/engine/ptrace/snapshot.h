@@ -30,11 +30,12 @@ struct error;
 struct snapshot_thread {
 	pid_t tid;
 	bool is_held;
-	bool is_kept;  /* by the kernel, and so not stopped */
-	bool is_known; /* its registers are */
-	bool is_quiet; /* it stopped because we asked, not on its way to something else */
-	int refusal;   /* why it is not held; 0: it is, or was not to be */
-	int signal;    /* that it stopped for, and gets when it goes on; 0: none */
+	bool has_ended; /* as the first one may before the others */
+	bool is_kept;   /* by the kernel, and so not stopped */
+	bool is_known;  /* its registers are */
+	bool is_quiet;  /* it stopped because we asked, not on its way to something else */
+	int refusal;    /* why it is not held; 0: it is, or was not to be */
+	int signal;     /* that it stopped for, and gets when it goes on; 0: none */
 	struct registers registers;
 	uint64_t sp;
 	uint64_t pointer; /* the thread pointer; 0: not known */
