@@ -305,7 +305,10 @@ static int add_scan(struct search *search, uint32_t number)
 	return r;
 }
 
-/* The last scan of each process. Others are of use to those who look at the file. */
+/*
+ * The scan at the end of each process, else its last one. Others are of use to those who look at
+ * the file. One by the clock may come while a process waits at its end, and after that scan.
+ */
 static int add_scans(struct search *search)
 {
 	const struct leak_scans *scans = &search->heap->leaks;
@@ -318,7 +321,10 @@ static int add_scans(struct search *search)
 
 		while (last.count <= process && r == 0)
 			r = vec_push(&last, ID_NONE);
-		if (r == 0)
+		if (r == 0 &&
+		    (last.items[process] == ID_NONE ||
+		     scans->items.items[i].scan.trigger == LEAK_AT_EXIT ||
+		     scans->items.items[last.items[process]].scan.trigger != LEAK_AT_EXIT))
 			last.items[process] = i;
 	}
 	for (size_t i = 0; i < last.count && r == 0; i++) {

@@ -143,7 +143,7 @@ static void settle(struct user_regs_struct *registers, const char *sleeps)
 #endif
 
 /* Lets it run from stop to stop until it has made the call. */
-static int run_call(pid_t tid, long *ret, pid_t *ret_child)
+static int run_call(pid_t tid, long *ret, pid_t *ret_child, bool *ret_stopped)
 {
 	struct user_regs_struct registers = {0};
 	unsigned int call_stops = 0;
@@ -158,6 +158,7 @@ static int run_call(pid_t tid, long *ret, pid_t *ret_child)
 		if (status < 0)
 			return status;
 		call_stops += status == (SIGTRAP | 0x80);
+		*ret_stopped |= status == SIGSTOP; /* the one signal that comes and can wait */
 		if (status == (SIGTRAP | PTRACE_EVENT_CLONE << 8) &&
 		    ptrace(PTRACE_GETEVENTMSG, tid, NULL, &child) == 0)
 			*ret_child = (pid_t)child;
@@ -184,6 +185,7 @@ int inject(const struct inject_place *place, const struct inject_call *call, lon
 	struct user_regs_struct registers;
 	uint64_t all = ~0ull;
 	uint64_t mask;
+	bool stopped = false;
 	int r = get_registers(place->tid, &before);
 
 	*ret_child = 0;
@@ -197,7 +199,7 @@ int inject(const struct inject_place *place, const struct inject_call *call, lon
 	aim(&registers, place->address, call);
 	r = set_registers(place->tid, &registers);
 	if (r == 0)
-		r = run_call(place->tid, ret, ret_child);
+		r = run_call(place->tid, ret, ret_child, &stopped);
 	if (r == 0)
 		r = stop_again(place->tid);
 	settle(&before, place->sleeps);
@@ -205,5 +207,7 @@ int inject(const struct inject_place *place, const struct inject_call *call, lon
 	(void)set_registers(place->tid, &before);
 	(void)ptrace(PTRACE_SETSIGMASK, place->tid, (void *)(uintptr_t)MASK_BYTES, &mask);
 	(void)ptrace(PTRACE_SETOPTIONS, place->tid, NULL, NULL);
+	if (stopped) /* somebody stopped the program meanwhile: it does that when it goes on */
+		(void)syscall(SYS_tkill, place->tid, SIGSTOP);
 	return r < 0 ? r : 0;
 }

@@ -21,6 +21,7 @@
 #include "engine/ptrace/inject.h"
 #include "engine/ptrace/refusal.h"
 #include "proc/process_info.h"
+#include "proc/thread_status.h"
 #include "unwind/arch/native.h"
 
 /* For all threads together: one that the kernel keeps (state D) is left out. */
@@ -217,14 +218,32 @@ static const struct snapshot_thread *choose(const struct snapshot *snapshot)
 	return chosen;
 }
 
+/* A filter may end the program for a system call that it does not expect. */
+static int check_filter(pid_t pid, struct error *err)
+{
+	uint64_t mode = 0;
+
+	if (thread_status_read(pid, "Seccomp", 10, &mode) < 0 || mode == 0)
+		return 0;
+	(void)error_set(err, -EPERM,
+			"process %d filters its system calls and is not copied for a "
+			"scan",
+			(int)pid);
+	error_remedy(err, "what it does not free is told all the same: wick leaks FILE");
+	return -EPERM;
+}
+
 int snapshot_fork(struct snapshot *snapshot, uint64_t call_address, struct error *err)
 {
 	const struct snapshot_thread *thread = choose(snapshot);
 	struct inject_call call = {.number = SYS_clone};
 	long result = 0;
 	pid_t child = 0;
-	int r = thread ? 0 : -ESRCH;
+	int r = check_filter(snapshot->pid, err);
 
+	if (r < 0)
+		return r;
+	r = thread ? 0 : -ESRCH;
 	snapshot->call_address = call_address;
 	if (r == 0)
 		r = inject(&(struct inject_place){thread->tid, call_address, thread->call}, &call,
