@@ -79,9 +79,12 @@ int heap_misuses_freed(struct heap_misuses *misuses, const struct heap_event *ev
 /* Whether a thread is of a process that has what another had when it was forked. */
 static bool is_forked(const struct dictionary *dictionary, uint32_t thread)
 {
-	const struct process *process =
-		&dictionary->processes.items[dictionary->threads.items[thread].process];
+	uint32_t id = dictionary->threads.items[thread].process;
+	const struct process *process;
 
+	if (id >= dictionary->processes.count)
+		return false;
+	process = &dictionary->processes.items[id];
 	for (size_t i = 0; process->exec_count == 0 && i < dictionary->processes.count; i++)
 		if (dictionary->processes.items[i].pid == process->parent_pid)
 			return true;

@@ -24,6 +24,7 @@ import contract  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("WICK_BUILD") or ROOT / "build")
 WICK = pathlib.Path(os.environ.get("WICK") or BUILD / "wick")
+LIBRARY = BUILD / "libwick-preload.so"
 WORKLOADS = BUILD / "tests/workloads"
 LONG = bool(os.environ.get("WICK_LONG"))
 # How many times longer than elsewhere starting a program takes: emulated machines.
@@ -170,6 +171,15 @@ class Wick:
         if status is not None:
             assert done.returncode == status, f"status {done.returncode}:\n{done.stderr}"
         return Recording(self, path, done)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    """Under a name without spaces, which LD_PRELOAD cannot have, and the tool beside it."""
+    folder = tmp_path_factory.mktemp("installed")
+    for path in (LIBRARY, WICK):
+        (folder / path.name).symlink_to(path.resolve())
+    return folder / LIBRARY.name
 
 
 @pytest.fixture(scope="session")

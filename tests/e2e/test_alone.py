@@ -8,9 +8,7 @@ import time
 
 import contract
 import pytest
-from conftest import BUILD, PATIENCE, TIMEOUT, WICK, Recording, workload
-
-LIBRARY = BUILD / "libwick-preload.so"
+from conftest import LIBRARY, PATIENCE, TIMEOUT, WICK, Recording, workload
 
 
 class Alone:
@@ -41,15 +39,6 @@ class Alone:
                 return recording
             time.sleep(0.1)
         pytest.fail(f"{recording.path} is not complete: {done.stdout}{done.stderr}")
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    """Under a name without spaces, which LD_PRELOAD cannot have, and the tool beside it."""
-    folder = tmp_path_factory.mktemp("installed")
-    for path in (LIBRARY, WICK):
-        (folder / path.name).symlink_to(path.resolve())
-    return folder / LIBRARY.name
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import BUILD, ROOT, wait_for, workload
+from conftest import ROOT, wait_for, workload
 from ebpf import BPF_SYSCALL, needs_ebpf
 
 pytestmark = [pytest.mark.root, needs_ebpf]
@@ -255,12 +255,11 @@ def refused(wick, pid, *options):
     return told.stderr
 
 
-def test_what_cannot_be_followed_is_told_why(wick, background, tmp_path):
+def test_what_cannot_be_followed_is_told_why(wick, background, library, tmp_path):
     assert "no such process: 999999999" in refused(wick, "999999999")
     assert wick.run("heap", "-p", os.getpid(), "--", "true").returncode == 2
     told = refused(wick, os.getpid(), "--allocator", "nosuchlib")
     assert "has mapped no file called nosuchlib" in told and "/maps" in told
-    library = next(BUILD.glob("**/libwick-preload.so"))
     target = background(workload("blocks", "wait"), stdin=subprocess.PIPE, env={**os.environ, "LD_PRELOAD": str(library)})
     wait_for(lambda: is_reading(target.pid))
     assert "wick's library is in process" in refused(wick, target.pid)

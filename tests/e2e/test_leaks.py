@@ -8,7 +8,7 @@ import xml.etree.ElementTree
 
 import contract
 import pytest
-from conftest import BUILD, TIMEOUT, children_of, wait_for, workload
+from conftest import TIMEOUT, children_of, wait_for, workload
 
 KINDS = {"Leak_DefinitelyLost": "definite", "Leak_IndirectlyLost": "indirect",
          "Leak_PossiblyLost": "possible", "Leak_StillReachable": "reachable"}
@@ -84,9 +84,9 @@ def test_a_scan_on_demand_leaves_no_trace(wick):
     assert found(err)["definite"] == [149, 2] and found(err)["indirect"] == [912, 19]
 
 
-def test_the_library_alone_says_what_was_lost(wick):
+def test_the_library_alone_says_what_was_lost(wick, library):
     environment = {**os.environ, "WICK_MODE": "heap", "WICK_LEAKS": "1", "WICK_OUT": str(wick.new_path()),
-                   "LD_PRELOAD": str(BUILD / "libwick-preload.so")}
+                   "LD_PRELOAD": str(library)}
     done = subprocess.run(workload("leaks", "lost", "global"), env=environment, capture_output=True, text=True,
                           timeout=TIMEOUT, check=False)
     assert done.returncode == 0

@@ -15,7 +15,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define THREADS 4u
+#define THREADS 6u
+#define PROCESSES 2u
 
 static void check(const struct heap_report *report)
 {
@@ -85,9 +86,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (dictionary_init(&dictionary) < 0)
 		return 0;
+	/* The second has what the first had; of a third process there are only threads. */
+	for (uint32_t i = 0; i < PROCESSES; i++)
+		(void)dictionary_process(&dictionary, &(struct process){.pid = i + 1,
+									.parent_pid = i,
+									.comm = "",
+									.executable = ""});
 	for (uint32_t i = 0; i < THREADS; i++)
 		(void)dictionary_thread(&dictionary,
-					&(struct thread){.process = i / 3, .tid = i, .comm = ""});
+					&(struct thread){.process = i / 2, .tid = i, .comm = ""});
 	if (heap_analysis_new(&(struct heap_config){.dictionary = &dictionary, .addresses = true},
 			      &analysis) < 0)
 		abort();
