@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/scope.h"
@@ -29,7 +28,6 @@
 #include "pipeline/load.h"
 #include "pipeline/record.h"
 #include "proc/process_info.h"
-#include "view/misuse_text.h"
 
 #define UNUSED_RATE_HZ 1 /* nothing is sampled by time */
 
@@ -56,8 +54,6 @@ struct heap_options {
 	const char *at_signal;
 	struct leak_options leak;
 };
-
-#define MISUSES_SHOWN 10u
 
 /* A summary looks at no more events than this, which takes some seconds. */
 #define SUMMARY_EVENTS 100000000u
@@ -134,17 +130,6 @@ static void print_leaks(struct heap_recording *recording, const struct heap_prof
 				   heap, view, recording->context->err);
 }
 
-/* Blocks that were freed twice, and the like. */
-static void print_misuses(const struct heap_recording *recording, const struct heap_profile *heap)
-{
-	struct bytes text = {0};
-
-	misuse_text_put(&text, heap, MISUSES_SHOWN);
-	if (text.size > 0 && !text.failed)
-		(void)fwrite(text.data, 1, text.size, recording->context->err);
-	bytes_fini(&text);
-}
-
 static bool is_stdout(const char *output)
 {
 	return output && strcmp(output, "-") == 0;
@@ -180,8 +165,6 @@ static void look_again(struct heap_recording *recording, const struct record_res
 	if (!recording->options->quiet)
 		heap_summary_print(recording->context->err, &recording->config, result,
 				   &recording->totals);
-	if (!recording->options->quiet)
-		print_misuses(recording, &heap);
 	if (wants_leaks(recording->options))
 		print_leaks(recording, &heap);
 	heap_profile_fini(&heap);

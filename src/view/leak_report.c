@@ -16,7 +16,11 @@
 #include "model/profile.h"
 #include "view/leak_confidence.h"
 #include "view/leak_stacks.h"
+#include "view/misuse_text.h"
 #include "view/quantity.h"
+
+/* Ways in which blocks were freed wrongly. */
+#define MISUSES_SHOWN 10u
 
 #define BOLD "\033[1m"
 #define RED "\033[31m"
@@ -266,6 +270,7 @@ void leak_report_put_text(const struct heap_profile *heap, const struct leak_row
 	if (shown == 0)
 		bytes_printf(out, "no leaks were found\n");
 	put_rest(&sheet, more, more_bytes);
+	misuse_text_put(out, heap, MISUSES_SHOWN);
 	put_rules_used(&sheet);
 }
 
