@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "golden.h"
+#include "golden_recording.h"
 #include "heap_fixture.h"
 #include "memory_file.h"
 #include "model/dictionary.h"
@@ -398,24 +398,8 @@ static void events_that_cannot_be_coded_are_refused(void **state)
 /* The file was written by the first version that has heap events and is never made again. */
 static void version_1_3_stays_readable_for_ever(void **state)
 {
-	const char *path = GOLDEN_DIR "/recording-v1.3.wick";
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct dump dump = {0};
-	struct recording_reader *reader;
-	struct file file;
-
-	if (fd < 0)
-		fail_msg("cannot open %s", path);
-	file = take(fd);
-	assert_int_equal(recording_reader_open_memory(file.data, file.size, "x", &reader, NULL), 0);
-	assert_int_equal(dump_run(&dump, reader, NULL), 0);
-	assert_true(recording_reader_damage(reader).complete);
-	assert_int_equal(recording_reader_damage(reader).heap_events, HEAP_FIXTURE_EVENTS);
-	dump.text.size--; /* the NUL */
-	assert_golden(&dump.text, "recording-v1.3.txt");
-	recording_reader_free(reader);
-	bytes_fini(&dump.text);
-	free(file.data);
+	assert_int_equal(assert_golden_recording("recording-v1.3").heap_events,
+			 HEAP_FIXTURE_EVENTS);
 }
 
 int main(void)

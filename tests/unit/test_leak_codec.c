@@ -2,7 +2,6 @@
 #include "recording/leak_codec.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "golden.h"
+#include "golden_recording.h"
 #include "heap/leak_scans.h"
 #include "memory_file.h"
 #include "model/dictionary.h"
@@ -238,24 +237,7 @@ static void what_makes_no_sense_is_damage(void **state)
 /* The file was written by the first version that has these and is never made again. */
 static void version_1_4_stays_readable_for_ever(void **state)
 {
-	const char *path = GOLDEN_DIR "/recording-v1.4.wick";
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct dump dump = {0};
-	struct recording_reader *reader;
-	struct file file;
-
-	if (fd < 0)
-		fail_msg("cannot open %s", path);
-	file = load(fd);
-	(void)close(fd);
-	assert_int_equal(recording_reader_open_memory(file.data, file.size, "x", &reader, NULL), 0);
-	assert_int_equal(dump_run(&dump, reader, NULL), 0);
-	assert_true(recording_reader_damage(reader).complete);
-	dump.text.size--; /* the NUL */
-	assert_golden(&dump.text, "recording-v1.4.txt");
-	recording_reader_free(reader);
-	bytes_fini(&dump.text);
-	free(file.data);
+	(void)assert_golden_recording("recording-v1.4");
 }
 
 int main(void)
