@@ -44,6 +44,7 @@ struct heap_options {
 	bool children;
 	bool maps;
 	bool lossless;
+	bool lossy; /* the same by its other name */
 	bool quiet;
 	uint64_t max_peak_bytes;
 	uint64_t max_memory_bytes;
@@ -247,7 +248,7 @@ static struct record_config config_of(struct heap_recording *recording, char **a
 			     .heap = {.on = true,
 				      .alone = true,
 				      .maps = options->maps,
-				      .lossy = !options->lossless,
+				      .lossy = options->lossy || !options->lossless,
 				      .sample_bytes = options->sample_bytes,
 				      .step_ns = options->interval_ms * NS_PER_MS,
 				      .max_bytes = options->max_memory_bytes,
@@ -466,6 +467,8 @@ static const struct option_spec table[] = {
 	{"lossless", 0, OPTION_TOGGLE(struct heap_options, lossless), .key = "heap.lossless",
 	 .help = "a thread that allocates faster than can be written waits; else it goes on and "
 		 "what it does is counted as lost"},
+	{"lossy", 0, OPTION_FLAG(struct heap_options, lossy),
+	 .help = "threads drop and count what there is no room for, as with --no-lossless"},
 	{"max-peak", 0, OPTION_SIZE(struct heap_options, max_peak_bytes), .argument = "SIZE",
 	 .max = 1ull << 50, .off = "off", .key = "heap.max_peak",
 	 .help = "end with status 3 when more than this was live at a time"},

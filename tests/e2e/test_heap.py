@@ -5,13 +5,15 @@ import functools
 import json
 import os
 import pathlib
+import re
 import shutil
+import signal
 import subprocess
 import sys
 
 import contract
 import pytest
-from conftest import BUILD, WICK, wait_for, workload
+from conftest import BUILD, TIMEOUT, WICK, wait_for, workload
 
 VALUES = {"blocks": "alloc_objects", "bytes": "alloc_space", "live": "inuse_space"}
 
@@ -329,6 +331,17 @@ def test_programs_that_leave_the_library_behind_are_told(wick):
     heap = Heap(wick, ["sh", "-c", "env -i true; true"])
     assert "1 programs were begun with an emptied environment" in heap.process.stderr
     assert "emptied" not in Heap(wick, ["sh", "-c", "env A=b true; true"]).process.stderr
+
+
+def test_a_program_that_may_not_wait_drops_and_counts(wick, tmp_path):
+    """Its recorder stands still while it runs; a ring has room for some thousands of events."""
+    report = tmp_path / "ended"
+    recorder = wick.start("heap", "--lossy", "-o", wick.new_path(), "--", "sh", "-c",
+                          f"kill -STOP $PPID; '{workload('blocks')[0]}' ends exit >/dev/null; echo >'{report}'")
+    wait_for(report.exists, what="the end of the program")
+    recorder.send_signal(signal.SIGCONT)
+    _, told = recorder.communicate(timeout=TIMEOUT)
+    assert recorder.returncode == 0 and int(re.search(r"frees, (\d+) lost", told)[1]) > 10000, told
 
 
 def test_a_static_program_is_refused(wick):
