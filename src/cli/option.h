@@ -36,7 +36,7 @@ enum option_kind {
 	OPTION_KIND_TOGGLE,   /* bool: --x and --no-x */
 	OPTION_KIND_U64,      /* uint64_t */
 	OPTION_KIND_DOUBLE,   /* double */
-	OPTION_KIND_STRING,   /* const char *, NULL when unset */
+	OPTION_KIND_STRING,   /* const char *, NULL when unset; one of words, if there are */
 	OPTION_KIND_LIST,     /* struct option_list, repeatable */
 	OPTION_KIND_PAIRS,    /* struct option_list of "key=value", repeatable */
 	OPTION_KIND_NUMBERS,  /* struct option_numbers: 1,2,3, repeatable */
@@ -88,7 +88,7 @@ struct option_spec {
 	double max;           /* 0 and 0: no limit, max 0: only a smallest value */
 	const char *off;      /* a word that stands for 0, whatever the range says */
 	uint64_t bare_ns;     /* duration: what a number without a unit counts; 0: seconds */
-	const char *const *words; /* enum: allowed words, NULL last */
+	const char *const *words; /* enum, string: allowed words, NULL last */
 	const char *alias_of;
 	const struct option_spec *table; /* of a group */
 	enum option_offer offer;
@@ -111,6 +111,11 @@ struct option_spec {
 	.kind = OPTION_KIND_DOUBLE, .offset = OPTION_OFFSET(type, member, double)
 #define OPTION_STRING(type, member)                                                                \
 	.kind = OPTION_KIND_STRING, .offset = OPTION_OFFSET(type, member, const char *)
+#define OPTION_WORD(type, member, ...)                                                             \
+	OPTION_STRING(type, member), .words = (const char *const[])                                \
+	{                                                                                          \
+		__VA_ARGS__, NULL                                                                  \
+	}
 #define OPTION_LIST(type, member)                                                                  \
 	.kind = OPTION_KIND_LIST, .offset = OPTION_OFFSET(type, member, struct option_list)
 #define OPTION_PAIRS(type, member)                                                                 \

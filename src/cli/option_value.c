@@ -290,6 +290,7 @@ static int parse_value(const struct option_spec *spec, const char *text, const c
 			return refuse(spec, text, subject, "is not of the form KEY=VALUE", err);
 		return 0;
 	case OPTION_KIND_STRING:
+		return spec->words ? parse_word(spec, text, subject, ret, err) : 0;
 	case OPTION_KIND_LIST:
 	case OPTION_KIND_END:
 	case OPTION_KIND_IGNORED:

@@ -172,11 +172,10 @@ static void put_type(struct json *json, const struct option_spec *spec)
 		put_number_type(json, spec);
 		break;
 	case OPTION_KIND_STRING:
-		json_string(json, "type", "string");
-		break;
 	case OPTION_KIND_ENUM:
 		json_string(json, "type", "string");
-		put_string_array(json, "enum", spec->words);
+		if (spec->words)
+			put_string_array(json, "enum", spec->words);
 		break;
 	case OPTION_KIND_DURATION:
 	case OPTION_KIND_SIZE:

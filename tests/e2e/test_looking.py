@@ -266,6 +266,12 @@ def test_the_configuration_is_sorted_by_section_and_key(wick):
     assert [line.split()[0] for line in lines if " = " in line] == keys
 
 
+def test_the_engines_of_the_configuration_are_those_there_are(wick):
+    words = wick.json("config", "--schema")["properties"]["sampling"]["properties"]["engine"]["enum"]
+    listed = [line.split()[0] for line in wick.ok("list", "engines").stdout.splitlines()[1:]]
+    assert words == ["auto", *(engine for engine in listed if engine != "uprobe")]
+
+
 @pytest.mark.perf
 def test_symbols_with_any_bytes_come_out_safe(wick):
     objcopy = shutil.which("objcopy")

@@ -27,6 +27,7 @@ struct demo {
 	bool verbose;
 	bool kernel;
 	const char *output;
+	const char *engine;
 	struct option_list only;
 	struct option_list labels;
 	struct option_numbers pids;
@@ -53,6 +54,7 @@ static const struct option_spec table[] = {
 	{"verbose", 'v', OPTION_FLAG(struct demo, verbose), .help = "more"},
 	{"kernel", 0, OPTION_TOGGLE(struct demo, kernel), .help = "kernel"},
 	{"output", 'o', OPTION_STRING(struct demo, output), .argument = "FILE", .help = "file"},
+	{"engine", 0, OPTION_WORD(struct demo, engine, "auto", "perf"), .help = "engine"},
 	{"only", 0, OPTION_LIST(struct demo, only), .argument = "RE", .help = "filter"},
 	{"label", 0, OPTION_PAIRS(struct demo, labels), .argument = "K=V", .help = "label"},
 	{"pid", 'p', OPTION_NUMBERS(struct demo, pids), .argument = "PID", .help = "pid"},
@@ -199,6 +201,7 @@ static void a_bad_value_names_option_value_and_range(void **state)
 		{{"--overhead=60"}, "--overhead 60 is out of range (0.1 to 50, or off)"},
 		{{"--overhead=x"}, "--overhead x is not a number (0.1 to 50, or off)"},
 		{{"--color=blue"}, "--color blue is not one of red, green"},
+		{{"--engine=x"}, "--engine x is not one of auto, perf"},
 		{{"-dx"}, "-d x is not a duration such as 2s, 1.5s, 20ms or 3m"},
 		{{"--memory=x"},
 		 "--memory x is not a size such as 4096, 64K, 10M or 2G (at least 4K)"},
