@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The example programs that use libwick, and the example of a plug-in, do what they say."""
 import os
+import re
 import shutil
 import subprocess
 
-from conftest import BUILD, WICK, workload
+from conftest import BUILD, ROOT, WICK, workload
 
 PLUGIN = BUILD / "examples/paths.so"
+FIND_LEAKS = BUILD / "examples/example_find_leaks"
 PROFILE = BUILD / "examples/example_profile"
 
 
@@ -28,6 +30,33 @@ def test_the_example_says_why_it_cannot():
                           check=False)
     assert done.returncode == 1
     assert "4194303" in done.stderr, done.stderr
+
+
+def test_the_example_finds_the_leaks_that_wick_leaks_shows(wick, tmp_path):
+    """Sums, classes, amounts, places and stacks, of a program that loses blocks in known ways."""
+    path = tmp_path / "a heap.wick"
+    wick.ok("heap", "-q", "--leaks", "-o", path, "--", *workload("tides"))
+    shown = wick.json("leaks", path, "--format", "json")
+    expected = [f"{shown['sums']['definite']['bytes']} bytes are lost"]
+    for leak in shown["leaks"]:
+        if leak["class"] in ("indirect", "reachable", "lifetime"):
+            continue
+        expected.append(f"  {leak['class']} ({leak['confidence']:.2f}): {leak['bytes']} bytes in "
+                        f"{leak['blocks']} blocks: {'; '.join(leak['evidence'])}")
+        expected += [f"      {frame['function_name']}  {frame['file']}:{frame['line']}"
+                     for frame in leak["stacks"][0]["frames"]]
+    done = subprocess.run([str(FIND_LEAKS), str(path)], capture_output=True, text=True,
+                          check=False)
+    assert done.stdout.splitlines() == expected
+    assert done.returncode == 1 and "keep_some" in done.stdout
+
+
+def test_each_function_and_header_is_in_the_reference():
+    text = (ROOT / "docs/API.md").read_text(encoding="utf-8")
+    symbols = (ROOT / "src/api/libwick.symbols").read_text(encoding="utf-8").splitlines()
+    headers = [f"include/wick/{path.name}" for path in (ROOT / "include/wick").glob("*.h")]
+    names = [name for name in symbols if not name.startswith("#")] + headers
+    assert [name for name in names if not re.search(rf"\b{name}\b", text)] == []
 
 
 def run_with_plugins(folder, *args):
