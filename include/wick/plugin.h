@@ -3,8 +3,9 @@
 #define WICK_PLUGIN_H
 
 /*
- * plugin: formats of others for the wick program. A plug-in is a shared object with one
- * symbol, wick_plugin, in a folder that $WICK_PLUGINS names:
+ * plugin: what others add to the wick program: formats, names of addresses, views, analysers.
+ * A plug-in is a shared object with one symbol, wick_plugin, in a folder that $WICK_PLUGINS
+ * names:
  *
  *	static int csv_write(const struct wick_plugin_host *host, …)
  *
@@ -34,8 +35,9 @@ extern "C" {
 
 #define WICK_PLUGIN_EXPORT __attribute__((visibility("default")))
 
-struct wick_plugin_output;  /* where an exporter writes to */
-struct wick_plugin_builder; /* what an importer fills */
+struct wick_plugin_output;   /* where an exporter or a view writes to */
+struct wick_plugin_builder;  /* what an importer fills */
+struct wick_plugin_findings; /* what an analyser fills */
 
 /* The functions of <wick/profile.h> that read a profile, and those for output and input. */
 struct wick_plugin_host {
@@ -66,6 +68,8 @@ struct wick_plugin_host {
 	 */
 	int (*add)(struct wick_plugin_builder *builder, const struct wick_profile_stack *stack,
 		   uint64_t samples, struct wick_error *err);
+	/* Adds a finding: enum wick_plugin_severity, and a line that is copied. 0 or -ENOMEM. */
+	int (*find)(struct wick_plugin_findings *findings, uint32_t severity, const char *text);
 };
 
 /* A format to write: wick export --format NAME. Names are of a-z, 0-9, '-', '_' and '.'. */
@@ -88,12 +92,77 @@ struct wick_plugin_importer {
 		    struct wick_plugin_builder *builder, struct wick_error *err);
 };
 
+/* What a resolver is asked for. Texts stay as they are during the call. */
+struct wick_plugin_address {
+	size_t size;          /* sizeof(struct wick_plugin_address), as wick knows it */
+	const char *module;   /* path of the program or library; "": it is in none */
+	const char *build_id; /* of the module, in hex; "": it has none */
+	uint64_t vaddr;       /* ELF virtual address in the module; without one, in the process */
+	uint32_t pid;         /* of the process, for memory without a file; 0: not known */
+};
+
+/* What it answers. Texts must stay as they are until the next call. */
+struct wick_plugin_symbol {
+	size_t size;          /* sizeof(struct wick_plugin_symbol), as wick knows it */
+	const char *function; /* names of linkers are shown as those of files are */
+	const char *file;     /* NULL: not known */
+	uint32_t line;        /* 0: not known */
+};
+
+/* Knows names of addresses that files have none for. They are asked one after the other. */
+struct wick_plugin_resolver {
+	const char *name;
+	const char *summary;
+	/*
+	 * 1 when it knows the address and has filled *ret, 0 when not. A negative errno and why in
+	 * err is told once, and counts as 0.
+	 */
+	int (*resolve)(const struct wick_plugin_host *host,
+		       const struct wick_plugin_address *address, struct wick_plugin_symbol *ret,
+		       struct wick_error *err);
+};
+
+/* How a profile is to be shown. */
+struct wick_plugin_request {
+	size_t size;    /* sizeof(struct wick_plugin_request), as wick knows it */
+	uint32_t value; /* that was asked for; below value_count of the profile */
+	uint32_t limit; /* rows; 0: all */
+	uint32_t json;  /* 1: --format json */
+	uint32_t color; /* 1: escapes of terminals are wanted */
+};
+
+/* A way to show a profile: wick report --by NAME. */
+struct wick_plugin_view {
+	const char *name;
+	const char *summary;
+	int (*write)(const struct wick_plugin_host *host, const struct wick_profile *profile,
+		     const struct wick_plugin_request *request, struct wick_plugin_output *out,
+		     struct wick_error *err);
+};
+
+enum wick_plugin_severity {
+	WICK_PLUGIN_NOTE = 0,
+	WICK_PLUGIN_WARNING = 1,
+	WICK_PLUGIN_ERROR = 2,
+};
+
+/* Looks at a profile and tells what it finds: wick report --analyse NAME, or all. */
+struct wick_plugin_analyser {
+	const char *name;
+	const char *summary;
+	int (*analyse)(const struct wick_plugin_host *host, const struct wick_profile *profile,
+		       struct wick_plugin_findings *findings, struct wick_error *err);
+};
+
 struct wick_plugin {
-	uint32_t abi; /* WICK_PLUGIN_ABI */
-	uint32_t size;
-	const char *name;                                    /* of the same letters */
+	uint32_t abi;     /* WICK_PLUGIN_ABI */
+	uint32_t size;    /* sizeof(struct wick_plugin): members behind it are not looked at */
+	const char *name; /* of the same letters */
 	const struct wick_plugin_exporter *const *exporters; /* NULL last; NULL: none */
 	const struct wick_plugin_importer *const *importers;
+	const struct wick_plugin_resolver *const *resolvers;
+	const struct wick_plugin_view *const *views;
+	const struct wick_plugin_analyser *const *analysers;
 };
 
 #ifdef __cplusplus

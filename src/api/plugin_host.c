@@ -2,7 +2,6 @@
 #include "api/plugin_host.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,12 +10,17 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/vec.h"
+#include "elf/elf.h"
 #include "export/export.h"
 #include "import/builder.h"
 #include "import/import.h"
 #include "model/entity.h"
 #include "model/profile.h"
 #include "recording/format.h"
+#include "symbol/name_source.h"
+#include "view/analyser.h"
+#include "view/value_choice.h"
+#include "view/view.h"
 
 struct wick_plugin_output {
 	struct bytes *bytes;
@@ -116,6 +120,18 @@ static int host_add(struct wick_plugin_builder *builder, const struct wick_profi
 	return hand_back(r, &inner, err);
 }
 
+struct wick_plugin_findings {
+	struct findings *inner;
+};
+
+static int host_find(struct wick_plugin_findings *findings, uint32_t severity, const char *text)
+{
+	return findings_add(findings->inner,
+			    severity <= WICK_PLUGIN_ERROR ? (enum finding_severity)severity
+							  : FINDING_ERROR,
+			    text ? text : "");
+}
+
 static const struct wick_plugin_host host = {
 	.size = sizeof(host),
 	.profile_describe = wick_profile_describe,
@@ -131,6 +147,7 @@ static const struct wick_plugin_host host = {
 	.write = host_write,
 	.begin = host_begin,
 	.add = host_add,
+	.find = host_find,
 };
 
 /* What a plug-in says, as ours: it is not trusted to end its texts. */
@@ -204,4 +221,105 @@ struct importer_ops plugin_importer_ops(const struct wick_plugin_importer *impor
 				     .recognise_of = recognised_by_plugin,
 				     .read_of = import_by_plugin,
 				     .is_kept = true};
+}
+
+static int show_by_plugin(const void *origin, const struct profile *profile,
+			  const struct report_options *options, struct bytes *out,
+			  struct error *err)
+{
+	const struct wick_plugin_view *view = origin;
+	const struct wick_profile handle = {.profile = profile};
+	struct wick_plugin_request request = {.size = sizeof(request),
+					      .limit = options->limit,
+					      .json = options->json,
+					      .color = options->color};
+	struct wick_plugin_output output = {out};
+	struct wick_error said = {0};
+	int r = value_choose(profile, options->value_name, options->value, &request.value, err);
+
+	if (r < 0)
+		return r;
+	r = view->write(&host, &handle, &request, &output, &said);
+	if (r < 0) {
+		(void)tell(r, &said, "the plug-in failed", err);
+		return error_prefix(err, r, "view %s", view->name);
+	}
+	return out->failed ? error_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+struct view_ops plugin_view_ops(const struct wick_plugin_view *view, const char *plugin)
+{
+	return (struct view_ops){.name = view->name,
+				 .summary = view->summary,
+				 .plugin = plugin,
+				 .origin = view,
+				 .write_of = show_by_plugin};
+}
+
+static int analyse_by_plugin(const void *origin, const struct profile *profile,
+			     struct findings *inner, struct error *err)
+{
+	const struct wick_plugin_analyser *analyser = origin;
+	const struct wick_profile handle = {.profile = profile};
+	struct wick_plugin_findings findings = {inner};
+	struct wick_error said = {0};
+	int r = analyser->analyse(&host, &handle, &findings, &said);
+
+	return tell(r, &said, "the plug-in failed", err);
+}
+
+struct analyser_ops plugin_analyser_ops(const struct wick_plugin_analyser *analyser,
+					const char *plugin)
+{
+	return (struct analyser_ops){.name = analyser->name,
+				     .summary = analyser->summary,
+				     .plugin = plugin,
+				     .origin = analyser,
+				     .analyse_of = analyse_by_plugin};
+}
+
+/* Told once: there may be a million addresses. */
+static void tell_failure(struct plugin_resolver *resolver, int r, struct wick_error *said)
+{
+	struct error err = {0};
+
+	if (resolver->has_failed || !resolver->warn)
+		return;
+	resolver->has_failed = true;
+	(void)tell(r, said, "the plug-in failed", &err);
+	(void)error_prefix(&err, r, "resolver %s", resolver->given->name);
+	resolver->warn(resolver->self, err.text);
+}
+
+static bool resolve_by_plugin(void *self, const struct name_query *query, struct name_answer *ret)
+{
+	struct plugin_resolver *resolver = self;
+	char build_id[2 * BUILD_ID_MAX + 1] = "";
+	struct wick_plugin_address address = {.size = sizeof(address),
+					      .module = query->module,
+					      .build_id = build_id,
+					      .vaddr = query->vaddr,
+					      .pid = query->pid};
+	struct wick_plugin_symbol symbol = {.size = sizeof(symbol)};
+	struct wick_error said = {0};
+	int r;
+
+	if (query->build_id)
+		build_id_format(query->build_id, build_id);
+	r = resolver->given->resolve(&host, &address, &symbol, &said);
+	if (r < 0)
+		tell_failure(resolver, r, &said);
+	if (r <= 0 || !symbol.function || !*symbol.function)
+		return false;
+	*ret = (struct name_answer){symbol.function, symbol.file, symbol.line};
+	return true;
+}
+
+struct name_source plugin_name_source(struct plugin_resolver *resolver, const char *plugin)
+{
+	return (struct name_source){.name = resolver->given->name,
+				    .summary = resolver->given->summary,
+				    .plugin = plugin,
+				    .self = resolver,
+				    .find = resolve_by_plugin};
 }

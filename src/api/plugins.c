@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,22 +13,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <wick/plugin.h>
-
-#include "api/plugin_host.h"
+#include "api/plugin_lists.h"
 #include "base/error.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "export/export.h"
 #include "import/import.h"
+#include "symbol/name_source.h"
+#include "view/analyser.h"
+#include "view/view.h"
 
-/* Each entry is memory of its own: the lists hold pointers, and grow. */
 struct plugins {
 	VEC(void *) objects; /* of dlopen() */
-	VEC(struct exporter_ops *) exporter_memory;
-	VEC(struct importer_ops *) importer_memory;
-	VEC(const struct exporter_ops *) exporters; /* NULL last */
-	VEC(const struct importer_ops *) importers;
+	struct plugin_lists lists;
 	plugin_warning_fn *warn;
 	void *self;
 };
@@ -85,87 +81,6 @@ static int check_path(const char *path, struct error *err)
 	return r == 0 ? check_owner("/", err) : r;
 }
 
-static bool is_name(const char *name)
-{
-	return name && *name &&
-	       name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.")] == '\0' &&
-	       strlen(name) < 64;
-}
-
-static int add_exporter(struct plugins *plugins, const struct wick_plugin_exporter *given,
-			const char *plugin, struct error *err)
-{
-	struct exporter_ops *ops;
-
-	if (!is_name(given->name) || !given->summary || !given->extension || !given->write)
-		return error_set(err, -EINVAL,
-				 "an exporter lacks name, summary, extension or write");
-	if (plugins_find_exporter(plugins, given->name))
-		return error_set(err, -EEXIST, "there is a format %s already", given->name);
-	ops = malloc(sizeof(*ops));
-	if (!ops || vec_push(&plugins->exporter_memory, ops) < 0) {
-		free(ops);
-		return error_set(err, -ENOMEM, "out of memory");
-	}
-	*ops = plugin_exporter_ops(given, plugin);
-	plugins->exporters.items[plugins->exporters.count - 1] = ops;
-	return vec_push(&plugins->exporters, NULL) < 0 ? error_set(err, -ENOMEM, "out of memory")
-						       : 0;
-}
-
-static int add_importer(struct plugins *plugins, const struct wick_plugin_importer *given,
-			const char *plugin, struct error *err)
-{
-	struct importer_ops *ops;
-
-	if (!is_name(given->name) || !given->summary || !given->recognise || !given->read)
-		return error_set(err, -EINVAL,
-				 "an importer lacks name, summary, recognise or read");
-	ops = malloc(sizeof(*ops));
-	if (!ops || vec_push(&plugins->importer_memory, ops) < 0) {
-		free(ops);
-		return error_set(err, -ENOMEM, "out of memory");
-	}
-	*ops = plugin_importer_ops(given, plugin);
-	plugins->importers.items[plugins->importers.count - 1] = ops;
-	return vec_push(&plugins->importers, NULL) < 0 ? error_set(err, -ENOMEM, "out of memory")
-						       : 0;
-}
-
-static int add_plugin(struct plugins *plugins, const struct wick_plugin *plugin, struct error *err)
-{
-	size_t i;
-	int r = 0;
-
-	if (plugin->abi != WICK_PLUGIN_ABI)
-		return error_set(err, -ENOEXEC,
-				 "it is made for plug-in ABI %u, and this wick has %u", plugin->abi,
-				 WICK_PLUGIN_ABI);
-	if (plugin->size < sizeof(*plugin) || !is_name(plugin->name))
-		return error_set(err, -EINVAL, "it has no size or no name");
-	for (i = 0; r == 0 && plugin->exporters && plugin->exporters[i]; i++)
-		r = add_exporter(plugins, plugin->exporters[i], plugin->name, err);
-	for (i = 0; r == 0 && plugin->importers && plugin->importers[i]; i++)
-		r = add_importer(plugins, plugin->importers[i], plugin->name, err);
-	return r;
-}
-
-/* All of it, or nothing. */
-static int add_whole(struct plugins *plugins, const struct wick_plugin *plugin, struct error *err)
-{
-	size_t exporter_count = plugins->exporters.count;
-	size_t importer_count = plugins->importers.count;
-	int r = add_plugin(plugins, plugin, err);
-
-	if (r < 0) {
-		plugins->exporters.count = exporter_count;
-		plugins->exporters.items[exporter_count - 1] = NULL;
-		plugins->importers.count = importer_count;
-		plugins->importers.items[importer_count - 1] = NULL;
-	}
-	return r;
-}
-
 static int load_object(struct plugins *plugins, const char *path, struct error *err)
 {
 	SCOPED(mem) char *real = realpath(path, NULL);
@@ -189,7 +104,7 @@ static int load_object(struct plugins *plugins, const char *path, struct error *
 	plugin = dlsym(object, "wick_plugin");
 	if (!plugin)
 		return error_set(err, -ENOEXEC, "it has no symbol wick_plugin");
-	return add_whole(plugins, plugin, err);
+	return plugin_lists_add(&plugins->lists, plugin, err);
 }
 
 static void load_one(struct plugins *plugins, const char *path)
@@ -248,8 +163,7 @@ struct plugins *plugins_load(const char *paths, plugin_warning_fn *warning, void
 	struct plugins *plugins = calloc(1, sizeof(*plugins));
 	SCOPED(mem) char *copy = strdup(paths ? paths : "");
 
-	if (!plugins || !copy || vec_push(&plugins->exporters, NULL) < 0 ||
-	    vec_push(&plugins->importers, NULL) < 0) {
+	if (!plugins || plugin_lists_init(&plugins->lists, warning, self) < 0 || !copy) {
 		plugins_free(plugins);
 		return NULL;
 	}
@@ -271,17 +185,10 @@ void plugins_free(struct plugins *plugins)
 
 	if (!plugins)
 		return;
-	for (i = 0; i < plugins->exporter_memory.count; i++)
-		free(plugins->exporter_memory.items[i]);
-	for (i = 0; i < plugins->importer_memory.count; i++)
-		free(plugins->importer_memory.items[i]);
+	plugin_lists_fini(&plugins->lists);
 	for (i = 0; i < plugins->objects.count; i++)
 		(void)dlclose(plugins->objects.items[i]); /* nothing of it is used any more */
 	vec_fini(&plugins->objects);
-	vec_fini(&plugins->exporter_memory);
-	vec_fini(&plugins->importer_memory);
-	vec_fini(&plugins->exporters);
-	vec_fini(&plugins->importers);
 	free(plugins);
 }
 
@@ -289,14 +196,35 @@ const struct exporter_ops *const *plugins_exporters(const struct plugins *plugin
 {
 	static const struct exporter_ops *const none[] = {NULL};
 
-	return plugins ? plugins->exporters.items : none;
+	return plugins ? plugins->lists.exporters.items : none;
 }
 
 const struct importer_ops *const *plugins_importers(const struct plugins *plugins)
 {
 	static const struct importer_ops *const none[] = {NULL};
 
-	return plugins ? plugins->importers.items : none;
+	return plugins ? plugins->lists.importers.items : none;
+}
+
+const struct name_source *const *plugins_name_sources(const struct plugins *plugins)
+{
+	static const struct name_source *const none[] = {NULL};
+
+	return plugins ? plugins->lists.sources.items : none;
+}
+
+const struct view_ops *const *plugins_views(const struct plugins *plugins)
+{
+	static const struct view_ops *const none[] = {NULL};
+
+	return plugins ? plugins->lists.views.items : none;
+}
+
+const struct analyser_ops *const *plugins_analysers(const struct plugins *plugins)
+{
+	static const struct analyser_ops *const none[] = {NULL};
+
+	return plugins ? plugins->lists.analysers.items : none;
 }
 
 const struct exporter_ops *plugins_find_exporter(const struct plugins *plugins, const char *name)
@@ -307,4 +235,24 @@ const struct exporter_ops *plugins_find_exporter(const struct plugins *plugins, 
 		if (strcmp((*at)->name, name) == 0)
 			return *at;
 	return exporter_find(name);
+}
+
+const struct view_ops *plugins_find_view(const struct plugins *plugins, const char *name)
+{
+	const struct view_ops *const *at;
+
+	for (at = plugins_views(plugins); *at; at++)
+		if (strcmp((*at)->name, name) == 0)
+			return *at;
+	return view_find(name);
+}
+
+const struct analyser_ops *plugins_find_analyser(const struct plugins *plugins, const char *name)
+{
+	const struct analyser_ops *const *at;
+
+	for (at = plugins_analysers(plugins); *at; at++)
+		if (strcmp((*at)->name, name) == 0)
+			return *at;
+	return analyser_find(name);
 }

@@ -5,19 +5,18 @@
 
 #include <wick/profile.h>
 
+#include "api/frames.h"
 #include "api/hand_out.h"
 #include "api/handle.h"
 #include "api/sized.h"
 #include "base/error.h"
-#include "base/vec.h"
 #include "model/function_cost.h"
 #include "model/profile.h"
 
 struct wick_stacks {
 	const struct profile *profile;
 	size_t next; /* entry */
-	VEC(uint32_t) nodes;
-	VEC(struct wick_profile_frame) frames;
+	struct frame_list frames;
 };
 
 struct wick_functions {
@@ -43,49 +42,8 @@ void wick_stacks_free(struct wick_stacks *stacks)
 {
 	if (!stacks)
 		return;
-	vec_fini(&stacks->nodes);
-	vec_fini(&stacks->frames);
+	frame_list_fini(&stacks->frames);
 	free(stacks);
-}
-
-static int add_location(struct wick_stacks *stacks, uint32_t id)
-{
-	const struct profile *profile = stacks->profile;
-	const struct profile_location *location = &profile->locations.items[id];
-	uint32_t i;
-	int r = 0;
-
-	for (i = 0; i < location->line_count && r == 0; i++) {
-		struct profile_line line = profile->lines.items[location->first_line + i];
-		const struct profile_function *function = &profile->functions.items[line.function];
-
-		r = vec_push(
-			&stacks->frames,
-			((struct wick_profile_frame){
-				.function = profile_text(profile, function->name),
-				.file = profile_text(profile, profile_line_file(profile, line)),
-				.module = profile_text(profile, location->module),
-				.vaddr = location->vaddr,
-				.line = line.line,
-				.inlined = i > 0,
-			}));
-	}
-	return r;
-}
-
-/* The frames of a stack, from its root. */
-static int fill_frames(struct wick_stacks *stacks, uint32_t node)
-{
-	const struct stack_node *nodes = stacks->profile->stacks.nodes.items;
-	int r = 0;
-
-	stacks->nodes.count = 0;
-	stacks->frames.count = 0;
-	for (; node != 0 && r == 0; node = nodes[node].parent)
-		r = vec_push(&stacks->nodes, node);
-	while (r == 0 && stacks->nodes.count > 0)
-		r = add_location(stacks, nodes[stacks->nodes.items[--stacks->nodes.count]].frame);
-	return r;
 }
 
 int wick_stacks_next(struct wick_stacks *stacks, struct wick_profile_stack *ret)
@@ -98,12 +56,12 @@ int wick_stacks_next(struct wick_stacks *stacks, struct wick_profile_stack *ret)
 
 	if (at >= profile->entries.count)
 		return 0;
-	r = fill_frames(stacks, profile->entries.items[at].stack);
+	r = frame_list_fill(&stacks->frames, profile, profile->entries.items[at].stack);
 	if (r < 0)
 		return r;
 	thread = &profile->threads.items[profile->entries.items[at].thread];
-	stack.frames = stacks->frames.items;
-	stack.frame_count = stacks->frames.count;
+	stack.frames = stacks->frames.items.items;
+	stack.frame_count = stacks->frames.items.count;
 	stack.values = profile_entry_values(profile, at);
 	stack.value_count = profile->value_count;
 	stack.pid = thread->pid;

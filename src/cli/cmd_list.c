@@ -14,6 +14,9 @@
 #include "engine/perf/event.h"
 #include "export/export.h"
 #include "import/import.h"
+#include "symbol/name_source.h"
+#include "view/analyser.h"
+#include "view/view.h"
 
 enum list_format { LIST_FORMAT_TEXT, LIST_FORMAT_JSON };
 
@@ -137,14 +140,51 @@ static void list_imports(struct lister *lister)
 	close_list(lister);
 }
 
+static void list_views(struct lister *lister)
+{
+	const struct view_ops *const *more = plugins_views(lister->plugins);
+	size_t i;
+
+	open_list(lister, "views");
+	for (i = 0; views[i]; i++)
+		put_row(lister, views[i]->name, views[i]->summary, NULL);
+	for (i = 0; more[i]; i++)
+		put_plugin_row(lister, more[i]->name, more[i]->summary, more[i]->plugin);
+	close_list(lister);
+}
+
+static void list_analysers(struct lister *lister)
+{
+	const struct analyser_ops *const *more = plugins_analysers(lister->plugins);
+	size_t i;
+
+	open_list(lister, "analysers");
+	for (i = 0; analysers[i]; i++)
+		put_row(lister, analysers[i]->name, analysers[i]->summary, NULL);
+	for (i = 0; more[i]; i++)
+		put_plugin_row(lister, more[i]->name, more[i]->summary, more[i]->plugin);
+	close_list(lister);
+}
+
+static void list_resolvers(struct lister *lister)
+{
+	const struct name_source *const *more = plugins_name_sources(lister->plugins);
+	size_t i;
+
+	open_list(lister, "resolvers");
+	put_row(lister, "files", "symbol tables and debug information; asked first", NULL);
+	for (i = 0; more[i]; i++)
+		put_plugin_row(lister, more[i]->name, more[i]->summary, more[i]->plugin);
+	close_list(lister);
+}
+
 static const struct {
 	const char *name;
 	void (*list)(struct lister *lister);
 } lists[] = {
-	{"engines", list_engines},
-	{"events", list_events},
-	{"formats", list_formats},
-	{"imports", list_imports},
+	{"engines", list_engines},     {"events", list_events}, {"formats", list_formats},
+	{"imports", list_imports},     {"views", list_views},   {"analysers", list_analysers},
+	{"resolvers", list_resolvers},
 };
 
 static int run(const struct command_context *context, void *values, int argc, char **argv)
@@ -171,7 +211,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		json_close(&lister.json);
 	status = found ? command_print(context, &text)
 		       : command_misused(context,
-					 "%s is not a list: engines, events, formats or imports",
+					 "%s is not a list: engines, events, formats, imports, "
+					 "views, analysers or resolvers",
 					 argv[0]);
 	bytes_fini(&text);
 	return status;
@@ -186,22 +227,27 @@ static const struct option_spec table[] = {
 const struct command command_list = {
 	.name = "list",
 	.summary = "list what can be recorded and written here",
-	.synopsis = "[engines|events|formats|imports]",
+	.synopsis = "[engines|events|formats|imports|views|analysers|resolvers]",
 	.description =
 		(const char *const[]){
 			"Without an argument all lists are shown. What does not work on this "
 			"machine says why.",
 			"WICK_PLUGINS names folders, or files, with colons between them, whose "
-			"shared objects bring formats of their own; those are listed with the name "
-			"of the plug-in. Every command that looks at recordings uses them; record "
-			"and heap load none, nor does wick with raised privileges, nor from where "
+			"shared objects bring formats, views, analysers and resolvers of names; "
+			"those are listed with the name of the plug-in. Every command that looks "
+			"at recordings uses them; record, "
+			"heap and top load none, nor does wick with raised privileges, nor from "
+			"where "
 			"others can write.",
 			NULL},
 	.options = table,
 	.options_size = sizeof(struct list_options),
 	.defaults = &(const struct list_options){0},
 	.max_arguments = 1,
-	.argument_help = "engines, events, formats (to write) or imports (to read)",
-	.argument_words = (const char *const[]){"engines", "events", "formats", "imports", NULL},
+	.argument_help =
+		"engines, events, formats (to write), imports (to read), views (wick report "
+		"--by), analysers (wick report --analyse) or resolvers (of names)",
+	.argument_words = (const char *const[]){"engines", "events", "formats", "imports", "views",
+						"analysers", "resolvers", NULL},
 	.run = run,
 };

@@ -2,7 +2,9 @@
 #include "cli/table.h"
 
 #include <errno.h>
+#include <string.h>
 
+#include "api/plugins.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/outfile.h"
@@ -13,15 +15,24 @@
 #include "heap/heap_profile.h"
 #include "model/profile.h"
 #include "pipeline/load.h"
+#include "view/analyser.h"
 #include "view/missing.h"
-#include "view/report.h"
 #include "view/site_report.h"
+#include "view/view.h"
 
 enum report_format { REPORT_FORMAT_TEXT, REPORT_FORMAT_JSON };
 
+/* The worst that findings may be, and one more. */
+enum report_fail_on { FAIL_ON_OFF, FAIL_ON_NOTE, FAIL_ON_WARNING, FAIL_ON_ERROR };
+_Static_assert((int)FAIL_ON_NOTE == (int)FINDING_NOTE + 1 &&
+		       (int)FAIL_ON_ERROR == (int)FINDING_ERROR + 1,
+	       "findings are compared with what is asked for");
+
 struct report_command_options {
 	const char *value;
-	enum report_by by;
+	const char *by;
+	const char *analyse; /* NULL: not asked for */
+	enum report_fail_on fail_on;
 	enum report_format format;
 	bool missing;
 	bool tree;
@@ -44,6 +55,63 @@ static void warn(const struct command_context *context, const struct profile *pr
 		(void)fputs("      what would help: wick report --missing FILE\n", context->err);
 	}
 	bytes_fini(&text);
+}
+
+/* Asks analysers of a list whose name fits. Returns a status: the others are asked all the same. */
+static int ask(const struct command_context *context, const struct analyser_ops *const *list,
+	       const char *name, const struct profile *profile, struct findings *findings)
+{
+	int status = COMMAND_DONE;
+
+	for (; *list; list++) {
+		struct error err = {0};
+
+		if (strcmp(name, ANALYSERS_ALL) != 0 && strcmp(name, (*list)->name) != 0)
+			continue;
+		if (analyser_run(*list, profile, findings, &err) < 0)
+			status = command_failed(context, &err);
+	}
+	return status;
+}
+
+static int gate(const struct command_context *context, const struct findings *findings,
+		enum report_fail_on fail_on)
+{
+	size_t count = 0;
+	size_t i;
+
+	for (i = 0; i < findings->items.count; i++)
+		count += fail_on != FAIL_ON_OFF &&
+			 (int)findings->items.items[i].severity + 1 >= (int)fail_on;
+	if (count == 0)
+		return COMMAND_DONE;
+	(void)fprintf(context->err, "wick: %zu finding%s trip%s --fail-on\n", count,
+		      count == 1 ? "" : "s", count == 1 ? "s" : "");
+	return COMMAND_GATE;
+}
+
+static int analyse(const struct command_context *context,
+		   const struct report_command_options *options, const struct profile *profile)
+{
+	struct findings findings = {0};
+	struct bytes text = {0};
+	int own = ask(context, analysers, options->analyse, profile, &findings);
+	int status = ask(context, plugins_analysers(context->plugins), options->analyse, profile,
+			 &findings);
+
+	if (status == COMMAND_DONE)
+		status = own;
+	if (options->format == REPORT_FORMAT_JSON)
+		findings_put_json(&findings, &text);
+	else
+		findings_put_text(&findings, &text);
+	if (command_print(context, &text) != COMMAND_DONE)
+		status = COMMAND_FAILED;
+	else if (gate(context, &findings, options->fail_on) == COMMAND_GATE)
+		status = COMMAND_GATE;
+	bytes_fini(&text);
+	findings_fini(&findings);
+	return status;
 }
 
 /* A program that reads JSON wants all rows unless it says otherwise. */
@@ -87,27 +155,35 @@ static int run_sites(const struct command_context *context,
 	return status;
 }
 
-static int run(const struct command_context *context, void *values, int argc, char **argv)
+/* What does not go together, before anything is read. */
+static int check(const struct command_context *context,
+		 const struct report_command_options *options, const struct view_ops *view)
 {
-	const struct report_command_options *options = values;
+	if (!view)
+		return command_misused(context, "there is no view called %s; see: wick list views",
+				       options->by);
+	if (view->plugin && options->tree)
+		return command_misused(context, "--by %s is a view of a plug-in and has no --tree",
+				       options->by);
+	if (options->analyse && strcmp(options->analyse, ANALYSERS_ALL) != 0 &&
+	    !plugins_find_analyser(context->plugins, options->analyse))
+		return command_misused(context,
+				       "there is no analyser called %s; see: wick list analysers",
+				       options->analyse);
+	if (options->fail_on != FAIL_ON_OFF && !options->analyse)
+		return command_misused(context, "--fail-on is for findings: give --analyse all");
+	return COMMAND_DONE;
+}
+
+static int show(const struct command_context *context, const struct report_command_options *options,
+		const struct view_ops *by, const struct profile *profile)
+{
 	struct report_options view = REPORT_OPTIONS_DEFAULT;
-	struct debuginfod server;
-	struct load_options load;
-	struct profile *profile;
 	struct bytes text = {0};
-	struct error err;
+	struct error err = {0};
 	int status;
 	int r;
 
-	status = look_to_load(context, &options->look, &server, &load);
-	if (status != COMMAND_DONE)
-		return status;
-	if (options->by == REPORT_BY_SITE && !options->missing)
-		return run_sites(context, options, &load, argv[0]);
-	r = load_profile(argv[0], &load, &profile, &err);
-	if (r < 0)
-		return command_failed(context, &err);
-	view.by = options->by;
 	view.value_name = options->value;
 	view.json = options->format == REPORT_FORMAT_JSON;
 	view.tree = options->tree;
@@ -118,7 +194,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	view.max_depth = (uint32_t)options->max_depth;
 	view.collapse_recursion = options->look.collapse_recursion;
 	r = options->missing ? missing_write(profile, view.json, &text)
-			     : report_write(profile, &view, &text, &err);
+			     : view_write(by, profile, &view, &text, &err);
 	if (r < 0 && options->missing)
 		(void)error_errno(&err, r, "cannot list what is missing");
 	status = r < 0 ? command_failed(context, &err) : command_print(context, &text);
@@ -130,19 +206,49 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	}
 	if (status == COMMAND_DONE && !options->missing && !view.json)
 		warn(context, profile);
+	return status;
+}
+
+static int run(const struct command_context *context, void *values, int argc, char **argv)
+{
+	const struct report_command_options *options = values;
+	const struct view_ops *view = plugins_find_view(context->plugins, options->by);
+	struct debuginfod server;
+	struct load_options load;
+	struct profile *profile;
+	struct error err = {0};
+	int status = check(context, options, view);
+
+	if (status == COMMAND_DONE)
+		status = look_to_load(context, &options->look, &server, &load);
+	if (status != COMMAND_DONE)
+		return status;
+	if (view->by == REPORT_BY_SITE && !options->missing && !options->analyse)
+		return run_sites(context, options, &load, argv[0]);
+	if (load_profile(argv[0], &load, &profile, &err) < 0)
+		return command_failed(context, &err);
+	status = options->analyse ? analyse(context, options, profile)
+				  : show(context, options, view, profile);
 	profile_free(profile);
 	return status;
 }
 
 static const struct option_spec table[] = {
-	{"by", 0,
-	 OPTION_ENUM(struct report_command_options, by, "function", "module", "thread", "state",
-		     "line", "site"),
+	{"by", 0, OPTION_STRING(struct report_command_options, by),
+	 .words = (const char *const[]){"function", "module", "thread", "state", "line", "site",
+					NULL},
 	 .help = "what a row stands for; a state is what threads were doing: on CPU, sleeping, "
 		 "waiting for a CPU …; a line one of the source; a site a place that allocates, "
-		 "of wick heap"},
+		 "of wick heap; or a view of a plug-in, see: wick list views"},
 	{"missing", 0, OPTION_FLAG(struct report_command_options, missing),
 	 .help = "modules without names or lines, by lost samples, and what would help"},
+	{"analyse", 0, OPTION_STRING(struct report_command_options, analyse), .argument = "NAME",
+	 .words = (const char *const[]){ANALYSERS_ALL, "missing", NULL},
+	 .help = "what analysers find, instead of a table: one of them, see: wick list analysers"},
+	{"analyze", 0, OPTION_ALIAS("analyse")},
+	{"fail-on", 0,
+	 OPTION_ENUM(struct report_command_options, fail_on, "off", "note", "warning", "error"),
+	 .help = "with --analyse: end with status 3 when there is such a finding, or a worse one"},
 	{"tree", 0, OPTION_FLAG(struct report_command_options, tree),
 	 .help = "the call tree instead of a table"},
 	{"inverted", 0, OPTION_FLAG(struct report_command_options, inverted),
@@ -199,12 +305,15 @@ const struct command command_report = {
 			{"wick report --by site app.wick",
 			 "which places hold the memory when most is used"},
 			{"wick report --missing app.wick", "which debug files would help"},
+			{"wick report --analyse all --fail-on error app.wick",
+			 "what analysers of plug-ins object to, in a test"},
 			{"wick report --from 2s --to 3.5s app.wick", "a part of the recording"},
 			{NULL, NULL},
 		},
 	.options = table,
 	.options_size = sizeof(struct report_command_options),
-	.defaults = &(const struct report_command_options){.limit = 30,
+	.defaults = &(const struct report_command_options){.by = "function",
+							   .limit = 30,
 							   .min_percent = 0.5,
 							   .max_depth = 60,
 							   .look = LOOK_OPTIONS_DEFAULT},
@@ -212,5 +321,6 @@ const struct command command_report = {
 	.max_arguments = 1,
 	.argument_help = "FILE: a recording, or - for standard input",
 	.argument_offer = OPTION_OFFER_FILE,
+	.has_gates = true,
 	.run = run,
 };

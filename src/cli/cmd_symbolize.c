@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/plugins.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/number.h"
@@ -275,6 +276,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		.symbol_paths = options->files.paths.items,
 		.symbol_path_count = options->files.paths.count,
 		.no_disk_cache = !options->files.cache,
+		.sources = plugins_name_sources(context->plugins),
 	};
 	struct debuginfod server;
 	struct error err = {0};

@@ -2,14 +2,10 @@
 #include "cli/leak_options.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/scope.h"
 #include "cli/command.h"
 #include "symbol/demangle.h"
 
@@ -51,30 +47,6 @@ bool leak_options_need_scan(const struct leak_options *options)
 		options->fail_on != LEAK_FAIL_GROWTH);
 }
 
-/* All of a file, no more than may be parsed. */
-static int read_file(const char *path, struct bytes *ret, struct error *err)
-{
-	SCOPED(fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = 1;
-
-	if (fd < 0)
-		return error_errno(err, -errno, "cannot open suppressions %s", path);
-	while (n > 0 && ret->size <= SUPPRESSION_FILE_MAX) {
-		uint8_t *place = bytes_reserve(ret, 65536);
-
-		if (!place)
-			return error_set(err, -ENOMEM, "no memory for suppressions %s", path);
-		n = read(fd, place, 65536);
-		if (n < 0 && errno == EINTR)
-			n = 1;
-		else if (n < 0)
-			return error_errno(err, -errno, "cannot read suppressions %s", path);
-		else
-			ret->size += (size_t)n;
-	}
-	return 0;
-}
-
 int leak_options_read(const struct command_context *context, const struct leak_options *options,
 		      struct suppressions *ret)
 {
@@ -82,16 +54,8 @@ int leak_options_read(const struct command_context *context, const struct leak_o
 	int r = 0;
 
 	*ret = (struct suppressions){0};
-	for (size_t i = 0; i < options->suppressions.count && r == 0; i++) {
-		const char *path = options->suppressions.items[i];
-		struct bytes text = {0};
-
-		r = read_file(path, &text, &err);
-		if (r == 0)
-			r = suppressions_parse(ret, path, (const char *)text.data, text.size,
-					       demangle, &err);
-		bytes_fini(&text);
-	}
+	for (size_t i = 0; i < options->suppressions.count && r == 0; i++)
+		r = suppressions_read(ret, options->suppressions.items[i], demangle, &err);
 	if (r == 0)
 		return COMMAND_DONE;
 	return r == -ENOMEM ? command_failed(context, &err) : command_refused(context, &err);

@@ -143,6 +143,7 @@ int look_to_load(const struct command_context *context, const struct look_option
 		.kernel = look->kernel,
 		.short_names = look->short_names,
 		.importers = plugins_importers(context->plugins),
+		.sources = plugins_name_sources(context->plugins),
 	};
 	look_set_symbols(context, &look->symbols, server, ret);
 	r = check(look, ret, &err);

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -55,8 +56,28 @@ static void give_large_memory_back(void)
 	(void)mallopt(M_MMAP_THRESHOLD, 1 << 20); /* it is only a wish */
 }
 
+/*
+ * A setuid wick would write any file for anybody (-o), and run tools that it finds by the
+ * caller's PATH. Capabilities of the file give neither: files are opened with the caller's rights,
+ * and programs that are started get none of them.
+ */
+static bool is_setuid(void)
+{
+	if (geteuid() == getuid() && getegid() == getgid())
+		return false;
+	(void)fputs(
+		"wick: this file is setuid or setgid, which gives its callers all rights of its "
+		"owner: it does not run\n"
+		"      chmod ug-s it, and: sudo setcap cap_perfmon,cap_sys_ptrace,cap_bpf=ep "
+		"$(command -v wick)\n",
+		stderr);
+	return true;
+}
+
 int main(int argc, char **argv)
 {
+	if (is_setuid())
+		return COMMAND_FAILED;
 	give_large_memory_back();
 	occupy_closed_streams();
 	survive_failing_writes();

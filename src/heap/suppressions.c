@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "heap/suppressions.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/scope.h"
 #include "model/leak.h"
 
 void suppressions_fini(struct suppressions *list)
@@ -238,4 +244,41 @@ size_t suppressions_find(const struct suppressions *list, const struct suppressi
 		if (suppression_fits(list, &list->rules.items[i], subject))
 			return i;
 	return SIZE_MAX;
+}
+
+/* All of a file, no more than may be parsed. */
+static int read_file(const char *path, struct bytes *ret, struct error *err)
+{
+	SCOPED(fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = 1;
+
+	if (fd < 0)
+		return error_errno(err, -errno, "cannot open suppressions %s", path);
+	while (n > 0 && ret->size <= SUPPRESSION_FILE_MAX) {
+		uint8_t *place = bytes_reserve(ret, 65536);
+
+		if (!place)
+			return error_set(err, -ENOMEM, "no memory for suppressions %s", path);
+		n = read(fd, place, 65536);
+		if (n < 0 && errno == EINTR)
+			n = 1;
+		else if (n < 0)
+			return error_errno(err, -errno, "cannot read suppressions %s", path);
+		else
+			ret->size += (size_t)n;
+	}
+	return 0;
+}
+
+int suppressions_read(struct suppressions *list, const char *path,
+		      suppression_demangle_fn *demangle, struct error *err)
+{
+	struct bytes text = {0};
+	int r = read_file(path, &text, err);
+
+	if (r == 0)
+		r = suppressions_parse(list, path, (const char *)text.data, text.size, demangle,
+				       err);
+	bytes_fini(&text);
+	return r;
 }

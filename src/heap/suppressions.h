@@ -86,6 +86,10 @@ typedef char *suppression_demangle_fn(const char *name);
 int suppressions_parse(struct suppressions *list, const char *name, const char *text, size_t size,
 		       suppression_demangle_fn *demangle, struct error *err);
 
+/* Adds the rules of a file, in the same way. */
+int suppressions_read(struct suppressions *list, const char *path,
+		      suppression_demangle_fn *demangle, struct error *err);
+
 /* A frame of a stack as rules see it; missing texts are "". */
 struct suppression_call {
 	const char *function;

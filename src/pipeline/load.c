@@ -318,6 +318,15 @@ static int fetch_file(void *self, const struct build_id *id, char *ret_path)
 	return others && others->fetch ? others->fetch(others->fetch_self, id, ret_path) : -ENOENT;
 }
 
+static uint32_t pid_of(void *self, uint32_t owner)
+{
+	const struct loader *loader = self;
+
+	return owner < loader->dictionary->processes.count
+		       ? loader->dictionary->processes.items[owner].pid
+		       : 0;
+}
+
 int loader_open_symbols(struct loader *loader, struct error *err)
 {
 	enum symbol_detail asked = loader->options->symbols;
@@ -329,6 +338,9 @@ int loader_open_symbols(struct loader *loader, struct error *err)
 		.live = &loader->search,
 		.symbol_paths = loader->options->symbol_paths,
 		.symbol_path_count = loader->options->symbol_path_count,
+		.sources = loader->options->sources,
+		.pid_of = pid_of,
+		.pid_self = loader,
 	};
 
 	if (loader->options->fetch)

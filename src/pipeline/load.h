@@ -20,6 +20,7 @@ struct error;
 struct export_sample;
 struct heap_profile;
 struct importer_ops;
+struct name_source;
 struct profile;
 
 struct load_options {
@@ -57,6 +58,7 @@ struct load_options {
 	bool symbol_cache;                           /* keep answers on disk, and use those kept */
 	const struct importer_ops *const *importers; /* besides ours, NULL last; NULL: none */
 	const struct symbol_search *fetch; /* brings debug files; optional, see debug_file.h */
+	const struct name_source *const *sources; /* of names, NULL last; NULL: files alone */
 };
 
 /* clang-format off */

@@ -18,6 +18,7 @@
 
 struct resolver {
 	struct live_modules *live; /* NULL: one file */
+	pid_t pid;
 	char *path;
 	struct module module;
 	VEC(struct elf_segment) segments; /* of the file */
@@ -86,6 +87,14 @@ static int open_process(struct resolver *resolver, pid_t pid, struct error *err)
 	return r;
 }
 
+static uint32_t pid_of(void *self, uint32_t owner)
+{
+	const struct resolver *resolver = self;
+
+	(void)owner; /* there is one */
+	return (uint32_t)resolver->pid;
+}
+
 int resolver_open(const struct resolver_config *config, struct resolver **ret, struct error *err)
 {
 	SCOPED(resolver) struct resolver *resolver = calloc(1, sizeof(*resolver));
@@ -94,12 +103,16 @@ int resolver_open(const struct resolver_config *config, struct resolver **ret, s
 		.detail = config->detail,
 		.symbol_paths = config->symbol_paths,
 		.symbol_path_count = config->symbol_path_count,
+		.sources = config->sources,
+		.pid_of = pid_of,
 	};
 	int r;
 
 	if (!resolver)
 		return error_set(err, -ENOMEM, "out of memory");
 	resolver->cache.fd = -1;
+	resolver->pid = config->path ? 0 : config->pid;
+	symbols.pid_self = resolver;
 	r = config->path ? open_file(resolver, config, err)
 			 : open_process(resolver, config->pid, err);
 	if (r < 0)

@@ -18,6 +18,7 @@
 
 struct build_id;
 struct error;
+struct name_source;
 struct resolver;
 
 struct resolver_config {
@@ -31,6 +32,8 @@ struct resolver_config {
 	bool no_disk_cache;
 	/* Brings debug files from elsewhere, see debug_file.h; borrowed. Optional. */
 	const struct symbol_search *fetch;
+	/* Asked for what has no name, see name_source.h, NULL last; borrowed. Optional. */
+	const struct name_source *const *sources;
 };
 
 struct resolved {

@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "dwarf/dwarf.h"
 #include "model/entity.h"
+#include "model/strings.h"
 #include "symbol/debug_file.h"
 #include "symbol/debug_info.h"
 #include "symbol/elf_symbols.h"
@@ -23,6 +24,7 @@
 #include "symbol/kernel_symbols.h"
 #include "symbol/linker_name.h"
 #include "symbol/module_symbols.h"
+#include "symbol/name_source.h"
 #include "symbol/symbol_store.h"
 
 /* Answers in memory: a few megabytes, and more than the addresses of most profiles. */
@@ -61,7 +63,11 @@ struct symboliser {
 	struct cache_dir *cache;
 	const struct kernel_symbols *kernel;
 	const struct jit_symbols *jit;
-	uint64_t time_ns; /* for which compiled code is wanted */
+	const struct name_source *const *sources;
+	uint32_t (*pid_of)(void *self, uint32_t owner);
+	void *pid_self;
+	struct strings told; /* by them */
+	uint64_t time_ns;    /* for which compiled code is wanted */
 	VEC(struct module_state *) modules;
 	struct id_index module_index; /* by module id */
 	struct frame_cache *known;    /* answers of debug information */
@@ -125,6 +131,11 @@ int symboliser_new(const struct symboliser_config *config, struct symboliser **r
 	symboliser->time_ns = UINT64_MAX;
 	symboliser->live = config->live;
 	symboliser->cache = config->cache;
+	symboliser->sources = config->sources;
+	symboliser->pid_of = config->pid_of;
+	symboliser->pid_self = config->pid_self;
+	if (strings_init(&symboliser->told) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
 	if (config->detail != SYMBOLS_NAMES) {
 		symboliser->found = malloc(sizeof(*symboliser->found));
 		symboliser->frames = calloc(DWARF_MAX_FRAMES, sizeof(*symboliser->frames));
@@ -164,6 +175,7 @@ void symboliser_free(struct symboliser *symboliser)
 	for (size_t i = 0; i < symboliser->path_count; i++)
 		free(symboliser->paths[i]);
 	free(symboliser->paths);
+	strings_fini(&symboliser->told);
 	arena_fini(&symboliser->arena);
 	free(symboliser);
 }
@@ -425,6 +437,63 @@ static const struct symbol_frame *find_jit_frame(struct symboliser *symboliser,
 	return &symboliser->nameless;
 }
 
+/* The text that others told, kept; NULL without memory or when there is none. */
+static const char *keep_told(struct symboliser *symboliser, const char *text)
+{
+	uint32_t id = text && *text ? strings_add(&symboliser->told, text) : ID_NONE;
+
+	return id == ID_NONE ? NULL : strings_get(&symboliser->told, id);
+}
+
+/* The frame that others know for an address without a name, NULL when they know none. */
+static const struct symbol_frame *ask_others(struct symboliser *symboliser,
+					     const struct module *module, uint64_t vaddr)
+{
+	struct name_query query = {.module = "", .vaddr = vaddr};
+	struct name_answer told = {0};
+	const struct name_source *const *source = symboliser->sources;
+	SCOPED(mem) char *shown = NULL;
+
+	if (module && module->kind != MODULE_ANONYMOUS) {
+		query.module = module->path;
+		query.build_id = &module->build_id;
+	} else if (module && symboliser->pid_of) {
+		query.pid = symboliser->pid_of(symboliser->pid_self, module->owner);
+	}
+	while (source && *source && !(*source)->find((*source)->self, &query, &told))
+		source++;
+	if (!source || !*source)
+		return NULL;
+	shown = linker_name_show(told.function, symboliser->demangle, symboliser->merge_clones);
+	symboliser->nameless = (struct symbol_frame){
+		.function = keep_told(symboliser, shown),
+		.linker = keep_told(symboliser, told.function),
+		.file = keep_told(symboliser, told.file),
+		.line = told.line,
+	};
+	return symboliser->nameless.function ? &symboliser->nameless : NULL;
+}
+
+/* What is said of an address that no file has a name for. */
+static enum symbol_quality answer_nameless(struct symboliser *symboliser,
+					   const struct module *module,
+					   const struct module_state *state, uint64_t vaddr,
+					   const struct symbol_frame **ret_frames,
+					   size_t *ret_count)
+{
+	const struct symbol_frame *frame = ask_others(symboliser, module, vaddr);
+	enum symbol_quality quality = SYMBOL_INVALID;
+
+	if (frame)
+		return answer(frame, frame->line > 0 ? SYMBOL_FULL : SYMBOL_NAME_ONLY, ret_frames,
+			      ret_count);
+	if (state)
+		quality = state->symbols.lack == SYMBOLS_LACK_SENSE ? SYMBOL_DAMAGED : SYMBOL_NONE;
+	return answer(get_nameless_frame(symboliser, quality, state ? state->base : "",
+					 quality == SYMBOL_NONE ? find_start(state, vaddr) : vaddr),
+		      quality, ret_frames, ret_count);
+}
+
 /* Fills the frame that debug information tells of. False without memory. */
 static bool fill_frame(struct symboliser *symboliser, const struct dwarf_frame *from,
 		       struct symbol_frame *ret)
@@ -575,12 +644,10 @@ enum symbol_quality symboliser_resolve(struct symboliser *symboliser, const stru
 				       const struct symbol_frame **ret_frames, size_t *ret_count)
 {
 	const struct symbol_frame *frame;
-	enum symbol_quality quality;
 	struct module_state *state;
 
 	if (!module || module_id == MODULE_NONE)
-		return answer(get_nameless_frame(symboliser, SYMBOL_INVALID, "", vaddr),
-			      SYMBOL_INVALID, ret_frames, ret_count);
+		return answer_nameless(symboliser, NULL, NULL, vaddr, ret_frames, ret_count);
 	if (module->kind == MODULE_KERNEL || module->kind == MODULE_KERNEL_MODULE)
 		return symboliser_resolve_kernel(symboliser, vaddr, ret_frames, ret_count);
 	frame = find_jit_frame(symboliser, module, vaddr);
@@ -597,10 +664,7 @@ enum symbol_quality symboliser_resolve(struct symboliser *symboliser, const stru
 		return answer_go(symboliser, state, vaddr, ret_frames, ret_count);
 	if (frame)
 		return answer(frame, SYMBOL_NAME_ONLY, ret_frames, ret_count);
-	quality = state->symbols.lack == SYMBOLS_LACK_SENSE ? SYMBOL_DAMAGED : SYMBOL_NONE;
-	return answer(get_nameless_frame(symboliser, quality, state->base,
-					 quality == SYMBOL_NONE ? find_start(state, vaddr) : vaddr),
-		      quality, ret_frames, ret_count);
+	return answer_nameless(symboliser, module, state, vaddr, ret_frames, ret_count);
 }
 
 const char *symboliser_module_problem(const struct symboliser *symboliser, uint32_t module_id)

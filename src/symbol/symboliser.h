@@ -24,6 +24,7 @@ struct error;
 struct jit_symbols;
 struct kernel_symbols;
 struct module;
+struct name_source;
 struct symbol_search;
 struct symboliser;
 
@@ -64,6 +65,11 @@ struct symboliser_config {
 	const struct symbol_search *live;
 	/* Where answers of debug information are kept on disk; borrowed. Optional. */
 	struct cache_dir *cache;
+	/* Asked for what has no name, NULL last; borrowed. Optional, as the next. */
+	const struct name_source *const *sources;
+	/* The process id of a module's owner, for these. */
+	uint32_t (*pid_of)(void *self, uint32_t owner);
+	void *pid_self;
 };
 
 /* What is known of an address besides its frames. */

@@ -389,12 +389,6 @@ static void json_rules(const struct sheet *sheet, struct json *json)
 void leak_report_put_json(const struct heap_profile *heap, const struct leak_rows *rows,
 			  const struct leak_report_options *options, struct json *json)
 {
-	static const char *const names[LEAK_KINDS] = {
-		[LEAK_DEFINITE] = "definite",   [LEAK_INDIRECT] = "indirect",
-		[LEAK_PROBABLE] = "probable",   [LEAK_POSSIBLE] = "possible",
-		[LEAK_REACHABLE] = "reachable", [LEAK_GROWTH] = "growth",
-		[LEAK_UNSCANNED] = "unscanned",
-	};
 	const struct sheet sheet = {heap, heap->profile, rows, options, NULL};
 	size_t shown = options->limit && options->limit < rows->items.count ? options->limit
 									    : rows->items.count;
@@ -402,8 +396,8 @@ void leak_report_put_json(const struct heap_profile *heap, const struct leak_row
 	json_bool(json, "scanned", rows->has_scan);
 	json_scans(&sheet, json);
 	json_open_object(json, "sums");
-	for (size_t i = 0; i < LEAK_KINDS; i++)
-		json_amount(json, names[i], rows->sums[i]);
+	for (uint32_t i = 0; i < LEAK_KINDS; i++)
+		json_amount(json, leak_kind_name(i), rows->sums[i]);
 	json_amount(json, "lifetime", rows->lifetime);
 	json_amount(json, "suppressed", rows->suppressed);
 	json_amount(json, "left_out", rows->filtered);
@@ -426,10 +420,11 @@ static void put_json(const struct heap_profile *heap, const struct leak_rows *ro
 	json_string(&json, "title", heap->profile->title);
 	json_u64(&json, "duration_ns", heap->profile->duration_ns);
 	leak_report_put_json(heap, rows, options, &json);
+	misuse_put_json(&json, heap);
 	json_close(&json);
 }
 
-static void judge(const struct leak_rows *rows, struct leak_verdict *ret)
+void leak_report_judge(const struct leak_rows *rows, struct leak_verdict *ret)
 {
 	*ret = (struct leak_verdict){.has_scan = rows->has_scan};
 	memcpy(ret->sums, rows->sums, sizeof(ret->sums));
@@ -452,7 +447,7 @@ int leak_report_print(const struct heap_profile *heap, const struct leak_report_
 	else if (r == 0)
 		leak_report_put_text(heap, &rows, options, out);
 	if (r == 0 && ret_verdict)
-		judge(&rows, ret_verdict);
+		leak_report_judge(&rows, ret_verdict);
 	leak_rows_fini(&rows);
 	if (r < 0 || out->failed)
 		return error_set(err, r < 0 ? r : -ENOMEM,

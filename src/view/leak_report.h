@@ -48,6 +48,8 @@ void leak_report_put_text(const struct heap_profile *heap, const struct leak_row
 void leak_report_put_rules(const struct heap_profile *heap, const struct leak_rows *rows,
 			   const struct leak_report_options *options, struct bytes *out);
 
+void leak_report_judge(const struct leak_rows *rows, struct leak_verdict *ret);
+
 /* Members "scans", "sums", "leaks", "more", "suppressions" … of an object. */
 void leak_report_put_json(const struct heap_profile *heap, const struct leak_rows *rows,
 			  const struct leak_report_options *options, struct json *json);

@@ -45,16 +45,21 @@ struct search {
 	bool *is_scanned;           /* by thread of the profile */
 };
 
-const char *leak_row_class(const struct leak_row *row)
+const char *leak_kind_name(uint32_t kind)
 {
-	static const char *const names[] = {
+	static const char *const names[LEAK_KINDS] = {
 		[LEAK_DEFINITE] = "definite",   [LEAK_INDIRECT] = "indirect",
 		[LEAK_PROBABLE] = "probable",   [LEAK_POSSIBLE] = "possible",
 		[LEAK_REACHABLE] = "reachable", [LEAK_GROWTH] = "growth",
 		[LEAK_UNSCANNED] = "unscanned",
 	};
 
-	return row->is_lifetime ? "lifetime" : names[row->kind];
+	return names[kind];
+}
+
+const char *leak_row_class(const struct leak_row *row)
+{
+	return row->is_lifetime ? "lifetime" : leak_kind_name(row->kind);
 }
 
 void leak_rows_fini(struct leak_rows *rows)

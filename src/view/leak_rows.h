@@ -97,7 +97,10 @@ int leak_rows_init(const struct heap_profile *heap, const struct leak_filter *fi
 		   struct leak_rows *ret);
 void leak_rows_fini(struct leak_rows *rows);
 
-/* "definite" … "growth", "unscanned"; of reachable blocks also "lifetime". */
+/* What an enum leak_class or enum leak_kind is called: "definite" … "growth", "unscanned". */
+const char *leak_kind_name(uint32_t kind);
+
+/* The same of a row; of reachable blocks also "lifetime". */
 const char *leak_row_class(const struct leak_row *row);
 
 #endif

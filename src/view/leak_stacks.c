@@ -127,12 +127,13 @@ void leak_stacks_put_tree(const struct profile *profile, const struct leak_rows 
 			     row->stack_count - LEAK_STACKS_SHOWN);
 }
 
-static void json_frames(const struct profile *profile, uint32_t stack, struct json *json)
+void leak_stacks_put_frames(const struct profile *profile, uint32_t stack, const char *key,
+			    struct json *json)
 {
 	struct place place = begin(profile, stack);
 	uint32_t id;
 
-	json_open_array(json, "frames");
+	json_open_array(json, key);
 	while ((id = step(profile, &place)) != ID_NONE) {
 		struct profile_line line = profile->lines.items[id];
 		const struct profile_function *function = &profile->functions.items[line.function];
@@ -159,7 +160,7 @@ void leak_stacks_put_json(const struct profile *profile, const struct leak_rows 
 		json_open_object(json, NULL);
 		json_u64(json, "bytes", stacks[i].bytes);
 		json_u64(json, "blocks", stacks[i].blocks);
-		json_frames(profile, stacks[i].stack, json);
+		leak_stacks_put_frames(profile, stacks[i].stack, "frames", json);
 		json_close(json);
 	}
 	json_close(json);

@@ -4,6 +4,8 @@
 
 /* leak_stacks: the stacks of a row of leaks: as a tree of callers, and as JSON. */
 
+#include <stdint.h>
+
 struct bytes;
 struct json;
 struct leak_row;
@@ -16,7 +18,11 @@ struct profile;
 void leak_stacks_put_tree(const struct profile *profile, const struct leak_rows *rows,
 			  const struct leak_row *row, struct bytes *out);
 
-/* "stacks": [{"bytes", "blocks", "frames": [{"function_name", "module", "file", "line"} …]} …] */
+/* key: [{"function_name", "module", "file", "line", "inlined"} …], from the innermost call on. */
+void leak_stacks_put_frames(const struct profile *profile, uint32_t stack, const char *key,
+			    struct json *json);
+
+/* "stacks": [{"bytes", "blocks", "frames": […]} …] */
 void leak_stacks_put_json(const struct profile *profile, const struct leak_rows *rows,
 			  const struct leak_row *row, struct json *json);
 

@@ -7,11 +7,13 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/error.h"
 #include "base/json.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "model/profile.h"
 #include "symbol/symbol_hint.h"
+#include "view/analyser.h"
 #include "view/quantity.h"
 
 /* Fewer samples without a name in a module are not worth a warning: one in a hundred. */
@@ -143,19 +145,41 @@ int missing_write(const struct profile *profile, bool json, struct bytes *out)
 	return out->failed ? -ENOMEM : 0;
 }
 
-void missing_put_warnings(const struct profile *profile, struct bytes *out)
+int missing_find(const struct profile *profile, struct findings *findings, struct error *err)
 {
-	for (size_t i = 0; i < profile->gaps.count; i++) {
+	struct bytes text = {0};
+	int r = 0;
+
+	for (size_t i = 0; i < profile->gaps.count && r == 0; i++) {
 		const struct profile_gap *gap = &profile->gaps.items[i];
 		const char *module = profile_text(profile, gap->module);
 
 		if (gap->unnamed * WORTH_A_WARNING < profile->quality.samples || gap->unnamed == 0)
 			continue;
-		bytes_printf(out, "wick: ");
-		text_put_terminal(out, *module ? module : "[no module]");
+		bytes_clear(&text);
 		bytes_printf(
-			out, ": %s (%s of the samples have no name)\n", problem_of(profile, gap),
+			&text, "%s: %s (%s of the samples have no name)",
+			*module ? module : "[no module]", problem_of(profile, gap),
 			quantity_share((int64_t)gap->unnamed, (int64_t)profile->quality.samples)
 				.text);
+		bytes_put_u8(&text, 0);
+		r = text.failed ? -ENOMEM
+				: findings_add(findings, FINDING_WARNING, (const char *)text.data);
 	}
+	bytes_fini(&text);
+	return r < 0 ? error_set(err, r, "out of memory") : 0;
+}
+
+void missing_put_warnings(const struct profile *profile, struct bytes *out)
+{
+	struct findings findings = {0};
+
+	/* What cannot be told for want of memory is left. */
+	(void)analyser_run(analyser_find("missing"), profile, &findings, NULL);
+	for (size_t i = 0; i < findings.items.count; i++) {
+		bytes_printf(out, "wick: ");
+		text_put_terminal(out, findings.items.items[i].text);
+		bytes_put_u8(out, '\n');
+	}
+	findings_fini(&findings);
 }

@@ -5,11 +5,13 @@
 
 #include "base/bytes.h"
 #include "base/id_index.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "heap/analysis.h"
 #include "heap/heap_profile.h"
 #include "heap/report.h"
 #include "model/profile.h"
+#include "view/leak_stacks.h"
 
 #define FRAMES_SHOWN 12u
 
@@ -74,4 +76,40 @@ void misuse_text_put(struct bytes *out, const struct heap_profile *heap, size_t 
 		put_group(out, heap, i);
 	if (misuses->groups.count > most)
 		bytes_printf(out, "             and %zu more ways\n", misuses->groups.count - most);
+}
+
+static void json_stack(struct json *json, const struct profile *profile, const char *key,
+		       uint32_t stack)
+{
+	if (stack != ID_NONE)
+		leak_stacks_put_frames(profile, stack, key, json);
+}
+
+void misuse_put_json(struct json *json, const struct heap_profile *heap)
+{
+	const struct heap_misuses *misuses = &heap_analysis_report(heap->analysis)->misuses;
+
+	json_open_array(json, "misuses");
+	for (size_t i = 0; i < misuses->groups.count; i++) {
+		const struct heap_misuse *group = &misuses->groups.items[i];
+		const struct heap_misuse_stacks *stacks = &heap->misuses[i];
+		bool is_double = group->kind == HEAP_DOUBLE_FREE;
+
+		json_open_object(json, NULL);
+		json_string(json, "kind", is_double ? "double free" : "foreign free");
+		json_u64(json, "count", group->count);
+		json_bool(json, "realloc", group->op == HEAP_MOVE);
+		json_u64(json, "address", group->address);
+		json_u64(json, "time_ns", group->time_ns);
+		if (is_double) {
+			json_u64(json, "size", group->size);
+			json_u64(json, "freed_ns", group->freed_ns);
+		}
+		json_stack(json, heap->profile, "frames", stacks->stack);
+		json_stack(json, heap->profile, "freed_frames", stacks->freed);
+		json_stack(json, heap->profile, "allocated_frames", stacks->allocated);
+		json_close(json);
+	}
+	json_close(json);
+	json_u64(json, "misuses_left_out", misuses->left_out);
 }

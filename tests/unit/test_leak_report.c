@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "view/leak_report.h"
 
+#include <errno.h>
+
 #include <jansson.h>
+
+#include <wick/leaks.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -355,6 +359,146 @@ static void without_a_scan_it_is_said_and_growth_is_told(void **state)
 	bytes_fini(&out);
 }
 
+static void release(struct world *world, uint64_t time_ns, uint64_t address, uint32_t stack)
+{
+	struct heap_event event = {
+		.time_ns = START_NS + time_ns, .address = address, .stack = stack, .op = HEAP_FREE};
+	struct heap_batch batch = {world->thread, 1, &event};
+
+	assert_int_equal(world->made.sink->ops->heap(world->made.sink->self, &batch, NULL), 0);
+}
+
+static void json_tells_what_was_freed_wrongly(void **state)
+{
+	struct world *world = *state;
+	uint32_t stacks[STACKS];
+	json_t *misuse;
+	json_t *root;
+
+	make_stacks(world, stacks); /* a block of 48 bytes at 16 */
+	release(world, 2000, 16, stacks[SHORT]);
+	release(world, 3000, 16, stacks[DEEPER]);
+	load(world);
+	root = document(world, (struct leak_filter){0});
+	assert_int_equal(json_array_size(json_object_get(root, "misuses")), 1);
+	misuse = json_array_get(json_object_get(root, "misuses"), 0);
+	assert_string_equal(json_string_value(json_object_get(misuse, "kind")), "double free");
+	assert_int_equal(number(misuse, "count"), 1);
+	assert_int_equal(number(misuse, "address"), 16);
+	assert_int_equal(number(misuse, "size"), 48);
+	assert_int_equal(json_array_size(json_object_get(misuse, "frames")), 6);
+	assert_int_equal(json_array_size(json_object_get(misuse, "freed_frames")), 2);
+	assert_int_equal(json_array_size(json_object_get(misuse, "allocated_frames")), 5);
+	json_decref(root);
+}
+
+/* The public library tells the same, by its own structs. */
+
+static struct wick_leaks *detect(struct world *world, const struct wick_leak_options *options)
+{
+	struct wick_leaks *leaks = NULL;
+	struct wick_error err = {0};
+
+	if (wick_detect_leaks(world->made.path, options, &leaks, &err) < 0)
+		fail_msg("%s", err.text);
+	return leaks;
+}
+
+static void the_library_tells_sums_places_and_stacks(void **state)
+{
+	struct world *world = *state;
+	struct wick_leaks_info info = {.size = sizeof(info)};
+	struct wick_leak_stack stack = {.size = sizeof(stack)};
+	struct wick_leak leak = {.size = sizeof(leak)};
+	struct wick_leaks *leaks;
+
+	make(world, 0);
+	make_end(&world->made);
+	leaks = detect(world, NULL);
+	assert_int_equal(wick_leaks_describe(leaks, &info, NULL), 0);
+	assert_int_equal(info.scanned, 1);
+	assert_int_equal(info.definite.bytes, 800);
+	assert_int_equal(info.reachable.blocks, 3);
+	assert_int_equal(info.lost_bytes, 800 + 64 + 8);
+	assert_int_equal(wick_leaks_count(leaks), 3); /* without indirect and reachable ones */
+	assert_int_equal(wick_leaks_get(leaks, 0, &leak), 0);
+	assert_int_equal(leak.leak_class, WICK_LEAK_DEFINITE);
+	assert_string_equal(leak.class_name, "definite");
+	assert_string_equal(leak.function, "parse");
+	assert_string_equal(leak.method, "scan at exit");
+	assert_string_equal(leak.evidence, "nothing outside points to it; blocks hold each other");
+	assert_int_equal(leak.indirect_bytes, 64);
+	assert_int_equal(leak.age_ns, 7000);
+	assert_int_equal(leak.stack_count, 2);
+	assert_int_equal(wick_leaks_stack(leaks, 0, 0, &stack), 0);
+	assert_int_equal(stack.bytes, 480);
+	assert_string_equal(stack.frames[0].function, "main");
+	assert_string_equal(stack.frames[stack.frame_count - 1].function, "parse");
+	assert_int_equal(wick_leaks_stack(leaks, 0, 2, &stack), -ENOENT);
+	assert_int_equal(wick_leaks_stack(leaks, 3, 0, &stack), -ENOENT);
+	assert_int_equal(wick_leaks_get(leaks, 3, &leak), -ENOENT);
+	wick_leaks_free(leaks);
+}
+
+static void the_library_takes_what_wick_leaks_takes(void **state)
+{
+	struct world *world = *state;
+	char rules[] = "/tmp/wick-rules-XXXXXX";
+	const char *files[] = {rules, NULL};
+	struct wick_leak_options options = {.size = sizeof(options), .all = 1};
+	struct wick_leaks_info info = {.size = sizeof(info)};
+	struct wick_leaks *leaks;
+	int fd = mkstemp(rules);
+
+	assert_int_equal(write(fd, "leak:parse\n", 11), 11);
+	assert_int_equal(close(fd), 0);
+	make(world, 0);
+	make_end(&world->made);
+	leaks = detect(world, &options);
+	assert_int_equal(wick_leaks_count(leaks), 6);
+	wick_leaks_free(leaks);
+	options.min_confidence = 0.5;
+	leaks = detect(world, &options);
+	assert_int_equal(wick_leaks_count(leaks), 3);
+	wick_leaks_free(leaks);
+	options.suppressions = files;
+	leaks = detect(world, &options);
+	assert_int_equal(wick_leaks_describe(leaks, &info, NULL), 0);
+	assert_int_equal(info.definite.blocks, 0);
+	assert_int_equal(info.suppressed.blocks, 19);
+	wick_leaks_free(leaks);
+	assert_int_equal(unlink(rules), 0);
+}
+
+static void what_the_library_cannot_do_is_said(void **state)
+{
+	struct world *world = *state;
+	const char *files[] = {"/nowhere/rules", NULL};
+	const struct {
+		struct wick_leak_options options;
+		int code;
+		const char *words;
+	} cases[] = {
+		{{.size = 1}, -EINVAL, "wick_leak_options"},
+		{{.size = sizeof(cases[0].options), .min_confidence = 2}, -ERANGE, "confidence"},
+		{{.size = sizeof(cases[0].options), .suppressions = files}, -ENOENT, "/nowhere"},
+	};
+	struct wick_leaks *leaks = NULL;
+	struct wick_error err;
+
+	make_end(&world->made);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(
+			wick_detect_leaks(world->made.path, &cases[i].options, &leaks, &err),
+			cases[i].code);
+		assert_non_null(strstr(err.text, cases[i].words));
+	}
+	assert_int_equal(wick_detect_leaks(world->made.path, NULL, &leaks, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "allocations"));
+	assert_null(leaks);
+	wick_leaks_free(NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -372,6 +516,14 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(without_a_scan_it_is_said_and_growth_is_told,
 						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(json_tells_what_was_freed_wrongly, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(the_library_tells_sums_places_and_stacks, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(the_library_takes_what_wick_leaks_takes, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(what_the_library_cannot_do_is_said, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

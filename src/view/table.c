@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "view/analyser.h"
+#include "view/missing.h"
+#include "view/view.h"
+
+static const struct view_ops by_function = {
+	.name = "function", .summary = "functions, by what they cost", .by = REPORT_BY_FUNCTION};
+static const struct view_ops by_module = {
+	.name = "module", .summary = "programs and libraries", .by = REPORT_BY_MODULE};
+static const struct view_ops by_thread = {
+	.name = "thread", .summary = "threads", .by = REPORT_BY_THREAD};
+static const struct view_ops by_state = {
+	.name = "state", .summary = "what threads were doing", .by = REPORT_BY_STATE};
+static const struct view_ops by_line = {
+	.name = "line", .summary = "lines of the source", .by = REPORT_BY_LINE};
+static const struct view_ops by_site = {
+	.name = "site", .summary = "places that allocate, of wick heap", .by = REPORT_BY_SITE};
+
+const struct view_ops *const views[] = {
+	&by_function, &by_module, &by_thread, &by_state, &by_line, &by_site, NULL,
+};
+
+const struct view_ops *view_find(const char *name)
+{
+	const struct view_ops *const *at;
+
+	for (at = views; *at; at++)
+		if (strcmp((*at)->name, name) == 0)
+			return *at;
+	return NULL;
+}
+
+int view_write(const struct view_ops *view, const struct profile *profile,
+	       const struct report_options *options, struct bytes *out, struct error *err)
+{
+	struct report_options chosen = *options;
+
+	if (view->write_of)
+		return view->write_of(view->origin, profile, options, out, err);
+	chosen.by = view->by;
+	return report_write(profile, &chosen, out, err);
+}
+
+static const struct analyser_ops of_missing = {
+	.name = "missing",
+	.summary = "modules that hold a notable share of all samples without a name",
+	.analyse = missing_find,
+};
+
+const struct analyser_ops *const analysers[] = {&of_missing, NULL};
+
+const struct analyser_ops *analyser_find(const char *name)
+{
+	const struct analyser_ops *const *at;
+
+	for (at = analysers; *at; at++)
+		if (strcmp((*at)->name, name) == 0)
+			return *at;
+	return NULL;
+}
