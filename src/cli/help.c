@@ -300,28 +300,43 @@ void help_put_overview(struct bytes *out, const struct command *const *commands,
 }
 
 /* Parts that the build may leave out; the build defines what it found. */
-static const char *const built_in[] = {
+const struct help_part help_parts[] = {
+	{
 #ifdef HAVE_LIBBPF
-	"ebpf",
+		.built = true,
 #endif
-#ifdef HAVE_DEBUGINFOD
-	"debuginfod",
-#endif
+		.name = "ebpf",
+		.gives = "the eBPF engine, --mode wall and offcpu, heap -p",
+		.needs = "libbpf-dev clang bpftool",
+	},
+	{
 #ifdef HAVE_CAIRO
-	"cairo",
+		.built = true,
 #endif
+		.name = "cairo",
+		.gives = "flame graphs as PNG",
+		.needs = "libcairo2-dev",
+	},
+	{
 #ifdef HAVE_NCURSES
-	"ncurses",
+		.built = true,
 #endif
-	NULL,
+		.name = "ncurses",
+		.gives = "wick top as a live view",
+		.needs = "libncurses-dev",
+	},
+	{.name = NULL},
 };
 
 void help_put_version(struct bytes *out)
 {
-	const char *const *part;
+	const struct help_part *part;
+	size_t size;
 
 	bytes_printf(out, "wick %s\ncommit %s\noptional parts:", WICK_VERSION, commit_built_from);
-	for (part = built_in; *part; part++)
-		bytes_printf(out, " %s", *part);
-	bytes_printf(out, built_in[0] ? "\n" : " none\n");
+	size = out->size;
+	for (part = help_parts; part->name; part++)
+		if (part->built)
+			bytes_printf(out, " %s", part->name);
+	bytes_printf(out, out->size > size ? "\n" : " none\n");
 }

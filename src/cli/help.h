@@ -4,6 +4,7 @@
 
 /* help: what --help and --version print, from the command and option tables. */
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct bytes;
@@ -29,6 +30,16 @@ void help_put_names(struct bytes *out, const struct option_entry *entry);
 
 /* Appends the help line with range and default: "samples a second (10 to 10000, default 997)". */
 void help_put_text(struct bytes *out, const struct option_entry *entry);
+
+/* What the build may leave out; {.name = NULL} last. */
+struct help_part {
+	const char *name;
+	bool built;
+	const char *gives; /* what is missing without it */
+	const char *needs; /* packages to build it with */
+};
+
+extern const struct help_part help_parts[];
 
 /* The exit statuses as manual pages list them; {NULL} last. */
 struct help_status {

@@ -29,6 +29,7 @@ const struct command *const command_table[] = {
 	&command_config,
 	&command_completion,
 	&command_help,
+	&command_trial,
 	NULL,
 };
 /* clang-format on */

@@ -29,6 +29,7 @@ extern const struct command command_status;
 extern const struct command command_symbolize;
 extern const struct command command_timeline;
 extern const struct command command_top;
+extern const struct command command_trial;
 
 /* All of them in the order of "wick --help", NULL last. */
 extern const struct command *const command_table[];

@@ -300,6 +300,11 @@ void watch_stats(struct watch *watch, struct engine_stats *ret)
 	engine_progress(watch->engine, ret);
 }
 
+void watch_end_stats(struct watch *watch, struct engine_stats *ret)
+{
+	engine_stats(watch->engine, ret);
+}
+
 uint32_t watch_rate_hz(const struct watch *watch)
 {
 	return watch->pace.hz;

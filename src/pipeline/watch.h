@@ -60,6 +60,7 @@ int watch_stand_by(struct watch *watch, struct error *err);
 /* The last signal that asked us to end. */
 int watch_stop_signal(const struct watch *watch);
 void watch_stats(struct watch *watch, struct engine_stats *ret);
+void watch_end_stats(struct watch *watch, struct engine_stats *ret); /* all, once it has ended */
 uint32_t watch_rate_hz(const struct watch *watch); /* 0: it does not sample just now */
 const char *watch_notice(const struct watch *watch);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""report, flame, export, info, maps, doctor: forms that scripts and people rely on."""
+"""report, flame, export, info, maps: forms that scripts and people rely on."""
 import base64
 import gzip
 import json
@@ -222,17 +222,6 @@ def test_maps_of_a_process_that_is_not_there_fails(wick):
     done = wick.run("maps", "-p", 2 ** 22 - 1)
     assert done.returncode == contract.FAILED
     assert str(2 ** 22 - 1) in done.stderr
-
-
-def test_doctor_speaks_of_every_engine_and_of_the_kernel(wick):
-    done = wick.run("doctor")
-    assert done.returncode in (contract.DONE, contract.FAILED)
-    text = done.stdout.lower()
-    assert "perf" in text and "kernel" in text
-
-
-def test_doctor_has_a_json_form(wick):
-    json.loads(wick.run("doctor", "--format", "json").stdout)
 
 
 def test_version_names_the_version_and_the_commit(wick):

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 /*
- * forbid ERRNO COMMAND|all|timers PROGRAM [ARGUMENTS]: runs PROGRAM where bpf(COMMAND),
- * any bpf(), or timer_create(), fails with ERRNO.
+ * forbid ERRNO|kill COMMAND|all|timers|sandbox PROGRAM [ARGUMENTS]: runs PROGRAM where
+ * bpf(COMMAND), any bpf(), timer_create(), or what looks at others (perf_event_open, bpf, ptrace,
+ * process_vm_readv), fails with ERRNO, or kills whoever calls it.
  */
 
 #include <linux/audit.h>
@@ -16,31 +17,58 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define MAX_FILTER 16
 #define SKIP_UNLESS(value, count) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, (count))
 #define LOAD(member) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, member))
+#define RETURN(what) BPF_STMT(BPF_RET | BPF_K, (what))
+
+static const struct {
+	const char *name;
+	int calls[5]; /* 0 last: io_setup() is none of them */
+} sets[] = {
+	{"all", {SYS_bpf}},
+	{"timers", {SYS_timer_create}},
+	{"sandbox", {SYS_perf_event_open, SYS_bpf, SYS_ptrace, SYS_process_vm_readv}},
+};
+
+/* Returns the number of instructions. */
+static unsigned short make_filter(struct sock_filter *filter, const char *what, unsigned int answer)
+{
+	unsigned short n = 0;
+
+	filter[n++] = (struct sock_filter)LOAD(nr);
+	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++)
+		for (int j = 0; strcmp(what, sets[i].name) == 0 && sets[i].calls[j] != 0; j++) {
+			filter[n++] =
+				(struct sock_filter)SKIP_UNLESS((unsigned int)sets[i].calls[j], 1);
+			filter[n++] = (struct sock_filter)RETURN(answer);
+		}
+	if (n == 1) { /* one command of bpf() */
+		filter[n++] = (struct sock_filter)SKIP_UNLESS(SYS_bpf, 3);
+		filter[n++] = (struct sock_filter)LOAD(args[0]);
+		filter[n++] =
+			(struct sock_filter)SKIP_UNLESS((unsigned int)strtoul(what, NULL, 10), 1);
+		filter[n++] = (struct sock_filter)RETURN(answer);
+	}
+	filter[n++] = (struct sock_filter)RETURN(SECCOMP_RET_ALLOW);
+	return n;
+}
 
 int main(int argc, char **argv)
 {
-	unsigned int code = argc > 3 ? (unsigned int)strtoul(argv[1], NULL, 10) : 0;
-	unsigned int command = argc > 3 ? (unsigned int)strtoul(argv[2], NULL, 10) : 0;
-	int timers = argc > 3 && strcmp(argv[2], "timers") == 0;
-	int any = timers || (argc > 3 && strcmp(argv[2], "all") == 0);
-	struct sock_filter filter[] = {
-		LOAD(nr),
-		SKIP_UNLESS(timers ? SYS_timer_create : SYS_bpf, any ? 1 : 3),
-		/* Of any command the argument is not looked at: this answers at once. */
-		any ? (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | code)
-		    : (struct sock_filter)LOAD(args[0]),
-		SKIP_UNLESS(any ? 0 : command, any ? 0 : 1),
-		BPF_STMT(BPF_RET | BPF_K, any ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | code),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = {.len = sizeof(filter) / sizeof(filter[0]), .filter = filter};
+	struct sock_filter filter[MAX_FILTER];
+	struct sock_fprog program = {.filter = filter};
 
 	if (argc < 4) {
-		fprintf(stderr, "usage: forbid ERRNO COMMAND|all|timers PROGRAM [ARGUMENTS]\n");
+		fprintf(stderr, "usage: forbid ERRNO|kill COMMAND|all|timers|sandbox PROGRAM "
+				"[ARGUMENTS]\n");
 		return 2;
 	}
+	program.len =
+		make_filter(filter, argv[2],
+			    strcmp(argv[1], "kill") == 0
+				    ? SECCOMP_RET_KILL_PROCESS
+				    : SECCOMP_RET_ERRNO | (unsigned int)strtoul(argv[1], NULL, 10));
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
 		perror("forbid");

@@ -74,24 +74,22 @@ static bool sees_kernel_symbols(void)
 	return false;
 }
 
-void perf_probe(struct perf_probe *ret)
+void perf_probe_settings(struct perf_probe *ret, int code)
 {
-	static const uint32_t software = PERF_TYPE_SOFTWARE;
-	static const uint64_t cpu_clock = PERF_COUNT_SW_CPU_CLOCK;
 	struct utsname host;
 
 	*ret = (struct perf_probe){
-		.user = try_event(&(struct trial){software, cpu_clock, false, 0, -1}),
-		.kernel = try_event(&(struct trial){software, cpu_clock, true, 0, -1}),
-		.machine =
-			try_event(&(struct trial){software, cpu_clock, true, -1, sched_getcpu()}),
-		.hardware = try_event(&(struct trial){PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
-						      false, 0, -1}),
+		.user = code,
+		.kernel = code,
+		.machine = code,
+		.hardware = code,
 		.paranoid = read_setting("/proc/sys/kernel/perf_event_paranoid"),
 		.max_sample_rate_hz = read_setting("/proc/sys/kernel/perf_event_max_sample_rate"),
 		.mlock_kb = read_setting("/proc/sys/kernel/perf_event_mlock_kb"),
 		.max_stack = read_setting("/proc/sys/kernel/perf_event_max_stack"),
 		.kptr_restrict = read_setting("/proc/sys/kernel/kptr_restrict"),
+		.unprivileged_bpf_disabled =
+			read_setting("/proc/sys/kernel/unprivileged_bpf_disabled"),
 		.ptrace_scope = read_setting("/proc/sys/kernel/yama/ptrace_scope"),
 		.kernel_symbols = sees_kernel_symbols(),
 		.btf = access("/sys/kernel/btf/vmlinux", R_OK) == 0,
@@ -100,4 +98,17 @@ void perf_probe(struct perf_probe *ret)
 		(void)snprintf(ret->release, sizeof(ret->release), "%s", host.release);
 		(void)snprintf(ret->cpu, sizeof(ret->cpu), "%s", host.machine);
 	}
+}
+
+void perf_probe(struct perf_probe *ret)
+{
+	static const uint32_t software = PERF_TYPE_SOFTWARE;
+	static const uint64_t cpu_clock = PERF_COUNT_SW_CPU_CLOCK;
+
+	perf_probe_settings(ret, 0);
+	ret->user = try_event(&(struct trial){software, cpu_clock, false, 0, -1});
+	ret->kernel = try_event(&(struct trial){software, cpu_clock, true, 0, -1});
+	ret->machine = try_event(&(struct trial){software, cpu_clock, true, -1, sched_getcpu()});
+	ret->hardware = try_event(
+		&(struct trial){PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false, 0, -1});
 }

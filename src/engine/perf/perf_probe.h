@@ -25,6 +25,7 @@ struct perf_probe {
 	int64_t mlock_kb;
 	int64_t max_stack;
 	int64_t kptr_restrict;
+	int64_t unprivileged_bpf_disabled;
 	int64_t ptrace_scope; /* unknown without Yama: no restriction */
 
 	bool kernel_symbols; /* /proc/kallsyms shows addresses */
@@ -34,5 +35,8 @@ struct perf_probe {
 };
 
 void perf_probe(struct perf_probe *ret);
+
+/* The same where perf_event_open() must not be called: it is told what comes of that. */
+void perf_probe_settings(struct perf_probe *ret, int code);
 
 #endif

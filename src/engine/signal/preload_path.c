@@ -77,6 +77,14 @@ void preload_interpreter(struct elf_file *elf, char *ret, size_t size)
 	ret[section->size] = '\0';
 }
 
+/* The loader itself, which runs the program that is its argument, and preloads into that. */
+static bool is_loader(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return strncmp(slash ? slash + 1 : path, "ld-linux", strlen("ld-linux")) == 0;
+}
+
 static int check_file(const char *program, const char *path, struct elf_file *elf,
 		      struct error *err)
 {
@@ -84,7 +92,7 @@ static int check_file(const char *program, const char *path, struct elf_file *el
 	struct stat status;
 
 	preload_interpreter(elf, interpreter, sizeof(interpreter));
-	if (interpreter[0] == '\0')
+	if (interpreter[0] == '\0' && !is_loader(path))
 		return refuse(err, program, "it is linked statically");
 	if (strstr(interpreter, "/ld-musl"))
 		return refuse(err, program, "it runs with another C library, musl");

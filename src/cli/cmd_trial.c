@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/table.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/number.h"
+#include "cli/command.h"
+
+#define LIMIT_S 10 /* it ends then, whatever has become of whoever started it */
+#define BLOCK_BYTES 100
+#define TURNS 200000
+
+/* About half a millisecond, with one block that is allocated and freed. */
+static __attribute__((noinline)) unsigned int work(void)
+{
+	unsigned int *volatile block = malloc(BLOCK_BYTES);
+	volatile unsigned int sum = 0;
+
+	for (unsigned int i = 0; i < TURNS; i++)
+		sum += i;
+	if (block)
+		*block = sum;
+	free(block);
+	return sum;
+}
+
+static int run(const struct command_context *context, void *options, int argc, char **argv)
+{
+	uint64_t cpu_ns = 0;
+
+	(void)options, (void)argc;
+	if (number_parse_duration(argv[0], &cpu_ns) < 0)
+		return command_misused(context, "%s is not a time", argv[0]);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* the alarm is left if it fails */
+	(void)alarm(LIMIT_S);
+	if (write(STDOUT_FILENO, "\n", 1) != 1)
+		return COMMAND_FAILED; /* nobody waits for it */
+	while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < cpu_ns)
+		(void)work();
+	return COMMAND_DONE;
+}
+
+const struct command command_trial = {
+	.name = "trial",
+	.summary = "the program that wick doctor tries the engines on",
+	.synopsis = "TIME",
+	.description = (const char *const[]){"Works, and allocates now and then, until it has used "
+					     "so much time on a CPU.",
+					     NULL},
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.hidden = true,
+	.run = run,
+};

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/doctor_engines.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/doctor_finding.h"
+#include "elf/elf.h"
+#include "engine/engine.h"
+#include "engine/signal/preload_path.h"
+
+#define BRIEFLY "0.04" /* seconds on a CPU: some forty samples */
+#define LASTING "9"    /* until it is ended */
+
+#define LIMIT_NS (5 * NS_PER_SEC)
+
+#define CALL(name) (1u << CONFINED_##name)
+
+const struct doctor_engine doctor_engines[DOCTOR_ENGINES] = {
+	{"engine_ebpf", "engine ebpf", "ebpf", false, false, CALL(BPF) | CALL(PERF_EVENT_OPEN)},
+	{"engine_perf", "engine perf", "perf", false, false, CALL(PERF_EVENT_OPEN)},
+	{"engine_signal", "engine signal", "signal", false, false, CALL(TIMER_CREATE)},
+	{"engine_ptrace", "engine ptrace", "ptrace", false, false,
+	 CALL(PTRACE) | CALL(PROCESS_VM_READV)},
+	{"heap", "heap", "signal", true, false, 0},
+	{"heap_attach", "heap -p", "uprobe", true, true, CALL(BPF) | CALL(PERF_EVENT_OPEN)},
+};
+
+/*
+ * A file with capabilities runs with raised rights, and no library can be preloaded into
+ * it: then its loader, which has none, is asked to run it.
+ */
+static bool needs_loader(const char *self, char *ret_loader, size_t size)
+{
+	struct elf_file *elf = NULL;
+
+	ret_loader[0] = '\0';
+	if (geteuid() == 0 || getxattr(self, "security.capability", NULL, 0) <= 0 ||
+	    elf_open(self, &elf, NULL) < 0)
+		return false;
+	preload_interpreter(elf, ret_loader, size);
+	elf_close(elf);
+	return ret_loader[0] != '\0';
+}
+
+static void find_self(char *path, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", path, size - 1);
+
+	path[n > 0 ? n : 0] = '\0';
+	if (access(path, X_OK) < 0) /* it was replaced by another since it was started */
+		(void)snprintf(path, size, "/proc/self/exe");
+}
+
+void doctor_trials_start(struct doctor_trials *trials)
+{
+	char loader[PATH_MAX];
+	char self[PATH_MAX];
+	char command[] = "trial";
+	char briefly[] = BRIEFLY;
+	char lasting[] = LASTING;
+	char *argv[] = {loader, self, command, briefly, NULL};
+	bool by_loader;
+
+	find_self(self, sizeof(self));
+	by_loader = needs_loader(self, loader, sizeof(loader));
+	for (unsigned int i = 0; i < DOCTOR_ENGINES; i++) {
+		const struct doctor_engine *engine = &doctor_engines[i];
+
+		argv[3] = engine->attach ? lasting : briefly;
+		trial_start(&trials->trials[i],
+			    &(struct trial_plan){.engine = engine_find(engine->engine, NULL, NULL),
+						 .heap = engine->heap,
+						 .attach = engine->attach,
+						 .program = by_loader ? argv : argv + 1,
+						 .limit_ns = LIMIT_NS});
+	}
+}
+
+static void explain_failure(const struct doctor_engine *engine, const struct trial_result *result,
+			    const struct doctor_facts *facts, struct finding *ret)
+{
+	char refused[128];
+	bool denied = result->code == -EPERM || result->code == -EACCES;
+
+	doctor_list_refused(facts, engine->calls, refused, sizeof(refused));
+	finding_say(ret, VERDICT_NO, "%.300s", result->err.text);
+	finding_advise(ret, "%.390s", result->err.remedy);
+	if (refused[0]) {
+		finding_say(ret, VERDICT_NO, "%s: a filter (seccomp) refuses %s",
+			    strerror(-result->code), refused);
+		finding_advise_sandbox(ret, facts);
+	} else if (result->code == -EMFILE || result->code == -ENFILE) {
+		finding_advise(ret, "ulimit -n 65536");
+	} else if (strcmp(engine->engine, "perf") == 0 && facts->perf.user < 0) {
+		finding_explain_perf(ret, facts, facts->perf.user, 2);
+	} else if (strcmp(engine->engine, "ptrace") == 0 && denied &&
+		   facts->perf.ptrace_scope == 2) {
+		finding_advise(ret, "sudo sysctl kernel.yama.ptrace_scope=1, or: " DOCTOR_SETCAP);
+	} else if (engine->attach && (result->code == -ENOENT || result->code == -EOPNOTSUPP)) {
+		finding_advise(ret, "start the program by wick heap -- PROGRAM, or boot a kernel "
+				    "with CONFIG_DEBUG_INFO_BTF=y");
+	} else if (!ret->remedy[0]) {
+		finding_advise(ret, "WICK_LOG=debug wick doctor tells more");
+	}
+}
+
+void doctor_engine_judge(const struct doctor_engine *engine, const struct trial_result *result,
+			 const struct doctor_facts *facts, struct finding *ret)
+{
+	const char *things = engine->heap ? "blocks" : "samples";
+
+	*ret = (struct finding){0};
+	if (result->code < 0) {
+		explain_failure(engine, result, facts, ret);
+	} else if (result->stacks == 0) {
+		finding_say(ret, VERDICT_NO, "no %s came of a test program%s%.240s", things,
+			    result->why_none[0] ? ": " : "", result->why_none);
+		finding_advise(ret, "WICK_LOG=debug wick doctor tells more; use another engine");
+	} else if (result->whole_stacks < result->stacks) {
+		finding_say(ret, VERDICT_LIMITED,
+			    "%" PRIu64 " %s of a test program, %" PRIu64
+			    " of their stacks do not lead to its start",
+			    result->stacks, things, result->stacks - result->whole_stacks);
+		finding_advise(ret, "WICK_LOG=debug wick doctor tells which tables are missing");
+	} else {
+		finding_say(ret, VERDICT_OK, "%" PRIu64 " %s of a test program, all stacks whole",
+			    result->stacks, things);
+	}
+}
+
+void doctor_trials_judge(struct doctor_trials *trials, unsigned int which,
+			 const struct doctor_facts *facts, struct finding *ret)
+{
+	struct trial_result result;
+
+	trial_finish(&trials->trials[which], &result);
+	doctor_engine_judge(&doctor_engines[which], &result, facts, ret);
+}

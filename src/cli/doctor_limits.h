@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_CLI_DOCTOR_LIMITS_H
+#define WICK_CLI_DOCTOR_LIMITS_H
+
+/* doctor_limits: rights, and limits of the kernel, that recording depends on. */
+
+#include "cli/doctor_finding.h"
+
+extern const struct doctor_check doctor_limits[]; /* {NULL} last */
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PIPELINE_TRIAL_COUNT_H
+#define WICK_PIPELINE_TRIAL_COUNT_H
+
+/*
+ * trial_count: a sink that keeps nothing but how many stacks came, and how many of them are whole:
+ * they begin where the kernel, or the loader, begins a program, at the entry of an ELF file.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "model/sink.h"
+
+struct trial_count {
+	struct sink sink;
+	VEC(uint64_t) entries; /* of the modules; UINT64_MAX: not known */
+	VEC(bool) whole;       /* of the stacks */
+	uint32_t others;       /* ids that were given to what nobody asks for again */
+	uint64_t stacks;       /* of samples, or of blocks that were allocated */
+	uint64_t whole_stacks; /* of these */
+};
+
+void trial_count_init(struct trial_count *count);
+void trial_count_fini(struct trial_count *count);
+
+#endif

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""wick doctor: engines tried for real, where they are allowed and where they are not."""
+import json
+import resource
+
+import pytest
+
+import contract
+from conftest import workload
+
+ENGINES = ("engine_ebpf", "engine_perf", "engine_signal", "engine_ptrace", "heap", "heap_attach")
+
+
+def examined(wick, **options):
+    """The checks by their names; the forms that scripts rely on are looked at on the way."""
+    done = wick.run("doctor", "--format", "json", **options)
+    report = json.loads(done.stdout)
+    checks = {check["name"]: check for check in report["checks"]}
+    assert len(checks) == len(report["checks"])
+    for check in report["checks"]:
+        assert set(check) == {"name", "status", "text", "remedy"}
+        assert check["status"] in ("ok", "limited", "no") and check["text"]
+    for name in ENGINES:
+        assert checks[name]["remedy"] or checks[name]["status"] == "ok", checks[name]
+    works = [name for name in ENGINES[:4] if checks[name]["status"] != "no"]
+    assert report["usable"] == bool(works)
+    assert report["engine"] == (works[0].removeprefix("engine_") if works else None)
+    assert done.returncode == (contract.DONE if works else contract.FAILED)
+    return checks
+
+
+def test_engines_that_need_no_rights_sample_a_program(wick):
+    checks = examined(wick)
+    assert "samples of a test program" in checks["engine_signal"]["text"]
+    assert "blocks of a test program" in checks["heap"]["text"]
+    for name in ("perf_event_paranoid", "memlock", "btf", "ptrace", "seccomp", "kernel_symbols",
+                 "libc_symbols", "open_files", "shared_memory", "lockdown", "parts"):
+        assert name in checks
+
+
+@pytest.mark.root
+def test_a_sandbox_that_kills_is_named_and_survived(wick):
+    checks = examined(wick, prefix=workload("forbid", "kill", "sandbox"))
+    refused = "refuses perf_event_open, bpf, ptrace, process_vm_readv"
+    assert refused in checks["seccomp"]["text"]
+    for name, call in (("engine_ebpf", "bpf"), ("engine_perf", "perf_event_open"),
+                       ("engine_ptrace", "ptrace"), ("heap_attach", "bpf")):
+        assert checks[name]["status"] == "no" and call in checks[name]["text"]
+        assert "seccomp=unconfined" in checks[name]["remedy"] or "Unconfined" in checks[name]["remedy"]
+    assert checks["engine_signal"]["status"] == "ok"
+
+
+@pytest.mark.root
+def test_without_rights_it_says_which_are_missing(wick, as_nobody):
+    checks = examined(wick, prefix=["prlimit", "--memlock=0:0", *as_nobody])
+    assert checks["engine_ebpf"]["status"] == "no" and "setcap" in checks["engine_ebpf"]["remedy"]
+    assert checks["engine_signal"]["status"] == "ok"
+    assert checks["capabilities"]["text"].startswith("missing: cap_bpf")
+    assert "ulimit -l" in checks["memlock"]["remedy"]
+
+
+def test_where_files_are_too_few_no_engine_works_and_each_says_so(wick):
+    limit = 12
+    checks = examined(wick, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE,
+                                                                 (limit, limit)))
+    assert all(checks[name]["remedy"] == "ulimit -n 65536" for name in ENGINES)
+    assert f"is {limit}" in checks["open_files"]["text"]
