@@ -23,7 +23,7 @@ export MAKEFLAGS += --no-print-directory
 RUN_TESTS = "$(PYTHON)" scripts/run-tests.py --build "$(BUILD)" --jobs $(JOBS) --werror $(WERROR)
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo test test-long test-harm test-vm lint bench install asan fuzz unit e2e golden format \
+.PHONY: all deps demo test test-long test-harm test-vm lint bench install uninstall asan fuzz unit e2e golden format \
 	clean help
 
 all: ## build; the program is then at build/wick
@@ -85,6 +85,9 @@ bench: all ## table of ratios against perf, measured in one run
 
 install: ## install under PREFIX (respects DESTDIR)
 	@scripts/build --install "$(PREFIX)" "$(BUILD)"
+
+uninstall: ## remove what the last "make install" put there
+	@ninja -C "$(BUILD)" uninstall
 
 format: ## let clang-format rewrite the sources
 	@git ls-files -z -- '*.c' '*.h' | xargs -0 clang-format-14 -i

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "engine/signal/preload_path.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/vec.h"
 #include "elf/elf.h"
 #include "engine/engine.h"
 #include "wire/session.h"
@@ -19,17 +23,37 @@
 
 const char *const engine_own_paths[] = {"/" SESSION_FOLDER, "/" LIBRARY_NAME, NULL};
 
-int preload_path(char *ret, size_t size, struct error *err)
+/* The folder of the file that holds this code: the program, or the library that it is part of. */
+static bool own_folder(char *ret, size_t size)
 {
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	struct link_map *map = NULL;
+	Dl_info info;
+	ssize_t n;
 	char *slash;
 
-	self[n > 0 ? n : 0] = '\0';
-	slash = strrchr(self, '/');
-	if (slash) {
+	/* The loader knows the program by the name it was called with, which may be no path. */
+	if (dladdr1((void *)(uintptr_t)own_folder, &info, (void **)&map, RTLD_DL_LINKMAP) != 0 &&
+	    map->l_name[0] == '/')
+		n = snprintf(ret, size, "%s", map->l_name);
+	else
+		n = readlink("/proc/self/exe", ret, size - 1);
+	if (n <= 0 || (size_t)n >= size)
+		return false;
+	ret[n] = '\0';
+	slash = strrchr(ret, '/');
+	if (slash)
 		*slash = '\0';
-		(void)snprintf(ret, size, "%s/%s", self, LIBRARY_NAME);
+	return slash != NULL;
+}
+
+int preload_path(char *ret, size_t size, struct error *err)
+{
+	/* As built; beside libwick; from the program to libraries, wherever both were unpacked. */
+	static const char *const places[] = {"", "/wick", "/" WICK_PRELOAD_FROM_PROGRAM};
+	char own[PATH_MAX];
+
+	for (size_t i = 0; own_folder(own, sizeof(own)) && i < ARRAY_SIZE(places); i++) {
+		(void)snprintf(ret, size, "%s%s/%s", own, places[i], LIBRARY_NAME);
 		if (access(ret, R_OK) == 0)
 			return 0;
 	}

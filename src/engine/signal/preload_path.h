@@ -10,7 +10,10 @@
 struct elf_file;
 struct error;
 
-/* Beside this program, where the build puts it, or where it was installed. */
+/*
+ * Beside this program (or libwick), where the build puts it; where it lies from there in a
+ * tree that was unpacked anywhere; or where it was installed.
+ */
 int preload_path(char *ret, size_t size, struct error *err);
 
 /* The file that a program would be run from, as execvp() finds it. */
