@@ -13,10 +13,11 @@
 
 struct exporter_ops;
 struct importer_ops;
+struct error;
 struct plugins;
 
 /* Called with a line for people about each one that is left out. */
-typedef void plugin_warning_fn(void *self, const char *text);
+typedef void plugin_warning_fn(void *self, const struct error *err);
 
 /*
  * Loads the objects of paths, folders and files with colons between them; NULL or "": none.

@@ -120,7 +120,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	r = options->missing ? missing_write(profile, view.json, &text)
 			     : report_write(profile, &view, &text, &err);
 	if (r < 0 && options->missing)
-		(void)error_errno(&err, r, "cannot list what is missing");
+		(void)error_errno(&err, r, "cannot list what is missing in %s", argv[0]);
 	status = r < 0 ? command_failed(context, &err) : command_print(context, &text);
 	bytes_fini(&text);
 	/* What is told besides comes after the report, once that is out. */

@@ -58,7 +58,7 @@ static int read_file(const char *path, struct bytes *ret, struct error *err)
 	ssize_t n = 1;
 
 	if (fd < 0)
-		return error_errno(err, -errno, "cannot open suppressions %s", path);
+		return error_file(err, -errno, "cannot open suppressions %s", path);
 	while (n > 0 && ret->size <= SUPPRESSION_FILE_MAX) {
 		uint8_t *place = bytes_reserve(ret, 65536);
 
@@ -68,7 +68,7 @@ static int read_file(const char *path, struct bytes *ret, struct error *err)
 		if (n < 0 && errno == EINTR)
 			n = 1;
 		else if (n < 0)
-			return error_errno(err, -errno, "cannot read suppressions %s", path);
+			return error_file(err, -errno, "cannot read suppressions %s", path);
 		else
 			ret->size += (size_t)n;
 	}
