@@ -33,10 +33,14 @@ static int put_flame(const struct wick_profile *profile, const struct wick_flame
 	if (r < 0)
 		return r;
 	if (asked.colors > WICK_FLAME_LANGUAGE)
-		return error_set(err, -EINVAL, "there are no colours %u", asked.colors);
+		return error_advise(
+			err, error_set(err, -EINVAL, "there are no colours %u", asked.colors),
+			"take one of enum wick_flame_colors");
 	if (asked.width_px > 0 && (asked.width_px < 200 || asked.width_px > 100000))
-		return error_set(err, -ERANGE, "the width %u is not from 200 to 100000",
-				 asked.width_px);
+		return error_advise(err,
+				    error_set(err, -ERANGE, "a flame graph cannot be %u px wide",
+					      asked.width_px),
+				    "give 200 to 100000, or 0 for the usual width");
 	options.title = asked.title;
 	options.value_name = asked.value;
 	options.colors = (enum flame_colors)asked.colors;

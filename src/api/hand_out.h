@@ -6,7 +6,9 @@
 
 #include <wick/error.h>
 
+#include <errno.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 
@@ -19,6 +21,13 @@ static inline int hand_out(const struct error *from, struct wick_error *to)
 		(void)snprintf(to->remedy, sizeof(to->remedy), "%s", from->remedy);
 	}
 	return from->code;
+}
+
+/* For a number that no process can have. Returns the code. */
+static inline int refuse_pid(pid_t pid, struct error *err)
+{
+	return error_advise(err, error_set(err, -EINVAL, "%d is no process id", (int)pid),
+			    "give the id of a process that runs, as ps shows it");
 }
 
 #endif

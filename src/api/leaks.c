@@ -111,8 +111,10 @@ static int detect(struct wick_leaks *leaks, const char *path,
 	int r = sized_take(&asked, sizeof(asked), options, "wick_leak_options", err);
 
 	if (r == 0 && !(asked.min_confidence >= 0 && asked.min_confidence <= 1))
-		r = error_set(err, -ERANGE, "the confidence %g is not from 0 to 1",
-			      asked.min_confidence);
+		r = error_advise(err,
+				 error_set(err, -ERANGE, "the confidence %g is not from 0 to 1",
+					   asked.min_confidence),
+				 "0.9 leaves out what is less sure than that, 0 nothing");
 	if (r == 0)
 		r = load_request_init(&request, asked.load, err);
 	if (r == 0)

@@ -94,7 +94,7 @@ int wick_maps_read_pid(pid_t pid, unsigned int options, struct wick_maps **ret,
 	if (!maps)
 		(void)error_set(&inner, -ENOMEM, "no memory for a memory map");
 	else if (pid <= 0)
-		(void)error_set(&inner, -EINVAL, "%d is no process id", (int)pid);
+		(void)refuse_pid(pid, &inner);
 	else
 		(void)maps_read(&maps->maps, pid, options, &inner);
 	if (inner.code < 0)

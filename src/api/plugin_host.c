@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/hand_out.h"
 #include "api/handle.h"
 #include "api/sized.h"
 #include "base/bytes.h"
@@ -32,6 +33,8 @@ struct wick_plugin_builder {
 	VEC(struct frame) frames;
 };
 
+#define USE "include/wick/plugin.h tells whoever writes the plug-in how to call it"
+
 static int host_write(struct wick_plugin_output *out, const void *data, size_t size)
 {
 	bytes_put(out->bytes, data, size);
@@ -40,14 +43,11 @@ static int host_write(struct wick_plugin_output *out, const void *data, size_t s
 
 static int hand_back(int r, struct error *inner, struct wick_error *err)
 {
-	if (r >= 0 || !err)
+	if (r >= 0)
 		return r;
-	err->code = r;
-	(void)snprintf(err->text, sizeof(err->text), "%s",
-		       inner->code < 0 ? inner->text : strerror(-r));
-	(void)snprintf(err->remedy, sizeof(err->remedy), "%s",
-		       inner->code < 0 ? inner->remedy : "");
-	return r;
+	if (inner->code == 0)
+		(void)error_errno(inner, r, "cannot keep what the plug-in gives");
+	return hand_out(inner, err);
 }
 
 static int host_begin(struct wick_plugin_builder *builder, const char *value, const char *unit,
@@ -57,7 +57,12 @@ static int host_begin(struct wick_plugin_builder *builder, const char *value, co
 	int r = 0;
 
 	if (builder->has_begun || !value || !unit)
-		r = error_set(&inner, -EINVAL, "begin() takes a value and a unit, once");
+		r = error_advise(
+			&inner,
+			error_set(
+				&inner, -EINVAL,
+				"begin() of the plug-in's builder takes a value and a unit, once"),
+			USE);
 	if (r == 0)
 		r = import_schema(builder->inner, value, value, unit, 1);
 	builder->has_begun = builder->has_begun || r == 0;
@@ -95,7 +100,11 @@ static int add_stack(struct wick_plugin_builder *builder, const struct wick_prof
 	if (r < 0)
 		return r;
 	if (!builder->has_begun || stack.value_count != 1 || stack.values[0] < 0)
-		return error_set(err, -EINVAL, "a stack has one value of 0 or more, after begin()");
+		return error_advise(err,
+				    error_set(err, -EINVAL,
+					      "add() of the plug-in's builder takes stacks with "
+					      "one value of 0 or more, after begin()"),
+				    USE);
 	builder->frames.count = 0;
 	for (i = 0; i < stack.frame_count && r == 0; i++)
 		r = add_frame(builder, &stack.frames[i]);
@@ -104,7 +113,7 @@ static int add_stack(struct wick_plugin_builder *builder, const struct wick_prof
 				  stack.thread ? stack.thread : "",
 				  stack.process ? stack.process : "", &sample.thread);
 	if (r < 0)
-		return error_errno(err, r, "cannot keep a stack");
+		return error_errno(err, r, "cannot keep a stack of the plug-in");
 	sample.frames = builder->frames.items;
 	sample.frame_count = builder->frames.count;
 	sample.weight = (uint64_t)stack.values[0];
@@ -160,8 +169,10 @@ static int tell(int r, struct wick_error *said, const char *what, struct error *
 	if (!said->text[0])
 		return error_errno(err, r, "%s", what);
 	(void)error_set(err, r, "%s", said->text);
-	if (said->remedy[0])
-		error_remedy(err, "%s", said->remedy);
+	error_remedy(err, "%s",
+		     said->remedy[0]
+			     ? said->remedy
+			     : "ask whoever wrote the plug-in, or leave it out of WICK_PLUGINS");
 	return r;
 }
 
@@ -196,7 +207,10 @@ static int import_by_plugin(const void *origin, const uint8_t *data, size_t size
 	if (r < 0)
 		return tell(r, &said, "the plug-in failed", err);
 	if (!builder.has_begun)
-		return error_set(err, -EBADMSG, "the plug-in found no values");
+		return error_advise(
+			err,
+			error_set(err, -EBADMSG, "the plug-in %s found no values", importer->name),
+			"leave it out of WICK_PLUGINS if it is not for such files");
 	return import_finish(inner, 0, err);
 }
 
@@ -288,7 +302,7 @@ static void tell_failure(struct plugin_resolver *resolver, int r, struct wick_er
 	resolver->has_failed = true;
 	(void)tell(r, said, "the plug-in failed", &err);
 	(void)error_prefix(&err, r, "resolver %s", resolver->given->name);
-	resolver->warn(resolver->self, err.text);
+	resolver->warn(resolver->self, &err);
 }
 
 static bool resolve_by_plugin(void *self, const struct name_query *query, struct name_answer *ret)

@@ -24,8 +24,10 @@ struct view_ops plugin_view_ops(const struct wick_plugin_view *view, const char 
 struct analyser_ops plugin_analyser_ops(const struct wick_plugin_analyser *analyser,
 					const char *plugin);
 
-/* Called with a line for people. */
-typedef void plugin_warning_fn(void *self, const char *text);
+struct error;
+
+/* Called with what people should know. */
+typedef void plugin_warning_fn(void *self, const struct error *err);
 
 /* A resolver that is asked, and whom to tell when it fails. */
 struct plugin_resolver {

@@ -88,6 +88,12 @@ static bool is_name(const char *name)
 	       strlen(name) < 64;
 }
 
+static int refuse_taken(const char *what, const char *name, struct error *err)
+{
+	return error_advise(err, error_set(err, -EEXIST, "there is %s %s already", what, name),
+			    "load one of the plug-ins that have it, or give it another name");
+}
+
 static int add_exporter(struct plugin_lists *lists, const struct wick_plugin_exporter *given,
 			const char *plugin, struct error *err)
 {
@@ -97,7 +103,7 @@ static int add_exporter(struct plugin_lists *lists, const struct wick_plugin_exp
 		return error_set(err, -EINVAL,
 				 "an exporter lacks name, summary, extension or write");
 	if (IS_TAKEN(&lists->exporters, exporter_find, given->name))
-		return error_set(err, -EEXIST, "there is a format %s already", given->name);
+		return refuse_taken("a format", given->name, err);
 	ops = keep(lists, sizeof(*ops));
 	if (!ops)
 		return no_memory(err);
@@ -146,7 +152,7 @@ static int add_view(struct plugin_lists *lists, const struct wick_plugin_view *g
 	if (!is_name(given->name) || !given->summary || !given->write)
 		return error_set(err, -EINVAL, "a view lacks name, summary or write");
 	if (IS_TAKEN(&lists->views, view_find, given->name))
-		return error_set(err, -EEXIST, "there is a view %s already", given->name);
+		return refuse_taken("a view", given->name, err);
 	ops = keep(lists, sizeof(*ops));
 	if (!ops)
 		return no_memory(err);
@@ -163,7 +169,7 @@ static int add_analyser(struct plugin_lists *lists, const struct wick_plugin_ana
 		return error_set(err, -EINVAL, "an analyser lacks name, summary or analyse");
 	if (strcmp(given->name, ANALYSERS_ALL) == 0 ||
 	    IS_TAKEN(&lists->analysers, analyser_find, given->name))
-		return error_set(err, -EEXIST, "there is an analyser %s already", given->name);
+		return refuse_taken("an analyser", given->name, err);
 	ops = keep(lists, sizeof(*ops));
 	if (!ops)
 		return no_memory(err);
@@ -177,9 +183,11 @@ static int take(const struct wick_plugin *plugin, struct wick_plugin *ret, struc
 	const unsigned char *bytes = (const unsigned char *)plugin;
 
 	if (plugin->abi != WICK_PLUGIN_ABI)
-		return error_set(err, -ENOEXEC,
-				 "it is made for plug-in ABI %u, and this wick has %u", plugin->abi,
-				 WICK_PLUGIN_ABI);
+		return error_advise(err,
+				    error_set(err, -ENOEXEC,
+					      "it is made for plug-in ABI %u, and this wick has %u",
+					      plugin->abi, WICK_PLUGIN_ABI),
+				    "build it anew with the include/wick/plugin.h of this wick");
 	if (plugin->size < OLDEST_BYTES || plugin->size > NEWEST_BYTES || !is_name(plugin->name))
 		return error_set(err, -EINVAL, "it has no size or no name");
 	for (size_t i = sizeof(*ret); i < plugin->size; i++)

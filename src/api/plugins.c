@@ -35,8 +35,16 @@ static void warn(struct plugins *plugins, const char *path, const struct error *
 	struct error line = {0};
 
 	(void)error_set(&line, err->code, "plug-in %s is left out: %s", path, err->text);
+	error_remedy(&line, "%s", err->remedy);
+	(void)error_advise(&line, err->code, "take it out of WICK_PLUGINS, or ask whoever made it");
 	if (plugins->warn)
-		plugins->warn(plugins->self, line.text);
+		plugins->warn(plugins->self, &line);
+}
+
+static int refuse_open(const char *path, struct error *err)
+{
+	return error_advise(err, error_set(err, -EPERM, "others can write to %s", path),
+			    "forbid it: chmod go-w %s", path);
 }
 
 /* Whether somebody else than root and this user can change a file or folder. */
@@ -46,13 +54,15 @@ static int check_owner(const char *path, struct error *err)
 	mode_t others = geteuid() == 0 ? S_IWGRP | S_IWOTH : S_IWOTH;
 
 	if (stat(path, &status) < 0)
-		return error_errno(err, -errno, "cannot look at %s", path);
+		return error_file(err, -errno, "cannot look at %s", path);
 	if (status.st_uid != 0 && status.st_uid != geteuid())
-		return error_set(err, -EPERM, "%s belongs to another user (uid %u)", path,
-				 status.st_uid);
+		return error_advise(err,
+				    error_set(err, -EPERM, "%s belongs to another user (uid %u)",
+					      path, status.st_uid),
+				    "copy it to a folder of your own");
 	/* In a sticky folder nobody can replace what is not his own. */
 	if ((status.st_mode & others) && !(S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX)))
-		return error_set(err, -EPERM, "others can write to %s", path);
+		return refuse_open(path, err);
 	return 0;
 }
 
@@ -71,7 +81,7 @@ static int check_path(const char *path, struct error *err)
 	if (r == 0 && slash && slash != part) {
 		*slash = '\0'; /* a sticky bit does not help where the file itself lies */
 		if (stat(part, &status) == 0 && (status.st_mode & S_IWOTH))
-			r = error_set(err, -EPERM, "others can write to %s", part);
+			r = refuse_open(part, err);
 		*slash = '/';
 	}
 	while (r == 0 && (slash = strrchr(part, '/')) && slash != part) {
@@ -89,7 +99,7 @@ static int load_object(struct plugins *plugins, const char *path, struct error *
 	int r;
 
 	if (!real)
-		return error_errno(err, -errno, "cannot find it");
+		return error_file(err, -errno, "cannot find it");
 	r = check_path(real, err);
 	if (r < 0)
 		return r;
@@ -170,9 +180,14 @@ struct plugins *plugins_load(const char *paths, plugin_warning_fn *warning, void
 	plugins->warn = warning;
 	plugins->self = self;
 	if (*copy && getauxval(AT_SECURE)) {
-		if (warning)
-			warning(self,
+		struct error err = {0};
+
+		(void)error_set(&err, -EPERM,
 				"WICK_PLUGINS is not heeded: wick runs with raised privileges");
+		error_remedy(&err,
+			     "run a wick without capabilities and set-user-id bit to use plug-ins");
+		if (warning)
+			warning(self, &err);
 		return plugins;
 	}
 	load_paths(plugins, copy);

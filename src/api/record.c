@@ -38,13 +38,17 @@ static int check(const struct job *job, struct error *err)
 	const struct wick_record_options *options = &job->options;
 
 	if (job->pid <= 0)
-		return error_set(err, -EINVAL, "%d is no process id", (int)job->pid);
+		return refuse_pid(job->pid, err);
 	if (options->frequency_hz > 0 &&
 	    (options->frequency_hz < LEAST_HZ || options->frequency_hz > MOST_HZ))
-		return error_set(err, -ERANGE, "frequency %u Hz is not from %d to %d",
-				 options->frequency_hz, LEAST_HZ, MOST_HZ);
+		return error_advise(err,
+				    error_set(err, -ERANGE, "%u Hz is no frequency to sample at",
+					      options->frequency_hz),
+				    "give %d to %d Hz, or 0 for the usual one", LEAST_HZ, MOST_HZ);
 	if (options->mode > WICK_RECORD_OFFCPU)
-		return error_set(err, -EINVAL, "there is no mode %u", options->mode);
+		return error_advise(err,
+				    error_set(err, -EINVAL, "there is no mode %u", options->mode),
+				    "take one of enum wick_record_mode");
 	return 0;
 }
 
@@ -97,7 +101,7 @@ static int record_unkept(struct job *job, struct profile **ret, struct error *er
 	if (r < 0)
 		return r;
 	if (lseek(fd, 0, SEEK_SET) < 0)
-		return error_errno(err, -errno, "cannot read a temporary file");
+		return error_file(err, -errno, "cannot read a temporary file");
 	return load_profile_fd(scope_take_fd(&fd), job->title, &job->load.options, ret, err);
 }
 
@@ -123,7 +127,11 @@ int wick_profile_process(pid_t pid, const struct wick_record_options *options,
 	if (r == 0)
 		r = check(&job, &inner);
 	if (r == 0 && !ret && !job.options.recording)
-		r = error_set(&inner, -EINVAL, "neither a profile nor a recording is asked for");
+		r = error_advise(&inner,
+				 error_set(&inner, -EINVAL,
+					   "wick_profile_process() is asked for neither a profile "
+					   "nor a recording"),
+				 "hand over where the profile goes, or name the recording");
 	if (r == 0)
 		r = load_request_init(&job.load, job.options.load, &inner);
 	if (r == 0)

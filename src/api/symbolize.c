@@ -68,7 +68,7 @@ int wick_symbolizer_open_pid(pid_t pid, unsigned int options, const char *const 
 	struct error inner = {0};
 
 	if (pid <= 0) {
-		(void)error_set(&inner, -EINVAL, "%d is no process id", (int)pid);
+		(void)refuse_pid(pid, &inner);
 		return hand_out(&inner, err);
 	}
 	return open_resolver(&config, options, symbol_paths, ret, err);

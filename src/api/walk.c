@@ -121,6 +121,8 @@ int wick_functions_new(const struct wick_profile *profile, uint32_t value,
 	if (value >= inner->value_count) {
 		(void)error_set(&why, -EINVAL, "the profile has %u kinds of values, not %u",
 				inner->value_count, value + 1);
+		error_remedy(&why,
+			     "take WICK_MAIN_VALUE, or one that wick_profile_describe() counts");
 		return hand_out(&why, err);
 	}
 	functions = calloc(1, sizeof(*functions));

@@ -1,11 +1,113 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/error.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+
+/* What a failure is about, as far as that decides what helps. */
+enum about {
+	ABOUT_ANYTHING, /* whatever it was: memory and descriptors are nobody's own affair */
+	ABOUT_SYSTEM,
+	ABOUT_FILE,
+};
+
+/* What helps where a limit of this process is not what was met. */
+static const struct {
+	int code; /* 0: any other */
+	enum about about;
+	const char *remedy;
+} remedies[] = {
+	{ENOMEM, ABOUT_ANYTHING,
+	 "end other programs, or raise the memory limit of this container or service"},
+	{ENFILE, ABOUT_ANYTHING,
+	 "raise the machine's limit of open files: sudo sysctl fs.file-max=1048576"},
+	{EACCES, ABOUT_SYSTEM, "run as root, or see what is allowed here: wick doctor"},
+	{EPERM, ABOUT_SYSTEM, "run as root, or see what is allowed here: wick doctor"},
+	{EAGAIN, ABOUT_SYSTEM, "end other programs, or raise the limits: see ulimit -a"},
+	{0, ABOUT_SYSTEM, "see what works here: wick doctor; if that is fine, report it"},
+	{ENOENT, ABOUT_FILE, "check the spelling of the path, and the folder that it begins in"},
+	{ENOTDIR, ABOUT_FILE, "check the path: a part of it is no folder"},
+	{EISDIR, ABOUT_FILE, "name a file, not a folder"},
+	{EACCES, ABOUT_FILE, "let this user use it (ls -ld shows whose it is), or run as root"},
+	{EPERM, ABOUT_FILE, "let this user use it (ls -ld shows whose it is), or run as root"},
+	{ELOOP, ABOUT_FILE, "check the path: its symbolic links lead round in a circle"},
+	{ENAMETOOLONG, ABOUT_FILE, "choose a shorter name"},
+	{EROFS, ABOUT_FILE, "choose another place: nothing can be written there"},
+	{ENOSPC, ABOUT_FILE, "free some space there, or choose another place"},
+	{EDQUOT, ABOUT_FILE, "free some space of yours there, or choose another place"},
+	{EFBIG, ABOUT_FILE, "choose another place: its file system takes no files so large"},
+	{ETXTBSY, ABOUT_FILE, "choose another name: it is a program that runs"},
+	{EIO, ABOUT_FILE, "see what the kernel says of the disk: sudo dmesg"},
+	{0, ABOUT_FILE, "see what it is: ls -ld, and choose another when it is no plain file"},
+};
+
+/* Limits that a process is given, and the option of ulimit that raises each. */
+static const struct {
+	int code;
+	enum about about;
+	int resource;
+	unsigned int unit; /* of ulimit, in bytes */
+	const char *limit;
+	const char *command;
+} limits[] = {
+	{EMFILE, ABOUT_ANYTHING, RLIMIT_NOFILE, 1, "of open files", "ulimit -n 4096"},
+	{ENOMEM, ABOUT_ANYTHING, RLIMIT_AS, 1024, "of memory (KB)", "ulimit -v unlimited"},
+	{ENOMEM, ABOUT_ANYTHING, RLIMIT_DATA, 1024, "of memory (KB)", "ulimit -d unlimited"},
+	{EFBIG, ABOUT_FILE, RLIMIT_FSIZE, 1024, "of file sizes (KB)", "ulimit -f unlimited"},
+};
+
+static bool concerns(enum about entry, enum about failure)
+{
+	return entry == ABOUT_ANYTHING || entry == failure;
+}
+
+static void advise_by_code(struct error *err, enum about about)
+{
+	err->remedy[0] = '\0';
+	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+		struct rlimit limit = {0, 0};
+
+		if (-err->code != limits[i].code || !concerns(limits[i].about, about))
+			continue;
+		(void)getrlimit((__rlimit_resource_t)limits[i].resource, &limit); /* cannot fail */
+		if (limit.rlim_cur == RLIM_INFINITY)
+			continue;
+		error_remedy(err, "raise the limit %s, which is %llu: %s", limits[i].limit,
+			     (unsigned long long)limit.rlim_cur / limits[i].unit,
+			     limits[i].command);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(remedies) / sizeof(*remedies); i++) {
+		if ((-err->code != remedies[i].code && remedies[i].code != 0) ||
+		    !concerns(remedies[i].about, about))
+			continue;
+		error_remedy(err, "%s", remedies[i].remedy);
+		return;
+	}
+}
+
+__attribute__((format(printf, 2, 0))) static size_t put_text(struct error *err, const char *format,
+							     va_list args)
+{
+	(void)vsnprintf(err->text, sizeof(err->text), format, args); /* a cut message is fine */
+	return strlen(err->text);
+}
+
+/* The words of the C library begin with a capital, and ours do not. */
+static void put_reason(struct error *err, size_t used)
+{
+	size_t at = used + 2;
+
+	(void)snprintf(err->text + used, sizeof(err->text) - used, ": %s", strerror(-err->code));
+	if (at + 1 < sizeof(err->text) && err->text[used] &&
+	    islower((unsigned char)err->text[at + 1]))
+		err->text[at] = (char)tolower((unsigned char)err->text[at]);
+}
 
 int error_set(struct error *err, int code, const char *format, ...)
 {
@@ -14,39 +116,38 @@ int error_set(struct error *err, int code, const char *format, ...)
 	if (!err)
 		return code;
 	err->code = code;
-	err->remedy[0] = '\0';
 	va_start(args, format);
-	(void)vsnprintf(err->text, sizeof(err->text), format, args); /* a cut message is fine */
+	(void)put_text(err, format, args);
 	va_end(args);
+	advise_by_code(err, ABOUT_ANYTHING);
 	return code;
-}
-
-/* Whoever meets it: the limit is not what the caller is about. */
-static void explain_descriptors(struct error *err)
-{
-	struct rlimit limit = {0, 0};
-
-	(void)getrlimit(RLIMIT_NOFILE, &limit); /* cannot fail */
-	error_remedy(err, "raise the limit of open files, which is %llu: ulimit -n 4096",
-		     (unsigned long long)limit.rlim_cur);
 }
 
 int error_errno(struct error *err, int code, const char *format, ...)
 {
 	va_list args;
-	size_t used;
 
 	if (!err)
 		return code;
 	err->code = code;
-	err->remedy[0] = '\0';
 	va_start(args, format);
-	(void)vsnprintf(err->text, sizeof(err->text), format, args);
+	put_reason(err, put_text(err, format, args));
 	va_end(args);
-	used = strlen(err->text);
-	(void)snprintf(err->text + used, sizeof(err->text) - used, ": %s", strerror(-code));
-	if (code == -EMFILE)
-		explain_descriptors(err);
+	advise_by_code(err, ABOUT_SYSTEM);
+	return code;
+}
+
+int error_file(struct error *err, int code, const char *format, ...)
+{
+	va_list args;
+
+	if (!err)
+		return code;
+	err->code = code;
+	va_start(args, format);
+	put_reason(err, put_text(err, format, args));
+	va_end(args);
+	advise_by_code(err, ABOUT_FILE);
 	return code;
 }
 
@@ -61,9 +162,8 @@ int error_prefix(struct error *err, int code, const char *format, ...)
 	err->code = code;
 	memcpy(old, err->text, sizeof(old));
 	va_start(args, format);
-	(void)vsnprintf(err->text, sizeof(err->text), format, args);
+	used = put_text(err, format, args);
 	va_end(args);
-	used = strlen(err->text);
 	(void)snprintf(err->text + used, sizeof(err->text) - used, ": %s", old);
 	return code;
 }
@@ -77,4 +177,16 @@ void error_remedy(struct error *err, const char *format, ...)
 	va_start(args, format);
 	(void)vsnprintf(err->remedy, sizeof(err->remedy), format, args);
 	va_end(args);
+}
+
+int error_advise(struct error *err, int code, const char *format, ...)
+{
+	va_list args;
+
+	if (!err || err->remedy[0])
+		return code;
+	va_start(args, format);
+	(void)vsnprintf(err->remedy, sizeof(err->remedy), format, args);
+	va_end(args);
+	return code;
 }

@@ -63,20 +63,19 @@ int outfile_stdout_failed(int code, struct error *err)
 		error_remedy(err, "leave it open, or send it to a file: > FILE");
 		return code;
 	}
-	(void)error_errno(err, code, "cannot write to standard output");
-	if (code == -ENOSPC || code == -EDQUOT)
-		error_remedy(err, "free some space, or send it to another place");
-	return code;
+	return error_file(err, code, "cannot write to standard output");
 }
 
 static int cannot_write(const char *path, int code, struct error *err)
 {
 	if (strcmp(path, "-") == 0)
 		return outfile_stdout_failed(code, err);
-	(void)error_errno(err, code, "cannot write %s", path);
+	(void)error_file(err, code, "cannot write %s", path);
 	if (code == -ENOSPC || code == -EDQUOT)
 		error_remedy(err, "free some space, or choose another place with -o FILE");
-	else if (code != -EMFILE) /* that has its own */
+	else if (code == -ENOENT || code == -ENOTDIR)
+		error_remedy(err, "make its folder first, or choose another place with -o FILE");
+	else if (code == -EACCES || code == -EPERM || code == -EROFS || code == -EISDIR)
 		error_remedy(err, "choose a place you may write to with -o FILE");
 	return code;
 }

@@ -35,7 +35,7 @@ int cfi_cache_open(const char *directory, uint64_t limit_bytes, struct cfi_cache
 			   limit_bytes > 0 ? limit_bytes : DEFAULT_LIMIT_BYTES);
 	if (r < 0) {
 		free(cache);
-		return error_errno(err, r, "%s cannot hold unwind tables", directory);
+		return error_file(err, r, "%s cannot hold unwind tables", directory);
 	}
 	*ret = cache;
 	return 0;

@@ -18,7 +18,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 
 	r = completion_put(&text, argv[0], context->commands, &err);
 	if (r == -EINVAL)
-		status = command_misused(context, "%s", err.text);
+		status = command_refused(context, &err);
 	else if (r < 0)
 		status = command_failed(context, &err);
 	else

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/table.h"
 
+#include <errno.h>
+
 #include "api/plugins.h"
 #include "base/error.h"
 #include "cli/command.h"
@@ -17,6 +19,12 @@ struct export_command_options {
 	struct look_options look;
 };
 
+static int refuse_format(const struct command_context *context, int r, struct error *err)
+{
+	(void)error_advise(err, r, "see what there is: wick list formats");
+	return command_refused(context, err);
+}
+
 static int run(const struct command_context *context, void *values, int argc, char **argv)
 {
 	const struct export_command_options *options = values;
@@ -29,13 +37,14 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	int r;
 
 	if (!options->format)
-		return command_misused(context,
-				       "which format? give --format; see: wick list formats");
+		return refuse_format(context, error_set(&err, -EINVAL, "export needs --format"),
+				     &err);
 	exporter = plugins_find_exporter(context->plugins, options->format);
 	if (!exporter)
-		return command_misused(context,
-				       "there is no format called %s; see: wick list formats",
-				       options->format);
+		return refuse_format(
+			context,
+			error_set(&err, -EINVAL, "there is no format called %s", options->format),
+			&err);
 	r = look_check_output(context, argv[0], options->output);
 	if (r != COMMAND_DONE)
 		return r;

@@ -46,7 +46,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	int status;
 
 	if (argc > 0 && !(command = command_find(context->commands, argv[0])))
-		return command_misused(context, "unknown command %s", argv[0]);
+		return command_unknown(context, argv[0]);
 	if (options->names)
 		put_names(&text, context->commands);
 	else if (put_page(context, command, options->man, &text, &err) < 0)

@@ -196,7 +196,7 @@ static int show(const struct command_context *context, const struct report_comma
 	r = options->missing ? missing_write(profile, view.json, &text)
 			     : view_write(by, profile, &view, &text, &err);
 	if (r < 0 && options->missing)
-		(void)error_errno(&err, r, "cannot list what is missing");
+		(void)error_errno(&err, r, "cannot list modules of the recording");
 	status = r < 0 ? command_failed(context, &err) : command_print(context, &text);
 	bytes_fini(&text);
 	/* What is told besides comes after the report, once that is out. */

@@ -147,7 +147,7 @@ static int prepare_kernel(struct printer *printer, struct error *err)
 	int r = kernel_stack_probe();
 
 	if (r < 0) {
-		(void)error_errno(err, r, "cannot read kernel stacks");
+		(void)error_errno(err, r, "cannot read the kernel's part of stacks");
 		error_remedy(err, "run as root, or leave out --kernel");
 		return r;
 	}

@@ -129,14 +129,11 @@ static int tell(struct recorders *recorders, enum remote_request request, struct
 		json_t *answer = ask(pid, request, err);
 
 		if (!answer)
-			return err->code < 0
-				       ? err->code
-				       : error_set(err, -EIO, "the recorder %d gave no answer",
-						   (int)pid);
+			return err->code < 0 ? err->code : remote_no_answer(pid, err);
 		(void)json_array_set_new(recorders->answers, i, answer);
 		if (text_of(answer, "error")[0])
-			return error_set(err, -EIO, "the recorder %d failed: %s", (int)pid,
-					 text_of(answer, "error"));
+			return remote_refused(pid, text_of(answer, "error"),
+					      text_of(answer, "remedy"), err);
 	}
 	return 0;
 }
@@ -189,7 +186,7 @@ static int nobody(const struct recorders *recorders, pid_t pid, struct error *er
 	if (pid > 0)
 		(void)error_set(err, -ESRCH, "nobody records process %d", (int)pid);
 	else
-		(void)error_set(err, -ESRCH, "nobody records here");
+		(void)error_set(err, -ESRCH, "no recorder runs here");
 	if (recorders->silent.code < 0) { /* it may be the one */
 		(void)error_prefix(err, -ESRCH, "as far as is known");
 		error_remedy(err, "%.150s; %.60s", recorders->silent.text,
@@ -214,7 +211,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (options->pause + options->resume + options->write > 1)
 		return command_misused(context, "--pause, --resume and --write exclude each other");
 	if (argc == 0 && (options->pause || options->resume || options->write))
-		return command_misused(context, "say whose recording: give a PID");
+		return command_misused(context, "--pause, --resume and --write need a PID");
 	if (argc > 0 && (number_parse_u64(argv[0], &pid) < 0 || pid == 0 || pid > INT32_MAX))
 		return command_misused(context, "%s is not the id of a process", argv[0]);
 	if (!recorders.answers)

@@ -213,7 +213,7 @@ static int read_input(struct session *session)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0) {
-			(void)error_errno(&err, -errno, "cannot read standard input");
+			(void)error_file(&err, -errno, "cannot read standard input");
 			return command_failed(session->context, &err);
 		}
 		if (n == 0)

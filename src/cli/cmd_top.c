@@ -327,7 +327,7 @@ static int print_table(struct top *top, struct error *err)
 		r = error_set(err, -ENOMEM, "out of memory");
 	else if (fwrite(text.data, 1, text.size, top->context->out) != text.size ||
 		 fputc('\n', top->context->out) == EOF || fflush(top->context->out) != 0)
-		r = error_errno(err, -errno, "cannot write the result");
+		r = error_file(err, -errno, "cannot write the result");
 	bytes_fini(&text);
 	return r;
 }

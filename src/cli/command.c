@@ -17,6 +17,8 @@
 #include "cli/help.h"
 #include "cli/nearest.h"
 
+#define MAX_KEYS 512u /* of all commands */
+
 const struct option_spec global_option_table[] = {
 	{"config", 0, OPTION_STRING(struct global_options, config_path), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE, .help = "read this configuration instead of the usual places"},
@@ -59,6 +61,33 @@ const struct command *command_of_key(const struct command *const *commands, cons
 	return NULL;
 }
 
+/* The keys of a section, without its name. */
+static size_t gather_keys(const struct option_spec *spec, const char *section, const char **keys,
+			  size_t count)
+{
+	size_t n = strlen(section);
+
+	for (; spec && spec->kind != OPTION_KIND_END; spec++) {
+		if (spec->kind == OPTION_KIND_GROUP)
+			count = gather_keys(spec->table, section, keys, count);
+		if (spec->key && count < MAX_KEYS && strncmp(spec->key, section, n) == 0 &&
+		    spec->key[n] == '.')
+			keys[count++] = spec->key + n + 1;
+	}
+	return count;
+}
+
+const char *command_nearest_key(const struct command *const *commands, const char *section,
+				const char *key)
+{
+	const char *keys[MAX_KEYS];
+	size_t count = 0;
+
+	for (; *commands; commands++)
+		count = gather_keys((*commands)->options, section, keys, count);
+	return nearest_word(key, keys, count);
+}
+
 int command_values_init(struct command_values *values, const struct command *command,
 			struct error *err)
 {
@@ -98,7 +127,7 @@ static void print_plainly(FILE *file, const char *text)
 /* Names in messages may come from files and other processes: nothing of them steers a terminal. */
 static void print_error(FILE *file, const struct error *err)
 {
-	const char *text = err->text[0] ? err->text : strerror(-err->code);
+	const char *text = err->text;
 	struct bytes line = {0};
 
 	bytes_printf(&line, "wick: ");
@@ -122,9 +151,17 @@ static void print_error(FILE *file, const struct error *err)
 
 int command_failed(const struct command_context *context, const struct error *err)
 {
+	struct error unnamed = {0};
+
 	if (err->code == -EPIPE)
 		return COMMAND_BROKEN_PIPE; /* whoever read our output has seen enough */
-	print_error(context->err, err);
+	if (err->text[0]) {
+		print_error(context->err, err);
+	} else {
+		(void)error_errno(&unnamed, err->code, "wick %s failed",
+				  context->command ? context->command->name : "itself");
+		print_error(context->err, &unnamed);
+	}
 	return COMMAND_FAILED;
 }
 
@@ -279,9 +316,9 @@ static int run_values(struct command_context *context, struct command_values *va
 	return command->run(context, values->options, count, argv);
 }
 
-static void print_warning(void *self, const char *text)
+static void print_warning(void *self, const struct error *err)
 {
-	(void)fprintf(self, "wick: %s\n", text);
+	print_error(self, err);
 }
 
 static int run_command(struct command_context *context, int argc, char **argv,
@@ -308,7 +345,7 @@ static int run_command(struct command_context *context, int argc, char **argv,
 	return status;
 }
 
-static int unknown_command(const struct command_context *context, const char *name)
+int command_unknown(const struct command_context *context, const char *name)
 {
 	const char *names[64];
 	const char *meant;
@@ -360,7 +397,7 @@ static int dispatch(struct command_context *context, int argc, char **argv)
 	else if (count == 0)
 		status = (print_overview(context, context->err), COMMAND_USAGE);
 	else if (!(context->command = command_find(context->commands, argv[0])))
-		status = unknown_command(context, argv[0]);
+		status = command_unknown(context, argv[0]);
 	else
 		status = run_command(context, count - 1, argv + 1, globals.config_path);
 	option_set_fini(&set);

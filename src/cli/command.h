@@ -87,6 +87,10 @@ const struct command *command_find(const struct command *const *commands, const 
 /* The first command whose options have the configuration key, NULL for none. */
 const struct command *command_of_key(const struct command *const *commands, const char *key);
 
+/* The key of a section that may be meant by one that there is not; NULL for none. */
+const char *command_nearest_key(const struct command *const *commands, const char *section,
+				const char *key);
+
 /* The values of one command, ready to be parsed into. */
 struct command_values {
 	void *options;
@@ -111,6 +115,9 @@ int command_refused(const struct command_context *context, const struct error *e
 /* Prints "wick: …" and where the help is. Returns COMMAND_USAGE. */
 int command_misused(const struct command_context *context, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* For the name of a command that there is not: with the one that may be meant. COMMAND_USAGE. */
+int command_unknown(const struct command_context *context, const char *name);
 
 /* Writes a finished text to context->out. Returns COMMAND_DONE or COMMAND_FAILED. */
 int command_print(const struct command_context *context, const struct bytes *text);

@@ -389,7 +389,9 @@ int completion_put(struct bytes *out, const char *shell, const struct command *c
 	while (completion_shells[which] && strcmp(completion_shells[which], shell) != 0)
 		which++;
 	if (which >= ARRAY_SIZE(dialects))
-		return error_set(err, -EINVAL, "%s is not one of bash, zsh, fish", shell);
+		return error_advise(
+			err, error_set(err, -EINVAL, "%s is not one of bash, zsh, fish", shell),
+			"see wick completion --help");
 	dialects[which].begin(out, commands);
 	for (i = 0; commands[i]; i++) {
 		struct command_values values;

@@ -20,6 +20,7 @@
 #include "cli/option_value.h"
 #include "cli/preset_assets.h"
 
+#define SEE_SCHEMA "see wick config --schema"
 #define MAX_FILE_BYTES (1u << 20) /* a configuration is a page of text */
 #define MAX_KEY 128
 #define MAX_SUBJECT 512
@@ -48,13 +49,16 @@ static int read_text(int fd, const char *path, char **ret, size_t *ret_size, str
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return error_errno(err, -errno, "cannot read configuration %s", path);
+			return error_file(err, -errno, "cannot read configuration %s", path);
 		if (n == 0)
 			break;
 		size += (size_t)n;
 		if (size > MAX_FILE_BYTES)
-			return error_set(err, -EFBIG, "configuration %s is larger than %u bytes",
-					 path, MAX_FILE_BYTES);
+			return error_advise(err,
+					    error_set(err, -EFBIG,
+						      "configuration %s is larger than %u bytes",
+						      path, MAX_FILE_BYTES),
+					    SEE_SCHEMA);
 	}
 	text[size] = '\0';
 	*ret = scope_take(&text);
@@ -72,9 +76,13 @@ static int parse(struct config *config, size_t size, const char *path, struct er
 		return error_set(err, -ENOMEM, "out of memory");
 	config->root = json_loadb(config->text, size, JSON_REJECT_DUPLICATES, &problem);
 	if (!config->root)
-		return error_set(err, -EINVAL, "%s:%d: %s", path, problem.line, problem.text);
+		return error_advise(
+			err, error_set(err, -EINVAL, "%s:%d: %s", path, problem.line, problem.text),
+			"mend it: a name or text stands in double quotes, no comma before } or ]");
 	if (!json_is_object(config->root))
-		return error_set(err, -EINVAL, "%s: must be an object of sections", path);
+		return error_advise(
+			err, error_set(err, -EINVAL, "%s: must be an object of sections", path),
+			SEE_SCHEMA);
 	return 0;
 }
 
@@ -100,7 +108,7 @@ static int try_place(struct config *config, const char *path, bool is_local, str
 	if (fd < 0 && errno == EACCES && access(path, F_OK) < 0)
 		return 0;
 	if (fd < 0 || fstat(fd, &status) < 0)
-		return error_errno(err, -errno, "cannot read configuration %s", path);
+		return error_file(err, -errno, "cannot read configuration %s", path);
 	if (is_local && geteuid() == 0 && status.st_uid != 0) {
 		(void)snprintf(config->note, sizeof(config->note),
 			       "ignoring %s: it belongs to uid %u and wick runs as root", path,
@@ -108,7 +116,10 @@ static int try_place(struct config *config, const char *path, bool is_local, str
 		return 0;
 	}
 	if (!S_ISREG(status.st_mode))
-		return error_set(err, -EINVAL, "configuration %s is not a regular file", path);
+		return error_advise(
+			err,
+			error_set(err, -EINVAL, "configuration %s is not a regular file", path),
+			"remove it, or name another file with --config FILE");
 	r = load(config, fd, path, err);
 	return r < 0 ? r : 1;
 }
@@ -138,7 +149,7 @@ static int open_given(struct config *config, const char *path, struct error *err
 	SCOPED(fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
-		return error_errno(err, -errno, "cannot read configuration %s", path);
+		return error_file(err, -errno, "cannot read configuration %s", path);
 	return load(config, fd, path, err);
 }
 
@@ -448,7 +459,7 @@ static int apply_key(const struct config *config, const struct command *const *c
 					subject, config->is_preset ? config->path : place};
 	struct setting setting = {set, option_set_find_key(set, key), &how, err, config->path};
 	const struct command *owner;
-	int r;
+	const char *meant;
 
 	(void)snprintf(section, sizeof(section), "%.*s", (int)(dot - key), key);
 	put_place(config, section, dot + 1, place, sizeof(place));
@@ -458,9 +469,11 @@ static int apply_key(const struct config *config, const struct command *const *c
 	owner = command_of_key(commands, key);
 	if (owner)
 		return check_elsewhere(owner, key, value, &setting);
-	r = error_set(err, -EINVAL, "%s: unknown key %s", place, key);
-	error_remedy(err, "see wick config --schema");
-	return r;
+	(void)error_set(err, -EINVAL, "%s: unknown key %s", place, key);
+	meant = command_nearest_key(commands, section, dot + 1);
+	if (meant)
+		error_remedy(err, "did you mean %s.%s? " SEE_SCHEMA, section, meant);
+	return error_advise(err, -EINVAL, SEE_SCHEMA);
 }
 
 static int check_section(const struct config *config, const char *name, const json_t *value,
@@ -482,7 +495,10 @@ static int check_section(const struct config *config, const char *name, const js
 		return r;
 	}
 	if (!json_is_object(value))
-		return error_set(err, -EINVAL, "%s: section %s must be an object", place, name);
+		return error_advise(
+			err,
+			error_set(err, -EINVAL, "%s: section %s must be an object", place, name),
+			SEE_SCHEMA);
 	return 0;
 }
 
@@ -504,7 +520,7 @@ static int apply_section(const struct config *config, const struct command *cons
 		(void)snprintf(full, sizeof(full), "%s.%s", name, key);
 		r = apply_key(config, commands, set, full, value, err);
 		if (r < 0)
-			return r;
+			return error_advise(err, r, SEE_SCHEMA);
 	}
 	return 0;
 }
@@ -579,7 +595,7 @@ int config_apply_environment(struct option_set *set, struct error *err)
 			continue;
 		r = assign_variable(set, &set->entries[i], name, text, err);
 		if (r < 0)
-			return r;
+			return error_advise(err, r, "change it, or unset it: unset %s", name);
 	}
 	return 0;
 }

@@ -65,9 +65,10 @@ int heap_scan_run(const struct command_context *context, pid_t pid)
 	const char *output = json_string_value(json_object_get(answer, "output"));
 
 	if (recorder > 0 && !answer && err.code == 0)
-		(void)error_set(&err, -EIO, "the recorder %d gave no answer", (int)recorder);
+		(void)remote_no_answer(recorder, &err);
 	if (why && *why)
-		(void)error_set(&err, -EIO, "the recorder %d made no scan: %s", (int)recorder, why);
+		(void)remote_refused(recorder, why,
+				     json_string_value(json_object_get(answer, "remedy")), &err);
 	if (err.code == 0)
 		(void)fprintf(context->err, "wick: process %d was scanned into %s\n", (int)pid,
 			      output ? output : "the recording");

@@ -70,7 +70,9 @@ void heap_summary_print(FILE *out, const struct record_config *config,
 		(void)fprintf(out, "; %.2f bytes an event",
 			      (double)result->file_bytes / (double)stats->heap_events);
 	(void)fputc('\n', out);
-	if (stats->heap_events == 0)
+	if (stats->heap_events == 0 && result->killed_by > 0)
+		record_summary_print_killed(out, "  nothing    was recorded", result);
+	else if (stats->heap_events == 0)
 		(void)fprintf(out, "  nothing    was recorded: %s\n", why_none(stats));
 	else if (totals)
 		print_totals(out, totals);

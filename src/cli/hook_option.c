@@ -288,7 +288,7 @@ static int resolve(const struct wanted *wanted, const char *program, struct engi
 	if (r < 0)
 		return r;
 	if (stat(path, &status) < 0)
-		return error_errno(err, -errno, "--hook: %s", path);
+		return error_file(err, -errno, "--hook: %s", path);
 	hook->device = status.st_dev;
 	hook->inode = status.st_ino;
 	hook->vaddr = place.vaddr;
@@ -337,7 +337,11 @@ static int add_pair(const char *text, const char *program, struct hook_option *r
 	struct wanted wanted[2];
 	int r = ret->count < ENGINE_HOOKS
 			? read_pair(text, wanted, err)
-			: error_set(err, -EINVAL, "--hook: %u pairs at most", ENGINE_HOOKS / 2);
+			: error_advise(
+				  err,
+				  error_set(err, -EINVAL, "--hook takes %u pairs at most",
+					    ENGINE_HOOKS / 2),
+				  "hook the functions that give out most, and leave the others");
 
 	for (size_t k = 0; k < 2 && r == 0; k++) {
 		char *name = ret->names[ret->count + k];

@@ -140,9 +140,8 @@ static int see_help(const struct parser *parser, int r)
 {
 	const char *command = parser->set->command;
 
-	error_remedy(parser->err, "see wick %s%s--help", command ? command : "",
-		     command ? " " : "");
-	return r;
+	return error_advise(parser->err, r, "see wick %s%s--help", command ? command : "",
+			    command ? " " : "");
 }
 
 static int unknown(const struct parser *parser, const char *argument)
@@ -203,10 +202,12 @@ static int take_value(struct parser *parser, struct option_entry *entry, const c
 static int set_flag(struct parser *parser, struct option_entry *entry, const char *subject, bool on)
 {
 	const struct option_assignment how = {OPTION_FROM_COMMAND_LINE, subject, NULL};
+	int r;
 
 	if (entry->spec->kind == OPTION_KIND_IGNORED)
 		return 0;
-	return option_assign(parser->set, entry, on ? "true" : "false", &how, parser->err);
+	r = option_assign(parser->set, entry, on ? "true" : "false", &how, parser->err);
+	return r < 0 ? see_help(parser, r) : 0;
 }
 
 /* --name, --name=value, --name value, --no-name */

@@ -252,12 +252,23 @@ static void print_missing(FILE *out, const struct engine_stats *stats)
 	(void)fputc('\n', out);
 }
 
+void record_summary_print_killed(FILE *out, const char *lack, const struct record_result *result)
+{
+	(void)fprintf(out,
+		      "%s: the program was killed by signal %d (%s) after %.2f s; run it alone to "
+		      "see whether it is without wick, too\n",
+		      lack, result->killed_by, strsignal(result->killed_by),
+		      (double)result->duration_ns / NS_PER_SEC);
+}
+
 static void print_advice(FILE *out, const struct record_config *config,
 			 const struct record_result *result)
 {
 	const struct engine_stats *stats = &result->stats;
 
-	if (stats->samples == 0)
+	if (stats->samples == 0 && result->killed_by > 0)
+		record_summary_print_killed(out, "wick: no samples", result);
+	else if (stats->samples == 0)
 		(void)fprintf(out, "wick: no samples: %s\n", why_empty(result));
 	print_missing(out, stats);
 	if (stats->narrow > 0)

@@ -14,6 +14,9 @@ struct record_result;
 void record_summary_print(FILE *out, const struct record_config *config,
 			  const struct record_result *result, const struct load_options *names);
 
+/* Why there is nothing of a program that a signal killed, after what is lacking. */
+void record_summary_print_killed(FILE *out, const char *lack, const struct record_result *result);
+
 /* A name of a process or file: whatever it holds, it does nothing to the terminal. */
 void record_summary_print_name(FILE *out, const char *name);
 

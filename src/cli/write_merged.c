@@ -32,7 +32,7 @@ int write_merged(const struct command_context *context, char **inputs, size_t co
 		return command_failed(context, &err);
 	fd = fcntl(file.fd, F_DUPFD_CLOEXEC, 3);
 	if (fd < 0)
-		r = error_errno(&err, -errno, "cannot write %s", output);
+		r = error_file(&err, -errno, "cannot write %s", output);
 	else
 		r = merge_files((const char *const *)inputs, count,
 				plugins_importers(context->plugins), fd, &err);

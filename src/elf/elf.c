@@ -87,6 +87,19 @@ int elf_read_at(struct elf_file *elf, uint64_t offset, void *place, size_t n)
 	return 0;
 }
 
+#define COPY_ANEW "it is damaged or was cut off: copy or build it anew"
+
+static int refuse(struct error *err, int code, const char *name, const char *why)
+{
+	return error_advise(err, error_set(err, code, "%s: %s", name, why),
+			    "name a 64-bit program or library; see what it is: file %s", name);
+}
+
+static int damaged(struct error *err, int code, const char *name, const char *what)
+{
+	return error_advise(err, error_set(err, code, "%s: %s", name, what), COPY_ANEW);
+}
+
 static int read_header(struct elf_file *elf, struct error *err)
 {
 	Elf64_Ehdr *header = &elf->header;
@@ -95,18 +108,16 @@ static int read_header(struct elf_file *elf, struct error *err)
 
 	r = elf_read_at(elf, 0, ident, sizeof(ident));
 	if (r == -ERANGE || (r == 0 && memcmp(ident, ELFMAG, SELFMAG) != 0))
-		return error_set(err, -ENOEXEC, "%s: not an ELF file", elf->name);
+		return refuse(err, -ENOEXEC, elf->name, "not an ELF file");
 	if (r < 0)
-		return error_errno(err, r, "%s", elf->name);
+		return error_file(err, r, "%s", elf->name);
 	if (ident[EI_CLASS] == ELFCLASS32)
-		return error_set(err, -ENOTSUP, "%s: 32-bit ELF files are not supported",
-				 elf->name);
+		return refuse(err, -ENOTSUP, elf->name, "32-bit ELF files are not supported");
 	if (ident[EI_CLASS] != ELFCLASS64 || ident[EI_DATA] != ELFDATA2LSB)
-		return error_set(err, -ENOTSUP, "%s: not a 64-bit little-endian ELF file",
-				 elf->name);
+		return refuse(err, -ENOTSUP, elf->name, "not a 64-bit little-endian ELF file");
 	r = elf_read_at(elf, 0, header, sizeof(*header));
 	if (r < 0)
-		return error_set(err, -ENOEXEC, "%s: the ELF header is cut off", elf->name);
+		return damaged(err, -ENOEXEC, elf->name, "the ELF header is cut off");
 	return 0;
 }
 
@@ -148,15 +159,15 @@ static int read_program_headers(struct elf_file *elf, struct error *err)
 	if (count == 0)
 		return 0;
 	if (elf->header.e_phentsize != sizeof(Elf64_Phdr))
-		return error_set(err, -ENOEXEC, "%s: program headers of a strange size", elf->name);
+		return damaged(err, -ENOEXEC, elf->name, "program headers of a strange size");
 	phdrs = calloc(count, sizeof(*phdrs));
 	if (!phdrs)
 		return error_set(err, -ENOMEM, "%s: out of memory", elf->name);
 	r = elf_read_at(elf, elf->header.e_phoff, phdrs, count * sizeof(*phdrs));
 	if (r == -ERANGE)
-		return error_set(err, -ENOEXEC, "%s: the program headers are cut off", elf->name);
+		return damaged(err, -ENOEXEC, elf->name, "the program headers are cut off");
 	if (r < 0)
-		return error_errno(err, r, "%s", elf->name);
+		return error_file(err, r, "%s", elf->name);
 	for (size_t i = 0; i < count; i++)
 		if (add_program_header(elf, &phdrs[i]) < 0)
 			return error_set(err, -ENOMEM, "%s: out of memory", elf->name);
@@ -293,9 +304,9 @@ int elf_open_fd(int fd, const char *name, struct elf_file **ret, struct error *e
 	if (!elf)
 		return error_set(err, -ENOMEM, "%s: out of memory", name);
 	if (fstat(fd, &status) < 0)
-		return error_errno(err, -errno, "%s", name);
+		return error_file(err, -errno, "%s", name);
 	if (!S_ISREG(status.st_mode))
-		return error_set(err, -EINVAL, "%s: not a regular file", name);
+		return refuse(err, -EINVAL, name, "not a regular file");
 	elf->fd = fd;
 	elf->size = (uint64_t)status.st_size;
 	r = read_headers(elf, err);
@@ -314,7 +325,7 @@ int elf_open(const char *path, struct elf_file **ret, struct error *err)
 	int r;
 
 	if (fd < 0)
-		return error_errno(err, -errno, "%s", path);
+		return error_file(err, -errno, "%s", path);
 	r = elf_open_fd(fd, path, ret, err);
 	if (r < 0)
 		return r;
@@ -392,20 +403,29 @@ int elf_section_read(struct elf_file *elf, const struct elf_section *section, vo
 	int r;
 
 	if (section->type == SHT_NOBITS)
-		return error_set(err, -ENODATA, "%s: section %s has no bytes in this file",
-				 elf->name, section->name);
+		return error_advise(err,
+				    error_set(err, -ENODATA,
+					      "%s: section %s has no bytes in this file", elf->name,
+					      section->name),
+				    "name the program itself, not its debug file");
 	if (section->size > MAX_SECTION_BYTES)
-		return error_set(err, -EFBIG, "%s: section %s is too large", elf->name,
-				 section->name);
+		return error_advise(
+			err,
+			error_set(err, -EFBIG, "%s: section %s is larger than %u MB", elf->name,
+				  section->name, (unsigned int)(MAX_SECTION_BYTES >> 20)),
+			"build it with less debug information, or split it: -gsplit-dwarf");
 	if (section->offset > elf->size || section->size > elf->size - section->offset)
-		return error_set(err, -ERANGE, "%s: section %s ends past the end of the file",
-				 elf->name, section->name);
+		return error_advise(err,
+				    error_set(err, -ERANGE,
+					      "%s: section %s ends past the end of the file",
+					      elf->name, section->name),
+				    COPY_ANEW);
 	data = malloc(section->size ? section->size : 1);
 	if (!data)
 		return error_set(err, -ENOMEM, "%s: out of memory", elf->name);
 	r = elf_read_at(elf, section->offset, data, section->size);
 	if (r < 0)
-		return error_errno(err, r, "%s: section %s", elf->name, section->name);
+		return error_file(err, r, "%s: section %s", elf->name, section->name);
 	*ret_data = scope_take(&data);
 	*ret_size = section->size;
 	return 0;

@@ -53,12 +53,17 @@ int engine_check_time(const struct engine_ops *ops, const struct engine_config *
 		return -EINVAL;
 	}
 	if (strcmp(config->event, "cpu-clock") != 0 && strcmp(config->event, event) != 0)
-		return error_set(err, -EINVAL, "the %s engine cannot sample %s, only time",
-				 ops->name, config->event);
+		return error_advise(err,
+				    error_set(err, -EINVAL,
+					      "the %s engine cannot sample %s, only time",
+					      ops->name, config->event),
+				    "leave out -e, or use --engine perf");
 	if (config->period > 0)
-		return error_set(err, -EINVAL,
-				 "the %s engine samples at a rate: give -F instead of -c",
-				 ops->name);
+		return error_advise(err,
+				    error_set(err, -EINVAL,
+					      "the %s engine samples at a rate, it has no -c",
+					      ops->name),
+				    "give -F HZ instead, or use --engine perf");
 	return 0;
 }
 

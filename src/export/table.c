@@ -72,8 +72,11 @@ int exporter_write(const struct exporter_ops *ops, const struct profile *profile
 	int r;
 
 	if (config->value != EXPORT_DEFAULT_VALUE && config->value >= profile->value_count)
-		return error_set(err, -EINVAL, "format %s: the profile has %u value types, not %u",
-				 ops->name, profile->value_count, config->value + 1);
+		return error_advise(err,
+				    error_set(err, -EINVAL,
+					      "format %s: the profile has %u value types, not %u",
+					      ops->name, profile->value_count, config->value + 1),
+				    "wick info FILE lists them");
 	r = ops->write_of ? ops->write_of(ops->origin, profile, out, err)
 			  : ops->write(profile, config, out, err);
 	if (r < 0)

@@ -453,8 +453,11 @@ int suppressions_parse(struct suppressions *list, const char *name, const char *
 	int r;
 
 	if (size > SUPPRESSION_FILE_MAX)
-		return error_set(err, -EINVAL, "%s: a file of rules has at most %u MiB", name,
-				 SUPPRESSION_FILE_MAX >> 20);
+		return error_advise(
+			err,
+			error_set(err, -EINVAL, "%s: a file of rules has at most %u MiB", name,
+				  SUPPRESSION_FILE_MAX >> 20),
+			"name a file of rules: wick leaks --gen-suppressions FILE writes some");
 	while ((r = next_line(&parser)) > 0) {
 		const char *rule = after_word(parser.line, "rule");
 

@@ -497,7 +497,7 @@ static int read_lines(struct unfolder *unfolder, struct import_source *source, s
 		const uint8_t *end = data && n > 0 ? memrchr(data, '\n', n) : NULL;
 
 		if (!data)
-			return error_set(err, -EIO, "cannot read it");
+			return error_file(err, -EIO, "cannot read its bytes");
 		if (n < want)
 			return add_lines(unfolder, data, data + n, true, err);
 		if (!end) { /* a very long line */

@@ -26,7 +26,7 @@ static int run(z_stream *stream, struct bytes *out, struct error *err)
 		uint8_t *place = bytes_reserve(out, STEP_BYTES);
 
 		if (!place || out->size > IMPORT_MAX_BYTES)
-			return error_set(err, -EFBIG, "it inflates to more than fits");
+			return error_set(err, -EFBIG, "it inflates to more than fits into memory");
 		stream->next_out = place;
 		stream->avail_out = STEP_BYTES;
 		r = inflate(stream, Z_NO_FLUSH);
@@ -45,7 +45,7 @@ int inflate_gzip(const uint8_t *data, size_t size, struct bytes *out, struct err
 	int r;
 
 	if (size > UINT_MAX)
-		return error_set(err, -EFBIG, "it is too large");
+		return error_set(err, -EFBIG, "it is larger than fits into memory");
 	/* The cast takes const away, which zlib's interface has no place for. */
 	stream.next_in = (Bytef *)(uintptr_t)data;
 	stream.avail_in = (uInt)size;

@@ -452,7 +452,7 @@ static int read_records(struct perf_import *import)
 	if (r == 0)
 		r = record_queue_end(&import->queue);
 	if (r == -EIO)
-		return error_set(import->err, r, "cannot read it");
+		return error_file(import->err, r, "cannot read its bytes");
 	if (r == -ENOMEM)
 		return error_set(import->err, r, "out of memory");
 	if (r < 0)

@@ -493,7 +493,8 @@ static int add_sample(struct reading *reading, struct cursor body, size_t kind, 
 	int r = gather(reading, body, &labels);
 
 	if (r < 0)
-		return error_errno(err, r, "a sample makes no sense");
+		return error_set(err, r,
+				 r == -ENOMEM ? "out of memory" : "a sample makes no sense");
 	r = refuse_difference(reading, err);
 	if (r < 0)
 		return r;
@@ -528,7 +529,7 @@ static int first_pass(struct reading *reading, struct cursor in, struct error *e
 	while (r == 0 && next_field(&in, &field))
 		r = take_field(reading, &field);
 	if (r < 0)
-		return error_errno(err, r, "cannot keep it");
+		return error_set(err, r, r == -ENOMEM ? "out of memory" : "it makes no sense");
 	if (in.failed || reading->kinds.count == 0)
 		return error_set(err, -EBADMSG, "it is cut off or damaged");
 	if (reading->mappings.count > 0)

@@ -60,7 +60,7 @@ static int read_with(const struct importer_ops *ops, struct import_source *sourc
 	int r;
 
 	if (fd < 0 && !keeps)
-		return error_errno(err, -errno, "cannot write");
+		return error_file(err, -errno, "cannot write the recording");
 	r = import_builder_new(fd, output->host, &builder, err);
 	if (r < 0)
 		return r;
@@ -73,6 +73,18 @@ static int read_with(const struct importer_ops *ops, struct import_source *sourc
 	return r;
 }
 
+/* What helps with a file that an importer does not take. Returns the code. */
+static int advise(int code, struct error *err)
+{
+	if (code == -EFBIG || code == -E2BIG)
+		return error_advise(err, code, "record or export a shorter stretch, and read that");
+	if (code == -EOPNOTSUPP || code == -ENOTSUP)
+		return error_advise(err, code,
+				    "write it in another format; see: wick list imports");
+	return error_advise(err, code,
+			    "it may have been cut off or changed: copy it, or make it anew");
+}
+
 static int run_plain(struct import_source *source, const char *name, struct import_output *output,
 		     struct error *err)
 {
@@ -82,12 +94,15 @@ static int run_plain(struct import_source *source, const char *name, struct impo
 	int r;
 
 	if (!head)
-		return error_set(err, -EIO, "%s: cannot read it", name);
+		return error_file(err, -EIO, "cannot read %s", name);
 	ops = find_any(output->more, head, n);
 	if (!ops)
 		return 0;
 	r = read_with(ops, source, output, err);
-	return r < 0 ? error_prefix(err, r, "%s, read as %s", name, ops->name) : 1;
+	if (r == 0)
+		return 1;
+	(void)error_prefix(err, r, "%s, read as %s", name, ops->name);
+	return advise(r, err);
 }
 
 int import_run_to(struct import_source *source, const char *name, struct import_output *output,
@@ -108,6 +123,7 @@ int import_run_to(struct import_source *source, const char *name, struct import_
 	bytes_fini(&packed);
 	if (r < 0) {
 		(void)error_prefix(err, r, "%s", name);
+		(void)advise(r, err);
 	} else {
 		import_source_of_memory(&inner, inflated.data, inflated.size);
 		r = run_plain(&inner, name, output, err);

@@ -63,7 +63,7 @@ static int import_all(int fd, const char *name, const struct importer_ops *const
 	if (r == 0)
 		return -ENOENT;
 	if (lseek(file, 0, SEEK_SET) < 0)
-		return error_errno(err, -errno, "cannot read a temporary file");
+		return error_file(err, -errno, "cannot read a temporary file");
 	return scope_take_fd(&file);
 }
 

@@ -212,10 +212,12 @@ static int open_reader(struct flight *flight, uint64_t end, struct recording_rea
 
 	if (pread(flight->fd, header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
 	    pwrite(flight->fd, header, sizeof(header), (off_t)start) != (ssize_t)sizeof(header))
-		return error_set(err, -EIO, "cannot read the last seconds");
+		return error_file(err, -EIO,
+				  "cannot read the last seconds that were kept in memory");
 	data = mmap(NULL, end - from, PROT_READ, MAP_SHARED, flight->fd, (off_t)from);
 	if (data == MAP_FAILED)
-		return error_errno(err, -errno, "cannot read the last seconds");
+		return error_errno(err, -errno,
+				   "cannot read the last seconds that were kept in memory");
 	r = recording_reader_open_memory(data + (start - from), end - start, "the last seconds",
 					 ret, err);
 	(void)munmap(data, end - from); /* it was mapped */
@@ -271,7 +273,7 @@ static int write_file(struct flight *flight, const struct flight_moment *moment,
 	if (r < 0)
 		return r;
 	fd = fcntl(file.fd, F_DUPFD_CLOEXEC, 3);
-	r = fd < 0 ? error_errno(err, -errno, "cannot write %s", path)
+	r = fd < 0 ? error_file(err, -errno, "cannot write %s", path)
 		   : recording_writer_open(fd, path, &copy, err);
 	if (r < 0) {
 		if (fd >= 0)

@@ -127,7 +127,7 @@ int child_fork(struct child *child, const struct launch_plan *plan, struct error
 		.pid = pid, .gate_fd = gate[1], .report_fd = report[0], .pid_fd = -1};
 	if (pid < 0) {
 		child_fini(child);
-		return error_errno(err, code, "cannot start a process");
+		return error_errno(err, code, "cannot start a process for %s", plan->argv[0]);
 	}
 	keep_statuses();
 	child->pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -155,10 +155,10 @@ static int explain(int code, const char *program, struct error *err)
 		(void)error_set(err, code, "cannot run %s: it is a directory", program);
 		error_remedy(err, "name a program in it");
 	} else if (code == -EACCES) {
-		(void)error_errno(err, code, "cannot run %s", program);
+		(void)error_file(err, code, "cannot run %s", program);
 		error_remedy(err, "make it executable: chmod +x %s", program);
 	} else {
-		(void)error_errno(err, code, "cannot run %s", program);
+		(void)error_file(err, code, "cannot run %s", program);
 		error_remedy(err, "see what it is: file %s", program);
 	}
 	return code;
@@ -214,6 +214,11 @@ int child_exit_status(const struct child *child)
 	if (WIFSIGNALED(child->status))
 		return 128 + WTERMSIG(child->status);
 	return WEXITSTATUS(child->status);
+}
+
+int child_killed_by(const struct child *child)
+{
+	return child->reaped && WIFSIGNALED(child->status) ? WTERMSIG(child->status) : 0;
 }
 
 void child_fini(struct child *child)

@@ -50,6 +50,9 @@ int child_ended(struct child *child);
 /* The exit status as a shell would give it: 128 + signal for a killed child. */
 int child_exit_status(const struct child *child);
 
+/* The signal that killed it; 0: none did, or it goes on. */
+int child_killed_by(const struct child *child);
+
 /* Closes descriptors; a child that was never released ends here. */
 void child_fini(struct child *child);
 

@@ -147,7 +147,7 @@ static int open_again(int output_fd, struct recording_reader **ret, struct error
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", output_fd);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return error_errno(err, -errno, "cannot read the recording again");
+		return error_file(err, -errno, "cannot read the recording again");
 	r = recording_reader_open(fd, "the recording", ret, err);
 	if (r < 0)
 		(void)close(fd); /* only read from */

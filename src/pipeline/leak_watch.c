@@ -60,11 +60,11 @@ static bool has_ended(pid_t pid)
 static void fail(struct leak_watch *watch, const struct error *err)
 {
 	char text[sizeof(err->text) + sizeof(err->remedy) + 64];
-	bool is_first = !watch->why[0];
+	bool is_first = watch->why.code == 0;
 
 	if (has_ended(watch->searched.pid))
 		return;
-	(void)snprintf(watch->why, sizeof(watch->why), "%s", err->text);
+	watch->why = *err;
 	if (!is_first || !watch->config.notice)
 		return;
 	(void)snprintf(text, sizeof(text), "no leak scan: %s%s%s", err->text,
@@ -181,7 +181,15 @@ int leak_watch_scan(struct leak_watch *watch, struct error *err)
 	finish_all(watch);
 	if (watch->scans > before)
 		return 0;
-	return error_set(err, -EIO, "%s", watch->why[0] ? watch->why : "nobody is there to scan");
+	if (watch->why.code == 0)
+		return error_advise(
+			err,
+			error_set(err, -ESRCH,
+				  "no process of this recording is there any more to scan"),
+			"scan while the program runs, or see: wick leaks FILE");
+	if (err)
+		*err = watch->why;
+	return -EIO;
 }
 
 void leak_watch_end(struct leak_watch *watch)

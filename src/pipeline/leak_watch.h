@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/error.h"
 #include "base/vec.h"
 #include "engine/engine.h"
 #include "pipeline/leak_scan.h"
@@ -43,7 +44,7 @@ struct leak_watch {
 	struct engine_process searched;
 	uint32_t scans;
 	struct leak_summary last;
-	char why[768]; /* the last one that failed did so; "": none */
+	struct error why; /* the last one that failed did so; code 0: none */
 };
 
 /* Before it nothing happens. */

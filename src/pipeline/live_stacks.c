@@ -116,7 +116,7 @@ static int write_piece(struct session *session, struct error *err)
 			  left < PIPE_BUF ? left : PIPE_BUF);
 
 	if (n < 0 && errno != EINTR && errno != EAGAIN)
-		return error_errno(err, -errno, "cannot write the result");
+		return error_file(err, -errno, "cannot write the result");
 	session->written += n > 0 ? (size_t)n : 0;
 	if (session->written == session->out.size)
 		session->written = session->out.size = 0;
@@ -191,7 +191,7 @@ static int run_loop(struct session *session, struct error *err)
 
 		fds[3].fd = session->out.size > 0 ? config->out_fd : -1;
 		if (poll(fds, ARRAY_SIZE(fds), left_ms) < 0 && errno != EINTR)
-			return error_errno(err, -errno, "poll");
+			return error_errno(err, -errno, "cannot wait for signals and samples");
 		r = read_signals(session, &stop, err);
 		if (left_ms == 0 || stop)
 			break;

@@ -601,7 +601,10 @@ int load_heap(const char *path, const struct load_options *options, struct heap_
 	r = load_path(path, &of_heap, &loaded, err);
 	if (r == 0 && !loaded.analysis) {
 		r = error_set(err, -EINVAL, "%s has no allocations", path);
-		error_remedy(err, "record them with: wick heap -o %s -- COMMAND", path);
+		error_remedy(
+			err,
+			"wick heap -- COMMAND records them; wick info %s tells what this one has",
+			path);
 	}
 	if (r == 0)
 		*ret = loaded;

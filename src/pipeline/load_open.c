@@ -36,16 +36,19 @@ int load_open_or_keep(const char *path, const struct importer_ops *const *more,
 		}
 		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 		if (fd < 0)
-			return error_errno(err, -errno, "cannot read standard input");
+			return error_file(err, -errno, "cannot read standard input");
 		return convert_fd_or_keep(fd, "standard input", more, ret_kept, err);
 	}
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		int code = -errno;
 
-		(void)error_errno(err, code, "cannot open %s", path);
+		(void)error_file(err, code, "cannot open %s", path);
 		if (code == -ENOENT)
-			error_remedy(err, "make one with: wick record -o %s -- COMMAND", path);
+			error_remedy(
+				err,
+				"check the path, or make one with: wick record -o %s -- COMMAND",
+				path);
 		return code;
 	}
 	fd = refuse_directory(fd, path, err);

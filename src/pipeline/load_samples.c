@@ -47,7 +47,7 @@ static int hand_out(struct second_pass *pass, const struct sample_batch *batch, 
 	if (r == 0)
 		r = loader_thread(loader, batch->thread[i], &sample.thread);
 	if (r < 0)
-		return error_errno(pass->err, r, "cannot build the stack");
+		return error_errno(pass->err, r, "cannot build a stack of the recording");
 	if (!stack_filter_accepts(pass->filter, loader->profile, sample.stack))
 		return 0;
 	if (sample.time_ns > samples->start_ns)

@@ -202,9 +202,12 @@ static int take_schema(void *self, uint32_t id, const struct schema *schema)
 		if (strcmp(merger->value, schema->value) == 0 &&
 		    strcmp(merger->unit, schema->unit) == 0)
 			return 0;
-		return error_set(source->err, -EINVAL, "%s measures %s in %s, the others %s in %s",
-				 source->name, schema->value, schema->unit, merger->value,
-				 merger->unit);
+		return error_advise(source->err,
+				    error_set(source->err, -EINVAL,
+					      "%s measures %s in %s, the others %s in %s",
+					      source->name, schema->value, schema->unit,
+					      merger->value, merger->unit),
+				    "merge what was recorded with the same --mode and -e");
 	}
 	merger->value = strdup(schema->value);
 	merger->unit = strdup(schema->unit);

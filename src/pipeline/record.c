@@ -142,7 +142,8 @@ static int open_output(struct session *session, struct error *err)
 	else
 		fd = outfile_open(session->config->output, &session->created, err);
 	if (fd < 0)
-		return given ? error_errno(err, -errno, "cannot write") : fd;
+		return given ? error_file(err, -errno, "cannot write %s", session->config->output)
+			     : fd;
 	r = given || to_stdout(session) ? 0 : claim_output(fd, session->config->output, err);
 	if (r == 0)
 		r = recording_writer_open(fd, session->config->output, &session->writer, err);
@@ -325,6 +326,23 @@ static int write_now(struct session *session, struct error *err)
 	return r < 0 ? r : recording_writer_flush(session->writer, err);
 }
 
+/* A failure that is not the end of it. */
+static void tell(const struct record_config *config, const struct error *err)
+{
+	char text[sizeof(err->text) + sizeof(err->remedy) + 16];
+
+	(void)snprintf(text, sizeof(text), "%s\n      %s", err->text, err->remedy);
+	config->notice(config->self, text);
+}
+
+/* Why the rate cannot be changed, which the engine said when it was asked to. */
+static const struct error *pace_refused(const struct pace *pace, struct error *err)
+{
+	(void)error_set(err, -EIO, "%s", pace->refusal);
+	error_remedy(err, "end the recording instead, with Ctrl-C or kill -INT %d", (int)getpid());
+	return err;
+}
+
 /* Answers somebody who asks how it goes, or wants something of us. */
 static void answer(void *self, enum remote_request request, struct bytes *reply)
 {
@@ -344,10 +362,10 @@ static void answer(void *self, enum remote_request request, struct bytes *reply)
 
 	if ((request == REMOTE_PAUSE || request == REMOTE_RESUME) &&
 	    pace_ask(&session->pace, request == REMOTE_PAUSE, clock_monotonic_ns()) < 0)
-		status.error = session->pace.refusal;
+		status.error = pace_refused(&session->pace, &err);
 	if ((request == REMOTE_WRITE && write_now(session, &err) < 0) ||
 	    (request == REMOTE_SCAN && leak_watch_scan(&session->leaks, &err) < 0))
-		status.error = err.text;
+		status.error = &err;
 	engine_progress(session->engine, &stats);
 	status.stats = &stats;
 	status.kept_bytes = kept_bytes(session);
@@ -494,7 +512,7 @@ static int look_at_flight(struct session *session, uint64_t now_ns, struct error
 	own_process_usage(&session->result->own_cpu_ns, &session->result->own_rss_bytes);
 	/* It can be tried again: that is no reason to lose what is in memory. */
 	if (write_last(session, now_ns, false, &why) < 0 && config->notice)
-		config->notice(config->self, why.text);
+		tell(config, &why);
 	return 0;
 }
 
@@ -745,6 +763,7 @@ int record_run(const struct record_config *config, struct record_result *ret, st
 	if (!session.flight)
 		ret->file_bytes = recording_writer_bytes(session.writer);
 	ret->child_running = session.launched && !child_ended(&session.child);
+	ret->killed_by = session.launched ? child_killed_by(&session.child) : 0;
 	ret->target_stopped = is_stopped(&session);
 	/* What comes now may need memory of its own: that of the recorder goes first. */
 	engine_close(session.engine);

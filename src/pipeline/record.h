@@ -83,6 +83,7 @@ struct record_result {
 	bool has_child;
 	bool target_stopped; /* by a signal or a debugger, at the end */
 	bool child_running;  /* it goes on without us */
+	int killed_by;       /* the signal that ended the child before the recording; 0: none */
 	int child_status;    /* as a shell would give it */
 	int exec_code;       /* negative errno when the program could not be started */
 };

@@ -168,7 +168,7 @@ int remote_list(struct pid_list *ret, struct error *err)
 	size_t room = 0;
 
 	if (!file)
-		return error_errno(err, -errno, "cannot read /proc/net/unix");
+		return error_file(err, -errno, "cannot read /proc/net/unix");
 	while (getline(&line, &room, file) > 0) {
 		const char *name = strstr(line, "@" NAME);
 		pid_t pid = name ? (pid_t)strtol(name + sizeof("@" NAME) - 1, NULL, 10) : 0;
@@ -241,7 +241,12 @@ int remote_ask(pid_t recorder, enum remote_request request, struct bytes *reply,
 		r = connect(fd, (const struct sockaddr *)&address, length) < 0 ? -errno : 0;
 	}
 	if (r == 0 && !is_process(fd, recorder))
-		return error_set(err, -ESRCH, "the recorder %d is another process", (int)recorder);
+		return error_advise(
+			err,
+			error_set(err, -ESRCH,
+				  "the recorder %d has ended and its id went to another process",
+				  (int)recorder),
+			"see who records: wick status");
 	if (r == 0 && is_stopped(recorder))
 		return explain_silence(recorder, err);
 	if (r == 0)
@@ -257,4 +262,18 @@ int remote_ask(pid_t recorder, enum remote_request request, struct bytes *reply,
 	if (r == -EAGAIN)
 		return explain_silence(recorder, err);
 	return r < 0 ? error_errno(err, r, "cannot ask the recorder %d", (int)recorder) : 0;
+}
+
+int remote_no_answer(pid_t recorder, struct error *err)
+{
+	return error_advise(err,
+			    error_set(err, -EIO, "the recorder %d gave no answer", (int)recorder),
+			    "ask again, or see what it does: wick sample %d", (int)recorder);
+}
+
+int remote_refused(pid_t recorder, const char *why, const char *remedy, struct error *err)
+{
+	(void)error_set(err, -EIO, "the recorder %d did not do it: %s", (int)recorder, why);
+	error_remedy(err, "%s", remedy && *remedy ? remedy : "see how it goes: wick status");
+	return -EIO;
 }

@@ -54,4 +54,8 @@ int remote_list(struct pid_list *ret, struct error *err);
  */
 int remote_ask(pid_t recorder, enum remote_request request, struct bytes *reply, struct error *err);
 
+/* For an answer that makes no sense, and one that tells why it was not done. Return the code. */
+int remote_no_answer(pid_t recorder, struct error *err);
+int remote_refused(pid_t recorder, const char *why, const char *remedy, struct error *err);
+
 #endif

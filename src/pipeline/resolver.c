@@ -67,7 +67,7 @@ static int open_file(struct resolver *resolver, const struct resolver_config *co
 	/* Absolute, for its directory is searched for debug files. */
 	resolver->path = realpath(path, NULL);
 	if (!resolver->path)
-		return error_errno(err, -errno, "cannot find %s", path);
+		return error_file(err, -errno, "cannot find %s", path);
 	resolver->module = (struct module){
 		.kind = MODULE_FILE, .path = resolver->path, .build_id = *elf_build_id(elf)};
 	for (size_t i = 0; i < elf_segment_count(elf); i++)

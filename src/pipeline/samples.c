@@ -624,7 +624,9 @@ static int no_such_event(struct samples *samples, const char *name, struct error
 		bytes_printf(&names, "%s%s", names.size > 0 ? ", " : "", heap_value_types[i].name);
 	bytes_put_u8(&names, 0);
 	(void)error_set(err, -EINVAL, "%s has no event %s", name, samples->options->event);
-	if (!names.failed && names.data[0])
+	if (names.failed || !names.data[0])
+		error_remedy(err, "record it with -e %s", samples->options->event);
+	else
 		error_remedy(err, "it has: %s", (const char *)names.data);
 	bytes_fini(&names);
 	return -EINVAL;

@@ -21,7 +21,7 @@ int spool_open(struct error *err)
 
 	if (fd < 0)
 		fd = memfd_create("wick", MFD_CLOEXEC);
-	return fd < 0 ? error_errno(err, -errno, "cannot make a temporary file") : fd;
+	return fd < 0 ? error_file(err, -errno, "cannot make a temporary file") : fd;
 }
 
 static int copy_all(int from, int to)
@@ -74,16 +74,17 @@ int spool(int fd, int *ret_again, struct error *err)
 			return file;
 		r = copy_all(input, file);
 		if (r < 0)
-			return error_errno(err, r, "cannot keep what was piped in");
+			return error_file(err, r,
+					  "cannot keep what was piped in as a temporary file");
 		start = 0;
 		if (lseek(file, 0, SEEK_SET) < 0)
-			return error_errno(err, -errno, "cannot read a temporary file");
+			return error_file(err, -errno, "cannot read a temporary file");
 		(void)close(input); /* read to its end */
 		input = scope_take_fd(&file);
 	}
 	again = reopen(input, start);
 	if (again < 0)
-		return error_errno(err, again, "cannot read the file a second time");
+		return error_file(err, again, "cannot read the recording a second time");
 	*ret_again = again;
 	return scope_take_fd(&input);
 }

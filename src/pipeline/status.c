@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/json.h"
 #include "engine/engine.h"
 #include "pipeline/pace.h"
@@ -50,6 +51,7 @@ void status_write(const struct recorder_status *status, struct bytes *ret)
 	json_double(&json, "overhead_percent", 100 * pace->budget.spent, 3);
 	json_string(&json, "output", status->output);
 	json_u64(&json, "kept_bytes", status->kept_bytes);
-	json_string(&json, "error", status->error);
+	json_string(&json, "error", status->error ? status->error->text : NULL);
+	json_string(&json, "remedy", status->error ? status->error->remedy : NULL);
 	json_close(&json);
 }

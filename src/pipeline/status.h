@@ -10,6 +10,7 @@
 
 struct bytes;
 struct engine_stats;
+struct error;
 struct pace;
 
 struct recorder_status {
@@ -21,8 +22,8 @@ struct recorder_status {
 	const struct pace *pace;
 	uint64_t elapsed_ns;
 	const char *output;
-	uint64_t kept_bytes; /* in it so far, or in memory */
-	const char *error;   /* why what was asked for failed; NULL: it did not */
+	uint64_t kept_bytes;       /* in it so far, or in memory */
+	const struct error *error; /* why what was asked for failed; NULL: it did not */
 };
 
 /* Writes it as JSON. */

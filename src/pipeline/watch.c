@@ -267,7 +267,9 @@ int watch_turn(struct watch *watch, int input_fd, uint64_t until_ns, uint32_t *r
 
 	*ret_events = 0;
 	if (poll(fds, ARRAY_SIZE(fds), (int)((due_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS)) < 0)
-		return errno == EINTR ? 0 : error_errno(err, -errno, "poll");
+		return errno == EINTR
+			       ? 0
+			       : error_errno(err, -errno, "cannot wait for signals and samples");
 	if (fds[0].revents)
 		*ret_events |= read_signals(watch);
 	if (fds[3].revents & POLLIN)

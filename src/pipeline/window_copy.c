@@ -69,7 +69,7 @@ static int take_sample(struct copy *copy, const struct sample_batch *batch, size
 		weight = since_ns;
 	r = transfer_sample(&copy->transfer, batch, i, &ids);
 	if (r < 0)
-		return error_errno(copy->err, r, "cannot keep a sample");
+		return error_errno(copy->err, r, "cannot keep a sample of the recording");
 	return copy->sink->ops->batch(copy->sink->self, &one, copy->err);
 }
 
@@ -118,7 +118,7 @@ static int take_map(void *self, const struct map_event *event)
 		r = transfer_process(&copy->transfer, event->process, &moved.process);
 	if (r == 0 && event->module != MODULE_NONE)
 		r = transfer_module(&copy->transfer, event->module, &moved.module);
-	return r < 0 ? error_errno(copy->err, r, "cannot keep a mapping")
+	return r < 0 ? error_errno(copy->err, r, "cannot keep a mapping of the recording")
 		     : copy->sink->ops->map(copy->sink->self, &moved, copy->err);
 }
 

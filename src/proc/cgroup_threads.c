@@ -67,7 +67,7 @@ int cgroup_list_threads(const char *folder, struct pid_list *list, struct error 
 	int r;
 
 	if (fd < 0)
-		return error_errno(err, -errno, "cannot open the control group %s", folder);
+		return error_file(err, -errno, "cannot open the control group %s", folder);
 	r = add_group(fd, 0, list);
-	return r < 0 ? error_errno(err, r, "cannot list the threads of %s", folder) : 0;
+	return r < 0 ? error_file(err, r, "cannot list the threads of %s", folder) : 0;
 }

@@ -166,9 +166,9 @@ int jit_file_read(const struct jit_process *process, const char *path, void **re
 	if (fd == -ELOOP)
 		return error_set(err, -EPERM, "%s is a symbolic link", path);
 	if (fd < 0)
-		return error_errno(err, fd, "cannot open %s", path);
+		return error_file(err, fd, "cannot open %s", path);
 	if (fstat(fd, &status) < 0)
-		return error_errno(err, -errno, "cannot look at %s", path);
+		return error_file(err, -errno, "cannot look at %s", path);
 	r = check(process, path, &status, err);
 	if (r < 0)
 		return r;
@@ -177,7 +177,7 @@ int jit_file_read(const struct jit_process *process, const char *path, void **re
 		return error_set(err, -ENOMEM, "no memory for %s", path);
 	r = read_all(fd, data, (size_t)status.st_size, ret_size);
 	if (r < 0)
-		return error_errno(err, r, "cannot read %s", path);
+		return error_file(err, r, "cannot read %s", path);
 	*ret_data = scope_take(&data);
 	return 0;
 }

@@ -327,7 +327,7 @@ int module_files_open(struct module_files *files, pid_t pid, const struct map_re
 		return error_set(err, -ENOENT, "no file is mapped there");
 	int r = find_file(files, pid, region, &found);
 	if (r < 0)
-		return error_errno(err, r, "%s", region->path);
+		return error_file(err, r, "%s", region->path);
 	return elf_open(found.path, ret, err);
 }
 

@@ -187,7 +187,8 @@ int process_info_read(pid_t pid, struct process_info *ret, struct error *err)
 	if (n < 0)
 		return process_error(err, (int)n, pid, "state");
 	if (process_stat_parse(text, (size_t)n, &info) < 0)
-		return error_set(err, -EINVAL, "cannot make sense of %s", path);
+		return error_advise(err, error_set(err, -EINVAL, "cannot make sense of %s", path),
+				    "report it with what is in that file");
 	info.start_ns = ticks_to_monotonic_ns(info.start_ticks);
 	process_path(path, sizeof(path), pid, "");
 	if (stat(path, &status) < 0)

@@ -24,8 +24,11 @@ int heap_log_check(const struct heap_batch *batch, struct error *err)
 	for (i = 0; i < batch->count; i++) /* without branches */
 		bad |= (batch->events[i].op >= HEAP_OPS) | (batch->events[i].call >= HEAP_CALLS) |
 		       (batch->events[i].size == UINT64_MAX);
-	return bad ? error_set(err, -EINVAL, "op, call or size of a heap event is out of range")
-		   : 0;
+	if (!bad)
+		return 0;
+	return error_advise(
+		err, error_set(err, -EINVAL, "an allocation of the recording makes no sense"),
+		RECORDING_REPORT);
 }
 
 static int begin_chunk(struct heap_log *log)

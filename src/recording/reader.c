@@ -163,7 +163,8 @@ void recording_reader_version(const struct recording_reader *reader, unsigned in
 static int not_a_recording(struct recording_reader *reader, struct error *err)
 {
 	(void)error_set(err, -EINVAL, "%s is not a wick recording", reader->name);
-	error_remedy(err, "make one with: wick record -- COMMAND");
+	error_remedy(err, "see what else can be read: wick list imports; make one with: wick "
+			  "record -- COMMAND");
 	return -EINVAL;
 }
 
@@ -173,7 +174,8 @@ static int too_short(struct recording_reader *reader, struct error *err)
 	if (chunk_source_left(&reader->source) == 0)
 		(void)error_set(err, -ENODATA, "%s is empty", reader->name);
 	else
-		(void)error_set(err, -ENODATA, "%s ends before its first chunk", reader->name);
+		(void)error_set(err, -ENODATA, "%s is cut off before anything that was recorded",
+				reader->name);
 	error_remedy(err,
 		     "record again: wick record -- COMMAND; or wait while it is being written");
 	return -ENODATA;
@@ -188,7 +190,7 @@ static int read_file_header(struct recording_reader *reader, struct error *err)
 	struct cursor in;
 
 	if (r < 0)
-		return error_errno(err, r, "cannot read %s", reader->name);
+		return error_file(err, r, "cannot read %s", reader->name);
 	if (n > 0 && memcmp(source->buffer + source->start, RECORDING_MAGIC, n) != 0)
 		return not_a_recording(reader, err);
 	if (r == 0)
@@ -662,7 +664,7 @@ static int use_chunk(struct recording_reader *reader, const struct recording_vis
 	if (r == -EBADMSG)
 		reader->damage.bad_chunks++;
 	else if (r < 0)
-		return error_errno(err, r, "cannot read %s", reader->name);
+		return error_file(err, r, "cannot read %s", reader->name);
 	return 1;
 }
 
@@ -693,7 +695,7 @@ static int visit_kept(struct recording_reader *reader, const struct recording_vi
 	reader->damage.complete = true;
 	if (r == STOPPED)
 		return reader->stopped;
-	return r < 0 ? error_errno(err, r, "cannot read %s", reader->name) : 1;
+	return r < 0 ? error_file(err, r, "cannot read %s", reader->name) : 1;
 }
 
 int recording_reader_next(struct recording_reader *reader, const struct recording_visitor *visitor,
@@ -712,7 +714,7 @@ int recording_reader_next(struct recording_reader *reader, const struct recordin
 	}
 	r = chunk_source_find(&reader->source, &header, &place);
 	if (r < 0)
-		return error_errno(err, r, "cannot read %s", reader->name);
+		return error_file(err, r, "cannot read %s", reader->name);
 	return r == 0 ? 0 : use_chunk(reader, visitor, &header, place, err);
 }
 

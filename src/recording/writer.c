@@ -389,10 +389,10 @@ static size_t whole_bytes(const struct recording_writer *writer, size_t n)
 /* Tells of the failure, whenever it was. Returns its code. */
 static int cannot_write(const struct recording_writer *writer, struct error *err)
 {
-	(void)error_errno(err, writer->failure, "cannot write %s",
-			  strcmp(writer->name, "-") ? writer->name : "to standard output");
-	error_remedy(err, "what was written so far is kept; free some space or choose another "
-			  "place with -o FILE");
+	(void)error_file(err, writer->failure, "cannot write %s",
+			 strcmp(writer->name, "-") ? writer->name : "to standard output");
+	if (writer->failure == -ENOSPC || writer->failure == -EDQUOT)
+		error_remedy(err, "free some space, or choose another place with -o FILE");
 	return writer->failure;
 }
 
@@ -464,7 +464,7 @@ int recording_writer_flush(struct recording_writer *writer, struct error *err)
 	r = queue_all(writer);
 	if (r < 0) {
 		writer->failure = r;
-		return error_errno(err, r, "cannot keep the recording");
+		return error_file(err, r, "cannot keep the recording");
 	}
 	if (writer->out.size == 0)
 		return 0;
@@ -490,7 +490,7 @@ int recording_writer_finish(struct recording_writer *writer, struct error *err)
 	r = queue_chunk(writer, CHUNK_END, &end);
 	bytes_fini(&end);
 	if (r < 0)
-		return error_errno(err, r, "cannot close the recording");
+		return error_file(err, r, "cannot close the recording");
 	return write_out(writer, err);
 }
 
@@ -593,10 +593,18 @@ static int check_batch(const struct recording_writer *writer, const struct sampl
 	size_t i;
 
 	if (batch->schema >= writer->schemas.count)
-		return error_set(err, -EINVAL, "no schema %u", batch->schema);
+		return error_advise(
+			err,
+			error_set(err, -EINVAL, "there is no kind %u of samples", batch->schema),
+			RECORDING_REPORT);
 	for (i = 0; i < batch->count; i++)
 		if (batch->cpu[i] >= RECORDING_MAX_CPUS || batch->weight[i] == UINT64_MAX)
-			return error_set(err, -EINVAL, "cpu or weight of a sample is out of range");
+			return error_advise(
+				err,
+				error_set(err, -EINVAL,
+					  "a sample has CPU %u or weight %llu, which cannot be",
+					  batch->cpu[i], (unsigned long long)batch->weight[i]),
+				RECORDING_REPORT);
 	return 0;
 }
 
@@ -673,7 +681,9 @@ static int sink_batch(void *self, const struct sample_batch *batch, struct error
 static int check_heap_room(const struct recording_writer *writer, struct error *err)
 {
 	if (writer->keeps)
-		return error_set(err, -ENOTSUP, "heap events cannot be kept without a file");
+		return error_advise(
+			err, error_set(err, -ENOTSUP, "the heap cannot be kept without a file"),
+			"write a recording first, and read that");
 	return writer->failure < 0 ? cannot_write(writer, err) : 0;
 }
 
@@ -688,7 +698,7 @@ static int sink_heap(void *self, const struct heap_batch *batch, struct error *e
 	while (r == 0 && i < batch->count) {
 		r = heap_log_add(&writer->heap, &writer->encoder, batch, BYTES_A_CHUNK, &i);
 		if (r < 0)
-			return error_errno(err, r, "cannot keep heap events");
+			return error_errno(err, r, "cannot keep allocations of the recording");
 		if (r > 0)
 			r = recording_writer_flush(writer, err);
 	}
@@ -724,7 +734,8 @@ static int sink_leaks(void *self, const struct leak_scan *scan, struct error *er
 			r = queue_chunk(writer, CHUNK_LEAKS, &leaks);
 	} while (r == 0 && at < scan->group_count);
 	bytes_fini(&leaks);
-	return r < 0 ? error_errno(err, r, "cannot keep a leak scan") : write_out(writer, err);
+	return r < 0 ? error_errno(err, r, "cannot keep a leak scan in the recording")
+		     : write_out(writer, err);
 }
 
 static int sink_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t samples)
@@ -762,7 +773,7 @@ static int sink_trim(void *self, struct error *err)
 	begin_epoch(writer);
 	r = dictionary_forget_stacks(&writer->dictionary, !writer->epoch_asked);
 	writer->epoch_asked = false;
-	return r < 0 ? error_errno(err, r, "cannot keep the recording") : 1;
+	return r < 0 ? error_file(err, r, "cannot keep the recording") : 1;
 }
 
 static const struct sink_ops writer_sink_ops = {

@@ -52,9 +52,9 @@ int debug_file_open(const char *path, struct elf_file **ret, struct stat *ret_st
 	int r;
 
 	if (fd < 0)
-		return error_errno(err, -errno, "cannot be read");
+		return error_file(err, -errno, "cannot be read");
 	if (fstat(fd, ret_status) < 0)
-		return error_errno(err, -errno, "cannot be read");
+		return error_file(err, -errno, "cannot be read");
 	r = elf_open_fd(fd, "file", ret, err);
 	if (r < 0)
 		return r;

@@ -409,12 +409,12 @@ int kernel_symbols_read(const char *path, struct kernel_symbols **ret, struct er
 	int r;
 
 	if (fd < 0)
-		return error_errno(err, -errno, "%s", path);
+		return error_file(err, -errno, "%s", path);
 	if (!symbols)
 		return error_set(err, -ENOMEM, "%s: out of memory", path);
 	r = parse_file(&reading, fd);
 	if (r < 0)
-		return error_errno(err, r, "%s", path);
+		return error_file(err, r, "%s", path);
 	if (reading.saw_line && !reading.saw_address) {
 		r = error_set(err, -EPERM, "%s: the kernel hides its addresses (kptr_restrict)",
 			      path);
@@ -423,10 +423,12 @@ int kernel_symbols_read(const char *path, struct kernel_symbols **ret, struct er
 		return r;
 	}
 	if (symbols->candidates.count == 0)
-		return error_set(err, -ENODATA, "%s: no kernel symbols", path);
+		return error_advise(
+			err, error_set(err, -ENODATA, "%s: no kernel symbols", path),
+			"name a file as /proc/kallsyms; a kernel without CONFIG_KALLSYMS has none");
 	r = kernel_symbols_finish(symbols);
 	if (r < 0)
-		return error_errno(err, r, "%s", path);
+		return error_file(err, r, "%s", path);
 	*ret = scope_take(&symbols);
 	return 0;
 }

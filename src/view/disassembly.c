@@ -38,17 +38,25 @@ static int find_function(const char *path, const struct build_id *id, uint64_t v
 	uint32_t at = ELF_SYMBOL_NONE;
 	int r = debug_file_open(path, &elf, &status, err);
 
-	if (r < 0)
+	if (r < 0) {
+		(void)error_prefix(err, r, "cannot read the code of %s", path);
+		error_remedy(err, "see what it is: ls -l %s; file %s", path, path);
 		return r;
+	}
 	if (id->size == 0 || !build_id_equal(elf_build_id(elf), id))
-		r = error_set(err, -ESTALE, "%s is not known to be the file that was recorded",
-			      path);
+		r = error_advise(err,
+				 error_set(err, -ESTALE,
+					   "%s is not known to be the file that was recorded",
+					   path),
+				 "name the folder of the one that was: --symbol-path DIR");
 	if (r == 0)
 		r = elf_symbols_read(elf, &symbols, err);
 	if (r == 0)
 		at = elf_symbols_find(symbols, vaddr);
 	if (r == 0 && at == ELF_SYMBOL_NONE)
-		r = error_set(err, -ENOENT, "%s has no symbol at 0x%" PRIx64, path, vaddr);
+		r = error_advise(
+			err, error_set(err, -ENOENT, "%s has no symbol at 0x%" PRIx64, path, vaddr),
+			"install its debug symbols, or build it without strip");
 	if (r == 0)
 		*ret = elf_symbols_at(symbols, at);
 	elf_symbols_free(symbols);
@@ -117,7 +125,10 @@ static int run(const char *path, uint64_t start, uint64_t end, struct bytes *out
 		return r;
 	}
 	if (r != 0)
-		return error_set(err, r < 0 ? r : -EIO, "objdump cannot disassemble %s", path);
+		return error_advise(
+			err,
+			error_set(err, r < 0 ? r : -EIO, "objdump cannot disassemble %s", path),
+			"see what it says: objdump -d %s", path);
 	return 0;
 }
 
@@ -131,13 +142,19 @@ int disassembly_read(const char *path, const struct build_id *id, uint64_t vaddr
 
 	/* A name that is no path might be taken for an option. */
 	if (*path != '/')
-		return error_set(err, r, "code of %s is in no file", *path ? path : "no module");
+		return error_advise(err,
+				    error_set(err, r, "the code of %s is in no file",
+					      *path ? path : "no module"),
+				    "choose a function of a program or library");
 	r = find_function(path, id, vaddr, &function, err);
 	if (r < 0)
 		return r;
 	if (function.size > MAX_CODE_BYTES)
-		return error_set(err, -EFBIG, "a function of %" PRIu64 " bytes is too large",
-				 function.size);
+		return error_advise(err,
+				    error_set(err, -EFBIG,
+					      "a function of %" PRIu64 " bytes is too large",
+					      function.size),
+				    "see it whole: objdump -d %s", path);
 	r = run(path, function.start, function.start + function.size, &out, err);
 	bytes_put_u8(&out, '\0');
 	if (r == 0) {

@@ -211,11 +211,15 @@ static void put_foot(struct picture *picture)
 static int check(const struct flame_options *options, struct error *err)
 {
 	if (options->width_px < 200 || options->width_px > 100000)
-		return error_set(err, -ERANGE, "a width of %u px is not in 200 … 100000",
-				 options->width_px);
+		return error_advise(err,
+				    error_set(err, -ERANGE, "a flame graph cannot be %u px wide",
+					      options->width_px),
+				    "give 200 to 100000");
 	if (!(options->min_width_px >= 0 && options->min_width_px <= 100))
-		return error_set(err, -ERANGE, "a least width of %g px is not in 0 … 100",
-				 options->min_width_px);
+		return error_advise(err,
+				    error_set(err, -ERANGE, "boxes cannot be left out below %g px",
+					      options->min_width_px),
+				    "give 0 to 100");
 	return 0;
 }
 

@@ -295,8 +295,11 @@ static int paint_stripe(struct canvas *canvas, uint32_t *pixels, uint32_t width,
 	cairo->surface_destroy(surface);
 	cairo->font_options_destroy(fonts);
 	if (status != CAIRO_STATUS_SUCCESS)
-		return error_set(err, status == CAIRO_STATUS_NO_MEMORY ? -ENOMEM : -EIO,
-				 "cannot draw the PNG: %.200s", cairo->status_to_string(status));
+		return error_advise(
+			err,
+			error_set(err, status == CAIRO_STATUS_NO_MEMORY ? -ENOMEM : -EIO,
+				  "cannot draw the PNG: %.200s", cairo->status_to_string(status)),
+			"write an SVG: it needs no cairo");
 	return 0;
 }
 

@@ -436,7 +436,8 @@ int report_write(const struct profile *profile, const struct report_options *opt
 	if (r < 0)
 		return r;
 	if (options->by >= ARRAY_SIZE(kinds))
-		return error_set(err, -EINVAL, "a profile alone has no sites");
+		return error_advise(err, error_set(err, -EINVAL, "a profile alone has no sites"),
+				    "they are in the recording itself: wick report --by site FILE");
 	chosen.color = chosen.color && !chosen.json;
 	r = report_tree_of(profile, &chosen, &tree);
 	if (r < 0)

@@ -115,7 +115,7 @@ static uint32_t row_of(struct timeline *timeline, const struct profile *profile,
 
 static int too_many(const struct timeline *timeline, struct error *err)
 {
-	(void)error_set(err, -E2BIG, "steps of %s make too many of them",
+	(void)error_set(err, -E2BIG, "steps of %s are too many for a timeline",
 			quantity_of((int64_t)timeline->step_ns, "nanoseconds").text);
 	error_remedy(err, "take longer ones with --step, or a part with --from and --to");
 	return -E2BIG;

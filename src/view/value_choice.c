@@ -34,8 +34,11 @@ int value_choose(const struct profile *profile, const char *name, uint32_t value
 		*ret = value == VALUE_MAIN ? profile->main_value : value;
 		if (*ret < profile->value_count)
 			return 0;
-		return error_set(err, -EINVAL, "the profile has %u value types, not %u",
-				 profile->value_count, *ret + 1);
+		return error_advise(err,
+				    error_set(err, -EINVAL,
+					      "the profile has %u value types, not %u",
+					      profile->value_count, *ret + 1),
+				    "wick info FILE lists them");
 	}
 	for (i = 0; i < profile->value_count; i++)
 		if (strcmp(profile->value_types[i].name, name) == 0) {

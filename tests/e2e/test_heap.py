@@ -329,7 +329,7 @@ def test_the_program_goes_on_when_the_recorder_dies(wick, tmp_path):
 
 def test_programs_that_leave_the_library_behind_are_told(wick):
     heap = Heap(wick, ["sh", "-c", "env -i true; true"])
-    assert "1 programs were begun with an emptied environment" in heap.process.stderr
+    assert "not recorded: 1 program begun with an emptied environment" in heap.process.stderr
     assert "emptied" not in Heap(wick, ["sh", "-c", "env A=b true; true"]).process.stderr
 
 

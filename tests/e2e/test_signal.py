@@ -97,7 +97,7 @@ def no_timers():
 
 def test_threads_without_timers_share_that_of_their_process(wick, no_timers):
     recording = wick.record(workload("threads"), *ENGINE, prefix=no_timers)
-    assert "no timers for 5 threads: sampled by the one of their process" in recording.stderr
+    assert "no timer for 5 threads: sampled by the one of the process" in recording.stderr
     report = recording.report("--by", "thread")
     assert report["value"]["total"] == pytest.approx(recording.truth["cpu_ns"], rel=0.1)
     shares = contract.threads(report)
@@ -108,7 +108,7 @@ def test_threads_without_timers_share_that_of_their_process(wick, no_timers):
 def test_a_filter_of_system_calls_leaves_the_timer_of_the_process(wick, code):
     recording = wick.record(workload("split", 400), *ENGINE,
                             prefix=workload("forbid", code, "timers"))
-    assert "sampled by the one of their process" in recording.stderr
+    assert "sampled by the one of the process" in recording.stderr
     total_ns = recording.report()["value"]["total"]
     assert total_ns == pytest.approx(recording.truth["cpu_ns"], rel=0.05)
 
@@ -182,7 +182,7 @@ def test_a_small_alternate_stack_is_not_written_beyond(wick):
 def test_texts_that_are_none_and_weights_that_cannot_be_harm_nobody(wick):
     recording = wick.record(workload("guest", "nothings", 200), *ENGINE)
     assert recording.truth["told"]
-    assert "1 events were left out" in recording.stderr
+    assert "1 event left out" in recording.stderr
     assert contract.sample_count(recording.info()) > 50
 
 
@@ -236,7 +236,7 @@ def test_sockets_with_a_time_limit_are_not_interrupted(wick):
 
 def test_a_program_that_filters_its_system_calls_is_left_alone(wick):
     recording = wick.record(workload("guest", "sealed", 100), *ENGINE, status=4)
-    assert "filter their system calls" in recording.stderr
+    assert "filters its system calls" in recording.stderr
 
 
 def test_a_limit_on_files_is_no_trap(wick):
@@ -333,7 +333,7 @@ def test_no_rights_are_needed(wick, tmp_path):
             os.chmod(folder, 0o755)
     done = wick.run("record", *ENGINE, "-o", wick.new_path(), "--", *workload("split", 200),
                     prefix=NO_RIGHTS)
-    if "Permission denied" in done.stderr or done.returncode == 126:
+    if "permission denied" in done.stderr.lower() or done.returncode == 126:
         pytest.skip("the build cannot be read by others")
     assert done.returncode == 0, done.stderr
 

@@ -399,7 +399,7 @@ static void a_given_file_must_exist_and_no_other_is_read(void **state)
 	write_file("wick.json", "{}");
 	assert_int_equal(config_open(&config, "given.json", &err), -ENOENT);
 	assert_string_equal(err.text,
-			    "cannot read configuration given.json: No such file or directory");
+			    "cannot read configuration given.json: no such file or directory");
 }
 
 static void a_fifo_in_place_of_the_file_does_not_hang(void **state)

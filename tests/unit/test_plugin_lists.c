@@ -93,12 +93,12 @@ struct world {
 	int warnings;
 };
 
-static void keep_warning(void *self, const char *text)
+static void keep_warning(void *self, const struct error *err)
 {
 	struct world *world = self;
 
 	world->warnings++;
-	(void)snprintf(world->warning, sizeof(world->warning), "%s", text);
+	(void)snprintf(world->warning, sizeof(world->warning), "%.199s", err->text);
 }
 
 static int set_up(void **state)

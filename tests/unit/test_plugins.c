@@ -24,12 +24,13 @@ struct warnings {
 	int count;
 };
 
-static void keep_warning(void *self, const char *text)
+static void keep_warning(void *self, const struct error *err)
 {
 	struct warnings *warnings = self;
 	size_t n = strlen(warnings->text);
 
-	(void)snprintf(warnings->text + n, sizeof(warnings->text) - n, "%s\n", text);
+	(void)snprintf(warnings->text + n, sizeof(warnings->text) - n, "%s\n", err->text);
+	assert_true(err->remedy[0] != '\0');
 	warnings->count++;
 }
 

@@ -38,7 +38,7 @@ static void who_takes_the_name_of_another_is_not_asked(void **state)
 		0);
 	assert_int_equal(listen(fd, 1), 0);
 	assert_int_equal(remote_ask(other, REMOTE_STATUS, &reply, &err), -ESRCH);
-	assert_non_null(strstr(err.text, "is another process"));
+	assert_non_null(strstr(err.text, "went to another process"));
 	assert_int_equal(reply.size, 0);
 	(void)close(fd);
 }

@@ -240,8 +240,8 @@ static int set_watch(struct wick_bpf *programs, const struct walker_config *conf
 	if (config->watch_by != BPF_WALK_BY_CGROUP)
 		return 0;
 	if (stat(config->watch_cgroup, &status) < 0)
-		return error_errno(err, -errno, "cannot open the control group %s",
-				   config->watch_cgroup);
+		return error_file(err, -errno, "cannot open the control group %s",
+				  config->watch_cgroup);
 	programs->rodata->watch_cgroup = status.st_ino; /* is the number of the group */
 	return 0;
 }
@@ -364,7 +364,7 @@ int walker_open(const struct walker_config *config, struct walker **ret, struct 
 	r = store_init(&walker->store, bpf_map__fd(walker->programs->maps.store),
 		       bpf_map__fd(walker->programs->maps.rules));
 	if (r < 0)
-		return error_errno(err, r, "cannot make a store of tables");
+		return error_errno(err, r, "the eBPF engine cannot make room for unwind tables");
 	walker->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME); /* or the cost is not known */
 	*ret = scope_take(&walker);
 	return 0;
@@ -401,7 +401,7 @@ int walker_set_output(struct walker *walker, int cpu, int event_fd, struct error
 	int r = bpf_map_update_elem(bpf_map__fd(walker->programs->maps.output), &key, &event_fd,
 				    BPF_ANY);
 
-	return r < 0 ? error_errno(err, r, "cannot give eBPF programs a ring") : 0;
+	return r < 0 ? error_errno(err, r, "the eBPF engine cannot make a buffer for samples") : 0;
 }
 
 void walker_set_share(struct walker *walker, double share)
@@ -496,7 +496,8 @@ int walker_each_sleeper(struct walker *walker,
 	if (fd >= 0)
 		(void)close(fd);       /* only read from */
 	(void)bpf_link__destroy(link); /* frees it whatever happens */
-	return r < 0 ? error_errno(err, r, "cannot see who sleeps") : 0;
+	return r < 0 ? error_errno(err, r, "the eBPF engine cannot list the threads that sleep")
+		     : 0;
 }
 
 bool walker_begin_away(struct walker *walker, uint32_t task, const struct bpf_walk_times *times,

@@ -264,32 +264,24 @@ static int explain(int code, pid_t tid, struct error *err)
 	if (code == -ESRCH)
 		return code;
 	if (code == -EACCES || code == -EPERM) {
-		(void)error_set(err, code,
-				"perf events are not allowed here%s: %s "
-				"(kernel.perf_event_paranoid is %lld)",
-				tid < 0 ? " for the whole machine" : "", strerror(-code),
-				(long long)paranoid);
+		(void)error_errno(
+			err, code,
+			"perf events are not allowed here%s (kernel.perf_event_paranoid is %lld)",
+			tid < 0 ? " for the whole machine" : "", (long long)paranoid);
 		error_remedy(err,
 			     "run as root, or: sudo sysctl kernel.perf_event_paranoid=%d, or: sudo "
 			     "setcap cap_perfmon=ep $(command -v wick)",
 			     tid < 0 ? 0 : 2);
 		return code;
 	}
-	if (code == -EMFILE) /* its remedy comes with it */
+	if (code == -EMFILE || code == -ENFILE) /* its remedy comes with it */
 		return error_errno(err, code, "there is a perf event for each thread and CPU");
-	if (code == -ENFILE) {
-		(void)error_errno(err, code, "there is a perf event for each thread and CPU");
-		error_remedy(err, "raise the machine's limit: sudo sysctl fs.file-max=1048576");
-		return code;
-	}
 	if (code == -ENOENT || code == -EOPNOTSUPP || code == -ENODEV) {
 		(void)error_set(err, code, "this machine does not count that event");
 		error_remedy(err, "use -e cpu-clock, or see: wick list events");
 		return code;
 	}
-	(void)error_errno(err, code, "perf_event_open");
-	error_remedy(err, "see what works here: wick doctor");
-	return code;
+	return error_errno(err, code, "no perf event can be opened");
 }
 
 int event_open(struct event_grant *grant, pid_t tid, int cpu, struct error *err)

@@ -28,14 +28,19 @@ static int add(struct event_group *group, const char *name, struct error *err)
 	if (!kind)
 		return -EINVAL;
 	if (is_named(group, kind))
-		return error_set(err, -EINVAL, "%s stands twice among the events", name);
+		return error_advise(
+			err, error_set(err, -EINVAL, "%s stands twice among the events", name),
+			"name each event once");
 	if (!group->leader)
 		group->leader = kind;
 	else if (group->member_count < EVENT_MEMBERS_MAX)
 		group->members[group->member_count++] = kind;
 	else
-		return error_set(err, -EINVAL, "more than %u events cannot be counted together",
-				 EVENT_MEMBERS_MAX + 1);
+		return error_advise(err,
+				    error_set(err, -EINVAL,
+					      "more than %u events cannot be counted together",
+					      EVENT_MEMBERS_MAX + 1),
+				    "record the others in a run of their own");
 	return 0;
 }
 

@@ -38,7 +38,7 @@ int perf_away_arm(struct perf_engine *engine, const struct engine_config *config
 		r = engine->sink->ops->labels(engine->sink->self, &label, 1,
 					      &engine->on_cpu_labels);
 	if (r < 0)
-		return error_errno(err, r, "cannot label samples");
+		return error_errno(err, r, "the perf engine cannot label samples");
 	if (target->kind == TARGET_CGROUP) {
 		engine->cgroup = strdup(target->cgroup);
 		if (!engine->cgroup)

@@ -212,7 +212,7 @@ static int join_ring(struct perf_engine *engine, int cpu, int fd, bool side, str
 		return error_set(err, -ENOMEM, "out of memory");
 	}
 	r = watch_ring(engine, fd);
-	return r < 0 ? error_errno(err, r, "epoll") : 0;
+	return r < 0 ? error_errno(err, r, "the perf engine cannot wait for its buffers") : 0;
 }
 
 /* Opens the members of the group beside the leader. */
@@ -396,7 +396,7 @@ static int open_cgroup(struct perf_engine *engine, const char *folder, struct er
 	int r;
 
 	if (fd < 0)
-		return error_errno(err, -errno, "cannot open the control group %s", folder);
+		return error_file(err, -errno, "cannot open the control group %s", folder);
 	engine->grant.open_flags = PERF_FLAG_PID_CGROUP;
 	r = perf_open_thread(engine, fd, err);
 	(void)close(fd); /* the events keep the group */

@@ -57,6 +57,7 @@ static int find_tracepoint(struct probe_event *event, struct error *err)
 	char group[128];
 	const char *colon = strchr(event->name, ':');
 	bool mounted = false;
+	bool hidden = false;
 
 	(void)snprintf(group, sizeof(group), "%.*s", (int)(colon - event->name), event->name);
 	if (!is_plain(group) || !is_plain(colon + 1))
@@ -65,7 +66,10 @@ static int find_tracepoint(struct probe_event *event, struct error *err)
 		char path[512];
 
 		(void)snprintf(path, sizeof(path), "%s/events", roots[i]);
-		mounted |= access(path, R_OK) == 0;
+		if (access(path, R_OK) == 0)
+			mounted = true;
+		else
+			hidden |= errno == EACCES;
 		(void)snprintf(path, sizeof(path), "%s/events/%s/%s/id", roots[i], group,
 			       colon + 1);
 		if (read_number(path, &event->kind.config) == 0)
@@ -73,6 +77,12 @@ static int find_tracepoint(struct probe_event *event, struct error *err)
 	}
 	if (mounted)
 		return refuse_name(event->name, err);
+	if (hidden)
+		return error_advise(err,
+				    error_set(err, -EACCES,
+					      "the kernel's tracepoints (%s) are for root alone",
+					      roots[0]),
+				    "run as root: sudo wick record -e %s …", event->name);
 	(void)error_set(err, -ENOENT, "the kernel's tracepoints cannot be read");
 	error_remedy(err, "as root: mount -t tracefs tracefs /sys/kernel/tracing");
 	return -ENOENT;
@@ -94,8 +104,11 @@ static int find_place(struct probe_event *event, char *place, probe_place_fn *fi
 			return refuse_name(event->name, err);
 		if (stat(event->path, &status) == 0 &&
 		    event->kind.config2 >= (uint64_t)status.st_size)
-			return error_set(err, -EINVAL, "%s is past the end of %s", place,
-					 event->path);
+			return error_advise(
+				err,
+				error_set(err, -EINVAL, "%s is past the end of %s", place,
+					  event->path),
+				"give an offset in the file; nm and readelf -l tell them");
 		return 0;
 	}
 	if (plus) {
@@ -105,7 +118,10 @@ static int find_place(struct probe_event *event, char *place, probe_place_fn *fi
 		*plus = '\0';
 	}
 	if (!find)
-		return error_set(err, -EOPNOTSUPP, "no symbols are at hand to find %s", place);
+		return error_advise(
+			err,
+			error_set(err, -EOPNOTSUPP, "no symbols are at hand to find %s", place),
+			"give its offset in the file, 0x…");
 	r = find(self, event->path, place, &event->kind.config2, err);
 	event->kind.config2 += more;
 	return r;
@@ -127,7 +143,11 @@ static int find_function(struct probe_event *event, probe_place_fn *find, void *
 	*place++ = '\0';
 	r = read_number(pmu, &type);
 	if (r < 0)
-		return error_errno(err, r, "this kernel has no events for functions of programs");
+		return error_advise(
+			err,
+			error_set(err, r,
+				  "this kernel has no events for functions of programs (%s)", pmu),
+			"use a kernel with CONFIG_UPROBE_EVENTS");
 	event->kind.type = (uint32_t)type;
 	event->kind.config = event->name[1] == 'r' ? RETURN_PROBE : 0;
 	event->kind.config1 = (uint64_t)(uintptr_t)event->path;

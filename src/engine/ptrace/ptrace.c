@@ -248,14 +248,15 @@ static int set_up(struct ptrace_engine *engine, const struct engine_config *conf
 	schema.period = NS_PER_SEC / engine->stats.frequency_hz;
 	r = engine->sink->ops->schema(engine->sink->self, &schema, &engine->schema);
 	if (r < 0)
-		return error_errno(err, r, "cannot describe the samples");
+		return error_errno(err, r, "the ptrace engine cannot describe its samples");
 	r = sampler_open(&sampler, &engine->sampler, err);
 	if (r < 0)
 		return r;
 	r = watch_fd(engine->epoll_fd, engine->timer_fd);
 	if (r == 0)
 		r = watch_fd(engine->epoll_fd, sampler_fd(engine->sampler));
-	return r < 0 ? error_errno(err, r, "epoll") : attach(engine, target, err);
+	return r < 0 ? error_errno(err, r, "the ptrace engine cannot wait for threads")
+		     : attach(engine, target, err);
 }
 
 /* What cannot be asked of this engine. */

@@ -78,8 +78,11 @@ int refusal_explain(int code, pid_t pid, pid_t tid, struct error *err)
 	if (tracer > 0)
 		return explain_tracer(code, pid, tracer, err);
 	if (pid == getpid())
-		return error_set(err, code, "cannot attach to process %d: it is this very one",
-				 (int)pid);
+		return error_advise(err,
+				    error_set(err, code,
+					      "cannot attach to process %d: it is this very one",
+					      (int)pid),
+				    "name another process");
 	if (!is_privileged() && info.uid != geteuid()) {
 		(void)error_errno(err, code, "cannot attach to process %d (owned by %s)", (int)pid,
 				  info.user);
@@ -88,9 +91,12 @@ int refusal_explain(int code, pid_t pid, pid_t tid, struct error *err)
 		return code;
 	}
 	if (is_privileged() && !info.executable[0])
-		return error_set(err, code,
-				 "cannot attach to process %d: %s is a part of the kernel",
-				 (int)pid, info.comm);
+		return error_advise(
+			err,
+			error_set(err, code,
+				  "cannot attach to process %d: %s is a part of the kernel",
+				  (int)pid, info.comm),
+			"sample the kernel as root: wick record -a --kernel");
 	return explain_scope(code, pid, err);
 }
 

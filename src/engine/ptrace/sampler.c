@@ -336,9 +336,12 @@ static int deliver(struct sampler *sampler, struct error *err)
 	int r = 0;
 
 	if (sampler->failure == -EOPNOTSUPP)
-		return error_set(err, sampler->failure, "32-bit programs cannot be walked");
+		return error_advise(
+			err, error_set(err, sampler->failure, "32-bit programs cannot be walked"),
+			"use --engine perf, which follows their frame pointers");
 	if (sampler->failure < 0)
-		return error_errno(err, sampler->failure, "cannot read a stopped thread");
+		return error_errno(err, sampler->failure,
+				   "the ptrace engine cannot read a thread that it stopped");
 	refresh(sampler);
 	for (size_t i = 0; i < sampler->taken.count; i++)
 		add_kernel_part(sampler, &sampler->taken.items[i]);

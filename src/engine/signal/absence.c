@@ -76,6 +76,9 @@ const char *absence_tell(const struct absence *absence, const char *folder, bool
 	if (absence->joined == 0)
 		return ADVISE("the library did not get into the program: " OUTSIDE
 			      " keep it out; ");
+	if (absence->heap && absence->sampled)
+		return "of the blocks that the program asked for none was chosen, or none came to "
+		       "the library; give a smaller --sample, or leave it out to see all";
 	if (absence->heap)
 		return "no call of malloc() came to the library. A program that has its allocator "
 		       "linked into it calls that one: link the allocator dynamically; wick record "

@@ -18,6 +18,7 @@ struct absence {
 	dev_t device;         /* of the program that it was when it joined last */
 	ino_t inode;          /* likewise; 0: it never did */
 	bool heap;            /* it is the heap that was to be recorded */
+	bool sampled;         /* and of that some blocks alone, with --sample */
 	bool became_other;    /* it is another one now, and has not joined as that */
 };
 

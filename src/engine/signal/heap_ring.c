@@ -46,6 +46,7 @@ struct heap_rings {
 	const struct tick_clock *clock;
 	uint32_t round;
 	uint64_t events;
+	uint32_t rates; /* notes of the batch on how blocks are chosen: no allocations */
 	uint64_t damaged;
 	/* Of the thread that is read just now: */
 	pid_t pid;
@@ -169,8 +170,9 @@ int heap_rings_hand_on(struct heap_rings *rings)
 
 	if (rings->count == 0)
 		return 0;
-	rings->events += rings->count;
+	rings->events += rings->count - rings->rates;
 	rings->count = 0;
+	rings->rates = 0;
 	if (!rings->sink->ops->heap)
 		return 0;
 	return rings->sink->ops->heap(rings->sink->self, &batch, NULL);
@@ -195,6 +197,7 @@ static int add_rate(struct heap_rings *rings, uint64_t time_ns)
 {
 	rings->batch[rings->count] = (struct heap_event){
 		.size = rings->sample_bytes, .time_ns = time_ns, .stack = ID_NONE, .op = HEAP_RATE};
+	rings->rates++;
 	return ++rings->count == BATCH_EVENTS ? heap_rings_hand_on(rings) : 0;
 }
 
@@ -230,8 +233,10 @@ static inline int add_event(struct heap_rings *rings, struct heap_ring *ring,
 	};
 	if (kind == SESSION_FREE && at_once)
 		event->slack = HEAP_FREE_AT_ONCE;
-	if (kind == SESSION_RATE)
+	if (kind == SESSION_RATE) {
 		event->size = record->size < UINT64_MAX ? record->size : 0;
+		rings->rates++;
+	}
 	if (kind == SESSION_ALLOC || kind == SESSION_TOTAL) {
 		event->size = record->size;
 		event->slack = record->slack;

@@ -28,23 +28,30 @@ void remark_threads(struct engine_stats *stats, const uint64_t *counts)
 {
 	if (counts[SESSION_LEFT] > 0)
 		remark(stats,
-		       "%llu programs were begun with an emptied environment (env -i), and are not "
-		       "recorded: keep " SESSION_VARIABLE " and LD_PRELOAD in it",
-		       (unsigned long long)counts[SESSION_LEFT]);
+		       "not recorded: %llu program%s begun with an emptied environment (env -i); "
+		       "keep " SESSION_VARIABLE " and LD_PRELOAD in it",
+		       (unsigned long long)counts[SESSION_LEFT], remark_s(counts[SESSION_LEFT]));
 	if (counts[SESSION_NO_LABEL] > 0)
-		remark(stats, "%llu labels had no room: those of a thread have %u bytes",
-		       (unsigned long long)counts[SESSION_NO_LABEL], SESSION_TEXT_BYTES);
+		remark(stats,
+		       "%llu label%s had no room: those of a thread have %u bytes; shorten them",
+		       (unsigned long long)counts[SESSION_NO_LABEL],
+		       remark_s(counts[SESSION_NO_LABEL]), SESSION_TEXT_BYTES);
 	if (counts[SESSION_NO_SLOT] > 0)
-		remark(stats, "%llu threads were too many to sample",
-		       (unsigned long long)counts[SESSION_NO_SLOT]);
+		remark(stats,
+		       "not sampled: %llu thread%s beyond the most that have room at once; use "
+		       "--engine perf",
+		       (unsigned long long)counts[SESSION_NO_SLOT],
+		       remark_s(counts[SESSION_NO_SLOT]));
 	if (counts[SESSION_NO_TIMER] > 0)
-		remark(stats, "the kernel had no timers for %llu threads: raise ulimit -i",
-		       (unsigned long long)counts[SESSION_NO_TIMER]);
+		remark(stats, "the kernel had no timer for %llu thread%s: raise ulimit -i",
+		       (unsigned long long)counts[SESSION_NO_TIMER],
+		       remark_s(counts[SESSION_NO_TIMER]));
 	if (counts[SESSION_SHARED_TIMER] > 0)
 		remark(stats,
-		       "the kernel had no timers for %llu threads: sampled by the one of their "
+		       "the kernel had no timer for %llu thread%s: sampled by the one of the "
 		       "process, no faster than the kernel ticks; raise ulimit -i",
-		       (unsigned long long)counts[SESSION_SHARED_TIMER]);
+		       (unsigned long long)counts[SESSION_SHARED_TIMER],
+		       remark_s(counts[SESSION_SHARED_TIMER]));
 	/* Of the heap there is no count of stacks that were walked. */
 	if (stats->heap_events == 0 && stats->samples > 0 &&
 	    counts[SESSION_FRAME_POINTERS] * 100 > stats->samples)
@@ -119,21 +126,27 @@ void remark_heap(struct engine_stats *stats, const uint64_t *counts, const struc
 		       marks->deepbind, counts[SESSION_HEAP_DEEPBIND] > 1 ? " and others" : "");
 	if (counts[SESSION_HEAP_STALLS] > 0)
 		remark(stats,
-		       "%llu times the recorder did not get to run for a second: what "
-		       "programs did meanwhile is lost in part",
-		       (unsigned long long)counts[SESSION_HEAP_STALLS]);
+		       "the recorder did not get to run for a second, %llu time%s: what programs "
+		       "did "
+		       "meanwhile is lost in part; give it a CPU",
+		       (unsigned long long)counts[SESSION_HEAP_STALLS],
+		       remark_s(counts[SESSION_HEAP_STALLS]));
 	if (counts[SESSION_HEAP_MISSED] > 0)
 		remark(stats,
-		       "%llu calls of the allocator were not seen: by threads that began "
-		       "without the C library, or in the midst of another",
-		       (unsigned long long)counts[SESSION_HEAP_MISSED]);
+		       "not seen: %llu call%s of the allocator, by threads that began without the "
+		       "C library, or in the midst of another",
+		       (unsigned long long)counts[SESSION_HEAP_MISSED],
+		       remark_s(counts[SESSION_HEAP_MISSED]));
 	if (counts[SESSION_HEAP_BYPASSED] > 0 && stats->heap_events > 0) /* else: absence */
 		remark(stats,
-		       "%llu programs have a malloc() of their own, which others call instead of "
-		       "the library's: what it gives them is not seen; link the allocator "
-		       "dynamically",
-		       (unsigned long long)counts[SESSION_HEAP_BYPASSED]);
+		       "in %llu program%s a malloc() that is linked into it is called instead of "
+		       "the library's: what it gives is not seen; link the allocator dynamically",
+		       (unsigned long long)counts[SESSION_HEAP_BYPASSED],
+		       remark_s(counts[SESSION_HEAP_BYPASSED]));
 	if (counts[SESSION_HEAP_DAMAGED] > 0)
-		remark(stats, "%llu entries of our tables were written over by the program",
-		       (unsigned long long)counts[SESSION_HEAP_DAMAGED]);
+		remark(stats,
+		       "the program wrote over our tables, %llu time%s: it writes where it should "
+		       "not, see valgrind or -fsanitize=address",
+		       (unsigned long long)counts[SESSION_HEAP_DAMAGED],
+		       remark_s(counts[SESSION_HEAP_DAMAGED]));
 }

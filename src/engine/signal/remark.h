@@ -21,6 +21,12 @@ struct heap_marks {
 void heap_marks_take(struct heap_marks *marks, const struct tick_clock *clock,
 		     const struct session_process *process);
 
+/* What makes a noun fit its number: "" or "s". */
+static inline const char *remark_s(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 /* Adds to the remarks, with what separates them. */
 void remark(struct engine_stats *stats, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

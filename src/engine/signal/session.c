@@ -145,7 +145,7 @@ static int make_folder(struct session *session, struct error *err)
 	if (make_roomy_folder(session, ROOM_BYTES) || make_roomy_folder(session, 0))
 		return 0;
 	session->folder[0] = '\0';
-	(void)error_errno(err, -errno, "cannot make a folder for the session");
+	(void)error_file(err, -errno, "the signal engine cannot make a folder for samples");
 	error_remedy(err, "let /dev/shm or /tmp be writable, or set TMPDIR");
 	return -EACCES;
 }
@@ -157,7 +157,7 @@ static int open_file(const struct session *session, const char *name, int flags,
 
 	(void)snprintf(path, sizeof(path), "%s/%s", session->folder, name);
 	fd = open(path, flags | O_CLOEXEC, 0600);
-	return fd < 0 ? error_errno(err, -errno, "cannot open %s", path) : fd;
+	return fd < 0 ? error_file(err, -errno, "cannot open %s", path) : fd;
 }
 
 /* Nobody takes it for what a recorder left over before it is locked. */
@@ -188,7 +188,8 @@ static int make_control(struct session *session, struct error *err)
 	}
 	control = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (control == MAP_FAILED)
-		return error_errno(err, -errno, "cannot map the session's control");
+		return error_file(err, -errno, "cannot map %s/%s", session->folder,
+				  SESSION_CONTROL);
 	*control = (struct session_control){
 		.version = SESSION_VERSION, .recorder_pid = (uint32_t)getpid(), .depth = 512};
 	session->control = control;
@@ -203,10 +204,10 @@ static int make_wake(struct session *session, struct error *err)
 
 	(void)snprintf(path, sizeof(path), "%s/%s", session->folder, SESSION_WAKE);
 	if (mkfifo(path, 0600) < 0)
-		return error_errno(err, -errno, "cannot make %s", path);
+		return error_file(err, -errno, "cannot make %s", path);
 	/* Opened for both: without a writer it would always be readable. */
 	session->wake_fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	return session->wake_fd < 0 ? error_errno(err, -errno, "cannot open %s", path) : 0;
+	return session->wake_fd < 0 ? error_file(err, -errno, "cannot open %s", path) : 0;
 }
 
 /* The library under a name without spaces, and the variables that lead programs here. */
@@ -221,7 +222,7 @@ static int make_environment(struct session *session, struct error *err)
 		return r;
 	(void)snprintf(path, sizeof(path), "%s/%s", session->folder, SESSION_LIBRARY);
 	if (symlink(library, path) < 0)
-		return error_errno(err, -errno, "cannot make %s", path);
+		return error_file(err, -errno, "cannot make %s", path);
 	if (asprintf(&session->environment[0], "LD_PRELOAD=%s%s%s", path,
 		     others && others[0] ? ":" : "", others ? others : "") < 0 ||
 	    asprintf(&session->environment[1], SESSION_VARIABLE "=%s", session->folder) < 0)

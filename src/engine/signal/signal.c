@@ -428,7 +428,7 @@ static int signal_engine_drain(void *self, struct error *err)
 	if (r == 0 && engine->heap)
 		r = heap_rings_until(engine->heap, begin_ns - HEAP_LATE_NS);
 	if (r < 0)
-		return error_errno(err, r, "cannot keep the samples");
+		return error_errno(err, r, "the signal engine cannot keep its samples");
 	r = raw_stacks_trim(engine->stacks, err);
 	if (r > 0 && engine->heap)
 		heap_rings_forget(engine->heap);
@@ -469,22 +469,29 @@ static void add_remarks(const struct signal_engine *engine, struct engine_stats 
 	if (absent && (stats->samples > 0 || stats->heap_events > 0))
 		remark(stats, "%s", absent);
 	if (counts[SESSION_FAULTS] > 0)
-		remark(stats, "%llu faults of our own code were caught%s",
-		       (unsigned long long)counts[SESSION_FAULTS],
+		remark(stats,
+		       "wick's code in the program met %llu fault%s, without harm to it%s; report "
+		       "it",
+		       (unsigned long long)counts[SESSION_FAULTS], remark_s(counts[SESSION_FAULTS]),
 		       engine->given_up ? ", and sampling ended by that" : "");
 	if (engine->own_signal > 0)
 		remark(stats, "a program uses SIGPROF itself: sampled by signal %u",
 		       engine->own_signal);
 	if (engine->sealed > 0)
-		remark(stats, "%llu programs filter their system calls: not sampled from there on",
-		       (unsigned long long)engine->sealed);
+		remark(stats,
+		       "not sampled from where it filters its system calls on: %llu program%s; use "
+		       "--engine perf",
+		       (unsigned long long)engine->sealed, remark_s(engine->sealed));
 	if (engine->refused_events > 0)
-		remark(stats, "%llu events were left out: too many names, or a weight beyond 2^63",
-		       (unsigned long long)engine->refused_events);
+		remark(stats, "%llu event%s left out: too many names, or a weight beyond 2^63",
+		       (unsigned long long)engine->refused_events,
+		       remark_s(engine->refused_events));
 	remark_heap(stats, counts, &engine->heap_marks);
 	if (engine->heap && heap_rings_damaged(engine->heap) > 0)
-		remark(stats, "%llu records of the heap made no sense and were left out",
-		       (unsigned long long)heap_rings_damaged(engine->heap));
+		remark(stats,
+		       "%llu allocation%s left out: what the program handed over made no sense",
+		       (unsigned long long)heap_rings_damaged(engine->heap),
+		       remark_s(heap_rings_damaged(engine->heap)));
 	hooks_remark(&engine->hooks, stats);
 	remark_threads(stats, counts);
 }
@@ -728,7 +735,7 @@ static int set_up(struct signal_engine *engine, const struct engine_config *conf
 	if (engine->samples)
 		r = engine->sink->ops->schema(engine->sink->self, &schema, &engine->schema);
 	if (r < 0)
-		return error_errno(err, r, "cannot describe the samples");
+		return error_errno(err, r, "the signal engine cannot describe its samples");
 	tick_clock_pair(&engine->clock);
 	engine->heap_marks.start_ns = clock_monotonic_ns();
 	set_control(engine, config);
@@ -752,6 +759,7 @@ static int signal_engine_open(const struct engine_config *config, const struct t
 	engine->overwrite_old = config->overwrite_old;
 	engine->samples = !config->heap.alone;
 	engine->absence.heap = config->heap.alone;
+	engine->absence.sampled = config->heap.sample_bytes > 0;
 	engine->hooks =
 		(struct hooks){.items = config->heap.hooks, .count = config->heap.hook_count};
 	engine->stats.frequency_hz = config->frequency_hz;

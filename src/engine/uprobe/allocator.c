@@ -364,7 +364,7 @@ static int choose(struct search *search, struct allocator *ret, struct error *er
 	ret->preferred = search->with_malloc > 1;
 	r = module_files_locate(search->files, search->pid, search->best, ret->path,
 				sizeof(ret->path));
-	return r < 0 ? error_errno(err, r, "cannot open %s", search->best->path)
+	return r < 0 ? error_file(err, r, "cannot open %s", search->best->path)
 		     : place_functions(search, ret, err);
 }
 

@@ -72,7 +72,8 @@ static int check(const struct engine_config *config, const struct target *target
 		return -EINVAL;
 	}
 	if (config->heap.maps) {
-		(void)error_set(err, -EINVAL, "what a process maps is not seen from outside");
+		(void)error_set(err, -EINVAL,
+				"--maps: what a process maps is not seen from outside");
 		error_remedy(err, "leave out --maps");
 		return -EINVAL;
 	}
@@ -410,7 +411,8 @@ static int uprobe_set_rate(void *self, uint32_t frequency_hz, struct error *err)
 {
 	(void)self;
 	(void)frequency_hz;
-	return error_set(err, -EOPNOTSUPP, "the heap is not sampled by time");
+	return error_advise(err, error_set(err, -EOPNOTSUPP, "the heap is not sampled by time"),
+			    "begin anew with --sample BYTES to record fewer blocks");
 }
 
 const struct engine_ops uprobe_engine_ops = {
