@@ -348,8 +348,9 @@ static int unknown_command(const struct command_context *context, const char *na
 	struct error err = {0};
 	size_t n;
 
-	for (n = 0; n < ARRAY_SIZE(names) && context->commands[n]; n++)
-		names[n] = context->commands[n]->name;
+	for (size_t i = n = 0; n < ARRAY_SIZE(names) && context->commands[i]; i++)
+		if (!context->commands[i]->hidden)
+			names[n++] = context->commands[i]->name;
 	meant = nearest_word(name, names, n);
 	(void)error_set(&err, -EINVAL, "unknown command %s", name);
 	if (meant)

@@ -137,6 +137,9 @@ static void an_engine_is_judged_by_what_came_of_it(void **state)
 	assert_int_equal(finding.verdict, VERDICT_LIMITED);
 	assert_non_null(strstr(finding.text, "9 blocks of a test program, 2 of their stacks"));
 	assert_true(finding.remedy[0] != '\0');
+	finding = judge("heap", &(struct trial_result){.stacks = 39, .whole_stacks = 38}, &facts);
+	assert_int_equal(finding.verdict, VERDICT_OK);
+	assert_non_null(strstr(finding.text, "1 of their stacks"));
 	finding = judge("engine_signal", &(struct trial_result){.why_none = "nobody came"}, &facts);
 	assert_int_equal(finding.verdict, VERDICT_NO);
 	assert_string_equal(finding.text, "no samples came of a test program: nobody came");
