@@ -97,6 +97,11 @@ static void explain_failure(const struct doctor_engine *engine, const struct tri
 		finding_say(ret, VERDICT_NO, "%s: a filter (seccomp) refuses %s",
 			    strerror(-result->code), refused);
 		finding_advise_sandbox(ret, facts);
+	} else if (result->code == -EPERM && facts->own.is_root &&
+		   !confinement_may(&facts->own, CONFINEMENT_SYS_ADMIN)) {
+		finding_advise_sandbox(ret, facts);
+	} else if (result->code == -EAGAIN) {
+		finding_advise(ret, "ulimit -u unlimited");
 	} else if (result->code == -EMFILE || result->code == -ENFILE) {
 		finding_advise(ret, "ulimit -n 65536");
 	} else if (strcmp(engine->engine, "perf") == 0 && facts->perf.user < 0) {
