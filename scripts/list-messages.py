@@ -33,7 +33,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # name: (argument of the code, argument of the text)
 MAKERS = {"error_set": (1, 2), "error_errno": (1, 2), "error_file": (1, 2),
-          "error_prefix": (1, 2), "command_misused": (None, 1), "remark": (None, 1)}
+          "error_prefix": (1, 2), "command_misused": (None, 1), "remark": (None, 1),
+          "command_note": (None, 1)}
 REMEDY = {"error_remedy", "error_advise"}
 
 # Who adds the name and a remedy to all that comes through it: place -> (file, function).
@@ -401,7 +402,7 @@ class Lister:
             self.messages.append(message)
 
     def remedy_of(self, message, token):
-        if message.kind == "remark":
+        if message.kind in ("remark", "command_note"):
             return "note"
         if self.remedies.follows(message.function, message.function.body, token):
             return "own"
@@ -548,7 +549,7 @@ def check(message):
             yield f"begins with a capital: {text!r}"
         if re.search(r"[a-z)]\.$", first):
             yield f"ends with a full stop: {text!r}"
-        if message.kind in ("words", "printed", "error_prefix", "remark") or \
+        if message.kind in ("words", "printed", "error_prefix", "remark", "command_note") or \
                 message.kind not in MAKERS or through_of(message.path, BEHIND, INSIDE, NAMED):
             continue
         if not CONVERSION.search(text) and not NOUNS.search(text):

@@ -15,6 +15,7 @@
 
 #include "api/plugin_lists.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "export/export.h"
@@ -123,6 +124,8 @@ static void load_one(struct plugins *plugins, const char *path)
 
 	if (load_object(plugins, path, &err) < 0)
 		warn(plugins, path, &err);
+	else
+		log_info("plug-in %s is loaded", path);
 }
 
 static int is_object(const struct dirent *entry)
@@ -159,8 +162,12 @@ static void load_paths(struct plugins *plugins, char *paths)
 	while ((path = strsep(&rest, ":"))) {
 		struct stat status;
 
-		if (!*path || stat(path, &status) < 0)
+		if (!*path)
 			continue;
+		if (stat(path, &status) < 0) {
+			log_debug("plug-ins: %s is not there", path);
+			continue;
+		}
 		if (S_ISDIR(status.st_mode))
 			load_folder(plugins, path);
 		else

@@ -1,33 +1,155 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/log.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
-static bool enabled(void)
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/text.h"
+
+static const char *const names[LOG_LEVELS] = {"error", "warn", "info", "debug", "trace"};
+
+static struct {
+	pthread_once_t once;
+	enum log_level level;
+	int fd;
+	struct error problem; /* with the variable */
+} state = {.once = PTHREAD_ONCE_INIT, .level = LOG_LEVEL_WARN, .fd = STDERR_FILENO};
+
+int log_parse(const char *text, enum log_level *ret_level, const char **ret_file, struct error *err)
 {
-	static int state = -1; /* read once; the environment does not change under us */
+	size_t length = text ? strcspn(text, ":") : 0;
 
-	if (state < 0) {
-		const char *level = getenv("WICK_LOG");
-
-		state = level && strcmp(level, "debug") == 0;
+	*ret_level = LOG_LEVEL_WARN;
+	*ret_file = "";
+	if (!text || !text[0])
+		return 0;
+	for (int i = 0; i < LOG_LEVELS; i++) {
+		if (strlen(names[i]) != length || strncmp(names[i], text, length) != 0)
+			continue;
+		*ret_level = (enum log_level)i;
+		*ret_file = text[length] ? text + length + 1 : "";
+		return 0;
 	}
-	return state == 1;
+	(void)error_set(err, -EINVAL, "WICK_LOG=%.100s is not understood", text);
+	error_remedy(err, "give it error, warn, info, debug or trace, and :FILE if lines are to go "
+			  "there");
+	return -EINVAL;
+}
+
+/* Who runs us with raised rights must not have files written by them. */
+static int open_file(const char *path, struct error *err)
+{
+	int fd;
+
+	if (getauxval(AT_SECURE)) {
+		(void)error_set(err, -EPERM, "WICK_LOG: %.200s is not written with raised rights",
+				path);
+		error_remedy(err, "leave out the file: lines go to standard error then");
+		return -EPERM;
+	}
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+	if (fd < 0) {
+		int code = -errno;
+
+		(void)error_errno(err, code, "WICK_LOG: cannot write to %.200s", path);
+		error_remedy(err, "name a file that can be written to, or none: lines go to "
+				  "standard error then");
+		return code;
+	}
+	return fd;
+}
+
+static void read_variable(void)
+{
+	const char *file;
+	int fd;
+
+	if (log_parse(getenv("WICK_LOG"), &state.level, &file, &state.problem) < 0 || !file[0])
+		return;
+	fd = open_file(file, &state.problem);
+	if (fd >= 0)
+		state.fd = fd;
+}
+
+bool log_wants(enum log_level level)
+{
+	(void)pthread_once(&state.once, read_variable); /* cannot fail */
+	return level <= state.level;
+}
+
+int log_check(struct error *err)
+{
+	(void)log_wants(LOG_LEVEL_ERROR);
+	if (state.problem.code < 0)
+		*err = state.problem;
+	return state.problem.code;
+}
+
+static void put_line(enum log_level level, const char *text)
+{
+	struct bytes line = {0};
+	ssize_t n = 0;
+
+	bytes_printf(&line, "wick: %s: ", names[level]);
+	text_put_terminal(&line, text);
+	bytes_put_u8(&line, '\n');
+	if (!line.failed)
+		n = write(state.fd, line.data, line.size);
+	(void)n; /* nowhere to report a broken stderr */
+	bytes_fini(&line);
+}
+
+/* Some have several lines to say, as the kernel's verifier. */
+__attribute__((format(printf, 2, 0))) static void put(enum log_level level, const char *format,
+						      va_list args)
+{
+	int code = errno; /* of whoever wants to say something about it */
+	char *text = NULL;
+	char *rest;
+	char *line;
+
+	if (!log_wants(level) || vasprintf(&text, format, args) < 0)
+		return;
+	rest = text;
+	while ((line = strsep(&rest, "\n")))
+		if (line[0])
+			put_line(level, line);
+	free(text);
+	errno = code;
+}
+
+void log_info(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	put(LOG_LEVEL_INFO, format, args);
+	va_end(args);
 }
 
 void log_debug(const char *format, ...)
 {
 	va_list args;
 
-	if (!enabled())
-		return;
-	(void)fputs("wick: debug: ", stderr); /* nowhere to report a broken stderr */
 	va_start(args, format);
-	(void)vfprintf(stderr, format, args);
+	put(LOG_LEVEL_DEBUG, format, args);
 	va_end(args);
-	(void)fputc('\n', stderr);
+}
+
+void log_trace(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	put(LOG_LEVEL_TRACE, format, args);
+	va_end(args);
 }

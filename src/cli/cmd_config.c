@@ -175,7 +175,7 @@ static int put_print(const struct command_context *context, const struct config_
 		return r;
 	}
 	if (config.note[0])
-		(void)fprintf(context->err, "wick: %s\n", config.note);
+		command_note(context, "%s", config.note);
 	r = put_effective(&printer, err);
 	config_fini(&config);
 	config_fini(&preset);

@@ -231,8 +231,7 @@ static void warn(const struct command_context *context, const struct comparison 
 		text_put_terminal(&text, comparison->diff.names[i]);
 		bytes_printf(&text, "; --symbol-path DIR finds the program as it was then\n");
 	}
-	if (!text.failed) /* only a courtesy */
-		(void)fwrite(text.data, 1, text.size, context->err);
+	command_note_text(context, &text);
 	bytes_fini(&text);
 }
 

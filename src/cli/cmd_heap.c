@@ -102,7 +102,7 @@ static void print_notice(void *self, const char *text)
 	struct heap_recording *recording = self;
 
 	erase_progress(recording);
-	(void)fprintf(recording->context->err, "wick: %s\n", text);
+	command_note(recording->context, "%s", text);
 }
 
 /* Whether blocks must be looked for that nothing points to. */

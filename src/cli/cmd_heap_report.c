@@ -42,9 +42,8 @@ static int write_page(const struct command_context *context,
 	if (r == 0 && strcmp(output, "-") != 0)
 		draw_flame_tell(context, output);
 	if (r == 0 && heap.profile->entries.count == 0)
-		(void)fputs("wick: the page has no places that allocate: everything was filtered "
-			    "out\n",
-			    context->err);
+		command_note(context, "the page has no places that allocate: everything was "
+				      "filtered out");
 	bytes_fini(&text);
 	heap_profile_fini(&heap);
 	return r < 0 ? command_failed(context, &err) : COMMAND_DONE;

@@ -194,7 +194,7 @@ static void print_notice(void *self, const char *text)
 	struct recording *recording = self;
 
 	erase_progress(recording);
-	(void)fprintf(recording->context->err, "wick: %s\n", text);
+	command_note(recording->context, "%s", text);
 }
 
 /* 1234567 reads 1,234,567. */
@@ -260,9 +260,9 @@ static void print_end(void *self, const struct record_result *result, const stru
 		record_summary_print(recording->context->err, &shown, result, &names);
 	}
 	if (result->child_running)
-		(void)fprintf(recording->context->err,
-			      "wick: the recording is closed; waiting for the program to end "
-			      "(Ctrl-C leaves it alone)\n");
+		command_note(recording->context,
+			     "the recording is closed; waiting for the program to end (Ctrl-C "
+			     "leaves it alone)");
 	(void)fflush(recording->context->err);
 }
 

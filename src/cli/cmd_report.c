@@ -50,10 +50,9 @@ static void warn(const struct command_context *context, const struct profile *pr
 	struct bytes text = {0};
 
 	missing_put_warnings(profile, &text);
-	if (!text.failed && text.size > 0) {
-		(void)fwrite(text.data, 1, text.size, context->err);
-		(void)fputs("      what would help: wick report --missing FILE\n", context->err);
-	}
+	if (text.size > 0)
+		bytes_printf(&text, "      what would help: wick report --missing FILE\n");
+	command_note_text(context, &text);
 	bytes_fini(&text);
 }
 

@@ -130,7 +130,7 @@ static void print_end(const struct printer *printer, const struct live_stacks_re
 	FILE *err = printer->context->err;
 
 	if (result->ended)
-		(void)fprintf(err, "wick: process %d has ended\n", (int)printer->stacks.pid);
+		command_note(printer->context, "process %d has ended", (int)printer->stacks.pid);
 	if (printer->options->verbose && result->times.count > 0)
 		(void)fprintf(err,
 			      "wick: %llu stops, half of them within %llu us, 99 %% within %llu "

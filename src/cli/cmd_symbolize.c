@@ -256,7 +256,7 @@ static void warn(const struct session *session, const char *path)
 	const char *problem = resolver_problem(session->printer.resolver, 0);
 
 	if (path && problem)
-		(void)fprintf(session->context->err, "wick: %s: %s\n", path, problem);
+		command_note(session->context, "%s: %s", path, problem);
 }
 
 static int run(const struct command_context *context, void *values, int argc, char **argv)

@@ -104,7 +104,7 @@ static void take_note(void *self, const char *text)
 	if (!text[0])
 		return;
 	if (top->options->count > 0)
-		(void)fprintf(top->context->err, "wick: %s\n", text);
+		command_note(top->context, "%s", text);
 	(void)snprintf(top->note, sizeof(top->note), "%s", text);
 	top->note_end_ns = clock_monotonic_ns() + NOTE_NS;
 }

@@ -10,6 +10,7 @@
 #include "api/plugins.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/outfile.h"
 #include "base/text.h"
 #include "base/vec.h"
@@ -189,6 +190,38 @@ int command_misused(const struct command_context *context, const char *format, .
 	return COMMAND_USAGE;
 }
 
+void command_note_text(const struct command_context *context, const struct bytes *text)
+{
+	/* Only a courtesy: nothing is done about one that cannot be printed. */
+	if (!text->failed && text->size > 0 && log_wants(LOG_LEVEL_WARN))
+		(void)fwrite(text->data, 1, text->size, context->err);
+}
+
+void command_note(const struct command_context *context, const char *format, ...)
+{
+	struct bytes text = {0};
+	char *said = NULL;
+	char *rest;
+	char *line;
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vasprintf(&said, format, args);
+	va_end(args);
+	if (n < 0)
+		return;
+	bytes_printf(&text, "wick: ");
+	rest = said;
+	while ((line = strsep(&rest, "\n"))) {
+		text_put_terminal(&text, line);
+		bytes_put_u8(&text, '\n');
+	}
+	command_note_text(context, &text);
+	bytes_fini(&text);
+	free(said);
+}
+
 int command_print(const struct command_context *context, const struct bytes *text)
 {
 	struct error err = {0};
@@ -267,7 +300,7 @@ static int configure(const struct command_context *context, struct option_set *s
 	if (r < 0)
 		return r;
 	if (config.note[0])
-		(void)fprintf(context->err, "wick: %s\n", config.note);
+		command_note(context, "%s", config.note);
 	r = config_apply_file(&config, context->commands, set, err);
 	if (r == 0)
 		r = config_apply_environment(set, err);
@@ -318,7 +351,10 @@ static int run_values(struct command_context *context, struct command_values *va
 
 static void print_warning(void *self, const struct error *err)
 {
-	print_error(self, err);
+	if (err->remedy[0])
+		command_note(self, "%s\n      %s", err->text, err->remedy);
+	else
+		command_note(self, "%s", err->text);
 }
 
 static int run_command(struct command_context *context, int argc, char **argv,
@@ -337,7 +373,7 @@ static int run_command(struct command_context *context, int argc, char **argv,
 	/* What records is not given code of others. */
 	plugins = context->command->runs_program
 			  ? NULL
-			  : plugins_load(getenv("WICK_PLUGINS"), print_warning, context->err);
+			  : plugins_load(getenv("WICK_PLUGINS"), print_warning, context);
 	context->plugins = plugins;
 	status = run_values(context, &values, argc, argv);
 	plugins_free(plugins);
@@ -352,8 +388,9 @@ int command_unknown(const struct command_context *context, const char *name)
 	struct error err = {0};
 	size_t n;
 
-	for (n = 0; n < ARRAY_SIZE(names) && context->commands[n]; n++)
-		names[n] = context->commands[n]->name;
+	for (size_t i = n = 0; n < ARRAY_SIZE(names) && context->commands[i]; i++)
+		if (!context->commands[i]->hidden)
+			names[n++] = context->commands[i]->name;
 	meant = nearest_word(name, names, n);
 	(void)error_set(&err, -EINVAL, "unknown command %s", name);
 	if (meant)
@@ -426,7 +463,7 @@ int command_main(const struct command *const *commands, int argc, char **argv, F
 		.err = err_file,
 		.color_out = color && isatty(fileno(out)),
 		.color_err = color && isatty(fileno(err_file)),
-		.progress = isatty(fileno(err_file)),
+		.progress = isatty(fileno(err_file)) && log_wants(LOG_LEVEL_WARN),
 		.commands = commands,
 	};
 	struct error err = {0};
@@ -434,6 +471,8 @@ int command_main(const struct command *const *commands, int argc, char **argv, F
 
 	if (argc == 0)
 		return COMMAND_USAGE;
+	if (log_check(&err) < 0) /* it counts as not given */
+		command_note(&context, "%s\n      %s", err.text, err.remedy);
 	context.command = find_program(commands, argv[0]);
 	status = context.command ? run_command(&context, argc - 1, argv + 1, NULL)
 				 : dispatch(&context, argc - 1, argv + 1);

@@ -119,6 +119,14 @@ int command_misused(const struct command_context *context, const char *format, .
 /* For the name of a command that there is not: with the one that may be meant. COMMAND_USAGE. */
 int command_unknown(const struct command_context *context, const char *name);
 
+/*
+ * Prints "wick: …" unless WICK_LOG=error; what follows a line break stands below, as it is. The
+ * second is for a text that is complete with its "wick: ".
+ */
+void command_note(const struct command_context *context, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void command_note_text(const struct command_context *context, const struct bytes *text);
+
 /* Writes a finished text to context->out. Returns COMMAND_DONE or COMMAND_FAILED. */
 int command_print(const struct command_context *context, const struct bytes *text);
 

@@ -14,6 +14,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/scope.h"
 #include "cli/command.h"
 #include "cli/config_text.h"
@@ -91,6 +92,8 @@ static int load(struct config *config, int fd, const char *path, struct error *e
 	size_t size = 0;
 	int r = read_text(fd, path, &config->text, &size, err);
 
+	if (r == 0)
+		log_info("configuration %s is read", path);
 	return r < 0 ? r : parse(config, size, path, err);
 }
 
@@ -102,6 +105,8 @@ static int try_place(struct config *config, const char *path, bool is_local, str
 	struct stat status;
 	int r;
 
+	if (fd < 0)
+		log_debug("no configuration %s: %s", path, strerror(errno));
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return 0;
 	/* A directory that we may not enter (HOME of another user) hides nothing of ours. */

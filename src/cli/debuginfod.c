@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/capture.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/scope.h"
 #include "cli/command.h"
 #include "elf/elf.h"
@@ -67,24 +68,21 @@ static int check(const struct debuginfod *self, const struct build_id *id, const
 
 	if (elf_open(path, &elf, NULL) == 0 && build_id_equal(elf_build_id(elf), id))
 		return 0;
-	(void)fprintf(self->context->err,
-		      "wick: %s, which debuginfod got, is not of that build and is not used\n"
-		      "      remove it to ask the servers again\n",
-		      path);
+	command_note(self->context,
+		     "%s, which debuginfod got, is not of that build and is not used\n"
+		     "      remove it to ask the servers again",
+		     path);
 	return -ENODATA;
 }
 
 /* Says why no server is asked any more. */
 static void tell_failure(const struct debuginfod *self, int r)
 {
-	FILE *err = self->context->err;
-
 	if (r == -ETIMEDOUT)
-		(void)fprintf(err, "wick: debuginfod took too long; it is not asked again\n");
+		command_note(self->context, "debuginfod took too long; it is not asked again");
 	else
-		(void)fprintf(err, "wick: cannot run " PROGRAM ": %s\n", strerror(-r));
-	if (r == -ENOENT)
-		(void)fprintf(err, "      install it: sudo apt install debuginfod\n");
+		command_note(self->context, "cannot run " PROGRAM ": %s%s", strerror(-r),
+			     r == -ENOENT ? "\n      install it: sudo apt install debuginfod" : "");
 }
 
 static int fetch(void *data, const struct build_id *id, char *ret_path)
@@ -102,6 +100,7 @@ static int fetch(void *data, const struct build_id *id, char *ret_path)
 	if (self->context->progress)
 		(void)fprintf(err, "\rwick: asking debuginfod for %.16s…\033[K", hex);
 	r = ask(self, hex, ret_path);
+	log_debug("debuginfod for %s: %s", hex, r < 0 ? strerror(-r) : ret_path);
 	if (self->context->progress)
 		(void)fputs("\r\033[K", err);
 	took_ns = clock_monotonic_ns() - start_ns;
@@ -119,11 +118,10 @@ void debuginfod_init(struct debuginfod *ret, const struct command_context *conte
 	const char *servers = getenv("DEBUGINFOD_URLS");
 
 	if (!servers || !*servers) {
-		(void)fprintf(
-			context->err,
-			"wick: no server to get debug files from: DEBUGINFOD_URLS is not set\n"
-			"      for packages of Debian: "
-			"export DEBUGINFOD_URLS=https://debuginfod.debian.net\n");
+		command_note(context,
+			     "no server to get debug files from: DEBUGINFOD_URLS is not set\n"
+			     "      for packages of Debian: "
+			     "export DEBUGINFOD_URLS=https://debuginfod.debian.net");
 		limit_ns = 0;
 	}
 	*ret = (struct debuginfod){.context = context,

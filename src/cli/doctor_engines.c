@@ -18,6 +18,7 @@
 #define BRIEFLY "0.04" /* seconds on a CPU: some forty samples */
 #define LASTING "9"    /* until it is ended */
 
+#define CUT_SHARE 10 /* one stack in so many may lack its end */
 #define LIMIT_NS (5 * NS_PER_SEC)
 
 #define CALL(name) (1u << CONFINED_##name)
@@ -96,6 +97,11 @@ static void explain_failure(const struct doctor_engine *engine, const struct tri
 		finding_say(ret, VERDICT_NO, "%s: a filter (seccomp) refuses %s",
 			    strerror(-result->code), refused);
 		finding_advise_sandbox(ret, facts);
+	} else if (result->code == -EPERM && facts->own.is_root &&
+		   !confinement_may(&facts->own, CONFINEMENT_SYS_ADMIN)) {
+		finding_advise_sandbox(ret, facts);
+	} else if (result->code == -EAGAIN) {
+		finding_advise(ret, "ulimit -u unlimited");
 	} else if (result->code == -EMFILE || result->code == -ENFILE) {
 		finding_advise(ret, "ulimit -n 65536");
 	} else if (strcmp(engine->engine, "perf") == 0 && facts->perf.user < 0) {
@@ -111,6 +117,25 @@ static void explain_failure(const struct doctor_engine *engine, const struct tri
 	}
 }
 
+/* Of a program that was caught in the midst of its start a stack may lack its end. */
+static void judge_stacks(const struct trial_result *result, const char *things, struct finding *ret)
+{
+	uint64_t cut = result->stacks - result->whole_stacks;
+	bool many = cut * CUT_SHARE > result->stacks;
+
+	if (cut == 0) {
+		finding_say(ret, VERDICT_OK, "%" PRIu64 " %s of a test program, all stacks whole",
+			    result->stacks, things);
+		return;
+	}
+	finding_say(ret, many ? VERDICT_LIMITED : VERDICT_OK,
+		    "%" PRIu64 " %s of a test program, %" PRIu64
+		    " of their stacks do not lead to its start",
+		    result->stacks, things, cut);
+	if (many)
+		finding_advise(ret, "WICK_LOG=debug wick doctor tells which tables are missing");
+}
+
 void doctor_engine_judge(const struct doctor_engine *engine, const struct trial_result *result,
 			 const struct doctor_facts *facts, struct finding *ret)
 {
@@ -123,15 +148,8 @@ void doctor_engine_judge(const struct doctor_engine *engine, const struct trial_
 		finding_say(ret, VERDICT_NO, "no %s came of a test program%s%.240s", things,
 			    result->why_none[0] ? ": " : "", result->why_none);
 		finding_advise(ret, "WICK_LOG=debug wick doctor tells more; use another engine");
-	} else if (result->whole_stacks < result->stacks) {
-		finding_say(ret, VERDICT_LIMITED,
-			    "%" PRIu64 " %s of a test program, %" PRIu64
-			    " of their stacks do not lead to its start",
-			    result->stacks, things, result->stacks - result->whole_stacks);
-		finding_advise(ret, "WICK_LOG=debug wick doctor tells which tables are missing");
 	} else {
-		finding_say(ret, VERDICT_OK, "%" PRIu64 " %s of a test program, all stacks whole",
-			    result->stacks, things);
+		judge_stacks(result, things, ret);
 	}
 }
 

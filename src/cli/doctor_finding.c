@@ -57,6 +57,14 @@ void finding_advise_sandbox(struct finding *finding, const struct doctor_facts *
 			       "; in a systemd unit: SystemCallFilter=@debug perf_event_open bpf");
 }
 
+void finding_advise_rights(struct finding *finding, const struct doctor_facts *facts)
+{
+	if (facts->own.is_root)
+		finding_advise_sandbox(finding, facts);
+	else
+		finding_advise(finding, "run as root, or: " DOCTOR_SETCAP);
+}
+
 void finding_explain_perf(struct finding *finding, const struct doctor_facts *facts, int code,
 			  int paranoid)
 {
@@ -65,7 +73,7 @@ void finding_explain_perf(struct finding *finding, const struct doctor_facts *fa
 
 	finding_say(finding, VERDICT_NO, "%s%s", strerror(-code),
 		    refused ? ": a filter (seccomp) refuses perf_event_open" : "");
-	if (refused || (denied && facts->perf.paranoid <= paranoid))
+	if (refused || (denied && (facts->own.is_root || facts->perf.paranoid <= paranoid)))
 		finding_advise_sandbox(finding, facts);
 	else if (code == -ENOSYS || code == -ENOENT)
 		finding_advise(finding, "boot a kernel with perf events: CONFIG_PERF_EVENTS=y");

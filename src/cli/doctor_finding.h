@@ -50,6 +50,9 @@ void doctor_list_refused(const struct doctor_facts *facts, unsigned int mask, ch
 /* What lets system calls through that a filter refuses, for the container that this is. */
 void finding_advise_sandbox(struct finding *finding, const struct doctor_facts *facts);
 
+/* What gives the rights that are missing: root has lost them to a container. */
+void finding_advise_rights(struct finding *finding, const struct doctor_facts *facts);
+
 /* Why a perf event did not open; paranoid is the setting that would allow it. */
 void finding_explain_perf(struct finding *finding, const struct doctor_facts *facts, int code,
 			  int paranoid);

@@ -257,7 +257,7 @@ static void check_capabilities(const struct doctor_facts *facts, struct finding 
 		    marked && facts->own.no_new_privileges
 			    ? " (the file has them, but no_new_privs is set)"
 			    : "");
-	finding_advise(finding, "run as root, or: " DOCTOR_SETCAP);
+	finding_advise_rights(finding, facts);
 }
 
 static void check_unprivileged_bpf(const struct doctor_facts *facts, struct finding *finding)

@@ -52,8 +52,7 @@ void draw_flame_tell(const struct command_context *context, const char *path)
 	bytes_printf(&line, "wick: wrote ");
 	text_put_terminal(&line, path);
 	bytes_printf(&line, is_png(path) ? "\n" : "; open it in a browser\n");
-	if (!line.failed)
-		(void)fwrite(line.data, 1, line.size, context->err); /* only a courtesy */
+	command_note_text(context, &line);
 	bytes_fini(&line);
 }
 
@@ -96,8 +95,7 @@ static void print_empty(const struct command_context *context, const struct prof
 	text_put_terminal(&line, profile->why_empty ? profile->why_empty
 						    : "no samples, or everything was filtered out");
 	bytes_put_u8(&line, '\n');
-	if (!line.failed)
-		(void)fwrite(line.data, 1, line.size, context->err); /* only a courtesy */
+	command_note_text(context, &line);
 	bytes_fini(&line);
 }
 

@@ -70,8 +70,8 @@ int heap_scan_run(const struct command_context *context, pid_t pid)
 		(void)remote_refused(recorder, why,
 				     json_string_value(json_object_get(answer, "remedy")), &err);
 	if (err.code == 0)
-		(void)fprintf(context->err, "wick: process %d was scanned into %s\n", (int)pid,
-			      output ? output : "the recording");
+		command_note(context, "process %d was scanned into %s", (int)pid,
+			     output ? output : "the recording");
 	json_decref(answer);
 	return err.code < 0 ? command_failed(context, &err) : COMMAND_DONE;
 }

@@ -37,6 +37,18 @@ const struct help_status help_program_statuses[] = {
 	{NULL, NULL},
 };
 
+const struct help_variable help_variables[] = {
+	{"WICK_LOG",
+	 "what is told on standard error, or at the end of a file (LEVEL:FILE): error, errors "
+	 "alone; "
+	 "warn, notes too (the default; a summary is left out by --quiet); info, what was chosen; "
+	 "debug, what was found; trace, what was tried besides"},
+	{"WICK_PLUGINS", "folders or files of plug-ins, with colons between them: see wick list"},
+	{"DEBUGINFOD_URLS", "servers that --debuginfod asks for debug files"},
+	{"NO_COLOR", "no colours, when it is set"},
+	{NULL, NULL},
+};
+
 int help_width(FILE *file)
 {
 	const char *columns = getenv("COLUMNS");
@@ -279,6 +291,7 @@ int help_put_command(struct bytes *out, const struct command *command, int width
 
 void help_put_overview(struct bytes *out, const struct command *const *commands, int width)
 {
+	const struct help_variable *variable;
 	const struct option_spec *spec;
 
 	bytes_printf(out, "Usage: wick COMMAND [OPTIONS] [ARGUMENTS]\n\n");
@@ -296,6 +309,9 @@ void help_put_overview(struct bytes *out, const struct command *const *commands,
 
 		put_option(out, &entry, width);
 	}
+	bytes_printf(out, "\nEnvironment:\n");
+	for (variable = help_variables; variable->name; variable++)
+		put_row(out, variable->name, variable->meaning, 19, width);
 	bytes_printf(out, "\nSee wick COMMAND --help for the options of a command.\n");
 }
 

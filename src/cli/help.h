@@ -31,6 +31,14 @@ void help_put_names(struct bytes *out, const struct option_entry *entry);
 /* Appends the help line with range and default: "samples a second (10 to 10000, default 997)". */
 void help_put_text(struct bytes *out, const struct option_entry *entry);
 
+/* Variables of the environment that are no configuration; {NULL} last. */
+struct help_variable {
+	const char *name;
+	const char *meaning;
+};
+
+extern const struct help_variable help_variables[];
+
 /* What the build may leave out; {.name = NULL} last. */
 struct help_part {
 	const char *name;

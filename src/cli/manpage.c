@@ -247,6 +247,18 @@ static void put_files(struct bytes *out)
 			  ".BR wick\\-config (1).\n");
 }
 
+static void put_variables(struct bytes *out)
+{
+	bytes_printf(out, ".SH ENVIRONMENT\n");
+	for (const struct help_variable *variable = help_variables; variable->name; variable++) {
+		bytes_printf(out, ".TP\n");
+		put_bold(out, variable->name, strlen(variable->name));
+		bytes_put_u8(out, '\n');
+		put_text(out, variable->meaning);
+		bytes_printf(out, ".\n");
+	}
+}
+
 void manpage_put_overview(struct bytes *out, const struct command *const *commands)
 {
 	const struct option_spec *spec;
@@ -273,6 +285,7 @@ void manpage_put_overview(struct bytes *out, const struct command *const *comman
 		put_option(out, &entry);
 	}
 	put_files(out);
+	put_variables(out);
 	bytes_printf(out, ".SH EXIT STATUS\n");
 	put_statuses(out, help_statuses);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/scope.h"
 #include "unwind/walk.h"
 
@@ -21,9 +22,19 @@ static bool suits(const struct engine_ops *ops, const struct target *target, str
 
 static const struct engine_ops *first_that_works(const struct target *target, struct error *err)
 {
-	for (size_t i = 0; engine_table[i]; i++)
-		if (suits(engine_table[i], target, err) && engine_table[i]->probe(err) == 0)
-			return engine_table[i];
+	struct error why = {0};
+
+	for (size_t i = 0; engine_table[i]; i++) {
+		const struct engine_ops *ops = engine_table[i];
+
+		if (suits(ops, target, &why) && ops->probe(&why) == 0) {
+			log_info("engine %s is taken", ops->name);
+			return ops;
+		}
+		log_info("engine %s is left: %s", ops->name, why.text);
+	}
+	if (err)
+		*err = why;
 	return NULL;
 }
 
@@ -78,8 +89,11 @@ int engine_open(const struct engine_ops *ops, const struct engine_config *config
 		return error_set(err, -ENOMEM, "out of memory");
 	engine->ops = ops;
 	r = ops->open(config, target, sink, &engine->self, err);
-	if (r < 0)
+	if (r < 0) {
+		log_info("engine %s did not open: %s", ops->name, err ? err->text : "");
 		return r;
+	}
+	log_debug("engine %s is open", ops->name);
 	*ret = scope_take(&engine);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/scope.h"
 
 /* Gives the child its streams. */
@@ -198,8 +199,10 @@ int child_release(struct child *child, const char *program, struct error *err)
 		n = read(child->report_fd, &code, sizeof(code));
 	while (n < 0 && errno == EINTR);
 	close_fd(&child->report_fd);
-	if (n != sizeof(code))
-		return 0;     /* closed by the exec */
+	if (n != sizeof(code)) {
+		log_debug("%s runs as process %d", program, (int)child->pid);
+		return 0; /* closed by the exec */
+	}
 	(void)reap(child, 0); /* it is on its way out */
 	return explain(-code, program, err);
 }

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "engine/perf/machine_time.h"
 
 #define LOOK_NS (250 * NS_PER_MS)
@@ -82,6 +83,7 @@ static void apply(struct pace *pace, uint64_t now_ns)
 		keep_rate(pace, hz, &err);
 		return;
 	}
+	log_info("rate: %u Hz, was %u", hz, pace->hz);
 	pace->failures_in_row = 0;
 	if (hz == 0)
 		pace->paused_since_ns = now_ns;

@@ -158,6 +158,7 @@ void confinement_read(struct confinement *ret, const char *root)
 	bool may_bpf;
 
 	*ret = (struct confinement){
+		.is_root = geteuid() == 0,
 		.locked_bytes = limit_of(RLIMIT_MEMLOCK, false),
 		.open_files = limit_of(RLIMIT_NOFILE, true),
 	};

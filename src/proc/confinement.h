@@ -29,6 +29,7 @@ enum confined_call {
 };
 
 struct confinement {
+	bool is_root;          /* which need not mean that it may do anything */
 	uint64_t capabilities; /* that are in effect */
 	uint64_t seccomp;      /* 0: no filter, 1: strict, 2: filters */
 	bool no_new_privileges;

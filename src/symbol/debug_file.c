@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "elf/elf.h"
@@ -139,14 +140,22 @@ static int try_file(struct hunt *hunt, const char *path, bool is_linked)
 {
 	SCOPED(elf) struct elf_file *elf = NULL;
 	struct stat status;
+	struct error err = {0};
 
-	if (debug_file_open(path, &elf, &status, NULL) < 0)
+	if (debug_file_open(path, &elf, &status, &err) < 0) {
+		log_trace("symbols of %s: %s %s", hunt->path, path, err.text);
 		return 0;
+	}
 	if ((!hunt->needs_symtab || !debug_file_has_symtab(elf)) &&
-	    (!hunt->needs_lines || !debug_file_has_lines(elf)))
+	    (!hunt->needs_lines || !debug_file_has_lines(elf))) {
+		log_debug("symbols of %s: %s has nothing more", hunt->path, path);
 		return 0;
-	if (!is_match(hunt, elf, &status, is_linked))
+	}
+	if (!is_match(hunt, elf, &status, is_linked)) {
+		log_debug("symbols of %s: %s is of another build", hunt->path, path);
 		return 0;
+	}
+	log_debug("symbols of %s: taken from %s", hunt->path, path);
 	hunt->found_path = strdup(path);
 	if (!hunt->found_path)
 		return -ENOMEM;

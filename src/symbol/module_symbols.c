@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/scope.h"
 #include "elf/elf.h"
 #include "model/entity.h"
@@ -249,6 +250,19 @@ static void init_vdso(struct module_symbols *symbols, const struct module *modul
 		set_problem(symbols, SYMBOLS_LACK_NAMES, "stripped: no symbols");
 }
 
+static void tell(const struct module_symbols *symbols, const struct module *module)
+{
+	char hex[2 * BUILD_ID_MAX + 1];
+
+	if (!log_wants(LOG_LEVEL_DEBUG))
+		return;
+	build_id_format(&module->build_id, hex);
+	log_debug("module %s (build id %s): %zu tables of symbols, debug information: %s%s%s",
+		  module->path, hex[0] ? hex : "none", symbols->table_count,
+		  symbols->debug_path ? symbols->debug_path : "none",
+		  symbols->problem[0] ? "; " : "", symbols->problem);
+}
+
 void module_symbols_init(struct module_symbols *symbols, const struct module *module,
 			 uint32_t module_id, const struct symbol_search *search)
 {
@@ -271,6 +285,7 @@ void module_symbols_init(struct module_symbols *symbols, const struct module *mo
 	default:
 		break;
 	}
+	tell(symbols, module);
 }
 
 void module_symbols_fini(struct module_symbols *symbols)

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/vec.h"
@@ -64,6 +65,7 @@ void module_tables_free(struct module_tables *tables)
 static void fill(struct module_tables *tables, pid_t pid, const struct map_region *region,
 		 const struct build_id *build_id, struct entry *entry)
 {
+	uint64_t start_ns = clock_monotonic_ns();
 	struct elf_file *elf;
 	struct error err;
 	uint32_t count;
@@ -85,6 +87,9 @@ static void fill(struct module_tables *tables, pid_t pid, const struct map_regio
 		log_debug("no unwind table of %s: %s", region->path, err.text);
 		return;
 	}
+	log_debug("unwind table of %s: %u rows in %.1f ms", region->path,
+		  (unsigned int)entry->cfi.table.row_count,
+		  (double)(clock_monotonic_ns() - start_ns) / NS_PER_MS);
 	count = unwind_pages_count(&entry->cfi.table);
 	entry->pages = count > 0 ? calloc(count, sizeof(*entry->pages)) : NULL;
 	if (entry->pages)

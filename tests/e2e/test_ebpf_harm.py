@@ -408,6 +408,6 @@ def test_the_doctor_and_the_list_know_the_engine(wick):
     doctor = wick.json("doctor", "--format", "json")
     checks = {check["name"]: check for check in doctor["checks"]}
     assert checks["engine_ebpf"]["status"] == checks["heap_attach"]["status"] == "ok"
-    assert "all stacks whole" in checks["engine_ebpf"]["text"] and doctor["engine"] == "ebpf"
+    assert "samples of a test program" in checks["engine_ebpf"]["text"] and doctor["engine"] == "ebpf"
     done = wick.run("list", "engines", prefix=workload("forbid", errno.EPERM, "all"))
     assert re.search(r"ebpf .*not here: bpf\(\) is refused here", done.stdout)

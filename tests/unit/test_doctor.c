@@ -108,6 +108,10 @@ static void each_limit_is_named_with_its_value_and_its_remedy(void **state)
 		 {.perf = {.user = -EACCES, .paranoid = 3}},
 		 "Permission denied",
 		 "sysctl kernel.perf_event_paranoid=2"},
+		{"capabilities",
+		 {.own = {.is_root = true, .container = "docker"}},
+		 "missing: cap_bpf, cap_perfmon, cap_sys_ptrace, cap_syslog",
+		 "docker run --cap-add PERFMON"},
 		{"perf_user",
 		 {.perf = {.user = -EPERM, .paranoid = 1}, .own = {.container = "podman"}},
 		 "not permitted",
@@ -137,6 +141,9 @@ static void an_engine_is_judged_by_what_came_of_it(void **state)
 	assert_int_equal(finding.verdict, VERDICT_LIMITED);
 	assert_non_null(strstr(finding.text, "9 blocks of a test program, 2 of their stacks"));
 	assert_true(finding.remedy[0] != '\0');
+	finding = judge("heap", &(struct trial_result){.stacks = 39, .whole_stacks = 38}, &facts);
+	assert_int_equal(finding.verdict, VERDICT_OK);
+	assert_non_null(strstr(finding.text, "1 of their stacks"));
 	finding = judge("engine_signal", &(struct trial_result){.why_none = "nobody came"}, &facts);
 	assert_int_equal(finding.verdict, VERDICT_NO);
 	assert_string_equal(finding.text, "no samples came of a test program: nobody came");

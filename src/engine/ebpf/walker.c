@@ -168,14 +168,18 @@ __attribute__((format(printf, 2, 0))) static int print_to_log(enum libbpf_print_
 							      const char *format, va_list arguments)
 {
 	char *text = NULL;
+	size_t size;
 
 	/* The verifier's reasons are long, and the end of them is what matters. */
-	if (level != LIBBPF_DEBUG && vasprintf(&text, format, arguments) >= 0) {
-		size_t size = strlen(text);
-
+	if (!log_wants(level == LIBBPF_DEBUG ? LOG_LEVEL_TRACE : LOG_LEVEL_DEBUG) ||
+	    vasprintf(&text, format, arguments) < 0)
+		return 0;
+	size = strlen(text);
+	if (level == LIBBPF_DEBUG)
+		log_trace("%s", text);
+	else
 		log_debug("%s", size > LOG_BYTES ? text + size - LOG_BYTES : text);
-		free(text);
-	}
+	free(text);
 	return 0;
 }
 

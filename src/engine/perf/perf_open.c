@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "engine/ebpf/walker.h"
 #include "engine/perf/perf_away.h"
 #include "engine/perf/state.h"
@@ -572,6 +573,8 @@ static int open_with_rings(struct perf_engine *engine, const struct target *targ
 		engine->grant.attr.wakeup_watermark = wakeup_bytes(engine);
 		r = open_target(engine, target, err);
 	}
+	log_debug("rings of perf events: %zu kB for each CPU, %zu kB wished",
+		  engine->ring_bytes >> 10, wished >> 10);
 	if (r == 0 && engine->ring_bytes < wished / 4)
 		perf_note(
 			engine,

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "engine/signal/preload_path.h"
@@ -247,6 +248,8 @@ int session_open(struct session *session, struct error *err)
 		r = make_environment(session, err);
 	if (r < 0)
 		session_close(session);
+	else
+		log_debug("session of the signal engine: %s", session->folder);
 	return r;
 }
 

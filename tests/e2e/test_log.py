@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""WICK_LOG: how much is told besides results."""
+import errno
+import os
+
+from conftest import workload
+
+
+def list_formats(wick, level, **variables):
+    done = wick.ok("list", "formats", env={**os.environ, "WICK_LOG": level, **variables})
+    return done.stdout, done.stderr
+
+
+def test_the_level_decides_what_is_told_and_never_the_result(wick, tmp_path):
+    broken = tmp_path / "broken plug-in.so"
+    broken.write_text("not an object")
+    log = tmp_path / "a log"
+    plugins = {"WICK_PLUGINS": str(broken)}
+    results, warning = list_formats(wick, "", **plugins)
+    assert warning.startswith("wick: ") and broken.name in warning
+    assert list_formats(wick, "error", **plugins) == (results, "")
+    assert list_formats(wick, "warn", **plugins) == (results, warning)
+    assert list_formats(wick, f"debug:{log}", WICK_PLUGINS="/not/there") == (results, "")
+    assert log.read_text() == "wick: debug: plug-ins: /not/there is not there\n"
+    same, told = list_formats(wick, "loud")
+    assert same == results and len(told.splitlines()) == 2
+    assert "WICK_LOG=loud" in told and "error, warn, info, debug or trace" in told
+    failed = wick.run("report", "/not/there", env={**os.environ, "WICK_LOG": "error"})
+    assert failed.returncode == 1 and failed.stderr.startswith("wick: cannot open /not/there")
+
+
+def test_it_is_told_why_an_engine_was_left(wick):
+    done = wick.run("record", "-q", "-o", wick.new_path(), "--", "true",
+                    prefix=workload("forbid", errno.EPERM, "all"),
+                    env={**os.environ, "WICK_LOG": "info"})
+    lines = done.stderr.splitlines()
+    left = [line for line in lines if line.startswith("wick: info: engine ebpf is left: ")]
+    taken = [line for line in lines if line.endswith(" is taken")]
+    assert len(left) == len(taken) == 1 and lines.index(left[0]) < lines.index(taken[0])
