@@ -9,8 +9,12 @@
 #include "view/top_screen.h"
 #include "view/top_state.h"
 
-static const struct top_facts facts = {
-	.title = "app --demo", .engine = "perf", .rate_hz = 97, .window_s = 10, .note = ""};
+static const struct top_facts facts = {.time = "CPU",
+				       .title = "app --demo",
+				       .engine = "perf",
+				       .rate_hz = 97,
+				       .window_s = 10,
+				       .note = ""};
 
 /* Two threads, recursion, inlining, the kernel, and names that are hard to show. */
 static struct profile *server(void)
