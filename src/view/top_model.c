@@ -22,6 +22,7 @@ void top_model_fini(struct top_model *model)
 	vec_fini(&model->path);
 	vec_fini(&model->climbs);
 	vec_fini(&model->climbed);
+	vec_fini(&model->common);
 	vec_fini(&model->thread_sums);
 	vec_fini(&model->grown);
 	vec_fini(&model->order);
@@ -35,7 +36,7 @@ static int begin(struct top_model *model, const struct profile *profile)
 	model->all = model->whole = 0;
 	model->functions.count = model->threads.count = model->boxes.count = 0;
 	model->sums.count = model->thread_sums.count = model->grown.count = 0;
-	model->climbs.count = model->climbed.count = 0;
+	model->climbs.count = model->climbed.count = model->common.count = model->deepest = 0;
 	id_index_clear(&model->box_index);
 	for (size_t i = 0; i < profile->functions.count; i++)
 		if (vec_push(&model->sums, (struct top_function){.function = (uint32_t)i,
@@ -110,16 +111,58 @@ static uint32_t child_of(struct top_model *model, uint32_t parent, uint32_t func
 	return id;
 }
 
-/* Notes the shown part of the path, as deep as there are rows. 0 or -ENOMEM. */
+/* The function at a depth of the shown part of the path. */
+static uint32_t at_depth(const struct top_model *model, size_t shown, size_t depth)
+{
+	return model->path.items[shown - 1 - depth];
+}
+
+/* What the path has in common with those before it. 0 or -ENOMEM. */
+static int compare_begin(struct top_model *model, size_t shown)
+{
+	size_t same = 0;
+
+	if (shown > model->deepest)
+		model->deepest = shown;
+	if (model->climbs.count == 0) {
+		for (; same < shown; same++)
+			if (vec_push(&model->common, at_depth(model, shown, same)) < 0)
+				return -ENOMEM;
+		return 0;
+	}
+	while (same < model->common.count && same < shown &&
+	       model->common.items[same] == at_depth(model, shown, same))
+		same++;
+	model->common.count = same;
+	return 0;
+}
+
+/*
+ * Notes the shown part of the path: what it may have in common with all that follow, and from there
+ * on as much as there are rows. 0 or -ENOMEM.
+ */
 static int begin_climb(struct top_model *model, size_t shown, uint32_t rows, int64_t value)
 {
 	struct top_climb climb = {.value = value, .first = (uint32_t)model->climbed.count};
 
 	model->grown.items[0].total += value;
-	for (; shown > 0 && climb.count + 1 < rows; climb.count++)
-		if (vec_push(&model->climbed, model->path.items[--shown]) < 0)
+	if (compare_begin(model, shown) < 0)
+		return -ENOMEM;
+	for (; climb.count < shown && climb.count < model->common.count + rows - 1; climb.count++)
+		if (vec_push(&model->climbed, at_depth(model, shown, climb.count)) < 0)
 			return -ENOMEM;
 	return vec_push(&model->climbs, climb);
+}
+
+/* How many levels are left out: where not all have room, those that are the same for all. */
+static uint32_t first_level(struct top_model *model, uint32_t levels)
+{
+	size_t more = model->deepest > levels ? model->deepest - levels : 0;
+	size_t left_out = more < model->common.count ? more : model->common.count;
+
+	if (left_out > 0)
+		model->grown.items[0].function = model->common.items[left_out - 1];
+	return (uint32_t)left_out;
 }
 
 /* Whether a box takes at least half a column. What is above it is no larger. */
@@ -132,18 +175,20 @@ static bool is_seen(const struct top_model *model, uint32_t box, uint32_t column
  * Grows boxes level by level: what stands on one that is too small to be seen is not looked at,
  * and that is most of them where stacks differ. 0 or -ENOMEM.
  */
-static int grow_boxes(struct top_model *model, uint32_t columns)
+static int grow_boxes(struct top_model *model, struct top_size flame)
 {
-	for (uint32_t depth = 0; model->climbs.count > 0; depth++) {
+	uint32_t first = first_level(model, flame.rows - 1);
+
+	for (uint32_t at = first; model->climbs.count > 0 && at - first < flame.rows - 1; at++) {
 		size_t kept = 0;
 
 		for (size_t i = 0; i < model->climbs.count; i++) {
 			struct top_climb climb = model->climbs.items[i];
 
-			if (depth == climb.count || !is_seen(model, climb.box, columns))
+			if (at == climb.count || !is_seen(model, climb.box, flame.columns))
 				continue;
-			climb.box = child_of(model, climb.box,
-					     model->climbed.items[climb.first + depth]);
+			climb.box =
+				child_of(model, climb.box, model->climbed.items[climb.first + at]);
 			if (climb.box == ID_NONE)
 				return -ENOMEM;
 			model->grown.items[climb.box].total += climb.value;
@@ -319,11 +364,11 @@ static int place_children(struct top_model *model, uint32_t parent, uint32_t gro
 }
 
 /* Places the boxes level by level. Those that take no column are not there. 0 or -ENOMEM. */
-static int place_boxes(struct top_model *model, uint32_t columns)
+static int place_boxes(struct top_model *model, struct top_size flame)
 {
 	model->path.count = 0; /* from here on: by box, its id among those that grew */
-	model->grown.items[0].width = columns;
-	if (grow_boxes(model, columns) < 0 || order_boxes(model, columns) < 0 ||
+	model->grown.items[0].width = flame.columns;
+	if (grow_boxes(model, flame) < 0 || order_boxes(model, flame.columns) < 0 ||
 	    vec_push(&model->boxes, model->grown.items[0]) < 0 || vec_push(&model->path, 0) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < model->boxes.count; i++)
@@ -359,6 +404,6 @@ int top_model_make(struct top_model *model, const struct profile *profile,
 	if (r == 0)
 		r = list_threads(model, state);
 	if (r == 0 && flame.rows > 0 && flame.columns > 0 && model->whole > 0)
-		r = place_boxes(model, flame.columns);
+		r = place_boxes(model, flame);
 	return r;
 }

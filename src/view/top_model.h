@@ -39,7 +39,7 @@ struct top_climb {
 /* A box of the flame graph; the first one is all that is shown. */
 struct top_box {
 	uint32_t parent;
-	uint32_t function; /* ID_NONE: of all */
+	uint32_t function; /* ID_NONE: of all; of the first one: that all stacks pass through */
 	uint32_t depth;    /* the first one has 0 */
 	uint32_t column;
 	uint32_t width; /* 0: it is too small to be seen */
@@ -61,6 +61,8 @@ struct top_model {
 	VEC(uint32_t) path;            /* functions of a stack, the innermost first */
 	VEC(struct top_climb) climbs;  /* of stacks whose box can be seen */
 	VEC(uint32_t) climbed;         /* their functions from the first that is shown on */
+	VEC(uint32_t) common;          /* functions that all of them begin with */
+	size_t deepest;                /* functions of the longest of them */
 	VEC(int64_t) thread_sums;      /* by thread */
 	VEC(struct top_box) grown;     /* boxes before they are placed */
 	VEC(uint32_t) order;           /* of those that can be seen */

@@ -352,7 +352,8 @@ static void put_flame(struct top_screen *screen, const struct top_model *model,
 		if (state->pane == TOP_FLAME && i == chosen && !plain)
 			style = TOP_SELECTED;
 		bytes_clear(&text);
-		bytes_printf(&text, "|%s", name);
+		bytes_printf(&text, i == 0 && box->function != ID_NONE ? "|all in %s" : "|%s",
+			     name);
 		if (box->width > top_text_columns(name) + 8)
 			bytes_printf(&text, " %s", quantity_share(box->total, model->whole).text);
 		/* One or two letters and a sign that more were there tell nothing. */
