@@ -151,7 +151,7 @@ def test_a_thread_as_json(wick, background):
     tids = set()
     while len(tids) < 3:
         tids = set(os.listdir(f"/proc/{busy.pid}/task")) - {str(busy.pid)}
-    shown = wick.json("top", "--once", "--interval", "0.3s", "--view", "threads", "--format", "json",
+    shown = wick.json("top", "--once", "--interval", "0.3s", "-F", "997", "--view", "threads", "--format", "json",
                       "-t", min(tids))
     assert shown["by"] == "thread" and \
         [row["name"].split("/")[-1] for row in shown["rows"]] == [min(tids)]
@@ -159,7 +159,8 @@ def test_a_thread_as_json(wick, background):
 
 
 def test_compiled_code_has_names(wick):
-    done = wick.ok("top", "--once", "--interval", "0.5s", "--", *workload("jit_names", "map", 5000))
+    done = wick.ok("top", "--once", "--interval", "0.5s", "-F", "997", "--",
+                   *workload("jit_names", "map", 5000))
     assert "jit_hot" in done.stdout and "jit cool()" in done.stdout
 
 
