@@ -291,13 +291,13 @@ class Bench:
         finally:
             busy.kill()
             busy.wait()
-        found = [float(run([self.build / "bench/top_bench"]).stdout.split()[0]) for _ in range(3)]
-        redraw = statistics.median(found)
+        texts = [run([self.build / "bench/top_bench"]).stdout.split() for _ in range(3)]
+        redraw, first = (statistics.median(float(words[i]) for words in texts) for i in (0, 4))
         return [Row("wick top on a busy process, 80×24", NONE,
                     f"{share:.2f} % of a CPU, {sent / seconds:.0f} bytes/s to the terminal", NONE,
                     "≤ 1 %", share <= 1),
-                Row("redraw of wick top, 10,000 functions in the window", NONE, f"{redraw:.1f} ms CPU",
-                    NONE, "≤ 50 ms", redraw <= 50)]
+                Row("redraw of wick top, 10,000 functions in the window", NONE,
+                    f"{redraw:.1f} ms CPU, the first {first:.1f} ms", NONE, "≤ 50 ms", first <= 50)]
 
     def heap_analysis(self):
         """Events of a heap a second of CPU, one thread and several, and the memory of many stacks."""

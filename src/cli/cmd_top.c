@@ -19,6 +19,7 @@
 #include "pipeline/load.h"
 #include "pipeline/watch.h"
 #include "proc/process_info.h"
+#include "view/report.h"
 #include "view/top_screen.h"
 #include "view/top_state.h"
 #include "view/top_view.h"
@@ -28,7 +29,11 @@
 #define PLAIN_ROWS 33    /* 18 functions, 12 rows of the flame graph, and their heads */
 #define NOTE_NS (10 * NS_PER_SEC)
 
+enum top_format { TOP_FORMAT_TEXT, TOP_FORMAT_JSON };
+
 struct top_options {
+	enum engine_mode mode;
+	enum top_format format;
 	uint64_t frequency_hz;
 	const char *engine;
 	double overhead_percent;
@@ -37,6 +42,8 @@ struct top_options {
 	bool children;
 	bool all;
 	struct option_numbers pids;
+	struct option_numbers tids;
+	const char *cgroup;
 	uint64_t window_ns;
 	uint64_t interval_ns;
 	uint64_t count;
@@ -71,12 +78,18 @@ struct top {
 /* What is wrong with the combination of options, NULL when nothing is. */
 static const char *conflict(const struct top_options *options, int argc)
 {
-	if (options->pids.count > 0 && options->all)
-		return "-p and -a exclude each other";
-	if ((options->pids.count > 0 || options->all) && argc > 0)
-		return "either watch what runs with -p or -a, or give a program to run";
-	if (options->pids.count == 0 && !options->all && argc == 0)
-		return "nothing to watch: give a program, -p PID or -a";
+	int targets = (options->pids.count > 0) + (options->tids.count > 0) + options->all +
+		      (options->cgroup != NULL);
+
+	if (targets > 1)
+		return "-p, -t, -a and --cgroup exclude each other";
+	if (targets > 0 && argc > 0)
+		return "either watch what runs with -p, -t, -a or --cgroup, or give a program to "
+		       "run";
+	if (targets == 0 && argc == 0)
+		return "nothing to watch: give a program, -p PID, -t TID, -a or --cgroup";
+	if (options->format == TOP_FORMAT_JSON && options->count == 0 && !options->once)
+		return "--format json is for what is printed: give --once or --count N";
 	return NULL;
 }
 
@@ -88,10 +101,14 @@ static void name_target(struct top *top, int argc, char **argv)
 		(void)snprintf(top->title, sizeof(top->title), "%s", argv[0]);
 	} else if (top->options->all) {
 		(void)snprintf(top->title, sizeof(top->title), "whole machine");
+	} else if (top->options->cgroup) {
+		(void)snprintf(top->title, sizeof(top->title), "control group %s",
+			       top->options->cgroup);
 	} else {
 		/* A process that is not there gets its message from the engine. */
 		(void)process_info_read(top->ids.items[0], &info, NULL);
-		(void)snprintf(top->title, sizeof(top->title), "%s (process %d%s)", info.comm,
+		(void)snprintf(top->title, sizeof(top->title), "%s (%s %d%s)", info.comm,
+			       top->options->tids.count > 0 ? "thread" : "process",
 			       (int)top->ids.items[0], top->ids.count > 1 ? ", ..." : "");
 	}
 }
@@ -132,11 +149,23 @@ static int open_live(struct top *top, struct error *err)
 	return live_profile_new(&config, &top->live, err);
 }
 
+static enum target_kind kind_of_target(const struct top_options *options)
+{
+	if (options->all)
+		return TARGET_MACHINE;
+	if (options->cgroup)
+		return TARGET_CGROUP;
+	if (options->tids.count > 0)
+		return TARGET_THREADS;
+	return options->pids.count > 0 ? TARGET_PROCESSES : TARGET_COMMAND;
+}
+
 static int open_watch(struct top *top, int argc, char **argv, int *ret_exec, struct error *err)
 {
 	const struct top_options *options = top->options;
 	struct watch_config config = {
-		.sampling = {.may_fall_back = strcmp(options->engine, "auto") == 0,
+		.sampling = {.mode = options->mode,
+			     .may_fall_back = strcmp(options->engine, "auto") == 0,
 			     .event = "cpu-clock",
 			     .frequency_hz = (uint32_t)options->frequency_hz,
 			     .rate_given =
@@ -145,11 +174,10 @@ static int open_watch(struct top *top, int argc, char **argv, int *ret_exec, str
 			     .depth = (uint32_t)options->depth,
 			     .stack_bytes = ENGINE_STACK_BYTES,
 			     .kernel = options->kernel},
-		.target = {.kind = options->all         ? TARGET_MACHINE
-				   : top->ids.count > 0 ? TARGET_PROCESSES
-							: TARGET_COMMAND,
+		.target = {.kind = kind_of_target(options),
 			   .ids = top->ids.items,
 			   .count = top->ids.count,
+			   .cgroup = options->cgroup,
 			   .children = options->children,
 			   .program = argc > 0 ? argv[0] : NULL},
 		.command = argc > 0 ? argv : NULL,
@@ -212,10 +240,17 @@ static void explain(struct top *top)
 /* Puts the view on a screen of that size. 0 or -ENOMEM. */
 static int compose(struct top *top, uint32_t columns, uint32_t rows)
 {
+	static const char *const times[] = {
+		[ENGINE_MODE_CPU] = "CPU",
+		[ENGINE_MODE_WALL] = "time",
+		[ENGINE_MODE_OFFCPU] = "off CPU",
+	};
 	struct top_facts facts = {
 		.title = top->title,
+		.time = times[top->options->mode],
 		.engine = top->engine->name,
 		.rate_hz = watch_rate_hz(top->watch),
+		.at_switches = top->options->mode == ENGINE_MODE_OFFCPU,
 		.window_s = (uint32_t)(top->options->window_ns / NS_PER_SEC),
 		.lost = live_profile_lost(top->live),
 		.forgotten = (int64_t)live_profile_forgotten(top->live).weight,
@@ -314,19 +349,41 @@ static int show(struct top *top, struct error *err)
 	return r;
 }
 
-static int print_table(struct top *top, struct error *err)
+/* What wick report would print of it. */
+static int put_json(struct top *top, struct bytes *text, struct error *err)
+{
+	struct report_options options = REPORT_OPTIONS_DEFAULT;
+
+	options.json = true;
+	options.limit = 0;
+	options.by = top->state.pane == TOP_THREADS ? REPORT_BY_THREAD : REPORT_BY_FUNCTION;
+	options.tree = top->state.pane == TOP_FLAME;
+	return report_write(top->profile, &options, text, err);
+}
+
+static int put_table(struct top *top, struct bytes *text)
+{
+	int r = compose(top, PLAIN_COLUMNS, PLAIN_ROWS);
+
+	if (r == 0) {
+		top_screen_print(&top->screen, text);
+		bytes_put_u8(text, '\n');
+	}
+	return r;
+}
+
+static int print_one(struct top *top, struct error *err)
 {
 	struct bytes text = {0};
 	int r = refresh_profile(top, true);
 
 	if (r == 0)
-		r = compose(top, PLAIN_COLUMNS, PLAIN_ROWS);
-	if (r == 0)
-		top_screen_print(&top->screen, &text);
+		r = top->options->format == TOP_FORMAT_JSON ? put_json(top, &text, err)
+							    : put_table(top, &text);
 	if (r < 0 || text.failed)
 		r = error_set(err, -ENOMEM, "out of memory");
 	else if (fwrite(text.data, 1, text.size, top->context->out) != text.size ||
-		 fputc('\n', top->context->out) == EOF || fflush(top->context->out) != 0)
+		 fflush(top->context->out) != 0)
 		r = error_file(err, -errno, "cannot write the result");
 	bytes_fini(&text);
 	return r;
@@ -346,7 +403,7 @@ static int print(struct top *top, struct error *err)
 			r = watch_stand_by(top->watch, err);
 		if (r == 0 &&
 		    ((events & (WATCH_ENDED | WATCH_STOP)) || clock_monotonic_ns() >= next_ns)) {
-			r = print_table(top, err);
+			r = print_one(top, err);
 			printed++;
 			next_ns += top->options->interval_ns;
 		}
@@ -407,6 +464,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	top.state.sort = options->sort;
 	for (size_t i = 0; i < options->pids.count && r == 0; i++)
 		r = vec_push(&top.ids, (pid_t)options->pids.items[i]);
+	for (size_t i = 0; i < options->tids.count && r == 0; i++)
+		r = vec_push(&top.ids, (pid_t)options->tids.items[i]);
 	if (r < 0) {
 		(void)error_set(&err, r, "out of memory");
 	} else {
@@ -423,7 +482,14 @@ static int run(const struct command_context *context, void *values, int argc, ch
 static const struct option_spec table[] = {
 	{"pid", 'p', OPTION_NUMBERS(struct top_options, pids), .argument = "PID[,PID...]", .min = 1,
 	 .max = INT32_MAX, .offer = OPTION_OFFER_PID, .help = "watch these processes"},
+	{"tid", 't', OPTION_NUMBERS(struct top_options, tids), .argument = "TID[,TID...]", .min = 1,
+	 .max = INT32_MAX, .help = "watch these threads alone"},
 	{"all", 'a', OPTION_FLAG(struct top_options, all), .help = "watch the whole machine"},
+	{"cgroup", 0, OPTION_STRING(struct top_options, cgroup), .argument = "PATH",
+	 .offer = OPTION_OFFER_FILE,
+	 .help = "watch all processes of a control group: its folder below /sys/fs/cgroup"},
+	{"mode", 0, OPTION_ENUM(struct top_options, mode, "cpu", "wall", "offcpu"),
+	 .help = "which time: on the CPUs, off them (asleep, or waiting for one), or all of it"},
 	{"frequency", 'F', OPTION_U64(struct top_options, frequency_hz), .argument = "HZ",
 	 .min = 10, .max = 10000, .help = "samples a second on each busy CPU"},
 	{"engine", 0,
@@ -453,14 +519,18 @@ static const struct option_spec table[] = {
 	{"count", 0, OPTION_U64(struct top_options, count), .argument = "N", .min = 1, .max = 1e9,
 	 .help = "print N tables as text, one after each interval, and end; for scripts"},
 	{"once", 0, OPTION_FLAG(struct top_options, once), .help = "the same as --count 1"},
+	{"format", 0, OPTION_ENUM(struct top_options, format, "text", "json"),
+	 .help = "how to print; JSON is that of wick report, of functions, with --view threads of "
+		 "threads, with --view flame of the call tree"},
 	{OPTION_GROUP(struct top_options, symbols, symbol_option_table), .help = "Symbols"},
 	OPTION_END,
 };
 
 const struct command command_top = {
 	.name = "top",
-	.summary = "watch live where a program, processes or the machine spend CPU time",
-	.synopsis = "[OPTIONS] -p PID[,PID...]\n[OPTIONS] -a\n[OPTIONS] [--] PROGRAM [ARGUMENTS]",
+	.summary = "watch live where a program, processes or the machine spend their time",
+	.synopsis = "[OPTIONS] -p PID[,PID...]\n[OPTIONS] -t TID[,TID...]\n[OPTIONS] -a\n"
+		    "[OPTIONS] --cgroup PATH\n[OPTIONS] [--] PROGRAM [ARGUMENTS]",
 	.description =
 		(const char *const[]){
 			"Shows the functions of the last seconds with their own time and that of "
@@ -484,6 +554,7 @@ const struct command command_top = {
 		(const struct command_example[]){
 			{"wick top -p 1234", "a running process"},
 			{"sudo wick top -a", "the whole machine"},
+			{"sudo wick top --mode offcpu -p 1234", "what it waits for"},
 			{"wick top --once --interval 5s -p 1234",
 			 "five seconds as a table of text"},
 			{NULL, NULL},

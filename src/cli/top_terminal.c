@@ -176,11 +176,20 @@ int top_terminal_open(bool color, struct top_terminal **ret, struct error *err)
 	return 0;
 }
 
+/* Where there is no second screen, what comes next begins in an empty line. */
+static void end_screen(void)
+{
+	(void)move(getmaxy(stdscr) - 1, 0);
+	(void)clrtoeol();
+	(void)refresh();
+	(void)endwin();
+}
+
 void top_terminal_close(struct top_terminal *terminal)
 {
 	if (!terminal)
 		return;
-	(void)endwin();
+	end_screen();
 	delscreen(terminal->screen);
 	expect_no_crashes();
 	free(terminal);
@@ -189,7 +198,7 @@ void top_terminal_close(struct top_terminal *terminal)
 void top_terminal_leave(struct top_terminal *terminal)
 {
 	(void)terminal;
-	(void)endwin();
+	end_screen();
 }
 
 void top_terminal_return(struct top_terminal *terminal)

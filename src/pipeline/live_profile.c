@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/scope.h"
 #include "model/dictionary.h"
+#include "model/dictionary_sink.h"
 #include "model/sink.h"
 #include "pipeline/live_jit.h"
 #include "pipeline/load.h"
@@ -39,8 +40,8 @@ struct slice {
 };
 
 struct live_profile {
+	struct dictionary dictionary; /* first: see dictionary_sink.h */
 	struct sink sink;
-	struct dictionary dictionary;
 	struct loader loader; /* makes names of what is in the dictionary */
 	struct profile *shown;
 	const char *kallsyms;
@@ -60,6 +61,8 @@ struct live_profile {
 	struct live_forgotten forgotten;
 	uint64_t lost;
 };
+
+_Static_assert(offsetof(struct live_profile, dictionary) == 0, "what a sink begins with");
 
 static void sums_clear(struct sums *sums)
 {
@@ -110,12 +113,6 @@ static struct slice *slice_at(struct live_profile *live, uint64_t time_ns)
 	return slice;
 }
 
-static int answer(uint32_t id, uint32_t *ret_id)
-{
-	*ret_id = id;
-	return id == ID_NONE ? -ENOMEM : 0;
-}
-
 /* What is sampled is shown; what programs tell of besides is not. */
 static int sink_schema(void *self, const struct schema *schema, uint32_t *ret_id)
 {
@@ -129,50 +126,6 @@ static int sink_schema(void *self, const struct schema *schema, uint32_t *ret_id
 	(void)snprintf(live->value, sizeof(live->value), "%s", schema->value);
 	(void)snprintf(live->unit, sizeof(live->unit), "%s", schema->unit);
 	return 0;
-}
-
-static int sink_module(void *self, const struct module *module, uint32_t *ret_id)
-{
-	struct live_profile *live = self;
-
-	return answer(dictionary_module(&live->dictionary, module), ret_id);
-}
-
-static int sink_process(void *self, const struct process *process, uint32_t *ret_id)
-{
-	struct live_profile *live = self;
-
-	return answer(dictionary_process(&live->dictionary, process), ret_id);
-}
-
-static int sink_thread(void *self, const struct thread *thread, uint32_t *ret_id)
-{
-	struct live_profile *live = self;
-
-	return answer(dictionary_thread(&live->dictionary, thread), ret_id);
-}
-
-static int sink_place(void *self, const struct place *place, uint32_t *ret_id)
-{
-	struct live_profile *live = self;
-
-	return answer(dictionary_place(&live->dictionary, place), ret_id);
-}
-
-static int sink_stack(void *self, const struct frame *frames, size_t n, uint32_t *ret_id)
-{
-	struct live_profile *live = self;
-
-	return answer(dictionary_stack(&live->dictionary, frames, n), ret_id);
-}
-
-static int sink_labels(void *self, const struct label *labels, size_t n, uint32_t *ret_id)
-{
-	struct live_profile *live = self;
-
-	if (n > LABELS_MAX)
-		return -E2BIG;
-	return answer(dictionary_labels(&live->dictionary, labels, n), ret_id);
 }
 
 /* Frames come as places in modules: where these are mapped makes no difference here. */
@@ -372,12 +325,12 @@ static int sink_trim(void *self, struct error *err)
 
 static const struct sink_ops live_ops = {
 	.schema = sink_schema,
-	.module = sink_module,
-	.process = sink_process,
-	.thread = sink_thread,
-	.place = sink_place,
-	.stack = sink_stack,
-	.labels = sink_labels,
+	.module = dictionary_sink_module,
+	.process = dictionary_sink_process,
+	.thread = dictionary_sink_thread,
+	.place = dictionary_sink_place,
+	.stack = dictionary_sink_stack,
+	.labels = dictionary_sink_labels,
 	.map = sink_map,
 	.batch = sink_batch,
 	.loss = sink_loss,

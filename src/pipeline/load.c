@@ -31,6 +31,7 @@ void loader_fini(struct loader *loader)
 	profile_free(loader->profile);
 	vec_fini(&loader->located);
 	vec_fini(&loader->rebuilt);
+	vec_fini(&loader->path);
 	vec_fini(&loader->threads);
 	vec_fini(&loader->kernel_frames);
 	vec_fini(&loader->labels);
@@ -129,22 +130,21 @@ static int rebuild_node(struct loader *loader, uint32_t node, bool as_leaf, uint
 int loader_rebuild(struct loader *loader, uint32_t node, uint32_t *ret)
 {
 	const struct stack_node *nodes = loader->dictionary->stacks.nodes.items;
-	VEC(uint32_t) path = {0};
 	uint32_t at;
 	size_t i;
 	int r = 0;
 
+	loader->path.count = 0;
 	for (at = nodes[node].parent;
 	     at != 0 && loader->rebuilt.items[at].caller == ID_NONE && r == 0;
 	     at = nodes[at].parent)
-		r = vec_push(&path, at);
-	for (i = path.count; i-- > 0 && r == 0;)
-		r = rebuild_node(loader, path.items[i], false,
-				 &loader->rebuilt.items[path.items[i]].caller);
+		r = vec_push(&loader->path, at);
+	for (i = loader->path.count; i-- > 0 && r == 0;)
+		r = rebuild_node(loader, loader->path.items[i], false,
+				 &loader->rebuilt.items[loader->path.items[i]].caller);
 	if (r == 0 && loader->rebuilt.items[node].leaf == ID_NONE)
 		r = rebuild_node(loader, node, true, &loader->rebuilt.items[node].leaf);
 	*ret = loader->rebuilt.items[node].leaf;
-	vec_fini(&path);
 	return r;
 }
 

@@ -51,6 +51,7 @@ struct loader {
 	struct profile *profile;
 	VEC(struct located) located;
 	VEC(struct rebuilt) rebuilt;
+	VEC(uint32_t) path; /* scratch of loader_rebuild() */
 	VEC(uint32_t) threads;
 	VEC(uint32_t) labels;           /* by set of the recording: that of the profile */
 	VEC(bool) kernel_frames;        /* by frame of the recording */

@@ -12,6 +12,7 @@
 #include "base/scope.h"
 #include "base/vec.h"
 #include "model/dictionary.h"
+#include "model/dictionary_sink.h"
 #include "model/leak.h"
 #include "model/sink.h"
 #include "recording/chunk.h"
@@ -36,12 +37,12 @@
 #define BYTES_A_CHUNK (1u << 20)
 
 struct recording_writer {
+	struct dictionary dictionary; /* first: see dictionary_sink.h */
 	int fd;
 	char *name;
 	int failure; /* of the first write that failed */
 
 	struct sink sink;
-	struct dictionary dictionary;
 	struct dictionary_encoder encoder;
 	struct sample_encoder samples;
 	struct heap_log heap;
@@ -72,6 +73,8 @@ struct recording_writer {
 	uint64_t file_bytes;
 	uint64_t sample_count;
 };
+
+_Static_assert(offsetof(struct recording_writer, dictionary) == 0, "what a sink begins with");
 
 static const struct sink_ops writer_sink_ops;
 
@@ -523,58 +526,14 @@ static int sink_schema(void *self, const struct schema *schema, uint32_t *ret_id
 	return 0;
 }
 
-static int answer(uint32_t id, uint32_t *ret_id)
-{
-	if (id == ID_NONE)
-		return -ENOMEM;
-	*ret_id = id;
-	return 0;
-}
-
-static int sink_module(void *self, const struct module *module, uint32_t *ret_id)
-{
-	struct recording_writer *writer = self;
-
-	return answer(dictionary_module(&writer->dictionary, module), ret_id);
-}
-
 static int sink_process(void *self, const struct process *process, uint32_t *ret_id)
 {
 	struct recording_writer *writer = self;
-	uint32_t id = dictionary_process(&writer->dictionary, process);
+	int r = dictionary_sink_process(self, process, ret_id);
 
-	map_log_revive(&writer->maps, id);
-	return answer(id, ret_id);
-}
-
-static int sink_thread(void *self, const struct thread *thread, uint32_t *ret_id)
-{
-	struct recording_writer *writer = self;
-
-	return answer(dictionary_thread(&writer->dictionary, thread), ret_id);
-}
-
-static int sink_place(void *self, const struct place *place, uint32_t *ret_id)
-{
-	struct recording_writer *writer = self;
-
-	return answer(dictionary_place(&writer->dictionary, place), ret_id);
-}
-
-static int sink_stack(void *self, const struct frame *frames, size_t n, uint32_t *ret_id)
-{
-	struct recording_writer *writer = self;
-
-	return answer(dictionary_stack(&writer->dictionary, frames, n), ret_id);
-}
-
-static int sink_labels(void *self, const struct label *labels, size_t n, uint32_t *ret_id)
-{
-	struct recording_writer *writer = self;
-
-	if (n > LABELS_MAX)
-		return -E2BIG;
-	return answer(dictionary_labels(&writer->dictionary, labels, n), ret_id);
+	if (r == 0)
+		map_log_revive(&writer->maps, *ret_id);
+	return r;
 }
 
 static int sink_map(void *self, const struct map_event *event, struct error *err)
@@ -778,12 +737,12 @@ static int sink_trim(void *self, struct error *err)
 
 static const struct sink_ops writer_sink_ops = {
 	.schema = sink_schema,
-	.module = sink_module,
+	.module = dictionary_sink_module,
 	.process = sink_process,
-	.thread = sink_thread,
-	.place = sink_place,
-	.stack = sink_stack,
-	.labels = sink_labels,
+	.thread = dictionary_sink_thread,
+	.place = dictionary_sink_place,
+	.stack = dictionary_sink_stack,
+	.labels = dictionary_sink_labels,
 	.map = sink_map,
 	.batch = sink_batch,
 	.loss = sink_loss,

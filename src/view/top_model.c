@@ -2,6 +2,7 @@
 #include "view/top_model.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "model/profile.h"
@@ -18,8 +19,10 @@ void top_model_fini(struct top_model *model)
 	vec_fini(&model->threads);
 	vec_fini(&model->boxes);
 	vec_fini(&model->sums);
-	vec_fini(&model->seen);
 	vec_fini(&model->path);
+	vec_fini(&model->climbs);
+	vec_fini(&model->climbed);
+	vec_fini(&model->common);
 	vec_fini(&model->thread_sums);
 	vec_fini(&model->grown);
 	vec_fini(&model->order);
@@ -32,11 +35,12 @@ static int begin(struct top_model *model, const struct profile *profile)
 	model->value = profile->main_value;
 	model->all = model->whole = 0;
 	model->functions.count = model->threads.count = model->boxes.count = 0;
-	model->sums.count = model->seen.count = model->thread_sums.count = model->grown.count = 0;
+	model->sums.count = model->thread_sums.count = model->grown.count = 0;
+	model->climbs.count = model->climbed.count = model->common.count = model->deepest = 0;
 	id_index_clear(&model->box_index);
 	for (size_t i = 0; i < profile->functions.count; i++)
-		if (vec_push(&model->sums, (struct top_function){.function = (uint32_t)i}) < 0 ||
-		    vec_push(&model->seen, ID_NONE) < 0)
+		if (vec_push(&model->sums, (struct top_function){.function = (uint32_t)i,
+								 .counted = ID_NONE}) < 0)
 			return -ENOMEM;
 	for (size_t i = 0; i < profile->threads.count; i++)
 		if (vec_push(&model->thread_sums, 0) < 0)
@@ -44,52 +48,48 @@ static int begin(struct top_model *model, const struct profile *profile)
 	return vec_push(&model->grown, (struct top_box){.function = ID_NONE});
 }
 
-/* The functions of a stack, the root first. 0 or -ENOMEM. */
+/* The functions of a stack, the innermost first. 0 or -ENOMEM. */
 static int read_path(struct top_model *model, uint32_t stack)
 {
 	const struct profile *profile = model->profile;
-	size_t count = 0;
+	int r = 0;
 
-	for (uint32_t at = stack; at != 0; at = profile->stacks.nodes.items[at].parent)
-		count += profile->locations.items[profile->stacks.nodes.items[at].frame].line_count;
-	if (vec_reserve(&model->path, count) < 0)
-		return -ENOMEM;
-	model->path.count = count;
-	for (; stack != 0; stack = profile->stacks.nodes.items[stack].parent) {
+	model->path.count = 0;
+	for (; stack != 0 && r == 0; stack = profile->stacks.nodes.items[stack].parent) {
 		const struct profile_location *location =
 			&profile->locations.items[profile->stacks.nodes.items[stack].frame];
 
-		for (uint32_t i = location->line_count; i-- > 0;)
-			model->path.items[--count] =
-				profile->lines.items[location->first_line + i].function;
+		for (uint32_t i = location->line_count; i-- > 0 && r == 0;)
+			r = vec_push(&model->path,
+				     profile->lines.items[location->first_line + i].function);
 	}
-	return 0;
+	return r;
 }
 
-/* Where the part of the path begins that is shown; its length: nowhere. */
+/* How much of the path is shown, from the root's side on; 0: nothing. */
 static size_t find_focus(const struct top_model *model, const char *focus)
 {
-	size_t i = 0;
+	size_t shown = model->path.count;
 
-	while (focus && i < model->path.count &&
-	       !top_state_is(focus, function_name(model->profile, model->path.items[i])))
-		i++;
-	return i;
+	while (focus && shown > 0 &&
+	       !top_state_is(focus, function_name(model->profile, model->path.items[shown - 1])))
+		shown--;
+	return shown;
 }
 
 /* A function counts once in a stack, however often it is there. */
 static void add_functions(struct top_model *model, uint32_t entry, int64_t value)
 {
 	for (size_t i = 0; i < model->path.count; i++) {
-		uint32_t function = model->path.items[i];
+		struct top_function *sum = &model->sums.items[model->path.items[i]];
 
-		if (model->seen.items[function] == entry)
+		if (sum->counted == entry)
 			continue;
-		model->seen.items[function] = entry;
-		model->sums.items[function].total += value;
+		sum->counted = entry;
+		sum->total += value;
 	}
 	if (model->path.count > 0)
-		model->sums.items[model->path.items[model->path.count - 1]].self += value;
+		model->sums.items[model->path.items[0]].self += value;
 }
 
 static uint32_t child_of(struct top_model *model, uint32_t parent, uint32_t function)
@@ -111,17 +111,90 @@ static uint32_t child_of(struct top_model *model, uint32_t parent, uint32_t func
 	return id;
 }
 
-/* Adds the path from its shown part on, as deep as there are rows. 0 or -ENOMEM. */
-static int add_boxes(struct top_model *model, size_t from, uint32_t rows, int64_t value)
+/* The function at a depth of the shown part of the path. */
+static uint32_t at_depth(const struct top_model *model, size_t shown, size_t depth)
 {
-	uint32_t at = 0;
+	return model->path.items[shown - 1 - depth];
+}
+
+/* What the path has in common with those before it. 0 or -ENOMEM. */
+static int compare_begin(struct top_model *model, size_t shown)
+{
+	size_t same = 0;
+
+	if (shown > model->deepest)
+		model->deepest = shown;
+	if (model->climbs.count == 0) {
+		for (; same < shown; same++)
+			if (vec_push(&model->common, at_depth(model, shown, same)) < 0)
+				return -ENOMEM;
+		return 0;
+	}
+	while (same < model->common.count && same < shown &&
+	       model->common.items[same] == at_depth(model, shown, same))
+		same++;
+	model->common.count = same;
+	return 0;
+}
+
+/*
+ * Notes the shown part of the path: what it may have in common with all that follow, and from there
+ * on as much as there are rows. 0 or -ENOMEM.
+ */
+static int begin_climb(struct top_model *model, size_t shown, uint32_t rows, int64_t value)
+{
+	struct top_climb climb = {.value = value, .first = (uint32_t)model->climbed.count};
 
 	model->grown.items[0].total += value;
-	for (size_t i = from; i < model->path.count && i - from + 1 < rows; i++) {
-		at = child_of(model, at, model->path.items[i]);
-		if (at == ID_NONE)
+	if (compare_begin(model, shown) < 0)
+		return -ENOMEM;
+	for (; climb.count < shown && climb.count < model->common.count + rows - 1; climb.count++)
+		if (vec_push(&model->climbed, at_depth(model, shown, climb.count)) < 0)
 			return -ENOMEM;
-		model->grown.items[at].total += value;
+	return vec_push(&model->climbs, climb);
+}
+
+/* How many levels are left out: where not all have room, those that are the same for all. */
+static uint32_t first_level(struct top_model *model, uint32_t levels)
+{
+	size_t more = model->deepest > levels ? model->deepest - levels : 0;
+	size_t left_out = more < model->common.count ? more : model->common.count;
+
+	if (left_out > 0)
+		model->grown.items[0].function = model->common.items[left_out - 1];
+	return (uint32_t)left_out;
+}
+
+/* Whether a box takes at least half a column. What is above it is no larger. */
+static bool is_seen(const struct top_model *model, uint32_t box, uint32_t columns)
+{
+	return (double)model->grown.items[box].total * columns * 2 >= (double)model->whole;
+}
+
+/*
+ * Grows boxes level by level: what stands on one that is too small to be seen is not looked at,
+ * and that is most of them where stacks differ. 0 or -ENOMEM.
+ */
+static int grow_boxes(struct top_model *model, struct top_size flame)
+{
+	uint32_t first = first_level(model, flame.rows - 1);
+
+	for (uint32_t at = first; model->climbs.count > 0 && at - first < flame.rows - 1; at++) {
+		size_t kept = 0;
+
+		for (size_t i = 0; i < model->climbs.count; i++) {
+			struct top_climb climb = model->climbs.items[i];
+
+			if (at == climb.count || !is_seen(model, climb.box, flame.columns))
+				continue;
+			climb.box =
+				child_of(model, climb.box, model->climbed.items[climb.first + at]);
+			if (climb.box == ID_NONE)
+				return -ENOMEM;
+			model->grown.items[climb.box].total += climb.value;
+			model->climbs.items[kept++] = climb;
+		}
+		model->climbs.count = kept;
 	}
 	return 0;
 }
@@ -132,7 +205,7 @@ static int add_entry(struct top_model *model, uint32_t entry, const struct top_s
 	const struct profile_entry *item = &model->profile->entries.items[entry];
 	const char *focus = top_state_focus(state);
 	int64_t value = profile_entry_values(model->profile, entry)[model->value];
-	size_t from;
+	size_t shown;
 
 	model->all += value;
 	model->thread_sums.items[item->thread] += value;
@@ -140,12 +213,12 @@ static int add_entry(struct top_model *model, uint32_t entry, const struct top_s
 		return 0;
 	if (read_path(model, item->stack) < 0)
 		return -ENOMEM;
-	from = find_focus(model, focus);
-	if (focus && from == model->path.count)
+	shown = find_focus(model, focus);
+	if (focus && shown == 0)
 		return 0;
 	model->whole += value;
 	add_functions(model, entry, value);
-	return rows > 0 ? add_boxes(model, from, rows, value) : 0;
+	return rows > 0 ? begin_climb(model, shown, rows, value) : 0;
 }
 
 struct order {
@@ -236,8 +309,7 @@ static int order_boxes(struct top_model *model, uint32_t columns)
 {
 	model->order.count = 0;
 	for (uint32_t i = 1; i < model->grown.count; i++)
-		if ((double)model->grown.items[i].total * columns * 2 >= (double)model->whole &&
-		    vec_push(&model->order, i) < 0)
+		if (is_seen(model, i, columns) && vec_push(&model->order, i) < 0)
 			return -ENOMEM;
 	if (model->order.count > 0)
 		qsort_r(model->order.items, model->order.count, sizeof(*model->order.items),
@@ -292,12 +364,12 @@ static int place_children(struct top_model *model, uint32_t parent, uint32_t gro
 }
 
 /* Places the boxes level by level. Those that take no column are not there. 0 or -ENOMEM. */
-static int place_boxes(struct top_model *model, uint32_t columns)
+static int place_boxes(struct top_model *model, struct top_size flame)
 {
 	model->path.count = 0; /* from here on: by box, its id among those that grew */
-	model->grown.items[0].width = columns;
-	if (order_boxes(model, columns) < 0 || vec_push(&model->boxes, model->grown.items[0]) < 0 ||
-	    vec_push(&model->path, 0) < 0)
+	model->grown.items[0].width = flame.columns;
+	if (grow_boxes(model, flame) < 0 || order_boxes(model, flame.columns) < 0 ||
+	    vec_push(&model->boxes, model->grown.items[0]) < 0 || vec_push(&model->path, 0) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < model->boxes.count; i++)
 		if (place_children(model, i, model->path.items[i]) < 0)
@@ -332,6 +404,6 @@ int top_model_make(struct top_model *model, const struct profile *profile,
 	if (r == 0)
 		r = list_threads(model, state);
 	if (r == 0 && flame.rows > 0 && flame.columns > 0 && model->whole > 0)
-		r = place_boxes(model, flame.columns);
+		r = place_boxes(model, flame);
 	return r;
 }

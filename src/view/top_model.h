@@ -18,6 +18,7 @@ struct top_state;
 
 struct top_function {
 	uint32_t function;
+	uint32_t counted; /* private: the entry that counted it last; ID_NONE: none yet */
 	int64_t self;
 	int64_t total;
 };
@@ -27,10 +28,18 @@ struct top_thread {
 	int64_t value;
 };
 
+/* A stack on its way up the flame graph. */
+struct top_climb {
+	int64_t value;
+	uint32_t first; /* of its functions in top_model.climbed */
+	uint32_t count;
+	uint32_t box; /* that it has got to */
+};
+
 /* A box of the flame graph; the first one is all that is shown. */
 struct top_box {
 	uint32_t parent;
-	uint32_t function; /* ID_NONE: of all */
+	uint32_t function; /* ID_NONE: of all; of the first one: that all stacks pass through */
 	uint32_t depth;    /* the first one has 0 */
 	uint32_t column;
 	uint32_t width; /* 0: it is too small to be seen */
@@ -49,8 +58,11 @@ struct top_model {
 	/* private */
 	struct id_index box_index;
 	VEC(struct top_function) sums; /* by function */
-	VEC(uint32_t) seen;            /* by function: the entry that counted it last */
-	VEC(uint32_t) path;            /* functions of a stack, the root first */
+	VEC(uint32_t) path;            /* functions of a stack, the innermost first */
+	VEC(struct top_climb) climbs;  /* of stacks whose box can be seen */
+	VEC(uint32_t) climbed;         /* their functions from the first that is shown on */
+	VEC(uint32_t) common;          /* functions that all of them begin with */
+	size_t deepest;                /* functions of the longest of them */
 	VEC(int64_t) thread_sums;      /* by thread */
 	VEC(struct top_box) grown;     /* boxes before they are placed */
 	VEC(uint32_t) order;           /* of those that can be seen */

@@ -110,7 +110,7 @@ static void put_status(struct top_screen *screen, const struct top_model *model,
 		return;
 	}
 	if (strcmp(unit, "nanoseconds") == 0 && profile->duration_ns > 0)
-		bytes_printf(&text, " CPU %.1f%%",
+		bytes_printf(&text, " %s %.1f%%", facts->time,
 			     100.0 * (double)model->all / (double)profile->duration_ns);
 	bytes_printf(&text, " %s samples", quantity_count(profile->quality.samples).text);
 	if (facts->lost > 0)
@@ -118,7 +118,9 @@ static void put_status(struct top_screen *screen, const struct top_model *model,
 	if (state->since_start && facts->forgotten > 0)
 		bytes_printf(&text, ", %s not kept",
 			     quantity_share(facts->forgotten, facts->forgotten + model->all).text);
-	bytes_printf(&text, "  %s %u Hz", facts->engine, facts->rate_hz);
+	bytes_printf(&text, "  %s", facts->engine);
+	if (!facts->at_switches)
+		bytes_printf(&text, " %u Hz", facts->rate_hz);
 	put_choices(&text, model, state);
 	top_screen_put(screen, field(1, 0, screen->columns, TOP_PLAIN), as_text(&text));
 	bytes_fini(&text);
@@ -283,8 +285,11 @@ static const char *why_empty(const struct top_model *model, const struct top_sta
 		return "nothing matches the filter";
 	if (model->profile->duration_ns < NS_PER_SEC)
 		return "no samples yet";
-	return model->all > 0 ? "no samples of what is zoomed into, in this window"
-			      : "no samples: nothing runs on a CPU";
+	if (model->all > 0)
+		return "no samples of what is zoomed into, in this window";
+	return strcmp(model->profile->value_types[model->value].name, "cpu") == 0
+		       ? "no samples: nothing runs on a CPU"
+		       : "no samples: nothing was off the CPUs and came back";
 }
 
 static void put_table(struct top_screen *screen, const struct top_model *model,
@@ -347,7 +352,8 @@ static void put_flame(struct top_screen *screen, const struct top_model *model,
 		if (state->pane == TOP_FLAME && i == chosen && !plain)
 			style = TOP_SELECTED;
 		bytes_clear(&text);
-		bytes_printf(&text, "|%s", name);
+		bytes_printf(&text, i == 0 && box->function != ID_NONE ? "|all in %s" : "|%s",
+			     name);
 		if (box->width > top_text_columns(name) + 8)
 			bytes_printf(&text, " %s", quantity_share(box->total, model->whole).text);
 		/* One or two letters and a sign that more were there tell nothing. */

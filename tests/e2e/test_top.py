@@ -145,8 +145,22 @@ def test_tables_are_printed_for_scripts(wick):
     assert "hot_70" in done.stdout and "? help" not in done.stdout
 
 
+def test_a_thread_as_json(wick, background):
+    """The keys are those of wick report."""
+    busy = background(workload("threads", 60000))
+    tids = set()
+    while len(tids) < 3:
+        tids = set(os.listdir(f"/proc/{busy.pid}/task")) - {str(busy.pid)}
+    shown = wick.json("top", "--once", "--interval", "0.3s", "-F", "997", "--view", "threads", "--format", "json",
+                      "-t", min(tids))
+    assert shown["by"] == "thread" and \
+        [row["name"].split("/")[-1] for row in shown["rows"]] == [min(tids)]
+    assert wick.run("top", "--format", "json", "-p", busy.pid).returncode == 2
+
+
 def test_compiled_code_has_names(wick):
-    done = wick.ok("top", "--once", "--interval", "0.5s", "--", *workload("jit_names", "map", 5000))
+    done = wick.ok("top", "--once", "--interval", "0.5s", "-F", "997", "--",
+                   *workload("jit_names", "map", 5000))
     assert "jit_hot" in done.stdout and "jit cool()" in done.stdout
 
 

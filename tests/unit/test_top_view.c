@@ -9,8 +9,12 @@
 #include "view/top_screen.h"
 #include "view/top_state.h"
 
-static const struct top_facts facts = {
-	.title = "app --demo", .engine = "perf", .rate_hz = 97, .window_s = 10, .note = ""};
+static const struct top_facts facts = {.time = "CPU",
+				       .title = "app --demo",
+				       .engine = "perf",
+				       .rate_hz = 97,
+				       .window_s = 10,
+				       .note = ""};
 
 /* Two threads, recursion, inlining, the kernel, and names that are hard to show. */
 static struct profile *server(void)
@@ -176,6 +180,39 @@ static void sums_count_a_recursive_function_once(void **test)
 	profile_free(profile);
 }
 
+/* "depth:name" of the boxes, with spaces between them. */
+static void assert_boxes(const struct profile *profile, uint32_t rows, const char *expected)
+{
+	const struct top_state state = {0};
+	struct top_model model = {0};
+	char text[200] = "";
+
+	assert_int_equal(top_model_make(&model, profile, &state, (struct top_size){80, rows}), 0);
+	for (size_t i = 0; i < model.boxes.count; i++) {
+		size_t used = strlen(text);
+
+		(void)snprintf(text + used, sizeof(text) - used, "%s%u:%s", i > 0 ? " " : "",
+			       model.boxes.items[i].depth,
+			       top_model_box_name(&model, &model.boxes.items[i]));
+	}
+	assert_string_equal(text, expected);
+	top_model_fini(&model);
+}
+
+static void what_all_stacks_begin_with_gives_way_to_what_differs(void **test)
+{
+	struct profile *profile = make_profile();
+
+	make_stack(profile, 0, "start;main;loop;a;deep", 60);
+	make_stack(profile, 0, "start;main;loop;b", 40);
+	assert_boxes(profile, 6, "0:all 1:start 2:main 3:loop 4:a 4:b 5:deep");
+	assert_boxes(profile, 5, "0:start 1:main 2:loop 3:a 3:b 4:deep");
+	assert_boxes(profile, 3, "0:loop 1:a 1:b 2:deep");
+	assert_boxes(profile, 2, "0:loop 1:a 1:b");
+	assert_boxes(profile, 1, "0:loop");
+	profile_free(profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +226,7 @@ int main(void)
 		cmocka_unit_test(nothing_to_show_is_said),
 		cmocka_unit_test(a_chosen_function_is_followed_when_rows_move),
 		cmocka_unit_test(sums_count_a_recursive_function_once),
+		cmocka_unit_test(what_all_stacks_begin_with_gives_way_to_what_differs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
