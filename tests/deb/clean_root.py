@@ -104,9 +104,10 @@ class Root:
 
 
 def copy_files(folder, lists):
-    """The files that the lists name, as far as this machine has kept them."""
+    """The files that the lists name, as far as this machine has kept them and they can be read."""
     paths = sorted({path for one in lists for path in one.read_text(encoding="utf-8").splitlines()
-                    if path != "/." and not path.startswith(LEFT_OUT) and os.path.lexists(path)})
+                    if path != "/." and not path.startswith(LEFT_OUT)
+                    and (os.path.islink(path) or os.access(path, os.R_OK))})
     with subprocess.Popen(["tar", "-C", "/", "--no-recursion", "--null", "-T", "-", "-c"],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
         with subprocess.Popen(["tar", "-C", folder, "--keep-directory-symlink", "-xp"],
@@ -145,7 +146,7 @@ def copied(folder, names):
             (folder / name).symlink_to(f"usr/{name}")
     copy_files(folder, [path for package in packages
                         for path in (RECORDS / "info").glob(f"{package}.list")])
-    for name in ("dev", "etc", "proc", "sys", "tmp", "var/log"):
+    for name in ("dev", "etc", "proc", "root", "sys", "tmp", "var/cache/ldconfig", "var/log"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     copy_records(folder, packages, set(names))
     return Root(folder)
