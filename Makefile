@@ -23,26 +23,26 @@ export MAKEFLAGS += --no-print-directory
 RUN_TESTS = "$(PYTHON)" scripts/run-tests.py --build "$(BUILD)" --jobs $(JOBS) --werror $(WERROR)
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo test test-long test-harm test-vm lint bench install uninstall asan fuzz unit e2e golden format \
-	clean help
+.PHONY: all deps demo test test-long test-harm test-vm test-deb lint bench install uninstall deb asan \
+	fuzz unit e2e golden format clean help
 
 all: ## build; the program is then at build/wick
 	@scripts/install-deps --use "$(DEPS)" build
 	@scripts/build "$(BUILD)"
 
 deps: ## install every package that building, testing and linting need
-	@scripts/install-deps build test lint browser vm
+	@scripts/install-deps build test lint browser deb vm
 
 demo: all ## record the example program, show its hot functions, draw demo/flame.svg
 	@scripts/demo "$(BUILD)" demo
 
 test: ## install what is missing, build, run every test
-	@scripts/install-deps --use "$(DEPS)" build test lint browser
+	@scripts/install-deps --use "$(DEPS)" build test lint browser deb
 	@scripts/install-deps --use "$(DEPS)" vm || echo "the tests of the other CPU are left out" >&2
 	@$(RUN_TESTS)
 
 test-long: ## the tests that take minutes too (1,000 recordings in a row, long fuzzing)
-	@scripts/install-deps --use "$(DEPS)" build test lint browser
+	@scripts/install-deps --use "$(DEPS)" build test lint browser deb
 	@scripts/install-deps --use "$(DEPS)" vm || echo "the tests of the other CPU are left out" >&2
 	@$(RUN_TESTS) --long
 
@@ -50,6 +50,10 @@ test-harm: ## 1,000 runs of real programs with the signal engine inside, compare
 	@scripts/install-deps --use "$(DEPS)" build test
 	@scripts/build "$(BUILD)"
 	@"$(PYTHON)" tests/harm/run.py --build "$(BUILD)" --runs $(RUNS) $(HARM)
+
+test-deb: ## build the Debian package, install, run and remove it in a root that is fetched
+	@scripts/install-deps --use "$(DEPS)" build test deb deb-test
+	@$(RUN_TESTS) --long deb
 
 test-vm: ## cross-build for the other CPU, test in an emulated machine (VM=smoke: 4 minutes)
 	@scripts/install-deps --use "$(DEPS)" build test vm
@@ -89,11 +93,15 @@ install: ## install under PREFIX (respects DESTDIR)
 uninstall: ## remove what the last "make install" put there
 	@ninja -C "$(BUILD)" uninstall
 
+deb: ## a Debian package, build-deb/wick_VERSION_CPU.deb
+	@scripts/install-deps --use "$(DEPS)" build deb
+	@scripts/build-deb build-deb
+
 format: ## let clang-format rewrite the sources
 	@git ls-files -z -- '*.c' '*.h' | xargs -0 clang-format-14 -i
 
 clean: ## remove everything that was built
-	rm -rf -- "$(BUILD)" "$(BUILD)-asan" "$(BUILD)-fuzz" build-vm-amd64 build-vm-arm64 demo
+	rm -rf -- "$(BUILD)" "$(BUILD)-asan" "$(BUILD)-fuzz" build-deb build-vm-amd64 build-vm-arm64 demo
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1\t\2/p' Makefile | while IFS='	' read -r name text; do \

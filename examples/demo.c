@@ -11,6 +11,11 @@
  *	  │ └ shade		 15 %
  *	  ├ blur_image		 30 %
  *	  └ encode_frame	 10 %
+ *
+ *	cc -g -O1 demo.c -o demo
+ *	wick record -o demo.wick -- ./demo
+ *	wick report demo.wick        these shares
+ *	wick flame demo.wick         the same as a picture, demo.svg
  */
 
 #include <stdint.h>

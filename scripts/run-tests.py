@@ -4,7 +4,7 @@
 
     run-tests.py [--build DIR] [--long] [--vm smoke|all] [SUITE...]
 
-Suites, in the order they run: unit asan lint scripts fuzz golden unwind dwarf e2e browser vm. A case
+Suites, in the order they run: unit asan lint scripts fuzz golden unwind dwarf e2e deb browser vm. A case
 is one cmocka test, one pytest test, one lint check or one fuzz target. Logs are kept in
 DIR/logs, those of the emulated machine (vm) in build-vm-CPU/logs.
 """
@@ -27,8 +27,8 @@ Case = collections.namedtuple("Case", "name status seconds detail")
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 DETAIL_LINES = 40
 # Files of end-to-end tests that look at what was recorded, or count: not at how long something took.
-STEADY = ("alone", "annotate", "bad_input", "cfi", "debuginfod", "diff", "docs", "formats", "heap", "heaptrack",
-          "import_files", "looking", "names", "other_viewers", "png", "symbolize", "values")
+STEADY = ("alone", "annotate", "bad_input", "cfi", "debuginfod", "diff", "docs", "example_programs", "formats",
+          "heap", "heaptrack", "import_files", "looking", "names", "other_viewers", "png", "symbolize", "values")
 
 
 class BuildFailed(Exception):
@@ -273,6 +273,9 @@ class Runner:
     def suite_dwarf(self):
         return self.pytest("dwarf", "tests/dwarf")
 
+    def suite_deb(self):
+        return self.pytest("deb", "tests/deb")
+
     # The browser looks at what was drawn, most programs at one file. Each line "ok" or "FAIL" of
     # a Node program is a case; its packages are installed beside a copy of it, once.
 
@@ -409,10 +412,10 @@ class Runner:
 
 
 FOLDERS = {"scripts": "tests/scripts", "golden": "tests/golden", "e2e": "tests/e2e",
-           "unwind": "tests/unwind", "dwarf": "tests/dwarf", "browser": "tests/browser",
+           "unwind": "tests/unwind", "dwarf": "tests/dwarf", "deb": "tests/deb", "browser": "tests/browser",
            "fuzz": "tests/fuzz", "vm": "tests/vm"}
 SUITES = ("unit", "asan", "lint", "scripts", "fuzz", "golden", "unwind", "dwarf", "e2e",
-          "browser", "vm")
+          "deb", "browser", "vm")
 
 
 def count(cases, status):

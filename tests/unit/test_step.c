@@ -294,7 +294,7 @@ static void a_frame_must_be_above_its_callee(void **state)
 	static const struct unwind_rule rules[] = {
 		{.cfa = UNWIND_CFA_SP, .cfa_offset = 0, .ra_offset = 8},          /* the same */
 		{.cfa = UNWIND_CFA_SP, .cfa_offset = -16, .ra_offset = 24},       /* below */
-		{.cfa = UNWIND_CFA_SP, .cfa_offset = 24, .ra_offset = -16},       /* not aligned */
+		{.cfa = UNWIND_CFA_SP, .cfa_offset = 20, .ra_offset = -12},       /* not aligned */
 		{.cfa = UNWIND_CFA_SP, .cfa_offset = 65536, .ra_offset = -65528}, /* outside */
 	};
 
@@ -306,6 +306,25 @@ static void a_frame_must_be_above_its_callee(void **state)
 		target.stack[1] = CODE + 0x1000;
 		assert_int_equal(step(&target, &rules[i]), UNWIND_NO_PROGRESS);
 	}
+}
+
+/* ffi_call_SYSV: five words that its caller has made for it, in the midst of its own. */
+static void a_frame_of_libffi_need_not_end_where_sp_may_be(void **state)
+{
+	const struct unwind_rule rule = {.cfa = UNWIND_CFA_FP,
+					 .cfa_offset = 40,
+					 .ra_offset = -32,
+					 .fp = UNWIND_FP_AT_CFA,
+					 .fp_offset = -40};
+	struct target target;
+
+	target_init(&target, &unwind_aarch64);
+	target.frame.exact = target.frame.lr_valid = false;
+	target.frame.fp = STACK + 32;
+	target.stack[4] = STACK + 160;
+	target.stack[5] = CODE + 0x1234;
+	assert_int_equal(step(&target, &rule), UNWIND_GOING);
+	assert_frame(&target, CODE + 0x1234, STACK + 72, STACK + 160);
 }
 
 static void memory_that_cannot_be_read_ends_a_walk(void **state)
@@ -648,6 +667,7 @@ int main(void)
 		cmocka_unit_test(roots_end_a_walk),
 		cmocka_unit_test(the_first_code_of_a_thread_is_known_by_its_instructions),
 		cmocka_unit_test(a_frame_must_be_above_its_callee),
+		cmocka_unit_test(a_frame_of_libffi_need_not_end_where_sp_may_be),
 		cmocka_unit_test(memory_that_cannot_be_read_ends_a_walk),
 		cmocka_unit_test(code_without_a_rule_is_a_stub_or_keeps_frame_pointers),
 		cmocka_unit_test(a_wild_frame_pointer_is_no_caller),
