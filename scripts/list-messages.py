@@ -35,7 +35,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 MAKERS = {"error_set": (1, 2), "error_errno": (1, 2), "error_file": (1, 2),
           "error_prefix": (1, 2), "command_misused": (None, 1), "remark": (None, 1),
           "command_note": (None, 1)}
-REMEDY = {"error_remedy", "error_advise"}
+# Those of one file: (file, name).
+OWN_MAKERS = {("src/inproc/alone.c", "complain"): (None, 0)}
+# name: argument of the text
+REMEDY = {"error_remedy": 1, "error_advise": 2}
+# Where notes are put together before somebody prints them.
+NOTES = {"notice", "note", "refusal", "why_none"}
 
 # Who adds the name and a remedy to all that comes through it: place -> (file, function).
 BEHIND = {
@@ -76,11 +81,22 @@ NOUNS = re.compile(
 WRITERS = {
     "src/base/log.c": "what WICK_LOG asks for",
 }
+# Who may name the number of standard error.
+STDERR_USERS = {
+    "src/base/capture.c": "closes it for a program whose output is read",
+    "src/cli/cmd_heap.c": "lets go of it when the program goes on alone",
+    "src/cli/main.c": "keeps its number when it is closed",
+    "src/inproc/alone.c": "complain(): nobody else is there who could print",
+    "src/pipeline/launch.c": "closes it for a program that is to be silent",
+    "src/pipeline/record.c": "gives it to a program whose output would be ours",
+    "src/pipeline/watch.c": "gives it to a program whose output would be ours",
+}
 STREAM_OF = {"fprintf": 0, "vfprintf": 0, "fputs": -1, "fputc": -1, "putc": -1, "fwrite": -1,
              "fflush": None}
 FORBIDDEN = {"printf", "vprintf", "puts", "putchar", "perror", "psignal", "psiginfo", "dprintf",
              "vdprintf", "syslog", "vsyslog", "err", "errx", "verr", "warnx", "vwarn", "error",
-             "error_at_line", "backtrace_symbols_fd", "fputs_unlocked", "putc_unlocked"}
+             "error_at_line", "backtrace_symbols_fd", "fputs_unlocked", "putc_unlocked",
+             "freopen", "fputws", "fwprintf", "open_memstream"}
 
 TOKEN = re.compile(r"""
     (?P<skip>\s+|//[^\n]*|/\*.*?\*/)
@@ -92,8 +108,11 @@ TOKEN = re.compile(r"""
   | (?P<mark>->|\+\+|--|<<=?|>>=?|[-+*/%&|^=!<>]=|&&|\|\||\.\.\.|.)
 """, re.X | re.S | re.M)
 OPEN, CLOSE = set("([{"), set(")]}")
-ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}
+ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 CONVERSION = re.compile(r"%[-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d+))?(?:hh|h|ll|l|z|j|t)?[diouxXeEfgGcsp]")
+
+
+MAKER_CALL = re.compile(r"\b(" + "|".join([*MAKERS, *REMEDY]) + r")\s*\(")
 
 
 class Token:
@@ -113,6 +132,10 @@ def tokenise(text):
             found.append(Token(match.lastgroup, match.group(), line))
         line += match.group().count("\n")
     return found
+
+
+def directives(text):
+    return [m.group() for m in TOKEN.finditer(text) if m.lastgroup == "directive"]
 
 
 def close_of(tokens, at):
@@ -137,9 +160,18 @@ def arguments_of(tokens, at):
     return found
 
 
+def escaped(match):
+    code = match.group(1)
+    if code[0] in "01234567":
+        return chr(int(code, 8))
+    if code[0] == "x":
+        return chr(int(code[1:], 16))
+    return ESCAPES.get(code, code)
+
+
 def literal(text):
     body = text[text.index('"') + 1:-1]
-    return re.sub(r"\\(.)", lambda m: ESCAPES.get(m.group(1), m.group(1)), body)
+    return re.sub(r"\\([0-7]{1,3}|x[0-9a-fA-F]+|.)", escaped, body)
 
 
 def texts_of(tokens, defines):
@@ -260,7 +292,7 @@ def calls_in(tokens, names=None):
 class Message:
     def __init__(self, path, line, function, kind):
         self.path, self.line, self.function, self.kind = path, line, function, kind
-        self.code, self.texts, self.words, self.remedy = "", [], [], ""
+        self.code, self.texts, self.words, self.remedy, self.advice = "", [], [], "", []
 
     def place(self):
         return f"{self.path}:{self.line}"
@@ -271,14 +303,21 @@ class Source:
 
     def __init__(self, root):
         self.root, self.files, self.functions, self.defines = root, {}, [], {}
+        self.macros, shared = [], {}
         for path in sorted((root / "src").rglob("*.[ch]")):
             name = path.relative_to(root).as_posix()
             text = path.read_text()
             self.files[name] = tokenise(text)
+            self.macros += [f"{name}: a macro makes a message, where it cannot be listed: {line}"
+                            for line in directives(text) if MAKER_CALL.search(line)]
             self.defines[name] = {
                 m.group(1): literal(m.group(2)) for m in
                 re.finditer(r'^#\s*define\s+(\w+)\s+("(?:\\.|[^"\\\n])*")\s*$', text, re.M)}
             self.functions += functions_of(name, self.files[name])
+        for name, own in self.defines.items():
+            if name.endswith(".h"):
+                shared.update(own)
+        self.defines = {name: {**shared, **own} for name, own in self.defines.items()}
         self.by_name, self.callers = {}, {}
         for function in self.functions:
             self.by_name.setdefault(function.name, []).append(function)
@@ -367,7 +406,7 @@ class Lister:
         self.source = Source(root)
         self.remedies = Remedies(self.source)
         self.codes = codes_with_remedies(self.source)
-        self.messages, self.errors = [], []
+        self.messages, self.errors = [], list(self.source.macros)
         self.makers = dict(MAKERS)
         for function in self.source.functions:
             self.add_maker(function)
@@ -378,7 +417,9 @@ class Lister:
             self.list_made(function)
         self.list_carried()
         self.list_printed()
+        self.list_notes()
         self.check_streams()
+        self.check_tables()
         self.messages.sort(key=lambda m: (m.path, m.line))
 
     def add_maker(self, function):
@@ -390,20 +431,36 @@ class Lister:
     def list_made(self, function):
         if function.name in self.makers or function.path == "src/base/error.c":
             return
-        for i, token in calls_in(function.tokens, self.makers):
-            code, text = self.makers[token.text]
+        for i, token in calls_in(function.tokens):
+            code, text = OWN_MAKERS.get((function.path, token.text)) or \
+                self.makers.get(token.text, (None, None))
+            if text is None:
+                continue
             arguments = arguments_of(function.tokens, i + 1)
             message = Message(function.path, token.line, function, token.text)
             message.code = plain(arguments[code]).replace(" ", "") if code else ""
             message.texts = texts_of(arguments[text], self.source.defines[function.path])
             message.remedy = self.remedy_of(message, token)
+            message.advice = self.advice_of(function, i)
             for argument in arguments[text:]:
                 self.follow(function, argument, message, argument is arguments[text])
             self.messages.append(message)
 
+    def advice_of(self, function, at):
+        """The text of the remedy that is set around a message, or next after it."""
+        for i, token in calls_in(function.tokens, REMEDY):
+            last = close_of(function.tokens, i + 1)
+            if i < at < last or i > at:
+                arguments = arguments_of(function.tokens, i + 1)
+                return texts_of(arguments[REMEDY[token.text]],
+                                self.source.defines[function.path])
+        return []
+
     def remedy_of(self, message, token):
         if message.kind in ("remark", "command_note"):
             return "note"
+        if (message.path, message.kind) in OWN_MAKERS:
+            return "own"
         if self.remedies.follows(message.function, message.function.body, token):
             return "own"
         if message.kind == "command_misused":
@@ -505,8 +562,57 @@ class Lister:
                 message.remedy = "note"
                 self.messages.append(message)
 
+    def list_notes(self):
+        """What is put into a place that is printed later."""
+        for function, i, token in self.source.callers.get("snprintf", ()):
+            arguments = arguments_of(function.tokens, i + 1)
+            if not any(t.text in NOTES for t in arguments[0]) and \
+                    not self.is_told(function, arguments[0]):
+                continue
+            message = Message(function.path, token.line, function, "note")
+            message.remedy = "note"
+            message.texts = texts_of(arguments[2], self.source.defines[function.path])
+            for argument in arguments[3:]:
+                self.follow(function, argument, message, False)
+            self.messages.append(message)
+
+    @staticmethod
+    def is_told(function, place):
+        """Whether a text is handed to a function that a command gave for its notes."""
+        for i, token in calls_in(function.tokens, {"notice", "warn", "tell"}):
+            told = arguments_of(function.tokens, i + 1)[-1]
+            if len(place) == 1 and [t.text for t in told] == [place[0].text]:
+                return True
+        return False
+
+    def check_tables(self):
+        """Those that others rely on are there, and do what is relied on."""
+        known = {(f.path, f.name): f for f in self.source.functions}
+        for table in (BEHIND, INSIDE, NAMED):
+            for place, through in table.items():
+                function = known.get(through)
+                if not function:
+                    self.errors.append(f"{through[0]}: there is no {through[1]}(), which is to "
+                                       f"heed the messages of {place}")
+                elif table is BEHIND and not any(calls_in(function.tokens, REMEDY)):
+                    self.errors.append(f"{through[0]}: {through[1]}() gives no remedy to the "
+                                       f"messages of {place}")
+
     def check_streams(self):
         for path, tokens in self.source.files.items():
+            for i, token in enumerate(tokens):
+                if token.text == "STDERR_FILENO" and path not in (*STDERR_USERS, *WRITERS):
+                    self.errors.append(f"{path}:{token.line}: STDERR_FILENO is used past the "
+                                       "command's streams")
+                if token.text in ("write", "writev") and tokens[i + 1].is_mark("(") and \
+                        tokens[i + 2].kind == "number":
+                    self.errors.append(f"{path}:{token.line}: {token.text}() to a fixed number")
+                if token.text in ("fopen", "fdopen") and tokens[i + 1].is_mark("(") and \
+                        arguments_of(tokens, i + 1)[-1][0].text not in ('"r"', '"re"'):
+                    self.errors.append(f"{path}:{token.line}: {token.text}() makes a stream to "
+                                       "write to")
+                if token.kind == "string" and "/dev/stderr" in token.text:
+                    self.errors.append(f"{path}:{token.line}: /dev/stderr is opened")
             for i, token in calls_in(tokens, FORBIDDEN | set(STREAM_OF)):
                 if tokens[i - 1].is_mark("*") or tokens[i - 1].text in ("->", ".", "int", "void"):
                     continue
@@ -549,8 +655,8 @@ def check(message):
             yield f"begins with a capital: {text!r}"
         if re.search(r"[a-z)]\.$", first):
             yield f"ends with a full stop: {text!r}"
-        if message.kind in ("words", "printed", "error_prefix", "remark", "command_note") or \
-                message.kind not in MAKERS or through_of(message.path, BEHIND, INSIDE, NAMED):
+        if message.kind in ("error_prefix", "remark", "command_note") or message.kind not in MAKERS or \
+                through_of(message.path, BEHIND, INSIDE, NAMED):
             continue
         if not CONVERSION.search(text) and not NOUNS.search(text):
             yield f"names no thing: {text!r}"
@@ -577,6 +683,8 @@ def main():
                 print(f"    {text!r}")
             for word in message.words:
                 print(f"        with {word!r}")
+            for advice in message.advice if message.remedy == "own" else ():
+                print(f"      -> {advice!r}")
     if options.check:
         print("\n".join(errors))
     print(f"{len(lister.messages)} messages: " +

@@ -116,8 +116,9 @@ static int try_place(struct config *config, const char *path, bool is_local, str
 		return error_file(err, -errno, "cannot read configuration %s", path);
 	if (is_local && geteuid() == 0 && status.st_uid != 0) {
 		(void)snprintf(config->note, sizeof(config->note),
-			       "ignoring %s: it belongs to uid %u and wick runs as root", path,
-			       (unsigned int)status.st_uid);
+			       "ignoring %s: it belongs to uid %u and wick runs as root; to use "
+			       "it: --config %s",
+			       path, (unsigned int)status.st_uid, path);
 		return 0;
 	}
 	if (!S_ISREG(status.st_mode))

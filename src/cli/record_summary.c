@@ -128,7 +128,7 @@ static void print_left_out(FILE *out, const struct engine_stats *stats)
 	if (stats->away_unkept > 0)
 		(void)fprintf(out,
 			      "wick: %" PRIu64 " times off a CPU are missing: there were too many "
-			      "threads to keep in mind\n",
+			      "threads to keep in mind; watch fewer, with -p or --cgroup\n",
 			      stats->away_unkept);
 }
 
@@ -230,7 +230,7 @@ static void print_missing(FILE *out, const struct engine_stats *stats)
 	if (stats->throttled > 0) {
 		(void)fprintf(out,
 			      "wick: the kernel held sampling back %" PRIu64
-			      " times; weights were corrected. Raise its limit: sudo sysctl "
+			      " times; weights were corrected; raise its limit: sudo sysctl "
 			      "kernel.perf_event_max_sample_rate=100000\n",
 			      stats->throttled);
 	} else if (stats->expected > 100 && stats->samples > 0 &&

@@ -78,7 +78,7 @@ static int advise(int code, struct error *err)
 {
 	if (code == -EFBIG || code == -E2BIG)
 		return error_advise(err, code, "record or export a shorter stretch, and read that");
-	if (code == -EOPNOTSUPP || code == -ENOTSUP)
+	if (code == -EOPNOTSUPP)
 		return error_advise(err, code,
 				    "write it in another format; see: wick list imports");
 	return error_advise(err, code,

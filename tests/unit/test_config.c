@@ -423,7 +423,8 @@ static void root_leaves_the_local_file_of_another_user_aside(void **state)
 	assert_int_equal(config_open(&config, NULL, NULL), 0);
 	assert_null(config.path);
 	assert_string_equal(config.note,
-			    "ignoring wick.json: it belongs to uid 12345 and wick runs as root");
+			    "ignoring wick.json: it belongs to uid 12345 and wick runs as root; to "
+			    "use it: --config wick.json");
 	config_fini(&config);
 }
 

@@ -55,7 +55,9 @@ void remark_threads(struct engine_stats *stats, const uint64_t *counts)
 	/* Of the heap there is no count of stacks that were walked. */
 	if (stats->heap_events == 0 && stats->samples > 0 &&
 	    counts[SESSION_FRAME_POINTERS] * 100 > stats->samples)
-		remark(stats, "%.0f %% of stacks by frame pointers alone",
+		remark(stats,
+		       "%.0f %% of stacks by frame pointers alone, for lack of unwind tables: "
+		       "callers may be missing",
 		       100.0 * (double)counts[SESSION_FRAME_POINTERS] / (double)stats->samples);
 }
 

@@ -465,33 +465,27 @@ static void add_remarks(const struct signal_engine *engine, struct engine_stats 
 {
 	const uint64_t *counts = engine->counts;
 	const char *absent = absence_tell(&engine->absence, engine->session.folder, false);
+	uint64_t damaged = engine->heap ? heap_rings_damaged(engine->heap) : 0;
 
 	if (absent && (stats->samples > 0 || stats->heap_events > 0))
 		remark(stats, "%s", absent);
 	if (counts[SESSION_FAULTS] > 0)
-		remark(stats,
-		       "wick's code in the program met %llu fault%s, without harm to it%s; report "
-		       "it",
+		remark(stats, "wick's own code met %llu fault%s in the program%s; report it",
 		       (unsigned long long)counts[SESSION_FAULTS], remark_s(counts[SESSION_FAULTS]),
 		       engine->given_up ? ", and sampling ended by that" : "");
 	if (engine->own_signal > 0)
-		remark(stats, "a program uses SIGPROF itself: sampled by signal %u",
-		       engine->own_signal);
+		remark(stats, "a program uses SIGPROF: sampled by signal %u", engine->own_signal);
 	if (engine->sealed > 0)
-		remark(stats,
-		       "not sampled from where it filters its system calls on: %llu program%s; use "
-		       "--engine perf",
+		remark(stats, "filters its system calls, and is sampled no more: %llu program%s",
 		       (unsigned long long)engine->sealed, remark_s(engine->sealed));
 	if (engine->refused_events > 0)
 		remark(stats, "%llu event%s left out: too many names, or a weight beyond 2^63",
 		       (unsigned long long)engine->refused_events,
 		       remark_s(engine->refused_events));
 	remark_heap(stats, counts, &engine->heap_marks);
-	if (engine->heap && heap_rings_damaged(engine->heap) > 0)
-		remark(stats,
-		       "%llu allocation%s left out: what the program handed over made no sense",
-		       (unsigned long long)heap_rings_damaged(engine->heap),
-		       remark_s(heap_rings_damaged(engine->heap)));
+	if (damaged > 0)
+		remark(stats, "%llu allocation%s left out: what the program says makes no sense",
+		       (unsigned long long)damaged, remark_s(damaged));
 	hooks_remark(&engine->hooks, stats);
 	remark_threads(stats, counts);
 }
