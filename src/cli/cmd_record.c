@@ -542,7 +542,10 @@ const struct command command_record = {
 			{"wick record -p 1234 -d 10", "ten seconds of a running process"},
 			{"sudo wick record -a -d 30", "half a minute of the whole machine"},
 			{"sudo wick record --mode wall --waker -o app.wick -p 1234 -d 10",
-			 "running and waiting, and who ends the waits; see: wick report --by state"},
+			 "running and waiting, and who ends the waits; see: wick report --by "
+			 "state"},
+			{"sudo wick record --cgroup /sys/fs/cgroup/system.slice -d 10",
+			 "all processes of a control group: a service, a container"},
 			{"wick record --heap --mode wall -o app.wick -- ./app",
 			 "time, waiting and memory in one file, without root"},
 			{"wick record --engine signal -- ./app",

@@ -71,6 +71,34 @@ def test_files_and_functions_that_a_document_names_exist(document):
         assert re.search(rf"\b{name}\(", sources), f"{document.name} names {name}()"
 
 
+@pytest.fixture(scope="module")
+def options_of():
+    """The options of a command, as its help has them; None when there is no such command."""
+    known = {}
+
+    def ask(command):
+        if command not in known:
+            done = subprocess.run([WICK, command, "--help"], capture_output=True, text=True, check=False)
+            names = re.findall(r"(?<![\w-])(-\w|--(?:\[no-\])?[a-z][a-z-]*)", done.stdout)
+            known[command] = {form for name in names for form in (name.replace("[no-]", ""), name.replace("[no-]", "no-"))} \
+                if done.returncode == 0 else None
+        return known[command]
+    return ask
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_commands_that_a_text_names_have_these_options(document, options_of):
+    """What stands in the text and in tables; blocks are run."""
+    for command, rest in re.findall(r"`(?:sudo )?wick ([a-z][a-z-]*)((?: [^`]*)?)`", without_fences(document.read_text(
+            encoding="utf-8"))):
+        options = options_of(command)
+        assert options is not None, f"there is no wick {command}"
+        own = re.split(r" -- |[|>]", rest + " ")[0]
+        for option in re.findall(r"(?<= )--?[a-z][a-z-]*", own, re.IGNORECASE):
+            forms = [option] if option.startswith("--") else [f"-{letter}" for letter in option[1:]]
+            assert set(forms) <= options, f"wick {command} has no {option}"
+
+
 def test_messages_that_the_troubleshooting_guide_quotes_are_what_wick_says():
     """In text blocks, with "…" for what differs. Literals that stand side by side are one."""
     sources = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "src").rglob("*.c")))

@@ -20,7 +20,7 @@ TABLE_HEADS = ("self   total", "total    self", "share       total", "------- se
 VERDICTS = {"ok", "limited", "no", "sudo"}  # of wick doctor: the machine decides
 # Nobody waits for as long as a reader would.
 SHORTER = ((re.compile(r"-d \d+s?\b"), "-d 0.2"), (re.compile(r"--interval \d+s\b"), "--interval 0.2s"),
-           (re.compile(r"examples/demo$", re.MULTILINE), "examples/demo 0.7"))
+           (re.compile(r"examples/demo( 1)?$", re.MULTILINE), "examples/demo 0.7"))
 EXAMPLES = [block for document in DOCUMENTS for block in examples_of(document)]
 # Examples of --help that are not run, and why: only their options are looked at.
 HELP_NOT_RUN = {
@@ -78,7 +78,7 @@ def run_in(place, command, pid=None):
         command = pattern.sub(shorter, command)
     if pid:
         command = re.sub(r"\b1234\b", str(pid), command)
-    command = command.replace("/sys/fs/cgroup", cgroup2() or "/sys/fs/cgroup")
+    command = re.sub(r"/sys/fs/cgroup(/system\.slice)?", cgroup2() or "/sys/fs/cgroup", command)
     environment = {key: value for key, value in os.environ.items() if not key.startswith("WICK")}
     environment |= {"PATH": f"{place}/bin:{environment['PATH']}", "HOME": str(place), "XDG_CONFIG_HOME": str(place),
                     "LC_ALL": "C.UTF-8", "LD_LIBRARY_PATH": f"{place}/lib", "PKG_CONFIG_PATH": f"{place}/lib",
@@ -238,6 +238,7 @@ def test_examples_of_the_help_work(command, places, server, available):
         if example in HELP_NOT_RUN:
             done = run_in(place, re.split("[|<>]", example)[0] + " --help")
         elif ("sudo " in example or "heap -p" in example) and not available("ebpf") or \
+                "--cgroup" in example and not available("cgroup2") or \
                 "perf.data" in example and not available("perf"):
             continue
         else:
