@@ -34,6 +34,7 @@ import attach as attach_bench  # noqa: E402
 import contract  # noqa: E402
 import engines  # noqa: E402
 import heap as heap_bench  # noqa: E402
+import rates as rate_bench  # noqa: E402
 import symbols as symbol_bench  # noqa: E402
 
 Row = collections.namedtuple("Row", "what perf wick ratio goal met")
@@ -583,6 +584,10 @@ class Bench:
                    f"{statistics.median(stated):.2f} %), recorder {own:.2f} %", NONE,
                    "0.7 to 1.3 %", 0.7 <= whole <= 1.3)
 
+    def rates(self):
+        """What rates and depths cost with each engine."""
+        return rate_bench.Rates(self, run, Row, target_us).rows()
+
     def redis(self):
         """Latency of redis while it is recorded at 100 Hz, in turns with one that is not."""
         if not shutil.which("redis-server") or not shutil.which("redis-benchmark"):
@@ -703,7 +708,7 @@ class Bench:
 MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking", "folded_to_svg",
                 "layout", "top", "heap_analysis", "perf_data_to_svg", "large_perf_data_to_svg", "walking",
                 "telling", "unwinding", "kernel_walking", "machine", "signal_engine", "gperftools",
-                "thread_shares", "budget", "redis", "heap", "heap_attach", "heap_codec", "symbols")
+                "thread_shares", "budget", "rates", "redis", "heap", "heap_attach", "heap_codec", "symbols")
 
 
 def run_like(stderr):

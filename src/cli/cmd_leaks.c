@@ -114,10 +114,10 @@ const struct command command_leaks = {
 		(const struct command_example[]){
 			{"wick leaks app.wick", "what is lost, the surest and largest first"},
 			{"wick leaks --tree app.wick", "with the stacks"},
-			{"wick leaks --suppressions known.supp --fail-on definite app.wick",
-			 "a test that fails on new leaks"},
 			{"wick leaks --gen-suppressions app.wick > known.supp",
 			 "rules for all that is known by now"},
+			{"wick leaks --suppressions known.supp --fail-on definite app.wick",
+			 "a test that fails on new leaks"},
 			{NULL, NULL},
 		},
 	.options = table,

@@ -240,6 +240,13 @@ const struct command command_list = {
 			"where "
 			"others can write.",
 			NULL},
+	.examples =
+		(const struct command_example[]){
+			{"wick list events", "what -e of wick record takes on this machine"},
+			{"wick list engines", "which ways to sample there are, and which work"},
+			{"wick list formats", "what wick export writes"},
+			{NULL, NULL},
+		},
 	.options = table,
 	.options_size = sizeof(struct list_options),
 	.defaults = &(const struct list_options){0},

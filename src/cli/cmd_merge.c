@@ -39,6 +39,8 @@ const struct command command_merge = {
 	.examples =
 		(const struct command_example[]){
 			{"wick merge -o all.wick monday.wick tuesday.wick", "two days in one"},
+			{"wick merge -o old.wick old-1.wick old-2.wick old-3.wick",
+			 "several runs for one side of wick diff: less noise"},
 			{NULL, NULL},
 		},
 	.options = table,

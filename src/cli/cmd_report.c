@@ -236,6 +236,7 @@ static const struct option_spec table[] = {
 	{"by", 0, OPTION_STRING(struct report_command_options, by),
 	 .words = (const char *const[]){"function", "module", "thread", "state", "line", "site",
 					NULL},
+	 .more_words = true,
 	 .help = "what a row stands for; a state is what threads were doing: on CPU, sleeping, "
 		 "waiting for a CPU …; a line one of the source; a site a place that allocates, "
 		 "of wick heap; or a view of a plug-in, see: wick list views"},

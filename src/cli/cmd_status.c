@@ -261,6 +261,7 @@ const struct command command_status = {
 		(const struct command_example[]){
 			{"wick status", "all that is being recorded"},
 			{"wick status 1234 --pause", "stop sampling process 1234 for a while"},
+			{"wick status 1234 --resume", "go on"},
 			{NULL, NULL},
 		},
 	.options = table,

@@ -49,6 +49,19 @@ const struct help_variable help_variables[] = {
 	{NULL, NULL},
 };
 
+static const struct command_example first_steps[] = {
+	{"wick record -o app.wick -- ./app", "sample a program; or -p PID -d 10, one that runs"},
+	{"wick report app.wick", "where the time went; wick flame app.wick draws it"},
+	{"sudo wick record --mode wall -o app.wick -- ./app",
+	 "waiting too: then wick report --by state app.wick"},
+	{"wick heap --leaks -o app.wick -- ./app", "memory: what is lost, and who holds most"},
+	{"wick diff old.wick new.wick", "what became slower"},
+	{"wick doctor", "what works on this machine, and how to repair what does not"},
+	{NULL, NULL},
+};
+
+const struct command_example *const help_first_steps = first_steps;
+
 int help_width(FILE *file)
 {
 	const char *columns = getenv("COLUMNS");
@@ -250,14 +263,12 @@ static void put_synopsis(struct bytes *out, const struct command *command)
 	} while (*line);
 }
 
-static void put_examples(struct bytes *out, const struct command *command, int width)
+static void put_examples(struct bytes *out, const struct command_example *example, int width)
 {
-	const struct command_example *example;
-
-	if (!command->examples)
+	if (!example)
 		return;
 	bytes_printf(out, "\nExamples:\n");
-	for (example = command->examples; example->line; example++) {
+	for (; example->line; example++) {
 		bytes_printf(out, "  %s\n      ", example->line);
 		put_wrapped(out, example->purpose, 6, 6, width);
 	}
@@ -284,7 +295,7 @@ int help_put_command(struct bytes *out, const struct command *command, int width
 		put_wrapped(out, command->argument_help, 2, 2, width);
 	}
 	put_options(out, &values.set, width);
-	put_examples(out, command, width);
+	put_examples(out, command->examples, width);
 	command_values_fini(&values);
 	return 0;
 }
@@ -295,8 +306,10 @@ void help_put_overview(struct bytes *out, const struct command *const *commands,
 	const struct option_spec *spec;
 
 	bytes_printf(out, "Usage: wick COMMAND [OPTIONS] [ARGUMENTS]\n\n");
-	put_wrapped(out, "wick says where the CPU time of a program goes, without recompiling it.",
-		    0, 0, width);
+	put_wrapped(
+		out,
+		"wick says where the time and the memory of a program go, without recompiling it.",
+		0, 0, width);
 	bytes_printf(out, "\nCommands:\n");
 	for (; *commands; commands++) {
 		if (!(*commands)->hidden)
@@ -312,6 +325,7 @@ void help_put_overview(struct bytes *out, const struct command *const *commands,
 	bytes_printf(out, "\nEnvironment:\n");
 	for (variable = help_variables; variable->name; variable++)
 		put_row(out, variable->name, variable->meaning, 19, width);
+	put_examples(out, help_first_steps, width);
 	bytes_printf(out, "\nSee wick COMMAND --help for the options of a command.\n");
 }
 

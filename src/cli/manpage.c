@@ -175,14 +175,12 @@ static void put_options(struct bytes *out, const struct option_set *set)
 	}
 }
 
-static void put_examples(struct bytes *out, const struct command *command)
+static void put_examples(struct bytes *out, const struct command_example *example)
 {
-	const struct command_example *example;
-
-	if (!command->examples)
+	if (!example)
 		return;
 	bytes_printf(out, ".SH EXAMPLES\n");
-	for (example = command->examples; example->line; example++) {
+	for (; example->line; example++) {
 		bytes_printf(out, ".TP\n");
 		put_bold(out, example->line, strlen(example->line));
 		bytes_put_u8(out, '\n');
@@ -218,7 +216,7 @@ int manpage_put_command(struct bytes *out, const struct command *command, struct
 	put_synopsis(out, command);
 	put_description(out, command);
 	put_options(out, &values.set);
-	put_examples(out, command);
+	put_examples(out, command->examples);
 	bytes_printf(out, ".SH EXIT STATUS\n");
 	put_statuses(out, help_statuses);
 	if (command->has_gates)
@@ -264,12 +262,14 @@ void manpage_put_overview(struct bytes *out, const struct command *const *comman
 	const struct option_spec *spec;
 	size_t i;
 
-	put_head(out, "wick", "a profiler for the CPU time of Linux programs");
-	bytes_printf(out, ".SH SYNOPSIS\n\\fBwick\\fR COMMAND [OPTIONS] [ARGUMENTS]\n"
-			  ".SH DESCRIPTION\n"
-			  "wick says where the CPU time of a program goes, without recompiling\n"
-			  "it. Results go to standard output, everything else to standard error.\n"
-			  ".SH COMMANDS\n");
+	put_head(out, "wick", "a profiler for the time and the memory of Linux programs");
+	bytes_printf(
+		out,
+		".SH SYNOPSIS\n\\fBwick\\fR COMMAND [OPTIONS] [ARGUMENTS]\n"
+		".SH DESCRIPTION\n"
+		"wick says where the time and the memory of a program go, without recompiling\n"
+		"it. Results go to standard output, everything else to standard error.\n"
+		".SH COMMANDS\n");
 	for (i = 0; commands[i]; i++) {
 		if (commands[i]->hidden)
 			continue;
@@ -286,6 +286,7 @@ void manpage_put_overview(struct bytes *out, const struct command *const *comman
 	}
 	put_files(out);
 	put_variables(out);
+	put_examples(out, help_first_steps);
 	bytes_printf(out, ".SH EXIT STATUS\n");
 	put_statuses(out, help_statuses);
 }

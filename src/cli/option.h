@@ -89,6 +89,7 @@ struct option_spec {
 	const char *off;      /* a word that stands for 0, whatever the range says */
 	uint64_t bare_ns;     /* duration: what a number without a unit counts; 0: seconds */
 	const char *const *words; /* enum, string: allowed words, NULL last */
+	bool more_words;          /* string: others may be allowed too, the command knows */
 	const char *alias_of;
 	const struct option_spec *table; /* of a group */
 	enum option_offer offer;

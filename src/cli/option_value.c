@@ -290,7 +290,8 @@ static int parse_value(const struct option_spec *spec, const char *text, const c
 			return refuse(spec, text, subject, "is not of the form KEY=VALUE", err);
 		return 0;
 	case OPTION_KIND_STRING:
-		return spec->words ? parse_word(spec, text, subject, ret, err) : 0;
+		return spec->words && !spec->more_words ? parse_word(spec, text, subject, ret, err)
+							: 0;
 	case OPTION_KIND_LIST:
 	case OPTION_KIND_END:
 	case OPTION_KIND_IGNORED:

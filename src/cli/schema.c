@@ -174,7 +174,7 @@ static void put_type(struct json *json, const struct option_spec *spec)
 	case OPTION_KIND_STRING:
 	case OPTION_KIND_ENUM:
 		json_string(json, "type", "string");
-		if (spec->words)
+		if (spec->words && !spec->more_words)
 			put_string_array(json, "enum", spec->words);
 		break;
 	case OPTION_KIND_DURATION:

@@ -20,7 +20,7 @@ ALL = {
     "unwind": ["tests/unwind"],
     "e2e": ["tests/e2e",
             *(f"--ignore=tests/e2e/test_{name}.py" for name in ("bad_input", "cfi", "diff", "docs",
-                                                        "symbolize"))],
+                                                        "examples", "symbolize"))],
 }
 
 # The least that shows each piece at work: three minutes of an emulator's time.

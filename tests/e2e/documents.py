@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The code blocks of the documents, and what is said about running them.
+
+Blocks of ```sh, ```console and ```c are examples, and examples are run. A comment in the line above says
+what a reader does not see:
+
+    <!-- not run: REASON -->        it cannot be run by a test
+    <!-- needs: WORD, WORD -->      it is skipped where one of these is not to be had
+    <!-- exit: 3 -->                how it ends: one of these numbers, 0 without
+
+Other blocks are pictures, formats and messages; one that looks like commands is an example without its name.
+"""
+import collections
+import pathlib
+import re
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").glob("*.md")])
+EXAMPLES = ("sh", "console", "c")
+PICTURES = ("", "text", "json", "ini", "yaml")
+COMMAND = re.compile(r"^(?:\$ |sudo |wick |make |cc |gcc |perf record |docker |kubectl |python3? |tests/|scripts/|WICK_\w+=)",
+                     re.MULTILINE)
+FENCE = re.compile(r"(?:^<!-- (?P<remark>[^\n]*) -->\n)?^```(?P<language>\w*)\n(?P<body>.*?)^```$",
+                   re.MULTILINE | re.DOTALL)
+REMARK = re.compile(r"(not run|needs|exit): (.+)")
+
+Block = collections.namedtuple("Block", "document line language body not_run needs statuses")
+
+
+def blocks_of(document):
+    """All code blocks of a document; a remark that is not understood is an error."""
+    text = document.read_text(encoding="utf-8")
+    blocks = []
+    for found in FENCE.finditer(text):
+        said = {}
+        remark = found["remark"]
+        if remark:
+            match = REMARK.fullmatch(remark)
+            if not match:
+                raise ValueError(f"{document.name}: what is meant by <!-- {remark} -->?")
+            said[match[1]] = match[2]
+        line = text.count("\n", 0, found.start("language")) + 1
+        blocks.append(Block(document.relative_to(ROOT), line, found["language"], found["body"], said.get("not run"),
+                            tuple(word.strip() for word in said.get("needs", "").split(",") if word.strip()),
+                            tuple(map(int, said.get("exit", "0").split()))))
+    return blocks
+
+
+def examples_of(document):
+    return [block for block in blocks_of(document) if block.language in EXAMPLES]
+
+
+def unmarked(document):
+    """Blocks that nobody has said to be an example or not: (line, what is wrong)."""
+    wrong = []
+    for block in blocks_of(document):
+        if block.language not in EXAMPLES + PICTURES:
+            wrong.append((block.line, f"no language that is known: {block.language}"))
+        elif block.language in PICTURES and COMMAND.search(block.body):
+            wrong.append((block.line, "looks like commands: make it sh or console"))
+    return wrong
+
+
+def console_commands(body):
+    """[(command, lines of output)] of a console block."""
+    commands = []
+    for line in body.splitlines():
+        if line.startswith("$ "):
+            commands.append((line[2:], []))
+        elif commands:
+            commands[-1][1].append(line)
+    return commands
