@@ -4,13 +4,14 @@
 
     run-tests.py [--build DIR] [--long] [--vm smoke|all] [SUITE...]
 
-Suites, in the order they run: unit asan lint scripts fuzz golden unwind dwarf e2e deb browser vm. A case
-is one cmocka test, one pytest test, one lint check or one fuzz target. Logs are kept in
-DIR/logs, those of the emulated machine (vm) in build-vm-CPU/logs.
+Suites, in the order they run: unit scripts golden e2e, and beside it unwind dwarf lint; asan fuzz
+deb browser vm. A case is one cmocka test, one pytest test, one lint check or one fuzz target. Logs are
+kept in DIR/logs, those of the emulated machine (vm) in build-vm-CPU/logs.
 """
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import json
 import os
 import pathlib
@@ -19,6 +20,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 import xml.etree.ElementTree
 
@@ -58,6 +60,12 @@ def run_logged(command, log, timeout=600, env=None, cwd=ROOT):
     return status, time.monotonic() - start, log.read_text(errors="replace")
 
 
+def give_way():
+    """From here on this thread, and what it starts, gets only what nobody else wants of the CPUs."""
+    with contextlib.suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+
 def junit_cases(path):
     """The cases of a JUnit file (cmocka's or pytest's)."""
     cases = []
@@ -83,12 +91,21 @@ class Runner:
         self.build = pathlib.Path(options.build)
         self.logs = ROOT / self.build / "logs"
         self.logs.mkdir(parents=True, exist_ok=True)
+        self.steady_done = threading.Event()
+        self.beside = False
+
+    def wants(self, suite):
+        return (not self.options.suites or suite in self.options.suites) and \
+            (suite not in FOLDERS or (ROOT / FOLDERS[suite]).is_dir())
 
     # Building
 
-    def make(self, directory, setup, env=None):
-        command = ["scripts/build", "--setup", setup, directory] if setup else \
-            ["scripts/build", directory]
+    @staticmethod
+    def build_command(directory, setup, target="", jobs=""):
+        return ["scripts/build", "--setup", setup, "--target", target, "--jobs", jobs, directory]
+
+    def make(self, directory, setup, target="", env=None):
+        command = self.build_command(directory, setup, target)
         status, _, output = run_logged(command, self.logs / f"build-{directory.name}.log",
                                        timeout=1800, env=env)
         if status != 0:
@@ -133,9 +150,14 @@ class Runner:
     def suite_unit(self):
         return self.unit_programs(self.build, {})
 
+    def asan_build(self):
+        return (pathlib.Path(f"{self.build}-asan"),
+                "-Db_sanitize=address,undefined -Db_lundef=false -Doptimization=0",
+                "meson-test-prereq")
+
     def suite_asan(self):
-        directory = pathlib.Path(f"{self.build}-asan")
-        self.make(directory, "-Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1")
+        directory = self.asan_build()[0]
+        self.make(*self.asan_build())
         # The pages are checked by the unit suite already.
         return self.unit_programs(directory, suites={"unit"}, env={
             "ASAN_OPTIONS": "detect_leaks=1",
@@ -144,7 +166,7 @@ class Runner:
     # Lint: one case for each check.
 
     def lint_checks(self):
-        jobs, build = str(self.options.jobs), str(self.build)
+        jobs, build = str(1 if self.beside else self.options.jobs), str(self.build)
         listed = subprocess.run(
             ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
             capture_output=True, text=True, check=True).stdout.splitlines()
@@ -220,7 +242,7 @@ class Runner:
             return [Case("fuzz", SKIPPED, 0, "clang is not installed (make deps)")]
         directory = pathlib.Path(f"{self.build}-fuzz")
         self.make(directory, "-Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false "
-                  "-Dc_args=-fsanitize=fuzzer-no-link", env={"CC": compiler})
+                  "-Dc_args=-fsanitize=fuzzer-no-link", target="fuzz", env={"CC": compiler})
         programs = sorted(path for path in (ROOT / directory / "tests/fuzz").glob("fuzz_*")
                           if path.is_file() and os.access(path, os.X_OK))
         with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
@@ -264,8 +286,40 @@ class Runner:
         steady = [f"tests/e2e/test_{name}.py" for name in STEADY]
         with concurrent.futures.ThreadPoolExecutor(min(2, self.options.jobs)) as pool:
             parts = [pool.submit(self.pytest, "e2e", "tests/e2e", *(f"--ignore={path}" for path in steady)),
-                     pool.submit(self.pytest, "e2e-steady", *steady, nice=10)]
+                     pool.submit(self.pytest_steady, steady)]
             return [case for part in parts for case in part.result()]
+
+    def pytest_steady(self, files):
+        try:
+            return self.pytest("e2e-steady", *files, nice=10)
+        finally:
+            self.steady_done.set()
+
+    # One thing at a time runs beside the end-to-end tests, on what they leave free: their own
+    # steady files, then suites that measure nothing, then what later suites will have to build.
+
+    def run_beside(self, suites, stop):
+        """Runs the suites to their end and builds until stop is set; returns their cases."""
+        self.steady_done.wait()
+        give_way()
+        self.beside = True
+        results = {name: run_suite(self, name) for name in suites}
+        if self.wants("asan"):
+            self.build_until(stop, *self.asan_build())
+        return results
+
+    def build_until(self, stop, *what):
+        """Builds as long as it may. The suite that needs it goes on from there, and has the errors."""
+        with open(self.logs / "build-beside.log", "wb") as out, subprocess.Popen(
+                list(map(str, self.build_command(*what, jobs=1))), cwd=ROOT, stdout=out,
+                stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL) as process:
+            name = pathlib.Path(f"/proc/{process.pid}/comm")
+            while process.poll() is None:
+                # Meson is left to its end; ninja leaves nothing half made.
+                if stop.wait(0.2) and name.read_text(encoding="utf-8") == "ninja\n":
+                    process.terminate()
+                    process.wait()
+                time.sleep(0.1)
 
     def suite_unwind(self):
         return self.pytest("unwind", "tests/unwind")
@@ -411,11 +465,13 @@ class Runner:
         return cases
 
 
+# Suites that measure nothing, and need no more than a CPU now and then.
+BESIDE = ("unwind", "dwarf", "lint")
 FOLDERS = {"scripts": "tests/scripts", "golden": "tests/golden", "e2e": "tests/e2e",
            "unwind": "tests/unwind", "dwarf": "tests/dwarf", "deb": "tests/deb", "browser": "tests/browser",
            "fuzz": "tests/fuzz", "vm": "tests/vm"}
-SUITES = ("unit", "asan", "lint", "scripts", "fuzz", "golden", "unwind", "dwarf", "e2e",
-          "deb", "browser", "vm")
+SUITES = ("unit", "scripts", "golden", "unwind", "dwarf", "lint", "e2e", "asan", "fuzz", "deb",
+          "browser", "vm")
 
 
 def count(cases, status):
@@ -432,6 +488,28 @@ def run_suite(runner, name):
     print(f"  {name:<8} {count(cases, PASSED):5} passed {count(cases, FAILED):4} failed "
           f"{count(cases, SKIPPED):4} skipped {seconds:7.1f} s", flush=True)
     return cases
+
+
+def run_e2e(runner, beside):
+    """Runs the end-to-end tests and the suites that go beside them."""
+    stop = threading.Event()
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        others = pool.submit(runner.run_beside, beside, stop)
+        results = {"e2e": run_suite(runner, "e2e")}
+        stop.set()
+        return {**others.result(), **results}
+
+
+def run_suites(runner):
+    wanted = [name for name in SUITES if runner.wants(name)]
+    beside = [name for name in BESIDE if "e2e" in wanted and name in wanted]
+    results = {}
+    for name in wanted:
+        if name == "e2e" and runner.options.jobs > 1:
+            results.update(run_e2e(runner, beside))
+        elif name not in beside or runner.options.jobs == 1:
+            results[name] = run_suite(runner, name)
+    return results
 
 
 def report(results):
@@ -470,20 +548,13 @@ def main():
         options.fuzz_seconds = 120 if options.long else 5
     os.chdir(ROOT)
     runner = Runner(options)
-    results = {}
     start = time.monotonic()
     try:
         runner.make_main()
         print(f"  built in {time.monotonic() - start:.1f} s", flush=True)
     except BuildFailed as error:
         return report({"build": [Case("build", FAILED, 0, str(error))]})
-    for name in SUITES:
-        if options.suites and name not in options.suites:
-            continue
-        if name in FOLDERS and not (ROOT / FOLDERS[name]).is_dir():
-            continue
-        results[name] = run_suite(runner, name)
-    return report(results)
+    return report(run_suites(runner))
 
 
 if __name__ == "__main__":

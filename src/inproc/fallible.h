@@ -12,7 +12,8 @@
 #include <ucontext.h>
 
 #define FALLIBLE_LISTED                                                                            \
-	".pushsection wick_fallible, \"a\"\n\t.long 1b - .\n\t.long 2b - .\n\t.popsection"
+	".pushsection wick_fallible, \"a\"\n\t.balign 4\n\t.long 1b - .\n\t.long 2b - "            \
+	".\n\t.popsection"
 
 /* What lies at an address; anything where nothing does. */
 static inline uint64_t fallible_load(const uint64_t *address)

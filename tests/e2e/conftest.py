@@ -116,6 +116,7 @@ class Wick:
     def __init__(self, folder):
         self.folder = folder
         self.count = 0
+        self.started = []
 
     def run(self, *args, timeout=TIMEOUT, prefix=(), **options):
         options.setdefault("stdin", subprocess.DEVNULL if "input" not in options else None)
@@ -135,9 +136,18 @@ class Wick:
     def start(self, *args, **options):
         """Starts wick in the background, in a process group of its own."""
         options.setdefault("stdin", subprocess.DEVNULL)
-        return subprocess.Popen([str(WICK), *map(str, args)], stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True, cwd=self.folder,
-                                start_new_session=True, **options)
+        process = subprocess.Popen([str(WICK), *map(str, args)], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, cwd=self.folder,
+                                   start_new_session=True, **options)
+        self.started.append(process)
+        return process
+
+    def end(self):
+        """Ends what a test that failed has left running, and what that has started."""
+        for process in self.started:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
 
     def new_path(self):
         self.count += 1
@@ -190,13 +200,17 @@ def wick_exists():
 
 @pytest.fixture
 def wick(wick_exists, tmp_path):
-    return Wick(tmp_path)
+    program = Wick(tmp_path)
+    yield program
+    program.end()
 
 
 @pytest.fixture(scope="module")
 def shared_wick(wick_exists, tmp_path_factory):
     """For recordings that several tests of a module look at."""
-    return Wick(tmp_path_factory.mktemp("shared"))
+    program = Wick(tmp_path_factory.mktemp("shared"))
+    yield program
+    program.end()
 
 
 @pytest.fixture
