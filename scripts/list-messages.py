@@ -116,21 +116,29 @@ MAKER_CALL = re.compile(r"\b(" + "|".join([*MAKERS, *REMEDY]) + r")\s*\(")
 
 
 class Token:
-    __slots__ = ("kind", "text", "line")
+    """A token; span is how many further on the bracket that it opens is closed."""
+    __slots__ = ("kind", "text", "line", "span")
 
     def __init__(self, kind, text, line):
-        self.kind, self.text, self.line = kind, text, line
+        self.kind, self.text, self.line, self.span = kind, text, line, 0
 
     def is_mark(self, marks):
         return self.kind == "mark" and self.text in marks
 
 
 def tokenise(text):
-    found, line = [], 1
+    found, line, opened = [], 1, []
     for match in TOKEN.finditer(text):
-        if match.lastgroup not in ("skip", "directive"):
-            found.append(Token(match.lastgroup, match.group(), line))
-        line += match.group().count("\n")
+        kind, word = match.lastgroup, match.group()
+        if kind == "mark" and word in OPEN:
+            opened.append(len(found))
+        elif kind == "mark" and word in CLOSE and opened:
+            found[opened[-1]].span = len(found) - opened[-1]
+            opened.pop()
+        if kind not in ("skip", "directive"):
+            found.append(Token(kind, word, line))
+        else:
+            line += word.count("\n")
     return found
 
 
@@ -140,12 +148,7 @@ def directives(text):
 
 def close_of(tokens, at):
     """Where the bracket that opens at a token is closed."""
-    depth = 0
-    for i in range(at, len(tokens)):
-        depth += tokens[i].is_mark(OPEN) - tokens[i].is_mark(CLOSE)
-        if depth == 0:
-            return i
-    raise ValueError(f"line {tokens[at].line}: a bracket is not closed")
+    return min(at + tokens[at].span, len(tokens) - 1)
 
 
 def arguments_of(tokens, at):

@@ -313,6 +313,8 @@ def test_a_sample_of_the_blocks_tells_of_all(wick):
     samples = truth / 65536
     assert abs(estimate / truth - 1) < 5 / samples ** 0.5
     assert heap.report["totals"]["sampled"]
+    info = wick.json("info", heap.path, "--format", "json")
+    assert int(info["session"]["heap_events"]) < info["heap_events"]  # which has notes on sampling, too
 
 
 def test_the_program_goes_on_when_the_recorder_dies(wick, tmp_path):

@@ -72,6 +72,10 @@ static void without_samples_the_likely_reason_is_told(void **state)
 	assert_null(absence_tell(&absence, *state, true));
 	absence.silent_ends = 1;
 	assert_non_null(strstr(absence_tell(&absence, *state, true), "--engine ptrace"));
+	absence.heap = true;
+	assert_non_null(strstr(absence_tell(&absence, *state, true), "no call of malloc()"));
+	absence.sampled = true;
+	assert_non_null(strstr(absence_tell(&absence, *state, true), "a smaller --sample"));
 }
 
 int main(void)

@@ -316,8 +316,21 @@ static void an_error_names_place_key_value_and_range(void **state)
 		write_file("wick.json", cases[i].file);
 		assert_int_equal(load(&values, &first, NULL, &err), -EINVAL);
 		assert_string_equal(err.text, cases[i].text);
+		assert_true(err.remedy[0] != '\0');
 		command_values_fini(&values);
 	}
+}
+
+static void the_key_that_may_be_meant_is_told(void **state)
+{
+	struct command_values values;
+	struct error err = {0};
+
+	write_file("wick.json", "{\"sampling\": {\"frequency\": 99}}");
+	assert_int_equal(load(&values, &first, NULL, &err), -EINVAL);
+	assert_string_equal(err.remedy,
+			    "did you mean sampling.frequency_hz? see wick config --schema");
+	command_values_fini(&values);
 }
 
 static void strings_have_variables_and_paths_from_the_file(void **state)
@@ -460,6 +473,7 @@ int main(void)
 		IN_DIRECTORY(the_first_file_that_exists_is_read),
 		IN_DIRECTORY(a_key_of_another_command_is_checked_and_left_alone),
 		IN_DIRECTORY(an_error_names_place_key_value_and_range),
+		IN_DIRECTORY(the_key_that_may_be_meant_is_told),
 		IN_DIRECTORY(strings_have_variables_and_paths_from_the_file),
 		cmocka_unit_test(a_preset_is_the_weakest_source),
 		IN_DIRECTORY(a_bad_variable_is_named),

@@ -84,10 +84,10 @@ static int each_event(struct perf_engine *engine, unsigned long request, struct 
 
 	for (i = 0; i < engine->events.count; i++)
 		if (ioctl(engine->events.items[i], request, 0) < 0)
-			return error_errno(err, -errno, "cannot switch a perf event");
+			return error_errno(err, -errno, "cannot switch a perf event on or off");
 	for (i = 0; i < engine->sides.count; i++)
 		if (ioctl(engine->sides.items[i], request, 0) < 0)
-			return error_errno(err, -errno, "cannot switch a perf event");
+			return error_errno(err, -errno, "cannot switch a perf event on or off");
 	return 0;
 }
 

@@ -178,7 +178,7 @@ static int map_ring(struct perf_engine *engine, struct cpu_ring *ring, int fd, s
 	if (r == 0)
 		return 0;
 	engine->ring_refused = r == -EPERM || r == -ENOMEM;
-	(void)error_errno(err, r, "cannot map a perf ring buffer");
+	(void)error_errno(err, r, "cannot map the buffer of a perf event");
 	error_remedy(err, "raise the limit: sudo sysctl kernel.perf_event_mlock_kb=2048");
 	return r;
 }
@@ -202,7 +202,7 @@ static int join_ring(struct perf_engine *engine, int cpu, int fd, bool side, str
 		if (engine->rings.items[i].cpu != cpu || engine->rings.items[i].side != side)
 			continue;
 		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, engine->rings.items[i].fd) < 0)
-			return error_errno(err, -errno, "cannot share a perf ring buffer");
+			return error_errno(err, -errno, "cannot share the buffer of a perf event");
 		return 0;
 	}
 	r = map_ring(engine, &ring, fd, err);
@@ -301,7 +301,7 @@ static int open_output(struct perf_engine *engine, const struct cpu_ring *ring, 
 		return error_set(err, -ENOMEM, "out of memory");
 	}
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0)
-		return error_errno(err, -errno, "cannot share a perf ring buffer");
+		return error_errno(err, -errno, "cannot share the buffer of a perf event");
 	return walker_set_output(engine->walker, ring->cpu, fd, err);
 }
 

@@ -239,7 +239,7 @@ static int replace_events(struct perf_engine *engine, uint32_t hz, struct error 
 	r = open_followed(engine, err);
 	for (size_t i = events; i < engine->events.count && r == 0; i++)
 		if (ioctl(engine->events.items[i], PERF_EVENT_IOC_ENABLE, 0) < 0)
-			r = error_errno(err, -errno, "cannot switch a perf event");
+			r = error_errno(err, -errno, "cannot switch a perf event on or off");
 	if (r < 0) { /* all goes on as it was */
 		engine->grant.attr = attr;
 		retire_last(engine, events, members);
