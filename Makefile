@@ -33,7 +33,9 @@ all: ## build; the program is then at build/wick
 deps: ## install every package that building, testing and linting need
 	@scripts/install-deps build test lint browser deb vm
 
-demo: all ## record the example program, show its hot functions, draw demo/flame.svg
+demo: ## record the example program, show its hot functions, draw demo/flame.svg
+	@scripts/install-deps --use "$(DEPS)" build
+	@scripts/build --only 'wick libwick-preload.so examples/demo' "$(BUILD)"
 	@scripts/demo "$(BUILD)" demo
 
 test: ## install what is missing, build, run every test

@@ -102,7 +102,7 @@ class Runner:
 
     @staticmethod
     def build_command(directory, setup, target="", jobs=""):
-        return ["scripts/build", "--setup", setup, "--target", target, "--jobs", jobs, directory]
+        return ["scripts/build", "--setup", setup, "--only", target, "--jobs", jobs, directory]
 
     def make(self, directory, setup, target="", env=None):
         command = self.build_command(directory, setup, target)

@@ -49,7 +49,7 @@ static bool own_folder(char *ret, size_t size)
 int preload_path(char *ret, size_t size, struct error *err)
 {
 	/* As built; beside libwick; from the program to libraries, wherever both were unpacked. */
-	static const char *const places[] = {"", "/wick", "/" WICK_PRELOAD_FROM_PROGRAM};
+	static const char *const places[] = {"", "/wick", WICK_PRELOAD_FROM_PROGRAM};
 	char own[PATH_MAX];
 
 	for (size_t i = 0; own_folder(own, sizeof(own)) && i < ARRAY_SIZE(places); i++) {
