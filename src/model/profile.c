@@ -235,6 +235,11 @@ int profile_add(struct profile *profile, uint32_t stack, uint32_t thread, const 
 				 values);
 }
 
+bool profile_state_is_away(const char *state)
+{
+	return *state && strcmp(state, "running") != 0 && strcmp(state, "on CPU") != 0;
+}
+
 void profile_clear_entries(struct profile *profile)
 {
 	profile->entries.count = profile->values.count = 0;

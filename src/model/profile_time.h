@@ -13,6 +13,9 @@
 #include "base/vec.h"
 #include "model/level_track.h"
 
+/* Whether a thread in that state is not on a CPU; false when there is no telling. */
+bool profile_state_is_away(const char *state);
+
 /* What a stack cost in a slice of time. */
 struct profile_moment {
 	uint32_t slice;

@@ -607,11 +607,20 @@ static int no_such_event(struct samples *samples, const char *name, struct error
 	return -EINVAL;
 }
 
-/* Slices of samples and of blocks are equally long. 0 or -ENOMEM. */
+/* Slices of samples and of blocks are equally long, and enough for all of the time. 0 or -ENOMEM.
+ */
 static int align_slices(struct samples *samples)
 {
+	const struct load_options *options = samples->options;
+	uint64_t end_ns =
+		samples->end_ns > samples->start_ns ? samples->end_ns - samples->start_ns : 0;
 	const struct heap_spans *spans;
+	uint32_t ignored;
 
+	if (end_ns > options->to_ns)
+		end_ns = options->to_ns;
+	if (find_slice(samples, end_ns - (end_ns > 0), &ignored) < 0)
+		return -ENOMEM;
 	if (!samples->heap)
 		return 0;
 	spans = &heap_analysis_report(samples->heap)->spans;

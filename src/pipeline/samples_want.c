@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "model/dictionary.h"
+#include "model/profile_time.h"
 #include "pipeline/load.h"
 #include "pipeline/samples.h"
 #include "pipeline/thread_state.h"
@@ -68,7 +69,7 @@ static bool is_away(struct samples *samples, uint32_t labels)
 			return false; /* a moment, then */
 	if (samples->labels_away.items[labels] == 0)
 		samples->labels_away.items[labels] =
-			thread_state_is_away(thread_state_of(dictionary, labels)) ? 1 : -1;
+			profile_state_is_away(thread_state_of(dictionary, labels)) ? 1 : -1;
 	return samples->labels_away.items[labels] > 0;
 }
 

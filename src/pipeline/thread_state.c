@@ -35,11 +35,6 @@ const char *thread_state_of(const struct dictionary *dictionary, uint32_t labels
 	return "";
 }
 
-bool thread_state_is_away(const char *state)
-{
-	return *state && strcmp(state, "running") != 0 && strcmp(state, "on CPU") != 0;
-}
-
 size_t thread_state_labels(const struct dictionary *dictionary, uint32_t id, struct label *labels)
 {
 	size_t n = label_sets_get(&dictionary->labels, &dictionary->strings, id, labels);

@@ -6,7 +6,6 @@
  * thread_state: what a thread was doing when a sample was taken, by the sample's labels.
  */
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,9 +20,6 @@ const char *thread_state_in_words(const char *state);
 
 /* What a set of labels says; "" when nothing. Valid as long as the dictionary. */
 const char *thread_state_of(const struct dictionary *dictionary, uint32_t labels);
-
-/* Whether a thread in that state is not on a CPU; false when there is no telling. */
-bool thread_state_is_away(const char *state);
 
 /* All labels of a set, the state in words; room for LABELS_MAX. Returns how many. */
 size_t thread_state_labels(const struct dictionary *dictionary, uint32_t id, struct label *labels);
