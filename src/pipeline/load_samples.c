@@ -34,7 +34,7 @@ static int hand_out(struct second_pass *pass, const struct sample_batch *batch, 
 	struct label labels[LABELS_MAX];
 	struct export_sample sample = {
 		.time_ns = batch->time_ns[i],
-		.since_ns = cover.end_ns,
+		.from_ns = cover.begin_ns,
 		.lasted_ns = cover.end_ns - cover.begin_ns,
 		.cpu = batch->cpu[i],
 		.weight = cover.weight,
@@ -56,6 +56,13 @@ static int hand_out(struct second_pass *pass, const struct sample_batch *batch, 
 		return error_errno(pass->err, r, "cannot build the stack");
 	if (!stack_filter_accepts(pass->filter, loader->profile, sample.stack))
 		return 0;
+	if (sample.time_ns > samples->start_ns)
+		sample.since_ns = sample.time_ns - samples->start_ns;
+	/* Of what is cut the time is that of the part that is left. */
+	if (sample.since_ns < cover.begin_ns)
+		sample.since_ns = cover.begin_ns;
+	if (sample.since_ns > cover.end_ns)
+		sample.since_ns = cover.end_ns;
 	if (sample.time_ns > samples->start_ns)
 		sample.time_ns = samples->start_ns + sample.since_ns;
 	if (samples->clock_realtime_ns > 0)

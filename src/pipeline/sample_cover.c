@@ -11,12 +11,15 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-struct sample_cover sample_cover_of(uint64_t since_ns, uint64_t weight, bool is_away)
+struct sample_cover sample_cover_of(uint64_t since_ns, uint64_t weight, enum sample_cover_side side)
 {
 	struct sample_cover cover = {.begin_ns = since_ns, .end_ns = since_ns, .weight = weight};
 
-	if (is_away)
+	if (side == SAMPLE_COVERS_BEFORE)
 		cover.begin_ns = since_ns > weight ? since_ns - weight : 0;
+	/* Sums of made-up files stop at the end. */
+	if (side == SAMPLE_COVERS_AFTER && weight <= UINT64_MAX / 2 && since_ns <= UINT64_MAX / 2)
+		cover.end_ns = since_ns + weight;
 	return cover;
 }
 

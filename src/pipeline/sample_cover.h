@@ -5,12 +5,15 @@
 /*
  * sample_cover: the time that a sample tells of.
  *
- * A thread that was away from its CPU is told of when it comes back, and the sample weighs as
- * much as it was away: it covers that time. All others tell of the moment they were taken at.
+ * A sample of a thread that was away from its CPU weighs as much as it was away: it covers that
+ * time. Some engines tell of it when it comes back, others say when it left. All other samples
+ * tell of the moment they were taken at.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
+
+enum sample_cover_side { SAMPLE_COVERS_NOTHING, SAMPLE_COVERS_BEFORE, SAMPLE_COVERS_AFTER };
 
 struct sample_cover {
 	uint64_t begin_ns; /* since the recording began; as end_ns: a moment */
@@ -18,8 +21,9 @@ struct sample_cover {
 	uint64_t weight;
 };
 
-/* A sample of that weight, taken at a time. is_away: it covers what it weighs. */
-struct sample_cover sample_cover_of(uint64_t since_ns, uint64_t weight, bool is_away);
+/* A sample of that weight, with that time; side is where it covers what it weighs. */
+struct sample_cover sample_cover_of(uint64_t since_ns, uint64_t weight,
+				    enum sample_cover_side side);
 
 /* Whether something of it is from from_ns on and before to_ns. */
 bool sample_cover_meets(const struct sample_cover *cover, uint64_t from_ns, uint64_t to_ns);

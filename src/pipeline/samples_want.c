@@ -73,6 +73,23 @@ static bool is_away(struct samples *samples, uint32_t labels)
 	return samples->labels_away.items[labels] > 0;
 }
 
+/* Which side of its time a sample covers that tells of a thread which was away. */
+static enum sample_cover_side side_of(const struct samples *samples)
+{
+	const char *engine = NULL;
+
+	for (size_t i = 0; i < SAMPLES_FACTS; i++)
+		if (strcmp(samples_fact_keys[i], "engine") == 0)
+			engine = samples->facts[i];
+	if (!engine)
+		return SAMPLE_COVERS_NOTHING;
+	if (strcmp(engine, "ebpf") == 0)
+		return SAMPLE_COVERS_AFTER;
+	return strcmp(engine, "signal") == 0 || strcmp(engine, "ptrace") == 0
+		       ? SAMPLE_COVERS_BEFORE
+		       : SAMPLE_COVERS_NOTHING;
+}
+
 struct sample_cover samples_cover(struct samples *samples, const struct sample_batch *batch,
 				  size_t i)
 {
@@ -83,8 +100,10 @@ struct sample_cover samples_cover(struct samples *samples, const struct sample_b
 		       samples->events.items.items[event].kind == SCHEMA_SAMPLED &&
 		       strcmp(samples->events.items.items[event].unit, "nanoseconds") == 0;
 
-	return sample_cover_of(time_ns > samples->start_ns ? time_ns - samples->start_ns : 0,
-			       batch->weight[i], is_time && is_away(samples, batch->labels[i]));
+	return sample_cover_of(
+		time_ns > samples->start_ns ? time_ns - samples->start_ns : 0, batch->weight[i],
+		is_time && is_away(samples, batch->labels[i]) ? side_of(samples)
+							      : SAMPLE_COVERS_NOTHING);
 }
 
 int samples_want_any(struct samples *samples, const struct sample_batch *batch, size_t i, bool *ret)

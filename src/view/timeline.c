@@ -173,7 +173,9 @@ static uint64_t step_at(struct timeline *timeline, const struct profile *profile
 static uint64_t last_step(struct timeline *timeline, const struct profile *profile,
 			  const struct export_sample *sample)
 {
-	return step_at(timeline, profile, sample->since_ns - (sample->lasted_ns > 0));
+	return step_at(timeline, profile,
+		       sample->lasted_ns > 0 ? sample->from_ns + sample->lasted_ns - 1
+					     : sample->since_ns);
 }
 
 /* Adds a sample to the steps that it covers. It counts in the last, which is there. */
@@ -181,7 +183,7 @@ static void spread(const struct timeline *timeline, struct row *row,
 		   const struct export_sample *sample, uint64_t first, uint64_t last)
 {
 	uint64_t left = sample->weight;
-	uint64_t at_ns = sample->since_ns - sample->lasted_ns;
+	uint64_t at_ns = sample->from_ns;
 	uint64_t times = sample->times > 0 ? sample->times : 1;
 
 	for (; first < last; first++) {
@@ -206,7 +208,8 @@ static int add_to_row(struct timeline *timeline, const struct profile *profile,
 {
 	uint32_t state = state_of(timeline, sample->state ? sample->state : "");
 	uint32_t id = row_of(timeline, profile, sample->thread, state);
-	uint64_t first = step_at(timeline, profile, sample->since_ns - sample->lasted_ns);
+	uint64_t first = step_at(timeline, profile,
+				 sample->lasted_ns > 0 ? sample->from_ns : sample->since_ns);
 	struct row *row;
 
 	if (id == ID_NONE)

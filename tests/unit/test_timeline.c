@@ -88,6 +88,7 @@ static void states_and_memory_have_rows_of_their_own(void **state)
 {
 	struct timeline *timeline = timeline_new(&(struct timeline_options){.columns = 10});
 	struct export_sample slept = {.since_ns = 45 * MS,
+				      .from_ns = 5 * MS,
 				      .lasted_ns = 40 * MS,
 				      .weight = 40 * MS,
 				      .times = 1,
