@@ -73,6 +73,8 @@ void heap_spans_add(struct heap_spans *spans, uint32_t share, uint64_t born_ns, 
 		return;
 	while (last_ns / spans->slice_ns >= HEAP_SPANS_SLICES && !spans->failed)
 		double_slices(spans);
+	if (born_ns > last_ns) /* by clocks of different CPUs */
+		born_ns = last_ns;
 	span.born = (uint32_t)(born_ns / spans->slice_ns);
 	span.died = died_ns == UINT64_MAX ? HEAP_SPANS_LIVE : (uint32_t)(died_ns / spans->slice_ns);
 	if (spans->last < spans->items.count && is_of(&spans->items.items[spans->last], &span)) {

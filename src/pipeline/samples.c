@@ -438,11 +438,13 @@ static int take_memory(void *self, const struct memory_reading *reading)
 {
 	struct samples *samples = self;
 	uint32_t process = read_process(samples, reading);
+	int64_t resident = 0;
 
 	if (process == ID_NONE || samples->start_ns == 0)
 		return 0;
-	if (take_level(samples, LEVEL_RESIDENT, 0, process, reading->time_ns,
-		       reading->kind == MEMORY_GONE ? 0 : (int64_t)reading->resident_bytes) < 0)
+	if (reading->kind != MEMORY_GONE && reading->resident_bytes < INT64_MAX)
+		resident = (int64_t)reading->resident_bytes;
+	if (take_level(samples, LEVEL_RESIDENT, 0, process, reading->time_ns, resident) < 0)
 		return -ENOMEM;
 	if (!samples->options->heap_addresses)
 		return 0;

@@ -35,6 +35,7 @@
 #define KERNEL 0xffff800000001000u
 
 struct made {
+	uint64_t weight; /* of what make_sample_in() makes; 0: WEIGHT_NS */
 	struct recording_writer *writer;
 	struct sink *sink;
 	int fd;
@@ -156,11 +157,11 @@ static inline struct frame in_kernel(const struct made *made, uint64_t offset)
 }
 
 /* One sample of a stack, the root first, at a time since the start; in a state, NULL is none. */
-static inline void make_heavy_sample_in(struct made *made, uint32_t thread, uint64_t since_ns,
-					const struct frame *frames, size_t n, const char *state,
-					uint64_t weight)
+static inline void make_sample_in(struct made *made, uint32_t thread, uint64_t since_ns,
+				  const struct frame *frames, size_t n, const char *state)
 {
 	uint64_t time_ns = START_NS + since_ns;
+	uint64_t weight = made->weight ? made->weight : WEIGHT_NS;
 	struct label label = {.key = "state", .value = state};
 	uint32_t labels = 0;
 	uint32_t cpu = 0;
@@ -178,12 +179,6 @@ static inline void make_heavy_sample_in(struct made *made, uint32_t thread, uint
 		assert_int_equal(made->sink->ops->labels(made->sink->self, &label, 1, &labels), 0);
 	assert_int_equal(made->sink->ops->stack(made->sink->self, frames, n, &stack), 0);
 	assert_int_equal(made->sink->ops->batch(made->sink->self, &batch, NULL), 0);
-}
-
-static inline void make_sample_in(struct made *made, uint32_t thread, uint64_t since_ns,
-				  const struct frame *frames, size_t n, const char *state)
-{
-	make_heavy_sample_in(made, thread, since_ns, frames, n, state, WEIGHT_NS);
 }
 
 /* One that weighs more than others. */

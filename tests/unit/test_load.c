@@ -464,7 +464,8 @@ static void a_sleep_is_in_all_slices_that_it_covers(void **state)
 	const struct profile_moment *moments;
 
 	recording_writer_info(world->made.writer, "engine", "signal");
-	make_heavy_sample_in(&world->made, thread, 10001000, stack, 2, "sleeping", 2000);
+	world->made.weight = 2000;
+	make_sample_in(&world->made, thread, 10001000, stack, 2, "sleeping");
 	make_end(&world->made);
 	world->options.slices = true;
 	load(world);
