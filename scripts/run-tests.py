@@ -383,7 +383,8 @@ class Runner:
                   "ways": folder / "use.svg", "speed": folder / "speed.svg",
                   "values": folder / "values.svg", "hostile": folder / "hostile.svg",
                   "page": folder / "page.html", "page_time": folder / "demo.html",
-                  "page_diff": folder / "diff.html", "page_speed": folder / "many.html",
+                  "page_tracks": folder / "tracks.html", "page_diff": folder / "diff.html",
+                  "page_speed": folder / "many.html",
                   "heap_page": folder / "tides.html"}
         many = folder / "speed.folded"
         many.write_text("".join(  # 1,000 stacks, some 10,000 boxes
@@ -399,6 +400,9 @@ class Runner:
                          ROOT / self.build / "tests/workloads/tides"],
                         ["heap-report", folder / "tides.wick", "--title", "<i>tides</i></script>",
                          "-o", graphs["heap_page"]],
+                        ["record", "--heap", "--mode", "wall", "-o", folder / "tracks.wick", "--",
+                         ROOT / self.build / "tests/workloads/tides"],
+                        ["flame", folder / "tracks.wick", "-o", graphs["page_tracks"]],
                         ["flame", demo, "-o", graphs["flame"]],
                         ["diff", folder / "before.folded", folder / "after.folded", "-o",
                          graphs["diff"]],
@@ -421,7 +425,8 @@ class Runner:
                 return [Case(f"wick {command[0]}", FAILED, seconds, tail(output))]
         graphs["speedscope"] = wick
         others = {"speedscope": (ROOT / "tests/golden/recording-v1.wick", demo, told,
-                                 folder / "hostile.folded", several)}
+                                 folder / "hostile.folded", several),
+                  "page_tracks": ("", wick, folder / "tracks.wick")}
         return [case for path in sorted((ROOT / "tests/browser").glob("*.mjs"))
                 for case in self.browser_program(folder, path, graphs[path.stem],
                                                  *others.get(path.stem, ()))]

@@ -124,9 +124,10 @@ const struct command command_flame = {
 			"-o x.html writes a page instead: the same graph with a table of "
 			"functions, "
 			"callers and callees of one function, source lines where the sources are "
-			"at hand (--no-source leaves them out), and a timeline of the threads in "
-			"which a part of the time can be chosen: everything shows that part then. "
-			"It is one file too, and sends nothing.",
+			"at hand (--no-source leaves them out), and a timeline of the threads, on "
+			"the CPU and off it, of the heap, of memory and of gauges, as far as they "
+			"were recorded, in which a part of the time can be chosen: everything "
+			"shows that part then. It is one file too, and sends nothing.",
 			"A name that ends in .png makes a picture of the same boxes in two pixels "
 			"for each of --width, drawn with cairo; wick --version tells whether it "
 			"is built in.",

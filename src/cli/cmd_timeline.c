@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/table.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -15,7 +17,10 @@
 #include "view/heap_timeline.h"
 #include "view/timeline.h"
 
-#define COLUMNS 60u /* with what stands beside them a line of an 80 column terminal and some */
+#define COLUMNS 60u /* where nobody says how wide a line may be */
+#define FEWEST_COLUMNS 20u
+#define MOST_COLUMNS 240u
+#define BESIDE 48u /* what a line has besides: numbers in front, names behind */
 
 struct timeline_command_options {
 	enum timeline_by by;
@@ -44,6 +49,18 @@ static int take_sample(void *self, const struct profile *profile,
 	gathering->is_heap =
 		!gathering->any && heap_value_find(profile->value_types[0].name) != ID_NONE;
 	return timeline_write(gathering->timeline, profile, &gathering->text, err);
+}
+
+/* As many as fit into the terminal. */
+static uint32_t columns_of(const struct command_context *context)
+{
+	struct winsize size;
+
+	if (ioctl(fileno(context->out), TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
+		return COLUMNS;
+	if (size.ws_col < BESIDE + FEWEST_COLUMNS)
+		return FEWEST_COLUMNS;
+	return size.ws_col - BESIDE < MOST_COLUMNS ? size.ws_col - BESIDE : MOST_COLUMNS;
 }
 
 /* What is live is told at the ends of steps: there must be many in a column. */
@@ -78,7 +95,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		.format = options->format,
 		.from_ns = options->look.from_ns,
 		.step_ns = options->step_ns,
-		.columns = COLUMNS,
+		.columns = columns_of(context),
 		.limit = (uint32_t)options->limit,
 		.color = context->color_out,
 	};
@@ -98,6 +115,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (load.only_count == 0 && load.ignore_count == 0)
 		load.symbols = SYMBOLS_NAMES;
 	load.told = true;
+	load.tracks = true;
+	load.heap_usual_step_ns = HEAP_STEPS_NS;
 	gathering.timeline = timeline_new(&view);
 	if (!gathering.timeline)
 		return command_failed(context, &(struct error){.text = "out of memory"});
@@ -116,7 +135,9 @@ static const struct option_spec table[] = {
 	{"by", 0, OPTION_ENUM(struct timeline_command_options, by, "thread", "process", "nothing"),
 	 .help = "what a row stands for"},
 	{"step", 0, OPTION_DURATION(struct timeline_command_options, step_ns), .argument = "TIME",
-	 .min = 1, .help = "how long a step is (default: a sixtieth of the time that is shown)"},
+	 .min = 1,
+	 .help = "how long a step is (default: the time that is shown over a line: a sixtieth of "
+		 "it, or as many as the terminal is wide for)"},
 	{"limit", 'n', OPTION_U64(struct timeline_command_options, limit), .argument = "ROWS",
 	 .max = 1000000, .key = "view.limit",
 	 .help = "rows, the busiest first; 0 shows all, as JSON and CSV do unless told"},
@@ -134,7 +155,13 @@ const struct command command_timeline = {
 		(const char *const[]){
 			"Draws a row for each thread or process, the busiest first, and in it a "
 			"column for each step of time. All columns have one scale: the highest is "
-			"told in the head.",
+			"told in the head. Where it was recorded what threads were doing (wick "
+			"record --mode wall), each state has a row of its own, and a sleep is "
+			"shown over the time that it took.",
+			"Below stand, each on its own scale, what was live in the heap, what "
+			"memory the processes had, and the gauges that programs told of, as far "
+			"as they were recorded. wick record --heap --mode wall has all of these "
+			"in one file.",
 			"Of a recording of the heap, or with --event heap, rows are what is live, "
 			"and what each thread or process has allocated of it. Besides it tells "
 			"what memory the process had, and what that was for.",

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/outfile.h"
 #include "base/text.h"
@@ -16,6 +17,9 @@
 #include "model/profile.h"
 #include "pipeline/load.h"
 #include "view/flame_page.h"
+
+/* What is live within a slice is told by the ends of several steps. */
+#define HEAP_STEPS_NS (1250 * NS_PER_US)
 
 /* The name tells the format, in small or capital letters. */
 static bool ends_in(const char *path, const char *extension)
@@ -112,6 +116,8 @@ int draw_flame(const struct command_context *context, const struct load_options 
 	if (status != COMMAND_DONE)
 		return status;
 	settled.slices = draw_flame_is_page(output); /* of which it has a timeline */
+	settled.tracks = settled.slices;
+	settled.heap_usual_step_ns = HEAP_STEPS_NS;
 	if (load_profile(input, &settled, &profile, &err) < 0)
 		return command_failed(context, &err);
 	status = draw_flame_of(context, profile, view, output);

@@ -44,7 +44,7 @@ const struct help_variable help_variables[] = {
 	 "warn, notes too (the default; a summary is left out by --quiet); info, what was chosen; "
 	 "debug, what was found; trace, what was tried besides"},
 	{"WICK_PLUGINS", "folders or files of plug-ins, with colons between them: see wick list"},
-	{"DEBUGINFOD_URLS", "servers that --debuginfod asks for debug files"},
+	{"DEBUGINFOD_URLS", "whom --debuginfod asks for debug files"},
 	{"NO_COLOR", "no colours, when it is set"},
 	{NULL, NULL},
 };

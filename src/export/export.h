@@ -30,12 +30,15 @@ struct export_config {
 struct export_sample {
 	uint64_t time_ns;     /* CLOCK_MONOTONIC */
 	uint64_t since_ns;    /* since the recording began */
+	uint64_t from_ns;     /* the same of what it covers, where that is a time: */
+	uint64_t lasted_ns;   /* 0: it tells of a moment */
 	uint64_t realtime_ns; /* 0: not known */
 	uint32_t stack;       /* ids of the profile */
 	uint32_t thread;
 	uint32_t cpu;
 	uint64_t weight;
-	uint64_t times; /* samples that it stands for, which weigh that together */
+	uint64_t times;    /* samples that it stands for, which weigh that together */
+	const char *state; /* what the thread was doing; NULL or "": not told */
 	const char *event;
 	const char *value;
 	const char *unit;

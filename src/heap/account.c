@@ -17,6 +17,7 @@ void heap_account_fini(struct heap_account *account)
 	heap_sites_fini(&account->report.sites);
 	heap_misuses_fini(&account->report.misuses);
 	heap_timeline_fini(&account->report.timeline);
+	heap_spans_fini(&account->report.spans);
 	heap_history_fini(&account->report.site_history);
 	heap_history_fini(&account->report.thread_history);
 	vec_fini(&account->report.threads);

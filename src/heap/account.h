@@ -138,6 +138,8 @@ static inline void heap_account_freed(struct heap_account *account, const struct
 	site->lifetime_ns += sum.blocks * (double)age_ns;
 	report->sites.lifetimes.items[share->site].blocks[bucket] += sum.blocks;
 	heap_timeline_remove(&report->timeline, report->totals.live, sum);
+	if (report->spans.slice_ns > 0)
+		heap_spans_add(&report->spans, block->share, block->time_ns, time_ns, sum, 0);
 	if (by == ID_NONE)
 		return;
 	heap_sum_add(&report->threads.items[by].freed, sum);
@@ -149,12 +151,15 @@ static inline void heap_account_freed(struct heap_account *account, const struct
 }
 
 static inline void heap_account_temporary(struct heap_account *account,
-					  const struct heap_block *block)
+					  const struct heap_block *block, uint64_t time_ns)
 {
 	struct heap_report *report = &account->report;
 	struct heap_share *share = &report->sites.shares.items[block->share];
 	double blocks = heap_account_sum(account, block).blocks;
 
+	if (report->spans.slice_ns > 0)
+		heap_spans_add(&report->spans, block->share, block->time_ns, time_ns,
+			       (struct heap_sum){0}, blocks);
 	share->temporary_blocks += blocks;
 	report->totals.temporary_blocks += blocks;
 	report->threads.items[share->thread].temporary_blocks += blocks;

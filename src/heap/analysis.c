@@ -67,6 +67,7 @@ static struct heap_analysis *make(const struct heap_config *config, struct heap_
 	heap_account_init(&analysis->account, rates ? rates : &analysis->rates,
 			  config->step_ns ? config->step_ns : HEAP_STEP_NS);
 	analysis->account.report.begin_ns = config->begin_ns;
+	analysis->account.report.spans.slice_ns = config->slice_ns;
 	analysis->begun = config->begin_ns > 0;
 	analysis->ahead.live = &analysis->live;
 	analysis->ahead.report = &analysis->account.report;
@@ -385,7 +386,7 @@ static ALWAYS_INLINE int take_free(struct heap_analysis *analysis, const struct 
 		return r < 0 ? r : 0;
 	heap_account_freed(&analysis->account, &block, time_ns, id);
 	if (is_temporary(analysis, &block, event))
-		heap_account_temporary(&analysis->account, &block);
+		heap_account_temporary(&analysis->account, &block, time_ns);
 	return heap_account_mark(&analysis->account, id);
 }
 
@@ -456,6 +457,8 @@ static int take_total(struct heap_analysis *analysis, const struct heap_event *e
 	if (find_share(analysis, event, time_ns, &share) < 0)
 		return -ENOMEM;
 	heap_total_count(&analysis->account.report, event, share, time_ns);
+	heap_spans_add(&analysis->account.report.spans, share, time_ns, time_ns,
+		       (struct heap_sum){(double)event->size, (double)event->address}, 0);
 	return 0;
 }
 
@@ -616,6 +619,33 @@ int heap_analysis_memory(struct heap_analysis *analysis, uint32_t process,
 				   reading);
 }
 
+/* What is live has no death. */
+static void end_spans(struct heap_analysis *analysis)
+{
+	struct heap_spans *spans = &analysis->account.report.spans;
+
+	for (size_t i = 0; i < analysis->live.capacity && spans->slice_ns > 0; i++) {
+		const struct heap_block *block = &analysis->live.slots[i];
+
+		if (block->address != 0 && block->share != ID_NONE)
+			heap_spans_add(spans, block->share, block->time_ns, UINT64_MAX,
+				       heap_account_sum(&analysis->account, block), 0);
+	}
+}
+
+int heap_analysis_lengthen_slices(struct heap_analysis *analysis, uint64_t slice_ns)
+{
+	struct heap_spans *spans = &analysis->account.report.spans;
+	struct heap_spans *pools = analysis->pools ? &analysis->pools->account.report.spans : NULL;
+
+	if (pools && pools->slice_ns > slice_ns)
+		slice_ns = pools->slice_ns;
+	heap_spans_lengthen(spans, slice_ns);
+	if (pools)
+		heap_spans_lengthen(pools, spans->slice_ns);
+	return spans->failed || (pools && pools->failed) ? -ENOMEM : 0;
+}
+
 /* What is left to do when there are no more events. 0 or -ENOMEM. */
 static int finish(struct heap_analysis *analysis, uint64_t end_ns)
 {
@@ -623,6 +653,7 @@ static int finish(struct heap_analysis *analysis, uint64_t end_ns)
 
 	for (uint32_t i = 0; i < analysis->moving.count; i++)
 		settle_moving(analysis, i);
+	end_spans(analysis);
 	heap_account_add_up(&analysis->account);
 	if (analysis->config.addresses && heap_placement_finish(&analysis->placement, report) < 0)
 		return -ENOMEM;

@@ -37,8 +37,9 @@ struct heap_config {
 	 */
 	uint64_t begin_ns;
 	uint64_t from_ns;
-	uint64_t to_ns; /* 0: no end */
-	bool addresses; /* also what comes of them: the footprint and the map */
+	uint64_t to_ns;    /* 0: no end */
+	uint64_t slice_ns; /* of heap_report.spans, at first; 0: they are not kept */
+	bool addresses;    /* also what comes of them: the footprint and the map */
 	/* Optional: whether blocks that a thread allocates count. Asked once for each. */
 	bool (*wants)(void *self, uint32_t thread);
 	void *self;
@@ -59,6 +60,9 @@ int heap_analysis_finish(struct heap_analysis *analysis);
  */
 int heap_analysis_memory(struct heap_analysis *analysis, uint32_t process,
 			 const struct memory_reading *reading);
+
+/* Makes the slices of spans at least as long; once it is finished. 0 or -ENOMEM. */
+int heap_analysis_lengthen_slices(struct heap_analysis *analysis, uint64_t slice_ns);
 
 /* The blocks that are there, by process (HEAP_SPACES for each). */
 const struct heap_live *heap_analysis_live(const struct heap_analysis *analysis);

@@ -18,6 +18,7 @@
 #include "heap/history.h"
 #include "heap/misuse.h"
 #include "heap/sites.h"
+#include "heap/spans.h"
 #include "heap/timeline.h"
 #include "heap/weight.h"
 #include "model/heap_event.h"
@@ -90,6 +91,7 @@ struct heap_report {
 	VEC(struct heap_thread) threads; /* by thread of the recording; those without events: 0 */
 	struct heap_history site_history;
 	struct heap_history thread_history;
+	struct heap_spans spans; /* with heap_config.slice_ns */
 	/*
 	 * Blocks of the program's own pools. They lie in blocks of the above, which say nothing of
 	 * them. NULL: there are none; pools have no pools.

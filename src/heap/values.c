@@ -35,7 +35,7 @@ uint32_t heap_value_find(const char *name)
 }
 
 /* Sums of estimates may miss nothing by a hair, and those of made-up files are without end. */
-static int64_t whole(double value)
+int64_t heap_whole(double value)
 {
 	if (!(value > 0))
 		return 0;
@@ -47,19 +47,19 @@ void heap_share_values(const struct heap_share *share, uint64_t peak, int64_t *v
 	struct heap_sum at_peak = heap_level_at_peak(&share->level, peak);
 
 	memset(values, 0, HEAP_VALUES * sizeof(*values));
-	values[HEAP_ALLOC_SPACE] = whole(share->allocated.bytes);
-	values[HEAP_ALLOC_OBJECTS] = whole(share->allocated.blocks);
-	values[HEAP_PEAK_SPACE] = whole(at_peak.bytes);
-	values[HEAP_PEAK_OBJECTS] = whole(at_peak.blocks);
-	values[HEAP_INUSE_SPACE] = whole(share->level.live.bytes);
-	values[HEAP_INUSE_OBJECTS] = whole(share->level.live.blocks);
-	values[HEAP_TEMPORARY_OBJECTS] = whole(share->temporary_blocks);
+	values[HEAP_ALLOC_SPACE] = heap_whole(share->allocated.bytes);
+	values[HEAP_ALLOC_OBJECTS] = heap_whole(share->allocated.blocks);
+	values[HEAP_PEAK_SPACE] = heap_whole(at_peak.bytes);
+	values[HEAP_PEAK_OBJECTS] = heap_whole(at_peak.blocks);
+	values[HEAP_INUSE_SPACE] = heap_whole(share->level.live.bytes);
+	values[HEAP_INUSE_OBJECTS] = heap_whole(share->level.live.blocks);
+	values[HEAP_TEMPORARY_OBJECTS] = heap_whole(share->temporary_blocks);
 }
 
 void heap_pool_values(const struct heap_share *share, uint64_t peak, int64_t *values)
 {
 	memset(values, 0, HEAP_VALUES * sizeof(*values));
-	values[HEAP_POOL_ALLOC_SPACE] = whole(share->allocated.bytes);
-	values[HEAP_POOL_PEAK_SPACE] = whole(heap_level_at_peak(&share->level, peak).bytes);
-	values[HEAP_POOL_INUSE_SPACE] = whole(share->level.live.bytes);
+	values[HEAP_POOL_ALLOC_SPACE] = heap_whole(share->allocated.bytes);
+	values[HEAP_POOL_PEAK_SPACE] = heap_whole(heap_level_at_peak(&share->level, peak).bytes);
+	values[HEAP_POOL_INUSE_SPACE] = heap_whole(share->level.live.bytes);
 }

@@ -42,6 +42,9 @@ uint32_t heap_value_count(const struct heap_report *report);
 /* The value of a name, ID_NONE when there is none. */
 uint32_t heap_value_find(const char *name);
 
+/* A sum as a whole number. */
+int64_t heap_whole(double value);
+
 /*
  * The values of a share, in whole numbers, those that it does not have 0; peak is the number of
  * the last peak. The second is of shares of pools.

@@ -20,6 +20,7 @@ int profile_new(const struct value_type *types, uint32_t count, struct profile *
 	profile->value_count = count < PROFILE_MAX_VALUES ? count : PROFILE_MAX_VALUES;
 	memcpy(profile->value_types, types, profile->value_count * sizeof(*types));
 	profile->title = "";
+	profile->time.heap_value = ID_NONE;
 	*ret = profile;
 	return 0;
 }
@@ -41,6 +42,10 @@ void profile_free(struct profile *profile)
 	vec_fini(&profile->states);
 	vec_fini(&profile->state_values);
 	vec_fini(&profile->moments);
+	for (size_t i = 0; i < profile->time.tracks.count; i++)
+		level_track_fini(&profile->time.tracks.items[i]);
+	vec_fini(&profile->time.tracks);
+	vec_fini(&profile->time.blocks);
 	vec_fini(&profile->gaps);
 	vec_fini(&profile->facts);
 	vec_fini(&profile->gauges);
@@ -230,11 +235,16 @@ int profile_add(struct profile *profile, uint32_t stack, uint32_t thread, const 
 				 values);
 }
 
+bool profile_state_is_away(const char *state)
+{
+	return *state && strcmp(state, "running") != 0 && strcmp(state, "on CPU") != 0;
+}
+
 void profile_clear_entries(struct profile *profile)
 {
 	profile->entries.count = profile->values.count = 0;
 	profile->states.count = profile->state_values.count = 0;
-	profile->moments.count = 0;
+	profile->moments.count = profile->time.blocks.count = 0;
 	profile->quality = (struct profile_quality){0};
 	id_index_clear(&profile->entry_index);
 }

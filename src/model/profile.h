@@ -21,10 +21,11 @@
 #include "base/vec.h"
 #include "elf/elf.h"
 #include "model/label_sets.h"
+#include "model/profile_time.h"
 #include "model/stack_tree.h"
 #include "model/strings.h"
 
-#define PROFILE_MAX_VALUES 10
+#define PROFILE_MAX_VALUES 20
 
 struct value_type {
 	const char *name; /* "samples", "cpu", "alloc" … */
@@ -77,14 +78,6 @@ struct profile_entry {
 	uint32_t thread;
 	uint32_t state;  /* string id of what the thread was doing; 0: not told */
 	uint32_t labels; /* set of what else is known of it; 0: none */
-};
-
-/* What a stack cost in a slice of time. */
-struct profile_moment {
-	uint32_t slice; /* all are equally long; 0 is the first */
-	uint32_t stack;
-	int64_t values[2]; /* of the first value types */
-	uint32_t thread;
 };
 
 /* What is known of a module besides its path. */
@@ -161,6 +154,7 @@ struct profile {
 	VEC(struct profile_state) states;
 	VEC(int64_t) state_values;          /* value_count for each state */
 	VEC(struct profile_moment) moments; /* the entries by time; only when asked for */
+	struct profile_time time;           /* what else there was, the same */
 
 	const char *title;     /* what was profiled; a string of strings */
 	const char *why_empty; /* what keeps samples out, where that is known; else NULL */

@@ -277,7 +277,9 @@ static int add_sum(struct loader *loader, size_t at, uint32_t stack)
 			     (struct profile_moment){sum->slice,
 						     stack,
 						     {(int64_t)sum->count, (int64_t)sum->weight},
-						     entry.thread});
+						     entry.thread,
+						     entry.state,
+						     (int64_t)sum->going_on});
 	return r;
 }
 
@@ -525,6 +527,10 @@ static int load_from(int fd, struct recording_reader *kept, const char *name,
 	if (r == 0) {
 		r = samples_are_heap(&loader.samples) ? loader_add_heap(&loader, &filter)
 						      : add_sums(&loader, &filter);
+		if (r == 0 && loader_has_heap_beside(&loader))
+			r = loader_add_heap_beside(&loader, &filter);
+		if (r == 0)
+			r = loader_add_levels(&loader);
 		if (r == 0)
 			r = load_gaps(&(struct load_gaps_input){.symboliser = loader.symboliser,
 								.dictionary = loader.dictionary,

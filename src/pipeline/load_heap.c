@@ -77,17 +77,30 @@ static int name_misuses(struct loader *loader)
 	return r;
 }
 
-/* Adds what a thread allocated at a site. The values of an entry are of a block or of a pool. */
-static int add_share(struct loader *loader, const struct load_quality *quality,
-		     const struct heap_share *share, uint32_t stack, const int64_t *values)
+bool loader_has_heap_beside(const struct loader *loader)
 {
+	return loader->options->tracks && loader->options->slices && loader->samples.heap &&
+	       !samples_are_heap(&loader->samples);
+}
+
+/*
+ * Adds what a thread allocated at a site. The values of an entry are of a block or of a pool.
+ * quality is NULL beside samples: it is that of these.
+ */
+static int add_share(struct loader *loader, const struct load_quality *quality,
+		     const struct heap_share *share, uint32_t stack, const int64_t *of_heap)
+{
+	uint32_t first = loader->profile->time.heap_value;
 	struct profile_entry entry = {.stack = stack};
+	int64_t values[PROFILE_MAX_VALUES] = {0};
 	int r = loader_thread(loader, share->thread, &entry.thread);
 
-	load_quality_add(quality, stack, (uint64_t)values[HEAP_ALLOC_OBJECTS]);
+	memcpy(values + first, of_heap, (loader->profile->value_count - first) * sizeof(*values));
+	if (quality)
+		load_quality_add(quality, stack, (uint64_t)of_heap[HEAP_ALLOC_OBJECTS]);
 	if (r == 0)
 		r = profile_add_entry(loader->profile, entry, values);
-	return r < 0 ? r : profile_add_state(loader->profile, "", values);
+	return r < 0 || !quality ? r : profile_add_state(loader->profile, "", values);
 }
 
 typedef void values_fn(const struct heap_share *share, uint64_t peak, int64_t *values);
@@ -96,7 +109,7 @@ typedef void values_fn(const struct heap_share *share, uint64_t peak, int64_t *v
 static int add_shares(struct loader *loader, const struct load_quality *quality,
 		      const struct heap_report *report, const uint32_t *stacks, values_fn *fn)
 {
-	int64_t values[PROFILE_MAX_VALUES] = {0};
+	int64_t values[HEAP_VALUES] = {0};
 	int r = 0;
 
 	for (size_t i = 0; i < report->sites.shares.count && r == 0; i++) {
@@ -174,23 +187,45 @@ static int name_leaks(struct loader *loader, struct stack_filter *filter)
 	return r;
 }
 
-int loader_add_heap(struct loader *loader, struct stack_filter *filter)
+static int name_all_sites(struct loader *loader, struct stack_filter *filter)
 {
 	const struct heap_report *report = heap_analysis_report(loader->samples.heap);
+	int r = name_sites(loader, filter, report, &loader->heap_stacks);
+
+	return r == 0 && report->pools
+		       ? name_sites(loader, filter, report->pools, &loader->pool_stacks)
+		       : r;
+}
+
+static int add_all_shares(struct loader *loader, const struct load_quality *quality)
+{
+	const struct heap_report *report = heap_analysis_report(loader->samples.heap);
+	int r = add_shares(loader, quality, report, loader->heap_stacks, heap_share_values);
+
+	if (r == 0 && report->pools)
+		r = add_shares(loader, quality, report->pools, loader->pool_stacks,
+			       heap_pool_values);
+	return r < 0 ? r : loader_add_spans(loader);
+}
+
+int loader_add_heap_beside(struct loader *loader, struct stack_filter *filter)
+{
+	int r = name_all_sites(loader, filter);
+
+	return r < 0 ? r : add_all_shares(loader, NULL);
+}
+
+int loader_add_heap(struct loader *loader, struct stack_filter *filter)
+{
 	struct load_quality quality = {.profile = loader->profile,
 				       .gaps = loader->gaps.items,
 				       .gap_count = loader->gaps.count};
-	int r = name_sites(loader, filter, report, &loader->heap_stacks);
+	int r = name_all_sites(loader, filter);
 
-	if (r == 0 && report->pools)
-		r = name_sites(loader, filter, report->pools, &loader->pool_stacks);
 	quality.judged = loader->judged.items;
 	quality.may_be_cut = loader->may_be_cut;
 	if (r == 0)
-		r = add_shares(loader, &quality, report, loader->heap_stacks, heap_share_values);
-	if (r == 0 && report->pools)
-		r = add_shares(loader, &quality, report->pools, loader->pool_stacks,
-			       heap_pool_values);
+		r = add_all_shares(loader, &quality);
 	if (r == 0)
 		r = name_misuses(loader);
 	if (r == 0)

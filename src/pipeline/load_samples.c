@@ -28,12 +28,18 @@ static int hand_out(struct second_pass *pass, const struct sample_batch *batch, 
 	const struct samples *samples = &loader->samples;
 	uint32_t event = sample_events_find(&samples->events, batch->schema);
 	const struct sample_event *item = &samples->events.items.items[event];
+	struct sample_cover whole = samples_cover(&loader->samples, batch, i);
+	struct sample_cover cover =
+		sample_cover_cut(&whole, loader->options->from_ns, loader->options->to_ns);
 	struct label labels[LABELS_MAX];
 	struct export_sample sample = {
 		.time_ns = batch->time_ns[i],
+		.from_ns = cover.begin_ns,
+		.lasted_ns = cover.end_ns - cover.begin_ns,
 		.cpu = batch->cpu[i],
-		.weight = batch->weight[i],
+		.weight = cover.weight,
 		.times = batch->times[i],
+		.state = thread_state_of(loader->dictionary, batch->labels[i]),
 		.event = item->event,
 		.value = item->value,
 		.unit = item->unit,
@@ -52,6 +58,13 @@ static int hand_out(struct second_pass *pass, const struct sample_batch *batch, 
 		return 0;
 	if (sample.time_ns > samples->start_ns)
 		sample.since_ns = sample.time_ns - samples->start_ns;
+	/* Of what is cut the time is that of the part that is left. */
+	if (sample.since_ns < cover.begin_ns)
+		sample.since_ns = cover.begin_ns;
+	if (sample.since_ns > cover.end_ns)
+		sample.since_ns = cover.end_ns;
+	if (sample.time_ns > samples->start_ns)
+		sample.time_ns = samples->start_ns + sample.since_ns;
 	if (samples->clock_realtime_ns > 0)
 		sample.realtime_ns =
 			samples->clock_realtime_ns - samples->clock_monotonic_ns + sample.time_ns;
@@ -119,6 +132,8 @@ int load_samples(const char *path, const struct load_options *options, load_samp
 	r = samples_read(&loader.samples, fd, name, options, err);
 	if (r == 0)
 		r = loader_prepare(&loader, err);
+	if (r == 0 && loader_add_levels(&loader) < 0)
+		r = error_set(err, -ENOMEM, "out of memory");
 	if (r == 0)
 		loader_describe(&loader);
 	if (r == 0)

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "heap/values.h"
 #include "pipeline/loader.h"
 
 static void add_value(struct loader *loader, struct value_type *types, uint32_t *count,
@@ -62,16 +63,37 @@ static int keep_names(struct profile *profile)
 	return 0;
 }
 
+/* The values of a heap behind those of samples. Returns how many there are in all. */
+static uint32_t list_heap_beside(struct loader *loader, struct value_type *types, uint32_t count)
+{
+	struct value_type of_heap[HEAP_VALUES];
+	uint32_t ignored;
+	uint32_t added = loader_list_heap(loader, of_heap, &ignored);
+	uint32_t i;
+
+	for (i = 0; i < added; i++) {
+		loader->sources[count] = LOADER_HEAP;
+		types[count++] = of_heap[i];
+	}
+	return count;
+}
+
 int loader_make_profile(struct loader *loader)
 {
 	struct value_type types[PROFILE_MAX_VALUES];
 	uint32_t main;
 	uint32_t count = samples_are_heap(&loader->samples) ? loader_list_heap(loader, types, &main)
 							    : list_values(loader, types, &main);
+	uint32_t of_samples = samples_are_heap(&loader->samples) ? 0 : count;
 
+	_Static_assert(SAMPLE_EVENTS_VALUES + HEAP_VALUES <= PROFILE_MAX_VALUES, "both fit");
+	if (loader_has_heap_beside(loader))
+		count = list_heap_beside(loader, types, count);
 	if (profile_new(types, count, &loader->profile) < 0)
 		return -ENOMEM;
 	loader->profile->main_value = main;
+	if (count > of_samples)
+		loader->profile->time.heap_value = of_samples;
 	return keep_names(loader->profile);
 }
 
@@ -85,6 +107,8 @@ void loader_values(const struct loader *loader, size_t sum, int64_t *values)
 
 		if (source == LOADER_SAMPLES)
 			values[i] = (int64_t)loader->samples.sums.items[sum].count;
+		else if (source == LOADER_HEAP)
+			values[i] = 0;
 		else if (source == events->main)
 			values[i] = (int64_t)loader->samples.sums.items[sum].weight;
 		else

@@ -9,6 +9,7 @@
  *	load_heap.c     what the heap's stacks come to
  *	load_places.c   from addresses to locations with names
  *	load_samples.c  single samples, in a second reading of the file
+ *	load_tracks.c   what there was over time besides samples
  *	load_values.c   the value types, from the events of the recording
  *	live_profile.c  stacks of an engine that still samples: no recording at all
  */
@@ -74,6 +75,7 @@ struct loader {
 };
 
 #define LOADER_SAMPLES (UINT32_MAX - 1) /* how many there were */
+#define LOADER_HEAP (UINT32_MAX - 2)    /* of blocks: samples have none of it */
 
 /* The location of a frame, ID_NONE without memory. */
 uint32_t loader_locate(struct loader *loader, uint32_t frame, bool exact);
@@ -99,6 +101,9 @@ int loader_thread(struct loader *loader, uint32_t id, uint32_t *ret);
 /* Makes the profile with its value types, of the samples that were read. 0 or -ENOMEM. */
 int loader_make_profile(struct loader *loader);
 
+/* Whether values of a heap come beside those of samples. */
+bool loader_has_heap_beside(const struct loader *loader);
+
 /* The values of a sum of samples. */
 void loader_values(const struct loader *loader, size_t sum, int64_t *values);
 
@@ -110,6 +115,18 @@ uint32_t loader_list_heap(struct loader *loader, struct value_type *types, uint3
  * the profile, without those that are filtered out. 0 or -ENOMEM.
  */
 int loader_add_heap(struct loader *loader, struct stack_filter *filter);
+
+/*
+ * Adds the same as values of their own beside those of samples, without what only a view of the
+ * heap has: misuses and leaks.
+ */
+int loader_add_heap_beside(struct loader *loader, struct stack_filter *filter);
+
+/* Adds what blocks were live from when to when, of a heap whose stacks are known. 0 or -ENOMEM. */
+int loader_add_spans(struct loader *loader);
+
+/* Adds what levels are known over time, with load_options.tracks. 0 or -ENOMEM. */
+int loader_add_levels(struct loader *loader);
 
 /* Makes the symboliser, as the options want it. */
 int loader_open_symbols(struct loader *loader, struct error *err);

@@ -99,7 +99,7 @@ uint32_t sample_events_find(const struct sample_events *events, uint32_t schema)
 bool sample_events_is_kept(const struct sample_events *events, uint32_t event)
 {
 	/* Beside the main one, and where they are counted, samples. */
-	uint32_t room = PROFILE_MAX_VALUES - (events->complete ? 1 : 2);
+	uint32_t room = SAMPLE_EVENTS_VALUES - (events->complete ? 1 : 2);
 
 	uint32_t before = 0;
 	uint32_t i;

@@ -19,6 +19,9 @@
 
 struct bytes;
 
+/* Values that events have in a profile, samples among them: those of a heap may come besides. */
+#define SAMPLE_EVENTS_VALUES 10u
+
 struct sample_event {
 	uint32_t schema; /* its id in the file */
 	char *event;

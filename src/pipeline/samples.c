@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "heap/analysis.h"
+#include "heap/report.h"
 #include "heap/values.h"
 #include "model/dictionary.h"
 #include "model/heap_event.h"
@@ -76,50 +77,6 @@ static int take_schema(void *self, uint32_t id, const struct schema *schema)
 	struct samples *samples = self;
 
 	return sample_events_add(&samples->events, id, schema, samples->options->event);
-}
-
-static bool contains_number(const uint64_t *list, size_t n, uint64_t number)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (list[i] == number)
-			return true;
-	return n == 0;
-}
-
-static bool contains_text(const char *const *list, size_t n, const char *text)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (strcmp(list[i], text) == 0)
-			return true;
-	return n == 0;
-}
-
-static bool thread_matches(const struct samples *samples, uint32_t id)
-{
-	const struct dictionary *dictionary = recording_reader_dictionary(samples->reader);
-	const struct thread *thread = &dictionary->threads.items[id];
-	const struct process *process = &dictionary->processes.items[thread->process];
-	const struct load_options *options = samples->options;
-
-	return contains_number(options->pids, options->pid_count, process->pid) &&
-	       contains_number(options->tids, options->tid_count, thread->tid) &&
-	       contains_text(options->comms, options->comm_count, thread->comm);
-}
-
-/* Each thread is looked at once. */
-int samples_want_thread(struct samples *samples, uint32_t id, bool *ret)
-{
-	while (samples->thread_wanted.count <= id)
-		if (vec_push(&samples->thread_wanted, 0) < 0)
-			return -ENOMEM;
-	if (samples->thread_wanted.items[id] == 0)
-		samples->thread_wanted.items[id] = thread_matches(samples, id) ? 1 : -1;
-	*ret = samples->thread_wanted.items[id] > 0;
-	return 0;
 }
 
 /* Whether a frame is in memory that had one function after the other. */
@@ -205,6 +162,7 @@ static int add_sum(struct samples *samples, const struct sample_sum *added, uint
 
 	if (r == 0 && !*ret_new) {
 		samples->sums.items[*ret].count += added->count;
+		samples->sums.items[*ret].going_on += added->going_on;
 		samples->sums.items[*ret].weight += added->weight;
 	}
 	return r;
@@ -255,18 +213,19 @@ static int double_slices(struct samples *samples)
 	return 0;
 }
 
-static int find_slice(struct samples *samples, uint64_t time_ns, uint32_t *ret)
+/* The slice of a moment since the recording began; 0 where none are asked for. 0 or -ENOMEM. */
+static int find_slice(struct samples *samples, uint64_t since_ns, uint32_t *ret)
 {
-	uint64_t from_ns = samples->start_ns + samples->options->from_ns;
-	uint64_t since_ns = time_ns > from_ns ? time_ns - from_ns : 0;
+	uint64_t from_ns = samples->options->from_ns;
+	uint64_t after_ns = since_ns > from_ns ? since_ns - from_ns : 0;
 
 	*ret = 0;
 	if (!samples->options->slices)
 		return 0;
-	while (since_ns / samples->slice_ns >= MAX_SLICES)
+	while (after_ns / samples->slice_ns >= MAX_SLICES)
 		if (double_slices(samples) < 0)
 			return -ENOMEM;
-	*ret = (uint32_t)(since_ns / samples->slice_ns);
+	*ret = (uint32_t)(after_ns / samples->slice_ns);
 	return 0;
 }
 
@@ -284,78 +243,93 @@ static uint64_t take_room(uint64_t *sum, uint64_t value)
 	return value;
 }
 
-/* Whether the options want the i-th sample of a batch. */
-static int is_wanted(struct samples *samples, const struct sample_batch *batch, size_t i, bool *ret)
-{
-	const struct load_options *options = samples->options;
-	uint64_t time_ns = batch->time_ns[i];
-	uint64_t since_ns = time_ns > samples->start_ns ? time_ns - samples->start_ns : 0;
-	bool labelled;
-
-	*ret = false;
-	if (since_ns < options->from_ns || since_ns >= options->to_ns)
-		return 0;
-	if (label_filter_ask(&samples->labels, recording_reader_dictionary(samples->reader),
-			     batch->labels[i], &labelled) < 0)
-		return -ENOMEM;
-	return labelled ? samples_want_thread(samples, batch->thread[i], ret) : 0;
-}
-
-int samples_want(struct samples *samples, const struct sample_batch *batch, size_t i, bool *ret)
-{
-	const struct sample_event *main = sample_events_main(&samples->events);
-	bool told = samples->options->told && !samples->options->event;
-	uint32_t event = told ? sample_events_find(&samples->events, batch->schema) : ID_NONE;
-
-	*ret = false;
-	if ((!main || batch->schema != main->schema) &&
-	    (event == ID_NONE || samples->events.items.items[event].kind == SCHEMA_SAMPLED))
-		return 0;
-	return is_wanted(samples, batch, i, ret);
-}
-
-/* Adds a sample to the sum that it belongs to: of the main event, or of one beside it. */
-static int take_sample(struct samples *samples, const struct sample_batch *batch, size_t i,
-		       uint32_t event)
+/*
+ * Adds what of a sample is in the slice of sum to the sum that it belongs to: of the main event,
+ * or of one beside it.
+ */
+static int take_part(struct samples *samples, const struct sample_sum *sum, uint32_t event)
 {
 	struct sample_event *beside =
 		event == samples->events.main ? NULL : &samples->events.items.items[event];
+	struct sample_sum part = *sum;
+	uint32_t at;
+	bool is_new;
+
+	part.count = beside ? 0 : take_room(&samples->count, sum->count);
+	part.going_on = beside ? 0 : sum->going_on;
+	part.weight = beside ? 0 : take_room(&samples->weight, sum->weight);
+	if (add_sum(samples, &part, &at, &is_new) < 0)
+		return -ENOMEM;
+	return beside ? sample_event_set(beside, at,
+					 sample_event_weight(beside, at) +
+						 take_room(&beside->sum, sum->weight))
+		      : 0;
+}
+
+/* Adds a sample to the slices that it tells of. It counts in the last of them. */
+static int take_sample(struct samples *samples, const struct sample_batch *batch, size_t i,
+		       uint32_t event)
+{
+	const struct load_options *options = samples->options;
+	struct sample_cover whole = samples_cover(samples, batch, i);
+	struct sample_cover cover = sample_cover_cut(&whole, options->from_ns, options->to_ns);
 	struct sample_sum sum = {
 		.stack = batch->stack[i],
 		.thread = batch->thread[i],
 		.labels = batch->labels[i],
 	};
 	int timed = samples->known_jit ? samples_is_timed(samples, sum.stack) : 0;
-	uint32_t at;
-	bool is_new;
+	bool is_moment = cover.begin_ns == cover.end_ns;
+	uint32_t last;
+	int r;
 
-	if (timed < 0 || find_slice(samples, batch->time_ns[i], &sum.slice) < 0)
+	if (timed < 0 || find_slice(samples, cover.end_ns - !is_moment, &last) < 0 ||
+	    find_slice(samples, cover.begin_ns, &sum.slice) < 0)
 		return -ENOMEM;
 	sum.time_ns = timed ? batch->time_ns[i] : 0;
-	if (!beside) {
-		sum.count = take_room(&samples->count, batch->times[i]);
-		sum.weight = take_room(&samples->weight, batch->weight[i]);
+	sum.going_on = batch->times[i];
+	for (r = 0; sum.slice < last && r == 0; sum.slice++) {
+		uint64_t end_ns = options->from_ns + (sum.slice + 1) * samples->slice_ns;
+		struct sample_cover part = sample_cover_cut(&cover, cover.begin_ns, end_ns);
+
+		sum.weight = part.weight;
+		r = take_part(samples, &sum, event);
+		cover.weight -= part.weight;
+		cover.begin_ns = part.end_ns;
 	}
-	if (add_sum(samples, &sum, &at, &is_new) < 0)
-		return -ENOMEM;
-	return beside ? sample_event_set(beside, at,
-					 sample_event_weight(beside, at) +
-						 take_room(&beside->sum, batch->weight[i]))
-		      : 0;
+	sum.going_on = 0;
+	sum.count = batch->times[i];
+	sum.weight = cover.weight;
+	return r < 0 ? r : take_part(samples, &sum, event);
+}
+
+/* Keeps a level of a time that is looked at, where they are asked for. 0 or -ENOMEM. */
+static int take_level(struct samples *samples, enum level_kind kind, uint32_t event,
+		      uint32_t process, uint64_t time_ns, int64_t level)
+{
+	const struct load_options *options = samples->options;
+	uint64_t since_ns = time_ns > samples->start_ns ? time_ns - samples->start_ns : 0;
+
+	if (!options->tracks || since_ns < options->from_ns || since_ns >= options->to_ns)
+		return 0;
+	return sample_levels_add(&samples->levels, kind, event, process,
+				 (struct level_point){since_ns - options->from_ns, level, level});
 }
 
 static int take_gauge(struct samples *samples, const struct sample_batch *batch, size_t i,
 		      uint32_t event)
 {
 	const struct dictionary *dictionary = recording_reader_dictionary(samples->reader);
+	uint32_t process = dictionary->threads.items[batch->thread[i]].process;
+	int64_t level = (int64_t)batch->weight[i];
 
-	return sample_gauges_add(
-		&samples->gauges,
-		&(struct sample_gauge){.event = event,
-				       .process =
-					       dictionary->threads.items[batch->thread[i]].process,
-				       .last = (int64_t)batch->weight[i],
-				       .last_ns = batch->time_ns[i]});
+	if (take_level(samples, LEVEL_GAUGE, event, process, batch->time_ns[i], level) < 0)
+		return -ENOMEM;
+	return sample_gauges_add(&samples->gauges,
+				 &(struct sample_gauge){.event = event,
+							.process = process,
+							.last = level,
+							.last_ns = batch->time_ns[i]});
 }
 
 static int take_samples(void *self, const struct sample_batch *batch)
@@ -378,7 +352,7 @@ static int take_samples(void *self, const struct sample_batch *batch)
 			samples->unwanted++;
 			continue;
 		}
-		if (is_wanted(samples, batch, i, &wanted) < 0)
+		if (samples_want_any(samples, batch, i, &wanted) < 0)
 			return -ENOMEM;
 		samples->unwanted += !wanted || is_gauge;
 		if (wanted && is_gauge && take_gauge(samples, batch, i, event) < 0)
@@ -415,6 +389,7 @@ static int begin_heap(struct samples *samples)
 	struct heap_config config = {
 		.dictionary = recording_reader_dictionary(samples->reader),
 		.step_ns = heap_step_of(samples),
+		.slice_ns = options->tracks && options->slices ? SHORTEST_SLICE_NS : 0,
 		.addresses = options->heap_addresses,
 		.begin_ns = from_ns,
 		.from_ns = from_ns,
@@ -446,12 +421,9 @@ static int take_heap(void *self, const struct heap_batch *batch)
 /* The number of the process that a reading is of; ID_NONE: it is not known, or not wanted. */
 static uint32_t read_process(const struct samples *samples, const struct memory_reading *reading)
 {
-	const struct load_options *options = samples->options;
 	const struct dictionary *dictionary = recording_reader_dictionary(samples->reader);
-	bool wanted = options->pid_count == 0;
+	bool wanted = samples_want_pid(samples, reading->pid);
 
-	for (size_t i = 0; i < options->pid_count; i++)
-		wanted = wanted || options->pids[i] == reading->pid;
 	for (size_t i = dictionary->processes.count; wanted && i-- > 0;) {
 		const struct process *process = &dictionary->processes.items[i];
 
@@ -466,8 +438,15 @@ static int take_memory(void *self, const struct memory_reading *reading)
 {
 	struct samples *samples = self;
 	uint32_t process = read_process(samples, reading);
+	int64_t resident = 0;
 
-	if (!samples->options->heap_addresses || process == ID_NONE || samples->start_ns == 0)
+	if (process == ID_NONE || samples->start_ns == 0)
+		return 0;
+	if (reading->kind != MEMORY_GONE && reading->resident_bytes < INT64_MAX)
+		resident = (int64_t)reading->resident_bytes;
+	if (take_level(samples, LEVEL_RESIDENT, 0, process, reading->time_ns, resident) < 0)
+		return -ENOMEM;
+	if (!samples->options->heap_addresses)
 		return 0;
 	if (!samples->heap && begin_heap(samples) < 0)
 		return -ENOMEM;
@@ -492,7 +471,7 @@ static int take_leaks(void *self, const struct leak_scan *scan)
 		scan->time_ns > samples->start_ns ? scan->time_ns - samples->start_ns : 0;
 
 	if (since_ns < options->from_ns || since_ns >= options->to_ns ||
-	    !contains_number(options->pids, options->pid_count, process->pid))
+	    !samples_want_pid(samples, process->pid))
 		return 0;
 	return leak_scans_add(&samples->leaks, scan);
 }
@@ -632,6 +611,31 @@ static int no_such_event(struct samples *samples, const char *name, struct error
 	return -EINVAL;
 }
 
+/* Slices of samples and of blocks are equally long, and enough for all of the time. 0 or -ENOMEM.
+ */
+static int align_slices(struct samples *samples)
+{
+	const struct load_options *options = samples->options;
+	uint64_t end_ns =
+		samples->end_ns > samples->start_ns ? samples->end_ns - samples->start_ns : 0;
+	const struct heap_spans *spans;
+	uint32_t ignored;
+
+	if (end_ns > options->to_ns)
+		end_ns = options->to_ns;
+	if (find_slice(samples, end_ns - (end_ns > 0), &ignored) < 0)
+		return -ENOMEM;
+	if (!samples->heap)
+		return 0;
+	spans = &heap_analysis_report(samples->heap)->spans;
+	if (heap_analysis_lengthen_slices(samples->heap, samples->slice_ns) < 0)
+		return -ENOMEM;
+	while (samples->slice_ns < spans->slice_ns)
+		if (double_slices(samples) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
 /* Reads all of it. Takes over the reader, which may be of a file or of what is kept. */
 static int read_all(struct samples *samples, struct recording_reader *reader, const char *name,
 		    const struct load_options *options, struct error *err)
@@ -671,6 +675,8 @@ static int read_all(struct samples *samples, struct recording_reader *reader, co
 		heap_analysis_free(samples->heap); /* memory alone is no heap */
 		samples->heap = NULL;
 	}
+	if (r == 0 && align_slices(samples) < 0)
+		r = error_set(err, -ENOMEM, "out of memory");
 	if (r == 0 && options->event && samples->events.main == ID_NONE &&
 	    !wants_heap_value(samples))
 		r = no_such_event(samples, name, err);
@@ -735,6 +741,7 @@ void samples_fini(struct samples *samples)
 	recording_reader_free(samples->reader);
 	sample_events_fini(&samples->events);
 	sample_gauges_fini(&samples->gauges);
+	sample_levels_fini(&samples->levels);
 	heap_analysis_free(samples->heap);
 	leak_scans_fini(&samples->leaks);
 	kernel_symbols_free(samples->kernel);
@@ -744,6 +751,7 @@ void samples_fini(struct samples *samples)
 	vec_fini(&samples->thread_wanted);
 	label_filter_fini(&samples->labels);
 	vec_fini(&samples->stack_timed);
+	vec_fini(&samples->labels_away);
 	id_index_fini(&samples->index);
 	free(samples->title);
 	for (size_t i = 0; i < SAMPLES_FACTS; i++)

@@ -17,8 +17,10 @@
 #include "heap/leak_scans.h"
 #include "model/sink.h"
 #include "pipeline/label_filter.h"
+#include "pipeline/sample_cover.h"
 #include "pipeline/sample_events.h"
 #include "pipeline/sample_gauges.h"
+#include "pipeline/sample_levels.h"
 #include "recording/reader.h"
 
 struct error;
@@ -39,7 +41,8 @@ struct sample_sum {
 	uint32_t slice;   /* of time, when they are asked for; else 0 */
 	uint64_t time_ns; /* of one of them, when it matters to compiled code; else 0 */
 	uint64_t count;
-	uint64_t weight; /* of the main event; all of them together are at most INT64_MAX */
+	uint64_t going_on; /* with slices: of those that count in a later one but are in this too */
+	uint64_t weight;   /* of the main event; all of them together are at most INT64_MAX */
 };
 
 struct samples {
@@ -55,7 +58,8 @@ struct samples {
 	char *boot_id;
 	struct sample_events events;
 	struct sample_gauges gauges;
-	struct heap_analysis *heap; /* finished; NULL: there are no such events */
+	struct sample_levels levels; /* with load_options.tracks */
+	struct heap_analysis *heap;  /* finished; NULL: there are no such events */
 	struct leak_scans leaks;
 	uint64_t lost;
 	uint64_t lost_by[LOSS_REASONS];
@@ -76,6 +80,7 @@ struct samples {
 	VEC(int8_t) thread_wanted;           /* by thread id: 0 not asked yet, 1 yes, -1 no */
 	struct label_filter labels;
 	VEC(int8_t) stack_timed; /* by stack id, the same */
+	VEC(int8_t) labels_away; /* by set of labels, the same: the thread was off its CPU */
 };
 
 /*
@@ -95,6 +100,17 @@ int samples_read_kept(struct samples *samples, struct recording_reader *kept, co
  * the program told where these are asked for, and the options want it. 0 or -ENOMEM.
  */
 int samples_want(struct samples *samples, const struct sample_batch *batch, size_t i, bool *ret);
+
+/* The same of any event: whether the options want it. */
+int samples_want_any(struct samples *samples, const struct sample_batch *batch, size_t i,
+		     bool *ret);
+
+/* Whether a process is wanted. */
+bool samples_want_pid(const struct samples *samples, uint32_t pid);
+
+/* The time that the i-th sample of a batch tells of. */
+struct sample_cover samples_cover(struct samples *samples, const struct sample_batch *batch,
+				  size_t i);
 
 /* Whether samples and blocks of a thread are wanted. 0 or -ENOMEM. */
 int samples_want_thread(struct samples *samples, uint32_t thread, bool *ret);

@@ -168,6 +168,25 @@ static void put_values(struct json *json, const struct profile *profile, uint32_
 		json_u64(json, "samples_value", samples);
 }
 
+/* What threads were doing, by the numbers that entries have. */
+static void put_states(struct json *json, const struct profile *profile)
+{
+	uint32_t states[PAGE_STATES];
+	uint32_t count = page_columns_states(profile, states);
+	uint32_t i;
+
+	json_open_array(json, "states");
+	for (i = 0; i < count; i++) {
+		const char *name = profile_text(profile, states[i]);
+
+		json_open_object(json, NULL);
+		json_string(json, "name", name);
+		json_bool(json, "away", profile_state_is_away(name));
+		json_close(json);
+	}
+	json_close(json);
+}
+
 static void put_change(struct json *json, const struct flame_page_options *options)
 {
 	int i;
@@ -213,6 +232,9 @@ static void put_page(struct json *json, const struct profile *profile,
 	json_bool(json, "pair", graph->pair);
 	json_bool(json, "absolute", graph->absolute);
 	json_u64(json, "slice_ns", profile->slice_ns);
+	put_states(json, profile);
+	if (profile->time.heap_value < count)
+		json_u64(json, "heap_value", profile->time.heap_value);
 	if (graph->pair)
 		put_change(json, options);
 	put_colors(json, graph);

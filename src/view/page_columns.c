@@ -18,7 +18,18 @@
 /* One string may be a name here and a path there, of which only the end is shown. */
 enum role { NAME, MODULE, FILE_NAME, ROLES };
 
-enum section { TEXTS, FUNCTIONS, THREADS, NODES, ENTRIES, MOMENTS, SOURCES, SECTIONS };
+enum section {
+	TEXTS,
+	FUNCTIONS,
+	THREADS,
+	NODES,
+	ENTRIES,
+	MOMENTS,
+	BLOCKS,
+	LEVELS,
+	SOURCES,
+	SECTIONS
+};
 
 struct sheet {
 	const struct profile *profile;
@@ -31,6 +42,8 @@ struct sheet {
 	uint32_t *places; /* of each role of each string id: its number among the texts plus one */
 	uint32_t used_count;
 	uint32_t text_count;
+	uint32_t states[PAGE_STATES];
+	uint32_t state_count;
 	struct bytes sections[SECTIONS];
 };
 
@@ -234,13 +247,15 @@ static void put_nodes(struct sheet *sheet)
 }
 
 /*
- * An entry or a moment by the node that it ends in. Several may be of the same node, thread and
- * slice: sorted, they are a run, and the page has one number for it.
+ * An entry, a moment or blocks by the node that they end in. Several may be of the same node,
+ * thread, state and slices: sorted, they are a run, and the page has one number for it.
  */
 struct item {
 	uint32_t node;
 	uint32_t thread;
+	uint32_t state;
 	uint32_t slice;
+	uint32_t end; /* of blocks, as the page has it; else 0 */
 	uint32_t id;
 };
 
@@ -253,7 +268,17 @@ static int compare_items(const void *a, const void *b)
 		return x->node < y->node ? -1 : 1;
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
-	return (x->slice > y->slice) - (x->slice < y->slice);
+	if (x->state != y->state)
+		return x->state < y->state ? -1 : 1;
+	if (x->slice != y->slice)
+		return x->slice < y->slice ? -1 : 1;
+	return (x->end > y->end) - (x->end < y->end);
+}
+
+/* Whether both are of one entry. */
+static bool same_entry(const struct item *x, const struct item *y)
+{
+	return x->node == y->node && x->thread == y->thread && x->state == y->state;
 }
 
 /* Where the run ends that begins with an item. */
@@ -288,6 +313,19 @@ static int64_t moment_value(const struct profile *profile, uint32_t id, uint32_t
 	return profile->moments.items[id].values[value];
 }
 
+static int64_t moment_going_on(const struct profile *profile, uint32_t id, uint32_t value)
+{
+	(void)value;
+	return profile->moments.items[id].going_on;
+}
+
+static int64_t blocks_value(const struct profile *profile, uint32_t id, uint32_t value)
+{
+	const struct profile_blocks *blocks = &profile->time.blocks.items[id];
+
+	return value == 0 ? blocks->bytes : value == 1 ? blocks->blocks : blocks->temporary;
+}
+
 static void put_values(struct sheet *sheet, enum section section, const struct item *items,
 		       size_t count, value_fn *value_of, uint32_t values)
 {
@@ -320,10 +358,36 @@ static void put_entries(struct sheet *sheet, const struct item *items, size_t co
 	}
 	for (i = 0; i < count; i = run_end(items, count, i))
 		bytes_put_varint(out, items[i].thread);
+	for (i = 0; i < count; i = run_end(items, count, i))
+		bytes_put_varint(out, items[i].state);
 	put_values(sheet, ENTRIES, items, count, entry_value, sheet->options->value_count);
 }
 
-/* How many moments each entry has: both are in the same order. */
+uint32_t page_columns_states(const struct profile *profile, uint32_t states[PAGE_STATES])
+{
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < profile->entries.count && count < PAGE_STATES; i++) {
+		uint32_t at = 0;
+
+		while (at < count && states[at] != profile->entries.items[i].state)
+			at++;
+		if (at == count)
+			states[count++] = profile->entries.items[i].state;
+	}
+	return count;
+}
+
+static uint32_t state_number(const struct sheet *sheet, uint32_t state)
+{
+	uint32_t at = 0;
+
+	while (at + 1 < sheet->state_count && sheet->states[at] != state)
+		at++;
+	return at;
+}
+
+/* How many items each entry has: both are in the same order. Then their slices. */
 static void put_counts(struct bytes *out, const struct item *entries, size_t entry_count,
 		       const struct item *moments, size_t count)
 {
@@ -333,12 +397,16 @@ static void put_counts(struct bytes *out, const struct item *entries, size_t ent
 	for (i = 0; i < entry_count; i = run_end(entries, entry_count, i)) {
 		uint64_t runs = 0;
 
-		while (at < count && moments[at].node == entries[i].node &&
-		       moments[at].thread == entries[i].thread) {
+		while (at < count && same_entry(&moments[at], &entries[i])) {
 			at = run_end(moments, count, at);
 			runs++;
 		}
 		bytes_put_varint(out, runs);
+	}
+	for (i = 0; i < count; i = run_end(moments, count, i)) {
+		bool same = i > 0 && same_entry(&moments[i], &moments[i - 1]);
+
+		bytes_put_varint(out, moments[i].slice - (same ? moments[i - 1].slice : 0));
 	}
 }
 
@@ -347,8 +415,6 @@ static void put_moments(struct sheet *sheet, const struct item *entries, size_t 
 {
 	struct bytes *out = &sheet->sections[MOMENTS];
 	uint32_t values = ARRAY_SIZE(sheet->profile->moments.items->values);
-	struct item last = {0};
-	size_t i;
 
 	if (values > sheet->options->value_count)
 		values = sheet->options->value_count;
@@ -356,14 +422,41 @@ static void put_moments(struct sheet *sheet, const struct item *entries, size_t 
 	bytes_put_varint(out, values);
 	if (count > 0)
 		put_counts(out, entries, entry_count, moments, count);
-	for (i = 0; i < count; i = run_end(moments, count, i)) {
-		bool same =
-			i > 0 && moments[i].node == last.node && moments[i].thread == last.thread;
-
-		bytes_put_varint(out, moments[i].slice - (same ? last.slice : 0));
-		last = moments[i];
-	}
 	put_values(sheet, MOMENTS, moments, count, moment_value, values);
+	put_values(sheet, MOMENTS, moments, count, moment_going_on, 1);
+}
+
+/* What of a heap was live from when to when. */
+static int put_blocks(struct sheet *sheet, const struct item *entries, size_t entry_count)
+{
+	size_t count = sheet->profile->time.blocks.count;
+	SCOPED(mem) struct item *items = calloc(count + 1, sizeof(*items));
+	struct bytes *out = &sheet->sections[BLOCKS];
+	uint32_t i;
+	size_t at;
+
+	if (!items)
+		return -ENOMEM;
+	for (i = 0; i < count; i++) {
+		const struct profile_blocks *blocks = &sheet->profile->time.blocks.items[i];
+		uint32_t lasted =
+			blocks->died == PROFILE_BLOCKS_LIVE ? 0 : blocks->died - blocks->born + 1;
+
+		items[i] = (struct item){.node = call_tree_of_stack(sheet->tree, blocks->stack),
+					 .thread = blocks->thread,
+					 .state = state_number(sheet, 0),
+					 .slice = blocks->born,
+					 .end = lasted * 2 + blocks->is_pool,
+					 .id = i};
+	}
+	qsort(items, count, sizeof(*items), compare_items);
+	bytes_put_varint(out, count_runs(items, count));
+	if (count > 0)
+		put_counts(out, entries, entry_count, items, count);
+	for (at = 0; at < count; at = run_end(items, count, at))
+		bytes_put_varint(out, items[at].end);
+	put_values(sheet, BLOCKS, items, count, blocks_value, 3);
+	return 0;
 }
 
 static int put_costs(struct sheet *sheet)
@@ -382,6 +475,7 @@ static int put_costs(struct sheet *sheet)
 
 		entries[i] = (struct item){.node = call_tree_of_stack(sheet->tree, entry->stack),
 					   .thread = entry->thread,
+					   .state = state_number(sheet, entry->state),
 					   .id = i};
 	}
 	for (i = 0; i < count; i++) {
@@ -389,6 +483,7 @@ static int put_costs(struct sheet *sheet)
 
 		moments[i] = (struct item){.node = call_tree_of_stack(sheet->tree, moment->stack),
 					   .thread = moment->thread,
+					   .state = state_number(sheet, moment->state),
 					   .slice = moment->slice,
 					   .id = i};
 	}
@@ -396,7 +491,7 @@ static int put_costs(struct sheet *sheet)
 	qsort(moments, count, sizeof(*moments), compare_items);
 	put_entries(sheet, entries, entry_count);
 	put_moments(sheet, entries, entry_count, moments, count);
-	return 0;
+	return put_blocks(sheet, entries, entry_count);
 }
 
 static int put_sources(struct sheet *sheet)
@@ -413,6 +508,63 @@ static int put_sources(struct sheet *sheet)
 	return 0;
 }
 
+/* How many slices there are: 0 where nothing is by time. */
+static uint32_t count_slices(const struct profile *profile)
+{
+	uint64_t count = profile->slice_ns > 0 ? (profile->duration_ns + profile->slice_ns - 1) /
+							 profile->slice_ns
+					       : 0;
+
+	if (profile->moments.count + profile->time.blocks.count == 0)
+		return 0;
+	for (size_t i = 0; i < profile->moments.count; i++)
+		if (profile->moments.items[i].slice >= count)
+			count = profile->moments.items[i].slice + 1;
+	for (size_t i = 0; i < profile->time.blocks.count; i++) {
+		const struct profile_blocks *blocks = &profile->time.blocks.items[i];
+		uint32_t last = blocks->died == PROFILE_BLOCKS_LIVE ? blocks->born : blocks->died;
+
+		if (last >= count)
+			count = last + 1;
+	}
+	return count < PAGE_SLICES ? (uint32_t)count : PAGE_SLICES;
+}
+
+/* Levels by slice: from the first that is known on, each as what it is more than the one before. */
+static int put_levels(struct sheet *sheet)
+{
+	const struct profile *profile = sheet->profile;
+	uint32_t slices = count_slices(profile);
+	SCOPED(mem) struct level_step *steps = calloc(slices + 1, sizeof(*steps));
+	struct bytes *out = &sheet->sections[LEVELS];
+
+	if (!steps)
+		return -ENOMEM;
+	bytes_put_varint(out, slices);
+	bytes_put_varint(out, slices > 0 ? profile->time.tracks.count : 0);
+	for (size_t i = 0; i < profile->time.tracks.count && slices > 0; i++) {
+		const struct level_track *track = &profile->time.tracks.items[i];
+		uint32_t first = 0;
+		int64_t before = 0;
+
+		level_track_fold(track, 0, profile->slice_ns, steps, slices);
+		while (first < slices && !steps[first].known)
+			first++;
+		bytes_put_varint(out, track->kind);
+		bytes_put_varint(out, text_of(sheet, track->name, NAME));
+		bytes_put_varint(out, text_of(sheet, track->unit, NAME));
+		bytes_put_varint(out, text_of(sheet, track->process_comm, NAME));
+		bytes_put_varint(out, track->pid);
+		bytes_put_varint(out, first);
+		for (; first < slices; first++) {
+			bytes_put_varint(out, zigzag_encode((int64_t)((uint64_t)steps[first].level -
+								      (uint64_t)before)));
+			before = steps[first].level;
+		}
+	}
+	return 0;
+}
+
 static int prepare(struct sheet *sheet)
 {
 	const struct page_columns_options *options = sheet->options;
@@ -421,6 +573,7 @@ static int prepare(struct sheet *sheet)
 					.keep_stacks = true};
 	int r = call_tree_new(sheet->profile, &how, &sheet->tree);
 
+	sheet->state_count = page_columns_states(sheet->profile, sheet->states);
 	if (r == 0)
 		r = choose_functions(sheet);
 	if (r == 0)
@@ -445,6 +598,8 @@ int page_columns_put(const struct profile *profile, const struct page_columns_op
 		put_nodes(&sheet);
 		r = put_costs(&sheet);
 	}
+	if (r == 0)
+		r = put_levels(&sheet);
 	if (r == 0)
 		r = put_sources(&sheet);
 	for (i = 0; i < SECTIONS && r == 0; i++) {

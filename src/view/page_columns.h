@@ -14,9 +14,13 @@
  *	threads    pid, tid, name, name of the process
  *	nodes      of the call tree in pre-order without its root: how many levels up from below
  *	           the node before, function * 2 + inlined
- *	entries    by node and thread: nodes to go on, thread, each value (zigzag)
- *	moments    of each entry: how many; then slices, from the one before; values (zigzag)
- *	sources    see page_source.h
+ *	entries    by node, thread and state: nodes to go on, thread, state, each value (zigzag)
+ *	moments    of each entry: how many; then slices, from the one before; values (zigzag);
+ *samples that go on in the next slice blocks     of each entry: how many; then slices of birth,
+ *from the one before; slices to death
+ *	           + 1, 0 for none, times 2, and 1 if of pools; bytes, blocks, temporary ones
+ *	levels     how many slices there are, how many levels; of each: kind, name, unit, process,
+ *pid, the first slice, then levels (zigzag) from the one before sources    see page_source.h
  */
 
 #include <stdbool.h>
@@ -36,6 +40,12 @@ struct page_columns_options {
 	bool lines;                         /* tell what lines cost */
 	const struct source_search *search; /* finds sources; NULL: they are not shown */
 };
+
+#define PAGE_SLICES 4096u /* at most */
+#define PAGE_STATES 64u   /* different ones; those beyond are as the last */
+
+/* The states of entries, as they are numbered: string ids. Returns how many there are. */
+uint32_t page_columns_states(const struct profile *profile, uint32_t states[PAGE_STATES]);
 
 /* Appends them all. 0 or -ENOMEM. */
 int page_columns_put(const struct profile *profile, const struct page_columns_options *options,

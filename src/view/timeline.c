@@ -9,12 +9,14 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/scope.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "export/export.h"
 #include "model/profile.h"
 #include "view/quantity.h"
 #include "view/timeline_gauges.h"
+#include "view/timeline_levels.h"
 
 /* Steps of all rows together: 16 bytes each. */
 #define MAX_CELLS (32u << 20)
@@ -24,8 +26,14 @@ struct cell {
 	uint64_t total;
 };
 
+#define MAX_STATES 16u /* different ones; those beyond are as the last */
+
 struct row {
-	uint32_t thread;        /* one of its threads */
+	uint32_t thread; /* the first of its threads: rows of the same have the same */
+	uint32_t state;  /* of timeline.states */
+	uint64_t busy;   /* with the next: of all rows of the same threads, for their order */
+	uint64_t whole;  /* busy is what they were not away */
+	uint64_t away;   /* of this row */
 	VEC(struct cell) cells; /* up to the last one that has something */
 	struct cell sum;
 };
@@ -36,7 +44,9 @@ struct timeline {
 	uint64_t cell_count;
 	struct cell sum;
 	VEC(struct row) rows;
-	VEC(uint32_t) row_of_thread; /* by thread of the profile; ID_NONE: none yet */
+	const char *states[MAX_STATES]; /* borrowed from the samples; "": not told */
+	uint32_t state_count;
+	VEC(uint32_t) row_of_thread; /* by thread of the profile and state; ID_NONE: none yet */
 	struct timeline_gauges gauges;
 };
 
@@ -91,25 +101,45 @@ static bool same_row(const struct timeline *timeline, const struct profile *prof
 	return a == b;
 }
 
-/* The row of a thread, made when missing; ID_NONE without memory. */
-static uint32_t row_of(struct timeline *timeline, const struct profile *profile, uint32_t thread)
+static uint32_t state_of(struct timeline *timeline, const char *name)
 {
 	uint32_t i = 0;
 
-	while (timeline->row_of_thread.count <= thread)
+	while (i < timeline->state_count && strcmp(timeline->states[i], name) != 0)
+		i++;
+	if (i == timeline->state_count && i < MAX_STATES)
+		timeline->states[timeline->state_count++] = name;
+	return i < MAX_STATES ? i : MAX_STATES - 1;
+}
+
+/* The row of a thread in a state, made when missing; ID_NONE without memory. */
+static uint32_t row_of(struct timeline *timeline, const struct profile *profile, uint32_t thread,
+		       uint32_t state)
+{
+	size_t at = (size_t)thread * MAX_STATES + state;
+	uint32_t first = thread; /* of those that are in rows together */
+	uint32_t i = 0;
+
+	while (timeline->row_of_thread.count <= at)
 		if (vec_push(&timeline->row_of_thread, ID_NONE) < 0)
 			return ID_NONE;
-	if (timeline->row_of_thread.items[thread] != ID_NONE)
-		return timeline->row_of_thread.items[thread];
+	if (timeline->row_of_thread.items[at] != ID_NONE)
+		return timeline->row_of_thread.items[at];
 	if (timeline->options.by == TIMELINE_BY_THREAD)
 		i = (uint32_t)timeline->rows.count;
-	while (i < timeline->rows.count &&
-	       !same_row(timeline, profile, timeline->rows.items[i].thread, thread))
-		i++;
+	for (; i < timeline->rows.count; i++) {
+		const struct row *row = &timeline->rows.items[i];
+
+		if (!same_row(timeline, profile, row->thread, thread))
+			continue;
+		first = row->thread;
+		if (row->state == state)
+			break;
+	}
 	if (i == timeline->rows.count &&
-	    vec_push(&timeline->rows, (struct row){.thread = thread}) < 0)
+	    vec_push(&timeline->rows, (struct row){.thread = first, .state = state}) < 0)
 		return ID_NONE;
-	timeline->row_of_thread.items[thread] = i;
+	timeline->row_of_thread.items[at] = i;
 	return i;
 }
 
@@ -121,33 +151,65 @@ static int too_many(const struct timeline *timeline, struct error *err)
 	return -E2BIG;
 }
 
-static void add(struct cell *cell, const struct export_sample *sample)
+static void add(struct cell *cell, uint64_t times, uint64_t weight)
 {
-	uint64_t times = sample->times > 0 ? sample->times : 1;
-
 	/* Sums stop at the end: only a made-up file comes near it. */
 	if (__builtin_add_overflow(cell->samples, times, &cell->samples))
 		cell->samples = UINT64_MAX;
-	if (__builtin_add_overflow(cell->total, sample->weight, &cell->total) ||
-	    cell->total > INT64_MAX)
+	if (__builtin_add_overflow(cell->total, weight, &cell->total) || cell->total > INT64_MAX)
 		cell->total = INT64_MAX;
 }
 
-/* The step that a sample is in; TIMELINE_MAX_STEPS and more are too many. */
-static uint64_t step_at(struct timeline *timeline, const struct profile *profile,
-			const struct export_sample *sample)
+/* The step of a moment; TIMELINE_MAX_STEPS and more are too many. */
+static uint64_t step_at(struct timeline *timeline, const struct profile *profile, uint64_t since_ns)
 {
 	uint64_t from_ns = timeline->options.from_ns;
 
 	timeline->step_ns = step_of(timeline, profile);
-	return sample->since_ns > from_ns ? (sample->since_ns - from_ns) / timeline->step_ns : 0;
+	return since_ns > from_ns ? (since_ns - from_ns) / timeline->step_ns : 0;
+}
+
+/* The step that a sample ends in: what covers time ends before the moment it was taken at. */
+static uint64_t last_step(struct timeline *timeline, const struct profile *profile,
+			  const struct export_sample *sample)
+{
+	return step_at(timeline, profile,
+		       sample->lasted_ns > 0 ? sample->from_ns + sample->lasted_ns - 1
+					     : sample->since_ns);
+}
+
+/* Adds a sample to the steps that it covers. It counts in the last, which is there. */
+static void spread(const struct timeline *timeline, struct row *row,
+		   const struct export_sample *sample, uint64_t first, uint64_t last)
+{
+	uint64_t left = sample->weight;
+	uint64_t at_ns = sample->from_ns;
+	uint64_t times = sample->times > 0 ? sample->times : 1;
+
+	for (; first < last; first++) {
+		uint64_t end_ns = timeline->options.from_ns + (first + 1) * timeline->step_ns;
+		uint64_t part = end_ns - at_ns < left ? end_ns - at_ns : left;
+
+		add(&row->cells.items[first], 0, part);
+		left -= part;
+		at_ns = end_ns;
+	}
+	add(&row->cells.items[last], times, left);
+	add(&row->sum, times, sample->weight);
+	if (sample->lasted_ns > 0)
+		row->away = row->sum.total - row->away < sample->weight
+				    ? row->sum.total
+				    : row->away + sample->weight;
 }
 
 /* Adds to the row of a thread. */
 static int add_to_row(struct timeline *timeline, const struct profile *profile,
 		      const struct export_sample *sample, uint64_t at, struct error *err)
 {
-	uint32_t id = row_of(timeline, profile, sample->thread);
+	uint32_t state = state_of(timeline, sample->state ? sample->state : "");
+	uint32_t id = row_of(timeline, profile, sample->thread, state);
+	uint64_t first = step_at(timeline, profile,
+				 sample->lasted_ns > 0 ? sample->from_ns : sample->since_ns);
 	struct row *row;
 
 	if (id == ID_NONE)
@@ -159,16 +221,15 @@ static int add_to_row(struct timeline *timeline, const struct profile *profile,
 		if (vec_push(&row->cells, (struct cell){0}) < 0)
 			return error_set(err, -ENOMEM, "out of memory");
 	}
-	add(&row->cells.items[at], sample);
-	add(&row->sum, sample);
-	add(&timeline->sum, sample);
+	spread(timeline, row, sample, first, at);
+	add(&timeline->sum, sample->times > 0 ? sample->times : 1, sample->weight);
 	return 0;
 }
 
 int timeline_add(struct timeline *timeline, const struct profile *profile,
 		 const struct export_sample *sample, struct error *err)
 {
-	uint64_t at = step_at(timeline, profile, sample);
+	uint64_t at = last_step(timeline, profile, sample);
 
 	if (at >= TIMELINE_MAX_STEPS)
 		return too_many(timeline, err);
@@ -191,9 +252,37 @@ static int by_total(const void *a, const void *b)
 	const struct row *x = a;
 	const struct row *y = b;
 
-	if (x->sum.total != y->sum.total)
-		return x->sum.total > y->sum.total ? -1 : 1;
-	return x->thread < y->thread ? -1 : x->thread > y->thread;
+	if (x->busy != y->busy)
+		return x->busy > y->busy ? -1 : 1;
+	if (x->whole != y->whole)
+		return x->whole > y->whole ? -1 : 1;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->away > 0 || y->away > 0)
+		return (x->away > 0) - (y->away > 0);
+	return x->state < y->state ? -1 : x->state > y->state;
+}
+
+/* Rows of the same threads stand together, those that work most first. 0 or -ENOMEM. */
+static int sort_rows(struct timeline *timeline, const struct profile *profile)
+{
+	SCOPED(mem) struct row *sums = calloc(profile->threads.count + 1, sizeof(*sums));
+	struct row *rows = timeline->rows.items;
+	size_t i;
+
+	if (!sums)
+		return -ENOMEM;
+	for (i = 0; i < timeline->rows.count; i++) {
+		sums[rows[i].thread].whole += rows[i].sum.total;
+		sums[rows[i].thread].busy += rows[i].sum.total - rows[i].away;
+	}
+	for (i = 0; i < timeline->rows.count; i++) {
+		rows[i].whole = sums[rows[i].thread].whole;
+		rows[i].busy = sums[rows[i].thread].busy;
+	}
+	if (timeline->rows.count > 0)
+		qsort(rows, timeline->rows.count, sizeof(struct row), by_total);
+	return 0;
 }
 
 /* What is written, and how much of it. */
@@ -236,6 +325,7 @@ static uint64_t highest_step(const struct sheet *sheet)
 
 static void put_text_row(const struct sheet *sheet, const struct row *row, uint64_t highest)
 {
+	const char *state = sheet->timeline->states[row->state];
 	struct bytes *out = sheet->out;
 	struct bytes name = {0};
 	uint64_t at;
@@ -255,6 +345,8 @@ static void put_text_row(const struct sheet *sheet, const struct row *row, uint6
 	bytes_printf(out, "  ");
 	put_name(sheet, row, &name);
 	text_put_terminal(out, name.failed ? "" : (char *)name.data);
+	bytes_printf(out, *state ? " " : "");
+	text_put_terminal(out, state);
 	bytes_put_u8(out, '\n');
 	bytes_fini(&name);
 }
@@ -297,6 +389,13 @@ static void put_nothing(const struct sheet *sheet)
 	bytes_put_u8(sheet->out, '\n');
 }
 
+static struct timeline_steps steps_of(const struct sheet *sheet)
+{
+	return (struct timeline_steps){.step_ns = sheet->timeline->step_ns,
+				       .count = sheet->steps,
+				       .from_ns = sheet->timeline->options.from_ns};
+}
+
 static void put_text(const struct sheet *sheet)
 {
 	const struct timeline *timeline = sheet->timeline;
@@ -327,6 +426,8 @@ static void put_text(const struct sheet *sheet)
 	if (sheet->shown < timeline->rows.count)
 		bytes_printf(out, "%s more; --limit 0 shows all\n",
 			     quantity_count(timeline->rows.count - sheet->shown).text);
+	if (timeline_levels_put_text(profile, steps_of(sheet), out) < 0)
+		out->failed = true;
 	timeline_gauges_put_text(&timeline->gauges, profile, sheet->steps, out);
 }
 
@@ -347,6 +448,8 @@ static void put_json_row(const struct sheet *sheet, struct json *json, const str
 	}
 	if (by == TIMELINE_BY_THREAD)
 		json_u64(json, "tid", thread->tid);
+	if (*sheet->timeline->states[row->state])
+		json_string(json, "state", sheet->timeline->states[row->state]);
 	json_u64(json, "samples", row->sum.samples);
 	json_u64(json, "total", row->sum.total);
 	json_open_array(json, "sample_steps");
@@ -388,6 +491,8 @@ static void put_json(const struct sheet *sheet)
 		put_json_row(sheet, &json, &timeline->rows.items[i]);
 	json_close(&json);
 	json_u64(&json, "more", timeline->rows.count - sheet->shown);
+	if (timeline_levels_put_json(sheet->profile, steps_of(sheet), &json) < 0)
+		sheet->out->failed = true;
 	timeline_gauges_put_json(&timeline->gauges, sheet->profile, sheet->steps, &json);
 	json_close(&json);
 	bytes_put_u8(sheet->out, '\n');
@@ -417,14 +522,14 @@ static void put_csv(const struct sheet *sheet)
 	size_t i;
 	size_t at;
 
-	bytes_printf(out, "since_start_ns,step_ns,name,samples,total,value,unit\n");
+	bytes_printf(out, "since_start_ns,step_ns,name,samples,total,value,unit,state\n");
 	for (i = 0; i < sheet->shown; i++) {
 		const struct row *row = &timeline->rows.items[i];
 		struct bytes name = {0};
 
 		put_name(sheet, row, &name);
 		for (at = 0; at < row->cells.count; at++) {
-			if (row->cells.items[at].samples == 0)
+			if (row->cells.items[at].samples == 0 && row->cells.items[at].total == 0)
 				continue;
 			bytes_printf(out, "%" PRIu64 ",%" PRIu64 ",",
 				     timeline->options.from_ns + at * timeline->step_ns,
@@ -435,6 +540,8 @@ static void put_csv(const struct sheet *sheet)
 			put_csv_text(out, sheet->type.name);
 			bytes_put_u8(out, ',');
 			put_csv_text(out, sheet->type.unit);
+			bytes_put_u8(out, ',');
+			put_csv_text(out, timeline->states[row->state]);
 			bytes_put_u8(out, '\n');
 		}
 		bytes_fini(&name);
@@ -466,8 +573,8 @@ int timeline_write(struct timeline *timeline, const struct profile *profile, str
 		return too_many(timeline, err);
 	if (timeline->options.limit > 0 && timeline->options.limit < sheet.shown)
 		sheet.shown = timeline->options.limit;
-	if (timeline->rows.count > 0)
-		qsort(timeline->rows.items, timeline->rows.count, sizeof(struct row), by_total);
+	if (sort_rows(timeline, profile) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
 	writers[timeline->options.format](&sheet);
 	return out->failed ? error_set(err, -ENOMEM, "out of memory") : 0;
 }

@@ -6,11 +6,16 @@
  * timeline: what threads or processes did over time, in steps of equal length.
  *
  * JSON has the keys title, duration_ns, from_ns, step_ns, steps, samples, lost, value
- * {name, unit, total}, by, rows [{name, process, pid, tid, samples, total, sample_steps
- * [], total_steps []}] and more, the rows beyond the limit; pid and tid are there where
- * a row has one; and, where programs told of them, gauges [{name, unit, process, pid, times, last,
- * lowest, highest, mean, steps []}], whose steps are levels at their ends, null before the first.
- * CSV has a line for each step of a row in which it has samples.
+ * {name, unit, total}, by, rows [{name, process, pid, tid, state, samples, total,
+ * sample_steps [], total_steps []}] and more, the rows beyond the limit; pid, tid and state are
+ * there where a row has one; where memory was recorded, levels [{name, unit, process, pid, last,
+ * highest, steps []}], whose steps are the highest in them; and, where programs told of them,
+ * gauges [{name, unit, process, pid, times, last, lowest, highest, mean, steps []}], whose steps
+ * are levels at their ends, null before the first. CSV has a line for each step of a row in which
+ * it has something.
+ *
+ * A thread has a row for each state that it was in. What a sample covers is shown over that
+ * time; it counts as a sample where it ends.
  */
 
 #include <stdbool.h>

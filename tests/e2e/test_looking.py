@@ -376,6 +376,27 @@ def test_the_timeline_shows_when_each_phase_ran(shared_wick):
     assert all(int(row.split(",")[0]) % 100_000_000 == 0 for row in rows[1:])
 
 
+def test_one_recording_has_all_tracks(wick):
+    """The program sleeps most of the time; 5,000,000 bytes are live at its peak (tides.c)."""
+    recording = wick.record(workload("tides"), "--heap", "--mode", "wall")
+    told = wick.json("timeline", "--by", "nothing", "--step", "5ms", "--format", "json",
+                     recording.path)
+    rows = {row["state"]: row for row in told["rows"]}
+    heap, resident = told["levels"]
+    assert rows["sleeping"]["total"] > rows["running"]["total"]
+    # Two threads at most: no step has more than twice its time, however long a sleep was.
+    steps = list(map(sum, zip(*(row["total_steps"] for row in told["rows"]))))
+    assert max(steps) < 2.2 * told["step_ns"] and sum(steps) == told["value"]["total"]
+    assert (heap["name"], resident["name"]) == ("heap", "resident")
+    assert 5_000_000 <= heap["highest"] == max(heap["steps"]) < 5_100_000
+    assert 1_100_000 <= heap["last"] < 1_200_000
+    # Parts of the time come to the whole, in time and in what was allocated.
+    for event in ("wall", "alloc_space"):
+        parts = [recording.report("--event", event, *part)["value"]["total"]
+                 for part in (("--to", "77ms"), ("--from", "77ms"), ())]
+        assert parts[0] + parts[1] == parts[2] and min(parts) > 0
+
+
 def test_a_timeline_of_too_many_steps_is_refused(wick, tmp_path):
     path = tmp_path / "x.json"
     path.write_text(json.dumps({

@@ -35,6 +35,7 @@
 #define KERNEL 0xffff800000001000u
 
 struct made {
+	uint64_t weight; /* of what make_sample_in() makes; 0: WEIGHT_NS */
 	struct recording_writer *writer;
 	struct sink *sink;
 	int fd;
@@ -160,7 +161,7 @@ static inline void make_sample_in(struct made *made, uint32_t thread, uint64_t s
 				  const struct frame *frames, size_t n, const char *state)
 {
 	uint64_t time_ns = START_NS + since_ns;
-	uint64_t weight = WEIGHT_NS;
+	uint64_t weight = made->weight ? made->weight : WEIGHT_NS;
 	struct label label = {.key = "state", .value = state};
 	uint32_t labels = 0;
 	uint32_t cpu = 0;

@@ -119,8 +119,15 @@ static struct bytes columns_of(const struct profile *profile, const struct sourc
 static void columns_have_the_tree_and_what_each_thread_cost(void **state)
 {
 	struct profile *profile = a_profile();
+	uint32_t stack = profile->entries.items[0].stack;
+	struct profile_blocks blocks[] = {
+		{.stack = stack, .born = 1, .died = PROFILE_BLOCKS_LIVE, .bytes = 9, .blocks = 3},
+		{.stack = stack, .born = 0, .died = 2, .bytes = 5, .blocks = 1, .temporary = 1},
+		{.stack = stack, .born = 0, .died = 2, .bytes = 6, .blocks = 1}, /* is added */
+	};
+	struct level_track heap = {.kind = LEVEL_HEAP};
 	struct profile_moment moments[] = {
-		{2, profile->entries.items[0].stack, {1, 10}, 0},
+		{2, profile->entries.items[0].stack, {1, 10}, 0, 0, 7},
 		{0, profile->entries.items[0].stack, {2, 20}, 0},
 		{1, profile->entries.items[2].stack, {1, 10}, 1},
 	};
@@ -131,20 +138,31 @@ static void columns_have_the_tree_and_what_each_thread_cost(void **state)
 
 	for (i = 0; i < ARRAY_SIZE(moments); i++)
 		assert_int_equal(vec_push(&profile->moments, moments[i]), 0);
+	for (i = 0; i < ARRAY_SIZE(blocks); i++)
+		assert_int_equal(vec_push(&profile->time.blocks, blocks[i]), 0);
+	assert_int_equal(level_track_add(&heap, (struct level_point){15, 20, 30}), 0);
+	assert_int_equal(vec_push(&profile->time.tracks, heap), 0);
+	profile->slice_ns = 10;
+	profile->duration_ns = 35;
 	out = columns_of(profile, NULL);
 	cursor = cursor_of(out.data, out.size);
 	size = (size_t)cursor_varint(&cursor);
-	assert_memory_equal(cursor_take(&cursor, size),
-			    "liba\nmain\nparse\nskip\nlibdemo.so.1\napp\n\napp.c\napp\nworker\n",
-			    size);
+	assert_memory_equal(
+		cursor_take(&cursor, size),
+		"liba\nmain\nparse\nskip\nlibdemo.so.1\napp\n\napp.c\napp\nworker\n[unnamed]\n",
+		size);
 	size = (size_t)cursor_varint(&cursor); /* functions: the browser's tests read them */
 	(void)cursor_take(&cursor, size);
 	assert_section(&cursor, "2 100 100 8 8 100 101 9 8 "); /* threads */
 	/* main(liba(parse), parse(skip, inlined)) */
 	assert_section(&cursor, "5 0 0 0 2 0 2 0 4 4 7 ");
 	/* parse below liba, and skip of both threads; samples and cpu, zigzag */
-	assert_section(&cursor, "3 3 2 0 0 0 1 4 6 2 40000000 60000000 20000000 ");
-	assert_section(&cursor, "3 2 0 2 1 0 2 1 4 2 2 40 20 20 ");
+	assert_section(&cursor, "3 3 2 0 0 0 1 0 0 0 4 6 2 40000000 60000000 20000000 ");
+	assert_section(&cursor, "3 2 0 2 1 0 2 1 4 2 2 40 20 20 0 14 0 ");
+	/* The second entry has two: born in 0, dead in 2; born in 1 and live. */
+	assert_section(&cursor, "2 0 2 0 0 1 6 0 22 18 4 6 2 0 ");
+	/* Four slices, one level: from slice 1 on the highest is 30, then it is 20. */
+	assert_section(&cursor, "4 1 0 10 10 10 0 1 60 19 0 ");
 	assert_section(&cursor, "0 ");
 	assert_false(cursor.failed);
 	assert_int_equal(cursor_left(&cursor), 0);

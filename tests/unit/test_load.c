@@ -409,10 +409,78 @@ static void states_are_added_up_whatever_the_stack(void **state)
 	assert_state(world, 1, "waiting for a CPU", 1);
 	assert_state(world, 2, "", 1);
 	assert_int_equal(world->profile->entries.count, 4); /* one for each stack and state */
-	world->options.to_ns = 2000;
+	world->options.to_ns = 2000; /* who told of them is not known: they are moments */
 	load(world);
 	assert_int_equal(world->profile->states.count, 1);
 	assert_state(world, 0, "sleeping", 1);
+}
+
+/* What the engines tell of when a thread comes back, or left, belongs to the time it was away. */
+static void a_sleep_counts_where_it_was(void **state)
+{
+	struct world *world = *state;
+	uint32_t thread = make_thread(&world->made, world->made.process, 100, "app");
+	const struct frame stack[] = {user(&world->made, 0x1010), user(&world->made, 0x1108)};
+	const int64_t *values;
+
+	recording_writer_info(world->made.writer, "engine", "signal");
+	make_sample_in(&world->made, thread, 3000, stack, 2, "sleeping"); /* from 2000 on */
+	make_sample_in(&world->made, thread, 2500, stack, 2, "running");
+	make_end(&world->made);
+	world->options.from_ns = 2100;
+	world->options.to_ns = 2400;
+	load(world);
+	assert_int_equal(world->profile->entries.count, 1);
+	values = profile_entry_values(world->profile, 0);
+	assert_int_equal(values[0], 1);
+	assert_int_equal(values[1], 300);
+	world->options.from_ns = 3000; /* it is over */
+	world->options.to_ns = UINT64_MAX;
+	load(world);
+	assert_int_equal(world->profile->entries.count, 0);
+}
+
+static void a_sleep_may_be_told_of_by_its_begin(void **state)
+{
+	struct world *world = *state;
+	uint32_t thread = make_thread(&world->made, world->made.process, 100, "app");
+	const struct frame stack[] = {user(&world->made, 0x1010), user(&world->made, 0x1108)};
+
+	recording_writer_info(world->made.writer, "engine", "ebpf");
+	make_sample_in(&world->made, thread, 2000, stack, 2, "sleeping"); /* until 3000 */
+	make_end(&world->made);
+	world->options.from_ns = 2900;
+	load(world);
+	assert_int_equal(world->profile->entries.count, 1);
+	assert_int_equal(profile_entry_values(world->profile, 0)[1], 100);
+}
+
+/* A sleep of two slices weighs in each; it counts in the last, and goes on in the other. */
+static void a_sleep_is_in_all_slices_that_it_covers(void **state)
+{
+	struct world *world = *state;
+	uint32_t thread = make_thread(&world->made, world->made.process, 100, "app");
+	const struct frame stack[] = {user(&world->made, 0x1010), user(&world->made, 0x1108)};
+	const struct profile_moment *moments;
+
+	recording_writer_info(world->made.writer, "engine", "signal");
+	world->made.weight = 2000;
+	make_sample_in(&world->made, thread, 10001000, stack, 2, "sleeping");
+	make_end(&world->made);
+	world->options.slices = true;
+	load(world);
+	assert_int_equal(world->profile->slice_ns, 10000000);
+	assert_int_equal(world->profile->moments.count, 2);
+	moments = world->profile->moments.items;
+	assert_int_equal(moments[0].slice, 0);
+	assert_int_equal(moments[0].values[0], 0);
+	assert_int_equal(moments[0].values[1], 1000);
+	assert_int_equal(moments[0].going_on, 1);
+	assert_int_equal(moments[1].slice, 1);
+	assert_int_equal(moments[1].values[0], 1);
+	assert_int_equal(moments[1].values[1], 1000);
+	assert_int_equal(moments[1].going_on, 0);
+	world->options.slices = false;
 }
 
 static void losses_are_passed_on(void **state)
@@ -598,6 +666,9 @@ int main(void)
 		TEST(frames_that_name_no_module_have_a_placeholder),
 		TEST(weights_that_fit_into_no_number_stop_at_the_largest),
 		TEST(states_are_added_up_whatever_the_stack),
+		TEST(a_sleep_counts_where_it_was),
+		TEST(a_sleep_may_be_told_of_by_its_begin),
+		TEST(a_sleep_is_in_all_slices_that_it_covers),
 		TEST(losses_are_passed_on),
 		TEST(a_recording_cut_before_its_first_sample_lasted_no_time),
 		TEST(a_file_that_is_not_there_is_named_with_a_remedy),

@@ -77,10 +77,54 @@ static void json_has_all_steps_of_a_row(void **state)
 static void csv_has_a_line_for_each_step_that_has_samples(void **state)
 {
 	assert_written(&(struct timeline_options){.format = TIMELINE_CSV, .step_ns = 50 * MS},
-		       "since_start_ns,step_ns,name,samples,total,value,unit\n"
+		       "since_start_ns,step_ns,name,samples,total,value,unit,state\n"
 		       "50000000,50000000,\"wor\"\"ker\\x0a/101\",50,100000000,\"cpu\","
-		       "\"nanoseconds\"\n"
-		       "0,50000000,\"app/100\",50,50000000,\"cpu\",\"nanoseconds\"\n");
+		       "\"nanoseconds\",\"\"\n"
+		       "0,50000000,\"app/100\",50,50000000,\"cpu\",\"nanoseconds\",\"\"\n");
+}
+
+/* A thread that sleeps and then runs, with a heap that grows beside it. */
+static void states_and_memory_have_rows_of_their_own(void **state)
+{
+	struct timeline *timeline = timeline_new(&(struct timeline_options){.columns = 10});
+	struct export_sample slept = {.since_ns = 45 * MS,
+				      .from_ns = 5 * MS,
+				      .lasted_ns = 40 * MS,
+				      .weight = 40 * MS,
+				      .times = 1,
+				      .state = "sleeping"};
+	struct profile *profile = make_profile();
+	struct level_track heap = {.kind = LEVEL_HEAP};
+	struct bytes out = {0};
+
+	profile->duration_ns = 100 * MS;
+	heap.unit = strings_add(&profile->strings, "bytes");
+	assert_int_equal(timeline_add(timeline, profile, &slept, NULL), 0);
+	for (uint64_t at = 50; at < 100; at++) {
+		struct export_sample ran = {
+			.since_ns = at * MS, .weight = MS, .times = 1, .state = "running"};
+
+		assert_int_equal(timeline_add(timeline, profile, &ran, NULL), 0);
+	}
+	for (int64_t at = 0; at < 8; at++) {
+		struct level_point point = {(uint64_t)at * 10 * MS, at << 20, (at + 1) << 20};
+
+		assert_int_equal(level_track_add(&heap, point), 0);
+	}
+	assert_int_equal(vec_push(&profile->time.tracks, heap), 0);
+	assert_int_equal(timeline_write(timeline, profile, &out, NULL), 0);
+	bytes_put_u8(&out, '\0');
+	assert_string_equal((char *)out.data,
+			    "app --demo\n"
+			    "51 samples, a column is 10.0 ms, the highest has 10.0 ms of cpu\n\n"
+			    "  share    samples  0 100.0 ms\n"
+			    "  55.6%         50       █████  app/100 running\n"
+			    "  44.4%          1  ▄███▄       app/100 sleeping\n"
+			    "\n    last   highest  memory, each to its highest\n"
+			    "7.00 MiB  8.00 MiB  ▁▂▃▄▅▆▇█▇▇  live in the heap\n");
+	bytes_fini(&out);
+	timeline_free(timeline);
+	profile_free(profile);
 }
 
 static void steps_that_are_too_short_are_refused_with_a_remedy(void **state)
@@ -117,6 +161,7 @@ int main(void)
 		cmocka_unit_test(threads_of_a_process_are_one_row),
 		cmocka_unit_test(json_has_all_steps_of_a_row),
 		cmocka_unit_test(csv_has_a_line_for_each_step_that_has_samples),
+		cmocka_unit_test(states_and_memory_have_rows_of_their_own),
 		cmocka_unit_test(steps_that_are_too_short_are_refused_with_a_remedy),
 		cmocka_unit_test(nothing_is_said_in_words),
 	};

@@ -4,8 +4,12 @@
 const page = about.page;
 const compared = page.pair; // values: before, after, samples before, samples after
 
+// Values that the file has; those that are made of them follow, see values.js.
+const toldValues = page.values.length;
+
 // What unpacking makes of them; see readProfile().
 let profile = null;
+const NEVER = 1 << 30; // a slice
 
 function makeReader(bytes, at, end) {
 	return { bytes: bytes, at: at, end: end };
@@ -109,31 +113,56 @@ function readEntries(reader) {
 	const node = take(reader, count);
 	for (let i = 1; i < count; i++)
 		node[i] += node[i - 1];
-	const thread = take(reader, count);
-	return { count: count, node: node, thread: thread, values: page.values.map(function () { return takeSigned(reader, count); }) };
+	const thread = take(reader, count), state = take(reader, count), values = [];
+	while (values.length < toldValues)
+		values.push(takeSigned(reader, count));
+	return { count: count, node: node, thread: thread, state: state, values: values };
 }
 
-// The moments of entry i are those from first[i] to first[i + 1].
-function readMoments(reader, entries) {
-	const count = takeOne(reader);
-	const valueCount = takeOne(reader);
+// What entries have several of: those of entry i are from first[i] to first[i + 1], in order of their slices.
+function readByEntry(reader, count, entries) {
 	const first = new Int32Array(entries.count + 1);
 	if (count > 0)
 		first.set(take(reader, entries.count), 1);
 	for (let i = 0; i < entries.count; i++)
 		first[i + 1] += first[i];
 	const slice = take(reader, count);
-	let slices = 0;
 	for (let entry = 0; entry < entries.count; entry++)
-		for (let i = first[entry]; i < first[entry + 1]; i++) {
-			if (i > first[entry])
-				slice[i] += slice[i - 1];
-			slices = Math.max(slices, slice[i] + 1);
-		}
-	const values = [];
-	while (values.length < valueCount)
-		values.push(takeSigned(reader, count));
-	return { count: count, slices: slices, first: first, slice: slice, values: values };
+		for (let i = first[entry] + 1; i < first[entry + 1]; i++)
+			slice[i] += slice[i - 1];
+	return { count: count, first: first, slice: slice };
+}
+
+function readMoments(reader, entries) {
+	const count = takeOne(reader), valueCount = takeOne(reader), moments = readByEntry(reader, count, entries);
+	moments.values = [];
+	while (moments.values.length < valueCount)
+		moments.values.push(takeSigned(reader, count));
+	moments.goingOn = takeSigned(reader, count);
+	return moments;
+}
+
+// Blocks are born in a slice and die in another, or never.
+function readBlocks(reader, entries) {
+	const count = takeOne(reader), blocks = readByEntry(reader, count, entries), ends = take(reader, count);
+	blocks.died = ends.map(function (end, i) { return end < 2 ? NEVER : blocks.slice[i] + (end >> 1) - 1; });
+	blocks.isPool = ends.map(function (end) { return end & 1; });
+	blocks.bytes = takeSigned(reader, count);
+	blocks.blocks = takeSigned(reader, count);
+	blocks.temporary = takeSigned(reader, count);
+	return blocks;
+}
+
+// How high things were, by slice; NaN: not known yet.
+function readLevels(reader, texts) {
+	const slices = takeOne(reader), levels = [];
+	for (let left = takeOne(reader); left > 0; left--) {
+		const told = take(reader, 6), cells = new Float64Array(slices).fill(NaN), changes = takeSigned(reader, slices - told[5]);
+		let level = 0;
+		changes.forEach(function (change, i) { cells[told[5] + i] = level += change; });
+		levels.push({ kind: told[0], name: texts[told[1]], unit: texts[told[2]], process: texts[told[3]], pid: told[4], cells: cells });
+	}
+	return { slices: slices, levels: levels };
 }
 
 function readFile(reader, texts) {
@@ -173,6 +202,8 @@ function readProfile(buffer) {
 	const read = { functions: readFunctions(section(), texts), threads: readThreads(section(), texts), nodes: readNodes(section()),
 		entries: readEntries(section()) };
 	read.moments = readMoments(section(), read.entries);
+	read.blocks = readBlocks(section(), read.entries);
+	Object.assign(read, readLevels(section(), texts));
 	read.sources = readSources(section(), texts);
 	return read;
 }

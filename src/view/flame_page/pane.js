@@ -229,10 +229,10 @@ function wordsOf(pane, node) {
 
 // A line for the value that is looked at, and one for each other.
 function valueWords(shape, node) {
-	const order = [value].concat(page.values.map(function (each, i) { return i; }).filter(function (i) { return i !== value && i !== samplesValue; }));
+	const order = [value].concat(familyOf(value).filter(function (i) { return i !== value && i !== samplesValue; }));
 	return order.map(function (which, i) {
 		const cost = costOf(shape, which), parts = [];
-		const samples = samplesValue >= 0 ? costOf(shape, samplesValue).total[node] : 0;
+		const samples = samplesValue >= 0 && !page.values[value].heap && page.values[value].state === undefined ? costOf(shape, samplesValue).total[node] : 0;
 		if (i === 0 && samples > 0)
 			parts.push(countText(samples) + (samples === 1 ? ' sample' : ' samples'));
 		if (which !== samplesValue)

@@ -17,7 +17,9 @@ function unitOf(which) {
 }
 
 function hasTimes(which) {
-	return profile.moments.slices > 1 && which < profile.moments.values.length;
+	if (page.values[which].heap)
+		return profile.slices > 1 && profile.blocks.count > 0;
+	return profile.slices > 1 && profile.moments.count > 0 && baseOf(which) < profile.moments.values.length;
 }
 
 function select(newSlices, newThread) {
@@ -28,21 +30,23 @@ function select(newSlices, newThread) {
 
 // What each entry costs in the part that is selected.
 function sumEntries(which) {
-	const entries = profile.entries, moments = profile.moments;
+	const entries = profile.entries, moments = profile.moments, whole = wholeOf(which);
 	if (!slices && thread < 0)
-		return entries.values[which];
+		return whole;
+	if (slices && page.values[which].heap)
+		return sumBlocks(page.values[which].heap, thread, slices[0], slices[1]);
 	const sums = new Float64Array(entries.count);
-	const amounts = moments.values[which];
+	const amounts = moments.values[baseOf(which)];
 	for (let i = 0; i < entries.count; i++) {
-		if (thread >= 0 && entries.thread[i] !== thread)
+		if (thread >= 0 && entries.thread[i] !== thread || !hasState(which, entries.state[i]))
 			continue;
 		if (!slices || !amounts) {
-			sums[i] = entries.values[which][i];
+			sums[i] = whole[i];
 			continue;
 		}
 		for (let k = moments.first[i]; k < moments.first[i + 1]; k++)
 			if (moments.slice[k] >= slices[0] && moments.slice[k] < slices[1])
-				sums[i] += amounts[k];
+				sums[i] += amounts[k] + (which === samplesValue && moments.slice[k] === slices[1] - 1 ? moments.goingOn[k] : 0);
 	}
 	return sums;
 }

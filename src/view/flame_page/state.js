@@ -80,7 +80,7 @@ function readFunction(text) {
 }
 
 function readPart(state) {
-	const numbers = (state.t || '').split('-').map(Number), count = profile.moments.slices;
+	const numbers = (state.t || '').split('-').map(Number), count = profile.slices;
 	const isPart = hasTimes(value) && numbers.length === 2 && numbers[0] >= 0 && numbers[0] < numbers[1] && numbers[1] <= count;
 	const wanted = Number(state.h === undefined ? -1 : state.h);
 	select(isPart ? numbers.map(Math.floor) : null, profile.threads[wanted] ? wanted : -1);

@@ -1,34 +1,99 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// When each thread was busy. A part of the time can be chosen by dragging, one thread by its
-// name; everything else shows that part then.
+// When each thread was busy, and how high the heap, the memory and the gauges were. A part of the
+// time can be chosen by dragging over any of them, one thread by its name; everything else shows
+// that part then.
 
-const NAMES = 170, LANE = 18, MOST_LANES = 400;
-let lanes = []; // what was busy: all, then threads, the busiest first
+const LANE = 18, MOST_LANES = 400;
+const LEVEL_HEAP = 0, LEVEL_RESIDENT = 1; // of profile.levels; others are gauges
+let lanes = []; // all threads, levels, then threads, the busiest first
 let brush = null; // where a drag began, as a slice
 
-function makeLanes() {
+// The value that lanes of threads show: that which is looked at, unless it is one of their states or of the heap.
+function laneValue() {
+	return page.values[value].heap || page.values[value].state !== undefined ? page.main_value : value;
+}
+
+function makeLane(name, id) {
+	return { name: name, thread: id, cells: new Float64Array(profile.slices), away: new Float64Array(profile.slices), sum: 0, awaySum: 0 };
+}
+
+function threadName(id) {
+	return profile.threads[id].name + '/' + profile.threads[id].tid;
+}
+
+// Threads in the order of what they did, not of what they were away.
+function threadLanes() {
 	const moments = profile.moments, entries = profile.entries, threads = new Map();
-	const all = { name: 'all threads', thread: -1, cells: new Float64Array(moments.slices), sum: 0 };
-	const amounts = moments.values[value];
-	for (let i = 0; i < entries.count; i++) {
-		const id = entries.thread[i];
+	const all = makeLane('all threads', -1), amounts = moments.values[laneValue()];
+	for (let i = 0; i < entries.count && amounts; i++) {
+		const id = entries.thread[i], isAway = page.states[entries.state[i]].away;
+		if (moments.first[i] === moments.first[i + 1])
+			continue;
 		if (!threads.has(id))
-			threads.set(id, { name: profile.threads[id].name + '/' + profile.threads[id].tid, thread: id,
-				cells: new Float64Array(moments.slices), sum: 0 });
-		const lane = threads.get(id);
-		for (let k = moments.first[i]; k < moments.first[i + 1]; k++) {
-			lane.cells[moments.slice[k]] += amounts[k];
-			all.cells[moments.slice[k]] += amounts[k];
-			lane.sum += amounts[k];
-			all.sum += amounts[k];
-		}
+			threads.set(id, makeLane(threadName(id), id));
+		for (const lane of [all, threads.get(id)])
+			for (let k = moments.first[i]; k < moments.first[i + 1]; k++) {
+				(isAway ? lane.away : lane.cells)[moments.slice[k]] += amounts[k];
+				lane[isAway ? 'awaySum' : 'sum'] += amounts[k];
+			}
 	}
-	const sorted = Array.from(threads.values()).sort(function (a, b) { return b.sum - a.sum || a.thread - b.thread; });
+	const sorted = Array.from(threads.values()).sort(function (a, b) { return b.sum - a.sum || b.awaySum - a.awaySum || a.thread - b.thread; });
 	return sorted.length > 1 ? [all].concat(sorted.slice(0, MOST_LANES)) : sorted;
+}
+
+function largest(cells) {
+	return cells.reduce(function (most, cell) { return cell > most ? cell : most; }, 0);
+}
+
+// What is live by its blocks, where the file does not tell the highest within slices: with filters.
+function levelsToShow() {
+	const levels = profile.levels.slice();
+	if (profile.blocks.count > 0 && !levels.some(function (each) { return each.kind === LEVEL_HEAP; }))
+		levels.unshift({ kind: LEVEL_HEAP, name: 'heap', unit: 'bytes', pid: 0, cells: liveBySlice({ of: 'bytes' }, -1, 0).subarray(0, profile.slices) });
+	return levels;
+}
+
+function levelLanes() {
+	const levels = levelsToShow();
+	return levels.map(function (level) {
+		const isAlone = levels.filter(function (each) { return each.name === level.name; }).length < 2;
+		const whose = level.pid ? level.process + '/' + level.pid : '';
+		return { level: level, thread: -1, cells: level.cells, most: largest(level.cells), floor: Math.min(0, level.cells.reduce(function (least, cell) { return cell < least ? cell : least; }, 0)),
+			name: isAlone ? level.name : level.name + ' ' + whose, whole: level.kind === LEVEL_HEAP ? 'live in the heap' : level.name + ' (' + whose + ')' };
+	});
+}
+
+function makeLanes() {
+	const threads = threadLanes(), single = threads.length > 1 ? 1 : threads.length;
+	return threads.slice(0, single).concat(levelLanes(), threads.slice(single));
 }
 
 function timeText(slice) {
 	return quantity(slice * page.slice_ns, 'nanoseconds');
+}
+
+function makeLevelName(parent, lane) {
+	const most = quantity(lane.most, lane.level.unit), tells = lane.whole + ': at most ' + most;
+	if (lane.level.kind === LEVEL_HEAP) {
+		const button = makeButton(parent, lane.name + ' ' + most, 'lane', tells + '; click to see whose it is', function () { lookAtValue(valueNamed('live_space')); });
+		button.setAttribute('aria-pressed', page.values[value].heap !== undefined);
+		return;
+	}
+	const text = element(HTML, 'div', parent, lane.name + ' ' + most);
+	text.setAttribute('class', 'lane');
+	text.title = tells;
+}
+
+// Clicking on threads leaves the heap only from the lane of all of them.
+function makeThreadName(parent, lane) {
+	const away = lane.awaySum > 0 ? ', and ' + quantity(lane.awaySum, unitOf(laneValue())) + ' off CPU' : '';
+	const button = makeButton(parent, lane.name, 'lane', lane.name + ': ' + quantity(lane.sum, unitOf(laneValue())) + ' of ' + valueName(laneValue()) + away,
+		function () {
+			if (lane.thread < 0 && page.values[value].heap)
+				value = laneValue();
+			selectPart(slices, thread === lane.thread ? -1 : lane.thread);
+		});
+	button.setAttribute('aria-pressed', lane.thread >= 0 ? lane.thread === thread : thread < 0 && !page.values[value].heap);
 }
 
 function showTimeline() {
@@ -37,66 +102,90 @@ function showTimeline() {
 	byId('range').hidden = byId('wholetime').hidden = host.hidden;
 	if (host.hidden)
 		return;
-	lanes = keep('lanes ' + value, makeLanes);
+	lanes = keep('lanes ' + laneValue(), makeLanes);
 	const names = byId('lanes');
 	names.textContent = '';
-	for (const lane of lanes) {
-		const button = makeButton(names, lane.name, 'lane', lane.name + ': ' + quantity(lane.sum, unitOf(value)) + ' of ' + valueName(value),
-			function () { selectPart(slices, thread === lane.thread ? -1 : lane.thread); });
-		button.setAttribute('aria-pressed', lane.thread >= 0 ? lane.thread === thread : thread < 0);
-	}
-	byId('range').textContent = slices ? timeText(slices[0]) + ' \u2013 ' + timeText(slices[1]) + ' of ' + timeText(profile.moments.slices)
+	for (const lane of lanes)
+		(lane.level ? makeLevelName : makeThreadName)(names, lane);
+	byId('range').textContent = slices ? timeText(slices[0]) + ' \u2013 ' + timeText(slices[1]) + ' of ' + timeText(profile.slices)
 		: 'drag over the timeline to show a part of the time';
 	byId('wholetime').disabled = !slices && thread < 0;
 	const times = byId('times');
 	times.setAttribute('aria-valuemin', 0);
-	times.setAttribute('aria-valuemax', profile.moments.slices);
+	times.setAttribute('aria-valuemax', profile.slices);
 	times.setAttribute('aria-valuenow', slices ? slices[0] : 0);
 	times.setAttribute('aria-valuetext', slices ? byId('range').textContent : 'all of the time');
 	drawTimeline();
 }
 
+// A bar of a lane; what is above zero is seen.
+function drawBar(context, at, wide, base, part, color) {
+	const left = Math.floor(at * wide / profile.slices), right = Math.floor((at + 1) * wide / profile.slices);
+	const high = Math.max(1, part * (LANE - 3));
+	context.fillStyle = color;
+	context.fillRect(left, base - high, Math.max(1, right - left), high);
+	return high;
+}
+
 function drawLane(context, lane, top, wide, most, look) {
-	const count = lane.cells.length, isOff = thread >= 0 && lane.thread !== thread;
+	const isOff = thread >= 0 && lane.thread !== thread && !lane.level, base = top + LANE - 1;
+	const color = !lane.level ? look.bar : lane.level.kind === LEVEL_HEAP ? look.site : lane.level.kind === LEVEL_RESIDENT ? look.memory : look.gauge;
 	context.fillStyle = look.line;
-	context.fillRect(0, top + LANE - 1, wide, 1);
-	for (let i = 0; i < count; i++) {
-		if (!(lane.cells[i] > 0))
-			continue;
-		const left = i * wide / count, high = Math.max(1, lane.cells[i] / most * (LANE - 3));
-		const inside = !slices || (i >= slices[0] && i < slices[1]);
-		context.fillStyle = isOff || !inside ? look.off : look.bar;
-		context.fillRect(left, top + LANE - 1 - high, Math.max(0.7, wide / count), high);
+	context.fillRect(0, base, wide, 1);
+	for (let i = 0; i < lane.cells.length; i++) {
+		const isDull = isOff || slices && (i < slices[0] || i >= slices[1]);
+		const level = lane.cells[i] - (lane.floor || 0), away = lane.away ? lane.away[i] : 0;
+		const high = level > 0 ? drawBar(context, i, wide, base, level / most, isDull ? look.off : color) : 0;
+		if (away > 0)
+			drawBar(context, i, wide, base - high, away / most, isDull ? look.dull : look.away);
 	}
 }
 
+// How high the highest bar of some lanes of threads is.
+function mostOf(some) {
+	return some.reduce(function (most, lane) { return Math.max(most, largest(lane.cells.map(function (cell, i) { return cell + lane.away[i]; }))); }, 0);
+}
+
 function drawTimeline() {
-	const canvas = byId('times');
-	const wide = canvas.parentNode.clientWidth - NAMES, high = lanes.length * LANE, look = timelineColors();
+	const canvas = byId('times'), names = byId('lanes').offsetWidth;
+	const wide = canvas.parentNode.clientWidth - names, high = lanes.length * LANE, look = timelineColors();
 	if (wide <= 0)
 		return;
 	const context = fitCanvas(canvas, wide, high);
-	const most = function (some) {
-		return some.reduce(function (top, lane) { return Math.max(top, lane.cells.reduce(function (a, b) { return Math.max(a, b); }, 0)); }, 0);
-	};
-	const single = most(lanes.filter(function (lane) { return lane.thread >= 0; }));
-	lanes.forEach(function (lane, i) { drawLane(context, lane, i * LANE, wide, lane.thread < 0 ? most([lane]) : single, look); });
-	showAxis(wide);
+	const single = keep('most ' + laneValue(), function () { return mostOf(lanes.filter(function (lane) { return lane.thread >= 0; })); });
+	const all = keep('mostall ' + laneValue(), function () { return mostOf(lanes.filter(function (lane) { return lane.thread < 0 && !lane.level; })); });
+	lanes.forEach(function (lane, i) {
+		drawLane(context, lane, i * LANE, wide, lane.level ? lane.most - lane.floor : lane.thread < 0 ? all : single, look);
+	});
+	showAxis(wide, names, look);
 	if (slices) {
 		context.fillStyle = look.edge;
 		for (const at of slices)
-			context.fillRect(Math.min(wide - 1, Math.round(at * wide / profile.moments.slices)), 0, 1, high);
+			context.fillRect(Math.min(wide - 1, Math.round(at * wide / profile.slices)), 0, 1, high);
+	}
+}
+
+// What the colours of threads are, where there are two.
+function showLaneColors(axis, look) {
+	if (!lanes.some(function (lane) { return lane.awaySum > 0; }))
+		return;
+	const legend = element(HTML, 'div', axis);
+	legend.setAttribute('class', 'lanecolors');
+	for (const each of [[look.bar, 'on'], [look.away, 'off CPU']]) {
+		element(HTML, 'i', legend).style.background = each[0];
+		element(HTML, 'b', legend, each[1]);
 	}
 }
 
 // Times below the lanes, at round numbers that have room.
-function showAxis(wide) {
-	const axis = byId('axis'), whole = profile.moments.slices * page.slice_ns, least = whole / Math.max(1, Math.floor(wide / 90));
+function showAxis(wide, names, look) {
+	const axis = byId('axis'), whole = profile.slices * page.slice_ns, least = whole / Math.max(1, Math.floor(wide / 90));
 	const step = roundStep(least);
 	axis.textContent = '';
+	showLaneColors(axis, look);
 	for (let i = 0; i * step < whole * 0.97; i++) {
 		const mark = element(HTML, 'span', axis, quantity(i * step, 'nanoseconds').replace(/\.0+ /, ' '));
-		mark.style.left = NAMES + i * step / whole * wide + 'px';
+		mark.style.left = names + i * step / whole * wide + 'px';
 	}
 }
 
@@ -108,7 +197,7 @@ function selectPart(newSlices, newThread) {
 }
 
 function sliceAt(event) {
-	const rect = byId('times').getBoundingClientRect(), count = profile.moments.slices;
+	const rect = byId('times').getBoundingClientRect(), count = profile.slices;
 	return Math.max(0, Math.min(count - 1, Math.floor((event.clientX - rect.left) / rect.width * count)));
 }
 
@@ -119,17 +208,27 @@ function dragTo(event) {
 	drawTimeline();
 }
 
-// What a thread cost in the slice that is pointed at.
+// What a lane has in a slice.
+function laneWords(lane, slice) {
+	const unit = unitOf(laneValue());
+	if (lane.level)
+		return [lane.whole, Number.isNaN(lane.cells[slice]) ? 'not known yet' : (lane.level.kind > LEVEL_RESIDENT ? 'at the end ' : 'at most ') + quantity(lane.cells[slice], lane.level.unit)];
+	if (lane.awaySum > 0)
+		return [lane.name, 'on CPU ' + quantity(lane.cells[slice], unit), 'off CPU ' + quantity(lane.away[slice], unit)];
+	return [lane.name, valueName(laneValue()) + ' ' + quantity(lane.cells[slice], unit)];
+}
+
+// What there is in the slice that is pointed at.
 function tellMoment(event) {
 	const rect = byId('times').getBoundingClientRect(), slice = sliceAt(event);
-	const lane = lanes[Math.max(0, Math.min(lanes.length - 1, Math.floor((event.clientY - rect.top) / LANE)))];
-	tellWords([lane.name, timeText(slice) + ' \u2013 ' + timeText(slice + 1), valueName(value) + ' ' + quantity(lane.cells[slice], unitOf(value))]);
+	const words = laneWords(lanes[Math.max(0, Math.min(lanes.length - 1, Math.floor((event.clientY - rect.top) / LANE)))], slice);
+	tellWords([words[0], timeText(slice) + ' \u2013 ' + timeText(slice + 1)].concat(words.slice(1)));
 	moveTip(event.clientX, event.clientY);
 }
 
 // The arrow keys move the part that is chosen, with Shift its end.
 function moveSlices(step, isEnd) {
-	const count = profile.moments.slices, few = Math.max(1, Math.round(count / 50));
+	const count = profile.slices, few = Math.max(1, Math.round(count / 50));
 	const part = slices || [0, isEnd ? count : Math.max(1, Math.round(count / 10))];
 	const end = Math.max(part[0] + 1, Math.min(count, part[1] + step * few));
 	const moved = slices ? Math.max(-part[0], Math.min(count - part[1], step * few)) : 0;
@@ -169,4 +268,4 @@ function makeTimeline() {
 	byId('wholetime').addEventListener('click', function () { selectPart(null, -1); });
 }
 keys.push(['drag over the timeline', 'show a part of the time; arrow keys move it, with Shift its end'],
-	['click on a thread', 'show that thread alone']);
+	['click on a thread', 'show that thread alone; on the heap: whose memory it is']);

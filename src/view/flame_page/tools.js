@@ -60,6 +60,14 @@ function showAll() {
 
 // Head
 
+// What a number of the heap is in a part of the time, where its name does not say it.
+function partWords() {
+	const heap = page.values[value].heap;
+	if (!slices || !heap)
+		return '';
+	return { inuse: ' allocated then and live at its end', peak: ' allocated then, at the highest end of a slice', live: ' at its end' }[heap.is] || '';
+}
+
 function showSummary() {
 	const words = [];
 	const whole = function (which) { return entryCosts(which).reduce(function (sum, cost) { return sum + cost; }, 0); };
@@ -68,7 +76,7 @@ function showSummary() {
 		if (valueName(AFTER) !== 'samples')
 			words.push(countText(whole(SAMPLES)) + ' \u2192 ' + countText(whole(SAMPLES + 1)) + ' samples');
 	} else {
-		words.push(valueName(value) + ' ' + quantity(whole(value), unitOf(value)));
+		words.push(valueName(value) + ' ' + quantity(whole(value), unitOf(value)) + partWords());
 		if (samplesValue >= 0 && value === page.main_value && value !== samplesValue)
 			words.push(countText(whole(samplesValue)) + ' samples');
 	}
@@ -126,9 +134,17 @@ function nextValue() {
 	const order = valueOrder();
 	if (compared || order.length < 2)
 		return;
-	value = order[(order.indexOf(value) + 1) % order.length];
+	lookAtValue(order[(order.indexOf(value) + 1) % order.length]);
+}
+
+function setValue(which) {
+	value = which;
 	if (!hasTimes(value))
 		select(null, thread);
+}
+
+function lookAtValue(which) {
+	setValue(which);
 	showAll();
 	remember(true);
 }
@@ -143,9 +159,7 @@ function makeSwitches() {
 	const host = byId('switches');
 	if (!compared && page.values.length > 1)
 		switches.value = makeChoice(host, valueOrder().map(valueName), 'what widths are ( v )', 0, function (i) {
-			value = valueOrder()[i];
-			if (!hasTimes(value))
-				select(null, thread);
+			setValue(valueOrder()[i]);
 		});
 	switches.by = makeChoice(host, (compared ? GROUPS.slice(0, 2) : GROUPS).map(function (name) { return 'by ' + name; }), 'what the lowest row stands for ( b )', by, function (i) {
 		by = i;

@@ -49,5 +49,5 @@ function watchTheme() {
 
 // Of what is drawn over time.
 function timelineColors() {
-	return isDark() ? { bar: '#7fa8d0', off: '#3d444e', line: '#2a2d34', edge: '#dfe6ee', site: '#f0a35e' } : { bar: '#5b8fc0', off: '#cfd6dd', line: '#ececea', edge: '#274a6d', site: '#c4500b' };
+	return isDark() ? { bar: '#7fa8d0', away: '#5f5873', dull: '#2b2e35', memory: '#b98a64', gauge: '#6fae9a', off: '#3d444e', line: '#2a2d34', edge: '#dfe6ee', site: '#f0a35e' } : { bar: '#5b8fc0', away: '#d6cde2', dull: '#efeef0', memory: '#d9a27c', gauge: '#4f9a84', off: '#cfd6dd', line: '#ececea', edge: '#274a6d', site: '#c4500b' };
 }

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_MODEL_PROFILE_TIME_H
+#define WICK_MODEL_PROFILE_TIME_H
+
+/*
+ * profile_time: a profile by time: what stacks cost in slices, what blocks were live from when to
+ * when, and how high levels were. All slices are equally long; 0 is the first.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "model/level_track.h"
+
+/* Whether a thread in that state is not on a CPU; false when there is no telling. */
+bool profile_state_is_away(const char *state);
+
+/* What a stack cost in a slice of time. */
+struct profile_moment {
+	uint32_t slice;
+	uint32_t stack;
+	int64_t values[2]; /* of the first value types */
+	uint32_t thread;
+	uint32_t state;   /* as of profile_entry */
+	int64_t going_on; /* samples that count in a later slice, and are in this one as well */
+};
+
+/* Blocks of a stack that were allocated in one slice and freed in one. */
+struct profile_blocks {
+	uint32_t stack;
+	uint32_t thread;
+	uint32_t born; /* slices */
+	uint32_t died; /* PROFILE_BLOCKS_LIVE: they were not freed */
+	int64_t bytes;
+	int64_t blocks;
+	int64_t temporary; /* of the blocks */
+	bool is_pool;      /* in blocks of others: never to be added to these */
+};
+
+#define PROFILE_BLOCKS_LIVE UINT32_MAX
+
+/* Each is there when it was asked for. */
+struct profile_time {
+	VEC(struct profile_blocks) blocks;
+	VEC(struct level_track) tracks;
+	uint32_t heap_value; /* the first value type of the heap; ID_NONE: there are none */
+};
+
+#endif
