@@ -13,6 +13,7 @@
 #include "view/flame_picture.h"
 #include "view/function_lines.h"
 #include "view/language.h"
+#include "view/page_lines.h"
 #include "view/page_source.h"
 
 /* One string may be a name here and a path there, of which only the end is shown. */
@@ -27,6 +28,7 @@ enum section {
 	MOMENTS,
 	BLOCKS,
 	LEVELS,
+	LINES,
 	SOURCES,
 	SECTIONS
 };
@@ -36,9 +38,10 @@ struct sheet {
 	const struct page_columns_options *options;
 	struct call_tree *tree;
 	struct page_source source;
-	uint32_t *ids;    /* of functions in the page; ID_NONE: not in it */
-	uint32_t *used;   /* the functions of the page, in their order */
-	uint32_t *lines;  /* of each function the one that costs most */
+	struct page_lines lines_of; /* stacks */
+	uint32_t *ids;              /* of functions in the page; ID_NONE: not in it */
+	uint32_t *used;             /* the functions of the page, in their order */
+	uint32_t *lines;            /* of each function the one that costs most */
 	uint32_t *places; /* of each role of each string id: its number among the texts plus one */
 	uint32_t used_count;
 	uint32_t text_count;
@@ -53,6 +56,7 @@ static void sheet_fini(struct sheet *sheet)
 
 	call_tree_free(sheet->tree);
 	page_source_fini(&sheet->source);
+	page_lines_fini(&sheet->lines_of);
 	free(sheet->ids);
 	free(sheet->used);
 	free(sheet->lines);
@@ -254,6 +258,7 @@ struct item {
 	uint32_t node;
 	uint32_t thread;
 	uint32_t state;
+	uint32_t lines;
 	uint32_t slice;
 	uint32_t end; /* of blocks, as the page has it; else 0 */
 	uint32_t id;
@@ -270,6 +275,8 @@ static int compare_items(const void *a, const void *b)
 		return x->thread < y->thread ? -1 : 1;
 	if (x->state != y->state)
 		return x->state < y->state ? -1 : 1;
+	if (x->lines != y->lines)
+		return x->lines < y->lines ? -1 : 1;
 	if (x->slice != y->slice)
 		return x->slice < y->slice ? -1 : 1;
 	return (x->end > y->end) - (x->end < y->end);
@@ -278,7 +285,8 @@ static int compare_items(const void *a, const void *b)
 /* Whether both are of one entry. */
 static bool same_entry(const struct item *x, const struct item *y)
 {
-	return x->node == y->node && x->thread == y->thread && x->state == y->state;
+	return x->node == y->node && x->thread == y->thread && x->state == y->state &&
+	       x->lines == y->lines;
 }
 
 /* Where the run ends that begins with an item. */
@@ -360,6 +368,8 @@ static void put_entries(struct sheet *sheet, const struct item *items, size_t co
 		bytes_put_varint(out, items[i].thread);
 	for (i = 0; i < count; i = run_end(items, count, i))
 		bytes_put_varint(out, items[i].state);
+	for (i = 0; i < count; i = run_end(items, count, i))
+		bytes_put_varint(out, items[i].lines);
 	put_values(sheet, ENTRIES, items, count, entry_value, sheet->options->value_count);
 }
 
@@ -376,6 +386,11 @@ uint32_t page_columns_states(const struct profile *profile, uint32_t states[PAGE
 			states[count++] = profile->entries.items[i].state;
 	}
 	return count;
+}
+
+static uint32_t lines_of(const struct sheet *sheet, uint32_t stack)
+{
+	return sheet->lines_of.ends ? sheet->lines_of.ends[stack] : 0;
 }
 
 static uint32_t state_number(const struct sheet *sheet, uint32_t state)
@@ -445,6 +460,7 @@ static int put_blocks(struct sheet *sheet, const struct item *entries, size_t en
 		items[i] = (struct item){.node = call_tree_of_stack(sheet->tree, blocks->stack),
 					 .thread = blocks->thread,
 					 .state = state_number(sheet, 0),
+					 .lines = lines_of(sheet, blocks->stack),
 					 .slice = blocks->born,
 					 .end = lasted * 2 + blocks->is_pool,
 					 .id = i};
@@ -476,6 +492,7 @@ static int put_costs(struct sheet *sheet)
 		entries[i] = (struct item){.node = call_tree_of_stack(sheet->tree, entry->stack),
 					   .thread = entry->thread,
 					   .state = state_number(sheet, entry->state),
+					   .lines = lines_of(sheet, entry->stack),
 					   .id = i};
 	}
 	for (i = 0; i < count; i++) {
@@ -484,6 +501,7 @@ static int put_costs(struct sheet *sheet)
 		moments[i] = (struct item){.node = call_tree_of_stack(sheet->tree, moment->stack),
 					   .thread = moment->thread,
 					   .state = state_number(sheet, moment->state),
+					   .lines = lines_of(sheet, moment->stack),
 					   .slice = moment->slice,
 					   .id = i};
 	}
@@ -581,6 +599,8 @@ static int prepare(struct sheet *sheet)
 	if (r == 0 && options->lines)
 		r = page_source_init(&sheet->source, sheet->profile, options->value,
 				     options->search);
+	if (r == 0 && options->lines)
+		r = page_lines_init(&sheet->lines_of, sheet->profile, &sheet->source);
 	sheet->places = calloc(sheet->profile->strings.entries.count + 1, ROLES * sizeof(uint32_t));
 	return r < 0 || !sheet->places ? -ENOMEM : 0;
 }
@@ -600,6 +620,7 @@ int page_columns_put(const struct profile *profile, const struct page_columns_op
 	}
 	if (r == 0)
 		r = put_levels(&sheet);
+	page_lines_put(&sheet.lines_of, &sheet.sections[LINES]);
 	if (r == 0)
 		r = put_sources(&sheet);
 	for (i = 0; i < SECTIONS && r == 0; i++) {

@@ -14,13 +14,16 @@
  *	threads    pid, tid, name, name of the process
  *	nodes      of the call tree in pre-order without its root: how many levels up from below
  *	           the node before, function * 2 + inlined
- *	entries    by node, thread and state: nodes to go on, thread, state, each value (zigzag)
+ *	entries    by node, thread, state and lines: nodes to go on, thread, state, lines (see
+ *	           page_lines.h), each value (zigzag)
  *	moments    of each entry: how many; then slices, from the one before; values (zigzag);
- *samples that go on in the next slice blocks     of each entry: how many; then slices of birth,
- *from the one before; slices to death
- *	           + 1, 0 for none, times 2, and 1 if of pools; bytes, blocks, temporary ones
+ *	           samples that go on in the next slice
+ *	blocks     of each entry: how many; then slices of birth, from the one before; slices to
+ *	           death + 1, 0 for none, times 2, and 1 if of pools; bytes, blocks, temporary
  *	levels     how many slices there are, how many levels; of each: kind, name, unit, process,
- *pid, the first slice, then levels (zigzag) from the one before sources    see page_source.h
+ *	           pid, the first slice, then levels (zigzag) from the one before
+ *	lines      see page_lines.h
+ *	sources    see page_source.h
  */
 
 #include <stdbool.h>

@@ -157,12 +157,13 @@ static void columns_have_the_tree_and_what_each_thread_cost(void **state)
 	/* main(liba(parse), parse(skip, inlined)) */
 	assert_section(&cursor, "5 0 0 0 2 0 2 0 4 4 7 ");
 	/* parse below liba, and skip of both threads; samples and cpu, zigzag */
-	assert_section(&cursor, "3 3 2 0 0 0 1 0 0 0 4 6 2 40000000 60000000 20000000 ");
+	assert_section(&cursor, "3 3 2 0 0 0 1 0 0 0 0 0 0 4 6 2 40000000 60000000 20000000 ");
 	assert_section(&cursor, "3 2 0 2 1 0 2 1 4 2 2 40 20 20 0 14 0 ");
 	/* The second entry has two: born in 0, dead in 2; born in 1 and live. */
 	assert_section(&cursor, "2 0 2 0 0 1 6 0 22 18 4 6 2 0 ");
 	/* Four slices, one level: from slice 1 on the highest is 30, then it is 20. */
 	assert_section(&cursor, "4 1 0 10 10 10 0 1 60 19 0 ");
+	assert_section(&cursor, "0 0 "); /* no lines are known */
 	assert_section(&cursor, "0 ");
 	assert_false(cursor.failed);
 	assert_int_equal(cursor_left(&cursor), 0);
@@ -185,6 +186,30 @@ static struct profile *of_line(const char *path, uint32_t line)
 			    0, (const int64_t[]){1, 10}),
 		0);
 	return profile;
+}
+
+static void entries_know_the_lines_that_they_went_through(void **state)
+{
+	struct profile *profile = of_line("/src/work.c", 40);
+	struct bytes out = columns_of(profile, NULL);
+	struct cursor cursor = cursor_of(out.data, out.size);
+	int i;
+
+	for (i = 0; i < 4; i++) { /* up to the entries */
+		size_t size = (size_t)cursor_varint(&cursor);
+
+		(void)cursor_take(&cursor, size);
+	}
+	/* Of the last two: node 1, and its leaf is in that line. */
+	assert_section(&cursor, "1 1 0 0 3 2 20 ");
+	for (i = 0; i < 3; i++) { /* moments, blocks, levels */
+		size_t size = (size_t)cursor_varint(&cursor);
+
+		(void)cursor_take(&cursor, size);
+	}
+	assert_section(&cursor, "1 0 40 1 1 0 "); /* one line, one node */
+	bytes_fini(&out);
+	profile_free(profile);
 }
 
 static bool has_text(const struct bytes *out, const char *text)
@@ -231,6 +256,7 @@ int main(void)
 		cmocka_unit_test(no_text_leaves_its_place),
 		cmocka_unit_test(a_value_that_is_not_there_is_refused),
 		cmocka_unit_test(columns_have_the_tree_and_what_each_thread_cost),
+		cmocka_unit_test(entries_know_the_lines_that_they_went_through),
 		cmocka_unit_test(sources_are_the_lines_around_samples),
 		cmocka_unit_test(the_limit_of_changes_is_as_likely_as_that_of_the_svg),
 	};

@@ -113,10 +113,10 @@ function readEntries(reader) {
 	const node = take(reader, count);
 	for (let i = 1; i < count; i++)
 		node[i] += node[i - 1];
-	const thread = take(reader, count), state = take(reader, count), values = [];
+	const thread = take(reader, count), state = take(reader, count), lines = take(reader, count), values = [];
 	while (values.length < toldValues)
 		values.push(takeSigned(reader, count));
-	return { count: count, node: node, thread: thread, state: state, values: values };
+	return { count: count, node: node, thread: thread, state: state, lines: lines, values: values };
 }
 
 // What entries have several of: those of entry i are from first[i] to first[i + 1], in order of their slices.
@@ -165,6 +165,17 @@ function readLevels(reader, texts) {
 	return { slices: slices, levels: levels };
 }
 
+// The lines of stacks: a tree whose nodes are lines. An entry has twice the node that it ends in, and 1 if that line is its leaf's.
+function readLines(reader) {
+	const count = takeOne(reader), file = take(reader, count), line = take(reader, count);
+	const nodes = takeOne(reader), parent = new Int32Array(nodes + 1), at = new Int32Array(nodes + 1);
+	parent.set(take(reader, nodes), 1);
+	at.set(take(reader, nodes), 1);
+	for (let i = 1; i <= nodes; i++)
+		parent[i] = i - parent[i];
+	return { count: count, file: file, line: line, parent: parent, at: at };
+}
+
 function readFile(reader, texts) {
 	const file = { name: texts[takeOne(reader)], changed: takeOne(reader) === 1, costs: new Map(), excerpts: [], lines: new Map() };
 	let line = 0;
@@ -204,6 +215,7 @@ function readProfile(buffer) {
 	read.moments = readMoments(section(), read.entries);
 	read.blocks = readBlocks(section(), read.entries);
 	Object.assign(read, readLevels(section(), texts));
+	read.lines = readLines(section());
 	read.sources = readSources(section(), texts);
 	return read;
 }

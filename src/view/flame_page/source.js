@@ -3,21 +3,50 @@
 
 const AROUND = 6; // lines before the first and behind the last one with samples
 
+// What lines cost in what is looked at, by file: maps of line to self and total. A stack counts once.
+function lineCosts() {
+	return keep('linecosts ' + [value, version].join(), function () {
+		const lines = profile.lines, entries = profile.entries, amounts = entryCosts(value), seen = new Int32Array(lines.count).fill(-1);
+		const self = new Float64Array(lines.count), total = new Float64Array(lines.count);
+		for (let i = 0; i < entries.count; i++) {
+			if (amounts[i] === 0)
+				continue;
+			for (let node = entries.lines[i] >> 1; node > 0; node = lines.parent[node])
+				if (seen[lines.at[node]] !== i) {
+					seen[lines.at[node]] = i;
+					total[lines.at[node]] += amounts[i];
+				}
+			if (entries.lines[i] & 1)
+				self[lines.at[entries.lines[i] >> 1]] += amounts[i];
+		}
+		const files = profile.sources.map(function () { return new Map(); });
+		for (let i = 0; i < lines.count; i++)
+			if (total[i] !== 0)
+				files[lines.file[i]].set(lines.line[i], { self: self[i], total: total[i] });
+		return files;
+	});
+}
+
+// A very large file has no lines of stacks: there is what it tells of the whole.
+function hasLineCosts() {
+	return profile.lines.count > 0;
+}
+
 // The lines to show: those with text, and those with costs where there is none.
-function linesToShow(file, func) {
+function linesToShow(file, costs, func) {
 	const first = profile.functions.first[func] - AROUND, last = profile.functions.last[func] + AROUND;
 	const lines = new Set();
 	for (const line of file.lines.keys())
 		if (line >= first && line <= last)
 			lines.add(line);
-	for (const line of file.costs.keys())
+	for (const line of costs.keys())
 		if (line >= first && line <= last)
 			lines.add(line);
 	return Array.from(lines).sort(function (a, b) { return a - b; });
 }
 
-function putSourceLine(body, file, line, whole) {
-	const row = element(HTML, 'tr', body), cost = file.costs.get(line);
+function putSourceLine(body, file, costs, line, whole) {
+	const row = element(HTML, 'tr', body), cost = costs.get(line);
 	for (const part of ['self', 'total']) {
 		const cell = element(HTML, 'td', row, cost && cost[part] ? percent(cost[part], whole) : '');
 		cell.setAttribute('class', 'share');
@@ -42,18 +71,19 @@ function showSource() {
 	body.textContent = '';
 	about.textContent = 'no source lines are known of this function';
 	showFoot();
-	const file = func >= 0 && profile.functions.source[func] > 0 ? profile.sources[profile.functions.source[func] - 1] : null;
+	const id = func >= 0 ? profile.functions.source[func] - 1 : -1, file = id >= 0 ? profile.sources[id] : null;
 	byId('code').hidden = !file;
 	if (!file)
 		return;
-	const entries = profile.entries.values[page.value];
-	const whole = entries.reduce(function (sum, cost) { return sum + cost; }, 0);
-	about.textContent = file.name + ' \u00b7 shares of ' + valueName(page.value) + ' of the whole recording' + sourceNote(file);
+	const costs = hasLineCosts() ? lineCosts()[id] : file.costs, amounts = hasLineCosts() ? entryCosts(value) : wholeOf(page.value);
+	const whole = amounts.reduce(function (sum, cost) { return sum + cost; }, 0);
+	about.textContent = file.name + ' \u00b7 shares of ' + valueName(hasLineCosts() ? value : page.value) +
+		(hasLineCosts() && (slices || thread >= 0) ? ' of what is chosen' : ' of the whole recording') + sourceNote(file);
 	let last = 0;
-	for (const line of linesToShow(file, func)) {
+	for (const line of linesToShow(file, costs, func)) {
 		if (last > 0 && line > last + 1)
 			element(HTML, 'td', element(HTML, 'tr', body), '\u22ee').setAttribute('colspan', 4);
-		putSourceLine(body, file, line, whole);
+		putSourceLine(body, file, costs, line, whole);
 		last = line;
 	}
 	const dearest = Array.from(body.querySelectorAll('.hot')).sort(function (a, b) {
