@@ -105,7 +105,10 @@ static int learn(struct raw_stacks *stacks, pid_t pid)
 		return -EAGAIN;
 	stacks->learnt_pid = pid;
 	stacks->learnt_ns = now_ns;
-	if (process_tracker_sample(stacks->tracker, pid, pid, &process, &thread) < 0 ||
+	/* One that is known is told of with its first mapping, which says what program it is. */
+	process = process_tracker_find(stacks->tracker, pid);
+	if ((!process &&
+	     process_tracker_sample(stacks->tracker, pid, pid, &process, &thread) < 0) ||
 	    maps_read(&maps, pid, MAPS_EXECUTABLE_ONLY, NULL) < 0)
 		maps.count = 0; /* it has ended */
 	for (size_t i = 0; i < maps.count; i++) {

@@ -62,6 +62,10 @@ def test_a_program_is_told_truly(wick, program, rate):
     assert hot + cool > 0.97 * contract.total_percent(report, "main") > 85
     assert "100.00 % reached the root" in recording.stderr
     lost_nothing(recording)
+    svg = wick.new_path().with_suffix(".svg")
+    wick.ok("flame", recording.path, "-o", svg)
+    drawn = svg.read_text(encoding="utf-8")
+    assert re.search(r'class="p\d+"[^>]*?(>\s*<title>|data-t=")hot_70', drawn), "hot_70 is the program's own"
 
 
 def test_calls_are_not_interrupted(wick):
