@@ -6,8 +6,9 @@
  * sample_cover: the time that a sample tells of.
  *
  * A sample of a thread that was away from its CPU weighs as much as it was away: it covers that
- * time. Some engines tell of it when it comes back, others say when it left. All other samples
- * tell of the moment they were taken at.
+ * time. Some engines tell of it when it comes back, others say when it left. Where samples are of
+ * all time, those inside the program cover what is since the one before. All others tell of the
+ * moment they were taken at.
  */
 
 #include <stdbool.h>

@@ -94,16 +94,21 @@ struct sample_cover samples_cover(struct samples *samples, const struct sample_b
 				  size_t i)
 {
 	uint64_t time_ns = batch->time_ns[i];
-	uint32_t event = batch->labels[i] > 0 ? sample_events_find(&samples->events, batch->schema)
-					      : ID_NONE;
-	bool is_time = event != ID_NONE &&
-		       samples->events.items.items[event].kind == SCHEMA_SAMPLED &&
-		       strcmp(samples->events.items.items[event].unit, "nanoseconds") == 0;
+	uint32_t id = batch->labels[i] > 0 ? sample_events_find(&samples->events, batch->schema)
+					   : ID_NONE;
+	const struct sample_event *event = id != ID_NONE ? &samples->events.items.items[id] : NULL;
+	enum sample_cover_side side = SAMPLE_COVERS_NOTHING;
 
-	return sample_cover_of(
-		time_ns > samples->start_ns ? time_ns - samples->start_ns : 0, batch->weight[i],
-		is_time && is_away(samples, batch->labels[i]) ? side_of(samples)
-							      : SAMPLE_COVERS_NOTHING);
+	if (event && event->kind == SCHEMA_SAMPLED && strcmp(event->unit, "nanoseconds") == 0) {
+		side = side_of(samples);
+		/* Of all time each sample has that since the one before; of others only absences.
+		 */
+		if ((side == SAMPLE_COVERS_AFTER || strcmp(event->value, "wall") != 0) &&
+		    !is_away(samples, batch->labels[i]))
+			side = SAMPLE_COVERS_NOTHING;
+	}
+	return sample_cover_of(time_ns > samples->start_ns ? time_ns - samples->start_ns : 0,
+			       batch->weight[i], side);
 }
 
 int samples_want_any(struct samples *samples, const struct sample_batch *batch, size_t i, bool *ret)

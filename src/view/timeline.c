@@ -196,7 +196,7 @@ static void spread(const struct timeline *timeline, struct row *row,
 	}
 	add(&row->cells.items[last], times, left);
 	add(&row->sum, times, sample->weight);
-	if (sample->lasted_ns > 0)
+	if (profile_state_is_away(timeline->states[row->state]))
 		row->away = row->sum.total - row->away < sample->weight
 				    ? row->sum.total
 				    : row->away + sample->weight;
