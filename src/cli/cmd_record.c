@@ -266,6 +266,22 @@ static void print_end(void *self, const struct record_result *result, const stru
 	(void)fflush(recording->context->err);
 }
 
+/* Without eBPF all time is seen from inside a program, or by stopping one; NULL: by none. */
+static const struct engine_ops *choose_for_wall(const struct record_options *options,
+						const struct target *target)
+{
+	static const char *const names[] = {"signal", "ptrace"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names) && !options->all && !options->cgroup; i++) {
+		const struct engine_ops *engine = engine_find(names[i], target, NULL);
+
+		if (engine && (!engine->suits || engine->suits(target, NULL) == 0) &&
+		    engine->probe(NULL) == 0)
+			return engine;
+	}
+	return NULL;
+}
+
 /* The engine asked for. With "auto" the first that works, and why no better one does. */
 static const struct engine_ops *choose_engine(struct recording *recording, const char *program,
 					      struct error *err)
@@ -282,6 +298,9 @@ static const struct engine_ops *choose_engine(struct recording *recording, const
 	    engine == engine_table[0])
 		return engine;
 	if (engine_table[0]->probe(&recording->why_lesser) == 0 || options->mode == ENGINE_MODE_CPU)
+		return engine;
+	engine = options->mode == ENGINE_MODE_WALL ? choose_for_wall(options, &target) : NULL;
+	if (engine)
 		return engine;
 	*err = recording->why_lesser;
 	(void)error_prefix(err, err->code, "--mode %s needs eBPF",

@@ -154,6 +154,9 @@ static uint32_t locate_place(struct loader *loader, uint32_t frame_id)
 	return at != ID_NONE && judge_place(loader, at, &judged) == 0 ? at : ID_NONE;
 }
 
+/* It stands in a program for functions of others: what it does inside is not the program's. */
+#define OWN_LIBRARY "/libwick-preload.so"
+
 uint32_t loader_locate(struct loader *loader, uint32_t frame_id, bool exact)
 {
 	const struct frame *frame = &loader->dictionary->frames.items[frame_id];
@@ -176,7 +179,8 @@ uint32_t loader_locate(struct loader *loader, uint32_t frame_id, bool exact)
 		return *known;
 	}
 	quality = resolve(loader, frame, address, &frames, &count);
-	if (!loader->options->inlines) { /* the function proper is the last one */
+	/* The function proper is the last one. */
+	if (!loader->options->inlines || strstr(module, OWN_LIBRARY)) {
 		frames += count - 1;
 		count = 1;
 	}

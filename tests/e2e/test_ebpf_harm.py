@@ -201,13 +201,20 @@ def test_without_privilege_ebpf_itself_is_refused_with_a_remedy(wick, as_nobody)
     assert len(done.stderr.splitlines()) == 2
 
 
-@pytest.mark.parametrize("mode", ("offcpu", "wall"))
-def test_without_privilege_other_modes_are_refused_with_a_remedy(wick, as_nobody, mode):
-    done = wick.run("record", "--mode", mode, "-o", wick.new_path(), "--",
-                    *workload("spin", 200), prefix=as_nobody)
+@pytest.mark.parametrize("what", (("offcpu", "--", "true"), ("wall", "-a", "-d", "1")))
+def test_without_privilege_other_modes_are_refused_with_a_remedy(wick, as_nobody, what):
+    done = wick.run("record", "-o", wick.new_path(), "--mode", *what, prefix=as_nobody)
     assert done.returncode == contract.FAILED
-    assert f"--mode {mode} needs eBPF" in done.stderr and "root" in done.stderr
+    assert f"--mode {what[0]} needs eBPF" in done.stderr and "root" in done.stderr
     assert len(done.stderr.splitlines()) == 2
+
+
+def test_without_privilege_all_time_of_a_program_is_seen_from_inside(wick, as_nobody):
+    path = wick.new_path()
+    done = wick.run("record", "--mode", "wall", "-o", path, "--", "sleep", "0.1", prefix=as_nobody)
+    assert done.returncode == 0 and "eBPF programs are not allowed here" in done.stderr
+    told = wick.json("info", "--format", "json", path)
+    assert told["session"]["engine"] == "signal"
 
 
 def test_a_program_keeps_its_input_where_ebpf_is_refused(wick, as_nobody):
