@@ -243,7 +243,7 @@ static const struct option_spec table[] = {
 	{"missing", 0, OPTION_FLAG(struct report_command_options, missing),
 	 .help = "modules without names or lines, by lost samples, and what would help"},
 	{"analyse", 0, OPTION_STRING(struct report_command_options, analyse), .argument = "NAME",
-	 .words = (const char *const[]){ANALYSERS_ALL, "missing", NULL},
+	 .words = (const char *const[]){ANALYSERS_ALL, "missing", NULL}, .more_words = true,
 	 .help = "what analysers find, instead of a table: one of them, see: wick list analysers"},
 	{"analyze", 0, OPTION_ALIAS("analyse")},
 	{"fail-on", 0,
