@@ -164,11 +164,7 @@ static void load_paths(struct plugins *plugins, char *paths)
 
 		if (!*path)
 			continue;
-		if (stat(path, &status) < 0) {
-			log_debug("plug-ins: %s is not there", path);
-			continue;
-		}
-		if (S_ISDIR(status.st_mode))
+		if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
 			load_folder(plugins, path);
 		else
 			load_one(plugins, path);

@@ -164,6 +164,7 @@ static int put_print(const struct command_context *context, const struct config_
 {
 	struct config config;
 	struct config preset;
+	char strange[256];
 	struct printer printer = {context, &config, &preset, options->format, out};
 	int r = config_open_preset(&preset, context->globals->preset, err);
 
@@ -176,6 +177,8 @@ static int put_print(const struct command_context *context, const struct config_
 	}
 	if (config.note[0])
 		command_note(context, "%s", config.note);
+	if (config_find_strange_variable(context->commands, strange, sizeof(strange)))
+		command_note(context, "%s; it is passed over", strange);
 	r = put_effective(&printer, err);
 	config_fini(&config);
 	config_fini(&preset);

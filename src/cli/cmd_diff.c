@@ -139,6 +139,14 @@ static int judge(struct comparison *comparison, const struct diff_command_option
 	size_t i;
 	int r = 0;
 
+	for (i = 0; i < 2 && comparison->gate_count > 0; i++)
+		if (comparison->sides[i]->quality.in_file == 0)
+			return error_advise(
+				err,
+				error_set(err, -ENODATA, "%s has no samples: no gate can be judged",
+					  comparison->diff.names[i]),
+				"record it again, longer or with a higher rate; wick info --check "
+				"FILE tells what a recording has");
 	for (i = 0; i < comparison->gate_count && r == 0; i++)
 		r = diff_gate_check(&comparison->gates[i], &comparison->diff,
 				    options->confidence_percent / 100, &comparison->verdicts[i],

@@ -2,6 +2,8 @@
 #include "cli/table.h"
 
 #include <errno.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "api/plugins.h"
 #include "base/error.h"
@@ -45,6 +47,12 @@ static int run(const struct command_context *context, void *values, int argc, ch
 			context,
 			error_set(&err, -EINVAL, "there is no format called %s", options->format),
 			&err);
+	if (exporter->binary && strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO)) {
+		(void)error_set(&err, -EINVAL, "%s is not for people: a terminal cannot show it",
+				exporter->name);
+		error_remedy(&err, "write it to a file: -o FILE.%s", exporter->extension);
+		return command_refused(context, &err);
+	}
 	r = look_check_output(context, argv[0], options->output);
 	if (r != COMMAND_DONE)
 		return r;

@@ -224,6 +224,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		return status;
 	if (view->by == REPORT_BY_SITE && !options->missing && !options->analyse)
 		return run_sites(context, options, &load, argv[0]);
+	if (options->format == REPORT_FORMAT_TEXT && !options->analyse && !options->missing)
+		load.damaged = NULL; /* the report says it */
 	if (load_profile(argv[0], &load, &profile, &err) < 0)
 		return command_failed(context, &err);
 	status = options->analyse ? analyse(context, options, profile)

@@ -75,6 +75,7 @@ static int run_heap(const struct command_context *context, const struct timeline
 	struct error err = {0};
 	int status;
 
+	of_heap.damaged = NULL; /* told already */
 	of_heap.heap_step_ns = view->step_ns;
 	of_heap.heap_usual_step_ns = HEAP_STEPS_NS;
 	of_heap.heap_addresses = true;

@@ -290,6 +290,7 @@ static int configure(const struct command_context *context, struct option_set *s
 		     struct error *err)
 {
 	struct config config;
+	char strange[256];
 	int r;
 
 	if (!context->globals->config_path && !is_configurable(set))
@@ -304,6 +305,8 @@ static int configure(const struct command_context *context, struct option_set *s
 	r = config_apply_file(&config, context->commands, set, err);
 	if (r == 0)
 		r = config_apply_environment(set, err);
+	if (r == 0 && config_find_strange_variable(context->commands, strange, sizeof(strange)))
+		command_note(context, "%s; it is passed over: see wick config --print", strange);
 	config_fini(&config);
 	return r;
 }

@@ -584,6 +584,51 @@ static int assign_variable(struct option_set *set, struct option_entry *entry, c
 	return 0;
 }
 
+/* "WICK_HEAP_DEPTH=9" to "heap.depth"; false when it is of no section. */
+static bool key_of_variable(const char *variable, char *ret_key, size_t size)
+{
+	for (size_t i = 0; config_sections[i]; i++) {
+		char prefix[MAX_KEY];
+		size_t length;
+
+		config_variable_name(config_sections[i], prefix, sizeof(prefix));
+		length = strlen(prefix);
+		if (strncmp(variable, prefix, length) != 0 || variable[length] != '_')
+			continue;
+		(void)snprintf(ret_key, size, "%s.%.*s", config_sections[i],
+			       (int)strcspn(variable + length + 1, "="), variable + length + 1);
+		for (char *at = ret_key; *at; at++)
+			*at = (char)tolower((unsigned char)*at);
+		return true;
+	}
+	return false;
+}
+
+bool config_find_strange_variable(const struct command *const *commands, char *ret_text,
+				  size_t size)
+{
+	for (char **variable = environ; variable && *variable; variable++) {
+		char key[MAX_KEY];
+		char meant_key[2 * MAX_KEY];
+		char meant_name[2 * MAX_KEY];
+		const char *meant;
+		char *dot;
+
+		if (!key_of_variable(*variable, key, sizeof(key)) || command_of_key(commands, key))
+			continue;
+		dot = strchr(key, '.');
+		*dot = '\0';
+		meant = command_nearest_key(commands, key, dot + 1);
+		(void)snprintf(meant_key, sizeof(meant_key), "%s.%s", key, meant ? meant : "");
+		config_variable_name(meant_key, meant_name, sizeof(meant_name));
+		(void)snprintf(ret_text, size, "%.*s is no setting%s%s",
+			       (int)strcspn(*variable, "="), *variable,
+			       meant ? "; did you mean " : "", meant ? meant_name : "");
+		return true;
+	}
+	return false;
+}
+
 int config_apply_environment(struct option_set *set, struct error *err)
 {
 	size_t i;

@@ -61,6 +61,10 @@ int config_apply_file(const struct config *config, const struct command *const *
 /* Assigns the WICK_* variables that belong to keys of set; others are ignored. */
 int config_apply_environment(struct option_set *set, struct error *err);
 
+/* Words about a variable that looks like one of a key, and is of none; false: there is none. */
+bool config_find_strange_variable(const struct command *const *commands, char *ret_text,
+				  size_t size);
+
 /* Writes the name of the environment variable of a key. */
 void config_variable_name(const char *key, char *ret_name, size_t size);
 

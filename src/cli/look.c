@@ -2,6 +2,7 @@
 #include "cli/look.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 #include "api/plugins.h"
 #include "base/error.h"
@@ -10,6 +11,7 @@
 #include "cli/debuginfod.h"
 #include "pipeline/load.h"
 #include "pipeline/stack_filter.h"
+#include "recording/reader.h"
 #include "view/source_file.h"
 
 const struct option_spec symbol_file_option_table[] = {
@@ -115,6 +117,20 @@ void look_set_symbols(const struct command_context *context, const struct symbol
 	}
 }
 
+static void note_damage(void *self, const char *path, const struct recording_damage *damage)
+{
+	uint64_t gone = damage->skipped_bytes + damage->cut_bytes;
+
+	if (damage->complete)
+		command_note(self, "%s is damaged: %" PRIu64 " of its bytes cannot be read", path,
+			     gone);
+	else
+		command_note(self,
+			     "%s is incomplete: it was cut off, or is still being written; wick "
+			     "info %s tells what is there",
+			     path, path);
+}
+
 int look_to_load(const struct command_context *context, const struct look_options *look,
 		 struct debuginfod *server, struct load_options *ret)
 {
@@ -122,6 +138,8 @@ int look_to_load(const struct command_context *context, const struct look_option
 	int r;
 
 	*ret = (struct load_options){
+		.damaged = note_damage,
+		.damaged_self = (void *)(uintptr_t)context,
 		.event = look->event,
 		.pids = look->pids.items,
 		.pid_count = look->pids.count,

@@ -220,7 +220,9 @@ static const char *why_empty(const struct record_result *result)
 		return "the target spent its time in the kernel, or is a set-user-id program: "
 		       "neither may be sampled here; run as root";
 	if (result->stats.run_ns > 0)
-		return "everything ran shorter than one period; raise -F";
+		return "everything ran shorter than one period; raise -F, or see what it waits "
+		       "for: "
+		       "--mode wall";
 	return "the target did nothing to sample while it was watched";
 }
 

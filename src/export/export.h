@@ -56,6 +56,7 @@ struct exporter_ops {
 	const char *name;      /* what the user types */
 	const char *summary;   /* one line of help */
 	const char *extension; /* without the dot */
+	bool binary;           /* nothing for a terminal */
 	int (*write)(const struct profile *profile, const struct export_config *config,
 		     struct bytes *out, struct error *err);
 

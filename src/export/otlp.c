@@ -423,5 +423,6 @@ const struct exporter_ops export_otlp = {
 	.name = "otlp",
 	.summary = "ProfilesData of OpenTelemetry (profiles v1development)",
 	.extension = "otlp",
+	.binary = true,
 	.write = otlp_write,
 };

@@ -334,6 +334,7 @@ const struct exporter_ops export_perfetto = {
 	.name = "perfetto",
 	.summary = "a trace for ui.perfetto.dev: samples, events and gauges over time",
 	.extension = "pftrace",
+	.binary = true,
 	.begin = perfetto_begin,
 	.sample = perfetto_sample,
 	.free = perfetto_free,

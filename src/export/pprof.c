@@ -483,5 +483,6 @@ const struct exporter_ops export_pprof = {
 	.name = "pprof",
 	.summary = "gzip'ed profile.proto, for go tool pprof and others",
 	.extension = "pb.gz",
+	.binary = true,
 	.write = pprof_write,
 };

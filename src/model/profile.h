@@ -93,6 +93,7 @@ struct profile_state {
 
 /* What a reader must know to judge the numbers. Counts are of samples. */
 struct profile_quality {
+	uint64_t in_file;        /* samples or allocations there, before anything was left out */
 	uint64_t samples;        /* in this profile, after filters */
 	uint64_t lost;           /* known not to be in the file */
 	uint64_t unreadable;     /* in damaged or missing parts of the file */

@@ -484,6 +484,7 @@ void loader_describe(struct loader *loader)
 					     samples->clock_monotonic_ns + samples->start_ns +
 					     options->from_ns;
 	profile->quality.lost = samples->lost;
+	profile->quality.in_file = samples->damage.samples + samples->damage.heap_events;
 	profile->quality.unreadable = samples->damage.missing_samples;
 	profile->quality.damaged_chunks = samples->damage.bad_chunks;
 	profile->quality.incomplete = !samples->damage.complete;

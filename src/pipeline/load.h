@@ -18,12 +18,18 @@
 
 struct error;
 struct export_sample;
+struct recording_damage;
 struct heap_profile;
 struct importer_ops;
 struct name_source;
 struct profile;
 
+/* Told of a file that was cut off or is damaged, once it was read; optional. */
+typedef void load_damaged_fn(void *self, const char *path, const struct recording_damage *damage);
+
 struct load_options {
+	load_damaged_fn *damaged;
+	void *damaged_self;
 	const char *event;    /* NULL: the one that was sampled */
 	const uint64_t *pids; /* none: all */
 	size_t pid_count;

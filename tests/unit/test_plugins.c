@@ -96,7 +96,8 @@ static void what_cannot_be_used_is_one_warning_each(void **state)
 	struct plugins *plugins =
 		plugins_load(OTHER_ABI ":" NO_PLUGIN ":/no/such/folder:", keep_warning, &warnings);
 
-	assert_int_equal(warnings.count, 2);
+	assert_int_equal(warnings.count, 3);
+	assert_non_null(strstr(warnings.text, "/no/such/folder is left out"));
 	assert_non_null(
 		strstr(warnings.text, "it is made for plug-in ABI 42, and this wick has 1"));
 	assert_non_null(strstr(warnings.text, "it has no symbol wick_plugin"));

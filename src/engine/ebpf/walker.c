@@ -139,6 +139,12 @@ int walker_probe(struct error *err)
 		error_remedy(err, "use --engine perf");
 		return -EOPNOTSUPP;
 	}
+	if (access("/sys/kernel", F_OK) < 0) {
+		(void)error_set(err, -ENOENT, "/sys is not mounted here, which eBPF needs");
+		error_remedy(err, "mount it: mount -t sysfs sysfs /sys; or use --engine perf or "
+				  "signal");
+		return -ENOENT;
+	}
 	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0) {
 		(void)error_set(err, -ENOENT,
 				"this kernel does not describe its types "

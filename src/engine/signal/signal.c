@@ -428,7 +428,7 @@ static int signal_engine_drain(void *self, struct error *err)
 	if (r == 0 && engine->heap)
 		r = heap_rings_until(engine->heap, begin_ns - HEAP_LATE_NS);
 	if (r < 0)
-		return error_errno(err, r, "the signal engine cannot keep its samples");
+		return error_file(err, r, "the signal engine cannot write the recording");
 	r = raw_stacks_trim(engine->stacks, err);
 	if (r > 0 && engine->heap)
 		heap_rings_forget(engine->heap);
