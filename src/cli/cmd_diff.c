@@ -133,20 +133,31 @@ static int load(struct comparison *comparison, const struct diff_command_options
 			 err);
 }
 
+/* Whether a gate can say anything about a side; of amounts, all of it must be there. */
+static int check_side(const struct comparison *comparison, size_t side, struct error *err)
+{
+	const struct profile_quality *quality = &comparison->sides[side]->quality;
+	const char *why = quality->in_file == 0 ? "has no samples"
+			  : quality->incomplete && comparison->diff.absolute
+				  ? "was cut off, or is still being written"
+				  : NULL;
+
+	if (!why)
+		return 0;
+	return error_advise(err,
+			    error_set(err, -ENODATA, "%s %s: no gate can be judged",
+				      comparison->diff.names[side], why),
+			    "record it again; wick info --check FILE tells what a recording has");
+}
+
 static int judge(struct comparison *comparison, const struct diff_command_options *options,
 		 struct error *err)
 {
 	size_t i;
 	int r = 0;
 
-	for (i = 0; i < 2 && comparison->gate_count > 0; i++)
-		if (comparison->sides[i]->quality.in_file == 0)
-			return error_advise(
-				err,
-				error_set(err, -ENODATA, "%s has no samples: no gate can be judged",
-					  comparison->diff.names[i]),
-				"record it again, longer or with a higher rate; wick info --check "
-				"FILE tells what a recording has");
+	for (i = 0; i < 2 && comparison->gate_count > 0 && r == 0; i++)
+		r = check_side(comparison, i, err);
 	for (i = 0; i < comparison->gate_count && r == 0; i++)
 		r = diff_gate_check(&comparison->gates[i], &comparison->diff,
 				    options->confidence_percent / 100, &comparison->verdicts[i],

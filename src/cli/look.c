@@ -117,7 +117,7 @@ void look_set_symbols(const struct command_context *context, const struct symbol
 	}
 }
 
-static void note_damage(void *self, const char *path, const struct recording_damage *damage)
+void look_note_damage(void *self, const char *path, const struct recording_damage *damage)
 {
 	uint64_t gone = damage->skipped_bytes + damage->cut_bytes;
 
@@ -138,7 +138,7 @@ int look_to_load(const struct command_context *context, const struct look_option
 	int r;
 
 	*ret = (struct load_options){
-		.damaged = note_damage,
+		.damaged = look_note_damage,
 		.damaged_self = (void *)(uintptr_t)context,
 		.event = look->event,
 		.pids = look->pids.items,

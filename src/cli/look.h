@@ -77,6 +77,7 @@ extern const struct option_spec look_option_table[]; /* with those of symbols */
 struct command_context;
 struct debuginfod;
 struct load_options;
+struct recording_damage;
 struct source_search;
 
 /* What finds sources; borrows the lists. */
@@ -93,6 +94,9 @@ int look_to_load(const struct command_context *context, const struct look_option
 /* The same for what concerns symbols alone. No server is asked when it is NULL. */
 void look_set_symbols(const struct command_context *context, const struct symbol_options *symbols,
 		      struct debuginfod *server, struct load_options *ret);
+
+/* For load_options: self is the context. */
+void look_note_damage(void *self, const char *path, const struct recording_damage *damage);
 
 /* Complains when output is the recording that is read: returns COMMAND_USAGE, else COMMAND_DONE. */
 int look_check_output(const struct command_context *context, const char *input, const char *output);

@@ -9,11 +9,15 @@
 #include "base/outfile.h"
 #include "cli/command.h"
 #include "cli/look.h"
+#include "pipeline/load.h"
 #include "pipeline/merge.h"
 
 int write_merged(const struct command_context *context, char **inputs, size_t count,
 		 const char *output)
 {
+	const struct load_options options = {.damaged = look_note_damage,
+					     .damaged_self = (void *)(uintptr_t)context,
+					     .importers = plugins_importers(context->plugins)};
 	struct outfile file;
 	struct error err;
 	size_t i;
@@ -34,8 +38,7 @@ int write_merged(const struct command_context *context, char **inputs, size_t co
 	if (fd < 0)
 		r = error_file(&err, -errno, "cannot write %s", output);
 	else
-		r = merge_files((const char *const *)inputs, count,
-				plugins_importers(context->plugins), fd, &err);
+		r = merge_files((const char *const *)inputs, count, &options, fd, &err);
 	if (r == 0)
 		r = outfile_commit(&file, &err);
 	outfile_fini(&file);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -22,6 +23,8 @@ static bool set_streams(const struct launch_plan *plan)
 	if (!plan->silent)
 		return plan->stdout_fd < 0 || dup2(plan->stdout_fd, STDOUT_FILENO) >= 0;
 	null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null_fd < 0) /* a container without devices */
+		null_fd = memfd_create("silent", MFD_CLOEXEC);
 	return null_fd >= 0 && dup2(null_fd, STDIN_FILENO) >= 0 &&
 	       dup2(null_fd, STDOUT_FILENO) >= 0 && dup2(null_fd, STDERR_FILENO) >= 0;
 }

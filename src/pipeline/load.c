@@ -455,6 +455,9 @@ static void explain_nothing(struct loader *loader)
 	if (loader->samples.heap && loader->samples.damage.samples == 0)
 		bytes_printf(&text, "there are allocations and no samples: wick report --by site "
 				    "lists who allocates");
+	else if (loader->samples.damage.samples == 0 && !loader->samples.damage.complete)
+		bytes_printf(&text, "no samples: the recording was cut off before the first of "
+				    "them, or has just begun");
 	label_filter_explain(&loader->samples.labels, loader->dictionary, &text);
 	bytes_put_u8(&text, '\0');
 	if (!text.failed && text.size > 1)

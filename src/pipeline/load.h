@@ -69,6 +69,9 @@ struct load_options {
 	const struct name_source *const *sources; /* of names, NULL last; NULL: files alone */
 };
 
+void load_tell_damage(const struct load_options *options, const char *path,
+		      const struct recording_damage *damage);
+
 /* clang-format off */
 #define LOAD_OPTIONS_DEFAULT                                                                       \
 	{.to_ns = UINT64_MAX, .symbols = SYMBOLS_INLINES, .inlines = true, .kernel = true,         \

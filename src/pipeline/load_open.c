@@ -9,6 +9,8 @@
 
 #include "base/error.h"
 #include "pipeline/convert.h"
+#include "pipeline/load.h"
+#include "recording/reader.h"
 
 /* Passes on a descriptor unless it is a directory's, which it closes. */
 static int refuse_directory(int fd, const char *path, struct error *err)
@@ -21,6 +23,13 @@ static int refuse_directory(int fd, const char *path, struct error *err)
 	(void)error_set(err, -EISDIR, "%s is a directory, not a recording", path);
 	error_remedy(err, "name a file that wick record wrote");
 	return -EISDIR;
+}
+
+void load_tell_damage(const struct load_options *options, const char *path,
+		      const struct recording_damage *damage)
+{
+	if (options->damaged && (!damage->complete || damage->bad_chunks > 0))
+		options->damaged(options->damaged_self, path, damage);
 }
 
 int load_open_or_keep(const char *path, const struct importer_ops *const *more,

@@ -13,6 +13,7 @@
 #include "base/vec.h"
 #include "model/dictionary.h"
 #include "model/heap_event.h"
+#include "pipeline/load.h"
 #include "pipeline/load_open.h"
 #include "pipeline/transfer.h"
 #include "recording/format.h"
@@ -23,7 +24,7 @@
 struct merger {
 	struct recording_writer *writer;
 	struct sink *sink;
-	const struct importer_ops *const *importers; /* besides ours */
+	const struct load_options *options;
 	bool alone; /* one file: it keeps what it tells about itself */
 	bool has_schema;
 	VEC(char *) events; /* that were counted beside the first; their schemas count from 1 */
@@ -320,7 +321,7 @@ static uint64_t find_start(struct merger *merger, const char *path)
 	struct source source = {.merger = merger, .name = path, .peeks = true};
 	struct recording_visitor visitor = {
 		.self = &source, .info = take_info, .clock = take_clock, .heap = stop_at_heap};
-	int fd = strcmp(path, "-") == 0 ? -1 : load_open(path, merger->importers, NULL);
+	int fd = strcmp(path, "-") == 0 ? -1 : load_open(path, merger->options->importers, NULL);
 	uint64_t start_ns = 0;
 	int r;
 
@@ -423,7 +424,8 @@ static int merge_file(struct merger *merger, const char *path, struct error *err
 		.kernel_symbol = take_kernel_symbol,
 		.jit_symbol = take_jit_symbol,
 	};
-	int fd = load_open(path, merger->importers, err);
+	struct recording_damage damage;
+	int fd = load_open(path, merger->options->importers, err);
 	int r;
 
 	if (fd < 0)
@@ -442,7 +444,10 @@ static int merge_file(struct merger *merger, const char *path, struct error *err
 	merger->retracted = merger->retracted || (merger->complete && !source.complete);
 	merger->complete = source.complete && (merger->complete || !merger->begun);
 	merger->begun = true;
-	merger->has_cut = merger->has_cut || !recording_reader_damage(source.reader).complete;
+	damage = recording_reader_damage(source.reader);
+	if (r == 0)
+		load_tell_damage(merger->options, path, &damage);
+	merger->has_cut = merger->has_cut || !damage.complete;
 	source_fini(&source);
 	return r;
 }
@@ -469,10 +474,10 @@ static int finish(struct merger *merger, size_t count, struct error *err)
 			       : recording_writer_finish(merger->writer, err);
 }
 
-int merge_files(const char *const *paths, size_t count, const struct importer_ops *const *importers,
+int merge_files(const char *const *paths, size_t count, const struct load_options *options,
 		int output, struct error *err)
 {
-	struct merger merger = {.alone = count == 1, .importers = importers};
+	struct merger merger = {.alone = count == 1, .options = options};
 	size_t i;
 	int r = recording_writer_open(output, "the result", &merger.writer, err);
 

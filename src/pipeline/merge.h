@@ -14,13 +14,13 @@
 #include <stddef.h>
 
 struct error;
-struct importer_ops;
+struct load_options;
 
 /*
- * Writes the recordings of paths to output, a descriptor that is taken over. Formats of importers
- * (NULL last, NULL: none) are known besides ours.
+ * Writes the recordings of paths to output, a descriptor that is taken over. Of options the
+ * importers are used, and who is told of damage.
  */
-int merge_files(const char *const *paths, size_t count, const struct importer_ops *const *importers,
+int merge_files(const char *const *paths, size_t count, const struct load_options *options,
 		int output, struct error *err);
 
 #endif

@@ -705,14 +705,6 @@ static int read_once(struct samples *samples, int fd, const char *name,
 	return read_all(samples, reader, name, options, err);
 }
 
-static int tell_damage(const struct samples *samples, const char *name,
-		       const struct load_options *options)
-{
-	if (options->damaged && (!samples->damage.complete || samples->damage.bad_chunks > 0))
-		options->damaged(options->damaged_self, name, &samples->damage);
-	return 0;
-}
-
 int samples_read_kept(struct samples *samples, struct recording_reader *kept, const char *name,
 		      const struct load_options *options, struct error *err)
 {
@@ -734,14 +726,18 @@ int samples_read(struct samples *samples, int fd, const char *name,
 	r = read_once(samples, fd, name, options, err);
 	if (r < 0 || !jit_symbols_have_shared(samples->jit)) {
 		(void)close(again); /* only opened */
-		return r < 0 ? r : tell_damage(samples, name, options);
+		if (r == 0)
+			load_tell_damage(options, name, &samples->damage);
+		return r;
 	}
 	second.known_jit = samples->jit;
 	r = read_once(&second, again, name, options, err);
 	samples_fini(samples);
 	*samples = second;
 	samples->known_jit = NULL; /* it has its own by now */
-	return r < 0 ? r : tell_damage(samples, name, options);
+	if (r == 0)
+		load_tell_damage(options, name, &samples->damage);
+	return r;
 }
 
 void samples_fini(struct samples *samples)

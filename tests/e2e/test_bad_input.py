@@ -156,6 +156,27 @@ def test_a_recording_cut_anywhere_gives_what_is_whole_and_says_so(wick):
         assert any(word in text for word in contract.MESSAGES["truncated"]), text
 
 
+def test_a_recording_without_its_end_is_told_by_all_and_passes_no_gate(wick, kept):
+    whole = kept.read_bytes()
+    cut = wick.new_path()
+    cut.write_bytes(whole[:len(whole) // 3])
+    for command in (("export", "--format", "folded"), ("flame", "-o", "cut.svg"), ("timeline",),
+                    ("merge", "-o", "merged.wick")):
+        assert f"{cut} is incomplete" in wick.ok(*command, cut).stderr
+    for files in ((kept, cut), (cut, kept)):
+        done = wick.run("diff", "--absolute", "--fail-if", "total>+3%", *files)
+        assert done.returncode == contract.FAILED and f"{cut} was cut off" in done.stderr
+    cut.write_bytes(whole[:300])
+    done = wick.run("diff", "--fail-if", "total>+3%", kept, cut)
+    assert done.returncode == contract.FAILED and f"{cut} has no samples" in done.stderr
+
+
+def test_a_variable_of_no_setting_is_told(wick):
+    done = wick.ok("config", "--print", env={**os.environ, "WICK_SAMPLING_FREQENCY_HZ": "9"})
+    assert "WICK_SAMPLING_FREQENCY_HZ is no setting; did you mean WICK_SAMPLING_FREQUENCY_HZ" in done.stderr
+
+
+
 @pytest.mark.perf
 def test_a_flipped_bit_is_noticed_and_never_a_crash(wick):
     recording = wick.record(workload("split", 300))

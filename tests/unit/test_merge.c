@@ -45,7 +45,7 @@ static int merge_boots(const char *first, const char *second, struct error *err)
 
 	make_of_boot(&made[0], first);
 	make_of_boot(&made[1], second);
-	r = merge_files(paths, 2, NULL, memfd_create("merged", MFD_CLOEXEC), err);
+	r = merge_files(paths, 2, &(struct load_options){0}, memfd_create("merged", MFD_CLOEXEC), err);
 	made_fini(&made[0]);
 	made_fini(&made[1]);
 	return r;
@@ -118,7 +118,7 @@ static void merge_heaps(struct made *made, size_t count, struct heap_profile *re
 	char path[32];
 
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	assert_int_equal(merge_files(paths, count, NULL, dup(fd), NULL), 0);
+	assert_int_equal(merge_files(paths, count, &(struct load_options){0}, dup(fd), NULL), 0);
 	assert_int_equal(load_heap(path, &options, ret, NULL), 0);
 	(void)close(fd);
 	for (size_t i = 0; i < count; i++)
