@@ -98,10 +98,24 @@ static void a_change_that_fails_midway_is_taken_back(void **state)
 	free_engine(engine);
 }
 
+static void what_comes_after_the_end_is_not_recorded(void **state)
+{
+	struct perf_rate rate = {0};
+
+	(void)state;
+	perf_rate_end(&rate, 1000);
+	assert_int_equal(perf_rate_active_ns(&rate, 400, 1300), 600);
+	assert_int_equal(perf_rate_active_ns(&rate, 1100, 1300), 0);
+	perf_rate_end(&rate, 1200); /* it ended in a pause */
+	assert_int_equal(perf_rate_active_ns(&rate, 400, 1300), 600);
+	vec_fini(&rate.pauses);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_change_that_fails_midway_is_taken_back),
+		cmocka_unit_test(what_comes_after_the_end_is_not_recorded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

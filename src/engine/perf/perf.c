@@ -212,12 +212,14 @@ int perf_engine_stop(void *self, struct error *err)
 {
 	struct perf_engine *engine = self;
 	int r = each_event(engine, PERF_EVENT_IOC_DISABLE, err);
-	uint64_t now_ns;
+	uint64_t now_ns = clock_monotonic_ns();
 	int drained;
 
-	if (engine->away)
+	/* Letting go takes a while on a busy machine: what threads do meanwhile is not recorded. */
+	if (engine->away) {
+		perf_rate_end(&engine->rate, now_ns);
 		walker_stop(engine->walker);
-	now_ns = clock_monotonic_ns();
+	}
 	drained = count_late_losses(engine, perf_drain(engine, UINT64_MAX, err));
 	/* Their stacks may be in what was drained just now. */
 	if (engine->away && r == 0 && drained == 0)

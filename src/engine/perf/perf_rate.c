@@ -70,6 +70,16 @@ uint64_t perf_rate_weight(const struct perf_engine *engine, const struct sample_
 			      : sample->period;
 }
 
+void perf_rate_end(struct perf_rate *rate, uint64_t now_ns)
+{
+	const struct perf_pause *last =
+		rate->pauses.count > 0 ? &rate->pauses.items[rate->pauses.count - 1] : NULL;
+
+	if (!last || last->to_ns <= now_ns) /* else it ends in one */
+		/* Without memory some of that is told. */
+		(void)vec_push(&rate->pauses, (struct perf_pause){now_ns, UINT64_MAX});
+}
+
 uint64_t perf_rate_active_ns(const struct perf_rate *rate, uint64_t from_ns, uint64_t to_ns)
 {
 	uint64_t active_ns = to_ns - from_ns;

@@ -58,6 +58,9 @@ int perf_engine_set_rate(void *self, uint32_t frequency_hz, struct error *err);
 /* What a sample stands for; 0: nothing, it fell into a pause. */
 uint64_t perf_rate_weight(const struct perf_engine *engine, const struct sample_record *sample);
 
+/* What comes after is as in a pause. */
+void perf_rate_end(struct perf_rate *rate, uint64_t now_ns);
+
 /* How much of a stretch of time was not in a pause. */
 uint64_t perf_rate_active_ns(const struct perf_rate *rate, uint64_t from_ns, uint64_t to_ns);
 
