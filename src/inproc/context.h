@@ -4,9 +4,11 @@
 
 /* context: the registers that a signal handler is given, by DWARF number. */
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <ucontext.h>
 
+#include "inproc/fallible.h"
 #include "unwind/arch/arch.h"
 
 struct context_registers {
@@ -32,6 +34,32 @@ static inline void context_read(const ucontext_t *context, struct context_regist
 	ret->pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
 	ret->values[16] = ret->pc;
 #endif
+}
+
+/*
+ * Whether a call of the kernel was interrupted, or has just ended: the thread is behind its
+ * instruction, or at it to begin again. Not told where the page of the code begins or ends.
+ */
+static inline bool context_is_in_call(const ucontext_t *context)
+{
+#if defined(__aarch64__)
+	uint64_t pc = context->uc_mcontext.pc;
+	uint64_t behind = pc - 4;
+	uint32_t bits = 32;
+	uint64_t call = 0xd4000001; /* svc #0 */
+#else
+	uint64_t pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+	uint64_t behind = pc - 2;
+	uint32_t bits = 16;
+	uint64_t call = 0x050f; /* syscall */
+#endif
+	uint64_t mask = (1ull << bits) - 1;
+	uint64_t code;
+
+	if (pc % 4096 < 8 || pc % 4096 > 4096 - 8)
+		return false;
+	code = fallible_load((const uint64_t *)(uintptr_t)behind);
+	return (code & mask) == call || (code >> bits & mask) == call;
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stddef.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <ucontext.h>
 
@@ -29,6 +30,8 @@
 #define SILENT_TICK_NS 1000000000ull
 /* One sample in so many is timed. */
 #define TIMED_MASK 15u
+/* The most of the time in one state that waits for a tick which meets the thread in it. */
+#define MOST_PERIODS 2u
 
 /* The stack of what the signal interrupted. */
 static void take_stack(struct inproc_thread *thread, const ucontext_t *context,
@@ -67,17 +70,56 @@ static void begin_again(struct inproc_thread *thread, uint64_t cpu_ns, bool wall
 	timer_resume(thread);
 }
 
+/* Whether the thread left its CPU by itself since the last tick. */
+static bool has_slept(struct inproc_thread *thread)
+{
+	struct rusage usage = {0};
+	uint64_t before = thread->sleeps;
+
+	if (safe_syscall(SYS_getrusage, RUSAGE_THREAD, SAFE_POINTER(&usage)) < 0)
+		return true; /* as most do that have none */
+	thread->sleeps = (uint64_t)usage.ru_nvcsw;
+	return thread->sleeps != before;
+}
+
+/*
+ * A tick that met the thread running weighs its CPU time, any other the time without a CPU, each
+ * since the last of its kind: both sums are right, whatever ticks are missing or late.
+ */
+static void weigh_all_time(struct inproc_thread *thread, const ucontext_t *context, uint64_t now_ns,
+			   struct ring_sample *sample)
+{
+	uint64_t all_ns = now_ns - thread->last_ns;
+	uint64_t cpu_ns = thread->tick_cpu_ns - thread->last_cpu_ns;
+	uint64_t ran_ns = cpu_ns < all_ns ? cpu_ns : all_ns;
+	uint64_t away_ns = all_ns - ran_ns;
+	bool slept = has_slept(thread);
+	bool met_running = thread->late ? away_ns < ran_ns / 4 /* it ran in a long call */
+					: !slept || !context_is_in_call(context);
+	bool ran = thread->ran || met_running;
+
+	/* Who is hardly ever met in one of both has that at a tick of the other. */
+	if ((ran ? away_ns : ran_ns) > (ran ? ran_ns : away_ns) + MOST_PERIODS * timer_period_ns())
+		ran = !ran;
+	sample->weight_ns = ran ? ran_ns : away_ns;
+	if (!ran)
+		sample->flags = slept ? SESSION_ASLEEP : SESSION_PREEMPTED;
+	thread->last_ns += sample->weight_ns;
+	thread->last_cpu_ns += ran ? ran_ns : 0;
+}
+
 /* Takes a sample when there is something to weigh it with. */
 static void take_sample(struct inproc_thread *thread, const siginfo_t *info,
 			const ucontext_t *context, bool of_clock)
 {
 	bool wall = (atomic_load(&inproc.control->mode) & SESSION_WALL) != 0;
 	uint64_t cpu_ns = safe_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	uint64_t ran_ns = cpu_ns - thread->last_cpu_ns;
-	struct ring_sample sample = {.ticks = safe_ticks(), .weight_ns = ran_ns};
+	struct ring_sample sample = {.ticks = safe_ticks(),
+				     .weight_ns = cpu_ns - thread->last_cpu_ns};
 	bool is_timer = info->si_code == SI_TIMER; /* the others tell no overruns */
 	struct timer_tick tick = {.of_clock = of_clock,
-				  .overrun = is_timer && info->si_overrun > 0};
+				  .overrun = is_timer && info->si_overrun > 0,
+				  .now_ns = wall ? safe_clock_ns(CLOCK_MONOTONIC) : 0};
 
 	if (tick.overrun)
 		inproc_count(SESSION_OVERRUNS, (uint64_t)info->si_overrun);
@@ -87,14 +129,10 @@ static void take_sample(struct inproc_thread *thread, const siginfo_t *info,
 	}
 	if (!timer_ticked(thread, tick, cpu_ns))
 		return; /* it slept: its time goes to the sample after */
-	if (wall) {
-		uint64_t now_ns = safe_clock_ns(CLOCK_MONOTONIC);
-
-		sample.weight_ns = now_ns - thread->last_ns;
-		sample.flags = ran_ns < sample.weight_ns / 2 ? SESSION_ASLEEP : 0;
-		thread->last_ns = now_ns;
-	}
-	thread->last_cpu_ns = cpu_ns;
+	if (wall)
+		weigh_all_time(thread, context, tick.now_ns, &sample);
+	else
+		thread->last_cpu_ns = cpu_ns;
 	sample.cpu = current_cpu();
 	take_stack(thread, context, &sample);
 	ring_put_sample(thread, &sample);

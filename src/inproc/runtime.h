@@ -46,6 +46,8 @@ struct inproc_thread {
 	bool slow;     /* nothing is sampled: hardly any ticks */
 	bool first;    /* no tick has come yet */
 	bool paused;   /* and that is as it should be */
+	bool late;     /* the last tick waited for the thread to have a CPU */
+	bool ran;      /* it was not, and the thread ran for most of the time up to it */
 	bool unmet;    /* it shares the timer of the process, which has not met it yet */
 	uint32_t ticks;
 	uint32_t idle_ticks;  /* of the clock, one after the other */
@@ -56,6 +58,7 @@ struct inproc_thread {
 	uint64_t tick_cpu_ns; /* at the last tick of either */
 	uint64_t last_cpu_ns; /* when the last sample was taken */
 	uint64_t last_ns;
+	uint64_t sleeps; /* times that it had left its CPU by itself, at the last tick */
 
 	/* Faults of our own code lead back here. */
 	_Atomic uint32_t guarded;

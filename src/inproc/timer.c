@@ -88,9 +88,9 @@ static void tick_by_clock(struct inproc_thread *thread, uint64_t first_ns, uint6
  * Whether a tick of the clock waited for the thread to get its CPU back. The thread is then
  * where it was sent away, often at the end of a call: no place that was met by chance.
  */
-static bool is_late(const struct inproc_thread *thread)
+static bool is_late(const struct inproc_thread *thread, struct timer_tick tick)
 {
-	uint64_t now_ns = safe_clock_ns(CLOCK_MONOTONIC);
+	uint64_t now_ns = tick.now_ns > 0 ? tick.now_ns : safe_clock_ns(CLOCK_MONOTONIC);
 	uint64_t after_ns = now_ns > thread->due_ns ? now_ns - thread->due_ns : 0;
 
 	if (thread->clock_ns == 0)
@@ -234,10 +234,15 @@ static bool ticked_fast(struct inproc_thread *thread, bool of_clock, bool ran, u
 bool timer_ticked(struct inproc_thread *thread, struct timer_tick tick, uint64_t cpu_ns)
 {
 	/* The first one decides whether a short thread is met at all: it counts in any case. */
-	bool late = tick.of_clock && !thread->first && (tick.overrun || is_late(thread));
+	bool late = tick.of_clock && !thread->first && (tick.overrun || is_late(thread, tick));
 	uint64_t ran_ns = cpu_ns - thread->tick_cpu_ns;
 	bool ran = !tick.of_clock || (!late && ran_ns >= thread->step_ns / 2);
 
+	/* Of all time the first one has a whole period: all of it in the state that it met. */
+	if (thread->first && !ran && thread->cpu_timer < 0)
+		thread->last_cpu_ns = thread->tick_cpu_ns;
+	thread->late = late;
+	thread->ran = ran;
 	thread->first = false;
 	thread->tick_cpu_ns = cpu_ns;
 	thread->step_ns = timer_period_ns();

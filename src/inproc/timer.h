@@ -25,8 +25,9 @@ struct inproc_thread;
 #define TIMER_OF_CLOCK 1u
 
 struct timer_tick {
-	bool of_clock; /* not of CPU time */
-	bool overrun;  /* others would have come since */
+	bool of_clock;   /* not of CPU time */
+	bool overrun;    /* others would have come since */
+	uint64_t now_ns; /* of the clock; 0: not looked at yet */
 };
 
 /* Starts the ticks of a thread. Any thread may do that for any other. */

@@ -214,9 +214,10 @@ struct session_record {
 
 /* Of samples' flags. */
 #define SESSION_END_MASK 0x0fu         /* enum unwind_end */
-#define SESSION_ASLEEP 0x10u           /* most of the time since the last sample */
+#define SESSION_ASLEEP 0x10u           /* it weighs time without a CPU: it slept */
 #define SESSION_BY_FRAME_POINTER 0x20u /* without tables */
 #define SESSION_GAUGE 0x40u            /* of an event: how much there is, not to be added up */
+#define SESSION_PREEMPTED 0x80u        /* as SESSION_ASLEEP: another had its CPU */
 
 /* The most that the texts of a record are, each with its NUL, and the end mark. */
 #define SESSION_TEXT_BYTES 2048u

@@ -232,6 +232,20 @@ def test_a_child_of_a_thread_is_walked_on_the_stack_of_that_thread(wick):
     assert contract.total_percent(recording.report("--no-inline"), "fork_there") > 80
 
 
+@pytest.mark.parametrize("rate", [199, 997])
+def test_in_wall_time_running_is_the_cpu_time(wick, rate):
+    """Two of the threads burn on one CPU: what one waits for the other is neither sleep nor CPU time."""
+    recording = wick.record(workload("waits", 200), "--mode", "wall", "-F", rate, *ENGINE)
+    states = {row["name"]: row["total"] for row in contract.rows(recording.report("--by", "state"))}
+    threads = recording.truth
+    cpu_ns = sum(thread["cpu_ns"] for thread in threads.values())
+    assert states["running"] == pytest.approx(cpu_ns, rel=0.1), states
+    waited_ns = sum(threads[name]["wall_ns"] - threads[name]["cpu_ns"] for name in ("runner_a", "runner_b"))
+    assert states["preempted"] == pytest.approx(waited_ns, rel=0.2), (states, threads)
+    for state in ("running", "preempted"):
+        assert contract.total_percent(recording.report("--label", f"state={state}"), "run_here") > 80
+
+
 def test_sockets_with_a_time_limit_are_not_interrupted(wick):
     recording = wick.record(workload("guest", "timeouts", 80), "--mode", "wall", *ENGINE)
     assert recording.truth["calls"] == 40

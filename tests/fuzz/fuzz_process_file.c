@@ -194,7 +194,7 @@ static int on_sample(void *self, struct process_file *file, const struct process
 		sum += sample->pcs[i];
 	if (sample->texts)
 		sum += told_schema(reading->told, sample);
-	sum += told_labels(reading->told, sample, "R");
+	sum += told_labels(reading->told, sample, told_state(sample));
 	return sum == UINT64_MAX && sample->count > 1024 ? 1 : 0;
 }
 

@@ -244,14 +244,6 @@ static void welcome_all(struct signal_engine *engine)
 	}
 }
 
-/* What the thread did, as far as it can be told; NULL: not told. */
-static const char *state_of(const struct signal_engine *engine, const struct process_sample *sample)
-{
-	if (!engine->wall || sample->texts)
-		return NULL;
-	return sample->flags & SESSION_ASLEEP ? "S" : "R";
-}
-
 /* Whether an event weighs more than a file can tell. Gauges may lie below 0. */
 static bool is_beyond(const struct process_sample *sample)
 {
@@ -268,7 +260,8 @@ static int on_sample(void *self, struct process_file *file, const struct process
 				.count = sample->count,
 				.end = sample->end};
 	struct tracked_process *process;
-	uint32_t labels = told_labels(engine->told, sample, state_of(engine, sample));
+	const char *state = engine->wall ? told_state(sample) : NULL;
+	uint32_t labels = told_labels(engine->told, sample, state);
 	uint32_t stack = ID_NONE;
 	uint32_t thread;
 	struct sample_batch batch = {

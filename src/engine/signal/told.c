@@ -95,6 +95,15 @@ static struct reader event_texts(const struct process_sample *sample)
 			       sample->texts ? sample->texts + sample->text_bytes : NULL};
 }
 
+const char *told_state(const struct process_sample *sample)
+{
+	if (sample->texts)
+		return NULL;
+	if (sample->flags & SESSION_PREEMPTED)
+		return "preempted"; /* as the ebpf engine says */
+	return sample->flags & SESSION_ASLEEP ? "S" : "R";
+}
+
 uint32_t told_labels(struct told *told, const struct process_sample *sample, const char *state)
 {
 	struct reader of_event = event_texts(sample);

@@ -15,6 +15,9 @@ struct told;
 struct told *told_new(struct sink *sink); /* borrows it; NULL without memory */
 void told_free(struct told *told);
 
+/* What the thread did in the time that a sample of all time weighs; NULL: it is an event. */
+const char *told_state(const struct process_sample *sample);
+
 /*
  * The label set of a sample: that of its thread, its own, and the state that the thread was
  * in (NULL: not told). 0, none, when there are none or no memory.
