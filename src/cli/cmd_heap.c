@@ -122,9 +122,12 @@ static bool has_gate(const struct heap_options *options)
 	return options->max_peak_bytes > 0 || wants_leaks(options);
 }
 
-static void print_leaks(struct heap_recording *recording, const struct heap_profile *heap)
+static void print_leaks(struct heap_recording *recording, const struct heap_profile *heap,
+			const struct record_result *result)
 {
-	struct leak_report_options view = {.color = recording->context->color_err, .limit = 30};
+	struct leak_report_options view = {.color = recording->context->color_err,
+					   .killed = result->killed_by > 0,
+					   .limit = 30};
 
 	recording->leak_status =
 		leak_options_print(recording->context, &recording->options->leak, &recording->rules,
@@ -167,8 +170,19 @@ static void look_again(struct heap_recording *recording, const struct record_res
 		heap_summary_print(recording->context->err, &recording->config, result,
 				   &recording->totals);
 	if (wants_leaks(recording->options))
-		print_leaks(recording, &heap);
+		print_leaks(recording, &heap, result);
 	heap_profile_fini(&heap);
+}
+
+/* What can be said of a recording that was not read again. */
+static void print_unseen(struct heap_recording *recording, const struct record_result *result)
+{
+	if (!recording->options->quiet)
+		heap_summary_print(recording->context->err, &recording->config, result, NULL);
+	if (!recording->options->quiet && recording->config.leaks.on)
+		heap_summary_leaks(recording->context->err, result);
+	if (result->killed_by > 0 && leak_options_need_scan(&recording->options->leak))
+		recording->leak_status = leak_options_unknown(recording->context, true);
 }
 
 static void print_end(void *self, const struct record_result *result, const struct error *err)
@@ -181,12 +195,10 @@ static void print_end(void *self, const struct record_result *result, const stru
 		(void)command_failed(recording->context, err);
 		recording->failure_told = true;
 	} else {
-		if (recording->config.leaks.on)
-			heap_summary_leaks(out, result);
 		if (!recording->options->quiet || has_gate(recording->options))
 			look_again(recording, result);
-		if (!recording->options->quiet && !recording->has_totals)
-			heap_summary_print(out, &recording->config, result, NULL);
+		if (!recording->has_totals)
+			print_unseen(recording, result);
 	}
 	(void)fflush(out);
 }

@@ -17,18 +17,24 @@ static const char *bytes_text(double bytes, struct quantity *quantity)
 	return quantity->text;
 }
 
+static void print_blocks(FILE *out, double blocks)
+{
+	(void)fprintf(out, " in %.0f block%s", blocks, quantity_s((uint64_t)llround(blocks)));
+}
+
 static void print_totals(FILE *out, const struct heap_totals *totals)
 {
 	struct quantity text;
 
 	(void)fprintf(out, "  allocated  %s", bytes_text(totals->allocated.bytes, &text));
-	(void)fprintf(out, " in %.0f blocks, %.0f of them temporary\n", totals->allocated.blocks,
-		      totals->temporary_blocks);
+	print_blocks(out, totals->allocated.blocks);
+	(void)fprintf(out, ", %.0f of them temporary\n", totals->temporary_blocks);
 	(void)fprintf(out, "  peak       %s", bytes_text(totals->peak.bytes, &text));
-	(void)fprintf(out, " in %.0f blocks after %.2f s\n", totals->peak.blocks,
-		      (double)totals->peak_ns / NS_PER_SEC);
+	print_blocks(out, totals->peak.blocks);
+	(void)fprintf(out, " after %.2f s\n", (double)totals->peak_ns / NS_PER_SEC);
 	(void)fprintf(out, "  at the end %s", bytes_text(totals->live.bytes, &text));
-	(void)fprintf(out, " in %.0f blocks were not freed\n", totals->live.blocks);
+	print_blocks(out, totals->live.blocks);
+	(void)fputs(" were not freed\n", out);
 }
 
 /* What was there before anybody looked, of which no stack is known. */
@@ -106,8 +112,10 @@ void heap_summary_leaks(FILE *out, const struct record_result *result)
 
 	(void)fputs("wick: leaks:", out);
 	for (size_t i = 0; i < LEAK_CLASSES && result->leak_scans > 0; i++)
-		(void)fprintf(out, "%s %s %" PRIu64 " bytes in %" PRIu64 " blocks", i ? "," : "",
-			      names[i], result->leaks.sums[i].bytes, result->leaks.sums[i].blocks);
+		(void)fprintf(out, "%s %s %" PRIu64 " byte%s in %" PRIu64 " block%s", i ? "," : "",
+			      names[i], result->leaks.sums[i].bytes,
+			      quantity_s(result->leaks.sums[i].bytes), result->leaks.sums[i].blocks,
+			      quantity_s(result->leaks.sums[i].blocks));
 	if (result->leak_scans > 0)
 		(void)fprintf(out, " (scan %.3f s of CPU, paused for %.1f ms)\n",
 			      (double)result->leaks.cpu_ns / NS_PER_SEC,

@@ -5,9 +5,12 @@
 #include <inttypes.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "cli/command.h"
+#include "heap/growth.h"
 #include "symbol/demangle.h"
+#include "view/quantity.h"
 
 const struct option_spec leak_option_table[] = {
 	{"min-confidence", 0, OPTION_DOUBLE(struct leak_options, min_confidence), .argument = "P",
@@ -27,12 +30,14 @@ const struct option_spec leak_option_table[] = {
 		     "growth"),
 	 .key = "heap.fail_on",
 	 .help = "end with status 3 when there are such leaks, or surer ones; growth: when a place "
-		 "grows without bound"},
+		 "grows without bound, which is judged from 8 s on"},
 	{"max-leak", 0, OPTION_SIZE(struct leak_options, max_leak_bytes), .argument = "SIZE",
 	 .max = 1ull << 50, .off = "off", .key = "heap.max_leak",
 	 .help = "end with status 3 when more than this is definitely or probably lost"},
 	OPTION_END,
 };
+
+_Static_assert(GROWTH_SHORTEST_NS == 8 * (uint64_t)NS_PER_SEC, "the text of --fail-on");
 
 bool leak_options_ask(const struct leak_options *options)
 {
@@ -80,44 +85,79 @@ static struct leak_amount failing(const struct leak_options *options,
 	return sum;
 }
 
+/* What --fail-on has found. False: nothing. */
+static bool fails(const struct command_context *context, const struct leak_options *options,
+		  const struct leak_verdict *verdict)
+{
+	static const char *const names[] = {[LEAK_FAIL_DEFINITE] = "definite",
+					    [LEAK_FAIL_PROBABLE] = "probable",
+					    [LEAK_FAIL_POSSIBLE] = "possible"};
+	struct leak_amount found = failing(options, verdict);
+
+	if (options->fail_on == LEAK_FAIL_OFF)
+		return false;
+	if (options->fail_on == LEAK_FAIL_GROWTH) {
+		if (verdict->growing > 0)
+			(void)fprintf(
+				context->err,
+				"wick: %" PRIu64 " place%s without bound (--fail-on growth)\n",
+				verdict->growing, verdict->growing == 1 ? " grows" : "s grow");
+		return verdict->growing > 0;
+	}
+	if (found.blocks > 0)
+		(void)fprintf(
+			context->err,
+			"wick: %" PRIu64 " block%s with %" PRIu64 " byte%s %s (--fail-on %s)\n",
+			found.blocks, quantity_s(found.blocks), found.bytes,
+			quantity_s(found.bytes), found.blocks == 1 ? "is a leak" : "are leaks",
+			names[options->fail_on]);
+	return found.blocks > 0;
+}
+
+int leak_options_unknown(const struct command_context *context, bool killed)
+{
+	(void)fputs(killed ? "wick: whether there are leaks is not known: the program was killed "
+			     "before its heap could be looked at\n      look at it while it runs: "
+			     "wick heap --scan-every 1s\n"
+			   : "wick: whether there are leaks is not known: the recording has no "
+			     "leak scan\n      record with wick heap --leaks, and what is killed "
+			     "with --scan-every 1s\n",
+		    context->err);
+	return COMMAND_FAILED;
+}
+
 static int gate(const struct command_context *context, const struct leak_options *options,
-		const struct leak_verdict *verdict)
+		const struct leak_verdict *verdict, bool killed)
 {
 	bool asks_scan = options->max_leak_bytes > 0 || (options->fail_on != LEAK_FAIL_OFF &&
 							 options->fail_on != LEAK_FAIL_GROWTH);
-	struct leak_amount found = failing(options, verdict);
-	int status = COMMAND_DONE;
+	int status = fails(context, options, verdict) ? COMMAND_GATE : COMMAND_DONE;
 
-	if (options->fail_on == LEAK_FAIL_GROWTH && verdict->growing > 0) {
-		(void)fprintf(context->err,
-			      "wick: %" PRIu64 " places grow without bound (--fail-on growth)\n",
-			      verdict->growing);
-		status = COMMAND_GATE;
-	} else if (options->fail_on != LEAK_FAIL_OFF && options->fail_on != LEAK_FAIL_GROWTH &&
-		   found.blocks > 0) {
-		(void)fprintf(context->err,
-			      "wick: %" PRIu64 " blocks with %" PRIu64
-			      " bytes are leaks (--fail-on %s)\n",
-			      found.blocks, found.bytes,
-			      options->fail_on == LEAK_FAIL_DEFINITE   ? "definite"
-			      : options->fail_on == LEAK_FAIL_PROBABLE ? "probable"
-								       : "possible");
-		status = COMMAND_GATE;
-	}
 	if (options->max_leak_bytes > 0 && verdict->lost_bytes > options->max_leak_bytes) {
 		(void)fprintf(context->err,
-			      "wick: %" PRIu64 " bytes are lost, more than the %" PRIu64
+			      "wick: %" PRIu64 " byte%s lost, more than the %" PRIu64
 			      " of --max-leak\n",
-			      verdict->lost_bytes, options->max_leak_bytes);
+			      verdict->lost_bytes, verdict->lost_bytes == 1 ? " is" : "s are",
+			      options->max_leak_bytes);
 		status = COMMAND_GATE;
 	}
-	if (status == COMMAND_DONE && asks_scan && !verdict->has_scan) {
-		(void)fputs("wick: whether there are leaks is not known: the recording has no leak "
-			    "scan\n      record with wick heap --leaks\n",
-			    context->err);
-		status = COMMAND_FAILED;
-	}
+	if (status == COMMAND_DONE && asks_scan && !verdict->has_scan)
+		status = leak_options_unknown(context, killed);
 	return status;
+}
+
+/* That growth could not be judged; a report for people has that itself. */
+static void tell_short(const struct command_context *context, const struct leak_options *options,
+		       const struct heap_profile *heap, enum leak_form form)
+{
+	struct bytes text = {0};
+
+	if (options->fail_on != LEAK_FAIL_GROWTH || form == LEAK_TEXT || form == LEAK_TREE)
+		return;
+	leak_report_put_short(heap, &text);
+	if (text.size > 0)
+		(void)fprintf(context->err, "wick: %.*s", (int)text.size, (const char *)text.data);
+	bytes_fini(&text);
 }
 
 int leak_options_print(const struct command_context *context, const struct leak_options *options,
@@ -140,5 +180,8 @@ int leak_options_print(const struct command_context *context, const struct leak_
 	else
 		(void)fwrite(text.data, 1, text.size, file); /* beside the results */
 	bytes_fini(&text);
-	return status == COMMAND_DONE ? gate(context, options, &verdict) : status;
+	if (status != COMMAND_DONE)
+		return status;
+	tell_short(context, options, heap, view.form);
+	return gate(context, options, &verdict, view.killed);
 }

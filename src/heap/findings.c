@@ -9,6 +9,10 @@
 #include "heap/report.h"
 
 #define TOLERANCE 0.05  /* of the peak */
+#define NEAR 0.25       /* of the tolerance: what ends of a plateau may be off it */
+#define EXPLAINED 0.5   /* of the way between two plateaus that must be made between them */
+#define ALIKE 4.0       /* slopes that differ by no more than so many times */
+#define JUMP 3.0        /* what is so many times as steep as the slope around it */
 #define KEPT_FOR_END 4u /* findings: how it ends is told however much came before */
 
 struct search {
@@ -53,31 +57,131 @@ static uint64_t end_of(const struct search *search, size_t step)
 	return (step + 1) * search->report->timeline.step_ns;
 }
 
-/* The next plateau from a step on. False when there is none. */
-static bool find_plateau(const struct search *search, size_t from, struct plateau *ret)
+/* What was live when a step began. */
+static double live_before(const struct search *search, size_t step)
+{
+	return step > 0 ? search->report->timeline.steps.items[step - 1].live.bytes : 0;
+}
+
+static double mean_of(const struct heap_step *steps, size_t from, size_t end)
+{
+	double sum = 0;
+
+	for (size_t i = from; i < end; i++)
+		sum += steps[i].live.bytes;
+	return sum / (double)(end - from);
+}
+
+/* By how much it rises in a step of a stretch. Halves are compared, for ends are chance. */
+static double slope_of(const struct search *search, size_t from, size_t end)
+{
+	const struct heap_step *steps = search->report->timeline.steps.items;
+	size_t half = (end - from) / 2;
+
+	return half == 0 ? 0
+			 : (mean_of(steps, end - half, end) - mean_of(steps, from, from + half)) /
+				   (double)(end - from - half);
+}
+
+/* Whether all of a stretch is near to a line with a slope: it has no jumps. */
+static bool is_straight(const struct search *search, size_t from, size_t end, double slope)
+{
+	const struct heap_step *steps = search->report->timeline.steps.items;
+	double low = steps[from].live.bytes;
+	double high = low;
+
+	for (size_t i = from; i < end; i++) {
+		double off = steps[i].live.bytes - slope * (double)(i - from);
+
+		low = fmin(low, off);
+		high = fmax(high, off);
+	}
+	return high - low <= search->tolerance;
+}
+
+/* Whether a stretch rises or falls evenly with the one around it, of which it is a part. */
+static bool goes_on(const struct search *search, size_t length, double own, size_t from, size_t end)
+{
+	double whole = slope_of(search, from, end);
+
+	return end - from >= length + length / 4 && own * whole > 0 && own / whole < ALIKE &&
+	       whole / own < ALIKE && is_straight(search, from, end, whole);
+}
+
+/* Whether a stretch is but a piece of a slope. There may be a jump on one side of it. */
+static bool is_slope(const struct search *search, size_t from, size_t end)
+{
+	size_t count = search->report->timeline.steps.count;
+	size_t length = end - from;
+	size_t first = from > length ? from - length : 0;
+	size_t last = count - end > length ? end + length : count;
+	double own = slope_of(search, from, end);
+
+	return goes_on(search, length, own, first, last) ||
+	       goes_on(search, length, own, first, end) || goes_on(search, length, own, from, last);
+}
+
+/* Takes the ends off a plateau that lead to it and away from it. */
+static struct plateau without_ends(const struct search *search, size_t first, size_t end)
+{
+	const struct heap_step *steps = search->report->timeline.steps.items;
+	double level = mean_of(steps, first, end);
+	double most = NEAR * search->tolerance;
+
+	while (end - first > 1 && fabs(steps[first].live.bytes - level) > most)
+		first++;
+	while (end - first > 1 && fabs(steps[end - 1].live.bytes - level) > most)
+		end--;
+	return (struct plateau){first, end, mean_of(steps, first, end)};
+}
+
+/* The step behind the stretch from a step on that stays within the tolerance. */
+static size_t level_until(const struct search *search, size_t from)
 {
 	const struct heap_step *steps = search->report->timeline.steps.items;
 	size_t count = search->report->timeline.steps.count;
+	double low = steps[from].live.bytes;
+	double high = low;
 
 	for (; from < count; from++) {
-		double low = steps[from].live.bytes;
-		double high = low;
-		double sum = 0;
-		size_t end = from;
+		low = fmin(low, steps[from].live.bytes);
+		high = fmax(high, steps[from].live.bytes);
+		if (high - low > search->tolerance)
+			break;
+	}
+	return from;
+}
 
-		for (; end < count; end++) {
-			double live = steps[end].live.bytes;
+/* Whether the way from one plateau to the next is made between them, and not within them. */
+static bool is_apart(const struct search *search, const struct plateau *last,
+		     const struct plateau *next)
+{
+	const struct heap_step *steps = search->report->timeline.steps.items;
+	double way = next->level - last->level;
+	double before = live_before(search, last->end);
 
-			low = fmin(low, live);
-			high = fmax(high, live);
-			if (high - low > search->tolerance)
-				break;
-			sum += live;
+	return fabs(way) <= search->tolerance ||
+	       (steps[next->first].live.bytes - before) / way >= EXPLAINED;
+}
+
+/* The next plateau after the last. False when there is none. */
+static bool find_plateau(const struct search *search, const struct plateau *last,
+			 struct plateau *ret)
+{
+	size_t count = search->report->timeline.steps.count;
+
+	for (size_t from = last->end; from < count; from++) {
+		size_t end = level_until(search, from);
+
+		if (end - from < search->shortest)
+			continue;
+		if (is_slope(search, from, end)) {
+			from += (end - from) / 16; /* what begins there is much the same */
+			continue;
 		}
-		if (end - from >= search->shortest) {
-			*ret = (struct plateau){from, end, sum / (double)(end - from)};
+		*ret = without_ends(search, from, end);
+		if (ret->end - ret->first >= search->shortest && is_apart(search, last, ret))
 			return true;
-		}
 	}
 	return false;
 }
@@ -205,6 +309,59 @@ static int find_spikes(struct search *search, size_t from, size_t end, double le
 	return r;
 }
 
+/* The next step in which much of a way is made at once; where there is none, the end. */
+static size_t find_jump(const struct search *search, size_t from, size_t end, double slope)
+{
+	const struct heap_step *steps = search->report->timeline.steps.items;
+
+	for (; from < end; from++) {
+		double change = steps[from].live.bytes - live_before(search, from);
+
+		if (change / slope > JUMP && fabs(change) > 2 * search->tolerance)
+			break;
+	}
+	return from;
+}
+
+/* What leads to a level in the step before end: at once or, upwards, little by little. */
+static int add_change(struct search *search, size_t from, size_t end, double before, double level)
+{
+	bool grows = level > before && end - from > search->shortest + 1;
+	uint64_t before_ns = from > 0 ? end_of(search, from - 1) : 0;
+
+	if (from >= end || fabs(level - before) <= search->tolerance)
+		return 0;
+	return add_finding(search,
+			   (struct heap_finding){.kind = grows ? HEAP_GROWTH : HEAP_STEP,
+						 .from_ns = before_ns,
+						 .to_ns = end_of(search, end - 1),
+						 .level_bytes = level,
+						 .change_bytes = level - before},
+			   before_ns, end_of(search, end - 1));
+}
+
+/* From the last plateau to a level. Slopes on either side of jumps are told apart from them. */
+static int add_way(struct search *search, const struct plateau *last, size_t end, double level)
+{
+	size_t from = last->end;
+	double before = last->level;
+	double slope = (level - before) / (double)(end - from);
+	int r = 0;
+
+	while (r == 0 && end - from > search->shortest + 1) {
+		size_t jump = find_jump(search, from, end, slope);
+
+		if (jump == end)
+			break;
+		r = add_change(search, from, jump, before, live_before(search, jump));
+		before = live_before(search, jump + 1);
+		if (r == 0)
+			r = add_change(search, jump, jump + 1, live_before(search, jump), before);
+		from = jump + 1;
+	}
+	return r < 0 ? r : add_change(search, from, end, before, level);
+}
+
 /* What lies between two plateaus, and the second. */
 static int add_plateau(struct search *search, const struct plateau *last,
 		       const struct plateau *next)
@@ -214,14 +371,8 @@ static int add_plateau(struct search *search, const struct plateau *last,
 	int r = find_spikes(search, last->end, next->first + 1, fmax(last->level, next->level),
 			    before_ns);
 
-	if (r == 0 && fabs(next->level - last->level) > search->tolerance)
-		r = add_finding(search,
-				(struct heap_finding){.kind = HEAP_STEP,
-						      .from_ns = before_ns,
-						      .to_ns = end_of(search, next->first),
-						      .level_bytes = next->level,
-						      .change_bytes = next->level - last->level},
-				before_ns, end_of(search, next->first));
+	if (r == 0)
+		r = add_way(search, last, next->first + 1, next->level);
 	if (r == 0)
 		r = add_finding(search,
 				(struct heap_finding){.kind = HEAP_PLATEAU,
@@ -247,19 +398,7 @@ static int add_end(struct search *search, const struct plateau *last)
 		return 0;
 	level = timeline->steps.items[count - 1].live.bytes;
 	r = find_spikes(search, last->end, count, fmax(last->level, level), before_ns);
-	if (r < 0 || fabs(level - last->level) <= search->tolerance)
-		return r;
-	return add_finding(
-		search,
-		(struct heap_finding){.kind = level > last->level &&
-							      count - last->end > search->shortest
-						      ? HEAP_GROWTH
-						      : HEAP_STEP,
-				      .from_ns = before_ns,
-				      .to_ns = end_of(search, count - 1),
-				      .level_bytes = level,
-				      .change_bytes = level - last->level},
-		before_ns, end_of(search, count - 1));
+	return r < 0 ? r : add_way(search, last, count, level);
 }
 
 static int find_all(struct search *search)
@@ -268,7 +407,7 @@ static int find_all(struct search *search)
 	struct plateau next;
 	int r = 0;
 
-	while (r == 0 && find_plateau(search, last.end, &next)) {
+	while (r == 0 && find_plateau(search, &last, &next)) {
 		r = add_plateau(search, &last, &next);
 		last = next;
 	}

@@ -5,10 +5,11 @@
 /*
  * findings: what stands out in the timeline of a heap, and which sites explain it.
  *
- *	plateau   what is live stays within a twentieth of the peak for a while
- *	step      from one plateau to another; the first begins with nothing
+ *	plateau   what is live stays within a twentieth of the peak for a while, and does not change
+ *	          as evenly and as fast as before or after it: that is a piece of a slope
+ *	step      from one plateau to another, in a short time; the first begins with nothing
  *	spike     more than a tenth of the peak above the plateaus before and after it
- *	growth    from the last plateau up to the end, where no other one is reached
+ *	growth    upwards for longer than the shortest plateau: to the next one, or to the end
  *
  * Where nothing is level there is no plateau: what is live at the end counts as one, and nothing
  * at the begin.

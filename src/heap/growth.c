@@ -19,7 +19,8 @@
 #define LARGEST_RISE 0.6   /* of the whole: more is a step */
 #define FEWEST_RISES 5u
 #define LONG_NS (60u * NS_PER_SEC) /* what has grown for so long is believed */
-#define LATE_SHARE 20u             /* a program frees all in the last part, one in so many */
+#define UNSURE (GROWTH_SURE - 0.01)
+#define LATE_SHARE 20u /* a program frees all in the last part, one in so many */
 
 /* A stretch of steps in windows. */
 struct stretch {
@@ -196,10 +197,11 @@ static enum growth_kind judge_stretch(const struct stretch *stretch, bool is_par
 /* What has been watched for long is more certain. */
 static double confidence_of(const struct stretch *stretch, uint64_t step_ns)
 {
-	double long_enough = fmin(1, (double)(stretch->end - stretch->first) * (double)step_ns /
-					     (double)LONG_NS);
+	uint64_t watched_ns = (stretch->end - stretch->first) * step_ns;
+	double long_enough = fmin(1, (double)watched_ns / (double)LONG_NS);
+	double confidence = (1 - exp(-trend_z(stretch) / 2)) * (0.46 + 0.54 * long_enough);
 
-	return (1 - exp(-trend_z(stretch) / 2)) * (0.45 + 0.55 * long_enough);
+	return watched_ns < GROWTH_SHORTEST_NS ? fmin(confidence, UNSURE) : confidence;
 }
 
 static double rate_between(const struct stretch *stretch, size_t from, size_t to, uint64_t step_ns)

@@ -45,6 +45,9 @@ struct growth {
 /* From this on a site is named. */
 #define GROWTH_SURE 0.5
 
+/* What was watched for less time is not, however steadily it grows. */
+#define GROWTH_SHORTEST_NS UINT64_C(8000000000)
+
 /* What was held at the end of each of count steps; the first begins at 0. */
 struct growth growth_judge(const double *live_bytes, size_t count, uint64_t step_ns);
 

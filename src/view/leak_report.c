@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -45,11 +46,6 @@ static struct quantity time_of(uint64_t ns)
 	return quantity_of((int64_t)ns, "nanoseconds");
 }
 
-static const char *blocks_word(uint64_t blocks)
-{
-	return blocks == 1 ? "block" : "blocks";
-}
-
 static const struct leak_scan *scan_of(const struct heap_profile *heap, const struct leak_row *row)
 {
 	return row->scan == LEAK_NO_SCAN ? NULL : &heap->leaks.items.items[row->scan].scan;
@@ -60,7 +56,8 @@ static const struct leak_scan *scan_of(const struct heap_profile *heap, const st
 static void put_amount(struct bytes *out, struct leak_amount amount)
 {
 	bytes_printf(out, "%s in ", bytes_of(amount.bytes).text);
-	bytes_printf(out, "%s %s", quantity_count(amount.blocks).text, blocks_word(amount.blocks));
+	bytes_printf(out, "%s block%s", quantity_count(amount.blocks).text,
+		     quantity_s(amount.blocks));
 }
 
 static void put_scan(const struct sheet *sheet, const struct leak_scan_kept *kept)
@@ -80,9 +77,10 @@ static void put_scan(const struct sheet *sheet, const struct leak_scan_kept *kep
 	bytes_put_u8(out, '\n');
 	if (scan->unread_bytes > 0 || scan->unread_threads > 0)
 		bytes_printf(out,
-			     "  not read: %s of memory, the stacks of %u threads: what they point "
-			     "to may be called lost\n",
-			     bytes_of(scan->unread_bytes).text, scan->unread_threads);
+			     "  not read: %s of memory, the stacks of %u thread%s: what they "
+			     "point to may be called lost\n",
+			     bytes_of(scan->unread_bytes).text, scan->unread_threads,
+			     quantity_s(scan->unread_threads));
 }
 
 static void put_sum(const struct sheet *sheet, const char *name, const char *meaning,
@@ -114,6 +112,20 @@ static void put_sums(const struct sheet *sheet)
 	put_sum(sheet, "left out", "less certain or younger than was asked for", rows->filtered);
 }
 
+void leak_report_put_short(const struct heap_profile *heap, struct bytes *out)
+{
+	/* A recording that was cut off may not say how long it is. */
+	uint64_t events_ns = heap_analysis_report(heap->analysis)->end_ns;
+	uint64_t recorded_ns =
+		heap->profile->duration_ns > events_ns ? heap->profile->duration_ns : events_ns;
+
+	if (recorded_ns >= GROWTH_SHORTEST_NS)
+		return;
+	bytes_printf(out, "growth is judged from %u s on; ",
+		     (unsigned int)(GROWTH_SHORTEST_NS / NS_PER_SEC));
+	bytes_printf(out, "this recording has %s\n", time_of(recorded_ns).text);
+}
+
 static void put_head(const struct sheet *sheet)
 {
 	struct bytes *out = sheet->out;
@@ -123,14 +135,16 @@ static void put_head(const struct sheet *sheet)
 	for (size_t i = 0; i < sheet->heap->leaks.items.count; i++)
 		put_scan(sheet, &sheet->heap->leaks.items.items[i]);
 	if (!sheet->rows->has_scan)
-		bytes_printf(
-			out,
-			"no leak scan is in this recording: what was not freed may still "
-			"be in use\n  wick heap --leaks makes one when a program ends by itself\n");
+		bytes_printf(out,
+			     "no leak scan is in this recording%s: what was not freed may "
+			     "still be in use\n  wick heap --leaks makes one when a program "
+			     "ends by itself, --scan-every while it runs\n",
+			     sheet->options->killed ? ", for the program was killed" : "");
 	else if (sheet->rows->has_unscanned)
 		bytes_printf(out, "some processes were not scanned\n");
 	if (heap_analysis_report(sheet->heap->analysis)->sampled)
 		bytes_printf(out, "only some blocks were recorded: scans know of no others\n");
+	leak_report_put_short(sheet->heap, out);
 	put_sums(sheet);
 	bytes_put_u8(out, '\n');
 }
@@ -237,8 +251,9 @@ static void put_rest(const struct sheet *sheet, uint64_t more, uint64_t more_byt
 	}
 	if (quiet > 0)
 		bytes_printf(sheet->out,
-			     "%s place%s with indirect or reachable blocks: --all shows them\n",
-			     quantity_count(quiet).text, quiet == 1 ? "" : "s");
+			     "%s place%s with indirect or reachable blocks: --all shows %s\n",
+			     quantity_count(quiet).text, quantity_s(quiet),
+			     quiet == 1 ? "it" : "them");
 }
 
 void leak_report_put_text(const struct heap_profile *heap, const struct leak_rows *rows,

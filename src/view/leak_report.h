@@ -23,6 +23,7 @@ struct leak_report_options {
 	enum leak_form form;
 	bool all;       /* indirect and reachable blocks too, in text and rules */
 	bool color;     /* of text */
+	bool killed;    /* the program was, before it could be scanned at its end */
 	uint32_t limit; /* rows of text and JSON; 0: all */
 	struct leak_filter filter;
 };
@@ -47,6 +48,9 @@ void leak_report_put_text(const struct heap_profile *heap, const struct leak_row
 			  const struct leak_report_options *options, struct bytes *out);
 void leak_report_put_rules(const struct heap_profile *heap, const struct leak_rows *rows,
 			   const struct leak_report_options *options, struct bytes *out);
+
+/* One line, where a recording is too short to tell what grows without bound; else nothing. */
+void leak_report_put_short(const struct heap_profile *heap, struct bytes *out);
 
 void leak_report_judge(const struct leak_rows *rows, struct leak_verdict *ret);
 

@@ -15,6 +15,12 @@ struct quantity quantity_of(int64_t value, const char *unit);
 struct quantity quantity_count(uint64_t count);              /* "1,234,567" */
 struct quantity quantity_share(int64_t part, int64_t whole); /* "12.3%"; of nothing: "0.0%" */
 
+/* What makes a noun fit its number: "" or "s". */
+static inline const char *quantity_s(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 /*
  * One of nine heights of text: blank, then eighths of the highest. What is more than
  * nothing is seen.

@@ -52,16 +52,22 @@ static struct quantity count_of(double count)
 
 /* Text */
 
+static void put_blocks(struct bytes *out, double blocks)
+{
+	bytes_printf(out, "%s block%s, ", count_of(blocks).text,
+		     quantity_s((uint64_t)llround(blocks)));
+}
+
 static void put_totals(const struct sheet *sheet)
 {
 	const struct heap_totals *totals = &sheet->report->totals;
 	struct bytes *out = sheet->out;
 
 	bytes_printf(out, "%s allocated in ", bytes_of(totals->allocated.bytes).text);
-	bytes_printf(out, "%s blocks, ", count_of(totals->allocated.blocks).text);
+	put_blocks(out, totals->allocated.blocks);
 	bytes_printf(out, "%s of them temporary\n", count_of(totals->temporary_blocks).text);
 	bytes_printf(out, "at most %s live in ", bytes_of(totals->peak.bytes).text);
-	bytes_printf(out, "%s blocks, ", count_of(totals->peak.blocks).text);
+	put_blocks(out, totals->peak.blocks);
 	bytes_printf(out, "after %s; ", time_of(totals->peak_ns).text);
 	bytes_printf(out, "at the end %s in ", bytes_of(totals->live.bytes).text);
 	bytes_printf(out, "%s\n", count_of(totals->live.blocks).text);

@@ -28,6 +28,9 @@ def test_without_a_scan_gates_cannot_be_judged(wick, tmp_path):
     process = wick.run("leaks", path, "--fail-on", "definite")
     assert process.returncode == 1 and "wick heap --leaks" in process.stderr
     assert "unscanned" in process.stdout
+    process = wick.run("heap", "-q", "--fail-on", "definite", "-o", path, "--", "sh", "-c", "kill -9 $$")
+    assert process.returncode == 1 and "killed before its heap could be looked at" in process.stderr
+    assert "--scan-every" in process.stderr and "leaks: " not in process.stderr
     (tmp_path / "bad").write_text("rule x\nsize many\nend\n")
     process = wick.run("leaks", path, "--suppressions", tmp_path / "bad")
     assert process.returncode == 2 and "bad:2:" in process.stderr and not process.stdout

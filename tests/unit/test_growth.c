@@ -272,6 +272,19 @@ static void sites_of_a_group_grow_together(void **state)
 	stream_close(&stream);
 }
 
+/* The number is in the text of --fail-on. */
+static void what_grows_is_named_from_eight_seconds_on(void **state)
+{
+	const size_t steps = GROWTH_SHORTEST_NS / STEP_NS;
+	double live[STEPS];
+
+	for (size_t i = 0; i < STEPS; i++)
+		live[i] = 1000.0 * (double)(i + 1);
+	assert_true(growth_judge(live, steps, STEP_NS).confidence >= GROWTH_SURE);
+	assert_true(growth_judge(live, steps - 1, STEP_NS).confidence < GROWTH_SURE);
+	assert_int_equal(growth_judge(live, steps - 1, STEP_NS).kind, GROWTH_UNBOUNDED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,6 +293,7 @@ int main(void)
 		cmocka_unit_test(the_rate_of_a_line_is_its_slope),
 		cmocka_unit_test(what_is_freed_when_the_program_ends_has_grown_all_the_same),
 		cmocka_unit_test(a_short_time_is_no_proof),
+		cmocka_unit_test(what_grows_is_named_from_eight_seconds_on),
 		cmocka_unit_test(sites_of_a_group_grow_together),
 	};
 

@@ -150,6 +150,98 @@ static void growth_that_goes_on_to_the_end_is_told(void **state)
 	expect(&stream, (struct expected[]){level[0], level[1], {HEAP_GROWTH, 1300, 1200, 2}}, 3);
 }
 
+/* So much is added in each step from one to another, in the middle of it. */
+static void grow(struct stream *stream, uint64_t from, uint64_t to, uint64_t bytes, uint32_t stack)
+{
+	for (uint64_t i = from; i < to; i++)
+		stream_alloc(stream, 0, i * STEP_NS + STEP_NS / 2, 0x100000 + 16 * i, bytes, stack);
+}
+
+static void growth_at_a_constant_rate_has_no_stairs(void **state)
+{
+	struct stream stream;
+
+	stream_open(&stream, (struct heap_config){0});
+	grow(&stream, 0, 400, KIB, 2);
+	expect(&stream, (struct expected[]){{HEAP_GROWTH, 400, 400, 2}}, 1);
+}
+
+/* Its last piece is small against the peak, and is no plateau for that. */
+static void slow_growth_above_much_that_stays_has_no_stairs(void **state)
+{
+	struct stream stream;
+
+	stream_open(&stream, (struct heap_config){0});
+	stream_alloc(&stream, 0, 1, 0x1000, 4000 * KIB, 1);
+	grow(&stream, 1, 400, KIB, 2);
+	expect(&stream,
+	       (struct expected[]){{HEAP_STEP, 4000, 4000, 1}, {HEAP_GROWTH, 4399, 399, 2}}, 2);
+}
+
+/* What comes and goes beside it makes none either. */
+static void growth_under_noise_has_no_stairs(void **state)
+{
+	struct stream stream;
+
+	stream_open(&stream, (struct heap_config){0});
+	for (uint64_t i = 0; i < 400; i++) {
+		if (i > 0)
+			stream_free(&stream, 0, i * STEP_NS, 0x1000);
+		stream_alloc(&stream, 0, i * STEP_NS + 1, 0x1000, (i * 7 % 11) * KIB, 1);
+		stream_alloc(&stream, 0, i * STEP_NS + 2, 0x100000 + 16 * i, KIB, 2);
+	}
+	stream_free(&stream, 0, 400 * STEP_NS - 1, 0x1000);
+	expect(&stream, (struct expected[]){{HEAP_GROWTH, 400, 400, 2}}, 1);
+}
+
+/* The way up is no part of the plateaus on its sides, and its sites explain all of it. */
+static void a_short_way_between_plateaus_is_one_step(void **state)
+{
+	struct stream stream;
+	struct heap_findings findings;
+	const struct heap_finding *step;
+
+	stream_open(&stream, (struct heap_config){0});
+	stream_alloc(&stream, 0, 1, 0x1000, 900 * KIB, 1);
+	grow(&stream, 500, 510, 10 * KIB, 2);
+	stream_alloc(&stream, 0, 1000 * STEP_NS, 0x2000, 0, 1);
+	assert_int_equal(heap_findings_make(stream_finish(&stream), NULL, &findings), 0);
+	assert_int_equal(findings.items.count, 4);
+	step = &findings.items.items[2];
+	assert_int_equal(step->kind, HEAP_STEP);
+	assert_true(step->change_bytes > 95.0 * KIB && step->change_bytes <= 100.0 * KIB);
+	assert_int_equal(step->cause_count, 1);
+	assert_true(step->causes[0].bytes >= 0.7 * step->change_bytes);
+	heap_findings_fini(&findings);
+	stream_close(&stream);
+}
+
+static void a_jump_within_slow_growth_is_a_step(void **state)
+{
+	struct stream stream;
+	const struct heap_report *report;
+	struct heap_findings findings;
+	const struct heap_finding *found;
+
+	stream_open(&stream, (struct heap_config){0});
+	stream_alloc(&stream, 0, 1, 0x1000, 1000 * KIB, 1);
+	grow(&stream, 1, 200, 64, 2);
+	stream_alloc(&stream, 0, 200 * STEP_NS, 0x2000, 500 * KIB, 3);
+	grow(&stream, 200, 400, 64, 2);
+	report = stream_finish(&stream);
+	assert_int_equal(heap_findings_make(report, NULL, &findings), 0);
+	found = findings.items.items;
+	assert_int_equal(findings.items.count, 4);
+	assert_int_equal(found[1].kind, HEAP_PLATEAU);
+	assert_int_equal(found[2].kind, HEAP_STEP);
+	assert_int_equal(found[2].from_ns, 200 * STEP_NS);
+	assert_int_equal(found[2].to_ns, 201 * STEP_NS);
+	assert_int_equal(found[2].causes[0].group, site_of(report, 3));
+	assert_int_equal(found[3].kind, HEAP_PLATEAU);
+	heap_findings_fini(&findings);
+	stream_close(&stream);
+}
+
 static void how_it_ends_is_told_however_much_came_before(void **state)
 {
 	struct stream stream;
@@ -262,6 +354,11 @@ int main(void)
 		cmocka_unit_test(a_spike_after_the_last_plateau_is_told),
 		cmocka_unit_test(a_step_at_the_very_end_is_told),
 		cmocka_unit_test(growth_that_goes_on_to_the_end_is_told),
+		cmocka_unit_test(growth_at_a_constant_rate_has_no_stairs),
+		cmocka_unit_test(slow_growth_above_much_that_stays_has_no_stairs),
+		cmocka_unit_test(growth_under_noise_has_no_stairs),
+		cmocka_unit_test(a_short_way_between_plateaus_is_one_step),
+		cmocka_unit_test(a_jump_within_slow_growth_is_a_step),
 		cmocka_unit_test(how_it_ends_is_told_however_much_came_before),
 		cmocka_unit_test(a_spike_before_the_first_plateau_is_told),
 		cmocka_unit_test(a_run_of_one_step_has_its_spike_and_what_it_leaves),

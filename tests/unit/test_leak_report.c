@@ -345,8 +345,13 @@ static void without_a_scan_it_is_said_and_growth_is_told(void **state)
 	load(world);
 	verdict = print(world, (struct leak_report_options){0}, &out);
 	bytes_put_u8(&out, 0);
-	assert_non_null(strstr((const char *)out.data, "no leak scan"));
+	assert_non_null(strstr((const char *)out.data, "no leak scan is in this recording:"));
 	assert_non_null(strstr((const char *)out.data, "wick heap --leaks"));
+	assert_null(strstr((const char *)out.data, "growth is judged")); /* it is long enough */
+	out.size = 0;
+	(void)print(world, (struct leak_report_options){.killed = true}, &out);
+	bytes_put_u8(&out, 0);
+	assert_non_null(strstr((const char *)out.data, "for the program was killed: "));
 	assert_false(verdict.has_scan);
 	assert_int_equal(verdict.growing, 1);
 	assert_int_equal(verdict.sums[LEAK_GROWTH].bytes, 30000);

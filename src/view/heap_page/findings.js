@@ -3,7 +3,7 @@
 
 let tellings = null;
 
-// Spikes, steps and growth up to the end with their numbers; plateaus are what lies between them.
+// Spikes, steps and growth with their numbers; plateaus are what lies between them.
 function told() {
 	if (!tellings)
 		tellings = heap.findings.map(function (finding, i) { return Object.assign({ index: i }, finding); })
@@ -17,7 +17,7 @@ function findingWords(finding) {
 	if (finding.kind === 'spike')
 		return 'spike to ' + bytesText(finding.level) + ' (' + changeText(finding.change, 'bytes') + '), ' + when;
 	if (finding.kind === 'growth')
-		return 'growth to ' + bytesText(finding.level) + ' (' + changeText(finding.change, 'bytes') + '), up to the end, ' + when;
+		return 'growth to ' + bytesText(finding.level) + ' (' + changeText(finding.change, 'bytes') + '), ' + when;
 	return (finding.change < 0 ? 'step down to ' : 'step up to ') + bytesText(finding.level) + ' (' + changeText(finding.change, 'bytes') + '), ' + when;
 }
 
