@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "api/plugins.h"
 #include "base/bytes.h"
@@ -179,6 +180,14 @@ static int check(const struct command_context *context,
 	return COMMAND_DONE;
 }
 
+/* 0: it is no terminal, or one that does not know. */
+static uint32_t terminal_columns(FILE *file)
+{
+	struct winsize size;
+
+	return ioctl(fileno(file), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 static int show(const struct command_context *context, const struct report_command_options *options,
 		const struct view_ops *by, const struct profile *profile, const char *path)
 {
@@ -194,6 +203,7 @@ static int show(const struct command_context *context, const struct report_comma
 	view.inverted = options->inverted;
 	view.color = context->color_out;
 	view.limit = row_limit(context, options);
+	view.columns = terminal_columns(context->out);
 	view.min_percent = options->min_percent;
 	view.max_depth = (uint32_t)options->max_depth;
 	view.collapse_recursion = options->look.collapse_recursion;
