@@ -28,6 +28,7 @@ HELP_NOT_RUN = {
     "sudo wick top -a": "takes over the terminal",
     "sudo wick top --mode offcpu -p 1234": "takes over the terminal",
     "wick sample 1234": "goes on until Ctrl-C",
+    "wick status": "needs a recording under way",
     "wick status 1234 --pause": "needs a recording under way",
     "wick status 1234 --resume": "needs a recording under way",
     "wick annotate app.wick '/^Parser::/'": "the program is in C",
