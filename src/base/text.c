@@ -177,3 +177,24 @@ void text_put_csv(struct bytes *out, const char *text)
 	out->failed = out->failed || part.failed;
 	bytes_fini(&part);
 }
+
+void text_put_shell(struct bytes *out, const char *text)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789./_-+=:@,%";
+
+	if (*text && text[strspn(text, plain)] == '\0') {
+		bytes_put(out, text, strlen(text));
+		return;
+	}
+	bytes_put_u8(out, '\'');
+	for (; *text; text++) {
+		if (*text == '\'')
+			bytes_put(out, "'\\''", 4);
+		else
+			bytes_put_u8(out, is_control((uint8_t)*text) && (uint8_t)*text < 0x80
+						  ? '?'
+						  : (uint8_t)*text);
+	}
+	bytes_put_u8(out, '\'');
+}

@@ -30,6 +30,9 @@ void text_put_plain(struct bytes *out, const char *text);
 /* Appends a field of CSV, always in quotes; line breaks as \xNN like other control bytes. */
 void text_put_csv(struct bytes *out, const char *text);
 
+/* Appends a word to be typed into a shell, in quotes if need be; control bytes as ?. */
+void text_put_shell(struct bytes *out, const char *text);
+
 /* Appends the inside of a JSON string, without the quotes. */
 void text_put_json(struct bytes *out, const char *text);
 

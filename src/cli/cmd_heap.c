@@ -349,8 +349,8 @@ static int name_target(struct heap_recording *recording, const char *program)
 static void advise(const struct heap_recording *recording, struct error *err)
 {
 	if (err->code == -EOPNOTSUPP && recording->attached == 0)
-		error_remedy(err, "the heap is seen from inside alone: link the program "
-				  "dynamically; wick record shows where its time goes");
+		error_remedy(err, "start it, then as root: sudo wick heap -p PID; or link the "
+				  "program dynamically");
 }
 
 /* Functions are looked for before anything runs. */
@@ -524,7 +524,9 @@ const struct command command_heap = {
 			"Nothing "
 			"needs to be recompiled, and no rights are needed. Programs that are "
 			"linked "
-			"statically or that become another user cannot be recorded in this way.",
+			"statically or that become another user cannot be recorded in this way, "
+			"but "
+			"with -p as root, once they run.",
 			"With --maps a range that the program maps is a block, in whole pages, "
 			"whether memory or a file. What is left of one that is unmapped in part "
 			"counts as new, of those who had mapped it, as what realloc() makes of a "

@@ -115,8 +115,9 @@ static void put_text_counts(struct bytes *out, const struct inspection *inspecti
 static void put_text(struct bytes *out, const struct inspection *inspection)
 {
 	static const char *const keys[] = {
-		"title",   "command", "engine",        "event",  "frequency_hz", "host", "kernel",
-		"machine", "wick",    "imported_from", "damage", "aux_skipped",  "note"};
+		"title",  "command", "engine", "mode",          "event",  "frequency_hz", "host",
+		"kernel", "machine", "wick",   "imported_from", "damage", "aux_skipped",  "note"};
+	uint64_t recorded_ns = inspection_number(inspection, "recorded_ns");
 	char when[32];
 	size_t i;
 
@@ -126,8 +127,11 @@ static void put_text(struct bytes *out, const struct inspection *inspection)
 	format_time(inspection->start_realtime_ns, when, sizeof(when));
 	if (when[0])
 		put_fact(out, "start", when);
-	bytes_printf(out, "%-14s %.3f s\n", "duration",
+	bytes_printf(out, "%-14s %.3f s", "duration",
 		     (double)(inspection->end_ns - inspection->start_ns) / NS_PER_SEC);
+	if (recorded_ns > 0)
+		bytes_printf(out, ", %.3f s of it recorded", (double)recorded_ns / NS_PER_SEC);
+	bytes_put_u8(out, '\n');
 	bytes_printf(out, "%-14s %u.%u\n", "format", inspection->major, inspection->minor);
 	put_text_counts(out, inspection);
 	put_text_modules(out, inspection);

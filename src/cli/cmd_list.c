@@ -43,7 +43,7 @@ static void open_list(struct lister *lister, const char *name)
 static void put_row(struct lister *lister, const char *name, const char *summary, const char *why)
 {
 	if (!lister->as_json) {
-		bytes_printf(lister->out, "  %-20s %s%s%s%s\n", name, summary,
+		bytes_printf(lister->out, "  %-24s %s%s%s%s\n", name, summary,
 			     why ? " (not here: " : "", why ? why : "", why ? ")" : "");
 		return;
 	}

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 #include "pipeline/flight.h"
 #include "pipeline/load.h"
 #include "pipeline/record.h"
+#include "proc/cgroup_folder.h"
 #include "proc/process_info.h"
 #include "view/flame_page.h"
 #include "view/source_file.h"
@@ -73,6 +75,7 @@ struct recording {
 	char *output;
 	char *written; /* the file that the last seconds went to last; NULL: none yet */
 	char *title;
+	char cgroup[PATH_MAX];   /* the folder of the group, if one is recorded */
 	struct error why_lesser; /* than the first engine */
 	bool progress_drawn;
 	bool failure_told;
@@ -136,6 +139,14 @@ static int set_ids(struct recording *recording, const struct option_numbers *num
 	recording->config.target.ids = recording->ids.items;
 	recording->config.target.count = recording->ids.count;
 	return 0;
+}
+
+static int set_cgroup(struct recording *recording, struct error *err)
+{
+	recording->config.target.kind = TARGET_CGROUP;
+	recording->config.target.cgroup = recording->cgroup;
+	return cgroup_folder_find(recording->options->cgroup, recording->cgroup,
+				  sizeof(recording->cgroup), err);
 }
 
 /* A word for the output's name and a line for people. */
@@ -357,10 +368,8 @@ static int prepare(struct recording *recording, int argc, char **argv, struct er
 	/* Who asks for a way that is not eBPF's does not miss it. */
 	if (recording->why_lesser.code < 0 && options->unwind == ENGINE_UNWIND_AUTO)
 		config->sampling.why_lesser = recording->why_lesser.text;
-	if (options->cgroup) {
-		config->target.kind = TARGET_CGROUP;
-		config->target.cgroup = options->cgroup;
-	}
+	if (options->cgroup && set_cgroup(recording, err) < 0)
+		return err->code;
 	if (options->all || options->cgroup) {
 		if (options->all)
 			config->target.kind = TARGET_MACHINE;
@@ -491,7 +500,8 @@ static const struct option_spec table[] = {
 		 "frame [woken by]"},
 	{"cgroup", 0, OPTION_STRING(struct record_options, cgroup), .argument = "PATH",
 	 .offer = OPTION_OFFER_FILE,
-	 .help = "all processes of a control group: its folder below /sys/fs/cgroup"},
+	 .help = "all processes of a control group: its folder, or its name as "
+		 "in /proc/PID/cgroup"},
 	{"depth", 0, OPTION_U64(struct record_options, depth), .argument = "N", .min = 1,
 	 .max = 1024, .key = "sampling.depth",
 	 .help = "frames kept of a stack; the kernel's own limit may be lower"},
@@ -564,7 +574,7 @@ const struct command command_record = {
 			{"sudo wick record --mode wall --waker -o app.wick -p 1234 -d 10",
 			 "running and waiting, and who ends the waits; see: wick report --by "
 			 "state"},
-			{"sudo wick record --cgroup /sys/fs/cgroup/system.slice -d 10",
+			{"sudo wick record --cgroup /system.slice -d 10",
 			 "all processes of a control group: a service, a container"},
 			{"wick record --heap --mode wall -o app.wick -- ./app",
 			 "time, waiting and memory in one file, without root"},

@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "api/plugins.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/outfile.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/debuginfod.h"
 #include "cli/look.h"
@@ -45,13 +47,17 @@ struct report_command_options {
 };
 
 /* Says once for each module that much is lost there. */
-static void warn(const struct command_context *context, const struct profile *profile)
+static void warn(const struct command_context *context, const struct profile *profile,
+		 const char *path)
 {
 	struct bytes text = {0};
 
 	missing_put_warnings(profile, &text);
-	if (text.size > 0)
-		bytes_printf(&text, "      what would help: wick report --missing FILE\n");
+	if (text.size > 0) {
+		bytes_printf(&text, "      what would help: wick report --missing ");
+		text_put_shell(&text, path);
+		bytes_put_u8(&text, '\n');
+	}
 	command_note_text(context, &text);
 	bytes_fini(&text);
 }
@@ -174,8 +180,16 @@ static int check(const struct command_context *context,
 	return COMMAND_DONE;
 }
 
+/* 0: it is no terminal, or one that does not know. */
+static uint32_t terminal_columns(FILE *file)
+{
+	struct winsize size;
+
+	return ioctl(fileno(file), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 static int show(const struct command_context *context, const struct report_command_options *options,
-		const struct view_ops *by, const struct profile *profile)
+		const struct view_ops *by, const struct profile *profile, const char *path)
 {
 	struct report_options view = REPORT_OPTIONS_DEFAULT;
 	struct bytes text = {0};
@@ -189,6 +203,7 @@ static int show(const struct command_context *context, const struct report_comma
 	view.inverted = options->inverted;
 	view.color = context->color_out;
 	view.limit = row_limit(context, options);
+	view.columns = terminal_columns(context->out);
 	view.min_percent = options->min_percent;
 	view.max_depth = (uint32_t)options->max_depth;
 	view.collapse_recursion = options->look.collapse_recursion;
@@ -204,7 +219,7 @@ static int show(const struct command_context *context, const struct report_comma
 		status = command_failed(context, &err);
 	}
 	if (status == COMMAND_DONE && !options->missing && !view.json)
-		warn(context, profile);
+		warn(context, profile, path);
 	return status;
 }
 
@@ -229,7 +244,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (load_profile(argv[0], &load, &profile, &err) < 0)
 		return command_failed(context, &err);
 	status = options->analyse ? analyse(context, options, profile)
-				  : show(context, options, view, profile);
+				  : show(context, options, view, profile, argv[0]);
 	profile_free(profile);
 	return status;
 }

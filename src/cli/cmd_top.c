@@ -2,6 +2,7 @@
 #include "cli/table.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "pipeline/live_profile.h"
 #include "pipeline/load.h"
 #include "pipeline/watch.h"
+#include "proc/cgroup_folder.h"
 #include "proc/process_info.h"
 #include "view/report.h"
 #include "view/top_screen.h"
@@ -59,6 +61,7 @@ struct top {
 	VEC(pid_t) ids;
 	struct load_options load;
 	char title[256];
+	char cgroup[PATH_MAX]; /* the folder of the group, if one is watched */
 	struct live_profile *live;
 	struct watch *watch;
 	struct top_terminal *terminal; /* NULL: tables are printed */
@@ -177,7 +180,7 @@ static int open_watch(struct top *top, int argc, char **argv, int *ret_exec, str
 		.target = {.kind = kind_of_target(options),
 			   .ids = top->ids.items,
 			   .count = top->ids.count,
-			   .cgroup = options->cgroup,
+			   .cgroup = options->cgroup ? top->cgroup : NULL,
 			   .children = options->children,
 			   .program = argc > 0 ? argv[0] : NULL},
 		.command = argc > 0 ? argv : NULL,
@@ -190,6 +193,9 @@ static int open_watch(struct top *top, int argc, char **argv, int *ret_exec, str
 	};
 	int r;
 
+	if (options->cgroup &&
+	    cgroup_folder_find(options->cgroup, top->cgroup, sizeof(top->cgroup), err) < 0)
+		return err->code;
 	config.engine = top->engine = engine_find(options->engine, &config.target, err);
 	if (!config.engine)
 		return err->code;
@@ -487,7 +493,8 @@ static const struct option_spec table[] = {
 	{"all", 'a', OPTION_FLAG(struct top_options, all), .help = "watch the whole machine"},
 	{"cgroup", 0, OPTION_STRING(struct top_options, cgroup), .argument = "PATH",
 	 .offer = OPTION_OFFER_FILE,
-	 .help = "watch all processes of a control group: its folder below /sys/fs/cgroup"},
+	 .help = "watch all processes of a control group: its folder, or its name "
+		 "as in /proc/PID/cgroup"},
 	{"mode", 0, OPTION_ENUM(struct top_options, mode, "cpu", "wall", "offcpu"),
 	 .help = "which time: on the CPUs, off them (asleep, or waiting for one), or all of it"},
 	{"frequency", 'F', OPTION_U64(struct top_options, frequency_hz), .argument = "HZ",

@@ -37,16 +37,18 @@ static bool is_png(const char *path)
 
 const char *draw_flame_refuses(const char *output)
 {
-	/* An SVG of such a name would be opened by nothing; names that say nothing are fine. */
-	static const char *const others[] = {"bmp",  "eps",  "folded", "gif",   "jpeg",
-					     "jpg",  "json", "pdf",    "pprof", "ps",
-					     "tiff", "txt",  "webp",   "wick"};
+	/* An SVG of another name would be opened by nothing. */
+	static const char *const known[] = {"svg", "html", "htm", "png"};
+	const char *slash = strrchr(output, '/');
+	const char *name = slash ? slash + 1 : output;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(others); i++)
-		if (ends_in(output, others[i]))
-			return "graphs are .svg, .html or .png; other formats: wick export";
-	return NULL;
+	if (!name[0] || !strchr(name + 1, '.'))
+		return NULL; /* it says nothing */
+	for (i = 0; i < ARRAY_SIZE(known); i++)
+		if (ends_in(output, known[i]))
+			return NULL;
+	return "graphs are .svg, .html or .png; other formats: wick export";
 }
 
 void draw_flame_tell(const struct command_context *context, const char *path)

@@ -232,6 +232,8 @@ static int parse_number(const struct option_spec *spec, const char *text, const 
 	if (r == -EINVAL)
 		return refuse(spec, text, subject, complaint, err);
 	number = spec->kind == OPTION_KIND_DOUBLE ? ret->real : (double)ret->number;
+	if (r == -ERANGE && text[0] == '-' && spec->min == 0 && spec->max == 0)
+		return refuse(spec, text, subject, "is below 0", err);
 	if (r < 0 || number < spec->min || (spec->max != 0 && number > spec->max))
 		return refuse(spec, text, subject, "is out of range", err);
 	return 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/record_summary.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
@@ -33,28 +32,6 @@ void record_summary_print_name(FILE *out, const char *name)
 	if (!text.failed)
 		(void)fwrite(text.data, 1, text.size, out);
 	bytes_fini(&text);
-}
-
-/* A word to be typed into a shell. */
-static void print_argument(FILE *out, const char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789./_-+=:@,%";
-
-	if (word[strspn(word, plain)] == '\0') {
-		(void)fputs(word, out);
-		return;
-	}
-	(void)fputc('\'', out);
-	for (; *word; word++) {
-		if (*word == '\'')
-			(void)fputs("'\\''", out);
-		else if (iscntrl((unsigned char)*word))
-			(void)fputc('?', out);
-		else
-			(void)fputc(*word, out);
-	}
-	(void)fputc('\'', out);
 }
 
 static double percent(uint64_t part, uint64_t whole)
@@ -280,11 +257,14 @@ static void print_advice(FILE *out, const struct record_config *config,
 			"by frame pointers alone and their functions have no names\n",
 			percent(stats->narrow, stats->samples));
 	if (!is_stdout(config) && stats->samples > 0) {
-		(void)fputs("next: wick report ", out);
-		print_argument(out, config->output);
-		(void)fputs("   or   wick flame ", out);
-		print_argument(out, config->output);
-		(void)fputc('\n', out);
+		struct bytes name = {0};
+
+		text_put_shell(&name, config->output);
+		if (!name.failed)
+			(void)fprintf(out, "next: wick report %.*s   or   wick flame %.*s\n",
+				      (int)name.size, (const char *)name.data, (int)name.size,
+				      (const char *)name.data);
+		bytes_fini(&name);
 	}
 }
 

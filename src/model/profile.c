@@ -281,3 +281,8 @@ int profile_add_fact(struct profile *profile, const char *key, const char *value
 		return -ENOMEM;
 	return vec_push(&profile->facts, fact);
 }
+
+uint64_t profile_recorded_ns(const struct profile *profile)
+{
+	return profile->recorded_ns > 0 ? profile->recorded_ns : profile->duration_ns;
+}

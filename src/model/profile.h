@@ -161,8 +161,9 @@ struct profile {
 	const char *why_empty; /* what keeps samples out, where that is known; else NULL */
 	uint64_t start_realtime_ns;
 	uint64_t duration_ns;
-	uint64_t period_ns; /* nominal distance of samples; 0: none */
-	uint64_t slice_ns;  /* how long the slices of moments are */
+	uint64_t recorded_ns; /* of it, where there are gaps; 0: all */
+	uint64_t period_ns;   /* nominal distance of samples; 0: none */
+	uint64_t slice_ns;    /* how long the slices of moments are */
 	struct profile_quality quality;
 	VEC(struct profile_gap) gaps;   /* in no order */
 	VEC(struct profile_fact) facts; /* a key may come several times */
@@ -178,6 +179,9 @@ struct profile {
 /* The names of value types are borrowed for the profile's life. */
 int profile_new(const struct value_type *types, uint32_t count, struct profile **ret);
 void profile_free(struct profile *profile); /* NULL is fine */
+
+/* How long was recorded, without gaps. */
+uint64_t profile_recorded_ns(const struct profile *profile);
 
 static inline void scope_release_profile(struct profile **profile)
 {

@@ -31,7 +31,8 @@ int function_place_find(void *self, const char *path, const char *function, uint
 		(void)error_set(err, -EINVAL, "there is no function called %s in %s", function,
 				path);
 		error_remedy(err,
-			     "see what it has: nm -D --defined-only %s; or give a file offset, 0x…",
+			     "see what it has: nm %s (nm -D when it is stripped); or give a file "
+			     "offset, 0x…",
 			     path);
 		return -EINVAL;
 	}

@@ -479,6 +479,9 @@ void loader_describe(struct loader *loader)
 	profile->title = keep_text(profile, samples->title);
 	profile->slice_ns = samples->slice_ns;
 	profile->duration_ns = to_ns > options->from_ns ? to_ns - options->from_ns : 0;
+	/* Where the gaps are is not known: a part is told with them. */
+	if (profile->duration_ns == duration_ns && samples->recorded_ns < duration_ns)
+		profile->recorded_ns = samples->recorded_ns;
 	/* Periods of events that are not time have no place among nanoseconds. */
 	if (main && strcmp(main->unit, "nanoseconds") == 0)
 		profile->period_ns = main->period;

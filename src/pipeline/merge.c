@@ -30,15 +30,16 @@ struct merger {
 	VEC(char *) events; /* that were counted beside the first; their schemas count from 1 */
 	char *value;
 	char *unit;
-	bool complete;       /* values say all in every file so far: see FORMAT.md */
-	bool retracted;      /* they did in the first ones only */
-	bool begun;          /* a file was read */
-	bool has_cut;        /* one without its end: the result gets no end mark either */
-	char *boot_id;       /* of the first file with frames of a kernel */
-	uint32_t processes;  /* so far: keeps those of different files apart */
-	uint64_t start_ns;   /* of the first file: the others are moved to it */
-	uint64_t end_ns;     /* of the last sample of all */
-	uint64_t to_real_ns; /* real time - time of the first file; 0: not known */
+	bool complete;        /* values say all in every file so far: see FORMAT.md */
+	bool retracted;       /* they did in the first ones only */
+	bool begun;           /* a file was read */
+	bool has_cut;         /* one without its end: the result gets no end mark either */
+	char *boot_id;        /* of the first file with frames of a kernel */
+	uint32_t processes;   /* so far: keeps those of different files apart */
+	uint64_t start_ns;    /* of the first file: the others are moved to it */
+	uint64_t end_ns;      /* of the last sample of all */
+	uint64_t recorded_ns; /* of all files, without what is between them */
+	uint64_t to_real_ns;  /* real time - time of the first file; 0: not known */
 	VEC(struct heap_event) heap_events; /* a batch on its way */
 	const char *const *left;            /* the file that is read, and those to come */
 	size_t left_count;
@@ -56,6 +57,7 @@ struct source {
 	bool complete;
 	uint64_t start_ns;
 	uint64_t end_ns;
+	uint64_t recorded_ns; /* where it has gaps itself */
 	uint64_t to_real_ns;
 	uint64_t shift_ns; /* is added to times, modulo 2^64 */
 	bool shifted;
@@ -135,6 +137,8 @@ static int take_info(void *self, const char *key, const char *value)
 		source->start_ns = number;
 	if (strcmp(key, "end_monotonic_ns") == 0 && number_parse_u64(value, &number) == 0)
 		source->end_ns = number;
+	if (strcmp(key, "recorded_ns") == 0 && number_parse_u64(value, &number) == 0)
+		source->recorded_ns = number;
 	if (strcmp(key, "values") == 0)
 		source->complete = strcmp(value, "complete") == 0;
 	if (source->peeks)
@@ -441,6 +445,10 @@ static int merge_file(struct merger *merger, const char *path, struct error *err
 	r = recording_reader_run(source.reader, &visitor, err);
 	if (source.shifted && source.end_ns + source.shift_ns > merger->end_ns)
 		merger->end_ns = source.end_ns + source.shift_ns;
+	if (source.recorded_ns > 0)
+		merger->recorded_ns += source.recorded_ns;
+	else if (source.end_ns > source.start_ns)
+		merger->recorded_ns += source.end_ns - source.start_ns;
 	merger->retracted = merger->retracted || (merger->complete && !source.complete);
 	merger->complete = source.complete && (merger->complete || !merger->begun);
 	merger->begun = true;
@@ -467,6 +475,9 @@ static int finish(struct merger *merger, size_t count, struct error *err)
 	recording_writer_info(merger->writer, "start_monotonic_ns", text);
 	(void)snprintf(text, sizeof(text), "%" PRIu64, merger->end_ns);
 	recording_writer_info(merger->writer, "end_monotonic_ns", text);
+	(void)snprintf(text, sizeof(text), "%" PRIu64, merger->recorded_ns);
+	if (merger->recorded_ns > 0 && merger->recorded_ns < merger->end_ns - merger->start_ns)
+		recording_writer_info(merger->writer, "recorded_ns", text);
 	if (merger->to_real_ns)
 		recording_writer_clock(merger->writer, merger->start_ns,
 				       merger->start_ns + merger->to_real_ns);

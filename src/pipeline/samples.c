@@ -41,7 +41,7 @@ static int replace_text(char **place, const char *text)
 }
 
 const char *const samples_fact_keys[SAMPLES_FACTS] = {
-	"command", "engine", "event", "frequency_hz", "wick", "kernel", "machine",
+	"command", "engine", "mode", "event", "frequency_hz", "wick", "kernel", "machine",
 };
 
 static int take_info(void *self, const char *key, const char *value)
@@ -66,6 +66,8 @@ static int take_info(void *self, const char *key, const char *value)
 		samples->start_ns = number;
 	if (strcmp(key, "end_monotonic_ns") == 0 && number_parse_u64(value, &number) == 0)
 		samples->end_ns = number;
+	if (strcmp(key, "recorded_ns") == 0 && number_parse_u64(value, &number) == 0)
+		samples->recorded_ns = number;
 	if (strcmp(key, "heap_step_ns") == 0 && number_parse_u64(value, &number) == 0 &&
 	    number <= HEAP_STEP_MAX_NS)
 		samples->heap_step_ns = number;

@@ -29,7 +29,7 @@ struct jit_symbols;
 struct kernel_symbols;
 struct load_options;
 
-#define SAMPLES_FACTS 7
+#define SAMPLES_FACTS 8
 
 /* The keys of samples.facts. */
 extern const char *const samples_fact_keys[SAMPLES_FACTS];
@@ -71,7 +71,8 @@ struct samples {
 	uint64_t end_ns;
 	uint64_t clock_monotonic_ns; /* the first pair of both clocks */
 	uint64_t clock_realtime_ns;
-	uint64_t slice_ns; /* how long the slices are */
+	uint64_t recorded_ns; /* without gaps; 0: there are none */
+	uint64_t slice_ns;    /* how long the slices are */
 
 	/* private, while reading */
 	const struct load_options *options;

@@ -58,7 +58,12 @@ void session_info_begin(struct recording_writer *writer, const struct record_con
 	recording_writer_info(writer, "title", config->title);
 	recording_writer_info(writer, "wick", WICK_VERSION);
 	recording_writer_info(writer, "engine", config->engine->name);
-	recording_writer_info(writer, "event", config->sampling.event);
+	if (config->sampling.mode == ENGINE_MODE_CPU)
+		recording_writer_info(writer, "event", config->sampling.event);
+	else
+		recording_writer_info(writer, "mode",
+				      config->sampling.mode == ENGINE_MODE_WALL ? "wall"
+										: "offcpu");
 	put_number(writer, "frequency_hz", config->sampling.frequency_hz);
 	put_number(writer, "start_monotonic_ns", start_ns);
 	if (config->sampling.heap.step_ns > 0)

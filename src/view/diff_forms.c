@@ -45,8 +45,9 @@ static void put_side(const struct diff *diff, int side, struct bytes *out)
 	text_put_terminal(out, diff->names[side]);
 	bytes_printf(out, ": ");
 	if (profile->duration_ns > 0)
-		bytes_printf(out, "%s recorded, ",
-			     quantity_of((int64_t)profile->duration_ns, "nanoseconds").text);
+		bytes_printf(
+			out, "%s recorded, ",
+			quantity_of((int64_t)profile_recorded_ns(profile), "nanoseconds").text);
 	if (!diff->exact)
 		bytes_printf(out, "%s samples", quantity_count(quality->samples).text);
 	if (strcmp(value_of(diff), "samples") != 0) {

@@ -259,7 +259,7 @@ static int check_whole(const struct diff *diff, struct diff_verdict *verdict, st
 
 	verdict->absolute = true;
 	for (i = 0; i < 2; i++) {
-		double seconds = (double)diff->sides[i]->duration_ns / 1e9;
+		double seconds = (double)profile_recorded_ns(diff->sides[i]) / 1e9;
 
 		*places[i] = estimate_amount(&diff->costs[i].whole, &diff->costs[i]);
 		if (verdict->gate->subject != GATE_RATE)

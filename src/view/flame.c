@@ -157,10 +157,13 @@ void flame_put_judgement(const struct profile *profile, const struct flame_optio
 	if (sides[1]->duration_ns) {
 		bytes_printf(out, " · ");
 		if (before)
-			bytes_printf(out, "%s → ",
-				     quantity_of((int64_t)before->duration_ns, "nanoseconds").text);
-		bytes_printf(out, "%s recorded",
-			     quantity_of((int64_t)sides[1]->duration_ns, "nanoseconds").text);
+			bytes_printf(
+				out, "%s → ",
+				quantity_of((int64_t)profile_recorded_ns(before), "nanoseconds")
+					.text);
+		bytes_printf(
+			out, "%s recorded",
+			quantity_of((int64_t)profile_recorded_ns(sides[1]), "nanoseconds").text);
 	}
 	put_loss(out, sides, LOSS_LOST, "lost");
 	put_loss(out, sides, LOSS_UNREADABLE, "unreadable");

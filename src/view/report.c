@@ -20,8 +20,12 @@
 #include "view/report_values.h"
 #include "view/value_choice.h"
 
-/* Longer names push what follows instead of being cut. */
+/* Longer names push what follows, unless a terminal is too narrow. */
 #define MAX_NAME_COLUMNS 60u
+
+/* Names are not cut to less, however narrow a terminal is. */
+#define LEAST_NAME_COLUMNS 16u
+#define MAX_MODULE_COLUMNS 30u
 
 static const struct {
 	const char *name;
@@ -164,8 +168,9 @@ static void put_head(const struct report *report)
 	report_plain(report);
 	bytes_put_u8(out, '\n');
 	if (report_counts_samples(report) || profile->duration_ns > 0)
-		bytes_printf(out, "%s recorded, ",
-			     quantity_of((int64_t)profile->duration_ns, "nanoseconds").text);
+		bytes_printf(
+			out, "%s recorded, ",
+			quantity_of((int64_t)profile_recorded_ns(profile), "nanoseconds").text);
 	if (report_counts_samples(report))
 		bytes_printf(out, "%s sample%s", quantity_count(quality->samples).text,
 			     quality->samples == 1 ? "" : "s");
@@ -195,21 +200,69 @@ static void put_head(const struct report *report)
 	bytes_put_u8(out, '\n');
 }
 
-/* Columns that text takes in a terminal, if each character takes one. */
-static uint32_t columns(const struct bytes *text)
+/* Columns that text takes in a terminal, if each character takes one; colours take none. */
+static uint32_t columns(const uint8_t *text, size_t size)
 {
 	uint32_t count = 0;
+	bool escape = false;
 	size_t i;
 
-	for (i = 0; i < text->size; i++)
-		count += (text->data[i] & 0xc0) != 0x80;
+	for (i = 0; i < size; i++) {
+		escape = escape || text[i] == '\033';
+		count += !escape && (text[i] & 0xc0) != 0x80;
+		escape = escape && text[i] != 'm';
+	}
 	return count;
 }
 
-static uint32_t name_columns(const struct rows *rows, size_t shown)
+/* Where a column of plain text begins. */
+static size_t column_start(const struct bytes *text, uint32_t column)
 {
+	size_t i;
+
+	for (i = 0; i < text->size; i++)
+		if ((text->data[i] & 0xc0) != 0x80 && column-- == 0)
+			break;
+	return i;
+}
+
+/* Puts a name without its middle where there is too little room. Returns the columns it takes. */
+static uint32_t put_fitting(struct bytes *out, const struct bytes *name, uint32_t room)
+{
+	uint32_t width = columns(name->data, name->size);
+	uint32_t head = room / 2;
+	size_t tail;
+
+	if (width <= room) {
+		bytes_put(out, name->data, name->size);
+		return width;
+	}
+	tail = column_start(name, width - (room - head - 1));
+	bytes_put(out, name->data, column_start(name, head));
+	bytes_printf(out, "…");
+	bytes_put(out, name->data + tail, name->size - tail);
+	return room;
+}
+
+/* The column of names, and that of modules after it. */
+struct layout {
+	uint32_t name;   /* how wide it is; a longer name pushes what follows, */
+	uint32_t most;   /* but is cut to that */
+	uint32_t module; /* how wide the widest is */
+};
+
+static const char *module_of(const struct report *report, const struct row *row)
+{
+	if (!row->module)
+		return "";
+	return report->options->by == REPORT_BY_MODULE ? row->module
+						       : report_base_name(row->module);
+}
+
+static struct layout measure(const struct report *report, const struct rows *rows, size_t shown)
+{
+	struct layout layout = {.name = 8, .most = UINT32_MAX, .module = strlen("module")};
 	struct bytes text = {0};
-	uint32_t widest = 8;
 	size_t i;
 
 	for (i = 0; i < shown; i++) {
@@ -217,18 +270,38 @@ static uint32_t name_columns(const struct rows *rows, size_t shown)
 
 		bytes_clear(&text);
 		report_put_name(&text, rows->items[i].name);
-		width = columns(&text);
-		if (width > widest)
-			widest = width < MAX_NAME_COLUMNS ? width : MAX_NAME_COLUMNS;
+		width = columns(text.data, text.size);
+		if (width > layout.name)
+			layout.name = width < MAX_NAME_COLUMNS ? width : MAX_NAME_COLUMNS;
+		bytes_clear(&text);
+		text_put_terminal(&text, module_of(report, &rows->items[i]));
+		width = columns(text.data, text.size);
+		if (width > layout.module)
+			layout.module = width < MAX_MODULE_COLUMNS ? width : MAX_MODULE_COLUMNS;
 	}
 	bytes_fini(&text);
-	return widest;
+	return layout;
+}
+
+/* Leaves names what a terminal has after the figures, which take so many columns. */
+static void fit(const struct report *report, uint32_t figures, struct layout *layout)
+{
+	uint32_t others = figures + (by_group(report) ? 0 : 2 + layout->module);
+
+	if (report->options->columns == 0)
+		return;
+	layout->most = report->options->columns > others + LEAST_NAME_COLUMNS
+			       ? report->options->columns - others
+			       : LEAST_NAME_COLUMNS;
+	if (layout->name > layout->most)
+		layout->name = layout->most;
 }
 
 static void put_row(const struct report *report, const struct rows *rows, size_t at,
-		    uint32_t name_width)
+		    const struct layout *layout)
 {
 	const struct row *row = &rows->items[at];
+	const char *module = module_of(report, row);
 	struct bytes *out = report->out;
 	struct bytes name = {0};
 	uint32_t width;
@@ -246,23 +319,22 @@ static void put_row(const struct report *report, const struct rows *rows, size_t
 	if (rows->cells)
 		report_values_put(report, rows, at);
 	report_put_name(&name, row->name);
-	bytes_put(out, name.data, name.size);
-	if (row->module && *row->module) {
-		width = columns(&name);
-		bytes_printf(out, "%*s  ", width < name_width ? (int)(name_width - width) : 0, "");
+	width = put_fitting(out, &name, layout->most);
+	if (*module) {
+		bytes_printf(out, "%*s  ", width < layout->name ? (int)(layout->name - width) : 0,
+			     "");
 		report_color(report, REPORT_DIM);
-		text_put_terminal(out, report->options->by == REPORT_BY_MODULE
-					       ? row->module
-					       : report_base_name(row->module));
+		text_put_terminal(out, module);
 		report_plain(report);
 	}
 	bytes_put_u8(out, '\n');
 	bytes_fini(&name);
 }
 
-static void put_columns(const struct report *report, uint32_t name_width)
+static void put_columns(const struct report *report, struct layout *layout)
 {
 	enum report_by by = report->options->by;
+	size_t start = report->out->size;
 
 	report_color(report, REPORT_BOLD);
 	if (by_group(report))
@@ -272,10 +344,12 @@ static void put_columns(const struct report *report, uint32_t name_width)
 	if (report_counts_samples(report))
 		bytes_printf(report->out, "%9s  ", "samples");
 	report_values_put_names(report);
+	if (!report->out->failed)
+		fit(report, columns(report->out->data + start, report->out->size - start), layout);
 	if (by_group(report))
 		bytes_printf(report->out, "%s", kinds[by].name);
 	else
-		bytes_printf(report->out, "%-*s  %s", (int)name_width, kinds[by].name,
+		bytes_printf(report->out, "%-*s  %s", (int)layout->name, kinds[by].name,
 			     by == REPORT_BY_MODULE ? "path" : "module");
 	report_plain(report);
 	bytes_put_u8(report->out, '\n');
@@ -297,7 +371,7 @@ static int put_table(struct report *report)
 {
 	struct rows rows = {0};
 	int64_t rest = 0;
-	uint32_t name_width;
+	struct layout layout;
 	size_t shown;
 	size_t i;
 	int r = make_rows(report, &rows);
@@ -310,11 +384,11 @@ static int put_table(struct report *report)
 			     "these samples have no stacks: there is no %s to list; --by thread "
 			     "shows whose they are\n",
 			     kinds[report->options->by].name);
-	name_width = name_columns(&rows, shown);
+	layout = measure(report, &rows, shown);
 	if (rows.count > 0)
-		put_columns(report, name_width);
+		put_columns(report, &layout);
 	for (i = 0; i < shown; i++)
-		put_row(report, &rows, i, name_width);
+		put_row(report, &rows, i, &layout);
 	for (; i < rows.count; i++)
 		rest += rows.items[i].self;
 	if (shown < rows.count)

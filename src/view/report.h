@@ -50,6 +50,7 @@ struct report_options {
 	uint32_t value;         /* REPORT_MAIN_VALUE: the profile's main one */
 	const char *value_name; /* NULL: value tells */
 	uint32_t limit;         /* rows of a table; 0: all */
+	uint32_t columns; /* of a terminal: names of a table are cut to fit; 0: they are not */
 	/* For trees: */
 	double min_percent;         /* smaller nodes are only counted */
 	uint32_t max_depth;         /* deeper nodes are only counted; 0: no limit */

@@ -28,6 +28,7 @@ HELP_NOT_RUN = {
     "sudo wick top -a": "takes over the terminal",
     "sudo wick top --mode offcpu -p 1234": "takes over the terminal",
     "wick sample 1234": "goes on until Ctrl-C",
+    "wick status": "needs a recording under way",
     "wick status 1234 --pause": "needs a recording under way",
     "wick status 1234 --resume": "needs a recording under way",
     "wick annotate app.wick '/^Parser::/'": "the program is in C",
@@ -79,7 +80,7 @@ def run_in(place, command, pid=None):
         command = pattern.sub(shorter, command)
     if pid:
         command = re.sub(r"\b1234\b", str(pid), command)
-    command = re.sub(r"/sys/fs/cgroup(/system\.slice)?", cgroup2() or "/sys/fs/cgroup", command)
+    command = re.sub(r"/system\.slice\b", "/", command)
     environment = {key: value for key, value in os.environ.items() if not key.startswith("WICK")}
     environment |= {"PATH": f"{place}/bin:{environment['PATH']}", "HOME": str(place), "XDG_CONFIG_HOME": str(place),
                     "LC_ALL": "C.UTF-8", "LD_LIBRARY_PATH": f"{place}/lib", "PKG_CONFIG_PATH": f"{place}/lib",

@@ -17,6 +17,7 @@
 #include "heap/heap_profile.h"
 #include "heap/report.h"
 #include "make_recording.h"
+#include "model/profile.h"
 #include "pipeline/load.h"
 
 #define HERE "11111111-0000-0000-0000-000000000000"
@@ -158,6 +159,38 @@ static void one_heap_that_is_merged_stays_what_it_is(void **state)
 	heap_profile_fini(&heap);
 }
 
+static void time_that_was_not_recorded_is_left_out(void **state)
+{
+	static const char *const recorded_ns[] = {"4000", "3000"}; /* of 10000 each */
+	struct load_options options = LOAD_OPTIONS_DEFAULT;
+	int fd = memfd_create("merged", MFD_CLOEXEC);
+	struct made made[2];
+	const char *paths[2] = {made[0].path, made[1].path};
+	struct profile *profile;
+	char path[32];
+
+	for (size_t i = 0; i < 2; i++) {
+		struct frame frame;
+
+		make_begin(&made[i]);
+		recording_writer_info(made[i].writer, "boot_id", HERE);
+		recording_writer_info(made[i].writer, "recorded_ns", recorded_ns[i]);
+		frame = user(&made[i], 0x1110);
+		make_sample_of(&made[i], make_thread(&made[i], made[i].process, 100, "app"), 10,
+			       &frame, 1);
+		make_end(&made[i]);
+	}
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	assert_int_equal(merge_files(paths, 2, NULL, dup(fd), NULL), 0);
+	assert_int_equal(load_profile(path, &options, &profile, NULL), 0);
+	assert_int_equal(profile->duration_ns, 10000);
+	assert_int_equal(profile_recorded_ns(profile), 7000);
+	profile_free(profile);
+	(void)close(fd); /* of memory */
+	made_fini(&made[0]);
+	made_fini(&made[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +198,7 @@ int main(void)
 		cmocka_unit_test(why_kernels_cannot_be_merged_is_told),
 		cmocka_unit_test(heaps_of_several_recordings_are_the_sum_of_them),
 		cmocka_unit_test(one_heap_that_is_merged_stays_what_it_is),
+		cmocka_unit_test(time_that_was_not_recorded_is_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

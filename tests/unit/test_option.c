@@ -194,6 +194,7 @@ static void a_bad_value_names_option_value_and_range(void **state)
 		{{"--frequency", "20000"}, "--frequency 20000 is out of range (10 to 10000)"},
 		{{"-F", "9"}, "-F 9 is out of range (10 to 10000)"},
 		{{"-F", "-5"}, "-F -5 is out of range (10 to 10000)"},
+		{{"-d", "-1"}, "-d -1 is below 0"},
 		{{"-F", "99999999999999999999999"},
 		 "-F 99999999999999999999999 is out of range (10 to 10000)"},
 		{{"-Fabc"}, "-F abc is not a whole number (10 to 10000)"},

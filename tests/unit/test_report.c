@@ -59,6 +59,31 @@ static void a_limit_says_how_many_rows_it_hides(void **state)
 	profile_free(profile);
 }
 
+static void names_are_cut_to_fit_a_terminal(void **state)
+{
+	struct profile *profile = make_profile();
+	struct report_options options = REPORT_OPTIONS_DEFAULT;
+	struct bytes out = {0};
+	const char *line;
+
+	make_stack(profile, 0, "a_name_that_is_l\xc3\xb6nger_than_the_terminal_is_wide", 3);
+	make_stack(profile, 0, "short", 1);
+	options.columns = 80;
+	options.color = true; /* takes no room */
+	assert_int_equal(report_write(profile, &options, &out, NULL), 0);
+	bytes_put_u8(&out, '\0');
+	line = (const char *)out.data;
+	assert_non_null(strstr(line, "  a_name_th\xe2\x80\xa6l_is_wide  "));
+	assert_non_null(strstr(line, "  short                "));
+	bytes_clear(&out);
+	options.columns = 0;
+	assert_int_equal(report_write(profile, &options, &out, NULL), 0);
+	bytes_put_u8(&out, '\0');
+	assert_non_null(strstr((const char *)out.data, "_than_the_terminal_is_wide  "));
+	bytes_fini(&out);
+	profile_free(profile);
+}
+
 static void modules_and_threads_have_their_tables(void **state)
 {
 	struct profile *profile = server();
@@ -182,6 +207,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_are_listed_by_their_own_time),
 		cmocka_unit_test(a_limit_says_how_many_rows_it_hides),
+		cmocka_unit_test(names_are_cut_to_fit_a_terminal),
 		cmocka_unit_test(modules_and_threads_have_their_tables),
 		cmocka_unit_test(states_have_their_table),
 		cmocka_unit_test(a_tree_counts_what_it_cuts),

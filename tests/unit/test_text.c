@@ -68,6 +68,13 @@ static void csv_fields_stay_in_their_quotes(void **state)
 	check(text_put_csv, "two\nlines\r\xff", "\"two\\x0alines\\x0d\xef\xbf\xbd\"");
 }
 
+static void words_of_a_shell_are_quoted_if_need_be(void **state)
+{
+	check(text_put_shell, "a/b-1.wick", "a/b-1.wick");
+	check(text_put_shell, "", "''");
+	check(text_put_shell, "it's \n$x \xc3\xa4", "'it'\\''s ?$x \xc3\xa4'");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -77,6 +84,7 @@ int main(void)
 		cmocka_unit_test(plain_text_is_one_line_without_marks_of_direction),
 		cmocka_unit_test(json_strings_are_escaped),
 		cmocka_unit_test(csv_fields_stay_in_their_quotes),
+		cmocka_unit_test(words_of_a_shell_are_quoted_if_need_be),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -114,7 +114,7 @@ void event_grant_init(struct event_grant *grant, const struct event_wish *wish)
 	struct perf_event_attr *attr = &grant->attr;
 	int64_t max_stack = event_setting("perf_event_max_stack", 127);
 
-	*grant = (struct event_grant){.kernel = true, .build_ids = true};
+	*grant = (struct event_grant){.name = wish->kind->name, .kernel = true, .build_ids = true};
 	grant->kernel_frames_hidden = !wish->kernel;
 	grant->depth = wish->depth < max_stack ? wish->depth : (uint32_t)max_stack;
 	attr->size = sizeof(*attr);
@@ -257,27 +257,52 @@ bool event_lower(struct event_grant *grant, int code)
 	return false;
 }
 
-static int explain(int code, pid_t tid, struct error *err)
+/* kernel.perf_event_paranoid must be that or lower; NO_SETTING when none allows it. */
+#define NO_SETTING (-2)
+
+static int paranoid_for(const struct event_grant *grant, pid_t tid)
+{
+	if (grant->attr.type >= PERF_TYPE_MAX)
+		return NO_SETTING; /* a probe */
+	if (grant->attr.type == PERF_TYPE_TRACEPOINT)
+		return -1;
+	return tid < 0 || (grant->open_flags & PERF_FLAG_PID_CGROUP) ? 0 : 2;
+}
+
+static int refused(const struct event_grant *grant, int code, pid_t tid, struct error *err)
 {
 	int64_t paranoid = event_setting("perf_event_paranoid", 2);
+	int needed = paranoid_for(grant, tid);
+	const char *of_what = "";
+	char setting[64] = "";
 
+	if (needed < 0)
+		of_what = needed == NO_SETTING ? " of functions" : " of tracepoints";
+	else if (grant->open_flags & PERF_FLAG_PID_CGROUP)
+		of_what = " of a control group";
+	else if (tid < 0)
+		of_what = " of the whole machine";
+	if (needed != NO_SETTING && paranoid > needed)
+		(void)snprintf(setting, sizeof(setting),
+			       " or: sudo sysctl kernel.perf_event_paranoid=%d,", needed);
+	(void)error_errno(err, code,
+			  "perf events%s are not allowed here (kernel.perf_event_paranoid is %lld)",
+			  of_what, (long long)paranoid);
+	error_remedy(err, "run as root,%s or: sudo setcap cap_perfmon=ep $(command -v wick)",
+		     setting);
+	return code;
+}
+
+static int explain(const struct event_grant *grant, int code, pid_t tid, struct error *err)
+{
 	if (code == -ESRCH)
 		return code;
-	if (code == -EACCES || code == -EPERM) {
-		(void)error_errno(
-			err, code,
-			"perf events are not allowed here%s (kernel.perf_event_paranoid is %lld)",
-			tid < 0 ? " for the whole machine" : "", (long long)paranoid);
-		error_remedy(err,
-			     "run as root, or: sudo sysctl kernel.perf_event_paranoid=%d, or: sudo "
-			     "setcap cap_perfmon=ep $(command -v wick)",
-			     tid < 0 ? 0 : 2);
-		return code;
-	}
+	if (code == -EACCES || code == -EPERM)
+		return refused(grant, code, tid, err);
 	if (code == -EMFILE || code == -ENFILE) /* its remedy comes with it */
 		return error_errno(err, code, "there is a perf event for each thread and CPU");
 	if (code == -ENOENT || code == -EOPNOTSUPP || code == -ENODEV) {
-		(void)error_set(err, code, "this machine does not count that event");
+		(void)error_set(err, code, "this machine does not count %s", grant->name);
 		error_remedy(err, "use -e cpu-clock, or see: wick list events");
 		return code;
 	}
@@ -294,7 +319,7 @@ int event_open(struct event_grant *grant, pid_t tid, int cpu, struct error *err)
 		if (fd >= 0)
 			return (int)fd;
 		if (!event_lower(grant, code))
-			return explain(code, tid, err);
+			return explain(grant, code, tid, err);
 	}
 }
 

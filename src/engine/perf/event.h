@@ -63,6 +63,7 @@ struct event_wish {
 
 /* What the kernel agreed to; starts as the wish and is lowered by event_open(). */
 struct event_grant {
+	const char *name; /* of the event; borrowed from its kind */
 	struct perf_event_attr attr;
 	bool kernel;
 	bool kernel_frames_hidden; /* kernel time is sampled, its frames are not shown */

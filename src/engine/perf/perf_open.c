@@ -19,6 +19,7 @@
 #include "engine/perf/state.h"
 #include "engine/perf/waker.h"
 #include "model/sink.h"
+#include "proc/cgroup_folder.h"
 #include "proc/process_info.h"
 #include "track/process_tracker.h"
 #include "track/registers.h"
@@ -403,8 +404,7 @@ static int open_cgroup(struct perf_engine *engine, const char *folder, struct er
 	(void)close(fd); /* the events keep the group */
 	if (r < 0 && r != -EACCES && r != -EPERM && r != -EMFILE) {
 		(void)error_set(err, r, "%s is not a control group that events can watch", folder);
-		error_remedy(err, "give a folder of a cgroup2 file system, such as one below "
-				  "/sys/fs/cgroup (see: mount -t cgroup2)");
+		cgroup_folder_advise(err);
 	}
 	return r;
 }
