@@ -181,7 +181,7 @@ static void time_that_was_not_recorded_is_left_out(void **state)
 		make_end(&made[i]);
 	}
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	assert_int_equal(merge_files(paths, 2, NULL, dup(fd), NULL), 0);
+	assert_int_equal(merge_files(paths, 2, &(struct load_options){0}, dup(fd), NULL), 0);
 	assert_int_equal(load_profile(path, &options, &profile, NULL), 0);
 	assert_int_equal(profile->duration_ns, 10000);
 	assert_int_equal(profile_recorded_ns(profile), 7000);
