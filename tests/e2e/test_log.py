@@ -3,7 +3,7 @@
 import errno
 import os
 
-from conftest import workload
+from conftest import WICK, workload
 
 
 def list_formats(wick, level, **variables):
@@ -20,8 +20,9 @@ def test_the_level_decides_what_is_told_and_never_the_result(wick, tmp_path):
     assert warning.startswith("wick: ") and broken.name in warning
     assert list_formats(wick, "error", **plugins) == (results, "")
     assert list_formats(wick, "warn", **plugins) == (results, warning)
-    assert list_formats(wick, f"debug:{log}", WICK_PLUGINS="/not/there") == (results, "")
-    assert log.read_text() == "wick: debug: plug-ins: /not/there is not there\n"
+    good = WICK.parent / "examples/insight.so"  # no formats
+    assert list_formats(wick, f"debug:{log}", WICK_PLUGINS=str(good)) == (results, "")
+    assert log.read_text() == f"wick: info: plug-in {good} is loaded\n"
     same, told = list_formats(wick, "loud")
     assert same == results and len(told.splitlines()) == 2
     assert "WICK_LOG=loud" in told and "error, warn, info, debug or trace" in told
