@@ -46,7 +46,8 @@ static int merge_boots(const char *first, const char *second, struct error *err)
 
 	make_of_boot(&made[0], first);
 	make_of_boot(&made[1], second);
-	r = merge_files(paths, 2, &(struct load_options){0}, memfd_create("merged", MFD_CLOEXEC), err);
+	r = merge_files(paths, 2, &(struct load_options){0}, memfd_create("merged", MFD_CLOEXEC),
+			err);
 	made_fini(&made[0]);
 	made_fini(&made[1]);
 	return r;
