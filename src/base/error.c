@@ -123,17 +123,25 @@ int error_set(struct error *err, int code, const char *format, ...)
 	return code;
 }
 
+static __attribute__((format(printf, 4, 0))) int put_system(struct error *err, int code,
+							    enum about about, const char *format,
+							    va_list args)
+{
+	if (!err)
+		return code;
+	err->code = code;
+	put_reason(err, put_text(err, format, args));
+	advise_by_code(err, about);
+	return code;
+}
+
 int error_errno(struct error *err, int code, const char *format, ...)
 {
 	va_list args;
 
-	if (!err)
-		return code;
-	err->code = code;
 	va_start(args, format);
-	put_reason(err, put_text(err, format, args));
+	(void)put_system(err, code, ABOUT_SYSTEM, format, args);
 	va_end(args);
-	advise_by_code(err, ABOUT_SYSTEM);
 	return code;
 }
 
@@ -141,13 +149,9 @@ int error_file(struct error *err, int code, const char *format, ...)
 {
 	va_list args;
 
-	if (!err)
-		return code;
-	err->code = code;
 	va_start(args, format);
-	put_reason(err, put_text(err, format, args));
+	(void)put_system(err, code, ABOUT_FILE, format, args);
 	va_end(args);
-	advise_by_code(err, ABOUT_FILE);
 	return code;
 }
 

@@ -173,7 +173,7 @@ static int print_table(const struct command_context *context,
 		.format = options->format,
 		.sort = options->sort,
 		.color = context->color_out,
-		.limit = (uint32_t)options->limit,
+		.limit = look_row_limit(context, &options->limit, options->format != DIFF_TEXT),
 		.verdicts = comparison->verdicts,
 		.verdict_count = comparison->gate_count,
 	};
@@ -181,10 +181,6 @@ static int print_table(const struct command_context *context,
 	struct error err;
 	int status;
 
-	/* A program that reads it wants all rows unless it says otherwise. */
-	if (view.format != DIFF_TEXT &&
-	    option_source_of(context->set, &options->limit) == OPTION_FROM_DEFAULT)
-		view.limit = 0;
 	status = diff_write(&comparison->diff, &view, &text, &err) < 0
 			 ? command_failed(context, &err)
 			 : command_print(context, &text);

@@ -20,24 +20,15 @@ struct leaks_options {
 	struct look_options look;
 };
 
-/* A program that reads JSON wants all rows unless it says otherwise. */
-static uint32_t row_limit(const struct command_context *context,
-			  const struct leaks_options *options)
-{
-	return options->format == LEAKS_FORMAT_JSON &&
-			       option_source_of(context->set, &options->limit) ==
-				       OPTION_FROM_DEFAULT
-		       ? 0
-		       : (uint32_t)options->limit;
-}
-
 static int show(const struct command_context *context, const struct leaks_options *options,
 		const struct suppressions *rules, const struct load_options *load, const char *path)
 {
-	struct leak_report_options view = {.form = LEAK_TEXT,
-					   .all = options->all,
-					   .color = context->color_out,
-					   .limit = row_limit(context, options)};
+	struct leak_report_options view = {
+		.form = LEAK_TEXT,
+		.all = options->all,
+		.color = context->color_out,
+		.limit = look_row_limit(context, &options->limit,
+					options->format == LEAKS_FORMAT_JSON)};
 	struct heap_profile heap;
 	struct error err = {0};
 	int status;

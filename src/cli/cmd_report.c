@@ -119,23 +119,14 @@ static int analyse(const struct command_context *context,
 	return status;
 }
 
-/* A program that reads JSON wants all rows unless it says otherwise. */
-static uint32_t row_limit(const struct command_context *context,
-			  const struct report_command_options *options)
-{
-	return options->format == REPORT_FORMAT_JSON &&
-			       option_source_of(context->set, &options->limit) ==
-				       OPTION_FROM_DEFAULT
-		       ? 0
-		       : (uint32_t)options->limit;
-}
-
 static int run_sites(const struct command_context *context,
 		     const struct report_command_options *options, const struct load_options *load,
 		     const char *path)
 {
-	struct site_report_options view = {.json = options->format == REPORT_FORMAT_JSON,
-					   .limit = row_limit(context, options)};
+	struct site_report_options view = {
+		.json = options->format == REPORT_FORMAT_JSON,
+		.limit = look_row_limit(context, &options->limit,
+					options->format == REPORT_FORMAT_JSON)};
 	struct load_options of_heap = *load;
 	struct heap_profile heap;
 	struct bytes text = {0};
@@ -202,7 +193,8 @@ static int show(const struct command_context *context, const struct report_comma
 	view.tree = options->tree;
 	view.inverted = options->inverted;
 	view.color = context->color_out;
-	view.limit = row_limit(context, options);
+	view.limit =
+		look_row_limit(context, &options->limit, options->format == REPORT_FORMAT_JSON);
 	view.columns = terminal_columns(context->out);
 	view.min_percent = options->min_percent;
 	view.max_depth = (uint32_t)options->max_depth;

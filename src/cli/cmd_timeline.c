@@ -97,7 +97,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		.from_ns = options->look.from_ns,
 		.step_ns = options->step_ns,
 		.columns = columns_of(context),
-		.limit = (uint32_t)options->limit,
+		.limit = look_row_limit(context, &options->limit, options->format != TIMELINE_TEXT),
 		.color = context->color_out,
 	};
 	struct gathering gathering = {0};
@@ -108,10 +108,6 @@ static int run(const struct command_context *context, void *values, int argc, ch
 
 	if (status != COMMAND_DONE)
 		return status;
-	/* Programs want all rows unless they say otherwise. */
-	if (options->format != TIMELINE_TEXT &&
-	    option_source_of(context->set, &options->limit) == OPTION_FROM_DEFAULT)
-		view.limit = 0;
 	/* Names matter only to filters. */
 	if (load.only_count == 0 && load.ignore_count == 0)
 		load.symbols = SYMBOLS_NAMES;

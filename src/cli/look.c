@@ -170,6 +170,14 @@ int look_to_load(const struct command_context *context, const struct look_option
 	return r == -EINVAL ? command_refused(context, &err) : command_failed(context, &err);
 }
 
+uint32_t look_row_limit(const struct command_context *context, const uint64_t *limit,
+			bool for_program)
+{
+	return for_program && option_source_of(context->set, limit) == OPTION_FROM_DEFAULT
+		       ? 0
+		       : (uint32_t)*limit;
+}
+
 struct source_search look_to_search(const struct source_options *sources)
 {
 	return (struct source_search){

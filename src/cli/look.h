@@ -95,6 +95,10 @@ int look_to_load(const struct command_context *context, const struct look_option
 void look_set_symbols(const struct command_context *context, const struct symbol_options *symbols,
 		      struct debuginfod *server, struct load_options *ret);
 
+/* How many rows are wanted, 0 for all: so a program that reads them, unless it says otherwise. */
+uint32_t look_row_limit(const struct command_context *context, const uint64_t *limit,
+			bool for_program);
+
 /* For load_options: self is the context. */
 void look_note_damage(void *self, const char *path, const struct recording_damage *damage);
 

@@ -598,8 +598,7 @@ void process_tracker_map(struct process_tracker *tracker, uint64_t time_ns, pid_
 	if (!process || !process->space)
 		return;
 	r = add_map(tracker, process, time_ns, region, build_id);
-	log_trace("process %d maps %s at 0x%llx", (int)pid, region->path,
-		  (unsigned long long)region->start);
+	log_trace("process %d maps %s", (int)pid, region->path);
 	if (r < 0)
 		log_debug("mapping of %s in %d not kept: %s", region->path, (int)pid, strerror(-r));
 }
