@@ -36,6 +36,9 @@
 
 /* Blocks that memory is asked for ahead of time. */
 #define AHEAD 16u
+/* For a thread that waits for a CPU, before it stops: one that runs should stand still for less. */
+#define RUNNING_NS NS_PER_SEC
+#define LEAVING_NS (10 * NS_PER_SEC)
 
 struct leak_search {
 	struct leak_job job;
@@ -113,7 +116,8 @@ static int read_inside(struct leak_search *search, struct error *err)
 /* One that ends waits for us as it is; of others a copy is made. */
 static int take_snapshot(struct leak_search *search, struct error *err)
 {
-	int r = snapshot_stop(&search->snapshot, search->process.pid, err);
+	int r = snapshot_stop(&search->snapshot, search->process.pid,
+			      search->process.waits ? LEAVING_NS : RUNNING_NS, err);
 
 	if (r == 0)
 		r = drain(&search->job, err);

@@ -21,7 +21,11 @@
 /* For the call alone: what a thread makes of its own is not ours. */
 #define OPTIONS (PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE)
 #define STEP_NS 50000
-#define PATIENCE_NS NS_PER_SEC
+/*
+ * A thread that was led away has to be led back, which needs it to stand still: it is waited for,
+ * however long it waits for a CPU itself.
+ */
+#define FOREVER_NS (UINT64_MAX / 2)
 #define MASK_BYTES 8u
 /* Stops on the way that are not what is waited for: more are no accident. */
 #define MOST_STOPS 64u
@@ -154,7 +158,7 @@ static int run_call(pid_t tid, long *ret, pid_t *ret_child, bool *ret_stopped)
 
 		if (ptrace(PTRACE_SYSCALL, tid, NULL, NULL) < 0)
 			return -errno;
-		status = inject_wait(tid, PATIENCE_NS);
+		status = inject_wait(tid, FOREVER_NS);
 		if (status < 0)
 			return status;
 		call_stops += status == (SIGTRAP | 0x80);
@@ -175,7 +179,7 @@ static int stop_again(pid_t tid)
 	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0 ||
 	    ptrace(PTRACE_CONT, tid, NULL, NULL) < 0)
 		return -errno;
-	return inject_wait(tid, PATIENCE_NS);
+	return inject_wait(tid, FOREVER_NS);
 }
 
 int inject(const struct inject_place *place, const struct inject_call *call, long *ret,

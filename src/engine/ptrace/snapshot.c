@@ -13,6 +13,7 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -20,6 +21,7 @@
 #include "base/scope.h"
 #include "engine/ptrace/inject.h"
 #include "engine/ptrace/refusal.h"
+#include "engine/ptrace/tracer.h"
 #include "proc/process_info.h"
 #include "proc/thread_status.h"
 #include "unwind/arch/native.h"
@@ -27,7 +29,27 @@
 /* For all threads together: one that the kernel keeps (state D) is left out. */
 #define PATIENCE_NS (200 * NS_PER_MS)
 #define LEAST_PATIENCE_NS NS_PER_MS
-#define FAREWELL_NS (5 * NS_PER_SEC)
+#define KEPT_NS (20 * NS_PER_MS)
+#define LOOK_NS (10 * NS_PER_MS)
+#define CHILD_NS (5 * NS_PER_SEC)
+
+/* What is done in the thread that traces. */
+struct step {
+	struct snapshot *snapshot;
+	struct error *err;
+	int code;
+};
+
+/* Until when threads are waited for, and those of them that wait for a CPU. */
+struct patience {
+	uint64_t until_ns;
+	uint64_t cpu_until_ns;
+};
+
+static uint64_t left_ns(uint64_t now_ns, uint64_t until_ns)
+{
+	return now_ns + LEAST_PATIENCE_NS < until_ns ? until_ns - now_ns : LEAST_PATIENCE_NS;
+}
 
 static struct snapshot_thread *find(struct snapshot *snapshot, pid_t tid)
 {
@@ -54,11 +76,17 @@ static void read_call(pid_t pid, struct snapshot_thread *thread)
  * Notes whether the kernel keeps a thread from stopping, as one that waits for a child of vfork, or
  * the first one when it has ended before the others: all would have to wait for it.
  */
-static void note_kept(struct snapshot_thread *thread)
+static void note_kept(struct snapshot_thread *thread, uint64_t until_ns)
 {
 	struct process_info info;
+	int r = process_info_read(thread->tid, &info, NULL);
 
-	if (process_info_read(thread->tid, &info, NULL) < 0)
+	/* Most are kept for a moment only, for a page of a file. */
+	while (r == 0 && info.state == 'D' && clock_monotonic_ns() < until_ns) {
+		(void)nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
+		r = process_info_read(thread->tid, &info, NULL);
+	}
+	if (r < 0)
 		return;
 	thread->has_ended = info.state == 'Z';
 	thread->is_kept = thread->has_ended || info.state == 'D';
@@ -76,6 +104,7 @@ static int seize(struct snapshot_thread *thread)
 /* Lists threads that are not known yet, and what they do before anything is stopped. */
 static int list_new(struct snapshot *snapshot, struct error *err)
 {
+	uint64_t until_ns = clock_monotonic_ns() + KEPT_NS;
 	struct pid_list list = {0};
 	int r = process_list_threads(snapshot->pid, &list, err);
 
@@ -85,7 +114,7 @@ static int list_new(struct snapshot *snapshot, struct error *err)
 		if (find(snapshot, thread.tid))
 			continue;
 		read_call(snapshot->pid, &thread);
-		note_kept(&thread);
+		note_kept(&thread, until_ns);
 		if (vec_push(&snapshot->threads, thread) < 0)
 			r = error_set(err, -ENOMEM, "out of memory");
 	}
@@ -109,17 +138,34 @@ static int seize_new(struct snapshot *snapshot, struct error *err)
 	return (int)(snapshot->threads.count - first);
 }
 
+/* Those that are held, or kept, have not ended: they take too long. */
+static int explain_late(const struct snapshot *snapshot, struct error *err)
+{
+	(void)error_set(err, -ETIMEDOUT, "process %d does not stop", (int)snapshot->pid);
+	error_remedy(err,
+		     "it waits for a disk, a child or a CPU: look again when it goes on with "
+		     "wick heap --scan -p %d",
+		     (int)snapshot->pid);
+	return -ETIMEDOUT;
+}
+
 /* Who is not held has ended where others are; where nobody is we may not hold them. */
 static int check_held(const struct snapshot *snapshot, struct error *err)
 {
 	int refusal = -ESRCH;
+	bool is_late = false;
 
 	for (size_t i = 0; i < snapshot->threads.count; i++) {
-		if (snapshot->threads.items[i].is_known)
+		const struct snapshot_thread *thread = &snapshot->threads.items[i];
+
+		if (thread->is_known)
 			return 0;
-		if (snapshot->threads.items[i].refusal < 0)
-			refusal = snapshot->threads.items[i].refusal;
+		is_late |= (thread->is_held || thread->is_kept) && !thread->has_ended;
+		if (thread->refusal < 0)
+			refusal = thread->refusal;
 	}
+	if (is_late)
+		return explain_late(snapshot, err);
 	return refusal_explain(refusal, snapshot->pid, snapshot->pid, err);
 }
 
@@ -141,10 +187,31 @@ static uint64_t thread_pointer(pid_t tid)
 #endif
 }
 
-/* Waits until a thread stands still, and reads its registers. Returns -ESRCH when it has ended. */
-static int look_at_thread(struct snapshot_thread *thread, uint64_t patience_ns)
+/* Neither kept by the kernel nor ended; it may have stopped just now. */
+static bool will_stop(pid_t tid)
 {
-	int status = thread->is_held ? inject_wait(thread->tid, patience_ns) : -ESRCH;
+	struct process_info info;
+
+	return process_info_read(tid, &info, NULL) == 0 && info.state != 'D' && info.state != 'Z';
+}
+
+/* Until a thread stands still. One that waits for a CPU will do so, and is given longer. */
+static int wait_for_stop(pid_t tid, const struct patience *patience)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+	int status = inject_wait(tid, left_ns(now_ns, patience->until_ns));
+
+	while (status == -ETIMEDOUT && now_ns < patience->cpu_until_ns && will_stop(tid)) {
+		status = inject_wait(tid, LOOK_NS);
+		now_ns = clock_monotonic_ns();
+	}
+	return status;
+}
+
+/* Waits until a thread stands still, and reads its registers. Returns -ESRCH when it has ended. */
+static int look_at_thread(struct snapshot_thread *thread, const struct patience *patience)
+{
+	int status = thread->is_held ? wait_for_stop(thread->tid, patience) : -ESRCH;
 
 	if (status < 0)
 		return status;
@@ -160,19 +227,28 @@ static int look_at_thread(struct snapshot_thread *thread, uint64_t patience_ns)
 /* Threads may make others until they stand still: those are found by listing again. */
 static int hold_all(struct snapshot *snapshot, struct error *err)
 {
-	uint64_t until_ns = clock_monotonic_ns() + PATIENCE_NS;
+	uint64_t now_ns = clock_monotonic_ns();
+	struct patience patience = {now_ns + PATIENCE_NS, now_ns + snapshot->patience_ns};
 	size_t looked = 0;
 	int r;
 
 	while ((r = seize_new(snapshot, err)) > 0)
-		for (; looked < snapshot->threads.count; looked++) {
-			uint64_t now_ns = clock_monotonic_ns();
-
-			(void)look_at_thread(&snapshot->threads.items[looked],
-					     now_ns < until_ns ? until_ns - now_ns
-							       : LEAST_PATIENCE_NS);
-		}
+		for (; looked < snapshot->threads.count; looked++)
+			(void)look_at_thread(&snapshot->threads.items[looked], &patience);
 	return r < 0 ? r : check_held(snapshot, err);
+}
+
+static void let_go(void *self)
+{
+	struct snapshot *snapshot = self;
+
+	for (size_t i = 0; i < snapshot->threads.count; i++) {
+		struct snapshot_thread *thread = &snapshot->threads.items[i];
+
+		if (thread->is_held &&
+		    ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(intptr_t)thread->signal) == 0)
+			thread->is_held = false;
+	}
 }
 
 /* The first thread may have ended, and has no memory then. */
@@ -184,17 +260,38 @@ static pid_t any_known(const struct snapshot *snapshot)
 	return snapshot->pid;
 }
 
-int snapshot_stop(struct snapshot *snapshot, pid_t pid, struct error *err)
+static void stop(void *self)
+{
+	struct step *step = self;
+
+	step->code = hold_all(step->snapshot, step->err);
+	if (step->code < 0)
+		let_go(step->snapshot);
+}
+
+/* Without a thread to trace from nothing is held. */
+static int begin(struct snapshot *snapshot, struct error *err)
+{
+	struct step step = {.snapshot = snapshot, .err = err};
+	int r = tracer_begin(&snapshot->tracer, err);
+
+	if (r < 0)
+		return r;
+	tracer_do(snapshot->tracer, stop, &step);
+	return step.code;
+}
+
+int snapshot_stop(struct snapshot *snapshot, pid_t pid, uint64_t patience_ns, struct error *err)
 {
 	int r;
 
-	*snapshot =
-		(struct snapshot){.pid = pid, .memory_pid = pid, .asked_ns = clock_monotonic_ns()};
-	r = hold_all(snapshot, err);
-	if (r < 0) {
-		snapshot_go_on(snapshot);
+	*snapshot = (struct snapshot){.pid = pid,
+				      .memory_pid = pid,
+				      .patience_ns = patience_ns,
+				      .asked_ns = clock_monotonic_ns()};
+	r = begin(snapshot, err);
+	if (r < 0)
 		return r;
-	}
 	snapshot->memory_pid = any_known(snapshot);
 	snapshot->time_ns = clock_monotonic_ns();
 	return 0;
@@ -233,7 +330,7 @@ static int check_filter(pid_t pid, struct error *err)
 	return -EPERM;
 }
 
-int snapshot_fork(struct snapshot *snapshot, uint64_t call_address, struct error *err)
+static int copy(struct snapshot *snapshot, struct error *err)
 {
 	const struct snapshot_thread *thread = choose(snapshot);
 	struct inject_call call = {.number = SYS_clone};
@@ -244,13 +341,13 @@ int snapshot_fork(struct snapshot *snapshot, uint64_t call_address, struct error
 	if (r < 0)
 		return r;
 	r = thread ? 0 : -ESRCH;
-	snapshot->call_address = call_address;
 	if (r == 0)
-		r = inject(&(struct inject_place){thread->tid, call_address, thread->call}, &call,
-			   &result, &child);
+		r = inject(
+			&(struct inject_place){thread->tid, snapshot->call_address, thread->call},
+			&call, &result, &child);
 	if (child > 0) {
 		snapshot->memory_pid = snapshot->child = child;
-		(void)inject_wait(child, FAREWELL_NS); /* it stands still before its first step */
+		(void)inject_wait(child, CHILD_NS); /* it stands still before its first step */
 		/* And goes with us. */
 		(void)ptrace(PTRACE_SETOPTIONS, child, NULL, (void *)(uintptr_t)PTRACE_O_EXITKILL);
 	}
@@ -261,93 +358,80 @@ int snapshot_fork(struct snapshot *snapshot, uint64_t call_address, struct error
 		     : 0;
 }
 
+static void fork_step(void *self)
+{
+	struct step *step = self;
+
+	step->code = copy(step->snapshot, step->err);
+}
+
+int snapshot_fork(struct snapshot *snapshot, uint64_t call_address, struct error *err)
+{
+	struct step step = {.snapshot = snapshot, .err = err};
+
+	snapshot->call_address = call_address;
+	tracer_do(snapshot->tracer, fork_step, &step);
+	return step.code;
+}
+
 void snapshot_go_on(struct snapshot *snapshot)
 {
-	for (size_t i = 0; i < snapshot->threads.count; i++) {
-		struct snapshot_thread *thread = &snapshot->threads.items[i];
-
-		if (thread->is_held &&
-		    ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(intptr_t)thread->signal) == 0)
-			thread->is_held = false;
-	}
+	if (snapshot->tracer)
+		tracer_do(snapshot->tracer, let_go, snapshot);
 	if (snapshot->paused_ns == 0)
 		snapshot->paused_ns = clock_monotonic_ns() - snapshot->asked_ns;
 }
 
-/*
- * One that was killed while it was held stays until its tracer has asked for its end, and all its
- * process with it. Whose child the process is asks for the end of that.
- */
-static void bury(const struct snapshot *snapshot, pid_t tid)
+/* Those that did not stop in time are let go with the tracer. */
+static void end_tracer(struct snapshot *snapshot)
 {
-	struct process_info info = {0};
-	siginfo_t end;
-
-	if (tid != snapshot->pid ||
-	    (process_info_read(tid, &info, NULL) == 0 && info.parent_pid != getpid()))
-		(void)waitid(P_PID, (id_t)tid, &end, WEXITED | WNOHANG | __WALL);
+	tracer_end(snapshot->tracer);
+	snapshot->tracer = NULL;
+	snapshot->threads.count = 0;
 }
 
-/*
- * Those that did not stop in time are let go when they do, or have ended; the first thread last,
- * since its end shows when the others are gone.
- */
-static void let_late_go(struct snapshot *snapshot)
+static void kill_child(void *self)
 {
-	uint64_t until_ns = clock_monotonic_ns() + FAREWELL_NS;
+	struct snapshot *snapshot = self;
+	siginfo_t info;
 
-	for (size_t i = snapshot->threads.count; i-- > 0;) {
-		struct snapshot_thread *thread = &snapshot->threads.items[i];
-		uint64_t now_ns = clock_monotonic_ns();
-
-		if (!thread->is_held)
-			continue;
-		if (look_at_thread(thread, now_ns < until_ns ? until_ns - now_ns
-							     : LEAST_PATIENCE_NS) == -ESRCH) {
-			bury(snapshot, thread->tid);
-			thread->is_held = false;
-		}
-	}
-	snapshot_go_on(snapshot);
+	(void)kill(snapshot->child, SIGKILL);
+	/* As its tracer we are told first; then it is its parent's. */
+	while (waitid(P_PID, (id_t)snapshot->child, &info, WEXITED | __WALL) < 0 && errno == EINTR)
+		;
 }
 
 /* The process asks for the status of the child that it does not know of: else that stays. */
-static void reap(struct snapshot *snapshot, pid_t child)
+static void reap(void *self)
 {
-	struct inject_call call = {.number = SYS_wait4, .arguments = {child, 0, __WALL | WNOHANG}};
-	const struct snapshot_thread *thread;
+	struct snapshot *snapshot = self;
+	struct inject_call call = {.number = SYS_wait4,
+				   .arguments = {snapshot->child, 0, __WALL | WNOHANG}};
+	const struct snapshot_thread *thread = choose(snapshot);
 	long result;
 	pid_t none;
 
-	snapshot->threads.count = 0;
-	thread = hold_all(snapshot, NULL) < 0 ? NULL : choose(snapshot);
 	if (thread)
 		(void)inject(
 			&(struct inject_place){thread->tid, snapshot->call_address, thread->call},
 			&call, &result, &none);
-	snapshot_go_on(snapshot);
-	let_late_go(snapshot);
-}
-
-static void end_child(struct snapshot *snapshot)
-{
-	pid_t child = snapshot->child;
-	siginfo_t info;
-
-	snapshot->child = 0;
-	(void)kill(child, SIGKILL);
-	/* As its tracer we are told first; then it is its parent's. */
-	while (waitid(P_PID, (id_t)child, &info, WEXITED | __WALL) < 0 && errno == EINTR)
-		;
-	reap(snapshot, child);
+	let_go(snapshot);
 }
 
 void snapshot_fini(struct snapshot *snapshot)
 {
-	snapshot_go_on(snapshot);
-	let_late_go(snapshot);
-	if (snapshot->child > 0)
-		end_child(snapshot);
+	bool has_child = snapshot->child > 0;
+
+	if (snapshot->tracer) {
+		snapshot_go_on(snapshot);
+		if (has_child)
+			tracer_do(snapshot->tracer, kill_child, snapshot);
+		end_tracer(snapshot);
+	}
+	if (has_child && begin(snapshot, NULL) == 0)
+		tracer_do(snapshot->tracer, reap, snapshot);
+	end_tracer(snapshot);
+	snapshot->child = 0;
 	vec_fini(&snapshot->threads);
 }
 

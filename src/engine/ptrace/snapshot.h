@@ -14,7 +14,7 @@
  * stopper.h for those that are not). The child is made by a call that one of the threads is
  * led to make; it has no signal for its end, so wait() and SIGCHLD do not tell of it.
  *
- * Threads: ptrace belongs to the thread that calls snapshot_stop(); so do all calls.
+ * Threads: one at a time; what is traced is traced by a thread of its own (tracer.h).
  */
 
 #include <stdbool.h>
@@ -26,6 +26,7 @@
 #include "track/registers.h"
 
 struct error;
+struct tracer;
 
 struct snapshot_thread {
 	pid_t tid;
@@ -45,7 +46,9 @@ struct snapshot_thread {
 struct snapshot {
 	pid_t pid;
 	pid_t memory_pid; /* whose memory is that of the moment: a thread of it, or the child */
-	pid_t child;      /* 0: none was made */
+	struct tracer *tracer;
+	pid_t child; /* 0: none was made */
+	uint64_t patience_ns;
 	uint64_t time_ns; /* CLOCK_MONOTONIC, when all stood still */
 	uint64_t asked_ns;
 	uint64_t paused_ns; /* how long they did, all in all */
@@ -53,8 +56,11 @@ struct snapshot {
 	VEC(struct snapshot_thread) threads;
 };
 
-/* The caller releases with snapshot_fini(), also after a failure: then nothing is held. */
-int snapshot_stop(struct snapshot *snapshot, pid_t pid, struct error *err);
+/*
+ * Threads that wait for a CPU are given patience_ns to stop; the others stand still meanwhile.
+ * The caller releases with snapshot_fini(), also after a failure: then nothing is held.
+ */
+int snapshot_stop(struct snapshot *snapshot, pid_t pid, uint64_t patience_ns, struct error *err);
 
 /* call_address: of an instruction in the process that calls the kernel. */
 int snapshot_fork(struct snapshot *snapshot, uint64_t call_address, struct error *err);

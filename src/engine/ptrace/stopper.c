@@ -37,6 +37,7 @@
 #define NEGLECT_SHARE 4
 /* The same when leaving. What is still held then is let go when this program ends. */
 #define FAREWELL_NS (2 * NS_PER_SEC)
+#define STARVED_NS (60 * NS_PER_SEC)
 
 struct traced {
 	pid_t pid;
@@ -673,6 +674,28 @@ const struct stop_times *stopper_times(const struct stopper *stopper)
 	return &stopper->times;
 }
 
+/* Whether one of those that are left will stop as soon as it gets a CPU. */
+static bool waits_for_cpu(struct stopper *stopper)
+{
+	for (size_t i = 0; i < stopper->threads.count; i++) {
+		read_state(&stopper->threads.items[i]);
+		if (stopper->threads.items[i].state == 'R')
+			return true;
+	}
+	return false;
+}
+
+/* Who is left behind stands still once it stops, for as long as this process is there. */
+static void wait_for_late(struct stopper *stopper)
+{
+	uint64_t last_ns = clock_monotonic_ns() + STARVED_NS;
+
+	while (stopper->threads.count > 0 && clock_monotonic_ns() < last_ns &&
+	       waits_for_cpu(stopper))
+		if (sweep(stopper) == 0)
+			(void)wait_for_notice(clock_monotonic_ns() + PATIENCE_NS);
+}
+
 void stopper_detach(struct stopper *stopper)
 {
 	uint64_t until_ns = clock_monotonic_ns() + FAREWELL_NS;
@@ -687,6 +710,7 @@ void stopper_detach(struct stopper *stopper)
 	while (stopper->threads.count > 0 && clock_monotonic_ns() < until_ns)
 		if (sweep(stopper) == 0)
 			(void)wait_for_notice(until_ns); /* the loop looks at the time */
+	wait_for_late(stopper);
 }
 
 static int note_suspended(struct stopper *stopper, const struct traced *thread)
