@@ -36,7 +36,7 @@ static int begin(struct top_model *model, const struct profile *profile)
 	model->all = model->whole = 0;
 	model->functions.count = model->threads.count = model->boxes.count = 0;
 	model->sums.count = model->thread_sums.count = model->grown.count = 0;
-	model->climbs.count = model->climbed.count = model->common.count = model->deepest = 0;
+	model->climbs.count = model->climbed.count = model->common.count = 0;
 	id_index_clear(&model->box_index);
 	for (size_t i = 0; i < profile->functions.count; i++)
 		if (vec_push(&model->sums, (struct top_function){.function = (uint32_t)i,
@@ -122,8 +122,6 @@ static int compare_begin(struct top_model *model, size_t shown)
 {
 	size_t same = 0;
 
-	if (shown > model->deepest)
-		model->deepest = shown;
 	if (model->climbs.count == 0) {
 		for (; same < shown; same++)
 			if (vec_push(&model->common, at_depth(model, shown, same)) < 0)
@@ -154,17 +152,6 @@ static int begin_climb(struct top_model *model, size_t shown, uint32_t rows, int
 	return vec_push(&model->climbs, climb);
 }
 
-/* How many levels are left out: where not all have room, those that are the same for all. */
-static uint32_t first_level(struct top_model *model, uint32_t levels)
-{
-	size_t more = model->deepest > levels ? model->deepest - levels : 0;
-	size_t left_out = more < model->common.count ? more : model->common.count;
-
-	if (left_out > 0)
-		model->grown.items[0].function = model->common.items[left_out - 1];
-	return (uint32_t)left_out;
-}
-
 /* Whether a box takes at least half a column. What is above it is no larger. */
 static bool is_seen(const struct top_model *model, uint32_t box, uint32_t columns)
 {
@@ -172,12 +159,12 @@ static bool is_seen(const struct top_model *model, uint32_t box, uint32_t column
 }
 
 /*
- * Grows boxes level by level: what stands on one that is too small to be seen is not looked at,
- * and that is most of them where stacks differ. 0 or -ENOMEM.
+ * Grows boxes level by level, from where stacks begin to differ: what stands on one that is too
+ * small to be seen is not looked at, and that is most of them where stacks differ. 0 or -ENOMEM.
  */
 static int grow_boxes(struct top_model *model, struct top_size flame)
 {
-	uint32_t first = first_level(model, flame.rows - 1);
+	uint32_t first = (uint32_t)model->common.count;
 
 	for (uint32_t at = first; model->climbs.count > 0 && at - first < flame.rows - 1; at++) {
 		size_t kept = 0;
@@ -185,7 +172,7 @@ static int grow_boxes(struct top_model *model, struct top_size flame)
 		for (size_t i = 0; i < model->climbs.count; i++) {
 			struct top_climb climb = model->climbs.items[i];
 
-			if (at == climb.count || !is_seen(model, climb.box, flame.columns))
+			if (at >= climb.count || !is_seen(model, climb.box, flame.columns))
 				continue;
 			climb.box =
 				child_of(model, climb.box, model->climbed.items[climb.first + at]);
@@ -196,6 +183,45 @@ static int grow_boxes(struct top_model *model, struct top_size flame)
 		}
 		model->climbs.count = kept;
 	}
+	return 0;
+}
+
+static uint32_t seen_levels(const struct top_model *model, uint32_t columns)
+{
+	uint32_t levels = 0;
+
+	for (uint32_t i = 1; i < model->grown.count; i++)
+		if (model->grown.items[i].depth > levels && is_seen(model, i, columns))
+			levels = model->grown.items[i].depth;
+	return levels;
+}
+
+/*
+ * Puts what all stacks begin with below the boxes that grew. Where not all has room, as much is
+ * left out as the boxes that can be seen need, and the lowest box tells. 0 or -ENOMEM.
+ */
+static int grow_stem(struct top_model *model, struct top_size flame)
+{
+	size_t levels = model->common.count + seen_levels(model, flame.columns);
+	size_t more = levels > flame.rows - 1 ? levels - (flame.rows - 1) : 0;
+	size_t left_out = more < model->common.count ? more : model->common.count;
+	uint32_t stem = (uint32_t)(model->common.count - left_out);
+	uint32_t grown = (uint32_t)model->grown.count;
+
+	if (left_out > 0)
+		model->grown.items[0].function = model->common.items[left_out - 1];
+	for (uint32_t i = 1; i < grown && stem > 0; i++) {
+		model->grown.items[i].depth += stem;
+		if (model->grown.items[i].parent == 0)
+			model->grown.items[i].parent = grown + stem - 1;
+	}
+	for (uint32_t i = 0; i < stem; i++)
+		if (vec_push(&model->grown,
+			     (struct top_box){.parent = i == 0 ? 0 : grown + i - 1,
+					      .function = model->common.items[left_out + i],
+					      .depth = i + 1,
+					      .total = model->grown.items[0].total}) < 0)
+			return -ENOMEM;
 	return 0;
 }
 
@@ -368,7 +394,8 @@ static int place_boxes(struct top_model *model, struct top_size flame)
 {
 	model->path.count = 0; /* from here on: by box, its id among those that grew */
 	model->grown.items[0].width = flame.columns;
-	if (grow_boxes(model, flame) < 0 || order_boxes(model, flame.columns) < 0 ||
+	if (grow_boxes(model, flame) < 0 || grow_stem(model, flame) < 0 ||
+	    order_boxes(model, flame.columns) < 0 ||
 	    vec_push(&model->boxes, model->grown.items[0]) < 0 || vec_push(&model->path, 0) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < model->boxes.count; i++)

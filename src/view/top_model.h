@@ -62,7 +62,6 @@ struct top_model {
 	VEC(struct top_climb) climbs;  /* of stacks whose box can be seen */
 	VEC(uint32_t) climbed;         /* their functions from the first that is shown on */
 	VEC(uint32_t) common;          /* functions that all of them begin with */
-	size_t deepest;                /* functions of the longest of them */
 	VEC(int64_t) thread_sums;      /* by thread */
 	VEC(struct top_box) grown;     /* boxes before they are placed */
 	VEC(uint32_t) order;           /* of those that can be seen */

@@ -213,6 +213,18 @@ static void what_all_stacks_begin_with_gives_way_to_what_differs(void **test)
 	profile_free(profile);
 }
 
+static void stacks_too_small_to_be_seen_take_no_room(void **test)
+{
+	struct profile *profile = make_profile();
+
+	make_stack(profile, 0, "start;main;a", 60000);
+	make_stack(profile, 0, "start;main;b", 40000);
+	make_stack(profile, 0, "start;main;c;d;e;f;g;h;i", 9);
+	assert_boxes(profile, 4, "0:all 1:start 2:main 3:a 3:b");
+	assert_boxes(profile, 3, "0:start 1:main 2:a 2:b");
+	profile_free(profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -227,6 +239,7 @@ int main(void)
 		cmocka_unit_test(a_chosen_function_is_followed_when_rows_move),
 		cmocka_unit_test(sums_count_a_recursive_function_once),
 		cmocka_unit_test(what_all_stacks_begin_with_gives_way_to_what_differs),
+		cmocka_unit_test(stacks_too_small_to_be_seen_take_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
