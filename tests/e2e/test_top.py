@@ -126,6 +126,27 @@ def test_the_terminal_is_given_back_at_every_end(terminal, background):
     assert "status 0" in gone.assert_given_back()
 
 
+def test_a_view_that_was_stopped_goes_on(terminal, background):
+    """Ctrl-Z gives the terminal to the shell, fg takes it again."""
+    busy = background(workload("split", 60000))
+    view = terminal("stop", "--help")
+    view.tmux("respawn-pane", "-k", "-t", "stop", "PS1='shell> ' exec bash --norc --noprofile -i")
+    view.keys("-l", f"{shlex.quote(str(WICK))} top -p {busy.pid}")
+    view.keys("Enter")
+    view.wait_for("|hot_70")
+    view.keys("C-z")
+    # The mode of the terminal is the shell's again: what is typed is seen, and is no key.
+    view.wait_for("Stopped", "shell> ", absent="|hot_70")
+    view.keys("-l", "echo q$((3 + 4))")
+    view.keys("Enter")
+    view.wait_for("q7")
+    view.keys("-l", "fg")
+    view.keys("Enter")
+    view.wait_for("|hot_70", absent="Stopped")
+    view.keys("q")
+    view.wait_for("shell> ", "q7", absent="|hot_70")
+
+
 def test_a_program_that_was_started_ends_with_its_view(terminal, tmp_path):
     view = terminal("start", "--", *workload("split", 60000))
     screen = view.wait_for("hot_70")
