@@ -205,10 +205,11 @@ INPROC_EXPORT void _Exit(int status)
 /* An instruction that the recorder may let a thread of this program run: it returns nowhere. */
 __asm__(".pushsection .text\n\t.globl leave_call\n\t.hidden leave_call\n"
 #if defined(__aarch64__)
-	".balign 4\nleave_call:\n\tsvc #0\n\tbrk #0\n"
+	".balign 8\nleave_call:\n\tsvc #0\n\tbrk #0\n"
 #else
-	"leave_call:\n\tsyscall\n\tint3\n"
+	".balign 8\nleave_call:\n\tsyscall\n\t.fill 6, 1, 0xcc\n"
 #endif
+	"\t.asciz \"" INSIDE_CALL_MARK "\"\n\t.balign 8\n"
 	"\t.popsection");
 extern char leave_call INPROC_OWN;
 

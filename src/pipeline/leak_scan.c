@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@
 #include "pipeline/leak_layout.h"
 #include "pipeline/transfer.h"
 #include "proc/maps.h"
+#include "proc/process_info.h"
 #include "recording/reader.h"
 #include "recording/writer.h"
 #include "symbol/address_sort.h"
@@ -49,6 +51,7 @@ struct leak_search {
 	int code;          /* of the thread, with err */
 	struct error err;
 	struct snapshot snapshot;
+	uint64_t recorded_bytes; /* of the file, when all stood still */
 	struct recording_reader *reader;
 	struct heap_analysis *analysis;
 	VEC(struct reach_block) blocks;
@@ -91,11 +94,20 @@ static size_t read_memory(void *self, uint64_t address, void *buffer, size_t siz
 }
 
 /* All that was written up to the moment is in the file. */
-static int drain(const struct leak_job *job, struct error *err)
+/* What the file has from here on tells of later moments. */
+static int drain(struct leak_search *search, struct error *err)
 {
-	int r = engine_drain(job->engine, err);
+	struct stat info;
+	int r = engine_drain(search->job.engine, err);
 
-	return r < 0 ? r : recording_writer_flush(job->writer, err);
+	if (r == 0)
+		r = recording_writer_flush(search->job.writer, err);
+	if (r < 0)
+		return r;
+	if (fstat(search->job.output_fd, &info) < 0)
+		return error_file(err, -errno, "cannot read the recording again");
+	search->recorded_bytes = (uint64_t)info.st_size;
+	return 0;
 }
 
 static int read_inside(struct leak_search *search, struct error *err)
@@ -120,7 +132,7 @@ static int take_snapshot(struct leak_search *search, struct error *err)
 			      search->process.waits ? LEAVING_NS : RUNNING_NS, err);
 
 	if (r == 0)
-		r = drain(&search->job, err);
+		r = drain(search, err);
 	if (r == 0)
 		r = read_inside(search, err);
 	if (r == 0 && !search->process.waits)
@@ -166,6 +178,7 @@ static int read_events(struct leak_search *search, struct error *err)
 
 	if (r < 0)
 		return r;
+	recording_reader_limit(search->reader, search->recorded_bytes);
 	config.dictionary = recording_reader_dictionary(search->reader);
 	if (heap_analysis_new(&config, &search->analysis) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
@@ -396,6 +409,21 @@ static int write_down(struct leak_search *search, struct leak_summary *ret, stru
 	return sink->ops->leaks(sink->self, &found, err);
 }
 
+/* What was looked at may be killed at any time: what could not be read then says nothing. */
+static int check_alive(struct leak_search *search)
+{
+	struct process_info info;
+
+	if (process_info_read(search->snapshot.memory_pid, &info, NULL) == 0 && info.state != 'Z' &&
+	    info.state != 'X')
+		return 0;
+	return error_advise(&search->err,
+			    error_set(&search->err, -ESRCH,
+				      "process %d was ended while its memory was looked at",
+				      (int)search->snapshot.memory_pid),
+			    "scan it again, or see what it does not free: wick leaks FILE");
+}
+
 static void *run(void *self)
 {
 	struct leak_search *search = self;
@@ -404,6 +432,8 @@ static void *run(void *self)
 
 	if (r == 0 && (take_threads(search) < 0 || look(search) < 0))
 		r = error_set(&search->err, -ENOMEM, "out of memory");
+	if (r == 0)
+		r = check_alive(search);
 	search->code = r;
 	search->cpu_ns += own_cpu_ns() - before_ns;
 	atomic_store(&search->done, true);
@@ -434,8 +464,10 @@ int leak_search_begin(const struct leak_job *job, const struct engine_process *p
 	return r;
 }
 
-bool leak_search_is_done(const struct leak_search *search)
+bool leak_search_is_done(struct leak_search *search)
 {
+	if (!search->process.waits)
+		snapshot_let_late_go(&search->snapshot);
 	return atomic_load(&search->done);
 }
 
@@ -450,9 +482,33 @@ int leak_search_end(struct leak_search *search, struct leak_summary *ret, struct
 	if (r < 0 && err)
 		*err = search->err;
 	snapshot_fini(&search->snapshot);
+	ret->left = (struct leak_copy){search->snapshot.pid,
+				       search->snapshot.is_left ? search->snapshot.child : 0,
+				       search->snapshot.call_address};
 	search->cpu_ns += own_cpu_ns() - before_ns;
 	if (r == 0)
 		r = write_down(search, ret, err);
 	fini(search);
 	return r;
+}
+
+/* Who asks for its own children may have been told of it already. */
+static bool is_there(const struct leak_copy *copy)
+{
+	struct process_info info;
+
+	return process_info_read(copy->child, &info, NULL) == 0 && info.state == 'Z' &&
+	       info.parent_pid == copy->pid;
+}
+
+bool leak_copy_remove(const struct leak_copy *copy)
+{
+	struct snapshot snapshot = {
+		.pid = copy->pid, .child = copy->child, .call_address = copy->call_address};
+
+	if (!is_there(copy))
+		return true;
+	snapshot_reap(&snapshot);
+	snapshot_fini(&snapshot);
+	return !snapshot.is_left;
 }

@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "heap/leak_scans.h"
 #include "model/leak.h"
@@ -30,11 +31,19 @@ struct leak_job {
 	enum leak_trigger trigger; /* why it is done */
 };
 
+/* A copy of a process that was looked at, and could not be taken away: the process is stopped. */
+struct leak_copy {
+	pid_t pid;   /* of the process */
+	pid_t child; /* 0: there is none */
+	uint64_t call_address;
+};
+
 struct leak_summary {
 	uint64_t time_ns;
 	uint64_t paused_ns;
 	uint64_t cpu_ns;
 	struct leak_sum sums[LEAK_CLASSES];
+	struct leak_copy left; /* told in any case */
 };
 
 struct leak_search;
@@ -46,10 +55,13 @@ struct leak_search;
 int leak_search_begin(const struct leak_job *job, const struct engine_process *process,
 		      struct leak_search **ret, struct error *err);
 
-/* Whether leak_search_end() would not wait. */
-bool leak_search_is_done(const struct leak_search *search);
+/* Whether leak_search_end() would not wait. Called now and then, it sees to the process. */
+bool leak_search_is_done(struct leak_search *search);
 
 /* Writes down what was found; the process goes on in any case. */
 int leak_search_end(struct leak_search *search, struct leak_summary *ret, struct error *err);
+
+/* Tries again. Returns whether it is gone. */
+bool leak_copy_remove(const struct leak_copy *copy);
 
 #endif

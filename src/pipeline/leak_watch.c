@@ -13,6 +13,8 @@
 /* How often a search is asked whether it is done. */
 #define ASK_NS (5 * NS_PER_MS)
 #define DRAIN_NS (50 * NS_PER_MS)
+/* And how often one that is left of it is tried to be taken away. */
+#define LEFT_NS NS_PER_SEC
 
 void leak_watch_begin(struct leak_watch *watch, const struct leak_job *job)
 {
@@ -45,7 +47,8 @@ uint64_t leak_watch_next_ns(const struct leak_watch *watch)
 		return UINT64_MAX;
 	if (watch->search || watch->due.count > 0)
 		return clock_monotonic_ns() + ASK_NS;
-	return watch->next_ns;
+	return watch->left.count > 0 && watch->left_ns < watch->next_ns ? watch->left_ns
+									: watch->next_ns;
 }
 
 /* Of one that has ended there is nothing more to be said; its first thread may do so alone. */
@@ -87,6 +90,8 @@ static void end_search(struct leak_watch *watch)
 		fail(watch, &err);
 	else
 		watch->scans++;
+	if (watch->last.left.child > 0)
+		(void)vec_push(&watch->left, watch->last.left);
 	watch->search = NULL;
 	let_go(watch);
 }
@@ -136,10 +141,23 @@ static void begin_next(struct leak_watch *watch)
 		watch->due.count = 0; /* the others have ended */
 }
 
+static void remove_left(struct leak_watch *watch, uint64_t now_ns)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < watch->left.count; i++)
+		if (!leak_copy_remove(&watch->left.items[i]))
+			watch->left.items[kept++] = watch->left.items[i];
+	watch->left.count = kept;
+	watch->left_ns = now_ns + LEFT_NS;
+}
+
 void leak_watch_look(struct leak_watch *watch, uint64_t now_ns)
 {
 	if (!watch->config.on)
 		return;
+	if (watch->left.count > 0 && now_ns >= watch->left_ns)
+		remove_left(watch, now_ns);
 	if (now_ns >= watch->next_ns) {
 		leak_watch_ask(watch, LEAK_AT_INTERVAL);
 		watch->next_ns = now_ns + watch->config.every_ns;
@@ -198,6 +216,8 @@ void leak_watch_end(struct leak_watch *watch)
 	watch->next_ns = UINT64_MAX;
 	if (watch->config.on && watch->job.engine)
 		finish_all(watch);
+	remove_left(watch, 0);
 	watch->config.on = false;
 	vec_fini(&watch->due);
+	vec_fini(&watch->left);
 }

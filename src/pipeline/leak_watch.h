@@ -42,6 +42,8 @@ struct leak_watch {
 	VEC(struct leak_due) due;   /* that were asked for */
 	struct leak_search *search; /* that is under way; NULL: none */
 	struct engine_process searched;
+	VEC(struct leak_copy) left; /* that are tried to be taken away again, the next time: */
+	uint64_t left_ns;
 	uint32_t scans;
 	struct leak_summary last;
 	struct error why; /* the last one that failed did so; code 0: none */

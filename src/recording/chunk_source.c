@@ -58,6 +58,8 @@ int chunk_source_need(struct chunk_source *source, size_t n)
 			return 0;
 		if (make_room(source, want) < 0)
 			return -ENOMEM;
+		if (source->is_limited && want > source->limit_bytes)
+			want = (size_t)source->limit_bytes;
 		got = read(source->fd, source->buffer + source->end, want);
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -66,6 +68,8 @@ int chunk_source_need(struct chunk_source *source, size_t n)
 		if (got == 0)
 			return 0;
 		source->end += (size_t)got;
+		if (source->is_limited)
+			source->limit_bytes -= (uint64_t)got;
 	}
 	return 1;
 }

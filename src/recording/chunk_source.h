@@ -16,6 +16,8 @@
 
 struct chunk_source {
 	int fd;          /* -1: all there is is in the buffer */
+	bool is_limited; /* to so many bytes that may still be read: */
+	uint64_t limit_bytes;
 	uint8_t *buffer; /* [start, end) has not been used yet */
 	size_t start;
 	size_t end;

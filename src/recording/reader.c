@@ -86,6 +86,12 @@ int recording_reader_open(int fd, const char *name, struct recording_reader **re
 	return 0;
 }
 
+void recording_reader_limit(struct recording_reader *reader, uint64_t bytes)
+{
+	reader->source.is_limited = true;
+	reader->source.limit_bytes = bytes;
+}
+
 int recording_reader_open_memory(const void *data, size_t size, const char *name,
 				 struct recording_reader **ret, struct error *err)
 {

@@ -75,6 +75,9 @@ struct recording_damage {
 	bool complete;        /* the end mark was seen */
 };
 
+/* Before it is read: what lies behind the first bytes of the file is as if it was not there. */
+void recording_reader_limit(struct recording_reader *reader, uint64_t bytes);
+
 /* Takes over fd on success. name is for messages. */
 int recording_reader_open(int fd, const char *name, struct recording_reader **ret,
 			  struct error *err);

@@ -15,6 +15,13 @@
 #define INSIDE_STACKS 2048u
 #define INSIDE_REGISTERS 16u
 
+/*
+ * What stands behind the instruction that calls the kernel, so that nobody is led to another place:
+ * the process may run another program by now.
+ */
+#define INSIDE_CALL_BYTES 8u /* of instructions */
+#define INSIDE_CALL_MARK "wick: a call of the kernel"
+
 struct inside_range {
 	uint64_t start;
 	uint64_t bytes;

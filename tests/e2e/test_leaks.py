@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import xml.etree.ElementTree
 
@@ -88,6 +89,62 @@ def test_a_scan_on_demand_leaves_no_trace(wick):
     out, _ = recorder.communicate("", timeout=TIMEOUT)
     assert recorder.returncode == 0 and out == "alone\n"
     assert found(wick, path)["definite"] == [149, 2] and found(wick, path)["indirect"] == [912, 19]
+
+
+class Scanned:
+    """A program with blocks enough that a scan of it takes a moment."""
+
+    def __init__(self, wick, mode):
+        self.wick, self.path = wick, wick.new_path()
+        self.recorder = wick.start("heap", "-q", "--leaks", "-o", self.path, "--", *workload("scanned", 400000, mode))
+        assert self.recorder.stdout.readline() == "ready\n"
+        self.pid = wait_for(lambda: children_of(self.recorder.pid), what="a program")[0]
+
+    def begin_scan(self):
+        """Returns who asks for the scan, and the copy that is looked at."""
+        asks = self.wick.start("heap", "--scan", "-p", self.pid)
+        return asks, wait_for(lambda: children_of(self.pid), what="a copy")[0]
+
+    def end(self):
+        os.kill(self.pid, signal.SIGTERM)
+        self.recorder.communicate(timeout=TIMEOUT)
+        assert self.recorder.returncode == 128 + signal.SIGTERM
+
+
+def test_blocks_made_after_a_scan_are_no_leaks(wick):
+    program = Scanned(wick, "keep")
+    wick.ok("heap", "--scan", "-p", program.pid)
+    program.end()
+    assert found(wick, program.path)["definite"] == [0, 0]
+
+
+def test_one_that_becomes_another_program_in_a_scan_goes_on(wick):
+    program = Scanned(wick, "exec")
+    asks, _ = program.begin_scan()
+    os.kill(program.pid, signal.SIGUSR1)
+    asks.communicate(timeout=TIMEOUT)
+    with open(f"/proc/{program.pid}/comm", encoding="utf-8") as file:
+        assert file.read() == "sleep\n"
+    program.end()
+
+
+def test_of_one_that_is_stopped_in_a_scan_no_copy_is_left(wick):
+    program = Scanned(wick, "")
+    asks, copy = program.begin_scan()
+    os.kill(program.pid, signal.SIGSTOP)
+    asks.communicate(timeout=TIMEOUT)
+    assert "is stopped" in wick.run("heap", "--scan", "-p", program.pid).stderr
+    os.kill(program.pid, signal.SIGCONT)
+    wait_for(lambda: copy not in children_of(program.pid), what="an end of the copy")
+    program.end()
+
+
+def test_a_copy_that_is_killed_tells_nothing(wick):
+    program = Scanned(wick, "")
+    asks, copy = program.begin_scan()
+    os.kill(copy, signal.SIGKILL)
+    assert "was ended while" in asks.communicate(timeout=TIMEOUT)[1] and asks.returncode == 1
+    program.end()
 
 
 def test_the_library_alone_says_what_was_lost(wick, library):

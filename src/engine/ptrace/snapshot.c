@@ -25,6 +25,7 @@
 #include "proc/process_info.h"
 #include "proc/thread_status.h"
 #include "unwind/arch/native.h"
+#include "wire/inside.h"
 
 /* For all threads together: one that the kernel keeps (state D) is left out. */
 #define PATIENCE_NS (200 * NS_PER_MS)
@@ -224,7 +225,10 @@ static int look_at_thread(struct snapshot_thread *thread, const struct patience 
 	return 0;
 }
 
-/* Threads may make others until they stand still: those are found by listing again. */
+/*
+ * Threads may make others until they stand still: those are found by listing again. Nobody waits
+ * for the first one; once it stands still the others should not take long.
+ */
 static int hold_all(struct snapshot *snapshot, struct error *err)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -233,9 +237,24 @@ static int hold_all(struct snapshot *snapshot, struct error *err)
 	int r;
 
 	while ((r = seize_new(snapshot, err)) > 0)
-		for (; looked < snapshot->threads.count; looked++)
-			(void)look_at_thread(&snapshot->threads.items[looked], &patience);
+		for (; looked < snapshot->threads.count; looked++) {
+			struct snapshot_thread *thread = &snapshot->threads.items[looked];
+
+			if (look_at_thread(thread, &patience) == 0)
+				patience.cpu_until_ns = patience.until_ns;
+		}
 	return r < 0 ? r : check_held(snapshot, err);
+}
+
+/* One that did not stop in time may have by now, for a signal that it is to get. */
+static void look_again(struct snapshot_thread *thread)
+{
+	int status = inject_wait(thread->tid, 0);
+
+	if (status == -ESRCH)
+		thread->is_held = false;
+	else if (status > 0 && status >> 8 == 0)
+		thread->signal = status;
 }
 
 static void let_go(void *self)
@@ -245,6 +264,8 @@ static void let_go(void *self)
 	for (size_t i = 0; i < snapshot->threads.count; i++) {
 		struct snapshot_thread *thread = &snapshot->threads.items[i];
 
+		if (thread->is_held && !thread->is_known)
+			look_again(thread);
 		if (thread->is_held &&
 		    ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(intptr_t)thread->signal) == 0)
 			thread->is_held = false;
@@ -330,9 +351,50 @@ static int check_filter(pid_t pid, struct error *err)
 	return -EPERM;
 }
 
-static int copy(struct snapshot *snapshot, struct error *err)
+/* Whether the place to call the kernel from is there: not if another program runs by now. */
+static bool has_place(const struct snapshot *snapshot, pid_t tid)
+{
+	char mark[sizeof(INSIDE_CALL_MARK)] = "";
+	struct iovec local = {mark, sizeof(mark)};
+	struct iovec remote = {(void *)(uintptr_t)(snapshot->call_address + INSIDE_CALL_BYTES),
+			       sizeof(mark)};
+
+	return process_vm_readv(tid, &local, 1, &remote, 1, 0) == (ssize_t)sizeof(mark) &&
+	       memcmp(mark, INSIDE_CALL_MARK, sizeof(mark)) == 0;
+}
+
+/* Leads a thread to a call. Returns -EAGAIN when the process is stopped, -ENOEXEC without place. */
+static int lead(const struct snapshot *snapshot, const struct inject_call *call, long *ret,
+		pid_t *ret_child)
 {
 	const struct snapshot_thread *thread = choose(snapshot);
+
+	if (!thread)
+		return -EAGAIN;
+	if (!has_place(snapshot, thread->tid))
+		return -ENOEXEC;
+	return inject(&(struct inject_place){thread->tid, snapshot->call_address, thread->call},
+		      call, ret, ret_child);
+}
+
+static int explain_copy(const struct snapshot *snapshot, int code, struct error *err)
+{
+	int pid = (int)snapshot->pid;
+
+	if (code == -EAGAIN)
+		return error_advise(
+			err,
+			error_set(err, code, "process %d is stopped and cannot be copied", pid),
+			"let it go on (kill -CONT %d), then: wick heap --scan -p %d", pid, pid);
+	if (code == -ENOEXEC)
+		return error_advise(
+			err, error_set(err, code, "process %d began another program just now", pid),
+			"look again: wick heap --scan -p %d", pid);
+	return error_errno(err, code, "process %d cannot be copied for a scan", pid);
+}
+
+static int copy(struct snapshot *snapshot, struct error *err)
+{
 	struct inject_call call = {.number = SYS_clone};
 	long result = 0;
 	pid_t child = 0;
@@ -340,11 +402,7 @@ static int copy(struct snapshot *snapshot, struct error *err)
 
 	if (r < 0)
 		return r;
-	r = thread ? 0 : -ESRCH;
-	if (r == 0)
-		r = inject(
-			&(struct inject_place){thread->tid, snapshot->call_address, thread->call},
-			&call, &result, &child);
+	r = lead(snapshot, &call, &result, &child);
 	if (child > 0) {
 		snapshot->memory_pid = snapshot->child = child;
 		(void)inject_wait(child, CHILD_NS); /* it stands still before its first step */
@@ -353,9 +411,7 @@ static int copy(struct snapshot *snapshot, struct error *err)
 	}
 	if (r == 0 && child == 0)
 		r = result < 0 ? (int)result : -EIO;
-	return r < 0 ? error_errno(err, r, "process %d cannot be copied for a scan",
-				   (int)snapshot->pid)
-		     : 0;
+	return r < 0 ? explain_copy(snapshot, r, err) : 0;
 }
 
 static void fork_step(void *self)
@@ -407,31 +463,47 @@ static void reap(void *self)
 	struct snapshot *snapshot = self;
 	struct inject_call call = {.number = SYS_wait4,
 				   .arguments = {snapshot->child, 0, __WALL | WNOHANG}};
-	const struct snapshot_thread *thread = choose(snapshot);
 	long result;
 	pid_t none;
 
-	if (thread)
-		(void)inject(
-			&(struct inject_place){thread->tid, snapshot->call_address, thread->call},
-			&call, &result, &none);
+	snapshot->is_left = lead(snapshot, &call, &result, &none) == -EAGAIN;
 	let_go(snapshot);
+}
+
+void snapshot_let_late_go(struct snapshot *snapshot)
+{
+	bool is_late = false;
+
+	for (size_t i = 0; i < snapshot->threads.count; i++)
+		is_late |= snapshot->threads.items[i].is_held;
+	if (is_late)
+		tracer_do(snapshot->tracer, let_go, snapshot);
+}
+
+/* That of a program which has ended meanwhile, or begun another one, is nobody's. */
+void snapshot_reap(struct snapshot *snapshot)
+{
+	uint64_t before_ns = clock_monotonic_ns();
+	int r = begin(snapshot, NULL);
+
+	if (r == 0)
+		tracer_do(snapshot->tracer, reap, snapshot);
+	else
+		snapshot->is_left = r == -ETIMEDOUT;
+	end_tracer(snapshot);
+	snapshot->paused_ns += clock_monotonic_ns() - before_ns;
 }
 
 void snapshot_fini(struct snapshot *snapshot)
 {
-	bool has_child = snapshot->child > 0;
-
 	if (snapshot->tracer) {
 		snapshot_go_on(snapshot);
-		if (has_child)
+		if (snapshot->child > 0)
 			tracer_do(snapshot->tracer, kill_child, snapshot);
 		end_tracer(snapshot);
+		if (snapshot->child > 0)
+			snapshot_reap(snapshot);
 	}
-	if (has_child && begin(snapshot, NULL) == 0)
-		tracer_do(snapshot->tracer, reap, snapshot);
-	end_tracer(snapshot);
-	snapshot->child = 0;
 	vec_fini(&snapshot->threads);
 }
 

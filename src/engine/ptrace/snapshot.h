@@ -47,7 +47,8 @@ struct snapshot {
 	pid_t pid;
 	pid_t memory_pid; /* whose memory is that of the moment: a thread of it, or the child */
 	struct tracer *tracer;
-	pid_t child; /* 0: none was made */
+	pid_t child;  /* 0: none was made */
+	bool is_left; /* the child: the process could not be led to ask for its end yet */
 	uint64_t patience_ns;
 	uint64_t time_ns; /* CLOCK_MONOTONIC, when all stood still */
 	uint64_t asked_ns;
@@ -66,6 +67,12 @@ int snapshot_stop(struct snapshot *snapshot, pid_t pid, uint64_t patience_ns, st
 int snapshot_fork(struct snapshot *snapshot, uint64_t call_address, struct error *err);
 
 void snapshot_go_on(struct snapshot *snapshot);
+
+/* While the process goes on: threads that stopped too late for us go on as well. */
+void snapshot_let_late_go(struct snapshot *snapshot);
+
+/* Tries to get rid of a child that is left: of pid, child and call_address. */
+void snapshot_reap(struct snapshot *snapshot);
 void snapshot_fini(struct snapshot *snapshot);
 
 /* Memory of the moment; returns how many bytes could be read. */

@@ -259,7 +259,7 @@ static bool is_settled(pid_t tid)
 {
 	struct process_info info;
 
-	if (thread_tracer(tid) == getpid())
+	if (thread_tracer(tid) == gettid())
 		return true;
 	return process_info_read(tid, &info, NULL) < 0 || info.state == 'Z' || info.state == 'X';
 }
