@@ -313,6 +313,21 @@ def children_of(pid):
         return []
 
 
+def state_of_recorder(wick, pid):
+    """What wick status says of who records a process, or of a recorder; None: nobody does."""
+    done = wick.run("status", pid, "--format", "json")
+    return json.loads(done.stdout)[0] if done.returncode == 0 else None
+
+
+def wait_for_samples(wick, pid, more_than=20):
+    """Until the recorder of a process has some, however busy the machine is."""
+    def has_enough():
+        state = state_of_recorder(wick, pid)
+        return state if state and state["samples"] > more_than else None
+
+    return wait_for(has_enough, 30, f"more than {more_than} samples of {pid}")
+
+
 def says(process, key):
     """Whether stderr holds one of the words of a message of the contract."""
     text = process.stderr.lower()
