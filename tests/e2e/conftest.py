@@ -117,13 +117,20 @@ class Wick:
         self.folder = folder
         self.count = 0
         self.started = []
+        self.pids = set()  # of all that were started
 
     def run(self, *args, timeout=TIMEOUT, prefix=(), **options):
-        options.setdefault("stdin", subprocess.DEVNULL if "input" not in options else None)
-        if options["stdin"] is None:
-            del options["stdin"]
-        return subprocess.run([*prefix, str(WICK), *map(str, args)], capture_output=True,
-                              text=True, timeout=timeout, cwd=self.folder, check=False, **options)
+        given = options.pop("input", None)
+        options.setdefault("stdin", subprocess.DEVNULL if given is None else subprocess.PIPE)
+        with subprocess.Popen([*prefix, str(WICK), *map(str, args)], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, cwd=self.folder, **options) as process:
+            self.pids.add(process.pid)
+            try:
+                out, err = process.communicate(given, timeout)
+            except BaseException:
+                process.kill()
+                raise
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
     def ok(self, *args, **options):
         done = self.run(*args, **options)
@@ -140,6 +147,7 @@ class Wick:
                                    stderr=subprocess.PIPE, text=True, cwd=self.folder,
                                    start_new_session=True, **options)
         self.started.append(process)
+        self.pids.add(process.pid)
         return process
 
     def end(self):
