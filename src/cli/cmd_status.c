@@ -270,9 +270,9 @@ const struct command command_status = {
 	.synopsis = "[OPTIONS] [PID]",
 	.description =
 		(const char *const[]){
-			"Shows the recorders of this machine that are at work: all, or those that "
-			"record the process PID or are it. Recorders answer to their own user and "
-			"to root.",
+			"Shows the recorders of this machine that are at work: all, the recorder "
+			"PID, or those that record the process PID. Recorders answer to their own "
+			"user and to root.",
 			NULL,
 		},
 	.examples =
