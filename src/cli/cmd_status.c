@@ -96,26 +96,44 @@ static json_t *silence_of(pid_t recorder, const struct error *why)
 			 why->text, "remedy", why->remedy);
 }
 
-/* All that are about a process; one that ends just now is none. */
+/* Asks one, and keeps its answer if that is about a process. */
+static void ask_one(pid_t recorder, pid_t pid, struct recorders *ret)
+{
+	struct error why = {0};
+	json_t *answer = ask(recorder, REMOTE_STATUS, &why);
+
+	ret->refused += why.code == -EACCES;
+	if (why.code == -ETIMEDOUT) {
+		ret->silent = why;
+		answer = silence_of(recorder, &why);
+	}
+	if (answer && is_about(answer, pid))
+		(void)json_array_append_new(ret->answers, answer);
+	else
+		json_decref(answer);
+}
+
+static bool is_listed(const struct pid_list *list, pid_t pid)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i] == pid)
+			return true;
+	return false;
+}
+
+/*
+ * All that are about a process; one that ends just now is none. Where the process is a recorder
+ * nobody else is asked: one that is busy would be waited for.
+ */
 static int find(pid_t pid, struct recorders *ret, struct error *err)
 {
 	struct pid_list list = {0};
 	int r = remote_list(&list, err);
+	bool is_recorder = r == 0 && is_listed(&list, pid);
 
-	for (size_t i = 0; i < list.count && r == 0; i++) {
-		struct error why = {0};
-		json_t *answer = ask(list.items[i], REMOTE_STATUS, &why);
-
-		ret->refused += why.code == -EACCES;
-		if (why.code == -ETIMEDOUT) {
-			ret->silent = why;
-			answer = silence_of(list.items[i], &why);
-		}
-		if (answer && is_about(answer, pid))
-			(void)json_array_append_new(ret->answers, answer);
-		else
-			json_decref(answer);
-	}
+	for (size_t i = 0; i < list.count && r == 0; i++)
+		if (!is_recorder || list.items[i] == pid)
+			ask_one(list.items[i], pid, ret);
 	vec_fini(&list);
 	return r;
 }
@@ -252,9 +270,9 @@ const struct command command_status = {
 	.synopsis = "[OPTIONS] [PID]",
 	.description =
 		(const char *const[]){
-			"Shows the recorders of this machine that are at work: all, or those that "
-			"record the process PID or are it. Recorders answer to their own user and "
-			"to root.",
+			"Shows the recorders of this machine that are at work: all, the recorder "
+			"PID, or those that record the process PID. Recorders answer to their own "
+			"user and to root.",
 			NULL,
 		},
 	.examples =

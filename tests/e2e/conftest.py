@@ -117,13 +117,20 @@ class Wick:
         self.folder = folder
         self.count = 0
         self.started = []
+        self.pids = set()  # of all that were started
 
     def run(self, *args, timeout=TIMEOUT, prefix=(), **options):
-        options.setdefault("stdin", subprocess.DEVNULL if "input" not in options else None)
-        if options["stdin"] is None:
-            del options["stdin"]
-        return subprocess.run([*prefix, str(WICK), *map(str, args)], capture_output=True,
-                              text=True, timeout=timeout, cwd=self.folder, check=False, **options)
+        given = options.pop("input", None)
+        options.setdefault("stdin", subprocess.DEVNULL if given is None else subprocess.PIPE)
+        with subprocess.Popen([*prefix, str(WICK), *map(str, args)], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, cwd=self.folder, **options) as process:
+            self.pids.add(process.pid)
+            try:
+                out, err = process.communicate(given, timeout)
+            except BaseException:
+                process.kill()
+                raise
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
     def ok(self, *args, **options):
         done = self.run(*args, **options)
@@ -140,6 +147,7 @@ class Wick:
                                    stderr=subprocess.PIPE, text=True, cwd=self.folder,
                                    start_new_session=True, **options)
         self.started.append(process)
+        self.pids.add(process.pid)
         return process
 
     def end(self):
@@ -311,6 +319,21 @@ def children_of(pid):
                 pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except OSError:
         return []
+
+
+def state_of_recorder(wick, pid):
+    """What wick status says of who records a process, or of a recorder; None: nobody does."""
+    done = wick.run("status", pid, "--format", "json")
+    return json.loads(done.stdout)[0] if done.returncode == 0 else None
+
+
+def wait_for_samples(wick, pid, more_than=20):
+    """Until the recorder of a process has some, however busy the machine is."""
+    def has_enough():
+        state = state_of_recorder(wick, pid)
+        return state if state and state["samples"] > more_than else None
+
+    return wait_for(has_enough, 30, f"more than {more_than} samples of {pid}")
 
 
 def says(process, key):

@@ -18,7 +18,7 @@ SOURCE = """\
 static volatile unsigned long sum;
 static __attribute__((noinline)) void hidden_work(void)
 {
-	for (unsigned long i = 0; i < 400000000ul; i++)
+	for (unsigned long i = 0; i < 100000000ul; i++)
 		sum += i;
 }
 int main(void) { hidden_work(); return 0; }
@@ -90,9 +90,9 @@ def stripped(tmp_path_factory):
     return program, debug
 
 
-@pytest.fixture
-def recording(wick, stripped):
-    return wick.record([str(stripped[0])], "-q", "-F", "199", "-d", "500ms")
+@pytest.fixture(scope="module")
+def recording(shared_wick, stripped):
+    return shared_wick.record([str(stripped[0])], "-q", "-F", "199")
 
 
 ASKED = f"/buildid/{BUILD_ID}/debuginfo"

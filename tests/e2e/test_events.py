@@ -144,11 +144,12 @@ def test_what_is_counted_beside_the_samples_has_their_stacks(touches, event, fun
     report = touches.report("--event", event)
     steps = 2 * touches.truth["steps"]
     found = next(row["total"] for row in contract.rows(report) if row["name"] == function)
-    # Others may take the CPU away anywhere.
+    # Others may take the CPU away anywhere: that is a switch too, and the program knows how many there were.
+    by_others = touches.truth["preempted"] if event == "context-switches" else 0
     elsewhere = report["value"]["total"] - found
-    assert elsewhere < 0.17 * found + (touches.truth["preempted"] if event == "context-switches" else 0)
+    assert elsewhere < 0.17 * found + by_others
     # What was counted after the last sample is missing, what starting takes is there too.
-    assert found == pytest.approx(steps, rel=0.1)
+    assert 0.9 * steps < found < 1.1 * steps + by_others
 
 
 @pytest.mark.perf

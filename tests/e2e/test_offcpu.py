@@ -117,7 +117,7 @@ def test_a_thread_that_sleeps_already_counts_from_the_start(wick, background):
     target = background(["sleep", "100"])
     time.sleep(0.2)
     recording = wick.attach("-p", target.pid, "--mode", "offcpu", "-d", 1)
-    assert by_state(recording)["sleeping"] == pytest.approx(1e9, rel=0.05)
+    assert by_state(recording)["sleeping"] == pytest.approx(recording.info()["duration_ns"], rel=0.05)
     # It stands still: where can be seen, from the program into the kernel.
     stack, = [frames for frames, _ in recording.folded()]
     assert "clock_nanosleep" in stack and "[truncated]" not in stack
@@ -176,7 +176,7 @@ def test_one_thread_that_sleeps_all_the_time(wick, crowd):
     tid = max(int(name) for name in os.listdir(f"/proc/{crowd.pid}/task"))
     recording = wick.attach("-t", tid, "--mode", "offcpu", "-d", 1)
     assert contract.thread_ids(recording.report("--by", "thread")) == {tid}
-    assert by_state(recording)["sleeping"] == pytest.approx(1e9, rel=0.05)
+    assert by_state(recording)["sleeping"] == pytest.approx(recording.info()["duration_ns"], rel=0.05)
 
 
 def test_a_stopped_process_is_off_its_cpu(wick, background):
@@ -267,8 +267,12 @@ def test_a_recording_that_ends_first_counts_who_is_away_still(wick):
     path = wick.new_path()
     process = wick.start("record", "--mode", "offcpu", "-d", 1, "-o", path, "--", "sleep", 2)
     process.communicate(timeout=20)
+    duration_ns = wick.json("info", path, "--format", "json")["duration_ns"]
     report = wick.json("report", path, "--format", "json", "--by", "state")
-    assert totals(report)["sleeping"] == pytest.approx(1e9, rel=0.05)
+    # On a busy machine it begins later, and waits for a CPU until then.
+    states = totals(report)
+    assert sum(states.values()) == pytest.approx(duration_ns, rel=0.05)
+    assert states["sleeping"] > 0.5 * duration_ns
     assert report["truncated"] == 0
 
 

@@ -3,12 +3,13 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 
 import pytest
-from conftest import PATIENCE, state_of, wait_for, workload
+from conftest import PATIENCE, state_of, state_of_recorder, wait_for, wait_for_samples, workload
 
 ENGINES = ["ebpf", "perf", "signal", "ptrace"]
 CPU_ENGINES = ["ebpf", "perf", "signal"]
@@ -27,22 +28,6 @@ def needs(wick, engine):
     for row in wick.json("list", "engines", "--format", "json")["engines"]:
         if row["name"] == engine and not row["available"]:
             pytest.skip(f"{engine}: {row['reason']}")
-
-
-def state_of_recorder(wick, pid):
-    done = wick.run("status", pid, "--format", "json")
-    return json.loads(done.stdout)[0] if done.returncode == 0 else None
-
-
-def wait_for_samples(wick, pid, more_than=20):
-    """Until the recorder of a process has some."""
-    end = time.monotonic() + 20
-    while time.monotonic() < end:
-        state = state_of_recorder(wick, pid)
-        if state and state["samples"] > more_than:
-            return state
-        time.sleep(0.05)
-    raise AssertionError(f"nobody samples {pid}: {state}")
 
 
 class Watched:
@@ -172,6 +157,22 @@ def test_a_busy_host_opens_the_breaker(wick, background):
     assert "paused" in recording.stderr
 
 
+def test_a_recorder_is_asked_for_itself_alone(wick, background):
+    """Another one, which gives no answer, would be waited for."""
+    target = background(workload("spin", 60000))
+    recorder = wick.start("record", "-p", target.pid, "-o", wick.new_path())
+    wait_for_samples(wick, recorder.pid)
+    with socket.socket(socket.AF_UNIX) as busy:
+        busy.bind(f"\0wick/recorder/{os.getpid()}")
+        busy.listen()
+        busy.setblocking(False)
+        assert state_of_recorder(wick, recorder.pid)
+        with pytest.raises(BlockingIOError):
+            busy.accept()
+    recorder.send_signal(signal.SIGINT)
+    recorder.communicate(timeout=60)
+
+
 def test_status_tells_of_nobody(wick):
     done = wick.run("status", os.getpid())
     assert done.returncode == 1
@@ -184,7 +185,7 @@ def test_status_tells_of_nobody(wick):
 def test_other_users_are_not_answered(wick, as_nobody, background):
     target = background(workload("spin", 60000))
     recorder = wick.start("record", "-p", target.pid, "-o", wick.new_path())
-    wait_for_samples(wick, target.pid)
+    wait_for_samples(wick, recorder.pid)
     done = wick.run("status", target.pid, "--pause", prefix=as_nobody)
     assert done.returncode == 1
     assert "root" in done.stderr

@@ -110,8 +110,10 @@ static uint64_t room_bytes(const char *parent)
 
 static bool make_folder_in(struct session *session, const char *parent)
 {
+	/* The number tells whose it is, to who finds one that was left over. */
 	if ((size_t)snprintf(session->folder, sizeof(session->folder),
-			     "%s/" SESSION_FOLDER "XXXXXX", parent) >= sizeof(session->folder))
+			     "%s/" SESSION_FOLDER "%d-XXXXXX", parent,
+			     (int)getpid()) >= sizeof(session->folder))
 		return false;
 	/* Programs that run as another user later on may load the library, no more. */
 	return mkdtemp(session->folder) && chmod(session->folder, 0711) == 0;
