@@ -246,19 +246,12 @@ static void explain(struct top *top)
 /* Puts the view on a screen of that size. 0 or -ENOMEM. */
 static int compose(struct top *top, uint32_t columns, uint32_t rows)
 {
-	static const char *const times[] = {
-		[ENGINE_MODE_CPU] = "CPU",
-		[ENGINE_MODE_WALL] = "time",
-		[ENGINE_MODE_OFFCPU] = "off CPU",
-	};
 	struct top_facts facts = {
 		.title = top->title,
-		.time = times[top->options->mode],
 		.engine = top->engine->name,
 		.rate_hz = watch_rate_hz(top->watch),
 		.at_switches = top->options->mode == ENGINE_MODE_OFFCPU,
 		.window_s = (uint32_t)(top->options->window_ns / NS_PER_SEC),
-		.lost = live_profile_lost(top->live),
 		.forgotten = (int64_t)live_profile_forgotten(top->live).weight,
 		.note = top->terminal ? top->note : "",
 		.plain = !top->terminal,

@@ -37,6 +37,7 @@ struct sums {
 struct slice {
 	uint64_t second; /* since the clock began */
 	struct sums sums;
+	uint64_t lost; /* samples, as the engine told */
 };
 
 struct live_profile {
@@ -59,7 +60,7 @@ struct live_profile {
 	struct slice slices[SLICES];
 	struct sums all;
 	struct live_forgotten forgotten;
-	uint64_t lost;
+	uint64_t lost; /* of all */
 };
 
 _Static_assert(offsetof(struct live_profile, dictionary) == 0, "what a sink begins with");
@@ -108,6 +109,7 @@ static struct slice *slice_at(struct live_profile *live, uint64_t time_ns)
 		return NULL;
 	if (slice->second < second) {
 		slice->second = second;
+		slice->lost = 0;
 		sums_clear(&slice->sums);
 	}
 	return slice;
@@ -165,10 +167,14 @@ static int sink_batch(void *self, const struct sample_batch *batch, struct error
 static int sink_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t samples)
 {
 	struct live_profile *live = self;
+	struct slice *slice = slice_at(live, time_ns);
 
 	(void)reason;
-	(void)time_ns;
+	if (time_ns < live->start_ns)
+		return 0; /* from before a restart */
 	live->lost += samples;
+	if (slice)
+		slice->lost += samples;
 	return 0;
 }
 
@@ -426,6 +432,9 @@ static void read_jit(struct live_profile *live, uint64_t now_ns)
 static int add_sums(struct live_profile *live, const struct sums *sums)
 {
 	struct loader *loader = &live->loader;
+	struct profile_gap everywhere = {0}; /* which modules lack names is not told */
+	struct load_quality quality = {
+		.profile = loader->profile, .gaps = &everywhere, .gap_count = 1};
 
 	for (size_t i = 0; i < sums->items.count; i++) {
 		const struct live_sum *sum = &sums->items.items[i];
@@ -437,7 +446,9 @@ static int add_sums(struct live_profile *live, const struct sums *sums)
 		    loader_thread(loader, sum->thread, &thread) < 0 ||
 		    profile_add(loader->profile, stack, thread, values) < 0)
 			return -ENOMEM;
-		loader->profile->quality.samples += sum->count;
+		quality.judged = loader->judged.items;
+		quality.may_be_cut = loader->may_be_cut;
+		load_quality_add(&quality, stack, sum->count);
 	}
 	return 0;
 }
@@ -449,9 +460,14 @@ static int add_window(struct live_profile *live, uint64_t now_ns, uint32_t windo
 	uint64_t begin_ns = first * NS_PER_SEC;
 	int r = 0;
 
-	for (uint64_t second = first; second <= last && r == 0; second++)
-		if (live->slices[second % SLICES].second == second)
-			r = add_sums(live, &live->slices[second % SLICES].sums);
+	for (uint64_t second = first; second <= last && r == 0; second++) {
+		const struct slice *slice = &live->slices[second % SLICES];
+
+		if (slice->second != second)
+			continue;
+		live->loader.profile->quality.lost += slice->lost;
+		r = add_sums(live, &slice->sums);
+	}
 	if (begin_ns < live->start_ns)
 		begin_ns = live->start_ns;
 	live->loader.profile->duration_ns = now_ns > begin_ns ? now_ns - begin_ns : 0;
@@ -478,12 +494,12 @@ int live_profile_refresh(struct live_profile *live, uint64_t now_ns, uint32_t wi
 	symboliser_set_time(loader->symboliser, now_ns);
 	profile_clear_entries(loader->profile);
 	loader->profile->period_ns = strcmp(live->unit, "nanoseconds") == 0 ? live->period : 0;
-	loader->profile->quality.lost = live->lost;
 	if (window_s > 0) {
 		r = add_window(live, now_ns,
 			       window_s < LIVE_WINDOW_MAX_S ? window_s : LIVE_WINDOW_MAX_S);
 	} else {
 		r = add_sums(live, &live->all);
+		loader->profile->quality.lost = live->lost;
 		loader->profile->duration_ns =
 			now_ns > live->start_ns ? now_ns - live->start_ns : 0;
 	}
@@ -497,16 +513,13 @@ void live_profile_restart(struct live_profile *live, uint64_t now_ns)
 	live->forgotten = (struct live_forgotten){0};
 	live->lost = 0;
 	sums_clear(&live->all);
-	for (size_t i = 0; i < SLICES; i++)
+	for (size_t i = 0; i < SLICES; i++) {
+		live->slices[i].lost = 0;
 		sums_clear(&live->slices[i].sums);
+	}
 }
 
 struct live_forgotten live_profile_forgotten(const struct live_profile *live)
 {
 	return live->forgotten;
-}
-
-uint64_t live_profile_lost(const struct live_profile *live)
-{
-	return live->lost;
 }

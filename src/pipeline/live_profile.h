@@ -61,6 +61,5 @@ int live_profile_refresh(struct live_profile *live, uint64_t now_ns, uint32_t wi
 void live_profile_restart(struct live_profile *live, uint64_t now_ns);
 
 struct live_forgotten live_profile_forgotten(const struct live_profile *live);
-uint64_t live_profile_lost(const struct live_profile *live); /* samples, as the engine told */
 
 #endif

@@ -54,6 +54,14 @@ static void set_up(struct fixture *fixture, size_t max_nodes)
 		0);
 }
 
+/* Names as engines give them tell the origin of those that have none. */
+static enum function_origin origin_of(const char *name)
+{
+	if (strcmp(name, "[truncated]") == 0)
+		return ORIGIN_TRUNCATED;
+	return strncmp(name, "0x", 2) == 0 ? ORIGIN_UNKNOWN : ORIGIN_PROGRAM;
+}
+
 static uint32_t stack_of(struct fixture *fixture, const char *outer, const char *inner)
 {
 	const char *names[] = {outer, inner};
@@ -64,7 +72,7 @@ static uint32_t stack_of(struct fixture *fixture, const char *outer, const char 
 		struct place place = {.name = names[i],
 				      .file = "",
 				      .module = MODULE_NONE,
-				      .origin = ORIGIN_PROGRAM,
+				      .origin = origin_of(names[i]),
 				      .outer = PLACE_NONE};
 
 		frames[i] = (struct frame){.kind = FRAME_CUSTOM};
@@ -226,6 +234,38 @@ static void what_is_shown_stays_when_stacks_are_forgotten(void **state)
 	live_profile_free(fixture.live);
 }
 
+static void what_is_wrong_with_samples_is_of_the_window_too(void **state)
+{
+	struct fixture fixture;
+	const struct profile *profile;
+
+	set_up(&fixture, 0);
+	put(&fixture, stack_of(&fixture, "[truncated]", "early"), fixture.thread, START_NS);
+	assert_int_equal(fixture.sink->ops->loss(fixture.sink->self, LOSS_RING_FULL, START_NS, 5),
+			 0);
+	put(&fixture, stack_of(&fixture, "[truncated]", "late"), fixture.thread,
+	    START_NS + 5 * NS_PER_SEC);
+	put(&fixture, stack_of(&fixture, "main", "0x1234"), fixture.thread,
+	    START_NS + 5 * NS_PER_SEC);
+	assert_int_equal(fixture.sink->ops->loss(fixture.sink->self, LOSS_RING_FULL,
+						 START_NS + 5 * NS_PER_SEC, 2),
+			 0);
+
+	profile = refresh(&fixture, 5, 3);
+	assert_int_equal(profile->quality.samples, 2);
+	assert_int_equal(profile->quality.truncated, 1);
+	assert_int_equal(profile->quality.name_only, 1);
+	assert_int_equal(profile->quality.unsymbolised, 1);
+	assert_int_equal(profile->quality.lost, 2);
+
+	profile = refresh(&fixture, 5, 0);
+	assert_int_equal(profile->quality.samples, 3);
+	assert_int_equal(profile->quality.truncated, 2);
+	assert_int_equal(profile->quality.name_only, 2);
+	assert_int_equal(profile->quality.lost, 7);
+	live_profile_free(fixture.live);
+}
+
 static void a_restart_begins_with_nothing(void **state)
 {
 	struct fixture fixture;
@@ -234,14 +274,17 @@ static void a_restart_begins_with_nothing(void **state)
 	put(&fixture, stack_of(&fixture, "main", "work"), fixture.thread, START_NS);
 	assert_int_equal(fixture.sink->ops->loss(fixture.sink->self, LOSS_RING_FULL, START_NS, 5),
 			 0);
-	assert_int_equal(live_profile_lost(fixture.live), 5);
+	assert_int_equal(refresh(&fixture, 0, 10)->quality.lost, 5);
 	live_profile_restart(fixture.live, START_NS + NS_PER_SEC);
 	/* One that was under way is from before. */
 	put(&fixture, stack_of(&fixture, "main", "work"), fixture.thread, START_NS);
+	assert_int_equal(fixture.sink->ops->loss(fixture.sink->self, LOSS_RING_FULL, START_NS, 5),
+			 0);
 
 	assert_int_equal(refresh(&fixture, 1, 10)->entries.count, 0);
+	assert_int_equal(refresh(&fixture, 1, 10)->quality.lost, 0);
 	assert_int_equal(refresh(&fixture, 1, 0)->entries.count, 0);
-	assert_int_equal(live_profile_lost(fixture.live), 0);
+	assert_int_equal(refresh(&fixture, 1, 0)->quality.lost, 0);
 	live_profile_free(fixture.live);
 }
 
@@ -252,6 +295,7 @@ int main(void)
 		cmocka_unit_test(a_slice_is_used_again_a_minute_later),
 		cmocka_unit_test(threads_are_kept_apart_and_other_events_left_out),
 		cmocka_unit_test(what_is_shown_stays_when_stacks_are_forgotten),
+		cmocka_unit_test(what_is_wrong_with_samples_is_of_the_window_too),
 		cmocka_unit_test(a_restart_begins_with_nothing),
 	};
 
