@@ -283,20 +283,7 @@ static void put_thread(struct top_screen *screen, const struct top_model *model,
 /* Finds the chosen function where it is now, and keeps the selection on the screen. */
 static void correct_selection(struct top_state *state, const struct top_model *model, size_t page)
 {
-	size_t count = state->pane == TOP_THREADS ? model->threads.count : model->functions.count;
-
-	if (state->pane == TOP_FUNCTIONS && state->follows)
-		for (size_t i = 0; i < count; i++) {
-			uint32_t function = model->functions.items[i].function;
-			uint32_t name = model->profile->functions.items[function].name;
-
-			if (!top_state_is(state->selected_name, profile_text(model->profile, name)))
-				continue;
-			state->selected = i;
-			break;
-		}
-	if (state->selected >= count)
-		state->selected = count > 0 ? count - 1 : 0;
+	top_state_follow(state, model);
 	if (state->selected < state->first)
 		state->first = state->selected;
 	if (page > 0 && state->selected >= state->first + page)

@@ -188,6 +188,8 @@ static void a_chosen_function_is_followed_when_rows_move(void **test)
 	struct top_state state = {.follows = true, .selected_name = "sys_write", .first = 5};
 	struct bytes out = {0};
 
+	state.selected_home = top_model_home(profile, make_function(profile, "sys_write"));
+
 	compose(profile, &state, &facts, (struct top_size){80, 24}, &out);
 	assert_int_equal(state.selected, 4);
 	assert_int_equal(state.first, 4);
