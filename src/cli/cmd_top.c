@@ -231,6 +231,7 @@ static int open_watch(struct top *top, int argc, char **argv, int *ret_exec, str
 	config.engine = top->engine = engine_find(options->engine, &config.target, err);
 	if (!config.engine)
 		return err->code;
+	live_profile_set_cover(top->live, sample_cover_side_of(config.engine->name));
 	r = watch_open(&config, &top->watch, ret_exec, err);
 	if (r == 0)
 		take_note(top, watch_notice(top->watch));

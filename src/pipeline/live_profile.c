@@ -15,6 +15,7 @@
 #include "pipeline/live_jit.h"
 #include "pipeline/load.h"
 #include "pipeline/loader.h"
+#include "pipeline/thread_state.h"
 #include "symbol/kernel_symbols.h"
 #include "symbol/symboliser.h"
 
@@ -55,6 +56,7 @@ struct live_profile {
 	uint32_t schema; /* the one that is sampled, ID_NONE: none yet */
 	uint64_t period;
 	uint64_t start_ns;
+	enum sample_cover_side side; /* of those that cover some time */
 	size_t max_nodes;
 	size_t node_limit; /* at which stacks go; above max_nodes when all were needed */
 	struct slice slices[SLICES];
@@ -139,6 +141,48 @@ static int sink_map(void *self, const struct map_event *event, struct error *err
 	return 0;
 }
 
+/* The time that a sample tells of. */
+static struct sample_cover cover_of(const struct live_profile *live,
+				    const struct sample_batch *batch, size_t i)
+{
+	uint32_t labels = batch->labels ? batch->labels[i] : 0;
+	struct sample_cover cover =
+		sample_cover_of(batch->time_ns[i], batch->weight[i], live->side);
+
+	/* Who was there all the time makes no difference within a slice: most samples. */
+	if (cover.begin_ns / NS_PER_SEC == cover.end_ns / NS_PER_SEC)
+		return cover;
+	/* Of all time each sample has that since the one before; of others only absences. */
+	if (live->side == SAMPLE_COVERS_BEFORE && strcmp(live->value, "wall") == 0)
+		return cover;
+	if (profile_state_is_away(thread_state_of(&live->dictionary, labels)))
+		return cover;
+	return sample_cover_of(batch->time_ns[i], batch->weight[i], SAMPLE_COVERS_NOTHING);
+}
+
+/* Each slice gets its part of the weight; the sample is counted where it ends. */
+static int add_to_slices(struct live_profile *live, struct live_sum sum,
+			 const struct sample_cover *cover)
+{
+	uint64_t count = sum.count;
+	uint64_t last = cover->end_ns / NS_PER_SEC;
+	uint64_t second = cover->begin_ns / NS_PER_SEC;
+	int r = 0;
+
+	if (last - second >= SLICES)
+		second = last - SLICES + 1;
+	for (; second <= last && r == 0; second++) {
+		struct slice *slice = slice_at(live, second * NS_PER_SEC);
+
+		sum.count = second == last ? count : 0;
+		sum.weight =
+			sample_cover_within(cover, second * NS_PER_SEC, (second + 1) * NS_PER_SEC);
+		if (slice)
+			r = sums_add(&slice->sums, &sum);
+	}
+	return r;
+}
+
 static int sink_batch(void *self, const struct sample_batch *batch, struct error *err)
 {
 	struct live_profile *live = self;
@@ -147,19 +191,20 @@ static int sink_batch(void *self, const struct sample_batch *batch, struct error
 	if (batch->schema != live->schema)
 		return 0;
 	for (size_t i = 0; i < batch->count && r == 0; i++) {
-		struct slice *slice = slice_at(live, batch->time_ns[i]);
+		struct sample_cover cover = cover_of(live, batch, i);
 		struct live_sum sum = {
 			.stack = batch->stack[i],
 			.thread = batch->thread[i],
 			.count = batch->times && batch->times[i] > 0 ? batch->times[i] : 1,
-			.weight = batch->weight[i],
 		};
 
-		if (batch->time_ns[i] < live->start_ns)
+		if (!sample_cover_meets(&cover, live->start_ns, UINT64_MAX))
 			continue; /* from before a restart */
+		cover = sample_cover_cut(&cover, live->start_ns, UINT64_MAX);
+		sum.weight = cover.weight;
 		r = sums_add(&live->all, &sum);
-		if (r == 0 && slice)
-			r = sums_add(&slice->sums, &sum);
+		if (r == 0)
+			r = add_to_slices(live, sum, &cover);
 	}
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
@@ -394,6 +439,11 @@ void live_profile_free(struct live_profile *live)
 struct sink *live_profile_sink(struct live_profile *live)
 {
 	return &live->sink;
+}
+
+void live_profile_set_cover(struct live_profile *live, enum sample_cover_side side)
+{
+	live->side = side;
 }
 
 /* They are read when the first frame of the kernel is seen: it takes a while. */
