@@ -110,12 +110,8 @@ static int measure(struct live_profile *live)
 	struct top_state state = {0};
 	struct top_model model = {0};
 	struct top_screen screen = {0};
-	struct top_facts facts = {.time = "CPU",
-				  .title = "app",
-				  .engine = "perf",
-				  .rate_hz = 97,
-				  .window_s = 10,
-				  .note = ""};
+	struct top_facts facts = {
+		.title = "app", .engine = "perf", .rate_hz = 97, .window_s = 10, .note = ""};
 	const struct profile *profile = NULL;
 	double least_ms = 1e9;
 	double first_ms = 0;

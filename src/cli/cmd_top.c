@@ -30,6 +30,8 @@
 #define PLAIN_COLUMNS 80 /* of what is printed */
 #define PLAIN_ROWS 33    /* 18 functions, 12 rows of the flame graph, and their heads */
 #define NOTE_NS (10 * NS_PER_SEC)
+#define TASK_COMM_BYTES 16 /* that the kernel keeps of a program's name, with its end */
+#define BACKGROUND_NS (200 * NS_PER_MS) /* how often a job looks whether it has the terminal */
 
 enum top_format { TOP_FORMAT_TEXT, TOP_FORMAT_JSON };
 
@@ -61,10 +63,13 @@ struct top {
 	VEC(pid_t) ids;
 	struct load_options load;
 	char title[256];
-	char cgroup[PATH_MAX]; /* the folder of the group, if one is watched */
+	const char *program;         /* that was started; NULL: none was */
+	char comm[PROCESS_COMM_MAX]; /* of the first process, as it was seen last */
+	char cgroup[PATH_MAX];       /* the folder of the group, if one is watched */
 	struct live_profile *live;
 	struct watch *watch;
-	struct top_terminal *terminal; /* NULL: tables are printed */
+	struct top_terminal *terminal; /* NULL: not taken yet, or tables are printed */
+	bool in_front;                 /* it is ours: it is drawn to and read */
 	struct top_state state;
 	struct top_model model;
 	struct top_screen screen;
@@ -96,24 +101,51 @@ static const char *conflict(const struct top_options *options, int argc)
 	return NULL;
 }
 
+static void name_process(struct top *top, pid_t id)
+{
+	(void)snprintf(top->title, sizeof(top->title), "%s (%s %d%s)", top->comm,
+		       top->options->tids.count > 0 ? "thread" : "process", (int)id,
+		       top->ids.count > 1 ? ", ..." : "");
+}
+
 static void name_target(struct top *top, int argc, char **argv)
 {
-	struct process_info info = {.comm = "process"};
-
 	if (argc > 0) {
+		const char *slash = strrchr(argv[0], '/');
+
+		top->program = argv[0];
 		(void)snprintf(top->title, sizeof(top->title), "%s", argv[0]);
+		/* As the kernel will name it. */
+		(void)snprintf(top->comm, TASK_COMM_BYTES, "%s", slash ? slash + 1 : argv[0]);
 	} else if (top->options->all) {
 		(void)snprintf(top->title, sizeof(top->title), "whole machine");
 	} else if (top->options->cgroup) {
 		(void)snprintf(top->title, sizeof(top->title), "control group %s",
 			       top->options->cgroup);
 	} else {
+		pid_t id = top->ids.items[0];
+
 		/* A process that is not there gets its message from the engine. */
-		(void)process_info_read(top->ids.items[0], &info, NULL);
-		(void)snprintf(top->title, sizeof(top->title), "%s (%s %d%s)", info.comm,
-			       top->options->tids.count > 0 ? "thread" : "process",
-			       (int)top->ids.items[0], top->ids.count > 1 ? ", ..." : "");
+		if (process_thread_comm(id, id, top->comm, sizeof(top->comm)) < 0)
+			(void)snprintf(top->comm, sizeof(top->comm), "process");
+		name_process(top, id);
 	}
+}
+
+/* A process that runs another program now has another name. */
+static void look_at_name(struct top *top)
+{
+	pid_t id = watch_first_id(top->watch);
+	char comm[PROCESS_COMM_MAX];
+
+	if (id == 0 || process_thread_comm(id, id, comm, sizeof(comm)) < 0 ||
+	    strcmp(comm, top->comm) == 0)
+		return;
+	(void)snprintf(top->comm, sizeof(top->comm), "%s", comm);
+	if (top->program)
+		(void)snprintf(top->title, sizeof(top->title), "%s, now %s", top->program, comm);
+	else
+		name_process(top, id);
 }
 
 /* Tells a person: on the screen for a while, or as a line. */
@@ -199,6 +231,7 @@ static int open_watch(struct top *top, int argc, char **argv, int *ret_exec, str
 	config.engine = top->engine = engine_find(options->engine, &config.target, err);
 	if (!config.engine)
 		return err->code;
+	live_profile_set_cover(top->live, sample_cover_side_of(config.engine->name));
 	r = watch_open(&config, &top->watch, ret_exec, err);
 	if (r == 0)
 		take_note(top, watch_notice(top->watch));
@@ -246,19 +279,12 @@ static void explain(struct top *top)
 /* Puts the view on a screen of that size. 0 or -ENOMEM. */
 static int compose(struct top *top, uint32_t columns, uint32_t rows)
 {
-	static const char *const times[] = {
-		[ENGINE_MODE_CPU] = "CPU",
-		[ENGINE_MODE_WALL] = "time",
-		[ENGINE_MODE_OFFCPU] = "off CPU",
-	};
 	struct top_facts facts = {
 		.title = top->title,
-		.time = times[top->options->mode],
 		.engine = top->engine->name,
 		.rate_hz = watch_rate_hz(top->watch),
 		.at_switches = top->options->mode == ENGINE_MODE_OFFCPU,
 		.window_s = (uint32_t)(top->options->window_ns / NS_PER_SEC),
-		.lost = live_profile_lost(top->live),
 		.forgotten = (int64_t)live_profile_forgotten(top->live).weight,
 		.note = top->terminal ? top->note : "",
 		.plain = !top->terminal,
@@ -279,6 +305,8 @@ static int draw(struct top *top, bool due, struct error *err)
 	uint32_t rows;
 
 	explain(top);
+	if (due)
+		look_at_name(top);
 	top_terminal_size(top->terminal, &columns, &rows);
 	if (refresh_profile(top, due) < 0 || compose(top, columns, rows) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
@@ -297,14 +325,29 @@ static void take_keys(struct top *top)
 		top_state_key(&top->state, &top->model, key, top_view_page(&top->state, rows));
 }
 
-/* Stops this program as the terminal asked, which it has for itself meanwhile. */
+/* Stops this program as the terminal asked, which the shell has for itself from then on. */
 static int stand_by(struct top *top, struct error *err)
 {
-	int r;
+	if (top->in_front)
+		top_terminal_leave(top->terminal);
+	top->in_front = false; /* it may be continued in the background */
+	return watch_stand_by(top->watch, err);
+}
 
-	top_terminal_leave(top->terminal);
-	r = watch_stand_by(top->watch, err);
-	top_terminal_return(top->terminal);
+/* Takes the terminal when this program gets into the foreground; in the background it is the
+ * shell's. */
+static int look_for_terminal(struct top *top, struct error *err)
+{
+	bool was_in_front = top->in_front;
+	int r = 0;
+
+	top->in_front = top_terminal_is_ours();
+	if (!top->in_front || was_in_front)
+		return 0;
+	if (top->terminal)
+		top_terminal_return(top->terminal);
+	else
+		r = top_terminal_open(top->context->color_out, &top->terminal, err);
 	return r;
 }
 
@@ -315,11 +358,11 @@ static int heed(struct top *top, uint32_t events, bool *ret_redraw, struct error
 
 	if (events & WATCH_SUSPEND)
 		r = stand_by(top, err);
-	if (events & WATCH_RESIZED)
+	if (top->in_front && (events & WATCH_RESIZED))
 		top_terminal_resize(top->terminal);
-	if (events & WATCH_INPUT)
+	if (top->in_front && (events & WATCH_INPUT))
 		take_keys(top);
-	*ret_redraw = events & (WATCH_SUSPEND | WATCH_RESIZED | WATCH_INPUT);
+	*ret_redraw = events & (WATCH_RESIZED | WATCH_INPUT);
 	if ((events & WATCH_ENDED) && !top->ended) {
 		/* What came last is shown, and stays. */
 		if (refresh_profile(top, true) < 0)
@@ -339,17 +382,22 @@ static int show(struct top *top, struct error *err)
 		uint32_t events = 0;
 		bool redraw = false;
 
-		if (now_ns >= next_ns) {
+		r = look_for_terminal(top, err);
+		if (!top->in_front) {
+			next_ns = 0; /* it is drawn as soon as it can be seen */
+		} else if (r == 0 && now_ns >= next_ns) {
 			r = draw(top, true, err);
 			next_ns = now_ns + top->options->interval_ns;
 		}
 		if (r == 0)
-			r = watch_turn(top->watch, STDIN_FILENO, next_ns, &events, err);
+			r = watch_turn(top->watch, top->in_front ? STDIN_FILENO : -1,
+				       top->in_front ? next_ns : now_ns + BACKGROUND_NS, &events,
+				       err);
 		if (events & WATCH_STOP)
 			break;
 		if (r == 0)
 			r = heed(top, events, &redraw, err);
-		if (r == 0 && redraw)
+		if (r == 0 && redraw && top->in_front)
 			r = draw(top, false, err);
 	}
 	return r;
@@ -369,8 +417,10 @@ static int put_json(struct top *top, struct bytes *text, struct error *err)
 
 static int put_table(struct top *top, struct bytes *text)
 {
-	int r = compose(top, PLAIN_COLUMNS, PLAIN_ROWS);
+	int r;
 
+	look_at_name(top);
+	r = compose(top, PLAIN_COLUMNS, PLAIN_ROWS);
 	if (r == 0) {
 		top_screen_print(&top->screen, text);
 		bytes_put_u8(text, '\n');
@@ -422,16 +472,20 @@ static int print(struct top *top, struct error *err)
 static int watch_target(struct top *top, int argc, char **argv, int *ret_exec, struct error *err)
 {
 	int r = open_live(top, err);
+	pid_t left;
 
 	if (r == 0)
 		r = open_watch(top, argc, argv, ret_exec, err);
-	if (r == 0 && top->options->count == 0)
-		r = top_terminal_open(top->context->color_out, &top->terminal, err);
 	if (r == 0)
-		r = top->terminal ? show(top, err) : print(top, err);
+		r = top->options->count == 0 ? show(top, err) : print(top, err);
 	/* First of all, so that whatever is told can be read. */
 	top_terminal_close(top->terminal);
-	watch_close(top->watch);
+	left = watch_close(top->watch);
+	if (left > 0)
+		command_note(top->context,
+			     "%s goes on as process %d, for it did not end when it got SIGTERM: "
+			     "kill -KILL %d ends it",
+			     top->program, (int)left, (int)left);
 	live_profile_free(top->live);
 	top_model_fini(&top->model);
 	top_screen_fini(&top->screen);
@@ -551,8 +605,9 @@ const struct command command_top = {
 			"A program that is started reads nothing and what it prints is not seen, "
 			"for the terminal is taken; with --count its output goes to standard "
 			"error. "
-			"It gets SIGTERM when wick top ends before it does. Processes that were "
-			"attached to go on.",
+			"It gets SIGTERM when wick top ends before it does; of one that goes on "
+			"its number is told. Processes that were attached to go on. In the "
+			"background of a shell samples are taken, and shown after fg.",
 			"Names come from symbol tables; --symbols inlines shows inlined functions "
 			"too, and needs time to read debug information at first.",
 			NULL,

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "cli/held_messages.h"
 #include "view/top_screen.h"
 #include "view/top_state.h"
 
@@ -30,16 +31,27 @@ struct top_terminal {
 };
 
 /*
- * What gives the terminal back when this program crashes. A handler can reach nothing but
- * what is static; there is one terminal.
+ * What gives the terminal back when a signal ends this program. A handler can reach nothing
+ * but what is static; there is one terminal.
  */
 static struct {
 	struct termios modes;
 	char reset[256]; /* leaves the second screen, shows the cursor */
 	size_t reset_bytes;
+	struct held_messages held;
 } crash;
 
-static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+/* Those that end nobody, and the one that cannot be caught. */
+static const int harmless_signals[] = {SIGCHLD, SIGCONT, SIGURG,  SIGWINCH, SIGSTOP,
+				       SIGTSTP, SIGTTIN, SIGTTOU, SIGKILL};
+
+static bool is_harmless(int number)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(harmless_signals); i++)
+		if (harmless_signals[i] == number)
+			return true;
+	return false;
+}
 
 static void on_crash(int number)
 {
@@ -47,6 +59,7 @@ static void on_crash(int number)
 	if (write(STDOUT_FILENO, crash.reset, crash.reset_bytes) < 0)
 		errno = 0;
 	(void)tcsetattr(STDIN_FILENO, TCSANOW, &crash.modes);
+	held_messages_end(&crash.held);
 	(void)raise(number); /* by the usual action now; it comes when this handler ends */
 }
 
@@ -67,20 +80,46 @@ static void add_reset(const char *capability)
 static void expect_crashes(void)
 {
 	struct sigaction action = {.sa_handler = on_crash, .sa_flags = (int)SA_RESETHAND};
+	struct sigaction old;
 
 	crash.reset_bytes = 0;
 	add_reset("sgr0");
 	add_reset("cnorm");
 	add_reset("rmkx");
 	add_reset("rmcup");
-	for (size_t i = 0; i < ARRAY_SIZE(crash_signals); i++)
-		(void)sigaction(crash_signals[i], &action, NULL); /* cannot fail */
+	for (int i = 1; i <= SIGRTMAX; i++)
+		/* What is ignored, or somebody else's, ends nobody. */
+		if (!is_harmless(i) && sigaction(i, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+			(void)sigaction(i, &action, NULL); /* cannot fail */
 }
 
 static void expect_no_crashes(void)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(crash_signals); i++)
-		(void)signal(crash_signals[i], SIG_DFL);
+	struct sigaction action;
+
+	for (int i = 1; i <= SIGRTMAX; i++)
+		if (sigaction(i, NULL, &action) == 0 && action.sa_handler == on_crash)
+			(void)signal(i, SIG_DFL);
+}
+
+/* From here on what is told, or happens, must not leave its traces on the screen. */
+static void take(void)
+{
+	held_messages_begin(&crash.held);
+	expect_crashes();
+}
+
+/* Where there is no second screen, what comes next begins in an empty line. */
+static void give_back(void)
+{
+	if (!isendwin()) {
+		(void)move(getmaxy(stdscr) - 1, 0);
+		(void)clrtoeol();
+		(void)refresh();
+		(void)endwin();
+	}
+	expect_no_crashes();
+	held_messages_end(&crash.held);
 }
 
 static void set_styles(struct top_terminal *terminal, bool color)
@@ -142,6 +181,14 @@ static int refuse(const char *type, struct error *err)
 	return -ENOTTY;
 }
 
+bool top_terminal_is_ours(void)
+{
+	pid_t group = tcgetpgrp(STDIN_FILENO);
+
+	/* One that is not that of our session has no jobs; of one that is gone poll() tells. */
+	return group < 0 || group == getpgrp();
+}
+
 int top_terminal_check(struct error *err)
 {
 	const char *type = getenv("TERM");
@@ -163,7 +210,7 @@ int top_terminal_open(bool color, struct top_terminal **ret, struct error *err)
 		free(terminal);
 		return refuse(getenv("TERM"), err);
 	}
-	expect_crashes();
+	take();
 	(void)set_escdelay(ESCAPE_MS);
 	(void)cbreak();
 	(void)noecho();
@@ -176,33 +223,25 @@ int top_terminal_open(bool color, struct top_terminal **ret, struct error *err)
 	return 0;
 }
 
-/* Where there is no second screen, what comes next begins in an empty line. */
-static void end_screen(void)
-{
-	(void)move(getmaxy(stdscr) - 1, 0);
-	(void)clrtoeol();
-	(void)refresh();
-	(void)endwin();
-}
-
 void top_terminal_close(struct top_terminal *terminal)
 {
 	if (!terminal)
 		return;
-	end_screen();
+	give_back();
 	delscreen(terminal->screen);
-	expect_no_crashes();
 	free(terminal);
 }
 
 void top_terminal_leave(struct top_terminal *terminal)
 {
 	(void)terminal;
-	end_screen();
+	give_back();
 }
 
 void top_terminal_return(struct top_terminal *terminal)
 {
+	take();
+	(void)reset_prog_mode();
 	(void)clearok(curscr, TRUE); /* others have written meanwhile */
 	top_terminal_resize(terminal);
 }

@@ -6,7 +6,8 @@
  * top_terminal: a terminal that a live view has for itself, by ncurses.
  *
  * Only what has changed is sent to it. It is given back as it was by top_terminal_close(),
- * and when this program crashes.
+ * and when a signal ends this program. What is written to it as standard error meanwhile is
+ * held back until then.
  *
  * One at a time; its signals are somebody else's: see watch.h.
  */
@@ -20,6 +21,9 @@ struct top_terminal;
 
 /* Whether there is one that can be taken, as far as is known without trying. */
 int top_terminal_check(struct error *err);
+
+/* Whether this program is the job in the foreground: others leave the terminal alone. */
+bool top_terminal_is_ours(void);
 
 /* Takes the terminal of standard input and output. */
 int top_terminal_open(bool color, struct top_terminal **ret, struct error *err);

@@ -20,6 +20,11 @@ int top_terminal_open(bool color, struct top_terminal **ret, struct error *err)
 	return top_terminal_check(err);
 }
 
+bool top_terminal_is_ours(void)
+{
+	return false;
+}
+
 void top_terminal_close(struct top_terminal *terminal)
 {
 }

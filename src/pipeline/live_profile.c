@@ -15,6 +15,7 @@
 #include "pipeline/live_jit.h"
 #include "pipeline/load.h"
 #include "pipeline/loader.h"
+#include "pipeline/thread_state.h"
 #include "symbol/kernel_symbols.h"
 #include "symbol/symboliser.h"
 
@@ -37,6 +38,7 @@ struct sums {
 struct slice {
 	uint64_t second; /* since the clock began */
 	struct sums sums;
+	uint64_t lost; /* samples, as the engine told */
 };
 
 struct live_profile {
@@ -54,12 +56,13 @@ struct live_profile {
 	uint32_t schema; /* the one that is sampled, ID_NONE: none yet */
 	uint64_t period;
 	uint64_t start_ns;
+	enum sample_cover_side side; /* of those that cover some time */
 	size_t max_nodes;
 	size_t node_limit; /* at which stacks go; above max_nodes when all were needed */
 	struct slice slices[SLICES];
 	struct sums all;
 	struct live_forgotten forgotten;
-	uint64_t lost;
+	uint64_t lost; /* of all */
 };
 
 _Static_assert(offsetof(struct live_profile, dictionary) == 0, "what a sink begins with");
@@ -108,6 +111,7 @@ static struct slice *slice_at(struct live_profile *live, uint64_t time_ns)
 		return NULL;
 	if (slice->second < second) {
 		slice->second = second;
+		slice->lost = 0;
 		sums_clear(&slice->sums);
 	}
 	return slice;
@@ -137,6 +141,48 @@ static int sink_map(void *self, const struct map_event *event, struct error *err
 	return 0;
 }
 
+/* The time that a sample tells of. */
+static struct sample_cover cover_of(const struct live_profile *live,
+				    const struct sample_batch *batch, size_t i)
+{
+	uint32_t labels = batch->labels ? batch->labels[i] : 0;
+	struct sample_cover cover =
+		sample_cover_of(batch->time_ns[i], batch->weight[i], live->side);
+
+	/* Who was there all the time makes no difference within a slice: most samples. */
+	if (cover.begin_ns / NS_PER_SEC == cover.end_ns / NS_PER_SEC)
+		return cover;
+	/* Of all time each sample has that since the one before; of others only absences. */
+	if (live->side == SAMPLE_COVERS_BEFORE && strcmp(live->value, "wall") == 0)
+		return cover;
+	if (profile_state_is_away(thread_state_of(&live->dictionary, labels)))
+		return cover;
+	return sample_cover_of(batch->time_ns[i], batch->weight[i], SAMPLE_COVERS_NOTHING);
+}
+
+/* Each slice gets its part of the weight; the sample is counted where it ends. */
+static int add_to_slices(struct live_profile *live, struct live_sum sum,
+			 const struct sample_cover *cover)
+{
+	uint64_t count = sum.count;
+	uint64_t last = cover->end_ns / NS_PER_SEC;
+	uint64_t second = cover->begin_ns / NS_PER_SEC;
+	int r = 0;
+
+	if (last - second >= SLICES)
+		second = last - SLICES + 1;
+	for (; second <= last && r == 0; second++) {
+		struct slice *slice = slice_at(live, second * NS_PER_SEC);
+
+		sum.count = second == last ? count : 0;
+		sum.weight =
+			sample_cover_within(cover, second * NS_PER_SEC, (second + 1) * NS_PER_SEC);
+		if (slice)
+			r = sums_add(&slice->sums, &sum);
+	}
+	return r;
+}
+
 static int sink_batch(void *self, const struct sample_batch *batch, struct error *err)
 {
 	struct live_profile *live = self;
@@ -145,19 +191,20 @@ static int sink_batch(void *self, const struct sample_batch *batch, struct error
 	if (batch->schema != live->schema)
 		return 0;
 	for (size_t i = 0; i < batch->count && r == 0; i++) {
-		struct slice *slice = slice_at(live, batch->time_ns[i]);
+		struct sample_cover cover = cover_of(live, batch, i);
 		struct live_sum sum = {
 			.stack = batch->stack[i],
 			.thread = batch->thread[i],
 			.count = batch->times && batch->times[i] > 0 ? batch->times[i] : 1,
-			.weight = batch->weight[i],
 		};
 
-		if (batch->time_ns[i] < live->start_ns)
+		if (!sample_cover_meets(&cover, live->start_ns, UINT64_MAX))
 			continue; /* from before a restart */
+		cover = sample_cover_cut(&cover, live->start_ns, UINT64_MAX);
+		sum.weight = cover.weight;
 		r = sums_add(&live->all, &sum);
-		if (r == 0 && slice)
-			r = sums_add(&slice->sums, &sum);
+		if (r == 0)
+			r = add_to_slices(live, sum, &cover);
 	}
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
@@ -165,10 +212,14 @@ static int sink_batch(void *self, const struct sample_batch *batch, struct error
 static int sink_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t samples)
 {
 	struct live_profile *live = self;
+	struct slice *slice = slice_at(live, time_ns);
 
 	(void)reason;
-	(void)time_ns;
+	if (time_ns < live->start_ns)
+		return 0; /* from before a restart */
 	live->lost += samples;
+	if (slice)
+		slice->lost += samples;
 	return 0;
 }
 
@@ -390,6 +441,11 @@ struct sink *live_profile_sink(struct live_profile *live)
 	return &live->sink;
 }
 
+void live_profile_set_cover(struct live_profile *live, enum sample_cover_side side)
+{
+	live->side = side;
+}
+
 /* They are read when the first frame of the kernel is seen: it takes a while. */
 static void read_kernel(struct live_profile *live)
 {
@@ -426,6 +482,9 @@ static void read_jit(struct live_profile *live, uint64_t now_ns)
 static int add_sums(struct live_profile *live, const struct sums *sums)
 {
 	struct loader *loader = &live->loader;
+	struct profile_gap everywhere = {0}; /* which modules lack names is not told */
+	struct load_quality quality = {
+		.profile = loader->profile, .gaps = &everywhere, .gap_count = 1};
 
 	for (size_t i = 0; i < sums->items.count; i++) {
 		const struct live_sum *sum = &sums->items.items[i];
@@ -437,7 +496,9 @@ static int add_sums(struct live_profile *live, const struct sums *sums)
 		    loader_thread(loader, sum->thread, &thread) < 0 ||
 		    profile_add(loader->profile, stack, thread, values) < 0)
 			return -ENOMEM;
-		loader->profile->quality.samples += sum->count;
+		quality.judged = loader->judged.items;
+		quality.may_be_cut = loader->may_be_cut;
+		load_quality_add(&quality, stack, sum->count);
 	}
 	return 0;
 }
@@ -449,9 +510,14 @@ static int add_window(struct live_profile *live, uint64_t now_ns, uint32_t windo
 	uint64_t begin_ns = first * NS_PER_SEC;
 	int r = 0;
 
-	for (uint64_t second = first; second <= last && r == 0; second++)
-		if (live->slices[second % SLICES].second == second)
-			r = add_sums(live, &live->slices[second % SLICES].sums);
+	for (uint64_t second = first; second <= last && r == 0; second++) {
+		const struct slice *slice = &live->slices[second % SLICES];
+
+		if (slice->second != second)
+			continue;
+		live->loader.profile->quality.lost += slice->lost;
+		r = add_sums(live, &slice->sums);
+	}
 	if (begin_ns < live->start_ns)
 		begin_ns = live->start_ns;
 	live->loader.profile->duration_ns = now_ns > begin_ns ? now_ns - begin_ns : 0;
@@ -478,12 +544,12 @@ int live_profile_refresh(struct live_profile *live, uint64_t now_ns, uint32_t wi
 	symboliser_set_time(loader->symboliser, now_ns);
 	profile_clear_entries(loader->profile);
 	loader->profile->period_ns = strcmp(live->unit, "nanoseconds") == 0 ? live->period : 0;
-	loader->profile->quality.lost = live->lost;
 	if (window_s > 0) {
 		r = add_window(live, now_ns,
 			       window_s < LIVE_WINDOW_MAX_S ? window_s : LIVE_WINDOW_MAX_S);
 	} else {
 		r = add_sums(live, &live->all);
+		loader->profile->quality.lost = live->lost;
 		loader->profile->duration_ns =
 			now_ns > live->start_ns ? now_ns - live->start_ns : 0;
 	}
@@ -497,16 +563,13 @@ void live_profile_restart(struct live_profile *live, uint64_t now_ns)
 	live->forgotten = (struct live_forgotten){0};
 	live->lost = 0;
 	sums_clear(&live->all);
-	for (size_t i = 0; i < SLICES; i++)
+	for (size_t i = 0; i < SLICES; i++) {
+		live->slices[i].lost = 0;
 		sums_clear(&live->slices[i].sums);
+	}
 }
 
 struct live_forgotten live_profile_forgotten(const struct live_profile *live)
 {
 	return live->forgotten;
-}
-
-uint64_t live_profile_lost(const struct live_profile *live)
-{
-	return live->lost;
 }

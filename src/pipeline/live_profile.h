@@ -7,7 +7,8 @@
  * still samples.
  *
  * It is a sink. Samples are added up by stack and thread in slices of one second, of which
- * the last minute is kept, and in one sum of all. Each stack gets its names once; a refresh
+ * the last minute is kept, and in one sum of all. Those that cover some time, as a wait does,
+ * are in each slice with their part of it. Each stack gets its names once; a refresh
  * then puts other entries into the profile, and costs what is in the window.
  *
  * Memory is bounded: when there are too many stacks, those that are in no slice and weigh
@@ -18,6 +19,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "pipeline/sample_cover.h"
 
 struct error;
 struct live_profile;
@@ -49,6 +52,9 @@ void live_profile_free(struct live_profile *live); /* NULL is fine */
 /* Valid until live_profile_free(). */
 struct sink *live_profile_sink(struct live_profile *live);
 
+/* Where samples cover what they weigh, to be told before the first comes; none do until then. */
+void live_profile_set_cover(struct live_profile *live, enum sample_cover_side side);
+
 /*
  * Makes the profile that of the last window_s seconds before now (LIVE_WINDOW_MAX_S at most),
  * or of all since the start when it is 0. *ret stays valid and as it is until the next
@@ -61,6 +67,5 @@ int live_profile_refresh(struct live_profile *live, uint64_t now_ns, uint32_t wi
 void live_profile_restart(struct live_profile *live, uint64_t now_ns);
 
 struct live_forgotten live_profile_forgotten(const struct live_profile *live);
-uint64_t live_profile_lost(const struct live_profile *live); /* samples, as the engine told */
 
 #endif

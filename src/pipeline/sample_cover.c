@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pipeline/sample_cover.h"
 
+#include <string.h>
+
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -9,6 +11,15 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 static uint64_t larger(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
+}
+
+enum sample_cover_side sample_cover_side_of(const char *engine)
+{
+	if (strcmp(engine, "ebpf") == 0)
+		return SAMPLE_COVERS_AFTER;
+	return strcmp(engine, "signal") == 0 || strcmp(engine, "ptrace") == 0
+		       ? SAMPLE_COVERS_BEFORE
+		       : SAMPLE_COVERS_NOTHING;
 }
 
 struct sample_cover sample_cover_of(uint64_t since_ns, uint64_t weight, enum sample_cover_side side)

@@ -16,6 +16,9 @@
 
 enum sample_cover_side { SAMPLE_COVERS_NOTHING, SAMPLE_COVERS_BEFORE, SAMPLE_COVERS_AFTER };
 
+/* Which side of its time a sample of that engine covers that tells of a thread which was away. */
+enum sample_cover_side sample_cover_side_of(const char *engine);
+
 struct sample_cover {
 	uint64_t begin_ns; /* since the recording began; as end_ns: a moment */
 	uint64_t end_ns;

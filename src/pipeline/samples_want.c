@@ -73,7 +73,6 @@ static bool is_away(struct samples *samples, uint32_t labels)
 	return samples->labels_away.items[labels] > 0;
 }
 
-/* Which side of its time a sample covers that tells of a thread which was away. */
 static enum sample_cover_side side_of(const struct samples *samples)
 {
 	const char *engine = NULL;
@@ -81,13 +80,7 @@ static enum sample_cover_side side_of(const struct samples *samples)
 	for (size_t i = 0; i < SAMPLES_FACTS; i++)
 		if (strcmp(samples_fact_keys[i], "engine") == 0)
 			engine = samples->facts[i];
-	if (!engine)
-		return SAMPLE_COVERS_NOTHING;
-	if (strcmp(engine, "ebpf") == 0)
-		return SAMPLE_COVERS_AFTER;
-	return strcmp(engine, "signal") == 0 || strcmp(engine, "ptrace") == 0
-		       ? SAMPLE_COVERS_BEFORE
-		       : SAMPLE_COVERS_NOTHING;
+	return engine ? sample_cover_side_of(engine) : SAMPLE_COVERS_NOTHING;
 }
 
 struct sample_cover samples_cover(struct samples *samples, const struct sample_batch *batch,

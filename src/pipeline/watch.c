@@ -152,34 +152,42 @@ int watch_open(const struct watch_config *config, struct watch **ret, int *ret_e
 	watch->target.ids = watch->ids.items;
 	r = r < 0 ? error_set(err, r, "out of memory") : start(watch, config, ret_exec, err);
 	if (r < 0) {
-		watch_close(watch);
+		(void)watch_close(watch); /* what it started was not let go */
 		return r;
 	}
 	*ret = watch;
 	return 0;
 }
 
-/* A program that we started and nobody sees any more: it is asked to end, and waited for. */
-static void end_child(struct watch *watch)
+/*
+ * A program that we started and nobody sees any more: it is asked to end, and waited for.
+ * Returns its id when it goes on, else 0.
+ */
+static pid_t end_child(struct watch *watch)
 {
+	pid_t left = 0;
+
 	if (!watch->launched)
-		return;
+		return 0;
 	if (watch->child.released && !child_ended(&watch->child)) {
 		struct pollfd fd = {.fd = watch->child.pid_fd, .events = POLLIN};
 
 		(void)kill(watch->child.pid, SIGTERM); /* it may be gone by now */
 		(void)poll(&fd, fd.fd >= 0, END_MS);
-		(void)child_ended(&watch->child); /* one that goes on has its reasons */
+		left = child_ended(&watch->child) ? 0 : watch->child.pid; /* it has its reasons */
 	}
 	child_fini(&watch->child);
+	return left;
 }
 
-void watch_close(struct watch *watch)
+pid_t watch_close(struct watch *watch)
 {
+	pid_t left;
+
 	if (!watch)
-		return;
+		return 0;
 	engine_close(watch->engine); /* nobody is held any more */
-	end_child(watch);
+	left = end_child(watch);
 	kernel_addresses_free(watch->kernel);
 	if (watch->signal_fd >= 0) {
 		struct signalfd_siginfo info;
@@ -193,6 +201,7 @@ void watch_close(struct watch *watch)
 	target_watch_fini(&watch->others);
 	vec_fini(&watch->ids);
 	free(watch);
+	return left;
 }
 
 static uint32_t read_signals(struct watch *watch)
@@ -272,10 +281,10 @@ int watch_turn(struct watch *watch, int input_fd, uint64_t until_ns, uint32_t *r
 			       : error_errno(err, -errno, "cannot wait for signals and samples");
 	if (fds[0].revents)
 		*ret_events |= read_signals(watch);
-	if (fds[3].revents & POLLIN)
-		*ret_events |= WATCH_INPUT;
-	else if (fds[3].revents)
+	if (fds[3].revents & ~POLLIN)
 		*ret_events |= WATCH_STOP; /* the terminal is gone */
+	else if (fds[3].revents)
+		*ret_events |= WATCH_INPUT;
 	r = look_at_engine(watch, due_ns, err);
 	if (watch->ended)
 		*ret_events |= WATCH_ENDED;
@@ -290,6 +299,11 @@ int watch_stand_by(struct watch *watch, struct error *err)
 		return r;
 	job_control_stop(watch->suspend_signal);
 	return watch->ended ? 0 : engine_resume(watch->engine, err);
+}
+
+pid_t watch_first_id(const struct watch *watch)
+{
+	return watch->target.count > 0 ? watch->target.ids[0] : 0;
 }
 
 int watch_stop_signal(const struct watch *watch)

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "engine/engine.h"
 #include "pipeline/pace.h"
@@ -45,7 +46,9 @@ enum watch_event {
  */
 int watch_open(const struct watch_config *config, struct watch **ret, int *ret_exec,
 	       struct error *err);
-void watch_close(struct watch *watch); /* NULL is fine */
+
+/* NULL is fine. Returns the id of a program that was started and did not end when asked, else 0. */
+pid_t watch_close(struct watch *watch);
 
 /*
  * Waits for something to happen, until_ns at most (CLOCK_MONOTONIC), and lets what was
@@ -56,6 +59,9 @@ int watch_turn(struct watch *watch, int input_fd, uint64_t until_ns, uint32_t *r
 
 /* Stops this program as it was asked to; returns when it is continued. */
 int watch_stand_by(struct watch *watch, struct error *err);
+
+/* The first process or thread that is watched; 0: the machine is, or a control group. */
+pid_t watch_first_id(const struct watch *watch);
 
 /* The last signal that asked us to end. */
 int watch_stop_signal(const struct watch *watch);

@@ -5,12 +5,19 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include <xxhash.h>
+
 #include "model/profile.h"
 #include "view/top_state.h"
 
 static const char *function_name(const struct profile *profile, uint32_t function)
 {
 	return profile_text(profile, profile->functions.items[function].name);
+}
+
+static uint64_t hash_text(const char *text)
+{
+	return XXH3_64bits(text, strlen(text));
 }
 
 void top_model_fini(struct top_model *model)
@@ -323,11 +330,13 @@ static int compare_boxes(const void *a, const void *b, void *context)
 	const struct top_model *model = context;
 	const struct top_box *x = &model->grown.items[*(const uint32_t *)a];
 	const struct top_box *y = &model->grown.items[*(const uint32_t *)b];
+	int r;
 
 	if (x->parent != y->parent)
 		return x->parent < y->parent ? -1 : 1;
-	return strcmp(function_name(model->profile, x->function),
-		      function_name(model->profile, y->function));
+	r = strcmp(function_name(model->profile, x->function),
+		   function_name(model->profile, y->function));
+	return r ? r : (x->function > y->function) - (x->function < y->function);
 }
 
 /* The ids of boxes that take at least half a column, in their order. 0 or -ENOMEM. */
@@ -409,12 +418,34 @@ const char *top_model_box_name(const struct top_model *model, const struct top_b
 	return box->function == ID_NONE ? "all" : function_name(model->profile, box->function);
 }
 
+uint64_t top_model_home(const struct profile *profile, uint32_t function)
+{
+	const struct profile_function *item = &profile->functions.items[function];
+
+	return hash_pair(hash_text(profile_text(profile, item->module)),
+			 hash_text(profile_text(profile, item->file)));
+}
+
+uint64_t top_model_path(const struct top_model *model, size_t box)
+{
+	uint64_t hash = 0;
+
+	for (; box != 0; box = model->boxes.items[box].parent) {
+		uint32_t function = model->boxes.items[box].function;
+
+		hash = hash_pair(hash, hash_text(function_name(model->profile, function)));
+		hash = hash_pair(hash, top_model_home(model->profile, function));
+	}
+	return hash;
+}
+
 size_t top_model_chosen_box(const struct top_model *model, const struct top_state *state)
 {
 	for (size_t i = 1; i < model->boxes.count; i++)
 		if (model->boxes.items[i].depth == state->box_depth &&
 		    top_state_is(state->box_name,
-				 top_model_box_name(model, &model->boxes.items[i])))
+				 top_model_box_name(model, &model->boxes.items[i])) &&
+		    state->box_path == top_model_path(model, i))
 			return i;
 	return 0;
 }

@@ -81,6 +81,12 @@ void top_model_fini(struct top_model *model);
 /* The name of a box's function, "all" for the first one. */
 const char *top_model_box_name(const struct top_model *model, const struct top_box *box);
 
+/* A number for what tells functions of one name apart, the same in each profile. */
+uint64_t top_model_home(const struct profile *profile, uint32_t function);
+
+/* A number for the functions from the first box to this one, the same in each profile. */
+uint64_t top_model_path(const struct top_model *model, size_t box);
+
 /* The box that the state remembers, else the first. There is one when there are boxes. */
 size_t top_model_chosen_box(const struct top_model *model, const struct top_state *state);
 

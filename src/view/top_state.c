@@ -27,12 +27,16 @@ bool top_state_is(const char *remembered, const char *name)
 	return strncmp(remembered, name, TOP_NAME_BYTES - 1) == 0;
 }
 
+static uint32_t function_at(const struct top_model *model, size_t row)
+{
+	return model->functions.items[row].function;
+}
+
 static const char *name_at(const struct top_model *model, size_t row)
 {
 	const struct profile *profile = model->profile;
-	uint32_t function = model->functions.items[row].function;
 
-	return profile_text(profile, profile->functions.items[function].name);
+	return profile_text(profile, profile->functions.items[function_at(model, row)].name);
 }
 
 static size_t row_count(const struct top_state *state, const struct top_model *model)
@@ -47,8 +51,33 @@ static void select_row(struct top_state *state, const struct top_model *model, s
 	state->selected = count == 0 ? 0 : row < count ? row : count - 1;
 	state->follows = state->selected > 0;
 	state->selected_name[0] = '\0';
-	if (state->pane == TOP_FUNCTIONS && count > 0)
+	if (state->pane == TOP_FUNCTIONS && count > 0) {
 		top_state_remember(state->selected_name, name_at(model, state->selected));
+		state->selected_home =
+			top_model_home(model->profile, function_at(model, state->selected));
+	}
+}
+
+static bool is_chosen(const struct top_state *state, const struct top_model *model, size_t row)
+{
+	return row < model->functions.count &&
+	       top_state_is(state->selected_name, name_at(model, row)) &&
+	       state->selected_home == top_model_home(model->profile, function_at(model, row));
+}
+
+void top_state_follow(struct top_state *state, const struct top_model *model)
+{
+	size_t count = row_count(state, model);
+
+	if (state->pane == TOP_FUNCTIONS && state->follows &&
+	    !is_chosen(state, model, state->selected))
+		for (size_t i = 0; i < count; i++)
+			if (is_chosen(state, model, i)) {
+				state->selected = i;
+				break;
+			}
+	if (state->selected >= count)
+		state->selected = count > 0 ? count - 1 : 0;
 }
 
 static void move_rows(struct top_state *state, const struct top_model *model, uint32_t key,
@@ -73,6 +102,7 @@ static void move_rows(struct top_state *state, const struct top_model *model, ui
 static void choose_box(struct top_state *state, const struct top_model *model, size_t box)
 {
 	state->box_depth = model->boxes.items[box].depth;
+	state->box_path = top_model_path(model, box);
 	top_state_remember(state->box_name,
 			   box == 0 ? "" : top_model_box_name(model, &model->boxes.items[box]));
 }

@@ -5,7 +5,7 @@
 /*
  * top_state: what a person has chosen to see in a live view, and what keys make of it.
  *
- * Functions and threads are remembered by name and number: profiles come and go.
+ * Functions and threads are remembered by names and numbers: profiles come and go.
  */
 
 #include <stdbool.h>
@@ -50,14 +50,16 @@ struct top_state {
 	char focus[TOP_FOCUS_MAX][TOP_NAME_BYTES];
 	uint32_t focus_count;
 	uint32_t thread; /* tid of the only one that is shown; 0: all */
-	/* The row that keys act on, and its name, by which it is found when rows move. */
+	/* The row that keys act on, and who is there, by which it is found when rows move. */
 	size_t selected;
 	size_t first; /* row on the screen */
 	char selected_name[TOP_NAME_BYTES];
+	uint64_t selected_home; /* others may have that name: see top_model_home() */
 	bool follows; /* the row was chosen: it goes where its function goes */
 	/* The box of the flame graph: "" is the lowest. */
 	uint32_t box_depth;
 	char box_name[TOP_NAME_BYTES];
+	uint64_t box_path; /* others may have that name: see top_model_path() */
 	/* For whoever called: */
 	bool quit;
 	bool restart;
@@ -66,6 +68,9 @@ struct top_state {
 /* What a key changes. The model is of what is on the screen; rows fit on a page. */
 void top_state_key(struct top_state *state, const struct top_model *model, uint32_t key,
 		   size_t page);
+
+/* Finds the chosen function where it is in another model. */
+void top_state_follow(struct top_state *state, const struct top_model *model);
 
 /* Whether the name contains the filter, whatever the case of letters. */
 bool top_state_matches(const struct top_state *state, const char *name);

@@ -82,6 +82,32 @@ static void put_title(struct top_screen *screen, const struct top_model *model,
 	bytes_fini(&left);
 }
 
+/* Which time was sampled: an engine may have another one than was asked for. */
+static const char *time_name(const char *value)
+{
+	if (strcmp(value, "cpu") == 0)
+		return "CPU";
+	return strcmp(value, "off-cpu") == 0 ? "off CPU" : "time";
+}
+
+/* What is wrong with more than one sample of a hundred: there is little room. */
+static void put_share_of_samples(struct bytes *text, const struct profile_quality *quality,
+				 uint64_t part, const char *what)
+{
+	if (part > 0 && part * 100 >= quality->samples)
+		bytes_printf(text, ", %s %s",
+			     quantity_share((int64_t)part, (int64_t)quality->samples).text, what);
+}
+
+static void put_quality(struct bytes *text, const struct profile_quality *quality)
+{
+	bytes_printf(text, " %s samples", quantity_count(quality->samples).text);
+	if (quality->lost > 0)
+		bytes_printf(text, ", %s lost", quantity_count(quality->lost).text);
+	put_share_of_samples(text, quality, quality->truncated, "cut");
+	put_share_of_samples(text, quality, quality->unsymbolised, "unnamed");
+}
+
 /* What narrows the view, and what was found out. */
 static void put_choices(struct bytes *text, const struct top_model *model,
 			const struct top_state *state)
@@ -100,7 +126,7 @@ static void put_status(struct top_screen *screen, const struct top_model *model,
 		       const struct top_state *state, const struct top_facts *facts)
 {
 	const struct profile *profile = model->profile;
-	const char *unit = profile->value_types[model->value].unit;
+	struct value_type type = profile->value_types[model->value];
 	struct bytes text = {0};
 
 	if (facts->note[0]) {
@@ -109,19 +135,17 @@ static void put_status(struct top_screen *screen, const struct top_model *model,
 		bytes_fini(&text);
 		return;
 	}
-	if (strcmp(unit, "nanoseconds") == 0 && profile->duration_ns > 0)
-		bytes_printf(&text, " %s %.1f%%", facts->time,
+	if (strcmp(type.unit, "nanoseconds") == 0 && profile->duration_ns > 0)
+		bytes_printf(&text, " %s %.1f%%", time_name(type.name),
 			     100.0 * (double)model->all / (double)profile->duration_ns);
-	bytes_printf(&text, " %s samples", quantity_count(profile->quality.samples).text);
-	if (facts->lost > 0)
-		bytes_printf(&text, ", %s lost", quantity_count(facts->lost).text);
+	put_quality(&text, &profile->quality);
 	if (state->since_start && facts->forgotten > 0)
 		bytes_printf(&text, ", %s not kept",
 			     quantity_share(facts->forgotten, facts->forgotten + model->all).text);
+	put_choices(&text, model, state);
 	bytes_printf(&text, "  %s", facts->engine);
 	if (!facts->at_switches)
 		bytes_printf(&text, " %u Hz", facts->rate_hz);
-	put_choices(&text, model, state);
 	top_screen_put(screen, field(1, 0, screen->columns, TOP_PLAIN), as_text(&text));
 	bytes_fini(&text);
 }
@@ -259,20 +283,7 @@ static void put_thread(struct top_screen *screen, const struct top_model *model,
 /* Finds the chosen function where it is now, and keeps the selection on the screen. */
 static void correct_selection(struct top_state *state, const struct top_model *model, size_t page)
 {
-	size_t count = state->pane == TOP_THREADS ? model->threads.count : model->functions.count;
-
-	if (state->pane == TOP_FUNCTIONS && state->follows)
-		for (size_t i = 0; i < count; i++) {
-			uint32_t function = model->functions.items[i].function;
-			uint32_t name = model->profile->functions.items[function].name;
-
-			if (!top_state_is(state->selected_name, profile_text(model->profile, name)))
-				continue;
-			state->selected = i;
-			break;
-		}
-	if (state->selected >= count)
-		state->selected = count > 0 ? count - 1 : 0;
+	top_state_follow(state, model);
 	if (state->selected < state->first)
 		state->first = state->selected;
 	if (page > 0 && state->selected >= state->first + page)

@@ -25,11 +25,9 @@ struct top_state;
 struct top_facts {
 	const char *title;
 	const char *engine;
-	const char *time; /* which: "CPU" */
 	uint32_t rate_hz;
 	bool at_switches;  /* samples come when threads leave CPUs, not at a rate */
 	uint32_t window_s; /* of the last seconds */
-	uint64_t lost;     /* samples */
 	int64_t forgotten; /* part of the sum since the start that has no stacks any more */
 	const char *note;  /* what a person should know now; "": nothing */
 	bool plain;        /* to be printed: no keys, no selection */

@@ -106,7 +106,7 @@ def test_a_person_looks_around_with_keys(terminal, background):
 def test_the_terminal_is_given_back_at_every_end(terminal, background):
     busy = background(workload("split", 60000))
     killed = background(workload("split", 60000))
-    ends = {"TERM": signal.SIGTERM, "HUP": signal.SIGHUP, "SEGV": signal.SIGSEGV}
+    ends = {"TERM": signal.SIGTERM, "HUP": signal.SIGHUP, "SEGV": signal.SIGSEGV, "USR1": signal.SIGUSR1}
     views = {name: terminal(name, "-p", busy.pid) for name in ends}
     gone = terminal("gone", "-p", killed.pid)
 
@@ -122,12 +122,13 @@ def test_the_terminal_is_given_back_at_every_end(terminal, background):
 
     for name in ("TERM", "HUP"):
         assert "status 0" in views[name].assert_given_back()
-    assert f"status {128 + signal.SIGSEGV}" in views["SEGV"].assert_given_back()
+    for name in ("SEGV", "USR1"):
+        assert f"status {128 + ends[name]}" in views[name].assert_given_back()
     assert "status 0" in gone.assert_given_back()
 
 
 def test_a_view_that_was_stopped_goes_on(terminal, background):
-    """Ctrl-Z gives the terminal to the shell, fg takes it again."""
+    """Ctrl-Z gives the terminal to the shell, bg leaves it there, fg takes it again."""
     busy = background(workload("split", 60000))
     view = terminal("stop", "--help")
     view.tmux("respawn-pane", "-k", "-t", "stop", "PS1='shell> ' exec bash --norc --noprofile -i")
@@ -140,6 +141,10 @@ def test_a_view_that_was_stopped_goes_on(terminal, background):
     view.keys("-l", "echo q$((3 + 4))")
     view.keys("Enter")
     view.wait_for("q7")
+    view.keys("-l", "bg; sleep 1.2; echo q$((4 + 4))")
+    view.keys("Enter")
+    # It would have been drawn by now; and it reads none of the shell's keys.
+    view.wait_for("q7", "q8", absent="|hot_70")
     view.keys("-l", "fg")
     view.keys("Enter")
     view.wait_for("|hot_70", absent="Stopped")
@@ -158,6 +163,16 @@ def test_a_program_that_was_started_ends_with_its_view(terminal, tmp_path):
     assert "status 0" in view.assert_given_back()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def test_a_program_that_goes_on_is_told_of(wick):
+    done = wick.ok("top", "--once", "--interval", "0.1s", "--", "sh", "-c",
+                   "trap '' TERM; exec sleep 60 > /dev/null 2>&1")
+    pid = int(done.stderr.split("goes on as process ")[1].split(",")[0])
+    assert f"kill -KILL {pid} ends it" in done.stderr
+    os.kill(pid, signal.SIGKILL)
+    # It runs another program than the one that was started.
+    assert "wick top: sh, now sleep" in done.stdout
 
 
 def test_tables_are_printed_for_scripts(wick):

@@ -54,6 +54,14 @@ static void set_up(struct fixture *fixture, size_t max_nodes)
 		0);
 }
 
+/* Names as engines give them tell the origin of those that have none. */
+static enum function_origin origin_of(const char *name)
+{
+	if (strcmp(name, "[truncated]") == 0)
+		return ORIGIN_TRUNCATED;
+	return strncmp(name, "0x", 2) == 0 ? ORIGIN_UNKNOWN : ORIGIN_PROGRAM;
+}
+
 static uint32_t stack_of(struct fixture *fixture, const char *outer, const char *inner)
 {
 	const char *names[] = {outer, inner};
@@ -64,7 +72,7 @@ static uint32_t stack_of(struct fixture *fixture, const char *outer, const char 
 		struct place place = {.name = names[i],
 				      .file = "",
 				      .module = MODULE_NONE,
-				      .origin = ORIGIN_PROGRAM,
+				      .origin = origin_of(names[i]),
 				      .outer = PLACE_NONE};
 
 		frames[i] = (struct frame){.kind = FRAME_CUSTOM};
@@ -75,20 +83,26 @@ static uint32_t stack_of(struct fixture *fixture, const char *outer, const char 
 	return id;
 }
 
-static void put(struct fixture *fixture, uint32_t stack, uint32_t thread, uint64_t time_ns)
+static void put_weight(struct fixture *fixture, uint32_t stack, uint32_t thread, uint64_t time_ns,
+		       uint64_t weight, uint32_t labels)
 {
 	uint32_t cpu = 0;
-	uint64_t weight = PERIOD_NS;
 	struct sample_batch batch = {.schema = fixture->schema,
 				     .count = 1,
 				     .stack = &stack,
 				     .thread = &thread,
 				     .cpu = &cpu,
+				     .labels = &labels,
 				     .time_ns = &time_ns,
 				     .weight = &weight};
 	struct error err = {0};
 
 	assert_int_equal(fixture->sink->ops->batch(fixture->sink->self, &batch, &err), 0);
+}
+
+static void put(struct fixture *fixture, uint32_t stack, uint32_t thread, uint64_t time_ns)
+{
+	put_weight(fixture, stack, thread, time_ns, PERIOD_NS, 0);
 }
 
 static const struct profile *refresh(struct fixture *fixture, uint64_t second, uint32_t window_s)
@@ -226,6 +240,107 @@ static void what_is_shown_stays_when_stacks_are_forgotten(void **state)
 	live_profile_free(fixture.live);
 }
 
+static void what_is_wrong_with_samples_is_of_the_window_too(void **state)
+{
+	struct fixture fixture;
+	const struct profile *profile;
+
+	set_up(&fixture, 0);
+	put(&fixture, stack_of(&fixture, "[truncated]", "early"), fixture.thread, START_NS);
+	assert_int_equal(fixture.sink->ops->loss(fixture.sink->self, LOSS_RING_FULL, START_NS, 5),
+			 0);
+	put(&fixture, stack_of(&fixture, "[truncated]", "late"), fixture.thread,
+	    START_NS + 5 * NS_PER_SEC);
+	put(&fixture, stack_of(&fixture, "main", "0x1234"), fixture.thread,
+	    START_NS + 5 * NS_PER_SEC);
+	assert_int_equal(fixture.sink->ops->loss(fixture.sink->self, LOSS_RING_FULL,
+						 START_NS + 5 * NS_PER_SEC, 2),
+			 0);
+
+	profile = refresh(&fixture, 5, 3);
+	assert_int_equal(profile->quality.samples, 2);
+	assert_int_equal(profile->quality.truncated, 1);
+	assert_int_equal(profile->quality.name_only, 1);
+	assert_int_equal(profile->quality.unsymbolised, 1);
+	assert_int_equal(profile->quality.lost, 2);
+
+	profile = refresh(&fixture, 5, 0);
+	assert_int_equal(profile->quality.samples, 3);
+	assert_int_equal(profile->quality.truncated, 2);
+	assert_int_equal(profile->quality.name_only, 2);
+	assert_int_equal(profile->quality.lost, 7);
+	live_profile_free(fixture.live);
+}
+
+/* The sum of the profile's only entry, in tenths of seconds. */
+static uint64_t tenths(const struct profile *profile)
+{
+	assert_int_equal(profile->entries.count, 1);
+	return (uint64_t)profile_entry_values(profile, 0)[1] / (NS_PER_SEC / 10);
+}
+
+static void a_wait_is_in_each_slice_that_it_covers(void **state)
+{
+	struct label label = {.key = "state", .value = "sleeping"};
+	struct fixture fixture;
+	uint32_t stack;
+	uint32_t asleep;
+
+	set_up(&fixture, 0);
+	assert_int_equal(fixture.sink->ops->labels(fixture.sink->self, &label, 1, &asleep), 0);
+	live_profile_set_cover(fixture.live, SAMPLE_COVERS_AFTER);
+	stack = stack_of(&fixture, "main", "nap");
+	/* From 0.5 s on for 6 s. */
+	put_weight(&fixture, stack, fixture.thread, START_NS + NS_PER_SEC / 2, 6 * NS_PER_SEC,
+		   asleep);
+
+	assert_int_equal(tenths(refresh(&fixture, 6, 1)), 5);
+	assert_int_equal(tenths(refresh(&fixture, 6, 3)), 25);
+	assert_int_equal(tenths(refresh(&fixture, 6, 10)), 60);
+	assert_int_equal(tenths(refresh(&fixture, 6, 0)), 60);
+	assert_int_equal(tenths(refresh(&fixture, 8, 4)), 15);
+	/* It is one sample, wherever the window begins. */
+	assert_int_equal(refresh(&fixture, 8, 4)->quality.samples, 1);
+	assert_int_equal(refresh(&fixture, 8, 10)->quality.samples, 1);
+	/* What is since a restart counts, of one that began before it. */
+	live_profile_restart(fixture.live, START_NS + 8 * NS_PER_SEC);
+	put_weight(&fixture, stack, fixture.thread, START_NS + 7 * NS_PER_SEC, 2 * NS_PER_SEC,
+		   asleep);
+	assert_int_equal(tenths(refresh(&fixture, 9, 10)), 10);
+	assert_int_equal(tenths(refresh(&fixture, 9, 0)), 10);
+	live_profile_free(fixture.live);
+}
+
+static void a_wait_longer_than_all_slices_fills_them(void **state)
+{
+	struct label label = {.key = "state", .value = "sleeping"};
+	struct fixture fixture;
+	uint32_t asleep;
+
+	set_up(&fixture, 0);
+	assert_int_equal(fixture.sink->ops->labels(fixture.sink->self, &label, 1, &asleep), 0);
+	live_profile_set_cover(fixture.live, SAMPLE_COVERS_AFTER);
+	put_weight(&fixture, stack_of(&fixture, "main", "nap"), fixture.thread, START_NS,
+		   300 * NS_PER_SEC + NS_PER_SEC / 2, asleep);
+	assert_int_equal(tenths(refresh(&fixture, 300, 10)), 95);
+	assert_int_equal(tenths(refresh(&fixture, 300, LIVE_WINDOW_MAX_S)), 595);
+	assert_int_equal(tenths(refresh(&fixture, 300, 0)), 3005);
+	live_profile_free(fixture.live);
+}
+
+static void a_sample_of_a_running_thread_is_of_its_moment(void **state)
+{
+	struct fixture fixture;
+
+	set_up(&fixture, 0);
+	live_profile_set_cover(fixture.live, SAMPLE_COVERS_AFTER);
+	put_weight(&fixture, stack_of(&fixture, "main", "work"), fixture.thread,
+		   START_NS + NS_PER_SEC / 2, 3 * NS_PER_SEC, 0);
+	assert_int_equal(tenths(refresh(&fixture, 0, 1)), 30);
+	assert_int_equal(refresh(&fixture, 1, 1)->entries.count, 0);
+	live_profile_free(fixture.live);
+}
+
 static void a_restart_begins_with_nothing(void **state)
 {
 	struct fixture fixture;
@@ -234,14 +349,17 @@ static void a_restart_begins_with_nothing(void **state)
 	put(&fixture, stack_of(&fixture, "main", "work"), fixture.thread, START_NS);
 	assert_int_equal(fixture.sink->ops->loss(fixture.sink->self, LOSS_RING_FULL, START_NS, 5),
 			 0);
-	assert_int_equal(live_profile_lost(fixture.live), 5);
+	assert_int_equal(refresh(&fixture, 0, 10)->quality.lost, 5);
 	live_profile_restart(fixture.live, START_NS + NS_PER_SEC);
 	/* One that was under way is from before. */
 	put(&fixture, stack_of(&fixture, "main", "work"), fixture.thread, START_NS);
+	assert_int_equal(fixture.sink->ops->loss(fixture.sink->self, LOSS_RING_FULL, START_NS, 5),
+			 0);
 
 	assert_int_equal(refresh(&fixture, 1, 10)->entries.count, 0);
+	assert_int_equal(refresh(&fixture, 1, 10)->quality.lost, 0);
 	assert_int_equal(refresh(&fixture, 1, 0)->entries.count, 0);
-	assert_int_equal(live_profile_lost(fixture.live), 0);
+	assert_int_equal(refresh(&fixture, 1, 0)->quality.lost, 0);
 	live_profile_free(fixture.live);
 }
 
@@ -252,6 +370,10 @@ int main(void)
 		cmocka_unit_test(a_slice_is_used_again_a_minute_later),
 		cmocka_unit_test(threads_are_kept_apart_and_other_events_left_out),
 		cmocka_unit_test(what_is_shown_stays_when_stacks_are_forgotten),
+		cmocka_unit_test(what_is_wrong_with_samples_is_of_the_window_too),
+		cmocka_unit_test(a_wait_is_in_each_slice_that_it_covers),
+		cmocka_unit_test(a_wait_longer_than_all_slices_fills_them),
+		cmocka_unit_test(a_sample_of_a_running_thread_is_of_its_moment),
 		cmocka_unit_test(a_restart_begins_with_nothing),
 	};
 

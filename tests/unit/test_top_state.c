@@ -77,6 +77,71 @@ static void rows_are_chosen_within_the_table(void **state)
 	tear_down(&fixture);
 }
 
+/* As many as there are modules may have one name. */
+static void put_namesake(struct fixture *fixture, const char *module, uint64_t samples)
+{
+	struct profile *profile = fixture->profile;
+	struct profile_line line = {
+		.function = profile_function(profile, "main", "", module, ORIGIN_PROGRAM)};
+	uint32_t location = profile_location(profile, module, 1, &line, 1);
+	int64_t values[] = {(int64_t)samples, (int64_t)samples * MAKE_PERIOD_NS};
+
+	assert_int_equal(
+		profile_add(profile, stack_tree_child(&profile->stacks, 0, location), 0, values),
+		0);
+}
+
+static void namesakes_are_chosen_one_by_one(void **state)
+{
+	struct fixture fixture;
+
+	set_up(&fixture);
+	put_namesake(&fixture, "/a", 20);
+	put_namesake(&fixture, "/b", 15);
+	remake(&fixture);
+	/* hash, parse, main of /a, main of /b, format */
+	for (size_t row = 1; row <= 4; row++) {
+		press(&fixture, TOP_KEY_DOWN);
+		top_state_follow(&fixture.state, &fixture.model);
+		assert_int_equal(fixture.state.selected, row);
+	}
+	assert_string_equal(fixture.state.selected_name, "format");
+	press(&fixture, TOP_KEY_UP);
+	/* It is followed, not the other one, when they change places. */
+	put_namesake(&fixture, "/b", 10);
+	remake(&fixture);
+	top_state_follow(&fixture.state, &fixture.model);
+	assert_int_equal(fixture.state.selected, 2);
+	tear_down(&fixture);
+}
+
+static void boxes_of_one_name_are_chosen_one_by_one(void **state)
+{
+	struct fixture fixture;
+
+	set_up(&fixture);
+	make_stack(fixture.profile, 0, "run;parse", 50);
+	make_stack(fixture.profile, 0, "main;hash", 20);
+	put_namesake(&fixture, "/b", 40);
+	remake(&fixture);
+	press(&fixture, '3');
+	press(&fixture, TOP_KEY_DOWN);
+	assert_string_equal(fixture.state.box_name, "run");
+	/* Two that are called main stand beside it. */
+	press(&fixture, TOP_KEY_LEFT);
+	assert_int_equal(top_model_chosen_box(&fixture.model, &fixture.state), 2);
+	press(&fixture, TOP_KEY_LEFT);
+	assert_int_equal(top_model_chosen_box(&fixture.model, &fixture.state), 1);
+	press(&fixture, TOP_KEY_RIGHT);
+	press(&fixture, TOP_KEY_RIGHT);
+	/* hash of main stands before that of run. */
+	press(&fixture, TOP_KEY_DOWN);
+	assert_string_equal(fixture.state.box_name, "hash");
+	press(&fixture, TOP_KEY_UP);
+	assert_string_equal(fixture.state.box_name, "run");
+	tear_down(&fixture);
+}
+
 static void a_zoom_and_a_thread_are_taken_back_one_by_one(void **state)
 {
 	struct fixture fixture;
@@ -191,6 +256,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_chosen_within_the_table),
+		cmocka_unit_test(namesakes_are_chosen_one_by_one),
+		cmocka_unit_test(boxes_of_one_name_are_chosen_one_by_one),
 		cmocka_unit_test(a_zoom_and_a_thread_are_taken_back_one_by_one),
 		cmocka_unit_test(zooming_in_has_an_end),
 		cmocka_unit_test(arrows_walk_over_boxes),

@@ -9,12 +9,8 @@
 #include "view/top_screen.h"
 #include "view/top_state.h"
 
-static const struct top_facts facts = {.time = "CPU",
-				       .title = "app --demo",
-				       .engine = "perf",
-				       .rate_hz = 97,
-				       .window_s = 10,
-				       .note = ""};
+static const struct top_facts facts = {
+	.title = "app --demo", .engine = "perf", .rate_hz = 97, .window_s = 10, .note = ""};
 
 /* Two threads, recursion, inlining, the kernel, and names that are hard to show. */
 static struct profile *server(void)
@@ -148,11 +144,51 @@ static void nothing_to_show_is_said(void **test)
 	profile_free(profile);
 }
 
+/* The second row of the screen. */
+static void assert_status(const struct profile *profile, const char *expected)
+{
+	struct top_state state = {0};
+	struct bytes out = {0};
+	char *line;
+
+	compose(profile, &state, &facts, (struct top_size){80, 24}, &out);
+	bytes_put_u8(&out, '\0');
+	line = strchr((char *)out.data, '\n');
+	assert_non_null(line);
+	line++;
+	line[strcspn(line, "\n")] = '\0';
+	assert_string_equal(line, expected);
+	bytes_fini(&out);
+}
+
+static void the_status_tells_which_time_and_what_is_wrong_with_samples(void **test)
+{
+	struct profile *profile = server();
+	struct profile_quality *quality = &profile->quality;
+
+	*quality = (struct profile_quality){.samples = 164, .truncated = 1, .unsymbolised = 1};
+	assert_status(profile, " CPU 164.0% 164 samples  perf 97 Hz");
+	quality->truncated = 82;
+	quality->unsymbolised = 164;
+	quality->lost = 7;
+	assert_status(profile,
+		      " CPU 164.0% 164 samples, 7 lost, 50.0% cut, 100.0% unnamed  perf 97 Hz");
+	/* The time of an engine is not always that asked for. */
+	*quality = (struct profile_quality){.samples = 164};
+	profile->value_types[profile->main_value].name = "wall";
+	assert_status(profile, " time 164.0% 164 samples  perf 97 Hz");
+	profile->value_types[profile->main_value].name = "off-cpu";
+	assert_status(profile, " off CPU 164.0% 164 samples  perf 97 Hz");
+	profile_free(profile);
+}
+
 static void a_chosen_function_is_followed_when_rows_move(void **test)
 {
 	struct profile *profile = server();
 	struct top_state state = {.follows = true, .selected_name = "sys_write", .first = 5};
 	struct bytes out = {0};
+
+	state.selected_home = top_model_home(profile, make_function(profile, "sys_write"));
 
 	compose(profile, &state, &facts, (struct top_size){80, 24}, &out);
 	assert_int_equal(state.selected, 4);
@@ -236,6 +272,7 @@ int main(void)
 		cmocka_unit_test(a_small_screen_shows_what_fits),
 		cmocka_unit_test(no_size_is_too_small),
 		cmocka_unit_test(nothing_to_show_is_said),
+		cmocka_unit_test(the_status_tells_which_time_and_what_is_wrong_with_samples),
 		cmocka_unit_test(a_chosen_function_is_followed_when_rows_move),
 		cmocka_unit_test(sums_count_a_recursive_function_once),
 		cmocka_unit_test(what_all_stacks_begin_with_gives_way_to_what_differs),
