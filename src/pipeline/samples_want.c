@@ -73,19 +73,25 @@ static bool is_away(struct samples *samples, uint32_t labels)
 	return samples->labels_away.items[labels] > 0;
 }
 
+static bool is_of_engine(const struct samples *samples, const char *name)
+{
+	for (size_t i = 0; i < SAMPLES_FACTS; i++)
+		if (strcmp(samples_fact_keys[i], "engine") == 0)
+			return samples->facts[i] && strcmp(samples->facts[i], name) == 0;
+	return false;
+}
+
+bool samples_heap_leaf_returns(const struct samples *samples)
+{
+	return !samples->heap_leaf_told && is_of_engine(samples, "signal");
+}
+
 /* Which side of its time a sample covers that tells of a thread which was away. */
 static enum sample_cover_side side_of(const struct samples *samples)
 {
-	const char *engine = NULL;
-
-	for (size_t i = 0; i < SAMPLES_FACTS; i++)
-		if (strcmp(samples_fact_keys[i], "engine") == 0)
-			engine = samples->facts[i];
-	if (!engine)
-		return SAMPLE_COVERS_NOTHING;
-	if (strcmp(engine, "ebpf") == 0)
+	if (is_of_engine(samples, "ebpf"))
 		return SAMPLE_COVERS_AFTER;
-	return strcmp(engine, "signal") == 0 || strcmp(engine, "ptrace") == 0
+	return is_of_engine(samples, "signal") || is_of_engine(samples, "ptrace")
 		       ? SAMPLE_COVERS_BEFORE
 		       : SAMPLE_COVERS_NOTHING;
 }
