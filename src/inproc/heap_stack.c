@@ -242,6 +242,8 @@ static bool walk(struct inproc_thread *thread, const struct unwind_frame *frame,
 	uint32_t flags = walk_whole(thread, frame, &trace);
 
 	trace.count = hooks_leave_out(trace.pcs, trace.count);
+	if (trace.count > 0)
+		trace.pcs[0]--; /* in the call, not behind it: who reads takes a leaf as it is */
 	if (trace.count > HEAP_ROOT_FRAMES && !thread->heap_deep) {
 		thread->heap_deep = true;
 		heap_budget_take(DEEP_BYTES);

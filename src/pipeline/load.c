@@ -127,9 +127,11 @@ static int rebuild_node(struct loader *loader, uint32_t node, bool as_leaf, uint
  * The profile's stack for a node of the recording. Goes up to the first ancestor
  * that is done and then down, so that a deep stack needs no deep recursion.
  */
-int loader_rebuild(struct loader *loader, uint32_t node, uint32_t *ret)
+static int rebuild(struct loader *loader, uint32_t node, bool exact, uint32_t *ret)
 {
 	const struct stack_node *nodes = loader->dictionary->stacks.nodes.items;
+	struct rebuilt *own = &loader->rebuilt.items[node];
+	uint32_t *role = exact ? &own->leaf : &own->caller;
 	uint32_t at;
 	size_t i;
 	int r = 0;
@@ -142,10 +144,15 @@ int loader_rebuild(struct loader *loader, uint32_t node, uint32_t *ret)
 	for (i = loader->path.count; i-- > 0 && r == 0;)
 		r = rebuild_node(loader, loader->path.items[i], false,
 				 &loader->rebuilt.items[loader->path.items[i]].caller);
-	if (r == 0 && loader->rebuilt.items[node].leaf == ID_NONE)
-		r = rebuild_node(loader, node, true, &loader->rebuilt.items[node].leaf);
-	*ret = loader->rebuilt.items[node].leaf;
+	if (r == 0 && *role == ID_NONE)
+		r = rebuild_node(loader, node, exact, role);
+	*ret = *role;
 	return r;
+}
+
+int loader_rebuild(struct loader *loader, uint32_t node, uint32_t *ret)
+{
+	return rebuild(loader, node, true, ret);
 }
 
 /*
@@ -199,7 +206,8 @@ static void forget(struct loader *loader, uint32_t node)
 }
 
 /* Compiled code may have changed between samples. */
-int loader_rebuild_at(struct loader *loader, uint32_t node, uint64_t time_ns, uint32_t *ret)
+int loader_rebuild_at(struct loader *loader, uint32_t node, bool exact, uint64_t time_ns,
+		      uint32_t *ret)
 {
 	int timed = samples_is_timed(&loader->samples, node);
 	int r;
@@ -208,10 +216,10 @@ int loader_rebuild_at(struct loader *loader, uint32_t node, uint64_t time_ns, ui
 	if (timed <= 0 && loader->adopted)
 		return timed;
 	if (timed <= 0)
-		return timed < 0 ? timed : loader_rebuild(loader, node, ret);
+		return timed < 0 ? timed : rebuild(loader, node, exact, ret);
 	symboliser_set_time(loader->symboliser, time_ns);
 	forget(loader, node);
-	r = loader_rebuild(loader, node, ret);
+	r = rebuild(loader, node, exact, ret);
 	forget(loader, node);
 	return r;
 }
@@ -293,7 +301,7 @@ static int add_sums(struct loader *loader, struct stack_filter *filter)
 	for (i = 0; i < loader->samples.sums.count; i++) {
 		const struct sample_sum *sum = &loader->samples.sums.items[i];
 		uint32_t stack;
-		int r = loader_rebuild_at(loader, sum->stack, sum->time_ns, &stack);
+		int r = loader_rebuild_at(loader, sum->stack, true, sum->time_ns, &stack);
 
 		if (r < 0)
 			return r;

@@ -25,6 +25,15 @@ uint32_t loader_list_heap(struct loader *loader, struct value_type *types, uint3
 	return count;
 }
 
+/* A stack of the recording as one of the profile, as it was at a time of the report. */
+static int name_stack(struct loader *loader, uint32_t stack, uint64_t time_ns, uint32_t *ret)
+{
+	bool exact = !samples_heap_leaf_returns(&loader->samples);
+
+	*ret = ID_NONE;
+	return stack == ID_NONE ? 0 : loader_rebuild_at(loader, stack, exact, time_ns, ret);
+}
+
 /* The stacks of all sites, ID_NONE for those that are filtered out. 0 or -ENOMEM. */
 static int name_sites(struct loader *loader, struct stack_filter *filter,
 		      const struct heap_report *report, uint32_t **ret)
@@ -33,8 +42,8 @@ static int name_sites(struct loader *loader, struct stack_filter *filter,
 
 	for (size_t i = 0; stacks && i < report->sites.sites.count; i++) {
 		const struct heap_site *site = &report->sites.sites.items[i];
-		int r = loader_rebuild_at(loader, site->stack, report->begin_ns + site->last_ns,
-					  &stacks[i]);
+		int r = name_stack(loader, site->stack, report->begin_ns + site->last_ns,
+				   &stacks[i]);
 
 		if (r < 0) {
 			free(stacks);
@@ -45,13 +54,6 @@ static int name_sites(struct loader *loader, struct stack_filter *filter,
 	}
 	*ret = stacks;
 	return stacks ? 0 : -ENOMEM;
-}
-
-/* A stack of the recording as one of the profile, as it was at a time of the report. */
-static int name_stack(struct loader *loader, uint32_t stack, uint64_t time_ns, uint32_t *ret)
-{
-	*ret = ID_NONE;
-	return stack == ID_NONE ? 0 : loader_rebuild_at(loader, stack, time_ns, ret);
 }
 
 static int name_misuses(struct loader *loader)
@@ -147,8 +149,8 @@ static int name_group(struct loader *loader, struct stack_filter *filter, struct
 		r = samples_want_thread(&loader->samples, group->thread, ret);
 	if (r == 0 && *ret && group->thread != ID_NONE)
 		r = loader_thread(loader, group->thread, &group->thread);
-	if (r == 0 && *ret && group->stack != ID_NONE)
-		r = loader_rebuild_at(loader, group->stack, group->last_born_ns, &group->stack);
+	if (r == 0 && *ret)
+		r = name_stack(loader, group->stack, group->last_born_ns, &group->stack);
 	if (r == 0 && *ret && group->stack != ID_NONE)
 		*ret = stack_filter_accepts(filter, loader->profile, group->stack);
 	return r;

@@ -48,7 +48,7 @@ static int hand_out(struct second_pass *pass, const struct sample_batch *batch, 
 		.labels = labels,
 		.label_count = thread_state_labels(loader->dictionary, batch->labels[i], labels),
 	};
-	int r = loader_rebuild_at(loader, batch->stack[i], sample.time_ns, &sample.stack);
+	int r = loader_rebuild_at(loader, batch->stack[i], true, sample.time_ns, &sample.stack);
 
 	if (r == 0)
 		r = loader_thread(loader, batch->thread[i], &sample.thread);

@@ -77,7 +77,7 @@ struct loader {
 #define LOADER_SAMPLES (UINT32_MAX - 1) /* how many there were */
 #define LOADER_HEAP (UINT32_MAX - 2)    /* of blocks: samples have none of it */
 
-/* The location of a frame, ID_NONE without memory. */
+/* The location of a frame: of its address, or of the call before it. ID_NONE without memory. */
 uint32_t loader_locate(struct loader *loader, uint32_t frame, bool exact);
 
 /*
@@ -92,8 +92,9 @@ int loader_collapse(struct loader *loader, uint32_t above, uint32_t *location);
  */
 int loader_rebuild(struct loader *loader, uint32_t node, uint32_t *ret);
 
-/* The stack of the profile for a node of the recording, at the time of a sample. */
-int loader_rebuild_at(struct loader *loader, uint32_t node, uint64_t time_ns, uint32_t *ret);
+/* The same at the time of a sample. exact: as of loader_locate(), of its last frame. */
+int loader_rebuild_at(struct loader *loader, uint32_t node, bool exact, uint64_t time_ns,
+		      uint32_t *ret);
 
 /* The thread of the profile. 0 or -ENOMEM. */
 int loader_thread(struct loader *loader, uint32_t id, uint32_t *ret);

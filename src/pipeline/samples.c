@@ -68,6 +68,8 @@ static int take_info(void *self, const char *key, const char *value)
 		samples->end_ns = number;
 	if (strcmp(key, "recorded_ns") == 0 && number_parse_u64(value, &number) == 0)
 		samples->recorded_ns = number;
+	if (strcmp(key, "heap_leaf") == 0)
+		samples->heap_leaf_told = true;
 	if (strcmp(key, "heap_step_ns") == 0 && number_parse_u64(value, &number) == 0 &&
 	    number <= HEAP_STEP_MAX_NS)
 		samples->heap_step_ns = number;

@@ -68,6 +68,7 @@ struct samples {
 	uint64_t weight;       /* of all sums */
 	uint64_t start_ns;     /* CLOCK_MONOTONIC: when the recording began */
 	uint64_t heap_step_ns; /* that the recording asks for; 0: any */
+	bool heap_leaf_told;   /* stacks of blocks end with an address in the call */
 	uint64_t end_ns;
 	uint64_t clock_monotonic_ns; /* the first pair of both clocks */
 	uint64_t clock_realtime_ns;
@@ -121,6 +122,12 @@ int samples_want_thread(struct samples *samples, uint32_t thread, bool *ret);
  * values have their own names, by which they may be asked for as events.
  */
 bool samples_are_heap(const struct samples *samples);
+
+/*
+ * Whether stacks of blocks end with a return address, as the library wrote them before it was
+ * said in the recording how they end. Others end with an address in the call.
+ */
+bool samples_heap_leaf_returns(const struct samples *samples);
 
 /* Whether the functions in a stack depend on the time of the sample. 0, 1 or -ENOMEM. */
 int samples_is_timed(struct samples *samples, uint32_t stack);

@@ -73,13 +73,26 @@ static bool is_away(struct samples *samples, uint32_t labels)
 	return samples->labels_away.items[labels] > 0;
 }
 
-static enum sample_cover_side side_of(const struct samples *samples)
+/* NULL: the recording does not tell. */
+static const char *engine_of(const struct samples *samples)
 {
-	const char *engine = NULL;
-
 	for (size_t i = 0; i < SAMPLES_FACTS; i++)
 		if (strcmp(samples_fact_keys[i], "engine") == 0)
-			engine = samples->facts[i];
+			return samples->facts[i];
+	return NULL;
+}
+
+bool samples_heap_leaf_returns(const struct samples *samples)
+{
+	const char *engine = engine_of(samples);
+
+	return !samples->heap_leaf_told && engine && strcmp(engine, "signal") == 0;
+}
+
+static enum sample_cover_side side_of(const struct samples *samples)
+{
+	const char *engine = engine_of(samples);
+
 	return engine ? sample_cover_side_of(engine) : SAMPLE_COVERS_NOTHING;
 }
 

@@ -66,6 +66,8 @@ void session_info_begin(struct recording_writer *writer, const struct record_con
 										: "offcpu");
 	put_number(writer, "frequency_hz", config->sampling.frequency_hz);
 	put_number(writer, "start_monotonic_ns", start_ns);
+	if (config->sampling.heap.on)
+		recording_writer_info(writer, "heap_leaf", "call");
 	if (config->sampling.heap.step_ns > 0)
 		put_number(writer, "heap_step_ns", config->sampling.heap.step_ns);
 	if (config->command)

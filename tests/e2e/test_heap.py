@@ -75,6 +75,14 @@ def test_every_function_of_the_allocator_is_counted_to_the_byte(wick, command, t
     assert not any("libwick" in row["module"] for row in heap.report["rows"])
 
 
+def test_a_block_is_of_the_line_that_calls_for_it(wick):
+    """What comes behind `new Both` is its constructor, inlined: the return address is there."""
+    source = pathlib.Path(__file__).parents[1] / "workloads/leaks_cpp.cpp"
+    line = next(n for n, text in enumerate(source.read_text().splitlines(), 1) if "new Both" in text)
+    rows = Heap(wick, workload("leaks_cpp")).report["rows"]
+    assert ("hold()", line) in {(row["function_name"], row["line"]) for row in rows}
+
+
 def test_the_peak_and_who_held_it_are_exact(wick):
     heap = Heap(wick, workload("blocks", "peak"))
     assert_true(heap)

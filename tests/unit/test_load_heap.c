@@ -128,6 +128,50 @@ static void the_heap_becomes_values_of_a_profile(void **state)
 	assert_int_equal(profile_sum(profile, HEAP_TEMPORARY_OBJECTS), 1);
 }
 
+/* The function at 0x1100, and the one that calls just before it. */
+static void assert_leaf(struct world *world, const char *engine, const char *told,
+			const char *expected)
+{
+	struct made *made = &world->made;
+	struct frame frames[] = {user(made, 0x1050), user(made, 0x1100)};
+	uint32_t thread = make_thread(made, made->process, 100, "app");
+	const struct profile *profile;
+	uint32_t stack;
+	uint32_t line;
+
+	recording_writer_info(made->writer, "engine", engine);
+	if (told)
+		recording_writer_info(made->writer, "heap_leaf", told);
+	assert_int_equal(made->sink->ops->stack(made->sink->self, frames, 2, &stack), 0);
+	make_heap_event(
+		made, thread,
+		(struct heap_event){.time_ns = 1000, .address = 16, .size = 600, .stack = stack});
+	make_end(made);
+	assert_int_equal(load_heap(made->path, &world->options, &world->heap, NULL), 0);
+	profile = world->heap.profile;
+	stack = profile->stacks.nodes.items[profile->entries.items[0].stack].frame;
+	line = profile->locations.items[stack].first_line;
+	assert_string_equal(
+		profile_text(profile,
+			     profile->functions.items[profile->lines.items[line].function].name),
+		expected);
+}
+
+static void old_stacks_of_the_library_end_with_a_return_address(void **state)
+{
+	assert_leaf(*state, "signal", NULL, "main");
+}
+
+static void stacks_that_say_so_end_in_the_call(void **state)
+{
+	assert_leaf(*state, "signal", "call", "parse");
+}
+
+static void stacks_of_probes_always_did(void **state)
+{
+	assert_leaf(*state, "uprobe", NULL, "parse");
+}
+
 static void stacks_are_chosen_by_their_functions(void **state)
 {
 	static const char *const only[] = {"read"};
@@ -443,6 +487,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_heap_becomes_values_of_a_profile, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(old_stacks_of_the_library_end_with_a_return_address,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(stacks_that_say_so_end_in_the_call, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(stacks_of_probes_always_did, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(stacks_are_chosen_by_their_functions, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_report_names_the_places_that_allocate, set_up,
