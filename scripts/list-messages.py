@@ -83,6 +83,7 @@ WRITERS = {
 }
 # Who may name the number of standard error.
 STDERR_USERS = {
+    "src/cli/held_messages.c": "what is written to it waits for the view to end",
     "src/base/capture.c": "closes it for a program whose output is read",
     "src/cli/cmd_heap.c": "lets go of it when the program goes on alone",
     "src/cli/main.c": "keeps its number when it is closed",
