@@ -203,7 +203,10 @@ WICK_API int wick_flame_svg_text(const struct wick_profile *profile,
 				 const struct wick_flame_options *options, char **ret_text,
 				 size_t *ret_size, struct wick_error *err);
 
-/* One line a stack: "process;main;parse 42". */
+/*
+ * One line a stack: "process;main;parse 42". The number is samples; of wall and off-CPU time it
+ * is microseconds, of the heap the value that is looked at.
+ */
 WICK_API int wick_export_folded(const struct wick_profile *profile, const char *path,
 				struct wick_error *err);
 

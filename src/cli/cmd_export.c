@@ -86,9 +86,10 @@ const struct command command_export = {
 		(const char *const[]){
 			"Folded stacks have one line for each stack: the functions from the root "
 			"to the "
-			"leaf with semicolons between them, the process name first, and the number "
-			"of "
-			"samples last.",
+			"leaf with semicolons between them, the process name first, and a number "
+			"last: "
+			"samples; of wall and off-CPU time microseconds, of the heap bytes or "
+			"blocks.",
 			"Samples come one a line, as JSON objects with everything known: time, "
 			"thread, "
 			"CPU, weight, labels and the stack from the root to the leaf.",

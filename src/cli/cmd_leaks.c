@@ -28,7 +28,8 @@ static int show(const struct command_context *context, const struct leaks_option
 		.all = options->all,
 		.color = context->color_out,
 		.limit = look_row_limit(context, &options->limit,
-					options->format == LEAKS_FORMAT_JSON)};
+					options->format == LEAKS_FORMAT_JSON),
+		.from_ns = load->from_ns};
 	struct heap_profile heap;
 	struct error err = {0};
 	int status;

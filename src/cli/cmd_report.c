@@ -126,7 +126,8 @@ static int run_sites(const struct command_context *context,
 	struct site_report_options view = {
 		.json = options->format == REPORT_FORMAT_JSON,
 		.limit = look_row_limit(context, &options->limit,
-					options->format == REPORT_FORMAT_JSON)};
+					options->format == REPORT_FORMAT_JSON),
+		.from_ns = load->from_ns};
 	struct load_options of_heap = *load;
 	struct heap_profile heap;
 	struct bytes text = {0};

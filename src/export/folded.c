@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/scope.h"
 #include "base/text.h"
@@ -16,6 +17,9 @@
  * folded: one line for each stack, as flamegraph.pl and many others read it:
  *
  *	comm;main;parse;read 42
+ *
+ * CPU time and events are counted in samples. A wait is one sample however long it is, so
+ * time of other kinds is in microseconds, as other tools have it; all else is in its own unit.
  *
  * The format has no escapes. What would be read as structure is replaced: ';'
  * by ':', control bytes by '_', and the space in a name that ends in " 7" by '_'
@@ -55,13 +59,25 @@ struct folder {
 	struct bytes line;   /* "comm;main;parse" of the node at hand */
 	VEC(size_t) lengths; /* of the line up to each depth */
 	bool samples;        /* count samples instead of the tree's value */
+	bool waits;          /* the value is nanoseconds, microseconds are written */
 	struct bytes *out;
 };
+
+/* Rounded; what is more than nothing is seen. */
+static int64_t to_us(int64_t ns)
+{
+	const int64_t us = (int64_t)NS_PER_US;
+
+	return ns > 0 && ns < us ? 1 : ns / us + (ns % us >= us / 2);
+}
 
 static int fold_node(struct folder *folder, uint32_t id)
 {
 	const struct call_node *node = &call_tree_nodes(folder->tree)[id];
 	int64_t count = folder->samples ? (int64_t)node->self_samples : node->self;
+
+	if (folder->waits)
+		count = to_us(count);
 
 	folder->lengths.count = node->depth;
 	folder->line.size = folder->lengths.items[node->depth - 1];
@@ -156,6 +172,12 @@ static int mark(const struct profile *profile, struct profile **ret)
 	return 0;
 }
 
+/* Time of which samples are no measure. */
+static bool is_waits(struct value_type type)
+{
+	return strcmp(type.unit, "nanoseconds") == 0 && strcmp(type.name, "cpu") != 0;
+}
+
 static int fold(const struct profile *profile, const struct export_config *config,
 		struct bytes *out, struct error *err)
 {
@@ -164,7 +186,9 @@ static int fold(const struct profile *profile, const struct export_config *confi
 	struct call_tree_options options = {.group = CALL_TREE_BY_PROCESS,
 					    .value = chosen ? config->value : profile->main_value};
 	SCOPED(call_tree) struct call_tree *tree = NULL;
-	struct folder folder = {.out = out, .samples = !chosen && samples != ID_NONE};
+	bool waits = !chosen && is_waits(profile->value_types[profile->main_value]);
+	struct folder folder = {
+		.out = out, .samples = !chosen && !waits && samples != ID_NONE, .waits = waits};
 	uint32_t i;
 	int r = call_tree_new(profile, &options, &tree);
 
@@ -193,7 +217,8 @@ static int folded_write(const struct profile *profile, const struct export_confi
 
 const struct exporter_ops export_folded = {
 	.name = "folded",
-	.summary = "one line a stack and its samples, for flamegraph.pl and friends",
+	.summary = "one line a stack, its samples or time it waited, for flamegraph.pl "
+		   "and friends",
 	.extension = "folded",
 	.write = folded_write,
 };

@@ -68,14 +68,17 @@ static void put_head(struct annotation *annotation, const char *name)
 	const struct report *report = &annotation->report;
 	const struct line_row *sum = &annotation->sum;
 	int64_t whole = whole_total(annotation);
+	struct value_type type = annotation->profile->value_types[annotation->value];
 
 	report_color(report, REPORT_BOLD);
 	text_put_terminal(report->out, name);
 	report_plain(report);
-	bytes_printf(report->out, "\n%s of all, %s itself: %s of %s samples\n",
-		     quantity_share(sum->total, whole).text, quantity_share(sum->self, whole).text,
-		     quantity_count(sum->samples).text,
-		     quantity_count(annotation->profile->quality.samples).text);
+	bytes_printf(report->out,
+		     "\n%s of all, %s itself: ", quantity_share(sum->total, whole).text,
+		     quantity_share(sum->self, whole).text);
+	text_put_terminal(report->out, type.name);
+	bytes_printf(report->out, " %s of %s\n", quantity_of(sum->total, type.unit).text,
+		     quantity_of(whole, type.unit).text);
 }
 
 static void put_json_head(struct annotation *annotation, const char *name)

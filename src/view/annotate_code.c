@@ -38,7 +38,8 @@ static void put_instruction(struct annotation *annotation, const struct address_
 		json_u64(json, "line", row ? row->line : 0);
 		json_i64(json, "self", self);
 		json_double(json, "self_percent", quantity_percent(self, report->total), 3);
-		json_u64(json, "samples", row ? row->samples : 0);
+		if (report_counts_samples(report))
+			json_u64(json, "samples", row ? row->samples : 0);
 		json_close(json);
 		return;
 	}

@@ -146,8 +146,10 @@ static void put_json(struct annotation *annotation, const struct file_part *part
 		json_i64(json, "total", row->total);
 		json_double(json, "self_percent", quantity_percent(row->self, total), 3);
 		json_double(json, "total_percent", quantity_percent(row->total, total), 3);
-		json_u64(json, "self_samples", row->self_samples);
-		json_u64(json, "samples", row->samples);
+		if (report_counts_samples(&annotation->report)) {
+			json_u64(json, "self_samples", row->self_samples);
+			json_u64(json, "samples", row->samples);
+		}
 		json_close(json);
 	}
 	json_close(json);

@@ -10,7 +10,8 @@
 /*
  * What the file tells of itself, for programs and for those who find it later:
  *
- *	{"wick": version, "title", "start_unix_ns", "duration_ns", "period_ns", "samples",
+ *	{"wick": version, "title", "start_unix_ns", "duration_ns", "recorded_ns" (where there are
+ *	 gaps), "period_ns", "samples",
  *	 "lost", "unreadable", "truncated", "recording": {"engine" …}, "filters": […],
  *	 "drawn": {"value", "unit", "total", "values", "wholes", "judgement", "ratios",
  *	 "inverted" …}}
@@ -110,6 +111,8 @@ static void put_recording(struct json *json, const struct profile *profile)
 	if (profile->start_realtime_ns > 0)
 		json_u64(json, "start_unix_ns", profile->start_realtime_ns);
 	json_u64(json, "duration_ns", profile->duration_ns);
+	if (profile->recorded_ns > 0)
+		json_u64(json, "recorded_ns", profile->recorded_ns);
 	json_u64(json, "period_ns", profile->period_ns);
 	json_u64(json, "samples", profile->quality.samples);
 	json_u64(json, "lost", profile->quality.lost);

@@ -247,7 +247,10 @@ static void put_text(const struct sheet *sheet)
 		allocated = fmax(allocated, sheet->steps[i].allocated.bytes);
 	text_put_terminal(out, *sheet->profile->title ? sheet->profile->title : "(no title)");
 	bytes_printf(out, "\nat most %s live, ", bytes_of(totals->peak.bytes).text);
-	bytes_printf(out, "after %s; ", quantity_of((int64_t)totals->peak_ns, "nanoseconds").text);
+	bytes_printf(
+		out, "after %s; ",
+		quantity_of((int64_t)(sheet->options->from_ns + totals->peak_ns), "nanoseconds")
+			.text);
 	bytes_printf(out, "a column is %s\n\n",
 		     quantity_of((int64_t)sheet->column_ns, "nanoseconds").text);
 	bytes_printf(out, "%10s  |", bytes_of(totals->peak.bytes).text);

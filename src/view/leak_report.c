@@ -69,7 +69,9 @@ static void put_scan(const struct sheet *sheet, const struct leak_scan_kept *kep
 	bytes_printf(out, "scan %s of ", leak_trigger_name(scan->trigger));
 	text_put_terminal(out, kept->comm);
 	bytes_printf(out, " (%u) after %s: ", kept->pid,
-		     time_of(scan->time_ns > begin_ns ? scan->time_ns - begin_ns : 0).text);
+		     time_of(sheet->options->from_ns +
+			     (scan->time_ns > begin_ns ? scan->time_ns - begin_ns : 0))
+			     .text);
 	put_amount(out, (struct leak_amount){scan->live_blocks, scan->live_bytes});
 	bytes_printf(out, " live, %s looked at", bytes_of(scan->read_bytes).text);
 	if (scan->paused_ns > 0)
@@ -131,7 +133,7 @@ static void put_head(const struct sheet *sheet)
 	struct bytes *out = sheet->out;
 
 	text_put_terminal(out, *sheet->profile->title ? sheet->profile->title : "(no title)");
-	bytes_printf(out, "\n%s recorded\n", time_of(sheet->profile->duration_ns).text);
+	bytes_printf(out, "\n%s recorded\n", time_of(profile_recorded_ns(sheet->profile)).text);
 	for (size_t i = 0; i < sheet->heap->leaks.items.count; i++)
 		put_scan(sheet, &sheet->heap->leaks.items.items[i]);
 	if (!sheet->rows->has_scan)

@@ -21,10 +21,11 @@ enum leak_form { LEAK_TEXT, LEAK_TREE, LEAK_JSON, LEAK_RULES, LEAK_VALGRIND_RULE
 
 struct leak_report_options {
 	enum leak_form form;
-	bool all;       /* indirect and reachable blocks too, in text and rules */
-	bool color;     /* of text */
-	bool killed;    /* the program was, before it could be scanned at its end */
-	uint32_t limit; /* rows of text and JSON; 0: all */
+	bool all;         /* indirect and reachable blocks too, in text and rules */
+	bool color;       /* of text */
+	bool killed;      /* the program was, before it could be scanned at its end */
+	uint32_t limit;   /* rows of text and JSON; 0: all */
+	uint64_t from_ns; /* as of struct site_report_options */
 	struct leak_filter filter;
 };
 

@@ -27,6 +27,7 @@ struct sheet {
 	const struct sheet *pools;            /* NULL: there are none */
 	struct site_rows rows;
 	size_t shown;
+	uint64_t from_ns; /* as of the options; times of the report count from there */
 	struct bytes *out;
 };
 
@@ -68,7 +69,7 @@ static void put_totals(const struct sheet *sheet)
 	bytes_printf(out, "%s of them temporary\n", count_of(totals->temporary_blocks).text);
 	bytes_printf(out, "at most %s live in ", bytes_of(totals->peak.bytes).text);
 	put_blocks(out, totals->peak.blocks);
-	bytes_printf(out, "after %s; ", time_of(totals->peak_ns).text);
+	bytes_printf(out, "after %s; ", time_of(sheet->from_ns + totals->peak_ns).text);
 	bytes_printf(out, "at the end %s in ", bytes_of(totals->live.bytes).text);
 	bytes_printf(out, "%s\n", count_of(totals->live.blocks).text);
 	if (sheet->report->sampled) {
@@ -85,7 +86,7 @@ static void put_head(const struct sheet *sheet)
 	struct bytes *out = sheet->out;
 
 	text_put_terminal(out, *sheet->profile->title ? sheet->profile->title : "(no title)");
-	bytes_printf(out, "\n%s recorded, ", time_of(sheet->profile->duration_ns).text);
+	bytes_printf(out, "\n%s recorded, ", time_of(profile_recorded_ns(sheet->profile)).text);
 	put_totals(sheet);
 	heap_doubts_of(sheet->report, doubts);
 	for (size_t i = 0; i < HEAP_DOUBTS; i++)
@@ -149,8 +150,8 @@ static void put_finding(const struct sheet *sheet, const struct heap_finding *fi
 	struct bytes *out = sheet->out;
 
 	bytes_printf(out, "%-8s %10s", heap_finding_name(finding->kind),
-		     time_of(finding->from_ns).text);
-	bytes_printf(out, " to %10s", time_of(finding->to_ns).text);
+		     time_of(sheet->from_ns + finding->from_ns).text);
+	bytes_printf(out, " to %10s", time_of(sheet->from_ns + finding->to_ns).text);
 	bytes_printf(out, "  %10s", bytes_of(finding->level_bytes).text);
 	if (finding->kind != HEAP_PLATEAU)
 		bytes_printf(out, "  %11s", change_of(finding->change_bytes).text);
@@ -335,8 +336,12 @@ int site_report_write(const struct heap_profile *heap, const struct site_report_
 	struct sheet sheet = {.profile = heap->profile,
 			      .report = heap_analysis_report(heap->analysis),
 			      .findings = &findings,
+			      .from_ns = options->from_ns,
 			      .out = out};
-	struct sheet pools = {.profile = heap->profile, .report = sheet.report->pools, .out = out};
+	struct sheet pools = {.profile = heap->profile,
+			      .report = sheet.report->pools,
+			      .from_ns = options->from_ns,
+			      .out = out};
 	struct heap_groups groups;
 	int r = sheet_init(&sheet, options, heap->stacks);
 

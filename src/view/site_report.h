@@ -16,7 +16,8 @@ struct heap_profile;
 
 struct site_report_options {
 	bool json;
-	uint32_t limit; /* rows; 0: all */
+	uint32_t limit;   /* rows; 0: all */
+	uint64_t from_ns; /* where what is looked at begins, since the start of the recording */
 };
 
 /* Appends the report to out. */

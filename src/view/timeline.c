@@ -409,6 +409,9 @@ static void put_text(const struct sheet *sheet)
 		     timeline->sum.samples == 1 ? "" : "s");
 	if (profile->quality.lost > 0)
 		bytes_printf(out, ", %s lost", quantity_count(profile->quality.lost).text);
+	if (profile->recorded_ns > 0)
+		bytes_printf(out, ", %s recorded with gaps between",
+			     quantity_of((int64_t)profile->recorded_ns, "nanoseconds").text);
 	if (has_no_times(sheet)) {
 		bytes_printf(out, "; the profile has no times: all is in one column\n\n%7s  %9s\n",
 			     "share", "samples");

@@ -60,7 +60,7 @@ static void lines_have_shares_and_what_was_inlined_counts_at_the_call(void **sta
 {
 	assert_annotated("work", &(struct annotate_options){0},
 			 "work(int)\n"
-			 "80.0% of all, 70.0% itself: 8 of 10 samples\n\n"
+			 "80.0% of all, 70.0% itself: cpu 80.0 ms of 100.0 ms\n\n"
 			 "app.c\n"
 			 "    self     total   line\n"
 			 "    0.0%     12.5%      -\n"
@@ -70,6 +70,33 @@ static void lines_have_shares_and_what_was_inlined_counts_at_the_call(void **sta
 			 "is in its share\n"
 			 "note: sources were not found; tell where they are with --source-path DIR "
 			 "or --path-map FROM=TO\n");
+}
+
+/* Bytes are no samples, and have their own unit. */
+static void a_heap_is_told_in_bytes(void **state)
+{
+	struct profile *profile = make_work();
+	struct function_matches found = {0};
+	struct bytes out = {0};
+
+	profile->value_types[0].name = "alloc_space";
+	profile->value_types[1] = (struct value_type){"inuse_space", "bytes"};
+	assert_int_equal(function_matches_find(profile, 1, "work", &found, NULL), 0);
+	assert_int_equal(annotate_write(profile, found.wanted, found.items[0].name,
+					&(struct annotate_options){0}, &out, NULL),
+			 0);
+	bytes_put_u8(&out, '\0');
+	assert_non_null(
+		strstr((char *)out.data, "70.0% itself: inuse_space 76.3 MiB of 95.4 MiB\n"));
+	bytes_clear(&out);
+	assert_int_equal(annotate_write(profile, found.wanted, found.items[0].name,
+					&(struct annotate_options){.json = true}, &out, NULL),
+			 0);
+	bytes_put_u8(&out, '\0');
+	assert_null(strstr((char *)out.data, "samples"));
+	bytes_fini(&out);
+	function_matches_fini(&found);
+	profile_free(profile);
 }
 
 static void an_inlined_function_has_lines_of_its_own(void **state)
@@ -180,6 +207,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_have_shares_and_what_was_inlined_counts_at_the_call),
+		cmocka_unit_test(a_heap_is_told_in_bytes),
 		cmocka_unit_test(an_inlined_function_has_lines_of_its_own),
 		cmocka_unit_test(addresses_stand_alone_where_the_file_is_gone),
 		cmocka_unit_test(functions_are_found_by_name_and_expression),

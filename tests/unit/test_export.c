@@ -123,6 +123,18 @@ static void folded_counts_samples_of_each_stack_below_its_process(void **state)
 	profile_free(profile);
 }
 
+static void folded_has_microseconds_of_time_that_is_no_cpu_time(void **state)
+{
+	struct profile *profile = make_profile();
+
+	profile->value_types[1].name = "wall";
+	make_stack(profile, 0, "main;wait", 2);
+	assert_int_equal(profile_add(profile, 1, 0, (const int64_t[]){1, 2600}), 0);
+	assert_int_equal(profile_add(profile, 0, 0, (const int64_t[]){1, 1}), 0);
+	assert_export(profile, &by_default, "folded", "app 1\napp;main 3\napp;main;wait 20000\n");
+	profile_free(profile);
+}
+
 static void folded_names_cannot_be_taken_for_structure(void **state)
 {
 	static const struct {
@@ -249,6 +261,7 @@ int main(void)
 		cmocka_unit_test(every_format_takes_an_empty_and_a_hostile_profile),
 		cmocka_unit_test(every_format_refuses_a_value_that_is_not_there),
 		cmocka_unit_test(folded_counts_samples_of_each_stack_below_its_process),
+		cmocka_unit_test(folded_has_microseconds_of_time_that_is_no_cpu_time),
 		cmocka_unit_test(folded_names_cannot_be_taken_for_structure),
 		cmocka_unit_test(folded_marks_kinds_of_frames_when_asked),
 		cmocka_unit_test(speedscope_has_a_profile_for_each_thread_the_busiest_first),

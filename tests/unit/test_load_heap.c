@@ -413,6 +413,32 @@ static void slices_and_threads_are_chosen_by_the_options(void **state)
 	assert_int_equal(profile_sum(world->heap.profile, HEAP_INUSE_SPACE), 1000);
 }
 
+static void assert_sites_say(struct world *world, const char *words)
+{
+	struct site_report_options options = {.from_ns = world->options.from_ns};
+	struct bytes text = {0};
+
+	assert_int_equal(load_heap(world->made.path, &world->options, &world->heap, NULL), 0);
+	assert_int_equal(site_report_write(&world->heap, &options, &text, NULL), 0);
+	bytes_put_u8(&text, 0);
+	assert_non_null(strstr((const char *)text.data, words));
+	bytes_fini(&text);
+	heap_profile_fini(&world->heap);
+}
+
+static void texts_have_times_of_the_recording_and_what_was_recorded(void **state)
+{
+	struct world *world = *state;
+
+	record(&world->made);
+	recording_writer_info(world->made.writer, "recorded_ns", "4000");
+	make_end(&world->made);
+	assert_sites_say(world, "4.00 us recorded");
+	assert_sites_say(world, "after 2.00 us;");
+	world->options.from_ns = 1000;
+	assert_sites_say(world, "after 2.00 us;");
+}
+
 static void samples_come_first_unless_a_value_is_asked_for(void **state)
 {
 	struct world *world = *state;
@@ -512,6 +538,8 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(slices_and_threads_are_chosen_by_the_options,
 						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			texts_have_times_of_the_recording_and_what_was_recorded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(samples_come_first_unless_a_value_is_asked_for,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(

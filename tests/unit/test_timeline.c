@@ -61,6 +61,23 @@ static void threads_of_a_process_are_one_row(void **state)
 		       " 100.0%        100  ▄▄██  app/100\n");
 }
 
+static void what_was_recorded_is_told_where_there_are_gaps(void **state)
+{
+	struct timeline *timeline = timeline_new(&(struct timeline_options){.columns = 10});
+	struct profile *profile = make_profile();
+	struct bytes out = {0};
+
+	fill(timeline, profile);
+	profile->recorded_ns = 60 * MS;
+	assert_int_equal(timeline_write(timeline, profile, &out, NULL), 0);
+	bytes_put_u8(&out, '\0');
+	assert_non_null(strstr((char *)out.data,
+			       "100 samples, 60.0 ms recorded with gaps between, a column is"));
+	bytes_fini(&out);
+	timeline_free(timeline);
+	profile_free(profile);
+}
+
 static void json_has_all_steps_of_a_row(void **state)
 {
 	assert_written(
@@ -159,6 +176,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_show_when_each_thread_was_busy),
 		cmocka_unit_test(threads_of_a_process_are_one_row),
+		cmocka_unit_test(what_was_recorded_is_told_where_there_are_gaps),
 		cmocka_unit_test(json_has_all_steps_of_a_row),
 		cmocka_unit_test(csv_has_a_line_for_each_step_that_has_samples),
 		cmocka_unit_test(states_and_memory_have_rows_of_their_own),

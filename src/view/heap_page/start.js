@@ -91,7 +91,7 @@ function makeSwitches() {
 function start(buffer) {
 	readHeap(buffer);
 	byId('title').textContent = plain(about.heading);
-	byId('summary').textContent = 'heap \u00b7 ' + timeText(about.duration_ns) + ' recorded \u00b7 ' + countText(heap.quality.events) + ' events \u00b7 ' +
+	byId('summary').textContent = 'heap \u00b7 ' + timeText(about.recorded_ns || about.duration_ns) + ' recorded \u00b7 ' + countText(heap.quality.events) + ' events \u00b7 ' +
 		(heap.threads.length === 1 ? 'one thread' : countText(heap.threads.length) + ' threads');
 	makeSwitches();
 	watchTheme();

@@ -61,7 +61,7 @@ function recordingWords(told) {
 	if (told.start_unix_ns)
 		words.push(['at', new Date(told.start_unix_ns / 1e6).toISOString().replace('T', ' ').replace(/\..*/, ' UTC')]);
 	if (told.duration_ns)
-		words.push(['for', quantity(told.duration_ns, 'nanoseconds')]);
+		words.push(['for', quantity(told.recorded_ns || told.duration_ns, 'nanoseconds')]);
 	if (told.period_ns)
 		words.push(['one sample every', quantity(told.period_ns, 'nanoseconds')]);
 	for (const name of ['samples', 'lost', 'unreadable', 'truncated'])
