@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/limit_remedy.h"
+
 /* What a failure is about, as far as that decides what helps. */
 enum about {
 	ABOUT_ANYTHING, /* whatever it was: memory and descriptors are nobody's own affair */
@@ -46,19 +48,19 @@ static const struct {
 	{0, ABOUT_FILE, "see what it is: ls -ld, and choose another when it is no plain file"},
 };
 
-/* Limits that a process is given, and the option of ulimit that raises each. */
+/* Limits that a process is given. */
 static const struct {
 	int code;
 	enum about about;
 	int resource;
-	unsigned int unit; /* of ulimit, in bytes */
+	unsigned int unit; /* that it is told in */
 	const char *limit;
-	const char *command;
+	rlim_t wanted;
 } limits[] = {
-	{EMFILE, ABOUT_ANYTHING, RLIMIT_NOFILE, 1, "of open files", "ulimit -n 4096"},
-	{ENOMEM, ABOUT_ANYTHING, RLIMIT_AS, 1024, "of memory (KB)", "ulimit -v unlimited"},
-	{ENOMEM, ABOUT_ANYTHING, RLIMIT_DATA, 1024, "of memory (KB)", "ulimit -d unlimited"},
-	{EFBIG, ABOUT_FILE, RLIMIT_FSIZE, 1024, "of file sizes (KB)", "ulimit -f unlimited"},
+	{EMFILE, ABOUT_ANYTHING, RLIMIT_NOFILE, 1, "of open files", LIMIT_MANY_FILES},
+	{ENOMEM, ABOUT_ANYTHING, RLIMIT_AS, 1024, "of memory (KB)", RLIM_INFINITY},
+	{ENOMEM, ABOUT_ANYTHING, RLIMIT_DATA, 1024, "of memory (KB)", RLIM_INFINITY},
+	{EFBIG, ABOUT_FILE, RLIMIT_FSIZE, 1024, "of file sizes (KB)", RLIM_INFINITY},
 };
 
 static bool concerns(enum about entry, enum about failure)
@@ -71,15 +73,15 @@ static void advise_by_code(struct error *err, enum about about)
 	err->remedy[0] = '\0';
 	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
 		struct rlimit limit = {0, 0};
+		char command[sizeof(err->remedy) - 100];
 
 		if (-err->code != limits[i].code || !concerns(limits[i].about, about))
 			continue;
 		(void)getrlimit((__rlimit_resource_t)limits[i].resource, &limit); /* cannot fail */
-		if (limit.rlim_cur == RLIM_INFINITY)
+		if (!limit_remedy(limits[i].resource, limits[i].wanted, command, sizeof(command)))
 			continue;
 		error_remedy(err, "raise the limit %s, which is %llu: %s", limits[i].limit,
-			     (unsigned long long)limit.rlim_cur / limits[i].unit,
-			     limits[i].command);
+			     (unsigned long long)limit.rlim_cur / limits[i].unit, command);
 		return;
 	}
 	for (size_t i = 0; i < sizeof(remedies) / sizeof(*remedies); i++) {

@@ -28,7 +28,8 @@ struct row {
 
 struct examination {
 	struct doctor_facts facts;
-	const char *engine; /* the best that samples here; NULL: none does */
+	const char *engine; /* that wick record takes by itself; NULL: it fails */
+	const char *other;  /* the best that samples when it is named; NULL: none does */
 	VEC(struct row) rows;
 	bool failed; /* out of memory */
 };
@@ -68,10 +69,12 @@ static void add_engines(struct examination *examination, struct doctor_trials *t
 	for (unsigned int i = 0; i < DOCTOR_ENGINES; i++) {
 		const struct doctor_engine *engine = &doctor_engines[i];
 		struct finding finding;
+		const char *works = doctor_trials_judge(trials, i, &examination->facts, &finding);
 
-		doctor_trials_judge(trials, i, &examination->facts, &finding);
-		if (!engine->heap && !examination->engine && finding.verdict != VERDICT_NO)
-			examination->engine = engine->engine;
+		if (!engine->engine)
+			examination->engine = works;
+		else if (!engine->heap && !examination->other)
+			examination->other = works;
 		add_row(examination, engine->name, engine->title, &finding);
 	}
 }
@@ -113,8 +116,13 @@ static void put_text(struct bytes *out, const struct examination *examination, b
 		}
 		bytes_printf(out, "\n");
 	}
-	bytes_printf(out, "\n%s\n",
-		     examination->engine ? "wick record works here." : "No engine works here.");
+	if (examination->engine)
+		bytes_printf(out, "\nwick record works here.\n");
+	else if (examination->other)
+		bytes_printf(out, "\nwick record fails here; wick record --engine %s works.\n",
+			     examination->other);
+	else
+		bytes_printf(out, "\nNo engine works here.\n");
 }
 
 static void put_json(struct bytes *out, const struct examination *examination)
@@ -187,8 +195,10 @@ const struct command command_doctor = {
 			"the command or setting that would change it. Nothing is changed, and all "
 			"takes about a second.",
 			"In JSON each check has name, status, text and remedy, which is null when "
-			"there is nothing to do; engine is the one that wick record takes here.",
-			"The exit status is 0 when at least one engine works, else 1.",
+			"there is nothing to do; engine is the one that wick record takes here, "
+			"null "
+			"when it fails.",
+			"The exit status is 0 when wick record works without --engine, else 1.",
 			NULL,
 		},
 	.examples =

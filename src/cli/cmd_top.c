@@ -80,7 +80,6 @@ struct top {
 	bool still;           /* what is shown stays as it is, as of then: */
 	uint64_t still_ns;
 	bool shows_start; /* the profile is of all since the start */
-	const struct engine_ops *engine;
 };
 
 /* What is wrong with the combination of options, NULL when nothing is. */
@@ -228,13 +227,16 @@ static int open_watch(struct top *top, int argc, char **argv, int *ret_exec, str
 	if (options->cgroup &&
 	    cgroup_folder_find(options->cgroup, top->cgroup, sizeof(top->cgroup), err) < 0)
 		return err->code;
-	config.engine = top->engine = engine_find(options->engine, &config.target, err);
+	config.engine = engine_find(options->engine, &config.target, err);
 	if (!config.engine)
 		return err->code;
-	live_profile_set_cover(top->live, sample_cover_side_of(config.engine->name));
 	r = watch_open(&config, &top->watch, ret_exec, err);
-	if (r == 0)
+	if (r == 0) {
+		/* Another engine may have taken the place of the first. */
+		live_profile_set_cover(top->live,
+				       sample_cover_side_of(watch_engine(top->watch)));
 		take_note(top, watch_notice(top->watch));
+	}
 	return r;
 }
 
@@ -281,7 +283,7 @@ static int compose(struct top *top, uint32_t columns, uint32_t rows)
 {
 	struct top_facts facts = {
 		.title = top->title,
-		.engine = top->engine->name,
+		.engine = watch_engine(top->watch),
 		.rate_hz = watch_rate_hz(top->watch),
 		.at_switches = top->options->mode == ENGINE_MODE_OFFCPU,
 		.window_s = (uint32_t)(top->options->window_ns / NS_PER_SEC),

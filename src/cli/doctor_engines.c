@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@
 #include "elf/elf.h"
 #include "engine/engine.h"
 #include "engine/signal/preload_path.h"
+#include "proc/own_file.h"
 
 #define BRIEFLY "0.04" /* seconds on a CPU: some forty samples */
 #define LASTING "9"    /* until it is ended */
@@ -29,6 +32,7 @@ const struct doctor_engine doctor_engines[DOCTOR_ENGINES] = {
 	{"engine_signal", "engine signal", "signal", false, false, CALL(TIMER_CREATE)},
 	{"engine_ptrace", "engine ptrace", "ptrace", false, false,
 	 CALL(PTRACE) | CALL(PROCESS_VM_READV)},
+	{"record", "wick record", NULL, false, false, 0},
 	{"heap", "heap", "signal", true, false, 0},
 	{"heap_attach", "heap -p", "uprobe", true, true, CALL(BPF) | CALL(PERF_EVENT_OPEN)},
 };
@@ -50,13 +54,14 @@ static bool needs_loader(const char *self, char *ret_loader, size_t size)
 	return ret_loader[0] != '\0';
 }
 
-static void find_self(char *path, size_t size)
+static const struct engine_ops *engine_of(const struct doctor_engine *engine)
 {
-	ssize_t n = readlink("/proc/self/exe", path, size - 1);
+	return engine->engine ? engine_find(engine->engine, NULL, NULL) : NULL;
+}
 
-	path[n > 0 ? n : 0] = '\0';
-	if (access(path, X_OK) < 0) /* it was replaced by another since it was started */
-		(void)snprintf(path, size, "/proc/self/exe");
+static bool is_engine(const struct doctor_engine *engine, const char *name)
+{
+	return engine->engine && strcmp(engine->engine, name) == 0;
 }
 
 void doctor_trials_start(struct doctor_trials *trials)
@@ -69,14 +74,15 @@ void doctor_trials_start(struct doctor_trials *trials)
 	char *argv[] = {loader, self, command, briefly, NULL};
 	bool by_loader;
 
-	find_self(self, sizeof(self));
+	if (!own_file_path(self, sizeof(self)))
+		(void)snprintf(self, sizeof(self), "/proc/self/exe");
 	by_loader = needs_loader(self, loader, sizeof(loader));
 	for (unsigned int i = 0; i < DOCTOR_ENGINES; i++) {
 		const struct doctor_engine *engine = &doctor_engines[i];
 
 		argv[3] = engine->attach ? lasting : briefly;
 		trial_start(&trials->trials[i],
-			    &(struct trial_plan){.engine = engine_find(engine->engine, NULL, NULL),
+			    &(struct trial_plan){.engine = engine_of(engine),
 						 .heap = engine->heap,
 						 .attach = engine->attach,
 						 .program = by_loader ? argv : argv + 1,
@@ -90,31 +96,41 @@ static void explain_failure(const struct doctor_engine *engine, const struct tri
 	char refused[128];
 	bool denied = result->code == -EPERM || result->code == -EACCES;
 
-	doctor_list_refused(facts, engine->calls, refused, sizeof(refused));
+	doctor_list_refused(facts, engine->calls | CALL(PIDFD_OPEN), refused, sizeof(refused));
 	finding_say(ret, VERDICT_NO, "%.300s", result->err.text);
 	finding_advise(ret, "%.390s", result->err.remedy);
 	if (refused[0]) {
 		finding_say(ret, VERDICT_NO, "%s: a filter (seccomp) refuses %s",
-			    strerror(-result->code), refused);
+			    result->killed_by ? "killed" : strerror(-result->code), refused);
 		finding_advise_sandbox(ret, facts);
-	} else if (result->code == -EPERM && facts->own.is_root &&
-		   !confinement_may(&facts->own, CONFINEMENT_SYS_ADMIN)) {
+	} else if (result->killed_by == SIGSYS ||
+		   (result->code == -EPERM && facts->own.is_root &&
+		    !confinement_may(&facts->own, CONFINEMENT_SYS_ADMIN))) {
 		finding_advise_sandbox(ret, facts);
 	} else if (result->code == -EAGAIN) {
-		finding_advise(ret, "ulimit -u unlimited");
-	} else if (result->code == -EMFILE || result->code == -ENFILE) {
-		finding_advise(ret, "ulimit -n 65536");
-	} else if (strcmp(engine->engine, "perf") == 0 && facts->perf.user < 0) {
+		finding_advise_limit(ret, RLIMIT_NPROC);
+	} else if (result->code == -EMFILE) {
+		finding_advise_limit(ret, RLIMIT_NOFILE);
+	} else if (is_engine(engine, "perf") && facts->perf.user < 0) {
 		finding_explain_perf(ret, facts, facts->perf.user, 2);
-	} else if (strcmp(engine->engine, "ptrace") == 0 && denied &&
-		   facts->perf.ptrace_scope == 2) {
-		finding_advise(ret, "sudo sysctl kernel.yama.ptrace_scope=1, or: " DOCTOR_SETCAP);
+	} else if (is_engine(engine, "ptrace") && denied && facts->perf.ptrace_scope == 2) {
+		finding_advise(ret, "sudo sysctl kernel.yama.ptrace_scope=1");
+		finding_advise_setcap(ret);
 	} else if (engine->attach && (result->code == -ENOENT || result->code == -EOPNOTSUPP)) {
 		finding_advise(ret, "start the program by wick heap -- PROGRAM, or boot a kernel "
 				    "with CONFIG_DEBUG_INFO_BTF=y");
 	} else if (!ret->remedy[0]) {
 		finding_advise(ret, "WICK_LOG=debug wick doctor tells more");
 	}
+}
+
+/* Before what came of it: which engine that was, where it was not said. */
+static void tell_choice(const struct trial_result *result, struct finding *ret)
+{
+	char text[sizeof(ret->text)];
+
+	memcpy(text, ret->text, sizeof(text));
+	finding_say(ret, ret->verdict, "by engine %s: %.290s", result->engine, text);
 }
 
 /* Of a program that was caught in the midst of its start a stack may lack its end. */
@@ -151,13 +167,21 @@ void doctor_engine_judge(const struct doctor_engine *engine, const struct trial_
 	} else {
 		judge_stacks(result, things, ret);
 	}
+	if (!engine->engine && result->engine[0])
+		tell_choice(result, ret);
 }
 
-void doctor_trials_judge(struct doctor_trials *trials, unsigned int which,
-			 const struct doctor_facts *facts, struct finding *ret)
+const char *doctor_trials_judge(struct doctor_trials *trials, unsigned int which,
+				const struct doctor_facts *facts, struct finding *ret)
 {
+	const struct doctor_engine *engine = &doctor_engines[which];
 	struct trial_result result;
+	const struct engine_ops *taken;
 
 	trial_finish(&trials->trials[which], &result);
-	doctor_engine_judge(&doctor_engines[which], &result, facts, ret);
+	doctor_engine_judge(engine, &result, facts, ret);
+	if (ret->verdict == VERDICT_NO)
+		return NULL;
+	taken = engine_find(result.engine, NULL, NULL);
+	return taken ? taken->name : NULL;
 }

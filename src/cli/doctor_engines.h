@@ -14,12 +14,12 @@
 struct doctor_facts;
 struct finding;
 
-#define DOCTOR_ENGINES 6u
+#define DOCTOR_ENGINES 7u
 
 struct doctor_engine {
 	const char *name; /* in JSON */
 	const char *title;
-	const char *engine;
+	const char *engine; /* NULL: the one that wick record takes by itself */
 	bool heap;
 	bool attach;
 	unsigned int calls; /* that it needs: bits of enum confined_call */
@@ -34,9 +34,12 @@ struct doctor_trials {
 
 void doctor_trials_start(struct doctor_trials *trials);
 
-/* Waits for the trial of one engine; each has to be judged once. */
-void doctor_trials_judge(struct doctor_trials *trials, unsigned int which,
-			 const struct doctor_facts *facts, struct finding *ret);
+/*
+ * Waits for the trial of one engine; each has to be judged once. Returns the engine that worked,
+ * NULL for none.
+ */
+const char *doctor_trials_judge(struct doctor_trials *trials, unsigned int which,
+				const struct doctor_facts *facts, struct finding *ret);
 
 /* The finding that a result comes to. */
 void doctor_engine_judge(const struct doctor_engine *engine, const struct trial_result *result,

@@ -5,6 +5,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+
+#include "base/limit_remedy.h"
+#include "proc/own_file.h"
 
 void finding_say(struct finding *finding, enum verdict verdict, const char *format, ...)
 {
@@ -23,6 +27,36 @@ void finding_advise(struct finding *finding, const char *format, ...)
 	va_start(args, format);
 	(void)vsnprintf(finding->remedy, sizeof(finding->remedy), format, args);
 	va_end(args);
+}
+
+static void add(struct finding *finding, const char *text)
+{
+	size_t used = strlen(finding->remedy);
+
+	(void)snprintf(finding->remedy + used, sizeof(finding->remedy) - used, "%s%s",
+		       used > 0 ? ", or: " : "", text);
+}
+
+void finding_advise_setcap(struct finding *finding)
+{
+	char command[sizeof(finding->remedy) - 100];
+
+	add(finding, own_file_setcap(OWN_FILE_ALL, command, sizeof(command)));
+}
+
+void finding_advise_limit(struct finding *finding, int resource)
+{
+	finding->remedy[0] = '\0';
+	if (resource == RLIMIT_NPROC) {
+		if (!limit_remedy(resource, RLIM_INFINITY, finding->remedy,
+				  sizeof(finding->remedy)))
+			finding_advise(finding,
+				       "end other programs; in a systemd unit: "
+				       "TasksMax=infinity; in a container: --pids-limit -1");
+	} else if (!limit_remedy(resource, LIMIT_MANY_FILES, finding->remedy,
+				 sizeof(finding->remedy))) {
+		finding_advise(finding, "sudo sysctl fs.file-max=1048576");
+	}
 }
 
 void doctor_list_refused(const struct doctor_facts *facts, unsigned int mask, char *ret,
@@ -59,10 +93,12 @@ void finding_advise_sandbox(struct finding *finding, const struct doctor_facts *
 
 void finding_advise_rights(struct finding *finding, const struct doctor_facts *facts)
 {
-	if (facts->own.is_root)
+	if (facts->own.is_root) {
 		finding_advise_sandbox(finding, facts);
-	else
-		finding_advise(finding, "run as root, or: " DOCTOR_SETCAP);
+		return;
+	}
+	finding_advise(finding, "run as root");
+	finding_advise_setcap(finding);
 }
 
 void finding_explain_perf(struct finding *finding, const struct doctor_facts *facts, int code,
@@ -73,16 +109,16 @@ void finding_explain_perf(struct finding *finding, const struct doctor_facts *fa
 
 	finding_say(finding, VERDICT_NO, "%s%s", strerror(-code),
 		    refused ? ": a filter (seccomp) refuses perf_event_open" : "");
-	if (refused || (denied && (facts->own.is_root || facts->perf.paranoid <= paranoid)))
+	if (refused || (denied && (facts->own.is_root || facts->perf.paranoid <= paranoid))) {
 		finding_advise_sandbox(finding, facts);
-	else if (code == -ENOSYS || code == -ENOENT)
+	} else if (code == -ENOSYS || code == -ENOENT) {
 		finding_advise(finding, "boot a kernel with perf events: CONFIG_PERF_EVENTS=y");
-	else if (denied)
-		finding_advise(finding,
-			       "sudo sysctl kernel.perf_event_paranoid=%d, or: " DOCTOR_SETCAP,
-			       paranoid);
-	else if (code == -EMFILE || code == -ENFILE)
-		finding_advise(finding, "ulimit -n 65536");
-	else
+	} else if (denied) {
+		finding_advise(finding, "sudo sysctl kernel.perf_event_paranoid=%d", paranoid);
+		finding_advise_setcap(finding);
+	} else if (code == -EMFILE) {
+		finding_advise_limit(finding, RLIMIT_NOFILE);
+	} else {
 		finding_advise(finding, "use --engine signal or ptrace");
+	}
 }

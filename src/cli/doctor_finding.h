@@ -9,9 +9,6 @@
 #include "engine/perf/perf_probe.h"
 #include "proc/confinement.h"
 
-#define DOCTOR_SETCAP                                                                              \
-	"sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog=ep $(command -v wick)"
-
 enum verdict {
 	VERDICT_OK,
 	VERDICT_LIMITED, /* it works, but not all of it, or not well */
@@ -39,6 +36,12 @@ void finding_say(struct finding *finding, enum verdict verdict, const char *form
 	__attribute__((format(printf, 3, 4)));
 void finding_advise(struct finding *finding, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Adds to the remedy what gives the file that runs all the rights it can use. */
+void finding_advise_setcap(struct finding *finding);
+
+/* Advises what raises a limit of this process: RLIMIT_NOFILE … */
+void finding_advise_limit(struct finding *finding, int resource);
 
 /*
  * The names of calls that a filter refuses, with commas between them; "" for none. The mask

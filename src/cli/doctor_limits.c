@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/xattr.h>
 
+#include "base/limit_remedy.h"
 #include "base/vec.h"
 
 /* record's highest rate and its default depth: below them a limit of the kernel is felt */
@@ -134,12 +135,13 @@ static void check_ptrace(const struct doctor_facts *facts, struct finding *findi
 	finding_say(finding, facts->perf.ptrace_scope == 0 ? VERDICT_OK : VERDICT_LIMITED,
 		    "kernel.yama.ptrace_scope is %" PRId64 ": %s", facts->perf.ptrace_scope,
 		    meanings[facts->perf.ptrace_scope]);
-	if (facts->perf.ptrace_scope == 3)
+	if (facts->perf.ptrace_scope == 3) {
 		finding_advise(finding,
 			       "boot without kernel.yama.ptrace_scope=3: it cannot be lowered");
-	else if (facts->perf.ptrace_scope > 0)
-		finding_advise(finding,
-			       "sudo sysctl kernel.yama.ptrace_scope=0, or: " DOCTOR_SETCAP);
+	} else if (facts->perf.ptrace_scope > 0) {
+		finding_advise(finding, "sudo sysctl kernel.yama.ptrace_scope=0");
+		finding_advise_setcap(finding);
+	}
 }
 
 /* What counts for those who may not lock memory as they like. */
@@ -170,8 +172,8 @@ static void check_files(const struct doctor_facts *facts, struct finding *findin
 	}
 	finding_say(finding, VERDICT_LIMITED,
 		    "RLIMIT_NOFILE is %" PRIu64 ": each thread takes one for each CPU", files);
-	finding_advise(finding, "as root: ulimit -n 65536; in a systemd unit: LimitNOFILE=65536; "
-				"in a container: --ulimit nofile=65536");
+	(void)limit_remedy_for(RLIMIT_NOFILE, &(struct rlimit){files, files}, facts->own.is_root,
+			       LIMIT_MANY_FILES, finding->remedy, sizeof(finding->remedy));
 }
 
 static void check_shared_memory(const struct doctor_facts *facts, struct finding *finding)
@@ -202,7 +204,8 @@ static void check_seccomp(const struct doctor_facts *facts, struct finding *find
 		finding_say(finding, VERDICT_OK, "no filter of system calls (seccomp)");
 	} else if (!refused[0]) {
 		finding_say(finding, VERDICT_OK,
-			    "a filter of system calls (seccomp) lets through all that wick needs");
+			    "a filter (seccomp) refuses none of the calls that sandboxes like to "
+			    "refuse");
 	} else {
 		finding_say(finding, VERDICT_LIMITED, "a filter (seccomp) refuses %s", refused);
 		finding_advise_sandbox(finding, facts);

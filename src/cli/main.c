@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <fcntl.h>
+#include <limits.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -8,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/table.h"
+#include "proc/own_file.h"
 
 static void ignore_signal(int number)
 {
@@ -63,14 +65,16 @@ static void give_large_memory_back(void)
  */
 static bool is_setuid(void)
 {
+	char command[PATH_MAX + 100];
+
 	if (geteuid() == getuid() && getegid() == getgid())
 		return false;
-	(void)fputs(
+	(void)fprintf(
+		stderr,
 		"wick: this file is setuid or setgid, which gives its callers all rights of its "
 		"owner: it does not run\n"
-		"      chmod ug-s it, and: sudo setcap cap_perfmon,cap_sys_ptrace,cap_bpf=ep "
-		"$(command -v wick)\n",
-		stderr);
+		"      chmod ug-s it, and: %s\n",
+		own_file_setcap(OWN_FILE_ALL, command, sizeof(command)));
 	return true;
 }
 

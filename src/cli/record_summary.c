@@ -39,14 +39,20 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
+/* Calls of the allocator that were missed are none: a remark gives their number and reason. */
+static uint64_t lost_samples(const struct engine_stats *stats)
+{
+	return stats->lost - stats->heap_missed;
+}
+
 static void print_samples(FILE *out, const struct engine_stats *stats)
 {
 	(void)fprintf(out, "  samples    %" PRIu64, stats->samples);
 	if (stats->expected > 0)
 		(void)fprintf(out, " of %" PRIu64 " expected (%.1f %%)", stats->expected,
 			      percent(stats->samples, stats->expected));
-	(void)fprintf(out, ", %" PRIu64 " lost (%.2f %%)\n", stats->lost,
-		      percent(stats->lost, stats->samples + stats->lost));
+	(void)fprintf(out, ", %" PRIu64 " lost (%.2f %%)\n", lost_samples(stats),
+		      percent(lost_samples(stats), stats->samples + lost_samples(stats)));
 	if (stats->run_ns == 0 || stats->away)
 		return; /* times off the CPUs have no rate */
 	(void)fprintf(out, "  rate       %.0f Hz achieved, ",
@@ -206,6 +212,8 @@ static const char *why_empty(const struct record_result *result)
 /* What kept samples away, when many are missing. */
 static void print_missing(FILE *out, const struct engine_stats *stats)
 {
+	uint64_t lost = lost_samples(stats);
+
 	if (stats->throttled > 0) {
 		(void)fprintf(out,
 			      "wick: the kernel held sampling back %" PRIu64
@@ -213,15 +221,14 @@ static void print_missing(FILE *out, const struct engine_stats *stats)
 			      "kernel.perf_event_max_sample_rate=100000\n",
 			      stats->throttled);
 	} else if (stats->expected > 100 && stats->samples > 0 &&
-		   (double)(stats->samples + stats->lost) <
-			   RATE_REACHED * (double)stats->expected) {
+		   (double)(stats->samples + lost) < RATE_REACHED * (double)stats->expected) {
 		(void)fprintf(
 			out,
 			"wick: %.0f %% of the expected samples came: what runs shorter than one "
 			"period leaves none (raise -F to see more of it), or timers came late\n",
 			percent(stats->samples, stats->expected));
 	}
-	if (stats->lost == 0 || percent(stats->lost, stats->samples) <= 1)
+	if (lost == 0 || percent(lost, stats->samples) <= 1)
 		return;
 	(void)fprintf(out, "wick: samples were lost because the buffer was full; %s",
 		      stats->away ? "watch fewer processes" : "lower -F");

@@ -2,6 +2,7 @@
 #include "engine/engine.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,9 +79,9 @@ int engine_check_time(const struct engine_ops *ops, const struct engine_config *
 	return 0;
 }
 
-int engine_open(const struct engine_ops *ops, const struct engine_config *config,
-		const struct target *target, struct sink *sink, struct engine **ret,
-		struct error *err)
+static int open_one(const struct engine_ops *ops, const struct engine_config *config,
+		    const struct target *target, struct sink *sink, struct engine **ret,
+		    struct error *err)
 {
 	SCOPED(mem) struct engine *engine = calloc(1, sizeof(*engine));
 	int r;
@@ -96,6 +97,58 @@ int engine_open(const struct engine_ops *ops, const struct engine_config *config
 	log_debug("engine %s is open", ops->name);
 	*ret = scope_take(&engine);
 	return 0;
+}
+
+/* Whether another engine may do where this failure was met: not where the wish is at fault. */
+static bool may_help(int code)
+{
+	return code != -EINVAL && code != -ESRCH && code != -ENOMEM;
+}
+
+/*
+ * The probes said that the engine works, and this target was too much for it. Of the lesser ones
+ * those can take over that need no process started in a way of their own.
+ */
+static int open_lesser(const struct engine_ops *ops, const struct engine_config *config,
+		       const struct target *target, struct sink *sink, const struct error *why,
+		       struct engine **ret)
+{
+	struct engine_config lesser = *config;
+	char reason[sizeof(why->text) + sizeof(why->remedy) + 2];
+	size_t i = 0;
+
+	(void)snprintf(reason, sizeof(reason), "%s%s%s", why->text, why->remedy[0] ? "; " : "",
+		       why->remedy);
+	lesser.why_lesser = reason;
+	while (engine_table[i] && engine_table[i] != ops)
+		i++;
+	for (i = engine_table[i] ? i + 1 : 0; engine_table[i]; i++) {
+		const struct engine_ops *other = engine_table[i];
+
+		if (!other->environment && suits(other, target, NULL) && other->probe(NULL) == 0 &&
+		    open_one(other, &lesser, target, sink, ret, NULL) == 0)
+			return 0;
+	}
+	return why->code;
+}
+
+int engine_open(const struct engine_ops *ops, const struct engine_config *config,
+		const struct target *target, struct sink *sink, struct engine **ret,
+		struct error *err)
+{
+	struct error why = {0};
+	int r = open_one(ops, config, target, sink, ret, &why);
+
+	if (r < 0 && config && config->may_fall_back && may_help(r))
+		r = open_lesser(ops, config, target, sink, &why, ret);
+	if (r < 0 && err)
+		*err = why;
+	return r;
+}
+
+const char *engine_name(const struct engine *engine)
+{
+	return engine->ops->name;
 }
 
 void engine_close(struct engine *engine)

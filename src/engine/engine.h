@@ -112,6 +112,7 @@ struct engine_stats {
 	uint64_t slices;            /* stacks that the kernel could not walk for lack of a table */
 
 	uint64_t heap_events;       /* allocations and frees */
+	uint64_t heap_missed;       /* calls of the allocator among the lost: no samples */
 	uint64_t heap_calls;        /* of the allocator, that were looked at from outside */
 	uint64_t heap_before_bytes; /* in use when we came, at most; 0: not known, or nothing */
 	uint64_t unique_stacks;     /* 0: too many to tell */
@@ -197,13 +198,15 @@ int engine_check_time(const struct engine_ops *ops, const struct engine_config *
 		      const char *event, struct error *err);
 
 /*
- * Opens an engine. The caller releases *ret with engine_close(). Borrows the
- * sink until then. On failure *ret is untouched.
+ * Opens an engine; with config.may_fall_back a lesser one where it fails, which gives the reason
+ * in its notice. The caller releases *ret with engine_close(). Borrows the sink until then. On
+ * failure *ret is untouched.
  */
 int engine_open(const struct engine_ops *ops, const struct engine_config *config,
 		const struct target *target, struct sink *sink, struct engine **ret,
 		struct error *err);
-void engine_close(struct engine *engine); /* NULL is fine */
+void engine_close(struct engine *engine);             /* NULL is fine */
+const char *engine_name(const struct engine *engine); /* of the one that was opened */
 
 int engine_start(struct engine *engine, struct error *err);
 /* What to start a command with; NULL: nothing. Valid until the engine is closed. */

@@ -249,7 +249,7 @@ static int copy_to(struct flight *flight, const struct flight_moment *moment,
 	if (r < 0)
 		return r;
 	window.from_ns = from_ns > moment->start_ns ? from_ns : moment->start_ns;
-	session_info_begin(copy, flight->config, window.from_ns);
+	session_info_begin(copy, flight->config, moment->engine, window.from_ns);
 	r = window_copy(reader, copy, &window, err);
 	recording_reader_free(reader);
 	ret->covered_ns = window.until_ns - window.from_ns;

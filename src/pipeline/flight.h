@@ -41,6 +41,7 @@ uint64_t flight_bytes(const struct flight *flight, const struct recording_writer
 struct flight_moment {
 	struct recording_writer *writer; /* of the recording; is flushed */
 	const struct jit_watch *jit;
+	const char *engine;                 /* its name */
 	const struct record_result *result; /* numbers so far */
 	uint64_t start_ns;                  /* of the recording */
 	uint64_t now_ns;

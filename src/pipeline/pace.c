@@ -176,7 +176,8 @@ static void look_at_alarms(struct pace *pace, uint64_t now_ns, const struct engi
 {
 	struct alarm_stretch stretch = {
 		.samples = stats->samples - pace->alarmed.samples,
-		.lost = stats->lost - pace->alarmed.lost,
+		.lost = stats->lost - stats->heap_missed -
+			(pace->alarmed.lost - pace->alarmed.heap_missed),
 		.ring_fill = pace->ring_fill,
 		.lag_ns = pace->lag_ns,
 		.buffer_bytes = stats->buffer_bytes,

@@ -352,7 +352,7 @@ static void answer(void *self, enum remote_request request, struct bytes *reply)
 		.title = session->config->title,
 		.pids = session->launched ? &session->child.pid : target->ids,
 		.pid_count = session->launched ? 1 : target->count,
-		.engine = session->config->engine->name,
+		.engine = engine_name(session->engine),
 		.pace = &session->pace,
 		.elapsed_ns = clock_monotonic_ns() - session->start_ns,
 		.output = session->config->output,
@@ -479,6 +479,7 @@ static int write_last(struct session *session, uint64_t now_ns, bool is_end, str
 	struct flight_moment moment = {
 		.writer = session->writer,
 		.jit = &session->jit,
+		.engine = engine_name(session->engine),
 		.result = session->result,
 		.start_ns = session->start_ns,
 		.now_ns = now_ns,
@@ -710,7 +711,8 @@ static int set_up(struct session *session, struct error *err)
 	}
 	empty_output(session);
 	target_watch_begin(&session->others, &session->config->target);
-	session_info_begin(session->writer, session->config, session->start_ns);
+	session_info_begin(session->writer, session->config, engine_name(session->engine),
+			   session->start_ns);
 	put_clocks(session, session->start_ns);
 	session->flushed_ns = session->start_ns;
 	/* A failure shows at the next flush again, when the program has its due. */

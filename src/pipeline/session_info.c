@@ -53,11 +53,11 @@ static void put_boot(struct recording_writer *writer)
 }
 
 void session_info_begin(struct recording_writer *writer, const struct record_config *config,
-			uint64_t start_ns)
+			const char *engine, uint64_t start_ns)
 {
 	recording_writer_info(writer, "title", config->title);
 	recording_writer_info(writer, "wick", WICK_VERSION);
-	recording_writer_info(writer, "engine", config->engine->name);
+	recording_writer_info(writer, "engine", engine);
 	if (config->sampling.mode == ENGINE_MODE_CPU)
 		recording_writer_info(writer, "event", config->sampling.event);
 	else

@@ -11,7 +11,7 @@ struct record_result;
 struct recording_writer;
 
 void session_info_begin(struct recording_writer *writer, const struct record_config *config,
-			uint64_t start_ns);
+			const char *engine, uint64_t start_ns);
 void session_info_end(struct recording_writer *writer, uint64_t end_ns,
 		      const struct record_result *result);
 

@@ -32,6 +32,7 @@ static struct watch_config config_of(const struct trial_plan *plan, const pid_t 
 		.sampling = {.event = "cpu-clock",
 			     .frequency_hz = RATE_HZ,
 			     .rate_given = true,
+			     .may_fall_back = !plan->engine,
 			     .depth = DEPTH,
 			     .stack_bytes = ENGINE_STACK_BYTES,
 			     .heap = {.on = plan->heap,
@@ -79,8 +80,14 @@ static void try_engine(const struct trial_plan *plan, const pid_t *pid, struct t
 	int exec_code;
 
 	trial_count_init(&count);
-	ret->code = watch_open(&config, &watch, &exec_code, &ret->err);
+	if (!plan->engine) {
+		config.target.program = plan->program[0];
+		config.engine = engine_find("auto", &config.target, &ret->err);
+	}
+	ret->code =
+		config.engine ? watch_open(&config, &watch, &exec_code, &ret->err) : ret->err.code;
 	if (ret->code == 0) {
+		(void)snprintf(ret->engine, sizeof(ret->engine), "%s", watch_engine(watch));
 		ret->code = look_on(watch, plan, &count, ret);
 	}
 	ret->stacks = count.stacks;
@@ -183,10 +190,13 @@ static void explain_silence(int status, struct trial_result *ret)
 {
 	struct error *err = &ret->err;
 
-	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
+	/* One who was slow was killed by us. */
+	if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
+		ret->killed_by = WTERMSIG(status);
+	if (ret->killed_by == SIGSYS)
 		ret->code = error_set(err, -EPERM, "a filter of system calls (seccomp) kills it");
-	else if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
-		ret->code = error_set(err, -EIO, "it was killed by signal %d", WTERMSIG(status));
+	else if (ret->killed_by != 0)
+		ret->code = error_set(err, -EIO, "it was killed by signal %d", ret->killed_by);
 	else
 		ret->code = error_set(err, -ETIMEDOUT, "it did not answer in time");
 }

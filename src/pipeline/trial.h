@@ -19,9 +19,9 @@
 struct engine_ops;
 
 struct trial_plan {
-	const struct engine_ops *engine;
-	bool heap;   /* blocks that are allocated instead of samples */
-	bool attach; /* to a program that runs already */
+	const struct engine_ops *engine; /* NULL: the one that a recording takes by itself */
+	bool heap;                       /* blocks that are allocated instead of samples */
+	bool attach;                     /* to a program that runs already */
 	/*
 	 * Works and allocates for some ten milliseconds; with attach, until it is ended. It has
 	 * to write a byte when it begins, to end by itself at last, and with its parent.
@@ -33,6 +33,8 @@ struct trial_plan {
 struct trial_result {
 	int code; /* 0, or a negative errno with err */
 	struct error err;
+	int killed_by;   /* a signal; 0: it lived */
+	char engine[16]; /* that was taken; "": none */
 	uint64_t stacks;
 	uint64_t whole_stacks; /* that lead to the start of the program */
 	char why_none[320];    /* why there may be no stacks; "": no more is known */

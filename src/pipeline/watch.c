@@ -24,7 +24,6 @@
 #define END_MS 1000 /* that a program has to end after SIGTERM */
 
 struct watch {
-	const struct engine_ops *ops;
 	struct engine *engine;
 	struct kernel_addresses *kernel;
 	struct pace pace;
@@ -144,7 +143,6 @@ int watch_open(const struct watch_config *config, struct watch **ret, int *ret_e
 	*ret_exec = 0;
 	if (!watch)
 		return error_set(err, -ENOMEM, "out of memory");
-	watch->ops = config->engine;
 	watch->signal_fd = -1;
 	watch->target = config->target;
 	for (size_t i = 0; i < config->target.count && r == 0; i++)
@@ -324,6 +322,11 @@ void watch_end_stats(struct watch *watch, struct engine_stats *ret)
 uint32_t watch_rate_hz(const struct watch *watch)
 {
 	return watch->pace.hz;
+}
+
+const char *watch_engine(const struct watch *watch)
+{
+	return engine_name(watch->engine);
 }
 
 const char *watch_notice(const struct watch *watch)

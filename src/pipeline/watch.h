@@ -67,7 +67,8 @@ pid_t watch_first_id(const struct watch *watch);
 int watch_stop_signal(const struct watch *watch);
 void watch_stats(struct watch *watch, struct engine_stats *ret);
 void watch_end_stats(struct watch *watch, struct engine_stats *ret); /* all, once it has ended */
-uint32_t watch_rate_hz(const struct watch *watch); /* 0: it does not sample just now */
+uint32_t watch_rate_hz(const struct watch *watch);   /* 0: it does not sample just now */
+const char *watch_engine(const struct watch *watch); /* the name of the one that samples */
 const char *watch_notice(const struct watch *watch);
 
 /* How the command ended, as a shell would tell; -1: it was not started, or runs. */

@@ -23,6 +23,7 @@ const char *const confined_call_names[CONFINED_CALLS] = {
 	[CONFINED_PTRACE] = "ptrace",
 	[CONFINED_PROCESS_VM_READV] = "process_vm_readv",
 	[CONFINED_TIMER_CREATE] = "timer_create",
+	[CONFINED_PIDFD_OPEN] = "pidfd_open",
 };
 
 /*
@@ -44,6 +45,9 @@ static bool reaches_kernel(enum confined_call call, bool may_bpf)
 		       errno == EINVAL;
 	case CONFINED_TIMER_CREATE: /* there is no such clock */
 		return syscall(SYS_timer_create, INT_MAX, NULL, NULL) < 0 && errno == EINVAL;
+	case CONFINED_PIDFD_OPEN:
+		(void)syscall(SYS_pidfd_open, -1, 0); /* any answer will do */
+		return true;
 	case CONFINED_CALLS:
 		break;
 	}

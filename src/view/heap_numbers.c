@@ -107,10 +107,14 @@ void heap_put_place(struct json *json, const struct profile *profile, const stru
 	heap_put_lifetimes(json, &row->lifetimes);
 }
 
-void heap_doubts_of(const struct heap_report *report, struct heap_doubt ret[HEAP_DOUBTS])
+void heap_doubts_of(const struct profile_quality *file, const struct heap_report *report,
+		    struct heap_doubt ret[HEAP_DOUBTS])
 {
 	const struct heap_quality *quality = &report->quality;
 	const struct heap_doubt all[HEAP_DOUBTS] = {
+		{file->lost, "events were lost when they were recorded"},
+		{file->unreadable, "events are in damaged or missing parts of the file"},
+		{file->damaged_chunks, "parts of the file are damaged and left out"},
 		{quality->unknown_frees, "frees are of blocks from before the recording"},
 		{quality->missed_frees, "frees are missing: the addresses came again"},
 		{quality->late + quality->backward, "events are out of order"},

@@ -15,6 +15,7 @@ struct heap_lifetimes;
 struct heap_report;
 struct json;
 struct profile;
+struct profile_quality;
 struct site_row;
 
 void heap_put_number(struct json *json, const char *key, double value);
@@ -35,9 +36,10 @@ struct heap_doubt {
 	const char *words;
 };
 
-#define HEAP_DOUBTS 5
+#define HEAP_DOUBTS 8
 
 /* What to know of the events before their numbers are trusted. */
-void heap_doubts_of(const struct heap_report *report, struct heap_doubt ret[HEAP_DOUBTS]);
+void heap_doubts_of(const struct profile_quality *file, const struct heap_report *report,
+		    struct heap_doubt ret[HEAP_DOUBTS]);
 
 #endif

@@ -140,11 +140,8 @@ static void put_doubts(struct page *page)
 	struct json *json = &page->json;
 	struct heap_doubt doubts[HEAP_DOUBTS];
 
-	heap_doubts_of(page->report, doubts);
+	heap_doubts_of(quality, page->report, doubts);
 	json_open_array(json, "doubts");
-	put_doubt(json, quality->lost, "events were lost when they were recorded");
-	put_doubt(json, quality->unreadable, "events are in damaged or missing parts of the file");
-	put_doubt(json, quality->damaged_chunks, "parts of the file are damaged and left out");
 	for (size_t i = 0; i < HEAP_DOUBTS; i++)
 		put_doubt(json, doubts[i].count, doubts[i].words);
 	put_doubt(json, quality->truncated, "blocks have stacks that were cut before their root");

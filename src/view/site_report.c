@@ -88,7 +88,7 @@ static void put_head(const struct sheet *sheet)
 	text_put_terminal(out, *sheet->profile->title ? sheet->profile->title : "(no title)");
 	bytes_printf(out, "\n%s recorded, ", time_of(profile_recorded_ns(sheet->profile)).text);
 	put_totals(sheet);
-	heap_doubts_of(sheet->report, doubts);
+	heap_doubts_of(&sheet->profile->quality, sheet->report, doubts);
 	for (size_t i = 0; i < HEAP_DOUBTS; i++)
 		if (doubts[i].count > 0)
 			bytes_printf(out, "%s %s\n", quantity_count(doubts[i].count).text,

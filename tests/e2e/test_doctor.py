@@ -8,7 +8,8 @@ import pytest
 import contract
 from conftest import workload
 
-ENGINES = ("engine_ebpf", "engine_perf", "engine_signal", "engine_ptrace", "heap", "heap_attach")
+ENGINES = ("engine_ebpf", "engine_perf", "engine_signal", "engine_ptrace", "record", "heap",
+           "heap_attach")
 
 
 def examined(wick, **options):
@@ -22,9 +23,10 @@ def examined(wick, **options):
         assert check["status"] in ("ok", "limited", "no") and check["text"]
     for name in ENGINES:
         assert checks[name]["remedy"] or checks[name]["status"] == "ok", checks[name]
-    works = [name for name in ENGINES[:4] if checks[name]["status"] != "no"]
-    assert report["usable"] == bool(works)
-    assert report["engine"] == (works[0].removeprefix("engine_") if works else None)
+    works = checks["record"]["status"] != "no"
+    assert report["usable"] == works
+    assert (report["engine"] is not None) == works
+    assert not works or f"by engine {report['engine']}: " in checks["record"]["text"]
     assert done.returncode == (contract.DONE if works else contract.FAILED)
     return checks
 
@@ -48,6 +50,16 @@ def test_a_sandbox_that_kills_is_named_and_survived(wick):
         assert checks[name]["status"] == "no" and call in checks[name]["text"]
         assert "seccomp=unconfined" in checks[name]["remedy"] or "Unconfined" in checks[name]["remedy"]
     assert checks["engine_signal"]["status"] == "ok"
+    assert checks["record"]["status"] == "no" and "kills" in checks["record"]["text"]
+
+
+@pytest.mark.root
+def test_where_perf_events_alone_are_refused_record_goes_on_as_doctor_says(wick):
+    prefix = workload("forbid", 1, "perf")
+    assert "by engine signal" in examined(wick, prefix=prefix)["record"]["text"]
+    recording = wick.run("record", "-o", wick.new_path(), "--", *workload("short"), prefix=prefix)
+    assert recording.returncode == contract.DONE
+    assert "signal engine" in recording.stderr and "perf events are not allowed" in recording.stderr
 
 
 @pytest.mark.root
@@ -63,5 +75,5 @@ def test_where_files_are_too_few_no_engine_works_and_each_says_so(wick):
     limit = 12
     checks = examined(wick, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE,
                                                                  (limit, limit)))
-    assert all(checks[name]["remedy"] == "ulimit -n 65536" for name in ENGINES)
+    assert all("nofile=65536" in checks[name]["remedy"] for name in ENGINES)
     assert f"is {limit}" in checks["open_files"]["text"]

@@ -144,4 +144,16 @@ def test_too_few_descriptors_are_named_with_the_limit(wick, engine):
     done = wick.run("record", *engine, "-o", wick.new_path(), "--", *workload("short"),
                     prefix=("prlimit", "--nofile=10:10"))
     assert done.returncode == contract.FAILED
-    assert "open files" in done.stderr and "which is 10: ulimit -n" in done.stderr
+    assert "open files" in done.stderr and "which is 10: " in done.stderr
+    assert "nofile=65536" in done.stderr
+
+
+@pytest.mark.root
+def test_more_threads_than_descriptors_are_followed_by_an_engine_that_needs_fewer(wick, background):
+    if not shutil.which("prlimit"):
+        pytest.skip("needs prlimit")
+    target = background(workload("crowd", 120))
+    done = wick.run("record", "-p", target.pid, "-d", "0.1", "-o", wick.new_path(),
+                    prefix=("prlimit", "--nofile=100:100"))
+    assert done.returncode == contract.DONE
+    assert "ptrace engine" in done.stderr and "which is 100: " in done.stderr

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -128,6 +129,45 @@ static void a_zombie_is_refused_with_the_reason(void **state)
 	fake_sink_fini(&fake);
 }
 
+static int too_many(const struct engine_config *config, const struct target *target,
+		    struct sink *sink, void **ret_self, struct error *err)
+{
+	(void)config, (void)target, (void)sink, (void)ret_self;
+	return error_errno(err, -EMFILE, "cannot open so many");
+}
+
+static void an_engine_that_fails_on_a_target_gives_way_where_none_was_named(void **state)
+{
+	const struct engine_ops greedy = {.name = "greedy", .open = too_many};
+	struct engine_config config = usual;
+	struct target target = {.kind = TARGET_PROCESSES, .count = 1};
+	struct engine *engine = NULL;
+	struct error err = {0};
+	struct fake_sink fake;
+	pid_t pid;
+
+	(void)state;
+	(void)working_engine();
+	fake_sink_init(&fake);
+	pid = fork();
+	if (pid == 0) {
+		(void)pause();
+		_exit(0);
+	}
+	target.ids = &pid;
+	assert_int_equal(engine_open(&greedy, &config, &target, &fake.sink, &engine, &err),
+			 -EMFILE);
+	assert_null(engine);
+	assert_non_null(strstr(err.text, "cannot open so many"));
+	config.may_fall_back = true;
+	assert_int_equal(engine_open(&greedy, &config, &target, &fake.sink, &engine, &err), 0);
+	assert_non_null(engine_find(engine_name(engine), NULL, NULL));
+	engine_close(engine);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	fake_sink_fini(&fake);
+}
+
 /* Whether a process told to the sink has code mapped at the address. */
 static bool is_told(const struct fake_sink *fake, uint64_t address)
 {
@@ -180,6 +220,7 @@ int main(void)
 		cmocka_unit_test(an_event_that_is_not_there_is_refused_by_name),
 		cmocka_unit_test(a_process_that_is_not_there_is_refused_by_number),
 		cmocka_unit_test(a_zombie_is_refused_with_the_reason),
+		cmocka_unit_test(an_engine_that_fails_on_a_target_gives_way_where_none_was_named),
 		cmocka_unit_test(what_is_mapped_between_opening_and_starting_is_known),
 	};
 

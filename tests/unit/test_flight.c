@@ -139,6 +139,7 @@ static int write_now(struct plane *plane, struct flight_written *ret)
 {
 	struct flight_moment moment = {.writer = plane->writer,
 				       .jit = &plane->jit,
+				       .engine = "none",
 				       .result = &plane->result,
 				       .start_ns = START_NS,
 				       .now_ns = plane->now_ns};

@@ -160,6 +160,20 @@ static uint64_t put_sample(struct fixture *fixture, uint64_t at, uint16_t fresh,
 	return at + words;
 }
 
+static void calls_that_no_thread_could_write_down_are_told_once(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->written->head.counts[SESSION_HEAP_MISSED] = 5;
+	assert_int_equal(drain(fixture), 0);
+	assert_int_equal(process_file_take_missed(fixture->file), 5);
+	assert_int_equal(process_file_take_missed(fixture->file), 0);
+	fixture->written->head.counts[SESSION_HEAP_MISSED] = 7;
+	write_file(fixture, sizeof(*fixture->written));
+	assert_true(process_file_look(fixture->file));
+	assert_int_equal(process_file_take_missed(fixture->file), 2);
+}
+
 static void samples_are_read_and_stacks_joined(void **state)
 {
 	struct fixture *fixture = *state;
@@ -497,6 +511,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(samples_are_read_and_stacks_joined),
+		TEST(calls_that_no_thread_could_write_down_are_told_once),
 		TEST(a_thread_may_use_but_a_part_of_its_ring),
 		TEST(heads_that_make_no_sense_are_refused),
 		TEST(files_that_are_too_short_are_not_ready_or_refused),

@@ -74,6 +74,7 @@ static void an_engine_that_a_filter_kills_is_told_from_one_that_fails(void **sta
 	try(&(struct engine_ops){.name = "fake", .open = break_filter}, false, 5 * NS_PER_SEC,
 	    &result);
 	assert_int_equal(result.code, -EPERM);
+	assert_int_equal(result.killed_by, SIGSYS);
 	assert_non_null(strstr(result.err.text, "seccomp"));
 }
 
@@ -96,12 +97,25 @@ static void a_program_that_never_says_that_it_begins_is_not_waited_for(void **st
 	assert_string_equal(result.err.text, "the test program did not begin");
 }
 
+static void without_an_engine_the_trial_takes_the_one_that_a_recording_would(void **state)
+{
+	struct trial_result result;
+	const struct engine_ops *engine = engine_find("auto", NULL, NULL);
+
+	try(NULL, false, 10 * NS_PER_SEC, &result);
+	if (!engine)
+		skip(); /* no engine works here */
+	assert_int_equal(result.code, 0);
+	assert_string_equal(result.engine, engine->name);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_engine_that_hangs_is_ended_in_time),
 		cmocka_unit_test(an_engine_that_a_filter_kills_is_told_from_one_that_fails),
 		cmocka_unit_test(why_an_engine_does_not_open_is_handed_on),
+		cmocka_unit_test(without_an_engine_the_trial_takes_the_one_that_a_recording_would),
 		cmocka_unit_test(a_program_that_never_says_that_it_begins_is_not_waited_for),
 	};
 

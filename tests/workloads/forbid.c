@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 /*
- * forbid ERRNO|kill COMMAND|all|timers|sandbox PROGRAM [ARGUMENTS]: runs PROGRAM where
- * bpf(COMMAND), any bpf(), timer_create(), or what looks at others (perf_event_open, bpf, ptrace,
- * process_vm_readv), fails with ERRNO, or kills whoever calls it.
+ * forbid ERRNO|kill COMMAND|SET PROGRAM [ARGUMENTS]: runs PROGRAM where bpf(COMMAND), or each of
+ * a set of calls, fails with ERRNO, or kills whoever calls it.
  */
 
 #include <linux/audit.h>
@@ -29,6 +28,8 @@ static const struct {
 	{"all", {SYS_bpf}},
 	{"timers", {SYS_timer_create}},
 	{"sandbox", {SYS_perf_event_open, SYS_bpf, SYS_ptrace, SYS_process_vm_readv}},
+	{"perf", {SYS_perf_event_open}},
+	{"pidfd", {SYS_pidfd_open}},
 };
 
 /* Returns the number of instructions. */
@@ -60,8 +61,8 @@ int main(int argc, char **argv)
 	struct sock_fprog program = {.filter = filter};
 
 	if (argc < 4) {
-		fprintf(stderr, "usage: forbid ERRNO|kill COMMAND|all|timers|sandbox PROGRAM "
-				"[ARGUMENTS]\n");
+		fprintf(stderr, "usage: forbid ERRNO|kill COMMAND|all|timers|sandbox|perf|pidfd "
+				"PROGRAM [ARGUMENTS]\n");
 		return 2;
 	}
 	program.len =

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "engine/ebpf/walker.h"
 #include "engine/engine.h"
+#include "engine/perf/perf_probe.h"
 #include "engine/perf/perf_rate.h"
 #include "engine/perf/probe_event.h"
 #include "engine/perf/state.h"
@@ -106,6 +107,14 @@ static uint32_t count_threads(const struct target *target)
 	return count;
 }
 
+/* Programs run when perf events do: one without the other is of no use. */
+static int ebpf_engine_probe(struct error *err)
+{
+	int r = walker_probe(err);
+
+	return r < 0 ? r : perf_probe_own(err);
+}
+
 static int ebpf_engine_open(const struct engine_config *config, const struct target *target,
 			    struct sink *sink, void **ret_self, struct error *err)
 {
@@ -157,7 +166,7 @@ static int ebpf_engine_open(const struct engine_config *config, const struct tar
 const struct engine_ops ebpf_engine_ops = {
 	.name = "ebpf",
 	.summary = "programs in the kernel that walk stacks by unwind tables",
-	.probe = walker_probe,
+	.probe = ebpf_engine_probe,
 	.open = ebpf_engine_open,
 	.start = perf_engine_start,
 	.fd = perf_engine_fd,

@@ -28,6 +28,7 @@
 #include "engine/ebpf/store.h"
 #include "engine/ebpf/walker_programs.h"
 #include "proc/address_space.h"
+#include "proc/own_file.h"
 #include "proc/thread_status.h"
 #include "track/module_tables.h"
 #include "track/process_tracker.h"
@@ -131,6 +132,7 @@ static int try_map(void)
 int walker_probe(struct error *err)
 {
 	struct utsname host;
+	char command[400];
 	int r;
 
 	if (!kernel_is_new_enough(&host)) {
@@ -154,9 +156,8 @@ int walker_probe(struct error *err)
 	}
 	if (!has_capabilities()) {
 		(void)error_set(err, -EPERM, "eBPF programs are not allowed here");
-		error_remedy(err,
-			     "run as root, or grant it: sudo setcap "
-			     "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog=ep $(command -v wick)");
+		error_remedy(err, "run as root, or grant it: %s",
+			     own_file_setcap(OWN_FILE_ALL, command, sizeof(command)));
 		return -EPERM;
 	}
 	r = try_map();

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "base/scope.h"
+#include "proc/own_file.h"
 
 #define SOFTWARE(name, text, config)                                                               \
 	{                                                                                          \
@@ -275,6 +276,7 @@ static int refused(const struct event_grant *grant, int code, pid_t tid, struct 
 	int needed = paranoid_for(grant, tid);
 	const char *of_what = "";
 	char setting[64] = "";
+	char command[400];
 
 	if (needed < 0)
 		of_what = needed == NO_SETTING ? " of functions" : " of tracepoints";
@@ -288,8 +290,8 @@ static int refused(const struct event_grant *grant, int code, pid_t tid, struct 
 	(void)error_errno(err, code,
 			  "perf events%s are not allowed here (kernel.perf_event_paranoid is %lld)",
 			  of_what, (long long)paranoid);
-	error_remedy(err, "run as root,%s or: sudo setcap cap_perfmon=ep $(command -v wick)",
-		     setting);
+	error_remedy(err, "run as root,%s or: %s", setting,
+		     own_file_setcap("cap_perfmon", command, sizeof(command)));
 	return code;
 }
 

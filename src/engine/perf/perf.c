@@ -42,20 +42,6 @@
 /* Busy time of the machine from which its ticks of 10 ms are fine enough. */
 #define MACHINE_LEAST_NS (5 * NS_PER_SEC)
 
-static int perf_engine_probe(struct error *err)
-{
-	struct perf_probe probe;
-
-	perf_probe(&probe);
-	if (probe.user == 0)
-		return 0;
-	if (probe.user == -EMFILE)
-		return error_errno(err, probe.user, "no perf event can be opened");
-	(void)error_errno(err, probe.user, "perf events are not allowed here");
-	error_remedy(err, "run as root, or: sudo sysctl kernel.perf_event_paranoid=2");
-	return probe.user;
-}
-
 static int perf_engine_open(const struct engine_config *config, const struct target *target,
 			    struct sink *sink, void **ret_self, struct error *err)
 {
@@ -313,7 +299,7 @@ const char *perf_engine_notice(void *self)
 const struct engine_ops perf_engine_ops = {
 	.name = "perf",
 	.summary = "perf events of the kernel: timers, call chains by frame pointer",
-	.probe = perf_engine_probe,
+	.probe = perf_probe_own,
 	.open = perf_engine_open,
 	.start = perf_engine_start,
 	.fd = perf_engine_fd,

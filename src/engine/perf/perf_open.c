@@ -20,6 +20,7 @@
 #include "engine/perf/waker.h"
 #include "model/sink.h"
 #include "proc/cgroup_folder.h"
+#include "proc/own_file.h"
 #include "proc/process_info.h"
 #include "track/process_tracker.h"
 #include "track/registers.h"
@@ -329,14 +330,15 @@ static int ended_process(pid_t pid, struct error *err)
 static int refused(int code, pid_t pid, struct error *err)
 {
 	struct process_info info;
+	char command[400];
 
 	if ((code != -EACCES && code != -EPERM) || process_info_read(pid, &info, NULL) < 0 ||
 	    info.uid == geteuid())
 		return code;
 	(void)error_errno(err, code, "cannot attach to process %d (owned by %s)", (int)pid,
 			  info.user);
-	error_remedy(err, "run as root, or grant it: sudo setcap cap_perfmon,cap_sys_ptrace=ep "
-			  "$(command -v wick)");
+	error_remedy(err, "run as root, or grant it: %s",
+		     own_file_setcap("cap_perfmon,cap_sys_ptrace", command, sizeof(command)));
 	return code;
 }
 
@@ -629,7 +631,7 @@ static void init_layout(struct perf_engine *engine)
 }
 
 /* What samples weigh: the event, then the members of its group. */
-static int tell_schemas(struct perf_engine *engine)
+static int tell_schemas(struct perf_engine *engine, struct error *err)
 {
 	int r = 0;
 
@@ -646,7 +648,7 @@ static int tell_schemas(struct perf_engine *engine)
 		r = engine->sink->ops->schema(engine->sink->self, &schema,
 					      &engine->columns[i].schema);
 	}
-	return r;
+	return r < 0 ? error_errno(err, r, "the perf engine cannot describe its samples") : 0;
 }
 
 int perf_open(const struct engine_config *config, const struct target *target, struct sink *sink,
@@ -701,8 +703,6 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 		r = -EMFILE;
 	if (r == 0 && walker)
 		r = add_timer(engine);
-	if (r == 0)
-		r = tell_schemas(engine);
 	if (r < 0)
 		(void)error_errno(err, r, "cannot set up the perf engine");
 	else
@@ -712,6 +712,8 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	engine->least_away_ns = config->least_away_ns;
 	if (r == 0 && engine->away)
 		r = perf_away_arm(engine, config, target, err);
+	if (r == 0)
+		r = tell_schemas(engine, err); /* last: another engine may have to take over */
 	if (r < 0) {
 		engine->walker = NULL; /* the caller's still */
 		perf_close(engine);

@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/scope.h"
 
 struct trial {
@@ -100,13 +101,32 @@ void perf_probe_settings(struct perf_probe *ret, int code)
 	}
 }
 
+static int try_own(void)
+{
+	return try_event(
+		&(struct trial){PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false, 0, -1});
+}
+
+int perf_probe_own(struct error *err)
+{
+	int r = try_own();
+
+	if (r == 0)
+		return 0;
+	if (r == -EMFILE)
+		return error_errno(err, r, "no perf event can be opened");
+	(void)error_errno(err, r, "perf events are not allowed here");
+	error_remedy(err, "run as root, or: sudo sysctl kernel.perf_event_paranoid=2");
+	return r;
+}
+
 void perf_probe(struct perf_probe *ret)
 {
 	static const uint32_t software = PERF_TYPE_SOFTWARE;
 	static const uint64_t cpu_clock = PERF_COUNT_SW_CPU_CLOCK;
 
 	perf_probe_settings(ret, 0);
-	ret->user = try_event(&(struct trial){software, cpu_clock, false, 0, -1});
+	ret->user = try_own();
 	ret->kernel = try_event(&(struct trial){software, cpu_clock, true, 0, -1});
 	ret->machine = try_event(&(struct trial){software, cpu_clock, true, -1, sched_getcpu()});
 	ret->hardware = try_event(

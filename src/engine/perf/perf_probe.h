@@ -13,6 +13,8 @@
 
 #define PERF_PROBE_UNKNOWN INT64_MIN /* a setting that does not exist or cannot be read */
 
+struct error;
+
 struct perf_probe {
 	/* 0 when such an event opens, else a negative errno. */
 	int user;     /* cpu-clock of this process, user space only */
@@ -38,5 +40,8 @@ void perf_probe(struct perf_probe *ret);
 
 /* The same where perf_event_open() must not be called: it is told what comes of that. */
 void perf_probe_settings(struct perf_probe *ret, int code);
+
+/* 0 when an event of this process opens, which all that sample by perf events need. */
+int perf_probe_own(struct error *err);
 
 #endif

@@ -48,7 +48,7 @@ struct ptrace_engine {
 	bool waiting;       /* for the exec of the command, which starts the timer */
 	VEC(struct state_labels) labels;
 	struct engine_stats stats;
-	char notice[256];
+	char notice[640];
 };
 
 static int ptrace_engine_probe(struct error *err)
@@ -297,14 +297,16 @@ static int ptrace_engine_open(const struct engine_config *config, const struct t
 	engine->rate_hz = config->paused ? 0 : engine->stats.frequency_hz;
 	(void)snprintf(engine->notice, sizeof(engine->notice),
 		       "the ptrace engine samples wall-clock time of all threads, %u times a "
-		       "second, %s%s%s",
+		       "second, %s%s%s%s%s",
 		       engine->stats.frequency_hz,
 		       engine->stats.kernel ? "with kernel frames of those that sleep"
 					    : "without the kernel's frames",
 		       config->unwind == ENGINE_UNWIND_FP ? ", by frame pointers alone" : "",
 		       config->stack_bytes < ENGINE_STACK_BYTES
 			       ? "; it copies no stacks: --stack-size changes nothing"
-			       : "");
+			       : "",
+		       config->why_lesser ? "; " : "",
+		       config->why_lesser ? config->why_lesser : "");
 	r = set_up(engine, config, target, err);
 	if (r < 0) {
 		ptrace_engine_close(engine);

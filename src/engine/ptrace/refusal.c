@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/scope.h"
+#include "proc/own_file.h"
 #include "proc/process_info.h"
 #include "proc/thread_status.h"
 
@@ -58,6 +59,7 @@ static int explain_scope(int code, pid_t pid, struct error *err)
 int refusal_explain(int code, pid_t pid, pid_t tid, struct error *err)
 {
 	struct process_info info;
+	char command[400];
 	pid_t tracer = thread_tracer(tid);
 
 	if (code == -ENOMEM)
@@ -86,8 +88,8 @@ int refusal_explain(int code, pid_t pid, pid_t tid, struct error *err)
 	if (!is_privileged() && info.uid != geteuid()) {
 		(void)error_errno(err, code, "cannot attach to process %d (owned by %s)", (int)pid,
 				  info.user);
-		error_remedy(err, "run as root, or grant it: sudo setcap cap_sys_ptrace=ep "
-				  "$(command -v wick)");
+		error_remedy(err, "run as root, or grant it: %s",
+			     own_file_setcap("cap_sys_ptrace", command, sizeof(command)));
 		return code;
 	}
 	if (is_privileged() && !info.executable[0])

@@ -529,3 +529,12 @@ uint64_t process_file_take_lost(struct process_file *file)
 	file->damaged = file->given_up = 0;
 	return lost;
 }
+
+uint64_t process_file_take_missed(struct process_file *file)
+{
+	uint64_t now = atomic_load(&file->head->counts[SESSION_HEAP_MISSED]);
+	uint64_t missed = now > file->missed ? now - file->missed : 0; /* as above */
+
+	file->missed = now;
+	return missed;
+}

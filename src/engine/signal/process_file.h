@@ -42,6 +42,7 @@ struct process_file {
 	bool overwritten;           /* its rings give up their oldest records; set by the caller */
 	uint64_t damaged;           /* records that made no sense */
 	bool is_cut;                /* the file was too short for its slots: counted as one */
+	uint64_t missed;            /* calls of the allocator, as far as told */
 	uint64_t given_up;          /* samples that were written over before they were read */
 	uint64_t lost;              /* that the program had no room for, as far as told */
 };
@@ -121,5 +122,8 @@ uint64_t process_file_ring_bytes(const struct process_file *file);
 
 /* What is lost of samples since the last call. */
 uint64_t process_file_take_lost(struct process_file *file);
+
+/* Calls of the allocator that threads could not write down, since it was asked last. */
+uint64_t process_file_take_missed(struct process_file *file);
 
 #endif

@@ -38,10 +38,12 @@ void remark_threads(struct engine_stats *stats, const uint64_t *counts)
 		       remark_s(counts[SESSION_NO_LABEL]), SESSION_TEXT_BYTES);
 	if (counts[SESSION_NO_SLOT] > 0)
 		remark(stats,
-		       "not sampled: %llu thread%s beyond the most that have room at once; use "
-		       "--engine perf",
+		       "not recorded: %llu thread%s beyond the %u that have room at once; %s",
 		       (unsigned long long)counts[SESSION_NO_SLOT],
-		       remark_s(counts[SESSION_NO_SLOT]));
+		       remark_s(counts[SESSION_NO_SLOT]), SESSION_SLOTS,
+		       stats->heap_events > 0 || counts[SESSION_HEAP_MISSED] > 0
+			       ? "follow the heap from outside: wick heap -p PID"
+			       : "use --engine perf");
 	if (counts[SESSION_NO_TIMER] > 0)
 		remark(stats, "the kernel had no timer for %llu thread%s: raise ulimit -i",
 		       (unsigned long long)counts[SESSION_NO_TIMER],
@@ -134,11 +136,12 @@ void remark_heap(struct engine_stats *stats, const uint64_t *counts, const struc
 		       (unsigned long long)counts[SESSION_HEAP_STALLS],
 		       remark_s(counts[SESSION_HEAP_STALLS]));
 	if (counts[SESSION_HEAP_MISSED] > 0)
-		remark(stats,
-		       "not seen: %llu call%s of the allocator, by threads that began without the "
-		       "C library, or in the midst of another",
+		remark(stats, "lost: %llu call%s of the allocator, by threads that %s",
 		       (unsigned long long)counts[SESSION_HEAP_MISSED],
-		       remark_s(counts[SESSION_HEAP_MISSED]));
+		       remark_s(counts[SESSION_HEAP_MISSED]),
+		       counts[SESSION_NO_SLOT] > 0
+			       ? "had no room"
+			       : "began without the C library, or in the midst of another");
 	if (counts[SESSION_HEAP_BYPASSED] > 0 && stats->heap_events > 0) /* else: absence */
 		remark(stats,
 		       "in %llu program%s a malloc() that is linked into it is called instead of "

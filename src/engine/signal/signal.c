@@ -369,6 +369,7 @@ static int drain_file(struct signal_engine *engine, struct process_file *file)
 {
 	struct process_reader reader = {
 		.sample = on_sample, .thread = on_thread, .heap = on_heap, .self = engine};
+	uint64_t missed;
 	uint64_t lost;
 	int r;
 
@@ -378,10 +379,15 @@ static int drain_file(struct signal_engine *engine, struct process_file *file)
 	engine->ring_fill = file->fill > engine->ring_fill ? file->fill : engine->ring_fill;
 	file->fill = 0;
 	lost = process_file_take_lost(file);
-	engine->stats.lost += lost;
+	missed = process_file_take_missed(file);
+	engine->stats.lost += lost + missed;
+	engine->stats.heap_missed += missed;
 	if (r == 0 && lost > 0)
 		r = engine->sink->ops->loss(engine->sink->self, LOSS_RING_FULL,
 					    clock_monotonic_ns(), lost);
+	if (r == 0 && missed > 0)
+		r = engine->sink->ops->loss(engine->sink->self, LOSS_NO_MEMORY,
+					    clock_monotonic_ns(), missed);
 	return r;
 }
 
