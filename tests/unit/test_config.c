@@ -20,6 +20,7 @@
 #include "base/vec.h"
 #include "cli/command.h"
 #include "cli/schema.h"
+#include "cli/table.h"
 
 enum mode { MODE_CPU, MODE_WALL };
 
@@ -441,6 +442,48 @@ static void root_leaves_the_local_file_of_another_user_aside(void **state)
 	config_fini(&config);
 }
 
+static bool is_number(enum option_kind kind)
+{
+	return kind == OPTION_KIND_U64 || kind == OPTION_KIND_DOUBLE ||
+	       kind == OPTION_KIND_DURATION || kind == OPTION_KIND_SIZE;
+}
+
+/* UINT64_MAX is no value: the schema has null there. */
+static void assert_default_in_range(const struct option_entry *entry)
+{
+	const struct option_spec *spec = entry->spec;
+	bool is_real = spec->kind == OPTION_KIND_DOUBLE;
+	double value =
+		is_real ? *(const double *)entry->place : (double)*(const uint64_t *)entry->place;
+	bool is_unset = !is_real && *(const uint64_t *)entry->place == UINT64_MAX;
+
+	if (is_unset || (spec->off && value == 0))
+		return;
+	if (value < spec->min || (spec->max != 0 && value > spec->max))
+		fail_msg("the default %g of %s is out of its range", value, spec->key);
+}
+
+static void the_default_of_every_key_lies_in_its_range(void **state)
+{
+	size_t checked = 0;
+	size_t i;
+	size_t j;
+
+	for (i = 0; command_table[i]; i++) {
+		struct command_values values;
+
+		assert_int_equal(command_values_init(&values, command_table[i], NULL), 0);
+		for (j = 0; j < values.set.count; j++)
+			if (values.set.entries[j].spec->key &&
+			    is_number(values.set.entries[j].spec->kind)) {
+				assert_default_in_range(&values.set.entries[j]);
+				checked++;
+			}
+		command_values_fini(&values);
+	}
+	assert_true(checked > 10);
+}
+
 static void the_schema_has_every_section_and_key(void **state)
 {
 	static const char *const parts[] = {
@@ -481,6 +524,7 @@ int main(void)
 		IN_DIRECTORY(a_given_file_must_exist_and_no_other_is_read),
 		IN_DIRECTORY(a_fifo_in_place_of_the_file_does_not_hang),
 		IN_DIRECTORY(root_leaves_the_local_file_of_another_user_aside),
+		cmocka_unit_test(the_default_of_every_key_lies_in_its_range),
 		cmocka_unit_test(the_schema_has_every_section_and_key),
 	};
 
