@@ -43,7 +43,7 @@ struct wick_load_options {
 	size_t size;                     /* sizeof(struct wick_load_options) */
 	const char *event;               /* NULL: the one that was sampled */
 	uint64_t from_ns;                /* since the recording began */
-	uint64_t to_ns;                  /* 0: its end */
+	uint64_t to_ns;                  /* after from_ns, else -ERANGE; 0: its end */
 	const char *only;                /* a regular expression: stacks with such a function */
 	const char *ignore;              /* stacks without */
 	unsigned int symbolize;          /* WICK_SYMBOLIZE_… of <wick/symbolize.h> */
@@ -81,7 +81,8 @@ struct wick_record_options {
 
 /*
  * Samples a process, all its threads, while it runs. Returns when the time is over, the
- * process has ended or stop_fd can be read. ret may be NULL if a recording is written.
+ * process has ended or stop_fd can be read; a stop_fd that is not open is -EBADF. ret may be
+ * NULL if a recording is written.
  * What it may do is what wick record -p may do: see wick doctor. Signals, limits and
  * descriptors of the calling program stay as they are; but where nothing is left but the
  * engine "ptrace", SIGCHLD is that engine's meanwhile, and one such call at a time works.

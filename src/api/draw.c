@@ -28,8 +28,10 @@ static int put_flame(const struct wick_profile *profile, const struct wick_flame
 {
 	struct flame_options options = FLAME_OPTIONS_DEFAULT;
 	struct wick_flame_options asked;
-	int r = sized_take(&asked, sizeof(asked), given, "wick_flame_options", err);
+	int r = need(profile, "the profile", err);
 
+	if (r == 0)
+		r = sized_take(&asked, sizeof(asked), given, "wick_flame_options", err);
 	if (r < 0)
 		return r;
 	if (asked.colors > WICK_FLAME_LANGUAGE)
@@ -52,11 +54,22 @@ static int put_flame(const struct wick_profile *profile, const struct wick_flame
 	return flame_write(profile->profile, &options, out, err);
 }
 
+/* What was made goes to a file: whole, or not at all. */
+static int give_file(const struct bytes *text, const char *path, struct error *err)
+{
+	int r = need(path, "the path", err);
+
+	return r < 0 ? r : outfile_write(path, text->data, text->size, err);
+}
+
 /* The text that was made goes to the caller, with a 0 byte behind it. */
 static int give_text(struct bytes *text, char **ret_text, size_t *ret_size, struct error *err)
 {
 	size_t size = text->size;
+	int r = need(ret_text, "ret_text", err);
 
+	if (r < 0)
+		return r;
 	bytes_put_u8(text, 0);
 	if (text->failed)
 		return error_set(err, -ENOMEM, "no memory for the text");
@@ -89,13 +102,17 @@ int wick_flame_svg(const struct wick_profile *profile, const struct wick_flame_o
 	int r = put_flame(profile, options, &text, &inner);
 
 	if (r == 0)
-		r = outfile_write(path, text.data, text.size, &inner);
+		r = give_file(&text, path, &inner);
 	bytes_fini(&text);
 	return r < 0 ? hand_out(&inner, err) : 0;
 }
 
 static int find_format(const char *name, const struct exporter_ops **ret, struct error *err)
 {
+	int r = need(name, "the format", err);
+
+	if (r < 0)
+		return r;
 	*ret = exporter_find(name);
 	if (*ret)
 		return 0;
@@ -109,8 +126,10 @@ static int put_format(const struct wick_profile *profile, const char *format, st
 {
 	const struct export_config config = {.value = EXPORT_DEFAULT_VALUE};
 	const struct exporter_ops *ops;
-	int r = find_format(format, &ops, err);
+	int r = need(profile, "the profile", err);
 
+	if (r == 0)
+		r = find_format(format, &ops, err);
 	if (r < 0)
 		return r;
 	if (exporter_lists_samples(ops)) {
@@ -144,7 +163,7 @@ int wick_export(const struct wick_profile *profile, const char *format, const ch
 	int r = put_format(profile, format, &text, &inner);
 
 	if (r == 0)
-		r = outfile_write(path, text.data, text.size, &inner);
+		r = give_file(&text, path, &inner);
 	bytes_fini(&text);
 	return r < 0 ? hand_out(&inner, err) : 0;
 }
@@ -168,6 +187,10 @@ int wick_export_recording(const char *recording, const struct wick_load_options 
 	struct error inner = {0};
 	int r = load_request_init(&request, options, &inner);
 
+	if (r == 0)
+		r = need(recording, "the recording", &inner);
+	if (r == 0)
+		r = need(path, "the path", &inner);
 	if (r == 0)
 		r = find_format(format, &ops, &inner);
 	if (r == 0) {

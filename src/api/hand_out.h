@@ -23,6 +23,15 @@ static inline int hand_out(const struct error *from, struct wick_error *to)
 	return from->code;
 }
 
+/* For what a caller must hand over. Returns 0, or -EINVAL when it is NULL. */
+static inline int need(const void *given, const char *name, struct error *err)
+{
+	if (given)
+		return 0;
+	return error_advise(err, error_set(err, -EINVAL, "%s is NULL", name),
+			    "hand it over: only what the header says may be NULL");
+}
+
 /* For a number that no process can have. Returns the code. */
 static inline int refuse_pid(pid_t pid, struct error *err)
 {

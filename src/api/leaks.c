@@ -130,10 +130,15 @@ static int detect(struct wick_leaks *leaks, const char *path,
 int wick_detect_leaks(const char *path, const struct wick_leak_options *options,
 		      struct wick_leaks **ret, struct wick_error *err)
 {
-	struct wick_leaks *leaks = calloc(1, sizeof(*leaks));
+	struct wick_leaks *leaks;
 	struct error inner = {0};
-	int r;
+	int r = need(path, "the path", &inner);
 
+	if (r == 0)
+		r = need(ret, "ret", &inner);
+	if (r < 0)
+		return hand_out(&inner, err);
+	leaks = calloc(1, sizeof(*leaks));
 	if (!leaks)
 		return hand_out(&(struct error){-ENOMEM, "no memory for leaks", ""}, err);
 	r = detect(leaks, path, options, &inner);
@@ -162,8 +167,7 @@ static struct wick_leak_amount amount_of(struct leak_amount amount)
 	return (struct wick_leak_amount){amount.bytes, amount.blocks};
 }
 
-int wick_leaks_describe(const struct wick_leaks *leaks, struct wick_leaks_info *ret,
-			struct wick_error *err)
+static struct wick_leaks_info info_of(const struct wick_leaks *leaks)
 {
 	const struct leak_amount *sums = leaks->rows.sums;
 	const struct profile *profile = leaks->heap.profile;
@@ -184,7 +188,6 @@ int wick_leaks_describe(const struct wick_leaks *leaks, struct wick_leaks_info *
 		.scanned = leaks->verdict.has_scan,
 	};
 	const struct heap_misuses *misuses = &heap_analysis_report(leaks->heap.analysis)->misuses;
-	struct error why = {0};
 	size_t i;
 
 	for (i = 0; i < misuses->groups.count; i++) {
@@ -195,6 +198,18 @@ int wick_leaks_describe(const struct wick_leaks *leaks, struct wick_leaks_info *
 		else
 			info.foreign_frees += group->count;
 	}
+	return info;
+}
+
+int wick_leaks_describe(const struct wick_leaks *leaks, struct wick_leaks_info *ret,
+			struct wick_error *err)
+{
+	struct wick_leaks_info info;
+	struct error why = {0};
+
+	if (need(leaks, "leaks", &why) < 0)
+		return hand_out(&why, err);
+	info = info_of(leaks);
 	if (sized_hand_out(ret, &info, sizeof(info), "wick_leaks_info", &why) < 0)
 		return hand_out(&why, err);
 	return 0;
@@ -202,19 +217,22 @@ int wick_leaks_describe(const struct wick_leaks *leaks, struct wick_leaks_info *
 
 size_t wick_leaks_count(const struct wick_leaks *leaks)
 {
-	return leaks->shown.count;
+	return leaks ? leaks->shown.count : 0;
 }
 
 int wick_leaks_get(const struct wick_leaks *leaks, size_t i, struct wick_leak *ret)
 {
-	const struct profile *profile = leaks->heap.profile;
+	const struct profile *profile;
 	const struct profile_function *function;
 	const struct leak_row *row;
 	const struct leak_key *key;
 	struct wick_leak leak = {0};
 
+	if (!leaks)
+		return -EINVAL;
 	if (i >= leaks->shown.count)
 		return -ENOENT;
+	profile = leaks->heap.profile;
 	row = leaks->shown.items[i].row;
 	key = &leaks->rows.keys.items[row->key];
 	function = &profile->functions.items[key->function];
@@ -245,6 +263,8 @@ int wick_leaks_stack(struct wick_leaks *leaks, size_t i, size_t stack, struct wi
 	struct wick_leak_stack found = {0};
 	int r;
 
+	if (!leaks)
+		return -EINVAL;
 	if (i >= leaks->shown.count || stack >= leaks->shown.items[i].row->stack_count)
 		return -ENOENT;
 	at = &leaks->rows.stacks.items[leaks->shown.items[i].row->first_stack + stack];

@@ -89,8 +89,11 @@ int wick_maps_read_pid(pid_t pid, unsigned int options, struct wick_maps **ret,
 		       struct wick_error *err)
 {
 	struct error inner = {0};
-	SCOPED(maps) struct wick_maps *maps = maps_new(pid);
+	SCOPED(maps) struct wick_maps *maps = NULL;
 
+	if (need(ret, "ret", &inner) < 0)
+		return hand_out(&inner, err);
+	maps = maps_new(pid);
 	if (!maps)
 		(void)error_set(&inner, -ENOMEM, "no memory for a memory map");
 	else if (pid <= 0)
@@ -112,8 +115,11 @@ int wick_maps_parse(const char *text, size_t size, unsigned int options, struct 
 		    struct wick_error *err)
 {
 	struct error inner = {0};
-	SCOPED(maps) struct wick_maps *maps = maps_new(NO_PID);
+	SCOPED(maps) struct wick_maps *maps = NULL;
 
+	if ((size > 0 && need(text, "the text", &inner) < 0) || need(ret, "ret", &inner) < 0)
+		return hand_out(&inner, err);
+	maps = maps_new(NO_PID);
 	if (!maps || maps_parse(&maps->maps, text, size, options) < 0) {
 		(void)error_set(&inner, -ENOMEM, "no memory for a memory map");
 		return hand_out(&inner, err);
@@ -132,16 +138,18 @@ void wick_maps_free(struct wick_maps *maps)
 
 size_t wick_maps_count(const struct wick_maps *maps)
 {
-	return maps->maps.count;
+	return maps ? maps->maps.count : 0;
 }
 
 size_t wick_maps_bad_lines(const struct wick_maps *maps)
 {
-	return maps->maps.bad_lines;
+	return maps ? maps->maps.bad_lines : 0;
 }
 
 int wick_maps_region_at(const struct wick_maps *maps, size_t i, struct wick_maps_region *ret)
 {
+	if (!maps || !ret)
+		return -EINVAL;
 	if (i >= maps->maps.count)
 		return -ERANGE;
 	const struct map_region *region = &maps->maps.items[i];
@@ -160,8 +168,11 @@ int wick_maps_region_at(const struct wick_maps *maps, size_t i, struct wick_maps
 
 int wick_maps_converter_new(struct wick_maps_converter **ret)
 {
-	SCOPED(mem) struct wick_maps_converter *converter = calloc(1, sizeof(*converter));
+	SCOPED(mem) struct wick_maps_converter *converter = NULL;
 
+	if (!ret)
+		return -EINVAL;
+	converter = calloc(1, sizeof(*converter));
 	if (!converter)
 		return -ENOMEM;
 	converter->files = module_files_new();
@@ -355,6 +366,8 @@ int wick_maps_converter_add(struct wick_maps_converter *converter, uint64_t id,
 {
 	struct added_snapshot snapshot = {.id = id};
 
+	if (!converter || !maps)
+		return -EINVAL;
 	if (find_snapshot(converter, id))
 		return -EEXIST;
 	if (vec_reserve(&converter->snapshots, converter->snapshots.count + 1) < 0 ||
@@ -390,10 +403,13 @@ static void fill_location(const struct wick_maps_converter *converter, uint64_t 
 size_t wick_maps_convert_batch(const struct wick_maps_converter *converter, uint64_t id,
 			       const uint64_t *addresses, size_t n, struct wick_maps_location *ret)
 {
-	const struct added_snapshot *snapshot = find_snapshot(converter, id);
+	const struct added_snapshot *snapshot;
 	struct address_hit hits[64];
 	size_t known = 0;
 
+	if (!converter || !addresses || !ret)
+		return 0;
+	snapshot = find_snapshot(converter, id);
 	if (!snapshot) {
 		for (size_t i = 0; i < n; i++)
 			fill_location(converter, addresses[i], NULL, &ret[i]);
@@ -416,5 +432,7 @@ size_t wick_maps_convert_batch(const struct wick_maps_converter *converter, uint
 int wick_maps_convert(const struct wick_maps_converter *converter, uint64_t id, uint64_t address,
 		      struct wick_maps_location *ret)
 {
+	if (!converter || !ret)
+		return -EINVAL;
 	return wick_maps_convert_batch(converter, id, &address, 1, ret) > 0;
 }

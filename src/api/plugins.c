@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include "base/vec.h"
 #include "export/export.h"
 #include "import/import.h"
+#include "proc/thread_status.h"
 #include "symbol/name_source.h"
 #include "view/analyser.h"
 #include "view/view.h"
@@ -140,8 +142,14 @@ static void load_folder(struct plugins *plugins, const char *folder)
 	struct dirent **entries;
 	char path[PATH_MAX];
 	int count = scandir(folder, &entries, is_object, alphasort);
+	struct error err = {0};
 	int i;
 
+	if (count < 0) {
+		(void)error_file(&err, -errno, "cannot read the folder");
+		warn(plugins, folder, &err);
+		return;
+	}
 	for (i = 0; i < count; i++) {
 		int n = snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
 
@@ -149,11 +157,10 @@ static void load_folder(struct plugins *plugins, const char *folder)
 			load_one(plugins, path);
 		free(entries[i]);
 	}
-	if (count >= 0)
-		free(entries);
+	free(entries);
 }
 
-/* Folders that are not there are passed over, as in PATH. */
+/* An entry that is not there, or cannot be read, is one warning: it was named to be used. */
 static void load_paths(struct plugins *plugins, char *paths)
 {
 	char *rest = paths;
@@ -171,6 +178,24 @@ static void load_paths(struct plugins *plugins, char *paths)
 	}
 }
 
+/*
+ * The loader marks programs that got rights from their file. Rights of a service manager or of
+ * setpriv (ambient capabilities) come without that mark. Root's are no more than what root has.
+ */
+static bool is_privileged(void)
+{
+	static const char *const fields[] = {"CapEff", "CapPrm"};
+	uint64_t mask;
+	size_t i;
+
+	if (getauxval(AT_SECURE))
+		return true;
+	for (i = 0; geteuid() != 0 && i < ARRAY_SIZE(fields); i++)
+		if (thread_status_read(0, fields[i], 16, &mask) < 0 || mask != 0)
+			return true;
+	return false;
+}
+
 struct plugins *plugins_load(const char *paths, plugin_warning_fn *warning, void *self)
 {
 	struct plugins *plugins = calloc(1, sizeof(*plugins));
@@ -182,7 +207,7 @@ struct plugins *plugins_load(const char *paths, plugin_warning_fn *warning, void
 	}
 	plugins->warn = warning;
 	plugins->self = self;
-	if (*copy && getauxval(AT_SECURE)) {
+	if (*copy && is_privileged()) {
 		struct error err = {0};
 
 		(void)error_set(&err, -EPERM,

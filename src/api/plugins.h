@@ -18,8 +18,8 @@ struct plugins;
 
 /*
  * Loads the objects of paths, folders and files with colons between them; NULL or "": none.
- * Returns NULL without memory. What cannot be used is left out with a warning; one that fails
- * later on gets one then.
+ * Returns NULL without memory. What cannot be used, is not there or cannot be read is left out
+ * with a warning; one that fails later on gets one then.
  */
 struct plugins *plugins_load(const char *paths, plugin_warning_fn *warn, void *self);
 void plugins_free(struct plugins *plugins); /* NULL is fine, here and below */

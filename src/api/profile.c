@@ -2,6 +2,7 @@
 #include <wick/profile.h>
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include <wick/symbolize.h>
@@ -21,6 +22,13 @@ int load_request_init(struct load_request *request, const struct wick_load_optio
 
 	if (r < 0)
 		return r;
+	if (asked.to_ns > 0 && asked.from_ns >= asked.to_ns)
+		return error_advise(err,
+				    error_set(err, -ERANGE,
+					      "from_ns %" PRIu64 " is not before to_ns %" PRIu64,
+					      asked.from_ns, asked.to_ns),
+				    "both count from the start of the recording; to_ns 0 is its "
+				    "end");
 	request->only[0] = asked.only;
 	request->ignore[0] = asked.ignore;
 	options.event = asked.event;
@@ -62,8 +70,12 @@ int wick_load(const char *path, const struct wick_load_options *options, struct 
 	struct load_request request;
 	struct profile *profile = NULL;
 	struct error inner = {0};
-	int r = load_request_init(&request, options, &inner);
+	int r = need(path, "the path", &inner);
 
+	if (r == 0)
+		r = need(ret, "ret", &inner);
+	if (r == 0)
+		r = load_request_init(&request, options, &inner);
 	if (r == 0)
 		r = load_profile(path, &request.options, &profile, &inner);
 	if (r == 0)
@@ -79,12 +91,11 @@ void wick_profile_free(struct wick_profile *profile)
 	free(profile);
 }
 
-int wick_profile_describe(const struct wick_profile *profile, struct wick_profile_info *ret,
-			  struct wick_error *err)
+static struct wick_profile_info info_of(const struct profile *inner)
 {
-	const struct profile *inner = profile->profile;
 	const struct profile_quality *quality = &inner->quality;
-	struct wick_profile_info info = {
+
+	return (struct wick_profile_info){
 		.title = inner->title ? inner->title : "",
 		.start_realtime_ns = inner->start_realtime_ns,
 		.duration_ns = inner->duration_ns,
@@ -98,8 +109,17 @@ int wick_profile_describe(const struct wick_profile *profile, struct wick_profil
 		.main_value = inner->main_value,
 		.incomplete = quality->incomplete,
 	};
+}
+
+int wick_profile_describe(const struct wick_profile *profile, struct wick_profile_info *ret,
+			  struct wick_error *err)
+{
+	struct wick_profile_info info;
 	struct error why = {0};
 
+	if (need(profile, "the profile", &why) < 0)
+		return hand_out(&why, err);
+	info = info_of(profile->profile);
 	if (sized_hand_out(ret, &info, sizeof(info), "wick_profile_info", &why) < 0)
 		return hand_out(&why, err);
 	return 0;
@@ -107,14 +127,14 @@ int wick_profile_describe(const struct wick_profile *profile, struct wick_profil
 
 const char *wick_profile_value_name(const struct wick_profile *profile, uint32_t value)
 {
-	const struct profile *inner = profile->profile;
+	const struct profile *inner = profile ? profile->profile : NULL;
 
-	return value < inner->value_count ? inner->value_types[value].name : NULL;
+	return inner && value < inner->value_count ? inner->value_types[value].name : NULL;
 }
 
 const char *wick_profile_value_unit(const struct wick_profile *profile, uint32_t value)
 {
-	const struct profile *inner = profile->profile;
+	const struct profile *inner = profile ? profile->profile : NULL;
 
-	return value < inner->value_count ? inner->value_types[value].unit : NULL;
+	return inner && value < inner->value_count ? inner->value_types[value].unit : NULL;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,6 +50,12 @@ static int check(const struct job *job, struct error *err)
 		return error_advise(err,
 				    error_set(err, -EINVAL, "there is no mode %u", options->mode),
 				    "take one of enum wick_record_mode");
+	if (options->stop_fd && fcntl(*options->stop_fd, F_GETFD) < 0)
+		return error_advise(err,
+				    error_set(err, -EBADF, "stop_fd leads to %d, which is not open",
+					      *options->stop_fd),
+				    "give a descriptor that can be read, such as the end of a "
+				    "pipe, or NULL");
 	return 0;
 }
 

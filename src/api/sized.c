@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "api/hand_out.h"
 #include "base/error.h"
 
 /* More is no struct of ours in any version: the size was not set. */
@@ -11,6 +12,10 @@
 
 static int read_size(const void *given, const char *name, size_t *ret, struct error *err)
 {
+	int r = need(given, name, err);
+
+	if (r < 0)
+		return r;
 	(void)memcpy(ret, given, sizeof(*ret));
 	if (*ret >= sizeof(*ret) && *ret <= MAX_BYTES)
 		return 0;

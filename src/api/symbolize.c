@@ -29,9 +29,11 @@ static int open_resolver(struct resolver_config *config, unsigned int options,
 			 const char *const *symbol_paths, struct wick_symbolizer **ret,
 			 struct wick_error *err)
 {
-	struct wick_symbolizer *symbolizer = calloc(1, sizeof(*symbolizer));
+	struct wick_symbolizer *symbolizer;
 	struct error inner = {0};
 
+	if (need(ret, "ret", &inner) < 0)
+		return hand_out(&inner, err);
 	config->demangle = !(options & WICK_SYMBOLIZE_MANGLED);
 	config->no_disk_cache = !(options & WICK_SYMBOLIZE_CACHE);
 	config->detail = options & WICK_SYMBOLIZE_NAMES_ONLY   ? SYMBOLS_NAMES
@@ -40,6 +42,7 @@ static int open_resolver(struct resolver_config *config, unsigned int options,
 	config->symbol_paths = symbol_paths;
 	while (symbol_paths && symbol_paths[config->symbol_path_count])
 		config->symbol_path_count++;
+	symbolizer = calloc(1, sizeof(*symbolizer));
 	if (!symbolizer)
 		(void)error_set(&inner, -ENOMEM, "no memory for a symbolizer");
 	else
@@ -57,7 +60,10 @@ int wick_symbolizer_open_file(const char *path, unsigned int options,
 			      struct wick_error *err)
 {
 	struct resolver_config config = {.path = path};
+	struct error inner = {0};
 
+	if (need(path, "the path", &inner) < 0)
+		return hand_out(&inner, err);
 	return open_resolver(&config, options, symbol_paths, ret, err);
 }
 
@@ -85,8 +91,11 @@ void wick_symbolizer_close(struct wick_symbolizer *symbolizer)
 
 int wick_symbolize(struct wick_symbolizer *symbolizer, uint64_t address, struct wick_symbol *ret)
 {
-	struct resolved *found = &symbolizer->found;
+	struct resolved *found;
 
+	if (!symbolizer || !ret)
+		return -EINVAL;
+	found = &symbolizer->found;
 	resolver_find(symbolizer->resolver, address, found);
 	if (vec_reserve(&symbolizer->frames, found->count) < 0)
 		return -ENOMEM;
@@ -118,8 +127,11 @@ int wick_symbolize(struct wick_symbolizer *symbolizer, uint64_t address, struct 
 int wick_symbolize_details(struct wick_symbolizer *symbolizer, struct wick_symbol_details *ret)
 {
 	struct symbol_details details;
-	int r = resolver_details(symbolizer->resolver, &symbolizer->found, &details);
+	int r;
 
+	if (!symbolizer || !ret)
+		return -EINVAL;
+	r = resolver_details(symbolizer->resolver, &symbolizer->found, &details);
 	if (r < 0)
 		return r;
 	*ret = (struct wick_symbol_details){

@@ -29,8 +29,12 @@ struct wick_functions {
 int wick_stacks_new(const struct wick_profile *profile, struct wick_stacks **ret,
 		    struct wick_error *err)
 {
-	struct wick_stacks *stacks = calloc(1, sizeof(*stacks));
+	struct wick_stacks *stacks;
+	struct error why = {0};
 
+	if (need(profile, "the profile", &why) < 0 || need(ret, "ret", &why) < 0)
+		return hand_out(&why, err);
+	stacks = calloc(1, sizeof(*stacks));
 	if (!stacks)
 		return hand_out(&(struct error){-ENOMEM, "no memory for a walk", ""}, err);
 	stacks->profile = profile->profile;
@@ -48,12 +52,16 @@ void wick_stacks_free(struct wick_stacks *stacks)
 
 int wick_stacks_next(struct wick_stacks *stacks, struct wick_profile_stack *ret)
 {
-	const struct profile *profile = stacks->profile;
+	const struct profile *profile;
 	struct wick_profile_stack stack = {0};
 	const struct profile_thread *thread;
-	size_t at = stacks->next;
+	size_t at;
 	int r;
 
+	if (!stacks || !ret)
+		return -EINVAL;
+	profile = stacks->profile;
+	at = stacks->next;
 	if (at >= profile->entries.count)
 		return 0;
 	r = frame_list_fill(&stacks->frames, profile, profile->entries.items[at].stack);
@@ -112,10 +120,13 @@ static int fill_functions(struct wick_functions *functions, uint32_t value)
 int wick_functions_new(const struct wick_profile *profile, uint32_t value,
 		       struct wick_functions **ret, struct wick_error *err)
 {
-	const struct profile *inner = profile->profile;
+	const struct profile *inner;
 	struct wick_functions *functions;
 	struct error why = {0};
 
+	if (need(profile, "the profile", &why) < 0 || need(ret, "ret", &why) < 0)
+		return hand_out(&why, err);
+	inner = profile->profile;
 	if (value == WICK_MAIN_VALUE)
 		value = inner->main_value;
 	if (value >= inner->value_count) {
@@ -139,19 +150,22 @@ int wick_functions_new(const struct wick_profile *profile, uint32_t value,
 
 size_t wick_functions_count(const struct wick_functions *functions)
 {
-	return functions->count;
+	return functions ? functions->count : 0;
 }
 
 int wick_functions_get(const struct wick_functions *functions, size_t i,
 		       struct wick_profile_function *ret)
 {
-	const struct profile *profile = functions->profile;
+	const struct profile *profile;
 	const struct profile_function *function;
 	const struct function_cost *cost;
 	struct wick_profile_function row = {0};
 
+	if (!functions || !ret)
+		return -EINVAL;
 	if (i >= functions->count)
 		return -ENOENT;
+	profile = functions->profile;
 	function = &profile->functions.items[functions->order[i]];
 	cost = &functions->costs.rows[functions->order[i]];
 	row.name = profile_text(profile, function->name);

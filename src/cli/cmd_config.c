@@ -221,6 +221,7 @@ static const struct option_spec table[] = {
 
 const struct command command_config = {
 	.name = "config",
+	.reads_config = true,
 	.summary = "show the effective configuration, or its schema",
 	.synopsis = "[--print | --schema] [OPTIONS]",
 	.description =
@@ -230,7 +231,9 @@ const struct command command_config = {
 			"$XDG_CONFIG_HOME/wick/config.json and /etc/wick/config.json; WICK_* "
 			"environment variables; the preset given with --preset (production: 97 Hz "
 			"and little overhead; development; micro: 9,973 Hz without a budget; heap: "
-			"leaks, mappings and a fine timeline); built-in defaults.",
+			"leaks, mappings and a fine timeline); built-in defaults. A file that is "
+			"not named is passed over with a warning when it belongs neither to you "
+			"nor to root. --config takes a pipe too, if something writes to it.",
 			"The file is JSON with the sections sampling, symbols, heap, view, agent "
 			"and "
 			"server. Unknown keys, wrong types and values out of range are errors. "

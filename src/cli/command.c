@@ -293,7 +293,8 @@ static int configure(const struct command_context *context, struct option_set *s
 	char strange[256];
 	int r;
 
-	if (!context->globals->config_path && !is_configurable(set))
+	if (context->command->reads_config ||
+	    (!context->globals->config_path && !is_configurable(set)))
 		return 0;
 	r = apply_preset(context, set, err);
 	if (r == 0)

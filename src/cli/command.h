@@ -75,6 +75,7 @@ struct command {
 	enum option_offer argument_offer;
 	bool runs_program; /* the first argument ends the options */
 	bool has_gates;    /* it may end with COMMAND_GATE */
+	bool reads_config; /* by itself: a pipe that --config names can be read once */
 	bool hidden;
 
 	/* Returns an exit status. argv holds the arguments that are not options. */

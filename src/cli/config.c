@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/scope.h"
+#include "base/vec.h"
 #include "cli/command.h"
 #include "cli/config_text.h"
 #include "cli/option_value.h"
@@ -67,19 +68,67 @@ static int read_text(int fd, const char *path, char **ret, size_t *ret_size, str
 	return 0;
 }
 
+/* What to do about text that is no JSON, by what the reader says is wrong with it. */
+static const char *remedy_of(enum json_error_code code)
+{
+	static const struct {
+		enum json_error_code code;
+		const char *remedy;
+	} remedies[] = {
+		{json_error_duplicate_key,
+		 "take one of the two away: each name stands once in its { }"},
+		{json_error_stack_overflow,
+		 "a section holds keys, and a key a value or one list: " SEE_SCHEMA},
+		{json_error_premature_end_of_input,
+		 "write the end: each { has its }, each [ its ] and each text two quotes"},
+		{json_error_end_of_input_expected,
+		 "take away what follows the last }: a file is one object"},
+		{json_error_invalid_utf8, "save it as UTF-8 text"},
+		{json_error_null_character, "take \\u0000 out: no text can hold it"},
+		{json_error_null_byte_in_key, "take \\u0000 out: no name can hold it"},
+		{json_error_numeric_overflow, "write a smaller number: " SEE_SCHEMA},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(remedies); i++)
+		if (remedies[i].code == code)
+			return remedies[i].remedy;
+	return "mend it: a name or text stands in double quotes, no comma before } or ]";
+}
+
+/* Files that hold no text at all, which a reader of JSON has no good words for. */
+static int check_text(const char *text, size_t size, const char *path, struct error *err)
+{
+	if (memchr(text, '\0', size))
+		return error_advise(
+			err, error_set(err, -EINVAL, "configuration %s has a zero byte", path),
+			"save it as UTF-8 text; UTF-16 is not read");
+	if (text[strspn(text, " \t\r\n")] == '\0')
+		return error_advise(err, error_set(err, -EINVAL, "configuration %s is empty", path),
+				    "write at least {} into it, or remove it");
+	return 0;
+}
+
 /* Makes sense of the text that was read. */
 static int parse(struct config *config, size_t size, const char *path, struct error *err)
 {
+	bool is_marked = size >= 3 && memcmp(config->text, "\xef\xbb\xbf", 3) == 0;
+	const char *text = config->text + (is_marked ? 3 : 0); /* a byte order mark says nothing */
 	json_error_t problem;
+	int r;
 
 	config->path = strdup(path);
 	if (!config->path)
 		return error_set(err, -ENOMEM, "out of memory");
-	config->root = json_loadb(config->text, size, JSON_REJECT_DUPLICATES, &problem);
+	size -= (size_t)(text - config->text);
+	r = check_text(text, size, path, err);
+	if (r < 0)
+		return r;
+	config->root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &problem);
 	if (!config->root)
 		return error_advise(
 			err, error_set(err, -EINVAL, "%s:%d: %s", path, problem.line, problem.text),
-			"mend it: a name or text stands in double quotes, no comma before } or ]");
+			"%s", remedy_of(json_error_code(&problem)));
 	if (!json_is_object(config->root))
 		return error_advise(
 			err, error_set(err, -EINVAL, "%s: must be an object of sections", path),
@@ -90,37 +139,62 @@ static int parse(struct config *config, size_t size, const char *path, struct er
 static int load(struct config *config, int fd, const char *path, struct error *err)
 {
 	size_t size = 0;
+	struct stat status;
 	int r = read_text(fd, path, &config->text, &size, err);
 
+	if (r == 0 && size == 0 && fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode))
+		return error_advise(err,
+				    error_set(err, -EINVAL,
+					      "configuration %s is a pipe that nobody writes to",
+					      path),
+				    "start what writes to it first, or name a file");
 	if (r == 0)
 		log_info("configuration %s is read", path);
 	return r < 0 ? r : parse(config, size, path, err);
 }
 
-/* Returns 1 when the file was loaded, 0 when the next place is to be tried. */
-static int try_place(struct config *config, const char *path, bool is_local, struct error *err)
+/*
+ * Whether a file that nobody named is somebody else's: whoever works in /tmp is not to be told
+ * by others what to record. The first such file is noted.
+ */
+static bool is_foreign(struct config *config, const char *path, const struct stat *status)
 {
-	/* Without O_NONBLOCK a FIFO of that name would hang us before we can refuse it. */
-	SCOPED(fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (status->st_uid == 0 || status->st_uid == geteuid())
+		return false;
+	if (!config->note[0])
+		(void)snprintf(config->note, sizeof(config->note),
+			       "ignoring %s: it belongs to uid %u, neither to you nor to root; to "
+			       "use it: --config %s",
+			       path, (unsigned int)status->st_uid, path);
+	return true;
+}
+
+/* Returns 1 when the file was loaded, 0 when the next place is to be tried. */
+static int try_place(struct config *config, const char *path, struct error *err)
+{
+	SCOPED(fd) int fd = -1;
 	struct stat status;
 	int r;
 
-	if (fd < 0)
+	/* The owner first: what others cannot make us read, they cannot make us fail at either. */
+	if (lstat(path, &status) < 0) {
 		log_debug("no configuration %s: %s", path, strerror(errno));
-	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+		/* A directory that we may not enter (HOME of another user) hides nothing of ours.
+		 */
+		if (errno == ENOENT || errno == ENOTDIR || errno == EACCES)
+			return 0;
+		return error_file(err, -errno, "cannot read configuration %s", path);
+	}
+	if (is_foreign(config, path, &status))
 		return 0;
-	/* A directory that we may not enter (HOME of another user) hides nothing of ours. */
-	if (fd < 0 && errno == EACCES && access(path, F_OK) < 0)
+	/* Without O_NONBLOCK a FIFO of that name would hang us before we can refuse it. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 && errno == ENOENT)
 		return 0;
 	if (fd < 0 || fstat(fd, &status) < 0)
 		return error_file(err, -errno, "cannot read configuration %s", path);
-	if (is_local && geteuid() == 0 && status.st_uid != 0) {
-		(void)snprintf(config->note, sizeof(config->note),
-			       "ignoring %s: it belongs to uid %u and wick runs as root; to use "
-			       "it: --config %s",
-			       path, (unsigned int)status.st_uid, path);
+	if (is_foreign(config, path, &status))
 		return 0;
-	}
 	if (!S_ISREG(status.st_mode))
 		return error_advise(
 			err,
@@ -137,24 +211,25 @@ static int open_usual(struct config *config, struct error *err)
 	char user[4096] = "";
 	int r;
 
-	r = try_place(config, "wick.json", true, err);
+	r = try_place(config, "wick.json", err);
 	if (r != 0)
 		return r;
 	if (base && base[0] == '/') /* the XDG rules: relative paths are to be ignored */
 		(void)snprintf(user, sizeof(user), "%s/wick/config.json", base);
 	else if (home && home[0] == '/')
 		(void)snprintf(user, sizeof(user), "%s/.config/wick/config.json", home);
-	r = user[0] ? try_place(config, user, false, err) : 0;
+	r = user[0] ? try_place(config, user, err) : 0;
 	if (r != 0)
 		return r;
-	return try_place(config, "/etc/wick/config.json", false, err);
+	return try_place(config, "/etc/wick/config.json", err);
 }
 
 static int open_given(struct config *config, const char *path, struct error *err)
 {
-	SCOPED(fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* To open a FIFO may wait for ever for a writer; to read one waits only if there is one. */
+	SCOPED(fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-	if (fd < 0)
+	if (fd < 0 || fcntl(fd, F_SETFL, 0) < 0)
 		return error_file(err, -errno, "cannot read configuration %s", path);
 	return load(config, fd, path, err);
 }
@@ -343,13 +418,14 @@ struct setting {
 
 static int wrong_type(const struct setting *setting, const json_t *value)
 {
-	SCOPED(mem) char *shown = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(10));
+	SCOPED(mem) char *dumped = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(10));
+	char shown[OPTION_SHOWN_BYTES];
 	struct bytes range = {0};
 	int r;
 
 	option_put_range(&range, setting->entry->spec);
 	r = error_set(setting->err, -EINVAL, "%s is %s but must be %s%s%.*s%s",
-		      setting->how->subject, shown ? shown : "?",
+		      setting->how->subject, option_shorten(dumped ? dumped : "?", shown),
 		      accepted_of(setting->entry->spec->kind)->name, range.size > 0 ? " (" : "",
 		      (int)range.size, range.data ? (const char *)range.data : "",
 		      range.size > 0 ? ")" : "");

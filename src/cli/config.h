@@ -37,13 +37,14 @@ struct config {
 	char *text;
 	struct json_t *root;
 	bool is_preset; /* weaker than the environment */
-	char note[256]; /* for stderr: a file that was left aside; "" for none */
+	char note[512]; /* for stderr: a file that was left aside; "" for none */
 };
 
 /*
  * Reads the file at path, which must exist; without a path the first that exists
  * of ./wick.json, $XDG_CONFIG_HOME/wick/config.json and /etc/wick/config.json.
- * None at all is fine. The caller releases with config_fini().
+ * None at all is fine, and one that belongs neither to the user nor to root is left aside with
+ * a note. A pipe may be given if it has a writer. The caller releases with config_fini().
  */
 int config_open(struct config *config, const char *path, struct error *err);
 /* The values that wick brings under a name: a file of examples/presets. */

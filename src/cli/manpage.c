@@ -239,9 +239,9 @@ static void put_files(struct bytes *out)
 			  "and\n"
 			  ".IR /etc/wick/config.json ;\n"
 			  ".B WICK_*\n"
-			  "environment variables; built\\-in defaults. As root, a\n"
-			  ".I ./wick.json\n"
-			  "that belongs to another user is not read. See\n"
+			  "environment variables; built\\-in defaults. A file that\n"
+			  ".B \\-\\-config\n"
+			  "does not name is read only if it belongs to the user or to root. See\n"
 			  ".BR wick\\-config (1).\n");
 }
 

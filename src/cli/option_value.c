@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -168,18 +169,33 @@ void option_put_value(struct bytes *out, const struct option_entry *entry)
 	}
 }
 
+const char *option_shorten(const char *text, char ret[OPTION_SHOWN_BYTES])
+{
+	size_t at = OPTION_SHOWN_BYTES - sizeof("…");
+
+	(void)snprintf(ret, OPTION_SHOWN_BYTES, "%s", text);
+	if (strlen(text) < OPTION_SHOWN_BYTES)
+		return ret;
+	while (at > 0 && ((unsigned char)ret[at] & 0xc0) == 0x80)
+		at--; /* no half of a character */
+	(void)memcpy(ret + at, "…", sizeof("…"));
+	return ret;
+}
+
 /* "--frequency abc is not a whole number (10 to 10000)" */
 static int refuse(const struct option_spec *spec, const char *text, const char *subject,
 		  const char *complaint, struct error *err)
 {
+	char value[OPTION_SHOWN_BYTES];
 	struct bytes range = {0};
 	int r;
 
+	(void)option_shorten(text, value);
 	if (option_put_range(&range, spec) && !range.failed)
-		r = error_set(err, -EINVAL, "%s %s %s (%.*s)", subject, text, complaint,
+		r = error_set(err, -EINVAL, "%s %s %s (%.*s)", subject, value, complaint,
 			      (int)range.size, (const char *)range.data);
 	else
-		r = error_set(err, -EINVAL, "%s %s %s", subject, text, complaint);
+		r = error_set(err, -EINVAL, "%s %s %s", subject, value, complaint);
 	bytes_fini(&range);
 	return r;
 }
@@ -242,6 +258,7 @@ static int parse_number(const struct option_spec *spec, const char *text, const 
 static int parse_word(const struct option_spec *spec, const char *text, const char *subject,
 		      struct value *ret, struct error *err)
 {
+	char value[OPTION_SHOWN_BYTES];
 	struct bytes words = {0};
 	int r;
 
@@ -250,7 +267,8 @@ static int parse_word(const struct option_spec *spec, const char *text, const ch
 			return 0;
 	}
 	option_put_words(&words, spec, ", ");
-	r = error_set(err, -EINVAL, "%s %s is not one of %.*s", subject, text, (int)words.size,
+	r = error_set(err, -EINVAL, "%s %s is not one of %.*s", subject,
+		      option_shorten(text, value), (int)words.size,
 		      words.data ? (const char *)words.data : "");
 	bytes_fini(&words);
 	return r;

@@ -24,6 +24,14 @@ struct option_assignment {
 int option_assign(struct option_set *set, struct option_entry *entry, const char *text,
 		  const struct option_assignment *how, struct error *err);
 
+#define OPTION_SHOWN_BYTES 100
+
+/*
+ * As much of a value as a message shows, with … behind it when there is more, so that what is
+ * allowed has its place too. Returns ret.
+ */
+const char *option_shorten(const char *text, char ret[OPTION_SHOWN_BYTES]);
+
 /* Whether the option is followed by a value. */
 bool option_takes_value(const struct option_spec *spec);
 

@@ -143,8 +143,8 @@ def make_open_folder():
 
 
 def test_no_plug_in_is_loaded_with_raised_privileges(open_folder):
-    """A copy of wick with a file capability, run by a user who names a plug-in of his own. One
-    that is setuid does not run at all."""
+    """A copy of wick with an ambient or a file capability, run by a user who names a plug-in of his
+    own. One that is setuid does not run at all."""
     nobody = pwd.getpwnam("nobody")
     if os.geteuid() != 0 or not shutil.which("setcap"):
         pytest.skip("needs root and setcap")
@@ -157,6 +157,11 @@ def test_no_plug_in_is_loaded_with_raised_privileges(open_folder):
     os.chown(home / "x.so", nobody.pw_uid, nobody.pw_gid)
     raised = open_folder / "wick"
     shutil.copy(WICK, raised)
+    ambient = ["setpriv", "--inh-caps", "+sys_ptrace", "--ambient-caps", "+sys_ptrace", "--reuid",
+               str(nobody.pw_uid), "--clear-groups"]
+    done = subprocess.run([*ambient, raised, "list", "formats"], cwd=home, capture_output=True,
+                          text=True, check=True, env={**os.environ, "WICK_PLUGINS": str(home)})
+    assert "raised privileges" in done.stderr and not (home / "loaded").exists(), done.stderr
     for capabilities, is_loaded in (("", True), ("cap_perfmon+ep", False)):
         if capabilities and subprocess.run(["setcap", capabilities, raised], check=False).returncode:
             pytest.skip("capabilities cannot be given to files here")

@@ -255,6 +255,11 @@ def test_the_configuration_is_sorted_by_section_and_key(wick):
     assert [line.split()[0] for line in lines if " = " in line] == keys
 
 
+def test_a_configuration_comes_from_a_pipe(wick):
+    shown = wick.ok("config", "--print", "--config", "/dev/stdin", input='{"heap": {"depth": 77}}')
+    assert re.search(r"heap.depth += 77 ", shown.stdout)
+
+
 def test_the_engines_of_the_configuration_are_those_there_are(wick):
     words = wick.json("config", "--schema")["properties"]["sampling"]["properties"]["engine"]["enum"]
     listed = [line.split()[0] for line in wick.ok("list", "engines").stdout.splitlines()[1:]]

@@ -230,6 +230,23 @@ static void a_missing_process_is_told_in_words(void **state)
 	assert_null(maps);
 }
 
+static void null_where_something_must_be_is_refused(void **state)
+{
+	struct wick_maps *maps = NULL;
+	struct wick_error err = {0};
+
+	assert_int_equal(wick_maps_read_self(0, NULL, &err), -EINVAL);
+	assert_string_equal(err.text, "ret is NULL");
+	assert_int_equal(wick_maps_parse(NULL, 9, 0, &maps, &err), -EINVAL);
+	assert_int_equal(wick_maps_region_at(NULL, 0, NULL), -EINVAL);
+	assert_int_equal(wick_maps_count(NULL), 0);
+	assert_int_equal(wick_maps_converter_new(NULL), -EINVAL);
+	assert_int_equal(wick_maps_converter_add(NULL, 1, NULL), -EINVAL);
+	assert_int_equal(wick_maps_convert(NULL, 1, 0, NULL), -EINVAL);
+	assert_int_equal(wick_maps_convert_batch(NULL, 1, NULL, 1, NULL), 0);
+	assert_null(maps);
+}
+
 static void two_processes_do_not_mix(void **state)
 {
 	struct wick_maps_converter *converter;
@@ -258,6 +275,7 @@ int main(void)
 		cmocka_unit_test(a_loaded_library_is_known_only_while_it_is_loaded),
 		cmocka_unit_test(the_regions_of_a_snapshot_can_be_listed),
 		cmocka_unit_test(a_missing_process_is_told_in_words),
+		cmocka_unit_test(null_where_something_must_be_is_refused),
 		cmocka_unit_test(two_processes_do_not_mix),
 	};
 

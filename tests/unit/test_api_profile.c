@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include <wick/leaks.h>
 #include <wick/profile.h>
 
 #define MS 1000000ull
@@ -380,7 +381,63 @@ static void a_process_that_cannot_be_sampled_is_named(void **state)
 	assert_int_equal(wick_profile_process(getpid(), &alone, NULL, &err), -EINVAL);
 	assert_true(wick_profile_process(getpid(), &engine, &profile, &err) < 0);
 	assert_non_null(strstr(err.text, "steam"));
+	engine.engine = NULL;
+	engine.stop_fd = &(int){-1};
+	assert_int_equal(wick_profile_process(getpid(), &engine, &profile, &err), -EBADF);
 	assert_true(wick_profile_process(0x7ffffff0, NULL, &profile, &err) < 0);
+	assert_null(profile);
+}
+
+static void null_where_something_must_be_is_refused_in_words(void **state)
+{
+	struct world *world = *state;
+	struct wick_profile_stack stack = {.size = sizeof(stack)};
+	struct wick_stacks *stacks = NULL;
+	struct wick_profile *profile = NULL;
+	struct wick_error err = {0};
+	char *text = NULL;
+
+	assert_int_equal(wick_load(NULL, NULL, &profile, &err), -EINVAL);
+	assert_string_equal(err.text, "the path is NULL");
+	assert_true(err.remedy[0] != '\0');
+	assert_int_equal(wick_load(world->input, NULL, NULL, &err), -EINVAL);
+	assert_null(profile);
+	profile = world->profile;
+	assert_int_equal(wick_profile_describe(profile, NULL, &err), -EINVAL);
+	assert_int_equal(wick_profile_describe(NULL, NULL, &err), -EINVAL);
+	assert_int_equal(wick_flame_svg(profile, NULL, NULL, &err), -EINVAL);
+	assert_int_equal(wick_flame_svg_text(profile, NULL, NULL, NULL, &err), -EINVAL);
+	assert_int_equal(wick_export(profile, NULL, world->output, &err), -EINVAL);
+	assert_string_equal(err.text, "the format is NULL");
+	assert_int_equal(wick_export_folded(profile, NULL, &err), -EINVAL);
+	assert_int_equal(wick_export_text(NULL, "folded", &text, NULL, &err), -EINVAL);
+	assert_int_equal(wick_export_recording(NULL, NULL, "folded", "-", &err), -EINVAL);
+	assert_int_equal(wick_export_recording(world->input, NULL, "folded", NULL, &err), -EINVAL);
+	assert_int_equal(wick_stacks_new(profile, NULL, &err), -EINVAL);
+	assert_int_equal(wick_functions_new(profile, WICK_MAIN_VALUE, NULL, &err), -EINVAL);
+	assert_int_equal(wick_stacks_new(profile, &stacks, NULL), 0);
+	assert_int_equal(wick_stacks_next(stacks, NULL), -EINVAL);
+	assert_int_equal(wick_stacks_next(stacks, &stack), 1); /* nothing was skipped */
+	assert_int_equal(wick_stacks_next(NULL, &stack), -EINVAL);
+	assert_int_equal(wick_functions_get(NULL, 0, NULL), -EINVAL);
+	assert_int_equal(wick_functions_count(NULL), 0);
+	assert_null(wick_profile_value_name(NULL, 0));
+	assert_int_equal(wick_detect_leaks(NULL, NULL, NULL, &err), -EINVAL);
+	assert_int_equal(wick_leaks_get(NULL, 0, NULL), -EINVAL);
+	assert_int_equal(wick_leaks_count(NULL), 0);
+	wick_stacks_free(stacks);
+}
+
+static void a_range_that_ends_before_it_begins_is_refused(void **state)
+{
+	struct world *world = *state;
+	struct wick_load_options options = {
+		.size = sizeof(options), .from_ns = 2 * MS, .to_ns = MS};
+	struct wick_profile *profile = NULL;
+	struct wick_error err = {0};
+
+	assert_int_equal(wick_load(world->input, &options, &profile, &err), -ERANGE);
+	assert_string_equal(err.text, "from_ns 2000000 is not before to_ns 1000000");
 	assert_null(profile);
 }
 
@@ -402,6 +459,10 @@ int main(void)
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_cannot_be_done_is_said_in_words, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(null_where_something_must_be_is_refused_in_words,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_range_that_ends_before_it_begins_is_refused,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(threads_with_objects_of_their_own_do_not_meet,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(structs_of_other_versions_are_understood, set_up,

@@ -87,6 +87,11 @@ static void what_cannot_be_opened_is_told(void **state)
 			 -ENOENT);
 	assert_non_null(strstr(err.text, "/nonexistent/app"));
 	assert_int_equal(wick_symbolizer_open_pid(-1, 0, NULL, &symbolizer, &err), -EINVAL);
+	assert_int_equal(wick_symbolizer_open_file(NULL, 0, NULL, &symbolizer, &err), -EINVAL);
+	assert_string_equal(err.text, "the path is NULL");
+	assert_int_equal(wick_symbolizer_open_pid(getpid(), 0, NULL, NULL, &err), -EINVAL);
+	assert_int_equal(wick_symbolize(NULL, 0, NULL), -EINVAL);
+	assert_int_equal(wick_symbolize_details(NULL, NULL), -EINVAL);
 	assert_null(symbolizer);
 	wick_symbolizer_close(NULL);
 }

@@ -20,6 +20,7 @@
 #include "base/vec.h"
 #include "cli/command.h"
 #include "cli/schema.h"
+#include "cli/table.h"
 
 enum mode { MODE_CPU, MODE_WALL };
 
@@ -397,11 +398,83 @@ static void a_file_that_is_not_json_is_refused_with_its_line(void **state)
 	write_file("wick.json", "{\n  \"sampling\": oops\n}");
 	assert_int_equal(config_open(&config, NULL, &err), -EINVAL);
 	assert_memory_equal(err.text, "wick.json:2: ", 13);
-	write_file("wick.json", "{\"heap\": {}, \"heap\": {}}");
-	assert_int_equal(config_open(&config, NULL, &err), -EINVAL);
-	assert_non_null(strstr(err.text, "duplicate"));
-	write_file("wick.json", "");
-	assert_int_equal(config_open(&config, NULL, &err), -EINVAL);
+}
+
+static void write_bytes(const char *path, const void *bytes, size_t size)
+{
+	FILE *file = fopen(path, "we");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, size, file), size);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void each_fault_of_a_file_has_words_and_a_remedy_of_its_own(void **state)
+{
+	static char deep[8192];
+	static const struct {
+		const char *bytes;
+		size_t size; /* 0: as long as the text */
+		const char *text;
+		const char *remedy;
+	} cases[] = {
+		{"{\"heap\": {}, \"heap\": {}}", 0, "duplicate object key", "take one of the two"},
+		{deep, 0, "maximum parsing depth", "a section holds keys"},
+		{"", 0, "given.json is empty", "write at least {}"},
+		{" \n", 0, "given.json is empty", "write at least {}"},
+		{"{\0}", 3, "given.json has a zero byte", "UTF-16"},
+		{"{\"heap\": {}", 0, "near end of file", "write the end"},
+		{"{} {}", 0, "end of file expected", "follows the last }"},
+		{"{\"heap\": \"\xff\"}", 0, "decode byte 0xff", "save it as UTF-8"},
+		{"{\"heap\": \"\\u0000\"}", 0, "\\u0000", "take \\u0000 out"},
+		{"{\"heap\": 99999999999999999999}", 0, "big integer", "smaller number"},
+		{"{heap: 1}", 0, "given.json:1: ", "double quotes"},
+	};
+	size_t i;
+
+	(void)memset(deep, '[', sizeof(deep) - 1);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		size_t size = cases[i].size > 0 ? cases[i].size : strlen(cases[i].bytes);
+		struct config config;
+		struct error err = {0};
+
+		write_bytes("given.json", cases[i].bytes, size);
+		assert_int_equal(config_open(&config, "given.json", &err), -EINVAL);
+		assert_non_null(strstr(err.text, cases[i].text));
+		assert_non_null(strstr(err.remedy, cases[i].remedy));
+	}
+}
+
+static void a_byte_order_mark_is_passed_over(void **state)
+{
+	struct command_values values;
+
+	write_file("wick.json", "\xef\xbb\xbf{\"sampling\": {\"frequency_hz\": 123}}");
+	assert_int_equal(load(&values, &first, NULL, NULL), 0);
+	assert_int_equal(((struct first_options *)values.options)->frequency_hz, 123);
+	command_values_fini(&values);
+}
+
+static void a_long_value_leaves_room_for_what_is_allowed(void **state)
+{
+	static const char *const keys[] = {"mode", "frequency_hz", "overhead_percent"};
+	static const char *const allowed[] = {"… is not one of cpu, wall",
+					      "… but must be a whole number (10 to 10000)",
+					      "… but must be a number (0.1 to 50, or off)"};
+	char text[4096];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++) {
+		struct command_values values;
+		struct error err = {0};
+
+		(void)snprintf(text, sizeof(text), "{\"sampling\": {\"%s\": \"%02000d\"}}", keys[i],
+			       7);
+		write_file("wick.json", text);
+		assert_int_equal(load(&values, &first, NULL, &err), -EINVAL);
+		assert_non_null(strstr(err.text, allowed[i]));
+		command_values_fini(&values);
+	}
 }
 
 static void a_given_file_must_exist_and_no_other_is_read(void **state)
@@ -425,20 +498,107 @@ static void a_fifo_in_place_of_the_file_does_not_hang(void **state)
 	assert_string_equal(err.text, "configuration wick.json is not a regular file");
 }
 
-static void root_leaves_the_local_file_of_another_user_aside(void **state)
+static void a_given_pipe_is_read_and_one_without_a_writer_does_not_hang(void **state)
 {
+	struct config config;
+	struct error err = {0};
+	char path[32];
+	int ends[2];
+
+	assert_int_equal(mkfifo("given.json", 0600), 0);
+	assert_int_equal(config_open(&config, "given.json", &err), -EINVAL);
+	assert_string_equal(err.text, "configuration given.json is a pipe that nobody writes to");
+	assert_int_equal(pipe(ends), 0);
+	(void)snprintf(path, sizeof(path), "/dev/fd/%d", ends[0]);
+	assert_int_equal(write(ends[1], "{}", 2), 2);
+	assert_int_equal(close(ends[1]), 0);
+	assert_int_equal(config_open(&config, path, &err), 0);
+	assert_non_null(config.root);
+	config_fini(&config);
+	assert_int_equal(close(ends[0]), 0);
+}
+
+/* Asserts that the usual files are passed over with a note, by the user that this is now. */
+static void assert_left_aside(const char *note)
+{
+	struct config config;
+	struct error err = {0};
+
+	assert_int_equal(config_open(&config, NULL, &err), 0);
+	assert_null(config.path);
+	assert_string_equal(config.note, note);
+	config_fini(&config);
+}
+
+static void files_of_another_user_are_left_aside(void **state)
+{
+	static const char note[] = "ignoring wick.json: it belongs to uid 12345, neither to you "
+				   "nor to root; to use it: --config wick.json";
 	struct config config;
 
 	if (geteuid() != 0)
 		skip();
 	write_file("wick.json", "{\"nonsense\": 1}");
 	assert_int_equal(chown("wick.json", 12345, 12345), 0);
+	assert_int_equal(chmod("wick.json", 0), 0); /* nor does it stop anybody */
+	assert_int_equal(chmod(".", 0755), 0);
+	assert_left_aside(note);
+	assert_int_equal(seteuid(65534), 0);
+	assert_left_aside(note);
+	assert_int_equal(seteuid(0), 0);
+	assert_int_equal(unlink("wick.json"), 0);
+	assert_int_equal(symlink("/etc/passwd", "wick.json"), 0); /* a link that another made */
+	assert_int_equal(lchown("wick.json", 12345, 12345), 0);
+	assert_left_aside(note);
+	assert_int_equal(unlink("wick.json"), 0);
+	write_file("wick.json", "{}"); /* root's is anybody's */
+	assert_int_equal(seteuid(65534), 0);
 	assert_int_equal(config_open(&config, NULL, NULL), 0);
-	assert_null(config.path);
-	assert_string_equal(config.note,
-			    "ignoring wick.json: it belongs to uid 12345 and wick runs as root; to "
-			    "use it: --config wick.json");
+	assert_int_equal(seteuid(0), 0);
+	assert_string_equal(config.path, "wick.json");
 	config_fini(&config);
+}
+
+static bool is_number(enum option_kind kind)
+{
+	return kind == OPTION_KIND_U64 || kind == OPTION_KIND_DOUBLE ||
+	       kind == OPTION_KIND_DURATION || kind == OPTION_KIND_SIZE;
+}
+
+/* UINT64_MAX is no value: the schema has null there. */
+static void assert_default_in_range(const struct option_entry *entry)
+{
+	const struct option_spec *spec = entry->spec;
+	bool is_real = spec->kind == OPTION_KIND_DOUBLE;
+	double value =
+		is_real ? *(const double *)entry->place : (double)*(const uint64_t *)entry->place;
+	bool is_unset = !is_real && *(const uint64_t *)entry->place == UINT64_MAX;
+
+	if (is_unset || (spec->off && value == 0))
+		return;
+	if (value < spec->min || (spec->max != 0 && value > spec->max))
+		fail_msg("the default %g of %s is out of its range", value, spec->key);
+}
+
+static void the_default_of_every_key_lies_in_its_range(void **state)
+{
+	size_t checked = 0;
+	size_t i;
+	size_t j;
+
+	for (i = 0; command_table[i]; i++) {
+		struct command_values values;
+
+		assert_int_equal(command_values_init(&values, command_table[i], NULL), 0);
+		for (j = 0; j < values.set.count; j++)
+			if (values.set.entries[j].spec->key &&
+			    is_number(values.set.entries[j].spec->kind)) {
+				assert_default_in_range(&values.set.entries[j]);
+				checked++;
+			}
+		command_values_fini(&values);
+	}
+	assert_true(checked > 10);
 }
 
 static void the_schema_has_every_section_and_key(void **state)
@@ -478,9 +638,14 @@ int main(void)
 		cmocka_unit_test(a_preset_is_the_weakest_source),
 		IN_DIRECTORY(a_bad_variable_is_named),
 		IN_DIRECTORY(a_file_that_is_not_json_is_refused_with_its_line),
+		IN_DIRECTORY(each_fault_of_a_file_has_words_and_a_remedy_of_its_own),
+		IN_DIRECTORY(a_byte_order_mark_is_passed_over),
+		IN_DIRECTORY(a_long_value_leaves_room_for_what_is_allowed),
 		IN_DIRECTORY(a_given_file_must_exist_and_no_other_is_read),
 		IN_DIRECTORY(a_fifo_in_place_of_the_file_does_not_hang),
-		IN_DIRECTORY(root_leaves_the_local_file_of_another_user_aside),
+		IN_DIRECTORY(a_given_pipe_is_read_and_one_without_a_writer_does_not_hang),
+		IN_DIRECTORY(files_of_another_user_are_left_aside),
+		cmocka_unit_test(the_default_of_every_key_lies_in_its_range),
 		cmocka_unit_test(the_schema_has_every_section_and_key),
 	};
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -162,6 +165,51 @@ static void a_folder_that_others_can_write_to_is_not_trusted(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
+/*
+ * Asserts that nothing of paths is loaded, with one warning that has these words, by a user that
+ * is not root: in a process of its own. It may keep the capabilities that root had.
+ */
+static void assert_one_warning_as_nobody(const char *paths, const char *words, bool is_capable)
+{
+	struct warnings warnings = {0};
+	struct plugins *plugins;
+	int status = 0;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid > 0) {
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+		return;
+	}
+	if (is_capable && prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0)
+		_exit(2);
+	if (geteuid() == 0 && setresuid(65534, 65534, 65534) < 0)
+		_exit(3);
+	plugins = plugins_load(paths, keep_warning, &warnings);
+	_exit(warnings.count == 1 && strstr(warnings.text, words) && plugins &&
+			      !plugins_exporters(plugins)[0]
+		      ? 0
+		      : 1);
+}
+
+static void a_folder_that_cannot_be_read_is_one_warning(void **state)
+{
+	char folder[] = "/tmp/wick-plugins-XXXXXX";
+
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(chmod(folder, 0), 0);
+	assert_one_warning_as_nobody(folder, "cannot read the folder: permission denied", false);
+	assert_int_equal(rmdir(folder), 0);
+}
+
+static void none_is_loaded_with_capabilities_of_another(void **state)
+{
+	if (geteuid() != 0)
+		skip();
+	assert_one_warning_as_nobody(EXAMPLE_PLUGIN ":" OTHER_ABI, "raised privileges", true);
+}
+
 static void without_plug_ins_there_are_the_formats_of_wick(void **state)
 {
 	assert_null(plugins_exporters(NULL)[0]);
@@ -179,6 +227,8 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_used_is_one_warning_each),
 		cmocka_unit_test(a_name_is_taken_once),
 		cmocka_unit_test(a_folder_that_others_can_write_to_is_not_trusted),
+		cmocka_unit_test(a_folder_that_cannot_be_read_is_one_warning),
+		cmocka_unit_test(none_is_loaded_with_capabilities_of_another),
 		cmocka_unit_test(without_plug_ins_there_are_the_formats_of_wick),
 	};
 
