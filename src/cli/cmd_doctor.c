@@ -82,8 +82,14 @@ static void examine(struct examination *examination)
 						   {NULL, NULL, NULL}};
 	struct doctor_trials trials;
 
-	doctor_trials_start(&trials);
 	confinement_read(&examination->facts.own, "");
+	add_checks(examination, doctor_mounts);
+	if (examination->facts.own.lacks_proc) {
+		perf_probe_settings(&examination->facts.perf, -ENOENT);
+		add_checks(examination, host);
+		return; /* all else would be found missing for that alone */
+	}
+	doctor_trials_start(&trials);
 	/* A filter may kill whoever makes a call that it refuses. */
 	if (examination->facts.own.refused[CONFINED_PERF_EVENT_OPEN])
 		perf_probe_settings(&examination->facts.perf, -EPERM);
@@ -114,7 +120,9 @@ static void put_text(struct bytes *out, const struct examination *examination, b
 		bytes_printf(out, "\n");
 	}
 	bytes_printf(out, "\n%s\n",
-		     examination->engine ? "wick record works here." : "No engine works here.");
+		     examination->engine                 ? "wick record works here."
+		     : examination->facts.own.lacks_proc ? "No engine was tried."
+							 : "No engine works here.");
 }
 
 static void put_json(struct bytes *out, const struct examination *examination)
