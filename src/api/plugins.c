@@ -44,10 +44,14 @@ static void warn(struct plugins *plugins, const char *path, const struct error *
 		plugins->warn(plugins->self, &line);
 }
 
-static int refuse_open(const char *path, struct error *err)
+/* Folders may be meant for all to write to, as /tmp is: those are not to be changed. */
+static int refuse_open(const char *path, bool is_folder, struct error *err)
 {
-	return error_advise(err, error_set(err, -EPERM, "others can write to %s", path),
-			    "forbid it: chmod go-w %s", path);
+	int r = error_set(err, -EPERM, "others can write to %s", path);
+
+	if (is_folder)
+		return error_advise(err, r, "put it in a folder that you alone can write to");
+	return error_advise(err, r, "forbid it: chmod go-w %s", path);
 }
 
 /* Whether somebody else than root and this user can change a file or folder. */
@@ -65,7 +69,7 @@ static int check_owner(const char *path, struct error *err)
 				    "copy it to a folder of your own");
 	/* In a sticky folder nobody can replace what is not his own. */
 	if ((status.st_mode & others) && !(S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX)))
-		return refuse_open(path, err);
+		return refuse_open(path, S_ISDIR(status.st_mode), err);
 	return 0;
 }
 
@@ -84,7 +88,7 @@ static int check_path(const char *path, struct error *err)
 	if (r == 0 && slash && slash != part) {
 		*slash = '\0'; /* a sticky bit does not help where the file itself lies */
 		if (stat(part, &status) == 0 && (status.st_mode & S_IWOTH))
-			r = refuse_open(part, err);
+			r = refuse_open(part, true, err);
 		*slash = '/';
 	}
 	while (r == 0 && (slash = strrchr(part, '/')) && slash != part) {

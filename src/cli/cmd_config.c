@@ -238,7 +238,8 @@ const struct command command_config = {
 			"and "
 			"server. Unknown keys, wrong types and values out of range are errors. "
 			"Strings may name variables of the environment, $NAME or ${NAME} ($$ is a "
-			"dollar), and paths are relative to the folder that the file is in.",
+			"dollar), and paths are relative to the folder that the file is in, or "
+			"begin with ~/ as in a shell.",
 			"The variable of a key is its name in capitals behind WICK_, with "
 			"underscores: WICK_VIEW_COLORS for view.colors. Lists are separated "
 			"by "

@@ -250,7 +250,7 @@ static void warn(const struct command_context *context, const struct comparison 
 	bytes_fini(&text);
 }
 
-/* Returns COMMAND_GATE when one tripped. */
+/* Returns COMMAND_GATE when one tripped, COMMAND_FAILED when one cannot be judged. */
 static int print_verdicts(const struct command_context *context,
 			  const struct comparison *comparison)
 {
@@ -264,11 +264,16 @@ static int print_verdicts(const struct command_context *context,
 		bytes_printf(&line, "wick: ");
 		diff_verdict_put(verdict, &line);
 		bytes_put_u8(&line, '\n');
+		if (!diff_verdict_is_judged(verdict))
+			bytes_printf(&line, "      see that it is spelt as wick report shows it; "
+					    "--symbol-path DIR finds names that are missing\n");
 		if (!line.failed) /* the status tells it too */
 			(void)fwrite(line.data, 1, line.size, context->err);
 		bytes_fini(&line);
 		if (verdict->tripped)
 			status = COMMAND_GATE;
+		else if (status == COMMAND_DONE && !diff_verdict_is_judged(verdict))
+			status = COMMAND_FAILED;
 	}
 	return status;
 }
@@ -297,7 +302,7 @@ static int compare(const struct command_context *context,
 	if (options->format == DIFF_TEXT)
 		warn(context, comparison);
 	gates = print_verdicts(context, comparison);
-	return gates == COMMAND_GATE ? gates : status;
+	return gates == COMMAND_GATE || status == COMMAND_DONE ? gates : status;
 }
 
 static int run(const struct command_context *context, void *values, int argc, char **argv)
@@ -404,6 +409,8 @@ const struct command command_diff = {
 			"amount of the function is compared instead of its share.",
 			"A gate trips when the change is above its limit with the confidence "
 			"asked for (99 % by default); a line for each gate says what was found. "
+			"A gate on a function that neither profile has cannot be judged: the "
+			"status is 1. "
 			"The noise is estimated from the counts of samples and from how much the "
 			"load goes up and down between slices of time in each recording. How one "
 			"run differs from the next as a whole is not seen in two recordings: leave "

@@ -85,8 +85,14 @@ static void examine(struct examination *examination)
 						   {NULL, NULL, NULL}};
 	struct doctor_trials trials;
 
-	doctor_trials_start(&trials);
 	confinement_read(&examination->facts.own, "");
+	add_checks(examination, doctor_mounts);
+	if (examination->facts.own.lacks_proc) {
+		perf_probe_settings(&examination->facts.perf, -ENOENT);
+		add_checks(examination, host);
+		return; /* all else would be found missing for that alone */
+	}
+	doctor_trials_start(&trials);
 	/* A filter may kill whoever makes a call that it refuses. */
 	if (examination->facts.own.refused[CONFINED_PERF_EVENT_OPEN])
 		perf_probe_settings(&examination->facts.perf, -EPERM);
@@ -122,7 +128,8 @@ static void put_text(struct bytes *out, const struct examination *examination, b
 		bytes_printf(out, "\nwick record fails here; wick record --engine %s works.\n",
 			     examination->other);
 	else
-		bytes_printf(out, "\nNo engine works here.\n");
+		bytes_printf(out, "\nNo engine %s.\n",
+			     examination->facts.own.lacks_proc ? "was tried" : "works here");
 }
 
 static void put_json(struct bytes *out, const struct examination *examination)

@@ -66,9 +66,11 @@ static int run(const struct command_context *context, void *values, int argc, ch
 }
 
 static const struct option_spec table[] = {
-	{"format", 0, OPTION_STRING(struct export_command_options, format), .argument = "NAME",
-	 .help = "folded, pprof, speedscope, firefox, perfetto, otlp, json or samples; see: wick "
-		 "list formats"},
+	{"format", 0,
+	 OPTION_WORD(struct export_command_options, format, "folded", "pprof", "speedscope",
+		     "firefox", "perfetto", "otlp", "json", "samples"),
+	 .argument = "NAME", .more_words = true,
+	 .help = "what to write, or one of a plug-in; see: wick list formats"},
 	{"output", 'o', OPTION_STRING(struct export_command_options, output), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE, .help = "where to write; - is standard output"},
 	{"marks", 0, OPTION_FLAG(struct export_command_options, marks),

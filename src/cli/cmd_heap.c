@@ -282,7 +282,7 @@ static struct record_config config_of(struct heap_recording *recording, char **a
 			  .notice = print_notice,
 			  .self = recording},
 		.armed = recording->joined != 0 ? answer : NULL,
-		.notice = print_notice,
+		.notice = options->quiet && recording->attached != 0 ? NULL : print_notice,
 		.finished = print_end,
 		.progress = recording->context->progress ? draw_progress : NULL,
 		.self = recording,
@@ -367,6 +367,44 @@ static int find_hooks(struct heap_recording *recording, const char *program, str
 	return hook_option_read(&recording->options->hooks, program, &recording->hooks, err);
 }
 
+/* The option given that is only of programs that wick starts, NULL when none is. */
+static const char *starts_only(const struct heap_options *options)
+{
+	const struct {
+		const char *name;
+		bool given;
+	} all[] = {
+		{"--leaks", options->leaks},
+		{"--scan-every", options->scan_every_ns > 0},
+		{"--at-signal", options->at_signal},
+		{"--max-leak", options->leak.max_leak_bytes > 0},
+		{"--gen-suppressions", options->leak.gen_suppressions},
+		{"--fail-on", leak_options_need_scan(&options->leak)}, /* not growth */
+		{"--maps", options->maps},
+		{"--hook", options->hooks.count > 0},
+		{"--max-memory", options->max_memory_bytes > 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (all[i].given)
+			return all[i].name;
+	return NULL;
+}
+
+static int refuse_attached(const struct heap_recording *recording, const char *name)
+{
+	struct error err = {0};
+
+	(void)error_set(&err, -EINVAL, "%s needs a program that wick starts: leave it out with -p",
+			name);
+	if (wants_scan(recording->options))
+		error_remedy(&err,
+			     "of a process that runs growth tells what leaks: wick heap -p %d -d "
+			     "60 -o FILE, then wick leaks FILE",
+			     (int)recording->attached);
+	return command_refused(recording->context, &err);
+}
+
 /* What is wrong with the combination of options, NULL when nothing is. */
 static const char *conflict(struct heap_recording *recording)
 {
@@ -379,10 +417,6 @@ static const char *conflict(struct heap_recording *recording)
 	if (wants_scan(options) && options->sample_bytes > 0)
 		return "--leaks must know all blocks, --sample records some of them: give one of "
 		       "them";
-	if (recording->attached != 0 && (wants_scan(options) || options->maps ||
-					 options->hooks.count > 0 || options->max_memory_bytes > 0))
-		return "--leaks, --maps, --hook and --max-memory are of programs that wick starts: "
-		       "leave them out with -p";
 	if (recording->joined != 0 && is_stdout(options->output))
 		return "a program that runs by itself cannot be recorded to standard output: name "
 		       "a file by WICK_OUT";
@@ -414,6 +448,9 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		(void)process_error(&err, -ESRCH, recording.attached, "name");
 		return command_failed(context, &err);
 	}
+	words = recording.attached != 0 ? starts_only(recording.options) : NULL;
+	if (words)
+		return refuse_attached(&recording, words);
 	words = conflict(&recording);
 	if (words)
 		return command_misused(context, "%s", words);
@@ -471,7 +508,7 @@ static const struct option_spec table[] = {
 	 .help = "step of the timeline when the recording is looked at, in milliseconds; auto is "
 		 "100, or 1 where findings over time are looked for, and more the longer it is"},
 	{"duration", 'd', OPTION_DURATION(struct heap_options, duration_ns), .argument = "TIME",
-	 .help = "stop after this time; the program goes on"},
+	 .min = NS_PER_MS, .help = "stop after this time; the program goes on"},
 	{"children", 0, OPTION_TOGGLE(struct heap_options, children), .key = "heap.children",
 	 .help = "follow processes that the program starts"},
 	{"maps", 0, OPTION_TOGGLE(struct heap_options, maps), .key = "heap.maps",
@@ -500,7 +537,7 @@ static const struct option_spec table[] = {
 	 .help = "look for leaks when wick gets this signal (USR1, USR2, HUP, ALRM), and at the "
 		 "end"},
 	{"scan", 0, OPTION_FLAG(struct heap_options, scan),
-	 .help = "with -p: one leak scan now of a process that wick heap --leaks records"},
+	 .help = "with -p: one leak scan now of a process that wick heap --leaks has started"},
 	{"join", 0, OPTION_U64(struct heap_options, join_pid), .argument = "PID", .max = INT32_MAX,
 	 .hidden = true,
 	 .help = "record a process that has the library, and waits for the session"},
@@ -565,7 +602,9 @@ const struct command command_heap = {
 			"first; above 200,000 pairs a second it takes --sample or --force. "
 			"Children "
 			"that fork are followed from when they are seen, other programs are not. "
-			"What was allocated before has no stack, and its frees are counted alone. "
+			"What was allocated before has no stack, and its frees are counted alone, "
+			"so there are no leak scans: what grows is told by wick leaks of a "
+			"recording that is long enough. "
 			"Static programs with symbols will do, and other allocators than the C "
 			"library's: one that comes before it is found, any can be named by "
 			"--allocator.",

@@ -449,7 +449,7 @@ static const struct option_spec table[] = {
 	{"freq", 0, OPTION_ALIAS("frequency")},
 	{"rate", 'r', OPTION_ALIAS("frequency")},
 	{"duration", 'd', OPTION_DURATION(struct record_options, duration_ns), .argument = "TIME",
-	 .help = "stop after this time; a program that was started goes on"},
+	 .min = NS_PER_MS, .help = "stop after this time; a program that was started goes on"},
 	{"delay", 0, OPTION_DURATION(struct record_options, delay_ns), .argument = "TIME",
 	 .key = "sampling.delay", .max = 86400e9,
 	 .help = "begin to sample that much later; -d counts from then on"},

@@ -108,8 +108,8 @@ static int analyse(const struct command_context *context,
 		status = own;
 	if (options->format == REPORT_FORMAT_JSON)
 		findings_put_json(&findings, &text);
-	else
-		findings_put_text(&findings, &text);
+	else if (status == COMMAND_DONE || findings.items.count > 0)
+		findings_put_text(&findings, &text); /* one that failed has said so */
 	if (command_print(context, &text) != COMMAND_DONE)
 		status = COMMAND_FAILED;
 	else if (gate(context, &findings, options->fail_on) == COMMAND_GATE)

@@ -223,7 +223,7 @@ static const struct option_spec table[] = {
 	{"count", 'n', OPTION_U64(struct sample_options, count), .argument = "N", .min = 1,
 	 .max = 1e15, .help = "stop after this many samples"},
 	{"duration", 'd', OPTION_DURATION(struct sample_options, duration_ns), .argument = "TIME",
-	 .help = "stop after this time"},
+	 .min = NS_PER_MS, .help = "stop after this time"},
 	{"threads", 0, OPTION_FLAG(struct sample_options, threads),
 	 .help = "all threads, not the main one alone"},
 	{"verbose", 'v', OPTION_FLAG(struct sample_options, verbose),

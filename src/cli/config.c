@@ -19,6 +19,7 @@
 #include "base/vec.h"
 #include "cli/command.h"
 #include "cli/config_text.h"
+#include "cli/nearest.h"
 #include "cli/option_value.h"
 #include "cli/preset_assets.h"
 
@@ -530,6 +531,23 @@ static int check_elsewhere(const struct command *owner, const char *key, json_t 
 	return r;
 }
 
+/* The key that may be meant, of the same section or by its name of another; "" for none. */
+static void find_meant(const struct command *const *commands, const char *section, const char *name,
+		       char *ret, size_t size)
+{
+	const char *meant = command_nearest_key(commands, section, name);
+
+	ret[0] = '\0';
+	if (meant)
+		(void)snprintf(ret, size, "%s.%s", section, meant);
+	for (size_t i = 0; config_sections[i] && !meant; i++) {
+		(void)snprintf(ret, size, "%s.%s", config_sections[i], name);
+		if (command_of_key(commands, ret))
+			return;
+		ret[0] = '\0';
+	}
+}
+
 static int apply_key(const struct config *config, const struct command *const *commands,
 		     struct option_set *set, const char *key, json_t *value, struct error *err)
 {
@@ -541,7 +559,7 @@ static int apply_key(const struct config *config, const struct command *const *c
 					subject, config->is_preset ? config->path : place};
 	struct setting setting = {set, option_set_find_key(set, key), &how, err, config->path};
 	const struct command *owner;
-	const char *meant;
+	char meant[2 * MAX_KEY];
 
 	(void)snprintf(section, sizeof(section), "%.*s", (int)(dot - key), key);
 	put_place(config, section, dot + 1, place, sizeof(place));
@@ -552,9 +570,9 @@ static int apply_key(const struct config *config, const struct command *const *c
 	if (owner)
 		return check_elsewhere(owner, key, value, &setting);
 	(void)error_set(err, -EINVAL, "%s: unknown key %s", place, key);
-	meant = command_nearest_key(commands, section, dot + 1);
-	if (meant)
-		error_remedy(err, "did you mean %s.%s? " SEE_SCHEMA, section, meant);
+	find_meant(commands, section, dot + 1, meant, sizeof(meant));
+	if (meant[0])
+		error_remedy(err, "did you mean %s? " SEE_SCHEMA, meant);
 	return error_advise(err, -EINVAL, SEE_SCHEMA);
 }
 
@@ -562,6 +580,7 @@ static int check_section(const struct config *config, const char *name, const js
 			 struct error *err)
 {
 	char place[MAX_SUBJECT];
+	const char *meant;
 	size_t i;
 	int r;
 
@@ -572,8 +591,11 @@ static int check_section(const struct config *config, const char *name, const js
 	}
 	if (!config_sections[i]) {
 		r = error_set(err, -EINVAL, "%s: unknown section %s", place, name);
+		meant = nearest_word(name, config_sections, i);
 		error_remedy(err,
-			     "the sections are sampling, symbols, heap, view, agent and server");
+			     "%s%s%sthe sections are sampling, symbols, heap, view, agent and "
+			     "server",
+			     meant ? "did you mean " : "", meant ? meant : "", meant ? "? " : "");
 		return r;
 	}
 	if (!json_is_object(value))

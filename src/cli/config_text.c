@@ -45,6 +45,10 @@ int config_text_expand(const char *text, bool is_path, const char *file, const c
 	struct bytes out = {0};
 	int r = 0;
 
+	if (is_path && strncmp(text, "~/", 2) == 0) { /* as a shell has it */
+		text = put_variable(&out, "HOME", subject, err) ? text + 1 : "";
+		r = *text ? 0 : -EINVAL;
+	}
 	/* A text that begins with a variable is as absolute as that is. */
 	while (r == 0 && *text) {
 		if (text[0] != '$') {

@@ -4,7 +4,8 @@
 
 /*
  * config_text: strings of a configuration file: $NAME and ${NAME} are variables of the
- * environment, $$ is a dollar. Paths are relative to the folder of the file.
+ * environment, $$ is a dollar. Paths are relative to the folder of the file, or to $HOME when
+ * they begin with ~/.
  */
 
 #include <stdbool.h>

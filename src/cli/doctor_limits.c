@@ -104,11 +104,30 @@ static void check_stack(const struct doctor_facts *facts, struct finding *findin
 		    "the kernel's own call chains are cut there", finding);
 }
 
+static void check_mounts(const struct doctor_facts *facts, struct finding *finding)
+{
+	if (facts->own.lacks_proc) {
+		finding_say(finding, VERDICT_NO,
+			    "/proc is not mounted: what works here cannot be told without it");
+		finding_advise(finding, "mount -t proc proc /proc");
+	} else if (facts->own.lacks_sys) {
+		finding_say(finding, VERDICT_LIMITED,
+			    "/sys is not mounted: no eBPF engine, whatever the kernel has");
+		finding_advise(finding, "mount -t sysfs sysfs /sys");
+	} else {
+		finding_say(finding, VERDICT_OK, "/proc and /sys are mounted");
+	}
+}
+
 static void check_btf(const struct doctor_facts *facts, struct finding *finding)
 {
 	finding_say(finding, VERDICT_OK, "/sys/kernel/btf/vmlinux is readable");
 	if (facts->perf.btf)
 		return;
+	if (facts->own.lacks_sys) {
+		check_mounts(facts, finding);
+		return;
+	}
 	finding_say(finding, VERDICT_LIMITED, "/sys/kernel/btf/vmlinux is missing: no eBPF engine");
 	finding_advise(finding, "use a kernel with CONFIG_DEBUG_INFO_BTF=y, or --engine perf");
 }
@@ -273,6 +292,11 @@ static void check_unprivileged_bpf(const struct doctor_facts *facts, struct find
 			    ": no matter, wick loads programs with cap_bpf",
 			    facts->perf.unprivileged_bpf_disabled);
 }
+
+const struct doctor_check doctor_mounts[] = {
+	{"mounts", "mounts", check_mounts},
+	{NULL, NULL, NULL},
+};
 
 const struct doctor_check doctor_limits[] = {
 	{"perf_user", "perf: own programs", check_user},

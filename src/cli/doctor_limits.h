@@ -7,5 +7,6 @@
 #include "cli/doctor_finding.h"
 
 extern const struct doctor_check doctor_limits[]; /* {NULL} last */
+extern const struct doctor_check doctor_mounts[]; /* what all else is read from, the same */
 
 #endif

@@ -120,8 +120,9 @@ int leak_options_unknown(const struct command_context *context, bool killed)
 			     "before its heap could be looked at\n      look at it while it runs: "
 			     "wick heap --scan-every 1s\n"
 			   : "wick: whether there are leaks is not known: the recording has no "
-			     "leak scan\n      record with wick heap --leaks, and what is killed "
-			     "with --scan-every 1s\n",
+			     "leak scan\n      start the program with wick heap --leaks, and what "
+			     "is killed with --scan-every 1s; of one that was attached to growth "
+			     "alone is told: --fail-on growth\n",
 		    context->err);
 	return COMMAND_FAILED;
 }

@@ -12,11 +12,15 @@ static size_t smallest(size_t a, size_t b, size_t c)
 	return least < c ? least : c;
 }
 
-/* Letters to insert, delete or replace (Levenshtein), one row of the table at a time. */
+/*
+ * Letters to insert, delete or replace (Levenshtein), one row of the table at a time. What b
+ * has after its last underscore, mostly a unit, counts as one when it is left out.
+ */
 static size_t distance(const char *a, const char *b)
 {
 	size_t row[MAX_WORD + 1];
 	size_t length = strlen(b);
+	const char *unit = strrchr(b, '_');
 	size_t i;
 	size_t j;
 
@@ -35,6 +39,8 @@ static size_t distance(const char *a, const char *b)
 			diagonal = above;
 		}
 	}
+	if (unit && row[unit - b] + 1 < row[length])
+		return row[unit - b] + 1;
 	return row[length];
 }
 

@@ -251,6 +251,8 @@ static void print_advice(FILE *out, const struct record_config *config,
 			 const struct record_result *result)
 {
 	const struct engine_stats *stats = &result->stats;
+	/* Those who wait all do so in the scheduler, which says nothing. */
+	bool waits = config->sampling.mode != ENGINE_MODE_CPU;
 
 	if (stats->samples == 0 && result->killed_by > 0)
 		record_summary_print_killed(out, "wick: no samples", result);
@@ -268,8 +270,9 @@ static void print_advice(FILE *out, const struct record_config *config,
 
 		text_put_shell(&name, config->output);
 		if (!name.failed)
-			(void)fprintf(out, "next: wick report %.*s   or   wick flame %.*s\n",
-				      (int)name.size, (const char *)name.data, (int)name.size,
+			(void)fprintf(out, "next: wick report %s%.*s   or   wick flame %.*s\n",
+				      waits ? "--by state " : "", (int)name.size,
+				      (const char *)name.data, (int)name.size,
 				      (const char *)name.data);
 		bytes_fini(&name);
 	}

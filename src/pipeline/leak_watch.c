@@ -192,7 +192,9 @@ int leak_watch_scan(struct leak_watch *watch, struct error *err)
 
 	if (!watch->config.on) {
 		(void)error_set(err, -EINVAL, "this recording looks for no leaks");
-		error_remedy(err, "begin it with: wick heap --leaks");
+		error_remedy(err, "a scan needs a program that was started so: wick heap --leaks "
+				  "-- PROGRAM; without, growth tells what leaks: wick leaks FILE, "
+				  "once it has ended");
 		return -EINVAL;
 	}
 	leak_watch_ask(watch, LEAK_ON_DEMAND);

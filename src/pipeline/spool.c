@@ -83,8 +83,12 @@ int spool(int fd, int *ret_again, struct error *err)
 		input = scope_take_fd(&file);
 	}
 	again = reopen(input, start);
-	if (again < 0)
-		return error_file(err, again, "cannot read the recording a second time");
+	if (again < 0) {
+		r = error_file(err, again, "cannot read the recording a second time");
+		if (access("/proc/self", F_OK) < 0)
+			error_remedy(err, "/proc is not mounted: mount -t proc proc /proc");
+		return r;
+	}
 	*ret_again = again;
 	return scope_take_fd(&input);
 }

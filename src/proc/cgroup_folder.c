@@ -64,7 +64,9 @@ int cgroup_folder_find(const char *name, char *ret, size_t size, struct error *e
 
 	if (is_on(name, CGROUP2_SUPER_MAGIC) && copy(ret, size, name, ""))
 		return 0;
-	if (name[0] == '/' && cgroup_mount_find(MOUNTS, mount, sizeof(mount)) &&
+	if (cgroup_mount_find(MOUNTS, mount, sizeof(mount)) &&
+	    (name[0] == '/' ||
+	     copy(mount + strlen(mount), sizeof(mount) - strlen(mount), "/", "")) &&
 	    copy(ret, size, mount, name) && is_on(ret, CGROUP2_SUPER_MAGIC))
 		return 0;
 	/* An old one may be of the perf_event controller: the kernel says whether it is. */

@@ -165,6 +165,8 @@ void confinement_read(struct confinement *ret, const char *root)
 		.is_root = geteuid() == 0,
 		.locked_bytes = limit_of(RLIMIT_MEMLOCK, false),
 		.open_files = limit_of(RLIMIT_NOFILE, true),
+		.lacks_proc = !is_there(root, "/proc/self"),
+		.lacks_sys = !is_there(root, "/sys/kernel"),
 	};
 	/* What cannot be read stays at zero: no rights, no filter. */
 	(void)thread_status_read(0, "CapEff", 16, &ret->capabilities);

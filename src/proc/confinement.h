@@ -42,6 +42,8 @@ struct confinement {
 	uint64_t open_files;   /* RLIMIT_NOFILE as far as it can be raised */
 	bool shared_memory;    /* /dev/shm is there and can be written to */
 	uint64_t shared_bytes; /* that are free there */
+	bool lacks_proc;       /* /proc is not mounted: what is read there is not known */
+	bool lacks_sys;        /* nor is /sys */
 };
 
 extern const char *const confined_call_names[CONFINED_CALLS];

@@ -132,6 +132,9 @@ void symbol_hint_put(struct bytes *out, const struct symbol_want *want)
 	put_package(out, want);
 	if (out->size > start && (has_id || !want->is_lost))
 		bytes_printf(out, ", or ");
+	if (has_id && !want->is_lost)
+		bytes_printf(out, "name a folder that has it unstripped "
+				  "(--symbol-path DIR), or ");
 	if (has_id)
 		bytes_printf(out, "put /usr/lib/debug/.build-id/%.2s/%s.debug in place",
 			     want->build_id, want->build_id + 2);

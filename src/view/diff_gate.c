@@ -325,6 +325,11 @@ static void put_value(const struct diff_verdict *verdict, double value, struct b
 		bytes_printf(out, "%.2f%%", 100 * value);
 }
 
+bool diff_verdict_is_judged(const struct diff_verdict *verdict)
+{
+	return verdict->gate->subject != GATE_FUNCTION || verdict->functions > 0;
+}
+
 void diff_verdict_put(const struct diff_verdict *verdict, struct bytes *out)
 {
 	const struct diff_gate *gate = verdict->gate;
@@ -334,13 +339,13 @@ void diff_verdict_put(const struct diff_verdict *verdict, struct bytes *out)
 
 	bytes_printf(out, "gate ");
 	text_put_terminal(out, gate->text);
-	bytes_printf(out, "%s: ", verdict->tripped ? " tripped" : " holds");
-	if (gate->subject == GATE_FUNCTION && verdict->functions == 0) {
-		bytes_printf(out, "no function of either profile %s ",
+	if (!diff_verdict_is_judged(verdict)) {
+		bytes_printf(out, " cannot be judged: no function of either profile %s ",
 			     gate->is_expression ? "matches" : "is called");
 		text_put_terminal(out, gate->name);
 		return;
 	}
+	bytes_printf(out, "%s: ", verdict->tripped ? " tripped" : " holds");
 	put_subject(verdict, out);
 	bytes_printf(out, ": ");
 	put_value(verdict, old, out);

@@ -66,6 +66,9 @@ struct diff_verdict {
 int diff_gate_check(const struct diff_gate *gate, const struct diff *diff, double wanted,
 		    struct diff_verdict *ret, struct error *err);
 
+/* Whether there was anything to judge: no function of either profile may be the one. */
+bool diff_verdict_is_judged(const struct diff_verdict *verdict);
+
 /* Appends one line, without its end, for a terminal. */
 void diff_verdict_put(const struct diff_verdict *verdict, struct bytes *out);
 

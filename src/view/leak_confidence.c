@@ -213,8 +213,8 @@ const char *leak_advice(const struct leak_row *row)
 				   "Worth a look when there is much of it.",
 		[LEAK_GROWTH] = "More is kept all the time. Look for a list, map or cache that is "
 				"added to and never bounded or cleared.",
-		[LEAK_UNSCANNED] = "Record with wick heap --leaks to learn who still points to "
-				   "it.",
+		[LEAK_UNSCANNED] = "Start the program with wick heap --leaks to learn who "
+				   "still points to it.",
 	};
 
 	return row->is_lifetime ? "Made at the start and kept: usually meant. A rule of "

@@ -46,6 +46,7 @@ def test_a_rate_out_of_range_names_the_range(wick, rate):
 @pytest.mark.parametrize("arguments", (
     ("record",), ("record", "--no-such-option", "--", "true"), ("no-such-command",),
     ("record", "-p", "abc"), ("record", "-p", "1", "--", "true"), ("record", "-d", "x", "-p", "1"),
+    ("record", "-d", "0", "-p", "1"), ("heap", "-d", "0", "--", "true"), ("sample", "1", "-d", "0"),
     ("report",), ("export", "--format", "no-such-format", "x.wick"), ("report", "--by", "weather")))
 def test_bad_usage_gives_2_and_a_hint(wick, arguments):
     done = wick.run(*arguments)

@@ -164,10 +164,14 @@ def test_a_gate_that_cannot_be_read_is_a_usage_error_with_the_form(wick, gate):
     assert gate in done.stderr and "'FUNCTION>+5%'" in done.stderr
 
 
-def test_a_gate_on_no_function_is_told(wick, tmp_path):
+def test_a_gate_on_no_function_cannot_be_judged(wick, tmp_path):
     path = write_folded(tmp_path / "x", {"main;parse": 100})
-    done = wick.ok("diff", path, path, "--fail-if", "pars>+5%")
-    assert "no function of either profile is called pars" in done.stderr
+    more = write_folded(tmp_path / "y", {"main;parse": 100, "main;sort": 900})
+    done = wick.run("diff", path, path, "--fail-if", "pars>+5%")
+    assert done.returncode == contract.FAILED
+    assert "cannot be judged: no function of either profile is called pars" in done.stderr
+    done = wick.run("diff", path, more, "--fail-if", "pars>+5%", "--fail-if", "sort>+5%")
+    assert done.returncode == GATE
 
 
 def test_contradictions_are_usage_errors(wick, tmp_path):
@@ -193,10 +197,11 @@ def test_an_empty_profile_is_compared_and_proves_nothing(wick, tmp_path):
     empty = tmp_path / "empty.wick"
     wick.ok("import", full, "-o", empty)
     for pair in ((full, empty), (empty, full), (empty, empty)):
-        done = wick.ok("diff", *pair, "--fail-if", "parse>+5%", "--fail-if", "total>+3%",
-                       "--only" if empty in pair else "--ignore", "no_such_function",
-                       "-o", tmp_path / "empty.svg")
-        assert "no samples" in done.stdout
+        done = wick.run("diff", *pair, "--fail-if", "parse>+5%", "--fail-if", "total>+3%",
+                        "--only" if empty in pair else "--ignore", "no_such_function",
+                        "-o", tmp_path / "empty.svg")
+        assert done.returncode == contract.FAILED and "gate parse>+5% cannot be judged" in done.stderr
+        assert "no samples" in done.stdout and "gate total>+3% holds" in done.stderr
         xml.etree.ElementTree.parse(tmp_path / "empty.svg")
 
 

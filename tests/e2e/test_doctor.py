@@ -2,6 +2,7 @@
 """wick doctor: engines tried for real, where they are allowed and where they are not."""
 import json
 import resource
+import shutil
 
 import pytest
 
@@ -77,3 +78,28 @@ def test_where_files_are_too_few_no_engine_works_and_each_says_so(wick):
                                                                  (limit, limit)))
     assert all("nofile=65536" in checks[name]["remedy"] for name in ENGINES)
     assert f"is {limit}" in checks["open_files"]["text"]
+
+
+def without(folder):
+    """What runs a command where nothing is mounted at a folder of the kernel."""
+    if not shutil.which("unshare"):
+        pytest.skip("unshare is not installed")
+    return ["unshare", "-m", "sh", "-c", f'mount -t tmpfs none {folder} && exec "$@"', "sh"]
+
+
+@pytest.mark.root
+def test_without_proc_nothing_else_is_said_to_be_missing(wick, tmp_path):
+    done = wick.run("doctor", prefix=without("/proc"))
+    lines = done.stdout.splitlines()
+    assert done.returncode == contract.FAILED and "/proc is not mounted" in lines[0]
+    assert lines[1].strip() == "mount -t proc proc /proc"
+    assert [line.split()[0] for line in lines[2:] if line] == ["ok", "No"]
+    (tmp_path / "x").write_text("main;parse 1\n", encoding="utf-8")
+    done = wick.run("report", tmp_path / "x", prefix=without("/proc"))
+    assert done.returncode == contract.DONE or "mount -t proc proc /proc" in done.stderr
+
+
+@pytest.mark.root
+def test_without_sys_the_kernel_is_not_blamed(wick):
+    checks = examined(wick, prefix=without("/sys"))
+    assert checks["btf"]["remedy"] == checks["mounts"]["remedy"] == "mount -t sysfs sysfs /sys"

@@ -57,6 +57,9 @@ static void a_group_has_its_name_of_proc_as_well(void **state)
 	/* That is a folder besides: of another file system. */
 	assert_int_equal(cgroup_folder_find("/", folder, sizeof(folder), &err), 0);
 	assert_memory_equal(folder, mount, strlen(mount));
+	/* Without its slash it may be a folder of the one at hand, which this is not. */
+	assert_int_equal(cgroup_folder_find(".", folder, sizeof(folder), &err), 0);
+	assert_memory_equal(folder, mount, strlen(mount));
 }
 
 static void what_is_no_group_is_refused(void **state)

@@ -16,6 +16,8 @@
 #include "base/vec.h"
 #include "cli/command.h"
 #include "cli/look.h"
+#include "cli/table.h"
+#include "export/export.h"
 
 struct demo_options {
 	unsigned int shade;
@@ -119,10 +121,28 @@ static void bash_completes_what_was_begun(void **state)
 	assert_bash_offers("wick --config x demo --sho", "--short-names");
 }
 
+/* The names stand in both tables: one is of constants. */
+static void all_formats_are_offered_for_export(void **state)
+{
+	const char *const *words = command_export.options[0].words;
+	size_t i;
+
+	assert_string_equal(command_export.options[0].name, "format");
+	for (i = 0; exporters[i]; i++) {
+		size_t at = 0;
+
+		while (words[at] && strcmp(words[at], exporters[i]->name) != 0)
+			at++;
+		assert_non_null(words[at]);
+	}
+	assert_null(words[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_script_offers_options_and_words),
+		cmocka_unit_test(all_formats_are_offered_for_export),
 		cmocka_unit_test(an_unknown_shell_is_refused),
 		cmocka_unit_test(bash_completes_what_was_begun),
 	};

@@ -332,6 +332,21 @@ static void the_key_that_may_be_meant_is_told(void **state)
 	assert_string_equal(err.remedy,
 			    "did you mean sampling.frequency_hz? see wick config --schema");
 	command_values_fini(&values);
+
+	write_file("wick.json", "{\"sampling\": {\"frequncy\": 99}}");
+	assert_int_equal(load(&values, &first, NULL, &err), -EINVAL);
+	assert_non_null(strstr(err.remedy, "did you mean sampling.frequency_hz?"));
+	command_values_fini(&values);
+
+	write_file("wick.json", "{\"sampling\": {\"paths\": []}}");
+	assert_int_equal(load(&values, &first, NULL, &err), -EINVAL);
+	assert_non_null(strstr(err.remedy, "did you mean symbols.paths?"));
+	command_values_fini(&values);
+
+	write_file("wick.json", "{\"symbol\": {\"paths\": []}}");
+	assert_int_equal(load(&values, &first, NULL, &err), -EINVAL);
+	assert_non_null(strstr(err.remedy, "did you mean symbols?"));
+	command_values_fini(&values);
 }
 
 static void strings_have_variables_and_paths_from_the_file(void **state)
@@ -345,7 +360,7 @@ static void strings_have_variables_and_paths_from_the_file(void **state)
 	(void)mkdir("xdg", 0700);
 	(void)mkdir("xdg/wick", 0700);
 	write_file("xdg/wick/config.json",
-		   "{\"symbols\": {\"paths\": [\"debug\", \"/a\", \"$HOME/b\"]},\n"
+		   "{\"symbols\": {\"paths\": [\"debug\", \"/a\", \"$HOME/b\", \"~/b\", \"~x\"]},\n"
 		   " \"view\": {\"title\": \"${TEST_CONFIG_NAME}s $$5\"},\n"
 		   " \"sampling\": {\"labels\": {\"k\": \"$TEST_CONFIG_NAME\"}}}");
 	assert_int_equal(load(&values, &first, "xdg/wick/config.json", &err), 0);
@@ -356,6 +371,8 @@ static void strings_have_variables_and_paths_from_the_file(void **state)
 	assert_string_equal(options->paths.items[1], "/a");
 	(void)snprintf(expected, sizeof(expected), "%s/b", directory);
 	assert_string_equal(options->paths.items[2], expected);
+	assert_string_equal(options->paths.items[3], expected);
+	assert_string_equal(options->paths.items[4], "xdg/wick/~x");
 	command_values_fini(&values);
 	(void)unsetenv("TEST_CONFIG_NAME");
 }

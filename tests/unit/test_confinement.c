@@ -67,6 +67,7 @@ static void a_container_is_known_by_what_its_engine_leaves(void **state)
 		assert_string_equal(found.container, cases[i].container);
 		assert_string_equal(found.lockdown, "");
 		assert_true(found.shared_memory && found.shared_bytes > 0);
+		assert_false(found.lacks_proc || found.lacks_sys);
 	}
 }
 
@@ -88,6 +89,7 @@ static void where_there_is_nothing_nothing_is_found(void **state)
 	assert_string_equal(found.container, "");
 	assert_false(found.shared_memory);
 	assert_int_equal(found.shared_bytes, 0);
+	assert_true(found.lacks_proc && found.lacks_sys);
 	for (int i = 0; found.seccomp == 0 && i < CONFINED_CALLS; i++)
 		assert_false(found.refused[i]);
 }

@@ -170,7 +170,9 @@ static void an_unknown_function_is_told(void **state)
 {
 	struct world *world = *state;
 
-	assert_false(trips(world, "pars>+5%", "no function of either profile is called pars"));
+	assert_false(trips(world, "pars>+5%",
+			   "cannot be judged: no function of either profile is "
+			   "called pars"));
 	assert_false(trips(world, "/^x/>+5%", "no function of either profile matches ^x"));
 }
 

@@ -34,7 +34,8 @@ static struct doctor_facts open_machine(void)
 
 static struct finding look_at(const char *name, const struct doctor_facts *facts)
 {
-	const struct doctor_check *check = doctor_limits;
+	const struct doctor_check *check =
+		strcmp(name, doctor_mounts[0].name) == 0 ? doctor_mounts : doctor_limits;
 	struct finding finding = {0};
 
 	while (check->name && strcmp(check->name, name) != 0)
@@ -84,6 +85,8 @@ static void each_limit_is_named_with_its_value_and_its_remedy(void **state)
 		{"perf_event_max_stack", {.perf = {.max_stack = 127}}, "is 127", "max_stack=512"},
 		{"ptrace", {.perf = {.ptrace_scope = 2}}, "is 2: as root", "ptrace_scope=0"},
 		{"btf", {.perf = {.btf = false}}, "vmlinux", "CONFIG_DEBUG_INFO_BTF"},
+		{"btf", {.own = {.lacks_sys = true}}, "/sys is not", "mount -t sysfs sysfs /sys"},
+		{"mounts", {.own = {.lacks_proc = true}}, "/proc is not", "mount -t proc proc"},
 		{"memlock", {.own = {.locked_bytes = 0}}, "RLIMIT_MEMLOCK is 0", "ulimit -l 8192"},
 		{"open_files",
 		 {.own = {.open_files = 100}},

@@ -24,6 +24,7 @@
 
 struct warnings {
 	char text[2048];
+	char remedy[512]; /* of the last */
 	int count;
 };
 
@@ -34,6 +35,7 @@ static void keep_warning(void *self, const struct error *err)
 
 	(void)snprintf(warnings->text + n, sizeof(warnings->text) - n, "%s\n", err->text);
 	assert_true(err->remedy[0] != '\0');
+	(void)snprintf(warnings->remedy, sizeof(warnings->remedy), "%s", err->remedy);
 	warnings->count++;
 }
 
@@ -159,6 +161,15 @@ static void a_folder_that_others_can_write_to_is_not_trusted(void **state)
 	plugins = plugins_load(folder, keep_warning, &warnings);
 	assert_int_equal(warnings.count, 1);
 	assert_non_null(strstr(warnings.text, "others can write to /tmp/wick-plugins-"));
+	assert_string_equal(warnings.remedy, "put it in a folder that you alone can write to");
+	assert_null(plugins_exporters(plugins)[0]);
+	plugins_free(plugins);
+
+	assert_int_equal(chmod(folder, 0700), 0);
+	assert_int_equal(chmod(path, 0666), 0);
+	plugins = plugins_load(folder, keep_warning, &warnings);
+	assert_int_equal(warnings.count, 2);
+	assert_non_null(strstr(warnings.remedy, "chmod go-w /tmp/wick-plugins-"));
 	assert_null(plugins_exporters(plugins)[0]);
 	plugins_free(plugins);
 	(void)unlink(path);

@@ -81,6 +81,15 @@ static void a_good_recording_is_summed_up(void **state)
 	assert_says(&usual, &good, "wick: the", false);
 }
 
+static void after_waiting_the_states_come_next(void **state)
+{
+	struct record_config waiting = usual;
+
+	assert_says(&usual, &good, "--by state", false);
+	waiting.sampling.mode = ENGINE_MODE_WALL;
+	assert_says(&waiting, &good, "next: wick report --by state /no/such/folder/app.wick", true);
+}
+
 static void what_eBPF_left_out_or_walked_elsewhere_is_told(void **state)
 {
 	struct record_result result = good;
@@ -231,6 +240,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_good_recording_is_summed_up),
+		cmocka_unit_test(after_waiting_the_states_come_next),
 		cmocka_unit_test(what_eBPF_left_out_or_walked_elsewhere_is_told),
 		cmocka_unit_test(names_of_a_long_recording_are_those_of_its_beginning),
 		cmocka_unit_test(no_samples_are_explained),
