@@ -333,7 +333,7 @@ def wait_for_samples(wick, pid, more_than=20):
         state = state_of_recorder(wick, pid)
         return state if state and state["samples"] > more_than else None
 
-    return wait_for(has_enough, 30, f"more than {more_than} samples of {pid}")
+    return wait_for(has_enough, 30 * PATIENCE, f"more than {more_than} samples of {pid}")
 
 
 def says(process, key):
