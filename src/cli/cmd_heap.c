@@ -395,8 +395,8 @@ static int refuse_attached(const struct heap_recording *recording, const char *n
 {
 	struct error err = {0};
 
-	(void)error_set(&err, -EINVAL, "%s needs a program that wick starts: leave it out with -p",
-			name);
+	(void)error_set(&err, -EINVAL, "%s needs a program that wick starts", name);
+	error_remedy(&err, "leave it out with -p");
 	if (wants_scan(recording->options))
 		error_remedy(&err,
 			     "of a process that runs growth tells what leaks: wick heap -p %d -d "
