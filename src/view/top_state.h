@@ -55,7 +55,7 @@ struct top_state {
 	size_t first; /* row on the screen */
 	char selected_name[TOP_NAME_BYTES];
 	uint64_t selected_home; /* others may have that name: see top_model_home() */
-	bool follows; /* the row was chosen: it goes where its function goes */
+	bool follows;           /* the row was chosen: it goes where its function goes */
 	/* The box of the flame graph: "" is the lowest. */
 	uint32_t box_depth;
 	char box_name[TOP_NAME_BYTES];
