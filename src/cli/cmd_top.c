@@ -233,8 +233,7 @@ static int open_watch(struct top *top, int argc, char **argv, int *ret_exec, str
 	r = watch_open(&config, &top->watch, ret_exec, err);
 	if (r == 0) {
 		/* Another engine may have taken the place of the first. */
-		live_profile_set_cover(top->live,
-				       sample_cover_side_of(watch_engine(top->watch)));
+		live_profile_set_cover(top->live, sample_cover_side_of(watch_engine(top->watch)));
 		take_note(top, watch_notice(top->watch));
 	}
 	return r;
