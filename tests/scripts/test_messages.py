@@ -63,14 +63,14 @@ def test_no_message_is_left_out(listed):
     """Counted in another way: whatever looks like a call, without comments and definitions."""
     call = re.compile(r"\b(error_set|error_errno|error_file|error_prefix|command_misused)\(")
     found = 0
-    for path in (ROOT / "src").rglob("*.c"):
-        if path.name == "error.c":
+    for path in (ROOT / "src").rglob("*.[ch]"):
+        if path.stem == "error":
             continue
         text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
         text = re.sub(r'"(\\.|[^"\\\n])*"', '""', text)
         found += len(call.findall(re.sub(r"^(static )?int \w+\(", "", text, flags=re.M)))
     kinds = ("error_set", "error_errno", "error_file", "error_prefix", "command_misused")
-    inside = 1  # command_misused() makes its own with error_set()
+    inside = 2  # command_misused() and wrong() of suppressions make theirs with error_set()
     assert sum(m.kind in kinds for m in listed.messages) == found - inside
     assert found > 600
 
