@@ -90,7 +90,8 @@ const struct command command_export = {
 			"to the "
 			"leaf with semicolons between them, the process name first, and a number "
 			"last: "
-			"samples; of wall and off-CPU time microseconds, of the heap bytes or "
+			"samples; of other time than that on CPUs (wall, off-CPU) microseconds, of "
+			"the heap bytes or "
 			"blocks.",
 			"Samples come one a line, as JSON objects with everything known: time, "
 			"thread, "

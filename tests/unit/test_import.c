@@ -209,7 +209,7 @@ static void speedscope_weights_become_time(void **state)
 		"\"startValue\":0,\"endValue\":3,\"samples\":[[0],[0,1]],\"weights\":[1,2.5]}]}";
 	struct profile *profile = NULL;
 
-	assert_imported(text, "t;main 1\nt;main;x:y 1\n");
+	assert_imported(text, "t;main 1000\nt;main;x:y 2500\n");
 	assert_int_equal(run(text, sizeof(text) - 1, &profile, NULL), 1);
 	assert_string_equal(profile->value_types[profile->main_value].unit, "nanoseconds");
 	assert_int_equal(profile_entry_values(profile, 1)[1], 2500000);
@@ -234,7 +234,7 @@ static void speedscope_events_become_the_stacks_between_them(void **state)
 											  26));
 	struct profile *profile = NULL;
 
-	assert_imported(text, "t;f 1\nt;f;f 1\nt;main 2\nt;main;f 1\n");
+	assert_imported(text, "t;f 4\nt;f;f 1\nt;main 3\nt;main;f 3\n");
 	assert_int_equal(run(text, sizeof(text) - 1, &profile, NULL), 1);
 	assert_int_equal(profile->entries.count, 4);
 	assert_int_equal(profile_entry_values(profile, 0)[1], 2000 + 1000);
