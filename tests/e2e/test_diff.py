@@ -197,10 +197,11 @@ def test_an_empty_profile_is_compared_and_proves_nothing(wick, tmp_path):
     empty = tmp_path / "empty.wick"
     wick.ok("import", full, "-o", empty)
     for pair in ((full, empty), (empty, full), (empty, empty)):
-        done = wick.ok("diff", *pair, "--fail-if", "parse>+5%", "--fail-if", "total>+3%",
-                       "--only" if empty in pair else "--ignore", "no_such_function",
-                       "-o", tmp_path / "empty.svg")
-        assert "no samples" in done.stdout
+        done = wick.run("diff", *pair, "--fail-if", "parse>+5%", "--fail-if", "total>+3%",
+                        "--only" if empty in pair else "--ignore", "no_such_function",
+                        "-o", tmp_path / "empty.svg")
+        assert done.returncode == contract.FAILED and "gate parse>+5% cannot be judged" in done.stderr
+        assert "no samples" in done.stdout and "gate total>+3% holds" in done.stderr
         xml.etree.ElementTree.parse(tmp_path / "empty.svg")
 
 
