@@ -395,8 +395,9 @@ static int refuse_attached(const struct heap_recording *recording, const char *n
 {
 	struct error err = {0};
 
-	(void)error_set(&err, -EINVAL, "%s needs a program that wick starts: leave it out with -p",
-			name);
+	(void)error_advise(&err,
+			   error_set(&err, -EINVAL, "%s needs a program that wick starts", name),
+			   "leave it out with -p, or start the program: wick heap -- PROGRAM");
 	if (wants_scan(recording->options))
 		error_remedy(&err,
 			     "of a process that runs growth tells what leaks: wick heap -p %d -d "
