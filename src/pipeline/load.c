@@ -560,8 +560,6 @@ static int load_from(int fd, struct recording_reader *kept, const char *name,
 	}
 	if (r == 0) {
 		loader_describe(&loader);
-		if (!*loader.profile->title)
-			loader.profile->title = keep_text(loader.profile, basename(name));
 		ret->profile = scope_take(&loader.profile);
 		if (samples_are_heap(&loader.samples)) {
 			ret->analysis = scope_take(&loader.samples.heap);
