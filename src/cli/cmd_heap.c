@@ -40,7 +40,7 @@ struct heap_options {
 	bool force;
 	uint64_t sample_bytes;
 	uint64_t depth;
-	uint64_t interval_ms; /* 0: those who look at it choose */
+	uint64_t interval_ms; /* 0, "auto": those who look at it choose */
 	bool children;
 	bool maps;
 	bool lossless;
@@ -505,9 +505,9 @@ static const struct option_spec table[] = {
 	{"depth", 0, OPTION_U64(struct heap_options, depth), .argument = "N", .min = 1, .max = 1024,
 	 .key = "heap.depth", .help = "frames kept of a stack"},
 	{"interval", 0, OPTION_U64(struct heap_options, interval_ms), .argument = "MS", .min = 1,
-	 .max = HEAP_INTERVAL_MAX_MS, .key = "heap.interval_ms",
-	 .help = "step of the timeline when the recording is looked at, in milliseconds; without "
-		 "it, 1 and more the longer it is"},
+	 .max = HEAP_INTERVAL_MAX_MS, .off = "auto", .key = "heap.interval_ms",
+	 .help = "step of the timeline when the recording is looked at, in milliseconds; auto is "
+		 "100, or 1 where findings over time are looked for, and more the longer it is"},
 	{"duration", 'd', OPTION_DURATION(struct heap_options, duration_ns), .argument = "TIME",
 	 .min = NS_PER_MS, .help = "stop after this time; the program goes on"},
 	{"children", 0, OPTION_TOGGLE(struct heap_options, children), .key = "heap.children",
