@@ -72,7 +72,8 @@ def test_pools_tell_of_their_blocks(wick):
     recording = Recording(wick, path, wick.ok("heap", "-o", path, "--", *workload("memory", 10, 1000)))
     assert events_of(recording) == without + 2000
     for value, truth in (("alloc_space", 64 * 1024), ("pool_alloc_space", 1000 * 64)):
-        found = [size for stack, size in recording.folded("--event", value) if stack[-1] == "take_of_pool"]
+        # wick_alloc() of the header is a part of the function that calls it.
+        found = [size for stack, size in recording.folded("--event", value) if "take_of_pool" in stack[-2:]]
         assert sum(found) == truth
     # Sampled by bytes: all of a block of 64 KiB, of 64 bytes one in a hundred.
     path = wick.new_path()

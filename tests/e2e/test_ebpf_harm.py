@@ -153,8 +153,11 @@ def memory_bytes(pid):
     total = 1024 * sum(int(found) for found in re.findall(r"^Vm(?:RSS|Pin):\s+(\d+)", status, re.M))
     maps = {}
     for path in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir():
-        told = dict(line.split(":", 1) for line in path.read_text(encoding="ascii").splitlines()
-                    if ":" in line)
+        try:
+            text = path.read_text(encoding="ascii")
+        except FileNotFoundError:
+            continue  # it was closed meanwhile
+        told = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
         if "map_id" in told and "memlock" in told:
             maps[int(told["map_id"])] = int(told["memlock"])
     assert maps

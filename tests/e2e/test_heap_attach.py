@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The heap of processes that run already, by probes at their allocators: to the byte, and gone after that."""
+import contextlib
 import ctypes
 import functools
 import glob
@@ -171,7 +172,8 @@ def ids_of(pid):
     """[(command, id)] of programs, maps and links that a process holds."""
     found = []
     for path in glob.glob(f"/proc/{pid}/fdinfo/*"):
-        with open(path, encoding="ascii") as info:
+        # One may be closed meanwhile.
+        with contextlib.suppress(FileNotFoundError), open(path, encoding="ascii") as info:
             found += [(COMMANDS[key], int(value)) for key, value in re.findall(r"^(\w+_id):\s+(\d+)$", info.read(), re.M)
                       if key in COMMANDS]
     return found
@@ -224,9 +226,11 @@ def test_nothing_is_left_behind(wick, background):
 
 def test_one_in_so_many_bytes(wick, background):
     seen = Attached(wick, background, workload("blocks", "wait", "paths"), "--sample", "4K").run()
+    # All within 30 ms: a recorder that gets no CPU then says what is lost.
+    events, lost = map(int, re.search(r"(\d+) allocations and frees, (\d+) lost", seen.summary).groups())
     # 20 MB in steps of 4 KiB: 4,500 blocks of 20,000, an error of 1.3 %.
     share = seen.by_function("at_the_end")["bytes"] / seen.truth["at_the_end"]["bytes"]
-    assert abs(share - 1) < 0.1
+    assert share == pytest.approx(events / (events + lost), rel=0.1), seen.summary
 
 
 def test_a_program_that_becomes_another_is_let_go(wick, background):
