@@ -5,7 +5,8 @@
 /*
  * interrupt: whether the kernel does something for the current task, or something
  * else that only borrows its CPU. The kernel counts that in its preempt_count, which
- * each CPU keeps elsewhere.
+ * each CPU keeps elsewhere. A kernel that does not give it away (on x86-64 without
+ * CONFIG_KALLSYMS_ALL) leaves that to whoever reads the stack.
  */
 
 #include "bpf/kernel.h"
@@ -16,17 +17,19 @@
 
 #if defined(__TARGET_ARCH_arm64)
 
-static __always_inline uint32_t preempt_count(const struct task_struct *task)
+static __always_inline bool preempt_count(const struct task_struct *task, uint32_t *ret)
 {
-	return (uint32_t)BPF_CORE_READ(task, thread_info.preempt_count);
+	*ret = (uint32_t)BPF_CORE_READ(task, thread_info.preempt_count);
+	return true;
 }
 
 #elif defined(WITH_KERNEL_VARIABLES)
 
 /*
  * It moved there in Linux 6.2 and back in 6.15, so one of the two is missing, and to be
- * sure of that libbpf looks into all modules, which only root may. The programs are
- * built twice therefore, and these are loaded where wakers are asked for.
+ * sure of that libbpf looks into all modules, which only root may. A kernel whose BTF
+ * names a variable that its kallsyms leave out refuses the programs. So they are built
+ * twice, and these are loaded first where wakers are asked for.
  */
 struct pcpu_hot {
 	int preempt_count;
@@ -35,31 +38,36 @@ struct pcpu_hot {
 extern const int __preempt_count __ksym __weak;
 extern const struct pcpu_hot pcpu_hot __ksym __weak;
 
-static __always_inline uint32_t preempt_count(const struct task_struct *task)
+static __always_inline bool preempt_count(const struct task_struct *task, uint32_t *ret)
 {
 	(void)task;
 	if (&__preempt_count)
-		return (uint32_t) * (const int *)bpf_this_cpu_ptr(&__preempt_count);
-	if (&pcpu_hot)
-		return (uint32_t)((const struct pcpu_hot *)bpf_this_cpu_ptr(&pcpu_hot))
-			->preempt_count;
-	return 0;
+		*ret = (uint32_t) * (const int *)bpf_this_cpu_ptr(&__preempt_count);
+	else if (&pcpu_hot)
+		*ret = (uint32_t)((const struct pcpu_hot *)bpf_this_cpu_ptr(&pcpu_hot))
+			       ->preempt_count;
+	else
+		return false;
+	return true;
 }
 
 #else
 
-static __always_inline uint32_t preempt_count(const struct task_struct *task)
+static __always_inline bool preempt_count(const struct task_struct *task, uint32_t *ret)
 {
 	(void)task;
-	return 0;
+	(void)ret;
+	return false;
 }
 
 #endif
 
 static __always_inline uint64_t waker_context(const struct task_struct *task)
 {
-	uint32_t count = preempt_count(task);
+	uint32_t count;
 
+	if (!preempt_count(task, &count))
+		return BPF_WALK_BY_UNKNOWN;
 	if (count & HARDIRQ_OR_NMI)
 		return BPF_WALK_BY_INTERRUPT;
 	return count & SOFTIRQ_SERVED ? BPF_WALK_BY_SOFTIRQ : BPF_WALK_BY_TASK;

@@ -310,12 +310,16 @@ static const struct engine_ops *choose_engine(struct recording *recording, const
 		return engine;
 	if (engine_table[0]->probe(&recording->why_lesser) == 0 || options->mode == ENGINE_MODE_CPU)
 		return engine;
-	engine = options->mode == ENGINE_MODE_WALL ? choose_for_wall(options, &target) : NULL;
+	engine = options->mode == ENGINE_MODE_WALL && !options->wakers
+			 ? choose_for_wall(options, &target)
+			 : NULL;
 	if (engine)
 		return engine;
 	*err = recording->why_lesser;
-	(void)error_prefix(err, err->code, "--mode %s needs eBPF",
-			   options->mode == ENGINE_MODE_WALL ? "wall" : "offcpu");
+	(void)error_prefix(err, err->code, "%s needs eBPF",
+			   options->wakers                     ? "--waker"
+			   : options->mode == ENGINE_MODE_WALL ? "--mode wall"
+							       : "--mode offcpu");
 	return NULL;
 }
 

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -13,6 +14,14 @@
 #define LIMIT_S 10 /* it ends then, whatever has become of whoever started it */
 #define BLOCK_BYTES 100
 #define TURNS 200000
+#define NAP_NS 100000 /* often enough to see who ends it, and little beside the work */
+
+static void nap(void)
+{
+	struct timespec time = {.tv_nsec = NAP_NS};
+
+	(void)nanosleep(&time, NULL); /* or it is shorter */
+}
 
 /* About half a millisecond, with one block that is allocated and freed. */
 static __attribute__((noinline)) unsigned int work(void)
@@ -32,27 +41,31 @@ static int run(const struct command_context *context, void *options, int argc, c
 {
 	uint64_t cpu_ns = 0;
 
-	(void)options, (void)argc;
+	(void)options;
 	if (number_parse_duration(argv[0], &cpu_ns) < 0)
 		return command_misused(context, "%s is not a time", argv[0]);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* the alarm is left if it fails */
 	(void)alarm(LIMIT_S);
 	if (write(STDOUT_FILENO, "\n", 1) != 1)
 		return COMMAND_FAILED; /* nobody waits for it */
-	while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < cpu_ns)
+	while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < cpu_ns) {
 		(void)work();
+		if (argc > 1)
+			nap();
+	}
 	return COMMAND_DONE;
 }
 
 const struct command command_trial = {
 	.name = "trial",
 	.summary = "the program that wick doctor tries the engines on",
-	.synopsis = "TIME",
-	.description = (const char *const[]){"Works, and allocates now and then, until it has used "
-					     "so much time on a CPU.",
-					     NULL},
+	.synopsis = "TIME [NAPS]",
+	.description =
+		(const char *const[]){"Works, and allocates now and then, until it has used "
+				      "so much time on a CPU. With NAPS it sleeps in between.",
+				      NULL},
 	.min_arguments = 1,
-	.max_arguments = 1,
+	.max_arguments = 2,
 	.hidden = true,
 	.run = run,
 };

@@ -27,14 +27,17 @@
 #define CALL(name) (1u << CONFINED_##name)
 
 const struct doctor_engine doctor_engines[DOCTOR_ENGINES] = {
-	{"engine_ebpf", "engine ebpf", "ebpf", false, false, CALL(BPF) | CALL(PERF_EVENT_OPEN)},
-	{"engine_perf", "engine perf", "perf", false, false, CALL(PERF_EVENT_OPEN)},
-	{"engine_signal", "engine signal", "signal", false, false, CALL(TIMER_CREATE)},
-	{"engine_ptrace", "engine ptrace", "ptrace", false, false,
-	 CALL(PTRACE) | CALL(PROCESS_VM_READV)},
-	{"record", "wick record", NULL, false, false, 0},
-	{"heap", "heap", "signal", true, false, 0},
-	{"heap_attach", "heap -p", "uprobe", true, true, CALL(BPF) | CALL(PERF_EVENT_OPEN)},
+	{"engine_ebpf", "engine ebpf", "ebpf", .calls = CALL(BPF) | CALL(PERF_EVENT_OPEN)},
+	{"engine_perf", "engine perf", "perf", .calls = CALL(PERF_EVENT_OPEN)},
+	{"engine_signal", "engine signal", "signal", .calls = CALL(TIMER_CREATE)},
+	{"engine_ptrace", "engine ptrace", "ptrace",
+	 .calls = CALL(PTRACE) | CALL(PROCESS_VM_READV)},
+	{"record", "wick record", NULL},
+	{"waker", "record --waker", "ebpf", .wakers = true,
+	 .calls = CALL(BPF) | CALL(PERF_EVENT_OPEN)},
+	{"heap", "heap", "signal", .heap = true},
+	{"heap_attach", "heap -p", "uprobe", .heap = true, .attach = true,
+	 .calls = CALL(BPF) | CALL(PERF_EVENT_OPEN)},
 };
 
 /*
@@ -71,7 +74,8 @@ void doctor_trials_start(struct doctor_trials *trials)
 	char command[] = "trial";
 	char briefly[] = BRIEFLY;
 	char lasting[] = LASTING;
-	char *argv[] = {loader, self, command, briefly, NULL};
+	char naps[] = "naps";
+	char *argv[] = {loader, self, command, briefly, NULL, NULL};
 	bool by_loader;
 
 	if (!own_file_path(self, sizeof(self)))
@@ -81,10 +85,12 @@ void doctor_trials_start(struct doctor_trials *trials)
 		const struct doctor_engine *engine = &doctor_engines[i];
 
 		argv[3] = engine->attach ? lasting : briefly;
+		argv[4] = engine->wakers ? naps : NULL;
 		trial_start(&trials->trials[i],
 			    &(struct trial_plan){.engine = engine_of(engine),
 						 .heap = engine->heap,
 						 .attach = engine->attach,
+						 .wakers = engine->wakers,
 						 .program = by_loader ? argv : argv + 1,
 						 .limit_ns = LIMIT_NS});
 	}
@@ -152,6 +158,20 @@ static void judge_stacks(const struct trial_result *result, const char *things, 
 		finding_advise(ret, "WICK_LOG=debug wick doctor tells which tables are missing");
 }
 
+static void judge_wakers(const struct trial_result *result, struct finding *ret)
+{
+	if (result->woken_stacks == 0) {
+		finding_say(ret, VERDICT_NO, "no sleep of a test program has a waker");
+		finding_advise(ret, "WICK_LOG=debug wick doctor tells more; leave out --waker");
+		return;
+	}
+	finding_say(ret, result->notice[0] ? VERDICT_LIMITED : VERDICT_OK,
+		    "%" PRIu64 " sleeps of a test program with their wakers%s%.190s",
+		    result->woken_stacks, result->notice[0] ? "; " : "", result->notice);
+	if (result->notice[0])
+		finding_advise(ret, "boot a kernel with CONFIG_KALLSYMS_ALL=y");
+}
+
 void doctor_engine_judge(const struct doctor_engine *engine, const struct trial_result *result,
 			 const struct doctor_facts *facts, struct finding *ret)
 {
@@ -164,6 +184,8 @@ void doctor_engine_judge(const struct doctor_engine *engine, const struct trial_
 		finding_say(ret, VERDICT_NO, "no %s came of a test program%s%.240s", things,
 			    result->why_none[0] ? ": " : "", result->why_none);
 		finding_advise(ret, "WICK_LOG=debug wick doctor tells more; use another engine");
+	} else if (engine->wakers) {
+		judge_wakers(result, ret);
 	} else {
 		judge_stacks(result, things, ret);
 	}

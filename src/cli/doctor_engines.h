@@ -14,7 +14,7 @@
 struct doctor_facts;
 struct finding;
 
-#define DOCTOR_ENGINES 7u
+#define DOCTOR_ENGINES 8u
 
 struct doctor_engine {
 	const char *name; /* in JSON */
@@ -22,6 +22,7 @@ struct doctor_engine {
 	const char *engine; /* NULL: the one that wick record takes by itself */
 	bool heap;
 	bool attach;
+	bool wakers;
 	unsigned int calls; /* that it needs: bits of enum confined_call */
 };
 

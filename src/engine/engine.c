@@ -79,6 +79,18 @@ int engine_check_time(const struct engine_ops *ops, const struct engine_config *
 	return 0;
 }
 
+/* Time off the CPUs without the wakers that were asked for would be another recording. */
+static int check_wakers(const struct engine_ops *ops, const struct engine_config *config,
+			struct error *err)
+{
+	if (!config || !config->wakers || config->mode == ENGINE_MODE_CPU || ops->tells_wakers)
+		return 0;
+	return error_advise(
+		err,
+		error_set(err, -EINVAL, "the %s engine does not see who wakes a thread", ops->name),
+		"leave out --waker, or use --engine ebpf");
+}
+
 static int open_one(const struct engine_ops *ops, const struct engine_config *config,
 		    const struct target *target, struct sink *sink, struct engine **ret,
 		    struct error *err)
@@ -89,7 +101,9 @@ static int open_one(const struct engine_ops *ops, const struct engine_config *co
 	if (!engine)
 		return error_set(err, -ENOMEM, "out of memory");
 	engine->ops = ops;
-	r = ops->open(config, target, sink, &engine->self, err);
+	r = check_wakers(ops, config, err);
+	if (r == 0)
+		r = ops->open(config, target, sink, &engine->self, err);
 	if (r < 0) {
 		log_info("engine %s did not open: %s", ops->name, err ? err->text : "");
 		return r;

@@ -79,8 +79,11 @@ struct engine_config {
 	uint32_t stack_bytes; /* copied of a stack, where that is how it is walked */
 	struct engine_heap heap;
 	bool overwrite_old; /* full rings give up their oldest samples, not the newest */
-	/* The start of a kernel function, 0 when unknown; NULL: nobody can tell. */
-	uint64_t (*kernel_address)(void *self, const char *name);
+	/*
+	 * The start of a kernel function and, unless NULL, its size; 0 when unknown, and the
+	 * size is left alone. NULL: nobody can tell.
+	 */
+	uint64_t (*kernel_address)(void *self, const char *name, uint64_t *ret_bytes);
 	void *kernel_self;
 	/* The file offset of a function in a file; NULL: nobody can tell. */
 	int (*function_offset)(void *self, const char *path, const char *function,
@@ -140,6 +143,7 @@ struct engine_process {
 struct engine_ops {
 	const char *name;
 	const char *summary;
+	bool tells_wakers; /* who ends a sleep; see engine_config */
 	/* 0 when the engine works here, else a negative errno and why not. */
 	int (*probe)(struct error *err);
 	/* Optional: 0 when it can watch such a target, else a negative errno and why not. */

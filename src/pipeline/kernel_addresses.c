@@ -56,7 +56,7 @@ const struct kernel_symbols *kernel_addresses_symbols(const struct kernel_addres
 	return addresses->symbols;
 }
 
-uint64_t kernel_addresses_find(void *self, const char *name)
+uint64_t kernel_addresses_find(void *self, const char *name, uint64_t *ret_bytes)
 {
 	struct kernel_addresses *addresses = self;
 	struct id_probe probe;
@@ -68,8 +68,11 @@ uint64_t kernel_addresses_find(void *self, const char *name)
 	while ((id = id_probe_next(&addresses->by_name, &probe)) != ID_NONE) {
 		struct kernel_symbol symbol = kernel_symbols_at(addresses->symbols, id);
 
-		if (strcmp(symbol.name, name) == 0)
-			return symbol.start;
+		if (strcmp(symbol.name, name) != 0)
+			continue;
+		if (ret_bytes)
+			*ret_bytes = symbol.size;
+		return symbol.start;
 	}
 	return 0;
 }

@@ -33,7 +33,7 @@ struct live_stacks_config {
 	bool threads; /* all of them, not the main one alone */
 	bool frame_pointers;
 	/* The start of a kernel function, 0 when unknown. NULL: no kernel frames. */
-	uint64_t (*kernel_address)(void *self, const char *name);
+	uint64_t (*kernel_address)(void *self, const char *name, uint64_t *ret_bytes);
 	void *kernel_self;
 	int out_fd;
 	/* Puts the text for the beginning, and of a stack; rounds count from 1. */

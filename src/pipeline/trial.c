@@ -29,7 +29,9 @@ static struct watch_config config_of(const struct trial_plan *plan, const pid_t 
 {
 	return (struct watch_config){
 		.engine = plan->engine,
-		.sampling = {.event = "cpu-clock",
+		.sampling = {.mode = plan->wakers ? ENGINE_MODE_OFFCPU : ENGINE_MODE_CPU,
+			     .wakers = plan->wakers,
+			     .event = "cpu-clock",
 			     .frequency_hz = RATE_HZ,
 			     .rate_given = true,
 			     .may_fall_back = !plan->engine,
@@ -88,10 +90,12 @@ static void try_engine(const struct trial_plan *plan, const pid_t *pid, struct t
 		config.engine ? watch_open(&config, &watch, &exec_code, &ret->err) : ret->err.code;
 	if (ret->code == 0) {
 		(void)snprintf(ret->engine, sizeof(ret->engine), "%s", watch_engine(watch));
+		(void)snprintf(ret->notice, sizeof(ret->notice), "%s", watch_notice(watch));
 		ret->code = look_on(watch, plan, &count, ret);
 	}
 	ret->stacks = count.stacks;
 	ret->whole_stacks = count.whole_stacks;
+	ret->woken_stacks = count.woken_stacks;
 	(void)watch_close(watch); /* whoever goes on is our own tiny program */
 	trial_count_fini(&count);
 }

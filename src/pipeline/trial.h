@@ -22,9 +22,10 @@ struct trial_plan {
 	const struct engine_ops *engine; /* NULL: the one that a recording takes by itself */
 	bool heap;                       /* blocks that are allocated instead of samples */
 	bool attach;                     /* to a program that runs already */
+	bool wakers;                     /* time off the CPUs, and who ends it */
 	/*
-	 * Works and allocates for some ten milliseconds; with attach, until it is ended. It has
-	 * to write a byte when it begins, to end by itself at last, and with its parent.
+	 * Works, allocates and sleeps for some ten milliseconds; with attach, until it is ended. It
+	 * has to write a byte when it begins, to end by itself at last, and with its parent.
 	 */
 	char *const *program;
 	uint64_t limit_ns; /* that the trial has for all */
@@ -37,6 +38,8 @@ struct trial_result {
 	char engine[16]; /* that was taken; "": none */
 	uint64_t stacks;
 	uint64_t whole_stacks; /* that lead to the start of the program */
+	uint64_t woken_stacks; /* that say who ended a sleep */
+	char notice[200];      /* what the kernel did not grant; "": nothing */
 	char why_none[320];    /* why there may be no stacks; "": no more is known */
 };
 

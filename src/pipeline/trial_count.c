@@ -37,6 +37,12 @@ static int count_labels(void *self, const struct label *labels, size_t n, uint32
 	return give_id(self, ret_id);
 }
 
+static int count_place(void *self, const struct place *place, uint32_t *ret_id)
+{
+	(void)place;
+	return give_id(self, ret_id);
+}
+
 static int count_module(void *self, const struct module *module, uint32_t *ret_id)
 {
 	struct trial_count *count = self;
@@ -63,14 +69,21 @@ static int count_stack(void *self, const struct frame *frames, size_t n, uint32_
 {
 	struct trial_count *count = self;
 
-	*ret_id = (uint32_t)count->whole.count;
-	return vec_push(&count->whole, is_whole(count, frames, n));
+	struct trial_stack stack = {.whole = is_whole(count, frames, n)};
+
+	for (size_t i = 0; i < n; i++)
+		stack.woken |= frames[i].kind == FRAME_CUSTOM;
+	*ret_id = (uint32_t)count->stacks_seen.count;
+	return vec_push(&count->stacks_seen, stack);
 }
 
 static void add_stack(struct trial_count *count, uint32_t id)
 {
 	count->stacks++;
-	count->whole_stacks += id < count->whole.count && count->whole.items[id];
+	if (id >= count->stacks_seen.count)
+		return;
+	count->whole_stacks += count->stacks_seen.items[id].whole;
+	count->woken_stacks += count->stacks_seen.items[id].woken;
 }
 
 static int count_map(void *self, const struct map_event *event, struct error *err)
@@ -115,6 +128,7 @@ static const struct sink_ops count_ops = {
 	.thread = count_thread,
 	.stack = count_stack,
 	.labels = count_labels,
+	.place = count_place,
 	.map = count_map,
 	.batch = count_batch,
 	.loss = count_loss,
@@ -130,5 +144,5 @@ void trial_count_init(struct trial_count *count)
 void trial_count_fini(struct trial_count *count)
 {
 	vec_fini(&count->entries);
-	vec_fini(&count->whole);
+	vec_fini(&count->stacks_seen);
 }

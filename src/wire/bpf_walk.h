@@ -93,6 +93,7 @@ enum bpf_walk_waker {
 	BPF_WALK_BY_TASK,      /* the current one */
 	BPF_WALK_BY_SOFTIRQ,   /* maybe the current one: sending to oneself ends there too */
 	BPF_WALK_BY_INTERRUPT, /* nobody */
+	BPF_WALK_BY_UNKNOWN,   /* the kernel's part of the stack shows which */
 };
 
 /* The value of a waker's record: who is woken, and for whom. */

@@ -9,8 +9,8 @@ import pytest
 import contract
 from conftest import workload
 
-ENGINES = ("engine_ebpf", "engine_perf", "engine_signal", "engine_ptrace", "record", "heap",
-           "heap_attach")
+ENGINES = ("engine_ebpf", "engine_perf", "engine_signal", "engine_ptrace", "record", "waker",
+           "heap", "heap_attach")
 
 
 def examined(wick, **options):

@@ -142,6 +142,29 @@ def test_in_wall_time_too(wick):
     assert share_of(recording.folded("--comm", "waiter"), lambda frames: MARK in frames) > 0.3
 
 
+@pytest.mark.parametrize("engine", ("perf", "signal", "ptrace"))
+def test_an_engine_that_sees_no_wakers_refuses_them(wick, engine):
+    path = wick.new_path()
+    done = wick.run("record", "--mode", "wall", "--waker", "--engine", engine, "-o", path, "--", "true")
+    assert done.returncode == contract.USAGE
+    assert f"the {engine} engine does not see who wakes a thread" in done.stderr
+    assert "leave out --waker" in done.stderr and not path.exists()
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("mode", ("wall", "offcpu"))
+def test_without_ebpf_wakers_are_refused_in_every_mode(wick, as_nobody, mode):
+    done = wick.run("record", "--mode", mode, "--waker", "-o", "/dev/null", "--", "true", prefix=as_nobody)
+    assert done.returncode == contract.FAILED
+    assert "--waker needs eBPF" in done.stderr and "--engine perf" not in done.stderr
+
+
+def test_doctor_tries_wakers(wick):
+    checks = {check["name"]: check for check in wick.json("doctor", "--format", "json")["checks"]}
+    assert checks["waker"]["status"] in ("ok", "limited"), checks["waker"]
+    assert "sleeps of a test program with their wakers" in checks["waker"]["text"]
+
+
 def test_a_waker_needs_a_mode_that_has_one(wick):
     done = wick.run("record", "--waker", "--", "true")
     assert done.returncode == contract.USAGE

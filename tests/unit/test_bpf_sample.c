@@ -506,13 +506,29 @@ static const char *name_of(const struct world *world, size_t sample, size_t from
 #define TIMER 0xffff000000100000u
 #define LOCAL 0xffff000000200000u
 #define WAKE_UP 0xffff000000300000u
+#define SOFTIRQ 0xffff000000400000u
+#define ENTRY 0xffff000000500000u
+#define FUNCTION_BYTES 64u
 
-static uint64_t find_function(void *self, const char *name)
+static uint64_t find_function(void *self, const char *name, uint64_t *ret_bytes)
 {
+	static const struct {
+		const char *name;
+		uint64_t start;
+	} functions[] = {
+		{"hrtimer_interrupt", TIMER},
+		{"__local_bh_enable_ip", LOCAL},
+		{"handle_softirqs", SOFTIRQ},
+		{"asm_sysvec_reschedule_ipi", ENTRY},
+	};
+
 	(void)self;
-	if (strcmp(name, "hrtimer_interrupt") == 0)
-		return TIMER;
-	return strcmp(name, "__local_bh_enable_ip") == 0 ? LOCAL : 0;
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
+		if (strcmp(functions[i].name, name) == 0) {
+			*ret_bytes = FUNCTION_BYTES;
+			return functions[i].start;
+		}
+	return 0;
 }
 
 static void want_wakers(struct world *world)
@@ -574,6 +590,12 @@ static void what_an_interrupt_wakes_has_the_interrupts_frames_alone(void **state
 		{BPF_WALK_BY_SOFTIRQ, TIMER, "[timer]", 6},
 		{BPF_WALK_BY_INTERRUPT, 0xffff000000800000, "[interrupt]", 6},
 		{BPF_WALK_BY_SOFTIRQ, LOCAL, NULL, 8}, /* the task itself */
+		{BPF_WALK_BY_UNKNOWN, TIMER, "[timer]", 6},
+		{BPF_WALK_BY_UNKNOWN, SOFTIRQ, "[interrupt]", 6},
+		{BPF_WALK_BY_UNKNOWN, ENTRY, "[interrupt]", 6},
+		{BPF_WALK_BY_UNKNOWN, ENTRY + FUNCTION_BYTES, NULL, 8}, /* what follows it */
+		{BPF_WALK_BY_UNKNOWN, LOCAL, NULL, 8},
+		{BPF_WALK_BY_UNKNOWN, 0xffff000000800000, NULL, 8},
 	};
 	struct world *world = *state;
 

@@ -156,6 +156,25 @@ static void an_engine_is_judged_by_what_came_of_it(void **state)
 	assert_string_equal(finding.text, "no samples came of a test program: nobody came");
 }
 
+static void wakers_are_judged_by_the_sleeps_that_have_one(void **state)
+{
+	struct doctor_facts facts = open_machine();
+	struct trial_result result = {.stacks = 18, .whole_stacks = 9, .woken_stacks = 9};
+	struct finding finding = judge("waker", &result, &facts);
+
+	assert_int_equal(finding.verdict, VERDICT_OK);
+	assert_string_equal(finding.text, "9 sleeps of a test program with their wakers");
+	(void)snprintf(result.notice, sizeof(result.notice), "less exact");
+	finding = judge("waker", &result, &facts);
+	assert_int_equal(finding.verdict, VERDICT_LIMITED);
+	assert_non_null(strstr(finding.text, "less exact"));
+	assert_non_null(strstr(finding.remedy, "CONFIG_KALLSYMS_ALL"));
+	result.woken_stacks = 0;
+	finding = judge("waker", &result, &facts);
+	assert_int_equal(finding.verdict, VERDICT_NO);
+	assert_true(finding.remedy[0] != '\0');
+}
+
 static void an_engine_that_fails_has_its_reason_and_a_remedy(void **state)
 {
 	struct doctor_facts facts = open_machine();
@@ -231,6 +250,7 @@ int main(void)
 		cmocka_unit_test(where_all_is_allowed_nothing_is_advised),
 		cmocka_unit_test(each_limit_is_named_with_its_value_and_its_remedy),
 		cmocka_unit_test(an_engine_is_judged_by_what_came_of_it),
+		cmocka_unit_test(wakers_are_judged_by_the_sleeps_that_have_one),
 		cmocka_unit_test(an_engine_that_fails_has_its_reason_and_a_remedy),
 		cmocka_unit_test(what_wick_record_takes_by_itself_is_told),
 		cmocka_unit_test(debug_symbols_are_installed_as_the_system_does_it),

@@ -72,8 +72,11 @@ static int fall_back(const struct engine_config *config, const struct target *ta
 
 /* What is not granted, in words. */
 static void tell_limits(const struct engine_config *config, const struct target *target,
-			struct perf_engine *engine)
+			const struct walker *walker, struct perf_engine *engine)
 {
+	if (config->wakers && !walker_tells_interrupts(walker))
+		perf_note(engine, "this kernel does not say what runs in an interrupt: wakers are "
+				  "told from timers and devices by the kernel's stack");
 	if (config->mode != ENGINE_MODE_CPU &&
 	    config->depth > BPF_WALK_AWAY_DEPTH - BPF_WALK_KERNEL_DEPTH)
 		perf_note(engine, "stacks of threads off their CPUs are cut at 512 frames");
@@ -158,7 +161,7 @@ static int ebpf_engine_open(const struct engine_config *config, const struct tar
 		walker_close(walker);
 		return r;
 	}
-	tell_limits(config, target, engine);
+	tell_limits(config, target, walker, engine);
 	*ret_self = engine;
 	return 0;
 }
@@ -167,6 +170,7 @@ const struct engine_ops ebpf_engine_ops = {
 	.name = "ebpf",
 	.summary = "programs in the kernel that walk stacks by unwind tables",
 	.probe = ebpf_engine_probe,
+	.tells_wakers = true,
 	.open = ebpf_engine_open,
 	.start = perf_engine_start,
 	.fd = perf_engine_fd,

@@ -4,6 +4,8 @@
 
 /* skeleton: the BPF programs as the build made them. */
 
+#include "wire/bpf_heap.h" /* the structs of its settings */
+
 #pragma GCC system_header
 #include "bpf/wick.skel.h"
 #if defined(__x86_64__)

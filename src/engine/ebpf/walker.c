@@ -23,7 +23,7 @@
 #include "base/log.h"
 #include "base/scope.h"
 #include "base/vec.h"
-#include "engine/ebpf/heap_probes.h"
+#include "engine/ebpf/program_load.h"
 #include "engine/ebpf/skeleton.h"
 #include "engine/ebpf/store.h"
 #include "engine/ebpf/walker_programs.h"
@@ -35,21 +35,8 @@
 #include "unwind/frame.h"
 #include "unwind/table.h"
 
-/* Address spaces that the programs can know at once: of one target, and of a machine. */
-#define SPACES_FEW 1024u
-#define SPACES_MANY 16384u
-/* Threads off their CPUs that they can keep in mind; each takes 4 KiB. */
-#define AWAY_FEW 2048u
-#define AWAY_MANY 8192u
-#define AWAY_MOST 65536u
-
 #define KERNEL_MAJOR 5
 #define KERNEL_MINOR 17 /* bpf_loop() */
-
-#define LOG_BYTES 4096u
-
-/* Descriptors that loading takes besides maps and programs: types, probes of features. */
-#define SPARE_DESCRIPTORS 8u
 
 #define CAP_SYS_ADMIN_BIT 21
 #define CAP_PERFMON_BIT 38
@@ -81,6 +68,7 @@ struct walker {
 	int stats_fd;
 	uint64_t unkept; /* threads away from the start that there was no room for */
 	bool eager;      /* tables of all that is mapped, not of what stacks come to */
+	bool tells_interrupts;
 	uint32_t generation;
 	VEC(struct bpf_link *) links;
 	VEC(struct space) spaces;
@@ -171,192 +159,6 @@ int walker_probe(struct error *err)
 	return r;
 }
 
-__attribute__((format(printf, 2, 0))) static int print_to_log(enum libbpf_print_level level,
-							      const char *format, va_list arguments)
-{
-	char *text = NULL;
-	size_t size;
-
-	/* The verifier's reasons are long, and the end of them is what matters. */
-	if (!log_wants(level == LIBBPF_DEBUG ? LOG_LEVEL_TRACE : LOG_LEVEL_DEBUG) ||
-	    vasprintf(&text, format, arguments) < 0)
-		return 0;
-	size = strlen(text);
-	if (level == LIBBPF_DEBUG)
-		log_trace("%s", text);
-	else
-		log_debug("%s", size > LOG_BYTES ? text + size - LOG_BYTES : text);
-	free(text);
-	return 0;
-}
-
-/* Before Linux 5.11 maps count as locked memory. */
-static void lift_memory_limit(void)
-{
-	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
-
-	(void)setrlimit(RLIMIT_MEMLOCK, &limit); /* loading tells when it was needed */
-}
-
-static int explain_load(int code, struct error *err)
-{
-	(void)error_errno(err, code, "the kernel did not take the eBPF programs");
-	if (code == -EPERM || code == -EACCES)
-		error_remedy(err, "run as root, or use --engine perf; WICK_LOG=debug shows what "
-				  "the kernel said");
-	else
-		error_remedy(err, "use --engine perf; WICK_LOG=debug shows what the kernel said");
-	/* What the verifier does not take is no mistake of whoever typed the command. */
-	if (code == -EINVAL)
-		code = -EOPNOTSUPP;
-	if (err)
-		err->code = code;
-	return code;
-}
-
-static int set_sizes(struct wick_bpf *programs, const struct walker_config *config,
-		     uint32_t cpu_count)
-{
-	uint32_t many = config->machine ? SPACES_MANY : SPACES_FEW;
-	uint32_t away = config->machine ? AWAY_MANY : AWAY_FEW;
-
-	if (away < config->threads * 2)
-		away = config->threads * 2 < AWAY_MOST ? config->threads * 2 : AWAY_MOST;
-	const struct {
-		struct bpf_map *map;
-		uint32_t entries;
-	} sizes[] = {
-		{programs->maps.spaces, many},
-		{programs->maps.sample_scratch, cpu_count},
-		{programs->maps.output, cpu_count},
-		{programs->maps.switch_scratch, config->away ? cpu_count : 1},
-		{programs->maps.away, config->away ? away : 1},
-		{programs->maps.watched, config->away ? many : 1},
-	};
-	int r = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(sizes) && r == 0; i++)
-		r = bpf_map__set_max_entries(sizes[i].map, sizes[i].entries);
-	return r;
-}
-
-static int set_watch(struct wick_bpf *programs, const struct walker_config *config,
-		     struct error *err)
-{
-	struct stat status;
-
-	programs->rodata->watch_by = config->watch_by;
-	programs->rodata->watch_children = config->watch_children;
-	programs->rodata->least_away_ns = config->least_away_ns;
-	if (config->watch_by != BPF_WALK_BY_CGROUP)
-		return 0;
-	if (stat(config->watch_cgroup, &status) < 0)
-		return error_file(err, -errno, "cannot open the control group %s",
-				  config->watch_cgroup);
-	programs->rodata->watch_cgroup = status.st_ino; /* is the number of the group */
-	return 0;
-}
-
-/* The programs that see all tasks. */
-static void choose_programs(struct wick_bpf *programs, const struct walker_config *config)
-{
-	struct bpf_program *watching[] = {programs->progs.switched, programs->progs.woken,
-					  programs->progs.born,     programs->progs.forked,
-					  programs->progs.execed,   programs->progs.ended,
-					  programs->progs.sleepers};
-
-	/* Neither can fail before loading. */
-	for (size_t i = 0; i < ARRAY_SIZE(watching); i++)
-		(void)bpf_program__set_autoload(watching[i], config->away);
-	(void)bpf_program__set_autoload(programs->progs.waking, config->away && config->wakers);
-}
-
-#if defined(__x86_64__)
-
-/* The programs, as they must be to tell who wakes others. */
-static struct wick_bpf *open_programs(bool wakers)
-{
-	struct wick_bpf *programs;
-
-	if (!wakers)
-		return wick_bpf__open();
-	programs = calloc(1, sizeof(*programs));
-	if (!programs || wick_bpf__create_skeleton(programs) != 0) {
-		free(programs);
-		errno = ENOMEM;
-		return NULL;
-	}
-	programs->skeleton->data = wick_waker_bpf__elf_bytes(&programs->skeleton->data_sz);
-	if (bpf_object__open_skeleton(programs->skeleton, NULL) != 0) {
-		wick_bpf__destroy(programs);
-		return NULL;
-	}
-	return programs;
-}
-
-#else
-
-static struct wick_bpf *open_programs(bool wakers)
-{
-	(void)wakers;
-	return wick_bpf__open();
-}
-
-#endif
-
-/*
- * Whether there are descriptors for all maps and programs. Where there are not, some loader
- * or other takes what it is told for a feature that is missing, and says nonsense.
- */
-static int check_descriptors(const struct wick_bpf *programs, struct error *err)
-{
-	struct rlimit limit = {0, 0};
-	struct bpf_program *program;
-	struct bpf_map *map;
-	uint64_t wanted = SPARE_DESCRIPTORS;
-	int next = open("/", O_PATH | O_CLOEXEC); /* the lowest that is free */
-
-	if (next >= 0)
-		(void)close(next);
-	bpf_object__for_each_map(map, programs->obj) wanted++;
-	bpf_object__for_each_program(program, programs->obj) wanted++;
-	(void)getrlimit(RLIMIT_NOFILE, &limit); /* cannot fail */
-	return next >= 0 && (uint64_t)next + wanted <= limit.rlim_cur
-		       ? 0
-		       : error_errno(err, -EMFILE, "eBPF programs need %llu more open files",
-				     (unsigned long long)wanted);
-}
-
-static int load(struct walker *walker, const struct walker_config *config, struct error *err)
-{
-	struct wick_bpf *programs;
-	int cpu_count = libbpf_num_possible_cpus();
-	int r;
-
-	(void)libbpf_set_print(print_to_log);
-	lift_memory_limit();
-	programs = walker->programs = open_programs(config->wakers);
-	if (!programs)
-		return explain_load(-errno, err);
-	r = check_descriptors(programs, err);
-	if (r < 0)
-		return r;
-	programs->rodata->depth = config->depth < BPF_WALK_DEPTH ? config->depth : BPF_WALK_DEPTH;
-	programs->rodata->with_kernel = config->kernel;
-	programs->rodata->with_counters = config->counters;
-	programs->rodata->namespace_inode = config->namespace_inode;
-	choose_programs(programs, config);
-	r = config->away ? set_watch(programs, config, err) : 0;
-	if (r < 0)
-		return r;
-	r = cpu_count < 0 ? cpu_count : set_sizes(programs, config, (uint32_t)cpu_count);
-	if (r == 0)
-		r = heap_probes_prepare(programs, config->heap, (uint32_t)cpu_count);
-	if (r == 0)
-		r = wick_bpf__load(programs);
-	return r < 0 ? explain_load(r, err) : 0;
-}
-
 int walker_open(const struct walker_config *config, struct walker **ret, struct error *err)
 {
 	SCOPED(walker) struct walker *walker = NULL;
@@ -369,7 +171,7 @@ int walker_open(const struct walker_config *config, struct walker **ret, struct 
 		return error_set(err, -ENOMEM, "out of memory");
 	walker->stats_fd = -1;
 	walker->eager = !config->machine;
-	r = load(walker, config, err);
+	r = program_load(config, &walker->programs, &walker->tells_interrupts, err);
 	if (r < 0)
 		return r;
 	r = store_init(&walker->store, bpf_map__fd(walker->programs->maps.store),
@@ -395,6 +197,11 @@ void walker_close(struct walker *walker)
 	vec_fini(&walker->modules);
 	vec_fini(&walker->mappings);
 	free(walker);
+}
+
+bool walker_tells_interrupts(const struct walker *walker)
+{
+	return walker->tells_interrupts;
 }
 
 int walker_attach(struct walker *walker, int event_fd, struct error *err)

@@ -58,6 +58,9 @@ int walker_probe(struct error *err);
 int walker_open(const struct walker_config *config, struct walker **ret, struct error *err);
 void walker_close(struct walker *walker); /* NULL is fine */
 
+/* Whether records of wakers tell interrupts from tasks, or only the kernel's part of them does. */
+bool walker_tells_interrupts(const struct walker *walker);
+
 /* Samples of this event, and of those that inherit it, are walked by us. */
 int walker_attach(struct walker *walker, int event_fd, struct error *err);
 /* Stacks that are taken on a CPU go to the ring of this event. */

@@ -27,6 +27,12 @@ void walker_close(struct walker *walker)
 	(void)walker;
 }
 
+bool walker_tells_interrupts(const struct walker *walker)
+{
+	(void)walker;
+	return false;
+}
+
 int walker_attach(struct walker *walker, int event_fd, struct error *err)
 {
 	(void)walker;

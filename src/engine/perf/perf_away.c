@@ -19,8 +19,9 @@ static int find_functions(struct perf_engine *engine, const struct engine_config
 			  struct error *err)
 {
 	if (config->kernel_address) {
-		engine->scheduler = config->kernel_address(config->kernel_self, "__schedule");
-		engine->wake_up = config->kernel_address(config->kernel_self, "try_to_wake_up");
+		engine->scheduler = config->kernel_address(config->kernel_self, "__schedule", NULL);
+		engine->wake_up =
+			config->kernel_address(config->kernel_self, "try_to_wake_up", NULL);
 	}
 	engine->wakers = config->wakers ? wakers_new(config) : NULL;
 	return config->wakers && !engine->wakers ? error_set(err, -ENOMEM, "out of memory") : 0;

@@ -22,31 +22,59 @@
 /* Threads that were woken and are not back yet; more means that records were lost. */
 #define KEPT_MAX 8192u
 
-/* How large the functions below may be: their ends are not known. */
-#define FUNCTION_BYTES 1024u
-#define LOCAL_BYTES 512u
-
-/* Functions that an interrupt runs, and what it is then. */
+/*
+ * Functions that an interrupt runs, what it is called then, and of which kind it is where
+ * the kernel does not say. The entries of x86-64's interrupts stand last: something named
+ * more closely runs above most of them.
+ */
 static const struct {
 	const char *function;
 	const char *name;
+	enum bpf_walk_waker context;
 } sources[] = {
-	{"hrtimer_interrupt", "[timer]"},
-	{"hrtimer_run_softirq", "[timer]"},
-	{"run_timer_softirq", "[timer]"},
-	{"handle_softirqs", "[interrupt]"},
-	{"__do_softirq", "[interrupt]"},
-	{"generic_handle_domain_irq", "[interrupt]"},
-	{"__common_interrupt", "[interrupt]"},
-	{"generic_smp_call_function_single_interrupt", "[interrupt]"},
+	{"hrtimer_interrupt", "[timer]", BPF_WALK_BY_INTERRUPT},
+	{"hrtimer_run_softirq", "[timer]", BPF_WALK_BY_SOFTIRQ},
+	{"run_timer_softirq", "[timer]", BPF_WALK_BY_SOFTIRQ},
+	{"handle_softirqs", "[interrupt]", BPF_WALK_BY_SOFTIRQ},
+	{"__do_softirq", "[interrupt]", BPF_WALK_BY_SOFTIRQ},
+	{"generic_handle_domain_irq", "[interrupt]", BPF_WALK_BY_INTERRUPT},
+	{"__common_interrupt", "[interrupt]", BPF_WALK_BY_INTERRUPT},
+	{"generic_smp_call_function_single_interrupt", "[interrupt]", BPF_WALK_BY_INTERRUPT},
+	{"asm_common_interrupt", "[interrupt]", BPF_WALK_BY_INTERRUPT},
+	{"asm_sysvec_apic_timer_interrupt", "[timer]", BPF_WALK_BY_INTERRUPT},
+	{"asm_sysvec_reschedule_ipi", "[interrupt]", BPF_WALK_BY_INTERRUPT},
+	{"asm_sysvec_call_function", "[interrupt]", BPF_WALK_BY_INTERRUPT},
+	{"asm_sysvec_call_function_single", "[interrupt]", BPF_WALK_BY_INTERRUPT},
+	{"asm_sysvec_irq_work", "[interrupt]", BPF_WALK_BY_INTERRUPT},
+	{"asm_sysvec_kvm_asyncpf_interrupt", "[interrupt]", BPF_WALK_BY_INTERRUPT},
+	{"asm_sysvec_hyperv_callback", "[interrupt]", BPF_WALK_BY_INTERRUPT},
+	{"asm_sysvec_hyperv_stimer0", "[timer]", BPF_WALK_BY_INTERRUPT},
+	{"asm_sysvec_xen_hvm_callback", "[interrupt]", BPF_WALK_BY_INTERRUPT},
+	{"asm_exc_nmi", "[interrupt]", BPF_WALK_BY_INTERRUPT},
+	{"fred_extint", "[interrupt]", BPF_WALK_BY_INTERRUPT},
+};
+
+/* Where a function of the kernel lies; none that is not there. */
+struct function {
+	uint64_t start;
+	uint64_t bytes;
 };
 
 struct wakers {
 	struct kept_stacks stacks; /* by the thread that is woken */
 	VEC(struct frame) joint;   /* scratch */
-	uint64_t sources[ARRAY_SIZE(sources)];
-	uint64_t local; /* the function that runs what the task itself has caused */
+	struct function sources[ARRAY_SIZE(sources)];
+	struct function local; /* which runs what the task itself has caused */
 };
+
+static struct function find_function(const struct engine_config *config, const char *name)
+{
+	struct function found = {0};
+
+	if (config->kernel_address)
+		found.start = config->kernel_address(config->kernel_self, name, &found.bytes);
+	return found;
+}
 
 struct wakers *wakers_new(const struct engine_config *config)
 {
@@ -55,11 +83,9 @@ struct wakers *wakers_new(const struct engine_config *config)
 	if (!wakers)
 		return NULL;
 	wakers->stacks.limit = KEPT_MAX;
-	for (size_t i = 0; i < ARRAY_SIZE(sources) && config->kernel_address; i++)
-		wakers->sources[i] =
-			config->kernel_address(config->kernel_self, sources[i].function);
-	if (config->kernel_address)
-		wakers->local = config->kernel_address(config->kernel_self, "__local_bh_enable_ip");
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)
+		wakers->sources[i] = find_function(config, sources[i].function);
+	wakers->local = find_function(config, "__local_bh_enable_ip");
 	return wakers;
 }
 
@@ -87,9 +113,9 @@ static uint64_t pc_at(const struct sample_record *sample, size_t i)
 	return pc;
 }
 
-static bool is_in(uint64_t pc, uint64_t function, uint64_t bytes)
+static bool is_in(uint64_t pc, struct function function)
 {
-	return function != 0 && pc - function < bytes;
+	return function.start != 0 && pc - function.start < function.bytes;
 }
 
 /* Whether the task itself has caused what runs between its own doings: it sends to this machine. */
@@ -97,9 +123,37 @@ static bool is_local(const struct wakers *wakers, const struct sample_record *sa
 		     const struct bpf_walk_head *head)
 {
 	for (size_t i = 0; i < head->kernel_count; i++)
-		if (is_in(pc_at(sample, i), wakers->local, LOCAL_BYTES))
+		if (is_in(pc_at(sample, i), wakers->local))
 			return true;
 	return false;
+}
+
+/* The first function of an interrupt from the leaf on: its index and its frame's, or false. */
+static bool find_source(const struct wakers *wakers, const struct sample_record *sample,
+			const struct bpf_walk_head *head, size_t *ret_source, uint16_t *ret_frame)
+{
+	for (uint16_t i = 0; i < head->kernel_count; i++)
+		for (size_t s = 0; s < ARRAY_SIZE(sources); s++)
+			if (is_in(pc_at(sample, i), wakers->sources[s])) {
+				*ret_source = s;
+				*ret_frame = i;
+				return true;
+			}
+	return false;
+}
+
+/* For whom the thread is woken: as the kernel says, or as its part of the stack shows. */
+static uint64_t context_of(const struct wakers *wakers, const struct sample_record *sample,
+			   const struct bpf_walk_head *head)
+{
+	uint64_t context = head->value >> 32;
+	size_t source;
+	uint16_t frame;
+
+	if (context != BPF_WALK_BY_UNKNOWN)
+		return context;
+	return find_source(wakers, sample, head, &source, &frame) ? sources[source].context
+								  : BPF_WALK_BY_TASK;
 }
 
 /*
@@ -109,13 +163,13 @@ static bool is_local(const struct wakers *wakers, const struct sample_record *sa
 static const char *name_interrupt(const struct wakers *wakers, const struct sample_record *sample,
 				  struct bpf_walk_head *head)
 {
-	for (uint16_t i = 0; i < head->kernel_count; i++)
-		for (size_t s = 0; s < ARRAY_SIZE(sources); s++)
-			if (is_in(pc_at(sample, i), wakers->sources[s], FUNCTION_BYTES)) {
-				head->kernel_count = (uint16_t)(i + 1);
-				return sources[s].name;
-			}
-	return "[interrupt]";
+	size_t source;
+	uint16_t frame;
+
+	if (!find_source(wakers, sample, head, &source, &frame))
+		return "[interrupt]";
+	head->kernel_count = (uint16_t)(frame + 1);
+	return sources[source].name;
 }
 
 static bool put_place(struct perf_engine *engine, struct wakers *wakers, const char *name)
@@ -191,7 +245,7 @@ void waker_keep(struct perf_engine *engine, struct sample_record *sample)
 	memcpy(&head, sample->raw, sizeof(head));
 	if (head.kernel_count > (sample->raw_bytes - sizeof(head)) / sizeof(uint64_t))
 		return;
-	context = head.value >> 32;
+	context = context_of(wakers, sample, &head);
 	if (context == BPF_WALK_BY_INTERRUPT ||
 	    (context == BPF_WALK_BY_SOFTIRQ && !is_local(wakers, sample, &head))) {
 		interrupt = name_interrupt(wakers, sample, &head);

@@ -323,7 +323,7 @@ static void add_kernel_part(struct sampler *sampler, struct taken *taken)
 	at = sampler->texts.items + asleep->first;
 	end = at + asleep->size;
 	while (kernel_stack_next(&at, end, &entry)) {
-		uint64_t start = config->kernel_address(config->kernel_self, entry.name);
+		uint64_t start = config->kernel_address(config->kernel_self, entry.name, NULL);
 
 		if (start != 0 && vec_push(&sampler->pcs, start + entry.offset) == 0)
 			taken->kernel_count++;

@@ -46,7 +46,7 @@ struct sampler_config {
 	 * The rest is optional. With kernel_address, the start of a kernel function or 0,
 	 * samples have kernel frames; that needs STOPPER_STATES.
 	 */
-	uint64_t (*kernel_address)(void *self, const char *name);
+	uint64_t (*kernel_address)(void *self, const char *name, uint64_t *ret_bytes);
 	void *kernel_self;
 	void (*started)(void *self, pid_t pid, pid_t tid, pid_t parent_pid, pid_t parent_tid);
 	void (*execed)(void *self, pid_t pid);
