@@ -34,6 +34,7 @@ import attach as attach_bench  # noqa: E402
 import contract  # noqa: E402
 import engines  # noqa: E402
 import heap as heap_bench  # noqa: E402
+import inherited  # noqa: E402
 import rates as rate_bench  # noqa: E402
 import symbols as symbol_bench  # noqa: E402
 
@@ -843,6 +844,7 @@ def main():
         parser.error(f"measurements are {' '.join(MEASUREMENTS)}")
     if options.quick:
         options.rounds = min(options.rounds, 3)
+    inherited.restore_signals()
     bench = Bench(options)
     rows = []
     for name in options.names or MEASUREMENTS:

@@ -265,10 +265,10 @@ class Runner:
         report = self.logs / f"{name}.xml"
         report.unlink(missing_ok=True)
         status, seconds, output = run_logged(
-            ["nice", "-n", str(nice), python, "-B", "-m", "pytest", "-p", "no:cacheprovider", "-q",
-             "--tb=short", f"--junitxml={report}", *arguments],
-            self.logs / f"{name}.log", timeout=3600 if self.options.long else 900,
-            env={"WICK": str(ROOT / self.build / "wick"), "WICK_BUILD": str(ROOT / self.build),
+            ["nice", "-n", str(nice), python, "-B", "-m", "pytest", "-p", "no:cacheprovider", "-p", "time_limit",
+             "-q", "--tb=short", f"--junitxml={report}", *arguments],
+            self.logs / f"{name}.log", timeout=3600 if self.options.long else 1800,
+            env={"PYTHONPATH": str(ROOT / "tests"), "WICK": str(ROOT / self.build / "wick"), "WICK_BUILD": str(ROOT / self.build),
                  "WICK_LONG": "1" if self.options.long else ""})
         cases = junit_cases(report) if report.exists() else []
         if status not in (0, 1, 5) or (status == 1 and not cases):

@@ -20,6 +20,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import contract  # noqa: E402
+import inherited  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("WICK_BUILD") or ROOT / "build")
@@ -56,6 +57,7 @@ REFUSAL = perf_events_refusal()
 
 
 def pytest_configure(config):
+    inherited.restore_signals()
     config.addinivalue_line("markers", "perf: needs perf events")
     config.addinivalue_line("markers", "root: needs root")
     config.addinivalue_line("markers", "long: only in make test-long")

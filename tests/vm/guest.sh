@@ -31,11 +31,11 @@ for name in "${units[@]}"; do
 done
 
 export WICK=$build/wick WICK_BUILD=$build WICK_STEPPED=$build/stepped WICK_LONG='' \
-	WICK_PATIENCE=3
+	WICK_PATIENCE=3 PYTHONPATH=tests
 for suite in unwind e2e; do
 	declare -n tests=$suite
 	[ ${#tests[@]} = 0 ] ||
-		run "$suite" 6000 python3 -B -m pytest -p no:cacheprovider -v --tb=short \
-			--durations=8 "--junitxml=$logs/$suite.xml" "${tests[@]}"
+		run "$suite" 6000 python3 -B -m pytest -p no:cacheprovider -p time_limit -v \
+			--tb=short --durations=8 "--junitxml=$logs/$suite.xml" "${tests[@]}"
 done
 exit 0

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a program gets from whoever starts it, put right for programs that tests start."""
+import signal
+
+
+def restore_signals():
+    """Programs that are started from now on get the usual actions of signals.
+
+    A shell starts background jobs with SIGINT and SIGQUIT ignored, nohup with SIGHUP ignored, and so
+    would be all that a test starts. This process goes on to survive SIGHUP and SIGQUIT where it did.
+    """
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            handler = signal.default_int_handler if number == signal.SIGINT else lambda *_: None
+            signal.signal(number, handler)
