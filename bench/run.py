@@ -677,12 +677,13 @@ class Bench:
         return rows + self.names_and_threads(program)
 
     def names_and_threads(self, program):
-        index_ms, rate = symbol_bench.measure_names(self.build)
+        program_ms, library_ms, rate = symbol_bench.measure_names(self.build)
         wall, cpu = symbol_bench.measure_threads(
             self.build, program, symbol_bench.pick_addresses(program, 10000))
         most_ms, least = symbol_bench.NAMES_GOALS
-        return [Row(f"index of {symbol_bench.NAMES} names", NONE, f"{index_ms:.2f} ms", NONE,
-                    f"≤ {most_ms} ms", index_ms <= most_ms),
+        return [Row(f"index of {symbol_bench.NAMES} names of a program, of a library", NONE,
+                    f"{program_ms:.2f} ms, {library_ms:.2f} ms", NONE, f"≤ {most_ms} ms",
+                    max(program_ms, library_ms) <= most_ms),
                 Row("lookups of names a second", NONE, f"{rate:.1f} million", NONE,
                     f"≥ {least} million", rate >= least),
                 Row(f"two threads against one, by CPU (by wall {wall:.2f})", NONE, f"×{cpu:.2f}",

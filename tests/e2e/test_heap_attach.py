@@ -6,6 +6,7 @@ import functools
 import glob
 import json
 import os
+import platform
 import re
 import shutil
 import signal
@@ -13,7 +14,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT, wait_for, workload
+from conftest import BUILD, ROOT, wait_for, workload
 from ebpf import BPF_SYSCALL, needs_ebpf
 
 pytestmark = [pytest.mark.root, needs_ebpf]
@@ -90,7 +91,7 @@ def test_every_function_of_the_allocator_is_counted_to_the_byte(wick, background
     seen = Attached(wick, background, workload("blocks", "wait", "calls")).run()
     seen.assert_true()
     assert re.search(r"following \d+ functions of \S*libc\S* in process \d+: \d+ pairs a second, "
-                     r"which cost it at least \d\.\d\d us each", seen.notice), seen.notice
+                     r"which cost it at least \d+\.\d\d us each", seen.notice), seen.notice
     assert re.search(r"before +up to .* in use when it began", seen.summary), seen.summary
     assert re.search(r"cost .*; the process [\d.]+ s of CPU, \d+\.\d\d us a call", seen.summary), seen.summary
 
@@ -103,6 +104,16 @@ def test_threads_are_as_true(wick, background):
     assert quality["unknown_frees"] == 0
 
 
+def has_rules(program, function):
+    """Whether the file tells how to find the caller of a function."""
+    listed = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    address = next(int(line.split()[0], 16) for line in listed.splitlines() if line.split()[-1] == function)
+    rows = subprocess.run([BUILD / "tests/tools/cfi_dump", program], capture_output=True, text=True,
+                          check=True).stdout.splitlines()[1:]
+    before = [row.split() for row in rows if int(row.split()[0], 16) <= address]
+    return bool(before) and before[-1][1] != "-"
+
+
 BUILDS = {"static": ("gcc", ["-static"]), "musl": ("musl-gcc", ["-static", "-Dpvalloc=valloc"])}
 
 
@@ -113,6 +124,12 @@ def test_static_programs_with_symbols(wick, background, tmp_path, kind):
     seen = Attached(wick, background, [program, "wait", "calls"]).run()
     if kind == "musl":
         del seen.truth["by_realloc_to_none"]  # there it is a block of no bytes
+    if platform.machine() == "x86_64" and not has_rules(program, "strdup"):
+        # musl for x86-64 has neither rules nor frame pointers: its callers cannot be known, and stacks say so.
+        told = seen.truth.pop("by_strdup")
+        assert seen.by_function("strdup") == told
+        assert all(stack[-2:] == ["[truncated]", "strdup"] for stack, _ in seen.stacks("alloc_space")
+                   if "strdup" in stack)
     seen.assert_true()
     assert str(program) in seen.notice
 

@@ -127,8 +127,9 @@ def test_the_map_is_found_by_the_pid_in_the_process_own_namespaces(wick):
         pytest.skip("no unshare")
     command = workload("jit_names", "map", 20000)
     with subprocess.Popen([unshare, "--mount", "--pid", "--fork", "--kill-child", "sh", "-c",
-                           f"mount -t tmpfs tmpfs /tmp && cp {shlex.quote(command[0])} /tmp/made && "
-                           f"exec /tmp/made {' '.join(command[1:])}"],
+                           # The program may itself lie below /tmp.
+                           f"exec 3<{shlex.quote(command[0])} && mount -t tmpfs tmpfs /tmp && cat <&3 >/tmp/made && "
+                           f"chmod +x /tmp/made && exec /tmp/made {' '.join(command[1:])}"],
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as outer:
         try:
             inner = []

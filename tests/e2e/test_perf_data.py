@@ -34,7 +34,10 @@ def perf_record(path, *options, command=None):
 
 
 def perf_samples(path):
-    """What perf script says: (comm, tid, event, [(symbol, file)], the root first) of each."""
+    """What perf script says: (comm, tid, event, [(symbol, file)], the root first) of each.
+
+    In code without frame pointers the kernel's walk may read a return address of 0: perf shows it as a caller.
+    """
     done = subprocess.run(["perf", "script", "-i", str(path), "--no-inline", "--no-demangle",
                            "-F", "comm,tid,time,event,ip,sym,dso"],
                           capture_output=True, text=True, timeout=120, check=True)
@@ -47,7 +50,7 @@ def perf_samples(path):
                             [(single[5], os.path.basename(single[6]))]))
         elif head:
             samples.append((head[1].strip(), int(head[2]), head[4].split(":")[0], []))
-        elif frame:
+        elif frame and int(frame[1], 16) != 0:
             samples[-1][3].insert(0, (frame[2], os.path.basename(frame[3])))
     return samples
 
@@ -70,11 +73,11 @@ def simple(stack, program):
     """Names where both must agree: of the program; of other files which one it is.
 
     On aarch64 perf shows a function twice when it is interrupted while its frame is set up
-    or taken down: it trusts the link register there. Repeats count once.
+    or taken down: it trusts the link register there. Repeats count once, if it is known what they are of.
     """
     result = []
     for i, (name, file) in enumerate(stack):
-        if i > 0 and (name, file) == stack[i - 1]:
+        if i > 0 and (name, file) == stack[i - 1] and file not in NOTHING:
             continue
         if file == program:
             result.append(name if name not in NOTHING else file)
