@@ -10,12 +10,10 @@ machine lacks (perf, clang++) leaves a dash in its column.
 """
 import argparse
 import collections
-import datetime
 import fcntl
 import json
 import os
 import pathlib
-import platform
 import pty
 import random
 import re
@@ -36,11 +34,11 @@ import engines  # noqa: E402
 import heap as heap_bench  # noqa: E402
 import inherited  # noqa: E402
 import rates as rate_bench  # noqa: E402
+import results  # noqa: E402
 import symbols as symbol_bench  # noqa: E402
+from results import NONE, Row  # noqa: E402
 
-Row = collections.namedtuple("Row", "what perf wick ratio goal met")
 Run = collections.namedtuple("Run", "status cpu wall peak_kb stdout stderr")
-NONE = "–"
 
 
 class Failed(Exception):
@@ -161,8 +159,8 @@ class Bench:
                     f"≤ perf + {0.5 if rate > 999 else 0.3} points",
                     None if perf_added is None else
                     added["wick"] <= perf_added + (0.5 if rate > 999 else 0.3)),
-                Row(f"recorder's own CPU at {rate} Hz, {bare:.1f} s program", milliseconds(perf_own),
-                    milliseconds(own["wick"]), ratio(own["wick"], perf_own), "< perf",
+                Row(f"recorder's own CPU at {rate} Hz", milliseconds(perf_own),
+                    f"{milliseconds(own['wick'])} of a {bare:.1f} s program", ratio(own["wick"], perf_own), "< perf",
                     None if perf_own is None else own["wick"] < perf_own)]
         info = self.info()
         stated = info.get("overhead_percent")
@@ -197,12 +195,12 @@ class Bench:
         perf_peak = runs["perf"][0].peak_kb / 1024 if self.perf else None
         stacks = info.get("stacks")
         limit = 10 + stacks / 1024 if stacks is not None else None
-        return [Row(f"bytes a sample, clang at 999 Hz, {contract.sample_count(info)} samples",
-                    NONE if perf_bytes is None else f"{perf_bytes:.1f}", f"{wick_bytes:.1f}",
+        return [Row("bytes a sample, clang at 999 Hz", NONE if perf_bytes is None else f"{perf_bytes:.1f}",
+                    f"{wick_bytes:.1f} of {contract.sample_count(info)} samples",
                     ratio(wick_bytes, perf_bytes), "≤ 20", wick_bytes <= 20),
-                Row("recorder's memory on it", megabytes(perf_peak), megabytes(peak),
-                    ratio(peak, perf_peak), "≤ 10 MB + 1 KB a stack" +
-                    (f" = {limit:.1f} MB" if limit else ""),
+                Row("recorder's memory on it", megabytes(perf_peak),
+                    megabytes(peak) + (f" (goal {limit:.1f} MB)" if limit else ""),
+                    ratio(peak, perf_peak), "≤ 10 MB + 1 KB a stack",
                     None if limit is None else peak <= limit)]
 
     def launch(self):
@@ -253,27 +251,28 @@ class Bench:
             done = [run([self.wick, *name.split(), path, *options], watch=True) for _ in range(3)]
             cpu = statistics.median(one.cpu for one in done)
             peak = max(one.peak_kb for one in done) / 1024
-            rows.append(Row(f"wick {name}, {count / 1e6:.2f} M samples", NONE,
-                            f"{cpu:.2f} s CPU, {peak:.0f} MB", NONE, "≤ 1 s, ≤ 100 MB",
+            rows.append(Row(f"wick {name}, 1 M samples", NONE,
+                            f"{cpu:.2f} s CPU, {peak:.0f} MB of {count / 1e6:.2f} M", NONE, "≤ 1 s, ≤ 100 MB",
                             cpu <= 1 and peak <= 100))
         return rows
 
-    def to_svg(self, what, path, goal_cpu, goal_mb):
-        """A flame graph straight from a file of others."""
+    def to_svg(self, what, path, goals, size="", goal=None):
+        """A flame graph straight from a file of others; goals are (CPU seconds, megabytes)."""
         done = [run([self.wick, "flame", path, "-o", self.folder / "other.svg"], watch=True)
                 for _ in range(3)]
         cpu = statistics.median(one.cpu for one in done)
         peak = max(one.peak_kb for one in done) / 1024
-        return Row(f"{what}, {path.stat().st_size / 1e6:.0f} MB → SVG", NONE,
-                   f"{cpu:.2f} s CPU, {peak:.0f} MB", NONE,
-                   f"≤ {goal_cpu:g} s, ≤ {goal_mb} MB", cpu <= goal_cpu and peak <= goal_mb)
+        size = f"{size}{path.stat().st_size / 1e6:.0f} MB"
+        met = cpu <= goals[0] and peak <= goals[1]
+        return Row(f"{what} → SVG", NONE, f"{cpu:.2f} s CPU, {peak:.0f} MB of {size}", NONE,
+                   goal or f"≤ {goals[0]:g} s, ≤ {goals[1]} MB", met)
 
     def folded_to_svg(self):
         stacks = 10_000 if self.options.quick else 100_000
         path = self.folder / f"stacks-{stacks}.folded"
         if not path.exists():
             path.write_text(folded_stacks(stacks, 40))
-        return [self.to_svg(f"{stacks} folded stacks of 40 frames", path, 0.3, 150)]
+        return [self.to_svg(f"{stacks} folded stacks of 40 frames", path, (0.3, 150))]
 
     def layout(self):
         """The call tree of a million nodes and the places of all their boxes."""
@@ -334,8 +333,9 @@ class Bench:
         run([self.wick, "import", path, "-o", imported])
         count = contract.sample_count(self.info(imported))
         scale = max(count / goal[0], 0.1)
-        return [self.to_svg(f"perf.data of clang, {count} samples", path,
-                            round(goal[1] * scale, 2), goal[2])]
+        return [self.to_svg(f"perf.data of clang at {rate_hz} Hz", path, (goal[1] * scale, goal[2]),
+                            f"{count} samples, ",
+                            f"≤ {goal[1] * 1e6 / goal[0]:.1f} us a sample, ≤ {goal[2]} MB")]
 
     def perf_data_to_svg(self):
         """At 10 kHz. The goal is that of 230,000 samples."""
@@ -474,8 +474,8 @@ class Bench:
         samples = contract.sample_count(self.info())
         cost_us = float(done.stderr.split("(")[-1].split(" us a sample")[0])
         share = 100 * (done.cpu + samples * cost_us / 1e6) / (seconds * cpus)
-        return [Row(f"whole machine at 100 Hz, {cpus} CPUs busy: CPU in all", NONE,
-                    f"{share:.2f} %", NONE, "≤ 0.3 %", share <= 0.3)]
+        return [Row("whole machine at 100 Hz, all CPUs busy: CPU in all", NONE,
+                    f"{share:.2f} % of {cpus} CPUs", NONE, "≤ 0.3 %", share <= 0.3)]
 
 
     # Inside programs, and what all engines promise: see engines.py
@@ -633,8 +633,8 @@ class Bench:
             for way, goal_us in attach_bench.GOALS_US.items():
                 lost = heap_bench.events(run_like(said[way]))[1]
                 cost_us = us[way] - us["bare"]
-                rows.append(Row(f"heap, attached, {way}, depth {depth}: added to a pair; {lost} lost", NONE,
-                                f"{cost_us:.2f} us", NONE, f"≤ {goal_us} us", cost_us <= goal_us))
+                rows.append(Row(f"heap, attached, {way}, depth {depth}: added to a pair", NONE,
+                                f"{cost_us:.2f} us, {lost} lost", NONE, f"≤ {goal_us} us", cost_us <= goal_us))
         return rows + (self.redis_attach() if shutil.which("redis-benchmark") else [])
 
     def redis_attach(self):
@@ -686,7 +686,7 @@ class Bench:
                     max(program_ms, library_ms) <= most_ms),
                 Row("lookups of names a second", NONE, f"{rate:.1f} million", NONE,
                     f"≥ {least} million", rate >= least),
-                Row(f"two threads against one, by CPU (by wall {wall:.2f})", NONE, f"×{cpu:.2f}",
+                Row("two threads against one, by CPU", NONE, f"×{cpu:.2f} (by wall ×{wall:.2f})",
                     NONE, f"≥ ×{symbol_bench.THREADS_GOAL}", cpu >= symbol_bench.THREADS_GOAL)]
 
     # Heap events in the recording
@@ -818,19 +818,8 @@ def watched_top(command, seconds):
 def table(rows):
     lines = ["| what | perf | wick | ratio | goal | met |", "|---|---|---|---|---|---|"]
     for row in rows:
-        met = {True: "yes", False: "**no**", None: NONE}[row.met]
-        lines.append(f"| {row.what} | {row.perf} | {row.wick} | {row.ratio} | {row.goal} | {met} |")
+        lines.append(f"| {row.what} | {row.perf} | {row.wick} | {row.ratio} | {row.goal} | {results.met_word(row.met)} |")
     return "\n".join(lines)
-
-
-def document(bench, rows):
-    peer = run([bench.perf, "--version"]).stdout.strip() if bench.perf else "no perf"
-    return "\n".join((
-        "# Measured against perf", "",
-        "`make bench BENCH_ARGS=--write` rewrites this page. Both sides run on the same input in",
-        "turns; medians of CPU time (user + system). Only ratios inside one run mean anything.", "",
-        f"{datetime.date.today()}, {platform.machine()}, {os.cpu_count()} CPUs, Linux "
-        f"{platform.release()}, {peer}, {bench.options.rounds} rounds.", "", table(rows), ""))
 
 
 def main():
@@ -838,7 +827,7 @@ def main():
     parser.add_argument("--build", default="build")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--quick", action="store_true", help="small inputs: does it work at all")
-    parser.add_argument("--write", action="store_true", help="write docs/BENCH.md too")
+    parser.add_argument("--write", action="store_true", help="keep the rows in bench/results and draw docs/BENCH.md")
     parser.add_argument("names", nargs="*", metavar="NAME", help=" ".join(MEASUREMENTS))
     options = parser.parse_args()
     if set(options.names) - set(MEASUREMENTS):
@@ -857,7 +846,8 @@ def main():
             rows.append(Row(name.replace("_", " "), NONE, "failed", NONE, NONE, False))
     print(table(rows))
     if options.write:
-        (ROOT / "docs/BENCH.md").write_text(document(bench, rows))
+        results.keep([row for row in rows if row.wick != "failed"], options.rounds)
+        results.draw()
     return 0
 
 
