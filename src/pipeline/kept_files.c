@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cache_dir.h"
+#include "base/regular_file.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "elf/elf.h"
@@ -61,24 +62,31 @@ static bool is_kept(struct job *job, const char *name)
 	return fd >= 0;
 }
 
+static bool has_build_id(int fd, const struct build_id *id)
+{
+	SCOPED(fd) int again = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	struct elf_file *elf = NULL;
+	bool same;
+
+	if (again < 0 || elf_open_fd(again, "file", &elf, NULL) < 0)
+		return false;
+	(void)scope_take_fd(&again); /* belongs to elf now */
+	same = build_id_equal(elf_build_id(elf), id);
+	elf_close(elf);
+	return same;
+}
+
 /* Copies a file that has the build id of a module. */
 static void keep(struct job *job, const struct module *module, const char *path, const char *name)
 {
 	struct cache_file copy;
-	struct elf_file *elf = NULL;
 	struct stat status;
 	uint8_t piece[PIECE_BYTES];
-	bool same;
 	ssize_t n;
 
-	SCOPED(fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	SCOPED(fd) int fd = regular_file_open(path, &status);
 
-	if (fd < 0 || fstat(fd, &status) < 0 || (uint64_t)status.st_size > FILE_BYTES ||
-	    elf_open(path, &elf, NULL) < 0)
-		return;
-	same = build_id_equal(elf_build_id(elf), &module->build_id);
-	elf_close(elf);
-	if (!same)
+	if (fd < 0 || (uint64_t)status.st_size > FILE_BYTES || !has_build_id(fd, &module->build_id))
 		return;
 	cache_file_begin(&copy, &job->cache);
 	while ((n = read(fd, piece, sizeof(piece))) > 0)
