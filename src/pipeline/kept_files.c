@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,12 +34,17 @@ struct job {
 	VEC(const struct module *) lost; /* whose names lead elsewhere, or nowhere */
 };
 
-static void name_of(const struct build_id *id, char *ret, size_t size)
+/*
+ * The build id is what the file claims; device, inode and time are what the kernel told the
+ * recorder of it. A forged file thus cannot take the place of another one.
+ */
+static void name_of(const struct module *module, char *ret)
 {
 	char hex[2 * BUILD_ID_MAX + 1];
 
-	build_id_format(id, hex);
-	(void)snprintf(ret, size, "%s" SUFFIX, hex);
+	build_id_format(&module->build_id, hex);
+	(void)snprintf(ret, CACHE_NAME_MAX, "%s-%" PRIx64 "-%" PRIx64 "-%" PRIx64 SUFFIX, hex,
+		       module->device, module->inode, module->mtime_ns); /* it fits */
 }
 
 static int open_cache(struct cache_dir *cache)
@@ -98,12 +104,12 @@ static void keep_region(struct job *job, pid_t pid, const struct map_region *reg
 {
 	for (size_t i = 0; i < job->lost.count; i++) {
 		const struct module *module = job->lost.items[i];
-		char name[2 * BUILD_ID_MAX + sizeof(SUFFIX)];
+		char name[CACHE_NAME_MAX];
 		char path[PATH_MAX];
 
 		if (module->inode != region->inode)
 			continue;
-		name_of(&module->build_id, name, sizeof(name));
+		name_of(module, name);
 		if (!is_kept(job, name) &&
 		    module_files_locate(job->files, pid, region, path, sizeof(path)) == 0)
 			keep(job, module, path, name);
@@ -138,10 +144,10 @@ void kept_files_add(const struct recording_writer *writer)
 	vec_fini(&job.lost);
 }
 
-int kept_files_find(const struct build_id *id, char *ret_path)
+int kept_files_find(const struct module *module, char *ret_path)
 {
 	struct cache_dir cache = {.fd = -1};
-	char name[2 * BUILD_ID_MAX + sizeof(SUFFIX)];
+	char name[CACHE_NAME_MAX];
 	char link[64];
 	uint64_t size;
 	ssize_t n = -1;
@@ -149,7 +155,7 @@ int kept_files_find(const struct build_id *id, char *ret_path)
 
 	if (open_cache(&cache) < 0 || cache.fd < 0)
 		return -ENOENT;
-	name_of(id, name, sizeof(name));
+	name_of(module, name);
 	fd = cache_dir_open(&cache, name, &size);
 	if (fd >= 0) {
 		(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);

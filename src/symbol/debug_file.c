@@ -255,7 +255,7 @@ static int try_fetch(struct hunt *hunt)
 	char place[PATH_MAX];
 
 	if (!hunt->search->fetch || hunt->module->build_id.size < 2 ||
-	    hunt->search->fetch(hunt->search->fetch_self, &hunt->module->build_id, place) < 0)
+	    hunt->search->fetch(hunt->search->fetch_self, hunt->module, place) < 0)
 		return 0;
 	return try_file(hunt, place, false);
 }
