@@ -5,6 +5,8 @@
 
 #include <xxhash.h>
 
+#include "base/hash_seed.h"
+
 int strings_init(struct strings *strings)
 {
 	*strings = (struct strings){0};

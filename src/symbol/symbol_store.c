@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/cache_dir.h"
+#include "base/hash_seed.h"
 #include "base/id_index.h"
 #include "base/scope.h"
 #include "base/vec.h"
@@ -363,7 +364,7 @@ static uint32_t add_text(struct symbol_store *store, const char *text)
 	while ((i = id_probe_next(&store->text_index, &probe)) != ID_NONE)
 		if (store->known_texts.items[i].text == text)
 			return store->known_texts.items[i].at;
-	content = XXH3_64bits(text, strlen(text));
+	content = XXH3_64bits_withSeed(text, strlen(text), hash_seed.first);
 	known.at = find_content(store, text, content);
 	i = (uint32_t)store->known_texts.count;
 	if (known.at == NO_TEXT) {
