@@ -164,6 +164,10 @@ void text_put_csv(struct bytes *out, const char *text)
 	struct bytes part = {0};
 
 	bytes_put_u8(out, '"');
+	/* A spreadsheet computes what begins like a formula, quotes or not; this makes it a text.
+	 */
+	if (*text && strchr("=+-@", *text))
+		bytes_put_u8(out, '\'');
 	/* What a terminal may show is harmless to others; a quote is written twice. */
 	text_put_terminal(&part, text);
 	bytes_put_u8(&part, '\0');
