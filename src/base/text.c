@@ -148,7 +148,7 @@ void text_put_json(struct bytes *out, const char *text)
 			bytes_put(out, "\\u003c", 6);
 		else if (c == '"' || c == '\\')
 			bytes_printf(out, "\\%c", (char)c);
-		else if (is_control(c) || c == 0x2028 || c == 0x2029)
+		else if (is_control(c) || is_bidi(c) || c == 0x2028 || c == 0x2029)
 			bytes_printf(out, "\\u%04x", (unsigned int)c);
 		else if (c == REPLACEMENT && n == 1)
 			bytes_put(out, "\xef\xbf\xbd", 3);
