@@ -9,6 +9,7 @@
 
 #include "api/hand_out.h"
 #include "base/error.h"
+#include "base/hash_seed.h"
 #include "base/id_index.h"
 #include "base/scope.h"
 #include "base/vec.h"
@@ -202,7 +203,7 @@ void wick_maps_converter_free(struct wick_maps_converter *converter)
 
 static uint64_t hash_text(const char *text)
 {
-	uint64_t hash = 0;
+	uint64_t hash = hash_seed.first;
 
 	for (; *text; text++)
 		hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;

@@ -18,6 +18,8 @@
 
 #include <stdint.h>
 
+#include "base/hash_seed.h"
+
 #define ID_NONE UINT32_MAX
 
 struct id_slot {
@@ -75,14 +77,18 @@ static inline void id_index_prefetch(const struct id_index *index, uint64_t hash
 		__builtin_prefetch(&index->slots[(uint32_t)(hash ^ hash >> 32) & index->mask]);
 }
 
-/* A quick, well mixed hash of two words. */
+/*
+ * A quick, well mixed hash of two words, another one in each process. The product of both
+ * has 128 bits, so that no part of a word can be changed without a change of the upper half.
+ */
 static inline uint64_t hash_pair(uint64_t a, uint64_t b)
 {
-	uint64_t h = a * 0x9e3779b97f4a7c15u ^ (b + 0x632be59bd9b4e019u) * 0xc2b2ae3d27d4eb4fu;
+	__extension__ typedef unsigned __int128 wide;
+	wide product = (wide)(a ^ hash_seed.first) * (b ^ hash_seed.second);
 
-	h ^= h >> 32;
-	h *= 0xd6e8feb86659fd93u;
-	return h ^ (h >> 29);
+	product = (wide)((uint64_t)product ^ hash_seed.first) *
+		  ((uint64_t)(product >> 64) ^ hash_seed.second);
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
 #endif

@@ -148,7 +148,7 @@ void text_put_json(struct bytes *out, const char *text)
 			bytes_put(out, "\\u003c", 6);
 		else if (c == '"' || c == '\\')
 			bytes_printf(out, "\\%c", (char)c);
-		else if (is_control(c) || c == 0x2028 || c == 0x2029)
+		else if (is_control(c) || is_bidi(c) || c == 0x2028 || c == 0x2029)
 			bytes_printf(out, "\\u%04x", (unsigned int)c);
 		else if (c == REPLACEMENT && n == 1)
 			bytes_put(out, "\xef\xbf\xbd", 3);
@@ -164,6 +164,10 @@ void text_put_csv(struct bytes *out, const char *text)
 	struct bytes part = {0};
 
 	bytes_put_u8(out, '"');
+	/* A spreadsheet computes what begins like a formula, quotes or not; this makes it a text.
+	 */
+	if (*text && strchr("=+-@", *text))
+		bytes_put_u8(out, '\'');
 	/* What a terminal may show is harmless to others; a quote is written twice. */
 	text_put_terminal(&part, text);
 	bytes_put_u8(&part, '\0');

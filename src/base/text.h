@@ -27,7 +27,10 @@ void text_put_xml(struct bytes *out, const char *text);
 /* Appends the same text as it is shown, for what needs no entities: one line of UTF-8. */
 void text_put_plain(struct bytes *out, const char *text);
 
-/* Appends a field of CSV, always in quotes; line breaks as \xNN like other control bytes. */
+/*
+ * Appends a name as a field of CSV, always in quotes; line breaks as \xNN like other control
+ * bytes. An apostrophe goes before what a spreadsheet would take for a formula.
+ */
 void text_put_csv(struct bytes *out, const char *text);
 
 /* Appends a word to be typed into a shell, in quotes if need be; control bytes as ?. */

@@ -2,6 +2,7 @@
 #include "cfi/cache.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +63,9 @@ static void name_of(const struct table_identity *identity, char *name)
 
 	memcpy(id.bytes, identity->build_id, id.size);
 	build_id_format(&id, hex);
-	(void)snprintf(name, CACHE_NAME_MAX, "%s-%u" SUFFIX, hex, identity->machine); /* it fits */
+	/* Namesakes have files of their own, so that none drives out the other's. */
+	(void)snprintf(name, CACHE_NAME_MAX, "%s-%u-%016" PRIx64 SUFFIX, hex, identity->machine,
+		       table_identity_hash(identity)); /* it fits */
 }
 
 /* Reads a kept table; any reason not to use it is an error. */

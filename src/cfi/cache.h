@@ -3,7 +3,8 @@
 #define WICK_CFI_CACHE_H
 
 /*
- * cache: unwind tables on disk, by build id, so that each module is compiled once.
+ * cache: unwind tables on disk, so that each module is compiled once. A table is found by
+ * the build id and what the kernel says of the file, for a build id may be forged.
  *
  * The directory is private (0700) and files of another user are never trusted.
  * Files are written under another name and renamed, so two processes may work at

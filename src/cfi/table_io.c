@@ -15,15 +15,11 @@
 #include "base/vec.h"
 #include "cfi/compile.h"
 #include "cfi/eh_frame.h"
-#include "elf/elf.h"
 #include "unwind/table_file.h"
 
 _Static_assert(UNWIND_FILE_BUILD_ID_MAX == BUILD_ID_MAX, "a build id fits the file's header");
 
-/*
- * The bytes of a section; those that the compiler does not read either count as none.
- * Build ids may be anything, so what a table is made of is looked at.
- */
+/* The bytes of a section; those that the compiler does not read either count as none. */
 static uint64_t hash_content(struct elf_file *elf, const struct elf_section *section)
 {
 	SCOPED(mem) void *data = NULL;
@@ -42,6 +38,7 @@ static uint64_t layout_of(struct elf_file *elf)
 	const struct elf_section *sections[] = {
 		cfi_find_eh_frame(elf, &eh_frame) ? &eh_frame : NULL,
 		elf_section_find(elf, ".debug_frame"), elf_section_find(elf, ".text")};
+	bool is_image = elf_identity(elf).inode == 0;
 	uint64_t hash = elf_entry(elf);
 
 	for (size_t i = 0; i < elf_segment_count(elf); i++) {
@@ -52,10 +49,9 @@ static uint64_t layout_of(struct elf_file *elf)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
 		const struct elf_section *section = sections[i];
-		/* Code is far larger, and what it tells the compiler follows from its place. */
-		bool is_cfi = i < 2;
+		/* The kernel knows whether a file changed: its megabytes need not be read. */
 		uint64_t words[] = {hash, section ? section->addr : 0, section ? section->size : 0,
-				    is_cfi ? hash_content(elf, section) : 0};
+				    is_image ? hash_content(elf, section) : 0};
 
 		hash = XXH3_64bits(words, sizeof(words));
 	}
@@ -66,10 +62,19 @@ struct table_identity table_identity_of(struct elf_file *elf)
 {
 	const struct build_id *id = elf_build_id(elf);
 	struct table_identity identity = {
-		.machine = elf_machine(elf), .build_id_size = id->size, .layout = layout_of(elf)};
+		.machine = elf_machine(elf),
+		.build_id_size = id->size,
+		.file = elf_identity(elf),
+		.layout = layout_of(elf),
+	};
 
 	memcpy(identity.build_id, id->bytes, id->size);
 	return identity;
+}
+
+uint64_t table_identity_hash(const struct table_identity *identity)
+{
+	return XXH3_64bits_withSeed(&identity->file, sizeof(identity->file), identity->layout);
 }
 
 static uint64_t checksum_of(struct unwind_file_header header, const void *payload, size_t size)
@@ -90,6 +95,12 @@ void table_write(const struct cfi_table *table, const struct table_identity *ide
 		.version = UNWIND_FILE_VERSION,
 		.machine = identity->machine,
 		.build_id_size = identity->build_id_size,
+		.device = identity->file.device,
+		.inode = identity->file.inode,
+		.size_bytes = identity->file.size_bytes,
+		.modified_ns = identity->file.modified_ns,
+		.changed_ns = identity->file.changed_ns,
+		.owner = identity->file.owner,
 		.layout = identity->layout,
 		.base = table->table.base,
 		.row_count = table->table.row_count,
@@ -128,13 +139,20 @@ static int read_whole(int fd, void *place, size_t size, uint64_t offset)
 	return 0;
 }
 
+static bool is_of_file(const struct unwind_file_header *header, const struct file_identity *file)
+{
+	return header->device == file->device && header->inode == file->inode &&
+	       header->size_bytes == file->size_bytes && header->modified_ns == file->modified_ns &&
+	       header->changed_ns == file->changed_ns && header->owner == file->owner;
+}
+
 static bool is_for(const struct unwind_file_header *header, const struct table_identity *identity)
 {
 	return memcmp(header->magic, UNWIND_FILE_MAGIC, sizeof(header->magic)) == 0 &&
 	       header->version == UNWIND_FILE_VERSION && header->machine == identity->machine &&
 	       header->build_id_size == identity->build_id_size &&
 	       memcmp(header->build_id, identity->build_id, sizeof(header->build_id)) == 0 &&
-	       header->layout == identity->layout;
+	       is_of_file(header, &identity->file) && header->layout == identity->layout;
 }
 
 int table_read(int fd, uint64_t size, const struct table_identity *identity, struct cfi_table *ret)

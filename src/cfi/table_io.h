@@ -6,19 +6,23 @@
 
 #include <stdint.h>
 
+#include "elf/elf.h"
+
 struct bytes;
 struct cfi_table;
-struct elf_file;
 
 /* What a file must say to be the table of this module. */
 struct table_identity {
 	uint16_t machine;
 	uint8_t build_id_size;
 	uint8_t build_id[32];
+	struct file_identity file;
 	uint64_t layout;
 };
 
 struct table_identity table_identity_of(struct elf_file *elf);
+/* Tells modules with one build id apart. */
+uint64_t table_identity_hash(const struct table_identity *identity);
 
 /* Appends the file; out->failed tells that memory ran out. */
 void table_write(const struct cfi_table *table, const struct table_identity *identity,

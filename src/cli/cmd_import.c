@@ -39,6 +39,9 @@ const struct command command_import = {
 			"the recorded one, and for the kernel only while the same one still runs. "
 			"All events are kept; looking commands show the first. What is cut off or "
 			"damaged is counted as lost; hardware traces are passed over.",
+			"A file may have 2 GiB, and inflate to 100 times its size (to 64 MB in any "
+			"case, to 1 GiB at most): unpack it with gunzip if it needs more. A "
+			"compressed record of perf.data may unpack to 64 MB.",
 			"Of folded stacks the first name is taken for the process, and marks "
 			"(_[k], "
 			"_[i], _[j]) for the kind of a frame.",

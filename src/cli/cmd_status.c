@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "base/vec.h"
 #include "cli/command.h"
+#include "cli/status_json.h"
 #include "pipeline/remote.h"
 #include "proc/process_info.h"
 
@@ -184,14 +185,70 @@ static void print_one(FILE *out, const json_t *answer)
 	(void)fprintf(out, " (%.1f KB)\n", (double)number_of(answer, "kept_bytes") / 1e3);
 }
 
+/* A text or a number; anything else is none. */
+static struct status_value value_of(const json_t *value, const char *key)
+{
+	struct status_value ret = {.key = key, .kind = STATUS_NOTHING};
+
+	if (json_is_null(value))
+		ret.kind = STATUS_NULL;
+	else if (json_is_string(value))
+		ret = (struct status_value){key, STATUS_STRING, .text = json_string_value(value)};
+	else if (json_is_integer(value))
+		ret = (struct status_value){key, STATUS_NUMBER,
+					    .number = (uint64_t)json_integer_value(value)};
+	else if (json_is_real(value))
+		ret = (struct status_value){key, STATUS_REAL, .real = json_real_value(value)};
+	return ret;
+}
+
+/* What a recorder answers is its user's: only what is known is passed on, and escaped. */
+static void put_answer(struct status_json *out, const json_t *answer)
+{
+	static const char *const before[] = {"recorder", "target"};
+	static const char *const behind[] = {
+		"engine",  "state",    "why",           "elapsed_ns", "samples", "lost",
+		"rate_hz", "asked_hz", "rate_failures", "kept_bytes", "output",  "overhead_percent",
+		"error",   "remedy",
+	};
+	const json_t *pids = json_object_get(answer, "pids");
+
+	status_json_open(out);
+	for (size_t i = 0; i < ARRAY_SIZE(before); i++)
+		status_json_put(out, value_of(json_object_get(answer, before[i]), before[i]));
+	if (pids)
+		status_json_open_list(out, "pids");
+	for (size_t i = 0; i < json_array_size(pids); i++)
+		status_json_put(out, value_of(json_array_get(pids, i), NULL));
+	if (pids)
+		status_json_close(out);
+	for (size_t i = 0; i < ARRAY_SIZE(behind); i++)
+		status_json_put(out, value_of(json_object_get(answer, behind[i]), behind[i]));
+	status_json_close(out);
+}
+
+static int print_json(const struct command_context *context, const json_t *answers)
+{
+	struct status_json *json = status_json_new();
+	struct error err = {0};
+	int r;
+
+	if (!json) {
+		(void)error_set(&err, -ENOMEM, "out of memory");
+		return command_failed(context, &err);
+	}
+	for (size_t i = 0; i < json_array_size(answers); i++)
+		put_answer(json, json_array_get(answers, i));
+	r = command_print(context, status_json_end(json));
+	status_json_free(json);
+	return r;
+}
+
 static int print(const struct command_context *context, const struct recorders *recorders,
 		 enum status_format format)
 {
-	if (format == STATUS_FORMAT_JSON) {
-		(void)json_dumpf(recorders->answers, context->out,
-				 JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-		(void)fputc('\n', context->out);
-	}
+	if (format == STATUS_FORMAT_JSON)
+		return print_json(context, recorders->answers);
 	for (size_t i = 0; i < json_array_size(recorders->answers) && format == STATUS_FORMAT_TEXT;
 	     i++)
 		print_one(context->out, json_array_get(recorders->answers, i));

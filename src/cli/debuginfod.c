@@ -15,6 +15,7 @@
 #include "base/scope.h"
 #include "cli/command.h"
 #include "elf/elf.h"
+#include "model/entity.h"
 
 #define PROGRAM "debuginfod-find"
 /* It looks at the clock once a second; ended from outside it leaves half a file behind. */
@@ -85,8 +86,9 @@ static void tell_failure(const struct debuginfod *self, int r)
 			     r == -ENOENT ? "\n      install it: sudo apt install debuginfod" : "");
 }
 
-static int fetch(void *data, const struct build_id *id, char *ret_path)
+static int fetch(void *data, const struct module *module, char *ret_path)
 {
+	const struct build_id *id = &module->build_id;
 	struct debuginfod *self = data;
 	FILE *err = self->context->err;
 	char hex[2 * BUILD_ID_MAX + 1];

@@ -121,7 +121,7 @@ static void explain_failure(const struct doctor_engine *engine, const struct tri
 		finding_explain_perf(ret, facts, facts->perf.user, 2);
 	} else if (is_engine(engine, "ptrace") && denied && facts->perf.ptrace_scope == 2) {
 		finding_advise(ret, "sudo sysctl kernel.yama.ptrace_scope=1");
-		finding_advise_setcap(ret);
+		finding_advise_grant(ret);
 	} else if (engine->attach && (result->code == -ENOENT || result->code == -EOPNOTSUPP)) {
 		finding_advise(ret, "start the program by wick heap -- PROGRAM, or boot a kernel "
 				    "with CONFIG_DEBUG_INFO_BTF=y");

@@ -37,11 +37,11 @@ static void add(struct finding *finding, const char *text)
 		       used > 0 ? ", or: " : "", text);
 }
 
-void finding_advise_setcap(struct finding *finding)
+void finding_advise_grant(struct finding *finding)
 {
 	char command[sizeof(finding->remedy) - 100];
 
-	add(finding, own_file_setcap(OWN_FILE_ALL, command, sizeof(command)));
+	add(finding, own_file_grant(OWN_FILE_ALL, command, sizeof(command)));
 }
 
 void finding_advise_limit(struct finding *finding, int resource)
@@ -98,7 +98,7 @@ void finding_advise_rights(struct finding *finding, const struct doctor_facts *f
 		return;
 	}
 	finding_advise(finding, "run as root");
-	finding_advise_setcap(finding);
+	finding_advise_grant(finding);
 }
 
 void finding_explain_perf(struct finding *finding, const struct doctor_facts *facts, int code,
@@ -115,7 +115,7 @@ void finding_explain_perf(struct finding *finding, const struct doctor_facts *fa
 		finding_advise(finding, "boot a kernel with perf events: CONFIG_PERF_EVENTS=y");
 	} else if (denied) {
 		finding_advise(finding, "sudo sysctl kernel.perf_event_paranoid=%d", paranoid);
-		finding_advise_setcap(finding);
+		finding_advise_grant(finding);
 	} else if (code == -EMFILE) {
 		finding_advise_limit(finding, RLIMIT_NOFILE);
 	} else {

@@ -38,7 +38,7 @@ void finding_advise(struct finding *finding, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Adds to the remedy what gives the file that runs all the rights it can use. */
-void finding_advise_setcap(struct finding *finding);
+void finding_advise_grant(struct finding *finding);
 
 /* Advises what raises a limit of this process: RLIMIT_NOFILE … */
 void finding_advise_limit(struct finding *finding, int resource);

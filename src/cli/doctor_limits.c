@@ -159,7 +159,7 @@ static void check_ptrace(const struct doctor_facts *facts, struct finding *findi
 			       "boot without kernel.yama.ptrace_scope=3: it cannot be lowered");
 	} else if (facts->perf.ptrace_scope > 0) {
 		finding_advise(finding, "sudo sysctl kernel.yama.ptrace_scope=0");
-		finding_advise_setcap(finding);
+		finding_advise_grant(finding);
 	}
 }
 

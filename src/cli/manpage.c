@@ -10,6 +10,7 @@
 #include "cli/config.h"
 #include "cli/help.h"
 #include "cli/option_value.h"
+#include "proc/own_file.h"
 
 /*
  * Text as roff: a hyphen would become a typographic one and break copying of
@@ -257,6 +258,30 @@ static void put_variables(struct bytes *out)
 	}
 }
 
+/* Messages send their readers here: OWN_FILE_REMEDY. */
+static void put_rights(struct bytes *out)
+{
+	bytes_printf(out,
+		     ".SH WITHOUT ROOT\n"
+		     "Programs that wick starts are recorded with no rights at all. Programs of\n"
+		     "other users, the whole machine, the kernel's part and waiting need root, or\n"
+		     "capabilities of the file, which everybody who may run it gets: he can then\n"
+		     "look into the processes of root too. So give the file to a group first, and\n"
+		     "put only people whom you trust like root into it:\n"
+		     ".PP\n.nf\n"
+		     "f=$(command \\-v wick)\n"
+		     "sudo groupadd \\-f %s\n"
+		     "sudo chgrp %s \"$f\"\n"
+		     "sudo chmod 0750 \"$f\"\n"
+		     "sudo setcap %s=ep \"$f\"\n"
+		     "sudo usermod \\-aG %s USER\n"
+		     ".fi\n.PP\n"
+		     "The last line is for each user, who has to log in again. An update of the\n"
+		     "file takes all of it back. See also\n"
+		     ".BR wick\\-doctor (1).\n",
+		     OWN_FILE_GROUP, OWN_FILE_GROUP, OWN_FILE_ALL, OWN_FILE_GROUP);
+}
+
 void manpage_put_overview(struct bytes *out, const struct command *const *commands)
 {
 	const struct option_spec *spec;
@@ -286,6 +311,7 @@ void manpage_put_overview(struct bytes *out, const struct command *const *comman
 	}
 	put_files(out);
 	put_variables(out);
+	put_rights(out);
 	put_examples(out, help_first_steps);
 	bytes_printf(out, ".SH EXIT STATUS\n");
 	put_statuses(out, help_statuses);

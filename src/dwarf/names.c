@@ -7,6 +7,7 @@
 
 #include <xxhash.h>
 
+#include "base/hash_seed.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "dwarf/constants.h"
@@ -31,7 +32,7 @@ void names_fini(struct names *names)
 /* The number of a text, kept once. 0 without memory. */
 static uint32_t intern(struct names *names, const char *text, size_t size, bool mangled)
 {
-	uint64_t hash = XXH3_64bits(text, size) + mangled;
+	uint64_t hash = XXH3_64bits_withSeed(text, size, hash_seed.first) + mangled;
 	struct id_probe probe = id_index_probe(&names->text_index, hash);
 	struct name name = {.mangled = mangled};
 	struct {

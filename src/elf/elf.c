@@ -3,13 +3,14 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/regular_file.h"
 #include "base/scope.h"
 #include "base/vec.h"
 
@@ -18,6 +19,8 @@
 #define MAX_SECTION_NAMES_BYTES (64u << 20)
 #define MAX_SECTION_BYTES (1u << 30)
 #define MAX_NOTE_BYTES (4u << 20)
+
+#define NOT_REGULAR "not a regular file"
 
 struct extent {
 	uint64_t offset;
@@ -29,6 +32,7 @@ struct elf_file {
 	int fd;               /* -1 when read from memory */
 	const uint8_t *image; /* borrowed; NULL when read from a file */
 	uint64_t size;
+	struct file_identity identity;
 	char *name;
 	Elf64_Ehdr header;
 	VEC(struct elf_segment) segments;
@@ -288,11 +292,17 @@ int elf_open_memory(const void *image, size_t size, const char *name, struct elf
 		return error_set(err, -ENOMEM, "%s: out of memory", name);
 	elf->image = image;
 	elf->size = size;
+	elf->identity.size_bytes = size;
 	r = read_headers(elf, err);
 	if (r < 0)
 		return r;
 	*ret = scope_take(&elf);
 	return 0;
+}
+
+static uint64_t ns_of(const struct timespec *time)
+{
+	return (uint64_t)time->tv_sec * NS_PER_SEC + (uint64_t)time->tv_nsec;
 }
 
 int elf_open_fd(int fd, const char *name, struct elf_file **ret, struct error *err)
@@ -306,9 +316,17 @@ int elf_open_fd(int fd, const char *name, struct elf_file **ret, struct error *e
 	if (fstat(fd, &status) < 0)
 		return error_file(err, -errno, "%s", name);
 	if (!S_ISREG(status.st_mode))
-		return refuse(err, -EINVAL, name, "not a regular file");
+		return refuse(err, -EINVAL, name, NOT_REGULAR);
 	elf->fd = fd;
 	elf->size = (uint64_t)status.st_size;
+	elf->identity = (struct file_identity){
+		.device = status.st_dev,
+		.inode = status.st_ino,
+		.size_bytes = (uint64_t)status.st_size,
+		.modified_ns = ns_of(&status.st_mtim),
+		.changed_ns = ns_of(&status.st_ctim),
+		.owner = status.st_uid,
+	};
 	r = read_headers(elf, err);
 	if (r < 0) {
 		elf->fd = -1; /* stays with the caller */
@@ -320,12 +338,14 @@ int elf_open_fd(int fd, const char *name, struct elf_file **ret, struct error *e
 
 int elf_open(const char *path, struct elf_file **ret, struct error *err)
 {
-	/* Non-blocking, for the path may name a FIFO that nobody writes to. */
-	SCOPED(fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat status;
+	SCOPED(fd) int fd = regular_file_open(path, &status);
 	int r;
 
+	if (fd == -EINVAL)
+		return refuse(err, fd, path, NOT_REGULAR);
 	if (fd < 0)
-		return error_file(err, -errno, "%s", path);
+		return error_file(err, fd, "%s", path);
 	r = elf_open_fd(fd, path, ret, err);
 	if (r < 0)
 		return r;
@@ -353,6 +373,11 @@ uint16_t elf_type(const struct elf_file *elf)
 uint64_t elf_entry(const struct elf_file *elf)
 {
 	return elf->header.e_entry;
+}
+
+struct file_identity elf_identity(const struct elf_file *elf)
+{
+	return elf->identity;
 }
 
 bool elf_eh_frame_table(const struct elf_file *elf, uint64_t *ret_vaddr, uint64_t *ret_size)

@@ -29,6 +29,19 @@ struct build_id {
 	uint8_t bytes[BUILD_ID_MAX];
 };
 
+/*
+ * What the kernel says of a file. Its content and its build id are whatever its owner
+ * wants; nobody gives it the inode and the time of the last change of another one.
+ */
+struct file_identity {
+	uint64_t device;
+	uint64_t inode; /* 0: an image in memory */
+	uint64_t size_bytes;
+	uint64_t modified_ns;
+	uint64_t changed_ns; /* content, name or owner: set by the kernel alone */
+	uint64_t owner;      /* user id */
+};
+
 struct elf_segment { /* one PT_LOAD */
 	uint64_t offset;
 	uint64_t vaddr;
@@ -63,6 +76,8 @@ uint16_t elf_machine(const struct elf_file *elf); /* EM_X86_64, EM_AARCH64 … *
 uint16_t elf_type(const struct elf_file *elf);    /* ET_EXEC, ET_DYN … */
 bool elf_is_cut(const struct elf_file *elf);      /* it ends before its section headers */
 uint64_t elf_entry(const struct elf_file *elf);
+/* As it was when the file was opened. */
+struct file_identity elf_identity(const struct elf_file *elf);
 
 /* The GNU build id from PT_NOTE segments or note sections; size 0 when there is none. */
 const struct build_id *elf_build_id(struct elf_file *elf);

@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash_seed.h"
 #include "model/heap_event.h"
 
 enum { HEAP_SPACE_MALLOC, HEAP_SPACE_MMAP, HEAP_SPACES };
@@ -65,9 +66,9 @@ static inline int heap_live_reserve(struct heap_live *live)
 
 static inline size_t heap_live_home(const struct heap_live *live, uint32_t space, uint64_t address)
 {
-	uint64_t hash = address ^ (uint64_t)space << 46;
+	uint64_t hash = address ^ (uint64_t)space << 46 ^ hash_seed.first;
 
-	hash = (hash ^ hash >> 32) * 0x9e3779b97f4a7c15u;
+	hash = (hash ^ hash >> 32) * (hash_seed.second | 1);
 	hash = (hash ^ hash >> 29) * 0xd6e8feb86659fd93u;
 	return (size_t)((hash >> 32) * live->capacity >> 32);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash_seed.h"
 #include "base/id_index.h"
 #include "heap/live.h"
 #include "heap/order.h"
@@ -26,7 +27,8 @@ void heap_misuses_fini(struct heap_misuses *misuses)
 
 static size_t hash_of(uint32_t space, uint64_t address)
 {
-	uint64_t mixed = (address ^ (uint64_t)space << 46) * 0x9e3779b97f4a7c15u;
+	uint64_t mixed =
+		(address ^ (uint64_t)space << 46 ^ hash_seed.first) * (hash_seed.second | 1);
 
 	return (size_t)((mixed ^ mixed >> 32) * 0xd6e8feb86659fd93u >> (64 - HASH_BITS));
 }

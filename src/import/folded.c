@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/hash_seed.h"
 #include "base/id_index.h"
 #include "base/vec.h"
 #include "import/builder.h"
@@ -310,7 +311,7 @@ static int split_names(struct unfolder *unfolder, const uint8_t *line, size_t n,
 		segment.size = take_mark((const char *)segment.text, size, &segment.mark);
 		if (segment.size > RECORDING_MAX_TEXT)
 			segment.size = RECORDING_MAX_TEXT;
-		segment.hash = XXH3_64bits(segment.text, segment.size);
+		segment.hash = XXH3_64bits_withSeed(segment.text, segment.size, hash_seed.first);
 		id_index_prefetch(&unfolder->name_index, segment.hash);
 		at += 1 + size;
 		r = vec_push(&unfolder->segments, segment);

@@ -21,8 +21,15 @@ struct import_builder;
 struct import_source;
 struct recording_writer;
 
-/* Larger files, and what inflates to more, are refused. */
+/* Larger files are refused. */
 #define IMPORT_MAX_BYTES (2ull << 30)
+/*
+ * So is what gzip made small by more than a profile ever gets: a file may inflate to this
+ * many times its size, to at least the second and at most the third number of bytes.
+ */
+#define IMPORT_INFLATE_TIMES 100u
+#define IMPORT_INFLATE_FREE_BYTES (64ull << 20)
+#define IMPORT_INFLATE_MAX_BYTES (1ull << 30)
 
 struct importer_ops {
 	const char *name;    /* what messages call the format */

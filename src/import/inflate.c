@@ -2,6 +2,7 @@
 #include "import/inflate.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 
 #include <zlib.h>
@@ -18,19 +19,38 @@ bool inflate_is_gzip(const uint8_t *data, size_t size)
 	return size > 2 && data[0] == 0x1f && data[1] == 0x8b;
 }
 
-static int run(z_stream *stream, struct bytes *out, struct error *err)
+static uint64_t limit_of(size_t size)
 {
+	uint64_t limit = (uint64_t)size * IMPORT_INFLATE_TIMES;
+
+	if (limit < IMPORT_INFLATE_FREE_BYTES)
+		return IMPORT_INFLATE_FREE_BYTES;
+	return limit < IMPORT_INFLATE_MAX_BYTES ? limit : IMPORT_INFLATE_MAX_BYTES;
+}
+
+static int refuse_size(uint64_t limit, struct error *err)
+{
+	(void)error_set(err, -EFBIG, "it inflates to more than %" PRIu64 " MB", limit >> 20);
+	error_remedy(err, "if you trust it, unpack it with gunzip and read the result");
+	return -EFBIG;
+}
+
+static int run(z_stream *stream, uint64_t limit, struct bytes *out, struct error *err)
+{
+	size_t start = out->size;
 	int r = Z_OK;
 
 	while (r != Z_STREAM_END) {
 		uint8_t *place = bytes_reserve(out, STEP_BYTES);
 
-		if (!place || out->size > IMPORT_MAX_BYTES)
-			return error_set(err, -EFBIG, "it inflates to more than fits into memory");
+		if (!place)
+			return error_set(err, -ENOMEM, "out of memory");
 		stream->next_out = place;
 		stream->avail_out = STEP_BYTES;
 		r = inflate(stream, Z_NO_FLUSH);
 		out->size += STEP_BYTES - stream->avail_out;
+		if (out->size - start > limit)
+			return refuse_size(limit, err);
 		if (r == Z_BUF_ERROR)
 			return error_set(err, -EBADMSG, "its compressed data is cut off");
 		if (r != Z_OK && r != Z_STREAM_END)
@@ -51,7 +71,7 @@ int inflate_gzip(const uint8_t *data, size_t size, struct bytes *out, struct err
 	stream.avail_in = (uInt)size;
 	if (inflateInit2(&stream, GZIP_WINDOW) != Z_OK)
 		return error_set(err, -ENOMEM, "out of memory");
-	r = run(&stream, out, err);
+	r = run(&stream, limit_of(size), out, err);
 	(void)inflateEnd(&stream); /* the state was sound */
 	return r;
 }

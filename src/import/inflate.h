@@ -13,7 +13,7 @@ struct error;
 
 bool inflate_is_gzip(const uint8_t *data, size_t size);
 
-/* Appends what data inflates to; at most IMPORT_MAX_BYTES. */
+/* Appends what data inflates to; more than IMPORT_INFLATE_TIMES and its like say is refused. */
 int inflate_gzip(const uint8_t *data, size_t size, struct bytes *out, struct error *err);
 
 #endif

@@ -2,12 +2,14 @@
 #include "import/perf_file.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include <xxhash.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/hash_seed.h"
 #include "import/perf_records.h"
 #include "import/source.h"
 
@@ -80,15 +82,6 @@ static int add_event(struct perf_file *file, const uint8_t *data, size_t size, s
 	return 0;
 }
 
-static int add_id(struct perf_file *file, uint64_t id, uint32_t event)
-{
-	if (file->ids.count >= MAX_IDS)
-		return 0; /* samples of it count as those of the first event */
-	if (vec_push(&file->ids, (struct perf_event_id){.id = id, .event = event}) < 0)
-		return -ENOMEM;
-	return id_index_add(&file->id_index, hash_pair(id, 1), (uint32_t)file->ids.count - 1);
-}
-
 /* Where the event of an id stands, ID_NONE for none. */
 static uint32_t find_id(const struct perf_file *file, uint64_t id)
 {
@@ -99,6 +92,25 @@ static uint32_t find_id(const struct perf_file *file, uint64_t id)
 		if (file->ids.items[i].id == id)
 			return file->ids.items[i].event;
 	return ID_NONE;
+}
+
+/* Each id costs a lookup, so that those that come again count as well. */
+static int add_id(struct perf_file *file, uint64_t id, uint32_t event, struct error *err)
+{
+	uint32_t known;
+
+	if (file->ids_read >= MAX_IDS)
+		return 0; /* samples of it count as those of the first event */
+	file->ids_read++;
+	known = find_id(file, id);
+	if (known == event)
+		return 0;
+	if (known != ID_NONE)
+		return error_set(err, -EBADMSG, "two of its events have the id %" PRIu64, id);
+	if (vec_push(&file->ids, (struct perf_event_id){.id = id, .event = event}) < 0 ||
+	    id_index_add(&file->id_index, hash_pair(id, 1), (uint32_t)file->ids.count - 1) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	return 0;
 }
 
 static struct perf_event *find_event(struct perf_file *file, uint64_t id)
@@ -133,7 +145,7 @@ static uint32_t find_path(const struct perf_file *file, const char *path, uint64
 	struct id_probe probe;
 	uint32_t i;
 
-	*ret_hash = XXH3_64bits(path, strlen(path));
+	*ret_hash = XXH3_64bits_withSeed(path, strlen(path), hash_seed.first);
 	probe = id_index_probe(&file->path_index, *ret_hash);
 	while ((i = id_probe_next(&file->path_index, &probe)) != ID_NONE)
 		if (strcmp(perf_file_text(file, file->build_ids.items[i].path), path) == 0)
@@ -317,7 +329,8 @@ static int read_features(struct perf_file *file, struct import_source *source, c
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
-static int read_ids(struct perf_file *file, struct import_source *source, struct section section)
+static int read_ids(struct perf_file *file, struct import_source *source, struct section section,
+		    struct error *err)
 {
 	uint32_t event = (uint32_t)file->events.count - 1;
 	const uint8_t *data;
@@ -325,14 +338,14 @@ static int read_ids(struct perf_file *file, struct import_source *source, struct
 	size_t n;
 	int r = 0;
 
-	if (section.size > 8ull * MAX_IDS)
-		section.size = 8ull * MAX_IDS;
+	if (section.size > 8ull * (MAX_IDS - file->ids_read))
+		section.size = 8ull * (MAX_IDS - file->ids_read);
 	data = import_source_view(source, section.offset, (size_t)section.size, &n);
 	if (!data)
-		return -EIO;
+		return error_errno(err, -EIO, "cannot read its event ids");
 	in = cursor_of(data, n);
 	while (r == 0 && cursor_left(&in) >= 8)
-		r = add_id(file, cursor_u64(&in), event);
+		r = add_id(file, cursor_u64(&in), event, err);
 	return r;
 }
 
@@ -358,9 +371,9 @@ static int read_attrs(struct perf_file *file, struct import_source *source, uint
 		r = add_event(file, data, (size_t)attr_bytes - SECTION_BYTES, err);
 		if (r < 0)
 			return r;
-		r = read_ids(file, source, ids);
+		r = read_ids(file, source, ids, err);
 		if (r < 0)
-			return error_errno(err, r, "cannot read its event ids");
+			return r;
 	}
 	return count > 0 ? 0 : error_set(err, -EBADMSG, "it tells of no event");
 }
@@ -451,7 +464,7 @@ static int learn_attr(struct perf_file *file, const uint8_t *body, size_t size, 
 	r = add_event(file, body, attr_bytes, err);
 	in = cursor_of(body + attr_bytes, size - attr_bytes);
 	while (r == 0 && cursor_left(&in) >= 8)
-		r = add_id(file, cursor_u64(&in), (uint32_t)file->events.count - 1);
+		r = add_id(file, cursor_u64(&in), (uint32_t)file->events.count - 1, err);
 	return r;
 }
 

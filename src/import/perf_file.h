@@ -46,7 +46,8 @@ struct perf_build_id {
 
 struct perf_file {
 	VEC(struct perf_event) events;
-	VEC(struct perf_event_id) ids;
+	VEC(struct perf_event_id) ids; /* each once */
+	uint32_t ids_read;             /* those that came again as well */
 	VEC(struct perf_build_id) build_ids;
 	struct strings strings;
 	struct id_index id_index;

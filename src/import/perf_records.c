@@ -8,8 +8,8 @@
 
 #include "import/source.h"
 
-/* More than perf ever compresses at once: its rings. */
-#define MAX_UNPACKED_BYTES (256u << 20)
+/* More than perf ever puts into one record, which has 64 KiB at most. */
+#define MAX_UNPACKED_BYTES (64u << 20)
 
 #define CUT_RECORD "it ends in the middle of a record"
 
@@ -88,7 +88,7 @@ static int unpack(struct perf_records *records, const uint8_t *data, size_t size
 		records->unpacked.size += out.pos;
 		made = out.pos;
 		if (records->unpacked.size > MAX_UNPACKED_BYTES)
-			return stop(records, "compressed records are too large");
+			return stop(records, "a compressed record unpacks to more than 64 MB");
 	}
 	return 0;
 }

@@ -5,6 +5,8 @@
 
 #include <xxhash.h>
 
+#include "base/hash_seed.h"
+
 int dictionary_init(struct dictionary *dictionary)
 {
 	*dictionary = (struct dictionary){0};
@@ -59,7 +61,8 @@ static bool same_module(const struct module *a, const struct module *b)
 static uint64_t hash_module(const struct module *module)
 {
 	if (module->build_id.size > 0)
-		return XXH3_64bits(module->build_id.bytes, module->build_id.size);
+		return XXH3_64bits_withSeed(module->build_id.bytes, module->build_id.size,
+					    hash_seed.first);
 	return hash_pair(hash_pair(module->inode, module->mtime_ns),
 			 (uint64_t)(uintptr_t)module->path + module->owner);
 }

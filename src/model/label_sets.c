@@ -5,6 +5,7 @@
 
 #include <xxhash.h>
 
+#include "base/hash_seed.h"
 #include "model/entity.h"
 #include "model/strings.h"
 
@@ -81,7 +82,7 @@ uint32_t label_sets_add(struct label_sets *sets, struct strings *strings,
 			return ID_NONE;
 		count = insert(strings, pairs, count, pair);
 	}
-	hash = XXH3_64bits(pairs, count * sizeof(*pairs));
+	hash = XXH3_64bits_withSeed(pairs, count * sizeof(*pairs), hash_seed.first);
 	probe = id_index_probe(&sets->index, hash);
 	while ((id = id_probe_next(&sets->index, &probe)) != ID_NONE) {
 		struct label_set known = sets->sets.items[id];

@@ -6,6 +6,8 @@
 
 #include <xxhash.h>
 
+#include "base/hash_seed.h"
+
 int profile_new(const struct value_type *types, uint32_t count, struct profile **ret)
 {
 	struct profile *profile = calloc(1, sizeof(*profile));
@@ -65,7 +67,7 @@ uint32_t profile_function(struct profile *profile, const char *name, const char 
 		.module = strings_add(&profile->strings, module),
 		.origin = origin,
 	};
-	uint64_t hash = XXH3_64bits(&key, sizeof(key));
+	uint64_t hash = XXH3_64bits_withSeed(&key, sizeof(key), hash_seed.first);
 	struct id_probe probe = id_index_probe(&profile->function_index, hash);
 	uint32_t id;
 
@@ -102,8 +104,10 @@ uint32_t profile_location(struct profile *profile, const char *module, uint64_t 
 		.line_count = line_count,
 		.first_line = (uint32_t)profile->lines.count,
 	};
-	uint64_t hash =
-		hash_pair(XXH3_64bits(lines, line_count * sizeof(*lines)) ^ key.module, vaddr);
+	uint64_t hash = hash_pair(
+		XXH3_64bits_withSeed(lines, line_count * sizeof(*lines), hash_seed.first) ^
+			key.module,
+		vaddr);
 	struct id_probe probe = id_index_probe(&profile->location_index, hash);
 	uint32_t id;
 
@@ -134,7 +138,7 @@ uint32_t profile_thread(struct profile *profile, uint32_t pid, uint32_t tid, con
 		.comm = strings_add(&profile->strings, comm),
 		.process_comm = strings_add(&profile->strings, process_comm),
 	};
-	uint64_t hash = XXH3_64bits(&key, sizeof(key));
+	uint64_t hash = XXH3_64bits_withSeed(&key, sizeof(key), hash_seed.first);
 	struct id_probe probe = id_index_probe(&profile->thread_index, hash);
 	uint32_t id;
 

@@ -5,6 +5,8 @@
 
 #include <xxhash.h>
 
+#include "base/hash_seed.h"
+
 int strings_init(struct strings *strings)
 {
 	*strings = (struct strings){0};
@@ -30,8 +32,11 @@ uint32_t strings_add_n(struct strings *strings, const char *text, size_t n)
 	uint32_t id;
 	char *copy;
 
+	/* A text of no bytes may have no place either. */
+	if (n == 0)
+		text = "";
 	n = strnlen(text, n);
-	hash = XXH3_64bits(text, n);
+	hash = XXH3_64bits_withSeed(text, n, hash_seed.first);
 	probe = id_index_probe(&strings->index, hash);
 	while ((id = id_probe_next(&strings->index, &probe)) != ID_NONE) {
 		const struct string_entry *entry = &strings->entries.items[id];

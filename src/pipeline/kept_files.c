@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cache_dir.h"
+#include "base/regular_file.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "elf/elf.h"
@@ -32,12 +34,17 @@ struct job {
 	VEC(const struct module *) lost; /* whose names lead elsewhere, or nowhere */
 };
 
-static void name_of(const struct build_id *id, char *ret, size_t size)
+/*
+ * The build id is what the file claims; device, inode and time are what the kernel told the
+ * recorder of it. A forged file thus cannot take the place of another one.
+ */
+static void name_of(const struct module *module, char *ret)
 {
 	char hex[2 * BUILD_ID_MAX + 1];
 
-	build_id_format(id, hex);
-	(void)snprintf(ret, size, "%s" SUFFIX, hex);
+	build_id_format(&module->build_id, hex);
+	(void)snprintf(ret, CACHE_NAME_MAX, "%s-%" PRIx64 "-%" PRIx64 "-%" PRIx64 SUFFIX, hex,
+		       module->device, module->inode, module->mtime_ns); /* it fits */
 }
 
 static int open_cache(struct cache_dir *cache)
@@ -61,24 +68,31 @@ static bool is_kept(struct job *job, const char *name)
 	return fd >= 0;
 }
 
+static bool has_build_id(int fd, const struct build_id *id)
+{
+	SCOPED(fd) int again = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	struct elf_file *elf = NULL;
+	bool same;
+
+	if (again < 0 || elf_open_fd(again, "file", &elf, NULL) < 0)
+		return false;
+	(void)scope_take_fd(&again); /* belongs to elf now */
+	same = build_id_equal(elf_build_id(elf), id);
+	elf_close(elf);
+	return same;
+}
+
 /* Copies a file that has the build id of a module. */
 static void keep(struct job *job, const struct module *module, const char *path, const char *name)
 {
 	struct cache_file copy;
-	struct elf_file *elf = NULL;
 	struct stat status;
 	uint8_t piece[PIECE_BYTES];
-	bool same;
 	ssize_t n;
 
-	SCOPED(fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	SCOPED(fd) int fd = regular_file_open(path, &status);
 
-	if (fd < 0 || fstat(fd, &status) < 0 || (uint64_t)status.st_size > FILE_BYTES ||
-	    elf_open(path, &elf, NULL) < 0)
-		return;
-	same = build_id_equal(elf_build_id(elf), &module->build_id);
-	elf_close(elf);
-	if (!same)
+	if (fd < 0 || (uint64_t)status.st_size > FILE_BYTES || !has_build_id(fd, &module->build_id))
 		return;
 	cache_file_begin(&copy, &job->cache);
 	while ((n = read(fd, piece, sizeof(piece))) > 0)
@@ -90,12 +104,12 @@ static void keep_region(struct job *job, pid_t pid, const struct map_region *reg
 {
 	for (size_t i = 0; i < job->lost.count; i++) {
 		const struct module *module = job->lost.items[i];
-		char name[2 * BUILD_ID_MAX + sizeof(SUFFIX)];
+		char name[CACHE_NAME_MAX];
 		char path[PATH_MAX];
 
 		if (module->inode != region->inode)
 			continue;
-		name_of(&module->build_id, name, sizeof(name));
+		name_of(module, name);
 		if (!is_kept(job, name) &&
 		    module_files_locate(job->files, pid, region, path, sizeof(path)) == 0)
 			keep(job, module, path, name);
@@ -130,10 +144,10 @@ void kept_files_add(const struct recording_writer *writer)
 	vec_fini(&job.lost);
 }
 
-int kept_files_find(const struct build_id *id, char *ret_path)
+int kept_files_find(const struct module *module, char *ret_path)
 {
 	struct cache_dir cache = {.fd = -1};
-	char name[2 * BUILD_ID_MAX + sizeof(SUFFIX)];
+	char name[CACHE_NAME_MAX];
 	char link[64];
 	uint64_t size;
 	ssize_t n = -1;
@@ -141,7 +155,7 @@ int kept_files_find(const struct build_id *id, char *ret_path)
 
 	if (open_cache(&cache) < 0 || cache.fd < 0)
 		return -ENOENT;
-	name_of(id, name, sizeof(name));
+	name_of(module, name);
 	fd = cache_dir_open(&cache, name, &size);
 	if (fd >= 0) {
 		(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);

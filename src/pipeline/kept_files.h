@@ -5,16 +5,17 @@
 /*
  * kept_files: copies of programs and libraries that were mapped while they were
  * recorded, though the name that they had leads to them no more: deleted, or replaced by
- * an update. By build id in the user's cache, for who looks at the recording later.
+ * an update. They stay in the user's cache, by build id and by what the recording says of
+ * the file, for who looks at it later.
  */
 
-struct build_id;
+struct module;
 struct recording_writer;
 
 /* Keeps those that processes of the recording still have mapped. */
 void kept_files_add(const struct recording_writer *writer);
 
 /* The path of a kept file, with room for PATH_MAX bytes. 0 or -ENOENT. */
-int kept_files_find(const struct build_id *id, char *ret_path);
+int kept_files_find(const struct module *module, char *ret_path);
 
 #endif

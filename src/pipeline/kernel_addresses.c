@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include "base/error.h"
+#include "base/hash_seed.h"
 #include "base/id_index.h"
 #include "symbol/kernel_symbols.h"
 
@@ -43,7 +44,8 @@ int kernel_addresses_read(struct kernel_addresses *addresses, struct error *err)
 		return r;
 	for (size_t i = 0; i < kernel_symbols_count(addresses->symbols); i++) {
 		struct kernel_symbol symbol = kernel_symbols_at(addresses->symbols, i);
-		uint64_t hash = XXH3_64bits(symbol.name, strlen(symbol.name));
+		uint64_t hash =
+			XXH3_64bits_withSeed(symbol.name, strlen(symbol.name), hash_seed.first);
 
 		if (id_index_add(&addresses->by_name, hash, (uint32_t)i) < 0)
 			return error_set(err, -ENOMEM, "out of memory");
@@ -64,7 +66,8 @@ uint64_t kernel_addresses_find(void *self, const char *name, uint64_t *ret_bytes
 
 	if (!addresses->read)
 		(void)kernel_addresses_read(addresses, NULL); /* all are unknown then */
-	probe = id_index_probe(&addresses->by_name, XXH3_64bits(name, strlen(name)));
+	probe = id_index_probe(&addresses->by_name,
+			       XXH3_64bits_withSeed(name, strlen(name), hash_seed.first));
 	while ((id = id_probe_next(&addresses->by_name, &probe)) != ID_NONE) {
 		struct kernel_symbol symbol = kernel_symbols_at(addresses->symbols, id);
 

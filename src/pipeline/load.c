@@ -318,14 +318,15 @@ static int add_sums(struct loader *loader, struct stack_filter *filter)
 }
 
 /* A file that was kept when it was recorded, or what else brings files. */
-static int fetch_file(void *self, const struct build_id *id, char *ret_path)
+static int fetch_file(void *self, const struct module *module, char *ret_path)
 {
 	const struct load_options *options = ((struct loader *)self)->options;
 	const struct symbol_search *others = options->fetch;
 
-	if (options->symbol_cache && kept_files_find(id, ret_path) == 0)
+	if (options->symbol_cache && kept_files_find(module, ret_path) == 0)
 		return 0;
-	return others && others->fetch ? others->fetch(others->fetch_self, id, ret_path) : -ENOENT;
+	return others && others->fetch ? others->fetch(others->fetch_self, module, ret_path)
+				       : -ENOENT;
 }
 
 static uint32_t pid_of(void *self, uint32_t owner)

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/regular_file.h"
 #include "base/scope.h"
 #include "proc/process_info.h"
 
@@ -79,11 +80,14 @@ void jit_process_read(struct jit_process *process, pid_t pid, uint64_t start_ns)
 	process->ended = false;
 }
 
-/* Opens path below the root directory of the process: its links cannot lead out of it. */
-static int open_inside(const struct jit_process *process, const char *path)
+/*
+ * Finds path below the root directory of the process: its links cannot lead out of it. The
+ * descriptor is good for a look at what is there, not for reading.
+ */
+static int find_inside(const struct jit_process *process, const char *path)
 {
 	struct open_how how = {
-		.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW,
+		.flags = O_PATH | O_CLOEXEC | O_NOFOLLOW,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
 	SCOPED(fd) int root = -1;
@@ -104,6 +108,8 @@ static int open_inside(const struct jit_process *process, const char *path)
 static int check(const struct jit_process *process, const char *path, const struct stat *status,
 		 struct error *err)
 {
+	if (S_ISLNK(status->st_mode))
+		return error_set(err, -EPERM, "%s is a symbolic link", path);
 	if (!S_ISREG(status->st_mode))
 		return error_set(err, -EPERM, "%s is no regular file", path);
 	if (status->st_uid != process->uid && process->ended)
@@ -141,13 +147,13 @@ static int read_all(int fd, void *place, size_t size, size_t *ret_size)
 
 int jit_file_size(const struct jit_process *process, const char *path, uint64_t *ret)
 {
-	SCOPED(fd) int fd = open_inside(process, path);
+	SCOPED(fd) int place = find_inside(process, path);
 	struct stat status;
 	int r;
 
-	if (fd < 0)
-		return fd;
-	r = fstat(fd, &status) < 0 ? -errno : check(process, path, &status, NULL);
+	if (place < 0)
+		return place;
+	r = fstat(place, &status) < 0 ? -errno : check(process, path, &status, NULL);
 	if (r == 0)
 		*ret = (uint64_t)status.st_size;
 	return r;
@@ -156,22 +162,23 @@ int jit_file_size(const struct jit_process *process, const char *path, uint64_t 
 int jit_file_read(const struct jit_process *process, const char *path, void **ret_data,
 		  size_t *ret_size, struct error *err)
 {
-	SCOPED(fd) int fd = open_inside(process, path);
+	SCOPED(fd) int place = find_inside(process, path);
 	SCOPED(mem) void *data = NULL;
 	struct stat status;
 	int r;
 
-	if (fd == -ENOENT)
+	if (place == -ENOENT)
 		return error_set(err, -ENOENT, "there is no %s", path);
-	if (fd == -ELOOP)
-		return error_set(err, -EPERM, "%s is a symbolic link", path);
-	if (fd < 0)
-		return error_file(err, fd, "cannot open %s", path);
-	if (fstat(fd, &status) < 0)
+	if (place < 0)
+		return error_file(err, place, "cannot open %s", path);
+	if (fstat(place, &status) < 0)
 		return error_file(err, -errno, "cannot look at %s", path);
 	r = check(process, path, &status, err);
 	if (r < 0)
 		return r;
+	SCOPED(fd) int fd = regular_file_reopen(place, &status);
+	if (fd < 0)
+		return error_file(err, fd, "cannot open %s", path);
 	data = malloc((size_t)status.st_size + 1);
 	if (!data)
 		return error_set(err, -ENOMEM, "no memory for %s", path);

@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/hash_seed.h"
 #include "base/id_index.h"
 #include "base/number.h"
 #include "base/scope.h"
@@ -300,7 +301,8 @@ uint64_t maps_code_fingerprint_parse(const char *text, size_t size)
 		const char *space = memchr(text, ' ', length);
 
 		if (space && (size_t)(space - text) + 3 < length && space[3] == 'x')
-			fingerprint = hash_pair(fingerprint, XXH3_64bits(text, length));
+			fingerprint = hash_pair(
+				fingerprint, XXH3_64bits_withSeed(text, length, hash_seed.first));
 		text += length;
 	}
 	return fingerprint;

@@ -3,7 +3,6 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/id_index.h"
+#include "base/regular_file.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "elf/elf.h"
@@ -220,11 +220,9 @@ static int read_file(struct module_files *files, struct found_file *found)
 
 	if (!S_ISREG(found->status.st_mode))
 		return add_known(files, &found->status, NULL);
-	SCOPED(fd) int fd = open(found->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	SCOPED(fd) int fd = regular_file_open(found->path, &status);
 	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &status) < 0)
-		return -errno;
+		return fd;
 	if (status.st_ino != found->status.st_ino || status.st_dev != found->status.st_dev)
 		return -ESTALE;
 	found->status = status;

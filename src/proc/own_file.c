@@ -19,7 +19,12 @@ bool own_file_path(char *ret, size_t size)
 	return false;
 }
 
-const char *own_file_setcap(const char *capabilities, char *ret, size_t size)
+/* A change of the group takes capabilities away: they come last. */
+#define GRANT                                                                                      \
+	"f=%s; sudo groupadd -f " OWN_FILE_GROUP " && sudo chgrp " OWN_FILE_GROUP                  \
+	" \"$f\" && sudo chmod 0750 \"$f\" && sudo setcap %s=ep \"$f\""
+
+const char *own_file_grant(const char *capabilities, char *ret, size_t size)
 {
 	struct bytes word = {0};
 	char path[PATH_MAX];
@@ -29,11 +34,10 @@ const char *own_file_setcap(const char *capabilities, char *ret, size_t size)
 		text_put_shell(&word, path);
 		bytes_put_u8(&word, 0);
 		if (!word.failed)
-			n = snprintf(ret, size, "sudo setcap %s=ep %s", capabilities,
-				     (const char *)word.data);
+			n = snprintf(ret, size, GRANT, (const char *)word.data, capabilities);
 	}
 	if (n < 0 || (size_t)n >= size) /* half a path helps nobody */
-		(void)snprintf(ret, size, "sudo setcap %s=ep $(command -v wick)", capabilities);
+		(void)snprintf(ret, size, GRANT, "$(command -v wick)", capabilities);
 	bytes_fini(&word);
 	return ret;
 }

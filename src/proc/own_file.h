@@ -13,7 +13,19 @@
 /* False, and "", when the file was replaced or removed since it was started. */
 bool own_file_path(char *ret, size_t size);
 
-/* Writes the command that grants it capabilities ("cap_bpf,cap_perfmon"); returns ret. */
-const char *own_file_setcap(const char *capabilities, char *ret, size_t size);
+/*
+ * What helps who lacks rights, where there is no room for commands. Everybody who may run a
+ * file with capabilities has them: whom root's processes are not to be open to must not.
+ */
+#define OWN_FILE_REMEDY                                                                            \
+	"run as root, or let a group use it: see \"Without root\" in the manual "                  \
+	"(setcap, mode 0750)"
+#define OWN_FILE_GROUP "wick"
+
+/*
+ * Writes the commands that grant it capabilities ("cap_bpf,cap_perfmon"), and leave it to
+ * root and to OWN_FILE_GROUP; returns ret.
+ */
+const char *own_file_grant(const char *capabilities, char *ret, size_t size);
 
 #endif

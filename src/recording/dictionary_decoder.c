@@ -13,54 +13,95 @@ int dictionary_decoder_init(struct dictionary_decoder *decoder, struct dictionar
 	return dictionary_decoder_reset(decoder);
 }
 
+static void number_map_fini(struct number_map *map)
+{
+	vec_fini(&map->ids);
+	vec_fini(&map->holes);
+}
+
 void dictionary_decoder_fini(struct dictionary_decoder *decoder)
 {
-	vec_fini(&decoder->strings.ids);
-	vec_fini(&decoder->processes.ids);
-	vec_fini(&decoder->modules.ids);
-	vec_fini(&decoder->threads.ids);
-	vec_fini(&decoder->places.ids);
-	vec_fini(&decoder->frames.ids);
-	vec_fini(&decoder->nodes.ids);
-	vec_fini(&decoder->stacks.ids);
-	vec_fini(&decoder->labels.ids);
+	number_map_fini(&decoder->strings);
+	number_map_fini(&decoder->processes);
+	number_map_fini(&decoder->modules);
+	number_map_fini(&decoder->threads);
+	number_map_fini(&decoder->places);
+	number_map_fini(&decoder->frames);
+	number_map_fini(&decoder->nodes);
+	number_map_fini(&decoder->stacks);
+	number_map_fini(&decoder->labels);
+}
+
+static void number_map_clear(struct number_map *map)
+{
+	map->ids.count = 0;
+	map->holes.count = 0;
+	map->next = 0;
 }
 
 int dictionary_decoder_reset(struct dictionary_decoder *decoder)
 {
-	decoder->strings.ids.count = 0;
-	decoder->processes.ids.count = 0;
-	decoder->modules.ids.count = 0;
-	decoder->threads.ids.count = 0;
-	decoder->places.ids.count = 0;
-	decoder->frames.ids.count = 0;
-	decoder->nodes.ids.count = 0;
-	decoder->stacks.ids.count = 0;
-	decoder->labels.ids.count = 0;
+	number_map_clear(&decoder->strings);
+	number_map_clear(&decoder->processes);
+	number_map_clear(&decoder->modules);
+	number_map_clear(&decoder->threads);
+	number_map_clear(&decoder->places);
+	number_map_clear(&decoder->frames);
+	number_map_clear(&decoder->nodes);
+	number_map_clear(&decoder->stacks);
+	number_map_clear(&decoder->labels);
 	decoder->is_first = decoder->target->stacks.nodes.count == 1;
+	decoder->nodes.next = 1;
 	return vec_push(&decoder->nodes.ids, 0);
 }
 
+size_t number_map_place_slow(const struct number_map *map, uint64_t number)
+{
+	size_t low = 0;
+	size_t high = map->holes.count;
+	uint64_t place = number;
+
+	/* Finds the first hole that begins behind the number. */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (map->holes.items[middle].first > number)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	if (low > 0) {
+		const struct number_hole *hole = &map->holes.items[low - 1];
+
+		if (number < hole->end)
+			return SIZE_MAX;
+		place = number - hole->end + hole->known;
+	}
+	return place < map->ids.count ? (size_t)place : SIZE_MAX;
+}
+
 /*
- * Makes `first` the next number of the map: fills a hole that a lost chunk left,
+ * Makes `first` the next number of the map: notes a hole that a lost chunk left,
  * refuses to go back.
  */
 static int number_map_seek(struct number_map *map, uint64_t first)
 {
-	if (first < map->ids.count || first > EPOCH_MAX_NUMBERS)
+	struct number_hole hole = {map->next, (uint32_t)first, (uint32_t)map->ids.count};
+
+	if (first < map->next || first > EPOCH_MAX_NUMBERS)
 		return -EBADMSG;
-	if (vec_reserve(&map->ids, first) < 0)
+	if (first > map->next && vec_push(&map->holes, hole) < 0)
 		return -ENOMEM;
-	while (map->ids.count < first)
-		map->ids.items[map->ids.count++] = ID_NONE;
+	map->next = (uint32_t)first;
 	return 0;
 }
 
 /* Gives an id the next number. */
 static int number_map_add(struct dictionary_decoder *decoder, struct number_map *map, uint32_t id)
 {
-	if (map->ids.count >= EPOCH_MAX_NUMBERS || ++decoder->entries > decoder->max_entries)
+	if (map->next >= EPOCH_MAX_NUMBERS || ++decoder->entries > decoder->max_entries)
 		return -EBADMSG;
+	map->next++;
 	return vec_push(&map->ids, id);
 }
 
@@ -174,6 +215,18 @@ static uint32_t make_frame(struct dictionary_decoder *decoder, uint64_t code, ui
 	return dictionary_frame(decoder->target, frame);
 }
 
+/* Whose last address a frame counts from: 1 + place of its module, SIZE_MAX for a lost one. */
+static size_t slot_of(const struct dictionary_decoder *decoder, uint64_t code)
+{
+	uint64_t module = code >> 3; /* number + 1; 2^32 for MODULE_NONE */
+	size_t place;
+
+	if ((code & 7) > FRAME_KERNEL || module > UINT32_MAX || module == 0)
+		return 0;
+	place = number_map_place(&decoder->modules, module - 1);
+	return place == SIZE_MAX ? SIZE_MAX : place + 1;
+}
+
 static int decode_frames(struct dictionary_decoder *decoder, struct cursor *in, uint64_t count)
 {
 	VEC(uint64_t) last = {0};
@@ -187,10 +240,9 @@ static int decode_frames(struct dictionary_decoder *decoder, struct cursor *in, 
 	for (i = 0; i < count && r == 0 && !in->failed; i++) {
 		uint64_t code = cursor_varint(&codes);
 		uint64_t delta = (uint64_t)zigzag_decode(cursor_varint(in)) << shift;
-		uint64_t module = code >> 3; /* number + 1; 2^32 for MODULE_NONE */
-		size_t slot = (code & 7) <= FRAME_KERNEL && module <= UINT32_MAX ? module : 0;
+		size_t slot = slot_of(decoder, code);
 
-		if (slot > decoder->modules.ids.count) { /* the module is lost: so is the frame */
+		if (slot == SIZE_MAX) { /* the module is lost: so is the frame */
 			r = number_map_add(decoder, &decoder->frames, ID_NONE);
 			continue;
 		}
@@ -255,7 +307,7 @@ static int decode_stacks(struct dictionary_decoder *decoder, struct cursor *in, 
 	for (i = 0; i < count && r == 0; i++) {
 		uint64_t distance = cursor_varint(&attach);
 		uint64_t n = cursor_varint_max(&counts, cursor_left(in));
-		uint64_t newest = decoder->nodes.ids.count - 1;
+		uint64_t newest = decoder->nodes.next - 1u;
 
 		if (attach.failed || counts.failed || distance > newest)
 			return -EBADMSG;

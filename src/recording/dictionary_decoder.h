@@ -16,8 +16,17 @@
 #include "base/vec.h"
 #include "model/dictionary.h"
 
+/* Numbers that came with a lost chunk. However many, they take this much memory. */
+struct number_hole {
+	uint32_t first;
+	uint32_t end;
+	uint32_t known; /* how many numbers before it are no holes */
+};
+
 struct number_map {
-	VEC(uint32_t) ids; /* ID_NONE: a hole */
+	VEC(uint32_t) ids; /* of the numbers that are no holes, in their order */
+	VEC(struct number_hole) holes;
+	uint32_t next; /* number */
 };
 
 struct dictionary_decoder {
@@ -28,7 +37,7 @@ struct dictionary_decoder {
 	struct number_map threads;
 	struct number_map places;
 	struct number_map frames;
-	struct number_map nodes; /* nodes.ids[0] is the empty stack */
+	struct number_map nodes; /* number 0 is the empty stack */
 	struct number_map stacks;
 	struct number_map labels; /* without the empty set, which every epoch has */
 	uint64_t entries;         /* read so far, over all epochs */
@@ -45,20 +54,29 @@ int dictionary_decoder_reset(struct dictionary_decoder *decoder);
 /* Reads a chunk's payload. Returns 0, -EBADMSG (nothing more is taken from it), -ENOMEM. */
 int dictionary_decoder_run(struct dictionary_decoder *decoder, const uint8_t *data, size_t size);
 
-/* The id of an epoch's label set, where 0 is the empty one. */
-static inline uint32_t dictionary_decoder_labels(const struct dictionary_decoder *decoder,
-						 uint32_t number)
+/* Where the id of a number stands among ids, SIZE_MAX for a hole and what is not known. */
+size_t number_map_place_slow(const struct number_map *map, uint64_t number);
+
+static inline size_t number_map_place(const struct number_map *map, uint64_t number)
 {
-	if (number == 0)
-		return 0;
-	return number - 1 < decoder->labels.ids.count ? decoder->labels.ids.items[number - 1]
-						      : ID_NONE;
+	if (__builtin_expect(map->holes.count > 0, 0))
+		return number_map_place_slow(map, number);
+	return number < map->ids.count ? (size_t)number : SIZE_MAX;
 }
 
 /* The id of an epoch's number, ID_NONE when it is not known. */
 static inline uint32_t number_map_get(const struct number_map *map, uint64_t number)
 {
-	return number < map->ids.count ? map->ids.items[number] : ID_NONE;
+	size_t place = number_map_place(map, number);
+
+	return place == SIZE_MAX ? ID_NONE : map->ids.items[place];
+}
+
+/* The id of an epoch's label set, where 0 is the empty one. */
+static inline uint32_t dictionary_decoder_labels(const struct dictionary_decoder *decoder,
+						 uint32_t number)
+{
+	return number == 0 ? 0 : number_map_get(&decoder->labels, number - 1);
 }
 
 #endif

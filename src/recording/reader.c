@@ -21,9 +21,9 @@
 #include "recording/writer.h"
 
 /*
- * Dictionary entries that are believed for each byte of the file, and before any.
- * An entry takes a byte or so even when compressed; only an attack on our memory
- * has many more.
+ * Entries of dictionaries, tables of symbols and the like that are believed for each byte
+ * of the file, and before any. An entry takes a byte or so even when compressed; only an
+ * attack on our memory has many more.
  */
 #define ENTRIES_A_BYTE 64u
 #define FREE_ENTRIES (1u << 20)
@@ -241,6 +241,12 @@ static int heed(struct recording_reader *reader, int answer)
 	return STOPPED;
 }
 
+/* Counts an entry. False when there are more than the file is believed. */
+static bool believe(struct recording_reader *reader)
+{
+	return ++reader->decoder.entries <= reader->decoder.max_entries;
+}
+
 static int visit_info(struct recording_reader *reader, const struct recording_visitor *visitor,
 		      struct cursor *in)
 {
@@ -249,7 +255,7 @@ static int visit_info(struct recording_reader *reader, const struct recording_vi
 		const char *value = take_text(reader, in, 1);
 		int r = 0;
 
-		if (in->failed)
+		if (in->failed || !believe(reader))
 			return -EBADMSG;
 		if (visitor->info)
 			r = heed(reader, visitor->info(visitor->self, key, value));
@@ -273,7 +279,7 @@ static int visit_schema(struct recording_reader *reader, const struct recording_
 		schema.period = cursor_varint(in);
 		schema.kind = told ? (enum schema_kind)cursor_varint_max(in, SCHEMA_KINDS - 1)
 				   : SCHEMA_SAMPLED;
-		if (in->failed)
+		if (in->failed || !believe(reader))
 			return -EBADMSG;
 		if (visitor->schema && !reader->known_schemas[id])
 			r = heed(reader, visitor->schema(visitor->self, id, &schema));
@@ -308,7 +314,7 @@ static int visit_maps(struct recording_reader *reader, const struct recording_vi
 		event.process = number_map_get(&reader->decoder.processes, process);
 		if (module > 0)
 			event.module = number_map_get(&reader->decoder.modules, module - 1);
-		if (in->failed)
+		if (in->failed || !believe(reader))
 			return -EBADMSG;
 		if (event.process == ID_NONE || (module > 0 && event.module == ID_NONE))
 			continue; /* its dictionary chunk was lost and has been counted */
@@ -328,7 +334,7 @@ static int visit_clocks(struct recording_reader *reader, const struct recording_
 		uint64_t realtime_ns = cursor_varint(in);
 		int r = 0;
 
-		if (in->failed)
+		if (in->failed || !believe(reader))
 			return -EBADMSG;
 		if (visitor->clock)
 			r = heed(reader, visitor->clock(visitor->self, monotonic_ns, realtime_ns));
@@ -347,7 +353,7 @@ static int visit_losses(struct recording_reader *reader, const struct recording_
 		uint64_t samples = cursor_varint(in);
 		int r = 0;
 
-		if (in->failed)
+		if (in->failed || !believe(reader))
 			return -EBADMSG;
 		if (reason >= LOSS_REASONS)
 			reason = LOSS_RING_FULL; /* of a later version: lost all the same */
@@ -370,7 +376,7 @@ static int visit_kernel_symbols(struct recording_reader *reader,
 		const char *module = take_text(reader, in, 1);
 		int r = 0;
 
-		if (in->failed)
+		if (in->failed || !believe(reader))
 			return -EBADMSG;
 		if (visitor->kernel_symbol)
 			r = heed(reader,
@@ -400,7 +406,7 @@ static int visit_jit_symbols(struct recording_reader *reader,
 			symbol.file = take_text(reader, in, 1);
 			symbol.line = (uint32_t)cursor_varint_max(in, UINT32_MAX);
 		}
-		if (in->failed)
+		if (in->failed || !believe(reader))
 			return -EBADMSG;
 		if (symbol.file && !symbol.file[0])
 			symbol.file = NULL;
@@ -547,6 +553,8 @@ static int visit_memory(struct recording_reader *reader, const struct recording_
 
 	while (cursor_left(in) > 0 && r == 0) {
 		r = memory_decode(in, regions, &reading);
+		if (r > 0 && !believe(reader))
+			return -EBADMSG;
 		if (r > 0)
 			r = visitor->memory ? heed(reader, visitor->memory(visitor->self, &reading))
 					    : 0;

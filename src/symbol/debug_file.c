@@ -3,7 +3,6 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/regular_file.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "elf/elf.h"
@@ -48,14 +48,13 @@ static void scope_release_elf(struct elf_file **elf)
 int debug_file_open(const char *path, struct elf_file **ret, struct stat *ret_status,
 		    struct error *err)
 {
-	/* Non-blocking, for the path may name a FIFO by now. */
-	SCOPED(fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	SCOPED(fd) int fd = regular_file_open(path, ret_status);
 	int r;
 
+	if (fd == -EINVAL)
+		return error_set(err, fd, "file: not a regular file");
 	if (fd < 0)
-		return error_file(err, -errno, "cannot be read");
-	if (fstat(fd, ret_status) < 0)
-		return error_file(err, -errno, "cannot be read");
+		return error_file(err, fd, "cannot be read");
 	r = elf_open_fd(fd, "file", ret, err);
 	if (r < 0)
 		return r;
@@ -256,7 +255,7 @@ static int try_fetch(struct hunt *hunt)
 	char place[PATH_MAX];
 
 	if (!hunt->search->fetch || hunt->module->build_id.size < 2 ||
-	    hunt->search->fetch(hunt->search->fetch_self, &hunt->module->build_id, place) < 0)
+	    hunt->search->fetch(hunt->search->fetch_self, hunt->module, place) < 0)
 		return 0;
 	return try_file(hunt, place, false);
 }

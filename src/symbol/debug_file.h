@@ -21,7 +21,6 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-struct build_id;
 struct elf_file;
 struct error;
 struct module;
@@ -40,7 +39,7 @@ struct symbol_search {
 	 * Brings a debug file from elsewhere, such as a server, and writes its path, which
 	 * has room for PATH_MAX bytes. Optional: NULL, nothing is fetched.
 	 */
-	int (*fetch)(void *self, const struct build_id *id, char *ret_path);
+	int (*fetch)(void *self, const struct module *module, char *ret_path);
 	void *fetch_self;
 };
 

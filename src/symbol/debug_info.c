@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dwarf/dwarf.h"
 #include "elf/elf.h"
@@ -15,7 +16,18 @@
 struct debug_info {
 	char *path;
 	struct dwarf *dwarf;
+	uint64_t owner; /* of the file */
+	bool is_mixed;
 };
+
+/* Notes whose file another one is: its directory may be anybody's to write to. */
+static void note_owner(struct debug_info *info, const struct elf_file *elf)
+{
+	uint64_t owner = elf_identity(elf).owner;
+
+	if (owner != info->owner && owner != 0 && owner != geteuid())
+		info->is_mixed = true;
+}
 
 /* Opens directory/name, or name when that is absolute. */
 static int open_in(const char *directory, size_t size, const char *name, struct elf_file **ret)
@@ -41,23 +53,32 @@ static int open_alt(void *self, const char *name, const struct build_id *id, str
 		elf_close(*ret);
 		return -ENOENT;
 	}
+	note_owner(self, *ret);
 	return 0;
 }
 
 static int open_dwo(void *self, const char *comp_dir, const char *name, uint64_t id,
 		    struct elf_file **ret)
 {
-	return open_in(comp_dir, strlen(comp_dir), name, ret);
+	int r = open_in(comp_dir, strlen(comp_dir), name, ret);
+
+	if (r == 0)
+		note_owner(self, *ret);
+	return r;
 }
 
 static int open_dwp(void *self, struct elf_file **ret)
 {
 	const struct debug_info *info = self;
 	char place[PATH_MAX];
+	int r;
 
 	if (snprintf(place, sizeof(place), "%s.dwp", info->path) >= PATH_MAX)
 		return -ENAMETOOLONG;
-	return elf_open(place, ret, NULL);
+	r = elf_open(place, ret, NULL);
+	if (r == 0)
+		note_owner(self, *ret);
+	return r;
 }
 
 struct debug_info *debug_info_open(struct elf_file *elf, const char *path)
@@ -65,8 +86,10 @@ struct debug_info *debug_info_open(struct elf_file *elf, const char *path)
 	struct debug_info *info = calloc(1, sizeof(*info));
 	struct dwarf_hooks hooks = {info, open_alt, open_dwo, open_dwp};
 
-	if (info)
+	if (info) {
 		info->path = strdup(path);
+		info->owner = elf_identity(elf).owner;
+	}
 	if (!info || !info->path || dwarf_open(elf, &hooks, &info->dwarf, NULL) < 0) {
 		debug_info_free(info);
 		elf_close(elf);
@@ -82,6 +105,11 @@ void debug_info_free(struct debug_info *info)
 	dwarf_close(info->dwarf);
 	free(info->path);
 	free(info);
+}
+
+bool debug_info_is_mixed(const struct debug_info *info)
+{
+	return info->is_mixed;
 }
 
 struct dwarf *debug_info_dwarf(struct debug_info *info)

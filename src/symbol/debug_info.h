@@ -10,6 +10,8 @@
  * build id that is asked for, a split unit its id; only regular files are opened.
  */
 
+#include <stdbool.h>
+
 struct dwarf;
 struct elf_file;
 struct debug_info;
@@ -22,5 +24,7 @@ struct debug_info *debug_info_open(struct elf_file *elf, const char *path);
 void debug_info_free(struct debug_info *info); /* NULL is fine */
 
 struct dwarf *debug_info_dwarf(struct debug_info *info);
+/* Whether a file was opened that belongs to neither the owner of the first, root, nor us. */
+bool debug_info_is_mixed(const struct debug_info *info);
 
 #endif

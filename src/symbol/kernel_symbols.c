@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/hash_seed.h"
 #include "base/id_index.h"
 #include "base/scope.h"
 #include "base/vec.h"
@@ -117,7 +118,7 @@ static int intern_module(struct kernel_symbols *symbols, struct span name, uint3
 		*ret = symbols->last_module;
 		return 0;
 	}
-	hash = XXH3_64bits(name.text, name.size);
+	hash = XXH3_64bits_withSeed(name.text, name.size, hash_seed.first);
 	probe = id_index_probe(&symbols->index, hash);
 	while ((id = id_probe_next(&symbols->index, &probe)) != ID_NONE)
 		if (is_module(symbols, id, name))
@@ -161,7 +162,7 @@ struct kernel_symbols *kernel_symbols_new(void)
 
 	if (!symbols || put_name(symbols, (struct span){"", 0}, &offset) < 0 ||
 	    vec_push(&symbols->modules, offset) < 0 ||
-	    id_index_add(&symbols->index, XXH3_64bits("", 0), 0) < 0)
+	    id_index_add(&symbols->index, XXH3_64bits_withSeed("", 0, hash_seed.first), 0) < 0)
 		return NULL;
 	return scope_take(&symbols);
 }

@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/cache_dir.h"
+#include "base/hash_seed.h"
 #include "base/id_index.h"
 #include "base/scope.h"
 #include "base/vec.h"
@@ -20,7 +21,7 @@
 #include "symbol/symboliser.h"
 
 #define MAGIC "WICKSYM\n"
-#define VERSION 2
+#define VERSION 3
 /* Fewer new answers cost less to find again than to write. */
 #define WORTH_KEEPING 128
 #define MAX_ADDRESSES 1000000u
@@ -35,13 +36,14 @@ struct header {
 	uint8_t id_size;
 	uint8_t id[BUILD_ID_MAX];
 	uint8_t pad[7];
+	struct file_identity file;
 	uint32_t addresses;
 	uint32_t frames;
 	uint32_t names;
 	uint32_t text_bytes;
 	uint64_t checksum;
 };
-_Static_assert(sizeof(struct header) == 80, "the header is on disk");
+_Static_assert(sizeof(struct header) == 128, "the header is on disk");
 
 #define FRAME_INLINED 1u
 
@@ -134,7 +136,8 @@ static bool is_of_key(const struct header *header, const struct header *key)
 	return memcmp(header->magic, key->magic, sizeof(header->magic)) == 0 &&
 	       header->version == key->version && header->form == key->form &&
 	       header->id_size == key->id_size &&
-	       memcmp(header->id, key->id, sizeof(header->id)) == 0;
+	       memcmp(header->id, key->id, sizeof(header->id)) == 0 &&
+	       memcmp(&header->file, &key->file, sizeof(header->file)) == 0;
 }
 
 static uint64_t body_bytes(const struct header *header)
@@ -243,21 +246,24 @@ static void load(struct symbol_store *store)
 }
 
 struct symbol_store *symbol_store_open(struct cache_dir *dir, const struct build_id *id,
-				       uint32_t form)
+				       const struct file_identity *file, uint32_t form)
 {
 	char hex[2 * BUILD_ID_MAX + 1];
 	struct symbol_store *store;
 
-	if (dir->fd < 0 || id->size == 0)
+	if (dir->fd < 0 || id->size == 0 || file->inode == 0)
 		return NULL;
 	store = calloc(1, sizeof(*store));
 	if (!store)
 		return NULL;
 	store->dir = dir;
 	build_id_format(id, hex);
-	(void)snprintf(store->name, sizeof(store->name), "%s-%" PRIu32 SYMBOL_STORE_SUFFIX, hex,
-		       form); /* it fits */
-	store->key = (struct header){.version = VERSION, .form = form, .id_size = id->size};
+	/* Namesakes have files of their own, so that none drives out the other's. */
+	(void)snprintf(store->name, sizeof(store->name),
+		       "%s-%" PRIu32 "-%016" PRIx64 SYMBOL_STORE_SUFFIX, hex, form,
+		       (uint64_t)XXH3_64bits(file, sizeof(*file))); /* it fits */
+	store->key = (struct header){
+		.version = VERSION, .form = form, .id_size = id->size, .file = *file};
 	memcpy(store->key.magic, MAGIC, sizeof(store->key.magic));
 	memcpy(store->key.id, id->bytes, id->size);
 	load(store);
@@ -358,7 +364,7 @@ static uint32_t add_text(struct symbol_store *store, const char *text)
 	while ((i = id_probe_next(&store->text_index, &probe)) != ID_NONE)
 		if (store->known_texts.items[i].text == text)
 			return store->known_texts.items[i].at;
-	content = XXH3_64bits(text, strlen(text));
+	content = XXH3_64bits_withSeed(text, strlen(text), hash_seed.first);
 	known.at = find_content(store, text, content);
 	i = (uint32_t)store->known_texts.count;
 	if (known.at == NO_TEXT) {

@@ -3,8 +3,9 @@
 #define WICK_SYMBOL_SYMBOL_STORE_H
 
 /*
- * symbol_store: answers of debug information, kept on disk by build id, so that a
- * second look at a binary needs not read it again.
+ * symbol_store: answers of debug information, kept on disk, so that a second look at a
+ * binary needs not read it again. They are found by the build id and by what the kernel says
+ * of the file, for anybody may give a file the build id of another one.
  *
  *	header     magic, version, key, counts, checksum of what follows
  *	addresses  sorted, each with the start of its function, place and number of its frames
@@ -22,6 +23,7 @@
 
 struct build_id;
 struct cache_dir;
+struct file_identity;
 struct symbol_frame;
 struct symbol_store;
 
@@ -29,11 +31,12 @@ struct symbol_store;
 #define SYMBOL_STORE_LIMIT_BYTES (512ull << 20)
 
 /*
- * Opens what is kept of a module in a form (any number that tells kinds of answers
- * apart). Borrows dir. NULL without memory, a build id or a directory.
+ * Opens what is kept of the file with a module's debug information in a form (any number
+ * that tells kinds of answers apart). Borrows dir. NULL without memory, a build id, a file or
+ * a directory.
  */
 struct symbol_store *symbol_store_open(struct cache_dir *dir, const struct build_id *id,
-				       uint32_t form);
+				       const struct file_identity *file, uint32_t form);
 
 /* Writes what is new, when it is worth it; NULL is fine. is_partial: it is not to be kept. */
 void symbol_store_close(struct symbol_store *store, bool is_partial);

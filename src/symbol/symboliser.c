@@ -13,6 +13,7 @@
 #include "base/scope.h"
 #include "base/vec.h"
 #include "dwarf/dwarf.h"
+#include "elf/elf.h"
 #include "model/entity.h"
 #include "model/strings.h"
 #include "symbol/debug_file.h"
@@ -95,7 +96,7 @@ static bool is_whole(const struct module_state *state)
 	if (!state->debug)
 		return false; /* nothing new */
 	stats = dwarf_stats(debug_info_dwarf(state->debug));
-	return stats.missing_dwo == 0 && !stats.missing_alt;
+	return stats.missing_dwo == 0 && !stats.missing_alt && !debug_info_is_mixed(state->debug);
 }
 
 static void module_state_free(struct module_state *state)
@@ -327,8 +328,11 @@ static struct module_state *get_state(struct symboliser *symboliser, const struc
 			return NULL;
 	}
 	state->has_lines = symboliser->detail != SYMBOLS_NAMES && state->symbols.debug;
-	if (state->has_lines && symboliser->cache)
-		state->store = symbol_store_open(symboliser->cache, &module->build_id, form);
+	if (state->has_lines && symboliser->cache) {
+		struct file_identity file = elf_identity(state->symbols.debug);
+
+		state->store = symbol_store_open(symboliser->cache, &module->build_id, &file, form);
+	}
 	if (id_index_add(&symboliser->module_index, hash_pair(module_id, 0),
 			 (uint32_t)symboliser->modules.count) < 0)
 		return NULL;

@@ -335,8 +335,8 @@ static int module_of(struct process_tracker *tracker, struct tracked_process *pr
 	};
 	if (build_id)
 		ret->build_id = *build_id;
-	hash = hash_pair(hash_pair(ret->path, ret->file_offset),
-			 XXH3_64bits(ret->build_id.bytes, ret->build_id.size) ^ ret->inode);
+	hash = hash_pair(hash_pair(ret->path, ret->file_offset), ret->inode);
+	hash = XXH3_64bits_withSeed(ret->build_id.bytes, ret->build_id.size, hash);
 	probe = id_index_probe(&tracker->module_index, hash);
 	while (shareable && (i = id_probe_next(&tracker->module_index, &probe)) != ID_NONE) {
 		if (!same_part(&tracker->modules.items[i], ret))

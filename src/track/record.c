@@ -254,8 +254,7 @@ static void take_registers(const struct record_layout *layout, struct rest *rest
 
 	ret->is_32_bit = abi == PERF_SAMPLE_REGS_ABI_32;
 	if (abi != PERF_SAMPLE_REGS_ABI_NONE)
-		ret->registers =
-			(const uint64_t *)(const void *)take_many(rest, layout->register_count, 8);
+		ret->registers = take_many(rest, layout->register_count, 8);
 }
 
 /* size stack[size] dynamic-size (none when size is 0) */

@@ -48,10 +48,11 @@ struct sample_record {
 	uint64_t count;        /* entries of chain */
 	const uint64_t *chain; /* the leaf first, with context marks */
 	/* With a copied stack: */
-	const uint64_t *registers; /* those that the event asks for; NULL: none */
-	const uint8_t *stack;      /* from sp on */
-	uint64_t stack_bytes;      /* that were really copied */
-	bool is_32_bit;            /* registers and stack are of a 32-bit program */
+	const void *registers; /* words of those that the event asks for, of any alignment; NULL:
+				  none */
+	const uint8_t *stack;  /* from sp on */
+	uint64_t stack_bytes;  /* that were really copied */
+	bool is_32_bit;        /* registers and stack are of a 32-bit program */
 	/* Of a BPF program or a tracepoint: */
 	const uint8_t *raw; /* of any alignment */
 	uint32_t raw_bytes;

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
@@ -64,16 +65,20 @@ uint64_t registers_perf_mask(void)
 }
 
 /* The value of a bit: those of the bits below it come before. */
-static uint64_t value_of_bit(uint64_t mask, const uint64_t *values, unsigned int bit)
+static uint64_t value_of_bit(uint64_t mask, const void *values, unsigned int bit)
 {
 	uint64_t below = mask & ((UINT64_C(1) << bit) - 1);
+	uint64_t value;
 
 	if (!(mask >> bit & 1))
 		return 0;
-	return values[__builtin_popcountll(below)];
+	/* Records of a file may begin anywhere. */
+	memcpy(&value, (const uint8_t *)values + __builtin_popcountll(below) * sizeof(value),
+	       sizeof(value));
+	return value;
 }
 
-int registers_of_sample(uint64_t mask, const uint64_t *values, struct registers *ret)
+int registers_of_sample(uint64_t mask, const void *values, struct registers *ret)
 {
 	const struct unwind_arch *arch = &UNWIND_NATIVE;
 	uint64_t needed = UINT64_C(1) << pc_place.perf | UINT64_C(1)
@@ -90,7 +95,7 @@ int registers_of_sample(uint64_t mask, const uint64_t *values, struct registers 
 	return 0;
 }
 
-int registers_link(uint64_t mask, const uint64_t *perf_values, uint64_t *values)
+int registers_link(uint64_t mask, const void *perf_values, uint64_t *values)
 {
 	unsigned int link = UNWIND_NATIVE.lr_register;
 

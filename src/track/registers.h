@@ -24,13 +24,13 @@ int registers_of_thread(pid_t tid, struct registers *ret);
  * Of a perf sample: values are those of the bits of mask (sample_regs_user) from
  * the lowest on. Returns -EINVAL when the mask lacks some that a walk needs.
  */
-int registers_of_sample(uint64_t mask, const uint64_t *values, struct registers *ret);
+int registers_of_sample(uint64_t mask, const void *values, struct registers *ret);
 
 /*
  * The register that holds the return address of a leaf, put into values, which are
  * by DWARF number. -EINVAL when the mask lacks it, -ENOTSUP when the CPU has none.
  */
-int registers_link(uint64_t mask, const uint64_t *perf_values, uint64_t *values);
+int registers_link(uint64_t mask, const void *perf_values, uint64_t *values);
 
 /* The mask to ask perf for: all that have a DWARF number, and pc. */
 uint64_t registers_perf_mask(void);

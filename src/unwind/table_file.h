@@ -16,7 +16,7 @@
 
 #define UNWIND_FILE_MAGIC "wickunw\n"
 /* Raise it with every change of the rows, the rules or what the compiler makes of a file. */
-#define UNWIND_FILE_VERSION 7
+#define UNWIND_FILE_VERSION 8
 #define UNWIND_FILE_BUILD_ID_MAX 32
 
 struct unwind_file_header {
@@ -26,13 +26,20 @@ struct unwind_file_header {
 	uint8_t zero;
 	uint8_t build_id_size;
 	uint8_t build_id[UNWIND_FILE_BUILD_ID_MAX];
-	uint64_t layout; /* hash of the module's segments and its CFI: tells namesakes apart */
+	/* What the kernel said of the module's file: a build id may be anybody's. */
+	uint64_t device;
+	uint64_t inode; /* 0: an image in memory */
+	uint64_t size_bytes;
+	uint64_t modified_ns;
+	uint64_t changed_ns;
+	uint64_t owner;
+	uint64_t layout; /* hash of the module's segments, and of an image in memory */
 	uint64_t base;
 	uint32_t row_count;
 	uint32_t rule_count;
 	uint64_t checksum; /* XXH3 of the whole file with 0 in this place */
 };
 
-_Static_assert(sizeof(struct unwind_file_header) == 80, "the header is part of the file");
+_Static_assert(sizeof(struct unwind_file_header) == 128, "the header is part of the file");
 
 #endif

@@ -2,7 +2,6 @@
 #include "view/source_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/regular_file.h"
 #include "base/scope.h"
 #include "base/vec.h"
 
@@ -52,15 +52,14 @@ static int split(struct source_file *file, size_t size)
 /* Returns 0, -ENOENT for what is no source file, or -ENOMEM. */
 static int read_file(const char *path, struct source_file *ret)
 {
-	SCOPED(fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct source_file file = {0};
 	struct stat status;
+	SCOPED(fd) int fd = regular_file_open(path, &status);
+	struct source_file file = {0};
 	size_t size;
 	ssize_t n = 0;
 	size_t used = 0;
 
-	if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) ||
-	    status.st_size > MAX_FILE_BYTES)
+	if (fd < 0 || status.st_size > MAX_FILE_BYTES)
 		return -ENOENT;
 	size = (size_t)status.st_size;
 	file.path = strdup(path);

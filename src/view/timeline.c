@@ -501,23 +501,6 @@ static void put_json(const struct sheet *sheet)
 	bytes_put_u8(sheet->out, '\n');
 }
 
-/* A field of CSV in quotes, those inside it doubled, without control bytes. */
-static void put_csv_text(struct bytes *out, const char *text)
-{
-	struct bytes clean = {0};
-	size_t i;
-
-	text_put_terminal(&clean, text);
-	bytes_put_u8(out, '"');
-	for (i = 0; i < clean.size; i++) {
-		if (clean.data[i] == '"')
-			bytes_put_u8(out, '"');
-		bytes_put_u8(out, clean.data[i]);
-	}
-	bytes_put_u8(out, '"');
-	bytes_fini(&clean);
-}
-
 static void put_csv(const struct sheet *sheet)
 {
 	const struct timeline *timeline = sheet->timeline;
@@ -537,14 +520,14 @@ static void put_csv(const struct sheet *sheet)
 			bytes_printf(out, "%" PRIu64 ",%" PRIu64 ",",
 				     timeline->options.from_ns + at * timeline->step_ns,
 				     timeline->step_ns);
-			put_csv_text(out, name.failed ? "" : (char *)name.data);
+			text_put_csv(out, name.failed ? "" : (char *)name.data);
 			bytes_printf(out, ",%" PRIu64 ",%" PRIu64 ",", row->cells.items[at].samples,
 				     row->cells.items[at].total);
-			put_csv_text(out, sheet->type.name);
+			text_put_csv(out, sheet->type.name);
 			bytes_put_u8(out, ',');
-			put_csv_text(out, sheet->type.unit);
+			text_put_csv(out, sheet->type.unit);
 			bytes_put_u8(out, ',');
-			put_csv_text(out, timeline->states[row->state]);
+			text_put_csv(out, timeline->states[row->state]);
 			bytes_put_u8(out, '\n');
 		}
 		bytes_fini(&name);

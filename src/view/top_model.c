@@ -7,6 +7,7 @@
 
 #include <xxhash.h>
 
+#include "base/hash_seed.h"
 #include "model/profile.h"
 #include "view/top_state.h"
 
@@ -17,7 +18,7 @@ static const char *function_name(const struct profile *profile, uint32_t functio
 
 static uint64_t hash_text(const char *text)
 {
-	return XXH3_64bits(text, strlen(text));
+	return XXH3_64bits_withSeed(text, strlen(text), hash_seed.first);
 }
 
 void top_model_fini(struct top_model *model)

@@ -391,3 +391,17 @@ def test_a_damaged_cache_is_ignored_and_written_anew(wick, large, cache, damage)
 def test_the_cache_can_be_left_alone(wick, large, cache):
     symbolize_all(wick, large, cache, "--no-cache")
     assert not kept(cache)
+
+
+def test_a_forged_build_id_renames_no_function_of_another_file(wick, large, tmp_path, cache):
+    forged = tmp_path / "libforged.so"
+    forged.write_bytes(large.read_bytes().replace(b"outer", b"other"))
+    os.utime(forged, ns=(large.stat().st_atime_ns, large.stat().st_mtime_ns))
+    assert large.stat().st_size == forged.stat().st_size  # build id, headers, size and time are the same
+    lines = "".join(f"{symbol(large, 'outer') + i:x}\n" for i in range(512))
+    looks = [wick.ok("symbolize", "-fi", "-e", lib, input=lines, env={**os.environ, "XDG_CACHE_HOME": str(cache)}).stdout
+             for lib in (forged, large, forged)]
+    assert "outer" in looks[1] and "other" not in looks[1]
+    assert "other" in looks[0] and "outer" not in looks[0]
+    assert looks[2] == looks[0]
+    assert len(kept(cache)) == 2

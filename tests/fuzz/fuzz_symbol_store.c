@@ -24,22 +24,33 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Where things stand in the header, see symbol_store.c. */
-#define HEADER_BYTES 80
-#define COUNTS_AT 56
-#define CHECKSUM_AT 72
+#define HEADER_BYTES 128
+#define FILE_AT 56
+#define COUNTS_AT 104
+#define CHECKSUM_AT 120
 #define ADDRESS_BYTES 24
 #define FORM 5
-#define FILE_NAME "0102-5.symbols"
 
 static const struct build_id id = {.size = 2, .bytes = {1, 2}};
+static const struct file_identity identity = {1, 2, 3, 4, 5, 6};
 
 static char path[] = "/tmp/wick-fuzz-XXXXXX";
 
+/* The name is by what the kernel says of the binary. */
+static const char *file_name(void)
+{
+	static char name[CACHE_NAME_MAX];
+
+	(void)snprintf(name, sizeof(name), "0102-%d-%016llx" SYMBOL_STORE_SUFFIX, FORM,
+		       (unsigned long long)XXH3_64bits(&identity, sizeof(identity)));
+	return name;
+}
+
 static void clean_up(void)
 {
-	char name[sizeof(path) + sizeof(FILE_NAME) + 1];
+	char name[sizeof(path) + CACHE_NAME_MAX];
 
-	(void)snprintf(name, sizeof(name), "%s/" FILE_NAME, path);
+	(void)snprintf(name, sizeof(name), "%s/%s", path, file_name());
 	(void)unlink(name);
 	(void)rmdir(path);
 }
@@ -63,19 +74,20 @@ static void write_file(struct cache_dir *dir, const uint8_t *data, size_t size)
 	uint64_t sum;
 
 	bytes_put(&file, "WICKSYM\n", 8);
-	bytes_put_u32(&file, 2);
+	bytes_put_u32(&file, 3);
 	bytes_put_u32(&file, FORM);
 	bytes_put_u8(&file, id.size);
 	bytes_put(&file, id.bytes, sizeof(id.bytes));
-	while (file.size < COUNTS_AT)
+	while (file.size < FILE_AT)
 		bytes_put_u8(&file, 0);
+	bytes_put(&file, &identity, sizeof(identity));
 	bytes_put(&file, data, CHECKSUM_AT - COUNTS_AT);
 	sum = XXH3_64bits(data + (CHECKSUM_AT - COUNTS_AT), size - (CHECKSUM_AT - COUNTS_AT));
 	bytes_put_u64(&file, sum);
 	if (file.size != HEADER_BYTES)
 		abort();
 	bytes_put(&file, data + (CHECKSUM_AT - COUNTS_AT), size - (CHECKSUM_AT - COUNTS_AT));
-	cache_dir_keep(dir, FILE_NAME, &file);
+	cache_dir_keep(dir, file_name(), &file);
 	bytes_fini(&file);
 }
 
@@ -102,7 +114,7 @@ static void look_at(const struct symbol_store *store, uint64_t vaddr)
 
 static struct symbol_store *open_store(struct cache_dir *dir)
 {
-	struct symbol_store *store = symbol_store_open(dir, &id, FORM);
+	struct symbol_store *store = symbol_store_open(dir, &id, &identity, FORM);
 
 	if (!store)
 		abort();

@@ -104,7 +104,7 @@ static void each_limit_is_named_with_its_value_and_its_remedy(void **state)
 		{"capabilities",
 		 {.own = {.capabilities = 1ull << CONFINEMENT_BPF}},
 		 "missing: cap_perfmon, cap_sys_ptrace, cap_syslog",
-		 "sudo setcap cap_bpf,"},
+		 "sudo chmod 0750 \"$f\" && sudo setcap cap_bpf,"},
 		{"seccomp",
 		 {.own = {.seccomp = 2,
 			  .refused = {[CONFINED_BPF] = true, [CONFINED_PTRACE] = true},

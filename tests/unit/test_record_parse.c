@@ -429,7 +429,7 @@ static void every_part_of_a_sample_is_found_behind_those_before_it(void **state)
 	assert_int_equal(sample.period, 250);
 	assert_int_equal(sample.chain[0], 0xabc);
 	assert_int_equal(sample.raw[0], 0x55);
-	assert_int_equal(sample.registers[1], 12);
+	assert_int_equal(((const uint64_t *)sample.registers)[1], 12);
 	assert_int_equal(sample.stack[0], 0x77);
 	assert_int_equal(sample.stack_bytes, 4);
 	assert_int_equal(record_time_ns(&layout, record_end(&b)), 99);

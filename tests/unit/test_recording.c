@@ -727,6 +727,45 @@ static void the_first_version_stays_readable_for_ever(void **state)
 	close(fd);
 }
 
+static int count_symbol(void *self, uint64_t start, uint64_t size, const char *name,
+			const char *module)
+{
+	(*(size_t *)self)++;
+	return 0;
+}
+
+/* A few hundred bytes inflate to millions of entries, each of which would take memory. */
+static void entries_beyond_what_a_file_is_believed_are_damage(void **state)
+{
+	struct chunk_header header = {.type = CHUNK_KERNEL_SYMBOLS};
+	struct chunk_codec *codec = chunk_codec_new();
+	struct recording_visitor visitor = {.kernel_symbol = count_symbol};
+	struct recording_reader *reader;
+	struct bytes file = {0};
+	size_t entries = (1u << 20) + (1u << 18);
+	struct bytes payload = {0};
+	size_t found = 0;
+
+	for (size_t i = 0; i < entries; i++)
+		bytes_put(&payload, "\1\1\1a", 5); /* start, size, "a", "" */
+	bytes_put(&file, RECORDING_MAGIC, RECORDING_MAGIC_BYTES);
+	bytes_put_u16(&file, RECORDING_MAJOR);
+	bytes_put_u16(&file, RECORDING_MINOR);
+	bytes_put_u32(&file, 0);
+	assert_int_equal(chunk_encode(codec, &header, payload.data, payload.size, &file), 0);
+	assert_in_range(file.size, 1, 2048);
+	assert_int_equal(recording_reader_open_memory(file.data, file.size, "test", &reader, NULL),
+			 0);
+	visitor.self = &found;
+	assert_int_equal(recording_reader_run(reader, &visitor, NULL), 0);
+	assert_in_range(found, 1u << 20, entries - 1);
+	assert_int_equal(recording_reader_damage(reader).bad_chunks, 1);
+	recording_reader_free(reader);
+	chunk_codec_free(codec);
+	bytes_fini(&payload);
+	bytes_fini(&file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -734,6 +773,7 @@ int main(void)
 		cmocka_unit_test(epochs_do_not_show),
 		cmocka_unit_test(a_pipe_is_read_as_a_file_is),
 		cmocka_unit_test(a_growing_file_gives_what_is_there_so_far),
+		cmocka_unit_test(entries_beyond_what_a_file_is_believed_are_damage),
 		cmocka_unit_test(cut_at_any_byte_it_gives_all_whole_chunks_and_reports_the_loss),
 		cmocka_unit_test(a_flipped_bit_costs_its_chunk_and_is_reported),
 		cmocka_unit_test(a_later_epoch_makes_up_for_what_an_earlier_one_lost),

@@ -5,8 +5,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
+
+#include "base/hash_seed.h"
 
 static void equal_texts_have_equal_ids(void **state)
 {
@@ -40,11 +44,67 @@ static void texts_stay_where_they_are(void **state)
 	strings_fini(&strings);
 }
 
+/* Of a place that has no bytes, such as the end of a message. */
+static void no_bytes_at_all_are_the_empty_text(void **state)
+{
+	struct strings strings;
+
+	assert_int_equal(strings_init(&strings), 0);
+	assert_int_equal(strings_add_n(&strings, NULL, 0), 0);
+	strings_fini(&strings);
+}
+
+#define HOSTILE 4096u
+
+/*
+ * Adds texts of 32 bytes whose first eight cancel the constant that XXH3 begins with: without
+ * a seed the next eight do not count, and all of them have one hash. Returns how many have
+ * that of the first.
+ */
+static uint32_t collide(void)
+{
+	char text[] = "\xb8\xfe\x6c\x39\x23\xa4\x4b\xbe________same in all text";
+	struct strings strings;
+	uint32_t same = 0;
+	uint32_t hash = 0;
+
+	assert_int_equal(strlen(text), 32);
+	assert_int_equal(strings_init(&strings), 0);
+	for (uint32_t i = 0; i < HOSTILE; i++) {
+		char number[9];
+
+		(void)snprintf(number, sizeof(number), "%08u", i);
+		memcpy(text + 8, number, 8);
+		assert_int_equal(strings_add(&strings, text), i + 1);
+	}
+	for (uint32_t i = 0; i <= strings.index.mask; i++)
+		if (strings.index.slots[i].id == 1)
+			hash = strings.index.slots[i].hash;
+	for (uint32_t i = 0; i <= strings.index.mask; i++)
+		same += strings.index.slots[i].id != ID_NONE && strings.index.slots[i].hash == hash;
+	strings_fini(&strings);
+	return same;
+}
+
+static void texts_made_to_collide_have_hashes_of_their_own(void **state)
+{
+	struct hash_seed drawn = hash_seed;
+
+	assert_int_not_equal(drawn.first, 0);
+	assert_int_not_equal(drawn.first, drawn.second);
+	assert_in_range(collide(), 1, 8);
+	hash_seed.first = 0; /* as it would be if everybody knew it */
+	assert_int_equal(collide(), HOSTILE);
+	hash_seed = drawn;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_texts_have_equal_ids),
 		cmocka_unit_test(texts_stay_where_they_are),
+		cmocka_unit_test(no_bytes_at_all_are_the_empty_text),
+		cmocka_unit_test(texts_made_to_collide_have_hashes_of_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

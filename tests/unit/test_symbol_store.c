@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "symbol/symbol_store.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -21,9 +22,9 @@
 
 #define COUNT 1000u
 #define NOTHING_AT 0xfff0 /* debug information has no answer there */
-#define FILE_NAME "0102-5.symbols"
 
 static const struct build_id id = {.size = 2, .bytes = {1, 2}};
+static const struct file_identity file = {1, 2, 3, 4, 5, 6};
 
 struct fixture {
 	char path[64];
@@ -41,11 +42,31 @@ static int set_up(void **state)
 	return 0;
 }
 
+/* The name of the last file in the directory; how many there are. */
+static int find_file(const struct fixture *f, char *name)
+{
+	DIR *opened = opendir(f->path);
+	const struct dirent *entry;
+	int count = 0;
+
+	while ((entry = readdir(opened)) != NULL) {
+		if (entry->d_name[0] == '.')
+			continue;
+		(void)snprintf(name, CACHE_NAME_MAX, "%.*s", CACHE_NAME_MAX - 1, entry->d_name);
+		count++;
+	}
+	(void)closedir(opened);
+	return count;
+}
+
 static int tear_down(void **state)
 {
 	struct fixture *f = *state;
 
-	(void)unlinkat(f->dir.fd, FILE_NAME, 0);
+	char name[CACHE_NAME_MAX];
+
+	while (find_file(f, name) > 0)
+		(void)unlinkat(f->dir.fd, name, 0);
 	cache_dir_fini(&f->dir);
 	(void)rmdir(f->path);
 	return 0;
@@ -102,7 +123,7 @@ static void check(const struct symbol_store *store, uint64_t first)
 
 static void keep(struct fixture *f, uint64_t first)
 {
-	struct symbol_store *store = symbol_store_open(&f->dir, &id, 5);
+	struct symbol_store *store = symbol_store_open(&f->dir, &id, &file, 5);
 
 	assert_non_null(store);
 	fill(store, first);
@@ -116,7 +137,7 @@ static void what_was_kept_is_found_again_and_added_to(void **state)
 	keep(*state, 0x100000);
 	keep(*state, 0x5000);
 	keep(*state, 0x7000000000);
-	store = symbol_store_open(&((struct fixture *)*state)->dir, &id, 5);
+	store = symbol_store_open(&((struct fixture *)*state)->dir, &id, &file, 5);
 	check(store, 0x5000);
 	check(store, 0x100000);
 	check(store, 0x7000000000);
@@ -131,23 +152,52 @@ static void another_form_and_another_build_have_their_own(void **state)
 	struct symbol_frame frames[2];
 
 	keep(f, 0x1000);
-	stores[0] = symbol_store_open(&f->dir, &id, 4);
-	stores[1] = symbol_store_open(&f->dir, &other, 5);
+	stores[0] = symbol_store_open(&f->dir, &id, &file, 4);
+	stores[1] = symbol_store_open(&f->dir, &other, &file, 5);
 	for (size_t i = 0; i < 2; i++) {
 		assert_int_equal(symbol_store_find(stores[i], 0x1000, frames, 2), -ENOENT);
 		symbol_store_close(stores[i], false);
 	}
-	assert_null(symbol_store_open(&f->dir, &(struct build_id){0}, 5));
+	assert_null(symbol_store_open(&f->dir, &(struct build_id){0}, &file, 5));
+}
+
+/* A build id is what a file claims: what else tells two files apart decides. */
+static void a_forged_build_id_finds_nothing_and_changes_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct symbol_frame forged = {.function = "forged", .line = 1};
+	struct symbol_frame frames[2];
+	struct symbol_store *store;
+	char name[CACHE_NAME_MAX];
+
+	keep(f, 0x1000);
+	for (size_t i = 0; i < sizeof(file) / sizeof(uint64_t); i++) {
+		struct file_identity other = file;
+
+		((uint64_t *)&other)[i]++;
+		store = symbol_store_open(&f->dir, &id, &other, 5);
+		assert_int_equal(symbol_store_find(store, 0x1000, frames, 2), -ENOENT);
+		for (uint64_t k = 0; k < COUNT; k++)
+			symbol_store_add(store, 0x1000 + 2 * k, &forged, 1);
+		symbol_store_close(store, false);
+	}
+	store = symbol_store_open(&f->dir, &id, &file, 5);
+	check(store, 0x1000);
+	symbol_store_close(store, false);
+	assert_int_equal(find_file(f, name), 1 + (int)(sizeof(file) / sizeof(uint64_t)));
+	/* An image in memory has no file that would tell. */
+	assert_null(symbol_store_open(&f->dir, &id, &(struct file_identity){0}, 5));
 }
 
 static void partial_answers_are_not_kept(void **state)
 {
 	struct fixture *f = *state;
-	struct symbol_store *store = symbol_store_open(&f->dir, &id, 5);
+	struct symbol_store *store = symbol_store_open(&f->dir, &id, &file, 5);
+	char name[CACHE_NAME_MAX];
 
 	fill(store, 0x1000);
 	symbol_store_close(store, true);
-	assert_int_equal(faccessat(f->dir.fd, FILE_NAME, F_OK, 0), -1);
+	assert_int_equal(find_file(f, name), 0);
 }
 
 /* Any byte changed, and any part cut off, makes the file as good as none. */
@@ -157,12 +207,14 @@ static void a_damaged_file_is_as_good_as_none(void **state)
 	struct symbol_frame frames[2];
 	struct symbol_store *store;
 	struct stat status;
+	char name[CACHE_NAME_MAX];
 	int fd;
 
 	keep(f, 0x1000);
-	fd = openat(f->dir.fd, FILE_NAME, O_RDWR | O_CLOEXEC);
+	assert_int_equal(find_file(f, name), 1);
+	fd = openat(f->dir.fd, name, O_RDWR | O_CLOEXEC);
 	assert_int_equal(fstat(fd, &status), 0);
-	for (off_t at = 0; at < status.st_size; at += at < 96 ? 1 : 997) {
+	for (off_t at = 0; at < status.st_size; at += at < 144 ? 1 : 997) {
 		uint8_t byte;
 		uint8_t wrong;
 
@@ -171,16 +223,16 @@ static void a_damaged_file_is_as_good_as_none(void **state)
 		assert_int_equal(pread(fd, &byte, 1, at), 1);
 		wrong = byte ^ 0x41;
 		assert_int_equal(pwrite(fd, &wrong, 1, at), 1);
-		store = symbol_store_open(&f->dir, &id, 5);
+		store = symbol_store_open(&f->dir, &id, &file, 5);
 		assert_int_equal(symbol_store_find(store, 0x1000, frames, 2), -ENOENT);
 		symbol_store_close(store, false);
 		assert_int_equal(pwrite(fd, &byte, 1, at), 1);
 	}
-	store = symbol_store_open(&f->dir, &id, 5);
+	store = symbol_store_open(&f->dir, &id, &file, 5);
 	check(store, 0x1000);
 	symbol_store_close(store, false);
 	assert_int_equal(ftruncate(fd, status.st_size - 1), 0);
-	store = symbol_store_open(&f->dir, &id, 5);
+	store = symbol_store_open(&f->dir, &id, &file, 5);
 	assert_int_equal(symbol_store_find(store, 0x1000, frames, 2), -ENOENT);
 	symbol_store_close(store, false);
 	(void)close(fd);
@@ -192,6 +244,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_was_kept_is_found_again_and_added_to, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(another_form_and_another_build_have_their_own,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_forged_build_id_finds_nothing_and_changes_nothing,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(partial_answers_are_not_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_damaged_file_is_as_good_as_none, set_up,

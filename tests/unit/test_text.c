@@ -65,6 +65,11 @@ static void csv_fields_stay_in_their_quotes(void **state)
 {
 	check(text_put_csv, "", "\"\"");
 	check(text_put_csv, "a,b \"c\"\"", "\"a,b \"\"c\"\"\"\"\"");
+	check(text_put_csv, "=1+1", "\"'=1+1\"");
+	check(text_put_csv, "+[NSString string]", "\"'+[NSString string]\"");
+	check(text_put_csv, "-1", "\"'-1\"");
+	check(text_put_csv, "@SUM(A1)", "\"'@SUM(A1)\"");
+	check(text_put_csv, "a=b+c-d@e", "\"a=b+c-d@e\"");
 	check(text_put_csv, "two\nlines\r\xff", "\"two\\x0alines\\x0d\xef\xbf\xbd\"");
 }
 

@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "base/clock.h"
+#include "base/hash_seed.h"
 #include "unwind/table.h"
 
 /* A program runs for microseconds; a virtual CPU may be paused in the middle of it. */
@@ -144,7 +145,7 @@ static void put_word(struct store *store, uint64_t at, uint64_t word)
 /* The number of a rule in the common dictionary; -ENOSPC when that is full. */
 static int rule_number(struct store *store, const struct unwind_rule *rule)
 {
-	uint64_t hash = XXH3_64bits(rule, sizeof(*rule));
+	uint64_t hash = XXH3_64bits_withSeed(rule, sizeof(*rule), hash_seed.first);
 	struct id_probe probe = id_index_probe(&store->rule_index, hash);
 	uint32_t id;
 

@@ -120,7 +120,6 @@ static int try_map(void)
 int walker_probe(struct error *err)
 {
 	struct utsname host;
-	char command[400];
 	int r;
 
 	if (!kernel_is_new_enough(&host)) {
@@ -144,8 +143,7 @@ int walker_probe(struct error *err)
 	}
 	if (!has_capabilities()) {
 		(void)error_set(err, -EPERM, "eBPF programs are not allowed here");
-		error_remedy(err, "run as root, or grant it: %s",
-			     own_file_setcap(OWN_FILE_ALL, command, sizeof(command)));
+		error_remedy(err, OWN_FILE_REMEDY);
 		return -EPERM;
 	}
 	r = try_map();

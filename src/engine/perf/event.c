@@ -276,7 +276,6 @@ static int refused(const struct event_grant *grant, int code, pid_t tid, struct 
 	int needed = paranoid_for(grant, tid);
 	const char *of_what = "";
 	char setting[64] = "";
-	char command[400];
 
 	if (needed < 0)
 		of_what = needed == NO_SETTING ? " of functions" : " of tracepoints";
@@ -286,12 +285,11 @@ static int refused(const struct event_grant *grant, int code, pid_t tid, struct 
 		of_what = " of the whole machine";
 	if (needed != NO_SETTING && paranoid > needed)
 		(void)snprintf(setting, sizeof(setting),
-			       " or: sudo sysctl kernel.perf_event_paranoid=%d,", needed);
+			       "sudo sysctl kernel.perf_event_paranoid=%d, or ", needed);
 	(void)error_errno(err, code,
 			  "perf events%s are not allowed here (kernel.perf_event_paranoid is %lld)",
 			  of_what, (long long)paranoid);
-	error_remedy(err, "run as root,%s or: %s", setting,
-		     own_file_setcap("cap_perfmon", command, sizeof(command)));
+	error_remedy(err, "%s" OWN_FILE_REMEDY, setting);
 	return code;
 }
 

@@ -330,15 +330,13 @@ static int ended_process(pid_t pid, struct error *err)
 static int refused(int code, pid_t pid, struct error *err)
 {
 	struct process_info info;
-	char command[400];
 
 	if ((code != -EACCES && code != -EPERM) || process_info_read(pid, &info, NULL) < 0 ||
 	    info.uid == geteuid())
 		return code;
 	(void)error_errno(err, code, "cannot attach to process %d (owned by %s)", (int)pid,
 			  info.user);
-	error_remedy(err, "run as root, or grant it: %s",
-		     own_file_setcap("cap_perfmon,cap_sys_ptrace", command, sizeof(command)));
+	error_remedy(err, OWN_FILE_REMEDY);
 	return code;
 }
 

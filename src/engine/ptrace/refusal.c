@@ -59,7 +59,6 @@ static int explain_scope(int code, pid_t pid, struct error *err)
 int refusal_explain(int code, pid_t pid, pid_t tid, struct error *err)
 {
 	struct process_info info;
-	char command[400];
 	pid_t tracer = thread_tracer(tid);
 
 	if (code == -ENOMEM)
@@ -88,8 +87,7 @@ int refusal_explain(int code, pid_t pid, pid_t tid, struct error *err)
 	if (!is_privileged() && info.uid != geteuid()) {
 		(void)error_errno(err, code, "cannot attach to process %d (owned by %s)", (int)pid,
 				  info.user);
-		error_remedy(err, "run as root, or grant it: %s",
-			     own_file_setcap("cap_sys_ptrace", command, sizeof(command)));
+		error_remedy(err, OWN_FILE_REMEDY);
 		return code;
 	}
 	if (is_privileged() && !info.executable[0])
