@@ -2,6 +2,7 @@
 #include "pipeline/session_info.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -19,10 +20,15 @@ static void put_number(struct recording_writer *writer, const char *key, uint64_
 	recording_writer_info(writer, key, text);
 }
 
-static void put_command(struct recording_writer *writer, char *const *command)
+/* Arguments may be passwords: they are kept only when that was asked for. */
+static void put_command(struct recording_writer *writer, char *const *command, bool arguments)
 {
 	struct bytes text = {0};
 
+	if (!arguments) {
+		recording_writer_info(writer, "command", *command);
+		return;
+	}
 	for (; *command; command++)
 		bytes_printf(&text, "%s%s", text.size > 0 ? " " : "", *command);
 	bytes_put_u8(&text, 0);
@@ -71,7 +77,7 @@ void session_info_begin(struct recording_writer *writer, const struct record_con
 	if (config->sampling.heap.step_ns > 0)
 		put_number(writer, "heap_step_ns", config->sampling.heap.step_ns);
 	if (config->command)
-		put_command(writer, config->command);
+		put_command(writer, config->command, config->arguments);
 	put_host(writer);
 	put_boot(writer);
 }
