@@ -27,6 +27,8 @@ struct extent {
 
 struct elf_file {
 	int fd;               /* -1 when read from memory */
+	uint32_t owner;       /* uid */
+	bool has_owner;       /* and nobody but a group of his can write it */
 	const uint8_t *image; /* borrowed; NULL when read from a file */
 	uint64_t size;
 	char *name;
@@ -309,6 +311,8 @@ int elf_open_fd(int fd, const char *name, struct elf_file **ret, struct error *e
 		return refuse(err, -EINVAL, name, "not a regular file");
 	elf->fd = fd;
 	elf->size = (uint64_t)status.st_size;
+	elf->owner = status.st_uid;
+	elf->has_owner = !(status.st_mode & S_IWOTH);
 	r = read_headers(elf, err);
 	if (r < 0) {
 		elf->fd = -1; /* stays with the caller */
@@ -331,6 +335,12 @@ int elf_open(const char *path, struct elf_file **ret, struct error *err)
 		return r;
 	(void)scope_take_fd(&fd); /* belongs to *ret now */
 	return 0;
+}
+
+bool elf_owner(const struct elf_file *elf, uint32_t *ret_uid)
+{
+	*ret_uid = elf->owner;
+	return elf->has_owner;
 }
 
 uint16_t elf_machine(const struct elf_file *elf)
