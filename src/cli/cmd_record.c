@@ -396,6 +396,7 @@ static int draw_recording(const struct recording *recording)
 
 	look_set_symbols(recording->context, &recording->options->symbols, &server, &load);
 	view.graph.group = CALL_TREE_BY_PROCESS;
+	sources.is_asked = look_asks_source(recording->context, &recording->options->source);
 	if (recording->options->source)
 		view.sources = &sources;
 	return draw_flame(recording->context, &load, &view, result_path(recording),
@@ -531,7 +532,8 @@ static const struct option_spec table[] = {
 	 .help = "draw the flame graph when the recording ends: FILE.svg or FILE.png, or FILE.html "
 		 "for the page"},
 	{"source", 0, OPTION_TOGGLE(struct record_options, source), .key = "view.source",
-	 .help = "put the source lines around those with samples into the page"},
+	 .help = "put the source lines around those with samples into the page, also where "
+		 "program and source are not all yours"},
 	{"quiet", 'q', OPTION_FLAG(struct record_options, quiet), .help = "no summary at the end"},
 	{NULL, 'g', OPTION_IGNORED},
 	{OPTION_GROUP(struct record_options, symbols, symbol_option_table),

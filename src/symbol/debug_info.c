@@ -14,26 +14,37 @@
 
 struct debug_info {
 	char *path;
+	struct symbol_writer writer; /* of what was opened besides */
 	struct dwarf *dwarf;
 };
 
+static int open_path(struct debug_info *info, const char *path, struct elf_file **ret)
+{
+	int r = elf_open(path, ret, NULL);
+
+	if (r == 0)
+		info->writer = symbol_writer_join(info->writer, symbol_writer_of(*ret));
+	return r;
+}
+
 /* Opens directory/name, or name when that is absolute. */
-static int open_in(const char *directory, size_t size, const char *name, struct elf_file **ret)
+static int open_in(struct debug_info *info, const char *directory, size_t size, const char *name,
+		   struct elf_file **ret)
 {
 	char place[PATH_MAX];
 
 	if (name[0] == '/')
-		return elf_open(name, ret, NULL);
+		return open_path(info, name, ret);
 	if (snprintf(place, sizeof(place), "%.*s/%s", (int)size, directory, name) >= PATH_MAX)
 		return -ENAMETOOLONG;
-	return elf_open(place, ret, NULL);
+	return open_path(info, place, ret);
 }
 
 static int open_alt(void *self, const char *name, const struct build_id *id, struct elf_file **ret)
 {
-	const struct debug_info *info = self;
+	struct debug_info *info = self;
 	const char *slash = strrchr(info->path, '/');
-	int r = open_in(info->path, slash ? (size_t)(slash - info->path) : 0, name, ret);
+	int r = open_in(info, info->path, slash ? (size_t)(slash - info->path) : 0, name, ret);
 
 	if (r < 0)
 		return r;
@@ -47,17 +58,17 @@ static int open_alt(void *self, const char *name, const struct build_id *id, str
 static int open_dwo(void *self, const char *comp_dir, const char *name, uint64_t id,
 		    struct elf_file **ret)
 {
-	return open_in(comp_dir, strlen(comp_dir), name, ret);
+	return open_in(self, comp_dir, strlen(comp_dir), name, ret);
 }
 
 static int open_dwp(void *self, struct elf_file **ret)
 {
-	const struct debug_info *info = self;
+	struct debug_info *info = self;
 	char place[PATH_MAX];
 
 	if (snprintf(place, sizeof(place), "%s.dwp", info->path) >= PATH_MAX)
 		return -ENAMETOOLONG;
-	return elf_open(place, ret, NULL);
+	return open_path(info, place, ret);
 }
 
 struct debug_info *debug_info_open(struct elf_file *elf, const char *path)
@@ -65,8 +76,10 @@ struct debug_info *debug_info_open(struct elf_file *elf, const char *path)
 	struct debug_info *info = calloc(1, sizeof(*info));
 	struct dwarf_hooks hooks = {info, open_alt, open_dwo, open_dwp};
 
-	if (info)
+	if (info) {
 		info->path = strdup(path);
+		info->writer = SYMBOL_WRITER_NONE;
+	}
 	if (!info || !info->path || dwarf_open(elf, &hooks, &info->dwarf, NULL) < 0) {
 		debug_info_free(info);
 		elf_close(elf);
@@ -82,6 +95,11 @@ void debug_info_free(struct debug_info *info)
 	dwarf_close(info->dwarf);
 	free(info->path);
 	free(info);
+}
+
+struct symbol_writer debug_info_writer(const struct debug_info *info)
+{
+	return info->writer;
 }
 
 struct dwarf *debug_info_dwarf(struct debug_info *info)

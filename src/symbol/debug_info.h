@@ -10,6 +10,8 @@
  * build id that is asked for, a split unit its id; only regular files are opened.
  */
 
+#include "symbol/symbol_writer.h"
+
 struct dwarf;
 struct elf_file;
 struct debug_info;
@@ -22,5 +24,8 @@ struct debug_info *debug_info_open(struct elf_file *elf, const char *path);
 void debug_info_free(struct debug_info *info); /* NULL is fine */
 
 struct dwarf *debug_info_dwarf(struct debug_info *info);
+
+/* Who wrote the files that were found so far, without the first. */
+struct symbol_writer debug_info_writer(const struct debug_info *info);
 
 #endif
