@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/outfile.h"
 #include "base/text.h"
 
 static const char *const names[LOG_LEVELS] = {"error", "warn", "info", "debug", "trace"};
@@ -48,6 +49,7 @@ int log_parse(const char *text, enum log_level *ret_level, const char **ret_file
 /* Who runs us with raised rights must not have files written by them. */
 static int open_file(const char *path, struct error *err)
 {
+	bool created;
 	int fd;
 
 	if (getauxval(AT_SECURE)) {
@@ -56,15 +58,14 @@ static int open_file(const char *path, struct error *err)
 		error_remedy(err, "leave out the file: lines go to standard error then");
 		return -EPERM;
 	}
-	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+	fd = outfile_open(path, &created, err);
 	if (fd < 0) {
-		int code = -errno;
-
-		(void)error_errno(err, code, "WICK_LOG: cannot write to %.200s", path);
+		(void)error_prefix(err, fd, "WICK_LOG");
 		error_remedy(err, "name a file that can be written to, or none: lines go to "
 				  "standard error then");
-		return code;
+		return fd;
 	}
+	(void)fcntl(fd, F_SETFL, O_APPEND); /* else several wicks overwrite each other's lines */
 	return fd;
 }
 

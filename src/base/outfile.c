@@ -13,20 +13,57 @@
 #include "base/number.h"
 #include "base/scope.h"
 
+#define OUTPUT_MODE 0600 /* it tells what ran, and may hold source: nobody else's to read */
+
+/* Where a result goes: a name in a folder that stays the same whatever becomes of the path. */
+struct place {
+	int folder_fd;
+	char *folder;     /* owned */
+	const char *name; /* in the path */
+	bool is_shared;   /* others than root and the caller can put names there */
+	bool is_followed; /* a link of the caller's has led there */
+};
+
+static void scope_release_place(struct place *place)
+{
+	if (place->folder_fd >= 0)
+		(void)close(place->folder_fd); /* nothing was written to it */
+	free(place->folder);
+}
+
+/* Who called sudo. False when nobody did. */
+static bool find_caller(uint64_t *ret_uid, uint64_t *ret_gid)
+{
+	const char *uid_text = getenv("SUDO_UID");
+	const char *gid_text = getenv("SUDO_GID");
+
+	return geteuid() == 0 && uid_text && gid_text && number_parse_u64(uid_text, ret_uid) == 0 &&
+	       number_parse_u64(gid_text, ret_gid) == 0;
+}
+
+uid_t outfile_owner(void)
+{
+	uint64_t uid;
+	uint64_t gid;
+
+	return find_caller(&uid, &gid) ? (uid_t)uid : geteuid();
+}
+
+static bool is_ours(uid_t uid)
+{
+	return uid == geteuid() || uid == outfile_owner();
+}
+
 /*
  * Under sudo the caller gets the file. Only the file that was just opened is
  * touched, by descriptor, so a link put in its place is not followed.
  */
 static void give_to_caller(int fd)
 {
-	const char *uid_text = getenv("SUDO_UID");
-	const char *gid_text = getenv("SUDO_GID");
 	uint64_t uid;
 	uint64_t gid;
 
-	if (geteuid() != 0 || !uid_text || !gid_text)
-		return;
-	if (number_parse_u64(uid_text, &uid) < 0 || number_parse_u64(gid_text, &gid) < 0)
+	if (!find_caller(&uid, &gid))
 		return;
 	if (fchown(fd, (uid_t)uid, (gid_t)gid) < 0)
 		return; /* a file system without owners: root keeps it */
@@ -95,49 +132,225 @@ bool outfile_is_input(const char *output, const char *input)
 	return S_ISREG(from.st_mode) && from.st_dev == to.st_dev && from.st_ino == to.st_ino;
 }
 
-int outfile_open(const char *path, bool *ret_created, struct error *err)
+/* Whether a path is another name of standard output, which may be a file. */
+static bool is_stdout(const char *path)
 {
+	return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 ||
+	       strcmp(path, "/dev/fd/1") == 0;
+}
+
+/* 0 or -errno. */
+static int find_place(const char *path, struct place *ret)
+{
+	const char *slash = strrchr(path, '/');
+	struct stat status;
+
+	if (!*path)
+		return -ENOENT;
+	ret->name = slash ? slash + 1 : path;
+	if (!*ret->name)
+		ret->name = ".";
+	if (slash)
+		ret->folder = strndup(path, slash == path ? 1 : (size_t)(slash - path));
+	else
+		ret->folder = strdup(".");
+	if (!ret->folder)
+		return -ENOMEM;
+	ret->folder_fd = open(ret->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (ret->folder_fd < 0 || fstat(ret->folder_fd, &status) < 0)
+		return -errno;
+	ret->is_shared = (status.st_mode & (S_ISVTX | S_IWOTH)) != 0 ||
+			 (status.st_uid != 0 && !is_ours(status.st_uid));
+	return 0;
+}
+
+static int refuse(const char *path, const char *why, struct error *err)
+{
+	(void)error_set(err, -EPERM, "cannot write %s: %s", path, why);
+	error_remedy(err, "choose a name that is not taken, or a folder of your own, with -o FILE");
+	return -EPERM;
+}
+
+/* What is wrong with a file that stands in a folder where others can put one; NULL: nothing. */
+static const char *why_not(const struct stat *status)
+{
+	if (S_ISLNK(status->st_mode))
+		return "it is a link in a folder that others can write to";
+	if (S_ISCHR(status->st_mode) || S_ISBLK(status->st_mode))
+		return NULL; /* only root makes those */
+	if (!is_ours(status->st_uid))
+		return "it belongs to another user, in a folder that others can write to";
+	if (S_ISREG(status->st_mode) && status->st_nlink > 1)
+		return "it has other names too, in a folder that others can write to";
+	return NULL;
+}
+
+/* Opens what stands in a folder that others can write to. The descriptor is what is checked. */
+static int open_shared(const struct place *place, const char *path, struct error *err)
+{
+	SCOPED(fd)
+	int fd = openat(place->folder_fd, place->name,
+			O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK);
+	struct stat status;
+	const char *why;
+
+	if (fd < 0 && errno == ENXIO)
+		return refuse(path, "it is a pipe that nobody reads", err);
+	if (fd < 0 && errno == ELOOP)
+		return refuse(path, "it is a link in a folder that others can write to", err);
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return cannot_write(path, -errno, err);
+	why = why_not(&status);
+	if (why)
+		return refuse(path, why, err);
+	if (fcntl(fd, F_SETFL, 0) < 0) /* what is written waits for its reader again */
+		return cannot_write(path, -errno, err);
+	if (S_ISREG(status.st_mode))
+		(void)fchmod(fd, OUTPUT_MODE); /* it is ours */
+	return scope_take_fd(&fd);
+}
+
+/*
+ * Opens what is there, to be written in place. A pipe is waited for until somebody reads it,
+ * unless it is to be ready.
+ */
+static int open_existing(const struct place *place, const char *path, bool ready, struct error *err)
+{
+	int wait = ready ? O_NONBLOCK : 0;
+	struct stat status;
 	int fd;
 
+	if (place->is_shared)
+		return open_shared(place, path, err);
+	fd = openat(place->folder_fd, place->name, O_WRONLY | O_CLOEXEC | O_NOCTTY | wait);
+	if (fd < 0 && errno == ENXIO && ready)
+		return refuse(path, "it is a pipe that nobody reads", err);
+	if (fd < 0)
+		return cannot_write(path, -errno, err);
+	if (ready)
+		(void)fcntl(fd, F_SETFL, 0); /* cannot fail: it was just opened */
+	/* What a link leads to, as /dev/fd has them, keeps the mode that its maker chose. */
+	if (!place->is_followed && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	    is_ours(status.st_uid))
+		(void)fchmod(fd, OUTPUT_MODE);
+	return fd;
+}
+
+static int copy_stdout(struct error *err)
+{
+	int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+
+	return fd < 0 ? outfile_stdout_failed(-errno, err) : fd;
+}
+
+static int make_file(const struct place *place, const char *name)
+{
+	int fd = openat(place->folder_fd, name,
+			O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, OUTPUT_MODE);
+
+	if (fd >= 0)
+		give_to_caller(fd);
+	return fd;
+}
+
+/*
+ * The path that a link of the caller's own leads to, when that is a file: what holds for the
+ * folder there holds for the result. NULL: the path itself is to be used.
+ */
+static char *follow_link(const char *path)
+{
+	SCOPED(place) struct place place = {.folder_fd = -1};
+	struct stat status;
+
+	if (find_place(path, &place) < 0 || place.is_shared ||
+	    fstatat(place.folder_fd, place.name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISLNK(status.st_mode) || stat(path, &status) < 0 || !S_ISREG(status.st_mode))
+		return NULL;
+	return realpath(path, NULL);
+}
+
+int outfile_open(const char *path, bool *ret_created, struct error *err)
+{
+	SCOPED(place) struct place place = {.folder_fd = -1};
+	SCOPED(mem) char *followed = NULL;
+	int fd;
+	int r;
+
 	*ret_created = false;
-	if (strcmp(path, "-") == 0) {
-		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-		return fd < 0 ? cannot_write(path, -errno, err) : fd;
-	}
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (strcmp(path, "-") == 0)
+		return copy_stdout(err);
+	followed = follow_link(path);
+	place.is_followed = followed != NULL;
+	r = find_place(followed ? followed : path, &place);
+	if (r < 0)
+		return cannot_write(path, r, err);
+	fd = make_file(&place, place.name);
 	if (fd >= 0) {
 		*ret_created = true;
-		give_to_caller(fd);
 		return fd;
 	}
-	if (errno == EEXIST)
-		fd = open(path, O_WRONLY | O_CLOEXEC);
-	return fd < 0 ? cannot_write(path, -errno, err) : fd;
+	if (errno != EEXIST)
+		return cannot_write(path, -errno, err);
+	return open_existing(&place, path, false, err);
+}
+
+/* Makes the temporary file that becomes the result. */
+static int begin_file(struct outfile *file, struct place *place, struct error *err)
+{
+	SCOPED(mem) char *temporary = NULL;
+	SCOPED(mem) char *name = strdup(place->name);
+	int fd;
+
+	if (!name || asprintf(&temporary, "%s.%ld.tmp", place->name, (long)getpid()) < 0) {
+		temporary = NULL; /* undefined after a failure */
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	fd = make_file(place, temporary);
+	if (fd < 0)
+		return cannot_write(file->path, -errno, err);
+	file->temporary = scope_take(&temporary);
+	file->name = scope_take(&name);
+	file->folder_fd = scope_take_fd(&place->folder_fd);
+	return fd;
+}
+
+static int begin(struct outfile *file, const char *path, bool ready, struct error *err)
+{
+	SCOPED(place) struct place place = {.folder_fd = -1};
+	SCOPED(mem) char *followed = NULL;
+	struct stat status;
+	int r;
+
+	*file = (struct outfile){.path = path, .folder_fd = -1};
+	if (is_stdout(path)) {
+		file->fd = copy_stdout(err);
+		return file->fd < 0 ? file->fd : 0;
+	}
+	followed = follow_link(path);
+	place.is_followed = followed != NULL;
+	r = find_place(followed ? followed : path, &place);
+	if (r < 0)
+		return cannot_write(path, r, err);
+	if (fstatat(place.folder_fd, place.name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		r = begin_file(file, &place, err);
+	else if (!S_ISREG(status.st_mode))
+		r = open_existing(&place, path, ready, err);
+	else if (place.is_shared && why_not(&status))
+		r = refuse(path, why_not(&status), err);
+	else
+		r = begin_file(file, &place, err);
+	file->fd = r;
+	return r < 0 ? r : 0;
 }
 
 int outfile_begin(struct outfile *file, const char *path, struct error *err)
 {
-	SCOPED(mem) char *temporary = NULL;
-	struct stat status;
-	int fd;
+	return begin(file, path, false, err);
+}
 
-	if (strcmp(path, "-") == 0) {
-		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	} else if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-		fd = open(path, O_WRONLY | O_CLOEXEC);
-	} else {
-		if (asprintf(&temporary, "%s.%ld.tmp", path, (long)getpid()) < 0) {
-			temporary = NULL; /* undefined after a failure */
-			return error_set(err, -ENOMEM, "out of memory");
-		}
-		fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	}
-	if (fd < 0)
-		return cannot_write(path, -errno, err);
-	if (temporary)
-		give_to_caller(fd);
-	*file = (struct outfile){.path = path, .temporary = scope_take(&temporary), .fd = fd};
-	return 0;
+int outfile_begin_ready(struct outfile *file, const char *path, struct error *err)
+{
+	return begin(file, path, true, err);
 }
 
 int outfile_append(struct outfile *file, const void *data, size_t size, struct error *err)
@@ -151,7 +364,7 @@ int outfile_commit(struct outfile *file, struct error *err)
 {
 	if (!file->temporary)
 		return 0;
-	if (rename(file->temporary, file->path) < 0)
+	if (renameat(file->folder_fd, file->temporary, file->folder_fd, file->name) < 0)
 		return cannot_write(file->path, -errno, err);
 	free(file->temporary);
 	file->temporary = NULL;
@@ -161,10 +374,13 @@ int outfile_commit(struct outfile *file, struct error *err)
 void outfile_fini(struct outfile *file)
 {
 	(void)close(file->fd); /* every write was checked */
-	if (file->temporary)
-		(void)unlink(file->temporary); /* best effort: the error is already known */
+	if (file->temporary)   /* best effort: the error is already known */
+		(void)unlinkat(file->folder_fd, file->temporary, 0);
+	if (file->folder_fd >= 0)
+		(void)close(file->folder_fd); /* nothing was written to it */
 	free(file->temporary);
-	file->temporary = NULL;
+	free(file->name);
+	*file = (struct outfile){.fd = -1, .folder_fd = -1};
 }
 
 int outfile_write(const char *path, const void *data, size_t size, struct error *err)

@@ -4,18 +4,29 @@
 
 /*
  * outfile: results are written whole or not at all, and belong to the person
- * who called: under sudo the file is given to SUDO_UID:SUDO_GID.
+ * who called: under sudo the file is given to SUDO_UID:SUDO_GID. Nobody else may
+ * read them: a result tells what ran, and may hold source.
+ *
+ * In a folder where others can put names (/tmp, or one that belongs to another user)
+ * what they may have put there is refused: files of other users, links, files with
+ * several names, and pipes that nobody reads, which would be waited for. What is
+ * checked is what was opened, not its name.
+ *
+ * All that wick writes at the wish of a user goes through here.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 struct error;
 
 /* A result that is written piece by piece. Members are private. */
 struct outfile {
 	const char *path; /* borrowed */
-	char *temporary;  /* NULL: written in place */
+	char *temporary;  /* in the folder, as the name; NULL: written in place */
+	char *name;
+	int folder_fd; /* -1: written in place */
 	int fd;
 };
 
@@ -26,6 +37,9 @@ struct outfile {
  * a commit it removes what was written.
  */
 int outfile_begin(struct outfile *file, const char *path, struct error *err);
+/* The same where nothing may be waited for: a pipe that nobody reads is a failure. */
+int outfile_begin_ready(struct outfile *file, const char *path, struct error *err);
+
 int outfile_append(struct outfile *file, const void *data, size_t size, struct error *err);
 int outfile_commit(struct outfile *file, struct error *err);
 void outfile_fini(struct outfile *file);
@@ -51,6 +65,9 @@ bool outfile_is_input(const char *output, const char *input);
  * new.
  */
 int outfile_open(const char *path, bool *ret_created, struct error *err);
+
+/* Who results belong to: the caller of sudo, or who runs this. */
+uid_t outfile_owner(void);
 
 /* Says why standard output took nothing. Returns code. */
 int outfile_stdout_failed(int code, struct error *err);

@@ -39,7 +39,8 @@ static int draw(const struct command_context *context, const struct flame_comman
 		CALL_TREE_WHOLE,
 	};
 	struct flame_page_options view = {.graph = FLAME_OPTIONS_DEFAULT};
-	struct source_search sources = look_to_search(&options->sources);
+	struct source_search sources = look_to_search(context, &options->sources,
+						      look_asks_source(context, &options->source));
 	struct debuginfod server;
 	struct load_options load;
 	int status = look_to_load(context, &options->look, &server, &load);
@@ -104,7 +105,8 @@ static const struct option_spec table[] = {
 	 .argument = "PX", .max = 100, .key = "view.min_width_px",
 	 .help = "narrower boxes are left out and counted"},
 	{"source", 0, OPTION_TOGGLE(struct flame_command_options, source), .key = "view.source",
-	 .help = "put the source lines around those with samples into a page (x.html)"},
+	 .help = "put the source lines around those with samples into a page (x.html), also "
+		 "where recording, program and source are not all yours"},
 	{OPTION_GROUP(struct flame_command_options, sources, source_option_table)},
 	{OPTION_GROUP(struct flame_command_options, look, look_option_table), .help = "Filters"},
 	OPTION_END,
@@ -128,6 +130,11 @@ const struct command command_flame = {
 			"the CPU and off it, of the heap, of memory and of gauges, as far as they "
 			"were recorded, in which a part of the time can be chosen: everything "
 			"shows that part then. It is one file too, and sends nothing.",
+			"Source lines get into the page when recording, program, debug "
+			"information and source files are all yours or root's; in other cases, "
+			"and of profiles that were imported, only when --source, --source-path "
+			"or --path-map asks for them. See wick-annotate(1) for which files are "
+			"read.",
 			"A name that ends in .png makes a picture of the same boxes in two pixels "
 			"for each of --width, drawn with cairo; wick --version tells whether it "
 			"is built in.",

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/outfile.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "cli/command.h"
@@ -42,6 +43,7 @@ struct heap_options {
 	uint64_t depth;
 	uint64_t interval_ms; /* 0, "auto": those who look at it choose */
 	bool children;
+	bool arguments;
 	bool maps;
 	bool lossless;
 	bool lossy; /* the same by its other name */
@@ -273,6 +275,7 @@ static struct record_config config_of(struct heap_recording *recording, char **a
 				      .allocator = options->allocator}},
 		.target = target,
 		.command = recording->joined + recording->attached != 0 ? NULL : argv,
+		.arguments = options->arguments,
 		.duration_ns = options->duration_ns,
 		.pace = {.keeps_rate = true},
 		.title = recording->name,
@@ -297,7 +300,8 @@ static void give_way(const char *output)
 {
 	struct stat status;
 
-	if (lstat(output, &status) == 0 && S_ISREG(status.st_mode))
+	if (lstat(output, &status) == 0 && S_ISREG(status.st_mode) &&
+	    (status.st_uid == geteuid() || status.st_uid == outfile_owner()))
 		(void)unlink(output); /* else both write into one */
 }
 
@@ -512,6 +516,9 @@ static const struct option_spec table[] = {
 	 .min = NS_PER_MS, .help = "stop after this time; the program goes on"},
 	{"children", 0, OPTION_TOGGLE(struct heap_options, children), .key = "heap.children",
 	 .help = "follow processes that the program starts"},
+	{"args", 0, OPTION_FLAG(struct heap_options, arguments),
+	 .help = "keep the arguments of the program in the recording, not its name alone; they may "
+		 "hold passwords"},
 	{"maps", 0, OPTION_TOGGLE(struct heap_options, maps), .key = "heap.maps",
 	 .help = "also what the program maps by itself, by mmap() and its like"},
 	{"lossless", 0, OPTION_TOGGLE(struct heap_options, lossless), .key = "heap.lossless",

@@ -58,6 +58,7 @@ struct record_options {
 	enum overflow on_overflow;
 	bool kernel;
 	bool children;
+	bool arguments;
 	bool all;
 	struct option_numbers pids;
 	struct option_numbers tids;
@@ -355,6 +356,7 @@ static int prepare(struct recording *recording, int argc, char **argv, struct er
 			     .heap = {.on = options->heap}},
 		.target = {.kind = TARGET_COMMAND, .children = options->children},
 		.command = argc > 0 ? argv : NULL,
+		.arguments = options->arguments,
 		.duration_ns = options->duration_ns,
 		.pace = {.budget = options->overhead_percent / 100,
 			 .keeps_rate = keeps_rate(recording->context, options),
@@ -398,6 +400,7 @@ static int draw_recording(const struct recording *recording)
 
 	look_set_symbols(recording->context, &recording->options->symbols, &server, &load);
 	view.graph.group = CALL_TREE_BY_PROCESS;
+	sources.is_asked = look_asks_source(recording->context, &recording->options->source);
 	if (recording->options->source)
 		view.sources = &sources;
 	return draw_flame(recording->context, &load, &view, result_path(recording),
@@ -525,12 +528,16 @@ static const struct option_spec table[] = {
 	 .help = "frames of the kernel too"},
 	{"children", 0, OPTION_TOGGLE(struct record_options, children), .key = "sampling.children",
 	 .help = "follow processes that the program starts"},
+	{"args", 0, OPTION_FLAG(struct record_options, arguments),
+	 .help = "keep the arguments of the program in the recording, not its name alone; they may "
+		 "hold passwords"},
 	{"flame", 0, OPTION_STRING(struct record_options, flame), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE,
 	 .help = "draw the flame graph when the recording ends: FILE.svg or FILE.png, or FILE.html "
 		 "for the page"},
 	{"source", 0, OPTION_TOGGLE(struct record_options, source), .key = "view.source",
-	 .help = "put the source lines around those with samples into the page"},
+	 .help = "put the source lines around those with samples into the page, also where "
+		 "program and source are not all yours"},
 	{"quiet", 'q', OPTION_FLAG(struct record_options, quiet), .help = "no summary at the end"},
 	{NULL, 'g', OPTION_IGNORED},
 	{OPTION_GROUP(struct record_options, symbols, symbol_option_table),

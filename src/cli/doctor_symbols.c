@@ -98,19 +98,18 @@ static bool has_lines(const char *path)
 	const struct symbol_search search = {0};
 	struct module module = {.path = path};
 	struct elf_file *own = NULL;
-	struct elf_file *found = NULL;
-	char *found_path = NULL;
+	struct debug_file found = {0};
 	bool lines;
 
 	if (elf_open(path, &own, NULL) < 0)
 		return false;
 	module.build_id = *elf_build_id(own);
 	lines = debug_file_has_lines(own);
-	if (!lines && debug_file_find(&module, own, path, &search, &found, &found_path) == 0)
-		lines = debug_file_has_lines(found);
-	elf_close(found);
+	if (!lines && debug_file_find(&module, own, path, &search, &found) == 0)
+		lines = debug_file_has_lines(found.elf);
+	elf_close(found.elf);
 	elf_close(own);
-	free(found_path);
+	free(found.path);
 	return lines;
 }
 

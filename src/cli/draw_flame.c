@@ -17,6 +17,7 @@
 #include "model/profile.h"
 #include "pipeline/load.h"
 #include "view/flame_page.h"
+#include "view/source_file.h"
 
 /* What is live within a slice is told by the ends of several steps. */
 #define HEAP_STEPS_NS (1250 * NS_PER_US)
@@ -70,12 +71,15 @@ bool draw_flame_is_page(const char *output)
 int draw_flame_of(const struct command_context *context, const struct profile *profile,
 		  const struct flame_page_options *view, const char *output)
 {
+	struct flame_page_options page = *view;
 	struct bytes text = {0};
 	struct error err;
+	uint32_t lack = SOURCE_LACK_NONE;
 	int r;
 
+	page.ret_lack = &lack;
 	if (draw_flame_is_page(output))
-		r = flame_page_write(profile, view, &text, &err);
+		r = flame_page_write(profile, &page, &text, &err);
 	else if (is_png(output))
 		r = flame_write_png(profile, &view->graph, &text, &err);
 	else
@@ -90,6 +94,8 @@ int draw_flame_of(const struct command_context *context, const struct profile *p
 		return command_failed(context, &err);
 	if (strcmp(output, "-") != 0)
 		draw_flame_tell(context, output);
+	if (source_lack_text((enum source_lack)lack))
+		command_note(context, "%s", source_lack_text((enum source_lack)lack));
 	return COMMAND_DONE;
 }
 

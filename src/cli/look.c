@@ -178,9 +178,22 @@ uint32_t look_row_limit(const struct command_context *context, const uint64_t *l
 		       : (uint32_t)*limit;
 }
 
-struct source_search look_to_search(const struct source_options *sources)
+static bool is_typed(const struct command_context *context, const void *member)
+{
+	return option_source_of(context->set, member) == OPTION_FROM_COMMAND_LINE;
+}
+
+bool look_asks_source(const struct command_context *context, const bool *source)
+{
+	return *source && is_typed(context, source);
+}
+
+struct source_search look_to_search(const struct command_context *context,
+				    const struct source_options *sources, bool is_asked)
 {
 	return (struct source_search){
+		.is_asked = is_asked || is_typed(context, &sources->paths) ||
+			    is_typed(context, &sources->maps),
 		.directories = sources->paths.items,
 		.directory_count = sources->paths.count,
 		.maps = sources->maps.items,

@@ -80,8 +80,15 @@ struct load_options;
 struct recording_damage;
 struct source_search;
 
-/* What finds sources; borrows the lists. */
-struct source_search look_to_search(const struct source_options *sources);
+/*
+ * What finds sources; borrows the lists. They are asked for when is_asked says so, or when the
+ * command line tells where they are: a configuration may be of the folder that one is in.
+ */
+struct source_search look_to_search(const struct command_context *context,
+				    const struct source_options *sources, bool is_asked);
+
+/* Whether a toggle for sources was given by the person, as --source. */
+bool look_asks_source(const struct command_context *context, const bool *source);
 
 /*
  * What the pipeline needs to know of the options; borrows their lists, and server, which

@@ -351,14 +351,15 @@ static int find_function(struct dwarf *dwarf, struct unit_tables *tables, uint64
 	return 0;
 }
 
-static const char *path_of(struct dwarf *dwarf, struct unit_tables *tables, uint64_t file)
+static const char *path_of(struct dwarf *dwarf, struct unit_tables *tables, uint64_t file,
+			   uint32_t *ret_tree)
 {
 	struct line_table *names = tables->names.file_count > 0 ? &tables->names : &tables->lines;
 
 	/* Before version 5 file 0 means that it is not known. */
 	if (file == 0 && names->version < 5)
 		return NULL;
-	return line_table_path(names, file, &dwarf->arena);
+	return line_table_path(names, file, &dwarf->arena, ret_tree);
 }
 
 static void set_name(struct dwarf *dwarf, struct dwarf_frame *frame, uint32_t number)
@@ -391,11 +392,9 @@ static void put_calls(struct dwarf *dwarf, struct unit_tables *tables,
 				names_of(&dwarf->names, origin_of(tables->functions.unit, call));
 		set_name(dwarf, frame, call->name);
 		frame->inlined = true;
-		ret->items[ret->count++] = (struct dwarf_frame){
-			.file = path_of(dwarf, tables, call->file),
-			.line = call->line,
-			.column = call->column,
-		};
+		frame = &ret->items[ret->count++];
+		*frame = (struct dwarf_frame){.line = call->line, .column = call->column};
+		frame->file = path_of(dwarf, tables, call->file, &frame->tree);
 		at = call->parent;
 	}
 }
@@ -416,7 +415,8 @@ static int find_in_unit(struct dwarf *dwarf, struct unit *unit, uint64_t vaddr,
 		return 0;
 	ret->items[ret->count++] = (struct dwarf_frame){0};
 	if (row) {
-		ret->items[0].file = line_table_path(&tables->lines, row->file, &dwarf->arena);
+		ret->items[0].file = line_table_path(&tables->lines, row->file, &dwarf->arena,
+						     &ret->items[0].tree);
 		ret->items[0].line = row->line;
 		ret->items[0].column = row->column;
 	}

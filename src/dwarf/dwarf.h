@@ -47,6 +47,7 @@ struct dwarf_hooks {
 struct dwarf_frame {
 	const char *name;   /* NULL when unknown */
 	const char *file;   /* absolute when the file says so; NULL when unknown */
+	uint32_t tree;      /* of the file's path, see path_tree() */
 	uint32_t line;      /* 0 when unknown */
 	uint32_t column;    /* 0 when unknown */
 	bool mangled;       /* name is the linker's */

@@ -427,13 +427,12 @@ static const char *name_text(const struct line_table *table, const struct value 
 	return value_text(table->unit, name);
 }
 
-static const char *make_path(struct line_table *table, const struct line_file *file,
-			     struct arena *arena)
+static const char *make_path(struct line_table *table, struct line_file *file, struct arena *arena)
 {
 	SCOPED(mem) struct die *root = malloc(sizeof(*root));
 	struct unit *owner = table->unit;
 	const char *name = name_text(table, &file->name);
-	const char *directory = NULL, *comp_dir = NULL;
+	const char *directory = NULL, *comp_dir = NULL, *path;
 
 	if (!root)
 		return NULL;
@@ -448,18 +447,26 @@ static const char *make_path(struct line_table *table, const struct line_file *f
 		return NULL;
 	if (file->directory < table->directory_count)
 		directory = name_text(table, &table->directories[file->directory]);
-	return path_join(arena, comp_dir, directory, name);
+	path = path_join(arena, comp_dir, directory, name);
+	if (path && comp_dir)
+		comp_dir = path_join(arena, comp_dir, NULL, NULL);
+	if (path && comp_dir)
+		file->tree = path_tree(comp_dir, path);
+	return path;
 }
 
-const char *line_table_path(struct line_table *table, uint64_t file, struct arena *arena)
+const char *line_table_path(struct line_table *table, uint64_t file, struct arena *arena,
+			    uint32_t *ret_tree)
 {
 	struct line_file *entry;
 
+	*ret_tree = 0;
 	if (file >= table->file_count)
 		return NULL;
 	entry = &table->files[file];
 	if (!entry->path)
 		entry->path = make_path(table, entry, arena);
+	*ret_tree = entry->tree;
 	return entry->path;
 }
 

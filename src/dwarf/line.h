@@ -30,6 +30,7 @@ struct line_file {
 	struct value name; /* inline text: its offset in the section */
 	uint64_t directory;
 	const char *path; /* whole, once somebody asked for it */
+	uint32_t tree;    /* of the path, see path_tree() */
 };
 
 struct line_table {
@@ -64,7 +65,8 @@ void line_table_fini(struct line_table *table);
 const struct line_row *line_table_find(const struct line_table *table, uint64_t address);
 
 /* The whole path of a file, kept in arena; NULL when there is no such file. */
-const char *line_table_path(struct line_table *table, uint64_t file, struct arena *arena);
+const char *line_table_path(struct line_table *table, uint64_t file, struct arena *arena,
+			    uint32_t *ret_tree);
 
 /* All rows of a unit in order; starts as zeros. */
 struct line_marks {

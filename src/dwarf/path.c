@@ -57,6 +57,37 @@ static void add_part(struct bytes *path, const char *part)
 	}
 }
 
+/* How deep the folder is that both have in common; its size in bytes. */
+static uint32_t common_folder(const char *directory, const char *path, size_t *ret_depth)
+{
+	uint32_t size = 0;
+
+	*ret_depth = 0;
+	for (uint32_t i = 1; directory[i - 1] == path[i - 1] && path[i - 1]; i++) {
+		bool ends = directory[i] == '/' || directory[i] == '\0';
+
+		if (path[i] != '/' || !ends)
+			continue;
+		size = i;
+		(*ret_depth)++;
+	}
+	return size;
+}
+
+uint32_t path_tree(const char *comp_dir, const char *path)
+{
+	size_t length = comp_dir ? strlen(comp_dir) : 0;
+	size_t depth;
+	uint32_t size;
+
+	if (length < 2 || comp_dir[0] != '/' || path[0] != '/')
+		return 0;
+	size = common_folder(comp_dir, path, &depth);
+	if (size != length && strncmp(path, "/usr/", 5) == 0)
+		return 4;
+	return (size == length || depth >= 2) && size <= PATH_TREE_MAX ? size : 0;
+}
+
 const char *path_join(struct arena *arena, const char *comp_dir, const char *directory,
 		      const char *name)
 {

@@ -30,6 +30,7 @@ struct extent {
 
 struct elf_file {
 	int fd;               /* -1 when read from memory */
+	bool has_owner;       /* nobody but he and a group of his can write it */
 	const uint8_t *image; /* borrowed; NULL when read from a file */
 	uint64_t size;
 	struct file_identity identity;
@@ -327,6 +328,7 @@ int elf_open_fd(int fd, const char *name, struct elf_file **ret, struct error *e
 		.changed_ns = ns_of(&status.st_ctim),
 		.owner = status.st_uid,
 	};
+	elf->has_owner = !(status.st_mode & S_IWOTH);
 	r = read_headers(elf, err);
 	if (r < 0) {
 		elf->fd = -1; /* stays with the caller */
@@ -351,6 +353,12 @@ int elf_open(const char *path, struct elf_file **ret, struct error *err)
 		return r;
 	(void)scope_take_fd(&fd); /* belongs to *ret now */
 	return 0;
+}
+
+bool elf_owner(const struct elf_file *elf, uint32_t *ret_uid)
+{
+	*ret_uid = (uint32_t)elf->identity.owner;
+	return elf->has_owner;
 }
 
 uint16_t elf_machine(const struct elf_file *elf)

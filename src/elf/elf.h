@@ -72,6 +72,9 @@ int elf_open_memory(const void *image, size_t size, const char *name, struct elf
 		    struct error *err);
 void elf_close(struct elf_file *elf); /* NULL is fine */
 
+/* Who alone, besides root, can write the file; false when that is not known. */
+bool elf_owner(const struct elf_file *elf, uint32_t *ret_uid);
+
 uint16_t elf_machine(const struct elf_file *elf); /* EM_X86_64, EM_AARCH64 … */
 uint16_t elf_type(const struct elf_file *elf);    /* ET_EXEC, ET_DYN … */
 bool elf_is_cut(const struct elf_file *elf);      /* it ends before its section headers */

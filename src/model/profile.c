@@ -51,6 +51,7 @@ void profile_free(struct profile *profile)
 	vec_fini(&profile->gaps);
 	vec_fini(&profile->facts);
 	vec_fini(&profile->gauges);
+	profile_sources_fini(&profile->sources);
 	id_index_fini(&profile->function_index);
 	id_index_fini(&profile->location_index);
 	id_index_fini(&profile->thread_index);

@@ -21,6 +21,7 @@
 #include "base/vec.h"
 #include "elf/elf.h"
 #include "model/label_sets.h"
+#include "model/profile_sources.h"
 #include "model/profile_time.h"
 #include "model/stack_tree.h"
 #include "model/strings.h"
@@ -37,9 +38,8 @@ enum function_origin {
 	ORIGIN_LIBRARY = 1,
 	ORIGIN_KERNEL = 2,
 	ORIGIN_JIT = 3,
-	ORIGIN_UNKNOWN = 4, /* no symbol: module+0xoffset, or an address in no module */
-	ORIGIN_TRUNCATED =
-		5, /* the pseudo frame [truncated]: at the root, or where frames are missing */
+	ORIGIN_UNKNOWN = 4,   /* no symbol: module+0xoffset, or an address in no module */
+	ORIGIN_TRUNCATED = 5, /* the pseudo frame [truncated]: at the root or in a gap */
 };
 
 struct profile_function {
@@ -168,6 +168,7 @@ struct profile {
 	VEC(struct profile_gap) gaps;   /* in no order */
 	VEC(struct profile_fact) facts; /* a key may come several times */
 	VEC(struct profile_gauge) gauges;
+	struct profile_sources sources;
 
 	/* private */
 	struct id_index function_index;

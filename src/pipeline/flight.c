@@ -268,7 +268,8 @@ static int write_file(struct flight *flight, const struct flight_moment *moment,
 	struct recording_writer *copy;
 	struct outfile file;
 	int fd;
-	int r = outfile_begin(&file, path, err);
+	/* Signals are blocked: nobody could end the wait for a reader. */
+	int r = outfile_begin_ready(&file, path, err);
 
 	if (r < 0)
 		return r;

@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/outfile.h"
 #include "base/scope.h"
 #include "heap/heap_profile.h"
 #include "model/dictionary.h"
@@ -474,6 +476,23 @@ static void explain_nothing(struct loader *loader)
 	bytes_fini(&text);
 }
 
+/* Says who wrote what names the sources, now that all files were opened. */
+static void tell_writers(struct loader *loader)
+{
+	struct profile_sources *sources = &loader->profile->sources;
+
+	for (size_t i = 0; i < sources->items.count; i++) {
+		struct profile_source *source = &sources->items.items[i];
+		struct symbol_writer writer =
+			symboliser_module_writer(loader->symboliser, source->module);
+
+		source->is_known = writer.is_known;
+		source->uid = writer.uid;
+	}
+	sources->has_user = loader->samples.has_user;
+	sources->user_uid = loader->samples.user_uid;
+}
+
 void loader_describe(struct loader *loader)
 {
 	const struct samples *samples = &loader->samples;
@@ -484,6 +503,7 @@ void loader_describe(struct loader *loader)
 	uint64_t to_ns = options->to_ns < duration_ns ? options->to_ns : duration_ns;
 
 	add_gauges(loader);
+	tell_writers(loader);
 	explain_nothing(loader);
 	profile->title = keep_text(profile, samples->title);
 	profile->slice_ns = samples->slice_ns;
@@ -517,6 +537,15 @@ static int refuse_gauge(const struct samples *samples, struct error *err)
 	return -EINVAL;
 }
 
+/* Whether a recording is a file of who looks at it. What comes through a pipe is not. */
+static bool is_readers_file(int fd)
+{
+	struct stat status;
+
+	return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	       (status.st_uid == geteuid() || status.st_uid == outfile_owner());
+}
+
 /*
  * Of what was kept, or of a file without that. What is known of a heap besides the profile is
  * there when that is of the heap.
@@ -527,6 +556,7 @@ static int load_from(int fd, struct recording_reader *kept, const char *name,
 {
 	struct loader loader = {.options = options, .cache = {.fd = -1}};
 	struct stack_filter filter;
+	bool is_own = !kept && is_readers_file(fd);
 	int r = stack_filter_init(&filter, options, err);
 
 	if (r < 0) {
@@ -561,6 +591,7 @@ static int load_from(int fd, struct recording_reader *kept, const char *name,
 	}
 	if (r == 0) {
 		loader_describe(&loader);
+		loader.profile->sources.is_own = is_own;
 		ret->profile = scope_take(&loader.profile);
 		if (samples_are_heap(&loader.samples)) {
 			ret->analysis = scope_take(&loader.samples.heap);

@@ -72,6 +72,7 @@ struct owner {
 	const char *module;
 	enum function_origin origin;
 	uint32_t home; /* see home_of() */
+	uint32_t module_id;
 };
 
 /* Names the functions at an address, the outermost first, as a profile wants them. */
@@ -90,6 +91,12 @@ static int make_lines(struct loader *loader, const struct symbol_frame *frames, 
 		char *shorter = loader->options->short_names ? short_name(frame->function) : NULL;
 
 		if (file == ID_NONE || own == ID_NONE)
+			return -ENOMEM;
+		if (frame->tree > 0 &&
+		    profile_sources_add(&loader->profile->sources,
+					&(struct profile_source){.path = file,
+								 .tree = frame->tree,
+								 .module = owner.module_id}) < 0)
 			return -ENOMEM;
 		lines[i].line = frame->line;
 		lines[i].file = file == own ? 0 : file;
@@ -144,7 +151,7 @@ static uint32_t locate_place(struct loader *loader, uint32_t frame_id)
 	}
 	if (make_lines(loader, frames, count,
 		       (struct owner){module, (enum function_origin)origin,
-				      home_of(loader, frame, &frames[count - 1])},
+				      home_of(loader, frame, &frames[count - 1]), MODULE_NONE},
 		       lines) < 0 ||
 	    (in && profile_module(loader->profile, module, &in->build_id) < 0))
 		return ID_NONE;
@@ -191,7 +198,7 @@ uint32_t loader_locate(struct loader *loader, uint32_t frame_id, bool exact)
 	memcpy(kept, frames, count * sizeof(*kept));
 	if (make_lines(loader, kept, count,
 		       (struct owner){module, frame_origin(loader->dictionary, frame, quality),
-				      home_of(loader, frame, &kept[count - 1])},
+				      home_of(loader, frame, &kept[count - 1]), judged.module},
 		       lines) < 0)
 		return ID_NONE;
 	if (in && profile_module(loader->profile, module, &in->build_id) < 0)

@@ -697,11 +697,12 @@ static void begin_pace(struct session *session)
 
 static int set_up(struct session *session, struct error *err)
 {
-	int r = take_signals(session, err);
+	/* Before signals are blocked: a pipe is waited for until it has a reader, or Ctrl-C. */
+	int r = session->config->last_ns > 0 ? open_flight(session, err)
+					     : open_output(session, err);
 
 	if (r == 0)
-		r = session->config->last_ns > 0 ? open_flight(session, err)
-						 : open_output(session, err);
+		r = take_signals(session, err);
 	if (r == 0)
 		r = launch(session, err);
 	if (r < 0) {

@@ -33,6 +33,7 @@ struct record_config {
 	struct engine_config sampling;
 	struct target target; /* ids are filled in for a command */
 	char *const *command; /* NULL: none is launched */
+	bool arguments; /* keep all of it in the recording, not the name of the program alone */
 	const char *output;
 	const int *output_fd;    /* to be written instead; NULL: none */
 	const int *stop_fd;      /* ends the recording once it can be read; NULL: none */

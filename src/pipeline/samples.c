@@ -68,6 +68,11 @@ static int take_info(void *self, const char *key, const char *value)
 		samples->end_ns = number;
 	if (strcmp(key, "recorded_ns") == 0 && number_parse_u64(value, &number) == 0)
 		samples->recorded_ns = number;
+	if (strcmp(key, "user_uid") == 0 && number_parse_u64(value, &number) == 0 &&
+	    number < UINT32_MAX) {
+		samples->user_uid = (uint32_t)number;
+		samples->has_user = true;
+	}
 	if (strcmp(key, "heap_leaf") == 0)
 		samples->heap_leaf_told = true;
 	if (strcmp(key, "heap_step_ns") == 0 && number_parse_u64(value, &number) == 0 &&

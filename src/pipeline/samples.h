@@ -73,6 +73,8 @@ struct samples {
 	uint64_t clock_monotonic_ns; /* the first pair of both clocks */
 	uint64_t clock_realtime_ns;
 	uint64_t recorded_ns; /* without gaps; 0: there are none */
+	bool has_user;        /* all processes ran as one: */
+	uint32_t user_uid;    /* this one */
 	uint64_t slice_ns;    /* how long the slices are */
 
 	/* private, while reading */

@@ -2,6 +2,7 @@
 #include "pipeline/session_info.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include "base/bytes.h"
 #include "pipeline/boot_id.h"
 #include "pipeline/record.h"
+#include "proc/process_info.h"
 #include "recording/writer.h"
 
 static void put_number(struct recording_writer *writer, const char *key, uint64_t value)
@@ -19,10 +21,15 @@ static void put_number(struct recording_writer *writer, const char *key, uint64_
 	recording_writer_info(writer, key, text);
 }
 
-static void put_command(struct recording_writer *writer, char *const *command)
+/* Arguments may be passwords: they are kept only when that was asked for. */
+static void put_command(struct recording_writer *writer, char *const *command, bool arguments)
 {
 	struct bytes text = {0};
 
+	if (!arguments) {
+		recording_writer_info(writer, "command", *command);
+		return;
+	}
 	for (; *command; command++)
 		bytes_printf(&text, "%s%s", text.size > 0 ? " " : "", *command);
 	bytes_put_u8(&text, 0);
@@ -52,6 +59,24 @@ static void put_boot(struct recording_writer *writer)
 		recording_writer_info(writer, "boot_id", id);
 }
 
+/* Whose program it is, when all that is recorded is one user's: see source_file.h. */
+static void put_user(struct recording_writer *writer, const struct target *target)
+{
+	uid_t user = geteuid();
+	uid_t other;
+
+	if (target->kind != TARGET_COMMAND && target->kind != TARGET_PROCESSES &&
+	    target->kind != TARGET_THREADS)
+		return;
+	if (target->kind != TARGET_COMMAND &&
+	    (target->count == 0 || process_user(target->ids[0], &user) < 0))
+		return;
+	for (size_t i = 1; target->kind != TARGET_COMMAND && i < target->count; i++)
+		if (process_user(target->ids[i], &other) < 0 || other != user)
+			return;
+	put_number(writer, "user_uid", user);
+}
+
 void session_info_begin(struct recording_writer *writer, const struct record_config *config,
 			const char *engine, uint64_t start_ns)
 {
@@ -71,7 +96,8 @@ void session_info_begin(struct recording_writer *writer, const struct record_con
 	if (config->sampling.heap.step_ns > 0)
 		put_number(writer, "heap_step_ns", config->sampling.heap.step_ns);
 	if (config->command)
-		put_command(writer, config->command);
+		put_command(writer, config->command, config->arguments);
+	put_user(writer, &config->target);
 	put_host(writer);
 	put_boot(writer);
 }

@@ -269,6 +269,24 @@ uint64_t process_peak_bytes(void)
 	return 0;
 }
 
+int process_user(pid_t pid, uid_t *ret)
+{
+	char path[64];
+	char line[128];
+	unsigned int real, effective, saved;
+
+	process_path(path, sizeof(path), pid, "status");
+	SCOPED(file) FILE *file = fopen(path, "re");
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "Uid: %u %u %u", &real, &effective, &saved) != 3)
+			continue;
+		*ret = real;
+		return real == effective && real == saved ? 0 : -EINVAL;
+	}
+	return -ESRCH;
+}
+
 bool process_has_variable(pid_t pid, const char *name, const char *value)
 {
 	char path[64];

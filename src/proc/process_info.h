@@ -46,6 +46,12 @@ int process_stat_parse(const char *text, size_t size, struct process_info *ret);
 /* Whether a process began with a variable of that value; no when that cannot be told. */
 bool process_has_variable(pid_t pid, const char *name, const char *value);
 
+/*
+ * As which user a process or thread runs, which its folder in /proc does not tell of all.
+ * Returns 0, or a negative errno, also of one that is several users at once.
+ */
+int process_user(pid_t pid, uid_t *ret);
+
 struct pid_list { /* grown with base/vec.h */
 	pid_t *items;
 	size_t count;

@@ -36,8 +36,7 @@ struct hunt {
 	const char *path; /* of the module, as the process sees it */
 	struct link link;
 	bool needs_symtab, needs_lines;
-	struct elf_file *found;
-	char *found_path;
+	struct debug_file found;
 };
 
 static void scope_release_elf(struct elf_file **elf)
@@ -155,10 +154,10 @@ static int try_file(struct hunt *hunt, const char *path, bool is_linked)
 		return 0;
 	}
 	log_debug("symbols of %s: taken from %s", hunt->path, path);
-	hunt->found_path = strdup(path);
-	if (!hunt->found_path)
+	hunt->found.path = strdup(path);
+	if (!hunt->found.path)
 		return -ENOMEM;
-	hunt->found = scope_take(&elf);
+	hunt->found.elf = scope_take(&elf);
 	return 1;
 }
 
@@ -257,11 +256,12 @@ static int try_fetch(struct hunt *hunt)
 	if (!hunt->search->fetch || hunt->module->build_id.size < 2 ||
 	    hunt->search->fetch(hunt->search->fetch_self, hunt->module, place) < 0)
 		return 0;
+	hunt->found.is_fetched = true;
 	return try_file(hunt, place, false);
 }
 
 int debug_file_find(const struct module *module, struct elf_file *own, const char *path,
-		    const struct symbol_search *search, struct elf_file **ret, char **ret_path)
+		    const struct symbol_search *search, struct debug_file *ret)
 {
 	struct hunt hunt = {
 		.module = module,
@@ -286,6 +286,5 @@ int debug_file_find(const struct module *module, struct elf_file *own, const cha
 	if (r <= 0)
 		return r < 0 ? r : -ENOENT;
 	*ret = hunt.found;
-	*ret_path = hunt.found_path;
 	return 0;
 }

@@ -43,6 +43,13 @@ struct symbol_search {
 	void *fetch_self;
 };
 
+/* What debug_file_find() has found. */
+struct debug_file {
+	struct elf_file *elf; /* owned, as the path */
+	char *path;
+	bool is_fetched; /* a copy: its owner is who fetched it, not who wrote it */
+};
+
 /* Opens a regular file and tells what stat() does. */
 int debug_file_open(const char *path, struct elf_file **ret, struct stat *ret_status,
 		    struct error *err);
@@ -53,9 +60,9 @@ bool debug_file_has_lines(const struct elf_file *elf); /* readable debug informa
 /*
  * Finds a file that has what own, the module's file as opened from path, has not. own
  * is NULL when it could not be had. Returns 0, -ENOENT, or -ENOMEM; the caller closes
- * *ret and frees *ret_path.
+ * and frees what is in *ret.
  */
 int debug_file_find(const struct module *module, struct elf_file *own, const char *path,
-		    const struct symbol_search *search, struct elf_file **ret, char **ret_path);
+		    const struct symbol_search *search, struct debug_file *ret);
 
 #endif

@@ -15,37 +15,38 @@
 
 struct debug_info {
 	char *path;
+	struct symbol_writer writer; /* of what was opened besides */
 	struct dwarf *dwarf;
 	uint64_t owner; /* of the file */
-	bool is_mixed;
 };
 
-/* Notes whose file another one is: its directory may be anybody's to write to. */
-static void note_owner(struct debug_info *info, const struct elf_file *elf)
+static int open_path(struct debug_info *info, const char *path, struct elf_file **ret)
 {
-	uint64_t owner = elf_identity(elf).owner;
+	int r = elf_open(path, ret, NULL);
 
-	if (owner != info->owner && owner != 0 && owner != geteuid())
-		info->is_mixed = true;
+	if (r == 0)
+		info->writer = symbol_writer_join(info->writer, symbol_writer_of(*ret));
+	return r;
 }
 
 /* Opens directory/name, or name when that is absolute. */
-static int open_in(const char *directory, size_t size, const char *name, struct elf_file **ret)
+static int open_in(struct debug_info *info, const char *directory, size_t size, const char *name,
+		   struct elf_file **ret)
 {
 	char place[PATH_MAX];
 
 	if (name[0] == '/')
-		return elf_open(name, ret, NULL);
+		return open_path(info, name, ret);
 	if (snprintf(place, sizeof(place), "%.*s/%s", (int)size, directory, name) >= PATH_MAX)
 		return -ENAMETOOLONG;
-	return elf_open(place, ret, NULL);
+	return open_path(info, place, ret);
 }
 
 static int open_alt(void *self, const char *name, const struct build_id *id, struct elf_file **ret)
 {
-	const struct debug_info *info = self;
+	struct debug_info *info = self;
 	const char *slash = strrchr(info->path, '/');
-	int r = open_in(info->path, slash ? (size_t)(slash - info->path) : 0, name, ret);
+	int r = open_in(info, info->path, slash ? (size_t)(slash - info->path) : 0, name, ret);
 
 	if (r < 0)
 		return r;
@@ -53,32 +54,23 @@ static int open_alt(void *self, const char *name, const struct build_id *id, str
 		elf_close(*ret);
 		return -ENOENT;
 	}
-	note_owner(self, *ret);
 	return 0;
 }
 
 static int open_dwo(void *self, const char *comp_dir, const char *name, uint64_t id,
 		    struct elf_file **ret)
 {
-	int r = open_in(comp_dir, strlen(comp_dir), name, ret);
-
-	if (r == 0)
-		note_owner(self, *ret);
-	return r;
+	return open_in(self, comp_dir, strlen(comp_dir), name, ret);
 }
 
 static int open_dwp(void *self, struct elf_file **ret)
 {
-	const struct debug_info *info = self;
+	struct debug_info *info = self;
 	char place[PATH_MAX];
-	int r;
 
 	if (snprintf(place, sizeof(place), "%s.dwp", info->path) >= PATH_MAX)
 		return -ENAMETOOLONG;
-	r = elf_open(place, ret, NULL);
-	if (r == 0)
-		note_owner(self, *ret);
-	return r;
+	return open_path(info, place, ret);
 }
 
 struct debug_info *debug_info_open(struct elf_file *elf, const char *path)
@@ -89,6 +81,7 @@ struct debug_info *debug_info_open(struct elf_file *elf, const char *path)
 	if (info) {
 		info->path = strdup(path);
 		info->owner = elf_identity(elf).owner;
+		info->writer = SYMBOL_WRITER_NONE;
 	}
 	if (!info || !info->path || dwarf_open(elf, &hooks, &info->dwarf, NULL) < 0) {
 		debug_info_free(info);
@@ -109,7 +102,15 @@ void debug_info_free(struct debug_info *info)
 
 bool debug_info_is_mixed(const struct debug_info *info)
 {
-	return info->is_mixed;
+	const struct symbol_writer *writer = &info->writer;
+
+	return !writer->is_known ||
+	       (writer->uid != info->owner && writer->uid != 0 && writer->uid != geteuid());
+}
+
+struct symbol_writer debug_info_writer(const struct debug_info *info)
+{
+	return info->writer;
 }
 
 struct dwarf *debug_info_dwarf(struct debug_info *info)

@@ -12,6 +12,8 @@
 
 #include <stdbool.h>
 
+#include "symbol/symbol_writer.h"
+
 struct dwarf;
 struct elf_file;
 struct debug_info;
@@ -24,7 +26,10 @@ struct debug_info *debug_info_open(struct elf_file *elf, const char *path);
 void debug_info_free(struct debug_info *info); /* NULL is fine */
 
 struct dwarf *debug_info_dwarf(struct debug_info *info);
-/* Whether a file was opened that belongs to neither the owner of the first, root, nor us. */
+/* Whether what was opened besides is not the work of the first one's owner, root, or us alone. */
 bool debug_info_is_mixed(const struct debug_info *info);
+
+/* Who wrote the files that were found so far, without the first. */
+struct symbol_writer debug_info_writer(const struct debug_info *info);
 
 #endif

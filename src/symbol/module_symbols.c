@@ -115,8 +115,10 @@ static struct elf_file *open_own_file(struct module_symbols *symbols, const stru
 	const char *difference;
 	int r;
 
-	if (elf)
+	if (elf) {
+		symbols->writer.is_known = false; /* root of a container, perhaps */
 		return scope_take(&elf);
+	}
 	r = debug_file_open(path, &elf, &status, &err);
 	if (r == -ENOENT || r == -ENOTDIR) {
 		set_problem(symbols, SYMBOLS_LACK_FILE, "file is gone");
@@ -160,12 +162,24 @@ static void tell_lack(struct module_symbols *symbols, bool has_symtab, bool is_c
 		symbols->lack = SYMBOLS_LACK_LINES;
 }
 
+static void tell_writer(struct module_symbols *symbols, const struct elf_file *own,
+			const struct debug_file *found)
+{
+	if (own)
+		symbols->writer = symbol_writer_join(symbols->writer, symbol_writer_of(own));
+	if (found->elf)
+		symbols->writer = symbol_writer_join(symbols->writer, symbol_writer_of(found->elf));
+	if (found->is_fetched && found->elf)
+		symbols->writer.is_known = false;
+}
+
 static void init_file(struct module_symbols *symbols, const struct module *module,
 		      uint32_t module_id, const struct symbol_search *search)
 {
 	SCOPED(elf) struct elf_file *elf = NULL;
 	SCOPED(elf) struct elf_file *other = NULL;
 	SCOPED(mem) char *other_path = NULL;
+	struct debug_file found = {0};
 	SCOPED(mem) char *path = strdup(module->path);
 	size_t suffix = strlen(DELETED_SUFFIX);
 	size_t size;
@@ -187,13 +201,16 @@ static void init_file(struct module_symbols *symbols, const struct module *modul
 	}
 	is_cut = elf && elf_is_cut(elf);
 	has_symtab = elf && (debug_file_has_symtab(elf) || elf_section_find(elf, ".gnu_debugdata"));
-	if (debug_file_find(module, elf, path, search, &other, &other_path) == 0) {
+	if (debug_file_find(module, elf, path, search, &found) == 0) {
+		other = found.elf;
+		other_path = found.path;
 		clear_problem(symbols);
 		has_symtab = has_symtab || debug_file_has_symtab(other);
 		(void)add_table(symbols, other);
 	}
 	if (!elf && !other)
 		return;
+	tell_writer(symbols, elf, &found);
 	if (elf && !add_table(symbols, elf)) {
 		if (!other)
 			return;
@@ -266,7 +283,7 @@ static void tell(const struct module_symbols *symbols, const struct module *modu
 void module_symbols_init(struct module_symbols *symbols, const struct module *module,
 			 uint32_t module_id, const struct symbol_search *search)
 {
-	*symbols = (struct module_symbols){0};
+	*symbols = (struct module_symbols){.writer = SYMBOL_WRITER_NONE};
 	switch (module->kind) {
 	case MODULE_FILE:
 		init_file(symbols, module, module_id, search);

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbol/symbol_writer.h"
+
 struct elf_file;
 struct elf_symbols;
 struct go_lines;
@@ -36,7 +38,8 @@ struct module_symbols {
 	/* The file with debug information, for whoever takes it; NULL when there is none. */
 	struct elf_file *debug;
 	char *debug_path;
-	struct go_lines *go; /* lines of a Go program without debug information; or NULL */
+	struct symbol_writer writer; /* of all that was opened */
+	struct go_lines *go;         /* lines of a Go program without debug information; or NULL */
 	enum symbols_lack lack;
 	char problem[160]; /* why names are missing; "" when all is well */
 };

@@ -46,6 +46,8 @@ struct header {
 _Static_assert(sizeof(struct header) == 128, "the header is on disk");
 
 #define FRAME_INLINED 1u
+#define FRAME_TREE_SHIFT 4 /* the bits above are the size of symbol_frame.tree */
+#define FRAME_TREE_MAX (UINT16_MAX >> FRAME_TREE_SHIFT)
 
 struct kept_frame {
 	uint32_t name;
@@ -309,6 +311,15 @@ static const struct kept_address *find_kept(const struct kept *kept, uint64_t va
 	return NULL;
 }
 
+/* Never more than the path has. */
+static uint32_t tree_of(const struct kept *kept, const struct kept_frame *frame)
+{
+	const char *file = text_at(kept, frame->file);
+	uint32_t tree = frame->flags >> FRAME_TREE_SHIFT;
+
+	return file && tree < strlen(file) ? tree : 0;
+}
+
 int symbol_store_find(const struct symbol_store *store, uint64_t vaddr, struct symbol_frame *frames,
 		      size_t max)
 {
@@ -331,6 +342,7 @@ int symbol_store_find(const struct symbol_store *store, uint64_t vaddr, struct s
 			.line = frame->line,
 			.column = frame->column,
 			.inlined = frame->flags & FRAME_INLINED,
+			.tree = tree_of(kept, frame),
 			.plain_bytes = name->plain_bytes,
 		};
 	}
@@ -400,6 +412,13 @@ static uint32_t add_name(struct symbol_store *store, const struct symbol_frame *
 	return known.id;
 }
 
+static uint16_t flags_of(const struct symbol_frame *frame)
+{
+	uint32_t tree = frame->tree <= FRAME_TREE_MAX ? frame->tree : 0;
+
+	return (uint16_t)(tree << FRAME_TREE_SHIFT | (frame->inlined ? FRAME_INLINED : 0));
+}
+
 void symbol_store_add(struct symbol_store *store, uint64_t vaddr, const struct symbol_frame *frames,
 		      size_t count)
 {
@@ -415,7 +434,7 @@ void symbol_store_add(struct symbol_store *store, uint64_t vaddr, const struct s
 			.file = add_text(store, frames[i].file),
 			.line = frames[i].line,
 			.column = frames[i].column > UINT16_MAX ? 0 : (uint16_t)frames[i].column,
-			.flags = frames[i].inlined ? FRAME_INLINED : 0,
+			.flags = flags_of(&frames[i]),
 		};
 
 		if (vec_push(&store->frames, frame) < 0)

@@ -505,6 +505,7 @@ static bool fill_frame(struct symboliser *symboliser, const struct dwarf_frame *
 	*ret = (struct symbol_frame){
 		.function = "[inlined]",
 		.file = from->file,
+		.tree = from->tree,
 		.line = from->line,
 		.column = from->column,
 		.inlined = from->inlined,
@@ -690,6 +691,18 @@ bool symboliser_module_has_lines(const struct symboliser *symboliser, uint32_t m
 	const struct module_state *state = find_state(symboliser, module_id);
 
 	return state && (state->has_lines || state->symbols.go);
+}
+
+struct symbol_writer symboliser_module_writer(const struct symboliser *symboliser,
+					      uint32_t module_id)
+{
+	const struct module_state *state = find_state(symboliser, module_id);
+
+	if (!state)
+		return (struct symbol_writer){0};
+	return state->debug
+		       ? symbol_writer_join(state->symbols.writer, debug_info_writer(state->debug))
+		       : state->symbols.writer;
 }
 
 int symboliser_details(struct symboliser *symboliser, uint32_t module_id, uint64_t vaddr,

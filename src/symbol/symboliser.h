@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbol/symbol_writer.h"
+
 struct cache_dir;
 struct error;
 struct jit_symbols;
@@ -36,6 +38,7 @@ struct symbol_frame {
 	uint32_t column;      /* 0 when unknown */
 	bool inlined;         /* into the frame that follows */
 	uint32_t plain_bytes; /* of function, when it is printable ASCII; 0: not known to be */
+	uint32_t tree;        /* bytes of file that are the folder of its sources; 0: none known */
 	uint64_t start;       /* vaddr of the function; 0 when unknown */
 };
 
@@ -132,6 +135,10 @@ bool symboliser_module_is_lost(const struct symboliser *symboliser, uint32_t mod
 
 /* Whether a module that was asked about has debug information. */
 bool symboliser_module_has_lines(const struct symboliser *symboliser, uint32_t module_id);
+
+/* Who wrote what was told of a module so far; not known when it was not asked about yet. */
+struct symbol_writer symboliser_module_writer(const struct symboliser *symboliser,
+					      uint32_t module_id);
 
 /* Tells more of an address that was resolved to SYMBOL_FULL; -ENOENT when it cannot. */
 int symboliser_details(struct symboliser *symboliser, uint32_t module_id, uint64_t vaddr,

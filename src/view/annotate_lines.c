@@ -169,6 +169,8 @@ static void note_part(struct annotation *annotation, const struct file_part *par
 	if (part->rows[part->count - 1].line == 0)
 		annotation_note(annotation, "lines are not known; what would help: wick report "
 					    "--missing FILE");
+	else if (!part->found && source_lack_text(part->source.lack))
+		annotation_note(annotation, "%s", source_lack_text(part->source.lack));
 	else if (!part->found)
 		annotation_note(annotation, "sources were not found; tell where they are with "
 					    "--source-path DIR or --path-map FROM=TO");
@@ -182,8 +184,7 @@ static int put_part(struct annotation *annotation, const struct line_row *rows, 
 	const struct profile *profile = annotation->profile;
 	struct file_part part = {
 		.file = function_of(profile, rows)->file, .rows = rows, .count = count};
-	int r = source_file_find(&annotation->options->sources, profile_text(profile, part.file),
-				 &part.source);
+	int r = source_file_find(&annotation->options->sources, profile, part.file, &part.source);
 
 	if (r == -ENOMEM)
 		return r;

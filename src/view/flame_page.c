@@ -277,7 +277,8 @@ int flame_page_write(const struct profile *profile, const struct flame_page_opti
 	struct page_columns_options columns = {.value_count = profile->value_count,
 					       .collapse_recursion = graph->collapse_recursion,
 					       .lines = !graph->pair,
-					       .search = options->sources};
+					       .search = options->sources,
+					       .ret_lack = options->ret_lack};
 	int r = value_choose(profile, graph->value_name, graph->value, &columns.value, err);
 
 	if (r < 0)

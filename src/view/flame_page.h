@@ -14,7 +14,8 @@ struct source_search;
 struct flame_page_options {
 	struct flame_options graph;          /* widths in pixels are the browser's business */
 	const struct source_search *sources; /* NULL: the text of sources stays out */
-	const char *sides[2];                /* of a pair: what before and after are called */
+	uint32_t *ret_lack;   /* why some were left out, an enum source_lack; NULL: nobody asks */
+	const char *sides[2]; /* of a pair: what before and after are called */
 };
 
 /* Appends the file to out. 0, or what flame_write() returns. */

@@ -601,6 +601,8 @@ static int prepare(struct sheet *sheet)
 				     options->search);
 	if (r == 0 && options->lines)
 		r = page_lines_init(&sheet->lines_of, sheet->profile, &sheet->source);
+	if (r == 0 && options->ret_lack)
+		*options->ret_lack = sheet->source.lack;
 	sheet->places = calloc(sheet->profile->strings.entries.count + 1, ROLES * sizeof(uint32_t));
 	return r < 0 || !sheet->places ? -ENOMEM : 0;
 }

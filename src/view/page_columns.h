@@ -42,6 +42,7 @@ struct page_columns_options {
 	bool collapse_recursion;
 	bool lines;                         /* tell what lines cost */
 	const struct source_search *search; /* finds sources; NULL: they are not shown */
+	uint32_t *ret_lack; /* why some were left out, an enum source_lack; NULL: nobody asks */
 };
 
 #define PAGE_SLICES 4096u /* at most */

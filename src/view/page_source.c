@@ -83,9 +83,12 @@ static int open_text(struct page_source *source, struct page_file *file,
 	file->tried = true;
 	if (source->tried++ >= MAX_SOURCE_FILES)
 		return 0;
-	r = source_file_find(search, profile_text(source->profile, file->path), &file->text);
-	if (r < 0)
+	r = source_file_find(search, source->profile, file->path, &file->text);
+	if (r < 0) {
+		if (file->text.lack > source->lack)
+			source->lack = file->text.lack;
 		return r == -ENOMEM ? r : 0;
+	}
 	file->kept = calloc((size_t)file->text.line_count + 1, 1);
 	return file->kept ? 0 : -ENOMEM;
 }
@@ -288,7 +291,12 @@ void page_source_put(const struct page_source *source, const uint32_t *names, st
 		uint64_t start_ns = source->profile->start_realtime_ns;
 
 		bytes_put_varint(out, names[i]);
-		bytes_put_varint(out, file->kept && start_ns > 0 && file->text.mtime_ns > start_ns);
+		if (file->kept)
+			bytes_put_varint(out, start_ns > 0 && file->text.mtime_ns > start_ns);
+		else
+			bytes_put_varint(out, file->text.lack == SOURCE_LACK_NONE
+						      ? 0
+						      : 1 + (uint32_t)file->text.lack);
 		put_costs(file, out);
 		put_excerpts(file, out, &text);
 	}

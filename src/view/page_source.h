@@ -8,7 +8,8 @@
  * The text is that around lines with samples, the dearest first, until there is enough of it. As
  * columns (page_columns.h):
  *
- *	how many files; of each: its name (a text), whether it changed since the recording,
+ *	how many files; of each: its name (a text); 1 when it changed since the recording, or
+ *	why it has no text: an enum source_lack, plus 1; else 0;
  *	how many costs, of each: line, from the one before; self; total (zigzag);
  *	how many excerpts, of each: first line, lines. Then all their lines, one on a line
  */
@@ -39,6 +40,7 @@ struct page_source {
 	uint32_t *file_of;         /* by text of the profile: file plus one */
 	size_t tried;              /* files so far */
 	size_t bytes;              /* of text so far */
+	uint32_t lack;             /* enum source_lack: the best reason for those without text */
 };
 
 /*

@@ -15,7 +15,7 @@ import pathlib
 import re
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").glob("*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.md")])
 EXAMPLES = ("sh", "console", "c")
 PICTURES = ("", "text", "json", "ini", "yaml")
 COMMAND = re.compile(r"^(?:\$ |sudo |wick |make |cc |gcc |perf record |docker |kubectl |python3? |tests/|scripts/|WICK_\w+=)",

@@ -220,7 +220,9 @@ static bool has_text(const struct bytes *out, const char *text)
 static void sources_are_the_lines_around_samples(void **state)
 {
 	char path[] = "/tmp/wick-page.XXXXXX";
-	struct source_search search = {0};
+	const char *folder = "/tmp";
+	struct source_search search = {
+		.directories = &folder, .directory_count = 1, .is_asked = true};
 	int fd = mkstemp(path);
 	struct profile *profile = of_line(path, 40);
 	struct bytes out;

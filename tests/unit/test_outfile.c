@@ -79,6 +79,143 @@ static void an_opened_file_keeps_its_bytes_and_is_close_on_exec(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
+static mode_t mode_of(const char *path)
+{
+	struct stat status;
+
+	assert_int_equal(stat(path, &status), 0);
+	return status.st_mode & 07777;
+}
+
+/* Writes in both ways; both have to say the same. */
+static void assert_refused(const char *path, const char *why)
+{
+	struct error err = {0};
+	bool created;
+
+	assert_int_equal(outfile_write(path, "x", 1, &err), -EPERM);
+	assert_non_null(strstr(err.text, why));
+	assert_non_null(strstr(err.remedy, "-o FILE"));
+	assert_int_equal(outfile_open(path, &created, &err), -EPERM);
+	assert_non_null(strstr(err.text, why));
+}
+
+static void results_are_for_their_owner_alone(void **state)
+{
+	const char *path = path_of("private");
+	bool created;
+	mode_t before = umask(0);
+	int fd;
+
+	assert_int_equal(outfile_write(path, "x", 1, NULL), 0);
+	assert_int_equal(mode_of(path), 0600);
+	assert_int_equal(chmod(path, 0644), 0); /* as earlier versions made it */
+	fd = outfile_open(path, &created, NULL);
+	assert_true(fd >= 0 && !created);
+	close(fd);
+	assert_int_equal(mode_of(path), 0600);
+	assert_int_equal(unlink(path), 0);
+	fd = outfile_open(path, &created, NULL);
+	assert_true(fd >= 0 && created);
+	close(fd);
+	assert_int_equal(mode_of(path), 0600);
+	assert_int_equal(unlink(path), 0);
+	(void)umask(before);
+}
+
+static void a_link_is_followed_only_where_nobody_else_could_put_it(void **state)
+{
+	char target[128];
+	const char *path;
+
+	(void)snprintf(target, sizeof(target), "%s", path_of("target"));
+	path = path_of("link");
+	assert_int_equal(outfile_write(target, "old", 3, NULL), 0);
+	assert_int_equal(symlink(target, path), 0);
+	assert_int_equal(outfile_write(path, "through", 7, NULL), 0);
+	assert_holds(target, "through");
+	assert_int_equal(chmod(folder, 01777), 0);
+	assert_refused(path, "link");
+	assert_holds(target, "through");
+	assert_int_equal(chmod(folder, 0700), 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(unlink(target), 0);
+}
+
+static void a_file_with_another_name_is_not_written_into_in_a_sticky_folder(void **state)
+{
+	char other[128];
+	const char *path;
+
+	(void)snprintf(other, sizeof(other), "%s", path_of("other"));
+	path = path_of("name");
+	assert_int_equal(outfile_write(other, "precious", 8, NULL), 0);
+	assert_int_equal(link(other, path), 0);
+	assert_int_equal(chmod(folder, 01777), 0);
+	assert_refused(path, "other names");
+	assert_holds(other, "precious");
+	assert_int_equal(chmod(folder, 0700), 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(unlink(other), 0);
+}
+
+static void a_file_of_another_user_is_refused_in_a_sticky_folder(void **state)
+{
+	const char *path = path_of("theirs");
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(outfile_write(path, "theirs", 6, NULL), 0);
+	assert_int_equal(chown(path, 65534, 65534), 0);
+	assert_int_equal(chmod(folder, 01777), 0);
+	assert_refused(path, "another user");
+	assert_holds(path, "theirs");
+	/* The caller of sudo is the one for whom it is written. */
+	assert_int_equal(setenv("SUDO_UID", "65534", 1), 0);
+	assert_int_equal(setenv("SUDO_GID", "65534", 1), 0);
+	assert_int_equal(outfile_write(path, "ours", 4, NULL), 0);
+	assert_int_equal(unsetenv("SUDO_UID"), 0);
+	assert_int_equal(unsetenv("SUDO_GID"), 0);
+	assert_holds(path, "ours");
+	assert_int_equal(chmod(folder, 0700), 0);
+	assert_int_equal(unlink(path), 0);
+}
+
+static void a_pipe_that_nobody_reads_is_refused_in_a_sticky_folder(void **state)
+{
+	const char *path = path_of("pipe");
+	char passed[16];
+	int reader;
+
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(chmod(folder, 01777), 0);
+	(void)alarm(60); /* it is opened without waiting, or this ends the test */
+	assert_refused(path, "nobody reads");
+	reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_true(reader >= 0);
+	assert_int_equal(outfile_write(path, "passed", 6, NULL), 0);
+	assert_int_equal(read(reader, passed, sizeof(passed)), 6);
+	assert_memory_equal(passed, "passed", 6);
+	close(reader);
+	(void)alarm(0);
+	assert_int_equal(chmod(folder, 0700), 0);
+	assert_int_equal(unlink(path), 0);
+}
+
+static void a_pipe_is_not_waited_for_where_it_must_be_ready(void **state)
+{
+	const char *path = path_of("pipe");
+	struct outfile file;
+	struct error err = {0};
+
+	assert_int_equal(mkfifo(path, 0600), 0);
+	(void)alarm(60);
+	assert_int_equal(outfile_begin_ready(&file, path, &err), -EPERM);
+	assert_non_null(strstr(err.text, "nobody reads"));
+	(void)alarm(0);
+	assert_int_equal(unlink(path), 0);
+}
+
 static int make_folder(void **state)
 {
 	(void)snprintf(folder, sizeof(folder), "/tmp/test_outfile.XXXXXX");
@@ -96,6 +233,12 @@ int main(void)
 		cmocka_unit_test(a_file_is_replaced_whole),
 		cmocka_unit_test(a_failure_names_the_path_and_a_remedy),
 		cmocka_unit_test(an_opened_file_keeps_its_bytes_and_is_close_on_exec),
+		cmocka_unit_test(results_are_for_their_owner_alone),
+		cmocka_unit_test(a_link_is_followed_only_where_nobody_else_could_put_it),
+		cmocka_unit_test(a_file_with_another_name_is_not_written_into_in_a_sticky_folder),
+		cmocka_unit_test(a_file_of_another_user_is_refused_in_a_sticky_folder),
+		cmocka_unit_test(a_pipe_that_nobody_reads_is_refused_in_a_sticky_folder),
+		cmocka_unit_test(a_pipe_is_not_waited_for_where_it_must_be_ready),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

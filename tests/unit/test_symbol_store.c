@@ -80,7 +80,8 @@ static void fill(struct symbol_store *store, uint64_t first)
 			{.function = "inner", .file = "a.h", .line = 7, .inlined = true},
 			{.function = "outer()",
 			 .linker = "_Z5outerv",
-			 .file = "a.c",
+			 .file = "/src/a.c",
+			 .tree = 4,
 			 .line = i + 1,
 			 .column = 3,
 			 .plain_bytes = 7,
@@ -104,7 +105,8 @@ static void check(const struct symbol_store *store, uint64_t first)
 		assert_int_equal(count, i % 2 + 1);
 		assert_string_equal(outer->function, "outer()");
 		assert_string_equal(outer->linker, "_Z5outerv");
-		assert_string_equal(outer->file, "a.c");
+		assert_string_equal(outer->file, "/src/a.c");
+		assert_int_equal(outer->tree, 4);
 		assert_int_equal(outer->line, i + 1);
 		assert_int_equal(outer->column, 3);
 		assert_int_equal(outer->plain_bytes, 7);
@@ -113,6 +115,7 @@ static void check(const struct symbol_store *store, uint64_t first)
 		if (count == 2) {
 			assert_string_equal(frames[0].function, "inner");
 			assert_null(frames[0].linker);
+			assert_int_equal(frames[0].tree, 0);
 			assert_true(frames[0].inlined);
 		}
 		assert_int_equal(symbol_store_find(store, first + 2 * (uint64_t)i + 1, frames, 2),

@@ -177,7 +177,7 @@ function readLines(reader) {
 }
 
 function readFile(reader, texts) {
-	const file = { name: texts[takeOne(reader)], changed: takeOne(reader) === 1, costs: new Map(), excerpts: [], lines: new Map() };
+	const file = { name: texts[takeOne(reader)], state: takeOne(reader), costs: new Map(), excerpts: [], lines: new Map() };
 	let line = 0;
 	for (let left = takeOne(reader); left > 0; left--) {
 		line += takeOne(reader);

@@ -59,10 +59,15 @@ function putSourceLine(body, file, costs, line, whole) {
 		row.classList.add('hot');
 }
 
+// By what page_source.h tells of a file without text.
+const SOURCE_LACKS = ['', '', 'the source was not found', 'source left out: the file is not below its compilation directory (--source-path DIR names its folder)',
+	'source left out: recording, program, debug information and source were not all of one user (--source includes it)',
+	'source left out: the owner of the program may not read the file'];
+
 function sourceNote(file) {
 	if (file.lines.size === 0)
-		return ' \u00b7 the source was not at hand, or left out: lines with samples only';
-	return file.changed ? ' \u00b7 the file was changed after the recording: lines may be shifted' : '';
+		return ' \u00b7 ' + (SOURCE_LACKS[file.state] || 'the source was left out') + ': lines with samples only';
+	return file.state === 1 ? ' \u00b7 the file was changed after the recording: lines may be shifted' : '';
 }
 
 function showSource() {

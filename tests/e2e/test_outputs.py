@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Files that wick writes: for their owner alone, without arguments, and never somebody else's."""
+import os
+import pathlib
+import re
+import signal
+import stat
+import subprocess
+
+import pytest
+from conftest import REFUSAL, ROOT, WICK, state_of, wait_for, workload
+
+NOBODY = 65534
+SECRET = "--password=hunter2"
+
+
+def mode_of(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.fixture
+def recording(wick):
+    if REFUSAL:
+        pytest.skip(f"perf events are refused here: {REFUSAL}")
+    return wick.record([*workload("split", 100), SECRET], "-F", 499)
+
+
+@pytest.fixture
+def sticky(tmp_path):
+    folder = tmp_path / "sticky"
+    folder.mkdir()
+    folder.chmod(0o1777)
+    return folder
+
+
+def outputs_of(wick, recording, folder):
+    """A file of every command that writes one."""
+    source = recording.path
+    commands = {
+        "record.wick": ("record", "-o", "FILE", "--", "true"),
+        "last.wick": ("record", "--last", "10", "-o", "FILE", "--", "true"),
+        "flame.svg": ("flame", source, "-o", "FILE"),
+        "flame.html": ("flame", source, "-o", "FILE"),
+        "beside.svg": ("record", "-o", folder / "beside.wick", "--flame", "FILE", "--", "true"),
+        "diff.svg": ("diff", source, source, "-o", "FILE"),
+        "export.json": ("export", source, "--format", "speedscope", "-o", "FILE"),
+        "lines.json": ("export", source, "--format", "samples", "-o", "FILE"),
+        "merged.wick": ("merge", source, source, "-o", "FILE"),
+        "imported.wick": ("import", folder / "in.folded", "-o", "FILE"),
+        "heap.wick": ("heap", "-o", "FILE", "--", "sh", "-c", "echo"),
+        "heap.html": ("heap-report", folder / "heap.wick", "-o", "FILE"),
+    }
+    (folder / "in.folded").write_text("app;main;f 3\n")
+    for name, command in commands.items():
+        wick.ok(*[folder / name if word == "FILE" else word for word in command])
+    return {name: folder / name for name in commands}
+
+
+def test_what_any_command_writes_is_for_its_owner_alone(wick, recording, tmp_path):
+    before = os.umask(0)
+    try:
+        files = outputs_of(wick, recording, tmp_path)
+    finally:
+        os.umask(before)
+    assert {name: oct(mode_of(path)) for name, path in files.items()} == \
+        {name: "0o600" for name in files}
+
+
+def test_no_source_file_creates_outputs_of_its_own():
+    """Results go through base/outfile; these few make what is no result."""
+    allowed = {
+        "src/base/outfile.c",  # the one place
+        "src/base/cache_dir.c",  # the caches, 0600 in a folder 0700
+        "src/engine/signal/session.c",  # what a recorded program shares with wick, the same
+        "src/inproc/session_file.c",
+    }
+    found = {str(path.relative_to(ROOT)) for path in (ROOT / "src").rglob("*.c")
+             if re.search(r'O_CREAT\b|\bcreat\(|fopen\([^;]*"[wa]', path.read_text(encoding="utf-8"))}
+    assert found <= allowed
+
+
+def texts_of(wick, recording, folder):
+    """All that can be got out of a recording."""
+    looks = [("info", recording.path), ("info", recording.path, "--format", "json"),
+             ("report", recording.path), ("report", recording.path, "--format", "json"),
+             ("timeline", recording.path)]
+    looks += [("export", recording.path, "--format", name, "-o", "-")
+              for name in ("folded", "speedscope", "firefox", "json", "samples")]
+    for look in looks:
+        yield look, wick.ok(*look).stdout
+    for name in ("x.svg", "x.html"):
+        wick.ok("flame", recording.path, "-o", folder / name)
+        yield name, (folder / name).read_text(encoding="utf-8")
+
+
+def test_arguments_stay_out_of_a_recording_and_of_all_that_comes_of_it(wick, recording, tmp_path):
+    assert recording.info()["session"]["command"] == workload("split")[0]
+    for look, text in texts_of(wick, recording, tmp_path):
+        assert "hunter2" not in text, look
+
+
+def test_arguments_are_kept_when_asked_for(wick):
+    if REFUSAL:
+        pytest.skip(f"perf events are refused here: {REFUSAL}")
+    command = [*workload("split", 50), SECRET]
+    asked = wick.record(command, "--args")
+    assert asked.info()["session"]["command"] == " ".join(command)
+    path = wick.new_path()
+    wick.ok("heap", "--args", "-o", path, "--", *command)
+    assert SECRET in wick.ok("info", path).stdout
+    wick.ok("heap", "-o", path, "--", *command)
+    assert "hunter2" not in wick.ok("info", path).stdout
+
+
+def test_nothing_that_a_recorder_shares_holds_arguments(wick, background):
+    """Neither its session files nor what it answers to wick status."""
+    recorder = wick.start("heap", "-o", "x.wick", "--", "sh", "-c", "sleep 1000 & wait", SECRET)
+    wait_for(lambda: "recording" in wick.run("status").stdout or wick.run("status").stdout.strip(),
+             what="a recorder that answers")
+    told = wick.run("status", "--format", "json").stdout + wick.run("status").stdout
+    assert "hunter2" not in told
+    shared = [path for parent in ("/dev/shm", "/tmp") for path in pathlib.Path(parent).glob("wick-*/*")
+              if path.is_file()]
+    for path in shared:
+        try:
+            assert SECRET.encode() not in path.read_bytes(), path
+        except OSError:
+            continue  # of another recorder, which has ended
+    os.killpg(recorder.pid, signal.SIGTERM)
+    recorder.communicate(timeout=30)
+
+
+@pytest.mark.parametrize("command", (("record", "-o", "FILE", "--", "true"),
+                                     ("record", "--last", "10", "-o", "FILE", "--", "true"),
+                                     ("flame", "IN", "-o", "FILE"),
+                                     ("export", "IN", "--format", "folded", "-o", "FILE")))
+@pytest.mark.parametrize("kind", ("link", "theirs", "pipe"))
+def test_what_others_may_have_put_into_a_sticky_folder_is_refused(wick, sticky, tmp_path, kind,
+                                                                  command):
+    folded = tmp_path / "in.folded"
+    folded.write_text("app;main;f 3\n")
+    path = sticky / "out.svg"
+    precious = tmp_path / "precious"
+    precious.write_text("precious")
+    if kind == "link":
+        path.symlink_to(precious)
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif os.geteuid() != 0:
+        pytest.skip("needs root to have a file of another user")
+    else:
+        path.write_text("theirs")
+        os.chown(path, NOBODY, NOBODY)
+    words = {"FILE": path, "IN": folded}
+    done = wick.run(*[words.get(word, word) for word in command])
+    assert done.returncode == 1, done.stderr
+    assert f"cannot write {path}" in done.stderr and "-o FILE" in done.stderr
+    assert precious.read_text() == "precious"
+    if kind == "theirs":
+        assert path.read_text() == "theirs" and path.stat().st_uid == NOBODY
+
+
+def test_a_new_file_in_a_sticky_folder_is_written(wick, sticky, tmp_path):
+    (tmp_path / "in.folded").write_text("app;main;f 3\n")
+    for _ in range(2):  # the second time it is our own
+        wick.ok("flame", tmp_path / "in.folded", "-o", sticky / "x.svg")
+    assert mode_of(sticky / "x.svg") == 0o600
+
+
+@pytest.fixture
+def device_names():
+    """Puts /dev/stdout back if a wick of root has put a file in its place."""
+    before = os.readlink("/dev/stdout")
+    yield
+    if not os.path.islink("/dev/stdout"):
+        os.unlink("/dev/stdout")
+        os.symlink(before, "/dev/stdout")
+        pytest.fail("/dev/stdout was replaced")
+
+
+@pytest.mark.parametrize("name", ("/dev/stdout", "/dev/fd/1", "-"))
+@pytest.mark.parametrize("piped", (True, False))
+def test_standard_output_has_several_names(device_names, tmp_path, name, piped):
+    (tmp_path / "in.folded").write_text("app;main;f 3\n")
+    command = [str(WICK), "export", str(tmp_path / "in.folded"), "--format", "folded", "-o", name]
+    if piped:
+        text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    else:
+        with open(tmp_path / "out", "a", encoding="utf-8") as out:
+            out.write("before\n")
+            out.flush()
+            subprocess.run(command, stdout=out, check=True)
+        text = (tmp_path / "out").read_text(encoding="utf-8")
+        assert text.startswith("before\n")
+    assert text.endswith("main;f 3\n")
+
+
+def test_devices_and_pipes_take_a_recording(wick, tmp_path):
+    wick.ok("record", "-o", "/dev/null", "--", "true")
+    reader = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    done = wick.run("record", "-o", f"/dev/fd/{reader.stdin.fileno()}", "--", "true",
+                    pass_fds=(reader.stdin.fileno(),))
+    out, _ = reader.communicate(timeout=30)
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "copy.wick").write_bytes(out)
+    wick.ok("info", tmp_path / "copy.wick")
+
+
+@pytest.mark.parametrize("number", (signal.SIGINT, signal.SIGTERM))
+def test_waiting_for_the_reader_of_a_pipe_can_be_ended(wick, tmp_path, number):
+    os.mkfifo(tmp_path / "pipe")
+    process = wick.start("record", "-o", "pipe", "--", "touch", "ran")
+
+    def waits():
+        stack = pathlib.Path(f"/proc/{process.pid}/wchan").read_text(encoding="ascii")
+        return "fifo" in stack or "wait_for_partner" in stack
+
+    if os.geteuid() == 0:
+        wait_for(waits, what="a recorder that waits for a reader")
+    else:
+        wait_for(lambda: state_of(process.pid) == "S", what="a recorder that waits")
+    process.send_signal(number)
+    assert process.wait(timeout=30) == -number
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.root
+def test_under_sudo_results_belong_to_the_caller(wick, tmp_path):
+    (tmp_path / "in.folded").write_text("app;main;f 3\n")
+    env = {**os.environ, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)}
+    wick.ok("flame", "in.folded", "-o", "x.svg", env=env)
+    wick.ok("record", "-o", "x.wick", "--", "true", env=env)
+    for name in ("x.svg", "x.wick"):
+        status = (tmp_path / name).stat()
+        assert (status.st_uid, status.st_gid, mode_of(tmp_path / name)) == (NOBODY, NOBODY, 0o600)
