@@ -57,7 +57,7 @@ struct session {
 	bool created;  /* the output did not exist before */
 	int output_fd; /* owned by the writer */
 	int signal_fd;
-	struct remote remote; /* where others ask how it goes */
+	struct remote *remote; /* where others ask how it goes; NULL: they cannot */
 	struct pace pace;
 	struct leak_watch leaks;
 	sigset_t old_mask;
@@ -375,7 +375,7 @@ static void answer(void *self, enum remote_request request, struct bytes *reply)
 /* Waits until there is something to do. */
 static void wait_for_work(struct session *session, int timeout_ms)
 {
-	struct pollfd fds[TARGET_WATCH_MAX + 5];
+	struct pollfd fds[TARGET_WATCH_MAX + REMOTE_FDS + 4];
 	const int *stop_fd = session->config->stop_fd;
 	nfds_t n = 0;
 	size_t i;
@@ -385,20 +385,17 @@ static void wait_for_work(struct session *session, int timeout_ms)
 				   .events = POLLIN};
 	fds[n++] = (struct pollfd){.fd = session->launched ? session->child.pid_fd : -1,
 				   .events = POLLIN};
-	fds[n++] = (struct pollfd){.fd = session->engine ? remote_fd(&session->remote) : -1,
-				   .events = POLLIN};
 	fds[n++] = (struct pollfd){.fd = stop_fd ? *stop_fd : -1, .events = POLLIN};
 	for (i = 0; i < session->others.count; i++)
 		fds[n++] = (struct pollfd){.fd = session->others.pid_fds[i], .events = POLLIN};
+	n += remote_fds(session->remote, fds + n);
 	if (poll(fds, n, timeout_ms) < 0)
 		return;
 	if (fds[0].revents & POLLIN)
 		read_signals(session);
-	if (fds[4].revents != 0)
+	if (fds[3].revents != 0)
 		session->stop_signals = 1;
-	/* One who has said nothing so far does not stay for ever. */
-	if (fds[3].revents != 0 || session->remote.peer_fd >= 0)
-		remote_serve(&session->remote, clock_monotonic_ns(), answer, session);
+	remote_serve(session->remote, clock_monotonic_ns(), answer, session);
 }
 
 /* Whether those who joined have ended, and nobody came in their place for a while. */
@@ -675,7 +672,7 @@ static void session_fini(struct session *session)
 	if (session->launched)
 		child_fini(&session->child);
 	target_watch_fini(&session->others);
-	remote_close(&session->remote);
+	remote_close(session->remote);
 	if (session->signal_fd >= 0) {
 		(void)close(session->signal_fd);
 		(void)sigprocmask(SIG_SETMASK, &session->old_mask, NULL);
@@ -691,7 +688,7 @@ static void begin_pace(struct session *session)
 	pace.notice = session->config->notice;
 	pace.self = session->config->self;
 	if (!session->config->is_guest)
-		remote_open(&session->remote);
+		session->remote = remote_open();
 	pace_begin(&session->pace, &pace, session->engine);
 }
 
@@ -746,8 +743,7 @@ static bool is_stopped(const struct session *session)
 
 int record_run(const struct record_config *config, struct record_result *ret, struct error *err)
 {
-	struct session session = {
-		.config = config, .result = ret, .signal_fd = -1, .remote = {-1, -1, 0}};
+	struct session session = {.config = config, .result = ret, .signal_fd = -1};
 	int r;
 
 	*ret = (struct record_result){0};
@@ -768,6 +764,8 @@ int record_run(const struct record_config *config, struct record_result *ret, st
 	ret->killed_by = session.launched ? child_killed_by(&session.child) : 0;
 	ret->target_stopped = is_stopped(&session);
 	/* What comes now may need memory of its own: that of the recorder goes first. */
+	remote_close(session.remote);
+	session.remote = NULL;
 	engine_close(session.engine);
 	session.engine = NULL;
 	recording_writer_free(session.writer);
