@@ -249,6 +249,23 @@ static void begin_recording(struct recorder *recorder, struct error *err)
 		config->armed(config->self, engine_environment(recorder->engine));
 }
 
+/* A program may be killed while it waits for its start: then that is what failed. */
+static int explain_early_end(struct recorder *recorder, int r, struct error *err)
+{
+	struct record_result *result = recorder->result;
+
+	if (!recorder->launched || recorder->child.released || !child_ended(&recorder->child))
+		return r;
+	result->killed_by = child_killed_by(&recorder->child);
+	result->child_status = child_exit_status(&recorder->child);
+	result->killed_early = true;
+	(void)error_set(err, -ECANCELED, "%s was killed by signal %d (%s) before it began",
+			recorder->config->command[0], result->killed_by,
+			strsignal(result->killed_by));
+	error_remedy(err, "start it again; nothing was recorded");
+	return -ECANCELED;
+}
+
 int recorder_open(struct recorder *recorder, const struct record_config *config,
 		  struct record_result *result, struct error *err)
 {
@@ -265,6 +282,7 @@ int recorder_open(struct recorder *recorder, const struct record_config *config,
 		begin_recording(recorder, err);
 		return 0;
 	}
+	r = explain_early_end(recorder, r, err);
 	if (recorder->created)
 		(void)unlink(config->output); /* we made it, and it is empty */
 	recorder_end(recorder, RECORDER_END_ALL);
