@@ -320,8 +320,10 @@ void recorder_end(struct recorder *recorder, enum recorder_end until)
 	recorder->writer = NULL;
 	if (until == RECORDER_END_RECORDING)
 		return;
-	if (recorder->launched)
+	if (recorder->launched) {
 		child_fini(&recorder->child);
+		engine_tidy(recorder->config->engine);
+	}
 	recorder->launched = false;
 	target_watch_fini(&recorder->others);
 	scope_release_fd(&recorder->signal_fd);

@@ -13,7 +13,7 @@
  *	kernel, jit, memory	what was learned while it ran
  *	flight, writer	the output
  *	-- the recording has ended; a program that was launched may still run --
- *	child, others	the target
+ *	child, others	the target, and what the engine had left for it
  *	signals		as they were before
  *
  * The pace only borrows the engine, and is not asked after the remote control has ended.

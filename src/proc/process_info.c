@@ -269,6 +269,13 @@ uint64_t process_peak_bytes(void)
 	return 0;
 }
 
+bool process_is_over(pid_t pid)
+{
+	struct process_info info;
+
+	return process_info_read(pid, &info, NULL) < 0 || info.state == 'Z' || info.state == 'X';
+}
+
 bool process_has_variable(pid_t pid, const char *name, const char *value)
 {
 	char path[64];
