@@ -89,7 +89,7 @@ STDERR_USERS = {
     "src/cli/main.c": "keeps its number when it is closed",
     "src/inproc/alone.c": "complain(): nobody else is there who could print",
     "src/pipeline/launch.c": "closes it for a program that is to be silent",
-    "src/pipeline/record.c": "gives it to a program whose output would be ours",
+    "src/pipeline/recorder.c": "gives it to a program whose output would be ours",
     "src/pipeline/watch.c": "gives it to a program whose output would be ours",
 }
 STREAM_OF = {"fprintf": 0, "vfprintf": 0, "fputs": -1, "fputc": -1, "putc": -1, "fwrite": -1,

@@ -29,8 +29,9 @@ Case = collections.namedtuple("Case", "name status seconds detail")
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 DETAIL_LINES = 40
 # Files of end-to-end tests that look at what was recorded, or count: not at how long something took.
-STEADY = ("alone", "annotate", "bad_input", "cfi", "debuginfod", "diff", "docs", "example_programs", "examples", "formats",
-          "heap", "heaptrack", "hostile_files", "import_files", "looking", "names", "other_viewers", "png", "symbolize", "values")
+STEADY = ("alone", "annotate", "bad_input", "cfi", "debuginfod", "diff", "docs", "example_programs", "examples",
+          "failure_paths", "formats", "heap", "heaptrack", "hostile_files", "import_files", "looking", "names",
+          "other_viewers", "png", "symbolize", "values")
 
 
 class BuildFailed(Exception):

@@ -327,6 +327,8 @@ static int exit_status(const struct heap_recording *recording, const struct reco
 {
 	if (result->exec_code < 0)
 		return result->exec_code == -ENOENT ? 127 : 126;
+	if (result->killed_early)
+		return result->child_status;
 	if (r == 0 && (is_too_high(recording) || recording->leak_status == COMMAND_GATE))
 		return COMMAND_GATE;
 	if (r < 0 || recording->leak_status != COMMAND_DONE)

@@ -414,6 +414,8 @@ static int exit_status(const struct record_result *result, int r)
 		return result->exec_code == -ENOENT ? 127 : 126;
 	if (r == -EINVAL && result->duration_ns == 0)
 		return COMMAND_USAGE; /* an event, engine or output that makes no sense */
+	if (result->killed_early)
+		return result->child_status;
 	if (r < 0)
 		return COMMAND_FAILED;
 	return result->has_child ? result->child_status : COMMAND_DONE;

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/number.h"
+#include "base/scope.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "cli/command.h"
@@ -32,7 +33,7 @@ struct status_options {
 /* What is known of recorders: an array of their answers. */
 struct recorders {
 	json_t *answers;
-	size_t refused;      /* that do not answer to us */
+	size_t others;       /* folders of recorders that are other users' */
 	struct error silent; /* why one does not answer to anybody; code 0: all do */
 };
 
@@ -72,15 +73,12 @@ static bool is_about(const json_t *answer, pid_t pid)
 	return false;
 }
 
-/* The answer of a recorder to a request; NULL when it gives none. */
-static json_t *ask(pid_t recorder, enum remote_request request, struct error *err)
+/* The answer of a recorder as it can be read; NULL when it makes no sense. Releases the reply. */
+static json_t *read_answer(pid_t recorder, struct bytes *reply)
 {
-	struct bytes reply = {0};
-	json_t *answer = NULL;
+	json_t *answer = json_loadb((const char *)reply->data, reply->size, 0, NULL);
 
-	if (remote_ask(recorder, request, &reply, err) == 0)
-		answer = json_loadb((const char *)reply.data, reply.size, 0, NULL);
-	bytes_fini(&reply);
+	bytes_fini(reply);
 	if (!json_is_object(answer)) {
 		json_decref(answer);
 		return NULL;
@@ -90,6 +88,15 @@ static json_t *ask(pid_t recorder, enum remote_request request, struct error *er
 	return answer;
 }
 
+/* The answer of a recorder to a request; NULL when it gives none. */
+static json_t *ask(pid_t recorder, enum remote_request request, struct error *err)
+{
+	struct bytes reply = {0};
+
+	return remote_ask(recorder, request, &reply, err) == 0 ? read_answer(recorder, &reply)
+							       : NULL;
+}
+
 /* What stands for the answer of a recorder that gives none; NULL without memory. */
 static json_t *silence_of(pid_t recorder, const struct error *why)
 {
@@ -97,16 +104,18 @@ static json_t *silence_of(pid_t recorder, const struct error *why)
 			 why->text, "remedy", why->remedy);
 }
 
-/* Asks one, and keeps its answer if that is about a process. */
-static void ask_one(pid_t recorder, pid_t pid, struct recorders *ret)
+/* Keeps what one has answered if that is about a process. */
+static void keep(struct remote_answer *from, pid_t pid, struct recorders *ret)
 {
-	struct error why = {0};
-	json_t *answer = ask(recorder, REMOTE_STATUS, &why);
+	json_t *answer = NULL;
 
-	ret->refused += why.code == -EACCES;
-	if (why.code == -ETIMEDOUT) {
-		ret->silent = why;
-		answer = silence_of(recorder, &why);
+	if (from->err.code == 0)
+		answer = read_answer(from->recorder, &from->reply);
+	else
+		bytes_fini(&from->reply);
+	if (from->err.code == -ETIMEDOUT) {
+		ret->silent = from->err;
+		answer = silence_of(from->recorder, &from->err);
 	}
 	if (answer && is_about(answer, pid))
 		(void)json_array_append_new(ret->answers, answer);
@@ -129,12 +138,19 @@ static bool is_listed(const struct pid_list *list, pid_t pid)
 static int find(pid_t pid, struct recorders *ret, struct error *err)
 {
 	struct pid_list list = {0};
-	int r = remote_list(&list, err);
+	int r = remote_list(&list, &ret->others, err);
 	bool is_recorder = r == 0 && is_listed(&list, pid);
+	size_t count = is_recorder ? 1 : list.count;
+	SCOPED(mem) struct remote_answer *answers = calloc(count + 1, sizeof(*answers));
 
-	for (size_t i = 0; i < list.count && r == 0; i++)
-		if (!is_recorder || list.items[i] == pid)
-			ask_one(list.items[i], pid, ret);
+	if (r == 0 && !answers)
+		r = error_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < count && r == 0; i++)
+		answers[i].recorder = is_recorder ? pid : list.items[i];
+	if (r == 0)
+		remote_ask_all(answers, count, REMOTE_STATUS, REMOTE_LIMIT_MS);
+	for (size_t i = 0; i < count && r == 0; i++)
+		keep(&answers[i], pid, ret);
 	vec_fini(&list);
 	return r;
 }
@@ -269,7 +285,7 @@ static int nobody(const struct recorders *recorders, pid_t pid, struct error *er
 		return -ESRCH;
 	}
 	error_remedy(err, "%s",
-		     recorders->refused > 0
+		     recorders->others > 0
 			     ? "other users' recorders answer to them and to root alone"
 			     : "begin with: wick record -p PID, or wick record -- PROGRAM");
 	return -ESRCH;
@@ -329,7 +345,14 @@ const struct command command_status = {
 		(const char *const[]){
 			"Shows the recorders of this machine that are at work: all, the recorder "
 			"PID, or those that record the process PID. Recorders answer to their own "
-			"user and to root.",
+			"user and to root, within ten seconds or not at all.",
+			"A recorder listens on a socket in a folder of its user: /run/wick for "
+			"root, $XDG_RUNTIME_DIR/wick or /run/user/UID/wick for others, "
+			"/tmp/wick-UID where there is none of these. Root sees the recorders of "
+			"all "
+			"users, but for those in folders that XDG_RUNTIME_DIR alone names, and "
+			"those "
+			"in containers with a /run and /tmp of their own.",
 			NULL,
 		},
 	.examples =

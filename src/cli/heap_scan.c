@@ -42,9 +42,10 @@ static bool records(pid_t recorder, pid_t pid)
 static pid_t find_recorder(pid_t pid, struct error *err)
 {
 	struct pid_list list = {0};
+	size_t others = 0;
 	pid_t recorder = 0;
 
-	if (remote_list(&list, err) == 0)
+	if (remote_list(&list, &others, err) == 0)
 		for (size_t i = 0; i < list.count && recorder == 0; i++)
 			if (records(list.items[i], pid))
 				recorder = list.items[i];

@@ -173,6 +173,12 @@ void engine_close(struct engine *engine)
 	free(engine);
 }
 
+void engine_tidy(const struct engine_ops *ops)
+{
+	if (ops->tidy)
+		ops->tidy();
+}
+
 int engine_start(struct engine *engine, struct error *err)
 {
 	return engine->ops->start(engine->self, err);

@@ -179,6 +179,8 @@ struct engine_ops {
 	/* Optional, both or none: before this program is stopped (Ctrl-Z), and after. */
 	int (*suspend)(void *self, struct error *err);
 	int (*resume)(void *self, struct error *err);
+	/* Optional: see engine_tidy(). */
+	void (*tidy)(void);
 };
 
 /* Parts of the paths of what engines map into programs, NULL last. */
@@ -209,7 +211,9 @@ int engine_check_time(const struct engine_ops *ops, const struct engine_config *
 int engine_open(const struct engine_ops *ops, const struct engine_config *config,
 		const struct target *target, struct sink *sink, struct engine **ret,
 		struct error *err);
-void engine_close(struct engine *engine);             /* NULL is fine */
+void engine_close(struct engine *engine); /* NULL is fine */
+/* Programs that outlived an engine have ended: what it had left for them goes. */
+void engine_tidy(const struct engine_ops *ops);
 const char *engine_name(const struct engine *engine); /* of the one that was opened */
 
 int engine_start(struct engine *engine, struct error *err);

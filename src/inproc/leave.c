@@ -72,14 +72,14 @@ static bool is_wanted(void)
 	       (uint32_t)safe_syscall(SYS_getpid, 0) == inproc.pid;
 }
 
-/* Waits until the recorder has seen all, is gone, or takes too long. */
+/* Waits until the recorder has seen all, has closed the recording, is gone, or takes too long. */
 static void wait_for_scan(void)
 {
 	uint64_t end_ns = safe_clock_ns(CLOCK_MONOTONIC) + WAIT_NS;
 	struct timespec step = {.tv_sec = ASK_NS / 1000000000};
 
 	while (atomic_load(&inproc.process->scan_done) == 0 &&
-	       safe_clock_ns(CLOCK_MONOTONIC) < end_ns &&
+	       atomic_load(&inproc.control->mode) != 0 && safe_clock_ns(CLOCK_MONOTONIC) < end_ns &&
 	       !session_file_recorder_is_gone(inproc.control))
 		(void)safe_syscall(SYS_futex, SAFE_POINTER(&inproc.process->scan_done), FUTEX_WAIT,
 				   0, SAFE_POINTER(&step), 0, 0);

@@ -61,9 +61,33 @@ bool session_file_recorder_moves(const struct session_control *control)
 	return safe_clock_ns(CLOCK_MONOTONIC) - beat_ns < SESSION_SILENCE_NS;
 }
 
+/* Whether a process has ended, and only its parent has not asked for its status yet. */
+static bool is_zombie(uint32_t pid)
+{
+	char text[64];
+	struct path path = PATH_IN(text);
+	char stat[64]; /* "PID (NAME) S …": names have 15 bytes at most */
+	long size = 0;
+	long fd;
+
+	path_add(&path, "/proc/");
+	path_number(&path, pid);
+	path_add(&path, "/stat");
+	fd = safe_syscall(SYS_openat, AT_FDCWD, SAFE_POINTER(path.text), O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	size = safe_syscall(SYS_read, fd, SAFE_POINTER(stat), sizeof(stat));
+	close_fd(fd);
+	for (long i = size - 3; i >= 0; i--) /* a name may have a parenthesis as well */
+		if (stat[i] == ')' && stat[i + 1] == ' ')
+			return stat[i + 2] == 'Z' || stat[i + 2] == 'X';
+	return false;
+}
+
 bool session_file_recorder_is_gone(const struct session_control *control)
 {
-	return safe_syscall(SYS_kill, control->recorder_pid, 0) == -ESRCH;
+	return safe_syscall(SYS_kill, control->recorder_pid, 0) == -ESRCH ||
+	       is_zombie(control->recorder_pid);
 }
 
 /* Whether the recorder lives, wants something, and wants it of this program. */

@@ -471,20 +471,32 @@ bool leak_search_is_done(struct leak_search *search)
 	return atomic_load(&search->done);
 }
 
+/* The thread is done, and the process goes on. */
+static void let_go(struct leak_search *search, struct leak_copy *ret_left)
+{
+	if (search->has_thread)
+		(void)pthread_join(search->thread, NULL); /* it is ours: that cannot fail */
+	snapshot_fini(&search->snapshot);
+	*ret_left = (struct leak_copy){search->snapshot.pid,
+				       search->snapshot.is_left ? search->snapshot.child : 0,
+				       search->snapshot.call_address};
+}
+
+void leak_search_drop(struct leak_search *search, struct leak_copy *ret_left)
+{
+	let_go(search, ret_left);
+	fini(search);
+}
+
 int leak_search_end(struct leak_search *search, struct leak_summary *ret, struct error *err)
 {
 	uint64_t before_ns = own_cpu_ns();
 	int r;
 
-	if (search->has_thread)
-		(void)pthread_join(search->thread, NULL); /* it is ours: that cannot fail */
+	let_go(search, &ret->left);
 	r = search->code;
 	if (r < 0 && err)
 		*err = search->err;
-	snapshot_fini(&search->snapshot);
-	ret->left = (struct leak_copy){search->snapshot.pid,
-				       search->snapshot.is_left ? search->snapshot.child : 0,
-				       search->snapshot.call_address};
 	search->cpu_ns += own_cpu_ns() - before_ns;
 	if (r == 0)
 		r = write_down(search, ret, err);

@@ -61,6 +61,9 @@ bool leak_search_is_done(struct leak_search *search);
 /* Writes down what was found; the process goes on in any case. */
 int leak_search_end(struct leak_search *search, struct leak_summary *ret, struct error *err);
 
+/* Ends a search whose result nobody can write down any more. */
+void leak_search_drop(struct leak_search *search, struct leak_copy *ret_left);
+
 /* Tries again. Returns whether it is gone. */
 bool leak_copy_remove(const struct leak_copy *copy);
 

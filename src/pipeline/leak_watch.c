@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "proc/process_info.h"
+#include "recording/writer.h"
 
 /* How often a search is asked whether it is done. */
 #define ASK_NS (5 * NS_PER_MS)
@@ -19,6 +20,7 @@
 void leak_watch_begin(struct leak_watch *watch, const struct leak_job *job)
 {
 	watch->job = *job;
+	watch->config.on = watch->config.on && job->engine;
 	watch->next_ns = watch->config.every_ns > 0 ? clock_monotonic_ns() + watch->config.every_ns
 						    : UINT64_MAX;
 }
@@ -68,7 +70,9 @@ static void fail(struct leak_watch *watch, const struct error *err)
 	if (has_ended(watch->searched.pid))
 		return;
 	watch->why = *err;
-	if (!is_first || !watch->config.notice)
+	/* Where nothing can be written the recording fails as well, and that is told. */
+	if (!is_first || !watch->config.notice ||
+	    recording_writer_check(watch->job.writer, NULL) < 0)
 		return;
 	(void)snprintf(text, sizeof(text), "no leak scan: %s%s%s", err->text,
 		       err->remedy[0] ? "\n      " : "", err->remedy);
@@ -81,6 +85,12 @@ static void let_go(struct leak_watch *watch)
 		engine_scanned(watch->job.engine, watch->searched.pid);
 }
 
+static void keep_left(struct leak_watch *watch)
+{
+	if (watch->last.left.child > 0)
+		(void)vec_push(&watch->left, watch->last.left); /* or it stays */
+}
+
 /* Writes down what was found once it is. */
 static void end_search(struct leak_watch *watch)
 {
@@ -90,8 +100,7 @@ static void end_search(struct leak_watch *watch)
 		fail(watch, &err);
 	else
 		watch->scans++;
-	if (watch->last.left.child > 0)
-		(void)vec_push(&watch->left, watch->last.left);
+	keep_left(watch);
 	watch->search = NULL;
 	let_go(watch);
 }
@@ -212,14 +221,37 @@ int leak_watch_scan(struct leak_watch *watch, struct error *err)
 	return -EIO;
 }
 
-void leak_watch_end(struct leak_watch *watch)
+void leak_watch_finish(struct leak_watch *watch)
 {
 	watch->due.count = 0;
 	watch->next_ns = UINT64_MAX;
-	if (watch->config.on && watch->job.engine)
-		finish_all(watch);
+	finish_all(watch);
+	leak_watch_end(watch);
+}
+
+/* Those that wait for a scan that does not come any more. */
+static void let_all_go(struct leak_watch *watch)
+{
+	struct engine_process process;
+	size_t at = 0;
+
+	while (engine_next_process(watch->job.engine, &at, &process))
+		if (process.waits)
+			engine_scanned(watch->job.engine, process.pid);
+}
+
+void leak_watch_end(struct leak_watch *watch)
+{
+	if (watch->search) {
+		leak_search_drop(watch->search, &watch->last.left);
+		keep_left(watch);
+	}
+	watch->search = NULL;
+	if (watch->config.on)
+		let_all_go(watch);
 	remove_left(watch, 0);
 	watch->config.on = false;
+	watch->job.engine = NULL;
 	vec_fini(&watch->due);
 	vec_fini(&watch->left);
 }

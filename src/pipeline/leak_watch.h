@@ -52,7 +52,7 @@ struct leak_watch {
 /* Before it nothing happens. */
 void leak_watch_begin(struct leak_watch *watch, const struct leak_job *job);
 
-/* A scan of all that runs, soon. */
+/* A scan of all that runs, soon. Nothing after the end. */
 void leak_watch_ask(struct leak_watch *watch, enum leak_trigger trigger);
 
 /* When to look at the latest; UINT64_MAX: never. */
@@ -64,7 +64,13 @@ void leak_watch_look(struct leak_watch *watch, uint64_t now_ns);
 /* A scan of all that runs, now. 0, or why there was none. Drains the engine meanwhile. */
 int leak_watch_scan(struct leak_watch *watch, struct error *err);
 
-/* Ends what is under way, once it is found. */
+/* Ends once what is under way, and what waits for it, is found and written down. */
+void leak_watch_finish(struct leak_watch *watch);
+
+/*
+ * Ends at once: what is under way is dropped, and who waits goes on. After it the engine and the
+ * writer are not used, and nothing happens any more. Fine before the begin, and again.
+ */
 void leak_watch_end(struct leak_watch *watch);
 
 #endif

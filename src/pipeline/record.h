@@ -87,6 +87,7 @@ struct record_result {
 	int killed_by;       /* the signal that ended the child before the recording; 0: none */
 	int child_status;    /* as a shell would give it */
 	int exec_code;       /* negative errno when the program could not be started */
+	bool killed_early;   /* before it began: nothing was recorded, child_status is known */
 };
 
 /*

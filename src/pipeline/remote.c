@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pipeline/remote.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,87 +14,154 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/bytes.h"
 #include "base/clock.h"
-#include "base/error.h"
+#include "base/log.h"
 #include "base/scope.h"
-#include "base/vec.h"
-#include "proc/process_info.h"
+#include "pipeline/remote_place.h"
 
-#define NAME "wick/recorder/"
 #define WORD_BYTES 16u
-#define REPLY_MAX_BYTES (1u << 20)
-/* Who comes and says nothing is sent away, for others to have their turn. */
+#define PEERS (REMOTE_FDS - 1u)
+/* Who comes and says nothing is sent away. */
 #define SILENCE_NS (2 * NS_PER_SEC)
-#define ASK_MS 10000
+/* Another recorder that ends may remove the folder just when this one begins. */
+#define TRIES 5
+#define NEW "new-" /* what a socket is called before it listens */
 
-static const char *const words[REMOTE_REQUESTS] = {
+const char *const remote_words[REMOTE_REQUESTS] = {
 	[REMOTE_STATUS] = "status", [REMOTE_PAUSE] = "pause", [REMOTE_RESUME] = "resume",
 	[REMOTE_WRITE] = "write",   [REMOTE_SCAN] = "scan",
 };
 
-/* The first byte of the path is NUL: a name, not a file. */
-static socklen_t address_of(pid_t pid, struct sockaddr_un *ret)
-{
-	int length;
+struct peer {
+	int fd; /* -1: nobody */
+	uint64_t since_ns;
+};
 
-	*ret = (struct sockaddr_un){.sun_family = AF_UNIX};
-	length = snprintf(ret->sun_path + 1, sizeof(ret->sun_path) - 1, NAME "%d", (int)pid);
-	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
+struct remote {
+	int folder_fd;
+	int listen_fd;
+	char folder[REMOTE_PLACE_PATH];
+	char name[16];
+	struct peer peers[PEERS];
+	bool is_full; /* no descriptor was left for who came: it is tried again now and then */
+};
+
+/* Removes sockets whose recorders are gone. */
+static void sweep(int folder_fd)
+{
+	int fd = openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *entry;
+
+	if (!dir && fd >= 0)
+		(void)close(fd); /* only opened */
+	while (dir && (entry = readdir(dir))) {
+		bool is_new = strncmp(entry->d_name, NEW, sizeof(NEW) - 1) == 0;
+		pid_t pid = (pid_t)strtol(entry->d_name + (is_new ? sizeof(NEW) - 1 : 0), NULL, 10);
+		int peer;
+
+		/* Of another container a process may have the same id, or seem to be gone. */
+		if (pid <= 0 || (pid != getpid() && kill(pid, 0) == 0))
+			continue;
+		peer = remote_place_connect(folder_fd, entry->d_name);
+		if (peer == -ECONNREFUSED)
+			(void)unlinkat(folder_fd, entry->d_name, 0); /* or somebody was faster */
+		scope_release_fd(&peer);
+	}
+	if (dir)
+		(void)closedir(dir);
 }
 
-static void set_timeouts(int fd, int ms)
-{
-	struct timeval limit = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
-
-	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-}
-
-static int listen_on(const struct sockaddr_un *address, socklen_t length)
+/* Nobody meets a socket that does not listen yet: it would be taken for one that was left. */
+static int listen_in(int folder_fd, const char *name)
 {
 	SCOPED(fd) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct sockaddr_un address;
+	char before[24];
 
-	if (fd < 0 || bind(fd, (const struct sockaddr *)address, length) < 0 || listen(fd, 4) < 0)
-		return -1;
+	if (fd < 0)
+		return -errno;
+	(void)snprintf(before, sizeof(before), NEW "%s", name);
+	(void)unlinkat(folder_fd, before, 0); /* of one that was killed, with our id */
+	remote_place_address(folder_fd, before, &address);
+	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+		return -errno;
+	if (listen(fd, PEERS) < 0 ||
+	    renameat2(folder_fd, before, folder_fd, name, RENAME_NOREPLACE) < 0) {
+		int r = -errno;
+
+		(void)unlinkat(folder_fd, before, 0); /* we made it */
+		return r;
+	}
 	return scope_take_fd(&fd);
 }
 
-void remote_open(struct remote *remote)
+static int open_once(struct remote *remote)
 {
-	struct sockaddr_un address;
-	socklen_t length = address_of(getpid(), &address);
-
-	*remote = (struct remote){.listen_fd = listen_on(&address, length), .peer_fd = -1};
+	remote->folder_fd = remote_place_make(remote->folder, sizeof(remote->folder));
+	if (remote->folder_fd < 0)
+		return remote->folder_fd;
+	sweep(remote->folder_fd);
+	remote->listen_fd = listen_in(remote->folder_fd, remote->name);
+	if (remote->listen_fd >= 0)
+		return 0;
+	(void)close(remote->folder_fd); /* only opened */
+	remote_place_leave(remote->folder);
+	return remote->listen_fd;
 }
 
-static void dismiss(struct remote *remote)
+struct remote *remote_open(void)
 {
-	if (remote->peer_fd >= 0)
-		(void)close(remote->peer_fd);
-	remote->peer_fd = -1;
+	SCOPED(mem) struct remote *remote = calloc(1, sizeof(*remote));
+	int r = -ENOENT;
+
+	if (!remote)
+		return NULL;
+	for (size_t i = 0; i < PEERS; i++)
+		remote->peers[i].fd = -1;
+	(void)snprintf(remote->name, sizeof(remote->name), "%d", (int)getpid());
+	for (int i = 0; i < TRIES && r == -ENOENT; i++)
+		r = open_once(remote);
+	if (r < 0) {
+		log_info("wick status cannot ask this recorder: no socket in %s: %s",
+			 remote->folder, strerror(-r));
+		return NULL;
+	}
+	return scope_take(&remote);
+}
+
+static void dismiss(struct peer *peer)
+{
+	scope_release_fd(&peer->fd);
+	peer->fd = -1;
 }
 
 void remote_close(struct remote *remote)
 {
-	dismiss(remote);
-	if (remote->listen_fd >= 0)
-		(void)close(remote->listen_fd);
-	remote->listen_fd = -1;
+	if (!remote)
+		return;
+	/* First the name: nobody comes any more. */
+	(void)unlinkat(remote->folder_fd, remote->name, 0); /* or somebody has removed it */
+	for (size_t i = 0; i < PEERS; i++)
+		dismiss(&remote->peers[i]);
+	(void)close(remote->listen_fd);
+	(void)close(remote->folder_fd);
+	remote_place_leave(remote->folder);
+	free(remote);
 }
 
-int remote_fd(const struct remote *remote)
+size_t remote_fds(const struct remote *remote, struct pollfd *ret)
 {
-	return remote->peer_fd >= 0 ? remote->peer_fd : remote->listen_fd;
-}
+	size_t n = 0;
 
-/* Whether it is the process that the name says: anybody can take a name. */
-static bool is_process(int fd, pid_t pid)
-{
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
-
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid == pid;
+	if (!remote)
+		return 0;
+	if (!remote->is_full)
+		ret[n++] = (struct pollfd){.fd = remote->listen_fd, .events = POLLIN};
+	for (size_t i = 0; i < PEERS; i++)
+		if (remote->peers[i].fd >= 0)
+			ret[n++] = (struct pollfd){.fd = remote->peers[i].fd, .events = POLLIN};
+	return n;
 }
 
 /* Whether the other side may ask: it is of our user, or root. */
@@ -111,169 +183,77 @@ static int read_request(int fd)
 	if (got < 0 && errno == EAGAIN)
 		return -EAGAIN;
 	for (int i = 0; got > 0 && i < REMOTE_REQUESTS; i++)
-		if (strcmp(word, words[i]) == 0)
+		if (strcmp(word, remote_words[i]) == 0)
 			return i;
 	return -EINVAL;
 }
 
-static int send_all(int fd, const uint8_t *data, size_t size)
+/* An answer fits into the socket's buffer; who does not read a longer one misses its end. */
+static void send_all(int fd, const uint8_t *data, size_t size)
 {
 	while (size > 0) {
-		ssize_t sent = send(fd, data, size, MSG_NOSIGNAL);
+		ssize_t sent = send(fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 
 		if (sent <= 0)
-			return sent < 0 ? -errno : -EPIPE;
+			return; /* or it has left */
 		data += sent;
 		size -= (size_t)sent;
 	}
-	return 0;
 }
 
-static void welcome(struct remote *remote, uint64_t now_ns)
+/* A place for one more: who has said nothing for the longest time gives his up. */
+static struct peer *make_room(struct remote *remote)
 {
-	remote->peer_fd = accept4(remote->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	remote->since_ns = now_ns;
-	if (remote->peer_fd >= 0 && !is_allowed(remote->peer_fd))
-		dismiss(remote);
+	struct peer *oldest = &remote->peers[0];
+
+	for (size_t i = 0; i < PEERS; i++) {
+		if (remote->peers[i].fd < 0)
+			return &remote->peers[i];
+		if (remote->peers[i].since_ns < oldest->since_ns)
+			oldest = &remote->peers[i];
+	}
+	dismiss(oldest);
+	return oldest;
+}
+
+static void serve_peer(struct peer *peer, uint64_t now_ns, remote_answer_fn *answer, void *self)
+{
+	struct bytes reply = {0};
+	int request = read_request(peer->fd);
+
+	if (request == -EAGAIN && now_ns - peer->since_ns < SILENCE_NS)
+		return;
+	if (request >= 0)
+		answer(self, (enum remote_request)request, &reply);
+	if (!reply.failed)
+		send_all(peer->fd, reply.data, reply.size);
+	bytes_fini(&reply);
+	dismiss(peer);
+}
+
+/* Takes one who waits to be let in. Returns whether there was one. */
+static bool welcome(struct remote *remote, uint64_t now_ns)
+{
+	int fd = accept4(remote->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	remote->is_full = fd < 0 && (errno == EMFILE || errno == ENFILE);
+	if (fd < 0)
+		return false;
+	if (is_allowed(fd))
+		*make_room(remote) = (struct peer){fd, now_ns};
+	else
+		(void)close(fd); /* nothing was said */
+	return true;
 }
 
 void remote_serve(struct remote *remote, uint64_t now_ns, remote_answer_fn *answer, void *self)
 {
-	struct bytes reply = {0};
-	int request;
-
-	if (remote->listen_fd < 0)
+	if (!remote)
 		return;
-	if (remote->peer_fd < 0)
-		welcome(remote, now_ns);
-	if (remote->peer_fd < 0)
-		return;
-	request = read_request(remote->peer_fd);
-	if (request == -EAGAIN && now_ns - remote->since_ns < SILENCE_NS)
-		return;
-	if (request >= 0) {
-		answer(self, (enum remote_request)request, &reply);
-		if (!reply.failed)
-			(void)send_all(remote->peer_fd, reply.data,
-				       reply.size); /* or it has left */
-		bytes_fini(&reply);
-	}
-	dismiss(remote);
-}
-
-int remote_list(struct pid_list *ret, struct error *err)
-{
-	SCOPED(file) FILE *file = fopen("/proc/net/unix", "re");
-	SCOPED(mem) char *line = NULL;
-	size_t room = 0;
-
-	if (!file)
-		return error_file(err, -errno, "cannot read /proc/net/unix");
-	while (getline(&line, &room, file) > 0) {
-		const char *name = strstr(line, "@" NAME);
-		pid_t pid = name ? (pid_t)strtol(name + sizeof("@" NAME) - 1, NULL, 10) : 0;
-		bool known = pid <= 0;
-
-		/* Who is being answered has a line too. */
-		for (size_t i = 0; i < ret->count && !known; i++)
-			known = ret->items[i] == pid;
-		if (!known && vec_push(ret, pid) < 0)
-			return error_set(err, -ENOMEM, "out of memory");
-	}
-	return 0;
-}
-
-static int receive(int fd, struct bytes *reply)
-{
-	for (;;) {
-		uint8_t part[4096];
-		ssize_t got = recv(fd, part, sizeof(part), 0);
-
-		if (got < 0)
-			return -errno;
-		if (got == 0)
-			return reply->size > 0 ? 0 : -EACCES;
-		bytes_put(reply, part, (size_t)got);
-		if (reply->failed || reply->size > REPLY_MAX_BYTES)
-			return -E2BIG;
-	}
-}
-
-/* A process that does not answer: its state says why. */
-static int explain_silence(pid_t recorder, struct error *err)
-{
-	struct process_info info = {.state = '?'};
-
-	(void)process_info_read(recorder, &info, NULL); /* not known then */
-	if (info.state == 'T' || info.state == 't') {
-		(void)error_set(err, -ETIMEDOUT,
-				"the recorder %d does not answer: it is stopped (state %c)",
-				(int)recorder, info.state);
-		error_remedy(err, "let it go on with: kill -CONT %d", (int)recorder);
-	} else {
-		(void)error_set(err, -ETIMEDOUT,
-				"the recorder %d has not answered for %d s (state %c)",
-				(int)recorder, ASK_MS / 1000, info.state);
-		error_remedy(err, "ask again, or see what it does: wick sample %d", (int)recorder);
-	}
-	return -ETIMEDOUT;
-}
-
-/* One that is stopped would be waited for in vain. */
-static bool is_stopped(pid_t recorder)
-{
-	struct process_info info;
-
-	return process_info_read(recorder, &info, NULL) == 0 &&
-	       (info.state == 'T' || info.state == 't');
-}
-
-int remote_ask(pid_t recorder, enum remote_request request, struct bytes *reply, struct error *err)
-{
-	SCOPED(fd) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	const char *word = words[request];
-	struct sockaddr_un address;
-	socklen_t length = address_of(recorder, &address);
-	int r = fd < 0 ? -errno : 0;
-
-	if (r == 0) {
-		set_timeouts(fd, ASK_MS);
-		r = connect(fd, (const struct sockaddr *)&address, length) < 0 ? -errno : 0;
-	}
-	if (r == 0 && !is_process(fd, recorder))
-		return error_advise(
-			err,
-			error_set(err, -ESRCH,
-				  "the recorder %d has ended and its id went to another process",
-				  (int)recorder),
-			"see who records: wick status");
-	if (r == 0 && is_stopped(recorder))
-		return explain_silence(recorder, err);
-	if (r == 0)
-		r = send_all(fd, (const uint8_t *)word, strlen(word));
-	if (r == 0)
-		r = receive(fd, reply);
-	if (r == -EACCES || r == -ECONNRESET || r == -EPIPE) {
-		(void)error_set(err, -EACCES, "the recorder %d does not answer to this user",
-				(int)recorder);
-		error_remedy(err, "ask as the user who runs it, or as root");
-		return -EACCES;
-	}
-	if (r == -EAGAIN)
-		return explain_silence(recorder, err);
-	return r < 0 ? error_errno(err, r, "cannot ask the recorder %d", (int)recorder) : 0;
-}
-
-int remote_no_answer(pid_t recorder, struct error *err)
-{
-	return error_advise(err,
-			    error_set(err, -EIO, "the recorder %d gave no answer", (int)recorder),
-			    "ask again, or see what it does: wick sample %d", (int)recorder);
-}
-
-int remote_refused(pid_t recorder, const char *why, const char *remedy, struct error *err)
-{
-	(void)error_set(err, -EIO, "the recorder %d did not do it: %s", (int)recorder, why);
-	error_remedy(err, "%s", remedy && *remedy ? remedy : "see how it goes: wick status");
-	return -EIO;
+	/* Not without end: there is a recording to be made as well. */
+	for (size_t i = 0; i < PEERS && welcome(remote, now_ns); i++)
+		;
+	for (size_t i = 0; i < PEERS; i++)
+		if (remote->peers[i].fd >= 0)
+			serve_peer(&remote->peers[i], now_ns, answer, self);
 }

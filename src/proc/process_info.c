@@ -287,6 +287,13 @@ int process_user(pid_t pid, uid_t *ret)
 	return -ESRCH;
 }
 
+bool process_is_over(pid_t pid)
+{
+	struct process_info info;
+
+	return process_info_read(pid, &info, NULL) < 0 || info.state == 'Z' || info.state == 'X';
+}
+
 bool process_has_variable(pid_t pid, const char *name, const char *value)
 {
 	char path[64];

@@ -43,6 +43,9 @@ int process_info_read(pid_t pid, struct process_info *ret, struct error *err);
  */
 int process_stat_parse(const char *text, size_t size, struct process_info *ret);
 
+/* Whether a process is over, though its parent may not have asked for its status yet. */
+bool process_is_over(pid_t pid);
+
 /* Whether a process began with a variable of that value; no when that cannot be told. */
 bool process_has_variable(pid_t pid, const char *name, const char *value);
 

@@ -456,6 +456,11 @@ int recording_writer_begin(struct recording_writer *writer, struct error *err)
 	return write_out(writer, err);
 }
 
+int recording_writer_check(const struct recording_writer *writer, struct error *err)
+{
+	return writer->failure < 0 ? cannot_write(writer, err) : 0;
+}
+
 int recording_writer_flush(struct recording_writer *writer, struct error *err)
 {
 	int r;

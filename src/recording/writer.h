@@ -91,6 +91,8 @@ void recording_writer_ask_epoch(struct recording_writer *writer);
 /* Where in the file the epoch begins; all from there on stands by itself. */
 uint64_t recording_writer_epoch_bytes(const struct recording_writer *writer);
 
+/* Whether it was written so far: 0, or the first failure again, which names the file. */
+int recording_writer_check(const struct recording_writer *writer, struct error *err);
 uint64_t recording_writer_bytes(const struct recording_writer *writer);
 uint64_t recording_writer_samples(const struct recording_writer *writer);
 uint64_t recording_writer_heap_events(const struct recording_writer *writer);

@@ -2,6 +2,7 @@
 """How often is sampled while a recording goes on: delay, pauses, the budget, the breaker."""
 import json
 import os
+import pathlib
 import signal
 import socket
 import subprocess
@@ -9,7 +10,7 @@ import sys
 import time
 
 import pytest
-from conftest import PATIENCE, state_of, state_of_recorder, wait_for, wait_for_samples, workload
+from conftest import PATIENCE, WICK, state_of, state_of_recorder, wait_for, wait_for_samples, workload
 
 ENGINES = ["ebpf", "perf", "signal", "ptrace"]
 CPU_ENGINES = ["ebpf", "perf", "signal"]
@@ -157,18 +158,30 @@ def test_a_busy_host_opens_the_breaker(wick, background):
     assert "paused" in recording.stderr
 
 
+def socket_of(pid):
+    """The socket of a recorder, wherever that is."""
+    places = [pathlib.Path("/run/wick"), *pathlib.Path("/run/user").glob("*/wick"),
+              *pathlib.Path("/tmp").glob("wick-[0-9]*")]
+    if os.environ.get("XDG_RUNTIME_DIR"):
+        places.append(pathlib.Path(os.environ["XDG_RUNTIME_DIR"]) / "wick")
+    found = [place / str(pid) for place in places if (place / str(pid)).is_socket()]
+    return found[0] if found else None
+
+
 def test_a_recorder_is_asked_for_itself_alone(wick, background):
     """Another one, which gives no answer, would be waited for."""
     target = background(workload("spin", 60000))
     recorder = wick.start("record", "-p", target.pid, "-o", wick.new_path())
     wait_for_samples(wick, recorder.pid)
+    path = socket_of(recorder.pid).with_name(str(os.getpid()))
     with socket.socket(socket.AF_UNIX) as busy:
-        busy.bind(f"\0wick/recorder/{os.getpid()}")
+        busy.bind(str(path))
         busy.listen()
         busy.setblocking(False)
         assert state_of_recorder(wick, recorder.pid)
         with pytest.raises(BlockingIOError):
             busy.accept()
+    path.unlink()
     recorder.send_signal(signal.SIGINT)
     recorder.communicate(timeout=60)
 
@@ -192,6 +205,81 @@ def test_other_users_are_not_answered(wick, as_nobody, background):
     assert state_of_recorder(wick, target.pid)["state"] == "recording"
     recorder.send_signal(signal.SIGINT)
     recorder.communicate(timeout=60)
+
+
+def test_the_socket_of_a_recorder_is_its_users_alone(wick, background):
+    target = background(workload("spin", 60000))
+    recorder = wick.start("record", "-p", target.pid, "-o", wick.new_path())
+    wait_for_samples(wick, recorder.pid)
+    folder = socket_of(recorder.pid).parent
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert folder.stat().st_uid == os.geteuid()
+    recorder.send_signal(signal.SIGINT)
+    recorder.communicate(timeout=60)
+    assert socket_of(recorder.pid) is None
+
+
+def test_the_socket_of_a_killed_recorder_goes_when_somebody_asks(wick, background):
+    target = background(workload("spin", 60000))
+    recorder = wick.start("record", "-p", target.pid, "-o", wick.new_path())
+    wait_for_samples(wick, recorder.pid)
+    recorder.kill()
+    recorder.communicate(timeout=60)
+    assert socket_of(recorder.pid)
+    assert wick.run("status", recorder.pid).returncode == 1
+    assert socket_of(recorder.pid) is None
+
+
+SQUATTER = """
+import os, resource, socket, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (900, 900))
+os.makedirs(f"/tmp/wick-{sys.argv[1]}", exist_ok=True)
+kept = []
+for pid in range(os.getpid(), os.getpid() + 850):
+    kept.append(socket.socket(socket.AF_UNIX))
+    kept[-1].bind(f"\\0wick/recorder/{pid}")
+print(os.getpid() + 1, os.getpid() + 850, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.root
+def test_another_user_cannot_hide_a_recorder_of_root(wick, as_nobody, background):
+    target = background(workload("spin", 60000))
+    squatter = background([*as_nobody, sys.executable, "-c", SQUATTER, "0"], stdin=subprocess.PIPE)
+    first, last = map(int, squatter.stdout.readline().split())
+    recorder = wick.start("record", "-p", target.pid, "-o", wick.new_path())
+    try:
+        assert first <= recorder.pid <= last
+        wait_for_samples(wick, recorder.pid)
+    finally:
+        os.rmdir("/tmp/wick-0")
+    recorder.send_signal(signal.SIGINT)
+    recorder.communicate(timeout=60)
+
+
+@pytest.mark.root
+def test_root_sees_the_recorders_of_all_users(wick, as_nobody, background):
+    """Also of one whose folder another user has taken the name of."""
+    target = background([*as_nobody, *workload("spin", 60000)])
+    taken = pathlib.Path("/tmp/wick-65534")
+    taken.mkdir()
+    os.chown(taken, 1, 1)
+    try:
+        recorder = background(
+            [*as_nobody, WICK, "record", "--engine", "ptrace", "-p", str(target.pid), "-o", wick.new_path()],
+            stderr=subprocess.PIPE)
+        wait_for(lambda: socket_of(recorder.pid), what="a socket")
+        own = wick.run("status", target.pid, "--format", "json", prefix=as_nobody)
+        roots = wick.run("status", target.pid, "--format", "json")
+        recorder.send_signal(signal.SIGINT)
+        assert recorder.wait(60) == 0, recorder.stderr.read()
+        recorder.stderr.close()
+    finally:
+        taken.rmdir()
+    for done in (own, roots):
+        assert json.loads(done.stdout)[0]["recorder"] == recorder.pid, done.stderr
+    assert not list(pathlib.Path("/tmp").glob("wick-65534*"))
 
 
 def test_what_was_recorded_can_be_written_at_any_time(wick, background):

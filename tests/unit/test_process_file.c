@@ -505,6 +505,23 @@ static void the_name_of_a_file_that_is_gone_may_be_that_of_a_later_one(void **st
 	process_file_close(first);
 }
 
+/* The recorder may go on to wait for the very program that waits for it. */
+static void a_program_whose_file_is_closed_does_not_wait_for_a_scan(void **state)
+{
+	struct fixture *fixture = *state;
+	struct session_process head;
+	int fd;
+
+	fixture->written->head.scan_asked = 1;
+	assert_int_equal(open_file(fixture), 0);
+	process_file_close(fixture->file);
+	fixture->file = NULL;
+	fd = open(fixture->path, O_RDONLY);
+	assert_int_equal(read(fd, &head, sizeof(head)), sizeof(head));
+	assert_int_equal(head.scan_done, 1);
+	(void)close(fd);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -528,6 +545,7 @@ int main(void)
 		TEST(what_is_lost_never_goes_back),
 		TEST(a_thread_that_has_ended_leaves_its_slot),
 		TEST(a_link_or_a_pipe_is_no_file_of_a_program),
+		TEST(a_program_whose_file_is_closed_does_not_wait_for_a_scan),
 		TEST(the_name_of_a_file_that_is_gone_may_be_that_of_a_later_one),
 	};
 

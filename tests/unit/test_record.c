@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/record.h"
+#include "pipeline/remote_place.h"
 
 /* An engine that samples nothing: what happens around it is what is tested. */
 static struct {
@@ -29,6 +31,10 @@ static struct {
 	int drain_code;
 	int raise_at_drain; /* a signal that comes while recording */
 	unsigned int closed;
+	bool has_process;     /* one that waits for a scan until it is let go */
+	unsigned int scanned; /* times that one was */
+	unsigned int late;    /* calls after the close */
+	int peer; /* connected at the first drain to who is asked how it goes; 0: none */
 } fake;
 
 static int fake_probe(struct error *err)
@@ -60,10 +66,42 @@ static int fake_fd(void *self)
 	return fake.fd;
 }
 
+static void connect_to_self(void)
+{
+	char path[REMOTE_PLACE_PATH];
+	char name[16];
+	int folder = remote_place_make(path, sizeof(path));
+
+	(void)snprintf(name, sizeof(name), "%d", (int)getpid());
+	fake.peer = remote_place_connect(folder, name);
+	(void)close(folder);
+}
+
+static bool fake_next_process(void *self, size_t *at, struct engine_process *ret)
+{
+	(void)self;
+	fake.late += fake.closed;
+	if (!fake.has_process || *at > 0)
+		return false;
+	*at = 1;
+	*ret = (struct engine_process){.pid = getpid(), .waits = true};
+	return true;
+}
+
+static void fake_scanned(void *self, pid_t pid)
+{
+	(void)self, (void)pid;
+	fake.late += fake.closed;
+	fake.scanned++;
+	fake.has_process = false;
+}
+
 static int fake_drain(void *self, struct error *err)
 {
 	(void)self;
-	fake.drains++;
+	fake.late += fake.closed;
+	if (fake.drains++ == 0 && fake.peer < 0)
+		connect_to_self();
 	if (fake.raise_at_drain)
 		(void)kill(getpid(), fake.raise_at_drain);
 	return fake.drain_code < 0 ? error_set(err, fake.drain_code, "the disk is full") : 0;
@@ -106,6 +144,8 @@ static const struct engine_ops fake_ops = {
 	.stats = fake_stats,
 	.notice = fake_notice,
 	.close = fake_close,
+	.next_process = fake_next_process,
+	.scanned = fake_scanned,
 };
 
 struct world {
@@ -257,6 +297,64 @@ static void a_failed_recording_is_told_at_once_and_the_program_runs_on(void **st
 	assert_int_equal(world->result.child_status, 6);
 }
 
+static void who_waits_for_a_scan_goes_on_when_the_recording_fails(void **state)
+{
+	struct world *world = *state;
+
+	fake.drain_code = -ENOSPC;
+	fake.has_process = true;
+	world->config.leaks.on = true;
+	give_command(world, "sh", "sleep 0.3; exit 6");
+	assert_int_equal(run(world), -ENOSPC);
+	assert_int_equal(fake.scanned, 1);
+	assert_int_equal(fake.closed, 1);
+	assert_int_equal(fake.late, 0);
+	assert_int_equal(world->result.child_status, 6);
+}
+
+static void ask_for_a_scan(void *self, const struct record_result *result, const struct error *err)
+{
+	note_end(self, result, err);
+	fake.has_process = true;
+	(void)kill(getpid(), SIGWINCH);
+}
+
+static void a_scan_that_is_asked_for_after_the_end_does_nothing(void **state)
+{
+	struct world *world = *state;
+
+	fake.drain_code = -ENOSPC;
+	world->config.leaks = (struct leak_watch_config){.on = true, .at_signal = SIGWINCH};
+	world->config.finished = ask_for_a_scan;
+	give_command(world, "sh", "sleep 0.3; exit 6"); /* goes on after the recording */
+	assert_int_equal(run(world), -ENOSPC);
+	assert_int_equal(world->finished, 1);
+	assert_int_equal(fake.late, 0);
+	assert_int_equal(world->result.child_status, 6);
+}
+
+static void ask_how_it_goes(void *self, const struct record_result *result, const struct error *err)
+{
+	note_end(self, result, err);
+	assert_true(send(fake.peer, "status", 6, MSG_NOSIGNAL) == 6 || errno == EPIPE);
+}
+
+static void who_asks_only_after_the_end_gets_no_answer(void **state)
+{
+	struct world *world = *state;
+	char byte;
+
+	fake.peer = -1;
+	world->config.duration_ns = 500 * NS_PER_MS; /* a few drains, so that the peer is let in */
+	world->config.finished = ask_how_it_goes;
+	give_command(world, "sh", "sleep 1; exit 6");
+	assert_int_equal(run(world), 0);
+	assert_true(fake.peer >= 0);
+	assert_true(recv(fake.peer, &byte, 1, MSG_DONTWAIT) <= 0);
+	assert_int_equal(close(fake.peer), 0);
+	assert_int_equal(world->result.child_status, 6);
+}
+
 static void a_device_that_is_full_is_named_with_a_remedy(void **state)
 {
 	struct world *world = *state;
@@ -381,6 +479,9 @@ int main(void)
 		TEST(a_command_that_is_not_there_leaves_no_new_file),
 		TEST(an_engine_that_cannot_open_starts_no_program_and_leaves_the_file),
 		TEST(a_failed_recording_is_told_at_once_and_the_program_runs_on),
+		TEST(who_waits_for_a_scan_goes_on_when_the_recording_fails),
+		TEST(a_scan_that_is_asked_for_after_the_end_does_nothing),
+		TEST(who_asks_only_after_the_end_gets_no_answer),
 		TEST(a_device_that_is_full_is_named_with_a_remedy),
 		TEST(the_first_signal_ends_the_recording_in_good_order),
 		TEST(a_hangup_that_is_ignored_does_not_end_the_recording),

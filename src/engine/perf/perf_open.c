@@ -376,6 +376,14 @@ int perf_open_process(struct perf_engine *engine, pid_t pid, struct error *err)
 	return refused(r, pid, err);
 }
 
+/* The process that is to become the command has one thread; it may be killed before. */
+static int open_command(struct perf_engine *engine, pid_t pid, struct error *err)
+{
+	int r = perf_open_thread(engine, pid, err);
+
+	return r == -ESRCH ? ended_process(pid, err) : r;
+}
+
 static int open_one_thread(struct perf_engine *engine, pid_t tid, struct error *err)
 {
 	struct process_info info;
@@ -422,7 +430,7 @@ static int open_target(struct perf_engine *engine, const struct target *target, 
 		pid_t id = target->ids[i];
 
 		if (target->kind == TARGET_COMMAND)
-			r = perf_open_thread(engine, id, err);
+			r = open_command(engine, id, err);
 		else if (target->kind == TARGET_PROCESSES)
 			r = perf_open_process(engine, id, err);
 		else

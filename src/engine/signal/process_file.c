@@ -132,10 +132,22 @@ int process_file_open(const char *folder, const char *name, struct process_file 
 	return 0;
 }
 
+void process_file_let_end(struct process_file *file)
+{
+	uint64_t at = offsetof(struct session_process, scan_done);
+	uint32_t done = 1;
+
+	write_at(file, at, &done, sizeof(done));
+	(void)syscall(SYS_futex, (uint8_t *)file->page + at, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
 void process_file_close(struct process_file *file)
 {
 	if (!file)
 		return;
+	/* Nobody scans it any more: it does not wait for that at its end. */
+	if (file->fd >= 0 && file->page != MAP_FAILED)
+		process_file_let_end(file);
 	for (uint32_t i = 0; file->rings && i < file->slot_count; i++) {
 		vec_fini(&file->rings[i].stack);
 		vec_fini(&file->rings[i].next);
@@ -164,15 +176,6 @@ void process_file_publish(struct process_file *file, uint64_t modules, uint32_t 
 	atomic_thread_fence(memory_order_release);
 	write_at(file, at, &changed, sizeof(changed));
 	/* Where the file is too short for it the kernel says so, and nobody waits. */
-	(void)syscall(SYS_futex, (uint8_t *)file->page + at, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
-
-void process_file_let_end(struct process_file *file)
-{
-	uint64_t at = offsetof(struct session_process, scan_done);
-	uint32_t done = 1;
-
-	write_at(file, at, &done, sizeof(done));
 	(void)syscall(SYS_futex, (uint8_t *)file->page + at, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 

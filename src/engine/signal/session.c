@@ -45,6 +45,20 @@ static bool is_in_use(const char *path)
 	return used;
 }
 
+/* Where no descriptor is left to list a folder, it can only be one that nobody came to. */
+static void remove_own_files(const char *path)
+{
+	static const char *const names[] = {SESSION_CONTROL, UNLOCKED, SESSION_TABLES, SESSION_WAKE,
+					    SESSION_LIBRARY};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		char name[PATH_MAX];
+
+		(void)snprintf(name, sizeof(name), "%s/%s", path, names[i]);
+		(void)unlink(name); /* or it was not made */
+	}
+}
+
 /* Removes a session, but for the library of programs that outlive it: the next one does that. */
 static void remove_folder(const char *path)
 {
@@ -58,6 +72,8 @@ static void remove_folder(const char *path)
 			(void)unlinkat(dirfd(dir), entry->d_name, 0); /* then rmdir fails too */
 	if (dir)
 		(void)closedir(dir);
+	else if (errno == EMFILE || errno == ENFILE)
+		remove_own_files(path);
 	(void)rmdir(path);
 }
 
@@ -97,6 +113,16 @@ static void remove_left_overs(const char *parent)
 	}
 	if (dir)
 		(void)closedir(dir);
+}
+
+void session_tidy(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(parents); i++) {
+		const char *parent = parents[i] ? parents[i] : getenv("TMPDIR");
+
+		if (parent && parent[0] == '/')
+			remove_left_overs(parent);
+	}
 }
 
 /* The room that is left below a folder; all there can be where that is not told. */
@@ -276,14 +302,23 @@ void session_beat(struct session *session)
 	atomic_store(&session->control->heartbeat_ns, clock_monotonic_ns());
 }
 
-void session_each_file(const struct session *session, session_file_fn *fn, void *self)
+int session_each_file(const struct session *session, session_file_fn *fn, void *self,
+		      struct error *err)
 {
 	DIR *dir = opendir(session->folder);
 	struct dirent *entry;
+	int code = dir ? 0 : -errno;
 
 	while (dir && (entry = readdir(dir)))
-		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
-			fn(self, entry->d_name);
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9') {
+			int r = fn(self, entry->d_name);
+
+			code = code < 0 ? code : r;
+		}
 	if (dir)
 		(void)closedir(dir);
+	/* Others are of the program, which may do what it likes. */
+	return code == -EMFILE || code == -ENFILE
+		       ? error_file(err, code, "cannot read what a program hands to the recorder")
+		       : 0;
 }

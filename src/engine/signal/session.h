@@ -30,11 +30,16 @@ int session_open(struct session *session, struct error *err);
 /* Takes it away. Programs that still run notice, and go on without us. */
 void session_close(struct session *session);
 
+/* Removes what is left of sessions of this user that have ended, and that no program needs. */
+void session_tidy(void);
+
 /* The recorder lives: to be called several times a second. */
 void session_beat(struct session *session);
 
-/* Called for each process file; others are left out. */
-typedef void session_file_fn(void *self, const char *name);
-void session_each_file(const struct session *session, session_file_fn *fn, void *self);
+/* Called for each process file; others are left out. Returns 0, or why it could not be opened. */
+typedef int session_file_fn(void *self, const char *name);
+/* Negative when there are no descriptors to look at all of them. */
+int session_each_file(const struct session *session, session_file_fn *fn, void *self,
+		      struct error *err);
 
 #endif

@@ -191,23 +191,24 @@ static void finish_images(struct signal_engine *engine, const struct process_fil
 	}
 }
 
-static void on_file(void *self, const char *name)
+static int on_file(void *self, const char *name)
 {
 	struct signal_engine *engine = self;
 	struct process_file *file = NULL;
 	int r;
 
 	if (find_file(engine, name) || is_refused(engine, name))
-		return;
+		return 0;
 	r = process_file_open(engine->session.folder, name, &file);
 	if (r == -EINVAL)
 		refuse(engine, name);
 	if (r < 0)
-		return; /* not ready: it is looked at again */
+		return r; /* not ready: it is looked at again */
 	file->overwritten = engine->overwrite_old;
 	file->is_new = true;
 	if (vec_push(&engine->files, file) < 0)
 		process_file_close(file);
+	return 0;
 }
 
 /* The new file that was made first; NULL: there are none. */
@@ -403,13 +404,15 @@ static int signal_engine_drain(void *self, struct error *err)
 {
 	struct signal_engine *engine = self;
 	uint64_t begin_ns = clock_monotonic_ns();
-	int r = 0;
+	int r;
 
 	engine->ring_fill *= ENGINE_FILL_FADES;
 	session_beat(&engine->session);
 	empty_wake(engine);
 	tick_clock_pair(&engine->clock);
-	session_each_file(&engine->session, on_file, engine);
+	r = session_each_file(&engine->session, on_file, engine, err);
+	if (r < 0 && engine->heap)
+		return r; /* programs wait until they are read: that would be for ever */
 	welcome_all(engine);
 	r = engine->failed;
 	absence_look(&engine->absence);
@@ -612,22 +615,14 @@ static void signal_engine_launched(void *self, pid_t pid)
 		atomic_store(&engine->session.control->only_pid, (uint32_t)pid);
 }
 
-/* Whether a process is over, though its parent may not have asked for its status yet. */
-static bool is_over(pid_t pid)
-{
-	struct process_info info;
-
-	return process_info_read(pid, &info, NULL) < 0 || info.state == 'Z' || info.state == 'X';
-}
-
 static bool signal_engine_has_members(void *self)
 {
 	struct signal_engine *engine = self;
 
-	session_each_file(&engine->session, on_file, engine);
+	(void)session_each_file(&engine->session, on_file, engine, NULL); /* tried again */
 	for (size_t i = 0; i < engine->files.count; i++)
 		if (!is_past(engine, engine->files.items[i]) &&
-		    !is_over(engine->files.items[i]->pid))
+		    !process_is_over(engine->files.items[i]->pid))
 			return true;
 	return false;
 }
@@ -796,4 +791,5 @@ const struct engine_ops signal_engine_ops = {
 	.notice = signal_engine_notice,
 	.set_rate = signal_engine_set_rate,
 	.close = signal_engine_close,
+	.tidy = session_tidy,
 };
