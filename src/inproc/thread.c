@@ -318,6 +318,7 @@ static void *run_thread(void *argument)
 	void *(*routine)(void *) = thread->routine;
 	void *routine_argument = thread->argument;
 
+	leave_note_argument(thread->index, NULL); /* from here on this thread has it */
 	leave_note_stack(thread->stack_low ? thread->stack_low
 					   : stack_below_thread_pointer(thread->stack_bytes).low,
 			 (uint64_t)(uintptr_t)__builtin_frame_address(0));
@@ -358,9 +359,12 @@ INPROC_EXPORT int pthread_create(pthread_t *restrict ret, const pthread_attr_t *
 		return REAL(pthread_create)(ret, attributes, routine, argument);
 	thread->routine = routine;
 	thread->argument = argument;
+	leave_note_argument(thread->index, argument);
 	note_stack(thread, attributes);
 	r = REAL(pthread_create)(ret, attributes, run_thread, thread);
-	if (r != 0)
+	if (r != 0) {
+		leave_note_argument(thread->index, NULL);
 		thread_return(thread);
+	}
 	return r;
 }
