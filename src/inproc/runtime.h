@@ -90,6 +90,8 @@ struct inproc_thread {
 	uint32_t end_rounds;     /* of destructors, while the thread ends */
 	uint64_t inside_pc;      /* what lies in it as long as that is so */
 	const void *inner_block; /* what operator new was given by malloc() or its like */
+	uint64_t new_frame;      /* of the operator new that the thread is in; 0: none */
+	bool new_failed;         /* it was given nothing: see heap_new.c */
 	bool heap_deep;          /* it has had deep stacks */
 	bool heap_small;         /* it has but few places in its tables */
 	uint64_t told_rate;      /* that its blocks are sampled with, as far as the reader knows */
