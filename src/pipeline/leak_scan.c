@@ -299,6 +299,13 @@ static int find_live(struct leak_search *search, struct error *err)
 		return r;
 	search->recorded =
 		find_process(recording_reader_dictionary(search->reader), search->process.pid);
+	if (search->recorded == ID_NONE && search->process.bypasses)
+		return error_advise(err,
+				    error_set(err, -ENODATA,
+					      "process %d has a malloc() linked into it, and none "
+					      "of its blocks is known",
+					      (int)search->process.pid),
+				    "link the allocator dynamically");
 	r = take_blocks(search);
 	/* Blocks have all that is needed of it. */
 	heap_analysis_free(search->analysis);
@@ -413,6 +420,22 @@ static int translate(struct leak_search *search, struct transfer *transfer)
 	return r;
 }
 
+/* One that has not allocated anything is not in the recording. It has no leaks. */
+static int name_process(const struct leak_search *search, struct sink *sink, uint32_t *ret)
+{
+	struct process_info info;
+	struct process process = {.pid = (uint32_t)search->process.pid};
+	int r = process_info_read(search->process.pid, &info, NULL);
+
+	if (r < 0)
+		return r;
+	process.parent_pid = (uint32_t)info.parent_pid;
+	process.start_ns = info.start_ns;
+	process.comm = info.comm;
+	process.executable = info.executable;
+	return sink->ops->process(sink->self, &process, ret);
+}
+
 static int write_down(struct leak_search *search, struct leak_summary *ret, struct error *err)
 {
 	struct sink *sink = recording_writer_sink(search->job.writer);
@@ -430,7 +453,7 @@ static int write_down(struct leak_search *search, struct leak_summary *ret, stru
 				  .group_count = search->groups.groups.count,
 				  .groups = search->groups.groups.items};
 	int r = search->recorded == ID_NONE
-			? -ENODATA
+			? name_process(search, sink, &found.process)
 			: transfer_process(&transfer, search->recorded, &found.process);
 
 	if (r == 0)

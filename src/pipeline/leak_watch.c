@@ -67,6 +67,7 @@ static void fail(struct leak_watch *watch, const struct error *err)
 
 	if (has_ended(watch->searched.pid))
 		return;
+	watch->failures += watch->searched.waits;
 	watch->why = *err;
 	if (!is_first || !watch->config.notice)
 		return;

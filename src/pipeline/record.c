@@ -610,9 +610,11 @@ static int finish(struct session *session, struct error *err)
 	int r;
 
 	/* Who goes on without us has no other end. */
-	if (result->end != RECORD_TARGET_ENDED)
-		(void)leak_watch_scan(&session->leaks, NULL); /* that is told */
+	if (result->end != RECORD_TARGET_ENDED && leak_watch_scan(&session->leaks, NULL) < 0 &&
+	    session->leaks.why.code < 0)
+		result->leak_failures++; /* that is told */
 	leak_watch_end(&session->leaks);
+	result->leak_failures += session->leaks.failures;
 	r = engine_stop(session->engine, err);
 	result->leak_scans = session->leaks.scans;
 	result->leaks = session->leaks.last;
