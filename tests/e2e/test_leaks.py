@@ -113,6 +113,14 @@ def test_what_a_thread_is_given_that_has_not_begun_is_no_leak(wick):
     assert [leak["class"] in IN_USE for leak in held] == [True]
 
 
+def test_what_the_c_library_frees_when_threads_are_over_is_seen(wick):
+    """Buffers of dlerror(), and what belongs to stacks that it does not keep."""
+    told = lost_and_found(wick, "detached", "detached")
+    assert told["lost_calls"] == 0 and not told["misuses"]
+    for kind in ("definite", "indirect", "probable"):
+        assert amounts(told, kind) == [0, 0]
+
+
 def test_vector_registers_are_looked_at(wick):
     told = lost_and_found(wick, "vector")
     held = [leak for leak in told["leaks"] if leak["bytes"] == 2111]

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -265,6 +266,43 @@ LEAKY void wipe_stack(void)
 	__asm__ volatile("" ::"r"(room) : "memory");
 }
 
+static _Atomic int ended;
+
+/* Has a buffer of the C library, which frees it when the thread has run all destructors. */
+static void *fail_to_open(void *argument)
+{
+	(void)argument;
+	if (dlopen("/there/is/no/such/library.so", RTLD_NOW) || !dlerror())
+		abort();
+	(void)dlopen("/there/is/none/either.so", RTLD_NOW);
+	ended++;
+	return NULL;
+}
+
+/* Until the kernel has no other thread of ours. */
+static void wait_until_alone(void)
+{
+	struct stat status = {.st_nlink = 4};
+
+	while (stat("/proc/self/task", &status) == 0 && status.st_nlink > 3)
+		(void)usleep(1000);
+}
+
+/* More than the C library keeps stacks for: of the others each that ends frees some. */
+LEAKY void detached_threads(void)
+{
+	for (int i = 0; i < 60; i++) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, fail_to_open, NULL) != 0 ||
+		    pthread_detach(thread) != 0)
+			abort();
+	}
+	while (ended < 60)
+		(void)usleep(1000);
+	wait_until_alone();
+}
+
 /* Most of it is never touched: a page in its midst, and one at its end. */
 LEAKY void in_sparse_mapping(void)
 {
@@ -402,6 +440,7 @@ static const struct {
 	{"wait", wait_for_input},
 	{"register", in_register},
 	{"waiting", waiting_argument},
+	{"detached", detached_threads},
 	{"sparse", in_sparse_mapping},
 	{"vector", in_vector_register},
 	{"exit", ended_by_exit},
