@@ -135,6 +135,19 @@ def test_memory_that_was_never_touched_is_not_read(wick):
     assert [4410, 2] == amounts(told, "reachable")
 
 
+def test_modules_that_go_at_once_are_known_by_their_names(wick):
+    """Each of four is loaded ten times in the place of another, loses a block, and goes."""
+    workload("leaky_plugin_0.so")
+    path = recorded(wick, workload("plugins", 10))
+    lost = {}
+    for leak in wick.json("leaks", path, "--format", "json")["leaks"]:
+        if leak["class"] in ("definite", "probable"):
+            name = leak["function_name"]
+            lost[name] = lost.get(name, 0) + leak["bytes"]
+            assert leak["module"].endswith(name.replace("leak_", "/leaky_plugin_") + ".so")
+    assert lost == {"leak_0": 10090, "leak_1": 20030, "leak_2": 30010, "leak_3": 40010}
+
+
 def test_a_scan_on_demand_leaves_no_trace(wick):
     path = wick.new_path()
     recorder = wick.start("heap", "--leaks", "-o", path, "--",
