@@ -144,8 +144,17 @@ static void find_pointers(struct scan *scan, const uint64_t *words, size_t n)
 			  count - at < AT_ONCE ? count - at : AT_ONCE);
 }
 
+/* Whether a pointer leads to where a block ends: of which it may be an array without objects. */
+static bool is_behind(const struct scan *scan, struct edge edge)
+{
+	return edge.offset == REACH_COUNT_BYTES &&
+	       scan->blocks[edge.block].size_bytes == REACH_COUNT_BYTES;
+}
+
 static void note(struct scan *scan, struct edge edge, uint16_t evidence)
 {
+	if (is_behind(scan, edge))
+		return; /* who knows what it is */
 	scan->evidence[edge.block] |= (uint16_t)(evidence | (edge.offset > 0 ? LEAK_INSIDE : 0));
 }
 
@@ -383,6 +392,17 @@ static int set_state(struct scan *scan, uint32_t block, enum state state)
 	return vec_push(&scan->stack, block);
 }
 
+static bool is_explained(const struct scan *scan, struct edge edge)
+{
+	return reach_shape_explains(scan->config, &scan->blocks[edge.block], edge.offset);
+}
+
+/* Whether an edge is a pointer to its block at all: memory is asked only of the few in doubt. */
+static bool counts(const struct scan *scan, struct edge edge)
+{
+	return !is_behind(scan, edge) || is_explained(scan, edge);
+}
+
 /*
  * A pointer from somewhere that is reachable for sure, or possibly. What lies behind a block that
  * is possibly reachable is no more than that either.
@@ -391,10 +411,9 @@ static int mark(struct scan *scan, struct edge edge, bool is_sure)
 {
 	enum state state = scan->states[edge.block];
 
-	if (state == REACHABLE)
+	if (state == REACHABLE || !counts(scan, edge))
 		return 0;
-	if (is_sure && (edge.offset == 0 ||
-			reach_shape_explains(scan->config, &scan->blocks[edge.block], edge.offset)))
+	if (is_sure && (edge.offset == 0 || is_explained(scan, edge)))
 		return set_state(scan, edge.block, REACHABLE);
 	return state == UNREACHED ? set_state(scan, edge.block, POSSIBLE) : 0;
 }
@@ -427,11 +446,12 @@ static int follow_leader(struct scan *scan, uint32_t leader)
 
 		for (size_t k = scan->first_edge[block]; k < scan->first_edge[block + 1] && r == 0;
 		     k++) {
-			uint32_t to = scan->edges.items[k].block;
+			struct edge edge = scan->edges.items[k];
+			uint32_t to = edge.block;
 
 			if (to == leader && block != leader)
 				scan->evidence[leader] |= LEAK_IN_CYCLE;
-			if (scan->states[to] != UNREACHED || to == leader)
+			if (scan->states[to] != UNREACHED || to == leader || !counts(scan, edge))
 				continue;
 			scan->leaders[to] = leader;
 			r = set_state(scan, to, INDIRECT);

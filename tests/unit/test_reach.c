@@ -132,6 +132,8 @@ static void blocks_are_found_by_any_address_in_them(void **state)
 		{.address = 0x1020, .size_bytes = 4000},
 		{.address = 0x5000000, .size_bytes = 1u << 20},
 		{.address = 0x5100000, .size_bytes = 1},
+		{.address = 0x5100100, .size_bytes = 8}, /* perhaps the number of an array */
+		{.address = 0x5100108, .size_bytes = 8},
 	};
 	const struct {
 		uint64_t address;
@@ -149,6 +151,9 @@ static void blocks_are_found_by_any_address_in_them(void **state)
 		{0x50fffff, 3},
 		{0x5100000, 4},
 		{0x5100001, REACH_NOWHERE},
+		{0x5100108, 6},
+		{0x5100110, 6},
+		{0x5100111, REACH_NOWHERE},
 		{UINT64_MAX, REACH_NOWHERE},
 		{0, REACH_NOWHERE},
 	};
@@ -260,6 +265,32 @@ static void shapes_with_a_head_are_reachable_by_what_follows_it(void **state)
 	assert_int_equal(answers[1].leak_class, LEAK_POSSIBLE);
 	assert_int_equal(answers[2].leak_class, LEAK_REACHABLE);
 	assert_int_equal(answers[3].leak_class, LEAK_POSSIBLE);
+}
+
+static void an_array_of_nothing_is_reachable_by_where_it_ends(void **state)
+{
+	struct world *world = *state;
+	const struct reach_answer *answers;
+
+	for (size_t i = 0; i < 6; i++)
+		world->blocks[i].size_bytes = 8;
+	*word(world, 1, 0) = 1; /* a number, but not that of no objects */
+	world->data[0] = address_of(world, 0) + 8;
+	world->data[1] = address_of(world, 1) + 8;
+	world->dead[0] = address_of(world, 2) + 8;     /* a shade */
+	*word(world, 6, 0) = address_of(world, 3) + 8; /* a block that is lost */
+	*word(world, 6, 1) = address_of(world, 1) + 8;
+	world->data[2] = address_of(world, 7) + 16; /* one that is possibly reachable */
+	*word(world, 7, 0) = address_of(world, 4) + 8;
+	answers = scan(world);
+	assert_int_equal(answers[0].leak_class, LEAK_REACHABLE);
+	assert_int_equal(answers[1].leak_class, LEAK_DEFINITE);
+	assert_int_equal(answers[1].evidence, 0);
+	assert_int_equal(answers[2].leak_class, LEAK_DEFINITE);
+	assert_int_equal(answers[3].leak_class, LEAK_INDIRECT);
+	assert_int_equal(answers[4].leak_class, LEAK_POSSIBLE);
+	assert_int_equal(answers[5].leak_class, LEAK_DEFINITE);
+	assert_int_equal(answers[6].led_blocks, 1);
 }
 
 static void an_object_is_reachable_by_its_second_base(void **state)
@@ -423,6 +454,8 @@ int main(void)
 			pointers_into_a_block_make_it_and_what_it_holds_possible, set_up,
 			tear_down),
 		cmocka_unit_test_setup_teardown(shapes_with_a_head_are_reachable_by_what_follows_it,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_array_of_nothing_is_reachable_by_where_it_ends,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_object_is_reachable_by_its_second_base, set_up,
 						tear_down),
