@@ -23,6 +23,7 @@
 #include "cli/leak_options.h"
 #include "cli/look.h"
 #include "cli/record_summary.h"
+#include "engine/signal/preload_path.h"
 #include "heap/analysis.h"
 #include "heap/heap_profile.h"
 #include "heap/report.h"
@@ -134,6 +135,10 @@ static void print_leaks(struct heap_recording *recording, const struct heap_prof
 	recording->leak_status =
 		leak_options_print(recording->context, &recording->options->leak, &recording->rules,
 				   heap, view, recording->context->err);
+	if (recording->leak_status == COMMAND_DONE && result->leak_failures > 0 &&
+	    leak_options_need_scan(&recording->options->leak))
+		recording->leak_status =
+			leak_options_unknown(recording->context, LEAK_UNKNOWN_FAILED);
 }
 
 static bool is_stdout(const char *output)
@@ -162,10 +167,15 @@ static void look_again(struct heap_recording *recording, const struct record_res
 		options.symbols = SYMBOLS_NAMES;
 		options.inlines = false;
 	}
-	if (passes_on(recording->config.output) || result->stats.heap_events == 0 ||
-	    (result->stats.heap_events > SUMMARY_EVENTS && !has_gate(recording->options)) ||
-	    load_heap(recording->config.output, &options, &heap, &err) < 0)
+	if (passes_on(recording->config.output) ||
+	    (result->stats.heap_events == 0 && result->leak_scans == 0) ||
+	    (result->stats.heap_events > SUMMARY_EVENTS && !has_gate(recording->options)))
 		return;
+	if (load_heap(recording->config.output, &options, &heap, &err) < 0) {
+		if (has_gate(recording->options)) /* none of them can be judged */
+			recording->leak_status = command_failed(recording->context, &err);
+		return;
+	}
 	recording->totals = heap_analysis_report(heap.analysis)->totals;
 	recording->has_totals = true;
 	if (!recording->options->quiet)
@@ -183,8 +193,13 @@ static void print_unseen(struct heap_recording *recording, const struct record_r
 		heap_summary_print(recording->context->err, &recording->config, result, NULL);
 	if (!recording->options->quiet && recording->config.leaks.on)
 		heap_summary_leaks(recording->context->err, result);
-	if (result->killed_by > 0 && leak_options_need_scan(&recording->options->leak))
-		recording->leak_status = leak_options_unknown(recording->context, true);
+	if (recording->leak_status != COMMAND_DONE ||
+	    !leak_options_need_scan(&recording->options->leak))
+		return;
+	recording->leak_status = leak_options_unknown(
+		recording->context, result->killed_by > 0       ? LEAK_UNKNOWN_KILLED
+				    : result->leak_failures > 0 ? LEAK_UNKNOWN_FAILED
+								: LEAK_UNKNOWN_NO_SCAN);
 }
 
 static void print_end(void *self, const struct record_result *result, const struct error *err)
@@ -354,7 +369,12 @@ static int name_target(struct heap_recording *recording, const char *program)
 /* Another engine, which is what usually helps, sees nothing of the heap. */
 static void advise(const struct heap_recording *recording, struct error *err)
 {
-	if (err->code == -EOPNOTSUPP && recording->attached == 0)
+	if (err->code != -EOPNOTSUPP || recording->attached != 0)
+		return;
+	if (recording->joined == 0 && preload_has_rights(recording->name))
+		error_remedy(err, "record it as its owner, or a copy of the file, which has no "
+				  "such rights; or start it, then as root: sudo wick heap -p PID");
+	else
 		error_remedy(err, "start it, then as root: sudo wick heap -p PID; or link the "
 				  "program dynamically");
 }
@@ -627,8 +647,9 @@ const struct command command_heap = {
 			"the library nor in PATH; options are variables as of the configuration: "
 			"WICK_HEAP_SAMPLE_BYTES for --sample, WICK_LEAKS=1 for --leaks.",
 			"The exit status is that of the program (128 + signal when it was killed, "
-			"127 not found, 126 not executable), 1 when the recording failed, 2 for "
-			"wrong usage, 3 when --max-peak, --max-leak or --fail-on has tripped.",
+			"127 not found, 126 not executable), 1 when the recording failed or a "
+			"gate cannot be judged, 2 for wrong usage, 3 when --max-peak, --max-leak "
+			"or --fail-on has tripped.",
 			NULL,
 		},
 	.examples =

@@ -114,16 +114,22 @@ static bool fails(const struct command_context *context, const struct leak_optio
 	return found.blocks > 0;
 }
 
-int leak_options_unknown(const struct command_context *context, bool killed)
+int leak_options_unknown(const struct command_context *context, enum leak_unknown why)
 {
-	(void)fputs(killed ? "wick: whether there are leaks is not known: the program was killed "
-			     "before its heap could be looked at\n      look at it while it runs: "
-			     "wick heap --scan-every 1s\n"
-			   : "wick: whether there are leaks is not known: the recording has no "
-			     "leak scan\n      start the program with wick heap --leaks, and what "
-			     "is killed with --scan-every 1s; of one that was attached to growth "
-			     "alone is told: --fail-on growth\n",
-		    context->err);
+	static const char *const words[] = {
+		[LEAK_UNKNOWN_NO_SCAN] =
+			"the recording has no leak scan\n      start the program with wick heap "
+			"--leaks, and what is killed with --scan-every 1s; of one that was "
+			"attached to growth alone is told: --fail-on growth",
+		[LEAK_UNKNOWN_KILLED] =
+			"the program was killed before its heap could be looked at\n      look at "
+			"it while it runs: wick heap --scan-every 1s",
+		[LEAK_UNKNOWN_FAILED] =
+			"a scan at the end of a program failed\n      do what was advised above, "
+			"or look at it while it runs: wick heap --scan-every 1s",
+	};
+
+	(void)fprintf(context->err, "wick: whether there are leaks is not known: %s\n", words[why]);
 	return COMMAND_FAILED;
 }
 
@@ -143,7 +149,8 @@ static int gate(const struct command_context *context, const struct leak_options
 		status = COMMAND_GATE;
 	}
 	if (status == COMMAND_DONE && asks_scan && !verdict->has_scan)
-		status = leak_options_unknown(context, killed);
+		status = leak_options_unknown(context,
+					      killed ? LEAK_UNKNOWN_KILLED : LEAK_UNKNOWN_NO_SCAN);
 	return status;
 }
 

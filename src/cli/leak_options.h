@@ -45,8 +45,15 @@ bool leak_options_ask(const struct leak_options *options);
 /* Whether that can only be answered by a scan. */
 bool leak_options_need_scan(const struct leak_options *options);
 
-/* Says that a gate cannot be judged without a scan, or for the program was killed before it. */
-int leak_options_unknown(const struct command_context *context, bool killed);
+/* Why a gate cannot be judged. */
+enum leak_unknown {
+	LEAK_UNKNOWN_NO_SCAN,
+	LEAK_UNKNOWN_KILLED, /* the program was, before there was one */
+	LEAK_UNKNOWN_FAILED, /* a scan has, and that was said */
+};
+
+/* Says so. Returns a status. */
+int leak_options_unknown(const struct command_context *context, enum leak_unknown why);
 
 /* The rules of all files. The caller releases *ret, in any case. Returns a status. */
 int leak_options_read(const struct command_context *context, const struct leak_options *options,

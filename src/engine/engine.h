@@ -138,6 +138,7 @@ struct engine_process {
 	pid_t pid;
 	bool waits;      /* at its end, until engine_scanned() */
 	uint64_t inside; /* address in it: struct session_inside */
+	bool bypasses;   /* it has a malloc() of its own: what that gives is not recorded */
 };
 
 struct engine_ops {

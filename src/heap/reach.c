@@ -9,6 +9,9 @@
 
 #define WINDOW_BYTES (1u << 20)
 #define PAGE_BYTES 4096u
+/* Fewer untouched bytes in a row are read: a call for each page takes longer. */
+#define PRIVATE_GAP_BYTES (256u << 10)
+#define SHARED_GAP_BYTES (64u << 20)
 /* Words whose blocks are looked for together. */
 #define AT_ONCE 64u
 /* How many pointers ahead what is noted of a block is asked for. */
@@ -141,8 +144,17 @@ static void find_pointers(struct scan *scan, const uint64_t *words, size_t n)
 			  count - at < AT_ONCE ? count - at : AT_ONCE);
 }
 
+/* Whether a pointer leads to where a block ends: of which it may be an array without objects. */
+static bool is_behind(const struct scan *scan, struct edge edge)
+{
+	return edge.offset == REACH_COUNT_BYTES &&
+	       scan->blocks[edge.block].size_bytes == REACH_COUNT_BYTES;
+}
+
 static void note(struct scan *scan, struct edge edge, uint16_t evidence)
 {
+	if (is_behind(scan, edge))
+		return; /* who knows what it is */
 	scan->evidence[edge.block] |= (uint16_t)(evidence | (edge.offset > 0 ? LEAK_INSIDE : 0));
 }
 
@@ -292,6 +304,31 @@ static size_t unreadable(uint64_t at, uint64_t end)
 	return end - at < step ? (size_t)(end - at) : step;
 }
 
+/* The next piece of a range that is to be read, no larger than a window; empty at its end. */
+static struct reach_range next_piece(const struct scan *scan, const struct reach_range *range,
+				     uint64_t at, uint64_t end)
+{
+	const struct reach_config *config = scan->config;
+	enum reach_pages pages = (enum reach_pages)range->pages;
+	uint64_t gap = pages == REACH_PAGES_SHARED ? SHARED_GAP_BYTES : PRIVATE_GAP_BYTES;
+	uint64_t most = end - at < WINDOW_BYTES ? end : at + WINDOW_BYTES;
+	uint64_t touched;
+
+	if (pages == REACH_PAGES_ALL || !config->next_touched)
+		return (struct reach_range){.start = at, .end = most};
+	touched = config->next_touched(config->self, pages, at, end);
+	if (touched == end || touched - at >= gap)
+		at = touched;
+	most = end - at < WINDOW_BYTES ? end : at + WINDOW_BYTES;
+	for (uint64_t stop = at; stop < most; stop = (stop / gap + 1) * gap) {
+		touched = config->next_touched(config->self, pages, stop, end);
+		if (touched == end || touched - stop >= gap)
+			return (struct reach_range){.start = at, .end = stop};
+		stop = touched;
+	}
+	return (struct reach_range){.start = at, .end = most};
+}
+
 static int look_at_range(struct scan *scan, const struct reach_range *range, size_t *next)
 {
 	uint64_t at = round_up(range->start);
@@ -299,9 +336,14 @@ static int look_at_range(struct scan *scan, const struct reach_range *range, siz
 	int r = 0;
 
 	while (at < end && r == 0) {
-		size_t size = end - at < WINDOW_BYTES ? (size_t)(end - at) : WINDOW_BYTES;
-		size_t got = read_some(scan, at, size);
+		struct reach_range piece = next_piece(scan, range, at, end);
+		size_t size = (size_t)(piece.end - piece.start);
+		size_t got;
 
+		at = piece.start;
+		if (at == end)
+			break;
+		got = read_some(scan, at, size);
 		while (*next < scan->count && reach_block_end(&scan->blocks[*next]) <= at)
 			++*next;
 		if (got == 0) {
@@ -315,19 +357,31 @@ static int look_at_range(struct scan *scan, const struct reach_range *range, siz
 	return r;
 }
 
-static int look_at_all(struct scan *scan)
+/* Those of all threads are more than a window has room for, where there are many. */
+static int look_at_registers(struct scan *scan)
 {
 	size_t most = WINDOW_BYTES / sizeof(uint64_t);
-	size_t registers =
-		scan->config->register_count < most ? scan->config->register_count : most;
+	int r = 0;
+
+	for (size_t at = 0; at < scan->config->register_count && r == 0; at += most) {
+		size_t left = scan->config->register_count - at;
+		size_t n = left < most ? left : most;
+
+		find_pointers(scan, scan->config->registers + at, n);
+		r = look_outside(scan, LEAK_FROM_REGISTER, false, n);
+	}
+	return r;
+}
+
+static int look_at_all(struct scan *scan)
+{
 	size_t next = 0;
 	int r = 0;
 
 	for (size_t i = 0; i < scan->config->range_count && r == 0; i++)
 		r = look_at_range(scan, &scan->config->ranges[i], &next);
-	find_pointers(scan, scan->config->registers, registers);
 	if (r == 0)
-		r = look_outside(scan, LEAK_FROM_REGISTER, false, registers);
+		r = look_at_registers(scan);
 	begin_edges(scan, scan->count);
 	return r;
 }
@@ -338,6 +392,17 @@ static int set_state(struct scan *scan, uint32_t block, enum state state)
 	return vec_push(&scan->stack, block);
 }
 
+static bool is_explained(const struct scan *scan, struct edge edge)
+{
+	return reach_shape_explains(scan->config, &scan->blocks[edge.block], edge.offset);
+}
+
+/* Whether an edge is a pointer to its block at all: memory is asked only of the few in doubt. */
+static bool counts(const struct scan *scan, struct edge edge)
+{
+	return !is_behind(scan, edge) || is_explained(scan, edge);
+}
+
 /*
  * A pointer from somewhere that is reachable for sure, or possibly. What lies behind a block that
  * is possibly reachable is no more than that either.
@@ -346,10 +411,9 @@ static int mark(struct scan *scan, struct edge edge, bool is_sure)
 {
 	enum state state = scan->states[edge.block];
 
-	if (state == REACHABLE)
+	if (state == REACHABLE || !counts(scan, edge))
 		return 0;
-	if (is_sure && (edge.offset == 0 ||
-			reach_shape_explains(scan->config, &scan->blocks[edge.block], edge.offset)))
+	if (is_sure && (edge.offset == 0 || is_explained(scan, edge)))
 		return set_state(scan, edge.block, REACHABLE);
 	return state == UNREACHED ? set_state(scan, edge.block, POSSIBLE) : 0;
 }
@@ -382,11 +446,12 @@ static int follow_leader(struct scan *scan, uint32_t leader)
 
 		for (size_t k = scan->first_edge[block]; k < scan->first_edge[block + 1] && r == 0;
 		     k++) {
-			uint32_t to = scan->edges.items[k].block;
+			struct edge edge = scan->edges.items[k];
+			uint32_t to = edge.block;
 
 			if (to == leader && block != leader)
 				scan->evidence[leader] |= LEAK_IN_CYCLE;
-			if (scan->states[to] != UNREACHED || to == leader)
+			if (scan->states[to] != UNREACHED || to == leader || !counts(scan, edge))
 				continue;
 			scan->leaders[to] = leader;
 			r = set_state(scan, to, INDIRECT);

@@ -19,12 +19,24 @@
 #include "heap/reach_index.h"
 #include "model/leak.h"
 
+/* Which pages of a range need not be read. */
+enum reach_pages {
+	REACH_PAGES_ALL,     /* none: what the process has not touched may be there all the same */
+	REACH_PAGES_PRIVATE, /* those that were never touched: they are zeros */
+	/*
+	 * The same of memory that others may have too, where there are very many of them: reading
+	 * would make them.
+	 */
+	REACH_PAGES_SHARED,
+};
+
 /* A range of memory, and what its words outside of live blocks are: one bit of leak_evidence. */
 struct reach_range {
 	uint64_t start;
 	uint64_t end;
 	uint16_t evidence;
 	bool starts_only; /* of the allocator: a pointer into a block is not one of the program's */
+	uint8_t pages;    /* enum reach_pages */
 };
 
 /* A file that is mapped: vtables lie there, and point to code. */
@@ -37,6 +49,11 @@ struct reach_file {
 struct reach_config {
 	/* Copies memory; returns how many bytes could be read, from the first on. */
 	size_t (*read)(void *self, uint64_t address, void *buffer, size_t size);
+	/*
+	 * Optional: the first address in [from, end) of a page that was touched, `end` when there
+	 * is none; of a range whose pages are so.
+	 */
+	uint64_t (*next_touched)(void *self, enum reach_pages pages, uint64_t from, uint64_t end);
 	void *self;
 	const struct reach_range *ranges; /* by address; they do not overlap */
 	size_t range_count;

@@ -10,6 +10,15 @@
 /* A large page. */
 #define PAGE_BYTES (2u << 20)
 
+/* The end of the addresses that belong to a block. */
+static uint64_t extent_end(const struct reach_block *blocks, size_t count, size_t i)
+{
+	uint64_t end = reach_block_end(&blocks[i]);
+	bool has_next = i + 1 < count && blocks[i + 1].address == end;
+
+	return blocks[i].size_bytes == REACH_COUNT_BYTES && !has_next ? end + 1 : end;
+}
+
 /* The end of the blocks from `first` on that lie close together. */
 static size_t span_end(const struct reach_block *blocks, size_t count, size_t first)
 {
@@ -24,7 +33,7 @@ static int add_span(struct reach_index *index, const struct reach_block *blocks,
 		    size_t end)
 {
 	struct reach_span span = {.start = blocks[first].address,
-				  .end = reach_block_end(&blocks[end - 1]),
+				  .end = index->extents[end - 1].end,
 				  .pieces = index->pieces.count};
 	uint64_t most = 2 * (uint64_t)(end - first) + 1;
 	size_t at = first;
@@ -64,7 +73,7 @@ int reach_index_init(struct reach_index *index, const struct reach_block *blocks
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		index->extents[i] =
-			(struct reach_extent){blocks[i].address, reach_block_end(&blocks[i])};
+			(struct reach_extent){blocks[i].address, extent_end(blocks, count, i)};
 	while (first < count) {
 		size_t end = span_end(blocks, count, first);
 

@@ -16,6 +16,8 @@
 #include "base/vec.h"
 
 #define REACH_NOWHERE UINT32_MAX
+/* The number before an array of C++ objects: of one without objects it is all that there is. */
+#define REACH_COUNT_BYTES 8u
 
 /* Where a block lies: what is asked for most stands together. */
 struct reach_extent {
@@ -51,7 +53,10 @@ struct reach_index {
 int reach_index_init(struct reach_index *index, const struct reach_block *blocks, size_t count);
 void reach_index_fini(struct reach_index *index);
 
-/* The block that holds the address, REACH_NOWHERE when none does. */
+/*
+ * The block that holds the address, REACH_NOWHERE when none does. One of REACH_COUNT_BYTES holds
+ * the address behind it too, unless another begins there.
+ */
 uint32_t reach_index_find(struct reach_index *index, uint64_t address);
 
 /* Where the answer for an address begins, NULL when there is none: for many at once. */

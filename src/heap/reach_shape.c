@@ -35,6 +35,15 @@ static bool is_counted(const struct reach_config *config, const struct reach_blo
 	       number > 0 && (block->size_bytes - WORD) % number == 0;
 }
 
+/* No elements: their number, and nothing behind it. */
+static bool is_empty_array(const struct reach_config *config, const struct reach_block *block)
+{
+	uint64_t number;
+
+	return block->size_bytes == REACH_COUNT_BYTES &&
+	       read_words(config, block->address, &number, 1) && number == 0;
+}
+
 /* The mapped file that an address lies in; NULL: none. */
 static const struct reach_file *find_file(const struct reach_config *config, uint64_t address)
 {
@@ -91,6 +100,8 @@ static bool is_second_base(const struct reach_config *config, const struct reach
 bool reach_shape_explains(const struct reach_config *config, const struct reach_block *block,
 			  uint32_t offset)
 {
+	if (offset == block->size_bytes)
+		return is_empty_array(config, block);
 	if (offset == STRING_WORDS * WORD && is_string(config, block))
 		return true;
 	if (offset == WORD && is_counted(config, block))

@@ -289,15 +289,30 @@ static __attribute__((noinline)) bool is_chosen(struct inproc_thread *thread,
 	return true;
 }
 
+/*
+ * What operator new does when it is given nothing is the program's: a handler frees what it can
+ * spare, or memory of an exception is allocated, which others free. From there on all is recorded.
+ */
+static void note_inner(struct inproc_thread *thread, const void *block)
+{
+	thread->inner_block = block;
+	if (block || thread->inside != thread->new_frame)
+		return;
+	thread->inside = 0;
+	thread->new_failed = true;
+}
+
 void heap_allocated(struct inproc_thread *thread, const struct heap_site *site,
 		    enum session_call call, const void *block, size_t size)
 {
 	const struct block what = {block, size, call};
 
 	if (!thread && call < SESSION_NEW && inproc_self)
-		inproc_self->inner_block = block;
+		note_inner(inproc_self, block);
 	if (!thread || !block)
 		return;
+	if (__builtin_expect(thread->new_failed, 0))
+		thread->inner_block = block;
 	if (atomic_load_explicit(&heap_is_on, memory_order_relaxed) == HEAP_ON ||
 	    is_chosen(thread, site, &what))
 		allocated(thread, site, &what);

@@ -138,6 +138,33 @@ static void *allocate(size_t size)
 	return block;
 }
 
+static inline void enter_new(struct inproc_thread *thread, const struct heap_site *site)
+{
+	if (!thread)
+		return;
+	thread->inner_block = NULL;
+	thread->new_frame = site->frame;
+	thread->new_failed = false;
+}
+
+/* Whether the block is that of an allocation that was recorded, after one that failed. */
+static inline bool has_recorded(struct inproc_thread *thread, const struct operators *known,
+				const void *block)
+{
+	bool failed;
+
+	if (!thread)
+		return false;
+	failed = thread->new_failed;
+	thread->new_frame = 0;
+	thread->new_failed = false;
+	if (failed && block == thread->inner_block)
+		return true;
+	if (atomic_load_explicit(&known->of_allocator, memory_order_relaxed))
+		thread->inner_block = block;
+	return false;
+}
+
 #define NEW(id, symbol, call, parameters, arguments)                                               \
 	extern void *id parameters __asm__(symbol);                                                \
 	INPROC_EXPORT void *id parameters                                                          \
@@ -149,12 +176,10 @@ static void *allocate(size_t size)
 		__typeof__(&id) real = (__typeof__(&id))find(&known, symbol, &site, &first);       \
 		void *block;                                                                       \
                                                                                                    \
-		if (thread)                                                                        \
-			thread->inner_block = NULL;                                                \
+		enter_new(thread, &site);                                                          \
 		block = real && real != id ? real arguments : allocate(size);                      \
-		if (thread && atomic_load_explicit(&known.of_allocator, memory_order_relaxed))     \
-			thread->inner_block = block;                                               \
-		heap_allocated(thread, &site, call, block, size);                                  \
+		if (!has_recorded(thread, &known, block))                                          \
+			heap_allocated(thread, &site, call, block, size);                          \
 		leave(first);                                                                      \
 		heap_leave(thread);                                                                \
 		return block;                                                                      \

@@ -28,8 +28,10 @@
 /* A program waits no longer for its scan: some gigabytes take that long. */
 #define WAIT_NS 60000000000ull
 #define ASK_NS 1000000000ull
+#define TABLES_NS 100000000
 
 _Static_assert(SAFE_KEPT_REGISTERS <= INSIDE_REGISTERS, "room for them");
+_Static_assert(INSIDE_THREADS == SESSION_SLOTS, "one for each thread");
 
 extern void *__libc_stack_end; /* of the loader: sp where the program began */
 extern char _end INPROC_OWN;
@@ -62,6 +64,11 @@ void leave_note_stack(uint64_t low, uint64_t high)
 		stack->low = low;
 		return;
 	}
+}
+
+void leave_note_argument(uint32_t index, const void *argument)
+{
+	atomic_store(&inside.arguments[index], (uint64_t)(uintptr_t)argument);
 }
 
 /* Whether the scan of this very process is wanted. A child of fork has blocks that nobody knows. */
@@ -124,7 +131,8 @@ static __attribute__((noinline)) bool walk_guarded(struct inproc_thread *thread,
  */
 static bool is_after_main(struct inproc_thread *thread)
 {
-	struct unwind_trace trace = {.pcs = thread->pcs};
+	/* However few frames are recorded, the first function of all is asked for. */
+	struct unwind_trace trace = {.pcs = thread->pcs, .capacity = INPROC_DEPTH};
 	struct unwind_frame frame;
 	uint32_t frames = 0;
 	bool is_whole;
@@ -139,6 +147,26 @@ static bool is_after_main(struct inproc_thread *thread)
 	return is_whole && frames <= 1;
 }
 
+/*
+ * Without tables the walk ends at once: where a library has gone just now the recorder is at work
+ * on those of the others.
+ */
+static void wait_for_tables(void)
+{
+	uint64_t end_ns = safe_clock_ns(CLOCK_MONOTONIC) + ASK_NS;
+	uint32_t known;
+
+	while ((int32_t)((known = atomic_load(&inproc.process->maps_known)) -
+			 atomic_load(&inproc.unsure_until)) < 0 &&
+	       safe_clock_ns(CLOCK_MONOTONIC) < end_ns &&
+	       !session_file_recorder_is_gone(inproc.control)) {
+		struct timespec step = {.tv_nsec = TABLES_NS};
+
+		(void)safe_syscall(SYS_futex, SAFE_POINTER(&inproc.process->maps_known), FUTEX_WAIT,
+				   known, SAFE_POINTER(&step), 0, 0);
+	}
+}
+
 static void ask(void)
 {
 	uint32_t nobody = 0;
@@ -146,6 +174,8 @@ static void ask(void)
 
 	if (!is_wanted())
 		return;
+	if (inside.leaving_sp == 0)
+		wait_for_tables();
 	if (inside.leaving_sp == 0 && (!inproc_self || !is_after_main(inproc_self)))
 		inside.leaving_sp = here; /* by something in the C library that we did not see */
 	inside.leaving_tid = (uint32_t)safe_syscall(SYS_gettid, 0);

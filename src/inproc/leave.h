@@ -15,6 +15,9 @@ void leave_note_own(uint64_t start, uint64_t bytes);
 /* A thread of the C library begins, with its functions between these. */
 void leave_note_stack(uint64_t low, uint64_t high);
 
+/* What the thread of a slot is given that has not begun yet; NULL: it has. */
+void leave_note_argument(uint32_t index, const void *argument);
+
 /* The session has begun. */
 void leave_begin(void);
 

@@ -88,8 +88,12 @@ struct inproc_thread {
 	uint64_t last_left_bytes;
 	uint64_t random;
 	uint32_t end_rounds;     /* of destructors, while the thread ends */
+	/* Its id once they have all run: the C library frees more until it is gone. 0: not yet. */
+	_Atomic uint32_t ending_tid;
 	uint64_t inside_pc;      /* what lies in it as long as that is so */
 	const void *inner_block; /* what operator new was given by malloc() or its like */
+	uint64_t new_frame;      /* of the operator new that the thread is in; 0: none */
+	bool new_failed;         /* it was given nothing: see heap_new.c */
 	bool heap_deep;          /* it has had deep stacks */
 	bool heap_small;         /* it has but few places in its tables */
 	uint64_t told_rate;      /* that its blocks are sampled with, as far as the reader knows */
@@ -130,6 +134,7 @@ struct inproc_runtime {
 	_Atomic uint32_t unsure_until; /* modules may have gone: lists before it are void */
 	_Atomic(struct inproc_thread *) threads[SESSION_SLOTS];
 	_Atomic uint32_t thread_limit; /* no index is larger or equal */
+	_Atomic uint32_t ending_count; /* threads that have an ending_tid */
 	uint64_t default_stack_bytes;
 	uint32_t jiffy_ns; /* CPU timers tick no faster */
 	bool begun;        /* the session was looked for */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inproc/thread.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -85,7 +86,8 @@ static void reset(struct inproc_thread *thread)
 	thread->label_bytes = 0;
 	thread->part_count = 0;
 	thread->unwind.anchor_count = 0;
-	thread->inside = 0;
+	thread->inside = thread->new_frame = 0;
+	thread->new_failed = false;
 	thread->end_rounds = 0;
 	thread->told_rate = 0;
 	thread->heap_tail = atomic_load(&thread->slot->tail);
@@ -98,8 +100,41 @@ static void reset(struct inproc_thread *thread)
 	atomic_store(&thread->busy, 0);
 }
 
+/* Nobody writes there any more: the slot is for the next thread when the recorder has read it. */
+static void give_up_slot(struct inproc_thread *thread)
+{
+	struct session_slot *slot = thread->slot;
+
+	thread->tid = 0;
+	if (atomic_load(&slot->head) == atomic_load(&slot->tail)) {
+		atomic_store(&slot->state, SESSION_SLOT_FREE); /* it makes no work */
+		return;
+	}
+	atomic_store(&slot->state, SESSION_SLOT_LEFT);
+	/* Many rings of threads that have ended are much memory. */
+	if (thread->index >= FEW_SLOTS && (atomic_load(&inproc.mode) & SESSION_HEAP))
+		session_file_wake();
+}
+
+/* Slots of threads that the kernel does not know any more. */
+static void collect_ended(void)
+{
+	for (uint32_t i = 0; i < atomic_load(&inproc.thread_limit); i++) {
+		struct inproc_thread *thread = atomic_load(&inproc.threads[i]);
+		uint32_t tid = thread ? atomic_load(&thread->ending_tid) : 0;
+
+		if (tid == 0 || safe_syscall(SYS_tgkill, inproc.pid, tid, 0) != -ESRCH ||
+		    !atomic_compare_exchange_strong(&thread->ending_tid, &tid, 0))
+			continue; /* there still, or somebody else was faster */
+		(void)atomic_fetch_sub(&inproc.ending_count, 1);
+		give_up_slot(thread);
+	}
+}
+
 struct inproc_thread *thread_take(void)
 {
+	if (atomic_load(&inproc.ending_count) > 0)
+		collect_ended();
 	for (uint32_t index = 0; index < inproc.slot_count; index++) {
 		uint32_t expected = SESSION_SLOT_FREE;
 		struct inproc_thread *thread;
@@ -144,21 +179,20 @@ void thread_begin(struct inproc_thread *thread, struct unwind_stack stack)
 
 void thread_end(struct inproc_thread *thread)
 {
-	struct session_slot *slot = thread->slot;
-
 	timer_stop(thread);
 	heap_total_flush(thread);
-	inproc_self = NULL;
-	(void)safe_syscall(SYS_prctl, PR_GET_NAME, SAFE_POINTER(slot->comm));
-	thread->tid = 0;
-	if (atomic_load(&slot->head) == atomic_load(&slot->tail)) {
-		atomic_store(&slot->state, SESSION_SLOT_FREE); /* it makes no work */
+	(void)safe_syscall(SYS_prctl, PR_GET_NAME, SAFE_POINTER(thread->slot->comm));
+	if (atomic_load(&inproc.mode) & SESSION_HEAP) {
+		/*
+		 * The C library frees buffers and memory of other threads when all destructors have
+		 * run: who makes the next thread collects the slot of this one.
+		 */
+		atomic_store(&thread->ending_tid, thread->tid);
+		(void)atomic_fetch_add(&inproc.ending_count, 1);
 		return;
 	}
-	atomic_store(&slot->state, SESSION_SLOT_LEFT);
-	/* Many rings of threads that have ended are much memory. */
-	if (thread->index >= FEW_SLOTS && (atomic_load(&inproc.mode) & SESSION_HEAP))
-		session_file_wake();
+	inproc_self = NULL;
+	give_up_slot(thread);
 }
 
 static void on_end(void *value)
@@ -264,9 +298,12 @@ void thread_forget_all(void)
 	for (uint32_t i = 0; i < inproc.thread_limit; i++) {
 		struct inproc_thread *thread = atomic_load(&inproc.threads[i]);
 
-		if (thread)
-			thread->tid = 0;
+		if (!thread)
+			continue;
+		thread->tid = 0;
+		atomic_store(&thread->ending_tid, 0);
 	}
+	atomic_store(&inproc.ending_count, 0);
 	inproc_self = NULL;
 }
 
@@ -286,7 +323,7 @@ void thread_rearm_all(void)
 	for (uint32_t i = 0; i < inproc.thread_limit; i++) {
 		struct inproc_thread *thread = atomic_load(&inproc.threads[i]);
 
-		if (thread && thread->tid != 0) {
+		if (thread && thread->tid != 0 && atomic_load(&thread->ending_tid) == 0) {
 			timer_stop(thread);
 			(void)timer_start(thread); /* counted */
 		}
@@ -298,7 +335,7 @@ struct inproc_thread *thread_find(uint32_t tid)
 	for (uint32_t i = 0; i < inproc.thread_limit; i++) {
 		struct inproc_thread *thread = atomic_load(&inproc.threads[i]);
 
-		if (thread && thread->tid == tid)
+		if (thread && thread->tid == tid && atomic_load(&thread->ending_tid) == 0)
 			return thread;
 	}
 	return NULL;
@@ -318,6 +355,7 @@ static void *run_thread(void *argument)
 	void *(*routine)(void *) = thread->routine;
 	void *routine_argument = thread->argument;
 
+	leave_note_argument(thread->index, NULL); /* from here on this thread has it */
 	leave_note_stack(thread->stack_low ? thread->stack_low
 					   : stack_below_thread_pointer(thread->stack_bytes).low,
 			 (uint64_t)(uintptr_t)__builtin_frame_address(0));
@@ -358,9 +396,12 @@ INPROC_EXPORT int pthread_create(pthread_t *restrict ret, const pthread_attr_t *
 		return REAL(pthread_create)(ret, attributes, routine, argument);
 	thread->routine = routine;
 	thread->argument = argument;
+	leave_note_argument(thread->index, argument);
 	note_stack(thread, attributes);
 	r = REAL(pthread_create)(ret, attributes, run_thread, thread);
-	if (r != 0)
+	if (r != 0) {
+		leave_note_argument(thread->index, NULL);
 		thread_return(thread);
+	}
 	return r;
 }

@@ -77,6 +77,16 @@ static bool is_module(const struct map_region *region)
 	       !(region->protection & REGION_SHARED);
 }
 
+/* Files, also private ones, have what somebody else has put there. */
+static enum reach_pages pages_of(const struct map_region *region)
+{
+	if (region->protection & REGION_SHARED)
+		return REACH_PAGES_SHARED;
+	return region->kind == REGION_ANONYMOUS || region->kind == REGION_SPECIAL
+		       ? REACH_PAGES_PRIVATE
+		       : REACH_PAGES_ALL;
+}
+
 /* The first view: by what is mapped where. Data behind those of a file are its .bss. */
 static int add_regions(struct leak_layout *layout, const struct maps *maps)
 {
@@ -84,7 +94,8 @@ static int add_regions(struct leak_layout *layout, const struct maps *maps)
 
 	for (size_t i = 0; i < maps->count; i++) {
 		const struct map_region *region = &maps->items[i];
-		struct reach_range range = {region->start, region->end, LEAK_FROM_MAPPING, false};
+		struct reach_range range = {region->start, region->end, LEAK_FROM_MAPPING, false,
+					    (uint8_t)pages_of(region)};
 		bool behind = module && region->kind == REGION_ANONYMOUS && i > 0 &&
 			      maps->items[i - 1].end == region->start;
 
@@ -103,9 +114,10 @@ static int add_regions(struct leak_layout *layout, const struct maps *maps)
 			range.evidence = LEAK_FROM_GLOBAL;
 			range.starts_only = is_c_library(module->path);
 		}
-		if (strcmp(region->path, "[heap]") == 0)
-			range = (struct reach_range){region->start, region->end, LEAK_FROM_FREED,
-						     true};
+		if (strcmp(region->path, "[heap]") == 0) {
+			range.evidence = LEAK_FROM_FREED;
+			range.starts_only = true;
+		}
 		if (vec_push(&layout->ranges, range) < 0)
 			return -ENOMEM;
 	}
@@ -136,7 +148,8 @@ static int paint_range(struct leak_layout *to, const struct reach_range *range,
 		const struct paint *paint = &paints->items[i];
 		uint64_t start = paint->start > from ? paint->start : from;
 		uint64_t end = paint->end < range->end ? paint->end : range->end;
-		struct reach_range middle = {start, end, paint->evidence, paint->starts_only};
+		struct reach_range middle = {start, end, paint->evidence, paint->starts_only,
+					     range->pages};
 
 		r = keep_part(to, range, from, start);
 		if (r == 0 && start < end && paint->evidence != NOTHING)
@@ -296,12 +309,17 @@ static const struct inside_stack *find_stack(const struct layout_input *input,
 	return NULL;
 }
 
+static bool is_leaving(const struct layout_input *input, const struct layout_thread *thread)
+{
+	return input->inside && input->inside->leaving_tid == (uint32_t)thread->tid;
+}
+
 /* The thread that ends the program has but the frames that it had before. */
 static uint64_t live_sp(const struct layout_input *input, const struct layout_thread *thread)
 {
 	const struct session_inside *inside = input->inside;
 
-	if (!inside || inside->leaving_tid != (uint32_t)thread->tid)
+	if (!is_leaving(input, thread))
 		return thread->sp - input->red_zone;
 	return inside->leaving_sp ? inside->leaving_sp : inside->stack_end;
 }
@@ -312,11 +330,10 @@ static bool is_first_stack(const struct map_region *region)
 }
 
 /* Other stacks and data may lie below a stack in the same region. */
-static int paint_dead(struct leak_layout *layout, const struct map_region *region, uint64_t low,
-		      uint64_t end)
+static struct paint below(const struct map_region *region, uint64_t low, uint64_t end)
 {
-	return paint(layout, (struct paint){low > region->start ? low : region->start, end,
-					    LEAK_FROM_DEAD_STACK, true});
+	return (struct paint){low > region->start ? low : region->start, end, LEAK_FROM_DEAD_STACK,
+			      true};
 }
 
 static int paint_stack(struct leak_layout *layout, const struct layout_input *input,
@@ -327,6 +344,7 @@ static int paint_stack(struct leak_layout *layout, const struct layout_input *in
 	const struct inside_stack *stack =
 		region ? find_stack(input, region, thread->pointer) : NULL;
 	bool is_first = region && is_first_stack(region);
+	struct paint dead;
 	uint64_t high;
 	int r;
 
@@ -335,7 +353,11 @@ static int paint_stack(struct leak_layout *layout, const struct layout_input *in
 	high = stack ? atomic_load(&stack->high) : region->end;
 	if (high < sp)
 		high = sp;
-	r = paint_dead(layout, region, stack ? stack->low : 0, sp);
+	dead = below(region, stack ? stack->low : 0, sp);
+	/* Of one that ends the program no frame ever comes to life again. */
+	if (is_leaving(input, thread))
+		dead.evidence = NOTHING;
+	r = paint(layout, dead);
 	if (r == 0)
 		r = paint(layout, (struct paint){sp, high, LEAK_FROM_STACK, false});
 	return r < 0 ? r : paint(layout, (struct paint){high, region->end, LEAK_FROM_TLS, false});
@@ -368,7 +390,7 @@ static int paint_dead_stacks(struct leak_layout *layout, const struct layout_inp
 		    input->read(input->self, stack->pointer, &word, sizeof(word)) != sizeof(word) ||
 		    word == 0)
 			continue; /* in use, or something else by now */
-		r = paint_dead(layout, region, stack->low, high);
+		r = paint(layout, below(region, stack->low, high));
 		if (r == 0)
 			r = paint(layout, (struct paint){high, region->end, LEAK_FROM_TLS, false});
 	}
@@ -384,7 +406,7 @@ static int paint_ended_first(struct leak_layout *layout, const struct layout_inp
 		return 0;
 	region = maps_find(input->maps, input->inside->stack_end);
 	return region && is_first_stack(region)
-		       ? paint_dead(layout, region, 0, input->inside->stack_end)
+		       ? paint(layout, below(region, 0, input->inside->stack_end))
 		       : 0;
 }
 

@@ -29,6 +29,7 @@
 #include "pipeline/leak_layout.h"
 #include "pipeline/transfer.h"
 #include "proc/maps.h"
+#include "proc/pagemap.h"
 #include "proc/process_info.h"
 #include "recording/reader.h"
 #include "recording/writer.h"
@@ -58,6 +59,8 @@ struct leak_search {
 	uint32_t recorded; /* the process, of the recording as it was read */
 	struct session_inside *inside;
 	struct maps maps;
+	struct pagemap private_pages; /* of the memory that is looked at */
+	struct pagemap shared_pages;  /* of the process: a copy has none of these yet */
 	VEC(struct layout_thread) threads;
 	VEC(uint64_t) registers;
 	struct leak_layout layout;
@@ -80,6 +83,8 @@ static void fini(struct leak_search *search)
 	vec_fini(&search->blocks);
 	free(search->inside);
 	maps_fini(&search->maps);
+	pagemap_close(&search->private_pages);
+	pagemap_close(&search->shared_pages);
 	vec_fini(&search->threads);
 	vec_fini(&search->registers);
 	leak_layout_fini(&search->layout);
@@ -90,7 +95,18 @@ static void fini(struct leak_search *search)
 
 static size_t read_memory(void *self, uint64_t address, void *buffer, size_t size)
 {
-	return snapshot_read(self, address, buffer, size);
+	const struct leak_search *search = self;
+
+	return snapshot_read(&search->snapshot, address, buffer, size);
+}
+
+static uint64_t next_touched(void *self, enum reach_pages pages, uint64_t from, uint64_t end)
+{
+	struct leak_search *search = self;
+
+	return pagemap_next(pages == REACH_PAGES_SHARED ? &search->shared_pages
+							: &search->private_pages,
+			    from, end);
 }
 
 /* All that was written up to the moment is in the file. */
@@ -141,6 +157,10 @@ static int take_snapshot(struct leak_search *search, struct error *err)
 		snapshot_go_on(&search->snapshot);
 	if (r == 0)
 		r = maps_read(&search->maps, search->snapshot.memory_pid, 0, err);
+	if (r == 0) {
+		pagemap_open(&search->private_pages, search->snapshot.memory_pid);
+		pagemap_open(&search->shared_pages, search->process.pid);
+	}
 	return r;
 }
 
@@ -279,6 +299,13 @@ static int find_live(struct leak_search *search, struct error *err)
 		return r;
 	search->recorded =
 		find_process(recording_reader_dictionary(search->reader), search->process.pid);
+	if (search->recorded == ID_NONE && search->process.bypasses)
+		return error_advise(err,
+				    error_set(err, -ENODATA,
+					      "process %d has a malloc() linked into it, and none "
+					      "of its blocks is known",
+					      (int)search->process.pid),
+				    "link the allocator dynamically");
 	r = take_blocks(search);
 	/* Blocks have all that is needed of it. */
 	heap_analysis_free(search->analysis);
@@ -297,9 +324,25 @@ static int take_registers(struct leak_search *search, const struct snapshot_thre
 	for (size_t i = 0; i < count; i++)
 		if (vec_push(&search->registers, values[i]) < 0)
 			return -ENOMEM;
+	for (size_t i = 0; i < thread->vector_count && !is_leaving; i++)
+		if (vec_push(&search->registers,
+			     search->snapshot.vectors.items[thread->first_vector + i]) < 0)
+			return -ENOMEM;
 	return vec_push(&search->threads, (struct layout_thread){.tid = thread->tid,
 								 .sp = thread->sp,
 								 .pointer = thread->pointer});
+}
+
+/* What threads will have that have not begun. */
+static int take_arguments(struct leak_search *search)
+{
+	for (size_t i = 0; i < INSIDE_THREADS; i++) {
+		uint64_t argument = atomic_load(&search->inside->arguments[i]);
+
+		if (argument != 0 && vec_push(&search->registers, argument) < 0)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 static int take_threads(struct leak_search *search)
@@ -316,7 +359,7 @@ static int take_threads(struct leak_search *search)
 		else if (take_registers(search, thread) < 0)
 			return -ENOMEM;
 	}
-	return 0;
+	return take_arguments(search);
 }
 
 static bool first_ended(const struct snapshot *snapshot)
@@ -339,11 +382,12 @@ static int look(struct leak_search *search)
 		.blocks = search->blocks.items,
 		.block_count = search->blocks.count,
 		.read = read_memory,
-		.self = &search->snapshot,
+		.self = search,
 		.red_zone = UNWIND_NATIVE.red_zone,
 	};
 	struct reach_config config = {.read = read_memory,
-				      .self = &search->snapshot,
+				      .next_touched = next_touched,
+				      .self = search,
 				      .registers = search->registers.items,
 				      .register_count = search->registers.count};
 	int r = leak_layout_make(&search->layout, &input);
@@ -376,6 +420,22 @@ static int translate(struct leak_search *search, struct transfer *transfer)
 	return r;
 }
 
+/* One that has not allocated anything is not in the recording. It has no leaks. */
+static int name_process(const struct leak_search *search, struct sink *sink, uint32_t *ret)
+{
+	struct process_info info;
+	struct process process = {.pid = (uint32_t)search->process.pid};
+	int r = process_info_read(search->process.pid, &info, NULL);
+
+	if (r < 0)
+		return r;
+	process.parent_pid = (uint32_t)info.parent_pid;
+	process.start_ns = info.start_ns;
+	process.comm = info.comm;
+	process.executable = info.executable;
+	return sink->ops->process(sink->self, &process, ret);
+}
+
 static int write_down(struct leak_search *search, struct leak_summary *ret, struct error *err)
 {
 	struct sink *sink = recording_writer_sink(search->job.writer);
@@ -393,7 +453,7 @@ static int write_down(struct leak_search *search, struct leak_summary *ret, stru
 				  .group_count = search->groups.groups.count,
 				  .groups = search->groups.groups.items};
 	int r = search->recorded == ID_NONE
-			? -ENODATA
+			? name_process(search, sink, &found.process)
 			: transfer_process(&transfer, search->recorded, &found.process);
 
 	if (r == 0)
@@ -451,6 +511,7 @@ int leak_search_begin(const struct leak_job *job, const struct engine_process *p
 		return error_set(err, -ENOMEM, "out of memory");
 	search->job = *job;
 	search->process = *process;
+	search->private_pages.fd = search->shared_pages.fd = -1;
 	r = take_snapshot(search, err);
 	search->cpu_ns = own_cpu_ns() - before_ns;
 	if (r == 0) {

@@ -69,6 +69,7 @@ static void fail(struct leak_watch *watch, const struct error *err)
 
 	if (has_ended(watch->searched.pid))
 		return;
+	watch->failures += watch->searched.waits;
 	watch->why = *err;
 	/* Where nothing can be written the recording fails as well, and that is told. */
 	if (!is_first || !watch->config.notice ||

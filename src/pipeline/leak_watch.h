@@ -45,6 +45,7 @@ struct leak_watch {
 	VEC(struct leak_copy) left; /* that are tried to be taken away again, the next time: */
 	uint64_t left_ns;
 	uint32_t scans;
+	uint32_t failures; /* of scans at the end of a process */
 	struct leak_summary last;
 	struct error why; /* the last one that failed did so; code 0: none */
 };

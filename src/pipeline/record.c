@@ -367,9 +367,11 @@ static int finish(struct recorder *recorder, struct error *err)
 	int r;
 
 	/* Who goes on without us has no other end. */
-	if (result->end != RECORD_TARGET_ENDED)
-		(void)leak_watch_scan(&recorder->leaks, NULL); /* that is told */
+	if (result->end != RECORD_TARGET_ENDED && leak_watch_scan(&recorder->leaks, NULL) < 0 &&
+	    recorder->leaks.why.code < 0)
+		result->leak_failures++; /* that is told */
 	leak_watch_finish(&recorder->leaks);
+	result->leak_failures += recorder->leaks.failures;
 	r = engine_stop(recorder->engine, err);
 	result->leak_scans = recorder->leaks.scans;
 	result->leaks = recorder->leaks.last;

@@ -482,6 +482,13 @@ static int take_leaks(void *self, const struct leak_scan *scan)
 	if (since_ns < options->from_ns || since_ns >= options->to_ns ||
 	    !samples_want_pid(samples, process->pid))
 		return 0;
+	/* Of a program that allocates nothing there is no more than this. */
+	if (samples->start_ns == 0)
+		samples->start_ns = scan->time_ns;
+	if (scan->time_ns > samples->end_ns)
+		samples->end_ns = scan->time_ns;
+	if (!samples->heap && begin_heap(samples) < 0)
+		return -ENOMEM;
 	return leak_scans_add(&samples->leaks, scan);
 }
 
@@ -680,7 +687,8 @@ static int read_all(struct samples *samples, struct recording_reader *reader, co
 	r = recording_reader_run(samples->reader, &visitor, err);
 	if (r == 0 && samples->heap && heap_analysis_finish(samples->heap) < 0)
 		r = error_set(err, -ENOMEM, "out of memory");
-	if (r == 0 && recording_reader_damage(reader).heap_events == 0) {
+	if (r == 0 && recording_reader_damage(reader).heap_events == 0 &&
+	    samples->leaks.items.count == 0) {
 		heap_analysis_free(samples->heap); /* memory alone is no heap */
 		samples->heap = NULL;
 	}

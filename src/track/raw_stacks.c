@@ -89,12 +89,14 @@ static void forget_told(struct raw_stacks *stacks, size_t count, pid_t pid)
 
 /*
  * Tells the tracker of code that it does not know. When it appeared where nothing was
- * is not known, only that a stack refers to it: so it was there before. Returns 1 when
- * anything was learnt, 0 when not, and -EAGAIN when the same process was asked just now.
+ * is not known, only that a stack refers to it: so it was there before. Returns 2 when anything
+ * took the place of another, 1 when other code was learnt, 0 when nothing was, and -EAGAIN when the
+ * same process was asked just now.
  */
-static int learn(struct raw_stacks *stacks, pid_t pid)
+static int learn(struct raw_stacks *stacks, pid_t pid, uint64_t since_ns)
 {
 	uint64_t now_ns = clock_monotonic_ns();
+	uint64_t changed_ns = since_ns > 0 && since_ns < now_ns ? since_ns : now_ns;
 	size_t told_count = stacks->told.count;
 	struct tracked_process *process;
 	struct maps maps = {0};
@@ -120,9 +122,9 @@ static int learn(struct raw_stacks *stacks, pid_t pid)
 		if (region->kind == REGION_VSYSCALL)
 			continue;
 		if (is_free || !was_told(stacks, told_count, told)) {
-			process_tracker_map(stacks->tracker, is_free ? 0 : now_ns, pid, region,
+			process_tracker_map(stacks->tracker, is_free ? 0 : changed_ns, pid, region,
 					    NULL);
-			learnt = 1;
+			learnt = learnt == 2 || !is_free ? 2 : 1;
 		}
 		(void)vec_push(&stacks->told, told); /* told again then, which does no harm */
 	}
@@ -168,7 +170,7 @@ static uint32_t intern(struct raw_stacks *stacks, const struct tracked_process *
 		return ID_NONE;
 	/* What the walk knew as code is mapped, whether the tracker was told or not. */
 	if (resolve(stacks, process, stack) > 0)
-		r = learn(stacks, stack->pid);
+		r = learn(stacks, stack->pid, 0);
 	if (r > 0)
 		(void)resolve(stacks, process, stack);
 	*ret_settled = r >= 0;
@@ -200,10 +202,10 @@ uint32_t raw_stacks_id(struct raw_stacks *stacks, const struct tracked_process *
 	return id;
 }
 
-bool raw_stacks_learn(struct raw_stacks *stacks, pid_t pid)
+bool raw_stacks_learn(struct raw_stacks *stacks, pid_t pid, uint64_t since_ns)
 {
 	stacks->learnt_pid = 0;
-	return learn(stacks, pid) > 0;
+	return learn(stacks, pid, since_ns) == 2;
 }
 
 void raw_stacks_forget(struct raw_stacks *stacks, pid_t pid)

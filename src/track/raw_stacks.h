@@ -43,10 +43,10 @@ uint32_t raw_stacks_id(struct raw_stacks *stacks, const struct tracked_process *
 		       const struct raw_stack *stack);
 
 /*
- * Reads the map of a process, now that it is known to have changed. Returns whether
- * anything was learnt.
+ * Reads the map of a process, now that it is known to have changed. What took the place of another
+ * did so at since_ns, or at most now when that is 0. Returns whether anything did.
  */
-bool raw_stacks_learn(struct raw_stacks *stacks, pid_t pid);
+bool raw_stacks_learn(struct raw_stacks *stacks, pid_t pid, uint64_t since_ns);
 
 /* The process is another program now, or gone. */
 void raw_stacks_forget(struct raw_stacks *stacks, pid_t pid);

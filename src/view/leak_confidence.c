@@ -8,7 +8,8 @@
 #include "view/leak_rows.h"
 #include "view/quantity.h"
 
-#define YOUNG_SHARE 100 /* of the run: what is younger may still be on its way */
+#define MOST_WITH_LOSS 0.9 /* however few calls were lost */
+#define YOUNG_SHARE 100    /* of the run: what is younger may still be on its way */
 
 /* What the class says alone. */
 static double of_class(const struct leak_row *row)
@@ -36,8 +37,11 @@ double leak_confidence(const struct leak_row *row, const struct leak_scan *scan,
 {
 	double confidence = of_class(row);
 
+	/* What was lost may have been the free of it. */
+	if (row->kind != LEAK_REACHABLE && row->lost_calls > 0)
+		confidence = fmin(confidence, MOST_WITH_LOSS) * row->kept_share;
 	if (row->kind == LEAK_GROWTH)
-		return row->growth.confidence;
+		return row->growth.confidence * row->kept_share;
 	/* What was not read may point to it. */
 	if (scan && row->kind != LEAK_REACHABLE && (scan->unread_bytes || scan->unread_threads)) {
 		double all = (double)scan->read_bytes + (double)scan->unread_bytes;
@@ -152,13 +156,20 @@ static void tell_growth(const struct growth *growth, leak_words_fn *tell, void *
 void leak_evidence_words(const struct leak_row *row, const struct leak_scan *scan,
 			 leak_words_fn *tell, void *self)
 {
-	char words[100];
+	char words[128];
 
 	if (row->kind == LEAK_GROWTH)
 		tell_growth(&row->growth, tell, self);
 	tell_class(row, tell, self);
 	if (row->kind != LEAK_GROWTH)
 		tell_growth(&row->growth, tell, self);
+	if (row->kind != LEAK_REACHABLE && row->lost_calls > 0) {
+		(void)snprintf(words, sizeof(words),
+			       "%s call%s of the allocator %s lost, and may have freed it",
+			       quantity_count(row->lost_calls).text, quantity_s(row->lost_calls),
+			       row->lost_calls == 1 ? "was" : "were");
+		tell(self, words);
+	}
 	if (scan && scan->unread_threads > 0) {
 		(void)snprintf(words, sizeof(words), "%u threads could not be looked at",
 			       scan->unread_threads);

@@ -5,8 +5,8 @@
 /*
  * leak_confidence: how sure it is that a row is a leak, and why, in words.
  *
- * The class gives a start, and each of these moves it: what could not be read at the scan, growth,
- * and age.
+ * The class gives a start, and each of these moves it: calls that were lost, what could not be
+ * read at the scan, growth, and age.
  */
 
 #include <stdint.h>

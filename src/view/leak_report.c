@@ -147,6 +147,13 @@ static void put_head(const struct sheet *sheet)
 		bytes_printf(out, "some processes were not scanned\n");
 	if (heap_analysis_report(sheet->heap->analysis)->sampled)
 		bytes_printf(out, "only some blocks were recorded: scans know of no others\n");
+	if (sheet->rows->lost_calls > 0)
+		bytes_printf(out,
+			     "%s call%s of the allocator %s lost: what they freed may be called a "
+			     "leak, so confidence is lower\n",
+			     quantity_count(sheet->rows->lost_calls).text,
+			     quantity_s(sheet->rows->lost_calls),
+			     sheet->rows->lost_calls == 1 ? "was" : "were");
 	leak_report_put_short(sheet->heap, out);
 	put_sums(sheet);
 	bytes_put_u8(out, '\n');
@@ -412,6 +419,7 @@ void leak_report_put_json(const struct heap_profile *heap, const struct leak_row
 									    : rows->items.count;
 
 	json_bool(json, "scanned", rows->has_scan);
+	json_u64(json, "lost_calls", rows->lost_calls);
 	json_scans(&sheet, json);
 	json_open_object(json, "sums");
 	for (uint32_t i = 0; i < LEAK_KINDS; i++)

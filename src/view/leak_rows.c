@@ -453,10 +453,23 @@ static void add_amount(struct leak_amount *amount, uint64_t blocks, uint64_t byt
 	amount->bytes += bytes;
 }
 
+/* How many blocks may have been freed, as far as nobody can get to them. */
+static uint64_t count_unfreed(const struct leak_rows *rows)
+{
+	uint64_t blocks = 0;
+
+	for (size_t i = 0; i < rows->items.count; i++)
+		if (rows->items.items[i].kind != LEAK_REACHABLE)
+			blocks += rows->items.items[i].blocks;
+	return blocks;
+}
+
 /* Judges the rows, leaves out what is not asked for, and adds up the rest. */
 static void judge_rows(struct search *search)
 {
 	struct leak_rows *rows = search->rows;
+	double unfreed = (double)count_unfreed(rows);
+	double lost = (double)rows->lost_calls;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < rows->items.count; i++) {
@@ -466,6 +479,8 @@ static void judge_rows(struct search *search)
 				? NULL
 				: &search->heap->leaks.items.items[row->scan].scan;
 
+		row->lost_calls = rows->lost_calls;
+		row->kept_share = unfreed > 0 ? unfreed / (unfreed + lost) : 1;
 		row->confidence = leak_confidence(row, scan, rows->run_ns);
 		if (row->confidence < search->filter->min_confidence ||
 		    row->age_ns < search->filter->min_age_ns) {
@@ -512,7 +527,7 @@ int leak_rows_init(const struct heap_profile *heap, const struct leak_filter *fi
 				.rows = ret};
 	int r;
 
-	*ret = (struct leak_rows){0};
+	*ret = (struct leak_rows){.lost_calls = heap->profile->quality.lost};
 	r = find_all(&search);
 	if (ret->run_ns == 0)
 		ret->run_ns = search.report->end_ns;

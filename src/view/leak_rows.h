@@ -36,6 +36,8 @@ struct leak_row {
 	uint32_t evidence; /* bits of enum leak_evidence */
 	uint32_t scan;     /* of the heap profile; LEAK_NO_SCAN */
 	double confidence; /* 0 … 1, that it is a leak */
+	double kept_share; /* 0 … 1, of what was not freed that no lost call can have freed */
+	uint64_t lost_calls;
 	uint64_t blocks;
 	uint64_t bytes;
 	uint64_t led_blocks; /* indirect ones that they lead to */
@@ -82,6 +84,7 @@ struct leak_rows {
 	struct leak_amount suppressed;
 	struct leak_amount filtered; /* by min_confidence and min_age_ns */
 	uint64_t run_ns;             /* up to the last scan, or to the end */
+	uint64_t lost_calls;         /* of the allocator, that are not in the recording */
 	bool has_scan;
 	bool has_unscanned; /* some process was not scanned */
 };

@@ -13,7 +13,8 @@
 
 #define INSIDE_OWN 2304u
 #define INSIDE_STACKS 2048u
-#define INSIDE_REGISTERS 16u
+#define INSIDE_REGISTERS 24u
+#define INSIDE_THREADS 1024u
 
 /*
  * What stands behind the instruction that calls the kernel, so that nobody is led to another place:
@@ -43,6 +44,8 @@ struct session_inside {
 	uint64_t registers[INSIDE_REGISTERS];      /* when the program was told to end */
 	struct inside_range own[INSIDE_OWN];       /* memory of the library: points to anything */
 	struct inside_stack stacks[INSIDE_STACKS]; /* by a hash of `high` */
+	/* What threads are given that were made and have not begun: nobody else has it yet. */
+	_Atomic uint64_t arguments[INSIDE_THREADS];
 };
 
 #endif

@@ -30,7 +30,7 @@
 
 #include "wire/hook.h"
 
-#define SESSION_VERSION 7u
+#define SESSION_VERSION 8u
 #define SESSION_MAGIC 0x6e6f69737365736bull /* "ksession" */
 
 #define SESSION_VARIABLE "WICK_SESSION" /* of the environment: the folder */
@@ -40,8 +40,7 @@
 #define SESSION_LIBRARY "wick.so"
 #define SESSION_NO_ROOM "no-room"
 #define SESSION_LIMITED "file-limit"
-#define SESSION_PATH_MAX 200u /* of the folder */
-
+#define SESSION_PATH_MAX 200u          /* of the folder */
 #define SESSION_FOLDER "wick-session-" /* what its name begins with */
 
 /*
@@ -161,9 +160,9 @@ struct session_process {
 	uint32_t version;
 	uint32_t pid;
 	uint32_t forked_from; /* a process with the same modules; 0: it began as a program */
-	uint32_t zero;
-	uint64_t start_ticks;   /* since boot, as /proc tells */
-	uint64_t created_ticks; /* when the file was made, by the CPU's counter */
+	_Atomic uint32_t maps_moving; /* calls under way that may load or unload modules */
+	uint64_t start_ticks;         /* since boot, as /proc tells */
+	uint64_t created_ticks;       /* when the file was made, by the CPU's counter */
 	uint32_t slot_count;
 	uint32_t ring_words;
 	uint64_t slots_offset;
@@ -174,6 +173,7 @@ struct session_process {
 	_Atomic uint32_t own_signal;   /* the program has a use for SIGPROF itself */
 	_Atomic uint32_t maps_changed; /* times that modules came or went */
 	_Atomic uint32_t maps_known;   /* the value of it that modules is for */
+	_Atomic uint64_t gone_ticks;   /* when modules went the last time; 0: never */
 	_Atomic uint64_t modules;      /* address in the program: struct unwind_modules */
 	uint64_t tables_address;       /* where the program has mapped the tables */
 	uint64_t tables_bytes;

@@ -354,6 +354,16 @@ def test_a_program_that_may_not_wait_drops_and_counts(wick, tmp_path):
     assert recorder.returncode == 0 and int(re.search(r"frees, (\d+) lost", told)[1]) > 10000, told
 
 
+@pytest.mark.root
+def test_a_setuid_program_is_refused_with_what_helps(wick, tmp_path):
+    program = shutil.copy(workload("blocks")[0], tmp_path)
+    os.chown(program, 65534, 65534)
+    os.chmod(program, 0o4755)
+    process = wick.run("heap", "-o", wick.new_path(), "--", program, "peak")
+    assert process.returncode == 1 and "setuid" in process.stderr
+    assert "as its owner, or a copy" in process.stderr and "dynamically" not in process.stderr
+
+
 def test_a_static_program_is_refused(wick):
     static = BUILD / "tests/workloads/chain_static"
     if not static.exists():

@@ -31,6 +31,27 @@ def test_without_a_scan_gates_cannot_be_judged(wick, tmp_path):
     process = wick.run("heap", "-q", "--fail-on", "definite", "-o", path, "--", "sh", "-c", "kill -9 $$")
     assert process.returncode == 1 and "killed before its heap could be looked at" in process.stderr
     assert "--scan-every" in process.stderr and "leaks: " not in process.stderr
+    process = wick.run("heap", "-q", "--fail-on", "definite", "-o", path, "--", *workload("own_malloc"))
+    assert process.returncode == 1 and "has a malloc() linked into it" in process.stderr
+    assert "whether there are leaks is not known: a scan at the end of a program failed" in process.stderr
     (tmp_path / "bad").write_text("rule x\nsize many\nend\n")
     process = wick.run("leaks", path, "--suppressions", tmp_path / "bad")
     assert process.returncode == 2 and "bad:2:" in process.stderr and not process.stdout
+
+
+def test_a_program_that_allocates_nothing_has_no_leaks(wick, tmp_path):
+    path = tmp_path / "x.wick"
+    process = wick.ok("heap", "-q", "--fail-on", "definite", "-o", path, "--", *workload("nothing"))
+    assert "no leaks were found" in process.stderr
+    told = wick.json("leaks", path, "--format", "json")
+    assert told["scanned"] and len(told["scans"]) == 1 and told["scans"][0]["process"] == "nothing"
+    assert told["scans"][0]["live_blocks"] == 0 and told["leaks"] == []
+    assert wick.run("leaks", path, "--fail-on", "possible", "--max-leak", "1").returncode == 0
+
+
+def test_what_operator_new_does_when_there_is_no_memory_is_recorded(wick, tmp_path):
+    """The memory of an exception, and what a handler frees: neither is freed wrongly, nor lost."""
+    path = tmp_path / "x.wick"
+    process = wick.ok("heap", "-q", "--fail-on", "possible", "-o", path, "--", *workload("bad_alloc"))
+    assert process.stdout == "6\n" and "no leaks were found" in process.stderr
+    assert "misuse" not in process.stderr

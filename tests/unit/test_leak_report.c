@@ -167,6 +167,26 @@ static void text_and_tree_are_as_they_were(void **state)
 	bytes_fini(&out);
 }
 
+/* 21 blocks seem lost: as many calls again may have freed half of all. */
+static void calls_that_were_lost_make_all_less_certain(void **state)
+{
+	struct world *world = *state;
+	struct leak_filter filter = {0};
+	struct leak_rows rows;
+
+	make(world, 0);
+	assert_int_equal(world->made.sink->ops->loss(world->made.sink->self, LOSS_NO_MEMORY,
+						     START_NS + 100, 21),
+			 0);
+	load(world);
+	assert_int_equal(leak_rows_init(&world->heap, &filter, &rows), 0);
+	assert_int_equal(rows.lost_calls, 21);
+	for (size_t i = 0; i < rows.items.count; i++)
+		if (rows.items.items[i].kind != LEAK_REACHABLE)
+			assert_true(rows.items.items[i].confidence <= 0.5);
+	leak_rows_fini(&rows);
+}
+
 static void gates_see_what_is_lost(void **state)
 {
 	struct world *world = *state;
@@ -509,6 +529,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(text_and_tree_are_as_they_were, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(calls_that_were_lost_make_all_less_certain, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(gates_see_what_is_lost, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(similar_stacks_are_one_row_with_all_that_is_known,
 						set_up, tear_down),

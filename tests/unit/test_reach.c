@@ -132,6 +132,8 @@ static void blocks_are_found_by_any_address_in_them(void **state)
 		{.address = 0x1020, .size_bytes = 4000},
 		{.address = 0x5000000, .size_bytes = 1u << 20},
 		{.address = 0x5100000, .size_bytes = 1},
+		{.address = 0x5100100, .size_bytes = 8}, /* perhaps the number of an array */
+		{.address = 0x5100108, .size_bytes = 8},
 	};
 	const struct {
 		uint64_t address;
@@ -149,6 +151,9 @@ static void blocks_are_found_by_any_address_in_them(void **state)
 		{0x50fffff, 3},
 		{0x5100000, 4},
 		{0x5100001, REACH_NOWHERE},
+		{0x5100108, 6},
+		{0x5100110, 6},
+		{0x5100111, REACH_NOWHERE},
 		{UINT64_MAX, REACH_NOWHERE},
 		{0, REACH_NOWHERE},
 	};
@@ -262,6 +267,32 @@ static void shapes_with_a_head_are_reachable_by_what_follows_it(void **state)
 	assert_int_equal(answers[3].leak_class, LEAK_POSSIBLE);
 }
 
+static void an_array_of_nothing_is_reachable_by_where_it_ends(void **state)
+{
+	struct world *world = *state;
+	const struct reach_answer *answers;
+
+	for (size_t i = 0; i < 6; i++)
+		world->blocks[i].size_bytes = 8;
+	*word(world, 1, 0) = 1; /* a number, but not that of no objects */
+	world->data[0] = address_of(world, 0) + 8;
+	world->data[1] = address_of(world, 1) + 8;
+	world->dead[0] = address_of(world, 2) + 8;     /* a shade */
+	*word(world, 6, 0) = address_of(world, 3) + 8; /* a block that is lost */
+	*word(world, 6, 1) = address_of(world, 1) + 8;
+	world->data[2] = address_of(world, 7) + 16; /* one that is possibly reachable */
+	*word(world, 7, 0) = address_of(world, 4) + 8;
+	answers = scan(world);
+	assert_int_equal(answers[0].leak_class, LEAK_REACHABLE);
+	assert_int_equal(answers[1].leak_class, LEAK_DEFINITE);
+	assert_int_equal(answers[1].evidence, 0);
+	assert_int_equal(answers[2].leak_class, LEAK_DEFINITE);
+	assert_int_equal(answers[3].leak_class, LEAK_INDIRECT);
+	assert_int_equal(answers[4].leak_class, LEAK_POSSIBLE);
+	assert_int_equal(answers[5].leak_class, LEAK_DEFINITE);
+	assert_int_equal(answers[6].led_blocks, 1);
+}
+
 static void an_object_is_reachable_by_its_second_base(void **state)
 {
 	struct world *world = *state;
@@ -330,6 +361,85 @@ static void memory_that_cannot_be_read_is_counted(void **state)
 	assert_int_equal(world->result.read_bytes, 6 * PAGE);
 }
 
+/* A large range, of which a page is there: what is read of it is counted. */
+#define SPARSE 0x100000000ull
+#define SPARSE_BYTES (8ull << 30)
+#define SPARSE_PAGE (SPARSE + (5ull << 30) + 7 * PAGE)
+
+struct sparse {
+	uint64_t word; /* at the end of the page */
+	uint64_t read_bytes;
+};
+
+static size_t read_sparse(void *self, uint64_t address, void *buffer, size_t size)
+{
+	struct sparse *sparse = self;
+	uint64_t place = SPARSE_PAGE + PAGE - 8;
+
+	memset(buffer, 0, size);
+	if (place >= address && place + 8 <= address + size)
+		memcpy((uint8_t *)buffer + (place - address), &sparse->word, 8);
+	sparse->read_bytes += size;
+	return size;
+}
+
+static uint64_t next_page(void *self, enum reach_pages pages, uint64_t from, uint64_t end)
+{
+	(void)self;
+	assert_int_not_equal(pages, REACH_PAGES_ALL);
+	if (from >= SPARSE_PAGE + PAGE || end <= SPARSE_PAGE)
+		return end;
+	return from < SPARSE_PAGE ? SPARSE_PAGE : from;
+}
+
+static void memory_that_was_never_touched_is_not_read(void **state)
+{
+	const struct reach_block block = {.address = HEAP, .size_bytes = 40};
+	struct sparse sparse = {.word = HEAP};
+	struct reach_range range = {SPARSE, SPARSE + SPARSE_BYTES, LEAK_FROM_MAPPING, false,
+				    REACH_PAGES_PRIVATE};
+	const struct reach_config config = {.read = read_sparse,
+					    .next_touched = next_page,
+					    .self = &sparse,
+					    .ranges = &range,
+					    .range_count = 1};
+	const struct {
+		enum reach_pages pages;
+		uint64_t most_bytes;
+	} all[] = {{REACH_PAGES_PRIVATE, 1ull << 20}, {REACH_PAGES_SHARED, 128ull << 20}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		struct reach_result result;
+
+		range.pages = (uint8_t)all[i].pages;
+		sparse.read_bytes = 0;
+		assert_int_equal(reach_run(&config, &block, 1, &result), 0);
+		assert_int_equal(result.answers[0].leak_class, LEAK_REACHABLE);
+		assert_true(sparse.read_bytes >= PAGE && sparse.read_bytes <= all[i].most_bytes);
+		assert_int_equal(result.unread_bytes, 0);
+		free(result.answers);
+	}
+}
+
+static void registers_of_very_many_threads_are_all_looked_at(void **state)
+{
+	const struct reach_block block = {.address = HEAP, .size_bytes = 40};
+	size_t count = 1u << 20;
+	uint64_t *registers = calloc(count, sizeof(*registers));
+	const struct reach_config config = {
+		.read = read_world, .registers = registers, .register_count = count};
+	struct reach_result result;
+
+	(void)state;
+	assert_non_null(registers);
+	registers[count - 1] = HEAP;
+	assert_int_equal(reach_run(&config, &block, 1, &result), 0);
+	assert_int_equal(result.answers[0].leak_class, LEAK_REACHABLE);
+	free(result.answers);
+	free(registers);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -345,6 +455,8 @@ int main(void)
 			tear_down),
 		cmocka_unit_test_setup_teardown(shapes_with_a_head_are_reachable_by_what_follows_it,
 						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_array_of_nothing_is_reachable_by_where_it_ends,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_object_is_reachable_by_its_second_base, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(what_is_only_left_over_makes_a_leak_probable,
@@ -353,6 +465,8 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(memory_that_cannot_be_read_is_counted, set_up,
 						tear_down),
+		cmocka_unit_test(memory_that_was_never_touched_is_not_read),
+		cmocka_unit_test(registers_of_very_many_threads_are_all_looked_at),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

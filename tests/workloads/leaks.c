@@ -10,11 +10,13 @@
 #include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -252,13 +254,166 @@ LEAKY void in_register(void)
 	exit(0);
 }
 
+/*
+ * What functions that have returned left on the stack is gone: frames of the C library have room
+ * that they do not write to, and would hold it.
+ */
+LEAKY void wipe_stack(void)
+{
+	char room[16384];
+
+	(void)memset(room, 0, sizeof(room));
+	__asm__ volatile("" ::"r"(room) : "memory");
+}
+
+static _Atomic int ended;
+
+/* Has a buffer of the C library, which frees it when the thread has run all destructors. */
+static void *fail_to_open(void *argument)
+{
+	(void)argument;
+	if (dlopen("/there/is/no/such/library.so", RTLD_NOW) || !dlerror())
+		abort();
+	(void)dlopen("/there/is/none/either.so", RTLD_NOW);
+	ended++;
+	return NULL;
+}
+
+/* Until the kernel has no other thread of ours. */
+static void wait_until_alone(void)
+{
+	struct stat status = {.st_nlink = 4};
+
+	while (stat("/proc/self/task", &status) == 0 && status.st_nlink > 3)
+		(void)usleep(1000);
+}
+
+/* More than the C library keeps stacks for: of the others each that ends frees some. */
+LEAKY void detached_threads(void)
+{
+	for (int i = 0; i < 60; i++) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, fail_to_open, NULL) != 0 ||
+		    pthread_detach(thread) != 0)
+			abort();
+	}
+	while (ended < 60)
+		(void)usleep(1000);
+	wait_until_alone();
+}
+
+/* Most of it is never touched: a page in its midst, and one at its end. */
+LEAKY void in_sparse_mapping(void)
+{
+	size_t words = (4ull << 30) / sizeof(void *);
+	void **memory = mmap(NULL, words * sizeof(*memory), PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		exit(77);
+	memory[words / 2 + 77] = block(2203);
+	memory[words - 1] = block(2207);
+}
+
+static volatile uint32_t in_vector;
+
+/* Runs for ever, with a pointer that only a vector register has. */
+static void *keep_in_vector(void *argument)
+{
+	uintptr_t mask = 0x5555555555555555ull;
+	uintptr_t kept = (uintptr_t)block(2111) ^ mask;
+
+	(void)argument;
+	wipe_stack();
+#if defined(__aarch64__)
+	__asm__ volatile(
+		"eor %0, %0, %2\n\tfmov d15, %0\n\tmov %0, #1\n\tstr %w0, %1\n1:\n\tyield\n\tb 1b"
+		: "+r"(kept), "=m"(in_vector)
+		: "r"(mask)
+		: "memory", "v15");
+#else
+	__asm__ volatile(
+		"xor %2, %0\n\tmovq %0, %%xmm15\n\tmov $1, %0\n\tmov %k0, %1\n1:\n\tpause\n\tjmp 1b"
+		: "+r"(kept), "=m"(in_vector)
+		: "r"(mask)
+		: "memory", "xmm15");
+#endif
+	return NULL;
+}
+
+LEAKY void in_vector_register(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, keep_in_vector, NULL) != 0)
+		abort();
+	while (!in_vector)
+		(void)usleep(1000);
+}
+
+/* A thread that was made, and is kept from what it is to do: it waits for input. */
+static void wait_in_handler(int number)
+{
+	(void)number;
+	sem_post(&ready);
+	for (;;)
+		(void)pause();
+}
+
+static void *never_begun(void *argument)
+{
+	return argument;
+}
+
+/* Older C libraries give a thread the mask of who makes it, and cannot keep it so. */
+static int set_mask(pthread_attr_t *attributes, const sigset_t *set)
+{
+	int (*set_mask_of)(pthread_attr_t *, const sigset_t *) =
+		(int (*)(pthread_attr_t *, const sigset_t *))(uintptr_t)dlsym(
+			RTLD_DEFAULT, "pthread_attr_setsigmask_np");
+
+	if (!set_mask_of)
+		exit(77);
+	return set_mask_of(attributes, set);
+}
+
+LEAKY void waiting_argument(void)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	sigset_t set;
+
+	/* Others block the signal; the new thread meets it when the C library lets it. */
+	sem_init(&ready, 0, 0);
+	(void)signal(SIGUSR1, wait_in_handler);
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGUSR1);
+	(void)pthread_sigmask(SIG_BLOCK, &set, NULL);
+	(void)kill(getpid(), SIGUSR1);
+	(void)sigemptyset(&set);
+	if (pthread_attr_init(&attributes) != 0 || set_mask(&attributes, &set) != 0 ||
+	    pthread_create(&thread, &attributes, never_begun, block(1901)) != 0)
+		abort();
+	(void)pthread_attr_destroy(&attributes);
+	sem_wait(&ready);
+	wipe_stack();
+}
+
 /* Held by a frame of the program when the C library ends it. */
 LEAKY void ended_by_err(void)
 {
-	void *volatile on_stack = block(1801);
+	void *volatile on_stack;
 
+	wipe_stack();
+	on_stack = block(1801);
 	(void)on_stack;
 	errx(0, "over");
+}
+
+LEAKY void ended_by_exit(void)
+{
+	exit(0);
 }
 
 static const struct {
@@ -284,19 +439,38 @@ static const struct {
 	{"closed", closed_plugin},
 	{"wait", wait_for_input},
 	{"register", in_register},
+	{"waiting", waiting_argument},
+	{"detached", detached_threads},
+	{"sparse", in_sparse_mapping},
+	{"vector", in_vector_register},
+	{"exit", ended_by_exit},
 	{"err", ended_by_err},
 };
 
 int main(int argc, char **argv)
 {
+	/* Many: what ends the program has frames in the same place, with room it does not write to.
+	 */
+	void *volatile in_frame[64] = {NULL};
 	char *slash;
 
 	slash = strrchr(argv[0], '/');
 	(void)snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - argv[0]) : 1,
 		       slash ? argv[0] : ".");
-	for (int i = 1; i < argc; i++)
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "frame") == 0) {
+			in_frame[0] = block(2003);
+			for (int k = 1; k < 64; k++)
+				in_frame[k] = in_frame[0];
+		}
+		if (strcmp(argv[i], "overwritten") == 0) {
+			in_frame[0] = block(2003);
+			in_frame[0] = NULL;
+		}
 		for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++)
 			if (strcmp(argv[i], cases[k].name) == 0)
 				cases[k].run();
+	}
+	(void)in_frame[0];
 	return 0;
 }

@@ -30,6 +30,20 @@
 /* Stops on the way that are not what is waited for: more are no accident. */
 #define MOST_STOPS 64u
 
+/*
+ * Whether a thread has ended; its status is left to be asked for. Linux reports stops to a tracer
+ * that asks for ends alone, too: one that came just now is no end.
+ */
+static bool has_ended(pid_t tid)
+{
+	siginfo_t info = {0};
+
+	return waitid(P_PID, (id_t)tid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 &&
+	       info.si_pid == tid &&
+	       (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED ||
+		info.si_code == CLD_DUMPED);
+}
+
 int inject_wait(pid_t tid, uint64_t patience_ns)
 {
 	uint64_t until_ns = clock_monotonic_ns() + patience_ns;
@@ -42,9 +56,8 @@ int inject_wait(pid_t tid, uint64_t patience_ns)
 		if (r == 0 && info.si_pid == tid)
 			return info.si_status;
 		/* For one that has ended there may be no stop to wait for: that is an error. */
-		if (waitid(P_PID, (id_t)tid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 &&
-		    info.si_pid == tid)
-			return -ESRCH; /* its end is left to be asked for */
+		if (has_ended(tid))
+			return -ESRCH;
 		if (r < 0)
 			return r;
 		if (clock_monotonic_ns() >= until_ns)

@@ -160,7 +160,7 @@ static void on_remapped(void *self, pid_t pid)
 {
 	struct ptrace_engine *engine = self;
 
-	(void)raw_stacks_learn(engine->stacks, pid);
+	(void)raw_stacks_learn(engine->stacks, pid, 0);
 }
 
 /* Ticks at the rate of now, or none in a pause. */

@@ -22,6 +22,7 @@
 #include "engine/ptrace/inject.h"
 #include "engine/ptrace/refusal.h"
 #include "engine/ptrace/tracer.h"
+#include "engine/ptrace/vector_registers.h"
 #include "proc/process_info.h"
 #include "proc/thread_status.h"
 #include "unwind/arch/native.h"
@@ -209,8 +210,21 @@ static int wait_for_stop(pid_t tid, const struct patience *patience)
 	return status;
 }
 
+static int read_vectors(struct snapshot *snapshot, struct snapshot_thread *thread)
+{
+	uint64_t words[VECTOR_REGISTERS_WORDS];
+
+	thread->first_vector = snapshot->vectors.count;
+	thread->vector_count = vector_registers_read(thread->tid, words);
+	for (size_t i = 0; i < thread->vector_count; i++)
+		if (vec_push(&snapshot->vectors, words[i]) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
 /* Waits until a thread stands still, and reads its registers. Returns -ESRCH when it has ended. */
-static int look_at_thread(struct snapshot_thread *thread, const struct patience *patience)
+static int look_at_thread(struct snapshot *snapshot, struct snapshot_thread *thread,
+			  const struct patience *patience)
 {
 	int status = thread->is_held ? wait_for_stop(thread->tid, patience) : -ESRCH;
 
@@ -222,7 +236,7 @@ static int look_at_thread(struct snapshot_thread *thread, const struct patience 
 	thread->is_known = registers_of_thread(thread->tid, &thread->registers) == 0;
 	thread->sp = thread->registers.values[UNWIND_NATIVE.sp_register];
 	thread->pointer = thread_pointer(thread->tid);
-	return 0;
+	return thread->is_known ? read_vectors(snapshot, thread) : 0;
 }
 
 /*
@@ -238,9 +252,10 @@ static int hold_all(struct snapshot *snapshot, struct error *err)
 
 	while ((r = seize_new(snapshot, err)) > 0)
 		for (; looked < snapshot->threads.count; looked++) {
-			struct snapshot_thread *thread = &snapshot->threads.items[looked];
-
-			if (look_at_thread(thread, &patience) == 0)
+			r = look_at_thread(snapshot, &snapshot->threads.items[looked], &patience);
+			if (r == -ENOMEM)
+				return error_set(err, r, "out of memory");
+			if (r == 0)
 				patience.cpu_until_ns = patience.until_ns;
 		}
 	return r < 0 ? r : check_held(snapshot, err);
@@ -449,12 +464,14 @@ static void end_tracer(struct snapshot *snapshot)
 static void kill_child(void *self)
 {
 	struct snapshot *snapshot = self;
-	siginfo_t info;
+	siginfo_t info = {0};
+	int r;
 
 	(void)kill(snapshot->child, SIGKILL);
-	/* As its tracer we are told first; then it is its parent's. */
-	while (waitid(P_PID, (id_t)snapshot->child, &info, WEXITED | __WALL) < 0 && errno == EINTR)
-		;
+	/* As its tracer we are told first, of its stops too; then it is its parent's. */
+	do
+		r = waitid(P_PID, (id_t)snapshot->child, &info, WEXITED | __WALL);
+	while ((r < 0 && errno == EINTR) || (r == 0 && info.si_code == CLD_TRAPPED));
 }
 
 /* The process asks for the status of the child that it does not know of: else that stays. */
@@ -505,6 +522,7 @@ void snapshot_fini(struct snapshot *snapshot)
 			snapshot_reap(snapshot);
 	}
 	vec_fini(&snapshot->threads);
+	vec_fini(&snapshot->vectors);
 }
 
 size_t snapshot_read(const struct snapshot *snapshot, uint64_t address, void *buffer, size_t size)

@@ -38,6 +38,8 @@ struct snapshot_thread {
 	int refusal;    /* why it is not held; 0: it is, or was not to be */
 	int signal;     /* that it stopped for, and gets when it goes on; 0: none */
 	struct registers registers;
+	size_t first_vector; /* of its words in the snapshot's vectors */
+	size_t vector_count;
 	uint64_t sp;
 	uint64_t pointer; /* the thread pointer; 0: not known */
 	char call[32];    /* "running", or the number of the call it is in and its arguments */
@@ -55,6 +57,7 @@ struct snapshot {
 	uint64_t paused_ns; /* how long they did, all in all */
 	uint64_t call_address;
 	VEC(struct snapshot_thread) threads;
+	VEC(uint64_t) vectors; /* what threads have in vector registers, without zeros */
 };
 
 /*

@@ -109,27 +109,41 @@ static bool is_loader(const char *path)
 	return strncmp(slash ? slash + 1 : path, "ld-linux", strlen("ld-linux")) == 0;
 }
 
+/* Why a file has more rights than who starts it, so that its loader preloads nothing; or NULL. */
+static const char *more_rights(const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status) < 0)
+		return NULL;
+	if (((status.st_mode & S_ISUID) && status.st_uid != geteuid()) ||
+	    ((status.st_mode & S_ISGID) && status.st_gid != getegid()))
+		return "it runs with the rights of its owner (setuid)";
+	if (geteuid() == 0)
+		return NULL; /* has them all, and takes none from the file */
+	return getxattr(path, "security.capability", NULL, 0) > 0 ? "its file has capabilities"
+								  : NULL;
+}
+
+bool preload_has_rights(const char *program)
+{
+	char path[PATH_MAX];
+
+	return preload_find_program(program, path, sizeof(path)) && more_rights(path);
+}
+
 static int check_file(const char *program, const char *path, struct elf_file *elf,
 		      struct error *err)
 {
+	const char *rights = more_rights(path);
 	char interpreter[PATH_MAX];
-	struct stat status;
 
 	preload_interpreter(elf, interpreter, sizeof(interpreter));
 	if (interpreter[0] == '\0' && !is_loader(path))
 		return refuse(err, program, "it is linked statically");
 	if (strstr(interpreter, "/ld-musl"))
 		return refuse(err, program, "it runs with another C library, musl");
-	if (stat(path, &status) < 0)
-		return 0;
-	if (((status.st_mode & S_ISUID) && status.st_uid != geteuid()) ||
-	    ((status.st_mode & S_ISGID) && status.st_gid != getegid()))
-		return refuse(err, program, "it runs with the rights of its owner (setuid)");
-	if (geteuid() == 0)
-		return 0; /* has them all, and takes none from the file */
-	if (getxattr(path, "security.capability", NULL, 0) > 0)
-		return refuse(err, program, "its file has capabilities");
-	return 0;
+	return rights ? refuse(err, program, rights) : 0;
 }
 
 int preload_check(const char *program, struct error *err)

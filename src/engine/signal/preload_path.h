@@ -30,4 +30,7 @@ void preload_interpreter(struct elf_file *elf, char *ret, size_t size);
  */
 int preload_check(const char *program, struct error *err);
 
+/* Whether a program, as it would be found on PATH, has more rights than who starts it. */
+bool preload_has_rights(const char *program);
+
 #endif

@@ -502,6 +502,8 @@ int process_file_drain(struct process_file *file, const struct process_reader *r
 	uint32_t rings = read_slots(file);
 	int r = 0;
 
+	if (reader->ready && process_file_look(file))
+		reader->ready(reader->self, file);
 	for (uint32_t i = 0; i < rings && r == 0; i++)
 		if (atomic_load(&file->slots[i].state) != SESSION_SLOT_FREE)
 			r = drain_slot(file, i, reader);

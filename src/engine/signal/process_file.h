@@ -36,7 +36,10 @@ struct process_file {
 	uint64_t slots_offset;
 	uint64_t rings_offset;
 	struct process_ring *rings; /* slot_count */
-	uint32_t maps_seen;         /* of head->maps_changed */
+	uint32_t maps_seen;         /* of head->maps_changed: for others, as the next three */
+	uint32_t maps_due;          /* the same, when a list is there to be published */
+	uint64_t maps_list;         /* that one */
+	uint64_t gone_seen;         /* of head->gone_ticks: another module was seen since */
 	double fill;                /* the most that a ring was full, 0 to 1; for others to reset */
 	bool is_new;                /* nobody has told others of it yet; set by the caller */
 	bool overwritten;           /* its rings give up their oldest records; set by the caller */
@@ -92,7 +95,11 @@ void process_file_close(struct process_file *file); /* NULL is fine */
 /* Whether a process became the program of one file after it was that of the other. */
 bool process_file_is_later(const struct process_file *file, const struct process_file *other);
 
+/* Called when it is known what is read, before any of it is; the head is fresh. */
+typedef void process_ready_fn(void *self, struct process_file *file);
+
 struct process_reader {
+	process_ready_fn *ready; /* optional */
 	process_sample_fn *sample;
 	process_thread_fn *thread;
 	process_heap_fn *heap;

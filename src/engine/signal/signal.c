@@ -17,6 +17,7 @@
 #include "engine/signal/delivery.h"
 #include "engine/signal/heap_ring.h"
 #include "engine/signal/hooks.h"
+#include "engine/signal/module_lists.h"
 #include "engine/signal/preload_path.h"
 #include "engine/signal/process_file.h"
 #include "engine/signal/remark.h"
@@ -104,26 +105,14 @@ static void signal_engine_close(void *self)
 	free(engine);
 }
 
-/* Looks at the modules of a process and gives it the tables for them. */
-static void give_tables(struct signal_engine *engine, struct process_file *file)
+/* Looks at the modules of a process. */
+static void learn_modules(void *self, struct process_file *file)
 {
-	uint32_t changed = atomic_load(&file->head->maps_changed);
-	const struct address_region *regions;
-	struct tracked_process *process;
-	size_t count = 0;
-	uint64_t list = 0;
+	struct signal_engine *engine = self;
 
-	if (changed == file->maps_seen)
-		return;
-	(void)raw_stacks_learn(engine->stacks, file->pid);
-	process = process_tracker_find(engine->tracker, file->pid);
-	if (process && file->head->tables_address) {
-		regions = tracked_process_regions(process, &count);
-		list = table_arena_list(engine->arena, engine->tracker, regions, count,
-					file->head->tables_address, file->head->tables_bytes);
-	}
-	process_file_publish(file, list, changed);
-	file->maps_seen = changed;
+	module_lists_learn(&(struct module_lists){engine->stacks, engine->tracker, engine->arena,
+						  &engine->clock},
+			   file);
 }
 
 static struct process_file *find_file(const struct signal_engine *engine, const char *name)
@@ -237,11 +226,13 @@ static void welcome_all(struct signal_engine *engine)
 		if (is_past(engine, file)) {
 			/* What it was is over. */
 			file->maps_seen = atomic_load(&file->head->maps_changed);
+			file->maps_due = file->maps_seen;
 			continue;
 		}
 		absence_join(&engine->absence, file->pid);
 		welcome(engine, file);
-		give_tables(engine, file);
+		learn_modules(engine, file);
+		module_lists_publish(file);
 	}
 }
 
@@ -368,15 +359,17 @@ static void let_go(struct signal_engine *engine, size_t index)
 
 static int drain_file(struct signal_engine *engine, struct process_file *file)
 {
-	struct process_reader reader = {
-		.sample = on_sample, .thread = on_thread, .heap = on_heap, .self = engine};
+	struct process_reader reader = {.ready = learn_modules,
+					.sample = on_sample,
+					.thread = on_thread,
+					.heap = on_heap,
+					.self = engine};
 	uint64_t missed;
 	uint64_t lost;
 	int r;
 
-	(void)process_file_look(file); /* draining sees that too */
-	give_tables(engine, file);
 	r = process_file_drain(file, &reader);
+	module_lists_publish(file);
 	engine->ring_fill = file->fill > engine->ring_fill ? file->fill : engine->ring_fill;
 	file->fill = 0;
 	lost = process_file_take_lost(file);
@@ -638,8 +631,9 @@ static bool signal_engine_next_process(void *self, size_t *at, struct engine_pro
 		if (!process_file_look(file) || file->head->inside_address == 0 ||
 		    file->head->forked_from != 0 || has_ended(engine, file))
 			continue;
-		*ret = (struct engine_process){file->pid, process_file_waits(file),
-					       file->head->inside_address};
+		*ret = (struct engine_process){
+			file->pid, process_file_waits(file), file->head->inside_address,
+			atomic_load(&file->head->counts[SESSION_HEAP_BYPASSED]) > 0};
 		return true;
 	}
 	return false;

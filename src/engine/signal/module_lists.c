@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/signal/module_lists.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/signal/process_file.h"
+#include "engine/signal/table_arena.h"
+#include "engine/signal/tick_clock.h"
+#include "track/process_tracker.h"
+#include "track/raw_stacks.h"
+
+/* A module that is where another was came after the last one went, however late it is seen. */
+static void read_map(const struct module_lists *lists, struct process_file *file)
+{
+	uint64_t ticks = atomic_load(&file->head->gone_ticks);
+	uint64_t gone_ns = ticks != file->gone_seen ? tick_clock_ns(lists->clock, ticks) : 0;
+
+	if (raw_stacks_learn(lists->stacks, file->pid, gone_ns))
+		file->gone_seen = ticks;
+}
+
+void module_lists_learn(const struct module_lists *lists, struct process_file *file)
+{
+	uint32_t changed = atomic_load(&file->head->maps_changed);
+	const struct address_region *regions;
+	struct tracked_process *process;
+	size_t count = 0;
+
+	if (changed == file->maps_seen && atomic_load(&file->head->maps_moving) == 0)
+		return;
+	read_map(lists, file);
+	if (changed == file->maps_seen)
+		return;
+	file->maps_due = changed;
+	file->maps_list = 0;
+	process = process_tracker_find(lists->tracker, file->pid);
+	if (!process || !file->head->tables_address)
+		return;
+	regions = tracked_process_regions(process, &count);
+	file->maps_list = table_arena_list(lists->arena, lists->tracker, regions, count,
+					   file->head->tables_address, file->head->tables_bytes);
+}
+
+void module_lists_publish(struct process_file *file)
+{
+	if (file->maps_due == file->maps_seen)
+		return;
+	process_file_publish(file, file->maps_list, file->maps_due);
+	file->maps_seen = file->maps_due;
+}
