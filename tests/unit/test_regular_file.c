@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/open_below.h"
 #include "base/regular_file.h"
 
 #include <errno.h>
@@ -20,7 +21,6 @@
 #include "elf/elf.h"
 #include "proc/jit_file.h"
 #include "symbol/debug_file.h"
-#include "view/source_file.h"
 
 struct world {
 	char folder[64];
@@ -80,12 +80,12 @@ static int try_debug_file(const char *path)
 	return debug_file_open(path, &elf, &status, NULL);
 }
 
-static int try_source(const char *path)
+/* The way of source files. */
+static int try_below(const char *path)
 {
-	struct source_search search = {0};
-	struct source_file file = {0};
+	struct stat status;
 
-	return source_file_find(&search, path, &file);
+	return open_below("/", path + 1, NULL, 0, &status);
 }
 
 static int try_jit(const char *path)
@@ -101,7 +101,7 @@ static int try_jit(const char *path)
 static void what_is_no_regular_file_is_refused_without_opening_it(void **state)
 {
 	static int (*const tries[])(const char *) = {try_regular, try_elf, try_debug_file,
-						     try_source, try_jit};
+						     try_below, try_jit};
 	const struct world *world = *state;
 	int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	char event[512];
