@@ -344,12 +344,12 @@ static int run_loop(struct recorder *recorder, struct error *err)
 		late_ns = now_ns > next_ns ? now_ns - next_ns : 0;
 		if (r == 0)
 			r = drain(recorder, now_ns, err);
-		if (r == 0)
-			leak_watch_look(&recorder->leaks, now_ns);
+		if (r < 0)
+			break;
+		leak_watch_look(&recorder->leaks, now_ns);
 		heed_pause(recorder, now_ns);
 		pace_look(&recorder->pace, now_ns, late_ns);
-		if (r == 0)
-			r = look_at_flight(recorder, now_ns, err);
+		r = look_at_flight(recorder, now_ns, err);
 		jit_watch_look(&recorder->jit, recording_writer_dictionary(recorder->writer),
 			       now_ns);
 		if (recorder->config->sampling.heap.on)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -23,6 +24,8 @@
 #include "pipeline/remote.h"
 #include "pipeline/session_info.h"
 #include "recording/writer.h"
+
+#define DYING_MS 5000 /* a process with much memory takes that long to end */
 
 static const int stop_list[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 static const int pause_list[] = {SIGUSR1, SIGUSR2};
@@ -249,12 +252,22 @@ static void begin_recording(struct recorder *recorder, struct error *err)
 		config->armed(config->self, engine_environment(recorder->engine));
 }
 
+/* Whether it has ended before it began. Who is killed is gone for engines before it has ended. */
+static bool ended_early(struct recorder *recorder, int code)
+{
+	if (!recorder->launched || recorder->child.released)
+		return false;
+	for (int i = 0; i < DYING_MS && code == -ESRCH && !child_ended(&recorder->child); i++)
+		(void)nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
+	return child_ended(&recorder->child);
+}
+
 /* A program may be killed while it waits for its start: then that is what failed. */
 static int explain_early_end(struct recorder *recorder, int r, struct error *err)
 {
 	struct record_result *result = recorder->result;
 
-	if (!recorder->launched || recorder->child.released || !child_ended(&recorder->child))
+	if (!ended_early(recorder, r))
 		return r;
 	result->killed_by = child_killed_by(&recorder->child);
 	result->child_status = child_exit_status(&recorder->child);

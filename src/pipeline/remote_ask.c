@@ -102,7 +102,7 @@ static void fail(struct remote_answer *answer, int code)
 {
 	int pid = (int)answer->recorder;
 
-	if (code == -ENOENT || code == -ECONNRESET || code == -EPIPE)
+	if (code == -ENOENT)
 		(void)error_advise(&answer->err,
 				   error_set(&answer->err, -ESRCH,
 					     "the recorder %d has ended, or is another user's",
@@ -174,9 +174,7 @@ static void begin(struct remote_answer *answer, enum remote_request request, int
 		fail(answer, fd);
 	else if (!is_recorder(fd, answer->recorder, search.owner))
 		fail_as_other(answer);
-	else if (send(fd, word, strlen(word), MSG_NOSIGNAL) < 0)
-		fail(answer, -errno);
-	else
+	else if (send(fd, word, strlen(word), MSG_NOSIGNAL) > 0)
 		answer->state = WAITS;
 	if (answer->state == WAITS)
 		answer->fd = scope_take_fd(&fd);
@@ -190,8 +188,12 @@ static void receive(struct remote_answer *answer)
 
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
+	/* It has ended, or had others to listen to: that shows when it is tried again. */
 	if (got < 0 || (got == 0 && answer->reply.size == 0)) {
-		fail(answer, got < 0 ? -errno : -ECONNRESET);
+		(void)close(answer->fd); /* nothing was said */
+		answer->fd = -1;
+		bytes_fini(&answer->reply);
+		answer->state = BEGINS;
 		return;
 	}
 	if (got == 0)

@@ -29,7 +29,8 @@ ATTACHES = {**{f"{engine} -p": ("record", "--engine", engine) for engine in ("eb
 SEED = int(os.environ.get("WICK_SEED") or 1)
 TIMEOUT = 60 * PATIENCE
 # What is said beside a failure: what goes on, and what was not granted.
-NOTES = ("the recording is closed; waiting for the program to end", "engine samples", "samples go through files")
+NOTES = ("the recording is closed; waiting for the program to end", "engine samples", "samples go through files",
+         "the machine is short of CPU time", "of the samples are being lost", "a buffer is", "buffers take", "sampling costs")
 SET_UP = """
 set -e
 mount -t tmpfs -o mode=755 none /mnt
@@ -270,7 +271,7 @@ def test_any_number_of_files_and_a_process_that_runs(kind):
 @pytest.mark.parametrize("kind", ATTACHES)
 def test_a_disk_of_few_pages_and_a_process_that_runs(kind):
     with World() as world:
-        for count in (1, 2, 4, 4096):
+        for count in (1, 3, 4096):
             world.clean()
             world.resize("/mnt/out", f"{4 * count}k")
             check_attach(world, kind, f"{kind}, a disk of {count} pages")

@@ -185,6 +185,38 @@ static void ask_within(pid_t pid, int limit_ms, struct remote_answer *ret)
 	bytes_fini(&ret->reply);
 }
 
+/* A process that listens under its own name, and does as it likes. */
+static pid_t start_listener(void (*behave)(int listening))
+{
+	int ready[2];
+	pid_t pid;
+	char byte;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		int listening = listen_as(getpid());
+
+		(void)!write(ready[1], "r", 1);
+		behave(listening);
+		_exit(0);
+	}
+	assert_true(pid > 0);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	(void)close(ready[0]);
+	(void)close(ready[1]);
+	return pid;
+}
+
+static void drip(int listening)
+{
+	int fd = accept(listening, NULL, NULL);
+
+	while (send(fd, "{", 1, MSG_NOSIGNAL) == 1)
+		(void)usleep(1000);
+	(void)pause();
+}
+
 /* However often something comes, the whole answer has one limit. */
 static void one_that_never_comes_to_an_end_is_given_up(void **state)
 {
@@ -192,16 +224,7 @@ static void one_that_never_comes_to_an_end_is_given_up(void **state)
 	pid_t pid;
 
 	(void)state;
-	pid = fork();
-	if (pid == 0) {
-		int fd = accept(listen_as(getpid()), NULL, NULL);
-
-		while (send(fd, "{", 1, MSG_NOSIGNAL) == 1)
-			(void)usleep(1000);
-		(void)pause();
-	}
-	while (!has_socket(pid))
-		(void)usleep(1000);
+	pid = start_listener(drip);
 	ask_within(pid, 200, &answer);
 	assert_int_equal(answer.err.code, -ETIMEDOUT);
 	end_recorder(pid);
@@ -228,6 +251,31 @@ static void those_who_say_nothing_keep_nobody_from_an_answer(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(silent); i++)
 		assert_int_equal(close(silent[i]), 0);
 	(void)close(folder_fd);
+	end_recorder(pid);
+}
+
+/* As a recorder does that has too many others to listen to. */
+static void send_away_thrice(int listening)
+{
+	char word[16];
+	int fd;
+
+	for (int i = 0; i < 3; i++)
+		(void)close(accept(listening, NULL, NULL));
+	fd = accept(listening, NULL, NULL);
+	(void)!recv(fd, word, sizeof(word), 0);
+	(void)send(fd, "{}", 2, MSG_NOSIGNAL);
+}
+
+static void one_that_sends_us_away_is_asked_again(void **state)
+{
+	struct remote_answer answer;
+	pid_t pid;
+
+	(void)state;
+	pid = start_listener(send_away_thrice);
+	ask_within(pid, REMOTE_LIMIT_MS, &answer);
+	assert_int_equal(answer.err.code, 0);
 	end_recorder(pid);
 }
 
@@ -329,6 +377,7 @@ int main(void)
 		cmocka_unit_test(one_that_is_stopped_is_not_waited_for),
 		cmocka_unit_test(one_that_never_comes_to_an_end_is_given_up),
 		cmocka_unit_test(those_who_say_nothing_keep_nobody_from_an_answer),
+		cmocka_unit_test(one_that_sends_us_away_is_asked_again),
 		cmocka_unit_test(all_are_asked_at_the_same_time),
 		cmocka_unit_test(the_socket_of_one_that_was_killed_goes_when_it_is_asked),
 		cmocka_unit_test(the_socket_of_one_that_was_killed_goes_when_another_begins),

@@ -169,11 +169,13 @@ static void retire_first(struct perf_engine *engine, size_t events, size_t membe
 	for (size_t i = 0; i < members; i++)
 		(void)close(engine->members.items[i]);
 	engine->events.count -= events;
-	memmove(engine->events.items, engine->events.items + events,
-		engine->events.count * sizeof(int));
+	if (engine->events.count > 0)
+		memmove(engine->events.items, engine->events.items + events,
+			engine->events.count * sizeof(int));
 	engine->members.count -= members;
-	memmove(engine->members.items, engine->members.items + members,
-		engine->members.count * sizeof(int));
+	if (engine->members.count > 0) /* a list that never had any is NULL */
+		memmove(engine->members.items, engine->members.items + members,
+			engine->members.count * sizeof(int));
 }
 
 /* Takes back what was opened behind the first ones. */
