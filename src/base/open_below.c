@@ -6,12 +6,12 @@
 #include <limits.h>
 #include <linux/openat2.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/fsuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/regular_file.h"
 #include "base/scope.h"
 
 #define LOOK_FLAGS (O_PATH | O_NOFOLLOW | O_CLOEXEC) /* opens nothing: a device notices nothing */
@@ -77,18 +77,14 @@ static int open_plain(const char *folder, const char *name)
 {
 	SCOPED(fd) int found = find(folder, name);
 	struct stat status;
-	char path[64];
 	int fd;
 
 	if (found < 0)
 		return found;
-	if (fstat(found, &status) < 0)
-		return -errno;
-	if (!S_ISREG(status.st_mode))
-		return S_ISLNK(status.st_mode) ? -ELOOP : -ENOENT;
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return fd < 0 ? -errno : fd;
+	if (fstat(found, &status) == 0 && S_ISLNK(status.st_mode))
+		return -ELOOP;
+	fd = regular_file_reopen(found, &status);
+	return fd == -EINVAL ? -ENOENT : fd;
 }
 
 /* With the rights of a user who is in no group. */

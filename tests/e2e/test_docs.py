@@ -71,6 +71,27 @@ def test_files_and_functions_that_a_document_names_exist(document):
         assert re.search(rf"\b{name}\(", sources), f"{document.name} names {name}()"
 
 
+def named_tests():
+    """(file, test) of each test in the tables of security.md: file::test, or ::test of the file before."""
+    text = (ROOT / "docs/reference/security.md").read_text(encoding="utf-8")
+    for row in re.findall(r"^\|.*\|$", text, re.MULTILINE):
+        file = None
+        for name, test in re.findall(r"`(test_\w+(?:\.py)?)?(?:::(\w+))?`", row):
+            if name:
+                file = ROOT / ("tests/e2e" if name.endswith(".py") else "tests/unit") / name
+                file = file if name.endswith(".py") else file.with_suffix(".c")
+            if name or test:
+                yield file, test
+
+
+def test_the_tests_that_show_what_is_said_of_security_exist():
+    named = list(named_tests())
+    assert len(named) > 30
+    for file, test in named:
+        assert file.exists(), file.name
+        assert re.search(rf"\b{test}\(", file.read_text(encoding="utf-8")) or not test, f"{file.name}::{test}"
+
+
 @pytest.fixture(scope="module")
 def options_of():
     """The options of a command, as its help has them; None when there is no such command."""
