@@ -31,7 +31,6 @@
 #define TABLES_NS 100000000
 
 _Static_assert(SAFE_KEPT_REGISTERS <= INSIDE_REGISTERS, "room for them");
-_Static_assert(INSIDE_THREADS == SESSION_SLOTS, "one for each thread");
 
 extern void *__libc_stack_end; /* of the loader: sp where the program began */
 extern char _end INPROC_OWN;

@@ -87,7 +87,7 @@ struct inproc_thread {
 	uint64_t last_key;
 	uint64_t last_left_bytes;
 	uint64_t random;
-	uint32_t end_rounds;     /* of destructors, while the thread ends */
+	uint32_t end_rounds; /* of destructors, while the thread ends */
 	/* Its id once they have all run: the C library frees more until it is gone. 0: not yet. */
 	_Atomic uint32_t ending_tid;
 	uint64_t inside_pc;      /* what lies in it as long as that is so */

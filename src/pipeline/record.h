@@ -80,7 +80,8 @@ struct record_result {
 	uint32_t rate_failures; /* times that the engine could not have another rate */
 	uint64_t own_rss_bytes;
 	uint32_t leak_scans;
-	uint32_t leak_failures; /* scans at the end of a process, or of the recording, that failed */
+	uint32_t
+		leak_failures; /* scans at the end of a process, or of the recording, that failed */
 	struct leak_summary leaks; /* the last of them */
 	bool has_child;
 	bool target_stopped; /* by a signal or a debugger, at the end */

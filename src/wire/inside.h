@@ -11,10 +11,12 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "wire/session.h"
+
 #define INSIDE_OWN 2304u
 #define INSIDE_STACKS 2048u
 #define INSIDE_REGISTERS 24u
-#define INSIDE_THREADS 1024u
+#define INSIDE_THREADS SESSION_SLOTS
 
 /*
  * What stands behind the instruction that calls the kernel, so that nobody is led to another place:
