@@ -41,7 +41,8 @@ const struct command command_import = {
 			"damaged is counted as lost; hardware traces are passed over.",
 			"A file may have 2 GiB, and inflate to 100 times its size (to 64 MB in any "
 			"case, to 1 GiB at most): unpack it with gunzip if it needs more. A "
-			"compressed record of perf.data may unpack to 64 MB.",
+			"compressed record of perf.data may unpack to 64 MB, a stack of pprof have "
+			"65,536 frames with inlined calls.",
 			"Of folded stacks the first name is taken for the process, and marks "
 			"(_[k], "
 			"_[i], _[j]) for the kind of a frame.",

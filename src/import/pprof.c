@@ -39,10 +39,17 @@ struct field {
 	bool packed;        /* there is a body */
 };
 
+/*
+ * A function, location or mapping. Thousands may refer to one: all that they ask for is read
+ * when it is met first.
+ */
 struct item {
 	uint64_t id;
-	struct cursor body;
-	uint32_t made; /* what became of it: place or module; ID_NONE: not yet */
+	struct cursor body; /* of a location: for its lines */
+	uint64_t first;     /* name of a function, mapping of a location, path of a mapping */
+	uint64_t second;    /* file, address, build id */
+	uint32_t made;      /* what became of it: place or module; ID_NONE: not yet */
+	uint32_t lines;     /* of a location */
 };
 
 struct value_kind {
@@ -149,14 +156,19 @@ static int add_string(struct reading *reading, struct cursor body)
 }
 
 /* Ids are the first field of these messages, but need not be. */
-static struct item item_of(struct cursor body)
+static struct item item_of(struct cursor body, uint32_t first, uint32_t second)
 {
 	struct item item = {.body = body, .made = ID_NONE};
 	struct field field;
 
-	while (next_field(&body, &field))
+	while (next_field(&body, &field)) {
 		if (field.number == 1)
 			item.id = field.value;
+		else if (field.number == first)
+			item.first = field.value;
+		else if (field.number == second)
+			item.second = field.value;
+	}
 	return item;
 }
 
@@ -174,11 +186,11 @@ static int take_field(struct reading *reading, const struct field *field)
 	case 1:
 		return vec_push(&reading->kinds, read_kind(field->body));
 	case 3:
-		return vec_push(&reading->mappings, item_of(field->body));
+		return vec_push(&reading->mappings, item_of(field->body, 5, 6));
 	case 4:
-		return vec_push(&reading->locations, item_of(field->body));
+		return vec_push(&reading->locations, item_of(field->body, 2, 3));
 	case 5:
-		return vec_push(&reading->functions, item_of(field->body));
+		return vec_push(&reading->functions, item_of(field->body, 2, 4));
 	case 6:
 		return add_string(reading, field->body);
 	case 9:
@@ -284,20 +296,13 @@ static int read_mapping(struct reading *reading, uint64_t id, struct mapped *ret
 	struct item *item = find_item(reading->mappings.items, reading->mappings.count, id);
 	struct sink *sink = recording_writer_sink(import_builder_writer(reading->builder));
 	struct module module = {.kind = MODULE_FILE, .path = ""};
-	struct cursor body;
-	struct field field;
 
 	*ret = (struct mapped){MODULE_NONE, ORIGIN_PROGRAM, ""};
 	if (!item)
 		return 0;
-	body = item->body;
 	ret->origin = id == reading->first_mapping ? ORIGIN_PROGRAM : ORIGIN_LIBRARY;
-	while (next_field(&body, &field)) {
-		if (field.number == 5)
-			ret->path = module.path = text_of(reading, field.value);
-		if (field.number == 6)
-			module.build_id = parse_build_id(text_of(reading, field.value));
-	}
+	ret->path = module.path = text_of(reading, item->first);
+	module.build_id = parse_build_id(text_of(reading, item->second));
 	if (strncmp(module.path, "[kernel", 7) == 0) {
 		module.kind = MODULE_KERNEL;
 		ret->origin = ORIGIN_KERNEL;
@@ -315,8 +320,8 @@ static int add_line(struct reading *reading, struct cursor body, struct place *p
 		    uint32_t *made)
 {
 	uint64_t function = 0;
+	const struct item *item;
 	struct field field;
-	struct item *item;
 
 	place->line = 0;
 	while (next_field(&body, &field)) {
@@ -328,14 +333,10 @@ static int add_line(struct reading *reading, struct cursor body, struct place *p
 	place->name = "[unknown]";
 	place->file = "";
 	item = find_item(reading->functions.items, reading->functions.count, function);
+	if (item && item->first)
+		place->name = text_of(reading, item->first);
 	if (item)
-		body = item->body;
-	while (item && next_field(&body, &field)) {
-		if (field.number == 2)
-			place->name = text_of(reading, field.value);
-		if (field.number == 4)
-			place->file = text_of(reading, field.value);
-	}
+		place->file = text_of(reading, item->second);
 	place->outer = *made;
 	return import_place(reading->builder, place, made);
 }
@@ -347,25 +348,19 @@ static int locate(struct reading *reading, struct item *item, struct frame *ret)
 	struct cursor body = item->body;
 	struct mapped mapped;
 	struct place place = {0};
-	uint64_t mapping = 0;
 	struct field field;
 	size_t count = 0;
 	char name[64];
 	int r;
 
-	*ret = (struct frame){.kind = FRAME_CUSTOM};
-	while (next_field(&body, &field)) {
-		if (field.number == 2)
-			mapping = field.value;
-		if (field.number == 3)
-			ret->b = field.value;
-		if (field.number == 4 && count < MAX_LINES)
-			lines[count++] = field.body;
-	}
-	ret->a = item->made;
-	if (ret->a != ID_NONE)
+	*ret = (struct frame){.kind = FRAME_CUSTOM, .a = item->made, .b = item->second};
+	if (item->made != ID_NONE)
 		return 0;
-	r = read_mapping(reading, mapping, &mapped);
+	while (count < MAX_LINES && next_field(&body, &field))
+		if (field.number == 4)
+			lines[count++] = field.body;
+	item->lines = (uint32_t)count;
+	r = read_mapping(reading, item->first, &mapped);
 	place.module = mapped.module;
 	place.origin = mapped.origin;
 	while (r == 0 && count-- > 0)
@@ -436,6 +431,7 @@ static int gather(struct reading *reading, struct cursor body, struct labels *la
 {
 	struct field field;
 	uint64_t number;
+	size_t lines = 0;
 	int r = 0;
 
 	reading->frames.count = 0;
@@ -446,9 +442,11 @@ static int gather(struct reading *reading, struct cursor body, struct labels *la
 						      reading->locations.count, number);
 			struct frame frame;
 
-			if (!item || reading->frames.count >= MAX_FRAMES)
+			/* A frame of many lines, which are shown as frames, counts as these. */
+			if (!item || reading->frames.count >= MAX_FRAMES || lines >= MAX_FRAMES)
 				return -EBADMSG;
 			r = locate(reading, item, &frame);
+			lines += item->lines;
 			if (r == 0)
 				r = vec_push(&reading->frames, frame);
 		}

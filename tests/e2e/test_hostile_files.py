@@ -95,6 +95,53 @@ def test_events_that_share_their_ids_are_refused(tmp_path):
     assert done.returncode == 1 and "two of its events have the id 5" in done.stderr, done.stderr
 
 
+def varint(value):
+    out = b""
+    while value >= 0x80:
+        out, value = out + bytes([value & 0x7f | 0x80]), value >> 7
+    return out + bytes([value])
+
+
+def message(field, body):
+    return varint(field << 3 | 2) + varint(len(body)) + body
+
+
+def number(field, value):
+    return varint(field << 3) + varint(value)
+
+
+def pprof_with(locations, references):
+    """A profile of one sample whose frames are these locations (bodies without their ids)."""
+    texts = b"".join(message(6, text) for text in (b"", b"cpu", b"nanoseconds", b"work"))
+    items = b"".join(message(4, number(1, i + 1) + body) for i, body in enumerate(locations))
+    return (message(1, number(1, 1) + number(2, 2)) + texts + message(5, number(1, 1) + number(2, 3)) + items +
+            message(2, message(1, bytes(references)) + message(2, varint(5))))
+
+
+def test_a_location_is_read_once_however_often_it_is_named(tmp_path):
+    line = message(4, number(1, 1) + number(2, 7))
+    junk = number(15, 1) * 30_000
+    slow_path, fast_path = tmp_path / "slow.pb", tmp_path / "fast.pb"
+    slow_path.write_bytes(pprof_with([line + junk, line], [1] * 60_000))
+    fast_path.write_bytes(pprof_with([line, line + junk], [1] * 60_000))
+    slow, done = cpu_seconds("info", slow_path)
+    assert done.returncode == 0, done.stderr
+    fast, done = cpu_seconds("info", fast_path)
+    assert done.returncode == 0, done.stderr
+    assert slow < 10 * fast + 0.1
+
+
+def test_inlined_calls_count_as_frames_of_a_stack(tmp_path):
+    lines = b"".join(message(4, number(1, 1) + number(2, i)) for i in range(256))
+    path = tmp_path / "deep.pb"
+    path.write_bytes(pprof_with([lines], [1] * 60_000))
+    done = run_within(300 * MB, "report", path)
+    assert done.returncode == 1 and "deep.pb" in done.stderr, done.stderr
+    path.write_bytes(pprof_with([lines], [1] * 200))
+    done = run_within(300 * MB, "report", path)
+    assert done.returncode == 0, done.stderr
+
+
 class Opened:
     """Whether a file was opened, as inotify tells it: O_PATH is no opening."""
 
