@@ -80,7 +80,7 @@ struct inproc_thread {
 	} parts[INPROC_PARTS];
 
 	/* The heap */
-	uint64_t inside;     /* the frame of the allocator that the thread is in; 0: none */
+	uint64_t inside;     /* the frame of the allocator that the thread is in: nested.h; 0 */
 	uint64_t left_bytes; /* until the next block that is recorded, where not all are */
 	/* The last block that was, and left_bytes then: as long as that stays, it is the last of
 	 * all. */
@@ -90,7 +90,7 @@ struct inproc_thread {
 	uint32_t end_rounds;     /* of destructors, while the thread ends */
 	/* Its id once they have all run: the C library frees more until it is gone. 0: not yet. */
 	_Atomic uint32_t ending_tid;
-	uint64_t inside_pc;      /* what lies in it as long as that is so */
+	uint64_t inside_word;    /* of that call */
 	const void *inner_block; /* what operator new was given by malloc() or its like */
 	uint64_t new_frame;      /* of the operator new that the thread is in; 0: none */
 	bool new_failed;         /* it was given nothing: see heap_new.c */
@@ -101,7 +101,7 @@ struct inproc_thread {
 	uint32_t heap_numbers;   /* that stacks were given */
 	uint32_t heap_written;   /* frames of the stack that was written last */
 	uint64_t hooked;         /* as inside, of hooked functions: see hook.h */
-	uint64_t hooked_pc;
+	uint64_t hooked_word;
 	struct heap_memory *heap; /* what else it takes; NULL: not yet */
 
 	/* Stacks: the last one that was written, and the next. */

@@ -86,7 +86,7 @@ static void reset(struct inproc_thread *thread)
 	thread->label_bytes = 0;
 	thread->part_count = 0;
 	thread->unwind.anchor_count = 0;
-	thread->inside = thread->new_frame = 0;
+	thread->inside = thread->hooked = thread->new_frame = 0;
 	thread->new_failed = false;
 	thread->end_rounds = 0;
 	thread->told_rate = 0;
