@@ -37,6 +37,7 @@ struct inproc_thread {
 	struct session_slot *slot;
 	uint64_t *ring;
 	uint64_t ring_words;   /* of it that are used; a power of two */
+	uint64_t head;         /* words written, ever: what the slot has is for the reader */
 	_Atomic uint32_t busy; /* the thread is in our code: what interrupts it stays out */
 
 	/* Ticks */

@@ -90,6 +90,7 @@ static void reset(struct inproc_thread *thread)
 	thread->new_failed = false;
 	thread->end_rounds = 0;
 	thread->told_rate = 0;
+	thread->head = atomic_load(&thread->slot->head);
 	thread->heap_tail = atomic_load(&thread->slot->tail);
 	thread->heap_numbers = thread->heap_written = 0;
 	thread->random = safe_ticks() * (2ull * index + 1) | 1;
@@ -106,7 +107,8 @@ static void give_up_slot(struct inproc_thread *thread)
 	struct session_slot *slot = thread->slot;
 
 	thread->tid = 0;
-	if (atomic_load(&slot->head) == atomic_load(&slot->tail)) {
+	atomic_store(&slot->head, thread->head);
+	if (thread->head == atomic_load(&slot->tail)) {
 		atomic_store(&slot->state, SESSION_SLOT_FREE); /* it makes no work */
 		return;
 	}
@@ -142,6 +144,9 @@ struct inproc_thread *thread_take(void)
 		if (!atomic_compare_exchange_strong(&inproc.slots[index].state, &expected,
 						    SESSION_SLOT_TAKEN))
 			continue;
+		thread = atomic_load(&inproc.threads[index]);
+		if (thread && thread->tid != 0)
+			continue; /* the program wrote over its state: now it is right again */
 		thread = session_file_room(index) ? memory_of(index) : NULL;
 		if (!thread) {
 			atomic_store(&inproc.slots[index].state, SESSION_SLOT_FREE);

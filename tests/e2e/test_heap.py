@@ -196,6 +196,16 @@ def test_the_program_goes_on_when_it_writes_over_our_tables(wick, way):
         assert heap.by_function("go_on")["blocks"] == 6464
 
 
+@pytest.mark.parametrize("way", ["head", "tail", "state", "zero"])
+def test_the_program_goes_on_when_it_writes_over_its_ring(wick, way):
+    """It would wait for room that never comes. What is lost by that is said."""
+    heap = Heap(wick, workload("strain", "ring", way))
+    assert heap.truth == {"found": True, "blocks": 180000}
+    recorded = heap.by_function("go_on")["blocks"]
+    assert 0 < recorded <= 180000
+    assert recorded == 180000 or " 0 lost" not in heap.process.stderr
+
+
 def test_the_break_of_a_program_is_its_own(wick):
     heap = Heap(wick, workload("strain", "brk"), "--maps")
     assert heap.by_function("by_sbrk") == {"blocks": 1, "bytes": 100000, "live": 100000}

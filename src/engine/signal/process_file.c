@@ -25,6 +25,7 @@
 struct process_ring {
 	uint64_t tail;       /* words read, ever: the program could change its own */
 	uint64_t lost;       /* that was told already */
+	uint64_t strange;    /* a head that cannot be, when it was looked at last; 0 */
 	VEC(uint64_t) stack; /* the last one, leaf first */
 	VEC(uint64_t) next;
 	VEC(char) labels; /* of its thread, as texts */
@@ -330,6 +331,20 @@ static int read_heap(struct process_file *file, uint32_t index, struct process_w
 			    words);
 }
 
+/*
+ * Whether the head of a ring cannot be where it is said to be. Who writes knows better than what is
+ * shared, and says so with the next record: only what is so again is given up.
+ */
+static bool is_strange(struct process_file *file, uint32_t index, uint64_t head)
+{
+	struct process_ring *ring = &file->rings[index];
+	bool strange = head - ring->tail > words_of(file, index) && head != ring->strange;
+
+	ring->strange = strange ? head : 0;
+	file->damaged += strange;
+	return strange;
+}
+
 /* Reads the records of a ring. One that makes no sense is where all after it are given up. */
 static int drain_ring(struct process_file *file, uint32_t index,
 		      const struct process_reader *reader)
@@ -467,6 +482,11 @@ static int drain_slot(struct process_file *file, uint32_t index,
 	atomic_thread_fence(memory_order_acquire);
 	/* What was given up while it was read last is not counted yet. */
 	owes = file->overwritten && atomic_load(&slot->samples) > ring->read + ring->given_up;
+	/* The program wrote over it, and would never find room again. */
+	if (atomic_load(&slot->tail) != ring->tail)
+		set_tail(file, index, ring->tail);
+	if (!left && !file->overwritten && is_strange(file, index, atomic_load(&slot->head)))
+		return 0;
 	if (atomic_load(&slot->head) != ring->tail || owes) {
 		finish_thread(file, index, false, reader);
 		r = file->overwritten ? drain_moving_ring(file, index, reader)
