@@ -7,11 +7,10 @@
 #include <stddef.h>
 #include <time.h>
 
-#include "inproc/guarded.h"
 #include "inproc/heap_budget.h"
 #include "inproc/heap_memory.h"
-#include "inproc/leave.h"
 #include "inproc/session_file.h"
+#include "inproc/thread_room.h"
 #include "safe/clock.h"
 #include "safe/syscall.h"
 
@@ -29,11 +28,11 @@
 
 bool heap_memory_map(struct inproc_thread *thread)
 {
-	struct heap_memory *memory = guarded_map(sizeof(*memory), true);
+	static struct thread_room room = {.bytes = sizeof(struct heap_memory), .wiped = true};
+	struct heap_memory *memory = thread_room_get(&room, thread->index);
 
 	if (!memory)
 		return false;
-	leave_note_own((uint64_t)(uintptr_t)memory, sizeof(*memory));
 	thread->heap = memory;
 	thread->heap_small = heap_budget_is_small(thread->index);
 	heap_memory_reset(thread);

@@ -22,6 +22,7 @@
 
 #include "unwind/inproc.h"
 #include "wire/session.h"
+#include "wire/session_layout.h"
 
 /* Memory that others do not see is found without a table. */
 #define INPROC_OWN __attribute__((visibility("hidden")))
@@ -88,7 +89,7 @@ struct inproc_thread {
 	uint64_t last_key;
 	uint64_t last_left_bytes;
 	uint64_t random;
-	uint32_t end_rounds;     /* of destructors, while the thread ends */
+	uint32_t end_rounds; /* of destructors, while the thread ends */
 	/* Its id once they have all run: the C library frees more until it is gone. 0: not yet. */
 	_Atomic uint32_t ending_tid;
 	uint64_t inside_word;    /* of that call */
@@ -120,12 +121,12 @@ struct inproc_thread {
 struct inproc_runtime {
 	struct session_control *control; /* NULL: inert */
 	struct session_process *process;
-	struct session_slot *slots;
 	uint32_t slot_count;
 	char folder[SESSION_PATH_MAX];
 	char file_name[64]; /* of the process file */
-	uint8_t *rings;
-	uint64_t file_bytes; /* that are mapped of it */
+	struct session_layout layout;
+	uint64_t file_bytes;     /* that are mapped of it */
+	_Atomic uint32_t roomed; /* slots whose rings have room in it */
 	const void *tables;
 	uint64_t tables_bytes;
 	uint32_t pid;
@@ -134,8 +135,9 @@ struct inproc_runtime {
 	_Atomic uint32_t paused;       /* by the program itself: INPROC_… */
 	_Atomic uint32_t unsure_until; /* modules may have gone: lists before it are void */
 	_Atomic(struct inproc_thread *) threads[SESSION_SLOTS];
-	_Atomic uint32_t thread_limit; /* no index is larger or equal */
-	_Atomic uint32_t ending_count; /* threads that have an ending_tid */
+	_Atomic uint32_t tids[SESSION_SLOTS]; /* theirs, to look through; 0: none */
+	_Atomic uint32_t thread_limit;        /* no index is larger or equal */
+	_Atomic uint32_t ending_count;        /* threads that have an ending_tid */
 	uint64_t default_stack_bytes;
 	uint32_t jiffy_ns; /* CPU timers tick no faster */
 	bool begun;        /* the session was looked for */

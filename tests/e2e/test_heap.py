@@ -251,6 +251,18 @@ def test_threads_and_what_their_destructors_free(wick):
     assert_true(Heap(wick, workload("blocks", "threads", 40)))
 
 
+@pytest.mark.parametrize("threads", [2000, pytest.param(8000, marks=pytest.mark.long)])
+def test_thousands_of_threads_at_once_have_room(wick, threads):
+    """Those beyond 1,024 have slots behind the rings of the first."""
+    command = workload("strain", "crowd", threads, 100)
+    if subprocess.run(command, capture_output=True, check=False).returncode != 0:
+        pytest.skip(f"no {threads} threads at once here")
+    heap = Heap(wick, command, timeout=TIMEOUT * 4)
+    assert " 0 lost" in heap.process.stderr and "note" not in heap.process.stderr, heap.process.stderr
+    assert heap.by_function("go_on")["blocks"] == heap.truth["blocks"] == threads * 100
+    assert heap.by_function("go_on")["live"] == 0
+
+
 def test_blocks_that_other_threads_free(wick):
     heap = Heap(wick, workload("blocks", "across"))
     assert_true(heap)

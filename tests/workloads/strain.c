@@ -173,7 +173,7 @@ static int spoil_ring(const char *way)
 		for (long i = 0; i < 30000; i++, used++) {
 			if (i == 1000)
 				spoil((struct session_slot *)((char *)file + file->slots_offset),
-				      way, round * 0x9e3779b97f4a7c15u + 77);
+				      way, (round + 1) * 0x9e3779b97f4a7c15u);
 			free(left(i, 6));
 		}
 	}
