@@ -57,3 +57,18 @@ def test_threads_that_end_after_a_call_that_was_left(wick, way):
 def test_other_ways_to_record(wick, options):
     for way in ("bad", "jumped"):
         run(wick, workload("fibers", way, "hand", 64, ROUNDS), *options)
+
+
+def test_calls_that_a_handler_of_a_signal_leaves(wick):
+    """By addresses that are none: errno and masks of signals are those of the program, and all blocks are seen."""
+    heap = Heap(wick, workload("leaps", 20))
+    assert heap.truth == {"left": [20] * 5, "sum": 5000, "errors": 0, "mask": 1}
+    assert heap.by_function("take_blocks")["blocks"] == 5000
+    assert " 0 lost" in heap.process.stderr
+
+
+@pytest.mark.parametrize("what", ["files", "addresses"])
+def test_programs_that_have_used_up_what_they_may_have(wick, what):
+    command = workload("scarce", what, 20)
+    plain = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert Heap(wick, command).process.stdout == plain.stdout

@@ -3,8 +3,9 @@
 #include "leaving.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stddef.h>
-#include <stdint.h>
+#include <stdlib.h>
 
 #define EXPORT __attribute__((visibility("default")))
 #define PAGE_BYTES 65536u
@@ -25,9 +26,7 @@ static void maybe_leave(void)
 		hook();
 }
 
-/* The headers say that these throw nothing. */
 #define FUNCTION(type, name, parameters, ...)                                                      \
-	EXPORT type name parameters;                                                               \
 	EXPORT type name parameters                                                                \
 	{                                                                                          \
 		maybe_leave();                                                                     \
