@@ -14,7 +14,7 @@
 #define INSIDE_OWN 2304u
 #define INSIDE_STACKS 2048u
 #define INSIDE_REGISTERS 24u
-#define INSIDE_THREADS 1024u
+#define INSIDE_THREADS 8192u
 
 /*
  * What stands behind the instruction that calls the kernel, so that nobody is led to another place:
