@@ -74,12 +74,6 @@ void heap_end(void)
 	atomic_store(&heap_is_on, HEAP_OFF);
 }
 
-/* Whether the call that a thread is said to be in has not been left by a throw or a jump. */
-static bool is_inside(const struct inproc_thread *thread)
-{
-	return ((const uint64_t *)(uintptr_t)thread->inside)[1] == thread->inside_pc;
-}
-
 struct inproc_thread *heap_enter_slow(const struct heap_site *site)
 {
 	struct inproc_thread *thread;
@@ -93,10 +87,11 @@ struct inproc_thread *heap_enter_slow(const struct heap_site *site)
 		inproc_count(SESSION_HEAP_MISSED, 1);
 		return NULL;
 	}
-	if (thread->inside > site->frame && is_inside(thread))
+	if (nested_is_within(thread, (struct nested_call){thread->inside, thread->inside_word},
+			     site->frame))
 		return NULL;
 	thread->inside = site->frame;
-	thread->inside_pc = ((const uint64_t *)(uintptr_t)site->frame)[1];
+	thread->inside_word = nested_word(site->frame);
 	return thread;
 }
 

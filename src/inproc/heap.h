@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "inproc/nested.h"
 #include "inproc/runtime.h"
 #include "wire/heap_record.h"
 
@@ -74,7 +75,7 @@ static inline struct inproc_thread *heap_enter(const struct heap_site *site)
 	if (__builtin_expect(!thread || thread->inside > site->frame, 0))
 		return heap_enter_slow(site);
 	thread->inside = site->frame;
-	thread->inside_pc = ((const uint64_t *)(uintptr_t)site->frame)[1];
+	thread->inside_word = nested_word(site->frame);
 	return thread;
 }
 

@@ -34,13 +34,20 @@ static uint64_t left_bytes(void)
 	return now < most ? most - now : 0;
 }
 
-uint32_t heap_budget_ring_words(uint32_t index)
+uint32_t heap_budget_most_words(uint32_t index)
 {
-	uint32_t words = inproc.control->ring_words;
-	uint64_t most = left_bytes() / 4 / sizeof(uint64_t);
+	uint32_t words = session_ring_words(&inproc.layout, index);
 
 	if (index >= LARGE_RINGS && words > MIDDLE_WORDS)
 		words = index < MIDDLE_RINGS ? MIDDLE_WORDS : SMALL_WORDS;
+	return words;
+}
+
+uint32_t heap_budget_ring_words(uint32_t index)
+{
+	uint32_t words = heap_budget_most_words(index);
+	uint64_t most = left_bytes() / 4 / sizeof(uint64_t);
+
 	while (words > most && words > LEAST_WORDS)
 		words /= 2;
 	return words;

@@ -22,6 +22,9 @@ extern _Atomic uint32_t heap_level INPROC_OWN;
 /* The words of the ring of a thread: the first ones get most. */
 uint32_t heap_budget_ring_words(uint32_t index);
 
+/* The same with all memory that there is. */
+uint32_t heap_budget_most_words(uint32_t index);
+
 /* Whether the tables of a thread are the small ones. */
 bool heap_budget_is_small(uint32_t index);
 

@@ -77,6 +77,7 @@ struct heap_memory {
 	uint32_t vain_walks;   /* that did not get to the root, however long */
 	uint32_t refusals;     /* times that there was no room */
 	uint64_t stalled_beat; /* the recorder's heartbeat, that has not moved on; 0 */
+	uint64_t vain_tail;    /* that the recorder did not move however often it looked; ~0 */
 	uint64_t written[INPROC_DEPTH + 1];
 	uint64_t pcs[HEAP_WALK_FRAMES_ONCE];         /* the next; memory as it is used */
 	struct unwind_anchor root[HEAP_ROOT_FRAMES]; /* of the last deep stack, root first */
@@ -222,7 +223,7 @@ uint64_t *heap_claim_slowly(struct inproc_thread *thread, uint32_t words, uint64
 static inline uint64_t *heap_claim(struct inproc_thread *thread, uint32_t words, uint64_t *head)
 {
 	uint64_t size = thread->ring_words;
-	uint64_t begin = atomic_load_explicit(&thread->slot->head, memory_order_relaxed);
+	uint64_t begin = thread->head;
 	uint64_t end = begin + words;
 
 	/* The reader is woken, and the ring begins anew, at its halves. */
@@ -234,6 +235,7 @@ static inline uint64_t *heap_claim(struct inproc_thread *thread, uint32_t words,
 
 static inline void heap_publish(struct inproc_thread *thread, uint64_t head)
 {
+	thread->head = head;
 	atomic_store_explicit(&thread->slot->head, head, memory_order_release);
 }
 

@@ -33,20 +33,15 @@ void heap_new_forget(void)
 
 /* Operators call each other: what they find then is what who called first would. */
 static __thread struct {
-	uint64_t frame; /* 0: none */
-	uint64_t word;  /* behind it, which is his as long as it has not returned */
+	struct nested_call call;
 	uint64_t pc;
 } outer __attribute__((tls_model("initial-exec")));
 
 static uint64_t outer_caller(const struct heap_site *site, bool *ret_first)
 {
-	uint64_t word = ((const uint64_t *)(uintptr_t)site->frame)[1];
-
-	/* One that was left by a throw has been written over. */
-	*ret_first = outer.frame <= site->frame ||
-		     ((const uint64_t *)(uintptr_t)outer.frame)[1] != outer.word;
+	*ret_first = !nested_is_within(inproc_self, outer.call, site->frame);
 	if (*ret_first)
-		outer = (__typeof__(outer)){site->frame, word, site->pc};
+		outer = (__typeof__(outer)){{site->frame, nested_word(site->frame)}, site->pc};
 	return outer.pc;
 }
 
@@ -125,7 +120,7 @@ static inline void *find(struct operators *known, const char *name, const struct
 static inline void leave(bool first)
 {
 	if (first)
-		outer.frame = 0;
+		outer.call.frame = 0;
 }
 
 /* Where there is none at all, new and delete are malloc() and free(). */

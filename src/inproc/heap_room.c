@@ -7,11 +7,10 @@
 #include <stddef.h>
 #include <time.h>
 
-#include "inproc/guarded.h"
 #include "inproc/heap_budget.h"
 #include "inproc/heap_memory.h"
-#include "inproc/leave.h"
 #include "inproc/session_file.h"
+#include "inproc/thread_room.h"
 #include "safe/clock.h"
 #include "safe/syscall.h"
 
@@ -19,6 +18,8 @@
 #define ASK_TIMES 1024u
 /* A recorder whose heart has not beaten for so long is not waited for. */
 #define STALL_NS 1000000000ull
+/* It beats when it begins to look at all rings: who it passed by so often waits in vain. */
+#define VAIN_BEATS 8u
 
 /* What a thread takes at most, but for stacks that are very deep. */
 #define TABLES_BYTES (192ull << 10)
@@ -27,11 +28,11 @@
 
 bool heap_memory_map(struct inproc_thread *thread)
 {
-	struct heap_memory *memory = guarded_map(sizeof(*memory), true);
+	static struct thread_room room = {.bytes = sizeof(struct heap_memory), .wiped = true};
+	struct heap_memory *memory = thread_room_get(&room, thread->index);
 
 	if (!memory)
 		return false;
-	leave_note_own((uint64_t)(uintptr_t)memory, sizeof(*memory));
 	thread->heap = memory;
 	thread->heap_small = heap_budget_is_small(thread->index);
 	heap_memory_reset(thread);
@@ -52,6 +53,7 @@ void heap_memory_reset(struct inproc_thread *thread)
 	memory->vain_walks = 0;
 	memory->pending = 0;
 	memory->stalled_beat = 0;
+	memory->vain_tail = ~0ull;
 }
 
 void heap_memory_repair(struct inproc_thread *thread)
@@ -81,18 +83,33 @@ static bool is_deserted(struct heap_memory *memory)
 	       session_file_recorder_is_gone(inproc.control);
 }
 
-/* Waits until the recorder has read something, or there is no use in it. */
+/* What the slot says is for the recorder, and the program may have written over it. */
+static void repair_slot(struct inproc_thread *thread)
+{
+	thread->slot->tid = thread->tid;
+	thread->slot->ring_words = (uint32_t)thread->ring_words;
+	atomic_store(&thread->slot->head, thread->head);
+	atomic_store(&thread->slot->state, SESSION_SLOT_TAKEN);
+}
+
+/*
+ * Waits until the recorder has read something, or there is no use in it: it does not move, or it
+ * has been here again and again and has read nothing.
+ */
 static bool wait_for_tail(struct inproc_thread *thread, uint64_t tail)
 {
 	const struct timespec moment = {.tv_nsec = WAIT_NS};
 	struct heap_memory *memory = thread->heap;
 	uint64_t beat = atomic_load(&inproc.control->heartbeat_ns);
+	uint64_t last_beat = beat;
+	uint32_t beats = 0;
 
 	if (atomic_load(&inproc.control->mode) == 0 || is_deserted(memory))
 		inproc_give_up(SESSION_PROCESS_ENDED);
 	if (!inproc_active() || inproc.control->heap_lossy || beat == memory->stalled_beat ||
-	    !is_own_thread(thread))
+	    tail == memory->vain_tail || !is_own_thread(thread))
 		return false;
+	repair_slot(thread);
 	inproc_count(SESSION_HEAP_WAITS, 1);
 	while (atomic_load_explicit(&thread->slot->tail, memory_order_acquire) == tail) {
 		beat = atomic_load(&inproc.control->heartbeat_ns);
@@ -101,6 +118,13 @@ static bool wait_for_tail(struct inproc_thread *thread, uint64_t tail)
 		if (safe_clock_ns(CLOCK_MONOTONIC) - beat > STALL_NS) {
 			memory->stalled_beat = beat;
 			inproc_count(SESSION_HEAP_STALLS, 1);
+			return false;
+		}
+		beats += beat != last_beat;
+		last_beat = beat;
+		if (beats >= VAIN_BEATS) {
+			memory->vain_tail = tail;
+			heap_budget_error();
 			return false;
 		}
 		session_file_wake();
@@ -126,7 +150,7 @@ static __attribute__((noinline)) bool make_room(struct inproc_thread *thread, ui
 uint64_t *heap_claim_slowly(struct inproc_thread *thread, uint32_t words, uint64_t *head)
 {
 	uint64_t size = thread->ring_words;
-	uint64_t begin = atomic_load_explicit(&thread->slot->head, memory_order_relaxed);
+	uint64_t begin = thread->head;
 	uint64_t at = begin & (size - 1);
 	uint64_t pad = at + words > size ? size - at : 0;
 	uint64_t end = begin + pad + words;

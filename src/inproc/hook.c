@@ -271,7 +271,8 @@ static struct heap_site site_of(uint64_t frame)
 static bool is_nested(const struct inproc_thread *thread, uint64_t frame)
 {
 	return thread->hooked > frame &&
-	       ((const uint64_t *)(uintptr_t)thread->hooked)[1] == thread->hooked_pc;
+	       nested_is_within(thread, (struct nested_call){thread->hooked, thread->hooked_word},
+				frame);
 }
 
 static uint64_t size_of(const struct session_hook *hook, const uint64_t *arguments)
@@ -305,7 +306,7 @@ bool hook_before(struct hook_call *call, uint64_t frame)
 	if (is_nested(thread, frame))
 		return false;
 	thread->hooked = frame;
-	thread->hooked_pc = ((const uint64_t *)(uintptr_t)frame)[1];
+	thread->hooked_word = nested_word(frame);
 	call->size = size_of(&hook->found, call->arguments);
 	if (hook->found.is_free)
 		freed((const void *)(uintptr_t)call->size, frame);

@@ -28,6 +28,8 @@
 /* A program waits no longer for its scan: some gigabytes take that long. */
 #define WAIT_NS 60000000000ull
 #define ASK_NS 1000000000ull
+/* Where there is no place for a stack nearby there is none: threads are many then. */
+#define MOST_TRIES 64u
 #define TABLES_NS 100000000
 
 _Static_assert(SAFE_KEPT_REGISTERS <= INSIDE_REGISTERS, "room for them");
@@ -53,7 +55,7 @@ void leave_note_stack(uint64_t low, uint64_t high)
 {
 	uint32_t at = (uint32_t)(high >> 12) * 0x9e3779b1u;
 
-	for (uint32_t i = 0; i < INSIDE_STACKS; i++) {
+	for (uint32_t i = 0; i < MOST_TRIES; i++) {
 		struct inside_stack *stack = &inside.stacks[(at + i) % INSIDE_STACKS];
 		uint64_t known = 0;
 

@@ -10,6 +10,20 @@
 
 #define SAMPLE_WORDS (sizeof(struct session_sample) / 8)
 
+/* Where the next record goes. The program may have written over what the reader sees of it. */
+static uint64_t head_of(struct inproc_thread *thread)
+{
+	if (atomic_load_explicit(&thread->slot->head, memory_order_relaxed) != thread->head)
+		atomic_store(&thread->slot->head, thread->head);
+	return thread->head;
+}
+
+static void publish(struct inproc_thread *thread, uint64_t head)
+{
+	thread->head = head;
+	atomic_store_explicit(&thread->slot->head, head, memory_order_release);
+}
+
 /* Fills the ring up to its end: a record is in one piece. */
 static void put_pad(struct inproc_thread *thread, uint64_t at, uint64_t words)
 {
@@ -110,7 +124,7 @@ static void put(struct inproc_thread *thread, enum session_record_kind kind,
 	uint32_t kept = alone ? 0 : count_kept(thread, sample->count);
 	uint32_t fresh = sample->count - kept;
 	uint32_t words = (uint32_t)SAMPLE_WORDS + fresh + (texts.size + 7) / 8;
-	uint64_t head = atomic_load_explicit(&slot->head, memory_order_relaxed);
+	uint64_t head = head_of(thread);
 	uint64_t *place = claim(thread, label_words + words, &head);
 	struct session_sample *to;
 
@@ -131,7 +145,7 @@ static void put(struct inproc_thread *thread, enum session_record_kind kind,
 	for (uint32_t i = 0; i < fresh; i++)
 		to->pcs[i] = thread->pcs[i];
 	put_texts(to->pcs + fresh, texts);
-	atomic_store_explicit(&slot->head, head, memory_order_release);
+	publish(thread, head);
 	if (alone)
 		ring_count_sample(slot);
 	remember_stack(thread, sample->count);
@@ -150,8 +164,7 @@ void ring_put_event(struct inproc_thread *thread, const struct ring_sample *samp
 
 void ring_put_labels(struct inproc_thread *thread, struct ring_texts texts)
 {
-	struct session_slot *slot = thread->slot;
-	uint64_t head = atomic_load_explicit(&slot->head, memory_order_relaxed);
+	uint64_t head = head_of(thread);
 	uint64_t *to;
 
 	if (inproc.control->overwrite_old)
@@ -162,5 +175,5 @@ void ring_put_labels(struct inproc_thread *thread, struct ring_texts texts)
 		return;
 	}
 	write_labels(to, texts);
-	atomic_store_explicit(&slot->head, head, memory_order_release);
+	publish(thread, head);
 }

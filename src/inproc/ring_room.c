@@ -28,6 +28,9 @@ bool ring_make_room(struct session_slot *slot, const uint64_t *ring, uint64_t si
 
 	if (end - head > size)
 		return false;
+	/* The program may have written over it: there is no end to what lies between them then. */
+	if (head - oldest > size)
+		oldest = head;
 	if (end - oldest <= size)
 		return true;
 	/* Labels go with the sample that they are for. */

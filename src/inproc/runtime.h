@@ -22,6 +22,7 @@
 
 #include "unwind/inproc.h"
 #include "wire/session.h"
+#include "wire/session_layout.h"
 
 /* Memory that others do not see is found without a table. */
 #define INPROC_OWN __attribute__((visibility("hidden")))
@@ -37,6 +38,7 @@ struct inproc_thread {
 	struct session_slot *slot;
 	uint64_t *ring;
 	uint64_t ring_words;   /* of it that are used; a power of two */
+	uint64_t head;         /* words written, ever: what the slot has is for the reader */
 	_Atomic uint32_t busy; /* the thread is in our code: what interrupts it stays out */
 
 	/* Ticks */
@@ -80,7 +82,7 @@ struct inproc_thread {
 	} parts[INPROC_PARTS];
 
 	/* The heap */
-	uint64_t inside;     /* the frame of the allocator that the thread is in; 0: none */
+	uint64_t inside;     /* the frame of the allocator that the thread is in: nested.h; 0 */
 	uint64_t left_bytes; /* until the next block that is recorded, where not all are */
 	/* The last block that was, and left_bytes then: as long as that stays, it is the last of
 	 * all. */
@@ -90,7 +92,7 @@ struct inproc_thread {
 	uint32_t end_rounds; /* of destructors, while the thread ends */
 	/* Its id once they have all run: the C library frees more until it is gone. 0: not yet. */
 	_Atomic uint32_t ending_tid;
-	uint64_t inside_pc;      /* what lies in it as long as that is so */
+	uint64_t inside_word;    /* of that call */
 	const void *inner_block; /* what operator new was given by malloc() or its like */
 	uint64_t new_frame;      /* of the operator new that the thread is in; 0: none */
 	bool new_failed;         /* it was given nothing: see heap_new.c */
@@ -101,7 +103,7 @@ struct inproc_thread {
 	uint32_t heap_numbers;   /* that stacks were given */
 	uint32_t heap_written;   /* frames of the stack that was written last */
 	uint64_t hooked;         /* as inside, of hooked functions: see hook.h */
-	uint64_t hooked_pc;
+	uint64_t hooked_word;
 	struct heap_memory *heap; /* what else it takes; NULL: not yet */
 
 	/* Stacks: the last one that was written, and the next. */
@@ -119,12 +121,12 @@ struct inproc_thread {
 struct inproc_runtime {
 	struct session_control *control; /* NULL: inert */
 	struct session_process *process;
-	struct session_slot *slots;
 	uint32_t slot_count;
 	char folder[SESSION_PATH_MAX];
 	char file_name[64]; /* of the process file */
-	uint8_t *rings;
-	uint64_t file_bytes; /* that are mapped of it */
+	struct session_layout layout;
+	uint64_t file_bytes;     /* that are mapped of it */
+	_Atomic uint32_t roomed; /* slots whose rings have room in it */
 	const void *tables;
 	uint64_t tables_bytes;
 	uint32_t pid;
@@ -133,8 +135,9 @@ struct inproc_runtime {
 	_Atomic uint32_t paused;       /* by the program itself: INPROC_… */
 	_Atomic uint32_t unsure_until; /* modules may have gone: lists before it are void */
 	_Atomic(struct inproc_thread *) threads[SESSION_SLOTS];
-	_Atomic uint32_t thread_limit; /* no index is larger or equal */
-	_Atomic uint32_t ending_count; /* threads that have an ending_tid */
+	_Atomic uint32_t tids[SESSION_SLOTS]; /* theirs, to look through; 0: none */
+	_Atomic uint32_t thread_limit;        /* no index is larger or equal */
+	_Atomic uint32_t ending_count;        /* threads that have an ending_tid */
 	uint64_t default_stack_bytes;
 	uint32_t jiffy_ns; /* CPU timers tick no faster */
 	bool begun;        /* the session was looked for */

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "inproc/heap_budget.h"
 #include "inproc/path.h"
 #include "inproc/runtime.h"
 #include "safe/clock.h"
@@ -21,6 +22,8 @@
 /* Where the program may have few addresses. */
 #define AS_LIMITED_TABLES_BYTES (16ull << 20)
 #define AS_LIMITED_SLOTS 16u
+/* Rings are given room some at a time. */
+#define MOST_AHEAD 64u
 #define PATH_BYTES (SESSION_PATH_MAX + 64)
 
 static long open_in_session(const char *name, int flags)
@@ -189,26 +192,26 @@ static void map_tables(void)
 	close_fd(fd);
 }
 
-static uint64_t rings_offset(void)
+static void lay_out(void)
 {
 	uint64_t bytes =
-		sizeof(struct session_process) + SESSION_SLOTS * sizeof(struct session_slot);
+		sizeof(struct session_process) + SESSION_FIRST_SLOTS * sizeof(struct session_slot);
 
-	return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-}
-
-static uint64_t ring_bytes(void)
-{
-	return (uint64_t)inproc.control->ring_words * 8;
+	inproc.layout = (struct session_layout){
+		.slots_offset = sizeof(struct session_process),
+		.rings_offset = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES,
+		.ring_words = inproc.control->ring_words,
+	};
+	inproc.slot_count = has_few_addresses() ? AS_LIMITED_SLOTS : SESSION_SLOTS;
+	inproc.file_bytes = session_ring_offset(&inproc.layout, inproc.slot_count);
 }
 
 /*
- * Room in the file up to the end of some rings: what is mapped beyond it must not be touched.
- * A file in memory is given room in one go or, when a signal comes, not at all.
+ * Room in the file: what is mapped of it and has none must not be touched. A file in memory is
+ * given room in one go or, when a signal comes, not at all.
  */
-static long give_room(long fd, uint32_t rings)
+static long give_room(long fd, uint64_t begin, uint64_t bytes)
 {
-	uint64_t bytes = rings_offset() + rings * ring_bytes();
 	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
 	uint64_t all = ~0ull;
 	uint64_t before = 0;
@@ -216,14 +219,50 @@ static long give_room(long fd, uint32_t rings)
 
 	/* Beyond the limit of files the kernel ends the program by SIGXFSZ. */
 	(void)safe_syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, SAFE_POINTER(&limit));
-	if (bytes > limit.rlim_cur)
+	if (begin + bytes > limit.rlim_cur)
 		return -EFBIG;
 	(void)safe_syscall(SYS_rt_sigprocmask, SIG_BLOCK, SAFE_POINTER(&all), SAFE_POINTER(&before),
 			   sizeof(all));
-	r = safe_syscall(SYS_fallocate, fd, 0, 0, (long)bytes);
+	r = safe_syscall(SYS_fallocate, fd, 0, (long)begin, (long)bytes);
 	(void)safe_syscall(SYS_rt_sigprocmask, SIG_SETMASK, SAFE_POINTER(&before), 0,
 			   sizeof(before));
 	return r;
+}
+
+/* What is used of a ring at most. */
+static uint64_t used_bytes(uint32_t index)
+{
+	uint64_t words = session_ring_words(&inproc.layout, index);
+	uint64_t heap_words = heap_budget_most_words(index);
+
+	if ((inproc.control->mode & SESSION_HEAP) && words > heap_words)
+		words = heap_words;
+	return words * sizeof(uint64_t);
+}
+
+/* The same for rings from one to before another, and their slots. */
+static long give_rings_room(long fd, uint32_t from, uint32_t to)
+{
+	long r = 0;
+
+	if (from == 0)
+		r = give_room(fd, 0, inproc.layout.rings_offset);
+	if (from <= SESSION_FIRST_SLOTS && to > SESSION_FIRST_SLOTS)
+		r = give_room(fd, session_more_offset(&inproc.layout), SESSION_MORE_BYTES);
+	for (uint32_t i = from; i < to && r == 0; i++)
+		r = give_room(fd, session_ring_offset(&inproc.layout, i), used_bytes(i));
+	return r;
+}
+
+struct session_slot *session_file_slot(uint32_t index)
+{
+	return (struct session_slot *)((uint8_t *)inproc.process +
+				       session_slot_offset(&inproc.layout, index));
+}
+
+uint64_t *session_file_ring(uint32_t index)
+{
+	return (uint64_t *)((uint8_t *)inproc.process + session_ring_offset(&inproc.layout, index));
 }
 
 static void fill_head(struct session_process *process, uint64_t ticks, uint32_t forked_from)
@@ -234,9 +273,9 @@ static void fill_head(struct session_process *process, uint64_t ticks, uint32_t 
 	process->start_ticks = ticks;
 	process->created_ticks = safe_ticks();
 	process->slot_count = inproc.slot_count;
-	process->ring_words = inproc.control->ring_words;
-	process->slots_offset = sizeof(*process);
-	process->rings_offset = rings_offset();
+	process->ring_words = inproc.layout.ring_words;
+	process->slots_offset = inproc.layout.slots_offset;
+	process->rings_offset = inproc.layout.rings_offset;
 	process->tables_address = (uint64_t)(uintptr_t)inproc.tables;
 	process->tables_bytes = inproc.tables ? inproc.tables_bytes : 0;
 	process->rings = 1;
@@ -276,9 +315,8 @@ bool session_file_create(uint32_t forked_from)
 
 	if (fd < 0)
 		return false;
-	inproc.slot_count = has_few_addresses() ? AS_LIMITED_SLOTS : SESSION_SLOTS;
-	inproc.file_bytes = rings_offset() + inproc.slot_count * ring_bytes();
-	r = give_room(fd, 1);
+	lay_out();
+	r = give_rings_room(fd, 0, 1);
 	if (r == 0)
 		process = map_fd(fd, inproc.file_bytes, PROT_READ | PROT_WRITE);
 	close_fd(fd);
@@ -289,33 +327,43 @@ bool session_file_create(uint32_t forked_from)
 	if (forked_from == 0)
 		map_tables();
 	inproc.process = process;
-	inproc.slots = (struct session_slot *)(process + 1);
-	inproc.rings = (uint8_t *)process + rings_offset();
+	atomic_store(&inproc.roomed, 1);
 	fill_head(process, ticks, forked_from);
 	return true;
 }
 
+/* No less than there was. */
+static void raise_to(_Atomic uint32_t *at, uint32_t value)
+{
+	uint32_t now = atomic_load(at);
+
+	while (now < value && !atomic_compare_exchange_weak(at, &now, value))
+		;
+}
+
 bool session_file_room(uint32_t index)
 {
-	struct session_process *process = inproc.process;
-	uint32_t rings = atomic_load(&process->rings);
+	/* What the file says of it the program may have written over. */
+	uint32_t rings = atomic_load(&inproc.roomed);
 	uint32_t wanted = index + index / 2 + 1;
 	long fd;
 	long r;
 
 	if (index < rings)
 		return true;
+	if (wanted > index + MOST_AHEAD)
+		wanted = index + MOST_AHEAD;
 	if (wanted > inproc.slot_count)
 		wanted = inproc.slot_count;
 	fd = open_in_session(inproc.file_name, O_RDWR);
 	if (fd < 0)
 		return false;
-	r = give_room(fd, wanted);
+	r = give_rings_room(fd, rings, wanted);
 	close_fd(fd);
 	if (r < 0)
 		return false;
-	while (rings < wanted && !atomic_compare_exchange_weak(&process->rings, &rings, wanted))
-		;
+	raise_to(&inproc.roomed, wanted);
+	raise_to(&inproc.process->rings, wanted);
 	return true;
 }
 

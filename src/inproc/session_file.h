@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct session_control;
+struct session_slot;
 
 /* Maps the session's control. False when there is none, or none that we understand. */
 bool session_file_find(void);
@@ -18,8 +19,13 @@ bool session_file_find(void);
  */
 bool session_file_create(uint32_t forked_from);
 
-/* Makes sure that the ring of a slot has room in the file. */
+/*
+ * Makes sure that the ring of a slot has room in the file, and the slot itself where it is not one
+ * of the first.
+ */
 bool session_file_room(uint32_t index);
+struct session_slot *session_file_slot(uint32_t index);
+uint64_t *session_file_ring(uint32_t index);
 
 /* Whether the recorder has moved lately. Safe in handlers, as are the two below. */
 bool session_file_recorder_moves(const struct session_control *control);

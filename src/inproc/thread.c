@@ -11,7 +11,6 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "inproc/guarded.h"
 #include "inproc/heap_budget.h"
 #include "inproc/heap_memory.h"
 #include "inproc/heap_sample.h"
@@ -21,6 +20,7 @@
 #include "inproc/ring.h"
 #include "inproc/runtime.h"
 #include "inproc/session_file.h"
+#include "inproc/thread_room.h"
 #include "inproc/timer.h"
 #include "safe/syscall.h"
 #include "safe/thread_pointer.h"
@@ -41,15 +41,15 @@ static bool has_end_key;
 
 static struct inproc_thread *memory_of(uint32_t index)
 {
+	static struct thread_room room = {.bytes = sizeof(struct inproc_thread)};
 	struct inproc_thread *thread = atomic_load(&inproc.threads[index]);
 	uint32_t limit = atomic_load(&inproc.thread_limit);
 
 	if (thread)
 		return thread;
-	thread = guarded_map(sizeof(*thread), false);
+	thread = thread_room_get(&room, index);
 	if (!thread)
 		return NULL;
-	leave_note_own((uint64_t)(uintptr_t)thread, sizeof(*thread));
 	thread->index = index;
 	atomic_store(&inproc.threads[index], thread);
 	while (limit <= index &&
@@ -66,7 +66,7 @@ static void set_ring_words(struct inproc_thread *thread)
 		heap_budget_take(thread->ring_words * sizeof(uint64_t));
 	}
 	if (thread->ring_words == 0)
-		thread->ring_words = inproc.control->ring_words;
+		thread->ring_words = session_ring_words(&inproc.layout, thread->index);
 	thread->slot->ring_words = (uint32_t)thread->ring_words;
 }
 
@@ -75,9 +75,8 @@ static void reset(struct inproc_thread *thread)
 {
 	uint32_t index = thread->index;
 
-	thread->slot = &inproc.slots[index];
-	thread->ring =
-		(uint64_t *)(inproc.rings + (uint64_t)index * inproc.control->ring_words * 8);
+	thread->slot = session_file_slot(index);
+	thread->ring = session_file_ring(index);
 	set_ring_words(thread);
 	thread->cpu_timer = thread->clock_timer = -1;
 	thread->written = thread->stacks[0];
@@ -86,10 +85,11 @@ static void reset(struct inproc_thread *thread)
 	thread->label_bytes = 0;
 	thread->part_count = 0;
 	thread->unwind.anchor_count = 0;
-	thread->inside = thread->new_frame = 0;
+	thread->inside = thread->hooked = thread->new_frame = 0;
 	thread->new_failed = false;
 	thread->end_rounds = 0;
 	thread->told_rate = 0;
+	thread->head = atomic_load(&thread->slot->head);
 	thread->heap_tail = atomic_load(&thread->slot->tail);
 	thread->heap_numbers = thread->heap_written = 0;
 	thread->random = safe_ticks() * (2ull * index + 1) | 1;
@@ -100,13 +100,20 @@ static void reset(struct inproc_thread *thread)
 	atomic_store(&thread->busy, 0);
 }
 
+static void set_tid(struct inproc_thread *thread, uint32_t tid)
+{
+	thread->tid = tid;
+	atomic_store(&inproc.tids[thread->index], tid);
+}
+
 /* Nobody writes there any more: the slot is for the next thread when the recorder has read it. */
 static void give_up_slot(struct inproc_thread *thread)
 {
 	struct session_slot *slot = thread->slot;
 
-	thread->tid = 0;
-	if (atomic_load(&slot->head) == atomic_load(&slot->tail)) {
+	set_tid(thread, 0);
+	atomic_store(&slot->head, thread->head);
+	if (thread->head == atomic_load(&slot->tail)) {
 		atomic_store(&slot->state, SESSION_SLOT_FREE); /* it makes no work */
 		return;
 	}
@@ -131,20 +138,32 @@ static void collect_ended(void)
 	}
 }
 
+/* Takes a slot if it is free. */
+static bool take_slot(uint32_t index)
+{
+	_Atomic uint32_t *state = &session_file_slot(index)->state;
+	uint32_t expected = SESSION_SLOT_FREE;
+
+	/* One that has a thread is not: the program wrote over its state, and now it is right. */
+	return atomic_load_explicit(state, memory_order_relaxed) == SESSION_SLOT_FREE &&
+	       atomic_compare_exchange_strong(state, &expected, SESSION_SLOT_TAKEN) &&
+	       atomic_load(&inproc.tids[index]) == 0;
+}
+
 struct inproc_thread *thread_take(void)
 {
 	if (atomic_load(&inproc.ending_count) > 0)
 		collect_ended();
 	for (uint32_t index = 0; index < inproc.slot_count; index++) {
-		uint32_t expected = SESSION_SLOT_FREE;
 		struct inproc_thread *thread;
 
-		if (!atomic_compare_exchange_strong(&inproc.slots[index].state, &expected,
-						    SESSION_SLOT_TAKEN))
+		if (index >= SESSION_FIRST_SLOTS && !session_file_room(index))
+			break;
+		if (!take_slot(index))
 			continue;
 		thread = session_file_room(index) ? memory_of(index) : NULL;
 		if (!thread) {
-			atomic_store(&inproc.slots[index].state, SESSION_SLOT_FREE);
+			atomic_store(&session_file_slot(index)->state, SESSION_SLOT_FREE);
 			break;
 		}
 		reset(thread);
@@ -156,7 +175,7 @@ struct inproc_thread *thread_take(void)
 
 void thread_return(struct inproc_thread *thread)
 {
-	thread->tid = 0;
+	set_tid(thread, 0);
 	atomic_store(&thread->slot->state, SESSION_SLOT_FREE);
 }
 
@@ -164,7 +183,7 @@ void thread_begin(struct inproc_thread *thread, struct unwind_stack stack)
 {
 	struct session_slot *slot = thread->slot;
 
-	thread->tid = (uint32_t)safe_syscall(SYS_gettid, 0);
+	set_tid(thread, (uint32_t)safe_syscall(SYS_gettid, 0));
 	thread->unwind.stack = stack;
 	slot->tid = thread->tid;
 	slot->born_ticks = safe_ticks();
@@ -300,7 +319,7 @@ void thread_forget_all(void)
 
 		if (!thread)
 			continue;
-		thread->tid = 0;
+		set_tid(thread, 0);
 		atomic_store(&thread->ending_tid, 0);
 	}
 	atomic_store(&inproc.ending_count, 0);
@@ -333,10 +352,13 @@ void thread_rearm_all(void)
 struct inproc_thread *thread_find(uint32_t tid)
 {
 	for (uint32_t i = 0; i < inproc.thread_limit; i++) {
-		struct inproc_thread *thread = atomic_load(&inproc.threads[i]);
+		/* Each thread's own memory is on another page. */
+		if (atomic_load_explicit(&inproc.tids[i], memory_order_relaxed) == tid) {
+			struct inproc_thread *thread = atomic_load(&inproc.threads[i]);
 
-		if (thread && thread->tid == tid && atomic_load(&thread->ending_tid) == 0)
-			return thread;
+			if (thread && atomic_load(&thread->ending_tid) == 0)
+				return thread;
+		}
 	}
 	return NULL;
 }

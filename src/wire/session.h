@@ -16,10 +16,10 @@
  *
  * A program that dies in any way leaves its file, and so what it wrote.
  *
- * A process file is a head, slots, and a ring for each slot: a slot belongs to a
- * thread from its birth until the recorder has seen all that it wrote. Files are
- * given their room when they are made (and rings when they are first used), so
- * that a full disk is seen there and never by a write to memory.
+ * A process file is a head, slots, and a ring for each slot, and then more slots and
+ * rings: a slot belongs to a thread from its birth until the recorder has seen all that
+ * it wrote. Room is given when a file is made, and to rings and more slots when they are
+ * first used, so that a full disk is seen there and never by a write to memory.
  *
  * Neither side trusts what the other may have written over: the recorder checks
  * all lengths and ids.
@@ -49,7 +49,7 @@
  * recorder knows in /proc/PID/smaps whose memory that is.
  */
 
-#define SESSION_SLOTS 1024u
+#define SESSION_SLOTS 8192u
 #define SESSION_TABLES_BYTES (256ull << 20) /* room of addresses, not memory */
 
 /* What is wanted: bits of control->mode. 0: nothing more, the recording is over. */

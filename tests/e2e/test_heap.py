@@ -196,6 +196,16 @@ def test_the_program_goes_on_when_it_writes_over_our_tables(wick, way):
         assert heap.by_function("go_on")["blocks"] == 6464
 
 
+@pytest.mark.parametrize("way", ["head", "tail", "state", "zero"])
+def test_the_program_goes_on_when_it_writes_over_its_ring(wick, way):
+    """It would wait for room that never comes. What is lost by that is said."""
+    heap = Heap(wick, workload("strain", "ring", way))
+    assert heap.truth == {"found": True, "blocks": 180000}
+    recorded = heap.by_function("go_on")["blocks"]
+    assert 0 < recorded <= 180000
+    assert recorded == 180000 or " 0 lost" not in heap.process.stderr
+
+
 def test_the_break_of_a_program_is_its_own(wick):
     heap = Heap(wick, workload("strain", "brk"), "--maps")
     assert heap.by_function("by_sbrk") == {"blocks": 1, "bytes": 100000, "live": 100000}
@@ -239,6 +249,18 @@ def test_a_file_that_another_writes_is_left_to_it(wick):
 
 def test_threads_and_what_their_destructors_free(wick):
     assert_true(Heap(wick, workload("blocks", "threads", 40)))
+
+
+@pytest.mark.parametrize("threads", [2000, pytest.param(8000, marks=pytest.mark.long)])
+def test_thousands_of_threads_at_once_have_room(wick, threads):
+    """Those beyond 1,024 have slots behind the rings of the first."""
+    command = workload("strain", "crowd", threads, 100)
+    if subprocess.run(command, capture_output=True, check=False).returncode != 0:
+        pytest.skip(f"no {threads} threads at once here")
+    heap = Heap(wick, command, timeout=TIMEOUT * 4)
+    assert " 0 lost" in heap.process.stderr and "note" not in heap.process.stderr, heap.process.stderr
+    assert heap.by_function("go_on")["blocks"] == heap.truth["blocks"] == threads * 100
+    assert heap.by_function("go_on")["live"] == 0
 
 
 def test_blocks_that_other_threads_free(wick):

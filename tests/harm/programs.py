@@ -11,7 +11,9 @@ import pathlib
 import random
 import shutil
 
-Program = collections.namedtuple("Program", "name needs job keep unprivileged")
+# disk: where the recording goes has no room ("full") or may not be written to ("read-only"). attach: the
+# job is begun without a recorder, which joins it (-p).
+Program = collections.namedtuple("Program", "name needs job keep unprivileged disk attach")
 
 PYTHON = """
 import json, re, threading, zlib, subprocess, signal
@@ -105,8 +107,40 @@ MAKEFILE = "all: %s\n\t@cat $^ | cksum\n%%.o: ; @sh -c 'x=0; while [ $$x -lt 300
 FORKS = """x=0; while [ $x -lt 120 ]; do x=$((x+1)); y=$(expr $x \\* 3 | sed s/3/4/); (exit 3) || z="$z$?$y"; done; echo $z"""
 
 
-def program(name, job, needs=None, keep=None, unprivileged=False):
-    return Program(name, (needs or name).split(), job, keep, unprivileged)
+def program(name, job, needs=None, keep=None, unprivileged=False, disk=None, attach=False):
+    return Program(name, [needs or name] if "/" in (needs or "") else (needs or name).split(), job, keep,
+                   unprivileged, disk, attach)
+
+
+def on_stacks(workloads):
+    """Fibers, and calls of the allocator that are left by throws and jumps."""
+    fibers, part, host = (f"'{workloads}/{name}'" for name in ("fibers", "fibers_part.so", "host"))
+    needs = f"{workloads}/fibers"
+    ways = "for w in bad handler thrown jumped pool turns; do %s $w %s 32 30; %s $w %s 256 10; done"
+    return [
+        program("fibers by context", ways % (fibers, "context", fibers, "context"), needs),
+        program("fibers by hand", ways % (fibers, "hand", fibers, "hand"), needs),
+        program("fibers of a part", f"for w in bad handler turns; do for s in context hand none; do"
+                                    f" {host} {part} fibers $w $s 256 20; done; done", needs),
+        program("left in threads", f"for w in bad handler thrown jumped pool; do {fibers} $w none 256 10; done", needs),
+        program("left by signals", f"'{workloads}/leaps' 2000 2>&1 | sort | uniq -c", f"{workloads}/leaps"),
+    ]
+
+
+def in_want(workloads):
+    """Programs that have used up what they may have, and recorders that have nowhere to write."""
+    scarce, churn = f"{workloads}/scarce", f"{workloads}/churn"
+    busy = f"'{churn}' 300; echo $?; (exit 9)"
+    long = f"exec '{churn}' 1500"
+    return [
+        program("no descriptors", f"'{scarce}' files 200; ulimit -n 12; '{scarce}' addresses 1; '{churn}' 100", scarce),
+        program("no addresses", f"'{scarce}' addresses 200; ulimit -v 400000; '{churn}' 100; '{scarce}' files 20", scarce),
+        program("disk full", busy, churn, disk="full"),
+        program("disk read-only", busy, churn, disk="read-only"),
+        program("attached", long, churn, attach=True),
+        program("attached, full", long, churn, disk="full", attach=True),
+        program("attached, r/o", long, churn, disk="read-only", attach=True),
+    ]
 
 
 def programs(workloads):
@@ -163,7 +197,7 @@ def programs(workloads):
         program("jemalloc", f"{churn}_jemalloc 300", f"{churn}_jemalloc"),
         program("mimalloc", f"{churn}_mimalloc 300", f"{churn}_mimalloc"),
         program("tcmalloc", f"{churn}_tcmalloc_minimal 300", f"{churn}_tcmalloc_minimal"),
-    ]
+    ] + on_stacks(workloads) + in_want(workloads)
 
 
 def make_files(folder):
@@ -193,4 +227,5 @@ def make_files(folder):
 
 def missing(program_):
     """The programs that a job needs and this machine lacks."""
-    return [name for name in program_.needs if not shutil.which(name)]
+    needed = [*program_.needs, *(["unshare"] if program_.disk else [])]
+    return [name for name in needed if not shutil.which(name)]

@@ -36,6 +36,11 @@ MAX_TRIES = 3
 SHOWN = 12
 # The shell says what the job took of CPU time, to a file: its streams stay the job's own.
 SHELL = 'eval "$JOB"; s=$?; times >"$TIMES"; exit $s'
+# A disk of its own for the recording, that nobody else sees.
+DISK = ("unshare", "-m", "sh", "-c", 'mount -t tmpfs -o "$DISK_OPTIONS" none "$DISK" || exit;'
+        '(exec 2>/dev/null; head -c 65536 /dev/zero >"$DISK/ballast"); exec "$@"', "sh")
+DISK_OPTIONS = {"full": "size=64k", "read-only": "size=64k,ro"}
+FAILED = 1  # of wick: the recording could not be written
 NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
 
 Run = collections.namedtuple("Run", "status stdout stderr cpu hung")
@@ -79,14 +84,16 @@ def end_group(group):
         time.sleep(0.2)
 
 
-def execute(command, folder, environment):
-    """Runs a command to its end, or for as long as it may take."""
+def execute(command, folder, environment, beside=None):
+    """Runs a command to its end, or for as long as it may take; beside(its id) runs meanwhile."""
     times = pathlib.Path(folder, "times")
     times.unlink(missing_ok=True)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
                                    start_new_session=True, env={**os.environ, **environment, "TIMES": str(times)})
         try:
+            if beside:
+                beside(process.pid)
             status, hung = process.wait(HANG_SECONDS), False
         except subprocess.TimeoutExpired:
             status, hung = None, True
@@ -148,20 +155,56 @@ class Suite:
     def plain(self, program):
         return execute(self.command(program), self.fresh(program), self.environment(program))
 
+    def recorder(self, program, place, mode, rate):
+        """The words that record into a file, which is the last."""
+        words = list(DISK if program.disk else ())
+        if mode == "heap":
+            words += [self.wick, "heap", "-q"]
+        elif program.attach:  # by whatever engine can
+            words += [self.wick, "record", "-q", "-F", str(rate)]
+        else:
+            words += [self.wick, "record", "--engine", "signal", "-q", "-F", str(rate), "--mode", mode]
+        (place / "disk").mkdir()
+        return words + ["-o", str(place / ("disk/out.wick" if program.disk else "out.wick"))]
+
+    def attached(self, program, place, mode, rate):
+        """A run that a recorder joins."""
+        words = self.recorder(program, place, mode, rate)
+        environment = {**os.environ, **self.environment(program), **self.disk(program, place)}
+        ended = []
+
+        def join(pid):
+            time.sleep(0.1)
+            sampling = ["--sample", "512K"] if mode == "heap" else []
+            done = subprocess.run(words + sampling + ["-p", str(pid)], cwd=place, env=environment,
+                                  capture_output=True, timeout=HANG_SECONDS, check=False)
+            ended.append(done.returncode)
+
+        run = execute(self.command(program), place, environment, join)
+        # A recorder that died is as bad as a program that did.
+        return run._replace(status=128 - ended[0]) if ended and ended[0] < 0 else run
+
+    @staticmethod
+    def disk(program, place):
+        return {"DISK": str(place / "disk"), "DISK_OPTIONS": DISK_OPTIONS[program.disk]} if program.disk else {}
+
     def sampled(self, program, mode, rate):
         """Returns the run, and samples and nanoseconds that were recorded."""
         place = self.fresh(program)
-        output = place / "out.wick"
-        words = [self.wick, "heap", "-q"] if mode == "heap" else \
-            [self.wick, "record", "--engine", "signal", "-q", "-F", str(rate), "--mode", mode]
-        words += ["-o", str(output), "--"]
+        if program.attach:
+            return self.told(self.attached(program, place, mode, rate), place, mode, rate)
+        words = self.recorder(program, place, mode, rate) + ["--"]
         command = self.command(program)
         if program.unprivileged:  # may write its recording
             os.chmod(place, 0o777)
         at = len(NOBODY) if command[0] == NOBODY[0] else 0
-        run = execute(command[:at] + words + command[at:], place, self.environment(program))
-        stderr = b"".join(line for line in run.stderr.splitlines(True) if not line.startswith(b"wick: "))
-        info = subprocess.run([self.wick, "info", str(output)], capture_output=True, text=True, check=False).stdout
+        run = execute(command[:at] + words + command[at:], place,
+                      {**self.environment(program), **self.disk(program, place)})
+        return self.told(run, place, mode, rate)
+
+    def told(self, run, place, mode, rate):
+        stderr = re.sub(rb"^wick: .*\n(      .*\n)*", b"", run.stderr, flags=re.M)
+        info = subprocess.run([self.wick, "info", str(place / "out.wick")], capture_output=True, text=True, check=False).stdout
         found = re.search(r"^heap events +(\d+)()" if mode == "heap" else
                           r"^samples +(\d+)(?: of (\d+) expected)?", info, re.M)
         samples, expected = (int(found[1]), int(found[2] or 0)) if found else (0, 0)
@@ -170,6 +213,13 @@ class Suite:
     def is_steady(self, program, expected):
         """Whether plain runs come to the same, now that a sampled one did not."""
         return all(self.same(program, expected, self.plain(program)) for _ in range(MAX_TRIES))
+
+    @staticmethod
+    def as_told(program, expected):
+        """What a recorded run comes to: a recording that cannot be has a status of its own, or no run at all."""
+        if program.attach or not program.disk:
+            return expected
+        return expected._replace(status=FAILED, stdout=b"" if program.disk == "read-only" else expected.stdout)
 
     @staticmethod
     def same(program, one, other):
@@ -184,7 +234,7 @@ class Suite:
         run, samples, seen_ns = self.sampled(program, mode, self.rate_for(expected.cpu))
         tally.runs += 1
         tally.samples += samples
-        tally.few += samples < (MIN_EVENTS if self.heap else MIN_SAMPLES)
+        tally.few += not program.disk and samples < (MIN_EVENTS if self.heap else MIN_SAMPLES)
         tally.least = samples if tally.least is None else min(tally.least, samples)
         tally.sampled.append(run.cpu)
         if mode == "cpu":
@@ -194,7 +244,7 @@ class Suite:
             tally.hangs += 1
         elif run.status != expected.status and run.status > 128:
             tally.crashes += 1
-        elif self.same(program, expected, run):
+        elif self.same(program, self.as_told(program, expected), run):
             return
         elif not self.is_steady(program, expected):
             tally.unsteady = True

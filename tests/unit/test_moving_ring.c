@@ -273,6 +273,24 @@ static void a_program_that_damages_its_ring_does_not_hang(void **state)
 	assert_true(drain(world) > 0);
 }
 
+/* What is between the oldest and the head then has no end. */
+static void a_program_that_damages_its_slot_does_not_hang(void **state)
+{
+	struct world *world = *state;
+	struct session_slot *slot = world->thread->slot;
+
+	write_samples(world, 1, 500);
+	(void)drain(world);
+	atomic_store(&slot->oldest, atomic_load(&slot->head) + 5);
+	write_samples(world, 501, 500);
+	atomic_store(&slot->head, atomic_load(&slot->head) ^ 1ull << 40);
+	write_samples(world, 1001, 500);
+	(void)drain(world);
+	write_samples(world, 1501, 10);
+	(void)drain(world);
+	assert_int_equal(world->last, 1510);
+}
+
 static void new_ones_are_dropped_where_that_is_wanted(void **state)
 {
 	struct world *world = *state;
@@ -322,6 +340,8 @@ int main(void)
 			what_is_overwritten_while_others_are_read_was_copied_before, set_up,
 			tear_down),
 		cmocka_unit_test_setup_teardown(a_program_that_damages_its_ring_does_not_hang,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_program_that_damages_its_slot_does_not_hang,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(new_ones_are_dropped_where_that_is_wanted, set_up,
 						tear_down),

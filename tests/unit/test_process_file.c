@@ -422,6 +422,22 @@ static void records_of_unknown_kinds_are_passed_over(void **state)
 }
 
 /* Nothing of it is looked for behind the end of the ring. */
+/* Who writes says where the head is with the next record, and what was there is read. */
+static void a_head_that_cannot_be_is_looked_at_again(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t head = put_sample(fixture, 0, 3, 0);
+
+	slot_of(fixture->written, 0)->head = 1ull << 40;
+	assert_int_equal(drain(fixture), 1);
+	assert_int_equal(fixture->samples, 0);
+	slot_of(fixture->written, 0)->head = head;
+	slot_of(fixture->written, 0)->tail = 1ull << 50;
+	write_file(fixture, sizeof(*fixture->written));
+	assert_int_equal(drain(fixture), 0);
+	assert_int_equal(fixture->samples, 1);
+}
+
 static void a_record_too_short_for_its_kind_is_lost(void **state)
 {
 	struct fixture *fixture = *state;
@@ -540,6 +556,7 @@ int main(void)
 		TEST(texts_without_an_end_are_none),
 		TEST(labels_without_an_end_or_of_no_words_are_none),
 		TEST(records_of_unknown_kinds_are_passed_over),
+		TEST(a_head_that_cannot_be_is_looked_at_again),
 		TEST(a_record_too_short_for_its_kind_is_lost),
 		TEST(more_rings_than_slots_are_not_read),
 		TEST(what_is_lost_never_goes_back),

@@ -18,12 +18,12 @@ static void threads_without_room_are_told_with_a_remedy_that_is_there(void **sta
 	struct engine_stats stats = {.samples = 1};
 
 	remark_threads(&stats, counts);
-	assert_string_equal(stats.remark, "not recorded: 7 threads beyond the 1024 that have room "
+	assert_string_equal(stats.remark, "not recorded: 7 threads beyond the 8192 that have room "
 					  "at once; use --engine perf");
 	stats = (struct engine_stats){.heap_events = 1}; /* wick heap has no --engine */
 	remark_threads(&stats, counts);
 	assert_string_equal(stats.remark,
-			    "not recorded: 7 threads beyond the 1024 that have room "
+			    "not recorded: 7 threads beyond the 8192 that have room "
 			    "at once; follow the heap from outside: wick heap -p PID");
 }
 

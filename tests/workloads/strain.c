@@ -5,6 +5,8 @@
  * strain crowd N M	N threads at a time, each with M blocks on 64 ways
  * strain damage WAY	writes over the recorder's tables again and again: all of them (all), a
  *			word of each entry (some), or zeros (none), and uses memory in between
+ * strain ring WAY	the same of what the thread shares with the recorder: where its ring
+ *			begins (head), ends (tail), whose it is (state), or all of that (zero)
  * strain brk		blocks by sbrk() and brk()
  * strain deepbind FILE	opens a library with RTLD_DEEPBIND
  */
@@ -17,6 +19,7 @@
 #include <unistd.h>
 
 #include "burn.h"
+#include "wire/session.h"
 
 #define TABLES_BYTES (512ul << 10) /* those of a thread are larger, all else of it is not */
 #define GUARD_BYTES 65536ul
@@ -130,6 +133,54 @@ static int damage(const char *way)
 	return 0;
 }
 
+/* The file that the recorder reads, as this program has it mapped. */
+static struct session_process *find_file(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long begin;
+	char rights[5];
+	char line[512];
+	struct session_process *found = NULL;
+
+	while (maps && !found && fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%lx-%*x %4s", &begin, rights) == 2 &&
+		    strcmp(rights, "rw-s") == 0 && strstr(line, SESSION_FOLDER))
+			found = (struct session_process *)begin;
+	if (maps)
+		(void)fclose(maps);
+	return found;
+}
+
+static void spoil(struct session_slot *slot, const char *way, uint64_t value)
+{
+	if (strcmp(way, "head") == 0)
+		slot->head = value;
+	else if (strcmp(way, "tail") == 0)
+		slot->tail = value;
+	else if (strcmp(way, "state") == 0)
+		slot->state = SESSION_SLOT_FREE;
+	else if (strcmp(way, "zero") == 0)
+		memset(slot, 0, sizeof(*slot));
+}
+
+/* All that a ring has room for, several times over, after each time. */
+static int spoil_ring(const char *way)
+{
+	struct session_process *file = find_file();
+	long used = 0;
+
+	for (uint64_t round = 0; round < 6 && file; round++) {
+		for (long i = 0; i < 30000; i++, used++) {
+			if (i == 1000)
+				spoil((struct session_slot *)((char *)file + file->slots_offset),
+				      way, (round + 1) * 0x9e3779b97f4a7c15u);
+			free(left(i, 6));
+		}
+	}
+	printf("{\"found\": %s, \"blocks\": %ld}\n", file ? "true" : "false", used);
+	return 0;
+}
+
 static NOINLINE char *by_sbrk(void)
 {
 	return sbrk(100000);
@@ -171,6 +222,8 @@ int main(int argc, char **argv)
 		return crowd((int)strtol(argv[2], NULL, 10));
 	if (argc > 2 && strcmp(way, "damage") == 0)
 		return damage(argv[2]);
+	if (argc > 2 && strcmp(way, "ring") == 0)
+		return spoil_ring(argv[2]);
 	if (argc > 2 && strcmp(way, "deepbind") == 0)
 		return deepbind(argv[2]);
 	return breaks();

@@ -25,6 +25,7 @@
 struct process_ring {
 	uint64_t tail;       /* words read, ever: the program could change its own */
 	uint64_t lost;       /* that was told already */
+	uint64_t strange;    /* a head that cannot be, when it was looked at last; 0 */
 	VEC(uint64_t) stack; /* the last one, leaf first */
 	VEC(uint64_t) next;
 	VEC(char) labels; /* of its thread, as texts */
@@ -59,6 +60,11 @@ bool process_file_look(struct process_file *file)
 	return true;
 }
 
+static uint64_t first_slots(uint32_t count)
+{
+	return count < SESSION_FIRST_SLOTS ? count : SESSION_FIRST_SLOTS;
+}
+
 /* Whether what the head says fits into what the file may be. */
 static bool is_sane(const struct session_process *head, uint64_t file_bytes)
 {
@@ -70,7 +76,7 @@ static bool is_sane(const struct session_process *head, uint64_t file_bytes)
 	       head->slots_offset >= sizeof(struct session_process) &&
 	       head->slots_offset % 8 == 0 && head->rings_offset % 4096 == 0 &&
 	       head->slots_offset <= 1 << 20 && head->rings_offset <= 1 << 24 &&
-	       head->slots_offset + head->slot_count * sizeof(struct session_slot) <=
+	       head->slots_offset + first_slots(head->slot_count) * sizeof(struct session_slot) <=
 		       head->rings_offset &&
 	       file_bytes >= head->rings_offset + ring_bytes;
 }
@@ -94,8 +100,11 @@ static int read_head(struct process_file *file)
 	file->created_ticks = head->created_ticks;
 	file->slot_count = head->slot_count;
 	file->ring_words = head->ring_words;
-	file->slots_offset = head->slots_offset;
-	file->rings_offset = head->rings_offset;
+	file->layout = (struct session_layout){
+		.slots_offset = head->slots_offset,
+		.rings_offset = head->rings_offset,
+		.ring_words = head->ring_words,
+	};
 	file->rings = calloc(file->slot_count, sizeof(*file->rings));
 	file->slots = calloc(file->slot_count, sizeof(*file->slots));
 	file->ring = calloc(file->ring_words, sizeof(*file->ring));
@@ -148,7 +157,7 @@ void process_file_close(struct process_file *file)
 	/* Nobody scans it any more: it does not wait for that at its end. */
 	if (file->fd >= 0 && file->page != MAP_FAILED)
 		process_file_let_end(file);
-	for (uint32_t i = 0; file->rings && i < file->slot_count; i++) {
+	for (uint32_t i = 0; file->rings && i < file->used; i++) {
 		vec_fini(&file->rings[i].stack);
 		vec_fini(&file->rings[i].next);
 		vec_fini(&file->rings[i].labels);
@@ -181,7 +190,7 @@ void process_file_publish(struct process_file *file, uint64_t modules, uint32_t 
 
 static uint64_t slot_offset(const struct process_file *file, uint32_t index)
 {
-	return file->slots_offset + (uint64_t)index * sizeof(struct session_slot);
+	return session_slot_offset(&file->layout, index);
 }
 
 /* Makes the stack of a sample out of its own frames and those of the one before it. */
@@ -269,16 +278,15 @@ static int read_sample(struct process_file *file, uint32_t index, const struct s
 static uint64_t words_of(const struct process_file *file, uint32_t index)
 {
 	uint32_t words = file->slots[index].ring_words;
+	uint32_t most = session_ring_words(&file->layout, index);
 
-	return words >= 32 && words < file->ring_words && (words & (words - 1)) == 0
-		       ? words
-		       : file->ring_words;
+	return words >= 32 && words < most && (words & (words - 1)) == 0 ? words : most;
 }
 
 /* Copies the words of a ring from tail to head to where they stand in the ring. */
 static bool read_ring(struct process_file *file, uint32_t index, uint64_t tail, uint64_t head)
 {
-	uint64_t offset = file->rings_offset + (uint64_t)index * file->ring_words * 8;
+	uint64_t offset = session_ring_offset(&file->layout, index);
 	uint64_t size = words_of(file, index);
 	uint64_t at = tail & (size - 1);
 	uint64_t words = head - tail;
@@ -328,6 +336,20 @@ static int read_heap(struct process_file *file, uint32_t index, struct process_w
 		return 0;
 	return reader->heap(reader->self, file, &file->rings[index].heap, file->slots[index].tid,
 			    words);
+}
+
+/*
+ * Whether the head of a ring cannot be where it is said to be. Who writes knows better than what is
+ * shared, and says so with the next record: only what is so again is given up.
+ */
+static bool is_strange(struct process_file *file, uint32_t index, uint64_t head)
+{
+	struct process_ring *ring = &file->rings[index];
+	bool strange = head - ring->tail > words_of(file, index) && head != ring->strange;
+
+	ring->strange = strange ? head : 0;
+	file->damaged += strange;
+	return strange;
 }
 
 /* Reads the records of a ring. One that makes no sense is where all after it are given up. */
@@ -467,6 +489,11 @@ static int drain_slot(struct process_file *file, uint32_t index,
 	atomic_thread_fence(memory_order_acquire);
 	/* What was given up while it was read last is not counted yet. */
 	owes = file->overwritten && atomic_load(&slot->samples) > ring->read + ring->given_up;
+	/* The program wrote over it, and would never find room again. */
+	if (atomic_load(&slot->tail) != ring->tail)
+		set_tail(file, index, ring->tail);
+	if (!left && !file->overwritten && is_strange(file, index, atomic_load(&slot->head)))
+		return 0;
 	if (atomic_load(&slot->head) != ring->tail || owes) {
 		finish_thread(file, index, false, reader);
 		r = file->overwritten ? drain_moving_ring(file, index, reader)
@@ -479,6 +506,13 @@ static int drain_slot(struct process_file *file, uint32_t index,
 	return r;
 }
 
+/* Reads slots from one to before another, if there are any. They lie together. */
+static bool read_slots_from(struct process_file *file, uint32_t from, uint32_t to)
+{
+	return from >= to || read_at(file, slot_offset(file, from), file->slots + from,
+				     (to - from) * sizeof(*file->slots));
+}
+
 /* The slots whose rings have room in the file, 0 when it is not what it was. */
 static uint32_t read_slots(struct process_file *file)
 {
@@ -487,13 +521,15 @@ static uint32_t read_slots(struct process_file *file)
 	rings = process_file_look(file) ? atomic_load(&file->head->rings) : 0;
 	if (rings > file->slot_count)
 		rings = file->slot_count;
-	if (rings == 0 ||
-	    !read_at(file, file->slots_offset, file->slots, rings * sizeof(*file->slots))) {
+	if (rings == 0 || !read_slots_from(file, 0, (uint32_t)first_slots(rings)) ||
+	    !read_slots_from(file, SESSION_FIRST_SLOTS, rings)) {
 		file->damaged += !file->is_cut; /* once */
 		file->is_cut = true;
 		return 0;
 	}
 	atomic_thread_fence(memory_order_acquire);
+	if (rings > file->used)
+		file->used = rings;
 	return rings;
 }
 
@@ -512,17 +548,19 @@ int process_file_drain(struct process_file *file, const struct process_reader *r
 
 uint64_t process_file_ring_bytes(const struct process_file *file)
 {
-	uint32_t rings = atomic_load(&file->head->rings);
+	uint64_t words = 0;
 
-	return (uint64_t)(rings < file->slot_count ? rings : file->slot_count) * file->ring_words *
-	       8;
+	/* A slot that no thread has had yet says nothing of its ring. */
+	for (uint32_t i = 0; i < file->used; i++)
+		words += file->slots[i].ring_words > 0 ? words_of(file, i) : 0;
+	return words * 8;
 }
 
 uint64_t process_file_take_lost(struct process_file *file)
 {
 	uint64_t lost = 0;
 
-	for (uint32_t i = 0; i < file->slot_count; i++) {
+	for (uint32_t i = 0; i < file->used; i++) {
 		uint64_t now = atomic_load(&file->slots[i].lost);
 
 		/* It only grows: less is no number of ours. */

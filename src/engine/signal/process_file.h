@@ -15,6 +15,7 @@
 
 #include "unwind/frame.h"
 #include "wire/session.h"
+#include "wire/session_layout.h"
 
 struct error;
 
@@ -33,8 +34,8 @@ struct process_file {
 	void *page;                         /* mapped, to wake who waits for the head to change */
 	uint32_t slot_count;                /* copies: the program could change its own */
 	uint32_t ring_words;
-	uint64_t slots_offset;
-	uint64_t rings_offset;
+	uint32_t used; /* slots that had room in the file when it was looked at */
+	struct session_layout layout;
 	struct process_ring *rings; /* slot_count */
 	uint32_t maps_seen;         /* of head->maps_changed: for others, as the next three */
 	uint32_t maps_due;          /* the same, when a list is there to be published */
