@@ -333,10 +333,10 @@ static int add_line(struct reading *reading, struct cursor body, struct place *p
 	place->name = "[unknown]";
 	place->file = "";
 	item = find_item(reading->functions.items, reading->functions.count, function);
-	if (item && item->first)
+	if (item) {
 		place->name = text_of(reading, item->first);
-	if (item)
 		place->file = text_of(reading, item->second);
+	}
 	place->outer = *made;
 	return import_place(reading->builder, place, made);
 }
