@@ -76,6 +76,9 @@ def simple(stack, program):
     or taken down: it trusts the link register there. Repeats count once, if it is known what they are of.
     """
     result = []
+    # In the midst of an exec the user part is of the program before, whose files perf remembers and wick does not.
+    if any(name.startswith("bprm_execve") for name, _ in stack):
+        stack = [(name, file) for name, file in stack if "kernel" in file]
     for i, (name, file) in enumerate(stack):
         if i > 0 and (name, file) == stack[i - 1] and file not in NOTHING:
             continue
