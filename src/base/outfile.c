@@ -319,6 +319,7 @@ static int begin(struct outfile *file, const char *path, bool ready, struct erro
 	SCOPED(place) struct place place = {.folder_fd = -1};
 	SCOPED(mem) char *followed = NULL;
 	struct stat status;
+	bool exists;
 	int r;
 
 	*file = (struct outfile){.path = path, .folder_fd = -1};
@@ -331,11 +332,10 @@ static int begin(struct outfile *file, const char *path, bool ready, struct erro
 	r = find_place(followed ? followed : path, &place);
 	if (r < 0)
 		return cannot_write(path, r, err);
-	if (fstatat(place.folder_fd, place.name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-		r = begin_file(file, &place, err);
-	else if (!S_ISREG(status.st_mode))
+	exists = fstatat(place.folder_fd, place.name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+	if (exists && !S_ISREG(status.st_mode))
 		r = open_existing(&place, path, ready, err);
-	else if (place.is_shared && why_not(&status))
+	else if (exists && place.is_shared && why_not(&status))
 		r = refuse(path, why_not(&status), err);
 	else
 		r = begin_file(file, &place, err);

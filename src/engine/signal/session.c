@@ -23,7 +23,7 @@
 #include "engine/signal/preload_path.h"
 #include "proc/process_info.h"
 
-#define UNLOCKED SESSION_CONTROL ".new" /* what the control is at first */
+#define UNLOCKED "control.new" /* what the control is at first */
 
 /* Where sessions are made: memory rather than a disk, if there is any. */
 static const char *const parents[] = {"/dev/shm", NULL /* $TMPDIR */, "/tmp"};
