@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -69,9 +70,13 @@ static bool to_stdout(const struct recorder *recorder)
 	return strcmp(recorder->config->output, "-") == 0;
 }
 
-/* Two that write into one file would leave neither whole. */
+/* Two that write into one file would leave neither whole. Devices and pipes are for everybody. */
 static int claim_output(int fd, const char *path, struct error *err)
 {
+	struct stat status;
+
+	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
+		return 0;
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
 		return 0; /* or there are no locks here */
 	(void)error_set(err, -EBUSY, "%s is being written by another recording", path);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Files that wick writes: for their owner alone, without arguments, and never somebody else's."""
+import fcntl
 import os
 import pathlib
 import re
@@ -196,7 +197,9 @@ def test_standard_output_has_several_names(device_names, tmp_path, name, piped):
 
 
 def test_devices_and_pipes_take_a_recording(wick, tmp_path):
-    wick.ok("record", "-o", "/dev/null", "--", "true")
+    with open("/dev/null", "wb") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)  # as a recorder claims the file that it writes
+        wick.ok("record", "-o", "/dev/null", "--", "true")
     reader = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     done = wick.run("record", "-o", f"/dev/fd/{reader.stdin.fileno()}", "--", "true",
                     pass_fds=(reader.stdin.fileno(),))

@@ -139,7 +139,9 @@ def test_of_processes_that_fork(wick, tmp_path):
 def test_of_a_machine_with_its_kernel(wick, tmp_path, background):
     background(["dd", "if=/dev/zero", "of=/dev/null", "bs=1"])  # keeps the kernel busy
     path = perf_record(tmp_path / "perf.data", "-a", "-g", "-F", 499)
-    ours, theirs = wick_samples(wick, path), perf_samples(path)
+    # A thread on its last steps has no number: neither side knows whose a sample of it is.
+    ours = [s for s in wick_samples(wick, path) if s[1] != 2 ** 32 - 1]
+    theirs = [s for s in perf_samples(path) if s[1] != -1]
     assert [s[:3] for s in ours] == [s[:3] for s in theirs]
     assert_same([s for s in ours if s[0] == "threads"],
                 [s for s in theirs if s[0] == "threads"], "threads")
