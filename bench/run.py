@@ -840,14 +840,15 @@ def main():
     for name in options.names or MEASUREMENTS:
         print(f"measuring {name} …", file=sys.stderr, flush=True)
         try:
-            rows += getattr(bench, name)()
+            found = getattr(bench, name)()
+            rows += found
+            if options.write:  # at once: a long run may be ended
+                results.keep(found, options.rounds)
+                results.draw()
         except (Failed, KeyError, ValueError, OSError, ZeroDivisionError) as error:
             print(f"{name} failed: {error!r}", file=sys.stderr)
             rows.append(Row(name.replace("_", " "), NONE, "failed", NONE, NONE, False))
     print(table(rows))
-    if options.write:
-        results.keep([row for row in rows if row.wick != "failed"], options.rounds)
-        results.draw()
     return 0
 
 
