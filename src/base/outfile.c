@@ -49,6 +49,16 @@ uid_t outfile_owner(void)
 	return find_caller(&uid, &gid) ? (uid_t)uid : geteuid();
 }
 
+/* The user's own group, which most systems give to nobody else, or root's. */
+static bool is_our_group(gid_t gid)
+{
+	uint64_t caller_uid;
+	uint64_t caller_gid;
+
+	return gid == 0 || gid == getegid() ||
+	       (find_caller(&caller_uid, &caller_gid) && gid == caller_gid);
+}
+
 static bool is_ours(uid_t uid)
 {
 	return uid == geteuid() || uid == outfile_owner();
@@ -105,7 +115,7 @@ int outfile_stdout_failed(int code, struct error *err)
 
 static int cannot_write(const char *path, int code, struct error *err)
 {
-	if (strcmp(path, "-") == 0)
+	if (outfile_is_stdout(path))
 		return outfile_stdout_failed(code, err);
 	(void)error_file(err, code, "cannot write %s", path);
 	if (code == -ENOSPC || code == -EDQUOT)
@@ -132,8 +142,7 @@ bool outfile_is_input(const char *output, const char *input)
 	return S_ISREG(from.st_mode) && from.st_dev == to.st_dev && from.st_ino == to.st_ino;
 }
 
-/* Whether a path is another name of standard output, which may be a file. */
-static bool is_stdout(const char *path)
+bool outfile_is_stdout(const char *path)
 {
 	return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 ||
 	       strcmp(path, "/dev/fd/1") == 0;
@@ -160,6 +169,7 @@ static int find_place(const char *path, struct place *ret)
 	if (ret->folder_fd < 0 || fstat(ret->folder_fd, &status) < 0)
 		return -errno;
 	ret->is_shared = (status.st_mode & (S_ISVTX | S_IWOTH)) != 0 ||
+			 (status.st_mode & S_IWGRP && !is_our_group(status.st_gid)) ||
 			 (status.st_uid != 0 && !is_ours(status.st_uid));
 	return 0;
 }
@@ -277,7 +287,7 @@ int outfile_open(const char *path, bool *ret_created, struct error *err)
 	int r;
 
 	*ret_created = false;
-	if (strcmp(path, "-") == 0)
+	if (outfile_is_stdout(path))
 		return copy_stdout(err);
 	followed = follow_link(path);
 	place.is_followed = followed != NULL;
@@ -323,7 +333,7 @@ static int begin(struct outfile *file, const char *path, bool ready, struct erro
 	int r;
 
 	*file = (struct outfile){.path = path, .folder_fd = -1};
-	if (is_stdout(path)) {
+	if (outfile_is_stdout(path)) {
 		file->fd = copy_stdout(err);
 		return file->fd < 0 ? file->fd : 0;
 	}

@@ -7,7 +7,8 @@
  * who called: under sudo the file is given to SUDO_UID:SUDO_GID. Nobody else may
  * read them: a result tells what ran, and may hold source.
  *
- * In a folder where others can put names (/tmp, or one that belongs to another user)
+ * In a folder where others can put names (/tmp, one that belongs to another user, or that a
+ * group other than the user's own can write to)
  * what they may have put there is refused: files of other users, links, files with
  * several names, and pipes that nobody reads, which would be waited for. What is
  * checked is what was opened, not its name.
@@ -56,6 +57,9 @@ int outfile_write(const char *path, const void *data, size_t size, struct error 
  * same regular file, by whatever name. "-" is standard input and output.
  */
 bool outfile_is_input(const char *output, const char *input);
+
+/* Whether a path is standard output, by one of its names: "-", /dev/stdout, /dev/fd/1. */
+bool outfile_is_stdout(const char *path);
 
 /*
  * Opens path for writing in place (a log that others may read while it grows),

@@ -7,6 +7,7 @@
 
 #include "api/plugins.h"
 #include "base/error.h"
+#include "base/outfile.h"
 #include "cli/command.h"
 #include "cli/debuginfod.h"
 #include "cli/look.h"
@@ -47,7 +48,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 			context,
 			error_set(&err, -EINVAL, "there is no format called %s", options->format),
 			&err);
-	if (exporter->binary && strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO)) {
+	if (exporter->binary && outfile_is_stdout(options->output) && isatty(STDOUT_FILENO)) {
 		(void)error_set(&err, -EINVAL, "%s is not for people: a terminal cannot show it",
 				exporter->name);
 		error_remedy(&err, "write it to a file: -o FILE.%s", exporter->extension);

@@ -105,8 +105,8 @@ static const struct option_spec table[] = {
 	 .argument = "PX", .max = 100, .key = "view.min_width_px",
 	 .help = "narrower boxes are left out and counted"},
 	{"source", 0, OPTION_TOGGLE(struct flame_command_options, source), .key = "view.source",
-	 .help = "put the source lines around those with samples into a page (x.html), also "
-		 "where recording, program and source are not all yours"},
+	 .help = "put the source lines around those with samples into a page (x.html); given here, "
+		 "also where recording, program and source are not all yours"},
 	{OPTION_GROUP(struct flame_command_options, sources, source_option_table)},
 	{OPTION_GROUP(struct flame_command_options, look, look_option_table), .help = "Filters"},
 	OPTION_END,

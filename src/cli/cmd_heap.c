@@ -143,7 +143,7 @@ static void print_leaks(struct heap_recording *recording, const struct heap_prof
 
 static bool is_stdout(const char *output)
 {
-	return output && strcmp(output, "-") == 0;
+	return output && outfile_is_stdout(output);
 }
 
 /* Whether it cannot be read again: what has gone into a pipe would be waited for. */
@@ -193,6 +193,13 @@ static void print_unseen(struct heap_recording *recording, const struct record_r
 		heap_summary_print(recording->context->err, &recording->config, result, NULL);
 	if (!recording->options->quiet && recording->config.leaks.on)
 		heap_summary_leaks(recording->context->err, result);
+	if (recording->options->max_peak_bytes > 0 && result->stats.heap_events == 0 &&
+	    result->stats.why_none[0]) {
+		(void)fprintf(recording->context->err,
+			      "wick: --max-peak cannot be judged: nothing was recorded\n      %s\n",
+			      result->stats.why_none);
+		recording->leak_status = COMMAND_FAILED;
+	}
 	if (recording->leak_status != COMMAND_DONE ||
 	    !leak_options_need_scan(&recording->options->leak))
 		return;

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/outfile.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "cli/command.h"
@@ -117,9 +118,9 @@ static const char *conflict(const struct command_context *context,
 		return "--waker is about time off the CPUs: give --mode offcpu or --mode wall";
 	if (options->heap && heap_conflict(options, targets > 0))
 		return heap_conflict(options, targets > 0);
-	if (options->flame && options->output && strcmp(options->output, "-") == 0)
+	if (options->flame && options->output && outfile_is_stdout(options->output))
 		return "--flame reads the recording again: give -o a file";
-	if (options->last_ns > 0 && options->output && strcmp(options->output, "-") == 0)
+	if (options->last_ns > 0 && options->output && outfile_is_stdout(options->output))
 		return "--last writes a whole file each time it is asked to: give -o a file";
 	if (options->flame && options->output && strcmp(options->output, options->flame) == 0)
 		return "-o and --flame name the same file";
@@ -538,8 +539,8 @@ static const struct option_spec table[] = {
 	 .help = "draw the flame graph when the recording ends: FILE.svg or FILE.png, or FILE.html "
 		 "for the page"},
 	{"source", 0, OPTION_TOGGLE(struct record_options, source), .key = "view.source",
-	 .help = "put the source lines around those with samples into the page, also where "
-		 "program and source are not all yours"},
+	 .help = "put the source lines around those with samples into the page; given here, also "
+		 "where program and source are not all yours"},
 	{"quiet", 'q', OPTION_FLAG(struct record_options, quiet), .help = "no summary at the end"},
 	{NULL, 'g', OPTION_IGNORED},
 	{OPTION_GROUP(struct record_options, symbols, symbol_option_table),

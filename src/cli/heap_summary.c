@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/outfile.h"
 #include "cli/record_summary.h"
 #include "heap/report.h"
 #include "pipeline/record.h"
@@ -60,7 +61,7 @@ void heap_summary_print(FILE *out, const struct record_config *config,
 			const struct record_result *result, const struct heap_totals *totals)
 {
 	const struct engine_stats *stats = &result->stats;
-	bool to_file = strcmp(config->output, "-") != 0;
+	bool to_file = !outfile_is_stdout(config->output);
 
 	(void)fputs("wick: recorded the heap of ", out);
 	record_summary_print_name(out, config->title);

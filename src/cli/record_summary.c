@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/outfile.h"
 #include "base/text.h"
 #include "model/profile.h"
 #include "pipeline/load.h"
@@ -21,7 +22,7 @@
 
 static bool is_stdout(const struct record_config *config)
 {
-	return strcmp(config->output, "-") == 0;
+	return outfile_is_stdout(config->output);
 }
 
 void record_summary_print_name(FILE *out, const char *name)

@@ -67,7 +67,7 @@ static int take_signals(struct recorder *recorder, struct error *err)
 
 static bool to_stdout(const struct recorder *recorder)
 {
-	return strcmp(recorder->config->output, "-") == 0;
+	return outfile_is_stdout(recorder->config->output);
 }
 
 /* Two that write into one file would leave neither whole. Devices and pipes are for everybody. */

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -121,6 +122,10 @@ def test_a_page_is_written_beside_or_not_at_all(wick, tmp_path):
 def test_a_peak_that_is_too_high_trips_the_gate(wick):
     high = Heap(wick, workload("blocks", "peak"), "--max-peak", "2M", status=3)
     assert "above the 2097152 of --max-peak" in high.process.stderr
+    # What was not recorded cannot be judged.
+    done = wick.run("heap", "--max-peak", "3M", "-q", "-o", wick.new_path(), "--", *workload("blocks", "peak"),
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)))
+    assert done.returncode == 1 and "--max-peak cannot be judged" in done.stderr, done.stderr
     fine = Heap(wick, workload("blocks", "peak"), "--max-peak", "3M", "-q")
     assert not fine.process.stderr
 

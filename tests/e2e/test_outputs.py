@@ -196,6 +196,36 @@ def test_standard_output_has_several_names(device_names, tmp_path, name, piped):
     assert text.endswith("main;f 3\n")
 
 
+@pytest.mark.parametrize("name", ("/dev/stdout", "/dev/fd/1", "-"))
+def test_a_recording_goes_to_standard_output_by_every_name(tmp_path, name):
+    with open(tmp_path / "out", "ab") as out:
+        out.write(b"before")
+        out.flush()
+        done = subprocess.run([str(WICK), "record", "-q", "-o", name, "--", "echo", "printed"], stdout=out,
+                              stderr=subprocess.PIPE, text=True, check=True)
+    written = (tmp_path / "out").read_bytes()
+    assert written.startswith(b"before") and b"printed\n" not in written
+    assert "printed" in done.stderr  # else it would stand in the middle of the recording
+    (tmp_path / "copy.wick").write_bytes(written.removeprefix(b"before"))
+    subprocess.run([str(WICK), "info", "--check", str(tmp_path / "copy.wick")], check=True, capture_output=True)
+
+
+@pytest.mark.root
+def test_a_folder_that_another_group_can_write_to_is_shared(wick, tmp_path):
+    precious = tmp_path / "precious"
+    precious.write_text("precious")
+    folder = tmp_path / "group"
+    folder.mkdir()
+    os.chown(folder, 0, NOBODY)
+    folder.chmod(0o775)
+    (folder / "x.wick").symlink_to(precious)
+    done = wick.run("record", "-o", folder / "x.wick", "--", "true")
+    assert done.returncode == 1 and "it is a link in a folder that others can write to" in done.stderr
+    assert precious.read_text() == "precious"
+    os.chown(folder, 0, 0)
+    wick.ok("record", "-o", folder / "x.wick", "--", "true")
+
+
 def test_devices_and_pipes_take_a_recording(wick, tmp_path):
     with open("/dev/null", "wb") as other:
         fcntl.flock(other, fcntl.LOCK_EX)  # as a recorder claims the file that it writes

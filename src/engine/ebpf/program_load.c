@@ -250,8 +250,11 @@ int program_load(const struct walker_config *config, struct wick_bpf **ret,
 	lift_memory_limit();
 	r = load(config, with_variables, ret, err);
 	*ret_tells_interrupts = with_variables || !needs_variables;
-	if (r == 0 || !with_variables || r == -EPERM || r == -EMFILE)
+	if (r == 0 || !with_variables || r == -EPERM || r == -EMFILE || r == -ENOMEM)
 		return r;
 	*ret_tells_interrupts = false;
-	return load(config, false, ret, err);
+	r = load(config, false, ret, err);
+	if (r == 0 && err)
+		*err = (struct error){0}; /* of the first try */
+	return r;
 }
