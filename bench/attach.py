@@ -48,9 +48,9 @@ def follow(wick, pid, recording, options):
     """wick that follows a process, once it does; None when there is nothing to do."""
     if options is None:
         return None
-    recorder = subprocess.Popen([wick, "heap", "-q", "-p", str(pid), "-o", recording, *options],
+    recorder = subprocess.Popen([wick, "heap", "-p", str(pid), "-o", recording, *options],
                                 stderr=subprocess.PIPE, text=True)
-    recorder.stderr.readline()
+    recorder.stderr.readline()  # the notice, which --quiet leaves out
     return recorder
 
 
