@@ -25,7 +25,7 @@ def met_word(met):
 
 
 def machine_text(rounds):
-    return f"Linux {platform.release().split('-')[0]}, {os.cpu_count()} CPUs, {rounds} rounds"
+    return f"Linux {platform.release().split('-')[0]}, {os.cpu_count()} CPUs, {rounds} round{'s' * (rounds > 1)}"
 
 
 def load(cpu):
