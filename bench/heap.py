@@ -135,12 +135,13 @@ class Heap:
         own = recorder(seen)[0]
         added, whole = cpu["wick"] - cpu["bare"], cpu["wick"] - cpu["bare"] + 1e9 * own / pairs
         peer = cpu["peer"] - cpu["bare"] if "peer" in cpu else None
-        return [self.row(f"heap, {what}: added to a pair; {count} events {'to the last' if exact else '**NOT EXACT**'}, "
-                         f"{lost} lost", f"{peer:.0f} ns (heaptrack)" if peer else NONE, f"{added:.0f} ns",
+        found = f"{count} events {'to the last' if exact else '**NOT EXACT**'}, {lost} lost"
+        return [self.row(f"heap, {what}: added to a pair", f"{peer:.0f} ns (heaptrack)" if peer else NONE,
+                         f"{added:.0f} ns; {found}",
                          f"×{added / peer:.2f}" if peer else NONE, f"≤ {goal_ns} ns" if goal_ns else NONE,
                          added <= goal_ns and exact if goal_ns else None),
-                self.row(f"heap, {what}: with the recorder; its CPU {own:.2f} s, wall {wall['bare']:.2f} → {wall['wick']:.2f} s",
-                         f"→ {wall['peer']:.2f} s" if peer else NONE, f"{whole:.0f} ns", NONE,
+                self.row(f"heap, {what}: with the recorder", f"wall {wall['peer']:.2f} s" if peer else NONE,
+                         f"{whole:.0f} ns; {recorder_text(own, wall)}", NONE,
                          f"≤ {whole_goal_ns} ns" if goal_ns else NONE, whole <= whole_goal_ns if goal_ns else None)], cpu
 
     # Real programs
@@ -172,10 +173,10 @@ class Heap:
         part = (cpu["sampled"] - few) / cpu["bare"]
         goals = (1.15, 1.30) if what == "sqlite3" else (None, None)
         peer = f"×{cpu['peer'] / cpu['bare']:.2f} (heaptrack)" if "peer" in cpu else NONE
-        return [self.row(f"heap, {what}: its CPU; {count} events, {same}, {lost} lost", peer, f"×{times:.2f}", NONE,
+        return [self.row(f"heap, {what}: its CPU", peer, f"×{times:.2f}; {count} events, {same}, {lost} lost", NONE,
                          f"≤ ×{goals[0]}" if goals[0] else NONE, times <= goals[0] if goals[0] else None),
-                self.row(f"heap, {what}: with the recorder; its CPU {own:.2f} s, wall {wall['bare']:.2f} → {wall['wick']:.2f} s",
-                         NONE, f"×{whole:.2f}", NONE, f"≤ ×{goals[1]}" if goals[1] else NONE,
+                self.row(f"heap, {what}: with the recorder", NONE, f"×{whole:.2f}; {recorder_text(own, wall)}", NONE,
+                         f"≤ ×{goals[1]}" if goals[1] else NONE,
                          whole <= goals[1] if goals[1] else None),
                 self.row(f"heap, {what}: bytes an event", NONE, f"{size:.2f}", NONE, "≤ 1.7" if goals[0] else NONE,
                          0 < size <= 1.7 if goals[0] else None),
@@ -193,8 +194,9 @@ class Heap:
             seen = [self.summary(command) for _ in range(3)]
             more = (statistics.median(told(one)["peak_kb"] for one in seen) - bare) / 1024
             goal = MEMORY_GOAL_MB + held * MEMORY_GOAL_BYTES / 1e6
-            rows.append(self.row(f"heap, {what}: memory added to {bare / 1024:.0f} MB; the recorder has {recorder(seen[0])[1]:.0f} MB",
-                                 NONE, f"{more:.1f} MB", NONE, f"≤ {goal:.0f} MB", more <= goal))
+            rows.append(self.row(f"heap, {what}: memory added", NONE,
+                                 f"{more:.1f} MB to {bare / 1024:.0f} MB; the recorder has {recorder(seen[0])[1]:.0f} MB",
+                                 NONE, f"≤ {goal:.0f} MB", more <= goal))
         return rows
 
     # Samples, and lifetimes
@@ -239,6 +241,10 @@ class Heap:
         worst = max(abs(statistics.median(ours[name]) / peer[name] - 1) for name in peer)
         return [self.row("heap: lifetimes of three sites against those by DHAT, furthest apart", NONE,
                          f"{100 * worst:.2f} %", NONE, "≤ 1 %", worst <= 0.01)]
+
+
+def recorder_text(cpu_s, wall):
+    return f"its CPU {cpu_s:.2f} s, wall {wall['bare']:.2f} → {wall['wick']:.2f} s"
 
 
 def shares(values):

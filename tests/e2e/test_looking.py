@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -206,12 +207,14 @@ def test_a_growing_file_is_readable(wick, background):
 
 def test_maps_lists_the_libraries_and_resolves_addresses(wick, background):
     target = background(["sleep", "30"])
-    wait_for(lambda: os.path.basename(os.readlink(f"/proc/{target.pid}/exe")) != "python3",
-             what="the exec")
+
+    def libc_code():
+        lines = pathlib.Path(f"/proc/{target.pid}/maps").read_text(encoding="utf-8").splitlines()
+        return next((line for line in lines if "libc.so" in line and " r-xp " in line), None)
+
+    line = wait_for(libc_code, what="its C library")  # which comes some time after the exec
     text = wick.ok("maps", "-p", target.pid).stdout
     assert "libc.so" in text
-    with open(f"/proc/{target.pid}/maps", encoding="utf-8") as file:
-        line = next(line for line in file if "libc.so" in line and " r-xp " in line)
     address = int(line.split("-")[0], 16) + 0x10
     answer = wick.ok("maps", "-p", target.pid, hex(address), "0x10").stdout
     assert re.search(r"libc\.so[^\s]*\+0x[0-9a-f]+", answer)
