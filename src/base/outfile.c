@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/number.h"
+#include "base/output_folder.h"
+#include "base/owner.h"
 #include "base/scope.h"
 
 #define OUTPUT_MODE 0600 /* it tells what ran, and may hold source: nobody else's to read */
@@ -31,39 +32,6 @@ static void scope_release_place(struct place *place)
 	free(place->folder);
 }
 
-/* Who called sudo. False when nobody did. */
-static bool find_caller(uint64_t *ret_uid, uint64_t *ret_gid)
-{
-	const char *uid_text = getenv("SUDO_UID");
-	const char *gid_text = getenv("SUDO_GID");
-
-	return geteuid() == 0 && uid_text && gid_text && number_parse_u64(uid_text, ret_uid) == 0 &&
-	       number_parse_u64(gid_text, ret_gid) == 0;
-}
-
-uid_t outfile_owner(void)
-{
-	uint64_t uid;
-	uint64_t gid;
-
-	return find_caller(&uid, &gid) ? (uid_t)uid : geteuid();
-}
-
-/* The user's own group, which most systems give to nobody else, or root's. */
-static bool is_our_group(gid_t gid)
-{
-	uint64_t caller_uid;
-	uint64_t caller_gid;
-
-	return gid == 0 || gid == getegid() ||
-	       (find_caller(&caller_uid, &caller_gid) && gid == caller_gid);
-}
-
-static bool is_ours(uid_t uid)
-{
-	return uid == geteuid() || uid == outfile_owner();
-}
-
 /*
  * Under sudo the caller gets the file. Only the file that was just opened is
  * touched, by descriptor, so a link put in its place is not followed.
@@ -73,7 +41,7 @@ static void give_to_caller(int fd)
 	uint64_t uid;
 	uint64_t gid;
 
-	if (!find_caller(&uid, &gid))
+	if (!owner_find_caller(&uid, &gid))
 		return;
 	if (fchown(fd, (uid_t)uid, (gid_t)gid) < 0)
 		return; /* a file system without owners: root keeps it */
@@ -120,6 +88,8 @@ static int cannot_write(const char *path, int code, struct error *err)
 	(void)error_file(err, code, "cannot write %s", path);
 	if (code == -ENOSPC || code == -EDQUOT)
 		error_remedy(err, "free some space, or choose another place with -o FILE");
+	else if (code == -ELOOP)
+		error_remedy(err, "name the place that its links lead to with -o FILE");
 	else if (code == -ENOENT || code == -ENOTDIR)
 		error_remedy(err, "make its folder first, or choose another place with -o FILE");
 	else if (code == -EACCES || code == -EPERM || code == -EROFS || code == -EISDIR)
@@ -165,12 +135,13 @@ static int find_place(const char *path, struct place *ret)
 		ret->folder = strdup(".");
 	if (!ret->folder)
 		return -ENOMEM;
-	ret->folder_fd = open(ret->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (ret->folder_fd < 0 || fstat(ret->folder_fd, &status) < 0)
+	ret->folder_fd = output_folder_open(ret->folder);
+	if (ret->folder_fd < 0)
+		return ret->folder_fd;
+	if (fstat(ret->folder_fd, &status) < 0)
 		return -errno;
-	ret->is_shared = (status.st_mode & (S_ISVTX | S_IWOTH)) != 0 ||
-			 (status.st_mode & S_IWGRP && !is_our_group(status.st_gid)) ||
-			 (status.st_uid != 0 && !is_ours(status.st_uid));
+	ret->is_shared = output_folder_is_open(&status) ||
+			 (status.st_uid != 0 && !owner_is_ours(status.st_uid));
 	return 0;
 }
 
@@ -188,7 +159,7 @@ static const char *why_not(const struct stat *status)
 		return "it is a link in a folder that others can write to";
 	if (S_ISCHR(status->st_mode) || S_ISBLK(status->st_mode))
 		return NULL; /* only root makes those */
-	if (!is_ours(status->st_uid))
+	if (!owner_is_ours(status->st_uid))
 		return "it belongs to another user, in a folder that others can write to";
 	if (S_ISREG(status->st_mode) && status->st_nlink > 1)
 		return "it has other names too, in a folder that others can write to";
@@ -241,7 +212,7 @@ static int open_existing(const struct place *place, const char *path, bool ready
 		(void)fcntl(fd, F_SETFL, 0); /* cannot fail: it was just opened */
 	/* What a link leads to, as /dev/fd has them, keeps the mode that its maker chose. */
 	if (!place->is_followed && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-	    is_ours(status.st_uid))
+	    owner_is_ours(status.st_uid))
 		(void)fchmod(fd, OUTPUT_MODE);
 	return fd;
 }
@@ -311,7 +282,8 @@ static int begin_file(struct outfile *file, struct place *place, struct error *e
 	SCOPED(mem) char *name = strdup(place->name);
 	int fd;
 
-	if (!name || asprintf(&temporary, "%s.%ld.tmp", place->name, (long)getpid()) < 0) {
+	/* Cut off where it would be longer than names may be. */
+	if (!name || asprintf(&temporary, "%.200s.%ld.tmp", place->name, (long)getpid()) < 0) {
 		temporary = NULL; /* undefined after a failure */
 		return error_set(err, -ENOMEM, "out of memory");
 	}

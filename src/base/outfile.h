@@ -70,9 +70,6 @@ bool outfile_is_stdout(const char *path);
  */
 int outfile_open(const char *path, bool *ret_created, struct error *err);
 
-/* Who results belong to: the caller of sudo, or who runs this. */
-uid_t outfile_owner(void);
-
 /* Says why standard output took nothing. Returns code. */
 int outfile_stdout_failed(int code, struct error *err);
 

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/outfile.h"
+#include "base/owner.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "cli/command.h"
@@ -322,8 +323,7 @@ static void give_way(const char *output)
 {
 	struct stat status;
 
-	if (lstat(output, &status) == 0 && S_ISREG(status.st_mode) &&
-	    (status.st_uid == geteuid() || status.st_uid == outfile_owner()))
+	if (lstat(output, &status) == 0 && S_ISREG(status.st_mode) && owner_is_ours(status.st_uid))
 		(void)unlink(output); /* else both write into one */
 }
 
@@ -602,10 +602,9 @@ const struct command command_heap = {
 			"but "
 			"with -p as root, once they run.",
 			"With --maps a range that the program maps is a block, in whole pages, "
-			"whether memory or a file. What is left of one that is unmapped in part "
-			"counts as new, of those who had mapped it, as what realloc() makes of a "
-			"block does. What allocators and the C library map for themselves is not "
-			"among it.",
+			"whether memory or a file. Where only a part is unmapped, the rest counts "
+			"as a new block of the code that had mapped it, as after realloc(). What "
+			"allocators and the C library map for themselves is left out.",
 			"What the recording takes of the program's memory is mostly that of its "
 			"threads, 0.1 to 0.8 MB each. With --max-memory less is recorded as it "
 			"runs short: from half of it on small blocks are sampled, from three "

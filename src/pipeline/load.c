@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/outfile.h"
+#include "base/owner.h"
 #include "base/scope.h"
 #include "heap/heap_profile.h"
 #include "model/dictionary.h"
@@ -542,8 +542,7 @@ static bool is_readers_file(int fd)
 {
 	struct stat status;
 
-	return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-	       (status.st_uid == geteuid() || status.st_uid == outfile_owner());
+	return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && owner_is_ours(status.st_uid);
 }
 
 /*

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/open_below.h"
-#include "base/outfile.h"
+#include "base/owner.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "model/profile.h"
@@ -75,7 +75,7 @@ static void add_reader(struct readers *readers, bool is_known, uid_t uid)
 /* Whether what is a user's is the reader's, or root's, who can change what is the reader's. */
 static bool is_trusted_user(uid_t uid)
 {
-	return uid == 0 || uid == geteuid() || uid == outfile_owner();
+	return uid == 0 || owner_is_ours(uid);
 }
 
 /* Whether all who had a hand in a path are the reader or root. */
@@ -92,7 +92,7 @@ static bool is_public(const struct stat *status)
 
 static bool is_readers(const struct stat *status)
 {
-	return status->st_uid == geteuid() || status->st_uid == outfile_owner();
+	return owner_is_ours(status->st_uid);
 }
 
 static int lacks(struct hunt *hunt, enum source_lack lack)
@@ -172,7 +172,7 @@ static int try_tree(struct hunt *hunt, const struct profile_source *source, stru
 	folder = strndup(path, source->tree);
 	if (!folder)
 		return -ENOMEM;
-	add_reader(&readers, true, outfile_owner());
+	add_reader(&readers, true, owner_uid());
 	add_reader(&readers, profile->sources.has_user, profile->sources.user_uid);
 	add_reader(&readers, source->is_known, source->uid);
 	return try(hunt, folder, path + source->tree + 1, &readers, ret);
@@ -199,7 +199,7 @@ static int try_named(struct hunt *hunt, const char *folder, const char *name,
 
 	if (!*folder || (!hunt->search->is_asked && !hunt->is_trusted))
 		return lacks(hunt, *folder ? SOURCE_LACK_REQUEST : SOURCE_LACK_FILE);
-	add_reader(&readers, true, outfile_owner());
+	add_reader(&readers, true, owner_uid());
 	if (hunt->profile->sources.has_user)
 		add_reader(&readers, true, hunt->profile->sources.user_uid);
 	return try(hunt, folder, name, &readers, ret);

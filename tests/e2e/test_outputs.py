@@ -161,6 +161,37 @@ def test_what_others_may_have_put_into_a_sticky_folder_is_refused(wick, sticky, 
         assert path.read_text() == "theirs" and path.stat().st_uid == NOBODY
 
 
+@pytest.mark.root
+@pytest.mark.parametrize("command", (("record", "-o", "FILE", "--", "true"), ("flame", "IN", "-o", "FILE")))
+def test_a_link_of_another_user_on_the_way_is_not_followed(wick, sticky, tmp_path, command):
+    """The kernel refuses it as well where fs.protected_symlinks is set."""
+    (tmp_path / "in.folded").write_text("app;main;f 3\n")
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    link = sticky / "link"
+    link.symlink_to(theirs)
+    os.chown(link, NOBODY, NOBODY, follow_symlinks=False)
+    words = {"FILE": link / "out.svg", "IN": tmp_path / "in.folded"}
+    done = wick.run(*[words.get(word, word) for word in command])
+    assert done.returncode == 1 and f"cannot write {link}/out.svg" in done.stderr
+    assert not list(theirs.iterdir())
+    os.chown(link, 0, 0, follow_symlinks=False)
+    again = tmp_path / "again"
+    again.symlink_to("sticky/link/../theirs" if link.parent.parent == tmp_path else link)
+    words["FILE"] = again / "out.svg"
+    wick.ok(*[words.get(word, word) for word in command])
+    assert [path.name for path in theirs.iterdir()] == ["out.svg"]
+
+
+@pytest.mark.parametrize("size", (1, 200, 250, 255))
+def test_names_may_be_as_long_as_the_file_system_lets_them(wick, tmp_path, size):
+    (tmp_path / "in.folded").write_text("app;main;f 3\n")
+    for name in (size * "n", (size - 4) * "n" + ".svg"):
+        if name:
+            wick.ok("flame", tmp_path / "in.folded", "-o", tmp_path / name)
+            assert (tmp_path / name).stat().st_size > 1000
+
+
 def test_a_new_file_in_a_sticky_folder_is_written(wick, sticky, tmp_path):
     (tmp_path / "in.folded").write_text("app;main;f 3\n")
     for _ in range(2):  # the second time it is our own
