@@ -123,14 +123,6 @@ static void keep(struct remote_answer *from, pid_t pid, struct recorders *ret)
 		json_decref(answer);
 }
 
-static bool is_listed(const struct pid_list *list, pid_t pid)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (list->items[i] == pid)
-			return true;
-	return false;
-}
-
 /*
  * All that are about a process; one that ends just now is none. Where the process is a recorder
  * nobody else is asked: one that is busy would be waited for.
@@ -139,7 +131,7 @@ static int find(pid_t pid, struct recorders *ret, struct error *err)
 {
 	struct pid_list list = {0};
 	int r = remote_list(&list, &ret->others, err);
-	bool is_recorder = r == 0 && is_listed(&list, pid);
+	bool is_recorder = r == 0 && pid_list_has(&list, pid);
 	size_t count = is_recorder ? 1 : list.count;
 	SCOPED(mem) struct remote_answer *answers = calloc(count + 1, sizeof(*answers));
 

@@ -261,25 +261,26 @@ static void put_variables(struct bytes *out)
 /* Messages send their readers here: OWN_FILE_REMEDY. */
 static void put_rights(struct bytes *out)
 {
-	bytes_printf(out,
-		     ".SH WITHOUT ROOT\n"
-		     "Programs that wick starts are recorded with no rights at all. Programs of\n"
-		     "other users, the whole machine, the kernel's part and waiting need root, or\n"
-		     "capabilities of the file, which everybody who may run it gets: he can then\n"
-		     "look into the processes of root too. So give the file to a group first, and\n"
-		     "put only people whom you trust like root into it:\n"
-		     ".PP\n.nf\n"
-		     "f=$(command \\-v wick)\n"
-		     "sudo groupadd \\-f %s\n"
-		     "sudo chgrp %s \"$f\"\n"
-		     "sudo chmod 0750 \"$f\"\n"
-		     "sudo setcap %s=ep \"$f\"\n"
-		     "sudo usermod \\-aG %s USER\n"
-		     ".fi\n.PP\n"
-		     "The last line is for each user, who has to log in again. An update of the\n"
-		     "file takes all of it back. See also\n"
-		     ".BR wick\\-doctor (1).\n",
-		     OWN_FILE_GROUP, OWN_FILE_GROUP, OWN_FILE_ALL, OWN_FILE_GROUP);
+	bytes_printf(
+		out,
+		".SH WITHOUT ROOT\n"
+		"Programs that wick starts are recorded with no rights at all. Programs of\n"
+		"other users, the whole machine, the kernel's part and waiting need root, or\n"
+		"capabilities of the file, which everybody who may run it gets: they can then\n"
+		"look into the processes of root too. So give the file to a group first, and\n"
+		"put only people whom you trust like root into it:\n"
+		".PP\n.nf\n"
+		"f=$(command \\-v wick)\n"
+		"sudo groupadd \\-f %s\n"
+		"sudo chgrp %s \"$f\"\n"
+		"sudo chmod 0750 \"$f\"\n"
+		"sudo setcap %s=ep \"$f\"\n"
+		"sudo usermod \\-aG %s USER\n"
+		".fi\n.PP\n"
+		"The last line is for each user, who has to log in again. An update of the\n"
+		"file takes all of it back. See also\n"
+		".BR wick\\-doctor (1).\n",
+		OWN_FILE_GROUP, OWN_FILE_GROUP, OWN_FILE_ALL, OWN_FILE_GROUP);
 }
 
 void manpage_put_overview(struct bytes *out, const struct command *const *commands)

@@ -28,6 +28,7 @@
 /* A program waits no longer for its scan: some gigabytes take that long. */
 #define WAIT_NS 60000000000ull
 #define ASK_NS 1000000000ull
+#define MOST_STOPS 2u
 /* Where there is no place for a stack nearby there is none: threads are many then. */
 #define MOST_TRIES 64u
 #define TABLES_NS 100000000
@@ -80,17 +81,25 @@ static bool is_wanted(void)
 	       (uint32_t)safe_syscall(SYS_getpid, 0) == inproc.pid;
 }
 
-/* Waits until the recorder has seen all, has closed the recording, is gone, or takes too long. */
+/*
+ * Waits until the recorder has seen all, has closed the recording, is gone, or takes too long. One
+ * that somebody has stopped must not hold the program, only a stop that passes is waited for.
+ */
 static void wait_for_scan(void)
 {
 	uint64_t end_ns = safe_clock_ns(CLOCK_MONOTONIC) + WAIT_NS;
 	struct timespec step = {.tv_sec = ASK_NS / 1000000000};
+	uint32_t stops = 0; /* one after another */
 
 	while (atomic_load(&inproc.process->scan_done) == 0 &&
 	       atomic_load(&inproc.control->mode) != 0 && safe_clock_ns(CLOCK_MONOTONIC) < end_ns &&
-	       !session_file_recorder_is_gone(inproc.control))
+	       !session_file_recorder_is_gone(inproc.control)) {
+		stops = session_file_recorder_is_stopped(inproc.control) ? stops + 1 : 0;
+		if (stops > MOST_STOPS)
+			return;
 		(void)safe_syscall(SYS_futex, SAFE_POINTER(&inproc.process->scan_done), FUTEX_WAIT,
 				   0, SAFE_POINTER(&step), 0, 0);
+	}
 }
 
 /* Whether an address is in the program itself, and not in a library. */

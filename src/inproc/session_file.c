@@ -64,8 +64,8 @@ bool session_file_recorder_moves(const struct session_control *control)
 	return safe_clock_ns(CLOCK_MONOTONIC) - beat_ns < SESSION_SILENCE_NS;
 }
 
-/* Whether a process has ended, and only its parent has not asked for its status yet. */
-static bool is_zombie(uint32_t pid)
+/* The letter of a process's state in /proc/PID/stat, 0 where it cannot be read. */
+static char state_of(uint32_t pid)
 {
 	char text[64];
 	struct path path = PATH_IN(text);
@@ -78,19 +78,31 @@ static bool is_zombie(uint32_t pid)
 	path_add(&path, "/stat");
 	fd = safe_syscall(SYS_openat, AT_FDCWD, SAFE_POINTER(path.text), O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
-		return false;
+		return 0;
 	size = safe_syscall(SYS_read, fd, SAFE_POINTER(stat), sizeof(stat));
 	close_fd(fd);
 	for (long i = size - 3; i >= 0; i--) /* a name may have a parenthesis as well */
 		if (stat[i] == ')' && stat[i + 1] == ' ')
-			return stat[i + 2] == 'Z' || stat[i + 2] == 'X';
-	return false;
+			return stat[i + 2];
+	return 0;
 }
 
 bool session_file_recorder_is_gone(const struct session_control *control)
 {
-	return safe_syscall(SYS_kill, control->recorder_pid, 0) == -ESRCH ||
-	       is_zombie(control->recorder_pid);
+	char state;
+
+	if (safe_syscall(SYS_kill, control->recorder_pid, 0) == -ESRCH)
+		return true;
+	/* It has ended, and only its parent has not asked for its status yet. */
+	state = state_of(control->recorder_pid);
+	return state == 'Z' || state == 'X';
+}
+
+bool session_file_recorder_is_stopped(const struct session_control *control)
+{
+	char state = state_of(control->recorder_pid);
+
+	return state == 'T' || state == 't';
 }
 
 /* Whether the recorder lives, wants something, and wants it of this program. */
@@ -247,7 +259,7 @@ static long give_rings_room(long fd, uint32_t from, uint32_t to)
 
 	if (from == 0)
 		r = give_room(fd, 0, inproc.layout.rings_offset);
-	if (from <= SESSION_FIRST_SLOTS && to > SESSION_FIRST_SLOTS)
+	if (r == 0 && from <= SESSION_FIRST_SLOTS && to > SESSION_FIRST_SLOTS)
 		r = give_room(fd, session_more_offset(&inproc.layout), SESSION_MORE_BYTES);
 	for (uint32_t i = from; i < to && r == 0; i++)
 		r = give_room(fd, session_ring_offset(&inproc.layout, i), used_bytes(i));

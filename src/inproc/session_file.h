@@ -27,11 +27,14 @@ bool session_file_room(uint32_t index);
 struct session_slot *session_file_slot(uint32_t index);
 uint64_t *session_file_ring(uint32_t index);
 
-/* Whether the recorder has moved lately. Safe in handlers, as are the two below. */
+/* Whether the recorder has moved lately. Safe in handlers, as are the three below. */
 bool session_file_recorder_moves(const struct session_control *control);
 
 /* Whether one that does not move is gone for good, and not only stopped. */
 bool session_file_recorder_is_gone(const struct session_control *control);
+
+/* Whether a signal or a debugger has stopped it: it may go on, and may not. */
+bool session_file_recorder_is_stopped(const struct session_control *control);
 
 /* Asks the recorder to look. */
 void session_file_wake(void);

@@ -27,14 +27,6 @@
 
 enum state { BEGINS, WAITS, DONE };
 
-static bool is_known(const struct pid_list *list, pid_t pid)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (list->items[i] == pid)
-			return true;
-	return false;
-}
-
 static int list_folder(void *self, const struct remote_place *place)
 {
 	struct pid_list *list = self;
@@ -49,7 +41,7 @@ static int list_folder(void *self, const struct remote_place *place)
 		(void)close(fd); /* only opened */
 	while (dir && r == 0 && list->count < limit && (entry = readdir(dir)))
 		if (number_parse_u64(entry->d_name, &pid) == 0 && pid > 0 && pid <= INT32_MAX &&
-		    !is_known(list, (pid_t)pid))
+		    !pid_list_has(list, (pid_t)pid))
 			r = vec_push(list, (pid_t)pid);
 	if (dir)
 		(void)closedir(dir);

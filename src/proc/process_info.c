@@ -222,6 +222,14 @@ static int list_numbers(const char *path, struct pid_list *list)
 	}
 }
 
+bool pid_list_has(const struct pid_list *list, pid_t pid)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i] == pid)
+			return true;
+	return false;
+}
+
 int process_list(struct pid_list *list, struct error *err)
 {
 	int r = list_numbers("/proc", list);

@@ -63,6 +63,7 @@ struct pid_list { /* grown with base/vec.h */
 
 /* Appends all processes; the caller releases the list with vec_fini(). */
 int process_list(struct pid_list *list, struct error *err);
+bool pid_list_has(const struct pid_list *list, pid_t pid);
 /* Appends the threads of a process. */
 int process_list_threads(pid_t pid, struct pid_list *list, struct error *err);
 /* The name of a thread; size is at least 1. Returns 0 or -errno. */

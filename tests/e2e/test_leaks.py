@@ -209,6 +209,18 @@ def test_of_one_that_is_stopped_in_a_scan_no_copy_is_left(wick):
     program.end()
 
 
+def test_a_recorder_that_is_stopped_holds_no_program_at_its_end(wick, tmp_path):
+    report = tmp_path / "ended"
+    recorder = wick.start("heap", "--leaks", "-o", wick.new_path(), "--", "sh", "-c",
+                          f"kill -STOP $PPID; '{workload('leaks')[0]}' lost global >/dev/null; echo >'{report}'")
+    try:
+        # Without it the program would be held for as long as the scan of a big one may take: 60 s.
+        wait_for(report.exists, 30, what="the end of the program")
+    finally:
+        recorder.send_signal(signal.SIGCONT)
+    assert recorder.communicate(timeout=TIMEOUT) and recorder.returncode == 0
+
+
 def test_a_copy_that_is_killed_tells_nothing(wick):
     program = Scanned(wick, "")
     asks, copy = program.begin_scan()

@@ -159,7 +159,7 @@ static bool make_roomy_folder(struct session *session, uint64_t least_bytes)
 		bytes = room_bytes(parent);
 		if (bytes < least_bytes)
 			(void)snprintf(session->notice, sizeof(session->notice),
-				       "%.60s has but %.1f MB of room: samples go through files "
+				       "%.56s has only %.1f MB of room: samples go through files "
 				       "elsewhere",
 				       parent, (double)bytes / 1e6);
 		else if (make_folder_in(session, parent))
