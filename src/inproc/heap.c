@@ -74,6 +74,19 @@ void heap_end(void)
 	atomic_store(&heap_is_on, HEAP_OFF);
 }
 
+/*
+ * Whether an allocator's own operator new has been given nothing. It asks nobody else for memory,
+ * so who calls from elsewhere is a handler or a throw: what they do is recorded.
+ */
+static bool has_failed(struct inproc_thread *thread, const struct heap_site *site)
+{
+	if (thread->inside != thread->new_frame || !thread->new_of_allocator ||
+	    heap_is_of_allocator(site->pc))
+		return false;
+	thread->new_failed = true;
+	return true;
+}
+
 struct inproc_thread *heap_enter_slow(const struct heap_site *site)
 {
 	struct inproc_thread *thread;
@@ -88,7 +101,8 @@ struct inproc_thread *heap_enter_slow(const struct heap_site *site)
 		return NULL;
 	}
 	if (nested_is_within(thread, (struct nested_call){thread->inside, thread->inside_word},
-			     site->frame))
+			     site->frame) &&
+	    !has_failed(thread, site))
 		return NULL;
 	thread->inside = site->frame;
 	thread->inside_word = nested_word(site->frame);
@@ -338,6 +352,8 @@ void heap_freed(struct inproc_thread *thread, enum session_call call, const void
 {
 	if (!thread || !block)
 		return;
+	if (__builtin_expect(thread->new_failed, 0) && block == thread->inner_block)
+		thread->inner_block = NULL; /* another may have its address next */
 	if (inproc.control->heap_sample_bytes && !heap_sample_remove(call, block))
 		return;
 	put_word(thread, free_word(thread, call, block));

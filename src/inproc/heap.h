@@ -159,8 +159,12 @@ void heap_new_forget(void);
 /* Whether others find a malloc() before ours: that of a program that defines its own. */
 bool heap_is_bypassed(void);
 
-/* Whether a function is of the library that knows what blocks have room for. */
-bool heap_is_of_allocator(const void *function);
+/*
+ * Whether an address is in the library that knows what blocks have room for. That has to be found
+ * first, once, where the loader may be asked.
+ */
+void heap_find_allocator(void);
+bool heap_is_of_allocator(uint64_t address);
 
 /* What a block has room for, as its allocator tells; its own size when that cannot. */
 size_t heap_usable_size(const void *block, size_t size);

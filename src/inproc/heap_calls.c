@@ -67,14 +67,45 @@ bool heap_is_bypassed(void)
 	       symbol->st_shndx != SHN_UNDEF;
 }
 
-bool heap_is_of_allocator(const void *function)
-{
-	Dl_info its;
-	Dl_info allocators;
+/* Where the library is that knows what blocks have room for; high is written last. */
+static struct {
+	_Atomic uint64_t low;
+	_Atomic uint64_t high; /* 0: not known */
+} allocator;
 
-	return is_found() && dladdr(function, &its) != 0 &&
-	       dladdr((void *)real_malloc_usable_size, &allocators) != 0 &&
-	       its.dli_fbase == allocators.dli_fbase;
+static int look_for_allocator(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	uint64_t function = (uint64_t)(uintptr_t)real_malloc_usable_size;
+	uint64_t low = UINT64_MAX;
+	uint64_t high = 0;
+
+	(void)size;
+	(void)unused;
+	for (uint32_t i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+		uint64_t begin = info->dlpi_addr + header->p_vaddr;
+
+		if (header->p_type != PT_LOAD)
+			continue;
+		low = begin < low ? begin : low;
+		high = begin + header->p_memsz > high ? begin + header->p_memsz : high;
+	}
+	if (function < low || function >= high)
+		return 0;
+	atomic_store(&allocator.low, low);
+	atomic_store(&allocator.high, high);
+	return 1;
+}
+
+void heap_find_allocator(void)
+{
+	if (atomic_load(&allocator.high) == 0 && is_found())
+		(void)dl_iterate_phdr(look_for_allocator, NULL);
+}
+
+bool heap_is_of_allocator(uint64_t address)
+{
+	return address < atomic_load(&allocator.high) && address >= atomic_load(&allocator.low);
 }
 
 size_t heap_usable_size(const void *block, size_t size)

@@ -98,7 +98,9 @@ static __attribute__((noinline)) void *find_slowly(struct operators *known, cons
 		return function;
 	function = dlsym(RTLD_NEXT, name);
 	if (function) {
-		atomic_store(&known->of_allocator, heap_is_of_allocator(function));
+		heap_find_allocator();
+		atomic_store(&known->of_allocator,
+			     heap_is_of_allocator((uint64_t)(uintptr_t)function));
 		atomic_store(&known->next, function);
 		return function;
 	}
@@ -133,12 +135,14 @@ static void *allocate(size_t size)
 	return block;
 }
 
-static inline void enter_new(struct inproc_thread *thread, const struct heap_site *site)
+static inline void enter_new(struct inproc_thread *thread, const struct operators *known,
+			     const struct heap_site *site)
 {
 	if (!thread)
 		return;
 	thread->inner_block = NULL;
 	thread->new_frame = site->frame;
+	thread->new_of_allocator = atomic_load_explicit(&known->of_allocator, memory_order_relaxed);
 	thread->new_failed = false;
 }
 
@@ -171,7 +175,7 @@ static inline bool has_recorded(struct inproc_thread *thread, const struct opera
 		__typeof__(&id) real = (__typeof__(&id))find(&known, symbol, &site, &first);       \
 		void *block;                                                                       \
                                                                                                    \
-		enter_new(thread, &site);                                                          \
+		enter_new(thread, &known, &site);                                                  \
 		block = real && real != id ? real arguments : allocate(size);                      \
 		if (!has_recorded(thread, &known, block))                                          \
 			heap_allocated(thread, &site, call, block, size);                          \

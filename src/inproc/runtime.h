@@ -95,6 +95,7 @@ struct inproc_thread {
 	uint64_t inside_word;    /* of that call */
 	const void *inner_block; /* what operator new was given by malloc() or its like */
 	uint64_t new_frame;      /* of the operator new that the thread is in; 0: none */
+	bool new_of_allocator;   /* which brings an operator of its own */
 	bool new_failed;         /* it was given nothing: see heap_new.c */
 	bool heap_deep;          /* it has had deep stacks */
 	bool heap_small;         /* it has but few places in its tables */

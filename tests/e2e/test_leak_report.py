@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Leaks: from a program that loses blocks to a report, rules that suppress it, and gates."""
+import pytest
 from conftest import workload
 
 
@@ -49,9 +50,11 @@ def test_a_program_that_allocates_nothing_has_no_leaks(wick, tmp_path):
     assert wick.run("leaks", path, "--fail-on", "possible", "--max-leak", "1").returncode == 0
 
 
-def test_what_operator_new_does_when_there_is_no_memory_is_recorded(wick, tmp_path):
+@pytest.mark.parametrize("allocator", ("", "_jemalloc", "_tcmalloc_minimal"))
+def test_what_operator_new_does_when_there_is_no_memory_is_recorded(wick, tmp_path, allocator):
     """The memory of an exception, and what a handler frees: neither is freed wrongly, nor lost."""
     path = tmp_path / "x.wick"
-    process = wick.ok("heap", "-q", "--fail-on", "possible", "-o", path, "--", *workload("bad_alloc"))
+    command = workload("bad_alloc" + allocator)
+    process = wick.ok("heap", "-q", "--fail-on", "possible", "-o", path, "--", *command)
     assert process.stdout == "6\n" and "no leaks were found" in process.stderr
     assert "misuse" not in process.stderr
