@@ -407,12 +407,6 @@ static const char *starts_only(const struct heap_options *options)
 		const char *name;
 		bool given;
 	} all[] = {
-		{"--leaks", options->leaks},
-		{"--scan-every", options->scan_every_ns > 0},
-		{"--at-signal", options->at_signal},
-		{"--max-leak", options->leak.max_leak_bytes > 0},
-		{"--gen-suppressions", options->leak.gen_suppressions},
-		{"--fail-on", leak_options_need_scan(&options->leak)}, /* not growth */
 		{"--maps", options->maps},
 		{"--hook", options->hooks.count > 0},
 		{"--max-memory", options->max_memory_bytes > 0},
@@ -431,11 +425,6 @@ static int refuse_attached(const struct heap_recording *recording, const char *n
 	(void)error_advise(&err,
 			   error_set(&err, -EINVAL, "%s needs a program that wick starts", name),
 			   "leave it out with -p, or start the program: wick heap -- PROGRAM");
-	if (wants_scan(recording->options))
-		error_remedy(&err,
-			     "of a process that runs growth tells what leaks: wick heap -p %d -d "
-			     "60 -o FILE, then wick leaks FILE",
-			     (int)recording->attached);
 	return command_refused(recording->context, &err);
 }
 
@@ -567,14 +556,15 @@ static const struct option_spec table[] = {
 	 .help = "also blocks of the program's own allocator, by its functions; SYM@LIB of a "
 		 "library, SYM:2 when the size, or the block, is the second argument"},
 	{"leaks", 0, OPTION_TOGGLE(struct heap_options, leaks), .key = "heap.leaks",
-	 .help = "look for leaks when a program ends, and print what is lost as wick leaks does"},
+	 .help = "look for leaks when a program ends (with -p: when the recording does), and print "
+		 "what is lost as wick leaks does"},
 	{"scan-every", 0, OPTION_DURATION(struct heap_options, scan_every_ns), .argument = "TIME",
 	 .help = "look for leaks again and again while it runs, and at the end"},
 	{"at-signal", 0, OPTION_STRING(struct heap_options, at_signal), .argument = "SIGNAL",
 	 .help = "look for leaks when wick gets this signal (USR1, USR2, HUP, ALRM), and at the "
 		 "end"},
 	{"scan", 0, OPTION_FLAG(struct heap_options, scan),
-	 .help = "with -p: one leak scan now of a process that wick heap --leaks has started"},
+	 .help = "with -p: one leak scan now of a process that wick heap --leaks records"},
 	{"join", 0, OPTION_U64(struct heap_options, join_pid), .argument = "PID", .max = INT32_MAX,
 	 .hidden = true,
 	 .help = "record a process that has the library, and waits for the session"},
@@ -638,9 +628,9 @@ const struct command command_heap = {
 			"first; above 200,000 pairs a second it takes --sample or --force. "
 			"Children "
 			"that fork are followed from when they are seen, other programs are not. "
-			"What was allocated before has no stack, and its frees are counted alone, "
-			"so there are no leak scans: what grows is told by wick leaks of a "
-			"recording that is long enough. "
+			"What was allocated before has no stack, and its frees are only counted. "
+			"With --leaks a copy of the process is searched when the recording ends, "
+			"for blocks that were allocated since it began. "
 			"Static programs with symbols will do, and other allocators than the C "
 			"library's: one that comes before it is found, any can be named by "
 			"--allocator.",

@@ -53,9 +53,8 @@ static pid_t find_recorder(pid_t pid, struct error *err)
 	if (recorder == 0 && err->code == 0) {
 		(void)error_set(err, -ESRCH, "nobody records process %d", (int)pid);
 		error_remedy(err,
-			     "a scan needs a program that wick has started: wick heap --leaks -- "
-			     "PROGRAM; of one that runs growth tells what leaks: wick heap -p %d "
-			     "-d 60 -o FILE, then wick leaks FILE",
+			     "record it first: wick heap -p %d --leaks -d 60 -o FILE, which scans "
+			     "it at the end, or start it with wick heap --leaks -- PROGRAM",
 			     (int)pid);
 	}
 	return recorder;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -219,6 +220,15 @@ int engine_fd(struct engine *engine)
 int engine_drain(struct engine *engine, struct error *err)
 {
 	return engine->ops->drain(engine->self, err);
+}
+
+void engine_settle(struct engine *engine)
+{
+	struct timespec left = {.tv_nsec = (long)engine->ops->settle_ns};
+
+	while (left.tv_nsec > 0 && nanosleep(&left, &left) < 0)
+		if (errno != EINTR)
+			return;
 }
 
 int engine_stop(struct engine *engine, struct error *err)

@@ -133,12 +133,13 @@ struct engine_stats {
 	char why_none[320];         /* why there may be no samples; "": no more is known */
 };
 
-/* A process that is recorded from inside, for a leak scan. */
+/* A process whose heap is recorded, for a leak scan. */
 struct engine_process {
 	pid_t pid;
 	bool waits;      /* at its end, until engine_scanned() */
-	uint64_t inside; /* address in it: struct session_inside */
+	uint64_t inside; /* address in it: struct session_inside; 0: recorded from outside */
 	bool bypasses;   /* it has a malloc() of its own: what that gives is not recorded */
+	bool has_older;  /* blocks that were allocated before the recording: these are not known */
 };
 
 struct engine_ops {
@@ -162,6 +163,7 @@ struct engine_ops {
 	int (*start)(void *self, struct error *err);
 	int (*fd)(void *self);
 	int (*drain)(void *self, struct error *err);
+	uint64_t settle_ns; /* events come with the first drain after that; see engine_settle() */
 	int (*stop)(void *self, struct error *err);
 	/* Numbers so far; with `final` also what takes some milliseconds to find out. */
 	void (*stats)(void *self, bool final, struct engine_stats *ret);
@@ -174,7 +176,7 @@ struct engine_ops {
 	 * samples do not come by time; pausing works all the same.
 	 */
 	int (*set_rate)(void *self, uint32_t frequency_hz, struct error *err);
-	/* Optional, both or none: see engine_next_process(). */
+	/* Optional, the second where a process waits: see engine_next_process(). */
 	bool (*next_process)(void *self, size_t *at, struct engine_process *ret);
 	void (*scanned)(void *self, pid_t pid);
 	/* Optional, both or none: before this program is stopped (Ctrl-Z), and after. */
@@ -223,13 +225,15 @@ char *const *engine_environment(struct engine *engine);
 void engine_launched(struct engine *engine, pid_t pid);
 bool engine_has_members(struct engine *engine); /* with target.joins: who still runs */
 /*
- * With config.heap.leaks: the processes whose live blocks are all known, one after the other; *at
+ * With config.heap.leaks: the processes whose live blocks are known, one after the other; *at
  * is 0 first. Those that wait go on when they are said to have been scanned.
  */
 bool engine_next_process(struct engine *engine, size_t *at, struct engine_process *ret);
 void engine_scanned(struct engine *engine, pid_t pid);
 int engine_fd(struct engine *engine); /* readable when draining pays */
 int engine_drain(struct engine *engine, struct error *err);
+/* Waits until a drain brings all that has happened up to now: some milliseconds at most. */
+void engine_settle(struct engine *engine);
 int engine_stop(struct engine *engine, struct error *err);
 /* How often samples come from now on; 0: not at all. See engine_ops. */
 int engine_set_rate(struct engine *engine, uint32_t frequency_hz, struct error *err);

@@ -88,7 +88,7 @@ static enum reach_pages pages_of(const struct map_region *region)
 }
 
 /* The first view: by what is mapped where. Data behind those of a file are its .bss. */
-static int add_regions(struct leak_layout *layout, const struct maps *maps)
+static int add_regions(struct leak_layout *layout, const struct maps *maps, bool has_older)
 {
 	const struct map_region *module = NULL;
 
@@ -114,7 +114,7 @@ static int add_regions(struct leak_layout *layout, const struct maps *maps)
 			range.evidence = LEAK_FROM_GLOBAL;
 			range.starts_only = is_c_library(module->path);
 		}
-		if (strcmp(region->path, "[heap]") == 0) {
+		if (strcmp(region->path, "[heap]") == 0 && !has_older) {
 			range.evidence = LEAK_FROM_FREED;
 			range.starts_only = true;
 		}
@@ -426,13 +426,14 @@ static int paint_first_words(struct leak_layout *layout, const struct layout_inp
 
 int leak_layout_make(struct leak_layout *layout, const struct layout_input *input)
 {
-	int r = add_regions(layout, input->maps);
+	int r = add_regions(layout, input->maps, input->has_older);
 
 	if (r == 0)
 		r = paint_first_words(layout, input);
-	if (r == 0)
+	/* Else what is in no known block may be in one that is not known, and is looked at. */
+	if (r == 0 && !input->has_older)
 		r = paint_empty_arenas(layout, input->maps);
-	if (r == 0)
+	if (r == 0 && !input->has_older)
 		r = paint_allocator(layout, input);
 	if (r == 0)
 		r = paint_dead_stacks(layout, input);

@@ -28,6 +28,7 @@ struct layout_thread {
 struct layout_input {
 	const struct maps *maps;
 	const struct session_inside *inside; /* NULL: nothing is known */
+	bool has_older; /* blocks that are not known: the heap has pointers elsewhere too */
 	const struct layout_thread *threads;
 	size_t thread_count;
 	bool first_ended; /* the first thread has, and others have not */

@@ -114,8 +114,10 @@ static uint64_t next_touched(void *self, enum reach_pages pages, uint64_t from, 
 static int drain(struct leak_search *search, struct error *err)
 {
 	struct stat info;
-	int r = engine_drain(search->job.engine, err);
+	int r;
 
+	engine_settle(search->job.engine);
+	r = engine_drain(search->job.engine, err);
 	if (r == 0)
 		r = recording_writer_flush(search->job.writer, err);
 	if (r < 0)
@@ -131,6 +133,8 @@ static int read_inside(struct leak_search *search, struct error *err)
 	search->inside = calloc(1, sizeof(*search->inside));
 	if (!search->inside)
 		return error_set(err, -ENOMEM, "out of memory");
+	if (search->process.inside == 0)
+		return 0; /* nothing of ours is in it */
 	if (snapshot_read(&search->snapshot, search->process.inside, search->inside,
 			  sizeof(*search->inside)) != sizeof(*search->inside)) {
 		(void)error_set(err, -EPERM, "the memory of process %d cannot be read",
@@ -374,7 +378,8 @@ static int look(struct leak_search *search)
 {
 	const struct layout_input input = {
 		.maps = &search->maps,
-		.inside = search->inside,
+		.inside = search->process.inside ? search->inside : NULL,
+		.has_older = search->process.has_older,
 		.threads = search->threads.items,
 		.thread_count = search->threads.count,
 		.first_ended = first_ended(&search->snapshot),
@@ -540,7 +545,7 @@ static void let_go(struct leak_search *search, struct leak_copy *ret_left)
 	snapshot_fini(&search->snapshot);
 	*ret_left = (struct leak_copy){search->snapshot.pid,
 				       search->snapshot.is_left ? search->snapshot.child : 0,
-				       search->snapshot.call_address};
+				       search->snapshot.call_address, search->snapshot.in_vdso};
 }
 
 void leak_search_drop(struct leak_search *search, struct leak_copy *ret_left)
@@ -576,8 +581,10 @@ static bool is_there(const struct leak_copy *copy)
 
 bool leak_copy_remove(const struct leak_copy *copy)
 {
-	struct snapshot snapshot = {
-		.pid = copy->pid, .child = copy->child, .call_address = copy->call_address};
+	struct snapshot snapshot = {.pid = copy->pid,
+				    .child = copy->child,
+				    .call_address = copy->call_address,
+				    .in_vdso = copy->in_vdso};
 
 	if (!is_there(copy))
 		return true;

@@ -36,6 +36,7 @@ struct leak_copy {
 	pid_t pid;   /* of the process */
 	pid_t child; /* 0: there is none */
 	uint64_t call_address;
+	bool in_vdso;
 };
 
 struct leak_summary {

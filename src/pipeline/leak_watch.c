@@ -202,9 +202,9 @@ int leak_watch_scan(struct leak_watch *watch, struct error *err)
 
 	if (!watch->config.on) {
 		(void)error_set(err, -EINVAL, "this recording looks for no leaks");
-		error_remedy(err, "a scan needs a program that was started so: wick heap --leaks "
-				  "-- PROGRAM; without, growth tells what leaks: wick leaks FILE, "
-				  "once it has ended");
+		error_remedy(err, "record with --leaks: wick heap --leaks -- PROGRAM, or -p PID; "
+				  "without, growth tells what leaks: wick leaks FILE, once it has "
+				  "ended");
 		return -EINVAL;
 	}
 	leak_watch_ask(watch, LEAK_ON_DEMAND);

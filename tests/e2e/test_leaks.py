@@ -248,12 +248,4 @@ def test_what_cannot_be_is_refused(wick, options):
 def test_nobody_to_scan_is_said(wick):
     process = wick.run("heap", "--scan", "-p", os.getpid())
     assert process.returncode == 1 and "nobody records process" in process.stderr
-    assert f"wick heap -p {os.getpid()} -d 60" in process.stderr
-
-
-@pytest.mark.parametrize("option", ("--leaks", "--scan-every=2s", "--fail-on=definite", "--max-leak=1M"))
-def test_what_needs_a_scan_is_refused_by_its_name_with_a_process_that_runs(wick, option):
-    process = wick.run("heap", "-p", os.getpid(), option)
-    assert process.returncode == contract.USAGE and process.stderr.count("\n") == 2
-    assert f"wick: {option.split('=', maxsplit=1)[0]} needs a program that wick starts" in process.stderr
-    assert "growth tells what leaks" in process.stderr
+    assert f"wick heap -p {os.getpid()} --leaks -d 60" in process.stderr

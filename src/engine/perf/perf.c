@@ -24,14 +24,6 @@
 #include "track/stack_cache.h"
 #include "unwind/frame.h"
 
-/*
- * A record becomes visible some microseconds after its time stamp. Records
- * younger than this wait for the next drain, so that those of all CPUs can be
- * taken in order of time. A virtual CPU that was paused may be later still: then
- * the maps' history answers for the right moment all the same.
- */
-#define SETTLE_NS (2 * NS_PER_MS)
-
 /* When to look again after something new was mapped; a machine has news all the time. */
 #define NEWS_NS (5 * NS_PER_MS)
 #define NEWS_MACHINE_NS (50 * NS_PER_MS)
@@ -140,7 +132,7 @@ int perf_engine_drain(void *self, struct error *err)
 	int r;
 
 	clear_wakeups(engine);
-	r = perf_drain(engine, clock_monotonic_ns() - SETTLE_NS, err);
+	r = perf_drain(engine, clock_monotonic_ns() - PERF_SETTLE_NS, err);
 	if (engine->walker) {
 		walker_drained(engine->walker);
 		tell_news(engine);

@@ -161,6 +161,14 @@ void perf_note(struct perf_engine *engine, const char *text);
 /* Learns the processes that run already; to be called once events are enabled. */
 int perf_seed(struct perf_engine *engine, struct error *err);
 
+/*
+ * A record becomes visible some microseconds after its time stamp. Records
+ * younger than this wait for the next drain, so that those of all CPUs can be
+ * taken in order of time. A virtual CPU that was paused may be later still: then
+ * the maps' history answers for the right moment all the same.
+ */
+#define PERF_SETTLE_NS (2 * NS_PER_MS)
+
 /* Moves records up to a moment into the sink; UINT64_MAX for all there are. */
 int perf_drain(struct perf_engine *engine, uint64_t until_ns, struct error *err);
 

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/scope.h"
+#include "engine/ptrace/call_place.h"
 #include "engine/ptrace/inject.h"
 #include "engine/ptrace/refusal.h"
 #include "engine/ptrace/tracer.h"
@@ -374,6 +375,8 @@ static bool has_place(const struct snapshot *snapshot, pid_t tid)
 	struct iovec remote = {(void *)(uintptr_t)(snapshot->call_address + INSIDE_CALL_BYTES),
 			       sizeof(mark)};
 
+	if (snapshot->in_vdso)
+		return call_place_is_there(tid, snapshot->call_address);
 	return process_vm_readv(tid, &local, 1, &remote, 1, 0) == (ssize_t)sizeof(mark) &&
 	       memcmp(mark, INSIDE_CALL_MARK, sizeof(mark)) == 0;
 }
@@ -439,8 +442,15 @@ static void fork_step(void *self)
 int snapshot_fork(struct snapshot *snapshot, uint64_t call_address, struct error *err)
 {
 	struct step step = {.snapshot = snapshot, .err = err};
+	int r;
 
 	snapshot->call_address = call_address;
+	snapshot->in_vdso = call_address == 0;
+	if (snapshot->in_vdso) {
+		r = call_place_find(snapshot->memory_pid, &snapshot->call_address, err);
+		if (r < 0)
+			return r;
+	}
 	tracer_do(snapshot->tracer, fork_step, &step);
 	return step.code;
 }

@@ -56,6 +56,7 @@ struct snapshot {
 	uint64_t asked_ns;
 	uint64_t paused_ns; /* how long they did, all in all */
 	uint64_t call_address;
+	bool in_vdso; /* the call, and not in the preloaded library */
 	VEC(struct snapshot_thread) threads;
 	VEC(uint64_t) vectors; /* what threads have in vector registers, without zeros */
 };
@@ -66,7 +67,10 @@ struct snapshot {
  */
 int snapshot_stop(struct snapshot *snapshot, pid_t pid, uint64_t patience_ns, struct error *err);
 
-/* call_address: of an instruction in the process that calls the kernel. */
+/*
+ * call_address: of an instruction in the process that calls the kernel, of the preloaded library;
+ * 0: one is looked for.
+ */
 int snapshot_fork(struct snapshot *snapshot, uint64_t call_address, struct error *err);
 
 void snapshot_go_on(struct snapshot *snapshot);

@@ -632,8 +632,10 @@ static bool signal_engine_next_process(void *self, size_t *at, struct engine_pro
 		    file->head->forked_from != 0 || has_ended(engine, file))
 			continue;
 		*ret = (struct engine_process){
-			file->pid, process_file_waits(file), file->head->inside_address,
-			atomic_load(&file->head->counts[SESSION_HEAP_BYPASSED]) > 0};
+			.pid = file->pid,
+			.waits = process_file_waits(file),
+			.inside = file->head->inside_address,
+			.bypasses = atomic_load(&file->head->counts[SESSION_HEAP_BYPASSED]) > 0};
 		return true;
 	}
 	return false;

@@ -332,6 +332,21 @@ static int uprobe_drain(void *self, struct error *err)
 	return r;
 }
 
+static bool uprobe_next_process(void *self, size_t *at, struct engine_process *ret)
+{
+	struct uprobe_engine *engine = self;
+
+	while (*at < engine->followed.count) {
+		const struct followed *followed = &engine->followed.items[(*at)++];
+
+		if (followed->is_other)
+			continue;
+		*ret = (struct engine_process){.pid = followed->pid, .has_older = true};
+		return true;
+	}
+	return false;
+}
+
 static int uprobe_stop(void *self, struct error *err)
 {
 	struct uprobe_engine *engine = self;
@@ -424,6 +439,8 @@ const struct engine_ops uprobe_engine_ops = {
 	.start = uprobe_start,
 	.fd = uprobe_fd,
 	.drain = uprobe_drain,
+	.settle_ns = PERF_SETTLE_NS,
+	.next_process = uprobe_next_process,
 	.stop = uprobe_stop,
 	.stats = uprobe_stats,
 	.notice = uprobe_notice,
