@@ -62,6 +62,8 @@ struct heap_options {
 
 /* A summary looks at no more events than this, which takes some seconds. */
 #define SUMMARY_EVENTS 100000000u
+/* Up to so many it is told where the rest of the memory is, which takes longer. */
+#define HINT_EVENTS 1000000u
 
 struct heap_recording {
 	const struct command_context *context;
@@ -164,6 +166,8 @@ static void look_again(struct heap_recording *recording, const struct record_res
 	struct heap_profile heap;
 	struct error err = {0};
 
+	options.heap_addresses =
+		!recording->options->quiet && result->stats.heap_events < HINT_EVENTS;
 	if (!wants_leaks(recording->options)) {
 		options.symbols = SYMBOLS_NAMES;
 		options.inlines = false;
@@ -181,7 +185,7 @@ static void look_again(struct heap_recording *recording, const struct record_res
 	recording->has_totals = true;
 	if (!recording->options->quiet)
 		heap_summary_print(recording->context->err, &recording->config, result,
-				   &recording->totals);
+				   heap_analysis_report(heap.analysis));
 	if (wants_leaks(recording->options))
 		print_leaks(recording, &heap, result);
 	heap_profile_fini(&heap);

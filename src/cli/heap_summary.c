@@ -9,8 +9,12 @@
 #include "base/outfile.h"
 #include "cli/record_summary.h"
 #include "heap/report.h"
+#include "model/memory_reading.h"
 #include "pipeline/record.h"
 #include "view/quantity.h"
+
+/* Less than that every program has: buffers of threads, the loader's. */
+#define HINT_BYTES (8.0 * 1024 * 1024)
 
 static const char *bytes_text(double bytes, struct quantity *quantity)
 {
@@ -52,15 +56,44 @@ static void print_before(FILE *out, const struct engine_stats *stats,
 		      100 * before / (before + totals->live.bytes));
 }
 
+/* The most that a process had in memory that is neither of an allocator, a file, nor a stack. */
+static double most_elsewhere(const struct heap_footprint *footprint)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < footprint->readings.count; i++) {
+		const struct heap_reading *reading = &footprint->readings.items[i];
+
+		if (reading->kind == MEMORY_SPLIT)
+			most = fmax(most, reading->other_bytes);
+	}
+	return most;
+}
+
+/* Runtimes have allocators of their own, which map memory: V8, Go, Python's arenas. */
+static void hint_maps(FILE *out, const struct record_config *config,
+		      const struct heap_report *report)
+{
+	double elsewhere = most_elsewhere(&report->footprint);
+	struct quantity text;
+
+	if (config->sampling.heap.maps || config->sampling.heap.attach || elsewhere < HINT_BYTES ||
+	    elsewhere < report->totals.peak.bytes / 2)
+		return;
+	(void)fprintf(out, "  mapped     up to %s", bytes_text(elsewhere, &text));
+	(void)fputs(" more were mapped, not allocated: record them with --maps\n", out);
+}
+
 static const char *why_none(const struct engine_stats *stats)
 {
 	return stats->why_none[0] ? stats->why_none : "the program asked for no memory";
 }
 
 void heap_summary_print(FILE *out, const struct record_config *config,
-			const struct record_result *result, const struct heap_totals *totals)
+			const struct record_result *result, const struct heap_report *report)
 {
 	const struct engine_stats *stats = &result->stats;
+	const struct heap_totals *totals = report ? &report->totals : NULL;
 	bool to_file = !outfile_is_stdout(config->output);
 
 	(void)fputs("wick: recorded the heap of ", out);
@@ -85,6 +118,8 @@ void heap_summary_print(FILE *out, const struct record_config *config,
 		print_totals(out, totals);
 	if (totals && stats->heap_before_bytes > 0)
 		print_before(out, stats, totals);
+	if (report)
+		hint_maps(out, config, report);
 	if (stats->remark[0])
 		(void)fprintf(out, "  note       %s\n", stats->remark);
 	(void)fprintf(out, "  cost       recorder %.3f s of CPU, %.1f MB",

@@ -6,13 +6,13 @@
 
 #include <stdio.h>
 
-struct heap_totals;
+struct heap_report;
 struct record_config;
 struct record_result;
 
-/* totals: what was found in the recording; NULL: it was not looked at. */
+/* report: what was found in the recording; NULL: it was not looked at. */
 void heap_summary_print(FILE *out, const struct record_config *config,
-			const struct record_result *result, const struct heap_totals *totals);
+			const struct record_result *result, const struct heap_report *report);
 
 /* What the last leak scan found, in one line. */
 void heap_summary_leaks(FILE *out, const struct record_result *result);

@@ -217,6 +217,15 @@ def test_the_break_of_a_program_is_its_own(wick):
     assert heap.by_function("by_brk")["live"] == 50000
 
 
+@pytest.mark.parametrize("options, hinted", (((), True), (("--maps",), False)))
+def test_memory_that_is_mapped_and_not_allocated_is_hinted_at(wick, options, hinted):
+    """As runtimes with allocators of their own have it; it stays until the recorder has looked."""
+    program = ("import mmap, time\nm = mmap.mmap(-1, 64 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\n"
+               "for i in range(0, 64 << 20, 4096): m[i] = 1\ntime.sleep(2)")
+    heap = Heap(wick, [sys.executable, "-S", "-E", "-c", program], *options)
+    assert ("more were mapped, not allocated: record them with --maps" in heap.process.stderr) == hinted, heap.process.stderr
+
+
 def test_a_library_that_passes_us_by_is_named(wick):
     heap = Heap(wick, workload("strain", "deepbind", BUILD / "tests" / "workloads" / "plugin_a.so"))
     assert heap.truth["opened"] and "RTLD_DEEPBIND" in notes(heap) and "plugin_a.so" in notes(heap)
