@@ -19,6 +19,7 @@
 #include "proc/maps.h"
 #include "proc/module_file.h"
 #include "proc/process_info.h"
+#include "proc/process_title.h"
 #include "track/module_tables.h"
 #include "unwind/walk.h"
 
@@ -233,9 +234,13 @@ static int tell_process(struct process_tracker *tracker, struct tracked_process 
 		.comm = text_of(tracker, process->comm),
 		.executable = text_of(tracker, process->executable),
 	};
+	char title[PROCESS_TITLE_MAX];
 
 	if (process->id != ID_NONE)
 		return 0;
+	/* Workers of one program differ by that alone. */
+	if (!tracker->offline && process_title_read(process->pid, item.comm, title))
+		item.comm = title;
 	return tracker->sink->ops->process(tracker->sink->self, &item, &process->id);
 }
 

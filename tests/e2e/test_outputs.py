@@ -297,3 +297,11 @@ def test_under_sudo_results_belong_to_the_caller(wick, tmp_path):
     for name in ("x.svg", "x.wick"):
         status = (tmp_path / name).stat()
         assert (status.st_uid, status.st_gid, mode_of(tmp_path / name)) == (NOBODY, NOBODY, 0o600)
+
+
+def test_a_process_has_the_title_that_it_gives_itself_without_arguments(wick, background):
+    target = background([*workload("titled", 20000), 40 * "x"])
+    assert target.stdout.readline() == "ready\n"
+    recording = wick.attach("-p", target.pid, "-d", 0.5)
+    assert "titled: worker process/" in wick.ok("timeline", "--by", "process", recording.path).stdout
+    assert "secret" not in wick.ok("export", recording.path, "--format", "json").stdout
