@@ -141,10 +141,22 @@ def test_assembly_of_openssl_is_followed(wick, engine, what):
 def test_too_few_descriptors_are_named_with_the_limit(wick, engine):
     if not shutil.which("prlimit"):
         pytest.skip("needs prlimit")
-    done = wick.run("record", *engine, "-o", wick.new_path(), "--", *workload("short"),
-                    prefix=("prlimit", "--nofile=10:10"))
+
+    def record(limit):
+        return wick.run("record", *engine, "-o", wick.new_path(), "--", *workload("short"),
+                        prefix=("prlimit", f"--nofile={limit}:{limit}"))
+
+    # How many are too few depends on the number of CPUs: the most that are is looked for.
+    too_few, enough = 3, 128 + 4 * os.cpu_count()
+    while enough - too_few > 1:
+        limit = (too_few + enough) // 2
+        if record(limit).returncode == contract.DONE:
+            enough = limit
+        else:
+            too_few = limit
+    done = record(too_few)
     assert done.returncode == contract.FAILED
-    assert "open files" in done.stderr and "which is 10: " in done.stderr
+    assert "open files" in done.stderr and f"which is {too_few}: " in done.stderr
     assert "nofile=65536" in done.stderr
 
 
