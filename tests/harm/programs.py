@@ -56,8 +56,8 @@ public class Job {
 }
 """
 PERL = r"""
-my %n; open(F, "words.txt"); while (<F>) { $n{$_}++ for /\w+/g } alarm(1); $SIG{ALRM} = sub { print "alarm\n" };
-for my $i (1..40000) { $x = join(",", map { $_ * $i } 1..10) } print scalar(keys %n), " $x\n"; sleep 5; print `echo child`; exit 4;
+my %n; open(F, "words.txt"); while (<F>) { $n{$_}++ for /\w+/g } $SIG{ALRM} = sub { $alarms++ }; alarm(1);
+for my $i (1..40000) { $x = join(",", map { $_ * $i } 1..10) } print scalar(keys %n), " $x\n"; sleep 5 unless $alarms; print "alarms $alarms\n", `echo child`; exit 4;
 """
 RUBY = r"""
 t = (1..4).map { |k| Thread.new { (1..60000).map { |i| (i * k).to_s }.join.sum } }
