@@ -34,11 +34,21 @@ static int open_own(const char *path)
 	return scope_take_fd(&fd);
 }
 
+/* One that was made and cannot be used is not left behind: there may be no descriptors. */
+static int open_made(const char *path)
+{
+	int fd = open_own(path);
+
+	if (fd < 0)
+		(void)rmdir(path); /* it is empty, or others use it by now */
+	return fd;
+}
+
 static int make_own(const char *path)
 {
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return -errno;
-	return open_own(path);
+	if (mkdir(path, 0700) == 0)
+		return open_made(path);
+	return errno == EEXIST ? open_own(path) : -errno;
 }
 
 /* Others must not be able to rename what is in it. */
@@ -81,7 +91,7 @@ static int make_last_resort(char *path, size_t size)
 	if (fd >= 0)
 		return fd;
 	(void)snprintf(path, size, LAST_RESORT "%u-XXXXXX", (unsigned int)geteuid());
-	return mkdtemp(path) ? open_own(path) : -errno;
+	return mkdtemp(path) ? open_made(path) : -errno;
 }
 
 int remote_place_make(char *path, size_t size)
