@@ -6,8 +6,6 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include <xxhash.h>
-
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/id_index.h"
@@ -20,6 +18,7 @@
 #include "proc/module_file.h"
 #include "proc/process_info.h"
 #include "proc/process_title.h"
+#include "track/known_modules.h"
 #include "track/module_tables.h"
 #include "unwind/walk.h"
 
@@ -53,18 +52,6 @@ struct module_source {
 	pid_t pid;
 };
 
-/* A file's part that was seen before: every process that maps it shares the answer. */
-struct known_module {
-	struct build_id build_id; /* as told */
-	uint64_t device;
-	uint64_t inode;
-	uint64_t file_offset;
-	uint32_t path;      /* string id */
-	uint32_t module;    /* in the sink */
-	uint64_t map_vaddr; /* start of the mapping - bias */
-	bool guessed;       /* the file could not be read: another process may know better */
-};
-
 /*
  * The maps of a process that has ended are kept until this many more have ended:
  * its last samples may come after the record of its end.
@@ -78,13 +65,12 @@ struct process_tracker {
 	struct module_files *files;
 	VEC(struct tracked_process *) processes; /* pointers: they are handed out */
 	VEC(struct tracked_thread) threads;
-	VEC(struct known_module) modules;
+	struct known_modules modules;
 	VEC(struct module_source) sources; /* by module id of the sink */
 	struct module_tables *tables;      /* NULL until a stack needs one */
 	struct id_index process_index;     /* by pid, the newest last */
 	struct id_index thread_index;      /* by tid */
-	struct id_index module_index;
-	uint32_t kernel_module; /* ID_NONE until a kernel frame needs it */
+	uint32_t kernel_module;            /* ID_NONE until a kernel frame needs it */
 	uint32_t next_number;
 	struct {
 		struct tracked_process *process;
@@ -119,12 +105,11 @@ void process_tracker_free(struct process_tracker *tracker)
 	}
 	vec_fini(&tracker->processes);
 	vec_fini(&tracker->threads);
-	vec_fini(&tracker->modules);
+	known_modules_fini(&tracker->modules);
 	vec_fini(&tracker->sources);
 	module_tables_free(tracker->tables);
 	id_index_fini(&tracker->process_index);
 	id_index_fini(&tracker->thread_index);
-	id_index_fini(&tracker->module_index);
 	module_files_free(tracker->files);
 	strings_fini(&tracker->strings);
 	free(tracker);
@@ -277,12 +262,6 @@ static int tell_inherited_maps(struct process_tracker *tracker, struct tracked_p
 	return r;
 }
 
-static bool same_part(const struct known_module *a, const struct known_module *b)
-{
-	return a->path == b->path && a->file_offset == b->file_offset && a->inode == b->inode &&
-	       a->device == b->device && build_id_equal(&a->build_id, &b->build_id);
-}
-
 /*
  * What a region shows, from the file itself. The kernel's build id is that of
  * the mapped file; one that was found under its name must agree with it.
@@ -327,9 +306,6 @@ static int module_of(struct process_tracker *tracker, struct tracked_process *pr
 {
 	bool shareable =
 		region->kind == REGION_FILE && (region->inode || (build_id && build_id->size));
-	struct id_probe probe;
-	uint64_t hash;
-	uint32_t i;
 	int r;
 
 	*ret = (struct known_module){
@@ -340,22 +316,10 @@ static int module_of(struct process_tracker *tracker, struct tracked_process *pr
 	};
 	if (build_id)
 		ret->build_id = *build_id;
-	hash = hash_pair(hash_pair(ret->path, ret->file_offset), ret->inode);
-	hash = XXH3_64bits_withSeed(ret->build_id.bytes, ret->build_id.size, hash);
-	probe = id_index_probe(&tracker->module_index, hash);
-	while (shareable && (i = id_probe_next(&tracker->module_index, &probe)) != ID_NONE) {
-		if (!same_part(&tracker->modules.items[i], ret))
-			continue;
-		*ret = tracker->modules.items[i];
+	if (shareable && known_modules_find(&tracker->modules, ret))
 		return 0;
-	}
 	r = identify(tracker, process, region, build_id, ret);
-	if (r < 0 || !shareable || ret->guessed)
-		return r;
-	if (vec_push(&tracker->modules, *ret) < 0 ||
-	    id_index_add(&tracker->module_index, hash, (uint32_t)tracker->modules.count - 1) < 0)
-		return -ENOMEM;
-	return 0;
+	return r < 0 || !shareable || ret->guessed ? r : known_modules_add(&tracker->modules, ret);
 }
 
 /* Keeps in mind where a module's file is; without memory its stacks go without a table. */
