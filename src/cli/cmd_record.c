@@ -466,8 +466,10 @@ static const struct option_spec table[] = {
 	{"overhead", 0, OPTION_DOUBLE(struct record_options, overhead_percent),
 	 .argument = "PERCENT", .min = 0.1, .max = 50, .off = "off",
 	 .key = "sampling.overhead_percent",
-	 .help = "what sampling may cost, of the target's time: the rate falls when it is more; "
-		 "one that was given with -F is kept unless this is given too"},
+	 .help = "what sampling may cost, of the target's time: the rate falls when it is more, "
+		 "to 97 Hz at least (10 with -a); one that was given with -F is kept unless this "
+		 "is "
+		 "given too"},
 	{"breaker", 0, OPTION_DOUBLE(struct record_options, breaker_percent), .argument = "PERCENT",
 	 .min = 10, .max = 100, .off = "off", .key = "sampling.breaker_percent",
 	 .help = "pause while the CPUs of the whole machine are busier than that"},

@@ -39,6 +39,21 @@ bool alarms_tell(struct alarms *alarms, enum alarm_kind kind)
 	return first;
 }
 
+static void cost_text(const struct alarm_stretch *stretch, char *text, uint32_t size)
+{
+	if (stretch->floor_hz > 0)
+		(void)snprintf(text, size,
+			       "sampling costs %.1f %% of the target's time, more than the %.1f "
+			       "%% of --overhead, at %u Hz, and the rate falls no further: for a "
+			       "lower one give -F",
+			       100 * stretch->spent, 100 * stretch->allowed, stretch->floor_hz);
+	else
+		(void)snprintf(text, size,
+			       "sampling costs %.1f %% of the target's time, more than the %.1f "
+			       "%% of --overhead, and the rate was given: lower it with -F",
+			       100 * stretch->spent, 100 * stretch->allowed);
+}
+
 void alarms_text(enum alarm_kind kind, const struct alarm_stretch *stretch, bool lowered,
 		 char *text, uint32_t size)
 {
@@ -70,10 +85,7 @@ void alarms_text(enum alarm_kind kind, const struct alarm_stretch *stretch, bool
 			       (double)stretch->buffer_bytes / 1e6);
 		break;
 	case ALARM_COST:
-		(void)snprintf(text, size,
-			       "sampling costs %.1f %% of the target's time, more than the %.1f "
-			       "%% of --overhead, and the rate was given: lower it with -F",
-			       100 * stretch->spent, 100 * stretch->allowed);
+		cost_text(stretch, text, size);
 		break;
 	case ALARMS:
 		break;

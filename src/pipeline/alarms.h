@@ -16,7 +16,7 @@ enum alarm_kind {
 	ALARM_FILL,    /* a ring is nearly full */
 	ALARM_LAG,     /* the recorder is late */
 	ALARM_BUFFERS, /* too much waits in memory */
-	ALARM_COST,    /* it costs more than the budget, and the rate is not ours to change */
+	ALARM_COST,    /* it costs more than the budget, and the rate cannot fall */
 	ALARMS
 };
 
@@ -29,6 +29,7 @@ struct alarm_stretch {
 	uint64_t buffer_bytes; /* that wait to be written, or hold what does */
 	double spent;          /* share of the target's time */
 	double allowed;        /* of it; 0: any */
+	uint32_t floor_hz;     /* the rate does not fall below; 0: it was given */
 };
 
 struct alarms {

@@ -96,6 +96,13 @@ static void apply(struct pace *pace, uint64_t now_ns)
 	begin_stretch(pace, now_ns);
 }
 
+static uint32_t least_hz(const struct pace_config *config)
+{
+	if (config->least_hz > 0)
+		return config->least_hz;
+	return config->machine || config->group ? BUDGET_MACHINE_HZ : BUDGET_PROCESS_HZ;
+}
+
 void pace_begin(struct pace *pace, const struct pace_config *config, struct engine *engine)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -114,8 +121,8 @@ void pace_begin(struct pace *pace, const struct pace_config *config, struct engi
 	};
 	if (pace->fixed)
 		pace->hz = 1; /* what stands for the period that was given */
-	budget_init(&pace->budget, config->keeps_rate || pace->fixed ? 0 : config->budget,
-		    pace->hz);
+	budget_init(&pace->budget, config->keeps_rate || pace->fixed ? 0 : config->budget, pace->hz,
+		    least_hz(config));
 	breaker_init(&pace->breaker, config->breaker);
 	pace->lowest_hz = pace->budget.hz;
 	if (pace_begins_paused(config)) {
@@ -182,7 +189,10 @@ static void look_at_alarms(struct pace *pace, uint64_t now_ns, const struct engi
 		.lag_ns = pace->lag_ns,
 		.buffer_bytes = stats->buffer_bytes,
 		.spent = pace->budget.spent,
-		.allowed = pace->config.keeps_rate ? pace->config.budget : 0,
+		.allowed = pace->config.keeps_rate || budget_is_exhausted(&pace->budget)
+				   ? pace->config.budget
+				   : 0,
+		.floor_hz = pace->config.keeps_rate ? 0 : pace->budget.floor_hz,
 	};
 	uint32_t signs = alarms_look(&stretch);
 

@@ -27,12 +27,14 @@ enum pace_reason {
 };
 
 struct pace_config {
-	double budget;   /* share of the target's time, 0.02 for 2 %; 0: any */
-	bool keeps_rate; /* the rate is not ours to lower: too much is told, not mended */
-	double breaker;  /* busy share of the host above which it pauses; 0: never */
+	double budget;     /* share of the target's time, 0.02 for 2 %; 0: any */
+	uint32_t least_hz; /* the budget's floor; 0: by what is recorded */
+	bool keeps_rate;   /* the rate is not ours to lower: too much is told, not mended */
+	double breaker;    /* busy share of the host above which it pauses; 0: never */
 	uint64_t delay_ns;
 	enum engine_mode mode;
 	bool machine; /* all of it is the target */
+	bool group;   /* a control group is: as many processes as on a machine */
 	/* Called with lines for people; NULL: nobody reads. */
 	void (*notice)(void *self, const char *text);
 	void *self;

@@ -227,6 +227,7 @@ static void begin_pace(struct recorder *recorder)
 
 	pace.mode = recorder->config->sampling.mode;
 	pace.machine = recorder->config->target.kind == TARGET_MACHINE;
+	pace.group = recorder->config->target.kind == TARGET_CGROUP;
 	pace.notice = recorder->config->notice;
 	pace.self = recorder->config->self;
 	pace_begin(&recorder->pace, &pace, recorder->engine);

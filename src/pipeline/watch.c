@@ -130,6 +130,7 @@ static int start(struct watch *watch, const struct watch_config *config, int *re
 	target_watch_begin(&watch->others, &watch->target);
 	pace.mode = config->sampling.mode;
 	pace.machine = config->target.kind == TARGET_MACHINE;
+	pace.group = config->target.kind == TARGET_CGROUP;
 	pace_begin(&watch->pace, &pace, watch->engine);
 	return 0;
 }

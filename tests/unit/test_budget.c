@@ -38,7 +38,7 @@ static void a_cheap_target_gets_the_rate_that_was_asked_for(void **state)
 	struct budget budget;
 
 	(void)state;
-	budget_init(&budget, 0.02, 997);
+	budget_init(&budget, 0.02, 997, BUDGET_MACHINE_HZ);
 	assert_int_equal(budget.hz, 997); /* the usual budget does not begin below the usual rate */
 	(void)run(&budget, 3000, 1, 40);
 	assert_int_equal(budget.hz, 997);
@@ -52,7 +52,7 @@ static void a_dear_target_costs_what_the_budget_allows(void **state)
 	for (size_t i = 0; i < sizeof(costs_ns) / sizeof(costs_ns[0]); i++) {
 		struct budget budget;
 
-		budget_init(&budget, 0.01, 5000);
+		budget_init(&budget, 0.01, 5000, BUDGET_MACHINE_HZ);
 		(void)run(&budget, costs_ns[i], 4, 40);
 		assert_in_range(1e6 * run(&budget, costs_ns[i], 4, 40), 8500, 10800);
 	}
@@ -63,7 +63,7 @@ static void the_rate_rises_again_when_there_is_room(void **state)
 	struct budget budget;
 
 	(void)state;
-	budget_init(&budget, 0.01, 1000);
+	budget_init(&budget, 0.01, 1000, BUDGET_MACHINE_HZ);
 	(void)run(&budget, 100000, 1, 20);
 	assert_in_range(budget.hz, 80, 108);
 	(void)run(&budget, 2000, 1, 100);
@@ -77,7 +77,7 @@ static void it_does_not_swing(void **state)
 	int changes = 0;
 
 	(void)state;
-	budget_init(&budget, 0.01, 5000);
+	budget_init(&budget, 0.01, 5000, BUDGET_MACHINE_HZ);
 	(void)run(&budget, 15000, 1, 40);
 	for (int i = 0; i < 100; i++) {
 		before = budget.hz;
@@ -94,7 +94,7 @@ static void a_target_that_hardly_runs_has_its_budget(void **state)
 	double hz = 0;
 
 	(void)state;
-	budget_init(&budget, 0.01, 5000);
+	budget_init(&budget, 0.01, 5000, BUDGET_MACHINE_HZ);
 	for (int i = 0; i < 400; i++) {
 		struct budget_stretch stretch = {.target_ns = 20000000, .wall_ns = STRETCH_NS};
 
@@ -111,7 +111,7 @@ static void a_dear_phase_is_noticed_at_once(void **state)
 	struct budget budget;
 
 	(void)state;
-	budget_init(&budget, 0.01, 5000);
+	budget_init(&budget, 0.01, 5000, BUDGET_MACHINE_HZ);
 	(void)run(&budget, 5000, 2, 60);
 	assert_in_range(budget.hz, 1600, 2200);
 	(void)run(&budget, 50000, 2, 4);
@@ -125,7 +125,7 @@ static void the_recorder_counts_but_a_burst_of_it_does_not(void **state)
 	struct budget budget;
 
 	(void)state;
-	budget_init(&budget, 0.02, 997);
+	budget_init(&budget, 0.02, 997, BUDGET_MACHINE_HZ);
 	(void)budget_look(&budget, &burst);
 	assert_int_equal(budget.hz, 997);
 	for (int i = 0; i < 20; i++)
@@ -138,21 +138,139 @@ static void without_a_budget_the_rate_stays(void **state)
 	struct budget budget;
 
 	(void)state;
-	budget_init(&budget, 0, 997);
+	budget_init(&budget, 0, 997, BUDGET_MACHINE_HZ);
 	(void)run(&budget, 900000, 1, 20);
 	assert_int_equal(budget.hz, 997);
 	assert_true(budget.spent > 0.5); /* but it is known what it costs */
 }
 
-static void it_never_falls_below_ten(void **state)
+static void it_never_falls_below_its_floor(void **state)
 {
-	struct budget budget;
+	static const struct {
+		uint32_t asked_hz, floor_hz, least_hz;
+	} cases[] = {
+		{997, BUDGET_PROCESS_HZ, 97},
+		{997, BUDGET_MACHINE_HZ, 10},
+		{997, BUDGET_AGENT_HZ, 1},
+		{97, BUDGET_PROCESS_HZ, 10}, /* who asks for little gets less */
+		{5, BUDGET_PROCESS_HZ, 5},
+	};
 
 	(void)state;
-	budget_init(&budget, 0.001, 997);
-	(void)run(&budget, 10000000, 1, 50);
-	assert_int_equal(budget.hz, BUDGET_LEAST_HZ);
-	assert_int_equal(budget_halve(&budget), BUDGET_LEAST_HZ);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct budget budget;
+
+		budget_init(&budget, 0.001, cases[i].asked_hz, cases[i].floor_hz);
+		(void)run(&budget, 10000000, 1, 50);
+		assert_int_equal(budget.hz, cases[i].least_hz);
+		assert_int_equal(budget_halve(&budget), cases[i].least_hz);
+		assert_false(budget_is_exhausted(&budget)); /* the halving has yet to show */
+		(void)run(&budget, 10000000, 1, 4);
+		assert_true(budget_is_exhausted(&budget));
+	}
+}
+
+/* A machine with a clock of its own: one busy process, and a recorder with work of its own. */
+struct world {
+	struct budget budget;
+	uint64_t now_ns;
+	uint64_t sample_ns;      /* what a sample costs the target */
+	uint64_t own_sample_ns;  /* and the recorder */
+	uint64_t burst_begin_ns; /* when it does what comes once, and how much that is */
+	uint64_t burst_ns;
+	uint32_t lowest_hz;
+	uint32_t changes;
+};
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void let_pass(struct world *world, uint64_t ns)
+{
+	for (uint64_t end_ns = world->now_ns + ns; world->now_ns < end_ns;) {
+		uint64_t samples = STRETCH_NS * world->budget.hz / 1000000000;
+		struct budget_stretch stretch = {
+			.target_ns = STRETCH_NS,
+			.wall_ns = STRETCH_NS,
+			.cost_ns = samples * world->sample_ns,
+			.own_ns = samples * world->own_sample_ns,
+		};
+		uint32_t before = world->budget.hz;
+
+		world->now_ns += STRETCH_NS;
+		if (world->now_ns > world->burst_begin_ns) {
+			uint64_t burst_ns = smaller(world->burst_ns, STRETCH_NS - stretch.own_ns);
+
+			stretch.own_ns += burst_ns;
+			world->burst_ns -= burst_ns;
+		}
+		(void)budget_look(&world->budget, &stretch);
+		world->changes += world->budget.hz != before;
+		if (world->budget.hz < world->lowest_hz || world->lowest_hz == 0)
+			world->lowest_hz = world->budget.hz;
+	}
+}
+
+#define SECOND_NS 1000000000ull
+
+/* The recorder compiles tables, finds names or reads a large program: that is over soon. */
+static void work_that_comes_once_leaves_the_rate_alone(void **state)
+{
+	static const uint64_t bursts_ns[] = {50000000, 120000000, 250000000, 400000000};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bursts_ns) / sizeof(bursts_ns[0]); i++) {
+		struct world world = {.sample_ns = 3500,
+				      .own_sample_ns = 2000,
+				      .burst_begin_ns = i % 2 * 5 * SECOND_NS,
+				      .burst_ns = bursts_ns[i]};
+
+		budget_init(&world.budget, 0.02, 997, BUDGET_PROCESS_HZ);
+		let_pass(&world, 20 * SECOND_NS);
+		assert_int_equal(world.budget.hz, 997);
+		assert_int_equal(world.lowest_hz, 997);
+		assert_true(world.budget.spent < 0.006);
+	}
+}
+
+static void longer_work_lowers_it_for_a_while_and_not_to_nothing(void **state)
+{
+	struct world world = {.sample_ns = 3500, .burst_begin_ns = SECOND_NS};
+
+	(void)state;
+	world.burst_ns = 2 * SECOND_NS;
+	budget_init(&world.budget, 0.02, 997, BUDGET_MACHINE_HZ);
+	let_pass(&world, 4 * SECOND_NS);
+	assert_in_range(world.lowest_hz, 30, 700);
+	let_pass(&world, 8 * SECOND_NS);
+	assert_int_equal(world.budget.hz, 997);
+	assert_in_range(world.changes, 2, 20);
+}
+
+/* One stretch of a cost that is above the limit is chance; some in a row are not. */
+static void a_short_excess_is_forgiven_and_a_long_one_is_not(void **state)
+{
+	struct world world = {.sample_ns = 15000};
+
+	(void)state;
+	budget_init(&world.budget, 0.02, 997, BUDGET_PROCESS_HZ);
+	let_pass(&world, 5 * SECOND_NS);
+	for (int i = 0; i < 20; i++) {
+		world.sample_ns = 30000;
+		let_pass(&world, STRETCH_NS);
+		world.sample_ns = 15000;
+		let_pass(&world, 3 * STRETCH_NS);
+	}
+	assert_int_equal(world.changes, 0);
+	world.sample_ns = 30000;
+	let_pass(&world, 2 * SECOND_NS);
+	assert_int_equal(world.changes, 1);
+	assert_in_range(world.budget.hz, 600, 680);
+	world.sample_ns = 27500; /* there is a little room again, not enough to move */
+	let_pass(&world, 20 * SECOND_NS);
+	assert_int_equal(world.changes, 1);
 }
 
 /* A host that is so busy for so many stretches. Returns how often the state changed. */
@@ -236,6 +354,9 @@ static void an_alarm_is_told_once_with_its_remedy(void **state)
 	alarms_text(ALARM_LAG, &stretch, false, text, sizeof(text));
 	(void)snprintf(command, sizeof(command), "sudo renice -n -5 -p %d", (int)getpid());
 	assert_non_null(strstr(text, command)); /* as it is to be typed */
+	stretch = (struct alarm_stretch){.spent = 0.05, .allowed = 0.02, .floor_hz = 97};
+	alarms_text(ALARM_COST, &stretch, true, text, sizeof(text));
+	assert_non_null(strstr(text, "at 97 Hz, and the rate falls no further"));
 }
 
 int main(void)
@@ -249,7 +370,10 @@ int main(void)
 		cmocka_unit_test(a_dear_phase_is_noticed_at_once),
 		cmocka_unit_test(the_recorder_counts_but_a_burst_of_it_does_not),
 		cmocka_unit_test(without_a_budget_the_rate_stays),
-		cmocka_unit_test(it_never_falls_below_ten),
+		cmocka_unit_test(it_never_falls_below_its_floor),
+		cmocka_unit_test(work_that_comes_once_leaves_the_rate_alone),
+		cmocka_unit_test(longer_work_lowers_it_for_a_while_and_not_to_nothing),
+		cmocka_unit_test(a_short_excess_is_forgiven_and_a_long_one_is_not),
 		cmocka_unit_test(the_breaker_opens_late_and_closes_later),
 		cmocka_unit_test(no_limit_never_opens),
 		cmocka_unit_test(each_alarm_has_its_threshold),
