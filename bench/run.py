@@ -35,6 +35,7 @@ import heap as heap_bench  # noqa: E402
 import inherited  # noqa: E402
 import rates as rate_bench  # noqa: E402
 import results  # noqa: E402
+import switches as switch_bench  # noqa: E402
 import symbols as symbol_bench  # noqa: E402
 from results import NONE, Row  # noqa: E402
 
@@ -589,6 +590,10 @@ class Bench:
         """What rates and depths cost with each engine."""
         return rate_bench.Rates(self, run, Row, target_us).rows()
 
+    def switches(self):
+        """Threads off their CPUs, where they leave them very often."""
+        return switch_bench.Switches(self).rows()
+
     def redis(self):
         """Latency of redis while it is recorded at 100 Hz, in turns with one that is not."""
         if not shutil.which("redis-server") or not shutil.which("redis-benchmark"):
@@ -710,7 +715,7 @@ class Bench:
 MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking", "folded_to_svg",
                 "layout", "top", "heap_analysis", "perf_data_to_svg", "large_perf_data_to_svg", "walking",
                 "telling", "unwinding", "kernel_walking", "machine", "signal_engine", "gperftools",
-                "thread_shares", "budget", "rates", "redis", "heap", "heap_attach", "heap_codec", "symbols")
+                "thread_shares", "budget", "rates", "switches", "redis", "heap", "heap_attach", "heap_codec", "symbols")
 
 
 def run_like(stderr):

@@ -59,12 +59,17 @@ struct {
 	__type(value, uint64_t);
 } counters SEC(".maps");
 
-static __always_inline void count(uint32_t counter)
+static __always_inline void count_more(uint32_t counter, uint64_t by)
 {
 	uint64_t *value = bpf_map_lookup_elem(&counters, &counter);
 
 	if (value)
-		++*value; /* of this CPU alone; an interrupt may cost one */
+		*value += by; /* of this CPU alone; an interrupt may cost one */
+}
+
+static __always_inline void count(uint32_t counter)
+{
+	count_more(counter, 1);
 }
 
 #endif

@@ -11,15 +11,18 @@
  *
  * A stack must be taken when a thread leaves, for only then is its memory at hand;
  * but only those that stay away for long enough are sent.
+ * Where that happens very often stacks are taken now and then, see away_place.h.
  */
 
-#include "bpf/capture.h"
+#include "bpf/away_place.h"
 #include "bpf/kernel.h"
+#include "bpf/leaving.h"
 #include "bpf/maps.h"
 #include "bpf/scratch.h"
 #include "bpf/settings.h"
 #include "bpf/task_id.h"
 #include "bpf/watch.h"
+#include "wire/bpf_away.h"
 #include "wire/bpf_walk.h"
 
 #define TASK_RUNNING 0u
@@ -27,24 +30,9 @@
 #define TASK_IDLE 0x402u /* sleeps without a signal, but not for a disk */
 #define TASK_DEAD 0x80u
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, uint32_t);
-	__type(value, struct scratch);
-} switch_scratch SEC(".maps");
-
-/* Threads that are off their CPUs, by thread id as the kernel counts. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, uint32_t);
-	__type(value, struct bpf_walk_away);
-} away SEC(".maps");
-
 static __always_inline uint32_t state_of(const struct task_struct *task, bool preempted)
 {
-	uint32_t state = BPF_CORE_READ(task, __state);
+	uint32_t state = task->__state;
 
 	if (preempted || state == TASK_RUNNING)
 		return BPF_WALK_PREEMPTED;
@@ -55,84 +43,80 @@ static __always_inline uint32_t state_of(const struct task_struct *task, bool pr
 	return BPF_WALK_SLEEPING;
 }
 
-/* Keeps the stack of the task that leaves the CPU, which is the current one. */
-static __always_inline void keep_stack(void *ctx, struct task_struct *task, uint32_t state)
+/* Adds up a time whose stack was not taken. A long one is sent at once, with its times. */
+static __always_inline void add_up(void *ctx, struct bpf_walk_away *from)
 {
-	uint32_t cpu = bpf_get_smp_processor_id();
-	struct scratch *scratch = bpf_map_lookup_elem(&switch_scratch, &cpu);
-	uint32_t tid = (uint32_t)BPF_CORE_READ(task, pid);
-	struct bpf_walk_away *place;
-	uint32_t pcs;
+	const struct bpf_walk_times *times = &from->times;
+	uint32_t index = from->place;
+	struct bpf_walk_place *place;
+	bool was_woken = times->woken_ns > times->left_ns;
+	uint64_t slept_ns = (was_woken ? times->woken_ns : times->back_ns) - times->left_ns;
 
-	if (!scratch)
+	if (index >= BPF_WALK_PLACES)
 		return;
-	place = bpf_map_lookup_elem(&away, &tid);
-	if (!place) {
-		if (bpf_map_update_elem(&away, &tid, &scratch->away, BPF_ANY) != 0) {
-			count(BPF_WALK_COUNT_AWAY_FULL);
-			return;
-		}
-		place = bpf_map_lookup_elem(&away, &tid);
-		if (!place)
+	place = &from->places[index];
+	if (times->back_ns - times->left_ns >= away_gap_ns) {
+		force_next(place);
+		if (send_sums(ctx, from, index) == 0)
 			return;
 	}
-	begin_record(task, scratch);
-	if (with_kernel)
-		capture_kernel(ctx, scratch);
-	place->times.tid = thread_id(task);
-	place->times.tgid = process_id(task);
-	BPF_CORE_READ_INTO(&place->times.comm, task, comm);
-	place->times.state = state;
-	place->times.left_ns = bpf_ktime_get_ns();
-	place->times.woken_ns = 0;
-	place->head = scratch->record.stack.head;
-	place->head.kind = BPF_WALK_AWAY;
-	if (place->head.key.mm != 0 && saved_registers(task, scratch) &&
-	    !walk_user(task, scratch)) {
-		/* It is walked outside, and the record that follows refers to it. */
-		scratch->record.slice.head.value = place->times.tid;
-		place->head.kernel_count = 0;
-		if (send_slice(ctx, scratch, BPF_WALK_LEAVING)) {
-			place->head.kind = BPF_WALK_AWAY_SLICE;
-		} else {
-			place->head.end = UNWIND_UNREADABLE; /* the time is known at least */
-			count(BPF_WALK_COUNT_NO_STACK);
-		}
-		return;
-	}
-	place->head.user_count = scratch->record.stack.head.user_count;
-	place->head.end = scratch->record.stack.head.end;
-	pcs = place->head.kernel_count + place->head.user_count;
-	if (pcs > BPF_WALK_AWAY_DEPTH) {
-		pcs = BPF_WALK_AWAY_DEPTH;
-		place->head.user_count = pcs - place->head.kernel_count;
-		place->head.end = UNWIND_DEPTH;
-	}
-	bpf_probe_read_kernel(place->pcs, pcs * 8, scratch->record.stack.pcs);
+	place->sums.count++;
+	place->sums.slept_ns += slept_ns;
+	place->sums.waited_ns += was_woken ? times->back_ns - times->woken_ns : 0;
 }
 
-/* Sends the record of a task that gets the CPU again. */
-static __always_inline void send_away(void *ctx, const struct task_struct *task)
+/* Sends the record of a stack that was taken, with what was added up at its place. */
+static __always_inline void send_taken(void *ctx, struct bpf_walk_away *from)
 {
-	uint32_t tid = (uint32_t)BPF_CORE_READ(task, pid);
-	struct bpf_walk_away *place = bpf_map_lookup_elem(&away, &tid);
-	uint64_t now_ns;
-	uint64_t size;
+	uint32_t index = from->place;
+	struct bpf_walk_place *place;
+	uint64_t size =
+		BPF_WALK_AWAY_BYTES + (from->head.kernel_count + from->head.user_count) * 8ull;
 
-	if (!place || place->times.left_ns == 0)
+	if (index >= BPF_WALK_PLACES)
 		return;
-	now_ns = bpf_ktime_get_ns();
-	place->times.back_ns = now_ns;
-	if (now_ns - place->times.left_ns >= least_away_ns) {
-		size = offsetof(struct bpf_walk_away, pcs) +
-		       (place->head.kernel_count + place->head.user_count) * 8ull;
-		if (size <= sizeof(*place) &&
-		    bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, place, size) < 0)
-			count(BPF_WALK_COUNT_LOST);
-	} else {
-		count(BPF_WALK_COUNT_SHORT);
+	place = &from->places[index];
+	from->sums = place->sums;
+	if (size <= BPF_WALK_AWAY_BYTES + sizeof(from->pcs) &&
+	    bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, &from->head, size) < 0) {
+		count(BPF_WALK_COUNT_LOST);
+		return;
 	}
-	place->times.left_ns = 0;
+	place->sums.count = 0;
+	place->sums.slept_ns = 0;
+	place->sums.waited_ns = 0;
+	place->sums.forced = false;
+}
+
+/* A task gets the CPU again. */
+static __always_inline void note_return(void *ctx, uint32_t tid, uint64_t now_ns)
+{
+	struct bpf_walk_away *from = bpf_map_lookup_elem(&away, &tid);
+
+	if (!from || from->times.left_ns == 0)
+		return;
+	from->times.back_ns = now_ns;
+	if (now_ns - from->times.left_ns < least_away_ns)
+		count(BPF_WALK_COUNT_SHORT);
+	else if (from->taken)
+		send_taken(ctx, from);
+	else
+		add_up(ctx, from);
+	from->times.left_ns = 0;
+}
+
+/* One that ends may be watched no more, but its place is to be free. */
+static __noinline void note_end(void *ctx, uint32_t tid)
+{
+	struct bpf_walk_away *from = bpf_map_lookup_elem(&away, &tid);
+
+	if (!from)
+		return;
+	from->times.left_ns = 0;
+	for (uint32_t i = 0; i < BPF_WALK_PLACES; i++)
+		if (from->places[i].sums.count > 0)
+			(void)send_sums(ctx, from, i);
+	bpf_map_delete_elem(&away, &tid);
 }
 
 SEC("tp_btf/sched_switch")
@@ -141,22 +125,25 @@ int switched(uint64_t *ctx)
 	bool preempted = ctx[0];
 	struct task_struct *previous = (struct task_struct *)ctx[1];
 	struct task_struct *next = (struct task_struct *)ctx[2];
-	uint32_t tid = (uint32_t)BPF_CORE_READ(previous, pid);
 	uint32_t state = state_of(previous, preempted);
+	uint64_t now_ns = bpf_ktime_get_ns();
 
-	/* One that ends may be watched no more, but its place is to be free. */
-	if (state == BPF_WALK_ENDED)
-		bpf_map_delete_elem(&away, &tid);
-	else if (tid != 0 && is_watched(previous))
-		keep_stack(ctx, bpf_get_current_task_btf(), state);
-	if (BPF_CORE_READ(next, pid) != 0)
-		send_away(ctx, next);
+	if (state == BPF_WALK_ENDED) {
+		note_end(ctx, (uint32_t)previous->pid);
+	} else if (previous->pid != 0) {
+		struct bpf_walk_away *from = away_of(previous);
+
+		if (from)
+			note_leaving(ctx, from, state, now_ns);
+	}
+	if (next->pid != 0)
+		note_return(ctx, (uint32_t)next->pid, now_ns);
 	return 0;
 }
 
 static __always_inline void note_wakeup(const struct task_struct *task)
 {
-	uint32_t tid = (uint32_t)BPF_CORE_READ(task, pid);
+	uint32_t tid = (uint32_t)task->pid;
 	struct bpf_walk_away *place = bpf_map_lookup_elem(&away, &tid);
 
 	if (place && place->times.left_ns != 0 && place->times.woken_ns == 0)
@@ -194,6 +181,7 @@ int born(uint64_t *ctx)
 	BPF_CORE_READ_INTO(&place->times.comm, task, comm);
 	place->times.state = BPF_WALK_PREEMPTED;
 	place->times.left_ns = bpf_ktime_get_ns();
+	place->taken = true;
 	return 0;
 }
 

@@ -51,6 +51,14 @@ static __always_inline void registers_copy(struct registers *to, const struct cp
 #define CALL_BYTES 0 /* that a return takes from the stack */
 #define CPU_PC(cpu) ((cpu)->pc)
 #define CPU_SP(cpu) ((cpu)->sp)
+
+/* Both, as they lie beside each other. */
+struct cpu_position {
+	uint64_t sp, pc;
+};
+
+#define CPU_POSITION(cpu) (&(cpu)->sp)
+
 #define CPU_RESULT(cpu) ((cpu)->x[0])
 #define CPU_ARGUMENT_0(cpu) ((cpu)->x[0])
 #define CPU_ARGUMENT_1(cpu) ((cpu)->x[1])
@@ -114,6 +122,14 @@ static __always_inline void registers_copy(struct registers *to, const struct cp
 #define CALL_BYTES 8 /* that a return takes from the stack */
 #define CPU_PC(cpu) ((cpu)->rip)
 #define CPU_SP(cpu) ((cpu)->rsp)
+
+/* Both, as they lie near each other. */
+struct cpu_position {
+	uint64_t pc, cs, eflags, sp;
+};
+
+#define CPU_POSITION(cpu) (&(cpu)->rip)
+
 #define CPU_RESULT(cpu) ((cpu)->rax)
 #define CPU_ARGUMENT_0(cpu) ((cpu)->rdi)
 #define CPU_ARGUMENT_1(cpu) ((cpu)->rsi)

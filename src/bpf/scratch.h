@@ -10,6 +10,7 @@
 #include "bpf/registers.h"
 #include "unwind/frame.h"
 #include "unwind/table.h"
+#include "wire/bpf_away.h"
 #include "wire/bpf_walk.h"
 
 #define WINDOW_BYTES 256u
@@ -61,9 +62,12 @@ struct scratch {
 	struct bpf_walk_away away; /* empty, to make others from */
 	uint32_t drains;           /* of slices were sent since that many: */
 	uint32_t sent_bytes;
-	uint64_t copy_most; /* of a stack, for now */
-	uint32_t left_over; /* shares of samples that were left out, below a whole one */
-	uint32_t busy;      /* of programs that others may interrupt: somebody works on it */
+	uint64_t copy_most;            /* of a stack, for now */
+	uint8_t calls[BPF_WALK_CALLS]; /* words of the window that are return addresses */
+	uint32_t calls_found;
+	uint32_t calls_next; /* of the user's addresses */
+	uint32_t left_over;  /* shares of samples that were left out, below a whole one */
+	uint32_t busy;       /* of programs that others may interrupt: somebody works on it */
 	union {
 		struct bpf_walk_stack stack;
 		struct bpf_walk_slice slice;

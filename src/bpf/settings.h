@@ -22,6 +22,12 @@ const volatile bool watch_children = true;
 const volatile uint64_t watch_cgroup = 0;
 const volatile uint64_t least_away_ns = 0;
 
+/*
+ * How often the stack of a thread is taken at a place that it leaves its CPU from again and
+ * again: about once in that time. 0: each time.
+ */
+volatile uint64_t away_gap_ns = 0;
+
 /* Set when the rings are there: what one holds, and how often all have been emptied. */
 volatile uint32_t ring_bytes = 0;
 volatile uint32_t drains = 0;

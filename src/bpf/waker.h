@@ -14,11 +14,12 @@
 #include "bpf/offcpu.h"
 #include "bpf/scratch.h"
 #include "bpf/settings.h"
+#include "wire/bpf_away.h"
 #include "wire/bpf_walk.h"
 
 static __always_inline bool is_asleep(const struct bpf_walk_away *place)
 {
-	return place->times.left_ns != 0 && place->times.woken_ns == 0 &&
+	return place->times.left_ns != 0 && place->times.woken_ns == 0 && place->taken &&
 	       place->times.state != BPF_WALK_PREEMPTED &&
 	       bpf_ktime_get_ns() - place->times.left_ns >= least_away_ns;
 }

@@ -40,8 +40,11 @@ static __always_inline bool is_watched(const struct task_struct *task)
 	uint32_t id;
 	uint32_t *watch;
 
-	/* Nobody could name those that are outside the container. */
-	id = watch_by == BPF_WALK_BY_PROCESS ? process_id(task) : thread_id(task);
+	/* Nobody could name those that are outside the container. Most are not in one. */
+	if (namespace_inode == 0)
+		id = (uint32_t)(watch_by == BPF_WALK_BY_PROCESS ? task->tgid : task->pid);
+	else
+		id = watch_by == BPF_WALK_BY_PROCESS ? process_id(task) : thread_id(task);
 	if (id == 0)
 		return false;
 	if (watch_by == BPF_WALK_BY_MACHINE)

@@ -40,6 +40,13 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
+/* What sampling and looking at switches took from the target. */
+static uint64_t record_cost_ns(const struct engine_stats *stats)
+{
+	return (stats->samples - stats->away_samples) * stats->sample_cost_ns +
+	       stats->switch_cost_ns;
+}
+
 /* Calls of the allocator that were missed are none: a remark gives their number and reason. */
 static uint64_t lost_samples(const struct engine_stats *stats)
 {
@@ -109,6 +116,11 @@ static void print_left_out(FILE *out, const struct engine_stats *stats)
 			      "  left out   %" PRIu64 " times off a CPU were shorter than "
 			      "--min-block\n",
 			      stats->away_short);
+	if (stats->away_summed > 0)
+		(void)fprintf(out,
+			      "  summed     %" PRIu64 " times off a CPU came too often for a stack "
+			      "each: they count at their place; --overhead off takes all\n",
+			      stats->away_summed);
 	if (stats->away_unkept > 0)
 		(void)fprintf(out,
 			      "wick: %" PRIu64 " times off a CPU are missing: there were too many "
@@ -175,20 +187,37 @@ static void print_names(FILE *out, const struct record_config *config,
 	profile_free(profile);
 }
 
+/* What samples and switches cost, each at its own price. */
+static void print_prices(FILE *out, const struct engine_stats *stats)
+{
+	bool both = stats->sample_cost_ns > 0 && stats->switch_cost_ns > 0;
+
+	(void)fputs(" (", out);
+	if (stats->sample_cost_ns > 0)
+		(void)fprintf(out, "%.1f us a sample%s", (double)stats->sample_cost_ns / 1e3,
+			      both ? ", " : "");
+	if (stats->switch_cost_ns > 0 && stats->switches > 0)
+		(void)fprintf(out, "%.2f us for each of %" PRIu64 " context switches",
+			      (double)stats->switch_cost_ns / 1e3 / (double)stats->switches,
+			      stats->switches);
+	(void)fputc(')', out);
+}
+
 static void print_overhead(FILE *out, const struct record_result *result)
 {
 	const struct engine_stats *stats = &result->stats;
-	uint64_t cost_ns = stats->samples * stats->sample_cost_ns;
+	uint64_t cost_ns = record_cost_ns(stats);
 
 	if (stats->run_ns == 0)
 		return;
-	if (cost_ns > 0)
+	if (cost_ns > 0) {
 		(void)fprintf(
-			out, "  overhead   %.2f %% of the target's CPU time (%.1f us a sample)",
-			percent(cost_ns, stats->run_ns - (cost_ns < stats->run_ns ? cost_ns : 0)),
-			(double)stats->sample_cost_ns / 1e3);
-	else
+			out, "  overhead   %.2f %% of the target's CPU time",
+			percent(cost_ns, stats->run_ns - (cost_ns < stats->run_ns ? cost_ns : 0)));
+		print_prices(out, stats);
+	} else {
 		(void)fprintf(out, "  overhead   not measurable in the target");
+	}
 	(void)fprintf(out, "; recorder %.2f s CPU, %.1f MB\n",
 		      (double)result->own_cpu_ns / NS_PER_SEC, (double)result->own_rss_bytes / 1e6);
 }

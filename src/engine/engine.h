@@ -13,8 +13,7 @@
  *	engine_drain()	moves what has gathered into the sink
  *	engine_stop()	no more samples; the last ones have been moved
  *
- * Threads: one thread drives an engine; the sink is called on that thread, from
- * inside these functions only.
+ * Threads: one drives an engine; the sink is called on it, from inside these functions only.
  */
 
 #include <stdbool.h>
@@ -65,6 +64,7 @@ enum engine_unwind {
 struct engine_config {
 	enum engine_mode mode;
 	uint64_t least_away_ns; /* times off a CPU that are shorter are left out */
+	double away_budget;     /* share of the target's time for these; 0: any */
 	bool wakers;            /* with the stacks of those who woke who was off a CPU */
 	bool may_fall_back;     /* to a lesser way, with a notice, when the engine's own fails */
 	const char *why_lesser; /* why it is not a better engine, for the notice; NULL: it is */
@@ -124,6 +124,10 @@ struct engine_stats {
 	bool kernel;                /* as granted */
 	uint64_t sample_cost_ns;    /* what one sample costs the target, measured here */
 	bool away;                  /* times off the CPUs are among the samples */
+	uint64_t away_samples;      /* so many of the samples are */
+	uint64_t away_summed;       /* times off a CPU that are in sums, without a stack each */
+	uint64_t switches;          /* of threads on the machine, that were looked at */
+	uint64_t switch_cost_ns;    /* what looking at them has cost, apart from cost_ns */
 	uint64_t away_short;        /* times off a CPU that were left out as too short */
 	uint64_t away_unkept;       /* times off a CPU that there was no room for */
 	uint64_t ring_bytes;        /* of each ring of perf events; 0: there are none */

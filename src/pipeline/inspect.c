@@ -44,8 +44,11 @@ uint64_t inspection_number(const struct inspection *inspection, const char *key)
 double inspection_overhead_percent(const struct inspection *inspection)
 {
 	uint64_t run_ns = inspection_number(inspection, "target_run_ns");
-	uint64_t cost_ns = inspection_number(inspection, "sample_cost_ns") *
-			   inspection_number(inspection, "samples_taken");
+	uint64_t samples = inspection_number(inspection, "samples_taken");
+	uint64_t away = inspection_number(inspection, "away_samples");
+	uint64_t on_cpu = samples > away ? samples - away : 0;
+	uint64_t cost_ns = inspection_number(inspection, "sample_cost_ns") * on_cpu +
+			   inspection_number(inspection, "switch_cost_ns");
 
 	return run_ns > cost_ns ? 100.0 * (double)cost_ns / (double)(run_ns - cost_ns) : 0;
 }

@@ -137,8 +137,20 @@ void pace_begin(struct pace *pace, const struct pace_config *config, struct engi
 static uint64_t cost_since(const struct engine_stats *now, const struct engine_stats *before)
 {
 	if (before->sample_cost_ns == 0)
-		return (now->samples - before->samples) * now->sample_cost_ns;
+		return (now->samples - now->away_samples - before->samples + before->away_samples) *
+		       now->sample_cost_ns;
 	return now->cost_ns > before->cost_ns ? now->cost_ns - before->cost_ns : 0;
+}
+
+/* Times off the CPUs are recorded at a pace of their own: the recorder's work on them is not for
+ * the rate to answer for. */
+static uint64_t own_since(uint64_t own_ns, const struct engine_stats *now,
+			  const struct engine_stats *before)
+{
+	uint64_t all = now->samples - before->samples;
+	uint64_t away = now->away_samples - before->away_samples;
+
+	return all > 0 ? (uint64_t)((double)own_ns * (double)(all - away) / (double)all) : own_ns;
 }
 
 /* own_ns is the recorder's time before it asked for the figures: measuring is no sampling. */
@@ -153,7 +165,7 @@ static void look_at_cost(struct pace *pace, uint64_t now_ns, uint64_t own_ns,
 				     : wall_ns,
 		.cost_ns = cost_since(stats, &pace->looked),
 		.wall_ns = wall_ns,
-		.own_ns = own_ns - pace->own_ns,
+		.own_ns = own_since(own_ns - pace->own_ns, stats, &pace->looked),
 	};
 
 	(void)budget_look(&pace->budget, &stretch);

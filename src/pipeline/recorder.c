@@ -161,6 +161,7 @@ static int open_engine(struct recorder *recorder, const struct target *target, s
 	struct engine_config sampling = config->sampling;
 
 	sampling.function_offset = function_place_find;
+	sampling.away_budget = config->pace.budget;
 	sampling.paused = pace_begins_paused(&config->pace);
 	recorder->kernel = kernel_addresses_new(); /* without it stacks lack some frames */
 	if (recorder->kernel) {

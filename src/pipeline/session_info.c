@@ -116,6 +116,12 @@ void session_info_end(struct recording_writer *writer, uint64_t end_ns,
 	put_number(writer, "throttled", stats->throttled);
 	put_number(writer, "depth_limit", stats->depth_limit);
 	put_number(writer, "sample_cost_ns", stats->sample_cost_ns);
+	if (stats->away) {
+		put_number(writer, "away_samples", stats->away_samples);
+		put_number(writer, "away_summed", stats->away_summed);
+		put_number(writer, "switches", stats->switches);
+		put_number(writer, "switch_cost_ns", stats->switch_cost_ns);
+	}
 	put_number(writer, "recorder_cpu_ns", result->own_cpu_ns);
 	if (stats->remark[0])
 		recording_writer_info(writer, "note", stats->remark);

@@ -61,6 +61,7 @@ static int open_engine(struct watch *watch, const struct watch_config *config, s
 	struct engine_config sampling = config->sampling;
 
 	sampling.function_offset = function_place_find;
+	sampling.away_budget = config->pace.budget;
 	watch->kernel = kernel_addresses_new(); /* without it stacks lack some frames */
 	if (watch->kernel) {
 		sampling.kernel_address = kernel_addresses_find;

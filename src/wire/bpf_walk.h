@@ -83,6 +83,7 @@ enum bpf_walk_kind {
 	BPF_WALK_HEAP = 9,        /* a block is there, and pcs */
 	BPF_WALK_HEAP_SLICE = 10, /* a block is there, and a slice */
 	BPF_WALK_HEAP_END = 11,   /* of a block */
+	BPF_WALK_AWAY_SUMS = 12,  /* times off a CPU whose stack was not taken */
 };
 
 /* A stack that reaches so far goes on, if more of it can be read. */
@@ -181,14 +182,6 @@ struct bpf_walk_times {
 	char comm[BPF_WALK_COMM_BYTES]; /* of the thread */
 };
 
-#define BPF_WALK_AWAY_DEPTH 640u /* 512 of the user's with all of the kernel's */
-
-struct bpf_walk_away {
-	struct bpf_walk_head head;
-	struct bpf_walk_times times;
-	uint64_t pcs[BPF_WALK_AWAY_DEPTH];
-};
-
 /* Counters of the programs, one set for each CPU. */
 enum bpf_walk_counter {
 	BPF_WALK_COUNT_SAMPLES,
@@ -199,6 +192,7 @@ enum bpf_walk_counter {
 	BPF_WALK_COUNT_NO_TABLE,  /* slices: a module or its table was not known */
 	BPF_WALK_COUNT_AWAY_FULL, /* threads that could not be kept in mind */
 	BPF_WALK_COUNT_SHORT,     /* times off a CPU that were too short to tell */
+	BPF_WALK_COUNT_RUN_NS,    /* that threads ran between times off a CPU */
 	BPF_WALK_COUNTERS,
 };
 

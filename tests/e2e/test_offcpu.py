@@ -319,3 +319,50 @@ def test_json_has_the_states(waits):
     assert report["by"] == "state"
     assert contract.ROW_KEYS - {"module"} <= set(report["rows"][0])
     assert json.dumps(report)
+
+
+@pytest.fixture(scope="module")
+def relay(shared_wick):
+    """Two threads that leave their CPU tens of thousands of times a second."""
+    return shared_wick.record(workload("relay", 1500), "--mode", "offcpu")
+
+
+def switches_of(recording):
+    return recording.truth["relay"]["switches"] + recording.truth["echo"]["switches"]
+
+
+def facts_of(recording):
+    return recording.info()["session"]
+
+
+def test_times_that_come_too_often_for_a_stack_each_are_in_the_sums(relay):
+    truth = [relay.truth[thread] for thread in ("relay", "echo")]
+    expected = sum(thread["wall_ns"] - thread["cpu_ns"] for thread in truth)
+    away_ns = sum(totals(relay.report("--by", "thread")).values())
+    assert away_ns == pytest.approx(expected, rel=TOLERANCE, abs=4 * EDGE_NS / 5)
+    assert "times off a CPU came too often for a stack each" in relay.stderr
+    assert contract.sample_count(relay.info()) < switches_of(relay) / 4
+
+
+def test_callers_of_one_place_are_told_apart(relay):
+    report = relay.report("--comm", "echo")
+    took = {name: contract.total_percent(report, name) for name in ("wait_short", "wait_long")}
+    # What it runs in these functions is not away: less than that it cannot be.
+    least = relay.truth["long_ns"] / (relay.truth["long_ns"] + relay.truth["short_ns"])
+    assert took["wait_long"] / sum(took.values()) > least - 0.05, (took, relay.truth)
+
+
+def test_without_a_budget_each_time_has_its_stack(wick, relay):
+    each = wick.record(workload("relay", 700), "--mode", "offcpu", "--overhead", "off")
+    assert "too often" not in each.stderr
+    assert contract.sample_count(each.info()) + each.info()["lost"] > 0.9 * switches_of(each)
+    costs = [facts["switch_cost_ns"] / facts["switches"] for facts in
+             ({key: float(facts_of(r)[key]) for key in ("switch_cost_ns", "switches")}
+              for r in (relay, each))]
+    assert costs[0] < 0.6 * costs[1], costs
+
+
+def test_switches_do_not_take_the_rate_of_cpu_samples(wick):
+    recording = wick.record(workload("relay", 1500), "--mode", "wall")
+    assert "the rate went down" not in recording.stderr
+    assert re.search(r"overhead .* us for each of \d+ context switches", recording.stderr)

@@ -14,6 +14,7 @@
 #include "engine/perf/state.h"
 #include "proc/cgroup_threads.h"
 #include "proc/process_info.h"
+#include "wire/bpf_away.h"
 
 /* The inode of the first pid namespace, part of the kernel's ABI. */
 #define INITIAL_PID_NAMESPACE 0xeffffffcu

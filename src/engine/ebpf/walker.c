@@ -34,6 +34,7 @@
 #include "track/process_tracker.h"
 #include "unwind/frame.h"
 #include "unwind/table.h"
+#include "wire/bpf_away.h"
 
 #define KERNEL_MAJOR 5
 #define KERNEL_MINOR 17 /* bpf_loop() */
@@ -225,6 +226,11 @@ void walker_set_share(struct walker *walker, double share)
 	walker->programs->bss->left_out = (uint32_t)((1 - share) * BPF_WALK_ALL + 0.5);
 }
 
+void walker_set_away_gap(struct walker *walker, uint64_t gap_ns)
+{
+	walker->programs->bss->away_gap_ns = gap_ns;
+}
+
 void walker_set_ring(struct walker *walker, size_t ring_bytes)
 {
 	walker->programs->bss->ring_bytes = (uint32_t)ring_bytes;
@@ -323,6 +329,7 @@ bool walker_begin_away(struct walker *walker, uint32_t task, const struct bpf_wa
 		.head = {.kind = has_stack ? BPF_WALK_AWAY_SLICE : BPF_WALK_AWAY,
 			 .end = UNWIND_UNREADABLE},
 		.times = *times,
+		.taken = true,
 	};
 	int r;
 
@@ -342,7 +349,7 @@ void walker_each_away(struct walker *walker,
 	uint32_t *previous = NULL;
 
 	while (bpf_map_get_next_key(fd, previous, &key) == 0) {
-		if (bpf_map_lookup_elem(fd, &key, &away) == 0 && away.times.left_ns != 0)
+		if (bpf_map_lookup_elem(fd, &key, &away) == 0)
 			show(self, &away);
 		previous = &key;
 	}
@@ -578,18 +585,32 @@ void walker_sum_counters(int map_fd, uint64_t *counters, uint32_t count)
 	free(values);
 }
 
-void walker_stats(struct walker *walker, struct walker_stats *ret)
+/* How often a program has run, and for how long: both 0 where the kernel does not tell. */
+static void add_runs(const struct bpf_program *program, uint64_t *runs, uint64_t *run_ns)
 {
 	struct bpf_prog_info info = {0};
 	uint32_t size = sizeof(info);
+
+	if (!bpf_program__autoload(program) ||
+	    bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) < 0)
+		return;
+	*runs += info.run_cnt;
+	*run_ns += info.run_time_ns;
+}
+
+void walker_stats(struct walker *walker, struct walker_stats *ret)
+{
+	const struct bpf_program *others[] = {walker->programs->progs.woken,
+					      walker->programs->progs.born,
+					      walker->programs->progs.waking};
+	uint64_t runs = 0;
 
 	*ret = (struct walker_stats){.bytes = store_bytes(&walker->store)};
 	walker_sum_counters(bpf_map__fd(walker->programs->maps.counters), ret->counters,
 			    BPF_WALK_COUNTERS);
 	ret->counters[BPF_WALK_COUNT_AWAY_FULL] += walker->unkept;
-	if (bpf_obj_get_info_by_fd(bpf_program__fd(walker->programs->progs.sample), &info, &size) ==
-	    0) {
-		ret->runs = info.run_cnt;
-		ret->run_ns = info.run_time_ns;
-	}
+	add_runs(walker->programs->progs.sample, &ret->runs, &ret->run_ns);
+	add_runs(walker->programs->progs.switched, &ret->switches, &ret->switch_ns);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		add_runs(others[i], &runs, &ret->switch_ns);
 }

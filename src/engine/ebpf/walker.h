@@ -21,6 +21,7 @@
 
 #include "wire/bpf_walk.h"
 
+struct bpf_walk_away;
 struct error;
 struct heap_probes_config;
 struct process_tracker;
@@ -46,9 +47,11 @@ struct walker_config {
 /* What the programs did. */
 struct walker_stats {
 	uint64_t counters[BPF_WALK_COUNTERS];
-	uint64_t runs;
-	uint64_t run_ns; /* in the kernel, of all; 0: the kernel does not tell */
-	uint64_t bytes;  /* of tables and maps in the kernel */
+	uint64_t runs;      /* of the one that takes samples */
+	uint64_t run_ns;    /* in the kernel, of all of these; 0: the kernel does not tell */
+	uint64_t switches;  /* runs of the one that sees threads leave and get their CPUs */
+	uint64_t switch_ns; /* of these, and of those that see threads being woken */
+	uint64_t bytes;     /* of tables and maps in the kernel */
 };
 
 /* Whether it can work here: 0, or a negative errno and why not. Leaves nothing behind. */
@@ -68,6 +71,12 @@ int walker_set_output(struct walker *walker, int cpu, int event_fd, struct error
 
 /* The share of the samples that are taken from now on; 0: none. */
 void walker_set_share(struct walker *walker, double share);
+
+/*
+ * About how often the stack of a thread is taken at a place that it leaves its CPU from again
+ * and again; other times are told in sums. 0: each time.
+ */
+void walker_set_away_gap(struct walker *walker, uint64_t gap_ns);
 
 /* How large rings are: how much they have room for is known only then. */
 void walker_set_ring(struct walker *walker, size_t ring_bytes);
@@ -94,7 +103,7 @@ int walker_each_sleeper(struct walker *walker,
  */
 bool walker_begin_away(struct walker *walker, uint32_t task, const struct bpf_walk_times *times,
 		       bool has_stack);
-/* Shows the threads that are away. */
+/* Shows the threads that are away (left_ns is not 0), or were and may have sums. */
 void walker_each_away(struct walker *walker,
 		      void (*show)(void *self, const struct bpf_walk_away *away), void *self);
 

@@ -54,6 +54,12 @@ void walker_set_share(struct walker *walker, double share)
 	(void)share;
 }
 
+void walker_set_away_gap(struct walker *walker, uint64_t gap_ns)
+{
+	(void)walker;
+	(void)gap_ns;
+}
+
 void walker_set_ring(struct walker *walker, size_t ring_bytes)
 {
 	(void)walker;

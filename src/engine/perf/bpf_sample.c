@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/id_index.h"
 #include "engine/ebpf/walker.h"
+#include "engine/perf/away_places.h"
 #include "engine/perf/perf_sample.h"
 #include "engine/perf/state.h"
 #include "engine/perf/waker.h"
@@ -18,6 +19,7 @@
 #include "track/record.h"
 #include "track/user_stack.h"
 #include "unwind/walk.h"
+#include "wire/bpf_away.h"
 #include "wire/bpf_walk.h"
 
 _Static_assert(BPF_WALK_KERNEL_DEPTH + BPF_WALK_DEPTH + 4 <= MAX_CHAIN, "fits with its marks");
@@ -249,7 +251,8 @@ bool bpf_sample_is_away(const struct sample_record *sample)
 	uint8_t kind = sample->raw_bytes > 0 ? sample->raw[0] : 0;
 
 	_Static_assert(offsetof(struct bpf_walk_head, kind) == 0, "is the first byte");
-	return kind == BPF_WALK_AWAY || kind == BPF_WALK_AWAY_SLICE || kind == BPF_WALK_LEAVING;
+	return kind == BPF_WALK_AWAY || kind == BPF_WALK_AWAY_SLICE || kind == BPF_WALK_LEAVING ||
+	       kind == BPF_WALK_AWAY_SUMS;
 }
 
 /* The label set of a reason; 0, none, when it cannot be had. */
@@ -306,10 +309,68 @@ struct away_stacks {
 	uint32_t woken; /* ID_NONE: nobody knows by whom */
 };
 
-/* Two samples: it slept, then waited for a CPU; one that was preempted only waited. */
-static int put_away(struct perf_engine *engine, struct sample_row *row,
-		    const struct away_stacks *stacks, const struct bpf_walk_times *times,
+/* What a thread did off its CPU at a place: once, as often as the sums say, or both. */
+struct away_part {
+	enum perf_away_label label;
+	uint32_t stack; /* of the one time; ID_NONE: it was not taken */
+	uint64_t time_ns;
+	uint64_t once_ns;
+	uint64_t summed_ns;
+};
+
+/* The stack of nobody knows where. */
+static uint32_t unknown_stack(struct perf_engine *engine, struct tracked_process *process,
+			      uint64_t time_ns)
+{
+	struct bpf_walk_head head = {.kind = BPF_WALK_AWAY, .end = UNWIND_UNREADABLE};
+	struct sample_record sample = {
+		.raw = (const uint8_t *)&head, .raw_bytes = sizeof(head), .time_ns = time_ns};
+
+	return bpf_sample_chain(engine, &head, &sample) ? perf_stack_of(engine, process, &sample)
+							: ID_NONE;
+}
+
+/* Puts the rows of a part: sums are shared by the stacks of the place. */
+static int put_part(struct perf_engine *engine, struct sample_row *row,
+		    const struct away_part *part, struct away_share *shares, size_t count,
 		    struct error *err)
+{
+	uint64_t once_ns = part->once_ns;
+	int r = 0;
+
+	row->labels = labels_of(engine, part->label);
+	row->time_ns = part->time_ns;
+	for (size_t i = 0; i < count && r == 0; i++) {
+		row->stack = shares[i].stack;
+		row->weight = shares[i].ns;
+		if (shares[i].stack == part->stack) {
+			row->weight += once_ns;
+			once_ns = 0;
+		}
+		r = perf_put_sample(engine, row, err);
+		engine->stats.away_samples++;
+	}
+	row->stack = part->stack;
+	row->weight = once_ns;
+	if (r < 0 || once_ns == 0)
+		return r;
+	engine->stats.away_samples++;
+	return perf_put_sample(engine, row, err);
+}
+
+static bool are_times_good(const struct bpf_walk_times *times)
+{
+	return times->left_ns == 0 ||
+	       (times->back_ns >= times->left_ns && times->back_ns >= times->woken_ns);
+}
+
+/*
+ * It slept, then waited for a CPU; one that was preempted only waited. Where no stack was taken
+ * of the one time, the place has those of others.
+ */
+static int put_away(struct perf_engine *engine, struct tracked_process *process,
+		    struct sample_row *row, const struct away_stacks *stacks,
+		    const struct bpf_walk_away *away, struct error *err)
 {
 	static const enum perf_away_label reasons[] = {
 		[BPF_WALK_SLEEPING] = PERF_AWAY_SLEEPING,
@@ -317,24 +378,51 @@ static int put_away(struct perf_engine *engine, struct sample_row *row,
 		[BPF_WALK_PREEMPTED] = PERF_AWAY_PREEMPTED,
 		[BPF_WALK_ENDED] = PERF_AWAY_SLEEPING,
 	};
+	const struct bpf_walk_times *times = &away->times;
+	bool is_taken = away->head.kind != BPF_WALK_AWAY_SUMS;
 	uint64_t woken_ns = times->woken_ns > times->left_ns ? times->woken_ns : times->back_ns;
+	/* Who slept from the start, or is new, has no place in its program. */
+	uint32_t state = is_taken ? times->state : away->sums.state;
+	struct away_place *place = away_places_find(engine->places, times->tid, &away->sums);
+	struct away_time once = {.slept_stack =
+					 stacks->woken != ID_NONE ? stacks->woken : stacks->alone,
+				 .waited_stack = stacks->alone};
+	struct away_share shares[AWAY_STACKS];
+	struct away_part slept, waited;
+	size_t count;
 	int r;
 
-	if (times->state >= ARRAY_SIZE(reasons) || times->back_ns < woken_ns ||
-	    times->back_ns < times->left_ns)
+	if (state >= ARRAY_SIZE(reasons) || !are_times_good(times))
 		return perf_lose_sample(engine, row->time_ns);
-	row->labels = labels_of(engine, reasons[times->state]);
-	row->stack = stacks->woken != ID_NONE ? stacks->woken : stacks->alone;
-	row->time_ns = times->left_ns;
-	row->weight = perf_rate_active_ns(&engine->rate, times->left_ns, woken_ns);
-	r = row->weight > 0 ? perf_put_sample(engine, row, err) : 0;
-	if (r < 0 || woken_ns == times->back_ns)
+	if (times->left_ns != 0) {
+		once.slept_ns = perf_rate_active_ns(&engine->rate, times->left_ns, woken_ns);
+		once.waited_ns = perf_rate_active_ns(&engine->rate, woken_ns, times->back_ns);
+		row->time_ns = times->left_ns;
+	}
+	engine->stats.away_summed += away->sums.count + (!is_taken && times->left_ns != 0);
+	/* Only what was taken at random stands for others. */
+	if (is_taken && (!away->sums.forced || place->count == 0))
+		away_place_add(place, &once);
+	else if (place->count == 0)
+		once.slept_stack = once.waited_stack = unknown_stack(engine, process, row->time_ns);
+	slept = (struct away_part){reasons[state], once.slept_stack, row->time_ns, once.slept_ns,
+				   away->sums.slept_ns};
+	waited = (struct away_part){PERF_AWAY_WAITING, once.waited_stack,
+				    times->left_ns != 0 ? woken_ns : row->time_ns, once.waited_ns,
+				    away->sums.waited_ns};
+	if (!is_taken) {
+		slept.summed_ns += slept.once_ns;
+		waited.summed_ns += waited.once_ns;
+		slept.once_ns = waited.once_ns = 0;
+		if (place->count == 0)
+			away_place_add(place, &once);
+	}
+	count = away_place_share_slept(place, slept.summed_ns, shares);
+	r = put_part(engine, row, &slept, shares, count, err);
+	if (r < 0)
 		return r;
-	row->labels = labels_of(engine, PERF_AWAY_WAITING);
-	row->stack = stacks->alone;
-	row->time_ns = woken_ns;
-	row->weight = perf_rate_active_ns(&engine->rate, woken_ns, times->back_ns);
-	return row->weight > 0 ? perf_put_sample(engine, row, err) : 0;
+	count = away_place_share_waited(place, waited.summed_ns, shares);
+	return put_part(engine, row, &waited, shares, count, err);
 }
 
 /* The stacks of a thread that was away, from the slice that came when it left. */
@@ -353,6 +441,9 @@ static void stacks_of_leaver(struct perf_engine *engine, uint32_t tid, struct aw
 	free(leaver.frames);
 }
 
+/* How far the stack of a record is behind where others have it. */
+#define STACK_BEHIND ((uint32_t)(BPF_WALK_AWAY_BYTES - sizeof(struct bpf_walk_head)))
+
 /* The same from its record: the stack follows the times, as it follows the head elsewhere. */
 static void stacks_of_record(struct perf_engine *engine, struct tracked_process *process,
 			     const struct sample_record *sample, const struct bpf_walk_away *away,
@@ -362,8 +453,8 @@ static void stacks_of_record(struct perf_engine *engine, struct tracked_process 
 	const struct frame *frames;
 	size_t count;
 
-	stack.raw += sizeof(struct bpf_walk_times);
-	stack.raw_bytes -= (uint32_t)sizeof(struct bpf_walk_times);
+	stack.raw += STACK_BEHIND;
+	stack.raw_bytes -= STACK_BEHIND;
 	if (!bpf_sample_chain(engine, &away->head, &stack))
 		return;
 	ret->alone = perf_stack_of(engine, process, &stack);
@@ -385,21 +476,22 @@ int bpf_sample_away(struct perf_engine *engine, struct sample_record *sample, st
 		(void)bpf_sample_keep_leaver(engine, sample);
 		return 0;
 	}
-	if (sample->raw_bytes < offsetof(struct bpf_walk_away, pcs))
+	if (sample->raw_bytes < BPF_WALK_AWAY_BYTES)
 		return perf_lose_sample(engine, sample->time_ns);
-	memcpy(&away, sample->raw, offsetof(struct bpf_walk_away, pcs));
+	memcpy(&away.head, sample->raw, BPF_WALK_AWAY_BYTES);
 	away.times.comm[BPF_WALK_COMM_BYTES - 1] = '\0';
 	process_tracker_suggest(engine->tracker, (pid_t)away.times.tgid, (pid_t)away.times.tid,
 				away.times.comm);
 	if (process_tracker_sample(engine->tracker, (pid_t)away.times.tgid, (pid_t)away.times.tid,
 				   &process, &row.thread) < 0)
 		return perf_lose_sample(engine, sample->time_ns);
-	sample->time_ns = away.times.left_ns; /* what was mapped then */
+	if (away.times.left_ns != 0)
+		sample->time_ns = away.times.left_ns; /* what was mapped then */
 	if (away.head.kind == BPF_WALK_AWAY_SLICE)
 		stacks_of_leaver(engine, away.times.tid, &stacks);
-	else
+	else if (away.head.kind == BPF_WALK_AWAY)
 		stacks_of_record(engine, process, sample, &away, &stacks);
-	return put_away(engine, &row, &stacks, &away.times, err);
+	return put_away(engine, process, &row, &stacks, &away, err);
 }
 
 struct still_away {
@@ -413,12 +505,32 @@ static void show_still_away(void *self, const struct bpf_walk_away *away)
 {
 	struct still_away *still = self;
 	struct bpf_walk_away copy = *away;
-	struct sample_record sample = {.raw = (const uint8_t *)&copy, .raw_bytes = sizeof(copy)};
+	struct sample_record sample = {.raw = (const uint8_t *)&copy.head,
+				       .raw_bytes =
+					       sizeof(copy) - offsetof(struct bpf_walk_away, head)};
+	uint32_t place = away->place % BPF_WALK_PLACES;
 
 	copy.times.back_ns = still->now_ns;
-	if (still->result == 0 && copy.times.left_ns < still->now_ns &&
-	    still->now_ns - copy.times.left_ns >= still->engine->least_away_ns)
-		still->result = bpf_sample_away(still->engine, &sample, still->err);
+	if (!away->taken)
+		copy.head.kind = BPF_WALK_AWAY_SUMS;
+	if (copy.times.left_ns != 0 && copy.times.left_ns < still->now_ns &&
+	    still->now_ns - copy.times.left_ns >= still->engine->least_away_ns) {
+		copy.sums = away->places[place].sums;
+		copy.sums.state =
+			away->times.state; /* one that slept from the start has no place */
+		if (still->result == 0)
+			still->result = bpf_sample_away(still->engine, &sample, still->err);
+	} else {
+		place = BPF_WALK_PLACES; /* its sums are not put yet */
+	}
+	copy.head.kind = BPF_WALK_AWAY_SUMS;
+	copy.times.left_ns = 0;
+	for (uint32_t i = 0; i < BPF_WALK_PLACES && still->result == 0; i++) {
+		copy.sums = away->places[i].sums;
+		sample.time_ns = still->now_ns;
+		if (i != place && copy.sums.count > 0)
+			still->result = bpf_sample_away(still->engine, &sample, still->err);
+	}
 }
 
 int bpf_sample_still_away(struct perf_engine *engine, uint64_t now_ns, struct error *err)

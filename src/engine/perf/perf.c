@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "engine/ebpf/walker.h"
 #include "engine/engine.h"
+#include "engine/perf/away_places.h"
 #include "engine/perf/cost.h"
 #include "engine/perf/perf_away.h"
 #include "engine/perf/perf_probe.h"
@@ -121,6 +122,7 @@ static int trim(struct perf_engine *engine, struct error *err)
 	if (r <= 0)
 		return r;
 	stack_cache_clear(engine->cache);
+	away_places_clear(engine->places);
 	for (size_t i = 0; i < engine->rings.count; i++)
 		engine->rings.items[i].row_tid = 0;
 	return 0;
@@ -136,6 +138,8 @@ int perf_engine_drain(void *self, struct error *err)
 	if (engine->walker) {
 		walker_drained(engine->walker);
 		tell_news(engine);
+		if (engine->away)
+			perf_away_look(engine, clock_monotonic_ns());
 	}
 	return r < 0 ? r : trim(engine, err);
 }
@@ -215,11 +219,13 @@ int perf_engine_stop(void *self, struct error *err)
  */
 static uint64_t sample_cost_ns(struct perf_engine *engine, bool final)
 {
-	if (engine->sample_cost_ns > 0 || engine->stats.samples == 0 ||
+	uint64_t on_cpu = engine->stats.samples - engine->stats.away_samples;
+
+	if (engine->sample_cost_ns > 0 || on_cpu == 0 ||
 	    (!final && clock_monotonic_ns() - engine->begun_ns < COST_AFTER_NS))
 		return engine->sample_cost_ns;
-	engine->sample_cost_ns = perf_sample_cost_ns(&engine->grant.attr,
-						     engine->copied_bytes / engine->stats.samples);
+	engine->sample_cost_ns =
+		perf_sample_cost_ns(&engine->grant.attr, engine->copied_bytes / on_cpu);
 	if (!final)
 		engine->begun_ns = clock_monotonic_ns(); /* not each time, where it is in vain */
 	return engine->sample_cost_ns;
@@ -228,15 +234,14 @@ static uint64_t sample_cost_ns(struct perf_engine *engine, bool final)
 /* What programs have cost, and the ticks that they ran at, also those without a sample. */
 static uint64_t walker_cost_ns(const struct perf_engine *engine, const struct walker_stats *walker)
 {
-	uint64_t ticks = engine->away ? engine->stats.samples : walker->runs;
-
-	return walker->run_ns > 0 ? walker->run_ns + ticks * engine->sample_cost_ns : 0;
+	return walker->run_ns > 0 ? walker->run_ns + walker->runs * engine->sample_cost_ns : 0;
 }
 
 void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 {
 	struct perf_engine *engine = self;
 	struct walker_stats walker = {0};
+	uint64_t on_cpu;
 
 	*ret = engine->stats;
 	ret->ring_fill = engine->ring_fill;
@@ -263,13 +268,18 @@ void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 		ret->kernel_bytes = walker.bytes;
 		ret->away_short = walker.counters[BPF_WALK_COUNT_SHORT];
 		ret->away_unkept = walker.counters[BPF_WALK_COUNT_AWAY_FULL];
+		ret->switches = walker.switches;
+		if (!engine->clock)
+			ret->run_ns = walker.counters[BPF_WALK_COUNT_RUN_NS];
+		ret->switch_cost_ns = walker.switch_ns;
 	}
 	if (final)
 		perf_release(engine); /* its buffers count against what measuring needs */
-	ret->cost_ns = sample_cost_ns(engine, final) * engine->stats.samples;
+	on_cpu = engine->stats.samples - engine->stats.away_samples;
+	ret->cost_ns = sample_cost_ns(engine, final) * on_cpu;
 	if (engine->walker)
 		ret->cost_ns = walker_cost_ns(engine, &walker);
-	ret->sample_cost_ns = engine->stats.samples ? ret->cost_ns / engine->stats.samples : 0;
+	ret->sample_cost_ns = on_cpu ? ret->cost_ns / on_cpu : 0;
 	if (final && engine->walker && walker.runs > 0)
 		log_debug("eBPF: %llu runs of %llu ns, %llu slices (%llu for want of a space, %llu "
 			  "of a table), %llu KiB of tables",

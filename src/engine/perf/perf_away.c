@@ -4,15 +4,63 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "engine/ebpf/walker.h"
 #include "engine/engine.h"
+#include "engine/perf/away_places.h"
 #include "engine/perf/bpf_sample.h"
 #include "engine/perf/perf_sample.h"
 #include "engine/perf/sleepers.h"
 #include "engine/perf/state.h"
 #include "engine/perf/waker.h"
 #include "model/sink.h"
+
+#define LOOK_NS (250 * NS_PER_MS)
+/* What threads must have run before a share of it says anything. */
+#define RUN_LEAST_NS (20 * NS_PER_MS)
+/* The gap begins with the least. */
+#define GAP_LEAST_NS (1 * NS_PER_MS)
+#define GAP_MOST_NS (64 * NS_PER_MS)
+/* Below that part of the budget stacks are taken more often again. */
+#define TOO_LITTLE 0.4
+
+uint64_t perf_away_pace_look(struct perf_away_pace *pace, uint64_t cost_ns, uint64_t run_ns)
+{
+	double share;
+
+	if (run_ns - pace->run_ns < RUN_LEAST_NS)
+		return pace->gap_ns;
+	share = (double)(cost_ns - pace->cost_ns) / (double)(run_ns - pace->run_ns);
+	pace->cost_ns = cost_ns;
+	pace->run_ns = run_ns;
+	if (share > pace->budget && pace->gap_ns < GAP_MOST_NS)
+		pace->gap_ns *= 2;
+	else if (share < pace->budget * TOO_LITTLE && pace->gap_ns > GAP_LEAST_NS)
+		pace->gap_ns /= 2;
+	return pace->gap_ns;
+}
+
+void perf_away_apply(struct perf_engine *engine)
+{
+	const struct perf_away_pace *pace = &engine->away_pace;
+
+	walker_set_away_gap(engine->walker,
+			    pace->budget > 0 && engine->rate.hz > 0 ? pace->gap_ns : 0);
+}
+
+void perf_away_look(struct perf_engine *engine, uint64_t now_ns)
+{
+	struct perf_away_pace *pace = &engine->away_pace;
+	struct walker_stats stats;
+
+	if (pace->budget <= 0 || now_ns - pace->look_ns < LOOK_NS)
+		return;
+	pace->look_ns = now_ns;
+	walker_stats(engine->walker, &stats);
+	(void)perf_away_pace_look(pace, stats.switch_ns, stats.counters[BPF_WALK_COUNT_RUN_NS]);
+	perf_away_apply(engine);
+}
 
 /* Where the kernel's functions lie that stacks of threads off their CPUs end in. */
 static int find_functions(struct perf_engine *engine, const struct engine_config *config,
@@ -35,6 +83,12 @@ int perf_away_arm(struct perf_engine *engine, const struct engine_config *config
 
 	if (r < 0)
 		return r;
+	engine->places = away_places_new();
+	if (!engine->places)
+		return error_set(err, -ENOMEM, "out of memory");
+	engine->away_pace =
+		(struct perf_away_pace){.budget = config->away_budget, .gap_ns = GAP_LEAST_NS};
+	perf_away_apply(engine);
 	if (engine->clock && engine->sink->ops->labels)
 		r = engine->sink->ops->labels(engine->sink->self, &label, 1,
 					      &engine->on_cpu_labels);

@@ -3,7 +3,9 @@
 #define WICK_ENGINE_PERF_PERF_AWAY_H
 
 /*
- * perf_away: begins and ends the watching of threads that are off their CPUs.
+ * perf_away: begins and ends the watching of threads that are off their CPUs, and keeps
+ * what that costs below a share of the time that they run: see bpf/offcpu.h for what is left
+ * out then. Samples of time on the CPUs have a budget of their own.
  */
 
 #include <stdint.h>
@@ -12,6 +14,23 @@ struct engine_config;
 struct error;
 struct perf_engine;
 struct target;
+
+struct perf_away_pace {
+	double budget;   /* 0: every stack is taken */
+	uint64_t gap_ns; /* between stacks of a thread at one place, about */
+	/* When that was looked at, and the figures then: */
+	uint64_t look_ns;
+	uint64_t cost_ns;
+	uint64_t run_ns;
+};
+
+/* Looks at a stretch: cost and the time that threads ran, in all. Returns the gap from now on. */
+uint64_t perf_away_pace_look(struct perf_away_pace *pace, uint64_t cost_ns, uint64_t run_ns);
+
+/* To be called often. */
+void perf_away_look(struct perf_engine *engine, uint64_t now_ns);
+/* Sets the gap that is right now: in a pause every stack is taken, so that times can be cut. */
+void perf_away_apply(struct perf_engine *engine);
 
 /* A command is watched from its exec on, so this comes before; all others at the start. */
 int perf_away_arm(struct perf_engine *engine, const struct engine_config *config,

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/ebpf/walker.h"
+#include "engine/perf/perf_away.h"
 #include "engine/perf/state.h"
 #include "proc/process_info.h"
 #include "track/process_tracker.h"
@@ -318,5 +319,7 @@ int perf_engine_set_rate(void *self, uint32_t hz, struct error *err)
 		return error_set(err, -ENOMEM, "out of memory");
 	rate->hz_before = rate->hz;
 	rate->hz = hz;
+	if (engine->away)
+		perf_away_apply(engine);
 	return 0;
 }

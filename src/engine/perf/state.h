@@ -22,6 +22,7 @@
 #include "engine/perf/long_stack.h"
 #include "engine/perf/machine_time.h"
 #include "engine/perf/overwrite_ring.h"
+#include "engine/perf/perf_away.h"
 #include "engine/perf/perf_rate.h"
 #include "engine/perf/perf_sample.h"
 #include "engine/perf/probe_event.h"
@@ -32,6 +33,7 @@
 struct error;
 struct process_tracker;
 struct sink;
+struct away_places;
 struct stack_cache;
 struct wakers;
 struct walker;
@@ -103,6 +105,8 @@ struct perf_engine {
 	struct kept_stacks leavers;             /* whose stacks came before the records */
 	char *cgroup;                           /* whose threads are looked at; NULL: none */
 	struct wakers *wakers;                  /* NULL: nobody asked for them */
+	struct away_places *places;             /* NULL: threads off their CPUs are not watched */
+	struct perf_away_pace away_pace;        /* how often stacks of these are taken */
 	bool away;                              /* threads off their CPUs, too or alone */
 	bool machine;
 	bool by_cpu;  /* events are those of CPUs, not of threads */

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_ENGINE_PERF_AWAY_PLACES_H
+#define WICK_ENGINE_PERF_AWAY_PLACES_H
+
+/*
+ * away_places: which stacks were seen at the places that threads leave their CPUs from.
+ *
+ * Where a thread leaves its CPU very often, its stack is taken some of the times only, at
+ * random; of the others the sums are known, see bpf/offcpu.h. Such a sum is shared by the
+ * stacks that were taken at the place of late, as their own times are to each other. Nearly
+ * always that is one stack. A long time and a short one have the same chance to be taken, so
+ * that the shares come out right when many are added up, and their sum is exact always.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define AWAY_STACKS 8u /* that are kept of a place */
+
+struct away_places;
+struct bpf_walk_sums;
+
+/* A time off a CPU: asleep, then waiting for the CPU; and the stack of either. */
+struct away_time {
+	uint32_t slept_stack;
+	uint32_t waited_stack;
+	uint64_t slept_ns;
+	uint64_t waited_ns;
+};
+
+struct away_share {
+	uint32_t stack;
+	uint64_t ns;
+};
+
+struct away_place {
+	uint32_t tid;
+	uint32_t state;
+	uint64_t pc;
+	uint64_t sp;
+	uint64_t calls;
+	uint32_t count;                       /* of stacks */
+	struct away_time stacks[AWAY_STACKS]; /* with the sums of their times, which fade */
+};
+
+/* NULL without memory. */
+struct away_places *away_places_new(void);
+void away_places_free(struct away_places *places); /* NULL is fine */
+
+/* Forgets all: stacks have other numbers from now on. NULL is fine. */
+void away_places_clear(struct away_places *places);
+
+/* The place of a thread; one that is new, or was forgotten for another, has no stacks. */
+struct away_place *away_places_find(struct away_places *places, uint32_t tid,
+				    const struct bpf_walk_sums *sums);
+
+/* The stack of a time was taken. */
+void away_place_add(struct away_place *place, const struct away_time *time);
+
+/*
+ * Shares a time between the stacks of a place, those of sleeping or those of waiting. Returns
+ * how many have a part of it; 0: none is known.
+ */
+size_t away_place_share_slept(const struct away_place *place, uint64_t ns,
+			      struct away_share shares[AWAY_STACKS]);
+size_t away_place_share_waited(const struct away_place *place, uint64_t ns,
+			       struct away_share shares[AWAY_STACKS]);
+
+#endif
