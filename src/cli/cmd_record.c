@@ -14,6 +14,7 @@
 #include "base/outfile.h"
 #include "base/scope.h"
 #include "base/vec.h"
+#include "cli/attach_options.h"
 #include "cli/command.h"
 #include "cli/debuginfod.h"
 #include "cli/default_name.h"
@@ -61,7 +62,7 @@ struct record_options {
 	bool children;
 	bool arguments;
 	bool all;
-	struct option_numbers pids;
+	struct attach_options attach;
 	struct option_numbers tids;
 	const char *flame;
 	bool source;
@@ -73,7 +74,7 @@ struct recording {
 	const struct command_context *context;
 	const struct record_options *options;
 	struct record_config config;
-	VEC(pid_t) ids;
+	struct pid_list ids;
 	char *output;
 	char *written; /* the file that the last seconds went to last; NULL: none yet */
 	char *title;
@@ -99,15 +100,18 @@ static const char *heap_conflict(const struct record_options *options, bool atta
 static const char *conflict(const struct command_context *context,
 			    const struct record_options *options, int argc)
 {
-	int targets = (options->pids.count > 0) + (options->tids.count > 0) + options->all +
+	int targets = attach_is_asked(&options->attach) + (options->tids.count > 0) + options->all +
 		      (options->cgroup != NULL);
 
 	if (targets == 0 && argc == 0)
-		return "nothing to record: give a program, -p PID, -t TID, -a or --cgroup";
+		return "nothing to record: give a program, -p PID, --name NAME, -t TID, -a or "
+		       "--cgroup";
 	if (targets > 1)
-		return "-p, -t, -a and --cgroup exclude each other";
-	if ((options->pids.count > 0 || options->tids.count > 0) && argc > 0)
-		return "either attach with -p or -t, or give a program to run";
+		return "-p (or --name), -t, -a and --cgroup exclude each other";
+	if ((attach_is_asked(&options->attach) || options->tids.count > 0) && argc > 0)
+		return "either attach with -p, --name or -t, or give a program to run";
+	if (attach_conflict(context, &options->attach))
+		return attach_conflict(context, &options->attach);
 	if (options->mode != ENGINE_MODE_CPU && strcmp(options->event, DEFAULT_EVENT) != 0)
 		return "--mode wall and offcpu look at time: leave out -e";
 	if (options->least_away_ns > 0 && options->mode == ENGINE_MODE_CPU &&
@@ -129,17 +133,22 @@ static const char *conflict(const struct command_context *context,
 	return NULL;
 }
 
-static int set_ids(struct recording *recording, const struct option_numbers *numbers,
-		   enum target_kind kind)
+/* The processes or threads to attach to. */
+static int set_ids(struct recording *recording, struct error *err)
 {
-	size_t i;
+	const struct record_options *options = recording->options;
+	struct target *target = &recording->config.target;
+	int r = attach_find(recording->context, &options->attach, options->children,
+			    &recording->ids, err);
 
-	for (i = 0; i < numbers->count; i++)
-		if (vec_push(&recording->ids, (pid_t)numbers->items[i]) < 0)
-			return -ENOMEM;
-	recording->config.target.kind = kind;
-	recording->config.target.ids = recording->ids.items;
-	recording->config.target.count = recording->ids.count;
+	for (size_t i = 0; i < options->tids.count && r == 0; i++)
+		if (vec_push(&recording->ids, (pid_t)options->tids.items[i]) < 0)
+			r = error_set(err, -ENOMEM, "out of memory");
+	if (r < 0 || recording->ids.count == 0)
+		return r;
+	target->kind = options->tids.count > 0 ? TARGET_THREADS : TARGET_PROCESSES;
+	target->ids = recording->ids.items;
+	target->count = recording->ids.count;
 	return 0;
 }
 
@@ -171,7 +180,7 @@ static int name_recording(struct recording *recording, int argc, char **argv)
 		(void)process_info_read(recording->ids.items[0], &info, NULL);
 		name = info.comm;
 		n = asprintf(&recording->title, "%s (%s %d%s)", info.comm,
-			     options->pids.count > 0 ? "process" : "thread",
+			     options->tids.count == 0 ? "process" : "thread",
 			     (int)recording->ids.items[0], recording->ids.count > 1 ? ", …" : "");
 	}
 	if (n < 0) {
@@ -300,8 +309,8 @@ static const struct engine_ops *choose_engine(struct recording *recording, const
 					      struct error *err)
 {
 	const struct record_options *options = recording->options;
-	bool attached = options->pids.count > 0 || options->tids.count > 0 || options->all ||
-			options->cgroup;
+	bool attached = attach_is_asked(&options->attach) || options->tids.count > 0 ||
+			options->all || options->cgroup;
 	struct target target = {.kind = attached ? TARGET_PROCESSES : TARGET_COMMAND,
 				.program = program};
 	const char *name = options->heap ? HEAP_ENGINE : options->engine;
@@ -383,9 +392,9 @@ static int prepare(struct recording *recording, int argc, char **argv, struct er
 		if (!rate_given)
 			config->sampling.frequency_hz = RATE_MACHINE_HZ;
 	}
-	if ((options->pids.count > 0 && set_ids(recording, &options->pids, TARGET_PROCESSES) < 0) ||
-	    (options->tids.count > 0 && set_ids(recording, &options->tids, TARGET_THREADS) < 0) ||
-	    name_recording(recording, argc, argv) < 0)
+	if (set_ids(recording, err) < 0)
+		return err->code;
+	if (name_recording(recording, argc, argv) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	config->output = recording->output;
 	config->title = recording->title;
@@ -482,9 +491,7 @@ static const struct option_spec table[] = {
 	 .offer = OPTION_OFFER_FILE,
 	 .help = "where to write; - is standard output, what the program prints then goes "
 		 "to standard error (default: wick-DATE-TIME-NAME.wick)"},
-	{"pid", 'p', OPTION_NUMBERS(struct record_options, pids), .argument = "PID[,PID...]",
-	 .min = 1, .max = INT32_MAX, .offer = OPTION_OFFER_PID,
-	 .help = "attach to these processes and all their threads"},
+	{OPTION_GROUP(struct record_options, attach, attach_option_table)},
 	{"tid", 't', OPTION_NUMBERS(struct record_options, tids), .argument = "TID[,TID...]",
 	 .min = 1, .max = INT32_MAX, .help = "attach to these threads alone"},
 	{"all", 'a', OPTION_FLAG(struct record_options, all),
@@ -553,7 +560,8 @@ static const struct option_spec table[] = {
 const struct command command_record = {
 	.name = "record",
 	.summary = "sample a program, running processes or the whole machine",
-	.synopsis = "[OPTIONS] [--] PROGRAM [ARGUMENTS]\n[OPTIONS] -p PID[,PID...]\n"
+	.synopsis = "[OPTIONS] [--] PROGRAM [ARGUMENTS]\n[OPTIONS] -p PID[,PID...]\n[OPTIONS] "
+		    "--name NAME\n"
 		    "[OPTIONS] -t TID[,TID...]\n[OPTIONS] -a [[--] PROGRAM [ARGUMENTS]]\n"
 		    "[OPTIONS] --cgroup PATH [[--] PROGRAM [ARGUMENTS]]",
 	.description =
@@ -586,6 +594,8 @@ const struct command command_record = {
 			{"wick record -o app.wick --flame app.svg -- ./app",
 			 "with the flame graph at once"},
 			{"wick record -p 1234 -d 10", "ten seconds of a running process"},
+			{"sudo wick record --name nginx --tree -d 10",
+			 "all processes of a server, with those that they have started"},
 			{"sudo wick record -a -d 30", "half a minute of the whole machine"},
 			{"sudo wick record --mode wall --waker -o app.wick -p 1234 -d 10",
 			 "running and waiting, and who ends the waits; see: wick report --by "

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/vec.h"
+#include "cli/attach_options.h"
 #include "cli/command.h"
 #include "cli/look.h"
 #include "cli/top_terminal.h"
@@ -45,7 +46,7 @@ struct top_options {
 	bool kernel;
 	bool children;
 	bool all;
-	struct option_numbers pids;
+	struct attach_options attach;
 	struct option_numbers tids;
 	const char *cgroup;
 	uint64_t window_ns;
@@ -60,7 +61,7 @@ struct top_options {
 struct top {
 	const struct command_context *context;
 	const struct top_options *options;
-	VEC(pid_t) ids;
+	struct pid_list ids;
 	struct load_options load;
 	char title[256];
 	const char *program;         /* that was started; NULL: none was */
@@ -83,18 +84,22 @@ struct top {
 };
 
 /* What is wrong with the combination of options, NULL when nothing is. */
-static const char *conflict(const struct top_options *options, int argc)
+static const char *conflict(const struct command_context *context,
+			    const struct top_options *options, int argc)
 {
-	int targets = (options->pids.count > 0) + (options->tids.count > 0) + options->all +
+	int targets = attach_is_asked(&options->attach) + (options->tids.count > 0) + options->all +
 		      (options->cgroup != NULL);
 
 	if (targets > 1)
-		return "-p, -t, -a and --cgroup exclude each other";
+		return "-p (or --name), -t, -a and --cgroup exclude each other";
+	if (attach_conflict(context, &options->attach))
+		return attach_conflict(context, &options->attach);
 	if (targets > 0 && argc > 0)
-		return "either watch what runs with -p, -t, -a or --cgroup, or give a program to "
-		       "run";
+		return "either watch what runs with -p, --name, -t, -a or --cgroup, or give a "
+		       "program to run";
 	if (targets == 0 && argc == 0)
-		return "nothing to watch: give a program, -p PID, -t TID, -a or --cgroup";
+		return "nothing to watch: give a program, -p PID, --name NAME, -t TID, -a or "
+		       "--cgroup";
 	if (options->format == TOP_FORMAT_JSON && options->count == 0 && !options->once)
 		return "--format json is for what is printed: give --once or --count N";
 	return NULL;
@@ -191,7 +196,7 @@ static enum target_kind kind_of_target(const struct top_options *options)
 		return TARGET_CGROUP;
 	if (options->tids.count > 0)
 		return TARGET_THREADS;
-	return options->pids.count > 0 ? TARGET_PROCESSES : TARGET_COMMAND;
+	return attach_is_asked(&options->attach) ? TARGET_PROCESSES : TARGET_COMMAND;
 }
 
 static int open_watch(struct top *top, int argc, char **argv, int *ret_exec, struct error *err)
@@ -504,7 +509,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 {
 	struct top_options *options = values;
 	struct top top = {.context = context, .options = options};
-	const char *wrong = conflict(options, argc);
+	const char *wrong = conflict(context, options, argc);
 	struct error err = {0};
 	int exec_code = 0;
 	int r = 0;
@@ -523,13 +528,11 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		return command_failed(context, &err);
 	top.state.pane = options->pane;
 	top.state.sort = options->sort;
-	for (size_t i = 0; i < options->pids.count && r == 0; i++)
-		r = vec_push(&top.ids, (pid_t)options->pids.items[i]);
+	r = attach_find(context, &options->attach, options->children, &top.ids, &err);
 	for (size_t i = 0; i < options->tids.count && r == 0; i++)
-		r = vec_push(&top.ids, (pid_t)options->tids.items[i]);
-	if (r < 0) {
-		(void)error_set(&err, r, "out of memory");
-	} else {
+		if (vec_push(&top.ids, (pid_t)options->tids.items[i]) < 0)
+			r = error_set(&err, -ENOMEM, "out of memory");
+	if (r == 0) {
 		name_target(&top, argc, argv);
 		r = watch_target(&top, argc, argv, &exec_code, &err);
 	}
@@ -541,8 +544,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 }
 
 static const struct option_spec table[] = {
-	{"pid", 'p', OPTION_NUMBERS(struct top_options, pids), .argument = "PID[,PID...]", .min = 1,
-	 .max = INT32_MAX, .offer = OPTION_OFFER_PID, .help = "watch these processes"},
+	{OPTION_GROUP(struct top_options, attach, attach_option_table)},
 	{"tid", 't', OPTION_NUMBERS(struct top_options, tids), .argument = "TID[,TID...]", .min = 1,
 	 .max = INT32_MAX, .help = "watch these threads alone"},
 	{"all", 'a', OPTION_FLAG(struct top_options, all), .help = "watch the whole machine"},
@@ -591,7 +593,8 @@ static const struct option_spec table[] = {
 const struct command command_top = {
 	.name = "top",
 	.summary = "watch live where a program, processes or the machine spend their time",
-	.synopsis = "[OPTIONS] -p PID[,PID...]\n[OPTIONS] -t TID[,TID...]\n[OPTIONS] -a\n"
+	.synopsis = "[OPTIONS] -p PID[,PID...]\n[OPTIONS] --name NAME\n[OPTIONS] -t "
+		    "TID[,TID...]\n[OPTIONS] -a\n"
 		    "[OPTIONS] --cgroup PATH\n[OPTIONS] [--] PROGRAM [ARGUMENTS]",
 	.description =
 		(const char *const[]){

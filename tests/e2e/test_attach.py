@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """wick record -p, -t, -a: what runs already."""
 import os
+import shlex
 import shutil
 import signal
+import subprocess
 import time
 
 import contract
@@ -42,6 +44,102 @@ def test_attaching_to_two_processes_records_both(wick, background):
     second = background(workload("spin", 20000))
     recording = wick.attach("-p", f"{first.pid},{second.pid}", "-d", 1)
     assert contract.thread_ids(recording.report("--by", "thread")) == {first.pid, second.pid}
+
+
+def test_p_may_be_given_more_than_once(wick, background):
+    first, second = (background(workload("spin", 20000)) for _ in range(2))
+    recording = wick.attach("-p", first.pid, "-p", second.pid, "-d", 1)
+    assert contract.thread_ids(recording.report("--by", "thread")) == {first.pid, second.pid}
+
+
+@pytest.fixture
+def family():
+    """Starts a shell whose children burn; ends all of them after the test."""
+    started = []
+
+    def start(script, count):
+        spin = shlex.join(workload("spin", 60000))
+        process = subprocess.Popen(["sh", "-c", script.replace("SPIN", spin)], stdout=subprocess.DEVNULL,
+                                   start_new_session=True)
+        started.append(process)
+        wait_for(lambda: len(children_of(process.pid)) == count, what="the children")
+        for child in children_of(process.pid):
+            wait_for(lambda: name_of(child) == "spin", what="their program")  # pylint: disable=W0640
+        return process
+
+    yield start
+    for process in started:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def name_of(pid):
+    with open(f"/proc/{pid}/comm", encoding="utf-8") as comm:
+        return comm.read().strip()
+
+
+def children_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:
+        return set(map(int, children.read().split()))
+
+
+WORKERS = "SPIN & SPIN & wait"  # a master that sleeps
+BUSY = "SPIN & exec SPIN"  # one that does not
+
+
+def test_with_the_tree_children_that_run_already_are_recorded(wick, family):
+    master = family(WORKERS, 2)
+    recording = wick.attach("-p", master.pid, "--tree", "-d", 1)
+    assert contract.thread_ids(recording.report("--by", "thread")) == children_of(master.pid)
+
+
+def test_a_master_that_sleeps_while_its_workers_run_has_them_with_it(wick, family):
+    master = family(WORKERS, 2)
+    recording = wick.attach("-p", master.pid, "-d", 1)
+    assert contract.thread_ids(recording.report("--by", "thread")) == children_of(master.pid)
+    assert (f"process {master.pid} sleeps while its 2 children run: recorded too; leave out with "
+            "--no-tree") in recording.stderr
+    alone = wick.attach("-p", master.pid, "--no-tree", "-d", 0.5)
+    assert contract.sample_count(alone.info()) == 0
+    assert "children run" not in alone.stderr
+
+
+def test_one_that_runs_itself_is_recorded_alone_and_a_line_tells_of_the_others(wick, family):
+    parent = family(BUSY, 1)
+    wait_for(lambda: name_of(parent.pid) == "spin", what="the program of the parent")
+    recording = wick.attach("-p", parent.pid, "-d", 1)
+    assert "1 child runs already; add --tree" in recording.stderr
+    assert contract.thread_ids(recording.report("--by", "thread")) == {parent.pid}
+    both = wick.attach("-p", parent.pid, "--tree", "-d", 1)
+    assert contract.thread_ids(both.report("--by", "thread")) == {parent.pid} | children_of(parent.pid)
+
+
+def test_processes_are_found_by_their_name(wick, background, tmp_path):
+    program = tmp_path / "wick-by-name-of-a-file"  # longer than what the kernel keeps of a name
+    shutil.copy(workload("spin")[0], program)
+    targets = {background([str(program), "20000"]).pid for _ in range(2)}
+    recording = wick.attach("--name", program.name, "-d", 1)
+    assert contract.thread_ids(recording.report("--by", "thread")) == targets
+
+
+def test_a_name_that_nobody_has_is_told(wick):
+    failed = wick.run("record", "--name", "nobody-is-called-that", "-o", wick.new_path())
+    assert failed.returncode == 1
+    assert "no process is called nobody-is-called-that" in failed.stderr
+    assert len(failed.stderr.splitlines()) == 2, failed.stderr  # what, and the remedy
+
+
+def test_top_watches_a_tree_too(wick, family):
+    master = family(WORKERS, 2)
+    shown = wick.ok("top", "-p", master.pid, "--tree", "--once", "--format", "json").stdout
+    assert "spin_here" in shown
+
+
+def test_the_tree_is_about_what_runs_already(wick):
+    for command in ("record", "top"):
+        failed = wick.run(command, "--tree", "--", "true")
+        assert failed.returncode == 2
+        assert "--tree is about processes that run already" in failed.stderr
 
 
 def test_one_thread_alone(wick, background):

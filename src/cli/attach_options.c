@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/attach_options.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/vec.h"
+#include "cli/command.h"
+#include "proc/process_info.h"
+#include "proc/process_tree.h"
+
+/* How long to look who runs. */
+#define LOOK_NS (50 * NS_PER_MS)
+/* Who runs for less than this part of what is below it sleeps. */
+#define SLEEPS 0.01
+
+bool attach_is_asked(const struct attach_options *options)
+{
+	return options->pids.count > 0 || options->names.count > 0;
+}
+
+static bool is_tree_given(const struct command_context *context,
+			  const struct attach_options *options)
+{
+	return option_source_of(context->set, &options->tree) != OPTION_FROM_DEFAULT;
+}
+
+const char *attach_conflict(const struct command_context *context,
+			    const struct attach_options *options)
+{
+	if (is_tree_given(context, options) && !attach_is_asked(options))
+		return "--tree is about processes that run already: give -p PID or --name NAME";
+	return NULL;
+}
+
+static uint64_t run_ns_of(const struct pid_list *list)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		sum += process_tree_run_ns(list->items[i]);
+	return sum;
+}
+
+/* Whether processes sleep while those that they have started run. */
+static bool sleep_while_others_run(const struct pid_list *roots, const struct pid_list *below)
+{
+	struct timespec pause = {.tv_nsec = LOOK_NS};
+	uint64_t own_ns = run_ns_of(roots);
+	uint64_t below_ns = run_ns_of(below);
+
+	(void)nanosleep(&pause, NULL); /* a shorter look does no harm */
+	own_ns = run_ns_of(roots) - own_ns;
+	below_ns = run_ns_of(below) - below_ns;
+	return below_ns > 0 && (double)own_ns < SLEEPS * (double)below_ns;
+}
+
+static int add_tree(const struct command_context *context, const struct attach_options *options,
+		    struct pid_list *ret, struct error *err)
+{
+	const char *are = NULL;
+	struct pid_list below = {0};
+	bool is_wanted = options->tree;
+	int r = process_tree_below(ret, &below, err);
+
+	if (r == 0 && below.count > 0 && !is_tree_given(context, options)) {
+		are = below.count == 1 ? "child runs" : "children run";
+		is_wanted = sleep_while_others_run(ret, &below);
+		if (is_wanted)
+			command_note(context,
+				     "process %d sleeps while its %zu %s: recorded too; leave out "
+				     "with --no-tree",
+				     (int)ret->items[0], below.count, are);
+		else
+			command_note(context, "%zu %s already; add --tree", below.count, are);
+	}
+	for (size_t i = 0; i < below.count && is_wanted && r == 0; i++)
+		if (vec_push(ret, below.items[i]) < 0)
+			r = error_set(err, -ENOMEM, "out of memory");
+	vec_fini(&below);
+	return r;
+}
+
+static int add_named(const char *name, struct pid_list *ret, struct error *err)
+{
+	size_t before = ret->count;
+	int r = process_tree_named(name, ret, err);
+
+	if (r < 0 || ret->count > before)
+		return r;
+	(void)error_set(err, -ESRCH, "no process is called %s", name);
+	error_remedy(err, "ps -e shows the names of those that run; -p takes a number");
+	return -ESRCH;
+}
+
+int attach_find(const struct command_context *context, const struct attach_options *options,
+		bool children, struct pid_list *ret, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < options->pids.count && r == 0; i++)
+		if (vec_push(ret, (pid_t)options->pids.items[i]) < 0)
+			r = error_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < options->names.count && r == 0; i++)
+		r = add_named(options->names.items[i], ret, err);
+	if (r == 0 && ret->count > 0 && (children || options->tree))
+		r = add_tree(context, options, ret, err);
+	return r;
+}
+
+const struct option_spec attach_option_table[] = {
+	{"pid", 'p', OPTION_NUMBERS(struct attach_options, pids), .argument = "PID[,PID...]",
+	 .min = 1, .max = INT32_MAX, .offer = OPTION_OFFER_PID,
+	 .help = "attach to these processes and all their threads"},
+	{"name", 0, OPTION_LIST(struct attach_options, names), .argument = "NAME",
+	 .help = "attach to all processes of that name, or that run a file of that name"},
+	{"tree", 0, OPTION_TOGGLE(struct attach_options, tree),
+	 .help = "with -p or --name: also processes that these have started already; by default "
+		 "only when they sleep while those run"},
+	OPTION_END,
+};
