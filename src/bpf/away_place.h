@@ -30,6 +30,7 @@ struct position {
 	uint64_t pc;
 	uint64_t sp;
 	uint32_t state;
+	uint32_t zero; /* older kernels hand on nothing that was not set */
 };
 
 /* Sends what was added up at a place. It stays there if there is no room. */

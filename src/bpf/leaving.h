@@ -99,6 +99,7 @@ static __always_inline void find_position(struct task_struct *task, uint32_t sta
 
 	ret->pc = ret->sp = 0;
 	ret->state = state;
+	ret->zero = 0;
 	if (state == BPF_WALK_PREEMPTED || !task->mm)
 		return;
 	bpf_probe_read_kernel(&position, sizeof(position), CPU_POSITION(saved));
