@@ -79,10 +79,7 @@ struct engine_config {
 	uint32_t stack_bytes; /* copied of a stack, where that is how it is walked */
 	struct engine_heap heap;
 	bool overwrite_old; /* full rings give up their oldest samples, not the newest */
-	/*
-	 * The start of a kernel function and, unless NULL, its size; 0 when unknown, and the
-	 * size is left alone. NULL: nobody can tell.
-	 */
+	/* The start of a kernel function and its size (0: unknown). NULL: nobody can tell. */
 	uint64_t (*kernel_address)(void *self, const char *name, uint64_t *ret_bytes);
 	void *kernel_self;
 	/* The file offset of a function in a file; NULL: nobody can tell. */
@@ -154,10 +151,7 @@ struct engine_ops {
 	int (*probe)(struct error *err);
 	/* Optional: 0 when it can watch such a target, else a negative errno and why not. */
 	int (*suits)(const struct target *target, struct error *err);
-	/*
-	 * Optional: variables that a command must be started with, "NAME=value" and NULL
-	 * last. Such an engine is opened before there is a process.
-	 */
+	/* Optional: variables to start a command with, NULL last; it is opened before that. */
 	char *const *(*environment)(void *self);
 	void (*launched)(void *self, pid_t pid); /* with environment: who the command is */
 	/* Optional: whether somebody runs who came by himself, or whom such a one has started. */
