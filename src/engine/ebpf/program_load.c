@@ -23,7 +23,7 @@
 /* Address spaces that the programs can know at once: of one target, and of a machine. */
 #define SPACES_FEW 1024u
 #define SPACES_MANY 16384u
-/* Threads off their CPUs that they can keep in mind; each takes 4 KiB. */
+/* Threads off their CPUs that they can keep in mind; each takes 6.5 KiB. */
 #define AWAY_FEW 2048u
 #define AWAY_MANY 8192u
 #define AWAY_MOST 65536u
