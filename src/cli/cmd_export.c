@@ -98,14 +98,17 @@ const struct command command_export = {
 			"thread, "
 			"CPU, weight, labels and the stack from the root to the leaf.",
 			"pprof files are what go tool pprof reads; speedscope's have one profile "
-			"for each thread; json is one document with the call tree.",
+			"for each thread, with every sample in the order of time; json is one "
+			"document with the call tree.",
 			"firefox and perfetto keep every sample with its time: open the files at "
 			"profiler.firefox.com and ui.perfetto.dev, which read them in the browser "
 			"and send them nowhere. Perfetto counts samples and knows no weights. otlp "
 			"is OpenTelemetry's ProfilesData, one profile for each value, "
 			"uncompressed.",
 			"Of a recording with several events, pprof, otlp, speedscope and json "
-			"have all of them, the others the one of --event.",
+			"have all of them, the others the one of --event. Recordings of the heap "
+			"have no single samples: firefox, perfetto and samples refuse them, the "
+			"others add up stacks.",
 			NULL,
 		},
 	.examples =

@@ -57,6 +57,7 @@ struct exporter_ops {
 	const char *summary;   /* one line of help */
 	const char *extension; /* without the dot */
 	bool binary;           /* nothing for a terminal */
+	bool in_order;         /* write() wants profile->time.samples, where there are samples */
 	int (*write)(const struct profile *profile, const struct export_config *config,
 		     struct bytes *out, struct error *err);
 

@@ -14,8 +14,11 @@
  * speedscope: the file format of www.speedscope.app, one "sampled" profile for each
  * thread, the busiest first; the other value types of a profile with several follow, as
  * profiles of their own that their name tells apart. Frames are functions; where the source file is
- * not known, the module stands for it. Stacks are added up, so the order of time is not the
- * recording's.
+ * not known, the module stands for it.
+ *
+ * Samples stand one by one in the order of time, which is what its "Time Order" draws. Where the
+ * profile does not have them (blocks of a heap, a profile made by the library) equal stacks
+ * are added up.
  */
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
@@ -25,13 +28,21 @@ struct thread_rank {
 	int64_t total;
 };
 
+/* What a stack of a thread costs, once. */
+struct cost {
+	uint32_t thread;
+	uint32_t stack;
+	int64_t value;
+};
+
 struct scope {
 	const struct profile *profile;
 	uint32_t value;
 	bool beside; /* it is not the one that was asked for */
 	struct json json;
 	struct thread_rank *ranks;
-	uint32_t *entries; /* by thread, then as they are in the profile */
+	VEC(struct cost) costs;  /* as they are in the profile */
+	VEC(struct cost) sorted; /* by thread, then the same */
 	VEC(uint32_t) path;
 };
 
@@ -69,15 +80,35 @@ static void put_frames(struct scope *scope)
 	json_close(&scope->json);
 }
 
-static int64_t value_of(const struct scope *scope, uint32_t entry)
+/* Entries of a profile with several values may have nothing of this one. */
+static int add_cost(struct scope *scope, struct cost cost)
 {
-	return profile_entry_values(scope->profile, entry)[scope->value];
+	return scope->profile->value_count > 2 && cost.value == 0 ? 0
+								  : vec_push(&scope->costs, cost);
 }
 
-/* Entries of a profile with several values may have nothing of this one. */
-static bool is_there(const struct scope *scope, uint32_t entry)
+/* What there is of the value, by sample where these are known. 0 or -ENOMEM. */
+static int gather(struct scope *scope)
 {
-	return scope->profile->value_count <= 2 || value_of(scope, entry) != 0;
+	const struct profile *profile = scope->profile;
+	size_t i;
+	int r = 0;
+
+	scope->costs.count = 0;
+	for (i = 0; i < profile->time.samples.count && r == 0; i++) {
+		const struct profile_sample *sample = &profile->time.samples.items[i];
+
+		if (sample->type == scope->value)
+			r = add_cost(scope,
+				     (struct cost){sample->thread, sample->stack, sample->value});
+	}
+	if (scope->costs.count > 0)
+		return r;
+	for (i = 0; i < profile->entries.count && r == 0; i++)
+		r = add_cost(scope, (struct cost){profile->entries.items[i].thread,
+						  profile->entries.items[i].stack,
+						  profile_entry_values(profile, i)[scope->value]});
+	return r;
 }
 
 static void put_stack(struct scope *scope, uint32_t stack)
@@ -102,7 +133,7 @@ static void put_stack(struct scope *scope, uint32_t stack)
 	json_close(&scope->json);
 }
 
-/* One thread; its entries are those from first up to end. */
+/* One thread; what is sorted from first up to end is its. */
 static void put_thread(struct scope *scope, const struct thread_rank *rank, uint32_t first,
 		       uint32_t end)
 {
@@ -124,13 +155,11 @@ static void put_thread(struct scope *scope, const struct thread_rank *rank, uint
 	json_i64(&scope->json, "endValue", rank->total);
 	json_open_array(&scope->json, "samples");
 	for (i = first; i < end; i++)
-		if (is_there(scope, scope->entries[i]))
-			put_stack(scope, profile->entries.items[scope->entries[i]].stack);
+		put_stack(scope, scope->sorted.items[i].stack);
 	json_close(&scope->json);
 	json_open_array(&scope->json, "weights");
 	for (i = first; i < end; i++)
-		if (is_there(scope, scope->entries[i]))
-			json_i64(&scope->json, NULL, value_of(scope, scope->entries[i]));
+		json_i64(&scope->json, NULL, scope->sorted.items[i].value);
 	json_close(&scope->json);
 	json_close(&scope->json);
 	bytes_fini(&name);
@@ -146,27 +175,28 @@ static int by_total(const void *a, const void *b)
 	return x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
-/* Puts the entries of a thread together: counting sort. Returns where each begins. */
-static uint32_t *sort_entries(struct scope *scope)
+/* Puts what is of one thread together: counting sort. Returns where each begins. */
+static uint32_t *sort_costs(struct scope *scope)
 {
-	const struct profile *profile = scope->profile;
-	size_t threads = profile->threads.count;
+	size_t threads = scope->profile->threads.count;
 	uint32_t *starts = calloc(threads + 2, sizeof(*starts));
 	size_t i;
 
-	if (!starts)
+	if (!starts || vec_reserve(&scope->sorted, scope->costs.count) < 0) {
+		free(starts);
 		return NULL;
+	}
 	/* starts[t + 2] counts t, then starts[t + 1] is where t goes on; in the end where t + 1
 	 * begins. */
-	for (i = 0; i < profile->entries.count; i++)
-		starts[profile->entries.items[i].thread + 2]++;
+	for (i = 0; i < scope->costs.count; i++)
+		starts[scope->costs.items[i].thread + 2]++;
 	for (i = 2; i < threads + 2; i++)
 		starts[i] += starts[i - 1];
-	for (i = 0; i < profile->entries.count; i++) {
-		uint32_t thread = profile->entries.items[i].thread;
+	for (i = 0; i < scope->costs.count; i++) {
+		const struct cost *cost = &scope->costs.items[i];
 
-		scope->entries[starts[thread + 1]++] = (uint32_t)i;
-		scope->ranks[thread].total += value_of(scope, (uint32_t)i);
+		scope->sorted.items[starts[cost->thread + 1]++] = *cost;
+		scope->ranks[cost->thread].total += cost->value;
 	}
 	for (i = 0; i < threads; i++)
 		scope->ranks[i].thread = (uint32_t)i;
@@ -181,7 +211,7 @@ static int put_value(struct scope *scope)
 	size_t i;
 
 	memset(scope->ranks, 0, profile->threads.count * sizeof(*scope->ranks));
-	starts = sort_entries(scope);
+	starts = gather(scope) < 0 ? NULL : sort_costs(scope);
 	if (!starts)
 		return -ENOMEM;
 	qsort(scope->ranks, profile->threads.count, sizeof(*scope->ranks), by_total);
@@ -204,8 +234,7 @@ static int put_profiles(struct scope *scope)
 	int r;
 
 	scope->ranks = calloc(profile->threads.count + 1, sizeof(*scope->ranks));
-	scope->entries = calloc(profile->entries.count + 1, sizeof(*scope->entries));
-	if (!scope->ranks || !scope->entries)
+	if (!scope->ranks)
 		return -ENOMEM;
 	json_open_array(&scope->json, "profiles");
 	r = put_value(scope);
@@ -240,7 +269,8 @@ static int speedscope_write(const struct profile *profile, const struct export_c
 	json_close(&scope.json);
 	bytes_put_u8(out, '\n');
 	free(scope.ranks);
-	free(scope.entries);
+	vec_fini(&scope.costs);
+	vec_fini(&scope.sorted);
 	vec_fini(&scope.path);
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
@@ -249,5 +279,6 @@ const struct exporter_ops export_speedscope = {
 	.name = "speedscope",
 	.summary = "for www.speedscope.app: a profile for each thread and value",
 	.extension = "speedscope.json",
+	.in_order = true,
 	.write = speedscope_write,
 };

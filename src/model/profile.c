@@ -44,6 +44,7 @@ void profile_free(struct profile *profile)
 	vec_fini(&profile->states);
 	vec_fini(&profile->state_values);
 	vec_fini(&profile->moments);
+	vec_fini(&profile->time.samples);
 	for (size_t i = 0; i < profile->time.tracks.count; i++)
 		level_track_fini(&profile->time.tracks.items[i]);
 	vec_fini(&profile->time.tracks);
@@ -250,6 +251,7 @@ void profile_clear_entries(struct profile *profile)
 	profile->entries.count = profile->values.count = 0;
 	profile->states.count = profile->state_values.count = 0;
 	profile->moments.count = profile->time.blocks.count = 0;
+	profile->time.samples.count = 0;
 	profile->quality = (struct profile_quality){0};
 	id_index_clear(&profile->entry_index);
 }

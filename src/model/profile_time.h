@@ -40,10 +40,20 @@ struct profile_blocks {
 
 #define PROFILE_BLOCKS_LIVE UINT32_MAX
 
+/* One sample, or what one that stands for several comes to. */
+struct profile_sample {
+	uint64_t since_ns; /* when what it covers began, from the start of the recording */
+	int64_t value;     /* of one value type: */
+	uint32_t type;     /* its index */
+	uint32_t stack;
+	uint32_t thread;
+};
+
 /* Each is there when it was asked for. */
 struct profile_time {
 	VEC(struct profile_blocks) blocks;
 	VEC(struct level_track) tracks;
+	VEC(struct profile_sample) samples; /* in the order of time */
 	uint32_t heap_value; /* the first value type of the heap; ID_NONE: there are none */
 };
 

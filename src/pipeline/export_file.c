@@ -2,6 +2,7 @@
 #include "pipeline/export_file.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -17,7 +18,19 @@ struct sample_lines {
 	struct export_list list;
 	struct outfile file;
 	struct bytes text; /* what waits to be written */
+	const char *input;
+	uint64_t count;
 };
+
+/* Blocks of a heap are no samples: their costs are known by stack, for formats that add up. */
+static int refuse_heap(const struct sample_lines *lines, struct error *err)
+{
+	(void)error_set(err, -EINVAL, "%s has allocations and no samples: nothing to list as %s",
+			lines->input, lines->list.ops->name);
+	error_remedy(err, "choose a format that adds up: pprof, speedscope, folded, json or otlp; "
+			  "wick timeline shows the heap over time");
+	return -EINVAL;
+}
 
 static int write_lines(struct sample_lines *lines, size_t least, struct error *err)
 {
@@ -38,7 +51,10 @@ static int take_sample(void *self, const struct profile *profile,
 	struct sample_lines *lines = self;
 	int r;
 
+	if (!sample && lines->count == 0 && profile->time.heap_value == 0)
+		return refuse_heap(lines, err);
 	if (sample) {
+		lines->count++;
 		r = export_list_sample(&lines->list, profile, sample, &lines->text, err);
 		return r < 0 ? r : write_lines(lines, WRITE_BYTES, err);
 	}
@@ -53,7 +69,7 @@ static int take_sample(void *self, const struct profile *profile,
 static int export_samples_of(const struct exporter_ops *exporter, const char *input,
 			     const struct load_options *load, const char *output, struct error *err)
 {
-	struct sample_lines lines = {0};
+	struct sample_lines lines = {.input = strcmp(input, "-") ? input : "standard input"};
 	int r = export_list_init(&lines.list, exporter, err);
 
 	if (r == 0)
@@ -77,10 +93,13 @@ static int export_profile(const struct exporter_ops *exporter, const char *input
 			  const struct load_options *load, const struct export_config *config,
 			  const char *output, struct error *err)
 {
+	struct load_options options = *load;
 	struct profile *profile;
 	struct bytes text = {0};
-	int r = load_profile(input, load, &profile, err);
+	int r;
 
+	options.order = exporter->in_order;
+	r = load_profile(input, &options, &profile, err);
 	if (r < 0)
 		return r;
 	r = exporter_write(exporter, profile, config, &text, err);

@@ -572,6 +572,8 @@ static int load_from(int fd, struct recording_reader *kept, const char *name,
 	if (r == 0) {
 		r = samples_are_heap(&loader.samples) ? loader_add_heap(&loader, &filter)
 						      : add_sums(&loader, &filter);
+		if (r == 0 && options->order && !samples_are_heap(&loader.samples))
+			r = loader_add_order(&loader, &filter);
 		if (r == 0 && loader_has_heap_beside(&loader))
 			r = loader_add_heap_beside(&loader, &filter);
 		if (r == 0)

@@ -58,6 +58,7 @@ struct load_options {
 	uint64_t heap_usual_step_ns; /* 0: HEAP_STEP_NS */
 	bool heap_addresses;         /* also what comes of addresses: see heap_config */
 	bool slices;                 /* fill profile->moments */
+	bool order;                  /* fill profile->time.samples; not with slices */
 	/* Fill profile->time; of a heap beside samples with values, entries and slices of it. */
 	bool tracks;
 	bool told; /* load_samples: what the program told as well, unless an event is asked for */

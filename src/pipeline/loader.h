@@ -7,6 +7,7 @@
  *
  *	load.c          stacks, sums and what the profile says about itself
  *	load_heap.c     what the heap's stacks come to
+ *	load_order.c    the samples one by one, in the order of time
  *	load_places.c   from addresses to locations with names
  *	load_samples.c  single samples, in a second reading of the file
  *	load_tracks.c   what there was over time besides samples
@@ -128,6 +129,9 @@ int loader_add_spans(struct loader *loader);
 
 /* Adds what levels are known over time, with load_options.tracks. 0 or -ENOMEM. */
 int loader_add_levels(struct loader *loader);
+
+/* Adds the samples one by one, without those that are filtered out. 0 or -ENOMEM. */
+int loader_add_order(struct loader *loader, struct stack_filter *filter);
 
 /* Makes the symboliser, as the options want it. */
 int loader_open_symbols(struct loader *loader, struct error *err);

@@ -256,7 +256,8 @@ static uint64_t take_room(uint64_t *sum, uint64_t value)
  * Adds what of a sample is in the slice of sum to the sum that it belongs to: of the main event,
  * or of one beside it.
  */
-static int take_part(struct samples *samples, const struct sample_sum *sum, uint32_t event)
+static int take_part(struct samples *samples, const struct sample_sum *sum, uint32_t event,
+		     uint64_t since_ns)
 {
 	struct sample_event *beside =
 		event == samples->events.main ? NULL : &samples->events.items.items[event];
@@ -268,6 +269,10 @@ static int take_part(struct samples *samples, const struct sample_sum *sum, uint
 	part.going_on = beside ? 0 : sum->going_on;
 	part.weight = beside ? 0 : take_room(&samples->weight, sum->weight);
 	if (add_sum(samples, &part, &at, &is_new) < 0)
+		return -ENOMEM;
+	if (samples->options->order &&
+	    vec_push(&samples->order,
+		     (struct sample_in_order){since_ns, part.count, sum->weight, at, event}) < 0)
 		return -ENOMEM;
 	return beside ? sample_event_set(beside, at,
 					 sample_event_weight(beside, at) +
@@ -302,14 +307,14 @@ static int take_sample(struct samples *samples, const struct sample_batch *batch
 		struct sample_cover part = sample_cover_cut(&cover, cover.begin_ns, end_ns);
 
 		sum.weight = part.weight;
-		r = take_part(samples, &sum, event);
+		r = take_part(samples, &sum, event, cover.begin_ns);
 		cover.weight -= part.weight;
 		cover.begin_ns = part.end_ns;
 	}
 	sum.going_on = 0;
 	sum.count = batch->times[i];
 	sum.weight = cover.weight;
-	return r < 0 ? r : take_part(samples, &sum, event);
+	return r < 0 ? r : take_part(samples, &sum, event, cover.begin_ns);
 }
 
 /* Keeps a level of a time that is looked at, where they are asked for. 0 or -ENOMEM. */
@@ -769,6 +774,7 @@ void samples_fini(struct samples *samples)
 	jit_symbols_free(samples->jit);
 	id_index_fini(&samples->makers);
 	vec_fini(&samples->sums);
+	vec_fini(&samples->order);
 	vec_fini(&samples->thread_wanted);
 	label_filter_fini(&samples->labels);
 	vec_fini(&samples->stack_timed);

@@ -45,6 +45,15 @@ struct sample_sum {
 	uint64_t weight;   /* of the main event; all of them together are at most INT64_MAX */
 };
 
+/* One sample of those that a sum adds up. */
+struct sample_in_order {
+	uint64_t since_ns; /* as of profile_sample */
+	uint64_t count;    /* samples that it stands for */
+	uint64_t weight;
+	uint32_t sum;
+	uint32_t event;
+};
+
 struct samples {
 	struct recording_reader *reader;
 	struct kernel_symbols *kernel; /* what the file keeps of the kernel's symbols */
@@ -52,6 +61,7 @@ struct samples {
 	struct recording_damage damage;
 	VEC(struct sample_sum) sums;
 	struct id_index index;
+	VEC(struct sample_in_order) order; /* as the file has them; with load_options.order */
 
 	char *title;
 	char *facts[SAMPLES_FACTS]; /* what the file tells of how it was made; NULL: nothing */

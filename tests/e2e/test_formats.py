@@ -116,6 +116,45 @@ def test_speedscope_holds_the_same_stacks_and_weights(wick):
     assert weights == expected
 
 
+def in_order_of_time(samples):
+    """{tid: [(functions, weight)]} of what `samples` lists."""
+    threads = {}
+    for sample in sorted(samples, key=lambda sample: sample["time_ns"]):
+        threads.setdefault(sample["tid"], []).append(
+            (tuple(frame["function"] for frame in sample["stack"]), sample["weight"]))
+    return threads
+
+
+def scope_threads(document):
+    """The same of a speedscope document's main value."""
+    frames = [frame["name"] for frame in document["shared"]["frames"]]
+    return {int(profile["name"].rsplit(" ", 1)[1].rstrip(")")):
+            [(tuple(frames[i] for i in stack), weight)
+             for stack, weight in zip(profile["samples"], profile["weights"])]
+            for profile in document["profiles"] if profile["name"].endswith(")")}
+
+
+def test_speedscope_has_every_sample_in_the_order_of_time(wick):
+    samples = samples_of(wick, OLD)
+    threads = scope_threads(json.loads(export(wick, OLD, "speedscope")))
+    assert threads == in_order_of_time(samples)
+    assert sum(map(len, threads.values())) == len(samples)
+    stacks = {stack for one in threads.values() for stack, _ in one}
+    assert len(stacks) < len(samples)  # some come twice: added up they would be fewer
+
+
+def test_speedscope_in_order_obeys_filters(wick):
+    options = ("--only", "do_it", "--from", "10ms", "--tid", "101")
+    expected = in_order_of_time(samples_of(wick, OLD, *options))
+    assert expected and expected != in_order_of_time(samples_of(wick, OLD))
+    assert scope_threads(json.loads(export(wick, OLD, "speedscope", *options))) == expected
+
+
+def test_speedscope_of_a_live_recording_is_in_order(recording, wick):
+    expected = in_order_of_time(samples_of(wick, recording.path))
+    assert scope_threads(json.loads(export(wick, recording.path, "speedscope"))) == expected
+
+
 def test_json_has_the_promised_keys_and_its_tree_adds_up(wick):
     document = json.loads(export(wick, OLD, "json"))
     assert set(document) == {"profiling_session", "flame_tree", "hot_functions", "memory_profile"}

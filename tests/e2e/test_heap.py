@@ -106,6 +106,17 @@ def test_time_and_heap_in_one_file(wick):
     assert refused.returncode == 2 and "give a program" in refused.stderr
 
 
+@pytest.mark.parametrize("form", ("firefox", "perfetto", "samples"))
+def test_formats_of_samples_refuse_a_heap_that_has_none(wick, tmp_path, form):
+    heap = Heap(wick, workload("blocks", "peak"))
+    out = tmp_path / "out"
+    done = wick.run("export", "--format", form, heap.path, "-o", out)
+    assert done.returncode == contract.FAILED and not out.exists()
+    assert f"has allocations and no samples: nothing to list as {form}" in done.stderr
+    wick.ok("export", "--format", "speedscope", heap.path, "-o", out)
+    assert sum(sum(one["weights"]) for one in json.loads(out.read_text())["profiles"]) > 3000000
+
+
 def test_a_page_is_written_beside_or_not_at_all(wick, tmp_path):
     """What is in the page: tests/browser/heap_page.mjs."""
     heap = Heap(wick, workload("blocks", "peak"))

@@ -211,6 +211,33 @@ static void speedscope_has_a_profile_for_each_thread_the_busiest_first(void **st
 	profile_free(profile);
 }
 
+static void speedscope_has_the_samples_as_they_came_where_they_are_known(void **state)
+{
+	static const char *const names[] = {"main>a", "main>b", "main>a"};
+	struct profile *profile = make_profile();
+	struct bytes out = {0};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		struct profile_sample sample = {
+			.since_ns = i, .value = (int64_t)i + 7, .type = profile->main_value};
+		char text[32];
+
+		(void)snprintf(text, sizeof(text), "%s@1", names[i]);
+		make_stack(profile, 0, text, 1);
+		sample.stack = profile->entries.items[i % 2].stack;
+		assert_int_equal(vec_push(&profile->time.samples, sample), 0);
+	}
+	assert_int_equal(profile->entries.count, 2); /* two are of one stack */
+	assert_int_equal(
+		exporter_write(exporter_find("speedscope"), profile, &by_default, &out, NULL), 0);
+	bytes_put_u8(&out, '\0');
+	assert_non_null(strstr((char *)out.data, "\"endValue\":24,\"samples\":[[0,1],[0,2],[0,1]],"
+						 "\"weights\":[7,8,9]"));
+	bytes_fini(&out);
+	profile_free(profile);
+}
+
 static void a_sample_is_one_line_with_everything_known(void **state)
 {
 	static const struct build_id id = {.size = 2, .bytes = {0xab, 0xcd}};
@@ -265,6 +292,7 @@ int main(void)
 		cmocka_unit_test(folded_names_cannot_be_taken_for_structure),
 		cmocka_unit_test(folded_marks_kinds_of_frames_when_asked),
 		cmocka_unit_test(speedscope_has_a_profile_for_each_thread_the_busiest_first),
+		cmocka_unit_test(speedscope_has_the_samples_as_they_came_where_they_are_known),
 		cmocka_unit_test(a_sample_is_one_line_with_everything_known),
 	};
 
