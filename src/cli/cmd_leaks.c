@@ -90,8 +90,8 @@ const struct command command_leaks = {
 			"pointers lead into it, none to where it begins. reachable: the program "
 			"can still get there; lifetime: of these, what was allocated in the first "
 			"fifth of the run. growth: it is reachable or was not scanned, and its "
-			"place grows without bound. unscanned: not freed, in a recording without a "
-			"scan.",
+			"place grows without bound. unscanned: not freed, by a process without a "
+			"scan: a child of fork() that called no exec(), or one that was killed.",
 			"Stacks are one row when they agree in the line that allocates, allocators "
 			"passed over, and in the functions of its three next callers. Of each "
 			"process the last scan counts.",
@@ -99,7 +99,8 @@ const struct command command_leaks = {
 			"and of valgrind are read as they are. What each rule suppressed is told, "
 			"and which ones matched nothing.",
 			"The exit status is 3 when --fail-on or --max-leak has tripped, and 1 when "
-			"they cannot be judged because there was no scan.",
+			"they cannot be judged because there was no scan, or a process that has "
+			"not freed all of its blocks was not scanned.",
 			NULL,
 		},
 	.examples =

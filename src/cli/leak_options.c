@@ -127,6 +127,12 @@ int leak_options_unknown(const struct command_context *context, enum leak_unknow
 		[LEAK_UNKNOWN_FAILED] =
 			"a scan at the end of a program failed\n      do what was advised above, "
 			"or look at it while it runs: wick heap --scan-every 1s",
+		[LEAK_UNKNOWN_PART] =
+			"a process with blocks that it did not free was not scanned\n      "
+			"children "
+			"of fork() that call no exec() are not, nor is what was killed; wick heap "
+			"--no-children judges the program alone, a rule of --suppressions for "
+			"unscanned accepts them",
 	};
 
 	(void)fprintf(context->err, "wick: whether there are leaks is not known: %s\n", words[why]);
@@ -148,6 +154,9 @@ static int gate(const struct command_context *context, const struct leak_options
 			      options->max_leak_bytes);
 		status = COMMAND_GATE;
 	}
+	if (status == COMMAND_DONE && asks_scan && verdict->has_scan &&
+	    verdict->unscanned.blocks > 0)
+		status = leak_options_unknown(context, LEAK_UNKNOWN_PART);
 	if (status == COMMAND_DONE && asks_scan && !verdict->has_scan)
 		status = leak_options_unknown(context,
 					      killed ? LEAK_UNKNOWN_KILLED : LEAK_UNKNOWN_NO_SCAN);

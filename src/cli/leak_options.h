@@ -50,6 +50,7 @@ enum leak_unknown {
 	LEAK_UNKNOWN_NO_SCAN,
 	LEAK_UNKNOWN_KILLED, /* the program was, before there was one */
 	LEAK_UNKNOWN_FAILED, /* a scan has, and that was said */
+	LEAK_UNKNOWN_PART,   /* some processes were not scanned */
 };
 
 /* Says so. Returns a status. */

@@ -456,8 +456,15 @@ void leak_report_judge(const struct leak_rows *rows, struct leak_verdict *ret)
 	memcpy(ret->sums, rows->sums, sizeof(ret->sums));
 	ret->lost_bytes =
 		rows->sums[LEAK_DEFINITE].bytes + rows->sums[LEAK_PROBABLE].bytes + rows->led.bytes;
-	for (size_t i = 0; i < rows->items.count; i++)
-		ret->growing += rows->items.items[i].growth.confidence >= GROWTH_SURE;
+	for (size_t i = 0; i < rows->items.count; i++) {
+		const struct leak_row *row = &rows->items.items[i];
+
+		ret->growing += row->growth.confidence >= GROWTH_SURE;
+		if (row->scan == LEAK_NO_SCAN) {
+			ret->unscanned.blocks += row->blocks;
+			ret->unscanned.bytes += row->bytes;
+		}
+	}
 }
 
 int leak_report_print(const struct heap_profile *heap, const struct leak_report_options *options,

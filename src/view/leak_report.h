@@ -34,6 +34,7 @@ struct leak_verdict {
 	bool has_scan;
 	struct leak_amount sums[LEAK_KINDS]; /* after suppressions and filters */
 	uint64_t lost_bytes;                 /* definite and probable, with what they lead to */
+	struct leak_amount unscanned;        /* of processes that nobody scanned; the same */
 	uint64_t growing;                    /* rows that grow without bound, of any kind */
 };
 

@@ -40,6 +40,26 @@ def test_without_a_scan_gates_cannot_be_judged(wick, tmp_path):
     assert process.returncode == 2 and "bad:2:" in process.stderr and not process.stdout
 
 
+def test_a_forked_child_that_was_not_scanned_is_not_judged(wick, tmp_path):
+    path, rules = tmp_path / "x.wick", tmp_path / "rules"
+    gates = (("--fail-on", "definite"), ("--max-leak", "1M"))
+    unknown = "not known: a process with blocks that it did not free was not scanned"
+    for gate in gates:
+        process = wick.run("heap", "-q", *gate, "-o", path, "--", *workload("leaks", "child"))
+        assert process.returncode == 1 and unknown in process.stderr and "--no-children" in process.stderr
+        again = wick.run("leaks", *gate, path)
+        assert again.returncode == 1 and unknown in again.stderr
+    # Growth asks for no scan, a leak that is known comes first, and what was freed is no question.
+    assert wick.run("leaks", "--fail-on", "growth", path).returncode == 0
+    for command, options, status in ((("child", "lost"), (), 3), (("child",), ("--no-children",), 0),
+                                     (("freed-child",), (), 0)):
+        process = wick.run("heap", "-q", "--fail-on", "definite", *options, "-o", tmp_path / "y.wick", "--",
+                           *workload("leaks", *command))
+        assert process.returncode == status and unknown not in process.stderr, process.stderr
+    rules.write_text("rule the child\nkinds unscanned\nfunction block\nend\n")
+    wick.ok("leaks", "--fail-on", "definite", "--suppressions", rules, path)
+
+
 def test_a_program_that_allocates_nothing_has_no_leaks(wick, tmp_path):
     path = tmp_path / "x.wick"
     process = wick.ok("heap", "-q", "--fail-on", "definite", "-o", path, "--", *workload("nothing"))

@@ -416,10 +416,38 @@ LEAKY void ended_by_exit(void)
 	exit(0);
 }
 
+/* In a child that calls no exec(). */
+LEAKY void lost_by_child(void)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		(void)block(2101);
+		exit(0);
+	}
+	if (child < 0 || waitpid(child, NULL, 0) != child)
+		abort();
+}
+
+/* The same, and nothing is left. */
+LEAKY void freed_by_child(void)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		free(block(2203));
+		exit(0);
+	}
+	if (child < 0 || waitpid(child, NULL, 0) != child)
+		abort();
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = {
+	{"child", lost_by_child},
+	{"freed-child", freed_by_child},
 	{"lost", lost},
 	{"global", in_global},
 	{"tls", in_tls},
