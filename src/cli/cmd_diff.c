@@ -31,6 +31,7 @@ struct diff_command_options {
 	uint64_t limit;
 	bool absolute;
 	bool normalized;
+	bool all;
 	struct option_list gates;
 	double confidence_percent;
 	const char *title;
@@ -165,6 +166,32 @@ static int judge(struct comparison *comparison, const struct diff_command_option
 	return r;
 }
 
+/* Whether a profile is all of a program that wick has started: work that may be done twice. */
+static bool is_run(const struct profile *profile)
+{
+	bool has_command = false;
+	bool has_engine = false;
+	size_t i;
+
+	for (i = 0; i < profile->facts.count; i++) {
+		const char *key = profile_text(profile, profile->facts.items[i].key);
+
+		has_command |= strcmp(key, "command") == 0;
+		has_engine |= strcmp(key, "engine") == 0; /* perf's files have a command, too */
+	}
+	return has_command && has_engine;
+}
+
+/* People see what each function takes more; gates and programs are promised shares. */
+static bool shows_amounts(const struct diff_command_options *options,
+			  const struct comparison *comparison)
+{
+	if (options->format != DIFF_TEXT || options->normalized)
+		return comparison->diff.absolute;
+	return comparison->diff.absolute ||
+	       (is_run(comparison->sides[0]) && is_run(comparison->sides[1]));
+}
+
 static int print_table(const struct command_context *context,
 		       const struct diff_command_options *options,
 		       const struct comparison *comparison)
@@ -173,17 +200,19 @@ static int print_table(const struct command_context *context,
 		.format = options->format,
 		.sort = options->sort,
 		.color = context->color_out,
+		.all = options->all,
 		.limit = look_row_limit(context, &options->limit, options->format != DIFF_TEXT),
 		.verdicts = comparison->verdicts,
 		.verdict_count = comparison->gate_count,
 	};
+	struct diff shown = comparison->diff; /* borrows */
 	struct bytes text = {0};
 	struct error err;
 	int status;
 
-	status = diff_write(&comparison->diff, &view, &text, &err) < 0
-			 ? command_failed(context, &err)
-			 : command_print(context, &text);
+	shown.absolute = shows_amounts(options, comparison);
+	status = diff_write(&shown, &view, &text, &err) < 0 ? command_failed(context, &err)
+							    : command_print(context, &text);
 	bytes_fini(&text);
 	/* Gates are told after the table, once that is out. */
 	if (status == COMMAND_DONE && fflush(context->out) != 0) {
@@ -348,12 +377,14 @@ static const struct option_spec table[] = {
 	{"absolute", 0, OPTION_FLAG(struct diff_command_options, absolute),
 	 .help = "compare amounts, such as CPU time: of the same work done twice"},
 	{"normalized", 0, OPTION_FLAG(struct diff_command_options, normalized),
-	 .help = "compare shares of the whole, however long and often was sampled (default "
-		 "where samples are counted)"},
+	 .help = "compare shares of the whole, regardless of duration and rate (default where "
+		 "samples are counted; the table of two programs that wick started has amounts)"},
 	{"sort", 0,
 	 OPTION_ENUM(struct diff_command_options, sort, "self", "total", "before", "after", "name"),
 	 .help = "what comes first: the largest change of self or total, up or down; the largest "
 		 "total before or after; names in order"},
+	{"all", 0, OPTION_FLAG(struct diff_command_options, all),
+	 .help = "also list functions whose change may be noise: less than 95 % sure"},
 	{"limit", 'n', OPTION_U64(struct diff_command_options, limit), .argument = "ROWS",
 	 .max = 1000000, .key = "view.limit",
 	 .help = "rows of the table; 0 shows all, as JSON and CSV do unless told"},
@@ -376,10 +407,15 @@ const struct command command_diff = {
 	.synopsis = "[OPTIONS] BEFORE AFTER",
 	.description =
 		(const char *const[]){
-			"Lists the functions of both with their self and total before and after, "
-			"the change, and how sure it is that this is more than noise (sure). "
-			"Shares of the whole are compared, so recordings may differ in length and "
-			"rate; --absolute compares the amounts. Functions are the same when their "
+			"Shows the totals first: CPU time, or what else was recorded, and wall "
+			"time, before and after, and how sure it is that the change is more than "
+			"noise (sure). Then the functions with the same of their self and total, "
+			"the largest change first; those whose change may be noise are counted, "
+			"and listed with --all. "
+			"Amounts are shown of two programs that wick started, else shares of the "
+			"whole, so that recordings may differ in length and rate; --absolute and "
+			"--normalized choose. Gates, JSON and CSV compare shares unless told. "
+			"Functions are the same when their "
 			"names are; a name that one recording has several times is told apart by "
 			"module and file.",
 			"Names are looked up in the programs as they are now. When BEFORE was "

@@ -122,6 +122,14 @@ void diff_fini(struct diff *diff)
 	cost_table_fini(&diff->costs[1]);
 }
 
+double diff_whole_confidence(const struct diff *diff)
+{
+	struct estimate old = estimate_amount(&diff->costs[0].whole, &diff->costs[0]);
+	struct estimate now = estimate_amount(&diff->costs[1].whole, &diff->costs[1]);
+
+	return significance_differ(&old, &now);
+}
+
 struct estimate diff_estimate(const struct diff *diff, const struct cost *cost,
 			      const struct cost_table *table)
 {
@@ -214,6 +222,11 @@ static bool is_empty(const struct diff *diff, uint32_t function)
 	       diff->costs[1].rows[function].total.weight == 0;
 }
 
+static bool is_noise(const struct diff_row *row)
+{
+	return row->self.confidence < DIFF_NOISE && row->total.confidence < DIFF_NOISE;
+}
+
 int diff_write(const struct diff *diff, const struct diff_options *options, struct bytes *out,
 	       struct error *err)
 {
@@ -228,9 +241,15 @@ int diff_write(const struct diff *diff, const struct diff_options *options, stru
 	enum diff_sort sort = options->sort;
 	uint32_t i;
 
-	for (i = 0; rows && i < functions; i++)
-		if (!is_empty(diff, i))
-			fill_row(diff, i, &rows[table.count++]);
+	for (i = 0; rows && i < functions; i++) {
+		if (is_empty(diff, i))
+			continue;
+		fill_row(diff, i, &rows[table.count]);
+		if (options->format == DIFF_TEXT && !options->all && is_noise(&rows[table.count]))
+			table.noise++;
+		else
+			table.count++;
+	}
 	if (rows) {
 		qsort_r(rows, table.count, sizeof(*rows), compare_rows, &sort);
 		table.shown = options->limit && options->limit < table.count ? options->limit

@@ -9,7 +9,9 @@
  * often it was sampled makes no difference. Absolute, the values themselves are.
  *
  * JSON has the keys before and after {file, title, duration_ns, samples, lost,
- * unreadable, total}, value {name, unit}, compares ("shares" or "amounts"), exact (there is no
+ * unreadable, total}, value {name, unit}, totals (what is compared as a whole and the wall time,
+ * each {name, unit, before, after, change_percent, confidence}, the last null where two numbers
+ * are all that is known), compares ("shares" or "amounts"), exact (there is no
  * noise), rows, more (rows beyond the limit) and gates. A row is {name, module, file, state
  * ("both", "new" or "gone"), self, total}, where self and total are {before, after,
  * before_percent, after_percent, change_points, change_percent, confidence}:
@@ -43,6 +45,7 @@ struct diff_options {
 	enum diff_format format;
 	enum diff_sort sort;
 	bool color;     /* of text, with terminal escapes */
+	bool all;       /* text: also rows whose change may be noise */
 	uint32_t limit; /* rows; 0: all */
 	const struct diff_verdict *verdicts;
 	size_t verdict_count;
@@ -66,6 +69,9 @@ enum diff_measure { DIFF_USUAL = 0, DIFF_SHARES = 1, DIFF_AMOUNTS = 2 };
 int diff_init(struct diff *diff, const struct profile *const sides[2], const char *const names[2],
 	      enum diff_measure measure, struct error *err);
 void diff_fini(struct diff *diff);
+
+/* How sure it is that the wholes differ, as amounts. */
+double diff_whole_confidence(const struct diff *diff);
 
 /* What is compared: the share or the amount of a cost of that table. */
 struct estimate diff_estimate(const struct diff *diff, const struct cost *cost,

@@ -65,36 +65,112 @@ static void put_side(const struct diff *diff, int side, struct bytes *out)
 	bytes_put_u8(out, '\n');
 }
 
-static void put_head(const struct diff_table *table, struct bytes *out)
+static void put_sure(const struct diff *diff, double confidence, struct bytes *out)
 {
-	const struct diff *diff = table->diff;
-
-	put_side(diff, 0, out);
-	put_side(diff, 1, out);
-	if (diff->counted)
-		bytes_printf(out, "one of them knows counts of samples only: these are compared\n");
-	if (diff->exact)
-		bytes_printf(out, "samples are not counted: the numbers are taken as exact\n");
-	if (diff->absolute) {
-		bytes_printf(
-			out, "amounts are compared; the whole: %s, %s\n",
-			quantity_change(diff->costs[1].whole.weight - diff->costs[0].whole.weight,
-					unit_of(diff))
-				.text,
-			quantity_relative((double)diff->costs[0].whole.weight,
-					  (double)diff->costs[1].whole.weight)
-				.text);
-	} else {
-		bytes_printf(out,
-			     "shares of the whole are compared; --absolute compares amounts\n");
-	}
-	bytes_put_u8(out, '\n');
+	bytes_printf(out, " %7s",
+		     confidence <= 0 ? "-"
+		     : diff->exact   ? "exact"
+				     : quantity_confidence(confidence).text);
 }
 
 static void put_color(const struct diff_table *table, int code, struct bytes *out)
 {
 	if (table->options->color)
 		bytes_printf(out, "\033[%dm", code);
+}
+
+/* What both sides come to as a whole. Without a confidence it is not known how sure that is. */
+struct whole {
+	const char *name;
+	const char *unit;
+	int64_t sides[2];
+	bool is_estimate;
+	double confidence;
+};
+
+static size_t list_wholes(const struct diff *diff, struct whole ret[2])
+{
+	size_t count = 0;
+
+	ret[count++] = (struct whole){
+		.name = value_of(diff),
+		.unit = unit_of(diff),
+		.sides = {diff->costs[0].whole.weight, diff->costs[1].whole.weight},
+		.is_estimate = true,
+		.confidence = diff_whole_confidence(diff),
+	};
+	if (diff->sides[0]->duration_ns > 0 && diff->sides[1]->duration_ns > 0)
+		ret[count++] = (struct whole){
+			.name = "duration",
+			.unit = "nanoseconds",
+			.sides = {(int64_t)profile_recorded_ns(diff->sides[0]),
+				  (int64_t)profile_recorded_ns(diff->sides[1])},
+		};
+	return count;
+}
+
+/* Names that people know. */
+static const char *whole_title(const struct whole *whole)
+{
+	if (strcmp(whole->name, "cpu") == 0)
+		return "CPU time";
+	if (strcmp(whole->name, "duration") == 0)
+		return "wall time";
+	return strcmp(whole->name, "wall") == 0 ? "threads' time" : whole->name;
+}
+
+static void put_wholes(const struct diff_table *table, struct bytes *out)
+{
+	struct whole wholes[2];
+	size_t count = list_wholes(table->diff, wholes);
+	size_t i;
+
+	put_color(table, 1, out);
+	bytes_printf(out, "%-14s%10s%10s%11s%10s%8s", "total", "before", "after", "change",
+		     "relative", "sure");
+	put_color(table, 0, out);
+	bytes_put_u8(out, '\n');
+	for (i = 0; i < count; i++) {
+		const struct whole *whole = &wholes[i];
+		const int64_t *sides = whole->sides;
+		bool colored = whole->is_estimate && whole->confidence >= SURE;
+		size_t start = out->size;
+
+		text_put_terminal(out, whole_title(whole));
+		bytes_printf(out, "%*s",
+			     out->size - start < 14 ? (int)(14 - (out->size - start)) : 1, "");
+		bytes_printf(out, "%10s%10s", quantity_of(sides[0], whole->unit).text,
+			     quantity_of(sides[1], whole->unit).text);
+		if (colored)
+			put_color(table, sides[1] > sides[0] ? 31 : 34, out);
+		bytes_printf(out, "%11s%10s",
+			     quantity_change(sides[1] - sides[0], whole->unit).text,
+			     quantity_relative((double)sides[0], (double)sides[1]).text);
+		if (colored)
+			put_color(table, 0, out);
+		put_sure(table->diff, whole->is_estimate ? whole->confidence : 0, out);
+		bytes_put_u8(out, '\n');
+	}
+	bytes_put_u8(out, '\n');
+}
+
+static void put_head(const struct diff_table *table, struct bytes *out)
+{
+	const struct diff *diff = table->diff;
+
+	put_side(diff, 0, out);
+	put_side(diff, 1, out);
+	bytes_put_u8(out, '\n');
+	put_wholes(table, out);
+	if (diff->counted)
+		bytes_printf(out, "one of them knows counts of samples only: these are compared\n");
+	if (diff->exact)
+		bytes_printf(out, "samples are not counted: the numbers are taken as exact\n");
+	bytes_printf(out, "%s\n",
+		     diff->absolute
+			     ? "amounts are compared; --normalized compares shares of the whole"
+			     : "shares of the whole are compared; --absolute compares amounts");
+	bytes_put_u8(out, '\n');
 }
 
 static void put_amount(const struct diff *diff, int64_t value, double share, struct bytes *out)
@@ -122,10 +198,7 @@ static void put_change(const struct diff_table *table, const struct diff_change 
 		     quantity_relative(change->before_value, change->after_value).text);
 	if (colored)
 		put_color(table, 0, out);
-	bytes_printf(out, " %7s",
-		     change->confidence <= 0 ? "-"
-		     : diff->exact           ? "exact"
-					     : quantity_confidence(change->confidence).text);
+	put_sure(diff, change->confidence, out);
 }
 
 static void put_columns(const struct diff_table *table, struct bytes *out)
@@ -161,22 +234,44 @@ static void put_row(const struct diff_table *table, const struct diff_row *row, 
 	bytes_put_u8(out, '\n');
 }
 
+/* How many rows are not shown because nobody knows whether they changed. */
+static void put_noise(const struct diff_table *table, struct bytes *out)
+{
+	const char *them = table->noise == 1 ? "it" : "them";
+
+	if (table->noise == 0)
+		return;
+	if (table->count == 0)
+		bytes_printf(out, "no function changed for sure; ");
+	if (table->diff->exact)
+		bytes_printf(out, "%s function%s did not change; --all shows %s\n",
+			     quantity_count(table->noise).text, quantity_s(table->noise), them);
+	else
+		bytes_printf(out,
+			     "%s function%s changed by no more than noise (less than %.0f%% sure); "
+			     "--all shows %s\n",
+			     quantity_count(table->noise).text, quantity_s(table->noise),
+			     100 * DIFF_NOISE, them);
+}
+
 void diff_put_text(const struct diff_table *table, struct bytes *out)
 {
 	size_t i;
 
 	put_head(table, out);
-	if (table->count == 0) {
+	if (table->count + table->noise == 0) {
 		bytes_printf(out, "no samples: both are empty, or everything was filtered out\n");
 		return;
 	}
-	put_columns(table, out);
+	if (table->count > 0)
+		put_columns(table, out);
 	for (i = 0; i < table->shown; i++)
 		put_row(table, &table->rows[i], out);
 	if (table->shown < table->count)
 		bytes_printf(out, "%s more function%s; -n 0 shows all\n",
 			     quantity_count(table->count - table->shown).text,
 			     table->count - table->shown == 1 ? "" : "s");
+	put_noise(table, out);
 }
 
 /* JSON */
@@ -216,6 +311,35 @@ static void json_change(const struct diff_change *change, const char *key, struc
 	json_close(json);
 }
 
+static void json_wholes(const struct diff *diff, struct json *json)
+{
+	struct whole wholes[2];
+	size_t count = list_wholes(diff, wholes);
+	size_t i;
+
+	json_open_array(json, "totals");
+	for (i = 0; i < count; i++) {
+		const int64_t *sides = wholes[i].sides;
+
+		json_open_object(json, NULL);
+		json_string(json, "name", wholes[i].name);
+		json_string(json, "unit", wholes[i].unit);
+		json_i64(json, "before", sides[0]);
+		json_i64(json, "after", sides[1]);
+		if (sides[0] != 0)
+			json_double(json, "change_percent",
+				    100 * ((double)sides[1] / (double)sides[0] - 1), 3);
+		else
+			json_string(json, "change_percent", NULL);
+		if (wholes[i].is_estimate)
+			json_double(json, "confidence", 100 * wholes[i].confidence, 3);
+		else
+			json_string(json, "confidence", NULL);
+		json_close(json);
+	}
+	json_close(json);
+}
+
 void diff_put_json(const struct diff_table *table, struct bytes *out)
 {
 	const struct diff *diff = table->diff;
@@ -230,6 +354,7 @@ void diff_put_json(const struct diff_table *table, struct bytes *out)
 	json_string(&json, "name", value_of(diff));
 	json_string(&json, "unit", unit_of(diff));
 	json_close(&json);
+	json_wholes(diff, &json);
 	json_string(&json, "compares", diff->absolute ? "amounts" : "shares");
 	json_bool(&json, "exact", diff->exact);
 	json_open_array(&json, "rows");

@@ -21,6 +21,9 @@ struct diff_change {
 	double confidence; /* that there is a change */
 };
 
+/* Changes that are less sure than this are noise. */
+#define DIFF_NOISE 0.95
+
 enum diff_state { DIFF_BOTH, DIFF_NEW, DIFF_GONE };
 
 struct diff_row {
@@ -36,8 +39,9 @@ struct diff_table {
 	const struct diff *diff;
 	const struct diff_options *options;
 	const struct diff_row *rows;
-	size_t count;
+	size_t count; /* without noise */
 	size_t shown;
+	size_t noise; /* rows that are left out: their change may be noise */
 };
 
 /* Without memory out fails. */

@@ -119,6 +119,26 @@ def test_shares_do_not_depend_on_rate_and_length(recordings, wick):
     assert done.stderr.count(" tripped: ") == 2
 
 
+def test_totals_come_before_functions_and_noise_is_hidden(recordings, wick):
+    before, after = recordings["old"].path, recordings["slow"].path
+    # By total: both call what burns, and a single sample in one of them would decide by self.
+    text = wick.ok("diff", "--sort", "total", before, after).stdout
+    total = re.search(r"^CPU time +\S+ m?s +\S+ s +\+\S+ m?s +\+(\S+)% +>?\S+%$", text, re.M)
+    assert total and 60 < float(total[1]) < 150
+    assert re.search(r"^wall time +\S+ m?s +\S+ s .* -$", text, re.M)
+    assert text.index("CPU time") < text.index("wall time") < text.index("hot_70")
+    # Programs that wick started: the time of each, the largest change first; gates are of shares all the same.
+    assert "amounts are compared" in text
+    names = re.findall(r"% {2}(\w+) \(split\)$", text, re.M)
+    assert names.index("hot_70") < names.index("cool_30")
+    assert "shares of the whole are compared" in wick.ok("diff", "--normalized", before, after).stdout
+    totals = {one["name"]: one for one in wick.json("diff", before, after, "--format", "json")["totals"]}
+    assert totals["cpu"]["confidence"] > 99 and totals["duration"]["confidence"] is None
+    same = wick.ok("diff", before, before).stdout
+    assert "hot_70" not in same and "no function changed for sure; " in same
+    assert "hot_70" in wick.ok("diff", "--all", before, before).stdout
+
+
 def test_time_can_be_sliced_and_functions_filtered(recordings, wick):
     path = recordings["old"].path
     table = wick.json("diff", path, path, "--to", "0.5s", "--only", "hot_70", "--format", "json")
@@ -131,7 +151,7 @@ def test_time_can_be_sliced_and_functions_filtered(recordings, wick):
 def test_standard_input_is_one_side(recordings, wick):
     path = recordings["old"].path
     with open(path, "rb") as file:
-        done = wick.ok("diff", "-", path, stdin=file)
+        done = wick.ok("diff", "--all", "-", path, stdin=file)
     assert "hot_70" in done.stdout
     done = wick.run("diff", "-", "-")
     assert done.returncode == contract.USAGE

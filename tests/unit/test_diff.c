@@ -90,13 +90,60 @@ static void shares_are_compared_whatever_the_length(void **state)
 	struct world *world = *state;
 
 	compare(world, false);
+	assert_parts(world, (struct diff_options){.all = true}, parts);
+}
+
+static void the_totals_come_first(void **state)
+{
+	static const char *const parts[] = {
+		"total             before     after     change  relative    sure\n"
+		"CPU time          10.0 s    20.0 s    +10.0 s   +100.0%  >99.9%\n"
+		"wall time         10.0 s    20.0 s    +10.0 s   +100.0%       -\n",
+		"shares of the whole are compared",
+		"write (app)\n",
+		NULL,
+	};
+	static const char *const json[] = {"\"totals\": [",
+					   "\"name\": \"cpu\"",
+					   "\"change_percent\": 100.000",
+					   "\"confidence\": 100",
+					   "\"name\": \"duration\"",
+					   "\"confidence\": null",
+					   "\"rows\"",
+					   NULL};
+	struct world *world = *state;
+
+	compare(world, false);
 	assert_parts(world, (struct diff_options){0}, parts);
+	assert_parts(world, (struct diff_options){.format = DIFF_JSON}, json);
+}
+
+/* The share of main is all of both: nothing is sure of it. Programs judge for themselves. */
+static void what_may_be_noise_is_counted_and_shown_when_asked_for(void **state)
+{
+	static const char *const noise = "1 function changed by no more than noise (less than 95% "
+					 "sure); --all shows it\n";
+	struct world *world = *state;
+	char *text;
+
+	compare(world, false);
+	text = write_diff(world, (struct diff_options){0});
+	assert_null(strstr(text, "main (app)"));
+	assert_non_null(strstr(text, noise));
+	free(text);
+	text = write_diff(world, (struct diff_options){.all = true});
+	assert_non_null(strstr(text, "main (app)"));
+	assert_null(strstr(text, "noise"));
+	free(text);
+	text = write_diff(world, (struct diff_options){.format = DIFF_CSV});
+	assert_non_null(strstr(text, "\n\"main\""));
+	free(text);
 }
 
 static void amounts_are_compared_when_asked_for(void **state)
 {
 	static const char *const parts[] = {
-		"amounts are compared; the whole: +10.0 s, +100.0%\n",
+		"amounts are compared; --normalized compares shares of the whole\n",
 		"0    9.00 s    +9.00 s       new",
 		"read (app)\n",
 		"parse (app)\n",
@@ -126,7 +173,8 @@ static void rows_come_in_the_order_asked_for(void **state)
 
 	compare(world, false);
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
-		assert_parts(world, (struct diff_options){.sort = cases[i].sort}, cases[i].parts);
+		assert_parts(world, (struct diff_options){.sort = cases[i].sort, .all = true},
+			     cases[i].parts);
 }
 
 static void rows_beyond_the_limit_are_counted(void **state)
@@ -136,7 +184,7 @@ static void rows_beyond_the_limit_are_counted(void **state)
 	struct world *world = *state;
 
 	compare(world, false);
-	assert_parts(world, (struct diff_options){.limit = 2}, parts);
+	assert_parts(world, (struct diff_options){.limit = 2, .all = true}, parts);
 	assert_parts(world, (struct diff_options){.limit = 2, .format = DIFF_JSON}, json);
 }
 
@@ -228,6 +276,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(shares_are_compared_whatever_the_length),
+		TEST(the_totals_come_first),
+		TEST(what_may_be_noise_is_counted_and_shown_when_asked_for),
 		TEST(amounts_are_compared_when_asked_for),
 		TEST(rows_come_in_the_order_asked_for),
 		TEST(rows_beyond_the_limit_are_counted),
