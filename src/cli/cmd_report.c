@@ -2,6 +2,7 @@
 #include "cli/table.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -13,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/debuginfod.h"
 #include "cli/look.h"
+#include "cli/newest_recording.h"
 #include "heap/analysis.h"
 #include "heap/heap_profile.h"
 #include "model/profile.h"
@@ -33,6 +35,7 @@ _Static_assert((int)FAIL_ON_NOTE == (int)FINDING_NOTE + 1 &&
 struct report_command_options {
 	const char *value;
 	const char *by;
+	enum report_sort sort;
 	const char *analyse; /* NULL: not asked for */
 	enum report_fail_on fail_on;
 	enum report_format format;
@@ -192,6 +195,7 @@ static int show(const struct command_context *context, const struct report_comma
 	view.value_name = options->value;
 	view.json = options->format == REPORT_FORMAT_JSON;
 	view.tree = options->tree;
+	view.sort = options->sort;
 	view.inverted = options->inverted;
 	view.color = context->color_out;
 	view.limit =
@@ -216,9 +220,9 @@ static int show(const struct command_context *context, const struct report_comma
 	return status;
 }
 
-static int run(const struct command_context *context, void *values, int argc, char **argv)
+static int run_on(const struct command_context *context,
+		  const struct report_command_options *options, const char *path)
 {
-	const struct report_command_options *options = values;
 	const struct view_ops *view = plugins_find_view(context->plugins, options->by);
 	struct debuginfod server;
 	struct load_options load;
@@ -231,25 +235,47 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (status != COMMAND_DONE)
 		return status;
 	if (view->by == REPORT_BY_SITE && !options->missing && !options->analyse)
-		return run_sites(context, options, &load, argv[0]);
+		return run_sites(context, options, &load, path);
 	if (options->format == REPORT_FORMAT_TEXT && !options->analyse && !options->missing)
 		load.damaged = NULL; /* the report says it */
-	if (load_profile(argv[0], &load, &profile, &err) < 0)
+	if (load_profile(path, &load, &profile, &err) < 0)
 		return command_failed(context, &err);
 	status = options->analyse ? analyse(context, options, profile)
-				  : show(context, options, view, profile, argv[0]);
+				  : show(context, options, view, profile, path);
 	profile_free(profile);
+	return status;
+}
+
+static int run(const struct command_context *context, void *values, int argc, char **argv)
+{
+	const struct report_command_options *options = values;
+	char *newest = NULL;
+	struct error err = {0};
+	int status;
+
+	if (argc > 0)
+		return run_on(context, options, argv[0]);
+	status = check(context, options, plugins_find_view(context->plugins, options->by));
+	if (status != COMMAND_DONE)
+		return status;
+	if (newest_recording(".", &newest, &err) < 0)
+		return command_refused(context, &err);
+	command_note(context, "%s is the newest recording of this folder", newest);
+	status = run_on(context, options, newest);
+	free(newest);
 	return status;
 }
 
 static const struct option_spec table[] = {
 	{"by", 0, OPTION_STRING(struct report_command_options, by),
-	 .words = (const char *const[]){"function", "module", "thread", "state", "line", "site",
-					NULL},
+	 .words = (const char *const[]){"function", "module", "thread", "process", "state", "line",
+					"site", NULL},
 	 .more_words = true,
 	 .help = "what a row stands for; a state is what threads were doing: on CPU, sleeping, "
 		 "waiting for a CPU …; a line one of the source; a site a place that allocates, "
 		 "of wick heap; or a view of a plug-in, see: wick list views"},
+	{"sort", 0, OPTION_ENUM(struct report_command_options, sort, "self", "total", "samples"),
+	 .help = "what comes first in a table: the largest self, total or number of samples"},
 	{"missing", 0, OPTION_FLAG(struct report_command_options, missing),
 	 .help = "modules without names or lines, by lost samples, and what would help"},
 	{"analyse", 0, OPTION_STRING(struct report_command_options, analyse), .argument = "NAME",
@@ -274,7 +300,7 @@ static const struct option_spec table[] = {
 		 "of wick heap --interval, else 1 and more the longer the recording is)"},
 	{"min-percent", 0, OPTION_DOUBLE(struct report_command_options, min_percent),
 	 .argument = "PCT", .max = 100, .key = "view.min_percent",
-	 .help = "with --tree: smaller parts are only counted"},
+	 .help = "with --tree: smaller parts are only counted, in one line at the end"},
 	{"max-depth", 0, OPTION_U64(struct report_command_options, max_depth), .argument = "N",
 	 .max = 100000, .key = "view.max_depth",
 	 .help = "with --tree: deeper parts are only counted; 0 shows all"},
@@ -287,7 +313,7 @@ static const struct option_spec table[] = {
 const struct command command_report = {
 	.name = "report",
 	.summary = "show where the time went: functions, call tree, modules, threads",
-	.synopsis = "[OPTIONS] FILE",
+	.synopsis = "[OPTIONS] [FILE]",
 	.description =
 		(const char *const[]){
 			"Lists the functions of a recording with the time spent in them (self) and "
@@ -310,6 +336,7 @@ const struct command command_report = {
 			{"wick report --tree --only parse app.wick",
 			 "who calls what, around parse"},
 			{"wick report --by thread app.wick", "the share of each thread"},
+			{"wick report --sort total", "of the newest recording of this folder"},
 			{"wick report --by state app.wick",
 			 "running, sleeping, waiting: what --mode wall and offcpu tell"},
 			{"wick report --by site app.wick",
@@ -327,9 +354,10 @@ const struct command command_report = {
 							   .min_percent = 0.5,
 							   .max_depth = 60,
 							   .look = LOOK_OPTIONS_DEFAULT},
-	.min_arguments = 1,
+	.min_arguments = 0,
 	.max_arguments = 1,
-	.argument_help = "FILE: a recording, or - for standard input",
+	.argument_help = "FILE: a recording, or - for standard input (default: the newest .wick of "
+			 "this folder)",
 	.argument_offer = OPTION_OFFER_FILE,
 	.has_gates = true,
 	.run = run,

@@ -36,6 +36,7 @@ static const struct {
 	[REPORT_BY_THREAD] = {"thread", "threads"},
 	[REPORT_BY_STATE] = {"state", "states"},
 	[REPORT_BY_LINE] = {"line", "lines"},
+	[REPORT_BY_PROCESS] = {"process", "processes"},
 };
 
 void report_color(const struct report *report, enum report_color color)
@@ -78,7 +79,9 @@ const char *report_base_name(const char *path)
 /* Whether rows are groups of samples, of which there is no self apart from the total. */
 static bool by_group(const struct report *report)
 {
-	return report->options->by == REPORT_BY_THREAD || report->options->by == REPORT_BY_STATE;
+	enum report_by by = report->options->by;
+
+	return by == REPORT_BY_THREAD || by == REPORT_BY_STATE || by == REPORT_BY_PROCESS;
 }
 
 static size_t shown_rows(const struct report *report, const struct rows *rows)

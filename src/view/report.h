@@ -11,7 +11,7 @@
  *
  *	by, rows [{name, module, file, self, total, self_percent, total_percent,
  *	           self_samples, samples}], more         (no file but by function
- *	           and line, no module by thread or state; more: rows beyond the limit)
+ *	           and line, no module by thread, process or state; more: rows beyond the limit)
  *
  * where a profile with several values has in its head values [{name, unit, total}],
  * ratios {ipc, cache_miss_share, branch_miss_share, as its values allow} and
@@ -39,11 +39,19 @@ enum report_by {
 	REPORT_BY_THREAD = 2,
 	REPORT_BY_STATE = 3,
 	REPORT_BY_LINE = 4,
-	REPORT_BY_SITE = 5, /* of a heap: site_report.h, not here */
+	REPORT_BY_PROCESS = 5,
+	REPORT_BY_SITE = 6, /* of a heap: site_report.h, not here */
+};
+
+enum report_sort {
+	REPORT_SORT_SELF = 0, /* which groups, such as threads, have no other than their total */
+	REPORT_SORT_TOTAL = 1,
+	REPORT_SORT_SAMPLES = 2,
 };
 
 struct report_options {
 	enum report_by by;
+	enum report_sort sort;  /* of a table, the largest first */
 	bool tree;              /* the call tree instead of a table */
 	bool json;              /* ignores color; a tree is cut in the same way */
 	bool color;             /* with terminal escapes */

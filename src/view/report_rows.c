@@ -90,6 +90,71 @@ static int thread_rows(const struct report *report, struct rows *rows)
 	return 0;
 }
 
+/* Leaves out what only events have that are not looked at. */
+static void drop_empty(struct rows *rows)
+{
+	size_t kept = 0;
+	size_t i;
+
+	for (i = 0; i < rows->count; i++)
+		if (rows->items[i].total != 0 || rows->items[i].self != 0 ||
+		    rows->items[i].samples != 0)
+			rows->items[kept++] = rows->items[i];
+	rows->count = kept;
+}
+
+/* Adds what an entry has to the row of its process. */
+static void add_entry(const struct report *report, size_t entry, struct row *row)
+{
+	const struct profile *profile = report->profile;
+	const int64_t *values = profile_entry_values(profile, entry);
+	uint32_t counted = call_tree_samples_value(profile);
+
+	row->total += values[report->options->value];
+	row->self = row->total;
+	row->samples += counted == ID_NONE ? 0 : (uint64_t)values[counted];
+	row->self_samples = row->samples;
+}
+
+/* "name/pid", of all threads that are in it. */
+static int process_rows(struct report *report, struct rows *rows)
+{
+	const struct profile *profile = report->profile;
+	SCOPED(mem) uint32_t *row_of = calloc(profile->threads.count + 1, sizeof(*row_of));
+	size_t i;
+	size_t k;
+
+	rows->items = calloc(profile->threads.count + 1, sizeof(*rows->items));
+	if (!rows->items || !row_of)
+		return -ENOMEM;
+	for (i = 0; i < profile->threads.count; i++) {
+		const struct profile_thread *thread = &profile->threads.items[i];
+		uint64_t id = (uint64_t)thread->pid << 32 | thread->process_comm;
+		struct bytes text = {0};
+
+		for (k = 0; k < rows->count && rows->items[k].id != id; k++)
+			;
+		row_of[i] = (uint32_t)k;
+		if (k < rows->count)
+			continue;
+		bytes_printf(&text, "%s/%" PRIu32, profile_text(profile, thread->process_comm),
+			     thread->pid);
+		rows->items[rows->count++] = (struct row){
+			.id = id,
+			.name = text.failed ? NULL
+					    : arena_strndup(&report->arena, (const char *)text.data,
+							    text.size)};
+		bytes_fini(&text);
+		if (!rows->items[k].name)
+			return -ENOMEM;
+	}
+	for (i = 0; i < profile->entries.count; i++)
+		add_entry(report, i, &rows->items[row_of[profile->entries.items[i].thread]]);
+	drop_empty(rows);
+	qsort(rows->items, rows->count, sizeof(*rows->items), compare_rows);
+	return 0;
+}
+
 static int state_rows(const struct report *report, struct rows *rows)
 {
 	const struct profile *profile = report->profile;
@@ -171,28 +236,38 @@ static int list_rows(struct report *report, struct rows *rows)
 
 	if (report->options->by == REPORT_BY_LINE)
 		return line_rows(report, rows);
+	if (report->options->by == REPORT_BY_PROCESS)
+		return process_rows(report, rows);
 	return makers[report->options->by](report, rows);
 }
 
-/* Leaves out what only events have that are not looked at. */
-static void drop_empty(struct rows *rows)
+static uint64_t sort_key(const struct row *row, enum report_sort sort)
 {
-	size_t kept = 0;
-	size_t i;
+	/* From the least of int64_t on: values of a heap may be below 0. */
+	return sort == REPORT_SORT_SAMPLES ? row->samples
+					   : (uint64_t)row->total ^ (UINT64_C(1) << 63);
+}
 
-	for (i = 0; i < rows->count; i++)
-		if (rows->items[i].total != 0 || rows->items[i].self != 0 ||
-		    rows->items[i].samples != 0)
-			rows->items[kept++] = rows->items[i];
-	rows->count = kept;
+static int compare_chosen(const void *a, const void *b, void *context)
+{
+	enum report_sort sort = *(const enum report_sort *)context;
+	uint64_t x = sort_key(a, sort);
+	uint64_t y = sort_key(b, sort);
+
+	if (x != y)
+		return x < y ? 1 : -1;
+	return compare_rows(a, b);
 }
 
 int report_rows_make(struct report *report, struct rows *rows)
 {
+	enum report_sort sort = report->options->sort;
 	int r = list_rows(report, rows);
 
 	if (r == 0 && report->profile->value_count > 2)
 		drop_empty(rows);
+	if (r == 0 && sort != REPORT_SORT_SELF) /* else they are */
+		qsort_r(rows->items, rows->count, sizeof(*rows->items), compare_chosen, &sort);
 	return r;
 }
 

@@ -15,17 +15,15 @@
 #include "view/report_values.h"
 
 /*
- * A tree is shown in its own order of visit: the largest child first, those
- * that are too small as one line of count. The nodes to come wait on a stack.
+ * A tree is shown in its own order of visit: the largest child first. Those that are
+ * too small or too deep are counted, for one line at the end. The nodes to come wait on a stack.
  */
 
 struct branch {
-	uint32_t node; /* ID_NONE: a line that says what is not shown */
+	uint32_t node;
 	uint32_t depth;
 	int32_t parent; /* index of the parent among the shown nodes */
 	bool last;      /* among its siblings */
-	uint32_t cut;   /* nodes behind a line that says so */
-	int64_t cut_total;
 };
 
 struct walk {
@@ -33,7 +31,10 @@ struct walk {
 	VEC(struct branch) pending;
 	VEC(bool) last; /* of the branch at each depth above the line at hand */
 	int32_t shown;
-	uint64_t cut;
+	uint64_t cut;       /* nodes that are not shown */
+	int64_t cut_total;  /* what they come to */
+	bool cut_small;     /* some for their size, */
+	bool cut_deep;      /* some for their depth */
 	struct rows values; /* of all nodes, where the profile has several; else none */
 };
 
@@ -50,24 +51,26 @@ static int compare_branches(const void *a, const void *b, void *context)
 	return (x->node < y->node) - (x->node > y->node);
 }
 
-static bool is_shown(const struct report *report, const struct call_node *node)
+/* Whether a node is shown; notes why not. */
+static bool is_shown(struct walk *walk, const struct call_node *node)
 {
+	const struct report *report = walk->report;
 	uint32_t max_depth = report->options->max_depth;
+	bool is_small = quantity_percent(node->total, report->total) < report->options->min_percent;
+	bool is_deep = max_depth > 0 && node->depth > max_depth;
 
-	return quantity_percent(node->total, report->total) >= report->options->min_percent &&
-	       (max_depth == 0 || node->depth <= max_depth);
+	walk->cut_small |= is_small;
+	walk->cut_deep |= is_deep && !is_small;
+	return !is_small && !is_deep;
 }
 
 /* Puts the children of a shown node on the stack. */
 static int push_children(struct walk *walk, uint32_t parent, int32_t parent_index)
 {
 	const struct call_node *nodes = call_tree_nodes(walk->report->tree);
-	struct branch rest = {.node = ID_NONE, .depth = nodes[parent].depth + 1, .last = true};
-	size_t first = walk->pending.count + 1;
+	size_t first = walk->pending.count;
 	uint32_t child;
 
-	if (vec_push(&walk->pending, rest) < 0)
-		return -ENOMEM;
 	for (child = parent + 1; child < nodes[parent].end; child = nodes[child].end) {
 		struct branch branch = {
 			.node = child, .depth = nodes[child].depth, .parent = parent_index};
@@ -75,9 +78,9 @@ static int push_children(struct walk *walk, uint32_t parent, int32_t parent_inde
 		/* What only events have that are not looked at is not here. */
 		if (nodes[child].total == 0 && nodes[child].samples == 0)
 			continue;
-		if (!is_shown(walk->report, &nodes[child])) {
-			rest.cut += nodes[child].end - child;
-			rest.cut_total += nodes[child].total;
+		if (!is_shown(walk, &nodes[child])) {
+			walk->cut += nodes[child].end - child;
+			walk->cut_total += nodes[child].total;
 		} else if (vec_push(&walk->pending, branch) < 0) {
 			return -ENOMEM;
 		}
@@ -86,10 +89,8 @@ static int push_children(struct walk *walk, uint32_t parent, int32_t parent_inde
 		/* glibc's context parameter is not const; the comparison does not write. */
 		qsort_r(walk->pending.items + first, walk->pending.count - first,
 			sizeof(struct branch), compare_branches, (void *)(uintptr_t)nodes);
-		walk->pending.items[first].last = rest.cut == 0;
+		walk->pending.items[first].last = true;
 	}
-	walk->pending.items[first - 1] = rest;
-	walk->cut += rest.cut;
 	return 0;
 }
 
@@ -102,10 +103,8 @@ static int walk_tree(struct walk *walk, int (*show)(struct walk *, const struct 
 	while (r == 0 && walk->pending.count > 0) {
 		struct branch branch = walk->pending.items[--walk->pending.count];
 
-		if (branch.node == ID_NONE && branch.cut == 0)
-			continue;
 		r = show(walk, &branch, context);
-		if (r == 0 && branch.node != ID_NONE)
+		if (r == 0)
 			r = push_children(walk, branch.node, walk->shown++);
 	}
 	vec_fini(&walk->pending);
@@ -154,18 +153,6 @@ static int show_text(struct walk *walk, const struct branch *branch, void *conte
 	const struct report *report = walk->report;
 	const struct call_node *node;
 
-	if (branch->node == ID_NONE) {
-		bytes_printf(report->out, "%*s  ",
-			     (report_counts_samples(report) ? 39 : 28) +
-				     (int)report_values_width(report),
-			     "");
-		if (put_lines(walk, branch) < 0)
-			return -ENOMEM;
-		bytes_printf(report->out, "%s smaller or deeper, %s\n",
-			     quantity_count(branch->cut).text,
-			     quantity_share(branch->cut_total, report->total).text);
-		return 0;
-	}
 	node = &call_tree_nodes(report->tree)[branch->node];
 	report_put_share(report, node->total);
 	report_put_share(report, node->self);
@@ -180,6 +167,25 @@ static int show_text(struct walk *walk, const struct branch *branch, void *conte
 	put_module(report, node->function);
 	bytes_put_u8(report->out, '\n');
 	return 0;
+}
+
+static void put_cut(const struct walk *walk)
+{
+	const struct report_options *options = walk->report->options;
+	struct bytes *out = walk->report->out;
+
+	if (walk->cut == 0)
+		return;
+	bytes_printf(out, "%s part%s ", quantity_count(walk->cut).text, quantity_s(walk->cut));
+	if (walk->cut_small)
+		bytes_printf(out, "below %g %%", options->min_percent);
+	if (walk->cut_deep)
+		bytes_printf(out, "%sdeeper than %u", walk->cut_small ? " or " : "",
+			     options->max_depth);
+	bytes_printf(out, " with %s in all %s not shown;%s%s shows %s\n",
+		     quantity_share(walk->cut_total, walk->report->total).text,
+		     walk->cut == 1 ? "is" : "are", walk->cut_small ? " --min-percent 0" : "",
+		     walk->cut_deep ? " --max-depth 0" : "", walk->cut == 1 ? "it" : "them");
 }
 
 int report_tree_text(const struct report *report)
@@ -198,6 +204,8 @@ int report_tree_text(const struct report *report)
 	bytes_put_u8(report->out, '\n');
 	if (r == 0)
 		r = walk_tree(&walk, show_text, NULL);
+	if (r == 0)
+		put_cut(&walk);
 	report_rows_free(&walk.values);
 	return r;
 }
@@ -211,8 +219,6 @@ static int show_json(struct walk *walk, const struct branch *branch, void *conte
 	const struct call_node *node;
 	struct json *json = context;
 
-	if (branch->node == ID_NONE)
-		return 0;
 	node = &call_tree_nodes(report->tree)[branch->node];
 	json_open_object(json, NULL);
 	json_string(json, "name", call_tree_name(report->tree, branch->node));

@@ -11,6 +11,8 @@ static const struct view_ops by_module = {
 	.name = "module", .summary = "programs and libraries", .by = REPORT_BY_MODULE};
 static const struct view_ops by_thread = {
 	.name = "thread", .summary = "threads", .by = REPORT_BY_THREAD};
+static const struct view_ops by_process = {
+	.name = "process", .summary = "processes", .by = REPORT_BY_PROCESS};
 static const struct view_ops by_state = {
 	.name = "state", .summary = "what threads were doing", .by = REPORT_BY_STATE};
 static const struct view_ops by_line = {
@@ -19,7 +21,7 @@ static const struct view_ops by_site = {
 	.name = "site", .summary = "places that allocate, of wick heap", .by = REPORT_BY_SITE};
 
 const struct view_ops *const views[] = {
-	&by_function, &by_module, &by_thread, &by_state, &by_line, &by_site, NULL,
+	&by_function, &by_module, &by_thread, &by_process, &by_state, &by_line, &by_site, NULL,
 };
 
 const struct view_ops *view_find(const char *name)

@@ -8,6 +8,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import time
 import xml.etree.ElementTree
 
 import contract
@@ -26,7 +27,8 @@ def recording(shared_wick):
 
 
 def test_the_report_lists_the_hottest_first(recording, wick):
-    text = wick.ok("report", recording.path).stdout
+    # Both call what burns: a single sample in one of them would decide by self.
+    text = wick.ok("report", "--sort", "total", recording.path).stdout
     assert text.index("hot_70") < text.index("cool_30")
     assert re.search(r"6\d\.\d+\s*%|7\d\.\d+\s*%", text)
 
@@ -458,3 +460,25 @@ def test_one_is_not_many(wick, tmp_path):
     source.write_text("app;[truncated];f 1\napp;main;g 2\n")
     text = wick.ok("report", "-n", "3", source).stdout
     assert "1 sample has a stack that was cut" in text and "1 more function with" in text
+
+
+def test_the_newest_recording_is_reported_when_no_file_is_given(wick):
+    done = wick.run("report")
+    assert done.returncode == contract.USAGE and "no file was given" in done.stderr and "wick record" in done.stderr
+    for age, name in ((30, "old.wick"), (10, "new.wick"), (20, "older.wick"), (0, "new.txt")):
+        (wick.folder / "x.folded").write_text(f"app;main;in_{name.partition('.')[0]} 3\n")
+        wick.ok("import", "x.folded", "-o", name)
+        then = time.time() - age
+        os.utime(wick.folder / name, (then, then))
+    (wick.folder / "link.wick").symlink_to("old.wick")
+    done = wick.ok("report", "--sort", "total")
+    assert "new.wick is the newest recording of this folder" in done.stderr
+    assert "in_new" in done.stdout and "in_old" not in done.stdout
+
+
+def test_processes_have_their_rows(wick, tmp_path):
+    path = tmp_path / "x.folded"
+    path.write_text("app;main;hot 3\nother;main 1\n")
+    report = wick.json("report", "--by", "process", "--format", "json", path)
+    assert report["by"] == "process" and [row["total"] for row in report["rows"]] == [3, 1]
+    assert report["rows"][0]["name"].startswith("app/")

@@ -96,6 +96,65 @@ static void modules_and_threads_have_their_tables(void **state)
 	profile_free(profile);
 }
 
+/* Texts that follow each other in a report, behind its head. */
+static void assert_order(const struct profile *profile, struct report_options options,
+			 const char *const *texts)
+{
+	struct bytes out = {0};
+	const char *at;
+
+	assert_int_equal(report_write(profile, &options, &out, NULL), 0);
+	bytes_put_u8(&out, '\0');
+	at = strstr((const char *)out.data, "\n\n");
+	for (; at && *texts; texts++) {
+		const char *found = strstr(at, *texts);
+
+		if (!found)
+			fail_msg("no %s in %s", *texts, at);
+		at = found;
+	}
+	assert_non_null(at);
+	bytes_fini(&out);
+}
+
+static void rows_come_in_the_order_asked_for(void **state)
+{
+	static const char *const by_self[] = {"  a ", "  b ", "  main ", NULL};
+	static const char *const by_total[] = {"  main ", "  a ", "  b ", NULL};
+	static const char *const by_samples[] = {"  main ", "  b ", "  a ", NULL};
+	static const int64_t rare[] = {1, 900}; /* samples and what they weigh */
+	static const int64_t often[] = {8, 100};
+	struct profile *profile = make_profile();
+	struct report_options options = REPORT_OPTIONS_DEFAULT;
+
+	make_stack(profile, 0, "main;a", 0);
+	make_stack(profile, 0, "main;b", 0);
+	assert_int_equal(profile_add(profile, profile->entries.items[0].stack, 0, rare), 0);
+	assert_int_equal(profile_add(profile, profile->entries.items[1].stack, 0, often), 0);
+	assert_order(profile, options, by_self);
+	options.sort = REPORT_SORT_TOTAL;
+	assert_order(profile, options, by_total);
+	options.sort = REPORT_SORT_SAMPLES;
+	assert_order(profile, options, by_samples);
+	profile_free(profile);
+}
+
+static void processes_are_told_apart_by_their_pid(void **state)
+{
+	static const char *const rows[] = {" 75.0%", "app/100", " 25.0%", "app/200", NULL};
+	struct profile *profile = make_profile();
+	uint32_t worker = profile_thread(profile, 100, 101, "worker", "app");
+	uint32_t other = profile_thread(profile, 200, 200, "app", "app");
+	struct report_options options = REPORT_OPTIONS_DEFAULT;
+
+	make_stack(profile, 0, "main", 1);
+	make_stack(profile, worker, "main", 2);
+	make_stack(profile, other, "main", 1);
+	options.by = REPORT_BY_PROCESS;
+	assert_order(profile, options, rows);
+	profile_free(profile);
+}
+
 static void states_have_their_table(void **state)
 {
 	static const int64_t asleep[] = {3, 900 * 1000000};
@@ -209,6 +268,8 @@ int main(void)
 		cmocka_unit_test(a_limit_says_how_many_rows_it_hides),
 		cmocka_unit_test(names_are_cut_to_fit_a_terminal),
 		cmocka_unit_test(modules_and_threads_have_their_tables),
+		cmocka_unit_test(rows_come_in_the_order_asked_for),
+		cmocka_unit_test(processes_are_told_apart_by_their_pid),
 		cmocka_unit_test(states_have_their_table),
 		cmocka_unit_test(a_tree_counts_what_it_cuts),
 		cmocka_unit_test(an_empty_profile_says_so),
