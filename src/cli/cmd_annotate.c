@@ -127,14 +127,15 @@ const struct command command_annotate = {
 			"spent in each (self) and with what it calls there (total). Functions that "
 			"were inlined count at the line of their call, which is marked with an i.",
 			"Sources are looked for where they were compiled, where --path-map says, "
-			"and below --source-path. Without them there are the numbers of lines. "
+			"and below --source-path. Without them there are the numbers of lines, and "
+			"without debug information the instructions, as with --asm. "
 			"Only regular files are read: below the compilation directory, in the "
 			"source tree beside it, below /usr, or below a folder that is named; of "
 			"profiles that were imported, only the last. No file is read that the "
 			"owner of the recorded program may not read.",
 			"FUNCTION is a name, the parameters of which may be left out, or a "
-			"regular expression between slashes. When several functions match they "
-			"are listed.",
+			"regular expression between slashes. The function of that name wins over "
+			"lambdas in it; when several functions match they are listed.",
 			NULL,
 		},
 	.examples =

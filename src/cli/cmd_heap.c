@@ -30,6 +30,7 @@
 #include "heap/report.h"
 #include "pipeline/load.h"
 #include "pipeline/record.h"
+#include "pipeline/stack_filter.h"
 #include "proc/process_info.h"
 
 #define UNUSED_RATE_HZ 1 /* nothing is sampled by time */
@@ -53,6 +54,7 @@ struct heap_options {
 	uint64_t max_peak_bytes;
 	uint64_t max_memory_bytes;
 	struct option_list hooks;
+	struct option_list alloc_fns;
 	bool leaks;
 	uint64_t scan_every_ns;
 	bool scan;
@@ -168,6 +170,8 @@ static void look_again(struct heap_recording *recording, const struct record_res
 
 	options.heap_addresses =
 		!recording->options->quiet && result->stats.heap_events < HINT_EVENTS;
+	options.alloc_fns = recording->options->alloc_fns.items;
+	options.alloc_fn_count = recording->options->alloc_fns.count;
 	if (!wants_leaks(recording->options)) {
 		options.symbols = SYMBOLS_NAMES;
 		options.inlines = false;
@@ -453,6 +457,21 @@ static const char *conflict(struct heap_recording *recording)
 	return NULL;
 }
 
+/* What is no expression is told before the program runs, not after. */
+static int check_expressions(const struct command_context *context,
+			     const struct heap_options *options)
+{
+	const struct load_options load = {.alloc_fns = options->alloc_fns.items,
+					  .alloc_fn_count = options->alloc_fns.count};
+	struct stack_filter filter;
+	struct error err = {0};
+
+	if (stack_filter_init(&filter, &load, &err) < 0)
+		return command_refused(context, &err);
+	stack_filter_fini(&filter);
+	return COMMAND_DONE;
+}
+
 static int run(const struct command_context *context, void *values, int argc, char **argv)
 {
 	struct heap_recording recording = {.context = context, .options = values};
@@ -481,6 +500,9 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	words = conflict(&recording);
 	if (words)
 		return command_misused(context, "%s", words);
+	status = check_expressions(context, recording.options);
+	if (status != COMMAND_DONE)
+		return status;
 	status = leak_options_read(context, &recording.options->leak, &recording.rules);
 	if (status != COMMAND_DONE) {
 		suppressions_fini(&recording.rules);
@@ -559,6 +581,10 @@ static const struct option_spec table[] = {
 	 .key = "heap.hook",
 	 .help = "also blocks of the program's own allocator, by its functions; SYM@LIB of a "
 		 "library, SYM:2 when the size, or the block, is the second argument"},
+	{"alloc-fn", 0, OPTION_LIST(struct heap_options, alloc_fns), .argument = "RE",
+	 .key = "heap.alloc_fn",
+	 .help = "with --leaks: functions that match allocate for their callers, which are the "
+		 "places then; malloc, operator new and common wrappers are known"},
 	{"leaks", 0, OPTION_TOGGLE(struct heap_options, leaks), .key = "heap.leaks",
 	 .help = "look for leaks when a program ends (with -p: when the recording does), and print "
 		 "what is lost as wick leaks does"},

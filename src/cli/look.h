@@ -52,8 +52,9 @@ struct look_options {
 	struct option_list modules;
 	struct option_list only;   /* regular expressions: a stack must match one */
 	struct option_list ignore; /* and none of these */
-	uint64_t from_ns;          /* since the start of the recording */
-	uint64_t to_ns;            /* UINT64_MAX: to its end */
+	struct option_list alloc_fns;
+	uint64_t from_ns; /* since the start of the recording */
+	uint64_t to_ns;   /* UINT64_MAX: to its end */
 	bool inlines;
 	bool kernel;
 	bool collapse_recursion;

@@ -45,6 +45,8 @@ struct load_options {
 	size_t only_count;
 	const char *const *ignore;
 	size_t ignore_count;
+	const char *const *alloc_fns; /* the same: functions that allocate for others */
+	size_t alloc_fn_count;
 	uint64_t from_ns; /* since the start of the recording */
 	uint64_t to_ns;
 	enum symbol_detail symbols;

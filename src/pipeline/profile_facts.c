@@ -86,6 +86,8 @@ int profile_facts_add(struct profile *profile, const struct samples *samples,
 	tell_words(&teller, "--module", options->modules, options->module_count);
 	tell_words(&teller, "--only", options->only, options->only_count);
 	tell_words(&teller, "--ignore", options->ignore, options->ignore_count);
+	for (i = 0; i < options->alloc_fn_count && teller.r == 0; i++)
+		teller.r = profile_add_fact(profile, "alloc_fn", options->alloc_fns[i]);
 	if (options->from_ns > 0)
 		tell_time(&teller, "--from", options->from_ns);
 	if (options->to_ns != UINT64_MAX)

@@ -41,6 +41,19 @@ static int compile(const char *const *patterns, size_t count, regex_t **items, s
 	return 0;
 }
 
+/* Expressions that others use are looked at here: what is wrong is told before a file is read. */
+static int check_others(const struct load_options *options, struct error *err)
+{
+	regex_t *items = NULL;
+	size_t count = 0;
+	int r = compile(options->alloc_fns, options->alloc_fn_count, &items, &count, err);
+
+	while (count > 0)
+		regfree(&items[--count]);
+	free(items);
+	return r;
+}
+
 int stack_filter_init(struct stack_filter *filter, const struct load_options *options,
 		      struct error *err)
 {
@@ -52,6 +65,8 @@ int stack_filter_init(struct stack_filter *filter, const struct load_options *op
 	if (r == 0)
 		r = compile(options->ignore, options->ignore_count, &filter->ignore.items,
 			    &filter->ignore.count, err);
+	if (r == 0)
+		r = check_others(options, err);
 	if (r < 0)
 		stack_filter_fini(filter);
 	return r;

@@ -4,8 +4,12 @@
 
 /*
  * allocators: functions that allocate on behalf of others: the allocator, operator new, the C
- * library, and the standard library of C++, in its own file or inlined.
+ * library, the standard libraries of C++ and Rust, in their own file or inlined, wrappers that
+ * many programs have (xmalloc(), g_malloc() …), and what the person calls one: the facts
+ * ALLOCATORS_FACT of the profile, regular expressions.
  */
+
+#include <regex.h>
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,8 +17,11 @@
 #include "base/vec.h"
 #include "model/profile.h"
 
+#define ALLOCATORS_FACT "alloc_fn"
+
 struct allocators {
 	const struct profile *profile; /* borrowed */
+	VEC(regex_t) chosen;           /* what the person calls one */
 	VEC(int8_t) known;             /* by function: 0 not asked yet, 1 yes, -1 no */
 };
 

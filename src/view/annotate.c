@@ -133,12 +133,39 @@ static int put_all(struct annotation *annotation, const char *name)
 	} else {
 		put_head(annotation, name);
 	}
-	r = annotation->options->assembly ? annotation_put_instructions(annotation)
-					  : annotation_put_lines(annotation);
+	r = annotation->assembly ? annotation_put_instructions(annotation)
+				 : annotation_put_lines(annotation);
 	put_notes(annotation);
 	if (annotation->options->json)
 		json_close(&annotation->json);
 	return r;
+}
+
+/* Whether some of it is in a file that could be disassembled. */
+static bool has_code(const struct profile *profile, const uint8_t *wanted)
+{
+	size_t i;
+	uint32_t k;
+
+	for (i = 0; i < profile->locations.count; i++) {
+		const struct profile_location *location = &profile->locations.items[i];
+
+		for (k = 0; k < location->line_count; k++)
+			if (wanted[profile->lines.items[location->first_line + k].function] &&
+			    *profile_text(profile, location->module) == '/')
+				return true;
+	}
+	return false;
+}
+
+static bool has_lines(const struct line_row *rows, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (rows[i].line > 0)
+			return true;
+	return false;
 }
 
 int annotate_write(const struct profile *profile, const uint8_t *wanted, const char *name,
@@ -157,6 +184,13 @@ int annotate_write(const struct profile *profile, const uint8_t *wanted, const c
 	size_t i;
 	int r = line_rows_of(profile, annotation.value, wanted, &rows, &count, &annotation.sum);
 
+	annotation.assembly = options->assembly;
+	if (r == 0 && !options->assembly && !options->json && !has_lines(rows, count) &&
+	    has_code(profile, wanted)) {
+		annotation.assembly = true;
+		annotation_note(&annotation, "no line of it is known, so instructions are shown; "
+					     "build it with -g, or install its debug information");
+	}
 	free(rows); /* the sum is wanted here */
 	annotation.report.options = &annotation.report_options;
 	annotation.report.unit = profile->value_types[annotation.value].unit;

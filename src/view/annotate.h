@@ -29,7 +29,7 @@ struct profile;
 struct annotate_options {
 	bool json;
 	bool color;    /* with terminal escapes and bars */
-	bool assembly; /* instructions instead of lines */
+	bool assembly; /* instructions instead of lines; in text also where no line is known */
 	struct source_search sources;
 };
 

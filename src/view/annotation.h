@@ -20,6 +20,7 @@ struct annotation {
 	const struct profile *profile;
 	const struct annotate_options *options;
 	const uint8_t *wanted;
+	bool assembly; /* asked for, or all that can be shown */
 	uint32_t value;
 	struct line_row sum;
 	struct report report; /* for shares and colours: the total is the function's */

@@ -57,14 +57,40 @@ static void pattern_fini(struct pattern *pattern)
 		regfree(&pattern->expression);
 }
 
-static bool matches(const struct pattern *pattern, const char *name)
+/* How well a name is what is meant. Of the best there are the others are left out. */
+enum match {
+	NO_MATCH,
+	MATCHES_PART,  /* something inside of it, such as a lambda: f(int)::{lambda()#1}… */
+	MATCHES_NAME,  /* the name with some parameters, or the expression */
+	MATCHES_WHOLE, /* the name as it is */
+};
+
+/* What follows the parameters that text begins with. */
+static const char *skip_parameters(const char *text)
+{
+	int depth = 0;
+
+	for (; *text; text++) {
+		depth += *text == '(' ? 1 : *text == ')' ? -1 : 0;
+		if (depth == 0)
+			return text + 1;
+	}
+	return text;
+}
+
+static enum match match(const struct pattern *pattern, const char *name)
 {
 	size_t n;
 
 	if (!pattern->name)
-		return regexec(&pattern->expression, name, 0, NULL, 0) == 0;
+		return regexec(&pattern->expression, name, 0, NULL, 0) == 0 ? MATCHES_NAME
+									    : NO_MATCH;
 	n = strlen(pattern->name);
-	return strncmp(name, pattern->name, n) == 0 && (name[n] == '\0' || name[n] == '(');
+	if (strncmp(name, pattern->name, n) != 0 || (name[n] != '\0' && name[n] != '('))
+		return NO_MATCH;
+	if (name[n] == '\0')
+		return MATCHES_WHOLE;
+	return strstr(skip_parameters(name + n), "::") ? MATCHES_PART : MATCHES_NAME;
 }
 
 static int by_total(const void *a, const void *b)
@@ -100,10 +126,16 @@ static int add(struct function_matches *found, const char *name, const struct ca
 	return 0;
 }
 
+static const char *name_of(const struct profile *profile, uint32_t function)
+{
+	return profile_text(profile, profile->functions.items[function].name);
+}
+
 static int gather(const struct profile *profile, uint32_t value, const struct pattern *pattern,
 		  struct function_matches *found)
 {
 	const struct call_tree_options options = {.value = value};
+	enum match best = MATCHES_PART;
 	SCOPED(call_tree) struct call_tree *tree = NULL;
 	SCOPED(mem) struct call_tally *tallies = NULL;
 	size_t count = 0;
@@ -116,10 +148,15 @@ static int gather(const struct profile *profile, uint32_t value, const struct pa
 	if (r == 0 && !found->wanted)
 		r = -ENOMEM;
 	for (i = 0; i < count && r == 0; i++) {
-		uint32_t function = tallies[i].key;
-		const char *name = profile_text(profile, profile->functions.items[function].name);
+		enum match found_match = match(pattern, name_of(profile, tallies[i].key));
 
-		if (!matches(pattern, name))
+		best = found_match > best ? found_match : best;
+	}
+	for (i = 0; i < count && r == 0; i++) {
+		uint32_t function = tallies[i].key;
+		const char *name = name_of(profile, function);
+
+		if (match(pattern, name) != best)
 			continue;
 		found->wanted[function] = 1;
 		r = add(found, name, &tallies[i]);

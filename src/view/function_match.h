@@ -25,7 +25,8 @@ struct function_matches {
 
 /*
  * Finds functions with samples by name, without its parameters also, or by /RE/, a
- * POSIX extended regular expression. None is no failure. -EINVAL: a bad expression.
+ * POSIX extended regular expression. The name itself wins over others that begin with it. None is
+ * no failure. -EINVAL: a bad expression.
  */
 int function_matches_find(const struct profile *profile, uint32_t value, const char *pattern,
 			  struct function_matches *ret, struct error *err);

@@ -40,6 +40,22 @@ def test_without_a_scan_gates_cannot_be_judged(wick, tmp_path):
     assert process.returncode == 2 and "bad:2:" in process.stderr and not process.stdout
 
 
+def test_functions_that_allocate_for_others_are_passed_over(wick, tmp_path):
+    path = tmp_path / "x.wick"
+    process = wick.run("heap", "-q", "--leaks", "--alloc-fn", "^block$", "-o", path, "--", *workload("leaks", "lost"))
+    assert " lost  " in process.stderr and " block  " not in process.stderr
+
+    def places(*options):
+        return {row["function_name"] for row in wick.json("leaks", "--format", "json", *options, path)["leaks"]}
+    assert places() == {"block"} and places("--alloc-fn", "^block$") == {"lost"}
+    sites = wick.json("report", "--by", "site", "--alloc-fn", "^block$", "--format", "json", path)["rows"]
+    assert "lost" in {row["function_name"] for row in sites}
+    for command in (("leaks", path), ("heap", "-o", tmp_path / "y.wick", "--", "true")):
+        bad = wick.run(command[0], "--alloc-fn", "(", *command[1:])
+        assert bad.returncode == 2 and "( is not a regular expression" in bad.stderr
+    assert not (tmp_path / "y.wick").exists()
+
+
 def test_a_forked_child_that_was_not_scanned_is_not_judged(wick, tmp_path):
     path, rules = tmp_path / "x.wick", tmp_path / "rules"
     gates = (("--fail-on", "definite"), ("--max-leak", "1M"))

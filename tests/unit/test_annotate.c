@@ -72,6 +72,56 @@ static void lines_have_shares_and_what_was_inlined_counts_at_the_call(void **sta
 			 "or --path-map FROM=TO\n");
 }
 
+static void assert_found(const struct profile *profile, const char *pattern, const char *first,
+			 size_t count)
+{
+	struct function_matches found = {0};
+
+	assert_int_equal(function_matches_find(profile, 1, pattern, &found, NULL), 0);
+	assert_int_equal(found.count, count);
+	assert_string_equal(found.items[0].name, first);
+	function_matches_fini(&found);
+}
+
+static void a_function_wins_over_the_lambdas_in_it(void **state)
+{
+	struct profile *profile = make_profile();
+
+	make_stack(profile, 0, "main;sum(int)", 1);
+	make_stack(profile, 0, "main;sum(int)::{lambda(int)#1}::operator()(int) const", 8);
+	make_stack(profile, 0, "main;add(std::function<int (int)>) const", 1);
+	make_stack(profile, 0, "main;add(long)", 2);
+	make_stack(profile, 0, "main;only(int)::{lambda()#1}::operator()() const", 1);
+	make_stack(profile, 0, "main;plain", 1);
+	make_stack(profile, 0, "main;plain(int)", 4);
+	assert_found(profile, "sum", "sum(int)", 1);
+	assert_found(profile, "add", "add(long)", 2); /* which of both is meant nobody knows */
+	assert_found(profile, "only", "only(int)::{lambda()#1}::operator()() const", 1);
+	assert_found(profile, "plain", "plain", 1);
+	assert_found(profile, "/^sum/", "sum(int)::{lambda(int)#1}::operator()(int) const", 2);
+	profile_free(profile);
+}
+
+static void without_lines_there_are_instructions(void **state)
+{
+	struct profile *profile = make_profile();
+	struct function_matches found = {0};
+	struct bytes out = {0};
+
+	make_stack(profile, 0, "main;bare@1", 3);
+	assert_int_equal(function_matches_find(profile, 1, "bare", &found, NULL), 0);
+	assert_int_equal(annotate_write(profile, found.wanted, "bare",
+					&(struct annotate_options){0}, &out, NULL),
+			 0);
+	bytes_put_u8(&out, '\0');
+	assert_non_null(strstr((char *)out.data, "  address "));
+	assert_non_null(strstr((char *)out.data, "100.0%          1101"));
+	assert_non_null(strstr((char *)out.data, "note: no line of it is known"));
+	bytes_fini(&out);
+	function_matches_fini(&found);
+	profile_free(profile);
+}
+
 /* Bytes are no samples, and have their own unit. */
 static void a_heap_is_told_in_bytes(void **state)
 {
@@ -207,6 +257,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_have_shares_and_what_was_inlined_counts_at_the_call),
+		cmocka_unit_test(a_function_wins_over_the_lambdas_in_it),
+		cmocka_unit_test(without_lines_there_are_instructions),
 		cmocka_unit_test(a_heap_is_told_in_bytes),
 		cmocka_unit_test(an_inlined_function_has_lines_of_its_own),
 		cmocka_unit_test(addresses_stand_alone_where_the_file_is_gone),
