@@ -100,6 +100,9 @@ static int run(const struct command_context *context, void *values, int argc, ch
 
 	if (status != COMMAND_DONE)
 		return status;
+	if (options->format == ANNOTATE_FORMAT_JSON ||
+	    look_pattern_is_full(argv[1], argv[1][0] == '/'))
+		look_prefer_full_names(context, &options->look, &load);
 	if (load_profile(argv[0], &load, &profile, &err) < 0)
 		return command_failed(context, &err);
 	status = annotate(context, options, profile, argv);

@@ -307,6 +307,19 @@ static int print_verdicts(const struct command_context *context,
 	return status;
 }
 
+/* Whether a gate names a function with its arguments. */
+static bool has_full_gates(const struct comparison *comparison)
+{
+	size_t i;
+
+	for (i = 0; i < comparison->gate_count; i++)
+		if (comparison->gates[i].subject == GATE_FUNCTION &&
+		    look_pattern_is_full(comparison->gates[i].name,
+					 comparison->gates[i].is_expression))
+			return true;
+	return false;
+}
+
 static int compare(const struct command_context *context,
 		   const struct diff_command_options *options, struct comparison *comparison,
 		   char **files)
@@ -319,6 +332,8 @@ static int compare(const struct command_context *context,
 
 	if (status != COMMAND_DONE)
 		return status;
+	if (options->format != DIFF_TEXT || has_full_gates(comparison))
+		look_prefer_full_names(context, &options->look, &load_options);
 	load_options.slices = true;
 	if (load(comparison, options, &load_options, files, &err) < 0 ||
 	    judge(comparison, options, &err) < 0)

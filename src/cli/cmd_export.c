@@ -127,8 +127,9 @@ const struct command command_export = {
 		},
 	.options = table,
 	.options_size = sizeof(struct export_command_options),
-	.defaults =
-		&(const struct export_command_options){.output = "-", .look = LOOK_OPTIONS_DEFAULT},
+	.defaults = &(const struct export_command_options){.output = "-",
+							   .look = LOOK_OPTIONS_DEFAULT,
+							   .look.names = LOOK_NAMES_FULL},
 	.min_arguments = 1,
 	.max_arguments = 1,
 	.argument_help = "FILE: a recording, or - for standard input",

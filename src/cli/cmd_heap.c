@@ -172,6 +172,7 @@ static void look_again(struct heap_recording *recording, const struct record_res
 		!recording->options->quiet && result->stats.heap_events < HINT_EVENTS;
 	options.alloc_fns = recording->options->alloc_fns.items;
 	options.alloc_fn_count = recording->options->alloc_fns.count;
+	options.short_names = !leak_options_have_rules(&recording->options->leak);
 	if (!wants_leaks(recording->options)) {
 		options.symbols = SYMBOLS_NAMES;
 		options.inlines = false;

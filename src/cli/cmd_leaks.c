@@ -55,6 +55,10 @@ static int run(const struct command_context *context, void *values, int argc, ch
 
 	if (status == COMMAND_DONE)
 		status = look_to_load(context, &options->look, &server, &load);
+	/* Rules have names as they were written down. */
+	if (status == COMMAND_DONE &&
+	    (options->format == LEAKS_FORMAT_JSON || leak_options_have_rules(&options->leaks)))
+		look_prefer_full_names(context, &options->look, &load);
 	if (status == COMMAND_DONE)
 		status = show(context, options, &rules, &load, argv[0]);
 	suppressions_fini(&rules);

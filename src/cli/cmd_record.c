@@ -409,6 +409,7 @@ static int draw_recording(const struct recording *recording)
 	struct debuginfod server;
 
 	look_set_symbols(recording->context, &recording->options->symbols, &server, &load);
+	load.short_names = true;
 	view.graph.group = CALL_TREE_BY_PROCESS;
 	sources.is_asked = look_asks_source(recording->context, &recording->options->source);
 	if (recording->options->source)

@@ -234,6 +234,8 @@ static int run_on(const struct command_context *context,
 		status = look_to_load(context, &options->look, &server, &load);
 	if (status != COMMAND_DONE)
 		return status;
+	if (options->format == REPORT_FORMAT_JSON)
+		look_prefer_full_names(context, &options->look, &load);
 	if (view->by == REPORT_BY_SITE && !options->missing && !options->analyse)
 		return run_sites(context, options, &load, path);
 	if (options->format == REPORT_FORMAT_TEXT && !options->analyse && !options->missing)

@@ -111,6 +111,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	/* Names matter only to filters. */
 	if (load.only_count == 0 && load.ignore_count == 0)
 		load.symbols = SYMBOLS_NAMES;
+	if (options->format != TIMELINE_TEXT)
+		look_prefer_full_names(context, &options->look, &load);
 	load.told = true;
 	load.tracks = true;
 	load.heap_usual_step_ns = HEAP_STEPS_NS;

@@ -185,6 +185,7 @@ static int open_live(struct top *top, struct error *err)
 	/* A view that is drawn each second waits for no server. */
 	look_set_symbols(top->context, &top->options->symbols, NULL, &top->load);
 	top->load.kernel = top->options->kernel;
+	top->load.short_names = true;
 	return live_profile_new(&config, &top->live, err);
 }
 

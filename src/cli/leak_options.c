@@ -52,6 +52,11 @@ bool leak_options_need_scan(const struct leak_options *options)
 		options->fail_on != LEAK_FAIL_GROWTH);
 }
 
+bool leak_options_have_rules(const struct leak_options *options)
+{
+	return options->gen_suppressions || options->suppressions.count > 0;
+}
+
 int leak_options_read(const struct command_context *context, const struct leak_options *options,
 		      struct suppressions *ret)
 {

@@ -45,6 +45,9 @@ bool leak_options_ask(const struct leak_options *options);
 /* Whether that can only be answered by a scan. */
 bool leak_options_need_scan(const struct leak_options *options);
 
+/* Whether rules of suppression are read or written. */
+bool leak_options_have_rules(const struct leak_options *options);
+
 /* Why a gate cannot be judged. */
 enum leak_unknown {
 	LEAK_UNKNOWN_NO_SCAN,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "api/plugins.h"
 #include "base/error.h"
@@ -82,8 +83,11 @@ const struct option_spec look_option_table[] = {
 	 .help = "show the frames of the kernel"},
 	{"collapse-recursion", 0, OPTION_TOGGLE(struct look_options, collapse_recursion),
 	 .key = "view.collapse_recursion", .help = "show a function that calls itself once"},
+	{"names", 0, OPTION_ENUM(struct look_options, names, "short", "full"), .key = "view.names",
+	 .help = "short: without arguments of functions and templates; JSON, CSV and patterns with "
+		 "arguments have full names unless told"},
 	{"short-names", 0, OPTION_TOGGLE(struct look_options, short_names),
-	 .key = "view.short_names", .help = "leave out arguments and template parameters"},
+	 .key = "view.short_names", .help = "as --names short, --no-short-names as --names full"},
 	{OPTION_GROUP(struct look_options, symbols, symbol_option_table), .help = "Symbols"},
 	OPTION_END,
 };
@@ -135,6 +139,66 @@ void look_note_damage(void *self, const char *path, const struct recording_damag
 			     path, path);
 }
 
+static bool is_told(const struct command_context *context, const void *member)
+{
+	return option_source_of(context->set, member) != OPTION_FROM_DEFAULT;
+}
+
+static bool ends_with_operator(const char *pattern, const char *end)
+{
+	static const char word[] = "operator";
+	size_t n = sizeof(word) - 1;
+
+	return (size_t)(end - pattern) >= n && strncmp(end - n, word, n) == 0;
+}
+
+bool look_pattern_is_full(const char *pattern, bool is_expression)
+{
+	static const char anonymous[] = "anonymous";
+	const char *at = pattern;
+
+	for (; (at = strpbrk(at, "(<")); at++) {
+		bool is_escaped = at > pattern && (at[-1] == '\\' || at[-1] == '[');
+		const char *before = is_escaped ? at - 1 : at;
+
+		if (ends_with_operator(pattern, before)) {
+			at += at[0] == '<' && at[1] == '<';
+			continue;
+		}
+		if (*at == '(' && is_expression && !is_escaped)
+			continue;
+		if (at[1] != '>' && strncmp(at + 1, anonymous, sizeof(anonymous) - 1) != 0)
+			return true;
+	}
+	return false;
+}
+
+static bool have_full(const struct option_list *patterns)
+{
+	for (size_t i = 0; i < patterns->count; i++)
+		if (look_pattern_is_full(patterns->items[i], true))
+			return true;
+	return false;
+}
+
+/* Patterns that name arguments must find them. */
+static bool wants_short(const struct command_context *context, const struct look_options *look)
+{
+	if (is_told(context, &look->names) || !is_told(context, &look->short_names))
+		return look->names == LOOK_NAMES_SHORT &&
+		       (is_told(context, &look->names) ||
+			!(have_full(&look->only) || have_full(&look->ignore) ||
+			  have_full(&look->alloc_fns)));
+	return look->short_names;
+}
+
+void look_prefer_full_names(const struct command_context *context, const struct look_options *look,
+			    struct load_options *load)
+{
+	if (!is_told(context, &look->names) && !is_told(context, &look->short_names))
+		load->short_names = false;
+}
+
 int look_to_load(const struct command_context *context, const struct look_options *look,
 		 struct debuginfod *server, struct load_options *ret)
 {
@@ -165,7 +229,7 @@ int look_to_load(const struct command_context *context, const struct look_option
 		.to_ns = look->to_ns,
 		.inlines = look->inlines,
 		.kernel = look->kernel,
-		.short_names = look->short_names,
+		.short_names = wants_short(context, look),
 		.importers = plugins_importers(context->plugins),
 		.sources = plugins_name_sources(context->plugins),
 	};

@@ -43,6 +43,9 @@ struct source_options {
 /* Of --interval. */
 #define HEAP_INTERVAL_MAX_MS 3600000u
 
+/* How functions are called: with or without arguments and parameters of templates. */
+enum look_names { LOOK_NAMES_SHORT, LOOK_NAMES_FULL };
+
 struct look_options {
 	const char *event; /* NULL: the one that was sampled */
 	struct option_numbers pids;
@@ -58,7 +61,8 @@ struct look_options {
 	bool inlines;
 	bool kernel;
 	bool collapse_recursion;
-	bool short_names;
+	enum look_names names;
+	bool short_names; /* the same by its other name */
 	struct symbol_options symbols;
 };
 
@@ -67,7 +71,8 @@ struct look_options {
 #define SYMBOL_OPTIONS_DEFAULT                                                                     \
 	{.demangle = true, .detail = SYMBOLS_INLINES, .files = SYMBOL_FILE_OPTIONS_DEFAULT}
 #define LOOK_OPTIONS_DEFAULT                                                                       \
-	{.to_ns = UINT64_MAX, .inlines = true, .kernel = true, .symbols = SYMBOL_OPTIONS_DEFAULT}
+	{.to_ns = UINT64_MAX, .inlines = true, .kernel = true, .short_names = true,                \
+	 .symbols = SYMBOL_OPTIONS_DEFAULT}
 /* clang-format on */
 
 extern const struct option_spec symbol_file_option_table[];
@@ -98,6 +103,19 @@ bool look_asks_source(const struct command_context *context, const bool *source)
  */
 int look_to_load(const struct command_context *context, const struct look_options *look,
 		 struct debuginfod *server, struct load_options *ret);
+
+/*
+ * Takes full names where people did not choose: for programs, and for what compares names with
+ * such as were written down.
+ */
+void look_prefer_full_names(const struct command_context *context, const struct look_options *look,
+			    struct load_options *load);
+
+/*
+ * Whether a pattern asks for more than a short name has: arguments or parameters of templates.
+ * Expressions mean brackets by "\(". "a<>::b" and "a::operator()" are short.
+ */
+bool look_pattern_is_full(const char *pattern, bool is_expression);
 
 /* The same for what concerns symbols alone. No server is asked when it is NULL. */
 void look_set_symbols(const struct command_context *context, const struct symbol_options *symbols,

@@ -80,6 +80,8 @@ static int make_lines(struct loader *loader, const struct symbol_frame *frames, 
 		      struct owner owner, struct profile_line *lines)
 {
 	struct strings *strings = &loader->profile->strings;
+	/* A runtime calls what it compiles as it likes. */
+	bool shortens = loader->options->short_names && owner.origin != ORIGIN_JIT;
 	size_t i;
 
 	loader->may_be_cut = loader->may_be_cut || owner.origin == ORIGIN_TRUNCATED;
@@ -88,7 +90,7 @@ static int make_lines(struct loader *loader, const struct symbol_frame *frames, 
 		uint32_t file = strings_add(strings, frame->file ? frame->file : "");
 		uint32_t own = i == 0 ? owner.home : file;
 		SCOPED(mem)
-		char *shorter = loader->options->short_names ? short_name(frame->function) : NULL;
+		char *shorter = shortens ? short_name(frame->function) : NULL;
 
 		if (file == ID_NONE || own == ID_NONE)
 			return -ENOMEM;

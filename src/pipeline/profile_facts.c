@@ -95,7 +95,6 @@ int profile_facts_add(struct profile *profile, const struct samples *samples,
 	tell_flag(&teller, "--no-kernel", !options->kernel);
 	tell_flag(&teller, "--no-inline", !options->inlines);
 	tell_flag(&teller, "--collapse-recursion", options->collapse_recursion);
-	tell_flag(&teller, "--short-names", options->short_names);
 	bytes_fini(&teller.text);
 	return teller.r;
 }

@@ -70,9 +70,19 @@ static bool ends_with(const struct bytes *out, const char *word)
 	return out->size >= n && memcmp(out->data + out->size - n, word, n) == 0;
 }
 
+/* Whether what was written so far can have arguments: main.(*Server).Serve of Go has none. */
+static bool can_be_called(const struct bytes *out)
+{
+	char last = out->size > 0 ? (char)out->data[out->size - 1] : '.';
+
+	return !strchr(". ~:,;", last) || ends_with(out, "operator~") ||
+	       ends_with(out, "operator,");
+}
+
 /*
  * What to do with a "(" at `at`. Returns where to go on, NULL at the arguments
- * that end the name, `at` itself to copy the bracket.
+ * that end the name, `at` itself to copy the bracket. Other languages than C++ have
+ * brackets elsewhere: what is not known to be arguments stays.
  */
 static const char *step_over_arguments(const struct bytes *out, const char *at, int braces)
 {
@@ -80,11 +90,25 @@ static const char *step_over_arguments(const struct bytes *out, const char *at, 
 
 	if (!after || out->size == 0 || strncmp(at, "(anonymous", 10) == 0)
 		return at;
-	if (braces > 0 || ends_with(out, "decltype"))
+	if (braces > 0 || ends_with(out, "decltype") || ends_with(out, "decltype "))
 		return after; /* "{lambda(int)#1}", "decltype(auto) f" */
-	if (strncmp(skip_qualifiers(after), "::", 2) == 0)
-		return skip_qualifiers(after); /* something local to a function */
-	return NULL;
+	if (ends_with(out, "!"))
+		return after; /* parameters of a template of D */
+	if (!can_be_called(out))
+		return at;
+	after = skip_qualifiers(after);
+	if (strncmp(after, "::", 2) == 0)
+		return after; /* something local to a function */
+	return *after == '\0' || strncmp(after, " [", 2) == 0 ? NULL : at;
+}
+
+/* Whether parameters of a template begin: not "<stdin>", nor the type in str::<impl str>::trim. */
+static bool is_template(const char *name, const char *at)
+{
+	if (at == name || !skip_brackets(at, '<', '>') || strncmp(at, "<impl ", 6) == 0)
+		return false;
+	return is_word(at[-1]) || at[-1] == ':' || at[-1] == '>' || at[-1] == '}' ||
+	       (at[-1] == ' ' && at - name > 1 && strchr("<>=", at[-2]));
 }
 
 /* Appends the short form. False when the name is of a kind that has none. */
@@ -106,7 +130,7 @@ static bool put_short(struct bytes *out, const char *name)
 			return false; /* a function that returns a pointer to one */
 		if (*at == '(')
 			after = step_over_arguments(out, at, braces);
-		else if (*at == '<' && at > name && skip_brackets(at, '<', '>'))
+		else if (*at == '<' && is_template(name, at))
 			after = skip_brackets(at, '<', '>');
 		if (!after)
 			return true;

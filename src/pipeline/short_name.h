@@ -5,8 +5,9 @@
 /*
  * short_name: a C++ or Rust name without arguments and template parameters:
  * "std::map<int, long>::find(int const&) const" becomes "std::map<>::find".
- * Operators keep their own brackets. The caller frees the result; NULL when the
- * name is short already or there is no memory.
+ * Operators keep their own brackets, and so do names of languages that have them elsewhere, as
+ * main.(*Server).Serve of Go: the function itself is never left out. The caller frees the result;
+ * NULL when the name is short already or there is no memory.
  */
 char *short_name(const char *name);
 

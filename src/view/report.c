@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "export/gauges.h"
 #include "model/profile.h"
+#include "view/inline_hint.h"
 #include "view/quantity.h"
 #include "view/report_rows.h"
 #include "view/report_text.h"
@@ -370,6 +371,27 @@ static int make_rows(struct report *report, struct rows *rows)
 	return r;
 }
 
+/* That one function is in many rows, and how to see it in one. */
+static int put_hint(const struct report *report)
+{
+	const struct profile *profile = report->profile;
+	struct inline_hint hint;
+
+	if (report->options->by != REPORT_BY_FUNCTION)
+		return 0;
+	if (inline_hint_find(profile, report->options->value, &hint) < 0)
+		return -ENOMEM;
+	if (hint.function == ID_NONE)
+		return 0;
+	report_put_name(report->out,
+			profile_text(profile, profile->functions.items[hint.function].name));
+	bytes_printf(report->out,
+		     " has %s itself in %u rows, of functions inlined into it; --no-inline shows "
+		     "it as one\n",
+		     quantity_share(hint.self, report->total).text, hint.rows);
+	return 0;
+}
+
 static int put_table(struct report *report)
 {
 	struct rows rows = {0};
@@ -401,7 +423,7 @@ static int put_table(struct report *report)
 						     : kinds[report->options->by].many,
 			     quantity_share(rest, report->total).text);
 	report_rows_free(&rows);
-	return 0;
+	return put_hint(report);
 }
 
 static int put_text(struct report *report)

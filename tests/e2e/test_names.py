@@ -57,10 +57,20 @@ def test_short_names_merge_the_instances_of_a_template(wick):
     recording = wick.record([build(wick.folder, "g++", "box.cpp", TEMPLATES)])
     full = {name for name in contract.functions(recording.report()) if name.startswith("box<")}
     assert full == {"box<int>::spin(int) const", "box<long>::spin(long) const"}
-    short = recording.report("--short-names")
-    rows = [row for row in contract.rows(short) if row["name"].startswith("box<")]
-    assert [row["name"] for row in rows] == ["box<>::spin"]
-    assert rows[0]["self_percent"] > 90
+    for option in (("--short-names",), ("--names", "short")):
+        rows = [row for row in contract.rows(recording.report(*option)) if row["name"].startswith("box<")]
+        assert [row["name"] for row in rows] == ["box<>::spin"]
+        assert rows[0]["self_percent"] > 90
+    # People have short ones unless they ask, in a pipe too; programs and patterns with arguments have full ones.
+    path = recording.path
+    assert "box<>::spin " in wick.ok("report", path).stdout and "box<int>" not in wick.ok("report", path).stdout
+    for option in (("--names", "full"), ("--no-short-names",), ("--only", "spin\\(long\\)")):
+        assert "box<long>::spin(long) const" in wick.ok("report", *option, path).stdout
+    assert wick.ok("annotate", path, "box<>::spin").stdout.startswith("box<>::spin\n")
+    assert "box<int>::spin" in wick.ok("annotate", path, "box<int>::spin").stdout
+    assert "box<int>::spin(int) const" in wick.ok("export", "--format", "folded", path).stdout
+    for name in ("box<long>::spin(long) const", "box<>::spin"):
+        assert f"holds: {name}: " in wick.ok("diff", "--fail-if", f"{name}>+5%", path, path).stderr
 
 
 def test_parts_and_copies_count_as_their_function(wick):

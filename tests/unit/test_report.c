@@ -155,6 +155,30 @@ static void processes_are_told_apart_by_their_pid(void **state)
 	profile_free(profile);
 }
 
+static void a_function_in_many_rows_is_told(void **state)
+{
+	static const char hint[] = "loop has 90.0% itself in 3 rows, of functions inlined into it; "
+				   "--no-inline shows it as one\n";
+	struct profile *profile = make_profile();
+	struct report_options options = REPORT_OPTIONS_DEFAULT;
+	struct bytes out = {0};
+
+	make_stack(profile, 0, "main;loop>min@1", 30);
+	make_stack(profile, 0, "main;loop>max@2", 30);
+	make_stack(profile, 0, "main;other", 10);
+	make_stack(profile, 0, "main;loop@3", 30);
+	assert_int_equal(report_write(profile, &options, &out, NULL), 0);
+	bytes_put_u8(&out, '\0');
+	assert_non_null(strstr((const char *)out.data, hint));
+	bytes_clear(&out);
+	make_stack(profile, 0, "main;loop>max@2", 200); /* most is in one of them */
+	assert_int_equal(report_write(profile, &options, &out, NULL), 0);
+	bytes_put_u8(&out, '\0');
+	assert_null(strstr((const char *)out.data, "--no-inline"));
+	bytes_fini(&out);
+	profile_free(profile);
+}
+
 static void states_have_their_table(void **state)
 {
 	static const int64_t asleep[] = {3, 900 * 1000000};
@@ -270,6 +294,7 @@ int main(void)
 		cmocka_unit_test(modules_and_threads_have_their_tables),
 		cmocka_unit_test(rows_come_in_the_order_asked_for),
 		cmocka_unit_test(processes_are_told_apart_by_their_pid),
+		cmocka_unit_test(a_function_in_many_rows_is_told),
 		cmocka_unit_test(states_have_their_table),
 		cmocka_unit_test(a_tree_counts_what_it_cuts),
 		cmocka_unit_test(an_empty_profile_says_so),

@@ -119,6 +119,30 @@ static void rust_names_lose_their_generics(void **state)
 	check(cases, ARRAY_SIZE(cases));
 }
 
+static void names_of_other_languages_keep_their_function(void **state)
+{
+	static const struct name_case cases[] = {
+		{"main.(*Server).Serve", "main.(*Server).Serve"},
+		{"main.(*List[go.shape.int]).Push.func1", "main.(*List[go.shape.int]).Push.func1"},
+		{"Function: ~(anonymous) /srv/app.js:3:5",
+		 "Function: ~(anonymous) /srv/app.js:3:5"},
+		{"render (page.rb:12)", "render (page.rb:12)"},
+		{"<module>", "<module>"},
+		{"py::<lambda>:/srv/x.py", "py::<>:/srv/x.py"},
+		{"core::str::<impl str>::trim", "core::str::<impl str>::trim"},
+		{"app.sort!(int).swap(int)", "app.sort!.swap"},
+		{"f(int) [clone .cold]", "f"},
+		{"A::~A()", "A::~A"},
+		{"operator new(unsigned long)", "operator new"},
+		{"A::operator*(int)", "A::operator*"},
+		{"A::operator==(A const&) const", "A::operator=="},
+		{"com.shop.Cart.add(int)/x", "com.shop.Cart.add(int)/x"},
+	};
+
+	(void)state;
+	check(cases, ARRAY_SIZE(cases));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +152,7 @@ int main(void)
 		cmocka_unit_test(the_anonymous_namespace_stays),
 		cmocka_unit_test(odd_return_types_do_not_swallow_the_name),
 		cmocka_unit_test(rust_names_lose_their_generics),
+		cmocka_unit_test(names_of_other_languages_keep_their_function),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
