@@ -340,7 +340,7 @@ const struct command command_report = {
 			{"wick report --by thread app.wick", "the share of each thread"},
 			{"wick report --sort total", "of the newest recording of this folder"},
 			{"wick report --by state app.wick",
-			 "running, sleeping, waiting: what --mode wall and offcpu tell"},
+			 "on CPU, sleeping, waiting: what --mode wall and offcpu tell"},
 			{"wick report --by site app.wick",
 			 "which places hold the memory when most is used"},
 			{"wick report --missing app.wick", "which debug files would help"},

@@ -38,6 +38,10 @@ static bool holds(const char *pair, const struct label *labels, size_t count)
 	const char *value = pair[bytes] ? pair + bytes + 1 : "";
 	size_t i;
 
+	/* Labels have the words of all engines; a person may know others: R, running. */
+	if (bytes == strlen(THREAD_STATE_LABEL) && strncmp(pair, THREAD_STATE_LABEL, bytes) == 0)
+		value = thread_state_in_words(value);
+
 	for (i = 0; i < count; i++)
 		if (strncmp(labels[i].key, pair, bytes) == 0 && labels[i].key[bytes] == '\0' &&
 		    (strcmp(labels[i].value, value) == 0 ||

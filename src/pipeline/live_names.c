@@ -25,7 +25,7 @@ static void scope_release_names(struct live_names **names)
 int live_names_new(pid_t pid, struct live_names **ret, struct error *err)
 {
 	SCOPED(names) struct live_names *names = calloc(1, sizeof(*names));
-	struct symboliser_config config = {.demangle = true};
+	struct symboliser_config config = {.demangle = true, .detail = SYMBOLS_INLINES};
 	int r;
 
 	if (!names)

@@ -12,10 +12,13 @@ const char *thread_state_in_words(const char *state)
 		char letter;
 		const char *words;
 	} known[] = {
-		{'R', "running"}, {'S', "sleeping"}, {'D', "uninterruptible"}, {'T', "stopped"},
+		{'R', "on CPU"},  {'S', "sleeping"}, {'D', "uninterruptible"}, {'T', "stopped"},
 		{'t', "stopped"}, {'I', "idle"},     {'Z', "ended"},
 	};
 	size_t i;
+
+	if (strcmp(state, "running") == 0)
+		return "on CPU";
 
 	for (i = 0; i < ARRAY_SIZE(known) && state[0] && !state[1]; i++)
 		if (known[i].letter == state[0])

@@ -57,6 +57,13 @@ int process_error(struct error *err, int code, pid_t pid, const char *what)
 	if ((code != -EACCES && code != -EPERM) || stat(path, &status) < 0)
 		return error_errno(err, code, "cannot read the %s of process %d", what, (int)pid);
 	user_name(status.st_uid, user, sizeof(user));
+	if (geteuid() == 0) {
+		code = error_errno(err, code, "cannot read the %s of process %d, as root either",
+				   what, (int)pid);
+		error_remedy(err, "a container or a sandbox keeps it from you: run wick outside of "
+				  "it, or with the capability CAP_SYS_PTRACE");
+		return code;
+	}
 	if (status.st_uid == geteuid()) {
 		/* Same user, still refused: the program made itself unreadable, or a sandbox does.
 		 */

@@ -103,7 +103,8 @@ static void put_bracketed(struct bytes *out, const char *module)
 {
 	if (strcmp(module, "[anonymous]") == 0)
 		bytes_printf(out, "code that a runtime made: node --perf-basic-prof, java "
-				  "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit and "
+				  "-XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions "
+				  "-XX:+DumpPerfMapAtExit and "
 				  "python3 -X perf list theirs");
 	else if (strcmp(module, "[vdso]") != 0)
 		bytes_printf(out, "record as root, or: sudo sysctl kernel.kptr_restrict=0");

@@ -28,6 +28,9 @@
 #define LEAST_NAME_COLUMNS 16u
 #define MAX_MODULE_COLUMNS 30u
 
+/* Samples that are further apart than this times what was asked for came at a lower rate. */
+#define RATE_FELL 1.1
+
 static const struct {
 	const char *name;
 	const char *many;
@@ -160,6 +163,27 @@ static void put_gauges(const struct report *report)
 	}
 }
 
+/*
+ * How far samples are apart: as was asked for, and where the rate fell, as it came to be. Of CPU
+ * time each sample weighs what passed since the one before.
+ */
+static void put_interval(const struct report *report)
+{
+	const struct profile *profile = report->profile;
+	const struct value_type *type = &profile->value_types[report->options->value];
+	uint64_t samples = profile->quality.samples;
+	double mean_ns = samples > 0 ? (double)report->total / (double)samples : 0;
+
+	if (profile->period_ns == 0)
+		return;
+	if (strcmp(type->name, "cpu") == 0 && mean_ns > RATE_FELL * (double)profile->period_ns)
+		bytes_printf(report->out, ", one every %s on average",
+			     quantity_of((int64_t)mean_ns, "nanoseconds").text);
+	else
+		bytes_printf(report->out, ", one every %s",
+			     quantity_of((int64_t)profile->period_ns, "nanoseconds").text);
+}
+
 static void put_head(const struct report *report)
 {
 	const struct profile *profile = report->profile;
@@ -178,9 +202,7 @@ static void put_head(const struct report *report)
 	if (report_counts_samples(report))
 		bytes_printf(out, "%s sample%s", quantity_count(quality->samples).text,
 			     quality->samples == 1 ? "" : "s");
-	if (profile->period_ns)
-		bytes_printf(out, ", one every %s",
-			     quantity_of((int64_t)profile->period_ns, "nanoseconds").text);
+	put_interval(report);
 	bytes_printf(out, "%s", report_counts_samples(report) ? ", " : "");
 	text_put_terminal(out, profile->value_types[report->options->value].name);
 	bytes_printf(out, " %s\n", quantity_of(report->total, report->unit).text);

@@ -15,7 +15,7 @@ const about = await page.evaluate(() => JSON.parse(document.getElementById('abou
 const ms = about.page.slice_ns / 1e6;
 const names = await page.$$eval('select[title^="what widths"] option', (all) => all.map((each) => each.textContent));
 const lanes = await page.$$eval('#lanes > *', (all) => all.map((each) => each.textContent));
-check('values of time, of states and of the heap can be chosen', ['wall', 'running', 'sleeping', 'alloc_space', 'peak_space', 'live_space'].every((name) => names.includes(name)), names.join());
+check('values of time, of states and of the heap can be chosen', ['wall', 'on CPU', 'sleeping', 'alloc_space', 'peak_space', 'live_space'].every((name) => names.includes(name)), names.join());
 check('threads, heap and memory are on the timeline', lanes[0] === 'all threads' && lanes.some((lane) => /^heap 4\.\d+ MiB$/.test(lane)) && lanes.some((lane) => /^resident/.test(lane)) && lanes.some((lane) => /tide/.test(lane)), lanes.join());
 
 // Names of values by their numbers in the address, as the page numbers them.
@@ -43,7 +43,7 @@ for (const [from, to] of [[0, slices - 1], [3, 11], [8, 14]]) {
 		if (!name.startsWith('peak')) // which is known at the ends of slices
 			shown[name] = await totalOf(name, from, to);
 	check(`each value of slices ${from} to ${to} is that of the report`, shown.wall > 0 && Object.keys(shown).length === 9 && Object.keys(shown).every((name) => shown[name] === wanted[name]), `${JSON.stringify(shown)} ${JSON.stringify(wanted)}`);
-	check('so is time on the CPU', await totalOf('running', from, to) === (said('wall', from, to, 'running').wall ?? 0));
+	check('so is time on the CPU', await totalOf('on CPU', from, to) === (said('wall', from, to, 'on CPU').wall ?? 0));
 }
 
 // Dragging over the heap chooses the part for the threads as well, and the other way round.

@@ -393,7 +393,7 @@ def test_one_recording_has_all_tracks(wick):
                      recording.path)
     rows = {row["state"]: row for row in told["rows"]}
     heap, resident = told["levels"]
-    assert rows["sleeping"]["total"] > rows["running"]["total"]
+    assert rows["sleeping"]["total"] > rows["on CPU"]["total"]
     # Two threads at most: no step has more than twice its time, however long a sleep was, and what
     # ticks leave for later ones, two periods of 1 ms each; times are kept in microseconds.
     steps = list(map(sum, zip(*(row["total_steps"] for row in told["rows"]))))

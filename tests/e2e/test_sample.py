@@ -83,6 +83,15 @@ def test_callers_are_found_without_frame_pointers(wick, background):
     assert len(right) >= 49, [functions(sample) for sample in samples]
 
 
+def test_lines_follow_the_functions(wick, background):
+    target = background(workload("spin", 20000))
+    text = wick.ok("sample", "-v", target.pid, 5, "-n", 10).stdout
+    source = pathlib.Path(__file__).parents[1] / "workloads/spin.c"
+    line = next(n for n, text in enumerate(source.read_text().splitlines(), 1) if "= spin_here(" in text)
+    assert re.search(rf"^  0x[0-9a-f]+  main\+0x[0-9a-f]+ \(spin\) \S*spin\.c:{line}$", text, re.M), text
+    assert re.search(r"^  0x[0-9a-f]+  spin_here\+0x[0-9a-f]+ \(spin\) \S*spin\.c:\d+$", text, re.M), text
+
+
 def test_frame_pointers_alone_on_request(wick, background):
     target = background(workload("chain", 20000))
     samples = parse(wick.ok("sample", "-v", "--unwind", "fp", target.pid, 5, "-n", 50).stdout,

@@ -415,6 +415,31 @@ static void states_are_added_up_whatever_the_stack(void **state)
 	assert_state(world, 0, "sleeping", 1);
 }
 
+/* Engines tell it in letters of the kernel or in words of their own. */
+static void states_have_the_same_names_whoever_told_them(void **state)
+{
+	static const char *const labels[] = {"state=running", "state=R", "state=on CPU"};
+	struct world *world = *state;
+	uint32_t thread = make_thread(&world->made, world->made.process, 100, "app");
+	const struct frame stack[] = {user(&world->made, 0x1010)};
+
+	make_sample_in(&world->made, thread, 1000, stack, 1, "on CPU");
+	make_sample_in(&world->made, thread, 2000, stack, 1, "R");
+	make_sample_in(&world->made, thread, 3000, stack, 1, "running");
+	make_sample_in(&world->made, thread, 4000, stack, 1, "S");
+	make_end(&world->made);
+	load(world);
+	assert_int_equal(world->profile->states.count, 2);
+	assert_state(world, 0, "on CPU", 3);
+	world->options.label_count = 1;
+	for (size_t i = 0; i < ARRAY_SIZE(labels); i++) {
+		world->options.labels = &labels[i];
+		load(world);
+		assert_int_equal(world->profile->states.count, 1);
+		assert_state(world, 0, "on CPU", 3);
+	}
+}
+
 /* What the engines tell of when a thread comes back, or left, belongs to the time it was away. */
 static void a_sleep_counts_where_it_was(void **state)
 {
@@ -665,6 +690,7 @@ int main(void)
 		TEST(compiled_code_is_what_was_there_at_the_time),
 		TEST(frames_that_name_no_module_have_a_placeholder),
 		TEST(weights_that_fit_into_no_number_stop_at_the_largest),
+		TEST(states_have_the_same_names_whoever_told_them),
 		TEST(states_are_added_up_whatever_the_stack),
 		TEST(a_sleep_counts_where_it_was),
 		TEST(a_sleep_may_be_told_of_by_its_begin),

@@ -155,6 +155,25 @@ static void processes_are_told_apart_by_their_pid(void **state)
 	profile_free(profile);
 }
 
+static void a_rate_that_fell_is_told_as_it_came_to_be(void **state)
+{
+	struct profile *profile = make_profile();
+	struct report_options options = REPORT_OPTIONS_DEFAULT;
+	struct bytes out = {0};
+
+	make_stack(profile, 0, "main", 3);
+	assert_int_equal(report_write(profile, &options, &out, NULL), 0);
+	bytes_put_u8(&out, '\0');
+	assert_non_null(strstr((const char *)out.data, ", one every 10.0 ms, cpu 30.0 ms"));
+	bytes_clear(&out);
+	profile->period_ns = MAKE_PERIOD_NS / 10;
+	assert_int_equal(report_write(profile, &options, &out, NULL), 0);
+	bytes_put_u8(&out, '\0');
+	assert_non_null(strstr((const char *)out.data, ", one every 10.0 ms on average, cpu"));
+	bytes_fini(&out);
+	profile_free(profile);
+}
+
 static void a_function_in_many_rows_is_told(void **state)
 {
 	static const char hint[] = "loop has 90.0% itself in 3 rows, of functions inlined into it; "
@@ -294,6 +313,7 @@ int main(void)
 		cmocka_unit_test(modules_and_threads_have_their_tables),
 		cmocka_unit_test(rows_come_in_the_order_asked_for),
 		cmocka_unit_test(processes_are_told_apart_by_their_pid),
+		cmocka_unit_test(a_rate_that_fell_is_told_as_it_came_to_be),
 		cmocka_unit_test(a_function_in_many_rows_is_told),
 		cmocka_unit_test(states_have_their_table),
 		cmocka_unit_test(a_tree_counts_what_it_cuts),

@@ -332,7 +332,7 @@ static int check_program(struct search *search, struct error *err)
 	process_path(path, sizeof(path), search->pid, "exe");
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &search->program) < 0 || read(fd, head, sizeof(head)) < 0)
-		return process_error(err, -errno, search->pid, "the program");
+		return process_error(err, -errno, search->pid, "program");
 	if (head[EI_CLASS] == ELFCLASS64)
 		return 0;
 	(void)error_set(err, -EOPNOTSUPP, "process %d is a 32-bit program", (int)search->pid);
