@@ -101,7 +101,7 @@ void heap_put_place(struct json *json, const struct profile *profile, const stru
 	heap_put_number(json, "slack_bytes", more->slack_bytes);
 	json_u64(json, "first_ns", more->first_ns);
 	json_u64(json, "last_ns", more->last_ns);
-	json_u64(json, "lifetime_median_ns", heap_lifetimes_quantile_ns(&row->lifetimes, 0.5));
+	json_u64(json, "lifetime_median_ns", site_row_lifetime_ns(row));
 	heap_put_number(json, "lifetime_mean_ns",
 			more->freed_blocks > 0 ? more->lifetime_ns / more->freed_blocks : 0);
 	heap_put_lifetimes(json, &row->lifetimes);

@@ -160,6 +160,8 @@ void leak_evidence_words(const struct leak_row *row, const struct leak_scan *sca
 
 	if (row->kind == LEAK_GROWTH)
 		tell_growth(&row->growth, tell, self);
+	if (row->is_freed)
+		tell(self, "freed when the program ended");
 	tell_class(row, tell, self);
 	if (row->kind != LEAK_GROWTH)
 		tell_growth(&row->growth, tell, self);

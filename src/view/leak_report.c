@@ -460,7 +460,7 @@ void leak_report_judge(const struct leak_rows *rows, struct leak_verdict *ret)
 		const struct leak_row *row = &rows->items.items[i];
 
 		ret->growing += row->growth.confidence >= GROWTH_SURE;
-		if (row->scan == LEAK_NO_SCAN) {
+		if (row->scan == LEAK_NO_SCAN && !row->is_freed) {
 			ret->unscanned.blocks += row->blocks;
 			ret->unscanned.bytes += row->bytes;
 		}

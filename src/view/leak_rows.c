@@ -42,6 +42,7 @@ struct search {
 	struct id_index row_index;
 	uint32_t *of_site;          /* keys; ID_NONE: filtered out, or no stack */
 	VEC(struct growth) growths; /* by key */
+	double *kept_bytes;         /* the same: what was there at the end */
 	bool *is_scanned;           /* by thread of the profile */
 };
 
@@ -140,6 +141,9 @@ static int find_growths(struct search *search)
 	if (vec_reserve(&search->growths, groups.count + 1) < 0)
 		return -ENOMEM;
 	search->growths.count = groups.count;
+	search->kept_bytes = calloc(groups.count + 1, sizeof(*search->kept_bytes));
+	if (!search->kept_bytes)
+		return -ENOMEM;
 	return growth_find(search->report, &groups, search->growths.items);
 }
 
@@ -237,12 +241,21 @@ static void add_to_row(struct leak_row *row, const struct leak_row *piece)
 	row->led_blocks += piece->led_blocks;
 	row->led_bytes += piece->led_bytes;
 	row->evidence |= piece->evidence;
+	row->is_freed |= piece->is_freed;
 	if (piece->first_ns < row->first_ns)
 		row->first_ns = piece->first_ns;
 	if (piece->last_ns > row->last_ns)
 		row->last_ns = piece->last_ns;
 	if (piece->age_ns > row->age_ns)
 		row->age_ns = piece->age_ns;
+}
+
+/* Whether so many bytes are what a place grew by, or at least half of it. */
+static bool is_what_grew(const struct growth *growth, double bytes)
+{
+	double seconds = (double)(growth->to_ns - growth->from_ns) / 1e9;
+
+	return bytes >= growth->bytes_per_second * seconds / 2;
 }
 
 static int add_piece(struct search *search, struct piece *piece)
@@ -252,8 +265,11 @@ static int add_piece(struct search *search, struct piece *piece)
 
 	if (r <= 0)
 		return r;
-	if (piece->row.key < search->growths.count)
+	if (piece->row.key < search->growths.count) {
 		piece->row.growth = search->growths.items[piece->row.key];
+		if (!piece->row.is_freed)
+			search->kept_bytes[piece->row.key] += (double)piece->row.bytes;
+	}
 	if ((piece->row.kind == LEAK_REACHABLE || piece->row.kind == LEAK_UNSCANNED) &&
 	    piece->row.growth.confidence >= GROWTH_SURE) {
 		piece->row.kind = LEAK_GROWTH;
@@ -374,6 +390,60 @@ static int add_unscanned(struct search *search)
 	return r;
 }
 
+/* Whether programs were recorded to their end: of others what is freed last is freed by choice. */
+static bool has_ended(const struct heap_profile *heap)
+{
+	const struct profile *profile = heap->profile;
+
+	for (size_t i = 0; i < heap->leaks.items.count; i++)
+		if (heap->leaks.items.items[i].scan.trigger == LEAK_AT_EXIT)
+			return true;
+	for (size_t i = 0; i < profile->facts.count; i++)
+		if (strcmp(profile_text(profile, profile->facts.items[i].key), "engine") == 0)
+			return strcmp(profile_text(profile, profile->facts.items[i].value),
+				      "signal") == 0;
+	return false;
+}
+
+/*
+ * What grew without bound and was freed when the program ended, by destructors of static objects:
+ * while it ran it was as much of a leak. What it held at most counts.
+ */
+static int add_freed_growth(struct search *search)
+{
+	const struct heap_report *report = search->report;
+	SCOPED(mem)
+	struct heap_site_sums *sums = heap_sites_sums(&report->sites, report->totals.peak_number);
+	int r = sums ? 0 : -ENOMEM;
+
+	if (!has_ended(search->heap))
+		return r;
+	for (size_t i = 0; i < report->sites.sites.count && r == 0; i++) {
+		const struct heap_site *site = &report->sites.sites.items[i];
+		uint32_t key = search->of_site[i];
+		struct piece piece = {.stack = search->heap->stacks[i]};
+		double average;
+
+		if (key == ID_NONE || search->growths.items[key].confidence < GROWTH_SURE ||
+		    is_what_grew(&search->growths.items[key], search->kept_bytes[key]) ||
+		    sums[i].allocated.blocks < 1 || site->most_bytes < 1)
+			continue;
+		average = sums[i].allocated.bytes / sums[i].allocated.blocks;
+		piece.size_bytes = (uint64_t)llround(average);
+		piece.row = (struct leak_row){.kind = LEAK_GROWTH,
+					      .is_freed = true,
+					      .scan = LEAK_NO_SCAN,
+					      .blocks = (uint64_t)ceil(site->most_bytes / average),
+					      .bytes = (uint64_t)llround(site->most_bytes),
+					      .first_ns = site->first_ns,
+					      .last_ns = site->last_ns,
+					      .age_ns = report->end_ns - site->first_ns,
+					      .thread = ID_NONE};
+		r = add_piece(search, &piece);
+	}
+	return r;
+}
+
 /* The order that rows are shown in. */
 static unsigned int rank(const struct leak_row *row)
 {
@@ -479,6 +549,10 @@ static void judge_rows(struct search *search)
 				? NULL
 				: &search->heap->leaks.items.items[row->scan].scan;
 
+		/* A block or two of a place that grows are not what makes it grow. */
+		if (row->kind != LEAK_GROWTH &&
+		    !is_what_grew(&row->growth, (double)(row->bytes + row->led_bytes)))
+			row->growth = (struct growth){0};
 		row->lost_calls = rows->lost_calls;
 		row->kept_share = unfreed > 0 ? unfreed / (unfreed + lost) : 1;
 		row->confidence = leak_confidence(row, scan, rows->run_ns);
@@ -515,6 +589,8 @@ static int find_all(struct search *search)
 		r = add_scans(search);
 	if (r == 0)
 		r = add_unscanned(search);
+	if (r == 0)
+		r = add_freed_growth(search);
 	return r;
 }
 
@@ -542,6 +618,7 @@ int leak_rows_init(const struct heap_profile *heap, const struct leak_filter *fi
 	id_index_fini(&search.key_index);
 	id_index_fini(&search.row_index);
 	free(search.of_site);
+	free(search.kept_bytes);
 	free(search.is_scanned);
 	return r;
 }

@@ -33,6 +33,7 @@ enum leak_kind { LEAK_GROWTH = LEAK_CLASSES, LEAK_UNSCANNED, LEAK_KINDS };
 struct leak_row {
 	uint32_t kind;     /* enum leak_class or enum leak_kind */
 	bool is_lifetime;  /* allocated in the first fifth of the run, and reachable */
+	bool is_freed;     /* of LEAK_GROWTH: all of it, or most, when the program ended */
 	uint32_t evidence; /* bits of enum leak_evidence */
 	uint32_t scan;     /* of the heap profile; LEAK_NO_SCAN */
 	double confidence; /* 0 … 1, that it is a leak */

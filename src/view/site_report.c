@@ -138,9 +138,7 @@ static void put_row(const struct sheet *sheet, const struct site_row *row)
 				    (int64_t)llround(sums->allocated.blocks))
 			     .text);
 	bytes_printf(out, "  %10s  ",
-		     row->more.freed_blocks > 0
-			     ? time_of(heap_lifetimes_quantile_ns(&row->lifetimes, 0.5)).text
-			     : "-");
+		     row->more.freed_blocks > 0 ? time_of(site_row_lifetime_ns(row)).text : "-");
 	put_place(sheet, row);
 	bytes_put_u8(out, '\n');
 }
@@ -171,6 +169,33 @@ static bool is_growing(const struct sheet *sheet, const struct heap_growth *grow
 	       growth->trend.bytes_per_second * seconds > 0.01 * sheet->report->totals.peak.bytes;
 }
 
+/* The place of a site that grows; NULL: it does not, or is filtered out. */
+static const struct site_row *growing_row(const struct sheet *sheet, size_t growth)
+{
+	const struct heap_growth *item = &sheet->findings->growths.items[growth];
+
+	return is_growing(sheet, item) ? row_of(sheet, item->site) : NULL;
+}
+
+/* A place has one line, whichever of its stacks grow: with the first of them. */
+static void put_growth(const struct sheet *sheet, size_t at)
+{
+	const struct site_row *row = growing_row(sheet, at);
+	double rate = 0;
+
+	for (size_t i = 0; row && i < at; i++)
+		if (growing_row(sheet, i) == row)
+			return;
+	for (size_t i = at; row && i < sheet->findings->growths.count; i++)
+		if (growing_row(sheet, i) == row)
+			rate += sheet->findings->growths.items[i].trend.bytes_per_second;
+	if (!row)
+		return;
+	bytes_printf(sheet->out, "grows all the time by %s a second  ", bytes_of(rate).text);
+	put_place(sheet, row);
+	bytes_put_u8(sheet->out, '\n');
+}
+
 static void put_findings(const struct sheet *sheet)
 {
 	const struct heap_findings *findings = sheet->findings;
@@ -180,17 +205,8 @@ static void put_findings(const struct sheet *sheet)
 		bytes_printf(out, "\nover time, and who makes the difference\n");
 	for (size_t i = 0; i < findings->items.count; i++)
 		put_finding(sheet, &findings->items.items[i]);
-	for (size_t i = 0; i < findings->growths.count; i++) {
-		const struct heap_growth *growth = &findings->growths.items[i];
-		const struct site_row *row = row_of(sheet, growth->site);
-
-		if (!row || !is_growing(sheet, growth))
-			continue;
-		bytes_printf(out, "grows all the time by %s a second  ",
-			     bytes_of(growth->trend.bytes_per_second).text);
-		put_place(sheet, row);
-		bytes_put_u8(out, '\n');
-	}
+	for (size_t i = 0; i < findings->growths.count; i++)
+		put_growth(sheet, i);
 }
 
 static void put_rows(const struct sheet *sheet)

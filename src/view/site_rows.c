@@ -62,6 +62,8 @@ static void add_site(struct site_row *row, const struct heap_report *report, uin
 	if (row->site == ID_NONE || sums[id].peak.bytes > sums[row->site].peak.bytes)
 		row->site = id;
 	row->stacks++;
+	if (report->end_ns > site->first_ns && report->end_ns - site->first_ns > row->longest_ns)
+		row->longest_ns = report->end_ns - site->first_ns;
 	add_sum(&row->sums.allocated, sums[id].allocated);
 	add_sum(&row->sums.live, sums[id].live);
 	add_sum(&row->sums.peak, sums[id].peak);
@@ -82,6 +84,14 @@ static void add_site(struct site_row *row, const struct heap_report *report, uin
 	more->lifetime_ns += site->lifetime_ns;
 	for (uint32_t i = 0; i < HEAP_LIFETIMES; i++)
 		row->lifetimes.blocks[i] += report->sites.lifetimes.items[id].blocks[i];
+}
+
+/* Lifetimes are counted in powers of two: the last may reach beyond the recording. */
+uint64_t site_row_lifetime_ns(const struct site_row *row)
+{
+	uint64_t median_ns = heap_lifetimes_quantile_ns(&row->lifetimes, 0.5);
+
+	return median_ns < row->longest_ns ? median_ns : row->longest_ns;
 }
 
 static int compare(const void *a, const void *b)

@@ -27,6 +27,7 @@ struct site_row {
 	struct heap_site_sums sums;
 	struct heap_site more; /* its times, sizes and counts, of all stacks together */
 	struct heap_lifetimes lifetimes;
+	uint64_t longest_ns; /* no block can have lived longer: from the first to the end */
 };
 
 struct site_rows {
@@ -42,6 +43,9 @@ struct site_rows {
 int site_rows_init(const struct profile *profile, const struct heap_report *report,
 		   const uint32_t *stacks, struct site_rows *ret);
 void site_rows_fini(struct site_rows *rows);
+
+/* What half of the freed blocks lived for at most; 0 when none was freed. */
+uint64_t site_row_lifetime_ns(const struct site_row *row);
 
 /* Bytes of a block. */
 static inline double site_row_average(const struct site_row *row)

@@ -17,6 +17,8 @@
 #include "model/heap_event.h"
 #include "model/leak.h"
 #include "pipeline/load.h"
+#include "view/leak_rows.h"
+#include "view/site_report.h"
 
 struct world {
 	struct made made;
@@ -394,6 +396,116 @@ static void release(struct world *world, uint64_t time_ns, uint64_t address, uin
 	assert_int_equal(world->made.sink->ops->heap(world->made.sink->self, &batch, NULL), 0);
 }
 
+/* A block every 0.1 s for a minute, or for as much of it as there are. */
+static void grow(struct world *world, uint64_t count, uint32_t stack, uint64_t address)
+{
+	for (uint64_t i = 0; i < count; i++)
+		allocate(world, 100000000 * i + 2000, address + 64 * i, 50, stack);
+}
+
+static void scan_at_exit(struct world *world, struct leak_group *groups, size_t count)
+{
+	struct leak_scan scan = {.time_ns = START_NS + 60000000000u,
+				 .process = world->made.process,
+				 .trigger = LEAK_AT_EXIT,
+				 .groups = groups,
+				 .group_count = count};
+
+	assert_int_equal(world->made.sink->ops->heap_until(world->made.sink->self,
+							   START_NS + 60000000000u, NULL),
+			 0);
+	assert_int_equal(world->made.sink->ops->leaks(world->made.sink->self, &scan, NULL), 0);
+}
+
+static void growth_that_is_freed_at_the_end_is_told(void **state)
+{
+	struct world *world = *state;
+	struct bytes out = {0};
+	uint32_t stacks[STACKS];
+	struct leak_verdict verdict;
+
+	make_stacks(world, stacks);
+	grow(world, 590, stacks[SHORT], 0x1000);
+	for (uint64_t i = 0; i < 590; i++)
+		release(world, 59500000000 + i, 0x1000 + 64 * i, stacks[SHORT]);
+	scan_at_exit(world, NULL, 0);
+	load(world);
+	verdict = print(world, (struct leak_report_options){0}, &out);
+	bytes_put_u8(&out, 0);
+	assert_int_equal(verdict.growing, 1);
+	assert_int_equal(verdict.sums[LEAK_GROWTH].bytes, 590 * 50);
+	assert_int_equal(verdict.sums[LEAK_GROWTH].blocks, 590);
+	assert_int_equal(verdict.unscanned.blocks, 0); /* all was looked at */
+	assert_non_null(strstr((const char *)out.data, "freed when the program ended"));
+	bytes_fini(&out);
+}
+
+static void one_block_is_not_what_grows(void **state)
+{
+	struct world *world = *state;
+	uint32_t stacks[STACKS];
+	struct leak_rows rows;
+
+	make_stacks(world, stacks);
+	grow(world, 600, stacks[SHORT], 0x1000);
+	{
+		struct leak_group groups[] = {
+			GROUP(SHORT, 50, 1, 2000, 2000, LEAK_PROBABLE, LEAK_FROM_FREED),
+			GROUP(SHORT, 50, 599, 2000, 59900002000, LEAK_REACHABLE, LEAK_FROM_GLOBAL),
+		};
+
+		scan_at_exit(world, groups, 2);
+	}
+	load(world);
+	assert_int_equal(leak_rows_init(&world->heap, &(struct leak_filter){0}, &rows), 0);
+	assert_int_equal(rows.items.count, 2);
+	assert_int_equal(rows.items.items[0].kind, LEAK_PROBABLE);
+	assert_int_equal(rows.items.items[0].growth.kind, GROWTH_NONE);
+	assert_int_equal(rows.items.items[1].kind, LEAK_GROWTH);
+	assert_int_equal(rows.items.items[1].growth.kind, GROWTH_UNBOUNDED);
+	assert_false(rows.items.items[1].is_freed);
+	leak_rows_fini(&rows);
+}
+
+/* Both stacks allocate in the same line, and a block that lives for most of the time is freed. */
+static void a_place_has_one_line_of_growth_and_no_longer_life_than_the_recording(void **state)
+{
+	struct world *world = *state;
+	struct bytes out = {0};
+	uint32_t stacks[STACKS];
+	const char *line;
+	json_t *root;
+
+	make_stacks(world, stacks);
+	allocate(world, 1500, 0x100, 9, stacks[FOREIGN]);
+	for (uint64_t i = 0; i < 360; i++) {
+		allocate(world, 100000000 * i + 2000, 0x10000 + 64 * i, 50, stacks[DEEP]);
+		allocate(world, 100000000 * i + 3000, 0x80000 + 64 * i, 50, stacks[DEEPER]);
+	}
+	release(world, 36000000000, 0x100, stacks[FOREIGN]);
+	assert_int_equal(world->made.sink->ops->heap_until(world->made.sink->self,
+							   START_NS + 37000000000, NULL),
+			 0);
+	load(world);
+	assert_int_equal(
+		site_report_write(&world->heap, &(struct site_report_options){0}, &out, NULL), 0);
+	bytes_put_u8(&out, 0);
+	line = strstr((const char *)out.data, "grows all the time");
+	assert_non_null(line);
+	assert_null(strstr(line + 1, "grows all the time"));
+	bytes_clear(&out);
+	assert_int_equal(site_report_write(&world->heap,
+					   &(struct site_report_options){.json = true}, &out, NULL),
+			 0);
+	root = json_loadb((const char *)out.data, out.size, 0, NULL);
+	for (size_t i = 0; i < json_array_size(json_object_get(root, "rows")); i++)
+		assert_true(json_integer_value(json_object_get(
+				    json_array_get(json_object_get(root, "rows"), i),
+				    "lifetime_median_ns")) <= 37000000000);
+	json_decref(root);
+	bytes_fini(&out);
+}
+
 static void json_tells_what_was_freed_wrongly(void **state)
 {
 	struct world *world = *state;
@@ -542,6 +654,12 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(the_last_scan_of_a_process_counts, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(growth_that_is_freed_at_the_end_is_told, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(one_block_is_not_what_grows, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_place_has_one_line_of_growth_and_no_longer_life_than_the_recording,
+			set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_a_scan_it_is_said_and_growth_is_told,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(json_tells_what_was_freed_wrongly, set_up,
