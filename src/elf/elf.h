@@ -122,14 +122,15 @@ int elf_vaddr_to_offset(const struct elf_file *elf, uint64_t vaddr, uint64_t *re
  * The load bias (runtime address - ELF vaddr) of a mapping of this file that
  * starts at map_start and maps the file from map_offset. Right for several
  * LOAD segments, 4k/16k/64k alignment, a non-zero first p_vaddr, p_vaddr that
- * differs from p_offset, ET_EXEC (0) and ET_DYN. The mapping is taken for an
- * executable one where segments share a page. -ENOENT when no segment fits.
+ * differs from p_offset, ET_DYN and ET_EXEC: 0 where the file asks to be, else
+ * the distance of a part that was mapped again elsewhere. The mapping is taken for
+ * an executable one where segments share a page. -ENOENT when no segment fits.
  */
 int elf_load_bias(const struct elf_file *elf, uint64_t map_start, uint64_t map_offset,
 		  uint64_t *ret_bias);
 /*
  * The same from a copy of the segments, for a file that is open no more, and for
- * mappings that are not executable too. The bias of an ET_EXEC file is 0 always.
+ * mappings that are not executable too.
  */
 int elf_segments_load_bias(const struct elf_segment *segments, size_t count, uint64_t map_start,
 			   uint64_t map_offset, bool executable, uint64_t *ret_bias);

@@ -123,9 +123,28 @@ static const struct elf_segment *mapped_segment(const struct elf_segment *segmen
 	return covering;
 }
 
+/*
+ * Whether a segment's own addresses put this part of the file at map_start: so it
+ * is for the first mappings of an ET_EXEC file, which the pages of neighbouring
+ * segments may share. The program may map parts of it again elsewhere (V8 does).
+ */
+static bool is_in_place(const struct elf_segment *segments, size_t count, uint64_t map_start,
+			uint64_t map_offset)
+{
+	for (const struct elf_segment *segment = segments; segment < segments + count; segment++)
+		if (map_start == segment->vaddr + (map_offset - segment->offset) &&
+		    pages_hold_offset(segment, map_offset, MAX_PAGE_BYTES))
+			return true;
+	return false;
+}
+
 int elf_segments_load_bias(const struct elf_segment *segments, size_t count, uint64_t map_start,
 			   uint64_t map_offset, bool executable, uint64_t *ret_bias)
 {
+	if (is_in_place(segments, count, map_start, map_offset)) {
+		*ret_bias = 0;
+		return 0;
+	}
 	/*
 	 * The page size of the machine that ran the file is not known: the
 	 * smallest that explains the mapping is taken. 4, 16 and 64 KiB exist.
@@ -147,13 +166,7 @@ int elf_segments_load_bias(const struct elf_segment *segments, size_t count, uin
 int elf_load_bias(const struct elf_file *elf, uint64_t map_start, uint64_t map_offset,
 		  uint64_t *ret_bias)
 {
-	uint64_t bias;
-
 	/* The segments of a file are one array. */
-	int r = elf_segments_load_bias(elf_segment_at(elf, 0), elf_segment_count(elf), map_start,
-				       map_offset, true, &bias);
-	if (r < 0)
-		return r;
-	*ret_bias = elf_type(elf) == ET_EXEC ? 0 : bias;
-	return 0;
+	return elf_segments_load_bias(elf_segment_at(elf, 0), elf_segment_count(elf), map_start,
+				      map_offset, true, ret_bias);
 }

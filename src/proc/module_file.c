@@ -29,7 +29,6 @@ struct known_file {
 	uint64_t mtime_ns;
 	uint64_t size_bytes;
 	bool is_elf;
-	bool is_fixed; /* ET_EXEC */
 	struct build_id build_id;
 	size_t first_segment;
 	size_t segment_count;
@@ -199,7 +198,6 @@ static int add_known(struct module_files *files, const struct stat *status, stru
 
 	if (elf) {
 		file.is_elf = true;
-		file.is_fixed = elf_type(elf) == ET_EXEC;
 		file.build_id = *elf_build_id(elf);
 		file.segment_count = elf_segment_count(elf);
 	}
@@ -253,7 +251,7 @@ static void place_known(const struct module_files *files, const struct known_fil
 	if (elf_segments_load_bias(segments, file->segment_count, region->start,
 				   region->file_offset, region->protection & REGION_EXEC,
 				   &bias) == 0)
-		ret->bias = file->is_fixed ? 0 : bias;
+		ret->bias = bias;
 }
 
 static int identify_file(struct module_files *files, pid_t pid, const struct map_region *region,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Stacks of code without frame pointers, followed by the binaries' own tables."""
+import json
 import os
 import re
 import shutil
@@ -73,6 +74,39 @@ def test_the_function_that_a_signal_interrupted_is_there(wick, way):
                                  ["--engine", "perf", "--unwind", "dwarf"]])
 def test_a_function_interrupted_at_its_first_instruction_has_its_own_name(wick, way):
     assert_interrupted(wick, way, ["first", "middle"])
+
+
+COPY_WAYS = [["--engine", "perf"], ["--engine", "perf", "--unwind", "dwarf"],
+             ["--engine", "ebpf"], ["--engine", "ptrace"]]
+
+
+@pytest.mark.parametrize("way", COPY_WAYS)
+@pytest.mark.parametrize("program", ["twice", "twice_fixed"])
+def test_code_that_a_program_maps_again_has_its_names_and_callers(wick, way, program):
+    if wick.run("record", *way, "-o", wick.new_path(), "--", "true").returncode != 0:
+        pytest.skip(f"{way[1]} does not work here")
+    recording = wick.record(workload(program, 500 * PATIENCE), *way, "-F", 499, "--no-kernel")
+    stacks = [one for one in recording.folded("--no-inline") if "clock" not in one[0][-1]]
+    assert whole_share(stacks, ["main;copied_outer(;copied_inner)?$"]) > 0.9, stacks
+
+
+def test_the_signal_engine_names_code_that_a_program_maps_again(wick):
+    recording = wick.record(workload("twice_fixed", 500 * PATIENCE), "--engine", "signal",
+                            "-F", 499)
+    stacks = [one for one in recording.folded("--no-inline") if "clock" not in one[0][-1]]
+    assert whole_share(stacks, ["copied_inner$"]) > 0.9, stacks
+
+
+@pytest.mark.parametrize("program", ["twice", "twice_fixed"])
+def test_maps_shows_the_address_that_a_copy_has_in_its_file(wick, background, program):
+    target = background(workload(program, 1, "stay"))
+    copy = json.loads(target.stdout.readline())["copy"]
+    place = wick.json("maps", "-p", target.pid, "--format", "json", hex(copy))["addresses"][0]
+    assert place["library"].endswith(f"/{program}")
+    of_file = wick.ok("symbolize", "-f", "-e", place["library"], place["offset"]).stdout
+    of_process = wick.ok("symbolize", "-f", "-p", target.pid, hex(copy)).stdout
+    assert of_file.startswith("copied_outer\n")
+    assert of_process.startswith("copied_outer\n")
 
 
 def whole_share(stacks, shapes):
