@@ -238,6 +238,27 @@ static bool is_call(const struct reader *reader, uint8_t opcode, size_t at)
 	return opcode == 0xff && (group == 2 || group == 3);
 }
 
+/* Jumps, returns and ud2, with the byte behind the opcode. */
+static bool is_end(const struct reader *reader, uint8_t opcode, size_t at)
+{
+	uint8_t next = at < reader->size ? reader->bytes[at] : 0;
+
+	switch (opcode) {
+	case 0xc2:
+	case 0xc3:
+	case 0xe9:
+	case 0xeb:
+	case 0xf4:
+		return true;
+	case 0x0f:
+		return next == 0x0b;
+	case 0xff:
+		return (next >> 3 & 7) == 4 || (next >> 3 & 7) == 5;
+	default:
+		return false;
+	}
+}
+
 bool x64_measure(const uint8_t *bytes, size_t size, struct x64_extent *ret)
 {
 	struct reader reader = {.bytes = bytes,
@@ -257,6 +278,7 @@ bool x64_measure(const uint8_t *bytes, size_t size, struct x64_extent *ret)
 		return false;
 	reader.extent.size = reader.at;
 	reader.extent.calls = opcode == 0xe8 || is_call(&reader, opcode, rest);
+	reader.extent.ends = is_end(&reader, opcode, rest);
 	*ret = reader.extent;
 	return true;
 }

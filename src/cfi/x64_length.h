@@ -17,6 +17,7 @@ struct x64_extent {
 	bool by_place;  /* it reads or writes memory by its own address */
 	bool branches;  /* to its target: a jump, conditional or not, or a call */
 	bool calls;     /* a call, by a pointer too */
+	bool ends;      /* the next instruction is not reached from it: a jump, return or trap */
 	int64_t target; /* from the beginning of the instruction */
 };
 

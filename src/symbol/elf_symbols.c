@@ -15,6 +15,7 @@
 #include "symbol/go_functions.h"
 #include "symbol/mini_debug.h"
 #include "symbol/plt_symbols.h"
+#include "symbol/sizeless_symbols.h"
 #include "symbol/symbol_index.h"
 
 #define MAX_SYMBOLS (1u << 26)
@@ -252,6 +253,8 @@ static int read_all(struct symbol_list *list, struct elf_file *elf, bool *ret_na
 	if (r < 0)
 		return r;
 	*ret_named = list->items.count > 0;
+	if (!has_symtab && sizeless_symbols_bound(elf, list) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
 	if (plt_symbols_add(elf, list) < 0 || frame_functions_add(elf, list) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	return 0;

@@ -217,7 +217,8 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 
 /*
  * How far the sizeless symbol refs[0] reaches: to the next symbol, and no further than
- * its section, the function that starts with it or the one around it.
+ * the function around it and the one that starts with it, which .eh_frame knows better
+ * than who guessed a size.
  */
 static uint64_t bound_sizeless(const struct build *build, const struct address_ref *refs,
 			       size_t count, uint64_t next)
@@ -225,10 +226,9 @@ static uint64_t bound_sizeless(const struct build *build, const struct address_r
 	const struct symbol_candidate *candidates = build->list->items.items;
 	const struct symbol_candidate *best = &candidates[refs[0].index];
 	const struct symbol_candidate *last = &candidates[refs[count - 1].index];
-	uint64_t size = smaller(best->size, next - best->start);
+	uint64_t size = last->kind == KIND_START ? last->size : best->size;
 
-	if (last->kind == KIND_START)
-		size = smaller(size, last->size);
+	size = smaller(size, next - best->start);
 	if (build->open.count)
 		size = smaller(size,
 			       innermost(build)->start + innermost(build)->size - best->start);

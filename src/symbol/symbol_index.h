@@ -28,7 +28,7 @@ enum symbol_binding { BINDING_GLOBAL, BINDING_WEAK, BINDING_LOCAL };
 
 struct symbol_candidate {
 	uint64_t start;
-	uint64_t size; /* of a sizeless one: up to the end of its section */
+	uint64_t size; /* of a sizeless one: that of its code, or up to the end of its section */
 	uint32_t name; /* where it stands in the names; 0: none */
 	uint8_t kind;
 	uint8_t binding;

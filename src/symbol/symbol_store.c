@@ -21,7 +21,7 @@
 #include "symbol/symboliser.h"
 
 #define MAGIC "WICKSYM\n"
-#define VERSION 4
+#define VERSION 5
 /* Fewer new answers cost less to find again than to write. */
 #define WORTH_KEEPING 128
 #define MAX_ADDRESSES 1000000u

@@ -170,6 +170,43 @@ static void mapping_symbols_and_labels_name_nothing(void **state)
 	elf_symbols_free(symbols);
 }
 
+/* 64 bytes of code: mov, ret, and zeros. */
+static struct elf_symbols *read_code(uint32_t table, const struct spec *specs, size_t count)
+{
+	static const uint8_t code[64] = {0x00, 0x00, 0x80, 0xd2, 0xc0, 0x03, 0x5f, 0xd6};
+	struct elf_builder b;
+	uint16_t at;
+
+	builder_init(&b, ET_DYN);
+	at = builder_section(&b, ".text", SHT_PROGBITS, code, sizeof(code));
+	b.sections[at].sh_flags = SHF_ALLOC | SHF_EXECINSTR;
+	b.sections[at].sh_addr = TEXT;
+	builder_segment(&b, (Elf64_Phdr){.p_type = PT_LOAD,
+					 .p_flags = PF_R | PF_X,
+					 .p_offset = b.sections[at].sh_offset,
+					 .p_vaddr = TEXT,
+					 .p_filesz = sizeof(code),
+					 .p_memsz = sizeof(code)});
+	add_table(&b, table, specs, count);
+	return read_image(&b);
+}
+
+static void a_sizeless_symbol_of_a_stripped_file_ends_with_its_code(void **state)
+{
+	const struct spec specs[] = {{"bare", 0x1000, 0, STB_GLOBAL, STT_NOTYPE},
+				     {"far", 0x1030, 8, STB_GLOBAL, STT_FUNC}};
+	struct elf_symbols *stripped = read_code(SHT_DYNSYM, specs, 2);
+	struct elf_symbols *full = read_code(SHT_SYMTAB, specs, 2);
+
+	assert_string_equal(name_at(stripped, 0x1007), "bare");
+	assert_string_equal(name_at(stripped, 0x1008), "none");
+	assert_string_equal(name_at(stripped, 0x102f), "none");
+	/* Here every function has a symbol: the next one ends it. */
+	assert_string_equal(name_at(full, 0x102f), "bare");
+	elf_symbols_free(stripped);
+	elf_symbols_free(full);
+}
+
 static void a_sizeless_symbol_reaches_to_the_next_one_or_the_end_of_its_section(void **state)
 {
 	const struct spec specs[] = {{"_start", 0x1000, 0, STB_GLOBAL, STT_NOTYPE},
@@ -334,6 +371,7 @@ int main(void)
 		cmocka_unit_test(global_wins_over_weak_and_weak_over_local),
 		cmocka_unit_test(fewer_underscores_then_shorter_then_the_alphabet_decide),
 		cmocka_unit_test(mapping_symbols_and_labels_name_nothing),
+		cmocka_unit_test(a_sizeless_symbol_of_a_stripped_file_ends_with_its_code),
 		cmocka_unit_test(
 			a_sizeless_symbol_reaches_to_the_next_one_or_the_end_of_its_section),
 		cmocka_unit_test(a_function_inside_another_owns_its_range_only),
