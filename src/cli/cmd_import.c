@@ -27,10 +27,12 @@ const struct command command_import = {
 	.synopsis = "-o OUT.wick FILE",
 	.description =
 		(const char *const[]){
-			"Takes perf.data (a file, or what perf writes into a pipe), folded "
-			"stacks, pprof and speedscope files, also compressed with gzip; what it "
-			"is, is found by its contents. Commands that look at recordings take such "
-			"files directly.",
+			"Takes perf.data (a file, or what perf writes into a pipe), the text of "
+			"perf script, folded stacks, pprof and speedscope files, CPU, heap, growth "
+			"and contention profiles of gperftools and heap profiles of jemalloc, also "
+			"compressed with gzip; what it is, is found by its contents. Commands that "
+			"look at recordings take such files directly. A file of another kind is "
+			"refused with what it looks like.",
 			"Of perf.data the stacks are those that perf copied, walked with the "
 			"unwind "
 			"tables of the same files (perf record --call-graph dwarf), or the frame "
@@ -43,6 +45,9 @@ const struct command command_import = {
 			"case, to 1 GiB at most): unpack it with gunzip if it needs more. A "
 			"compressed record of perf.data may unpack to 64 MB, a stack of pprof have "
 			"65,536 frames with inlined calls.",
+			"Of perf script the names are those of the text, and all its events are "
+			"kept. Profiles of gperftools and jemalloc have bare addresses: names come "
+			"from the files that were mapped, if they are still the same ones.",
 			"Of folded stacks the first name is taken for the process, and marks "
 			"(_[k], "
 			"_[i], _[j]) for the kind of a frame.",
@@ -52,6 +57,7 @@ const struct command command_import = {
 		(const struct command_example[]){
 			{"wick import -o app.wick perf.data", "what perf record wrote"},
 			{"wick import -o app.wick cpu.pb.gz", "a profile of a Go program"},
+			{"perf script | wick flame - -o x.svg", "of text that perf prints"},
 			{"wick flame stacks.folded -o x.svg", "without a recording in between"},
 			{NULL, NULL},
 		},

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "import/builder.h"
+#include "import/file_guess.h"
 #include "import/formats.h"
 #include "import/import.h"
 #include "import/inflate.h"
@@ -14,7 +15,14 @@
 #define HEAD_BYTES (1u << 20)
 
 const struct importer_ops *const importers[] = {
-	&import_perf_data, &import_speedscope, &import_pprof, &import_folded, NULL,
+	&import_perf_data,
+	&import_speedscope,
+	&import_pprof,
+	&import_gperftools_cpu,
+	&import_gperftools_text,
+	&import_perf_script,
+	&import_folded, /* last: it takes nearly any text */
+	NULL,
 };
 
 const struct importer_ops *importer_find(const uint8_t *data, size_t size)
@@ -88,6 +96,7 @@ static int advise(int code, struct error *err)
 static int run_plain(struct import_source *source, const char *name, struct import_output *output,
 		     struct error *err)
 {
+	const struct file_guess *guess;
 	const struct importer_ops *ops;
 	size_t n;
 	const uint8_t *head = import_source_view(source, 0, HEAD_BYTES, &n);
@@ -98,9 +107,12 @@ static int run_plain(struct import_source *source, const char *name, struct impo
 	ops = find_any(output->more, head, n);
 	if (!ops)
 		return 0;
+	guess = ops == &import_folded ? file_guess(head, n) : NULL;
 	r = read_with(ops, source, output, err);
 	if (r == 0)
 		return 1;
+	if (guess && r == -EBADMSG)
+		return file_guess_refuse(name, guess, err);
 	(void)error_prefix(err, r, "%s, read as %s", name, ops->name);
 	return advise(r, err);
 }

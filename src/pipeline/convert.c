@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/scope.h"
+#include "import/file_guess.h"
 #include "import/import.h"
 #include "import/source.h"
 #include "pipeline/kernel_names.h"
@@ -16,6 +17,7 @@
 #include "recording/writer.h"
 
 #define PEEK_BYTES 8u
+#define GUESS_BYTES 4096u
 
 /* Whether the file begins like a recording, or is too short to tell. */
 static bool is_recording(int fd, off_t start)
@@ -67,6 +69,18 @@ static int import_all(int fd, const char *name, const struct importer_ops *const
 	return scope_take_fd(&file);
 }
 
+/* What looks like a file of another kind is refused as such; the reader refuses the rest. */
+static int refuse_known(int fd, off_t start, const char *name, struct error *err)
+{
+	uint8_t head[GUESS_BYTES];
+	ssize_t n = pread(fd, head, sizeof(head), start);
+	const struct file_guess *guess = n > 0 ? file_guess(head, (size_t)n) : NULL;
+
+	if (!guess && n > 0)
+		guess = file_guess_text(head, (size_t)n);
+	return guess ? file_guess_refuse(name, guess, err) : 0;
+}
+
 int convert_fd_or_keep(int fd, const char *name, const struct importer_ops *const *more,
 		       struct recording_reader **ret_kept, struct error *err)
 {
@@ -86,7 +100,8 @@ int convert_fd_or_keep(int fd, const char *name, const struct importer_ops *cons
 	r = import_all(input, name, more, ret_kept, err);
 	if (r != -ENOENT || (ret_kept && *ret_kept))
 		return r;
-	return scope_take_fd(&input);
+	r = refuse_known(input, start, name, err);
+	return r < 0 ? r : scope_take_fd(&input);
 }
 
 int convert_fd(int fd, const char *name, const struct importer_ops *const *more, struct error *err)

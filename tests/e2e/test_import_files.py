@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Files of other profilers that were made here, record by record: what is taken, told, refused."""
+import os
 import pathlib
+import shutil
+import struct
+import subprocess
 import sys
 
 import pprof
 import pytest
+
+from conftest import workload
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "fuzz"))
 import make_perf_data as perf  # noqa: E402
@@ -88,3 +94,74 @@ def test_a_difference_of_pprof_is_refused_with_a_remedy(wick, tmp_path):
     assert done.returncode == 1
     assert "a sample has -30 space" in done.stderr
     assert "wick diff BEFORE AFTER" in done.stderr
+
+
+def symbol_address(path, name):
+    lines = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
+    return next(int(line.split()[0], 16) for line in lines.splitlines() if line.endswith(f" {name}"))
+
+
+def mapped_as(path):
+    """A program of fixed addresses as /proc/PID/maps would show its code."""
+    status = os.stat(path)
+    device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
+    headers = subprocess.run(["readelf", "-lW", path], capture_output=True, text=True, check=True)
+    code = next(line.split() for line in headers.stdout.splitlines()
+                if line.split()[:1] == ["LOAD"] and "E" in line.split()[6:-1])
+    offset, start, size = (int(code[i], 16) for i in (1, 2, 4))
+    page = offset & 0xfff
+    return (f"{start - page:08x}-{(start + size + 0xfff) & ~0xfff:08x} r-xp {offset - page:08x} "
+            f"{device} {status.st_ino} {path}\n")
+
+
+@pytest.mark.skipif(not shutil.which("nm") or not shutil.which("readelf"), reason="no binutils")
+def test_profiles_of_gperftools_have_the_names_of_the_mapped_files(wick, tmp_path):
+    program = workload("twice_fixed")[0]
+    leaf = symbol_address(program, "copied_inner") + 4
+    main = symbol_address(program, "main") + 8
+    cpu = struct.pack("<12Q", 0, 3, 0, 1000, 0, 7, 2, leaf, main, 0, 1, 0)
+    heap = (f"heap profile: 3: 300 [3: 300] @ heapprofile\n 3: 300 [3: 300] @ {leaf:#x} {main:#x}\n"
+            "MAPPED_LIBRARIES:\n")
+    for name, data, total in (("cpu", cpu, 7), ("heap", heap.encode(), 300)):
+        path = tmp_path / f"app.{name}"
+        path.write_bytes(data + mapped_as(program).encode())
+        stacks = wick.ok("export", "--format", "folded", "--no-inline", "-o", "-", path).stdout
+        assert stacks == f"twice_fixed;main;copied_inner {total}\n"
+
+
+def test_text_of_perf_script_is_the_same_profile_as_its_perf_data(wick, tmp_path):
+    data = tmp_path / "perf.data"
+    command = workload("chain", 300)
+    made = subprocess.run(["perf", "record", "-q", "-F", "499", "-g", "-o", data, "--", *command],
+                          capture_output=True, check=False) if shutil.which("perf") else None
+    if not made or made.returncode != 0:
+        pytest.skip("perf does not record here")
+    text = tmp_path / "perf.txt"
+    text.write_bytes(subprocess.run(["perf", "script", "-i", data], stdin=subprocess.DEVNULL,
+                                    capture_output=True, check=True).stdout)
+    samples = [wick.json("info", "--format", "json", path)["samples"] for path in (data, text)]
+    assert samples[0] == samples[1] > 0
+    totals = [sum(count for frames, count in folded(wick, path) if "chain_c" in frames)
+              for path in (data, text)]
+    assert totals[0] == totals[1] > 0
+
+
+def folded(wick, path):
+    lines = wick.ok("export", "--format", "folded", "-o", "-", path).stdout.splitlines()
+    return [(line.rsplit(" ", 1)[0].split(";"), int(line.rsplit(" ", 1)[1])) for line in lines]
+
+
+@pytest.mark.parametrize("data, words", [
+    (b"JAVA PROFILE 1.0.2\0", "looks like a heap dump of Java (hprof)"),
+    (b"goroutine profile: total 3\n3 @ 0x1 0x2\n", "looks like a profile of Go as text"),
+    (b"Some notes.\nNothing else.\n", "looks like text that is no profile"),
+    (b"PK\3\4rest", "looks like a zip archive"),
+], ids=("hprof", "go", "text", "zip"))
+def test_a_file_of_another_kind_is_refused_with_what_it_looks_like(wick, tmp_path, data, words):
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    for command in (["report", path], ["import", "-o", tmp_path / "x.wick", path]):
+        done = wick.run(*command)
+        assert done.returncode == 1
+        assert words in done.stderr, done.stderr
+        assert not (tmp_path / "x.wick").exists()

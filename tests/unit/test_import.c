@@ -15,46 +15,9 @@
 #include "base/error.h"
 #include "export/export.h"
 #include "import/source.h"
+#include "imported.h"
 #include "model/profile.h"
 #include "pipeline/load.h"
-#include "profile_sum.h"
-
-/* What import_run() says to data; *ret is the profile when it is 1. */
-static int run(const void *data, size_t size, struct profile **ret, struct error *err)
-{
-	struct load_options options = LOAD_OPTIONS_DEFAULT;
-	int fd = memfd_create("import", MFD_CLOEXEC);
-	struct import_source source;
-	int r;
-
-	import_source_of_memory(&source, data, size);
-	r = import_run(&source, "x.in", fd, NULL, err);
-	import_source_fini(&source);
-	assert_true(fd >= 0);
-	if (r <= 0) {
-		assert_int_equal(close(fd), 0);
-		return r;
-	}
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	assert_int_equal(load_profile_fd(fd, "x.in", &options, ret, err), 0);
-	return r;
-}
-
-/* Imports text and compares what it becomes as folded stacks, with marks. */
-static void assert_imported(const char *text, const char *expected)
-{
-	static const struct export_config config = {.value = EXPORT_DEFAULT_VALUE, .marks = true};
-	struct profile *profile = NULL;
-	struct bytes out = {0};
-	struct error err = {0};
-
-	assert_int_equal(run(text, strlen(text), &profile, &err), 1);
-	assert_int_equal(exporter_write(exporter_find("folded"), profile, &config, &out, &err), 0);
-	bytes_put_u8(&out, '\0');
-	assert_string_equal((char *)out.data, expected);
-	bytes_fini(&out);
-	profile_free(profile);
-}
 
 static void folded_stacks_come_back_as_they_are(void **state)
 {
@@ -282,17 +245,6 @@ static void speedscope_profiles_that_make_no_sense_are_refused(void **state)
 #define STACK(unit, weight)                                                                        \
 	"{\"type\":\"sampled\",\"name\":\"t\",\"unit\":\"" unit                                    \
 	"\",\"samples\":[[0]],\"weights\":[" #weight "]}"
-
-/* The sum of a value that has this unit, -1 when there is none. */
-static int64_t sum_of(const struct profile *profile, const char *value, const char *unit)
-{
-	uint32_t i = 0;
-
-	while (i < profile->value_count && (strcmp(profile->value_types[i].name, value) != 0 ||
-					    strcmp(profile->value_types[i].unit, unit) != 0))
-		i++;
-	return i < profile->value_count ? profile_sum(profile, i) : -1;
-}
 
 static void speedscope_units_are_kept_apart(void **state)
 {
