@@ -136,6 +136,12 @@ void import_kernel_names(struct import_builder *builder, const struct import_ker
 		builder->host->kernel_names(builder->writer, kernel);
 }
 
+void import_jit_names(struct import_builder *builder, const struct import_origin *origin)
+{
+	if (builder->host && builder->host->jit_names)
+		builder->host->jit_names(builder->writer, origin);
+}
+
 void import_set_incomplete(struct import_builder *builder)
 {
 	builder->is_incomplete = true;

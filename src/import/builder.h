@@ -16,6 +16,7 @@ struct error;
 struct frame;
 struct import_host;
 struct import_kernel;
+struct import_origin;
 struct label;
 struct place;
 struct recording_writer;
@@ -65,6 +66,9 @@ int import_sample(struct import_builder *builder, const struct import_sample *sa
 
 /* Lets the host name the kernel functions of the stacks so far, if it knows the kernel. */
 void import_kernel_names(struct import_builder *builder, const struct import_kernel *kernel);
+
+/* The same for code that a runtime made: its own list tells. */
+void import_jit_names(struct import_builder *builder, const struct import_origin *origin);
 
 /* What is read lacks its end: the recording gets no end mark, as one that was cut itself. */
 void import_set_incomplete(struct import_builder *builder);

@@ -72,10 +72,18 @@ struct import_kernel {
 	uint64_t address;
 };
 
+/* Where and when a file was made, as far as it tells. */
+struct import_origin {
+	const char *host;    /* "": not told */
+	uint64_t written_ns; /* since 1970, when it was written last; 0: not known */
+};
+
 /* What importers ask of the machine that they run on. */
 struct import_host {
 	/* Adds names of kernel functions to a recording if they are those of this kernel. */
 	void (*kernel_names)(struct recording_writer *writer, const struct import_kernel *kernel);
+	/* Adds names of compiled code if it was made on this machine, by the reader's programs. */
+	void (*jit_names)(struct recording_writer *writer, const struct import_origin *origin);
 };
 
 /* All formats in the order in which they are tried, NULL last. */

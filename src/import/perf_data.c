@@ -10,6 +10,7 @@
 #include <linux/perf_event.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "import/builder.h"
 #include "import/formats.h"
@@ -463,8 +464,19 @@ static int read_records(struct perf_import *import)
 	return r < 0 ? r : count_losses(import);
 }
 
+/* When the file was written last; 0: it is no file. */
+static uint64_t written_ns(const struct import_source *source)
+{
+	struct stat status;
+
+	if (source->fd < 0 || fstat(source->fd, &status) < 0)
+		return 0;
+	return (uint64_t)status.st_mtim.tv_sec * NS_PER_SEC + (uint64_t)status.st_mtim.tv_nsec;
+}
+
 static int finish(struct perf_import *import)
 {
+	struct import_origin origin = {.written_ns = written_ns(import->source)};
 	const struct build_id *kernel = perf_file_build_id(&import->file, "[kernel.kallsyms]");
 
 	describe(import);
@@ -472,6 +484,8 @@ static int finish(struct perf_import *import)
 		import->kernel.build_id = *kernel;
 	import->kernel.release = perf_file_text(&import->file, import->file.release);
 	import_kernel_names(import->builder, &import->kernel);
+	origin.host = perf_file_text(&import->file, import->file.host);
+	import_jit_names(import->builder, &origin);
 	return import_finish(import->builder, import->last_ns - import->first_ns, import->err);
 }
 

@@ -11,6 +11,7 @@
 #include "import/file_guess.h"
 #include "import/import.h"
 #include "import/source.h"
+#include "pipeline/jit_functions.h"
 #include "pipeline/kernel_names.h"
 #include "pipeline/spool.h"
 #include "recording/reader.h"
@@ -45,7 +46,8 @@ static int reader_of(struct recording_writer *kept, const char *name, struct rec
 static int import_all(int fd, const char *name, const struct importer_ops *const *more,
 		      struct recording_reader **ret_kept, struct error *err)
 {
-	static const struct import_host host = {.kernel_names = kernel_names_if_same};
+	static const struct import_host host = {.kernel_names = kernel_names_if_same,
+						.jit_names = jit_functions_if_same};
 	off_t start = lseek(fd, 0, SEEK_CUR);
 	struct import_source source;
 	SCOPED(fd) int file = spool_open(err);

@@ -8,11 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "base/scope.h"
 #include "base/vec.h"
+#include "import/import.h"
 #include "model/dictionary.h"
 #include "pipeline/jit_watch.h"
 #include "proc/jit_file.h"
@@ -151,9 +153,13 @@ static void name_process(struct job *job)
 
 	if (!names)
 		return;
-	jit_process_read(&process, (pid_t)job->process->pid, job->process->start_ns);
+	if (job->search->is_past)
+		jit_process_of_past(&process, (pid_t)job->process->pid, job->search->written_ns);
+	else
+		jit_process_read(&process, (pid_t)job->process->pid, job->process->start_ns);
 	(void)snprintf(path, sizeof(path), PERF_MAP_PATH, process.inner_pid);
-	dump_path = find_jitdump(job, &process);
+	/* The times in a jitdump are of another clock than those of an imported file. */
+	dump_path = job->search->is_past ? NULL : find_jitdump(job, &process);
 	if (dump_path)
 		job->mark_count = 0; /* it has times that are exact */
 	map = read_file(job, &process, path, names);
@@ -236,4 +242,21 @@ void jit_functions_write(struct recording_writer *writer, const struct jit_watch
 	};
 
 	jit_functions_find(&search);
+}
+
+void jit_functions_if_same(struct recording_writer *writer, const struct import_origin *origin)
+{
+	struct recorder recorder = {.writer = writer,
+				    .dictionary = recording_writer_dictionary(writer)};
+	struct jit_functions_search search = {
+		.dictionary = recorder.dictionary,
+		.is_past = true,
+		.written_ns = origin->written_ns,
+		.found = write_symbol,
+		.self = &recorder,
+	};
+	struct utsname name;
+
+	if (uname(&name) == 0 && strcmp(name.nodename, origin->host) == 0)
+		jit_functions_find(&search);
 }

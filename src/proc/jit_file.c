@@ -80,6 +80,26 @@ void jit_process_read(struct jit_process *process, pid_t pid, uint64_t start_ns)
 	process->ended = false;
 }
 
+void jit_process_of_past(struct jit_process *process, pid_t pid, uint64_t made_before_ns)
+{
+	*process = (struct jit_process){.pid = pid,
+					.inner_pid = pid,
+					.uid = geteuid(),
+					.ended = true,
+					.made_before_ns = made_before_ns};
+}
+
+/* When a file was made; 0: its file system does not tell. */
+static uint64_t made_ns(int fd)
+{
+	struct statx status;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &status) < 0 ||
+	    !(status.stx_mask & STATX_BTIME))
+		return 0;
+	return (uint64_t)status.stx_btime.tv_sec * NS_PER_SEC + status.stx_btime.tv_nsec;
+}
+
 /*
  * Finds path below the root directory of the process: its links cannot lead out of it. The
  * descriptor is good for a look at what is there, not for reading.
@@ -176,6 +196,9 @@ int jit_file_read(const struct jit_process *process, const char *path, void **re
 	r = check(process, path, &status, err);
 	if (r < 0)
 		return r;
+	if (process->made_before_ns > 0 && made_ns(place) > process->made_before_ns)
+		return error_set(err, -EPERM, "%s was made after the recording, by another process",
+				 path);
 	SCOPED(fd) int fd = regular_file_reopen(place, &status);
 	if (fd < 0)
 		return error_file(err, fd, "cannot open %s", path);

@@ -25,10 +25,18 @@ struct jit_process {
 	pid_t inner_pid; /* in its own namespace: what the file's name has */
 	uid_t uid;       /* effective: who its new files belong to */
 	bool ended;
+	/* Since 1970: a file that was made later is another process's; 0: not known. */
+	uint64_t made_before_ns;
 };
 
 /* Looks at a process; start_ns (0: not known) tells it from one that has its pid now. */
 void jit_process_read(struct jit_process *process, pid_t pid, uint64_t start_ns);
+
+/*
+ * The same for a process of a file that was recorded before: who has its pid now may be
+ * anybody.
+ */
+void jit_process_of_past(struct jit_process *process, pid_t pid, uint64_t made_before_ns);
 
 /*
  * Reads the file that the process calls path, an absolute one. The caller frees

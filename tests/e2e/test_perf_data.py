@@ -2,6 +2,7 @@
 """perf.data, read by wick and by perf itself: the same samples, the same stacks."""
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -9,6 +10,7 @@ import struct
 import subprocess
 import time
 
+import contract
 import pytest
 from conftest import WICK, workload
 
@@ -287,3 +289,63 @@ def test_the_other_byte_order_is_refused_with_words(wick, tmp_path):
     done = wick.run("report", path)
     assert done.returncode == 1
     assert "byte order" in done.stderr
+
+
+@pytest.fixture(name="jit_data")
+def record_jit(tmp_path):
+    """A perf.data of a program that made code, and its map, which stays until the end."""
+    recorded = []
+
+    def record(mode):
+        data = tmp_path / f"{mode}.data"
+        truth = tmp_path / f"{mode}.json"
+        command = workload("jit_names", mode, 300)
+        perf_record(data, "-F", 499, "-g", command=["sh", "-c", '"$@" > "$0"', truth, *command])
+        pid = json.loads(truth.read_text())["pid"]
+        recorded.append(pathlib.Path(f"/tmp/perf-{pid}.map"))
+        return data, recorded[-1]
+
+    yield record
+    for path in recorded:
+        path.unlink(missing_ok=True)
+
+
+def hot_percent(wick, data):
+    report = wick.json("report", "--format", "json", data)
+    return contract.self_percent(report, "jit_hot") if "jit_hot" in contract.functions(report) else 0
+
+
+def test_code_that_a_program_made_has_the_names_of_its_map(wick, jit_data):
+    data, _ = jit_data("map")
+    assert hot_percent(wick, data) == pytest.approx(70, abs=10)
+
+
+def test_the_map_of_a_stranger_or_of_a_later_process_names_nothing(wick, jit_data, tmp_path):
+    data, path = jit_data("map")
+    text = path.read_bytes()
+    recording = tmp_path / "kept.wick"
+    wick.ok("import", "-o", recording, data)
+    path.unlink()
+    assert hot_percent(wick, data) == 0
+    assert hot_percent(wick, recording) > 50, "what was imported keeps its names"
+    os.utime(data, (1000, 1000))  # written long before this map was made
+    path.write_bytes(text)
+    if has_birth_time(path):
+        assert hot_percent(wick, data) == 0
+    os.utime(data)
+    assert hot_percent(wick, data) > 50
+    path.unlink()
+    path.symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere").write_bytes(text)
+    assert hot_percent(wick, data) == 0
+
+
+def has_birth_time(path):
+    done = subprocess.run(["stat", "-c", "%W", path], capture_output=True, text=True, check=True)
+    return done.stdout.strip() not in ("0", "-", "?")
+
+
+@pytest.mark.root
+def test_the_map_of_another_user_names_nothing(wick, jit_data):
+    data, _ = jit_data("other")
+    assert hot_percent(wick, data) == 0
