@@ -102,10 +102,9 @@ void symbol_hint_packages(struct symbol_want *wants, size_t count)
 static void put_bracketed(struct bytes *out, const char *module)
 {
 	if (strcmp(module, "[anonymous]") == 0)
-		bytes_printf(out, "code that a runtime made: node --perf-basic-prof, java "
+		bytes_printf(out, "code that a runtime made: node --perf-basic-prof and java "
 				  "-XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions "
-				  "-XX:+DumpPerfMapAtExit and "
-				  "python3 -X perf list theirs");
+				  "-XX:+DumpPerfMapAtExit list theirs");
 	else if (strcmp(module, "[vdso]") != 0)
 		bytes_printf(out, "record as root, or: sudo sysctl kernel.kptr_restrict=0");
 }

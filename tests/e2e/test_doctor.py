@@ -103,3 +103,10 @@ def test_without_proc_nothing_else_is_said_to_be_missing(wick, tmp_path):
 def test_without_sys_the_kernel_is_not_blamed(wick):
     checks = examined(wick, prefix=without("/sys"))
     assert checks["btf"]["remedy"] == checks["mounts"]["remedy"] == "mount -t sysfs sysfs /sys"
+
+
+def test_no_flag_is_recommended_that_leaves_stacks_cut(wick):
+    report = wick.run("doctor").stdout
+    assert "node --perf-basic-prof" in report
+    assert "java -XX:+PreserveFramePointer" in report
+    assert "-X perf" not in report

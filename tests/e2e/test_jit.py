@@ -115,8 +115,10 @@ def test_a_file_that_may_be_a_trap_is_refused_with_a_reason(jit, mode, reason):
 def test_without_a_list_the_memory_is_shown(jit, wick):
     recording = jit("none", 200)
     assert "compiled code" not in recording.stderr
-    missing = wick.ok("report", "--missing", recording.path).stdout
-    assert "node --perf-basic-prof" in missing and "java -XX:+PreserveFramePointer " in missing
+    hint = wick.ok("report", "--missing", recording.path).stdout
+    assert "node --perf-basic-prof" in hint
+    assert "java -XX:+PreserveFramePointer" in hint
+    assert "-X perf" not in hint, "stacks are cut at Python's trampolines"
     names = contract.functions(recording.report())
     assert [name for name in names if name.startswith("[anon]+0x")]
 
