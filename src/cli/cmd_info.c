@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/table.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "api/plugins.h"
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/scope.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "model/dictionary.h"
@@ -234,15 +237,21 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	struct bytes text = {0};
 	struct error err;
 	int fd = load_open(argv[0], plugins_importers(context->plugins), &err);
+	SCOPED(fd) int again = -1;
+	off_t start;
 	size_t count;
 	int status;
 
 	if (fd < 0)
 		return command_failed(context, &err);
+	start = lseek(fd, 0, SEEK_CUR);
+	again = options->check ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
 	if (inspection_read(&inspection, fd, argv[0], &err) < 0) {
 		inspection_fini(&inspection);
 		return command_failed(context, &err);
 	}
+	if (again >= 0 && start >= 0)
+		inspection_find_roots(&inspection, again, start);
 	if (options->format == INFO_FORMAT_JSON)
 		put_json(&text, &inspection, options->check);
 	else
@@ -279,7 +288,8 @@ const struct command command_info = {
 			"of "
 			"times, sane mappings and stacks; and a verdict is given: good, fair, poor "
 			"or "
-			"damaged, with the reasons.",
+			"damaged, with the reasons. Stacks of frame pointers that end at no "
+			"function that starts a program or a thread count as cut.",
 			NULL,
 		},
 	.examples =

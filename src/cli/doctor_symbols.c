@@ -44,9 +44,8 @@ static void check_jit(const struct doctor_facts *facts, struct finding *finding)
 {
 	(void)facts;
 	finding_say(finding, VERDICT_OK, "named where its runtime lists it, which takes a flag");
-	finding_advise(finding,
-		       "node --perf-basic-prof; java -XX:+PreserveFramePointer "
-		       "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit");
+	finding_advise(finding, "node --perf-basic-prof; java -XX:+PreserveFramePointer "
+				"-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit");
 }
 
 /* What a line ID=… or ID_LIKE=… of /etc/os-release has among its words. */

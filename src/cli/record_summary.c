@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/record_summary.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/outfile.h"
 #include "base/text.h"
+#include "engine/signal/preload_path.h"
 #include "model/profile.h"
 #include "pipeline/load.h"
 #include "pipeline/record.h"
@@ -128,7 +132,25 @@ static void print_left_out(FILE *out, const struct engine_stats *stats)
 			      stats->away_unkept);
 }
 
-static void print_stacks(FILE *out, const struct engine_stats *stats, uint32_t asked_depth)
+/* Stacks that do not reach their root, whatever the reason. */
+static uint64_t cut_stacks(const struct engine_stats *stats, const struct profile *known)
+{
+	uint64_t cut = stats->truncated;
+	uint64_t ends = 0;
+
+	for (size_t i = 1; i < ENGINE_ENDS; i++)
+		ends += stats->ends[i];
+	if (stats->tables && ends > cut)
+		cut = ends;
+	/* Those of frame pointers are told by the names of the functions that they end with. */
+	if (known && known->quality.samples > 0)
+		cut = (uint64_t)((double)stats->samples * (double)known->quality.truncated /
+				 (double)known->quality.samples);
+	return cut;
+}
+
+static void print_stacks(FILE *out, const struct engine_stats *stats, uint32_t asked_depth,
+			 const struct profile *known)
 {
 	if (stats->samples == 0)
 		return;
@@ -136,9 +158,14 @@ static void print_stacks(FILE *out, const struct engine_stats *stats, uint32_t a
 		      (double)stats->frames / (double)stats->samples);
 	if (stats->unique_stacks > 0)
 		(void)fprintf(out, "%" PRIu64 " unique, ", stats->unique_stacks);
-	(void)fprintf(out, "%.1f %% truncated\n", percent(stats->truncated, stats->samples));
+	(void)fprintf(out, "%.1f %% truncated\n",
+		      percent(cut_stacks(stats, known), stats->samples));
 	if (stats->tables)
 		print_ends(out, stats);
+	if (stats->by_fp && percent(cut_stacks(stats, known), stats->samples) > 1)
+		(void)fputs("             code without frame pointers cuts them; leave out "
+			    "--unwind fp\n",
+			    out);
 	if (stats->truncated > 0 && stats->depth_limit < asked_depth)
 		(void)fprintf(
 			out,
@@ -159,9 +186,10 @@ static uint64_t named_ns(const struct record_result *result)
 			  (double)result->stats.samples);
 }
 
-/* Reads the file back: whether names will be found is worth knowing now. */
-static void print_names(FILE *out, const struct record_config *config,
-			const struct record_result *result, const struct load_options *names)
+/* Reads the file back: whether names will be found is worth knowing now. NULL: it cannot be. */
+static struct profile *load_names(const struct record_config *config,
+				  const struct record_result *result,
+				  const struct load_options *names)
 {
 	struct load_options first = *names;
 	struct profile *profile;
@@ -170,21 +198,25 @@ static void print_names(FILE *out, const struct record_config *config,
 	first.to_ns = named_ns(result);
 	if (is_stdout(config) || stat(config->output, &status) < 0 || !S_ISREG(status.st_mode) ||
 	    load_profile(config->output, &first, &profile, NULL) < 0)
+		return NULL;
+	return profile;
+}
+
+static void print_names(FILE *out, const struct profile *known, uint64_t to_ns)
+{
+	const struct profile_quality *quality = known ? &known->quality : NULL;
+
+	if (!quality || quality->samples == 0)
 		return;
-	if (profile->quality.samples > 0) {
-		(void)fprintf(
-			out,
-			"  names      %.1f %% of samples with function and line, %.1f %% with a "
-			"name only, %.1f %% unknown",
-			percent(profile->quality.resolved, profile->quality.samples),
-			percent(profile->quality.name_only, profile->quality.samples),
-			percent(profile->quality.unsymbolised, profile->quality.samples));
-		if (first.to_ns != UINT64_MAX)
-			(void)fprintf(out, ", in the first %.1f s",
-				      (double)first.to_ns / NS_PER_SEC);
-		(void)fputc('\n', out);
-	}
-	profile_free(profile);
+	(void)fprintf(out,
+		      "  names      %.1f %% of samples with function and line, %.1f %% with a "
+		      "name only, %.1f %% unknown",
+		      percent(quality->resolved, quality->samples),
+		      percent(quality->name_only, quality->samples),
+		      percent(quality->unsymbolised, quality->samples));
+	if (to_ns != UINT64_MAX)
+		(void)fprintf(out, ", in the first %.1f s", (double)to_ns / NS_PER_SEC);
+	(void)fputc('\n', out);
 }
 
 /* What samples and switches cost, each at its own price. */
@@ -277,6 +309,33 @@ void record_summary_print_killed(FILE *out, const char *lack, const struct recor
 		      (double)result->duration_ns / NS_PER_SEC);
 }
 
+/*
+ * A program that its caller may run and not read: the kernel hides all of such a process, and
+ * takes perf events off it.
+ */
+static bool is_hidden(const struct record_config *config, char *ret_path, size_t size)
+{
+	return config->command && config->command[0] &&
+	       preload_find_program(config->command[0], ret_path, size) &&
+	       access(ret_path, X_OK) == 0 && access(ret_path, R_OK) < 0 && errno == EACCES;
+}
+
+static bool print_hidden(FILE *out, const struct record_config *config,
+			 const struct record_result *result)
+{
+	char path[PATH_MAX];
+
+	if (!is_hidden(config, path, sizeof(path)))
+		return false;
+	(void)fprintf(out, "wick: %s: ",
+		      result->stats.samples == 0 ? "no samples" : "no names and no callers");
+	record_summary_print_name(out, path);
+	(void)fputs(" may be run by you and not be read, and the kernel hides such programs; make "
+		    "it readable with chmod +r, or run as root\n",
+		    out);
+	return true;
+}
+
 static void print_advice(FILE *out, const struct record_config *config,
 			 const struct record_result *result)
 {
@@ -286,7 +345,7 @@ static void print_advice(FILE *out, const struct record_config *config,
 
 	if (stats->samples == 0 && result->killed_by > 0)
 		record_summary_print_killed(out, "wick: no samples", result);
-	else if (stats->samples == 0)
+	else if (!print_hidden(out, config, result) && stats->samples == 0)
 		(void)fprintf(out, "wick: no samples: %s\n", why_empty(result));
 	print_missing(out, stats);
 	if (stats->narrow > 0)
@@ -311,6 +370,8 @@ static void print_advice(FILE *out, const struct record_config *config,
 void record_summary_print(FILE *out, const struct record_config *config,
 			  const struct record_result *result, const struct load_options *names)
 {
+	struct profile *known = load_names(config, result, names);
+
 	(void)fputs("wick: recorded ", out);
 	record_summary_print_name(out, config->title);
 	(void)fprintf(out, " for %.2f s into ", (double)result->duration_ns / NS_PER_SEC);
@@ -318,9 +379,11 @@ void record_summary_print(FILE *out, const struct record_config *config,
 	(void)fprintf(out, " (%.1f KB)\n", (double)result->file_bytes / 1e3);
 	print_samples(out, &result->stats);
 	print_pace(out, config, result);
-	print_stacks(out, &result->stats, config->sampling.depth);
+	print_stacks(out, &result->stats, config->sampling.depth,
+		     result->stats.by_fp ? known : NULL);
 	print_left_out(out, &result->stats);
-	print_names(out, config, result, names);
+	print_names(out, known, named_ns(result));
+	profile_free(known);
 	if (result->stats.heap_events > 0)
 		(void)fprintf(out,
 			      "  heap       %" PRIu64

@@ -106,7 +106,7 @@ struct engine_stats {
 	uint64_t throttled;         /* times that the kernel held the event back */
 	uint64_t truncated;         /* stacks cut at the depth limit */
 	uint64_t narrow;            /* samples of 32-bit programs: by frame pointers, no names */
-	bool tables;                /* stacks were walked by tables: ends tells how they ended */
+	bool by_fp, tables;         /* what walked stacks: frame pointers, or tables (see ends) */
 	uint64_t ends[ENGINE_ENDS]; /* see engine_end_name() */
 	uint64_t frames;            /* of all samples */
 	uint64_t slices;            /* stacks that the kernel could not walk for lack of a table */

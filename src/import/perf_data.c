@@ -21,6 +21,7 @@
 #include "import/record_queue.h"
 #include "import/source.h"
 #include "model/sink.h"
+#include "recording/format.h"
 #include "recording/writer.h"
 #include "track/process_tracker.h"
 #include "track/record.h"
@@ -410,6 +411,8 @@ static void describe(struct perf_import *import)
 	put_text(import, "host", file->host);
 	put_text(import, "kernel", file->release);
 	put_text(import, "machine", file->machine);
+	if (perf_samples_by_frame_pointers(import->samples))
+		recording_writer_info(writer, "stacks", RECORDING_FRAME_POINTERS);
 	put_count(import, "throttled", import->counts.throttled);
 	put_count(import, "aux_skipped", import->counts.aux);
 	if (damage) {

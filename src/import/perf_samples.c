@@ -44,6 +44,7 @@ struct perf_samples {
 	struct perf_counters counters; /* of members of groups */
 	struct stack_cache *cache;
 	bool foreign;
+	bool by_frame_pointers; /* some stacks are */
 	struct chain_frames frames;
 	struct chain_walk walk;
 	uint64_t chain[MAX_CHAIN];   /* of a sample to whose chain something is added */
@@ -122,6 +123,11 @@ static struct batch *batch_of(struct perf_samples *samples, uint32_t schema)
 	if (!samples->batches.items[schema])
 		samples->batches.items[schema] = calloc(1, sizeof(struct batch));
 	return samples->batches.items[schema];
+}
+
+bool perf_samples_by_frame_pointers(const struct perf_samples *samples)
+{
+	return samples->by_frame_pointers;
 }
 
 void perf_samples_set_foreign(struct perf_samples *samples, bool foreign)
@@ -204,6 +210,8 @@ static bool complete_chain(struct perf_samples *samples, const struct perf_event
 		return true;
 	}
 	if (!copied) {
+		if (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN)
+			samples->by_frame_pointers = true;
 		if (!samples->foreign)
 			add_caller(samples, event, process, sample);
 		return truncated;

@@ -28,6 +28,9 @@ void perf_samples_free(struct perf_samples *samples); /* NULL is fine */
  * The samples are of another kind of CPU: copied stacks cannot be walked. They end behind
  * the leaf then, as cut ones.
  */
+/* Whether stacks were taken as the kernel's walk by frame pointers gave them. */
+bool perf_samples_by_frame_pointers(const struct perf_samples *samples);
+
 void perf_samples_set_foreign(struct perf_samples *samples, bool foreign);
 
 /*

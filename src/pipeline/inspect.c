@@ -2,6 +2,7 @@
 #include "pipeline/inspect.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,6 +15,11 @@
 #include "base/number.h"
 #include "model/dictionary.h"
 #include "model/heap_event.h"
+#include "model/profile.h"
+#include "pipeline/load.h"
+#include "recording/format.h"
+
+#define POOR_PERCENT 25
 
 static struct inspect_fact *find_fact(const struct inspection *inspection, const char *key)
 {
@@ -297,6 +303,22 @@ int inspection_read(struct inspection *inspection, int fd, const char *name, str
 	return r;
 }
 
+void inspection_find_roots(struct inspection *inspection, int fd, int64_t start)
+{
+	struct load_options options = LOAD_OPTIONS_DEFAULT;
+	struct profile *profile;
+
+	if (strcmp(inspection_fact(inspection, "stacks"), RECORDING_FRAME_POINTERS) != 0 ||
+	    lseek(fd, start, SEEK_SET) < 0)
+		return;
+	fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (fd < 0 || load_profile_fd(fd, "recording", &options, &profile, NULL) < 0)
+		return;
+	if (profile->quality.truncated > inspection->truncated_samples)
+		inspection->truncated_samples = profile->quality.truncated;
+	profile_free(profile);
+}
+
 void inspection_fini(struct inspection *inspection)
 {
 	size_t i;
@@ -338,6 +360,12 @@ object(struct judge *judge, enum inspect_verdict weight, const char *format, ...
 static double percent(uint64_t part, uint64_t whole)
 {
 	return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* What most samples lack makes totals, or names, worthless. */
+static enum inspect_verdict by_share(uint64_t part, uint64_t whole)
+{
+	return percent(part, whole) > POOR_PERCENT ? VERDICT_POOR : VERDICT_FAIR;
 }
 
 static void judge_file(const struct inspection *inspection, struct judge *judge)
@@ -411,14 +439,16 @@ static void judge_samples(const struct inspection *inspection, struct judge *jud
 		object(judge, samples < expected / 2 ? VERDICT_POOR : VERDICT_FAIR,
 		       "%.1f %% of the expected samples were taken", percent(samples, expected));
 	if (percent(inspection->truncated_samples, samples) > 1)
-		object(judge, VERDICT_FAIR, "%.1f %% of stacks were cut before their root",
+		object(judge, by_share(inspection->truncated_samples, samples),
+		       "%.1f %% of stacks were cut before their root",
 		       percent(inspection->truncated_samples, samples));
 	if (percent(inspection->shallow_samples, samples) > 10)
-		object(judge, VERDICT_FAIR,
+		object(judge, by_share(inspection->shallow_samples, samples),
 		       "%.1f %% of stacks have a single frame: code without frame pointers",
 		       percent(inspection->shallow_samples, samples));
 	if (percent(inspection->unmapped_samples, samples) > 1)
-		object(judge, VERDICT_FAIR, "%.1f %% of samples lie in no known module",
+		object(judge, by_share(inspection->unmapped_samples, samples),
+		       "%.1f %% of samples lie in no known module",
 		       percent(inspection->unmapped_samples, samples));
 }
 

@@ -62,6 +62,13 @@ struct inspection {
 int inspection_read(struct inspection *inspection, int fd, const char *name, struct error *err);
 void inspection_fini(struct inspection *inspection);
 
+/*
+ * Counts stacks of frame pointers that end at no known root as cut; they do not say so themselves,
+ * the names of their functions do. Reads the file of fd, which is borrowed, from start on once
+ * more.
+ */
+void inspection_find_roots(struct inspection *inspection, int fd, int64_t start);
+
 /* The value of a fact, "" when it is not there. */
 const char *inspection_fact(const struct inspection *inspection, const char *key);
 /* The same as a number, 0 when it is none. */

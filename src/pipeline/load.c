@@ -297,7 +297,8 @@ static int add_sums(struct loader *loader, struct stack_filter *filter)
 {
 	struct load_quality quality = {.profile = loader->profile,
 				       .gaps = loader->gaps.items,
-				       .gap_count = loader->gaps.count};
+				       .gap_count = loader->gaps.count,
+				       .by_frame_pointers = loader->samples.by_frame_pointers};
 	size_t i;
 
 	for (i = 0; i < loader->samples.sums.count; i++) {

@@ -2,6 +2,7 @@
 #include "pipeline/load_quality.h"
 
 #include "model/profile.h"
+#include "pipeline/known_root.h"
 #include "symbol/symboliser.h"
 
 static void judge_leaf(const struct load_quality *load, const struct load_judged *leaf,
@@ -30,10 +31,12 @@ void load_quality_add(const struct load_quality *load, uint32_t stack, uint64_t 
 	if (stack == 0)
 		return;
 	judge_leaf(load, &load->judged[nodes[stack].frame], count);
-	if (!load->may_be_cut)
+	if (!load->may_be_cut && !load->by_frame_pointers)
 		return;
 	for (root = stack; nodes[root].parent != 0; root = nodes[root].parent)
 		;
-	if (profile_is_truncated(load->profile, nodes[root].frame))
+	if (profile_is_truncated(load->profile, nodes[root].frame) ||
+	    (load->by_frame_pointers &&
+	     !known_root_is(load->profile, nodes[root].frame, root == stack)))
 		quality->truncated += count;
 }

@@ -24,7 +24,8 @@ struct load_quality {
 	const struct load_judged *judged; /* by location */
 	struct profile_gap *gaps;         /* by module, and one more for addresses in none */
 	size_t gap_count;
-	bool may_be_cut; /* some stacks before their root: only then all are looked at */
+	bool may_be_cut;        /* some stacks before their root: only then all are looked at */
+	bool by_frame_pointers; /* they do not say where they were cut: see known_root.h */
 };
 
 /* Adds samples of a stack. */

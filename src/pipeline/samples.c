@@ -58,6 +58,8 @@ static int take_info(void *self, const char *key, const char *value)
 		samples->events.complete = strcmp(value, "complete") == 0;
 	if (strcmp(key, "main_event") == 0 && samples->sums.count == 0)
 		return sample_events_tell(&samples->events, value, samples->options->event);
+	if (strcmp(key, "stacks") == 0)
+		samples->by_frame_pointers = strcmp(value, RECORDING_FRAME_POINTERS) == 0;
 	if (strcmp(key, "title") == 0)
 		return replace_text(&samples->title, value);
 	if (strcmp(key, "boot_id") == 0)

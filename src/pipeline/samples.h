@@ -75,10 +75,11 @@ struct samples {
 	uint64_t lost_by[LOSS_REASONS];
 	uint64_t unwanted; /* samples that the options leave out */
 	uint64_t count;
-	uint64_t weight;       /* of all sums */
-	uint64_t start_ns;     /* CLOCK_MONOTONIC: when the recording began */
-	uint64_t heap_step_ns; /* that the recording asks for; 0: any */
-	bool heap_leaf_told;   /* stacks of blocks end with an address in the call */
+	uint64_t weight;        /* of all sums */
+	uint64_t start_ns;      /* CLOCK_MONOTONIC: when the recording began */
+	uint64_t heap_step_ns;  /* that the recording asks for; 0: any */
+	bool by_frame_pointers; /* stacks are */
+	bool heap_leaf_told;    /* stacks of blocks end with an address in the call */
 	uint64_t end_ns;
 	uint64_t clock_monotonic_ns; /* the first pair of both clocks */
 	uint64_t clock_realtime_ns;

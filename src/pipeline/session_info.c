@@ -11,6 +11,7 @@
 #include "pipeline/boot_id.h"
 #include "pipeline/record.h"
 #include "proc/process_info.h"
+#include "recording/format.h"
 #include "recording/writer.h"
 
 static void put_number(struct recording_writer *writer, const char *key, uint64_t value)
@@ -123,6 +124,8 @@ void session_info_end(struct recording_writer *writer, uint64_t end_ns,
 		put_number(writer, "switch_cost_ns", stats->switch_cost_ns);
 	}
 	put_number(writer, "recorder_cpu_ns", result->own_cpu_ns);
+	if (stats->by_fp)
+		recording_writer_info(writer, "stacks", RECORDING_FRAME_POINTERS);
 	if (stats->remark[0])
 		recording_writer_info(writer, "note", stats->remark);
 	recording_writer_info(writer, "kernel_time", stats->kernel ? "sampled" : "left out");

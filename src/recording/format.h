@@ -40,6 +40,9 @@
 /* Longer texts are cut by the writer. */
 #define RECORDING_MAX_TEXT 65536u
 
+/* The value of the key "stacks" where frame pointers gave them: these do not say where they end. */
+#define RECORDING_FRAME_POINTERS "frame pointers"
+
 enum chunk_type {
 	CHUNK_INFO = 1,       /* key/value pairs about the session; later ones win */
 	CHUNK_DICTIONARY = 2, /* new entries of the epoch's dictionaries */

@@ -217,3 +217,49 @@ def test_a_32_bit_program_is_counted_and_named_in_the_summary(wick, background):
     assert contract.sample_count(recording.info()) > 100
     # One function spins, called by another: noise would have more addresses.
     assert len(recording.folded("--no-kernel")) < 10
+
+
+CUT = re.compile(r"([\d.]+) % truncated")
+
+
+def verdict_of(wick, path):
+    return wick.json("info", "--check", "--format", "json", path)
+
+
+def test_stacks_of_frame_pointers_that_reach_no_root_count_as_cut(wick):
+    way = ["--engine", "perf", "--unwind", "fp", "-F", 499]
+    if wick.run("record", *way, "-o", wick.new_path(), "--", "true").returncode != 0:
+        pytest.skip("perf events do not work here")
+    cut = wick.record(workload("split_nofp", 500 * PATIENCE), *way, "--no-kernel")
+    whole = wick.record(workload("split", 500 * PATIENCE), *way, "--no-kernel")
+    # Leaves of aarch64 have their caller in a register: chains without frame pointers are
+    # longer there, and may be whole.
+    if contract.total_percent(cut.report("--no-inline"), "main") > 50:
+        pytest.skip("frame pointers are kept here, asked for or not")
+    assert float(CUT.search(cut.stderr).group(1)) > 50
+    assert "leave out --unwind fp" in cut.stderr
+    assert float(CUT.search(whole.stderr).group(1)) < 5
+    assert verdict_of(wick, cut.path)["quality"] == "poor"
+    assert "cut before their root" in wick.ok("report", cut.path).stdout
+    assert "cut before their root" not in wick.ok("report", whole.path).stdout
+
+
+def test_a_summary_counts_stacks_as_cut_whatever_the_reason(wick):
+    recording = wick.record(workload("twice_fixed", 500 * PATIENCE), "--engine", "signal",
+                            "-F", 499)
+    cut, whole = float(CUT.search(recording.stderr).group(1)), root_percent(recording)
+    assert cut + whole == pytest.approx(100, abs=1), recording.stderr
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("engine", ["signal", "perf", "ptrace"])
+def test_a_program_that_may_not_be_read_is_named_as_the_reason(wick, as_nobody, tmp_path, engine):
+    program = tmp_path / "hidden"
+    shutil.copy(workload("split")[0], program)
+    program.chmod(0o711)
+    done = wick.run("record", "--engine", engine, "-o", wick.new_path(), "--", program, 300,
+                    prefix=as_nobody)
+    if "not allowed" in done.stderr and done.returncode != 0:
+        pytest.skip(f"{engine} does not work here")
+    assert "may be run by you and not be read" in done.stderr, done.stderr
+    assert "chmod +r" in done.stderr

@@ -183,10 +183,24 @@ static void stacks_that_were_not_followed_are_noticed(void **state)
 		make_sample_of(&world->made, world->thread, i * 30 + 20, unmapped, 2);
 	}
 	make_end(&world->made);
-	assert_int_equal(judge(world), VERDICT_FAIR);
+	assert_int_equal(judge(world), VERDICT_POOR);
 	assert_true(objects(world, "33.3 % of stacks were cut"));
 	assert_true(objects(world, "33.3 % of stacks have a single frame"));
 	assert_true(objects(world, "33.3 % of samples lie in no known module"));
+}
+
+static void a_recording_with_some_stacks_cut_is_fair(void **state)
+{
+	struct world *world = *state;
+	struct frame cut[] = {{.kind = FRAME_TRUNCATED}, user(&world->made, 0x1050)};
+	size_t i;
+
+	make_samples(world, 90);
+	for (i = 0; i < 10; i++)
+		make_sample_of(&world->made, world->thread, 900 + i, cut, 2);
+	make_end(&world->made);
+	assert_int_equal(judge(world), VERDICT_FAIR);
+	assert_true(objects(world, "10.0 % of stacks were cut"));
 }
 
 static void frames_of_other_kinds_belong_to_no_module(void **state)
@@ -256,6 +270,7 @@ int main(void)
 		TEST(times_that_go_back_on_a_cpu_are_noticed),
 		TEST(samples_after_the_end_are_noticed),
 		TEST(stacks_that_were_not_followed_are_noticed),
+		TEST(a_recording_with_some_stacks_cut_is_fair),
 		TEST(frames_of_other_kinds_belong_to_no_module),
 		TEST(a_weight_that_cannot_be_is_noticed),
 		TEST(a_sample_longer_than_the_recording_is_noticed),

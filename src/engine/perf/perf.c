@@ -258,6 +258,7 @@ void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 				   ? engine->depth
 				   : engine->grant.depth;
 	ret->tables = engine->copies || engine->walker;
+	ret->by_fp = !ret->tables;
 	ret->kernel = engine->grant.kernel;
 	ret->away = engine->away;
 	ret->ring_bytes = engine->ring_bytes;
