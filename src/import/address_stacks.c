@@ -118,6 +118,8 @@ static int parse_maps(struct maps *maps, const char *text, size_t size)
 	}
 	if (lines.failed)
 		return -ENOMEM;
+	if (lines.size == 0) /* they were not written any more */
+		return 0;
 	return maps_parse(maps, (const char *)lines.data, lines.size, MAPS_EXECUTABLE_ONLY);
 }
 

@@ -354,7 +354,7 @@ static int add_samples(const struct reading *reading, struct import_builder *bui
 		for (size_t i = 0; i < reading->samples.count && r == 0; i++) {
 			const struct stack_values *item = &reading->samples.items[i];
 			struct address_sample sample = {
-				.pcs = reading->pcs.items + item->first,
+				.pcs = item->count > 0 ? reading->pcs.items + item->first : NULL,
 				.count = item->count,
 				.leaf_returns = true,
 				.times = item->values[value & ~1u],

@@ -118,9 +118,11 @@ static bool is_jit(struct script_span module)
 
 static uint32_t origin_of(struct script_span module)
 {
+	if (module.size == 0)
+		return ORIGIN_PROGRAM;
 	if (is_jit(module))
 		return ORIGIN_JIT;
-	if (module.size > 0 && is_kernel(module))
+	if (is_kernel(module))
 		return ORIGIN_KERNEL;
 	return memmem(module.text, module.size, ".so", 3) ? ORIGIN_LIBRARY : ORIGIN_PROGRAM;
 }
