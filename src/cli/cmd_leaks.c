@@ -95,7 +95,7 @@ const struct command command_leaks = {
 			"can still get there; lifetime: of these, what was allocated in the first "
 			"fifth of the run. growth: it is reachable or was not scanned, and its "
 			"place grows without bound. unscanned: not freed, by a process without a "
-			"scan: a child of fork() that called no exec(), or one that was killed.",
+			"scan, one that was killed for example.",
 			"Stacks are one row when they agree in the line that allocates, allocators "
 			"passed over, and in the functions of its three next callers. Of each "
 			"process the last scan counts.",

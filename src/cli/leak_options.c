@@ -134,10 +134,8 @@ int leak_options_unknown(const struct command_context *context, enum leak_unknow
 			"or look at it while it runs: wick heap --scan-every 1s",
 		[LEAK_UNKNOWN_PART] =
 			"a process with blocks that it did not free was not scanned\n      "
-			"children "
-			"of fork() that call no exec() are not, nor is what was killed; wick heap "
-			"--no-children judges the program alone, a rule of --suppressions for "
-			"unscanned accepts them",
+			"a process that is killed is not; wick heap --no-children judges the "
+			"program alone, a rule of --suppressions for unscanned accepts them",
 	};
 
 	(void)fprintf(context->err, "wick: whether there are leaks is not known: %s\n", words[why]);

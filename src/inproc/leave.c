@@ -73,11 +73,11 @@ void leave_note_argument(uint32_t index, const void *argument)
 	atomic_store(&inside.arguments[index], (uint64_t)(uintptr_t)argument);
 }
 
-/* Whether the scan of this very process is wanted. A child of fork has blocks that nobody knows. */
+/* Whether the scan of this very process is wanted. */
 static bool is_wanted(void)
 {
 	return inproc_active() && inproc.process && inproc.control->leaks &&
-	       (atomic_load(&inproc.mode) & SESSION_HEAP) && inproc.process->forked_from == 0 &&
+	       (atomic_load(&inproc.mode) & SESSION_HEAP) &&
 	       (uint32_t)safe_syscall(SYS_getpid, 0) == inproc.pid;
 }
 
@@ -253,6 +253,12 @@ __asm__(".pushsection .text\n\t.globl leave_call\n\t.hidden leave_call\n"
 	"\t.popsection");
 extern char leave_call INPROC_OWN;
 
+static void let_recorder_look(void)
+{
+	/* A recorder that is no parent of ours may look as well. Without Yama all of a user may. */
+	(void)safe_syscall(SYS_prctl, PR_SET_PTRACER, (long)inproc.control->recorder_pid);
+}
+
 void leave_begin(void)
 {
 	uint64_t begin = (uint64_t)(uintptr_t)__ehdr_start;
@@ -263,8 +269,19 @@ void leave_begin(void)
 	inside.stack_end = (uint64_t)(uintptr_t)__libc_stack_end;
 	inside.call_address = (uint64_t)(uintptr_t)&leave_call;
 	leave_note_own(begin, (uint64_t)(uintptr_t)&_end - begin);
-	/* A recorder that is no parent of ours may look as well. Without Yama all of a user may. */
-	(void)safe_syscall(SYS_prctl, PR_SET_PTRACER, (long)inproc.control->recorder_pid);
+	let_recorder_look();
 	(void)__cxa_atexit(on_exit_last, NULL, NULL);
 	(void)__cxa_at_quick_exit(on_exit_last, NULL);
+}
+
+void leave_forked(void)
+{
+	inproc.process->inside_address = (uint64_t)(uintptr_t)&inside;
+	if (!inproc.control->leaks)
+		return;
+	inside.leaving_sp = 0;
+	inside.leaving_tid = 0;
+	for (uint32_t i = 0; i < INSIDE_THREADS; i++) /* those threads are the parent's */
+		atomic_store_explicit(&inside.arguments[i], 0, memory_order_relaxed);
+	let_recorder_look();
 }

@@ -21,4 +21,7 @@ void leave_note_argument(uint32_t index, const void *argument);
 /* The session has begun. */
 void leave_begin(void);
 
+/* This is a child of fork(), and has a session of its own. */
+void leave_forked(void);
+
 #endif

@@ -74,6 +74,7 @@ static void on_fork(void)
 		return;
 	atomic_store(&inproc.process->signal, signal);
 	atomic_store(&inproc.unsure_until, 0);
+	leave_forked();
 	atomic_store(&inproc.mode, mode);
 	if (forked)
 		thread_begin_forked(forked);

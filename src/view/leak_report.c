@@ -28,6 +28,8 @@
 #define YELLOW "\033[33m"
 #define PLAIN "\033[0m"
 
+#define MOST_SCANS 8u
+
 struct sheet {
 	const struct heap_profile *heap;
 	const struct profile *profile;
@@ -85,6 +87,18 @@ static void put_scan(const struct sheet *sheet, const struct leak_scan_kept *kep
 			     quantity_s(scan->unread_threads));
 }
 
+/* The last ones, where there are many: of each process only the last counts anyway. */
+static void put_scans(const struct sheet *sheet)
+{
+	size_t count = sheet->heap->leaks.items.count;
+	size_t left_out = count > MOST_SCANS ? count - MOST_SCANS : 0;
+
+	if (left_out > 0)
+		bytes_printf(sheet->out, "%zu scans, the last %u of them:\n", count, MOST_SCANS);
+	for (size_t i = left_out; i < count; i++)
+		put_scan(sheet, &sheet->heap->leaks.items.items[i]);
+}
+
 static void put_sum(const struct sheet *sheet, const char *name, const char *meaning,
 		    struct leak_amount amount)
 {
@@ -134,8 +148,7 @@ static void put_head(const struct sheet *sheet)
 
 	text_put_terminal(out, *sheet->profile->title ? sheet->profile->title : "(no title)");
 	bytes_printf(out, "\n%s recorded\n", time_of(profile_recorded_ns(sheet->profile)).text);
-	for (size_t i = 0; i < sheet->heap->leaks.items.count; i++)
-		put_scan(sheet, &sheet->heap->leaks.items.items[i]);
+	put_scans(sheet);
 	if (!sheet->rows->has_scan)
 		bytes_printf(out,
 			     "no leak scan is in this recording%s: what was not freed may "

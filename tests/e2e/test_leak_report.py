@@ -56,18 +56,28 @@ def test_functions_that_allocate_for_others_are_passed_over(wick, tmp_path):
     assert not (tmp_path / "y.wick").exists()
 
 
-def test_a_forked_child_that_was_not_scanned_is_not_judged(wick, tmp_path):
+def test_a_forked_child_is_scanned(wick, tmp_path):
+    """It has blocks of its parent, of which nothing is said, and has lost one of its own."""
+    path = tmp_path / "x.wick"
+    process = wick.run("heap", "-q", "--fail-on", "definite", "-o", path, "--", *workload("leaks", "global", "child"))
+    assert process.returncode == 3, process.stderr
+    told = wick.json("leaks", path, "--format", "json")
+    assert len(told["scans"]) == 2 and told["sums"]["unscanned"]["blocks"] == 0
+    assert told["sums"]["definite"] == {"bytes": 2101, "blocks": 1}
+
+
+def test_a_child_that_was_killed_is_not_judged(wick, tmp_path):
     path, rules = tmp_path / "x.wick", tmp_path / "rules"
     gates = (("--fail-on", "definite"), ("--max-leak", "1M"))
     unknown = "not known: a process with blocks that it did not free was not scanned"
     for gate in gates:
-        process = wick.run("heap", "-q", *gate, "-o", path, "--", *workload("leaks", "child"))
+        process = wick.run("heap", "-q", *gate, "-o", path, "--", *workload("leaks", "killed-child"))
         assert process.returncode == 1 and unknown in process.stderr and "--no-children" in process.stderr
         again = wick.run("leaks", *gate, path)
         assert again.returncode == 1 and unknown in again.stderr
     # Growth asks for no scan, a leak that is known comes first, and what was freed is no question.
     assert wick.run("leaks", "--fail-on", "growth", path).returncode == 0
-    for command, options, status in ((("child", "lost"), (), 3), (("child",), ("--no-children",), 0),
+    for command, options, status in ((("killed-child", "lost"), (), 3), (("killed-child",), ("--no-children",), 0),
                                      (("freed-child",), (), 0)):
         process = wick.run("heap", "-q", "--fail-on", "definite", *options, "-o", tmp_path / "y.wick", "--",
                            *workload("leaks", *command))

@@ -429,6 +429,19 @@ LEAKY void lost_by_child(void)
 		abort();
 }
 
+/* The same, but nobody can look: it is killed. */
+LEAKY void killed_child(void)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		(void)block(2309);
+		(void)raise(SIGKILL);
+	}
+	if (child < 0 || waitpid(child, NULL, 0) != child)
+		abort();
+}
+
 /* The same, and nothing is left. */
 LEAKY void freed_by_child(void)
 {
@@ -448,6 +461,7 @@ static const struct {
 } cases[] = {
 	{"child", lost_by_child},
 	{"freed-child", freed_by_child},
+	{"killed-child", killed_child},
 	{"lost", lost},
 	{"global", in_global},
 	{"tls", in_tls},

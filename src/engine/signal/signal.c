@@ -620,7 +620,6 @@ static bool signal_engine_has_members(void *self)
 	return false;
 }
 
-/* Of a copy that fork() made not all blocks are known. */
 static bool signal_engine_next_process(void *self, size_t *at, struct engine_process *ret)
 {
 	struct signal_engine *engine = self;
@@ -629,12 +628,14 @@ static bool signal_engine_next_process(void *self, size_t *at, struct engine_pro
 		struct process_file *file = engine->files.items[(*at)++];
 
 		if (!process_file_look(file) || file->head->inside_address == 0 ||
-		    file->head->forked_from != 0 || has_ended(engine, file))
+		    has_ended(engine, file))
 			continue;
 		*ret = (struct engine_process){
 			.pid = file->pid,
 			.waits = process_file_waits(file),
 			.inside = file->head->inside_address,
+			/* Those that a copy had when fork() made it are its parent's. */
+			.has_older = file->head->forked_from != 0,
 			.bypasses = atomic_load(&file->head->counts[SESSION_HEAP_BYPASSED]) > 0};
 		return true;
 	}
