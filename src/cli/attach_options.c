@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/types.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/scope.h"
 #include "base/vec.h"
 #include "cli/command.h"
 #include "proc/process_info.h"
@@ -38,26 +40,40 @@ const char *attach_conflict(const struct command_context *context,
 	return NULL;
 }
 
-static uint64_t run_ns_of(const struct pid_list *list)
+/* How long each of the processes has run, at *ret and on. */
+static void note_run(const struct pid_list *list, uint64_t *ret)
+{
+	for (size_t i = 0; i < list->count; i++)
+		ret[i] = process_tree_run_ns(list->items[i]);
+}
+
+/* How long all of them have run since. What has ended, or a thread of it, is left out. */
+static uint64_t run_since(const struct pid_list *list, const uint64_t *before)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < list->count; i++)
-		sum += process_tree_run_ns(list->items[i]);
+	for (size_t i = 0; i < list->count; i++) {
+		uint64_t now_ns = process_tree_run_ns(list->items[i]);
+
+		sum += now_ns > before[i] ? now_ns - before[i] : 0;
+	}
 	return sum;
 }
 
 /* Whether processes sleep while those that they have started run. */
 static bool sleep_while_others_run(const struct pid_list *roots, const struct pid_list *below)
 {
+	SCOPED(mem) uint64_t *before = calloc(roots->count + below->count, sizeof(*before));
 	struct timespec pause = {.tv_nsec = LOOK_NS};
-	uint64_t own_ns = run_ns_of(roots);
-	uint64_t below_ns = run_ns_of(below);
+	uint64_t below_ns;
 
+	if (!before)
+		return false;
+	note_run(roots, before);
+	note_run(below, before + roots->count);
 	(void)nanosleep(&pause, NULL); /* a shorter look does no harm */
-	own_ns = run_ns_of(roots) - own_ns;
-	below_ns = run_ns_of(below) - below_ns;
-	return below_ns > 0 && (double)own_ns < SLEEPS * (double)below_ns;
+	below_ns = run_since(below, before + roots->count);
+	return below_ns > 0 && (double)run_since(roots, before) < SLEEPS * (double)below_ns;
 }
 
 static int add_tree(const struct command_context *context, const struct attach_options *options,

@@ -123,9 +123,9 @@ int leak_options_unknown(const struct command_context *context, enum leak_unknow
 {
 	static const char *const words[] = {
 		[LEAK_UNKNOWN_NO_SCAN] =
-			"the recording has no leak scan\n      start the program with wick heap "
-			"--leaks, and what is killed with --scan-every 1s; of one that was "
-			"attached to growth alone is told: --fail-on growth",
+			"the recording has no leak scan\n      record with wick heap --leaks, and "
+			"what is killed, or may end before the recording does (-p), with "
+			"--scan-every 1s",
 		[LEAK_UNKNOWN_KILLED] =
 			"the program was killed before its heap could be looked at\n      look at "
 			"it while it runs: wick heap --scan-every 1s",
@@ -166,18 +166,24 @@ static int gate(const struct command_context *context, const struct leak_options
 	return status;
 }
 
-/* That growth could not be judged; a report for people has that itself. */
-static void tell_short(const struct command_context *context, const struct leak_options *options,
-		       const struct heap_profile *heap, enum leak_form form)
+/* What becomes of the status where growth could not be judged. */
+static int judge_length(const struct command_context *context, const struct leak_options *options,
+			const struct heap_profile *heap, int status)
 {
 	struct bytes text = {0};
 
-	if (options->fail_on != LEAK_FAIL_GROWTH || form == LEAK_TEXT || form == LEAK_TREE)
-		return;
+	if (options->fail_on != LEAK_FAIL_GROWTH || status != COMMAND_DONE)
+		return status;
 	leak_report_put_short(heap, &text);
-	if (text.size > 0)
-		(void)fprintf(context->err, "wick: %.*s", (int)text.size, (const char *)text.data);
+	if (text.size > 0) {
+		(void)fprintf(context->err,
+			      "wick: whether memory grows without bound is not known: %.*s"
+			      "      record the program for longer, or use --fail-on definite\n",
+			      (int)text.size, (const char *)text.data);
+		status = COMMAND_FAILED;
+	}
 	bytes_fini(&text);
+	return status;
 }
 
 int leak_options_print(const struct command_context *context, const struct leak_options *options,
@@ -202,6 +208,5 @@ int leak_options_print(const struct command_context *context, const struct leak_
 	bytes_fini(&text);
 	if (status != COMMAND_DONE)
 		return status;
-	tell_short(context, options, heap, view.form);
-	return gate(context, options, &verdict, view.killed);
+	return judge_length(context, options, heap, gate(context, options, &verdict, view.killed));
 }

@@ -23,10 +23,15 @@ struct links {
 	VEC(struct link) list;
 };
 
-static bool contains(const struct pid_list *list, pid_t pid)
+/* Whether a process is this one, or what has started it for another user. */
+static bool is_ours(const struct process_info *info)
 {
-	for (size_t i = 0; i < list->count; i++)
-		if (list->items[i] == pid)
+	static const char *const starters[] = {"sudo", "doas", "su"};
+
+	if (info->pid == getpid())
+		return true;
+	for (size_t i = 0; i < sizeof(starters) / sizeof(*starters); i++)
+		if (info->pid == getppid() && strcmp(info->comm, starters[i]) == 0)
 			return true;
 	return false;
 }
@@ -40,8 +45,9 @@ static int read_links(struct links *links, struct error *err)
 	for (size_t i = 0; i < all.count && r == 0; i++) {
 		struct process_info info;
 
-		if (process_info_read(all.items[i], &info, NULL) < 0 || info.state == 'Z')
-			continue; /* it has ended meanwhile */
+		if (process_info_read(all.items[i], &info, NULL) < 0 || info.state == 'Z' ||
+		    is_ours(&info))
+			continue; /* it has ended meanwhile, or is of no interest */
 		if (vec_push(&links->list, ((struct link){info.pid, info.parent_pid})) < 0)
 			r = error_set(err, -ENOMEM, "out of memory");
 	}
@@ -56,8 +62,8 @@ static int add_children(const struct links *links, pid_t parent, const struct pi
 	for (size_t i = 0; i < links->list.count; i++) {
 		const struct link *link = &links->list.items[i];
 
-		if (link->parent == parent && !contains(roots, link->pid) &&
-		    !contains(ret, link->pid) && vec_push(ret, link->pid) < 0)
+		if (link->parent == parent && !pid_list_has(roots, link->pid) &&
+		    !pid_list_has(ret, link->pid) && vec_push(ret, link->pid) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -93,9 +99,9 @@ int process_tree_named(const char *name, struct pid_list *ret, struct error *err
 	for (size_t i = 0; i < all.count && r == 0; i++) {
 		struct process_info info;
 
-		if (all.items[i] == getpid() || contains(ret, all.items[i]) ||
+		if (pid_list_has(ret, all.items[i]) ||
 		    process_info_read(all.items[i], &info, NULL) < 0 || info.state == 'Z' ||
-		    !is_named(&info, name))
+		    is_ours(&info) || !is_named(&info, name))
 			continue;
 		if (vec_push(ret, info.pid) < 0)
 			r = error_set(err, -ENOMEM, "out of memory");

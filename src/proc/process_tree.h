@@ -17,7 +17,7 @@ struct pid_list;
 
 /*
  * Appends the processes that `roots` have started, and those that these have, none twice and none
- * that is among the roots. The caller releases the list with vec_fini().
+ * that is among the roots, nor this one. The caller releases the list with vec_fini().
  */
 int process_tree_below(const struct pid_list *roots, struct pid_list *ret, struct error *err);
 

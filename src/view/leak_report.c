@@ -152,9 +152,9 @@ static void put_head(const struct sheet *sheet)
 	if (!sheet->rows->has_scan)
 		bytes_printf(out,
 			     "no leak scan is in this recording%s: what was not freed may "
-			     "still be in use\n  wick heap --leaks -- PROGRAM makes one when it "
-			     "ends by itself, --scan-every while it runs;\n  of a process that "
-			     "was attached to with -p growth tells what leaks\n",
+			     "still be in use\n  wick heap --leaks makes one when the program "
+			     "ends by itself, or the recording (-p);\n  --scan-every while it "
+			     "runs\n",
 			     sheet->options->killed ? ", for the program was killed" : "");
 	else if (sheet->rows->has_unscanned)
 		bytes_printf(out, "some processes were not scanned\n");

@@ -234,6 +234,12 @@ static struct leak_row *row_of(struct search *search, const struct leak_row *pie
 	return &search->rows->items.items[id];
 }
 
+/* Whether blocks were left that nobody has looked at: gates ask for that. */
+static bool is_unknown(const struct leak_row *row)
+{
+	return row->scan == LEAK_NO_SCAN && !row->is_freed;
+}
+
 static void add_to_row(struct leak_row *row, const struct leak_row *piece)
 {
 	row->blocks += piece->blocks;
@@ -241,7 +247,8 @@ static void add_to_row(struct leak_row *row, const struct leak_row *piece)
 	row->led_blocks += piece->led_blocks;
 	row->led_bytes += piece->led_bytes;
 	row->evidence |= piece->evidence;
-	row->is_freed |= piece->is_freed;
+	row->is_freed =
+		!is_unknown(row) && !is_unknown(piece) && (row->is_freed || piece->is_freed);
 	if (piece->first_ns < row->first_ns)
 		row->first_ns = piece->first_ns;
 	if (piece->last_ns > row->last_ns)

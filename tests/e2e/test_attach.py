@@ -9,7 +9,7 @@ import time
 
 import contract
 import pytest
-from conftest import assert_short_message, thread_names, wait_for, wait_for_samples, workload
+from conftest import WICK, assert_short_message, children_of, thread_names, wait_for, wait_for_samples, workload
 
 pytestmark = pytest.mark.perf
 
@@ -233,3 +233,21 @@ def test_a_program_whose_file_is_gone_keeps_its_names(wick, background, tmp_path
     target.kill()
     target.wait()
     assert contract.total_percent(recording.report("--no-inline"), "hot_70") > 20
+
+
+def test_the_one_who_attaches_is_no_child(wick):
+    """A shell that attaches to itself: there is nobody below it but wick."""
+    path = wick.new_path()
+    done = subprocess.run(["sh", "-c", f'"{WICK}" record -d 0.3 -p $$ -o "{path}"; true'], capture_output=True,
+                          text=True, check=False)
+    assert "recorded too" not in done.stderr and "already" not in done.stderr, done.stderr
+
+
+def test_children_that_end_are_no_work(wick, background):
+    """Some come and go, one sleeps for ever: nobody runs."""
+    parent = background(["sh", "-c", "sleep 100 & while :; do sleep 0.04; done"])
+    wait_for(lambda: children_of(parent.pid), what="children")
+    for _ in range(4):
+        recording = wick.attach("-p", parent.pid, "-d", 0.1)
+        assert "recorded too" not in recording.stderr, recording.stderr
+    subprocess.run(["kill", *map(str, children_of(parent.pid))], check=False)

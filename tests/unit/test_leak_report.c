@@ -368,7 +368,7 @@ static void without_a_scan_it_is_said_and_growth_is_told(void **state)
 	verdict = print(world, (struct leak_report_options){0}, &out);
 	bytes_put_u8(&out, 0);
 	assert_non_null(strstr((const char *)out.data, "no leak scan is in this recording:"));
-	assert_non_null(strstr((const char *)out.data, "wick heap --leaks -- PROGRAM"));
+	assert_non_null(strstr((const char *)out.data, "wick heap --leaks makes one"));
 	assert_non_null(strstr((const char *)out.data, "attached to with -p growth tells"));
 	assert_null(strstr((const char *)out.data, "growth is judged")); /* it is long enough */
 	out.size = 0;
