@@ -369,7 +369,7 @@ static void without_a_scan_it_is_said_and_growth_is_told(void **state)
 	bytes_put_u8(&out, 0);
 	assert_non_null(strstr((const char *)out.data, "no leak scan is in this recording:"));
 	assert_non_null(strstr((const char *)out.data, "wick heap --leaks makes one"));
-	assert_non_null(strstr((const char *)out.data, "attached to with -p growth tells"));
+	assert_non_null(strstr((const char *)out.data, "or the recording (-p)"));
 	assert_null(strstr((const char *)out.data, "growth is judged")); /* it is long enough */
 	out.size = 0;
 	(void)print(world, (struct leak_report_options){.killed = true}, &out);
