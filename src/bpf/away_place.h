@@ -6,13 +6,14 @@
  * away_place: when the stack of a thread that leaves its CPU is taken.
  *
  * A busy server leaves its CPU a hundred thousand times a second, always from the same few
- * places: program counter and stack pointer are the same. At such a place a stack is taken
- * about once in away_gap_ns, at random among the times, so that each has the same chance;
- * the other times are added up, and the sums are sent with the next stack of the place.
- * So no time is missing, however short, and what is estimated is only how the time of one
+ * places: program counter, stack pointer and the lock that it waits for are the same. At such a
+ * place a stack is taken about once in away_gap_ns, at random among the times, so that each has the
+ * same chance; the other times are added up, and the sums are sent with the next stack of the
+ * place. So no time is missing, however short, and what is estimated is only how the time of one
  * place is shared by the stacks that lead to it.
  */
 
+#include "bpf/away_calls.h"
 #include "bpf/kernel.h"
 #include "bpf/maps.h"
 #include "bpf/scratch.h"
@@ -23,12 +24,14 @@
 /* Times at a place that are skipped at most, and by how much that grows at once. */
 #define MOST_SKIPPED 65536ull
 #define GROWS_BY 4ull
-#define HASH_FACTOR 0x9e3779b97f4a7c15ull
+/* Programs may have thousands of locks, all taken at one place. */
+#define LOCK_PRICE 4u
 
 /* Where a thread leaves its CPU: in its program, and why. */
 struct position {
 	uint64_t pc;
 	uint64_t sp;
+	uint64_t lock; /* that it waits for; 0: none */
 	uint32_t state;
 	uint32_t zero; /* older kernels hand on nothing that was not set */
 };
@@ -56,8 +59,12 @@ static __noinline int send_sums(void *ctx, struct bpf_walk_away *from, uint32_t 
 	return 0;
 }
 
-/* New places are taken at once, unless a thread has them without end. */
-static __always_inline bool may_take_new(struct bpf_walk_away *from, uint64_t now_ns)
+/*
+ * New places are taken at once, unless a thread has them without end. `price` is how many others
+ * one stands for.
+ */
+static __always_inline bool may_take_new(struct bpf_walk_away *from, uint64_t now_ns,
+					 uint32_t price)
 {
 	uint64_t gap_ns = away_gap_ns / 8;
 	uint64_t forgiven;
@@ -71,7 +78,7 @@ static __always_inline bool may_take_new(struct bpf_walk_away *from, uint64_t no
 	}
 	if (from->new_taken >= BPF_WALK_NEW_PLACES)
 		return false;
-	from->new_taken++;
+	from->new_taken += price;
 	return true;
 }
 
@@ -112,67 +119,6 @@ static __always_inline bool is_due(struct bpf_walk_place *place, uint64_t now_ns
 	return true;
 }
 
-/* The return addresses of a place as they are on the stack now, which is in the window. */
-static __always_inline uint64_t hash_calls(const struct scratch *scratch,
-					   const struct bpf_walk_place *place)
-{
-	uint64_t hash = 0;
-
-#pragma unroll
-	for (uint32_t i = 0; i < BPF_WALK_CALLS; i++)
-		hash = (hash ^ *(const uint64_t *)(scratch->window +
-						   (place->at[i] * 8 & (WINDOW_BYTES - 8)))) *
-		       HASH_FACTOR;
-	return hash;
-}
-
-/*
- * Whether a word of the window is the next return address of the stack that was taken, or the one
- * after it: the first may be in a register.
- */
-static long find_call(uint32_t index, void *context)
-{
-	struct scratch *scratch = *(struct scratch **)context;
-	const struct bpf_walk_stack *stack = &scratch->record.stack;
-	uint32_t found = scratch->calls_found;
-	uint32_t next = scratch->calls_next;
-	uint32_t pc = stack->head.kernel_count + next;
-	uint64_t word = *(const uint64_t *)(scratch->window + (index * 8 & (WINDOW_BYTES - 8)));
-
-	if (found >= BPF_WALK_CALLS || next + 1 >= stack->head.user_count ||
-	    pc >= BPF_WALK_KERNEL_DEPTH + BPF_WALK_DEPTH - 1)
-		return 1;
-	if (stack->pcs[pc] != word && stack->pcs[pc + 1] != word)
-		return 0;
-	scratch->calls[found] = (uint8_t)index;
-	scratch->calls_found = found + 1;
-	scratch->calls_next = next + (stack->pcs[pc] == word ? 1 : 2);
-	return 0;
-}
-
-/*
- * Finds the first return addresses of the stack that was taken, so that others that come to the
- * same place from elsewhere are told apart.
- */
-static __noinline void learn_calls(struct scratch *scratch, struct bpf_walk_place *place)
-{
-	uint32_t last;
-
-	if (bpf_probe_read_user(scratch->window, WINDOW_BYTES, (void *)place->sums.sp) != 0)
-		return;
-	scratch->calls_found = 0;
-	scratch->calls_next = 1;
-	bpf_loop(WINDOW_BYTES / 8, find_call, &scratch, 0);
-	last = scratch->calls_found;
-	if (last == 0)
-		return;
-#pragma unroll
-	for (uint32_t i = 0; i < BPF_WALK_CALLS; i++)
-		place->at[i] = scratch->calls[i < last ? i : 0];
-	place->has_calls = true;
-	place->sums.calls = hash_calls(scratch, place);
-}
-
 /* Whether a thread is at a place. Where no return address was found there is none to compare. */
 GLOBAL int is_at(const struct scratch *scratch, const struct bpf_walk_place *place,
 		 const struct position *at)
@@ -180,7 +126,7 @@ GLOBAL int is_at(const struct scratch *scratch, const struct bpf_walk_place *pla
 	if (!scratch || !place || !at)
 		return 0;
 	return place->sums.pc == at->pc && place->sums.sp == at->sp &&
-	       place->sums.state == at->state &&
+	       place->sums.state == at->state && place->sums.lock == at->lock &&
 	       (!place->has_calls || place->sums.calls == hash_calls(scratch, place));
 }
 
@@ -190,11 +136,12 @@ static __always_inline bool begin_place(void *ctx, struct bpf_walk_away *from, u
 {
 	struct bpf_walk_place *place = &from->places[index & (BPF_WALK_COMMON_PLACES - 1)];
 
-	if (!may_take_new(from, now_ns) ||
+	if (!may_take_new(from, now_ns, at->lock != 0 ? LOCK_PRICE : 1) ||
 	    (place->sums.count > 0 && send_sums(ctx, from, index) < 0))
 		return false;
 	place->sums.pc = at->pc;
 	place->sums.sp = at->sp;
+	place->sums.lock = at->lock;
 	place->sums.state = at->state;
 	place->sums.forced = false;
 	place->taken_ns = 0;
@@ -202,6 +149,28 @@ static __always_inline bool begin_place(void *ctx, struct bpf_walk_away *from, u
 	place->sums.calls = 0;
 	place->has_calls = false;
 	return true;
+}
+
+/*
+ * The place of a wait for a lock, or the one that was not used for longest: a thread that waits
+ * for a few locks in turn has all of them, whatever their hashes are.
+ */
+static __always_inline uint32_t find_lock_place(const struct bpf_walk_away *from,
+						const struct position *at)
+{
+	uint32_t oldest = 0;
+
+#pragma unroll
+	for (uint32_t i = 0; i < BPF_WALK_COMMON_PLACES; i++) {
+		const struct bpf_walk_sums *sums = &from->places[i].sums;
+
+		if (sums->lock == at->lock && sums->pc == at->pc && sums->sp == at->sp)
+			return i;
+		if (from->places[i].taken_ns <
+		    from->places[oldest & (BPF_WALK_COMMON_PLACES - 1)].taken_ns)
+			oldest = i;
+	}
+	return oldest;
 }
 
 /*
@@ -216,16 +185,20 @@ static __always_inline struct bpf_walk_place *enter_place(void *ctx, struct scra
 {
 	uint64_t hash = (at->pc ^ (at->sp >> 3) ^ ((uint64_t)at->state << 7)) * HASH_FACTOR;
 	uint32_t index = (uint32_t)(hash >> 61) & (BPF_WALK_COMMON_PLACES - 1);
-	struct bpf_walk_place *place = &from->places[index];
-	struct bpf_walk_place *other = &from->places[index ^ 1];
+	struct bpf_walk_place *place;
+	struct bpf_walk_place *other;
 
+	if (at->lock != 0)
+		index = find_lock_place(from, at) & (BPF_WALK_COMMON_PLACES - 1);
+	place = &from->places[index];
+	other = &from->places[index ^ 1];
 	from->place = index;
 	if (at->pc != 0 && is_at(scratch, place, at))
 		return place;
 	from->place = index ^ 1;
 	if (at->pc != 0 && is_at(scratch, other, at))
 		return other;
-	if (place->taken_ns < other->taken_ns)
+	if (place->taken_ns < other->taken_ns || at->lock != 0)
 		from->place = index;
 	if (at->pc != 0 && begin_place(ctx, from, from->place, at, now_ns))
 		return &from->places[from->place & (BPF_WALK_COMMON_PLACES - 1)];

@@ -9,6 +9,7 @@
 #include "bpf/away_place.h"
 #include "bpf/capture.h"
 #include "bpf/kernel.h"
+#include "bpf/lock.h"
 #include "bpf/maps.h"
 #include "bpf/registers.h"
 #include "bpf/scratch.h"
@@ -97,7 +98,7 @@ static __always_inline void find_position(struct task_struct *task, uint32_t sta
 	const struct cpu_registers *saved = (const void *)bpf_task_pt_regs(task);
 	struct cpu_position position;
 
-	ret->pc = ret->sp = 0;
+	ret->pc = ret->sp = ret->lock = 0;
 	ret->state = state;
 	ret->zero = 0;
 	if (state == BPF_WALK_PREEMPTED || !task->mm)
@@ -105,6 +106,8 @@ static __always_inline void find_position(struct task_struct *task, uint32_t sta
 	bpf_probe_read_kernel(&position, sizeof(position), CPU_POSITION(saved));
 	ret->pc = position.pc;
 	ret->sp = position.sp;
+	if (state == BPF_WALK_SLEEPING)
+		ret->lock = lock_of(saved, &position);
 }
 
 /* The current task leaves its CPU. */
@@ -125,6 +128,7 @@ static __always_inline void note_leaving(void *ctx, struct bpf_walk_away *from, 
 	from->times.left_ns = 0;
 	from->times.woken_ns = 0;
 	find_position(task, state, &at);
+	from->times.lock = at.lock;
 	if (at.sp != 0)
 		bpf_probe_read_user(scratch->window, WINDOW_BYTES, (void *)at.sp);
 	place = enter_place(ctx, scratch, from, &at, now_ns);

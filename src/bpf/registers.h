@@ -52,12 +52,30 @@ static __always_inline void registers_copy(struct registers *to, const struct cp
 #define CPU_PC(cpu) ((cpu)->pc)
 #define CPU_SP(cpu) ((cpu)->sp)
 
-/* Both, as they lie beside each other. */
+/* Where a task is in its program, as it lies in memory, and which system call it is in. */
 struct cpu_position {
-	uint64_t sp, pc;
+	uint64_t sp, pc, pstate;
+	uint64_t argument_0;
+	int32_t call; /* -1: none */
+	uint32_t zero;
 };
 
 #define CPU_POSITION(cpu) (&(cpu)->sp)
+
+#define CALL_FUTEX 98
+#define CPU_CALL(position) ((position)->call)
+#define CPU_CALL_ARGUMENT_0(position) ((position)->argument_0)
+#define CPU_CALL_IS_FOREIGN(position) (((position)->pstate & 0x10) != 0)
+
+static __always_inline uint64_t cpu_call_argument_1(const struct cpu_registers *saved,
+						    const struct cpu_position *position)
+{
+	uint64_t argument = UINT64_MAX;
+
+	(void)position;
+	(void)bpf_probe_read_kernel(&argument, sizeof(argument), &saved->x[1]); /* or none */
+	return argument;
+}
 
 #define CPU_RESULT(cpu) ((cpu)->x[0])
 #define CPU_ARGUMENT_0(cpu) ((cpu)->x[0])
@@ -123,12 +141,25 @@ static __always_inline void registers_copy(struct registers *to, const struct cp
 #define CPU_PC(cpu) ((cpu)->rip)
 #define CPU_SP(cpu) ((cpu)->rsp)
 
-/* Both, as they lie near each other. */
+/* Where a task is in its program, as it lies in memory, and which system call it is in. */
 struct cpu_position {
+	uint64_t argument_1, argument_0, call;
 	uint64_t pc, cs, eflags, sp;
 };
 
-#define CPU_POSITION(cpu) (&(cpu)->rip)
+#define CPU_POSITION(cpu) (&(cpu)->rsi)
+
+#define CALL_FUTEX 202
+#define CPU_CALL(position) ((position)->call)
+#define CPU_CALL_ARGUMENT_0(position) ((position)->argument_0)
+#define CPU_CALL_IS_FOREIGN(position) ((position)->cs == 0x23)
+
+static __always_inline uint64_t cpu_call_argument_1(const struct cpu_registers *saved,
+						    const struct cpu_position *position)
+{
+	(void)saved;
+	return position->argument_1;
+}
 
 #define CPU_RESULT(cpu) ((cpu)->rax)
 #define CPU_ARGUMENT_0(cpu) ((cpu)->rdi)

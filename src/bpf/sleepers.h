@@ -35,6 +35,7 @@ int sleepers(struct bpf_iter__task *ctx)
 	uint32_t zero = 0;
 	struct scratch *scratch = bpf_map_lookup_elem(&sleeper_scratch, &zero);
 	struct bpf_walk_slice *slice;
+	struct position at;
 	uint32_t state;
 	long bytes = 0;
 
@@ -52,6 +53,8 @@ int sleepers(struct bpf_iter__task *ctx)
 	slice->head.value = BPF_WALK_SLEEPER_VALUE(thread_id(task), state);
 	slice->task = (uint32_t)BPF_CORE_READ(task, pid);
 	slice->pid = process_id(task);
+	find_position(task, state, &at);
+	slice->lock = at.lock;
 	name_task(task, &slice->name);
 	if (with_kernel)
 		bytes = bpf_get_task_stack(task, slice->pcs, (BPF_WALK_KERNEL_DEPTH - 1) * 8, 0);

@@ -162,6 +162,8 @@ static int check(const struct command_context *context,
 	if (!view)
 		return command_misused(context, "there is no view called %s; see: wick list views",
 				       options->by);
+	if (view->by == REPORT_BY_LOCK && options->tree)
+		return command_misused(context, "--by lock lists locks, it has no --tree");
 	if (view->plugin && options->tree)
 		return command_misused(context, "--by %s is a view of a plug-in and has no --tree",
 				       options->by);
@@ -271,11 +273,12 @@ static int run(const struct command_context *context, void *values, int argc, ch
 static const struct option_spec table[] = {
 	{"by", 0, OPTION_STRING(struct report_command_options, by),
 	 .words = (const char *const[]){"function", "module", "thread", "process", "state", "line",
-					"site", NULL},
+					"site", "lock", NULL},
 	 .more_words = true,
 	 .help = "what a row stands for; a state is what threads were doing: on CPU, sleeping, "
 		 "waiting for a CPU …; a line one of the source; a site a place that allocates, "
-		 "of wick heap; or a view of a plug-in, see: wick list views"},
+		 "of wick heap; a lock what threads waited for, of --mode offcpu and wall; or a "
+		 "view of a plug-in, see: wick list views"},
 	{"sort", 0, OPTION_ENUM(struct report_command_options, sort, "self", "total", "samples"),
 	 .help = "what comes first in a table: the largest self, total or number of samples"},
 	{"missing", 0, OPTION_FLAG(struct report_command_options, missing),
@@ -327,6 +330,12 @@ const struct command command_report = {
 			"sum of the row, and where it has both of two events, for their ratio: "
 			"instructions for each cycle (IPC), and the share of cache and branch "
 			"misses. --event chooses the one that rows are sorted by.",
+			"--by lock is of recordings of --mode offcpu and wall made by the engine "
+			"ebpf: mutexes, condition variables and all else that waits in the futex "
+			"system call, by where the lock lies and the symbol there. Below each "
+			"stand "
+			"the functions that wait and, with record --waker, those that ended the "
+			"waits: of a mutex, who held it.",
 			"Samples that were lost, could not be read, were cut before their root or "
 			"have "
 			"no name are counted in the head lines.",
@@ -341,6 +350,8 @@ const struct command command_report = {
 			{"wick report --sort total", "of the newest recording of this folder"},
 			{"wick report --by state app.wick",
 			 "on CPU, sleeping, waiting: what --mode wall and offcpu tell"},
+			{"wick report --by lock app.wick",
+			 "which locks threads waited for, how long, and who held them"},
 			{"wick report --by site app.wick",
 			 "which places hold the memory when most is used"},
 			{"wick report --missing app.wick", "which debug files would help"},

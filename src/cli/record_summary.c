@@ -59,7 +59,7 @@ static uint64_t lost_samples(const struct engine_stats *stats)
 
 static void print_samples(FILE *out, const struct engine_stats *stats)
 {
-	(void)fprintf(out, "  samples    %" PRIu64, stats->samples);
+	(void)fprintf(out, "  samples    %" PRIu64, stats->samples + stats->away_repeated);
 	if (stats->expected > 0)
 		(void)fprintf(out, " of %" PRIu64 " expected (%.1f %%)", stats->expected,
 			      percent(stats->samples, stats->expected));

@@ -122,6 +122,7 @@ struct engine_stats {
 	uint64_t sample_cost_ns;    /* what one sample costs the target, measured here */
 	bool away;                  /* times off the CPUs are among the samples */
 	uint64_t away_samples;      /* so many of the samples are */
+	uint64_t away_repeated;     /* waits for locks that samples stand for besides themselves */
 	uint64_t away_summed;       /* times off a CPU that are in sums, without a stack each */
 	uint64_t switches;          /* of threads on the machine, that were looked at */
 	uint64_t switch_cost_ns;    /* what looking at them has cost, apart from cost_ns */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/owner.h"
 #include "base/scope.h"
@@ -19,6 +20,7 @@
 #include "pipeline/load_open.h"
 #include "pipeline/load_quality.h"
 #include "pipeline/loader.h"
+#include "pipeline/lock_name.h"
 #include "pipeline/profile_facts.h"
 #include "pipeline/stack_filter.h"
 #include "pipeline/thread_state.h"
@@ -243,6 +245,7 @@ static int other_labels(struct loader *loader, uint32_t id, uint32_t *ret)
 {
 	uint32_t *known = id < loader->labels.count ? &loader->labels.items[id] : NULL;
 	struct label labels[LABELS_MAX];
+	struct bytes name = {0};
 	size_t n;
 	size_t kept = 0;
 	size_t i;
@@ -256,8 +259,11 @@ static int other_labels(struct loader *loader, uint32_t id, uint32_t *ret)
 		for (i = 0; i < n; i++)
 			if (strcmp(labels[i].key, THREAD_STATE_LABEL) != 0)
 				labels[kept++] = labels[i];
+		if (kept > 0 && kept < LABELS_MAX && lock_name_find(loader, labels, kept, &name))
+			labels[kept++] = (struct label){LOCK_NAME_LABEL, (const char *)name.data};
 		*known = label_sets_add(&loader->profile->labels, &loader->profile->strings, labels,
 					kept);
+		bytes_fini(&name);
 	}
 	*ret = *known;
 	return *ret == ID_NONE ? -ENOMEM : 0;

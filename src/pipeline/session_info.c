@@ -110,7 +110,7 @@ void session_info_end(struct recording_writer *writer, uint64_t end_ns,
 
 	put_number(writer, "end_monotonic_ns", end_ns);
 	put_number(writer, "samples_expected", stats->expected);
-	put_number(writer, "samples_taken", stats->samples);
+	put_number(writer, "samples_taken", stats->samples + stats->away_repeated);
 	if (stats->heap_events > 0)
 		put_number(writer, "heap_events", stats->heap_events);
 	put_number(writer, "target_run_ns", stats->run_ns);
@@ -118,7 +118,7 @@ void session_info_end(struct recording_writer *writer, uint64_t end_ns,
 	put_number(writer, "depth_limit", stats->depth_limit);
 	put_number(writer, "sample_cost_ns", stats->sample_cost_ns);
 	if (stats->away) {
-		put_number(writer, "away_samples", stats->away_samples);
+		put_number(writer, "away_samples", stats->away_samples + stats->away_repeated);
 		put_number(writer, "away_summed", stats->away_summed);
 		put_number(writer, "switches", stats->switches);
 		put_number(writer, "switch_cost_ns", stats->switch_cost_ns);

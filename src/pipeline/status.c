@@ -43,7 +43,7 @@ void status_write(const struct recorder_status *status, struct bytes *ret)
 	json_string(&json, "state", pace->hz == 0 ? "paused" : "recording");
 	json_string(&json, "why", why_of(pace));
 	json_u64(&json, "elapsed_ns", status->elapsed_ns);
-	json_u64(&json, "samples", status->stats->samples);
+	json_u64(&json, "samples", status->stats->samples + status->stats->away_repeated);
 	json_u64(&json, "lost", status->stats->lost);
 	json_u64(&json, "rate_hz", pace->fixed ? 0 : pace->hz);
 	json_u64(&json, "rate_failures", pace->failures);

@@ -16,6 +16,7 @@
 #include "base/scope.h"
 #include "elf/elf.h"
 #include "model/entity.h"
+#include "symbol/data_symbols.h"
 #include "symbol/debug_file.h"
 #include "symbol/elf_symbols.h"
 #include "symbol/go_lines.h"
@@ -173,6 +174,19 @@ static void tell_writer(struct module_symbols *symbols, const struct elf_file *o
 		symbols->writer.is_known = false;
 }
 
+/* The path of a module, which the caller frees. NULL without memory. */
+static char *copy_path(const struct module *module)
+{
+	char *path = strdup(module->path);
+	size_t size = path ? strlen(path) : 0;
+	size_t suffix = strlen(DELETED_SUFFIX);
+
+	/* The kernel appends it; the same file may stand there again. */
+	if (size > suffix && strcmp(path + size - suffix, DELETED_SUFFIX) == 0)
+		path[size - suffix] = '\0';
+	return path;
+}
+
 static void init_file(struct module_symbols *symbols, const struct module *module,
 		      uint32_t module_id, const struct symbol_search *search)
 {
@@ -180,19 +194,13 @@ static void init_file(struct module_symbols *symbols, const struct module *modul
 	SCOPED(elf) struct elf_file *other = NULL;
 	SCOPED(mem) char *other_path = NULL;
 	struct debug_file found = {0};
-	SCOPED(mem) char *path = strdup(module->path);
-	size_t suffix = strlen(DELETED_SUFFIX);
-	size_t size;
+	SCOPED(mem) char *path = copy_path(module);
 	bool has_symtab, is_cut;
 
 	if (!path) {
 		set_problem(symbols, SYMBOLS_LACK_FILE, "out of memory");
 		return;
 	}
-	/* The kernel appends it; the same file may stand there again. */
-	size = strlen(path);
-	if (size > suffix && strcmp(path + size - suffix, DELETED_SUFFIX) == 0)
-		path[size - suffix] = '\0';
 	elf = open_own_file(symbols, module, module_id, search, path);
 	if (elf && elf_type(elf) == ET_REL) {
 		set_problem(symbols, SYMBOLS_LACK_NAMES,
@@ -303,6 +311,28 @@ void module_symbols_init(struct module_symbols *symbols, const struct module *mo
 		break;
 	}
 	tell(symbols, module);
+}
+
+void module_symbols_read_data(const struct module *module, uint32_t module_id,
+			      const struct symbol_search *search, struct data_symbols *ret)
+{
+	struct module_symbols symbols = {.writer = SYMBOL_WRITER_NONE};
+	SCOPED(elf) struct elf_file *elf = NULL;
+	SCOPED(elf) struct elf_file *other = NULL;
+	SCOPED(mem) char *other_path = NULL;
+	SCOPED(mem) char *path = module->kind == MODULE_FILE ? copy_path(module) : NULL;
+	struct debug_file found = {0};
+
+	if (!path)
+		return;
+	elf = open_own_file(&symbols, module, module_id, search, path);
+	if (debug_file_find(module, elf, path, search, &found) == 0) {
+		other = found.elf;
+		other_path = found.path;
+	}
+	if ((elf && data_symbols_add(ret, elf) < 0) || (other && data_symbols_add(ret, other) < 0))
+		data_symbols_fini(ret);
+	data_symbols_sort(ret);
 }
 
 void module_symbols_fini(struct module_symbols *symbols)

@@ -15,6 +15,7 @@
 
 #include "symbol/symbol_writer.h"
 
+struct data_symbols;
 struct elf_file;
 struct elf_symbols;
 struct go_lines;
@@ -48,5 +49,9 @@ struct module_symbols {
 void module_symbols_init(struct module_symbols *symbols, const struct module *module,
 			 uint32_t module_id, const struct symbol_search *search);
 void module_symbols_fini(struct module_symbols *symbols);
+
+/* The variables of a module, of the same files; none where they cannot be had. */
+void module_symbols_read_data(const struct module *module, uint32_t module_id,
+			      const struct symbol_search *search, struct data_symbols *ret);
 
 #endif

@@ -16,6 +16,7 @@
 #include "elf/elf.h"
 #include "model/entity.h"
 #include "model/strings.h"
+#include "symbol/data_symbols.h"
 #include "symbol/debug_file.h"
 #include "symbol/debug_info.h"
 #include "symbol/elf_symbols.h"
@@ -45,6 +46,8 @@ struct module_state {
 	bool has_lines;           /* and somebody asks */
 	struct debug_info *debug; /* opened when an answer is not in the store */
 	struct symbol_store *store;
+	struct data_symbols data; /* read when first asked for */
+	bool has_data;
 };
 
 /* A linker name, of which each file has one copy, and what is shown for it. */
@@ -111,6 +114,7 @@ static void module_state_free(struct module_state *state)
 	symbol_store_close(state->store, !is_kept); /* has borrowed texts */
 	debug_info_free(state->debug);
 	module_symbols_fini(&state->symbols);
+	data_symbols_fini(&state->data);
 	free(state);
 }
 
@@ -291,12 +295,27 @@ static const char *base_name(const struct module *module)
 	return slash ? slash + 1 : module->path;
 }
 
+/* Where files of modules are looked for. */
+static struct symbol_search search_of(const struct symboliser *symboliser)
+{
+	struct symbol_search search = {.paths = (const char *const *)symboliser->paths,
+				       .path_count = symboliser->path_count};
+
+	if (symboliser->live) {
+		search.root = symboliser->live->root;
+		search.open = symboliser->live->open;
+		search.open_self = symboliser->live->open_self;
+		search.fetch = symboliser->live->fetch;
+		search.fetch_self = symboliser->live->fetch_self;
+	}
+	return search;
+}
+
 /* Opens the module at its first use. NULL without memory. */
 static struct module_state *get_state(struct symboliser *symboliser, const struct module *module,
 				      uint32_t module_id)
 {
-	struct symbol_search search = {.paths = (const char *const *)symboliser->paths,
-				       .path_count = symboliser->path_count};
+	struct symbol_search search = search_of(symboliser);
 	uint32_t form = (uint32_t)symboliser->detail * 2 + symboliser->demangle;
 	SCOPED(module_state) struct module_state *state = NULL;
 	struct module_state *found = find_state(symboliser, module_id);
@@ -312,13 +331,6 @@ static struct module_state *get_state(struct symboliser *symboliser, const struc
 	state->base = arena_strndup(&symboliser->arena, base, strlen(base));
 	if (!state->base)
 		return NULL;
-	if (symboliser->live) {
-		search.root = symboliser->live->root;
-		search.open = symboliser->live->open;
-		search.open_self = symboliser->live->open_self;
-		search.fetch = symboliser->live->fetch;
-		search.fetch_self = symboliser->live->fetch_self;
-	}
 	module_symbols_init(&state->symbols, module, module_id, &search);
 	for (size_t i = 0; i < state->symbols.table_count; i++) {
 		uint32_t count = elf_symbols_count(state->symbols.tables[i]);
@@ -670,6 +682,24 @@ enum symbol_quality symboliser_resolve(struct symboliser *symboliser, const stru
 	if (frame)
 		return answer(frame, SYMBOL_NAME_ONLY, ret_frames, ret_count);
 	return answer_nameless(symboliser, module, state, vaddr, ret_frames, ret_count);
+}
+
+const char *symboliser_resolve_data(struct symboliser *symboliser, const struct module *module,
+				    uint32_t module_id, uint64_t vaddr, uint64_t *ret_offset)
+{
+	struct module_state *state = get_state(symboliser, module, module_id);
+	const char *linker;
+
+	if (!state)
+		return NULL;
+	if (!state->has_data) {
+		struct symbol_search search = search_of(symboliser);
+
+		module_symbols_read_data(module, module_id, &search, &state->data);
+		state->has_data = true;
+	}
+	linker = data_symbols_find(&state->data, vaddr, ret_offset);
+	return linker ? show_name(symboliser, linker, false).text : NULL;
 }
 
 const char *symboliser_module_problem(const struct symboliser *symboliser, uint32_t module_id)

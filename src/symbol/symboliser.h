@@ -119,6 +119,13 @@ enum symbol_quality symboliser_resolve(struct symboliser *symboliser, const stru
 				       uint32_t module_id, uint64_t vaddr,
 				       const struct symbol_frame **ret_frames, size_t *ret_count);
 
+/*
+ * The variable that holds an ELF vaddr of a module, NULL when none is known; and how far inside it
+ * that is. The text is valid until the symboliser is freed.
+ */
+const char *symboliser_resolve_data(struct symboliser *symboliser, const struct module *module,
+				    uint32_t module_id, uint64_t vaddr, uint64_t *ret_offset);
+
 /* Resolves a kernel address; one without a name becomes "[kernel]+0xffff…". */
 enum symbol_quality symboliser_resolve_kernel(struct symboliser *symboliser, uint64_t address,
 					      const struct symbol_frame **ret_frames,

@@ -15,6 +15,7 @@
 #include "export/gauges.h"
 #include "model/profile.h"
 #include "view/inline_hint.h"
+#include "view/lock_report.h"
 #include "view/quantity.h"
 #include "view/report_rows.h"
 #include "view/report_text.h"
@@ -461,6 +462,8 @@ static int put_text(struct report *report)
 					  "everything was filtered out\n");
 		return 0;
 	}
+	if (report->options->by == REPORT_BY_LOCK)
+		return lock_report_text(report);
 	return report->options->tree ? report_tree_text(report) : put_table(report);
 }
 
@@ -541,7 +544,11 @@ static int put_json(struct report *report)
 	json_init(&json, report->out, true);
 	json_open_object(&json, NULL);
 	json_head(report, &json);
-	r = report->options->tree ? report_tree_json(report, &json) : json_table(report, &json);
+	if (report->options->by == REPORT_BY_LOCK)
+		r = lock_report_json(report, &json);
+	else
+		r = report->options->tree ? report_tree_json(report, &json)
+					  : json_table(report, &json);
 	json_close(&json);
 	return r;
 }
@@ -556,7 +563,9 @@ int report_write(const struct profile *profile, const struct report_options *opt
 
 	if (r < 0)
 		return r;
-	if (options->by >= ARRAY_SIZE(kinds))
+	if (options->by == REPORT_BY_LOCK && lock_report_check(profile, err) < 0)
+		return -EINVAL;
+	if (options->by == REPORT_BY_SITE)
 		return error_advise(err, error_set(err, -EINVAL, "a profile alone has no sites"),
 				    "they are in the recording itself: wick report --by site FILE");
 	chosen.color = chosen.color && !chosen.json;

@@ -41,6 +41,7 @@ enum report_by {
 	REPORT_BY_LINE = 4,
 	REPORT_BY_PROCESS = 5,
 	REPORT_BY_SITE = 6, /* of a heap: site_report.h, not here */
+	REPORT_BY_LOCK = 7, /* see lock_report.h */
 };
 
 enum report_sort {

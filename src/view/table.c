@@ -19,9 +19,12 @@ static const struct view_ops by_line = {
 	.name = "line", .summary = "lines of the source", .by = REPORT_BY_LINE};
 static const struct view_ops by_site = {
 	.name = "site", .summary = "places that allocate, of wick heap", .by = REPORT_BY_SITE};
+static const struct view_ops by_lock = {
+	.name = "lock", .summary = "locks that threads waited for", .by = REPORT_BY_LOCK};
 
 const struct view_ops *const views[] = {
-	&by_function, &by_module, &by_thread, &by_process, &by_state, &by_line, &by_site, NULL,
+	&by_function, &by_module, &by_thread, &by_process, &by_state,
+	&by_line,     &by_site,   &by_lock,   NULL,
 };
 
 const struct view_ops *view_find(const char *name)

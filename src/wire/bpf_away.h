@@ -22,6 +22,7 @@ struct bpf_walk_sums {
 	uint64_t pc; /* both 0: anywhere */
 	uint64_t sp;
 	uint64_t calls; /* hash of the first return addresses; 0: not known */
+	uint64_t lock;  /* that it waited for there; 0: none, or not always the same */
 	uint64_t count;
 	uint64_t slept_ns;  /* until it was woken; of one that was preempted, all */
 	uint64_t waited_ns; /* for a CPU after that */

@@ -166,6 +166,7 @@ struct bpf_walk_slice {
 	uint32_t pid;  /* of its process */
 	uint32_t task; /* its own, as the kernel counts */
 	uint32_t zero;
+	uint64_t lock; /* as of struct bpf_walk_times */
 	struct bpf_walk_name name;
 	uint8_t stack[BPF_WALK_SLICE_BYTES];
 };
@@ -179,6 +180,7 @@ struct bpf_walk_times {
 	uint32_t tgid;
 	uint32_t state; /* enum bpf_walk_state */
 	uint32_t zero;
+	uint64_t lock;                  /* address of the futex that it waits for; 0: none */
 	char comm[BPF_WALK_COMM_BYTES]; /* of the thread */
 };
 

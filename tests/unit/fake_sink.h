@@ -24,6 +24,7 @@ struct fake_sample {
 	uint32_t labels;
 	uint64_t time_ns;
 	uint64_t weight;
+	uint64_t times; /* 0: one */
 };
 
 struct fake_sink {
@@ -117,7 +118,8 @@ static inline int fake_batch(void *self, const struct sample_batch *batch, struc
 						  .cpu = batch->cpu[i],
 						  .labels = batch->labels ? batch->labels[i] : 0,
 						  .time_ns = batch->time_ns[i],
-						  .weight = batch->weight[i]}),
+						  .weight = batch->weight[i],
+						  .times = batch->times ? batch->times[i] : 0}),
 				 0);
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include "wire/bpf_walk.h"
 
 #define MS 1000000ull
+#define SUM(ns, count) ((struct away_sum){(ns), (count)})
 
 static struct bpf_walk_sums sums_at(uint64_t pc)
 {
@@ -34,6 +35,9 @@ static void places_are_told_apart(void **state)
 	assert_int_equal(away_places_find(places, 7, &other)->count, 0);
 	assert_int_equal(away_places_find(places, 8, &one)->count, 0);
 	other = one;
+	other.lock = 0x5000;
+	assert_int_equal(away_places_find(places, 7, &other)->count, 0);
+	other = one;
 	other.state = BPF_WALK_UNINTERRUPTIBLE;
 	assert_int_equal(away_places_find(places, 7, &other)->count, 0);
 	away_places_clear(places);
@@ -47,7 +51,7 @@ static void nobody_has_a_share_where_no_stack_is_known(void **state)
 	struct away_share shares[AWAY_STACKS];
 
 	(void)state;
-	assert_int_equal(away_place_share_slept(&place, 100, shares), 0);
+	assert_int_equal(away_place_share_slept(&place, SUM(100, 10), shares), 0);
 }
 
 static void stacks_without_time_share_evenly(void **state)
@@ -58,11 +62,72 @@ static void stacks_without_time_share_evenly(void **state)
 	(void)state;
 	away_place_add(&place, &(struct away_time){1, 1, 5, 0});
 	away_place_add(&place, &(struct away_time){2, 2, 15, 0});
-	assert_int_equal(away_place_share_waited(&place, 100, shares), 2);
+	assert_int_equal(away_place_share_waited(&place, SUM(100, 10), shares), 2);
 	assert_int_equal(shares[0].ns, 50);
-	assert_int_equal(away_place_share_slept(&place, 100, shares), 2);
+	assert_int_equal(away_place_share_slept(&place, SUM(100, 10), shares), 2);
 	assert_int_equal(shares[0].ns, 25);
 	assert_int_equal(shares[1].ns, 75);
+}
+
+/* Where one place is for several locks, each has its part of the time and of the times. */
+static void locks_of_one_place_share_time_and_number(void **state)
+{
+	struct away_place place = {0};
+	struct away_share shares[AWAY_STACKS];
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		away_place_add(&place, &(struct away_time){1, 1, .slept_ns = 10, .lock = 0x5000});
+	away_place_add(&place, &(struct away_time){1, 1, .slept_ns = 90, .lock = 0x6000});
+	assert_int_equal(away_place_share_slept(&place, SUM(1200, 41), shares), 2);
+	assert_int_equal(shares[0].lock, 0x5000);
+	assert_int_equal(shares[1].lock, 0x6000);
+	assert_int_equal(shares[0].ns + shares[1].ns, 1200);
+	assert_in_range(shares[1].ns, 895, 905);
+	assert_int_equal(shares[0].count + shares[1].count, 41);
+	assert_in_range(shares[0].count, 30, 32);
+	/* The wait for a CPU is for none. */
+	assert_int_equal(away_place_share_waited(&place, SUM(100, 41), shares), 1);
+	assert_int_equal(shares[0].lock, 0);
+	assert_int_equal(shares[0].count, 41);
+}
+
+/* Fewer times than shares: over many sums there are as many as were told. */
+static void shares_have_as_many_times_as_there_were(void **state)
+{
+	struct away_place place = {0};
+	struct away_share shares[AWAY_STACKS];
+	uint64_t given = 0;
+	uint64_t told = 0;
+
+	(void)state;
+	for (uint64_t i = 0; i < 1000; i++) {
+		away_place_add(&place,
+			       &(struct away_time){1, 1, .slept_ns = 10, .lock = 1 + i % 20});
+		told += 1 + i % 31;
+		for (size_t n = away_place_share_slept(&place, SUM(1000, 1 + i % 31), shares);
+		     n > 0; n--)
+			given += shares[n - 1].count;
+	}
+	assert_in_range(given, told, told + 5 * AWAY_STACKS);
+}
+
+/* Locks without end at a place that is anywhere: those that came first have no more than others. */
+static void who_came_first_has_no_more_than_others(void **state)
+{
+	struct away_place place = {0};
+	struct away_share shares[AWAY_STACKS];
+	uint64_t found[100] = {0};
+
+	(void)state;
+	for (uint64_t i = 0; i < 10000; i++) {
+		away_place_add(&place, &(struct away_time){1, 1, .slept_ns = 10 + i % 3,
+							   .lock = 1 + i % 100});
+		for (size_t n = away_place_share_slept(&place, SUM(1000, 10), shares); n > 0; n--)
+			found[shares[n - 1].lock - 1] += shares[n - 1].ns;
+	}
+	for (size_t i = 0; i < 100; i++)
+		assert_in_range(found[i], 50000, 200000);
 }
 
 /* Every third time is 20 times as long, and comes from another stack; one in 50 is taken. */
@@ -88,7 +153,7 @@ static void shares_come_out_right_in_the_long_run(void **state)
 		}
 		away_place_add(&place, &(struct away_time){stack, stack, ns, 0});
 		found[stack] += ns;
-		for (size_t n = away_place_share_slept(&place, summed, shares); n > 0; n--)
+		for (size_t n = away_place_share_slept(&place, SUM(summed, 50), shares); n > 0; n--)
 			found[shares[n - 1].stack] += shares[n - 1].ns;
 		summed = 0;
 	}
@@ -138,6 +203,9 @@ int main(void)
 		cmocka_unit_test(places_are_told_apart),
 		cmocka_unit_test(nobody_has_a_share_where_no_stack_is_known),
 		cmocka_unit_test(stacks_without_time_share_evenly),
+		cmocka_unit_test(locks_of_one_place_share_time_and_number),
+		cmocka_unit_test(shares_have_as_many_times_as_there_were),
+		cmocka_unit_test(who_came_first_has_no_more_than_others),
 		cmocka_unit_test(shares_come_out_right_in_the_long_run),
 		cmocka_unit_test(stacks_are_taken_as_often_as_the_budget_allows),
 		cmocka_unit_test(a_target_that_hardly_runs_changes_nothing),

@@ -26,11 +26,22 @@ struct away_time {
 	uint32_t waited_stack;
 	uint64_t slept_ns;
 	uint64_t waited_ns;
+	uint64_t lock;   /* that it slept for; 0: none */
+	uint64_t chance; /* that one like it is taken, beside others; of one that is added: unset */
+};
+
+/* What is known of times that were added up: how long they were together, and how many. */
+struct away_sum {
+	uint64_t ns;
+	uint64_t count;
 };
 
 struct away_share {
 	uint32_t stack;
+	uint64_t lock;
 	uint64_t ns;
+	uint64_t count; /* of the times; one at least */
+	uint64_t chance;
 };
 
 struct away_place {
@@ -39,7 +50,10 @@ struct away_place {
 	uint64_t pc;
 	uint64_t sp;
 	uint64_t calls;
+	uint64_t lock;
 	uint32_t count;                       /* of stacks */
+	uint32_t oldest;                      /* of those of a place that is anywhere */
+	uint64_t owed;                        /* times that shares had beyond those there were */
 	struct away_time stacks[AWAY_STACKS]; /* with the sums of their times, which fade */
 };
 
@@ -58,12 +72,12 @@ struct away_place *away_places_find(struct away_places *places, uint32_t tid,
 void away_place_add(struct away_place *place, const struct away_time *time);
 
 /*
- * Shares a time between the stacks of a place, those of sleeping or those of waiting. Returns
- * how many have a part of it; 0: none is known.
+ * Shares a time between the stacks of a place, those of sleeping, each with the lock that it was
+ * for, or those of waiting. Returns how many have a part of it; 0: none is known.
  */
-size_t away_place_share_slept(const struct away_place *place, uint64_t ns,
+size_t away_place_share_slept(struct away_place *place, struct away_sum sum,
 			      struct away_share shares[AWAY_STACKS]);
-size_t away_place_share_waited(const struct away_place *place, uint64_t ns,
+size_t away_place_share_waited(const struct away_place *place, struct away_sum sum,
 			       struct away_share shares[AWAY_STACKS]);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/id_index.h"
 #include "engine/ebpf/walker.h"
+#include "engine/perf/away_locks.h"
 #include "engine/perf/away_places.h"
 #include "engine/perf/perf_sample.h"
 #include "engine/perf/state.h"
@@ -313,9 +314,10 @@ struct away_stacks {
 struct away_part {
 	enum perf_away_label label;
 	uint32_t stack; /* of the one time; ID_NONE: it was not taken */
+	uint64_t lock;
 	uint64_t time_ns;
 	uint64_t once_ns;
-	uint64_t summed_ns;
+	struct away_sum summed;
 };
 
 /* The stack of nobody knows where. */
@@ -330,32 +332,57 @@ static uint32_t unknown_stack(struct perf_engine *engine, struct tracked_process
 							: ID_NONE;
 }
 
+struct away_shares {
+	struct away_share items[AWAY_STACKS];
+	size_t count;
+};
+
+/* Puts one row. How many times it stands for is told of locks alone: how often is waited. */
+static int put_share(struct perf_engine *engine, const struct away_lock_owner *owner,
+		     struct sample_row *row, enum perf_away_label label, uint64_t lock,
+		     struct error *err)
+{
+	row->labels = lock != 0 && engine->locks
+			      ? away_locks_label(engine->locks, owner, lock, row->time_ns)
+			      : 0;
+	if (row->labels == 0) {
+		row->labels = labels_of(engine, label);
+		row->times = 1;
+	}
+	engine->stats.away_samples++;
+	if (row->stack != ID_NONE)
+		engine->stats.away_repeated += row->times - 1;
+	return perf_put_sample(engine, row, err);
+}
+
 /* Puts the rows of a part: sums are shared by the stacks of the place. */
-static int put_part(struct perf_engine *engine, struct sample_row *row,
-		    const struct away_part *part, struct away_share *shares, size_t count,
-		    struct error *err)
+static int put_part(struct perf_engine *engine, const struct away_lock_owner *owner,
+		    struct sample_row *row, const struct away_part *part,
+		    const struct away_shares *shares, struct error *err)
 {
 	uint64_t once_ns = part->once_ns;
 	int r = 0;
 
-	row->labels = labels_of(engine, part->label);
 	row->time_ns = part->time_ns;
-	for (size_t i = 0; i < count && r == 0; i++) {
-		row->stack = shares[i].stack;
-		row->weight = shares[i].ns;
-		if (shares[i].stack == part->stack) {
+	for (size_t i = 0; i < shares->count && r == 0; i++) {
+		const struct away_share *share = &shares->items[i];
+
+		row->stack = share->stack;
+		row->weight = share->ns;
+		row->times = share->count;
+		if (share->stack == part->stack && share->lock == part->lock && once_ns > 0) {
 			row->weight += once_ns;
+			row->times++;
 			once_ns = 0;
 		}
-		r = perf_put_sample(engine, row, err);
-		engine->stats.away_samples++;
+		r = put_share(engine, owner, row, part->label, share->lock, err);
 	}
 	row->stack = part->stack;
 	row->weight = once_ns;
+	row->times = 1;
 	if (r < 0 || once_ns == 0)
 		return r;
-	engine->stats.away_samples++;
-	return perf_put_sample(engine, row, err);
+	return put_share(engine, owner, row, part->label, part->lock, err);
 }
 
 static bool are_times_good(const struct bpf_walk_times *times)
@@ -386,10 +413,11 @@ static int put_away(struct perf_engine *engine, struct tracked_process *process,
 	struct away_place *place = away_places_find(engine->places, times->tid, &away->sums);
 	struct away_time once = {.slept_stack =
 					 stacks->woken != ID_NONE ? stacks->woken : stacks->alone,
-				 .waited_stack = stacks->alone};
-	struct away_share shares[AWAY_STACKS];
+				 .waited_stack = stacks->alone,
+				 .lock = times->lock};
+	const struct away_lock_owner owner = {tracked_process_number(process), (pid_t)times->tgid};
+	struct away_shares shares;
 	struct away_part slept, waited;
-	size_t count;
 	int r;
 
 	if (state >= ARRAY_SIZE(reasons) || !are_times_good(times))
@@ -405,24 +433,29 @@ static int put_away(struct perf_engine *engine, struct tracked_process *process,
 		away_place_add(place, &once);
 	else if (place->count == 0)
 		once.slept_stack = once.waited_stack = unknown_stack(engine, process, row->time_ns);
-	slept = (struct away_part){reasons[state], once.slept_stack, row->time_ns, once.slept_ns,
-				   away->sums.slept_ns};
-	waited = (struct away_part){PERF_AWAY_WAITING, once.waited_stack,
-				    times->left_ns != 0 ? woken_ns : row->time_ns, once.waited_ns,
-				    away->sums.waited_ns};
+	slept = (struct away_part){reasons[state], once.slept_stack,
+				   once.lock,      row->time_ns,
+				   once.slept_ns,  {away->sums.slept_ns, away->sums.count}};
+	waited = (struct away_part){PERF_AWAY_WAITING,
+				    once.waited_stack,
+				    0,
+				    times->left_ns != 0 ? woken_ns : row->time_ns,
+				    once.waited_ns,
+				    {away->sums.waited_ns, away->sums.count}};
 	if (!is_taken) {
-		slept.summed_ns += slept.once_ns;
-		waited.summed_ns += waited.once_ns;
+		slept.summed.ns += slept.once_ns;
+		slept.summed.count += slept.once_ns > 0;
+		waited.summed.ns += waited.once_ns;
 		slept.once_ns = waited.once_ns = 0;
 		if (place->count == 0)
 			away_place_add(place, &once);
 	}
-	count = away_place_share_slept(place, slept.summed_ns, shares);
-	r = put_part(engine, row, &slept, shares, count, err);
+	shares.count = away_place_share_slept(place, slept.summed, shares.items);
+	r = put_part(engine, &owner, row, &slept, &shares, err);
 	if (r < 0)
 		return r;
-	count = away_place_share_waited(place, waited.summed_ns, shares);
-	return put_part(engine, row, &waited, shares, count, err);
+	shares.count = away_place_share_waited(place, waited.summed, shares.items);
+	return put_part(engine, &owner, row, &waited, &shares, err);
 }
 
 /* The stacks of a thread that was away, from the slice that came when it left. */

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "engine/ebpf/walker.h"
 #include "engine/engine.h"
+#include "engine/perf/away_locks.h"
 #include "engine/perf/away_places.h"
 #include "engine/perf/bpf_sample.h"
 #include "engine/perf/perf_sample.h"
@@ -84,7 +85,8 @@ int perf_away_arm(struct perf_engine *engine, const struct engine_config *config
 	if (r < 0)
 		return r;
 	engine->places = away_places_new();
-	if (!engine->places)
+	engine->locks = away_locks_new(engine->sink);
+	if (!engine->places || !engine->locks)
 		return error_set(err, -ENOMEM, "out of memory");
 	engine->away_pace =
 		(struct perf_away_pace){.budget = config->away_budget, .gap_ns = GAP_LEAST_NS};

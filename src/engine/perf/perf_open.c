@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "engine/ebpf/walker.h"
+#include "engine/perf/away_locks.h"
 #include "engine/perf/away_places.h"
 #include "engine/perf/perf_away.h"
 #include "engine/perf/state.h"
@@ -98,6 +99,7 @@ void perf_close(struct perf_engine *engine)
 	perf_rate_fini(&engine->rate);
 	kept_stacks_fini(&engine->leavers);
 	away_places_free(engine->places);
+	away_locks_free(engine->locks);
 	long_stack_fini(&engine->long_stack);
 	wakers_free(engine->wakers);
 	free(engine->cgroup);

@@ -25,6 +25,7 @@ static int flush_columns(struct perf_engine *engine, struct perf_columns *column
 		.labels = columns->labels,
 		.time_ns = columns->time_ns,
 		.weight = columns->weight,
+		.times = columns->times,
 	};
 
 	columns->count = 0;
@@ -93,6 +94,7 @@ static int put_row(struct perf_engine *engine, struct perf_columns *columns,
 	columns->labels[i] = row->labels;
 	columns->time_ns[i] = row->time_ns;
 	columns->weight[i] = row->weight;
+	columns->times[i] = row->times;
 	columns->count++;
 	return columns->count == BATCH ? flush_columns(engine, columns, err) : 0;
 }

@@ -26,6 +26,7 @@ struct sample_row {
 	uint32_t labels;
 	uint64_t time_ns;
 	uint64_t weight;
+	uint64_t times; /* how many it stands for; 0: one */
 };
 
 /* Whether the stack goes on beyond what is there of it. */

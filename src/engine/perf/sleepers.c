@@ -56,7 +56,8 @@ static void begin(void *self, struct bpf_walk_slice *slice)
 	struct bpf_walk_times times = {.left_ns = sleepers->now_ns,
 				       .tid = (uint32_t)slice->head.value,
 				       .tgid = slice->pid,
-				       .state = (uint32_t)(slice->head.value >> 32)};
+				       .state = (uint32_t)(slice->head.value >> 32),
+				       .lock = slice->lock};
 	struct sample_record sample = {.pid = (pid_t)times.tgid,
 				       .tid = (pid_t)times.tid,
 				       .time_ns = sleepers->now_ns,

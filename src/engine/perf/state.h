@@ -33,6 +33,7 @@
 struct error;
 struct process_tracker;
 struct sink;
+struct away_locks;
 struct away_places;
 struct stack_cache;
 struct wakers;
@@ -73,6 +74,7 @@ struct perf_columns {
 	uint32_t labels[BATCH];
 	uint64_t time_ns[BATCH];
 	uint64_t weight[BATCH];
+	uint64_t times[BATCH];
 };
 
 struct perf_engine {
@@ -106,6 +108,7 @@ struct perf_engine {
 	char *cgroup;                           /* whose threads are looked at; NULL: none */
 	struct wakers *wakers;                  /* NULL: nobody asked for them */
 	struct away_places *places;             /* NULL: threads off their CPUs are not watched */
+	struct away_locks *locks;               /* what these wait for; NULL as well */
 	struct perf_away_pace away_pace;        /* how often stacks of these are taken */
 	bool away;                              /* threads off their CPUs, too or alone */
 	bool machine;

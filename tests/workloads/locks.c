@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+
+/*
+ * locks: threads that wait for locks, so and so often and so and so long.
+ *
+ *	locks ROUNDS HOLD_US
+ *
+ * In each round one thread holds a lock while another waits for it: the global `first` for
+ * 4 x HOLD_US, the global `second` for 2 x HOLD_US, then one in memory that was allocated, for
+ * HOLD_US. All are taken in one function, so that nothing but the lock tells them apart. At the
+ * end it says how long the waiter has waited for each, with the time until it
+ * had a CPU again, and how long the lock was held while it slept: the sleep is between the two.
+ */
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "burn.h"
+
+#define LOCKS 3
+
+pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t second; /* zero at the start: behind what is in the file */
+
+static pthread_mutex_t *locks[LOCKS];
+static const char *const names[LOCKS] = {"first", "second", "heap"};
+static atomic_int begun = -1; /* the lock that the waiter takes next, or has begun to take */
+static atomic_int wanted = -1;
+static atomic_int waiter_id;
+static uint64_t waited_ns[LOCKS];
+static uint64_t held_ns[LOCKS]; /* while the other slept */
+
+static void pause_us(long us)
+{
+	struct timespec time = {us / 1000000, us % 1000000 * 1000};
+
+	while (nanosleep(&time, &time) != 0)
+		;
+}
+
+static NOINLINE void take_here(pthread_mutex_t *lock)
+{
+	pthread_mutex_lock(lock);
+	__asm__ volatile("" ::: "memory");
+}
+
+static NOINLINE void give_here(pthread_mutex_t *lock)
+{
+	pthread_mutex_unlock(lock);
+	__asm__ volatile("" ::: "memory");
+}
+
+static void *wait_for_locks(void *unused)
+{
+	(void)unused;
+	atomic_store(&waiter_id, (int)syscall(SYS_gettid));
+	for (;;) {
+		int lock = atomic_load(&wanted);
+		uint64_t start_ns;
+
+		if (lock == atomic_load(&begun)) {
+			sched_yield();
+			continue;
+		}
+		if (lock >= LOCKS)
+			return NULL;
+		start_ns = clock_now_ns(CLOCK_MONOTONIC);
+		atomic_store(&begun, lock);
+		take_here(locks[lock]);
+		waited_ns[lock] += clock_now_ns(CLOCK_MONOTONIC) - start_ns;
+		pthread_mutex_unlock(locks[lock]);
+	}
+}
+
+/* The waiter sleeps nowhere but in the lock. */
+static int is_asleep(int stat)
+{
+	char text[256] = "";
+	const char *state;
+
+	if (pread(stat, text, sizeof(text) - 1, 0) <= 0)
+		return 1;
+	state = strrchr(text, ')');
+	return !state || state[2] == 'S';
+}
+
+static void hold(int lock, long us, int stat)
+{
+	uint64_t start_ns;
+
+	pthread_mutex_lock(locks[lock]);
+	atomic_store(&wanted, lock);
+	while (atomic_load(&begun) != lock || !is_asleep(stat))
+		sched_yield();
+	start_ns = clock_now_ns(CLOCK_MONOTONIC);
+	pause_us(us);
+	held_ns[lock] += clock_now_ns(CLOCK_MONOTONIC) - start_ns;
+	give_here(locks[lock]);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t rounds = argument(argc, argv, 1, 20);
+	long us = (long)argument(argc, argv, 2, 2000);
+	pthread_t waiter;
+	char path[64];
+	int stat;
+
+	locks[0] = &first;
+	locks[1] = &second;
+	locks[2] = calloc(1, sizeof(**locks));
+	if (!locks[2] || pthread_create(&waiter, NULL, wait_for_locks, NULL) != 0)
+		return 1;
+	while (atomic_load(&waiter_id) == 0)
+		sched_yield();
+	(void)snprintf(path, sizeof(path), "/proc/self/task/%d/stat", atomic_load(&waiter_id));
+	stat = open(path, O_RDONLY | O_CLOEXEC);
+	if (stat < 0)
+		return 1;
+	for (uint64_t i = 0; i < rounds; i++) {
+		hold(0, us * 4, stat);
+		hold(1, us * 2, stat);
+		hold(2, us, stat);
+	}
+	atomic_store(&wanted, LOCKS);
+	pthread_join(waiter, NULL);
+	for (int i = 0; i < LOCKS; i++)
+		printf("%s\"%s\": {\"waited_ns\": %llu, \"held_ns\": %llu}", i == 0 ? "{" : ", ",
+		       names[i], (unsigned long long)waited_ns[i], (unsigned long long)held_ns[i]);
+	printf("}\n");
+	free(locks[2]);
+	close(stat);
+	return 0;
+}
