@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "inproc/modules.h"
 #include "inproc/real.h"
 #include "inproc/runtime.h"
 #include "inproc/session_file.h"
@@ -195,10 +196,24 @@ static void ask(void)
 	wait_for_scan();
 }
 
+/* What was loaded just now has names only if the recorder sees it while the program is there. */
+static void let_modules_be_known(void)
+{
+	if (inproc_active() && inproc.process && atomic_load(&inproc.process->maps_changed) > 1 &&
+	    (uint32_t)safe_syscall(SYS_getpid, 0) == inproc.pid)
+		modules_wait_until_known();
+}
+
+static void end(void)
+{
+	let_modules_be_known();
+	ask();
+}
+
 static void on_exit_last(void *argument)
 {
 	(void)argument;
-	ask();
+	end();
 }
 
 /* Who ends the program has its stack from here up; what lies below is of the end itself. */
@@ -228,7 +243,7 @@ REAL_DEFINE(_exit);
 INPROC_EXPORT void _exit(int status)
 {
 	NOTE_LEAVING();
-	ask();
+	end();
 	REAL(_exit)(status);
 	__builtin_unreachable();
 }
@@ -237,7 +252,7 @@ REAL_DEFINE(_Exit);
 INPROC_EXPORT void _Exit(int status)
 {
 	NOTE_LEAVING();
-	ask();
+	end();
 	REAL(_Exit)(status);
 	__builtin_unreachable();
 }
@@ -264,14 +279,16 @@ void leave_begin(void)
 	uint64_t begin = (uint64_t)(uintptr_t)__ehdr_start;
 
 	inproc.process->inside_address = (uint64_t)(uintptr_t)&inside;
+	if (!(inproc.control->mode & SESSION_HEAP))
+		return;
+	(void)__cxa_atexit(on_exit_last, NULL, NULL);
+	(void)__cxa_at_quick_exit(on_exit_last, NULL);
 	if (!inproc.control->leaks)
 		return;
 	inside.stack_end = (uint64_t)(uintptr_t)__libc_stack_end;
 	inside.call_address = (uint64_t)(uintptr_t)&leave_call;
 	leave_note_own(begin, (uint64_t)(uintptr_t)&_end - begin);
 	let_recorder_look();
-	(void)__cxa_atexit(on_exit_last, NULL, NULL);
-	(void)__cxa_at_quick_exit(on_exit_last, NULL);
 }
 
 void leave_forked(void)

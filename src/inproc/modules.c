@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * modules: what the program loads and lets go while it runs. The recorder is told that
- * something has changed; it looks at the program's map itself and makes the tables.
- */
+#include "inproc/modules.h"
+
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
@@ -18,7 +16,10 @@
 #include "safe/syscall.h"
 #include "safe/ticks.h"
 
-/* A module waits no longer than this to be known before it goes: see know_before_going(). */
+/*
+ * The recorder is told that something has changed; it looks at the program's map itself and makes
+ * the tables. A module waits no longer than this to be known before it goes.
+ */
 #define WAIT_NS 200000000ull
 
 /*
@@ -26,7 +27,7 @@
  * in its place. So it has looked at all that was loaded before any of it goes. Most modules stay
  * for longer than it takes to do that.
  */
-static void know_before_going(void)
+void modules_wait_until_known(void)
 {
 	static _Atomic uint32_t unanswered; /* what was known when it was waited for in vain, + 1 */
 	uint32_t changed = atomic_load(&inproc.process->maps_changed);
@@ -130,7 +131,7 @@ INPROC_EXPORT int dlclose(void *handle)
 		heap_new_forget();
 		return r;
 	}
-	know_before_going();
+	modules_wait_until_known();
 	pid = begin_move();
 	/* From before it goes until the recorder has looked again no list is to be trusted. */
 	atomic_store(&inproc.unsure_until, atomic_load(&inproc.process->maps_changed) + 1);

@@ -80,6 +80,7 @@ def run_in(place, command, pid=None):
         command = pattern.sub(shorter, command)
     if pid:
         command = re.sub(r"\b1234\b", str(pid), command)
+        command = command.replace("--name nginx", "--name app")
     command = re.sub(r"/system\.slice\b", "/", command)
     environment = {key: value for key, value in os.environ.items() if not key.startswith("WICK")}
     environment |= {"PATH": f"{place}/bin:{environment['PATH']}", "HOME": str(place), "XDG_CONFIG_HOME": str(place),

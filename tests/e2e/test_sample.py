@@ -19,7 +19,7 @@ from conftest import (PATIENCE, WICK, assert_short_message, children_of, state_o
 HEAD = re.compile(r"Attached to process (\d+), sampling every (\d+) ms\nPress Ctrl\+C to stop\n\n")
 TITLE = re.compile(r"--- sample (\d+)(?: thread (\d+) \((.*)\))? ---")
 ADDRESS = re.compile(r"  (0x[0-9a-f]+)")
-NAMED = re.compile(r"  (0x[0-9a-f]+)  (\S.*?)(?:\+0x[0-9a-f]+)?(?: \((\S+)\)(?: \S+:\d+)?)?")
+NAMED = re.compile(r"  (0x[0-9a-f]+)  (\S.*?)(?:\+0x[0-9a-f]+)?(?: \((\S+)\)(?: \S.*:\d+)?)?")
 CHAIN = ["chain_c", "chain_b", "chain_a", "main"]
 
 
