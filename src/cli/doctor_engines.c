@@ -139,11 +139,11 @@ static void tell_choice(const struct trial_result *result, struct finding *ret)
 	finding_say(ret, ret->verdict, "by engine %s: %.290s", result->engine, text);
 }
 
-/* Of a program that was caught in the midst of its start a stack may lack its end. */
+/* Of a program that was caught in the midst of its start stacks may lack their end. */
 static void judge_stacks(const struct trial_result *result, const char *things, struct finding *ret)
 {
 	uint64_t cut = result->stacks - result->whole_stacks;
-	bool many = cut * CUT_SHARE > result->stacks;
+	bool many = result->late_cut * CUT_SHARE > result->stacks / 2;
 
 	if (cut == 0) {
 		finding_say(ret, VERDICT_OK, "%" PRIu64 " %s of a test program, all stacks whole",

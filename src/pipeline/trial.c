@@ -95,6 +95,7 @@ static void try_engine(const struct trial_plan *plan, const pid_t *pid, struct t
 	}
 	ret->stacks = count.stacks;
 	ret->whole_stacks = count.whole_stacks;
+	ret->late_cut = trial_count_late_cut(&count);
 	ret->woken_stacks = count.woken_stacks;
 	(void)watch_close(watch); /* whoever goes on is our own tiny program */
 	trial_count_fini(&count);

@@ -38,6 +38,7 @@ struct trial_result {
 	char engine[16]; /* that was taken; "": none */
 	uint64_t stacks;
 	uint64_t whole_stacks; /* that lead to the start of the program */
+	uint64_t late_cut;     /* of the second half, that do not */
 	uint64_t woken_stacks; /* that say who ended a sleep */
 	char notice[200];      /* what the kernel did not grant; "": nothing */
 	char why_none[320];    /* why there may be no stacks; "": no more is known */

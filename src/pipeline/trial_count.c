@@ -77,13 +77,25 @@ static int count_stack(void *self, const struct frame *frames, size_t n, uint32_
 	return vec_push(&count->stacks_seen, stack);
 }
 
-static void add_stack(struct trial_count *count, uint32_t id)
+static int add_stack(struct trial_count *count, uint32_t id)
 {
+	struct trial_stack stack = {0};
+
+	if (id < count->stacks_seen.count)
+		stack = count->stacks_seen.items[id];
 	count->stacks++;
-	if (id >= count->stacks_seen.count)
-		return;
-	count->whole_stacks += count->stacks_seen.items[id].whole;
-	count->woken_stacks += count->stacks_seen.items[id].woken;
+	count->whole_stacks += stack.whole;
+	count->woken_stacks += stack.woken;
+	return vec_push(&count->in_order, stack.whole);
+}
+
+uint64_t trial_count_late_cut(const struct trial_count *count)
+{
+	uint64_t cut = 0;
+
+	for (size_t i = count->in_order.count / 2; i < count->in_order.count; i++)
+		cut += !count->in_order.items[i];
+	return cut;
 }
 
 static int count_map(void *self, const struct map_event *event, struct error *err)
@@ -94,10 +106,12 @@ static int count_map(void *self, const struct map_event *event, struct error *er
 
 static int count_batch(void *self, const struct sample_batch *batch, struct error *err)
 {
+	int r = 0;
+
 	(void)err;
-	for (size_t i = 0; i < batch->count; i++)
-		add_stack(self, batch->stack[i]);
-	return 0;
+	for (size_t i = 0; i < batch->count && r == 0; i++)
+		r = add_stack(self, batch->stack[i]);
+	return r;
 }
 
 static int count_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t samples)
@@ -108,11 +122,13 @@ static int count_loss(void *self, enum loss_reason reason, uint64_t time_ns, uin
 
 static int count_heap(void *self, const struct heap_batch *batch, struct error *err)
 {
+	int r = 0;
+
 	(void)err;
-	for (size_t i = 0; i < batch->count; i++)
+	for (size_t i = 0; i < batch->count && r == 0; i++)
 		if (batch->events[i].op == HEAP_ALLOC)
-			add_stack(self, batch->events[i].stack);
-	return 0;
+			r = add_stack(self, batch->events[i].stack);
+	return r;
 }
 
 static int count_heap_until(void *self, uint64_t time_ns, struct error *err)
@@ -145,4 +161,5 @@ void trial_count_fini(struct trial_count *count)
 {
 	vec_fini(&count->entries);
 	vec_fini(&count->stacks_seen);
+	vec_fini(&count->in_order);
 }

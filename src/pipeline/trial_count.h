@@ -27,7 +27,11 @@ struct trial_count {
 	uint64_t stacks;       /* of samples, or of blocks that were allocated */
 	uint64_t whole_stacks; /* of these */
 	uint64_t woken_stacks; /* of these */
+	VEC(bool) in_order;    /* whether each of them is whole */
 };
+
+/* How many of the second half are not whole: in the first one unwind tables may be missing yet. */
+uint64_t trial_count_late_cut(const struct trial_count *count);
 
 void trial_count_init(struct trial_count *count);
 void trial_count_fini(struct trial_count *count);

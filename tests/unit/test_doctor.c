@@ -144,10 +144,16 @@ static void an_engine_is_judged_by_what_came_of_it(void **state)
 	assert_int_equal(finding.verdict, VERDICT_OK);
 	assert_string_equal(finding.text, "9 samples of a test program, all stacks whole");
 	assert_string_equal(finding.remedy, "");
-	finding = judge("heap", &(struct trial_result){.stacks = 9, .whole_stacks = 7}, &facts);
+	finding =
+		judge("heap", &(struct trial_result){.stacks = 9, .whole_stacks = 7, .late_cut = 1},
+		      &facts);
 	assert_int_equal(finding.verdict, VERDICT_LIMITED);
 	assert_non_null(strstr(finding.text, "9 blocks of a test program, 2 of their stacks"));
 	assert_true(finding.remedy[0] != '\0');
+	/* Where all of them are at the start. */
+	finding = judge("heap", &(struct trial_result){.stacks = 9, .whole_stacks = 6}, &facts);
+	assert_int_equal(finding.verdict, VERDICT_OK);
+	assert_non_null(strstr(finding.text, "3 of their stacks"));
 	finding = judge("heap", &(struct trial_result){.stacks = 39, .whole_stacks = 38}, &facts);
 	assert_int_equal(finding.verdict, VERDICT_OK);
 	assert_non_null(strstr(finding.text, "1 of their stacks"));

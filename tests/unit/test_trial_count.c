@@ -68,6 +68,7 @@ static void a_stack_is_whole_that_begins_at_the_entry_of_a_program(void **state)
 			 0);
 	assert_int_equal(fixture.count.stacks, 5);
 	assert_int_equal(fixture.count.whole_stacks, 1);
+	assert_int_equal(trial_count_late_cut(&fixture.count), 3);
 	trial_count_fini(&fixture.count);
 }
 
