@@ -102,13 +102,26 @@ static const char *step_over_arguments(const struct bytes *out, const char *at, 
 	return *after == '\0' || strncmp(after, " [", 2) == 0 ? NULL : at;
 }
 
+/* Whether the text before `at` is an operator: "operator()" of a functor, "operator==". */
+static bool is_after_operator(const char *name, const char *at)
+{
+	static const char word[] = "operator";
+	size_t n = sizeof(word) - 1;
+
+	while (at > name && strchr("()[]=!+-*/%^&|~,", at[-1]))
+		at--;
+	return (size_t)(at - name) >= n && memcmp(at - n, word, n) == 0 &&
+	       ((size_t)(at - name) == n || !is_word(at[-n - 1]));
+}
+
 /* Whether parameters of a template begin: not "<stdin>", nor the type in str::<impl str>::trim. */
 static bool is_template(const char *name, const char *at)
 {
 	if (at == name || !skip_brackets(at, '<', '>') || strncmp(at, "<impl ", 6) == 0)
 		return false;
 	return is_word(at[-1]) || at[-1] == ':' || at[-1] == '>' || at[-1] == '}' ||
-	       (at[-1] == ' ' && at - name > 1 && strchr("<>=", at[-2]));
+	       (at[-1] == ' ' && at - name > 1 && strchr("<>=", at[-2])) ||
+	       is_after_operator(name, at);
 }
 
 /* Appends the short form. False when the name is of a kind that has none. */

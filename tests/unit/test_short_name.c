@@ -63,6 +63,13 @@ static void operators_keep_their_own_brackets(void **state)
 		{"A::operator bool() const", "A::operator bool"},
 		{"my_operator<int>(int)", "my_operator<>"},
 		{"sort<&A::operator< >(int)", "sort<>"},
+		{"bool A::operator()<B<int>, C<int> >(B<int>, C<int>) const",
+		 "bool A::operator()<>"},
+		{"f(int)::{lambda(auto)#1}::operator()<int>(int) const",
+		 "f::{lambda#1}::operator()<>"},
+		{"std::operator==<char, A<char> >(int)", "std::operator==<>"},
+		{"A::operator[]<long>(long)", "A::operator[]<>"},
+		{"my_operator()<int>", "my_operator()<int>"},
 	};
 
 	(void)state;
