@@ -181,15 +181,16 @@ static bool have_full(const struct option_list *patterns)
 	return false;
 }
 
-/* Patterns that name arguments must find them. */
+/* What was typed beats what is configured. Patterns that name arguments must find them. */
 static bool wants_short(const struct command_context *context, const struct look_options *look)
 {
-	if (is_told(context, &look->names) || !is_told(context, &look->short_names))
-		return look->names == LOOK_NAMES_SHORT &&
-		       (is_told(context, &look->names) ||
-			!(have_full(&look->only) || have_full(&look->ignore) ||
-			  have_full(&look->alloc_fns)));
-	return look->short_names;
+	if (option_source_of(context->set, &look->short_names) >
+	    option_source_of(context->set, &look->names))
+		return look->short_names;
+	return look->names == LOOK_NAMES_SHORT &&
+	       (is_told(context, &look->names) ||
+		!(have_full(&look->only) || have_full(&look->ignore) ||
+		  have_full(&look->alloc_fns)));
 }
 
 void look_prefer_full_names(const struct command_context *context, const struct look_options *look,

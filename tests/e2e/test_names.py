@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What functions are called in reports: clones, template instances, stripped code, the vdso."""
+import os
 import re
 import shutil
 import subprocess
@@ -66,6 +67,10 @@ def test_short_names_merge_the_instances_of_a_template(wick):
     assert "box<>::spin " in wick.ok("report", path).stdout and "box<int>" not in wick.ok("report", path).stdout
     for option in (("--names", "full"), ("--no-short-names",), ("--only", "spin\\(long\\)")):
         assert "box<long>::spin(long) const" in wick.ok("report", *option, path).stdout
+    # What is typed beats what is configured.
+    assert "box<>::spin " in wick.ok("report", "--short-names", path, env=os.environ | {"WICK_VIEW_NAMES": "full"}).stdout
+    assert "box<int>" in wick.ok("report", "--no-short-names", path, env=os.environ | {"WICK_VIEW_NAMES": "short"}).stdout
+    assert "box<int>" in wick.ok("report", "--names", "full", path, env=os.environ | {"WICK_VIEW_SHORT_NAMES": "yes"}).stdout
     assert wick.ok("annotate", path, "box<>::spin").stdout.startswith("box<>::spin\n")
     assert "box<int>::spin" in wick.ok("annotate", path, "box<int>::spin").stdout
     assert "box<int>::spin(int) const" in wick.ok("export", "--format", "folded", path).stdout
