@@ -288,7 +288,8 @@ const struct command command_info = {
 			"of "
 			"times, sane mappings and stacks; and a verdict is given: good, fair, poor "
 			"or "
-			"damaged, with the reasons. Stacks of frame pointers that end at no "
+			"damaged, with the reasons. Stacks of frame pointers, and of the text of "
+			"perf script, that end at no "
 			"function that starts a program or a thread count as cut.",
 			NULL,
 		},

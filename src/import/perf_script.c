@@ -53,6 +53,7 @@ struct reading {
 	uint64_t first_ns;
 	uint64_t samples;
 	bool has_first;
+	bool has_chains; /* samples have callers, each on a line of its own */
 };
 
 static struct script_span next_line(struct script_span *all)
@@ -284,6 +285,7 @@ static int next_sample(struct reading *reading, struct script_span *all, struct 
 		if (is_empty(line) || *line.text == '#')
 			continue;
 		if (has_head && script_frame_parse(line, &frame)) {
+			reading->has_chains = true;
 			if (reading->lines.count < MAX_FRAMES &&
 			    vec_push(&reading->lines, frame) < 0)
 				return -ENOMEM;
@@ -397,6 +399,10 @@ static int script_read(const uint8_t *data, size_t size, struct import_builder *
 		r = strings_init(&reading.known.texts);
 	r = r < 0 ? error_set(err, r, "out of memory")
 		  : read_all(&reading, (struct script_span){(const char *)data, size}, err);
+	/* The text does not tell what walked them: the functions that they end with do. */
+	if (r == 0 && reading.has_chains)
+		recording_writer_info(import_builder_writer(builder), "stacks",
+				      RECORDING_FRAME_POINTERS);
 	strings_fini(&reading.texts);
 	strings_fini(&reading.known.texts);
 	vec_fini(&reading.known.places);

@@ -146,6 +146,17 @@ def test_text_of_perf_script_is_the_same_profile_as_its_perf_data(wick, tmp_path
     assert totals[0] == totals[1] > 0
 
 
+@pytest.mark.parametrize("root, verdict", [("main", "good"), ("work", "poor")])
+def test_stacks_of_perf_script_that_reach_no_root_are_cut(wick, tmp_path, root, verdict):
+    path = tmp_path / "perf.txt"
+    path.write_text("".join(f"app 7/7 [000] {i}.0: 1000 cycles:\n\t1 leaf+0x1 (/bin/app)\n\t2 {root}+0x2 (/bin/app)\n\n"
+                            for i in range(1, 200)))
+    assert wick.json("info", "--check", "--format", "json", path)["quality"] == verdict
+    alone = tmp_path / "alone.txt"  # without -g there are no callers that could lack
+    alone.write_text("".join(f"app 7/7 [000] {i}.0: 1000 cycles: 1 leaf+0x1 (/bin/app)\n" for i in range(1, 200)))
+    assert wick.json("info", "--check", "--format", "json", alone)["quality"] == "good"
+
+
 def folded(wick, path):
     lines = wick.ok("export", "--format", "folded", "-o", "-", path).stdout.splitlines()
     return [(line.rsplit(" ", 1)[0].split(";"), int(line.rsplit(" ", 1)[1])) for line in lines]
