@@ -76,6 +76,7 @@ struct import_kernel {
 struct import_origin {
 	const char *host;    /* "": not told */
 	uint64_t written_ns; /* since 1970, when it was written last; 0: not known */
+	uint32_t uid;        /* who it belongs to; ours when it is no file */
 };
 
 /* What importers ask of the machine that they run on. */

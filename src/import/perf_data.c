@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <linux/perf_event.h>
 
@@ -467,22 +468,26 @@ static int read_records(struct perf_import *import)
 	return r < 0 ? r : count_losses(import);
 }
 
-/* When the file was written last; 0: it is no file. */
-static uint64_t written_ns(const struct import_source *source)
+/* When the file was written last, and whose it is. */
+static void find_origin(const struct import_source *source, struct import_origin *ret)
 {
 	struct stat status;
 
+	ret->uid = geteuid();
 	if (source->fd < 0 || fstat(source->fd, &status) < 0)
-		return 0;
-	return (uint64_t)status.st_mtim.tv_sec * NS_PER_SEC + (uint64_t)status.st_mtim.tv_nsec;
+		return;
+	ret->written_ns =
+		(uint64_t)status.st_mtim.tv_sec * NS_PER_SEC + (uint64_t)status.st_mtim.tv_nsec;
+	ret->uid = status.st_uid;
 }
 
 static int finish(struct perf_import *import)
 {
-	struct import_origin origin = {.written_ns = written_ns(import->source)};
+	struct import_origin origin = {0};
 	const struct build_id *kernel = perf_file_build_id(&import->file, "[kernel.kallsyms]");
 
 	describe(import);
+	find_origin(import->source, &origin);
 	if (kernel)
 		import->kernel.build_id = *kernel;
 	import->kernel.release = perf_file_text(&import->file, import->file.release);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/scope.h"
@@ -95,15 +96,12 @@ static int tell_piece(void *self, const struct jit_piece *piece)
 /* Tells why a file was not used; that there is none is nothing to tell. */
 static void refuse(const struct job *job, const char *path, const struct error *err)
 {
-	char text[1024];
-
 	if (err->code == -ENOENT)
 		return;
-	(void)snprintf(text, sizeof(text), "no names of compiled code of process %u from %s: %s",
-		       job->process->pid, path, err->text);
-	log_debug("%s", text);
+	log_debug("no names of compiled code of process %u from %s: %s", job->process->pid, path,
+		  err->text);
 	if (job->search->notice)
-		job->search->notice(job->search->self, text);
+		job->search->notice(job->search->self, job->process, path, err->text);
 }
 
 /* What a file says goes to the names, which borrow the data. */
@@ -153,13 +151,13 @@ static void name_process(struct job *job)
 
 	if (!names)
 		return;
-	if (job->search->is_past)
-		jit_process_of_past(&process, (pid_t)job->process->pid, job->search->written_ns);
+	if (job->search->past)
+		jit_process_of_past(&process, (pid_t)job->process->pid, job->search->past);
 	else
 		jit_process_read(&process, (pid_t)job->process->pid, job->process->start_ns);
 	(void)snprintf(path, sizeof(path), PERF_MAP_PATH, process.inner_pid);
 	/* The times in a jitdump are of another clock than those of an imported file. */
-	dump_path = job->search->is_past ? NULL : find_jitdump(job, &process);
+	dump_path = job->search->past ? NULL : find_jitdump(job, &process);
 	if (dump_path)
 		job->mark_count = 0; /* it has times that are exact */
 	map = read_file(job, &process, path, names);
@@ -198,6 +196,7 @@ void jit_functions_find(const struct jit_functions_search *search)
 struct recorder {
 	struct recording_writer *writer;
 	const struct dictionary *dictionary;
+	struct bytes refused; /* see RECORDING_JIT_REFUSED */
 	void (*notice)(void *self, const char *text);
 	void *self;
 };
@@ -221,42 +220,63 @@ static int write_symbol(void *self, uint32_t process, const struct jit_symbol *s
 	return 0;
 }
 
-static void pass_on(void *self, const char *text)
+static void note_refusal(void *self, const struct process *process, const char *path,
+			 const char *why)
 {
-	const struct recorder *recorder = self;
+	struct recorder *recorder = self;
+	char text[1024];
 
+	bytes_printf(&recorder->refused, "%u %s\n", process->pid, why);
+	(void)snprintf(text, sizeof(text), "no names of compiled code of process %u from %s: %s",
+		       process->pid, path, why);
 	if (recorder->notice)
 		recorder->notice(recorder->self, text);
+}
+
+static void find_all(struct recorder *recorder, const struct jit_functions_search *search)
+{
+	jit_functions_find(search);
+	if (recorder->refused.size > 0) {
+		bytes_put_u8(&recorder->refused, '\0');
+		if (!recorder->refused.failed)
+			recording_writer_info(recorder->writer, RECORDING_JIT_REFUSED,
+					      (const char *)recorder->refused.data);
+	}
+	bytes_fini(&recorder->refused);
 }
 
 void jit_functions_write(struct recording_writer *writer, const struct jit_watch *watch,
 			 void (*notice)(void *self, const char *text), void *self)
 {
-	struct recorder recorder = {writer, recording_writer_dictionary(writer), notice, self};
+	struct recorder recorder = {.writer = writer,
+				    .dictionary = recording_writer_dictionary(writer),
+				    .notice = notice,
+				    .self = self};
 	struct jit_functions_search search = {
 		.dictionary = recorder.dictionary,
 		.watch = watch,
 		.found = write_symbol,
-		.notice = pass_on,
+		.notice = note_refusal,
 		.self = &recorder,
 	};
 
-	jit_functions_find(&search);
+	find_all(&recorder, &search);
 }
 
 void jit_functions_if_same(struct recording_writer *writer, const struct import_origin *origin)
 {
 	struct recorder recorder = {.writer = writer,
 				    .dictionary = recording_writer_dictionary(writer)};
+	struct jit_past past = {.written_ns = origin->written_ns, .uid = origin->uid};
 	struct jit_functions_search search = {
 		.dictionary = recorder.dictionary,
-		.is_past = true,
-		.written_ns = origin->written_ns,
+		.past = &past,
 		.found = write_symbol,
+		.notice = note_refusal,
 		.self = &recorder,
 	};
 	struct utsname name;
 
 	if (uname(&name) == 0 && strcmp(name.nodename, origin->host) == 0)
-		jit_functions_find(&search);
+		find_all(&recorder, &search);
 }

@@ -11,22 +11,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "proc/jit_file.h"
+
 struct dictionary;
 struct import_origin;
 struct jit_symbol;
 struct jit_watch;
+struct process;
 struct recording_writer;
 
 struct jit_functions_search {
 	const struct dictionary *dictionary;
 	const struct jit_watch *watch; /* when names came; NULL: nobody knows */
-	bool is_past;                  /* the processes are those of an imported file */
-	uint64_t written_ns;           /* since 1970, when that was written; 0: not known */
+	const struct jit_past *past;   /* the imported file that the processes are of, or NULL */
 	/* Is told of each name that a frame of the dictionary needs. A negative answer ends
 	 * those of the process. */
 	int (*found)(void *self, uint32_t process, const struct jit_symbol *symbol);
-	/* Is told of files that were there and not used, and why; NULL is fine. */
-	void (*notice)(void *self, const char *text);
+	/* Is told of files of a process that were there and not used, and why; NULL is fine. */
+	void (*notice)(void *self, const struct process *process, const char *path,
+		       const char *why);
 	void *self;
 };
 
@@ -41,7 +44,7 @@ void jit_functions_write(struct recording_writer *writer, const struct jit_watch
 
 /*
  * For an imported file: names from perf's maps of processes that ran on this machine before it was
- * written. Only maps of the reader's own count: see proc/jit_file.h.
+ * written. Not every map counts: see proc/jit_file.h. Of those that do not the recording tells.
  */
 void jit_functions_if_same(struct recording_writer *writer, const struct import_origin *origin);
 

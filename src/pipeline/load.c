@@ -590,7 +590,9 @@ static int load_from(int fd, struct recording_reader *kept, const char *name,
 								.dictionary = loader.dictionary,
 								.symbols = options->symbols,
 								.gaps = loader.gaps.items,
-								.count = loader.gaps.count},
+								.count = loader.gaps.count,
+								.jit_refused =
+									loader.samples.jit_refused},
 				      loader.profile);
 		if (r == 0)
 			r = profile_facts_add(loader.profile, &loader.samples, options);

@@ -2,8 +2,11 @@
 #include "pipeline/load_gaps.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/id_index.h"
+#include "base/scope.h"
 #include "base/vec.h"
 #include "model/dictionary.h"
 #include "model/profile.h"
@@ -14,6 +17,31 @@ static uint32_t keep_id(struct profile *profile, const char *text)
 	uint32_t id = strings_add(&profile->strings, text ? text : "");
 
 	return id == ID_NONE ? 0 : id;
+}
+
+/* Why the list of a process's compiled code was not used. NULL: it was, or there is none. */
+static char *jit_refusal(const struct load_gaps_input *input, const struct module *module)
+{
+	const struct dictionary *dictionary = input->dictionary;
+	const char *line = input->jit_refused;
+	char key[16];
+	char *ret;
+
+	if (!line || !module || module->kind != MODULE_ANONYMOUS ||
+	    module->owner >= dictionary->processes.count)
+		return NULL;
+	(void)snprintf(key, sizeof(key), "%u ", dictionary->processes.items[module->owner].pid);
+	while (strncmp(line, key, strlen(key)) != 0) {
+		line = strchr(line, '\n');
+		if (!line++)
+			return NULL;
+	}
+	line += strlen(key);
+	/* Without memory the usual words are told. */
+	return asprintf(&ret, "the list of its names was not used: %.*s", (int)strcspn(line, "\n"),
+			line) < 0
+		       ? NULL
+		       : ret;
 }
 
 /* Why samples that end in a module have no names, or no lines. */
@@ -68,6 +96,11 @@ int load_gaps(const struct load_gaps_input *input, struct profile *profile)
 		gap.module = keep_id(profile, module ? module->path : "");
 		gap.build_id = keep_id(profile, build_id);
 		gap.problem = keep_id(profile, problem_of(input, module, (uint32_t)i, &gap));
+		SCOPED(mem) char *refusal = jit_refusal(input, module);
+		if (refusal) {
+			gap.problem = keep_id(profile, refusal);
+			gap.curable = false; /* its runtime does list it */
+		}
 		if (vec_push(&profile->gaps, gap) < 0)
 			return -ENOMEM;
 	}

@@ -18,6 +18,7 @@ struct load_gaps_input {
 	enum symbol_detail symbols;     /* what was looked up */
 	const struct profile_gap *gaps; /* by module id, and one more for addresses in none */
 	size_t count;
+	const char *jit_refused; /* see RECORDING_JIT_REFUSED; NULL: none */
 };
 
 /* Adds them to the profile. Returns 0 or -ENOMEM. */

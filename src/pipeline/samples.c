@@ -64,6 +64,8 @@ static int take_info(void *self, const char *key, const char *value)
 		return replace_text(&samples->title, value);
 	if (strcmp(key, "boot_id") == 0)
 		return replace_text(&samples->boot_id, value);
+	if (strcmp(key, RECORDING_JIT_REFUSED) == 0)
+		return replace_text(&samples->jit_refused, value);
 	if (strcmp(key, "start_monotonic_ns") == 0 && number_parse_u64(value, &number) == 0)
 		samples->start_ns = number;
 	if (strcmp(key, "end_monotonic_ns") == 0 && number_parse_u64(value, &number) == 0)
@@ -786,4 +788,5 @@ void samples_fini(struct samples *samples)
 	for (size_t i = 0; i < SAMPLES_FACTS; i++)
 		free(samples->facts[i]);
 	free(samples->boot_id);
+	free(samples->jit_refused);
 }

@@ -66,6 +66,7 @@ struct samples {
 	char *title;
 	char *facts[SAMPLES_FACTS]; /* what the file tells of how it was made; NULL: nothing */
 	char *boot_id;
+	char *jit_refused; /* see RECORDING_JIT_REFUSED; NULL: none */
 	struct sample_events events;
 	struct sample_gauges gauges;
 	struct sample_levels levels; /* with load_options.tracks */

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/owner.h"
 #include "base/regular_file.h"
 #include "base/scope.h"
 #include "proc/process_info.h"
@@ -80,13 +81,27 @@ void jit_process_read(struct jit_process *process, pid_t pid, uint64_t start_ns)
 	process->ended = false;
 }
 
-void jit_process_of_past(struct jit_process *process, pid_t pid, uint64_t made_before_ns)
+/* Whether who has the pid now had it when something was written. */
+static bool is_older(pid_t pid, uint64_t written_ns)
 {
-	*process = (struct jit_process){.pid = pid,
-					.inner_pid = pid,
-					.uid = geteuid(),
-					.ended = true,
-					.made_before_ns = made_before_ns};
+	struct process_info info;
+	uint64_t since_ns;
+
+	if (process_info_read(pid, &info, NULL) < 0)
+		return false;
+	since_ns = clock_monotonic_ns() - info.start_ns;
+	return clock_realtime_ns() - since_ns <= written_ns;
+}
+
+void jit_process_of_past(struct jit_process *process, pid_t pid, const struct jit_past *past)
+{
+	*process =
+		(struct jit_process){.pid = pid, .inner_pid = pid, .uid = geteuid(), .ended = true};
+	if (geteuid() == 0 && is_older(pid, past->written_ns))
+		jit_process_read(process, pid, 0);
+	if (geteuid() == 0 && process->ended)
+		process->uid = past->uid;
+	process->made_before_ns = past->written_ns;
 }
 
 /* When a file was made; 0: its file system does not tell. */
@@ -132,11 +147,11 @@ static int check(const struct jit_process *process, const char *path, const stru
 		return error_set(err, -EPERM, "%s is a symbolic link", path);
 	if (!S_ISREG(status->st_mode))
 		return error_set(err, -EPERM, "%s is no regular file", path);
-	if (status->st_uid != process->uid && process->ended)
+	if (process->ended && status->st_uid != process->uid && !owner_is_ours(status->st_uid))
 		return error_set(err, -EPERM,
 				 "%s belongs to user %u, and the process that might be has ended",
 				 path, status->st_uid);
-	if (status->st_uid != process->uid)
+	if (!process->ended && status->st_uid != process->uid)
 		return error_set(err, -EPERM, "%s belongs to user %u, the process to user %u", path,
 				 status->st_uid, process->uid);
 	if (status->st_size > MAX_FILE_BYTES)

@@ -9,7 +9,7 @@
  * Anybody may write to /tmp, and such a file names code for whoever reads it: only
  * regular files of the process's own user count, no symbolic links, no more than
  * a limit. Of a process that has ended the user is not known: its file must be
- * our own.
+ * our own, or that of who recorded it if root asks.
  */
 
 #include <stdbool.h>
@@ -32,11 +32,18 @@ struct jit_process {
 /* Looks at a process; start_ns (0: not known) tells it from one that has its pid now. */
 void jit_process_read(struct jit_process *process, pid_t pid, uint64_t start_ns);
 
+/* A file that was recorded before. */
+struct jit_past {
+	uint64_t written_ns; /* since 1970; 0: not known */
+	uid_t uid;           /* who it belongs to */
+};
+
 /*
- * The same for a process of a file that was recorded before: who has its pid now may be
- * anybody.
+ * The same for a process of such a file: who has its pid now may be anybody. One that runs since
+ * before the file was written is the same; only root looks for that, and trusts maps of
+ * whom it or the file belongs to: they are the ones who could tell anything of it.
  */
-void jit_process_of_past(struct jit_process *process, pid_t pid, uint64_t made_before_ns);
+void jit_process_of_past(struct jit_process *process, pid_t pid, const struct jit_past *past);
 
 /*
  * Reads the file that the process calls path, an absolute one. The caller frees

@@ -43,6 +43,9 @@
 /* The value of the key "stacks" where frame pointers gave them: these do not say where they end. */
 #define RECORDING_FRAME_POINTERS "frame pointers"
 
+/* A key: lines "PID WHY" of processes whose lists of compiled code were there and not used. */
+#define RECORDING_JIT_REFUSED "jit_refused"
+
 enum chunk_type {
 	CHUNK_INFO = 1,       /* key/value pairs about the session; later ones win */
 	CHUNK_DICTIONARY = 2, /* new entries of the epoch's dictionaries */

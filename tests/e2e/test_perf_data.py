@@ -347,5 +347,21 @@ def has_birth_time(path):
 
 @pytest.mark.root
 def test_the_map_of_another_user_names_nothing(wick, jit_data):
-    data, _ = jit_data("other")
+    data, path = jit_data("other")
+    assert hot_percent(wick, data) == 0
+    missing = wick.ok("report", "--missing", data).stdout
+    assert f"the list of its names was not used: {path} belongs to user {path.stat().st_uid}" in missing
+    assert "--perf-basic-prof" not in missing, "that was done"
+
+
+@pytest.mark.root
+def test_root_sees_the_names_of_who_recorded_or_called_sudo(wick, jit_data):
+    data, path = jit_data("other")
+    user = path.stat().st_uid
+    sudo = os.environ | {"SUDO_UID": str(user), "SUDO_GID": str(user)}
+    assert "jit_hot" in wick.ok("report", data, env=sudo).stdout
+    assert "jit_hot" not in wick.ok("report", data).stdout
+    os.chown(data, user, -1)
+    assert hot_percent(wick, data) > 50
+    os.chown(data, user + 1, -1)
     assert hot_percent(wick, data) == 0

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,6 +14,8 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -21,6 +24,8 @@
 #include "elf/elf.h"
 #include "proc/jit_file.h"
 #include "symbol/debug_file.h"
+
+#define STRANGER 65534u
 
 struct world {
 	char folder[64];
@@ -157,12 +162,65 @@ static void a_link_in_place_of_a_jit_map_is_refused_by_that_name(void **state)
 	free(data);
 }
 
+/* A process of another user, which waits to be killed. */
+static pid_t start_stranger(void)
+{
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0) {
+		if (setuid(STRANGER) == 0 && write(ready[1], "x", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	assert_true(pid > 0);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	(void)close(ready[0]);
+	(void)close(ready[1]);
+	return pid;
+}
+
+static void root_knows_whose_a_process_of_the_past_is(void **state)
+{
+	struct timespec now;
+	struct jit_past past = {.uid = 77};
+	struct jit_process process;
+	pid_t pid;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	pid = start_stranger();
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	/* It ran before the file was written. */
+	past.written_ns = (uint64_t)(now.tv_sec + 60) * 1000000000;
+	jit_process_of_past(&process, pid, &past);
+	assert_false(process.ended);
+	assert_int_equal(process.uid, STRANGER);
+	assert_int_equal(process.made_before_ns, past.written_ns);
+	/* It began later: another process had this pid, and the file tells whose it may be. */
+	past.written_ns = (uint64_t)(now.tv_sec - 3600) * 1000000000;
+	jit_process_of_past(&process, pid, &past);
+	assert_true(process.ended);
+	assert_int_equal(process.uid, 77);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	past.written_ns = (uint64_t)(now.tv_sec + 60) * 1000000000;
+	jit_process_of_past(&process, pid, &past);
+	assert_true(process.ended);
+	assert_int_equal(process.uid, 77);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_no_regular_file_is_refused_without_opening_it),
 		cmocka_unit_test(a_regular_file_is_opened_also_by_a_link),
 		cmocka_unit_test(a_link_in_place_of_a_jit_map_is_refused_by_that_name),
+		cmocka_unit_test(root_knows_whose_a_process_of_the_past_is),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
