@@ -40,7 +40,8 @@ const struct command command_import = {
 			"is "
 			"the recorded one, and for the kernel only while the same one still runs. "
 			"All events are kept; looking commands show the first. What is cut off or "
-			"damaged is counted as lost; hardware traces are passed over.",
+			"damaged is counted as lost; hardware traces are passed over. Text that "
+			"ends within a line is incomplete: the stacks that are whole are kept.",
 			"A file may have 2 GiB, and inflate to 100 times its size (to 64 MB in any "
 			"case, to 1 GiB at most): unpack it with gunzip if it needs more. A "
 			"compressed record of perf.data may unpack to 64 MB, a stack of pprof have "

@@ -87,6 +87,16 @@ struct text {
 	const char *end;
 };
 
+/* Leaves out a last line that lacks its end. Returns whether there is one. */
+static bool drop_cut_line(struct text *all)
+{
+	const char *end = all->end;
+
+	while (all->end > all->at && all->end[-1] != '\n')
+		all->end--;
+	return all->end < end;
+}
+
 static struct text next_line(struct text *all)
 {
 	const char *stop = memchr(all->at, '\n', (size_t)(all->end - all->at));
@@ -400,6 +410,8 @@ static int text_read(const uint8_t *data, size_t size, struct import_builder *bu
 	if (!read_head(next_line(&all), &reading))
 		return error_set(err, -EBADMSG, "its head makes no sense");
 	reading.line = 1;
+	if (drop_cut_line(&all))
+		import_set_incomplete(builder);
 	r = read_samples(&reading, &all, err);
 	if (r == 0)
 		r = address_stacks_new(builder, all.at, (size_t)(all.end - all.at), &stacks, err);

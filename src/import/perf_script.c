@@ -20,7 +20,8 @@
 /*
  * perf script: the text that perf makes of perf.data, which people share. A sample is a
  * line with its thread, time and event, lines with its frames, leaf first, and an empty
- * line. Lines that are neither (sources of -F +srcline, comments) are passed over.
+ * line. Lines that are neither (sources of -F +srcline, comments) are passed over, and so is
+ * what lacks its end: a last line without one, and the stack that it was in.
  *
  * The text is read once for each event, since each change of event begins a chunk of the
  * recording.
@@ -54,6 +55,7 @@ struct reading {
 	uint64_t samples;
 	bool has_first;
 	bool has_chains; /* samples have callers, each on a line of its own */
+	bool is_cut;     /* the text ends within a line */
 };
 
 static struct script_span next_line(struct script_span *all)
@@ -274,6 +276,7 @@ static int next_sample(struct reading *reading, struct script_span *all, struct 
 {
 	struct script_frame frame;
 	bool has_head = false;
+	bool is_whole = false; /* a sample in one line */
 
 	reading->lines.count = 0;
 	while (all->size > 0) {
@@ -300,11 +303,12 @@ static int next_sample(struct reading *reading, struct script_span *all, struct 
 			return 1;
 		}
 		has_head = script_event_parse(line, ret);
-		if (has_head && script_frame_parse(ret->rest, &frame) && frame.module.size > 0 &&
-		    vec_push(&reading->lines, frame) < 0)
+		is_whole =
+			has_head && script_frame_parse(ret->rest, &frame) && frame.module.size > 0;
+		if (is_whole && vec_push(&reading->lines, frame) < 0)
 			return -ENOMEM;
 	}
-	return has_head;
+	return has_head && (is_whole || !reading->is_cut || !reading->has_chains);
 }
 
 /* Modifiers (cycles:u, cpu-clock:pppH) say where it was counted, not what. */
@@ -392,9 +396,13 @@ static int read_all(struct reading *reading, struct script_span all, struct erro
 static int script_read(const uint8_t *data, size_t size, struct import_builder *builder,
 		       struct error *err)
 {
-	struct reading reading = {.builder = builder};
+	struct reading reading = {.builder = builder, .is_cut = size > 0 && data[size - 1] != '\n'};
 	int r = strings_init(&reading.texts);
 
+	while (size > 0 && data[size - 1] != '\n')
+		size--;
+	if (reading.is_cut)
+		import_set_incomplete(builder);
 	if (r == 0)
 		r = strings_init(&reading.known.texts);
 	r = r < 0 ? error_set(err, r, "out of memory")

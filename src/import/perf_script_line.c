@@ -60,6 +60,13 @@ static bool parse_number(struct script_span span, uint64_t max, uint64_t *ret)
 	return span.size > 0;
 }
 
+/* A pid or tid. perf prints -1 where it does not know. */
+static bool parse_id(struct script_span span, uint64_t *ret)
+{
+	*ret = UINT32_MAX;
+	return equals(span, "-1") || parse_number(span, UINT32_MAX, ret);
+}
+
 /* "24636/25607", or "25607" alone. */
 static bool parse_ids(struct script_span word, struct script_event *ret)
 {
@@ -69,11 +76,9 @@ static bool parse_ids(struct script_span word, struct script_event *ret)
 	uint64_t pid = 0;
 	uint64_t tid;
 
-	/* perf prints -1 where it does not know. */
-	if (slash &&
-	    (!parse_number(first, UINT32_MAX, &pid) || !parse_number(second, UINT32_MAX, &tid)))
+	if (slash && (!parse_id(first, &pid) || !parse_id(second, &tid)))
 		return false;
-	if (!slash && !parse_number(word, UINT32_MAX, &tid))
+	if (!slash && !parse_id(word, &tid))
 		return false;
 	ret->pid = (uint32_t)pid;
 	ret->tid = (uint32_t)tid;

@@ -140,6 +140,47 @@ static void growth_and_contention_are_read(void **state)
 		    waits, (const uint64_t[]){200000, 300}, 2);
 }
 
+/* Cuts text behind what, and compares what is left of it. */
+static void assert_cut(const char *text, const char *what, const char *expected, bool is_cut)
+{
+	size_t size = (size_t)(strstr(text, what) - text) + strlen(what);
+	struct profile *profile = NULL;
+	struct error err = {0};
+
+	assert_imported_bytes(text, size, expected);
+	if (run(text, size, &profile, &err) != 1)
+		fail_msg("%s", err.text);
+	assert_int_equal(profile->quality.incomplete, is_cut);
+	profile_free(profile);
+}
+
+static void a_text_that_was_cut_keeps_its_whole_stacks(void **state)
+{
+	static const char heap[] = "heap profile: 3: 300 [3: 300] @ heapprofile\n"
+				   " 2: 200 [2: 200] @ 0x401001 0x402001\n"
+				   " 1: 100 [1: 100] @ 0x401001 0x403001\n"
+				   "MAPPED_LIBRARIES:\n"
+				   "00400000-00500000 r-xp 00000000 08:01 77 /nowhere/app\n";
+	static const char jemalloc[] = "heap_v2/1\n  t*: 3: 300 [0: 0]\n"
+				       "@ 0x401001\n  t*: 1: 100 [0: 0]\n"
+				       "@ 0x402001\n  t*: 2: 200 [0: 0]\n";
+	static const char one[] =
+		"[unnamed];<invalid address 0x402000>;<invalid address 0x401000> 200\n";
+	static const char two[] =
+		"[unnamed];<invalid address 0x402000>;<invalid address 0x401000> 200\n"
+		"[unnamed];<invalid address 0x403000>;<invalid address 0x401000> 100\n";
+
+	(void)state;
+	assert_cut(heap, "0x4030", one, true);
+	assert_cut(heap, " 1: 10", one, true);
+	assert_cut(heap, "0x402001\n", one, false);
+	assert_cut(heap, "0x403001\nMAPPED", two, true);
+	assert_cut(heap, "/app\n", "app;app+0x2000;app+0x1000 200\napp;app+0x3000;app+0x1000 100\n",
+		   false);
+	assert_cut(heap, "/nowh", two, true);
+	assert_cut(jemalloc, "t*: 2: 20", "[unnamed];<invalid address 0x401000> 100\n", true);
+}
+
 static void the_short_form_of_maps_names_modules(void **state)
 {
 	(void)state;
@@ -175,6 +216,7 @@ int main(void)
 		cmocka_unit_test(a_heap_profile_has_what_is_live_and_all_that_was_made),
 		cmocka_unit_test(sampled_blocks_count_for_those_that_were_missed),
 		cmocka_unit_test(growth_and_contention_are_read),
+		cmocka_unit_test(a_text_that_was_cut_keeps_its_whole_stacks),
 		cmocka_unit_test(the_short_form_of_maps_names_modules),
 		cmocka_unit_test(lines_that_make_no_sense_are_named),
 	};

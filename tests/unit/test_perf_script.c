@@ -42,6 +42,8 @@ static const struct event_case event_cases[] = {
 	{"java 19983 cycles:", "java", 0, 19983, 0, -1, "cycles"},
 	{"         swapper     0 [000]     1.500000: sched:sched_switch: prev_comm=a prev_pid=0",
 	 "swapper", 0, 0, 1500000000, -1, "sched:sched_switch"},
+	{":-1    -1 [000] 6.0: 1 cycles:", ":-1", 0, UINT32_MAX, 6000000000, 1, "cycles"},
+	{"a b -1/-1 [000] 6.0: 1 cycles:", "a b", UINT32_MAX, UINT32_MAX, 6000000000, 1, "cycles"},
 	{"kworker/0:1 33 [000] 1.500000: 7 cpu/mem-loads,ldlat=30/P: ", "kworker/0:1", 0, 33,
 	 1500000000, 7, "cpu/mem-loads,ldlat=30/P"},
 };
@@ -139,6 +141,30 @@ static void stacks_become_a_profile(void **state)
 			"my app;operator->;outer_[j];inner_[i] 1\n");
 }
 
+static void a_line_that_was_cut_is_left_out(void **state)
+{
+	static const char text[] = "a 1 1.000000: 1 cycles: \n"
+				   "\t 7f f+0x1 (/bin/a)\n"
+				   "\t 80 main+0x1 (/bin/a)\n"
+				   "\n"
+				   "a 1 2.000000: 1 cycles: \n"
+				   "\t 7f operator delete(void*)+0x11 (/us";
+	struct profile *profile = NULL;
+
+	(void)state;
+	assert_imported(text, "a;main;f 1\n");
+	assert_int_equal(run(text, strlen(text), &profile, NULL), 1);
+	assert_true(profile->quality.incomplete);
+	profile_free(profile);
+	/* Without callers a line is a sample. */
+	assert_imported("a 1 1.0: 1 cycles: 7f f (/bin/a)\na 1 2.0: 1 cycles: 7f g (/bi",
+			"a;f 1\n");
+	/* One that ends with its last line is whole. */
+	assert_int_equal(run(text, (size_t)(strstr(text, "\n\n") - text) + 1, &profile, NULL), 1);
+	assert_false(profile->quality.incomplete);
+	profile_free(profile);
+}
+
 static void samples_without_a_chain_have_one_frame_each(void **state)
 {
 	(void)state;
@@ -184,6 +210,7 @@ int main(void)
 		cmocka_unit_test(other_lines_are_no_events),
 		cmocka_unit_test(the_line_of_a_frame_is_taken_apart),
 		cmocka_unit_test(stacks_become_a_profile),
+		cmocka_unit_test(a_line_that_was_cut_is_left_out),
 		cmocka_unit_test(samples_without_a_chain_have_one_frame_each),
 		cmocka_unit_test(every_event_is_kept_with_its_periods),
 		cmocka_unit_test(text_that_only_begins_alike_is_not_taken),
