@@ -37,6 +37,9 @@ const char *attach_conflict(const struct command_context *context,
 {
 	if (is_tree_given(context, options) && !attach_is_asked(options))
 		return "--tree is about processes that run already: give -p PID or --name NAME";
+	for (size_t i = 0; i < options->names.count; i++)
+		if (!options->names.items[i][0])
+			return "--name needs the name of a process; ps -e shows those that run";
 	return NULL;
 }
 

@@ -131,7 +131,10 @@ static void print_end(const struct printer *printer, const struct live_stacks_re
 
 	if (result->ended)
 		command_note(printer->context, "process %d has ended", (int)printer->stacks.pid);
-	if (printer->options->verbose && result->times.count > 0)
+	if (printer->options->verbose && result->times.count == 1)
+		(void)fprintf(err, "wick: 1 stop, of %llu us\n",
+			      result->times.longest_ns / NS_PER_US);
+	else if (printer->options->verbose && result->times.count > 0)
 		(void)fprintf(err,
 			      "wick: %llu stops, half of them within %llu us, 99 %% within %llu "
 			      "us, the longest %llu us\n",

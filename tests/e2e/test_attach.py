@@ -129,6 +129,13 @@ def test_a_name_that_nobody_has_is_told(wick):
     assert len(failed.stderr.splitlines()) == 2, failed.stderr  # what, and the remedy
 
 
+def test_a_name_without_letters_is_wrong_usage(wick):
+    for command in ("record", "top"):
+        refused = wick.run(command, "--name", "")
+        assert refused.returncode == 2
+        assert "--name needs the name of a process" in refused.stderr
+
+
 def test_top_watches_a_tree_too(wick, family):
     master = family(WORKERS, 2)
     shown = wick.ok("top", "-p", master.pid, "--tree", "--once", "--format", "json").stdout

@@ -92,6 +92,12 @@ def test_lines_follow_the_functions(wick, background):
     assert re.search(r"^  0x[0-9a-f]+  spin_here\+0x[0-9a-f]+ \(spin\) \S*spin\.c:\d+$", text, re.M), text
 
 
+def test_one_stop_is_told_as_one(wick, background):
+    target = background(workload("spin", 20000))
+    assert re.search(r"^wick: 1 stop, of \d+ us$", wick.ok("sample", "-v", "-n", 1, target.pid, 5).stderr, re.M)
+    assert re.search(r"^wick: 3 stops, half of them", wick.ok("sample", "-v", "-n", 3, target.pid, 5).stderr, re.M)
+
+
 def test_frame_pointers_alone_on_request(wick, background):
     target = background(workload("chain", 20000))
     samples = parse(wick.ok("sample", "-v", "--unwind", "fp", target.pid, 5, "-n", 50).stdout,
