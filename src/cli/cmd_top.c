@@ -55,6 +55,7 @@ struct top_options {
 	bool once;
 	enum top_pane pane;
 	enum top_sort sort;
+	enum look_names names;
 	struct symbol_options symbols;
 };
 
@@ -185,7 +186,7 @@ static int open_live(struct top *top, struct error *err)
 	/* A view that is drawn each second waits for no server. */
 	look_set_symbols(top->context, &top->options->symbols, NULL, &top->load);
 	top->load.kernel = top->options->kernel;
-	top->load.short_names = true;
+	top->load.short_names = top->options->names == LOOK_NAMES_SHORT;
 	return live_profile_new(&config, &top->live, err);
 }
 
@@ -581,6 +582,8 @@ static const struct option_spec table[] = {
 		 "graph alone"},
 	{"sort", 0, OPTION_ENUM(struct top_options, sort, "self", "total", "name"),
 	 .help = "the order of functions"},
+	{"names", 0, OPTION_ENUM(struct top_options, names, "short", "full"), .key = "view.names",
+	 .help = "short: without arguments of functions and templates"},
 	{"count", 0, OPTION_U64(struct top_options, count), .argument = "N", .min = 1, .max = 1e9,
 	 .help = "print N tables as text, one after each interval, and end; for scripts"},
 	{"once", 0, OPTION_FLAG(struct top_options, once), .help = "the same as --count 1"},

@@ -78,6 +78,15 @@ def test_short_names_merge_the_instances_of_a_template(wick):
         assert f"holds: {name}: " in wick.ok("diff", "--fail-if", f"{name}>+5%", path, path).stderr
 
 
+def test_top_has_short_names_unless_asked(wick):
+    program = build(wick.folder, "g++", "box.cpp", TEMPLATES)
+    full = {"box<int>::spin(int) const", "box<long>::spin(long) const"}
+    for options, names in (((), {"box<>::spin"}), (("--names", "full"), full)):
+        shown = wick.json("top", "--once", "--interval", "0.3s", "-F", "997", *options, "--format", "json", "--", program)
+        found = {name for name in contract.functions(shown) if name.startswith("box<")}
+        assert found and found <= names
+
+
 def test_parts_and_copies_count_as_their_function(wick):
     objcopy = shutil.which("objcopy")
     if not objcopy:
