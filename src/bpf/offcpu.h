@@ -12,6 +12,9 @@
  * A stack must be taken when a thread leaves, for only then is its memory at hand;
  * but only those that stay away for long enough are sent.
  * Where that happens very often stacks are taken now and then, see away_place.h.
+ *
+ * A thread that leaves in a pause is forgotten: once that is over those that sleep then are
+ * listed, as at the start (sleepers.h). One that has left before is kept until it is back.
  */
 
 #include "bpf/away_place.h"
@@ -55,7 +58,8 @@ static __always_inline void add_up(void *ctx, struct bpf_walk_away *from)
 	if (index >= BPF_WALK_PLACES)
 		return;
 	place = &from->places[index];
-	if (times->back_ns - times->left_ns >= away_gap_ns) {
+	/* One that has gone on in a pause is cut by who knows when that was. */
+	if (times->back_ns - times->left_ns >= away_gap_ns || times->left_ns < away_resumed_ns) {
 		force_next(place);
 		if (send_sums(ctx, from, index) == 0)
 			return;
@@ -105,7 +109,7 @@ static __always_inline void note_return(void *ctx, uint32_t tid, uint64_t now_ns
 	from->times.left_ns = 0;
 }
 
-/* One that ends may be watched no more, but its place is to be free. */
+/* One that ends may be watched no more, but its place is to be free. So it is in a pause. */
 static __noinline void note_end(void *ctx, uint32_t tid)
 {
 	struct bpf_walk_away *from = bpf_map_lookup_elem(&away, &tid);
@@ -128,7 +132,7 @@ int switched(uint64_t *ctx)
 	uint32_t state = state_of(previous, preempted);
 	uint64_t now_ns = bpf_ktime_get_ns();
 
-	if (state == BPF_WALK_ENDED) {
+	if (state == BPF_WALK_ENDED || away_paused) {
 		note_end(ctx, (uint32_t)previous->pid);
 	} else if (previous->pid != 0) {
 		struct bpf_walk_away *from = away_of(previous);
@@ -168,7 +172,7 @@ int born(uint64_t *ctx)
 	struct bpf_walk_away *place;
 
 	/* Events of a control group do not tell of new processes: nobody would know its name. */
-	if (!scratch || watch_by == BPF_WALK_BY_CGROUP || !is_watched(task) ||
+	if (!scratch || away_paused || watch_by == BPF_WALK_BY_CGROUP || !is_watched(task) ||
 	    bpf_map_update_elem(&away, &tid, &scratch->away, BPF_ANY) != 0)
 		return 0;
 	place = bpf_map_lookup_elem(&away, &tid);

@@ -27,6 +27,9 @@ const volatile uint64_t least_away_ns = 0;
  * again: about once in that time. 0: each time.
  */
 volatile uint64_t away_gap_ns = 0;
+/* In a pause nothing is kept of who leaves; and when the last pause was over. */
+volatile bool away_paused = false;
+volatile uint64_t away_resumed_ns = 0;
 
 /* Set when the rings are there: what one holds, and how often all have been emptied. */
 volatile uint32_t ring_bytes = 0;

@@ -10,7 +10,7 @@ import time
 import pytest
 
 import contract
-from conftest import state_of, wait_for, workload
+from conftest import Recording, state_of, state_of_recorder, wait_for, workload
 from ebpf import needs_ebpf, share_of
 
 pytestmark = [pytest.mark.perf, needs_ebpf]
@@ -366,3 +366,89 @@ def test_switches_do_not_take_the_rate_of_cpu_samples(wick):
     recording = wick.record(workload("relay", 1500), "--mode", "wall")
     assert "the rate went down" not in recording.stderr
     assert re.search(r"overhead .* us for each of \d+ context switches", recording.stderr)
+
+
+def price_of(recording):
+    """What looking at one switch took, in nanoseconds."""
+    facts = facts_of(recording)
+    return float(facts["switch_cost_ns"]) / float(facts["switches"])
+
+
+def test_a_pause_costs_less_than_recording(wick, relay):
+    paused = wick.record(workload("relay", 700), "--mode", "offcpu", "--delay", "100s")
+    assert contract.sample_count(paused.info()) == 0
+    assert price_of(paused) < 0.7 * price_of(relay)
+
+
+class Paused:
+    """A recording of a process that is told to pause; `moments` are before and after each step."""
+
+    def __init__(self, wick, pid):
+        self.wick, self.pid, self.path = wick, pid, wick.new_path()
+        self.moments = []
+        self.do(self.begin)
+
+    def do(self, step):
+        before = time.monotonic()
+        step()
+        self.moments.append((before, time.monotonic()))
+
+    def begin(self):
+        self.recorder = self.wick.start("record", "-p", self.pid, "--mode", "offcpu", "-o",
+                                        self.path)
+        wait_for(lambda: (state_of_recorder(self.wick, self.pid) or {}).get("state") == "recording",
+                 30, "the recorder")
+
+    def tell(self, option):
+        self.do(lambda: self.wick.ok("status", self.pid, option))
+
+    def stop(self):
+        self.recorder.send_signal(signal.SIGINT)
+        self.recorder.communicate(timeout=60)
+
+    def end(self):
+        self.do(self.stop)
+        assert self.recorder.returncode == 0
+        return Recording(self.wick, self.path, self.recorder)
+
+
+# One thread sleeps from before the pause on, the other begins to in it.
+ACROSS_A_PAUSE = """
+import select, sys, threading, time
+threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+print("ready", flush=True)
+sys.stdin.readline()
+print("woken", flush=True)
+select.select([], [], [], 1000)
+"""
+
+
+def seconds_in(recording, function):
+    """How long stacks with a function were there; all go up to their roots."""
+    found = [(frames, weight) for frames, weight in recording.folded() if function in frames]
+    assert not any("[truncated]" in frames for frames, _ in found), found
+    return sum(weight for _, weight in found) / 1e6  # of microseconds
+
+
+def test_who_sleeps_across_a_pause_has_its_time_and_its_stack(wick):
+    with subprocess.Popen(["/usr/bin/python3", "-c", ACROSS_A_PAUSE], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as target:
+        try:
+            assert target.stdout.readline() == "ready\n"
+            steps = Paused(wick, target.pid)
+            steps.tell("--pause")
+            target.stdin.write("go\n")
+            target.stdin.flush()
+            assert target.stdout.readline() == "woken\n"
+            time.sleep(0.5)
+            steps.tell("--resume")
+            time.sleep(0.5)
+            recording = steps.end()
+        finally:
+            target.kill()
+    began, pause, resume, end = steps.moments
+    since = seconds_in(recording, "hrtimer_nanosleep")
+    after = seconds_in(recording, "do_select")
+    assert end[0] - resume[1] - 0.01 < after < end[1] - resume[0] + 0.01, (after, steps.moments)
+    assert since > after + pause[0] - began[1] - 0.01, (since, steps.moments)
+    assert since < end[1] - began[0] - (resume[0] - pause[1]) + 0.01, (since, steps.moments)

@@ -231,6 +231,13 @@ void walker_set_away_gap(struct walker *walker, uint64_t gap_ns)
 	walker->programs->bss->away_gap_ns = gap_ns;
 }
 
+void walker_pause_away(struct walker *walker, bool paused, uint64_t now_ns)
+{
+	if (walker->programs->bss->away_paused && !paused)
+		walker->programs->bss->away_resumed_ns = now_ns;
+	walker->programs->bss->away_paused = paused;
+}
+
 void walker_set_ring(struct walker *walker, size_t ring_bytes)
 {
 	walker->programs->bss->ring_bytes = (uint32_t)ring_bytes;
@@ -338,6 +345,13 @@ bool walker_begin_away(struct walker *walker, uint32_t task, const struct bpf_wa
 				BPF_NOEXIST);
 	walker->unkept += r == -E2BIG;
 	return r == 0;
+}
+
+bool walker_knows_away(struct walker *walker, uint32_t task)
+{
+	struct bpf_walk_away away;
+
+	return bpf_map_lookup_elem(bpf_map__fd(walker->programs->maps.away), &task, &away) == 0;
 }
 
 void walker_each_away(struct walker *walker,

@@ -77,6 +77,8 @@ void walker_set_share(struct walker *walker, double share);
  * and again; other times are told in sums. 0: each time.
  */
 void walker_set_away_gap(struct walker *walker, uint64_t gap_ns);
+/* From now_ns on nothing is kept of threads that leave their CPUs; or it is again. */
+void walker_pause_away(struct walker *walker, bool paused, uint64_t now_ns);
 
 /* How large rings are: how much they have room for is known only then. */
 void walker_set_ring(struct walker *walker, size_t ring_bytes);
@@ -103,6 +105,8 @@ int walker_each_sleeper(struct walker *walker,
  */
 bool walker_begin_away(struct walker *walker, uint32_t task, const struct bpf_walk_times *times,
 		       bool has_stack);
+/* Whether something is kept of a thread, which has left its CPU then, or was told as away. */
+bool walker_knows_away(struct walker *walker, uint32_t task);
 /* Shows the threads that are away (left_ns is not 0), or were and may have sums. */
 void walker_each_away(struct walker *walker,
 		      void (*show)(void *self, const struct bpf_walk_away *away), void *self);

@@ -60,6 +60,20 @@ void walker_set_away_gap(struct walker *walker, uint64_t gap_ns)
 	(void)gap_ns;
 }
 
+void walker_pause_away(struct walker *walker, bool paused, uint64_t now_ns)
+{
+	(void)walker;
+	(void)paused;
+	(void)now_ns;
+}
+
+bool walker_knows_away(struct walker *walker, uint32_t task)
+{
+	(void)walker;
+	(void)task;
+	return false;
+}
+
 void walker_set_ring(struct walker *walker, size_t ring_bytes)
 {
 	(void)walker;

@@ -42,12 +42,24 @@ uint64_t perf_away_pace_look(struct perf_away_pace *pace, uint64_t cost_ns, uint
 	return pace->gap_ns;
 }
 
-void perf_away_apply(struct perf_engine *engine)
+static void apply_gap(struct perf_engine *engine)
 {
 	const struct perf_away_pace *pace = &engine->away_pace;
 
+	/* Who comes back in a pause is told at once, with its times: they are to be cut. */
 	walker_set_away_gap(engine->walker,
 			    pace->budget > 0 && engine->rate.hz > 0 ? pace->gap_ns : 0);
+}
+
+int perf_away_apply(struct perf_engine *engine, uint64_t now_ns, struct error *err)
+{
+	bool paused = engine->rate.hz == 0;
+	bool resumes = engine->away_pace.paused && !paused;
+
+	engine->away_pace.paused = paused;
+	apply_gap(engine);
+	walker_pause_away(engine->walker, paused, now_ns);
+	return resumes ? sleepers_begin(engine, engine->cgroup, now_ns, err) : 0;
 }
 
 void perf_away_look(struct perf_engine *engine, uint64_t now_ns)
@@ -60,7 +72,7 @@ void perf_away_look(struct perf_engine *engine, uint64_t now_ns)
 	pace->look_ns = now_ns;
 	walker_stats(engine->walker, &stats);
 	(void)perf_away_pace_look(pace, stats.switch_ns, stats.counters[BPF_WALK_COUNT_RUN_NS]);
-	perf_away_apply(engine);
+	apply_gap(engine);
 }
 
 /* Where the kernel's functions lie that stacks of threads off their CPUs end in. */
@@ -90,8 +102,8 @@ int perf_away_arm(struct perf_engine *engine, const struct engine_config *config
 		return error_set(err, -ENOMEM, "out of memory");
 	engine->away_pace =
 		(struct perf_away_pace){.budget = config->away_budget, .gap_ns = GAP_LEAST_NS};
-	perf_away_apply(engine);
-	if (engine->clock && engine->sink->ops->labels)
+	r = perf_away_apply(engine, clock_monotonic_ns(), err);
+	if (r == 0 && engine->clock && engine->sink->ops->labels)
 		r = engine->sink->ops->labels(engine->sink->self, &label, 1,
 					      &engine->on_cpu_labels);
 	if (r < 0)
@@ -118,7 +130,10 @@ int perf_away_start(struct perf_engine *engine, uint64_t now_ns, struct error *e
 		r = walker_watch(engine->walker, engine->watched.items[i], false, err);
 	if (r == 0)
 		r = walker_start(engine->walker, err);
-	return r == 0 ? sleepers_begin(engine, engine->cgroup, now_ns, err) : r;
+	/* In a pause that is done when it is over. */
+	return r == 0 && !engine->away_pace.paused
+		       ? sleepers_begin(engine, engine->cgroup, now_ns, err)
+		       : r;
 }
 
 int perf_away_finish(struct perf_engine *engine, uint64_t now_ns, struct error *err)

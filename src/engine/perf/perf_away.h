@@ -8,6 +8,7 @@
  * out then. Samples of time on the CPUs have a budget of their own.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct engine_config;
@@ -18,6 +19,7 @@ struct target;
 struct perf_away_pace {
 	double budget;   /* 0: every stack is taken */
 	uint64_t gap_ns; /* between stacks of a thread at one place, about */
+	bool paused;     /* nothing is kept of who leaves its CPU */
 	/* When that was looked at, and the figures then: */
 	uint64_t look_ns;
 	uint64_t cost_ns;
@@ -29,8 +31,11 @@ uint64_t perf_away_pace_look(struct perf_away_pace *pace, uint64_t cost_ns, uint
 
 /* To be called often. */
 void perf_away_look(struct perf_engine *engine, uint64_t now_ns);
-/* Sets the gap that is right now: in a pause every stack is taken, so that times can be cut. */
-void perf_away_apply(struct perf_engine *engine);
+/*
+ * Sets what is right for the rate of now: at rate 0, a pause, no stacks are taken. When that is
+ * over threads that sleep count from now_ns on.
+ */
+int perf_away_apply(struct perf_engine *engine, uint64_t now_ns, struct error *err);
 
 /* A command is watched from its exec on, so this comes before; all others at the start. */
 int perf_away_arm(struct perf_engine *engine, const struct engine_config *config,

@@ -65,7 +65,9 @@ static void begin(void *self, struct bpf_walk_slice *slice)
 	struct long_stack *rest = &sleepers->engine->long_stack;
 	bool has_stack;
 
-	if (!is_wanted(sleepers, sample.tid))
+	/* One that sleeps since before a pause has its stack. */
+	if (!is_wanted(sleepers, sample.tid) ||
+	    walker_knows_away(sleepers->engine->walker, slice->task))
 		return;
 	read_stack(slice);
 	sample.raw_bytes = (uint32_t)(offsetof(struct bpf_walk_slice, stack) + slice->stack_bytes);
