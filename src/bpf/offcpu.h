@@ -100,12 +100,17 @@ static __always_inline void note_return(void *ctx, uint32_t tid, uint64_t now_ns
 	if (!from || from->times.left_ns == 0)
 		return;
 	from->times.back_ns = now_ns;
-	if (now_ns - from->times.left_ns < least_away_ns)
+	if (now_ns - from->times.left_ns < least_away_ns) {
 		count(BPF_WALK_COUNT_SHORT);
-	else if (from->taken)
+		from->times.left_ns = 0;
+		/* Long times at its place may have no stacks of their own: this one is told. */
+		if (from->taken && away_gap_ns != 0)
+			send_taken(ctx, from);
+	} else if (from->taken) {
 		send_taken(ctx, from);
-	else
+	} else {
 		add_up(ctx, from);
+	}
 	from->times.left_ns = 0;
 }
 

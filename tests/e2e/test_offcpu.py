@@ -352,26 +352,28 @@ def test_callers_of_one_place_are_told_apart(relay):
     assert took["wait_long"] / sum(took.values()) > least - 0.05, (took, relay.truth)
 
 
-def test_without_a_budget_each_time_has_its_stack(wick, relay):
-    each = wick.record(workload("relay", 700), "--mode", "offcpu", "--overhead", "off")
-    assert "too often" not in each.stderr
-    assert contract.sample_count(each.info()) + each.info()["lost"] > 0.9 * switches_of(each)
-    costs = [facts["switch_cost_ns"] / facts["switches"] for facts in
-             ({key: float(facts_of(r)[key]) for key in ("switch_cost_ns", "switches")}
-              for r in (relay, each))]
-    assert costs[0] < 0.6 * costs[1], costs
+def price_of(recording):
+    """What looking at one switch took, in nanoseconds."""
+    facts = facts_of(recording)
+    return float(facts["switch_cost_ns"]) / float(facts["switches"])
+
+
+@pytest.fixture(scope="module")
+def each_time(shared_wick):
+    return shared_wick.record(workload("relay", 700), "--mode", "offcpu", "--overhead", "off")
+
+
+def test_without_a_budget_each_time_has_its_stack(relay, each_time):
+    assert "too often" not in each_time.stderr
+    seen = contract.sample_count(each_time.info()) + each_time.info()["lost"]
+    assert seen > 0.9 * switches_of(each_time)
+    assert price_of(relay) < 0.6 * price_of(each_time)
 
 
 def test_switches_do_not_take_the_rate_of_cpu_samples(wick):
     recording = wick.record(workload("relay", 1500), "--mode", "wall")
     assert "the rate went down" not in recording.stderr
     assert re.search(r"overhead .* us for each of \d+ context switches", recording.stderr)
-
-
-def price_of(recording):
-    """What looking at one switch took, in nanoseconds."""
-    facts = facts_of(recording)
-    return float(facts["switch_cost_ns"]) / float(facts["switches"])
 
 
 def test_a_pause_costs_less_than_recording(wick, relay):
@@ -452,3 +454,12 @@ def test_who_sleeps_across_a_pause_has_its_time_and_its_stack(wick):
     assert end[0] - resume[1] - 0.01 < after < end[1] - resume[0] + 0.01, (after, steps.moments)
     assert since > after + pause[0] - began[1] - 0.01, (since, steps.moments)
     assert since < end[1] - began[0] - (resume[0] - pause[1]) + 0.01, (since, steps.moments)
+
+
+def test_long_times_among_many_short_ones_have_their_stacks(wick, each_time):
+    recording = wick.record(workload("relay", 1500), "--mode", "offcpu", "--min-block", "1ms")
+    stacks = recording.folded()
+    cut = sum(weight for frames, weight in stacks if "[truncated]" in frames)
+    assert any("wait_long" in frames or "wait_short" in frames for frames, _ in stacks)
+    assert cut < 0.1 * sum(weight for _, weight in stacks), stacks
+    assert price_of(recording) < 0.7 * price_of(each_time)

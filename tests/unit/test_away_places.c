@@ -197,6 +197,16 @@ static void a_target_that_hardly_runs_changes_nothing(void **state)
 	assert_int_equal(perf_away_pace_look(&pace, 20 * MS, 20 * MS), 2 * MS);
 }
 
+static void every_stack_is_taken_until_that_costs_too_much(void **state)
+{
+	struct perf_away_pace pace = {.budget = 0.02};
+
+	(void)state;
+	assert_int_equal(perf_away_pace_look(&pace, 1 * MS, 100 * MS), 0);
+	assert_int_equal(perf_away_pace_look(&pace, 11 * MS, 200 * MS), MS);
+	assert_int_equal(perf_away_pace_look(&pace, 11 * MS, 300 * MS), MS); /* not to and fro */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +219,7 @@ int main(void)
 		cmocka_unit_test(shares_come_out_right_in_the_long_run),
 		cmocka_unit_test(stacks_are_taken_as_often_as_the_budget_allows),
 		cmocka_unit_test(a_target_that_hardly_runs_changes_nothing),
+		cmocka_unit_test(every_stack_is_taken_until_that_costs_too_much),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

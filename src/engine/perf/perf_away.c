@@ -20,7 +20,7 @@
 #define LOOK_NS (250 * NS_PER_MS)
 /* What threads must have run before a share of it says anything. */
 #define RUN_LEAST_NS (20 * NS_PER_MS)
-/* The gap begins with the least. */
+/* The gap begins with the least; where long times alone count, with none. */
 #define GAP_LEAST_NS (1 * NS_PER_MS)
 #define GAP_MOST_NS (64 * NS_PER_MS)
 /* Below that part of the budget stacks are taken more often again. */
@@ -36,7 +36,7 @@ uint64_t perf_away_pace_look(struct perf_away_pace *pace, uint64_t cost_ns, uint
 	pace->cost_ns = cost_ns;
 	pace->run_ns = run_ns;
 	if (share > pace->budget && pace->gap_ns < GAP_MOST_NS)
-		pace->gap_ns *= 2;
+		pace->gap_ns = pace->gap_ns > 0 ? pace->gap_ns * 2 : GAP_LEAST_NS;
 	else if (share < pace->budget * TOO_LITTLE && pace->gap_ns > GAP_LEAST_NS)
 		pace->gap_ns /= 2;
 	return pace->gap_ns;
@@ -101,7 +101,8 @@ int perf_away_arm(struct perf_engine *engine, const struct engine_config *config
 	if (!engine->places || !engine->locks)
 		return error_set(err, -ENOMEM, "out of memory");
 	engine->away_pace =
-		(struct perf_away_pace){.budget = config->away_budget, .gap_ns = GAP_LEAST_NS};
+		(struct perf_away_pace){.budget = config->away_budget,
+					.gap_ns = config->least_away_ns > 0 ? 0 : GAP_LEAST_NS};
 	r = perf_away_apply(engine, clock_monotonic_ns(), err);
 	if (r == 0 && engine->clock && engine->sink->ops->labels)
 		r = engine->sink->ops->labels(engine->sink->self, &label, 1,

@@ -5,7 +5,8 @@
 /*
  * perf_away: begins and ends the watching of threads that are off their CPUs, and keeps
  * what that costs below a share of the time that they run: see bpf/offcpu.h for what is left
- * out then. Samples of time on the CPUs have a budget of their own.
+ * out then. Samples of time on the CPUs have a budget of their own. Where short times are left
+ * out (--min-block) every stack is taken until that costs too much.
  */
 
 #include <stdbool.h>
@@ -18,7 +19,7 @@ struct target;
 
 struct perf_away_pace {
 	double budget;   /* 0: every stack is taken */
-	uint64_t gap_ns; /* between stacks of a thread at one place, about */
+	uint64_t gap_ns; /* between stacks of a thread at one place, about; 0: none yet */
 	bool paused;     /* nothing is kept of who leaves its CPU */
 	/* When that was looked at, and the figures then: */
 	uint64_t look_ns;
