@@ -33,6 +33,9 @@
 #define TASK_IDLE 0x402u /* sleeps without a signal, but not for a disk */
 #define TASK_DEAD 0x80u
 
+/* One in so many switches of others is timed: they are to cost little. */
+#define TIMED_OTHERS 16
+
 static __always_inline uint32_t state_of(const struct task_struct *task, bool preempted)
 {
 	uint32_t state = task->__state;
@@ -92,13 +95,13 @@ static __always_inline void send_taken(void *ctx, struct bpf_walk_away *from)
 	place->sums.forced = false;
 }
 
-/* A task gets the CPU again. */
-static __always_inline void note_return(void *ctx, uint32_t tid, uint64_t now_ns)
+/* A task gets the CPU again. False: it is not watched. */
+static __always_inline bool note_return(void *ctx, uint32_t tid, uint64_t now_ns)
 {
 	struct bpf_walk_away *from = bpf_map_lookup_elem(&away, &tid);
 
 	if (!from || from->times.left_ns == 0)
-		return;
+		return from != NULL;
 	from->times.back_ns = now_ns;
 	if (now_ns - from->times.left_ns < least_away_ns) {
 		count(BPF_WALK_COUNT_SHORT);
@@ -112,6 +115,7 @@ static __always_inline void note_return(void *ctx, uint32_t tid, uint64_t now_ns
 		add_up(ctx, from);
 	}
 	from->times.left_ns = 0;
+	return true;
 }
 
 /* One that ends may be watched no more, but its place is to be free. So it is in a pause. */
@@ -136,17 +140,28 @@ int switched(uint64_t *ctx)
 	struct task_struct *next = (struct task_struct *)ctx[2];
 	uint32_t state = state_of(previous, preempted);
 	uint64_t now_ns = bpf_ktime_get_ns();
+	bool own = false;
 
 	if (state == BPF_WALK_ENDED || away_paused) {
 		note_end(ctx, (uint32_t)previous->pid);
 	} else if (previous->pid != 0) {
 		struct bpf_walk_away *from = away_of(previous);
 
-		if (from)
+		own = from != NULL;
+		if (from) {
 			note_leaving(ctx, from, state, now_ns);
+			count(BPF_WALK_COUNT_LEFT);
+		}
 	}
 	if (next->pid != 0)
-		note_return(ctx, (uint32_t)next->pid, now_ns);
+		own |= note_return(ctx, (uint32_t)next->pid, now_ns);
+	if (own) {
+		count(BPF_WALK_COUNT_OWN);
+		count_more(BPF_WALK_COUNT_OWN_NS, bpf_ktime_get_ns() - now_ns);
+	} else if (now_ns % TIMED_OTHERS == 0) {
+		count(BPF_WALK_COUNT_OTHER);
+		count_more(BPF_WALK_COUNT_OTHER_NS, bpf_ktime_get_ns() - now_ns);
+	}
 	return 0;
 }
 
@@ -155,7 +170,10 @@ static __always_inline void note_wakeup(const struct task_struct *task)
 	uint32_t tid = (uint32_t)task->pid;
 	struct bpf_walk_away *place = bpf_map_lookup_elem(&away, &tid);
 
-	if (place && place->times.left_ns != 0 && place->times.woken_ns == 0)
+	if (!place)
+		return;
+	count(BPF_WALK_COUNT_WAKEUPS);
+	if (place->times.left_ns != 0 && place->times.woken_ns == 0)
 		place->times.woken_ns = bpf_ktime_get_ns();
 }
 

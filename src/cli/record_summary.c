@@ -235,6 +235,21 @@ static void print_prices(FILE *out, const struct engine_stats *stats)
 	(void)fputc(')', out);
 }
 
+/* Switches of all are looked at to find those of the target. */
+static void print_others(FILE *out, const struct record_result *result)
+{
+	const struct engine_stats *stats = &result->stats;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (stats->other_switches == 0 || stats->other_switch_cost_ns == 0 || cpus <= 0)
+		return;
+	(void)fprintf(out,
+		      "             %.3f %% of the machine's time for a look at %" PRIu64
+		      " other context switches\n",
+		      percent(stats->other_switch_cost_ns, result->duration_ns * (uint64_t)cpus),
+		      stats->other_switches);
+}
+
 static void print_overhead(FILE *out, const struct record_result *result)
 {
 	const struct engine_stats *stats = &result->stats;
@@ -252,6 +267,7 @@ static void print_overhead(FILE *out, const struct record_result *result)
 	}
 	(void)fprintf(out, "; recorder %.2f s CPU, %.1f MB\n",
 		      (double)result->own_cpu_ns / NS_PER_SEC, (double)result->own_rss_bytes / 1e6);
+	print_others(out, result);
 }
 
 /* Why there is nothing in the recording. */

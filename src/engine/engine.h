@@ -124,15 +124,16 @@ struct engine_stats {
 	uint64_t away_samples;      /* so many of the samples are */
 	uint64_t away_repeated;     /* waits for locks that samples stand for besides themselves */
 	uint64_t away_summed;       /* times off a CPU that are in sums, without a stack each */
-	uint64_t switches;          /* of threads on the machine, that were looked at */
+	uint64_t switches;          /* of the target's threads that were looked at */
 	uint64_t switch_cost_ns;    /* what looking at them has cost, apart from cost_ns */
-	uint64_t away_short;        /* times off a CPU that were left out as too short */
-	uint64_t away_unkept;       /* times off a CPU that there was no room for */
-	uint64_t ring_bytes;        /* of each ring of perf events; 0: there are none */
-	uint64_t buffer_bytes;      /* of all rings */
-	uint64_t kernel_bytes;      /* of tables, held in the kernel */
-	char remark[900];           /* what else a person should know; "": nothing */
-	char why_none[320];         /* why there may be no samples; "": no more is known */
+	uint64_t other_switches, other_switch_cost_ns; /* of others, and in pauses */
+	uint64_t away_short;   /* times off a CPU that were left out as too short */
+	uint64_t away_unkept;  /* times off a CPU that there was no room for */
+	uint64_t ring_bytes;   /* of each ring of perf events; 0: there are none */
+	uint64_t buffer_bytes; /* of all rings */
+	uint64_t kernel_bytes; /* of tables, held in the kernel */
+	char remark[900];      /* what else a person should know; "": nothing */
+	char why_none[320];    /* why there may be no samples; "": no more is known */
 };
 
 /* A process whose heap is recorded, for a leak scan. */

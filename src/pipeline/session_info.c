@@ -122,6 +122,8 @@ void session_info_end(struct recording_writer *writer, uint64_t end_ns,
 		put_number(writer, "away_summed", stats->away_summed);
 		put_number(writer, "switches", stats->switches);
 		put_number(writer, "switch_cost_ns", stats->switch_cost_ns);
+		put_number(writer, "other_switches", stats->other_switches);
+		put_number(writer, "other_switch_cost_ns", stats->other_switch_cost_ns);
 	}
 	put_number(writer, "recorder_cpu_ns", result->own_cpu_ns);
 	if (stats->by_fp)

@@ -195,6 +195,14 @@ enum bpf_walk_counter {
 	BPF_WALK_COUNT_AWAY_FULL, /* threads that could not be kept in mind */
 	BPF_WALK_COUNT_SHORT,     /* times off a CPU that were too short to tell */
 	BPF_WALK_COUNT_RUN_NS,    /* that threads ran between times off a CPU */
+	/* Of what is watched: others on the machine are looked at, too. */
+	BPF_WALK_COUNT_LEFT,    /* times that a thread left its CPU */
+	BPF_WALK_COUNT_OWN,     /* switches from such a thread, or to one */
+	BPF_WALK_COUNT_OWN_NS,  /* what they took, and wakers' stacks */
+	BPF_WALK_COUNT_WAKEUPS, /* of such threads */
+	/* Some of the others' switches, and what these took. */
+	BPF_WALK_COUNT_OTHER,
+	BPF_WALK_COUNT_OTHER_NS,
 	BPF_WALK_COUNTERS,
 };
 

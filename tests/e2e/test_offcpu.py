@@ -358,6 +358,11 @@ def price_of(recording):
     return float(facts["switch_cost_ns"]) / float(facts["switches"])
 
 
+def price_of_others(recording):
+    facts = facts_of(recording)
+    return float(facts["other_switch_cost_ns"]) / float(facts["other_switches"])
+
+
 @pytest.fixture(scope="module")
 def each_time(shared_wick):
     return shared_wick.record(workload("relay", 700), "--mode", "offcpu", "--overhead", "off")
@@ -379,7 +384,8 @@ def test_switches_do_not_take_the_rate_of_cpu_samples(wick):
 def test_a_pause_costs_less_than_recording(wick, relay):
     paused = wick.record(workload("relay", 700), "--mode", "offcpu", "--delay", "100s")
     assert contract.sample_count(paused.info()) == 0
-    assert price_of(paused) < 0.7 * price_of(relay)
+    assert float(facts_of(paused)["switches"]) == 0  # they are among the others
+    assert price_of_others(paused) < 0.7 * price_of(relay)
 
 
 class Paused:
@@ -463,3 +469,31 @@ def test_long_times_among_many_short_ones_have_their_stacks(wick, each_time):
     assert any("wait_long" in frames or "wait_short" in frames for frames, _ in stacks)
     assert cut < 0.1 * sum(weight for _, weight in stacks), stacks
     assert price_of(recording) < 0.7 * price_of(each_time)
+
+
+# Says how often it left its CPU itself.
+QUIET = """
+import resource, time
+for _ in range(100):
+    time.sleep(0.01)
+used = resource.getrusage(resource.RUSAGE_SELF)
+print(used.ru_nvcsw + used.ru_nivcsw)
+"""
+
+
+def test_switches_of_others_are_not_the_targets(wick, background):
+    neighbour = background(workload("relay", 60000))
+    recording = wick.record(["/usr/bin/python3", "-c", QUIET], "--mode", "offcpu")
+    neighbour.kill()
+    facts = {key: float(value) for key, value in facts_of(recording).items()
+             if "switch" in key or key == "target_run_ns"}
+    own = int(recording.stdout)
+    # It leaves some more times after it has looked.
+    assert 0.9 * own < facts["switches"] < own + 50, facts
+    assert facts["other_switches"] > 4 * own, facts
+    told = re.search(r"overhead   ([\d.]+) % .*?([\d.]+) us for each of (\d+) context switches",
+                     recording.stderr)
+    assert int(told.group(3)) == facts["switches"]
+    most = 100 * facts["switch_cost_ns"] / (facts["target_run_ns"] - facts["switch_cost_ns"])
+    assert float(told.group(1)) == pytest.approx(most, rel=0.02, abs=0.01)
+    assert re.search(r"[\d.]+ % of the machine's time for a look at \d+ other", recording.stderr)

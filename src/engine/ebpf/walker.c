@@ -612,12 +612,39 @@ static void add_runs(const struct bpf_program *program, uint64_t *runs, uint64_t
 	*run_ns += info.run_time_ns;
 }
 
+/*
+ * What the kernel counts for all runs is more than what the program has timed: that is the same
+ * for each. All wakeups take about as long: those of watched threads have their share.
+ */
+static uint64_t own_ns_of(const struct walker_stats *stats, uint64_t timed_ns, uint64_t wakeups,
+			  uint64_t wakeups_ns)
+{
+	const uint64_t *counters = stats->counters;
+	uint64_t own = counters[BPF_WALK_COUNT_OWN];
+	uint64_t others = stats->switches > own ? stats->switches - own : 0;
+	double own_ns = (double)counters[BPF_WALK_COUNT_OWN_NS];
+	double others_ns = counters[BPF_WALK_COUNT_OTHER] > 0
+				   ? (double)counters[BPF_WALK_COUNT_OTHER_NS] * (double)others /
+					     (double)counters[BPF_WALK_COUNT_OTHER]
+				   : 0;
+	double rest_ns = (double)timed_ns - own_ns - others_ns;
+
+	if (rest_ns > 0)
+		own_ns += rest_ns * (double)own / (double)(own + others);
+	if (wakeups > 0)
+		own_ns += (double)wakeups_ns * (double)counters[BPF_WALK_COUNT_WAKEUPS] /
+			  (double)wakeups;
+	return own_ns < (double)stats->switch_ns ? (uint64_t)own_ns : stats->switch_ns;
+}
+
 void walker_stats(struct walker *walker, struct walker_stats *ret)
 {
-	const struct bpf_program *others[] = {walker->programs->progs.woken,
-					      walker->programs->progs.born,
+	const struct bpf_program *others[] = {walker->programs->progs.born,
 					      walker->programs->progs.waking};
 	uint64_t runs = 0;
+	uint64_t wakeups = 0;
+	uint64_t wakeups_ns = 0;
+	uint64_t timed_ns;
 
 	*ret = (struct walker_stats){.bytes = store_bytes(&walker->store)};
 	walker_sum_counters(bpf_map__fd(walker->programs->maps.counters), ret->counters,
@@ -627,4 +654,8 @@ void walker_stats(struct walker *walker, struct walker_stats *ret)
 	add_runs(walker->programs->progs.switched, &ret->switches, &ret->switch_ns);
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		add_runs(others[i], &runs, &ret->switch_ns);
+	timed_ns = ret->switch_ns;
+	add_runs(walker->programs->progs.woken, &wakeups, &wakeups_ns);
+	ret->switch_ns += wakeups_ns;
+	ret->own_ns = own_ns_of(ret, timed_ns, wakeups, wakeups_ns);
 }

@@ -51,6 +51,7 @@ struct walker_stats {
 	uint64_t run_ns;    /* in the kernel, of all of these; 0: the kernel does not tell */
 	uint64_t switches;  /* runs of the one that sees threads leave and get their CPUs */
 	uint64_t switch_ns; /* of these, and of those that see threads being woken */
+	uint64_t own_ns;    /* that of threads which are watched; switch_ns is that of all */
 	uint64_t bytes;     /* of tables and maps in the kernel */
 };
 

@@ -269,10 +269,15 @@ void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 		ret->kernel_bytes = walker.bytes;
 		ret->away_short = walker.counters[BPF_WALK_COUNT_SHORT];
 		ret->away_unkept = walker.counters[BPF_WALK_COUNT_AWAY_FULL];
-		ret->switches = walker.switches;
+		ret->switches = walker.counters[BPF_WALK_COUNT_LEFT];
+		ret->other_switches =
+			walker.switches > walker.counters[BPF_WALK_COUNT_OWN]
+				? walker.switches - walker.counters[BPF_WALK_COUNT_OWN]
+				: 0;
 		if (!engine->clock)
 			ret->run_ns = walker.counters[BPF_WALK_COUNT_RUN_NS];
-		ret->switch_cost_ns = walker.switch_ns;
+		ret->switch_cost_ns = walker.own_ns;
+		ret->other_switch_cost_ns = walker.switch_ns - walker.own_ns;
 	}
 	if (final)
 		perf_release(engine); /* its buffers count against what measuring needs */

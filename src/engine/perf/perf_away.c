@@ -71,7 +71,7 @@ void perf_away_look(struct perf_engine *engine, uint64_t now_ns)
 		return;
 	pace->look_ns = now_ns;
 	walker_stats(engine->walker, &stats);
-	(void)perf_away_pace_look(pace, stats.switch_ns, stats.counters[BPF_WALK_COUNT_RUN_NS]);
+	(void)perf_away_pace_look(pace, stats.own_ns, stats.counters[BPF_WALK_COUNT_RUN_NS]);
 	apply_gap(engine);
 }
 
