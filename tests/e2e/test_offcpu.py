@@ -469,6 +469,12 @@ def test_long_times_among_many_short_ones_have_their_stacks(wick, each_time):
     assert any("wait_long" in frames or "wait_short" in frames for frames, _ in stacks)
     assert cut < 0.1 * sum(weight for _, weight in stacks), stacks
     assert price_of(recording) < 0.7 * price_of(each_time)
+    # What is told of stacks is that of those in the recording, not of all that were taken.
+    frames, truncated = map(float, re.search(r"stacks +([\d.]+) frames .*?([\d.]+) % truncated",
+                                             recording.stderr).groups())
+    assert frames <= max(len(stack) for stack, _ in stacks)
+    root = float(re.search(r"([\d.]+) % reached the root", recording.stderr).group(1))
+    assert truncated == pytest.approx(100 - root, abs=0.1)
 
 
 # Says how often it left its CPU itself.

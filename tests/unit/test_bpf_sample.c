@@ -445,6 +445,21 @@ static void a_sleep_and_the_wait_after_it_are_two_samples(void **state)
 	assert_int_equal(depth_of(world, 0), 2);
 }
 
+static void stacks_count_for_each_sample_that_has_them(void **state)
+{
+	struct world *world = *state;
+	struct away_of_two raw = make_away(0, 0, 450);
+	const struct engine_stats *stats = &world->engine->stats;
+
+	drain_raw(world, &raw, sizeof(raw)); /* it tells the stack of its place alone */
+	assert_int_equal(stats->samples + stats->frames + stats->ends[0], 0);
+	raw = make_away(100, 400, 450);
+	drain_raw(world, &raw, sizeof(raw));
+	assert_int_equal(stats->samples, 2);
+	assert_int_equal(stats->frames, 4);
+	assert_int_equal(stats->ends[0], 2);
+}
+
 static void who_was_preempted_only_waited(void **state)
 {
 	struct world *world = *state;
@@ -767,6 +782,7 @@ int main(void)
 		TEST(the_space_of_a_parent_that_is_known_is_met_too),
 		TEST(a_stack_that_was_walked_tells_of_its_space),
 		TEST(a_sleep_and_the_wait_after_it_are_two_samples),
+		TEST(stacks_count_for_each_sample_that_has_them),
 		TEST(who_was_preempted_only_waited),
 		TEST(times_that_make_no_sense_count_as_lost),
 		TEST(a_slice_that_came_before_is_the_stack_of_one_time_away),

@@ -107,7 +107,8 @@ static size_t add(struct away_share *shares, size_t count, const struct away_sha
 	while (i < count && (shares[i].stack != part->stack || shares[i].lock != part->lock))
 		i++;
 	if (i == count)
-		shares[i] = (struct away_share){.stack = part->stack, .lock = part->lock};
+		shares[i] = (struct away_share){
+			.stack = part->stack, .lock = part->lock, .facts = part->facts};
 	shares[i].ns += part->ns;
 	shares[i].chance += part->chance;
 	return i < count ? count : count + 1;
@@ -176,7 +177,8 @@ size_t away_place_share_slept(struct away_place *place, struct away_sum sum,
 			    &(struct away_share){.stack = time->slept_stack,
 						 .lock = time->lock,
 						 .ns = time->slept_ns,
-						 .chance = time->chance});
+						 .chance = time->chance,
+						 .facts = time->facts});
 	}
 	/* Where there are more shares than times, they are taken back from the next. */
 	sum.count -= paid;
@@ -199,7 +201,8 @@ size_t away_place_share_waited(const struct away_place *place, struct away_sum s
 		count = add(shares, count,
 			    &(struct away_share){.stack = time->waited_stack,
 						 .ns = time->waited_ns,
-						 .chance = time->chance});
+						 .chance = time->chance,
+						 .facts = time->facts});
 	}
 	return share(shares, count, sum);
 }

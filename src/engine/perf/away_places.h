@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/perf/stack_facts.h"
+
 #define AWAY_STACKS 8u /* that are kept of a place */
 
 struct away_places;
@@ -28,6 +30,7 @@ struct away_time {
 	uint64_t waited_ns;
 	uint64_t lock;   /* that it slept for; 0: none */
 	uint64_t chance; /* that one like it is taken, beside others; of one that is added: unset */
+	struct stack_facts facts; /* of the stacks */
 };
 
 /* What is known of times that were added up: how long they were together, and how many. */
@@ -42,6 +45,7 @@ struct away_share {
 	uint64_t ns;
 	uint64_t count; /* of the times; one at least */
 	uint64_t chance;
+	struct stack_facts facts;
 };
 
 struct away_place {

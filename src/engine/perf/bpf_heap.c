@@ -156,6 +156,7 @@ static bool read_block(struct perf_engine *engine, struct tracked_process *proce
 	ret->size = words[BPF_HEAP_WORD_SIZE];
 	ret->call = (uint8_t)words[BPF_HEAP_WORD_CALL];
 	ret->stack = perf_stack_of(engine, process, sample);
+	perf_count_stack(engine, &engine->facts);
 	return ret->stack != ID_NONE;
 }
 

@@ -41,7 +41,7 @@ static void add(struct perf_engine *engine, struct sample_record *sample, uint64
 
 static void add_end(struct perf_engine *engine, struct sample_record *sample, unsigned int end)
 {
-	engine->stats.ends[end - UNWIND_ROOT]++;
+	engine->facts.end = (uint8_t)end;
 	if (end != UNWIND_ROOT)
 		engine->walk.chain[sample->count++] = PERF_MARK_CUT;
 }
@@ -96,7 +96,7 @@ static bool walk_slice(struct perf_engine *engine, struct tracked_process *proce
 	engine->walk.chain[sample->count++] = (uint64_t)PERF_CONTEXT_USER;
 	sample->count += trace.count;
 	add_end(engine, sample, trace.end);
-	engine->stats.slices++;
+	engine->facts.outside = true;
 	engine->news = true;
 	walker_want(engine->walker, &head->key, process);
 	want_parent(engine, sample);
@@ -148,6 +148,7 @@ static bool bpf_sample_chain(struct perf_engine *engine, const struct bpf_walk_h
 
 	sample->chain = engine->walk.chain;
 	sample->count = 0;
+	engine->facts = (struct stack_facts){0};
 	if (sample->raw_bytes < sizeof(*head) || head->kernel_count > BPF_WALK_KERNEL_DEPTH ||
 	    head->user_count > BPF_WALK_DEPTH ||
 	    count > (sample->raw_bytes - sizeof(*head)) / sizeof(uint64_t))
@@ -298,16 +299,19 @@ bool bpf_sample_keep_leaver(struct perf_engine *engine, struct sample_record *sa
 		bpf_sample_forget_leaver(engine, (uint32_t)head.value);
 		return false;
 	}
-	engine->stats.frames += chain_count_addresses(sample);
-	engine->stats.truncated += perf_is_truncated(engine, sample);
+	perf_note_stack(engine, sample);
 	frames = perf_frames_of(engine, process, sample, &count);
-	return kept_stacks_put(&engine->leavers, (uint32_t)head.value, frames, count) == 0;
+	if (kept_stacks_put(&engine->leavers, (uint32_t)head.value, frames, count) < 0)
+		return false;
+	kept_stacks_tell(&engine->leavers, &engine->facts);
+	return true;
 }
 
 /* What was taken of a thread when it left, and that with who woke it. */
 struct away_stacks {
 	uint32_t alone;
 	uint32_t woken; /* ID_NONE: nobody knows by whom */
+	struct stack_facts facts;
 };
 
 /* What a thread did off its CPU at a place: once, as often as the sums say, or both. */
@@ -318,18 +322,21 @@ struct away_part {
 	uint64_t time_ns;
 	uint64_t once_ns;
 	struct away_sum summed;
+	struct stack_facts facts; /* of that stack */
 };
 
-/* The stack of nobody knows where. */
-static uint32_t unknown_stack(struct perf_engine *engine, struct tracked_process *process,
-			      uint64_t time_ns)
+/* A time whose stack is that of nobody knows where. */
+static void take_unknown(struct perf_engine *engine, struct tracked_process *process,
+			 uint64_t time_ns, struct away_time *ret)
 {
 	struct bpf_walk_head head = {.kind = BPF_WALK_AWAY, .end = UNWIND_UNREADABLE};
 	struct sample_record sample = {
 		.raw = (const uint8_t *)&head, .raw_bytes = sizeof(head), .time_ns = time_ns};
 
-	return bpf_sample_chain(engine, &head, &sample) ? perf_stack_of(engine, process, &sample)
-							: ID_NONE;
+	ret->slept_stack = ret->waited_stack = bpf_sample_chain(engine, &head, &sample)
+						       ? perf_stack_of(engine, process, &sample)
+						       : ID_NONE;
+	ret->facts = engine->facts;
 }
 
 struct away_shares {
@@ -375,6 +382,7 @@ static int put_part(struct perf_engine *engine, const struct away_lock_owner *ow
 			row->times++;
 			once_ns = 0;
 		}
+		perf_count_stack(engine, &share->facts);
 		r = put_share(engine, owner, row, part->label, share->lock, err);
 	}
 	row->stack = part->stack;
@@ -382,6 +390,7 @@ static int put_part(struct perf_engine *engine, const struct away_lock_owner *ow
 	row->times = 1;
 	if (r < 0 || once_ns == 0)
 		return r;
+	perf_count_stack(engine, &part->facts);
 	return put_share(engine, owner, row, part->label, part->lock, err);
 }
 
@@ -414,7 +423,8 @@ static int put_away(struct perf_engine *engine, struct tracked_process *process,
 	struct away_time once = {.slept_stack =
 					 stacks->woken != ID_NONE ? stacks->woken : stacks->alone,
 				 .waited_stack = stacks->alone,
-				 .lock = times->lock};
+				 .lock = times->lock,
+				 .facts = stacks->facts};
 	const struct away_lock_owner owner = {tracked_process_number(process), (pid_t)times->tgid};
 	struct away_shares shares;
 	struct away_part slept, waited;
@@ -432,16 +442,18 @@ static int put_away(struct perf_engine *engine, struct tracked_process *process,
 	if (is_taken && (!away->sums.forced || place->count == 0))
 		away_place_add(place, &once);
 	else if (place->count == 0)
-		once.slept_stack = once.waited_stack = unknown_stack(engine, process, row->time_ns);
+		take_unknown(engine, process, row->time_ns, &once);
 	slept = (struct away_part){reasons[state], once.slept_stack,
 				   once.lock,      row->time_ns,
-				   once.slept_ns,  {away->sums.slept_ns, away->sums.count}};
+				   once.slept_ns,  {away->sums.slept_ns, away->sums.count},
+				   once.facts};
 	waited = (struct away_part){PERF_AWAY_WAITING,
 				    once.waited_stack,
 				    0,
 				    times->left_ns != 0 ? woken_ns : row->time_ns,
 				    once.waited_ns,
-				    {away->sums.waited_ns, away->sums.count}};
+				    {away->sums.waited_ns, away->sums.count},
+				    once.facts};
 	if (!is_taken) {
 		slept.summed.ns += slept.once_ns;
 		slept.summed.count += slept.once_ns > 0;
@@ -471,6 +483,7 @@ static void stacks_of_leaver(struct perf_engine *engine, uint32_t tid, struct aw
 		ret->alone = ID_NONE;
 	else
 		ret->woken = waker_join(engine, tid, leaver.frames, leaver.count);
+	ret->facts = leaver.facts;
 	free(leaver.frames);
 }
 
@@ -491,6 +504,7 @@ static void stacks_of_record(struct perf_engine *engine, struct tracked_process 
 	if (!bpf_sample_chain(engine, &away->head, &stack))
 		return;
 	ret->alone = perf_stack_of(engine, process, &stack);
+	ret->facts = engine->facts;
 	if (!engine->wakers || away->times.state == BPF_WALK_PREEMPTED)
 		return;
 	frames = perf_frames_of(engine, process, &stack, &count);
@@ -500,7 +514,7 @@ static void stacks_of_record(struct perf_engine *engine, struct tracked_process 
 int bpf_sample_away(struct perf_engine *engine, struct sample_record *sample, struct error *err)
 {
 	struct sample_row row = {.stack = ID_NONE, .cpu = sample->cpu, .time_ns = sample->time_ns};
-	struct away_stacks stacks = {ID_NONE, ID_NONE};
+	struct away_stacks stacks = {.alone = ID_NONE, .woken = ID_NONE};
 	struct tracked_process *process;
 	struct bpf_walk_away away;
 

@@ -45,6 +45,12 @@ int kept_stacks_put(struct kept_stacks *stacks, uint32_t tid, const struct frame
 	return 0;
 }
 
+void kept_stacks_tell(struct kept_stacks *stacks, const struct stack_facts *facts)
+{
+	if (stacks->items.count > 0)
+		stacks->items.items[stacks->items.count - 1].facts = *facts;
+}
+
 bool kept_stacks_take(struct kept_stacks *stacks, uint32_t tid, struct kept_stack *ret)
 {
 	/* What was put last is asked for first, as a rule. */

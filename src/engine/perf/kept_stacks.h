@@ -11,12 +11,14 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "engine/perf/stack_facts.h"
 #include "model/entity.h"
 
 struct kept_stack {
 	uint32_t tid;
 	size_t count;
 	struct frame *frames; /* the root first */
+	struct stack_facts facts;
 };
 
 struct kept_stacks {
@@ -28,6 +30,8 @@ void kept_stacks_fini(struct kept_stacks *stacks);
 
 /* Keeps a copy in place of what was kept of the thread before. 0 or -ENOMEM. */
 int kept_stacks_put(struct kept_stacks *stacks, uint32_t tid, const struct frame *frames, size_t n);
+/* Adds what is known of the one that was put last. */
+void kept_stacks_tell(struct kept_stacks *stacks, const struct stack_facts *facts);
 
 /* Hands out what was kept of a thread, whose frames the caller frees. False when nothing was. */
 bool kept_stacks_take(struct kept_stacks *stacks, uint32_t tid, struct kept_stack *ret);

@@ -22,7 +22,7 @@
 
 #define TICK_MAX_NS (10 * NS_PER_MS) /* CONFIG_HZ is 100 at least */
 
-/* Walks the copied stack of a sample, and counts. */
+/* Walks the copied stack of a sample. */
 static void walk_copy(struct perf_engine *engine, const struct tracked_process *process,
 		      struct sample_record *sample)
 {
@@ -35,8 +35,7 @@ static void walk_copy(struct perf_engine *engine, const struct tracked_process *
 	engine->copied_bytes += sample->stack_bytes;
 	end = chain_walk_copy(&engine->walk, process, sample);
 	engine->stats.narrow += end == -ENOTSUP;
-	if (end >= UNWIND_ROOT)
-		engine->stats.ends[end - UNWIND_ROOT]++;
+	engine->facts.end = end >= UNWIND_ROOT ? (uint8_t)end : 0;
 }
 
 /* What the sample stands for: its period, and time that was throttled before it. 0: nothing. */
@@ -146,6 +145,7 @@ static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
 		sample.pid = sample.tid = 0;
 	row.cpu = sample.cpu;
 	row.time_ns = sample.time_ns;
+	engine->facts = (struct stack_facts){0};
 	if (process_tracker_sample(engine->tracker, sample.pid, sample.tid, &process,
 				   &row.thread) == 0) {
 		if (engine->walker && !bpf_sample_read(engine, process, &sample))
@@ -157,6 +157,7 @@ static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
 	row.weight = weight_of(engine, ring, &sample);
 	if (row.weight == 0)
 		return 0; /* of a pause */
+	perf_count_stack(engine, &engine->facts);
 	engine->stats.seen_ns += engine->clock ? row.weight : 0;
 	return put_sample(engine, ring, &sample, &row, err);
 }

@@ -12,6 +12,7 @@
 #include "track/process_tracker.h"
 #include "track/record.h"
 #include "track/stack_cache.h"
+#include "unwind/walk.h"
 
 static int flush_columns(struct perf_engine *engine, struct perf_columns *columns,
 			 struct error *err)
@@ -48,6 +49,21 @@ bool perf_is_truncated(const struct perf_engine *engine, const struct sample_rec
 		       : chain_count_addresses(sample) >= engine->grant.depth;
 }
 
+void perf_note_stack(struct perf_engine *engine, const struct sample_record *sample)
+{
+	engine->facts.frames = (uint32_t)chain_count_addresses(sample);
+	engine->facts.cut = perf_is_truncated(engine, sample);
+}
+
+void perf_count_stack(struct perf_engine *engine, const struct stack_facts *facts)
+{
+	engine->stats.frames += facts->frames;
+	engine->stats.truncated += facts->cut;
+	engine->stats.slices += facts->outside;
+	if (facts->end >= UNWIND_ROOT)
+		engine->stats.ends[facts->end - UNWIND_ROOT]++;
+}
+
 const struct frame *perf_frames_of(struct perf_engine *engine, struct tracked_process *process,
 				   const struct sample_record *sample, size_t *ret_count)
 {
@@ -66,8 +82,7 @@ uint32_t perf_stack_of(struct perf_engine *engine, struct tracked_process *proce
 	const struct frame *frames;
 	size_t count;
 
-	engine->stats.frames += chain_count_addresses(sample);
-	engine->stats.truncated += perf_is_truncated(engine, sample);
+	perf_note_stack(engine, sample);
 	if (id != ID_NONE)
 		return id;
 	frames = perf_frames_of(engine, process, sample, &count);

@@ -16,6 +16,7 @@ struct error;
 struct frame;
 struct perf_engine;
 struct sample_record;
+struct stack_facts;
 struct tracked_process;
 
 /* One sample; stack ID_NONE: it could not be kept. */
@@ -35,6 +36,10 @@ bool perf_is_truncated(const struct perf_engine *engine, const struct sample_rec
 /* The frames of a sample, the root first. They are valid until the next call. */
 const struct frame *perf_frames_of(struct perf_engine *engine, struct tracked_process *process,
 				   const struct sample_record *sample, size_t *ret_count);
+
+/* Notes what a stack is like that was read, beside how its walk ended; and counts that. */
+void perf_note_stack(struct perf_engine *engine, const struct sample_record *sample);
+void perf_count_stack(struct perf_engine *engine, const struct stack_facts *facts);
 
 /* The stack of a sample, ID_NONE without memory: from the cache when it was seen before. */
 uint32_t perf_stack_of(struct perf_engine *engine, struct tracked_process *process,

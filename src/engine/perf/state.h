@@ -27,6 +27,7 @@
 #include "engine/perf/perf_sample.h"
 #include "engine/perf/probe_event.h"
 #include "engine/perf/ring.h"
+#include "engine/perf/stack_facts.h"
 #include "track/chain.h"
 #include "track/record.h"
 
@@ -144,7 +145,8 @@ struct perf_engine {
 	struct bpf_heap heap;         /* what an allocator does, where that is followed */
 	struct long_stack long_stack; /* of a slice that is being read */
 	struct chain_frames frames;
-	struct chain_walk walk; /* of stacks that came with their samples */
+	struct chain_walk walk;   /* of stacks that came with their samples */
+	struct stack_facts facts; /* of the stack that was read last */
 };
 
 /* Arms everything that the target needs. Takes over the walker on success; NULL is none. */
