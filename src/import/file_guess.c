@@ -88,8 +88,10 @@ static bool fits(const struct sign *sign, const uint8_t *data, size_t size)
 /* Printable, in UTF-8 or another code. */
 static bool is_text(const uint8_t *data, size_t size)
 {
+	static const uint8_t controls[] = {'\t', '\n', '\r', '\f', '\033'};
+
 	for (size_t i = 0; i < size; i++)
-		if (data[i] < 0x20 && !memchr("\t\n\r\f\033", data[i], 5))
+		if (data[i] < 0x20 && !memchr(controls, data[i], sizeof(controls)))
 			return false;
 	return size > 0;
 }
