@@ -405,10 +405,11 @@ class Runner:
                          ROOT / self.build / "tests/workloads/tides"],
                         ["flame", folder / "tracks.wick", "-o", graphs["page_tracks"]],
                         ["flame", demo, "-o", graphs["flame"]],
-                        ["diff", folder / "before.folded", folder / "after.folded", "-o",
+                        # Compared with the names that their files have.
+                        ["diff", "--names", "full", folder / "before.folded", folder / "after.folded", "-o",
                          graphs["diff"]],
-                        ["flame", folder / "use.folded", "-o", graphs["use"]],
-                        ["flame", folder / "hostile.folded", "-o", graphs["hostile"]],
+                        ["flame", "--names", "full", folder / "use.folded", "-o", graphs["use"]],
+                        ["flame", "--names", "full", folder / "hostile.folded", "-o", graphs["hostile"]],
                         ["flame", several, "-o", graphs["values"]],
                         ["flame", several, "-o", folder / "values.html"],
                         ["flame", many, "-o", graphs["speed"]],
@@ -419,7 +420,7 @@ class Runner:
                          graphs["page_diff"]],
                         ["flame", folder / "page.folded", "-o", graphs["page"]],
                         ["flame", folder / "page.folded", "-o", folder / "page.svg"],
-                        ["flame", folder / "hostile.folded", "-o", folder / "hostile.html"],
+                        ["flame", "--names", "full", folder / "hostile.folded", "-o", folder / "hostile.html"],
                         ["flame", folder / "many.folded", "-o", graphs["page_speed"]]):
             status, seconds, output = run_logged([wick, *command], self.logs / "browser-graph.log")
             if status != 0:

@@ -32,6 +32,7 @@ HELP_NOT_RUN = {
     "wick status 1234 --pause": "needs a recording under way",
     "wick status 1234 --resume": "needs a recording under way",
     "wick annotate app.wick '/^Parser::/'": "the program is in C",
+    "wick report --by lock app.wick": "needs a recording of time off the CPUs",
     "wick help --man config | man -l -": "man is not installed everywhere",
     "wick export --format samples app.wick | jq .comm": "jq is not installed everywhere",
 }
