@@ -416,7 +416,7 @@ class Runner:
                         ["flame", demo, "-o", graphs["page_time"]],
                         ["flame", demo, "--to", "640ms", "-o", folder / "part.html"],
                         ["flame", demo, "--no-source", "-o", folder / "bare.html"],
-                        ["diff", folder / "before.folded", folder / "after.folded", "-o",
+                        ["diff", "--names", "full", folder / "before.folded", folder / "after.folded", "-o",
                          graphs["page_diff"]],
                         ["flame", folder / "page.folded", "-o", graphs["page"]],
                         ["flame", folder / "page.folded", "-o", folder / "page.svg"],
