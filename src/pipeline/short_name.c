@@ -162,7 +162,8 @@ char *short_name(const char *name)
 {
 	struct bytes out = {0};
 
-	if (!strpbrk(name, "<("))
+	/* In Python's names what is in brackets is the function: py::<lambda>:FILE. */
+	if (!strpbrk(name, "<(") || strncmp(name, "py::", 4) == 0)
 		return NULL;
 	if (!put_short(&out, name) || out.size == 0) {
 		bytes_fini(&out);
