@@ -69,6 +69,15 @@ void perf_file_fini(struct perf_file *file)
 	id_index_fini(&file->path_index);
 }
 
+/* One event of a session asks for them, and maps stand in the name of any. */
+static void expect_build_ids(struct perf_file *file)
+{
+	size_t i;
+
+	for (i = 0; i < file->events.count; i++)
+		file->events.items[i].layout.has_build_ids = true;
+}
+
 static int add_event(struct perf_file *file, const uint8_t *data, size_t size, struct error *err)
 {
 	struct perf_event event = {0};
@@ -79,6 +88,8 @@ static int add_event(struct perf_file *file, const uint8_t *data, size_t size, s
 	record_layout_init(&event.layout, &event.attr);
 	if (vec_push(&file->events, event) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
+	if (event.attr.build_id)
+		expect_build_ids(file);
 	return 0;
 }
 

@@ -89,6 +89,7 @@ void record_layout_init(struct record_layout *layout, const struct perf_event_at
 		.read_format = attr->read_format,
 		.branch_type = attr->branch_sample_type,
 		.register_count = (unsigned int)__builtin_popcountll(attr->sample_regs_user),
+		.has_build_ids = attr->build_id,
 		.trailer_time = RECORD_NOWHERE,
 		.trailer_id = RECORD_NOWHERE,
 	};
@@ -355,12 +356,27 @@ static void set_name(struct map_record *ret, const char *name, size_t size)
 	ret->region.path = ret->name;
 }
 
+/*
+ * Linux leaves the mark of a build id in records of events that did not ask for one when another
+ * event, of anybody, did. A file that perf inject wrote has them without having asked; there the
+ * size is the usual one, which is the number of no disk in use.
+ */
+static bool tells_build_id(const struct record_layout *layout,
+			   const struct perf_event_header *header)
+{
+	const uint8_t *size = body(header) + 32;
+
+	return (header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) &&
+	       (layout->has_build_ids || u32_at(size) == 20);
+}
+
 /* What MMAP2 tells more: either (maj min ino generation) or (size, build id), then prot flags. */
-static void take_identity(const struct perf_event_header *header, struct map_record *ret)
+static void take_identity(const struct record_layout *layout,
+			  const struct perf_event_header *header, struct map_record *ret)
 {
 	const uint8_t *at = body(header) + 32;
 
-	if (header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+	if (tells_build_id(layout, header)) {
 		ret->build_id.size = at[0] <= 20 ? at[0] : 20;
 		memcpy(ret->build_id.bytes, at + 4, ret->build_id.size);
 	} else {
@@ -395,7 +411,7 @@ bool record_map(const struct record_layout *layout, const struct perf_event_head
 	};
 	ret->build_id.size = 0;
 	if (is_second)
-		take_identity(header, ret);
+		take_identity(layout, header, ret);
 	set_name(ret, (const char *)name, (size_t)(name_end - name));
 	executable = is_second ? u32_at(at + 56) & PROT_EXEC
 			       : !(header->misc & PERF_RECORD_MISC_MMAP_DATA);

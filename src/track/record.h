@@ -26,6 +26,7 @@ struct record_layout {
 	uint64_t read_format;
 	uint64_t branch_type;
 	unsigned int register_count; /* of user space */
+	bool has_build_ids;          /* maps tell them where they can */
 	/* Offsets in bytes, RECORD_NOWHERE where the event does not tell: */
 	uint16_t sample_time; /* in a sample, from the end of its header */
 	uint16_t sample_id;

@@ -12,7 +12,7 @@ import time
 
 import contract
 import pytest
-from conftest import WICK, workload
+from conftest import WICK, wait_for_samples, workload
 
 pytestmark = [
     pytest.mark.perf,
@@ -365,3 +365,18 @@ def test_root_sees_the_names_of_who_recorded_or_called_sudo(wick, jit_data):
     assert hot_percent(wick, data) > 50
     os.chown(data, user + 1, -1)
     assert hot_percent(wick, data) == 0
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("engine", ["ebpf", "perf"])
+def test_perf_works_beside_a_recorder_of_the_whole_machine(wick, tmp_path, engine):
+    """Linux marks what perf gets as having build ids when another event asks for them; perf crashes then."""
+    recorder = wick.start("record", "--engine", engine, "-a", "-o", tmp_path / "all.wick")
+    try:
+        wait_for_samples(wick, recorder.pid, more_than=0)
+        done = subprocess.run(["perf", "record", "-g", "-o", tmp_path / "perf.data", "--", *workload("spin", 100)],
+                              capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 0, done.stderr
+    finally:
+        recorder.send_signal(signal.SIGINT)
+        recorder.communicate(timeout=60)

@@ -314,8 +314,27 @@ static void a_build_id_longer_than_its_field_is_cut(void **state)
 	(void)state;
 	put_map(&b, PERF_RECORD_MISC_MMAP_BUILD_ID, PROT_EXEC, "/x");
 	b.data[8 + 32] = 255;
+	layouts.clock.has_build_ids = true;
 	assert_true(record_map(&layouts.clock, record_end(&b), &map));
+	layouts.clock.has_build_ids = false;
 	assert_int_equal(map.build_id.size, 20);
+}
+
+static void the_mark_of_a_build_id_that_nobody_asked_for_is_not_believed(void **state)
+{
+	const uint32_t device[2] = {8, 1};
+	const uint64_t inode = 4711;
+	struct record_builder b;
+	struct map_record map;
+
+	(void)state;
+	put_map(&b, PERF_RECORD_MISC_MMAP_BUILD_ID, PROT_EXEC, "/x");
+	memcpy(b.data + 8 + 32, device, sizeof(device));
+	memcpy(b.data + 8 + 32 + sizeof(device), &inode, sizeof(inode));
+	assert_true(record_map(&layouts.clock, record_end(&b), &map));
+	assert_int_equal(map.build_id.size, 0);
+	assert_int_equal(map.region.device, makedev(8, 1));
+	assert_int_equal(map.region.inode, 4711);
 }
 
 static void memory_without_a_file_is_anonymous(void **state)
@@ -526,6 +545,7 @@ int main(void)
 		cmocka_unit_test(a_mapping_tells_its_place_and_file),
 		cmocka_unit_test(a_mapping_with_a_build_id_tells_it_instead_of_the_inode),
 		cmocka_unit_test(a_build_id_longer_than_its_field_is_cut),
+		cmocka_unit_test(the_mark_of_a_build_id_that_nobody_asked_for_is_not_believed),
 		cmocka_unit_test(memory_without_a_file_is_anonymous),
 		cmocka_unit_test(a_deleted_file_keeps_its_name_without_the_mark),
 		cmocka_unit_test(a_mapping_that_holds_no_code_or_wraps_around_is_left_out),

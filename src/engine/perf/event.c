@@ -115,7 +115,7 @@ void event_grant_init(struct event_grant *grant, const struct event_wish *wish)
 	struct perf_event_attr *attr = &grant->attr;
 	int64_t max_stack = event_setting("perf_event_max_stack", 127);
 
-	*grant = (struct event_grant){.name = wish->kind->name, .kernel = true, .build_ids = true};
+	*grant = (struct event_grant){.name = wish->kind->name, .kernel = true};
 	grant->kernel_frames_hidden = !wish->kernel;
 	grant->depth = wish->depth < max_stack ? wish->depth : (uint32_t)max_stack;
 	attr->size = sizeof(*attr);
@@ -165,7 +165,11 @@ void event_grant_init(struct event_grant *grant, const struct event_wish *wish)
 	attr->exclude_callchain_kernel = !wish->kernel;
 	attr->mmap = 1;
 	attr->mmap2 = 1;
-	attr->build_id = 1;
+	/*
+	 * Without build_id: Linux marks the record that others get of the same mapping as one with
+	 * a build id too, though theirs has none. perf takes the inode there for a length and
+	 * crashes.
+	 */
 	attr->comm = 1;
 	attr->comm_exec = 1;
 	attr->task = 1;
@@ -232,11 +236,6 @@ bool event_lower(struct event_grant *grant, int code)
 		/* Before Linux 6.12. */
 		attr->inherit = attr->inherit_thread = 0;
 		grant->alone = true;
-		return true;
-	}
-	if (code == -EINVAL && attr->build_id) { /* before Linux 5.12 */
-		attr->build_id = 0;
-		grant->build_ids = false;
 		return true;
 	}
 	if (code == -EINVAL && attr->inherit_thread) { /* before Linux 5.13 */

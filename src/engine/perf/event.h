@@ -67,10 +67,9 @@ struct event_grant {
 	struct perf_event_attr attr;
 	bool kernel;
 	bool kernel_frames_hidden; /* kernel time is sampled, its frames are not shown */
-	bool build_ids;
-	unsigned long open_flags; /* of perf_event_open(), besides the usual */
-	bool children_too;        /* threads cannot be followed without processes */
-	bool alone;               /* neither new threads nor processes can be followed */
+	unsigned long open_flags;  /* of perf_event_open(), besides the usual */
+	bool children_too;         /* threads cannot be followed without processes */
+	bool alone;                /* neither new threads nor processes can be followed */
 	uint32_t depth;
 };
 
