@@ -82,6 +82,8 @@ def junit_cases(path):
                 detail = tail(bad[0].text or bad[0].get("message") or "")
             elif skip is not None:
                 detail = skip.get("message") or "the test gives no reason"
+            else:
+                detail = ", ".join(told.get("value") for told in case.iter("property") if told.get("name") == "repeated")
             cases.append(Case(case.get("name"), status, float(case.get("time") or 0), detail))
     return cases
 
@@ -267,6 +269,7 @@ class Runner:
         report.unlink(missing_ok=True)
         status, seconds, output = run_logged(
             ["nice", "-n", str(nice), python, "-B", "-m", "pytest", "-p", "no:cacheprovider", "-p", "time_limit",
+             "-p", "stolen_time",
              "-q", "--tb=short", f"--junitxml={report}", *arguments],
             self.logs / f"{name}.log", timeout=3600 if self.options.long else 1800,
             env={"PYTHONPATH": str(ROOT / "tests"), "WICK": str(ROOT / self.build / "wick"), "WICK_BUILD": str(ROOT / self.build),
@@ -524,6 +527,8 @@ def report(results):
         for case in cases:
             if case.status == SKIPPED:
                 print(f"skipped  {suite}: {case.name}: {case.detail}")
+            elif case.status == PASSED and case.detail:
+                print(f"repeated {suite}: {case.name}: {case.detail}")
     for suite, cases in results.items():
         for case in cases:
             if case.status == FAILED:

@@ -18,9 +18,10 @@ import time
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parent.parent)]
 import contract  # noqa: E402
 import inherited  # noqa: E402
+from stolen_time import nobodys_ns  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("WICK_BUILD") or ROOT / "build")
@@ -166,10 +167,13 @@ class Wick:
     def record(self, command, *options, status=0, **kwargs):
         """Records a command until it ends; status=None accepts any."""
         path = self.new_path()
+        before_ns = nobodys_ns()
         done = self.run("record", *options, "-o", path, "--", *command, **kwargs)
         if status is not None:
             assert done.returncode == status, f"status {done.returncode}:\n{done.stderr}"
-        return Recording(self, path, done)
+        recording = Recording(self, path, done)
+        recording.outside_ns = nobodys_ns() - before_ns
+        return recording
 
     def record_together(self, jobs):
         """{name: recording} of {name: (command, *options)}, made at the same time."""

@@ -89,6 +89,11 @@ def start_ns(info):
     return info["start_ns"]
 
 
+def is_near(value, expected, slack, less=0, more=0):
+    """Whether a value is as expected; it may be less or more by time that no program had."""
+    return -slack - less <= value - expected <= slack + more
+
+
 def sample_count(info):
     return info["samples"]
 

@@ -82,8 +82,10 @@ def test_recursion_counts_a_function_once_a_sample(wick):
 def test_io_shows_the_cpu_time_and_not_the_waiting(wick):
     recording = wick.record(workload("io", 1000), "-F", 999)
     taken_ns = contract.sample_count(recording.info()) * 1e9 / 999
-    # Start-up, exit and interrupts are not in the program's own clock.
-    assert taken_ns == pytest.approx(recording.truth["cpu_ns"], rel=0.25, abs=30e6)
+    # Start-up, exit, interrupts and what a host takes are not in the program's own clock.
+    cpu_ns = recording.truth["cpu_ns"]
+    slack_ns = max(0.25 * cpu_ns, 30e6)
+    assert contract.is_near(taken_ns, cpu_ns, slack_ns, more=recording.outside_ns), (taken_ns, recording.outside_ns)
     report = recording.report()
     # The libc's write() has no frame of its own, so a walk by frame pointers goes on with the
     # caller of its caller: main is the first that is sure to be there.
@@ -139,10 +141,10 @@ def test_as_many_samples_are_taken_as_the_rate_and_the_cpu_time_say(wick, rate_h
     recording = wick.record(workload("spin", 2000), "-F", rate_hz)
     info = recording.info()
     expected = recording.truth["cpu_ns"] / 1e9 * rate_hz
-    # Start-up and exit of the program add a few milliseconds.
-    slack = 0.01 * rate_hz + 1
-    assert contract.sample_count(info) == pytest.approx(
-        expected, rel=contract.COUNT_TOLERANCE, abs=slack)
+    # Start-up and exit of the program add a few milliseconds, and interrupts and a host some more.
+    slack = max(0.01 * rate_hz + 1, contract.COUNT_TOLERANCE * expected)
+    outside = recording.outside_ns / 1e9 * rate_hz
+    assert contract.is_near(contract.sample_count(info), expected, slack, more=outside), (info, expected, outside)
     assert contract.lost_count(info) <= contract.sample_count(info) * 0.001 + 1
 
 

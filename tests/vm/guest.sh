@@ -35,7 +35,7 @@ export WICK=$build/wick WICK_BUILD=$build WICK_STEPPED=$build/stepped WICK_LONG=
 for suite in unwind e2e; do
 	declare -n tests=$suite
 	[ ${#tests[@]} = 0 ] ||
-		run "$suite" 6000 python3 -B -m pytest -p no:cacheprovider -p time_limit -v \
+		run "$suite" 6000 python3 -B -m pytest -p no:cacheprovider -p time_limit -p stolen_time -v \
 			--tb=short --durations=8 "--junitxml=$logs/$suite.xml" "${tests[@]}"
 done
 exit 0
