@@ -98,6 +98,14 @@ def test_the_signal_engine_names_code_that_a_program_maps_again(wick):
 
 
 @pytest.mark.parametrize("program", ["twice", "twice_fixed"])
+def test_the_signal_engine_soon_follows_callers_in_code_that_a_program_maps_again(wick, program):
+    """The code is found when the first stacks that lead there are read; those are cut."""
+    recording = wick.record(workload(program, 2000 * PATIENCE), "--engine", "signal", "-F", 499)
+    stacks = [one for one in recording.folded("--no-inline") if "clock" not in one[0][-1]]
+    assert whole_share(stacks, ["main;copied_outer(;copied_inner)?$"]) > 0.6, stacks
+
+
+@pytest.mark.parametrize("program", ["twice", "twice_fixed"])
 def test_maps_shows_the_address_that_a_copy_has_in_its_file(wick, background, program):
     target = background(workload(program, 1, "stay"))
     copy = json.loads(target.stdout.readline())["copy"]

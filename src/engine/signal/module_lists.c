@@ -2,6 +2,7 @@
 #include "engine/signal/module_lists.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,32 +22,44 @@ static void read_map(const struct module_lists *lists, struct process_file *file
 		file->gone_seen = ticks;
 }
 
-void module_lists_learn(const struct module_lists *lists, struct process_file *file)
+/*
+ * A program tells of what it loads. What it maps by itself, as V8 does with its own code, is found
+ * when a stack leads there.
+ */
+static void make_list(const struct module_lists *lists, struct process_file *file, bool told)
 {
-	uint32_t changed = atomic_load(&file->head->maps_changed);
+	struct tracked_process *process = process_tracker_find(lists->tracker, file->pid);
 	const struct address_region *regions;
-	struct tracked_process *process;
 	size_t count = 0;
+	size_t listed;
 
-	if (changed == file->maps_seen && atomic_load(&file->head->maps_moving) == 0)
-		return;
-	read_map(lists, file);
-	if (changed == file->maps_seen)
-		return;
-	file->maps_due = changed;
 	file->maps_list = 0;
-	process = process_tracker_find(lists->tracker, file->pid);
 	if (!process || !file->head->tables_address)
 		return;
 	regions = tracked_process_regions(process, &count);
+	listed = table_arena_count(lists->arena, lists->tracker, regions, count);
+	if (!told && listed == file->maps_listed)
+		return;
+	file->maps_listed = listed;
 	file->maps_list = table_arena_list(lists->arena, lists->tracker, regions, count,
 					   file->head->tables_address, file->head->tables_bytes);
 }
 
+void module_lists_learn(const struct module_lists *lists, struct process_file *file)
+{
+	uint32_t changed = atomic_load(&file->head->maps_changed);
+
+	if (changed != file->maps_seen || atomic_load(&file->head->maps_moving) != 0)
+		read_map(lists, file);
+	file->maps_due = changed;
+	make_list(lists, file, changed != file->maps_seen);
+}
+
 void module_lists_publish(struct process_file *file)
 {
-	if (file->maps_due == file->maps_seen)
+	if (file->maps_due == file->maps_seen && !file->maps_list)
 		return;
 	process_file_publish(file, file->maps_list, file->maps_due);
 	file->maps_seen = file->maps_due;
+	file->maps_list = 0;
 }

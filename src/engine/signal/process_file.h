@@ -38,8 +38,9 @@ struct process_file {
 	struct session_layout layout;
 	struct process_ring *rings; /* slot_count */
 	uint32_t maps_seen;         /* of head->maps_changed: for others, as the next three */
-	uint32_t maps_due;          /* the same, when a list is there to be published */
-	uint64_t maps_list;         /* that one */
+	uint32_t maps_due;          /* the same, when it was learnt; to be published */
+	uint64_t maps_list;         /* the modules then; 0: none to be published */
+	size_t maps_listed;         /* how many in the last list have tables */
 	uint64_t gone_seen;         /* of head->gone_ticks: another module was seen since */
 	double fill;                /* the most that a ring was full, 0 to 1; for others to reset */
 	bool is_new;                /* nobody has told others of it yet; set by the caller */

@@ -141,6 +141,16 @@ static void fill(const struct placed *placed, const struct address_region *regio
 		ret->pages = (const uint32_t *)(uintptr_t)(base + placed->pages);
 }
 
+size_t table_arena_count(struct table_arena *arena, struct process_tracker *tracker,
+			 const struct address_region *regions, size_t count)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < count; i++)
+		found += !placed_of(arena, tracker, regions[i].module)->empty;
+	return found;
+}
+
 uint64_t table_arena_list(struct table_arena *arena, struct process_tracker *tracker,
 			  const struct address_region *regions, size_t count, uint64_t base,
 			  uint64_t bytes)

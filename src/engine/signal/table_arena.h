@@ -21,6 +21,10 @@ struct table_arena;
 struct table_arena *table_arena_new(int fd);
 void table_arena_free(struct table_arena *arena);
 
+/* How many regions of a process have tables, which are made where they are missing. */
+size_t table_arena_count(struct table_arena *arena, struct process_tracker *tracker,
+			 const struct address_region *regions, size_t count);
+
 /*
  * Writes the list of a process that has the arena mapped at base, with as much as
  * `bytes` of it. Returns its address in that process, 0 when there was no room.
