@@ -3,7 +3,8 @@
 
 The cost is what the kernel counts for BPF programs (kernel.bpf_stats_enabled, which is set
 for the while and restored), for each time that the program left its CPU; a program that does so
-100,000 times a second keeps a CPU busy, and the share is of that. Beside it bcc's offcputime, where that is installed (offcputime-bpfcc of Debian's bpfcc-tools).
+100,000 times a second keeps a CPU busy, and the share is of that. Beside it bcc's offcputime in the form
+that needs no headers of the kernel (Debian's libbpf-tools), or in the older one (bpfcc-tools).
 """
 import contextlib
 import json
@@ -90,10 +91,10 @@ class Switches:
 
     def bcc(self, relay):
         """Nanoseconds a switch; None where it does not run."""
-        tool = shutil.which("offcputime-bpfcc") or shutil.which("offcputime")
+        tool = shutil.which("offcputime") or shutil.which("offcputime-bpfcc")
         if not tool:
             return None
-        cost, _, output = watch([tool, "-f", "-p", relay.pid, SECONDS], relay)
+        cost, _, output = watch([tool, "-p", relay.pid, SECONDS], relay)
         if not re.search(r" \d+$", output, re.MULTILINE):
             return None  # it needs the headers of this kernel, for example
         return cost
