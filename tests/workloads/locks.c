@@ -77,25 +77,32 @@ static void *wait_for_locks(void *unused)
 	}
 }
 
-/* The waiter sleeps nowhere but in the lock. */
-static int is_asleep(int stat)
+/*
+ * How often the waiter has gone to sleep, which it does nowhere but in a lock. Its state does not
+ * tell: one that loses its CPU on the way to sleep has that of a sleeper.
+ */
+static uint64_t count_sleeps(int status)
 {
-	char text[256] = "";
-	const char *state;
+	static const char key[] = "\nvoluntary_ctxt_switches:";
+	char text[4096] = "";
+	const char *count;
 
-	if (pread(stat, text, sizeof(text) - 1, 0) <= 0)
-		return 1;
-	state = strrchr(text, ')');
-	return !state || state[2] == 'S';
+	if (pread(status, text, sizeof(text) - 1, 0) <= 0)
+		abort();
+	count = strstr(text, key);
+	if (!count)
+		abort();
+	return strtoull(count + sizeof(key) - 1, NULL, 10);
 }
 
-static void hold(int lock, long us, int stat)
+static void hold(int lock, long us, int status)
 {
+	uint64_t sleeps = count_sleeps(status);
 	uint64_t start_ns;
 
 	pthread_mutex_lock(locks[lock]);
 	atomic_store(&wanted, lock);
-	while (atomic_load(&begun) != lock || !is_asleep(stat))
+	while (atomic_load(&begun) != lock || count_sleeps(status) == sleeps)
 		sched_yield();
 	start_ns = clock_now_ns(CLOCK_MONOTONIC);
 	pause_us(us);
@@ -109,7 +116,7 @@ int main(int argc, char **argv)
 	long us = (long)argument(argc, argv, 2, 2000);
 	pthread_t waiter;
 	char path[64];
-	int stat;
+	int status;
 
 	locks[0] = &first;
 	locks[1] = &second;
@@ -118,14 +125,14 @@ int main(int argc, char **argv)
 		return 1;
 	while (atomic_load(&waiter_id) == 0)
 		sched_yield();
-	(void)snprintf(path, sizeof(path), "/proc/self/task/%d/stat", atomic_load(&waiter_id));
-	stat = open(path, O_RDONLY | O_CLOEXEC);
-	if (stat < 0)
+	(void)snprintf(path, sizeof(path), "/proc/self/task/%d/status", atomic_load(&waiter_id));
+	status = open(path, O_RDONLY | O_CLOEXEC);
+	if (status < 0)
 		return 1;
 	for (uint64_t i = 0; i < rounds; i++) {
-		hold(0, us * 4, stat);
-		hold(1, us * 2, stat);
-		hold(2, us, stat);
+		hold(0, us * 4, status);
+		hold(1, us * 2, status);
+		hold(2, us, status);
 	}
 	atomic_store(&wanted, LOCKS);
 	pthread_join(waiter, NULL);
@@ -134,6 +141,6 @@ int main(int argc, char **argv)
 		       names[i], (unsigned long long)waited_ns[i], (unsigned long long)held_ns[i]);
 	printf("}\n");
 	free(locks[2]);
-	close(stat);
+	close(status);
 	return 0;
 }
