@@ -33,8 +33,17 @@
 #define TASK_IDLE 0x402u /* sleeps without a signal, but not for a disk */
 #define TASK_DEAD 0x80u
 
-/* One in so many switches of others is timed: they are to cost little. */
-#define TIMED_OTHERS 16
+/*
+ * One in so many switches is timed, for clocks cost as much as the rest of most; those with a
+ * stack always are.
+ */
+#define TIMED 16
+
+/* Whom a switch is about. */
+struct switch_facts {
+	bool own;   /* a thread that is watched */
+	bool stack; /* one was taken, or is sent */
+};
 
 static __always_inline uint32_t state_of(const struct task_struct *task, bool preempted)
 {
@@ -95,13 +104,18 @@ static __always_inline void send_taken(void *ctx, struct bpf_walk_away *from)
 	place->sums.forced = false;
 }
 
-/* A task gets the CPU again. False: it is not watched. */
-static __always_inline bool note_return(void *ctx, uint32_t tid, uint64_t now_ns)
+/* A task gets the CPU again. */
+static __always_inline void note_return(void *ctx, uint32_t tid, uint64_t now_ns,
+					struct switch_facts *facts)
 {
 	struct bpf_walk_away *from = bpf_map_lookup_elem(&away, &tid);
 
-	if (!from || from->times.left_ns == 0)
-		return from != NULL;
+	if (!from)
+		return;
+	facts->own = true;
+	if (from->times.left_ns == 0)
+		return;
+	facts->stack |= from->taken;
 	from->times.back_ns = now_ns;
 	if (now_ns - from->times.left_ns < least_away_ns) {
 		count(BPF_WALK_COUNT_SHORT);
@@ -115,7 +129,23 @@ static __always_inline bool note_return(void *ctx, uint32_t tid, uint64_t now_ns
 		add_up(ctx, from);
 	}
 	from->times.left_ns = 0;
-	return true;
+}
+
+/* Adds up what switches take. */
+static __always_inline void time_switch(const struct switch_facts *facts, uint64_t began_ns)
+{
+	bool chosen = began_ns % TIMED == 0;
+
+	if (facts->own)
+		count(BPF_WALK_COUNT_OWN);
+	if (facts->stack) {
+		count_more(BPF_WALK_COUNT_OWN_NS, bpf_ktime_get_ns() - began_ns);
+	} else if (facts->own && chosen) {
+		count_more(BPF_WALK_COUNT_OWN_NS, TIMED * (bpf_ktime_get_ns() - began_ns));
+	} else if (chosen) {
+		count(BPF_WALK_COUNT_OTHER);
+		count_more(BPF_WALK_COUNT_OTHER_NS, bpf_ktime_get_ns() - began_ns);
+	}
 }
 
 /* One that ends may be watched no more, but its place is to be free. So it is in a pause. */
@@ -140,28 +170,23 @@ int switched(uint64_t *ctx)
 	struct task_struct *next = (struct task_struct *)ctx[2];
 	uint32_t state = state_of(previous, preempted);
 	uint64_t now_ns = bpf_ktime_get_ns();
-	bool own = false;
+	struct switch_facts facts = {0};
 
 	if (state == BPF_WALK_ENDED || away_paused) {
 		note_end(ctx, (uint32_t)previous->pid);
 	} else if (previous->pid != 0) {
 		struct bpf_walk_away *from = away_of(previous);
 
-		own = from != NULL;
 		if (from) {
 			note_leaving(ctx, from, state, now_ns);
 			count(BPF_WALK_COUNT_LEFT);
+			facts.own = true;
+			facts.stack = from->taken;
 		}
 	}
 	if (next->pid != 0)
-		own |= note_return(ctx, (uint32_t)next->pid, now_ns);
-	if (own) {
-		count(BPF_WALK_COUNT_OWN);
-		count_more(BPF_WALK_COUNT_OWN_NS, bpf_ktime_get_ns() - now_ns);
-	} else if (now_ns % TIMED_OTHERS == 0) {
-		count(BPF_WALK_COUNT_OTHER);
-		count_more(BPF_WALK_COUNT_OTHER_NS, bpf_ktime_get_ns() - now_ns);
-	}
+		note_return(ctx, (uint32_t)next->pid, now_ns, &facts);
+	time_switch(&facts, now_ns);
 	return 0;
 }
 
