@@ -155,17 +155,45 @@ static int run_sites(const struct command_context *context,
 	return status;
 }
 
+static bool sorts(const struct command_context *context,
+		  const struct report_command_options *options)
+{
+	return option_source_of(context->set, &options->sort) != OPTION_FROM_DEFAULT;
+}
+
+/* Views that have no tree, or an order of their own. */
+static int check_view(const struct command_context *context,
+		      const struct report_command_options *options, const struct view_ops *view)
+{
+	if (view->plugin && options->tree)
+		return command_misused(context, "--by %s is a view of a plug-in and has no --tree",
+				       options->by);
+	if (view->plugin && sorts(context, options))
+		return command_misused(context,
+				       "--by %s is a view of a plug-in, which does not use --sort",
+				       options->by);
+	if (view->plugin)
+		return COMMAND_DONE;
+	if (view->by == REPORT_BY_SITE && sorts(context, options))
+		return command_misused(context, "--by site has no --sort: the place that held most "
+						"at the peak comes first");
+	if (view->by == REPORT_BY_LOCK && options->tree)
+		return command_misused(context, "--by lock lists locks, it has no --tree");
+	if (options->tree && (view->by == REPORT_BY_MODULE || view->by == REPORT_BY_STATE ||
+			      view->by == REPORT_BY_LINE))
+		return command_misused(context,
+				       "--by %s has no --tree; there is one of all functions, by "
+				       "thread and by process",
+				       options->by);
+	return COMMAND_DONE;
+}
+
 /* What does not go together, before anything is read. */
 static int check(const struct command_context *context,
 		 const struct report_command_options *options, const struct view_ops *view)
 {
 	if (!view)
 		return command_misused(context, "there is no view called %s; see: wick list views",
-				       options->by);
-	if (view->by == REPORT_BY_LOCK && options->tree)
-		return command_misused(context, "--by lock lists locks, it has no --tree");
-	if (view->plugin && options->tree)
-		return command_misused(context, "--by %s is a view of a plug-in and has no --tree",
 				       options->by);
 	if (options->analyse && strcmp(options->analyse, ANALYSERS_ALL) != 0 &&
 	    !plugins_find_analyser(context->plugins, options->analyse))
@@ -174,7 +202,7 @@ static int check(const struct command_context *context,
 				       options->analyse);
 	if (options->fail_on != FAIL_ON_OFF && !options->analyse)
 		return command_misused(context, "--fail-on is for findings: give --analyse all");
-	return COMMAND_DONE;
+	return check_view(context, options, view);
 }
 
 /* 0: it is no terminal, or one that does not know. */
@@ -197,7 +225,7 @@ static int show(const struct command_context *context, const struct report_comma
 	view.value_name = options->value;
 	view.json = options->format == REPORT_FORMAT_JSON;
 	view.tree = options->tree;
-	view.sort = options->sort;
+	view.sort = sorts(context, options) ? options->sort : REPORT_SORT_USUAL;
 	view.inverted = options->inverted;
 	view.color = context->color_out;
 	view.limit =
@@ -280,7 +308,8 @@ static const struct option_spec table[] = {
 		 "of wick heap; a lock what threads waited for, of --mode offcpu and wall; or a "
 		 "view of a plug-in, see: wick list views"},
 	{"sort", 0, OPTION_ENUM(struct report_command_options, sort, "self", "total", "samples"),
-	 .help = "what comes first in a table: the largest self, total or number of samples"},
+	 .help = "what comes first: the largest self, total or number of samples; in a tree among "
+		 "siblings, where total is the default"},
 	{"missing", 0, OPTION_FLAG(struct report_command_options, missing),
 	 .help = "modules without names or lines, by lost samples, and what would help"},
 	{"analyse", 0, OPTION_STRING(struct report_command_options, analyse), .argument = "NAME",
@@ -291,7 +320,7 @@ static const struct option_spec table[] = {
 	 OPTION_ENUM(struct report_command_options, fail_on, "off", "note", "warning", "error"),
 	 .help = "with --analyse: end with status 3 when there is such a finding, or a worse one"},
 	{"tree", 0, OPTION_FLAG(struct report_command_options, tree),
-	 .help = "the call tree instead of a table"},
+	 .help = "the call tree instead of a table; with --by thread or process one for each"},
 	{"inverted", 0, OPTION_FLAG(struct report_command_options, inverted),
 	 .help = "with --tree: from the hot functions to their callers"},
 	{"value", 0, OPTION_STRING(struct report_command_options, value), .argument = "NAME",

@@ -46,29 +46,33 @@ static void builder_fini(struct call_tree_builder *builder)
 
 /* Groups */
 
-static int label_threads(struct call_tree_builder *builder)
+/* The label of a thread's group, ID_NONE without memory. */
+static uint32_t add_label(struct call_tree_builder *builder, const struct profile_thread *thread)
 {
 	const struct profile *profile = builder->profile;
 	bool by_thread = builder->options.group == CALL_TREE_BY_THREAD;
+	const char *name = profile_text(profile, by_thread ? thread->comm : thread->process_comm);
+	SCOPED(mem) char *label = NULL;
+
+	if (builder->options.group == CALL_TREE_BY_PROCESS)
+		return strings_add(&builder->tree->labels, name);
+	if (asprintf(&label, "%s/%" PRIu32, name, by_thread ? thread->tid : thread->pid) < 0) {
+		label = NULL; /* asprintf() leaves it undefined */
+		return ID_NONE;
+	}
+	return strings_add(&builder->tree->labels, label);
+}
+
+static int label_threads(struct call_tree_builder *builder)
+{
+	const struct profile *profile = builder->profile;
 	size_t i;
 
 	builder->thread_group = calloc(profile->threads.count + 1, sizeof(uint32_t));
 	if (!builder->thread_group)
 		return -ENOMEM;
 	for (i = 0; i < profile->threads.count; i++) {
-		struct profile_thread thread = profile->threads.items[i];
-		SCOPED(mem) char *label = NULL;
-		int n = by_thread ? asprintf(&label, "%s/%" PRIu32,
-					     profile_text(profile, thread.comm), thread.tid)
-				  : 0;
-
-		if (n < 0) {
-			label = NULL; /* asprintf() leaves it undefined */
-			return -ENOMEM;
-		}
-		builder->thread_group[i] =
-			strings_add(&builder->tree->labels,
-				    by_thread ? label : profile_text(profile, thread.process_comm));
+		builder->thread_group[i] = add_label(builder, &profile->threads.items[i]);
 		if (builder->thread_group[i] == ID_NONE)
 			return -ENOMEM;
 	}

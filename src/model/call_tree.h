@@ -28,6 +28,7 @@ enum call_tree_group {
 	CALL_TREE_WHOLE = 0,
 	CALL_TREE_BY_PROCESS = 1, /* below the root a node for each process name */
 	CALL_TREE_BY_THREAD = 2,  /* … for each "comm/tid" */
+	CALL_TREE_BY_PID = 3,     /* … for each process, "name/pid" */
 };
 
 struct call_tree_options {

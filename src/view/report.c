@@ -569,6 +569,8 @@ int report_write(const struct profile *profile, const struct report_options *opt
 		return error_advise(err, error_set(err, -EINVAL, "a profile alone has no sites"),
 				    "they are in the recording itself: wick report --by site FILE");
 	chosen.color = chosen.color && !chosen.json;
+	if (chosen.sort == REPORT_SORT_USUAL)
+		chosen.sort = chosen.tree ? REPORT_SORT_TOTAL : REPORT_SORT_SELF;
 	r = report_tree_of(profile, &chosen, &tree);
 	if (r < 0)
 		return error_errno(err, r, "cannot build the call tree");

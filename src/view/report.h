@@ -48,22 +48,22 @@ enum report_sort {
 	REPORT_SORT_SELF = 0, /* which groups, such as threads, have no other than their total */
 	REPORT_SORT_TOTAL = 1,
 	REPORT_SORT_SAMPLES = 2,
+	REPORT_SORT_USUAL = 3, /* self in a table, total in a tree */
 };
 
 struct report_options {
 	enum report_by by;
-	enum report_sort sort;  /* of a table, the largest first */
-	bool tree;              /* the call tree instead of a table */
-	bool json;              /* ignores color; a tree is cut in the same way */
-	bool color;             /* with terminal escapes */
-	uint32_t value;         /* REPORT_MAIN_VALUE: the profile's main one */
+	enum report_sort sort; /* of rows, or of siblings in a tree: the largest first */
+	bool tree;             /* not a table, but the call tree: of all, by thread or by process */
+	bool json;             /* ignores color; a tree is cut in the same way */
+	bool color;            /* with terminal escapes */
+	uint32_t value;        /* REPORT_MAIN_VALUE: the profile's main one */
 	const char *value_name; /* NULL: value tells */
 	uint32_t limit;         /* rows of a table; 0: all */
 	uint32_t columns; /* of a terminal: names of a table are cut to fit; 0: they are not */
 	/* For trees: */
-	double min_percent;         /* smaller nodes are only counted */
-	uint32_t max_depth;         /* deeper nodes are only counted; 0: no limit */
-	enum call_tree_group group; /* what stands below the root */
+	double min_percent; /* smaller nodes are only counted */
+	uint32_t max_depth; /* deeper nodes are only counted; 0: no limit */
 	bool inverted;
 	bool collapse_recursion; /* for tables as well */
 };
@@ -72,7 +72,8 @@ struct report_options {
 
 #define REPORT_OPTIONS_DEFAULT                                                                     \
 	{                                                                                          \
-		.value = REPORT_MAIN_VALUE, .limit = 30, .min_percent = 0.5, .max_depth = 60       \
+		.sort = REPORT_SORT_USUAL, .value = REPORT_MAIN_VALUE, .limit = 30,                \
+		.min_percent = 0.5, .max_depth = 60                                                \
 	}
 
 /* Appends the report to out. */

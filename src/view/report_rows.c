@@ -284,12 +284,11 @@ int report_tree_of(const struct profile *profile, const struct report_options *o
 	struct call_tree_options how = {.value = options->value,
 					.collapse_recursion = options->collapse_recursion};
 
-	if (options->tree) {
-		how.group = options->group;
-		how.inverted = options->inverted;
-	} else if (options->by == REPORT_BY_THREAD) {
+	if (options->by == REPORT_BY_THREAD)
 		how.group = CALL_TREE_BY_THREAD;
-	}
+	if (options->by == REPORT_BY_PROCESS && options->tree)
+		how.group = CALL_TREE_BY_PID;
+	how.inverted = options->inverted && options->tree;
 	return call_tree_new(profile, &how, ret);
 }
 

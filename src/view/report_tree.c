@@ -15,8 +15,9 @@
 #include "view/report_values.h"
 
 /*
- * A tree is shown in its own order of visit: the largest child first. Those that are
- * too small or too deep are counted, for one line at the end. The nodes to come wait on a stack.
+ * A tree is shown in its own order of visit: the largest child first, by what is asked for. Those
+ * that are too small or too deep are counted, for one line at the end. The nodes to come wait on a
+ * stack.
  */
 
 struct branch {
@@ -38,17 +39,27 @@ struct walk {
 	struct rows values; /* of all nodes, where the profile has several; else none */
 };
 
+/* Below 0: the second is larger. */
+static int compare_nodes(const struct call_node *x, const struct call_node *y,
+			 enum report_sort sort)
+{
+	if (sort == REPORT_SORT_SAMPLES && x->samples != y->samples)
+		return x->samples < y->samples ? -1 : 1;
+	if (sort == REPORT_SORT_SELF && x->self != y->self)
+		return x->self < y->self ? -1 : 1;
+	return (x->total > y->total) - (x->total < y->total);
+}
+
+/* The largest comes last: it is taken from the stack first. */
 static int compare_branches(const void *a, const void *b, void *context)
 {
-	const struct call_node *nodes = context;
+	const struct report *report = context;
+	const struct call_node *nodes = call_tree_nodes(report->tree);
 	const struct branch *x = a;
 	const struct branch *y = b;
-	int64_t left = nodes[x->node].total;
-	int64_t right = nodes[y->node].total;
+	int order = compare_nodes(&nodes[x->node], &nodes[y->node], report->options->sort);
 
-	if (left != right) /* the largest is taken from the stack first */
-		return left < right ? -1 : 1;
-	return (x->node < y->node) - (x->node > y->node);
+	return order ? order : (x->node < y->node) - (x->node > y->node);
 }
 
 /* Whether a node is shown; notes why not. */
@@ -88,7 +99,7 @@ static int push_children(struct walk *walk, uint32_t parent, int32_t parent_inde
 	if (walk->pending.count > first) {
 		/* glibc's context parameter is not const; the comparison does not write. */
 		qsort_r(walk->pending.items + first, walk->pending.count - first,
-			sizeof(struct branch), compare_branches, (void *)(uintptr_t)nodes);
+			sizeof(struct branch), compare_branches, (void *)(uintptr_t)walk->report);
 		walk->pending.items[first].last = true;
 	}
 	return 0;

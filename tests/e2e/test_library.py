@@ -113,7 +113,7 @@ def test_views_analysers_and_resolvers_of_a_plug_in(tmp_path):
                             "--format", "json", "x.folded")
     assert done.returncode == 0 and json.loads(done.stdout)["analysers"] == ["hotspot"]
     for wrong in (["--by", "weather"], ["--analyse", "x"], ["--fail-on", "note"],
-                  ["--by", "depth", "--tree"]):
+                  ["--by", "depth", "--tree"], ["--by", "depth", "--sort", "total"]):
         done = run_with_plugins(folder, "report", *wrong, "x.folded")
         assert done.returncode == 2 and done.stdout == "", wrong
 

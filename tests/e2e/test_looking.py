@@ -482,3 +482,39 @@ def test_processes_have_their_rows(wick, tmp_path):
     report = wick.json("report", "--by", "process", "--format", "json", path)
     assert report["by"] == "process" and [row["total"] for row in report["rows"]] == [3, 1]
     assert report["rows"][0]["name"].startswith("app/")
+
+
+def tree_lines(text):
+    return [line.split()[-1] for line in text.splitlines() if "\u2500" in line]
+
+
+def test_siblings_of_a_tree_are_sorted_as_asked(wick, tmp_path):
+    path = tmp_path / "x.folded"
+    path.write_text("app;main;deep;leaf 6\napp;main;flat 4\n")
+    deep, flat = ["main", "deep", "leaf", "flat"], ["main", "flat", "deep", "leaf"]
+    assert tree_lines(wick.ok("report", "--tree", path).stdout) == deep
+    for sort, expected in (("total", deep), ("samples", deep), ("self", flat)):
+        assert tree_lines(wick.ok("report", "--tree", "--sort", sort, path).stdout) == expected
+        nodes = wick.json("report", "--tree", "--sort", sort, "--format", "json", path)["nodes"]
+        assert [node["name"] for node in nodes] == ["all"] + expected
+
+
+@pytest.mark.parametrize("by", ("process", "thread"))
+def test_a_tree_is_by_process_or_thread_when_asked(wick, tmp_path, by):
+    path = tmp_path / "x.folded"
+    path.write_text("app;main 3\nother;main 1\n")
+    nodes = wick.json("report", "--by", by, "--tree", "--format", "json", path)["nodes"]
+    below = [(node["name"].partition("/")[0], node["total"]) for node in nodes if node["depth"] == 1]
+    assert below == [("app", 3), ("other", 1)]
+    assert [node["name"] for node in nodes if node["depth"] == 2] == ["main", "main"]
+
+
+@pytest.mark.parametrize("options, word", (
+    (("--by", "site", "--sort", "total"), "--sort"), (("--by", "module", "--tree"), "--tree"),
+    (("--by", "line", "--tree"), "--tree"), (("--by", "state", "--tree"), "--tree")))
+def test_what_a_view_does_not_have_is_refused(wick, tmp_path, options, word):
+    path = tmp_path / "x.folded"
+    path.write_text("app;main 3\n")
+    done = wick.run("report", *options, path)
+    assert done.returncode == contract.USAGE and done.stdout == ""
+    assert f"--by {options[1]} has no {word}" in done.stderr

@@ -157,6 +157,8 @@ static void groups_come_below_the_root(void **state)
 	assert_tree(profile, (struct call_tree_options){.group = CALL_TREE_BY_THREAD},
 		    "all:15/0(Zed/7:4/0(main:4/4) app/100:2/0(main:2/0(run:2/2)) "
 		    "worker/102:9/0(main:9/8(run:1/1)))");
+	assert_tree(profile, (struct call_tree_options){.group = CALL_TREE_BY_PID},
+		    "all:15/0(Zed/7:4/0(main:4/4) app/100:11/0(main:11/8(run:3/3)))");
 	assert_tree(profile,
 		    (struct call_tree_options){.group = CALL_TREE_BY_PROCESS, .inverted = true},
 		    "all:15/0(Zed:4/0(main:4/4) app:11/0(main:8/8 run:3/0(main:3/3)))");

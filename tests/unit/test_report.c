@@ -277,6 +277,55 @@ static void json_has_the_numbers_of_the_table(void **state)
 	profile_free(profile);
 }
 
+static void siblings_come_in_the_order_asked_for(void **state)
+{
+	static const char *const by_total[] = {"─ a", "─ leaf", "─ b", "─ c", NULL};
+	static const char *const by_self[] = {"─ b", "─ c", "─ a", "─ leaf", NULL};
+	static const char *const by_samples[] = {"─ c", "─ a", "─ leaf", "─ b", NULL};
+	static const int64_t heavy[] = {2, 900}; /* samples and what they weigh */
+	static const int64_t middle[] = {1, 500};
+	static const int64_t often[] = {8, 100};
+	struct profile *profile = make_profile();
+	struct report_options options = REPORT_OPTIONS_DEFAULT;
+
+	make_stack(profile, 0, "main;a;leaf", 0);
+	make_stack(profile, 0, "main;b", 0);
+	make_stack(profile, 0, "main;c", 0);
+	assert_int_equal(profile_add(profile, profile->entries.items[0].stack, 0, heavy), 0);
+	assert_int_equal(profile_add(profile, profile->entries.items[1].stack, 0, middle), 0);
+	assert_int_equal(profile_add(profile, profile->entries.items[2].stack, 0, often), 0);
+	options.tree = true;
+	assert_order(profile, options, by_total);
+	options.sort = REPORT_SORT_TOTAL;
+	assert_order(profile, options, by_total);
+	options.sort = REPORT_SORT_SELF;
+	assert_order(profile, options, by_self);
+	options.sort = REPORT_SORT_SAMPLES;
+	assert_order(profile, options, by_samples);
+	profile_free(profile);
+}
+
+static void a_tree_can_be_by_process_and_by_thread(void **state)
+{
+	static const char *const processes[] = {"─ app/100", "─ main", "─ app/200", "─ main", NULL};
+	static const char *const threads[] = {"─ worker/101", "─ main", "─ app/100", "─ main",
+					      "─ app/200",    "─ main", NULL};
+	struct profile *profile = make_profile();
+	uint32_t worker = profile_thread(profile, 100, 101, "worker", "app");
+	uint32_t other = profile_thread(profile, 200, 200, "app", "app");
+	struct report_options options = REPORT_OPTIONS_DEFAULT;
+
+	make_stack(profile, 0, "main", 2);
+	make_stack(profile, worker, "main", 3);
+	make_stack(profile, other, "main", 1);
+	options.tree = true;
+	options.by = REPORT_BY_PROCESS;
+	assert_order(profile, options, processes);
+	options.by = REPORT_BY_THREAD;
+	assert_order(profile, options, threads);
+	profile_free(profile);
+}
+
 static void json_trees_name_their_parents(void **state)
 {
 	struct profile *profile = server();
@@ -320,6 +369,8 @@ int main(void)
 		cmocka_unit_test(an_empty_profile_says_so),
 		cmocka_unit_test(json_has_the_numbers_of_the_table),
 		cmocka_unit_test(json_trees_name_their_parents),
+		cmocka_unit_test(siblings_come_in_the_order_asked_for),
+		cmocka_unit_test(a_tree_can_be_by_process_and_by_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
