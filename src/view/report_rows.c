@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/id_index.h"
 #include "base/scope.h"
 #include "model/call_tally.h"
 #include "model/profile.h"
@@ -116,38 +117,59 @@ static void add_entry(const struct report *report, size_t entry, struct row *row
 	row->self_samples = row->samples;
 }
 
-/* "name/pid", of all threads that are in it. */
+/* "name/pid"; NULL without memory. */
+static const char *process_name(struct report *report, const struct profile_thread *thread)
+{
+	struct bytes text = {0};
+	const char *name;
+
+	bytes_printf(&text, "%s/%" PRIu32, profile_text(report->profile, thread->process_comm),
+		     thread->pid);
+	name = text.failed ? NULL
+			   : arena_strndup(&report->arena, (const char *)text.data, text.size);
+	bytes_fini(&text);
+	return name;
+}
+
+/* The row of a thread's process, made when missing; ID_NONE without memory. */
+static uint32_t process_row(struct report *report, const struct profile_thread *thread,
+			    struct id_index *index, struct rows *rows)
+{
+	struct row row = {.id = (uint64_t)thread->pid << 32 | thread->process_comm};
+	uint64_t hash = hash_pair(thread->pid, thread->process_comm);
+	struct id_probe probe = id_index_probe(index, hash);
+	uint32_t at;
+
+	while ((at = id_probe_next(index, &probe)) != ID_NONE)
+		if (rows->items[at].id == row.id)
+			return at;
+	at = (uint32_t)rows->count;
+	row.name = process_name(report, thread);
+	if (!row.name || id_index_add(index, hash, at) < 0)
+		return ID_NONE;
+	rows->items[rows->count++] = row;
+	return at;
+}
+
+/* Processes with all threads that are in them. */
 static int process_rows(struct report *report, struct rows *rows)
 {
 	const struct profile *profile = report->profile;
 	SCOPED(mem) uint32_t *row_of = calloc(profile->threads.count + 1, sizeof(*row_of));
+	struct id_index index = {0};
 	size_t i;
-	size_t k;
 
 	rows->items = calloc(profile->threads.count + 1, sizeof(*rows->items));
 	if (!rows->items || !row_of)
 		return -ENOMEM;
 	for (i = 0; i < profile->threads.count; i++) {
-		const struct profile_thread *thread = &profile->threads.items[i];
-		uint64_t id = (uint64_t)thread->pid << 32 | thread->process_comm;
-		struct bytes text = {0};
-
-		for (k = 0; k < rows->count && rows->items[k].id != id; k++)
-			;
-		row_of[i] = (uint32_t)k;
-		if (k < rows->count)
-			continue;
-		bytes_printf(&text, "%s/%" PRIu32, profile_text(profile, thread->process_comm),
-			     thread->pid);
-		rows->items[rows->count++] = (struct row){
-			.id = id,
-			.name = text.failed ? NULL
-					    : arena_strndup(&report->arena, (const char *)text.data,
-							    text.size)};
-		bytes_fini(&text);
-		if (!rows->items[k].name)
-			return -ENOMEM;
+		row_of[i] = process_row(report, &profile->threads.items[i], &index, rows);
+		if (row_of[i] == ID_NONE)
+			break;
 	}
+	id_index_fini(&index);
+	if (i < profile->threads.count)
+		return -ENOMEM;
 	for (i = 0; i < profile->entries.count; i++)
 		add_entry(report, i, &rows->items[row_of[profile->entries.items[i].thread]]);
 	drop_empty(rows);

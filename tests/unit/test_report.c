@@ -39,6 +39,20 @@ static void assert_report(const struct profile *profile, const struct report_opt
 	bytes_fini(&out);
 }
 
+static json_t *report_json(const struct profile *profile, struct report_options options)
+{
+	struct bytes out = {0};
+	json_t *json;
+
+	options.json = true;
+	options.color = true;
+	assert_int_equal(report_write(profile, &options, &out, NULL), 0);
+	json = json_loadb((char *)out.data, out.size, 0, NULL);
+	assert_non_null(json);
+	bytes_fini(&out);
+	return json;
+}
+
 static void functions_are_listed_by_their_own_time(void **state)
 {
 	struct profile *profile = server();
@@ -155,6 +169,37 @@ static void processes_are_told_apart_by_their_pid(void **state)
 	profile_free(profile);
 }
 
+static void many_processes_have_a_row_each(void **state)
+{
+	const uint32_t count = 20000;
+	struct profile *profile = make_profile();
+	struct report_options options = REPORT_OPTIONS_DEFAULT;
+	json_t *rows;
+	json_t *json;
+	json_t *row;
+	size_t i;
+
+	for (uint32_t pid = 1000; pid < 1000 + count; pid++) { /* two threads each */
+		make_stack(profile, profile_thread(profile, pid, pid, "app", "app"), "main", 1);
+		make_stack(profile, profile_thread(profile, pid, pid + 100000, "worker", "app"),
+			   "main", pid % 7);
+	}
+	options.by = REPORT_BY_PROCESS;
+	options.limit = 0;
+	json = report_json(profile, options);
+	rows = json_object_get(json, "rows");
+	assert_int_equal(json_array_size(rows), count);
+	json_array_foreach(rows, i, row)
+	{
+		const char *name = json_string_value(json_object_get(row, "name"));
+		unsigned long pid = strtoul(name + strlen("app/"), NULL, 10);
+
+		assert_int_equal(json_integer_value(json_object_get(row, "samples")), 1 + pid % 7);
+	}
+	json_decref(json);
+	profile_free(profile);
+}
+
 static void a_rate_that_fell_is_told_as_it_came_to_be(void **state)
 {
 	struct profile *profile = make_profile();
@@ -227,20 +272,6 @@ static void a_tree_counts_what_it_cuts(void **state)
 	options.min_percent = 0;
 	assert_report(profile, &options, "report-tree-inverted.txt");
 	profile_free(profile);
-}
-
-static json_t *report_json(const struct profile *profile, struct report_options options)
-{
-	struct bytes out = {0};
-	json_t *json;
-
-	options.json = true;
-	options.color = true;
-	assert_int_equal(report_write(profile, &options, &out, NULL), 0);
-	json = json_loadb((char *)out.data, out.size, 0, NULL);
-	assert_non_null(json);
-	bytes_fini(&out);
-	return json;
 }
 
 static void an_empty_profile_says_so(void **state)
@@ -362,6 +393,7 @@ int main(void)
 		cmocka_unit_test(modules_and_threads_have_their_tables),
 		cmocka_unit_test(rows_come_in_the_order_asked_for),
 		cmocka_unit_test(processes_are_told_apart_by_their_pid),
+		cmocka_unit_test(many_processes_have_a_row_each),
 		cmocka_unit_test(a_rate_that_fell_is_told_as_it_came_to_be),
 		cmocka_unit_test(a_function_in_many_rows_is_told),
 		cmocka_unit_test(states_have_their_table),
