@@ -7,8 +7,8 @@
 struct error;
 
 /*
- * The name of the newest *.wick of the user in a directory, without that; the caller frees *ret.
- * -ENOENT in words when there is none.
+ * The name of the newest *.wick of the user in a directory that is a recording, without that; the
+ * caller frees *ret. -ENOENT in words when there is none, with those of other users.
  */
 int newest_recording(const char *directory, char **ret, struct error *err);
 

@@ -476,6 +476,39 @@ def test_the_newest_recording_is_reported_when_no_file_is_given(wick):
     assert "in_new" in done.stdout and "in_old" not in done.stdout
 
 
+def test_files_that_are_no_recordings_are_passed_over(wick):
+    (wick.folder / "x.folded").write_text("app;main;in_it 3\n")
+    wick.ok("import", "x.folded", "-o", "old.wick")
+    os.utime(wick.folder / "old.wick", (1, 1))
+    (wick.folder / "empty.wick").touch()
+    (wick.folder / "text.wick").write_text("not a recording\n")
+    done = wick.ok("report")
+    assert "old.wick is the newest recording of this folder" in done.stderr and "in_it" in done.stdout
+    (wick.folder / "old.wick").unlink()
+    done = wick.run("report")
+    assert done.returncode == contract.USAGE and "has no recording" in done.stderr
+
+
+@pytest.mark.root
+def test_recordings_of_others_are_counted_and_the_newest_is_named(wick):
+    (wick.folder / "x.folded").write_text("app;main;in_it 3\n")
+    for age, name in ((20, "old.wick"), (10, "the new.wick"), (30, "older.wick")):
+        wick.ok("import", "x.folded", "-o", name)
+        os.utime(wick.folder / name, (1000 - age, 1000 - age))
+        os.chown(wick.folder / name, 65534, 65534)
+    (wick.folder / "empty.wick").touch()
+    os.chown(wick.folder / "empty.wick", 65534, 65534)
+    done = wick.run("report")
+    assert done.returncode == contract.USAGE and done.stdout == ""
+    assert "has no recording of yours; 3 belong to other users" in done.stderr
+    assert "wick report 'the new.wick'" in done.stderr
+    wick.ok("report", "the new.wick")
+    for name in ("old.wick", "the new.wick"):
+        (wick.folder / name).unlink()
+    done = wick.run("report")
+    assert "1 belongs to another user" in done.stderr and "wick report older.wick" in done.stderr
+
+
 def test_processes_have_their_rows(wick, tmp_path):
     path = tmp_path / "x.folded"
     path.write_text("app;main;hot 3\nother;main 1\n")
