@@ -132,6 +132,9 @@ void look_note_damage(void *self, const char *path, const struct recording_damag
 	if (damage->complete)
 		command_note(self, "%s is damaged: %" PRIu64 " of its bytes cannot be read", path,
 			     gone);
+	else if (damage->why)
+		command_note(self, "%s is incomplete: %.*s", path, (int)strcspn(damage->why, "\n"),
+			     damage->why);
 	else
 		command_note(self,
 			     "%s is incomplete: it was cut off, or is still being written; wick "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 #include "model/entity.h"
 #include "model/profile.h"
 #include "recording/format.h"
+#include "recording/writer.h"
 
 /*
  * folded: "process;main;parse 42". The first name is taken for the process, as
@@ -445,20 +447,51 @@ static int refuse_line(const struct unfolder *unfolder, const uint8_t *line, siz
 	return -EBADMSG;
 }
 
-/* The last line of a file may be cut: then it is passed over, unless it is all there is. */
-static int take_line(struct unfolder *unfolder, const uint8_t *line, size_t n, bool may_be_cut,
-		     struct error *err)
+/* Leaves out the last line, and says so. */
+static int leave_out(struct unfolder *unfolder)
+{
+	char text[96];
+
+	(void)snprintf(text, sizeof(text), "line %llu, its last, has no count and is left out",
+		       unfolder->line); /* it fits */
+	recording_writer_info(import_builder_writer(unfolder->builder), RECORDING_DAMAGE, text);
+	import_set_incomplete(unfolder->builder);
+	return 0;
+}
+
+/*
+ * Whether a line without a count is the last of a file that was cut off: it has no end, or one
+ * that was added since. A file that has nothing else is no folded stacks at all. The end is that
+ * of the file, NULL when it is not near.
+ */
+static bool is_cut(const struct unfolder *unfolder, const uint8_t *line, size_t n,
+		   const uint8_t *end)
+{
+	static const uint8_t blanks[] = {'\n', '\r', '\t', ' '};
+	const uint8_t *stop = line + n;
+	double number;
+
+	if (!end || unfolder->stacks == 0 || ends_in_number(line, n, &number))
+		return false;
+	if (stop == end)
+		return true;
+	while (stop < end && memchr(blanks, *stop, sizeof(blanks)))
+		stop++;
+	return stop == end && memchr(line, ';', n);
+}
+
+static int take_line(struct unfolder *unfolder, const uint8_t *line, size_t n,
+		     const uint8_t *file_end, struct error *err)
 {
 	struct count count;
 	size_t stack = split_line(line, n, &count);
 	uint64_t rounded;
-	double number;
 
 	unfolder->line++;
 	if (stack == 0 && (trim_line(line, n) == 0 || *line == '#'))
 		return 0;
-	if (stack == 0 && may_be_cut && unfolder->stacks > 0 && !ends_in_number(line, n, &number))
-		return 0;
+	if (stack == 0 && is_cut(unfolder, line, n, file_end))
+		return leave_out(unfolder);
 	if (stack == 0)
 		return refuse_line(unfolder, line, n, err);
 	if (count.is_too_large)
@@ -479,7 +512,7 @@ static int add_lines(struct unfolder *unfolder, const uint8_t *at, const uint8_t
 	while (r == 0 && at < end) {
 		size_t n = line_size(at, end);
 
-		r = take_line(unfolder, at, n, is_last && at + n >= end, err);
+		r = take_line(unfolder, at, n, is_last ? end : NULL, err);
 		at += n + 1;
 	}
 	keep_line(unfolder);
@@ -495,7 +528,8 @@ static int read_lines(struct unfolder *unfolder, struct import_source *source, s
 	for (;;) {
 		size_t n;
 		const uint8_t *data = import_source_view(source, offset, want, &n);
-		const uint8_t *end = data && n > 0 ? memrchr(data, '\n', n) : NULL;
+		/* A line is left for the next time: it may be the last. */
+		const uint8_t *end = data && n > 1 ? memrchr(data, '\n', n - 1) : NULL;
 
 		if (!data)
 			return error_file(err, -EIO, "cannot read its bytes");

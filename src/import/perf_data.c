@@ -417,7 +417,7 @@ static void describe(struct perf_import *import)
 	put_count(import, "throttled", import->counts.throttled);
 	put_count(import, "aux_skipped", import->counts.aux);
 	if (damage) {
-		recording_writer_info(writer, "damage", damage);
+		recording_writer_info(writer, RECORDING_DAMAGE, damage);
 		import_set_incomplete(import->builder);
 	}
 	if (file->realtime_ns > 0 && file->clock_ns >= import->first_ns)

@@ -8,6 +8,7 @@
 #include "model/profile.h"
 #include "pipeline/load.h"
 #include "pipeline/samples.h"
+#include "recording/format.h"
 
 /* Collects failures: the first one stays. */
 struct teller {
@@ -79,6 +80,8 @@ int profile_facts_add(struct profile *profile, const struct samples *samples,
 	sample_events_put_names(&samples->events, true, &teller.text);
 	if (teller.text.size > 0)
 		tell_as(&teller, "values left out");
+	if (samples->damage.why && teller.r == 0)
+		teller.r = profile_add_fact(profile, RECORDING_DAMAGE, samples->damage.why);
 	tell_numbers(&teller, "--pid", options->pids, options->pid_count);
 	tell_numbers(&teller, "--tid", options->tids, options->tid_count);
 	tell_words(&teller, "--comm", options->comms, options->comm_count);

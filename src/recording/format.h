@@ -43,6 +43,9 @@
 /* The value of the key "stacks" where frame pointers gave them: these do not say where they end. */
 #define RECORDING_FRAME_POINTERS "frame pointers"
 
+/* A key: why the file that was imported lacks its end, in words. */
+#define RECORDING_DAMAGE "damage"
+
 /* A key: lines "PID WHY" of processes whose lists of compiled code were there and not used. */
 #define RECORDING_JIT_REFUSED "jit_refused"
 

@@ -57,6 +57,7 @@ struct recording_reader {
 	struct recording_writer *kept; /* what is read instead of a file; NULL: nothing */
 
 	struct recording_damage damage;
+	char *why;     /* see RECORDING_DAMAGE; NULL: not told */
 	char *text[4]; /* scratch for strings handed to the visitor */
 };
 
@@ -131,6 +132,7 @@ void recording_reader_free(struct recording_reader *reader)
 	recording_writer_free(reader->kept);
 	for (i = 0; i < ARRAY_SIZE(reader->text); i++)
 		free(reader->text[i]);
+	free(reader->why);
 	free(reader);
 }
 
@@ -156,6 +158,7 @@ struct recording_damage recording_reader_damage(const struct recording_reader *r
 	damage.bad_chunks += reader->source.bad_runs;
 	damage.skipped_bytes = reader->source.skipped_bytes;
 	damage.cut_bytes = chunk_source_left(&reader->source);
+	damage.why = damage.complete ? NULL : reader->why;
 	return damage;
 }
 
@@ -247,6 +250,13 @@ static bool believe(struct recording_reader *reader)
 	return ++reader->decoder.entries <= reader->decoder.max_entries;
 }
 
+/* Remembers why an imported file lacks its end; without memory nobody is told. */
+static void note_damage(struct recording_reader *reader, const char *why)
+{
+	free(reader->why);
+	reader->why = strdup(why);
+}
+
 static int visit_info(struct recording_reader *reader, const struct recording_visitor *visitor,
 		      struct cursor *in)
 {
@@ -257,6 +267,8 @@ static int visit_info(struct recording_reader *reader, const struct recording_vi
 
 		if (in->failed || !believe(reader))
 			return -EBADMSG;
+		if (strcmp(key, RECORDING_DAMAGE) == 0)
+			note_damage(reader, value);
 		if (visitor->info)
 			r = heed(reader, visitor->info(visitor->self, key, value));
 		if (r != 0)
@@ -706,7 +718,7 @@ static int visit_kept(struct recording_reader *reader, const struct recording_vi
 		r = heed(reader, visitor->samples(visitor->self, &batch));
 	}
 	reader->damage.samples = kept.samples->count;
-	reader->damage.complete = true;
+	reader->damage.complete = kept.is_finished;
 	if (r == STOPPED)
 		return reader->stopped;
 	return r < 0 ? error_file(err, r, "cannot read %s", reader->name) : 1;

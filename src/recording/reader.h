@@ -73,6 +73,7 @@ struct recording_damage {
 	uint64_t missing_heap_events;
 	uint64_t lost_labels; /* samples handed out without the labels they had */
 	bool complete;        /* the end mark was seen */
+	const char *why;      /* not, if it was imported: words of the reader; NULL: not known */
 };
 
 /* Before it is read: what lies behind the first bytes of the file is as if it was not there. */

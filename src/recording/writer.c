@@ -48,6 +48,7 @@ struct recording_writer {
 	struct heap_log heap;
 	struct chunk_codec *codec;
 	bool keeps; /* all of it in memory */
+	bool is_finished;
 	struct sample_columns kept;
 	VEC(struct schema) schemas;
 	struct map_log maps;
@@ -161,6 +162,7 @@ struct recording_kept recording_writer_kept(const struct recording_writer *write
 			     {CHUNK_JIT_SYMBOLS, &writer->jit_symbols},
 			     {CHUNK_JIT_PLACES, &writer->jit_places}},
 		.samples = &writer->kept,
+		.is_finished = writer->is_finished,
 	};
 }
 
@@ -490,6 +492,7 @@ int recording_writer_finish(struct recording_writer *writer, struct error *err)
 	struct bytes end = {0};
 	int r = recording_writer_flush(writer, err);
 
+	writer->is_finished = r == 0;
 	if (r < 0 || writer->keeps)
 		return r;
 	bytes_put_varint(&end, writer->sample_count);

@@ -11,6 +11,7 @@
  * call fails with the same code.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,6 +47,7 @@ struct recording_kept {
 		const struct bytes *bytes;
 	} payloads[8];
 	const struct sample_columns *samples;
+	bool is_finished; /* by recording_writer_finish(): it has its end */
 };
 
 struct recording_kept recording_writer_kept(const struct recording_writer *writer);

@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "export/gauges.h"
 #include "model/profile.h"
+#include "recording/format.h"
 #include "view/inline_hint.h"
 #include "view/lock_report.h"
 #include "view/quantity.h"
@@ -113,6 +114,16 @@ static void put_loss(const struct report *report, uint64_t count, uint64_t of, c
 	bytes_put_u8(report->out, '\n');
 }
 
+/* Why an imported file lacks its end; NULL: it does not say. */
+static const char *why_incomplete(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->facts.count; i++)
+		if (strcmp(profile_text(profile, profile->facts.items[i].key), RECORDING_DAMAGE) ==
+		    0)
+			return profile_text(profile, profile->facts.items[i].value);
+	return NULL;
+}
+
 /* A file without its end, or with parts that could not be used. */
 static void put_damage(const struct report *report)
 {
@@ -126,10 +137,14 @@ static void put_damage(const struct report *report)
 			     quantity_count(quality->damaged_chunks).text,
 			     quality->damaged_chunks == 1 ? "part of the file is"
 							  : "parts of the file are");
-	if (quality->incomplete)
-		bytes_printf(report->out,
-			     "the recording is incomplete: it was cut off, or is still "
-			     "being written\n");
+	if (quality->incomplete) {
+		const char *why = why_incomplete(report->profile);
+
+		bytes_printf(report->out, "the recording is incomplete: ");
+		text_put_terminal(report->out,
+				  why ? why : "it was cut off, or is still being written");
+		bytes_put_u8(report->out, '\n');
+	}
 	report_plain(report);
 }
 

@@ -7,6 +7,7 @@ import struct
 import subprocess
 import sys
 
+import contract
 import pprof
 import pytest
 
@@ -176,3 +177,19 @@ def test_a_file_of_another_kind_is_refused_with_what_it_looks_like(wick, tmp_pat
         assert done.returncode == 1
         assert words in done.stderr, done.stderr
         assert not (tmp_path / "x.wick").exists()
+
+
+@pytest.mark.parametrize("end", ("", "\n"))
+def test_a_cut_line_of_folded_stacks_is_left_out_and_told(wick, tmp_path, end):
+    path, copy = tmp_path / "x.folded", tmp_path / "x.wick"
+    path.write_text("app;main;a 5\napp;main;b 3\napp;main;lon" + end)
+    words = f"{path} is incomplete: line 3, its last, has no count and is left out"
+    for command in (("import", path, "-o", copy), ("flame", path, "-o", "-"),
+                    ("export", "--format", "folded", path)):
+        assert wick.ok(*command).stderr.splitlines() == [f"wick: {words}"], command
+    report = wick.ok("report", path).stdout
+    assert "incomplete: line 3, its last, has no count and is left out" in report
+    assert wick.json("report", "--format", "json", path)["samples"] == 8
+    assert not wick.json("info", "--format", "json", copy)["complete"]
+    path.write_text("app;main;lon\napp;main;a 5\n")  # not the last one
+    assert wick.run("import", path, "-o", copy).returncode == contract.FAILED

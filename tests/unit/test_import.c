@@ -87,7 +87,55 @@ static void folded_lines_that_make_no_sense_are_named(void **state)
 	}
 	assert_imported("main 5\n", "main 5\n");
 	assert_imported("y 0\nx;z 9223372036854775806", "x;z 9223372036854775806\n");
-	assert_imported("a;b 1\na;b;cut", "a;b 1\n");
+}
+
+static void a_last_line_without_a_count_is_left_out_and_told(void **state)
+{
+	static const struct {
+		const char *text;
+		bool is_cut;
+	} cases[] = {
+		{"a;b 1\na;b;cut", true},      {"a;b 1\na;b;cut ", true},
+		{"a;b 1\na;b;cut\n\n", true},  {"a;b 1\na", true},
+		{"a;b 1\n# a comment", false}, {"a;b 1", false},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct profile *profile = NULL;
+		struct error err = {0};
+
+		assert_int_equal(run(cases[i].text, strlen(cases[i].text), &profile, &err), 1);
+		assert_int_equal(profile->quality.samples, 1);
+		assert_int_equal(profile->quality.incomplete, cases[i].is_cut);
+		profile_free(profile);
+	}
+}
+
+/* The text is read in parts: the last line is found in each of them. */
+static void a_cut_line_behind_much_text_is_found(void **state)
+{
+	static const char line[] = "app;main;some_function_with_a_name 1\n";
+	const size_t part = 1u << 20;
+	struct bytes text = {0};
+
+	while (text.size < part)
+		bytes_put(&text, line, strlen(line));
+	for (size_t cut = 0; cut < strlen(line); cut++) {
+		struct profile *profile = NULL;
+		struct error err = {0};
+		size_t whole = part / strlen(line) - 1;
+
+		text.size = whole * strlen(line);
+		while (text.size < part - cut) /* the rest is a comment */
+			bytes_put_u8(&text, text.size + 1 == part - cut ? '\n' : '#');
+		bytes_put(&text, "app;cut\n", 8);
+		assert_int_equal(run(text.data, text.size, &profile, &err), 1);
+		assert_int_equal(profile->quality.samples, whole);
+		assert_true(profile->quality.incomplete);
+		profile_free(profile);
+	}
+	bytes_fini(&text);
 }
 
 static void more_inlined_frames_than_a_chain_holds_are_all_kept(void **state)
@@ -328,6 +376,8 @@ int main(void)
 		cmocka_unit_test(folded_lines_are_added_up_whatever_their_ends),
 		cmocka_unit_test(folded_decimals_keep_their_sum),
 		cmocka_unit_test(folded_lines_that_make_no_sense_are_named),
+		cmocka_unit_test(a_last_line_without_a_count_is_left_out_and_told),
+		cmocka_unit_test(a_cut_line_behind_much_text_is_found),
 		cmocka_unit_test(more_inlined_frames_than_a_chain_holds_are_all_kept),
 		cmocka_unit_test(folded_stacks_are_the_same_with_and_without_a_recording),
 		cmocka_unit_test(speedscope_weights_become_time),
