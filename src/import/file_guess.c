@@ -12,6 +12,8 @@
 
 #define WRITE_PROTO "write it as pprof's own format: pprof -proto FILE > out.pb.gz"
 
+#define PERF_REPORT "the text of perf report", "use perf.data itself, or the text of perf script"
+
 /* Bytes that stand at an offset, or anywhere in the first lines when it is -1. */
 struct sign {
 	const char *bytes;
@@ -52,7 +54,10 @@ static const struct sign signs[] = {
 	SIGN(-1, "\"traceEvents\"", "a trace of Chrome (JSON)", NULL),
 	SIGN(-1, "\"nodes\"", "a CPU profile of V8 (JSON)",
 	     "open it in Chrome's developer tools, or write it as speedscope"),
-	SIGN(-1, "# Overhead ", "the text of perf report", "share perf script instead"),
+	SIGN(-1, "# Overhead ", PERF_REPORT),
+	SIGN(-1, "# Children ", PERF_REPORT),
+	SIGN(-1, "# Event count (approx.): ", PERF_REPORT),
+	SIGN(-1, "  [.] ", PERF_REPORT), /* without its head, as of -q */
 	SIGN(-1, "<svg", "a picture (SVG)", "name the profile that it was made of"),
 	SIGN(0, "<!DOCTYPE", "a page (HTML)", "name the profile that it was made of"),
 	SIGN(0, "<html", "a page (HTML)", "name the profile that it was made of"),

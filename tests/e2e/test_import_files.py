@@ -193,3 +193,37 @@ def test_a_cut_line_of_folded_stacks_is_left_out_and_told(wick, tmp_path, end):
     assert not wick.json("info", "--format", "json", copy)["complete"]
     path.write_text("app;main;lon\napp;main;a 5\n")  # not the last one
     assert wick.run("import", path, "-o", copy).returncode == contract.FAILED
+
+
+PERF_REPORT = """# To display the perf.data header info, please use --header/--header-only options.
+#
+#
+# Total Lost Samples: 0
+#
+# Samples: 515  of event 'cpu-clock:pppH'
+# Event count (approx.): 515515515
+#
+# Children      Self  Command  Shared Object      Symbol
+# ........  ........  .......  .................  ...................................
+#
+    19.81%    19.81%  sh       libc.so.6          [.] strcmp
+            |
+            |--6.80%--strcmp
+
+     1.75%     1.75%  sh       dash               [.] 0x0000000000014a80
+"""
+
+
+@pytest.mark.parametrize("text", (
+    PERF_REPORT, PERF_REPORT.replace("Children      Self", "Overhead"),
+    "\n".join(line for line in PERF_REPORT.splitlines() if not line.startswith("#")),
+    "     1.75%  sh       dash               [.] 0x0000000000014a80\n     1.00%  sh  dash  [.] main\n"),
+    ids=("children", "overhead", "quiet", "address first"))
+def test_the_text_of_perf_report_is_called_that(wick, tmp_path, text):
+    path = tmp_path / "report.txt"
+    path.write_text(text)
+    for command in (("flame", path, "-o", tmp_path / "x.svg"), ("import", path, "-o", tmp_path / "x.wick")):
+        done = wick.run(*command)
+        assert done.returncode == contract.FAILED
+        assert "looks like the text of perf report" in done.stderr
+        assert "perf.data" in done.stderr and "perf script" in done.stderr

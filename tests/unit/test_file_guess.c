@@ -31,6 +31,10 @@ static void files_of_known_kinds_are_named(void **state)
 		{"version: 1\ncreator: callgrind\nevents: Ir\n", "callgrind"},
 		{"{\"traceEvents\":[", "Chrome"},
 		{"\x89PNG\r\n", "PNG"},
+		{"# Samples: 5  of event 'cycles'\n# Event count (approx.): 9\n", "perf report"},
+		{"#\n# Overhead  Command  Symbol\n", "perf report"},
+		{"#\n# Children      Self  Symbol\n", "perf report"},
+		{"    19.81%  sh       libc.so.6          [.] strcmp\n", "perf report"},
 	};
 
 	(void)state;
