@@ -50,53 +50,90 @@ static void note_run(const struct pid_list *list, uint64_t *ret)
 		ret[i] = process_tree_run_ns(list->items[i]);
 }
 
-/* How long all of them have run since. What has ended, or a thread of it, is left out. */
-static uint64_t run_since(const struct pid_list *list, const uint64_t *before)
+/* What processes have done since. Who has ended, or a thread of it, is left out. */
+struct activity {
+	uint64_t run_ns;
+	size_t running; /* processes that were on a CPU */
+};
+
+static struct activity activity_since(const struct pid_list *list, const uint64_t *before)
 {
-	uint64_t sum = 0;
+	struct activity sum = {0};
 
 	for (size_t i = 0; i < list->count; i++) {
 		uint64_t now_ns = process_tree_run_ns(list->items[i]);
 
-		sum += now_ns > before[i] ? now_ns - before[i] : 0;
+		if (now_ns <= before[i])
+			continue;
+		sum.run_ns += now_ns - before[i];
+		sum.running++;
 	}
 	return sum;
 }
 
-/* Whether processes sleep while those that they have started run. */
-static bool sleep_while_others_run(const struct pid_list *roots, const struct pid_list *below)
+/*
+ * Looks for a while who runs. Whether processes sleep while those below them run; *ret: how many of
+ * these do.
+ */
+static bool sleep_while_others_run(const struct pid_list *roots, const struct pid_list *below,
+				   size_t *ret)
 {
 	SCOPED(mem) uint64_t *before = calloc(roots->count + below->count, sizeof(*before));
 	struct timespec pause = {.tv_nsec = LOOK_NS};
-	uint64_t below_ns;
+	struct activity others;
 
+	*ret = 0;
 	if (!before)
 		return false;
 	note_run(roots, before);
 	note_run(below, before + roots->count);
 	(void)nanosleep(&pause, NULL); /* a shorter look does no harm */
-	below_ns = run_since(below, before + roots->count);
-	return below_ns > 0 && (double)run_since(roots, before) < SLEEPS * (double)below_ns;
+	others = activity_since(below, before + roots->count);
+	*ret = others.running;
+	return others.run_ns > 0 &&
+	       (double)activity_since(roots, before).run_ns < SLEEPS * (double)others.run_ns;
+}
+
+/* Says what is done with processes below others for which nobody has asked, or could ask. */
+static void tell_below(const struct command_context *context, const struct pid_list *roots,
+		       size_t below, size_t running, bool is_wanted)
+{
+	static const char *const uses[2][2] = {
+		{"processes below it use CPU time", "process below it uses CPU time"},
+		{"processes below them use CPU time", "process below them uses CPU time"},
+	};
+	const char *use = uses[roots->count > 1][running == 1];
+
+	if (is_wanted && roots->count > 1)
+		command_note(context,
+			     "%zu processes sleep while %zu %s: recorded too; leave out with "
+			     "--no-tree",
+			     roots->count, running, use);
+	else if (is_wanted)
+		command_note(context,
+			     "process %d sleeps while %zu %s: recorded too; leave out with "
+			     "--no-tree",
+			     (int)roots->items[0], running, use);
+	else if (running > 0)
+		command_note(context, "%zu %s; add --tree", running, use);
+	else
+		command_note(context, "%zu process%s below %s sleep%s now; add --tree", below,
+			     below == 1 ? "" : "es", roots->count > 1 ? "them" : "it",
+			     below == 1 ? "s" : "");
 }
 
 static int add_tree(const struct command_context *context, const struct attach_options *options,
 		    struct pid_list *ret, struct error *err)
 {
-	const char *are = NULL;
 	struct pid_list below = {0};
 	bool is_wanted = options->tree;
 	int r = process_tree_below(ret, &below, err);
 
 	if (r == 0 && below.count > 0 && !is_tree_given(context, options)) {
-		are = below.count == 1 ? "child runs" : "children run";
-		is_wanted = sleep_while_others_run(ret, &below);
-		if (is_wanted)
-			command_note(context,
-				     "process %d sleeps while its %zu %s: recorded too; leave out "
-				     "with --no-tree",
-				     (int)ret->items[0], below.count, are);
-		else
-			command_note(context, "%zu %s already; add --tree", below.count, are);
+		size_t running;
+
+		is_wanted = sleep_while_others_run(ret, &below, &running);
+		tell_below(context, ret, below.count, running, is_wanted);
 	}
 	for (size_t i = 0; i < below.count && is_wanted && r == 0; i++)
 		if (vec_push(ret, below.items[i]) < 0)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """wick record -p, -t, -a: what runs already."""
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -9,7 +10,8 @@ import time
 
 import contract
 import pytest
-from conftest import WICK, assert_short_message, children_of, thread_names, wait_for, wait_for_samples, workload
+from conftest import (PATIENCE, WICK, assert_short_message, children_of, thread_names, wait_for, wait_for_samples,
+                      workload)
 
 pytestmark = pytest.mark.perf
 
@@ -97,21 +99,41 @@ def test_a_master_that_sleeps_while_its_workers_run_has_them_with_it(wick, famil
     master = family(WORKERS, 2)
     recording = wick.attach("-p", master.pid, "-d", 1)
     assert contract.thread_ids(recording.report("--by", "thread")) == children_of(master.pid)
-    assert (f"process {master.pid} sleeps while its 2 children run: recorded too; leave out with "
-            "--no-tree") in recording.stderr
+    assert re.search(rf"process {master.pid} sleeps while (2 processes below it use|1 process below it uses) "
+                     "CPU time: recorded too; leave out with --no-tree", recording.stderr), recording.stderr
     alone = wick.attach("-p", master.pid, "--no-tree", "-d", 0.5)
     assert contract.sample_count(alone.info()) == 0
-    assert "children run" not in alone.stderr
+    assert "below it" not in alone.stderr
 
 
 def test_one_that_runs_itself_is_recorded_alone_and_a_line_tells_of_the_others(wick, family):
     parent = family(BUSY, 1)
     wait_for(lambda: name_of(parent.pid) == "spin", what="the program of the parent")
     recording = wick.attach("-p", parent.pid, "-d", 1)
-    assert "1 child runs already; add --tree" in recording.stderr
+    assert "1 process below it uses CPU time; add --tree" in recording.stderr
     assert contract.thread_ids(recording.report("--by", "thread")) == {parent.pid}
     both = wick.attach("-p", parent.pid, "--tree", "-d", 1)
     assert contract.thread_ids(both.report("--by", "thread")) == {parent.pid} | children_of(parent.pid)
+
+
+def test_only_those_that_use_cpu_time_are_counted_wherever_they_are_below(wick, background):
+    spin = shlex.join(workload("spin", 60000))
+    inner = shlex.join(["sh", "-c", f"{spin} & wait"])
+    parent = background(["sh", "-c", f"sleep 1000 & {inner} & exec {spin}"], start_new_session=True)
+
+    def below(pid):
+        return [name for child in children_of(pid) for name in (name_of(child), *below(child))]
+    try:
+        wait_for(lambda: name_of(parent.pid) == "spin" and sorted(below(parent.pid)) == ["sh", "sleep", "spin"],
+                 what="the programs")
+
+        def tells():  # one that waits for a CPU does not use it
+            said = wick.attach("-p", parent.pid, "-d", 0.2).stderr
+            assert not re.search(r"\b[23] processes below it use", said), said
+            return "1 process below it uses CPU time" in said
+        wait_for(tells, 30 * PATIENCE, "the line about the one that runs")
+    finally:
+        os.killpg(parent.pid, signal.SIGKILL)
 
 
 def test_processes_are_found_by_their_name(wick, background, tmp_path):
