@@ -173,6 +173,16 @@ static bool keeps_rate(const struct top *top)
 	       option_source_of(top->context->set, &top->options->overhead_percent);
 }
 
+/* Programs get full names, unless short ones are asked for. */
+static bool wants_short_names(const struct top *top)
+{
+	bool is_chosen =
+		option_source_of(top->context->set, &top->options->names) != OPTION_FROM_DEFAULT;
+
+	return top->options->names == LOOK_NAMES_SHORT &&
+	       (is_chosen || top->options->format != TOP_FORMAT_JSON);
+}
+
 static int open_live(struct top *top, struct error *err)
 {
 	struct live_profile_config config = {
@@ -186,7 +196,7 @@ static int open_live(struct top *top, struct error *err)
 	/* A view that is drawn each second waits for no server. */
 	look_set_symbols(top->context, &top->options->symbols, NULL, &top->load);
 	top->load.kernel = top->options->kernel;
-	top->load.short_names = top->options->names == LOOK_NAMES_SHORT;
+	top->load.short_names = wants_short_names(top);
 	return live_profile_new(&config, &top->live, err);
 }
 
@@ -583,7 +593,8 @@ static const struct option_spec table[] = {
 	{"sort", 0, OPTION_ENUM(struct top_options, sort, "self", "total", "name"),
 	 .help = "the order of functions"},
 	{"names", 0, OPTION_ENUM(struct top_options, names, "short", "full"), .key = "view.names",
-	 .help = "short: without arguments of functions and templates"},
+	 .help = "short: without arguments of functions and templates; JSON has full names unless "
+		 "told"},
 	{"count", 0, OPTION_U64(struct top_options, count), .argument = "N", .min = 1, .max = 1e9,
 	 .help = "print N tables as text, one after each interval, and end; for scripts"},
 	{"once", 0, OPTION_FLAG(struct top_options, once), .help = "the same as --count 1"},

@@ -78,13 +78,16 @@ def test_short_names_merge_the_instances_of_a_template(wick):
         assert f"holds: {name}: " in wick.ok("diff", "--fail-if", f"{name}>+5%", path, path).stderr
 
 
-def test_top_has_short_names_unless_asked(wick):
+def test_top_has_short_names_for_people_and_full_ones_for_programs_unless_asked(wick):
     program = build(wick.folder, "g++", "box.cpp", TEMPLATES)
     full = {"box<int>::spin(int) const", "box<long>::spin(long) const"}
-    for options, names in (((), {"box<>::spin"}), (("--names", "full"), full)):
+    for options, names in (((), full), (("--names", "full"), full), (("--names", "short"), {"box<>::spin"})):
         shown = wick.json("top", "--once", "--interval", "0.3s", "-F", "997", *options, "--format", "json", "--", program)
         found = {name for name in contract.functions(shown) if name.startswith("box<")}
         assert found and found <= names
+    for options, is_short in (((), True), (("--names", "full"), False)):
+        shown = wick.ok("top", "--once", "--interval", "0.3s", "-F", "997", *options, "--", program).stdout
+        assert "box<" in shown and ("box<>::spin" in shown) == is_short, shown
 
 
 def test_parts_and_copies_count_as_their_function(wick):
