@@ -552,6 +552,20 @@ static bool is_readers_file(int fd)
 	return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && owner_is_ours(status.st_uid);
 }
 
+/* From a descriptor, or from what was kept in its place. */
+static int read_samples(struct loader *loader, int fd, struct recording_reader *kept,
+			const char *name, struct error *err)
+{
+	int r;
+
+	if (!kept)
+		return samples_read(&loader->samples, fd, name, loader->options, err);
+	r = samples_read_kept(&loader->samples, kept, name, loader->options, err);
+	if (r == 0)
+		load_tell_damage(loader->options, name, &loader->samples.damage);
+	return r;
+}
+
 /*
  * Of what was kept, or of a file without that. What is known of a heap besides the profile is
  * there when that is of the heap.
@@ -570,8 +584,7 @@ static int load_from(int fd, struct recording_reader *kept, const char *name,
 		(void)close(fd); /* nothing was read yet */
 		return r;
 	}
-	r = kept ? samples_read_kept(&loader.samples, kept, name, options, err)
-		 : samples_read(&loader.samples, fd, name, options, err);
+	r = read_samples(&loader, fd, kept, name, err);
 	if (r == 0)
 		r = refuse_gauge(&loader.samples, err);
 	if (r == 0)

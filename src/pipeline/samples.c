@@ -734,13 +734,8 @@ static int read_once(struct samples *samples, int fd, const char *name,
 int samples_read_kept(struct samples *samples, struct recording_reader *kept, const char *name,
 		      const struct load_options *options, struct error *err)
 {
-	int r;
-
 	*samples = (struct samples){0};
-	r = read_all(samples, kept, name, options, err);
-	if (r == 0)
-		load_tell_damage(options, name, &samples->damage);
-	return r;
+	return read_all(samples, kept, name, options, err);
 }
 
 int samples_read(struct samples *samples, int fd, const char *name,
