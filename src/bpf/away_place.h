@@ -56,6 +56,7 @@ static __noinline int send_sums(void *ctx, struct bpf_walk_away *from, uint32_t 
 	place->sums.count = 0;
 	place->sums.slept_ns = 0;
 	place->sums.waited_ns = 0;
+	place->sums.longest_ns = 0;
 	return 0;
 }
 

@@ -78,6 +78,8 @@ static __always_inline void add_up(void *ctx, struct bpf_walk_away *from)
 	}
 	place->sums.count++;
 	place->sums.slept_ns += slept_ns;
+	if (slept_ns > place->sums.longest_ns)
+		place->sums.longest_ns = slept_ns;
 	place->sums.waited_ns += was_woken ? times->back_ns - times->woken_ns : 0;
 }
 
@@ -101,6 +103,7 @@ static __always_inline void send_taken(void *ctx, struct bpf_walk_away *from)
 	place->sums.count = 0;
 	place->sums.slept_ns = 0;
 	place->sums.waited_ns = 0;
+	place->sums.longest_ns = 0;
 	place->sums.forced = false;
 }
 

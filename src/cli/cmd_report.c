@@ -361,7 +361,9 @@ const struct command command_report = {
 			"misses. --event chooses the one that rows are sorted by.",
 			"--by lock is of recordings of --mode offcpu and wall made by the engine "
 			"ebpf: mutexes, condition variables and all else that waits in the futex "
-			"system call, by where the lock lies and the symbol there. Below each "
+			"system call, by where the lock lies and the symbol there, with the "
+			"longest of "
+			"the waits. Below each "
 			"stand "
 			"the functions that wait and, with record --waker, those that ended the "
 			"waits: of a mutex, who held it.",

@@ -45,6 +45,7 @@ void profile_free(struct profile *profile)
 	vec_fini(&profile->state_values);
 	vec_fini(&profile->moments);
 	vec_fini(&profile->time.samples);
+	vec_fini(&profile->time.longest);
 	for (size_t i = 0; i < profile->time.tracks.count; i++)
 		level_track_fini(&profile->time.tracks.items[i]);
 	vec_fini(&profile->time.tracks);
@@ -246,9 +247,19 @@ bool profile_state_is_away(const char *state)
 	return *state && strcmp(state, "running") != 0 && strcmp(state, "on CPU") != 0;
 }
 
+int profile_note_longest(struct profile *profile, uint32_t labels, int64_t value)
+{
+	while (profile->time.longest.count <= labels)
+		if (vec_push(&profile->time.longest, 0) < 0)
+			return -ENOMEM;
+	if (value > profile->time.longest.items[labels])
+		profile->time.longest.items[labels] = value;
+	return 0;
+}
+
 void profile_clear_entries(struct profile *profile)
 {
-	profile->entries.count = profile->values.count = 0;
+	profile->entries.count = profile->values.count = profile->time.longest.count = 0;
 	profile->states.count = profile->state_values.count = 0;
 	profile->moments.count = profile->time.blocks.count = 0;
 	profile->time.samples.count = 0;

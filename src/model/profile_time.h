@@ -54,7 +54,13 @@ struct profile_time {
 	VEC(struct profile_blocks) blocks;
 	VEC(struct level_track) tracks;
 	VEC(struct profile_sample) samples; /* in the order of time */
+	VEC(int64_t) longest;               /* by set of labels: the largest single sample */
 	uint32_t heap_value; /* the first value type of the heap; ID_NONE: there are none */
 };
+
+struct profile;
+
+/* Tells of a single sample with a set of labels, in the main value. 0 or -ENOMEM. */
+int profile_note_longest(struct profile *profile, uint32_t labels, int64_t value);
 
 #endif

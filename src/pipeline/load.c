@@ -288,6 +288,8 @@ static int add_sum(struct loader *loader, size_t at, uint32_t stack)
 		r = profile_add_entry(loader->profile, entry, values);
 	if (r == 0)
 		r = profile_add_state(loader->profile, state, values);
+	if (r == 0 && loader->samples.longest_told)
+		r = profile_note_longest(loader->profile, entry.labels, (int64_t)sum->longest);
 	if (r == 0 && loader->options->slices && !loader->samples.events.complete)
 		r = vec_push(&loader->profile->moments,
 			     (struct profile_moment){sum->slice,

@@ -79,6 +79,8 @@ static int take_info(void *self, const char *key, const char *value)
 	}
 	if (strcmp(key, "heap_leaf") == 0)
 		samples->heap_leaf_told = true;
+	if (strcmp(key, RECORDING_LOCK_WAITS) == 0)
+		samples->longest_told = strcmp(value, RECORDING_LONGEST) == 0;
 	if (strcmp(key, "heap_step_ns") == 0 && number_parse_u64(value, &number) == 0 &&
 	    number <= HEAP_STEP_MAX_NS)
 		samples->heap_step_ns = number;
@@ -177,6 +179,8 @@ static int add_sum(struct samples *samples, const struct sample_sum *added, uint
 		samples->sums.items[*ret].count += added->count;
 		samples->sums.items[*ret].going_on += added->going_on;
 		samples->sums.items[*ret].weight += added->weight;
+		if (added->longest > samples->sums.items[*ret].longest)
+			samples->sums.items[*ret].longest = added->longest;
 	}
 	return r;
 }
@@ -272,6 +276,7 @@ static int take_part(struct samples *samples, const struct sample_sum *sum, uint
 	part.count = beside ? 0 : take_room(&samples->count, sum->count);
 	part.going_on = beside ? 0 : sum->going_on;
 	part.weight = beside ? 0 : take_room(&samples->weight, sum->weight);
+	part.longest = sum->count == 1 ? part.weight : 0;
 	if (add_sum(samples, &part, &at, &is_new) < 0)
 		return -ENOMEM;
 	if (samples->options->order &&

@@ -43,6 +43,7 @@ struct sample_sum {
 	uint64_t count;
 	uint64_t going_on; /* with slices: of those that count in a later one but are in this too */
 	uint64_t weight;   /* of the main event; all of them together are at most INT64_MAX */
+	uint64_t longest;  /* weight of one that stands for no other; 0: there is none */
 };
 
 /* One sample of those that a sum adds up. */
@@ -80,6 +81,7 @@ struct samples {
 	uint64_t start_ns;      /* CLOCK_MONOTONIC: when the recording began */
 	uint64_t heap_step_ns;  /* that the recording asks for; 0: any */
 	bool by_frame_pointers; /* stacks are */
+	bool longest_told;      /* see RECORDING_LOCK_WAITS */
 	bool heap_leaf_told;    /* stacks of blocks end with an address in the call */
 	uint64_t end_ns;
 	uint64_t clock_monotonic_ns; /* the first pair of both clocks */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -90,6 +91,8 @@ void session_info_begin(struct recording_writer *writer, const struct record_con
 		recording_writer_info(writer, "mode",
 				      config->sampling.mode == ENGINE_MODE_WALL ? "wall"
 										: "offcpu");
+	if (config->sampling.mode != ENGINE_MODE_CPU && strcmp(engine, "ebpf") == 0)
+		recording_writer_info(writer, RECORDING_LOCK_WAITS, RECORDING_LONGEST);
 	put_number(writer, "frequency_hz", config->sampling.frequency_hz);
 	put_number(writer, "start_monotonic_ns", start_ns);
 	if (config->sampling.heap.on)

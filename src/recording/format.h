@@ -46,6 +46,10 @@
 /* A key: why the file that was imported lacks its end, in words. */
 #define RECORDING_DAMAGE "damage"
 
+/* A key and its value: the longest of waits for a lock that were added up is a sample by itself. */
+#define RECORDING_LOCK_WAITS "lock_waits"
+#define RECORDING_LONGEST "longest"
+
 /* A key: lines "PID WHY" of processes whose lists of compiled code were there and not used. */
 #define RECORDING_JIT_REFUSED "jit_refused"
 

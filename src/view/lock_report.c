@@ -124,7 +124,9 @@ static void put_row(const struct report *report, const struct lock_row *row)
 	report_put_share(report, row->total);
 	bytes_printf(out, "  %10s", quantity_of(row->total, report->unit).text);
 	bytes_printf(out, "  %9s", quantity_count(row->waits).text);
-	bytes_printf(out, "  %10s  ", quantity_of(mean_of(row), report->unit).text);
+	bytes_printf(out, "  %10s", quantity_of(mean_of(row), report->unit).text);
+	bytes_printf(out, "  %10s  ",
+		     row->longest > 0 ? quantity_of(row->longest, report->unit).text : "-");
 	report_put_name(out, *row->name ? row->name : row->lock);
 	if (*row->name) {
 		report_color(report, REPORT_DIM);
@@ -149,7 +151,8 @@ static void put_rows(const struct report *report, const struct lock_rows *rows)
 	bytes_printf(out, "%s time%s, ", quantity_count(rows->waits).text, quantity_s(rows->waits));
 	bytes_printf(out, "%s of all\n\n", quantity_share(rows->total, report->total).text);
 	report_color(report, REPORT_BOLD);
-	bytes_printf(out, "%8s  %10s  %9s  %10s  lock", "share", "total", "waits", "mean");
+	bytes_printf(out, "%8s  %10s  %9s  %10s  %10s  lock", "share", "total", "waits", "mean",
+		     "longest");
 	report_plain(report);
 	bytes_put_u8(out, '\n');
 	for (size_t i = 0; i < shown; i++)
@@ -215,6 +218,10 @@ int lock_report_json(const struct report *report, struct json *json)
 		json_double(json, "total_percent", quantity_percent(row->total, rows.total), 3);
 		json_u64(json, "waits", row->waits);
 		json_i64(json, "mean", mean_of(row));
+		if (row->longest > 0)
+			json_i64(json, "longest", row->longest);
+		else
+			json_string(json, "longest", NULL);
 		json_parties(json, "waiters", &row->waiters);
 		json_parties(json, "wakers", &row->wakers);
 		json_close(json);

@@ -5,12 +5,13 @@
 /*
  * lock_report: the rows of a report by lock, as text or as the JSON keys
  *
- *	by, rows [{lock, name, total, total_percent, waits, mean,
+ *	by, rows [{lock, name, total, total_percent, waits, mean, longest,
  *	           waiters [{function, call, thread, total, waits}],
  *	           wakers [the same]}], more
  *
  * where lock is where it lies and name the symbol there (null: none is known), total_percent is
- * of all waits for locks, and wakers are those who ended the waits: of a mutex, who held it.
+ * of all waits for locks, longest one of them (null: it is not known), and wakers are those who
+ *ended the waits: of a mutex, who held it.
  */
 
 struct error;

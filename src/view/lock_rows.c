@@ -215,6 +215,9 @@ static int add_entry(struct maker *maker, size_t at)
 		return -ENOMEM;
 	row->total += total;
 	row->waits += waits;
+	if (maker->value == profile->main_value && entry->labels < profile->time.longest.count &&
+	    profile->time.longest.items[entry->labels] > row->longest)
+		row->longest = profile->time.longest.items[entry->labels];
 	maker->rows->total += total;
 	maker->rows->waits += waits;
 	return add_parties(maker, row, entry, total, waits);

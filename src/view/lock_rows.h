@@ -35,6 +35,7 @@ struct lock_row {
 	const char *name; /* "" when nobody knows */
 	int64_t total;
 	uint64_t waits;
+	int64_t longest;             /* one of the waits; 0: not known */
 	struct lock_parties waiters; /* the longest first, as the next */
 	struct lock_parties wakers;  /* none: the recording does not tell */
 };

@@ -24,10 +24,11 @@ struct bpf_walk_sums {
 	uint64_t calls; /* hash of the first return addresses; 0: not known */
 	uint64_t lock;  /* that it waited for there; 0: none, or not always the same */
 	uint64_t count;
-	uint64_t slept_ns;  /* until it was woken; of one that was preempted, all */
-	uint64_t waited_ns; /* for a CPU after that */
-	uint32_t state;     /* enum bpf_walk_state */
-	uint32_t forced;    /* the stack was not taken at random: the time before was long */
+	uint64_t slept_ns;   /* until it was woken; of one that was preempted, all */
+	uint64_t waited_ns;  /* for a CPU after that */
+	uint64_t longest_ns; /* that one of them slept */
+	uint32_t state;      /* enum bpf_walk_state */
+	uint32_t forced;     /* the stack was not taken at random: the time before was long */
 };
 
 /* Return addresses near the top of the stack that belong to a place: callers of the same depth. */

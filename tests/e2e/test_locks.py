@@ -33,6 +33,8 @@ def assert_right(recording, rounds):
         assert truth["held_ns"] * 0.99 <= row["total"] <= truth["waited_ns"] * 1.01, (name, truth, row)
         assert row["waits"] == pytest.approx(rounds, rel=0.03), (name, row)
         assert row["mean"] == pytest.approx(row["total"] / row["waits"], abs=1)
+        longest = (truth["longest_held_ns"] * 0.99, truth["longest_waited_ns"] * 1.01)
+        assert longest[0] <= row["longest"] <= longest[1], (name, truth, row)
         waiter = row["waiters"][0]
         assert waiter["function"] == "take_here" and "mutex_lock" in waiter["call"], row
         assert waiter["thread"] == "locks"

@@ -69,6 +69,26 @@ static void stacks_without_time_share_evenly(void **state)
 	assert_int_equal(shares[1].ns, 75);
 }
 
+static void one_time_has_each_stack_in_turn_as_often_as_its_times_are(void **state)
+{
+	struct away_place place = {0};
+	unsigned int first = 0;
+
+	(void)state;
+	assert_null(away_place_choose(&place, 0));
+	away_place_add(&place, &(struct away_time){1, 1, 3000, 0, .lock = 0x5000});
+	away_place_add(&place, &(struct away_time){2, 2, 1000, 0, .lock = 0x5000});
+	away_place_add(&place, &(struct away_time){3, 3, 9000, 0, .lock = 0x6000});
+	for (unsigned int i = 0; i < 1000; i++) {
+		const struct away_time *time = away_place_choose(&place, 0x5000);
+
+		assert_int_equal(time->lock, 0x5000);
+		first += time->slept_stack == 1;
+	}
+	assert_in_range(first, 740, 760);
+	assert_non_null(away_place_choose(&place, 0x7000)); /* no stack of it: any */
+}
+
 /* Where one place is for several locks, each has its part of the time and of the times. */
 static void locks_of_one_place_share_time_and_number(void **state)
 {
@@ -213,6 +233,7 @@ int main(void)
 		cmocka_unit_test(places_are_told_apart),
 		cmocka_unit_test(nobody_has_a_share_where_no_stack_is_known),
 		cmocka_unit_test(stacks_without_time_share_evenly),
+		cmocka_unit_test(one_time_has_each_stack_in_turn_as_often_as_its_times_are),
 		cmocka_unit_test(locks_of_one_place_share_time_and_number),
 		cmocka_unit_test(shares_have_as_many_times_as_there_were),
 		cmocka_unit_test(who_came_first_has_no_more_than_others),

@@ -9,165 +9,14 @@
 
 #include <cmocka.h>
 
-#include "base/vec.h"
+#include "bpf_world.h"
 #include "engine/engine.h"
-#include "engine/perf/away_places.h"
 #include "engine/perf/bpf_sample.h"
 #include "engine/perf/state.h"
 #include "engine/perf/waker.h"
-#include "fake_sink.h"
-#include "perf_records.h"
-#include "track/process_tracker.h"
-#include "track/stack_cache.h"
 #include "unwind/frame.h"
 #include "wire/bpf_away.h"
 #include "wire/bpf_walk.h"
-
-#define RING_BYTES 65536u
-#define PERIOD 1000000u
-#define PID 5000000u /* above every pid_max */
-
-struct world {
-	struct fake_sink fake;
-	struct perf_engine *engine;
-	struct record_builder b;
-	size_t wanted;
-	struct bpf_walk_key met; /* the last */
-	const struct bpf_walk_away *still;
-};
-
-static struct world the_world;
-
-/* In place of the real ones: there are no programs here. */
-void __wrap_walker_want(struct walker *walker, const struct bpf_walk_key *key,
-			struct tracked_process *process);
-void __wrap_walker_each_away(struct walker *walker,
-			     void (*show)(void *self, const struct bpf_walk_away *away),
-			     void *self);
-
-bool __wrap_walker_meet(struct walker *walker, const struct bpf_walk_key *key,
-			struct tracked_process *process);
-
-bool __wrap_walker_has_other(const struct walker *walker, const struct bpf_walk_key *key,
-			     const struct tracked_process *process);
-
-bool __wrap_walker_has_other(const struct walker *walker, const struct bpf_walk_key *key,
-			     const struct tracked_process *process)
-{
-	(void)walker, (void)key, (void)process;
-	return false;
-}
-
-bool __wrap_walker_meet(struct walker *walker, const struct bpf_walk_key *key,
-			struct tracked_process *process)
-{
-	(void)walker, (void)process;
-	the_world.met = *key;
-	return true;
-}
-
-void __wrap_walker_want(struct walker *walker, const struct bpf_walk_key *key,
-			struct tracked_process *process)
-{
-	(void)walker, (void)process;
-	assert_int_equal(key->tgid, PID);
-	the_world.wanted++;
-}
-
-void __wrap_walker_each_away(struct walker *walker,
-			     void (*show)(void *self, const struct bpf_walk_away *away), void *self)
-{
-	(void)walker;
-	if (the_world.still)
-		show(self, the_world.still);
-}
-
-static int set_up(void **state)
-{
-	struct world *world = &the_world;
-	struct perf_engine *engine = calloc(1, sizeof(*engine));
-	struct cpu_ring ring = {.fd = -1};
-
-	*world = (struct world){0};
-	assert_non_null(engine);
-	fake_sink_init(&world->fake);
-	engine->sink = &world->fake.sink;
-	engine->tracker = process_tracker_new(engine->sink);
-	engine->cache = stack_cache_new();
-	engine->places = away_places_new();
-	assert_non_null(engine->places);
-	engine->clock = true;
-	engine->rate = (struct perf_rate){.asked_hz = 1, .hz = 1, .period = PERIOD};
-	engine->depth = 512;
-	engine->layout = layout_with(PERF_SAMPLE_RAW, 0);
-	engine->walker = (struct walker *)engine; /* any: nobody looks at it */
-	ring_of_memory(&ring.ring, RING_BYTES);
-	assert_int_equal(vec_push(&engine->rings, ring), 0);
-	world->engine = engine;
-	*state = world;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct world *world = *state;
-
-	ring_of_memory_free(&world->engine->rings.items[0].ring);
-	vec_fini(&world->engine->rings);
-	kept_stacks_fini(&world->engine->leavers);
-	wakers_free(world->engine->wakers);
-	counters_fini(&world->engine->counters);
-	process_tracker_free(world->engine->tracker);
-	stack_cache_free(world->engine->cache);
-	away_places_free(world->engine->places);
-	free(world->engine);
-	fake_sink_fini(&world->fake);
-	return 0;
-}
-
-/* What a program writes while that process runs, in the ring and drained. */
-static void drain_raw_of(struct world *world, uint32_t pid, const void *raw, size_t size)
-{
-	record_begin(&world->b, PERF_RECORD_SAMPLE, 0);
-	put_u32(&world->b, pid);
-	put_u32(&world->b, pid);
-	put_u64(&world->b, 10);
-	put_u32(&world->b, 0);
-	put_u32(&world->b, 0);
-	put_u32(&world->b, (uint32_t)size);
-	put_raw(&world->b, raw, size);
-	while (world->b.size % 8 != 0)
-		put_raw(&world->b, "", 1);
-	ring_append(&world->engine->rings.items[0].ring, record_end(&world->b));
-	assert_int_equal(perf_drain(world->engine, UINT64_MAX, NULL), 0);
-}
-
-static void drain_raw(struct world *world, const void *raw, size_t size)
-{
-	drain_raw_of(world, PID, raw, size);
-}
-
-static struct bpf_walk_head head_of(uint8_t kind, uint16_t kernel_count, uint32_t user_count,
-				    uint8_t end)
-{
-	return (struct bpf_walk_head){.kind = kind,
-				      .end = end,
-				      .kernel_count = kernel_count,
-				      .user_count = user_count,
-				      .key = {.mm = 1, .tgid = PID}};
-}
-
-/* Frames of the sample's stack. */
-static size_t depth_of(const struct world *world, size_t sample)
-{
-	const struct stack_node *nodes = world->fake.dictionary.stacks.nodes.items;
-	uint32_t node = world->fake.samples.items[sample].stack;
-	size_t depth = 0;
-
-	for (; node != 0; node = nodes[node].parent)
-		depth++;
-	return depth;
-}
 
 static void assert_state(const struct world *world, size_t sample, const char *wanted)
 {
@@ -408,27 +257,6 @@ static void a_stack_that_was_walked_tells_of_its_space(void **state)
 	assert_true(world->engine->news);
 }
 
-struct away_of_two {
-	struct bpf_walk_head head;
-	struct bpf_walk_times times;
-	struct bpf_walk_sums sums;
-	uint64_t pcs[2];
-};
-
-static struct away_of_two make_away(uint64_t left_ns, uint64_t woken_ns, uint64_t back_ns)
-{
-	return (struct away_of_two){
-		.head = head_of(BPF_WALK_AWAY, 0, 2, UNWIND_ROOT),
-		.times = {.left_ns = left_ns,
-			  .woken_ns = woken_ns,
-			  .back_ns = back_ns,
-			  .tid = PID + 1,
-			  .tgid = PID,
-			  .state = BPF_WALK_SLEEPING},
-		.pcs = {0x1000, 0x2000},
-	};
-}
-
 static void a_sleep_and_the_wait_after_it_are_two_samples(void **state)
 {
 	struct world *world = *state;
@@ -652,103 +480,6 @@ static void a_waker_that_makes_no_sense_is_left_out(void **state)
 	assert_int_equal(depth_of(world, 0), 2);
 }
 
-/* Times at a place whose stack was not taken, since the one before. */
-static struct bpf_walk_sums make_sums(uint64_t count, uint64_t slept_ns, uint64_t waited_ns)
-{
-	return (struct bpf_walk_sums){.pc = 0x1000,
-				      .sp = 0x7000,
-				      .count = count,
-				      .slept_ns = slept_ns,
-				      .waited_ns = waited_ns,
-				      .state = BPF_WALK_SLEEPING};
-}
-
-static uint64_t weight_of(const struct world *world, size_t sample)
-{
-	return world->fake.samples.items[sample].weight;
-}
-
-static void sums_count_with_the_stack_that_comes_with_them(void **state)
-{
-	struct world *world = *state;
-	struct away_of_two raw = make_away(100, 400, 450);
-
-	raw.sums = make_sums(7, 5000, 600);
-	drain_raw(world, &raw, sizeof(raw));
-	assert_int_equal(world->fake.samples.count, 2);
-	assert_int_equal(weight_of(world, 0), 5300);
-	assert_int_equal(weight_of(world, 1), 650);
-	assert_int_equal(world->engine->stats.away_summed, 7);
-	assert_int_equal(world->engine->stats.away_samples, 2);
-}
-
-static void sums_are_shared_by_the_stacks_of_their_place(void **state)
-{
-	struct world *world = *state;
-	struct away_of_two raw = make_away(100, 0, 400);
-	struct away_of_two sums = make_away(0, 0, 0);
-
-	raw.sums = make_sums(0, 0, 0);
-	drain_raw(world, &raw, sizeof(raw)); /* 300 at one stack */
-	raw.pcs[1] = 0x3000;
-	raw.times.back_ns = 200;
-	drain_raw(world, &raw, sizeof(raw)); /* 100 at another */
-	raw.sums.forced = true;
-	raw.times.back_ns = 100100;
-	drain_raw(world, &raw, sizeof(raw)); /* as often as that it would not have been taken */
-	assert_int_equal(world->fake.samples.count, 3);
-	sums.head.kind = BPF_WALK_AWAY_SUMS;
-	sums.sums = make_sums(9, 4001, 0);
-	drain_raw(world, &sums, offsetof(struct away_of_two, pcs));
-	assert_int_equal(world->fake.samples.count, 5);
-	assert_int_equal(weight_of(world, 3) + weight_of(world, 4), 4001); /* nothing is lost */
-	assert_in_range(weight_of(world, 4), 1000, 1020);
-	assert_int_equal(world->fake.samples.items[3].stack, world->fake.samples.items[0].stack);
-	assert_int_equal(world->fake.samples.items[4].stack, world->fake.samples.items[1].stack);
-}
-
-static void a_place_that_nobody_knows_has_its_time_all_the_same(void **state)
-{
-	struct world *world = *state;
-	struct away_of_two sums = make_away(1000, 0, 3000);
-
-	sums.head.kind = BPF_WALK_AWAY_SUMS;
-	sums.sums = make_sums(9, 4000, 0);
-	sums.sums.state = BPF_WALK_PREEMPTED;
-	drain_raw(world, &sums, offsetof(struct away_of_two, pcs));
-	assert_int_equal(world->fake.samples.count, 1);
-	assert_int_equal(weight_of(world, 0), 6000);
-	assert_int_equal(world->fake.samples.items[0].time_ns, 1000);
-	assert_int_equal(world->engine->stats.truncated, 1);
-	assert_int_equal(world->engine->stats.away_summed, 10);
-}
-
-static void sums_that_were_not_sent_count_at_the_end(void **state)
-{
-	struct world *world = *state;
-	struct away_of_two raw = make_away(100, 0, 400);
-	struct bpf_walk_away away = {
-		.head = head_of(BPF_WALK_AWAY, 0, 0, UNWIND_ROOT),
-		.times = {.left_ns = 900, .tid = PID + 1, .tgid = PID, .state = BPF_WALK_SLEEPING},
-	};
-
-	raw.sums = make_sums(0, 0, 0);
-	drain_raw(world, &raw, sizeof(raw));
-	away.places[1].sums = make_sums(2, 50, 5);
-	away.places[3].sums = make_sums(3, 70, 0);
-	away.place = 3; /* it is away from there, and its stack was not taken */
-	world->still = &away;
-	assert_int_equal(bpf_sample_still_away(world->engine, 1000, NULL), 0);
-	assert_int_equal(perf_drain(world->engine, UINT64_MAX, NULL), 0);
-	assert_int_equal(world->fake.samples.count, 4);
-	assert_int_equal(weight_of(world, 1), 170);
-	assert_int_equal(weight_of(world, 2), 50);
-	assert_int_equal(weight_of(world, 3), 5);
-	for (size_t i = 1; i < 4; i++)
-		assert_int_equal(world->fake.samples.items[i].stack,
-				 world->fake.samples.items[0].stack);
-}
-
 static void who_is_away_still_counts_up_to_now(void **state)
 {
 	struct world *world = *state;
@@ -790,10 +521,6 @@ int main(void)
 		TEST(what_an_interrupt_wakes_has_the_interrupts_frames_alone),
 		TEST(a_waker_that_makes_no_sense_is_left_out),
 		TEST(who_is_away_still_counts_up_to_now),
-		TEST(sums_count_with_the_stack_that_comes_with_them),
-		TEST(sums_are_shared_by_the_stacks_of_their_place),
-		TEST(a_place_that_nobody_knows_has_its_time_all_the_same),
-		TEST(sums_that_were_not_sent_count_at_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

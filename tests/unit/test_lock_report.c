@@ -147,9 +147,11 @@ static void the_text_has_the_same(void **state)
 
 	(void)state;
 	assert_text(profile, "waits for locks: 3.00 s, 300 times, 75.0% of all\n", true);
-	assert_text(profile, "70.0%      2.10 s        210     10.0 ms  table_lock  " TABLE "\n",
+	assert_text(profile,
+		    "70.0%      2.10 s        210     10.0 ms           -  table_lock  " TABLE "\n",
 		    true);
-	assert_text(profile, "30.0%    900.0 ms         90     10.0 ms  [heap] 0x5555\n", true);
+	assert_text(profile,
+		    "30.0%    900.0 ms         90     10.0 ms           -  [heap] 0x5555\n", true);
 	assert_text(profile, "waits in    71.4%  update, pthread_mutex_lock, thread app\n", true);
 	assert_text(profile, "woken by    71.4%  release, std::mutex::unlock, thread worker\n",
 		    true);
@@ -159,6 +161,30 @@ static void the_text_has_the_same(void **state)
 	profile = make_profile();
 	make_wait(profile, "main;serve", 1, "[heap] 0x5555", NULL);
 	assert_text(profile, "wick record --waker tells", true);
+	profile_free(profile);
+}
+
+static void locks_have_their_longest_wait_where_it_is_told(void **state)
+{
+	struct profile *profile = waits();
+	uint32_t table = profile->entries.items[0].labels;
+	uint32_t heap = profile->entries.items[2].labels;
+	json_t *json = report_json(profile, 0);
+
+	(void)state;
+	assert_true(json_is_null(
+		json_object_get(json_array_get(json_object_get(json, "rows"), 0), "longest")));
+	json_decref(json);
+	assert_int_equal(profile_note_longest(profile, table, 50000000), 0);
+	assert_int_equal(profile_note_longest(profile, table, 40000000), 0);
+	assert_int_equal(profile_note_longest(profile, heap, 30000000), 0);
+	assert_text(profile, " 210     10.0 ms     50.0 ms  table_lock", true);
+	assert_text(profile, "  90     10.0 ms     30.0 ms  [heap]", true);
+	json = report_json(profile, 0);
+	assert_int_equal(json_integer_value(json_object_get(
+				 json_array_get(json_object_get(json, "rows"), 1), "longest")),
+			 30000000);
+	json_decref(json);
 	profile_free(profile);
 }
 
@@ -203,6 +229,7 @@ int main(void)
 		cmocka_unit_test(locks_have_who_waits_and_who_wakes),
 		cmocka_unit_test(locks_are_sorted_by_time_or_by_number),
 		cmocka_unit_test(the_text_has_the_same),
+		cmocka_unit_test(locks_have_their_longest_wait_where_it_is_told),
 		cmocka_unit_test(a_recording_of_something_else_says_what_to_do),
 		cmocka_unit_test(who_waits_for_no_lock_is_told_so),
 	};

@@ -10,6 +10,7 @@
  * HOLD_US. All are taken in one function, so that nothing but the lock tells them apart. At the
  * end it says how long the waiter has waited for each, with the time until it
  * had a CPU again, and how long the lock was held while it slept: the sleep is between the two.
+ * The same of the longest.
  */
 
 #include <fcntl.h>
@@ -32,8 +33,21 @@ static const char *const names[LOCKS] = {"first", "second", "heap"};
 static atomic_int begun = -1; /* the lock that the waiter takes next, or has begun to take */
 static atomic_int wanted = -1;
 static atomic_int waiter_id;
-static uint64_t waited_ns[LOCKS];
-static uint64_t held_ns[LOCKS]; /* while the other slept */
+
+struct sum {
+	uint64_t ns;
+	uint64_t longest_ns;
+};
+
+static struct sum waited[LOCKS];
+static struct sum held[LOCKS]; /* while the other slept */
+
+static void add(struct sum *sum, uint64_t ns)
+{
+	sum->ns += ns;
+	if (ns > sum->longest_ns)
+		sum->longest_ns = ns;
+}
 
 static void pause_us(long us)
 {
@@ -72,7 +86,7 @@ static void *wait_for_locks(void *unused)
 		start_ns = clock_now_ns(CLOCK_MONOTONIC);
 		atomic_store(&begun, lock);
 		take_here(locks[lock]);
-		waited_ns[lock] += clock_now_ns(CLOCK_MONOTONIC) - start_ns;
+		add(&waited[lock], clock_now_ns(CLOCK_MONOTONIC) - start_ns);
 		pthread_mutex_unlock(locks[lock]);
 	}
 }
@@ -106,7 +120,7 @@ static void hold(int lock, long us, int status)
 		sched_yield();
 	start_ns = clock_now_ns(CLOCK_MONOTONIC);
 	pause_us(us);
-	held_ns[lock] += clock_now_ns(CLOCK_MONOTONIC) - start_ns;
+	add(&held[lock], clock_now_ns(CLOCK_MONOTONIC) - start_ns);
 	give_here(locks[lock]);
 }
 
@@ -137,8 +151,11 @@ int main(int argc, char **argv)
 	atomic_store(&wanted, LOCKS);
 	pthread_join(waiter, NULL);
 	for (int i = 0; i < LOCKS; i++)
-		printf("%s\"%s\": {\"waited_ns\": %llu, \"held_ns\": %llu}", i == 0 ? "{" : ", ",
-		       names[i], (unsigned long long)waited_ns[i], (unsigned long long)held_ns[i]);
+		printf("%s\"%s\": {\"waited_ns\": %llu, \"held_ns\": %llu, "
+		       "\"longest_waited_ns\": %llu, \"longest_held_ns\": %llu}",
+		       i == 0 ? "{" : ", ", names[i], (unsigned long long)waited[i].ns,
+		       (unsigned long long)held[i].ns, (unsigned long long)waited[i].longest_ns,
+		       (unsigned long long)held[i].longest_ns);
 	printf("}\n");
 	free(locks[2]);
 	close(status);

@@ -15,6 +15,10 @@
 /* Of one time: enough for fading to tell. */
 #define CHANCE (FADES * FADES)
 
+/* Of a whole turn: what follows each other by this part is spread evenly, however long it goes on.
+ */
+#define GOLDEN_TURN UINT64_C(0x9e3779b97f4a7c15)
+
 struct away_places {
 	struct away_place places[PLACES];
 };
@@ -97,6 +101,35 @@ void away_place_add(struct away_place *place, const struct away_time *time)
 	known->slept_ns += time->slept_ns;
 	known->waited_ns += time->waited_ns;
 	known->chance += CHANCE;
+}
+
+/* How much of the turns a stack has; none if another lock is asked for. */
+static double weight_of(const struct away_time *time, const uint64_t *lock)
+{
+	return lock && time->lock != *lock ? 0 : (double)time->slept_ns + 1;
+}
+
+const struct away_time *away_place_choose(struct away_place *place, uint64_t lock)
+{
+	const uint64_t *wanted = NULL;
+	const struct away_time *chosen = NULL;
+	double whole = 0;
+	double at;
+
+	for (size_t i = 0; i < place->count && !wanted; i++)
+		wanted = place->stacks[i].lock == lock ? &lock : NULL;
+	for (size_t i = 0; i < place->count; i++)
+		whole += weight_of(&place->stacks[i], wanted);
+	place->turn += GOLDEN_TURN;
+	at = (double)(place->turn >> 11) * 0x1p-53 * whole;
+	for (size_t i = 0; i < place->count && at >= 0; i++) {
+		double weight = weight_of(&place->stacks[i], wanted);
+
+		if (weight > 0)
+			chosen = &place->stacks[i];
+		at -= weight;
+	}
+	return chosen;
 }
 
 /* Adds to the share of a stack. */

@@ -57,6 +57,7 @@ struct away_place {
 	uint64_t lock;
 	uint32_t count;                       /* of stacks */
 	uint32_t oldest;                      /* of those of a place that is anywhere */
+	uint64_t turn;                        /* of away_place_choose() */
 	uint64_t owed;                        /* times that shares had beyond those there were */
 	struct away_time stacks[AWAY_STACKS]; /* with the sums of their times, which fade */
 };
@@ -74,6 +75,12 @@ struct away_place *away_places_find(struct away_places *places, uint32_t tid,
 
 /* The stack of a time was taken. */
 void away_place_add(struct away_place *place, const struct away_time *time);
+
+/*
+ * The stack that one time is told with which was not taken: one for that lock, if there is any.
+ * Each has its turn as often as its times are to those of others. NULL: the place has none.
+ */
+const struct away_time *away_place_choose(struct away_place *place, uint64_t lock);
 
 /*
  * Shares a time between the stacks of a place, those of sleeping, each with the lock that it was

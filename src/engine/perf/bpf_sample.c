@@ -344,6 +344,13 @@ struct away_shares {
 	size_t count;
 };
 
+/* The longest wait for a lock of those that were added up. */
+struct away_longest {
+	const struct away_time *as; /* its stack is that of; NULL: there is none */
+	uint64_t lock;
+	uint64_t ns;
+};
+
 /* Puts one row. How many times it stands for is told of locks alone: how often is waited. */
 static int put_share(struct perf_engine *engine, const struct away_lock_owner *owner,
 		     struct sample_row *row, enum perf_away_label label, uint64_t lock,
@@ -377,7 +384,9 @@ static int put_part(struct perf_engine *engine, const struct away_lock_owner *ow
 		row->stack = share->stack;
 		row->weight = share->ns;
 		row->times = share->count;
-		if (share->stack == part->stack && share->lock == part->lock && once_ns > 0) {
+		/* Each wait for a lock is one: how long the longest was is to be seen. */
+		if (share->stack == part->stack && share->lock == 0 && part->lock == 0 &&
+		    once_ns > 0) {
 			row->weight += once_ns;
 			row->times++;
 			once_ns = 0;
@@ -392,6 +401,43 @@ static int put_part(struct perf_engine *engine, const struct away_lock_owner *ow
 		return r;
 	perf_count_stack(engine, &part->facts);
 	return put_share(engine, owner, row, part->label, part->lock, err);
+}
+
+/*
+ * Takes the longest wait for a lock out of what was added up: of those whose sums came, and of the
+ * one that was added to them, which slept once_ns.
+ */
+static struct away_longest take_longest(struct away_place *place, const struct bpf_walk_away *away,
+					uint64_t once_ns, struct away_sum *sum)
+{
+	bool is_once = once_ns >= away->sums.longest_ns;
+	struct away_longest longest = {.lock = is_once ? away->times.lock : away->sums.lock,
+				       .ns = is_once ? once_ns : away->sums.longest_ns};
+
+	if (longest.lock == 0 || longest.ns == 0 || sum->count == 0 || longest.ns > sum->ns)
+		return longest;
+	longest.as = away_place_choose(place, longest.lock);
+	if (!longest.as)
+		return longest;
+	sum->count--;
+	if (sum->count == 0)
+		longest.ns = sum->ns;
+	sum->ns -= longest.ns;
+	return longest;
+}
+
+static int put_longest(struct perf_engine *engine, const struct away_lock_owner *owner,
+		       struct sample_row *row, const struct away_part *part,
+		       const struct away_longest *longest, struct error *err)
+{
+	if (!longest->as)
+		return 0;
+	row->time_ns = part->time_ns;
+	row->stack = longest->as->slept_stack;
+	row->weight = longest->ns;
+	row->times = 1;
+	perf_count_stack(engine, &longest->as->facts);
+	return put_share(engine, owner, row, part->label, longest->lock, err);
 }
 
 static bool are_times_good(const struct bpf_walk_times *times)
@@ -426,6 +472,7 @@ static int put_away(struct perf_engine *engine, struct tracked_process *process,
 				 .lock = times->lock,
 				 .facts = stacks->facts};
 	const struct away_lock_owner owner = {tracked_process_number(process), (pid_t)times->tgid};
+	struct away_longest longest;
 	struct away_shares shares;
 	struct away_part slept, waited;
 	int r;
@@ -462,8 +509,11 @@ static int put_away(struct perf_engine *engine, struct tracked_process *process,
 		if (place->count == 0)
 			away_place_add(place, &once);
 	}
+	longest = take_longest(place, away, is_taken ? 0 : once.slept_ns, &slept.summed);
 	shares.count = away_place_share_slept(place, slept.summed, shares.items);
 	r = put_part(engine, &owner, row, &slept, &shares, err);
+	if (r == 0)
+		r = put_longest(engine, &owner, row, &slept, &longest, err);
 	if (r < 0)
 		return r;
 	shares.count = away_place_share_waited(place, waited.summed, shares.items);
