@@ -213,7 +213,9 @@ WICK_API int wick_export_folded(const struct wick_profile *profile, const char *
 
 /*
  * The same in a format by its name: those of wick list formats. Those that list samples one
- * by one (firefox, perfetto, samples) are -EOPNOTSUPP: they are made of a recording.
+ * by one (firefox, perfetto, samples) are -EOPNOTSUPP: they are made of a recording. speedscope
+ * has every sample in the order of time: the file that was loaded is read again. If it is gone or
+ * was changed since, equal stacks are added up.
  */
 WICK_API int wick_export(const struct wick_profile *profile, const char *format, const char *path,
 			 struct wick_error *err);

@@ -6,11 +6,13 @@
 
 #include "api/hand_out.h"
 #include "api/handle.h"
+#include "api/reload.h"
 #include "api/sized.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/outfile.h"
 #include "export/export.h"
+#include "model/profile.h"
 #include "pipeline/export_file.h"
 #include "view/flame.h"
 
@@ -121,6 +123,20 @@ static int find_format(const char *name, const struct exporter_ops **ret, struct
 	return -EINVAL;
 }
 
+/* The same with the samples one by one, where the file that they were loaded from still is. */
+static int put_in_order(const struct wick_profile *profile, const struct exporter_ops *ops,
+			const struct export_config *config, struct bytes *out, struct error *err)
+{
+	struct profile *again = NULL;
+	int r = profile->reload ? reload_in_order(profile->reload, &again, err) : 0;
+
+	if (r < 0)
+		return r;
+	r = exporter_write(ops, again ? again : profile->profile, config, out, err);
+	profile_free(again);
+	return r;
+}
+
 static int put_format(const struct wick_profile *profile, const char *format, struct bytes *out,
 		      struct error *err)
 {
@@ -139,7 +155,8 @@ static int put_format(const struct wick_profile *profile, const char *format, st
 		error_remedy(err, "use wick_export_recording() with the file");
 		return -EOPNOTSUPP;
 	}
-	return exporter_write(ops, profile->profile, &config, out, err);
+	return ops->in_order ? put_in_order(profile, ops, &config, out, err)
+			     : exporter_write(ops, profile->profile, &config, out, err);
 }
 
 int wick_export_text(const struct wick_profile *profile, const char *format, char **ret_text,

@@ -8,11 +8,13 @@
 
 struct error;
 struct profile;
+struct reload;
 struct wick_load_options;
 
 struct wick_profile {
 	const struct profile *profile;
 	struct profile *owned; /* NULL: somebody else's */
+	struct reload *reload; /* NULL: it has its samples, or there are none to be had */
 };
 
 /* Ours of a caller's, with the memory that the arrays in it need. */

@@ -9,6 +9,7 @@
 
 #include "api/hand_out.h"
 #include "api/handle.h"
+#include "api/reload.h"
 #include "api/sized.h"
 #include "base/error.h"
 #include "model/profile.h"
@@ -69,6 +70,7 @@ int wick_load(const char *path, const struct wick_load_options *options, struct 
 {
 	struct load_request request;
 	struct profile *profile = NULL;
+	struct reload *reload = NULL;
 	struct error inner = {0};
 	int r = need(path, "the path", &inner);
 
@@ -76,11 +78,21 @@ int wick_load(const char *path, const struct wick_load_options *options, struct 
 		r = need(ret, "ret", &inner);
 	if (r == 0)
 		r = load_request_init(&request, options, &inner);
-	if (r == 0)
-		r = load_profile(path, &request.options, &profile, &inner);
+	if (r < 0)
+		return hand_out(&inner, err);
+	/* What a pipe brings is kept as a whole. Of a file the state before it is read counts. */
+	if (reload_is_possible(path))
+		reload = reload_new(path, options);
+	request.options.order = !reload;
+	r = load_profile(path, &request.options, &profile, &inner);
 	if (r == 0)
 		r = wick_profile_wrap(profile, ret, &inner);
-	return r < 0 ? hand_out(&inner, err) : 0;
+	if (r < 0) {
+		reload_free(reload);
+		return hand_out(&inner, err);
+	}
+	(*ret)->reload = reload;
+	return 0;
 }
 
 void wick_profile_free(struct wick_profile *profile)
@@ -88,6 +100,7 @@ void wick_profile_free(struct wick_profile *profile)
 	if (!profile)
 		return;
 	profile_free(profile->owned);
+	reload_free(profile->reload);
 	free(profile);
 }
 

@@ -9,6 +9,7 @@
 
 #include "api/hand_out.h"
 #include "api/handle.h"
+#include "api/reload.h"
 #include "api/sized.h"
 #include "base/error.h"
 #include "base/scope.h"
@@ -109,6 +110,7 @@ static int record_unkept(struct job *job, struct profile **ret, struct error *er
 		return r;
 	if (lseek(fd, 0, SEEK_SET) < 0)
 		return error_file(err, -errno, "cannot read a temporary file");
+	job->load.options.order = true; /* it cannot be read again, see reload.h */
 	return load_profile_fd(scope_take_fd(&fd), job->title, &job->load.options, ret, err);
 }
 
@@ -148,5 +150,7 @@ int wick_profile_process(pid_t pid, const struct wick_record_options *options,
 					  : record_unkept(&job, &profile, &inner);
 	if (r == 0 && ret)
 		r = wick_profile_wrap(profile, ret, &inner);
+	if (r == 0 && ret && job.options.recording)
+		(*ret)->reload = reload_new(job.options.recording, job.options.load);
 	return r < 0 ? hand_out(&inner, err) : 0;
 }

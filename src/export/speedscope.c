@@ -17,7 +17,7 @@
  * not known, the module stands for it.
  *
  * Samples stand one by one in the order of time, which is what its "Time Order" draws. Where the
- * profile does not have them (blocks of a heap, a profile made by the library) equal stacks
+ * profile does not have them (blocks of a heap, a profile whose file is gone) equal stacks
  * are added up.
  */
 

@@ -185,6 +185,81 @@ static void formats_that_list_samples_are_made_of_the_file(void **state)
 	assert_int_equal(access(world->output, R_OK), 0);
 }
 
+static void write_input(const struct world *world, const char *text)
+{
+	FILE *file = fopen(world->input, "we");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+static void assert_weights(const struct wick_profile *profile, const char *wanted)
+{
+	char *text = NULL;
+
+	assert_int_equal(wick_export_text(profile, "speedscope", &text, NULL, NULL), 0);
+	if (!strstr(text, wanted))
+		fail_msg("no %s in %s", wanted, text);
+	wick_text_free(text);
+}
+
+static void speedscope_has_samples_in_order_while_the_file_is_there(void **state)
+{
+	static const char in_order[] = "\"weights\":[1,2,3]";
+	static const char added_up[] = "\"weights\":[4,2]";
+	struct world *world = *state;
+	char only[] = "^main$";
+	struct wick_load_options options = {.size = sizeof(options), .only = only};
+	struct wick_profile *profile = NULL;
+
+	write_input(world, "app;main;a 1\napp;main;b 2\napp;idle 9\napp;main;a 3\n");
+	assert_int_equal(wick_load(world->input, &options, &profile, NULL), 0);
+	only[1] = 'x'; /* what was given may go */
+	assert_weights(profile, in_order);
+	assert_int_equal(wick_export(profile, "speedscope", world->output, NULL), 0);
+	assert_int_equal(unlink(world->input), 0);
+	assert_weights(profile, added_up);
+	write_input(world, "another\n");
+	assert_weights(profile, added_up);
+	wick_profile_free(profile);
+}
+
+static void what_a_pipe_brings_is_in_order_too(void **state)
+{
+	static const char text[] = "app;main;a 1\napp;main;b 2\napp;main;a 3\n";
+	struct wick_profile *profile = NULL;
+	char path[64];
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], text, strlen(text)), strlen(text));
+	assert_int_equal(close(ends[1]), 0);
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[0]);
+	assert_int_equal(wick_load(path, NULL, &profile, NULL), 0);
+	assert_weights(profile, "\"weights\":[1,2,3]");
+	wick_profile_free(profile);
+	assert_int_equal(close(ends[0]), 0);
+}
+
+/* Samples of a speedscope file stand for one each: as many as the profile has. */
+static void assert_all_in_order(const struct wick_profile *profile)
+{
+	struct wick_profile_info info = {.size = sizeof(info)};
+	uint64_t count = 0;
+	char *text = NULL;
+	const char *at;
+
+	assert_int_equal(wick_profile_describe(profile, &info, NULL), 0);
+	assert_int_equal(wick_export_text(profile, "speedscope", &text, NULL, NULL), 0);
+	for (at = text; (at = strstr(at, "\"weights\":["));) {
+		for (; *at != ']'; at++)
+			count += *at == ',' || *at == '[';
+	}
+	assert_int_equal(count, info.samples);
+	wick_text_free(text);
+}
+
 static void what_cannot_be_done_is_said_in_words(void **state)
 {
 	struct world *world = *state;
@@ -339,6 +414,7 @@ static void a_process_that_runs_is_sampled(void **state)
 	assert_int_equal(wick_functions_get(functions, 0, &row), 0);
 	assert_string_equal(row.name, "burn_the_time");
 	wick_functions_free(functions);
+	assert_all_in_order(profile);
 	wick_profile_free(profile);
 	assert_int_equal(wick_load(world->output, NULL, &again, &err), 0); /* it was kept too */
 	wick_profile_free(again);
@@ -457,6 +533,9 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(formats_that_list_samples_are_made_of_the_file,
 						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			speedscope_has_samples_in_order_while_the_file_is_there, set_up, tear_down),
+		cmocka_unit_test(what_a_pipe_brings_is_in_order_too),
 		cmocka_unit_test_setup_teardown(what_cannot_be_done_is_said_in_words, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(null_where_something_must_be_is_refused_in_words,
