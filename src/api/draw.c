@@ -61,7 +61,7 @@ static int give_file(const struct bytes *text, const char *path, struct error *e
 {
 	int r = need(path, "the path", err);
 
-	return r < 0 ? r : outfile_write(path, text->data, text->size, err);
+	return r < 0 ? r : outfile_write(path, NULL, text->data, text->size, err);
 }
 
 /* The text that was made goes to the caller, with a 0 byte behind it. */
@@ -211,8 +211,14 @@ int wick_export_recording(const char *recording, const struct wick_load_options 
 	if (r == 0)
 		r = find_format(format, &ops, &inner);
 	if (r == 0) {
+		const struct export_job job = {.exporter = ops,
+					       .config = &config,
+					       .load = &request.options,
+					       .input = recording,
+					       .output = path};
+
 		request.options.told = true;
-		r = export_file(ops, recording, &request.options, &config, path, &inner);
+		r = export_file(&job, &inner);
 	}
 	return r < 0 ? hand_out(&inner, err) : 0;
 }

@@ -58,7 +58,7 @@ static int open_file(const char *path, struct error *err)
 		error_remedy(err, "leave out the file: lines go to standard error then");
 		return -EPERM;
 	}
-	fd = outfile_open(path, &created, err);
+	fd = outfile_open(path, NULL, &created, err);
 	if (fd < 0) {
 		(void)error_prefix(err, fd, "WICK_LOG");
 		error_remedy(err, "name a file that can be written to, or none: lines go to "

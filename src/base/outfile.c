@@ -18,9 +18,11 @@
 
 /* Where a result goes: a name in a folder that stays the same whatever becomes of the path. */
 struct place {
+	const char *path;   /* as the user gave it */
+	const char *option; /* that it was given with, or NULL */
 	int folder_fd;
 	char *folder;     /* owned */
-	const char *name; /* in the path */
+	const char *name; /* in the path, or where its links lead to */
 	bool is_shared;   /* others than root and the caller can put names there */
 	bool is_followed; /* a link of the caller's has led there */
 };
@@ -81,19 +83,25 @@ int outfile_stdout_failed(int code, struct error *err)
 	return error_file(err, code, "cannot write to standard output");
 }
 
-static int cannot_write(const char *path, int code, struct error *err)
+/* A remedy that ends with how another path is chosen. */
+static void advise(struct error *err, const char *remedy, const char *option)
+{
+	error_remedy(err, "%s%s%s", remedy, option ? " with " : "", option ? option : "");
+}
+
+static int cannot_write(const char *path, const char *option, int code, struct error *err)
 {
 	if (outfile_is_stdout(path))
 		return outfile_stdout_failed(code, err);
 	(void)error_file(err, code, "cannot write %s", path);
 	if (code == -ENOSPC || code == -EDQUOT)
-		error_remedy(err, "free some space, or choose another place with -o FILE");
+		advise(err, "free some space, or choose another place", option);
 	else if (code == -ELOOP)
-		error_remedy(err, "name the place that its links lead to with -o FILE");
+		advise(err, "name the place that its links lead to", option);
 	else if (code == -ENOENT || code == -ENOTDIR)
-		error_remedy(err, "make its folder first, or choose another place with -o FILE");
+		advise(err, "make its folder first, or choose another place", option);
 	else if (code == -EACCES || code == -EPERM || code == -EROFS || code == -EISDIR)
-		error_remedy(err, "choose a place you may write to with -o FILE");
+		advise(err, "choose a place you may write to", option);
 	return code;
 }
 
@@ -145,10 +153,10 @@ static int find_place(const char *path, struct place *ret)
 	return 0;
 }
 
-static int refuse(const char *path, const char *why, struct error *err)
+static int refuse(const struct place *place, const char *why, struct error *err)
 {
-	(void)error_set(err, -EPERM, "cannot write %s: %s", path, why);
-	error_remedy(err, "choose a name that is not taken, or a folder of your own, with -o FILE");
+	(void)error_set(err, -EPERM, "cannot write %s: %s", place->path, why);
+	advise(err, "choose a name that is not taken, or a folder of your own", place->option);
 	return -EPERM;
 }
 
@@ -167,7 +175,7 @@ static const char *why_not(const struct stat *status)
 }
 
 /* Opens what stands in a folder that others can write to. The descriptor is what is checked. */
-static int open_shared(const struct place *place, const char *path, struct error *err)
+static int open_shared(const struct place *place, struct error *err)
 {
 	SCOPED(fd)
 	int fd = openat(place->folder_fd, place->name,
@@ -176,16 +184,16 @@ static int open_shared(const struct place *place, const char *path, struct error
 	const char *why;
 
 	if (fd < 0 && errno == ENXIO)
-		return refuse(path, "it is a pipe that nobody reads", err);
+		return refuse(place, "it is a pipe that nobody reads", err);
 	if (fd < 0 && errno == ELOOP)
-		return refuse(path, "it is a link in a folder that others can write to", err);
+		return refuse(place, "it is a link in a folder that others can write to", err);
 	if (fd < 0 || fstat(fd, &status) < 0)
-		return cannot_write(path, -errno, err);
+		return cannot_write(place->path, place->option, -errno, err);
 	why = why_not(&status);
 	if (why)
-		return refuse(path, why, err);
+		return refuse(place, why, err);
 	if (fcntl(fd, F_SETFL, 0) < 0) /* what is written waits for its reader again */
-		return cannot_write(path, -errno, err);
+		return cannot_write(place->path, place->option, -errno, err);
 	if (S_ISREG(status.st_mode))
 		(void)fchmod(fd, OUTPUT_MODE); /* it is ours */
 	return scope_take_fd(&fd);
@@ -195,19 +203,19 @@ static int open_shared(const struct place *place, const char *path, struct error
  * Opens what is there, to be written in place. A pipe is waited for until somebody reads it,
  * unless it is to be ready.
  */
-static int open_existing(const struct place *place, const char *path, bool ready, struct error *err)
+static int open_existing(const struct place *place, bool ready, struct error *err)
 {
 	int wait = ready ? O_NONBLOCK : 0;
 	struct stat status;
 	int fd;
 
 	if (place->is_shared)
-		return open_shared(place, path, err);
+		return open_shared(place, err);
 	fd = openat(place->folder_fd, place->name, O_WRONLY | O_CLOEXEC | O_NOCTTY | wait);
 	if (fd < 0 && errno == ENXIO && ready)
-		return refuse(path, "it is a pipe that nobody reads", err);
+		return refuse(place, "it is a pipe that nobody reads", err);
 	if (fd < 0)
-		return cannot_write(path, -errno, err);
+		return cannot_write(place->path, place->option, -errno, err);
 	if (ready)
 		(void)fcntl(fd, F_SETFL, 0); /* cannot fail: it was just opened */
 	/* What a link leads to, as /dev/fd has them, keeps the mode that its maker chose. */
@@ -250,9 +258,9 @@ static char *follow_link(const char *path)
 	return realpath(path, NULL);
 }
 
-int outfile_open(const char *path, bool *ret_created, struct error *err)
+int outfile_open(const char *path, const char *option, bool *ret_created, struct error *err)
 {
-	SCOPED(place) struct place place = {.folder_fd = -1};
+	SCOPED(place) struct place place = {.path = path, .option = option, .folder_fd = -1};
 	SCOPED(mem) char *followed = NULL;
 	int fd;
 	int r;
@@ -264,15 +272,15 @@ int outfile_open(const char *path, bool *ret_created, struct error *err)
 	place.is_followed = followed != NULL;
 	r = find_place(followed ? followed : path, &place);
 	if (r < 0)
-		return cannot_write(path, r, err);
+		return cannot_write(path, option, r, err);
 	fd = make_file(&place, place.name);
 	if (fd >= 0) {
 		*ret_created = true;
 		return fd;
 	}
 	if (errno != EEXIST)
-		return cannot_write(path, -errno, err);
-	return open_existing(&place, path, false, err);
+		return cannot_write(path, option, -errno, err);
+	return open_existing(&place, false, err);
 }
 
 /* Makes the temporary file that becomes the result. */
@@ -289,22 +297,23 @@ static int begin_file(struct outfile *file, struct place *place, struct error *e
 	}
 	fd = make_file(place, temporary);
 	if (fd < 0)
-		return cannot_write(file->path, -errno, err);
+		return cannot_write(file->path, file->option, -errno, err);
 	file->temporary = scope_take(&temporary);
 	file->name = scope_take(&name);
 	file->folder_fd = scope_take_fd(&place->folder_fd);
 	return fd;
 }
 
-static int begin(struct outfile *file, const char *path, bool ready, struct error *err)
+static int begin(struct outfile *file, const char *path, const char *option, bool ready,
+		 struct error *err)
 {
-	SCOPED(place) struct place place = {.folder_fd = -1};
+	SCOPED(place) struct place place = {.path = path, .option = option, .folder_fd = -1};
 	SCOPED(mem) char *followed = NULL;
 	struct stat status;
 	bool exists;
 	int r;
 
-	*file = (struct outfile){.path = path, .folder_fd = -1};
+	*file = (struct outfile){.path = path, .option = option, .folder_fd = -1};
 	if (outfile_is_stdout(path)) {
 		file->fd = copy_stdout(err);
 		return file->fd < 0 ? file->fd : 0;
@@ -313,33 +322,34 @@ static int begin(struct outfile *file, const char *path, bool ready, struct erro
 	place.is_followed = followed != NULL;
 	r = find_place(followed ? followed : path, &place);
 	if (r < 0)
-		return cannot_write(path, r, err);
+		return cannot_write(path, option, r, err);
 	exists = fstatat(place.folder_fd, place.name, &status, AT_SYMLINK_NOFOLLOW) == 0;
 	if (exists && !S_ISREG(status.st_mode))
-		r = open_existing(&place, path, ready, err);
+		r = open_existing(&place, ready, err);
 	else if (exists && place.is_shared && why_not(&status))
-		r = refuse(path, why_not(&status), err);
+		r = refuse(&place, why_not(&status), err);
 	else
 		r = begin_file(file, &place, err);
 	file->fd = r;
 	return r < 0 ? r : 0;
 }
 
-int outfile_begin(struct outfile *file, const char *path, struct error *err)
+int outfile_begin(struct outfile *file, const char *path, const char *option, struct error *err)
 {
-	return begin(file, path, false, err);
+	return begin(file, path, option, false, err);
 }
 
-int outfile_begin_ready(struct outfile *file, const char *path, struct error *err)
+int outfile_begin_ready(struct outfile *file, const char *path, const char *option,
+			struct error *err)
 {
-	return begin(file, path, true, err);
+	return begin(file, path, option, true, err);
 }
 
 int outfile_append(struct outfile *file, const void *data, size_t size, struct error *err)
 {
 	int r = outfile_write_all(file->fd, data, size);
 
-	return r < 0 ? cannot_write(file->path, r, err) : 0;
+	return r < 0 ? cannot_write(file->path, file->option, r, err) : 0;
 }
 
 int outfile_commit(struct outfile *file, struct error *err)
@@ -347,7 +357,7 @@ int outfile_commit(struct outfile *file, struct error *err)
 	if (!file->temporary)
 		return 0;
 	if (renameat(file->folder_fd, file->temporary, file->folder_fd, file->name) < 0)
-		return cannot_write(file->path, -errno, err);
+		return cannot_write(file->path, file->option, -errno, err);
 	free(file->temporary);
 	file->temporary = NULL;
 	return 0;
@@ -365,10 +375,11 @@ void outfile_fini(struct outfile *file)
 	*file = (struct outfile){.fd = -1, .folder_fd = -1};
 }
 
-int outfile_write(const char *path, const void *data, size_t size, struct error *err)
+int outfile_write(const char *path, const char *option, const void *data, size_t size,
+		  struct error *err)
 {
 	struct outfile file;
-	int r = outfile_begin(&file, path, err);
+	int r = outfile_begin(&file, path, option, err);
 
 	if (r < 0)
 		return r;

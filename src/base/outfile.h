@@ -13,7 +13,9 @@
  * several names, and pipes that nobody reads, which would be waited for. What is
  * checked is what was opened, not its name.
  *
- * All that wick writes at the wish of a user goes through here.
+ * All that wick writes at the wish of a user goes through here. Each is told what a user
+ * types to choose the path, for remedies: "-o FILE"; NULL where that is not known, as in the
+ * library.
  */
 
 #include <stdbool.h>
@@ -24,8 +26,9 @@ struct error;
 
 /* A result that is written piece by piece. Members are private. */
 struct outfile {
-	const char *path; /* borrowed */
-	char *temporary;  /* in the folder, as the name; NULL: written in place */
+	const char *path;   /* borrowed */
+	const char *option; /* borrowed: what chooses the path, or NULL */
+	char *temporary;    /* in the folder, as the name; NULL: written in place */
 	char *name;
 	int folder_fd; /* -1: written in place */
 	int fd;
@@ -37,9 +40,10 @@ struct outfile {
  * and pipes are written in place. outfile_fini() in any case after success; without
  * a commit it removes what was written.
  */
-int outfile_begin(struct outfile *file, const char *path, struct error *err);
+int outfile_begin(struct outfile *file, const char *path, const char *option, struct error *err);
 /* The same where nothing may be waited for: a pipe that nobody reads is a failure. */
-int outfile_begin_ready(struct outfile *file, const char *path, struct error *err);
+int outfile_begin_ready(struct outfile *file, const char *path, const char *option,
+			struct error *err);
 
 int outfile_append(struct outfile *file, const void *data, size_t size, struct error *err);
 int outfile_commit(struct outfile *file, struct error *err);
@@ -50,7 +54,8 @@ void outfile_fini(struct outfile *file);
  * what was there stays until then. "-" writes to standard output; devices and
  * pipes are written in place.
  */
-int outfile_write(const char *path, const void *data, size_t size, struct error *err);
+int outfile_write(const char *path, const char *option, const void *data, size_t size,
+		  struct error *err);
 
 /*
  * Whether writing to output would destroy what is read from input: both are the
@@ -68,7 +73,7 @@ bool outfile_is_stdout(const char *path);
  * standard output. Returns the descriptor; *ret_created tells whether the file is
  * new.
  */
-int outfile_open(const char *path, bool *ret_created, struct error *err);
+int outfile_open(const char *path, const char *option, bool *ret_created, struct error *err);
 
 /* Says why standard output took nothing. Returns code. */
 int outfile_stdout_failed(int code, struct error *err);

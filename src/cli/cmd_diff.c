@@ -80,7 +80,7 @@ static int check(const struct command_context *context, const struct diff_comman
 		return command_misused(context, "%s: %s", options->output,
 				       draw_flame_refuses(options->output));
 	for (i = 0; options->output && i < 2; i++) {
-		int status = look_check_output(context, files[i], options->output);
+		int status = look_check_output(context, files[i], options->output, "-o FILE");
 
 		if (status != COMMAND_DONE)
 			return status;
@@ -254,7 +254,8 @@ static int draw(const struct command_context *context, const struct diff_command
 	view.graph.sides[0] = comparison->sides[0];
 	view.graph.sides[1] = comparison->sides[1];
 	view.graph.absolute = comparison->diff.absolute;
-	status = draw_flame_of(context, comparison->diff.pair.both, &view, options->output);
+	status = draw_flame_of(context, comparison->diff.pair.both, &view, options->output,
+			       "-o FILE");
 	bytes_fini(&title);
 	return status;
 }

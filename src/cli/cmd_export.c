@@ -36,6 +36,11 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	const struct exporter_ops *exporter;
 	struct debuginfod server;
 	struct load_options load;
+	struct export_job job = {.config = &config,
+				 .load = &load,
+				 .input = argv[0],
+				 .output = options->output,
+				 .option = "-o FILE"};
 	struct error err;
 	int r;
 
@@ -54,7 +59,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		error_remedy(&err, "write it to a file: -o FILE.%s", exporter->extension);
 		return command_refused(context, &err);
 	}
-	r = look_check_output(context, argv[0], options->output);
+	r = look_check_output(context, argv[0], options->output, "-o FILE");
 	if (r != COMMAND_DONE)
 		return r;
 	r = look_to_load(context, &options->look, &server, &load);
@@ -62,7 +67,8 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		return r;
 	load.told = true;
 	load.collapse_recursion = options->look.collapse_recursion;
-	r = export_file(exporter, argv[0], &load, &config, options->output, &err);
+	job.exporter = exporter;
+	r = export_file(&job, &err);
 	return r < 0 ? command_failed(context, &err) : COMMAND_DONE;
 }
 

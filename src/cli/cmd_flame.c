@@ -58,7 +58,7 @@ static int draw(const struct command_context *context, const struct flame_comman
 	view.graph.collapse_recursion = options->look.collapse_recursion;
 	if (options->source)
 		view.sources = &sources;
-	return draw_flame(context, &load, &view, input, output);
+	return draw_flame(context, &load, &view, input, output, "-o FILE");
 }
 
 static int run(const struct command_context *context, void *values, int argc, char **argv)

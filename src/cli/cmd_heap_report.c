@@ -38,7 +38,7 @@ static int write_page(const struct command_context *context,
 	if (r == 0)
 		r = heap_page_write(&heap, &view, &text, &err);
 	if (r == 0)
-		r = outfile_write(output, text.data, text.size, &err);
+		r = outfile_write(output, "-o FILE", text.data, text.size, &err);
 	if (r == 0 && strcmp(output, "-") != 0)
 		draw_flame_tell(context, output);
 	if (r == 0 && heap.profile->entries.count == 0)
@@ -59,7 +59,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 
 	if (!name)
 		return command_failed(context, &(struct error){.text = "out of memory"});
-	status = look_check_output(context, argv[0], name);
+	status = look_check_output(context, argv[0], name, "-o FILE");
 	if (status == COMMAND_DONE && strcmp(name, "-") != 0 && !draw_flame_is_page(name))
 		status = command_misused(context, "%s: a heap report is a page: call it x.html",
 					 name);

@@ -415,7 +415,7 @@ static int draw_recording(const struct recording *recording)
 	if (recording->options->source)
 		view.sources = &sources;
 	return draw_flame(recording->context, &load, &view, result_path(recording),
-			  recording->options->flame);
+			  recording->options->flame, "--flame FILE");
 }
 
 /* Our own failure comes before the program's status. */

@@ -69,7 +69,7 @@ bool draw_flame_is_page(const char *output)
 }
 
 int draw_flame_of(const struct command_context *context, const struct profile *profile,
-		  const struct flame_page_options *view, const char *output)
+		  const struct flame_page_options *view, const char *output, const char *option)
 {
 	struct flame_page_options page = *view;
 	struct bytes text = {0};
@@ -86,7 +86,7 @@ int draw_flame_of(const struct command_context *context, const struct profile *p
 		r = flame_write(profile, &view->graph, &text, &err);
 
 	if (r == 0)
-		r = outfile_write(output, text.data, text.size, &err);
+		r = outfile_write(output, option, text.data, text.size, &err);
 	bytes_fini(&text);
 	if (r == -ERANGE) /* a width that the format does not have */
 		return command_refused(context, &err);
@@ -112,12 +112,13 @@ static void print_empty(const struct command_context *context, const struct prof
 }
 
 int draw_flame(const struct command_context *context, const struct load_options *load,
-	       const struct flame_page_options *view, const char *input, const char *output)
+	       const struct flame_page_options *view, const char *input, const char *output,
+	       const char *option)
 {
 	struct load_options settled = *load;
 	struct profile *profile;
 	struct error err;
-	int status = look_check_output(context, input, output);
+	int status = look_check_output(context, input, output, option);
 
 	if (status == COMMAND_DONE && draw_flame_refuses(output))
 		status = command_misused(context, "%s: %s", output, draw_flame_refuses(output));
@@ -128,7 +129,7 @@ int draw_flame(const struct command_context *context, const struct load_options 
 	settled.heap_usual_step_ns = HEAP_STEPS_NS;
 	if (load_profile(input, &settled, &profile, &err) < 0)
 		return command_failed(context, &err);
-	status = draw_flame_of(context, profile, view, output);
+	status = draw_flame_of(context, profile, view, output, option);
 	if (status == COMMAND_DONE && profile->entries.count == 0)
 		print_empty(context, profile);
 	profile_free(profile);

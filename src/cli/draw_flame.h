@@ -14,9 +14,13 @@ struct flame_page_options;
 struct load_options;
 struct profile;
 
-/* Returns an exit status; failures have been printed. "-" writes to standard output. */
+/*
+ * Returns an exit status; failures have been printed. "-" writes to standard output. The option is
+ * what a user chooses the output with, for remedies: "-o FILE".
+ */
 int draw_flame(const struct command_context *context, const struct load_options *load,
-	       const struct flame_page_options *view, const char *input, const char *output);
+	       const struct flame_page_options *view, const char *input, const char *output,
+	       const char *option);
 
 /* Why a graph cannot be written to a file of this name, which promises another format; else NULL.
  */
@@ -30,6 +34,6 @@ bool draw_flame_is_page(const char *output);
 
 /* The same for a profile that is at hand. */
 int draw_flame_of(const struct command_context *context, const struct profile *profile,
-		  const struct flame_page_options *view, const char *output);
+		  const struct flame_page_options *view, const char *output, const char *option);
 
 #endif

@@ -275,7 +275,8 @@ struct source_search look_to_search(const struct command_context *context,
 	};
 }
 
-int look_check_output(const struct command_context *context, const char *input, const char *output)
+int look_check_output(const struct command_context *context, const char *input, const char *output,
+		      const char *option)
 {
 	struct error err = {0};
 
@@ -283,6 +284,6 @@ int look_check_output(const struct command_context *context, const char *input, 
 		return COMMAND_DONE;
 	(void)error_set(&err, -EINVAL, "%s is the recording that is read; it would be overwritten",
 			output[0] == '-' && !output[1] ? "standard output" : output);
-	error_remedy(&err, "choose another name with -o FILE");
+	error_remedy(&err, "choose another name with %s", option);
 	return command_refused(context, &err);
 }

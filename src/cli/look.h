@@ -128,7 +128,11 @@ uint32_t look_row_limit(const struct command_context *context, const uint64_t *l
 /* For load_options: self is the context. */
 void look_note_damage(void *self, const char *path, const struct recording_damage *damage);
 
-/* Complains when output is the recording that is read: returns COMMAND_USAGE, else COMMAND_DONE. */
-int look_check_output(const struct command_context *context, const char *input, const char *output);
+/*
+ * Complains when output, chosen with that option, is the recording that is read: returns
+ * COMMAND_USAGE, else COMMAND_DONE.
+ */
+int look_check_output(const struct command_context *context, const char *input, const char *output,
+		      const char *option);
 
 #endif

@@ -27,11 +27,11 @@ int write_merged(const struct command_context *context, char **inputs, size_t co
 	if (!output)
 		return command_misused(context, "where to? give -o FILE.wick");
 	for (i = 0; i < count; i++) {
-		r = look_check_output(context, inputs[i], output);
+		r = look_check_output(context, inputs[i], output, "-o FILE");
 		if (r != COMMAND_DONE)
 			return r;
 	}
-	r = outfile_begin(&file, output, &err);
+	r = outfile_begin(&file, output, "-o FILE", &err);
 	if (r < 0)
 		return command_failed(context, &err);
 	fd = fcntl(file.fd, F_DUPFD_CLOEXEC, 3);

@@ -66,19 +66,20 @@ static int take_sample(void *self, const struct profile *profile,
 	return r;
 }
 
-static int export_samples_of(const struct exporter_ops *exporter, const char *input,
-			     const struct load_options *load, const char *output, struct error *err)
+static int export_samples_of(const struct export_job *job, struct error *err)
 {
-	struct sample_lines lines = {.input = strcmp(input, "-") ? input : "standard input"};
-	int r = export_list_init(&lines.list, exporter, err);
+	struct sample_lines lines = {
+		.input = strcmp(job->input, "-") ? job->input : "standard input",
+	};
+	int r = export_list_init(&lines.list, job->exporter, err);
 
 	if (r == 0)
-		r = outfile_begin(&lines.file, output, err);
+		r = outfile_begin(&lines.file, job->output, job->option, err);
 	if (r < 0) {
 		export_list_fini(&lines.list);
 		return r;
 	}
-	r = load_samples(input, load, take_sample, &lines, err);
+	r = load_samples(job->input, job->load, take_sample, &lines, err);
 	if (r == 0)
 		r = write_lines(&lines, 1, err);
 	if (r == 0)
@@ -89,32 +90,27 @@ static int export_samples_of(const struct exporter_ops *exporter, const char *in
 	return r;
 }
 
-static int export_profile(const struct exporter_ops *exporter, const char *input,
-			  const struct load_options *load, const struct export_config *config,
-			  const char *output, struct error *err)
+static int export_profile(const struct export_job *job, struct error *err)
 {
-	struct load_options options = *load;
+	struct load_options options = *job->load;
 	struct profile *profile;
 	struct bytes text = {0};
 	int r;
 
-	options.order = exporter->in_order;
-	r = load_profile(input, &options, &profile, err);
+	options.order = job->exporter->in_order;
+	r = load_profile(job->input, &options, &profile, err);
 	if (r < 0)
 		return r;
-	r = exporter_write(exporter, profile, config, &text, err);
+	r = exporter_write(job->exporter, profile, job->config, &text, err);
 	if (r == 0)
-		r = outfile_write(output, text.data, text.size, err);
+		r = outfile_write(job->output, job->option, text.data, text.size, err);
 	bytes_fini(&text);
 	profile_free(profile);
 	return r;
 }
 
-int export_file(const struct exporter_ops *exporter, const char *input,
-		const struct load_options *load, const struct export_config *config,
-		const char *output, struct error *err)
+int export_file(const struct export_job *job, struct error *err)
 {
-	return exporter_lists_samples(exporter)
-		       ? export_samples_of(exporter, input, load, output, err)
-		       : export_profile(exporter, input, load, config, output, err);
+	return exporter_lists_samples(job->exporter) ? export_samples_of(job, err)
+						     : export_profile(job, err);
 }

@@ -9,12 +9,19 @@ struct export_config;
 struct exporter_ops;
 struct load_options;
 
+struct export_job {
+	const struct exporter_ops *exporter;
+	const struct export_config *config;
+	const struct load_options *load;
+	const char *input;  /* "-": standard input */
+	const char *output; /* "-": standard output */
+	const char *option; /* that a user chooses the output with, for remedies; NULL: unknown */
+};
+
 /*
- * Reads input ("-": standard input) and writes output ("-": standard output), whole or not at
- * all. Formats that list samples need no memory for them.
+ * Reads the input and writes the output, whole or not at all. Formats that list samples need no
+ * memory for them.
  */
-int export_file(const struct exporter_ops *exporter, const char *input,
-		const struct load_options *load, const struct export_config *config,
-		const char *output, struct error *err);
+int export_file(const struct export_job *job, struct error *err);
 
 #endif

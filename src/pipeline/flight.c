@@ -66,7 +66,7 @@ static int try_output(const char *path, struct error *err)
 
 	if (is_special(path, &mode) && S_ISFIFO(mode))
 		return 0; /* opening and closing would be its end */
-	r = outfile_begin(&file, path, err);
+	r = outfile_begin(&file, path, "-o FILE", err);
 	if (r == 0)
 		outfile_fini(&file);
 	return r;
@@ -269,7 +269,7 @@ static int write_file(struct flight *flight, const struct flight_moment *moment,
 	struct outfile file;
 	int fd;
 	/* Signals are blocked: nobody could end the wait for a reader. */
-	int r = outfile_begin_ready(&file, path, err);
+	int r = outfile_begin_ready(&file, path, "-o FILE", err);
 
 	if (r < 0)
 		return r;

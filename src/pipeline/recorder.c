@@ -98,7 +98,7 @@ static int open_output(struct recorder *recorder, struct error *err)
 	if (given)
 		fd = fcntl(*given, F_DUPFD_CLOEXEC, 3);
 	else
-		fd = outfile_open(recorder->config->output, &recorder->created, err);
+		fd = outfile_open(recorder->config->output, "-o FILE", &recorder->created, err);
 	if (fd < 0)
 		return given ? error_file(err, -errno, "cannot write %s", recorder->config->output)
 			     : fd;

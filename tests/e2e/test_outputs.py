@@ -242,6 +242,19 @@ def test_a_recording_goes_to_standard_output_by_every_name(tmp_path, name):
 
 
 @pytest.mark.root
+@pytest.mark.parametrize("kind", ["full", "no folder", "the recording"])
+def test_a_flame_graph_that_cannot_be_written_names_its_own_option(wick, tmp_path, kind):
+    """-o FILE is where the recording goes, which was written."""
+    output = tmp_path / "out.wick"
+    (tmp_path / "same.svg").symlink_to(output)
+    flame = {"full": pathlib.Path("/dev/full"), "no folder": tmp_path / "no" / "flame.svg",
+             "the recording": tmp_path / "same.svg"}[kind]
+    done = wick.run("record", "-o", output, "--flame", flame, "--", "true")
+    assert done.returncode in (1, 2) and output.stat().st_size > 0
+    remedy = done.stderr[done.stderr.index(str(flame)):].splitlines()[1]
+    assert "--flame FILE" in remedy and "-o FILE" not in remedy
+
+
 def test_a_folder_that_another_group_can_write_to_is_shared(wick, tmp_path):
     precious = tmp_path / "precious"
     precious.write_text("precious")

@@ -28,7 +28,7 @@ static inline void assert_golden(const struct bytes *out, const char *name)
 
 	(void)snprintf(path, sizeof(path), "%s/%s", GOLDEN_DIR, name);
 	if (getenv("WICK_UPDATE_GOLDEN")) {
-		assert_int_equal(outfile_write(path, out->data, out->size, NULL), 0);
+		assert_int_equal(outfile_write(path, NULL, out->data, out->size, NULL), 0);
 		return;
 	}
 	file = fopen(path, "re");

@@ -42,8 +42,8 @@ static void a_file_is_replaced_whole(void **state)
 {
 	const char *path = path_of("result");
 
-	assert_int_equal(outfile_write(path, "first version", 13, NULL), 0);
-	assert_int_equal(outfile_write(path, "second", 6, NULL), 0);
+	assert_int_equal(outfile_write(path, "-o FILE", "first version", 13, NULL), 0);
+	assert_int_equal(outfile_write(path, "-o FILE", "second", 6, NULL), 0);
 	assert_holds(path, "second");
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(rmdir(folder), 0); /* no temporary file stays */
@@ -54,11 +54,25 @@ static void a_failure_names_the_path_and_a_remedy(void **state)
 {
 	struct error err = {0};
 
-	assert_int_equal(outfile_write(path_of("no/such"), "x", 1, &err), -ENOENT);
+	assert_int_equal(outfile_write(path_of("no/such"), "-o FILE", "x", 1, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "no/such"));
 	assert_non_null(strstr(err.remedy, "-o FILE"));
 	if (access("/dev/full", W_OK) == 0)
-		assert_int_equal(outfile_write("/dev/full", "x", 1, &err), -ENOSPC);
+		assert_int_equal(outfile_write("/dev/full", "-o FILE", "x", 1, &err), -ENOSPC);
+}
+
+static void a_remedy_names_the_option_that_the_path_was_given_with(void **state)
+{
+	struct error err = {0};
+
+	if (access("/dev/full", W_OK) < 0)
+		skip();
+	assert_int_equal(outfile_write("/dev/full", "--flame FILE", "x", 1, &err), -ENOSPC);
+	assert_non_null(strstr(err.remedy, "--flame FILE"));
+	assert_null(strstr(err.remedy, "-o FILE"));
+	assert_int_equal(outfile_write("/dev/full", NULL, "x", 1, &err), -ENOSPC);
+	assert_null(strstr(err.remedy, "FILE"));
+	assert_non_null(strstr(err.remedy, "another place"));
 }
 
 static void an_opened_file_keeps_its_bytes_and_is_close_on_exec(void **state)
@@ -67,8 +81,8 @@ static void an_opened_file_keeps_its_bytes_and_is_close_on_exec(void **state)
 	bool created = true;
 	int fd;
 
-	assert_int_equal(outfile_write(path, "old", 3, NULL), 0);
-	fd = outfile_open(path, &created, NULL);
+	assert_int_equal(outfile_write(path, "-o FILE", "old", 3, NULL), 0);
+	fd = outfile_open(path, "-o FILE", &created, NULL);
 	assert_true(fd >= 0);
 	assert_false(created);
 	assert_holds(path, "old");
@@ -93,10 +107,10 @@ static void assert_refused(const char *path, const char *why)
 	struct error err = {0};
 	bool created;
 
-	assert_int_equal(outfile_write(path, "x", 1, &err), -EPERM);
+	assert_int_equal(outfile_write(path, "-o FILE", "x", 1, &err), -EPERM);
 	assert_non_null(strstr(err.text, why));
 	assert_non_null(strstr(err.remedy, "-o FILE"));
-	assert_int_equal(outfile_open(path, &created, &err), -EPERM);
+	assert_int_equal(outfile_open(path, "-o FILE", &created, &err), -EPERM);
 	assert_non_null(strstr(err.text, why));
 }
 
@@ -107,15 +121,15 @@ static void results_are_for_their_owner_alone(void **state)
 	mode_t before = umask(0);
 	int fd;
 
-	assert_int_equal(outfile_write(path, "x", 1, NULL), 0);
+	assert_int_equal(outfile_write(path, "-o FILE", "x", 1, NULL), 0);
 	assert_int_equal(mode_of(path), 0600);
 	assert_int_equal(chmod(path, 0644), 0); /* as earlier versions made it */
-	fd = outfile_open(path, &created, NULL);
+	fd = outfile_open(path, "-o FILE", &created, NULL);
 	assert_true(fd >= 0 && !created);
 	close(fd);
 	assert_int_equal(mode_of(path), 0600);
 	assert_int_equal(unlink(path), 0);
-	fd = outfile_open(path, &created, NULL);
+	fd = outfile_open(path, "-o FILE", &created, NULL);
 	assert_true(fd >= 0 && created);
 	close(fd);
 	assert_int_equal(mode_of(path), 0600);
@@ -130,9 +144,9 @@ static void a_link_is_followed_only_where_nobody_else_could_put_it(void **state)
 
 	(void)snprintf(target, sizeof(target), "%s", path_of("target"));
 	path = path_of("link");
-	assert_int_equal(outfile_write(target, "old", 3, NULL), 0);
+	assert_int_equal(outfile_write(target, "-o FILE", "old", 3, NULL), 0);
 	assert_int_equal(symlink(target, path), 0);
-	assert_int_equal(outfile_write(path, "through", 7, NULL), 0);
+	assert_int_equal(outfile_write(path, "-o FILE", "through", 7, NULL), 0);
 	assert_holds(target, "through");
 	assert_int_equal(chmod(folder, 01777), 0);
 	assert_refused(path, "link");
@@ -149,7 +163,7 @@ static void a_file_with_another_name_is_not_written_into_in_a_sticky_folder(void
 
 	(void)snprintf(other, sizeof(other), "%s", path_of("other"));
 	path = path_of("name");
-	assert_int_equal(outfile_write(other, "precious", 8, NULL), 0);
+	assert_int_equal(outfile_write(other, "-o FILE", "precious", 8, NULL), 0);
 	assert_int_equal(link(other, path), 0);
 	assert_int_equal(chmod(folder, 01777), 0);
 	assert_refused(path, "other names");
@@ -165,7 +179,7 @@ static void a_file_of_another_user_is_refused_in_a_sticky_folder(void **state)
 
 	if (geteuid() != 0)
 		skip();
-	assert_int_equal(outfile_write(path, "theirs", 6, NULL), 0);
+	assert_int_equal(outfile_write(path, "-o FILE", "theirs", 6, NULL), 0);
 	assert_int_equal(chown(path, 65534, 65534), 0);
 	assert_int_equal(chmod(folder, 01777), 0);
 	assert_refused(path, "another user");
@@ -173,7 +187,7 @@ static void a_file_of_another_user_is_refused_in_a_sticky_folder(void **state)
 	/* The caller of sudo is the one for whom it is written. */
 	assert_int_equal(setenv("SUDO_UID", "65534", 1), 0);
 	assert_int_equal(setenv("SUDO_GID", "65534", 1), 0);
-	assert_int_equal(outfile_write(path, "ours", 4, NULL), 0);
+	assert_int_equal(outfile_write(path, "-o FILE", "ours", 4, NULL), 0);
 	assert_int_equal(unsetenv("SUDO_UID"), 0);
 	assert_int_equal(unsetenv("SUDO_GID"), 0);
 	assert_holds(path, "ours");
@@ -193,7 +207,7 @@ static void a_pipe_that_nobody_reads_is_refused_in_a_sticky_folder(void **state)
 	assert_refused(path, "nobody reads");
 	reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	assert_true(reader >= 0);
-	assert_int_equal(outfile_write(path, "passed", 6, NULL), 0);
+	assert_int_equal(outfile_write(path, "-o FILE", "passed", 6, NULL), 0);
 	assert_int_equal(read(reader, passed, sizeof(passed)), 6);
 	assert_memory_equal(passed, "passed", 6);
 	close(reader);
@@ -210,7 +224,7 @@ static void a_pipe_is_not_waited_for_where_it_must_be_ready(void **state)
 
 	assert_int_equal(mkfifo(path, 0600), 0);
 	(void)alarm(60);
-	assert_int_equal(outfile_begin_ready(&file, path, &err), -EPERM);
+	assert_int_equal(outfile_begin_ready(&file, path, "-o FILE", &err), -EPERM);
 	assert_non_null(strstr(err.text, "nobody reads"));
 	(void)alarm(0);
 	assert_int_equal(unlink(path), 0);
@@ -232,6 +246,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_is_replaced_whole),
 		cmocka_unit_test(a_failure_names_the_path_and_a_remedy),
+		cmocka_unit_test(a_remedy_names_the_option_that_the_path_was_given_with),
 		cmocka_unit_test(an_opened_file_keeps_its_bytes_and_is_close_on_exec),
 		cmocka_unit_test(results_are_for_their_owner_alone),
 		cmocka_unit_test(a_link_is_followed_only_where_nobody_else_could_put_it),
