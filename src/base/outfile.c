@@ -89,10 +89,48 @@ static void advise(struct error *err, const char *remedy, const char *option)
 	error_remedy(err, "%s%s%s", remedy, option ? " with " : "", option ? option : "");
 }
 
+/* The part of a path that is a link to something that is not there; NULL: none is. */
+static char *find_dangling(const char *path)
+{
+	SCOPED(mem) char *part = strdup(path);
+	struct stat status;
+	char *slash;
+
+	while (part && part[0]) {
+		if (lstat(part, &status) == 0)
+			return S_ISLNK(status.st_mode) && stat(part, &status) < 0
+				       ? scope_take(&part)
+				       : NULL;
+		slash = strrchr(part, '/');
+		if (!slash)
+			return NULL;
+		*slash = '\0';
+	}
+	return NULL;
+}
+
+/* Says that a link on the way leads nowhere. False: none does. */
+static bool tell_dangling(const char *path, const char *option, struct error *err)
+{
+	SCOPED(mem) char *link = find_dangling(path);
+	char target[256] = "";
+	ssize_t size = link ? readlink(link, target, sizeof(target) - 1) : -1;
+
+	if (size < 0)
+		return false; /* or it has just gone */
+	target[size] = '\0';
+	(void)error_set(err, -ENOENT, "cannot write %s: %s is a link that leads nowhere, to %s",
+			path, strcmp(link, path) == 0 ? "it" : link, target);
+	advise(err, "remove the link or make what it leads to, or choose another place", option);
+	return true;
+}
+
 static int cannot_write(const char *path, const char *option, int code, struct error *err)
 {
 	if (outfile_is_stdout(path))
 		return outfile_stdout_failed(code, err);
+	if (code == -ENOENT && tell_dangling(path, option, err))
+		return code;
 	(void)error_file(err, code, "cannot write %s", path);
 	if (code == -ENOSPC || code == -EDQUOT)
 		advise(err, "free some space, or choose another place", option);
@@ -156,7 +194,7 @@ static int find_place(const char *path, struct place *ret)
 static int refuse(const struct place *place, const char *why, struct error *err)
 {
 	(void)error_set(err, -EPERM, "cannot write %s: %s", place->path, why);
-	advise(err, "choose a name that is not taken, or a folder of your own", place->option);
+	advise(err, "choose a folder of your own or a name that is not taken", place->option);
 	return -EPERM;
 }
 

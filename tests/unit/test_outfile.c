@@ -156,6 +156,25 @@ static void a_link_is_followed_only_where_nobody_else_could_put_it(void **state)
 	assert_int_equal(unlink(target), 0);
 }
 
+static void a_link_that_leads_nowhere_is_told_as_one(void **state)
+{
+	struct error err = {0};
+	bool created;
+
+	assert_int_equal(symlink("gone/away", path_of("link")), 0);
+	assert_int_equal(outfile_write(path_of("link"), "-o FILE", "x", 1, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "it is a link that leads nowhere, to gone/away"));
+	assert_non_null(strstr(err.remedy, "remove the link"));
+	assert_non_null(strstr(err.remedy, "-o FILE"));
+	assert_int_equal(outfile_open(path_of("link"), "-o FILE", &created, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "it is a link that leads nowhere"));
+	assert_int_equal(outfile_write(path_of("link/x"), "-o FILE", "x", 1, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "/link is a link that leads nowhere, to gone/away"));
+	assert_int_equal(unlink(path_of("link")), 0);
+	assert_int_equal(outfile_write(path_of("link/x"), "-o FILE", "x", 1, &err), -ENOENT);
+	assert_null(strstr(err.text, "leads nowhere")); /* no link, no folder */
+}
+
 static void a_file_with_another_name_is_not_written_into_in_a_sticky_folder(void **state)
 {
 	char other[128];
@@ -250,6 +269,7 @@ int main(void)
 		cmocka_unit_test(an_opened_file_keeps_its_bytes_and_is_close_on_exec),
 		cmocka_unit_test(results_are_for_their_owner_alone),
 		cmocka_unit_test(a_link_is_followed_only_where_nobody_else_could_put_it),
+		cmocka_unit_test(a_link_that_leads_nowhere_is_told_as_one),
 		cmocka_unit_test(a_file_with_another_name_is_not_written_into_in_a_sticky_folder),
 		cmocka_unit_test(a_file_of_another_user_is_refused_in_a_sticky_folder),
 		cmocka_unit_test(a_pipe_that_nobody_reads_is_refused_in_a_sticky_folder),
