@@ -22,6 +22,7 @@
 
 #define MAX_ARGUMENTS 6u /* that have registers on all CPUs */
 #define MAX_FUNCTION_BYTES (1u << 20)
+#define MAX_SUGGESTIONS 16u /* that are looked at: each reads the symbols */
 #define LOADER_LIMIT_NS (5 * NS_PER_SEC)
 #define LOADER_LIMIT_BYTES (1u << 20)
 #define FORM "alloc=SYM,free=SYM"
@@ -188,6 +189,58 @@ static int find_library(const char *program, const char *library, char *ret, str
 	return -ENOENT;
 }
 
+/* The code of a function, and why it cannot be hooked. */
+static const char *look_at_code(struct elf_file *elf, const struct elf_function *place,
+				struct engine_hook *hook)
+{
+	SCOPED(mem) uint8_t *code = NULL;
+	const char *reason;
+	uint64_t offset;
+
+	if (place->size == 0)
+		return "has no size in the symbol table";
+	if (place->size > MAX_FUNCTION_BYTES)
+		return "is too large to be looked at";
+	code = malloc(place->size);
+	if (!code)
+		return "could not be looked at for lack of memory";
+	if (elf_vaddr_to_offset(elf, place->vaddr, &offset) < 0 ||
+	    elf_read_at(elf, offset, code, place->size) < 0)
+		return "has no code in its file";
+	reason = entry_code_look(elf_machine(elf), code, place->size, &hook->entry);
+	if (!reason)
+		memcpy(hook->code, code,
+		       place->size < sizeof(hook->code) ? place->size : sizeof(hook->code));
+	return reason;
+}
+
+/* Whether a function of that name would be taken. */
+static bool can_be_hooked(struct elf_file *elf, const char *name)
+{
+	struct engine_hook hook = {0};
+	struct elf_function place;
+
+	elf_functions_find(elf, &name, 1, &place);
+	return place.found && !place.is_repeated && !place.chosen_at_run_time &&
+	       !look_at_code(elf, &place, &hook);
+}
+
+/* The nearest of the names that can be hooked, or NULL. Those that cannot leave the list. */
+static const char *nearest_hook(struct elf_file *elf, const char *name, const char **names,
+				size_t count)
+{
+	for (unsigned int i = 0; i < MAX_SUGGESTIONS; i++) {
+		const char *nearest = nearest_word(name, names, count);
+
+		if (!nearest || can_be_hooked(elf, nearest))
+			return nearest;
+		for (size_t k = 0; k < count; k++)
+			if (names[k] == nearest)
+				names[k] = names[--count];
+	}
+	return NULL;
+}
+
 /* What was probably meant. */
 static void suggest(struct elf_file *elf, const char *name, const char *path, struct error *err)
 {
@@ -199,10 +252,14 @@ static void suggest(struct elf_file *elf, const char *name, const char *path, st
 		error_remedy(err, "it has no symbols: hook a build that was not stripped");
 		return;
 	}
-	for (uint32_t i = 0; i < elf_symbols_count(symbols); i++)
-		if (vec_push(&names, elf_symbols_at(symbols, i).name) < 0)
+	for (uint32_t i = 0; i < elf_symbols_count(symbols); i++) {
+		const char *known = elf_symbols_at(symbols, i).name;
+
+		/* Those with an @ are of linkage tables, and of what chooses functions. */
+		if (known[0] && !strchr(known, '@') && vec_push(&names, known) < 0)
 			break; /* fewer to choose from */
-	nearest = nearest_word(name, names.items, names.count);
+	}
+	nearest = nearest_hook(elf, name, names.items, names.count);
 	if (nearest)
 		error_remedy(err, "did you mean %s?", nearest);
 	else
@@ -239,31 +296,6 @@ static int find_function(struct elf_file *elf, const struct wanted *wanted, cons
 		return -EINVAL;
 	}
 	return 0;
-}
-
-/* The code of a function, and why it cannot be hooked. */
-static const char *look_at_code(struct elf_file *elf, const struct elf_function *place,
-				struct engine_hook *hook)
-{
-	SCOPED(mem) uint8_t *code = NULL;
-	const char *reason;
-	uint64_t offset;
-
-	if (place->size == 0)
-		return "has no size in the symbol table";
-	if (place->size > MAX_FUNCTION_BYTES)
-		return "is too large to be looked at";
-	code = malloc(place->size);
-	if (!code)
-		return "could not be looked at for lack of memory";
-	if (elf_vaddr_to_offset(elf, place->vaddr, &offset) < 0 ||
-	    elf_read_at(elf, offset, code, place->size) < 0)
-		return "has no code in its file";
-	reason = entry_code_look(elf_machine(elf), code, place->size, &hook->entry);
-	if (!reason)
-		memcpy(hook->code, code,
-		       place->size < sizeof(hook->code) ? place->size : sizeof(hook->code));
-	return reason;
 }
 
 static int resolve(const struct wanted *wanted, const char *program, struct engine_hook *hook,

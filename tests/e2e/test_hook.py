@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Functions of a program's own allocator, hooked from outside: --hook."""
+import re
 import subprocess
 
 import pytest
@@ -53,6 +54,20 @@ def test_what_is_not_there_is_said_before_anything_runs(wick, hook, words, tmp_p
     process = wick.run("heap", "-o", tmp_path / "x.wick", "--hook", hook, "--", *workload("pool"))
     assert process.returncode == 2 and words in process.stderr, process.stderr
     assert process.stdout == "" and not (tmp_path / "x.wick").exists()
+
+
+@pytest.mark.parametrize("name, other", [("mallo", "malloc@plt"), ("room_gat", "room_get"), ("_", "mean ?")])
+def test_what_cannot_be_hooked_is_not_suggested(wick, name, other, tmp_path):
+    """Entries of linkage tables, code that depends on its place, functions without a name."""
+    process = wick.run("heap", "-o", tmp_path / "x.wick", "--hook", f"alloc={name},free=pool_put",
+                       "--", *workload("pool"))
+    assert process.returncode == 2 and f"called {name} in" in process.stderr, process.stderr
+    remedy = process.stderr.splitlines()[1]
+    assert other not in remedy
+    suggested = re.search(r"did you mean (.+)\?", remedy)
+    if suggested:
+        heap = Heap(wick, workload("pool"), "--hook", f"alloc={suggested[1]},free=pool_put:2")
+        assert "not hooked" not in heap.process.stderr
 
 
 def test_a_library_and_a_program_behind_a_wrapper(wick):
