@@ -37,9 +37,9 @@ struct recorders {
 	struct error silent; /* why one does not answer to anybody; code 0: all do */
 };
 
-static uint64_t number_of(const json_t *answer, const char *key)
+static int64_t number_of(const json_t *answer, const char *key)
 {
-	return (uint64_t)json_integer_value(json_object_get(answer, key));
+	return json_integer_value(json_object_get(answer, key));
 }
 
 static const char *text_of(const json_t *answer, const char *key)
@@ -65,7 +65,7 @@ static bool is_about(const json_t *answer, pid_t pid)
 {
 	const json_t *pids = json_object_get(answer, "pids");
 
-	if (pid == 0 || number_of(answer, "recorder") == (uint64_t)pid)
+	if (pid == 0 || number_of(answer, "recorder") == pid)
 		return true;
 	for (size_t i = 0; i < json_array_size(pids); i++)
 		if (json_integer_value(json_array_get(pids, i)) == pid)
@@ -170,10 +170,13 @@ static void print_one(FILE *out, const json_t *answer)
 	const char *why = text_of(answer, "why");
 
 	if (strcmp(text_of(answer, "state"), "silent") == 0) {
-		(void)fprintf(out, "%s; %s\n", why, text_of(answer, "remedy"));
+		print_text(out, answer, "why");
+		(void)fputs("; ", out);
+		print_text(out, answer, "remedy");
+		(void)fputs("\n", out);
 		return;
 	}
-	(void)fprintf(out, "recorder %" PRIu64 ": ", number_of(answer, "recorder"));
+	(void)fprintf(out, "recorder %" PRId64 ": ", number_of(answer, "recorder"));
 	print_text(out, answer, "state");
 	(void)fputs(why[0] ? " (" : "", out);
 	print_text(out, answer, "why");
@@ -182,10 +185,10 @@ static void print_one(FILE *out, const json_t *answer)
 	(void)fprintf(out, "\n  for        %.1f s, by ",
 		      (double)number_of(answer, "elapsed_ns") / NS_PER_SEC);
 	print_text(out, answer, "engine");
-	(void)fprintf(out, "\n  samples    %" PRIu64 ", %" PRIu64 " lost\n",
+	(void)fprintf(out, "\n  samples    %" PRId64 ", %" PRId64 " lost\n",
 		      number_of(answer, "samples"), number_of(answer, "lost"));
 	if (number_of(answer, "asked_hz") > 0)
-		(void)fprintf(out, "  rate       %" PRIu64 " Hz of %" PRIu64 " Hz\n",
+		(void)fprintf(out, "  rate       %" PRId64 " Hz of %" PRId64 " Hz\n",
 			      number_of(answer, "rate_hz"), number_of(answer, "asked_hz"));
 	(void)fprintf(out, "  overhead   %.2f %%\n  file       ",
 		      json_number_value(json_object_get(answer, "overhead_percent")));
@@ -204,7 +207,7 @@ static struct status_value value_of(const json_t *value, const char *key)
 		ret = (struct status_value){key, STATUS_STRING, .text = json_string_value(value)};
 	else if (json_is_integer(value))
 		ret = (struct status_value){key, STATUS_NUMBER,
-					    .number = (uint64_t)json_integer_value(value)};
+					    .number = json_integer_value(value)};
 	else if (json_is_real(value))
 		ret = (struct status_value){key, STATUS_REAL, .real = json_real_value(value)};
 	return ret;

@@ -32,7 +32,7 @@ void status_json_put(struct status_json *json, struct status_value value)
 	if (value.kind == STATUS_NOTHING)
 		return;
 	if (value.kind == STATUS_NUMBER)
-		json_u64(&json->json, value.key, value.number);
+		json_i64(&json->json, value.key, value.number);
 	else if (value.kind == STATUS_REAL)
 		json_double(&json->json, value.key, value.real, 3);
 	else

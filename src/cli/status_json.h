@@ -20,7 +20,7 @@ struct status_value {
 	enum status_value_kind kind;
 	union {
 		const char *text;
-		uint64_t number;
+		int64_t number;
 		double real;
 	};
 };

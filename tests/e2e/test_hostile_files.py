@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Files that were made to cost more than they are worth, or to reach what is none of theirs."""
+import contextlib
 import ctypes
 import gzip
 import json
@@ -7,9 +8,11 @@ import os
 import resource
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import sys
+import threading
 
 import pytest
 from conftest import ROOT, WICK, state_of_recorder, wait_for, workload
@@ -203,6 +206,53 @@ def test_names_of_other_processes_stay_escaped_in_the_json_of_status(wick, tmp_p
     assert {"recorder", "target", "pids", "engine", "state", "samples", "lost", "output"} <= set(json.loads(raw)[0])
     os.killpg(recorder.pid, signal.SIGINT)
     recorder.communicate(timeout=60)
+
+
+@contextlib.contextmanager
+def recorder_that_answers(folder, answer):
+    """This process, as one: the variables of an environment where wick finds it."""
+    place = folder / "run" / "wick"
+    place.mkdir(parents=True, mode=0o700)
+    (folder / "run").chmod(0o700)
+    directory = os.open(place, os.O_RDONLY)
+
+    def serve(listener):
+        with contextlib.suppress(OSError):
+            while True:
+                peer = listener.accept()[0]
+                with peer:
+                    peer.recv(100)
+                    peer.sendall(json.dumps(answer).encode())
+
+    with socket.socket(socket.AF_UNIX) as listener:
+        # By its descriptor: paths of sockets are short.
+        listener.bind(f"/proc/self/fd/{directory}/{os.getpid()}")
+        listener.listen()
+        server = threading.Thread(target=serve, args=(listener,))
+        server.start()
+        try:
+            yield {**os.environ, "XDG_RUNTIME_DIR": str(folder / "run")}
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)
+            server.join()
+            os.close(directory)
+
+
+def test_numbers_below_zero_stay_that_in_what_status_says(wick, tmp_path):
+    answer = {"target": "x", "pids": [-1], "engine": "perf", "state": "recording", "elapsed_ns": -5, "samples": -7,
+              "lost": -(1 << 63), "rate_hz": -1, "asked_hz": 1, "kept_bytes": -1000, "output": "y", "overhead_percent": -1}
+    with recorder_that_answers(tmp_path, answer) as env:
+        told = json.loads(wick.ok("status", os.getpid(), "--format", "json", env=env).stdout)
+        text = wick.ok("status", os.getpid(), env=env).stdout
+    assert told == [{"recorder": os.getpid(), **answer}]
+    assert f"-7, {-(1 << 63)} lost" in text and "-1 Hz of 1 Hz" in text
+
+
+def test_a_recorder_that_calls_itself_silent_has_its_words_escaped(wick, tmp_path):
+    answer = {"state": "silent", "why": "\x1b[2Jgone", "remedy": "\x1b]0;title\x07"}
+    with recorder_that_answers(tmp_path, answer) as env:
+        text = wick.ok("status", os.getpid(), env=env).stdout
+    assert "gone" in text and "\x1b" not in text and "\x07" not in text
 
 
 def test_names_that_look_like_formulas_are_texts_in_csv(wick, tmp_path):
