@@ -4,17 +4,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/outfile.h"
 #include "base/text.h"
+#include "base/vec.h"
 
 static const char *const names[LOG_LEVELS] = {"error", "warn", "info", "debug", "trace"};
 
@@ -58,7 +61,7 @@ static int open_file(const char *path, struct error *err)
 		error_remedy(err, "leave out the file: lines go to standard error then");
 		return -EPERM;
 	}
-	fd = outfile_open(path, NULL, &created, err);
+	fd = outfile_open_ready(path, NULL, &created, err);
 	if (fd < 0) {
 		(void)error_prefix(err, fd, "WICK_LOG");
 		error_remedy(err, "name a file that can be written to, or none: lines go to "
@@ -95,17 +98,38 @@ int log_check(struct error *err)
 	return state.problem.code;
 }
 
+/*
+ * Writes without the signals that a write may bring: whoever has the library in his program must
+ * not die because the reader of a log has gone, or the log may not grow.
+ */
+static void write_line(const struct bytes *line)
+{
+	static const int signals[] = {SIGPIPE, SIGXFSZ};
+	const struct timespec none = {0};
+	sigset_t ours;
+	sigset_t before;
+	sigset_t pending;
+
+	(void)sigemptyset(&ours); /* none of these can fail */
+	(void)sigpending(&pending);
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		if (!sigismember(&pending, signals[i]))
+			(void)sigaddset(&ours, signals[i]);
+	(void)pthread_sigmask(SIG_BLOCK, &ours, &before);
+	if (write(state.fd, line->data, line->size) < 0) /* nowhere to report a broken log */
+		(void)sigtimedwait(&ours, NULL, &none);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 static void put_line(enum log_level level, const char *text)
 {
 	struct bytes line = {0};
-	ssize_t n = 0;
 
 	bytes_printf(&line, "wick: %s: ", names[level]);
 	text_put_terminal(&line, text);
 	bytes_put_u8(&line, '\n');
 	if (!line.failed)
-		n = write(state.fd, line.data, line.size);
-	(void)n; /* nowhere to report a broken stderr */
+		write_line(&line);
 	bytes_fini(&line);
 }
 

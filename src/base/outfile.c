@@ -296,7 +296,8 @@ static char *follow_link(const char *path)
 	return realpath(path, NULL);
 }
 
-int outfile_open(const char *path, const char *option, bool *ret_created, struct error *err)
+static int open_in_place(const char *path, const char *option, bool ready, bool *ret_created,
+			 struct error *err)
 {
 	SCOPED(place) struct place place = {.path = path, .option = option, .folder_fd = -1};
 	SCOPED(mem) char *followed = NULL;
@@ -318,7 +319,17 @@ int outfile_open(const char *path, const char *option, bool *ret_created, struct
 	}
 	if (errno != EEXIST)
 		return cannot_write(path, option, -errno, err);
-	return open_existing(&place, false, err);
+	return open_existing(&place, ready, err);
+}
+
+int outfile_open(const char *path, const char *option, bool *ret_created, struct error *err)
+{
+	return open_in_place(path, option, false, ret_created, err);
+}
+
+int outfile_open_ready(const char *path, const char *option, bool *ret_created, struct error *err)
+{
+	return open_in_place(path, option, true, ret_created, err);
 }
 
 /* Makes the temporary file that becomes the result. */

@@ -74,6 +74,8 @@ bool outfile_is_stdout(const char *path);
  * new.
  */
 int outfile_open(const char *path, const char *option, bool *ret_created, struct error *err);
+/* The same where nothing may be waited for: a pipe that nobody reads is a failure. */
+int outfile_open_ready(const char *path, const char *option, bool *ret_created, struct error *err);
 
 /* Says why standard output took nothing. Returns code. */
 int outfile_stdout_failed(int code, struct error *err);

@@ -2,6 +2,7 @@
 """WICK_LOG: how much is told besides results."""
 import errno
 import os
+import stat
 
 from conftest import WICK, workload
 
@@ -28,6 +29,25 @@ def test_the_level_decides_what_is_told_and_never_the_result(wick, tmp_path):
     assert "WICK_LOG=loud" in told and "error, warn, info, debug or trace" in told
     failed = wick.run("report", "/not/there", env={**os.environ, "WICK_LOG": "error"})
     assert failed.returncode == 1 and failed.stderr.startswith("wick: cannot open /not/there")
+
+
+def test_the_file_of_a_log_is_made_and_refused_as_results_are(wick, tmp_path):
+    good = {"WICK_PLUGINS": str(WICK.parent / "examples/insight.so")}
+    results, _ = list_formats(wick, "", **good)
+    log, fifo, link = (tmp_path / name for name in ("log", "fifo", "link"))
+    before = os.umask(0)
+    try:
+        assert list_formats(wick, f"debug:{log}", **good) == (results, "")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+    os.mkfifo(fifo)
+    link.symlink_to(log)
+    for path, why in ((fifo, "nobody reads"), (link, "it is a link")):
+        tmp_path.chmod(0o700 if path == fifo else 0o1777)
+        same, told = list_formats(wick, f"debug:{path}", **good)
+        assert same == results and f"WICK_LOG: cannot write {path}" in told and why in told
+        assert "standard error" in told and "-o FILE" not in told
 
 
 def test_it_is_told_why_an_engine_was_left(wick):
