@@ -30,7 +30,7 @@ struct extent {
 
 struct elf_file {
 	int fd;               /* -1 when read from memory */
-	bool has_owner;       /* nobody but he and a group of his can write it */
+	bool has_owner;       /* not everybody may write it */
 	const uint8_t *image; /* borrowed; NULL when read from a file */
 	uint64_t size;
 	struct file_identity identity;

@@ -72,7 +72,10 @@ int elf_open_memory(const void *image, size_t size, const char *name, struct elf
 		    struct error *err);
 void elf_close(struct elf_file *elf); /* NULL is fine */
 
-/* Who alone, besides root, can write the file; false when that is not known. */
+/*
+ * Whose file it is. False when everybody may write it, or it is an image in memory. Its group may
+ * write it all the same: with a umask of 002 a user's own group may write all that is his.
+ */
 bool elf_owner(const struct elf_file *elf, uint32_t *ret_uid);
 
 uint16_t elf_machine(const struct elf_file *elf); /* EM_X86_64, EM_AARCH64 … */
