@@ -234,6 +234,7 @@ static void print_end(void *self, const struct record_result *result, const stru
 		if (!recording->has_totals)
 			print_unseen(recording, result);
 	}
+	record_summary_tell_wait(recording->context, result);
 	(void)fflush(out);
 }
 

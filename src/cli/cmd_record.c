@@ -281,10 +281,7 @@ static void print_end(void *self, const struct record_result *result, const stru
 		shown.output = result_path(recording);
 		record_summary_print(recording->context->err, &shown, result, &names);
 	}
-	if (result->child_running)
-		command_note(recording->context,
-			     "the recording is closed; waiting for the program to end (Ctrl-C "
-			     "leaves it alone)");
+	record_summary_tell_wait(recording->context, result);
 	(void)fflush(recording->context->err);
 }
 

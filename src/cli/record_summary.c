@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/outfile.h"
 #include "base/text.h"
+#include "cli/command.h"
 #include "engine/signal/preload_path.h"
 #include "model/profile.h"
 #include "pipeline/load.h"
@@ -381,6 +382,15 @@ static void print_advice(FILE *out, const struct record_config *config,
 				      (const char *)name.data);
 		bytes_fini(&name);
 	}
+}
+
+void record_summary_tell_wait(const struct command_context *context,
+			      const struct record_result *result)
+{
+	if (result->child_running)
+		command_note(context,
+			     "the recording is closed; waiting for the program to end (Ctrl-C "
+			     "leaves it alone)");
 }
 
 void record_summary_print(FILE *out, const struct record_config *config,

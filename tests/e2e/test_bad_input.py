@@ -8,7 +8,7 @@ import sys
 
 import contract
 import pytest
-from conftest import ROOT, WICK, assert_short_message, workload
+from conftest import ROOT, WICK, assert_short_message, wait_for, workload
 
 NOISE = random.Random(1).randbytes(65536)
 LOOKING = (("report",), ("info",), ("flame", "-o", "out.svg"), ("export", "--format", "folded"))
@@ -100,6 +100,20 @@ def test_a_device_that_is_full_fails(wick):
     done = wick.run("record", "-o", "/dev/full", "--", *workload("spin", 100))
     assert done.returncode == contract.FAILED
     assert "no space left" in done.stderr.lower()
+
+
+@pytest.mark.parametrize("command", [("heap",), ("heap", "-q"), pytest.param(("record",), marks=pytest.mark.perf)])
+def test_a_recorder_that_failed_says_that_it_waits_for_the_program(background, tmp_path, command):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full")
+    told = tmp_path / "told"
+    with told.open("w") as stderr:
+        recorder = background([str(WICK), *command, "-o", "/dev/full", "--", "cat"], stdin=subprocess.PIPE, stderr=stderr)
+    wait_for(lambda: "waiting for the program to end" in told.read_text(), 60, "the note")
+    assert recorder.poll() is None
+    recorder.communicate("", timeout=60)
+    assert recorder.returncode == contract.FAILED
+    assert "no space left" in told.read_text().lower()
 
 
 @pytest.mark.parametrize("command", LOOKING)
