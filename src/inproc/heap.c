@@ -7,6 +7,7 @@
 
 #include "inproc/heap_budget.h"
 #include "inproc/heap_memory.h"
+#include "inproc/heap_nested.h"
 #include "inproc/heap_sample.h"
 #include "inproc/hook.h"
 #include "inproc/ring.h"
@@ -102,7 +103,7 @@ struct inproc_thread *heap_enter_slow(const struct heap_site *site)
 	}
 	if (nested_is_within(thread, (struct nested_call){thread->inside, thread->inside_word},
 			     site->frame) &&
-	    !has_failed(thread, site))
+	    !has_failed(thread, site) && !heap_was_left(thread, site))
 		return NULL;
 	thread->inside = site->frame;
 	thread->inside_word = nested_word(site->frame);

@@ -30,6 +30,14 @@
 #define INPROC_DEPTH 1024u
 #define INPROC_PARTS 16u
 #define INPROC_NAME_BYTES 201u
+#define INPROC_NESTED 16u
+#define INPROC_NESTED_WAYS 4u
+
+/* A call from within the allocator, as it was looked at: see heap_nested.h. */
+struct inproc_nested {
+	uint64_t pc;
+	uint64_t distance; /* from the call that it is within; 0: none */
+};
 
 /* What is kept for a thread, in memory of our own. */
 struct inproc_thread {
@@ -106,6 +114,9 @@ struct inproc_thread {
 	uint64_t hooked;         /* as inside, of hooked functions: see hook.h */
 	uint64_t hooked_word;
 	struct heap_memory *heap; /* what else it takes; NULL: not yet */
+	struct inproc_nested nested[INPROC_NESTED][INPROC_NESTED_WAYS];
+	uint32_t nested_passes; /* calls that pass until one is looked at: looking told nothing */
+	uint32_t nested_passed;
 
 	/* Stacks: the last one that was written, and the next. */
 	uint32_t written_count;

@@ -14,7 +14,7 @@
  * The newest list of modules. Where modules may have gone since it was made, there is
  * none until the recorder has made another: rules of what is there no more mislead.
  */
-static bool take_modules(void)
+bool stack_has_rules(void)
 {
 	struct session_process *process = inproc.process;
 	uint32_t known = atomic_load_explicit(&process->maps_known, memory_order_acquire);
@@ -48,7 +48,7 @@ uint16_t stack_walk(struct inproc_thread *thread, const struct unwind_frame *fra
 {
 	uint16_t flags = 0;
 
-	if (!take_modules()) {
+	if (!stack_has_rules()) {
 		flags = SESSION_BY_FRAME_POINTER;
 		inproc_count(SESSION_FRAME_POINTERS, 1);
 	}

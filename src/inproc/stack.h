@@ -19,6 +19,9 @@ struct unwind_trace;
 uint16_t stack_walk(struct inproc_thread *thread, const struct unwind_frame *frame,
 		    struct unwind_trace *trace);
 
+/* Whether stacks can be walked by rules, now: not where modules have just come or gone. */
+bool stack_has_rules(void);
+
 /* How many frames are wanted of a stack: INPROC_DEPTH at most. */
 uint32_t stack_depth(void);
 

@@ -67,6 +67,17 @@ def test_calls_that_a_handler_of_a_signal_leaves(wick):
     assert " 0 lost" in heap.process.stderr
 
 
+def test_calls_that_were_left_and_stay_on_the_stack_as_they_were(wick):
+    """Above those that follow, which are not within them. Rules to walk by may come after the first blocks."""
+    for times in (20, 200, 2000):
+        heap = Heap(wick, workload("leaps", times, "deep"))
+        assert heap.truth == {"left": [times] * 5, "sum": 250 * times, "errors": 0, "mask": 1}
+        blocks = heap.by_function("take_blocks")["blocks"]
+        if blocks > 0.9 * 250 * times:
+            break
+    assert 0.9 * 250 * times < blocks <= 250 * times
+
+
 @pytest.mark.parametrize("what", ["files", "addresses"])
 def test_programs_that_have_used_up_what_they_may_have(wick, what):
     command = workload("scarce", what, 20)

@@ -4,7 +4,9 @@
  * signal about: with addresses that are none. Says as JSON how often, and whether errno and the
  * mask of signals are what they were.
  *
- * leaps TIMES
+ * leaps TIMES [deep]
+ *
+ *	deep	blocks are taken further down: what lies on the stack of a call that was left stays
  */
 #include <errno.h>
 #include <malloc.h>
@@ -34,7 +36,7 @@ static void *hide(void *block)
 	return block;
 }
 
-static void leave(int way)
+static NOINLINE int leave(int way)
 {
 	/* Of no size that a block may have, and not at the beginning of a page. */
 	static _Alignas(64) uint64_t small[8] = {0, 0, 0, 3};
@@ -49,6 +51,7 @@ static void leave(int way)
 		(void)malloc_usable_size(hide(NOWHERE));
 	else
 		free(hide(small + 4)); /* which the C library ends the program for */
+	return 0;
 }
 
 static NOINLINE long take_blocks(void)
@@ -65,6 +68,26 @@ static NOINLINE long take_blocks(void)
 	return sum;
 }
 
+/*
+ * Calls from below a room that nothing is written to: what lies there stays, also of a call that
+ * was left further up in it.
+ */
+#define BELOW(name, type, bytes, parameters, call)                                                 \
+	static NOINLINE type name parameters                                                       \
+	{                                                                                          \
+		char room[bytes];                                                                  \
+		type result;                                                                       \
+                                                                                                   \
+		__asm__ volatile("" : : "r"(room) : "memory");                                     \
+		result = call;                                                                     \
+		__asm__ volatile("" : : "r"(room) : "memory");                                     \
+		return result;                                                                     \
+	}                                                                                          \
+	_Static_assert(1, "takes a semicolon")
+
+BELOW(leave_deep, int, 1024, (int way), leave(way));
+BELOW(take_deep, long, 4096, (void), take_blocks());
+
 static bool is_same(const sigset_t *one, const sigset_t *other)
 {
 	for (int number = 1; number < NSIG; number++)
@@ -77,6 +100,8 @@ int main(int argc, char **argv)
 {
 	const struct sigaction action = {.sa_handler = on_signal};
 	long times = argc > 1 ? strtol(argv[1], NULL, 10) : 1;
+	long (*take)(void) = argc > 2 ? take_deep : take_blocks;
+	int (*leave_by)(int) = argc > 2 ? leave_deep : leave;
 	volatile long left[5] = {0};
 	volatile long sum = 0;
 	volatile long errors = 0;
@@ -90,11 +115,11 @@ int main(int argc, char **argv)
 		return 1;
 	for (volatile long i = 0; i < times * 5; i++) {
 		if (sigsetjmp(back, 1) == 0)
-			leave((int)(i % 5));
+			(void)leave_by((int)(i % 5));
 		else
 			left[i % 5]++;
 		errno = 77;
-		sum += take_blocks();
+		sum += take();
 		errors += errno != 77;
 	}
 	if (sigprocmask(SIG_SETMASK, NULL, &after) < 0)
