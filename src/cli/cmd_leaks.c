@@ -97,8 +97,9 @@ const struct command command_leaks = {
 			"place grows without bound. unscanned: not freed, by a process without a "
 			"scan, one that was killed for example.",
 			"Stacks are one row when they agree in the line that allocates, allocators "
-			"passed over, and in the functions of its three next callers. Of each "
-			"process the last scan counts.",
+			"passed over, and in the functions of its three next callers; those that "
+			"were cut off before, in what there is of them. Of each process the last "
+			"scan counts.",
 			"Rules of suppression are in docs/SUPPRESSIONS.md; files of LeakSanitizer "
 			"and of valgrind are read as they are. What each rule suppressed is told, "
 			"and which ones matched nothing.",

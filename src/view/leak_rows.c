@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,13 @@ struct piece {
 	uint64_t size_bytes; /* of each block */
 };
 
+/* A key by its first callers, for stacks that were cut off behind these. */
+struct key_start {
+	struct leak_key key; /* those behind the first are ID_NONE */
+	uint32_t callers;
+	uint32_t id; /* of the key; ID_NONE: several begin so */
+};
+
 struct search {
 	const struct heap_profile *heap;
 	const struct heap_report *report;
@@ -39,6 +47,8 @@ struct search {
 	struct allocation_lines lines;
 	VEC(struct suppression_call) calls;
 	struct id_index key_index;
+	VEC(struct key_start) starts;
+	struct id_index start_index;
 	struct id_index row_index;
 	uint32_t *of_site;          /* keys; ID_NONE: filtered out, or no stack */
 	VEC(struct growth) growths; /* by key */
@@ -80,17 +90,16 @@ static uint64_t key_hash(const struct leak_key *key)
 			 (uint64_t)key->callers[1] << 32 | key->callers[2]);
 }
 
-/* The key of the lines that were read last, made when missing; ID_NONE without memory. */
-static uint32_t key_of_lines(struct search *search)
+/* What the lines that were read last have of a key. */
+static struct leak_key read_key(const struct search *search)
 {
 	const struct allocation_lines *lines = &search->lines;
 	const struct profile *profile = search->heap->profile;
 	struct profile_line place = profile->lines.items[lines->items.items[lines->place].line];
 	struct leak_key key = {.function = place.function,
 			       .file = profile_line_file(profile, place),
-			       .line = place.line};
-	struct id_probe probe;
-	uint32_t id;
+			       .line = place.line,
+			       .certain = LEAK_CALLERS};
 
 	for (size_t i = 0; i < LEAK_CALLERS; i++) {
 		size_t at = lines->place + 1 + i;
@@ -100,30 +109,151 @@ static uint32_t key_of_lines(struct search *search)
 				? profile->lines.items[lines->items.items[at].line].function
 				: ID_NONE;
 	}
-	probe = id_index_probe(&search->key_index, key_hash(&key));
+	return key;
+}
+
+/* Its callers up to where the stack was cut off. */
+static uint32_t count_callers(const struct search *search, const struct leak_key *key)
+{
+	const struct profile_function *functions = search->heap->profile->functions.items;
+	uint32_t count = 0;
+
+	while (count < LEAK_CALLERS && (key->callers[count] == ID_NONE ||
+					functions[key->callers[count]].origin != ORIGIN_TRUNCATED))
+		count++;
+	return count;
+}
+
+static struct key_start start_of(const struct leak_key *key, uint32_t callers)
+{
+	struct key_start start = {.key = *key, .callers = callers, .id = ID_NONE};
+
+	start.key.certain = 0;
+	for (size_t i = callers; i < LEAK_CALLERS; i++)
+		start.key.callers[i] = ID_NONE;
+	return start;
+}
+
+static uint64_t start_hash(const struct key_start *start)
+{
+	return hash_pair(key_hash(&start->key), start->callers);
+}
+
+static struct key_start *find_start(struct search *search, const struct key_start *wanted)
+{
+	struct id_probe probe = id_index_probe(&search->start_index, start_hash(wanted));
+	uint32_t id;
+
+	while ((id = id_probe_next(&search->start_index, &probe)) != ID_NONE) {
+		struct key_start *start = &search->starts.items[id];
+
+		if (start->callers == wanted->callers &&
+		    memcmp(&start->key, &wanted->key, sizeof(wanted->key)) == 0)
+			return start;
+	}
+	return NULL;
+}
+
+/* Stacks that are cut off may be of this key. */
+static int add_starts(struct search *search, const struct leak_key *key, uint32_t id)
+{
+	uint32_t callers = count_callers(search, key);
+
+	for (uint32_t i = 0; i < callers; i++) {
+		struct key_start start = start_of(key, i);
+		struct key_start *known = find_start(search, &start);
+
+		start.id = id;
+		if (known)
+			known->id = ID_NONE;
+		else if (id_index_add(&search->start_index, start_hash(&start),
+				      (uint32_t)search->starts.count) < 0 ||
+			 vec_push(&search->starts, start) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Of a stack that was cut off: the one key that has its callers, and more. ID_NONE: none. */
+static uint32_t find_longer(struct search *search, const struct leak_key *key)
+{
+	uint32_t callers = count_callers(search, key);
+	struct key_start wanted = start_of(key, callers);
+	struct key_start *start = callers < LEAK_CALLERS ? find_start(search, &wanted) : NULL;
+	struct leak_key *longer;
+
+	if (!start || start->id == ID_NONE)
+		return ID_NONE;
+	longer = &search->rows->keys.items[start->id];
+	if (longer->certain > callers)
+		longer->certain = callers;
+	return start->id;
+}
+
+/* The key of the lines that were read last, made when missing; ID_NONE without memory. */
+static uint32_t key_of_lines(struct search *search)
+{
+	struct leak_key key = read_key(search);
+	struct id_probe probe = id_index_probe(&search->key_index, key_hash(&key));
+	uint32_t id = find_longer(search, &key);
+
+	if (id != ID_NONE)
+		return id;
 	while ((id = id_probe_next(&search->key_index, &probe)) != ID_NONE)
-		if (memcmp(&search->rows->keys.items[id], &key, sizeof(key)) == 0)
+		if (memcmp(&search->rows->keys.items[id], &key,
+			   offsetof(struct leak_key, certain)) == 0)
 			return id;
 	id = (uint32_t)search->rows->keys.count;
 	if (vec_push(&search->rows->keys, key) < 0 ||
-	    id_index_add(&search->key_index, key_hash(&key), id) < 0)
+	    id_index_add(&search->key_index, key_hash(&key), id) < 0 ||
+	    add_starts(search, &key, id) < 0)
 		return ID_NONE;
 	return id;
 }
 
-/* 1 with the key of a stack, 0 when it has none, or -ENOMEM. */
-static int find_key(struct search *search, uint32_t stack, uint32_t *ret)
+/* 1 with the lines of a stack, 0 when it has none, or -ENOMEM. */
+static int read_lines(struct search *search, uint32_t stack)
 {
-	*ret = ID_NONE;
 	search->lines.items.count = 0;
 	if (stack == ID_NONE)
 		return 0;
 	if (allocators_lines(&search->allocators, stack, SIZE_MAX, &search->lines) < 0)
 		return -ENOMEM;
-	if (search->lines.items.count == 0)
-		return 0;
+	return search->lines.items.count > 0;
+}
+
+/* 1 with the key of a stack, 0 when it has none, or -ENOMEM. */
+static int find_key(struct search *search, uint32_t stack, uint32_t *ret)
+{
+	int r = read_lines(search, stack);
+
+	*ret = ID_NONE;
+	if (r <= 0)
+		return r;
 	*ret = key_of_lines(search);
 	return *ret == ID_NONE ? -ENOMEM : 1;
+}
+
+/* The keys of all sites. Stacks with more callers come first: others may be parts of them. */
+static int find_site_keys(struct search *search)
+{
+	size_t sites = search->report->sites.sites.count;
+	SCOPED(mem) uint8_t *callers = calloc(sites + 1, sizeof(*callers));
+	int r = callers ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < sites && r >= 0; i++) {
+		r = read_lines(search, search->heap->stacks[i]);
+		if (r > 0) {
+			struct leak_key key = read_key(search);
+
+			callers[i] = (uint8_t)count_callers(search, &key);
+		}
+	}
+	for (uint32_t count = LEAK_CALLERS + 1; count-- > 0 && r >= 0;)
+		for (size_t i = 0; i < sites && r >= 0; i++)
+			if (callers[i] == count)
+				r = find_key(search, search->heap->stacks[i], &search->of_site[i]);
+	return r < 0 ? r : 0;
 }
 
 static int find_growths(struct search *search)
@@ -134,9 +264,8 @@ static int find_growths(struct search *search)
 	search->of_site = calloc(sites + 1, sizeof(*search->of_site));
 	if (!search->of_site)
 		return -ENOMEM;
-	for (size_t i = 0; i < sites; i++)
-		if (find_key(search, search->heap->stacks[i], &search->of_site[i]) < 0)
-			return -ENOMEM;
+	if (find_site_keys(search) < 0)
+		return -ENOMEM;
 	groups = (struct heap_groups){search->of_site, search->rows->keys.count};
 	if (vec_reserve(&search->growths, groups.count + 1) < 0)
 		return -ENOMEM;
@@ -622,6 +751,8 @@ int leak_rows_init(const struct heap_profile *heap, const struct leak_filter *fi
 	vec_fini(&search.lines.items);
 	vec_fini(&search.calls);
 	vec_fini(&search.growths);
+	vec_fini(&search.starts);
+	id_index_fini(&search.start_index);
 	id_index_fini(&search.key_index);
 	id_index_fini(&search.row_index);
 	free(search.of_site);

@@ -7,8 +7,10 @@
  *
  * Blocks of one class are one row when their stacks agree in the line that allocates, allocators
  * passed over (allocators.h), and in the functions of its three next callers: what lies further
- * out says who needed it, and seldom who lost it. Of each process its last scan counts. Of
- * processes without a scan, what was not freed at the end is told as not scanned.
+ * out says who needed it, and seldom who lost it. A stack that was cut off before these, as where
+ * a library has just been loaded, belongs to the row whose first callers are its own, if there is
+ * but one. Of each process its last scan counts. Of processes without a scan, what was not freed at
+ * the end is told as not scanned.
  *
  * Rows that grow without bound and are not lost by another class are of the kind LEAK_GROWTH.
  */
@@ -67,6 +69,7 @@ struct leak_key {
 	uint32_t file;                  /* string id */
 	uint32_t line;                  /* of the file; 0: not known */
 	uint32_t callers[LEAK_CALLERS]; /* functions; ID_NONE: there is none */
+	uint32_t certain;               /* callers that all stacks have: others were cut off */
 };
 
 struct leak_amount {

@@ -57,7 +57,7 @@ static void put_own(const struct sheet *sheet, const struct leak_row *row)
 	}
 	bytes_printf(out, "    function ");
 	put_pattern(out, name_of(sheet, key->function));
-	for (size_t i = 0; i < LEAK_CALLERS && key->callers[i] != ID_NONE; i++) {
+	for (size_t i = 0; i < key->certain && key->callers[i] != ID_NONE; i++) {
 		bytes_printf(out, "\n    function ");
 		put_pattern(out, name_of(sheet, key->callers[i]));
 	}
@@ -110,7 +110,7 @@ static void put_valgrind(const struct sheet *sheet, const struct leak_row *row)
 		bytes_printf(sheet->out, "   match-leak-kinds: %s\n", kinds[row->kind]);
 	bytes_printf(sheet->out, "   ...\n");
 	put_valgrind_frame(sheet, key->function);
-	for (size_t i = 0; i < LEAK_CALLERS && key->callers[i] != ID_NONE && !is_main(sheet, last);
+	for (size_t i = 0; i < key->certain && key->callers[i] != ID_NONE && !is_main(sheet, last);
 	     i++) {
 		last = key->callers[i];
 		put_valgrind_frame(sheet, last);

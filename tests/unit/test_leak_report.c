@@ -270,6 +270,74 @@ static void similar_stacks_are_one_row_with_all_that_is_known(void **state)
 	json_decref(root);
 }
 
+/*
+ * Ten blocks that parse() lost for read(), called by read(), main(); five by a stack that was cut
+ * off behind the first caller, two by one behind parse(), which comes first. With another, three
+ * more for read() called by main().
+ */
+static void make_cut(struct world *world, bool with_another)
+{
+	struct made *made = &world->made;
+	struct frame main_frame = user(made, 0x1050);
+	struct frame read = user(made, 0x1210);
+	struct frame parse = user(made, 0x1110);
+	struct frame cut = {.kind = FRAME_TRUNCATED};
+	struct frame bare[] = {cut, parse};
+	struct frame part[] = {cut, read, parse};
+	struct frame whole[] = {main_frame, read, read, parse};
+	struct frame another[] = {main_frame, read, parse};
+	uint32_t stacks[] = {stack_of(made, bare, 2), stack_of(made, part, 3),
+			     stack_of(made, whole, 4), stack_of(made, another, 3)};
+	struct leak_group groups[] = {
+		GROUP(0, 48, 2, 1000, 2000, LEAK_DEFINITE, 0),
+		GROUP(1, 48, 5, 1000, 2000, LEAK_DEFINITE, 0),
+		GROUP(2, 48, 10, 1000, 2000, LEAK_DEFINITE, 0),
+		GROUP(3, 48, 3, 1000, 2000, LEAK_DEFINITE, 0),
+	};
+	struct leak_scan scan = {.time_ns = START_NS + 8000,
+				 .process = world->made.process,
+				 .groups = groups,
+				 .group_count = with_another ? 4 : 3};
+
+	for (size_t i = 0; i < scan.group_count; i++)
+		allocate(world, 1000, 16 * i + 16, 48, stacks[i]);
+	assert_int_equal(made->sink->ops->leaks(made->sink->self, &scan, NULL), 0);
+	load(world);
+}
+
+static void a_stack_that_is_cut_off_is_of_the_row_that_has_its_callers(void **state)
+{
+	struct world *world = *state;
+	struct bytes text = {0};
+	json_t *root;
+
+	make_cut(world, false);
+	root = document(world, (struct leak_filter){0});
+	assert_int_equal(json_array_size(json_object_get(root, "leaks")), 1);
+	assert_int_equal(number(leak_of(root, "definite"), "blocks"), 17);
+	assert_int_equal(number(leak_of(root, "definite"), "stack_count"), 3);
+	json_decref(root);
+	/* A rule for the row is one for all its stacks. */
+	(void)print(world, (struct leak_report_options){.form = LEAK_RULES}, &text);
+	parse_rules(world, (const char *)text.data, text.size);
+	assert_int_equal(world->rules.rules.count, 1);
+	root = document(world, (struct leak_filter){.suppressions = &world->rules});
+	assert_int_equal(json_array_size(json_object_get(root, "leaks")), 0);
+	json_decref(root);
+	bytes_fini(&text);
+}
+
+static void a_stack_that_may_be_of_several_rows_has_its_own(void **state)
+{
+	struct world *world = *state;
+	json_t *root;
+
+	make_cut(world, true);
+	root = document(world, (struct leak_filter){0});
+	assert_int_equal(json_array_size(json_object_get(root, "leaks")), 4);
+	json_decref(root);
+}
+
 static void less_certain_and_younger_ones_are_left_out(void **state)
 {
 	struct world *world = *state;
@@ -645,6 +713,11 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(gates_see_what_is_lost, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(similar_stacks_are_one_row_with_all_that_is_known,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_stack_that_is_cut_off_is_of_the_row_that_has_its_callers, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(a_stack_that_may_be_of_several_rows_has_its_own,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(less_certain_and_younger_ones_are_left_out, set_up,
 						tear_down),
