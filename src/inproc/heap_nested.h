@@ -18,7 +18,7 @@
  * functions, that call is over. A walk that may have gone wrong tells nothing: then the call
  * counts as going on. Calls that are within, as those of operator new, are looked at once for
  * each distance: whoever is at that distance again is in the same call of ours, which was noted
- *anew.
+ * anew.
  */
 
 #include <stdbool.h>
