@@ -24,22 +24,35 @@ static bool is_same(const struct known_module *a, const struct known_module *b)
 	       a->device == b->device && build_id_equal(&a->build_id, &b->build_id);
 }
 
-bool known_modules_find(const struct known_modules *modules, struct known_module *part)
+/* Where a part is; ID_NONE: it is not known. */
+static uint32_t find(const struct known_modules *modules, const struct known_module *part)
 {
 	struct id_probe probe = id_index_probe(&modules->index, hash_of(part));
 	uint32_t i;
 
-	while ((i = id_probe_next(&modules->index, &probe)) != ID_NONE) {
-		if (!is_same(&modules->items.items[i], part))
-			continue;
-		*part = modules->items.items[i];
-		return true;
-	}
-	return false;
+	while ((i = id_probe_next(&modules->index, &probe)) != ID_NONE)
+		if (is_same(&modules->items.items[i], part))
+			break;
+	return i;
 }
 
-int known_modules_add(struct known_modules *modules, const struct known_module *part)
+bool known_modules_find(const struct known_modules *modules, struct known_module *part)
 {
+	uint32_t i = find(modules, part);
+
+	if (i != ID_NONE)
+		*part = modules->items.items[i];
+	return i != ID_NONE;
+}
+
+int known_modules_put(struct known_modules *modules, const struct known_module *part)
+{
+	uint32_t i = find(modules, part);
+
+	if (i != ID_NONE) {
+		modules->items.items[i] = *part;
+		return 0;
+	}
 	if (vec_push(&modules->items, *part) < 0 ||
 	    id_index_add(&modules->index, hash_of(part), (uint32_t)modules->items.count - 1) < 0)
 		return -ENOMEM;

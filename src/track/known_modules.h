@@ -20,6 +20,7 @@ struct known_module {
 	uint32_t path;      /* string id */
 	uint32_t module;    /* in the sink */
 	uint64_t map_vaddr; /* start of the mapping - bias */
+	uint64_t looked_ns; /* when the file was looked at, CLOCK_MONOTONIC */
 	bool guessed;       /* the file could not be read: another process may know better */
 };
 
@@ -34,7 +35,7 @@ void known_modules_fini(struct known_modules *modules);
 /* Completes *part with what is known of it. False when nothing is. */
 bool known_modules_find(const struct known_modules *modules, struct known_module *part);
 
-/* 0 or -ENOMEM. */
-int known_modules_add(struct known_modules *modules, const struct known_module *part);
+/* In the place of what was known of it. 0 or -ENOMEM. */
+int known_modules_put(struct known_modules *modules, const struct known_module *part);
 
 #endif

@@ -58,6 +58,9 @@ struct module_source {
  */
 #define ENDED_KEPT 64
 
+/* What was known of a file holds for so long. */
+#define LOOK_NS (10 * NS_PER_MS)
+
 struct process_tracker {
 	struct sink *sink;
 	bool offline; /* nothing is to be had from /proc */
@@ -299,13 +302,18 @@ static int identify(struct process_tracker *tracker, struct tracked_process *pro
 	return tracker->sink->ops->module(tracker->sink->self, &place.module, &known->module);
 }
 
-/* The module and vaddr of a mapping, from memory when the same part was seen before. */
+/*
+ * The module and vaddr of a mapping, from memory when the same part was seen before. Who writes a
+ * program anew may keep its inode: unless build ids are told the file is looked at now and then.
+ */
 static int module_of(struct process_tracker *tracker, struct tracked_process *process,
-		     const struct map_region *region, const struct build_id *build_id,
-		     struct known_module *ret)
+		     uint64_t time_ns, const struct map_region *region,
+		     const struct build_id *build_id, struct known_module *ret)
 {
-	bool shareable =
-		region->kind == REGION_FILE && (region->inode || (build_id && build_id->size));
+	bool is_told = build_id && build_id->size > 0;
+	bool shareable = region->kind == REGION_FILE && (region->inode || is_told);
+	struct known_module known;
+	bool is_known;
 	int r;
 
 	*ret = (struct known_module){
@@ -316,10 +324,21 @@ static int module_of(struct process_tracker *tracker, struct tracked_process *pr
 	};
 	if (build_id)
 		ret->build_id = *build_id;
-	if (shareable && known_modules_find(&tracker->modules, ret))
+	known = *ret;
+	is_known = shareable && known_modules_find(&tracker->modules, &known);
+	if (is_known && (is_told || tracker->offline || time_ns - known.looked_ns < LOOK_NS)) {
+		*ret = known;
 		return 0;
+	}
 	r = identify(tracker, process, region, build_id, ret);
-	return r < 0 || !shareable || ret->guessed ? r : known_modules_add(&tracker->modules, ret);
+	if (r < 0 || !shareable)
+		return r;
+	if (ret->guessed) {
+		*ret = is_known ? known : *ret;
+		return 0;
+	}
+	ret->looked_ns = time_ns;
+	return known_modules_put(&tracker->modules, ret);
 }
 
 /* Keeps in mind where a module's file is; without memory its stacks go without a table. */
@@ -351,7 +370,7 @@ static int add_map(struct process_tracker *tracker, struct tracked_process *proc
 	/* The first file that an exec maps is the program itself. */
 	if (process->executable == 0 && region->kind == REGION_FILE)
 		process->executable = intern(tracker, region->path);
-	r = module_of(tracker, process, region, build_id, &known);
+	r = module_of(tracker, process, time_ns, region, build_id, &known);
 	if (r < 0)
 		return r;
 	mapping = (struct address_mapping){

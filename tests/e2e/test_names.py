@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What functions are called in reports: clones, template instances, stripped code, the vdso."""
 import os
+import pathlib
 import re
 import shutil
+import signal
 import subprocess
 
 import contract
 import pytest
-from conftest import workload
+from conftest import wait_for_samples, workload
 
 pytestmark = pytest.mark.perf
 
@@ -124,3 +126,50 @@ def test_the_vdso_and_the_linkage_table_have_names(wick):
         pytest.skip("this kernel's clock needs a system call")
     assert any("clock_gettime" in name for name in vdso)
     assert not [name for name in functions if name.startswith(("[vdso]+", "program+"))]
+
+
+REWRITTEN = """
+cd "$1"
+for name in split spin chain; do
+    cp "$2/$name" program  # into the same file, which keeps its inode
+    ./program 150
+done
+"""
+
+
+def build_id_of(program):
+    notes = subprocess.run(["readelf", "-n", program], capture_output=True, text=True, check=True).stdout
+    return re.search(r"Build ID: (\w+)", notes)[1]
+
+
+def assert_told_apart(wick, path, folder):
+    """Each of the three has its own samples. That of the last alone can be named: the others are gone."""
+    modules = {module["build_id"]: module["samples"]
+               for module in wick.json("info", path, "--format", "json")["modules"]
+               if module["path"].endswith("/program")}
+    assert set(modules) == {build_id_of(folder / name) for name in ("split", "spin", "chain")}, modules
+    assert min(modules.values()) > 20, modules
+    names = [row["name"] for row in contract.rows(wick.json("report", path, "--comm", "program", "--format", "json"))]
+    assert any(name.startswith("chain_") for name in names), names
+    assert not {"hot_70", "spin_here"} & set(names), names
+
+
+@pytest.mark.parametrize("engine", ["ebpf", "perf"])
+def test_a_program_that_is_written_anew_in_place_is_another_one(wick, tmp_path, engine):
+    if wick.run("record", "--engine", engine, "-o", wick.new_path(), "--", "true").returncode != 0:
+        pytest.skip(f"{engine} does not work here")
+    folder = pathlib.Path(workload("split")[0]).parent
+    recording = wick.record(["sh", "-c", REWRITTEN, "sh", tmp_path, folder], "--engine", engine, "-F", 499)
+    assert_told_apart(wick, recording.path, folder)
+
+
+@pytest.mark.root
+def test_of_a_whole_machine_too(wick, tmp_path):
+    folder = pathlib.Path(workload("split")[0]).parent
+    path = wick.new_path()
+    recorder = wick.start("record", "-a", "-F", 499, "-o", path)
+    wait_for_samples(wick, recorder.pid, more_than=0)
+    subprocess.run(["sh", "-c", REWRITTEN, "sh", tmp_path, folder], stdout=subprocess.DEVNULL, check=True)
+    recorder.send_signal(signal.SIGINT)
+    recorder.communicate(timeout=60)
+    assert_told_apart(wick, path, folder)

@@ -122,7 +122,12 @@ static void an_older_kernel_gets_wishes_it_knows_one_by_one(void **state)
 	(void)state;
 	wish.inherit = false;
 	wish.inherit_thread = true;
+	assert_false(grant_for("cpu-clock", &wish).attr.build_id);
+	wish.enable_on_exec = true;
 	grant = grant_for("cpu-clock", &wish);
+	assert_true(grant.attr.build_id);
+	assert_true(event_lower(&grant, -EINVAL));
+	assert_false(grant.attr.build_id);
 	assert_true(event_lower(&grant, -EINVAL));
 	assert_false(grant.attr.inherit_thread);
 	assert_true(grant.attr.inherit);

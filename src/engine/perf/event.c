@@ -166,10 +166,11 @@ void event_grant_init(struct event_grant *grant, const struct event_wish *wish)
 	attr->mmap = 1;
 	attr->mmap2 = 1;
 	/*
-	 * Without build_id: Linux marks the record that others get of the same mapping as one with
-	 * a build id too, though theirs has none. perf takes the inode there for a length and
-	 * crashes.
+	 * Of commands alone, whose events nobody else is likely to share: Linux marks the records
+	 * that others get of the same mapping as ones with a build id too, though theirs have none.
+	 * perf takes the device there for a length and crashes.
 	 */
+	attr->build_id = wish->enable_on_exec;
 	attr->comm = 1;
 	attr->comm_exec = 1;
 	attr->task = 1;
@@ -236,6 +237,10 @@ bool event_lower(struct event_grant *grant, int code)
 		/* Before Linux 6.12. */
 		attr->inherit = attr->inherit_thread = 0;
 		grant->alone = true;
+		return true;
+	}
+	if (code == -EINVAL && attr->build_id) { /* before Linux 5.12 */
+		attr->build_id = 0;
 		return true;
 	}
 	if (code == -EINVAL && attr->inherit_thread) { /* before Linux 5.13 */

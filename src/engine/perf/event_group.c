@@ -76,7 +76,7 @@ int event_group_open(const struct event_kind *member, const struct perf_event_at
 	attr.sample_period = 0;
 	attr.disabled = 0;
 	attr.enable_on_exec = 0;
-	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 0;
+	attr.mmap = attr.mmap2 = attr.build_id = attr.comm = attr.comm_exec = attr.task = 0;
 	fd = syscall(SYS_perf_event_open, &attr, tid, cpu, leader_fd,
 		     PERF_FLAG_FD_CLOEXEC | open_flags);
 	return fd < 0 ? -errno : (int)fd;
