@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -49,6 +50,14 @@ int log_parse(const char *text, enum log_level *ret_level, const char **ret_file
 	return -EINVAL;
 }
 
+/* One of its own: /dev/stdout leads to what others have open, too. */
+static bool is_pipe(const char *path)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
 /* Who runs us with raised rights must not have files written by them. */
 static int open_file(const char *path, struct error *err)
 {
@@ -68,7 +77,11 @@ static int open_file(const char *path, struct error *err)
 				  "standard error then");
 		return fd;
 	}
-	(void)fcntl(fd, F_SETFL, O_APPEND); /* else several wicks overwrite each other's lines */
+	/*
+	 * Several wicks must not overwrite each other's lines, and a pipe that is full must not
+	 * hold one: lines that have no room are lost.
+	 */
+	(void)fcntl(fd, F_SETFL, O_APPEND | (is_pipe(path) ? O_NONBLOCK : 0));
 	return fd;
 }
 

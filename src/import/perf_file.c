@@ -88,7 +88,7 @@ static int add_event(struct perf_file *file, const uint8_t *data, size_t size, s
 	record_layout_init(&event.layout, &event.attr);
 	if (vec_push(&file->events, event) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
-	if (event.attr.build_id)
+	if (event.attr.build_id || file->events.items[0].layout.has_build_ids)
 		expect_build_ids(file);
 	return 0;
 }

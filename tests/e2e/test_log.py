@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """WICK_LOG: how much is told besides results."""
 import errno
+import fcntl
 import os
 import stat
 
@@ -48,6 +49,20 @@ def test_the_file_of_a_log_is_made_and_refused_as_results_are(wick, tmp_path):
         same, told = list_formats(wick, f"debug:{path}", **good)
         assert same == results and f"WICK_LOG: cannot write {path}" in told and why in told
         assert "standard error" in told and "-o FILE" not in told
+
+
+def test_a_pipe_that_is_full_holds_nobody(wick, tmp_path):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
+        done = wick.run("record", "-q", "-o", wick.new_path(), "--", "true", timeout=30,
+                        env={**os.environ, "WICK_LOG": f"trace:{fifo}"})
+        assert done.returncode == 0, done.stderr
+        assert len(os.read(reader, 65536)) > 1000
+    finally:
+        os.close(reader)
 
 
 def test_it_is_told_why_an_engine_was_left(wick):

@@ -69,6 +69,24 @@ static void stacks_without_time_share_evenly(void **state)
 	assert_int_equal(shares[1].ns, 75);
 }
 
+static void what_no_single_time_can_be_counts_as_more_than_one(void **state)
+{
+	struct away_place place = {0};
+	struct away_share shares[AWAY_STACKS];
+	struct away_sum sum = SUM(100, 2);
+
+	(void)state;
+	away_place_add(&place, &(struct away_time){1, 1, 1, 0});
+	away_place_add(&place, &(struct away_time){2, 2, 9, 0});
+	sum.longest_ns = 60;
+	assert_int_equal(away_place_share_slept(&place, sum, shares), 2);
+	assert_int_equal(shares[0].ns, 10);
+	assert_int_equal(shares[0].count, 1);
+	assert_int_equal(shares[1].ns, 90);
+	assert_int_equal(shares[1].count, 2);
+	assert_int_equal(place.owed, 1);
+}
+
 static void one_time_has_each_stack_in_turn_as_often_as_its_times_are(void **state)
 {
 	struct away_place place = {0};
@@ -233,6 +251,7 @@ int main(void)
 		cmocka_unit_test(places_are_told_apart),
 		cmocka_unit_test(nobody_has_a_share_where_no_stack_is_known),
 		cmocka_unit_test(stacks_without_time_share_evenly),
+		cmocka_unit_test(what_no_single_time_can_be_counts_as_more_than_one),
 		cmocka_unit_test(one_time_has_each_stack_in_turn_as_often_as_its_times_are),
 		cmocka_unit_test(locks_of_one_place_share_time_and_number),
 		cmocka_unit_test(shares_have_as_many_times_as_there_were),

@@ -216,8 +216,12 @@ size_t away_place_share_slept(struct away_place *place, struct away_sum sum,
 	/* Where there are more shares than times, they are taken back from the next. */
 	sum.count -= paid;
 	count = share(shares, count, sum);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		/* What no single time can be must not look like one. */
+		if (shares[i].count == 1 && sum.longest_ns > 0 && shares[i].ns > sum.longest_ns)
+			shares[i].count = 2;
 		given += shares[i].count;
+	}
 	if (count > 0)
 		place->owed = place->owed + given - told;
 	return count;

@@ -37,6 +37,7 @@ struct away_time {
 struct away_sum {
 	uint64_t ns;
 	uint64_t count;
+	uint64_t longest_ns; /* no single time was longer; 0: not known */
 };
 
 struct away_share {

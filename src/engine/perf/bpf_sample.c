@@ -414,6 +414,7 @@ static struct away_longest take_longest(struct away_place *place, const struct b
 	struct away_longest longest = {.lock = is_once ? away->times.lock : away->sums.lock,
 				       .ns = is_once ? once_ns : away->sums.longest_ns};
 
+	sum->longest_ns = longest.ns;
 	if (longest.lock == 0 || longest.ns == 0 || sum->count == 0 || longest.ns > sum->ns)
 		return longest;
 	longest.as = away_place_choose(place, longest.lock);
@@ -492,14 +493,14 @@ static int put_away(struct perf_engine *engine, struct tracked_process *process,
 		take_unknown(engine, process, row->time_ns, &once);
 	slept = (struct away_part){reasons[state], once.slept_stack,
 				   once.lock,      row->time_ns,
-				   once.slept_ns,  {away->sums.slept_ns, away->sums.count},
+				   once.slept_ns,  {away->sums.slept_ns, away->sums.count, 0},
 				   once.facts};
 	waited = (struct away_part){PERF_AWAY_WAITING,
 				    once.waited_stack,
 				    0,
 				    times->left_ns != 0 ? woken_ns : row->time_ns,
 				    once.waited_ns,
-				    {away->sums.waited_ns, away->sums.count},
+				    {away->sums.waited_ns, away->sums.count, 0},
 				    once.facts};
 	if (!is_taken) {
 		slept.summed.ns += slept.once_ns;
