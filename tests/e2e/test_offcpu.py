@@ -384,11 +384,17 @@ def test_switches_do_not_take_the_rate_of_cpu_samples(wick):
     assert re.search(r"overhead .* us for each of \d+ context switches", recording.stderr)
 
 
-def test_a_pause_costs_less_than_recording(wick, relay):
+def test_a_pause_takes_no_stacks(wick):
     paused = wick.record(workload("relay", 700), "--mode", "offcpu", "--delay", "100s")
     assert contract.sample_count(paused.info()) == 0
     assert float(facts_of(paused)["switches"]) == 0  # they are among the others
-    assert price_of_others(paused) < 0.7 * price_of(relay)
+
+
+def test_a_pause_costs_less_than_recording(wick):
+    """In one run: what a switch takes differs by half between two."""
+    recording = wick.record(workload("relay", 1600), "--mode", "offcpu", "--delay", "800ms")
+    assert float(facts_of(recording)["other_switches"]) > 0.2 * float(facts_of(recording)["switches"])
+    assert price_of_others(recording) < price_of(recording)
 
 
 class Paused:
