@@ -10,10 +10,10 @@
 
 #include "base/clock.h"
 #include "base/vec.h"
+#include "live/live_profile.h"
+#include "load/load.h"
 #include "model/profile.h"
 #include "model/sink.h"
-#include "pipeline/live_profile.h"
-#include "pipeline/load.h"
 #include "view/top_screen.h"
 #include "view/top_state.h"
 #include "view/top_view.h"

@@ -83,12 +83,17 @@ class Checker:
             return 3
         return 2 if self.is_library(name) else 1
 
+    def is_near(self, path, name):
+        """Whether an included header lies in the folder of a file, or in one around it."""
+        folder = pathlib.PurePosixPath(name).parent
+        return "/" in name and (self.root / "src" / folder) in path.parents
+
     def check_order(self, path, includes):
         """includes: (line number, quote, name) of one unconditional run from the top."""
         own = path.with_suffix(".h")
         # A file of a table, or the second file of a module, begins with the header that
         # declares what it defines.
-        if not own.exists() and includes and includes[0][2].startswith(f"{path.parent.name}/"):
+        if not own.exists() and includes and self.is_near(path, includes[0][2]):
             includes = includes[1:]
         if own.exists() and includes and self.rank(path, *includes[0][1:]) != 0:
             self.error(path, includes[0][0], f"its own header {own.name} comes first")

@@ -55,12 +55,12 @@ BEHIND = {
 INSIDE = {
     "src/cfi/": ("src/track/module_tables.c", "fill"),
     "src/dwarf/": ("src/symbol/debug_info.c", "debug_info_open"),
-    "src/proc/jit_file.c": ("src/pipeline/jit_functions.c", "refuse"),
+    "src/proc/jit_file.c": ("src/load/names/jit_functions.c", "refuse"),
     "src/proc/module_file.c": ("src/track/module_tables.c", "fill"),
-    "src/symbol/jitdump.c": ("src/pipeline/jit_functions.c", "refuse"),
+    "src/symbol/jitdump.c": ("src/load/names/jit_functions.c", "refuse"),
     "src/symbol/debug_file.c": ("src/symbol/module_symbols.c", "open_own_file"),
-    "src/pipeline/jit_functions.c": ("src/pipeline/jit_functions.c", "refuse"),
-    "src/pipeline/trial.c": ("src/cli/doctor_engines.c", "explain_failure"),
+    "src/load/names/jit_functions.c": ("src/load/names/jit_functions.c", "refuse"),
+    "src/live/engine_trial.c": ("src/cli/doctor_engines.c", "explain_failure"),
 }
 
 # Who puts a name before the text of others, beside those above.
@@ -88,9 +88,9 @@ STDERR_USERS = {
     "src/cli/cmd_heap.c": "lets go of it when the program goes on alone",
     "src/cli/main.c": "keeps its number when it is closed",
     "src/inproc/alone.c": "complain(): nobody else is there who could print",
-    "src/pipeline/launch.c": "closes it for a program that is to be silent",
-    "src/pipeline/recorder.c": "gives it to a program whose output would be ours",
-    "src/pipeline/watch.c": "gives it to a program whose output would be ours",
+    "src/record/launch.c": "closes it for a program that is to be silent",
+    "src/record/recorder.c": "gives it to a program whose output would be ours",
+    "src/live/watch.c": "gives it to a program whose output would be ours",
 }
 STREAM_OF = {"fprintf": 0, "vfprintf": 0, "fputs": -1, "fputc": -1, "putc": -1, "fwrite": -1,
              "fflush": None}

@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "base/outfile.h"
 #include "export/export.h"
+#include "load/convert/export_file.h"
 #include "model/profile.h"
-#include "pipeline/export_file.h"
 #include "view/flame.h"
 
 _Static_assert((int)WICK_FLAME_CATEGORY == (int)FLAME_COLORS_CATEGORY &&

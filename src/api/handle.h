@@ -4,7 +4,7 @@
 
 /* handle: what is behind the handle of a profile, for the files of this folder. */
 
-#include "pipeline/load.h"
+#include "load/load.h"
 
 struct error;
 struct profile;

@@ -14,9 +14,9 @@
 #include "base/error.h"
 #include "base/scope.h"
 #include "engine/engine.h"
-#include "pipeline/record.h"
-#include "pipeline/spool.h"
+#include "load/spool.h"
 #include "proc/process_info.h"
+#include "record/record.h"
 
 _Static_assert((int)WICK_RECORD_CPU == (int)ENGINE_MODE_CPU &&
 		       (int)WICK_RECORD_WALL == (int)ENGINE_MODE_WALL &&

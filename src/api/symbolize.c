@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "elf/elf.h"
-#include "pipeline/resolver.h"
+#include "load/names/resolver.h"
 
 _Static_assert((int)WICK_SYMBOL_FULL == (int)SYMBOL_FULL &&
 		       (int)WICK_SYMBOL_NAME == (int)SYMBOL_NAME_ONLY &&

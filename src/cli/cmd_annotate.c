@@ -9,8 +9,8 @@
 #include "cli/command.h"
 #include "cli/debuginfod.h"
 #include "cli/look.h"
+#include "load/load.h"
 #include "model/profile.h"
-#include "pipeline/load.h"
 #include "view/annotate.h"
 #include "view/function_match.h"
 

@@ -12,8 +12,8 @@
 #include "cli/debuginfod.h"
 #include "cli/look.h"
 #include "export/export.h"
-#include "pipeline/export_file.h"
-#include "pipeline/load.h"
+#include "load/convert/export_file.h"
+#include "load/load.h"
 
 struct export_command_options {
 	const char *format;

@@ -9,7 +9,7 @@
 #include "cli/default_name.h"
 #include "cli/draw_flame.h"
 #include "cli/look.h"
-#include "pipeline/load.h"
+#include "load/load.h"
 #include "view/flame_page.h"
 #include "view/source_file.h"
 

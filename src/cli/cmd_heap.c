@@ -28,10 +28,10 @@
 #include "heap/analysis.h"
 #include "heap/heap_profile.h"
 #include "heap/report.h"
-#include "pipeline/load.h"
-#include "pipeline/record.h"
-#include "pipeline/stack_filter.h"
+#include "load/filter/stack_filter.h"
+#include "load/load.h"
 #include "proc/process_info.h"
+#include "record/record.h"
 
 #define UNUSED_RATE_HZ 1 /* nothing is sampled by time */
 

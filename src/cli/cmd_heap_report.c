@@ -14,8 +14,8 @@
 #include "cli/look.h"
 #include "heap/analysis.h"
 #include "heap/heap_profile.h"
+#include "load/load.h"
 #include "model/profile.h"
-#include "pipeline/load.h"
 #include "view/heap_page.h"
 
 struct heap_report_options {

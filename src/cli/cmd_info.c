@@ -15,9 +15,9 @@
 #include "base/scope.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "load/inspect.h"
+#include "load/load_open.h"
 #include "model/dictionary.h"
-#include "pipeline/inspect.h"
-#include "pipeline/load_open.h"
 
 enum info_format { INFO_FORMAT_TEXT, INFO_FORMAT_JSON };
 

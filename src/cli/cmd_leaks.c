@@ -7,7 +7,7 @@
 #include "cli/leak_options.h"
 #include "cli/look.h"
 #include "heap/heap_profile.h"
-#include "pipeline/load.h"
+#include "load/load.h"
 
 enum leaks_format { LEAKS_FORMAT_TEXT, LEAKS_FORMAT_JSON };
 

@@ -18,8 +18,8 @@
 #include "base/vec.h"
 #include "cli/command.h"
 #include "cli/status_json.h"
-#include "pipeline/remote.h"
 #include "proc/process_info.h"
+#include "record/remote/remote.h"
 
 enum status_format { STATUS_FORMAT_TEXT, STATUS_FORMAT_JSON };
 

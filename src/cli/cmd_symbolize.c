@@ -19,8 +19,8 @@
 #include "cli/debuginfod.h"
 #include "cli/look.h"
 #include "cli/symbolize_print.h"
-#include "pipeline/resolver.h"
-#include "pipeline/resolver_batch.h"
+#include "load/names/resolver.h"
+#include "load/names/resolver_batch.h"
 #include "proc/process_info.h"
 
 #define INPUT_BYTES (128u << 10)

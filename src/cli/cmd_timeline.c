@@ -12,8 +12,8 @@
 #include "cli/look.h"
 #include "heap/heap_profile.h"
 #include "heap/values.h"
+#include "load/load.h"
 #include "model/profile.h"
-#include "pipeline/load.h"
 #include "view/heap_timeline.h"
 #include "view/timeline.h"
 

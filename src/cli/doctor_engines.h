@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "pipeline/trial.h"
+#include "live/engine_trial.h"
 
 struct doctor_facts;
 struct finding;

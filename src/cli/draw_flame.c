@@ -14,8 +14,8 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/look.h"
+#include "load/load.h"
 #include "model/profile.h"
-#include "pipeline/load.h"
 #include "view/flame_page.h"
 #include "view/source_file.h"
 

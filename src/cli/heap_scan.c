@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "cli/command.h"
-#include "pipeline/remote.h"
 #include "proc/process_info.h"
+#include "record/remote/remote.h"
 
 /* What a recorder answers; NULL when it gives no answer. */
 static json_t *ask(pid_t recorder, enum remote_request request, struct error *err)

@@ -10,7 +10,7 @@
 #include "cli/record_summary.h"
 #include "heap/report.h"
 #include "model/memory_reading.h"
-#include "pipeline/record.h"
+#include "record/record.h"
 #include "view/quantity.h"
 
 /* Less than that every program has: buffers of threads, the loader's. */

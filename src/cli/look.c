@@ -10,8 +10,8 @@
 #include "base/outfile.h"
 #include "cli/command.h"
 #include "cli/debuginfod.h"
-#include "pipeline/load.h"
-#include "pipeline/stack_filter.h"
+#include "load/filter/stack_filter.h"
+#include "load/load.h"
 #include "recording/reader.h"
 #include "view/source_file.h"
 

@@ -15,9 +15,9 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "engine/signal/preload_path.h"
+#include "load/load.h"
 #include "model/profile.h"
-#include "pipeline/load.h"
-#include "pipeline/record.h"
+#include "record/record.h"
 
 /* Below this share of the expected samples the rate was not reached. */
 #define RATE_REACHED 0.9

@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "elf/elf.h"
-#include "pipeline/resolver.h"
+#include "load/names/resolver.h"
 #include "symbol/symboliser.h"
 
 #define MAX_DIGITS 10 /* of a number of 32 bits */

@@ -9,8 +9,8 @@
 #include "base/outfile.h"
 #include "cli/command.h"
 #include "cli/look.h"
-#include "pipeline/load.h"
-#include "pipeline/merge.h"
+#include "load/convert/merge.h"
+#include "load/load.h"
 
 int write_merged(const struct command_context *context, char **inputs, size_t count,
 		 const char *output)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "pipeline/short_name.h"
+#include "load/names/short_name.h"
 #include "symbol/linker_name.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -14,8 +14,8 @@
 
 #include "import/import.h"
 #include "import/source.h"
+#include "load/load.h"
 #include "model/profile.h"
-#include "pipeline/load.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

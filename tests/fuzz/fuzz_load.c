@@ -10,9 +10,9 @@
 
 #include "base/bytes.h"
 #include "base/outfile.h"
+#include "load/inspect.h"
+#include "load/load.h"
 #include "model/profile.h"
-#include "pipeline/inspect.h"
-#include "pipeline/load.h"
 #include "recording_input.h"
 #include "view/flame.h"
 #include "view/report.h"

@@ -13,8 +13,8 @@
 #include "export/export.h"
 #include "import/import.h"
 #include "import/source.h"
+#include "load/load.h"
 #include "model/profile.h"
-#include "pipeline/load.h"
 
 #include "profile_sum.h"
 

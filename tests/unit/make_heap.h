@@ -6,12 +6,12 @@
 
 #include "heap/analysis.h"
 #include "heap/heap_profile.h"
+#include "load/filter/stack_filter.h"
+#include "load/load.h"
+#include "load/loader.h"
 #include "make_recording.h"
 #include "model/dictionary.h"
 #include "model/heap_event.h"
-#include "pipeline/load.h"
-#include "pipeline/loader.h"
-#include "pipeline/stack_filter.h"
 
 struct made_heap {
 	struct made made;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "pipeline/budget.h"
+#include "record/budget.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "pipeline/alarms.h"
-#include "pipeline/breaker.h"
+#include "record/alarms.h"
+#include "record/breaker.h"
 
 #define STRETCH_NS 250000000ull
 

@@ -16,8 +16,8 @@
 #include "export/export.h"
 #include "import/source.h"
 #include "imported.h"
+#include "load/load.h"
 #include "model/profile.h"
-#include "pipeline/load.h"
 
 static void folded_stacks_come_back_as_they_are(void **state)
 {

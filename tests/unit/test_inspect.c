@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "load/inspect.h"
 #include "make_recording.h"
-#include "pipeline/inspect.h"
 
 struct world {
 	struct made made;

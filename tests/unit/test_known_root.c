@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "pipeline/known_root.h"
+#include "load/names/known_root.h"
 
 #include "make_profile.h"
 

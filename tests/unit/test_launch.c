@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "pipeline/launch.h"
+#include "record/launch.h"
 
 static void fork_shell(struct child *child, const char *script, const sigset_t *mask, int stdout_fd)
 {

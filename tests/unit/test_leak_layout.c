@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "pipeline/leak_layout.h"
+#include "heap/leak/leak_layout.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -13,10 +13,10 @@
 #include "golden.h"
 #include "heap/heap_profile.h"
 #include "heap/suppressions.h"
+#include "load/load.h"
 #include "make_recording.h"
 #include "model/heap_event.h"
 #include "model/leak.h"
-#include "pipeline/load.h"
 #include "view/leak_rows.h"
 #include "view/site_report.h"
 

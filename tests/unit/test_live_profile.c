@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "pipeline/live_profile.h"
+#include "live/live_profile.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,9 +10,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "load/load.h"
 #include "model/profile.h"
 #include "model/sink.h"
-#include "pipeline/load.h"
 
 #define START_NS (1000 * NS_PER_SEC)
 #define PERIOD_NS (10 * NS_PER_MS)

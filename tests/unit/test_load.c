@@ -11,9 +11,9 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "load/load.h"
 #include "make_recording.h"
 #include "model/profile.h"
-#include "pipeline/load.h"
 #include "profile_sum.h"
 #include "recording/format.h"
 

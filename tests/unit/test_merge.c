@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "pipeline/merge.h"
+#include "load/convert/merge.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -16,9 +16,9 @@
 #include "heap/analysis.h"
 #include "heap/heap_profile.h"
 #include "heap/report.h"
+#include "load/load.h"
 #include "make_recording.h"
 #include "model/profile.h"
-#include "pipeline/load.h"
 
 #define HERE "11111111-0000-0000-0000-000000000000"
 #define THERE "22222222-0000-0000-0000-000000000000"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "pipeline/pace.h"
+#include "record/pace.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "pipeline/status.h"
+#include "record/remote/status.h"
 
 /* An engine that may fail to change its rate. */
 struct fake {

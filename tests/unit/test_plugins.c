@@ -19,8 +19,8 @@
 #include "base/error.h"
 #include "export/export.h"
 #include "import/import.h"
+#include "load/load.h"
 #include "model/profile.h"
-#include "pipeline/load.h"
 
 struct warnings {
 	char text[2048];

@@ -20,8 +20,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "pipeline/record.h"
-#include "pipeline/remote_place.h"
+#include "record/record.h"
+#include "record/remote/remote_place.h"
 
 /* An engine that samples nothing: what happens around it is what is tested. */
 static struct {

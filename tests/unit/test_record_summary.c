@@ -13,8 +13,8 @@
 
 #include "base/clock.h"
 #include "cli/record_summary.h"
-#include "pipeline/load.h"
-#include "pipeline/record.h"
+#include "load/load.h"
+#include "record/record.h"
 
 #include "make_recording.h"
 

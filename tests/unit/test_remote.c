@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "pipeline/remote.h"
+#include "record/remote/remote.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/vec.h"
-#include "pipeline/remote_place.h"
+#include "record/remote/remote_place.h"
 
 static char folder[REMOTE_PLACE_PATH];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "pipeline/resolver_batch.h"
+#include "load/names/resolver_batch.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "pipeline/resolver.h"
+#include "load/names/resolver.h"
 
 __attribute__((noinline, used)) int first_function(int value);
 int first_function(int value)

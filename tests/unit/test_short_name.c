@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/vec.h"
-#include "pipeline/short_name.h"
+#include "load/names/short_name.h"
 
 struct name_case {
 	const char *name;

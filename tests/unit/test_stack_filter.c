@@ -11,9 +11,9 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "load/filter/stack_filter.h"
+#include "load/load.h"
 #include "make_profile.h"
-#include "pipeline/load.h"
-#include "pipeline/stack_filter.h"
 
 /* How many of the stacks of a small profile the options accept. */
 static size_t accepted(const struct load_options *options)

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_LOAD_CONVERT_ID_TRANSFER_H
+#define WICK_LOAD_CONVERT_ID_TRANSFER_H
+
+/*
+ * id_transfer: from the ids of one recording to those of a sink that is fed with parts of it.
+ *
+ * What a sample names goes to the sink when it is first needed. Starts as zeros with
+ * `from` and `to`. All functions return 0 or a negative errno.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "model/entity.h"
+
+struct dictionary;
+struct sample_batch;
+struct sink;
+
+/* Ids there; ID_NONE: not needed yet. */
+struct transfer_list {
+	VEC(uint32_t) ids;
+};
+
+struct transfer {
+	const struct dictionary *from; /* borrowed, as is the next */
+	const struct sink *to;
+	/* Counts processes to keep those of several recordings apart; NULL: they stay as they are.
+	 */
+	uint32_t *process_count;
+
+	/* private */
+	struct transfer_list modules;
+	struct transfer_list processes;
+	struct transfer_list threads;
+	struct transfer_list places;
+	struct transfer_list stacks;
+	struct transfer_list labels;
+	VEC(struct frame) frames;
+};
+
+void transfer_fini(struct transfer *transfer);
+
+int transfer_process(struct transfer *transfer, uint32_t id, uint32_t *ret);
+int transfer_thread(struct transfer *transfer, uint32_t id, uint32_t *ret);
+int transfer_stack(struct transfer *transfer, uint32_t id, uint32_t *ret);
+int transfer_module(struct transfer *transfer, uint32_t id, uint32_t *ret);
+
+/* What one sample of a batch names. */
+struct transfer_ids {
+	uint32_t stack;
+	uint32_t thread;
+	uint32_t labels;
+};
+
+int transfer_sample(struct transfer *transfer, const struct sample_batch *batch, size_t i,
+		    struct transfer_ids *ret);
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "load/load.h"
+#include "load/loader.h"
+#include "load/names/frame_origin.h"
+#include "load/names/short_name.h"
+#include "model/dictionary.h"
+#include "symbol/symboliser.h"
+
+#define MAX_LINES 256u /* functions inlined at one address, and the one they are in */
+
+static enum symbol_quality resolve(struct loader *loader, const struct frame *frame,
+				   uint64_t address, const struct symbol_frame **ret_frames,
+				   size_t *ret_count)
+{
+	const struct module *module = frame_module(loader->dictionary, frame);
+
+	if (frame->kind == FRAME_KERNEL)
+		return symboliser_resolve_kernel(loader->symboliser, address, ret_frames,
+						 ret_count);
+	if (frame->kind == FRAME_NATIVE)
+		return symboliser_resolve(loader->symboliser, module,
+					  module ? frame->a : MODULE_NONE, address, ret_frames,
+					  ret_count);
+	*ret_frames = frame_placeholder(frame->kind);
+	*ret_count = 1;
+	return frame->kind == FRAME_TRUNCATED ? SYMBOL_NAME_ONLY : SYMBOL_NONE;
+}
+
+/* Asks where the function of a frame begins; frames that were resolved before are gone. */
+static uint32_t find_home(struct loader *loader, const struct frame *frame,
+			  const struct symbol_frame *own)
+{
+	struct function_home home = {.module = frame->a, .start = own->start};
+	const char *file = own->file;
+	const struct symbol_frame *frames;
+	size_t count;
+
+	if (resolve(loader, frame, own->start, &frames, &count) == SYMBOL_FULL &&
+	    frames[count - 1].start == own->start && frames[count - 1].file)
+		file = frames[count - 1].file;
+	home.file = strings_add(&loader->profile->strings, file);
+	return home.file == ID_NONE || function_homes_add(&loader->homes, home) < 0 ? ID_NONE
+										    : home.file;
+}
+
+/*
+ * The file in which the function of a frame begins, which tells it from others of its name.
+ * One that includes parts of itself, or comes from a generator, has lines in several.
+ * ID_NONE without memory.
+ */
+static uint32_t home_of(struct loader *loader, const struct frame *frame,
+			const struct symbol_frame *own)
+{
+	const struct module *module = frame_module(loader->dictionary, frame);
+	uint32_t file;
+
+	/* Compiled functions are told apart by name: runtimes put the file into it. */
+	if (module && module->kind == MODULE_ANONYMOUS)
+		return strings_add(&loader->profile->strings, "");
+	if (own->start == 0 || !own->file || frame->kind != FRAME_NATIVE)
+		return strings_add(&loader->profile->strings, own->file ? own->file : "");
+	file = function_homes_find(&loader->homes, frame->a, own->start);
+	return file == ID_NONE ? find_home(loader, frame, own) : file;
+}
+
+/* What the functions at an address have in common, and the file of the one they are in. */
+struct owner {
+	const char *module;
+	enum function_origin origin;
+	uint32_t home; /* see home_of() */
+	uint32_t module_id;
+};
+
+/* Names the functions at an address, the outermost first, as a profile wants them. */
+static int make_lines(struct loader *loader, const struct symbol_frame *frames, size_t count,
+		      struct owner owner, struct profile_line *lines)
+{
+	struct strings *strings = &loader->profile->strings;
+	/* A runtime calls what it compiles as it likes. */
+	bool shortens = loader->options->short_names && owner.origin != ORIGIN_JIT;
+	size_t i;
+
+	loader->may_be_cut = loader->may_be_cut || owner.origin == ORIGIN_TRUNCATED;
+	for (i = 0; i < count; i++) {
+		const struct symbol_frame *frame = &frames[count - 1 - i];
+		uint32_t file = strings_add(strings, frame->file ? frame->file : "");
+		uint32_t own = i == 0 ? owner.home : file;
+		SCOPED(mem)
+		char *shorter = shortens ? short_name(frame->function) : NULL;
+
+		if (file == ID_NONE || own == ID_NONE)
+			return -ENOMEM;
+		if (frame->tree > 0 &&
+		    profile_sources_add(&loader->profile->sources,
+					&(struct profile_source){.path = file,
+								 .tree = frame->tree,
+								 .module = owner.module_id}) < 0)
+			return -ENOMEM;
+		lines[i].line = frame->line;
+		lines[i].file = file == own ? 0 : file;
+		lines[i].function =
+			profile_function(loader->profile, shorter ? shorter : frame->function,
+					 strings_get(strings, own), owner.module, owner.origin);
+		if (lines[i].function == ID_NONE)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Notes how well the location of a frame is known, and of which module it is. 0 or -ENOMEM. */
+static int judge_place(struct loader *loader, uint32_t location, const struct load_judged *judged)
+{
+	while (loader->judged.count <= location)
+		if (vec_push(&loader->judged, (struct load_judged){.frame = ID_NONE}) < 0)
+			return -ENOMEM;
+	if (loader->judged.items[location].frame != ID_NONE &&
+	    loader->judged.items[location].frame != judged->frame)
+		loader->one_to_one = false;
+	loader->judged.items[location] = *judged;
+	return 0;
+}
+
+/* A frame whose name is in the recording: the place and those it is inlined into. */
+static uint32_t locate_place(struct loader *loader, uint32_t frame_id)
+{
+	const struct frame *frame = &loader->dictionary->frames.items[frame_id];
+	const struct dictionary *dictionary = loader->dictionary;
+	struct symbol_frame frames[PLACES_MAX];
+	struct profile_line lines[PLACES_MAX];
+	const struct place *place = &dictionary->places.items[frame->a];
+	const struct module *in = place->module < dictionary->modules.count
+					  ? &dictionary->modules.items[place->module]
+					  : NULL;
+	const char *module = in ? in->path : "";
+	uint32_t origin = place->origin <= ORIGIN_TRUNCATED ? place->origin : ORIGIN_UNKNOWN;
+	struct load_judged judged = {.frame = frame_id};
+	uint32_t at;
+	size_t count = 0;
+
+	for (at = frame->a; at < dictionary->places.count && count < PLACES_MAX;
+	     at = dictionary->places.items[at].outer) {
+		place = &dictionary->places.items[at];
+		frames[count++] = (struct symbol_frame){
+			.function = place->name, .file = place->file, .line = place->line};
+	}
+	if (!loader->options->inlines) {
+		frames[0] = frames[count - 1];
+		count = 1;
+	}
+	if (make_lines(loader, frames, count,
+		       (struct owner){module, (enum function_origin)origin,
+				      home_of(loader, frame, &frames[count - 1]), MODULE_NONE},
+		       lines) < 0 ||
+	    (in && profile_module(loader->profile, module, &in->build_id) < 0))
+		return ID_NONE;
+	at = profile_location(loader->profile, module, frame->b, lines, (uint32_t)count);
+	judged.quality = origin == ORIGIN_UNKNOWN ? SYMBOL_NONE : SYMBOL_NAME_ONLY;
+	judged.module = place->module;
+	return at != ID_NONE && judge_place(loader, at, &judged) == 0 ? at : ID_NONE;
+}
+
+/* It stands in a program for functions of others: what it does inside is not the program's. */
+#define OWN_LIBRARY "/libwick-preload.so"
+
+uint32_t loader_locate(struct loader *loader, uint32_t frame_id, bool exact)
+{
+	const struct frame *frame = &loader->dictionary->frames.items[frame_id];
+	uint32_t *known = exact ? &loader->located.items[frame_id].exact
+				: &loader->located.items[frame_id].caller;
+	uint64_t address = exact || frame->b == 0 ? frame->b : frame->b - 1;
+	const struct module *in = frame_module(loader->dictionary, frame);
+	const char *module = in ? in->path : "";
+	const struct symbol_frame *frames;
+	struct symbol_frame kept[MAX_LINES]; /* another address may be looked up */
+	struct profile_line lines[MAX_LINES];
+	struct load_judged judged = {.frame = frame_id, .module = in ? frame->a : MODULE_NONE};
+	enum symbol_quality quality;
+	size_t count;
+
+	if (*known != ID_NONE)
+		return *known;
+	if (frame->kind == FRAME_CUSTOM && frame->a < loader->dictionary->places.count) {
+		*known = locate_place(loader, frame_id);
+		return *known;
+	}
+	quality = resolve(loader, frame, address, &frames, &count);
+	/* The function proper is the last one. */
+	if (!loader->options->inlines || strstr(module, OWN_LIBRARY)) {
+		frames += count - 1;
+		count = 1;
+	}
+	if (count > MAX_LINES) {
+		frames += count - MAX_LINES;
+		count = MAX_LINES;
+	}
+	memcpy(kept, frames, count * sizeof(*kept));
+	if (make_lines(loader, kept, count,
+		       (struct owner){module, frame_origin(loader->dictionary, frame, quality),
+				      home_of(loader, frame, &kept[count - 1]), judged.module},
+		       lines) < 0)
+		return ID_NONE;
+	if (in && profile_module(loader->profile, module, &in->build_id) < 0)
+		return ID_NONE;
+	*known = profile_location(loader->profile, module, frame->b, lines, (uint32_t)count);
+	judged.quality = (uint8_t)quality;
+	if (*known == ID_NONE || judge_place(loader, *known, &judged) < 0)
+		return ID_NONE;
+	return *known;
+}
+
+/* The innermost function of a stack, ID_NONE of the empty one. */
+static uint32_t innermost(const struct profile *profile, uint32_t stack)
+{
+	uint32_t i;
+
+	if (stack == 0)
+		return ID_NONE;
+	i = profile->stacks.nodes.items[stack].frame;
+	i = profile->locations.items[i].first_line + profile->locations.items[i].line_count - 1;
+	return profile->lines.items[i].function;
+}
+
+int loader_collapse(struct loader *loader, uint32_t above, uint32_t *location)
+{
+	struct profile *profile = loader->profile;
+	struct profile_location at = profile->locations.items[*location];
+	struct load_judged judged = loader->judged.items[*location];
+	struct profile_line lines[MAX_LINES];
+	uint32_t last = innermost(profile, above);
+	uint32_t count = 0;
+	uint32_t i;
+
+	for (i = 0; i < at.line_count && i < MAX_LINES; i++) {
+		struct profile_line line = profile->lines.items[at.first_line + i];
+
+		if (line.function != last)
+			lines[count++] = line;
+		last = line.function;
+	}
+	if (count == 0 || count == at.line_count)
+		return count > 0;
+	*location =
+		profile_location(profile, profile_text(profile, at.module), at.vaddr, lines, count);
+	return *location == ID_NONE || judge_place(loader, *location, &judged) < 0 ? -ENOMEM : 1;
+}

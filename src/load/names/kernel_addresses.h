@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_LOAD_NAMES_KERNEL_ADDRESSES_H
+#define WICK_LOAD_NAMES_KERNEL_ADDRESSES_H
+
+/*
+ * kernel_addresses: where a kernel function begins, by its name: for stacks that
+ * the kernel shows as text. The table is read when first asked.
+ */
+
+#include <stdint.h>
+
+struct error;
+struct kernel_addresses;
+struct kernel_symbols;
+
+struct kernel_addresses *kernel_addresses_new(void);            /* NULL without memory */
+void kernel_addresses_free(struct kernel_addresses *addresses); /* NULL is fine */
+
+/* Reads the table now; fails as kernel_symbols_read() does. */
+int kernel_addresses_read(struct kernel_addresses *addresses, struct error *err);
+
+/* 0 when unknown. self is a kernel_addresses; the size is not asked for with NULL. */
+uint64_t kernel_addresses_find(void *self, const char *name, uint64_t *ret_bytes);
+
+/* The symbols behind it; NULL when they were not or cannot be read. */
+const struct kernel_symbols *kernel_addresses_symbols(const struct kernel_addresses *addresses);
+
+#endif

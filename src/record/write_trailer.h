@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_RECORD_WRITE_TRAILER_H
+#define WICK_RECORD_WRITE_TRAILER_H
+
+/* write_trailer: what makes a recording complete: names that only this machine knows now, and the
+ * end. */
+
+#include <stdint.h>
+
+struct error;
+struct jit_watch;
+struct record_config;
+struct record_result;
+struct recording_writer;
+
+/* Writes it, with what the result says up to now. Returns 0 or a negative errno. */
+int closing_write(struct recording_writer *writer, const struct record_config *config,
+		  const struct record_result *result, const struct jit_watch *jit, uint64_t end_ns,
+		  struct error *err);
+
+#endif
