@@ -14,11 +14,11 @@
 #include "base/vec.h"
 #include "heap/analysis.h"
 #include "heap/heap_profile.h"
+#include "heap/leak/leak_confidence.h"
+#include "heap/leak/suppressions.h"
 #include "heap/report.h"
-#include "heap/suppressions.h"
 #include "model/profile.h"
 #include "symbol/demangle.h"
-#include "view/leak_confidence.h"
 #include "view/leak_report.h"
 
 _Static_assert((int)WICK_LEAK_DEFINITE == (int)LEAK_DEFINITE &&

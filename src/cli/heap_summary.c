@@ -7,11 +7,11 @@
 
 #include "base/clock.h"
 #include "base/outfile.h"
+#include "base/quantity.h"
 #include "cli/record_summary.h"
 #include "heap/report.h"
 #include "model/memory_reading.h"
 #include "record/record.h"
-#include "view/quantity.h"
 
 /* Less than that every program has: buffers of threads, the loader's. */
 #define HINT_BYTES (8.0 * 1024 * 1024)

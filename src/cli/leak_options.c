@@ -7,10 +7,10 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/quantity.h"
 #include "cli/command.h"
-#include "heap/growth.h"
+#include "heap/timeline/growth.h"
 #include "symbol/demangle.h"
-#include "view/quantity.h"
 
 const struct option_spec leak_option_table[] = {
 	{"min-confidence", 0, OPTION_DOUBLE(struct leak_options, min_confidence), .argument = "P",

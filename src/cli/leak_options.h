@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #include "cli/option.h"
-#include "heap/suppressions.h"
+#include "heap/leak/suppressions.h"
 #include "view/leak_report.h"
 
 struct command_context;

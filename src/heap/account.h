@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/id_index.h"
-#include "heap/live.h"
+#include "heap/live_blocks.h"
 #include "heap/report.h"
 
 struct heap_account {

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 
 #include "heap/account.h"
-#include "heap/ahead.h"
-#include "heap/live.h"
-#include "heap/order.h"
+#include "heap/clock_skew.h"
+#include "heap/event_order.h"
+#include "heap/live_blocks.h"
 #include "heap/placement.h"
+#include "heap/prefetch.h"
 #include "heap/report.h"
-#include "heap/skew.h"
 #include "heap/total.h"
 #include "model/dictionary.h"
 #include "model/memory_reading.h"

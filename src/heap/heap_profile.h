@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "heap/leak_scans.h"
+#include "heap/leak/leak_scans.h"
 
 struct heap_analysis;
 struct profile;

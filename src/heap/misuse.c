@@ -8,10 +8,10 @@
 
 #include "base/hash_seed.h"
 #include "base/id_index.h"
-#include "heap/live.h"
-#include "heap/order.h"
+#include "heap/clock_skew.h"
+#include "heap/event_order.h"
+#include "heap/live_blocks.h"
 #include "heap/sites.h"
-#include "heap/skew.h"
 #include "model/dictionary.h"
 
 #define HASH_BITS 16u

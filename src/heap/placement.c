@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heap/live.h"
+#include "heap/live_blocks.h"
 #include "model/memory_reading.h"
 
 #define PAGE_BYTES 4096u

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "heap/map.h"
+#include "heap/address_map.h"
 #include "heap/report.h"
 
 struct heap_block;

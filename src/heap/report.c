@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "heap/report.h"
 
-#include "heap/live.h"
+#include "heap/live_blocks.h"
 
 uint32_t heap_thread_process(const struct heap_thread *thread)
 {

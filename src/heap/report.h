@@ -13,13 +13,13 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "heap/classes.h"
 #include "heap/footprint.h"
-#include "heap/history.h"
 #include "heap/misuse.h"
 #include "heap/sites.h"
-#include "heap/spans.h"
-#include "heap/timeline.h"
+#include "heap/size_classes.h"
+#include "heap/timeline/block_spans.h"
+#include "heap/timeline/history.h"
+#include "heap/timeline/timeline.h"
 #include "heap/weight.h"
 #include "model/heap_event.h"
 

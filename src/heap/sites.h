@@ -20,7 +20,7 @@
 
 #include "base/id_index.h"
 #include "base/vec.h"
-#include "heap/level.h"
+#include "heap/timeline/level.h"
 #include "heap/weight.h"
 
 /*

@@ -2,7 +2,7 @@
 #include "heap/total.h"
 
 #include "base/id_index.h"
-#include "heap/order.h"
+#include "heap/event_order.h"
 #include "heap/report.h"
 
 static struct heap_sum sum_of(const struct heap_event *event)

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "heap/leak_scans.h"
+#include "heap/leak/leak_scans.h"
 #include "model/leak.h"
 
 struct engine;

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/quantity.h"
 #include "base/text.h"
 #include "model/profile.h"
 #include "view/annotation.h"
-#include "view/quantity.h"
 
 #define BAR_COLUMNS 8
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/quantity.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "model/profile.h"
@@ -11,7 +12,6 @@
 #include "view/annotate.h"
 #include "view/annotation.h"
 #include "view/disassembly.h"
-#include "view/quantity.h"
 
 /*
  * The instructions of a function. The code that samples are in is disassembled, symbol by

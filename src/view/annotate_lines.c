@@ -3,12 +3,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/quantity.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "model/profile.h"
 #include "view/annotate.h"
 #include "view/annotation.h"
-#include "view/quantity.h"
 
 /*
  * The source lines of a function. Without the source there are the numbers of lines

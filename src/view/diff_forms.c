@@ -7,11 +7,11 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
+#include "base/quantity.h"
 #include "base/text.h"
 #include "model/profile.h"
 #include "view/diff.h"
 #include "view/diff_gate.h"
-#include "view/quantity.h"
 #include "view/report_text.h"
 
 static const char *unit_of(const struct diff *diff)

@@ -10,12 +10,12 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/number.h"
+#include "base/quantity.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "model/function_cost.h"
 #include "model/profile.h"
 #include "view/diff.h"
-#include "view/quantity.h"
 
 #define MAX_GATE_BYTES 4096u
 #define MAX_LIMIT_PERCENT 1000000.0

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/quantity.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "model/profile.h"
@@ -17,7 +18,6 @@
 #include "view/flame_palette.h"
 #include "view/flame_picture.h"
 #include "view/function_lines.h"
-#include "view/quantity.h"
 #include "view/value_choice.h"
 
 #define TITLE_COLUMN_PX 11 /* of the bold font of titles, on average */

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "model/call_tree.h"
 #include "view/flame_palette.h"
 #include "view/language.h"
-#include "view/quantity.h"
 
 /*
  * A box is

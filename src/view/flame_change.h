@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "view/quantity.h"
+#include "base/quantity.h"
 
 #define FLAME_CHANGE_LEVELS 4
 

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/quantity.h"
 #include "base/text.h"
 #include "model/call_tree.h"
 #include "view/cairo_library.h"
@@ -14,7 +15,6 @@
 #include "view/flame_palette.h"
 #include "view/flame_picture.h"
 #include "view/png_writer.h"
-#include "view/quantity.h"
 
 /*
  * The picture of flame.c in pixels: the same boxes, colours and words, on a light page.

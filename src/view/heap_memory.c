@@ -5,9 +5,9 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
+#include "base/quantity.h"
 #include "heap/footprint.h"
 #include "view/heap_numbers.h"
-#include "view/quantity.h"
 
 void heap_memory_put_json(struct json *json, const char *key, const struct heap_memory_sum *sums,
 			  size_t count, uint64_t from_ns)

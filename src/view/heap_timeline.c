@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/id_index.h"
 #include "base/json.h"
+#include "base/quantity.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "base/vec.h"
@@ -18,7 +19,6 @@
 #include "heap/report.h"
 #include "model/profile.h"
 #include "view/heap_memory.h"
-#include "view/quantity.h"
 #include "view/timeline.h"
 
 #define RATE_REACH 2u /* columns on either side that rates are smoothed over */

@@ -9,16 +9,16 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/quantity.h"
 #include "base/text.h"
 #include "heap/analysis.h"
 #include "heap/heap_profile.h"
+#include "heap/leak/leak_confidence.h"
+#include "heap/leak/suppressions.h"
 #include "heap/report.h"
-#include "heap/suppressions.h"
 #include "model/profile.h"
-#include "view/leak_confidence.h"
 #include "view/leak_stacks.h"
 #include "view/misuse_text.h"
-#include "view/quantity.h"
 
 /* Ways in which blocks were freed wrongly. */
 #define MISUSES_SHOWN 10u

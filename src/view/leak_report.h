@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "view/leak_rows.h"
+#include "heap/leak/leak_rows.h"
 
 struct bytes;
 struct error;

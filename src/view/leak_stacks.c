@@ -5,10 +5,10 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
+#include "base/quantity.h"
 #include "base/text.h"
+#include "heap/leak/leak_rows.h"
 #include "model/profile.h"
-#include "view/leak_rows.h"
-#include "view/quantity.h"
 
 /* Where a walk outwards is: a line of a location on a stack. */
 struct place {

@@ -7,11 +7,11 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/quantity.h"
 #include "base/text.h"
 #include "model/lock_label.h"
 #include "model/profile.h"
 #include "view/lock_rows.h"
-#include "view/quantity.h"
 #include "view/report.h"
 #include "view/report_text.h"
 

@@ -9,12 +9,12 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/quantity.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "model/profile.h"
 #include "symbol/symbol_hint.h"
 #include "view/analyser.h"
-#include "view/quantity.h"
 
 /* Fewer samples without a name in a module are not worth a warning: one in a hundred. */
 #define WORTH_A_WARNING 100

@@ -5,11 +5,11 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
+#include "base/quantity.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "model/call_tree.h"
 #include "model/profile.h"
-#include "view/quantity.h"
 #include "view/report.h"
 #include "view/report_rows.h"
 #include "view/report_values.h"

@@ -7,9 +7,9 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
+#include "base/quantity.h"
 #include "base/text.h"
 #include "model/profile.h"
-#include "view/quantity.h"
 #include "view/report.h"
 #include "view/report_rows.h"
 #include "view/report_text.h"

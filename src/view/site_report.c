@@ -9,14 +9,14 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/quantity.h"
 #include "base/text.h"
 #include "heap/analysis.h"
-#include "heap/findings.h"
 #include "heap/heap_profile.h"
 #include "heap/report.h"
+#include "heap/timeline/findings.h"
 #include "model/profile.h"
 #include "view/heap_numbers.h"
-#include "view/quantity.h"
 #include "view/site_rows.h"
 
 /* Blocks, or those of pools. */

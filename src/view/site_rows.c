@@ -7,9 +7,9 @@
 #include "base/id_index.h"
 #include "base/scope.h"
 #include "base/vec.h"
+#include "heap/allocators.h"
 #include "heap/report.h"
 #include "model/profile.h"
-#include "view/allocators.h"
 
 struct search {
 	const struct profile *profile;

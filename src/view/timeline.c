@@ -9,12 +9,12 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/quantity.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "export/export.h"
 #include "model/profile.h"
-#include "view/quantity.h"
 #include "view/timeline_gauges.h"
 #include "view/timeline_levels.h"
 

@@ -7,11 +7,11 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
+#include "base/quantity.h"
 #include "base/text.h"
 #include "export/export.h"
 #include "export/gauges.h"
 #include "model/profile.h"
-#include "view/quantity.h"
 
 void timeline_gauges_fini(struct timeline_gauges *gauges)
 {

@@ -7,10 +7,10 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
+#include "base/quantity.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "model/profile.h"
-#include "view/quantity.h"
 
 /* Gauges are told with the samples, which may be filtered: see timeline_gauges.h. */
 static bool is_shown(const struct level_track *track)

@@ -7,8 +7,8 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/quantity.h"
 #include "model/profile.h"
-#include "view/quantity.h"
 #include "view/top_screen.h"
 #include "view/top_state.h"
 

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #include "base/bytes.h"
+#include "heap/address_map.h"
 #include "heap/analysis.h"
-#include "heap/findings.h"
-#include "heap/map.h"
 #include "heap/report.h"
+#include "heap/timeline/findings.h"
 #include "model/dictionary.h"
 #include "model/heap_event.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "view/allocators.h"
+#include "heap/allocators.h"
 
 #include "make_profile.h"
 

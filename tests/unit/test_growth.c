@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "heap/growth.h"
+#include "heap/timeline/growth.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "heap/findings.h"
+#include "heap/timeline/findings.h"
 #include "heap_stream.h"
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "heap/findings.h"
+#include "heap/timeline/findings.h"
 
 #include "heap_stream.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "heap/map.h"
+#include "heap/address_map.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

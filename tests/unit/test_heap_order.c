@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "heap/order.h"
+#include "heap/event_order.h"
 
 #include <errno.h>
 #include <setjmp.h>

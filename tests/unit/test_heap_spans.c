@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "heap/spans.h"
+#include "heap/timeline/block_spans.h"
 
 #include "heap_stream.h"
 

@@ -16,7 +16,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "golden_recording.h"
-#include "heap/leak_scans.h"
+#include "heap/leak/leak_scans.h"
 #include "memory_file.h"
 #include "model/dictionary.h"
 #include "model/leak.h"

@@ -12,12 +12,12 @@
 #include "base/id_index.h"
 #include "golden.h"
 #include "heap/heap_profile.h"
-#include "heap/suppressions.h"
+#include "heap/leak/leak_rows.h"
+#include "heap/leak/suppressions.h"
 #include "load/load.h"
 #include "make_recording.h"
 #include "model/heap_event.h"
 #include "model/leak.h"
-#include "view/leak_rows.h"
 #include "view/site_report.h"
 
 struct world {

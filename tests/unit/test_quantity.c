@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "view/quantity.h"
+#include "base/quantity.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "heap/reach.h"
+#include "heap/leak/reach.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "heap/suppressions.h"
+#include "heap/leak/suppressions.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

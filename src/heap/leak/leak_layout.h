@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 #include "base/vec.h"
-#include "heap/reach.h"
+#include "heap/leak/reach.h"
 
 struct maps;
 struct session_inside;

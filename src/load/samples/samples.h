@@ -14,7 +14,7 @@
 #include "base/bytes.h"
 #include "base/id_index.h"
 #include "base/vec.h"
-#include "heap/leak_scans.h"
+#include "heap/leak/leak_scans.h"
 #include "load/filter/label_filter.h"
 #include "load/samples/sample_cover.h"
 #include "load/samples/sample_events.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Numbers as people read them: what view/quantity.c writes.
+// Numbers as people read them: what base/quantity.c writes.
 
 const STEPS = {
 	nanoseconds: [[1e9, 's'], [1e6, 'ms'], [1e3, 'us'], [1, 'ns']],
