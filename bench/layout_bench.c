@@ -10,7 +10,7 @@
 #include "base/scope.h"
 #include "model/call_tree.h"
 #include "model/profile.h"
-#include "view/flame_layout.h"
+#include "view/flame/flame_layout.h"
 
 #define NODES 1000000u
 #define FUNCTIONS 20000u

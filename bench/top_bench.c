@@ -14,9 +14,9 @@
 #include "load/load.h"
 #include "model/profile.h"
 #include "model/sink.h"
-#include "view/top_screen.h"
-#include "view/top_state.h"
-#include "view/top_view.h"
+#include "view/top/top_screen.h"
+#include "view/top/top_state.h"
+#include "view/top/top_view.h"
 
 #define FUNCTIONS 10000u
 #define DEPTH 30u

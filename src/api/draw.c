@@ -14,7 +14,7 @@
 #include "export/export.h"
 #include "load/convert/export_file.h"
 #include "model/profile.h"
-#include "view/flame.h"
+#include "view/flame/flame.h"
 
 _Static_assert((int)WICK_FLAME_CATEGORY == (int)FLAME_COLORS_CATEGORY &&
 		       (int)WICK_FLAME_MODULE == (int)FLAME_COLORS_MODULE &&

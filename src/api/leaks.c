@@ -19,7 +19,7 @@
 #include "heap/report.h"
 #include "model/profile.h"
 #include "symbol/demangle.h"
-#include "view/leak_report.h"
+#include "view/heap/leak_report.h"
 
 _Static_assert((int)WICK_LEAK_DEFINITE == (int)LEAK_DEFINITE &&
 		       (int)WICK_LEAK_INDIRECT == (int)LEAK_INDIRECT &&

@@ -19,7 +19,7 @@
 #include "model/profile.h"
 #include "recording/format.h"
 #include "symbol/name_source.h"
-#include "view/analyser.h"
+#include "view/report/analyser.h"
 #include "view/value_choice.h"
 #include "view/view.h"
 

@@ -10,7 +10,7 @@
 #include "export/export.h"
 #include "import/import.h"
 #include "symbol/name_source.h"
-#include "view/analyser.h"
+#include "view/report/analyser.h"
 #include "view/view.h"
 
 /* What the first version had; the kinds behind it came later. */

@@ -23,7 +23,7 @@
 #include "import/import.h"
 #include "proc/thread_status.h"
 #include "symbol/name_source.h"
-#include "view/analyser.h"
+#include "view/report/analyser.h"
 #include "view/view.h"
 
 struct plugins {

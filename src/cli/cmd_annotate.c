@@ -11,7 +11,7 @@
 #include "cli/look.h"
 #include "load/load.h"
 #include "model/profile.h"
-#include "view/annotate.h"
+#include "view/annotate/annotate.h"
 #include "view/function_match.h"
 
 #define MAX_LISTED 20u

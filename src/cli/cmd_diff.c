@@ -15,11 +15,11 @@
 #include "cli/look.h"
 #include "load/load.h"
 #include "model/profile.h"
-#include "view/diff.h"
-#include "view/diff_gate.h"
-#include "view/flame_page.h"
-#include "view/missing.h"
-#include "view/report_text.h"
+#include "view/diff/diff.h"
+#include "view/diff/diff_gate.h"
+#include "view/page/flame_page.h"
+#include "view/report/missing_names.h"
+#include "view/report/report_text.h"
 
 enum diff_by { DIFF_BY_NOTHING, DIFF_BY_PROCESS };
 enum diff_colors { DIFF_COLORS_RED_BLUE, DIFF_COLORS_CVD };

@@ -10,7 +10,7 @@
 #include "cli/draw_flame.h"
 #include "cli/look.h"
 #include "load/load.h"
-#include "view/flame_page.h"
+#include "view/page/flame_page.h"
 #include "view/source_file.h"
 
 enum flame_by { FLAME_BY_PROCESS, FLAME_BY_THREAD, FLAME_BY_NOTHING };

@@ -16,7 +16,7 @@
 #include "heap/heap_profile.h"
 #include "load/load.h"
 #include "model/profile.h"
-#include "view/heap_page.h"
+#include "view/heap/page/heap_page.h"
 
 struct heap_report_options {
 	const char *output;

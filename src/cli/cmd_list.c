@@ -15,7 +15,7 @@
 #include "export/export.h"
 #include "import/import.h"
 #include "symbol/name_source.h"
-#include "view/analyser.h"
+#include "view/report/analyser.h"
 #include "view/view.h"
 
 enum list_format { LIST_FORMAT_TEXT, LIST_FORMAT_JSON };

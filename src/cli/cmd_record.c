@@ -26,7 +26,7 @@
 #include "proc/process_info.h"
 #include "record/flight_recorder.h"
 #include "record/record.h"
-#include "view/flame_page.h"
+#include "view/page/flame_page.h"
 #include "view/source_file.h"
 
 #define RATE_HZ 997 /* primes avoid lock-step with timers of the program */

@@ -19,9 +19,9 @@
 #include "heap/heap_profile.h"
 #include "load/load.h"
 #include "model/profile.h"
-#include "view/analyser.h"
-#include "view/missing.h"
-#include "view/site_report.h"
+#include "view/heap/site_report.h"
+#include "view/report/analyser.h"
+#include "view/report/missing_names.h"
 #include "view/view.h"
 
 enum report_format { REPORT_FORMAT_TEXT, REPORT_FORMAT_JSON };

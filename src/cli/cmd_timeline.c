@@ -14,8 +14,8 @@
 #include "heap/values.h"
 #include "load/load.h"
 #include "model/profile.h"
-#include "view/heap_timeline.h"
-#include "view/timeline.h"
+#include "view/heap/heap_timeline.h"
+#include "view/timeline/timeline.h"
 
 #define COLUMNS 60u /* where nobody says how wide a line may be */
 #define FEWEST_COLUMNS 20u

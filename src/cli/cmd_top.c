@@ -22,10 +22,10 @@
 #include "model/profile.h"
 #include "proc/cgroup_folder.h"
 #include "proc/process_info.h"
-#include "view/report.h"
-#include "view/top_screen.h"
-#include "view/top_state.h"
-#include "view/top_view.h"
+#include "view/report/report.h"
+#include "view/top/top_screen.h"
+#include "view/top/top_state.h"
+#include "view/top/top_view.h"
 
 #define RATE_HZ 97       /* a prime: no lock-step with timers of the program */
 #define PLAIN_COLUMNS 80 /* of what is printed */

@@ -16,7 +16,7 @@
 #include "cli/look.h"
 #include "load/load.h"
 #include "model/profile.h"
-#include "view/flame_page.h"
+#include "view/page/flame_page.h"
 #include "view/source_file.h"
 
 /* What is live within a slice is told by the ends of several steps. */

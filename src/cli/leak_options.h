@@ -14,7 +14,7 @@
 
 #include "cli/option.h"
 #include "heap/leak/suppressions.h"
-#include "view/leak_report.h"
+#include "view/heap/leak_report.h"
 
 struct command_context;
 struct heap_profile;

@@ -18,8 +18,8 @@
 #include "base/text.h"
 #include "base/vec.h"
 #include "cli/held_messages.h"
-#include "view/top_screen.h"
-#include "view/top_state.h"
+#include "view/top/top_screen.h"
+#include "view/top/top_state.h"
 
 #define ESCAPE_MS 25 /* after which an escape is the key, and not the begin of another one */
 #define ASCII_ESCAPE 27

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 
-#include "view/analyser.h"
-#include "view/missing.h"
+#include "view/report/analyser.h"
+#include "view/report/missing_names.h"
 #include "view/view.h"
 
 static const struct view_ops by_function = {

@@ -4,7 +4,7 @@
 
 /* view: the ways in which wick report shows a profile, by name: those of report.h, and more. */
 
-#include "view/report.h"
+#include "view/report/report.h"
 
 struct view_ops {
 	const char *name;    /* what the user types */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/disassembly.h"
+#include "view/annotate/disassembly.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

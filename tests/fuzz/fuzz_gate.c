@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/scope.h"
-#include "view/diff_gate.h"
+#include "view/diff/diff_gate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

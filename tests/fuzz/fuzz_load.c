@@ -14,8 +14,8 @@
 #include "load/load.h"
 #include "model/profile.h"
 #include "recording_input.h"
-#include "view/flame.h"
-#include "view/report.h"
+#include "view/flame/flame.h"
+#include "view/report/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "view/annotate.h"
+#include "view/annotate/annotate.h"
 
 #include <errno.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "make_profile.h"
-#include "view/disassembly.h"
+#include "view/annotate/disassembly.h"
 #include "view/function_match.h"
 
 /* A stack main:10 → work:LINE, into which inner:50 may be inlined. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "view/diff.h"
+#include "view/diff/diff.h"
 
 #include "base/bytes.h"
 #include "base/error.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "view/diff_gate.h"
+#include "view/diff/diff_gate.h"
 
 #include <math.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "make_profile.h"
-#include "view/diff.h"
+#include "view/diff/diff.h"
 
 static const char *const names[] = {"old.wick", "new.wick"};
 

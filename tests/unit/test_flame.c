@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "view/flame.h"
+#include "view/flame/flame.h"
 
 #include <math.h>
 

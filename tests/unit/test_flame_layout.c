@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "view/flame_layout.h"
+#include "view/flame/flame_layout.h"
 
 #include "make_profile.h"
 #include "model/call_tree.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "view/flame_page.h"
+#include "view/page/flame_page.h"
 
 #include <errno.h>
 #include <math.h>
@@ -9,8 +9,8 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "make_profile.h"
-#include "view/flame_change.h"
-#include "view/page_columns.h"
+#include "view/flame/flame_change.h"
+#include "view/page/page_columns.h"
 #include "view/source_file.h"
 
 static struct profile *a_profile(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "view/flame_palette.h"
+#include "view/flame/flame_palette.h"
 
 #include <math.h>
 #include <setjmp.h>

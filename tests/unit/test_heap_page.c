@@ -11,7 +11,7 @@
 
 #include "base/bytes.h"
 #include "make_heap.h"
-#include "view/heap_page.h"
+#include "view/heap/page/heap_page.h"
 
 static json_t *data_of(struct made_heap *world)
 {

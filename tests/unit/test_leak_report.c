@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "view/leak_report.h"
+#include "view/heap/leak_report.h"
 
 #include <errno.h>
 
@@ -18,7 +18,7 @@
 #include "make_recording.h"
 #include "model/heap_event.h"
 #include "model/leak.h"
-#include "view/site_report.h"
+#include "view/heap/site_report.h"
 
 struct world {
 	struct made made;

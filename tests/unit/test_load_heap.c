@@ -22,10 +22,10 @@
 #include "model/leak.h"
 #include "model/profile.h"
 #include "profile_sum.h"
-#include "view/heap_timeline.h"
-#include "view/report.h"
-#include "view/site_report.h"
-#include "view/timeline.h"
+#include "view/heap/heap_timeline.h"
+#include "view/heap/site_report.h"
+#include "view/report/report.h"
+#include "view/timeline/timeline.h"
 
 struct world {
 	struct made made;

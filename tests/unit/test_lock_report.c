@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "view/lock_report.h"
+#include "view/report/lock_report.h"
 
 #include <errno.h>
 
@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "make_profile.h"
 #include "model/entity.h"
-#include "view/report.h"
+#include "view/report/report.h"
 
 #define TABLE "/usr/bin/app+0x4040"
 

@@ -12,7 +12,7 @@
 #include "make_profile.h"
 #include "make_recording.h"
 #include "symbol/name_source.h"
-#include "view/analyser.h"
+#include "view/report/analyser.h"
 #include "view/view.h"
 
 /* A plug-in of all kinds. Functions fail when told to by the name of what they are given. */

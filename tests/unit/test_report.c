@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "view/report.h"
+#include "view/report/report.h"
 
 #include <jansson.h>
 

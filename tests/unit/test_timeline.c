@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "view/timeline.h"
+#include "view/timeline/timeline.h"
 
 #include <errno.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "view/top_screen.h"
+#include "view/top/top_screen.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "view/top_state.h"
+#include "view/top/top_state.h"
 
 #include <stdio.h>
 
 #include "make_profile.h"
-#include "view/top_model.h"
+#include "view/top/top_model.h"
 
 #define PAGE 3
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "view/top_view.h"
+#include "view/top/top_view.h"
 
 #include <stdio.h>
 
 #include "base/clock.h"
 #include "golden.h"
 #include "make_profile.h"
-#include "view/top_screen.h"
-#include "view/top_state.h"
+#include "view/top/top_screen.h"
+#include "view/top/top_state.h"
 
 static const struct top_facts facts = {
 	.title = "app --demo", .engine = "perf", .rate_hz = 97, .window_s = 10, .note = ""};

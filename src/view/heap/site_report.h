@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_VIEW_HEAP_SITE_REPORT_H
+#define WICK_VIEW_HEAP_SITE_REPORT_H
+
+/*
+ * site_report: a heap by the places that allocate, as text for a terminal or as JSON; its keys
+ * are in docs/EXPORT-JSON.md.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bytes;
+struct error;
+struct heap_profile;
+
+struct site_report_options {
+	bool json;
+	uint32_t limit;   /* rows; 0: all */
+	uint64_t from_ns; /* where what is looked at begins, since the start of the recording */
+};
+
+/* Appends the report to out. */
+int site_report_write(const struct heap_profile *heap, const struct site_report_options *options,
+		      struct bytes *out, struct error *err);
+
+#endif

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the file has for its script: how the recording was made as JSON, the rest packed (view/page/shared/page_file.h).
+
+const byId = function (id) { return document.getElementById(id); };
+const about = JSON.parse(byId('about').textContent);
+
+function bytesOf(text) {
+	if (Uint8Array.fromBase64)
+		return Uint8Array.fromBase64(text);
+	const raw = atob(text);
+	const bytes = new Uint8Array(raw.length);
+	for (let i = 0; i < raw.length; i++)
+		bytes[i] = raw.charCodeAt(i);
+	return bytes;
+}
+
+function unpack(id) {
+	const source = byId(id);
+	const packed = bytesOf(source.textContent);
+	source.remove(); // its text is not needed twice
+	return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+}

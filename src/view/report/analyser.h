@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_VIEW_REPORT_ANALYSER_H
+#define WICK_VIEW_REPORT_ANALYSER_H
+
+/*
+ * analyser: looks at a profile and says what is worth knowing of it, a line for each finding.
+ *
+ * JSON: analysers (names of those that were asked), findings [{severity, analyser, text}],
+ * left_out (findings beyond the limit).
+ */
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/vec.h"
+
+struct bytes;
+struct error;
+struct profile;
+
+enum finding_severity { FINDING_NOTE = 0, FINDING_WARNING = 1, FINDING_ERROR = 2 };
+
+struct finding {
+	enum finding_severity severity;
+	const char *analyser;
+	const char *text; /* one line */
+};
+
+#define FINDINGS_MAX 1000u
+#define FINDING_MAX_BYTES 1000u /* of its text; the rest is cut off */
+
+/* Starts as zeros. */
+struct findings {
+	VEC(struct finding) items;
+	VEC(const char *) asked; /* analysers */
+	uint64_t left_out;       /* beyond FINDINGS_MAX */
+	struct arena arena;      /* owns texts */
+};
+
+struct analyser_ops {
+	const char *name;    /* what the user types */
+	const char *summary; /* one line of help */
+	int (*analyse)(const struct profile *profile, struct findings *findings, struct error *err);
+
+	/* Of a plug-in, in place of analyse(): its name, and what analyse_of() is given. */
+	const char *plugin;
+	const void *origin;
+	int (*analyse_of)(const void *origin, const struct profile *profile,
+			  struct findings *findings, struct error *err);
+};
+
+/* What the user types to ask all of them: no name. */
+#define ANALYSERS_ALL "all"
+
+/* All of them, NULL last. */
+extern const struct analyser_ops *const analysers[];
+
+/* The analyser of a name, NULL when there is none. */
+const struct analyser_ops *analyser_find(const char *name);
+
+/* Adds what an analyser finds in a profile. */
+int analyser_run(const struct analyser_ops *analyser, const struct profile *profile,
+		 struct findings *findings, struct error *err);
+
+/* For analysers: adds a finding of the one that is asked. 0 or -ENOMEM. */
+int findings_add(struct findings *findings, enum finding_severity severity, const char *text);
+
+void findings_fini(struct findings *findings);
+
+/* A line each: "warning  missing: …". */
+void findings_put_text(const struct findings *findings, struct bytes *out);
+void findings_put_json(const struct findings *findings, struct bytes *out);
+
+#endif
