@@ -60,7 +60,7 @@ INSIDE = {
     "src/symbol/jitdump.c": ("src/load/names/jit_functions.c", "refuse"),
     "src/symbol/debug_file.c": ("src/symbol/module_symbols.c", "open_own_file"),
     "src/load/names/jit_functions.c": ("src/load/names/jit_functions.c", "refuse"),
-    "src/live/engine_trial.c": ("src/cli/doctor_engines.c", "explain_failure"),
+    "src/live/engine_trial.c": ("src/cli/commands/doctor/doctor_engines.c", "explain_failure"),
 }
 
 # Who puts a name before the text of others, beside those above.
@@ -85,7 +85,7 @@ WRITERS = {
 STDERR_USERS = {
     "src/cli/held_messages.c": "what is written to it waits for the view to end",
     "src/base/capture.c": "closes it for a program whose output is read",
-    "src/cli/cmd_heap.c": "lets go of it when the program goes on alone",
+    "src/cli/commands/cmd_heap.c": "lets go of it when the program goes on alone",
     "src/cli/main.c": "keeps its number when it is closed",
     "src/inproc/alone.c": "complain(): nobody else is there who could print",
     "src/record/launch.c": "closes it for a program that is to be silent",

@@ -16,7 +16,7 @@
 #include "base/vec.h"
 #include "cli/config.h"
 #include "cli/help.h"
-#include "cli/nearest.h"
+#include "cli/nearest_name.h"
 
 #define MAX_KEYS 512u /* of all commands */
 

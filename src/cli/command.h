@@ -5,7 +5,7 @@
 /*
  * command: what a subcommand is, and how one is found and run.
  *
- * A subcommand is one const struct command in src/cli/cmd_<name>.c and one line
+ * A subcommand is one const struct command in src/cli/commands/cmd_<name>.c and one line
  * in src/cli/table.c. Its run() gets checked values: the command line was
  * parsed, the configuration loaded, the number of arguments verified.
  */

@@ -19,7 +19,7 @@
 #include "base/vec.h"
 #include "cli/command.h"
 #include "cli/config_text.h"
-#include "cli/nearest.h"
+#include "cli/nearest_name.h"
 #include "cli/option_value.h"
 #include "cli/preset_assets.h"
 

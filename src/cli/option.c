@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "cli/nearest.h"
+#include "cli/nearest_name.h"
 #include "cli/option_value.h"
 
 void option_set_fini(struct option_set *set)

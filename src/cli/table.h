@@ -2,7 +2,7 @@
 #ifndef WICK_CLI_TABLE_H
 #define WICK_CLI_TABLE_H
 
-/* table: the subcommands, each the only symbol of its file src/cli/cmd_<name>.c. */
+/* table: the subcommands, each the only symbol of its file src/cli/commands/cmd_<name>.c. */
 
 struct command;
 

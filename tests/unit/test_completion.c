@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "cli/command.h"
-#include "cli/look.h"
+#include "cli/options/load_options.h"
 #include "cli/table.h"
 #include "export/export.h"
 

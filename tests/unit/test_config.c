@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "cli/command.h"
-#include "cli/schema.h"
+#include "cli/config_schema.h"
 #include "cli/table.h"
 
 enum mode { MODE_CPU, MODE_WALL };

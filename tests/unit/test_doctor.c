@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "cli/doctor_engines.h"
-#include "cli/doctor_limits.h"
-#include "cli/doctor_symbols.h"
+#include "cli/commands/doctor/doctor_engines.h"
+#include "cli/commands/doctor/doctor_limits.h"
+#include "cli/commands/doctor/doctor_symbols.h"
 
 /* A machine where all is allowed. */
 static struct doctor_facts open_machine(void)

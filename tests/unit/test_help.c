@@ -12,9 +12,9 @@
 #include "base/bytes.h"
 #include "base/vec.h"
 #include "cli/command.h"
-#include "cli/look.h"
 #include "cli/manpage.h"
 #include "cli/option_value.h"
+#include "cli/options/load_options.h"
 #include "cli/table.h"
 
 struct demo_options {

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/outfile.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/commands/draw_flame.h"
+#include "cli/debuginfod.h"
+#include "cli/options/load_options.h"
+#include "load/load.h"
+#include "model/profile.h"
+#include "view/diff/diff.h"
+#include "view/diff/diff_gate.h"
+#include "view/page/flame_page.h"
+#include "view/report/missing_names.h"
+#include "view/report/report_text.h"
+
+enum diff_by { DIFF_BY_NOTHING, DIFF_BY_PROCESS };
+enum diff_colors { DIFF_COLORS_RED_BLUE, DIFF_COLORS_CVD };
+
+struct diff_command_options {
+	const char *output;
+	enum diff_format format;
+	enum diff_sort sort;
+	uint64_t limit;
+	bool absolute;
+	bool normalized;
+	bool all;
+	struct option_list gates;
+	double confidence_percent;
+	const char *title;
+	enum diff_by by;
+	enum diff_colors colors;
+	bool icicle;
+	bool inverted;
+	uint64_t width_px;
+	double min_width_px;
+	struct look_options look;
+};
+
+/* What one comparison owns. */
+struct comparison {
+	struct profile *sides[2];
+	struct diff diff;
+	struct diff_gate *gates;
+	struct diff_verdict *verdicts;
+	size_t gate_count;
+};
+
+static void comparison_fini(struct comparison *comparison)
+{
+	size_t i;
+
+	diff_fini(&comparison->diff);
+	for (i = 0; i < comparison->gate_count; i++)
+		diff_gate_fini(&comparison->gates[i]);
+	free(comparison->gates);
+	free(comparison->verdicts);
+	profile_free(comparison->sides[0]);
+	profile_free(comparison->sides[1]);
+}
+
+/* Mistakes on the command line are told before any file is read. */
+static int check(const struct command_context *context, const struct diff_command_options *options,
+		 char **files)
+{
+	int i;
+
+	if (options->absolute && options->normalized)
+		return command_misused(context, "--absolute and --normalized exclude each other");
+	if (strcmp(files[0], "-") == 0 && strcmp(files[1], "-") == 0)
+		return command_misused(context, "standard input can be one of both only");
+	if (options->output && draw_flame_refuses(options->output))
+		return command_misused(context, "%s: %s", options->output,
+				       draw_flame_refuses(options->output));
+	for (i = 0; options->output && i < 2; i++) {
+		int status = look_check_output(context, files[i], options->output, "-o FILE");
+
+		if (status != COMMAND_DONE)
+			return status;
+	}
+	return COMMAND_DONE;
+}
+
+static int parse_gates(const struct command_context *context,
+		       const struct diff_command_options *options, struct comparison *comparison)
+{
+	struct error err = {0};
+	size_t i;
+
+	comparison->gates = calloc(options->gates.count + 1, sizeof(*comparison->gates));
+	comparison->verdicts = calloc(options->gates.count + 1, sizeof(*comparison->verdicts));
+	if (!comparison->gates || !comparison->verdicts) {
+		(void)error_set(&err, -ENOMEM, "out of memory");
+		return command_failed(context, &err);
+	}
+	for (i = 0; i < options->gates.count; i++) {
+		struct diff_gate *gate = &comparison->gates[i];
+
+		if (diff_gate_init(gate, options->gates.items[i], &err) < 0)
+			return command_refused(context, &err);
+		comparison->gate_count++;
+		if (gate->points && options->absolute)
+			return command_misused(
+				context, "%s: points are of shares, --absolute compares amounts",
+				gate->text);
+	}
+	return COMMAND_DONE;
+}
+
+static int load(struct comparison *comparison, const struct diff_command_options *options,
+		const struct load_options *load_options, char **files, struct error *err)
+{
+	const char *names[2];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		int r = load_profile(files[i], load_options, &comparison->sides[i], err);
+
+		if (r < 0)
+			return r;
+		names[i] = strcmp(files[i], "-") ? files[i] : "standard input";
+	}
+	return diff_init(&comparison->diff, (const struct profile *const *)comparison->sides, names,
+			 options->absolute     ? DIFF_AMOUNTS
+			 : options->normalized ? DIFF_SHARES
+					       : DIFF_USUAL,
+			 err);
+}
+
+/* Whether a gate can say anything about a side; of amounts, all of it must be there. */
+static int check_side(const struct comparison *comparison, size_t side, struct error *err)
+{
+	const struct profile_quality *quality = &comparison->sides[side]->quality;
+	const char *why = quality->in_file == 0 ? "has no samples"
+			  : quality->incomplete && comparison->diff.absolute
+				  ? "was cut off, or is still being written"
+				  : NULL;
+
+	if (!why)
+		return 0;
+	return error_advise(err,
+			    error_set(err, -ENODATA, "%s %s: no gate can be judged",
+				      comparison->diff.names[side], why),
+			    "record it again; wick info --check FILE tells what a recording has");
+}
+
+static int judge(struct comparison *comparison, const struct diff_command_options *options,
+		 struct error *err)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < 2 && comparison->gate_count > 0 && r == 0; i++)
+		r = check_side(comparison, i, err);
+	for (i = 0; i < comparison->gate_count && r == 0; i++)
+		r = diff_gate_check(&comparison->gates[i], &comparison->diff,
+				    options->confidence_percent / 100, &comparison->verdicts[i],
+				    err);
+	return r;
+}
+
+/* Whether a profile is all of a program that wick has started: work that may be done twice. */
+static bool is_run(const struct profile *profile)
+{
+	bool has_command = false;
+	bool has_engine = false;
+	size_t i;
+
+	for (i = 0; i < profile->facts.count; i++) {
+		const char *key = profile_text(profile, profile->facts.items[i].key);
+
+		has_command |= strcmp(key, "command") == 0;
+		has_engine |= strcmp(key, "engine") == 0; /* perf's files have a command, too */
+	}
+	return has_command && has_engine;
+}
+
+/* People see what each function takes more; gates and programs are promised shares. */
+static bool shows_amounts(const struct diff_command_options *options,
+			  const struct comparison *comparison)
+{
+	if (options->format != DIFF_TEXT || options->normalized)
+		return comparison->diff.absolute;
+	return comparison->diff.absolute ||
+	       (is_run(comparison->sides[0]) && is_run(comparison->sides[1]));
+}
+
+static int print_table(const struct command_context *context,
+		       const struct diff_command_options *options,
+		       const struct comparison *comparison)
+{
+	struct diff_options view = {
+		.format = options->format,
+		.sort = options->sort,
+		.color = context->color_out,
+		.all = options->all,
+		.limit = look_row_limit(context, &options->limit, options->format != DIFF_TEXT),
+		.verdicts = comparison->verdicts,
+		.verdict_count = comparison->gate_count,
+	};
+	struct diff shown = comparison->diff; /* borrows */
+	struct bytes text = {0};
+	struct error err;
+	int status;
+
+	shown.absolute = shows_amounts(options, comparison);
+	status = diff_write(&shown, &view, &text, &err) < 0 ? command_failed(context, &err)
+							    : command_print(context, &text);
+	bytes_fini(&text);
+	/* Gates are told after the table, once that is out. */
+	if (status == COMMAND_DONE && fflush(context->out) != 0) {
+		(void)outfile_stdout_failed(-errno, &err);
+		status = command_failed(context, &err);
+	}
+	return status;
+}
+
+static int draw(const struct command_context *context, const struct diff_command_options *options,
+		const struct comparison *comparison)
+{
+	const char *before = report_base_name(comparison->diff.names[0]);
+	const char *after = report_base_name(comparison->diff.names[1]);
+	struct flame_page_options view = {.graph = FLAME_OPTIONS_DEFAULT};
+	struct bytes title = {0};
+	int status;
+
+	if (strcmp(before, after) == 0) { /* files of one name in two folders */
+		before = comparison->diff.names[0];
+		after = comparison->diff.names[1];
+	}
+	bytes_printf(&title, "%s → %s", before, after);
+	bytes_put_u8(&title, '\0');
+	view.sides[0] = before;
+	view.sides[1] = after;
+	view.graph.title = title.failed ? "" : (const char *)title.data;
+	if (options->title)
+		view.graph.title = options->title;
+	view.graph.width_px = (uint32_t)options->width_px;
+	view.graph.min_width_px = options->min_width_px;
+	view.graph.colors = options->colors == DIFF_COLORS_CVD ? FLAME_COLORS_ORANGE_BLUE
+							       : FLAME_COLORS_RED_BLUE;
+	view.graph.group = options->by == DIFF_BY_PROCESS ? CALL_TREE_BY_PROCESS : CALL_TREE_WHOLE;
+	view.graph.icicle = options->icicle;
+	view.graph.inverted = options->inverted;
+	view.graph.collapse_recursion = options->look.collapse_recursion;
+	view.graph.pair = true;
+	view.graph.sides[0] = comparison->sides[0];
+	view.graph.sides[1] = comparison->sides[1];
+	view.graph.absolute = comparison->diff.absolute;
+	status = draw_flame_of(context, comparison->diff.pair.both, &view, options->output,
+			       "-o FILE");
+	bytes_fini(&title);
+	return status;
+}
+
+/* Says which modules of either side have lost their names: their functions match nothing. */
+static void warn(const struct command_context *context, const struct comparison *comparison)
+{
+	struct bytes text = {0};
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		size_t size = text.size;
+
+		missing_put_warnings(comparison->sides[i], &text);
+		if (text.size == size)
+			continue;
+		bytes_printf(&text, "      in ");
+		text_put_terminal(&text, comparison->diff.names[i]);
+		bytes_printf(&text, "; --symbol-path DIR finds the program as it was then\n");
+	}
+	command_note_text(context, &text);
+	bytes_fini(&text);
+}
+
+/* Returns COMMAND_GATE when one tripped, COMMAND_FAILED when one cannot be judged. */
+static int print_verdicts(const struct command_context *context,
+			  const struct comparison *comparison)
+{
+	int status = COMMAND_DONE;
+	size_t i;
+
+	for (i = 0; i < comparison->gate_count; i++) {
+		const struct diff_verdict *verdict = &comparison->verdicts[i];
+		struct bytes line = {0};
+
+		bytes_printf(&line, "wick: ");
+		diff_verdict_put(verdict, &line);
+		bytes_put_u8(&line, '\n');
+		if (!diff_verdict_is_judged(verdict))
+			bytes_printf(&line, "      see that it is spelt as wick report shows it; "
+					    "--symbol-path DIR finds names that are missing\n");
+		if (!line.failed) /* the status tells it too */
+			(void)fwrite(line.data, 1, line.size, context->err);
+		bytes_fini(&line);
+		if (verdict->tripped)
+			status = COMMAND_GATE;
+		else if (status == COMMAND_DONE && !diff_verdict_is_judged(verdict))
+			status = COMMAND_FAILED;
+	}
+	return status;
+}
+
+/* Whether a gate names a function with its arguments. */
+static bool has_full_gates(const struct comparison *comparison)
+{
+	size_t i;
+
+	for (i = 0; i < comparison->gate_count; i++)
+		if (comparison->gates[i].subject == GATE_FUNCTION &&
+		    look_pattern_is_full(comparison->gates[i].name,
+					 comparison->gates[i].is_expression))
+			return true;
+	return false;
+}
+
+static int compare(const struct command_context *context,
+		   const struct diff_command_options *options, struct comparison *comparison,
+		   char **files)
+{
+	struct debuginfod server;
+	struct load_options load_options;
+	struct error err = {0};
+	int status = look_to_load(context, &options->look, &server, &load_options);
+	int gates;
+
+	if (status != COMMAND_DONE)
+		return status;
+	if (options->format != DIFF_TEXT || has_full_gates(comparison))
+		look_prefer_full_names(context, &options->look, &load_options);
+	load_options.slices = true;
+	if (load(comparison, options, &load_options, files, &err) < 0 ||
+	    judge(comparison, options, &err) < 0)
+		return command_failed(context, &err);
+	/* Standard output is for one of both. */
+	if (!options->output || strcmp(options->output, "-") != 0)
+		status = print_table(context, options, comparison);
+	if (options->output && status == COMMAND_DONE)
+		status = draw(context, options, comparison);
+	if (options->format == DIFF_TEXT)
+		warn(context, comparison);
+	gates = print_verdicts(context, comparison);
+	return gates == COMMAND_GATE || status == COMMAND_DONE ? gates : status;
+}
+
+static int run(const struct command_context *context, void *values, int argc, char **argv)
+{
+	const struct diff_command_options *options = values;
+	struct comparison comparison = {0};
+	int status = check(context, options, argv);
+
+	if (status == COMMAND_DONE)
+		status = parse_gates(context, options, &comparison);
+	if (status == COMMAND_DONE)
+		status = compare(context, options, &comparison, argv);
+	comparison_fini(&comparison);
+	return status;
+}
+
+static const struct option_spec graph_table[] = {
+	{"title", 0, OPTION_STRING(struct diff_command_options, title), .argument = "TEXT",
+	 .help = "the heading (default: the names of the files)"},
+	{"by", 0, OPTION_ENUM(struct diff_command_options, by, "nothing", "process"),
+	 .help = "what the lowest row stands for"},
+	{"icicle", 0, OPTION_FLAG(struct diff_command_options, icicle),
+	 .help = "the root at the top"},
+	{"inverted", 0, OPTION_FLAG(struct diff_command_options, inverted),
+	 .help = "start with the leaves and grow towards their callers"},
+	{"colors", 0, OPTION_ENUM(struct diff_command_options, colors, "red-blue", "cvd"),
+	 .key = "view.diff_colors",
+	 .help = "more is red or, for the colour-blind, orange; less is blue"},
+	{"width", 0, OPTION_U64(struct diff_command_options, width_px), .argument = "PX",
+	 .min = 200, .max = 100000, .key = "view.width_px",
+	 .help = "width of the picture; a browser fits it to its window"},
+	{"min-width", 0, OPTION_DOUBLE(struct diff_command_options, min_width_px), .argument = "PX",
+	 .max = 100, .key = "view.min_width_px", .help = "narrower boxes are left out and counted"},
+	OPTION_END,
+};
+
+static const struct option_spec table[] = {
+	{"output", 'o', OPTION_STRING(struct diff_command_options, output), .argument = "FILE",
+	 .offer = OPTION_OFFER_FILE,
+	 .help = "draw a differential flame graph too: FILE.svg or FILE.png, or the page FILE.html "
+		 "with both side by side; - writes the SVG to standard output instead of the "
+		 "table"},
+	{"absolute", 0, OPTION_FLAG(struct diff_command_options, absolute),
+	 .help = "compare amounts, such as CPU time: of the same work done twice"},
+	{"normalized", 0, OPTION_FLAG(struct diff_command_options, normalized),
+	 .help = "compare shares of the whole, regardless of duration and rate (default where "
+		 "samples are counted; the table of two programs that wick started has amounts)"},
+	{"sort", 0,
+	 OPTION_ENUM(struct diff_command_options, sort, "self", "total", "before", "after", "name"),
+	 .help = "what comes first: the largest change of self or total, up or down; the largest "
+		 "total before or after; names in order"},
+	{"all", 0, OPTION_FLAG(struct diff_command_options, all),
+	 .help = "also list functions whose change may be noise: less than 95 % sure"},
+	{"limit", 'n', OPTION_U64(struct diff_command_options, limit), .argument = "ROWS",
+	 .max = 1000000, .key = "view.limit",
+	 .help = "rows of the table; 0 shows all, as JSON and CSV do unless told"},
+	{"format", 0, OPTION_ENUM(struct diff_command_options, format, "text", "json", "csv"),
+	 .help = "how to print the table"},
+	{"fail-if", 0, OPTION_LIST(struct diff_command_options, gates), .argument = "GATE",
+	 .help = "exit with status 3 when something grew: 'FUNC>+5%', 'total>+3%' (see above)"},
+	{"confidence", 0, OPTION_DOUBLE(struct diff_command_options, confidence_percent),
+	 .argument = "PCT", .min = 50, .max = 99.9999,
+	 .help = "how sure it must be that a gate's limit is exceeded"},
+	/* At no offset: they are in the same struct. */
+	{.kind = OPTION_KIND_GROUP, .table = graph_table, .help = "Flame graph"},
+	{OPTION_GROUP(struct diff_command_options, look, look_option_table), .help = "Filters"},
+	OPTION_END,
+};
+
+const struct command command_diff = {
+	.name = "diff",
+	.summary = "compare two recordings, and fail when something became slower",
+	.synopsis = "[OPTIONS] BEFORE AFTER",
+	.description =
+		(const char *const[]){
+			"Shows the totals first: CPU time, or what else was recorded, and wall "
+			"time, before and after, and how sure it is that the change is more than "
+			"noise (sure). Then the functions with the same of their self and total, "
+			"the largest change first; those whose change may be noise are counted, "
+			"and listed with --all. "
+			"Amounts are shown of two programs that wick started, else shares of the "
+			"whole, so that recordings may differ in length and rate; --absolute and "
+			"--normalized choose. Gates, JSON and CSV compare shares unless told. "
+			"Functions are the same when their "
+			"names are; a name that one recording has several times is told apart by "
+			"module and file.",
+			"Names are looked up in the programs as they are now. When BEFORE was "
+			"recorded of a program that was rebuilt since, keep a copy of the old one "
+			"and give its folder with --symbol-path; or compare what wick export "
+			"--format pprof wrote before the rebuild. Without most of the names, gates "
+			"on functions fail instead of guessing.",
+			"The flame graph (-o) has the widths of after; red boxes are more, blue "
+			"ones less than before, stronger the more points of the whole it is, and "
+			"their labels say how much. Boxes that are new or gone have a dashed edge. "
+			"In a browser, b switches to the widths of before, where gone boxes show, "
+			"and a between shares and amounts on one scale. -o x.html writes a page "
+			"with "
+			"both side by side, zoomed and searched together, and the table.",
+			"A gate is SUBJECT>+LIMIT. The subject is a function's name (with any "
+			"arguments), /RE/ for all functions that match a regular expression, taken "
+			"together, or self:FUNC and self:/RE/ for the time in the function alone "
+			"instead of with what it calls. total is everything recorded in its unit, "
+			"never a share, and rate the same for each second of recording.",
+			"Values of profiles that count no samples, such as the bytes and objects "
+			"of heap profiles, are exact: amounts are compared unless --normalized is "
+			"given, and every change above a limit trips its gate. --event chooses the "
+			"value.",
+			"LIMIT in % is relative to before: 'FUNC>+5%' trips when 20 % of the time "
+			"became more than 21 %. LIMIT in pp is percentage points of the whole: "
+			"'FUNC>+5pp' trips when 20 % became more than 25 %. With --absolute, the "
+			"amount of the function is compared instead of its share.",
+			"A gate trips when the change is above its limit with the confidence "
+			"asked for (99 % by default); a line for each gate says what was found. "
+			"A gate on a function that neither profile has cannot be judged: the "
+			"status is 1. "
+			"The noise is estimated from the counts of samples and from how much the "
+			"load goes up and down between slices of time in each recording. How one "
+			"run differs from the next as a whole is not seen in two recordings: leave "
+			"room for it in the limit, or compare several runs made one by wick merge.",
+			NULL,
+		},
+	.examples =
+		(const struct command_example[]){
+			{"wick diff old.wick new.wick", "what changed"},
+			{"wick diff -o change.svg old.wick new.wick",
+			 "the same, and a flame graph"},
+			{"wick diff --fail-if 'parse>+5%' --fail-if '/^json_/>+2pp' old.wick "
+			 "new.wick",
+			 "fail when parse takes a 5 % larger share, or all of json_… 2 points "
+			 "more"},
+			{"wick diff --absolute --fail-if 'total>+3%' old.wick new.wick",
+			 "fail when the same work takes 3 % more CPU time"},
+			{"wick diff --event inuse_space --fail-if 'total>+3%' old.pb.gz new.pb.gz",
+			 "fail when 3 % more of the heap is in use"},
+			{NULL, NULL},
+		},
+	.options = table,
+	.options_size = sizeof(struct diff_command_options),
+	.defaults = &(const struct diff_command_options){.limit = 30,
+							 .confidence_percent = 99,
+							 .width_px = 1200,
+							 .min_width_px = 0.5,
+							 .look = LOOK_OPTIONS_DEFAULT},
+	.min_arguments = 2,
+	.max_arguments = 2,
+	.argument_help = "BEFORE, AFTER: recordings or profiles of other formats; - for standard "
+			 "input",
+	.argument_offer = OPTION_OFFER_FILE,
+	.has_gates = true,
+	.run = run,
+};

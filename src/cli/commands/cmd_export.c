@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/table.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/plugins.h"
+#include "base/error.h"
+#include "base/outfile.h"
+#include "cli/command.h"
+#include "cli/debuginfod.h"
+#include "cli/options/load_options.h"
+#include "export/export.h"
+#include "load/convert/export_file.h"
+#include "load/load.h"
+
+struct export_command_options {
+	const char *format;
+	const char *output;
+	bool marks;
+	struct look_options look;
+};
+
+static int refuse_format(const struct command_context *context, int r, struct error *err)
+{
+	(void)error_advise(err, r, "see what there is: wick list formats");
+	return command_refused(context, err);
+}
+
+static int run(const struct command_context *context, void *values, int argc, char **argv)
+{
+	const struct export_command_options *options = values;
+	const struct export_config config = {.value = EXPORT_DEFAULT_VALUE,
+					     .marks = options->marks};
+	const struct exporter_ops *exporter;
+	struct debuginfod server;
+	struct load_options load;
+	struct export_job job = {.config = &config,
+				 .load = &load,
+				 .input = argv[0],
+				 .output = options->output,
+				 .option = "-o FILE"};
+	struct error err;
+	int r;
+
+	if (!options->format)
+		return refuse_format(context, error_set(&err, -EINVAL, "export needs --format"),
+				     &err);
+	exporter = plugins_find_exporter(context->plugins, options->format);
+	if (!exporter)
+		return refuse_format(
+			context,
+			error_set(&err, -EINVAL, "there is no format called %s", options->format),
+			&err);
+	if (exporter->binary && outfile_is_stdout(options->output) && isatty(STDOUT_FILENO)) {
+		(void)error_set(&err, -EINVAL, "%s is not for people: a terminal cannot show it",
+				exporter->name);
+		error_remedy(&err, "write it to a file: -o FILE.%s", exporter->extension);
+		return command_refused(context, &err);
+	}
+	r = look_check_output(context, argv[0], options->output, "-o FILE");
+	if (r != COMMAND_DONE)
+		return r;
+	r = look_to_load(context, &options->look, &server, &load);
+	if (r != COMMAND_DONE)
+		return r;
+	load.told = true;
+	load.collapse_recursion = options->look.collapse_recursion;
+	job.exporter = exporter;
+	r = export_file(&job, &err);
+	return r < 0 ? command_failed(context, &err) : COMMAND_DONE;
+}
+
+static const struct option_spec table[] = {
+	{"format", 0,
+	 OPTION_WORD(struct export_command_options, format, "folded", "pprof", "speedscope",
+		     "firefox", "perfetto", "otlp", "json", "samples"),
+	 .argument = "NAME", .more_words = true,
+	 .help = "what to write, or one of a plug-in; see: wick list formats"},
+	{"output", 'o', OPTION_STRING(struct export_command_options, output), .argument = "FILE",
+	 .offer = OPTION_OFFER_FILE, .help = "where to write; - is standard output"},
+	{"marks", 0, OPTION_FLAG(struct export_command_options, marks),
+	 .help = "folded: mark frames of the kernel with _[k], inlined ones with _[i], JIT code "
+		 "with _[j]"},
+	{OPTION_GROUP(struct export_command_options, look, look_option_table), .help = "Filters"},
+	OPTION_END,
+};
+
+const struct command command_export = {
+	.name = "export",
+	.summary = "write a recording in another format",
+	.synopsis = "--format NAME [-o FILE] [OPTIONS] FILE",
+	.description =
+		(const char *const[]){
+			"Folded stacks have one line for each stack: the functions from the root "
+			"to the "
+			"leaf with semicolons between them, the process name first, and a number "
+			"last: "
+			"samples; of other time than that on CPUs (wall, off-CPU) microseconds, of "
+			"the heap bytes or "
+			"blocks.",
+			"Samples come one a line, as JSON objects with everything known: time, "
+			"thread, "
+			"CPU, weight, labels and the stack from the root to the leaf.",
+			"pprof files are what go tool pprof reads; speedscope's have one profile "
+			"for each thread, with every sample in the order of time; json is one "
+			"document with the call tree.",
+			"firefox and perfetto keep every sample with its time: open the files at "
+			"profiler.firefox.com and ui.perfetto.dev, which read them in the browser "
+			"and send them nowhere. Perfetto counts samples and knows no weights. otlp "
+			"is OpenTelemetry's ProfilesData, one profile for each value, "
+			"uncompressed.",
+			"Of a recording with several events, pprof, otlp, speedscope and json "
+			"have all of them, the others the one of --event. Recordings of the heap "
+			"have no single samples: firefox, perfetto and samples refuse them, the "
+			"others add up stacks.",
+			NULL,
+		},
+	.examples =
+		(const struct command_example[]){
+			{"wick export --format folded app.wick -o app.folded",
+			 "for flame graph tools and scripts"},
+			{"wick export --format pprof app.wick -o app.pb.gz",
+			 "then: go tool pprof -top app.pb.gz"},
+			{"wick export --format firefox app.wick -o app.json",
+			 "then: load it at profiler.firefox.com"},
+			{"wick export --format perfetto app.wick -o app.pftrace",
+			 "then: open it at ui.perfetto.dev"},
+			{"wick export --format samples app.wick | jq .comm",
+			 "each sample, for scripts"},
+			{NULL, NULL},
+		},
+	.options = table,
+	.options_size = sizeof(struct export_command_options),
+	.defaults = &(const struct export_command_options){.output = "-",
+							   .look = LOOK_OPTIONS_DEFAULT,
+							   .look.names = LOOK_NAMES_FULL},
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.argument_help = "FILE: a recording, or - for standard input",
+	.argument_offer = OPTION_OFFER_FILE,
+	.run = run,
+};

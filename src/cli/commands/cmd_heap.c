@@ -1,0 +1,709 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/outfile.h"
+#include "base/owner.h"
+#include "base/scope.h"
+#include "base/vec.h"
+#include "cli/command.h"
+#include "cli/commands/heap_scan.h"
+#include "cli/commands/heap_summary.h"
+#include "cli/commands/record_summary.h"
+#include "cli/default_name.h"
+#include "cli/options/hook_option.h"
+#include "cli/options/leak_options.h"
+#include "cli/options/load_options.h"
+#include "engine/signal/preload_path.h"
+#include "heap/analysis.h"
+#include "heap/heap_profile.h"
+#include "heap/report.h"
+#include "load/filter/stack_filter.h"
+#include "load/load.h"
+#include "proc/process_info.h"
+#include "record/record.h"
+
+#define UNUSED_RATE_HZ 1 /* nothing is sampled by time */
+
+struct heap_options {
+	uint64_t duration_ns;
+	const char *output;
+	uint64_t join_pid; /* 0: a program is run */
+	uint64_t pid;      /* of one that runs already; 0: none */
+	const char *allocator;
+	bool force;
+	uint64_t sample_bytes;
+	uint64_t depth;
+	uint64_t interval_ms; /* 0, "auto": those who look at it choose */
+	bool children;
+	bool arguments;
+	bool maps;
+	bool lossless;
+	bool lossy; /* the same by its other name */
+	bool quiet;
+	uint64_t max_peak_bytes;
+	uint64_t max_memory_bytes;
+	struct option_list hooks;
+	struct option_list alloc_fns;
+	bool leaks;
+	uint64_t scan_every_ns;
+	bool scan;
+	const char *at_signal;
+	struct leak_options leak;
+};
+
+/* A summary looks at no more events than this, which takes some seconds. */
+#define SUMMARY_EVENTS 100000000u
+/* Up to so many it is told where the rest of the memory is, which takes longer. */
+#define HINT_EVENTS 1000000u
+
+struct heap_recording {
+	const struct command_context *context;
+	const struct heap_options *options;
+	struct record_config config;
+	struct hook_option hooks;
+	pid_t joined;     /* who has asked for this recording */
+	pid_t attached;   /* who is followed from outside */
+	const char *name; /* of what is recorded */
+	char comm[PROCESS_COMM_MAX];
+	struct heap_totals totals; /* of the recording, once it was looked at */
+	bool has_totals;
+	struct suppressions rules;
+	int leak_status; /* of the report's gates */
+	int at_signal;   /* 0: none */
+	bool progress_drawn;
+	bool failure_told;
+};
+
+static void erase_progress(struct heap_recording *recording)
+{
+	if (recording->progress_drawn)
+		(void)fputs("\r\033[K", recording->context->err);
+	recording->progress_drawn = false;
+}
+
+static void draw_progress(void *self, uint64_t elapsed_ns, const struct engine_stats *stats,
+			  uint64_t file_bytes)
+{
+	struct heap_recording *recording = self;
+
+	(void)fprintf(recording->context->err,
+		      "\r\033[Krecording: %.1f s, %llu allocations and frees, %.1f MB",
+		      (double)elapsed_ns / NS_PER_SEC, (unsigned long long)stats->heap_events,
+		      (double)file_bytes / 1e6);
+	(void)fflush(recording->context->err);
+	recording->progress_drawn = true;
+}
+
+static void print_notice(void *self, const char *text)
+{
+	struct heap_recording *recording = self;
+
+	erase_progress(recording);
+	command_note(recording->context, "%s", text);
+}
+
+/* Whether blocks must be looked for that nothing points to. */
+static bool wants_scan(const struct heap_options *options)
+{
+	return options->leaks || options->scan_every_ns > 0 || options->at_signal ||
+	       leak_options_need_scan(&options->leak);
+}
+
+static bool wants_leaks(const struct heap_options *options)
+{
+	return wants_scan(options) || leak_options_ask(&options->leak);
+}
+
+static bool has_gate(const struct heap_options *options)
+{
+	return options->max_peak_bytes > 0 || wants_leaks(options);
+}
+
+static void print_leaks(struct heap_recording *recording, const struct heap_profile *heap,
+			const struct record_result *result)
+{
+	struct leak_report_options view = {.color = recording->context->color_err,
+					   .killed = result->killed_by > 0,
+					   .limit = 30};
+
+	recording->leak_status =
+		leak_options_print(recording->context, &recording->options->leak, &recording->rules,
+				   heap, view, recording->context->err);
+	if (recording->leak_status == COMMAND_DONE && result->leak_failures > 0 &&
+	    leak_options_need_scan(&recording->options->leak))
+		recording->leak_status =
+			leak_options_unknown(recording->context, LEAK_UNKNOWN_FAILED);
+}
+
+static bool is_stdout(const char *output)
+{
+	return output && outfile_is_stdout(output);
+}
+
+/* Whether it cannot be read again: what has gone into a pipe would be waited for. */
+static bool passes_on(const char *output)
+{
+	struct stat status;
+
+	return output &&
+	       (is_stdout(output) || (stat(output, &status) == 0 && !S_ISREG(status.st_mode) &&
+				      !S_ISDIR(status.st_mode))); /* that is refused as such */
+}
+
+/* Reads the recording again, for what it comes to. */
+static void look_again(struct heap_recording *recording, const struct record_result *result)
+{
+	struct load_options options = LOAD_OPTIONS_DEFAULT;
+	struct heap_profile heap;
+	struct error err = {0};
+
+	options.heap_addresses =
+		!recording->options->quiet && result->stats.heap_events < HINT_EVENTS;
+	options.alloc_fns = recording->options->alloc_fns.items;
+	options.alloc_fn_count = recording->options->alloc_fns.count;
+	options.short_names = !leak_options_have_rules(&recording->options->leak);
+	if (!wants_leaks(recording->options)) {
+		options.symbols = SYMBOLS_NAMES;
+		options.inlines = false;
+	}
+	if (passes_on(recording->config.output) ||
+	    (result->stats.heap_events == 0 && result->leak_scans == 0) ||
+	    (result->stats.heap_events > SUMMARY_EVENTS && !has_gate(recording->options)))
+		return;
+	if (load_heap(recording->config.output, &options, &heap, &err) < 0) {
+		if (has_gate(recording->options)) /* none of them can be judged */
+			recording->leak_status = command_failed(recording->context, &err);
+		return;
+	}
+	recording->totals = heap_analysis_report(heap.analysis)->totals;
+	recording->has_totals = true;
+	if (!recording->options->quiet)
+		heap_summary_print(recording->context->err, &recording->config, result,
+				   heap_analysis_report(heap.analysis));
+	if (wants_leaks(recording->options))
+		print_leaks(recording, &heap, result);
+	heap_profile_fini(&heap);
+}
+
+/* What can be said of a recording that was not read again. */
+static void print_unseen(struct heap_recording *recording, const struct record_result *result)
+{
+	if (!recording->options->quiet)
+		heap_summary_print(recording->context->err, &recording->config, result, NULL);
+	if (!recording->options->quiet && recording->config.leaks.on)
+		heap_summary_leaks(recording->context->err, result);
+	if (recording->options->max_peak_bytes > 0 && result->stats.heap_events == 0 &&
+	    result->stats.why_none[0]) {
+		(void)fprintf(recording->context->err,
+			      "wick: --max-peak cannot be judged: nothing was recorded\n      %s\n",
+			      result->stats.why_none);
+		recording->leak_status = COMMAND_FAILED;
+	}
+	if (recording->leak_status != COMMAND_DONE ||
+	    !leak_options_need_scan(&recording->options->leak))
+		return;
+	recording->leak_status = leak_options_unknown(
+		recording->context, result->killed_by > 0       ? LEAK_UNKNOWN_KILLED
+				    : result->leak_failures > 0 ? LEAK_UNKNOWN_FAILED
+								: LEAK_UNKNOWN_NO_SCAN);
+}
+
+static void print_end(void *self, const struct record_result *result, const struct error *err)
+{
+	struct heap_recording *recording = self;
+	FILE *out = recording->context->err;
+
+	erase_progress(recording);
+	if (err) {
+		(void)command_failed(recording->context, err);
+		recording->failure_told = true;
+	} else {
+		if (!recording->options->quiet || has_gate(recording->options))
+			look_again(recording, result);
+		if (!recording->has_totals)
+			print_unseen(recording, result);
+	}
+	record_summary_tell_wait(recording->context, result);
+	(void)fflush(out);
+}
+
+/*
+ * The program that asked for it goes on by this answer. What it was started with, its pipes
+ * and its terminal, is no more ours to keep open than any of its other descriptors.
+ */
+static void answer(void *self, char *const *environment)
+{
+	struct heap_recording *recording = self;
+	SCOPED(fd) int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (; *environment; environment++)
+		(void)fprintf(recording->context->out, "%s\n", *environment);
+	(void)fflush(recording->context->out); /* without an answer it goes on unrecorded */
+	(void)dup2(null_fd, STDOUT_FILENO);
+	/* What is found of leaks is to be said there. */
+	if (!recording->config.leaks.on)
+		(void)dup2(null_fd, STDERR_FILENO);
+}
+
+/* The number of a signal by its name, 0 when it is none that is taken. */
+static int signal_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		int number;
+	} signals[] = {{"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"HUP", SIGHUP}, {"ALRM", SIGALRM}};
+
+	if (strncmp(name, "SIG", 3) == 0)
+		name += 3;
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		if (strcmp(name, signals[i].name) == 0)
+			return signals[i].number;
+	return 0;
+}
+
+static struct record_config config_of(struct heap_recording *recording, char **argv)
+{
+	const struct heap_options *options = recording->options;
+	struct target target = {.kind = TARGET_COMMAND, .program = argv[0]};
+
+	if (recording->joined != 0)
+		target = (struct target){.kind = TARGET_PROCESSES,
+					 .ids = &recording->joined,
+					 .count = 1,
+					 .joins = true};
+	if (recording->attached != 0)
+		target = (struct target){
+			.kind = TARGET_PROCESSES, .ids = &recording->attached, .count = 1};
+	target.children = options->children;
+
+	return (struct record_config){
+		.sampling = {.event = "cpu-clock",
+			     .frequency_hz = UNUSED_RATE_HZ,
+			     .rate_given = true,
+			     .depth = (uint32_t)options->depth,
+			     .heap = {.on = true,
+				      .alone = true,
+				      .maps = options->maps,
+				      .lossy = options->lossy || !options->lossless,
+				      .sample_bytes = options->sample_bytes,
+				      .step_ns = options->interval_ms * NS_PER_MS,
+				      .max_bytes = options->max_memory_bytes,
+				      .free_stacks = wants_scan(options),
+				      .hooks = recording->hooks.items,
+				      .hook_count = recording->hooks.count,
+				      .leaks = wants_scan(options),
+				      .attach = recording->attached != 0,
+				      .force = options->force,
+				      .allocator = options->allocator}},
+		.target = target,
+		.command = recording->joined + recording->attached != 0 ? NULL : argv,
+		.arguments = options->arguments,
+		.duration_ns = options->duration_ns,
+		.pace = {.keeps_rate = true},
+		.title = recording->name,
+		.leaks = {.on = wants_scan(options),
+			  .every_ns = options->scan_every_ns,
+			  .at_signal = recording->at_signal,
+			  .notice = print_notice,
+			  .self = recording},
+		.armed = recording->joined != 0 ? answer : NULL,
+		.notice = options->quiet && recording->attached != 0 ? NULL : print_notice,
+		.finished = print_end,
+		.progress = recording->context->progress ? draw_progress : NULL,
+		.self = recording,
+	};
+}
+
+/*
+ * The program that was recorded before into the same file may be over, and its recorder not
+ * yet: that goes on in a file that has no name any more.
+ */
+static void give_way(const char *output)
+{
+	struct stat status;
+
+	if (lstat(output, &status) == 0 && S_ISREG(status.st_mode) && owner_is_ours(status.st_uid))
+		(void)unlink(output); /* else both write into one */
+}
+
+/* Whether the gate has tripped; says so. */
+static bool is_too_high(const struct heap_recording *recording)
+{
+	double most = (double)recording->options->max_peak_bytes;
+
+	if (most == 0 || !recording->has_totals || recording->totals.peak.bytes <= most)
+		return false;
+	(void)fprintf(recording->context->err,
+		      "wick: the peak of %.0f bytes is above the %.0f of --max-peak\n"
+		      "      see who held it: wick report --by site ",
+		      recording->totals.peak.bytes, most);
+	record_summary_print_name(recording->context->err, recording->config.output);
+	(void)fputc('\n', recording->context->err);
+	return true;
+}
+
+/* The gate comes before our own failure, and that before the program's status. */
+static int exit_status(const struct heap_recording *recording, const struct record_result *result,
+		       int r)
+{
+	if (result->exec_code < 0)
+		return result->exec_code == -ENOENT ? 127 : 126;
+	if (result->killed_early)
+		return result->child_status;
+	if (r == 0 && (is_too_high(recording) || recording->leak_status == COMMAND_GATE))
+		return COMMAND_GATE;
+	if (r < 0 || recording->leak_status != COMMAND_DONE)
+		return COMMAND_FAILED;
+	return result->child_status;
+}
+
+/* Who is recorded. Negative when nobody is. */
+static int name_target(struct heap_recording *recording, const char *program)
+{
+	pid_t pid;
+
+	recording->joined = (pid_t)recording->options->join_pid;
+	recording->attached = (pid_t)recording->options->pid;
+	pid = recording->attached != 0 ? recording->attached : recording->joined;
+	recording->name = program;
+	if (pid == 0 || (recording->attached != 0 && program))
+		return program && pid == 0 ? 0 : -EINVAL;
+	recording->name = recording->comm;
+	return process_thread_comm(pid, pid, recording->comm, sizeof(recording->comm));
+}
+
+/* Another engine, which is what usually helps, sees nothing of the heap. */
+static void advise(const struct heap_recording *recording, struct error *err)
+{
+	if (err->code != -EOPNOTSUPP || recording->attached != 0)
+		return;
+	if (recording->joined == 0 && preload_has_rights(recording->name))
+		error_remedy(err, "record it as its owner, or a copy of the file, which has no "
+				  "such rights; or start it, then as root: sudo wick heap -p PID");
+	else
+		error_remedy(err, "start it, then as root: sudo wick heap -p PID; or link the "
+				  "program dynamically");
+}
+
+/* Functions are looked for before anything runs. */
+static int find_hooks(struct heap_recording *recording, const char *program, struct error *err)
+{
+	char path[64];
+
+	if (recording->options->hooks.count == 0)
+		return 0;
+	if (recording->joined != 0) {
+		(void)snprintf(path, sizeof(path), "/proc/%d/exe", recording->joined);
+		program = path;
+	}
+	return hook_option_read(&recording->options->hooks, program, &recording->hooks, err);
+}
+
+/* The option given that is only of programs that wick starts, NULL when none is. */
+static const char *starts_only(const struct heap_options *options)
+{
+	const struct {
+		const char *name;
+		bool given;
+	} all[] = {
+		{"--maps", options->maps},
+		{"--hook", options->hooks.count > 0},
+		{"--max-memory", options->max_memory_bytes > 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (all[i].given)
+			return all[i].name;
+	return NULL;
+}
+
+static int refuse_attached(const struct heap_recording *recording, const char *name)
+{
+	struct error err = {0};
+
+	(void)error_advise(&err,
+			   error_set(&err, -EINVAL, "%s needs a program that wick starts", name),
+			   "leave it out with -p, or start the program: wick heap -- PROGRAM");
+	return command_refused(recording->context, &err);
+}
+
+/* What is wrong with the combination of options, NULL when nothing is. */
+static const char *conflict(struct heap_recording *recording)
+{
+	const struct heap_options *options = recording->options;
+
+	if (options->maps && options->sample_bytes > 0)
+		return "--maps records all that is mapped, --sample some of it: give one of them";
+	if (options->at_signal && (recording->at_signal = signal_of(options->at_signal)) == 0)
+		return "--at-signal knows USR1, USR2, HUP and ALRM: give one of them";
+	if (wants_scan(options) && options->sample_bytes > 0)
+		return "--leaks must know all blocks, --sample records some of them: give one of "
+		       "them";
+	if (recording->joined != 0 && is_stdout(options->output))
+		return "a program that runs by itself cannot be recorded to standard output: name "
+		       "a file by WICK_OUT";
+	if (has_gate(options) && passes_on(options->output))
+		return "--max-peak and what is told of leaks need the recording again: give -o a "
+		       "file";
+	return NULL;
+}
+
+/* What is no expression is told before the program runs, not after. */
+static int check_expressions(const struct command_context *context,
+			     const struct heap_options *options)
+{
+	const struct load_options load = {.alloc_fns = options->alloc_fns.items,
+					  .alloc_fn_count = options->alloc_fns.count};
+	struct stack_filter filter;
+	struct error err = {0};
+
+	if (stack_filter_init(&filter, &load, &err) < 0)
+		return command_refused(context, &err);
+	stack_filter_fini(&filter);
+	return COMMAND_DONE;
+}
+
+static int run(const struct command_context *context, void *values, int argc, char **argv)
+{
+	struct heap_recording recording = {.context = context, .options = values};
+	struct record_result result = {0};
+	struct error err = {0};
+	const char *words;
+	char *output;
+	int status;
+	int r = 0;
+
+	if (recording.options->scan && (recording.options->pid == 0 || argc > 0))
+		return command_misused(context, "a scan is of one process: --scan -p PID");
+	if (recording.options->scan)
+		return heap_scan_run(context, (pid_t)recording.options->pid);
+	r = name_target(&recording, argv[0]);
+	if (r == -EINVAL)
+		return command_misused(context, "give a program to run, or -p and a process: one "
+						"of them");
+	if (r < 0) {
+		(void)process_error(&err, -ESRCH, recording.attached, "name");
+		return command_failed(context, &err);
+	}
+	words = recording.attached != 0 ? starts_only(recording.options) : NULL;
+	if (words)
+		return refuse_attached(&recording, words);
+	words = conflict(&recording);
+	if (words)
+		return command_misused(context, "%s", words);
+	status = check_expressions(context, recording.options);
+	if (status != COMMAND_DONE)
+		return status;
+	status = leak_options_read(context, &recording.options->leak, &recording.rules);
+	if (status != COMMAND_DONE) {
+		suppressions_fini(&recording.rules);
+		return status;
+	}
+	if (find_hooks(&recording, argv[0], &err) < 0) {
+		suppressions_fini(&recording.rules);
+		return command_refused(context, &err);
+	}
+	output = recording.options->output ? strdup(recording.options->output)
+					   : default_recording_name(recording.name);
+	recording.config = config_of(&recording, argv);
+	recording.config.output = output;
+	recording.config.engine = engine_find(recording.attached != 0 ? "uprobe" : "signal",
+					      &recording.config.target, &err);
+	if (!output)
+		r = error_set(&err, -ENOMEM, "out of memory");
+	else if (!recording.config.engine)
+		r = err.code;
+	if (r == 0 && recording.joined != 0)
+		give_way(output);
+	if (r == 0)
+		r = record_run(&recording.config, &result, &err);
+	erase_progress(&recording);
+	advise(&recording, &err);
+	if (r < 0 && !recording.failure_told)
+		(void)command_failed(context, &err);
+	status = exit_status(&recording, &result, r);
+	suppressions_fini(&recording.rules);
+	free(output);
+	return status;
+}
+
+static const struct option_spec table[] = {
+	{"output", 'o', OPTION_STRING(struct heap_options, output), .argument = "FILE",
+	 .offer = OPTION_OFFER_FILE, .help = "where the recording goes; - is standard output"},
+	{"pid", 'p', OPTION_U64(struct heap_options, pid), .argument = "PID", .max = INT32_MAX,
+	 .offer = OPTION_OFFER_PID,
+	 .help = "follow a process that runs already, by probes at its allocator; with --scan: "
+		 "look for leaks in it"},
+	{"allocator", 0, OPTION_STRING(struct heap_options, allocator), .argument = "LIB|PATH",
+	 .help = "with -p: the module that has malloc, by a part of its name or its path"},
+	{"force", 0, OPTION_FLAG(struct heap_options, force),
+	 .help = "with -p: also a process that allocates so often that probes cost it dearly"},
+	{"sample", 0, OPTION_SIZE(struct heap_options, sample_bytes), .argument = "BYTES",
+	 .max = 1ull << 40, .off = "off", .key = "heap.sample_bytes",
+	 .help = "record one block in so many bytes on average, at random; without it, all"},
+	{"depth", 0, OPTION_U64(struct heap_options, depth), .argument = "N", .min = 1, .max = 1024,
+	 .key = "heap.depth", .help = "frames kept of a stack"},
+	{"interval", 0, OPTION_U64(struct heap_options, interval_ms), .argument = "MS", .min = 1,
+	 .max = HEAP_INTERVAL_MAX_MS, .off = "auto", .key = "heap.interval_ms",
+	 .help = "step of the timeline when the recording is looked at, in milliseconds; auto is "
+		 "100, or 1 where findings over time are looked for, and more the longer it is"},
+	{"duration", 'd', OPTION_DURATION(struct heap_options, duration_ns), .argument = "TIME",
+	 .min = NS_PER_MS, .help = "stop after this time; the program goes on"},
+	{"children", 0, OPTION_TOGGLE(struct heap_options, children), .key = "heap.children",
+	 .help = "follow processes that the program starts"},
+	{"args", 0, OPTION_FLAG(struct heap_options, arguments),
+	 .help = "keep the arguments of the program in the recording, not its name alone; they may "
+		 "hold passwords"},
+	{"maps", 0, OPTION_TOGGLE(struct heap_options, maps), .key = "heap.maps",
+	 .help = "also what the program maps by itself, by mmap() and its like"},
+	{"lossless", 0, OPTION_TOGGLE(struct heap_options, lossless), .key = "heap.lossless",
+	 .help = "a thread that allocates faster than can be written waits; else it goes on and "
+		 "what it does is counted as lost"},
+	{"lossy", 0, OPTION_FLAG(struct heap_options, lossy),
+	 .help = "threads drop and count what there is no room for, as with --no-lossless"},
+	{"max-peak", 0, OPTION_SIZE(struct heap_options, max_peak_bytes), .argument = "SIZE",
+	 .max = 1ull << 50, .off = "off", .key = "heap.max_peak",
+	 .help = "end with status 3 when more than this was live at a time"},
+	{"max-memory", 0, OPTION_SIZE(struct heap_options, max_memory_bytes), .argument = "SIZE",
+	 .min = 1u << 20, .max = 1ull << 40, .off = "off", .key = "heap.max_memory",
+	 .help = "take no more than this of the program's memory, of each process; record less "
+		 "when that is not enough"},
+	{"hook", 0, OPTION_LIST(struct heap_options, hooks), .argument = "alloc=SYM,free=SYM",
+	 .key = "heap.hook",
+	 .help = "also blocks of the program's own allocator, by its functions; SYM@LIB of a "
+		 "library, SYM:2 when the size, or the block, is the second argument"},
+	{"alloc-fn", 0, OPTION_LIST(struct heap_options, alloc_fns), .argument = "RE",
+	 .key = "heap.alloc_fn",
+	 .help = "with --leaks: functions that match allocate for their callers, which are the "
+		 "places then; malloc, operator new and common wrappers are known"},
+	{"leaks", 0, OPTION_TOGGLE(struct heap_options, leaks), .key = "heap.leaks",
+	 .help = "look for leaks when a program ends (with -p: when the recording does), and print "
+		 "what is lost as wick leaks does"},
+	{"scan-every", 0, OPTION_DURATION(struct heap_options, scan_every_ns), .argument = "TIME",
+	 .help = "look for leaks again and again while it runs, and at the end"},
+	{"at-signal", 0, OPTION_STRING(struct heap_options, at_signal), .argument = "SIGNAL",
+	 .help = "look for leaks when wick gets this signal (USR1, USR2, HUP, ALRM), and at the "
+		 "end"},
+	{"scan", 0, OPTION_FLAG(struct heap_options, scan),
+	 .help = "with -p: one leak scan now of a process that wick heap --leaks records"},
+	{"join", 0, OPTION_U64(struct heap_options, join_pid), .argument = "PID", .max = INT32_MAX,
+	 .hidden = true,
+	 .help = "record a process that has the library, and waits for the session"},
+	{"quiet", 'q', OPTION_FLAG(struct heap_options, quiet), .help = "no summary at the end"},
+	{OPTION_GROUP(struct heap_options, leak, leak_option_table), .help = "Leaks"},
+	OPTION_END,
+};
+
+const struct command command_heap = {
+	.name = "heap",
+	.summary = "record every allocation of a program with its stack",
+	.synopsis = "[OPTIONS] [--] PROGRAM [ARGUMENTS] | -p PID",
+	.description =
+		(const char *const[]){
+			"Runs a program and writes down what it does with its memory: each block "
+			"that it asks for, with size, time, thread and the stack of calls that led "
+			"there, and each that it gives back. wick report, wick flame and the "
+			"others "
+			"show who holds memory at the peak, at the end, and who asks for most.",
+			"Processes that the program starts are recorded into the same file. "
+			"Nothing "
+			"needs to be recompiled, and no rights are needed. Programs that are "
+			"linked "
+			"statically or that become another user cannot be recorded in this way, "
+			"but "
+			"with -p as root, once they run.",
+			"With --maps a range that the program maps is a block, in whole pages, "
+			"whether memory or a file. Where only a part is unmapped, the rest counts "
+			"as a new block of the code that had mapped it, as after realloc(). What "
+			"allocators and the C library map for themselves is left out.",
+			"What the recording takes of the program's memory is mostly that of its "
+			"threads, 0.1 to 0.8 MB each. With --max-memory less is recorded as it "
+			"runs short: from half of it on small blocks are sampled, from three "
+			"quarters on what each stack asks for is only added up, and at the end "
+			"blocks are counted. Frees are recorded as long as their thread has "
+			"memory for that. The summary and wick info say when which of these began.",
+			"With --hook functions of the program's own allocator are recorded as "
+			"well, up to eight pairs: alloc=SYM is one that takes a size and returns a "
+			"block, free=SYM one that takes it back. The size is the first argument, "
+			"or that of the number after a colon (alloc=SYM:2), or the product of two "
+			"(alloc=SYM:1*2); so is the block of free. SYM is the name that nm shows, "
+			"of static functions too; SYM@LIB is one of a library that the program "
+			"loads at its start, SYM@/path/to/file one of any file that is loaded or "
+			"run later. Blocks of pools are kept apart: the memory beneath is counted "
+			"where the pool got it. Functions that call each other count once, as the "
+			"outermost. A jump is put at the function's beginning before the program "
+			"runs; where its code does not allow it the program runs without, and the "
+			"summary says why. Functions have 12 arguments at most, integers and "
+			"pointers.",
+			"With --leaks memory is looked at when a program ends: all that data, "
+			"stacks, registers and blocks point to. Blocks that nothing points to are "
+			"definite leaks, those that only such blocks lead to indirect ones; "
+			"probable are those that only freed memory or dead stacks point to, "
+			"possible those that pointers lead into, but not to their beginning. "
+			"Threads are stopped for that by ptrace. With --scan-every, --at-signal "
+			"and "
+			"--scan it is done while the program runs, on a copy of its memory.",
+			"With -p a process that runs already is followed from outside, by probes "
+			"at the functions of its allocator, which needs the rights of the eBPF "
+			"engine: root, or cap_bpf and cap_perfmon. Calls are counted for 200 ms "
+			"first; above 200,000 pairs a second it takes --sample or --force. "
+			"Children "
+			"that fork are followed from when they are seen, other programs are not. "
+			"What was allocated before has no stack, and its frees are only counted. "
+			"With --leaks a copy of the process is searched when the recording ends, "
+			"for blocks that were allocated since it began. "
+			"Static programs with symbols will do, and other allocators than the C "
+			"library's: one that comes before it is found, any can be named by "
+			"--allocator.",
+			"Where a program cannot be started by wick it is recorded all the same by "
+			"LD_PRELOAD=/path/to/libwick-preload.so WICK_MODE=heap, and so is one "
+			"that was linked with the library (pkg-config --libs libwick-preload) by "
+			"WICK_MODE=heap alone: the library starts a recorder, which ends a "
+			"moment after the program and those that it started. WICK_OUT names "
+			"the recording, WICK_TOOL the program wick where it lies neither beside "
+			"the library nor in PATH; options are variables as of the configuration: "
+			"WICK_HEAP_SAMPLE_BYTES for --sample, WICK_LEAKS=1 for --leaks.",
+			"The exit status is that of the program (128 + signal when it was killed, "
+			"127 not found, 126 not executable), 1 when the recording failed or a "
+			"gate cannot be judged, 2 for wrong usage, 3 when --max-peak, --max-leak "
+			"or --fail-on has tripped.",
+			NULL,
+		},
+	.examples =
+		(const struct command_example[]){
+			{"wick heap -- ./app", "every allocation, from start to end"},
+			{"wick heap --sample 512K -o app.wick -- ./app",
+			 "about one block in 512 KiB, for next to nothing"},
+			{"wick heap --hook alloc=pool_get,free=pool_put -- ./app",
+			 "what a pool of the program's own hands out, too"},
+			{"wick heap --leaks -o app.wick -- ./app",
+			 "what was lost when the program ended"},
+			{"wick heap -p 1234 --sample 512K -d 30",
+			 "half a minute of a process that runs, as root"},
+			{"wick heap --max-peak 200M -o test.wick -- ./test",
+			 "a test that fails when it takes too much"},
+			{"wick heap --fail-on definite -o test.wick -- ./test",
+			 "a test that fails when something is lost"},
+			{NULL, NULL},
+		},
+	.options = table,
+	.options_size = sizeof(struct heap_options),
+	.defaults = &(const struct heap_options){.depth = 512, .children = true, .lossless = true},
+	.max_arguments = -1,
+	.argument_help = "PROGRAM: what to run and record",
+	.argument_offer = OPTION_OFFER_PROGRAM,
+	.runs_program = true,
+	.has_gates = true,
+	.run = run,
+};

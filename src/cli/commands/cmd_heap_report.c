@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/outfile.h"
+#include "cli/command.h"
+#include "cli/commands/draw_flame.h"
+#include "cli/debuginfod.h"
+#include "cli/default_name.h"
+#include "cli/options/load_options.h"
+#include "heap/analysis.h"
+#include "heap/heap_profile.h"
+#include "load/load.h"
+#include "model/profile.h"
+#include "view/heap/page/heap_page.h"
+
+struct heap_report_options {
+	const char *output;
+	const char *title;
+	uint64_t interval_ms; /* 0: not given */
+	struct look_options look;
+};
+
+static int write_page(const struct command_context *context,
+		      const struct heap_report_options *options, const struct load_options *load,
+		      const char *input, const char *output)
+{
+	struct heap_page_options view = {.title = options->title};
+	struct heap_profile heap = {0};
+	struct bytes text = {0};
+	struct error err = {0};
+	int r = load_heap(input, load, &heap, &err);
+
+	if (r == 0)
+		r = heap_page_write(&heap, &view, &text, &err);
+	if (r == 0)
+		r = outfile_write(output, "-o FILE", text.data, text.size, &err);
+	if (r == 0 && strcmp(output, "-") != 0)
+		draw_flame_tell(context, output);
+	if (r == 0 && heap.profile->entries.count == 0)
+		command_note(context, "the page has no places that allocate: everything was "
+				      "filtered out");
+	bytes_fini(&text);
+	heap_profile_fini(&heap);
+	return r < 0 ? command_failed(context, &err) : COMMAND_DONE;
+}
+
+static int run(const struct command_context *context, void *values, int argc, char **argv)
+{
+	const struct heap_report_options *options = values;
+	char *name = options->output ? strdup(options->output) : default_name(argv[0], ".html");
+	struct debuginfod server;
+	struct load_options load;
+	int status;
+
+	if (!name)
+		return command_failed(context, &(struct error){.text = "out of memory"});
+	status = look_check_output(context, argv[0], name, "-o FILE");
+	if (status == COMMAND_DONE && strcmp(name, "-") != 0 && !draw_flame_is_page(name))
+		status = command_misused(context, "%s: a heap report is a page: call it x.html",
+					 name);
+	if (status == COMMAND_DONE)
+		status = look_to_load(context, &options->look, &server, &load);
+	if (status == COMMAND_DONE) {
+		load.heap_step_ns = options->interval_ms * NS_PER_MS;
+		load.heap_usual_step_ns = HEAP_FINE_STEP_NS;
+		load.heap_addresses = true;
+		status = write_page(context, options, &load, argv[0], name);
+	}
+	free(name);
+	return status;
+}
+
+static const struct option_spec table[] = {
+	{"output", 'o', OPTION_STRING(struct heap_report_options, output), .argument = "FILE",
+	 .offer = OPTION_OFFER_FILE,
+	 .help = "where to write; - is standard output (default: the recording's name with .html)"},
+	{"title", 0, OPTION_STRING(struct heap_report_options, title), .argument = "TEXT",
+	 .help = "the heading (default: what was recorded)"},
+	{"interval", 0, OPTION_U64(struct heap_report_options, interval_ms), .argument = "MS",
+	 .min = 1, .max = HEAP_INTERVAL_MAX_MS,
+	 .help = "step of the timeline in milliseconds (default: that of wick heap --interval, "
+		 "else 1 and more the longer the recording is)"},
+	{OPTION_GROUP(struct heap_report_options, look, look_option_table), .help = "Filters"},
+	OPTION_END,
+};
+
+const struct command command_heap_report = {
+	.name = "heap-report",
+	.summary = "write a page about a recorded heap: peak, places, timeline",
+	.synopsis = "[OPTIONS] FILE",
+	.description =
+		(const char *const[]){
+			"Writes one HTML file about a recording of wick heap: what was live at the "
+			"peak and at the end, the places that allocate with their stacks, what is "
+			"lost and what to do about it, what "
+			"was live over time with the spikes, steps and growth in it and the "
+			"places "
+			"that explain them, sizes and lifetimes of blocks, and what each thread "
+			"did. The file needs nothing else and sends nothing.",
+			"A temporary block is one that its thread frees before it allocates "
+			"again. A place is the line that allocates: allocators and the standard "
+			"libraries are passed over.",
+			"Below that is the memory of the process as the kernel told it, every "
+			"100 ms and in its parts as often as that costs little: live blocks, "
+			"what is untracked, stacks, files, and what wick itself takes; how much "
+			"the allocator holds, and how much of that is in no live block "
+			"(fragmentation). A map shows which addresses held blocks, and when.",
+			"What makes the numbers doubtful is told below them: events that were "
+			"lost, frees without their blocks, stacks without names.",
+			NULL,
+		},
+	.examples =
+		(const struct command_example[]){
+			{"wick heap-report app.wick", "writes app.html"},
+			{"wick heap-report app.wick --from 10s --to 12s -o part.html",
+			 "blocks that were allocated in two seconds"},
+			{NULL, NULL},
+		},
+	.options = table,
+	.options_size = sizeof(struct heap_report_options),
+	.defaults = &(const struct heap_report_options){.look = LOOK_OPTIONS_DEFAULT},
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.argument_help = "FILE: a recording, or - for standard input",
+	.argument_offer = OPTION_OFFER_FILE,
+	.run = run,
+};

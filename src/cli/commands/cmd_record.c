@@ -1,0 +1,628 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/outfile.h"
+#include "base/scope.h"
+#include "base/vec.h"
+#include "cli/command.h"
+#include "cli/commands/draw_flame.h"
+#include "cli/commands/record_summary.h"
+#include "cli/debuginfod.h"
+#include "cli/default_name.h"
+#include "cli/options/attach_options.h"
+#include "cli/options/load_options.h"
+#include "load/load.h"
+#include "proc/cgroup_folder.h"
+#include "proc/process_info.h"
+#include "record/flight_recorder.h"
+#include "record/record.h"
+#include "view/page/flame_page.h"
+#include "view/source_file.h"
+
+#define RATE_HZ 997 /* primes avoid lock-step with timers of the program */
+#define RATE_MACHINE_HZ 97
+#define DEFAULT_EVENT "cpu-clock"
+
+/* Which samples are given up when a buffer is full. */
+enum overflow { OVERFLOW_DROP_NEW, OVERFLOW_OVERWRITE_OLD };
+
+#define HEAP_ENGINE "signal" /* the one that is inside the program */
+
+struct record_options {
+	uint64_t frequency_hz;
+	uint64_t period;
+	uint64_t duration_ns;
+	uint64_t delay_ns;
+	double overhead_percent;
+	double breaker_percent;
+	uint64_t last_ns;
+	const char *output;
+	const char *engine;
+	const char *event;
+	bool heap;
+	enum engine_mode mode;
+	uint64_t least_away_ns;
+	bool wakers;
+	const char *cgroup;
+	uint64_t depth;
+	enum engine_unwind unwind;
+	uint64_t stack_bytes;
+	enum overflow on_overflow;
+	bool kernel;
+	bool children;
+	bool arguments;
+	bool all;
+	struct attach_options attach;
+	struct option_numbers tids;
+	const char *flame;
+	bool source;
+	bool quiet;
+	struct symbol_options symbols; /* for the summary and the flame graph */
+};
+
+struct recording {
+	const struct command_context *context;
+	const struct record_options *options;
+	struct record_config config;
+	struct pid_list ids;
+	char *output;
+	char *written; /* the file that the last seconds went to last; NULL: none yet */
+	char *title;
+	char cgroup[PATH_MAX];   /* the folder of the group, if one is recorded */
+	struct error why_lesser; /* than the first engine */
+	bool progress_drawn;
+	bool failure_told;
+};
+
+/* What is wrong with the options beside --heap, NULL when nothing is. */
+static const char *heap_conflict(const struct record_options *options, bool attaches)
+{
+	if (attaches)
+		return "--heap is recorded inside a program that is started: give a program alone";
+	if (strcmp(options->engine, "auto") != 0 && strcmp(options->engine, HEAP_ENGINE) != 0)
+		return "--heap is recorded by the engine \"signal\": leave out --engine";
+	if (options->last_ns > 0)
+		return "--last keeps samples alone: leave out --heap";
+	return NULL;
+}
+
+/* What is wrong with the combination of options, NULL when nothing is. */
+static const char *conflict(const struct command_context *context,
+			    const struct record_options *options, int argc)
+{
+	int targets = attach_is_asked(&options->attach) + (options->tids.count > 0) + options->all +
+		      (options->cgroup != NULL);
+
+	if (targets == 0 && argc == 0)
+		return "nothing to record: give a program, -p PID, --name NAME, -t TID, -a or "
+		       "--cgroup";
+	if (targets > 1)
+		return "-p (or --name), -t, -a and --cgroup exclude each other";
+	if ((attach_is_asked(&options->attach) || options->tids.count > 0) && argc > 0)
+		return "either attach with -p, --name or -t, or give a program to run";
+	if (attach_conflict(context, &options->attach))
+		return attach_conflict(context, &options->attach);
+	if (options->mode != ENGINE_MODE_CPU && strcmp(options->event, DEFAULT_EVENT) != 0)
+		return "--mode wall and offcpu look at time: leave out -e";
+	if (options->least_away_ns > 0 && options->mode == ENGINE_MODE_CPU &&
+	    option_source_of(context->set, &options->least_away_ns) == OPTION_FROM_COMMAND_LINE)
+		return "--min-block is about time off the CPUs: give --mode offcpu or --mode wall";
+	if (options->wakers && options->mode == ENGINE_MODE_CPU &&
+	    option_source_of(context->set, &options->wakers) == OPTION_FROM_COMMAND_LINE)
+		return "--waker is about time off the CPUs: give --mode offcpu or --mode wall";
+	if (options->heap && heap_conflict(options, targets > 0))
+		return heap_conflict(options, targets > 0);
+	if (options->flame && options->output && outfile_is_stdout(options->output))
+		return "--flame reads the recording again: give -o a file";
+	if (options->last_ns > 0 && options->output && outfile_is_stdout(options->output))
+		return "--last writes a whole file each time it is asked to: give -o a file";
+	if (options->flame && options->output && strcmp(options->output, options->flame) == 0)
+		return "-o and --flame name the same file";
+	if (options->flame && draw_flame_refuses(options->flame))
+		return draw_flame_refuses(options->flame);
+	return NULL;
+}
+
+/* The processes or threads to attach to. */
+static int set_ids(struct recording *recording, struct error *err)
+{
+	const struct record_options *options = recording->options;
+	struct target *target = &recording->config.target;
+	int r = attach_find(recording->context, &options->attach, options->children,
+			    &recording->ids, err);
+
+	for (size_t i = 0; i < options->tids.count && r == 0; i++)
+		if (vec_push(&recording->ids, (pid_t)options->tids.items[i]) < 0)
+			r = error_set(err, -ENOMEM, "out of memory");
+	if (r < 0 || recording->ids.count == 0)
+		return r;
+	target->kind = options->tids.count > 0 ? TARGET_THREADS : TARGET_PROCESSES;
+	target->ids = recording->ids.items;
+	target->count = recording->ids.count;
+	return 0;
+}
+
+static int set_cgroup(struct recording *recording, struct error *err)
+{
+	recording->config.target.kind = TARGET_CGROUP;
+	recording->config.target.cgroup = recording->cgroup;
+	return cgroup_folder_find(recording->options->cgroup, recording->cgroup,
+				  sizeof(recording->cgroup), err);
+}
+
+/* A word for the output's name and a line for people. */
+static int name_recording(struct recording *recording, int argc, char **argv)
+{
+	const struct record_options *options = recording->options;
+	struct process_info info = {.comm = "process"};
+	const char *name = "machine";
+	int n;
+
+	if (options->all) {
+		n = asprintf(&recording->title, "whole machine");
+	} else if (options->cgroup) {
+		n = asprintf(&recording->title, "control group %s", options->cgroup);
+	} else if (argc > 0) {
+		name = argv[0];
+		n = asprintf(&recording->title, "%s", name);
+	} else {
+		/* A process that is not there gets its message from the engine. */
+		(void)process_info_read(recording->ids.items[0], &info, NULL);
+		name = info.comm;
+		n = asprintf(&recording->title, "%s (%s %d%s)", info.comm,
+			     options->tids.count == 0 ? "process" : "thread",
+			     (int)recording->ids.items[0], recording->ids.count > 1 ? ", …" : "");
+	}
+	if (n < 0) {
+		recording->title = NULL;
+		return -ENOMEM;
+	}
+	recording->output =
+		options->output ? strdup(options->output) : default_recording_name(name);
+	return recording->output ? 0 : -ENOMEM;
+}
+
+static void draw_progress(void *self, uint64_t elapsed_ns, const struct engine_stats *stats,
+			  uint64_t file_bytes)
+{
+	struct recording *recording = self;
+
+	(void)fprintf(recording->context->err, "\r\033[Krecording: %.1f s, %llu samples, %.1f MB",
+		      (double)elapsed_ns / NS_PER_SEC, (unsigned long long)stats->samples,
+		      (double)file_bytes / 1e6);
+	(void)fflush(recording->context->err);
+	recording->progress_drawn = true;
+}
+
+static void erase_progress(struct recording *recording)
+{
+	if (recording->progress_drawn)
+		(void)fputs("\r\033[K", recording->context->err);
+	recording->progress_drawn = false;
+}
+
+static void print_notice(void *self, const char *text)
+{
+	struct recording *recording = self;
+
+	erase_progress(recording);
+	command_note(recording->context, "%s", text);
+}
+
+/* 1234567 reads 1,234,567. */
+static void print_count(FILE *out, uint64_t count)
+{
+	char digits[24];
+	int n = snprintf(digits, sizeof(digits), "%" PRIu64, count); /* it fits */
+
+	for (int i = 0; i < n; i++) {
+		if (i > 0 && (n - i) % 3 == 0)
+			(void)fputc(',', out);
+		(void)fputc(digits[i], out);
+	}
+}
+
+static void print_written(void *self, const struct flight_written *written)
+{
+	struct recording *recording = self;
+	FILE *out = recording->context->err;
+
+	erase_progress(recording);
+	(void)fprintf(out, "wick: wrote the last %.1f s (",
+		      (double)written->covered_ns / NS_PER_SEC);
+	print_count(out, written->samples);
+	(void)fputs(" samples) to ", out);
+	record_summary_print_name(out, written->path);
+	(void)fputc('\n', out);
+	(void)fflush(out);
+	free(recording->written);
+	recording->written = strdup(written->path); /* without memory: no names in the summary */
+}
+
+/* A reader that leaves is no news for a report, but the end of a recording. */
+static void tell_failure(const struct command_context *context, const struct error *err)
+{
+	if (err->code == -EPIPE)
+		(void)fprintf(context->err,
+			      "wick: %s\n      the reader of the recording has left\n", err->text);
+	else
+		(void)command_failed(context, err);
+}
+
+static const char *result_path(const struct recording *recording)
+{
+	return recording->written ? recording->written : recording->output;
+}
+
+static void print_end(void *self, const struct record_result *result, const struct error *err)
+{
+	struct recording *recording = self;
+	struct load_options names = LOAD_OPTIONS_DEFAULT;
+
+	/* A summary waits for no server. */
+	look_set_symbols(recording->context, &recording->options->symbols, NULL, &names);
+	erase_progress(recording);
+	if (err) {
+		tell_failure(recording->context, err);
+		recording->failure_told = true;
+	} else if (!recording->options->quiet) {
+		struct record_config shown = recording->config;
+
+		shown.output = result_path(recording);
+		record_summary_print(recording->context->err, &shown, result, &names);
+	}
+	record_summary_tell_wait(recording->context, result);
+	(void)fflush(recording->context->err);
+}
+
+/* Without eBPF all time is seen from inside a program, or by stopping one; NULL: by none. */
+static const struct engine_ops *choose_for_wall(const struct record_options *options,
+						const struct target *target)
+{
+	static const char *const names[] = {"signal", "ptrace"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names) && !options->all && !options->cgroup; i++) {
+		const struct engine_ops *engine = engine_find(names[i], target, NULL);
+
+		if (engine && (!engine->suits || engine->suits(target, NULL) == 0) &&
+		    engine->probe(NULL) == 0)
+			return engine;
+	}
+	return NULL;
+}
+
+/* The engine asked for. With "auto" the first that works, and why no better one does. */
+static const struct engine_ops *choose_engine(struct recording *recording, const char *program,
+					      struct error *err)
+{
+	const struct record_options *options = recording->options;
+	bool attached = attach_is_asked(&options->attach) || options->tids.count > 0 ||
+			options->all || options->cgroup;
+	struct target target = {.kind = attached ? TARGET_PROCESSES : TARGET_COMMAND,
+				.program = program};
+	const char *name = options->heap ? HEAP_ENGINE : options->engine;
+	const struct engine_ops *engine = engine_find(name, &target, err);
+
+	if (!engine || options->heap || strcmp(options->engine, "auto") != 0 ||
+	    engine == engine_table[0])
+		return engine;
+	if (engine_table[0]->probe(&recording->why_lesser) == 0 || options->mode == ENGINE_MODE_CPU)
+		return engine;
+	engine = options->mode == ENGINE_MODE_WALL && !options->wakers
+			 ? choose_for_wall(options, &target)
+			 : NULL;
+	if (engine)
+		return engine;
+	*err = recording->why_lesser;
+	(void)error_prefix(err, err->code, "%s needs eBPF",
+			   options->wakers                     ? "--waker"
+			   : options->mode == ENGINE_MODE_WALL ? "--mode wall"
+							       : "--mode offcpu");
+	return NULL;
+}
+
+/* A rate that was asked for is kept, unless a budget was asked for no less clearly. */
+static bool keeps_rate(const struct command_context *context, const struct record_options *options)
+{
+	return option_source_of(context->set, &options->frequency_hz) >
+	       option_source_of(context->set, &options->overhead_percent);
+}
+
+static int prepare(struct recording *recording, int argc, char **argv, struct error *err)
+{
+	const struct record_options *options = recording->options;
+	struct record_config *config = &recording->config;
+	bool rate_given = option_source_of(recording->context->set, &options->frequency_hz) !=
+			  OPTION_FROM_DEFAULT;
+
+	*config = (struct record_config){
+		.engine = choose_engine(recording, argc > 0 ? argv[0] : NULL, err),
+		.sampling = {.mode = options->mode,
+			     .least_away_ns = options->least_away_ns,
+			     .wakers = options->wakers,
+			     .may_fall_back = strcmp(options->engine, "auto") == 0,
+			     .event = options->event,
+			     .frequency_hz = (uint32_t)options->frequency_hz,
+			     .rate_given = rate_given,
+			     .period = options->period,
+			     .depth = (uint32_t)options->depth,
+			     .unwind = options->unwind,
+			     .stack_bytes = (uint32_t)(options->stack_bytes & ~7ull),
+			     .overwrite_old = options->on_overflow == OVERFLOW_OVERWRITE_OLD,
+			     .kernel = options->kernel,
+			     .heap = {.on = options->heap}},
+		.target = {.kind = TARGET_COMMAND, .children = options->children},
+		.command = argc > 0 ? argv : NULL,
+		.arguments = options->arguments,
+		.duration_ns = options->duration_ns,
+		.pace = {.budget = options->overhead_percent / 100,
+			 .keeps_rate = keeps_rate(recording->context, options),
+			 .breaker = options->breaker_percent / 100,
+			 .delay_ns = options->delay_ns},
+		.last_ns = options->last_ns,
+		.wrote = print_written,
+		.notice = print_notice,
+		.finished = print_end,
+		.progress = recording->context->progress ? draw_progress : NULL,
+		.self = recording,
+	};
+	if (!config->engine)
+		return err->code;
+	/* Who asks for a way that is not eBPF's does not miss it. */
+	if (recording->why_lesser.code < 0 && options->unwind == ENGINE_UNWIND_AUTO)
+		config->sampling.why_lesser = recording->why_lesser.text;
+	if (options->cgroup && set_cgroup(recording, err) < 0)
+		return err->code;
+	if (options->all || options->cgroup) {
+		if (options->all)
+			config->target.kind = TARGET_MACHINE;
+		if (!rate_given)
+			config->sampling.frequency_hz = RATE_MACHINE_HZ;
+	}
+	if (set_ids(recording, err) < 0)
+		return err->code;
+	if (name_recording(recording, argc, argv) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	config->output = recording->output;
+	config->title = recording->title;
+	return 0;
+}
+
+static int draw_recording(const struct recording *recording)
+{
+	struct load_options load = LOAD_OPTIONS_DEFAULT;
+	struct flame_page_options view = {.graph = FLAME_OPTIONS_DEFAULT};
+	struct source_search sources = {0};
+	struct debuginfod server;
+
+	look_set_symbols(recording->context, &recording->options->symbols, &server, &load);
+	load.short_names = true;
+	view.graph.group = CALL_TREE_BY_PROCESS;
+	sources.is_asked = look_asks_source(recording->context, &recording->options->source);
+	if (recording->options->source)
+		view.sources = &sources;
+	return draw_flame(recording->context, &load, &view, result_path(recording),
+			  recording->options->flame, "--flame FILE");
+}
+
+/* Our own failure comes before the program's status. */
+static int exit_status(const struct record_result *result, int r)
+{
+	if (result->exec_code < 0)
+		return result->exec_code == -ENOENT ? 127 : 126;
+	if (r == -EINVAL && result->duration_ns == 0)
+		return COMMAND_USAGE; /* an event, engine or output that makes no sense */
+	if (result->killed_early)
+		return result->child_status;
+	if (r < 0)
+		return COMMAND_FAILED;
+	return result->has_child ? result->child_status : COMMAND_DONE;
+}
+
+static int run(const struct command_context *context, void *values, int argc, char **argv)
+{
+	struct recording recording = {.context = context, .options = values};
+	const char *wrong = conflict(context, values, argc);
+	struct record_result result = {0};
+	struct error err = {0};
+	int status;
+	int r;
+
+	if (wrong)
+		return command_misused(context, "%s", wrong);
+	r = prepare(&recording, argc, argv, &err);
+	if (r == 0)
+		r = record_run(&recording.config, &result, &err);
+	erase_progress(&recording);
+	if (r < 0 && !recording.failure_told)
+		tell_failure(context, &err);
+	status = exit_status(&result, r);
+	if (r == 0 && recording.options->flame) {
+		int drawn = draw_recording(&recording);
+
+		status = drawn != COMMAND_DONE ? drawn : status;
+	}
+	vec_fini(&recording.ids);
+	free(recording.output);
+	free(recording.written);
+	free(recording.title);
+	return status;
+}
+
+static const struct option_spec table[] = {
+	{"frequency", 'F', OPTION_U64(struct record_options, frequency_hz), .argument = "HZ",
+	 .min = 10, .max = 10000, .key = "sampling.frequency_hz",
+	 .help = "samples a second on each busy CPU; 97 with -a and --cgroup"},
+	{"freq", 0, OPTION_ALIAS("frequency")},
+	{"rate", 'r', OPTION_ALIAS("frequency")},
+	{"duration", 'd', OPTION_DURATION(struct record_options, duration_ns), .argument = "TIME",
+	 .min = NS_PER_MS, .help = "stop after this time; a program that was started goes on"},
+	{"delay", 0, OPTION_DURATION(struct record_options, delay_ns), .argument = "TIME",
+	 .key = "sampling.delay", .max = 86400e9,
+	 .help = "begin to sample that much later; -d counts from then on"},
+	{"overhead", 0, OPTION_DOUBLE(struct record_options, overhead_percent),
+	 .argument = "PERCENT", .min = 0.1, .max = 50, .off = "off",
+	 .key = "sampling.overhead_percent",
+	 .help = "what sampling may cost, of the target's time: the rate falls when it is more, "
+		 "to 97 Hz at least (10 with -a); one that was given with -F is kept unless this "
+		 "is "
+		 "given too"},
+	{"breaker", 0, OPTION_DOUBLE(struct record_options, breaker_percent), .argument = "PERCENT",
+	 .min = 10, .max = 100, .off = "off", .key = "sampling.breaker_percent",
+	 .help = "pause while the CPUs of the whole machine are busier than that"},
+	{"last", 0, OPTION_DURATION(struct record_options, last_ns), .argument = "TIME",
+	 .min = NS_PER_SEC, .max = 3600 * NS_PER_SEC, .off = "off", .key = "sampling.last",
+	 .help = "keep only the last TIME, in memory, and write it at the end, on Ctrl-C, on "
+		 "SIGUSR2 (then it goes on, and the next files are FILE-2, FILE-3 ...) and when "
+		 "the target crashes"},
+	{"output", 'o', OPTION_STRING(struct record_options, output), .argument = "FILE",
+	 .offer = OPTION_OFFER_FILE,
+	 .help = "where to write; - is standard output, what the program prints then goes "
+		 "to standard error (default: wick-DATE-TIME-NAME.wick)"},
+	{OPTION_GROUP(struct record_options, attach, attach_option_table)},
+	{"tid", 't', OPTION_NUMBERS(struct record_options, tids), .argument = "TID[,TID...]",
+	 .min = 1, .max = INT32_MAX, .help = "attach to these threads alone"},
+	{"all", 'a', OPTION_FLAG(struct record_options, all),
+	 .help = "the whole machine, until the program given ends, or Ctrl-C"},
+	{"event", 'e', OPTION_STRING(struct record_options, event), .argument = "EVENT[,EVENT...]",
+	 .key = "sampling.event",
+	 .help = "what to sample (see: wick list events); more are counted beside the first, see "
+		 "them with --event when looking"},
+	{"count", 'c', OPTION_U64(struct record_options, period), .argument = "PERIOD", .min = 1,
+	 .max = 1e15, .help = "a sample every PERIOD events, instead of a rate"},
+	{"engine", 0,
+	 OPTION_WORD(struct record_options, engine, "auto", "ebpf", "perf", "signal", "ptrace"),
+	 .key = "sampling.engine",
+	 .help = "how to sample; wick list engines tells what each can do"},
+	{"mode", 0, OPTION_ENUM(struct record_options, mode, "cpu", "wall", "offcpu"),
+	 .key = "sampling.mode",
+	 .help = "which time: on the CPUs, off them (asleep, or waiting for one), or all of it"},
+	{"heap", 0, OPTION_FLAG(struct record_options, heap),
+	 .help = "allocations too, as wick heap records them, in the same file; with the engine "
+		 "signal"},
+	{"min-block", 0, OPTION_DURATION(struct record_options, least_away_ns), .argument = "TIME",
+	 .key = "sampling.min_block", .help = "leave out times off the CPUs that are shorter"},
+	{"waker", 0, OPTION_TOGGLE(struct record_options, wakers), .key = "sampling.waker",
+	 .help = "with --mode offcpu or wall: who woke a sleeper, on top of its stack, behind a "
+		 "frame [woken by]"},
+	{"cgroup", 0, OPTION_STRING(struct record_options, cgroup), .argument = "PATH",
+	 .offer = OPTION_OFFER_FILE,
+	 .help = "all processes of a control group: its folder, or its name as "
+		 "in /proc/PID/cgroup"},
+	{"depth", 0, OPTION_U64(struct record_options, depth), .argument = "N", .min = 1,
+	 .max = 1024, .key = "sampling.depth",
+	 .help = "frames kept of a stack; the kernel's own limit may be lower"},
+	{"unwind", 0, OPTION_ENUM(struct record_options, unwind, "auto", "fp", "dwarf"),
+	 .key = "sampling.unwind",
+	 .help = "how stacks are followed: fp by frame pointers, dwarf by the binaries' own tables "
+		 "over a copy of the stack, auto by both"},
+	{"stack-size", 0, OPTION_SIZE(struct record_options, stack_bytes), .argument = "SIZE",
+	 .min = 1024, .max = ENGINE_STACK_BYTES, .key = "sampling.stack_bytes",
+	 .help = "with --unwind dwarf: bytes copied of a stack at most"},
+	{"on-overflow", 0,
+	 OPTION_ENUM(struct record_options, on_overflow, "drop-new", "overwrite-old"),
+	 .key = "sampling.on_overflow",
+	 .help = "which samples are lost, and counted, when a buffer is full because wick got no "
+		 "CPU: those that come then, or the oldest in it"},
+	{"kernel", 0, OPTION_TOGGLE(struct record_options, kernel), .key = "sampling.kernel",
+	 .help = "frames of the kernel too"},
+	{"children", 0, OPTION_TOGGLE(struct record_options, children), .key = "sampling.children",
+	 .help = "follow processes that the program starts"},
+	{"args", 0, OPTION_FLAG(struct record_options, arguments),
+	 .help = "keep the arguments of the program in the recording, not its name alone; they may "
+		 "hold passwords"},
+	{"flame", 0, OPTION_STRING(struct record_options, flame), .argument = "FILE",
+	 .offer = OPTION_OFFER_FILE,
+	 .help = "draw the flame graph when the recording ends: FILE.svg or FILE.png, or FILE.html "
+		 "for the page"},
+	{"source", 0, OPTION_TOGGLE(struct record_options, source), .key = "view.source",
+	 .help = "put the source lines around those with samples into the page; given here, also "
+		 "where program and source are not all yours"},
+	{"quiet", 'q', OPTION_FLAG(struct record_options, quiet), .help = "no summary at the end"},
+	{NULL, 'g', OPTION_IGNORED},
+	{OPTION_GROUP(struct record_options, symbols, symbol_option_table),
+	 .help = "Symbols of the summary and the flame graph"},
+	OPTION_END,
+};
+
+const struct command command_record = {
+	.name = "record",
+	.summary = "sample a program, running processes or the whole machine",
+	.synopsis = "[OPTIONS] [--] PROGRAM [ARGUMENTS]\n[OPTIONS] -p PID[,PID...]\n[OPTIONS] "
+		    "--name NAME\n"
+		    "[OPTIONS] -t TID[,TID...]\n[OPTIONS] -a [[--] PROGRAM [ARGUMENTS]]\n"
+		    "[OPTIONS] --cgroup PATH [[--] PROGRAM [ARGUMENTS]]",
+	.description =
+		(const char *const[]){
+			"Takes samples of where the target spends CPU time, with the stack of "
+			"calls that "
+			"led there, and writes them to a file for wick report, wick flame and "
+			"others. A "
+			"program is started when everything is armed; its arguments, streams, "
+			"signals and "
+			"exit status pass through. Processes that it starts are followed.",
+			"Ctrl-C ends the recording and keeps the data; a second one ends at once. "
+			"A "
+			"process that was attached to goes on in any case. SIGUSR2 pauses the "
+			"sampling, SIGUSR1 lets it go on; a program that was started and has "
+			"handlers for them gets them instead. wick status shows how it goes.",
+			"With --last it is a flight recorder: it may run for hours and holds the "
+			"last seconds alone. SIGUSR2 to wick writes them, and pauses nothing.",
+			"At the end a summary on standard error says how many samples were taken, "
+			"expected and lost, at which rate, what it cost, and what to do next.",
+			"The exit status is that of the program (128 + signal when it was killed, "
+			"127 not "
+			"found, 126 not executable), 1 when the recording failed, 2 for wrong "
+			"usage.",
+			NULL,
+		},
+	.examples =
+		(const struct command_example[]){
+			{"wick record -- ./app --fast", "a program from start to end"},
+			{"wick record -o app.wick --flame app.svg -- ./app",
+			 "with the flame graph at once"},
+			{"wick record -p 1234 -d 10", "ten seconds of a running process"},
+			{"sudo wick record --name nginx --tree -d 10",
+			 "all processes of a server, with those that they have started"},
+			{"sudo wick record -a -d 30", "half a minute of the whole machine"},
+			{"sudo wick record --mode wall --waker -o app.wick -p 1234 -d 10",
+			 "running and waiting, and who ends the waits; see: wick report --by "
+			 "state"},
+			{"sudo wick record --cgroup /system.slice -d 10",
+			 "all processes of a control group: a service, a container"},
+			{"wick record --heap --mode wall -o app.wick -- ./app",
+			 "time, waiting and memory in one file, without root"},
+			{"wick record --engine signal -- ./app",
+			 "where perf events and eBPF are refused, as in containers"},
+			{"wick record --last 10 -o app.wick -- ./app",
+			 "the ten seconds before it crashes, or before Ctrl-C"},
+			{NULL, NULL},
+		},
+	.options = table,
+	.options_size = sizeof(struct record_options),
+	.defaults = &(const struct record_options){.frequency_hz = RATE_HZ,
+						   .event = DEFAULT_EVENT,
+						   .engine = "auto",
+						   .overhead_percent = 2,
+						   .depth = 512,
+						   .stack_bytes = ENGINE_STACK_BYTES,
+						   .kernel = true,
+						   .children = true,
+						   .source = true,
+						   .symbols = SYMBOL_OPTIONS_DEFAULT},
+	.max_arguments = -1,
+	.argument_help = "PROGRAM: what to run and record",
+	.argument_offer = OPTION_OFFER_PROGRAM,
+	.runs_program = true,
+	.run = run,
+};

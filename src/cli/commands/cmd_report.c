@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "api/plugins.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/outfile.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/debuginfod.h"
+#include "cli/newest_recording.h"
+#include "cli/options/load_options.h"
+#include "heap/analysis.h"
+#include "heap/heap_profile.h"
+#include "load/load.h"
+#include "model/profile.h"
+#include "view/heap/site_report.h"
+#include "view/report/analyser.h"
+#include "view/report/missing_names.h"
+#include "view/view.h"
+
+enum report_format { REPORT_FORMAT_TEXT, REPORT_FORMAT_JSON };
+
+/* The worst that findings may be, and one more. */
+enum report_fail_on { FAIL_ON_OFF, FAIL_ON_NOTE, FAIL_ON_WARNING, FAIL_ON_ERROR };
+_Static_assert((int)FAIL_ON_NOTE == (int)FINDING_NOTE + 1 &&
+		       (int)FAIL_ON_ERROR == (int)FINDING_ERROR + 1,
+	       "findings are compared with what is asked for");
+
+struct report_command_options {
+	const char *value;
+	const char *by;
+	enum report_sort sort;
+	const char *analyse; /* NULL: not asked for */
+	enum report_fail_on fail_on;
+	enum report_format format;
+	bool missing;
+	bool tree;
+	bool inverted;
+	uint64_t limit;
+	uint64_t interval_ms; /* 0: not given */
+	double min_percent;
+	uint64_t max_depth;
+	struct look_options look;
+};
+
+/* Says once for each module that much is lost there. */
+static void warn(const struct command_context *context, const struct profile *profile,
+		 const char *path)
+{
+	struct bytes text = {0};
+
+	missing_put_warnings(profile, &text);
+	if (text.size > 0) {
+		bytes_printf(&text, "      what would help: wick report --missing ");
+		text_put_shell(&text, path);
+		bytes_put_u8(&text, '\n');
+	}
+	command_note_text(context, &text);
+	bytes_fini(&text);
+}
+
+/* Asks analysers of a list whose name fits. Returns a status: the others are asked all the same. */
+static int ask(const struct command_context *context, const struct analyser_ops *const *list,
+	       const char *name, const struct profile *profile, struct findings *findings)
+{
+	int status = COMMAND_DONE;
+
+	for (; *list; list++) {
+		struct error err = {0};
+
+		if (strcmp(name, ANALYSERS_ALL) != 0 && strcmp(name, (*list)->name) != 0)
+			continue;
+		if (analyser_run(*list, profile, findings, &err) < 0)
+			status = command_failed(context, &err);
+	}
+	return status;
+}
+
+static int gate(const struct command_context *context, const struct findings *findings,
+		enum report_fail_on fail_on)
+{
+	size_t count = 0;
+	size_t i;
+
+	for (i = 0; i < findings->items.count; i++)
+		count += fail_on != FAIL_ON_OFF &&
+			 (int)findings->items.items[i].severity + 1 >= (int)fail_on;
+	if (count == 0)
+		return COMMAND_DONE;
+	(void)fprintf(context->err, "wick: %zu finding%s trip%s --fail-on\n", count,
+		      count == 1 ? "" : "s", count == 1 ? "s" : "");
+	return COMMAND_GATE;
+}
+
+static int analyse(const struct command_context *context,
+		   const struct report_command_options *options, const struct profile *profile)
+{
+	struct findings findings = {0};
+	struct bytes text = {0};
+	int own = ask(context, analysers, options->analyse, profile, &findings);
+	int status = ask(context, plugins_analysers(context->plugins), options->analyse, profile,
+			 &findings);
+
+	if (status == COMMAND_DONE)
+		status = own;
+	if (options->format == REPORT_FORMAT_JSON)
+		findings_put_json(&findings, &text);
+	else if (status == COMMAND_DONE || findings.items.count > 0)
+		findings_put_text(&findings, &text); /* one that failed has said so */
+	if (command_print(context, &text) != COMMAND_DONE)
+		status = COMMAND_FAILED;
+	else if (gate(context, &findings, options->fail_on) == COMMAND_GATE)
+		status = COMMAND_GATE;
+	bytes_fini(&text);
+	findings_fini(&findings);
+	return status;
+}
+
+static int run_sites(const struct command_context *context,
+		     const struct report_command_options *options, const struct load_options *load,
+		     const char *path)
+{
+	struct site_report_options view = {
+		.json = options->format == REPORT_FORMAT_JSON,
+		.limit = look_row_limit(context, &options->limit,
+					options->format == REPORT_FORMAT_JSON),
+		.from_ns = load->from_ns};
+	struct load_options of_heap = *load;
+	struct heap_profile heap;
+	struct bytes text = {0};
+	struct error err = {0};
+	int status;
+
+	of_heap.heap_step_ns = options->interval_ms * NS_PER_MS;
+	of_heap.heap_usual_step_ns =
+		HEAP_FINE_STEP_NS; /* short runs have spikes and steps as well */
+	if (options->tree) {
+		(void)error_set(&err, -EINVAL, "--by site lists places, it has no --tree");
+		error_remedy(&err, "leave out one of them: --tree --value inuse_space shows who "
+				   "calls the places");
+		return command_refused(context, &err);
+	}
+	if (load_heap(path, &of_heap, &heap, &err) < 0)
+		return command_failed(context, &err);
+	status = site_report_write(&heap, &view, &text, &err) < 0 ? command_failed(context, &err)
+								  : command_print(context, &text);
+	bytes_fini(&text);
+	heap_profile_fini(&heap);
+	return status;
+}
+
+static bool sorts(const struct command_context *context,
+		  const struct report_command_options *options)
+{
+	return option_source_of(context->set, &options->sort) != OPTION_FROM_DEFAULT;
+}
+
+/* Views that have no tree, or an order of their own. */
+static int check_view(const struct command_context *context,
+		      const struct report_command_options *options, const struct view_ops *view)
+{
+	if (view->plugin && options->tree)
+		return command_misused(context, "--by %s is a view of a plug-in and has no --tree",
+				       options->by);
+	if (view->plugin && sorts(context, options))
+		return command_misused(context,
+				       "--by %s is a view of a plug-in, which does not use --sort",
+				       options->by);
+	if (view->plugin)
+		return COMMAND_DONE;
+	if (view->by == REPORT_BY_SITE && sorts(context, options))
+		return command_misused(context, "--by site has no --sort: the place that held most "
+						"at the peak comes first");
+	if (view->by == REPORT_BY_LOCK && options->tree)
+		return command_misused(context, "--by lock lists locks, it has no --tree");
+	if (options->tree && (view->by == REPORT_BY_MODULE || view->by == REPORT_BY_STATE ||
+			      view->by == REPORT_BY_LINE))
+		return command_misused(context,
+				       "--by %s has no --tree; there is one of all functions, by "
+				       "thread and by process",
+				       options->by);
+	return COMMAND_DONE;
+}
+
+/* What does not go together, before anything is read. */
+static int check(const struct command_context *context,
+		 const struct report_command_options *options, const struct view_ops *view)
+{
+	if (!view)
+		return command_misused(context, "there is no view called %s; see: wick list views",
+				       options->by);
+	if (options->analyse && strcmp(options->analyse, ANALYSERS_ALL) != 0 &&
+	    !plugins_find_analyser(context->plugins, options->analyse))
+		return command_misused(context,
+				       "there is no analyser called %s; see: wick list analysers",
+				       options->analyse);
+	if (options->fail_on != FAIL_ON_OFF && !options->analyse)
+		return command_misused(context, "--fail-on is for findings: give --analyse all");
+	return check_view(context, options, view);
+}
+
+/* 0: it is no terminal, or one that does not know. */
+static uint32_t terminal_columns(FILE *file)
+{
+	struct winsize size;
+
+	return ioctl(fileno(file), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+static int show(const struct command_context *context, const struct report_command_options *options,
+		const struct view_ops *by, const struct profile *profile, const char *path)
+{
+	struct report_options view = REPORT_OPTIONS_DEFAULT;
+	struct bytes text = {0};
+	struct error err = {0};
+	int status;
+	int r;
+
+	view.value_name = options->value;
+	view.json = options->format == REPORT_FORMAT_JSON;
+	view.tree = options->tree;
+	view.sort = sorts(context, options) ? options->sort : REPORT_SORT_USUAL;
+	view.inverted = options->inverted;
+	view.color = context->color_out;
+	view.limit =
+		look_row_limit(context, &options->limit, options->format == REPORT_FORMAT_JSON);
+	view.columns = terminal_columns(context->out);
+	view.min_percent = options->min_percent;
+	view.max_depth = (uint32_t)options->max_depth;
+	view.collapse_recursion = options->look.collapse_recursion;
+	r = options->missing ? missing_write(profile, view.json, &text)
+			     : view_write(by, profile, &view, &text, &err);
+	if (r < 0 && options->missing)
+		(void)error_errno(&err, r, "cannot list modules of the recording");
+	status = r < 0 ? command_failed(context, &err) : command_print(context, &text);
+	bytes_fini(&text);
+	/* What is told besides comes after the report, once that is out. */
+	if (status == COMMAND_DONE && fflush(context->out) != 0) {
+		(void)outfile_stdout_failed(-errno, &err);
+		status = command_failed(context, &err);
+	}
+	if (status == COMMAND_DONE && !options->missing && !view.json)
+		warn(context, profile, path);
+	return status;
+}
+
+static int run_on(const struct command_context *context,
+		  const struct report_command_options *options, const char *path)
+{
+	const struct view_ops *view = plugins_find_view(context->plugins, options->by);
+	struct debuginfod server;
+	struct load_options load;
+	struct profile *profile;
+	struct error err = {0};
+	int status = check(context, options, view);
+
+	if (status == COMMAND_DONE)
+		status = look_to_load(context, &options->look, &server, &load);
+	if (status != COMMAND_DONE)
+		return status;
+	if (options->format == REPORT_FORMAT_JSON)
+		look_prefer_full_names(context, &options->look, &load);
+	if (view->by == REPORT_BY_SITE && !options->missing && !options->analyse)
+		return run_sites(context, options, &load, path);
+	if (options->format == REPORT_FORMAT_TEXT && !options->analyse && !options->missing)
+		load.damaged = NULL; /* the report says it */
+	if (load_profile(path, &load, &profile, &err) < 0)
+		return command_failed(context, &err);
+	status = options->analyse ? analyse(context, options, profile)
+				  : show(context, options, view, profile, path);
+	profile_free(profile);
+	return status;
+}
+
+static int run(const struct command_context *context, void *values, int argc, char **argv)
+{
+	const struct report_command_options *options = values;
+	char *newest = NULL;
+	struct error err = {0};
+	int status;
+
+	if (argc > 0)
+		return run_on(context, options, argv[0]);
+	status = check(context, options, plugins_find_view(context->plugins, options->by));
+	if (status != COMMAND_DONE)
+		return status;
+	if (newest_recording(".", &newest, &err) < 0)
+		return command_refused(context, &err);
+	command_note(context, "%s is the newest recording of this folder", newest);
+	status = run_on(context, options, newest);
+	free(newest);
+	return status;
+}
+
+static const struct option_spec table[] = {
+	{"by", 0, OPTION_STRING(struct report_command_options, by),
+	 .words = (const char *const[]){"function", "module", "thread", "process", "state", "line",
+					"site", "lock", NULL},
+	 .more_words = true,
+	 .help = "what a row stands for; a state is what threads were doing: on CPU, sleeping, "
+		 "waiting for a CPU …; a line one of the source; a site a place that allocates, "
+		 "of wick heap; a lock what threads waited for, of --mode offcpu and wall; or a "
+		 "view of a plug-in, see: wick list views"},
+	{"sort", 0, OPTION_ENUM(struct report_command_options, sort, "self", "total", "samples"),
+	 .help = "what comes first: the largest self, total or number of samples; in a tree among "
+		 "siblings, where total is the default"},
+	{"missing", 0, OPTION_FLAG(struct report_command_options, missing),
+	 .help = "modules without names or lines, by lost samples, and what would help"},
+	{"analyse", 0, OPTION_STRING(struct report_command_options, analyse), .argument = "NAME",
+	 .words = (const char *const[]){ANALYSERS_ALL, "missing", NULL}, .more_words = true,
+	 .help = "what analysers find, instead of a table: one of them, see: wick list analysers"},
+	{"analyze", 0, OPTION_ALIAS("analyse")},
+	{"fail-on", 0,
+	 OPTION_ENUM(struct report_command_options, fail_on, "off", "note", "warning", "error"),
+	 .help = "with --analyse: end with status 3 when there is such a finding, or a worse one"},
+	{"tree", 0, OPTION_FLAG(struct report_command_options, tree),
+	 .help = "the call tree instead of a table; with --by thread or process one for each"},
+	{"inverted", 0, OPTION_FLAG(struct report_command_options, inverted),
+	 .help = "with --tree: from the hot functions to their callers"},
+	{"value", 0, OPTION_STRING(struct report_command_options, value), .argument = "NAME",
+	 .help = "what to add up: samples, cpu …, as the head names them (default: the main one)"},
+	{"limit", 'n', OPTION_U64(struct report_command_options, limit), .argument = "ROWS",
+	 .max = 1000000, .key = "view.limit",
+	 .help = "rows of the table; 0 shows all, as JSON does unless told"},
+	{"interval", 0, OPTION_U64(struct report_command_options, interval_ms), .argument = "MS",
+	 .min = 1, .max = HEAP_INTERVAL_MAX_MS,
+	 .help = "with --by site: step of what is found over time, in milliseconds (default: that "
+		 "of wick heap --interval, else 1 and more the longer the recording is)"},
+	{"min-percent", 0, OPTION_DOUBLE(struct report_command_options, min_percent),
+	 .argument = "PCT", .max = 100, .key = "view.min_percent",
+	 .help = "with --tree: smaller parts are only counted, in one line at the end"},
+	{"max-depth", 0, OPTION_U64(struct report_command_options, max_depth), .argument = "N",
+	 .max = 100000, .key = "view.max_depth",
+	 .help = "with --tree: deeper parts are only counted; 0 shows all"},
+	{"format", 0, OPTION_ENUM(struct report_command_options, format, "text", "json"),
+	 .help = "how to print"},
+	{OPTION_GROUP(struct report_command_options, look, look_option_table), .help = "Filters"},
+	OPTION_END,
+};
+
+const struct command command_report = {
+	.name = "report",
+	.summary = "show where the time went: functions, call tree, modules, threads",
+	.synopsis = "[OPTIONS] [FILE]",
+	.description =
+		(const char *const[]){
+			"Lists the functions of a recording with the time spent in them (self) and "
+			"in "
+			"them and what they called (total). A function that calls itself counts "
+			"once in "
+			"its total.",
+			"A profile with several events or values has a column for each, the "
+			"sum of the row, and where it has both of two events, for their ratio: "
+			"instructions for each cycle (IPC), and the share of cache and branch "
+			"misses. --event chooses the one that rows are sorted by.",
+			"--by lock is of recordings of --mode offcpu and wall made by the engine "
+			"ebpf: mutexes, condition variables and all else that waits in the futex "
+			"system call, by where the lock lies and the symbol there, with the "
+			"longest of "
+			"the waits. Below each "
+			"stand "
+			"the functions that wait and, with record --waker, those that ended the "
+			"waits: of a mutex, who held it.",
+			"Samples that were lost, could not be read, were cut before their root or "
+			"have "
+			"no name are counted in the head lines.",
+			NULL,
+		},
+	.examples =
+		(const struct command_example[]){
+			{"wick report app.wick", "the hot functions"},
+			{"wick report --tree --only parse app.wick",
+			 "who calls what, around parse"},
+			{"wick report --by thread app.wick", "the share of each thread"},
+			{"wick report --sort total", "of the newest recording of this folder"},
+			{"wick report --by state app.wick",
+			 "on CPU, sleeping, waiting: what --mode wall and offcpu tell"},
+			{"wick report --by lock app.wick",
+			 "which locks threads waited for, how long, and who held them"},
+			{"wick report --by site app.wick",
+			 "which places hold the memory when most is used"},
+			{"wick report --missing app.wick", "which debug files would help"},
+			{"wick report --analyse all --fail-on error app.wick",
+			 "what analysers of plug-ins object to, in a test"},
+			{"wick report --from 2s --to 3.5s app.wick", "a part of the recording"},
+			{NULL, NULL},
+		},
+	.options = table,
+	.options_size = sizeof(struct report_command_options),
+	.defaults = &(const struct report_command_options){.by = "function",
+							   .limit = 30,
+							   .min_percent = 0.5,
+							   .max_depth = 60,
+							   .look = LOOK_OPTIONS_DEFAULT},
+	.min_arguments = 0,
+	.max_arguments = 1,
+	.argument_help = "FILE: a recording, or - for standard input (default: the newest .wick of "
+			 "this folder)",
+	.argument_offer = OPTION_OFFER_FILE,
+	.has_gates = true,
+	.run = run,
+};

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/table.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/debuginfod.h"
+#include "cli/options/load_options.h"
+#include "heap/heap_profile.h"
+#include "heap/values.h"
+#include "load/load.h"
+#include "model/profile.h"
+#include "view/heap/heap_timeline.h"
+#include "view/timeline/timeline.h"
+
+#define COLUMNS 60u /* where nobody says how wide a line may be */
+#define FEWEST_COLUMNS 20u
+#define MOST_COLUMNS 240u
+#define BESIDE 48u /* what a line has besides: numbers in front, names behind */
+
+struct timeline_command_options {
+	enum timeline_by by;
+	enum timeline_format format;
+	uint64_t step_ns;
+	uint64_t limit;
+	struct look_options look;
+};
+
+/* What becomes of the samples. */
+struct gathering {
+	struct timeline *timeline;
+	struct bytes text;
+	bool any;     /* samples */
+	bool is_heap; /* without samples */
+};
+
+static int take_sample(void *self, const struct profile *profile,
+		       const struct export_sample *sample, struct error *err)
+{
+	struct gathering *gathering = self;
+
+	gathering->any = gathering->any || sample;
+	if (sample)
+		return timeline_add(gathering->timeline, profile, sample, err);
+	gathering->is_heap =
+		!gathering->any && heap_value_find(profile->value_types[0].name) != ID_NONE;
+	return timeline_write(gathering->timeline, profile, &gathering->text, err);
+}
+
+/* As many as fit into the terminal. */
+static uint32_t columns_of(const struct command_context *context)
+{
+	struct winsize size;
+
+	if (ioctl(fileno(context->out), TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
+		return COLUMNS;
+	if (size.ws_col < BESIDE + FEWEST_COLUMNS)
+		return FEWEST_COLUMNS;
+	return size.ws_col - BESIDE < MOST_COLUMNS ? size.ws_col - BESIDE : MOST_COLUMNS;
+}
+
+/* What is live is told at the ends of steps: there must be many in a column. */
+#define HEAP_STEPS_NS (100 * NS_PER_US)
+
+static int run_heap(const struct command_context *context, const struct timeline_options *view,
+		    const struct load_options *load, const char *path)
+{
+	struct load_options of_heap = *load;
+	struct heap_profile heap;
+	struct bytes text = {0};
+	struct error err = {0};
+	int status;
+
+	of_heap.damaged = NULL; /* told already */
+	of_heap.heap_step_ns = view->step_ns;
+	of_heap.heap_usual_step_ns = HEAP_STEPS_NS;
+	of_heap.heap_addresses = true;
+	if (load_heap(path, &of_heap, &heap, &err) < 0)
+		return command_failed(context, &err);
+	status = heap_timeline_write(&heap, view, &text, &err) < 0 ? command_failed(context, &err)
+								   : command_print(context, &text);
+	bytes_fini(&text);
+	heap_profile_fini(&heap);
+	return status;
+}
+
+static int run(const struct command_context *context, void *values, int argc, char **argv)
+{
+	const struct timeline_command_options *options = values;
+	struct timeline_options view = {
+		.by = options->by,
+		.format = options->format,
+		.from_ns = options->look.from_ns,
+		.step_ns = options->step_ns,
+		.columns = columns_of(context),
+		.limit = look_row_limit(context, &options->limit, options->format != TIMELINE_TEXT),
+		.color = context->color_out,
+	};
+	struct gathering gathering = {0};
+	struct debuginfod server;
+	struct load_options load;
+	struct error err;
+	int status = look_to_load(context, &options->look, &server, &load);
+
+	if (status != COMMAND_DONE)
+		return status;
+	/* Names matter only to filters. */
+	if (load.only_count == 0 && load.ignore_count == 0)
+		load.symbols = SYMBOLS_NAMES;
+	if (options->format != TIMELINE_TEXT)
+		look_prefer_full_names(context, &options->look, &load);
+	load.told = true;
+	load.tracks = true;
+	load.heap_usual_step_ns = HEAP_STEPS_NS;
+	gathering.timeline = timeline_new(&view);
+	if (!gathering.timeline)
+		return command_failed(context, &(struct error){.text = "out of memory"});
+	if (load_samples(argv[0], &load, take_sample, &gathering, &err) < 0)
+		status = command_failed(context, &err);
+	else if (gathering.is_heap && strcmp(argv[0], "-") != 0) /* that is read by now */
+		status = run_heap(context, &view, &load, argv[0]);
+	else
+		status = command_print(context, &gathering.text);
+	timeline_free(gathering.timeline);
+	bytes_fini(&gathering.text);
+	return status;
+}
+
+static const struct option_spec table[] = {
+	{"by", 0, OPTION_ENUM(struct timeline_command_options, by, "thread", "process", "nothing"),
+	 .help = "what a row stands for"},
+	{"step", 0, OPTION_DURATION(struct timeline_command_options, step_ns), .argument = "TIME",
+	 .min = 1,
+	 .help = "how long a step is (default: the time that is shown over a line: a sixtieth of "
+		 "it, or as many as the terminal is wide for)"},
+	{"limit", 'n', OPTION_U64(struct timeline_command_options, limit), .argument = "ROWS",
+	 .max = 1000000, .key = "view.limit",
+	 .help = "rows, the busiest first; 0 shows all, as JSON and CSV do unless told"},
+	{"format", 0, OPTION_ENUM(struct timeline_command_options, format, "text", "json", "csv"),
+	 .help = "how to print"},
+	{OPTION_GROUP(struct timeline_command_options, look, look_option_table), .help = "Filters"},
+	OPTION_END,
+};
+
+const struct command command_timeline = {
+	.name = "timeline",
+	.summary = "show what threads did over time",
+	.synopsis = "[OPTIONS] FILE",
+	.description =
+		(const char *const[]){
+			"Draws a row for each thread or process, the busiest first, and in it a "
+			"column for each step of time. All columns have one scale: the highest is "
+			"told in the head. Where it was recorded what threads were doing (wick "
+			"record --mode wall), each state has a row of its own, and a sleep is "
+			"shown over the time that it took.",
+			"Below stand, each on its own scale, what was live in the heap, what "
+			"memory the processes had, and the gauges that programs told of, as far "
+			"as they were recorded. wick record --heap --mode wall has all of these "
+			"in one file.",
+			"Of a recording of the heap, or with --event heap, rows are what is live, "
+			"and what each thread or process has allocated of it. Besides it tells "
+			"what memory the process had, and what that was for.",
+			"A stretch that stands out can be looked at with --from and --to, which "
+			"all looking commands take.",
+			NULL,
+		},
+	.examples =
+		(const struct command_example[]){
+			{"wick timeline app.wick", "which thread was busy when"},
+			{"wick timeline --by process --step 1s app.wick",
+			 "processes, second by second"},
+			{"wick timeline --event heap app.wick", "how memory grew, and whose"},
+			{"wick timeline --only parse app.wick", "when was parse running?"},
+			{"wick timeline --format csv app.wick -n 0", "for a spreadsheet"},
+			{NULL, NULL},
+		},
+	.options = table,
+	.options_size = sizeof(struct timeline_command_options),
+	.defaults =
+		&(const struct timeline_command_options){.limit = 30, .look = LOOK_OPTIONS_DEFAULT},
+	.min_arguments = 1,
+	.max_arguments = 1,
+	.argument_help = "FILE: a recording, or - for standard input",
+	.argument_offer = OPTION_OFFER_FILE,
+	.run = run,
+};

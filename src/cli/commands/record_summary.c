@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/commands/record_summary.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/outfile.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "engine/signal/preload_path.h"
+#include "load/load.h"
+#include "model/profile.h"
+#include "record/record.h"
+
+/* Below this share of the expected samples the rate was not reached. */
+#define RATE_REACHED 0.9
+
+/* Names are looked for of so many samples: memory would grow with the recording. */
+#define NAMED_SAMPLES 50000u
+
+static bool is_stdout(const struct record_config *config)
+{
+	return outfile_is_stdout(config->output);
+}
+
+void record_summary_print_name(FILE *out, const char *name)
+{
+	struct bytes text = {0};
+
+	text_put_terminal(&text, name);
+	if (!text.failed)
+		(void)fwrite(text.data, 1, text.size, out);
+	bytes_fini(&text);
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* What sampling and looking at switches took from the target. */
+static uint64_t record_cost_ns(const struct engine_stats *stats)
+{
+	return (stats->samples - stats->away_samples) * stats->sample_cost_ns +
+	       stats->switch_cost_ns;
+}
+
+/* Calls of the allocator that were missed are none: a remark gives their number and reason. */
+static uint64_t lost_samples(const struct engine_stats *stats)
+{
+	return stats->lost - stats->heap_missed;
+}
+
+static void print_samples(FILE *out, const struct engine_stats *stats)
+{
+	(void)fprintf(out, "  samples    %" PRIu64, stats->samples + stats->away_repeated);
+	if (stats->expected > 0)
+		(void)fprintf(out, " of %" PRIu64 " expected (%.1f %%)", stats->expected,
+			      percent(stats->samples, stats->expected));
+	(void)fprintf(out, ", %" PRIu64 " lost (%.2f %%)\n", lost_samples(stats),
+		      percent(lost_samples(stats), stats->samples + lost_samples(stats)));
+	if (stats->run_ns == 0 || stats->away)
+		return; /* times off the CPUs have no rate */
+	(void)fprintf(out, "  rate       %.0f Hz achieved, ",
+		      (double)stats->samples / ((double)stats->run_ns / NS_PER_SEC));
+	if (stats->frequency_hz > 0) /* not with a period */
+		(void)fprintf(out, "%u Hz asked, ", stats->frequency_hz);
+	(void)fprintf(out, "over %.2f s of CPU time\n", (double)stats->run_ns / NS_PER_SEC);
+}
+
+/* What was sampled less than was asked for, and why. */
+static void print_pace(FILE *out, const struct record_config *config,
+		       const struct record_result *result)
+{
+	if (result->lowest_hz > 0)
+		(void)fprintf(out,
+			      "  budget     the rate went down to %u Hz, to cost no more than %.1f "
+			      "%%; raise it with --overhead\n",
+			      result->lowest_hz, 100 * config->pace.budget);
+	if (result->paused_ns > 0)
+		(void)fprintf(out, "  paused     for %.2f s\n",
+			      (double)result->paused_ns / NS_PER_SEC);
+	if (result->rate_failures > 0)
+		(void)fprintf(out, "  rate       could not be changed %u times\n",
+			      result->rate_failures);
+}
+
+/* How walks by tables ended. */
+static void print_ends(FILE *out, const struct engine_stats *stats)
+{
+	uint64_t walks = 0;
+	size_t i;
+
+	for (i = 0; i < ENGINE_ENDS; i++)
+		walks += stats->ends[i];
+	if (walks == 0)
+		return;
+	(void)fprintf(out, "  unwinding  %.2f %% reached the root", percent(stats->ends[0], walks));
+	for (i = 1; i < ENGINE_ENDS; i++)
+		if (stats->ends[i] > 0)
+			(void)fprintf(out, ", %s %.2f %%", engine_end_name(i),
+				      percent(stats->ends[i], walks));
+	if (stats->slices > 0)
+		(void)fprintf(out, "; %.1f %% of stacks walked outside the kernel",
+			      percent(stats->slices, walks));
+	(void)fputc('\n', out);
+}
+
+/* Of threads off their CPUs, and of what cannot be walked: what is not in the recording. */
+static void print_left_out(FILE *out, const struct engine_stats *stats)
+{
+	if (stats->away_short > 0)
+		(void)fprintf(out,
+			      "  left out   %" PRIu64 " times off a CPU were shorter than "
+			      "--min-block\n",
+			      stats->away_short);
+	if (stats->away_summed > 0)
+		(void)fprintf(out,
+			      "  summed     %" PRIu64 " times off a CPU came too often for a stack "
+			      "each: they count at their place; --overhead off takes all\n",
+			      stats->away_summed);
+	if (stats->away_unkept > 0)
+		(void)fprintf(out,
+			      "wick: %" PRIu64 " times off a CPU are missing: there were too many "
+			      "threads to keep in mind; watch fewer, with -p or --cgroup\n",
+			      stats->away_unkept);
+}
+
+/* Stacks that do not reach their root, whatever the reason. */
+static uint64_t cut_stacks(const struct engine_stats *stats, const struct profile *known)
+{
+	uint64_t cut = stats->truncated;
+	uint64_t ends = 0;
+
+	for (size_t i = 1; i < ENGINE_ENDS; i++)
+		ends += stats->ends[i];
+	if (stats->tables && ends > cut)
+		cut = ends;
+	/* Those of frame pointers are told by the names of the functions that they end with. */
+	if (known && known->quality.samples > 0)
+		cut = (uint64_t)((double)stats->samples * (double)known->quality.truncated /
+				 (double)known->quality.samples);
+	return cut;
+}
+
+static void print_stacks(FILE *out, const struct engine_stats *stats, uint32_t asked_depth,
+			 const struct profile *known)
+{
+	if (stats->samples == 0)
+		return;
+	(void)fprintf(out, "  stacks     %.1f frames on average, ",
+		      (double)stats->frames / (double)stats->samples);
+	if (stats->unique_stacks > 0)
+		(void)fprintf(out, "%" PRIu64 " unique, ", stats->unique_stacks);
+	(void)fprintf(out, "%.1f %% truncated\n",
+		      percent(cut_stacks(stats, known), stats->samples));
+	if (stats->tables)
+		print_ends(out, stats);
+	if (stats->by_fp && percent(cut_stacks(stats, known), stats->samples) > 1)
+		(void)fputs("             code without frame pointers cuts them; leave out "
+			    "--unwind fp\n",
+			    out);
+	if (stats->truncated > 0 && stats->depth_limit < asked_depth)
+		(void)fprintf(
+			out,
+			"             the kernel cuts stacks at %u frames; raise it with: sudo "
+			"sysctl kernel.perf_event_max_stack=512\n",
+			stats->depth_limit);
+	else if (stats->truncated > 0 && !stats->tables)
+		(void)fprintf(out, "             cut at %u frames; raise it with --depth\n",
+			      stats->depth_limit);
+}
+
+/* How long it took to take so many samples that their names are looked for. */
+static uint64_t named_ns(const struct record_result *result)
+{
+	if (result->stats.samples <= NAMED_SAMPLES)
+		return UINT64_MAX;
+	return (uint64_t)((double)result->duration_ns * NAMED_SAMPLES /
+			  (double)result->stats.samples);
+}
+
+/* Reads the file back: whether names will be found is worth knowing now. NULL: it cannot be. */
+static struct profile *load_names(const struct record_config *config,
+				  const struct record_result *result,
+				  const struct load_options *names)
+{
+	struct load_options first = *names;
+	struct profile *profile;
+	struct stat status;
+
+	first.to_ns = named_ns(result);
+	if (is_stdout(config) || stat(config->output, &status) < 0 || !S_ISREG(status.st_mode) ||
+	    load_profile(config->output, &first, &profile, NULL) < 0)
+		return NULL;
+	return profile;
+}
+
+static void print_names(FILE *out, const struct profile *known, uint64_t to_ns)
+{
+	const struct profile_quality *quality = known ? &known->quality : NULL;
+
+	if (!quality || quality->samples == 0)
+		return;
+	(void)fprintf(out,
+		      "  names      %.1f %% of samples with function and line, %.1f %% with a "
+		      "name only, %.1f %% unknown",
+		      percent(quality->resolved, quality->samples),
+		      percent(quality->name_only, quality->samples),
+		      percent(quality->unsymbolised, quality->samples));
+	if (to_ns != UINT64_MAX)
+		(void)fprintf(out, ", in the first %.1f s", (double)to_ns / NS_PER_SEC);
+	(void)fputc('\n', out);
+}
+
+/* What samples and switches cost, each at its own price. */
+static void print_prices(FILE *out, const struct engine_stats *stats)
+{
+	bool both = stats->sample_cost_ns > 0 && stats->switch_cost_ns > 0;
+
+	(void)fputs(" (", out);
+	if (stats->sample_cost_ns > 0)
+		(void)fprintf(out, "%.1f us a sample%s", (double)stats->sample_cost_ns / 1e3,
+			      both ? ", " : "");
+	if (stats->switch_cost_ns > 0 && stats->switches > 0)
+		(void)fprintf(out, "%.2f us for each of %" PRIu64 " context switches",
+			      (double)stats->switch_cost_ns / 1e3 / (double)stats->switches,
+			      stats->switches);
+	(void)fputc(')', out);
+}
+
+/* Switches of all are looked at to find those of the target. */
+static void print_others(FILE *out, const struct record_result *result)
+{
+	const struct engine_stats *stats = &result->stats;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (stats->other_switches == 0 || stats->other_switch_cost_ns == 0 || cpus <= 0)
+		return;
+	(void)fprintf(out,
+		      "             %.3f %% of the machine's time for a look at %" PRIu64
+		      " other context switches\n",
+		      percent(stats->other_switch_cost_ns, result->duration_ns * (uint64_t)cpus),
+		      stats->other_switches);
+}
+
+static void print_overhead(FILE *out, const struct record_result *result)
+{
+	const struct engine_stats *stats = &result->stats;
+	uint64_t cost_ns = record_cost_ns(stats);
+
+	if (stats->run_ns == 0)
+		return;
+	if (cost_ns > 0) {
+		(void)fprintf(
+			out, "  overhead   %.2f %% of the target's CPU time",
+			percent(cost_ns, stats->run_ns - (cost_ns < stats->run_ns ? cost_ns : 0)));
+		print_prices(out, stats);
+	} else {
+		(void)fprintf(out, "  overhead   not measurable in the target");
+	}
+	(void)fprintf(out, "; recorder %.2f s CPU, %.1f MB\n",
+		      (double)result->own_cpu_ns / NS_PER_SEC, (double)result->own_rss_bytes / 1e6);
+	print_others(out, result);
+}
+
+/* Why there is nothing in the recording. */
+static const char *why_empty(const struct record_result *result)
+{
+	if (result->target_stopped)
+		return "the target is stopped; let it go on with: kill -CONT PID";
+	if (result->stats.why_none[0])
+		return result->stats.why_none;
+	if (result->stats.run_ns > 0 && !result->stats.kernel)
+		return "the target spent its time in the kernel, or is a set-user-id program: "
+		       "neither may be sampled here; run as root";
+	if (result->stats.run_ns > 0)
+		return "everything ran shorter than one period; raise -F, or see what it waits "
+		       "for: "
+		       "--mode wall";
+	return "the target did nothing to sample while it was watched";
+}
+
+/* What kept samples away, when many are missing. */
+static void print_missing(FILE *out, const struct engine_stats *stats)
+{
+	uint64_t lost = lost_samples(stats);
+
+	if (stats->throttled > 0) {
+		(void)fprintf(out,
+			      "wick: the kernel held sampling back %" PRIu64
+			      " times; weights were corrected; raise its limit: sudo sysctl "
+			      "kernel.perf_event_max_sample_rate=100000\n",
+			      stats->throttled);
+	} else if (stats->expected > 100 && stats->samples > 0 &&
+		   (double)(stats->samples + lost) < RATE_REACHED * (double)stats->expected) {
+		(void)fprintf(
+			out,
+			"wick: %.0f %% of the expected samples came: what runs shorter than one "
+			"period leaves none (raise -F to see more of it), or timers came late\n",
+			percent(stats->samples, stats->expected));
+	}
+	if (lost == 0 || percent(lost, stats->samples) <= 1)
+		return;
+	(void)fprintf(out, "wick: samples were lost because the buffer was full; %s",
+		      stats->away ? "watch fewer processes" : "lower -F");
+	if (stats->ring_bytes > 0) /* the kernel limits those of perf events */
+		(void)fprintf(out, ", or raise: sudo sysctl kernel.perf_event_mlock_kb=%" PRIu64,
+			      (stats->ring_bytes >> 10) * 4);
+	(void)fputc('\n', out);
+}
+
+void record_summary_print_killed(FILE *out, const char *lack, const struct record_result *result)
+{
+	(void)fprintf(out,
+		      "%s: the program was killed by signal %d (%s) after %.2f s; run it alone to "
+		      "see whether it is without wick, too\n",
+		      lack, result->killed_by, strsignal(result->killed_by),
+		      (double)result->duration_ns / NS_PER_SEC);
+}
+
+/*
+ * A program that its caller may run and not read: the kernel hides all of such a process, and
+ * takes perf events off it.
+ */
+static bool is_hidden(const struct record_config *config, char *ret_path, size_t size)
+{
+	return config->command && config->command[0] &&
+	       preload_find_program(config->command[0], ret_path, size) &&
+	       access(ret_path, X_OK) == 0 && access(ret_path, R_OK) < 0 && errno == EACCES;
+}
+
+static bool print_hidden(FILE *out, const struct record_config *config,
+			 const struct record_result *result)
+{
+	char path[PATH_MAX];
+
+	if (!is_hidden(config, path, sizeof(path)))
+		return false;
+	(void)fprintf(out, "wick: %s: ",
+		      result->stats.samples == 0 ? "no samples" : "no names and no callers");
+	record_summary_print_name(out, path);
+	(void)fputs(" may be run by you and not be read, and the kernel hides such programs; make "
+		    "it readable with chmod +r, or run as root\n",
+		    out);
+	return true;
+}
+
+static void print_advice(FILE *out, const struct record_config *config,
+			 const struct record_result *result)
+{
+	const struct engine_stats *stats = &result->stats;
+	/* Those who wait all do so in the scheduler, which says nothing. */
+	bool waits = config->sampling.mode != ENGINE_MODE_CPU;
+
+	if (stats->samples == 0 && result->killed_by > 0)
+		record_summary_print_killed(out, "wick: no samples", result);
+	else if (!print_hidden(out, config, result) && stats->samples == 0)
+		(void)fprintf(out, "wick: no samples: %s\n", why_empty(result));
+	print_missing(out, stats);
+	if (stats->narrow > 0)
+		(void)fprintf(
+			out,
+			"wick: %.0f %% of the samples are of 32-bit programs: their stacks are "
+			"by frame pointers alone and their functions have no names\n",
+			percent(stats->narrow, stats->samples));
+	if (!is_stdout(config) && stats->samples > 0) {
+		struct bytes name = {0};
+
+		text_put_shell(&name, config->output);
+		if (!name.failed)
+			(void)fprintf(out, "next: wick report %s%.*s   or   wick flame %.*s\n",
+				      waits ? "--by state " : "", (int)name.size,
+				      (const char *)name.data, (int)name.size,
+				      (const char *)name.data);
+		bytes_fini(&name);
+	}
+}
+
+void record_summary_tell_wait(const struct command_context *context,
+			      const struct record_result *result)
+{
+	if (result->child_running)
+		command_note(context,
+			     "the recording is closed; waiting for the program to end (Ctrl-C "
+			     "leaves it alone)");
+}
+
+void record_summary_print(FILE *out, const struct record_config *config,
+			  const struct record_result *result, const struct load_options *names)
+{
+	struct profile *known = load_names(config, result, names);
+
+	(void)fputs("wick: recorded ", out);
+	record_summary_print_name(out, config->title);
+	(void)fprintf(out, " for %.2f s into ", (double)result->duration_ns / NS_PER_SEC);
+	record_summary_print_name(out, is_stdout(config) ? "standard output" : config->output);
+	(void)fprintf(out, " (%.1f KB)\n", (double)result->file_bytes / 1e3);
+	print_samples(out, &result->stats);
+	print_pace(out, config, result);
+	print_stacks(out, &result->stats, config->sampling.depth,
+		     result->stats.by_fp ? known : NULL);
+	print_left_out(out, &result->stats);
+	print_names(out, known, named_ns(result));
+	profile_free(known);
+	if (result->stats.heap_events > 0)
+		(void)fprintf(out,
+			      "  heap       %" PRIu64
+			      " allocations and frees; see them with: wick report --by site\n",
+			      result->stats.heap_events);
+	print_overhead(out, result);
+	if (result->stats.remark[0])
+		(void)fprintf(out, "  note       %s\n", result->stats.remark);
+	print_advice(out, config, result);
+}

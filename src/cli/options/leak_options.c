@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/options/leak_options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/quantity.h"
+#include "cli/command.h"
+#include "heap/timeline/growth.h"
+#include "symbol/demangle.h"
+
+const struct option_spec leak_option_table[] = {
+	{"min-confidence", 0, OPTION_DOUBLE(struct leak_options, min_confidence), .argument = "P",
+	 .max = 1, .key = "heap.min_confidence",
+	 .help = "leave out what is less certain to be a leak, 0 to 1"},
+	{"min-age", 0, OPTION_DURATION(struct leak_options, min_age_ns), .argument = "TIME",
+	 .key = "heap.min_age", .help = "leave out places whose oldest block is younger"},
+	{"suppressions", 0, OPTION_LIST(struct leak_options, suppressions), .argument = "FILE",
+	 .offer = OPTION_OFFER_FILE, .key = "heap.suppressions",
+	 .help = "rules for what is not to be reported, also those of LeakSanitizer and valgrind"},
+	{"gen-suppressions", 0, OPTION_FLAG(struct leak_options, gen_suppressions),
+	 .help = "print rules that suppress what was found, instead of a report"},
+	{"syntax", 0, OPTION_ENUM(struct leak_options, syntax, "own", "valgrind"),
+	 .help = "of the rules that --gen-suppressions prints"},
+	{"fail-on", 0,
+	 OPTION_ENUM(struct leak_options, fail_on, "off", "definite", "probable", "possible",
+		     "growth"),
+	 .key = "heap.fail_on",
+	 .help = "end with status 3 when there are such leaks, or surer ones; growth: when a place "
+		 "grows without bound, which is judged from 8 s on"},
+	{"max-leak", 0, OPTION_SIZE(struct leak_options, max_leak_bytes), .argument = "SIZE",
+	 .max = 1ull << 50, .off = "off", .key = "heap.max_leak",
+	 .help = "end with status 3 when more than this is definitely or probably lost"},
+	OPTION_END,
+};
+
+_Static_assert(GROWTH_SHORTEST_NS == 8 * (uint64_t)NS_PER_SEC, "the text of --fail-on");
+
+bool leak_options_ask(const struct leak_options *options)
+{
+	return options->gen_suppressions || options->fail_on != LEAK_FAIL_OFF ||
+	       options->max_leak_bytes > 0;
+}
+
+bool leak_options_need_scan(const struct leak_options *options)
+{
+	return leak_options_ask(options) &&
+	       (options->gen_suppressions || options->max_leak_bytes > 0 ||
+		options->fail_on != LEAK_FAIL_GROWTH);
+}
+
+bool leak_options_have_rules(const struct leak_options *options)
+{
+	return options->gen_suppressions || options->suppressions.count > 0;
+}
+
+int leak_options_read(const struct command_context *context, const struct leak_options *options,
+		      struct suppressions *ret)
+{
+	struct error err = {0};
+	int r = 0;
+
+	*ret = (struct suppressions){0};
+	for (size_t i = 0; i < options->suppressions.count && r == 0; i++)
+		r = suppressions_read(ret, options->suppressions.items[i], demangle, &err);
+	if (r == 0)
+		return COMMAND_DONE;
+	return r == -ENOMEM ? command_failed(context, &err) : command_refused(context, &err);
+}
+
+/* What --fail-on asks for; the surer classes are in it. */
+static struct leak_amount failing(const struct leak_options *options,
+				  const struct leak_verdict *verdict)
+{
+	struct leak_amount sum = {0};
+
+	for (uint32_t i = 0; i < LEAK_CLASSES; i++) {
+		bool counts = i == LEAK_DEFINITE ||
+			      (i == LEAK_PROBABLE && options->fail_on >= LEAK_FAIL_PROBABLE) ||
+			      (i == LEAK_POSSIBLE && options->fail_on >= LEAK_FAIL_POSSIBLE);
+
+		if (counts) {
+			sum.blocks += verdict->sums[i].blocks;
+			sum.bytes += verdict->sums[i].bytes;
+		}
+	}
+	return sum;
+}
+
+/* What --fail-on has found. False: nothing. */
+static bool fails(const struct command_context *context, const struct leak_options *options,
+		  const struct leak_verdict *verdict)
+{
+	static const char *const names[] = {[LEAK_FAIL_DEFINITE] = "definite",
+					    [LEAK_FAIL_PROBABLE] = "probable",
+					    [LEAK_FAIL_POSSIBLE] = "possible"};
+	struct leak_amount found = failing(options, verdict);
+
+	if (options->fail_on == LEAK_FAIL_OFF)
+		return false;
+	if (options->fail_on == LEAK_FAIL_GROWTH) {
+		if (verdict->growing > 0)
+			(void)fprintf(
+				context->err,
+				"wick: %" PRIu64 " place%s without bound (--fail-on growth)\n",
+				verdict->growing, verdict->growing == 1 ? " grows" : "s grow");
+		return verdict->growing > 0;
+	}
+	if (found.blocks > 0)
+		(void)fprintf(
+			context->err,
+			"wick: %" PRIu64 " block%s with %" PRIu64 " byte%s %s (--fail-on %s)\n",
+			found.blocks, quantity_s(found.blocks), found.bytes,
+			quantity_s(found.bytes), found.blocks == 1 ? "is a leak" : "are leaks",
+			names[options->fail_on]);
+	return found.blocks > 0;
+}
+
+int leak_options_unknown(const struct command_context *context, enum leak_unknown why)
+{
+	static const char *const words[] = {
+		[LEAK_UNKNOWN_NO_SCAN] =
+			"the recording has no leak scan\n      record with wick heap --leaks, and "
+			"what is killed, or may end before the recording does (-p), with "
+			"--scan-every 1s",
+		[LEAK_UNKNOWN_KILLED] =
+			"the program was killed before its heap could be looked at\n      look at "
+			"it while it runs: wick heap --scan-every 1s",
+		[LEAK_UNKNOWN_FAILED] =
+			"a scan at the end of a program failed\n      do what was advised above, "
+			"or look at it while it runs: wick heap --scan-every 1s",
+		[LEAK_UNKNOWN_PART] =
+			"a process with blocks that it did not free was not scanned\n      "
+			"a process that is killed is not; wick heap --no-children judges the "
+			"program alone, a rule of --suppressions for unscanned accepts them",
+	};
+
+	(void)fprintf(context->err, "wick: whether there are leaks is not known: %s\n", words[why]);
+	return COMMAND_FAILED;
+}
+
+static int gate(const struct command_context *context, const struct leak_options *options,
+		const struct leak_verdict *verdict, bool killed)
+{
+	bool asks_scan = options->max_leak_bytes > 0 || (options->fail_on != LEAK_FAIL_OFF &&
+							 options->fail_on != LEAK_FAIL_GROWTH);
+	int status = fails(context, options, verdict) ? COMMAND_GATE : COMMAND_DONE;
+
+	if (options->max_leak_bytes > 0 && verdict->lost_bytes > options->max_leak_bytes) {
+		(void)fprintf(context->err,
+			      "wick: %" PRIu64 " byte%s lost, more than the %" PRIu64
+			      " of --max-leak\n",
+			      verdict->lost_bytes, verdict->lost_bytes == 1 ? " is" : "s are",
+			      options->max_leak_bytes);
+		status = COMMAND_GATE;
+	}
+	if (status == COMMAND_DONE && asks_scan && verdict->has_scan &&
+	    verdict->unscanned.blocks > 0)
+		status = leak_options_unknown(context, LEAK_UNKNOWN_PART);
+	if (status == COMMAND_DONE && asks_scan && !verdict->has_scan)
+		status = leak_options_unknown(context,
+					      killed ? LEAK_UNKNOWN_KILLED : LEAK_UNKNOWN_NO_SCAN);
+	return status;
+}
+
+/* What becomes of the status where growth could not be judged. */
+static int judge_length(const struct command_context *context, const struct leak_options *options,
+			const struct heap_profile *heap, int status)
+{
+	struct bytes text = {0};
+
+	if (options->fail_on != LEAK_FAIL_GROWTH || status != COMMAND_DONE)
+		return status;
+	leak_report_put_short(heap, &text);
+	if (text.size > 0) {
+		(void)fprintf(context->err,
+			      "wick: whether memory grows without bound is not known: %.*s"
+			      "      record the program for longer, or use --fail-on definite\n",
+			      (int)text.size, (const char *)text.data);
+		status = COMMAND_FAILED;
+	}
+	bytes_fini(&text);
+	return status;
+}
+
+int leak_options_print(const struct command_context *context, const struct leak_options *options,
+		       const struct suppressions *rules, const struct heap_profile *heap,
+		       struct leak_report_options view, FILE *file)
+{
+	struct leak_verdict verdict = {0};
+	struct bytes text = {0};
+	struct error err = {0};
+	int status = COMMAND_DONE;
+
+	view.filter = (struct leak_filter){rules, options->min_confidence, options->min_age_ns};
+	if (options->gen_suppressions)
+		view.form =
+			options->syntax == LEAK_SYNTAX_VALGRIND ? LEAK_VALGRIND_RULES : LEAK_RULES;
+	if (leak_report_print(heap, &view, &text, &verdict, &err) < 0)
+		status = command_failed(context, &err);
+	else if (file == context->out)
+		status = command_print(context, &text);
+	else
+		(void)fwrite(text.data, 1, text.size, file); /* beside the results */
+	bytes_fini(&text);
+	if (status != COMMAND_DONE)
+		return status;
+	return judge_length(context, options, heap, gate(context, options, &verdict, view.killed));
+}
