@@ -36,7 +36,7 @@ MAKERS = {"error_set": (1, 2), "error_errno": (1, 2), "error_file": (1, 2),
           "error_prefix": (1, 2), "command_misused": (None, 1), "remark": (None, 1),
           "command_note": (None, 1)}
 # Those of one file: (file, name).
-OWN_MAKERS = {("src/inproc/alone.c", "complain"): (None, 0)}
+OWN_MAKERS = {("src/preload/self_start.c", "complain"): (None, 0)}
 # name: argument of the text
 REMEDY = {"error_remedy": 1, "error_advise": 2}
 # Where notes are put together before somebody prints them.
@@ -87,7 +87,7 @@ STDERR_USERS = {
     "src/base/capture.c": "closes it for a program whose output is read",
     "src/cli/commands/cmd_heap.c": "lets go of it when the program goes on alone",
     "src/cli/main.c": "keeps its number when it is closed",
-    "src/inproc/alone.c": "complain(): nobody else is there who could print",
+    "src/preload/self_start.c": "complain(): nobody else is there who could print",
     "src/record/launch.c": "closes it for a program that is to be silent",
     "src/record/recorder.c": "gives it to a program whose output would be ours",
     "src/live/watch.c": "gives it to a program whose output would be ours",

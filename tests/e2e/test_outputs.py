@@ -73,7 +73,7 @@ def test_no_source_file_creates_outputs_of_its_own():
         "src/base/outfile.c",  # the one place
         "src/base/cache_dir.c",  # the caches, 0600 in a folder 0700
         "src/engine/signal/session.c",  # what a recorded program shares with wick, the same
-        "src/inproc/session_file.c",
+        "src/preload/session_file.c",
     }
     found = {str(path.relative_to(ROOT)) for path in (ROOT / "src").rglob("*.c")
              if re.search(r'O_CREAT\b|\bcreat\(|fopen\([^;]*"[wa]', path.read_text(encoding="utf-8"))}

@@ -15,7 +15,7 @@
 #include "elf/elf.h"
 #include "proc/maps.h"
 #include "proc/module_file.h"
-#include "unwind/inproc.h"
+#include "unwind/own_stack.h"
 
 static const struct unwind_table *compile_region(struct module_files *files,
 						 const struct map_region *region,

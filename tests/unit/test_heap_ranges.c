@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inproc/heap_ranges.h"
+#include "preload/heap/heap_ranges.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

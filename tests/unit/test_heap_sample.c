@@ -6,10 +6,10 @@
 
 #include <cmocka.h>
 
-#include "inproc/heap.h"
-#include "inproc/heap_memory.h"
-#include "inproc/heap_sample.h"
-#include "inproc/leave.h"
+#include "preload/heap/exit_scan.h"
+#include "preload/heap/heap.h"
+#include "preload/heap/heap_memory.h"
+#include "preload/heap/heap_sample.h"
 
 #define RATE 10000u
 #define BLOCK(number) ((const void *)(uintptr_t)(0x10000u + 16u * (number)))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inproc/hook_stub.h"
+#include "preload/heap/hook_stub.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -15,9 +15,9 @@
 #include <cmocka.h>
 
 #include "engine/signal/process_file.h"
-#include "inproc/ring.h"
-#include "inproc/runtime.h"
-#include "inproc/session_file.h"
+#include "preload/ring.h"
+#include "preload/runtime.h"
+#include "preload/session_file.h"
 
 /*
  * Both ends of a program's ring: what src/inproc writes is what the recorder reads, from

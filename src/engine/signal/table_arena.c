@@ -11,7 +11,7 @@
 #include "proc/address_space.h"
 #include "track/module_tables.h"
 #include "track/process_tracker.h"
-#include "unwind/inproc.h"
+#include "unwind/own_stack.h"
 #include "wire/session.h"
 
 #define GROW_BYTES (1u << 20)

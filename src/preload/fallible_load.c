@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "preload/fallible_load.h"
+
+#include <stddef.h>
+
+/* Where a load is and where to go on, from where they stand on. */
+struct listed {
+	int32_t load;
+	int32_t behind;
+};
+
+/* Of the linker. */
+extern const struct listed __start_wick_fallible[] __attribute__((visibility("hidden")));
+extern const struct listed __stop_wick_fallible[] __attribute__((visibility("hidden")));
+
+static uint64_t address_of(const int32_t *offset)
+{
+	return (uint64_t)(uintptr_t)offset + (uint64_t)(int64_t)*offset;
+}
+
+bool fallible_resume(ucontext_t *context)
+{
+#if defined(__aarch64__)
+	unsigned long long *pc = &context->uc_mcontext.pc;
+#else
+	greg_t *pc = &context->uc_mcontext.gregs[REG_RIP];
+#endif
+
+	for (const struct listed *at = __start_wick_fallible;
+	     (uintptr_t)at < (uintptr_t)__stop_wick_fallible; at++)
+		if (address_of(&at->load) == (uint64_t)*pc) {
+			*pc = (__typeof__(*pc))address_of(&at->behind);
+			return true;
+		}
+	return false;
+}

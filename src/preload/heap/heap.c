@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "preload/heap/heap.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+#include "preload/heap/heap_budget.h"
+#include "preload/heap/heap_memory.h"
+#include "preload/heap/heap_nested.h"
+#include "preload/heap/heap_sample.h"
+#include "preload/heap/hook.h"
+#include "preload/ring.h"
+#include "preload/session_file.h"
+#include "safe/syscall.h"
+#include "safe/thread_pointer.h"
+#include "safe/ticks.h"
+#include "unwind/arch/native.h"
+
+_Atomic uint32_t heap_is_on;
+bool heap_free_stacks;
+
+/* Where the kernel tells a thread its CPU, from the thread pointer on; 0: it does not. */
+static ptrdiff_t cpu_offset;
+
+static void find_cpu_offset(void)
+{
+	const ptrdiff_t *offset = dlsym(RTLD_DEFAULT, "__rseq_offset");
+	const unsigned int *size = dlsym(RTLD_DEFAULT, "__rseq_size");
+
+	if (offset && size && *size > 0)
+		cpu_offset = *offset + (ptrdiff_t)sizeof(uint32_t);
+}
+
+void heap_begin(void)
+{
+	static _Atomic uint32_t beginning;
+
+	/* The loader itself may ask for memory before there is an environment to look at. */
+	if (!environ || atomic_exchange(&beginning, 1) != 0)
+		return;
+	find_cpu_offset();
+	inproc_begin();
+	heap_resume();
+	if (atomic_load(&heap_is_on) <= HEAP_OFF)
+		return;
+	if (heap_is_bypassed())
+		inproc_count(SESSION_HEAP_BYPASSED, 1);
+	hooks_set();
+}
+
+void heap_resume(void)
+{
+	bool on = (atomic_load(&inproc.mode) & SESSION_HEAP) != 0;
+
+	heap_free_stacks = on && inproc.control->heap_free_stacks;
+	atomic_store(&heap_is_on, !on                                 ? HEAP_OFF
+				  : inproc.control->heap_sample_bytes ? HEAP_SAMPLED
+								      : HEAP_ON);
+	if (on && atomic_load(&heap_level) != SESSION_HEAP_ALL) {
+		heap_budget_resume();
+		heap_step();
+	}
+}
+
+void heap_step(void)
+{
+	/* Not where it has been switched off. */
+	if (atomic_load(&heap_is_on) >= HEAP_ON)
+		atomic_store(&heap_is_on, HEAP_STEPPED);
+}
+
+void heap_end(void)
+{
+	atomic_store(&heap_is_on, HEAP_OFF);
+}
+
+/*
+ * Whether an allocator's own operator new has been given nothing. It asks nobody else for memory,
+ * so who calls from elsewhere is a handler or a throw: what they do is recorded.
+ */
+static bool has_failed(struct inproc_thread *thread, const struct heap_site *site)
+{
+	if (thread->inside != thread->new_frame || !thread->new_of_allocator ||
+	    heap_is_of_allocator(site->pc))
+		return false;
+	thread->new_failed = true;
+	return true;
+}
+
+struct inproc_thread *heap_enter_slow(const struct heap_site *site)
+{
+	struct inproc_thread *thread;
+
+	if (atomic_load(&heap_is_on) == HEAP_UNKNOWN)
+		heap_begin();
+	if (atomic_load(&heap_is_on) <= HEAP_OFF)
+		return NULL;
+	thread = inproc_self;
+	if (!thread) {
+		inproc_count(SESSION_HEAP_MISSED, 1);
+		return NULL;
+	}
+	if (nested_is_within(thread, (struct nested_call){thread->inside, thread->inside_word},
+			     site->frame) &&
+	    !has_failed(thread, site) && !heap_was_left(thread, site))
+		return NULL;
+	thread->inside = site->frame;
+	thread->inside_word = nested_word(site->frame);
+	return thread;
+}
+
+bool heap_lock_slowly(struct inproc_thread *thread)
+{
+	if (!thread->heap && atomic_load_explicit(&thread->busy, memory_order_relaxed) == 0 &&
+	    atomic_load(&heap_level) < SESSION_HEAP_COUNTS && heap_memory_map(thread))
+		return heap_lock(thread);
+	if (!thread->heap || thread->heap->alive) {
+		if (atomic_load(&heap_level) < SESSION_HEAP_COUNTS) /* else it is known */
+			inproc_count(SESSION_HEAP_MISSED, 1);
+		return false;
+	}
+	/* What is mapped belongs to another process, or the program wrote over it. */
+	if (inproc.pid != (uint32_t)safe_syscall(SYS_getpid, 0)) {
+		heap_end();
+		return false;
+	}
+	heap_memory_repair(thread);
+	return heap_lock(thread);
+}
+
+static uint16_t current_cpu(void)
+{
+	return cpu_offset ? *(const uint16_t *)(safe_thread_pointer() + (uint64_t)cpu_offset)
+			  : SESSION_CPU_UNKNOWN;
+}
+
+/* The first word of a record. */
+static uint64_t head_of(enum session_record_kind kind, enum session_call call, const void *block)
+{
+	return (uint64_t)kind | (uint64_t)call << 8 | (uint64_t)(uintptr_t)block << 16;
+}
+
+/* An allocation. */
+struct block {
+	const void *address;
+	uint64_t size;
+	enum session_call call;
+};
+
+/*
+ * Of blocks that the allocator has no part in there is none. Those of operator new may be
+ * part of another block, or of a pool: then the allocator must not be asked.
+ */
+static uint64_t slack_of(const struct inproc_thread *thread, const struct block *block)
+{
+	if (block->call >= SESSION_NEW &&
+	    (block->call >= SESSION_MMAP || block->address != thread->inner_block))
+		return 0;
+	return heap_usable_size(block->address, block->size) - block->size;
+}
+
+/* A call for each block takes three nanoseconds. */
+static inline __attribute__((always_inline)) bool put_block(struct inproc_thread *thread,
+							    const struct block *block,
+							    uint32_t stack)
+{
+	uint64_t slack = slack_of(thread, block);
+	uint64_t head;
+	struct session_heap *to =
+		(struct session_heap *)heap_claim(thread, SESSION_ALLOC_WORDS, &head);
+
+	if (!to)
+		return false;
+	to->head = head_of(SESSION_ALLOC, block->call, block->address);
+	to->ticks = safe_ticks();
+	to->size = block->size;
+	to->stack = stack;
+	to->cpu = current_cpu();
+	to->slack = (uint16_t)(slack < SESSION_SLACK_MAX ? slack : SESSION_SLACK_MAX);
+	heap_publish(thread, head);
+	return true;
+}
+
+static bool put_alloc(struct inproc_thread *thread, const struct heap_site *site,
+		      const struct block *block)
+{
+	struct unwind_frame frame = heap_frame_of(site);
+	uint32_t stack;
+
+	return heap_stack_number(thread, &frame, &stack) && put_block(thread, block, stack);
+}
+
+bool heap_put_range(struct inproc_thread *thread, uint64_t begin, uint64_t bytes, uint32_t stack)
+{
+	const struct block range = {(const void *)begin, bytes, SESSION_MMAP};
+
+	return put_block(thread, &range, stack);
+}
+
+static bool put_short(struct inproc_thread *thread, uint64_t word)
+{
+	uint64_t head;
+	struct session_heap *to =
+		(struct session_heap *)heap_claim(thread, SESSION_HEAP_WORDS, &head);
+
+	if (!to)
+		return false;
+	to->head = word;
+	to->ticks = safe_ticks();
+	heap_publish(thread, head);
+	return true;
+}
+
+/* A free with its stack. False when either has no room. */
+static bool put_stacked(struct inproc_thread *thread, const struct heap_site *site, uint64_t word)
+{
+	struct unwind_frame frame = heap_frame_of(site);
+	struct session_heap *to;
+	uint32_t stack;
+	uint64_t head;
+
+	if (!heap_stack_number(thread, &frame, &stack))
+		return false;
+	to = (struct session_heap *)heap_claim(thread, SESSION_STACKED_WORDS, &head);
+	if (!to)
+		return false;
+	to->head = word | SESSION_STACKED << 8;
+	to->ticks = safe_ticks();
+	to->size = stack;
+	heap_publish(thread, head);
+	return true;
+}
+
+static void allocated(struct inproc_thread *thread, const struct heap_site *site,
+		      const struct block *block)
+{
+	if (!heap_lock(thread))
+		return;
+	if (!put_alloc(thread, site, block))
+		ring_lose(thread, 1, 0);
+	heap_unlock(thread);
+}
+
+/* Says that blocks are sampled from here on. */
+static void put_rate(struct inproc_thread *thread, uint64_t rate)
+{
+	uint64_t head;
+	struct session_heap *to;
+
+	if (!heap_lock(thread))
+		return;
+	to = (struct session_heap *)heap_claim(thread, SESSION_ALLOC_WORDS, &head);
+	if (to) {
+		*to = (struct session_heap){
+			.head = SESSION_RATE, .ticks = safe_ticks(), .size = rate};
+		heap_publish(thread, head);
+		thread->told_rate = rate;
+	}
+	heap_unlock(thread);
+}
+
+static bool is_sampled(struct inproc_thread *thread, const struct block *block)
+{
+	if (block->size < thread->left_bytes) {
+		thread->left_bytes -= block->size;
+		return false;
+	}
+	heap_sample_next(thread);
+	return true;
+}
+
+/* Whether a block is to be written down where not all are. Else it is counted as it should. */
+static __attribute__((noinline)) bool is_chosen(struct inproc_thread *thread,
+						const struct heap_site *site,
+						const struct block *block)
+{
+	uint32_t level = atomic_load(&heap_level);
+	uint64_t rate = heap_budget_rate();
+
+	if (level == SESSION_HEAP_COUNTS) {
+		inproc_count(SESSION_HEAP_COUNTED, 1);
+		inproc_count(SESSION_HEAP_COUNTED_BYTES, block->size);
+		return false;
+	}
+	if (level == SESSION_HEAP_TOTALS) {
+		heap_total_add(thread, site, block->size);
+		return false;
+	}
+	if (level == SESSION_HEAP_SAMPLES && thread->told_rate != rate) {
+		put_rate(thread, rate);
+		heap_sample_next(thread);
+	}
+	if (!is_sampled(thread, block))
+		return false;
+	if (inproc.control->heap_sample_bytes)
+		heap_sample_add(block->call, block->address);
+	heap_sample_note(thread, block->call, block->address);
+	return true;
+}
+
+/*
+ * What operator new does when it is given nothing is the program's: a handler frees what it can
+ * spare, or memory of an exception is allocated, which others free. From there on all is recorded.
+ */
+static void note_inner(struct inproc_thread *thread, const void *block)
+{
+	thread->inner_block = block;
+	if (block || thread->inside != thread->new_frame)
+		return;
+	thread->inside = 0;
+	thread->new_failed = true;
+}
+
+void heap_allocated(struct inproc_thread *thread, const struct heap_site *site,
+		    enum session_call call, const void *block, size_t size)
+{
+	const struct block what = {block, size, call};
+
+	if (!thread && call < SESSION_NEW && inproc_self)
+		note_inner(inproc_self, block);
+	if (!thread || !block)
+		return;
+	if (__builtin_expect(thread->new_failed, 0))
+		thread->inner_block = block;
+	if (atomic_load_explicit(&heap_is_on, memory_order_relaxed) == HEAP_ON ||
+	    is_chosen(thread, site, &what))
+		allocated(thread, site, &what);
+}
+
+static void put_word(struct inproc_thread *thread, uint64_t word)
+{
+	if (!heap_lock(thread))
+		return;
+	if (!put_short(thread, word))
+		ring_lose(thread, 1, 0);
+	heap_unlock(thread);
+}
+
+/* The first word of a free. */
+static uint64_t free_word(const struct inproc_thread *thread, enum session_call call,
+			  const void *block)
+{
+	uint64_t word = head_of(SESSION_FREE, call, block);
+
+	if (atomic_load_explicit(&heap_is_on, memory_order_relaxed) != HEAP_ON &&
+	    heap_sample_is_last(thread, call, block))
+		word |= SESSION_AT_ONCE << 8;
+	return word;
+}
+
+void heap_freed(struct inproc_thread *thread, enum session_call call, const void *block)
+{
+	if (!thread || !block)
+		return;
+	if (__builtin_expect(thread->new_failed, 0) && block == thread->inner_block)
+		thread->inner_block = NULL; /* another may have its address next */
+	if (inproc.control->heap_sample_bytes && !heap_sample_remove(call, block))
+		return;
+	put_word(thread, free_word(thread, call, block));
+}
+
+/* A double free is explained by the stacks of both. */
+static void put_free_stacked(struct inproc_thread *thread, const struct heap_site *site,
+			     uint64_t word)
+{
+	if (!heap_lock(thread))
+		return;
+	if (!put_stacked(thread, site, word) && !put_short(thread, word))
+		ring_lose(thread, 1, 0);
+	heap_unlock(thread);
+}
+
+void heap_freed_stacked(struct inproc_thread *thread, const struct heap_site *site,
+			enum session_call call, const void *block)
+{
+	if (!thread || !block)
+		return;
+	if (inproc.control->heap_sample_bytes && !heap_sample_remove(call, block))
+		return;
+	put_free_stacked(thread, site, free_word(thread, call, block));
+}
+
+bool heap_moves(struct inproc_thread *thread, const struct heap_site *site, const void *block)
+{
+	if (!thread || !block)
+		return false;
+	if (inproc.control->heap_sample_bytes && !heap_sample_remove(SESSION_REALLOC, block))
+		return false;
+	if (heap_free_stacks)
+		put_free_stacked(thread, site, head_of(SESSION_MOVE, SESSION_REALLOC, block));
+	else
+		put_word(thread, head_of(SESSION_MOVE, SESSION_REALLOC, block));
+	return true;
+}
+
+void heap_stayed(struct inproc_thread *thread, const void *block)
+{
+	if (inproc.control->heap_sample_bytes)
+		heap_sample_add(SESSION_REALLOC, block);
+	put_word(thread, head_of(SESSION_KEPT, SESSION_REALLOC, block));
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PRELOAD_HEAP_HEAP_H
+#define WICK_PRELOAD_HEAP_HEAP_H
+
+/*
+ * heap: what the program does with its memory, written down by the thread that does it.
+ *
+ * The functions that take the place of the allocator's (heap_calls.c, heap_new.c) enter,
+ * call the real one, say what happened, and leave:
+ *
+ *	struct heap_site site = HEAP_SITE();
+ *	struct inproc_thread *thread = heap_enter(&site);
+ *	void *block = REAL(malloc)(size);
+ *
+ *	heap_allocated(thread, &site, SESSION_MALLOC, block, size);
+ *	heap_leave(thread);
+ *
+ * What an allocator calls of others, or a handler that interrupts it, is its own business:
+ * there heap_enter() gives NULL, and all others take that and do nothing.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "preload/nested_call.h"
+#include "preload/runtime.h"
+#include "wire/heap_record.h"
+
+/* Who called: the frame of the caller, as a walk begins with it, and our own below it. */
+struct heap_site {
+	uint64_t pc;
+	uint64_t sp;
+	uint64_t frame; /* of the function that was called: the caller's fp, and its pc */
+};
+
+/* Of the function that this is in, which keeps a frame by that. */
+#define HEAP_SITE()                                                                                \
+	((struct heap_site){                                                                       \
+		(uint64_t)(uintptr_t)__builtin_extract_return_addr(__builtin_return_address(0)),   \
+		(uint64_t)(uintptr_t)__builtin_dwarf_cfa(),                                        \
+		(uint64_t)(uintptr_t)__builtin_frame_address(0),                                   \
+	})
+
+static inline struct unwind_frame heap_frame_of(const struct heap_site *site)
+{
+	return (struct unwind_frame){
+		.pc = site->pc,
+		.sp = site->sp,
+		.fp = *(const uint64_t *)(uintptr_t)site->frame,
+	};
+}
+
+/* Whether anything is recorded; the first call of all finds out. */
+extern _Atomic uint32_t heap_is_on INPROC_OWN;
+enum { HEAP_UNKNOWN, HEAP_OFF, HEAP_ON, HEAP_SAMPLED, HEAP_STEPPED };
+
+/* Finds out, once there is an environment to look at. Safe to be called by anybody. */
+void heap_begin(void);
+/* There is a session, maybe: that of a child that has made its own. */
+void heap_resume(void);
+/* From now on less is recorded: heap_budget.h. */
+void heap_step(void);
+/* The session is over, or this program is left alone from here on. */
+void heap_end(void);
+
+struct inproc_thread *heap_enter_slow(const struct heap_site *site);
+
+static inline struct inproc_thread *heap_enter(const struct heap_site *site)
+{
+	struct inproc_thread *thread = inproc_self;
+
+	if (__builtin_expect(atomic_load_explicit(&heap_is_on, memory_order_relaxed) < HEAP_ON, 0))
+		return heap_enter_slow(site);
+	if (__builtin_expect(!thread || thread->inside > site->frame, 0))
+		return heap_enter_slow(site);
+	thread->inside = site->frame;
+	thread->inside_word = nested_word(site->frame);
+	return thread;
+}
+
+static inline void heap_leave(struct inproc_thread *thread)
+{
+	if (thread)
+		thread->inside = 0;
+}
+
+#define HEAP_FILTER_SIZE 16384u
+extern _Atomic uint8_t heap_sample_filter[HEAP_FILTER_SIZE] INPROC_OWN;
+
+static inline _Atomic uint8_t *heap_sample_kind(const void *block)
+{
+	uint64_t mixed = (uint64_t)(uintptr_t)block * 0x9e3779b97f4a7c15ull;
+
+	return &heap_sample_filter[mixed >> 32 & (HEAP_FILTER_SIZE - 1)];
+}
+
+/*
+ * Whether there is nothing to write down of an allocation, or of a free: they go straight
+ * to the real function.
+ */
+static inline bool heap_skips(size_t size)
+{
+	uint32_t on = atomic_load_explicit(&heap_is_on, memory_order_relaxed);
+	struct inproc_thread *thread = inproc_self;
+
+	if (__builtin_expect(on == HEAP_ON || on == HEAP_UNKNOWN, 1))
+		return false;
+	if (on == HEAP_OFF)
+		return true;
+	if (on == HEAP_STEPPED || !thread || thread->inside || thread->left_bytes <= size)
+		return false;
+	thread->left_bytes -= size;
+	return true;
+}
+
+static inline bool heap_skips_free(const void *block)
+{
+	uint32_t on = atomic_load_explicit(&heap_is_on, memory_order_relaxed);
+
+	if (__builtin_expect(on == HEAP_ON || on == HEAP_UNKNOWN, 1))
+		return false;
+	if (on == HEAP_STEPPED)
+		return false;
+	return on == HEAP_OFF ||
+	       atomic_load_explicit(heap_sample_kind(block), memory_order_relaxed) == 0;
+}
+
+/* A block is there; NULL: it could not be had. */
+void heap_allocated(struct inproc_thread *thread, const struct heap_site *site,
+		    enum session_call call, const void *block, size_t size);
+
+/* A block is about to be given back; NULL: none. */
+void heap_freed(struct inproc_thread *thread, enum session_call call, const void *block);
+void heap_freed_stacked(struct inproc_thread *thread, const struct heap_site *site,
+			enum session_call call, const void *block);
+
+/* The same with its stack, where that is asked for. */
+extern bool heap_free_stacks INPROC_OWN;
+static inline void heap_freed_at(struct inproc_thread *thread, const struct heap_site *site,
+				 enum session_call call, const void *block)
+{
+	if (__builtin_expect(heap_free_stacks, 0))
+		heap_freed_stacked(thread, site, call, block);
+	else
+		heap_freed(thread, call, block);
+}
+
+/*
+ * A block is about to become another by realloc(). True when that was written down: then
+ * what it became is said by heap_allocated(), or by heap_stayed() that it did not.
+ */
+bool heap_moves(struct inproc_thread *thread, const struct heap_site *site, const void *block);
+void heap_stayed(struct inproc_thread *thread, const void *block);
+
+/* A part of the program has gone, maybe with operators of its own. */
+void heap_new_forget(void);
+
+/* Whether others find a malloc() before ours: that of a program that defines its own. */
+bool heap_is_bypassed(void);
+
+/*
+ * Whether an address is in the library that knows what blocks have room for. That has to be found
+ * first, once, where the loader may be asked.
+ */
+void heap_find_allocator(void);
+bool heap_is_of_allocator(uint64_t address);
+
+/* What a block has room for, as its allocator tells; its own size when that cannot. */
+size_t heap_usable_size(const void *block, size_t size);
+
+/* Memory for those who ask before the allocator has been found; it is never given back. */
+void *heap_early(size_t size, size_t alignment);
+extern _Atomic uint64_t heap_early_begin INPROC_OWN; /* 0: nobody has asked */
+extern _Atomic uint64_t heap_early_bytes INPROC_OWN;
+static inline bool heap_is_early(const void *block)
+{
+	uint64_t begin = atomic_load_explicit(&heap_early_begin, memory_order_relaxed);
+
+	return __builtin_expect(begin != 0, 0) &&
+	       (uint64_t)(uintptr_t)block - begin < atomic_load(&heap_early_bytes);
+}
+size_t heap_early_size(const void *block);
+
+#endif

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * heap_calls: the functions of the C library that give memory and take it back. Each does
+ * what the real one does, with its errno, and writes it down.
+ */
+#include <errno.h>
+#include <link.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "preload/heap/heap.h"
+#include "preload/real_functions.h"
+
+REAL_DEFINE(malloc);
+REAL_DEFINE(calloc);
+REAL_DEFINE(realloc);
+REAL_DEFINE(reallocarray);
+REAL_DEFINE(free);
+REAL_DEFINE(posix_memalign);
+REAL_DEFINE(aligned_alloc);
+REAL_DEFINE(memalign);
+REAL_DEFINE(valloc);
+REAL_DEFINE(pvalloc);
+REAL_DEFINE(malloc_usable_size);
+
+/* Searches the real functions. That may itself ask for memory, and finds that they are not there.
+ */
+static __attribute__((noinline, cold)) bool search(void)
+{
+	static _Atomic bool searching;
+
+	if (atomic_exchange(&searching, true))
+		return false;
+	resolve_malloc();
+	resolve_calloc();
+	resolve_realloc();
+	resolve_reallocarray();
+	resolve_free();
+	resolve_posix_memalign();
+	resolve_aligned_alloc();
+	resolve_memalign();
+	resolve_valloc();
+	resolve_pvalloc();
+	resolve_malloc_usable_size();
+	atomic_store(&searching, false);
+	return real_malloc_usable_size != NULL;
+}
+
+/* Whether the real functions are known. */
+static inline bool is_found(void)
+{
+	return __builtin_expect(real_malloc_usable_size != NULL, 1) || search();
+}
+
+bool heap_is_bypassed(void)
+{
+	/* Our own name for it is bound to our own function, whoever comes first. */
+	void *first = dlsym(RTLD_DEFAULT, "malloc");
+	ElfW(Sym) *symbol = NULL;
+	Dl_info info;
+
+	if (first == (void *)malloc)
+		return false;
+	/* A program that has but the address of it has a stub of that name, and no function. */
+	return dladdr1(first, &info, (void **)&symbol, RTLD_DL_SYMENT) == 0 || !symbol ||
+	       symbol->st_shndx != SHN_UNDEF;
+}
+
+/* Where the library is that knows what blocks have room for; high is written last. */
+static struct {
+	_Atomic uint64_t low;
+	_Atomic uint64_t high; /* 0: not known */
+} allocator;
+
+static int look_for_allocator(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	uint64_t function = (uint64_t)(uintptr_t)real_malloc_usable_size;
+	uint64_t low = UINT64_MAX;
+	uint64_t high = 0;
+
+	(void)size;
+	(void)unused;
+	for (uint32_t i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+		uint64_t begin = info->dlpi_addr + header->p_vaddr;
+
+		if (header->p_type != PT_LOAD)
+			continue;
+		low = begin < low ? begin : low;
+		high = begin + header->p_memsz > high ? begin + header->p_memsz : high;
+	}
+	if (function < low || function >= high)
+		return 0;
+	atomic_store(&allocator.low, low);
+	atomic_store(&allocator.high, high);
+	return 1;
+}
+
+void heap_find_allocator(void)
+{
+	if (atomic_load(&allocator.high) == 0 && is_found())
+		(void)dl_iterate_phdr(look_for_allocator, NULL);
+}
+
+bool heap_is_of_allocator(uint64_t address)
+{
+	return address < atomic_load(&allocator.high) && address >= atomic_load(&allocator.low);
+}
+
+size_t heap_usable_size(const void *block, size_t size)
+{
+	size_t usable = real_malloc_usable_size((void *)(uintptr_t)block);
+
+	return usable > size ? usable : size;
+}
+
+/*
+ * The functions that are called most leave at once where nothing is written down; what else
+ * there is to do is a function that they jump to, so that its caller is the program.
+ */
+static __attribute__((noinline)) void *record_malloc(size_t size)
+{
+	struct heap_site site = HEAP_SITE();
+	struct inproc_thread *thread;
+	void *block;
+
+	if (!is_found())
+		return heap_early(size, 0);
+	thread = heap_enter(&site);
+	block = real_malloc(size);
+	heap_allocated(thread, &site, SESSION_MALLOC, block, size);
+	heap_leave(thread);
+	return block;
+}
+
+INPROC_EXPORT void *malloc(size_t size)
+{
+	return real_malloc && heap_skips(size) ? real_malloc(size) : record_malloc(size);
+}
+
+static __attribute__((noinline)) void *record_calloc(size_t count, size_t size)
+{
+	struct heap_site site = HEAP_SITE();
+	struct inproc_thread *thread;
+	void *block;
+
+	if (!is_found()) /* fresh memory is zero */
+		return size && count > SIZE_MAX / size ? NULL : heap_early(count * size, 0);
+	thread = heap_enter(&site);
+	block = real_calloc(count, size);
+	heap_allocated(thread, &site, SESSION_CALLOC, block, count * size);
+	heap_leave(thread);
+	return block;
+}
+
+INPROC_EXPORT void *calloc(size_t count, size_t size)
+{
+	return real_calloc && heap_skips(count * size) ? real_calloc(count, size)
+						       : record_calloc(count, size);
+}
+
+static __attribute__((noinline)) void record_free(void *block)
+{
+	struct heap_site site = HEAP_SITE();
+	struct inproc_thread *thread;
+
+	if (!block || heap_is_early(block) || !is_found())
+		return;
+	thread = heap_enter(&site);
+	heap_freed_at(thread, &site, SESSION_MALLOC, block);
+	real_free(block);
+	heap_leave(thread);
+}
+
+INPROC_EXPORT void free(void *block)
+{
+	if (real_free && !heap_is_early(block) && heap_skips_free(block))
+		real_free(block);
+	else
+		record_free(block);
+}
+
+/*
+ * New in C23, not every C library has them. They are searched for when they are called: a
+ * search in vain takes memory of the program.
+ */
+#define FREE(name, call, parameters, arguments)                                                    \
+	extern void name parameters;                                                               \
+	INPROC_EXPORT void name parameters                                                         \
+	{                                                                                          \
+		static __typeof__(&name) real;                                                     \
+		struct heap_site site = HEAP_SITE();                                               \
+		struct inproc_thread *thread;                                                      \
+                                                                                                   \
+		if (!block || heap_is_early(block) || !is_found())                                 \
+			return;                                                                    \
+		thread = heap_enter(&site);                                                        \
+		heap_freed_at(thread, &site, call, block);                                         \
+		if (!real)                                                                         \
+			real = (__typeof__(&name))dlsym(RTLD_NEXT, #name);                         \
+		if (real)                                                                          \
+			real arguments;                                                            \
+		else                                                                               \
+			real_free(block);                                                          \
+		heap_leave(thread);                                                                \
+	}                                                                                          \
+	_Static_assert(1, "takes a semicolon")
+
+FREE(free_sized, SESSION_MALLOC, (void *block, size_t size), (block, size));
+FREE(free_aligned_sized, SESSION_ALIGNED, (void *block, size_t alignment, size_t size),
+     (block, alignment, size));
+
+/* A block of before the allocator was found becomes one of it, or stays early while it is not. */
+static void *leave_early(void *block, size_t size)
+{
+	size_t old = heap_early_size(block);
+	void *other = malloc(size);
+
+	if (other)
+		memcpy(other, block, old < size ? old : size);
+	return other;
+}
+
+/* What a call of realloc() did. Its block is gone when it asked for none and got none. */
+static void *say_moved(struct inproc_thread *thread, const struct heap_site *site, bool moves,
+		       const void *old, void *block, size_t size)
+{
+	if (block)
+		heap_allocated(thread, site, SESSION_REALLOC, block, size);
+	else if (moves && size > 0)
+		heap_stayed(thread, old);
+	heap_leave(thread);
+	return block;
+}
+
+INPROC_EXPORT void *realloc(void *block, size_t size)
+{
+	struct heap_site site = HEAP_SITE();
+	struct inproc_thread *thread;
+	const void *old = block; /* an address to speak of, after it has gone */
+	bool moves;
+
+	if (heap_is_early(block))
+		return leave_early(block, size);
+	if (!is_found())
+		return heap_early(size, 0);
+	thread = heap_enter(&site);
+	moves = heap_moves(thread, &site, block);
+	return say_moved(thread, &site, moves, old, real_realloc(block, size), size);
+}
+
+INPROC_EXPORT void *reallocarray(void *block, size_t count, size_t size)
+{
+	struct heap_site site = HEAP_SITE();
+	struct inproc_thread *thread;
+	const void *old = block;
+	bool moves;
+
+	if (size && count > SIZE_MAX / size) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	if (!is_found() || heap_is_early(block) || !real_reallocarray)
+		return realloc(block, count * size);
+	thread = heap_enter(&site);
+	moves = heap_moves(thread, &site, block);
+	return say_moved(thread, &site, moves, old, real_reallocarray(block, count, size),
+			 count * size);
+}
+
+INPROC_EXPORT int posix_memalign(void **ret, size_t alignment, size_t size)
+{
+	struct heap_site site = HEAP_SITE();
+	struct inproc_thread *thread;
+	int r;
+
+	if (!is_found())
+		return (*ret = heap_early(size, alignment)) ? 0 : ENOMEM;
+	thread = heap_enter(&site);
+	r = real_posix_memalign(ret, alignment, size);
+	heap_allocated(thread, &site, SESSION_ALIGNED, r == 0 ? *ret : NULL, size);
+	heap_leave(thread);
+	return r;
+}
+
+/* The others differ in what they are called and given. */
+#define ALIGNED(name, parameters, arguments, wanted)                                               \
+	INPROC_EXPORT void *name parameters                                                        \
+	{                                                                                          \
+		struct heap_site site = HEAP_SITE();                                               \
+		struct inproc_thread *thread;                                                      \
+		void *block;                                                                       \
+                                                                                                   \
+		if (!is_found())                                                                   \
+			return heap_early(size, wanted);                                           \
+		thread = heap_enter(&site);                                                        \
+		block = real_##name arguments;                                                     \
+		heap_allocated(thread, &site, SESSION_ALIGNED, block, size);                       \
+		heap_leave(thread);                                                                \
+		return block;                                                                      \
+	}                                                                                          \
+	_Static_assert(1, "takes a semicolon")
+
+#define PAGE_BYTES 65536u /* the largest that there is */
+
+ALIGNED(aligned_alloc, (size_t alignment, size_t size), (alignment, size), alignment);
+ALIGNED(memalign, (size_t alignment, size_t size), (alignment, size), alignment);
+ALIGNED(valloc, (size_t size), (size), PAGE_BYTES);
+ALIGNED(pvalloc, (size_t size), (size), PAGE_BYTES);
+
+INPROC_EXPORT size_t malloc_usable_size(void *block)
+{
+	if (heap_is_early(block))
+		return heap_early_size(block);
+	return is_found() ? real_malloc_usable_size(block) : 0;
+}

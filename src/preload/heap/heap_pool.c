@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * heap_pool: what the program tells of the blocks of its own pools: include/wick/wick.h
+ * calls these when they are there.
+ */
+#include "preload/heap/heap.h"
+#include "preload/real_functions.h"
+#include "wick/wick.h"
+
+INPROC_EXPORT void wick_record_alloc(const void *block, size_t size)
+{
+	struct heap_site site = HEAP_SITE();
+	struct inproc_thread *thread = heap_skips(size) ? NULL : heap_enter(&site);
+
+	heap_allocated(thread, &site, SESSION_POOL, block, size);
+	heap_leave(thread);
+}
+
+INPROC_EXPORT void wick_record_free(const void *block)
+{
+	struct heap_site site = HEAP_SITE();
+	struct inproc_thread *thread = heap_skips_free(block) ? NULL : heap_enter(&site);
+
+	heap_freed_at(thread, &site, SESSION_POOL, block);
+	heap_leave(thread);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * heap_room: memory for threads, and room in their rings. A program that is recorded
+ * without loss waits for a recorder that moves: not for one that has stopped, and not
+ * where somebody else would wait with it.
+ */
+#include <stddef.h>
+#include <time.h>
+
+#include "preload/heap/heap_budget.h"
+#include "preload/heap/heap_memory.h"
+#include "preload/session_file.h"
+#include "preload/thread_room.h"
+#include "safe/clock.h"
+#include "safe/syscall.h"
+
+#define WAIT_NS 100000
+#define ASK_TIMES 1024u
+/* A recorder whose heart has not beaten for so long is not waited for. */
+#define STALL_NS 1000000000ull
+/* It beats when it begins to look at all rings: who it passed by so often waits in vain. */
+#define VAIN_BEATS 8u
+
+/* What a thread takes at most, but for stacks that are very deep. */
+#define TABLES_BYTES (192ull << 10)
+#define SMALL_TABLES_BYTES (48ull << 10)
+#define THREAD_BYTES (48ull << 10)
+
+bool heap_memory_map(struct inproc_thread *thread)
+{
+	static struct thread_room room = {.bytes = sizeof(struct heap_memory), .wiped = true};
+	struct heap_memory *memory = thread_room_get(&room, thread->index);
+
+	if (!memory)
+		return false;
+	thread->heap = memory;
+	thread->heap_small = heap_budget_is_small(thread->index);
+	heap_memory_reset(thread);
+	heap_budget_take(THREAD_BYTES + (thread->heap_small ? SMALL_TABLES_BYTES : TABLES_BYTES));
+	return true;
+}
+
+void heap_memory_reset(struct inproc_thread *thread)
+{
+	struct heap_memory *memory = thread->heap;
+
+	/* Of a thread that has left it; fresh memory is zero. */
+	memory->generation = memory->alive ? ~0ull : 0;
+	memory->alive = 1;
+	memory->numbers_mask = thread->heap_small ? 255 : (1u << HEAP_STACK_BITS) - 1;
+	memory->shapes_mask = thread->heap_small ? 15 : (1u << HEAP_SHAPE_BITS) - 1;
+	memory->root_count = 0;
+	memory->vain_walks = 0;
+	memory->pending = 0;
+	memory->stalled_beat = 0;
+	memory->vain_tail = ~0ull;
+}
+
+void heap_memory_repair(struct inproc_thread *thread)
+{
+	heap_budget_error();
+	heap_memory_reset(thread);
+	thread->heap->generation = ~0ull;
+}
+
+static void put_pad(struct inproc_thread *thread, uint64_t at, uint64_t words)
+{
+	*(struct session_record *)(thread->ring + at) =
+		(struct session_record){.kind = SESSION_PAD, .words = (uint32_t)words};
+}
+
+/* Whether this is still the thread that the ring belongs to, and not a child of vfork. */
+static bool is_own_thread(const struct inproc_thread *thread)
+{
+	return (uint32_t)safe_syscall(SYS_gettid, 0) == thread->tid;
+}
+
+/* Whether there is nobody left to record. Asked now and then by who finds no room. */
+static bool is_deserted(struct heap_memory *memory)
+{
+	return memory->refusals++ % ASK_TIMES == 0 &&
+	       !session_file_recorder_moves(inproc.control) &&
+	       session_file_recorder_is_gone(inproc.control);
+}
+
+/* What the slot says is for the recorder, and the program may have written over it. */
+static void repair_slot(struct inproc_thread *thread)
+{
+	thread->slot->tid = thread->tid;
+	thread->slot->ring_words = (uint32_t)thread->ring_words;
+	atomic_store(&thread->slot->head, thread->head);
+	atomic_store(&thread->slot->state, SESSION_SLOT_TAKEN);
+}
+
+/*
+ * Waits until the recorder has read something, or there is no use in it: it does not move, or it
+ * has been here again and again and has read nothing.
+ */
+static bool wait_for_tail(struct inproc_thread *thread, uint64_t tail)
+{
+	const struct timespec moment = {.tv_nsec = WAIT_NS};
+	struct heap_memory *memory = thread->heap;
+	uint64_t beat = atomic_load(&inproc.control->heartbeat_ns);
+	uint64_t last_beat = beat;
+	uint32_t beats = 0;
+
+	if (atomic_load(&inproc.control->mode) == 0 || is_deserted(memory))
+		inproc_give_up(SESSION_PROCESS_ENDED);
+	if (!inproc_active() || inproc.control->heap_lossy || beat == memory->stalled_beat ||
+	    tail == memory->vain_tail || !is_own_thread(thread))
+		return false;
+	repair_slot(thread);
+	inproc_count(SESSION_HEAP_WAITS, 1);
+	while (atomic_load_explicit(&thread->slot->tail, memory_order_acquire) == tail) {
+		beat = atomic_load(&inproc.control->heartbeat_ns);
+		if (!inproc_active() || atomic_load(&inproc.control->mode) == 0)
+			return false;
+		if (safe_clock_ns(CLOCK_MONOTONIC) - beat > STALL_NS) {
+			memory->stalled_beat = beat;
+			inproc_count(SESSION_HEAP_STALLS, 1);
+			return false;
+		}
+		beats += beat != last_beat;
+		last_beat = beat;
+		if (beats >= VAIN_BEATS) {
+			memory->vain_tail = tail;
+			heap_budget_error();
+			return false;
+		}
+		session_file_wake();
+		(void)safe_syscall(SYS_nanosleep, SAFE_POINTER(&moment), 0);
+	}
+	return true;
+}
+
+/* The ring may be full: looks where the reader is. */
+static __attribute__((noinline)) bool make_room(struct inproc_thread *thread, uint64_t end)
+{
+	uint64_t size = thread->ring_words;
+
+	for (;;) {
+		thread->heap_tail = atomic_load_explicit(&thread->slot->tail, memory_order_acquire);
+		if (end - thread->heap_tail <= size)
+			return true;
+		if (!wait_for_tail(thread, thread->heap_tail))
+			return false;
+	}
+}
+
+uint64_t *heap_claim_slowly(struct inproc_thread *thread, uint32_t words, uint64_t *head)
+{
+	uint64_t size = thread->ring_words;
+	uint64_t begin = thread->head;
+	uint64_t at = begin & (size - 1);
+	uint64_t pad = at + words > size ? size - at : 0;
+	uint64_t end = begin + pad + words;
+
+	if (end - thread->heap_tail > size && !make_room(thread, end))
+		return NULL;
+	if (((begin ^ end) & (size / 2)) != 0)
+		session_file_wake();
+	if (pad > 0) {
+		put_pad(thread, at, pad);
+		at = 0;
+	}
+	*head = end;
+	return thread->ring + at;
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * heap_stack: stacks are written once, and named by a number after that. The table of
+ * numbers is small: a stack that has left it is written again, under another number.
+ *
+ * Of a stack with more frames than are wanted those at both ends are kept. It is walked up
+ * to its root for that, but not each time over any depth: what is at the root of a very deep
+ * one changes seldom, and shows by its return addresses whether it has.
+ */
+#include <setjmp.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "preload/heap/heap_budget.h"
+#include "preload/heap/heap_memory.h"
+#include "preload/heap/hook.h"
+#include "preload/stack.h"
+#include "unwind/walk.h"
+
+#define STACK_WORDS (sizeof(struct session_stack) / 8)
+/* A thread that is deeper than can be walked is not tried again and again. */
+#define VAIN_WALKS 16u
+/* What tables and anchors of a thread that is deep take more. */
+#define DEEP_BYTES (512ull << 10)
+
+static uint64_t hash_of(const uint64_t *pcs, uint32_t count, uint32_t end)
+{
+	uint64_t sum = end;
+	uint64_t place = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		sum = heap_hash_add(sum, pcs[i], &place);
+	return heap_hash_end(sum);
+}
+
+void heap_numbers_add(struct heap_memory *memory, struct heap_numbered *table, uint64_t hash,
+		      uint32_t number)
+{
+	struct heap_numbered *places = heap_numbers_places(memory, table, hash);
+
+	places[1] = places[0];
+	places[0] = (struct heap_numbered){.hash = hash, .number = number};
+	places[0].check = heap_numbered_check(&places[0]);
+}
+
+/* How many frames, from the root on, are those of the stack that was written last. */
+static uint32_t count_kept(const struct inproc_thread *thread, uint32_t count)
+{
+	const struct heap_memory *memory = thread->heap;
+	const uint64_t *pcs = memory->pcs + count;
+	const uint64_t *written = memory->written + thread->heap_written;
+	uint32_t most = count < thread->heap_written ? count : thread->heap_written;
+	uint32_t kept = 0;
+
+	while (kept < most && pcs[-1 - (int)kept] == written[-1 - (int)kept])
+		kept++;
+	return kept;
+}
+
+/* Writes the stack in memory->pcs down. */
+static __attribute__((noinline)) bool define(struct inproc_thread *thread, uint32_t count,
+					     uint32_t flags)
+{
+	struct heap_memory *memory = thread->heap;
+	uint32_t kept = count_kept(thread, count);
+	uint32_t fresh = count - kept;
+	uint32_t words = (uint32_t)STACK_WORDS + fresh;
+	uint64_t head;
+	struct session_stack *to = (struct session_stack *)heap_claim(thread, words, &head);
+
+	if (!to)
+		return false;
+	to->record = (struct session_record){
+		.kind = SESSION_STACK, .flags = (uint16_t)flags, .words = words};
+	to->number = thread->heap_numbers;
+	to->fresh = (uint16_t)fresh;
+	to->kept = (uint16_t)kept;
+	for (uint32_t i = 0; i < fresh; i++)
+		to->pcs[i] = memory->pcs[i];
+	heap_publish(thread, head);
+	thread->heap_numbers++;
+	memcpy(memory->written, memory->pcs, count * sizeof(uint64_t));
+	thread->heap_written = count;
+	return true;
+}
+
+/* Memory that was never written takes none. */
+static void forget_one(struct heap_numbered *number, struct heap_numbered *met)
+{
+	if (number->hash)
+		number->hash = 0;
+	if (met->hash)
+		met->hash = 0;
+}
+
+/* Where modules came or went the same addresses may mean something else. */
+static void forget(struct heap_memory *memory, uint64_t generation)
+{
+	for (uint32_t i = 0; i < 1u << HEAP_STACK_BITS; i++)
+		forget_one(&memory->numbers[i], &memory->met[i]);
+	heap_shapes_forget(memory);
+	memory->generation = generation;
+}
+
+/* Numbers begin with 0 again. What is there by then was all said before that. */
+static __attribute__((noinline)) void begin_numbers(struct inproc_thread *thread)
+{
+	heap_total_put(thread);
+	forget(thread->heap, thread->heap->generation);
+	thread->heap_numbers = 0;
+	thread->heap_written = 0;
+}
+
+/* The number of the stack in memory->pcs. */
+static bool number_of(struct inproc_thread *thread, uint32_t count, uint32_t flags, uint32_t *ret)
+{
+	struct heap_memory *memory = thread->heap;
+	uint64_t hash = hash_of(memory->pcs, count, flags);
+
+	if (heap_numbers_find(memory, memory->numbers, hash, ret))
+		return true;
+	if (thread->heap_numbers >= SESSION_STACK_NUMBERS)
+		begin_numbers(thread);
+	if (!define(thread, count, flags))
+		return false;
+	*ret = thread->heap_numbers - 1;
+	heap_numbers_add(memory, memory->numbers, hash, *ret);
+	return true;
+}
+
+/* Leaves out frames in the midst of a stack, so that depth and the gap are left. */
+static uint32_t shorten(uint64_t *pcs, uint32_t count, uint32_t depth)
+{
+	uint32_t root = depth / 2;
+	uint32_t leaf = depth - root;
+
+	if (count <= depth)
+		return count;
+	pcs[leaf] = SESSION_GAP;
+	memmove(pcs + leaf + 1, pcs + count - root, root * sizeof(uint64_t));
+	return depth + 1;
+}
+
+static void keep_frames(struct heap_frames *frames, const uint64_t *pcs, uint32_t count,
+			uint32_t flags)
+{
+	uint32_t leaf = HEAP_FRAMES / 2;
+	uint32_t root = HEAP_FRAMES - leaf - 1;
+
+	frames->flags = flags;
+	frames->count = count;
+	if (count <= HEAP_FRAMES) {
+		memcpy(frames->pcs, pcs, count * sizeof(uint64_t));
+		return;
+	}
+	frames->count = HEAP_FRAMES;
+	memcpy(frames->pcs, pcs, leaf * sizeof(uint64_t));
+	frames->pcs[leaf] = SESSION_GAP;
+	memcpy(frames->pcs + leaf + 1, pcs + count - root, root * sizeof(uint64_t));
+}
+
+/* Keeps the frames at the root of the stack that was walked last, if it is a deep one. */
+static void learn_root(struct inproc_thread *thread)
+{
+	const struct unwind_anchor *anchors = thread->unwind.anchors;
+	struct heap_memory *memory = thread->heap;
+	uint32_t last = HEAP_ROOT_FRAMES - 1;
+
+	if (thread->unwind.anchor_count < 2 * HEAP_ROOT_FRAMES ||
+	    (memory->root_count == HEAP_ROOT_FRAMES && memory->root[last].sp == anchors[last].sp &&
+	     memory->root[last].pc == anchors[last].pc))
+		return;
+	memcpy(memory->root, anchors, sizeof(memory->root));
+	memory->root_count = HEAP_ROOT_FRAMES;
+}
+
+/* Whether the step from a frame leads where it led. The program may have written over both. */
+static bool leads_to(const struct unwind_stack *stack, const struct unwind_anchor *from,
+		     const struct unwind_anchor *to)
+{
+	uint64_t fp = from->fp;
+
+	if (!unwind_on_stack(stack, from->ra_slot) || from->ra_slot % 8 != 0 ||
+	    (*(const uint64_t *)(uintptr_t)from->ra_slot & ~inproc.unwind.pac_mask) != to->pc)
+		return false;
+	if (from->fp_slot && (!unwind_on_stack(stack, from->fp_slot) || from->fp_slot % 8 != 0))
+		return false;
+	if (from->fp_slot)
+		fp = *(const uint64_t *)(uintptr_t)from->fp_slot;
+	return fp == to->fp;
+}
+
+/* Appends the frames at the root to a stack that was walked but in part. False: not known. */
+static bool add_root(struct inproc_thread *thread, const struct unwind_frame *frame,
+		     struct unwind_trace *trace)
+{
+	const struct unwind_stack stack = {frame->sp, thread->unwind.stack.high - 7};
+	const struct unwind_anchor *root = thread->heap->root;
+	uint32_t at = thread->heap->root_count == HEAP_ROOT_FRAMES ? HEAP_ROOT_FRAMES : 0;
+
+	if (at == 0 || !unwind_on_stack(&thread->unwind.stack, frame->sp))
+		return false;
+	for (uint32_t i = at; i-- > 1;)
+		if (!leads_to(&stack, &root[i], &root[i - 1]))
+			return false;
+	trace->count = HEAP_WALK_FRAMES - HEAP_ROOT_FRAMES - 1;
+	trace->pcs[trace->count++] = SESSION_GAP; /* the wanted depth may be more than is there */
+	while (at-- > 0)
+		trace->pcs[trace->count++] = root[at].pc;
+	trace->end = UNWIND_ROOT;
+	return true;
+}
+
+/* Walks a stack of any depth, and makes it as short as is wanted. Returns its flags. */
+static uint32_t walk_whole(struct inproc_thread *thread, const struct unwind_frame *frame,
+			   struct unwind_trace *trace)
+{
+	struct heap_memory *memory = thread->heap;
+	bool once = false;
+	uint32_t flags;
+
+	trace->pcs = memory->pcs;
+	trace->capacity = HEAP_WALK_FRAMES;
+	flags = stack_walk(thread, frame, trace);
+	if (trace->end == UNWIND_DEPTH && !add_root(thread, frame, trace) &&
+	    memory->vain_walks < VAIN_WALKS) {
+		once = true;
+		trace->capacity = HEAP_WALK_FRAMES_ONCE;
+		thread->unwind.anchor_count = 0; /* they do not lead to the root */
+		flags = stack_walk(thread, frame, trace);
+		memory->vain_walks += trace->end == UNWIND_DEPTH;
+	}
+	if (trace->end == UNWIND_ROOT && (once || thread->unwind.whole))
+		learn_root(thread);
+	return (flags & ~SESSION_END_MASK) | (uint32_t)trace->end;
+}
+
+static bool walk(struct inproc_thread *thread, const struct unwind_frame *frame,
+		 struct heap_frames *ret_frames, uint32_t *ret)
+{
+	struct unwind_trace trace = {0};
+	uint32_t flags = walk_whole(thread, frame, &trace);
+
+	trace.count = hooks_leave_out(trace.pcs, trace.count);
+	if (trace.count > 0)
+		trace.pcs[0]--; /* in the call, not behind it: who reads takes a leaf as it is */
+	if (trace.count > HEAP_ROOT_FRAMES && !thread->heap_deep) {
+		thread->heap_deep = true;
+		heap_budget_take(DEEP_BYTES);
+	}
+	if (trace.end != UNWIND_DEPTH)
+		trace.count = shorten(trace.pcs, trace.count, stack_depth());
+	else if (trace.count > stack_depth()) /* what it has at its end is no root */
+		trace.count = stack_depth();
+	if (ret_frames)
+		keep_frames(ret_frames, trace.pcs, trace.count, flags);
+	if (!number_of(thread, trace.count, flags, ret))
+		return false;
+	heap_shape_learn(thread, frame, *ret);
+	return true;
+}
+
+/* A walk may fault: see handler_fault(). */
+static __attribute__((noinline)) bool walk_guarded(struct inproc_thread *thread,
+						   const struct unwind_frame *frame,
+						   struct heap_frames *ret_frames, uint32_t *ret)
+{
+	volatile bool done = false;
+
+	if (_setjmp(thread->recovery) == 0) {
+		atomic_store_explicit(&thread->guarded, 1, memory_order_relaxed);
+		atomic_signal_fence(memory_order_seq_cst);
+		done = walk(thread, frame, ret_frames, ret);
+	}
+	atomic_signal_fence(memory_order_seq_cst);
+	atomic_store_explicit(&thread->guarded, 0, memory_order_relaxed);
+	return done;
+}
+
+static inline void look_at_modules(struct heap_memory *memory)
+{
+	uint64_t generation =
+		atomic_load_explicit(&inproc.process->maps_changed, memory_order_relaxed);
+
+	if (__builtin_expect(memory->generation != generation, 0))
+		forget(memory, generation);
+}
+
+bool heap_stack_number(struct inproc_thread *thread, const struct unwind_frame *frame,
+		       uint32_t *ret)
+{
+	struct heap_memory *memory = thread->heap;
+
+	look_at_modules(memory);
+	/* That reads nothing but frames that the thread is in: it cannot fault. */
+	return heap_shape_find(memory, frame, ret) || walk_guarded(thread, frame, NULL, ret);
+}
+
+bool heap_stack_keep(struct inproc_thread *thread, const struct unwind_frame *frame,
+		     struct heap_frames *ret_frames, uint32_t *ret)
+{
+	look_at_modules(thread->heap);
+	return walk_guarded(thread, frame, ret_frames, ret);
+}
+
+bool heap_stack_again(struct inproc_thread *thread, const struct heap_frames *frames, uint32_t *ret)
+{
+	struct heap_memory *memory = thread->heap;
+
+	look_at_modules(memory);
+	memcpy(memory->pcs, frames->pcs, frames->count * sizeof(uint64_t));
+	return number_of(thread, frames->count, frames->flags, ret);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * hook_gate: where the stubs of all hooks lead. Keeps all registers that a function may
+ * change, asks hook_before(), and goes on to the function, or calls it and then hook_after().
+ * A function that is called gets copies of what its caller has on the stack: that is where
+ * arguments are that have no register.
+ *
+ * Its frame and rules are such that stacks can be followed through it. struct hook_call of
+ * hook.h is what lies in the frame.
+ */
+#include "preload/heap/hook.h"
+
+#include <stddef.h>
+
+#if defined(__x86_64__)
+
+_Static_assert(sizeof(struct hook_call) == 112 && offsetof(struct hook_call, result) == 48 &&
+		       offsetof(struct hook_call, target) == 72,
+	       "as below");
+
+/* The stub has pushed rbp and the index, and rbp is set. */
+#define KEEP                                                                                       \
+	"mov %rdi, (%rsp); mov %rsi, 8(%rsp); mov %rdx, 16(%rsp); mov %rcx, 24(%rsp)\n"            \
+	"mov %r8, 32(%rsp); mov %r9, 40(%rsp); mov %rax, 48(%rsp); mov %r10, 56(%rsp)\n"           \
+	"mov %r11, 64(%rsp)\n"
+#define RESTORE                                                                                    \
+	"mov (%rsp), %rdi; mov 8(%rsp), %rsi; mov 16(%rsp), %rdx; mov 24(%rsp), %rcx\n"            \
+	"mov 32(%rsp), %r8; mov 40(%rsp), %r9; mov 48(%rsp), %rax; mov 56(%rsp), %r10\n"           \
+	"mov 64(%rsp), %r11\n"
+
+__asm__(".text\n.p2align 4\n"
+	".globl hook_gate\n.hidden hook_gate\n.type hook_gate, @function\n"
+	"hook_gate:\n"
+	".cfi_startproc\n.cfi_def_cfa rbp, 16\n.cfi_offset rbp, -16\n"
+	"lea -112(%rbp), %rsp\n" KEEP "mov %rsp, %rdi; mov %rbp, %rsi\n"
+	"call hook_before\n"
+	"test %al, %al\n"
+	"je 1f\n" RESTORE "push 56(%rbp); push 48(%rbp); push 40(%rbp)\n"
+	"push 32(%rbp); push 24(%rbp); push 16(%rbp)\n"
+	"call *-40(%rbp)\n"
+	"lea -112(%rbp), %rsp\n" KEEP "mov %rsp, %rdi; mov %rbp, %rsi\n"
+	"call hook_after\n" RESTORE "mov %rbp, %rsp; pop %rbp\n"
+	".cfi_remember_state\n.cfi_def_cfa rsp, 8\n"
+	"ret\n"
+	".cfi_restore_state\n"
+	/* On to the function, with its own caller on top of the stack. */
+	"1: mov -40(%rbp), %rax; mov (%rbp), %rcx; mov %rcx, -8(%rbp); mov %rax, (%rbp)\n" RESTORE
+	"lea -8(%rbp), %rsp; pop %rbp\n"
+	"ret\n"
+	".cfi_endproc\n"
+	".size hook_gate, .-hook_gate\n"
+	".globl hook_gate_end\n.hidden hook_gate_end\n"
+	"hook_gate_end:\n");
+
+#else
+
+_Static_assert(sizeof(struct hook_call) == 160 && offsetof(struct hook_call, target) == 136 &&
+		       offsetof(struct hook_call, index) == 152,
+	       "as below, from sp + 16 on");
+
+#define KEEP                                                                                       \
+	"stp x0, x1, [sp, #16]; stp x2, x3, [sp, #32]; stp x4, x5, [sp, #48]\n"                    \
+	"stp x6, x7, [sp, #64]; stp x8, x9, [sp, #80]; stp x10, x11, [sp, #96]\n"                  \
+	"stp x12, x13, [sp, #112]; stp x14, x15, [sp, #128]; str x18, [sp, #144]\n"
+#define RESTORE                                                                                    \
+	"ldp x0, x1, [sp, #16]; ldp x2, x3, [sp, #32]; ldp x4, x5, [sp, #48]\n"                    \
+	"ldp x6, x7, [sp, #64]; ldp x8, x9, [sp, #80]; ldp x10, x11, [sp, #96]\n"                  \
+	"ldp x12, x13, [sp, #112]; ldp x14, x15, [sp, #128]; ldr x18, [sp, #144]\n"
+
+/* The stub has put the index into x16. */
+__asm__(".text\n.p2align 4\n"
+	".globl hook_gate\n.hidden hook_gate\n.type hook_gate, %function\n"
+	"hook_gate:\n"
+	".cfi_startproc\n"
+	"stp x29, x30, [sp, #-176]!\n"
+	".cfi_def_cfa_offset 176\n.cfi_offset x29, -176\n.cfi_offset x30, -168\n"
+	"mov x29, sp\n"
+	".cfi_def_cfa_register x29\n"
+	"str x16, [sp, #168]\n" KEEP "add x0, sp, #16; mov x1, x29\n"
+	"bl hook_before\n"
+	"tbz w0, #0, 1f\n" RESTORE "ldr x17, [sp, #152]\n"
+	"ldp x16, x30, [x29, #192]; stp x16, x30, [sp, #-16]!\n"
+	"ldp x16, x30, [x29, #176]; stp x16, x30, [sp, #-16]!\n"
+	"blr x17\n"
+	"mov sp, x29\n" KEEP "add x0, sp, #16; mov x1, x29\n"
+	"bl hook_after\n" RESTORE ".cfi_remember_state\n"
+	"ldp x29, x30, [sp], #176\n"
+	".cfi_def_cfa sp, 0\n.cfi_restore x29\n.cfi_restore x30\n"
+	"ret\n"
+	".cfi_restore_state\n"
+	"1:\n" RESTORE "ldr x17, [sp, #152]\n"
+	"ldp x29, x30, [sp], #176\n"
+	".cfi_def_cfa sp, 0\n.cfi_restore x29\n.cfi_restore x30\n"
+	"br x17\n"
+	".cfi_endproc\n"
+	".size hook_gate, .-hook_gate\n"
+	".globl hook_gate_end\n.hidden hook_gate_end\n"
+	"hook_gate_end:\n");
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * interrupted_calls: calls that a signal handler makes fail with EINTR, whatever its flags
+ * say. Programs wait for their own signals by that, so ours stays away meanwhile.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/msg.h>
+#include <sys/random.h>
+#include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/signalfd.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "preload/interpose/signals.h"
+#include "preload/interpose/without_ticks.h"
+#include "preload/real_functions.h"
+#include "preload/runtime.h"
+#include "safe/clock.h"
+
+#define NS_PER_SEC 1000000000ull
+
+/* The mask that a call is to sleep with, and the signal of ticks in it. */
+static const sigset_t *with_tick(const sigset_t *mask, sigset_t *copy)
+{
+	if (!mask || !inproc_active() || signals_tick() == 0)
+		return mask;
+	*copy = *mask;
+	(void)sigaddset(copy, signals_tick());
+	return copy;
+}
+
+REAL_DEFINE(poll);
+INPROC_EXPORT int poll(struct pollfd *fds, nfds_t count, int timeout)
+{
+	return QUIETLY(REAL(poll)(fds, count, timeout));
+}
+
+REAL_DEFINE(ppoll);
+INPROC_EXPORT int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+			const sigset_t *mask)
+{
+	sigset_t copy;
+
+	return QUIETLY(REAL(ppoll)(fds, count, timeout, with_tick(mask, &copy)));
+}
+
+/* What the two become where the compiler checks their arrays. */
+extern int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room);
+extern int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+		       const sigset_t *mask, size_t room);
+
+REAL_DEFINE(__poll_chk);
+INPROC_EXPORT int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room)
+{
+	return QUIETLY(REAL(__poll_chk)(fds, count, timeout, room));
+}
+
+REAL_DEFINE(__ppoll_chk);
+INPROC_EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+			      const sigset_t *mask, size_t room)
+{
+	sigset_t copy;
+
+	return QUIETLY(REAL(__ppoll_chk)(fds, count, timeout, with_tick(mask, &copy), room));
+}
+
+REAL_DEFINE(select);
+INPROC_EXPORT int select(int count, fd_set *restrict readable, fd_set *restrict writable,
+			 fd_set *restrict others, struct timeval *restrict timeout)
+{
+	return QUIETLY(REAL(select)(count, readable, writable, others, timeout));
+}
+
+REAL_DEFINE(pselect);
+INPROC_EXPORT int pselect(int count, fd_set *restrict readable, fd_set *restrict writable,
+			  fd_set *restrict others, const struct timespec *restrict timeout,
+			  const sigset_t *restrict mask)
+{
+	sigset_t copy;
+
+	return QUIETLY(
+		REAL(pselect)(count, readable, writable, others, timeout, with_tick(mask, &copy)));
+}
+
+REAL_DEFINE(epoll_wait);
+INPROC_EXPORT int epoll_wait(int fd, struct epoll_event *events, int count, int timeout)
+{
+	return QUIETLY(REAL(epoll_wait)(fd, events, count, timeout));
+}
+
+REAL_DEFINE(epoll_pwait);
+INPROC_EXPORT int epoll_pwait(int fd, struct epoll_event *events, int count, int timeout,
+			      const sigset_t *mask)
+{
+	sigset_t copy;
+
+	return QUIETLY(REAL(epoll_pwait)(fd, events, count, timeout, with_tick(mask, &copy)));
+}
+
+REAL_DEFINE(epoll_pwait2);
+INPROC_EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int count,
+			       const struct timespec *timeout, const sigset_t *mask)
+{
+	sigset_t copy;
+
+	return QUIETLY(REAL(epoll_pwait2)(fd, events, count, timeout, with_tick(mask, &copy)));
+}
+
+REAL_DEFINE(thrd_sleep);
+INPROC_EXPORT int thrd_sleep(const struct timespec *duration, struct timespec *left)
+{
+	return QUIETLY(REAL(thrd_sleep)(duration, left));
+}
+
+REAL_DEFINE(nanosleep);
+INPROC_EXPORT int nanosleep(const struct timespec *duration, struct timespec *left)
+{
+	return QUIETLY(REAL(nanosleep)(duration, left));
+}
+
+REAL_DEFINE(clock_nanosleep);
+INPROC_EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *duration,
+				  struct timespec *left)
+{
+	return QUIETLY(REAL(clock_nanosleep)(clock, flags, duration, left));
+}
+
+REAL_DEFINE(usleep);
+INPROC_EXPORT int usleep(useconds_t duration_us)
+{
+	return QUIETLY(REAL(usleep)(duration_us));
+}
+
+REAL_DEFINE(sleep);
+INPROC_EXPORT unsigned int sleep(unsigned int duration_s)
+{
+	return QUIETLY(REAL(sleep)(duration_s));
+}
+
+REAL_DEFINE(pause);
+INPROC_EXPORT int pause(void)
+{
+	return QUIETLY(REAL(pause)());
+}
+
+REAL_DEFINE(sigsuspend);
+INPROC_EXPORT int sigsuspend(const sigset_t *mask)
+{
+	sigset_t copy;
+
+	return REAL(sigsuspend)(with_tick(mask, &copy));
+}
+
+REAL_DEFINE(sem_timedwait);
+INPROC_EXPORT int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict until)
+{
+	return QUIETLY(REAL(sem_timedwait)(semaphore, until));
+}
+
+REAL_DEFINE(sem_clockwait);
+INPROC_EXPORT int sem_clockwait(sem_t *restrict semaphore, clockid_t clock,
+				const struct timespec *restrict until)
+{
+	return QUIETLY(REAL(sem_clockwait)(semaphore, clock, until));
+}
+
+REAL_DEFINE(semop);
+INPROC_EXPORT int semop(int id, struct sembuf *operations, size_t count)
+{
+	return QUIETLY(REAL(semop)(id, operations, count));
+}
+
+REAL_DEFINE(semtimedop);
+INPROC_EXPORT int semtimedop(int id, struct sembuf *operations, size_t count,
+			     const struct timespec *timeout)
+{
+	return QUIETLY(REAL(semtimedop)(id, operations, count, timeout));
+}
+
+REAL_DEFINE(msgrcv);
+INPROC_EXPORT ssize_t msgrcv(int id, void *message, size_t size, long type, int flags)
+{
+	return QUIETLY(REAL(msgrcv)(id, message, size, type, flags));
+}
+
+REAL_DEFINE(msgsnd);
+INPROC_EXPORT int msgsnd(int id, const void *message, size_t size, int flags)
+{
+	return QUIETLY(REAL(msgsnd)(id, message, size, flags));
+}
+
+/* What is left of a time until a moment, none when it is over. */
+static struct timespec left_until(uint64_t end_ns)
+{
+	uint64_t now_ns = safe_clock_ns(CLOCK_MONOTONIC);
+	uint64_t left_ns = end_ns > now_ns ? end_ns - now_ns : 0;
+
+	return (struct timespec){.tv_sec = (time_t)(left_ns / NS_PER_SEC),
+				 .tv_nsec = (long)(left_ns % NS_PER_SEC)};
+}
+
+/* Who waits for all signals waits for those of ours that others send, but not for ticks. */
+REAL_DEFINE(sigwaitinfo);
+REAL_DEFINE(sigtimedwait);
+
+static int wait_for_others(const sigset_t *set, siginfo_t *info)
+{
+	siginfo_t own = {.si_signo = 0};
+	siginfo_t *told = info ? info : &own;
+	int number;
+
+	do
+		number = REAL(sigwaitinfo)(set, told);
+	while (number > 0 && signals_is_tick(told));
+	return number;
+}
+
+REAL_DEFINE(sigwait);
+INPROC_EXPORT int sigwait(const sigset_t *restrict set, int *restrict number)
+{
+	int got;
+
+	if (!inproc_active())
+		return REAL(sigwait)(set, number);
+	do
+		got = QUIETLY(wait_for_others(set, NULL));
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return errno;
+	*number = got;
+	return 0;
+}
+
+INPROC_EXPORT int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
+{
+	return QUIETLY(wait_for_others(set, info));
+}
+
+INPROC_EXPORT int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
+			       const struct timespec *restrict timeout)
+{
+	const struct timespec *left = timeout;
+	struct timespec rest;
+	siginfo_t own = {.si_signo = 0};
+	siginfo_t *told = info ? info : &own;
+	uint64_t begin_ns = safe_clock_ns(CLOCK_MONOTONIC);
+	int number;
+
+	if (!timeout)
+		return sigwaitinfo(set, info);
+	for (;;) {
+		number = QUIETLY(REAL(sigtimedwait)(set, told, left));
+		if (number <= 0 || !signals_is_tick(told))
+			return number;
+		rest = left_until(begin_ns + (uint64_t)timeout->tv_sec * NS_PER_SEC +
+				  (uint64_t)timeout->tv_nsec);
+		left = &rest;
+	}
+}
+
+REAL_DEFINE(signalfd);
+INPROC_EXPORT int signalfd(int fd, const sigset_t *set, int flags)
+{
+	sigset_t copy;
+
+	if (signals_names_tick(set))
+		signals_make_way();
+	return REAL(signalfd)(fd, signals_without_tick(set, &copy), flags);
+}
+
+/*
+ * Files in memory: they are given all their room, or a signal comes. On these CPUs the two
+ * names of each are one function, which headers declare as the one with the number.
+ */
+REAL_DEFINE(fallocate64);
+INPROC_EXPORT int fallocate64(int fd, int mode, off64_t offset, off64_t bytes)
+{
+	return QUIETLY(REAL(fallocate64)(fd, mode, offset, bytes));
+}
+
+REAL_DEFINE(posix_fallocate64);
+INPROC_EXPORT int posix_fallocate64(int fd, off64_t offset, off64_t bytes)
+{
+	return QUIETLY(REAL(posix_fallocate64)(fd, offset, bytes));
+}
+
+extern __typeof__(fallocate64) short_fallocate __asm__("fallocate");
+extern __typeof__(posix_fallocate64) short_posix_fallocate __asm__("posix_fallocate");
+INPROC_EXPORT __attribute__((alias("fallocate64"))) __typeof__(fallocate64) short_fallocate;
+INPROC_EXPORT
+__attribute__((alias("posix_fallocate64"))) __typeof__(posix_fallocate64) short_posix_fallocate;
+
+/* More than a page of random bytes may be cut short. */
+REAL_DEFINE(getrandom);
+INPROC_EXPORT ssize_t getrandom(void *bytes, size_t size, unsigned int flags)
+{
+	return size <= 256 ? REAL(getrandom)(bytes, size, flags)
+			   : QUIETLY(REAL(getrandom)(bytes, size, flags));
+}

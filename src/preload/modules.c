@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "preload/modules.h"
+
+#include <dlfcn.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "preload/heap/heap.h"
+#include "preload/heap/hook.h"
+#include "preload/real_functions.h"
+#include "preload/runtime.h"
+#include "preload/session_file.h"
+#include "safe/clock.h"
+#include "safe/syscall.h"
+#include "safe/ticks.h"
+
+/*
+ * The recorder is told that something has changed; it looks at the program's map itself and makes
+ * the tables. A module waits no longer than this to be known before it goes.
+ */
+#define WAIT_NS 200000000ull
+
+/*
+ * Stacks of the heap name code that may be gone when the recorder reads them, with another module
+ * in its place. So it has looked at all that was loaded before any of it goes. Most modules stay
+ * for longer than it takes to do that.
+ */
+void modules_wait_until_known(void)
+{
+	static _Atomic uint32_t unanswered; /* what was known when it was waited for in vain, + 1 */
+	uint32_t changed = atomic_load(&inproc.process->maps_changed);
+	uint64_t end_ns = safe_clock_ns(CLOCK_MONOTONIC) + WAIT_NS;
+	uint32_t known = atomic_load(&inproc.process->maps_known);
+	uint64_t now_ns;
+
+	if (!(atomic_load(&inproc.mode) & SESSION_HEAP) || (int32_t)(known - changed) >= 0 ||
+	    atomic_load(&unanswered) == known + 1 || session_file_recorder_is_gone(inproc.control))
+		return;
+	session_file_wake();
+	while ((int32_t)((known = atomic_load(&inproc.process->maps_known)) - changed) < 0 &&
+	       (now_ns = safe_clock_ns(CLOCK_MONOTONIC)) < end_ns) {
+		struct timespec left = {.tv_nsec = (long)(end_ns - now_ns)};
+
+		(void)safe_syscall(SYS_futex, SAFE_POINTER(&inproc.process->maps_known), FUTEX_WAIT,
+				   known, SAFE_POINTER(&left), 0, 0);
+	}
+	/* A recorder that does not get to run is not waited for again until it has. */
+	if ((int32_t)(known - changed) < 0)
+		atomic_store(&unanswered, known + 1);
+}
+
+/* Until it was told, modules come and go at any time. Returns for whom, to be ended for it. */
+static uint32_t begin_move(void)
+{
+	if (!inproc_active())
+		return 0;
+	(void)atomic_fetch_add(&inproc.process->maps_moving, 1);
+	return inproc.pid;
+}
+
+/* What is loaded may fork when it begins: a child has nothing under way. */
+static void end_move(uint32_t pid)
+{
+	if (pid != 0 && pid == inproc.pid && inproc.process)
+		(void)atomic_fetch_sub(&inproc.process->maps_moving, 1);
+}
+
+static uint32_t tell(void)
+{
+	uint32_t changed = atomic_fetch_add(&inproc.process->maps_changed, 1) + 1;
+
+	if (atomic_load(&heap_is_on) > HEAP_OFF)
+		hooks_set();
+	session_file_wake();
+	return changed;
+}
+
+/*
+ * A library that is opened so has its own malloc() before ours: the C library's, which it
+ * needs. That is what the program wants, so it stays; the recorder is told.
+ */
+static void tell_deepbind(const char *name)
+{
+	char *to = inproc.process->deepbind;
+	size_t i = 0;
+
+	if (atomic_fetch_add(&inproc.process->counts[SESSION_HEAP_DEEPBIND], 1) != 0)
+		return;
+	for (; i < sizeof(inproc.process->deepbind) - 1 && name[i]; i++)
+		to[i] = name[i];
+	to[i] = '\0';
+}
+
+REAL_DEFINE(dlopen);
+INPROC_EXPORT void *dlopen(const char *name, int flags)
+{
+	uint32_t pid = begin_move();
+	void *handle = REAL(dlopen)(name, flags);
+
+	if (handle && name && inproc_active()) {
+		(void)tell();
+		if ((flags & RTLD_DEEPBIND) && (atomic_load(&inproc.mode) & SESSION_HEAP))
+			tell_deepbind(name);
+	}
+	end_move(pid);
+	return handle;
+}
+
+REAL_DEFINE(dlmopen);
+INPROC_EXPORT void *dlmopen(Lmid_t space, const char *name, int flags)
+{
+	uint32_t pid = begin_move();
+	void *handle = REAL(dlmopen)(space, name, flags);
+
+	if (handle && name && inproc_active())
+		(void)tell();
+	end_move(pid);
+	return handle;
+}
+
+REAL_DEFINE(dlclose);
+INPROC_EXPORT int dlclose(void *handle)
+{
+	uint32_t pid;
+	int r;
+
+	if (!inproc_active()) {
+		r = REAL(dlclose)(handle);
+		heap_new_forget();
+		return r;
+	}
+	modules_wait_until_known();
+	pid = begin_move();
+	/* From before it goes until the recorder has looked again no list is to be trusted. */
+	atomic_store(&inproc.unsure_until, atomic_load(&inproc.process->maps_changed) + 1);
+	r = REAL(dlclose)(handle);
+	heap_new_forget();
+	atomic_store(&inproc.process->gone_ticks, safe_ticks());
+	atomic_store(&inproc.unsure_until, tell());
+	end_move(pid);
+	return r;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "preload/runtime.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <time.h>
+
+#include "preload/heap/exit_scan.h"
+#include "preload/heap/heap.h"
+#include "preload/heap/heap_memory.h"
+#include "preload/heap/hook.h"
+#include "preload/interpose/signals.h"
+#include "preload/sampling/process_timer.h"
+#include "preload/self_start.h"
+#include "preload/session_file.h"
+#include "preload/thread.h"
+#include "safe/clock.h"
+#include "safe/syscall.h"
+
+/* The program starts when the recorder has its tables, but no later than this. */
+#define WAIT_NS 100000000ull
+
+struct inproc_runtime inproc;
+__thread struct inproc_thread *inproc_self __attribute__((tls_model("initial-exec")));
+
+void inproc_give_up(enum session_process_state state)
+{
+	atomic_store(&inproc.mode, 0);
+	heap_end();
+	if (inproc.process)
+		atomic_store(&inproc.process->state, state);
+}
+
+/* Waits for the first list of modules. */
+static void wait_for_modules(void)
+{
+	uint64_t end_ns = safe_clock_ns(CLOCK_MONOTONIC) + WAIT_NS;
+	uint64_t now_ns;
+
+	while (atomic_load(&inproc.process->maps_known) == 0 &&
+	       (now_ns = safe_clock_ns(CLOCK_MONOTONIC)) < end_ns) {
+		struct timespec left = {.tv_nsec = (long)(end_ns - now_ns)};
+
+		(void)safe_syscall(SYS_futex, SAFE_POINTER(&inproc.process->maps_known), FUTEX_WAIT,
+				   0, SAFE_POINTER(&left), 0, 0);
+	}
+}
+
+/*
+ * A child of fork has a copy of everything but the timers and the other threads. It
+ * becomes a process of its own; what it shares with its parent it must not write to.
+ */
+static void on_fork(void)
+{
+	uint32_t mode = atomic_exchange(&inproc.mode, 0);
+	uint32_t signal = inproc.process ? atomic_load(&inproc.process->signal) : 0;
+	uint32_t parent = inproc.pid;
+	struct inproc_thread *forked = inproc_self; /* its memory is ours now */
+	uint32_t only_pid;
+
+	heap_end();
+	inproc.pid = (uint32_t)safe_syscall(SYS_getpid, 0);
+	if (mode == 0)
+		return;
+	thread_forget_all();
+	process_timer_forget();
+	session_file_leave();
+	only_pid = atomic_load(&inproc.control->only_pid);
+	if (only_pid != 0 && only_pid != inproc.pid)
+		return;
+	if (atomic_load(&inproc.control->mode) == 0 || !session_file_create(parent))
+		return;
+	atomic_store(&inproc.process->signal, signal);
+	atomic_store(&inproc.unsure_until, 0);
+	leave_forked();
+	atomic_store(&inproc.mode, mode);
+	if (forked)
+		thread_begin_forked(forked);
+	else
+		thread_begin_main();
+	heap_resume();
+	hooks_tell();
+	session_file_wake();
+}
+
+static uint32_t jiffy_ns(void)
+{
+	struct timespec step = {.tv_nsec = 4000000};
+
+	(void)safe_syscall(SYS_clock_getres, CLOCK_MONOTONIC_COARSE, SAFE_POINTER(&step));
+	return (uint32_t)step.tv_nsec;
+}
+
+static bool find_session(void)
+{
+	bool alone = !getenv(SESSION_VARIABLE);
+
+	/* One that has more rights than its user takes no orders from the environment. */
+	if (getauxval(AT_SECURE) || (alone && !alone_begin()))
+		return false;
+	if (session_file_find())
+		return true;
+	if (alone)
+		alone_tell_stranger();
+	return false;
+}
+
+void inproc_begin(void)
+{
+	if (inproc.begun)
+		return;
+	inproc.begun = true;
+	if (!find_session() || !session_file_create(0))
+		return;
+	inproc.unwind.pac_mask = UNWIND_PAC_MASK;
+	inproc.jiffy_ns = jiffy_ns();
+	thread_set_up();
+	if (!signals_set_up() || pthread_atfork(NULL, NULL, on_fork) != 0)
+		return;
+	leave_begin();
+	session_file_wake();
+	wait_for_modules();
+	atomic_store(&inproc.mode, atomic_load(&inproc.control->mode));
+	thread_begin_main();
+}
+
+/* Whoever allocates before this begins then: see heap.c. */
+__attribute__((constructor(102))) static void begin(void)
+{
+	heap_begin();
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	if (inproc_active() && inproc_self)
+		heap_total_flush(inproc_self);
+	/* Others free their memory after this. */
+	if (inproc_active() && !(atomic_load(&inproc.mode) & SESSION_HEAP))
+		inproc_give_up(SESSION_PROCESS_ENDED);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "preload/sampling/thread_timer.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "preload/runtime.h"
+#include "preload/sampling/process_timer.h"
+#include "safe/clock.h"
+#include "safe/syscall.h"
+#include "safe/ticks.h"
+
+#define NS_PER_SEC 1000000000ull
+/* So many ticks of the clock in a row in which a thread hardly ran: it sleeps. */
+#define IDLE_TICKS 4u
+/* A tick that comes later than this after its time waited for the thread to run again. */
+#define LATE_NS 200000u
+
+uint64_t timer_period_ns(void)
+{
+	uint32_t hz = atomic_load_explicit(&inproc.control->frequency_hz, memory_order_relaxed);
+
+	return NS_PER_SEC / (hz > 0 ? hz : 1);
+}
+
+/* The clock of the CPU time of any thread of this process. */
+static clockid_t cpu_clock_of(uint32_t tid)
+{
+	return (clockid_t)(~tid << 3 | 6u);
+}
+
+static int create(const struct inproc_thread *thread, clockid_t clock, uint32_t mark)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID};
+	int id = -1;
+
+	event.sigev_signo = (int)atomic_load(&inproc.process->signal);
+	event.sigev_value.sival_ptr = (void *)((uintptr_t)thread | mark);
+	event._sigev_un._tid = (pid_t)thread->tid;
+	return safe_syscall(SYS_timer_create, clock, SAFE_POINTER(&event), SAFE_POINTER(&id), 0) < 0
+		       ? -1
+		       : id;
+}
+
+static struct timespec time_of(uint64_t ns)
+{
+	return (struct timespec){.tv_sec = (time_t)(ns / NS_PER_SEC),
+				 .tv_nsec = (long)(ns % NS_PER_SEC)};
+}
+
+/* Lets a timer tick: first after some time, and then every period. 0: never. */
+static void set(int timer, uint64_t first_ns, uint64_t period_ns)
+{
+	struct itimerspec times = {.it_interval = time_of(period_ns),
+				   .it_value = time_of(first_ns)};
+
+	if (timer >= 0)
+		(void)safe_syscall(SYS_timer_settime, timer, 0, SAFE_POINTER(&times), 0);
+}
+
+/* A moment of a period, which nobody can foresee. */
+static uint64_t some_part(const struct inproc_thread *thread, uint64_t period_ns)
+{
+	uint64_t mixed = (safe_ticks() + thread->tid) * 0x9e3779b97f4a7c15ull;
+
+	mixed ^= mixed >> 29;
+	mixed *= 0xbf58476d1ce4e5b9ull;
+	return (mixed >> 32) * period_ns / (1ull << 32) + 1;
+}
+
+static void drop(int *timer)
+{
+	if (*timer >= 0)
+		(void)safe_syscall(SYS_timer_delete, *timer, 0);
+	*timer = -1;
+}
+
+/* Ticks of the clock: the first after some time, and then every period; 0: no more after it. */
+static void tick_by_clock(struct inproc_thread *thread, uint64_t first_ns, uint64_t period_ns)
+{
+	thread->due_ns = safe_clock_ns(CLOCK_MONOTONIC) + first_ns;
+	thread->clock_ns = period_ns;
+	set(thread->clock_timer, first_ns, period_ns);
+}
+
+/*
+ * Whether a tick of the clock waited for the thread to get its CPU back. The thread is then
+ * where it was sent away, often at the end of a call: no place that was met by chance.
+ */
+static bool is_late(const struct inproc_thread *thread, struct timer_tick tick)
+{
+	uint64_t now_ns = tick.now_ns > 0 ? tick.now_ns : safe_clock_ns(CLOCK_MONOTONIC);
+	uint64_t after_ns = now_ns > thread->due_ns ? now_ns - thread->due_ns : 0;
+
+	if (thread->clock_ns == 0)
+		return after_ns > LATE_NS;
+	after_ns %= thread->clock_ns;
+	return after_ns > (thread->clock_ns / 2 < LATE_NS ? thread->clock_ns / 2 : LATE_NS);
+}
+
+/* Whether CPU timers are too slow for what is wanted. */
+static bool is_fast(void)
+{
+	return timer_period_ns() < inproc.jiffy_ns;
+}
+
+/* The ticks that a thread has in the long run. */
+static void tick_by_cpu(struct inproc_thread *thread)
+{
+	uint64_t period_ns = is_fast() ? inproc.jiffy_ns : timer_period_ns();
+
+	set(thread->cpu_timer, period_ns, period_ns);
+	thread->by_clock = false;
+}
+
+bool timer_start(struct inproc_thread *thread)
+{
+	uint32_t mode = atomic_load(&inproc.control->mode);
+	bool wall = (mode & SESSION_WALL) != 0;
+	uint64_t period_ns = timer_period_ns();
+	uint64_t first_ns = some_part(thread, period_ns);
+
+	thread->unmet = false;
+	if (!(mode & (SESSION_CPU | SESSION_WALL)) ||
+	    (atomic_load(&inproc.paused) & INPROC_STOPPED))
+		return true; /* until it is started */
+	thread->cpu_timer = wall ? -1 : create(thread, cpu_clock_of(thread->tid), 0);
+	thread->clock_timer = create(thread, CLOCK_MONOTONIC, TIMER_OF_CLOCK);
+	if (thread->cpu_timer < 0 && thread->clock_timer < 0) {
+		thread->unmet = !wall && process_timer_start();
+		inproc_count(thread->unmet ? SESSION_SHARED_TIMER : SESSION_NO_TIMER, 1);
+		if (!thread->unmet)
+			return false;
+		first_ns = period_ns;
+	}
+	thread->tick_cpu_ns = safe_clock_ns(cpu_clock_of(thread->tid));
+	thread->last_cpu_ns = thread->tick_cpu_ns - (period_ns - first_ns);
+	thread->last_ns = safe_clock_ns(CLOCK_MONOTONIC) - (period_ns - first_ns);
+	thread->step_ns = first_ns;
+	thread->armed_ns = period_ns;
+	thread->idle_ticks = 0;
+	thread->slow = thread->paused = false;
+	thread->by_clock = true;
+	thread->first = true;
+	tick_by_clock(thread, first_ns, wall || is_fast() ? period_ns : 0);
+	if (thread->clock_timer < 0 || (!wall && !is_fast()))
+		tick_by_cpu(thread);
+	return true;
+}
+
+void timer_meet(struct inproc_thread *thread)
+{
+	uint64_t whole_ns = process_timer_period_ns();
+	uint64_t cpu_ns = safe_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	if (thread->unmet && cpu_ns - thread->last_cpu_ns < whole_ns)
+		thread->last_cpu_ns = cpu_ns - whole_ns;
+	thread->unmet = false;
+}
+
+void timer_stop(struct inproc_thread *thread)
+{
+	drop(&thread->cpu_timer);
+	drop(&thread->clock_timer);
+}
+
+void timer_slow(struct inproc_thread *thread, uint64_t period_ns)
+{
+	bool has_cpu = thread->cpu_timer >= 0;
+
+	if (thread->slow)
+		return;
+	thread->slow = true;
+	thread->by_clock = false;
+	set(thread->clock_timer, has_cpu ? 0 : period_ns, has_cpu ? 0 : period_ns);
+	set(thread->cpu_timer, period_ns, period_ns);
+}
+
+void timer_resume(struct inproc_thread *thread)
+{
+	uint64_t period_ns = timer_period_ns();
+
+	thread->slow = false;
+	thread->idle_ticks = 0;
+	thread->tick_cpu_ns = safe_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	thread->armed_ns = period_ns;
+	if (thread->cpu_timer < 0 || (thread->by_clock && is_fast())) {
+		tick_by_clock(thread, period_ns, period_ns);
+		return;
+	}
+	set(thread->clock_timer, 0, 0);
+	tick_by_cpu(thread);
+}
+
+/*
+ * Ticks of CPU time come with those of the kernel, in step with whatever else does so. The
+ * sample is taken some part of a kernel's tick later, by the clock. A thread that has left
+ * the CPU by then has it some part after it is back; one that always has, at the tick itself.
+ */
+static bool ticked_slowly(struct inproc_thread *thread, bool of_clock, bool ran)
+{
+	if (of_clock && ran) {
+		thread->idle_ticks = 0;
+		return true;
+	}
+	if (thread->clock_timer < 0 || thread->idle_ticks >= IDLE_TICKS) {
+		thread->idle_ticks = of_clock ? thread->idle_ticks : 0;
+		return !of_clock;
+	}
+	thread->idle_ticks += of_clock;
+	thread->step_ns = some_part(thread, inproc.jiffy_ns);
+	tick_by_clock(thread, thread->step_ns, 0);
+	return false;
+}
+
+static bool ticked_fast(struct inproc_thread *thread, bool of_clock, bool ran, uint64_t ran_ns)
+{
+	if (!of_clock && !thread->by_clock) {
+		set(thread->cpu_timer, 0, 0);
+		tick_by_clock(thread, thread->step_ns, thread->step_ns);
+		thread->by_clock = true;
+		thread->idle_ticks = 0;
+	} else if (of_clock && thread->by_clock) {
+		thread->idle_ticks = ran_ns < thread->step_ns / 4 ? thread->idle_ticks + 1 : 0;
+		if (thread->idle_ticks < IDLE_TICKS)
+			return ran;
+		set(thread->clock_timer, 0, 0);
+		tick_by_cpu(thread);
+	}
+	return ran;
+}
+
+bool timer_ticked(struct inproc_thread *thread, struct timer_tick tick, uint64_t cpu_ns)
+{
+	/* The first one decides whether a short thread is met at all: it counts in any case. */
+	bool late = tick.of_clock && !thread->first && (tick.overrun || is_late(thread, tick));
+	uint64_t ran_ns = cpu_ns - thread->tick_cpu_ns;
+	bool ran = !tick.of_clock || (!late && ran_ns >= thread->step_ns / 2);
+
+	/* Of all time the first one has a whole period: all of it in the state that it met. */
+	if (thread->first && !ran && thread->cpu_timer < 0)
+		thread->last_cpu_ns = thread->tick_cpu_ns;
+	thread->late = late;
+	thread->ran = ran;
+	thread->first = false;
+	thread->tick_cpu_ns = cpu_ns;
+	thread->step_ns = timer_period_ns();
+	if (thread->step_ns != thread->armed_ns) {
+		timer_resume(thread); /* another rate: this one still has what it is due */
+		return ran || thread->cpu_timer < 0;
+	}
+	if (thread->cpu_timer < 0)
+		return true; /* all time counts */
+	return is_fast() ? ticked_fast(thread, tick.of_clock, ran, ran_ns)
+			 : ticked_slowly(thread, tick.of_clock, ran);
+}

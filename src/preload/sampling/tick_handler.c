@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "preload/sampling/tick_handler.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <ucontext.h>
+
+#include "preload/fallible_load.h"
+#include "preload/ring.h"
+#include "preload/runtime.h"
+#include "preload/sampling/process_timer.h"
+#include "preload/sampling/signal_context.h"
+#include "preload/sampling/thread_timer.h"
+#include "preload/session_file.h"
+#include "preload/stack.h"
+#include "preload/thread.h"
+#include "safe/clock.h"
+#include "safe/syscall.h"
+#include "safe/ticks.h"
+#include "unwind/arch/native.h"
+#include "unwind/walk.h"
+
+/* After so many faults of our own code the program is left alone. */
+#define MAX_FAULTS 3u
+/* While there is nothing to sample, ticks to see whether there is: a pause is soon over. */
+#define PAUSED_TICK_NS 50000000ull
+#define SILENT_TICK_NS 1000000000ull
+/* One sample in so many is timed. */
+#define TIMED_MASK 15u
+/* The most of the time in one state that waits for a tick which meets the thread in it. */
+#define MOST_PERIODS 2u
+
+/* The stack of what the signal interrupted. */
+static void take_stack(struct inproc_thread *thread, const ucontext_t *context,
+		       struct ring_sample *sample)
+{
+	struct context_registers registers;
+	struct unwind_frame frame;
+
+	context_read(context, &registers);
+	unwind_frame_init(&frame, &UNWIND_NATIVE, registers.values, registers.pc);
+	stack_take(thread, &frame, sample);
+}
+
+static uint32_t current_cpu(void)
+{
+	unsigned int cpu = 0;
+
+	(void)safe_syscall(SYS_getcpu, SAFE_POINTER(&cpu), 0); /* 0 then */
+	return cpu;
+}
+
+/*
+ * Sampling goes on after a while without: what went by is lost where nobody read, and
+ * nobody's where there was a pause.
+ */
+static void begin_again(struct inproc_thread *thread, uint64_t cpu_ns, bool wall)
+{
+	uint64_t now_ns = safe_clock_ns(CLOCK_MONOTONIC);
+	uint64_t weight_ns = wall ? now_ns - thread->last_ns : cpu_ns - thread->last_cpu_ns;
+
+	if (!thread->paused)
+		ring_lose(thread, weight_ns / timer_period_ns(), weight_ns);
+	thread->paused = false;
+	thread->last_ns = now_ns;
+	thread->last_cpu_ns = cpu_ns;
+	timer_resume(thread);
+}
+
+/* Whether the thread left its CPU by itself since the last tick. */
+static bool has_slept(struct inproc_thread *thread)
+{
+	struct rusage usage = {0};
+	uint64_t before = thread->sleeps;
+
+	if (safe_syscall(SYS_getrusage, RUSAGE_THREAD, SAFE_POINTER(&usage)) < 0)
+		return true; /* as most do that have none */
+	thread->sleeps = (uint64_t)usage.ru_nvcsw;
+	return thread->sleeps != before;
+}
+
+/*
+ * A tick that met the thread running weighs its CPU time, any other the time without a CPU, each
+ * since the last of its kind: both sums are right, whatever ticks are missing or late.
+ */
+static void weigh_all_time(struct inproc_thread *thread, const ucontext_t *context, uint64_t now_ns,
+			   struct ring_sample *sample)
+{
+	uint64_t all_ns = now_ns - thread->last_ns;
+	uint64_t cpu_ns = thread->tick_cpu_ns - thread->last_cpu_ns;
+	uint64_t ran_ns = cpu_ns < all_ns ? cpu_ns : all_ns;
+	uint64_t away_ns = all_ns - ran_ns;
+	bool slept = has_slept(thread);
+	bool met_running = thread->late ? away_ns < ran_ns / 4 /* it ran in a long call */
+					: !slept || !context_is_in_call(context);
+	bool ran = thread->ran || met_running;
+
+	/* Who is hardly ever met in one of both has that at a tick of the other. */
+	if ((ran ? away_ns : ran_ns) > (ran ? ran_ns : away_ns) + MOST_PERIODS * timer_period_ns())
+		ran = !ran;
+	sample->weight_ns = ran ? ran_ns : away_ns;
+	if (!ran)
+		sample->flags = slept ? SESSION_ASLEEP : SESSION_PREEMPTED;
+	thread->last_ns += sample->weight_ns;
+	thread->last_cpu_ns += ran ? ran_ns : 0;
+}
+
+/* Takes a sample when there is something to weigh it with. */
+static void take_sample(struct inproc_thread *thread, const siginfo_t *info,
+			const ucontext_t *context, bool of_clock)
+{
+	bool wall = (atomic_load(&inproc.control->mode) & SESSION_WALL) != 0;
+	uint64_t cpu_ns = safe_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	struct ring_sample sample = {.ticks = safe_ticks(),
+				     .weight_ns = cpu_ns - thread->last_cpu_ns};
+	bool is_timer = info->si_code == SI_TIMER; /* the others tell no overruns */
+	struct timer_tick tick = {.of_clock = of_clock,
+				  .overrun = is_timer && info->si_overrun > 0,
+				  .now_ns = wall ? safe_clock_ns(CLOCK_MONOTONIC) : 0};
+
+	if (tick.overrun)
+		inproc_count(SESSION_OVERRUNS, (uint64_t)info->si_overrun);
+	if (thread->slow || thread->paused) {
+		begin_again(thread, cpu_ns, wall);
+		return;
+	}
+	if (!timer_ticked(thread, tick, cpu_ns))
+		return; /* it slept: its time goes to the sample after */
+	if (wall)
+		weigh_all_time(thread, context, tick.now_ns, &sample);
+	else
+		thread->last_cpu_ns = cpu_ns;
+	sample.cpu = current_cpu();
+	take_stack(thread, context, &sample);
+	ring_put_sample(thread, &sample);
+}
+
+/* Whether the recorder still wants anything. When it does not, this thread's ticks end. */
+static bool is_wanted(struct inproc_thread *thread)
+{
+	uint32_t mode = atomic_load_explicit(&inproc.control->mode, memory_order_relaxed);
+
+	if (!inproc_active() || mode == 0) {
+		timer_stop(thread);
+		return false;
+	}
+	if ((mode & SESSION_PAUSED) || atomic_load(&inproc.paused)) {
+		thread->paused = true;
+		if (mode & SESSION_PAUSED)
+			timer_slow(thread, PAUSED_TICK_NS);
+		return false; /* a program that pauses itself knows when to go on at once */
+	}
+	if (session_file_recorder_moves(inproc.control))
+		return true;
+	if (session_file_recorder_is_gone(inproc.control))
+		timer_stop(thread);
+	else
+		timer_slow(thread, SILENT_TICK_NS); /* it may go on some time */
+	return false;
+}
+
+/* Our code may fault, and the program goes on: see handler_fault(). */
+static __attribute__((noinline)) void guarded_sample(struct inproc_thread *thread,
+						     const siginfo_t *info,
+						     const ucontext_t *context, bool of_clock)
+{
+	if (_setjmp(thread->recovery) == 0) {
+		atomic_store(&thread->guarded, 1);
+		take_sample(thread, info, context, of_clock);
+	}
+	atomic_store(&thread->guarded, 0);
+}
+
+static void time_sample(uint64_t begin_ns)
+{
+	inproc_count(SESSION_HANDLER_NS, safe_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
+	inproc_count(SESSION_HANDLER_TIMES, 1);
+}
+
+static struct inproc_thread *thread_of(const siginfo_t *info)
+{
+	uintptr_t value = (uintptr_t)info->si_value.sival_ptr;
+
+	return (struct inproc_thread *)(value & ~(uintptr_t)TIMER_OF_CLOCK);
+}
+
+bool handler_is_own_timer(const siginfo_t *info)
+{
+	for (uint32_t i = 0; info->si_code == SI_TIMER && i < inproc.thread_limit; i++)
+		if (atomic_load(&inproc.threads[i]) == thread_of(info))
+			return true;
+	return false;
+}
+
+static void tick(struct inproc_thread *thread, const siginfo_t *info, void *context, bool of_clock)
+{
+	uint64_t begin_ns = 0;
+
+	inproc_count(SESSION_TICKS, 1);
+	if (!is_wanted(thread))
+		return;
+	if (atomic_exchange(&thread->busy, 1) != 0) {
+		inproc_count(SESSION_BUSY, 1); /* its time goes to the next sample */
+		return;
+	}
+	if ((thread->ticks++ & TIMED_MASK) == TIMED_MASK / 2)
+		begin_ns = safe_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	guarded_sample(thread, info, context, of_clock);
+	if (begin_ns)
+		time_sample(begin_ns);
+	atomic_store(&thread->busy, 0);
+}
+
+/* A tick of the timer that all threads share, for one that has none of its own. */
+static bool tick_shared(struct inproc_thread *thread, const siginfo_t *info, void *context)
+{
+	if (!inproc_active() || atomic_load(&inproc.control->mode) == 0)
+		process_timer_stop();
+	else
+		process_timer_ticked();
+	if (thread && thread->cpu_timer < 0 && thread->clock_timer < 0) {
+		timer_meet(thread);
+		tick(thread, info, context, false);
+	}
+	return true;
+}
+
+bool handler_tick(const siginfo_t *info, void *context)
+{
+	bool of_clock = ((uintptr_t)info->si_value.sival_ptr & TIMER_OF_CLOCK) != 0;
+	struct inproc_thread *thread = thread_find((uint32_t)safe_syscall(SYS_gettid, 0));
+
+	if (process_timer_is_tick(info))
+		return tick_shared(thread, info, context);
+	if (info->si_code != SI_TIMER || !thread || thread_of(info) != thread)
+		return false;
+	tick(thread, info, context, of_clock);
+	return true;
+}
+
+bool handler_fault(void *context)
+{
+	struct context_registers registers;
+	struct inproc_thread *thread;
+
+	context_read(context, &registers);
+	if (!stack_is_own(registers.pc) || !inproc.process)
+		return false;
+	if (fallible_resume(context))
+		return true;
+	thread = thread_find((uint32_t)safe_syscall(SYS_gettid, 0));
+	if (!thread || atomic_load(&thread->guarded) == 0)
+		return false;
+	if (atomic_fetch_add(&inproc.process->counts[SESSION_FAULTS], 1) + 1 >= MAX_FAULTS)
+		inproc_give_up(SESSION_PROCESS_OFF);
+	/* Where no handler returns, nobody else would give the mask back. */
+	(void)safe_syscall(SYS_rt_sigprocmask, SIG_SETMASK,
+			   SAFE_POINTER(&((ucontext_t *)context)->uc_sigmask), 0, 8);
+	_longjmp(thread->recovery, 1);
+}

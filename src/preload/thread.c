@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "preload/thread.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "preload/heap/exit_scan.h"
+#include "preload/heap/heap_budget.h"
+#include "preload/heap/heap_memory.h"
+#include "preload/heap/heap_sample.h"
+#include "preload/real_functions.h"
+#include "preload/ring.h"
+#include "preload/runtime.h"
+#include "preload/sampling/process_timer.h"
+#include "preload/sampling/thread_timer.h"
+#include "preload/session_file.h"
+#include "preload/thread_room.h"
+#include "safe/syscall.h"
+#include "safe/thread_pointer.h"
+#include "safe/ticks.h"
+
+/* A stack without a limit: as much as a stack ever has. */
+#define UNLIMITED_BYTES (1ull << 30)
+#define MAIN_MARGIN_BYTES (1ull << 20)
+/* For the frames of signals, which are larger the more registers a CPU has, and our handler. */
+#define SIGNAL_ROOM_BYTES (128ull << 10)
+/* So many rings may wait to be emptied until the recorder looks by itself. */
+#define FEW_SLOTS 8u
+
+extern void *__libc_stack_end; /* of the loader: sp where the program began */
+
+static pthread_key_t end_key;
+static bool has_end_key;
+
+static struct inproc_thread *memory_of(uint32_t index)
+{
+	static struct thread_room room = {.bytes = sizeof(struct inproc_thread)};
+	struct inproc_thread *thread = atomic_load(&inproc.threads[index]);
+	uint32_t limit = atomic_load(&inproc.thread_limit);
+
+	if (thread)
+		return thread;
+	thread = thread_room_get(&room, index);
+	if (!thread)
+		return NULL;
+	thread->index = index;
+	atomic_store(&inproc.threads[index], thread);
+	while (limit <= index &&
+	       !atomic_compare_exchange_weak(&inproc.thread_limit, &limit, index + 1))
+		;
+	return thread;
+}
+
+/* A ring keeps its size for all threads that have it, one after the other. */
+static void set_ring_words(struct inproc_thread *thread)
+{
+	if (thread->ring_words == 0 && (inproc.control->mode & SESSION_HEAP)) {
+		thread->ring_words = heap_budget_ring_words(thread->index);
+		heap_budget_take(thread->ring_words * sizeof(uint64_t));
+	}
+	if (thread->ring_words == 0)
+		thread->ring_words = session_ring_words(&inproc.layout, thread->index);
+	thread->slot->ring_words = (uint32_t)thread->ring_words;
+}
+
+/* Readies the memory of a slot for the next thread. */
+static void reset(struct inproc_thread *thread)
+{
+	uint32_t index = thread->index;
+
+	thread->slot = session_file_slot(index);
+	thread->ring = session_file_ring(index);
+	set_ring_words(thread);
+	thread->cpu_timer = thread->clock_timer = -1;
+	thread->written = thread->stacks[0];
+	thread->pcs = thread->stacks[1];
+	thread->written_count = 0;
+	thread->label_bytes = 0;
+	thread->part_count = 0;
+	thread->unwind.anchor_count = 0;
+	thread->inside = thread->hooked = thread->new_frame = 0;
+	thread->new_failed = false;
+	thread->end_rounds = 0;
+	thread->told_rate = 0;
+	thread->head = atomic_load(&thread->slot->head);
+	thread->heap_tail = atomic_load(&thread->slot->tail);
+	thread->heap_numbers = thread->heap_written = 0;
+	thread->random = safe_ticks() * (2ull * index + 1) | 1;
+	heap_sample_next(thread);
+	if (thread->heap)
+		heap_memory_reset(thread);
+	atomic_store(&thread->guarded, 0);
+	atomic_store(&thread->busy, 0);
+}
+
+static void set_tid(struct inproc_thread *thread, uint32_t tid)
+{
+	thread->tid = tid;
+	atomic_store(&inproc.tids[thread->index], tid);
+}
+
+/* Nobody writes there any more: the slot is for the next thread when the recorder has read it. */
+static void give_up_slot(struct inproc_thread *thread)
+{
+	struct session_slot *slot = thread->slot;
+
+	set_tid(thread, 0);
+	atomic_store(&slot->head, thread->head);
+	if (thread->head == atomic_load(&slot->tail)) {
+		atomic_store(&slot->state, SESSION_SLOT_FREE); /* it makes no work */
+		return;
+	}
+	atomic_store(&slot->state, SESSION_SLOT_LEFT);
+	/* Many rings of threads that have ended are much memory. */
+	if (thread->index >= FEW_SLOTS && (atomic_load(&inproc.mode) & SESSION_HEAP))
+		session_file_wake();
+}
+
+/* Slots of threads that the kernel does not know any more. */
+static void collect_ended(void)
+{
+	for (uint32_t i = 0; i < atomic_load(&inproc.thread_limit); i++) {
+		struct inproc_thread *thread = atomic_load(&inproc.threads[i]);
+		uint32_t tid = thread ? atomic_load(&thread->ending_tid) : 0;
+
+		if (tid == 0 || safe_syscall(SYS_tgkill, inproc.pid, tid, 0) != -ESRCH ||
+		    !atomic_compare_exchange_strong(&thread->ending_tid, &tid, 0))
+			continue; /* there still, or somebody else was faster */
+		(void)atomic_fetch_sub(&inproc.ending_count, 1);
+		give_up_slot(thread);
+	}
+}
+
+/* Takes a slot if it is free. */
+static bool take_slot(uint32_t index)
+{
+	_Atomic uint32_t *state = &session_file_slot(index)->state;
+	uint32_t expected = SESSION_SLOT_FREE;
+
+	/* One that has a thread is not: the program wrote over its state, and now it is right. */
+	return atomic_load_explicit(state, memory_order_relaxed) == SESSION_SLOT_FREE &&
+	       atomic_compare_exchange_strong(state, &expected, SESSION_SLOT_TAKEN) &&
+	       atomic_load(&inproc.tids[index]) == 0;
+}
+
+struct inproc_thread *thread_take(void)
+{
+	if (atomic_load(&inproc.ending_count) > 0)
+		collect_ended();
+	for (uint32_t index = 0; index < inproc.slot_count; index++) {
+		struct inproc_thread *thread;
+
+		if (index >= SESSION_FIRST_SLOTS && !session_file_room(index))
+			break;
+		if (!take_slot(index))
+			continue;
+		thread = session_file_room(index) ? memory_of(index) : NULL;
+		if (!thread) {
+			atomic_store(&session_file_slot(index)->state, SESSION_SLOT_FREE);
+			break;
+		}
+		reset(thread);
+		return thread;
+	}
+	inproc_count(SESSION_NO_SLOT, 1);
+	return NULL;
+}
+
+void thread_return(struct inproc_thread *thread)
+{
+	set_tid(thread, 0);
+	atomic_store(&thread->slot->state, SESSION_SLOT_FREE);
+}
+
+void thread_begin(struct inproc_thread *thread, struct unwind_stack stack)
+{
+	struct session_slot *slot = thread->slot;
+
+	set_tid(thread, (uint32_t)safe_syscall(SYS_gettid, 0));
+	thread->unwind.stack = stack;
+	slot->tid = thread->tid;
+	slot->born_ticks = safe_ticks();
+	(void)safe_syscall(SYS_prctl, PR_GET_NAME, SAFE_POINTER(slot->comm));
+	inproc_self = thread;
+	if (has_end_key)
+		(void)pthread_setspecific(end_key, thread); /* else the recorder sees it go */
+	if (thread->label_bytes > 0)                        /* that it was forked with */
+		ring_put_labels(thread, (struct ring_texts){thread->labels, thread->label_bytes});
+	(void)timer_start(thread); /* counted */
+}
+
+void thread_end(struct inproc_thread *thread)
+{
+	timer_stop(thread);
+	heap_total_flush(thread);
+	(void)safe_syscall(SYS_prctl, PR_GET_NAME, SAFE_POINTER(thread->slot->comm));
+	if (atomic_load(&inproc.mode) & SESSION_HEAP) {
+		/*
+		 * The C library frees buffers and memory of other threads when all destructors have
+		 * run: who makes the next thread collects the slot of this one.
+		 */
+		atomic_store(&thread->ending_tid, thread->tid);
+		(void)atomic_fetch_add(&inproc.ending_count, 1);
+		return;
+	}
+	inproc_self = NULL;
+	give_up_slot(thread);
+}
+
+static void on_end(void *value)
+{
+	struct inproc_thread *thread = value;
+
+	/* In a child of fork the memory is there, but the session may not be. */
+	if (!inproc_active() || thread->tid != (uint32_t)safe_syscall(SYS_gettid, 0))
+		return;
+	/* What others of the kind free is seen too: ours comes again, as often as it may. */
+	if ((atomic_load(&inproc.mode) & SESSION_HEAP) &&
+	    ++thread->end_rounds < PTHREAD_DESTRUCTOR_ITERATIONS &&
+	    pthread_setspecific(end_key, thread) == 0)
+		return;
+	thread_end(thread);
+}
+
+void thread_set_up(void)
+{
+	pthread_attr_t attributes;
+
+	has_end_key = pthread_key_create(&end_key, on_end) == 0;
+	inproc.default_stack_bytes = 8ull << 20;
+	if (pthread_attr_init(&attributes) != 0)
+		return;
+	(void)pthread_attr_getstacksize(&attributes, &inproc.default_stack_bytes);
+	(void)pthread_attr_destroy(&attributes);
+}
+
+/*
+ * Programs that use all of their first stack, as Ruby does to have it, leave no room for a
+ * signal's frame: the kernel ends them when a tick comes just then. Beyond the limit a stack
+ * does not grow, but what it has it keeps. So it is let grow a little further once, by a
+ * call that writes there and fails where that cannot be.
+ */
+static void grow_main_stack(uint64_t high, const struct rlimit *limit)
+{
+	struct rlimit more = *limit;
+	struct rlimit addresses = {RLIM_INFINITY, RLIM_INFINITY};
+	uint64_t bytes = limit->rlim_cur + SIGNAL_ROOM_BYTES;
+
+	/* Where addresses are few they are the program's. */
+	(void)safe_syscall(SYS_prlimit64, 0, RLIMIT_AS, 0, SAFE_POINTER(&addresses));
+	if (limit->rlim_cur > UNLIMITED_BYTES || high < 2 * bytes ||
+	    addresses.rlim_cur != RLIM_INFINITY)
+		return;
+	more.rlim_cur += SIGNAL_ROOM_BYTES + MAIN_MARGIN_BYTES;
+	if (more.rlim_max < more.rlim_cur)
+		more.rlim_max = more.rlim_cur; /* for those who may */
+	if (safe_syscall(SYS_prlimit64, 0, RLIMIT_STACK, SAFE_POINTER(&more), 0) < 0)
+		return;
+	(void)safe_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, (long)((high - bytes) & ~15ull));
+	(void)safe_syscall(SYS_prlimit64, 0, RLIMIT_STACK, SAFE_POINTER(limit), 0);
+}
+
+void thread_begin_main(void)
+{
+	struct inproc_thread *thread = thread_take();
+	uint64_t high = (uint64_t)(uintptr_t)__libc_stack_end;
+	struct rlimit limit = {UNLIMITED_BYTES, UNLIMITED_BYTES};
+	uint64_t bytes;
+
+	if (!thread)
+		return;
+	(void)safe_syscall(SYS_prlimit64, 0, RLIMIT_STACK, 0, SAFE_POINTER(&limit));
+	if (atomic_load(&inproc.control->mode) & (SESSION_CPU | SESSION_WALL))
+		grow_main_stack(high, &limit);
+	bytes = limit.rlim_cur > UNLIMITED_BYTES ? UNLIMITED_BYTES : limit.rlim_cur;
+	/* The limit may have been higher when the program began. */
+	bytes += MAIN_MARGIN_BYTES;
+	thread_begin(thread, (struct unwind_stack){high > bytes ? high - bytes : 0, high});
+}
+
+/* What a thread has told of itself; its memory may be that of the other, whose counts were. */
+static void take_over(struct inproc_thread *thread, const struct inproc_thread *forked,
+		      uint32_t label_bytes, uint32_t part_count)
+{
+	for (uint32_t i = 0; i < label_bytes; i++)
+		thread->labels[i] = forked->labels[i];
+	for (uint32_t i = 0; i < part_count && i < INPROC_PARTS && thread != forked; i++)
+		thread->parts[i] = forked->parts[i];
+	thread->label_bytes = label_bytes;
+	thread->part_count = part_count;
+}
+
+void thread_begin_forked(const struct inproc_thread *forked)
+{
+	struct unwind_stack stack = forked->unwind.stack;
+	/* A fork in a handler may have come while they were written. */
+	bool whole = atomic_load(&forked->busy) == 0;
+	uint32_t label_bytes = whole ? forked->label_bytes : 0;
+	uint32_t part_count = whole ? forked->part_count : 0;
+	struct inproc_thread *thread = thread_take();
+
+	if (!thread)
+		return;
+	take_over(thread, forked, label_bytes, part_count);
+	thread_begin(thread, stack);
+}
+
+void thread_forget_all(void)
+{
+	for (uint32_t i = 0; i < inproc.thread_limit; i++) {
+		struct inproc_thread *thread = atomic_load(&inproc.threads[i]);
+
+		if (!thread)
+			continue;
+		set_tid(thread, 0);
+		atomic_store(&thread->ending_tid, 0);
+	}
+	atomic_store(&inproc.ending_count, 0);
+	inproc_self = NULL;
+}
+
+void thread_stop_all(void)
+{
+	process_timer_stop();
+	for (uint32_t i = 0; i < inproc.thread_limit; i++) {
+		struct inproc_thread *thread = atomic_load(&inproc.threads[i]);
+
+		if (thread && thread->tid != 0)
+			timer_stop(thread);
+	}
+}
+
+void thread_rearm_all(void)
+{
+	for (uint32_t i = 0; i < inproc.thread_limit; i++) {
+		struct inproc_thread *thread = atomic_load(&inproc.threads[i]);
+
+		if (thread && thread->tid != 0 && atomic_load(&thread->ending_tid) == 0) {
+			timer_stop(thread);
+			(void)timer_start(thread); /* counted */
+		}
+	}
+}
+
+struct inproc_thread *thread_find(uint32_t tid)
+{
+	for (uint32_t i = 0; i < inproc.thread_limit; i++) {
+		/* Each thread's own memory is on another page. */
+		if (atomic_load_explicit(&inproc.tids[i], memory_order_relaxed) == tid) {
+			struct inproc_thread *thread = atomic_load(&inproc.threads[i]);
+
+			if (thread && atomic_load(&thread->ending_tid) == 0)
+				return thread;
+		}
+	}
+	return NULL;
+}
+
+/* Where the stack of a thread is: the C library keeps what it knows of a thread above it. */
+static struct unwind_stack stack_below_thread_pointer(uint64_t bytes)
+{
+	uint64_t high = safe_thread_pointer() & ~7ull;
+
+	return (struct unwind_stack){high > bytes ? high - bytes : 0, high};
+}
+
+static void *run_thread(void *argument)
+{
+	struct inproc_thread *thread = argument;
+	void *(*routine)(void *) = thread->routine;
+	void *routine_argument = thread->argument;
+
+	leave_note_argument(thread->index, NULL); /* from here on this thread has it */
+	leave_note_stack(thread->stack_low ? thread->stack_low
+					   : stack_below_thread_pointer(thread->stack_bytes).low,
+			 (uint64_t)(uintptr_t)__builtin_frame_address(0));
+	if (inproc_active())
+		thread_begin(thread, stack_below_thread_pointer(thread->stack_bytes));
+	else
+		thread_return(thread);
+	return routine(routine_argument);
+}
+
+/* How large a stack will be, and where it ends unless the C library maps and guards it. */
+static void note_stack(struct inproc_thread *thread, const pthread_attr_t *attributes)
+{
+	void *low = NULL;
+	size_t bytes = 0;
+	size_t guard_bytes = 1;
+
+	thread->stack_bytes = inproc.default_stack_bytes;
+	thread->stack_low = 0;
+	if (!attributes || pthread_attr_getstacksize(attributes, &thread->stack_bytes) != 0)
+		return;
+	if (pthread_attr_getguardsize(attributes, &guard_bytes) == 0 && guard_bytes == 0)
+		thread->stack_low = UINT64_MAX; /* others may follow at once: not known */
+	/* Where none was given it is as if that had ended at 0. */
+	if (pthread_attr_getstack(attributes, &low, &bytes) == 0 && (uintptr_t)low + bytes != 0)
+		thread->stack_low = (uint64_t)(uintptr_t)low;
+}
+
+REAL_DEFINE(pthread_create);
+
+INPROC_EXPORT int pthread_create(pthread_t *restrict ret, const pthread_attr_t *restrict attributes,
+				 void *(*routine)(void *), void *restrict argument)
+{
+	struct inproc_thread *thread = inproc_active() ? thread_take() : NULL;
+	int r;
+
+	if (!thread)
+		return REAL(pthread_create)(ret, attributes, routine, argument);
+	thread->routine = routine;
+	thread->argument = argument;
+	leave_note_argument(thread->index, argument);
+	note_stack(thread, attributes);
+	r = REAL(pthread_create)(ret, attributes, run_thread, thread);
+	if (r != 0) {
+		leave_note_argument(thread->index, NULL);
+		thread_return(thread);
+	}
+	return r;
+}

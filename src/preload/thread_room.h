@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PRELOAD_THREAD_ROOM_H
+#define WICK_PRELOAD_THREAD_ROOM_H
+
+/*
+ * thread_room: memory for what is kept of each thread. The first ones have theirs by themselves;
+ * those of many others lie together, since the kernel allows a process but so many mappings
+ * (65,530), which the program needs for its stacks.
+ */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/session.h"
+
+#define THREAD_ROOM_ALONE 64u
+#define THREAD_ROOM_TOGETHER 64u
+
+struct thread_room {
+	uint64_t bytes; /* of a thread */
+	bool wiped;     /* zero again in children */
+	_Atomic(void *) parts[THREAD_ROOM_ALONE + SESSION_SLOTS / THREAD_ROOM_TOGETHER];
+};
+
+/* The memory for a thread: the same each time. NULL when there is none. */
+void *thread_room_get(struct thread_room *room, uint32_t index);
+
+#endif

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * user_events: what the program tells of itself: include/wick/wick.h calls these when they
+ * are there. A thread that is in our code already, in its handler or here, stays out.
+ */
+#include <setjmp.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+#include "preload/real_functions.h"
+#include "preload/ring.h"
+#include "preload/runtime.h"
+#include "preload/stack.h"
+#include "preload/thread.h"
+#include "safe/clock.h"
+#include "safe/syscall.h"
+#include "safe/ticks.h"
+#include "unwind/arch/native.h"
+#include "wick/wick.h"
+
+#define PART_LABEL "part"
+#define PART_EVENT "part"
+
+/* Texts that grow, up to what a record may have. */
+struct texts {
+	char bytes[SESSION_TEXT_BYTES];
+	uint32_t size;
+};
+
+/* By ourselves: a text that is none is a fault of our own code then, and survived. */
+static uint32_t length_of(const char *text)
+{
+	const char *at = text ? text : "";
+	uint32_t length = 0;
+
+	for (; *at && length < INPROC_NAME_BYTES - 1; at++)
+		length++;
+	return length;
+}
+
+static void add_text(struct texts *texts, const char *text)
+{
+	uint32_t length = length_of(text);
+
+	for (uint32_t i = 0; i < length; i++)
+		texts->bytes[texts->size++] = text[i];
+	texts->bytes[texts->size++] = '\0';
+}
+
+/* Adds a label while there is room for it and for the end mark; else it is counted. */
+static void add_label(struct texts *texts, const char *key, const char *value)
+{
+	uint32_t bytes = length_of(key) + 1 + length_of(value) + 1;
+
+	if (SESSION_TEXT_BYTES - texts->size < bytes + sizeof(SESSION_TEXT_END)) {
+		inproc_count(SESSION_NO_LABEL, 1);
+		return;
+	}
+	add_text(texts, key);
+	add_text(texts, value);
+}
+
+/* Whether a kept text is what a text would be kept as. */
+static bool is_same(const char *kept, const char *text)
+{
+	uint32_t length = length_of(kept);
+
+	if (length_of(text) != length)
+		return false;
+	while (length > 0 && kept[length - 1] == text[length - 1])
+		length--;
+	return length == 0;
+}
+
+/* The thread, for as long as it stays in our code; NULL when it has nothing to say. */
+static struct inproc_thread *enter(void)
+{
+	struct inproc_thread *thread = inproc_self;
+
+	if (!inproc_active() || !thread)
+		return NULL;
+	/* A child of vfork has its parent's memory and must leave it alone. */
+	if (thread->tid != (uint32_t)safe_syscall(SYS_gettid, 0))
+		return NULL;
+	if (atomic_exchange(&thread->busy, 1) == 0)
+		return thread;
+	inproc_count(SESSION_BUSY, 1);
+	return NULL;
+}
+
+static void leave(struct inproc_thread *thread)
+{
+	atomic_store(&thread->busy, 0);
+}
+
+/* Where the program is: in the caller of one of our functions, which knows its own. */
+struct place {
+	struct unwind_frame frame;
+	uint64_t caller; /* the return address */
+};
+
+#define PLACE_CAPTURE(place)                                                                       \
+	do {                                                                                       \
+		unwind_capture(&(place)->frame);                                                   \
+		(place)->caller = (uint64_t)(uintptr_t)__builtin_return_address(0);                \
+	} while (0)
+
+/*
+ * Our own functions are none of the program's; the leaf is where it calls them. A walk by
+ * frame pointers alone may step over that, and is told.
+ */
+static void begin_at_caller(struct inproc_thread *thread, const struct place *place,
+			    struct ring_sample *sample)
+{
+	uint64_t caller = place->caller & ~inproc.unwind.pac_mask;
+	uint32_t own = 0;
+
+	while (own < sample->count && stack_is_own(thread->pcs[own]))
+		own++;
+	if (own > 0 && (own == sample->count || thread->pcs[own] != caller))
+		own--; /* its place is the caller's */
+	sample->count -= own;
+	for (uint32_t i = 0; i < sample->count; i++)
+		thread->pcs[i] = thread->pcs[i + own];
+	if (sample->count > 0)
+		thread->pcs[0] = caller - 1; /* in the call, not behind it */
+}
+
+static void put_event(struct inproc_thread *thread, const struct wick_event *event,
+		      const struct place *place)
+{
+	struct ring_sample sample = {.ticks = safe_ticks(), .weight_ns = event->weight};
+	struct texts texts = {.size = 0};
+
+	add_text(&texts, event->name ? event->name : "event");
+	add_text(&texts, event->unit ? event->unit : "count");
+	/* Each takes two bytes at least: of more than that none has room. */
+	for (size_t i = 0; i < event->label_count && i < SESSION_TEXT_BYTES / 2; i++)
+		add_label(&texts, event->labels[i].key, event->labels[i].value);
+	add_text(&texts, SESSION_TEXT_END);
+	sample.flags = UNWIND_ROOT;
+	if (place) {
+		stack_take(thread, &place->frame, &sample);
+		begin_at_caller(thread, place, &sample);
+	}
+	if (event->is_gauge)
+		sample.flags |= SESSION_GAUGE;
+	ring_put_event(thread, &sample, (struct ring_texts){texts.bytes, texts.size});
+}
+
+/* A walk may fault: see handler_fault(). */
+static __attribute__((noinline)) void put_guarded(struct inproc_thread *thread,
+						  const struct wick_event *event,
+						  const struct place *place)
+{
+	if (atomic_load(&inproc.paused) & INPROC_STOPPED)
+		return;
+	if (_setjmp(thread->recovery) == 0) {
+		atomic_store(&thread->guarded, 1);
+		put_event(thread, event, place);
+	}
+	atomic_store(&thread->guarded, 0);
+}
+
+INPROC_EXPORT void wick_record_event(const struct wick_event *event)
+{
+	struct inproc_thread *thread = enter();
+	struct place place;
+
+	if (!thread)
+		return;
+	PLACE_CAPTURE(&place);
+	put_guarded(thread, event, event->with_stack ? &place : NULL);
+	leave(thread);
+}
+
+/* Writes the labels of a thread anew, with one of them changed; without it when NULL. */
+static void set_label(struct inproc_thread *thread, const char *key, const char *value)
+{
+	struct texts texts = {.size = 0};
+	uint32_t mark = thread->label_bytes > 0 ? sizeof(SESSION_TEXT_END) : 0;
+	const char *end = thread->labels + thread->label_bytes - mark;
+
+	for (const char *at = thread->labels; at < end;) {
+		const char *old = at + length_of(at) + 1;
+
+		if (!is_same(at, key))
+			add_label(&texts, at, old);
+		at = old + length_of(old) + 1;
+	}
+	if (value)
+		add_label(&texts, key, value);
+	if (texts.size > 0)
+		add_text(&texts, SESSION_TEXT_END);
+	for (uint32_t i = 0; i < texts.size; i++)
+		thread->labels[i] = texts.bytes[i];
+	thread->label_bytes = texts.size;
+	ring_put_labels(thread, (struct ring_texts){thread->labels, thread->label_bytes});
+}
+
+INPROC_EXPORT void wick_record_label(const char *key, const char *value)
+{
+	struct inproc_thread *thread = enter();
+
+	if (!thread)
+		return;
+	if (key)
+		set_label(thread, key, value);
+	leave(thread);
+}
+
+INPROC_EXPORT void wick_record_begin(const char *name)
+{
+	struct inproc_thread *thread = enter();
+	uint32_t at;
+
+	if (!thread)
+		return;
+	at = thread->part_count++;
+	if (at < INPROC_PARTS) {
+		uint32_t length = length_of(name);
+
+		for (uint32_t i = 0; i < length; i++)
+			thread->parts[at].name[i] = name[i];
+		thread->parts[at].name[length] = '\0';
+		thread->parts[at].begin_ns = safe_clock_ns(CLOCK_MONOTONIC);
+		set_label(thread, PART_LABEL, thread->parts[at].name);
+	}
+	leave(thread);
+}
+
+/* Ends the innermost part: its time is an event, and the one around it goes on. */
+static void end_part(struct inproc_thread *thread, const struct place *place)
+{
+	uint32_t at = --thread->part_count;
+	struct wick_label label = {PART_LABEL, NULL};
+	struct wick_event event = {PART_EVENT, "nanoseconds", 0, 1, &label, 1, 0};
+
+	if (at >= INPROC_PARTS)
+		return; /* too deep to be kept */
+	label.value = thread->parts[at].name;
+	event.weight = safe_clock_ns(CLOCK_MONOTONIC) - thread->parts[at].begin_ns;
+	put_guarded(thread, &event, place);
+	set_label(thread, PART_LABEL, at > 0 ? thread->parts[at - 1].name : NULL);
+}
+
+INPROC_EXPORT void wick_record_end(void)
+{
+	struct inproc_thread *thread = enter();
+	struct place place;
+
+	if (!thread)
+		return;
+	PLACE_CAPTURE(&place);
+	if (thread->part_count > 0)
+		end_part(thread, &place);
+	leave(thread);
+}
+
+INPROC_EXPORT void wick_record_pause(int paused)
+{
+	if (paused)
+		atomic_fetch_or(&inproc.paused, INPROC_PAUSED);
+	else
+		atomic_fetch_and(&inproc.paused, ~INPROC_PAUSED);
+}
+
+/* One thread switches the ticks of all; others leave it to that, which looks again. */
+static void switch_all(void)
+{
+	static _Atomic uint32_t switching;
+	uint32_t done;
+
+	do {
+		if (atomic_exchange(&switching, 1) != 0)
+			return;
+		done = atomic_load(&inproc.paused) & INPROC_STOPPED;
+		if (done)
+			thread_stop_all();
+		else
+			thread_rearm_all();
+		atomic_store(&switching, 0);
+	} while ((atomic_load(&inproc.paused) & INPROC_STOPPED) != done);
+}
+
+INPROC_EXPORT void wick_record_stop(int stopped)
+{
+	uint32_t before = stopped ? atomic_fetch_or(&inproc.paused, INPROC_STOPPED)
+				  : atomic_fetch_and(&inproc.paused, ~INPROC_STOPPED);
+
+	if (!inproc_active() || inproc.pid != (uint32_t)safe_syscall(SYS_getpid, 0))
+		return;
+	if (stopped != ((before & INPROC_STOPPED) != 0))
+		switch_all();
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unwind/own_stack.h"
+
+#include "unwind/arch/native.h"
+#include "unwind/module.h"
+#include "unwind/step.h"
+
+/*
+ * One walk. The stacks are those of the thread with their lower ends raised to
+ * where the walk is on them: what lies below may not be mapped.
+ */
+struct walk {
+	struct unwind_limits limits;
+	const struct unwind_modules *modules;
+	const struct unwind_module *last; /* that was found: the next frame is often there too */
+	struct unwind_thread *memory;     /* NULL: another walk of this thread has it */
+	struct unwind_trace *trace;
+	int32_t cursor;       /* the next anchor that may be met */
+	uint32_t fresh_count; /* the last UNWIND_ANCHORS of them are there */
+	uint32_t kept;        /* anchors of the last stack that also end this one */
+};
+
+const struct unwind_modules *unwind_inproc_publish(struct unwind_inproc *inproc,
+						   const struct unwind_modules *modules)
+{
+	return atomic_exchange(&inproc->modules, modules);
+}
+
+uint32_t unwind_thread_walks(const struct unwind_thread *thread)
+{
+	return atomic_load(&thread->walks);
+}
+
+UNWIND_INLINE uint64_t load(uint64_t address)
+{
+	return *(const uint64_t *)(uintptr_t)address;
+}
+
+/* Room for eight bytes that lie in the range. */
+UNWIND_INLINE bool holds(const struct unwind_stack *stack, uint64_t address)
+{
+	return address >= stack->low && address < stack->high && stack->high - address >= 8;
+}
+
+UNWIND_INLINE bool read_stack(void *context, uint64_t address, uint64_t *ret)
+{
+	const struct walk *walk = context;
+
+	if ((!holds(&walk->limits.stack, address) && !holds(&walk->limits.alternate, address)) ||
+	    (address & 7) != 0)
+		return false;
+	*ret = load(address);
+	return true;
+}
+
+static const struct unwind_module *find_module(const struct walk *walk, uint64_t pc)
+{
+	if (!walk->modules)
+		return NULL;
+	return unwind_module_find(walk->modules->items, walk->modules->count, pc);
+}
+
+static bool read_code(void *context, uint64_t address, uint64_t *ret)
+{
+	const struct unwind_module *module = find_module(context, address);
+
+	if (!module || module->end - address < 8)
+		return false;
+	/* Instructions of x86-64 lie anywhere, and the compiler is told so. */
+	struct __attribute__((packed)) anywhere {
+		uint64_t value;
+	};
+	*ret = ((const struct anywhere *)(uintptr_t)address)->value;
+	return true;
+}
+
+static bool is_code(void *context, uint64_t address)
+{
+	const struct walk *walk = context;
+
+	return !walk->modules || walk->modules->unknown_code || find_module(walk, address);
+}
+
+/* What is known of a pc. */
+struct found {
+	const struct unwind_rule *rule; /* NULL: none */
+	bool is_code;
+};
+
+UNWIND_INLINE struct found learn_rule(struct walk *walk, uint64_t pc)
+{
+	const struct unwind_module *module = walk->last;
+
+	if (!module || pc < module->start || pc >= module->end)
+		walk->last = module = find_module(walk, pc);
+	if (!module)
+		return (struct found){NULL, is_code(walk, pc)};
+	return (struct found){unwind_module_rule(module, pc), true};
+}
+
+static __attribute__((noinline)) void fill_cache(struct walk *walk, uint64_t pc,
+						 struct unwind_cached *cached)
+{
+	struct found found = learn_rule(walk, pc);
+
+	cached->pc = pc;
+	cached->is_code = found.is_code;
+	cached->rule = found.rule ? *found.rule : (struct unwind_rule){.cfa = UNWIND_CFA_NONE};
+}
+
+/* The rule for a pc, from the thread's memory when it is there. */
+UNWIND_INLINE struct found find_rule(struct walk *walk, uint64_t pc)
+{
+	struct unwind_cached *cached;
+
+	if (!walk->memory || walk->memory->no_cache)
+		return learn_rule(walk, pc);
+	/* 2^64 / golden ratio: its high bits differ for pcs that are close together. */
+	cached = &walk->memory->cache[(pc * 0x9e3779b97f4a7c15ull) >> (64 - UNWIND_CACHE_BITS)];
+	if (cached->pc != pc)
+		fill_cache(walk, pc, cached);
+	return (struct found){&cached->rule, cached->is_code};
+}
+
+/* Notes a frame and where its caller was found. */
+UNWIND_INLINE void remember(struct walk *walk, const struct unwind_frame *frame,
+			    const struct unwind_slots *slots)
+{
+	bool plain = !frame->exact && !frame->sp_guessed && !frame->fp_lost;
+
+	walk->memory->fresh[walk->fresh_count++ % UNWIND_ANCHORS] = (struct unwind_anchor){
+		.pc = plain ? frame->pc : 0,
+		.sp = frame->sp,
+		.fp = frame->fp,
+		.ra_slot = plain ? slots->ra : 0,
+		.fp_slot = slots->fp,
+		.by_fp = slots->by_fp,
+	};
+}
+
+/* Whether the caller of anchor is still the next one, towards the root. */
+UNWIND_INLINE bool leads_to(uint64_t mask, uint64_t high, const struct unwind_anchor *anchor,
+			    const struct unwind_anchor *next)
+{
+	if (anchor->ra_slot == 0 || next->sp > high || (load(anchor->ra_slot) & mask) != next->pc)
+		return false;
+	return (anchor->fp_slot ? load(anchor->fp_slot) : anchor->fp) == next->fp;
+}
+
+/*
+ * Takes over what is unchanged of the last stack: from a frame whose pc, sp and
+ * fp are those of an anchor, as long as the slots hold what they held. The frame
+ * becomes the last one that was taken over. The slots lie between sp of a frame
+ * that the thread is in and the end of its stack, so they can be read.
+ */
+static void follow_anchors(struct walk *walk, struct unwind_frame *frame)
+{
+	struct unwind_thread *memory = walk->memory;
+	const struct unwind_anchor *anchors = memory->anchors;
+	struct unwind_trace *trace = walk->trace;
+	uint64_t mask = ~walk->limits.pac_mask;
+	uint64_t *pcs = trace->pcs;
+	uint32_t count = trace->count;
+	int32_t at = walk->cursor;
+	int32_t met;
+
+	while (at >= 0 && anchors[at].sp < frame->sp)
+		at--;
+	walk->cursor = at;
+	if (at < 0 || anchors[at].sp != frame->sp || anchors[at].pc != frame->pc ||
+	    anchors[at].fp != frame->fp)
+		return;
+	met = at;
+	while (at > 0 && count < trace->capacity &&
+	       leads_to(mask, frame->high, &anchors[at], &anchors[at - 1]))
+		pcs[count++] = anchors[--at].pc;
+	trace->count = count;
+	memory->reused += (uint32_t)(met - at);
+	frame->pc = anchors[at].pc;
+	frame->sp = anchors[at].sp;
+	frame->fp = anchors[at].fp;
+	walk->cursor = at - 1;
+	if (at == 0 || trace->count == trace->capacity) {
+		walk->kept = (uint32_t)met + 1;
+		return;
+	}
+	/* The frame itself is remembered when it is stepped from. */
+	for (int32_t i = met; i > at; i--)
+		memory->fresh[walk->fresh_count++ % UNWIND_ANCHORS] = anchors[i];
+}
+
+/* Makes the anchors those of this stack, from where it ended on as many as there is room for. */
+static void keep_anchors(struct walk *walk)
+{
+	struct unwind_thread *memory = walk->memory;
+	uint32_t fresh = walk->fresh_count;
+	uint32_t count = walk->kept + fresh;
+
+	if (walk->kept > 0 && walk->trace->end == UNWIND_ROOT && walk->trace->count != count)
+		count = 0; /* of a walk that ended before the root: this one must know it */
+	else if (walk->kept > 0 && fresh > UNWIND_ANCHORS) /* those between were not kept */
+		count = walk->kept;
+	else if (count > UNWIND_ANCHORS) /* one without a root goes on getting deeper: anew */
+		count = walk->trace->end == UNWIND_ROOT ? UNWIND_ANCHORS : 0;
+	memory->anchor_count = count;
+	memory->whole = walk->trace->end == UNWIND_ROOT && walk->trace->count == count;
+	for (uint32_t i = walk->kept; i < count; i++)
+		memory->anchors[i] = memory->fresh[--fresh % UNWIND_ANCHORS];
+}
+
+/* One frame up, past what is known of the last stack. */
+UNWIND_INLINE enum unwind_end advance(struct walk *walk, const struct unwind_reader *reader,
+				      struct unwind_frame *frame, bool anchored)
+{
+	struct found found = find_rule(walk, unwind_lookup_pc(frame));
+	struct unwind_frame before = *frame;
+	struct unwind_slots slots;
+	enum unwind_end end;
+
+	if (!found.is_code && !frame->exact)
+		return UNWIND_BAD_ADDRESS;
+	end = unwind_step(&walk->limits, reader, found.rule, frame, anchored ? &slots : NULL);
+	walk->trace->guessed += frame->guessed;
+	if (anchored && walk->kept == 0)
+		remember(walk, &before, &slots);
+	return end;
+}
+
+/*
+ * The walk itself. A return address is checked when its rule is looked up, so a
+ * bad one has been added by then and is taken back.
+ */
+UNWIND_INLINE void walk_frames(struct walk *walk, const struct unwind_frame *start, bool anchored)
+{
+	const struct unwind_reader reader = {
+		.read = read_stack,
+		.read_code = read_code,
+		.is_code = is_code,
+		.context = walk,
+	};
+	struct unwind_trace *trace = walk->trace;
+	struct unwind_frame frame = *start; /* its address stays here, so it is in registers */
+	enum unwind_end end = UNWIND_GOING;
+	uint64_t stored;
+	bool was_exact;
+
+	while (end == UNWIND_GOING) {
+		if (anchored && walk->cursor >= 0 && !frame.exact && !frame.sp_guessed &&
+		    !frame.fp_lost) {
+			struct unwind_frame met = frame;
+
+			follow_anchors(walk, &met);
+			frame.pc = met.pc;
+			frame.sp = met.sp;
+			frame.fp = met.fp;
+		}
+		was_exact = frame.exact;
+		end = advance(walk, &reader, &frame, anchored);
+		if (end != UNWIND_GOING)
+			break;
+		if (frame.exact && frame.switched) /* past a signal, on a stack anew */
+			walk->limits.stack.low = frame.sp;
+		stored = unwind_trace_pc(&frame, was_exact, trace->pcs, trace->count);
+		if (trace->count == trace->capacity)
+			end = UNWIND_DEPTH;
+		else
+			trace->pcs[trace->count++] = stored;
+	}
+	if (end == UNWIND_BAD_ADDRESS && trace->count > 1)
+		trace->count--;
+	trace->end = end;
+}
+
+/* Forgets what was learnt from other modules. */
+static void forget(struct unwind_thread *thread, uint64_t generation)
+{
+	for (uint32_t i = 0; i < 1u << UNWIND_CACHE_BITS; i++)
+		if (thread->cache[i].pc != 0) /* memory that was never written takes none */
+			thread->cache[i] = (struct unwind_cached){0};
+	thread->anchor_count = 0;
+	thread->generation = generation;
+}
+
+static void walk_with_memory(struct walk *walk, struct unwind_frame *frame)
+{
+	struct unwind_thread *thread = walk->memory;
+	uint64_t generation = walk->modules ? walk->modules->generation : 0;
+
+	if (thread->generation != generation)
+		forget(thread, generation);
+	if (thread->no_anchors) {
+		walk_frames(walk, frame, false);
+		return;
+	}
+	walk->cursor = (int32_t)thread->anchor_count - 1;
+	walk_frames(walk, frame, true);
+	keep_anchors(walk);
+}
+
+void unwind_inproc_walk(struct unwind_inproc *inproc, struct unwind_thread *thread,
+			const struct unwind_frame *start, struct unwind_trace *trace)
+{
+	uint32_t walks = atomic_load_explicit(&thread->walks, memory_order_relaxed);
+	bool nested = (walks & 1) != 0;
+	struct unwind_frame frame = *start;
+	struct walk walk = {
+		.limits = {.arch = &UNWIND_NATIVE,
+			   .pac_mask = inproc->pac_mask,
+			   .stack = thread->stack,
+			   .alternate = thread->alternate},
+		.trace = trace,
+		.memory = nested ? NULL : thread,
+	};
+
+	trace->count = trace->guessed = 0;
+	if (trace->capacity > 0)
+		trace->pcs[trace->count++] = frame.pc;
+	trace->end = unwind_begin(&walk.limits, &frame);
+	if (trace->end != UNWIND_GOING)
+		return;
+	if (frame.switched) {
+		walk.limits.stack.low = frame.sp;
+		walk.limits.alternate = (struct unwind_stack){0};
+	} else {
+		walk.limits.alternate.low = frame.sp;
+	}
+	if (nested) { /* the walk that was interrupted holds the list */
+		walk.modules = atomic_load_explicit(&inproc->modules, memory_order_acquire);
+		walk_frames(&walk, &frame, false);
+		return;
+	}
+	/*
+	 * Only this thread writes walks. The publisher's barrier for all threads
+	 * stands in for one between this store and the load that follows.
+	 */
+	atomic_store_explicit(&thread->walks, walks + 1, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	walk.modules = atomic_load_explicit(&inproc->modules, memory_order_acquire);
+	walk_with_memory(&walk, &frame);
+	atomic_store_explicit(&thread->walks, walks + 2, memory_order_release);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_UNWIND_OWN_STACK_H
+#define WICK_UNWIND_OWN_STACK_H
+
+/*
+ * own_stack: walks the stack of the thread that calls, from signal handlers and
+ * allocation hooks alike. Allocates nothing, locks nothing, calls nothing.
+ *
+ * What each part of a process needs:
+ *	struct unwind_inproc   one: which modules there are
+ *	struct unwind_thread   one for each thread, zeroed: its stack, its memory of rules
+ *	                       and of its last stack
+ *
+ * Threads: any number walk while one publishes modules. Readers are wait-free;
+ * the publisher finds out with unwind_thread_walks() when an old list is unused.
+ * A walk that interrupts a walk of its own thread does without its memory.
+ */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "unwind/frame.h"
+#include "unwind/walk.h"
+
+/* The modules of a process. A list never changes; a change is a new list. */
+struct unwind_modules {
+	uint64_t generation; /* differs from that of every other list; not 0 */
+	uint32_t count;
+	bool unknown_code; /* as in struct unwind_space */
+	/*
+	 * Sorted. Mapped as long as the list is published: a hook of dlclose
+	 * publishes before it lets the module go.
+	 */
+	struct unwind_module items[];
+};
+
+struct unwind_inproc {
+	_Atomic(const struct unwind_modules *) modules; /* NULL: frame pointers only */
+	uint64_t pac_mask;
+};
+
+/*
+ * Makes modules the current list and returns the one before. That one may be
+ * freed once every thread was seen outside of a walk after the exchange: its
+ * walks() is even, or differs from what it was then. Between the exchange and
+ * the look at the threads stands a barrier for all of them, membarrier(2).
+ */
+const struct unwind_modules *unwind_inproc_publish(struct unwind_inproc *inproc,
+						   const struct unwind_modules *modules);
+
+#define UNWIND_CACHE_BITS 10
+#define UNWIND_ANCHORS 4096 /* memory as it is used */
+
+/* The rule for a pc. */
+struct unwind_cached {
+	uint64_t pc; /* as looked up; 0: free */
+	struct unwind_rule rule;
+	uint32_t is_code;
+};
+
+/*
+ * A frame of the last stack, and where its caller was found. The caller's state
+ * follows from this state and the two slots alone: while they hold the same
+ * values, it is the same.
+ */
+struct unwind_anchor {
+	uint64_t pc; /* 0: this frame cannot be recognised */
+	uint64_t sp;
+	uint64_t fp;
+	uint64_t ra_slot; /* 0: the step to the caller must be taken again */
+	uint64_t fp_slot; /* 0: the caller has the same fp */
+	bool by_fp;       /* fp says where the caller is; else sp alone does */
+};
+
+struct unwind_thread {
+	struct unwind_stack stack; /* set by the owner, and kept right */
+	struct unwind_stack alternate;
+	bool no_cache; /* for measurements */
+	bool no_anchors;
+	_Atomic uint32_t walks; /* odd while the thread walks */
+	uint32_t anchor_count;
+	bool whole; /* the anchors are all frames of the last stack, which reached the root */
+	uint64_t generation; /* of the modules that all below was learnt from */
+	uint64_t reused;     /* frames that were taken from the last stack, for statistics */
+	struct unwind_cached cache[1u << UNWIND_CACHE_BITS];
+	/* Of the last stack, root first; of a deeper one the frames next to where it ended. */
+	struct unwind_anchor anchors[UNWIND_ANCHORS];
+	struct unwind_anchor fresh[UNWIND_ANCHORS]; /* of a walk under way, leaf first, in turns */
+};
+
+/* Counts up when a walk begins and when it ends. */
+uint32_t unwind_thread_walks(const struct unwind_thread *thread);
+
+/*
+ * Walks from start, as unwind_walk() does. A stack that start is not on is not
+ * walked: coroutines tell thread->stack where they are.
+ */
+void unwind_inproc_walk(struct unwind_inproc *inproc, struct unwind_thread *thread,
+			const struct unwind_frame *start, struct unwind_trace *trace);
+
+#endif
