@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../tests/unit/inproc_modules.h"
+#include "../tests/unit/own_modules.h"
 #include "unwind/arch/native.h"
 
 #define DEPTH 30
@@ -19,7 +19,7 @@
 #define ROUNDS 20000
 #define REPEATS 7
 
-static struct unwind_inproc inproc = {.pac_mask = UNWIND_PAC_MASK};
+static struct unwind_own own = {.pac_mask = UNWIND_PAC_MASK};
 static struct unwind_thread thread;
 static void *frames[FRAMES];
 static uint64_t pcs[FRAMES];
@@ -40,7 +40,7 @@ static __attribute__((noinline)) int walk_ours(void)
 	struct unwind_trace trace = {.pcs = pcs, .capacity = FRAMES};
 
 	unwind_capture(&frame);
-	unwind_inproc_walk(&inproc, &thread, &frame, &trace);
+	unwind_own_walk(&own, &thread, &frame, &trace);
 	return trace.end == UNWIND_ROOT ? (int)trace.count : -(int)trace.end;
 }
 
@@ -167,7 +167,7 @@ int main(void)
 		*(void **)&libunwind_backtrace = dlsym(libunwind, "unw_backtrace");
 	if (glibc_backtrace)
 		(void)glibc_backtrace(frames, FRAMES); /* loads libgcc */
-	(void)unwind_inproc_publish(&inproc, inproc_modules_build(1));
-	thread.stack = inproc_own_stack();
+	(void)unwind_own_publish(&own, own_modules_build(1));
+	thread.stack = preload_own_stack();
 	return descend(DEPTH / 2) < 0;
 }

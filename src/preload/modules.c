@@ -30,21 +30,21 @@
 void modules_wait_until_known(void)
 {
 	static _Atomic uint32_t unanswered; /* what was known when it was waited for in vain, + 1 */
-	uint32_t changed = atomic_load(&inproc.process->maps_changed);
+	uint32_t changed = atomic_load(&preload.process->maps_changed);
 	uint64_t end_ns = safe_clock_ns(CLOCK_MONOTONIC) + WAIT_NS;
-	uint32_t known = atomic_load(&inproc.process->maps_known);
+	uint32_t known = atomic_load(&preload.process->maps_known);
 	uint64_t now_ns;
 
-	if (!(atomic_load(&inproc.mode) & SESSION_HEAP) || (int32_t)(known - changed) >= 0 ||
-	    atomic_load(&unanswered) == known + 1 || session_file_recorder_is_gone(inproc.control))
+	if (!(atomic_load(&preload.mode) & SESSION_HEAP) || (int32_t)(known - changed) >= 0 ||
+	    atomic_load(&unanswered) == known + 1 || session_file_recorder_is_gone(preload.control))
 		return;
 	session_file_wake();
-	while ((int32_t)((known = atomic_load(&inproc.process->maps_known)) - changed) < 0 &&
+	while ((int32_t)((known = atomic_load(&preload.process->maps_known)) - changed) < 0 &&
 	       (now_ns = safe_clock_ns(CLOCK_MONOTONIC)) < end_ns) {
 		struct timespec left = {.tv_nsec = (long)(end_ns - now_ns)};
 
-		(void)safe_syscall(SYS_futex, SAFE_POINTER(&inproc.process->maps_known), FUTEX_WAIT,
-				   known, SAFE_POINTER(&left), 0, 0);
+		(void)safe_syscall(SYS_futex, SAFE_POINTER(&preload.process->maps_known),
+				   FUTEX_WAIT, known, SAFE_POINTER(&left), 0, 0);
 	}
 	/* A recorder that does not get to run is not waited for again until it has. */
 	if ((int32_t)(known - changed) < 0)
@@ -54,22 +54,22 @@ void modules_wait_until_known(void)
 /* Until it was told, modules come and go at any time. Returns for whom, to be ended for it. */
 static uint32_t begin_move(void)
 {
-	if (!inproc_active())
+	if (!preload_active())
 		return 0;
-	(void)atomic_fetch_add(&inproc.process->maps_moving, 1);
-	return inproc.pid;
+	(void)atomic_fetch_add(&preload.process->maps_moving, 1);
+	return preload.pid;
 }
 
 /* What is loaded may fork when it begins: a child has nothing under way. */
 static void end_move(uint32_t pid)
 {
-	if (pid != 0 && pid == inproc.pid && inproc.process)
-		(void)atomic_fetch_sub(&inproc.process->maps_moving, 1);
+	if (pid != 0 && pid == preload.pid && preload.process)
+		(void)atomic_fetch_sub(&preload.process->maps_moving, 1);
 }
 
 static uint32_t tell(void)
 {
-	uint32_t changed = atomic_fetch_add(&inproc.process->maps_changed, 1) + 1;
+	uint32_t changed = atomic_fetch_add(&preload.process->maps_changed, 1) + 1;
 
 	if (atomic_load(&heap_is_on) > HEAP_OFF)
 		hooks_set();
@@ -83,25 +83,25 @@ static uint32_t tell(void)
  */
 static void tell_deepbind(const char *name)
 {
-	char *to = inproc.process->deepbind;
+	char *to = preload.process->deepbind;
 	size_t i = 0;
 
-	if (atomic_fetch_add(&inproc.process->counts[SESSION_HEAP_DEEPBIND], 1) != 0)
+	if (atomic_fetch_add(&preload.process->counts[SESSION_HEAP_DEEPBIND], 1) != 0)
 		return;
-	for (; i < sizeof(inproc.process->deepbind) - 1 && name[i]; i++)
+	for (; i < sizeof(preload.process->deepbind) - 1 && name[i]; i++)
 		to[i] = name[i];
 	to[i] = '\0';
 }
 
 REAL_DEFINE(dlopen);
-INPROC_EXPORT void *dlopen(const char *name, int flags)
+PRELOAD_EXPORT void *dlopen(const char *name, int flags)
 {
 	uint32_t pid = begin_move();
 	void *handle = REAL(dlopen)(name, flags);
 
-	if (handle && name && inproc_active()) {
+	if (handle && name && preload_active()) {
 		(void)tell();
-		if ((flags & RTLD_DEEPBIND) && (atomic_load(&inproc.mode) & SESSION_HEAP))
+		if ((flags & RTLD_DEEPBIND) && (atomic_load(&preload.mode) & SESSION_HEAP))
 			tell_deepbind(name);
 	}
 	end_move(pid);
@@ -109,24 +109,24 @@ INPROC_EXPORT void *dlopen(const char *name, int flags)
 }
 
 REAL_DEFINE(dlmopen);
-INPROC_EXPORT void *dlmopen(Lmid_t space, const char *name, int flags)
+PRELOAD_EXPORT void *dlmopen(Lmid_t space, const char *name, int flags)
 {
 	uint32_t pid = begin_move();
 	void *handle = REAL(dlmopen)(space, name, flags);
 
-	if (handle && name && inproc_active())
+	if (handle && name && preload_active())
 		(void)tell();
 	end_move(pid);
 	return handle;
 }
 
 REAL_DEFINE(dlclose);
-INPROC_EXPORT int dlclose(void *handle)
+PRELOAD_EXPORT int dlclose(void *handle)
 {
 	uint32_t pid;
 	int r;
 
-	if (!inproc_active()) {
+	if (!preload_active()) {
 		r = REAL(dlclose)(handle);
 		heap_new_forget();
 		return r;
@@ -134,11 +134,11 @@ INPROC_EXPORT int dlclose(void *handle)
 	modules_wait_until_known();
 	pid = begin_move();
 	/* From before it goes until the recorder has looked again no list is to be trusted. */
-	atomic_store(&inproc.unsure_until, atomic_load(&inproc.process->maps_changed) + 1);
+	atomic_store(&preload.unsure_until, atomic_load(&preload.process->maps_changed) + 1);
 	r = REAL(dlclose)(handle);
 	heap_new_forget();
-	atomic_store(&inproc.process->gone_ticks, safe_ticks());
-	atomic_store(&inproc.unsure_until, tell());
+	atomic_store(&preload.process->gone_ticks, safe_ticks());
+	atomic_store(&preload.unsure_until, tell());
 	end_move(pid);
 	return r;
 }

@@ -19,7 +19,7 @@
  */
 #define MOST_BYTES 65536u
 
-static bool is_own(const struct inproc_thread *thread, uint64_t frame)
+static bool is_own(const struct preload_thread *thread, uint64_t frame)
 {
 	return thread && frame - UNSURE_BYTES >= thread->unwind.stack.low &&
 	       frame < thread->unwind.stack.high - sizeof(uint64_t[2]) && frame > UNSURE_BYTES;
@@ -36,7 +36,7 @@ static bool kernel_finds(uint64_t address, uint64_t word)
 			    (long)address, (long)(uint32_t)word) == 0;
 }
 
-bool nested_is_within(const struct inproc_thread *thread, struct nested_call outer, uint64_t inner)
+bool nested_is_within(const struct preload_thread *thread, struct nested_call outer, uint64_t inner)
 {
 	uint64_t place = outer.frame + sizeof(uint64_t);
 	bool own = is_own(thread, outer.frame);

@@ -35,6 +35,7 @@ static inline uint64_t nested_word(uint64_t frame)
  * Whether the call that has the frame `inner`, and runs now, is within `outer`. The thread may be
  * NULL: then it is not known where its own stack is.
  */
-bool nested_is_within(const struct inproc_thread *thread, struct nested_call outer, uint64_t inner);
+bool nested_is_within(const struct preload_thread *thread, struct nested_call outer,
+		      uint64_t inner);
 
 #endif

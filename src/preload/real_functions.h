@@ -27,6 +27,6 @@
 #define REAL(name) (real_##name ? real_##name : (resolve_##name(), real_##name))
 
 /* What the program sees instead of the function of that name. */
-#define INPROC_EXPORT __attribute__((visibility("default")))
+#define PRELOAD_EXPORT __attribute__((visibility("default")))
 
 #endif

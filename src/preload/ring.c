@@ -11,21 +11,21 @@
 #define SAMPLE_WORDS (sizeof(struct session_sample) / 8)
 
 /* Where the next record goes. The program may have written over what the reader sees of it. */
-static uint64_t head_of(struct inproc_thread *thread)
+static uint64_t head_of(struct preload_thread *thread)
 {
 	if (atomic_load_explicit(&thread->slot->head, memory_order_relaxed) != thread->head)
 		atomic_store(&thread->slot->head, thread->head);
 	return thread->head;
 }
 
-static void publish(struct inproc_thread *thread, uint64_t head)
+static void publish(struct preload_thread *thread, uint64_t head)
 {
 	thread->head = head;
 	atomic_store_explicit(&thread->slot->head, head, memory_order_release);
 }
 
 /* Fills the ring up to its end: a record is in one piece. */
-static void put_pad(struct inproc_thread *thread, uint64_t at, uint64_t words)
+static void put_pad(struct preload_thread *thread, uint64_t at, uint64_t words)
 {
 	*(struct session_record *)(thread->ring + at) =
 		(struct session_record){.kind = SESSION_PAD, .words = (uint32_t)words};
@@ -35,14 +35,14 @@ static void put_pad(struct inproc_thread *thread, uint64_t at, uint64_t words)
  * A place for a record of so many words in one piece. NULL when the reader has left no
  * room. *head becomes where the record ends.
  */
-static uint64_t *claim(struct inproc_thread *thread, uint32_t words, uint64_t *head)
+static uint64_t *claim(struct preload_thread *thread, uint32_t words, uint64_t *head)
 {
 	uint64_t size = thread->ring_words;
 	uint64_t used = *head - atomic_load_explicit(&thread->slot->tail, memory_order_acquire);
 	uint64_t at = *head & (size - 1);
 	uint64_t pad = at + words > size ? size - at : 0;
 
-	if (inproc.control->overwrite_old) {
+	if (preload.control->overwrite_old) {
 		if (!ring_make_room(thread->slot, thread->ring, size, *head + pad + words))
 			return NULL;
 	} else if (used > size || size - used < words + pad) {
@@ -61,7 +61,7 @@ static uint64_t *claim(struct inproc_thread *thread, uint32_t words, uint64_t *h
 }
 
 /* How many frames, from the root on, are those of the stack that was written last. */
-static uint32_t count_kept(const struct inproc_thread *thread, uint32_t count)
+static uint32_t count_kept(const struct preload_thread *thread, uint32_t count)
 {
 	const uint64_t *pcs = thread->pcs + count;
 	const uint64_t *written = thread->written + thread->written_count;
@@ -73,7 +73,7 @@ static uint32_t count_kept(const struct inproc_thread *thread, uint32_t count)
 	return kept;
 }
 
-void ring_lose(struct inproc_thread *thread, uint64_t samples, uint64_t weight_ns)
+void ring_lose(struct preload_thread *thread, uint64_t samples, uint64_t weight_ns)
 {
 	atomic_fetch_add_explicit(&thread->slot->lost, samples, memory_order_relaxed);
 	atomic_fetch_add_explicit(&thread->slot->lost_weight, weight_ns, memory_order_relaxed);
@@ -92,7 +92,7 @@ static void put_texts(uint64_t *to, struct ring_texts texts)
 }
 
 /* What was written is what the next stack is compared with. */
-static void remember_stack(struct inproc_thread *thread, uint32_t count)
+static void remember_stack(struct preload_thread *thread, uint32_t count)
 {
 	uint64_t *other = thread->written;
 
@@ -114,11 +114,11 @@ static void write_labels(uint64_t *to, struct ring_texts texts)
 	put_texts(to + 1, texts);
 }
 
-static void put(struct inproc_thread *thread, enum session_record_kind kind,
+static void put(struct preload_thread *thread, enum session_record_kind kind,
 		const struct ring_sample *sample, struct ring_texts texts)
 {
 	struct session_slot *slot = thread->slot;
-	bool alone = inproc.control->overwrite_old; /* what came before it may be gone */
+	bool alone = preload.control->overwrite_old; /* what came before it may be gone */
 	struct ring_texts labels = {thread->labels, alone ? thread->label_bytes : 0};
 	uint32_t label_words = labels.size > 0 ? texts_words(labels) : 0;
 	uint32_t kept = alone ? 0 : count_kept(thread, sample->count);
@@ -151,23 +151,23 @@ static void put(struct inproc_thread *thread, enum session_record_kind kind,
 	remember_stack(thread, sample->count);
 }
 
-void ring_put_sample(struct inproc_thread *thread, const struct ring_sample *sample)
+void ring_put_sample(struct preload_thread *thread, const struct ring_sample *sample)
 {
 	put(thread, SESSION_SAMPLE, sample, (struct ring_texts){NULL, 0});
 }
 
-void ring_put_event(struct inproc_thread *thread, const struct ring_sample *sample,
+void ring_put_event(struct preload_thread *thread, const struct ring_sample *sample,
 		    struct ring_texts texts)
 {
 	put(thread, SESSION_EVENT, sample, texts);
 }
 
-void ring_put_labels(struct inproc_thread *thread, struct ring_texts texts)
+void ring_put_labels(struct preload_thread *thread, struct ring_texts texts)
 {
 	uint64_t head = head_of(thread);
 	uint64_t *to;
 
-	if (inproc.control->overwrite_old)
+	if (preload.control->overwrite_old)
 		return; /* each sample has them with it */
 	to = claim(thread, texts_words(texts), &head);
 	if (!to) {

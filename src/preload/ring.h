@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-struct inproc_thread;
+struct preload_thread;
 
 struct ring_sample {
 	uint64_t ticks;
@@ -20,10 +20,10 @@ struct ring_sample {
 };
 
 /* Counts samples that were not taken, and their weight. */
-void ring_lose(struct inproc_thread *thread, uint64_t samples, uint64_t weight_ns);
+void ring_lose(struct preload_thread *thread, uint64_t samples, uint64_t weight_ns);
 
 /* Writes a sample, or counts it as lost. */
-void ring_put_sample(struct inproc_thread *thread, const struct ring_sample *sample);
+void ring_put_sample(struct preload_thread *thread, const struct ring_sample *sample);
 
 /* Texts one after the other, each with its NUL. */
 struct ring_texts {
@@ -32,10 +32,10 @@ struct ring_texts {
 };
 
 /* The same of an event, with its texts: name, unit, labels. */
-void ring_put_event(struct inproc_thread *thread, const struct ring_sample *sample,
+void ring_put_event(struct preload_thread *thread, const struct ring_sample *sample,
 		    struct ring_texts texts);
 
 /* The labels of the thread from here on. */
-void ring_put_labels(struct inproc_thread *thread, struct ring_texts texts);
+void ring_put_labels(struct preload_thread *thread, struct ring_texts texts);
 
 #endif

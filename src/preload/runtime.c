@@ -22,15 +22,15 @@
 /* The program starts when the recorder has its tables, but no later than this. */
 #define WAIT_NS 100000000ull
 
-struct inproc_runtime inproc;
-__thread struct inproc_thread *inproc_self __attribute__((tls_model("initial-exec")));
+struct preload_runtime preload;
+__thread struct preload_thread *preload_self __attribute__((tls_model("initial-exec")));
 
-void inproc_give_up(enum session_process_state state)
+void preload_give_up(enum session_process_state state)
 {
-	atomic_store(&inproc.mode, 0);
+	atomic_store(&preload.mode, 0);
 	heap_end();
-	if (inproc.process)
-		atomic_store(&inproc.process->state, state);
+	if (preload.process)
+		atomic_store(&preload.process->state, state);
 }
 
 /* Waits for the first list of modules. */
@@ -39,12 +39,12 @@ static void wait_for_modules(void)
 	uint64_t end_ns = safe_clock_ns(CLOCK_MONOTONIC) + WAIT_NS;
 	uint64_t now_ns;
 
-	while (atomic_load(&inproc.process->maps_known) == 0 &&
+	while (atomic_load(&preload.process->maps_known) == 0 &&
 	       (now_ns = safe_clock_ns(CLOCK_MONOTONIC)) < end_ns) {
 		struct timespec left = {.tv_nsec = (long)(end_ns - now_ns)};
 
-		(void)safe_syscall(SYS_futex, SAFE_POINTER(&inproc.process->maps_known), FUTEX_WAIT,
-				   0, SAFE_POINTER(&left), 0, 0);
+		(void)safe_syscall(SYS_futex, SAFE_POINTER(&preload.process->maps_known),
+				   FUTEX_WAIT, 0, SAFE_POINTER(&left), 0, 0);
 	}
 }
 
@@ -54,28 +54,28 @@ static void wait_for_modules(void)
  */
 static void on_fork(void)
 {
-	uint32_t mode = atomic_exchange(&inproc.mode, 0);
-	uint32_t signal = inproc.process ? atomic_load(&inproc.process->signal) : 0;
-	uint32_t parent = inproc.pid;
-	struct inproc_thread *forked = inproc_self; /* its memory is ours now */
+	uint32_t mode = atomic_exchange(&preload.mode, 0);
+	uint32_t signal = preload.process ? atomic_load(&preload.process->signal) : 0;
+	uint32_t parent = preload.pid;
+	struct preload_thread *forked = preload_self; /* its memory is ours now */
 	uint32_t only_pid;
 
 	heap_end();
-	inproc.pid = (uint32_t)safe_syscall(SYS_getpid, 0);
+	preload.pid = (uint32_t)safe_syscall(SYS_getpid, 0);
 	if (mode == 0)
 		return;
 	thread_forget_all();
 	process_timer_forget();
 	session_file_leave();
-	only_pid = atomic_load(&inproc.control->only_pid);
-	if (only_pid != 0 && only_pid != inproc.pid)
+	only_pid = atomic_load(&preload.control->only_pid);
+	if (only_pid != 0 && only_pid != preload.pid)
 		return;
-	if (atomic_load(&inproc.control->mode) == 0 || !session_file_create(parent))
+	if (atomic_load(&preload.control->mode) == 0 || !session_file_create(parent))
 		return;
-	atomic_store(&inproc.process->signal, signal);
-	atomic_store(&inproc.unsure_until, 0);
+	atomic_store(&preload.process->signal, signal);
+	atomic_store(&preload.unsure_until, 0);
 	leave_forked();
-	atomic_store(&inproc.mode, mode);
+	atomic_store(&preload.mode, mode);
 	if (forked)
 		thread_begin_forked(forked);
 	else
@@ -107,22 +107,22 @@ static bool find_session(void)
 	return false;
 }
 
-void inproc_begin(void)
+void preload_begin(void)
 {
-	if (inproc.begun)
+	if (preload.begun)
 		return;
-	inproc.begun = true;
+	preload.begun = true;
 	if (!find_session() || !session_file_create(0))
 		return;
-	inproc.unwind.pac_mask = UNWIND_PAC_MASK;
-	inproc.jiffy_ns = jiffy_ns();
+	preload.unwind.pac_mask = UNWIND_PAC_MASK;
+	preload.jiffy_ns = jiffy_ns();
 	thread_set_up();
 	if (!signals_set_up() || pthread_atfork(NULL, NULL, on_fork) != 0)
 		return;
 	leave_begin();
 	session_file_wake();
 	wait_for_modules();
-	atomic_store(&inproc.mode, atomic_load(&inproc.control->mode));
+	atomic_store(&preload.mode, atomic_load(&preload.control->mode));
 	thread_begin_main();
 }
 
@@ -134,9 +134,9 @@ __attribute__((constructor(102))) static void begin(void)
 
 __attribute__((destructor)) static void end(void)
 {
-	if (inproc_active() && inproc_self)
-		heap_total_flush(inproc_self);
+	if (preload_active() && preload_self)
+		heap_total_flush(preload_self);
 	/* Others free their memory after this. */
-	if (inproc_active() && !(atomic_load(&inproc.mode) & SESSION_HEAP))
-		inproc_give_up(SESSION_PROCESS_ENDED);
+	if (preload_active() && !(atomic_load(&preload.mode) & SESSION_HEAP))
+		preload_give_up(SESSION_PROCESS_ENDED);
 }

@@ -25,22 +25,22 @@
 #include "wire/session_layout.h"
 
 /* Memory that others do not see is found without a table. */
-#define INPROC_OWN __attribute__((visibility("hidden")))
+#define PRELOAD_OWN __attribute__((visibility("hidden")))
 
-#define INPROC_DEPTH 1024u
-#define INPROC_PARTS 16u
-#define INPROC_NAME_BYTES 201u
-#define INPROC_NESTED 16u
-#define INPROC_NESTED_WAYS 4u
+#define PRELOAD_DEPTH 1024u
+#define PRELOAD_PARTS 16u
+#define PRELOAD_NAME_BYTES 201u
+#define PRELOAD_NESTED 16u
+#define PRELOAD_NESTED_WAYS 4u
 
 /* A call from within the allocator, as it was looked at: see heap_nested.h. */
-struct inproc_nested {
+struct preload_nested {
 	uint64_t pc;
 	uint64_t distance; /* from the call that it is within; 0: none */
 };
 
 /* What is kept for a thread, in memory of our own. */
-struct inproc_thread {
+struct preload_thread {
 	uint32_t tid; /* 0: nobody's */
 	uint32_t index;
 	struct session_slot *slot;
@@ -86,8 +86,8 @@ struct inproc_thread {
 	uint32_t part_count;
 	struct {
 		uint64_t begin_ns;
-		char name[INPROC_NAME_BYTES];
-	} parts[INPROC_PARTS];
+		char name[PRELOAD_NAME_BYTES];
+	} parts[PRELOAD_PARTS];
 
 	/* The heap */
 	uint64_t inside;     /* the frame of the allocator that the thread is in: nested.h; 0 */
@@ -114,7 +114,7 @@ struct inproc_thread {
 	uint64_t hooked;         /* as inside, of hooked functions: see hook.h */
 	uint64_t hooked_word;
 	struct heap_memory *heap; /* what else it takes; NULL: not yet */
-	struct inproc_nested nested[INPROC_NESTED][INPROC_NESTED_WAYS];
+	struct preload_nested nested[PRELOAD_NESTED][PRELOAD_NESTED_WAYS];
 	uint32_t nested_passes; /* calls that pass until one is looked at: looking told nothing */
 	uint32_t nested_passed;
 
@@ -122,15 +122,15 @@ struct inproc_thread {
 	uint32_t written_count;
 	uint64_t *written;
 	uint64_t *pcs;
-	uint64_t stacks[2][INPROC_DEPTH];
+	uint64_t stacks[2][PRELOAD_DEPTH];
 	struct unwind_thread unwind;
 };
 
 /* What the program wants left out of itself. */
-#define INPROC_PAUSED 1u  /* samples */
-#define INPROC_STOPPED 2u /* all, and its threads have no timers */
+#define PRELOAD_PAUSED 1u  /* samples */
+#define PRELOAD_STOPPED 2u /* all, and its threads have no timers */
 
-struct inproc_runtime {
+struct preload_runtime {
 	struct session_control *control; /* NULL: inert */
 	struct session_process *process;
 	uint32_t slot_count;
@@ -142,11 +142,11 @@ struct inproc_runtime {
 	const void *tables;
 	uint64_t tables_bytes;
 	uint32_t pid;
-	struct unwind_inproc unwind;
+	struct unwind_own unwind;
 	_Atomic uint32_t mode;         /* copy of the control's, 0 once we are out */
-	_Atomic uint32_t paused;       /* by the program itself: INPROC_… */
+	_Atomic uint32_t paused;       /* by the program itself: PRELOAD_… */
 	_Atomic uint32_t unsure_until; /* modules may have gone: lists before it are void */
-	_Atomic(struct inproc_thread *) threads[SESSION_SLOTS];
+	_Atomic(struct preload_thread *) threads[SESSION_SLOTS];
 	_Atomic uint32_t tids[SESSION_SLOTS]; /* theirs, to look through; 0: none */
 	_Atomic uint32_t thread_limit;        /* no index is larger or equal */
 	_Atomic uint32_t ending_count;        /* threads that have an ending_tid */
@@ -155,28 +155,28 @@ struct inproc_runtime {
 	bool begun;        /* the session was looked for */
 };
 
-extern struct inproc_runtime inproc INPROC_OWN;
+extern struct preload_runtime preload PRELOAD_OWN;
 
 /* The thread that runs, NULL when it is not known. */
-extern __thread struct inproc_thread *inproc_self __attribute__((tls_model("initial-exec")))
-INPROC_OWN;
+extern __thread struct preload_thread *preload_self __attribute__((tls_model("initial-exec")))
+PRELOAD_OWN;
 
 /* Whether there is a session and it goes on. */
-static inline bool inproc_active(void)
+static inline bool preload_active(void)
 {
-	return atomic_load_explicit(&inproc.mode, memory_order_relaxed) != 0;
+	return atomic_load_explicit(&preload.mode, memory_order_relaxed) != 0;
 }
 
-static inline void inproc_count(enum session_count what, uint64_t n)
+static inline void preload_count(enum session_count what, uint64_t n)
 {
-	if (inproc.process)
-		atomic_fetch_add_explicit(&inproc.process->counts[what], n, memory_order_relaxed);
+	if (preload.process)
+		atomic_fetch_add_explicit(&preload.process->counts[what], n, memory_order_relaxed);
 }
 
 /* Looks for a session and joins it, the first time that it is called. */
-void inproc_begin(void);
+void preload_begin(void);
 
 /* Ends all recording in this program for good. Safe in handlers. */
-void inproc_give_up(enum session_process_state state);
+void preload_give_up(enum session_process_state state);
 
 #endif

@@ -31,7 +31,7 @@ static long open_in_session(const char *name, int flags)
 	char text[PATH_BYTES];
 	struct path path = PATH_IN(text);
 
-	path_add(&path, inproc.folder);
+	path_add(&path, preload.folder);
 	path_add(&path, "/");
 	path_add(&path, name);
 	return safe_syscall(SYS_openat, AT_FDCWD, SAFE_POINTER(path.text), flags | O_CLOEXEC, 0600);
@@ -112,7 +112,7 @@ static bool is_wanted(const struct session_control *control)
 
 	return control->magic == SESSION_MAGIC && control->version == SESSION_VERSION &&
 	       atomic_load(&control->mode) != 0 && session_file_recorder_moves(control) &&
-	       (only_pid == 0 || only_pid == inproc.pid) && control->ring_words >= 1024 &&
+	       (only_pid == 0 || only_pid == preload.pid) && control->ring_words >= 1024 &&
 	       control->ring_words <= 1u << 20 &&
 	       (control->ring_words & (control->ring_words - 1)) == 0;
 }
@@ -123,10 +123,10 @@ bool session_file_find(void)
 	struct session_control *control;
 	long fd;
 
-	if (!folder || folder[0] != '/' || strlen(folder) >= sizeof(inproc.folder))
+	if (!folder || folder[0] != '/' || strlen(folder) >= sizeof(preload.folder))
 		return false;
-	memcpy(inproc.folder, folder, strlen(folder) + 1);
-	inproc.pid = (uint32_t)safe_syscall(SYS_getpid, 0);
+	memcpy(preload.folder, folder, strlen(folder) + 1);
+	preload.pid = (uint32_t)safe_syscall(SYS_getpid, 0);
 	fd = open_in_session(SESSION_CONTROL, O_RDONLY);
 	if (fd < 0)
 		return false;
@@ -136,7 +136,7 @@ bool session_file_find(void)
 		unmap(control, sizeof(*control));
 		return false;
 	}
-	inproc.control = control;
+	preload.control = control;
 	return true;
 }
 
@@ -169,14 +169,14 @@ static long create_file(uint64_t ticks)
 	long fd = -1;
 
 	for (uint64_t image = 0; image < MAX_IMAGES; image++) {
-		struct path name = PATH_IN(inproc.file_name);
+		struct path name = PATH_IN(preload.file_name);
 
-		path_number(&name, inproc.pid);
+		path_number(&name, preload.pid);
 		path_add(&name, ".");
 		path_number(&name, ticks);
 		path_add(&name, ".");
 		path_number(&name, image);
-		fd = open_in_session(inproc.file_name, O_RDWR | O_CREAT | O_EXCL);
+		fd = open_in_session(preload.file_name, O_RDWR | O_CREAT | O_EXCL);
 		if (fd != -EEXIST)
 			break;
 	}
@@ -199,8 +199,8 @@ static void map_tables(void)
 
 	if (fd < 0)
 		return;
-	inproc.tables_bytes = has_few_addresses() ? AS_LIMITED_TABLES_BYTES : SESSION_TABLES_BYTES;
-	inproc.tables = map_fd(fd, inproc.tables_bytes, PROT_READ);
+	preload.tables_bytes = has_few_addresses() ? AS_LIMITED_TABLES_BYTES : SESSION_TABLES_BYTES;
+	preload.tables = map_fd(fd, preload.tables_bytes, PROT_READ);
 	close_fd(fd);
 }
 
@@ -209,13 +209,13 @@ static void lay_out(void)
 	uint64_t bytes =
 		sizeof(struct session_process) + SESSION_FIRST_SLOTS * sizeof(struct session_slot);
 
-	inproc.layout = (struct session_layout){
+	preload.layout = (struct session_layout){
 		.slots_offset = sizeof(struct session_process),
 		.rings_offset = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES,
-		.ring_words = inproc.control->ring_words,
+		.ring_words = preload.control->ring_words,
 	};
-	inproc.slot_count = has_few_addresses() ? AS_LIMITED_SLOTS : SESSION_SLOTS;
-	inproc.file_bytes = session_ring_offset(&inproc.layout, inproc.slot_count);
+	preload.slot_count = has_few_addresses() ? AS_LIMITED_SLOTS : SESSION_SLOTS;
+	preload.file_bytes = session_ring_offset(&preload.layout, preload.slot_count);
 }
 
 /*
@@ -244,10 +244,10 @@ static long give_room(long fd, uint64_t begin, uint64_t bytes)
 /* What is used of a ring at most. */
 static uint64_t used_bytes(uint32_t index)
 {
-	uint64_t words = session_ring_words(&inproc.layout, index);
+	uint64_t words = session_ring_words(&preload.layout, index);
 	uint64_t heap_words = heap_budget_most_words(index);
 
-	if ((inproc.control->mode & SESSION_HEAP) && words > heap_words)
+	if ((preload.control->mode & SESSION_HEAP) && words > heap_words)
 		words = heap_words;
 	return words * sizeof(uint64_t);
 }
@@ -258,43 +258,44 @@ static long give_rings_room(long fd, uint32_t from, uint32_t to)
 	long r = 0;
 
 	if (from == 0)
-		r = give_room(fd, 0, inproc.layout.rings_offset);
+		r = give_room(fd, 0, preload.layout.rings_offset);
 	if (r == 0 && from <= SESSION_FIRST_SLOTS && to > SESSION_FIRST_SLOTS)
-		r = give_room(fd, session_more_offset(&inproc.layout), SESSION_MORE_BYTES);
+		r = give_room(fd, session_more_offset(&preload.layout), SESSION_MORE_BYTES);
 	for (uint32_t i = from; i < to && r == 0; i++)
-		r = give_room(fd, session_ring_offset(&inproc.layout, i), used_bytes(i));
+		r = give_room(fd, session_ring_offset(&preload.layout, i), used_bytes(i));
 	return r;
 }
 
 struct session_slot *session_file_slot(uint32_t index)
 {
-	return (struct session_slot *)((uint8_t *)inproc.process +
-				       session_slot_offset(&inproc.layout, index));
+	return (struct session_slot *)((uint8_t *)preload.process +
+				       session_slot_offset(&preload.layout, index));
 }
 
 uint64_t *session_file_ring(uint32_t index)
 {
-	return (uint64_t *)((uint8_t *)inproc.process + session_ring_offset(&inproc.layout, index));
+	return (uint64_t *)((uint8_t *)preload.process +
+			    session_ring_offset(&preload.layout, index));
 }
 
 static void fill_head(struct session_process *process, uint64_t ticks, uint32_t forked_from)
 {
 	process->version = SESSION_VERSION;
-	process->pid = inproc.pid;
+	process->pid = preload.pid;
 	process->forked_from = forked_from;
 	process->start_ticks = ticks;
 	process->created_ticks = safe_ticks();
-	process->slot_count = inproc.slot_count;
-	process->ring_words = inproc.layout.ring_words;
-	process->slots_offset = inproc.layout.slots_offset;
-	process->rings_offset = inproc.layout.rings_offset;
-	process->tables_address = (uint64_t)(uintptr_t)inproc.tables;
-	process->tables_bytes = inproc.tables ? inproc.tables_bytes : 0;
+	process->slot_count = preload.slot_count;
+	process->ring_words = preload.layout.ring_words;
+	process->slots_offset = preload.layout.slots_offset;
+	process->rings_offset = preload.layout.rings_offset;
+	process->tables_address = (uint64_t)(uintptr_t)preload.tables;
+	process->tables_bytes = preload.tables ? preload.tables_bytes : 0;
 	process->rings = 1;
 	process->state = SESSION_PROCESS_LIVE;
 	process->maps_changed = 1;
 	/* After a fork they are the same, until the recorder has others. */
-	atomic_store(&process->modules, (uint64_t)(uintptr_t)atomic_load(&inproc.unwind.modules));
+	atomic_store(&process->modules, (uint64_t)(uintptr_t)atomic_load(&preload.unwind.modules));
 	atomic_thread_fence(memory_order_release);
 	process->magic = SESSION_MAGIC;
 }
@@ -306,9 +307,9 @@ static void withdraw_file(long code)
 	struct path path = PATH_IN(text);
 	long fd;
 
-	path_add(&path, inproc.folder);
+	path_add(&path, preload.folder);
 	path_add(&path, "/");
-	path_add(&path, inproc.file_name);
+	path_add(&path, preload.file_name);
 	(void)safe_syscall(SYS_unlinkat, AT_FDCWD, SAFE_POINTER(path.text), 0, 0);
 	if (code == 0)
 		return; /* it was for lack of addresses */
@@ -330,7 +331,7 @@ bool session_file_create(uint32_t forked_from)
 	lay_out();
 	r = give_rings_room(fd, 0, 1);
 	if (r == 0)
-		process = map_fd(fd, inproc.file_bytes, PROT_READ | PROT_WRITE);
+		process = map_fd(fd, preload.file_bytes, PROT_READ | PROT_WRITE);
 	close_fd(fd);
 	if (!process) {
 		withdraw_file(r);
@@ -338,8 +339,8 @@ bool session_file_create(uint32_t forked_from)
 	}
 	if (forked_from == 0)
 		map_tables();
-	inproc.process = process;
-	atomic_store(&inproc.roomed, 1);
+	preload.process = process;
+	atomic_store(&preload.roomed, 1);
 	fill_head(process, ticks, forked_from);
 	return true;
 }
@@ -356,7 +357,7 @@ static void raise_to(_Atomic uint32_t *at, uint32_t value)
 bool session_file_room(uint32_t index)
 {
 	/* What the file says of it the program may have written over. */
-	uint32_t rings = atomic_load(&inproc.roomed);
+	uint32_t rings = atomic_load(&preload.roomed);
 	uint32_t wanted = index + index / 2 + 1;
 	long fd;
 	long r;
@@ -365,17 +366,17 @@ bool session_file_room(uint32_t index)
 		return true;
 	if (wanted > index + MOST_AHEAD)
 		wanted = index + MOST_AHEAD;
-	if (wanted > inproc.slot_count)
-		wanted = inproc.slot_count;
-	fd = open_in_session(inproc.file_name, O_RDWR);
+	if (wanted > preload.slot_count)
+		wanted = preload.slot_count;
+	fd = open_in_session(preload.file_name, O_RDWR);
 	if (fd < 0)
 		return false;
 	r = give_rings_room(fd, rings, wanted);
 	close_fd(fd);
 	if (r < 0)
 		return false;
-	raise_to(&inproc.roomed, wanted);
-	raise_to(&inproc.process->rings, wanted);
+	raise_to(&preload.roomed, wanted);
+	raise_to(&preload.process->rings, wanted);
 	return true;
 }
 
@@ -390,8 +391,8 @@ bool session_file_has_library(void)
 
 void session_file_leave(void)
 {
-	unmap(inproc.process, inproc.file_bytes);
-	inproc.process = NULL;
+	unmap(preload.process, preload.file_bytes);
+	preload.process = NULL;
 }
 
 void session_file_wake(void)

@@ -16,21 +16,21 @@
  */
 bool stack_has_rules(void)
 {
-	struct session_process *process = inproc.process;
+	struct session_process *process = preload.process;
 	uint32_t known = atomic_load_explicit(&process->maps_known, memory_order_acquire);
 	const struct unwind_modules *modules =
 		(const struct unwind_modules *)(uintptr_t)atomic_load(&process->modules);
 
-	if ((int32_t)(known - atomic_load(&inproc.unsure_until)) < 0 ||
-	    inproc.control->frame_pointers_only)
+	if ((int32_t)(known - atomic_load(&preload.unsure_until)) < 0 ||
+	    preload.control->frame_pointers_only)
 		modules = NULL;
-	if (modules != atomic_load(&inproc.unwind.modules))
-		atomic_store(&inproc.unwind.modules, modules);
+	if (modules != atomic_load(&preload.unwind.modules))
+		atomic_store(&preload.unwind.modules, modules);
 	return modules != NULL;
 }
 
 /* A stack that the thread was not born with: that of its signal handlers? */
-static void find_alternate(struct inproc_thread *thread, uint64_t sp)
+static void find_alternate(struct preload_thread *thread, uint64_t sp)
 {
 	stack_t stack = {.ss_flags = SS_DISABLE};
 
@@ -43,26 +43,26 @@ static void find_alternate(struct inproc_thread *thread, uint64_t sp)
 		(uint64_t)(uintptr_t)stack.ss_sp, (uint64_t)(uintptr_t)stack.ss_sp + stack.ss_size};
 }
 
-uint16_t stack_walk(struct inproc_thread *thread, const struct unwind_frame *frame,
+uint16_t stack_walk(struct preload_thread *thread, const struct unwind_frame *frame,
 		    struct unwind_trace *trace)
 {
 	uint16_t flags = 0;
 
 	if (!stack_has_rules()) {
 		flags = SESSION_BY_FRAME_POINTER;
-		inproc_count(SESSION_FRAME_POINTERS, 1);
+		preload_count(SESSION_FRAME_POINTERS, 1);
 	}
 	find_alternate(thread, frame->sp);
-	unwind_inproc_walk(&inproc.unwind, &thread->unwind, frame, trace);
+	unwind_own_walk(&preload.unwind, &thread->unwind, frame, trace);
 	return flags | ((uint16_t)trace->end & SESSION_END_MASK);
 }
 
 uint32_t stack_depth(void)
 {
-	return inproc.control->depth < INPROC_DEPTH ? inproc.control->depth : INPROC_DEPTH;
+	return preload.control->depth < PRELOAD_DEPTH ? preload.control->depth : PRELOAD_DEPTH;
 }
 
-void stack_take(struct inproc_thread *thread, const struct unwind_frame *frame,
+void stack_take(struct preload_thread *thread, const struct unwind_frame *frame,
 		struct ring_sample *sample)
 {
 	struct unwind_trace trace = {.pcs = thread->pcs, .capacity = stack_depth()};

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct inproc_thread;
+struct preload_thread;
 struct ring_sample;
 struct unwind_frame;
 struct unwind_trace;
@@ -16,13 +16,13 @@ struct unwind_trace;
  * Walks from frame on into trace->pcs, as far as trace->capacity goes. Returns how it ended,
  * as the flags of a record have it.
  */
-uint16_t stack_walk(struct inproc_thread *thread, const struct unwind_frame *frame,
+uint16_t stack_walk(struct preload_thread *thread, const struct unwind_frame *frame,
 		    struct unwind_trace *trace);
 
 /* Whether stacks can be walked by rules, now: not where modules have just come or gone. */
 bool stack_has_rules(void);
 
-/* How many frames are wanted of a stack: INPROC_DEPTH at most. */
+/* How many frames are wanted of a stack: PRELOAD_DEPTH at most. */
 uint32_t stack_depth(void);
 
 /* Where our own code lies, as the linker tells. */
@@ -35,7 +35,7 @@ static inline bool stack_is_own(uint64_t pc)
 }
 
 /* Puts the stack from frame on into thread->pcs; its count and how it ended into sample. */
-void stack_take(struct inproc_thread *thread, const struct unwind_frame *frame,
+void stack_take(struct preload_thread *thread, const struct unwind_frame *frame,
 		struct ring_sample *sample);
 
 #endif

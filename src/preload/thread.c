@@ -39,11 +39,11 @@ extern void *__libc_stack_end; /* of the loader: sp where the program began */
 static pthread_key_t end_key;
 static bool has_end_key;
 
-static struct inproc_thread *memory_of(uint32_t index)
+static struct preload_thread *memory_of(uint32_t index)
 {
-	static struct thread_room room = {.bytes = sizeof(struct inproc_thread)};
-	struct inproc_thread *thread = atomic_load(&inproc.threads[index]);
-	uint32_t limit = atomic_load(&inproc.thread_limit);
+	static struct thread_room room = {.bytes = sizeof(struct preload_thread)};
+	struct preload_thread *thread = atomic_load(&preload.threads[index]);
+	uint32_t limit = atomic_load(&preload.thread_limit);
 
 	if (thread)
 		return thread;
@@ -51,27 +51,27 @@ static struct inproc_thread *memory_of(uint32_t index)
 	if (!thread)
 		return NULL;
 	thread->index = index;
-	atomic_store(&inproc.threads[index], thread);
+	atomic_store(&preload.threads[index], thread);
 	while (limit <= index &&
-	       !atomic_compare_exchange_weak(&inproc.thread_limit, &limit, index + 1))
+	       !atomic_compare_exchange_weak(&preload.thread_limit, &limit, index + 1))
 		;
 	return thread;
 }
 
 /* A ring keeps its size for all threads that have it, one after the other. */
-static void set_ring_words(struct inproc_thread *thread)
+static void set_ring_words(struct preload_thread *thread)
 {
-	if (thread->ring_words == 0 && (inproc.control->mode & SESSION_HEAP)) {
+	if (thread->ring_words == 0 && (preload.control->mode & SESSION_HEAP)) {
 		thread->ring_words = heap_budget_ring_words(thread->index);
 		heap_budget_take(thread->ring_words * sizeof(uint64_t));
 	}
 	if (thread->ring_words == 0)
-		thread->ring_words = session_ring_words(&inproc.layout, thread->index);
+		thread->ring_words = session_ring_words(&preload.layout, thread->index);
 	thread->slot->ring_words = (uint32_t)thread->ring_words;
 }
 
 /* Readies the memory of a slot for the next thread. */
-static void reset(struct inproc_thread *thread)
+static void reset(struct preload_thread *thread)
 {
 	uint32_t index = thread->index;
 
@@ -100,14 +100,14 @@ static void reset(struct inproc_thread *thread)
 	atomic_store(&thread->busy, 0);
 }
 
-static void set_tid(struct inproc_thread *thread, uint32_t tid)
+static void set_tid(struct preload_thread *thread, uint32_t tid)
 {
 	thread->tid = tid;
-	atomic_store(&inproc.tids[thread->index], tid);
+	atomic_store(&preload.tids[thread->index], tid);
 }
 
 /* Nobody writes there any more: the slot is for the next thread when the recorder has read it. */
-static void give_up_slot(struct inproc_thread *thread)
+static void give_up_slot(struct preload_thread *thread)
 {
 	struct session_slot *slot = thread->slot;
 
@@ -119,21 +119,21 @@ static void give_up_slot(struct inproc_thread *thread)
 	}
 	atomic_store(&slot->state, SESSION_SLOT_LEFT);
 	/* Many rings of threads that have ended are much memory. */
-	if (thread->index >= FEW_SLOTS && (atomic_load(&inproc.mode) & SESSION_HEAP))
+	if (thread->index >= FEW_SLOTS && (atomic_load(&preload.mode) & SESSION_HEAP))
 		session_file_wake();
 }
 
 /* Slots of threads that the kernel does not know any more. */
 static void collect_ended(void)
 {
-	for (uint32_t i = 0; i < atomic_load(&inproc.thread_limit); i++) {
-		struct inproc_thread *thread = atomic_load(&inproc.threads[i]);
+	for (uint32_t i = 0; i < atomic_load(&preload.thread_limit); i++) {
+		struct preload_thread *thread = atomic_load(&preload.threads[i]);
 		uint32_t tid = thread ? atomic_load(&thread->ending_tid) : 0;
 
-		if (tid == 0 || safe_syscall(SYS_tgkill, inproc.pid, tid, 0) != -ESRCH ||
+		if (tid == 0 || safe_syscall(SYS_tgkill, preload.pid, tid, 0) != -ESRCH ||
 		    !atomic_compare_exchange_strong(&thread->ending_tid, &tid, 0))
 			continue; /* there still, or somebody else was faster */
-		(void)atomic_fetch_sub(&inproc.ending_count, 1);
+		(void)atomic_fetch_sub(&preload.ending_count, 1);
 		give_up_slot(thread);
 	}
 }
@@ -147,15 +147,15 @@ static bool take_slot(uint32_t index)
 	/* One that has a thread is not: the program wrote over its state, and now it is right. */
 	return atomic_load_explicit(state, memory_order_relaxed) == SESSION_SLOT_FREE &&
 	       atomic_compare_exchange_strong(state, &expected, SESSION_SLOT_TAKEN) &&
-	       atomic_load(&inproc.tids[index]) == 0;
+	       atomic_load(&preload.tids[index]) == 0;
 }
 
-struct inproc_thread *thread_take(void)
+struct preload_thread *thread_take(void)
 {
-	if (atomic_load(&inproc.ending_count) > 0)
+	if (atomic_load(&preload.ending_count) > 0)
 		collect_ended();
-	for (uint32_t index = 0; index < inproc.slot_count; index++) {
-		struct inproc_thread *thread;
+	for (uint32_t index = 0; index < preload.slot_count; index++) {
+		struct preload_thread *thread;
 
 		if (index >= SESSION_FIRST_SLOTS && !session_file_room(index))
 			break;
@@ -169,17 +169,17 @@ struct inproc_thread *thread_take(void)
 		reset(thread);
 		return thread;
 	}
-	inproc_count(SESSION_NO_SLOT, 1);
+	preload_count(SESSION_NO_SLOT, 1);
 	return NULL;
 }
 
-void thread_return(struct inproc_thread *thread)
+void thread_return(struct preload_thread *thread)
 {
 	set_tid(thread, 0);
 	atomic_store(&thread->slot->state, SESSION_SLOT_FREE);
 }
 
-void thread_begin(struct inproc_thread *thread, struct unwind_stack stack)
+void thread_begin(struct preload_thread *thread, struct unwind_stack stack)
 {
 	struct session_slot *slot = thread->slot;
 
@@ -188,7 +188,7 @@ void thread_begin(struct inproc_thread *thread, struct unwind_stack stack)
 	slot->tid = thread->tid;
 	slot->born_ticks = safe_ticks();
 	(void)safe_syscall(SYS_prctl, PR_GET_NAME, SAFE_POINTER(slot->comm));
-	inproc_self = thread;
+	preload_self = thread;
 	if (has_end_key)
 		(void)pthread_setspecific(end_key, thread); /* else the recorder sees it go */
 	if (thread->label_bytes > 0)                        /* that it was forked with */
@@ -196,33 +196,33 @@ void thread_begin(struct inproc_thread *thread, struct unwind_stack stack)
 	(void)timer_start(thread); /* counted */
 }
 
-void thread_end(struct inproc_thread *thread)
+void thread_end(struct preload_thread *thread)
 {
 	timer_stop(thread);
 	heap_total_flush(thread);
 	(void)safe_syscall(SYS_prctl, PR_GET_NAME, SAFE_POINTER(thread->slot->comm));
-	if (atomic_load(&inproc.mode) & SESSION_HEAP) {
+	if (atomic_load(&preload.mode) & SESSION_HEAP) {
 		/*
 		 * The C library frees buffers and memory of other threads when all destructors have
 		 * run: who makes the next thread collects the slot of this one.
 		 */
 		atomic_store(&thread->ending_tid, thread->tid);
-		(void)atomic_fetch_add(&inproc.ending_count, 1);
+		(void)atomic_fetch_add(&preload.ending_count, 1);
 		return;
 	}
-	inproc_self = NULL;
+	preload_self = NULL;
 	give_up_slot(thread);
 }
 
 static void on_end(void *value)
 {
-	struct inproc_thread *thread = value;
+	struct preload_thread *thread = value;
 
 	/* In a child of fork the memory is there, but the session may not be. */
-	if (!inproc_active() || thread->tid != (uint32_t)safe_syscall(SYS_gettid, 0))
+	if (!preload_active() || thread->tid != (uint32_t)safe_syscall(SYS_gettid, 0))
 		return;
 	/* What others of the kind free is seen too: ours comes again, as often as it may. */
-	if ((atomic_load(&inproc.mode) & SESSION_HEAP) &&
+	if ((atomic_load(&preload.mode) & SESSION_HEAP) &&
 	    ++thread->end_rounds < PTHREAD_DESTRUCTOR_ITERATIONS &&
 	    pthread_setspecific(end_key, thread) == 0)
 		return;
@@ -234,10 +234,10 @@ void thread_set_up(void)
 	pthread_attr_t attributes;
 
 	has_end_key = pthread_key_create(&end_key, on_end) == 0;
-	inproc.default_stack_bytes = 8ull << 20;
+	preload.default_stack_bytes = 8ull << 20;
 	if (pthread_attr_init(&attributes) != 0)
 		return;
-	(void)pthread_attr_getstacksize(&attributes, &inproc.default_stack_bytes);
+	(void)pthread_attr_getstacksize(&attributes, &preload.default_stack_bytes);
 	(void)pthread_attr_destroy(&attributes);
 }
 
@@ -269,7 +269,7 @@ static void grow_main_stack(uint64_t high, const struct rlimit *limit)
 
 void thread_begin_main(void)
 {
-	struct inproc_thread *thread = thread_take();
+	struct preload_thread *thread = thread_take();
 	uint64_t high = (uint64_t)(uintptr_t)__libc_stack_end;
 	struct rlimit limit = {UNLIMITED_BYTES, UNLIMITED_BYTES};
 	uint64_t bytes;
@@ -277,7 +277,7 @@ void thread_begin_main(void)
 	if (!thread)
 		return;
 	(void)safe_syscall(SYS_prlimit64, 0, RLIMIT_STACK, 0, SAFE_POINTER(&limit));
-	if (atomic_load(&inproc.control->mode) & (SESSION_CPU | SESSION_WALL))
+	if (atomic_load(&preload.control->mode) & (SESSION_CPU | SESSION_WALL))
 		grow_main_stack(high, &limit);
 	bytes = limit.rlim_cur > UNLIMITED_BYTES ? UNLIMITED_BYTES : limit.rlim_cur;
 	/* The limit may have been higher when the program began. */
@@ -286,25 +286,25 @@ void thread_begin_main(void)
 }
 
 /* What a thread has told of itself; its memory may be that of the other, whose counts were. */
-static void take_over(struct inproc_thread *thread, const struct inproc_thread *forked,
+static void take_over(struct preload_thread *thread, const struct preload_thread *forked,
 		      uint32_t label_bytes, uint32_t part_count)
 {
 	for (uint32_t i = 0; i < label_bytes; i++)
 		thread->labels[i] = forked->labels[i];
-	for (uint32_t i = 0; i < part_count && i < INPROC_PARTS && thread != forked; i++)
+	for (uint32_t i = 0; i < part_count && i < PRELOAD_PARTS && thread != forked; i++)
 		thread->parts[i] = forked->parts[i];
 	thread->label_bytes = label_bytes;
 	thread->part_count = part_count;
 }
 
-void thread_begin_forked(const struct inproc_thread *forked)
+void thread_begin_forked(const struct preload_thread *forked)
 {
 	struct unwind_stack stack = forked->unwind.stack;
 	/* A fork in a handler may have come while they were written. */
 	bool whole = atomic_load(&forked->busy) == 0;
 	uint32_t label_bytes = whole ? forked->label_bytes : 0;
 	uint32_t part_count = whole ? forked->part_count : 0;
-	struct inproc_thread *thread = thread_take();
+	struct preload_thread *thread = thread_take();
 
 	if (!thread)
 		return;
@@ -314,23 +314,23 @@ void thread_begin_forked(const struct inproc_thread *forked)
 
 void thread_forget_all(void)
 {
-	for (uint32_t i = 0; i < inproc.thread_limit; i++) {
-		struct inproc_thread *thread = atomic_load(&inproc.threads[i]);
+	for (uint32_t i = 0; i < preload.thread_limit; i++) {
+		struct preload_thread *thread = atomic_load(&preload.threads[i]);
 
 		if (!thread)
 			continue;
 		set_tid(thread, 0);
 		atomic_store(&thread->ending_tid, 0);
 	}
-	atomic_store(&inproc.ending_count, 0);
-	inproc_self = NULL;
+	atomic_store(&preload.ending_count, 0);
+	preload_self = NULL;
 }
 
 void thread_stop_all(void)
 {
 	process_timer_stop();
-	for (uint32_t i = 0; i < inproc.thread_limit; i++) {
-		struct inproc_thread *thread = atomic_load(&inproc.threads[i]);
+	for (uint32_t i = 0; i < preload.thread_limit; i++) {
+		struct preload_thread *thread = atomic_load(&preload.threads[i]);
 
 		if (thread && thread->tid != 0)
 			timer_stop(thread);
@@ -339,8 +339,8 @@ void thread_stop_all(void)
 
 void thread_rearm_all(void)
 {
-	for (uint32_t i = 0; i < inproc.thread_limit; i++) {
-		struct inproc_thread *thread = atomic_load(&inproc.threads[i]);
+	for (uint32_t i = 0; i < preload.thread_limit; i++) {
+		struct preload_thread *thread = atomic_load(&preload.threads[i]);
 
 		if (thread && thread->tid != 0 && atomic_load(&thread->ending_tid) == 0) {
 			timer_stop(thread);
@@ -349,12 +349,12 @@ void thread_rearm_all(void)
 	}
 }
 
-struct inproc_thread *thread_find(uint32_t tid)
+struct preload_thread *thread_find(uint32_t tid)
 {
-	for (uint32_t i = 0; i < inproc.thread_limit; i++) {
+	for (uint32_t i = 0; i < preload.thread_limit; i++) {
 		/* Each thread's own memory is on another page. */
-		if (atomic_load_explicit(&inproc.tids[i], memory_order_relaxed) == tid) {
-			struct inproc_thread *thread = atomic_load(&inproc.threads[i]);
+		if (atomic_load_explicit(&preload.tids[i], memory_order_relaxed) == tid) {
+			struct preload_thread *thread = atomic_load(&preload.threads[i]);
 
 			if (thread && atomic_load(&thread->ending_tid) == 0)
 				return thread;
@@ -373,7 +373,7 @@ static struct unwind_stack stack_below_thread_pointer(uint64_t bytes)
 
 static void *run_thread(void *argument)
 {
-	struct inproc_thread *thread = argument;
+	struct preload_thread *thread = argument;
 	void *(*routine)(void *) = thread->routine;
 	void *routine_argument = thread->argument;
 
@@ -381,7 +381,7 @@ static void *run_thread(void *argument)
 	leave_note_stack(thread->stack_low ? thread->stack_low
 					   : stack_below_thread_pointer(thread->stack_bytes).low,
 			 (uint64_t)(uintptr_t)__builtin_frame_address(0));
-	if (inproc_active())
+	if (preload_active())
 		thread_begin(thread, stack_below_thread_pointer(thread->stack_bytes));
 	else
 		thread_return(thread);
@@ -389,13 +389,13 @@ static void *run_thread(void *argument)
 }
 
 /* How large a stack will be, and where it ends unless the C library maps and guards it. */
-static void note_stack(struct inproc_thread *thread, const pthread_attr_t *attributes)
+static void note_stack(struct preload_thread *thread, const pthread_attr_t *attributes)
 {
 	void *low = NULL;
 	size_t bytes = 0;
 	size_t guard_bytes = 1;
 
-	thread->stack_bytes = inproc.default_stack_bytes;
+	thread->stack_bytes = preload.default_stack_bytes;
 	thread->stack_low = 0;
 	if (!attributes || pthread_attr_getstacksize(attributes, &thread->stack_bytes) != 0)
 		return;
@@ -408,10 +408,11 @@ static void note_stack(struct inproc_thread *thread, const pthread_attr_t *attri
 
 REAL_DEFINE(pthread_create);
 
-INPROC_EXPORT int pthread_create(pthread_t *restrict ret, const pthread_attr_t *restrict attributes,
-				 void *(*routine)(void *), void *restrict argument)
+PRELOAD_EXPORT int pthread_create(pthread_t *restrict ret,
+				  const pthread_attr_t *restrict attributes,
+				  void *(*routine)(void *), void *restrict argument)
 {
-	struct inproc_thread *thread = inproc_active() ? thread_take() : NULL;
+	struct preload_thread *thread = preload_active() ? thread_take() : NULL;
 	int r;
 
 	if (!thread)

@@ -8,19 +8,19 @@
 
 #include "unwind/frame.h"
 
-struct inproc_thread;
+struct preload_thread;
 
 /* A slot for a thread that is to come; NULL when there is none. */
-struct inproc_thread *thread_take(void);
+struct preload_thread *thread_take(void);
 
 /* Gives a slot back that was never used. */
-void thread_return(struct inproc_thread *thread);
+void thread_return(struct preload_thread *thread);
 
 /* The thread that runs now has it: ticks begin. */
-void thread_begin(struct inproc_thread *thread, struct unwind_stack stack);
+void thread_begin(struct preload_thread *thread, struct unwind_stack stack);
 
 /* The thread that runs now ends, or has no more to do with us. */
-void thread_end(struct inproc_thread *thread);
+void thread_end(struct preload_thread *thread);
 
 /* Begins for the thread that the program started with. */
 void thread_begin_main(void);
@@ -29,7 +29,7 @@ void thread_begin_main(void);
  * Begins for the one thread of a child, on the stack of the thread that called fork, with
  * its labels and in its parts.
  */
-void thread_begin_forked(const struct inproc_thread *forked);
+void thread_begin_forked(const struct preload_thread *forked);
 
 /* Makes threads say good-bye. To be called once, before any begins. */
 void thread_set_up(void);
@@ -44,6 +44,6 @@ void thread_stop_all(void);
 void thread_rearm_all(void);
 
 /* The thread of an id, NULL when it has no slot. Safe in handlers. */
-struct inproc_thread *thread_find(uint32_t tid);
+struct preload_thread *thread_find(uint32_t tid);
 
 #endif

@@ -37,7 +37,7 @@ static uint32_t length_of(const char *text)
 	const char *at = text ? text : "";
 	uint32_t length = 0;
 
-	for (; *at && length < INPROC_NAME_BYTES - 1; at++)
+	for (; *at && length < PRELOAD_NAME_BYTES - 1; at++)
 		length++;
 	return length;
 }
@@ -57,7 +57,7 @@ static void add_label(struct texts *texts, const char *key, const char *value)
 	uint32_t bytes = length_of(key) + 1 + length_of(value) + 1;
 
 	if (SESSION_TEXT_BYTES - texts->size < bytes + sizeof(SESSION_TEXT_END)) {
-		inproc_count(SESSION_NO_LABEL, 1);
+		preload_count(SESSION_NO_LABEL, 1);
 		return;
 	}
 	add_text(texts, key);
@@ -77,22 +77,22 @@ static bool is_same(const char *kept, const char *text)
 }
 
 /* The thread, for as long as it stays in our code; NULL when it has nothing to say. */
-static struct inproc_thread *enter(void)
+static struct preload_thread *enter(void)
 {
-	struct inproc_thread *thread = inproc_self;
+	struct preload_thread *thread = preload_self;
 
-	if (!inproc_active() || !thread)
+	if (!preload_active() || !thread)
 		return NULL;
 	/* A child of vfork has its parent's memory and must leave it alone. */
 	if (thread->tid != (uint32_t)safe_syscall(SYS_gettid, 0))
 		return NULL;
 	if (atomic_exchange(&thread->busy, 1) == 0)
 		return thread;
-	inproc_count(SESSION_BUSY, 1);
+	preload_count(SESSION_BUSY, 1);
 	return NULL;
 }
 
-static void leave(struct inproc_thread *thread)
+static void leave(struct preload_thread *thread)
 {
 	atomic_store(&thread->busy, 0);
 }
@@ -113,10 +113,10 @@ struct place {
  * Our own functions are none of the program's; the leaf is where it calls them. A walk by
  * frame pointers alone may step over that, and is told.
  */
-static void begin_at_caller(struct inproc_thread *thread, const struct place *place,
+static void begin_at_caller(struct preload_thread *thread, const struct place *place,
 			    struct ring_sample *sample)
 {
-	uint64_t caller = place->caller & ~inproc.unwind.pac_mask;
+	uint64_t caller = place->caller & ~preload.unwind.pac_mask;
 	uint32_t own = 0;
 
 	while (own < sample->count && stack_is_own(thread->pcs[own]))
@@ -130,7 +130,7 @@ static void begin_at_caller(struct inproc_thread *thread, const struct place *pl
 		thread->pcs[0] = caller - 1; /* in the call, not behind it */
 }
 
-static void put_event(struct inproc_thread *thread, const struct wick_event *event,
+static void put_event(struct preload_thread *thread, const struct wick_event *event,
 		      const struct place *place)
 {
 	struct ring_sample sample = {.ticks = safe_ticks(), .weight_ns = event->weight};
@@ -153,11 +153,11 @@ static void put_event(struct inproc_thread *thread, const struct wick_event *eve
 }
 
 /* A walk may fault: see handler_fault(). */
-static __attribute__((noinline)) void put_guarded(struct inproc_thread *thread,
+static __attribute__((noinline)) void put_guarded(struct preload_thread *thread,
 						  const struct wick_event *event,
 						  const struct place *place)
 {
-	if (atomic_load(&inproc.paused) & INPROC_STOPPED)
+	if (atomic_load(&preload.paused) & PRELOAD_STOPPED)
 		return;
 	if (_setjmp(thread->recovery) == 0) {
 		atomic_store(&thread->guarded, 1);
@@ -166,9 +166,9 @@ static __attribute__((noinline)) void put_guarded(struct inproc_thread *thread,
 	atomic_store(&thread->guarded, 0);
 }
 
-INPROC_EXPORT void wick_record_event(const struct wick_event *event)
+PRELOAD_EXPORT void wick_record_event(const struct wick_event *event)
 {
-	struct inproc_thread *thread = enter();
+	struct preload_thread *thread = enter();
 	struct place place;
 
 	if (!thread)
@@ -179,7 +179,7 @@ INPROC_EXPORT void wick_record_event(const struct wick_event *event)
 }
 
 /* Writes the labels of a thread anew, with one of them changed; without it when NULL. */
-static void set_label(struct inproc_thread *thread, const char *key, const char *value)
+static void set_label(struct preload_thread *thread, const char *key, const char *value)
 {
 	struct texts texts = {.size = 0};
 	uint32_t mark = thread->label_bytes > 0 ? sizeof(SESSION_TEXT_END) : 0;
@@ -202,9 +202,9 @@ static void set_label(struct inproc_thread *thread, const char *key, const char 
 	ring_put_labels(thread, (struct ring_texts){thread->labels, thread->label_bytes});
 }
 
-INPROC_EXPORT void wick_record_label(const char *key, const char *value)
+PRELOAD_EXPORT void wick_record_label(const char *key, const char *value)
 {
-	struct inproc_thread *thread = enter();
+	struct preload_thread *thread = enter();
 
 	if (!thread)
 		return;
@@ -213,15 +213,15 @@ INPROC_EXPORT void wick_record_label(const char *key, const char *value)
 	leave(thread);
 }
 
-INPROC_EXPORT void wick_record_begin(const char *name)
+PRELOAD_EXPORT void wick_record_begin(const char *name)
 {
-	struct inproc_thread *thread = enter();
+	struct preload_thread *thread = enter();
 	uint32_t at;
 
 	if (!thread)
 		return;
 	at = thread->part_count++;
-	if (at < INPROC_PARTS) {
+	if (at < PRELOAD_PARTS) {
 		uint32_t length = length_of(name);
 
 		for (uint32_t i = 0; i < length; i++)
@@ -234,13 +234,13 @@ INPROC_EXPORT void wick_record_begin(const char *name)
 }
 
 /* Ends the innermost part: its time is an event, and the one around it goes on. */
-static void end_part(struct inproc_thread *thread, const struct place *place)
+static void end_part(struct preload_thread *thread, const struct place *place)
 {
 	uint32_t at = --thread->part_count;
 	struct wick_label label = {PART_LABEL, NULL};
 	struct wick_event event = {PART_EVENT, "nanoseconds", 0, 1, &label, 1, 0};
 
-	if (at >= INPROC_PARTS)
+	if (at >= PRELOAD_PARTS)
 		return; /* too deep to be kept */
 	label.value = thread->parts[at].name;
 	event.weight = safe_clock_ns(CLOCK_MONOTONIC) - thread->parts[at].begin_ns;
@@ -248,9 +248,9 @@ static void end_part(struct inproc_thread *thread, const struct place *place)
 	set_label(thread, PART_LABEL, at > 0 ? thread->parts[at - 1].name : NULL);
 }
 
-INPROC_EXPORT void wick_record_end(void)
+PRELOAD_EXPORT void wick_record_end(void)
 {
-	struct inproc_thread *thread = enter();
+	struct preload_thread *thread = enter();
 	struct place place;
 
 	if (!thread)
@@ -261,12 +261,12 @@ INPROC_EXPORT void wick_record_end(void)
 	leave(thread);
 }
 
-INPROC_EXPORT void wick_record_pause(int paused)
+PRELOAD_EXPORT void wick_record_pause(int paused)
 {
 	if (paused)
-		atomic_fetch_or(&inproc.paused, INPROC_PAUSED);
+		atomic_fetch_or(&preload.paused, PRELOAD_PAUSED);
 	else
-		atomic_fetch_and(&inproc.paused, ~INPROC_PAUSED);
+		atomic_fetch_and(&preload.paused, ~PRELOAD_PAUSED);
 }
 
 /* One thread switches the ticks of all; others leave it to that, which looks again. */
@@ -278,22 +278,22 @@ static void switch_all(void)
 	do {
 		if (atomic_exchange(&switching, 1) != 0)
 			return;
-		done = atomic_load(&inproc.paused) & INPROC_STOPPED;
+		done = atomic_load(&preload.paused) & PRELOAD_STOPPED;
 		if (done)
 			thread_stop_all();
 		else
 			thread_rearm_all();
 		atomic_store(&switching, 0);
-	} while ((atomic_load(&inproc.paused) & INPROC_STOPPED) != done);
+	} while ((atomic_load(&preload.paused) & PRELOAD_STOPPED) != done);
 }
 
-INPROC_EXPORT void wick_record_stop(int stopped)
+PRELOAD_EXPORT void wick_record_stop(int stopped)
 {
-	uint32_t before = stopped ? atomic_fetch_or(&inproc.paused, INPROC_STOPPED)
-				  : atomic_fetch_and(&inproc.paused, ~INPROC_STOPPED);
+	uint32_t before = stopped ? atomic_fetch_or(&preload.paused, PRELOAD_STOPPED)
+				  : atomic_fetch_and(&preload.paused, ~PRELOAD_STOPPED);
 
-	if (!inproc_active() || inproc.pid != (uint32_t)safe_syscall(SYS_getpid, 0))
+	if (!preload_active() || preload.pid != (uint32_t)safe_syscall(SYS_getpid, 0))
 		return;
-	if (stopped != ((before & INPROC_STOPPED) != 0))
+	if (stopped != ((before & PRELOAD_STOPPED) != 0))
 		switch_all();
 }

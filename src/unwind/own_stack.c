@@ -20,10 +20,10 @@ struct walk {
 	uint32_t kept;        /* anchors of the last stack that also end this one */
 };
 
-const struct unwind_modules *unwind_inproc_publish(struct unwind_inproc *inproc,
-						   const struct unwind_modules *modules)
+const struct unwind_modules *unwind_own_publish(struct unwind_own *own,
+						const struct unwind_modules *modules)
 {
-	return atomic_exchange(&inproc->modules, modules);
+	return atomic_exchange(&own->modules, modules);
 }
 
 uint32_t unwind_thread_walks(const struct unwind_thread *thread)
@@ -297,15 +297,15 @@ static void walk_with_memory(struct walk *walk, struct unwind_frame *frame)
 	keep_anchors(walk);
 }
 
-void unwind_inproc_walk(struct unwind_inproc *inproc, struct unwind_thread *thread,
-			const struct unwind_frame *start, struct unwind_trace *trace)
+void unwind_own_walk(struct unwind_own *own, struct unwind_thread *thread,
+		     const struct unwind_frame *start, struct unwind_trace *trace)
 {
 	uint32_t walks = atomic_load_explicit(&thread->walks, memory_order_relaxed);
 	bool nested = (walks & 1) != 0;
 	struct unwind_frame frame = *start;
 	struct walk walk = {
 		.limits = {.arch = &UNWIND_NATIVE,
-			   .pac_mask = inproc->pac_mask,
+			   .pac_mask = own->pac_mask,
 			   .stack = thread->stack,
 			   .alternate = thread->alternate},
 		.trace = trace,
@@ -325,7 +325,7 @@ void unwind_inproc_walk(struct unwind_inproc *inproc, struct unwind_thread *thre
 		walk.limits.alternate.low = frame.sp;
 	}
 	if (nested) { /* the walk that was interrupted holds the list */
-		walk.modules = atomic_load_explicit(&inproc->modules, memory_order_acquire);
+		walk.modules = atomic_load_explicit(&own->modules, memory_order_acquire);
 		walk_frames(&walk, &frame, false);
 		return;
 	}
@@ -335,7 +335,7 @@ void unwind_inproc_walk(struct unwind_inproc *inproc, struct unwind_thread *thre
 	 */
 	atomic_store_explicit(&thread->walks, walks + 1, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
-	walk.modules = atomic_load_explicit(&inproc->modules, memory_order_acquire);
+	walk.modules = atomic_load_explicit(&own->modules, memory_order_acquire);
 	walk_with_memory(&walk, &frame);
 	atomic_store_explicit(&thread->walks, walks + 2, memory_order_release);
 }

@@ -7,7 +7,7 @@
  * allocation hooks alike. Allocates nothing, locks nothing, calls nothing.
  *
  * What each part of a process needs:
- *	struct unwind_inproc   one: which modules there are
+ *	struct unwind_own   one: which modules there are
  *	struct unwind_thread   one for each thread, zeroed: its stack, its memory of rules
  *	                       and of its last stack
  *
@@ -35,7 +35,7 @@ struct unwind_modules {
 	struct unwind_module items[];
 };
 
-struct unwind_inproc {
+struct unwind_own {
 	_Atomic(const struct unwind_modules *) modules; /* NULL: frame pointers only */
 	uint64_t pac_mask;
 };
@@ -46,8 +46,8 @@ struct unwind_inproc {
  * walks() is even, or differs from what it was then. Between the exchange and
  * the look at the threads stands a barrier for all of them, membarrier(2).
  */
-const struct unwind_modules *unwind_inproc_publish(struct unwind_inproc *inproc,
-						   const struct unwind_modules *modules);
+const struct unwind_modules *unwind_own_publish(struct unwind_own *own,
+						const struct unwind_modules *modules);
 
 #define UNWIND_CACHE_BITS 10
 #define UNWIND_ANCHORS 4096 /* memory as it is used */
@@ -96,7 +96,7 @@ uint32_t unwind_thread_walks(const struct unwind_thread *thread);
  * Walks from start, as unwind_walk() does. A stack that start is not on is not
  * walked: coroutines tell thread->stack where they are.
  */
-void unwind_inproc_walk(struct unwind_inproc *inproc, struct unwind_thread *thread,
-			const struct unwind_frame *start, struct unwind_trace *trace);
+void unwind_own_walk(struct unwind_own *own, struct unwind_thread *thread,
+		     const struct unwind_frame *start, struct unwind_trace *trace);
 
 #endif

@@ -8,7 +8,7 @@
  * The modules of the target say which code has which table; its memory is read
  * through callbacks: from another process, from a copied stack. Freestanding,
  * no state of its own: any thread may walk, as its callbacks allow. The walker of
- * the own process is inproc.
+ * the own process is own_stack.
  */
 
 #include <stdbool.h>

@@ -15,8 +15,8 @@
 #define BLOCK(number) ((const void *)(uintptr_t)(0x10000u + 16u * (number)))
 
 /* What the library has of its own. */
-struct inproc_runtime inproc;
-static struct inproc_thread thread;
+struct preload_runtime preload;
+static struct preload_thread thread;
 
 /* Nobody looks for leaks here. */
 void leave_note_own(uint64_t address, uint64_t bytes)
@@ -40,8 +40,8 @@ static void begin(void)
 	static struct session_control control;
 
 	control.heap_sample_bytes = RATE;
-	inproc.control = &control;
-	thread = (struct inproc_thread){.random = 88172645463325252u};
+	preload.control = &control;
+	thread = (struct preload_thread){.random = 88172645463325252u};
 }
 
 static void bytes_are_marked_one_in_so_many(void **state)

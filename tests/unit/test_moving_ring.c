@@ -20,7 +20,7 @@
 #include "preload/session_file.h"
 
 /*
- * Both ends of a program's ring: what src/inproc writes is what the recorder reads, from
+ * Both ends of a program's ring: what src/preload writes is what the recorder reads, from
  * the same file.
  */
 
@@ -30,7 +30,7 @@
 #define SAMPLE_WORDS (sizeof(struct session_sample) / 8)
 #define FLOOD 200000u
 
-struct inproc_runtime inproc;
+struct preload_runtime preload;
 
 void session_file_wake(void)
 {
@@ -40,7 +40,7 @@ struct world {
 	char folder[64];
 	struct session_control control;
 	uint8_t *memory;
-	struct inproc_thread *thread;
+	struct preload_thread *thread;
 	struct process_file *file;
 
 	/* What was read. */
@@ -85,14 +85,14 @@ static void make_file(struct world *world)
 static int set_up(void **state)
 {
 	struct world *world = calloc(1, sizeof(*world));
-	struct inproc_thread *thread = calloc(1, sizeof(*thread));
+	struct preload_thread *thread = calloc(1, sizeof(*thread));
 
 	assert_non_null(world);
 	assert_non_null(thread);
 	make_file(world);
 	world->control = (struct session_control){.ring_words = RING_WORDS, .overwrite_old = 1};
 	world->file->overwritten = true;
-	inproc.control = &world->control;
+	preload.control = &world->control;
 	thread->slot = (struct session_slot *)(world->memory + 1024);
 	atomic_store(&thread->slot->state, SESSION_SLOT_TAKEN);
 	thread->ring = (uint64_t *)(world->memory + RINGS_OFFSET);
@@ -123,7 +123,7 @@ static uint32_t depth_of(uint64_t ticks)
 
 static void write_sample(struct world *world, uint64_t ticks)
 {
-	struct inproc_thread *thread = world->thread;
+	struct preload_thread *thread = world->thread;
 	struct ring_sample sample = {.ticks = ticks,
 				     .weight_ns = ticks * 2,
 				     .count = depth_of(ticks),

@@ -83,7 +83,7 @@ static void a_stack_that_is_gone_is_not_read(void **state)
 static void other_stacks_than_that_of_the_thread_are_others(void **state)
 {
 	struct nested_call outer = call_at(state, STACK_BYTES - 4096);
-	static struct inproc_thread thread;
+	static struct preload_thread thread;
 
 	thread.unwind.stack =
 		(struct unwind_stack){at(state, STACK_BYTES / 2), at(state, STACK_BYTES)};

@@ -8,13 +8,13 @@
 
 #include <cmocka.h>
 
-#include "inproc_modules.h"
+#include "own_modules.h"
 #include "unwind/arch/native.h"
 
 #define FRAMES 128
 #define NOINLINE __attribute__((noinline))
 
-static struct unwind_inproc inproc = {.pac_mask = UNWIND_PAC_MASK};
+static struct unwind_own own = {.pac_mask = UNWIND_PAC_MASK};
 static struct unwind_thread thread;
 static uint64_t pcs[FRAMES];
 static struct unwind_trace trace;
@@ -56,17 +56,17 @@ void __wrap_free(void *place)
 
 static int set_up(void **state)
 {
-	(void)unwind_inproc_publish(&inproc, inproc_modules_build(1));
-	thread.stack = inproc_own_stack();
+	(void)unwind_own_publish(&own, own_modules_build(1));
+	thread.stack = preload_own_stack();
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	const struct unwind_modules *last = unwind_inproc_publish(&inproc, NULL);
+	const struct unwind_modules *last = unwind_own_publish(&own, NULL);
 
 	if (last)
-		inproc_modules_free(last);
+		own_modules_free(last);
 	return 0;
 }
 
@@ -76,7 +76,7 @@ static NOINLINE void walk_here(uint32_t capacity)
 
 	trace = (struct unwind_trace){.pcs = pcs, .capacity = capacity};
 	unwind_capture(&frame);
-	unwind_inproc_walk(&inproc, &thread, &frame, &trace);
+	unwind_own_walk(&own, &thread, &frame, &trace);
 }
 
 static NOINLINE long descend(int depth)
@@ -194,7 +194,7 @@ static void a_foreign_stack_is_not_walked(void **state)
 
 	unwind_capture(&frame);
 	trace = (struct unwind_trace){.pcs = pcs, .capacity = FRAMES};
-	unwind_inproc_walk(&inproc, &other, &frame, &trace);
+	unwind_own_walk(&own, &other, &frame, &trace);
 	assert_int_equal(trace.count, 1);
 	assert_int_equal(trace.end, UNWIND_UNREADABLE);
 }
@@ -202,14 +202,13 @@ static void a_foreign_stack_is_not_walked(void **state)
 static void a_new_list_of_modules_is_learnt(void **state)
 {
 	uint32_t count = frames_at(10);
-	const struct unwind_modules *before =
-		unwind_inproc_publish(&inproc, inproc_modules_build(2));
+	const struct unwind_modules *before = unwind_own_publish(&own, own_modules_build(2));
 
 	assert_int_equal(before->generation, 1);
 	assert_int_equal(frames_at(10), count);
 	assert_int_equal(thread.generation, 2);
 	assert_int_equal(unwind_thread_walks(&thread) % 2, 0);
-	inproc_modules_free(before);
+	own_modules_free(before);
 }
 
 static void handle(int number)

@@ -37,7 +37,7 @@
 _Static_assert(SAFE_KEPT_REGISTERS <= INSIDE_REGISTERS, "room for them");
 
 extern void *__libc_stack_end; /* of the loader: sp where the program began */
-extern char _end INPROC_OWN;
+extern char _end PRELOAD_OWN;
 
 /* Handlers without an object are called last, behind the ends of all libraries. */
 extern int __cxa_atexit(void (*function)(void *), void *argument, void *object);
@@ -77,9 +77,9 @@ void leave_note_argument(uint32_t index, const void *argument)
 /* Whether the scan of this very process is wanted. */
 static bool is_wanted(void)
 {
-	return inproc_active() && inproc.process && inproc.control->leaks &&
-	       (atomic_load(&inproc.mode) & SESSION_HEAP) &&
-	       (uint32_t)safe_syscall(SYS_getpid, 0) == inproc.pid;
+	return preload_active() && preload.process && preload.control->leaks &&
+	       (atomic_load(&preload.mode) & SESSION_HEAP) &&
+	       (uint32_t)safe_syscall(SYS_getpid, 0) == preload.pid;
 }
 
 /*
@@ -92,13 +92,14 @@ static void wait_for_scan(void)
 	struct timespec step = {.tv_sec = ASK_NS / 1000000000};
 	uint32_t stops = 0; /* one after another */
 
-	while (atomic_load(&inproc.process->scan_done) == 0 &&
-	       atomic_load(&inproc.control->mode) != 0 && safe_clock_ns(CLOCK_MONOTONIC) < end_ns &&
-	       !session_file_recorder_is_gone(inproc.control)) {
-		stops = session_file_recorder_is_stopped(inproc.control) ? stops + 1 : 0;
+	while (atomic_load(&preload.process->scan_done) == 0 &&
+	       atomic_load(&preload.control->mode) != 0 &&
+	       safe_clock_ns(CLOCK_MONOTONIC) < end_ns &&
+	       !session_file_recorder_is_gone(preload.control)) {
+		stops = session_file_recorder_is_stopped(preload.control) ? stops + 1 : 0;
 		if (stops > MOST_STOPS)
 			return;
-		(void)safe_syscall(SYS_futex, SAFE_POINTER(&inproc.process->scan_done), FUTEX_WAIT,
+		(void)safe_syscall(SYS_futex, SAFE_POINTER(&preload.process->scan_done), FUTEX_WAIT,
 				   0, SAFE_POINTER(&step), 0, 0);
 	}
 }
@@ -121,7 +122,7 @@ static bool is_program(uint64_t pc)
 }
 
 /* A walk may fault: see handler_fault(). Returns whether it came to the first function. */
-static __attribute__((noinline)) bool walk_guarded(struct inproc_thread *thread,
+static __attribute__((noinline)) bool walk_guarded(struct preload_thread *thread,
 						   const struct unwind_frame *frame,
 						   struct unwind_trace *trace)
 {
@@ -140,10 +141,10 @@ static __attribute__((noinline)) bool walk_guarded(struct inproc_thread *thread,
  * Whether main() has returned: then of the program itself the first function of all is left on the
  * stack. Some functions of the C library end the program as well, err() for one.
  */
-static bool is_after_main(struct inproc_thread *thread)
+static bool is_after_main(struct preload_thread *thread)
 {
 	/* However few frames are recorded, the first function of all is asked for. */
-	struct unwind_trace trace = {.pcs = thread->pcs, .capacity = INPROC_DEPTH};
+	struct unwind_trace trace = {.pcs = thread->pcs, .capacity = PRELOAD_DEPTH};
 	struct unwind_frame frame;
 	uint32_t frames = 0;
 	bool is_whole;
@@ -167,14 +168,14 @@ static void wait_for_tables(void)
 	uint64_t end_ns = safe_clock_ns(CLOCK_MONOTONIC) + ASK_NS;
 	uint32_t known;
 
-	while ((int32_t)((known = atomic_load(&inproc.process->maps_known)) -
-			 atomic_load(&inproc.unsure_until)) < 0 &&
+	while ((int32_t)((known = atomic_load(&preload.process->maps_known)) -
+			 atomic_load(&preload.unsure_until)) < 0 &&
 	       safe_clock_ns(CLOCK_MONOTONIC) < end_ns &&
-	       !session_file_recorder_is_gone(inproc.control)) {
+	       !session_file_recorder_is_gone(preload.control)) {
 		struct timespec step = {.tv_nsec = TABLES_NS};
 
-		(void)safe_syscall(SYS_futex, SAFE_POINTER(&inproc.process->maps_known), FUTEX_WAIT,
-				   known, SAFE_POINTER(&step), 0, 0);
+		(void)safe_syscall(SYS_futex, SAFE_POINTER(&preload.process->maps_known),
+				   FUTEX_WAIT, known, SAFE_POINTER(&step), 0, 0);
 	}
 }
 
@@ -187,10 +188,10 @@ static void ask(void)
 		return;
 	if (inside.leaving_sp == 0)
 		wait_for_tables();
-	if (inside.leaving_sp == 0 && (!inproc_self || !is_after_main(inproc_self)))
+	if (inside.leaving_sp == 0 && (!preload_self || !is_after_main(preload_self)))
 		inside.leaving_sp = here; /* by something in the C library that we did not see */
 	inside.leaving_tid = (uint32_t)safe_syscall(SYS_gettid, 0);
-	if (!atomic_compare_exchange_strong(&inproc.process->scan_asked, &nobody, 1))
+	if (!atomic_compare_exchange_strong(&preload.process->scan_asked, &nobody, 1))
 		return;
 	session_file_wake();
 	wait_for_scan();
@@ -199,8 +200,9 @@ static void ask(void)
 /* What was loaded just now has names only if the recorder sees it while the program is there. */
 static void let_modules_be_known(void)
 {
-	if (inproc_active() && inproc.process && atomic_load(&inproc.process->maps_changed) > 1 &&
-	    (uint32_t)safe_syscall(SYS_getpid, 0) == inproc.pid)
+	if (preload_active() && preload.process &&
+	    atomic_load(&preload.process->maps_changed) > 1 &&
+	    (uint32_t)safe_syscall(SYS_getpid, 0) == preload.pid)
 		modules_wait_until_known();
 }
 
@@ -224,7 +226,7 @@ static void on_exit_last(void *argument)
 	} while (0)
 
 REAL_DEFINE(exit);
-INPROC_EXPORT void exit(int status)
+PRELOAD_EXPORT void exit(int status)
 {
 	NOTE_LEAVING();
 	REAL(exit)(status);
@@ -232,7 +234,7 @@ INPROC_EXPORT void exit(int status)
 }
 
 REAL_DEFINE(quick_exit);
-INPROC_EXPORT void quick_exit(int status)
+PRELOAD_EXPORT void quick_exit(int status)
 {
 	NOTE_LEAVING();
 	REAL(quick_exit)(status);
@@ -240,7 +242,7 @@ INPROC_EXPORT void quick_exit(int status)
 }
 
 REAL_DEFINE(_exit);
-INPROC_EXPORT void _exit(int status)
+PRELOAD_EXPORT void _exit(int status)
 {
 	NOTE_LEAVING();
 	end();
@@ -249,7 +251,7 @@ INPROC_EXPORT void _exit(int status)
 }
 
 REAL_DEFINE(_Exit);
-INPROC_EXPORT void _Exit(int status)
+PRELOAD_EXPORT void _Exit(int status)
 {
 	NOTE_LEAVING();
 	end();
@@ -266,24 +268,24 @@ __asm__(".pushsection .text\n\t.globl leave_call\n\t.hidden leave_call\n"
 #endif
 	"\t.asciz \"" INSIDE_CALL_MARK "\"\n\t.balign 8\n"
 	"\t.popsection");
-extern char leave_call INPROC_OWN;
+extern char leave_call PRELOAD_OWN;
 
 static void let_recorder_look(void)
 {
 	/* A recorder that is no parent of ours may look as well. Without Yama all of a user may. */
-	(void)safe_syscall(SYS_prctl, PR_SET_PTRACER, (long)inproc.control->recorder_pid);
+	(void)safe_syscall(SYS_prctl, PR_SET_PTRACER, (long)preload.control->recorder_pid);
 }
 
 void leave_begin(void)
 {
 	uint64_t begin = (uint64_t)(uintptr_t)__ehdr_start;
 
-	inproc.process->inside_address = (uint64_t)(uintptr_t)&inside;
-	if (!(inproc.control->mode & SESSION_HEAP))
+	preload.process->inside_address = (uint64_t)(uintptr_t)&inside;
+	if (!(preload.control->mode & SESSION_HEAP))
 		return;
 	(void)__cxa_atexit(on_exit_last, NULL, NULL);
 	(void)__cxa_at_quick_exit(on_exit_last, NULL);
-	if (!inproc.control->leaks)
+	if (!preload.control->leaks)
 		return;
 	inside.stack_end = (uint64_t)(uintptr_t)__libc_stack_end;
 	inside.call_address = (uint64_t)(uintptr_t)&leave_call;
@@ -293,8 +295,8 @@ void leave_begin(void)
 
 void leave_forked(void)
 {
-	inproc.process->inside_address = (uint64_t)(uintptr_t)&inside;
-	if (!inproc.control->leaks)
+	preload.process->inside_address = (uint64_t)(uintptr_t)&inside;
+	if (!preload.control->leaks)
 		return;
 	inside.leaving_sp = 0;
 	inside.leaving_tid = 0;

@@ -40,23 +40,23 @@ void heap_begin(void)
 	if (!environ || atomic_exchange(&beginning, 1) != 0)
 		return;
 	find_cpu_offset();
-	inproc_begin();
+	preload_begin();
 	heap_resume();
 	if (atomic_load(&heap_is_on) <= HEAP_OFF)
 		return;
 	if (heap_is_bypassed())
-		inproc_count(SESSION_HEAP_BYPASSED, 1);
+		preload_count(SESSION_HEAP_BYPASSED, 1);
 	hooks_set();
 }
 
 void heap_resume(void)
 {
-	bool on = (atomic_load(&inproc.mode) & SESSION_HEAP) != 0;
+	bool on = (atomic_load(&preload.mode) & SESSION_HEAP) != 0;
 
-	heap_free_stacks = on && inproc.control->heap_free_stacks;
-	atomic_store(&heap_is_on, !on                                 ? HEAP_OFF
-				  : inproc.control->heap_sample_bytes ? HEAP_SAMPLED
-								      : HEAP_ON);
+	heap_free_stacks = on && preload.control->heap_free_stacks;
+	atomic_store(&heap_is_on, !on                                  ? HEAP_OFF
+				  : preload.control->heap_sample_bytes ? HEAP_SAMPLED
+								       : HEAP_ON);
 	if (on && atomic_load(&heap_level) != SESSION_HEAP_ALL) {
 		heap_budget_resume();
 		heap_step();
@@ -79,7 +79,7 @@ void heap_end(void)
  * Whether an allocator's own operator new has been given nothing. It asks nobody else for memory,
  * so who calls from elsewhere is a handler or a throw: what they do is recorded.
  */
-static bool has_failed(struct inproc_thread *thread, const struct heap_site *site)
+static bool has_failed(struct preload_thread *thread, const struct heap_site *site)
 {
 	if (thread->inside != thread->new_frame || !thread->new_of_allocator ||
 	    heap_is_of_allocator(site->pc))
@@ -88,17 +88,17 @@ static bool has_failed(struct inproc_thread *thread, const struct heap_site *sit
 	return true;
 }
 
-struct inproc_thread *heap_enter_slow(const struct heap_site *site)
+struct preload_thread *heap_enter_slow(const struct heap_site *site)
 {
-	struct inproc_thread *thread;
+	struct preload_thread *thread;
 
 	if (atomic_load(&heap_is_on) == HEAP_UNKNOWN)
 		heap_begin();
 	if (atomic_load(&heap_is_on) <= HEAP_OFF)
 		return NULL;
-	thread = inproc_self;
+	thread = preload_self;
 	if (!thread) {
-		inproc_count(SESSION_HEAP_MISSED, 1);
+		preload_count(SESSION_HEAP_MISSED, 1);
 		return NULL;
 	}
 	if (nested_is_within(thread, (struct nested_call){thread->inside, thread->inside_word},
@@ -110,18 +110,18 @@ struct inproc_thread *heap_enter_slow(const struct heap_site *site)
 	return thread;
 }
 
-bool heap_lock_slowly(struct inproc_thread *thread)
+bool heap_lock_slowly(struct preload_thread *thread)
 {
 	if (!thread->heap && atomic_load_explicit(&thread->busy, memory_order_relaxed) == 0 &&
 	    atomic_load(&heap_level) < SESSION_HEAP_COUNTS && heap_memory_map(thread))
 		return heap_lock(thread);
 	if (!thread->heap || thread->heap->alive) {
 		if (atomic_load(&heap_level) < SESSION_HEAP_COUNTS) /* else it is known */
-			inproc_count(SESSION_HEAP_MISSED, 1);
+			preload_count(SESSION_HEAP_MISSED, 1);
 		return false;
 	}
 	/* What is mapped belongs to another process, or the program wrote over it. */
-	if (inproc.pid != (uint32_t)safe_syscall(SYS_getpid, 0)) {
+	if (preload.pid != (uint32_t)safe_syscall(SYS_getpid, 0)) {
 		heap_end();
 		return false;
 	}
@@ -152,7 +152,7 @@ struct block {
  * Of blocks that the allocator has no part in there is none. Those of operator new may be
  * part of another block, or of a pool: then the allocator must not be asked.
  */
-static uint64_t slack_of(const struct inproc_thread *thread, const struct block *block)
+static uint64_t slack_of(const struct preload_thread *thread, const struct block *block)
 {
 	if (block->call >= SESSION_NEW &&
 	    (block->call >= SESSION_MMAP || block->address != thread->inner_block))
@@ -161,7 +161,7 @@ static uint64_t slack_of(const struct inproc_thread *thread, const struct block 
 }
 
 /* A call for each block takes three nanoseconds. */
-static inline __attribute__((always_inline)) bool put_block(struct inproc_thread *thread,
+static inline __attribute__((always_inline)) bool put_block(struct preload_thread *thread,
 							    const struct block *block,
 							    uint32_t stack)
 {
@@ -182,7 +182,7 @@ static inline __attribute__((always_inline)) bool put_block(struct inproc_thread
 	return true;
 }
 
-static bool put_alloc(struct inproc_thread *thread, const struct heap_site *site,
+static bool put_alloc(struct preload_thread *thread, const struct heap_site *site,
 		      const struct block *block)
 {
 	struct unwind_frame frame = heap_frame_of(site);
@@ -191,14 +191,14 @@ static bool put_alloc(struct inproc_thread *thread, const struct heap_site *site
 	return heap_stack_number(thread, &frame, &stack) && put_block(thread, block, stack);
 }
 
-bool heap_put_range(struct inproc_thread *thread, uint64_t begin, uint64_t bytes, uint32_t stack)
+bool heap_put_range(struct preload_thread *thread, uint64_t begin, uint64_t bytes, uint32_t stack)
 {
 	const struct block range = {(const void *)begin, bytes, SESSION_MMAP};
 
 	return put_block(thread, &range, stack);
 }
 
-static bool put_short(struct inproc_thread *thread, uint64_t word)
+static bool put_short(struct preload_thread *thread, uint64_t word)
 {
 	uint64_t head;
 	struct session_heap *to =
@@ -213,7 +213,7 @@ static bool put_short(struct inproc_thread *thread, uint64_t word)
 }
 
 /* A free with its stack. False when either has no room. */
-static bool put_stacked(struct inproc_thread *thread, const struct heap_site *site, uint64_t word)
+static bool put_stacked(struct preload_thread *thread, const struct heap_site *site, uint64_t word)
 {
 	struct unwind_frame frame = heap_frame_of(site);
 	struct session_heap *to;
@@ -232,7 +232,7 @@ static bool put_stacked(struct inproc_thread *thread, const struct heap_site *si
 	return true;
 }
 
-static void allocated(struct inproc_thread *thread, const struct heap_site *site,
+static void allocated(struct preload_thread *thread, const struct heap_site *site,
 		      const struct block *block)
 {
 	if (!heap_lock(thread))
@@ -243,7 +243,7 @@ static void allocated(struct inproc_thread *thread, const struct heap_site *site
 }
 
 /* Says that blocks are sampled from here on. */
-static void put_rate(struct inproc_thread *thread, uint64_t rate)
+static void put_rate(struct preload_thread *thread, uint64_t rate)
 {
 	uint64_t head;
 	struct session_heap *to;
@@ -260,7 +260,7 @@ static void put_rate(struct inproc_thread *thread, uint64_t rate)
 	heap_unlock(thread);
 }
 
-static bool is_sampled(struct inproc_thread *thread, const struct block *block)
+static bool is_sampled(struct preload_thread *thread, const struct block *block)
 {
 	if (block->size < thread->left_bytes) {
 		thread->left_bytes -= block->size;
@@ -271,7 +271,7 @@ static bool is_sampled(struct inproc_thread *thread, const struct block *block)
 }
 
 /* Whether a block is to be written down where not all are. Else it is counted as it should. */
-static __attribute__((noinline)) bool is_chosen(struct inproc_thread *thread,
+static __attribute__((noinline)) bool is_chosen(struct preload_thread *thread,
 						const struct heap_site *site,
 						const struct block *block)
 {
@@ -279,8 +279,8 @@ static __attribute__((noinline)) bool is_chosen(struct inproc_thread *thread,
 	uint64_t rate = heap_budget_rate();
 
 	if (level == SESSION_HEAP_COUNTS) {
-		inproc_count(SESSION_HEAP_COUNTED, 1);
-		inproc_count(SESSION_HEAP_COUNTED_BYTES, block->size);
+		preload_count(SESSION_HEAP_COUNTED, 1);
+		preload_count(SESSION_HEAP_COUNTED_BYTES, block->size);
 		return false;
 	}
 	if (level == SESSION_HEAP_TOTALS) {
@@ -293,7 +293,7 @@ static __attribute__((noinline)) bool is_chosen(struct inproc_thread *thread,
 	}
 	if (!is_sampled(thread, block))
 		return false;
-	if (inproc.control->heap_sample_bytes)
+	if (preload.control->heap_sample_bytes)
 		heap_sample_add(block->call, block->address);
 	heap_sample_note(thread, block->call, block->address);
 	return true;
@@ -303,7 +303,7 @@ static __attribute__((noinline)) bool is_chosen(struct inproc_thread *thread,
  * What operator new does when it is given nothing is the program's: a handler frees what it can
  * spare, or memory of an exception is allocated, which others free. From there on all is recorded.
  */
-static void note_inner(struct inproc_thread *thread, const void *block)
+static void note_inner(struct preload_thread *thread, const void *block)
 {
 	thread->inner_block = block;
 	if (block || thread->inside != thread->new_frame)
@@ -312,13 +312,13 @@ static void note_inner(struct inproc_thread *thread, const void *block)
 	thread->new_failed = true;
 }
 
-void heap_allocated(struct inproc_thread *thread, const struct heap_site *site,
+void heap_allocated(struct preload_thread *thread, const struct heap_site *site,
 		    enum session_call call, const void *block, size_t size)
 {
 	const struct block what = {block, size, call};
 
-	if (!thread && call < SESSION_NEW && inproc_self)
-		note_inner(inproc_self, block);
+	if (!thread && call < SESSION_NEW && preload_self)
+		note_inner(preload_self, block);
 	if (!thread || !block)
 		return;
 	if (__builtin_expect(thread->new_failed, 0))
@@ -328,7 +328,7 @@ void heap_allocated(struct inproc_thread *thread, const struct heap_site *site,
 		allocated(thread, site, &what);
 }
 
-static void put_word(struct inproc_thread *thread, uint64_t word)
+static void put_word(struct preload_thread *thread, uint64_t word)
 {
 	if (!heap_lock(thread))
 		return;
@@ -338,7 +338,7 @@ static void put_word(struct inproc_thread *thread, uint64_t word)
 }
 
 /* The first word of a free. */
-static uint64_t free_word(const struct inproc_thread *thread, enum session_call call,
+static uint64_t free_word(const struct preload_thread *thread, enum session_call call,
 			  const void *block)
 {
 	uint64_t word = head_of(SESSION_FREE, call, block);
@@ -349,19 +349,19 @@ static uint64_t free_word(const struct inproc_thread *thread, enum session_call 
 	return word;
 }
 
-void heap_freed(struct inproc_thread *thread, enum session_call call, const void *block)
+void heap_freed(struct preload_thread *thread, enum session_call call, const void *block)
 {
 	if (!thread || !block)
 		return;
 	if (__builtin_expect(thread->new_failed, 0) && block == thread->inner_block)
 		thread->inner_block = NULL; /* another may have its address next */
-	if (inproc.control->heap_sample_bytes && !heap_sample_remove(call, block))
+	if (preload.control->heap_sample_bytes && !heap_sample_remove(call, block))
 		return;
 	put_word(thread, free_word(thread, call, block));
 }
 
 /* A double free is explained by the stacks of both. */
-static void put_free_stacked(struct inproc_thread *thread, const struct heap_site *site,
+static void put_free_stacked(struct preload_thread *thread, const struct heap_site *site,
 			     uint64_t word)
 {
 	if (!heap_lock(thread))
@@ -371,21 +371,21 @@ static void put_free_stacked(struct inproc_thread *thread, const struct heap_sit
 	heap_unlock(thread);
 }
 
-void heap_freed_stacked(struct inproc_thread *thread, const struct heap_site *site,
+void heap_freed_stacked(struct preload_thread *thread, const struct heap_site *site,
 			enum session_call call, const void *block)
 {
 	if (!thread || !block)
 		return;
-	if (inproc.control->heap_sample_bytes && !heap_sample_remove(call, block))
+	if (preload.control->heap_sample_bytes && !heap_sample_remove(call, block))
 		return;
 	put_free_stacked(thread, site, free_word(thread, call, block));
 }
 
-bool heap_moves(struct inproc_thread *thread, const struct heap_site *site, const void *block)
+bool heap_moves(struct preload_thread *thread, const struct heap_site *site, const void *block)
 {
 	if (!thread || !block)
 		return false;
-	if (inproc.control->heap_sample_bytes && !heap_sample_remove(SESSION_REALLOC, block))
+	if (preload.control->heap_sample_bytes && !heap_sample_remove(SESSION_REALLOC, block))
 		return false;
 	if (heap_free_stacks)
 		put_free_stacked(thread, site, head_of(SESSION_MOVE, SESSION_REALLOC, block));
@@ -394,9 +394,9 @@ bool heap_moves(struct inproc_thread *thread, const struct heap_site *site, cons
 	return true;
 }
 
-void heap_stayed(struct inproc_thread *thread, const void *block)
+void heap_stayed(struct preload_thread *thread, const void *block)
 {
-	if (inproc.control->heap_sample_bytes)
+	if (preload.control->heap_sample_bytes)
 		heap_sample_add(SESSION_REALLOC, block);
 	put_word(thread, head_of(SESSION_KEPT, SESSION_REALLOC, block));
 }

@@ -9,7 +9,7 @@
  * call the real one, say what happened, and leave:
  *
  *	struct heap_site site = HEAP_SITE();
- *	struct inproc_thread *thread = heap_enter(&site);
+ *	struct preload_thread *thread = heap_enter(&site);
  *	void *block = REAL(malloc)(size);
  *
  *	heap_allocated(thread, &site, SESSION_MALLOC, block, size);
@@ -52,7 +52,7 @@ static inline struct unwind_frame heap_frame_of(const struct heap_site *site)
 }
 
 /* Whether anything is recorded; the first call of all finds out. */
-extern _Atomic uint32_t heap_is_on INPROC_OWN;
+extern _Atomic uint32_t heap_is_on PRELOAD_OWN;
 enum { HEAP_UNKNOWN, HEAP_OFF, HEAP_ON, HEAP_SAMPLED, HEAP_STEPPED };
 
 /* Finds out, once there is an environment to look at. Safe to be called by anybody. */
@@ -64,11 +64,11 @@ void heap_step(void);
 /* The session is over, or this program is left alone from here on. */
 void heap_end(void);
 
-struct inproc_thread *heap_enter_slow(const struct heap_site *site);
+struct preload_thread *heap_enter_slow(const struct heap_site *site);
 
-static inline struct inproc_thread *heap_enter(const struct heap_site *site)
+static inline struct preload_thread *heap_enter(const struct heap_site *site)
 {
-	struct inproc_thread *thread = inproc_self;
+	struct preload_thread *thread = preload_self;
 
 	if (__builtin_expect(atomic_load_explicit(&heap_is_on, memory_order_relaxed) < HEAP_ON, 0))
 		return heap_enter_slow(site);
@@ -79,14 +79,14 @@ static inline struct inproc_thread *heap_enter(const struct heap_site *site)
 	return thread;
 }
 
-static inline void heap_leave(struct inproc_thread *thread)
+static inline void heap_leave(struct preload_thread *thread)
 {
 	if (thread)
 		thread->inside = 0;
 }
 
 #define HEAP_FILTER_SIZE 16384u
-extern _Atomic uint8_t heap_sample_filter[HEAP_FILTER_SIZE] INPROC_OWN;
+extern _Atomic uint8_t heap_sample_filter[HEAP_FILTER_SIZE] PRELOAD_OWN;
 
 static inline _Atomic uint8_t *heap_sample_kind(const void *block)
 {
@@ -102,7 +102,7 @@ static inline _Atomic uint8_t *heap_sample_kind(const void *block)
 static inline bool heap_skips(size_t size)
 {
 	uint32_t on = atomic_load_explicit(&heap_is_on, memory_order_relaxed);
-	struct inproc_thread *thread = inproc_self;
+	struct preload_thread *thread = preload_self;
 
 	if (__builtin_expect(on == HEAP_ON || on == HEAP_UNKNOWN, 1))
 		return false;
@@ -127,17 +127,17 @@ static inline bool heap_skips_free(const void *block)
 }
 
 /* A block is there; NULL: it could not be had. */
-void heap_allocated(struct inproc_thread *thread, const struct heap_site *site,
+void heap_allocated(struct preload_thread *thread, const struct heap_site *site,
 		    enum session_call call, const void *block, size_t size);
 
 /* A block is about to be given back; NULL: none. */
-void heap_freed(struct inproc_thread *thread, enum session_call call, const void *block);
-void heap_freed_stacked(struct inproc_thread *thread, const struct heap_site *site,
+void heap_freed(struct preload_thread *thread, enum session_call call, const void *block);
+void heap_freed_stacked(struct preload_thread *thread, const struct heap_site *site,
 			enum session_call call, const void *block);
 
 /* The same with its stack, where that is asked for. */
-extern bool heap_free_stacks INPROC_OWN;
-static inline void heap_freed_at(struct inproc_thread *thread, const struct heap_site *site,
+extern bool heap_free_stacks PRELOAD_OWN;
+static inline void heap_freed_at(struct preload_thread *thread, const struct heap_site *site,
 				 enum session_call call, const void *block)
 {
 	if (__builtin_expect(heap_free_stacks, 0))
@@ -150,8 +150,8 @@ static inline void heap_freed_at(struct inproc_thread *thread, const struct heap
  * A block is about to become another by realloc(). True when that was written down: then
  * what it became is said by heap_allocated(), or by heap_stayed() that it did not.
  */
-bool heap_moves(struct inproc_thread *thread, const struct heap_site *site, const void *block);
-void heap_stayed(struct inproc_thread *thread, const void *block);
+bool heap_moves(struct preload_thread *thread, const struct heap_site *site, const void *block);
+void heap_stayed(struct preload_thread *thread, const void *block);
 
 /* A part of the program has gone, maybe with operators of its own. */
 void heap_new_forget(void);
@@ -171,8 +171,8 @@ size_t heap_usable_size(const void *block, size_t size);
 
 /* Memory for those who ask before the allocator has been found; it is never given back. */
 void *heap_early(size_t size, size_t alignment);
-extern _Atomic uint64_t heap_early_begin INPROC_OWN; /* 0: nobody has asked */
-extern _Atomic uint64_t heap_early_bytes INPROC_OWN;
+extern _Atomic uint64_t heap_early_begin PRELOAD_OWN; /* 0: nobody has asked */
+extern _Atomic uint64_t heap_early_bytes PRELOAD_OWN;
 static inline bool heap_is_early(const void *block)
 {
 	uint64_t begin = atomic_load_explicit(&heap_early_begin, memory_order_relaxed);

@@ -26,7 +26,7 @@ static _Atomic uint64_t used;
 /* What is left of the limit. */
 static uint64_t left_bytes(void)
 {
-	uint64_t most = inproc.control->heap_max_bytes;
+	uint64_t most = preload.control->heap_max_bytes;
 	uint64_t now = atomic_load(&used);
 
 	if (most == 0)
@@ -36,7 +36,7 @@ static uint64_t left_bytes(void)
 
 uint32_t heap_budget_most_words(uint32_t index)
 {
-	uint32_t words = session_ring_words(&inproc.layout, index);
+	uint32_t words = session_ring_words(&preload.layout, index);
 
 	if (index >= LARGE_RINGS && words > MIDDLE_WORDS)
 		words = index < MIDDLE_RINGS ? MIDDLE_WORDS : SMALL_WORDS;
@@ -63,24 +63,24 @@ static void mark(uint32_t level)
 {
 	uint64_t ticks = safe_ticks();
 
-	for (uint32_t i = 0; i < level && inproc.process; i++) {
+	for (uint32_t i = 0; i < level && preload.process; i++) {
 		uint64_t expected = 0;
 
-		(void)atomic_compare_exchange_strong(&inproc.process->heap_steps[i], &expected,
+		(void)atomic_compare_exchange_strong(&preload.process->heap_steps[i], &expected,
 						     ticks);
 	}
 }
 
 static uint32_t level_of(uint64_t left)
 {
-	uint64_t most = inproc.control->heap_max_bytes;
+	uint64_t most = preload.control->heap_max_bytes;
 
 	if (left < LEAST_BYTES)
 		return SESSION_HEAP_COUNTS;
 	if (left < most / 4)
 		return SESSION_HEAP_TOTALS;
 	/* Ranges cannot be sampled, and what is sampled is so already. */
-	if (left < most / 2 && !inproc.control->heap_maps && !inproc.control->heap_sample_bytes)
+	if (left < most / 2 && !preload.control->heap_maps && !preload.control->heap_sample_bytes)
 		return SESSION_HEAP_SAMPLES;
 	return SESSION_HEAP_ALL;
 }
@@ -91,7 +91,7 @@ void heap_budget_take(uint64_t bytes)
 	uint32_t next;
 
 	(void)atomic_fetch_add(&used, bytes);
-	if (inproc.control->heap_max_bytes == 0)
+	if (preload.control->heap_max_bytes == 0)
 		return;
 	next = level_of(left_bytes());
 	if (next <= level)
@@ -108,8 +108,8 @@ void heap_budget_resume(void)
 
 uint64_t heap_budget_rate(void)
 {
-	if (inproc.control->heap_sample_bytes)
-		return inproc.control->heap_sample_bytes;
+	if (preload.control->heap_sample_bytes)
+		return preload.control->heap_sample_bytes;
 	return atomic_load_explicit(&heap_level, memory_order_relaxed) == SESSION_HEAP_SAMPLES
 		       ? STEP_RATE_BYTES
 		       : 0;
@@ -117,10 +117,10 @@ uint64_t heap_budget_rate(void)
 
 void heap_budget_error(void)
 {
-	if (!inproc.process)
+	if (!preload.process)
 		return;
-	if (atomic_fetch_add(&inproc.process->counts[SESSION_HEAP_DAMAGED], 1) < MOST_ERRORS)
+	if (atomic_fetch_add(&preload.process->counts[SESSION_HEAP_DAMAGED], 1) < MOST_ERRORS)
 		return;
 	heap_end();
-	atomic_store(&inproc.process->heap_steps[SESSION_HEAP_NONE - 1], safe_ticks());
+	atomic_store(&preload.process->heap_steps[SESSION_HEAP_NONE - 1], safe_ticks());
 }

@@ -17,7 +17,7 @@
 #include "wire/session.h"
 
 /* enum session_heap_level; 0: all is recorded. */
-extern _Atomic uint32_t heap_level INPROC_OWN;
+extern _Atomic uint32_t heap_level PRELOAD_OWN;
 
 /* The words of the ring of a thread: the first ones get most. */
 uint32_t heap_budget_ring_words(uint32_t index);

@@ -122,7 +122,7 @@ size_t heap_usable_size(const void *block, size_t size)
 static __attribute__((noinline)) void *record_malloc(size_t size)
 {
 	struct heap_site site = HEAP_SITE();
-	struct inproc_thread *thread;
+	struct preload_thread *thread;
 	void *block;
 
 	if (!is_found())
@@ -134,7 +134,7 @@ static __attribute__((noinline)) void *record_malloc(size_t size)
 	return block;
 }
 
-INPROC_EXPORT void *malloc(size_t size)
+PRELOAD_EXPORT void *malloc(size_t size)
 {
 	return real_malloc && heap_skips(size) ? real_malloc(size) : record_malloc(size);
 }
@@ -142,7 +142,7 @@ INPROC_EXPORT void *malloc(size_t size)
 static __attribute__((noinline)) void *record_calloc(size_t count, size_t size)
 {
 	struct heap_site site = HEAP_SITE();
-	struct inproc_thread *thread;
+	struct preload_thread *thread;
 	void *block;
 
 	if (!is_found()) /* fresh memory is zero */
@@ -154,7 +154,7 @@ static __attribute__((noinline)) void *record_calloc(size_t count, size_t size)
 	return block;
 }
 
-INPROC_EXPORT void *calloc(size_t count, size_t size)
+PRELOAD_EXPORT void *calloc(size_t count, size_t size)
 {
 	return real_calloc && heap_skips(count * size) ? real_calloc(count, size)
 						       : record_calloc(count, size);
@@ -163,7 +163,7 @@ INPROC_EXPORT void *calloc(size_t count, size_t size)
 static __attribute__((noinline)) void record_free(void *block)
 {
 	struct heap_site site = HEAP_SITE();
-	struct inproc_thread *thread;
+	struct preload_thread *thread;
 
 	if (!block || heap_is_early(block) || !is_found())
 		return;
@@ -173,7 +173,7 @@ static __attribute__((noinline)) void record_free(void *block)
 	heap_leave(thread);
 }
 
-INPROC_EXPORT void free(void *block)
+PRELOAD_EXPORT void free(void *block)
 {
 	if (real_free && !heap_is_early(block) && heap_skips_free(block))
 		real_free(block);
@@ -187,11 +187,11 @@ INPROC_EXPORT void free(void *block)
  */
 #define FREE(name, call, parameters, arguments)                                                    \
 	extern void name parameters;                                                               \
-	INPROC_EXPORT void name parameters                                                         \
+	PRELOAD_EXPORT void name parameters                                                        \
 	{                                                                                          \
 		static __typeof__(&name) real;                                                     \
 		struct heap_site site = HEAP_SITE();                                               \
-		struct inproc_thread *thread;                                                      \
+		struct preload_thread *thread;                                                     \
                                                                                                    \
 		if (!block || heap_is_early(block) || !is_found())                                 \
 			return;                                                                    \
@@ -223,7 +223,7 @@ static void *leave_early(void *block, size_t size)
 }
 
 /* What a call of realloc() did. Its block is gone when it asked for none and got none. */
-static void *say_moved(struct inproc_thread *thread, const struct heap_site *site, bool moves,
+static void *say_moved(struct preload_thread *thread, const struct heap_site *site, bool moves,
 		       const void *old, void *block, size_t size)
 {
 	if (block)
@@ -234,10 +234,10 @@ static void *say_moved(struct inproc_thread *thread, const struct heap_site *sit
 	return block;
 }
 
-INPROC_EXPORT void *realloc(void *block, size_t size)
+PRELOAD_EXPORT void *realloc(void *block, size_t size)
 {
 	struct heap_site site = HEAP_SITE();
-	struct inproc_thread *thread;
+	struct preload_thread *thread;
 	const void *old = block; /* an address to speak of, after it has gone */
 	bool moves;
 
@@ -250,10 +250,10 @@ INPROC_EXPORT void *realloc(void *block, size_t size)
 	return say_moved(thread, &site, moves, old, real_realloc(block, size), size);
 }
 
-INPROC_EXPORT void *reallocarray(void *block, size_t count, size_t size)
+PRELOAD_EXPORT void *reallocarray(void *block, size_t count, size_t size)
 {
 	struct heap_site site = HEAP_SITE();
-	struct inproc_thread *thread;
+	struct preload_thread *thread;
 	const void *old = block;
 	bool moves;
 
@@ -269,10 +269,10 @@ INPROC_EXPORT void *reallocarray(void *block, size_t count, size_t size)
 			 count * size);
 }
 
-INPROC_EXPORT int posix_memalign(void **ret, size_t alignment, size_t size)
+PRELOAD_EXPORT int posix_memalign(void **ret, size_t alignment, size_t size)
 {
 	struct heap_site site = HEAP_SITE();
-	struct inproc_thread *thread;
+	struct preload_thread *thread;
 	int r;
 
 	if (!is_found())
@@ -286,10 +286,10 @@ INPROC_EXPORT int posix_memalign(void **ret, size_t alignment, size_t size)
 
 /* The others differ in what they are called and given. */
 #define ALIGNED(name, parameters, arguments, wanted)                                               \
-	INPROC_EXPORT void *name parameters                                                        \
+	PRELOAD_EXPORT void *name parameters                                                       \
 	{                                                                                          \
 		struct heap_site site = HEAP_SITE();                                               \
-		struct inproc_thread *thread;                                                      \
+		struct preload_thread *thread;                                                     \
 		void *block;                                                                       \
                                                                                                    \
 		if (!is_found())                                                                   \
@@ -309,7 +309,7 @@ ALIGNED(memalign, (size_t alignment, size_t size), (alignment, size), alignment)
 ALIGNED(valloc, (size_t size), (size), PAGE_BYTES);
 ALIGNED(pvalloc, (size_t size), (size), PAGE_BYTES);
 
-INPROC_EXPORT size_t malloc_usable_size(void *block)
+PRELOAD_EXPORT size_t malloc_usable_size(void *block)
 {
 	if (heap_is_early(block))
 		return heap_early_size(block);

@@ -70,7 +70,7 @@ static struct map_table *lock_table(void)
 			return table;
 		(void)safe_syscall(SYS_sched_yield, 0);
 	}
-	inproc_count(SESSION_HEAP_MISSED, 1);
+	preload_count(SESSION_HEAP_MISSED, 1);
 	return NULL;
 }
 
@@ -105,16 +105,16 @@ static uint64_t end_of(uint64_t begin, size_t size)
 }
 
 /* Who calls, when that is to be written down. */
-static struct inproc_thread *enter(const struct heap_site *site)
+static struct preload_thread *enter(const struct heap_site *site)
 {
 	if (atomic_load(&heap_is_on) == HEAP_UNKNOWN)
 		heap_begin();
-	if (atomic_load(&heap_is_on) <= HEAP_OFF || !inproc.control->heap_maps)
+	if (atomic_load(&heap_is_on) <= HEAP_OFF || !preload.control->heap_maps)
 		return NULL;
 	return heap_enter(site);
 }
 
-static void say_again(struct inproc_thread *thread, uint64_t begin, uint64_t end,
+static void say_again(struct preload_thread *thread, uint64_t begin, uint64_t end,
 		      const struct heap_frames *frames)
 {
 	uint32_t stack;
@@ -128,7 +128,8 @@ static void say_again(struct inproc_thread *thread, uint64_t begin, uint64_t end
 }
 
 /* What is left of a range is said anew. The last one that was cut is kept in *ret. */
-static void forget(struct inproc_thread *thread, uint64_t begin, uint64_t end, struct heap_cut *ret)
+static void forget(struct preload_thread *thread, uint64_t begin, uint64_t end,
+		   struct heap_cut *ret)
 {
 	bool found = begin < end;
 
@@ -160,12 +161,12 @@ static bool keep(uint64_t begin, uint64_t end, const struct heap_frames *frames)
 	if (table)
 		unlock_table(table);
 	if (table && !kept)
-		inproc_count(SESSION_HEAP_MISSED, 1);
+		preload_count(SESSION_HEAP_MISSED, 1);
 	return kept;
 }
 
 /* The kernel refused: what was cut is there as before, in a piece of its own. */
-static void restore(struct inproc_thread *thread, uint64_t begin, uint64_t end,
+static void restore(struct preload_thread *thread, uint64_t begin, uint64_t end,
 		    const struct heap_cut *cut)
 {
 	if (cut->whole.begin > begin)
@@ -177,7 +178,7 @@ static void restore(struct inproc_thread *thread, uint64_t begin, uint64_t end,
 }
 
 /* A range is there. What was at its addresses went without us. */
-static void add_range(struct inproc_thread *thread, const struct heap_site *site, uint64_t begin,
+static void add_range(struct preload_thread *thread, const struct heap_site *site, uint64_t begin,
 		      uint64_t end)
 {
 	struct unwind_frame frame = heap_frame_of(site);
@@ -204,7 +205,7 @@ struct wish {
 	off64_t offset;
 };
 
-static void add(struct inproc_thread *thread, const struct heap_site *site, uint64_t begin,
+static void add(struct preload_thread *thread, const struct heap_site *site, uint64_t begin,
 		size_t size)
 {
 	add_range(thread, site, begin, end_of(begin, size));
@@ -220,7 +221,7 @@ typedef void *map_fn(void *address, size_t size, int protection, int flags, int 
 
 static void *map(const struct heap_site *site, map_fn *real, const struct wish *wish)
 {
-	struct inproc_thread *thread = enter(site);
+	struct preload_thread *thread = enter(site);
 	uint64_t begin = wish->flags & MAP_FIXED ? address_of(wish->address) : 0;
 	uint64_t end = begin ? end_of(begin, wish->size) : 0;
 	struct heap_cut cut;
@@ -249,8 +250,8 @@ static void *map(const struct heap_site *site, map_fn *real, const struct wish *
 		if (!real_##id)                                                                    \
 			real_##id = (map_fn *)dlsym(RTLD_NEXT, symbol);                            \
 	}                                                                                          \
-	INPROC_EXPORT void *id(void *address, size_t size, int protection, int flags, int fd,      \
-			       off64_t offset)                                                     \
+	PRELOAD_EXPORT void *id(void *address, size_t size, int protection, int flags, int fd,     \
+				off64_t offset)                                                    \
 	{                                                                                          \
 		struct heap_site site = HEAP_SITE();                                               \
 		const struct wish wish = {address, size, protection, flags, fd, offset};           \
@@ -263,10 +264,10 @@ MMAP(map_file, "mmap");
 MMAP(map_file64, "mmap64");
 
 REAL_DEFINE(munmap);
-INPROC_EXPORT int munmap(void *address, size_t size)
+PRELOAD_EXPORT int munmap(void *address, size_t size)
 {
 	struct heap_site site = HEAP_SITE();
-	struct inproc_thread *thread = enter(&site);
+	struct preload_thread *thread = enter(&site);
 	uint64_t begin = address_of(address);
 	struct heap_cut cut;
 	int r;
@@ -282,10 +283,10 @@ INPROC_EXPORT int munmap(void *address, size_t size)
 }
 
 REAL_DEFINE(mremap);
-INPROC_EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
+PRELOAD_EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
 {
 	struct heap_site site = HEAP_SITE();
-	struct inproc_thread *thread = enter(&site);
+	struct preload_thread *thread = enter(&site);
 	uint64_t begin = address_of(old);
 	/* Who asks for another mapping of the same keeps the first. */
 	uint64_t end = flags & MREMAP_DONTUNMAP ? begin : end_of(begin, old_size);
@@ -317,7 +318,7 @@ REAL_DEFINE(sbrk);
 REAL_DEFINE(brk);
 
 /* What became of the wish to have the break elsewhere; what was below it has been forgotten. */
-static void say_break(struct inproc_thread *thread, const struct heap_site *site, uint64_t old,
+static void say_break(struct preload_thread *thread, const struct heap_site *site, uint64_t old,
 		      uint64_t wanted, const struct heap_cut *cut)
 {
 	uint64_t now = break_of(REAL(sbrk));
@@ -328,10 +329,10 @@ static void say_break(struct inproc_thread *thread, const struct heap_site *site
 		restore(thread, wanted, now, cut);
 }
 
-INPROC_EXPORT void *sbrk(intptr_t increment)
+PRELOAD_EXPORT void *sbrk(intptr_t increment)
 {
 	struct heap_site site = HEAP_SITE();
-	struct inproc_thread *thread = increment ? enter(&site) : NULL;
+	struct preload_thread *thread = increment ? enter(&site) : NULL;
 	uint64_t old = thread ? break_of(REAL(sbrk)) : 0;
 	uint64_t now = old + (uint64_t)increment;
 	struct heap_cut cut;
@@ -346,10 +347,10 @@ INPROC_EXPORT void *sbrk(intptr_t increment)
 	return result;
 }
 
-INPROC_EXPORT int brk(void *end)
+PRELOAD_EXPORT int brk(void *end)
 {
 	struct heap_site site = HEAP_SITE();
-	struct inproc_thread *thread = end ? enter(&site) : NULL; /* else it is a question */
+	struct preload_thread *thread = end ? enter(&site) : NULL; /* else it is a question */
 	uint64_t old = thread ? break_of(REAL(sbrk)) : 0;
 	uint64_t now = address_of(end);
 	struct heap_cut cut;

@@ -78,7 +78,7 @@ struct heap_memory {
 	uint32_t refusals;     /* times that there was no room */
 	uint64_t stalled_beat; /* the recorder's heartbeat, that has not moved on; 0 */
 	uint64_t vain_tail;    /* that the recorder did not move however often it looked; ~0 */
-	uint64_t written[INPROC_DEPTH + 1];
+	uint64_t written[PRELOAD_DEPTH + 1];
 	uint64_t pcs[HEAP_WALK_FRAMES_ONCE];         /* the next; memory as it is used */
 	struct unwind_anchor root[HEAP_ROOT_FRAMES]; /* of the last deep stack, root first */
 	struct heap_total totals[HEAP_TOTALS];
@@ -165,34 +165,34 @@ bool heap_shape_find(struct heap_memory *memory, const struct unwind_frame *fram
 void heap_shapes_forget(struct heap_memory *memory);
 
 /* The stack from a frame on was walked, and has a number. */
-void heap_shape_learn(struct inproc_thread *thread, const struct unwind_frame *frame,
+void heap_shape_learn(struct preload_thread *thread, const struct unwind_frame *frame,
 		      uint32_t number);
 
 /* Memory for a thread between pages that cannot be touched. False when there is none. */
-bool heap_memory_map(struct inproc_thread *thread);
+bool heap_memory_map(struct preload_thread *thread);
 
 /* The thread has a new ring, or is new itself. */
-void heap_memory_reset(struct inproc_thread *thread);
+void heap_memory_reset(struct preload_thread *thread);
 /* What is there is damaged: all of it is forgotten. */
-void heap_memory_repair(struct inproc_thread *thread);
+void heap_memory_repair(struct preload_thread *thread);
 
 /*
  * The number of the stack that begins with a frame. False when it is a new one and there
  * was no room to write it down, or no way to walk it.
  */
-bool heap_stack_number(struct inproc_thread *thread, const struct unwind_frame *frame,
+bool heap_stack_number(struct preload_thread *thread, const struct unwind_frame *frame,
 		       uint32_t *ret);
 
 /* The same, with the frames to say the stack again by: heap_stack_again(), by any thread. */
-bool heap_stack_keep(struct inproc_thread *thread, const struct unwind_frame *frame,
+bool heap_stack_keep(struct preload_thread *thread, const struct unwind_frame *frame,
 		     struct heap_frames *ret_frames, uint32_t *ret);
-bool heap_stack_again(struct inproc_thread *thread, const struct heap_frames *frames,
+bool heap_stack_again(struct preload_thread *thread, const struct heap_frames *frames,
 		      uint32_t *ret);
 
 /* Keeps handlers of this thread out of what is written: around all that writes or walks. */
-bool heap_lock_slowly(struct inproc_thread *thread);
+bool heap_lock_slowly(struct preload_thread *thread);
 
-static inline bool heap_lock(struct inproc_thread *thread)
+static inline bool heap_lock(struct preload_thread *thread)
 {
 	const struct heap_memory *memory = thread->heap;
 
@@ -205,22 +205,22 @@ static inline bool heap_lock(struct inproc_thread *thread)
 	return true;
 }
 
-static inline void heap_unlock(struct inproc_thread *thread)
+static inline void heap_unlock(struct preload_thread *thread)
 {
 	atomic_signal_fence(memory_order_seq_cst);
 	atomic_store_explicit(&thread->busy, 0, memory_order_relaxed);
 }
 
 /* A range is mapped, by a stack of this thread. False when there is no room for it. */
-bool heap_put_range(struct inproc_thread *thread, uint64_t begin, uint64_t bytes, uint32_t stack);
+bool heap_put_range(struct preload_thread *thread, uint64_t begin, uint64_t bytes, uint32_t stack);
 
 /*
  * A place in the ring for so many words. Waits for the recorder to make room, where it may.
  * NULL when there is none; *head becomes where the record ends: heap_publish().
  */
-uint64_t *heap_claim_slowly(struct inproc_thread *thread, uint32_t words, uint64_t *head);
+uint64_t *heap_claim_slowly(struct preload_thread *thread, uint32_t words, uint64_t *head);
 
-static inline uint64_t *heap_claim(struct inproc_thread *thread, uint32_t words, uint64_t *head)
+static inline uint64_t *heap_claim(struct preload_thread *thread, uint32_t words, uint64_t *head)
 {
 	uint64_t size = thread->ring_words;
 	uint64_t begin = thread->head;
@@ -233,7 +233,7 @@ static inline uint64_t *heap_claim(struct inproc_thread *thread, uint32_t words,
 	return thread->ring + (begin & (size - 1));
 }
 
-static inline void heap_publish(struct inproc_thread *thread, uint64_t head)
+static inline void heap_publish(struct preload_thread *thread, uint64_t head)
 {
 	thread->head = head;
 	atomic_store_explicit(&thread->slot->head, head, memory_order_release);
@@ -241,9 +241,9 @@ static inline void heap_publish(struct inproc_thread *thread, uint64_t head)
 
 /* A block, added to what its stack has asked for. */
 struct heap_site;
-void heap_total_add(struct inproc_thread *thread, const struct heap_site *site, uint64_t bytes);
+void heap_total_add(struct preload_thread *thread, const struct heap_site *site, uint64_t bytes);
 /* Writes down what was added up; the first within the lock. */
-void heap_total_put(struct inproc_thread *thread);
-void heap_total_flush(struct inproc_thread *thread);
+void heap_total_put(struct preload_thread *thread);
+void heap_total_flush(struct preload_thread *thread);
 
 #endif

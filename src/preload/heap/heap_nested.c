@@ -28,7 +28,7 @@ static enum verdict judge(const struct unwind_thread *walked, uint64_t address)
 	return UNKNOWN;
 }
 
-static enum verdict look(struct inproc_thread *thread, const struct heap_site *site)
+static enum verdict look(struct preload_thread *thread, const struct heap_site *site)
 {
 	struct unwind_frame frame = heap_frame_of(site);
 	struct unwind_trace trace = {.pcs = thread->heap->pcs, .capacity = HEAP_WALK_FRAMES};
@@ -41,7 +41,7 @@ static enum verdict look(struct inproc_thread *thread, const struct heap_site *s
 }
 
 /* A walk may fault: see handler_fault(). */
-static __attribute__((noinline)) enum verdict look_guarded(struct inproc_thread *thread,
+static __attribute__((noinline)) enum verdict look_guarded(struct preload_thread *thread,
 							   const struct heap_site *site)
 {
 	volatile enum verdict verdict = UNKNOWN;
@@ -57,7 +57,7 @@ static __attribute__((noinline)) enum verdict look_guarded(struct inproc_thread 
 }
 
 /* Stacks of fibers are not walked, nor is any while the thread is in our code. */
-static bool can_be_walked(const struct inproc_thread *thread, const struct heap_site *site)
+static bool can_be_walked(const struct preload_thread *thread, const struct heap_site *site)
 {
 	return thread->heap && thread->heap->alive &&
 	       atomic_load_explicit(&thread->busy, memory_order_relaxed) == 0 &&
@@ -65,8 +65,8 @@ static bool can_be_walked(const struct inproc_thread *thread, const struct heap_
 	       unwind_on_stack(&thread->unwind.stack, thread->inside) && stack_has_rules();
 }
 
-bool heap_nested_look(struct inproc_thread *thread, const struct heap_site *site,
-		      struct inproc_nested *known)
+bool heap_nested_look(struct preload_thread *thread, const struct heap_site *site,
+		      struct preload_nested *known)
 {
 	enum verdict verdict;
 
@@ -83,8 +83,8 @@ bool heap_nested_look(struct inproc_thread *thread, const struct heap_site *site
 		verdict == UNKNOWN ? (2 * thread->nested_passes + 1) & MOST_PASSED : 0;
 	if (verdict != WITHIN)
 		return verdict == LEFT;
-	for (uint32_t i = INPROC_NESTED_WAYS - 1; i > 0; i--) /* the oldest goes */
+	for (uint32_t i = PRELOAD_NESTED_WAYS - 1; i > 0; i--) /* the oldest goes */
 		known[i] = known[i - 1];
-	known[0] = (struct inproc_nested){site->pc, thread->inside - site->frame};
+	known[0] = (struct preload_nested){site->pc, thread->inside - site->frame};
 	return false;
 }

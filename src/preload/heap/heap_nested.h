@@ -27,17 +27,17 @@
 #include "preload/heap/heap.h"
 
 /* Of a call that is not known to be within: when it is found to be, it is from then on. */
-bool heap_nested_look(struct inproc_thread *thread, const struct heap_site *site,
-		      struct inproc_nested *known);
+bool heap_nested_look(struct preload_thread *thread, const struct heap_site *site,
+		      struct preload_nested *known);
 
 /* Whether the call that this one seems to be within is over. */
-static inline bool heap_was_left(struct inproc_thread *thread, const struct heap_site *site)
+static inline bool heap_was_left(struct preload_thread *thread, const struct heap_site *site)
 {
 	uint64_t distance = thread->inside - site->frame;
 	uint64_t hash = (site->pc ^ distance) * 0x9e3779b97f4a7c15ull;
-	struct inproc_nested *known = thread->nested[hash >> 32 & (INPROC_NESTED - 1)];
+	struct preload_nested *known = thread->nested[hash >> 32 & (PRELOAD_NESTED - 1)];
 
-	for (uint32_t i = 0; i < INPROC_NESTED_WAYS; i++)
+	for (uint32_t i = 0; i < PRELOAD_NESTED_WAYS; i++)
 		if (known[i].pc == site->pc && known[i].distance == distance)
 			return false;
 	return heap_nested_look(thread, site, known);

@@ -39,7 +39,7 @@ static __thread struct {
 
 static uint64_t outer_caller(const struct heap_site *site, bool *ret_first)
 {
-	*ret_first = !nested_is_within(inproc_self, outer.call, site->frame);
+	*ret_first = !nested_is_within(preload_self, outer.call, site->frame);
 	if (*ret_first)
 		outer = (__typeof__(outer)){{site->frame, nested_word(site->frame)}, site->pc};
 	return outer.pc;
@@ -135,7 +135,7 @@ static void *allocate(size_t size)
 	return block;
 }
 
-static inline void enter_new(struct inproc_thread *thread, const struct operators *known,
+static inline void enter_new(struct preload_thread *thread, const struct operators *known,
 			     const struct heap_site *site)
 {
 	if (!thread)
@@ -147,7 +147,7 @@ static inline void enter_new(struct inproc_thread *thread, const struct operator
 }
 
 /* Whether the block is that of an allocation that was recorded, after one that failed. */
-static inline bool has_recorded(struct inproc_thread *thread, const struct operators *known,
+static inline bool has_recorded(struct preload_thread *thread, const struct operators *known,
 				const void *block)
 {
 	bool failed;
@@ -166,11 +166,11 @@ static inline bool has_recorded(struct inproc_thread *thread, const struct opera
 
 #define NEW(id, symbol, call, parameters, arguments)                                               \
 	extern void *id parameters __asm__(symbol);                                                \
-	INPROC_EXPORT void *id parameters                                                          \
+	PRELOAD_EXPORT void *id parameters                                                         \
 	{                                                                                          \
 		static struct operators known;                                                     \
 		struct heap_site site = HEAP_SITE();                                               \
-		struct inproc_thread *thread = heap_enter(&site);                                  \
+		struct preload_thread *thread = heap_enter(&site);                                 \
 		bool first;                                                                        \
 		__typeof__(&id) real = (__typeof__(&id))find(&known, symbol, &site, &first);       \
 		void *block;                                                                       \
@@ -187,11 +187,11 @@ static inline bool has_recorded(struct inproc_thread *thread, const struct opera
 
 #define DELETE(id, symbol, call, parameters, arguments)                                            \
 	extern void id parameters __asm__(symbol);                                                 \
-	INPROC_EXPORT void id parameters                                                           \
+	PRELOAD_EXPORT void id parameters                                                          \
 	{                                                                                          \
 		static struct operators known;                                                     \
 		struct heap_site site = HEAP_SITE();                                               \
-		struct inproc_thread *thread = heap_enter(&site);                                  \
+		struct preload_thread *thread = heap_enter(&site);                                 \
 		bool first;                                                                        \
 		__typeof__(&id) real = (__typeof__(&id))find(&known, symbol, &site, &first);       \
                                                                                                    \

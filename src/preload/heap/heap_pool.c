@@ -7,19 +7,19 @@
 #include "preload/real_functions.h"
 #include "wick/wick.h"
 
-INPROC_EXPORT void wick_record_alloc(const void *block, size_t size)
+PRELOAD_EXPORT void wick_record_alloc(const void *block, size_t size)
 {
 	struct heap_site site = HEAP_SITE();
-	struct inproc_thread *thread = heap_skips(size) ? NULL : heap_enter(&site);
+	struct preload_thread *thread = heap_skips(size) ? NULL : heap_enter(&site);
 
 	heap_allocated(thread, &site, SESSION_POOL, block, size);
 	heap_leave(thread);
 }
 
-INPROC_EXPORT void wick_record_free(const void *block)
+PRELOAD_EXPORT void wick_record_free(const void *block)
 {
 	struct heap_site site = HEAP_SITE();
-	struct inproc_thread *thread = heap_skips_free(block) ? NULL : heap_enter(&site);
+	struct preload_thread *thread = heap_skips_free(block) ? NULL : heap_enter(&site);
 
 	heap_freed_at(thread, &site, SESSION_POOL, block);
 	heap_leave(thread);

@@ -26,7 +26,7 @@
 #define SMALL_TABLES_BYTES (48ull << 10)
 #define THREAD_BYTES (48ull << 10)
 
-bool heap_memory_map(struct inproc_thread *thread)
+bool heap_memory_map(struct preload_thread *thread)
 {
 	static struct thread_room room = {.bytes = sizeof(struct heap_memory), .wiped = true};
 	struct heap_memory *memory = thread_room_get(&room, thread->index);
@@ -40,7 +40,7 @@ bool heap_memory_map(struct inproc_thread *thread)
 	return true;
 }
 
-void heap_memory_reset(struct inproc_thread *thread)
+void heap_memory_reset(struct preload_thread *thread)
 {
 	struct heap_memory *memory = thread->heap;
 
@@ -56,21 +56,21 @@ void heap_memory_reset(struct inproc_thread *thread)
 	memory->vain_tail = ~0ull;
 }
 
-void heap_memory_repair(struct inproc_thread *thread)
+void heap_memory_repair(struct preload_thread *thread)
 {
 	heap_budget_error();
 	heap_memory_reset(thread);
 	thread->heap->generation = ~0ull;
 }
 
-static void put_pad(struct inproc_thread *thread, uint64_t at, uint64_t words)
+static void put_pad(struct preload_thread *thread, uint64_t at, uint64_t words)
 {
 	*(struct session_record *)(thread->ring + at) =
 		(struct session_record){.kind = SESSION_PAD, .words = (uint32_t)words};
 }
 
 /* Whether this is still the thread that the ring belongs to, and not a child of vfork. */
-static bool is_own_thread(const struct inproc_thread *thread)
+static bool is_own_thread(const struct preload_thread *thread)
 {
 	return (uint32_t)safe_syscall(SYS_gettid, 0) == thread->tid;
 }
@@ -79,12 +79,12 @@ static bool is_own_thread(const struct inproc_thread *thread)
 static bool is_deserted(struct heap_memory *memory)
 {
 	return memory->refusals++ % ASK_TIMES == 0 &&
-	       !session_file_recorder_moves(inproc.control) &&
-	       session_file_recorder_is_gone(inproc.control);
+	       !session_file_recorder_moves(preload.control) &&
+	       session_file_recorder_is_gone(preload.control);
 }
 
 /* What the slot says is for the recorder, and the program may have written over it. */
-static void repair_slot(struct inproc_thread *thread)
+static void repair_slot(struct preload_thread *thread)
 {
 	thread->slot->tid = thread->tid;
 	thread->slot->ring_words = (uint32_t)thread->ring_words;
@@ -96,28 +96,28 @@ static void repair_slot(struct inproc_thread *thread)
  * Waits until the recorder has read something, or there is no use in it: it does not move, or it
  * has been here again and again and has read nothing.
  */
-static bool wait_for_tail(struct inproc_thread *thread, uint64_t tail)
+static bool wait_for_tail(struct preload_thread *thread, uint64_t tail)
 {
 	const struct timespec moment = {.tv_nsec = WAIT_NS};
 	struct heap_memory *memory = thread->heap;
-	uint64_t beat = atomic_load(&inproc.control->heartbeat_ns);
+	uint64_t beat = atomic_load(&preload.control->heartbeat_ns);
 	uint64_t last_beat = beat;
 	uint32_t beats = 0;
 
-	if (atomic_load(&inproc.control->mode) == 0 || is_deserted(memory))
-		inproc_give_up(SESSION_PROCESS_ENDED);
-	if (!inproc_active() || inproc.control->heap_lossy || beat == memory->stalled_beat ||
+	if (atomic_load(&preload.control->mode) == 0 || is_deserted(memory))
+		preload_give_up(SESSION_PROCESS_ENDED);
+	if (!preload_active() || preload.control->heap_lossy || beat == memory->stalled_beat ||
 	    tail == memory->vain_tail || !is_own_thread(thread))
 		return false;
 	repair_slot(thread);
-	inproc_count(SESSION_HEAP_WAITS, 1);
+	preload_count(SESSION_HEAP_WAITS, 1);
 	while (atomic_load_explicit(&thread->slot->tail, memory_order_acquire) == tail) {
-		beat = atomic_load(&inproc.control->heartbeat_ns);
-		if (!inproc_active() || atomic_load(&inproc.control->mode) == 0)
+		beat = atomic_load(&preload.control->heartbeat_ns);
+		if (!preload_active() || atomic_load(&preload.control->mode) == 0)
 			return false;
 		if (safe_clock_ns(CLOCK_MONOTONIC) - beat > STALL_NS) {
 			memory->stalled_beat = beat;
-			inproc_count(SESSION_HEAP_STALLS, 1);
+			preload_count(SESSION_HEAP_STALLS, 1);
 			return false;
 		}
 		beats += beat != last_beat;
@@ -134,7 +134,7 @@ static bool wait_for_tail(struct inproc_thread *thread, uint64_t tail)
 }
 
 /* The ring may be full: looks where the reader is. */
-static __attribute__((noinline)) bool make_room(struct inproc_thread *thread, uint64_t end)
+static __attribute__((noinline)) bool make_room(struct preload_thread *thread, uint64_t end)
 {
 	uint64_t size = thread->ring_words;
 
@@ -147,7 +147,7 @@ static __attribute__((noinline)) bool make_room(struct inproc_thread *thread, ui
 	}
 }
 
-uint64_t *heap_claim_slowly(struct inproc_thread *thread, uint32_t words, uint64_t *head)
+uint64_t *heap_claim_slowly(struct preload_thread *thread, uint32_t words, uint64_t *head)
 {
 	uint64_t size = thread->ring_words;
 	uint64_t begin = thread->head;

@@ -26,7 +26,7 @@ static _Atomic(_Atomic uint64_t *) table;
 /* How many blocks of the table have addresses of a kind: of most there are none. */
 _Atomic uint8_t heap_sample_filter[HEAP_FILTER_SIZE];
 
-static uint64_t next_random(struct inproc_thread *thread)
+static uint64_t next_random(struct preload_thread *thread)
 {
 	uint64_t x = thread->random;
 
@@ -38,7 +38,7 @@ static uint64_t next_random(struct inproc_thread *thread)
 }
 
 /* Exponential, so it does not matter from where. */
-void heap_sample_next(struct inproc_thread *thread)
+void heap_sample_next(struct preload_thread *thread)
 {
 	thread->left_bytes = exponential_step(heap_budget_rate(), next_random(thread));
 }
@@ -91,13 +91,13 @@ static __attribute__((noinline)) void drop(_Atomic uint64_t *at, uint64_t there)
 		heap_budget_error();
 }
 
-void heap_sample_note(struct inproc_thread *thread, enum session_call call, const void *block)
+void heap_sample_note(struct preload_thread *thread, enum session_call call, const void *block)
 {
 	thread->last_key = key_of(call, block);
 	thread->last_left_bytes = thread->left_bytes;
 }
 
-bool heap_sample_is_last(const struct inproc_thread *thread, enum session_call call,
+bool heap_sample_is_last(const struct preload_thread *thread, enum session_call call,
 			 const void *block)
 {
 	/* Any other block would have taken bytes of those that are left. */
@@ -134,7 +134,7 @@ void heap_sample_add(enum session_call call, const void *block)
 			return;
 		}
 	}
-	inproc_count(SESSION_HEAP_MISSED, 1); /* its end will not be seen */
+	preload_count(SESSION_HEAP_MISSED, 1); /* its end will not be seen */
 }
 
 static bool forget_kind(_Atomic uint8_t *kind)

@@ -228,7 +228,7 @@ static bool is_passing(struct heap_memory *memory, const struct unwind_thread *t
 	return !again;
 }
 
-void heap_shape_learn(struct inproc_thread *thread, const struct unwind_frame *frame,
+void heap_shape_learn(struct preload_thread *thread, const struct unwind_frame *frame,
 		      uint32_t number)
 {
 	struct heap_memory *memory = thread->heap;

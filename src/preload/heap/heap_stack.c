@@ -44,7 +44,7 @@ void heap_numbers_add(struct heap_memory *memory, struct heap_numbered *table, u
 }
 
 /* How many frames, from the root on, are those of the stack that was written last. */
-static uint32_t count_kept(const struct inproc_thread *thread, uint32_t count)
+static uint32_t count_kept(const struct preload_thread *thread, uint32_t count)
 {
 	const struct heap_memory *memory = thread->heap;
 	const uint64_t *pcs = memory->pcs + count;
@@ -58,7 +58,7 @@ static uint32_t count_kept(const struct inproc_thread *thread, uint32_t count)
 }
 
 /* Writes the stack in memory->pcs down. */
-static __attribute__((noinline)) bool define(struct inproc_thread *thread, uint32_t count,
+static __attribute__((noinline)) bool define(struct preload_thread *thread, uint32_t count,
 					     uint32_t flags)
 {
 	struct heap_memory *memory = thread->heap;
@@ -103,7 +103,7 @@ static void forget(struct heap_memory *memory, uint64_t generation)
 }
 
 /* Numbers begin with 0 again. What is there by then was all said before that. */
-static __attribute__((noinline)) void begin_numbers(struct inproc_thread *thread)
+static __attribute__((noinline)) void begin_numbers(struct preload_thread *thread)
 {
 	heap_total_put(thread);
 	forget(thread->heap, thread->heap->generation);
@@ -112,7 +112,7 @@ static __attribute__((noinline)) void begin_numbers(struct inproc_thread *thread
 }
 
 /* The number of the stack in memory->pcs. */
-static bool number_of(struct inproc_thread *thread, uint32_t count, uint32_t flags, uint32_t *ret)
+static bool number_of(struct preload_thread *thread, uint32_t count, uint32_t flags, uint32_t *ret)
 {
 	struct heap_memory *memory = thread->heap;
 	uint64_t hash = hash_of(memory->pcs, count, flags);
@@ -160,7 +160,7 @@ static void keep_frames(struct heap_frames *frames, const uint64_t *pcs, uint32_
 }
 
 /* Keeps the frames at the root of the stack that was walked last, if it is a deep one. */
-static void learn_root(struct inproc_thread *thread)
+static void learn_root(struct preload_thread *thread)
 {
 	const struct unwind_anchor *anchors = thread->unwind.anchors;
 	struct heap_memory *memory = thread->heap;
@@ -181,7 +181,7 @@ static bool leads_to(const struct unwind_stack *stack, const struct unwind_ancho
 	uint64_t fp = from->fp;
 
 	if (!unwind_on_stack(stack, from->ra_slot) || from->ra_slot % 8 != 0 ||
-	    (*(const uint64_t *)(uintptr_t)from->ra_slot & ~inproc.unwind.pac_mask) != to->pc)
+	    (*(const uint64_t *)(uintptr_t)from->ra_slot & ~preload.unwind.pac_mask) != to->pc)
 		return false;
 	if (from->fp_slot && (!unwind_on_stack(stack, from->fp_slot) || from->fp_slot % 8 != 0))
 		return false;
@@ -191,7 +191,7 @@ static bool leads_to(const struct unwind_stack *stack, const struct unwind_ancho
 }
 
 /* Appends the frames at the root to a stack that was walked but in part. False: not known. */
-static bool add_root(struct inproc_thread *thread, const struct unwind_frame *frame,
+static bool add_root(struct preload_thread *thread, const struct unwind_frame *frame,
 		     struct unwind_trace *trace)
 {
 	const struct unwind_stack stack = {frame->sp, thread->unwind.stack.high - 7};
@@ -212,7 +212,7 @@ static bool add_root(struct inproc_thread *thread, const struct unwind_frame *fr
 }
 
 /* Walks a stack of any depth, and makes it as short as is wanted. Returns its flags. */
-static uint32_t walk_whole(struct inproc_thread *thread, const struct unwind_frame *frame,
+static uint32_t walk_whole(struct preload_thread *thread, const struct unwind_frame *frame,
 			   struct unwind_trace *trace)
 {
 	struct heap_memory *memory = thread->heap;
@@ -235,7 +235,7 @@ static uint32_t walk_whole(struct inproc_thread *thread, const struct unwind_fra
 	return (flags & ~SESSION_END_MASK) | (uint32_t)trace->end;
 }
 
-static bool walk(struct inproc_thread *thread, const struct unwind_frame *frame,
+static bool walk(struct preload_thread *thread, const struct unwind_frame *frame,
 		 struct heap_frames *ret_frames, uint32_t *ret)
 {
 	struct unwind_trace trace = {0};
@@ -261,7 +261,7 @@ static bool walk(struct inproc_thread *thread, const struct unwind_frame *frame,
 }
 
 /* A walk may fault: see handler_fault(). */
-static __attribute__((noinline)) bool walk_guarded(struct inproc_thread *thread,
+static __attribute__((noinline)) bool walk_guarded(struct preload_thread *thread,
 						   const struct unwind_frame *frame,
 						   struct heap_frames *ret_frames, uint32_t *ret)
 {
@@ -280,13 +280,13 @@ static __attribute__((noinline)) bool walk_guarded(struct inproc_thread *thread,
 static inline void look_at_modules(struct heap_memory *memory)
 {
 	uint64_t generation =
-		atomic_load_explicit(&inproc.process->maps_changed, memory_order_relaxed);
+		atomic_load_explicit(&preload.process->maps_changed, memory_order_relaxed);
 
 	if (__builtin_expect(memory->generation != generation, 0))
 		forget(memory, generation);
 }
 
-bool heap_stack_number(struct inproc_thread *thread, const struct unwind_frame *frame,
+bool heap_stack_number(struct preload_thread *thread, const struct unwind_frame *frame,
 		       uint32_t *ret)
 {
 	struct heap_memory *memory = thread->heap;
@@ -296,14 +296,15 @@ bool heap_stack_number(struct inproc_thread *thread, const struct unwind_frame *
 	return heap_shape_find(memory, frame, ret) || walk_guarded(thread, frame, NULL, ret);
 }
 
-bool heap_stack_keep(struct inproc_thread *thread, const struct unwind_frame *frame,
+bool heap_stack_keep(struct preload_thread *thread, const struct unwind_frame *frame,
 		     struct heap_frames *ret_frames, uint32_t *ret)
 {
 	look_at_modules(thread->heap);
 	return walk_guarded(thread, frame, ret_frames, ret);
 }
 
-bool heap_stack_again(struct inproc_thread *thread, const struct heap_frames *frames, uint32_t *ret)
+bool heap_stack_again(struct preload_thread *thread, const struct heap_frames *frames,
+		      uint32_t *ret)
 {
 	struct heap_memory *memory = thread->heap;
 

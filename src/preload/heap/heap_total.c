@@ -18,7 +18,7 @@ static uint32_t check_of(const struct heap_total *total)
 }
 
 /* Writes one down, and makes it empty. */
-static void put(struct inproc_thread *thread, struct heap_total *total)
+static void put(struct preload_thread *thread, struct heap_total *total)
 {
 	uint64_t head;
 	struct session_heap *to;
@@ -39,7 +39,7 @@ static void put(struct inproc_thread *thread, struct heap_total *total)
 	*total = (struct heap_total){0};
 }
 
-void heap_total_put(struct inproc_thread *thread)
+void heap_total_put(struct preload_thread *thread)
 {
 	struct heap_memory *memory = thread->heap;
 
@@ -49,7 +49,7 @@ void heap_total_put(struct inproc_thread *thread)
 	memory->pending = 0;
 }
 
-void heap_total_add(struct inproc_thread *thread, const struct heap_site *site, uint64_t bytes)
+void heap_total_add(struct preload_thread *thread, const struct heap_site *site, uint64_t bytes)
 {
 	struct unwind_frame frame = heap_frame_of(site);
 	struct heap_total *total;
@@ -74,7 +74,7 @@ void heap_total_add(struct inproc_thread *thread, const struct heap_site *site, 
 	heap_unlock(thread);
 }
 
-void heap_total_flush(struct inproc_thread *thread)
+void heap_total_flush(struct preload_thread *thread)
 {
 	if (!thread->heap || thread->heap->pending == 0 || !heap_lock(thread))
 		return;

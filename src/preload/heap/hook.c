@@ -200,15 +200,15 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *self)
 	if (!identify(&module))
 		return 0;
 	find_bounds(&module);
-	for (uint32_t i = 0; i < inproc.control->hook_count; i++) {
+	for (uint32_t i = 0; i < preload.control->hook_count; i++) {
 		struct hook *hook = &hooks[i];
 
 		if (hook->found.device != module.device || hook->found.inode != module.inode)
 			continue;
 		*met |= 1u << i;
 		if (!hook->function &&
-		    atomic_load(&inproc.process->hook_states[i]) <= SESSION_HOOK_SET)
-			atomic_store(&inproc.process->hook_states[i], set(hook, i, &module));
+		    atomic_load(&preload.process->hook_states[i]) <= SESSION_HOOK_SET)
+			atomic_store(&preload.process->hook_states[i], set(hook, i, &module));
 	}
 	return 0;
 }
@@ -216,8 +216,8 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *self)
 /* What is shared is looked at once, and only if it makes sense. */
 static bool take_over(void)
 {
-	for (uint32_t i = 0; i < inproc.control->hook_count; i++) {
-		hooks[i].found = inproc.control->hooks[i];
+	for (uint32_t i = 0; i < preload.control->hook_count; i++) {
+		hooks[i].found = preload.control->hooks[i];
 		if (hooks[i].found.argument >= HOOK_ARGUMENTS ||
 		    (uint32_t)hooks[i].found.offset + hooks[i].found.moved > SESSION_HOOK_CODE ||
 		    (hooks[i].found.factor != SESSION_HOOK_NONE &&
@@ -237,7 +237,7 @@ static void forget(uint32_t gone)
 
 void hooks_set(void)
 {
-	uint32_t count = inproc.control->hook_count;
+	uint32_t count = preload.control->hook_count;
 	uint32_t before = 0;
 	uint32_t met = 0;
 
@@ -255,7 +255,7 @@ void hooks_tell(void)
 {
 	for (uint32_t i = 0; i < SESSION_HOOKS; i++)
 		if (hooks[i].function)
-			atomic_store(&inproc.process->hook_states[i], SESSION_HOOK_SET);
+			atomic_store(&preload.process->hook_states[i], SESSION_HOOK_SET);
 }
 
 static struct heap_site site_of(uint64_t frame)
@@ -268,7 +268,7 @@ static struct heap_site site_of(uint64_t frame)
 }
 
 /* Whether the thread is in a hooked function already, and has not left it by a jump. */
-static bool is_nested(const struct inproc_thread *thread, uint64_t frame)
+static bool is_nested(const struct preload_thread *thread, uint64_t frame)
 {
 	return thread->hooked > frame &&
 	       nested_is_within(thread, (struct nested_call){thread->hooked, thread->hooked_word},
@@ -285,7 +285,7 @@ static uint64_t size_of(const struct session_hook *hook, const uint64_t *argumen
 static void freed(const void *block, uint64_t frame)
 {
 	struct heap_site site = site_of(frame);
-	struct inproc_thread *thread = heap_skips_free(block) ? NULL : heap_enter(&site);
+	struct preload_thread *thread = heap_skips_free(block) ? NULL : heap_enter(&site);
 
 	heap_freed_at(thread, &site, SESSION_POOL, block);
 	heap_leave(thread);
@@ -294,13 +294,13 @@ static void freed(const void *block, uint64_t frame)
 bool hook_before(struct hook_call *call, uint64_t frame)
 {
 	const struct hook *hook = &hooks[call->index];
-	struct inproc_thread *thread = inproc_self;
+	struct preload_thread *thread = preload_self;
 
 	call->target = hook->original;
 	if (atomic_load_explicit(&heap_is_on, memory_order_relaxed) <= HEAP_OFF)
 		return false;
 	if (!thread) {
-		inproc_count(SESSION_HEAP_MISSED, 1);
+		preload_count(SESSION_HEAP_MISSED, 1);
 		return false;
 	}
 	if (is_nested(thread, frame))
@@ -315,11 +315,11 @@ bool hook_before(struct hook_call *call, uint64_t frame)
 
 void hook_after(struct hook_call *call, uint64_t frame)
 {
-	struct inproc_thread *thread = inproc_self;
+	struct preload_thread *thread = preload_self;
 
 	if (!hooks[call->index].found.is_free) {
 		struct heap_site site = site_of(frame);
-		struct inproc_thread *writer = heap_skips(call->size) ? NULL : heap_enter(&site);
+		struct preload_thread *writer = heap_skips(call->size) ? NULL : heap_enter(&site);
 
 		heap_allocated(writer, &site, SESSION_POOL, (const void *)(uintptr_t)call->result,
 			       call->size);

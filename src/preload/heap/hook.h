@@ -54,12 +54,12 @@ void hooks_tell(void);
  * Whether the gate is to call the function and then hook_after(); else it goes there as
  * if it had not been on the way.
  */
-bool hook_before(struct hook_call *call, uint64_t frame) INPROC_OWN;
-void hook_after(struct hook_call *call, uint64_t frame) INPROC_OWN;
+bool hook_before(struct hook_call *call, uint64_t frame) PRELOAD_OWN;
+void hook_after(struct hook_call *call, uint64_t frame) PRELOAD_OWN;
 
-extern const uint8_t hook_gate[] INPROC_OWN;
-extern const uint8_t hook_gate_end[] INPROC_OWN;
-extern bool hooks_any INPROC_OWN; /* anything is hooked */
+extern const uint8_t hook_gate[] PRELOAD_OWN;
+extern const uint8_t hook_gate_end[] PRELOAD_OWN;
+extern bool hooks_any PRELOAD_OWN; /* anything is hooked */
 
 /* Takes the gate out of a stack. Returns how many frames are left. */
 static inline uint32_t hooks_leave_out(uint64_t *pcs, uint32_t count)

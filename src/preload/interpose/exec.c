@@ -21,7 +21,7 @@ static bool is_left(char *const *variables)
 {
 	static const char name[] = SESSION_VARIABLE "=";
 
-	if (!inproc.process)
+	if (!preload.process)
 		return false;
 	for (; variables && *variables; variables++) {
 		size_t i = 0;
@@ -42,40 +42,40 @@ static bool is_left(char *const *variables)
 		uint64_t left = is_left(variables);                                                \
 		int result;                                                                        \
                                                                                                    \
-		inproc_count(SESSION_LEFT, left);                                                  \
+		preload_count(SESSION_LEFT, left);                                                 \
 		result = (call);                                                                   \
-		inproc_count(SESSION_LEFT, -left);                                                 \
+		preload_count(SESSION_LEFT, -left);                                                \
 		quiet_end(held);                                                                   \
 		process_timer_wake(rested);                                                        \
 		result;                                                                            \
 	})
 
 REAL_DEFINE(execve);
-INPROC_EXPORT int execve(const char *path, char *const arguments[], char *const variables[])
+PRELOAD_EXPORT int execve(const char *path, char *const arguments[], char *const variables[])
 {
 	return RESTING(variables, REAL(execve)(path, arguments, variables));
 }
 
 REAL_DEFINE(execv);
-INPROC_EXPORT int execv(const char *path, char *const arguments[])
+PRELOAD_EXPORT int execv(const char *path, char *const arguments[])
 {
 	return RESTING(environ, REAL(execv)(path, arguments));
 }
 
 REAL_DEFINE(execvp);
-INPROC_EXPORT int execvp(const char *file, char *const arguments[])
+PRELOAD_EXPORT int execvp(const char *file, char *const arguments[])
 {
 	return RESTING(environ, REAL(execvp)(file, arguments));
 }
 
 REAL_DEFINE(execvpe);
-INPROC_EXPORT int execvpe(const char *file, char *const arguments[], char *const variables[])
+PRELOAD_EXPORT int execvpe(const char *file, char *const arguments[], char *const variables[])
 {
 	return RESTING(variables, REAL(execvpe)(file, arguments, variables));
 }
 
 REAL_DEFINE(fexecve);
-INPROC_EXPORT int fexecve(int fd, char *const arguments[], char *const variables[])
+PRELOAD_EXPORT int fexecve(int fd, char *const arguments[], char *const variables[])
 {
 	return RESTING(variables, REAL(fexecve)(fd, arguments, variables));
 }
@@ -111,7 +111,7 @@ static void copy_arguments(char **to, const char *first, va_list list)
 		va_end(given);                                                                     \
 	} while (0)
 
-INPROC_EXPORT int execl(const char *path, const char *first, ...)
+PRELOAD_EXPORT int execl(const char *path, const char *first, ...)
 {
 	char **arguments;
 
@@ -119,7 +119,7 @@ INPROC_EXPORT int execl(const char *path, const char *first, ...)
 	return execv(path, arguments);
 }
 
-INPROC_EXPORT int execlp(const char *file, const char *first, ...)
+PRELOAD_EXPORT int execlp(const char *file, const char *first, ...)
 {
 	char **arguments;
 
@@ -127,7 +127,7 @@ INPROC_EXPORT int execlp(const char *file, const char *first, ...)
 	return execvp(file, arguments);
 }
 
-INPROC_EXPORT int execle(const char *path, const char *first, ...)
+PRELOAD_EXPORT int execle(const char *path, const char *first, ...)
 {
 	char *const *variables;
 	char **arguments;

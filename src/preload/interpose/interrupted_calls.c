@@ -30,7 +30,7 @@
 /* The mask that a call is to sleep with, and the signal of ticks in it. */
 static const sigset_t *with_tick(const sigset_t *mask, sigset_t *copy)
 {
-	if (!mask || !inproc_active() || signals_tick() == 0)
+	if (!mask || !preload_active() || signals_tick() == 0)
 		return mask;
 	*copy = *mask;
 	(void)sigaddset(copy, signals_tick());
@@ -38,14 +38,14 @@ static const sigset_t *with_tick(const sigset_t *mask, sigset_t *copy)
 }
 
 REAL_DEFINE(poll);
-INPROC_EXPORT int poll(struct pollfd *fds, nfds_t count, int timeout)
+PRELOAD_EXPORT int poll(struct pollfd *fds, nfds_t count, int timeout)
 {
 	return QUIETLY(REAL(poll)(fds, count, timeout));
 }
 
 REAL_DEFINE(ppoll);
-INPROC_EXPORT int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
-			const sigset_t *mask)
+PRELOAD_EXPORT int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+			 const sigset_t *mask)
 {
 	sigset_t copy;
 
@@ -58,14 +58,14 @@ extern int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *
 		       const sigset_t *mask, size_t room);
 
 REAL_DEFINE(__poll_chk);
-INPROC_EXPORT int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room)
+PRELOAD_EXPORT int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room)
 {
 	return QUIETLY(REAL(__poll_chk)(fds, count, timeout, room));
 }
 
 REAL_DEFINE(__ppoll_chk);
-INPROC_EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
-			      const sigset_t *mask, size_t room)
+PRELOAD_EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+			       const sigset_t *mask, size_t room)
 {
 	sigset_t copy;
 
@@ -73,16 +73,16 @@ INPROC_EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct tim
 }
 
 REAL_DEFINE(select);
-INPROC_EXPORT int select(int count, fd_set *restrict readable, fd_set *restrict writable,
-			 fd_set *restrict others, struct timeval *restrict timeout)
+PRELOAD_EXPORT int select(int count, fd_set *restrict readable, fd_set *restrict writable,
+			  fd_set *restrict others, struct timeval *restrict timeout)
 {
 	return QUIETLY(REAL(select)(count, readable, writable, others, timeout));
 }
 
 REAL_DEFINE(pselect);
-INPROC_EXPORT int pselect(int count, fd_set *restrict readable, fd_set *restrict writable,
-			  fd_set *restrict others, const struct timespec *restrict timeout,
-			  const sigset_t *restrict mask)
+PRELOAD_EXPORT int pselect(int count, fd_set *restrict readable, fd_set *restrict writable,
+			   fd_set *restrict others, const struct timespec *restrict timeout,
+			   const sigset_t *restrict mask)
 {
 	sigset_t copy;
 
@@ -91,14 +91,14 @@ INPROC_EXPORT int pselect(int count, fd_set *restrict readable, fd_set *restrict
 }
 
 REAL_DEFINE(epoll_wait);
-INPROC_EXPORT int epoll_wait(int fd, struct epoll_event *events, int count, int timeout)
+PRELOAD_EXPORT int epoll_wait(int fd, struct epoll_event *events, int count, int timeout)
 {
 	return QUIETLY(REAL(epoll_wait)(fd, events, count, timeout));
 }
 
 REAL_DEFINE(epoll_pwait);
-INPROC_EXPORT int epoll_pwait(int fd, struct epoll_event *events, int count, int timeout,
-			      const sigset_t *mask)
+PRELOAD_EXPORT int epoll_pwait(int fd, struct epoll_event *events, int count, int timeout,
+			       const sigset_t *mask)
 {
 	sigset_t copy;
 
@@ -106,8 +106,8 @@ INPROC_EXPORT int epoll_pwait(int fd, struct epoll_event *events, int count, int
 }
 
 REAL_DEFINE(epoll_pwait2);
-INPROC_EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int count,
-			       const struct timespec *timeout, const sigset_t *mask)
+PRELOAD_EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int count,
+				const struct timespec *timeout, const sigset_t *mask)
 {
 	sigset_t copy;
 
@@ -115,44 +115,44 @@ INPROC_EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int count,
 }
 
 REAL_DEFINE(thrd_sleep);
-INPROC_EXPORT int thrd_sleep(const struct timespec *duration, struct timespec *left)
+PRELOAD_EXPORT int thrd_sleep(const struct timespec *duration, struct timespec *left)
 {
 	return QUIETLY(REAL(thrd_sleep)(duration, left));
 }
 
 REAL_DEFINE(nanosleep);
-INPROC_EXPORT int nanosleep(const struct timespec *duration, struct timespec *left)
+PRELOAD_EXPORT int nanosleep(const struct timespec *duration, struct timespec *left)
 {
 	return QUIETLY(REAL(nanosleep)(duration, left));
 }
 
 REAL_DEFINE(clock_nanosleep);
-INPROC_EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *duration,
-				  struct timespec *left)
+PRELOAD_EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *duration,
+				   struct timespec *left)
 {
 	return QUIETLY(REAL(clock_nanosleep)(clock, flags, duration, left));
 }
 
 REAL_DEFINE(usleep);
-INPROC_EXPORT int usleep(useconds_t duration_us)
+PRELOAD_EXPORT int usleep(useconds_t duration_us)
 {
 	return QUIETLY(REAL(usleep)(duration_us));
 }
 
 REAL_DEFINE(sleep);
-INPROC_EXPORT unsigned int sleep(unsigned int duration_s)
+PRELOAD_EXPORT unsigned int sleep(unsigned int duration_s)
 {
 	return QUIETLY(REAL(sleep)(duration_s));
 }
 
 REAL_DEFINE(pause);
-INPROC_EXPORT int pause(void)
+PRELOAD_EXPORT int pause(void)
 {
 	return QUIETLY(REAL(pause)());
 }
 
 REAL_DEFINE(sigsuspend);
-INPROC_EXPORT int sigsuspend(const sigset_t *mask)
+PRELOAD_EXPORT int sigsuspend(const sigset_t *mask)
 {
 	sigset_t copy;
 
@@ -160,39 +160,39 @@ INPROC_EXPORT int sigsuspend(const sigset_t *mask)
 }
 
 REAL_DEFINE(sem_timedwait);
-INPROC_EXPORT int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict until)
+PRELOAD_EXPORT int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict until)
 {
 	return QUIETLY(REAL(sem_timedwait)(semaphore, until));
 }
 
 REAL_DEFINE(sem_clockwait);
-INPROC_EXPORT int sem_clockwait(sem_t *restrict semaphore, clockid_t clock,
-				const struct timespec *restrict until)
+PRELOAD_EXPORT int sem_clockwait(sem_t *restrict semaphore, clockid_t clock,
+				 const struct timespec *restrict until)
 {
 	return QUIETLY(REAL(sem_clockwait)(semaphore, clock, until));
 }
 
 REAL_DEFINE(semop);
-INPROC_EXPORT int semop(int id, struct sembuf *operations, size_t count)
+PRELOAD_EXPORT int semop(int id, struct sembuf *operations, size_t count)
 {
 	return QUIETLY(REAL(semop)(id, operations, count));
 }
 
 REAL_DEFINE(semtimedop);
-INPROC_EXPORT int semtimedop(int id, struct sembuf *operations, size_t count,
-			     const struct timespec *timeout)
+PRELOAD_EXPORT int semtimedop(int id, struct sembuf *operations, size_t count,
+			      const struct timespec *timeout)
 {
 	return QUIETLY(REAL(semtimedop)(id, operations, count, timeout));
 }
 
 REAL_DEFINE(msgrcv);
-INPROC_EXPORT ssize_t msgrcv(int id, void *message, size_t size, long type, int flags)
+PRELOAD_EXPORT ssize_t msgrcv(int id, void *message, size_t size, long type, int flags)
 {
 	return QUIETLY(REAL(msgrcv)(id, message, size, type, flags));
 }
 
 REAL_DEFINE(msgsnd);
-INPROC_EXPORT int msgsnd(int id, const void *message, size_t size, int flags)
+PRELOAD_EXPORT int msgsnd(int id, const void *message, size_t size, int flags)
 {
 	return QUIETLY(REAL(msgsnd)(id, message, size, flags));
 }
@@ -224,11 +224,11 @@ static int wait_for_others(const sigset_t *set, siginfo_t *info)
 }
 
 REAL_DEFINE(sigwait);
-INPROC_EXPORT int sigwait(const sigset_t *restrict set, int *restrict number)
+PRELOAD_EXPORT int sigwait(const sigset_t *restrict set, int *restrict number)
 {
 	int got;
 
-	if (!inproc_active())
+	if (!preload_active())
 		return REAL(sigwait)(set, number);
 	do
 		got = QUIETLY(wait_for_others(set, NULL));
@@ -239,13 +239,13 @@ INPROC_EXPORT int sigwait(const sigset_t *restrict set, int *restrict number)
 	return 0;
 }
 
-INPROC_EXPORT int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
+PRELOAD_EXPORT int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
 {
 	return QUIETLY(wait_for_others(set, info));
 }
 
-INPROC_EXPORT int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
-			       const struct timespec *restrict timeout)
+PRELOAD_EXPORT int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
+				const struct timespec *restrict timeout)
 {
 	const struct timespec *left = timeout;
 	struct timespec rest;
@@ -267,7 +267,7 @@ INPROC_EXPORT int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict
 }
 
 REAL_DEFINE(signalfd);
-INPROC_EXPORT int signalfd(int fd, const sigset_t *set, int flags)
+PRELOAD_EXPORT int signalfd(int fd, const sigset_t *set, int flags)
 {
 	sigset_t copy;
 
@@ -281,26 +281,26 @@ INPROC_EXPORT int signalfd(int fd, const sigset_t *set, int flags)
  * names of each are one function, which headers declare as the one with the number.
  */
 REAL_DEFINE(fallocate64);
-INPROC_EXPORT int fallocate64(int fd, int mode, off64_t offset, off64_t bytes)
+PRELOAD_EXPORT int fallocate64(int fd, int mode, off64_t offset, off64_t bytes)
 {
 	return QUIETLY(REAL(fallocate64)(fd, mode, offset, bytes));
 }
 
 REAL_DEFINE(posix_fallocate64);
-INPROC_EXPORT int posix_fallocate64(int fd, off64_t offset, off64_t bytes)
+PRELOAD_EXPORT int posix_fallocate64(int fd, off64_t offset, off64_t bytes)
 {
 	return QUIETLY(REAL(posix_fallocate64)(fd, offset, bytes));
 }
 
 extern __typeof__(fallocate64) short_fallocate __asm__("fallocate");
 extern __typeof__(posix_fallocate64) short_posix_fallocate __asm__("posix_fallocate");
-INPROC_EXPORT __attribute__((alias("fallocate64"))) __typeof__(fallocate64) short_fallocate;
-INPROC_EXPORT
+PRELOAD_EXPORT __attribute__((alias("fallocate64"))) __typeof__(fallocate64) short_fallocate;
+PRELOAD_EXPORT
 __attribute__((alias("posix_fallocate64"))) __typeof__(posix_fallocate64) short_posix_fallocate;
 
 /* More than a page of random bytes may be cut short. */
 REAL_DEFINE(getrandom);
-INPROC_EXPORT ssize_t getrandom(void *bytes, size_t size, unsigned int flags)
+PRELOAD_EXPORT ssize_t getrandom(void *bytes, size_t size, unsigned int flags)
 {
 	return size <= 256 ? REAL(getrandom)(bytes, size, flags)
 			   : QUIETLY(REAL(getrandom)(bytes, size, flags));

@@ -20,14 +20,14 @@
 
 static void leave(void)
 {
-	if (!inproc_active())
+	if (!preload_active())
 		return;
-	inproc_give_up(SESSION_PROCESS_SEALED);
+	preload_give_up(SESSION_PROCESS_SEALED);
 	thread_stop_all();
 }
 
 REAL_DEFINE(prctl);
-INPROC_EXPORT int prctl(int option, ...)
+PRELOAD_EXPORT int prctl(int option, ...)
 {
 	unsigned long values[4];
 	va_list arguments;
@@ -42,7 +42,7 @@ INPROC_EXPORT int prctl(int option, ...)
 }
 
 REAL_DEFINE(syscall);
-INPROC_EXPORT long syscall(long number, ...)
+PRELOAD_EXPORT long syscall(long number, ...)
 {
 	long values[6];
 	va_list arguments;
@@ -67,14 +67,14 @@ INPROC_EXPORT long syscall(long number, ...)
 static void forget_library(void)
 {
 	static const char name[] = "LD_PRELOAD=";
-	size_t folder = strlen(inproc.folder);
+	size_t folder = strlen(preload.folder);
 
 	for (char **at = environ; at && *at; at++) {
 		char *list = *at + sizeof(name) - 1;
 		char *end = list + folder + sizeof(SESSION_LIBRARY);
 
 		if (strncmp(*at, name, sizeof(name) - 1) != 0 ||
-		    strncmp(list, inproc.folder, folder) != 0 ||
+		    strncmp(list, preload.folder, folder) != 0 ||
 		    strncmp(list + folder, "/" SESSION_LIBRARY, sizeof(SESSION_LIBRARY)) != 0)
 			continue;
 		end += *end == ':';
@@ -83,11 +83,11 @@ static void forget_library(void)
 }
 
 REAL_DEFINE(chroot);
-INPROC_EXPORT int chroot(const char *path)
+PRELOAD_EXPORT int chroot(const char *path)
 {
 	int r = REAL(chroot)(path);
 
-	if (r == 0 && inproc.control && !session_file_has_library())
+	if (r == 0 && preload.control && !session_file_has_library())
 		forget_library();
 	return r;
 }

@@ -33,7 +33,7 @@ const sigset_t *signals_without_tick(const sigset_t *set, sigset_t *copy)
 {
 	int tick = signals_tick();
 
-	if (!set || tick == 0 || !inproc_active() || sigismember(set, tick) != 1)
+	if (!set || tick == 0 || !preload_active() || sigismember(set, tick) != 1)
 		return set;
 	*copy = *set;
 	(void)sigdelset(copy, tick);
@@ -45,7 +45,7 @@ bool signals_names_tick(const sigset_t *set)
 	int tick = signals_tick();
 	int count = 0;
 
-	if (!set || tick == 0 || !inproc_active() || sigismember(set, tick) != 1)
+	if (!set || tick == 0 || !preload_active() || sigismember(set, tick) != 1)
 		return false;
 	for (int number = 1; number < 32; number++)
 		count += sigismember(set, number) == 1;
@@ -109,12 +109,12 @@ static int change(int how, const sigset_t *set, sigset_t *old)
 	return r;
 }
 
-INPROC_EXPORT int pthread_sigmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
+PRELOAD_EXPORT int pthread_sigmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
 {
 	return change(how, set, old);
 }
 
-INPROC_EXPORT int sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
+PRELOAD_EXPORT int sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict old)
 {
 	int r = change(how, set, old);
 

@@ -43,7 +43,7 @@ static bool is_taken(int number)
 
 int signals_tick(void)
 {
-	return inproc.process ? (int)atomic_load(&inproc.process->signal) : 0;
+	return preload.process ? (int)atomic_load(&preload.process->signal) : 0;
 }
 
 bool signals_is_tick(const siginfo_t *info)
@@ -187,7 +187,7 @@ static void unblock(int number)
 
 static void tick_by(int number)
 {
-	atomic_store(&inproc.process->signal, (uint32_t)number);
+	atomic_store(&preload.process->signal, (uint32_t)number);
 	take(number);
 	unblock(number);
 }
@@ -200,14 +200,14 @@ bool signals_set_up(void)
 
 	take(SIGSEGV);
 	take(SIGBUS);
-	if (!(atomic_load(&inproc.control->mode) & (SESSION_CPU | SESSION_WALL)))
+	if (!(atomic_load(&preload.control->mode) & (SESSION_CPU | SESSION_WALL)))
 		return true; /* no ticks */
 	(void)safe_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, SAFE_POINTER(&blocked),
 			   sizeof(blocked));
 	if (REAL(sigaction)(SIGPROF, NULL, &action) < 0 || action.sa_handler != SIG_DFL ||
 	    (blocked >> (SIGPROF - 1) & 1)) {
 		number = free_signal();
-		atomic_store(&inproc.process->own_signal, 1);
+		atomic_store(&preload.process->own_signal, 1);
 	}
 	if (number == 0)
 		return false;
@@ -223,21 +223,21 @@ void signals_make_way(void)
 	if (number == 0)
 		return; /* shared then */
 	tick_by(number);
-	atomic_store(&inproc.process->own_signal, 1);
+	atomic_store(&preload.process->own_signal, 1);
 	thread_rearm_all();
 }
 
 bool signals_is_other_process(void)
 {
-	return inproc.process && (uint32_t)safe_syscall(SYS_getpid, 0) != inproc.pid;
+	return preload.process && (uint32_t)safe_syscall(SYS_getpid, 0) != preload.pid;
 }
 
-INPROC_EXPORT int sigaction(int number, const struct sigaction *restrict action,
-			    struct sigaction *restrict old)
+PRELOAD_EXPORT int sigaction(int number, const struct sigaction *restrict action,
+			     struct sigaction *restrict old)
 {
 	struct sigaction before;
 
-	if (!inproc.process || !is_taken(number))
+	if (!preload.process || !is_taken(number))
 		return REAL(sigaction)(number, action, old);
 	before = *wish_of(number);
 	if (action && signals_is_other_process()) {
@@ -270,7 +270,7 @@ static sighandler_t set_handler(int number, sighandler_t handler, int flags, boo
 }
 
 REAL_DEFINE(sigaltstack);
-INPROC_EXPORT int sigaltstack(const stack_t *restrict stack, stack_t *restrict old)
+PRELOAD_EXPORT int sigaltstack(const stack_t *restrict stack, stack_t *restrict old)
 {
 	int r = REAL(sigaltstack)(stack, old);
 
@@ -284,33 +284,33 @@ INPROC_EXPORT int sigaltstack(const stack_t *restrict stack, stack_t *restrict o
 REAL_DEFINE(signal);
 REAL_DEFINE(sysv_signal);
 
-INPROC_EXPORT sighandler_t signal(int number, sighandler_t handler)
+PRELOAD_EXPORT sighandler_t signal(int number, sighandler_t handler)
 {
-	if (!inproc.process || !is_taken(number))
+	if (!preload.process || !is_taken(number))
 		return REAL(signal)(number, handler);
 	return set_handler(number, handler, SA_RESTART, true);
 }
 
-INPROC_EXPORT sighandler_t sysv_signal(int number, sighandler_t handler)
+PRELOAD_EXPORT sighandler_t sysv_signal(int number, sighandler_t handler)
 {
-	if (!inproc.process || !is_taken(number))
+	if (!preload.process || !is_taken(number))
 		return REAL(sysv_signal)(number, handler);
 	return set_handler(number, handler, (int)(SA_RESETHAND | SA_NODEFER), false);
 }
 
 /* The name that <signal.h> gives sysv_signal() in strict modes. */
-INPROC_EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler)
+PRELOAD_EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler)
 {
 	return sysv_signal(number, handler);
 }
 
 extern sighandler_t bsd_signal(int number, sighandler_t handler); /* gone from headers */
-INPROC_EXPORT sighandler_t bsd_signal(int number, sighandler_t handler)
+PRELOAD_EXPORT sighandler_t bsd_signal(int number, sighandler_t handler)
 {
 	return signal(number, handler);
 }
 
-INPROC_EXPORT sighandler_t ssignal(int number, sighandler_t handler)
+PRELOAD_EXPORT sighandler_t ssignal(int number, sighandler_t handler)
 {
 	return signal(number, handler);
 }
@@ -320,14 +320,14 @@ INPROC_EXPORT sighandler_t ssignal(int number, sighandler_t handler)
 
 /* It holds a signal, or lets it through from now on, and tells what it was before. */
 REAL_DEFINE(sigset);
-INPROC_EXPORT sighandler_t sigset(int number, sighandler_t handler)
+PRELOAD_EXPORT sighandler_t sigset(int number, sighandler_t handler)
 {
 	bool hold = handler == SIG_HOLD;
 	sighandler_t before;
 	sigset_t masked;
 	sigset_t set;
 
-	if (!inproc.process || !is_taken(number))
+	if (!preload.process || !is_taken(number))
 		return REAL(sigset)(number, handler);
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, number);

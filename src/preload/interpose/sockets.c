@@ -38,7 +38,7 @@ static bool are_large(const struct iovec *parts, size_t count)
 }
 
 REAL_DEFINE(setsockopt);
-INPROC_EXPORT int setsockopt(int fd, int level, int option, const void *value, socklen_t size)
+PRELOAD_EXPORT int setsockopt(int fd, int level, int option, const void *value, socklen_t size)
 {
 	if (level == SOL_SOCKET && (option == SO_RCVTIMEO || option == SO_SNDTIMEO))
 		atomic_store(&has_limits, true);
@@ -48,7 +48,7 @@ INPROC_EXPORT int setsockopt(int fd, int level, int option, const void *value, s
 /* A call that is the program's, but in peace. */
 #define WRAP(type, name, parameters, arguments)                                                    \
 	REAL_DEFINE(name);                                                                         \
-	INPROC_EXPORT type name parameters                                                         \
+	PRELOAD_EXPORT type name parameters                                                        \
 	{                                                                                          \
 		return LIMITED(REAL(name) arguments);                                              \
 	}                                                                                          \
@@ -57,7 +57,7 @@ INPROC_EXPORT int setsockopt(int fd, int level, int option, const void *value, s
 /* The same of one that writes. */
 #define WRAP_WRITE(type, name, large, parameters, arguments)                                       \
 	REAL_DEFINE(name);                                                                         \
-	INPROC_EXPORT type name parameters                                                         \
+	PRELOAD_EXPORT type name parameters                                                        \
 	{                                                                                          \
 		return (large) ? QUIETLY(REAL(name) arguments) : LIMITED(REAL(name) arguments);    \
 	}                                                                                          \

@@ -21,7 +21,7 @@ static inline uint64_t quiet_begin(void)
 	uint64_t before = 0;
 	uint64_t tick;
 
-	if (!inproc_active() || signals_tick() == 0)
+	if (!preload_active() || signals_tick() == 0)
 		return 0;
 	tick = 1ull << (signals_tick() - 1);
 	(void)safe_syscall(SYS_rt_sigprocmask, SIG_BLOCK, SAFE_POINTER(&tick),

@@ -28,7 +28,7 @@ REAL_DEFINE(getitimer);
 
 static bool is_child_of_vfork(void)
 {
-	return (uint32_t)safe_syscall(SYS_getpid, 0) != inproc.pid;
+	return (uint32_t)safe_syscall(SYS_getpid, 0) != preload.pid;
 }
 
 static bool arm(uint64_t period_us)
@@ -46,8 +46,8 @@ static uint64_t wanted_us(void)
 {
 	uint64_t period_ns = timer_period_ns();
 
-	if (period_ns < inproc.jiffy_ns)
-		period_ns = inproc.jiffy_ns;
+	if (period_ns < preload.jiffy_ns)
+		period_ns = preload.jiffy_ns;
 	return period_ns / 1000 + 1;
 }
 
@@ -126,8 +126,8 @@ void process_timer_ticked(void)
 }
 
 /* The program takes it: with what it would have found there without us. */
-INPROC_EXPORT int setitimer(__itimer_which_t which, const struct itimerval *restrict times,
-			    struct itimerval *restrict old)
+PRELOAD_EXPORT int setitimer(__itimer_which_t which, const struct itimerval *restrict times,
+			     struct itimerval *restrict old)
 {
 	bool ours = which == ITIMER_PROF && atomic_load(&state.owner) == OURS;
 	bool ends = times && times->it_value.tv_sec == 0 && times->it_value.tv_usec == 0;
@@ -148,7 +148,7 @@ INPROC_EXPORT int setitimer(__itimer_which_t which, const struct itimerval *rest
 	return r;
 }
 
-INPROC_EXPORT int getitimer(__itimer_which_t which, struct itimerval *times)
+PRELOAD_EXPORT int getitimer(__itimer_which_t which, struct itimerval *times)
 {
 	int r = REAL(getitimer)(which, times);
 

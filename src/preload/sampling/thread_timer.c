@@ -19,7 +19,7 @@
 
 uint64_t timer_period_ns(void)
 {
-	uint32_t hz = atomic_load_explicit(&inproc.control->frequency_hz, memory_order_relaxed);
+	uint32_t hz = atomic_load_explicit(&preload.control->frequency_hz, memory_order_relaxed);
 
 	return NS_PER_SEC / (hz > 0 ? hz : 1);
 }
@@ -30,12 +30,12 @@ static clockid_t cpu_clock_of(uint32_t tid)
 	return (clockid_t)(~tid << 3 | 6u);
 }
 
-static int create(const struct inproc_thread *thread, clockid_t clock, uint32_t mark)
+static int create(const struct preload_thread *thread, clockid_t clock, uint32_t mark)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID};
 	int id = -1;
 
-	event.sigev_signo = (int)atomic_load(&inproc.process->signal);
+	event.sigev_signo = (int)atomic_load(&preload.process->signal);
 	event.sigev_value.sival_ptr = (void *)((uintptr_t)thread | mark);
 	event._sigev_un._tid = (pid_t)thread->tid;
 	return safe_syscall(SYS_timer_create, clock, SAFE_POINTER(&event), SAFE_POINTER(&id), 0) < 0
@@ -60,7 +60,7 @@ static void set(int timer, uint64_t first_ns, uint64_t period_ns)
 }
 
 /* A moment of a period, which nobody can foresee. */
-static uint64_t some_part(const struct inproc_thread *thread, uint64_t period_ns)
+static uint64_t some_part(const struct preload_thread *thread, uint64_t period_ns)
 {
 	uint64_t mixed = (safe_ticks() + thread->tid) * 0x9e3779b97f4a7c15ull;
 
@@ -77,7 +77,7 @@ static void drop(int *timer)
 }
 
 /* Ticks of the clock: the first after some time, and then every period; 0: no more after it. */
-static void tick_by_clock(struct inproc_thread *thread, uint64_t first_ns, uint64_t period_ns)
+static void tick_by_clock(struct preload_thread *thread, uint64_t first_ns, uint64_t period_ns)
 {
 	thread->due_ns = safe_clock_ns(CLOCK_MONOTONIC) + first_ns;
 	thread->clock_ns = period_ns;
@@ -88,7 +88,7 @@ static void tick_by_clock(struct inproc_thread *thread, uint64_t first_ns, uint6
  * Whether a tick of the clock waited for the thread to get its CPU back. The thread is then
  * where it was sent away, often at the end of a call: no place that was met by chance.
  */
-static bool is_late(const struct inproc_thread *thread, struct timer_tick tick)
+static bool is_late(const struct preload_thread *thread, struct timer_tick tick)
 {
 	uint64_t now_ns = tick.now_ns > 0 ? tick.now_ns : safe_clock_ns(CLOCK_MONOTONIC);
 	uint64_t after_ns = now_ns > thread->due_ns ? now_ns - thread->due_ns : 0;
@@ -102,34 +102,34 @@ static bool is_late(const struct inproc_thread *thread, struct timer_tick tick)
 /* Whether CPU timers are too slow for what is wanted. */
 static bool is_fast(void)
 {
-	return timer_period_ns() < inproc.jiffy_ns;
+	return timer_period_ns() < preload.jiffy_ns;
 }
 
 /* The ticks that a thread has in the long run. */
-static void tick_by_cpu(struct inproc_thread *thread)
+static void tick_by_cpu(struct preload_thread *thread)
 {
-	uint64_t period_ns = is_fast() ? inproc.jiffy_ns : timer_period_ns();
+	uint64_t period_ns = is_fast() ? preload.jiffy_ns : timer_period_ns();
 
 	set(thread->cpu_timer, period_ns, period_ns);
 	thread->by_clock = false;
 }
 
-bool timer_start(struct inproc_thread *thread)
+bool timer_start(struct preload_thread *thread)
 {
-	uint32_t mode = atomic_load(&inproc.control->mode);
+	uint32_t mode = atomic_load(&preload.control->mode);
 	bool wall = (mode & SESSION_WALL) != 0;
 	uint64_t period_ns = timer_period_ns();
 	uint64_t first_ns = some_part(thread, period_ns);
 
 	thread->unmet = false;
 	if (!(mode & (SESSION_CPU | SESSION_WALL)) ||
-	    (atomic_load(&inproc.paused) & INPROC_STOPPED))
+	    (atomic_load(&preload.paused) & PRELOAD_STOPPED))
 		return true; /* until it is started */
 	thread->cpu_timer = wall ? -1 : create(thread, cpu_clock_of(thread->tid), 0);
 	thread->clock_timer = create(thread, CLOCK_MONOTONIC, TIMER_OF_CLOCK);
 	if (thread->cpu_timer < 0 && thread->clock_timer < 0) {
 		thread->unmet = !wall && process_timer_start();
-		inproc_count(thread->unmet ? SESSION_SHARED_TIMER : SESSION_NO_TIMER, 1);
+		preload_count(thread->unmet ? SESSION_SHARED_TIMER : SESSION_NO_TIMER, 1);
 		if (!thread->unmet)
 			return false;
 		first_ns = period_ns;
@@ -149,7 +149,7 @@ bool timer_start(struct inproc_thread *thread)
 	return true;
 }
 
-void timer_meet(struct inproc_thread *thread)
+void timer_meet(struct preload_thread *thread)
 {
 	uint64_t whole_ns = process_timer_period_ns();
 	uint64_t cpu_ns = safe_clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -159,13 +159,13 @@ void timer_meet(struct inproc_thread *thread)
 	thread->unmet = false;
 }
 
-void timer_stop(struct inproc_thread *thread)
+void timer_stop(struct preload_thread *thread)
 {
 	drop(&thread->cpu_timer);
 	drop(&thread->clock_timer);
 }
 
-void timer_slow(struct inproc_thread *thread, uint64_t period_ns)
+void timer_slow(struct preload_thread *thread, uint64_t period_ns)
 {
 	bool has_cpu = thread->cpu_timer >= 0;
 
@@ -177,7 +177,7 @@ void timer_slow(struct inproc_thread *thread, uint64_t period_ns)
 	set(thread->cpu_timer, period_ns, period_ns);
 }
 
-void timer_resume(struct inproc_thread *thread)
+void timer_resume(struct preload_thread *thread)
 {
 	uint64_t period_ns = timer_period_ns();
 
@@ -198,7 +198,7 @@ void timer_resume(struct inproc_thread *thread)
  * sample is taken some part of a kernel's tick later, by the clock. A thread that has left
  * the CPU by then has it some part after it is back; one that always has, at the tick itself.
  */
-static bool ticked_slowly(struct inproc_thread *thread, bool of_clock, bool ran)
+static bool ticked_slowly(struct preload_thread *thread, bool of_clock, bool ran)
 {
 	if (of_clock && ran) {
 		thread->idle_ticks = 0;
@@ -209,12 +209,12 @@ static bool ticked_slowly(struct inproc_thread *thread, bool of_clock, bool ran)
 		return !of_clock;
 	}
 	thread->idle_ticks += of_clock;
-	thread->step_ns = some_part(thread, inproc.jiffy_ns);
+	thread->step_ns = some_part(thread, preload.jiffy_ns);
 	tick_by_clock(thread, thread->step_ns, 0);
 	return false;
 }
 
-static bool ticked_fast(struct inproc_thread *thread, bool of_clock, bool ran, uint64_t ran_ns)
+static bool ticked_fast(struct preload_thread *thread, bool of_clock, bool ran, uint64_t ran_ns)
 {
 	if (!of_clock && !thread->by_clock) {
 		set(thread->cpu_timer, 0, 0);
@@ -231,7 +231,7 @@ static bool ticked_fast(struct inproc_thread *thread, bool of_clock, bool ran, u
 	return ran;
 }
 
-bool timer_ticked(struct inproc_thread *thread, struct timer_tick tick, uint64_t cpu_ns)
+bool timer_ticked(struct preload_thread *thread, struct timer_tick tick, uint64_t cpu_ns)
 {
 	/* The first one decides whether a short thread is met at all: it counts in any case. */
 	bool late = tick.of_clock && !thread->first && (tick.overrun || is_late(thread, tick));

@@ -34,7 +34,7 @@
 #define MOST_PERIODS 2u
 
 /* The stack of what the signal interrupted. */
-static void take_stack(struct inproc_thread *thread, const ucontext_t *context,
+static void take_stack(struct preload_thread *thread, const ucontext_t *context,
 		       struct ring_sample *sample)
 {
 	struct context_registers registers;
@@ -57,7 +57,7 @@ static uint32_t current_cpu(void)
  * Sampling goes on after a while without: what went by is lost where nobody read, and
  * nobody's where there was a pause.
  */
-static void begin_again(struct inproc_thread *thread, uint64_t cpu_ns, bool wall)
+static void begin_again(struct preload_thread *thread, uint64_t cpu_ns, bool wall)
 {
 	uint64_t now_ns = safe_clock_ns(CLOCK_MONOTONIC);
 	uint64_t weight_ns = wall ? now_ns - thread->last_ns : cpu_ns - thread->last_cpu_ns;
@@ -71,7 +71,7 @@ static void begin_again(struct inproc_thread *thread, uint64_t cpu_ns, bool wall
 }
 
 /* Whether the thread left its CPU by itself since the last tick. */
-static bool has_slept(struct inproc_thread *thread)
+static bool has_slept(struct preload_thread *thread)
 {
 	struct rusage usage = {0};
 	uint64_t before = thread->sleeps;
@@ -86,8 +86,8 @@ static bool has_slept(struct inproc_thread *thread)
  * A tick that met the thread running weighs its CPU time, any other the time without a CPU, each
  * since the last of its kind: both sums are right, whatever ticks are missing or late.
  */
-static void weigh_all_time(struct inproc_thread *thread, const ucontext_t *context, uint64_t now_ns,
-			   struct ring_sample *sample)
+static void weigh_all_time(struct preload_thread *thread, const ucontext_t *context,
+			   uint64_t now_ns, struct ring_sample *sample)
 {
 	uint64_t all_ns = now_ns - thread->last_ns;
 	uint64_t cpu_ns = thread->tick_cpu_ns - thread->last_cpu_ns;
@@ -109,10 +109,10 @@ static void weigh_all_time(struct inproc_thread *thread, const ucontext_t *conte
 }
 
 /* Takes a sample when there is something to weigh it with. */
-static void take_sample(struct inproc_thread *thread, const siginfo_t *info,
+static void take_sample(struct preload_thread *thread, const siginfo_t *info,
 			const ucontext_t *context, bool of_clock)
 {
-	bool wall = (atomic_load(&inproc.control->mode) & SESSION_WALL) != 0;
+	bool wall = (atomic_load(&preload.control->mode) & SESSION_WALL) != 0;
 	uint64_t cpu_ns = safe_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct ring_sample sample = {.ticks = safe_ticks(),
 				     .weight_ns = cpu_ns - thread->last_cpu_ns};
@@ -122,7 +122,7 @@ static void take_sample(struct inproc_thread *thread, const siginfo_t *info,
 				  .now_ns = wall ? safe_clock_ns(CLOCK_MONOTONIC) : 0};
 
 	if (tick.overrun)
-		inproc_count(SESSION_OVERRUNS, (uint64_t)info->si_overrun);
+		preload_count(SESSION_OVERRUNS, (uint64_t)info->si_overrun);
 	if (thread->slow || thread->paused) {
 		begin_again(thread, cpu_ns, wall);
 		return;
@@ -139,23 +139,23 @@ static void take_sample(struct inproc_thread *thread, const siginfo_t *info,
 }
 
 /* Whether the recorder still wants anything. When it does not, this thread's ticks end. */
-static bool is_wanted(struct inproc_thread *thread)
+static bool is_wanted(struct preload_thread *thread)
 {
-	uint32_t mode = atomic_load_explicit(&inproc.control->mode, memory_order_relaxed);
+	uint32_t mode = atomic_load_explicit(&preload.control->mode, memory_order_relaxed);
 
-	if (!inproc_active() || mode == 0) {
+	if (!preload_active() || mode == 0) {
 		timer_stop(thread);
 		return false;
 	}
-	if ((mode & SESSION_PAUSED) || atomic_load(&inproc.paused)) {
+	if ((mode & SESSION_PAUSED) || atomic_load(&preload.paused)) {
 		thread->paused = true;
 		if (mode & SESSION_PAUSED)
 			timer_slow(thread, PAUSED_TICK_NS);
 		return false; /* a program that pauses itself knows when to go on at once */
 	}
-	if (session_file_recorder_moves(inproc.control))
+	if (session_file_recorder_moves(preload.control))
 		return true;
-	if (session_file_recorder_is_gone(inproc.control))
+	if (session_file_recorder_is_gone(preload.control))
 		timer_stop(thread);
 	else
 		timer_slow(thread, SILENT_TICK_NS); /* it may go on some time */
@@ -163,7 +163,7 @@ static bool is_wanted(struct inproc_thread *thread)
 }
 
 /* Our code may fault, and the program goes on: see handler_fault(). */
-static __attribute__((noinline)) void guarded_sample(struct inproc_thread *thread,
+static __attribute__((noinline)) void guarded_sample(struct preload_thread *thread,
 						     const siginfo_t *info,
 						     const ucontext_t *context, bool of_clock)
 {
@@ -176,34 +176,34 @@ static __attribute__((noinline)) void guarded_sample(struct inproc_thread *threa
 
 static void time_sample(uint64_t begin_ns)
 {
-	inproc_count(SESSION_HANDLER_NS, safe_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
-	inproc_count(SESSION_HANDLER_TIMES, 1);
+	preload_count(SESSION_HANDLER_NS, safe_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
+	preload_count(SESSION_HANDLER_TIMES, 1);
 }
 
-static struct inproc_thread *thread_of(const siginfo_t *info)
+static struct preload_thread *thread_of(const siginfo_t *info)
 {
 	uintptr_t value = (uintptr_t)info->si_value.sival_ptr;
 
-	return (struct inproc_thread *)(value & ~(uintptr_t)TIMER_OF_CLOCK);
+	return (struct preload_thread *)(value & ~(uintptr_t)TIMER_OF_CLOCK);
 }
 
 bool handler_is_own_timer(const siginfo_t *info)
 {
-	for (uint32_t i = 0; info->si_code == SI_TIMER && i < inproc.thread_limit; i++)
-		if (atomic_load(&inproc.threads[i]) == thread_of(info))
+	for (uint32_t i = 0; info->si_code == SI_TIMER && i < preload.thread_limit; i++)
+		if (atomic_load(&preload.threads[i]) == thread_of(info))
 			return true;
 	return false;
 }
 
-static void tick(struct inproc_thread *thread, const siginfo_t *info, void *context, bool of_clock)
+static void tick(struct preload_thread *thread, const siginfo_t *info, void *context, bool of_clock)
 {
 	uint64_t begin_ns = 0;
 
-	inproc_count(SESSION_TICKS, 1);
+	preload_count(SESSION_TICKS, 1);
 	if (!is_wanted(thread))
 		return;
 	if (atomic_exchange(&thread->busy, 1) != 0) {
-		inproc_count(SESSION_BUSY, 1); /* its time goes to the next sample */
+		preload_count(SESSION_BUSY, 1); /* its time goes to the next sample */
 		return;
 	}
 	if ((thread->ticks++ & TIMED_MASK) == TIMED_MASK / 2)
@@ -215,9 +215,9 @@ static void tick(struct inproc_thread *thread, const siginfo_t *info, void *cont
 }
 
 /* A tick of the timer that all threads share, for one that has none of its own. */
-static bool tick_shared(struct inproc_thread *thread, const siginfo_t *info, void *context)
+static bool tick_shared(struct preload_thread *thread, const siginfo_t *info, void *context)
 {
-	if (!inproc_active() || atomic_load(&inproc.control->mode) == 0)
+	if (!preload_active() || atomic_load(&preload.control->mode) == 0)
 		process_timer_stop();
 	else
 		process_timer_ticked();
@@ -231,7 +231,7 @@ static bool tick_shared(struct inproc_thread *thread, const siginfo_t *info, voi
 bool handler_tick(const siginfo_t *info, void *context)
 {
 	bool of_clock = ((uintptr_t)info->si_value.sival_ptr & TIMER_OF_CLOCK) != 0;
-	struct inproc_thread *thread = thread_find((uint32_t)safe_syscall(SYS_gettid, 0));
+	struct preload_thread *thread = thread_find((uint32_t)safe_syscall(SYS_gettid, 0));
 
 	if (process_timer_is_tick(info))
 		return tick_shared(thread, info, context);
@@ -244,18 +244,18 @@ bool handler_tick(const siginfo_t *info, void *context)
 bool handler_fault(void *context)
 {
 	struct context_registers registers;
-	struct inproc_thread *thread;
+	struct preload_thread *thread;
 
 	context_read(context, &registers);
-	if (!stack_is_own(registers.pc) || !inproc.process)
+	if (!stack_is_own(registers.pc) || !preload.process)
 		return false;
 	if (fallible_resume(context))
 		return true;
 	thread = thread_find((uint32_t)safe_syscall(SYS_gettid, 0));
 	if (!thread || atomic_load(&thread->guarded) == 0)
 		return false;
-	if (atomic_fetch_add(&inproc.process->counts[SESSION_FAULTS], 1) + 1 >= MAX_FAULTS)
-		inproc_give_up(SESSION_PROCESS_OFF);
+	if (atomic_fetch_add(&preload.process->counts[SESSION_FAULTS], 1) + 1 >= MAX_FAULTS)
+		preload_give_up(SESSION_PROCESS_OFF);
 	/* Where no handler returns, nobody else would give the mask back. */
 	(void)safe_syscall(SYS_rt_sigprocmask, SIG_SETMASK,
 			   SAFE_POINTER(&((ucontext_t *)context)->uc_sigmask), 0, 8);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef WICK_TESTS_INPROC_MODULES_H
-#define WICK_TESTS_INPROC_MODULES_H
+#ifndef WICK_TESTS_OWN_MODULES_H
+#define WICK_TESTS_OWN_MODULES_H
 
 /*
- * inproc_modules: the modules of this process with their tables, compiled here.
+ * own_modules: the modules of this process with their tables, compiled here.
  * For tests and measurements only: a watched program maps finished tables.
- * The caller releases them with inproc_modules_free() once nobody walks them.
+ * The caller releases them with own_modules_free() once nobody walks them.
  */
 
 #include <pthread.h>
@@ -42,7 +42,7 @@ static const struct unwind_table *compile_region(struct module_files *files,
 	return &table->table;
 }
 
-static inline struct unwind_modules *inproc_modules_build(uint64_t generation)
+static inline struct unwind_modules *own_modules_build(uint64_t generation)
 {
 	struct maps maps = {0};
 	struct module_files *files = module_files_new();
@@ -70,7 +70,7 @@ static inline struct unwind_modules *inproc_modules_build(uint64_t generation)
 	return modules;
 }
 
-static inline void inproc_modules_free(const struct unwind_modules *modules)
+static inline void own_modules_free(const struct unwind_modules *modules)
 {
 	for (size_t i = 0; i < modules->count; i++) {
 		/* A table is the first member of the one that owns it. */
@@ -85,7 +85,7 @@ static inline void inproc_modules_free(const struct unwind_modules *modules)
 }
 
 /* The stack of the calling thread. */
-static inline struct unwind_stack inproc_own_stack(void)
+static inline struct unwind_stack preload_own_stack(void)
 {
 	pthread_attr_t attributes;
 	void *low;
