@@ -76,8 +76,8 @@ class Checker:
     def rank(self, path, quote, name):
         own = path.relative_to(self.root).with_suffix(".h").as_posix()
         own = own.removeprefix("src/").removeprefix("include/")
-        # The public header of src/api/x.c is wick/x.h.
-        if name in (own, own.replace("api/", "wick/", 1)):
+        # The public header of src/libwick/x.c is wick/x.h.
+        if name in (own, own.replace("libwick/", "wick/", 1)):
             return 0
         if quote == '"' or name.startswith("wick/"):
             return 3

@@ -14,7 +14,7 @@ fi
 build=${1:-build}
 
 # library:list; a library that this build does not have is skipped.
-libraries=("libwick.so:src/api/libwick.symbols")
+libraries=("libwick.so:src/libwick/libwick.symbols")
 
 failed=0
 for pair in "${libraries[@]}"; do

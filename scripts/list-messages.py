@@ -45,8 +45,8 @@ NOTES = {"notice", "note", "refusal", "why_none"}
 # Who adds the name and a remedy to all that comes through it: place -> (file, function).
 BEHIND = {
     "src/import/": ("src/import/table.c", "advise"),
-    "src/api/plugins.c": ("src/api/plugins.c", "warn"),
-    "src/api/plugin_lists.c": ("src/api/plugins.c", "warn"),
+    "src/plugin/plugins.c": ("src/plugin/plugins.c", "warn"),
+    "src/plugin/plugin_lists.c": ("src/plugin/plugins.c", "warn"),
     "src/cli/option_value.c": ("src/cli/option.c", "see_help"),
     "src/cli/config.c": ("src/cli/config.c", "apply_section"),
 }
@@ -57,7 +57,7 @@ INSIDE = {
     "src/dwarf/": ("src/symbol/debug_info.c", "debug_info_open"),
     "src/proc/jit_file.c": ("src/load/names/jit_functions.c", "refuse"),
     "src/proc/module_file.c": ("src/track/module_tables.c", "fill"),
-    "src/symbol/jitdump.c": ("src/load/names/jit_functions.c", "refuse"),
+    "src/symbol/jit/jitdump.c": ("src/load/names/jit_functions.c", "refuse"),
     "src/symbol/debug_file.c": ("src/symbol/module_symbols.c", "open_own_file"),
     "src/load/names/jit_functions.c": ("src/load/names/jit_functions.c", "refuse"),
     "src/live/engine_trial.c": ("src/cli/commands/doctor/doctor_engines.c", "explain_failure"),
@@ -84,7 +84,7 @@ WRITERS = {
 # Who may name the number of standard error.
 STDERR_USERS = {
     "src/cli/held_messages.c": "what is written to it waits for the view to end",
-    "src/base/capture.c": "closes it for a program whose output is read",
+    "src/base/run_command.c": "closes it for a program whose output is read",
     "src/cli/commands/cmd_heap.c": "lets go of it when the program goes on alone",
     "src/cli/main.c": "keeps its number when it is closed",
     "src/preload/self_start.c": "complain(): nobody else is there who could print",

@@ -16,7 +16,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/outfile.h"
+#include "base/file/outfile.h"
 #include "base/text.h"
 #include "base/vec.h"
 

@@ -5,8 +5,8 @@
 /*
  * log: what a person wants to see who asks why wick did what it did. WICK_LOG is LEVEL or
  * LEVEL:FILE. Lines go to stderr, or to the end of the file; each is written at once, so those of
- * several processes do not mix. The file is made and refused as results are (base/outfile.h); a
- * pipe that nobody reads is not waited for, and one whose reader has gone ends no program.
+ * several processes do not mix. The file is made and refused as results are (base/file/outfile.h);
+ *a pipe that nobody reads is not waited for, and one whose reader has gone ends no program.
  *
  *	error	errors alone: commands keep their notes to themselves
  *	warn	notes and warnings of commands too: the default

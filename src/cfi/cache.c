@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/cache_dir.h"
 #include "base/error.h"
+#include "base/file/cache_dir.h"
 #include "base/scope.h"
 #include "cfi/table_io.h"
 #include "elf/elf.h"

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "cfi/a64.h"
-#include "cfi/x64_length.h"
+#include "cfi/arch/a64.h"
+#include "cfi/arch/x64_length.h"
 
 /* An unconditional jump further ahead than this is taken for one to another function. */
 #define MAX_JUMP_BYTES 1024

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "cfi/a64.h"
-#include "cfi/x64_length.h"
+#include "cfi/arch/a64.h"
+#include "cfi/arch/x64_length.h"
 
 #define X64_JUMP_BYTES 5u
 

@@ -17,9 +17,9 @@ struct cfi_machine {
 	uint8_t pc;               /* NO_REGISTER: expressions cannot name it */
 	uint32_t callee_saved;    /* a bit for each register, besides sp, fp and lr */
 	bool has_synchronous_cfi; /* compilers write such: cfi/repair.h */
-	bool has_bare_plt;        /* its PLT has no CFI: cfi/plt.h */
-	bool has_bare_stubs;      /* what programs start with has none: cfi/x64_bare.h */
-	bool has_bare_trampoline; /* nor has that of its vdso: cfi/trampoline.h */
+	bool has_bare_plt;        /* its PLT has no CFI: cfi/arch/a64_plt.h */
+	bool has_bare_stubs;      /* what programs start with has none: cfi/arch/x64_bare.h */
+	bool has_bare_trampoline; /* nor has that of its vdso: cfi/arch/a64_trampoline.h */
 };
 
 /* NULL for a machine that we do not know. */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "cfi/a64.h"
-#include "cfi/a64_frame.h"
+#include "cfi/arch/a64.h"
+#include "cfi/arch/a64_frame.h"
 #include "cfi/rows.h"
 #include "cfi/text_window.h"
 

@@ -7,16 +7,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/plugins.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/file/outfile.h"
 #include "base/log.h"
-#include "base/outfile.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "cli/config.h"
 #include "cli/help.h"
 #include "cli/nearest_name.h"
+#include "plugin/plugins.h"
 
 #define MAX_KEYS 512u /* of all commands */
 

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/capture.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/run_command.h"
 #include "base/scope.h"
 #include "cli/command.h"
 #include "elf/elf.h"

@@ -13,7 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/owner.h"
+#include "base/file/owner.h"
 #include "base/text.h"
 #include "recording/format.h"
 #include "recording/reader.h"

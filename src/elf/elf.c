@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/regular_file.h"
+#include "base/file/regular_file.h"
 #include "base/scope.h"
 #include "base/vec.h"
 

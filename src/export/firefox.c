@@ -10,7 +10,7 @@
 #include "export/export.h"
 #include "export/firefox_markers.h"
 #include "export/formats.h"
-#include "export/used.h"
+#include "export/used_ids.h"
 #include "model/profile.h"
 
 /*

@@ -8,7 +8,7 @@
 #include "export/export.h"
 #include "export/formats.h"
 #include "export/protobuf.h"
-#include "export/used.h"
+#include "export/used_ids.h"
 #include "model/entity.h"
 #include "model/profile.h"
 

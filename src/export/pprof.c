@@ -10,7 +10,7 @@
 #include "export/formats.h"
 #include "export/gzip.h"
 #include "export/protobuf.h"
-#include "export/used.h"
+#include "export/used_ids.h"
 #include "model/entity.h"
 #include "model/profile.h"
 

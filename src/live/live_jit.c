@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "load/names/jit_functions.h"
 #include "model/dictionary.h"
-#include "symbol/jit_symbols.h"
+#include "symbol/jit/jit_symbols.h"
 
 #define LEAST_NS (2 * NS_PER_SEC) /* between two looks */
 #define SHARE 100                 /* how much longer than a look the time to the next is */

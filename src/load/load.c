@@ -9,7 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/owner.h"
+#include "base/file/owner.h"
 #include "base/scope.h"
 #include "heap/heap_profile.h"
 #include "load/filter/stack_filter.h"
@@ -24,7 +24,7 @@
 #include "load/profile_facts.h"
 #include "model/dictionary.h"
 #include "model/profile.h"
-#include "symbol/jit_symbols.h"
+#include "symbol/jit/jit_symbols.h"
 #include "symbol/symbol_store.h"
 #include "symbol/symboliser.h"
 

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/cache_dir.h"
+#include "base/file/cache_dir.h"
 #include "base/vec.h"
 #include "load/load_quality.h"
 #include "load/names/function_homes.h"

@@ -13,8 +13,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/owner.h"
-#include "base/regular_file.h"
+#include "base/file/owner.h"
+#include "base/file/regular_file.h"
 #include "base/scope.h"
 #include "proc/process_info.h"
 

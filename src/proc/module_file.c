@@ -14,8 +14,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file/regular_file.h"
 #include "base/id_index.h"
-#include "base/regular_file.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "elf/elf.h"

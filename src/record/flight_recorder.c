@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/outfile.h"
+#include "base/file/outfile.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "engine/engine.h"

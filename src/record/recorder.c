@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/outfile.h"
+#include "base/file/outfile.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "engine/engine.h"

@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/outfile.h"
+#include "base/file/outfile.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "model/dictionary.h"

@@ -12,8 +12,8 @@
 #include <zlib.h>
 
 #include "base/error.h"
+#include "base/file/regular_file.h"
 #include "base/log.h"
-#include "base/regular_file.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "elf/elf.h"

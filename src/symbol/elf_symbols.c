@@ -12,7 +12,7 @@
 #include "base/vec.h"
 #include "elf/elf.h"
 #include "symbol/frame_functions.h"
-#include "symbol/go_functions.h"
+#include "symbol/go/go_functions.h"
 #include "symbol/mini_debug.h"
 #include "symbol/plt_symbols.h"
 #include "symbol/sizeless_symbols.h"

@@ -19,7 +19,7 @@
 #include "symbol/data_symbols.h"
 #include "symbol/debug_file.h"
 #include "symbol/elf_symbols.h"
-#include "symbol/go_lines.h"
+#include "symbol/go/go_lines.h"
 
 #define DELETED_SUFFIX " (deleted)"
 

@@ -12,7 +12,7 @@
 #include <xxhash.h>
 
 #include "base/bytes.h"
-#include "base/cache_dir.h"
+#include "base/file/cache_dir.h"
 #include "base/hash_seed.h"
 #include "base/id_index.h"
 #include "base/scope.h"

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/open_below.h"
-#include "base/owner.h"
+#include "base/file/open_below.h"
+#include "base/file/owner.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "model/profile.h"

@@ -70,8 +70,8 @@ def test_what_any_command_writes_is_for_its_owner_alone(wick, recording, tmp_pat
 def test_no_source_file_creates_outputs_of_its_own():
     """Results go through base/outfile; these few make what is no result."""
     allowed = {
-        "src/base/outfile.c",  # the one place
-        "src/base/cache_dir.c",  # the caches, 0600 in a folder 0700
+        "src/base/file/outfile.c",  # the one place
+        "src/base/file/cache_dir.c",  # the caches, 0600 in a folder 0700
         "src/engine/signal/session.c",  # what a recorded program shares with wick, the same
         "src/preload/session_file.c",
     }

@@ -9,8 +9,8 @@
 
 #include "cfi/compile.h"
 #include "elf/elf.h"
-#include "symbol/go_functions.h"
-#include "symbol/go_lines.h"
+#include "symbol/go/go_functions.h"
+#include "symbol/go/go_lines.h"
 #include "symbol/symbol_index.h"
 
 #include "../unit/elf_builder.h"

@@ -10,8 +10,8 @@
 
 #include "base/vec.h"
 #include "jit_addresses.h"
-#include "symbol/jit_names.h"
-#include "symbol/jitdump.h"
+#include "symbol/jit/jit_names.h"
+#include "symbol/jit/jitdump.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

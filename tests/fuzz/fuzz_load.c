@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "base/outfile.h"
+#include "base/file/outfile.h"
 #include "load/inspect.h"
 #include "load/load.h"
 #include "model/profile.h"

@@ -10,8 +10,8 @@
 
 #include "base/vec.h"
 #include "jit_addresses.h"
-#include "symbol/jit_names.h"
-#include "symbol/perf_map.h"
+#include "symbol/jit/jit_names.h"
+#include "symbol/jit/perf_map.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

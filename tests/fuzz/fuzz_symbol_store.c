@@ -16,7 +16,7 @@
 #include <xxhash.h>
 
 #include "base/bytes.h"
-#include "base/cache_dir.h"
+#include "base/file/cache_dir.h"
 #include "elf/elf.h"
 #include "symbol/symbol_store.h"
 #include "symbol/symboliser.h"

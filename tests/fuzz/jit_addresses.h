@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
-#include "symbol/jit_names.h"
+#include "symbol/jit/jit_names.h"
 
 static const uint64_t addresses[] = {0x0, 0x1000, 0x1001, 0x2000, 0x7fff0000, UINT64_MAX};
 

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
-#include "base/outfile.h"
+#include "base/file/outfile.h"
 
 static inline void assert_golden(const struct bytes *out, const char *name)
 {

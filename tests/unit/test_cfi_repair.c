@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/vec.h"
-#include "cfi/a64.h"
+#include "cfi/arch/a64.h"
 #include "cfi/compile.h"
 
 #include "cfi_builder.h"

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "cfi/x64_length.h"
+#include "cfi/arch/x64_length.h"
 
 #define X(...) {__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "symbol/go_functions.h"
+#include "symbol/go/go_functions.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

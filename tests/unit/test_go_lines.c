@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "symbol/go_lines.h"
+#include "symbol/go/go_lines.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cfi/go_rows.h"
+#include "cfi/go/go_rows.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "cfi/a64.h"
-#include "cfi/x64_length.h"
+#include "cfi/arch/a64.h"
+#include "cfi/arch/x64_length.h"
 
 #define FUNCTION 0x55550000f000ull
 #define GATE 0x7fff12345678ull

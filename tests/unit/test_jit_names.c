@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "symbol/jit_names.h"
+#include "symbol/jit/jit_names.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,9 +13,9 @@
 
 #include "base/bytes.h"
 #include "base/vec.h"
-#include "symbol/jit_symbols.h"
-#include "symbol/jitdump.h"
-#include "symbol/perf_map.h"
+#include "symbol/jit/jit_symbols.h"
+#include "symbol/jit/jitdump.h"
+#include "symbol/jit/perf_map.h"
 
 static const uint64_t hits[] = {0x1000, 0x1010, 0x1020, 0x2000, 0x3000};
 

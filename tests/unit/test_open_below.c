@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/open_below.h"
+#include "base/file/open_below.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/outfile.h"
+#include "base/file/outfile.h"
 
 #include <errno.h>
 #include <fcntl.h>

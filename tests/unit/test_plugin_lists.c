@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "api/plugin_lists.h"
+#include "plugin/plugin_lists.h"
 
 #include <errno.h>
 #include <stddef.h>

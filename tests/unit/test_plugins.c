@@ -14,13 +14,13 @@
 
 #include <cmocka.h>
 
-#include "api/plugins.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "export/export.h"
 #include "import/import.h"
 #include "load/load.h"
 #include "model/profile.h"
+#include "plugin/plugins.h"
 
 struct warnings {
 	char text[2048];

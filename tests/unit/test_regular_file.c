@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/open_below.h"
-#include "base/regular_file.h"
+#include "base/file/open_below.h"
+#include "base/file/regular_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

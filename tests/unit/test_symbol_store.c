@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "base/cache_dir.h"
+#include "base/file/cache_dir.h"
 #include "elf/elf.h"
 #include "symbol/symboliser.h"
 

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "base/outfile.h"
+#include "base/file/outfile.h"
 #include "elf/elf.h"
 #include "model/entity.h"
 #include "symbol/kernel_symbols.h"

@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/outfile.h"
+#include "base/file/outfile.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/commands/draw_flame.h"

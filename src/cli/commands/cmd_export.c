@@ -5,15 +5,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/plugins.h"
 #include "base/error.h"
-#include "base/outfile.h"
+#include "base/file/outfile.h"
 #include "cli/command.h"
 #include "cli/debuginfod.h"
 #include "cli/options/load_options.h"
 #include "export/export.h"
 #include "load/convert/export_file.h"
 #include "load/load.h"
+#include "plugin/plugins.h"
 
 struct export_command_options {
 	const char *format;

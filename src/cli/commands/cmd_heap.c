@@ -12,8 +12,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/outfile.h"
-#include "base/owner.h"
+#include "base/file/outfile.h"
+#include "base/file/owner.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "cli/command.h"

@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "api/plugins.h"
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -18,6 +17,7 @@
 #include "load/inspect.h"
 #include "load/load_open.h"
 #include "model/dictionary.h"
+#include "plugin/plugins.h"
 
 enum info_format { INFO_FORMAT_TEXT, INFO_FORMAT_JSON };
 

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/plugins.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -14,6 +13,7 @@
 #include "engine/perf/event.h"
 #include "export/export.h"
 #include "import/import.h"
+#include "plugin/plugins.h"
 #include "symbol/name_source.h"
 #include "view/report/analyser.h"
 #include "view/view.h"

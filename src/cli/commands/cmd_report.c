@@ -6,10 +6,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "api/plugins.h"
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/outfile.h"
+#include "base/file/outfile.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/debuginfod.h"
@@ -19,6 +18,7 @@
 #include "heap/heap_profile.h"
 #include "load/load.h"
 #include "model/profile.h"
+#include "plugin/plugins.h"
 #include "view/heap/site_report.h"
 #include "view/report/analyser.h"
 #include "view/report/missing_names.h"

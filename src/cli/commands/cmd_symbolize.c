@@ -8,11 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/plugins.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/file/outfile.h"
 #include "base/number.h"
-#include "base/outfile.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "cli/command.h"
@@ -21,6 +20,7 @@
 #include "cli/options/load_options.h"
 #include "load/names/resolver.h"
 #include "load/names/resolver_batch.h"
+#include "plugin/plugins.h"
 #include "proc/process_info.h"
 
 #define INPUT_BYTES (128u << 10)

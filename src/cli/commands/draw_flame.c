@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/outfile.h"
+#include "base/file/outfile.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/options/load_options.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/outfile.h"
+#include "base/file/outfile.h"
 #include "base/quantity.h"
 #include "cli/commands/record_summary.h"
 #include "heap/report.h"

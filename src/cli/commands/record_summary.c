@@ -11,7 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
-#include "base/outfile.h"
+#include "base/file/outfile.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "engine/signal/preload_path.h"

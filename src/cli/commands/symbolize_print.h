@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/gather.h"
+#include "base/file/iov_output.h"
 
 struct resolved;
 struct resolver;

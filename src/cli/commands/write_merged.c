@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "api/plugins.h"
 #include "base/error.h"
-#include "base/outfile.h"
+#include "base/file/outfile.h"
 #include "cli/command.h"
 #include "cli/options/load_options.h"
 #include "load/convert/merge.h"
 #include "load/load.h"
+#include "plugin/plugins.h"
 
 int write_merged(const struct command_context *context, char **inputs, size_t count,
 		 const char *output)

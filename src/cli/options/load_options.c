@@ -5,13 +5,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "api/plugins.h"
 #include "base/error.h"
-#include "base/outfile.h"
+#include "base/file/outfile.h"
 #include "cli/command.h"
 #include "cli/debuginfod.h"
 #include "load/filter/stack_filter.h"
 #include "load/load.h"
+#include "plugin/plugins.h"
 #include "recording/reader.h"
 #include "view/source_file.h"
 

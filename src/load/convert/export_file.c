@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/outfile.h"
+#include "base/file/outfile.h"
 #include "export/export.h"
 #include "load/load.h"
 #include "model/profile.h"

@@ -21,10 +21,10 @@
 #include "proc/jit_file.h"
 #include "recording/format.h"
 #include "recording/writer.h"
-#include "symbol/jit_names.h"
-#include "symbol/jit_symbols.h"
-#include "symbol/jitdump.h"
-#include "symbol/perf_map.h"
+#include "symbol/jit/jit_names.h"
+#include "symbol/jit/jit_symbols.h"
+#include "symbol/jit/jitdump.h"
+#include "symbol/jit/perf_map.h"
 
 /* An address of compiled code. */
 struct hit {

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "model/dictionary.h"
 #include "proc/jit_file.h"
-#include "symbol/perf_map.h"
+#include "symbol/jit/perf_map.h"
 
 #define LOOK_NS (NS_PER_SEC / 4)
 #define MAX_MAPS 64

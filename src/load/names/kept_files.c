@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cache_dir.h"
-#include "base/regular_file.h"
+#include "base/file/cache_dir.h"
+#include "base/file/regular_file.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "elf/elf.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cache_dir.h"
 #include "base/error.h"
+#include "base/file/cache_dir.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "elf/elf.h"

@@ -18,7 +18,7 @@
 #include "model/heap_event.h"
 #include "model/memory_reading.h"
 #include "recording/format.h"
-#include "symbol/jit_symbols.h"
+#include "symbol/jit/jit_symbols.h"
 #include "symbol/kernel_symbols.h"
 
 /*

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/capture.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/run_command.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "elf/elf.h"

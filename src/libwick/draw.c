@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+
+#include <wick/profile.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/file/outfile.h"
+#include "export/export.h"
+#include "libwick/profile_handle.h"
+#include "libwick/public_error.h"
+#include "libwick/reload_samples.h"
+#include "libwick/sized_struct.h"
+#include "load/convert/export_file.h"
+#include "model/profile.h"
+#include "view/flame/flame.h"
+
+_Static_assert((int)WICK_FLAME_CATEGORY == (int)FLAME_COLORS_CATEGORY &&
+		       (int)WICK_FLAME_MODULE == (int)FLAME_COLORS_MODULE &&
+		       (int)WICK_FLAME_HASH == (int)FLAME_COLORS_HASH &&
+		       (int)WICK_FLAME_HEAT == (int)FLAME_COLORS_HEAT &&
+		       (int)WICK_FLAME_CVD == (int)FLAME_COLORS_CVD &&
+		       (int)WICK_FLAME_CONTRAST == (int)FLAME_COLORS_CONTRAST &&
+		       (int)WICK_FLAME_LANGUAGE == (int)FLAME_COLORS_LANGUAGE,
+	       "colours are handed down as they are");
+
+static int put_flame(const struct wick_profile *profile, const struct wick_flame_options *given,
+		     struct bytes *out, struct error *err)
+{
+	struct flame_options options = FLAME_OPTIONS_DEFAULT;
+	struct wick_flame_options asked;
+	int r = need(profile, "the profile", err);
+
+	if (r == 0)
+		r = sized_take(&asked, sizeof(asked), given, "wick_flame_options", err);
+	if (r < 0)
+		return r;
+	if (asked.colors > WICK_FLAME_LANGUAGE)
+		return error_advise(
+			err, error_set(err, -EINVAL, "there are no colours %u", asked.colors),
+			"take one of enum wick_flame_colors");
+	if (asked.width_px > 0 && (asked.width_px < 200 || asked.width_px > 100000))
+		return error_advise(err,
+				    error_set(err, -ERANGE, "a flame graph cannot be %u px wide",
+					      asked.width_px),
+				    "give 200 to 100000, or 0 for the usual width");
+	options.title = asked.title;
+	options.value_name = asked.value;
+	options.colors = (enum flame_colors)asked.colors;
+	if (asked.width_px > 0)
+		options.width_px = asked.width_px;
+	options.icicle = asked.icicle;
+	options.inverted = asked.inverted;
+	options.group = asked.by_thread ? CALL_TREE_BY_THREAD : CALL_TREE_BY_PROCESS;
+	return flame_write(profile->profile, &options, out, err);
+}
+
+/* What was made goes to a file: whole, or not at all. */
+static int give_file(const struct bytes *text, const char *path, struct error *err)
+{
+	int r = need(path, "the path", err);
+
+	return r < 0 ? r : outfile_write(path, NULL, text->data, text->size, err);
+}
+
+/* The text that was made goes to the caller, with a 0 byte behind it. */
+static int give_text(struct bytes *text, char **ret_text, size_t *ret_size, struct error *err)
+{
+	size_t size = text->size;
+	int r = need(ret_text, "ret_text", err);
+
+	if (r < 0)
+		return r;
+	bytes_put_u8(text, 0);
+	if (text->failed)
+		return error_set(err, -ENOMEM, "no memory for the text");
+	*ret_text = (char *)text->data;
+	if (ret_size)
+		*ret_size = size;
+	*text = (struct bytes){0};
+	return 0;
+}
+
+int wick_flame_svg_text(const struct wick_profile *profile,
+			const struct wick_flame_options *options, char **ret_text, size_t *ret_size,
+			struct wick_error *err)
+{
+	struct bytes text = {0};
+	struct error inner = {0};
+	int r = put_flame(profile, options, &text, &inner);
+
+	if (r == 0)
+		r = give_text(&text, ret_text, ret_size, &inner);
+	bytes_fini(&text);
+	return r < 0 ? hand_out(&inner, err) : 0;
+}
+
+int wick_flame_svg(const struct wick_profile *profile, const struct wick_flame_options *options,
+		   const char *path, struct wick_error *err)
+{
+	struct bytes text = {0};
+	struct error inner = {0};
+	int r = put_flame(profile, options, &text, &inner);
+
+	if (r == 0)
+		r = give_file(&text, path, &inner);
+	bytes_fini(&text);
+	return r < 0 ? hand_out(&inner, err) : 0;
+}
+
+static int find_format(const char *name, const struct exporter_ops **ret, struct error *err)
+{
+	int r = need(name, "the format", err);
+
+	if (r < 0)
+		return r;
+	*ret = exporter_find(name);
+	if (*ret)
+		return 0;
+	(void)error_set(err, -EINVAL, "there is no format called %s", name);
+	error_remedy(err, "see: wick list formats");
+	return -EINVAL;
+}
+
+/* The same with the samples one by one, where the file that they were loaded from still is. */
+static int put_in_order(const struct wick_profile *profile, const struct exporter_ops *ops,
+			const struct export_config *config, struct bytes *out, struct error *err)
+{
+	struct profile *again = NULL;
+	int r = profile->reload ? reload_in_order(profile->reload, &again, err) : 0;
+
+	if (r < 0)
+		return r;
+	r = exporter_write(ops, again ? again : profile->profile, config, out, err);
+	profile_free(again);
+	return r;
+}
+
+static int put_format(const struct wick_profile *profile, const char *format, struct bytes *out,
+		      struct error *err)
+{
+	const struct export_config config = {.value = EXPORT_DEFAULT_VALUE};
+	const struct exporter_ops *ops;
+	int r = need(profile, "the profile", err);
+
+	if (r == 0)
+		r = find_format(format, &ops, err);
+	if (r < 0)
+		return r;
+	if (exporter_lists_samples(ops)) {
+		(void)error_set(err, -EOPNOTSUPP,
+				"format %s lists samples one by one, and a profile has their sums",
+				format);
+		error_remedy(err, "use wick_export_recording() with the file");
+		return -EOPNOTSUPP;
+	}
+	return ops->in_order ? put_in_order(profile, ops, &config, out, err)
+			     : exporter_write(ops, profile->profile, &config, out, err);
+}
+
+int wick_export_text(const struct wick_profile *profile, const char *format, char **ret_text,
+		     size_t *ret_size, struct wick_error *err)
+{
+	struct bytes text = {0};
+	struct error inner = {0};
+	int r = put_format(profile, format, &text, &inner);
+
+	if (r == 0)
+		r = give_text(&text, ret_text, ret_size, &inner);
+	bytes_fini(&text);
+	return r < 0 ? hand_out(&inner, err) : 0;
+}
+
+int wick_export(const struct wick_profile *profile, const char *format, const char *path,
+		struct wick_error *err)
+{
+	struct bytes text = {0};
+	struct error inner = {0};
+	int r = put_format(profile, format, &text, &inner);
+
+	if (r == 0)
+		r = give_file(&text, path, &inner);
+	bytes_fini(&text);
+	return r < 0 ? hand_out(&inner, err) : 0;
+}
+
+int wick_export_folded(const struct wick_profile *profile, const char *path, struct wick_error *err)
+{
+	return wick_export(profile, "folded", path, err);
+}
+
+void wick_text_free(char *text)
+{
+	free(text);
+}
+
+int wick_export_recording(const char *recording, const struct wick_load_options *options,
+			  const char *format, const char *path, struct wick_error *err)
+{
+	const struct export_config config = {.value = EXPORT_DEFAULT_VALUE};
+	struct load_request request;
+	const struct exporter_ops *ops;
+	struct error inner = {0};
+	int r = load_request_init(&request, options, &inner);
+
+	if (r == 0)
+		r = need(recording, "the recording", &inner);
+	if (r == 0)
+		r = need(path, "the path", &inner);
+	if (r == 0)
+		r = find_format(format, &ops, &inner);
+	if (r == 0) {
+		const struct export_job job = {.exporter = ops,
+					       .config = &config,
+					       .load = &request.options,
+					       .input = recording,
+					       .output = path};
+
+		request.options.told = true;
+		r = export_file(&job, &inner);
+	}
+	return r < 0 ? hand_out(&inner, err) : 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_LIBWICK_PUBLIC_ERROR_H
+#define WICK_LIBWICK_PUBLIC_ERROR_H
+
+/* public_error: our errors as those of the public library. */
+
+#include <wick/error.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+/* Fills *to, which may be NULL. Returns the code. */
+static inline int hand_out(const struct error *from, struct wick_error *to)
+{
+	if (to) {
+		to->code = from->code;
+		(void)snprintf(to->text, sizeof(to->text), "%s", from->text);
+		(void)snprintf(to->remedy, sizeof(to->remedy), "%s", from->remedy);
+	}
+	return from->code;
+}
+
+/* For what a caller must hand over. Returns 0, or -EINVAL when it is NULL. */
+static inline int need(const void *given, const char *name, struct error *err)
+{
+	if (given)
+		return 0;
+	return error_advise(err, error_set(err, -EINVAL, "%s is NULL", name),
+			    "hand it over: only what the header says may be NULL");
+}
+
+/* For a number that no process can have. Returns the code. */
+static inline int refuse_pid(pid_t pid, struct error *err)
+{
+	return error_advise(err, error_set(err, -EINVAL, "%d is no process id", (int)pid),
+			    "give the id of a process that runs, as ps shows it");
+}
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PLUGIN_PLUGIN_LISTS_H
+#define WICK_PLUGIN_PLUGIN_LISTS_H
+
+/* plugin_lists: what loaded plug-ins bring, as lists of entries of our tables. */
+
+#include "base/vec.h"
+#include "plugin/plugin_host.h"
+
+struct error;
+
+struct plugin_lists {
+	/* NULL last. Each entry is memory of its own: it stays where it is while lists grow. */
+	VEC(const struct exporter_ops *) exporters;
+	VEC(const struct importer_ops *) importers;
+	VEC(const struct name_source *) sources;
+	VEC(const struct view_ops *) views;
+	VEC(const struct analyser_ops *) analysers;
+
+	/* private */
+	VEC(void *) memory;
+	plugin_warning_fn *warn; /* of resolvers that fail */
+	void *self;
+};
+
+/* 0 or -ENOMEM; to be released in any case. */
+int plugin_lists_init(struct plugin_lists *lists, plugin_warning_fn *warn, void *self);
+void plugin_lists_fini(struct plugin_lists *lists);
+
+/* Adds all that a plug-in brings, or nothing. It must stay loaded. */
+int plugin_lists_add(struct plugin_lists *lists, const struct wick_plugin *plugin,
+		     struct error *err);
+
+#endif

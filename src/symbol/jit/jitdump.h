@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_SYMBOL_JIT_JITDUMP_H
+#define WICK_SYMBOL_JIT_JITDUMP_H
+
+/*
+ * jitdump: the log that runtimes write to jit-PID.dump: each piece of code with its
+ * name and lines when it is made, and where it goes when it is moved. Unwinding
+ * information and the code itself are passed over.
+ *
+ * The format is that of Linux' tools/perf/Documentation/jitdump-specification.txt.
+ * Its bytes are hostile.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct jit_names;
+struct jit_piece;
+
+/*
+ * The names borrow the data. An unfinished record at the end does not count.
+ * Returns 0, -EBADMSG when it is no jitdump of this byte order, or what
+ * jit_names_add() failed with.
+ */
+int jitdump_parse(const void *data, size_t size, struct jit_names *names, struct error *err);
+
+/* Fills file and line of an address from the entries of a record with lines. */
+void jitdump_find_line(const uint8_t *lines, size_t size, uint64_t address,
+		       struct jit_piece *piece);
+
+#endif
