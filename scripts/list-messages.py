@@ -53,10 +53,10 @@ BEHIND = {
 
 # Who puts such messages into another one, or into the log: nobody reads them by themselves.
 INSIDE = {
-    "src/cfi/": ("src/track/module_tables.c", "fill"),
+    "src/cfi/": ("src/process_stacks/module_tables.c", "fill"),
     "src/dwarf/": ("src/symbol/debug_info.c", "debug_info_open"),
     "src/proc/jit_file.c": ("src/load/names/jit_functions.c", "refuse"),
-    "src/proc/module_file.c": ("src/track/module_tables.c", "fill"),
+    "src/proc/module_file.c": ("src/process_stacks/module_tables.c", "fill"),
     "src/symbol/jit/jitdump.c": ("src/load/names/jit_functions.c", "refuse"),
     "src/symbol/debug_file.c": ("src/symbol/module_symbols.c", "open_own_file"),
     "src/load/names/jit_functions.c": ("src/load/names/jit_functions.c", "refuse"),

@@ -17,15 +17,15 @@
  * listed, as at the start (sleepers.h). One that has left before is kept until it is back.
  */
 
-#include "bpf/away_place.h"
 #include "bpf/kernel.h"
-#include "bpf/leaving.h"
 #include "bpf/maps.h"
+#include "bpf/offcpu_place.h"
 #include "bpf/scratch.h"
 #include "bpf/settings.h"
+#include "bpf/switch_out.h"
 #include "bpf/task_id.h"
-#include "bpf/watch.h"
-#include "wire/bpf_away.h"
+#include "bpf/watched_tasks.h"
+#include "wire/bpf_offcpu.h"
 #include "wire/bpf_walk.h"
 
 #define TASK_RUNNING 0u

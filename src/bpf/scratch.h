@@ -10,7 +10,7 @@
 #include "bpf/registers.h"
 #include "unwind/frame.h"
 #include "unwind/table.h"
-#include "wire/bpf_away.h"
+#include "wire/bpf_offcpu.h"
 #include "wire/bpf_walk.h"
 
 #define WINDOW_BYTES 256u

@@ -9,14 +9,14 @@
  * reader to look up.
  */
 
-#include "bpf/capture.h"
 #include "bpf/kernel.h"
 #include "bpf/offcpu.h"
 #include "bpf/scratch.h"
 #include "bpf/settings.h"
+#include "bpf/take_stack.h"
 #include "bpf/task_id.h"
 #include "bpf/task_iterator.h"
-#include "bpf/watch.h"
+#include "bpf/watched_tasks.h"
 #include "wire/bpf_walk.h"
 
 /* Of the one who reads, who may be interrupted by others that leave their CPU. */

@@ -7,14 +7,14 @@
  * record of the thread that it wakes, and joined with that by whoever reads both.
  */
 
-#include "bpf/capture.h"
 #include "bpf/interrupt.h"
 #include "bpf/kernel.h"
 #include "bpf/maps.h"
 #include "bpf/offcpu.h"
 #include "bpf/scratch.h"
 #include "bpf/settings.h"
-#include "wire/bpf_away.h"
+#include "bpf/take_stack.h"
+#include "wire/bpf_offcpu.h"
 #include "wire/bpf_walk.h"
 
 static __always_inline bool is_asleep(const struct bpf_walk_away *place, uint64_t now_ns)

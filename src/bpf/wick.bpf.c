@@ -6,14 +6,14 @@
  * before loading.
  */
 
-#include "bpf/capture.h"
-#include "bpf/heap.h"
+#include "bpf/heap_probes.h"
 #include "bpf/kernel.h"
 #include "bpf/maps.h"
 #include "bpf/offcpu.h"
 #include "bpf/registers.h"
 #include "bpf/settings.h"
 #include "bpf/sleepers.h"
+#include "bpf/take_stack.h"
 #include "bpf/waker.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -9,7 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/table.h"
-#include "proc/own_file.h"
+#include "proc/own_program.h"
 
 static void ignore_signal(int number)
 {

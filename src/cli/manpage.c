@@ -10,7 +10,7 @@
 #include "cli/config.h"
 #include "cli/help.h"
 #include "cli/option_value.h"
-#include "proc/own_file.h"
+#include "proc/own_program.h"
 
 /*
  * Text as roff: a hyphen would become a typographic one and break copying of

@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "engine/heap_wishes.h"
+#include "engine/heap_config.h"
 
 struct engine;
 struct error;

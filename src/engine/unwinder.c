@@ -15,8 +15,8 @@
 #include "proc/maps.h"
 #include "proc/module_file.h"
 #include "proc/remote_memory.h"
-#include "track/module_tables.h"
-#include "track/registers.h"
+#include "process_stacks/module_tables.h"
+#include "process_stacks/registers.h"
 #include "unwind/arch/native.h"
 
 /* As large as an unknown stack is taken for: the usual limit. */

@@ -13,8 +13,8 @@
 #include "import/builder.h"
 #include "model/entity.h"
 #include "proc/maps.h"
+#include "process_stacks/process_tracker.h"
 #include "recording/writer.h"
-#include "track/process_tracker.h"
 
 #define OWN_PID 1 /* of the one process, whose number nobody tells */
 

@@ -22,10 +22,10 @@
 #include "import/record_queue.h"
 #include "import/source.h"
 #include "model/sink.h"
+#include "perf_records/perf_record.h"
+#include "process_stacks/process_tracker.h"
 #include "recording/format.h"
 #include "recording/writer.h"
-#include "track/process_tracker.h"
-#include "track/record.h"
 
 /*
  * perf.data: records are taken from the file, put into the order of their times and

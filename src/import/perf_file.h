@@ -20,7 +20,7 @@
 #include "base/vec.h"
 #include "elf/elf.h"
 #include "model/strings.h"
-#include "track/record.h"
+#include "perf_records/perf_record.h"
 
 struct error;
 struct import_source;

@@ -35,7 +35,7 @@
 #include "recording/writer.h"
 #include "symbol/address_sort.h"
 #include "unwind/arch/native.h"
-#include "wire/inside.h"
+#include "wire/scan_hints.h"
 
 /* Blocks that memory is asked for ahead of time. */
 #define AHEAD 16u

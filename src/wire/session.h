@@ -28,7 +28,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "wire/hook.h"
+#include "wire/heap_hook.h"
 
 #define SESSION_VERSION 8u
 #define SESSION_MAGIC 0x6e6f69737365736bull /* "ksession" */

@@ -22,12 +22,12 @@
 #include "engine/signal/heap_ring.h"
 #include "engine/signal/process_file.h"
 #include "engine/signal/tick_clock.h"
-#include "engine/signal/told.h"
+#include "engine/signal/user_events.h"
 #include "model/entity.h"
 #include "model/heap_event.h"
 #include "model/sink.h"
-#include "track/process_tracker.h"
-#include "track/raw_stacks.h"
+#include "process_stacks/process_tracker.h"
+#include "process_stacks/raw_stacks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -35,7 +35,7 @@
 #include "engine/unwinder.h"
 #include "proc/maps.h"
 #include "proc/module_file.h"
-#include "track/registers.h"
+#include "process_stacks/registers.h"
 #include "unwind/arch/native.h"
 
 #include "../unwind/stepped.h"

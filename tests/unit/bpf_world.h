@@ -13,15 +13,15 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
-#include "engine/perf/away_places.h"
-#include "engine/perf/state.h"
-#include "engine/perf/waker.h"
+#include "engine/ebpf/offcpu_places.h"
+#include "engine/ebpf/wakers.h"
+#include "engine/perf/perf_engine.h"
 #include "fake_sink.h"
 #include "perf_records.h"
-#include "track/process_tracker.h"
-#include "track/stack_cache.h"
+#include "process_stacks/process_tracker.h"
+#include "process_stacks/stack_cache.h"
 #include "unwind/frame.h"
-#include "wire/bpf_away.h"
+#include "wire/bpf_offcpu.h"
 #include "wire/bpf_walk.h"
 
 #define RING_BYTES 65536u

@@ -20,7 +20,7 @@
 #include <linux/perf_event.h>
 
 #include "engine/perf/ring.h"
-#include "track/record.h"
+#include "perf_records/perf_record.h"
 
 /* How records of an event look that asks for TID, TIME, CPU and so much more. */
 static inline struct record_layout layout_with(uint64_t more, uint64_t registers)

@@ -10,12 +10,12 @@
 #include <cmocka.h>
 
 #include "bpf_world.h"
+#include "engine/ebpf/bpf_sample.h"
+#include "engine/ebpf/wakers.h"
 #include "engine/engine.h"
-#include "engine/perf/bpf_sample.h"
-#include "engine/perf/state.h"
-#include "engine/perf/waker.h"
+#include "engine/perf/perf_engine.h"
 #include "unwind/frame.h"
-#include "wire/bpf_away.h"
+#include "wire/bpf_offcpu.h"
 #include "wire/bpf_walk.h"
 
 static void assert_state(const struct world *world, size_t sample, const char *wanted)

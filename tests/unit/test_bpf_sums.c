@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "bpf_world.h"
-#include "engine/perf/bpf_sample.h"
+#include "engine/ebpf/bpf_sample.h"
 
 /* Times at a place whose stack was not taken, since the one before. */
 static struct bpf_walk_sums make_sums(uint64_t count, uint64_t slept_ns, uint64_t waited_ns)

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "engine/perf/kept_stacks.h"
+#include "engine/ebpf/kept_stacks.h"
 
 static void put(struct kept_stacks *stacks, uint32_t tid, uint64_t address)
 {

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "proc/maps.h"
-#include "wire/inside.h"
+#include "wire/scan_hints.h"
 
 #define PID 100
 

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "engine/perf/long_stack.h"
-#include "track/record.h"
+#include "engine/ebpf/long_stack.h"
+#include "perf_records/perf_record.h"
 #include "wire/bpf_walk.h"
 
 /* A record with that much of a stack, all of it one letter. */

@@ -9,11 +9,11 @@
 
 #include <cmocka.h>
 
-#include "engine/perf/state.h"
+#include "engine/perf/perf_engine.h"
 #include "fake_sink.h"
 #include "perf_records.h"
-#include "track/process_tracker.h"
-#include "track/stack_cache.h"
+#include "process_stacks/process_tracker.h"
+#include "process_stacks/stack_cache.h"
 
 #define RING_BYTES 65536u
 #define PERIOD 1000000u

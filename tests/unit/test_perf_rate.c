@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "engine/perf/state.h"
+#include "engine/perf/perf_engine.h"
 
 #define EVENTS 4
 #define FIRST_FD 1000

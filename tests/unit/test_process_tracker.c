@@ -14,7 +14,7 @@
 
 #include "fake_sink.h"
 #include "proc/maps.h"
-#include "track/process_tracker.h"
+#include "process_stacks/process_tracker.h"
 
 /* Above every pid_max: /proc knows nothing of them. */
 #define PID 5000000

@@ -15,7 +15,7 @@
 
 #include "base/vec.h"
 #include "perf_records.h"
-#include "track/record.h"
+#include "perf_records/perf_record.h"
 
 static struct {
 	struct record_layout clock;

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/id_index.h"
-#include "track/stack_cache.h"
+#include "process_stacks/stack_cache.h"
 
 static const uint64_t stack[] = {0x1000, 0x2000, 0x3000};
 

@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "engine/unwinder.h"
-#include "track/registers.h"
+#include "process_stacks/registers.h"
 #include "unwind/arch/native.h"
 
 #define FRAMES 128

@@ -8,13 +8,13 @@
 #include "base/error.h"
 #include "engine/ebpf/walker.h"
 #include "engine/engine.h"
+#include "engine/perf/perf_engine.h"
 #include "engine/perf/perf_probe.h"
 #include "engine/perf/perf_rate.h"
 #include "engine/perf/probe_event.h"
-#include "engine/perf/state.h"
 #include "proc/cgroup_threads.h"
 #include "proc/process_info.h"
-#include "wire/bpf_away.h"
+#include "wire/bpf_offcpu.h"
 
 /* The inode of the first pid namespace, part of the kernel's ABI. */
 #define INITIAL_PID_NAMESPACE 0xeffffffcu

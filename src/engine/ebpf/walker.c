@@ -25,16 +25,16 @@
 #include "base/vec.h"
 #include "engine/ebpf/program_load.h"
 #include "engine/ebpf/skeleton.h"
-#include "engine/ebpf/store.h"
+#include "engine/ebpf/table_store.h"
 #include "engine/ebpf/walker_programs.h"
 #include "proc/address_space.h"
-#include "proc/own_file.h"
+#include "proc/own_program.h"
 #include "proc/thread_status.h"
-#include "track/module_tables.h"
-#include "track/process_tracker.h"
+#include "process_stacks/module_tables.h"
+#include "process_stacks/process_tracker.h"
 #include "unwind/frame.h"
 #include "unwind/table.h"
-#include "wire/bpf_away.h"
+#include "wire/bpf_offcpu.h"
 
 #define KERNEL_MAJOR 5
 #define KERNEL_MINOR 17 /* bpf_loop() */

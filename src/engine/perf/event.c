@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "base/scope.h"
-#include "proc/own_file.h"
+#include "proc/own_program.h"
 
 #define SOFTWARE(name, text, config)                                                               \
 	{                                                                                          \

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "engine/ebpf/walker.h"
 #include "engine/perf/overwrite_ring.h"
-#include "engine/perf/state.h"
+#include "engine/perf/perf_engine.h"
 #include "model/sink.h"
 
 static int lose(struct perf_engine *engine, uint64_t samples)

@@ -10,11 +10,11 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "engine/ebpf/offcpu_watch.h"
 #include "engine/ebpf/walker.h"
-#include "engine/perf/perf_away.h"
-#include "engine/perf/state.h"
+#include "engine/perf/perf_engine.h"
 #include "proc/process_info.h"
-#include "track/process_tracker.h"
+#include "process_stacks/process_tracker.h"
 
 /* Events, or nanoseconds, that are never over; and what stands for none a second. */
 #define NEVER (1ull << 42)

@@ -6,12 +6,12 @@
 #include "base/error.h"
 #include "base/id_index.h"
 #include "base/vec.h"
-#include "engine/perf/state.h"
+#include "engine/perf/perf_engine.h"
 #include "model/sink.h"
-#include "track/chain.h"
-#include "track/process_tracker.h"
-#include "track/record.h"
-#include "track/stack_cache.h"
+#include "perf_records/perf_record.h"
+#include "process_stacks/chain.h"
+#include "process_stacks/process_tracker.h"
+#include "process_stacks/stack_cache.h"
 #include "unwind/walk.h"
 
 static int flush_columns(struct perf_engine *engine, struct perf_columns *columns,

@@ -24,8 +24,8 @@
 #include "proc/kernel_stack.h"
 #include "proc/process_info.h"
 #include "proc/thread_status.h"
-#include "track/process_tracker.h"
-#include "track/raw_stacks.h"
+#include "process_stacks/process_tracker.h"
+#include "process_stacks/raw_stacks.h"
 
 /* A stop costs more than a perf event: the usual rate is for those. */
 #define DEFAULT_HZ 97u

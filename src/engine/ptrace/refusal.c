@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/scope.h"
-#include "proc/own_file.h"
+#include "proc/own_program.h"
 #include "proc/process_info.h"
 #include "proc/thread_status.h"
 

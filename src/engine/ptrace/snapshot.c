@@ -27,7 +27,7 @@
 #include "proc/process_info.h"
 #include "proc/thread_status.h"
 #include "unwind/arch/native.h"
-#include "wire/inside.h"
+#include "wire/scan_hints.h"
 
 /* For all threads together: one that the kernel keeps (state D) is left out. */
 #define PATIENCE_NS (200 * NS_PER_MS)

@@ -23,7 +23,7 @@
 #include <sys/types.h>
 
 #include "base/vec.h"
-#include "track/registers.h"
+#include "process_stacks/registers.h"
 
 struct error;
 struct tracer;

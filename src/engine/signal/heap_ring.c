@@ -11,8 +11,8 @@
 #include "engine/signal/tick_clock.h"
 #include "model/heap_event.h"
 #include "model/sink.h"
-#include "track/process_tracker.h"
-#include "track/raw_stacks.h"
+#include "process_stacks/process_tracker.h"
+#include "process_stacks/raw_stacks.h"
 #include "wire/heap_record.h"
 
 #define BATCH_EVENTS 512u /* what was read just now is still near when it is handed on */

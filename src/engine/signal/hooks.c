@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "engine/engine.h"
-#include "engine/signal/remark.h"
+#include "engine/signal/session_notes.h"
 
 _Static_assert(SESSION_HOOKS == ENGINE_HOOKS && SESSION_HOOK_CODE == ENTRY_CODE_BYTES,
 	       "both sides have as many");

@@ -9,8 +9,8 @@
 #include "engine/signal/process_file.h"
 #include "engine/signal/table_arena.h"
 #include "engine/signal/tick_clock.h"
-#include "track/process_tracker.h"
-#include "track/raw_stacks.h"
+#include "process_stacks/process_tracker.h"
+#include "process_stacks/raw_stacks.h"
 
 /* A module that is where another was came after the last one went, however late it is seen. */
 static void read_map(const struct module_lists *lists, struct process_file *file)

@@ -9,8 +9,8 @@
 
 #include "base/vec.h"
 #include "proc/address_space.h"
-#include "track/module_tables.h"
-#include "track/process_tracker.h"
+#include "process_stacks/module_tables.h"
+#include "process_stacks/process_tracker.h"
 #include "unwind/own_stack.h"
 #include "wire/session.h"
 

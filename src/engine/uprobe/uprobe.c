@@ -16,12 +16,12 @@
 #include "engine/ebpf/heap_probes.h"
 #include "engine/ebpf/walker.h"
 #include "engine/engine.h"
-#include "engine/perf/state.h"
+#include "engine/perf/perf_engine.h"
 #include "engine/uprobe/allocator.h"
-#include "engine/uprobe/before.h"
-#include "engine/uprobe/hit_cost.h"
+#include "engine/uprobe/prior_heap.h"
+#include "engine/uprobe/probe_cost.h"
 #include "proc/maps.h"
-#include "track/process_tracker.h"
+#include "process_stacks/process_tracker.h"
 
 /* How long calls are counted before anything is done about them. */
 #define COUNTING_NS (200 * NS_PER_MS)

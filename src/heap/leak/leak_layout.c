@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "proc/maps.h"
-#include "wire/inside.h"
+#include "wire/scan_hints.h"
 
 #define PAGE_BYTES 4096u
 /* glibc: heaps of other threads than the first begin at multiples of this. */

@@ -4,7 +4,7 @@
 
 /*
  * lock_name: what the program calls a lock that a thread has waited for. A recording tells where
- * the lock lies, in a label (engine/perf/away_locks.h): the symbol that a file has there is its
+ * the lock lies, in a label (engine/ebpf/offcpu_locks.h): the symbol that a file has there is its
  * name, as "table_lock" or, inside something larger, "shards+0x40".
  */
 

@@ -24,7 +24,7 @@
 #include "safe/thread_pointer.h"
 #include "unwind/arch/native.h"
 #include "unwind/walk.h"
-#include "wire/inside.h"
+#include "wire/scan_hints.h"
 
 /* A program waits no longer for its scan: some gigabytes take that long. */
 #define WAIT_NS 60000000000ull

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "wire/hook.h"
+#include "wire/heap_hook.h"
 
 enum hook_cpu { HOOK_X64, HOOK_A64 };
 

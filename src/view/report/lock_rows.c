@@ -11,7 +11,7 @@
 #include "model/profile.h"
 #include "view/report/report_text.h"
 
-/* What stands between the stack of a sleeper and that of who wakes it, see engine/perf/waker.h. */
+/* What stands between the stack of a sleeper and that of who wakes it, see engine/ebpf/wakers.h. */
 #define WOKEN_BY "[woken by]"
 
 struct maker {

@@ -16,7 +16,7 @@
 #include "elf/elf.h"
 #include "engine/engine.h"
 #include "engine/signal/preload_path.h"
-#include "proc/own_file.h"
+#include "proc/own_program.h"
 
 #define BRIEFLY "0.04" /* seconds on a CPU: some forty samples */
 #define LASTING "9"    /* until it is ended */

@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 
 #include "base/limit_remedy.h"
-#include "proc/own_file.h"
+#include "proc/own_program.h"
 
 void finding_say(struct finding *finding, enum verdict verdict, const char *format, ...)
 {

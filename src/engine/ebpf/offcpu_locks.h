@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_ENGINE_EBPF_OFFCPU_LOCKS_H
+#define WICK_ENGINE_EBPF_OFFCPU_LOCKS_H
+
+/*
+ * offcpu_locks: the locks that threads wait for off their CPUs, as labels of samples.
+ *
+ * A program tells the address of a lock. What lies there is looked up in the memory map of
+ * the process when the lock is first seen, for later nobody knows:
+ *
+ *	/usr/bin/app+0x4040	data of a file: the address that the file has for it
+ *	[heap] 0x55d0c0de12a0	memory that the kernel has a name for
+ *	[anonymous] 0x7f00…	other memory: of an allocator, of a thread's stack …
+ *	0x7f00…			nobody knows: the process had ended
+ *
+ * Which symbol a file has there is for whoever looks at the recording to find.
+ */
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct away_locks;
+struct sink;
+
+/* More than these are told together. */
+#define AWAY_LOCKS_MAX 16384u
+#define AWAY_LOCKS_OTHERS "[others]"
+
+/* Whose lock it is: the number of the tracked process, and its id. */
+struct away_lock_owner {
+	uint32_t number;
+	pid_t pid;
+};
+
+/* Borrows the sink. NULL without memory. */
+struct away_locks *away_locks_new(struct sink *sink);
+void away_locks_free(struct away_locks *locks); /* NULL is fine */
+
+/* The label set of a sleep for a lock; 0 when it cannot be had. */
+uint32_t away_locks_label(struct away_locks *locks, const struct away_lock_owner *owner,
+			  uint64_t address, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/ebpf/offcpu_watch.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "engine/ebpf/bpf_sample.h"
+#include "engine/ebpf/offcpu_locks.h"
+#include "engine/ebpf/offcpu_places.h"
+#include "engine/ebpf/sleepers.h"
+#include "engine/ebpf/wakers.h"
+#include "engine/ebpf/walker.h"
+#include "engine/engine.h"
+#include "engine/perf/perf_engine.h"
+#include "engine/perf/perf_sample.h"
+#include "model/sink.h"
+
+#define LOOK_NS (250 * NS_PER_MS)
+/* What threads must have run before a share of it says anything. */
+#define RUN_LEAST_NS (20 * NS_PER_MS)
+/* The gap begins with the least; where long times alone count, with none. */
+#define GAP_LEAST_NS (1 * NS_PER_MS)
+#define GAP_MOST_NS (64 * NS_PER_MS)
+/* Below that part of the budget stacks are taken more often again. */
+#define TOO_LITTLE 0.4
+
+uint64_t perf_away_pace_look(struct perf_away_pace *pace, uint64_t cost_ns, uint64_t run_ns)
+{
+	double share;
+
+	if (run_ns - pace->run_ns < RUN_LEAST_NS)
+		return pace->gap_ns;
+	share = (double)(cost_ns - pace->cost_ns) / (double)(run_ns - pace->run_ns);
+	pace->cost_ns = cost_ns;
+	pace->run_ns = run_ns;
+	if (share > pace->budget && pace->gap_ns < GAP_MOST_NS)
+		pace->gap_ns = pace->gap_ns > 0 ? pace->gap_ns * 2 : GAP_LEAST_NS;
+	else if (share < pace->budget * TOO_LITTLE && pace->gap_ns > GAP_LEAST_NS)
+		pace->gap_ns /= 2;
+	return pace->gap_ns;
+}
+
+static void apply_gap(struct perf_engine *engine)
+{
+	const struct perf_away_pace *pace = &engine->away_pace;
+
+	/* Who comes back in a pause is told at once, with its times: they are to be cut. */
+	walker_set_away_gap(engine->walker,
+			    pace->budget > 0 && engine->rate.hz > 0 ? pace->gap_ns : 0);
+}
+
+int perf_away_apply(struct perf_engine *engine, uint64_t now_ns, struct error *err)
+{
+	bool paused = engine->rate.hz == 0;
+	bool resumes = engine->away_pace.paused && !paused;
+
+	engine->away_pace.paused = paused;
+	apply_gap(engine);
+	walker_pause_away(engine->walker, paused, now_ns);
+	return resumes ? sleepers_begin(engine, engine->cgroup, now_ns, err) : 0;
+}
+
+void perf_away_look(struct perf_engine *engine, uint64_t now_ns)
+{
+	struct perf_away_pace *pace = &engine->away_pace;
+	struct walker_stats stats;
+
+	if (pace->budget <= 0 || now_ns - pace->look_ns < LOOK_NS)
+		return;
+	pace->look_ns = now_ns;
+	walker_stats(engine->walker, &stats);
+	(void)perf_away_pace_look(pace, stats.own_ns, stats.counters[BPF_WALK_COUNT_RUN_NS]);
+	apply_gap(engine);
+}
+
+/* Where the kernel's functions lie that stacks of threads off their CPUs end in. */
+static int find_functions(struct perf_engine *engine, const struct engine_config *config,
+			  struct error *err)
+{
+	if (config->kernel_address) {
+		engine->scheduler = config->kernel_address(config->kernel_self, "__schedule", NULL);
+		engine->wake_up =
+			config->kernel_address(config->kernel_self, "try_to_wake_up", NULL);
+	}
+	engine->wakers = config->wakers ? wakers_new(config) : NULL;
+	return config->wakers && !engine->wakers ? error_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+int perf_away_arm(struct perf_engine *engine, const struct engine_config *config,
+		  const struct target *target, struct error *err)
+{
+	struct label label = {.key = "state", .value = "on CPU"};
+	int r = find_functions(engine, config, err);
+
+	if (r < 0)
+		return r;
+	engine->places = away_places_new();
+	engine->locks = away_locks_new(engine->sink);
+	if (!engine->places || !engine->locks)
+		return error_set(err, -ENOMEM, "out of memory");
+	engine->away_pace =
+		(struct perf_away_pace){.budget = config->away_budget,
+					.gap_ns = config->least_away_ns > 0 ? 0 : GAP_LEAST_NS};
+	r = perf_away_apply(engine, clock_monotonic_ns(), err);
+	if (r == 0 && engine->clock && engine->sink->ops->labels)
+		r = engine->sink->ops->labels(engine->sink->self, &label, 1,
+					      &engine->on_cpu_labels);
+	if (r < 0)
+		return error_errno(err, r, "the perf engine cannot label samples");
+	if (target->kind == TARGET_CGROUP) {
+		engine->cgroup = strdup(target->cgroup);
+		if (!engine->cgroup)
+			return error_set(err, -ENOMEM, "out of memory");
+	}
+	for (size_t i = 0; i < target->count && r == 0; i++) {
+		if (target->kind == TARGET_COMMAND)
+			r = walker_watch(engine->walker, target->ids[i], true, err);
+		else if (vec_push(&engine->watched, target->ids[i]) < 0)
+			r = error_set(err, -ENOMEM, "out of memory");
+	}
+	return r == 0 && target->kind == TARGET_COMMAND ? walker_start(engine->walker, err) : r;
+}
+
+int perf_away_start(struct perf_engine *engine, uint64_t now_ns, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < engine->watched.count && r == 0; i++)
+		r = walker_watch(engine->walker, engine->watched.items[i], false, err);
+	if (r == 0)
+		r = walker_start(engine->walker, err);
+	/* In a pause that is done when it is over. */
+	return r == 0 && !engine->away_pace.paused
+		       ? sleepers_begin(engine, engine->cgroup, now_ns, err)
+		       : r;
+}
+
+int perf_away_finish(struct perf_engine *engine, uint64_t now_ns, struct error *err)
+{
+	int r = bpf_sample_still_away(engine, now_ns, err);
+
+	return r < 0 ? r : perf_flush(engine, err);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_ENGINE_EBPF_TABLE_STORE_H
+#define WICK_ENGINE_EBPF_TABLE_STORE_H
+
+/*
+ * table_store: the memory that the BPF programs read tables from, see wire/bpf_walk.h.
+ *
+ * It grows by chunks as tables come and is written in place. Rows of all tables
+ * use one dictionary of rules. What was given back is used again, but not before
+ * programs that may still be reading it are done.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/id_index.h"
+#include "base/vec.h"
+#include "wire/bpf_walk.h"
+
+struct unwind_rule;
+struct unwind_table;
+
+/* Room for so many mappings, by powers of two. */
+#define STORE_CLASSES 13
+
+struct store_chunk {
+	int fd;
+	uint64_t *words;
+};
+
+struct store_free {
+	uint32_t first;
+	uint64_t since_ns;
+};
+
+struct store {
+	int chunks_fd; /* the map of chunks */
+	int rules_fd;
+	VEC(struct store_chunk) chunks;
+	uint64_t next; /* word that was never used */
+	VEC(struct unwind_rule) rules;
+	struct id_index rule_index;
+	VEC(struct store_free) free[STORE_CLASSES]; /* the oldest first */
+};
+
+/* A table as it lies in the store. */
+struct stored_table {
+	uint32_t first_row;
+	uint32_t row_count;
+	uint32_t first_page;
+	uint32_t page_count;
+	uint64_t base;
+};
+
+/* Both maps belong to the caller. Returns 0 or a negative errno. */
+int store_init(struct store *store, int chunks_fd, int rules_fd);
+void store_fini(struct store *store);
+
+/*
+ * Makes room for so many words in tables to come: chunks that are made together
+ * cost one wait for the kernel, some ten milliseconds, and not one each. Returns 0
+ * or a negative errno: -ENOSPC when the store is full.
+ */
+int store_reserve(struct store *store, uint64_t words);
+/* The words that a table takes. */
+uint64_t store_table_words(const struct unwind_table *table);
+
+/* Returns 0 or a negative errno, as store_reserve() does. */
+int store_table(struct store *store, const struct unwind_table *table, struct stored_table *ret);
+
+/* Puts mappings, at most BPF_WALK_MAPPINGS. *ret_first is the word of the first. */
+int store_mappings(struct store *store, const struct bpf_walk_mapping *mappings, uint32_t count,
+		   uint32_t *ret_first);
+/* Gives the room of so many mappings back. */
+void store_release_mappings(struct store *store, uint32_t first, uint32_t count);
+
+/* Bytes held in the kernel. */
+uint64_t store_bytes(const struct store *store);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/signal/user_events.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/id_index.h"
+#include "base/vec.h"
+#include "engine/signal/process_file.h"
+#include "model/entity.h"
+#include "model/label_sets.h"
+#include "model/sink.h"
+#include "recording/sample_columns.h"
+
+/* A program that makes up names without end is not followed for ever. */
+#define MAX_SCHEMAS 200u
+
+struct known_schema {
+	char *name;
+	char *unit;
+	enum schema_kind kind;
+	uint32_t id;
+	struct sample_columns kept; /* what waits to be handed on */
+};
+
+struct told {
+	struct sink *sink;
+	VEC(struct known_schema) schemas;
+};
+
+struct told *told_new(struct sink *sink)
+{
+	struct told *told = calloc(1, sizeof(*told));
+
+	if (told)
+		told->sink = sink;
+	return told;
+}
+
+void told_free(struct told *told)
+{
+	if (!told)
+		return;
+	for (size_t i = 0; i < told->schemas.count; i++) {
+		free(told->schemas.items[i].name);
+		free(told->schemas.items[i].unit);
+		sample_columns_fini(&told->schemas.items[i].kept);
+	}
+	vec_fini(&told->schemas);
+	free(told);
+}
+
+/* Texts one after the other, the last of which has its NUL too. */
+struct reader {
+	const char *at;
+	const char *end;
+};
+
+static const char *next_text(struct reader *reader)
+{
+	const char *text = reader->at;
+
+	if (!text || text >= reader->end)
+		return NULL;
+	reader->at = text + strlen(text) + 1;
+	return text;
+}
+
+/* Later ones win over those of the same key. */
+static void add_label(struct label *labels, size_t *count, const char *key, const char *value)
+{
+	size_t i = 0;
+
+	while (i < *count && strcmp(labels[i].key, key) != 0)
+		i++;
+	if (i == LABELS_MAX)
+		return;
+	labels[i] = (struct label){.key = key, .value = value};
+	*count += i == *count;
+}
+
+static void add_texts(struct label *labels, size_t *count, struct reader reader)
+{
+	const char *key;
+	const char *value;
+
+	while ((key = next_text(&reader)) && (value = next_text(&reader)))
+		add_label(labels, count, key, value);
+}
+
+static struct reader event_texts(const struct process_sample *sample)
+{
+	return (struct reader){sample->texts,
+			       sample->texts ? sample->texts + sample->text_bytes : NULL};
+}
+
+const char *told_state(const struct process_sample *sample)
+{
+	if (sample->texts)
+		return NULL;
+	if (sample->flags & SESSION_PREEMPTED)
+		return "preempted"; /* as the ebpf engine says */
+	return sample->flags & SESSION_ASLEEP ? "S" : "R";
+}
+
+uint32_t told_labels(struct told *told, const struct process_sample *sample, const char *state)
+{
+	struct reader of_event = event_texts(sample);
+	struct label labels[LABELS_MAX] = {{0}};
+	size_t count = 0;
+	uint32_t id = 0;
+
+	if (state)
+		add_label(labels, &count, "state", state);
+	if (sample->label_bytes > 0)
+		add_texts(labels, &count,
+			  (struct reader){sample->labels, sample->labels + sample->label_bytes});
+	(void)next_text(&of_event); /* its name */
+	(void)next_text(&of_event); /* and unit */
+	add_texts(labels, &count, of_event);
+	if (count == 0 || !told->sink->ops->labels ||
+	    told->sink->ops->labels(told->sink->self, labels, count, &id) < 0)
+		return 0;
+	return id;
+}
+
+static uint32_t make_schema(struct told *told, const char *name, const char *unit,
+			    enum schema_kind kind)
+{
+	struct known_schema known = {.name = strdup(name), .unit = strdup(unit), .kind = kind};
+	struct schema schema = {
+		.event = known.name, .value = known.name, .unit = known.unit, .kind = kind};
+
+	if (known.name && known.unit && told->schemas.count < MAX_SCHEMAS &&
+	    told->sink->ops->schema(told->sink->self, &schema, &known.id) == 0 &&
+	    vec_push(&told->schemas, known) == 0)
+		return known.id;
+	free(known.name);
+	free(known.unit);
+	return ID_NONE;
+}
+
+uint32_t told_schema(struct told *told, const struct process_sample *sample)
+{
+	struct reader texts = event_texts(sample);
+	const char *name = next_text(&texts);
+	const char *unit = next_text(&texts);
+	enum schema_kind kind = sample->flags & SESSION_GAUGE ? SCHEMA_GAUGE : SCHEMA_TOLD;
+
+	if (!name || !unit)
+		return ID_NONE;
+	for (size_t i = 0; i < told->schemas.count; i++)
+		if (told->schemas.items[i].kind == kind &&
+		    strcmp(told->schemas.items[i].name, name) == 0 &&
+		    strcmp(told->schemas.items[i].unit, unit) == 0)
+			return told->schemas.items[i].id;
+	return make_schema(told, name, unit, kind);
+}
+
+int told_keep(struct told *told, const struct sample_batch *batch)
+{
+	for (size_t i = 0; i < told->schemas.count; i++)
+		if (told->schemas.items[i].id == batch->schema)
+			return sample_columns_add(&told->schemas.items[i].kept, batch);
+	return told->sink->ops->batch(told->sink->self, batch, NULL);
+}
+
+int told_hand_on(struct told *told, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < told->schemas.count && r == 0; i++) {
+		struct sample_columns *kept = &told->schemas.items[i].kept;
+		struct sample_batch batch;
+
+		if (kept->count == 0)
+			continue;
+		batch = sample_columns_batch(kept, 0);
+		r = told->sink->ops->batch(told->sink->self, &batch, err);
+		kept->count = 0;
+	}
+	return r;
+}

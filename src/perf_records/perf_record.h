@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PERF_RECORDS_PERF_RECORD_H
+#define WICK_PERF_RECORDS_PERF_RECORD_H
+
+/*
+ * perf_record: what the kernel writes into a ring, or perf into its file, taken apart.
+ *
+ * What stands where in a record follows from the attributes of its event: the
+ * layout. Lengths are not trusted: a record that is too short is refused.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "elf/elf.h"
+#include "proc/maps.h"
+
+struct perf_event_attr;
+struct perf_event_header;
+
+#define RECORD_NOWHERE UINT16_MAX
+
+struct record_layout {
+	uint64_t sample_type;
+	uint64_t read_format;
+	uint64_t branch_type;
+	unsigned int register_count; /* of user space */
+	bool has_build_ids;          /* maps tell them where they can */
+	/* Offsets in bytes, RECORD_NOWHERE where the event does not tell: */
+	uint16_t sample_time; /* in a sample, from the end of its header */
+	uint16_t sample_id;
+	/* in other records, back from their end */
+	uint16_t trailer_bytes;
+	uint16_t trailer_time;
+	uint16_t trailer_id;
+};
+
+struct sample_record {
+	pid_t pid; /* 0 when the event does not tell, and so the others */
+	pid_t tid;
+	uint64_t time_ns;
+	uint32_t cpu;
+	uint64_t ip;
+	uint64_t period;
+	uint64_t value_count; /* of a group: the leader's, then the members' */
+	const uint64_t *values;
+	uint32_t value_words;  /* of each: the value, and where there are more the event's id */
+	uint64_t count;        /* entries of chain */
+	const uint64_t *chain; /* the leaf first, with context marks */
+	/* With a copied stack: */
+	const void *registers; /* words of those that the event asks for, of any alignment; NULL:
+				  none */
+	const uint8_t *stack;  /* from sp on */
+	uint64_t stack_bytes;  /* that were really copied */
+	bool is_32_bit;        /* registers and stack are of a 32-bit program */
+	/* Of a BPF program or a tracepoint: */
+	const uint8_t *raw; /* of any alignment */
+	uint32_t raw_bytes;
+};
+
+struct task_record { /* fork and exit */
+	pid_t pid;
+	pid_t tid;
+	pid_t parent_pid;
+	pid_t parent_tid;
+};
+
+struct comm_record {
+	pid_t pid;
+	pid_t tid;
+	bool exec;
+	const char *comm;
+};
+
+struct map_record {
+	pid_t pid;
+	struct map_region region; /* path points into the record or is cut by name */
+	struct build_id build_id;
+	char name[4096]; /* the path, without " (deleted)" */
+};
+
+void record_layout_init(struct record_layout *layout, const struct perf_event_attr *attr);
+
+/* When it happened; 0 for records that do not say. */
+uint64_t record_time_ns(const struct record_layout *layout, const struct perf_event_header *header);
+
+/* The id of the event that it is of; false for records that do not say. */
+bool record_id(const struct record_layout *layout, const struct perf_event_header *header,
+	       uint64_t *ret);
+
+/* Records are aligned to 8 bytes. All results point into them. */
+bool record_sample(const struct record_layout *layout, const struct perf_event_header *header,
+		   struct sample_record *ret);
+/*
+ * A sample with the values of a group alone, among those that BPF programs write. False
+ * for what is none.
+ */
+bool record_group(const struct perf_event_header *header, struct sample_record *ret);
+bool record_task(const struct record_layout *layout, const struct perf_event_header *header,
+		 struct task_record *ret);
+bool record_comm(const struct record_layout *layout, const struct perf_event_header *header,
+		 struct comm_record *ret);
+/* Of PERF_RECORD_MMAP2, or the older PERF_RECORD_MMAP; false for what is not executable. */
+bool record_map(const struct record_layout *layout, const struct perf_event_header *header,
+		struct map_record *ret);
+/* How many records were lost, of PERF_RECORD_LOST. */
+uint64_t record_lost(const struct perf_event_header *header);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "proc/own_program.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/text.h"
+
+bool own_file_path(char *ret, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", ret, size - 1);
+
+	ret[n > 0 ? n : 0] = '\0';
+	if (n > 0 && (size_t)n < size - 1 && access(ret, X_OK) == 0)
+		return true;
+	ret[0] = '\0';
+	return false;
+}
+
+/* A change of the group takes capabilities away: they come last. */
+#define GRANT                                                                                      \
+	"f=%s; sudo groupadd -f " OWN_FILE_GROUP " && sudo chgrp " OWN_FILE_GROUP                  \
+	" \"$f\" && sudo chmod 0750 \"$f\" && sudo setcap %s=ep \"$f\""
+
+const char *own_file_grant(const char *capabilities, char *ret, size_t size)
+{
+	struct bytes word = {0};
+	char path[PATH_MAX];
+	int n = -1;
+
+	if (own_file_path(path, sizeof(path))) {
+		text_put_shell(&word, path);
+		bytes_put_u8(&word, 0);
+		if (!word.failed)
+			n = snprintf(ret, size, GRANT, (const char *)word.data, capabilities);
+	}
+	if (n < 0 || (size_t)n >= size) /* half a path helps nobody */
+		(void)snprintf(ret, size, GRANT, "$(command -v wick)", capabilities);
+	bytes_fini(&word);
+	return ret;
+}

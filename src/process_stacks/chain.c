@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "process_stacks/chain.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "perf_records/perf_record.h"
+#include "process_stacks/process_tracker.h"
+#include "process_stacks/registers.h"
+#include "process_stacks/user_stack.h"
+#include "unwind/arch/native.h"
+#include "unwind/walk.h"
+
+uint64_t chain_count_addresses(const struct sample_record *sample)
+{
+	uint64_t n = 0;
+	uint64_t i;
+
+	for (i = 0; i < sample->count; i++)
+		n += !perf_is_mark(sample->chain[i]);
+	return n;
+}
+
+bool chain_is_cut(const struct sample_record *sample)
+{
+	return sample->count > 0 && sample->chain[sample->count - 1] == PERF_MARK_CUT;
+}
+
+/* How many entries of a chain are the kernel's. */
+static uint64_t kernel_entries(const struct sample_record *sample)
+{
+	uint64_t n = 0;
+
+	while (n < sample->count && sample->chain[n] != (uint64_t)PERF_CONTEXT_USER)
+		n++;
+	return n < MAX_CHAIN / 2 ? n : MAX_CHAIN / 2;
+}
+
+/* Frames that a walk by frame pointers may miss at the leaf: those without a frame record. */
+#define MAX_MISSED 8
+
+/*
+ * Whether the kernel's chain, which missed so many frames after the leaf, agrees
+ * with all that the tables have found. Comparing everything keeps recursion, where
+ * the same address comes again and again, from being taken for another depth.
+ */
+static bool agrees(const uint64_t *chain, uint64_t count, const struct unwind_trace *trace,
+		   uint64_t missed, uint64_t *ret_skipped)
+{
+	uint64_t skipped = 0;
+	uint64_t i;
+
+	/*
+	 * Not even the first frame fits into the copy, or the one that called a leaf
+	 * without a frame: it is a large one and set up, or its return address would
+	 * not be up there, so its record can be trusted.
+	 */
+	*ret_skipped = 0;
+	if (trace->count <= 2)
+		return count > 1 && missed == (trace->count == 2 && chain[1] != trace->pcs[1]);
+	if (trace->count < missed + 2 || count <= trace->count - 1 - missed)
+		return false;
+	for (i = 1; i + missed + skipped < trace->count; i++) {
+		if (chain[i] == trace->pcs[i + missed + skipped])
+			continue;
+		/* A signal's trampoline, stored plus one: what it interrupted has no record. */
+		if (chain[i] != trace->pcs[i + missed + skipped] - 1)
+			return false;
+		skipped++;
+	}
+	/* What was interrupted may be all that is left to compare. */
+	*ret_skipped = i + missed + skipped > trace->count ? skipped - 1 : skipped;
+	return true;
+}
+
+/*
+ * A stack larger than the copy: the kernel's own walk, by frame pointers, tells
+ * how it goes on if both agree on what both have seen.
+ */
+static void continue_by_frame_pointers(const struct chain_walk *walk,
+				       const struct sample_record *sample,
+				       struct unwind_trace *trace)
+{
+	uint64_t from = kernel_entries(sample) + 1; /* after the mark */
+	const uint64_t *chain = sample->chain + from;
+	uint64_t count = sample->count > from ? sample->count - from : 0;
+	uint64_t missed = 0;
+	uint64_t skipped = 0;
+	uint64_t i;
+
+	while (missed <= MAX_MISSED && !agrees(chain, count, trace, missed, &skipped))
+		missed++;
+	if (missed > MAX_MISSED)
+		return;
+	for (i = trace->count - missed - skipped; i < count && trace->count < trace->capacity; i++)
+		if (chain[i] != 0)
+			trace->pcs[trace->count++] = chain[i];
+	trace->end = chain_count_addresses(sample) < walk->chain_depth ? UNWIND_ROOT : UNWIND_DEPTH;
+}
+
+int chain_walk_copy(struct chain_walk *walk, const struct tracked_process *process,
+		    struct sample_record *sample)
+{
+	uint64_t kernel_count = kernel_entries(sample);
+	struct unwind_trace trace = {.pcs = walk->chain + kernel_count + 1,
+				     .capacity = walk->depth,
+				     .end = UNWIND_UNREADABLE};
+	struct registers registers;
+	uint64_t room = MAX_CHAIN - kernel_count - 2;
+
+	/*
+	 * A kernel thread has no user part; nor has a program in the middle of its
+	 * exec, whose old stack is gone and whose new one is not there yet.
+	 */
+	if (!sample->registers || (sample->stack_bytes == 0 && kernel_count > 0)) {
+		sample->count = kernel_count;
+		return 0;
+	}
+	/* Tables and walks are of 64 bits; the kernel's own walk knows the other kind. */
+	if (sample->is_32_bit)
+		return -ENOTSUP;
+	if (trace.capacity > room)
+		trace.capacity = (uint32_t)room;
+	if (kernel_count > 0)
+		memcpy(walk->chain, sample->chain, kernel_count * sizeof(*walk->chain));
+	walk->chain[kernel_count] = (uint64_t)PERF_CONTEXT_USER;
+	if (registers_of_sample(walk->register_mask, sample->registers, &registers) == 0) {
+		struct user_stack stack = {.time_ns = sample->time_ns,
+					   .pc = registers.pc,
+					   .registers = registers.values,
+					   .start = registers.values[UNWIND_NATIVE.sp_register],
+					   .bytes = sample->stack,
+					   .size = sample->stack_bytes};
+
+		user_stack_walk(walk->tracker, process, &stack, &trace);
+	}
+	if (trace.end == UNWIND_UNREADABLE)
+		continue_by_frame_pointers(walk, sample, &trace);
+	sample->chain = walk->chain;
+	sample->count = kernel_count + 1 + trace.count;
+	if (trace.end != UNWIND_ROOT)
+		walk->chain[sample->count++] = PERF_MARK_CUT;
+	return (int)trace.end;
+}
+
+/*
+ * The frame of a user address. Of a process whose other threads are not watched we
+ * do not hear all that it maps: an address of no module is looked up in /proc.
+ */
+static struct frame user_frame(const struct chain_frames *frames, struct tracked_process *process,
+			       uint64_t time_ns, uint64_t address)
+{
+	struct frame frame = tracked_process_frame(process, time_ns, address);
+
+	if (frame.a == MODULE_NONE && frames->partial &&
+	    process_tracker_refresh(frames->tracker, process, time_ns))
+		frame = tracked_process_frame(process, time_ns, address);
+	return frame;
+}
+
+const struct frame *chain_frames(struct chain_frames *frames, struct tracked_process *process,
+				 const struct sample_record *sample, bool truncated,
+				 size_t *ret_count)
+{
+	struct frame *end = frames->frames + MAX_CHAIN + 1;
+	struct frame *place = end;
+	uint64_t mark = (uint64_t)PERF_CONTEXT_USER;
+	uint64_t i;
+
+	for (i = 0; i < sample->count && place > frames->frames + 1; i++) {
+		uint64_t entry = sample->chain[i];
+
+		if (perf_is_mark(entry)) {
+			mark = entry;
+			continue;
+		}
+		if (entry == 0)
+			continue; /* the end that some walks run into */
+		*--place = mark == (uint64_t)PERF_CONTEXT_KERNEL
+				   ? process_tracker_kernel_frame(frames->tracker, entry)
+				   : user_frame(frames, process, sample->time_ns, entry);
+	}
+	/* The walk goes from the leaf to the root, so the last written is the root. */
+	if (truncated)
+		*--place = (struct frame){.kind = FRAME_TRUNCATED};
+	*ret_count = (size_t)(end - place);
+	return place;
+}

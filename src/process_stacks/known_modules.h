@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PROCESS_STACKS_KNOWN_MODULES_H
+#define WICK_PROCESS_STACKS_KNOWN_MODULES_H
+
+/* known_modules: parts of files that were seen before: every process that maps one shares the
+ * answer. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/id_index.h"
+#include "base/vec.h"
+#include "elf/elf.h"
+
+struct known_module {
+	struct build_id build_id; /* as told */
+	uint64_t device;
+	uint64_t inode;
+	uint64_t file_offset;
+	uint32_t path;      /* string id */
+	uint32_t module;    /* in the sink */
+	uint64_t map_vaddr; /* start of the mapping - bias */
+	uint64_t looked_ns; /* when the file was looked at, CLOCK_MONOTONIC */
+	bool guessed;       /* the file could not be read: another process may know better */
+};
+
+/* Starts as zeros. */
+struct known_modules {
+	VEC(struct known_module) items;
+	struct id_index index;
+};
+
+void known_modules_fini(struct known_modules *modules);
+
+/* Completes *part with what is known of it. False when nothing is. */
+bool known_modules_find(const struct known_modules *modules, struct known_module *part);
+
+/* In the place of what was known of it. 0 or -ENOMEM. */
+int known_modules_put(struct known_modules *modules, const struct known_module *part);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PROCESS_STACKS_MODULE_TABLES_H
+#define WICK_PROCESS_STACKS_MODULE_TABLES_H
+
+/*
+ * module_tables: the unwind table of each module, made when a stack first needs
+ * it, from the cache on disk where that has it. Used by one thread at a time.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct build_id;
+struct map_region;
+struct module_files;
+struct module_tables;
+struct unwind_table;
+
+struct module_table {
+	const struct unwind_table *table; /* NULL: no CFI, or the file could not be read */
+	const uint32_t *pages;            /* see unwind_pages_fill() */
+};
+
+/* Borrows files. NULL without memory. A cache that cannot be used is done without. */
+struct module_tables *module_tables_new(struct module_files *files);
+void module_tables_free(struct module_tables *tables);
+
+/*
+ * The table of a module by its id; region and pid say where its file is, should
+ * it have to be read; one with another build id than told (NULL or empty: not told)
+ * has none. *ret is valid until the tables are freed.
+ */
+void module_tables_get(struct module_tables *tables, uint32_t module, pid_t pid,
+		       const struct map_region *region, const struct build_id *build_id,
+		       struct module_table *ret);
+
+/* The same if it was asked for before; else false. */
+bool module_tables_peek(const struct module_tables *tables, uint32_t module,
+			struct module_table *ret);
+
+#endif

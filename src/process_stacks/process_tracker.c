@@ -1,0 +1,787 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "process_stacks/process_tracker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/id_index.h"
+#include "base/log.h"
+#include "base/vec.h"
+#include "model/sink.h"
+#include "model/strings.h"
+#include "proc/address_space.h"
+#include "proc/maps.h"
+#include "proc/module_file.h"
+#include "proc/process_info.h"
+#include "proc/process_title.h"
+#include "process_stacks/known_modules.h"
+#include "process_stacks/module_tables.h"
+#include "unwind/walk.h"
+
+struct tracked_process {
+	pid_t pid;
+	pid_t parent_pid;
+	uint64_t start_ns;
+	uint32_t exec_count;
+	uint32_t number;     /* of this tracker, never reused: part of the context */
+	uint32_t id;         /* in the sink; ID_NONE until a sample or map needs it */
+	uint32_t comm;       /* string ids */
+	uint32_t executable; /* "" until its first mapping after an exec */
+	bool maps_told;      /* the sink has what was inherited from the parent */
+	bool ended;
+	uint64_t refreshed_ns; /* when its map was last read anew */
+	struct address_space *space;
+};
+
+struct tracked_thread {
+	pid_t pid;
+	pid_t tid;
+	uint32_t comm;
+	uint32_t id; /* in the sink; ID_NONE until a sample needs it */
+	bool ended;
+};
+
+/* Where the file of a module was seen, for reading it when its table is needed. */
+struct module_source {
+	struct map_region region; /* path points into the tracker's strings; NULL: not seen */
+	struct build_id build_id; /* as told */
+	pid_t pid;
+};
+
+/*
+ * The maps of a process that has ended are kept until this many more have ended:
+ * its last samples may come after the record of its end.
+ */
+#define ENDED_KEPT 64
+
+/* What was known of a file holds for so long. */
+#define LOOK_NS (10 * NS_PER_MS)
+
+struct process_tracker {
+	struct sink *sink;
+	bool offline; /* nothing is to be had from /proc */
+	struct strings strings;
+	struct module_files *files;
+	VEC(struct tracked_process *) processes; /* pointers: they are handed out */
+	VEC(struct tracked_thread) threads;
+	struct known_modules modules;
+	VEC(struct module_source) sources; /* by module id of the sink */
+	struct module_tables *tables;      /* NULL until a stack needs one */
+	struct id_index process_index;     /* by pid, the newest last */
+	struct id_index thread_index;      /* by tid */
+	uint32_t kernel_module;            /* ID_NONE until a kernel frame needs it */
+	uint32_t next_number;
+	struct {
+		struct tracked_process *process;
+		uint32_t number; /* the process may have become another one since */
+	} ended[ENDED_KEPT];
+	size_t ended_next;
+};
+
+struct process_tracker *process_tracker_new(struct sink *sink)
+{
+	struct process_tracker *tracker = calloc(1, sizeof(*tracker));
+
+	if (!tracker)
+		return NULL;
+	tracker->sink = sink;
+	tracker->kernel_module = ID_NONE;
+	tracker->files = module_files_new();
+	if (!tracker->files || strings_init(&tracker->strings) < 0) {
+		process_tracker_free(tracker);
+		return NULL;
+	}
+	return tracker;
+}
+
+void process_tracker_free(struct process_tracker *tracker)
+{
+	if (!tracker)
+		return;
+	for (size_t i = 0; i < tracker->processes.count; i++) {
+		address_space_free(tracker->processes.items[i]->space);
+		free(tracker->processes.items[i]);
+	}
+	vec_fini(&tracker->processes);
+	vec_fini(&tracker->threads);
+	known_modules_fini(&tracker->modules);
+	vec_fini(&tracker->sources);
+	module_tables_free(tracker->tables);
+	id_index_fini(&tracker->process_index);
+	id_index_fini(&tracker->thread_index);
+	module_files_free(tracker->files);
+	strings_fini(&tracker->strings);
+	free(tracker);
+}
+
+void process_tracker_set_offline(struct process_tracker *tracker)
+{
+	tracker->offline = true;
+}
+
+static const char *text_of(const struct process_tracker *tracker, uint32_t id)
+{
+	return strings_get(&tracker->strings, id);
+}
+
+static struct tracked_process *find_process(struct process_tracker *tracker, pid_t pid)
+{
+	struct id_probe probe =
+		id_index_probe(&tracker->process_index, hash_pair((uint64_t)pid, 1));
+	uint32_t i;
+
+	while ((i = id_probe_next(&tracker->process_index, &probe)) != ID_NONE)
+		if (tracker->processes.items[i]->pid == pid)
+			return tracker->processes.items[i];
+	return NULL;
+}
+
+static struct tracked_thread *find_thread(struct process_tracker *tracker, pid_t tid)
+{
+	struct id_probe probe = id_index_probe(&tracker->thread_index, hash_pair((uint64_t)tid, 2));
+	uint32_t i;
+
+	while ((i = id_probe_next(&tracker->thread_index, &probe)) != ID_NONE)
+		if (tracker->threads.items[i].tid == tid)
+			return &tracker->threads.items[i];
+	return NULL;
+}
+
+/* What was told of a process is of no more use. */
+static void tell_ended(struct process_tracker *tracker, const struct tracked_process *process)
+{
+	if (process->id != ID_NONE && tracker->sink->ops->ended)
+		tracker->sink->ops->ended(tracker->sink->self, process->id);
+}
+
+/* The process of a pid made anew: a pid that comes again takes over the old slot. */
+static struct tracked_process *new_process(struct process_tracker *tracker, pid_t pid)
+{
+	struct tracked_process *process = find_process(tracker, pid);
+
+	if (process) {
+		tell_ended(tracker, process);
+		address_space_free(process->space);
+	} else {
+		process = malloc(sizeof(*process));
+		if (!process || vec_push(&tracker->processes, process) < 0) {
+			free(process);
+			return NULL;
+		}
+		if (id_index_add(&tracker->process_index, hash_pair((uint64_t)pid, 1),
+				 (uint32_t)tracker->processes.count - 1) < 0) {
+			tracker->processes.count--;
+			free(process);
+			return NULL;
+		}
+	}
+	*process = (struct tracked_process){
+		.pid = pid, .id = ID_NONE, .number = tracker->next_number++, .maps_told = true};
+	process->space = address_space_new();
+	return process;
+}
+
+static struct tracked_thread *new_thread(struct process_tracker *tracker, pid_t pid, pid_t tid,
+					 uint32_t comm)
+{
+	struct tracked_thread *thread = find_thread(tracker, tid);
+
+	if (!thread) {
+		if (vec_push(&tracker->threads, (struct tracked_thread){0}) < 0)
+			return NULL;
+		if (id_index_add(&tracker->thread_index, hash_pair((uint64_t)tid, 2),
+				 (uint32_t)tracker->threads.count - 1) < 0) {
+			tracker->threads.count--;
+			return NULL;
+		}
+		thread = &tracker->threads.items[tracker->threads.count - 1];
+	}
+	*thread = (struct tracked_thread){.pid = pid, .tid = tid, .comm = comm, .id = ID_NONE};
+	return thread;
+}
+
+static uint32_t intern(struct process_tracker *tracker, const char *text)
+{
+	uint32_t id = strings_add(&tracker->strings, text);
+
+	return id == ID_NONE ? 0 : id;
+}
+
+/* Makes the process known to the sink. */
+static int tell_process(struct process_tracker *tracker, struct tracked_process *process)
+{
+	struct process item = {
+		.pid = (uint32_t)process->pid,
+		.parent_pid = (uint32_t)process->parent_pid,
+		.start_ns = process->start_ns,
+		.exec_count = process->exec_count,
+		.comm = text_of(tracker, process->comm),
+		.executable = text_of(tracker, process->executable),
+	};
+	char title[PROCESS_TITLE_MAX];
+
+	if (process->id != ID_NONE)
+		return 0;
+	/* Workers of one program differ by that alone. */
+	if (!tracker->offline && process_title_read(process->pid, item.comm, title))
+		item.comm = title;
+	return tracker->sink->ops->process(tracker->sink->self, &item, &process->id);
+}
+
+static int tell_map(struct process_tracker *tracker, struct tracked_process *process,
+		    uint64_t time_ns, const struct address_region *region)
+{
+	struct map_event event = {
+		.process = process->id,
+		.module = region->module,
+		.time_ns = time_ns,
+		.start = region->start,
+		.end = region->end,
+		.file_offset = region->start + region->file_base,
+		.bias = region->bias,
+	};
+
+	return tracker->sink->ops->map(tracker->sink->self, &event, NULL);
+}
+
+/* Tells the sink what a forked process has had from its start. */
+static int tell_inherited_maps(struct process_tracker *tracker, struct tracked_process *process)
+{
+	const struct address_region *regions;
+	size_t count;
+	size_t i;
+	int r = 0;
+
+	process->maps_told = true;
+	if (!process->space)
+		return 0;
+	regions = address_space_regions(process->space, &count);
+	for (i = 0; i < count && r == 0; i++)
+		r = tell_map(tracker, process, process->start_ns, &regions[i]);
+	return r;
+}
+
+/*
+ * What a region shows, from the file itself. The kernel's build id is that of
+ * the mapped file; one that was found under its name must agree with it.
+ */
+static int identify(struct process_tracker *tracker, struct tracked_process *process,
+		    const struct map_region *region, const struct build_id *build_id,
+		    struct known_module *known)
+{
+	struct module_place place;
+	bool gone = process->ended || tracker->offline;
+	int r = module_files_identify(tracker->files, gone ? -1 : process->pid, region, &place);
+
+	if (r < 0)
+		return r;
+	/* Our own vdso says nothing about another kernel's. */
+	if (tracker->offline && region->kind == REGION_VDSO && (!build_id || build_id->size == 0))
+		place.module.kind = MODULE_OTHER_FILE;
+	known->guessed = place.unread < 0;
+	if (place.module.kind == MODULE_ANONYMOUS) {
+		r = tell_process(tracker, process);
+		if (r < 0)
+			return r;
+		place.module.owner = process->id;
+	}
+	if (build_id && build_id->size > 0 && !build_id_equal(build_id, &place.module.build_id)) {
+		if (place.module.build_id.size > 0) {
+			place.bias = region->start - region->file_offset; /* of another file */
+			known->guessed = true;
+		}
+		place.module.build_id = *build_id;
+		if (place.module.kind == MODULE_OTHER_FILE)
+			place.module.kind = MODULE_FILE;
+	}
+	known->map_vaddr = region->start - place.bias;
+	return tracker->sink->ops->module(tracker->sink->self, &place.module, &known->module);
+}
+
+/*
+ * The module and vaddr of a mapping, from memory when the same part was seen before. Who writes a
+ * program anew may keep its inode: unless build ids are told the file is looked at now and then.
+ */
+static int module_of(struct process_tracker *tracker, struct tracked_process *process,
+		     uint64_t time_ns, const struct map_region *region,
+		     const struct build_id *build_id, struct known_module *ret)
+{
+	bool is_told = build_id && build_id->size > 0;
+	bool shareable = region->kind == REGION_FILE && (region->inode || is_told);
+	struct known_module known;
+	bool is_known;
+	int r;
+
+	*ret = (struct known_module){
+		.device = region->device,
+		.inode = region->inode,
+		.file_offset = region->file_offset,
+		.path = intern(tracker, region->path),
+	};
+	if (build_id)
+		ret->build_id = *build_id;
+	known = *ret;
+	is_known = shareable && known_modules_find(&tracker->modules, &known);
+	if (is_known && (is_told || tracker->offline || time_ns - known.looked_ns < LOOK_NS)) {
+		*ret = known;
+		return 0;
+	}
+	r = identify(tracker, process, region, build_id, ret);
+	if (r < 0 || !shareable)
+		return r;
+	if (ret->guessed) {
+		*ret = is_known ? known : *ret;
+		return 0;
+	}
+	ret->looked_ns = time_ns;
+	return known_modules_put(&tracker->modules, ret);
+}
+
+/* Keeps in mind where a module's file is; without memory its stacks go without a table. */
+static void remember_source(struct process_tracker *tracker, uint32_t module, pid_t pid,
+			    const struct map_region *region, const struct build_id *build_id)
+{
+	while (tracker->sources.count <= module)
+		if (vec_push(&tracker->sources, (struct module_source){0}) < 0)
+			return;
+	if (tracker->sources.items[module].region.path)
+		return;
+	tracker->sources.items[module] =
+		(struct module_source){.region = *region, .pid = tracker->offline ? -1 : pid};
+	if (build_id)
+		tracker->sources.items[module].build_id = *build_id;
+	tracker->sources.items[module].region.path =
+		text_of(tracker, intern(tracker, region->path));
+}
+
+static int add_map(struct process_tracker *tracker, struct tracked_process *process,
+		   uint64_t time_ns, const struct map_region *region,
+		   const struct build_id *build_id)
+{
+	struct known_module known;
+	struct address_region told;
+	struct address_mapping mapping;
+	int r;
+
+	/* The first file that an exec maps is the program itself. */
+	if (process->executable == 0 && region->kind == REGION_FILE)
+		process->executable = intern(tracker, region->path);
+	r = module_of(tracker, process, time_ns, region, build_id, &known);
+	if (r < 0)
+		return r;
+	mapping = (struct address_mapping){
+		.start = region->start,
+		.end = region->end,
+		.bias = region->kind == REGION_ANONYMOUS || region->kind == REGION_SPECIAL
+				? 0
+				: region->start - known.map_vaddr,
+		.file_offset = region->file_offset,
+		.module = known.module,
+	};
+	remember_source(tracker, known.module, process->pid, region, build_id);
+	r = address_space_map(process->space, time_ns, &mapping);
+	if (r < 0)
+		return r;
+	/* The sink hears of processes that have samples; those begin with all that is mapped. */
+	if (process->id == ID_NONE)
+		process->maps_told = false;
+	if (!process->maps_told)
+		return 0;
+	told = (struct address_region){
+		.start = mapping.start,
+		.end = mapping.end,
+		.bias = mapping.bias,
+		.file_base = mapping.file_offset - mapping.start,
+		.module = mapping.module,
+	};
+	return tell_map(tracker, process, time_ns, &told);
+}
+
+static void seed_threads(struct process_tracker *tracker, pid_t pid)
+{
+	struct pid_list list = {0};
+
+	if (process_list_threads(pid, &list, NULL) < 0)
+		list.count = 0; /* it ended meanwhile: its samples name it all the same */
+	for (size_t i = 0; i < list.count; i++) {
+		char comm[PROCESS_COMM_MAX];
+
+		if (process_thread_comm(pid, list.items[i], comm, sizeof(comm)) == 0)
+			(void)new_thread(tracker, pid, list.items[i], intern(tracker, comm));
+	}
+	vec_fini(&list);
+}
+
+/* Learns what is mapped. Kernel threads have no map, and that of others may not be for us. */
+static int read_map(struct process_tracker *tracker, struct tracked_process *process,
+		    uint64_t time_ns)
+{
+	struct maps maps = {0};
+	int r = 0;
+
+	if (maps_read(&maps, process->pid, MAPS_EXECUTABLE_ONLY, NULL) < 0)
+		log_debug("no map of process %d", (int)process->pid);
+	for (size_t i = 0; i < maps.count && r == 0; i++)
+		if (maps.items[i].kind != REGION_VSYSCALL)
+			r = add_map(tracker, process, time_ns, &maps.items[i], NULL);
+	maps_fini(&maps);
+	return r;
+}
+
+int process_tracker_seed(struct process_tracker *tracker, pid_t pid, struct error *err)
+{
+	struct tracked_process *process;
+	struct process_info info;
+	int r = process_info_read(pid, &info, err);
+
+	if (r < 0)
+		return r;
+	process = new_process(tracker, pid);
+	if (!process || !process->space)
+		return error_set(err, -ENOMEM, "out of memory");
+	process->parent_pid = info.parent_pid;
+	process->start_ns = info.start_ns;
+	process->comm = intern(tracker, info.comm);
+	process->executable = intern(tracker, info.executable);
+	seed_threads(tracker, pid);
+	r = read_map(tracker, process, 0);
+	return r < 0 ? error_errno(err, r, "cannot keep the map of process %d", (int)pid) : 0;
+}
+
+/*
+ * The process of a pid, from /proc when no record has told of it; NULL when there
+ * is none. Nobody's pid is 0: the idle task, a thread on its last steps, or a
+ * process that this pid namespace does not show.
+ */
+static struct tracked_process *find_or_seed(struct process_tracker *tracker, pid_t pid)
+{
+	struct tracked_process *process = find_process(tracker, pid);
+
+	if (process || pid <= 0 || tracker->offline || process_tracker_seed(tracker, pid, NULL) < 0)
+		return process;
+	return find_process(tracker, pid);
+}
+
+/* The name that a new thread has: that of the one that made it. */
+static uint32_t inherited_comm(struct process_tracker *tracker, pid_t parent_pid, pid_t parent_tid)
+{
+	const struct tracked_thread *thread = find_thread(tracker, parent_tid);
+	const struct tracked_process *process = find_process(tracker, parent_pid);
+
+	if (thread && thread->pid == parent_pid)
+		return thread->comm;
+	return process ? process->comm : 0;
+}
+
+void process_tracker_fork(struct process_tracker *tracker, uint64_t time_ns, pid_t pid, pid_t tid,
+			  pid_t parent_pid, pid_t parent_tid)
+{
+	uint32_t comm = inherited_comm(tracker, parent_pid, parent_tid);
+	struct tracked_process *parent;
+	struct tracked_process *child;
+
+	if (pid == parent_pid) {
+		(void)new_thread(tracker, pid, tid, comm);
+		return;
+	}
+	child = new_process(tracker, pid);
+	if (!child)
+		return;
+	parent = find_process(tracker, parent_pid);
+	child->parent_pid = parent_pid;
+	child->start_ns = time_ns;
+	child->comm = comm;
+	if (parent && parent->space) {
+		struct address_space *space = address_space_fork(parent->space, time_ns);
+
+		if (space) {
+			address_space_free(child->space);
+			child->space = space;
+		}
+		child->executable = parent->executable;
+		child->maps_told = false;
+	}
+	(void)new_thread(tracker, pid, tid, comm);
+}
+
+/* exec: the same pid is another program now, with nothing mapped yet. */
+static void exec_process(struct tracked_process *process)
+{
+	struct address_space *fresh = address_space_new();
+
+	if (fresh) {
+		address_space_free(process->space);
+		process->space = fresh;
+	}
+	process->exec_count++;
+	process->id = ID_NONE;
+	process->ended = false; /* a thread's exec ends the leader and takes its pid */
+	process->executable = 0;
+	process->maps_told = true;
+}
+
+void process_tracker_comm(struct process_tracker *tracker, uint64_t time_ns, pid_t pid, pid_t tid,
+			  const char *comm, bool exec)
+{
+	struct tracked_process *process =
+		exec ? find_process(tracker, pid) : find_or_seed(tracker, pid);
+	uint32_t name = intern(tracker, comm);
+
+	if (!process) {
+		process = new_process(tracker, pid);
+		if (!process)
+			return;
+		process->start_ns = time_ns;
+	} else if (exec) {
+		tell_ended(tracker, process);
+		exec_process(process);
+		process->number = tracker->next_number++;
+	}
+	if (exec || pid == tid)
+		process->comm = name;
+	(void)new_thread(tracker, pid, tid, name);
+}
+
+/* Releases the maps of the process that ended ENDED_KEPT ends ago. */
+static void forget_oldest(struct process_tracker *tracker)
+{
+	struct tracked_process *process = tracker->ended[tracker->ended_next].process;
+
+	if (!process || process->number != tracker->ended[tracker->ended_next].number)
+		return;
+	address_space_free(process->space);
+	process->space = NULL;
+	tell_ended(tracker, process);
+}
+
+void process_tracker_exit(struct process_tracker *tracker, pid_t pid, pid_t tid)
+{
+	struct tracked_process *process = find_process(tracker, pid);
+
+	/*
+	 * The leader may end before its threads: samples of those still come. The
+	 * pid is taken over when it appears in a fork again.
+	 */
+	if (!process || pid != tid || process->ended)
+		return;
+	process->ended = true;
+	forget_oldest(tracker);
+	tracker->ended[tracker->ended_next].process = process;
+	tracker->ended[tracker->ended_next].number = process->number;
+	tracker->ended_next = (tracker->ended_next + 1) % ENDED_KEPT;
+}
+
+void process_tracker_map(struct process_tracker *tracker, uint64_t time_ns, pid_t pid,
+			 const struct map_region *region, const struct build_id *build_id)
+{
+	struct tracked_process *process = find_or_seed(tracker, pid);
+	int r;
+
+	if (!process)
+		process = new_process(tracker, pid);
+	if (!process || !process->space)
+		return;
+	r = add_map(tracker, process, time_ns, region, build_id);
+	log_trace("process %d maps %s", (int)pid, region->path);
+	if (r < 0)
+		log_debug("mapping of %s in %d not kept: %s", region->path, (int)pid, strerror(-r));
+}
+
+/* A thread that no record announced: its name is in /proc, while it lives; else `name`. */
+static struct tracked_thread *adopt_thread(struct process_tracker *tracker,
+					   struct tracked_process *process, pid_t tid,
+					   uint32_t name)
+{
+	char comm[PROCESS_COMM_MAX];
+
+	if (!tracker->offline && process_thread_comm(process->pid, tid, comm, sizeof(comm)) == 0)
+		name = intern(tracker, comm);
+	return new_thread(tracker, process->pid, tid, name);
+}
+
+void process_tracker_suggest(struct process_tracker *tracker, pid_t pid, pid_t tid,
+			     const char *comm)
+{
+	struct tracked_process *process;
+	struct tracked_thread *thread = find_thread(tracker, tid);
+
+	if (pid <= 0 || comm[0] == '\0' || (thread && thread->pid == pid))
+		return;
+	process = find_or_seed(tracker, pid);
+	if (!process)
+		process = new_process(tracker, pid);
+	if (!process)
+		return; /* without memory it has no sample either */
+	if (process->comm == 0 && process->id == ID_NONE)
+		process->comm = intern(tracker, comm);
+	thread = find_thread(tracker, tid); /* maybe it is among those of the process now */
+	if (!thread || thread->pid != pid)
+		(void)adopt_thread(tracker, process, tid, intern(tracker, comm));
+}
+
+int process_tracker_sample(struct process_tracker *tracker, pid_t pid, pid_t tid,
+			   struct tracked_process **ret_process, uint32_t *ret_thread)
+{
+	struct tracked_process *process = find_or_seed(tracker, pid);
+	struct tracked_thread *thread;
+	int r = 0;
+
+	if (!process) {
+		process = new_process(tracker, pid);
+		if (!process)
+			return -ENOMEM;
+		if (pid == 0)
+			process->comm = intern(tracker, "[unknown]");
+	}
+	r = tell_process(tracker, process);
+	if (r == 0 && !process->maps_told)
+		r = tell_inherited_maps(tracker, process);
+	if (r < 0)
+		return r;
+	thread = find_thread(tracker, tid);
+	if (!thread || thread->pid != pid)
+		thread = adopt_thread(tracker, process, tid, process->comm);
+	if (!thread)
+		return -ENOMEM;
+	if (thread->id == ID_NONE) {
+		struct thread item = {.process = process->id,
+				      .tid = (uint32_t)tid,
+				      .comm = text_of(tracker, thread->comm)};
+
+		r = tracker->sink->ops->thread(tracker->sink->self, &item, &thread->id);
+	}
+	*ret_process = process;
+	*ret_thread = thread->id;
+	return r;
+}
+
+struct tracked_process *process_tracker_find(struct process_tracker *tracker, pid_t pid)
+{
+	return find_process(tracker, pid);
+}
+
+pid_t process_tracker_next_live(const struct process_tracker *tracker, size_t *at)
+{
+	while (*at < tracker->processes.count) {
+		const struct tracked_process *process = tracker->processes.items[(*at)++];
+
+		if (!process->ended && process->pid > 0)
+			return process->pid;
+	}
+	return 0;
+}
+
+const char *process_tracker_thread_name(struct process_tracker *tracker, pid_t tid)
+{
+	const struct tracked_thread *thread = find_thread(tracker, tid);
+
+	return thread ? text_of(tracker, thread->comm) : "";
+}
+
+uint64_t tracked_process_context(const struct tracked_process *process, uint64_t time_ns)
+{
+	if (!process->space)
+		return hash_pair(process->number, UINT64_MAX);
+	return hash_pair(process->number, address_space_generation_at(process->space, time_ns));
+}
+
+uint32_t tracked_process_number(const struct tracked_process *process)
+{
+	return process->number;
+}
+
+bool tracked_process_ended(const struct tracked_process *process)
+{
+	return process->ended || !process->space;
+}
+
+const struct address_region *tracked_process_regions(const struct tracked_process *process,
+						     size_t *ret_count)
+{
+	*ret_count = 0;
+	return process->space ? address_space_regions(process->space, ret_count) : NULL;
+}
+
+struct frame tracked_process_frame(const struct tracked_process *process, uint64_t time_ns,
+				   uint64_t address)
+{
+	struct address_hit hit = {.module = MODULE_NONE, .vaddr = address};
+
+	if (process->space)
+		(void)address_space_resolve(process->space, time_ns, address, &hit);
+	return (struct frame){.kind = FRAME_NATIVE, .a = hit.module, .b = hit.vaddr};
+}
+
+bool process_tracker_table(struct process_tracker *tracker, uint32_t module, bool make,
+			   struct module_table *ret)
+{
+	const struct module_source *source =
+		module < tracker->sources.count ? &tracker->sources.items[module] : NULL;
+
+	*ret = (struct module_table){0};
+	if (!tracker->tables)
+		tracker->tables = module_tables_new(tracker->files);
+	if (!tracker->tables || !source || !source->region.path)
+		return true; /* there is none to be had */
+	if (!make)
+		return module_tables_peek(tracker->tables, module, ret);
+	module_tables_get(tracker->tables, module, source->pid, &source->region, &source->build_id,
+			  ret);
+	return true;
+}
+
+bool tracked_process_read(const struct process_tracker *tracker,
+			  const struct tracked_process *process, uint64_t address, uint64_t *ret)
+{
+	struct iovec local = {ret, sizeof(*ret)};
+	struct iovec remote = {__extension__(void *)(uintptr_t) address, sizeof(*ret)};
+
+	return !tracker->offline && !process->ended &&
+	       process_vm_readv(process->pid, &local, 1, &remote, 1, 0) == sizeof(*ret);
+}
+
+bool tracked_process_code(struct process_tracker *tracker, const struct tracked_process *process,
+			  uint64_t time_ns, uint64_t address, struct unwind_module *ret)
+{
+	struct module_table table;
+	struct address_hit hit;
+
+	if (!process->space || !address_space_resolve(process->space, time_ns, address, &hit))
+		return false;
+	(void)process_tracker_table(tracker, hit.module, true, &table);
+	*ret = (struct unwind_module){
+		.start = address,
+		.end = address + 1,
+		.bias = address - hit.vaddr,
+		.table = table.table,
+		.pages = table.pages,
+	};
+	return true;
+}
+
+/* Reading a map costs a millisecond or so: addresses of no module may be for good. */
+#define REFRESH_NS (100 * NS_PER_MS)
+
+bool process_tracker_refresh(struct process_tracker *tracker, struct tracked_process *process,
+			     uint64_t time_ns)
+{
+	if (process->ended || !process->space || process->pid <= 0 ||
+	    time_ns < process->refreshed_ns + REFRESH_NS)
+		return false;
+	process->refreshed_ns = time_ns;
+	return read_map(tracker, process, time_ns) == 0;
+}
+
+struct frame process_tracker_kernel_frame(struct process_tracker *tracker, uint64_t address)
+{
+	struct module kernel = {.kind = MODULE_KERNEL, .path = "[kernel]"};
+
+	if (tracker->kernel_module == ID_NONE &&
+	    tracker->sink->ops->module(tracker->sink->self, &kernel, &tracker->kernel_module) < 0)
+		return (struct frame){.kind = FRAME_KERNEL, .a = MODULE_NONE, .b = address};
+	return (struct frame){.kind = FRAME_KERNEL, .a = tracker->kernel_module, .b = address};
+}

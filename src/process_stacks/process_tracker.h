@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PROCESS_STACKS_PROCESS_TRACKER_H
+#define WICK_PROCESS_STACKS_PROCESS_TRACKER_H
+
+/*
+ * process_tracker: who runs, under which name, with what mapped where.
+ *
+ * Fed with the kernel's side-band records in the order of their time, and with
+ * /proc for what was there before. It tells the sink of processes, threads,
+ * modules and maps when a sample first needs them, and turns raw addresses into
+ * frames. Used by every engine that gets side-band records.
+ *
+ * A process that execs becomes another one with the same pid (DECISIONS 2).
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "elf/elf.h"
+#include "model/entity.h"
+
+struct address_region;
+struct error;
+struct map_region;
+struct module_table;
+struct process_tracker;
+struct sink;
+struct tracked_process;
+struct unwind_module;
+
+/* Borrows the sink. NULL without memory. */
+struct process_tracker *process_tracker_new(struct sink *sink);
+void process_tracker_free(struct process_tracker *tracker);
+
+/*
+ * The records are of processes that are gone, or of another machine: /proc is not
+ * asked, and files count only when their identity is told and fits.
+ */
+void process_tracker_set_offline(struct process_tracker *tracker);
+
+/* Learns a running process from /proc: name, threads, maps. -ESRCH when it is gone. */
+int process_tracker_seed(struct process_tracker *tracker, pid_t pid, struct error *err);
+
+void process_tracker_fork(struct process_tracker *tracker, uint64_t time_ns, pid_t pid, pid_t tid,
+			  pid_t parent_pid, pid_t parent_tid);
+void process_tracker_comm(struct process_tracker *tracker, uint64_t time_ns, pid_t pid, pid_t tid,
+			  const char *comm, bool exec);
+void process_tracker_exit(struct process_tracker *tracker, pid_t pid, pid_t tid);
+
+/* An executable mapping appeared. build_id may be NULL or empty: not told. */
+void process_tracker_map(struct process_tracker *tracker, uint64_t time_ns, pid_t pid,
+			 const struct map_region *region, const struct build_id *build_id);
+
+/*
+ * The process and the dictionary's thread id for a sample; unknown ones are
+ * looked up in /proc. Returns 0 or a negative errno.
+ */
+int process_tracker_sample(struct process_tracker *tracker, pid_t pid, pid_t tid,
+			   struct tracked_process **ret_process, uint32_t *ret_thread);
+
+/*
+ * A name for a thread, and its process, that no record has told of and that may be gone
+ * already: to be called before process_tracker_sample().
+ */
+void process_tracker_suggest(struct process_tracker *tracker, pid_t pid, pid_t tid,
+			     const char *comm);
+
+/* The process of a pid as far as it was seen, NULL when it was not. */
+struct tracked_process *process_tracker_find(struct process_tracker *tracker, pid_t pid);
+
+/* The pids of processes that have not ended, one after the other; *at is 0 first. 0: no more. */
+pid_t process_tracker_next_live(const struct process_tracker *tracker, size_t *at);
+
+/* The name of a thread that was seen, "" of others. Valid until something is told. */
+const char *process_tracker_thread_name(struct process_tracker *tracker, pid_t tid);
+
+/* Differs wherever addresses of the process may mean something else. */
+uint64_t tracked_process_context(const struct tracked_process *process, uint64_t time_ns);
+
+/* Differs from that of all other processes, and from that of the one before an exec. */
+uint32_t tracked_process_number(const struct tracked_process *process);
+bool tracked_process_ended(const struct tracked_process *process);
+
+/* What is mapped now, in order of address. Valid until something is mapped. */
+const struct address_region *tracked_process_regions(const struct tracked_process *process,
+						     size_t *ret_count);
+
+/* The frame of a user address at that time. */
+struct frame tracked_process_frame(const struct tracked_process *process, uint64_t time_ns,
+				   uint64_t address);
+
+/*
+ * The module that holds a user address at that time, with its unwind table, which
+ * is made when first asked for. False where no module is.
+ */
+bool tracked_process_code(struct process_tracker *tracker, const struct tracked_process *process,
+			  uint64_t time_ns, uint64_t address, struct unwind_module *ret);
+
+/* Eight bytes of the process as they are now. False when it is gone, or of another time. */
+bool tracked_process_read(const struct process_tracker *tracker,
+			  const struct tracked_process *process, uint64_t address, uint64_t *ret);
+
+/*
+ * The table of a module, empty when it has none. False when nobody has asked for it
+ * yet and it is not to be made now.
+ */
+bool process_tracker_table(struct process_tracker *tracker, uint32_t module, bool make,
+			   struct module_table *ret);
+
+/*
+ * Reads the map of a process anew, for when not all its threads are watched; no
+ * more often than pays. Returns whether it was read.
+ */
+bool process_tracker_refresh(struct process_tracker *tracker, struct tracked_process *process,
+			     uint64_t time_ns);
+
+/* The frame of a kernel address. */
+struct frame process_tracker_kernel_frame(struct process_tracker *tracker, uint64_t address);
+
+#endif

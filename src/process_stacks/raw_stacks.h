@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PROCESS_STACKS_RAW_STACKS_H
+#define WICK_PROCESS_STACKS_RAW_STACKS_H
+
+/*
+ * raw_stacks: from stacks as raw addresses to the sink's ids, for engines that the
+ * kernel tells nothing of new mappings: they are read from /proc when a stack
+ * refers to code that nobody has heard of.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "unwind/frame.h"
+
+struct error;
+struct process_tracker;
+struct raw_stacks;
+struct sink;
+struct tracked_process;
+
+/* In place of an address: frames are missing here. */
+#define RAW_STACK_GAP 0ull
+
+/* Addresses, leaf first. */
+struct raw_stack {
+	pid_t pid;
+	uint64_t time_ns;
+	const uint64_t *pcs;
+	uint32_t count;
+	const uint64_t *kernel_pcs;
+	uint32_t kernel_count;
+	enum unwind_end end;
+};
+
+/* Borrows both. NULL without memory. */
+struct raw_stacks *raw_stacks_new(struct sink *sink, struct process_tracker *tracker);
+void raw_stacks_free(struct raw_stacks *stacks);
+
+/* The id of a stack of a process, ID_NONE without memory. */
+uint32_t raw_stacks_id(struct raw_stacks *stacks, const struct tracked_process *process,
+		       const struct raw_stack *stack);
+
+/*
+ * Reads the map of a process, now that it is known to have changed. What took the place of another
+ * did so at since_ns, or at most now when that is 0. Returns whether anything did.
+ */
+bool raw_stacks_learn(struct raw_stacks *stacks, pid_t pid, uint64_t since_ns);
+
+/* The process is another program now, or gone. */
+void raw_stacks_forget(struct raw_stacks *stacks, pid_t pid);
+
+/* Lets the sink make room, between two drains. Returns as its trim does. */
+int raw_stacks_trim(struct raw_stacks *stacks, struct error *err);
+
+/* How many stacks there were; 0 when some were forgotten and may be the same. */
+uint64_t raw_stacks_unique(const struct raw_stacks *stacks);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/signal/session_notes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/engine.h"
+#include "wire/session.h"
+
+static void threads_without_room_are_told_with_a_remedy_that_is_there(void **state)
+{
+	uint64_t counts[SESSION_COUNTS] = {[SESSION_NO_SLOT] = 7};
+	struct engine_stats stats = {.samples = 1};
+
+	remark_threads(&stats, counts);
+	assert_string_equal(stats.remark, "not recorded: 7 threads beyond the 8192 that have room "
+					  "at once; use --engine perf");
+	stats = (struct engine_stats){.heap_events = 1}; /* wick heap has no --engine */
+	remark_threads(&stats, counts);
+	assert_string_equal(stats.remark,
+			    "not recorded: 7 threads beyond the 8192 that have room "
+			    "at once; follow the heap from outside: wick heap -p PID");
+}
+
+static void calls_that_were_not_seen_have_their_true_reason(void **state)
+{
+	uint64_t counts[SESSION_COUNTS] = {[SESSION_HEAP_MISSED] = 2};
+	struct heap_marks marks = {0};
+	struct engine_stats stats = {.heap_events = 1};
+
+	remark_heap(&stats, counts, &marks);
+	assert_string_equal(stats.remark, "lost: 2 calls of the allocator, by threads that began "
+					  "without the C library, or in the midst of another");
+	counts[SESSION_NO_SLOT] = 1;
+	stats.remark[0] = '\0';
+	remark_heap(&stats, counts, &marks);
+	assert_string_equal(stats.remark,
+			    "lost: 2 calls of the allocator, by threads that had no room");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(threads_without_room_are_told_with_a_remedy_that_is_there),
+		cmocka_unit_test(calls_that_were_not_seen_have_their_true_reason),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
