@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a rate costs with each engine: the figures of docs/TUNING.md."""
+"""What a rate costs with each engine: the figures of docs/user/tuning.md."""
 import re
 import statistics
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Keeps what was measured on each CPU, and draws docs/BENCH.md from it.
+"""Keeps what was measured on each CPU, and draws docs/reference/benchmarks.md from it.
 
 bench/results/CPU.json has the rows of one CPU: a run replaces those that it measured, and each says when that
 was and on which machine. The page has the rows of all CPUs side by side; a figure of one is not a figure of another.
@@ -14,7 +14,7 @@ import platform
 Row = collections.namedtuple("Row", "what perf wick ratio goal met")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "bench/results"
-PAGE = ROOT / "docs/BENCH.md"
+PAGE = ROOT / "docs/reference/benchmarks.md"
 BEGIN, END = "<!-- made by bench/results.py: begin -->", "<!-- end -->"
 CPUS = {"aarch64": "aarch64", "x86_64": "x86-64"}
 NONE = "–"

@@ -832,7 +832,7 @@ def main():
     parser.add_argument("--build", default="build")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--quick", action="store_true", help="small inputs: does it work at all")
-    parser.add_argument("--write", action="store_true", help="keep the rows in bench/results and draw docs/BENCH.md")
+    parser.add_argument("--write", action="store_true", help="keep the rows in bench/results and draw docs/reference/benchmarks.md")
     parser.add_argument("names", nargs="*", metavar="NAME", help=" ".join(MEASUREMENTS))
     options = parser.parse_args()
     if set(options.names) - set(MEASUREMENTS):

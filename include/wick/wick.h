@@ -14,7 +14,7 @@
  * Include it and link nothing: the functions are there when the program runs under
  * `wick record --engine signal` or `wick heap`, and cost a test of a pointer when it does not.
  * Events become values of the recording, beside its samples; labels and parts stand
- * with every sample that their thread takes from then on. docs/API-EVENTS.md tells what
+ * with every sample that their thread takes from then on. docs/reference/user-events.md tells what
  * each view and format makes of them.
  *
  * Threads: all of it, at any time, also in signal handlers; what interrupts itself is

@@ -17,7 +17,7 @@
 #include "model/profile.h"
 
 /*
- * json: the whole profile as one document; docs/EXPORT-JSON.md has the keys. The tree
+ * json: the whole profile as one document; docs/reference/json.md has the keys. The tree
  * may be deeper than the writer of JSON nests, so it is written by hand.
  */
 

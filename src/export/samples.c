@@ -12,7 +12,7 @@
 
 /*
  * samples: one line of JSON for each sample, in the order of the recording.
- * docs/EXPORT-JSON.md has the keys. Frames go from the root to the leaf; each
+ * docs/reference/json.md has the keys. Frames go from the root to the leaf; each
  * inlined function is a frame of its own behind the one it was inlined into.
  */
 

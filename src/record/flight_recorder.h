@@ -8,7 +8,7 @@
  * The recording goes to a file without a name, and begins an epoch eight times in the
  * time that is kept: from there on it stands by itself, and what is older than needed is
  * cut out of the file. Writing copies the samples of the last seconds, exact by their
- * times, into a recording of their own. docs/DESIGN-flight.md tells more.
+ * times, into a recording of their own. docs/design/flight-recorder.md tells more.
  */
 
 #include <stdbool.h>

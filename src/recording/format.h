@@ -3,7 +3,7 @@
 #define WICK_RECORDING_FORMAT_H
 
 /*
- * format: the bytes of a .wick file; docs/FORMAT.md explains them.
+ * format: the bytes of a .wick file; docs/reference/recording-format.md explains them.
  *
  *	file   := header chunk*
  *	header := magic[8] major:u16 minor:u16 zero:u32

@@ -6,7 +6,7 @@
  * heap_model: what is likely to come next in a chunk of heap events.
  *
  * Writer and reader feed the same model with the same events, so that both expect the
- * same. docs/FORMAT.md describes it: a change here is a change of the format.
+ * same. docs/reference/recording-format.md describes it: a change here is a change of the format.
  */
 
 #include <stdint.h>

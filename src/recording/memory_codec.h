@@ -3,7 +3,7 @@
 #define WICK_RECORDING_MEMORY_CODEC_H
 
 /*
- * memory_codec: readings of processes' memory as bytes of a chunk, see docs/FORMAT.md. Each stands
+ * memory_codec: readings of processes' memory as bytes of a chunk, see docs/reference/recording-format.md. Each stands
  * for itself and has its length, so those of later versions can be passed over. Sizes are in KiB.
  */
 

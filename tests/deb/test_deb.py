@@ -110,7 +110,7 @@ def test_the_package_holds_all_that_make_install_brings(tree):
               "usr/share/zsh/vendor-completions/_wick", "usr/share/fish/vendor_completions.d/wick.fish",
               "usr/lib/libwick.so", "usr/lib/libwick.so.0", "usr/lib/wick/libwick-preload.so",
               "usr/lib/pkgconfig/libwick.pc", "usr/share/doc/wick/copyright", "usr/share/doc/wick/changelog.gz",
-              "usr/share/doc/wick/README.md", "usr/share/doc/wick/docs/API.md"}
+              "usr/share/doc/wick/README.md", "usr/share/doc/wick/docs/reference/libwick.md"}
     wanted = pages | headers | examples | others
     assert len(pages) > 20 and len(headers) > 5 and len(examples) > 8
     assert wanted <= held, wanted - held

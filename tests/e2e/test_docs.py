@@ -124,7 +124,7 @@ def test_messages_that_the_troubleshooting_guide_quotes_are_what_wick_says():
     """In text blocks, with "…" for what differs. Literals that stand side by side are one."""
     sources = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "src").rglob("*.c")))
     said = re.sub(r'"\s+"', "", sources).replace("%%", "%")
-    quoted = [line for block in blocks_of(ROOT / "docs/TROUBLESHOOTING.md") if block.language == "text"
+    quoted = [line for block in blocks_of(ROOT / "docs/user/troubleshooting.md") if block.language == "text"
               for line in block.body.splitlines()]
     assert len(quoted) > 20
     for line in quoted:

@@ -58,7 +58,7 @@ def test_the_example_finds_the_leaks_that_wick_leaks_shows(wick, tmp_path):
 
 
 def test_each_function_and_header_is_in_the_reference():
-    text = (ROOT / "docs/API.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/reference/libwick.md").read_text(encoding="utf-8")
     symbols = (ROOT / "src/libwick/libwick.symbols").read_text(encoding="utf-8").splitlines()
     headers = [f"include/wick/{path.name}" for path in (ROOT / "include/wick").glob("*.h")]
     names = [name for name in symbols if not name.startswith("#")] + headers

@@ -100,7 +100,7 @@ const struct command command_leaks = {
 			"passed over, and in the functions of its three next callers; those that "
 			"were cut off before, in what there is of them. Of each process the last "
 			"scan counts.",
-			"Rules of suppression are in docs/SUPPRESSIONS.md; files of LeakSanitizer "
+			"Rules of suppression are in docs/user/suppressions.md; files of LeakSanitizer "
 			"and of valgrind are read as they are. What each rule suppressed is told, "
 			"and which ones matched nothing.",
 			"The exit status is 3 when --fail-on or --max-leak has tripped, and 1 when "

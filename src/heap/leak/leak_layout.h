@@ -4,7 +4,7 @@
 
 /*
  * leak_layout: what the memory of a process is to a leak scan: which ranges are roots, which are
- * the allocator's, and which nobody looks at any more. docs/DESIGN-leaks.md has the rules.
+ * the allocator's, and which nobody looks at any more. docs/design/leaks.md has the rules.
  */
 
 #include <stdbool.h>

@@ -8,7 +8,7 @@
  * All memory is looked at once, in order of addresses: each aligned word that is an address within
  * a live block is a pointer. What holds it decides what it is worth: a live block, a place that the
  * program looks at (a root), or one that it does not any more (a shade). Then blocks are marked
- * from the roots on, by the rules of memcheck: docs/DESIGN-leaks.md. Nothing is known here of
+ * from the roots on, by the rules of memcheck: docs/design/leaks.md. Nothing is known here of
  * processes, files or allocators: memory comes through a callback.
  */
 

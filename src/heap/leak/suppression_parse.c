@@ -34,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static int wrong(const struct parser *pars
 	va_end(arguments);
 	(void)error_set(parser->err, -EINVAL, "%s:%u: %s", parser->name, parser->line_number,
 			words);
-	error_remedy(parser->err, "docs/SUPPRESSIONS.md shows how rules are written");
+	error_remedy(parser->err, "docs/user/suppressions.md shows how rules are written");
 	return -EINVAL;
 }
 

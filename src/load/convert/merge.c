@@ -30,7 +30,8 @@ struct merger {
 	VEC(char *) events; /* that were counted beside the first; their schemas count from 1 */
 	char *value;
 	char *unit;
-	bool complete;        /* values say all in every file so far: see FORMAT.md */
+	bool complete;        /* values say all in every file so far: see
+				 docs/reference/recording-format.md */
 	bool retracted;       /* they did in the first ones only */
 	bool begun;           /* a file was read */
 	bool has_cut;         /* one without its end: the result gets no end mark either */

@@ -4,7 +4,7 @@
 
 /*
  * heap_memory: the memory of the processes whose heap was recorded, as the kernel told it.
- * docs/DESIGN-heap.md says what each part means.
+ * docs/design/heap.md says what each part means.
  *
  * As JSON a list of readings, {time_ns, resident_bytes, split}: all processes together, each as it
  * was read last. split is null but when one was split just then, or had ended: {tracked_bytes,

@@ -4,7 +4,7 @@
 
 /*
  * heap_numbers: what is known of a heap as JSON, and what makes its numbers doubtful. The keys are
- * in docs/EXPORT-JSON.md.
+ * in docs/reference/json.md.
  */
 
 #include <stdint.h>

@@ -4,7 +4,7 @@
 
 /*
  * leak_report: what a heap has lost, as text for a terminal, as JSON, or as rules that suppress it.
- * The keys of JSON are in docs/EXPORT-JSON.md.
+ * The keys of JSON are in docs/reference/json.md.
  */
 
 #include <stdbool.h>

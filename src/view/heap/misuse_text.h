@@ -13,7 +13,7 @@ struct json;
 /* A paragraph for each of the first groups, with their stacks; nothing when all is in order. */
 void misuse_text_put(struct bytes *out, const struct heap_profile *heap, size_t most);
 
-/* "misuses": all of them, with their stacks; see docs/EXPORT-JSON.md. */
+/* "misuses": all of them, with their stacks; see docs/reference/json.md. */
 void misuse_put_json(struct json *json, const struct heap_profile *heap);
 
 #endif

@@ -4,7 +4,7 @@
 
 /*
  * site_report: a heap by the places that allocate, as text for a terminal or as JSON; its keys
- * are in docs/EXPORT-JSON.md.
+ * are in docs/reference/json.md.
  */
 
 #include <stdbool.h>

@@ -30,7 +30,7 @@
  * The data of the page. Sites are rows of site_rows, the largest first; others name them by their
  * place in that list.
  *
- *	totals, quality    as in docs/EXPORT-JSON.md
+ *	totals, quality    as in docs/reference/json.md
  *	pools              where there are any, their totals
  *	doubts             [[count, words] …]
  *	end_ns, step_ns    of the timeline
