@@ -77,7 +77,7 @@ static int read_all(int fd, uint64_t deadline_ns, size_t max_bytes, struct bytes
 	}
 }
 
-int capture_run(const char *const *argv, uint64_t limit_ns, size_t max_bytes, struct bytes *out)
+int run_command(const char *const *argv, uint64_t limit_ns, size_t max_bytes, struct bytes *out)
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + limit_ns;
 	int status = 0;

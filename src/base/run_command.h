@@ -15,6 +15,6 @@ struct bytes;
  * -ETIMEDOUT or -EFBIG when it took longer than limit_ns or printed more than max_bytes
  * (it is ended then), or another negative errno when it could not be run.
  */
-int capture_run(const char *const *argv, uint64_t limit_ns, size_t max_bytes, struct bytes *out);
+int run_command(const char *const *argv, uint64_t limit_ns, size_t max_bytes, struct bytes *out);
 
 #endif

@@ -11,7 +11,7 @@
  *
  * A stack must be taken when a thread leaves, for only then is its memory at hand;
  * but only those that stay away for long enough are sent.
- * Where that happens very often stacks are taken now and then, see away_place.h.
+ * Where that happens very often stacks are taken now and then, see offcpu_place.h.
  *
  * A thread that leaves in a pause is forgotten: once that is over those that sleep then are
  * listed, as at the start (sleepers.h). One that has left before is kept until it is back.

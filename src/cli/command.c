@@ -86,7 +86,7 @@ const char *command_nearest_key(const struct command *const *commands, const cha
 
 	for (; *commands; commands++)
 		count = gather_keys((*commands)->options, section, keys, count);
-	return nearest_word(key, keys, count);
+	return nearest_name(key, keys, count);
 }
 
 int command_values_init(struct command_values *values, const struct command *command,
@@ -361,8 +361,8 @@ static void print_warning(void *self, const struct error *err)
 		command_note(self, "%s", err->text);
 }
 
-static int run_command(struct command_context *context, int argc, char **argv,
-		       const char *config_path)
+static int run_subcommand(struct command_context *context, int argc, char **argv,
+			  const char *config_path)
 {
 	struct command_values values;
 	struct plugins *plugins;
@@ -395,7 +395,7 @@ int command_unknown(const struct command_context *context, const char *name)
 	for (size_t i = n = 0; n < ARRAY_SIZE(names) && context->commands[i]; i++)
 		if (!context->commands[i]->hidden)
 			names[n++] = context->commands[i]->name;
-	meant = nearest_word(name, names, n);
+	meant = nearest_name(name, names, n);
 	(void)error_set(&err, -EINVAL, "unknown command %s", name);
 	if (meant)
 		error_remedy(&err, "did you mean wick %s? see wick --help", meant);
@@ -440,7 +440,7 @@ static int dispatch(struct command_context *context, int argc, char **argv)
 	else if (!(context->command = command_find(context->commands, argv[0])))
 		status = command_unknown(context, argv[0]);
 	else
-		status = run_command(context, count - 1, argv + 1, globals.config_path);
+		status = run_subcommand(context, count - 1, argv + 1, globals.config_path);
 	option_set_fini(&set);
 	return status;
 }
@@ -478,7 +478,7 @@ int command_main(const struct command *const *commands, int argc, char **argv, F
 	if (log_check(&err) < 0) /* it counts as not given */
 		command_note(&context, "%s\n      %s", err.text, err.remedy);
 	context.command = find_program(commands, argv[0]);
-	status = context.command ? run_command(&context, argc - 1, argv + 1, NULL)
+	status = context.command ? run_subcommand(&context, argc - 1, argv + 1, NULL)
 				 : dispatch(&context, argc - 1, argv + 1);
 	if (fflush(out) != 0 && status == COMMAND_DONE) {
 		(void)outfile_stdout_failed(-errno, &err);

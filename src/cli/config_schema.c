@@ -240,7 +240,7 @@ static int put_section(struct json *json, const struct command *const *commands,
 	return 0;
 }
 
-int schema_put(struct bytes *out, const struct command *const *commands, struct error *err)
+int config_schema_put(struct bytes *out, const struct command *const *commands, struct error *err)
 {
 	struct json json;
 	size_t i;

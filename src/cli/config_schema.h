@@ -11,7 +11,7 @@ struct error;
 struct json;
 struct option_entry;
 
-int schema_put(struct bytes *out, const struct command *const *commands, struct error *err);
+int config_schema_put(struct bytes *out, const struct command *const *commands, struct error *err);
 
 /* Writes the value of an option as the configuration file would hold it; null when unset. */
 void schema_put_value(struct json *json, const char *key, const struct option_entry *entry);

@@ -37,10 +37,10 @@ static int run(uint64_t left_ns, const char *hex, struct bytes *out)
 	int r;
 
 	if (limit_s <= TIME_TO_CLEAN_UP_S || getenv("DEBUGINFOD_MAXTIME"))
-		return capture_run(argv + 2, left_ns, PATH_MAX - 1, out);
+		return run_command(argv + 2, left_ns, PATH_MAX - 1, out);
 	limit_s -= TIME_TO_CLEAN_UP_S;
 	(void)snprintf(limit, sizeof(limit), "DEBUGINFOD_MAXTIME=%" PRIu64, limit_s);
-	r = capture_run(argv, left_ns, PATH_MAX - 1, out);
+	r = run_command(argv, left_ns, PATH_MAX - 1, out);
 	if (r == NOT_FOUND_STATUS)
 		return -ENOENT;
 	return r > 0 && clock_monotonic_ns() - start_ns >= limit_s * NS_PER_SEC ? -ETIMEDOUT : r;

@@ -74,7 +74,7 @@ static bool is_setuid(void)
 		"wick: this file is setuid or setgid, which gives its callers all rights of its "
 		"owner: it does not run\n"
 		"      chmod ug-s it, and: %s\n",
-		own_file_grant(OWN_FILE_ALL, command, sizeof(command)));
+		own_program_grant(OWN_PROGRAM_ALL, command, sizeof(command)));
 	return true;
 }
 

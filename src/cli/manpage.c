@@ -258,7 +258,7 @@ static void put_variables(struct bytes *out)
 	}
 }
 
-/* Messages send their readers here: OWN_FILE_REMEDY. */
+/* Messages send their readers here: OWN_PROGRAM_REMEDY. */
 static void put_rights(struct bytes *out)
 {
 	bytes_printf(
@@ -280,7 +280,7 @@ static void put_rights(struct bytes *out)
 		"The last line is for each user, who has to log in again. An update of the\n"
 		"file takes all of it back. See also\n"
 		".BR wick\\-doctor (1).\n",
-		OWN_FILE_GROUP, OWN_FILE_GROUP, OWN_FILE_ALL, OWN_FILE_GROUP);
+		OWN_PROGRAM_GROUP, OWN_PROGRAM_GROUP, OWN_PROGRAM_ALL, OWN_PROGRAM_GROUP);
 }
 
 void manpage_put_overview(struct bytes *out, const struct command *const *commands)

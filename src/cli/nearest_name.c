@@ -44,7 +44,7 @@ static size_t distance(const char *a, const char *b)
 	return row[length];
 }
 
-const char *nearest_word(const char *text, const char *const *candidates, size_t count)
+const char *nearest_name(const char *text, const char *const *candidates, size_t count)
 {
 	const char *best = NULL;
 	size_t best_distance = strlen(text) < 3 ? 2 : (strlen(text) + 1) / 3 + 1;

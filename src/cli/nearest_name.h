@@ -11,6 +11,6 @@
  * a third of its letters (but one is always forgiven); NULL when there is none. The first of equals
  * wins.
  */
-const char *nearest_word(const char *text, const char *const *candidates, size_t count);
+const char *nearest_name(const char *text, const char *const *candidates, size_t count);
 
 #endif

@@ -168,7 +168,7 @@ static int unknown(const struct parser *parser, const char *argument)
 	typed[strcspn(typed, "=")] = '\0';
 	if (negated)
 		memmove(typed, typed + 3, strlen(typed + 3) + 1);
-	meant = argument[1] == '-' ? nearest_word(typed, names, count) : NULL;
+	meant = argument[1] == '-' ? nearest_name(typed, names, count) : NULL;
 	if (!meant)
 		return see_help(parser, r);
 	error_remedy(parser->err, "did you mean --%s%s? see wick %s%s--help", negated ? "no-" : "",

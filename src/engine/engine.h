@@ -140,7 +140,7 @@ struct engine_stats {
 struct engine_process {
 	pid_t pid;
 	bool waits;      /* at its end, until engine_scanned() */
-	uint64_t inside; /* address in it: struct session_inside; 0: recorded from outside */
+	uint64_t inside; /* address in it: struct scan_hints; 0: recorded from outside */
 	bool bypasses;   /* it has a malloc() of its own: what that gives is not recorded */
 	bool has_older;  /* blocks that were allocated before the recording: these are not known */
 };

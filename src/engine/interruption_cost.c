@@ -20,7 +20,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-size_t holes_measure(uint64_t holes_ns[HOLES_WANTED])
+size_t interruption_cost_measure(uint64_t holes_ns[HOLES_WANTED])
 {
 	uint64_t start_ns = clock_monotonic_ns();
 	uint64_t last_ns = start_ns;
@@ -37,7 +37,7 @@ size_t holes_measure(uint64_t holes_ns[HOLES_WANTED])
 	return count;
 }
 
-uint64_t holes_median_ns(uint64_t *holes_ns, size_t count)
+uint64_t interruption_cost_median_ns(uint64_t *holes_ns, size_t count)
 {
 	if (count < HOLES_WANTED / 4)
 		return 0;

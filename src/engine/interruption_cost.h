@@ -20,9 +20,9 @@
 #define HOLES_PERIOD_NS (100 * NS_PER_US)
 
 /* Spins and notes holes. Returns how many; takes a few milliseconds. */
-size_t holes_measure(uint64_t holes_ns[HOLES_WANTED]);
+size_t interruption_cost_measure(uint64_t holes_ns[HOLES_WANTED]);
 
 /* 0 when there are too few. Puts them in order. */
-uint64_t holes_median_ns(uint64_t *holes_ns, size_t count);
+uint64_t interruption_cost_median_ns(uint64_t *holes_ns, size_t count);
 
 #endif

@@ -39,7 +39,7 @@ struct row {
 
 struct firefox {
 	VEC(struct row) rows;
-	struct used used;
+	struct used_ids used;
 	VEC(uint32_t) stack_starts; /* by stack: the number of its outermost frame's node */
 	VEC(uint32_t) frame_starts; /* by location: the number of its outermost frame */
 	struct strings strings;
@@ -91,7 +91,7 @@ static void firefox_free(void *self)
 	if (!firefox)
 		return;
 	vec_fini(&firefox->rows);
-	used_fini(&firefox->used);
+	used_ids_fini(&firefox->used);
 	vec_fini(&firefox->stack_starts);
 	vec_fini(&firefox->frame_starts);
 	strings_fini(&firefox->strings);
@@ -111,7 +111,7 @@ static int firefox_sample(void *self, const struct profile *profile,
 	(void)out; /* nothing before the tables */
 	if (sample->kind != SCHEMA_SAMPLED)
 		return firefox_markers_add(&firefox->markers, &firefox->strings, sample);
-	if (used_stack(&firefox->used, profile, sample->stack) < 0)
+	if (used_ids_stack(&firefox->used, profile, sample->stack) < 0)
 		return -ENOMEM;
 	return vec_push(&firefox->rows, row);
 }
@@ -191,7 +191,7 @@ static int number_frames(struct firefox *firefox, const struct profile *profile)
 static int prepare(struct firefox *firefox, const struct profile *profile)
 {
 	struct value_type type = profile->value_types[profile->main_value];
-	int r = used_number(&firefox->used, profile);
+	int r = used_ids_number(&firefox->used, profile);
 
 	if (r == 0)
 		r = list_texts(firefox, profile);

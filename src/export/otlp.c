@@ -65,7 +65,7 @@ enum any_value_field { ANY_STRING = 1, ANY_INT = 3 };
 
 struct otlp {
 	const struct profile *profile;
-	struct used used;
+	struct used_ids used;
 	VEC(uint32_t) stacks; /* by stack that a sample has: its number; 0: no sample has it */
 	struct strings strings;
 	struct strings attributes;    /* the encoded messages, as letters, to find equal ones */
@@ -79,7 +79,7 @@ struct otlp {
 
 static void otlp_fini(struct otlp *otlp)
 {
-	used_fini(&otlp->used);
+	used_ids_fini(&otlp->used);
 	vec_fini(&otlp->stacks);
 	strings_fini(&otlp->strings);
 	strings_fini(&otlp->attributes);
@@ -407,7 +407,7 @@ static int otlp_write(const struct profile *profile, const struct export_config 
 	if (r == 0)
 		r = strings_init(&otlp.attributes);
 	if (r == 0)
-		r = used_by_entries(&otlp.used, profile);
+		r = used_ids_by_entries(&otlp.used, profile);
 	if (r == 0)
 		r = number_stacks(&otlp);
 	if (r == 0) {

@@ -82,7 +82,7 @@ struct mapping {
 struct pprof {
 	const struct profile *profile;
 	struct strings strings;
-	struct used used;
+	struct used_ids used;
 	/* Functions have one file here: one with lines in several is written for each of these. */
 	VEC(struct profile_line) parts; /* their lines do not count */
 	struct id_index part_index;
@@ -96,7 +96,7 @@ struct pprof {
 static void pprof_fini(struct pprof *pprof)
 {
 	strings_fini(&pprof->strings);
-	used_fini(&pprof->used);
+	used_ids_fini(&pprof->used);
 	vec_fini(&pprof->parts);
 	id_index_fini(&pprof->part_index);
 	vec_fini(&pprof->mappings);
@@ -214,7 +214,7 @@ static int find_used(struct pprof *pprof)
 {
 	const struct profile *profile = pprof->profile;
 	size_t i;
-	int r = used_by_entries(&pprof->used, profile);
+	int r = used_ids_by_entries(&pprof->used, profile);
 
 	if (r < 0)
 		return r;

@@ -5,14 +5,14 @@
 
 #define NEEDED 0u /* until it gets its number */
 
-void used_fini(struct used *used)
+void used_ids_fini(struct used_ids *used)
 {
 	vec_fini(&used->stacks);
 	vec_fini(&used->locations);
 	vec_fini(&used->functions);
 }
 
-int used_stack(struct used *used, const struct profile *profile, uint32_t stack)
+int used_ids_stack(struct used_ids *used, const struct profile *profile, uint32_t stack)
 {
 	const struct stack_node *nodes = profile->stacks.nodes.items;
 
@@ -35,7 +35,7 @@ static uint32_t number(uint32_t *items, size_t count)
 	return next;
 }
 
-int used_number(struct used *used, const struct profile *profile)
+int used_ids_number(struct used_ids *used, const struct profile *profile)
 {
 	const struct stack_node *nodes = profile->stacks.nodes.items;
 	size_t i;
@@ -64,12 +64,12 @@ int used_number(struct used *used, const struct profile *profile)
 	return 0;
 }
 
-int used_by_entries(struct used *used, const struct profile *profile)
+int used_ids_by_entries(struct used_ids *used, const struct profile *profile)
 {
 	size_t i;
 
 	for (i = 0; i < profile->entries.count; i++)
-		if (used_stack(used, profile, profile->entries.items[i].stack) < 0)
+		if (used_ids_stack(used, profile, profile->entries.items[i].stack) < 0)
 			return -ENOMEM;
-	return used_number(used, profile);
+	return used_ids_number(used, profile);
 }

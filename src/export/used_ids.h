@@ -15,7 +15,7 @@
 struct profile;
 
 /* By id of the profile: the number, or ID_NONE for what is not needed. */
-struct used {
+struct used_ids {
 	VEC(uint32_t) stacks; /* parents come before their children; 0, the empty one, is none */
 	VEC(uint32_t) locations;
 	VEC(uint32_t) functions;
@@ -24,15 +24,15 @@ struct used {
 	uint32_t function_count;
 };
 
-void used_fini(struct used *used);
+void used_ids_fini(struct used_ids *used);
 
 /* Notes that a stack is needed, and so are its callers. 0 or -ENOMEM. */
-int used_stack(struct used *used, const struct profile *profile, uint32_t stack);
+int used_ids_stack(struct used_ids *used, const struct profile *profile, uint32_t stack);
 
 /* Numbers everything, once all stacks are noted. 0 or -ENOMEM. */
-int used_number(struct used *used, const struct profile *profile);
+int used_ids_number(struct used_ids *used, const struct profile *profile);
 
 /* Both for the stacks of all entries. 0 or -ENOMEM. */
-int used_by_entries(struct used *used, const struct profile *profile);
+int used_ids_by_entries(struct used_ids *used, const struct profile *profile);
 
 #endif

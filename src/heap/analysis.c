@@ -39,11 +39,12 @@ struct heap_analysis {
 	struct heap_order order;
 	struct heap_live live;
 	struct heap_rates rates;
-	VEC(struct moving) moving;  /* by thread */
-	struct heap_skew displaced; /* blocks that others took the place of: their frees may come */
-	struct heap_skew early;     /* frees of no block: their allocations may come */
+	VEC(struct moving) moving; /* by thread */
+	struct heap_clock_skew
+		displaced; /* blocks that others took the place of: their frees may come */
+	struct heap_clock_skew early; /* frees of no block: their allocations may come */
 	struct recent recent[RECENT];
-	struct heap_ahead ahead;
+	struct heap_prefetch ahead;
 	bool begun;
 	struct heap_account account;
 	struct heap_placement placement; /* with config.addresses */
@@ -147,7 +148,7 @@ static int displace(struct heap_analysis *analysis, const struct heap_block *old
 	int r;
 
 	half.share = old->share;
-	heap_skew_add(&analysis->displaced, &half);
+	heap_clock_skew_add(&analysis->displaced, &half);
 	analysis->account.report.quality.missed_frees++;
 	if (old->share == ID_NONE)
 		return 0;
@@ -167,7 +168,7 @@ static bool is_late_free(struct heap_analysis *analysis, const struct heap_half 
 	const struct heap_share *share;
 	struct heap_half old;
 
-	if (!heap_skew_take(&analysis->displaced, half, &old))
+	if (!heap_clock_skew_take(&analysis->displaced, half, &old))
 		return false;
 	report->quality.swapped++;
 	report->quality.missed_frees--;
@@ -297,7 +298,7 @@ static __attribute__((noinline)) int take_passing(struct heap_analysis *analysis
 		time_ns);
 	struct heap_block block;
 
-	if (!heap_skew_take(&analysis->early, &half, &half))
+	if (!heap_clock_skew_take(&analysis->early, &half, &half))
 		return 0;
 	report->quality.swapped++;
 	report->quality.unknown_frees -= half.counted;
@@ -339,7 +340,7 @@ static ALWAYS_INLINE int take_block(struct heap_analysis *analysis, const struct
 		half.counted = rate_of(analysis, thread) == 0 &&
 			       analysis->account.report.quality.only_totals == 0;
 		analysis->account.report.quality.unknown_frees += half.counted;
-		heap_skew_add(&analysis->early, &half);
+		heap_clock_skew_add(&analysis->early, &half);
 		return half.counted && event->stack != ID_NONE
 			       ? heap_misuses_unmatched(&analysis->account.report.misuses,
 							analysis->config.dictionary, event, &half)
@@ -563,9 +564,9 @@ static int take_events(void *self, const struct heap_event *events, size_t count
 	}
 	for (size_t i = 0; i < count && r == 0; i++) {
 		if (far_sites)
-			heap_ahead_all(&analysis->ahead, events, i, count);
-		else if (far_slots && i + HEAP_AHEAD_SHARE < count)
-			heap_ahead_slot(&analysis->ahead, &events[i + HEAP_AHEAD_SHARE]);
+			heap_prefetch_all(&analysis->ahead, events, i, count);
+		else if (far_slots && i + HEAP_PREFETCH_SHARE < count)
+			heap_prefetch_slot(&analysis->ahead, &events[i + HEAP_PREFETCH_SHARE]);
 		if (__builtin_expect(is_pooled(&events[i]), 0))
 			r = take_pooled(analysis, &events[i]);
 		else

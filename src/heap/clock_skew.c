@@ -5,7 +5,7 @@
 
 #include "model/heap_event.h"
 
-void heap_skew_add(struct heap_skew *skew, const struct heap_half *half)
+void heap_clock_skew_add(struct heap_clock_skew *skew, const struct heap_half *half)
 {
 	if (skew->count == HEAP_HALVES) {
 		skew->count--;
@@ -14,7 +14,8 @@ void heap_skew_add(struct heap_skew *skew, const struct heap_half *half)
 	skew->halves[skew->count++] = *half;
 }
 
-bool heap_skew_take(struct heap_skew *skew, const struct heap_half *half, struct heap_half *ret)
+bool heap_clock_skew_take(struct heap_clock_skew *skew, const struct heap_half *half,
+			  struct heap_half *ret)
 {
 	bool found = false;
 	size_t kept = 0;
@@ -22,7 +23,7 @@ bool heap_skew_take(struct heap_skew *skew, const struct heap_half *half, struct
 	for (size_t i = 0; i < skew->count; i++) {
 		struct heap_half at = skew->halves[i];
 
-		if (at.time_ns + HEAP_SKEW_NS < half->time_ns)
+		if (at.time_ns + HEAP_CLOCK_SKEW_NS < half->time_ns)
 			continue;
 		if (!found && at.address == half->address && at.space == half->space &&
 		    at.thread != half->thread) {

@@ -4,7 +4,7 @@
 
 /*
  * clock_skew: halves of pairs that may have come in the wrong order: the clocks of two CPUs differ
- * by up to HEAP_SKEW_NS. Few wait at a time, and never for long.
+ * by up to HEAP_CLOCK_SKEW_NS. Few wait at a time, and never for long.
  */
 
 #include <stdbool.h>
@@ -23,18 +23,19 @@ struct heap_half {
 #define HEAP_HALVES 64u
 
 /* All zero is an empty one. */
-struct heap_skew {
+struct heap_clock_skew {
 	struct heap_half halves[HEAP_HALVES]; /* the oldest first */
 	size_t count;
 };
 
 /* Keeps one in mind; the oldest is forgotten when there are too many. */
-void heap_skew_add(struct heap_skew *skew, const struct heap_half *half);
+void heap_clock_skew_add(struct heap_clock_skew *skew, const struct heap_half *half);
 
 /*
  * Finds the other half of one: same place, another thread, not too long ago. It is not kept any
  * longer then, nor are those that are too old.
  */
-bool heap_skew_take(struct heap_skew *skew, const struct heap_half *half, struct heap_half *ret);
+bool heap_clock_skew_take(struct heap_clock_skew *skew, const struct heap_half *half,
+			  struct heap_half *ret);
 
 #endif

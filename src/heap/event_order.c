@@ -98,8 +98,8 @@ static int flush(struct heap_order *order, heap_events_fn *fn, void *self)
 	return count > 0 ? fn(self, order->stage, count) : 0;
 }
 
-static int hand_out(struct heap_order *order, const struct heap_event *events, size_t count,
-		    heap_events_fn *fn, void *self)
+static int public_error(struct heap_order *order, const struct heap_event *events, size_t count,
+			heap_events_fn *fn, void *self)
 {
 	int r = 0;
 
@@ -148,7 +148,7 @@ static int take_turns(struct heap_order *order, heap_events_fn *fn, void *self)
 		if (queue->head == queue->ready)
 			turns[0] = turns[--order->turns.count];
 		sink(order, 0);
-		r = hand_out(order, queue->events.items + first, count, fn, self);
+		r = public_error(order, queue->events.items + first, count, fn, self);
 	}
 	return r < 0 ? r : flush(order, fn, self);
 }

@@ -149,7 +149,7 @@ static int settle_old(struct heap_misuses *misuses, uint64_t time_ns)
 	size_t count = 0;
 
 	while (count < misuses->waiting_count &&
-	       misuses->waiting[count].misuse.time_ns + HEAP_SKEW_NS < time_ns)
+	       misuses->waiting[count].misuse.time_ns + HEAP_CLOCK_SKEW_NS < time_ns)
 		count++;
 	if (count == 0 && misuses->waiting_count == HEAP_MISUSES_WAITING)
 		count = 1;

@@ -19,24 +19,25 @@
 #include "heap/report.h"
 
 /* How far, in events. */
-#define HEAP_AHEAD_SLOT 18u
-#define HEAP_AHEAD_SHARE 12u
-#define HEAP_AHEAD_SITE 6u
-#define HEAP_AHEAD_GUESSES 32u
+#define HEAP_PREFETCH_SLOT 18u
+#define HEAP_PREFETCH_SHARE 12u
+#define HEAP_PREFETCH_SITE 6u
+#define HEAP_PREFETCH_GUESSES 32u
 
 /* That many slots are near, and that many sites with all that is kept of them. */
 #define HEAP_NEAR_SLOTS (32u << 10)
 #define HEAP_NEAR_SITES (32u << 10)
 
-struct heap_ahead {
+struct heap_prefetch {
 	const struct heap_live *live;
 	const struct heap_report *report;
-	uint32_t guesses[HEAP_AHEAD_GUESSES]; /* of events to come, by their places: their shares */
+	uint32_t guesses[HEAP_PREFETCH_GUESSES]; /* of events to come, by their places: their shares
+						  */
 };
 
 /* The slot where a block is, if it is where it belongs first. */
-static inline const struct heap_block *heap_ahead_first(const struct heap_ahead *ahead,
-							const struct heap_event *event)
+static inline const struct heap_block *heap_prefetch_first(const struct heap_prefetch *ahead,
+							   const struct heap_event *event)
 {
 	const struct heap_thread *thread = &ahead->report->threads.items[heap_event_thread(event)];
 	uint32_t space = heap_space_of(thread->space, event->op == HEAP_MOVE ? 0 : event->call);
@@ -44,20 +45,21 @@ static inline const struct heap_block *heap_ahead_first(const struct heap_ahead 
 	return &ahead->live->slots[heap_live_home(ahead->live, space, event->address)];
 }
 
-static inline void heap_ahead_slot(const struct heap_ahead *ahead, const struct heap_event *event)
+static inline void heap_prefetch_slot(const struct heap_prefetch *ahead,
+				      const struct heap_event *event)
 {
-	__builtin_prefetch(heap_ahead_first(ahead, event), 1);
+	__builtin_prefetch(heap_prefetch_first(ahead, event), 1);
 }
 
 /*
  * What share an event is probably about, ID_NONE when that is not clear. Whether events allocate
  * or free is a toss-up, so both are looked at rather than asked for.
  */
-static inline uint32_t heap_ahead_guess(const struct heap_ahead *ahead,
-					const struct heap_event *event)
+static inline uint32_t heap_prefetch_guess(const struct heap_prefetch *ahead,
+					   const struct heap_event *event)
 {
 	const struct id_index *index = &ahead->report->sites.share_index;
-	const struct heap_block *slot = heap_ahead_first(ahead, event);
+	const struct heap_block *slot = heap_prefetch_first(ahead, event);
 	struct id_probe probe =
 		id_index_probe(index, heap_share_hash(event->stack, heap_event_thread(event)));
 	struct id_slot allocates = index->slots[probe.at];
@@ -68,34 +70,34 @@ static inline uint32_t heap_ahead_guess(const struct heap_ahead *ahead,
 }
 
 /* All that the events behind the one at a place need. */
-static inline void heap_ahead_all(struct heap_ahead *ahead, const struct heap_event *events,
-				  size_t at, size_t count)
+static inline void heap_prefetch_all(struct heap_prefetch *ahead, const struct heap_event *events,
+				     size_t at, size_t count)
 {
 	const struct heap_sites *sites = &ahead->report->sites;
 	uint32_t guess;
 
-	if (at + HEAP_AHEAD_SLOT < count) {
-		const struct heap_event *event = &events[at + HEAP_AHEAD_SLOT];
+	if (at + HEAP_PREFETCH_SLOT < count) {
+		const struct heap_event *event = &events[at + HEAP_PREFETCH_SLOT];
 
-		heap_ahead_slot(ahead, event);
+		heap_prefetch_slot(ahead, event);
 		id_index_prefetch(&sites->share_index,
 				  heap_share_hash(event->stack, heap_event_thread(event)));
 	}
-	if (at + HEAP_AHEAD_SHARE < count) {
-		guess = heap_ahead_guess(ahead, &events[at + HEAP_AHEAD_SHARE]);
+	if (at + HEAP_PREFETCH_SHARE < count) {
+		guess = heap_prefetch_guess(ahead, &events[at + HEAP_PREFETCH_SHARE]);
 		guess = guess < sites->shares.count ? guess : 0;
-		ahead->guesses[(at + HEAP_AHEAD_SHARE) % HEAP_AHEAD_GUESSES] = guess;
+		ahead->guesses[(at + HEAP_PREFETCH_SHARE) % HEAP_PREFETCH_GUESSES] = guess;
 		__builtin_prefetch(&sites->shares.items[guess], 1);
 		__builtin_prefetch(&sites->shares.items[guess].temporary_blocks, 1);
 	}
-	if (at + HEAP_AHEAD_SITE < count) {
-		const struct heap_event *event = &events[at + HEAP_AHEAD_SITE];
+	if (at + HEAP_PREFETCH_SITE < count) {
+		const struct heap_event *event = &events[at + HEAP_PREFETCH_SITE];
 		uint64_t born_ns =
-			ahead->report->begin_ns + heap_ahead_first(ahead, event)->time_ns;
+			ahead->report->begin_ns + heap_prefetch_first(ahead, event)->time_ns;
 		uint32_t bucket = heap_lifetime_bucket(event->time_ns - born_ns);
 		uint32_t site;
 
-		guess = ahead->guesses[(at + HEAP_AHEAD_SITE) % HEAP_AHEAD_GUESSES];
+		guess = ahead->guesses[(at + HEAP_PREFETCH_SITE) % HEAP_PREFETCH_GUESSES];
 		site = sites->shares.items[guess].site;
 		__builtin_prefetch(&sites->sites.items[site], 1);
 		__builtin_prefetch(&sites->sites.items[site].slack_bytes, 1);

@@ -68,7 +68,7 @@ struct perf_import {
 static uint64_t time_of(const struct perf_import *import, const struct perf_event *event,
 			const struct perf_event_header *record)
 {
-	uint64_t time_ns = record_time_ns(&event->layout, record);
+	uint64_t time_ns = perf_record_time_ns(&event->layout, record);
 
 	if (time_ns == 0)
 		return 0;
@@ -117,7 +117,7 @@ static void heed_map(struct perf_import *import, const struct perf_event *event,
 	const struct build_id *told;
 	struct map_record map;
 
-	if (!record_map(&event->layout, record, &map))
+	if (!perf_record_map(&event->layout, record, &map))
 		return;
 	if (is_kernel_map(record, &map)) {
 		heed_kernel_map(import, &map);
@@ -140,7 +140,7 @@ static void heed_task(struct perf_import *import, const struct perf_event *event
 {
 	struct task_record task;
 
-	if (!record_task(&event->layout, record, &task))
+	if (!perf_record_task(&event->layout, record, &task))
 		return;
 	if (record->type == PERF_RECORD_FORK)
 		process_tracker_fork(import->tracker, time_of(import, event, record), task.pid,
@@ -154,7 +154,7 @@ static void heed_comm(struct perf_import *import, const struct perf_event *event
 {
 	struct comm_record comm;
 
-	if (record_comm(&event->layout, record, &comm))
+	if (perf_record_comm(&event->layout, record, &comm))
 		process_tracker_comm(import->tracker, time_of(import, event, record), comm.pid,
 				     comm.tid, comm.comm, comm.exec);
 }
@@ -193,7 +193,7 @@ static int heed_lost(struct perf_import *import, const struct perf_event *event,
 	uint64_t lost = 0;
 
 	if (record->type == PERF_RECORD_LOST) {
-		lost = add_lost(0, record_lost(record));
+		lost = add_lost(0, perf_record_lost(record));
 		import->counts.told_lost = add_lost(import->counts.told_lost, lost);
 	} else if (record->size >= sizeof(*record) + sizeof(lost) &&
 		   !(record->misc & LOST_SAMPLES_FILTERED)) {
@@ -295,7 +295,7 @@ static int heed(void *self, const struct perf_event_header *record)
 {
 	struct perf_import *import = self;
 	const struct perf_event *event = perf_file_event(&import->file, record);
-	uint64_t time_ns = event ? record_time_ns(&event->layout, record) : 0;
+	uint64_t time_ns = event ? perf_record_time_ns(&event->layout, record) : 0;
 
 	if (!event)
 		return 0;
@@ -374,7 +374,7 @@ static int take_record(struct perf_import *import, const struct perf_record *rec
 	memcpy(import->record, record->bytes, record->header.size);
 	if (record->header.type == PERF_RECORD_SAMPLE)
 		first = perf_file_event(&import->file, aligned);
-	time_ns = record_time_ns(&first->layout, aligned);
+	time_ns = perf_record_time_ns(&first->layout, aligned);
 	if (!import->has_schemas)
 		r = add_schemas(import);
 	if (r < 0)

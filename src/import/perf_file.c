@@ -85,7 +85,7 @@ static int add_event(struct perf_file *file, const uint8_t *data, size_t size, s
 	if (file->events.count >= MAX_EVENTS)
 		return error_set(err, -E2BIG, "it has more than %u events", MAX_EVENTS);
 	memcpy(&event.attr, data, size < sizeof(event.attr) ? size : sizeof(event.attr));
-	record_layout_init(&event.layout, &event.attr);
+	perf_record_layout_init(&event.layout, &event.attr);
 	if (vec_push(&file->events, event) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	if (event.attr.build_id || file->events.items[0].layout.has_build_ids)
@@ -146,7 +146,7 @@ struct perf_event *perf_file_event(struct perf_file *file, const struct perf_eve
 	if (file->events.count == 0)
 		return NULL;
 	/* Where several events are told apart, ids stand at the same place in all of them. */
-	if (file->events.count > 1 && record_id(&file->events.items[0].layout, record, &id))
+	if (file->events.count > 1 && perf_record_id(&file->events.items[0].layout, record, &id))
 		event = find_event(file, id);
 	return event ? event : &file->events.items[0];
 }

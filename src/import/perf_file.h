@@ -29,7 +29,7 @@ struct perf_record;
 /* One event of the file. */
 struct perf_event {
 	struct perf_event_attr attr;
-	struct record_layout layout;
+	struct perf_record_layout layout;
 	uint32_t name;   /* string id; "": not told */
 	uint32_t schema; /* for the importer */
 };

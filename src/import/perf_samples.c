@@ -313,7 +313,7 @@ int perf_samples_put(struct perf_samples *samples, const struct perf_event *even
 	struct row row = {.time_ns = time_ns};
 	int r;
 
-	if (!record_sample(&event->layout, record, &sample) || sample.count > MAX_CHAIN)
+	if (!perf_record_sample(&event->layout, record, &sample) || sample.count > MAX_CHAIN)
 		return 0;
 	sample.time_ns = time_ns;
 	if (!(event->attr.sample_type & PERF_SAMPLE_CALLCHAIN))

@@ -73,7 +73,7 @@ static int drop(struct record_queue *queue, size_t n)
 }
 
 /* Hands out what is not newer than that, but at least so many. */
-static int hand_out(struct record_queue *queue, uint64_t until_ns, size_t least)
+static int public_error(struct record_queue *queue, uint64_t until_ns, size_t least)
 {
 	size_t i;
 	int r = 0;
@@ -104,12 +104,12 @@ int record_queue_put(struct record_queue *queue, uint64_t time_ns, const uint8_t
 		queue->newest_ns = time_ns;
 	if (queue->data.size < queue->limit_bytes)
 		return 0;
-	return hand_out(queue, 0, queue->records.count / 2 + 1);
+	return public_error(queue, 0, queue->records.count / 2 + 1);
 }
 
 int record_queue_round(struct record_queue *queue)
 {
-	int r = hand_out(queue, queue->round_ns, 0);
+	int r = public_error(queue, queue->round_ns, 0);
 
 	queue->round_ns = queue->newest_ns;
 	return r;
@@ -117,5 +117,5 @@ int record_queue_round(struct record_queue *queue)
 
 int record_queue_end(struct record_queue *queue)
 {
-	return hand_out(queue, UINT64_MAX, 0);
+	return public_error(queue, UINT64_MAX, 0);
 }

@@ -93,7 +93,7 @@ int wick_flame_svg_text(const struct wick_profile *profile,
 	if (r == 0)
 		r = give_text(&text, ret_text, ret_size, &inner);
 	bytes_fini(&text);
-	return r < 0 ? hand_out(&inner, err) : 0;
+	return r < 0 ? public_error(&inner, err) : 0;
 }
 
 int wick_flame_svg(const struct wick_profile *profile, const struct wick_flame_options *options,
@@ -106,7 +106,7 @@ int wick_flame_svg(const struct wick_profile *profile, const struct wick_flame_o
 	if (r == 0)
 		r = give_file(&text, path, &inner);
 	bytes_fini(&text);
-	return r < 0 ? hand_out(&inner, err) : 0;
+	return r < 0 ? public_error(&inner, err) : 0;
 }
 
 static int find_format(const char *name, const struct exporter_ops **ret, struct error *err)
@@ -169,7 +169,7 @@ int wick_export_text(const struct wick_profile *profile, const char *format, cha
 	if (r == 0)
 		r = give_text(&text, ret_text, ret_size, &inner);
 	bytes_fini(&text);
-	return r < 0 ? hand_out(&inner, err) : 0;
+	return r < 0 ? public_error(&inner, err) : 0;
 }
 
 int wick_export(const struct wick_profile *profile, const char *format, const char *path,
@@ -182,7 +182,7 @@ int wick_export(const struct wick_profile *profile, const char *format, const ch
 	if (r == 0)
 		r = give_file(&text, path, &inner);
 	bytes_fini(&text);
-	return r < 0 ? hand_out(&inner, err) : 0;
+	return r < 0 ? public_error(&inner, err) : 0;
 }
 
 int wick_export_folded(const struct wick_profile *profile, const char *path, struct wick_error *err)
@@ -220,5 +220,5 @@ int wick_export_recording(const char *recording, const struct wick_load_options 
 		request.options.told = true;
 		r = export_file(&job, &inner);
 	}
-	return r < 0 ? hand_out(&inner, err) : 0;
+	return r < 0 ? public_error(&inner, err) : 0;
 }

@@ -137,14 +137,14 @@ int wick_detect_leaks(const char *path, const struct wick_leak_options *options,
 	if (r == 0)
 		r = need(ret, "ret", &inner);
 	if (r < 0)
-		return hand_out(&inner, err);
+		return public_error(&inner, err);
 	leaks = calloc(1, sizeof(*leaks));
 	if (!leaks)
-		return hand_out(&(struct error){-ENOMEM, "no memory for leaks", ""}, err);
+		return public_error(&(struct error){-ENOMEM, "no memory for leaks", ""}, err);
 	r = detect(leaks, path, options, &inner);
 	if (r < 0) {
 		wick_leaks_free(leaks);
-		return hand_out(&inner, err);
+		return public_error(&inner, err);
 	}
 	*ret = leaks;
 	return 0;
@@ -208,10 +208,10 @@ int wick_leaks_describe(const struct wick_leaks *leaks, struct wick_leaks_info *
 	struct error why = {0};
 
 	if (need(leaks, "leaks", &why) < 0)
-		return hand_out(&why, err);
+		return public_error(&why, err);
 	info = info_of(leaks);
 	if (sized_hand_out(ret, &info, sizeof(info), "wick_leaks_info", &why) < 0)
-		return hand_out(&why, err);
+		return public_error(&why, err);
 	return 0;
 }
 

@@ -93,7 +93,7 @@ int wick_maps_read_pid(pid_t pid, unsigned int options, struct wick_maps **ret,
 	SCOPED(maps) struct wick_maps *maps = NULL;
 
 	if (need(ret, "ret", &inner) < 0)
-		return hand_out(&inner, err);
+		return public_error(&inner, err);
 	maps = maps_new(pid);
 	if (!maps)
 		(void)error_set(&inner, -ENOMEM, "no memory for a memory map");
@@ -102,7 +102,7 @@ int wick_maps_read_pid(pid_t pid, unsigned int options, struct wick_maps **ret,
 	else
 		(void)maps_read(&maps->maps, pid, options, &inner);
 	if (inner.code < 0)
-		return hand_out(&inner, err);
+		return public_error(&inner, err);
 	*ret = scope_take(&maps);
 	return 0;
 }
@@ -119,11 +119,11 @@ int wick_maps_parse(const char *text, size_t size, unsigned int options, struct 
 	SCOPED(maps) struct wick_maps *maps = NULL;
 
 	if ((size > 0 && need(text, "the text", &inner) < 0) || need(ret, "ret", &inner) < 0)
-		return hand_out(&inner, err);
+		return public_error(&inner, err);
 	maps = maps_new(NO_PID);
 	if (!maps || maps_parse(&maps->maps, text, size, options) < 0) {
 		(void)error_set(&inner, -ENOMEM, "no memory for a memory map");
-		return hand_out(&inner, err);
+		return public_error(&inner, err);
 	}
 	*ret = scope_take(&maps);
 	return 0;

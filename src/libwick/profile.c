@@ -79,7 +79,7 @@ int wick_load(const char *path, const struct wick_load_options *options, struct 
 	if (r == 0)
 		r = load_request_init(&request, options, &inner);
 	if (r < 0)
-		return hand_out(&inner, err);
+		return public_error(&inner, err);
 	/* What a pipe brings is kept as a whole. Of a file the state before it is read counts. */
 	if (reload_is_possible(path))
 		reload = reload_new(path, options);
@@ -89,7 +89,7 @@ int wick_load(const char *path, const struct wick_load_options *options, struct 
 		r = wick_profile_wrap(profile, ret, &inner);
 	if (r < 0) {
 		reload_free(reload);
-		return hand_out(&inner, err);
+		return public_error(&inner, err);
 	}
 	(*ret)->reload = reload;
 	return 0;
@@ -131,10 +131,10 @@ int wick_profile_describe(const struct wick_profile *profile, struct wick_profil
 	struct error why = {0};
 
 	if (need(profile, "the profile", &why) < 0)
-		return hand_out(&why, err);
+		return public_error(&why, err);
 	info = info_of(profile->profile);
 	if (sized_hand_out(ret, &info, sizeof(info), "wick_profile_info", &why) < 0)
-		return hand_out(&why, err);
+		return public_error(&why, err);
 	return 0;
 }
 

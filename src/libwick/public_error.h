@@ -13,7 +13,7 @@
 #include "base/error.h"
 
 /* Fills *to, which may be NULL. Returns the code. */
-static inline int hand_out(const struct error *from, struct wick_error *to)
+static inline int public_error(const struct error *from, struct wick_error *to)
 {
 	if (to) {
 		to->code = from->code;

@@ -152,5 +152,5 @@ int wick_profile_process(pid_t pid, const struct wick_record_options *options,
 		r = wick_profile_wrap(profile, ret, &inner);
 	if (r == 0 && ret && job.options.recording)
 		(*ret)->reload = reload_new(job.options.recording, job.options.load);
-	return r < 0 ? hand_out(&inner, err) : 0;
+	return r < 0 ? public_error(&inner, err) : 0;
 }

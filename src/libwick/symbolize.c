@@ -33,7 +33,7 @@ static int open_resolver(struct resolver_config *config, unsigned int options,
 	struct error inner = {0};
 
 	if (need(ret, "ret", &inner) < 0)
-		return hand_out(&inner, err);
+		return public_error(&inner, err);
 	config->demangle = !(options & WICK_SYMBOLIZE_MANGLED);
 	config->no_disk_cache = !(options & WICK_SYMBOLIZE_CACHE);
 	config->detail = options & WICK_SYMBOLIZE_NAMES_ONLY   ? SYMBOLS_NAMES
@@ -49,7 +49,7 @@ static int open_resolver(struct resolver_config *config, unsigned int options,
 		(void)resolver_open(config, &symbolizer->resolver, &inner);
 	if (inner.code < 0) {
 		free(symbolizer);
-		return hand_out(&inner, err);
+		return public_error(&inner, err);
 	}
 	*ret = symbolizer;
 	return 0;
@@ -63,7 +63,7 @@ int wick_symbolizer_open_file(const char *path, unsigned int options,
 	struct error inner = {0};
 
 	if (need(path, "the path", &inner) < 0)
-		return hand_out(&inner, err);
+		return public_error(&inner, err);
 	return open_resolver(&config, options, symbol_paths, ret, err);
 }
 
@@ -75,7 +75,7 @@ int wick_symbolizer_open_pid(pid_t pid, unsigned int options, const char *const 
 
 	if (pid <= 0) {
 		(void)refuse_pid(pid, &inner);
-		return hand_out(&inner, err);
+		return public_error(&inner, err);
 	}
 	return open_resolver(&config, options, symbol_paths, ret, err);
 }

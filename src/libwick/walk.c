@@ -33,10 +33,10 @@ int wick_stacks_new(const struct wick_profile *profile, struct wick_stacks **ret
 	struct error why = {0};
 
 	if (need(profile, "the profile", &why) < 0 || need(ret, "ret", &why) < 0)
-		return hand_out(&why, err);
+		return public_error(&why, err);
 	stacks = calloc(1, sizeof(*stacks));
 	if (!stacks)
-		return hand_out(&(struct error){-ENOMEM, "no memory for a walk", ""}, err);
+		return public_error(&(struct error){-ENOMEM, "no memory for a walk", ""}, err);
 	stacks->profile = profile->profile;
 	*ret = stacks;
 	return 0;
@@ -125,7 +125,7 @@ int wick_functions_new(const struct wick_profile *profile, uint32_t value,
 	struct error why = {0};
 
 	if (need(profile, "the profile", &why) < 0 || need(ret, "ret", &why) < 0)
-		return hand_out(&why, err);
+		return public_error(&why, err);
 	inner = profile->profile;
 	if (value == WICK_MAIN_VALUE)
 		value = inner->main_value;
@@ -134,7 +134,7 @@ int wick_functions_new(const struct wick_profile *profile, uint32_t value,
 				inner->value_count, value + 1);
 		error_remedy(&why,
 			     "take WICK_MAIN_VALUE, or one that wick_profile_describe() counts");
-		return hand_out(&why, err);
+		return public_error(&why, err);
 	}
 	functions = calloc(1, sizeof(*functions));
 	if (functions)
@@ -142,7 +142,7 @@ int wick_functions_new(const struct wick_profile *profile, uint32_t value,
 	if (!functions || fill_functions(functions, value) < 0) {
 		wick_functions_free(functions);
 		(void)error_set(&why, -ENOMEM, "no memory for the functions of a profile");
-		return hand_out(&why, err);
+		return public_error(&why, err);
 	}
 	*ret = functions;
 	return 0;

@@ -52,7 +52,7 @@ static struct watch_config config_of(const struct trial_plan *plan, const pid_t 
 
 /* Until the program has ended, or enough has come of one that goes on. */
 static int look_on(struct watch *watch, const struct trial_plan *plan,
-		   const struct trial_count *count, struct trial_result *ret)
+		   const struct trial_sink *count, struct trial_result *ret)
 {
 	uint64_t end_ns = clock_monotonic_ns() + SAMPLING_NS;
 	uint64_t now_ns;
@@ -76,12 +76,12 @@ static int look_on(struct watch *watch, const struct trial_plan *plan,
 
 static void try_engine(const struct trial_plan *plan, const pid_t *pid, struct trial_result *ret)
 {
-	struct trial_count count;
+	struct trial_sink count;
 	struct watch_config config = config_of(plan, pid, &count.sink);
 	struct watch *watch = NULL;
 	int exec_code;
 
-	trial_count_init(&count);
+	trial_sink_init(&count);
 	if (!plan->engine) {
 		config.target.program = plan->program[0];
 		config.engine = engine_find("auto", &config.target, &ret->err);
@@ -95,10 +95,10 @@ static void try_engine(const struct trial_plan *plan, const pid_t *pid, struct t
 	}
 	ret->stacks = count.stacks;
 	ret->whole_stacks = count.whole_stacks;
-	ret->late_cut = trial_count_late_cut(&count);
+	ret->late_cut = trial_sink_late_cut(&count);
 	ret->woken_stacks = count.woken_stacks;
 	(void)watch_close(watch); /* whoever goes on is our own tiny program */
-	trial_count_fini(&count);
+	trial_sink_fini(&count);
 }
 
 /* Waits for the byte that the program writes first. */

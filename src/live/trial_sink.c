@@ -7,7 +7,7 @@
 #define NO_ENTRY UINT64_MAX
 #define ENTRY_BYTES 256u /* the code that begins a program is some ten instructions long */
 
-static int give_id(struct trial_count *count, uint32_t *ret_id)
+static int give_id(struct trial_sink *count, uint32_t *ret_id)
 {
 	*ret_id = count->others++;
 	return 0;
@@ -45,7 +45,7 @@ static int count_place(void *self, const struct place *place, uint32_t *ret_id)
 
 static int count_module(void *self, const struct module *module, uint32_t *ret_id)
 {
-	struct trial_count *count = self;
+	struct trial_sink *count = self;
 	struct elf_file *elf = NULL;
 	uint64_t entry = NO_ENTRY;
 
@@ -56,7 +56,7 @@ static int count_module(void *self, const struct module *module, uint32_t *ret_i
 	return vec_push(&count->entries, entry);
 }
 
-static bool is_whole(const struct trial_count *count, const struct frame *frames, size_t n)
+static bool is_whole(const struct trial_sink *count, const struct frame *frames, size_t n)
 {
 	const struct frame *root = frames;
 
@@ -67,7 +67,7 @@ static bool is_whole(const struct trial_count *count, const struct frame *frames
 
 static int count_stack(void *self, const struct frame *frames, size_t n, uint32_t *ret_id)
 {
-	struct trial_count *count = self;
+	struct trial_sink *count = self;
 
 	struct trial_stack stack = {.whole = is_whole(count, frames, n)};
 
@@ -77,7 +77,7 @@ static int count_stack(void *self, const struct frame *frames, size_t n, uint32_
 	return vec_push(&count->stacks_seen, stack);
 }
 
-static int add_stack(struct trial_count *count, uint32_t id)
+static int add_stack(struct trial_sink *count, uint32_t id)
 {
 	struct trial_stack stack = {0};
 
@@ -89,7 +89,7 @@ static int add_stack(struct trial_count *count, uint32_t id)
 	return vec_push(&count->in_order, stack.whole);
 }
 
-uint64_t trial_count_late_cut(const struct trial_count *count)
+uint64_t trial_sink_late_cut(const struct trial_sink *count)
 {
 	uint64_t cut = 0;
 
@@ -152,12 +152,12 @@ static const struct sink_ops count_ops = {
 	.heap_until = count_heap_until,
 };
 
-void trial_count_init(struct trial_count *count)
+void trial_sink_init(struct trial_sink *count)
 {
-	*count = (struct trial_count){.sink = {.ops = &count_ops, .self = count}};
+	*count = (struct trial_sink){.sink = {.ops = &count_ops, .self = count}};
 }
 
-void trial_count_fini(struct trial_count *count)
+void trial_sink_fini(struct trial_sink *count)
 {
 	vec_fini(&count->entries);
 	vec_fini(&count->stacks_seen);

@@ -19,7 +19,7 @@ struct trial_stack {
 	bool woken;
 };
 
-struct trial_count {
+struct trial_sink {
 	struct sink sink;
 	VEC(uint64_t) entries; /* of the modules; UINT64_MAX: not known */
 	VEC(struct trial_stack) stacks_seen;
@@ -31,9 +31,9 @@ struct trial_count {
 };
 
 /* How many of the second half are not whole: in the first one unwind tables may be missing yet. */
-uint64_t trial_count_late_cut(const struct trial_count *count);
+uint64_t trial_sink_late_cut(const struct trial_sink *count);
 
-void trial_count_init(struct trial_count *count);
-void trial_count_fini(struct trial_count *count);
+void trial_sink_init(struct trial_sink *count);
+void trial_sink_fini(struct trial_sink *count);
 
 #endif

@@ -22,7 +22,7 @@ struct second_pass {
 	struct error *err;
 };
 
-static int hand_out(struct second_pass *pass, const struct sample_batch *batch, size_t i)
+static int public_error(struct second_pass *pass, const struct sample_batch *batch, size_t i)
 {
 	struct loader *loader = pass->loader;
 	const struct samples *samples = &loader->samples;
@@ -87,7 +87,7 @@ static int take_again(void *self, const struct sample_batch *batch)
 			continue;
 		r = samples_want(&pass->loader->samples, batch, i, &wanted);
 		if (r == 0 && wanted)
-			r = hand_out(pass, batch, i);
+			r = public_error(pass, batch, i);
 	}
 	return r;
 }

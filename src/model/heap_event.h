@@ -7,13 +7,13 @@
  *
  * A block is freed before it is given back and allocated when it is there: of two threads
  * that have the same address one after the other, the first has freed it earlier than the
- * second got it. Clocks of two CPUs may differ by HEAP_SKEW_NS all the same.
+ * second got it. Clocks of two CPUs may differ by HEAP_CLOCK_SKEW_NS all the same.
  */
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define HEAP_SKEW_NS 2000u
+#define HEAP_CLOCK_SKEW_NS 2000u
 
 enum heap_op {
 	HEAP_ALLOC = 0, /* a block is there */

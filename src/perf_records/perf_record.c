@@ -45,7 +45,7 @@ static uint16_t add_word(uint64_t sample_type, uint64_t bit, uint16_t *at)
 }
 
 /* identifier ip (pid tid) time addr id …: what follows is not needed before a sample is read. */
-static void place_in_sample(struct record_layout *layout)
+static void place_in_sample(struct perf_record_layout *layout)
 {
 	uint64_t type = layout->sample_type;
 	uint16_t at = 0;
@@ -61,7 +61,7 @@ static void place_in_sample(struct record_layout *layout)
 }
 
 /* (pid tid) time id stream (cpu) identifier */
-static void place_in_trailer(struct record_layout *layout)
+static void place_in_trailer(struct perf_record_layout *layout)
 {
 	uint64_t type = layout->sample_type;
 	uint16_t at = 0;
@@ -82,9 +82,9 @@ static void place_in_trailer(struct record_layout *layout)
 	layout->trailer_id = id == RECORD_NOWHERE ? id : (uint16_t)(at - id);
 }
 
-void record_layout_init(struct record_layout *layout, const struct perf_event_attr *attr)
+void perf_record_layout_init(struct perf_record_layout *layout, const struct perf_event_attr *attr)
 {
-	*layout = (struct record_layout){
+	*layout = (struct perf_record_layout){
 		.sample_type = attr->sample_type,
 		.read_format = attr->read_format,
 		.branch_type = attr->branch_sample_type,
@@ -116,7 +116,8 @@ static bool word_of(const struct perf_event_header *header, uint16_t in_sample, 
 	return true;
 }
 
-uint64_t record_time_ns(const struct record_layout *layout, const struct perf_event_header *header)
+uint64_t perf_record_time_ns(const struct perf_record_layout *layout,
+			     const struct perf_event_header *header)
 {
 	uint64_t time_ns;
 
@@ -125,8 +126,8 @@ uint64_t record_time_ns(const struct record_layout *layout, const struct perf_ev
 	return word_of(header, layout->sample_time, layout->trailer_time, &time_ns) ? time_ns : 0;
 }
 
-bool record_id(const struct record_layout *layout, const struct perf_event_header *header,
-	       uint64_t *ret)
+bool perf_record_id(const struct perf_record_layout *layout, const struct perf_event_header *header,
+		    uint64_t *ret)
 {
 	return word_of(header, layout->sample_id, layout->trailer_id, ret);
 }
@@ -172,7 +173,7 @@ static void take_halves(struct rest *rest, uint32_t *low, uint32_t *high)
 	*high = place ? u32_at(place + 4) : 0;
 }
 
-static void take_fixed(const struct record_layout *layout, struct rest *rest,
+static void take_fixed(const struct perf_record_layout *layout, struct rest *rest,
 		       struct sample_record *ret)
 {
 	uint64_t type = layout->sample_type;
@@ -203,7 +204,7 @@ static void take_fixed(const struct record_layout *layout, struct rest *rest,
 }
 
 /* Counters of the event, or of its group. Kept are those of a group. */
-static void take_read(const struct record_layout *layout, struct rest *rest,
+static void take_read(const struct perf_record_layout *layout, struct rest *rest,
 		      struct sample_record *ret)
 {
 	uint64_t format = layout->read_format;
@@ -236,7 +237,7 @@ static void take_raw(struct rest *rest, struct sample_record *ret)
 #define BRANCH_BYTES 24u
 
 /* nr (hw_idx) entries[nr] (counters[nr]) */
-static void take_branches(const struct record_layout *layout, struct rest *rest)
+static void take_branches(const struct perf_record_layout *layout, struct rest *rest)
 {
 	uint64_t count = take_word(rest);
 
@@ -248,7 +249,7 @@ static void take_branches(const struct record_layout *layout, struct rest *rest)
 }
 
 /* abi registers[n] (none when abi is 0) */
-static void take_registers(const struct record_layout *layout, struct rest *rest,
+static void take_registers(const struct perf_record_layout *layout, struct rest *rest,
 			   struct sample_record *ret)
 {
 	uint64_t abi = take_word(rest);
@@ -271,8 +272,8 @@ static void take_stack(struct rest *rest, struct sample_record *ret)
 		rest->failed = true;
 }
 
-bool record_sample(const struct record_layout *layout, const struct perf_event_header *header,
-		   struct sample_record *ret)
+bool perf_record_sample(const struct perf_record_layout *layout,
+			const struct perf_event_header *header, struct sample_record *ret)
 {
 	uint64_t type = layout->sample_type;
 	struct rest rest = {.at = body(header), .bytes = body_bytes(header)};
@@ -300,20 +301,20 @@ bool record_sample(const struct record_layout *layout, const struct perf_event_h
  * Records of BPF programs have a size of 32 bits and then their kind, never 0, where a
  * group has its count.
  */
-bool record_group(const struct perf_event_header *header, struct sample_record *ret)
+bool perf_record_group(const struct perf_event_header *header, struct sample_record *ret)
 {
-	static const struct record_layout layout = {
+	static const struct perf_record_layout layout = {
 		.sample_type =
 			PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_READ,
 		.read_format = PERF_FORMAT_GROUP,
 	};
 
 	return body_bytes(header) >= 32 && u32_at(body(header) + 28) == 0 &&
-	       record_sample(&layout, header, ret);
+	       perf_record_sample(&layout, header, ret);
 }
 
-bool record_task(const struct record_layout *layout, const struct perf_event_header *header,
-		 struct task_record *ret)
+bool perf_record_task(const struct perf_record_layout *layout,
+		      const struct perf_event_header *header, struct task_record *ret)
 {
 	const uint8_t *at = body(header);
 
@@ -326,8 +327,8 @@ bool record_task(const struct record_layout *layout, const struct perf_event_hea
 	return true;
 }
 
-bool record_comm(const struct record_layout *layout, const struct perf_event_header *header,
-		 struct comm_record *ret)
+bool perf_record_comm(const struct perf_record_layout *layout,
+		      const struct perf_event_header *header, struct comm_record *ret)
 {
 	const uint8_t *at = body(header);
 	size_t n = body_bytes(header);
@@ -361,7 +362,7 @@ static void set_name(struct map_record *ret, const char *name, size_t size)
  * event, of anybody, did. A file that perf inject wrote has them without having asked; there the
  * size is the usual one, which is the number of no disk in use.
  */
-static bool tells_build_id(const struct record_layout *layout,
+static bool tells_build_id(const struct perf_record_layout *layout,
 			   const struct perf_event_header *header)
 {
 	const uint8_t *size = body(header) + 32;
@@ -371,7 +372,7 @@ static bool tells_build_id(const struct record_layout *layout,
 }
 
 /* What MMAP2 tells more: either (maj min ino generation) or (size, build id), then prot flags. */
-static void take_identity(const struct record_layout *layout,
+static void take_identity(const struct perf_record_layout *layout,
 			  const struct perf_event_header *header, struct map_record *ret)
 {
 	const uint8_t *at = body(header) + 32;
@@ -386,8 +387,8 @@ static void take_identity(const struct record_layout *layout,
 }
 
 /* pid tid addr len pgoff, the identity when it is MMAP2, and the name */
-bool record_map(const struct record_layout *layout, const struct perf_event_header *header,
-		struct map_record *ret)
+bool perf_record_map(const struct perf_record_layout *layout,
+		     const struct perf_event_header *header, struct map_record *ret)
 {
 	const uint8_t *at = body(header);
 	size_t n = body_bytes(header);
@@ -418,7 +419,7 @@ bool record_map(const struct record_layout *layout, const struct perf_event_head
 	return executable && ret->region.start < ret->region.end;
 }
 
-uint64_t record_lost(const struct perf_event_header *header)
+uint64_t perf_record_lost(const struct perf_event_header *header)
 {
 	return body_bytes(header) < 16 ? 0 : u64_at(body(header) + 8);
 }

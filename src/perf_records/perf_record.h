@@ -21,7 +21,7 @@ struct perf_event_header;
 
 #define RECORD_NOWHERE UINT16_MAX
 
-struct record_layout {
+struct perf_record_layout {
 	uint64_t sample_type;
 	uint64_t read_format;
 	uint64_t branch_type;
@@ -80,31 +80,32 @@ struct map_record {
 	char name[4096]; /* the path, without " (deleted)" */
 };
 
-void record_layout_init(struct record_layout *layout, const struct perf_event_attr *attr);
+void perf_record_layout_init(struct perf_record_layout *layout, const struct perf_event_attr *attr);
 
 /* When it happened; 0 for records that do not say. */
-uint64_t record_time_ns(const struct record_layout *layout, const struct perf_event_header *header);
+uint64_t perf_record_time_ns(const struct perf_record_layout *layout,
+			     const struct perf_event_header *header);
 
 /* The id of the event that it is of; false for records that do not say. */
-bool record_id(const struct record_layout *layout, const struct perf_event_header *header,
-	       uint64_t *ret);
+bool perf_record_id(const struct perf_record_layout *layout, const struct perf_event_header *header,
+		    uint64_t *ret);
 
 /* Records are aligned to 8 bytes. All results point into them. */
-bool record_sample(const struct record_layout *layout, const struct perf_event_header *header,
-		   struct sample_record *ret);
+bool perf_record_sample(const struct perf_record_layout *layout,
+			const struct perf_event_header *header, struct sample_record *ret);
 /*
  * A sample with the values of a group alone, among those that BPF programs write. False
  * for what is none.
  */
-bool record_group(const struct perf_event_header *header, struct sample_record *ret);
-bool record_task(const struct record_layout *layout, const struct perf_event_header *header,
-		 struct task_record *ret);
-bool record_comm(const struct record_layout *layout, const struct perf_event_header *header,
-		 struct comm_record *ret);
+bool perf_record_group(const struct perf_event_header *header, struct sample_record *ret);
+bool perf_record_task(const struct perf_record_layout *layout,
+		      const struct perf_event_header *header, struct task_record *ret);
+bool perf_record_comm(const struct perf_record_layout *layout,
+		      const struct perf_event_header *header, struct comm_record *ret);
 /* Of PERF_RECORD_MMAP2, or the older PERF_RECORD_MMAP; false for what is not executable. */
-bool record_map(const struct record_layout *layout, const struct perf_event_header *header,
-		struct map_record *ret);
+bool perf_record_map(const struct perf_record_layout *layout,
+		     const struct perf_event_header *header, struct map_record *ret);
 /* How many records were lost, of PERF_RECORD_LOST. */
-uint64_t record_lost(const struct perf_event_header *header);
+uint64_t perf_record_lost(const struct perf_event_header *header);
 
 #endif

@@ -47,7 +47,7 @@ static int hand_back(int r, struct error *inner, struct wick_error *err)
 		return r;
 	if (inner->code == 0)
 		(void)error_errno(inner, r, "cannot keep what the plug-in gives");
-	return hand_out(inner, err);
+	return public_error(inner, err);
 }
 
 static int host_begin(struct wick_plugin_builder *builder, const char *value, const char *unit,

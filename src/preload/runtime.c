@@ -74,7 +74,7 @@ static void on_fork(void)
 		return;
 	atomic_store(&preload.process->signal, signal);
 	atomic_store(&preload.unsure_until, 0);
-	leave_forked();
+	exit_scan_forked();
 	atomic_store(&preload.mode, mode);
 	if (forked)
 		thread_begin_forked(forked);
@@ -98,12 +98,12 @@ static bool find_session(void)
 	bool alone = !getenv(SESSION_VARIABLE);
 
 	/* One that has more rights than its user takes no orders from the environment. */
-	if (getauxval(AT_SECURE) || (alone && !alone_begin()))
+	if (getauxval(AT_SECURE) || (alone && !self_start_begin()))
 		return false;
 	if (session_file_find())
 		return true;
 	if (alone)
-		alone_tell_stranger();
+		self_start_tell_stranger();
 	return false;
 }
 
@@ -119,7 +119,7 @@ void preload_begin(void)
 	thread_set_up();
 	if (!signals_set_up() || pthread_atfork(NULL, NULL, on_fork) != 0)
 		return;
-	leave_begin();
+	exit_scan_begin();
 	session_file_wake();
 	wait_for_modules();
 	atomic_store(&preload.mode, atomic_load(&preload.control->mode));

@@ -300,7 +300,7 @@ static bool is_recorder_there(void)
 	return false;
 }
 
-bool alone_begin(void)
+bool self_start_begin(void)
 {
 	char **place = find_variable(MODE_VARIABLE);
 	const char *mode = place ? *place + strlen(MODE_VARIABLE "=") : "";
@@ -319,7 +319,7 @@ bool alone_begin(void)
 	return false;
 }
 
-void alone_tell_stranger(void)
+void self_start_tell_stranger(void)
 {
 	complain("the recorder is of another version", "",
 		 "; let " TOOL_VARIABLE " name that of this library");

@@ -18,9 +18,9 @@
  * Sees to it that the environment names a session. False when nothing was asked for, or
  * there is no recorder to be had; then that is said in a line on standard error.
  */
-bool alone_begin(void);
+bool self_start_begin(void);
 
 /* Says that the session of the recorder that it started is none to be joined. */
-void alone_tell_stranger(void);
+void self_start_tell_stranger(void);
 
 #endif

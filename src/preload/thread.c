@@ -193,12 +193,12 @@ void thread_begin(struct preload_thread *thread, struct unwind_stack stack)
 		(void)pthread_setspecific(end_key, thread); /* else the recorder sees it go */
 	if (thread->label_bytes > 0)                        /* that it was forked with */
 		ring_put_labels(thread, (struct ring_texts){thread->labels, thread->label_bytes});
-	(void)timer_start(thread); /* counted */
+	(void)thread_timer_start(thread); /* counted */
 }
 
 void thread_end(struct preload_thread *thread)
 {
-	timer_stop(thread);
+	thread_timer_stop(thread);
 	heap_total_flush(thread);
 	(void)safe_syscall(SYS_prctl, PR_GET_NAME, SAFE_POINTER(thread->slot->comm));
 	if (atomic_load(&preload.mode) & SESSION_HEAP) {
@@ -333,7 +333,7 @@ void thread_stop_all(void)
 		struct preload_thread *thread = atomic_load(&preload.threads[i]);
 
 		if (thread && thread->tid != 0)
-			timer_stop(thread);
+			thread_timer_stop(thread);
 	}
 }
 
@@ -343,8 +343,8 @@ void thread_rearm_all(void)
 		struct preload_thread *thread = atomic_load(&preload.threads[i]);
 
 		if (thread && thread->tid != 0 && atomic_load(&thread->ending_tid) == 0) {
-			timer_stop(thread);
-			(void)timer_start(thread); /* counted */
+			thread_timer_stop(thread);
+			(void)thread_timer_start(thread); /* counted */
 		}
 	}
 }
@@ -377,10 +377,11 @@ static void *run_thread(void *argument)
 	void *(*routine)(void *) = thread->routine;
 	void *routine_argument = thread->argument;
 
-	leave_note_argument(thread->index, NULL); /* from here on this thread has it */
-	leave_note_stack(thread->stack_low ? thread->stack_low
-					   : stack_below_thread_pointer(thread->stack_bytes).low,
-			 (uint64_t)(uintptr_t)__builtin_frame_address(0));
+	exit_scan_note_argument(thread->index, NULL); /* from here on this thread has it */
+	exit_scan_note_stack(thread->stack_low
+				     ? thread->stack_low
+				     : stack_below_thread_pointer(thread->stack_bytes).low,
+			     (uint64_t)(uintptr_t)__builtin_frame_address(0));
 	if (preload_active())
 		thread_begin(thread, stack_below_thread_pointer(thread->stack_bytes));
 	else
@@ -419,11 +420,11 @@ PRELOAD_EXPORT int pthread_create(pthread_t *restrict ret,
 		return REAL(pthread_create)(ret, attributes, routine, argument);
 	thread->routine = routine;
 	thread->argument = argument;
-	leave_note_argument(thread->index, argument);
+	exit_scan_note_argument(thread->index, argument);
 	note_stack(thread, attributes);
 	r = REAL(pthread_create)(ret, attributes, run_thread, thread);
 	if (r != 0) {
-		leave_note_argument(thread->index, NULL);
+		exit_scan_note_argument(thread->index, NULL);
 		thread_return(thread);
 	}
 	return r;

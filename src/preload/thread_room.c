@@ -18,7 +18,7 @@ static uint8_t *map_part(struct thread_room *room, _Atomic(void *) *part, uint64
 		guarded_unmap(mine, bytes);
 		return there;
 	}
-	leave_note_own((uint64_t)(uintptr_t)mine, bytes);
+	exit_scan_note_own((uint64_t)(uintptr_t)mine, bytes);
 	return mine;
 }
 

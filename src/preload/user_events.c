@@ -152,7 +152,7 @@ static void put_event(struct preload_thread *thread, const struct wick_event *ev
 	ring_put_event(thread, &sample, (struct ring_texts){texts.bytes, texts.size});
 }
 
-/* A walk may fault: see handler_fault(). */
+/* A walk may fault: see tick_handler_fault(). */
 static __attribute__((noinline)) void put_guarded(struct preload_thread *thread,
 						  const struct wick_event *event,
 						  const struct place *place)

@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "base/text.h"
 
-bool own_file_path(char *ret, size_t size)
+bool own_program_path(char *ret, size_t size)
 {
 	ssize_t n = readlink("/proc/self/exe", ret, size - 1);
 
@@ -21,16 +21,16 @@ bool own_file_path(char *ret, size_t size)
 
 /* A change of the group takes capabilities away: they come last. */
 #define GRANT                                                                                      \
-	"f=%s; sudo groupadd -f " OWN_FILE_GROUP " && sudo chgrp " OWN_FILE_GROUP                  \
+	"f=%s; sudo groupadd -f " OWN_PROGRAM_GROUP " && sudo chgrp " OWN_PROGRAM_GROUP            \
 	" \"$f\" && sudo chmod 0750 \"$f\" && sudo setcap %s=ep \"$f\""
 
-const char *own_file_grant(const char *capabilities, char *ret, size_t size)
+const char *own_program_grant(const char *capabilities, char *ret, size_t size)
 {
 	struct bytes word = {0};
 	char path[PATH_MAX];
 	int n = -1;
 
-	if (own_file_path(path, sizeof(path))) {
+	if (own_program_path(path, sizeof(path))) {
 		text_put_shell(&word, path);
 		bytes_put_u8(&word, 0);
 		if (!word.failed)

@@ -9,24 +9,24 @@
 #include <stddef.h>
 
 /* What lets wick do all it can. */
-#define OWN_FILE_ALL "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog"
+#define OWN_PROGRAM_ALL "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog"
 
 /* False, and "", when the file was replaced or removed since it was started. */
-bool own_file_path(char *ret, size_t size);
+bool own_program_path(char *ret, size_t size);
 
 /*
  * What helps who lacks rights, where there is no room for commands. Everybody who may run a
  * file with capabilities has them: whom root's processes are not to be open to must not.
  */
-#define OWN_FILE_REMEDY                                                                            \
+#define OWN_PROGRAM_REMEDY                                                                         \
 	"run as root, or let a group use it: see \"Without root\" in the manual "                  \
 	"(setcap, mode 0750)"
-#define OWN_FILE_GROUP "wick"
+#define OWN_PROGRAM_GROUP "wick"
 
 /*
  * Writes the commands that grant it capabilities ("cap_bpf,cap_perfmon"), and leave it to
- * root and to OWN_FILE_GROUP; returns ret.
+ * root and to OWN_PROGRAM_GROUP; returns ret.
  */
-const char *own_file_grant(const char *capabilities, char *ret, size_t size);
+const char *own_program_grant(const char *capabilities, char *ret, size_t size);
 
 #endif

@@ -256,7 +256,7 @@ static int copy_to(struct flight *flight, const struct flight_moment *moment,
 	ret->samples = result.stats.samples = recording_writer_samples(copy);
 	cut_stats(flight, moment, window.from_ns, &result.stats);
 	if (r == 0)
-		r = closing_write(copy, flight->config, &result, moment->jit, moment->now_ns, err);
+		r = write_trailer(copy, flight->config, &result, moment->jit, moment->now_ns, err);
 	ret->file_bytes = recording_writer_bytes(copy);
 	return r;
 }

@@ -57,7 +57,7 @@ struct leak_search {
 	struct heap_analysis *analysis;
 	VEC(struct reach_block) blocks;
 	uint32_t recorded; /* the process, of the recording as it was read */
-	struct session_inside *inside;
+	struct scan_hints *inside;
 	struct maps maps;
 	struct pagemap private_pages; /* of the memory that is looked at */
 	struct pagemap shared_pages;  /* of the process: a copy has none of these yet */
@@ -411,16 +411,16 @@ static int look(struct leak_search *search)
 }
 
 /* Groups name stacks and threads as the file was read; the writer has its own numbers. */
-static int translate(struct leak_search *search, struct transfer *transfer)
+static int translate(struct leak_search *search, struct id_transfer *transfer)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < search->groups.groups.count && r == 0; i++) {
 		struct leak_group *group = &search->groups.groups.items[i];
 
-		r = transfer_stack(transfer, group->stack, &group->stack);
+		r = id_transfer_stack(transfer, group->stack, &group->stack);
 		if (r == 0)
-			r = transfer_thread(transfer, group->thread, &group->thread);
+			r = id_transfer_thread(transfer, group->thread, &group->thread);
 	}
 	return r;
 }
@@ -444,8 +444,8 @@ static int name_process(const struct leak_search *search, struct sink *sink, uin
 static int write_down(struct leak_search *search, struct leak_summary *ret, struct error *err)
 {
 	struct sink *sink = recording_writer_sink(search->job.writer);
-	struct transfer transfer = {.from = recording_reader_dictionary(search->reader),
-				    .to = sink};
+	struct id_transfer transfer = {.from = recording_reader_dictionary(search->reader),
+				       .to = sink};
 	struct leak_scan found = {.time_ns = search->snapshot.time_ns,
 				  .paused_ns = search->snapshot.paused_ns,
 				  .cpu_ns = search->cpu_ns,
@@ -459,11 +459,11 @@ static int write_down(struct leak_search *search, struct leak_summary *ret, stru
 				  .groups = search->groups.groups.items};
 	int r = search->recorded == ID_NONE
 			? name_process(search, sink, &found.process)
-			: transfer_process(&transfer, search->recorded, &found.process);
+			: id_transfer_process(&transfer, search->recorded, &found.process);
 
 	if (r == 0)
 		r = translate(search, &transfer);
-	transfer_fini(&transfer);
+	id_transfer_fini(&transfer);
 	if (r < 0)
 		return error_errno(err, r, "cannot keep a leak scan of process %d",
 				   (int)search->process.pid);

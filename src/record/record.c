@@ -388,7 +388,7 @@ static int finish(struct recorder *recorder, struct error *err)
 	if (r < 0)
 		return r;
 	r = recorder->flight ? write_last(recorder, over_ns, true, err)
-			     : closing_write(recorder->writer, recorder->config, result,
+			     : write_trailer(recorder->writer, recorder->config, result,
 					     &recorder->jit, over_ns, err);
 	own_process_usage(&result->own_cpu_ns, &result->own_rss_bytes);
 	return r;

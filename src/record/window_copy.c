@@ -23,7 +23,7 @@ struct copy {
 	const struct window *window;
 	struct recording_writer *writer;
 	struct sink *sink;
-	struct transfer transfer;
+	struct id_transfer transfer;
 	struct copied_schema schemas[RECORDING_MAX_SCHEMAS];
 	VEC(struct map_event) maps; /* a new epoch tells those in force again */
 	struct id_index map_index;
@@ -51,7 +51,7 @@ static int take_sample(struct copy *copy, const struct sample_batch *batch, size
 	const struct copied_schema *schema = &copy->schemas[batch->schema];
 	uint64_t since_ns = batch->time_ns[i] - copy->window->from_ns;
 	uint64_t weight = batch->weight[i];
-	struct transfer_ids ids;
+	struct id_transfer_ids ids;
 	struct sample_batch one = {
 		.schema = schema->id,
 		.count = 1,
@@ -67,7 +67,7 @@ static int take_sample(struct copy *copy, const struct sample_batch *batch, size
 
 	if (schema->is_span && weight > since_ns)
 		weight = since_ns;
-	r = transfer_sample(&copy->transfer, batch, i, &ids);
+	r = id_transfer_sample(&copy->transfer, batch, i, &ids);
 	if (r < 0)
 		return error_errno(copy->err, r, "cannot keep a sample of the recording");
 	return copy->sink->ops->batch(copy->sink->self, &one, copy->err);
@@ -115,9 +115,9 @@ static int take_map(void *self, const struct map_event *event)
 	if (r == 0)
 		return 0;
 	if (r > 0)
-		r = transfer_process(&copy->transfer, event->process, &moved.process);
+		r = id_transfer_process(&copy->transfer, event->process, &moved.process);
 	if (r == 0 && event->module != MODULE_NONE)
-		r = transfer_module(&copy->transfer, event->module, &moved.module);
+		r = id_transfer_module(&copy->transfer, event->module, &moved.module);
 	return r < 0 ? error_errno(copy->err, r, "cannot keep a mapping of the recording")
 		     : copy->sink->ops->map(copy->sink->self, &moved, copy->err);
 }
@@ -165,7 +165,7 @@ int window_copy(struct recording_reader *reader, struct recording_writer *writer
 		if (r > 0 && window->meanwhile && window->meanwhile(window->self, err) < 0)
 			r = -ECANCELED; /* err says why */
 	} while (r > 0);
-	transfer_fini(&copy.transfer);
+	id_transfer_fini(&copy.transfer);
 	vec_fini(&copy.maps);
 	id_index_fini(&copy.map_index);
 	return r;

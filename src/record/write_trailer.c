@@ -9,7 +9,7 @@
 #include "record/session_info.h"
 #include "recording/writer.h"
 
-int closing_write(struct recording_writer *writer, const struct record_config *config,
+int write_trailer(struct recording_writer *writer, const struct record_config *config,
 		  const struct record_result *result, const struct jit_watch *jit, uint64_t end_ns,
 		  struct error *err)
 {

@@ -14,7 +14,7 @@ struct record_result;
 struct recording_writer;
 
 /* Writes it, with what the result says up to now. Returns 0 or a negative errno. */
-int closing_write(struct recording_writer *writer, const struct record_config *config,
+int write_trailer(struct recording_writer *writer, const struct record_config *config,
 		  const struct record_result *result, const struct jit_watch *jit, uint64_t end_ns,
 		  struct error *err);
 

@@ -3,8 +3,9 @@
 #define WICK_RECORDING_MEMORY_CODEC_H
 
 /*
- * memory_codec: readings of processes' memory as bytes of a chunk, see docs/reference/recording-format.md. Each stands
- * for itself and has its length, so those of later versions can be passed over. Sizes are in KiB.
+ * memory_codec: readings of processes' memory as bytes of a chunk, see
+ * docs/reference/recording-format.md. Each stands for itself and has its length, so those of later
+ * versions can be passed over. Sizes are in KiB.
  */
 
 #include "model/memory_reading.h"

@@ -51,7 +51,7 @@ int view_write(const struct view_ops *view, const struct profile *profile,
 static const struct analyser_ops of_missing = {
 	.name = "missing",
 	.summary = "modules that hold a notable share of all samples without a name",
-	.analyse = missing_find,
+	.analyse = missing_names_find,
 };
 
 const struct analyser_ops *const analysers[] = {&of_missing, NULL};

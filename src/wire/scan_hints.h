@@ -25,27 +25,27 @@
 #define INSIDE_CALL_BYTES 8u /* of instructions */
 #define INSIDE_CALL_MARK "wick: a call of the kernel"
 
-struct inside_range {
+struct scan_hint_range {
 	uint64_t start;
 	uint64_t bytes;
 };
 
 /* A stack that a thread of the C library had, or has. */
-struct inside_stack {
+struct scan_hint_stack {
 	_Atomic uint64_t high; /* what is above it is not of the thread's functions; 0: none */
 	uint64_t pointer;      /* the thread pointer */
 	uint64_t low;          /* nothing below is its own, though some above may not be */
 };
 
-struct session_inside {
+struct scan_hints {
 	_Atomic uint32_t own_count; /* may be more than there is room for */
 	uint32_t leaving_tid;       /* the thread that ends the program */
 	uint64_t leaving_sp;        /* the frame from which it does so; 0: after main() */
 	uint64_t stack_end;         /* of the first thread: where its first frame begins */
 	uint64_t call_address;      /* of an instruction that calls the kernel */
-	uint64_t registers[INSIDE_REGISTERS];      /* when the program was told to end */
-	struct inside_range own[INSIDE_OWN];       /* memory of the library: points to anything */
-	struct inside_stack stacks[INSIDE_STACKS]; /* by a hash of `high` */
+	uint64_t registers[INSIDE_REGISTERS];   /* when the program was told to end */
+	struct scan_hint_range own[INSIDE_OWN]; /* memory of the library: points to anything */
+	struct scan_hint_stack stacks[INSIDE_STACKS]; /* by a hash of `high` */
 	/* What threads are given that were made and have not begun: nobody else has it yet. */
 	_Atomic uint64_t arguments[INSIDE_THREADS];
 };

@@ -179,7 +179,7 @@ struct session_process {
 	uint64_t tables_bytes;
 	_Atomic uint64_t heap_steps[SESSION_HEAP_NONE]; /* when levels were reached, in ticks; 0 */
 	char deepbind[128];                             /* the first library of these */
-	uint64_t inside_address;                        /* in the program: struct session_inside */
+	uint64_t inside_address;                        /* in the program: struct scan_hints */
 	_Atomic uint32_t scan_asked; /* the program ends, and waits for the next to be 1 */
 	_Atomic uint32_t scan_done;
 	_Atomic uint64_t counts[SESSION_COUNTS];

@@ -47,7 +47,7 @@ enum how {
 
 /* What the sink was told, and who reads the records of the heap. */
 struct reading {
-	struct told *told;
+	struct user_events *told;
 	struct heap_rings *heap; /* NULL: nobody */
 	uint32_t stacks;
 	uint32_t threads;
@@ -193,8 +193,8 @@ static int on_sample(void *self, struct process_file *file, const struct process
 	for (uint32_t i = 0; i < sample->count; i++)
 		sum += sample->pcs[i];
 	if (sample->texts)
-		sum += told_schema(reading->told, sample);
-	sum += told_labels(reading->told, sample, told_state(sample));
+		sum += user_events_schema(reading->told, sample);
+	sum += user_events_labels(reading->told, sample, user_events_state(sample));
 	return sum == UINT64_MAX && sample->count > 1024 ? 1 : 0;
 }
 
@@ -264,7 +264,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		process_tracker_set_offline(tracker);
 		file->overwritten = (data[0] & GIVES_UP_OLDEST) != 0;
-		reading.told = told_new(&sink);
+		reading.told = user_events_new(&sink);
 		if (data[0] & HEAP)
 			reading.heap = heap_rings_new(&sink, tracker, stacks, &clock,
 						      data[0] & SAMPLED ? 524288 : 0);
@@ -272,7 +272,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		read_file(file, &reading, size);
 		heap_rings_free(reading.heap);
-		told_free(reading.told);
+		user_events_free(reading.told);
 		raw_stacks_free(stacks);
 		process_tracker_free(tracker);
 		process_file_close(file);

@@ -95,7 +95,7 @@ static inline int set_up(void **state)
 	engine->sink = &world->fake.sink;
 	engine->tracker = process_tracker_new(engine->sink);
 	engine->cache = stack_cache_new();
-	engine->places = away_places_new();
+	engine->places = offcpu_places_new();
 	assert_non_null(engine->places);
 	engine->clock = true;
 	engine->rate = (struct perf_rate){.asked_hz = 1, .hz = 1, .period = PERIOD};
@@ -120,7 +120,7 @@ static inline int tear_down(void **state)
 	counters_fini(&world->engine->counters);
 	process_tracker_free(world->engine->tracker);
 	stack_cache_free(world->engine->cache);
-	away_places_free(world->engine->places);
+	offcpu_places_free(world->engine->places);
 	free(world->engine);
 	fake_sink_fini(&world->fake);
 	return 0;

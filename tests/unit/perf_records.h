@@ -23,16 +23,16 @@
 #include "perf_records/perf_record.h"
 
 /* How records of an event look that asks for TID, TIME, CPU and so much more. */
-static inline struct record_layout layout_with(uint64_t more, uint64_t registers)
+static inline struct perf_record_layout layout_with(uint64_t more, uint64_t registers)
 {
 	struct perf_event_attr attr = {
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | more,
 		.sample_regs_user = registers,
 		.sample_id_all = 1,
 	};
-	struct record_layout layout;
+	struct perf_record_layout layout;
 
-	record_layout_init(&layout, &attr);
+	perf_record_layout_init(&layout, &attr);
 	return layout;
 }
 

@@ -21,7 +21,7 @@
 
 struct demo_options {
 	unsigned int shade;
-	struct look_options look;
+	struct cli_load_options look;
 };
 
 static const struct option_spec demo_table[] = {

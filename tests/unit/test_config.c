@@ -633,7 +633,7 @@ static void the_schema_has_every_section_and_key(void **state)
 	struct bytes text = {0};
 	size_t i;
 
-	assert_int_equal(schema_put(&text, commands, NULL), 0);
+	assert_int_equal(config_schema_put(&text, commands, NULL), 0);
 	bytes_put_u8(&text, 0);
 	for (i = 0; i < ARRAY_SIZE(parts); i++)
 		assert_non_null(strstr((const char *)text.data, parts[i]));

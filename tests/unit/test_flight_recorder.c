@@ -148,7 +148,7 @@ static int write_now(struct plane *plane, struct flight_written *ret)
 }
 
 /* What a file says. */
-struct told {
+struct user_events {
 	uint64_t samples;
 	uint64_t first_ns;
 	uint64_t last_ns;
@@ -161,7 +161,7 @@ struct told {
 
 static int on_samples(void *self, const struct sample_batch *batch)
 {
-	struct told *told = self;
+	struct user_events *told = self;
 
 	for (size_t i = 0; i < batch->count; i++) {
 		if (told->samples++ == 0)
@@ -175,7 +175,7 @@ static int on_samples(void *self, const struct sample_batch *batch)
 
 static int on_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t samples)
 {
-	struct told *told = self;
+	struct user_events *told = self;
 
 	(void)reason, (void)time_ns;
 	told->lost += samples;
@@ -184,7 +184,7 @@ static int on_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint64
 
 static int on_map(void *self, const struct map_event *event)
 {
-	struct told *told = self;
+	struct user_events *told = self;
 
 	(void)event;
 	told->maps++;
@@ -193,16 +193,16 @@ static int on_map(void *self, const struct map_event *event)
 
 static int on_info(void *self, const char *key, const char *value)
 {
-	struct told *told = self;
+	struct user_events *told = self;
 
 	if (strcmp(key, "start_monotonic_ns") == 0)
 		(void)snprintf(told->start, sizeof(told->start), "%s", value);
 	return 0;
 }
 
-static struct told read_back(const char *path)
+static struct user_events read_back(const char *path)
 {
-	struct told told = {0};
+	struct user_events told = {0};
 	struct recording_visitor visitor = {.self = &told,
 					    .info = on_info,
 					    .samples = on_samples,
@@ -231,7 +231,7 @@ static void a_result_holds_the_last_seconds_to_the_sample(void **state)
 {
 	struct flight_written written = {0};
 	struct plane plane;
-	struct told told;
+	struct user_events told;
 
 	take_off(&plane, "x.wick", "cpu");
 	put_map(&plane, 0x10000);

@@ -97,13 +97,13 @@ static void a_free_that_comes_late_by_the_clock_is_swapped(void **state)
 	stream_open(&stream, (struct heap_config){0});
 	stream_alloc(&stream, 0, 1, A, 100, 1);
 	stream_alloc(&stream, 1, 5000, A, 200, 2);
-	stream_free(&stream, 0, 5000 + HEAP_SKEW_NS, A);
+	stream_free(&stream, 0, 5000 + HEAP_CLOCK_SKEW_NS, A);
 	stream_alloc(&stream, 0, 20000, B, 10, 1);
 	stream_alloc(&stream, 1, 30000, B, 20, 2); /* the free never comes */
 	stream_free(&stream, 1, 30001, B);         /* of the second */
 	stream_alloc(&stream, 0, 40000, B, 10, 1);
 	stream_alloc(&stream, 1, 50000, B, 20, 2);
-	stream_free(&stream, 0, 50001 + HEAP_SKEW_NS, B); /* too late to be swapped */
+	stream_free(&stream, 0, 50001 + HEAP_CLOCK_SKEW_NS, B); /* too late to be swapped */
 	report = stream_finish(&stream);
 	assert_int_equal(report->quality.swapped, 1);
 	assert_int_equal(report->quality.missed_frees, 2);
@@ -121,14 +121,15 @@ static void a_free_that_comes_early_by_the_clock_is_swapped_too(void **state)
 
 	stream_open(&stream, (struct heap_config){0});
 	stream_free(&stream, 1, 1000, A); /* handed over, but by this clock not there yet */
-	stream_alloc(&stream, 0, 1000 + HEAP_SKEW_NS, A, 100, 1);
+	stream_alloc(&stream, 0, 1000 + HEAP_CLOCK_SKEW_NS, A, 100, 1);
 	stream_free(&stream, 1, 10000, B);         /* from before: */
 	stream_alloc(&stream, 1, 10001, B, 10, 2); /* the same thread gets it again, */
 	stream_free(&stream, 1, 20000, C);
-	stream_alloc(&stream, 0, 20001 + HEAP_SKEW_NS, C, 20, 2); /* or another one much later */
-	stream_free(&stream, 1, 30000, 0x9000);                   /* of a block of thread 0, */
-	stream_alloc(&stream, 1, 30000, 0x9000, 1, 3);            /* whose place it has then, */
-	stream_alloc(&stream, 0, 30001, 0x9000, 100, 1);          /* though that comes later here */
+	stream_alloc(&stream, 0, 20001 + HEAP_CLOCK_SKEW_NS, C, 20,
+		     2);                                 /* or another one much later */
+	stream_free(&stream, 1, 30000, 0x9000);          /* of a block of thread 0, */
+	stream_alloc(&stream, 1, 30000, 0x9000, 1, 3);   /* whose place it has then, */
+	stream_alloc(&stream, 0, 30001, 0x9000, 100, 1); /* though that comes later here */
 	stream_free(&stream, 1, 40000, 0x9000);
 	report = stream_finish(&stream);
 	assert_int_equal(report->quality.swapped, 2);

@@ -19,7 +19,7 @@ struct preload_runtime preload;
 static struct preload_thread thread;
 
 /* Nobody looks for leaks here. */
-void leave_note_own(uint64_t address, uint64_t bytes)
+void exit_scan_note_own(uint64_t address, uint64_t bytes)
 {
 	assert_true(address > 0 && bytes > 0);
 }

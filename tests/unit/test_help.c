@@ -19,7 +19,7 @@
 
 struct demo_options {
 	uint64_t frequency_hz;
-	struct look_options look;
+	struct cli_load_options look;
 };
 
 static const struct option_spec demo_table[] = {

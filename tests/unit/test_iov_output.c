@@ -19,31 +19,31 @@
 static const char lent[] = "a long name that lies elsewhere";
 
 /* Slice i is "<i>:a long name that lies elsewhere;"; every fifth is empty. */
-static void make(struct gather *gather, size_t i, size_t slice)
+static void make(struct iov_output *gather, size_t i, size_t slice)
 {
 	if (i % 5 != 0) {
 		bytes_printf(&gather->bytes, "%zu:", i);
-		gather_lend(gather, lent, sizeof(lent) - 1);
+		iov_output_lend(gather, lent, sizeof(lent) - 1);
 		bytes_put_u8(&gather->bytes, ';');
 	}
-	gather_close(gather, slice);
+	iov_output_close(gather, slice);
 }
 
 /* Makes slices from the last to the first, writes them and compares what came out. */
 static void check_order(int fd, FILE *result)
 {
-	struct gather gather = {0};
+	struct iov_output gather = {0};
 	char text[64];
 
 	for (int round = 0; round < 2; round++) { /* what was written is gone */
-		size_t first = gather_open(&gather, SLICES);
+		size_t first = iov_output_open(&gather, SLICES);
 
 		for (size_t i = SLICES; i-- > 0;)
 			make(&gather, i, first + i);
-		assert_true(gather_is_full(&gather));
-		assert_int_equal(gather_write(&gather, fd), 0);
+		assert_true(iov_output_is_full(&gather));
+		assert_int_equal(iov_output_write(&gather, fd), 0);
 	}
-	gather_fini(&gather);
+	iov_output_fini(&gather);
 	rewind(result);
 	for (size_t i = 0; i < (size_t)2 * SLICES; i++) {
 		char *got = NULL;
@@ -71,31 +71,31 @@ static void slices_come_in_their_order(void **state)
 
 static void a_device_gets_the_pieces_as_they_lie(void **state)
 {
-	struct gather gather = {0};
+	struct iov_output gather = {0};
 	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
 
 	(void)state;
 	assert_true(fd >= 0);
-	make(&gather, 1, gather_open(&gather, 1));
-	assert_int_equal(gather_write(&gather, fd), -ENOSPC);
+	make(&gather, 1, iov_output_open(&gather, 1));
+	assert_int_equal(iov_output_write(&gather, fd), -ENOSPC);
 	(void)close(fd);
 	fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	make(&gather, 1, gather_open(&gather, 1));
-	assert_int_equal(gather_write(&gather, fd), 0);
-	assert_false(gather_is_full(&gather));
+	make(&gather, 1, iov_output_open(&gather, 1));
+	assert_int_equal(iov_output_write(&gather, fd), 0);
+	assert_false(iov_output_is_full(&gather));
 	(void)close(fd);
-	gather_fini(&gather);
+	iov_output_fini(&gather);
 }
 
 static void a_closed_descriptor_is_an_error(void **state)
 {
-	struct gather gather = {0};
+	struct iov_output gather = {0};
 
 	(void)state;
-	assert_int_equal(gather_write(&gather, -1), 0); /* there is nothing to write */
-	make(&gather, 1, gather_open(&gather, 1));
-	assert_int_equal(gather_write(&gather, -1), -EBADF);
-	gather_fini(&gather);
+	assert_int_equal(iov_output_write(&gather, -1), 0); /* there is nothing to write */
+	make(&gather, 1, iov_output_open(&gather, 1));
+	assert_int_equal(iov_output_write(&gather, -1), -EBADF);
+	iov_output_fini(&gather);
 }
 
 int main(void)

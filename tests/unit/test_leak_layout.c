@@ -20,7 +20,7 @@
 /* Each test has some lines of /proc/PID/maps, and what is known of the process. */
 struct world {
 	struct maps maps;
-	struct session_inside *inside;
+	struct scan_hints *inside;
 	struct layout_thread threads[2];
 	size_t thread_count;
 	bool first_ended;
@@ -34,7 +34,7 @@ static int set_up(void **state)
 {
 	static struct world world;
 
-	world = (struct world){.inside = calloc(1, sizeof(struct session_inside))};
+	world = (struct world){.inside = calloc(1, sizeof(struct scan_hints))};
 	assert_non_null(world.inside);
 	*state = &world;
 	return 0;
@@ -119,7 +119,7 @@ static void devices_and_what_is_ours_are_left_out(void **state)
 	struct world *world = *state;
 
 	world->inside->own_count = 1;
-	world->inside->own[0] = (struct inside_range){0x20400, 0x800};
+	world->inside->own[0] = (struct scan_hint_range){0x20400, 0x800};
 	make(world, "10000-11000 rw-s 00000000 00:05 1 /dev/dri/card0\n"
 		    "11000-12000 rw-s 00000000 00:05 2 /dev/zero (deleted)\n"
 		    "12000-13000 rw-s 00000000 00:19 3 /dev/shm/wick-session-abc/1.2.0 (deleted)\n"
@@ -163,7 +163,7 @@ static void stacks_are_dead_below_sp_and_have_thread_words_above(void **state)
 	world->threads[0] = (struct layout_thread){.tid = PID, .sp = 0x7800, .pointer = 0};
 	world->threads[1] = (struct layout_thread){.tid = 101, .sp = 0x15800, .pointer = 0x17800};
 	world->thread_count = 2;
-	world->inside->stacks[5] = (struct inside_stack){0x17000, 0x17800, 0};
+	world->inside->stacks[5] = (struct scan_hint_stack){0x17000, 0x17800, 0};
 	make(world, "7000-8000 rw-p 00000000 00:00 0 [stack]\n"
 		    "10000-18000 rw-p 00000000 00:00 0 \n");
 	assert_int_equal(evidence_at(world, 0x7778), LEAK_FROM_DEAD_STACK);
@@ -178,8 +178,9 @@ static void the_stack_of_a_thread_that_has_ended_is_dead_but_for_its_words(void 
 {
 	struct world *world = *state;
 
-	world->inside->stacks[9] = (struct inside_stack){0x17000, 0x17800, 0};
-	world->inside->stacks[8] = (struct inside_stack){0x27000, 0x27800, 0}; /* gone meanwhile */
+	world->inside->stacks[9] = (struct scan_hint_stack){0x17000, 0x17800, 0};
+	world->inside->stacks[8] =
+		(struct scan_hint_stack){0x27000, 0x27800, 0}; /* gone meanwhile */
 	world->head[0] = 1;
 	make(world, "10000-18000 rw-p 00000000 00:00 0 \n");
 	assert_int_equal(evidence_at(world, 0x10000), LEAK_FROM_DEAD_STACK);
@@ -226,8 +227,8 @@ static void what_lies_below_a_stack_in_its_region_is_not_dead(void **state)
 	world->threads[0] = (struct layout_thread){.tid = 101, .sp = 0x13800, .pointer = 0x13f00};
 	world->threads[1] = (struct layout_thread){.tid = 102, .sp = 0x17800, .pointer = 0x17f00};
 	world->thread_count = 2;
-	world->inside->stacks[5] = (struct inside_stack){0x13e00, 0x13f00, 0x12000};
-	world->inside->stacks[6] = (struct inside_stack){0x17e00, 0x17f00, 0x14000};
+	world->inside->stacks[5] = (struct scan_hint_stack){0x13e00, 0x13f00, 0x12000};
+	world->inside->stacks[6] = (struct scan_hint_stack){0x17e00, 0x17f00, 0x14000};
 	make(world, "10000-18000 rw-p 00000000 00:00 0 \n");
 	assert_int_equal(evidence_at(world, 0x11ff8), LEAK_FROM_MAPPING);
 	assert_int_equal(evidence_at(world, 0x12000), LEAK_FROM_DEAD_STACK);

@@ -32,12 +32,12 @@ static int tear_down(void **state)
 
 static void assert_marked(const char *folder, const char *mark, const char *words)
 {
-	struct absence absence = {.joined = 2};
+	struct missing_preload absence = {.joined = 2};
 	char path[128];
 
 	(void)snprintf(path, sizeof(path), "%s/%s", folder, mark);
 	(void)close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-	assert_non_null(strstr(absence_tell(&absence, folder, false), words));
+	assert_non_null(strstr(missing_preload_tell(&absence, folder, false), words));
 	assert_int_equal(unlink(path), 0);
 }
 
@@ -49,33 +49,34 @@ static void programs_without_room_are_told_with_the_limit(void **state)
 
 static void what_became_another_program_is_told(void **state)
 {
-	struct absence absence = {.pid = getpid()};
+	struct missing_preload absence = {.pid = getpid()};
 
-	absence_join(&absence, getpid());
-	absence_look(&absence);
-	assert_null(absence_tell(&absence, *state, true));
+	missing_preload_join(&absence, getpid());
+	missing_preload_look(&absence);
+	assert_null(missing_preload_tell(&absence, *state, true));
 	absence.inode++;
-	absence_look(&absence);
-	assert_non_null(strstr(absence_tell(&absence, *state, false), "env -i"));
-	absence_join(&absence, getpid()); /* as what it became */
-	absence_look(&absence);
-	assert_null(absence_tell(&absence, *state, false));
+	missing_preload_look(&absence);
+	assert_non_null(strstr(missing_preload_tell(&absence, *state, false), "env -i"));
+	missing_preload_join(&absence, getpid()); /* as what it became */
+	missing_preload_look(&absence);
+	assert_null(missing_preload_tell(&absence, *state, false));
 }
 
 static void without_samples_the_likely_reason_is_told(void **state)
 {
-	struct absence absence = {.joined = 0};
+	struct missing_preload absence = {.joined = 0};
 
-	assert_null(absence_tell(&absence, *state, false));
-	assert_non_null(strstr(absence_tell(&absence, *state, true), "did not get into"));
+	assert_null(missing_preload_tell(&absence, *state, false));
+	assert_non_null(strstr(missing_preload_tell(&absence, *state, true), "did not get into"));
 	absence.joined = 1;
-	assert_null(absence_tell(&absence, *state, true));
+	assert_null(missing_preload_tell(&absence, *state, true));
 	absence.silent_ends = 1;
-	assert_non_null(strstr(absence_tell(&absence, *state, true), "--engine ptrace"));
+	assert_non_null(strstr(missing_preload_tell(&absence, *state, true), "--engine ptrace"));
 	absence.heap = true;
-	assert_non_null(strstr(absence_tell(&absence, *state, true), "no call of malloc()"));
+	assert_non_null(
+		strstr(missing_preload_tell(&absence, *state, true), "no call of malloc()"));
 	absence.sampled = true;
-	assert_non_null(strstr(absence_tell(&absence, *state, true), "a smaller --sample"));
+	assert_non_null(strstr(missing_preload_tell(&absence, *state, true), "a smaller --sample"));
 }
 
 int main(void)

@@ -91,7 +91,7 @@ static void a_free_that_comes_early_is_none(void **state)
 	put(&stream, HEAP_FREE, 1, 1000, A, 2);
 	stream_alloc(&stream, 0, 1500, A, 100, 1);
 	put(&stream, HEAP_FREE, 1, 9000, B, 2);
-	stream_alloc(&stream, 0, 9001 + HEAP_SKEW_NS, B, 100, 1); /* too late to be that */
+	stream_alloc(&stream, 0, 9001 + HEAP_CLOCK_SKEW_NS, B, 100, 1); /* too late to be that */
 	report = stream_finish(&stream);
 	assert_int_equal(report->quality.swapped, 1);
 	assert_int_equal(report->misuses.groups.count, 1);

@@ -33,7 +33,7 @@ static pthread_mutex_t zero_at_start;
 
 struct world {
 	struct fake_sink fake;
-	struct away_locks *locks;
+	struct offcpu_locks *locks;
 };
 
 static int set_up(void **state)
@@ -41,7 +41,7 @@ static int set_up(void **state)
 	static struct world world;
 
 	fake_sink_init(&world.fake);
-	world.locks = away_locks_new(&world.fake.sink);
+	world.locks = offcpu_locks_new(&world.fake.sink);
 	assert_non_null(world.locks);
 	*state = &world;
 	return 0;
@@ -51,7 +51,7 @@ static int tear_down(void **state)
 {
 	struct world *world = *state;
 
-	away_locks_free(world->locks);
+	offcpu_locks_free(world->locks);
 	fake_sink_fini(&world->fake);
 	return 0;
 }
@@ -74,9 +74,9 @@ static const char *lock_in(const struct world *world, uint32_t id)
 /* The label of a lock of a process. */
 static const char *lock_of(const struct world *world, pid_t pid, uint64_t address)
 {
-	struct away_lock_owner owner = {.number = (uint32_t)pid, .pid = pid};
+	struct offcpu_lock_owner owner = {.number = (uint32_t)pid, .pid = pid};
 
-	return lock_in(world, away_locks_label(world->locks, &owner, address, 1000));
+	return lock_in(world, offcpu_locks_label(world->locks, &owner, address, 1000));
 }
 
 static void assert_ends_with_address(const char *text, const char *kind, uint64_t address)
@@ -95,8 +95,8 @@ static void globals_are_told_by_their_file(void **state)
 	unsigned long long one_vaddr, other_vaddr;
 
 	assert_int_equal(one[0], '/');
-	assert_non_null(strstr(one, "test_away_locks+0x"));
-	assert_non_null(strstr(other, "test_away_locks+0x"));
+	assert_non_null(strstr(one, "test_offcpu_locks+0x"));
+	assert_non_null(strstr(other, "test_offcpu_locks+0x"));
 	assert_int_equal(sscanf(strrchr(one, '+'), "+0x%llx", &one_vaddr), 1);
 	assert_int_equal(sscanf(strrchr(other, '+'), "+0x%llx", &other_vaddr), 1);
 	assert_int_equal(other_vaddr - one_vaddr, (uintptr_t)&zero_at_start - (uintptr_t)&in_file);
@@ -177,7 +177,7 @@ static void waits_that_were_added_up_have_the_lock_and_their_number(void **state
 	engine->sink = &world->fake.sink;
 	engine->tracker = process_tracker_new(engine->sink);
 	engine->cache = stack_cache_new();
-	engine->places = away_places_new();
+	engine->places = offcpu_places_new();
 	engine->locks = world->locks;
 	assert_int_equal(bpf_sample_away(engine, &sample, NULL), 0);
 	assert_int_equal(perf_flush(engine, NULL), 0);
@@ -192,7 +192,7 @@ static void waits_that_were_added_up_have_the_lock_and_their_number(void **state
 	assert_int_equal(samples[1].weight, 50);
 	assert_true(samples[1].times <= 1);
 	assert_int_equal(world->fake.dictionary.labels.sets.items[samples[1].labels].count, 1);
-	away_places_free(engine->places);
+	offcpu_places_free(engine->places);
 	stack_cache_free(engine->cache);
 	process_tracker_free(engine->tracker);
 	free(engine);

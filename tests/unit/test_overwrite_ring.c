@@ -20,7 +20,7 @@ struct world {
 	struct ring to;
 	uint8_t *base;
 	struct record_builder b;
-	struct record_layout layout;
+	struct perf_record_layout layout;
 };
 
 static int set_up(void **state)
@@ -50,7 +50,7 @@ static void write_sample(struct world *world, uint64_t time_ns, size_t frames)
 static uint64_t read_time(struct world *world)
 {
 	const struct perf_event_header *record = ring_peek(&world->to);
-	uint64_t time_ns = record ? record_time_ns(&world->layout, record) : 0;
+	uint64_t time_ns = record ? perf_record_time_ns(&world->layout, record) : 0;
 
 	if (record)
 		ring_next(&world->to);

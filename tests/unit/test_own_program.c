@@ -27,13 +27,13 @@ static void rights_are_granted_to_a_group_for_the_file_that_runs(void **state)
 	char path[PATH_MAX];
 	struct bytes expected = {0};
 
-	assert_true(own_file_path(path, sizeof(path)));
+	assert_true(own_program_path(path, sizeof(path)));
 	assert_int_equal(access(path, X_OK), 0);
 	bytes_printf(&expected, "f=");
 	text_put_shell(&expected, path); /* the folder may have spaces */
 	bytes_printf(&expected, "; " COMMANDS);
 	bytes_put_u8(&expected, 0);
-	assert_string_equal(own_file_grant("cap_bpf", command, sizeof(command)),
+	assert_string_equal(own_program_grant("cap_bpf", command, sizeof(command)),
 			    (const char *)expected.data);
 	bytes_fini(&expected);
 }
@@ -43,9 +43,9 @@ static void a_path_without_room_is_never_cut(void **state)
 	char command[sizeof(COMMANDS) + 24];
 	char path[4];
 
-	assert_false(own_file_path(path, sizeof(path)));
+	assert_false(own_program_path(path, sizeof(path)));
 	assert_string_equal(path, "");
-	assert_string_equal(own_file_grant("cap_bpf", command, sizeof(command)),
+	assert_string_equal(own_program_grant("cap_bpf", command, sizeof(command)),
 			    "f=$(command -v wick); " COMMANDS);
 }
 

@@ -1,495 +1,561 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <fcntl.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
+
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
 
 #include <cmocka.h>
 
-#include "base/clock.h"
-#include "base/error.h"
-#include "record/record.h"
-#include "record/remote/remote_place.h"
+#include "base/vec.h"
+#include "perf_records.h"
+#include "perf_records/perf_record.h"
 
-/* An engine that samples nothing: what happens around it is what is tested. */
 static struct {
-	unsigned int drains;
-	int fd;
-	int open_code;
-	int drain_code;
-	int raise_at_drain; /* a signal that comes while recording */
-	unsigned int closed;
-	bool has_process;     /* one that waits for a scan until it is let go */
-	unsigned int scanned; /* times that one was */
-	unsigned int late;    /* calls after the close */
-	int peer; /* connected at the first drain to who is asked how it goes; 0: none */
-} fake;
+	struct perf_record_layout clock;
+	struct perf_record_layout period;
+	struct perf_record_layout raw;
+	struct perf_record_layout copy;
+	struct perf_record_layout group;
+} layouts;
 
-static int fake_probe(struct error *err)
+static int make_layouts(void **state)
 {
-	(void)err;
+	(void)state;
+	layouts.clock = layout_with(PERF_SAMPLE_CALLCHAIN, 0);
+	layouts.period = layout_with(PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN, 0);
+	layouts.raw = layout_with(PERF_SAMPLE_RAW, 0);
+	layouts.copy = layout_with(
+		PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, 1);
+	layouts.group = layout_with(PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN, 0);
+	layouts.group.read_format = PERF_FORMAT_GROUP;
 	return 0;
 }
 
-static int fake_open(const struct engine_config *config, const struct target *target,
-		     struct sink *sink, void **ret_self, struct error *err)
+/* Runs a parser on every shorter form of a record: all are refused, none is overrun. */
+#define assert_refused_when_shorter(b, call)                                                       \
+	do {                                                                                       \
+		size_t whole_ = (b)->size;                                                         \
+		while ((b)->size > 8) {                                                            \
+			struct perf_event_header *header;                                          \
+			uint8_t *copy_;                                                            \
+			(b)->size -= 8;                                                            \
+			(void)record_end(b);                                                       \
+			copy_ = malloc((b)->size);                                                 \
+			assert_non_null(copy_);                                                    \
+			memcpy(copy_, (b)->data, (b)->size);                                       \
+			header = (void *)copy_;                                                    \
+			assert_false(call);                                                        \
+			free(copy_);                                                               \
+		}                                                                                  \
+		(b)->size = whole_;                                                                \
+	} while (0)
+
+static void a_sample_of_a_clock_has_its_chain_and_no_period(void **state)
 {
-	(void)config, (void)target, (void)sink;
-	if (fake.open_code < 0)
-		return error_set(err, fake.open_code, "the engine is tired");
-	fake.fd = eventfd(0, EFD_CLOEXEC);
-	*ret_self = &fake;
-	return 0;
+	static const uint64_t chain[] = {PERF_CONTEXT_USER, 0x1000, 0x2000};
+	struct record_builder b;
+	struct sample_record sample;
+
+	(void)state;
+	assert_true(
+		perf_record_sample(&layouts.clock, make_sample(&b, 77, 123, 5, chain, 3), &sample));
+	assert_int_equal(sample.pid, 77);
+	assert_int_equal(sample.tid, 77);
+	assert_int_equal(sample.time_ns, 123);
+	assert_int_equal(sample.cpu, 5);
+	assert_int_equal(sample.period, 0);
+	assert_int_equal(sample.count, 3);
+	assert_memory_equal(sample.chain, chain, sizeof(chain));
+	assert_int_equal(perf_record_time_ns(&layouts.clock, record_end(&b)), 123);
+	assert_refused_when_shorter(&b, perf_record_sample(&layouts.clock, header, &sample));
 }
 
-static int fake_start(void *self, struct error *err)
+static void a_sample_with_a_period_tells_it(void **state)
 {
-	(void)self, (void)err;
-	return 0;
+	struct record_builder b;
+	struct sample_record sample;
+
+	(void)state;
+	record_begin(&b, PERF_RECORD_SAMPLE, 0);
+	put_u32(&b, 1);
+	put_u32(&b, 2);
+	put_u64(&b, 99);
+	put_u64(&b, 3);
+	put_u64(&b, 4096); /* period */
+	put_u64(&b, 1);
+	put_u64(&b, 0xabc);
+	assert_true(perf_record_sample(&layouts.period, record_end(&b), &sample));
+	assert_int_equal(sample.tid, 2);
+	assert_int_equal(sample.period, 4096);
+	assert_int_equal(sample.chain[0], 0xabc);
+	assert_refused_when_shorter(&b, perf_record_sample(&layouts.period, header, &sample));
 }
 
-static int fake_fd(void *self)
+static void a_chain_longer_than_its_record_is_refused(void **state)
 {
-	(void)self;
-	return fake.fd;
+	static const uint64_t counts[] = {2, 1000, UINT64_MAX, UINT64_MAX / 8 + 1};
+	struct record_builder b;
+	struct sample_record sample;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		(void)make_sample(&b, 1, 1, 0, &(uint64_t){5}, 1);
+		memcpy(b.data + 8 + 24, &counts[i], 8);
+		assert_false(perf_record_sample(&layouts.clock, record_end(&b), &sample));
+	}
 }
 
-static void connect_to_self(void)
+static void put_origin(struct record_builder *b)
 {
-	char path[REMOTE_PLACE_PATH];
-	char name[16];
-	int folder = remote_place_make(path, sizeof(path));
-
-	(void)snprintf(name, sizeof(name), "%d", (int)getpid());
-	fake.peer = remote_place_connect(folder, name);
-	(void)close(folder);
+	record_begin(b, PERF_RECORD_SAMPLE, 0);
+	put_u32(b, 77);
+	put_u32(b, 78);
+	put_u64(b, 123);
+	put_u64(b, 5);
 }
 
-static bool fake_next_process(void *self, size_t *at, struct engine_process *ret)
+static void a_sample_of_a_group_has_its_values_before_the_chain(void **state)
 {
-	(void)self;
-	fake.late += fake.closed;
-	if (!fake.has_process || *at > 0)
-		return false;
-	*at = 1;
-	*ret = (struct engine_process){.pid = getpid(), .waits = true};
-	return true;
+	struct record_builder b;
+	struct sample_record sample;
+
+	(void)state;
+	put_origin(&b);
+	put_u64(&b, 2);
+	put_u64(&b, 1000);
+	put_u64(&b, 7);
+	put_u64(&b, 1);
+	put_u64(&b, 0xabc);
+	assert_true(perf_record_sample(&layouts.group, record_end(&b), &sample));
+	assert_int_equal(sample.value_count, 2);
+	assert_int_equal(sample.values[1], 7);
+	assert_int_equal(sample.count, 1);
+	assert_int_equal(sample.chain[0], 0xabc);
+	assert_refused_when_shorter(&b, perf_record_sample(&layouts.group, header, &sample));
+	memcpy(b.data + 8 + 24, &(uint64_t){UINT64_MAX}, 8);
+	assert_false(perf_record_sample(&layouts.group, record_end(&b), &sample));
 }
 
-static void fake_scanned(void *self, pid_t pid)
+static void a_group_alone_is_told_from_what_a_bpf_program_wrote(void **state)
 {
-	(void)self, (void)pid;
-	fake.late += fake.closed;
-	fake.scanned++;
-	fake.has_process = false;
+	struct record_builder b;
+	struct sample_record sample;
+
+	(void)state;
+	put_origin(&b);
+	put_u64(&b, 2);
+	put_u64(&b, 1000);
+	put_u64(&b, 7);
+	assert_true(perf_record_group(record_end(&b), &sample));
+	assert_int_equal(sample.tid, 78);
+	assert_int_equal(sample.value_count, 2);
+	assert_refused_when_shorter(&b, perf_record_group(header, &sample));
+	put_origin(&b);
+	put_u32(&b, 12);
+	put_u32(&b, 1); /* the kind of the record */
+	put_u64(&b, 9);
+	assert_false(perf_record_group(record_end(&b), &sample));
 }
 
-static int fake_drain(void *self, struct error *err)
+static void what_a_bpf_program_wrote_is_found_behind_the_ids(void **state)
 {
-	(void)self;
-	fake.late += fake.closed;
-	if (fake.drains++ == 0 && fake.peer < 0)
-		connect_to_self();
-	if (fake.raise_at_drain)
-		(void)kill(getpid(), fake.raise_at_drain);
-	return fake.drain_code < 0 ? error_set(err, fake.drain_code, "the disk is full") : 0;
+	struct record_builder b;
+	struct sample_record sample;
+
+	(void)state;
+	record_begin(&b, PERF_RECORD_SAMPLE, 0);
+	put_u32(&b, 77);
+	put_u32(&b, 78);
+	put_u64(&b, 123);
+	put_u32(&b, 5);
+	put_u32(&b, 0);
+	put_u32(&b, 12); /* and no multiple of 8 follows the size */
+	put_u64(&b, 0x1122334455667788);
+	put_u32(&b, 9);
+	assert_true(perf_record_sample(&layouts.raw, record_end(&b), &sample));
+	assert_int_equal(sample.pid, 77);
+	assert_int_equal(sample.tid, 78);
+	assert_int_equal(sample.time_ns, 123);
+	assert_int_equal(sample.cpu, 5);
+	assert_int_equal(sample.raw_bytes, 12);
+	assert_int_equal(sample.raw[0], 0x88);
+	assert_int_equal(sample.count, 0);
+	assert_refused_when_shorter(&b, perf_record_sample(&layouts.raw, header, &sample));
+	memcpy(b.data + 8 + 24, &(uint32_t){UINT32_MAX}, 4);
+	assert_false(perf_record_sample(&layouts.raw, record_end(&b), &sample));
 }
 
-static int fake_stop(void *self, struct error *err)
+static void a_fork_tells_who_made_whom_and_when(void **state)
 {
-	(void)self, (void)err;
-	return 0;
+	struct record_builder b;
+	struct task_record task;
+
+	(void)state;
+	record_begin(&b, PERF_RECORD_FORK, 0);
+	put_u32(&b, 20);  /* pid */
+	put_u32(&b, 10);  /* parent pid */
+	put_u32(&b, 21);  /* tid */
+	put_u32(&b, 11);  /* parent tid */
+	put_u64(&b, 555); /* time */
+	put_trailer(&b, 10, 11, 556, 3);
+	assert_true(perf_record_task(&layouts.clock, record_end(&b), &task));
+	assert_int_equal(task.pid, 20);
+	assert_int_equal(task.tid, 21);
+	assert_int_equal(task.parent_pid, 10);
+	assert_int_equal(task.parent_tid, 11);
+	assert_int_equal(perf_record_time_ns(&layouts.clock, record_end(&b)), 556);
+	assert_refused_when_shorter(&b, perf_record_task(&layouts.clock, header, &task));
 }
 
-static void fake_stats(void *self, bool final, struct engine_stats *ret)
+static void a_name_that_comes_with_an_exec_says_so(void **state)
 {
-	(void)self, (void) final;
-	*ret = (struct engine_stats){.samples = 3};
+	struct record_builder b;
+	struct comm_record comm;
+
+	(void)state;
+	record_begin(&b, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
+	put_u32(&b, 20);
+	put_u32(&b, 21);
+	put_name(&b, "a.out");
+	put_trailer(&b, 20, 21, 777, 0);
+	assert_true(perf_record_comm(&layouts.clock, record_end(&b), &comm));
+	assert_int_equal(comm.pid, 20);
+	assert_int_equal(comm.tid, 21);
+	assert_string_equal(comm.comm, "a.out");
+	assert_true(comm.exec);
+	assert_int_equal(perf_record_time_ns(&layouts.clock, record_end(&b)), 777);
+	assert_refused_when_shorter(&b, perf_record_comm(&layouts.clock, header, &comm));
 }
 
-static const char *fake_notice(void *self)
+static void a_name_without_an_end_is_refused(void **state)
 {
-	(void)self;
-	return "";
+	struct record_builder b;
+	struct comm_record comm;
+
+	(void)state;
+	record_begin(&b, PERF_RECORD_COMM, 0);
+	put_u32(&b, 20);
+	put_u32(&b, 21);
+	put_raw(&b, "12345678", 8);
+	put_trailer(&b, 20, 21, 777, 0);
+	assert_false(perf_record_comm(&layouts.clock, record_end(&b), &comm));
 }
 
-static void fake_close(void *self)
+static void put_map(struct record_builder *b, uint16_t misc, uint32_t protection, const char *name)
 {
-	(void)self;
-	fake.closed++;
-	(void)close(fake.fd);
+	record_begin(b, PERF_RECORD_MMAP2, misc);
+	put_u32(b, 20);
+	put_u32(b, 21);
+	put_u64(b, 0x7f0000001000);
+	put_u64(b, 0x2000);
+	put_u64(b, 0x3000);
+	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+		uint8_t id[24] = {20, 0, 0, 0, 0xaa, 0xbb};
+
+		put_raw(b, id, sizeof(id));
+	} else {
+		put_u32(b, 8);
+		put_u32(b, 1);
+		put_u64(b, 4711);
+		put_u64(b, 0);
+	}
+	put_u32(b, protection);
+	put_u32(b, MAP_PRIVATE);
+	put_name(b, name);
+	put_trailer(b, 20, 21, 888, 0);
 }
 
-static const struct engine_ops fake_ops = {
-	.name = "fake",
-	.summary = "",
-	.probe = fake_probe,
-	.open = fake_open,
-	.start = fake_start,
-	.fd = fake_fd,
-	.drain = fake_drain,
-	.stop = fake_stop,
-	.stats = fake_stats,
-	.notice = fake_notice,
-	.close = fake_close,
-	.next_process = fake_next_process,
-	.scanned = fake_scanned,
-};
-
-struct world {
-	char path[64];
-	char *argv[4];
-	struct record_config config;
-	struct record_result result;
-	struct error err;
-	unsigned int finished;
-	int finished_code;
-	size_t descriptors;
-};
-
-static size_t open_descriptors(void)
+static void a_mapping_tells_its_place_and_file(void **state)
 {
-	size_t n = 0;
-	int fd;
+	struct record_builder b;
+	struct map_record map;
 
-	for (fd = 0; fd < 256; fd++)
-		n += fcntl(fd, F_GETFD) >= 0;
-	return n;
+	(void)state;
+	put_map(&b, 0, PROT_READ | PROT_EXEC, "/usr/lib/libx.so");
+	assert_true(perf_record_map(&layouts.clock, record_end(&b), &map));
+	assert_int_equal(map.pid, 20);
+	assert_int_equal(map.region.start, 0x7f0000001000);
+	assert_int_equal(map.region.end, 0x7f0000003000);
+	assert_int_equal(map.region.file_offset, 0x3000);
+	assert_int_equal(map.region.device, makedev(8, 1));
+	assert_int_equal(map.region.inode, 4711);
+	assert_int_equal(map.region.kind, REGION_FILE);
+	assert_string_equal(map.region.path, "/usr/lib/libx.so");
+	assert_int_equal(map.build_id.size, 0);
+	assert_refused_when_shorter(&b, perf_record_map(&layouts.clock, header, &map));
 }
 
-static void note_end(void *self, const struct record_result *result, const struct error *err)
+static void a_mapping_with_a_build_id_tells_it_instead_of_the_inode(void **state)
 {
-	struct world *world = self;
+	struct record_builder b;
+	struct map_record map;
 
-	(void)result;
-	world->finished++;
-	world->finished_code = err ? err->code : 0;
+	(void)state;
+	put_map(&b, PERF_RECORD_MISC_MMAP_BUILD_ID, PROT_EXEC, "/usr/lib/libx.so");
+	assert_true(perf_record_map(&layouts.clock, record_end(&b), &map));
+	assert_int_equal(map.build_id.size, 20);
+	assert_int_equal(map.build_id.bytes[0], 0xaa);
+	assert_int_equal(map.build_id.bytes[1], 0xbb);
+	assert_int_equal(map.region.inode, 0);
 }
 
-static int set_up(void **state)
+static void a_build_id_longer_than_its_field_is_cut(void **state)
 {
-	struct world *world = calloc(1, sizeof(*world));
-	int fd;
+	struct record_builder b;
+	struct map_record map;
 
-	assert_non_null(world);
-	memset(&fake, 0, sizeof(fake));
-	(void)snprintf(world->path, sizeof(world->path), "/tmp/wick-test-XXXXXX");
-	fd = mkstemp(world->path);
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, "old", 3), 3);
-	assert_int_equal(close(fd), 0);
-	world->config = (struct record_config){
-		.engine = &fake_ops,
-		.sampling = {.event = "cpu-clock", .frequency_hz = 100},
-		.output = world->path,
-		.title = "test",
-		.finished = note_end,
-		.self = world,
+	(void)state;
+	put_map(&b, PERF_RECORD_MISC_MMAP_BUILD_ID, PROT_EXEC, "/x");
+	b.data[8 + 32] = 255;
+	layouts.clock.has_build_ids = true;
+	assert_true(perf_record_map(&layouts.clock, record_end(&b), &map));
+	layouts.clock.has_build_ids = false;
+	assert_int_equal(map.build_id.size, 20);
+}
+
+static void the_mark_of_a_build_id_that_nobody_asked_for_is_not_believed(void **state)
+{
+	const uint32_t device[2] = {8, 1};
+	const uint64_t inode = 4711;
+	struct record_builder b;
+	struct map_record map;
+
+	(void)state;
+	put_map(&b, PERF_RECORD_MISC_MMAP_BUILD_ID, PROT_EXEC, "/x");
+	memcpy(b.data + 8 + 32, device, sizeof(device));
+	memcpy(b.data + 8 + 32 + sizeof(device), &inode, sizeof(inode));
+	assert_true(perf_record_map(&layouts.clock, record_end(&b), &map));
+	assert_int_equal(map.build_id.size, 0);
+	assert_int_equal(map.region.device, makedev(8, 1));
+	assert_int_equal(map.region.inode, 4711);
+}
+
+static void memory_without_a_file_is_anonymous(void **state)
+{
+	struct record_builder b;
+	struct map_record map;
+
+	(void)state;
+	put_map(&b, 0, PROT_EXEC, "//anon");
+	assert_true(perf_record_map(&layouts.clock, record_end(&b), &map));
+	assert_int_equal(map.region.kind, REGION_ANONYMOUS);
+	assert_string_equal(map.region.path, "");
+}
+
+static void a_deleted_file_keeps_its_name_without_the_mark(void **state)
+{
+	struct record_builder b;
+	struct map_record map;
+
+	(void)state;
+	put_map(&b, 0, PROT_EXEC, "/tmp/old.so (deleted)");
+	assert_true(perf_record_map(&layouts.clock, record_end(&b), &map));
+	assert_int_equal(map.region.kind, REGION_DELETED);
+	assert_string_equal(map.region.path, "/tmp/old.so");
+}
+
+static void a_mapping_that_holds_no_code_or_wraps_around_is_left_out(void **state)
+{
+	static const uint64_t endless = UINT64_MAX;
+	struct record_builder b;
+	struct map_record map;
+
+	(void)state;
+	put_map(&b, 0, PROT_READ, "/x");
+	assert_false(perf_record_map(&layouts.clock, record_end(&b), &map));
+	put_map(&b, 0, PROT_EXEC, "/x");
+	memcpy(b.data + 8 + 16, &endless, 8);
+	assert_false(perf_record_map(&layouts.clock, record_end(&b), &map));
+}
+
+static void lost_records_are_counted_and_a_short_record_counts_none(void **state)
+{
+	struct record_builder b;
+
+	(void)state;
+	record_begin(&b, PERF_RECORD_LOST, 0);
+	assert_int_equal(perf_record_lost(record_end(&b)), 0);
+	assert_int_equal(perf_record_time_ns(&layouts.clock, record_end(&b)), 0);
+	put_u64(&b, 1);
+	put_u64(&b, 12);
+	put_trailer(&b, 1, 1, 1, 1);
+	assert_int_equal(perf_record_lost(record_end(&b)), 12);
+}
+
+static void every_part_of_a_sample_is_found_behind_those_before_it(void **state)
+{
+	struct perf_event_attr attr = {
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+			       PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |
+			       PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+			       PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW |
+			       PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_REGS_USER |
+			       PERF_SAMPLE_STACK_USER,
+		.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED,
+		.branch_sample_type = PERF_SAMPLE_BRANCH_HW_INDEX,
+		.sample_regs_user = 5,
+		.sample_id_all = 1,
 	};
-	world->descriptors = open_descriptors();
-	*state = world;
-	return 0;
+	struct perf_record_layout layout;
+	struct record_builder b;
+	struct sample_record sample;
+	uint64_t id;
+
+	(void)state;
+	perf_record_layout_init(&layout, &attr);
+	record_begin(&b, PERF_RECORD_SAMPLE, 0);
+	put_u64(&b, 42);     /* identifier */
+	put_u64(&b, 0x1000); /* ip */
+	put_u32(&b, 7);
+	put_u32(&b, 8);
+	put_u64(&b, 99); /* time */
+	put_u64(&b, 0);  /* address */
+	put_u64(&b, 43); /* id */
+	put_u64(&b, 0);  /* stream */
+	put_u32(&b, 3);  /* cpu */
+	put_u32(&b, 0);
+	put_u64(&b, 250); /* period */
+	put_u64(&b, 1);   /* counters of a group of one: time, value, id */
+	put_u64(&b, 5);
+	put_u64(&b, 6);
+	put_u64(&b, 42);
+	put_u64(&b, 1); /* chain */
+	put_u64(&b, 0xabc);
+	put_u32(&b, 4); /* raw */
+	put_u32(&b, 0x55);
+	put_u64(&b, 1); /* branches, with their index */
+	put_u64(&b, 0);
+	put_u64(&b, 1);
+	put_u64(&b, 2);
+	put_u64(&b, 3);
+	put_u64(&b, PERF_SAMPLE_REGS_ABI_64);
+	put_u64(&b, 11);
+	put_u64(&b, 12);
+	put_u64(&b, 8); /* stack */
+	put_u64(&b, 0x77);
+	put_u64(&b, 4);
+	assert_true(perf_record_sample(&layout, record_end(&b), &sample));
+	assert_int_equal(sample.ip, 0x1000);
+	assert_int_equal(sample.tid, 8);
+	assert_int_equal(sample.cpu, 3);
+	assert_int_equal(sample.period, 250);
+	assert_int_equal(sample.chain[0], 0xabc);
+	assert_int_equal(sample.raw[0], 0x55);
+	assert_int_equal(((const uint64_t *)sample.registers)[1], 12);
+	assert_int_equal(sample.stack[0], 0x77);
+	assert_int_equal(sample.stack_bytes, 4);
+	assert_int_equal(perf_record_time_ns(&layout, record_end(&b)), 99);
+	assert_true(perf_record_id(&layout, record_end(&b), &id));
+	assert_int_equal(id, 42);
+	assert_refused_when_shorter(&b, perf_record_sample(&layout, header, &sample));
 }
 
-static int tear_down(void **state)
+static void a_record_that_is_no_sample_tells_time_and_event_at_its_end(void **state)
 {
-	struct world *world = *state;
+	struct perf_event_attr attr = {
+		.sample_type =
+			PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_CPU,
+		.sample_id_all = 1,
+	};
+	struct perf_record_layout layout;
+	struct record_builder b;
+	uint64_t id;
 
-	assert_int_equal(open_descriptors(), world->descriptors);
-	(void)unlink(world->path);
-	free(world);
-	return 0;
+	(void)state;
+	perf_record_layout_init(&layout, &attr);
+	record_begin(&b, PERF_RECORD_LOST, 0);
+	put_u64(&b, 1);
+	put_u64(&b, 12);
+	put_u64(&b, 0);  /* pid, tid */
+	put_u64(&b, 99); /* time */
+	put_u64(&b, 42); /* id */
+	put_u64(&b, 0);  /* cpu */
+	assert_int_equal(perf_record_time_ns(&layout, record_end(&b)), 99);
+	assert_true(perf_record_id(&layout, record_end(&b), &id));
+	assert_int_equal(id, 42);
+	attr.sample_id_all = 0;
+	perf_record_layout_init(&layout, &attr);
+	assert_int_equal(perf_record_time_ns(&layout, record_end(&b)), 0);
+	assert_false(perf_record_id(&layout, record_end(&b), &id));
 }
 
-static int run(struct world *world)
+static void an_old_mapping_record_has_a_name_alone(void **state)
 {
-	return record_run(&world->config, &world->result, &world->err);
+	struct record_builder b;
+	struct map_record map;
+
+	(void)state;
+	record_begin(&b, PERF_RECORD_MMAP, 0);
+	put_u32(&b, 7);
+	put_u32(&b, 7);
+	put_u64(&b, 0x1000);
+	put_u64(&b, 0x2000);
+	put_u64(&b, 0x500);
+	put_name(&b, "/bin/x");
+	put_trailer(&b, 7, 7, 5, 0);
+	assert_true(perf_record_map(&layouts.clock, record_end(&b), &map));
+	assert_int_equal(map.region.end, 0x3000);
+	assert_int_equal(map.region.inode, 0);
+	assert_string_equal(map.name, "/bin/x");
+	assert_refused_when_shorter(&b, perf_record_map(&layouts.clock, header, &map));
 }
 
-static void give_command(struct world *world, const char *program, const char *script)
+/* Behind the chain: abi, registers, size of the copy, the copy, what was copied of it. */
+static void a_copied_stack_says_which_kind_of_program_it_is_of(void **state)
 {
-	static char words[3][256];
+	const uint64_t abis[] = {PERF_SAMPLE_REGS_ABI_NONE, PERF_SAMPLE_REGS_ABI_32,
+				 PERF_SAMPLE_REGS_ABI_64};
+	struct record_builder b;
+	struct sample_record sample;
 
-	(void)snprintf(words[0], sizeof(words[0]), "%s", program);
-	(void)snprintf(words[1], sizeof(words[1]), "-c");
-	(void)snprintf(words[2], sizeof(words[2]), "%s", script);
-	world->argv[0] = words[0];
-	world->argv[1] = words[1];
-	world->argv[2] = words[2];
-	world->config.command = world->argv;
-}
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(abis); i++) {
+		(void)make_sample(&b, 1, 1, 0, NULL, 0);
+		put_u64(&b, abis[i]);
+		if (abis[i] != PERF_SAMPLE_REGS_ABI_NONE)
+			put_u64(&b, 0x1234);
+		put_u64(&b, 0);
+		const struct perf_event_header *header = record_end(&b);
 
-static off_t size_of(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 ? status.st_size : -1;
-}
-
-static void the_status_of_the_program_is_the_result(void **state)
-{
-	struct world *world = *state;
-
-	give_command(world, "sh", "exit 5");
-	assert_int_equal(run(world), 0);
-	assert_true(world->result.has_child);
-	assert_int_equal(world->result.child_status, 5);
-	assert_int_equal(world->result.end, RECORD_TARGET_ENDED);
-	assert_int_equal(world->finished, 1);
-	assert_int_equal(fake.closed, 1);
-	assert_true(size_of(world->path) > 3);
-}
-
-static void a_command_that_is_not_there_leaves_an_old_file_as_it_was(void **state)
-{
-	struct world *world = *state;
-
-	give_command(world, "no-such-command-anywhere", "");
-	assert_int_equal(run(world), -ENOENT);
-	assert_int_equal(world->result.exec_code, -ENOENT);
-	assert_int_equal(size_of(world->path), 3);
-	assert_int_equal(world->finished, 0);
-}
-
-static void a_command_that_is_not_there_leaves_no_new_file(void **state)
-{
-	struct world *world = *state;
-
-	assert_int_equal(unlink(world->path), 0);
-	give_command(world, "no-such-command-anywhere", "");
-	assert_int_equal(run(world), -ENOENT);
-	assert_int_equal(size_of(world->path), -1);
-}
-
-static void an_engine_that_cannot_open_starts_no_program_and_leaves_the_file(void **state)
-{
-	struct world *world = *state;
-
-	fake.open_code = -EPERM;
-	give_command(world, "sh", "exit 0");
-	assert_int_equal(run(world), -EPERM);
-	assert_int_equal(world->result.exec_code, 0);
-	assert_int_equal(size_of(world->path), 3);
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
-}
-
-static void a_failed_recording_is_told_at_once_and_the_program_runs_on(void **state)
-{
-	struct world *world = *state;
-
-	fake.drain_code = -ENOSPC;
-	give_command(world, "sh", "sleep 0.3; exit 6"); /* outlives the first drain */
-	assert_int_equal(run(world), -ENOSPC);
-	assert_int_equal(world->finished, 1);
-	assert_int_equal(world->finished_code, -ENOSPC);
-	assert_int_equal(world->result.child_status, 6);
-}
-
-static void who_waits_for_a_scan_goes_on_when_the_recording_fails(void **state)
-{
-	struct world *world = *state;
-
-	fake.drain_code = -ENOSPC;
-	fake.has_process = true;
-	world->config.leaks.on = true;
-	give_command(world, "sh", "sleep 0.3; exit 6");
-	assert_int_equal(run(world), -ENOSPC);
-	assert_int_equal(fake.scanned, 1);
-	assert_int_equal(fake.closed, 1);
-	assert_int_equal(fake.late, 0);
-	assert_int_equal(world->result.child_status, 6);
-}
-
-static void ask_for_a_scan(void *self, const struct record_result *result, const struct error *err)
-{
-	note_end(self, result, err);
-	fake.has_process = true;
-	(void)kill(getpid(), SIGWINCH);
-}
-
-static void a_scan_that_is_asked_for_after_the_end_does_nothing(void **state)
-{
-	struct world *world = *state;
-
-	fake.drain_code = -ENOSPC;
-	world->config.leaks = (struct leak_watch_config){.on = true, .at_signal = SIGWINCH};
-	world->config.finished = ask_for_a_scan;
-	give_command(world, "sh", "sleep 0.3; exit 6"); /* goes on after the recording */
-	assert_int_equal(run(world), -ENOSPC);
-	assert_int_equal(world->finished, 1);
-	assert_int_equal(fake.late, 0);
-	assert_int_equal(world->result.child_status, 6);
-}
-
-static void ask_how_it_goes(void *self, const struct record_result *result, const struct error *err)
-{
-	note_end(self, result, err);
-	assert_true(send(fake.peer, "status", 6, MSG_NOSIGNAL) == 6 || errno == EPIPE);
-}
-
-static void who_asks_only_after_the_end_gets_no_answer(void **state)
-{
-	struct world *world = *state;
-	char byte;
-
-	fake.peer = -1;
-	world->config.duration_ns = 500 * NS_PER_MS; /* a few drains, so that the peer is let in */
-	world->config.finished = ask_how_it_goes;
-	give_command(world, "sh", "sleep 1; exit 6");
-	assert_int_equal(run(world), 0);
-	assert_true(fake.peer >= 0);
-	assert_true(recv(fake.peer, &byte, 1, MSG_DONTWAIT) <= 0);
-	assert_int_equal(close(fake.peer), 0);
-	assert_int_equal(world->result.child_status, 6);
-}
-
-static void a_device_that_is_full_is_named_with_a_remedy(void **state)
-{
-	struct world *world = *state;
-
-	world->config.output = "/dev/full";
-	give_command(world, "sh", "exit 0");
-	assert_int_equal(run(world), -ENOSPC);
-	assert_non_null(strstr(world->err.text, "/dev/full"));
-	assert_non_null(strstr(world->err.remedy, "-o FILE"));
-	assert_int_equal(world->result.child_status, 0);
-}
-
-static void the_first_signal_ends_the_recording_in_good_order(void **state)
-{
-	struct world *world = *state;
-	pid_t pid = getpid();
-
-	world->config.target = (struct target){.kind = TARGET_PROCESSES, .ids = &pid, .count = 1};
-	world->config.duration_ns = 5 * NS_PER_SEC;
-	fake.raise_at_drain = SIGINT;
-	(void)signal(SIGINT, SIG_DFL); /* a shell's background jobs are started with it ignored */
-	assert_int_equal(run(world), 0);
-	assert_int_equal(world->result.end, RECORD_STOPPED);
-	assert_int_equal(world->finished, 1);
-	assert_true(size_of(world->path) > 3);
-}
-
-static void a_hangup_that_is_ignored_does_not_end_the_recording(void **state)
-{
-	struct world *world = *state;
-	struct sigaction ignore = {.sa_handler = SIG_IGN};
-	struct sigaction old;
-	pid_t pid = getpid();
-
-	assert_int_equal(sigaction(SIGHUP, &ignore, &old), 0);
-	world->config.target = (struct target){.kind = TARGET_PROCESSES, .ids = &pid, .count = 1};
-	world->config.duration_ns = 20 * NS_PER_MS;
-	fake.raise_at_drain = SIGHUP;
-	assert_int_equal(run(world), 0);
-	assert_int_equal(world->result.end, RECORD_TIME_UP);
-	assert_int_equal(sigaction(SIGHUP, &old, NULL), 0);
-}
-
-static void the_time_that_was_given_is_kept_however_long(void **state)
-{
-	struct world *world = *state;
-
-	give_command(world, "sh", "exit 0");
-	world->config.duration_ns = UINT64_MAX;
-	assert_int_equal(run(world), 0);
-	assert_int_equal(world->result.end, RECORD_TARGET_ENDED);
-	assert_in_range(fake.drains, 0, 5);
-}
-
-static void one_process_of_two_that_has_ended_keeps_nobody_busy(void **state)
-{
-	struct world *world = *state;
-	pid_t pids[2] = {getpid(), fork()};
-	siginfo_t info;
-
-	if (pids[1] == 0)
-		_exit(0);
-	assert_int_equal(waitid(P_PID, (id_t)pids[1], &info, WEXITED | WNOWAIT), 0);
-	world->config.target = (struct target){.kind = TARGET_PROCESSES, .ids = pids, .count = 2};
-	world->config.duration_ns = 30 * NS_PER_MS;
-	assert_int_equal(run(world), 0);
-	assert_int_equal(world->result.end, RECORD_TIME_UP);
-	assert_in_range(fake.drains, 1, 5);
-	assert_int_equal(waitpid(pids[1], NULL, 0), pids[1]);
-}
-
-static void the_recording_ends_when_all_processes_have(void **state)
-{
-	struct world *world = *state;
-	pid_t pid = fork();
-	siginfo_t info;
-
-	if (pid == 0)
-		_exit(0);
-	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
-	world->config.target = (struct target){.kind = TARGET_PROCESSES, .ids = &pid, .count = 1};
-	assert_int_equal(run(world), 0);
-	assert_int_equal(world->result.end, RECORD_TARGET_ENDED);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-}
-
-static void what_the_program_prints_stays_out_of_a_recording_on_stdout(void **state)
-{
-	struct world *world = *state;
-	int out = dup(STDOUT_FILENO);
-	int errors = dup(STDERR_FILENO);
-	int fd = open(world->path, O_RDWR | O_APPEND | O_CLOEXEC);
-	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	char start[64] = "";
-	int r;
-
-	(void)fflush(NULL);
-	(void)dup2(fd, STDOUT_FILENO);
-	(void)dup2(nowhere, STDERR_FILENO);
-	world->config.output = "-";
-	give_command(world, "sh", "echo this is not a sample; echo and this neither");
-	r = run(world);
-	(void)dup2(out, STDOUT_FILENO);
-	(void)dup2(errors, STDERR_FILENO);
-	(void)close(out);
-	(void)close(errors);
-	(void)close(nowhere);
-	assert_int_equal(r, 0);
-	/* What stood there before is still there, and nothing but the recording follows. */
-	assert_true(pread(fd, start, sizeof(start), 0) > 16);
-	assert_memory_equal(start, "old", 3);
-	assert_null(memmem(start, sizeof(start), "this is", 7));
-	(void)close(fd);
+		assert_true(perf_record_sample(&layouts.copy, header, &sample));
+		assert_int_equal(sample.registers != NULL, abis[i] != PERF_SAMPLE_REGS_ABI_NONE);
+		assert_int_equal(sample.is_32_bit, abis[i] == PERF_SAMPLE_REGS_ABI_32);
+	}
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(the_status_of_the_program_is_the_result),
-		TEST(a_command_that_is_not_there_leaves_an_old_file_as_it_was),
-		TEST(a_command_that_is_not_there_leaves_no_new_file),
-		TEST(an_engine_that_cannot_open_starts_no_program_and_leaves_the_file),
-		TEST(a_failed_recording_is_told_at_once_and_the_program_runs_on),
-		TEST(who_waits_for_a_scan_goes_on_when_the_recording_fails),
-		TEST(a_scan_that_is_asked_for_after_the_end_does_nothing),
-		TEST(who_asks_only_after_the_end_gets_no_answer),
-		TEST(a_device_that_is_full_is_named_with_a_remedy),
-		TEST(the_first_signal_ends_the_recording_in_good_order),
-		TEST(a_hangup_that_is_ignored_does_not_end_the_recording),
-		TEST(the_time_that_was_given_is_kept_however_long),
-		TEST(one_process_of_two_that_has_ended_keeps_nobody_busy),
-		TEST(the_recording_ends_when_all_processes_have),
-		TEST(what_the_program_prints_stays_out_of_a_recording_on_stdout),
+		cmocka_unit_test(a_sample_of_a_clock_has_its_chain_and_no_period),
+		cmocka_unit_test(a_sample_with_a_period_tells_it),
+		cmocka_unit_test(a_chain_longer_than_its_record_is_refused),
+		cmocka_unit_test(a_sample_of_a_group_has_its_values_before_the_chain),
+		cmocka_unit_test(a_group_alone_is_told_from_what_a_bpf_program_wrote),
+		cmocka_unit_test(what_a_bpf_program_wrote_is_found_behind_the_ids),
+		cmocka_unit_test(a_fork_tells_who_made_whom_and_when),
+		cmocka_unit_test(a_name_that_comes_with_an_exec_says_so),
+		cmocka_unit_test(a_name_without_an_end_is_refused),
+		cmocka_unit_test(a_mapping_tells_its_place_and_file),
+		cmocka_unit_test(a_mapping_with_a_build_id_tells_it_instead_of_the_inode),
+		cmocka_unit_test(a_build_id_longer_than_its_field_is_cut),
+		cmocka_unit_test(the_mark_of_a_build_id_that_nobody_asked_for_is_not_believed),
+		cmocka_unit_test(memory_without_a_file_is_anonymous),
+		cmocka_unit_test(a_deleted_file_keeps_its_name_without_the_mark),
+		cmocka_unit_test(a_mapping_that_holds_no_code_or_wraps_around_is_left_out),
+		cmocka_unit_test(lost_records_are_counted_and_a_short_record_counts_none),
+		cmocka_unit_test(every_part_of_a_sample_is_found_behind_those_before_it),
+		cmocka_unit_test(a_record_that_is_no_sample_tells_time_and_event_at_its_end),
+		cmocka_unit_test(an_old_mapping_record_has_a_name_alone),
+		cmocka_unit_test(a_copied_stack_says_which_kind_of_program_it_is_of),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, make_layouts, NULL);
 }

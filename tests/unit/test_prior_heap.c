@@ -14,7 +14,7 @@
 
 static void test_pages_count_once_they_are_written_to(void **state)
 {
-	uint64_t before = before_bytes(getpid());
+	uint64_t before = prior_heap_bytes(getpid());
 	void *memory =
 		mmap(NULL, 2 * BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t mapped;
@@ -24,9 +24,9 @@ static void test_pages_count_once_they_are_written_to(void **state)
 	if (before == 0)
 		skip();
 	assert_ptr_not_equal(memory, MAP_FAILED);
-	mapped = before_bytes(getpid());
+	mapped = prior_heap_bytes(getpid());
 	memset(memory, 1, BYTES);
-	written = before_bytes(getpid());
+	written = prior_heap_bytes(getpid());
 	assert_true(mapped < before + BYTES / 2);
 	assert_in_range(written, mapped + BYTES, mapped + BYTES + BYTES / 2);
 	assert_int_equal(munmap(memory, 2 * BYTES), 0);
@@ -35,7 +35,7 @@ static void test_pages_count_once_they_are_written_to(void **state)
 static void test_nobody_holds_nothing(void **state)
 {
 	(void)state;
-	assert_int_equal(before_bytes(0x7ffffff0), 0);
+	assert_int_equal(prior_heap_bytes(0x7ffffff0), 0);
 }
 
 int main(void)

@@ -9,31 +9,31 @@
 
 #define SECOND_NS 1000000000ull
 
-static const struct hit_cost cost = {.entry_ns = 500, .return_ns = 300};
+static const struct probe_cost cost = {.entry_ns = 500, .return_ns = 300};
 
 static void test_a_pair_is_an_allocation_and_a_free(void **state)
 {
 	(void)state;
-	assert_float_equal(hit_cost_pairs(1000, 1000, SECOND_NS), 1000, 0);
-	assert_float_equal(hit_cost_pairs(200, 200, SECOND_NS / 5), 1000, 1e-9);
-	assert_float_equal(hit_cost_pairs(1000, 0, SECOND_NS), 500, 0);
-	assert_float_equal(hit_cost_pairs(1000, 1000, 0), 0, 0);
+	assert_float_equal(probe_cost_pairs(1000, 1000, SECOND_NS), 1000, 0);
+	assert_float_equal(probe_cost_pairs(200, 200, SECOND_NS / 5), 1000, 1e-9);
+	assert_float_equal(probe_cost_pairs(1000, 0, SECOND_NS), 500, 0);
+	assert_float_equal(probe_cost_pairs(1000, 1000, 0), 0, 0);
 }
 
 static void test_what_is_too_much(void **state)
 {
 	(void)state;
-	assert_false(hit_cost_is_too_much(0));
-	assert_false(hit_cost_is_too_much(HIT_COST_MANY_PAIRS));
-	assert_true(hit_cost_is_too_much(HIT_COST_MANY_PAIRS + 1));
+	assert_false(probe_cost_is_too_much(0));
+	assert_false(probe_cost_is_too_much(HIT_COST_MANY_PAIRS));
+	assert_true(probe_cost_is_too_much(HIT_COST_MANY_PAIRS + 1));
 }
 
 static void test_what_it_comes_to(void **state)
 {
 	(void)state;
-	assert_int_equal(hit_cost_pair_ns(&cost, true), 1000);
-	assert_int_equal(hit_cost_pair_ns(&cost, false), 1300);
-	assert_float_equal(hit_cost_share(200000, 1300), 0.26, 1e-9);
+	assert_int_equal(probe_cost_pair_ns(&cost, true), 1000);
+	assert_int_equal(probe_cost_pair_ns(&cost, false), 1300);
+	assert_float_equal(probe_cost_share(200000, 1300), 0.26, 1e-9);
 }
 
 int main(void)

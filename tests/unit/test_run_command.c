@@ -17,7 +17,7 @@ static void output_and_status_come_back(void **state)
 	static const char *const says[] = {"sh", "-c", "echo '$HOME'; echo no >&2; exit 3", NULL};
 	struct bytes out = {0};
 
-	assert_int_equal(capture_run(says, MINUTE_NS, 100, &out), 3);
+	assert_int_equal(run_command(says, MINUTE_NS, 100, &out), 3);
 	assert_int_equal(out.size, 6);
 	assert_memory_equal(out.data, "$HOME\n", 6);
 	bytes_fini(&out);
@@ -28,7 +28,7 @@ static void arguments_are_no_words_of_a_shell(void **state)
 	static const char *const says[] = {"echo", "a b; exit 1", "$(id)", NULL};
 	struct bytes out = {0};
 
-	assert_int_equal(capture_run(says, MINUTE_NS, 100, &out), 0);
+	assert_int_equal(run_command(says, MINUTE_NS, 100, &out), 0);
 	assert_memory_equal(out.data, "a b; exit 1 $(id)\n", out.size);
 	bytes_fini(&out);
 }
@@ -38,7 +38,7 @@ static void a_program_that_ends_by_a_signal_says_which(void **state)
 	static const char *const dies[] = {"sh", "-c", "kill -TERM $$", NULL};
 	struct bytes out = {0};
 
-	assert_int_equal(capture_run(dies, MINUTE_NS, 100, &out), 128 + 15);
+	assert_int_equal(run_command(dies, MINUTE_NS, 100, &out), 128 + 15);
 	bytes_fini(&out);
 }
 
@@ -48,8 +48,8 @@ static void bounds_end_the_program(void **state)
 	static const char *const silent[] = {"sleep", "1000", NULL};
 	struct bytes out = {0};
 
-	assert_int_equal(capture_run(endless, MINUTE_NS, 1000, &out), -EFBIG);
-	assert_int_equal(capture_run(silent, 1, 1000, &out), -ETIMEDOUT);
+	assert_int_equal(run_command(endless, MINUTE_NS, 1000, &out), -EFBIG);
+	assert_int_equal(run_command(silent, 1, 1000, &out), -ETIMEDOUT);
 	bytes_fini(&out);
 }
 
@@ -58,7 +58,7 @@ static void a_program_that_is_not_there_is_told(void **state)
 	static const char *const missing[] = {"no-such-program-of-wick", NULL};
 	struct bytes out = {0};
 
-	assert_int_equal(capture_run(missing, MINUTE_NS, 100, &out), -ENOENT);
+	assert_int_equal(run_command(missing, MINUTE_NS, 100, &out), -ENOENT);
 	bytes_fini(&out);
 }
 

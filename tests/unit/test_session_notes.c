@@ -17,11 +17,11 @@ static void threads_without_room_are_told_with_a_remedy_that_is_there(void **sta
 	uint64_t counts[SESSION_COUNTS] = {[SESSION_NO_SLOT] = 7};
 	struct engine_stats stats = {.samples = 1};
 
-	remark_threads(&stats, counts);
+	session_note_threads(&stats, counts);
 	assert_string_equal(stats.remark, "not recorded: 7 threads beyond the 8192 that have room "
 					  "at once; use --engine perf");
 	stats = (struct engine_stats){.heap_events = 1}; /* wick heap has no --engine */
-	remark_threads(&stats, counts);
+	session_note_threads(&stats, counts);
 	assert_string_equal(stats.remark,
 			    "not recorded: 7 threads beyond the 8192 that have room "
 			    "at once; follow the heap from outside: wick heap -p PID");
@@ -33,12 +33,12 @@ static void calls_that_were_not_seen_have_their_true_reason(void **state)
 	struct heap_marks marks = {0};
 	struct engine_stats stats = {.heap_events = 1};
 
-	remark_heap(&stats, counts, &marks);
+	session_note_heap(&stats, counts, &marks);
 	assert_string_equal(stats.remark, "lost: 2 calls of the allocator, by threads that began "
 					  "without the C library, or in the midst of another");
 	counts[SESSION_NO_SLOT] = 1;
 	stats.remark[0] = '\0';
-	remark_heap(&stats, counts, &marks);
+	session_note_heap(&stats, counts, &marks);
 	assert_string_equal(stats.remark,
 			    "lost: 2 calls of the allocator, by threads that had no room");
 }

@@ -21,7 +21,7 @@ struct world {
 	int inner_fd;
 	int chunks_fd;
 	int rules_fd;
-	struct store store;
+	struct table_store store;
 };
 
 static int set_up(void **state)
@@ -39,7 +39,7 @@ static int set_up(void **state)
 					  sizeof(uint32_t), BPF_WALK_CHUNKS, &outer);
 	world->rules_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "rules", sizeof(uint32_t),
 					 sizeof(struct unwind_rule), BPF_WALK_RULES, NULL);
-	assert_int_equal(store_init(&world->store, world->chunks_fd, world->rules_fd), 0);
+	assert_int_equal(table_store_init(&world->store, world->chunks_fd, world->rules_fd), 0);
 	return 0;
 }
 
@@ -47,7 +47,7 @@ static int tear_down(void **state)
 {
 	struct world *world = *state;
 
-	store_fini(&world->store);
+	table_store_fini(&world->store);
 	(void)close(world->inner_fd);
 	(void)close(world->chunks_fd);
 	(void)close(world->rules_fd);
@@ -119,8 +119,8 @@ static void a_table_is_there_with_rules_of_the_common_dictionary(void **state)
 	uint32_t number;
 
 	need_bpf(world);
-	assert_int_equal(store_table(&world->store, &table, &first), 0);
-	assert_int_equal(store_table(&world->store, &other, &second), 0);
+	assert_int_equal(table_store_table(&world->store, &table, &first), 0);
+	assert_int_equal(table_store_table(&world->store, &other, &second), 0);
 	assert_int_equal(first.row_count, 5);
 	assert_int_equal(first.base, 0x1000);
 	assert_int_equal(row_of(world, first.first_row + 1).pc, 0x20);
@@ -145,7 +145,7 @@ static void pages_say_which_rows_or_which_rule_hold_in_them(void **state)
 	struct stored_table stored;
 
 	need_bpf(world);
-	assert_int_equal(store_table(&world->store, &table, &stored), 0);
+	assert_int_equal(table_store_table(&world->store, &table, &stored), 0);
 	assert_int_equal(stored.page_count, 17);
 	for (uint32_t i = 0; i < 17; i++) {
 		uint64_t page = word_of(world, stored.first_page + i);
@@ -157,7 +157,7 @@ static void pages_say_which_rows_or_which_rule_hold_in_them(void **state)
 			assert_int_equal(page, row_of(world, stored.first_row + row).rule |
 						       BPF_WALK_ONE_RULE);
 	}
-	assert_int_equal(store_table_words(&table), 5 + 17);
+	assert_int_equal(table_store_table_words(&table), 5 + 17);
 }
 
 static void a_table_without_rows_takes_nothing(void **state)
@@ -167,9 +167,9 @@ static void a_table_without_rows_takes_nothing(void **state)
 	struct stored_table stored;
 
 	need_bpf(world);
-	assert_int_equal(store_table(&world->store, &empty, &stored), 0);
+	assert_int_equal(table_store_table(&world->store, &empty, &stored), 0);
 	assert_int_equal(stored.row_count, 0);
-	assert_int_equal(store_table_words(&empty), 0);
+	assert_int_equal(table_store_table_words(&empty), 0);
 	assert_int_equal(world->store.chunks.count, 0);
 }
 
@@ -186,7 +186,7 @@ static void a_large_table_goes_through_chunks(void **state)
 	for (uint32_t i = 0; i < count; i++)
 		many[i] = (struct unwind_row){.pc = 4 * i, .rule = 1 + i % 2};
 	if (world->rules_fd >= 0) {
-		assert_int_equal(store_table(&world->store, &large, &stored), 0);
+		assert_int_equal(table_store_table(&world->store, &large, &stored), 0);
 		assert_int_equal(row_of(world, stored.first_row + count - 1).pc, 4 * (count - 1));
 		assert_int_equal(row_of(world, stored.first_row + BPF_WALK_CHUNK_WORDS).pc,
 				 4 * BPF_WALK_CHUNK_WORDS);
@@ -207,17 +207,18 @@ static void mappings_lie_in_one_chunk_each(void **state)
 	for (uint32_t i = 0; i < BPF_WALK_MAPPINGS; i++)
 		mappings[i].start = i;
 	for (int round = 0; round < 5 && works; round++) {
-		assert_int_equal(store_mappings(&world->store, mappings, BPF_WALK_MAPPINGS, &first),
-				 0);
+		assert_int_equal(
+			table_store_mappings(&world->store, mappings, BPF_WALK_MAPPINGS, &first),
+			0);
 		assert_int_equal(first >> BPF_WALK_CHUNK_SHIFT,
 				 (first + BPF_WALK_MAPPINGS * BPF_WALK_MAPPING_WORDS - 1) >>
 					 BPF_WALK_CHUNK_SHIFT);
 		assert_int_equal(word_of(world, first + 4095 * BPF_WALK_MAPPING_WORDS), 4095);
 	}
 	if (works)
-		assert_int_equal(
-			store_mappings(&world->store, mappings, BPF_WALK_MAPPINGS + 1, &first),
-			-E2BIG);
+		assert_int_equal(table_store_mappings(&world->store, mappings,
+						      BPF_WALK_MAPPINGS + 1, &first),
+				 -E2BIG);
 	free(mappings);
 	need_bpf(world);
 }
@@ -230,12 +231,12 @@ static void room_given_back_is_used_again_but_not_at_once(void **state)
 	uint32_t again;
 
 	need_bpf(world);
-	assert_int_equal(store_mappings(&world->store, mappings, 3, &first), 0);
-	store_release_mappings(&world->store, first, 3);
-	assert_int_equal(store_mappings(&world->store, mappings, 3, &again), 0);
+	assert_int_equal(table_store_mappings(&world->store, mappings, 3, &first), 0);
+	table_store_release_mappings(&world->store, first, 3);
+	assert_int_equal(table_store_mappings(&world->store, mappings, 3, &again), 0);
 	assert_int_not_equal(again, first); /* a program may still be reading there */
 	world->store.free[2].items[0].since_ns -= NS_PER_SEC;
-	assert_int_equal(store_mappings(&world->store, mappings, 4 - 1, &again), 0);
+	assert_int_equal(table_store_mappings(&world->store, mappings, 4 - 1, &again), 0);
 	assert_int_equal(again, first);
 	assert_int_equal(world->store.free[2].count, 0);
 }
@@ -247,12 +248,12 @@ static void a_store_that_is_full_says_so_and_keeps_what_it_has(void **state)
 	struct stored_table more;
 
 	need_bpf(world);
-	assert_int_equal(store_table(&world->store, &table, &stored), 0);
-	assert_int_equal(store_reserve(&world->store, 1ull << 40), -ENOSPC);
-	assert_int_equal(store_reserve(&world->store, UINT64_MAX), -ENOSPC);
+	assert_int_equal(table_store_table(&world->store, &table, &stored), 0);
+	assert_int_equal(table_store_reserve(&world->store, 1ull << 40), -ENOSPC);
+	assert_int_equal(table_store_reserve(&world->store, UINT64_MAX), -ENOSPC);
 	assert_int_equal(world->store.chunks.count, 1);
 	world->store.next = (uint64_t)BPF_WALK_CHUNKS * BPF_WALK_CHUNK_WORDS - 3;
-	assert_int_equal(store_table(&world->store, &table, &more), -ENOSPC);
+	assert_int_equal(table_store_table(&world->store, &table, &more), -ENOSPC);
 	assert_int_equal(row_of(world, stored.first_row).pc, 0x10);
 }
 

@@ -12,7 +12,7 @@
 #include "model/heap_event.h"
 
 struct fixture {
-	struct trial_count count;
+	struct trial_sink count;
 	const struct sink_ops *ops;
 	uint32_t program; /* module ids */
 	uint32_t other;
@@ -23,7 +23,7 @@ static void set_up(struct fixture *fixture)
 {
 	struct elf_file *elf = NULL;
 
-	trial_count_init(&fixture->count);
+	trial_sink_init(&fixture->count);
 	fixture->ops = fixture->count.sink.ops;
 	assert_int_equal(elf_open("/proc/self/exe", &elf, NULL), 0);
 	fixture->entry = elf_entry(elf);
@@ -68,8 +68,8 @@ static void a_stack_is_whole_that_begins_at_the_entry_of_a_program(void **state)
 			 0);
 	assert_int_equal(fixture.count.stacks, 5);
 	assert_int_equal(fixture.count.whole_stacks, 1);
-	assert_int_equal(trial_count_late_cut(&fixture.count), 3);
-	trial_count_fini(&fixture.count);
+	assert_int_equal(trial_sink_late_cut(&fixture.count), 3);
+	trial_sink_fini(&fixture.count);
 }
 
 static void of_the_heap_blocks_are_counted_and_not_what_frees_them(void **state)
@@ -86,7 +86,7 @@ static void of_the_heap_blocks_are_counted_and_not_what_frees_them(void **state)
 			 0);
 	assert_int_equal(fixture.count.stacks, 1);
 	assert_int_equal(fixture.count.whole_stacks, 1);
-	trial_count_fini(&fixture.count);
+	trial_sink_fini(&fixture.count);
 }
 
 int main(void)

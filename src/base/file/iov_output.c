@@ -22,7 +22,7 @@ struct call {
 	struct iovec pieces[MAX_PIECES];
 };
 
-void gather_fini(struct gather *gather)
+void iov_output_fini(struct iov_output *gather)
 {
 	bytes_fini(&gather->bytes);
 	bytes_fini(&gather->copy);
@@ -31,7 +31,7 @@ void gather_fini(struct gather *gather)
 }
 
 /* Bytes that are in no part yet become one. */
-static void cut(struct gather *gather)
+static void cut(struct iov_output *gather)
 {
 	size_t size = gather->bytes.size - gather->cut;
 
@@ -42,7 +42,7 @@ static void cut(struct gather *gather)
 		gather->bytes.failed = true;
 }
 
-void gather_lend(struct gather *gather, const void *data, size_t size)
+void iov_output_lend(struct iov_output *gather, const void *data, size_t size)
 {
 	struct iovec part = {(void *)(uintptr_t)data, size};
 
@@ -51,7 +51,7 @@ void gather_lend(struct gather *gather, const void *data, size_t size)
 		gather->bytes.failed = true;
 }
 
-size_t gather_open(struct gather *gather, size_t count)
+size_t iov_output_open(struct iov_output *gather, size_t count)
 {
 	size_t first = gather->slices.count;
 
@@ -64,16 +64,16 @@ size_t gather_open(struct gather *gather, size_t count)
 	return first;
 }
 
-void gather_close(struct gather *gather, size_t i)
+void iov_output_close(struct iov_output *gather, size_t i)
 {
 	cut(gather);
 	if (i < gather->slices.count)
-		gather->slices.items[i] = (struct gather_slice){
+		gather->slices.items[i] = (struct iov_output_slice){
 			(uint32_t)gather->closed, (uint32_t)(gather->parts.count - gather->closed)};
 	gather->closed = gather->parts.count;
 }
 
-bool gather_is_full(const struct gather *gather)
+bool iov_output_is_full(const struct iov_output *gather)
 {
 	return gather->bytes.size >= FULL_BYTES || gather->parts.count >= MAX_PIECES;
 }
@@ -131,7 +131,7 @@ static int write_call(struct call *call)
 	return r;
 }
 
-static int write_slice(const struct gather *gather, size_t i, struct call *call)
+static int write_slice(const struct iov_output *gather, size_t i, struct call *call)
 {
 	const struct iovec *parts = gather->parts.items + gather->slices.items[i].first;
 	size_t left = gather->slices.items[i].count;
@@ -153,7 +153,7 @@ static int write_slice(const struct gather *gather, size_t i, struct call *call)
 }
 
 /* Says where the parts are that lie in the bytes, which move no more. */
-static void set_places(struct gather *gather)
+static void set_places(struct iov_output *gather)
 {
 	uint8_t *at = gather->bytes.data;
 
@@ -168,9 +168,9 @@ static void set_places(struct gather *gather)
 }
 
 /* Slices are in an order that no processor foresees: their parts are called in before. */
-static void call_in(const struct gather *gather, size_t i)
+static void call_in(const struct iov_output *gather, size_t i)
 {
-	const struct gather_slice *slice = &gather->slices.items[i];
+	const struct iov_output_slice *slice = &gather->slices.items[i];
 	const char *parts = (const char *)(gather->parts.items + slice->first);
 
 	for (size_t at = 0; at < slice->count * sizeof(struct iovec); at += CACHE_LINE)
@@ -185,7 +185,7 @@ static bool does_copy(int fd)
 	return fstat(fd, &status) == 0 && !S_ISCHR(status.st_mode);
 }
 
-int gather_write(struct gather *gather, int fd)
+int iov_output_write(struct iov_output *gather, int fd)
 {
 	int r = gather->bytes.failed ? -ENOMEM : 0;
 	struct call call;

@@ -22,7 +22,7 @@ struct annotate_command_options {
 	bool assembly;
 	enum annotate_format format;
 	struct source_options sources;
-	struct look_options look;
+	struct cli_load_options look;
 };
 
 static int none_matches(const struct command_context *context, const char *file,
@@ -65,7 +65,7 @@ static int annotate(const struct command_context *context,
 		.json = options->format == ANNOTATE_FORMAT_JSON,
 		.color = context->color_out,
 		.assembly = options->assembly,
-		.sources = look_to_search(context, &options->sources, true),
+		.sources = cli_load_to_search(context, &options->sources, true),
 	};
 	struct function_matches found = {0};
 	struct bytes text = {0};
@@ -96,13 +96,13 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	struct load_options load;
 	struct profile *profile;
 	struct error err;
-	int status = look_to_load(context, &options->look, &server, &load);
+	int status = cli_load_to_load(context, &options->look, &server, &load);
 
 	if (status != COMMAND_DONE)
 		return status;
 	if (options->format == ANNOTATE_FORMAT_JSON ||
-	    look_pattern_is_full(argv[1], argv[1][0] == '/'))
-		look_prefer_full_names(context, &options->look, &load);
+	    cli_load_pattern_is_full(argv[1], argv[1][0] == '/'))
+		cli_load_prefer_full_names(context, &options->look, &load);
 	if (load_profile(argv[0], &load, &profile, &err) < 0)
 		return command_failed(context, &err);
 	status = annotate(context, options, profile, argv);

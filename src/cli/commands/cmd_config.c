@@ -196,7 +196,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (options->print && options->schema)
 		return command_misused(context, "--print and --schema exclude each other");
 	if (options->schema)
-		r = schema_put(&text, context->commands, &err);
+		r = config_schema_put(&text, context->commands, &err);
 	else
 		r = put_print(context, options, &text, &err);
 	if (r < 0) {

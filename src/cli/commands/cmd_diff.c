@@ -41,7 +41,7 @@ struct diff_command_options {
 	bool inverted;
 	uint64_t width_px;
 	double min_width_px;
-	struct look_options look;
+	struct cli_load_options look;
 };
 
 /* What one comparison owns. */
@@ -80,7 +80,7 @@ static int check(const struct command_context *context, const struct diff_comman
 		return command_misused(context, "%s: %s", options->output,
 				       draw_flame_refuses(options->output));
 	for (i = 0; options->output && i < 2; i++) {
-		int status = look_check_output(context, files[i], options->output, "-o FILE");
+		int status = cli_load_check_output(context, files[i], options->output, "-o FILE");
 
 		if (status != COMMAND_DONE)
 			return status;
@@ -201,7 +201,7 @@ static int print_table(const struct command_context *context,
 		.sort = options->sort,
 		.color = context->color_out,
 		.all = options->all,
-		.limit = look_row_limit(context, &options->limit, options->format != DIFF_TEXT),
+		.limit = cli_load_row_limit(context, &options->limit, options->format != DIFF_TEXT),
 		.verdicts = comparison->verdicts,
 		.verdict_count = comparison->gate_count,
 	};
@@ -269,7 +269,7 @@ static void warn(const struct command_context *context, const struct comparison 
 	for (i = 0; i < 2; i++) {
 		size_t size = text.size;
 
-		missing_put_warnings(comparison->sides[i], &text);
+		missing_names_put_warnings(comparison->sides[i], &text);
 		if (text.size == size)
 			continue;
 		bytes_printf(&text, "      in ");
@@ -315,8 +315,8 @@ static bool has_full_gates(const struct comparison *comparison)
 
 	for (i = 0; i < comparison->gate_count; i++)
 		if (comparison->gates[i].subject == GATE_FUNCTION &&
-		    look_pattern_is_full(comparison->gates[i].name,
-					 comparison->gates[i].is_expression))
+		    cli_load_pattern_is_full(comparison->gates[i].name,
+					     comparison->gates[i].is_expression))
 			return true;
 	return false;
 }
@@ -328,13 +328,13 @@ static int compare(const struct command_context *context,
 	struct debuginfod server;
 	struct load_options load_options;
 	struct error err = {0};
-	int status = look_to_load(context, &options->look, &server, &load_options);
+	int status = cli_load_to_load(context, &options->look, &server, &load_options);
 	int gates;
 
 	if (status != COMMAND_DONE)
 		return status;
 	if (options->format != DIFF_TEXT || has_full_gates(comparison))
-		look_prefer_full_names(context, &options->look, &load_options);
+		cli_load_prefer_full_names(context, &options->look, &load_options);
 	load_options.slices = true;
 	if (load(comparison, options, &load_options, files, &err) < 0 ||
 	    judge(comparison, options, &err) < 0)

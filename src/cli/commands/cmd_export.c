@@ -19,7 +19,7 @@ struct export_command_options {
 	const char *format;
 	const char *output;
 	bool marks;
-	struct look_options look;
+	struct cli_load_options look;
 };
 
 static int refuse_format(const struct command_context *context, int r, struct error *err)
@@ -59,10 +59,10 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		error_remedy(&err, "write it to a file: -o FILE.%s", exporter->extension);
 		return command_refused(context, &err);
 	}
-	r = look_check_output(context, argv[0], options->output, "-o FILE");
+	r = cli_load_check_output(context, argv[0], options->output, "-o FILE");
 	if (r != COMMAND_DONE)
 		return r;
-	r = look_to_load(context, &options->look, &server, &load);
+	r = cli_load_to_load(context, &options->look, &server, &load);
 	if (r != COMMAND_DONE)
 		return r;
 	load.told = true;

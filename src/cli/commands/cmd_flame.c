@@ -27,7 +27,7 @@ struct flame_command_options {
 	bool inverted;
 	bool source;
 	struct source_options sources;
-	struct look_options look;
+	struct cli_load_options look;
 };
 
 static int draw(const struct command_context *context, const struct flame_command_options *options,
@@ -39,11 +39,11 @@ static int draw(const struct command_context *context, const struct flame_comman
 		CALL_TREE_WHOLE,
 	};
 	struct flame_page_options view = {.graph = FLAME_OPTIONS_DEFAULT};
-	struct source_search sources = look_to_search(context, &options->sources,
-						      look_asks_source(context, &options->source));
+	struct source_search sources = cli_load_to_search(
+		context, &options->sources, cli_load_asks_source(context, &options->source));
 	struct debuginfod server;
 	struct load_options load;
-	int status = look_to_load(context, &options->look, &server, &load);
+	int status = cli_load_to_load(context, &options->look, &server, &load);
 
 	if (status != COMMAND_DONE)
 		return status;

@@ -22,7 +22,7 @@ struct heap_report_options {
 	const char *output;
 	const char *title;
 	uint64_t interval_ms; /* 0: not given */
-	struct look_options look;
+	struct cli_load_options look;
 };
 
 static int write_page(const struct command_context *context,
@@ -59,12 +59,12 @@ static int run(const struct command_context *context, void *values, int argc, ch
 
 	if (!name)
 		return command_failed(context, &(struct error){.text = "out of memory"});
-	status = look_check_output(context, argv[0], name, "-o FILE");
+	status = cli_load_check_output(context, argv[0], name, "-o FILE");
 	if (status == COMMAND_DONE && strcmp(name, "-") != 0 && !draw_flame_is_page(name))
 		status = command_misused(context, "%s: a heap report is a page: call it x.html",
 					 name);
 	if (status == COMMAND_DONE)
-		status = look_to_load(context, &options->look, &server, &load);
+		status = cli_load_to_load(context, &options->look, &server, &load);
 	if (status == COMMAND_DONE) {
 		load.heap_step_ns = options->interval_ms * NS_PER_MS;
 		load.heap_usual_step_ns = HEAP_FINE_STEP_NS;

@@ -17,7 +17,7 @@ struct leaks_options {
 	enum leaks_format format;
 	uint64_t limit;
 	struct leak_options leaks;
-	struct look_options look;
+	struct cli_load_options look;
 };
 
 static int show(const struct command_context *context, const struct leaks_options *options,
@@ -27,8 +27,8 @@ static int show(const struct command_context *context, const struct leaks_option
 		.form = LEAK_TEXT,
 		.all = options->all,
 		.color = context->color_out,
-		.limit = look_row_limit(context, &options->limit,
-					options->format == LEAKS_FORMAT_JSON),
+		.limit = cli_load_row_limit(context, &options->limit,
+					    options->format == LEAKS_FORMAT_JSON),
 		.from_ns = load->from_ns};
 	struct heap_profile heap;
 	struct error err = {0};
@@ -54,11 +54,11 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	int status = leak_options_read(context, &options->leaks, &rules);
 
 	if (status == COMMAND_DONE)
-		status = look_to_load(context, &options->look, &server, &load);
+		status = cli_load_to_load(context, &options->look, &server, &load);
 	/* Rules have names as they were written down. */
 	if (status == COMMAND_DONE &&
 	    (options->format == LEAKS_FORMAT_JSON || leak_options_have_rules(&options->leaks)))
-		look_prefer_full_names(context, &options->look, &load);
+		cli_load_prefer_full_names(context, &options->look, &load);
 	if (status == COMMAND_DONE)
 		status = show(context, options, &rules, &load, argv[0]);
 	suppressions_fini(&rules);
@@ -100,7 +100,8 @@ const struct command command_leaks = {
 			"passed over, and in the functions of its three next callers; those that "
 			"were cut off before, in what there is of them. Of each process the last "
 			"scan counts.",
-			"Rules of suppression are in docs/user/suppressions.md; files of LeakSanitizer "
+			"Rules of suppression are in docs/user/suppressions.md; files of "
+			"LeakSanitizer "
 			"and of valgrind are read as they are. What each rule suppressed is told, "
 			"and which ones matched nothing.",
 			"The exit status is 3 when --fail-on or --max-leak has tripped, and 1 when "

@@ -270,7 +270,7 @@ static void print_end(void *self, const struct record_result *result, const stru
 	struct load_options names = LOAD_OPTIONS_DEFAULT;
 
 	/* A summary waits for no server. */
-	look_set_symbols(recording->context, &recording->options->symbols, NULL, &names);
+	cli_load_set_symbols(recording->context, &recording->options->symbols, NULL, &names);
 	erase_progress(recording);
 	if (err) {
 		tell_failure(recording->context, err);
@@ -405,10 +405,10 @@ static int draw_recording(const struct recording *recording)
 	struct source_search sources = {0};
 	struct debuginfod server;
 
-	look_set_symbols(recording->context, &recording->options->symbols, &server, &load);
+	cli_load_set_symbols(recording->context, &recording->options->symbols, &server, &load);
 	load.short_names = true;
 	view.graph.group = CALL_TREE_BY_PROCESS;
-	sources.is_asked = look_asks_source(recording->context, &recording->options->source);
+	sources.is_asked = cli_load_asks_source(recording->context, &recording->options->source);
 	if (recording->options->source)
 		view.sources = &sources;
 	return draw_flame(recording->context, &load, &view, result_path(recording),

@@ -46,7 +46,7 @@ struct report_command_options {
 	uint64_t interval_ms; /* 0: not given */
 	double min_percent;
 	uint64_t max_depth;
-	struct look_options look;
+	struct cli_load_options look;
 };
 
 /* Says once for each module that much is lost there. */
@@ -55,7 +55,7 @@ static void warn(const struct command_context *context, const struct profile *pr
 {
 	struct bytes text = {0};
 
-	missing_put_warnings(profile, &text);
+	missing_names_put_warnings(profile, &text);
 	if (text.size > 0) {
 		bytes_printf(&text, "      what would help: wick report --missing ");
 		text_put_shell(&text, path);
@@ -128,8 +128,8 @@ static int run_sites(const struct command_context *context,
 {
 	struct site_report_options view = {
 		.json = options->format == REPORT_FORMAT_JSON,
-		.limit = look_row_limit(context, &options->limit,
-					options->format == REPORT_FORMAT_JSON),
+		.limit = cli_load_row_limit(context, &options->limit,
+					    options->format == REPORT_FORMAT_JSON),
 		.from_ns = load->from_ns};
 	struct load_options of_heap = *load;
 	struct heap_profile heap;
@@ -229,12 +229,12 @@ static int show(const struct command_context *context, const struct report_comma
 	view.inverted = options->inverted;
 	view.color = context->color_out;
 	view.limit =
-		look_row_limit(context, &options->limit, options->format == REPORT_FORMAT_JSON);
+		cli_load_row_limit(context, &options->limit, options->format == REPORT_FORMAT_JSON);
 	view.columns = terminal_columns(context->out);
 	view.min_percent = options->min_percent;
 	view.max_depth = (uint32_t)options->max_depth;
 	view.collapse_recursion = options->look.collapse_recursion;
-	r = options->missing ? missing_write(profile, view.json, &text)
+	r = options->missing ? missing_names_write(profile, view.json, &text)
 			     : view_write(by, profile, &view, &text, &err);
 	if (r < 0 && options->missing)
 		(void)error_errno(&err, r, "cannot list modules of the recording");
@@ -261,11 +261,11 @@ static int run_on(const struct command_context *context,
 	int status = check(context, options, view);
 
 	if (status == COMMAND_DONE)
-		status = look_to_load(context, &options->look, &server, &load);
+		status = cli_load_to_load(context, &options->look, &server, &load);
 	if (status != COMMAND_DONE)
 		return status;
 	if (options->format == REPORT_FORMAT_JSON)
-		look_prefer_full_names(context, &options->look, &load);
+		cli_load_prefer_full_names(context, &options->look, &load);
 	if (view->by == REPORT_BY_SITE && !options->missing && !options->analyse)
 		return run_sites(context, options, &load, path);
 	if (options->format == REPORT_FORMAT_TEXT && !options->analyse && !options->missing)

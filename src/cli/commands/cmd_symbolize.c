@@ -76,7 +76,7 @@ static int flush(struct session *session)
 {
 	FILE *out = session->context->out;
 	struct error err = {0};
-	int r = fflush(out) == 0 ? gather_write(&session->printer.gather, fileno(out)) : -errno;
+	int r = fflush(out) == 0 ? iov_output_write(&session->printer.gather, fileno(out)) : -errno;
 
 	if (r == 0)
 		return COMMAND_DONE;
@@ -107,7 +107,7 @@ static int print_answer(void *self, const struct resolved *found, size_t i)
 
 	session->counts[found->quality]++;
 	symbolize_print(&session->printer, found);
-	gather_close(&session->printer.gather, session->first_slice + i);
+	iov_output_close(&session->printer.gather, session->first_slice + i);
 	return 0;
 }
 
@@ -119,11 +119,11 @@ static int answer(struct session *session)
 	if (count == 0)
 		return COMMAND_DONE;
 	session->asked.count = 0;
-	session->first_slice = gather_open(&session->printer.gather, count);
+	session->first_slice = iov_output_open(&session->printer.gather, count);
 	if (resolver_batch_visit(session->printer.resolver, session->asked.items, count,
 				 print_answer, session) < 0)
 		return command_failed(session->context, &(struct error){.text = "out of memory"});
-	return gather_is_full(&session->printer.gather) ? flush(session) : COMMAND_DONE;
+	return iov_output_is_full(&session->printer.gather) ? flush(session) : COMMAND_DONE;
 }
 
 static int ask(struct session *session, uint64_t address)
@@ -147,7 +147,7 @@ static int look_up(struct session *session, const char *word)
 	session->bad++;
 	complain(session, word);
 	symbolize_print_bad(&session->printer, word);
-	gather_close(&session->printer.gather, gather_open(&session->printer.gather, 1));
+	iov_output_close(&session->printer.gather, iov_output_open(&session->printer.gather, 1));
 	return status;
 }
 
@@ -307,7 +307,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	warn(&session, options->path);
 	if (options->verbose)
 		print_statistics(&session);
-	gather_fini(&session.printer.gather);
+	iov_output_fini(&session.printer.gather);
 	vec_fini(&session.asked);
 	resolver_close(session.printer.resolver);
 	return status;

@@ -27,7 +27,7 @@ struct timeline_command_options {
 	enum timeline_format format;
 	uint64_t step_ns;
 	uint64_t limit;
-	struct look_options look;
+	struct cli_load_options look;
 };
 
 /* What becomes of the samples. */
@@ -97,14 +97,15 @@ static int run(const struct command_context *context, void *values, int argc, ch
 		.from_ns = options->look.from_ns,
 		.step_ns = options->step_ns,
 		.columns = columns_of(context),
-		.limit = look_row_limit(context, &options->limit, options->format != TIMELINE_TEXT),
+		.limit = cli_load_row_limit(context, &options->limit,
+					    options->format != TIMELINE_TEXT),
 		.color = context->color_out,
 	};
 	struct gathering gathering = {0};
 	struct debuginfod server;
 	struct load_options load;
 	struct error err;
-	int status = look_to_load(context, &options->look, &server, &load);
+	int status = cli_load_to_load(context, &options->look, &server, &load);
 
 	if (status != COMMAND_DONE)
 		return status;
@@ -112,7 +113,7 @@ static int run(const struct command_context *context, void *values, int argc, ch
 	if (load.only_count == 0 && load.ignore_count == 0)
 		load.symbols = SYMBOLS_NAMES;
 	if (options->format != TIMELINE_TEXT)
-		look_prefer_full_names(context, &options->look, &load);
+		cli_load_prefer_full_names(context, &options->look, &load);
 	load.told = true;
 	load.tracks = true;
 	load.heap_usual_step_ns = HEAP_STEPS_NS;

@@ -55,7 +55,7 @@ struct top_options {
 	bool once;
 	enum top_pane pane;
 	enum top_sort sort;
-	enum look_names names;
+	enum cli_load_names names;
 	struct symbol_options symbols;
 };
 
@@ -194,7 +194,7 @@ static int open_live(struct top *top, struct error *err)
 
 	top->load = (struct load_options)LOAD_OPTIONS_DEFAULT;
 	/* A view that is drawn each second waits for no server. */
-	look_set_symbols(top->context, &top->options->symbols, NULL, &top->load);
+	cli_load_set_symbols(top->context, &top->options->symbols, NULL, &top->load);
 	top->load.kernel = top->options->kernel;
 	top->load.short_names = wants_short_names(top);
 	return live_profile_new(&config, &top->live, err);

@@ -118,7 +118,7 @@ int draw_flame(const struct command_context *context, const struct load_options 
 	struct load_options settled = *load;
 	struct profile *profile;
 	struct error err;
-	int status = look_check_output(context, input, output, option);
+	int status = cli_load_check_output(context, input, output, option);
 
 	if (status == COMMAND_DONE && draw_flame_refuses(output))
 		status = command_misused(context, "%s: %s", output, draw_flame_refuses(output));

@@ -49,10 +49,10 @@ static const char *base_name(const char *path)
 }
 
 /* A name that needs no escaping. It stays until the symboliser is freed. */
-static void put_plain(struct gather *gather, const char *name, size_t size)
+static void put_plain(struct iov_output *gather, const char *name, size_t size)
 {
-	if (size >= GATHER_WORTH_LENDING)
-		gather_lend(gather, name, size);
+	if (size >= IOV_OUTPUT_WORTH_LENDING)
+		iov_output_lend(gather, name, size);
 	else
 		bytes_put(&gather->bytes, name, size);
 }

@@ -28,7 +28,7 @@ struct symbolize_form {
 struct symbolize_printer {
 	const struct symbolize_form *form;
 	struct resolver *resolver;
-	struct gather gather;
+	struct iov_output gather;
 	/* Paths that need no escaping, by their pointers, which stay: most come again and again. */
 	struct symbolize_file {
 		const char *text;

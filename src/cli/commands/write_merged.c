@@ -15,7 +15,7 @@
 int write_merged(const struct command_context *context, char **inputs, size_t count,
 		 const char *output)
 {
-	const struct load_options options = {.damaged = look_note_damage,
+	const struct load_options options = {.damaged = cli_load_note_damage,
 					     .damaged_self = (void *)(uintptr_t)context,
 					     .importers = plugins_importers(context->plugins)};
 	struct outfile file;
@@ -27,7 +27,7 @@ int write_merged(const struct command_context *context, char **inputs, size_t co
 	if (!output)
 		return command_misused(context, "where to? give -o FILE.wick");
 	for (i = 0; i < count; i++) {
-		r = look_check_output(context, inputs[i], output, "-o FILE");
+		r = cli_load_check_output(context, inputs[i], output, "-o FILE");
 		if (r != COMMAND_DONE)
 			return r;
 	}

@@ -174,7 +174,7 @@ static int find_library(const char *program, const char *library, char *ret, str
 	if (elf_open(program, &elf, NULL) == 0)
 		preload_interpreter(elf, interpreter, sizeof(interpreter));
 	if (interpreter[0] != '\0' &&
-	    capture_run((const char *const[]){interpreter, "--list", program, NULL},
+	    run_command((const char *const[]){interpreter, "--list", program, NULL},
 			LOADER_LIMIT_NS, LOADER_LIMIT_BYTES, &text) == 0) {
 		bytes_put_u8(&text, 0);
 		if (!text.failed && find_line((const char *)text.data, library, ret))
@@ -230,7 +230,7 @@ static const char *nearest_hook(struct elf_file *elf, const char *name, const ch
 				size_t count)
 {
 	for (unsigned int i = 0; i < MAX_SUGGESTIONS; i++) {
-		const char *nearest = nearest_word(name, names, count);
+		const char *nearest = nearest_name(name, names, count);
 
 		if (!nearest || can_be_hooked(elf, nearest))
 			return nearest;

@@ -4,7 +4,7 @@
 
 /*
  * leak_options: what wick leaks and wick heap --leaks share: rules that suppress, what is certain
- * and old enough to be told, and gates. A command splices them in as it does look_options:
+ * and old enough to be told, and gates. A command splices them in as it does cli_load_options:
  *
  *	leak_options_read()    before anything is run or read
  *	leak_options_print()   the report; says by its status whether a gate has tripped

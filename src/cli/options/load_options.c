@@ -51,49 +51,50 @@ const struct option_spec source_option_table[] = {
 };
 
 const struct option_spec look_option_table[] = {
-	{"event", 0, OPTION_STRING(struct look_options, event), .argument = "EVENT",
+	{"event", 0, OPTION_STRING(struct cli_load_options, event), .argument = "EVENT",
 	 .help = "look at this event or value type instead of the main one: counted beside it "
 		 "(record -e A,B), or of a file of perf or pprof"},
-	{"pid", 0, OPTION_NUMBERS(struct look_options, pids), .argument = "PID[,PID...]",
+	{"pid", 0, OPTION_NUMBERS(struct cli_load_options, pids), .argument = "PID[,PID...]",
 	 .help = "only these processes"},
-	{"tid", 0, OPTION_NUMBERS(struct look_options, tids), .argument = "TID[,TID...]",
+	{"tid", 0, OPTION_NUMBERS(struct cli_load_options, tids), .argument = "TID[,TID...]",
 	 .help = "only these threads"},
-	{"comm", 0, OPTION_LIST(struct look_options, comms), .argument = "NAME",
+	{"comm", 0, OPTION_LIST(struct cli_load_options, comms), .argument = "NAME",
 	 .help = "only threads of this name"},
-	{"label", 0, OPTION_PAIRS(struct look_options, labels), .argument = "KEY=VALUE",
+	{"label", 0, OPTION_PAIRS(struct cli_load_options, labels), .argument = "KEY=VALUE",
 	 .help = "only samples with this label: part=parse, state=sleeping, what a program told; "
 		 "several values of one key add to each other"},
-	{"module", 0, OPTION_LIST(struct look_options, modules), .argument = "NAME",
+	{"module", 0, OPTION_LIST(struct cli_load_options, modules), .argument = "NAME",
 	 .help = "only stacks that pass through this program or library"},
-	{"only", 0, OPTION_LIST(struct look_options, only), .argument = "RE",
+	{"only", 0, OPTION_LIST(struct cli_load_options, only), .argument = "RE",
 	 .help = "only stacks with a function that matches"},
-	{"ignore", 0, OPTION_LIST(struct look_options, ignore), .argument = "RE",
+	{"ignore", 0, OPTION_LIST(struct cli_load_options, ignore), .argument = "RE",
 	 .help = "leave out stacks with a function that matches"},
-	{"alloc-fn", 0, OPTION_LIST(struct look_options, alloc_fns), .argument = "RE",
+	{"alloc-fn", 0, OPTION_LIST(struct cli_load_options, alloc_fns), .argument = "RE",
 	 .key = "heap.alloc_fn",
 	 .help = "functions that match allocate for their callers: places of wick heap are these; "
 		 "malloc, operator new and common wrappers are known"},
-	{"from", 0, OPTION_DURATION(struct look_options, from_ns), .argument = "TIME",
+	{"from", 0, OPTION_DURATION(struct cli_load_options, from_ns), .argument = "TIME",
 	 .help = "only samples from this time on, counted from the start of the recording"},
-	{"to", 0, OPTION_DURATION(struct look_options, to_ns), .argument = "TIME",
+	{"to", 0, OPTION_DURATION(struct cli_load_options, to_ns), .argument = "TIME",
 	 .help = "only samples before this time"},
-	{"inline", 0, OPTION_TOGGLE(struct look_options, inlines), .key = "view.inline",
+	{"inline", 0, OPTION_TOGGLE(struct cli_load_options, inlines), .key = "view.inline",
 	 .help = "show inlined functions as frames of their own"},
-	{"kernel", 0, OPTION_TOGGLE(struct look_options, kernel), .key = "view.kernel",
+	{"kernel", 0, OPTION_TOGGLE(struct cli_load_options, kernel), .key = "view.kernel",
 	 .help = "show the frames of the kernel"},
-	{"collapse-recursion", 0, OPTION_TOGGLE(struct look_options, collapse_recursion),
+	{"collapse-recursion", 0, OPTION_TOGGLE(struct cli_load_options, collapse_recursion),
 	 .key = "view.collapse_recursion", .help = "show a function that calls itself once"},
-	{"names", 0, OPTION_ENUM(struct look_options, names, "short", "full"), .key = "view.names",
+	{"names", 0, OPTION_ENUM(struct cli_load_options, names, "short", "full"),
+	 .key = "view.names",
 	 .help = "short: without arguments of functions and templates; JSON, CSV and patterns with "
 		 "arguments have full names unless told"},
-	{"short-names", 0, OPTION_TOGGLE(struct look_options, short_names),
+	{"short-names", 0, OPTION_TOGGLE(struct cli_load_options, short_names),
 	 .key = "view.short_names", .help = "as --names short, --no-short-names as --names full"},
-	{OPTION_GROUP(struct look_options, symbols, symbol_option_table), .help = "Symbols"},
+	{OPTION_GROUP(struct cli_load_options, symbols, symbol_option_table), .help = "Symbols"},
 	OPTION_END,
 };
 
 /* Bad options are told apart from bad files before any file is read. */
-static int check(const struct look_options *look, const struct load_options *load,
+static int check(const struct cli_load_options *look, const struct load_options *load,
 		 struct error *err)
 {
 	struct stack_filter filter;
@@ -110,8 +111,9 @@ static int check(const struct look_options *look, const struct load_options *loa
 	return r;
 }
 
-void look_set_symbols(const struct command_context *context, const struct symbol_options *symbols,
-		      struct debuginfod *server, struct load_options *ret)
+void cli_load_set_symbols(const struct command_context *context,
+			  const struct symbol_options *symbols, struct debuginfod *server,
+			  struct load_options *ret)
 {
 	ret->symbols = symbols->detail;
 	ret->demangle = symbols->demangle;
@@ -125,7 +127,7 @@ void look_set_symbols(const struct command_context *context, const struct symbol
 	}
 }
 
-void look_note_damage(void *self, const char *path, const struct recording_damage *damage)
+void cli_load_note_damage(void *self, const char *path, const struct recording_damage *damage)
 {
 	uint64_t gone = damage->skipped_bytes + damage->cut_bytes;
 
@@ -155,7 +157,7 @@ static bool ends_with_operator(const char *pattern, const char *end)
 	return (size_t)(end - pattern) >= n && strncmp(end - n, word, n) == 0;
 }
 
-bool look_pattern_is_full(const char *pattern, bool is_expression)
+bool cli_load_pattern_is_full(const char *pattern, bool is_expression)
 {
 	static const char anonymous[] = "anonymous";
 	const char *at = pattern;
@@ -179,13 +181,13 @@ bool look_pattern_is_full(const char *pattern, bool is_expression)
 static bool have_full(const struct option_list *patterns)
 {
 	for (size_t i = 0; i < patterns->count; i++)
-		if (look_pattern_is_full(patterns->items[i], true))
+		if (cli_load_pattern_is_full(patterns->items[i], true))
 			return true;
 	return false;
 }
 
 /* What was typed beats what is configured. Patterns that name arguments must find them. */
-static bool wants_short(const struct command_context *context, const struct look_options *look)
+static bool wants_short(const struct command_context *context, const struct cli_load_options *look)
 {
 	if (option_source_of(context->set, &look->short_names) >
 	    option_source_of(context->set, &look->names))
@@ -196,21 +198,21 @@ static bool wants_short(const struct command_context *context, const struct look
 		  have_full(&look->alloc_fns)));
 }
 
-void look_prefer_full_names(const struct command_context *context, const struct look_options *look,
-			    struct load_options *load)
+void cli_load_prefer_full_names(const struct command_context *context,
+				const struct cli_load_options *look, struct load_options *load)
 {
 	if (!is_told(context, &look->names) && !is_told(context, &look->short_names))
 		load->short_names = false;
 }
 
-int look_to_load(const struct command_context *context, const struct look_options *look,
-		 struct debuginfod *server, struct load_options *ret)
+int cli_load_to_load(const struct command_context *context, const struct cli_load_options *look,
+		     struct debuginfod *server, struct load_options *ret)
 {
 	struct error err = {0};
 	int r;
 
 	*ret = (struct load_options){
-		.damaged = look_note_damage,
+		.damaged = cli_load_note_damage,
 		.damaged_self = (void *)(uintptr_t)context,
 		.event = look->event,
 		.pids = look->pids.items,
@@ -237,15 +239,15 @@ int look_to_load(const struct command_context *context, const struct look_option
 		.importers = plugins_importers(context->plugins),
 		.sources = plugins_name_sources(context->plugins),
 	};
-	look_set_symbols(context, &look->symbols, server, ret);
+	cli_load_set_symbols(context, &look->symbols, server, ret);
 	r = check(look, ret, &err);
 	if (r == 0)
 		return COMMAND_DONE;
 	return r == -EINVAL ? command_refused(context, &err) : command_failed(context, &err);
 }
 
-uint32_t look_row_limit(const struct command_context *context, const uint64_t *limit,
-			bool for_program)
+uint32_t cli_load_row_limit(const struct command_context *context, const uint64_t *limit,
+			    bool for_program)
 {
 	return for_program && option_source_of(context->set, limit) == OPTION_FROM_DEFAULT
 		       ? 0
@@ -257,13 +259,13 @@ static bool is_typed(const struct command_context *context, const void *member)
 	return option_source_of(context->set, member) == OPTION_FROM_COMMAND_LINE;
 }
 
-bool look_asks_source(const struct command_context *context, const bool *source)
+bool cli_load_asks_source(const struct command_context *context, const bool *source)
 {
 	return *source && is_typed(context, source);
 }
 
-struct source_search look_to_search(const struct command_context *context,
-				    const struct source_options *sources, bool is_asked)
+struct source_search cli_load_to_search(const struct command_context *context,
+					const struct source_options *sources, bool is_asked)
 {
 	return (struct source_search){
 		.is_asked = is_asked || is_typed(context, &sources->paths) ||
@@ -275,8 +277,8 @@ struct source_search look_to_search(const struct command_context *context,
 	};
 }
 
-int look_check_output(const struct command_context *context, const char *input, const char *output,
-		      const char *option)
+int cli_load_check_output(const struct command_context *context, const char *input,
+			  const char *output, const char *option)
 {
 	struct error err = {0};
 

@@ -8,7 +8,7 @@
  *
  *	struct report_options {
  *		...
- *		struct look_options look;
+ *		struct cli_load_options look;
  *	};
  *	static const struct report_options defaults = {.look = LOOK_OPTIONS_DEFAULT};
  *	...
@@ -44,9 +44,9 @@ struct source_options {
 #define HEAP_INTERVAL_MAX_MS 3600000u
 
 /* How functions are called: with or without arguments and parameters of templates. */
-enum look_names { LOOK_NAMES_SHORT, LOOK_NAMES_FULL };
+enum cli_load_names { LOOK_NAMES_SHORT, LOOK_NAMES_FULL };
 
-struct look_options {
+struct cli_load_options {
 	const char *event; /* NULL: the one that was sampled */
 	struct option_numbers pids;
 	struct option_numbers tids;
@@ -61,7 +61,7 @@ struct look_options {
 	bool inlines;
 	bool kernel;
 	bool collapse_recursion;
-	enum look_names names;
+	enum cli_load_names names;
 	bool short_names; /* the same by its other name */
 	struct symbol_options symbols;
 };
@@ -90,49 +90,50 @@ struct source_search;
  * What finds sources; borrows the lists. They are asked for when is_asked says so, or when the
  * command line tells where they are: a configuration may be of the folder that one is in.
  */
-struct source_search look_to_search(const struct command_context *context,
-				    const struct source_options *sources, bool is_asked);
+struct source_search cli_load_to_search(const struct command_context *context,
+					const struct source_options *sources, bool is_asked);
 
 /* Whether a toggle for sources was given by the person, as --source. */
-bool look_asks_source(const struct command_context *context, const bool *source);
+bool cli_load_asks_source(const struct command_context *context, const bool *source);
 
 /*
  * What the pipeline needs to know of the options; borrows their lists, and server, which
  * it fills, while *ret is in use. Complains of what makes no sense: returns COMMAND_USAGE
  * then, else COMMAND_DONE.
  */
-int look_to_load(const struct command_context *context, const struct look_options *look,
-		 struct debuginfod *server, struct load_options *ret);
+int cli_load_to_load(const struct command_context *context, const struct cli_load_options *look,
+		     struct debuginfod *server, struct load_options *ret);
 
 /*
  * Takes full names where people did not choose: for programs, and for what compares names with
  * such as were written down.
  */
-void look_prefer_full_names(const struct command_context *context, const struct look_options *look,
-			    struct load_options *load);
+void cli_load_prefer_full_names(const struct command_context *context,
+				const struct cli_load_options *look, struct load_options *load);
 
 /*
  * Whether a pattern asks for more than a short name has: arguments or parameters of templates.
  * Expressions mean brackets by "\(". "a<>::b" and "a::operator()" are short.
  */
-bool look_pattern_is_full(const char *pattern, bool is_expression);
+bool cli_load_pattern_is_full(const char *pattern, bool is_expression);
 
 /* The same for what concerns symbols alone. No server is asked when it is NULL. */
-void look_set_symbols(const struct command_context *context, const struct symbol_options *symbols,
-		      struct debuginfod *server, struct load_options *ret);
+void cli_load_set_symbols(const struct command_context *context,
+			  const struct symbol_options *symbols, struct debuginfod *server,
+			  struct load_options *ret);
 
 /* How many rows are wanted, 0 for all: so a program that reads them, unless it says otherwise. */
-uint32_t look_row_limit(const struct command_context *context, const uint64_t *limit,
-			bool for_program);
+uint32_t cli_load_row_limit(const struct command_context *context, const uint64_t *limit,
+			    bool for_program);
 
 /* For load_options: self is the context. */
-void look_note_damage(void *self, const char *path, const struct recording_damage *damage);
+void cli_load_note_damage(void *self, const char *path, const struct recording_damage *damage);
 
 /*
  * Complains when output, chosen with that option, is the recording that is read: returns
  * COMMAND_USAGE, else COMMAND_DONE.
  */
-int look_check_output(const struct command_context *context, const char *input, const char *output,
-		      const char *option);
+int cli_load_check_output(const struct command_context *context, const char *input,
+			  const char *output, const char *option);
 
 #endif

@@ -258,7 +258,7 @@ bool bpf_sample_is_away(const struct sample_record *sample)
 }
 
 /* The label set of a reason; 0, none, when it cannot be had. */
-static uint32_t labels_of(struct perf_engine *engine, enum perf_away_label reason)
+static uint32_t labels_of(struct perf_engine *engine, enum offcpu_watch_label reason)
 {
 	static const char *const words[PERF_AWAY_LABELS] = {
 		[PERF_AWAY_SLEEPING] = "sleeping",
@@ -316,7 +316,7 @@ struct away_stacks {
 
 /* What a thread did off its CPU at a place: once, as often as the sums say, or both. */
 struct away_part {
-	enum perf_away_label label;
+	enum offcpu_watch_label label;
 	uint32_t stack; /* of the one time; ID_NONE: it was not taken */
 	uint64_t lock;
 	uint64_t time_ns;
@@ -352,12 +352,12 @@ struct away_longest {
 };
 
 /* Puts one row. How many times it stands for is told of locks alone: how often is waited. */
-static int put_share(struct perf_engine *engine, const struct away_lock_owner *owner,
-		     struct sample_row *row, enum perf_away_label label, uint64_t lock,
+static int put_share(struct perf_engine *engine, const struct offcpu_lock_owner *owner,
+		     struct sample_row *row, enum offcpu_watch_label label, uint64_t lock,
 		     struct error *err)
 {
 	row->labels = lock != 0 && engine->locks
-			      ? away_locks_label(engine->locks, owner, lock, row->time_ns)
+			      ? offcpu_locks_label(engine->locks, owner, lock, row->time_ns)
 			      : 0;
 	if (row->labels == 0) {
 		row->labels = labels_of(engine, label);
@@ -370,7 +370,7 @@ static int put_share(struct perf_engine *engine, const struct away_lock_owner *o
 }
 
 /* Puts the rows of a part: sums are shared by the stacks of the place. */
-static int put_part(struct perf_engine *engine, const struct away_lock_owner *owner,
+static int put_part(struct perf_engine *engine, const struct offcpu_lock_owner *owner,
 		    struct sample_row *row, const struct away_part *part,
 		    const struct away_shares *shares, struct error *err)
 {
@@ -407,8 +407,9 @@ static int put_part(struct perf_engine *engine, const struct away_lock_owner *ow
  * Takes the longest wait for a lock out of what was added up: of those whose sums came, and of the
  * one that was added to them, which slept once_ns.
  */
-static struct away_longest take_longest(struct away_place *place, const struct bpf_walk_away *away,
-					uint64_t once_ns, struct away_sum *sum)
+static struct away_longest take_longest(struct offcpu_place *place,
+					const struct bpf_walk_away *away, uint64_t once_ns,
+					struct away_sum *sum)
 {
 	bool is_once = once_ns >= away->sums.longest_ns;
 	struct away_longest longest = {.lock = is_once ? away->times.lock : away->sums.lock,
@@ -417,7 +418,7 @@ static struct away_longest take_longest(struct away_place *place, const struct b
 	sum->longest_ns = longest.ns;
 	if (longest.lock == 0 || longest.ns == 0 || sum->count == 0 || longest.ns > sum->ns)
 		return longest;
-	longest.as = away_place_choose(place, longest.lock);
+	longest.as = offcpu_place_choose(place, longest.lock);
 	if (!longest.as)
 		return longest;
 	sum->count--;
@@ -427,7 +428,7 @@ static struct away_longest take_longest(struct away_place *place, const struct b
 	return longest;
 }
 
-static int put_longest(struct perf_engine *engine, const struct away_lock_owner *owner,
+static int put_longest(struct perf_engine *engine, const struct offcpu_lock_owner *owner,
 		       struct sample_row *row, const struct away_part *part,
 		       const struct away_longest *longest, struct error *err)
 {
@@ -455,7 +456,7 @@ static int put_away(struct perf_engine *engine, struct tracked_process *process,
 		    struct sample_row *row, const struct away_stacks *stacks,
 		    const struct bpf_walk_away *away, struct error *err)
 {
-	static const enum perf_away_label reasons[] = {
+	static const enum offcpu_watch_label reasons[] = {
 		[BPF_WALK_SLEEPING] = PERF_AWAY_SLEEPING,
 		[BPF_WALK_UNINTERRUPTIBLE] = PERF_AWAY_UNINTERRUPTIBLE,
 		[BPF_WALK_PREEMPTED] = PERF_AWAY_PREEMPTED,
@@ -466,13 +467,14 @@ static int put_away(struct perf_engine *engine, struct tracked_process *process,
 	uint64_t woken_ns = times->woken_ns > times->left_ns ? times->woken_ns : times->back_ns;
 	/* Who slept from the start, or is new, has no place in its program. */
 	uint32_t state = is_taken ? times->state : away->sums.state;
-	struct away_place *place = away_places_find(engine->places, times->tid, &away->sums);
+	struct offcpu_place *place = offcpu_places_find(engine->places, times->tid, &away->sums);
 	struct away_time once = {.slept_stack =
 					 stacks->woken != ID_NONE ? stacks->woken : stacks->alone,
 				 .waited_stack = stacks->alone,
 				 .lock = times->lock,
 				 .facts = stacks->facts};
-	const struct away_lock_owner owner = {tracked_process_number(process), (pid_t)times->tgid};
+	const struct offcpu_lock_owner owner = {tracked_process_number(process),
+						(pid_t)times->tgid};
 	struct away_longest longest;
 	struct away_shares shares;
 	struct away_part slept, waited;
@@ -488,7 +490,7 @@ static int put_away(struct perf_engine *engine, struct tracked_process *process,
 	engine->stats.away_summed += away->sums.count + (!is_taken && times->left_ns != 0);
 	/* Only what was taken at random stands for others. */
 	if (is_taken && (!away->sums.forced || place->count == 0))
-		away_place_add(place, &once);
+		offcpu_place_add(place, &once);
 	else if (place->count == 0)
 		take_unknown(engine, process, row->time_ns, &once);
 	slept = (struct away_part){reasons[state], once.slept_stack,
@@ -508,16 +510,16 @@ static int put_away(struct perf_engine *engine, struct tracked_process *process,
 		waited.summed.ns += waited.once_ns;
 		slept.once_ns = waited.once_ns = 0;
 		if (place->count == 0)
-			away_place_add(place, &once);
+			offcpu_place_add(place, &once);
 	}
 	longest = take_longest(place, away, is_taken ? 0 : once.slept_ns, &slept.summed);
-	shares.count = away_place_share_slept(place, slept.summed, shares.items);
+	shares.count = offcpu_place_share_slept(place, slept.summed, shares.items);
 	r = put_part(engine, &owner, row, &slept, &shares, err);
 	if (r == 0)
 		r = put_longest(engine, &owner, row, &slept, &longest, err);
 	if (r < 0)
 		return r;
-	shares.count = away_place_share_waited(place, waited.summed, shares.items);
+	shares.count = offcpu_place_share_waited(place, waited.summed, shares.items);
 	return put_part(engine, &owner, row, &waited, &shares, err);
 }
 

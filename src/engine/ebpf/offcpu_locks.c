@@ -26,7 +26,7 @@ struct known_lock {
 	uint64_t address;
 };
 
-struct away_locks {
+struct offcpu_locks {
 	struct sink *sink;
 	struct module_files *files;
 	VEC(struct known_lock) items;
@@ -40,9 +40,9 @@ struct away_locks {
 	uint64_t reads;
 };
 
-struct away_locks *away_locks_new(struct sink *sink)
+struct offcpu_locks *offcpu_locks_new(struct sink *sink)
 {
-	struct away_locks *locks = calloc(1, sizeof(*locks));
+	struct offcpu_locks *locks = calloc(1, sizeof(*locks));
 
 	if (!locks)
 		return NULL;
@@ -55,7 +55,7 @@ struct away_locks *away_locks_new(struct sink *sink)
 	return locks;
 }
 
-void away_locks_free(struct away_locks *locks)
+void offcpu_locks_free(struct offcpu_locks *locks)
 {
 	if (!locks)
 		return;
@@ -66,7 +66,7 @@ void away_locks_free(struct away_locks *locks)
 	free(locks);
 }
 
-static bool may_read(struct away_locks *locks, uint64_t now_ns)
+static bool may_read(struct offcpu_locks *locks, uint64_t now_ns)
 {
 	if (locks->begun_ns == 0 || now_ns < locks->begun_ns)
 		locks->begun_ns = now_ns;
@@ -77,8 +77,8 @@ static bool may_read(struct away_locks *locks, uint64_t now_ns)
 }
 
 /* What an address is in. A process that has ended is as it was when it was last looked at. */
-static const struct map_region *find_region(struct away_locks *locks,
-					    const struct away_lock_owner *owner, uint64_t address,
+static const struct map_region *find_region(struct offcpu_locks *locks,
+					    const struct offcpu_lock_owner *owner, uint64_t address,
 					    uint64_t now_ns)
 {
 	bool is_same = locks->has_maps && locks->number == owner->number;
@@ -105,7 +105,7 @@ static bool is_of_file(const struct map_region *region)
 }
 
 /* The region of the file whose data an address may be: what is zero at the start follows it. */
-static const struct map_region *file_region(const struct away_locks *locks,
+static const struct map_region *file_region(const struct offcpu_locks *locks,
 					    const struct map_region *region)
 {
 	const struct map_region *before = region > locks->maps.items ? region - 1 : NULL;
@@ -119,7 +119,7 @@ static const struct map_region *file_region(const struct away_locks *locks,
 }
 
 /* The address that a file has for one in memory. False: it is none of its. */
-static bool find_vaddr(struct away_locks *locks, pid_t pid, const struct map_region *region,
+static bool find_vaddr(struct offcpu_locks *locks, pid_t pid, const struct map_region *region,
 		       uint64_t address, uint64_t *ret)
 {
 	struct elf_file *elf;
@@ -142,7 +142,7 @@ static bool find_vaddr(struct away_locks *locks, pid_t pid, const struct map_reg
 	return found;
 }
 
-static void describe(struct away_locks *locks, const struct away_lock_owner *owner,
+static void describe(struct offcpu_locks *locks, const struct offcpu_lock_owner *owner,
 		     uint64_t address, uint64_t now_ns, struct bytes *out)
 {
 	const struct map_region *region = find_region(locks, owner, address, now_ns);
@@ -163,7 +163,7 @@ static void describe(struct away_locks *locks, const struct away_lock_owner *own
 	bytes_put_u8(out, 0);
 }
 
-static uint32_t make_labels(struct away_locks *locks, const char *lock)
+static uint32_t make_labels(struct offcpu_locks *locks, const char *lock)
 {
 	const struct label labels[] = {{.key = "state", .value = "sleeping"},
 				       {.key = LOCK_LABEL, .value = lock}};
@@ -175,15 +175,15 @@ static uint32_t make_labels(struct away_locks *locks, const char *lock)
 	return id;
 }
 
-static uint32_t other_locks(struct away_locks *locks)
+static uint32_t other_locks(struct offcpu_locks *locks)
 {
 	if (locks->others == 0)
 		locks->others = make_labels(locks, AWAY_LOCKS_OTHERS);
 	return locks->others;
 }
 
-uint32_t away_locks_label(struct away_locks *locks, const struct away_lock_owner *owner,
-			  uint64_t address, uint64_t now_ns)
+uint32_t offcpu_locks_label(struct offcpu_locks *locks, const struct offcpu_lock_owner *owner,
+			    uint64_t address, uint64_t now_ns)
 {
 	uint64_t hash = hash_pair(address, owner->number);
 	struct id_probe probe = id_index_probe(&locks->index, hash);

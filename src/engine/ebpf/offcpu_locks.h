@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct away_locks;
+struct offcpu_locks;
 struct sink;
 
 /* More than these are told together. */
@@ -27,17 +27,17 @@ struct sink;
 #define AWAY_LOCKS_OTHERS "[others]"
 
 /* Whose lock it is: the number of the tracked process, and its id. */
-struct away_lock_owner {
+struct offcpu_lock_owner {
 	uint32_t number;
 	pid_t pid;
 };
 
 /* Borrows the sink. NULL without memory. */
-struct away_locks *away_locks_new(struct sink *sink);
-void away_locks_free(struct away_locks *locks); /* NULL is fine */
+struct offcpu_locks *offcpu_locks_new(struct sink *sink);
+void offcpu_locks_free(struct offcpu_locks *locks); /* NULL is fine */
 
 /* The label set of a sleep for a lock; 0 when it cannot be had. */
-uint32_t away_locks_label(struct away_locks *locks, const struct away_lock_owner *owner,
-			  uint64_t address, uint64_t now_ns);
+uint32_t offcpu_locks_label(struct offcpu_locks *locks, const struct offcpu_lock_owner *owner,
+			    uint64_t address, uint64_t now_ns);
 
 #endif

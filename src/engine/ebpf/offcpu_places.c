@@ -19,43 +19,43 @@
  */
 #define GOLDEN_TURN UINT64_C(0x9e3779b97f4a7c15)
 
-struct away_places {
-	struct away_place places[PLACES];
+struct offcpu_places {
+	struct offcpu_place places[PLACES];
 };
 
-struct away_places *away_places_new(void)
+struct offcpu_places *offcpu_places_new(void)
 {
-	return calloc(1, sizeof(struct away_places));
+	return calloc(1, sizeof(struct offcpu_places));
 }
 
-void away_places_free(struct away_places *places)
+void offcpu_places_free(struct offcpu_places *places)
 {
 	free(places);
 }
 
-void away_places_clear(struct away_places *places)
+void offcpu_places_clear(struct offcpu_places *places)
 {
 	if (places)
 		memset(places, 0, sizeof(*places));
 }
 
-struct away_place *away_places_find(struct away_places *places, uint32_t tid,
-				    const struct bpf_walk_sums *sums)
+struct offcpu_place *offcpu_places_find(struct offcpu_places *places, uint32_t tid,
+					const struct bpf_walk_sums *sums)
 {
 	uint64_t hash = hash_pair(hash_pair(sums->pc, sums->sp) ^ sums->calls ^ sums->lock,
 				  (uint64_t)sums->state << 32 | tid);
-	struct away_place *place = &places->places[hash % PLACES];
+	struct offcpu_place *place = &places->places[hash % PLACES];
 
 	if (place->count > 0 && place->tid == tid && place->state == sums->state &&
 	    place->pc == sums->pc && place->sp == sums->sp && place->calls == sums->calls &&
 	    place->lock == sums->lock)
 		return place;
-	*place = (struct away_place){.tid = tid,
-				     .state = sums->state,
-				     .pc = sums->pc,
-				     .sp = sums->sp,
-				     .calls = sums->calls,
-				     .lock = sums->lock};
+	*place = (struct offcpu_place){.tid = tid,
+				       .state = sums->state,
+				       .pc = sums->pc,
+				       .sp = sums->sp,
+				       .calls = sums->calls,
+				       .lock = sums->lock};
 	return place;
 }
 
@@ -63,7 +63,7 @@ struct away_place *away_places_find(struct away_places *places, uint32_t tid,
  * The stack with the least time makes room for a new one. A place that is anywhere has stacks and
  * locks without end: there the oldest does, else the first ones would have the time of all others.
  */
-static struct away_time *make_room(struct away_place *place)
+static struct away_time *make_room(struct offcpu_place *place)
 {
 	struct away_time *least = &place->stacks[0];
 
@@ -78,7 +78,7 @@ static struct away_time *make_room(struct away_place *place)
 	return least;
 }
 
-void away_place_add(struct away_place *place, const struct away_time *time)
+void offcpu_place_add(struct offcpu_place *place, const struct away_time *time)
 {
 	struct away_time *known = NULL;
 
@@ -109,7 +109,7 @@ static double weight_of(const struct away_time *time, const uint64_t *lock)
 	return lock && time->lock != *lock ? 0 : (double)time->slept_ns + 1;
 }
 
-const struct away_time *away_place_choose(struct away_place *place, uint64_t lock)
+const struct away_time *offcpu_place_choose(struct offcpu_place *place, uint64_t lock)
 {
 	const uint64_t *wanted = NULL;
 	const struct away_time *chosen = NULL;
@@ -195,8 +195,8 @@ static size_t share(struct away_share *parts, size_t count, struct away_sum sum)
 	return kept;
 }
 
-size_t away_place_share_slept(struct away_place *place, struct away_sum sum,
-			      struct away_share shares[AWAY_STACKS])
+size_t offcpu_place_share_slept(struct offcpu_place *place, struct away_sum sum,
+				struct away_share shares[AWAY_STACKS])
 {
 	uint64_t told = sum.count;
 	uint64_t paid = place->owed < sum.count ? place->owed : sum.count;
@@ -227,8 +227,8 @@ size_t away_place_share_slept(struct away_place *place, struct away_sum sum,
 	return count;
 }
 
-size_t away_place_share_waited(const struct away_place *place, struct away_sum sum,
-			       struct away_share shares[AWAY_STACKS])
+size_t offcpu_place_share_waited(const struct offcpu_place *place, struct away_sum sum,
+				 struct away_share shares[AWAY_STACKS])
 {
 	size_t count = 0;
 

@@ -19,7 +19,7 @@
 
 #define AWAY_STACKS 8u /* that are kept of a place */
 
-struct away_places;
+struct offcpu_places;
 struct bpf_walk_sums;
 
 /* A time off a CPU: asleep, then waiting for the CPU; and the stack of either. */
@@ -49,7 +49,7 @@ struct away_share {
 	struct stack_facts facts;
 };
 
-struct away_place {
+struct offcpu_place {
 	uint32_t tid;
 	uint32_t state;
 	uint64_t pc;
@@ -58,38 +58,38 @@ struct away_place {
 	uint64_t lock;
 	uint32_t count;                       /* of stacks */
 	uint32_t oldest;                      /* of those of a place that is anywhere */
-	uint64_t turn;                        /* of away_place_choose() */
+	uint64_t turn;                        /* of offcpu_place_choose() */
 	uint64_t owed;                        /* times that shares had beyond those there were */
 	struct away_time stacks[AWAY_STACKS]; /* with the sums of their times, which fade */
 };
 
 /* NULL without memory. */
-struct away_places *away_places_new(void);
-void away_places_free(struct away_places *places); /* NULL is fine */
+struct offcpu_places *offcpu_places_new(void);
+void offcpu_places_free(struct offcpu_places *places); /* NULL is fine */
 
 /* Forgets all: stacks have other numbers from now on. NULL is fine. */
-void away_places_clear(struct away_places *places);
+void offcpu_places_clear(struct offcpu_places *places);
 
 /* The place of a thread; one that is new, or was forgotten for another, has no stacks. */
-struct away_place *away_places_find(struct away_places *places, uint32_t tid,
-				    const struct bpf_walk_sums *sums);
+struct offcpu_place *offcpu_places_find(struct offcpu_places *places, uint32_t tid,
+					const struct bpf_walk_sums *sums);
 
 /* The stack of a time was taken. */
-void away_place_add(struct away_place *place, const struct away_time *time);
+void offcpu_place_add(struct offcpu_place *place, const struct away_time *time);
 
 /*
  * The stack that one time is told with which was not taken: one for that lock, if there is any.
  * Each has its turn as often as its times are to those of others. NULL: the place has none.
  */
-const struct away_time *away_place_choose(struct away_place *place, uint64_t lock);
+const struct away_time *offcpu_place_choose(struct offcpu_place *place, uint64_t lock);
 
 /*
  * Shares a time between the stacks of a place, those of sleeping, each with the lock that it was
  * for, or those of waiting. Returns how many have a part of it; 0: none is known.
  */
-size_t away_place_share_slept(struct away_place *place, struct away_sum sum,
-			      struct away_share shares[AWAY_STACKS]);
-size_t away_place_share_waited(const struct away_place *place, struct away_sum sum,
-			       struct away_share shares[AWAY_STACKS]);
+size_t offcpu_place_share_slept(struct offcpu_place *place, struct away_sum sum,
+				struct away_share shares[AWAY_STACKS]);
+size_t offcpu_place_share_waited(const struct offcpu_place *place, struct away_sum sum,
+				 struct away_share shares[AWAY_STACKS]);
 
 #endif

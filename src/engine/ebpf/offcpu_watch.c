@@ -26,7 +26,7 @@
 /* Below that part of the budget stacks are taken more often again. */
 #define TOO_LITTLE 0.4
 
-uint64_t perf_away_pace_look(struct perf_away_pace *pace, uint64_t cost_ns, uint64_t run_ns)
+uint64_t offcpu_watch_pace_look(struct offcpu_watch_pace *pace, uint64_t cost_ns, uint64_t run_ns)
 {
 	double share;
 
@@ -44,14 +44,14 @@ uint64_t perf_away_pace_look(struct perf_away_pace *pace, uint64_t cost_ns, uint
 
 static void apply_gap(struct perf_engine *engine)
 {
-	const struct perf_away_pace *pace = &engine->away_pace;
+	const struct offcpu_watch_pace *pace = &engine->away_pace;
 
 	/* Who comes back in a pause is told at once, with its times: they are to be cut. */
 	walker_set_away_gap(engine->walker,
 			    pace->budget > 0 && engine->rate.hz > 0 ? pace->gap_ns : 0);
 }
 
-int perf_away_apply(struct perf_engine *engine, uint64_t now_ns, struct error *err)
+int offcpu_watch_apply(struct perf_engine *engine, uint64_t now_ns, struct error *err)
 {
 	bool paused = engine->rate.hz == 0;
 	bool resumes = engine->away_pace.paused && !paused;
@@ -62,16 +62,16 @@ int perf_away_apply(struct perf_engine *engine, uint64_t now_ns, struct error *e
 	return resumes ? sleepers_begin(engine, engine->cgroup, now_ns, err) : 0;
 }
 
-void perf_away_look(struct perf_engine *engine, uint64_t now_ns)
+void offcpu_watch_look(struct perf_engine *engine, uint64_t now_ns)
 {
-	struct perf_away_pace *pace = &engine->away_pace;
+	struct offcpu_watch_pace *pace = &engine->away_pace;
 	struct walker_stats stats;
 
 	if (pace->budget <= 0 || now_ns - pace->look_ns < LOOK_NS)
 		return;
 	pace->look_ns = now_ns;
 	walker_stats(engine->walker, &stats);
-	(void)perf_away_pace_look(pace, stats.own_ns, stats.counters[BPF_WALK_COUNT_RUN_NS]);
+	(void)offcpu_watch_pace_look(pace, stats.own_ns, stats.counters[BPF_WALK_COUNT_RUN_NS]);
 	apply_gap(engine);
 }
 
@@ -88,22 +88,22 @@ static int find_functions(struct perf_engine *engine, const struct engine_config
 	return config->wakers && !engine->wakers ? error_set(err, -ENOMEM, "out of memory") : 0;
 }
 
-int perf_away_arm(struct perf_engine *engine, const struct engine_config *config,
-		  const struct target *target, struct error *err)
+int offcpu_watch_arm(struct perf_engine *engine, const struct engine_config *config,
+		     const struct target *target, struct error *err)
 {
 	struct label label = {.key = "state", .value = "on CPU"};
 	int r = find_functions(engine, config, err);
 
 	if (r < 0)
 		return r;
-	engine->places = away_places_new();
-	engine->locks = away_locks_new(engine->sink);
+	engine->places = offcpu_places_new();
+	engine->locks = offcpu_locks_new(engine->sink);
 	if (!engine->places || !engine->locks)
 		return error_set(err, -ENOMEM, "out of memory");
 	engine->away_pace =
-		(struct perf_away_pace){.budget = config->away_budget,
-					.gap_ns = config->least_away_ns > 0 ? 0 : GAP_LEAST_NS};
-	r = perf_away_apply(engine, clock_monotonic_ns(), err);
+		(struct offcpu_watch_pace){.budget = config->away_budget,
+					   .gap_ns = config->least_away_ns > 0 ? 0 : GAP_LEAST_NS};
+	r = offcpu_watch_apply(engine, clock_monotonic_ns(), err);
 	if (r == 0 && engine->clock && engine->sink->ops->labels)
 		r = engine->sink->ops->labels(engine->sink->self, &label, 1,
 					      &engine->on_cpu_labels);
@@ -123,7 +123,7 @@ int perf_away_arm(struct perf_engine *engine, const struct engine_config *config
 	return r == 0 && target->kind == TARGET_COMMAND ? walker_start(engine->walker, err) : r;
 }
 
-int perf_away_start(struct perf_engine *engine, uint64_t now_ns, struct error *err)
+int offcpu_watch_start(struct perf_engine *engine, uint64_t now_ns, struct error *err)
 {
 	int r = 0;
 
@@ -137,7 +137,7 @@ int perf_away_start(struct perf_engine *engine, uint64_t now_ns, struct error *e
 		       : r;
 }
 
-int perf_away_finish(struct perf_engine *engine, uint64_t now_ns, struct error *err)
+int offcpu_watch_finish(struct perf_engine *engine, uint64_t now_ns, struct error *err)
 {
 	int r = bpf_sample_still_away(engine, now_ns, err);
 

@@ -16,11 +16,11 @@
 /* A program runs for microseconds; a virtual CPU may be paused in the middle of it. */
 #define REUSE_NS (500 * NS_PER_MS)
 
-int store_init(struct store *store, int chunks_fd, int rules_fd)
+int table_store_init(struct table_store *store, int chunks_fd, int rules_fd)
 {
 	static const struct unwind_rule none;
 
-	*store = (struct store){.chunks_fd = chunks_fd, .rules_fd = rules_fd};
+	*store = (struct table_store){.chunks_fd = chunks_fd, .rules_fd = rules_fd};
 	/* Rule 0 is that there is none, which is what an array begins with. */
 	return vec_push(&store->rules, none) < 0 ? -ENOMEM : 0;
 }
@@ -49,7 +49,7 @@ static int make_chunk(struct store_chunk *ret)
 	return r;
 }
 
-static void drop_chunks_from(struct store *store, size_t first)
+static void drop_chunks_from(struct table_store *store, size_t first)
 {
 	for (size_t i = first; i < store->chunks.count; i++) {
 		(void)munmap(store->chunks.items[i].words, chunk_map_bytes());
@@ -59,7 +59,7 @@ static void drop_chunks_from(struct store *store, size_t first)
 		store->chunks.count = first;
 }
 
-void store_fini(struct store *store)
+void table_store_fini(struct table_store *store)
 {
 	drop_chunks_from(store, 0);
 	vec_fini(&store->chunks);
@@ -70,7 +70,7 @@ void store_fini(struct store *store)
 }
 
 /* Shows the chunks from `first` on to the programs, all at once where the kernel can. */
-static int show_chunks(struct store *store, uint32_t first)
+static int show_chunks(struct table_store *store, uint32_t first)
 {
 	struct bpf_map_batch_opts options = {.sz = sizeof(options)};
 	uint32_t count = (uint32_t)store->chunks.count - first;
@@ -94,7 +94,7 @@ static int show_chunks(struct store *store, uint32_t first)
 	return 0;
 }
 
-int store_reserve(struct store *store, uint64_t words)
+int table_store_reserve(struct table_store *store, uint64_t words)
 {
 	size_t first = store->chunks.count;
 	int r = 0;
@@ -121,14 +121,14 @@ int store_reserve(struct store *store, uint64_t words)
 }
 
 /* Sets aside words; with `whole` they lie in one chunk. */
-static int allocate(struct store *store, uint64_t count, bool whole, uint32_t *ret_first)
+static int allocate(struct table_store *store, uint64_t count, bool whole, uint32_t *ret_first)
 {
 	uint64_t left = BPF_WALK_CHUNK_WORDS - store->next % BPF_WALK_CHUNK_WORDS;
 	int r;
 
 	if (whole && count > left)
 		store->next += left;
-	r = store_reserve(store, count);
+	r = table_store_reserve(store, count);
 	if (r < 0)
 		return r;
 	*ret_first = (uint32_t)store->next;
@@ -136,14 +136,14 @@ static int allocate(struct store *store, uint64_t count, bool whole, uint32_t *r
 	return 0;
 }
 
-static void put_word(struct store *store, uint64_t at, uint64_t word)
+static void put_word(struct table_store *store, uint64_t at, uint64_t word)
 {
 	store->chunks.items[at >> BPF_WALK_CHUNK_SHIFT].words[at & (BPF_WALK_CHUNK_WORDS - 1)] =
 		word;
 }
 
 /* The number of a rule in the common dictionary; -ENOSPC when that is full. */
-static int rule_number(struct store *store, const struct unwind_rule *rule)
+static int rule_number(struct table_store *store, const struct unwind_rule *rule)
 {
 	uint64_t hash = XXH3_64bits_withSeed(rule, sizeof(*rule), hash_seed.first);
 	struct id_probe probe = id_index_probe(&store->rule_index, hash);
@@ -173,7 +173,7 @@ static uint16_t stored_rule(const struct unwind_table *table, const uint16_t *nu
 	return rule < table->rule_count ? numbers[rule] : 0;
 }
 
-static void put_rows(struct store *store, const struct unwind_table *table, uint32_t first,
+static void put_rows(struct table_store *store, const struct unwind_table *table, uint32_t first,
 		     const uint16_t *numbers)
 {
 	for (uint32_t i = 0; i < table->row_count; i++) {
@@ -190,7 +190,7 @@ static void put_rows(struct store *store, const struct unwind_table *table, uint
  * For each page its rule, if it has but one, or the row that holds at its start and
  * the first one after its end.
  */
-static void put_pages(struct store *store, const struct unwind_table *table,
+static void put_pages(struct table_store *store, const struct unwind_table *table,
 		      const uint16_t *numbers, uint32_t first, uint32_t count)
 {
 	uint32_t row = 0;
@@ -218,12 +218,13 @@ static uint32_t page_count(const struct unwind_table *table)
 	return (table->rows[table->row_count - 1].pc >> BPF_WALK_PAGE_SHIFT) + 1;
 }
 
-uint64_t store_table_words(const struct unwind_table *table)
+uint64_t table_store_table_words(const struct unwind_table *table)
 {
 	return table->row_count == 0 ? 0 : (uint64_t)table->row_count + page_count(table);
 }
 
-int store_table(struct store *store, const struct unwind_table *table, struct stored_table *ret)
+int table_store_table(struct table_store *store, const struct unwind_table *table,
+		      struct stored_table *ret)
 {
 	VEC(uint16_t) numbers = {0};
 	int r = 0;
@@ -264,7 +265,7 @@ static size_t class_of(uint32_t count)
 }
 
 /* Room that was given back long enough ago. */
-static bool reuse(struct store *store, size_t class, uint32_t *ret_first)
+static bool reuse(struct table_store *store, size_t class, uint32_t *ret_first)
 {
 	if (store->free[class].count == 0 ||
 	    clock_monotonic_ns() - store->free[class].items[0].since_ns < REUSE_NS)
@@ -276,8 +277,8 @@ static bool reuse(struct store *store, size_t class, uint32_t *ret_first)
 	return true;
 }
 
-int store_mappings(struct store *store, const struct bpf_walk_mapping *mappings, uint32_t count,
-		   uint32_t *ret_first)
+int table_store_mappings(struct table_store *store, const struct bpf_walk_mapping *mappings,
+			 uint32_t count, uint32_t *ret_first)
 {
 	size_t class = class_of(count);
 	int r = 0;
@@ -297,14 +298,14 @@ int store_mappings(struct store *store, const struct bpf_walk_mapping *mappings,
 	return r;
 }
 
-void store_release_mappings(struct store *store, uint32_t first, uint32_t count)
+void table_store_release_mappings(struct table_store *store, uint32_t first, uint32_t count)
 {
 	struct store_free room = {.first = first, .since_ns = clock_monotonic_ns()};
 
 	(void)vec_push(&store->free[class_of(count)], room); /* stays unused then */
 }
 
-uint64_t store_bytes(const struct store *store)
+uint64_t table_store_bytes(const struct table_store *store)
 {
 	return store->chunks.count * (uint64_t)BPF_WALK_CHUNK_BYTES +
 	       BPF_WALK_RULES * sizeof(struct unwind_rule);

@@ -33,7 +33,7 @@ struct store_free {
 	uint64_t since_ns;
 };
 
-struct store {
+struct table_store {
 	int chunks_fd; /* the map of chunks */
 	int rules_fd;
 	VEC(struct store_chunk) chunks;
@@ -53,28 +53,29 @@ struct stored_table {
 };
 
 /* Both maps belong to the caller. Returns 0 or a negative errno. */
-int store_init(struct store *store, int chunks_fd, int rules_fd);
-void store_fini(struct store *store);
+int table_store_init(struct table_store *store, int chunks_fd, int rules_fd);
+void table_store_fini(struct table_store *store);
 
 /*
  * Makes room for so many words in tables to come: chunks that are made together
  * cost one wait for the kernel, some ten milliseconds, and not one each. Returns 0
  * or a negative errno: -ENOSPC when the store is full.
  */
-int store_reserve(struct store *store, uint64_t words);
+int table_store_reserve(struct table_store *store, uint64_t words);
 /* The words that a table takes. */
-uint64_t store_table_words(const struct unwind_table *table);
+uint64_t table_store_table_words(const struct unwind_table *table);
 
-/* Returns 0 or a negative errno, as store_reserve() does. */
-int store_table(struct store *store, const struct unwind_table *table, struct stored_table *ret);
+/* Returns 0 or a negative errno, as table_store_reserve() does. */
+int table_store_table(struct table_store *store, const struct unwind_table *table,
+		      struct stored_table *ret);
 
 /* Puts mappings, at most BPF_WALK_MAPPINGS. *ret_first is the word of the first. */
-int store_mappings(struct store *store, const struct bpf_walk_mapping *mappings, uint32_t count,
-		   uint32_t *ret_first);
+int table_store_mappings(struct table_store *store, const struct bpf_walk_mapping *mappings,
+			 uint32_t count, uint32_t *ret_first);
 /* Gives the room of so many mappings back. */
-void store_release_mappings(struct store *store, uint32_t first, uint32_t count);
+void table_store_release_mappings(struct table_store *store, uint32_t first, uint32_t count);
 
 /* Bytes held in the kernel. */
-uint64_t store_bytes(const struct store *store);
+uint64_t table_store_bytes(const struct table_store *store);
 
 #endif

@@ -65,7 +65,7 @@ struct module_place {
 
 struct walker {
 	struct wick_bpf *programs;
-	struct store store;
+	struct table_store store;
 	int stats_fd;
 	uint64_t unkept; /* threads away from the start that there was no room for */
 	bool eager;      /* tables of all that is mapped, not of what stacks come to */
@@ -144,7 +144,7 @@ int walker_probe(struct error *err)
 	}
 	if (!has_capabilities()) {
 		(void)error_set(err, -EPERM, "eBPF programs are not allowed here");
-		error_remedy(err, OWN_FILE_REMEDY);
+		error_remedy(err, OWN_PROGRAM_REMEDY);
 		return -EPERM;
 	}
 	r = try_map();
@@ -173,8 +173,8 @@ int walker_open(const struct walker_config *config, struct walker **ret, struct 
 	r = program_load(config, &walker->programs, &walker->tells_interrupts, err);
 	if (r < 0)
 		return r;
-	r = store_init(&walker->store, bpf_map__fd(walker->programs->maps.store),
-		       bpf_map__fd(walker->programs->maps.rules));
+	r = table_store_init(&walker->store, bpf_map__fd(walker->programs->maps.store),
+			     bpf_map__fd(walker->programs->maps.rules));
 	if (r < 0)
 		return error_errno(err, r, "the eBPF engine cannot make room for unwind tables");
 	walker->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME); /* or the cost is not known */
@@ -188,7 +188,7 @@ void walker_close(struct walker *walker)
 		return;
 	walker_stop(walker);
 	vec_fini(&walker->links);
-	store_fini(&walker->store);
+	table_store_fini(&walker->store);
 	wick_bpf__destroy(walker->programs);
 	if (walker->stats_fd >= 0)
 		(void)close(walker->stats_fd);
@@ -440,7 +440,7 @@ static void store_tables(struct walker *walker, struct process_tracker *tracker,
 
 	/* First all that is needed is added up, then it is put there. */
 	do {
-		if (store && store_reserve(&walker->store, words) < 0)
+		if (store && table_store_reserve(&walker->store, words) < 0)
 			return;
 		for (size_t i = 0; i < count; i++) {
 			struct module_place *place = place_of(walker, regions[i].module);
@@ -451,11 +451,11 @@ static void store_tables(struct walker *walker, struct process_tracker *tracker,
 						   &made))
 				continue;
 			if (!store)
-				words += made.table ? store_table_words(made.table) : 0;
+				words += made.table ? table_store_table_words(made.table) : 0;
 			else
 				place->known =
-					!made.table ||
-					store_table(&walker->store, made.table, &place->table) == 0;
+					!made.table || table_store_table(&walker->store, made.table,
+									 &place->table) == 0;
 		}
 		store = !store;
 	} while (store);
@@ -499,7 +499,7 @@ static void forget(struct walker *walker, struct space *space)
 
 	if (space->told) {
 		(void)bpf_map_delete_elem(fd, &space->key); /* what is not there need not go */
-		store_release_mappings(&walker->store, space->first, space->count);
+		table_store_release_mappings(&walker->store, space->first, space->count);
 	}
 	*space = walker->spaces.items[--walker->spaces.count];
 }
@@ -512,19 +512,20 @@ static void tell(struct walker *walker, struct process_tracker *tracker, struct 
 
 	if (r == 0) {
 		told.count = (uint32_t)walker->mappings.count;
-		r = store_mappings(&walker->store, walker->mappings.items, told.count, &told.first);
+		r = table_store_mappings(&walker->store, walker->mappings.items, told.count,
+					 &told.first);
 	}
 	if (r == 0) {
 		r = bpf_map_update_elem(fd, &space->key, &told, BPF_ANY);
 		if (r < 0) /* there are too many */
-			store_release_mappings(&walker->store, told.first, told.count);
+			table_store_release_mappings(&walker->store, told.first, told.count);
 	}
 	if (r < 0) {
 		log_debug("an address space stays untold: %s", strerror(-r));
 		return;
 	}
 	if (space->told)
-		store_release_mappings(&walker->store, space->first, space->count);
+		table_store_release_mappings(&walker->store, space->first, space->count);
 	space->told = true;
 	space->first = told.first;
 	space->count = told.count;
@@ -646,7 +647,7 @@ void walker_stats(struct walker *walker, struct walker_stats *ret)
 	uint64_t wakeups_ns = 0;
 	uint64_t timed_ns;
 
-	*ret = (struct walker_stats){.bytes = store_bytes(&walker->store)};
+	*ret = (struct walker_stats){.bytes = table_store_bytes(&walker->store)};
 	walker_sum_counters(bpf_map__fd(walker->programs->maps.counters), ret->counters,
 			    BPF_WALK_COUNTERS);
 	ret->counters[BPF_WALK_COUNT_AWAY_FULL] += walker->unkept;

@@ -293,7 +293,7 @@ static int refused(const struct event_grant *grant, int code, pid_t tid, struct 
 	(void)error_errno(err, code,
 			  "perf events%s are not allowed here (kernel.perf_event_paranoid is %lld)",
 			  of_what, (long long)paranoid);
-	error_remedy(err, "%s" OWN_FILE_REMEDY, setting);
+	error_remedy(err, "%s" OWN_PROGRAM_REMEDY, setting);
 	return code;
 }
 

@@ -79,7 +79,7 @@ int perf_engine_start(void *self, struct error *err)
 	engine->news = true;
 	if (r == 0)
 		r = perf_seed(engine, err);
-	return r == 0 && engine->away ? perf_away_start(engine, now_ns, err) : r;
+	return r == 0 && engine->away ? offcpu_watch_start(engine, now_ns, err) : r;
 }
 
 int perf_engine_fd(void *self)
@@ -122,7 +122,7 @@ static int trim(struct perf_engine *engine, struct error *err)
 	if (r <= 0)
 		return r;
 	stack_cache_clear(engine->cache);
-	away_places_clear(engine->places);
+	offcpu_places_clear(engine->places);
 	for (size_t i = 0; i < engine->rings.count; i++)
 		engine->rings.items[i].row_tid = 0;
 	return 0;
@@ -139,7 +139,7 @@ int perf_engine_drain(void *self, struct error *err)
 		walker_drained(engine->walker);
 		tell_news(engine);
 		if (engine->away)
-			perf_away_look(engine, clock_monotonic_ns());
+			offcpu_watch_look(engine, clock_monotonic_ns());
 	}
 	return r < 0 ? r : trim(engine, err);
 }
@@ -205,7 +205,7 @@ int perf_engine_stop(void *self, struct error *err)
 	drained = count_late_losses(engine, perf_drain(engine, UINT64_MAX, err));
 	/* Their stacks may be in what was drained just now. */
 	if (engine->away && r == 0 && drained == 0)
-		r = perf_away_finish(engine, now_ns, err);
+		r = offcpu_watch_finish(engine, now_ns, err);
 	if (engine->clock) {
 		perf_rate_account(&engine->rate, true, perf_count_run_ns(engine));
 		engine->stats.run_ns = engine->rate.run_ns + engine->throttled_ns;

@@ -54,7 +54,7 @@ static uint64_t weight_of(struct perf_engine *engine, struct cpu_ring *ring,
 static bool read_sample(const struct perf_engine *engine, const struct perf_event_header *header,
 			struct sample_record *sample)
 {
-	return record_sample(&engine->layout, header, sample) && sample->count <= MAX_CHAIN;
+	return perf_record_sample(&engine->layout, header, sample) && sample->count <= MAX_CHAIN;
 }
 
 /* Whose counters a sample tells: those of its thread, or of its CPU. */
@@ -73,7 +73,7 @@ static bool handle_group(struct perf_engine *engine, struct cpu_ring *ring,
 	struct sample_record sample;
 	pid_t tid = ring->row_tid;
 
-	if (!engine->walker || !engine->grouped || !record_group(header, &sample))
+	if (!engine->walker || !engine->grouped || !perf_record_group(header, &sample))
 		return false;
 	ring->row_tid = 0;
 	*ret = tid == 0 || tid != sample.tid
@@ -125,7 +125,7 @@ static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
 	if (handle_group(engine, ring, header, err, &r))
 		return r;
 	if (!read_sample(engine, header, &sample))
-		return perf_lose_sample(engine, record_time_ns(&engine->layout, header));
+		return perf_lose_sample(engine, perf_record_time_ns(&engine->layout, header));
 	if (engine->walker && bpf_sample_is_more(&sample))
 		return 0; /* was read with the one before it */
 	if (engine->walker) {
@@ -167,8 +167,8 @@ static void handle_map(struct perf_engine *engine, const struct perf_event_heade
 	struct map_record map;
 
 	engine->news = true;
-	if (record_map(&engine->layout, header, &map))
-		process_tracker_map(engine->tracker, record_time_ns(&engine->layout, header),
+	if (perf_record_map(&engine->layout, header, &map))
+		process_tracker_map(engine->tracker, perf_record_time_ns(&engine->layout, header),
 				    map.pid, &map.region, &map.build_id);
 }
 
@@ -176,10 +176,10 @@ static void handle_task(struct perf_engine *engine, const struct perf_event_head
 {
 	struct task_record task;
 
-	if (!record_task(&engine->layout, header, &task))
+	if (!perf_record_task(&engine->layout, header, &task))
 		return;
 	if (header->type == PERF_RECORD_FORK)
-		process_tracker_fork(engine->tracker, record_time_ns(&engine->layout, header),
+		process_tracker_fork(engine->tracker, perf_record_time_ns(&engine->layout, header),
 				     task.pid, task.tid, task.parent_pid, task.parent_tid);
 	else
 		process_tracker_exit(engine->tracker, task.pid, task.tid);
@@ -192,8 +192,8 @@ static void handle_comm(struct perf_engine *engine, const struct perf_event_head
 {
 	struct comm_record comm;
 
-	if (record_comm(&engine->layout, header, &comm))
-		process_tracker_comm(engine->tracker, record_time_ns(&engine->layout, header),
+	if (perf_record_comm(&engine->layout, header, &comm))
+		process_tracker_comm(engine->tracker, perf_record_time_ns(&engine->layout, header),
 				     comm.pid, comm.tid, comm.comm, comm.exec);
 }
 
@@ -216,14 +216,14 @@ static uint64_t lost_stacks(struct perf_engine *engine, uint64_t lost)
 static int handle_lost(struct perf_engine *engine, const struct cpu_ring *ring,
 		       const struct perf_event_header *header)
 {
-	uint64_t lost = record_lost(header);
+	uint64_t lost = perf_record_lost(header);
 
 	lost -= lost_stacks(engine, lost);
 	if (lost == 0 || perf_overwrite_knows_lost(engine, ring, lost))
 		return 0;
 	engine->stats.lost += lost;
 	return engine->sink->ops->loss(engine->sink->self, LOSS_RING_FULL,
-				       record_time_ns(&engine->layout, header), lost);
+				       perf_record_time_ns(&engine->layout, header), lost);
 }
 
 /*
@@ -234,7 +234,7 @@ static int handle_lost(struct perf_engine *engine, const struct cpu_ring *ring,
 static void handle_throttle(struct perf_engine *engine, struct cpu_ring *ring,
 			    const struct perf_event_header *header)
 {
-	uint64_t now_ns = record_time_ns(&engine->layout, header);
+	uint64_t now_ns = perf_record_time_ns(&engine->layout, header);
 
 	if (header->type == PERF_RECORD_THROTTLE) {
 		engine->stats.throttled++;
@@ -281,7 +281,7 @@ static uint64_t next_time(const struct perf_engine *engine, struct cpu_ring *rin
 {
 	const struct perf_event_header *header = ring_peek(&ring->ring);
 
-	return header ? record_time_ns(&engine->layout, header) : UINT64_MAX;
+	return header ? perf_record_time_ns(&engine->layout, header) : UINT64_MAX;
 }
 
 /*
@@ -335,7 +335,7 @@ int perf_drain(struct perf_engine *engine, uint64_t until_ns, struct error *err)
 		const struct perf_event_header *header;
 
 		while (r == 0 && (header = ring_peek(&ring->ring)) &&
-		       record_time_ns(&engine->layout, header) <= limit_ns) {
+		       perf_record_time_ns(&engine->layout, header) <= limit_ns) {
 			r = handle(engine, ring, header, err);
 			ring_next(&ring->ring);
 		}

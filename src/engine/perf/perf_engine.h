@@ -34,8 +34,8 @@
 struct error;
 struct process_tracker;
 struct sink;
-struct away_locks;
-struct away_places;
+struct offcpu_locks;
+struct offcpu_places;
 struct stack_cache;
 struct wakers;
 struct walker;
@@ -43,7 +43,7 @@ struct walker;
 #define BATCH 512u
 
 /* Why a thread was off its CPU, for labels. */
-enum perf_away_label {
+enum offcpu_watch_label {
 	PERF_AWAY_SLEEPING,
 	PERF_AWAY_UNINTERRUPTIBLE,
 	PERF_AWAY_PREEMPTED,
@@ -108,9 +108,9 @@ struct perf_engine {
 	struct kept_stacks leavers;             /* whose stacks came before the records */
 	char *cgroup;                           /* whose threads are looked at; NULL: none */
 	struct wakers *wakers;                  /* NULL: nobody asked for them */
-	struct away_places *places;             /* NULL: threads off their CPUs are not watched */
-	struct away_locks *locks;               /* what these wait for; NULL as well */
-	struct perf_away_pace away_pace;        /* how often stacks of these are taken */
+	struct offcpu_places *places;           /* NULL: threads off their CPUs are not watched */
+	struct offcpu_locks *locks;             /* what these wait for; NULL as well */
+	struct offcpu_watch_pace away_pace;     /* how often stacks of these are taken */
 	bool away;                              /* threads off their CPUs, too or alone */
 	bool machine;
 	bool by_cpu;  /* events are those of CPUs, not of threads */
@@ -120,7 +120,7 @@ struct perf_engine {
 	struct walker *walker; /* BPF programs make the samples; NULL: the kernel itself does */
 	int timer_fd;          /* of the walker: what is new is to be told soon */
 	bool news;             /* since the last drain */
-	struct record_layout layout; /* of all records: their events agree on it */
+	struct perf_record_layout layout; /* of all records: their events agree on it */
 	bool copies;           /* samples carry registers and stack: we walk, not the kernel */
 	uint32_t depth;        /* frames kept of a user stack that we walk */
 	uint64_t copied_bytes; /* of stacks, in all */

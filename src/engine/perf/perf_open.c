@@ -98,8 +98,8 @@ void perf_close(struct perf_engine *engine)
 	vec_fini(&engine->targets);
 	perf_rate_fini(&engine->rate);
 	kept_stacks_fini(&engine->leavers);
-	away_places_free(engine->places);
-	away_locks_free(engine->locks);
+	offcpu_places_free(engine->places);
+	offcpu_locks_free(engine->locks);
 	long_stack_fini(&engine->long_stack);
 	wakers_free(engine->wakers);
 	free(engine->cgroup);
@@ -340,7 +340,7 @@ static int refused(int code, pid_t pid, struct error *err)
 		return code;
 	(void)error_errno(err, code, "cannot attach to process %d (owned by %s)", (int)pid,
 			  info.user);
-	error_remedy(err, OWN_FILE_REMEDY);
+	error_remedy(err, OWN_PROGRAM_REMEDY);
 	return code;
 }
 
@@ -637,7 +637,7 @@ static void init_layout(struct perf_engine *engine)
 
 	if (engine->walker)
 		event_output_init(&attr);
-	record_layout_init(&engine->layout, &attr);
+	perf_record_layout_init(&engine->layout, &attr);
 }
 
 /* What samples weigh: the event, then the members of its group. */
@@ -721,7 +721,7 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 		walker_set_ring(walker, engine->ring_bytes);
 	engine->least_away_ns = config->least_away_ns;
 	if (r == 0 && engine->away)
-		r = perf_away_arm(engine, config, target, err);
+		r = offcpu_watch_arm(engine, config, target, err);
 	if (r == 0)
 		r = tell_schemas(engine, err); /* last: another engine may have to take over */
 	if (r < 0) {

@@ -319,5 +319,5 @@ int perf_engine_set_rate(void *self, uint32_t hz, struct error *err)
 		return error_set(err, -ENOMEM, "out of memory");
 	rate->hz_before = rate->hz;
 	rate->hz = hz;
-	return engine->away ? perf_away_apply(engine, rate->changed_ns, err) : 0;
+	return engine->away ? offcpu_watch_apply(engine, rate->changed_ns, err) : 0;
 }

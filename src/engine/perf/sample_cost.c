@@ -25,7 +25,7 @@ static __attribute__((noinline)) size_t measure_deep(uint64_t *holes)
 
 	for (i = 0; i < sizeof(deep); i += 1024)
 		deep[i] = 1; /* pages that are not there are not copied */
-	i = holes_measure(holes);
+	i = interruption_cost_measure(holes);
 	return i + (deep[0] & 0u); /* keeps the array until the measuring is over */
 }
 
@@ -62,7 +62,7 @@ static uint64_t median_hole_ns(const struct perf_event_attr *attr,
 		ring_unmap(&ring);
 	}
 	(void)close(fd); /* takes the event with it */
-	return holes_median_ns(holes, count);
+	return interruption_cost_median_ns(holes, count);
 }
 
 uint64_t perf_sample_cost_ns(const struct perf_event_attr *attr, uint64_t stack_bytes)
@@ -71,7 +71,7 @@ uint64_t perf_sample_cost_ns(const struct perf_event_attr *attr, uint64_t stack_
 
 	if (attr->type != PERF_TYPE_SOFTWARE || attr->freq)
 		return 0;
-	cost_ns = median_hole_ns(attr, holes_measure);
+	cost_ns = median_hole_ns(attr, interruption_cost_measure);
 	if (attr->sample_stack_user && cost_ns > 0) {
 		uint64_t deep_ns = median_hole_ns(attr, measure_deep);
 

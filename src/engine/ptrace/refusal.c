@@ -87,7 +87,7 @@ int refusal_explain(int code, pid_t pid, pid_t tid, struct error *err)
 	if (!is_privileged() && info.uid != geteuid()) {
 		(void)error_errno(err, code, "cannot attach to process %d (owned by %s)", (int)pid,
 				  info.user);
-		error_remedy(err, OWN_FILE_REMEDY);
+		error_remedy(err, OWN_PROGRAM_REMEDY);
 		return code;
 	}
 	if (is_privileged() && !info.executable[0])

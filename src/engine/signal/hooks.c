@@ -69,6 +69,6 @@ void hooks_remark(const struct hooks *hooks, struct engine_stats *stats)
 		if (!reason && hooks->programs[i][SESSION_HOOK_SET] == 0)
 			reason = "was loaded by no program";
 		if (reason)
-			remark(stats, "not hooked: %s %s", hooks->items[i].name, reason);
+			session_note(stats, "not hooked: %s %s", hooks->items[i].name, reason);
 	}
 }

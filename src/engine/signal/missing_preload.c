@@ -25,7 +25,7 @@ static int stat_program(pid_t pid, struct stat *ret)
 	return stat(path, ret) < 0 ? -errno : 0;
 }
 
-void absence_join(struct absence *absence, pid_t pid)
+void missing_preload_join(struct missing_preload *absence, pid_t pid)
 {
 	struct stat status;
 
@@ -37,7 +37,7 @@ void absence_join(struct absence *absence, pid_t pid)
 	absence->became_other = false;
 }
 
-void absence_look(struct absence *absence)
+void missing_preload_look(struct missing_preload *absence)
 {
 	struct stat status;
 	int r;
@@ -60,7 +60,8 @@ static bool is_marked(const char *folder, const char *mark)
 	return access(path, F_OK) == 0;
 }
 
-const char *absence_tell(const struct absence *absence, const char *folder, bool none)
+const char *missing_preload_tell(const struct missing_preload *absence, const char *folder,
+				 bool none)
 {
 	if (is_marked(folder, SESSION_LIMITED))
 		return ADVISE("programs whose files may not grow (ulimit -f) were not recorded; "

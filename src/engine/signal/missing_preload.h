@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct absence {
+struct missing_preload {
 	uint64_t joined;      /* programs that the library got into */
 	uint64_t silent_ends; /* of these: they are gone, and did not say that they end */
 	pid_t pid;            /* the process that was launched; 0: none yet */
@@ -23,16 +23,17 @@ struct absence {
 };
 
 /* The library is in the program of a process. */
-void absence_join(struct absence *absence, pid_t pid);
+void missing_preload_join(struct missing_preload *absence, pid_t pid);
 
 /* Looks at what the process that was launched is by now. */
-void absence_look(struct absence *absence);
+void missing_preload_look(struct missing_preload *absence);
 
 /*
  * What is known of programs that are not recorded, for a person; NULL: nothing. With `none`
  * there is not one sample or event: then what may be the reason is said as well. The folder is the
  * session's.
  */
-const char *absence_tell(const struct absence *absence, const char *folder, bool none);
+const char *missing_preload_tell(const struct missing_preload *absence, const char *folder,
+				 bool none);
 
 #endif

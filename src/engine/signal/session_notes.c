@@ -10,7 +10,7 @@
 #include "engine/signal/tick_clock.h"
 #include "wire/session.h"
 
-void remark(struct engine_stats *stats, const char *format, ...)
+void session_note(struct engine_stats *stats, const char *format, ...)
 {
 	size_t length = strlen(stats->remark);
 	va_list arguments;
@@ -24,43 +24,47 @@ void remark(struct engine_stats *stats, const char *format, ...)
 	va_end(arguments);
 }
 
-void remark_threads(struct engine_stats *stats, const uint64_t *counts)
+void session_note_threads(struct engine_stats *stats, const uint64_t *counts)
 {
 	if (counts[SESSION_LEFT] > 0)
-		remark(stats,
-		       "not recorded: %llu program%s begun with an emptied environment (env -i); "
-		       "keep " SESSION_VARIABLE " and LD_PRELOAD in it",
-		       (unsigned long long)counts[SESSION_LEFT], remark_s(counts[SESSION_LEFT]));
+		session_note(
+			stats,
+			"not recorded: %llu program%s begun with an emptied environment (env -i); "
+			"keep " SESSION_VARIABLE " and LD_PRELOAD in it",
+			(unsigned long long)counts[SESSION_LEFT],
+			session_note_s(counts[SESSION_LEFT]));
 	if (counts[SESSION_NO_LABEL] > 0)
-		remark(stats,
-		       "%llu label%s had no room: those of a thread have %u bytes; shorten them",
-		       (unsigned long long)counts[SESSION_NO_LABEL],
-		       remark_s(counts[SESSION_NO_LABEL]), SESSION_TEXT_BYTES);
+		session_note(
+			stats,
+			"%llu label%s had no room: those of a thread have %u bytes; shorten them",
+			(unsigned long long)counts[SESSION_NO_LABEL],
+			session_note_s(counts[SESSION_NO_LABEL]), SESSION_TEXT_BYTES);
 	if (counts[SESSION_NO_SLOT] > 0)
-		remark(stats,
-		       "not recorded: %llu thread%s beyond the %u that have room at once; %s",
-		       (unsigned long long)counts[SESSION_NO_SLOT],
-		       remark_s(counts[SESSION_NO_SLOT]), SESSION_SLOTS,
-		       stats->heap_events > 0 || counts[SESSION_HEAP_MISSED] > 0
-			       ? "follow the heap from outside: wick heap -p PID"
-			       : "use --engine perf");
+		session_note(stats,
+			     "not recorded: %llu thread%s beyond the %u that have room at once; %s",
+			     (unsigned long long)counts[SESSION_NO_SLOT],
+			     session_note_s(counts[SESSION_NO_SLOT]), SESSION_SLOTS,
+			     stats->heap_events > 0 || counts[SESSION_HEAP_MISSED] > 0
+				     ? "follow the heap from outside: wick heap -p PID"
+				     : "use --engine perf");
 	if (counts[SESSION_NO_TIMER] > 0)
-		remark(stats, "the kernel had no timer for %llu thread%s: raise ulimit -i",
-		       (unsigned long long)counts[SESSION_NO_TIMER],
-		       remark_s(counts[SESSION_NO_TIMER]));
+		session_note(stats, "the kernel had no timer for %llu thread%s: raise ulimit -i",
+			     (unsigned long long)counts[SESSION_NO_TIMER],
+			     session_note_s(counts[SESSION_NO_TIMER]));
 	if (counts[SESSION_SHARED_TIMER] > 0)
-		remark(stats,
-		       "the kernel had no timer for %llu thread%s: sampled by the one of the "
-		       "process, no faster than the kernel ticks; raise ulimit -i",
-		       (unsigned long long)counts[SESSION_SHARED_TIMER],
-		       remark_s(counts[SESSION_SHARED_TIMER]));
+		session_note(stats,
+			     "the kernel had no timer for %llu thread%s: sampled by the one of the "
+			     "process, no faster than the kernel ticks; raise ulimit -i",
+			     (unsigned long long)counts[SESSION_SHARED_TIMER],
+			     session_note_s(counts[SESSION_SHARED_TIMER]));
 	/* Of the heap there is no count of stacks that were walked. */
 	if (stats->heap_events == 0 && stats->samples > 0 &&
 	    counts[SESSION_FRAME_POINTERS] * 100 > stats->samples)
-		remark(stats,
-		       "%.0f %% of stacks by frame pointers alone, for lack of unwind tables: "
-		       "callers may be missing",
-		       100.0 * (double)counts[SESSION_FRAME_POINTERS] / (double)stats->samples);
+		session_note(
+			stats,
+			"%.0f %% of stacks by frame pointers alone, for lack of unwind tables: "
+			"callers may be missing",
+			100.0 * (double)counts[SESSION_FRAME_POINTERS] / (double)stats->samples);
 }
 
 void heap_marks_take(struct heap_marks *marks, const struct tick_clock *clock,
@@ -98,60 +102,69 @@ static void remark_steps(struct engine_stats *stats, const uint64_t *counts,
 	double none_s = step_s(marks, SESSION_HEAP_NONE);
 
 	if (samples_s >= 0)
-		remark(stats, "from %.3f s on small blocks were sampled, because of --max-memory",
-		       samples_s);
+		session_note(stats,
+			     "from %.3f s on small blocks were sampled, because of --max-memory",
+			     samples_s);
 	if (totals_s >= 0)
-		remark(stats,
-		       "from %.3f s on blocks were only added up by their stacks, because of "
-		       "--max-memory: what is live does not include them",
-		       totals_s);
+		session_note(stats,
+			     "from %.3f s on blocks were only added up by their stacks, because of "
+			     "--max-memory: what is live does not include them",
+			     totals_s);
 	if (counts_s >= 0)
-		remark(stats,
-		       "from %.3f s on blocks were only counted, because of --max-memory: %llu "
-		       "with %llu bytes, of no stack",
-		       counts_s, (unsigned long long)counts[SESSION_HEAP_COUNTED],
-		       (unsigned long long)counts[SESSION_HEAP_COUNTED_BYTES]);
+		session_note(
+			stats,
+			"from %.3f s on blocks were only counted, because of --max-memory: %llu "
+			"with %llu bytes, of no stack",
+			counts_s, (unsigned long long)counts[SESSION_HEAP_COUNTED],
+			(unsigned long long)counts[SESSION_HEAP_COUNTED_BYTES]);
 	if (none_s >= 0)
-		remark(stats,
-		       "from %.3f s on the heap was not recorded in a program that wrote over our "
-		       "tables more than 100 times: it writes where it should not, see valgrind or "
-		       "-fsanitize=address",
-		       none_s);
+		session_note(
+			stats,
+			"from %.3f s on the heap was not recorded in a program that wrote over our "
+			"tables more than 100 times: it writes where it should not, see valgrind "
+			"or "
+			"-fsanitize=address",
+			none_s);
 }
 
-void remark_heap(struct engine_stats *stats, const uint64_t *counts, const struct heap_marks *marks)
+void session_note_heap(struct engine_stats *stats, const uint64_t *counts,
+		       const struct heap_marks *marks)
 {
 	remark_steps(stats, counts, marks);
 	if (counts[SESSION_HEAP_DEEPBIND] > 0)
-		remark(stats,
-		       "opened with RTLD_DEEPBIND, so that its calls of malloc() go past us and "
-		       "are "
-		       "not seen: %s%s; open it without that flag",
-		       marks->deepbind, counts[SESSION_HEAP_DEEPBIND] > 1 ? " and others" : "");
+		session_note(
+			stats,
+			"opened with RTLD_DEEPBIND, so that its calls of malloc() go past us and "
+			"are "
+			"not seen: %s%s; open it without that flag",
+			marks->deepbind, counts[SESSION_HEAP_DEEPBIND] > 1 ? " and others" : "");
 	if (counts[SESSION_HEAP_STALLS] > 0)
-		remark(stats,
-		       "the recorder did not get to run for a second, %llu time%s: what programs "
-		       "did "
-		       "meanwhile is lost in part; give it a CPU",
-		       (unsigned long long)counts[SESSION_HEAP_STALLS],
-		       remark_s(counts[SESSION_HEAP_STALLS]));
+		session_note(
+			stats,
+			"the recorder did not get to run for a second, %llu time%s: what programs "
+			"did "
+			"meanwhile is lost in part; give it a CPU",
+			(unsigned long long)counts[SESSION_HEAP_STALLS],
+			session_note_s(counts[SESSION_HEAP_STALLS]));
 	if (counts[SESSION_HEAP_MISSED] > 0)
-		remark(stats, "lost: %llu call%s of the allocator, by threads that %s",
-		       (unsigned long long)counts[SESSION_HEAP_MISSED],
-		       remark_s(counts[SESSION_HEAP_MISSED]),
-		       counts[SESSION_NO_SLOT] > 0
-			       ? "had no room"
-			       : "began without the C library, or in the midst of another");
+		session_note(stats, "lost: %llu call%s of the allocator, by threads that %s",
+			     (unsigned long long)counts[SESSION_HEAP_MISSED],
+			     session_note_s(counts[SESSION_HEAP_MISSED]),
+			     counts[SESSION_NO_SLOT] > 0
+				     ? "had no room"
+				     : "began without the C library, or in the midst of another");
 	if (counts[SESSION_HEAP_BYPASSED] > 0 && stats->heap_events > 0) /* else: absence */
-		remark(stats,
-		       "in %llu program%s a malloc() that is linked into it is called instead of "
-		       "the library's: what it gives is not seen; link the allocator dynamically",
-		       (unsigned long long)counts[SESSION_HEAP_BYPASSED],
-		       remark_s(counts[SESSION_HEAP_BYPASSED]));
+		session_note(
+			stats,
+			"in %llu program%s a malloc() that is linked into it is called instead of "
+			"the library's: what it gives is not seen; link the allocator dynamically",
+			(unsigned long long)counts[SESSION_HEAP_BYPASSED],
+			session_note_s(counts[SESSION_HEAP_BYPASSED]));
 	if (counts[SESSION_HEAP_DAMAGED] > 0)
-		remark(stats,
-		       "the program wrote over our tables, %llu time%s: it writes where it should "
-		       "not, see valgrind or -fsanitize=address",
-		       (unsigned long long)counts[SESSION_HEAP_DAMAGED],
-		       remark_s(counts[SESSION_HEAP_DAMAGED]));
+		session_note(
+			stats,
+			"the program wrote over our tables, %llu time%s: it writes where it should "
+			"not, see valgrind or -fsanitize=address",
+			(unsigned long long)counts[SESSION_HEAP_DAMAGED],
+			session_note_s(counts[SESSION_HEAP_DAMAGED]));
 }

@@ -22,20 +22,20 @@ void heap_marks_take(struct heap_marks *marks, const struct tick_clock *clock,
 		     const struct session_process *process);
 
 /* What makes a noun fit its number: "" or "s". */
-static inline const char *remark_s(uint64_t count)
+static inline const char *session_note_s(uint64_t count)
 {
 	return count == 1 ? "" : "s";
 }
 
 /* Adds to the remarks, with what separates them. */
-void remark(struct engine_stats *stats, const char *format, ...)
+void session_note(struct engine_stats *stats, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Who is left out, and what there was no room for; counts by enum session_count. */
-void remark_threads(struct engine_stats *stats, const uint64_t *counts);
+void session_note_threads(struct engine_stats *stats, const uint64_t *counts);
 
 /* What is to be said of the heap; counts by enum session_count. */
-void remark_heap(struct engine_stats *stats, const uint64_t *counts,
-		 const struct heap_marks *marks);
+void session_note_heap(struct engine_stats *stats, const uint64_t *counts,
+		       const struct heap_marks *marks);
 
 #endif

@@ -50,8 +50,8 @@ struct signal_engine {
 	VEC(struct process_file *) files;
 	VEC(char *) refused; /* names of files that make no sense */
 	uint32_t schema;
-	struct told *told;       /* by programs, of themselves */
-	struct heap_rings *heap; /* NULL: not asked for */
+	struct user_events *told; /* by programs, of themselves */
+	struct heap_rings *heap;  /* NULL: not asked for */
 	bool samples;
 	bool wall;
 	bool children;
@@ -72,7 +72,7 @@ struct signal_engine {
 	bool given_up;                   /* by a program, after faults */
 	uint64_t refused_events;         /* that programs told, and no value can be of */
 	uint64_t sealed;                 /* programs that locked us out by seccomp */
-	struct absence absence;          /* of programs that are not sampled */
+	struct missing_preload absence;  /* of programs that are not sampled */
 	struct heap_marks heap_marks;
 	struct hooks hooks;
 	struct engine_stats stats;
@@ -98,7 +98,7 @@ static void signal_engine_close(void *self)
 	vec_fini(&engine->refused);
 	table_arena_free(engine->arena);
 	heap_rings_free(engine->heap);
-	told_free(engine->told);
+	user_events_free(engine->told);
 	raw_stacks_free(engine->stacks);
 	process_tracker_free(engine->tracker);
 	session_close(&engine->session);
@@ -229,7 +229,7 @@ static void welcome_all(struct signal_engine *engine)
 			file->maps_due = file->maps_seen;
 			continue;
 		}
-		absence_join(&engine->absence, file->pid);
+		missing_preload_join(&engine->absence, file->pid);
 		welcome(engine, file);
 		learn_modules(engine, file);
 		module_lists_publish(file);
@@ -252,12 +252,12 @@ static int on_sample(void *self, struct process_file *file, const struct process
 				.count = sample->count,
 				.end = sample->end};
 	struct tracked_process *process;
-	const char *state = engine->wall ? told_state(sample) : NULL;
-	uint32_t labels = told_labels(engine->told, sample, state);
+	const char *state = engine->wall ? user_events_state(sample) : NULL;
+	uint32_t labels = user_events_labels(engine->told, sample, state);
 	uint32_t stack = ID_NONE;
 	uint32_t thread;
 	struct sample_batch batch = {
-		.schema = sample->texts ? told_schema(engine->told, sample) : engine->schema,
+		.schema = sample->texts ? user_events_schema(engine->told, sample) : engine->schema,
 		.count = 1,
 		.stack = &stack,
 		.thread = &thread,
@@ -279,7 +279,7 @@ static int on_sample(void *self, struct process_file *file, const struct process
 		return engine->sink->ops->loss(engine->sink->self, LOSS_NO_MEMORY, time_ns, 1);
 	}
 	if (sample->texts)
-		return told_keep(engine->told, &batch);
+		return user_events_keep(engine->told, &batch);
 	engine->stats.samples++;
 	engine->stats.frames += sample->count;
 	engine->stats.truncated += sample->end == UNWIND_DEPTH;
@@ -408,7 +408,7 @@ static int signal_engine_drain(void *self, struct error *err)
 		return r; /* programs wait until they are read: that would be for ever */
 	welcome_all(engine);
 	r = engine->failed;
-	absence_look(&engine->absence);
+	missing_preload_look(&engine->absence);
 	for (size_t i = 0; i < engine->files.count && r == 0;) {
 		bool ended = has_ended(engine, engine->files.items[i]);
 
@@ -419,7 +419,7 @@ static int signal_engine_drain(void *self, struct error *err)
 			i++;
 	}
 	if (r == 0)
-		r = told_hand_on(engine->told, NULL);
+		r = user_events_hand_on(engine->told, NULL);
 	if (r == 0 && engine->heap)
 		r = heap_rings_until(engine->heap, begin_ns - HEAP_LATE_NS);
 	if (r < 0)
@@ -459,35 +459,40 @@ static int signal_engine_stop(void *self, struct error *err)
 static void add_remarks(const struct signal_engine *engine, struct engine_stats *stats)
 {
 	const uint64_t *counts = engine->counts;
-	const char *absent = absence_tell(&engine->absence, engine->session.folder, false);
+	const char *absent = missing_preload_tell(&engine->absence, engine->session.folder, false);
 	uint64_t damaged = engine->heap ? heap_rings_damaged(engine->heap) : 0;
 
 	if (absent && (stats->samples > 0 || stats->heap_events > 0))
-		remark(stats, "%s", absent);
+		session_note(stats, "%s", absent);
 	if (counts[SESSION_FAULTS] > 0)
-		remark(stats, "wick's own code met %llu fault%s in the program%s; report it",
-		       (unsigned long long)counts[SESSION_FAULTS], remark_s(counts[SESSION_FAULTS]),
-		       engine->given_up ? ", and sampling ended by that" : "");
+		session_note(stats, "wick's own code met %llu fault%s in the program%s; report it",
+			     (unsigned long long)counts[SESSION_FAULTS],
+			     session_note_s(counts[SESSION_FAULTS]),
+			     engine->given_up ? ", and sampling ended by that" : "");
 	if (engine->own_signal > 0)
-		remark(stats, "a program uses SIGPROF: sampled by signal %u", engine->own_signal);
+		session_note(stats, "a program uses SIGPROF: sampled by signal %u",
+			     engine->own_signal);
 	if (engine->sealed > 0)
-		remark(stats, "filters its system calls, and is sampled no more: %llu program%s",
-		       (unsigned long long)engine->sealed, remark_s(engine->sealed));
+		session_note(stats,
+			     "filters its system calls, and is sampled no more: %llu program%s",
+			     (unsigned long long)engine->sealed, session_note_s(engine->sealed));
 	if (engine->refused_events > 0)
-		remark(stats, "%llu event%s left out: too many names, or a weight beyond 2^63",
-		       (unsigned long long)engine->refused_events,
-		       remark_s(engine->refused_events));
-	remark_heap(stats, counts, &engine->heap_marks);
+		session_note(stats,
+			     "%llu event%s left out: too many names, or a weight beyond 2^63",
+			     (unsigned long long)engine->refused_events,
+			     session_note_s(engine->refused_events));
+	session_note_heap(stats, counts, &engine->heap_marks);
 	if (damaged > 0)
-		remark(stats, "%llu allocation%s left out: what the program says makes no sense",
-		       (unsigned long long)damaged, remark_s(damaged));
+		session_note(stats,
+			     "%llu allocation%s left out: what the program says makes no sense",
+			     (unsigned long long)damaged, session_note_s(damaged));
 	hooks_remark(&engine->hooks, stats);
-	remark_threads(stats, counts);
+	session_note_threads(stats, counts);
 }
 
 static void add_absence(const struct signal_engine *engine, struct engine_stats *stats)
 {
-	const char *why = absence_tell(&engine->absence, engine->session.folder, true);
+	const char *why = missing_preload_tell(&engine->absence, engine->session.folder, true);
 
 	(void)snprintf(stats->why_none, sizeof(stats->why_none), "%s", why ? why : "");
 }
@@ -710,7 +715,7 @@ static int set_up(struct signal_engine *engine, const struct engine_config *conf
 	engine->tracker = process_tracker_new(engine->sink);
 	engine->stacks = engine->tracker ? raw_stacks_new(engine->sink, engine->tracker) : NULL;
 	engine->arena = table_arena_new(engine->session.tables_fd);
-	engine->told = told_new(engine->sink);
+	engine->told = user_events_new(engine->sink);
 	if (config->heap.on)
 		engine->heap = heap_rings_new(engine->sink, engine->tracker, engine->stacks,
 					      &engine->clock, config->heap.sample_bytes);

@@ -27,7 +27,7 @@ static size_t measure(int number, uint64_t *holes_ns)
 	if (timer_create(CLOCK_MONOTONIC, &event, &timer) < 0)
 		return 0;
 	if (timer_settime(timer, 0, &times, NULL) == 0)
-		count = holes_measure(holes_ns);
+		count = interruption_cost_measure(holes_ns);
 	(void)timer_delete(timer);
 	return count;
 }
@@ -51,5 +51,5 @@ uint64_t signal_delivery_ns(void)
 	/* The last one may be on its way: it comes while there is a handler for it. */
 	(void)sigprocmask(SIG_SETMASK, &mask, NULL);
 	(void)sigaction(number, &old, NULL);
-	return holes_median_ns(holes_ns, count);
+	return interruption_cost_median_ns(holes_ns, count);
 }

@@ -24,21 +24,21 @@ struct known_schema {
 	struct sample_columns kept; /* what waits to be handed on */
 };
 
-struct told {
+struct user_events {
 	struct sink *sink;
 	VEC(struct known_schema) schemas;
 };
 
-struct told *told_new(struct sink *sink)
+struct user_events *user_events_new(struct sink *sink)
 {
-	struct told *told = calloc(1, sizeof(*told));
+	struct user_events *told = calloc(1, sizeof(*told));
 
 	if (told)
 		told->sink = sink;
 	return told;
 }
 
-void told_free(struct told *told)
+void user_events_free(struct user_events *told)
 {
 	if (!told)
 		return;
@@ -95,7 +95,7 @@ static struct reader event_texts(const struct process_sample *sample)
 			       sample->texts ? sample->texts + sample->text_bytes : NULL};
 }
 
-const char *told_state(const struct process_sample *sample)
+const char *user_events_state(const struct process_sample *sample)
 {
 	if (sample->texts)
 		return NULL;
@@ -104,7 +104,8 @@ const char *told_state(const struct process_sample *sample)
 	return sample->flags & SESSION_ASLEEP ? "S" : "R";
 }
 
-uint32_t told_labels(struct told *told, const struct process_sample *sample, const char *state)
+uint32_t user_events_labels(struct user_events *told, const struct process_sample *sample,
+			    const char *state)
 {
 	struct reader of_event = event_texts(sample);
 	struct label labels[LABELS_MAX] = {{0}};
@@ -125,7 +126,7 @@ uint32_t told_labels(struct told *told, const struct process_sample *sample, con
 	return id;
 }
 
-static uint32_t make_schema(struct told *told, const char *name, const char *unit,
+static uint32_t make_schema(struct user_events *told, const char *name, const char *unit,
 			    enum schema_kind kind)
 {
 	struct known_schema known = {.name = strdup(name), .unit = strdup(unit), .kind = kind};
@@ -141,7 +142,7 @@ static uint32_t make_schema(struct told *told, const char *name, const char *uni
 	return ID_NONE;
 }
 
-uint32_t told_schema(struct told *told, const struct process_sample *sample)
+uint32_t user_events_schema(struct user_events *told, const struct process_sample *sample)
 {
 	struct reader texts = event_texts(sample);
 	const char *name = next_text(&texts);
@@ -158,7 +159,7 @@ uint32_t told_schema(struct told *told, const struct process_sample *sample)
 	return make_schema(told, name, unit, kind);
 }
 
-int told_keep(struct told *told, const struct sample_batch *batch)
+int user_events_keep(struct user_events *told, const struct sample_batch *batch)
 {
 	for (size_t i = 0; i < told->schemas.count; i++)
 		if (told->schemas.items[i].id == batch->schema)
@@ -166,7 +167,7 @@ int told_keep(struct told *told, const struct sample_batch *batch)
 	return told->sink->ops->batch(told->sink->self, batch, NULL);
 }
 
-int told_hand_on(struct told *told, struct error *err)
+int user_events_hand_on(struct user_events *told, struct error *err)
 {
 	int r = 0;
 

@@ -55,7 +55,7 @@ static uint64_t count_addresses(const struct maps *maps, uint64_t page_bytes)
 	return pages;
 }
 
-uint64_t before_bytes(pid_t pid)
+uint64_t prior_heap_bytes(pid_t pid)
 {
 	uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 	struct maps maps = {0};

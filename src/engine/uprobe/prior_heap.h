@@ -13,6 +13,6 @@
  * cannot be read, or where more than 64 GiB of addresses (of 4 KiB pages) would have to be
  * looked at.
  */
-uint64_t before_bytes(pid_t pid);
+uint64_t prior_heap_bytes(pid_t pid);
 
 #endif

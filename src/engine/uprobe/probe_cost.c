@@ -48,13 +48,13 @@ static uint64_t measure(struct walker *walker, uint64_t offset, bool returns)
 	return ns;
 }
 
-void hit_cost_measure(struct walker *walker, struct hit_cost *ret)
+void probe_cost_measure(struct walker *walker, struct probe_cost *ret)
 {
 	uint64_t address = (uint64_t)(uintptr_t)target;
 	struct maps maps = {0};
 	const struct map_region *region = NULL;
 
-	*ret = (struct hit_cost){0};
+	*ret = (struct probe_cost){0};
 	if (maps_read(&maps, 0, MAPS_EXECUTABLE_ONLY, NULL) == 0)
 		region = maps_find(&maps, address);
 	if (region) {
@@ -67,24 +67,24 @@ void hit_cost_measure(struct walker *walker, struct hit_cost *ret)
 	maps_fini(&maps);
 }
 
-double hit_cost_pairs(uint64_t allocations, uint64_t frees, uint64_t elapsed_ns)
+double probe_cost_pairs(uint64_t allocations, uint64_t frees, uint64_t elapsed_ns)
 {
 	/* Who only allocates, or only frees, is half as expensive as who does both. */
 	return elapsed_ns > 0 ? (double)(allocations + frees) / 2 * NS_PER_SEC / (double)elapsed_ns
 			      : 0;
 }
 
-bool hit_cost_is_too_much(double pairs_per_second)
+bool probe_cost_is_too_much(double pairs_per_second)
 {
 	return pairs_per_second > HIT_COST_MANY_PAIRS;
 }
 
-uint64_t hit_cost_pair_ns(const struct hit_cost *cost, bool sampled)
+uint64_t probe_cost_pair_ns(const struct probe_cost *cost, bool sampled)
 {
 	return 2 * cost->entry_ns + (sampled ? 0 : cost->return_ns);
 }
 
-double hit_cost_share(double pairs_per_second, uint64_t pair_ns)
+double probe_cost_share(double pairs_per_second, uint64_t pair_ns)
 {
 	return pairs_per_second * (double)pair_ns / NS_PER_SEC;
 }

@@ -15,20 +15,20 @@ struct walker;
 #define HIT_COST_MANY_PAIRS 200000.0
 
 /* Without what programs do there. */
-struct hit_cost {
+struct probe_cost {
 	uint64_t entry_ns;
 	uint64_t return_ns;
 };
 
 /* Measured at a function of our own. All 0 when it cannot be done. */
-void hit_cost_measure(struct walker *walker, struct hit_cost *ret);
+void probe_cost_measure(struct walker *walker, struct probe_cost *ret);
 
 /* Pairs a second, of so many calls in a time. */
-double hit_cost_pairs(uint64_t allocations, uint64_t frees, uint64_t elapsed_ns);
-bool hit_cost_is_too_much(double pairs_per_second);
+double probe_cost_pairs(uint64_t allocations, uint64_t frees, uint64_t elapsed_ns);
+bool probe_cost_is_too_much(double pairs_per_second);
 /* The least that a pair costs: two entries, and a return where all blocks are told of. */
-uint64_t hit_cost_pair_ns(const struct hit_cost *cost, bool sampled);
+uint64_t probe_cost_pair_ns(const struct probe_cost *cost, bool sampled);
 /* Of a second of one CPU, 1 for all of it. */
-double hit_cost_share(double pairs_per_second, uint64_t pair_ns);
+double probe_cost_share(double pairs_per_second, uint64_t pair_ns);
 
 #endif

@@ -39,13 +39,13 @@ struct uprobe_engine {
 	struct perf_engine *perf;
 	struct walker *walker; /* of the perf engine */
 	struct allocator allocator;
-	struct hit_cost cost;
+	struct probe_cost cost;
 	bool sampled;
 	bool force;
 	bool children;
 	bool has_trampoline; /* the programs know where the kernel has returns go */
 	pid_t pid;
-	uint64_t before_bytes;
+	uint64_t prior_heap_bytes;
 	double pairs; /* a second, before we began */
 	struct heap_probes_stats counted;
 	struct heap_probes_stats last; /* what the programs said before they were let go */
@@ -97,7 +97,7 @@ static int open_parts(struct uprobe_engine *engine, const struct engine_config *
 	r = walker_open(&wish, &walker, err);
 	if (r < 0)
 		return r;
-	hit_cost_measure(walker, &engine->cost);
+	probe_cost_measure(walker, &engine->cost);
 	r = perf_open(config, target, sink, walker, &engine->perf, err);
 	if (r < 0)
 		walker_close(walker);
@@ -146,14 +146,14 @@ static int follow(struct uprobe_engine *engine, pid_t pid, struct error *err)
 static int judge_rate(struct uprobe_engine *engine, uint64_t elapsed_ns, struct error *err)
 {
 	const uint64_t *counters = engine->counted.counters;
-	uint64_t pair_ns = hit_cost_pair_ns(&engine->cost, engine->sampled);
+	uint64_t pair_ns = probe_cost_pair_ns(&engine->cost, engine->sampled);
 	double share;
 
-	engine->pairs = hit_cost_pairs(counters[BPF_HEAP_COUNT_ALLOCATIONS],
-				       counters[BPF_HEAP_COUNT_FREES], elapsed_ns);
-	share = hit_cost_share(engine->pairs, pair_ns);
-	if (!engine->sampled && !engine->force && hit_cost_is_too_much(engine->pairs)) {
-		uint64_t sampled_ns = hit_cost_pair_ns(&engine->cost, true);
+	engine->pairs = probe_cost_pairs(counters[BPF_HEAP_COUNT_ALLOCATIONS],
+					 counters[BPF_HEAP_COUNT_FREES], elapsed_ns);
+	share = probe_cost_share(engine->pairs, pair_ns);
+	if (!engine->sampled && !engine->force && probe_cost_is_too_much(engine->pairs)) {
+		uint64_t sampled_ns = probe_cost_pair_ns(&engine->cost, true);
 
 		(void)error_set(err, -EBUSY,
 				"process %d allocates and frees %.0f blocks a second: probes would "
@@ -164,7 +164,7 @@ static int judge_rate(struct uprobe_engine *engine, uint64_t elapsed_ns, struct 
 			     "give --sample 512K to record some of them (%.2f us each, %.0f %%), "
 			     "or --force",
 			     (double)sampled_ns / 1e3,
-			     hit_cost_share(engine->pairs, sampled_ns) * 100);
+			     probe_cost_share(engine->pairs, sampled_ns) * 100);
 		return -EBUSY;
 	}
 	(void)snprintf(engine->notice, sizeof(engine->notice),
@@ -219,7 +219,7 @@ static int arm(struct uprobe_engine *engine, struct error *err)
 		r = follow(engine, engine->pid, err);
 	if (r == 0)
 		r = count_calls(engine, &elapsed_ns, err);
-	engine->before_bytes = before_bytes(engine->pid);
+	engine->prior_heap_bytes = prior_heap_bytes(engine->pid);
 	return r == 0 ? judge_rate(engine, elapsed_ns, err) : r;
 }
 
@@ -403,7 +403,7 @@ static void uprobe_stats(void *self, bool final, struct engine_stats *ret)
 	ret->heap_events = engine->perf->heap.events;
 	ret->heap_calls =
 		counters[BPF_HEAP_COUNT_HITS] - engine->counted.counters[BPF_HEAP_COUNT_HITS];
-	ret->heap_before_bytes = engine->before_bytes;
+	ret->heap_before_bytes = engine->prior_heap_bytes;
 	ret->cost_ns = heap.run_ns - engine->counted.run_ns +
 		       ret->heap_calls * engine->cost.entry_ns +
 		       counters[BPF_HEAP_COUNT_RETURNS] * engine->cost.return_ns;

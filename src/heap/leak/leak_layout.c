@@ -184,7 +184,7 @@ static int paint(struct leak_layout *layout, struct paint paint)
 	return paint_all(layout, &(struct paints){.items = &paint, .count = 1});
 }
 
-static int cut_own(struct leak_layout *layout, const struct session_inside *inside)
+static int cut_own(struct leak_layout *layout, const struct scan_hints *inside)
 {
 	uint32_t count = atomic_load(&inside->own_count);
 	int r = 0;
@@ -295,11 +295,11 @@ static int paint_empty_arenas(struct leak_layout *layout, const struct maps *map
 }
 
 /* Where the functions of a thread have their frames in a region: below this; 0: not known. */
-static const struct inside_stack *find_stack(const struct layout_input *input,
-					     const struct map_region *region, uint64_t pointer)
+static const struct scan_hint_stack *find_stack(const struct layout_input *input,
+						const struct map_region *region, uint64_t pointer)
 {
 	for (size_t i = 0; input->inside && i < INSIDE_STACKS; i++) {
-		const struct inside_stack *stack = &input->inside->stacks[i];
+		const struct scan_hint_stack *stack = &input->inside->stacks[i];
 		uint64_t high = atomic_load(&stack->high);
 
 		if (high > region->start && high <= region->end &&
@@ -317,7 +317,7 @@ static bool is_leaving(const struct layout_input *input, const struct layout_thr
 /* The thread that ends the program has but the frames that it had before. */
 static uint64_t live_sp(const struct layout_input *input, const struct layout_thread *thread)
 {
-	const struct session_inside *inside = input->inside;
+	const struct scan_hints *inside = input->inside;
 
 	if (!is_leaving(input, thread))
 		return thread->sp - input->red_zone;
@@ -341,7 +341,7 @@ static int paint_stack(struct leak_layout *layout, const struct layout_input *in
 {
 	const struct map_region *region = maps_find(input->maps, thread->sp);
 	uint64_t sp = live_sp(input, thread);
-	const struct inside_stack *stack =
+	const struct scan_hint_stack *stack =
 		region ? find_stack(input, region, thread->pointer) : NULL;
 	bool is_first = region && is_first_stack(region);
 	struct paint dead;
@@ -379,7 +379,7 @@ static int paint_dead_stacks(struct leak_layout *layout, const struct layout_inp
 	int r = 0;
 
 	for (size_t i = 0; input->inside && i < INSIDE_STACKS && r == 0; i++) {
-		const struct inside_stack *stack = &input->inside->stacks[i];
+		const struct scan_hint_stack *stack = &input->inside->stacks[i];
 		uint64_t high = atomic_load(&stack->high);
 		const struct map_region *region = high ? maps_find(input->maps, high - 1) : NULL;
 		uint64_t word;

@@ -16,7 +16,7 @@
 #include "heap/leak/reach.h"
 
 struct maps;
-struct session_inside;
+struct scan_hints;
 
 /* A thread that runs, or waits. */
 struct layout_thread {
@@ -27,7 +27,7 @@ struct layout_thread {
 
 struct layout_input {
 	const struct maps *maps;
-	const struct session_inside *inside; /* NULL: nothing is known */
+	const struct scan_hints *inside; /* NULL: nothing is known */
 	bool has_older; /* blocks that are not known: the heap has pointers elsewhere too */
 	const struct layout_thread *threads;
 	size_t thread_count;

@@ -5,8 +5,8 @@
 /*
  * suppressions: rules for what is not to be reported as a leak.
  *
- * Three ways to write them may stand in one file (docs/user/suppressions.md): those of LeakSanitizer,
- * those of valgrind, and our own. Rules for other tools are passed over and counted.
+ * Three ways to write them may stand in one file (docs/user/suppressions.md): those of
+ * LeakSanitizer, those of valgrind, and our own. Rules for other tools are passed over and counted.
  *
  * Texts are hostile: files, lines, rules and patterns have limits, and no pattern takes longer
  * than its length times that of what it is compared with. Nothing is known of profiles here.

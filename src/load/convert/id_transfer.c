@@ -6,7 +6,7 @@
 #include "model/dictionary.h"
 #include "model/sink.h"
 
-void transfer_fini(struct transfer *transfer)
+void id_transfer_fini(struct id_transfer *transfer)
 {
 	vec_fini(&transfer->modules.ids);
 	vec_fini(&transfer->processes.ids);
@@ -18,7 +18,7 @@ void transfer_fini(struct transfer *transfer)
 }
 
 /* The place of an id, NULL without memory. */
-static uint32_t *slot(struct transfer_list *list, uint32_t id)
+static uint32_t *slot(struct id_transfer_list *list, uint32_t id)
 {
 	while (list->ids.count <= id)
 		if (vec_push(&list->ids, ID_NONE) < 0)
@@ -26,7 +26,7 @@ static uint32_t *slot(struct transfer_list *list, uint32_t id)
 	return &list->ids.items[id];
 }
 
-int transfer_process(struct transfer *transfer, uint32_t id, uint32_t *ret)
+int id_transfer_process(struct id_transfer *transfer, uint32_t id, uint32_t *ret)
 {
 	struct process process = transfer->from->processes.items[id];
 	uint32_t *known = slot(&transfer->processes, id);
@@ -42,7 +42,7 @@ int transfer_process(struct transfer *transfer, uint32_t id, uint32_t *ret)
 	return r;
 }
 
-int transfer_module(struct transfer *transfer, uint32_t id, uint32_t *ret)
+int id_transfer_module(struct id_transfer *transfer, uint32_t id, uint32_t *ret)
 {
 	uint32_t *known = slot(&transfer->modules, id);
 	int r = known ? 0 : -ENOMEM;
@@ -51,7 +51,7 @@ int transfer_module(struct transfer *transfer, uint32_t id, uint32_t *ret)
 		struct module module = transfer->from->modules.items[id];
 
 		if (module.kind == MODULE_ANONYMOUS)
-			r = transfer_process(transfer, module.owner, &module.owner);
+			r = id_transfer_process(transfer, module.owner, &module.owner);
 		if (r == 0)
 			r = transfer->to->ops->module(transfer->to->self, &module, known);
 	}
@@ -60,7 +60,7 @@ int transfer_module(struct transfer *transfer, uint32_t id, uint32_t *ret)
 	return r;
 }
 
-int transfer_thread(struct transfer *transfer, uint32_t id, uint32_t *ret)
+int id_transfer_thread(struct id_transfer *transfer, uint32_t id, uint32_t *ret)
 {
 	uint32_t *known = slot(&transfer->threads, id);
 	int r = known ? 0 : -ENOMEM;
@@ -68,7 +68,7 @@ int transfer_thread(struct transfer *transfer, uint32_t id, uint32_t *ret)
 	if (r == 0 && *known == ID_NONE) {
 		struct thread thread = transfer->from->threads.items[id];
 
-		r = transfer_process(transfer, thread.process, &thread.process);
+		r = id_transfer_process(transfer, thread.process, &thread.process);
 		if (r == 0)
 			r = transfer->to->ops->thread(transfer->to->self, &thread, known);
 	}
@@ -78,7 +78,7 @@ int transfer_thread(struct transfer *transfer, uint32_t id, uint32_t *ret)
 }
 
 /* Outer places have smaller ids: all up to this one are mapped in order. */
-static int map_place(struct transfer *transfer, uint32_t id, uint32_t *ret)
+static int map_place(struct id_transfer *transfer, uint32_t id, uint32_t *ret)
 {
 	const struct sink *sink = transfer->to;
 	int r = 0;
@@ -88,7 +88,7 @@ static int map_place(struct transfer *transfer, uint32_t id, uint32_t *ret)
 		uint32_t made;
 
 		if (place.module != MODULE_NONE)
-			r = transfer_module(transfer, place.module, &place.module);
+			r = id_transfer_module(transfer, place.module, &place.module);
 		if (place.outer < transfer->places.ids.count)
 			place.outer = transfer->places.ids.items[place.outer];
 		if (r == 0)
@@ -101,16 +101,16 @@ static int map_place(struct transfer *transfer, uint32_t id, uint32_t *ret)
 	return r;
 }
 
-static int map_frame(struct transfer *transfer, struct frame *frame)
+static int map_frame(struct id_transfer *transfer, struct frame *frame)
 {
 	if (frame->kind == FRAME_CUSTOM && frame->a < transfer->from->places.count)
 		return map_place(transfer, frame->a, &frame->a);
 	if (frame->kind > FRAME_KERNEL || frame->a == MODULE_NONE)
 		return 0;
-	return transfer_module(transfer, frame->a, &frame->a);
+	return id_transfer_module(transfer, frame->a, &frame->a);
 }
 
-int transfer_stack(struct transfer *transfer, uint32_t id, uint32_t *ret)
+int id_transfer_stack(struct id_transfer *transfer, uint32_t id, uint32_t *ret)
 {
 	const struct dictionary *dictionary = transfer->from;
 	uint32_t *known = slot(&transfer->stacks, id);
@@ -140,7 +140,7 @@ int transfer_stack(struct transfer *transfer, uint32_t id, uint32_t *ret)
 	return r;
 }
 
-static int map_labels(struct transfer *transfer, uint32_t id, uint32_t *ret)
+static int map_labels(struct id_transfer *transfer, uint32_t id, uint32_t *ret)
 {
 	const struct dictionary *dictionary = transfer->from;
 	uint32_t *known = slot(&transfer->labels, id);
@@ -157,13 +157,13 @@ static int map_labels(struct transfer *transfer, uint32_t id, uint32_t *ret)
 	return r;
 }
 
-int transfer_sample(struct transfer *transfer, const struct sample_batch *batch, size_t i,
-		    struct transfer_ids *ret)
+int id_transfer_sample(struct id_transfer *transfer, const struct sample_batch *batch, size_t i,
+		       struct id_transfer_ids *ret)
 {
-	int r = transfer_stack(transfer, batch->stack[i], &ret->stack);
+	int r = id_transfer_stack(transfer, batch->stack[i], &ret->stack);
 
 	if (r == 0)
-		r = transfer_thread(transfer, batch->thread[i], &ret->thread);
+		r = id_transfer_thread(transfer, batch->thread[i], &ret->thread);
 	if (r == 0)
 		r = map_labels(transfer, batch->labels[i], &ret->labels);
 	return r;

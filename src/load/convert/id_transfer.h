@@ -20,11 +20,11 @@ struct sample_batch;
 struct sink;
 
 /* Ids there; ID_NONE: not needed yet. */
-struct transfer_list {
+struct id_transfer_list {
 	VEC(uint32_t) ids;
 };
 
-struct transfer {
+struct id_transfer {
 	const struct dictionary *from; /* borrowed, as is the next */
 	const struct sink *to;
 	/* Counts processes to keep those of several recordings apart; NULL: they stay as they are.
@@ -32,30 +32,30 @@ struct transfer {
 	uint32_t *process_count;
 
 	/* private */
-	struct transfer_list modules;
-	struct transfer_list processes;
-	struct transfer_list threads;
-	struct transfer_list places;
-	struct transfer_list stacks;
-	struct transfer_list labels;
+	struct id_transfer_list modules;
+	struct id_transfer_list processes;
+	struct id_transfer_list threads;
+	struct id_transfer_list places;
+	struct id_transfer_list stacks;
+	struct id_transfer_list labels;
 	VEC(struct frame) frames;
 };
 
-void transfer_fini(struct transfer *transfer);
+void id_transfer_fini(struct id_transfer *transfer);
 
-int transfer_process(struct transfer *transfer, uint32_t id, uint32_t *ret);
-int transfer_thread(struct transfer *transfer, uint32_t id, uint32_t *ret);
-int transfer_stack(struct transfer *transfer, uint32_t id, uint32_t *ret);
-int transfer_module(struct transfer *transfer, uint32_t id, uint32_t *ret);
+int id_transfer_process(struct id_transfer *transfer, uint32_t id, uint32_t *ret);
+int id_transfer_thread(struct id_transfer *transfer, uint32_t id, uint32_t *ret);
+int id_transfer_stack(struct id_transfer *transfer, uint32_t id, uint32_t *ret);
+int id_transfer_module(struct id_transfer *transfer, uint32_t id, uint32_t *ret);
 
 /* What one sample of a batch names. */
-struct transfer_ids {
+struct id_transfer_ids {
 	uint32_t stack;
 	uint32_t thread;
 	uint32_t labels;
 };
 
-int transfer_sample(struct transfer *transfer, const struct sample_batch *batch, size_t i,
-		    struct transfer_ids *ret);
+int id_transfer_sample(struct id_transfer *transfer, const struct sample_batch *batch, size_t i,
+		       struct id_transfer_ids *ret);
 
 #endif

@@ -52,7 +52,7 @@ struct source {
 	const char *name;
 	struct recording_reader *reader;
 	const struct dictionary *dictionary;
-	struct transfer transfer;
+	struct id_transfer transfer;
 	uint32_t schemas[RECORDING_MAX_SCHEMAS]; /* by their ids here; 0 of members: not known */
 	char *boot_id;
 	bool complete;
@@ -93,7 +93,7 @@ static int take_sample(struct source *source, const struct sample_batch *batch, 
 {
 	struct merger *merger = source->merger;
 	uint64_t time_ns = batch->time_ns[i] + source->shift_ns;
-	struct transfer_ids ids;
+	struct id_transfer_ids ids;
 	struct sample_batch one = {
 		.schema = source->schemas[batch->schema],
 		.count = 1,
@@ -105,7 +105,7 @@ static int take_sample(struct source *source, const struct sample_batch *batch, 
 		.weight = &batch->weight[i],
 		.times = &batch->times[i],
 	};
-	int r = transfer_sample(&source->transfer, batch, i, &ids);
+	int r = id_transfer_sample(&source->transfer, batch, i, &ids);
 
 	if (r < 0)
 		return error_errno(source->err, r, "cannot keep a sample of %s", source->name);
@@ -273,7 +273,7 @@ static int take_kernel_symbol(void *self, uint64_t start, uint64_t size, const c
 static void source_fini(struct source *source)
 {
 	recording_reader_free(source->reader);
-	transfer_fini(&source->transfer);
+	id_transfer_fini(&source->transfer);
 	free(source->boot_id);
 }
 
@@ -300,7 +300,7 @@ static int take_jit_symbol(void *self, const struct recording_jit_symbol *symbol
 	if (id == source->dictionary->processes.count)
 		return 0;
 	source->last_maker = id;
-	r = transfer_process(&source->transfer, id, &id);
+	r = id_transfer_process(&source->transfer, id, &id);
 	if (r < 0)
 		return r;
 	processes = recording_writer_dictionary(source->merger->writer)->processes.items;
@@ -369,7 +369,7 @@ static int move_event(struct source *source, struct heap_event *event)
 	if (event->time_ns > source->merger->end_ns)
 		source->merger->end_ns = event->time_ns;
 	return event->stack < source->dictionary->stacks.nodes.count
-		       ? transfer_stack(&source->transfer, event->stack, &event->stack)
+		       ? id_transfer_stack(&source->transfer, event->stack, &event->stack)
 		       : 0;
 }
 
@@ -391,7 +391,7 @@ static int take_heap(void *self, const struct heap_batch *batch)
 	for (size_t i = 0; i < batch->count && r == 0; i++)
 		r = move_event(source, &merger->heap_events.items[i]);
 	if (r == 0)
-		r = transfer_thread(&source->transfer, batch->thread, &moved.thread);
+		r = id_transfer_thread(&source->transfer, batch->thread, &moved.thread);
 	if (r < 0)
 		return error_errno(source->err, r, "cannot keep heap events of %s", source->name);
 	return merger->sink->ops->heap(merger->sink->self, &moved, source->err);
@@ -441,7 +441,7 @@ static int merge_file(struct merger *merger, const char *path, struct error *err
 		return r;
 	}
 	source.dictionary = recording_reader_dictionary(source.reader);
-	source.transfer = (struct transfer){
+	source.transfer = (struct id_transfer){
 		.from = source.dictionary, .to = merger->sink, .process_count = &merger->processes};
 	r = recording_reader_run(source.reader, &visitor, err);
 	if (source.shifted && source.end_ns + source.shift_ns > merger->end_ns)

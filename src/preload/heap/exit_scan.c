@@ -43,22 +43,22 @@ extern char _end PRELOAD_OWN;
 extern int __cxa_atexit(void (*function)(void *), void *argument, void *object);
 extern int __cxa_at_quick_exit(void (*function)(void *), void *object);
 
-static struct session_inside inside;
+static struct scan_hints inside;
 
-void leave_note_own(uint64_t start, uint64_t bytes)
+void exit_scan_note_own(uint64_t start, uint64_t bytes)
 {
 	uint32_t at = atomic_fetch_add(&inside.own_count, 1);
 
 	if (at < INSIDE_OWN)
-		inside.own[at] = (struct inside_range){start, bytes};
+		inside.own[at] = (struct scan_hint_range){start, bytes};
 }
 
-void leave_note_stack(uint64_t low, uint64_t high)
+void exit_scan_note_stack(uint64_t low, uint64_t high)
 {
 	uint32_t at = (uint32_t)(high >> 12) * 0x9e3779b1u;
 
 	for (uint32_t i = 0; i < MOST_TRIES; i++) {
-		struct inside_stack *stack = &inside.stacks[(at + i) % INSIDE_STACKS];
+		struct scan_hint_stack *stack = &inside.stacks[(at + i) % INSIDE_STACKS];
 		uint64_t known = 0;
 
 		if (!atomic_compare_exchange_strong(&stack->high, &known, high) && known != high)
@@ -69,7 +69,7 @@ void leave_note_stack(uint64_t low, uint64_t high)
 	}
 }
 
-void leave_note_argument(uint32_t index, const void *argument)
+void exit_scan_note_argument(uint32_t index, const void *argument)
 {
 	atomic_store(&inside.arguments[index], (uint64_t)(uintptr_t)argument);
 }
@@ -121,7 +121,7 @@ static bool is_program(uint64_t pc)
 	return false;
 }
 
-/* A walk may fault: see handler_fault(). Returns whether it came to the first function. */
+/* A walk may fault: see tick_handler_fault(). Returns whether it came to the first function. */
 static __attribute__((noinline)) bool walk_guarded(struct preload_thread *thread,
 						   const struct unwind_frame *frame,
 						   struct unwind_trace *trace)
@@ -276,7 +276,7 @@ static void let_recorder_look(void)
 	(void)safe_syscall(SYS_prctl, PR_SET_PTRACER, (long)preload.control->recorder_pid);
 }
 
-void leave_begin(void)
+void exit_scan_begin(void)
 {
 	uint64_t begin = (uint64_t)(uintptr_t)__ehdr_start;
 
@@ -289,11 +289,11 @@ void leave_begin(void)
 		return;
 	inside.stack_end = (uint64_t)(uintptr_t)__libc_stack_end;
 	inside.call_address = (uint64_t)(uintptr_t)&leave_call;
-	leave_note_own(begin, (uint64_t)(uintptr_t)&_end - begin);
+	exit_scan_note_own(begin, (uint64_t)(uintptr_t)&_end - begin);
 	let_recorder_look();
 }
 
-void leave_forked(void)
+void exit_scan_forked(void)
 {
 	preload.process->inside_address = (uint64_t)(uintptr_t)&inside;
 	if (!preload.control->leaks)

@@ -10,18 +10,18 @@
 #include <stdint.h>
 
 /* Memory that the library has mapped for itself. */
-void leave_note_own(uint64_t start, uint64_t bytes);
+void exit_scan_note_own(uint64_t start, uint64_t bytes);
 
 /* A thread of the C library begins, with its functions between these. */
-void leave_note_stack(uint64_t low, uint64_t high);
+void exit_scan_note_stack(uint64_t low, uint64_t high);
 
 /* What the thread of a slot is given that has not begun yet; NULL: it has. */
-void leave_note_argument(uint32_t index, const void *argument);
+void exit_scan_note_argument(uint32_t index, const void *argument);
 
 /* The session has begun. */
-void leave_begin(void);
+void exit_scan_begin(void);
 
 /* This is a child of fork(), and has a session of its own. */
-void leave_forked(void);
+void exit_scan_forked(void);
 
 #endif

@@ -53,7 +53,7 @@ static struct map_table *find_table(void)
 		return NULL;
 	if (atomic_compare_exchange_strong(&map_table, &table, mine)) {
 		heap_budget_take(TABLE_BYTES);
-		leave_note_own((uint64_t)(uintptr_t)mine, sizeof(*mine));
+		exit_scan_note_own((uint64_t)(uintptr_t)mine, sizeof(*mine));
 		return mine;
 	}
 	guarded_unmap(mine, sizeof(*table));

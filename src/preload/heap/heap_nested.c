@@ -40,7 +40,7 @@ static enum verdict look(struct preload_thread *thread, const struct heap_site *
 	return judge(&thread->unwind, thread->inside);
 }
 
-/* A walk may fault: see handler_fault(). */
+/* A walk may fault: see tick_handler_fault(). */
 static __attribute__((noinline)) enum verdict look_guarded(struct preload_thread *thread,
 							   const struct heap_site *site)
 {

@@ -56,7 +56,7 @@ static _Atomic uint64_t *map_table(void)
 		return expected;
 	}
 	heap_budget_take(bytes);
-	leave_note_own((uint64_t)(uintptr_t)mine, bytes);
+	exit_scan_note_own((uint64_t)(uintptr_t)mine, bytes);
 	return mine;
 }
 

@@ -260,7 +260,7 @@ static bool walk(struct preload_thread *thread, const struct unwind_frame *frame
 	return true;
 }
 
-/* A walk may fault: see handler_fault(). */
+/* A walk may fault: see tick_handler_fault(). */
 static __attribute__((noinline)) bool walk_guarded(struct preload_thread *thread,
 						   const struct unwind_frame *frame,
 						   struct heap_frames *ret_frames, uint32_t *ret)

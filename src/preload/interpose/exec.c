@@ -45,7 +45,7 @@ static bool is_left(char *const *variables)
 		preload_count(SESSION_LEFT, left);                                                 \
 		result = (call);                                                                   \
 		preload_count(SESSION_LEFT, -left);                                                \
-		quiet_end(held);                                                                   \
+		without_ticks_end(held);                                                           \
 		process_timer_wake(rested);                                                        \
 		result;                                                                            \
 	})

@@ -40,7 +40,7 @@ static const sigset_t *with_tick(const sigset_t *mask, sigset_t *copy)
 REAL_DEFINE(poll);
 PRELOAD_EXPORT int poll(struct pollfd *fds, nfds_t count, int timeout)
 {
-	return QUIETLY(REAL(poll)(fds, count, timeout));
+	return WITHOUT_TICKS(REAL(poll)(fds, count, timeout));
 }
 
 REAL_DEFINE(ppoll);
@@ -49,7 +49,7 @@ PRELOAD_EXPORT int ppoll(struct pollfd *fds, nfds_t count, const struct timespec
 {
 	sigset_t copy;
 
-	return QUIETLY(REAL(ppoll)(fds, count, timeout, with_tick(mask, &copy)));
+	return WITHOUT_TICKS(REAL(ppoll)(fds, count, timeout, with_tick(mask, &copy)));
 }
 
 /* What the two become where the compiler checks their arrays. */
@@ -60,7 +60,7 @@ extern int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *
 REAL_DEFINE(__poll_chk);
 PRELOAD_EXPORT int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room)
 {
-	return QUIETLY(REAL(__poll_chk)(fds, count, timeout, room));
+	return WITHOUT_TICKS(REAL(__poll_chk)(fds, count, timeout, room));
 }
 
 REAL_DEFINE(__ppoll_chk);
@@ -69,14 +69,14 @@ PRELOAD_EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct ti
 {
 	sigset_t copy;
 
-	return QUIETLY(REAL(__ppoll_chk)(fds, count, timeout, with_tick(mask, &copy), room));
+	return WITHOUT_TICKS(REAL(__ppoll_chk)(fds, count, timeout, with_tick(mask, &copy), room));
 }
 
 REAL_DEFINE(select);
 PRELOAD_EXPORT int select(int count, fd_set *restrict readable, fd_set *restrict writable,
 			  fd_set *restrict others, struct timeval *restrict timeout)
 {
-	return QUIETLY(REAL(select)(count, readable, writable, others, timeout));
+	return WITHOUT_TICKS(REAL(select)(count, readable, writable, others, timeout));
 }
 
 REAL_DEFINE(pselect);
@@ -86,14 +86,14 @@ PRELOAD_EXPORT int pselect(int count, fd_set *restrict readable, fd_set *restric
 {
 	sigset_t copy;
 
-	return QUIETLY(
+	return WITHOUT_TICKS(
 		REAL(pselect)(count, readable, writable, others, timeout, with_tick(mask, &copy)));
 }
 
 REAL_DEFINE(epoll_wait);
 PRELOAD_EXPORT int epoll_wait(int fd, struct epoll_event *events, int count, int timeout)
 {
-	return QUIETLY(REAL(epoll_wait)(fd, events, count, timeout));
+	return WITHOUT_TICKS(REAL(epoll_wait)(fd, events, count, timeout));
 }
 
 REAL_DEFINE(epoll_pwait);
@@ -102,7 +102,7 @@ PRELOAD_EXPORT int epoll_pwait(int fd, struct epoll_event *events, int count, in
 {
 	sigset_t copy;
 
-	return QUIETLY(REAL(epoll_pwait)(fd, events, count, timeout, with_tick(mask, &copy)));
+	return WITHOUT_TICKS(REAL(epoll_pwait)(fd, events, count, timeout, with_tick(mask, &copy)));
 }
 
 REAL_DEFINE(epoll_pwait2);
@@ -111,44 +111,45 @@ PRELOAD_EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int count,
 {
 	sigset_t copy;
 
-	return QUIETLY(REAL(epoll_pwait2)(fd, events, count, timeout, with_tick(mask, &copy)));
+	return WITHOUT_TICKS(
+		REAL(epoll_pwait2)(fd, events, count, timeout, with_tick(mask, &copy)));
 }
 
 REAL_DEFINE(thrd_sleep);
 PRELOAD_EXPORT int thrd_sleep(const struct timespec *duration, struct timespec *left)
 {
-	return QUIETLY(REAL(thrd_sleep)(duration, left));
+	return WITHOUT_TICKS(REAL(thrd_sleep)(duration, left));
 }
 
 REAL_DEFINE(nanosleep);
 PRELOAD_EXPORT int nanosleep(const struct timespec *duration, struct timespec *left)
 {
-	return QUIETLY(REAL(nanosleep)(duration, left));
+	return WITHOUT_TICKS(REAL(nanosleep)(duration, left));
 }
 
 REAL_DEFINE(clock_nanosleep);
 PRELOAD_EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *duration,
 				   struct timespec *left)
 {
-	return QUIETLY(REAL(clock_nanosleep)(clock, flags, duration, left));
+	return WITHOUT_TICKS(REAL(clock_nanosleep)(clock, flags, duration, left));
 }
 
 REAL_DEFINE(usleep);
 PRELOAD_EXPORT int usleep(useconds_t duration_us)
 {
-	return QUIETLY(REAL(usleep)(duration_us));
+	return WITHOUT_TICKS(REAL(usleep)(duration_us));
 }
 
 REAL_DEFINE(sleep);
 PRELOAD_EXPORT unsigned int sleep(unsigned int duration_s)
 {
-	return QUIETLY(REAL(sleep)(duration_s));
+	return WITHOUT_TICKS(REAL(sleep)(duration_s));
 }
 
 REAL_DEFINE(pause);
 PRELOAD_EXPORT int pause(void)
 {
-	return QUIETLY(REAL(pause)());
+	return WITHOUT_TICKS(REAL(pause)());
 }
 
 REAL_DEFINE(sigsuspend);
@@ -162,39 +163,39 @@ PRELOAD_EXPORT int sigsuspend(const sigset_t *mask)
 REAL_DEFINE(sem_timedwait);
 PRELOAD_EXPORT int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict until)
 {
-	return QUIETLY(REAL(sem_timedwait)(semaphore, until));
+	return WITHOUT_TICKS(REAL(sem_timedwait)(semaphore, until));
 }
 
 REAL_DEFINE(sem_clockwait);
 PRELOAD_EXPORT int sem_clockwait(sem_t *restrict semaphore, clockid_t clock,
 				 const struct timespec *restrict until)
 {
-	return QUIETLY(REAL(sem_clockwait)(semaphore, clock, until));
+	return WITHOUT_TICKS(REAL(sem_clockwait)(semaphore, clock, until));
 }
 
 REAL_DEFINE(semop);
 PRELOAD_EXPORT int semop(int id, struct sembuf *operations, size_t count)
 {
-	return QUIETLY(REAL(semop)(id, operations, count));
+	return WITHOUT_TICKS(REAL(semop)(id, operations, count));
 }
 
 REAL_DEFINE(semtimedop);
 PRELOAD_EXPORT int semtimedop(int id, struct sembuf *operations, size_t count,
 			      const struct timespec *timeout)
 {
-	return QUIETLY(REAL(semtimedop)(id, operations, count, timeout));
+	return WITHOUT_TICKS(REAL(semtimedop)(id, operations, count, timeout));
 }
 
 REAL_DEFINE(msgrcv);
 PRELOAD_EXPORT ssize_t msgrcv(int id, void *message, size_t size, long type, int flags)
 {
-	return QUIETLY(REAL(msgrcv)(id, message, size, type, flags));
+	return WITHOUT_TICKS(REAL(msgrcv)(id, message, size, type, flags));
 }
 
 REAL_DEFINE(msgsnd);
 PRELOAD_EXPORT int msgsnd(int id, const void *message, size_t size, int flags)
 {
-	return QUIETLY(REAL(msgsnd)(id, message, size, flags));
+	return WITHOUT_TICKS(REAL(msgsnd)(id, message, size, flags));
 }
 
 /* What is left of a time until a moment, none when it is over. */
@@ -231,7 +232,7 @@ PRELOAD_EXPORT int sigwait(const sigset_t *restrict set, int *restrict number)
 	if (!preload_active())
 		return REAL(sigwait)(set, number);
 	do
-		got = QUIETLY(wait_for_others(set, NULL));
+		got = WITHOUT_TICKS(wait_for_others(set, NULL));
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return errno;
@@ -241,7 +242,7 @@ PRELOAD_EXPORT int sigwait(const sigset_t *restrict set, int *restrict number)
 
 PRELOAD_EXPORT int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
 {
-	return QUIETLY(wait_for_others(set, info));
+	return WITHOUT_TICKS(wait_for_others(set, info));
 }
 
 PRELOAD_EXPORT int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
@@ -257,7 +258,7 @@ PRELOAD_EXPORT int sigtimedwait(const sigset_t *restrict set, siginfo_t *restric
 	if (!timeout)
 		return sigwaitinfo(set, info);
 	for (;;) {
-		number = QUIETLY(REAL(sigtimedwait)(set, told, left));
+		number = WITHOUT_TICKS(REAL(sigtimedwait)(set, told, left));
 		if (number <= 0 || !signals_is_tick(told))
 			return number;
 		rest = left_until(begin_ns + (uint64_t)timeout->tv_sec * NS_PER_SEC +
@@ -283,13 +284,13 @@ PRELOAD_EXPORT int signalfd(int fd, const sigset_t *set, int flags)
 REAL_DEFINE(fallocate64);
 PRELOAD_EXPORT int fallocate64(int fd, int mode, off64_t offset, off64_t bytes)
 {
-	return QUIETLY(REAL(fallocate64)(fd, mode, offset, bytes));
+	return WITHOUT_TICKS(REAL(fallocate64)(fd, mode, offset, bytes));
 }
 
 REAL_DEFINE(posix_fallocate64);
 PRELOAD_EXPORT int posix_fallocate64(int fd, off64_t offset, off64_t bytes)
 {
-	return QUIETLY(REAL(posix_fallocate64)(fd, offset, bytes));
+	return WITHOUT_TICKS(REAL(posix_fallocate64)(fd, offset, bytes));
 }
 
 extern __typeof__(fallocate64) short_fallocate __asm__("fallocate");
@@ -303,5 +304,5 @@ REAL_DEFINE(getrandom);
 PRELOAD_EXPORT ssize_t getrandom(void *bytes, size_t size, unsigned int flags)
 {
 	return size <= 256 ? REAL(getrandom)(bytes, size, flags)
-			   : QUIETLY(REAL(getrandom)(bytes, size, flags));
+			   : WITHOUT_TICKS(REAL(getrandom)(bytes, size, flags));
 }

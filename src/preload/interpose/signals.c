@@ -49,7 +49,7 @@ int signals_tick(void)
 bool signals_is_tick(const siginfo_t *info)
 {
 	return info->si_signo == signals_tick() &&
-	       (handler_is_own_timer(info) || process_timer_is_tick(info));
+	       (tick_handler_is_own_timer(info) || process_timer_is_tick(info));
 }
 
 /*
@@ -103,7 +103,7 @@ static void on_tick(int number, siginfo_t *info, void *context)
 	int code = errno;
 
 	/* One of a timer of ours that was late: the program never asked for it. */
-	if (handler_tick(info, context) || handler_is_own_timer(info))
+	if (tick_handler_tick(info, context) || tick_handler_is_own_timer(info))
 		;
 	else if (signals_hold(number, context))
 		send_again(number, info);
@@ -114,7 +114,7 @@ static void on_tick(int number, siginfo_t *info, void *context)
 
 static void on_fault(int number, siginfo_t *info, void *context)
 {
-	if (!handler_fault(context))
+	if (!tick_handler_fault(context))
 		pass_on(number, info, context);
 }
 

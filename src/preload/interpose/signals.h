@@ -38,7 +38,7 @@ void signals_make_way(void);
  */
 bool signals_hold(int number, ucontext_t *context);
 
-/* Blocks what the program believes blocked. Returns what to unblock again: quiet_end(). */
+/* Blocks what the program believes blocked. Returns what to unblock again: without_ticks_end(). */
 uint64_t signals_block_believed(void);
 
 /*

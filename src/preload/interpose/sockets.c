@@ -18,7 +18,7 @@
 static _Atomic bool has_limits;
 
 #define LIMITED(call)                                                                              \
-	(atomic_load_explicit(&has_limits, memory_order_relaxed) ? QUIETLY(call) : (call))
+	(atomic_load_explicit(&has_limits, memory_order_relaxed) ? WITHOUT_TICKS(call) : (call))
 
 /* What goes into a pipe, or into a socket as good as ever, in one piece. */
 #define WHOLE_BYTES 4096u
@@ -59,7 +59,8 @@ PRELOAD_EXPORT int setsockopt(int fd, int level, int option, const void *value, 
 	REAL_DEFINE(name);                                                                         \
 	PRELOAD_EXPORT type name parameters                                                        \
 	{                                                                                          \
-		return (large) ? QUIETLY(REAL(name) arguments) : LIMITED(REAL(name) arguments);    \
+		return (large) ? WITHOUT_TICKS(REAL(name) arguments)                               \
+			       : LIMITED(REAL(name) arguments);                                    \
 	}                                                                                          \
 	_Static_assert(1, "takes a semicolon")
 

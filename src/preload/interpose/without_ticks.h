@@ -16,7 +16,7 @@
 #include "safe/syscall.h"
 
 /* Blocks the signal of ticks. Returns what to unblock again, 0 for nothing. */
-static inline uint64_t quiet_begin(void)
+static inline uint64_t without_ticks_begin(void)
 {
 	uint64_t before = 0;
 	uint64_t tick;
@@ -29,19 +29,19 @@ static inline uint64_t quiet_begin(void)
 	return before & tick ? 0 : tick;
 }
 
-static inline void quiet_end(uint64_t tick)
+static inline void without_ticks_end(uint64_t tick)
 {
 	if (tick)
 		(void)safe_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, SAFE_POINTER(&tick), 0,
 				   sizeof(tick));
 }
 
-#define QUIETLY(call)                                                                              \
+#define WITHOUT_TICKS(call)                                                                        \
 	({                                                                                         \
-		uint64_t quiet = quiet_begin();                                                    \
+		uint64_t quiet = without_ticks_begin();                                            \
 		__typeof__(call) result = (call);                                                  \
 		int code = errno;                                                                  \
-		quiet_end(quiet);                                                                  \
+		without_ticks_end(quiet);                                                          \
 		errno = code;                                                                      \
 		result;                                                                            \
 	})

@@ -44,7 +44,7 @@ static bool arm(uint64_t period_us)
 /* It cannot tick faster than the kernel; a tick is never of no time. */
 static uint64_t wanted_us(void)
 {
-	uint64_t period_ns = timer_period_ns();
+	uint64_t period_ns = thread_timer_period_ns();
 
 	if (period_ns < preload.jiffy_ns)
 		period_ns = preload.jiffy_ns;

@@ -11,12 +11,13 @@
 #include "preload/fallible_load.h"
 #include "unwind/arch/arch.h"
 
-struct context_registers {
+struct signal_context_registers {
 	uint64_t pc;
 	uint64_t values[UNWIND_REGISTERS];
 };
 
-static inline void context_read(const ucontext_t *context, struct context_registers *ret)
+static inline void signal_context_read(const ucontext_t *context,
+				       struct signal_context_registers *ret)
 {
 #if defined(__aarch64__)
 	for (int i = 0; i < 31; i++)
@@ -40,7 +41,7 @@ static inline void context_read(const ucontext_t *context, struct context_regist
  * Whether a call of the kernel was interrupted, or has just ended: the thread is behind its
  * instruction, or at it to begin again. Not told where the page of the code begins or ends.
  */
-static inline bool context_is_in_call(const ucontext_t *context)
+static inline bool signal_context_is_in_call(const ucontext_t *context)
 {
 #if defined(__aarch64__)
 	uint64_t pc = context->uc_mcontext.pc;

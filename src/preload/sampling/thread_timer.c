@@ -17,7 +17,7 @@
 /* A tick that comes later than this after its time waited for the thread to run again. */
 #define LATE_NS 200000u
 
-uint64_t timer_period_ns(void)
+uint64_t thread_timer_period_ns(void)
 {
 	uint32_t hz = atomic_load_explicit(&preload.control->frequency_hz, memory_order_relaxed);
 
@@ -88,7 +88,7 @@ static void tick_by_clock(struct preload_thread *thread, uint64_t first_ns, uint
  * Whether a tick of the clock waited for the thread to get its CPU back. The thread is then
  * where it was sent away, often at the end of a call: no place that was met by chance.
  */
-static bool is_late(const struct preload_thread *thread, struct timer_tick tick)
+static bool is_late(const struct preload_thread *thread, struct thread_timer_tick tick)
 {
 	uint64_t now_ns = tick.now_ns > 0 ? tick.now_ns : safe_clock_ns(CLOCK_MONOTONIC);
 	uint64_t after_ns = now_ns > thread->due_ns ? now_ns - thread->due_ns : 0;
@@ -102,23 +102,23 @@ static bool is_late(const struct preload_thread *thread, struct timer_tick tick)
 /* Whether CPU timers are too slow for what is wanted. */
 static bool is_fast(void)
 {
-	return timer_period_ns() < preload.jiffy_ns;
+	return thread_timer_period_ns() < preload.jiffy_ns;
 }
 
 /* The ticks that a thread has in the long run. */
 static void tick_by_cpu(struct preload_thread *thread)
 {
-	uint64_t period_ns = is_fast() ? preload.jiffy_ns : timer_period_ns();
+	uint64_t period_ns = is_fast() ? preload.jiffy_ns : thread_timer_period_ns();
 
 	set(thread->cpu_timer, period_ns, period_ns);
 	thread->by_clock = false;
 }
 
-bool timer_start(struct preload_thread *thread)
+bool thread_timer_start(struct preload_thread *thread)
 {
 	uint32_t mode = atomic_load(&preload.control->mode);
 	bool wall = (mode & SESSION_WALL) != 0;
-	uint64_t period_ns = timer_period_ns();
+	uint64_t period_ns = thread_timer_period_ns();
 	uint64_t first_ns = some_part(thread, period_ns);
 
 	thread->unmet = false;
@@ -149,7 +149,7 @@ bool timer_start(struct preload_thread *thread)
 	return true;
 }
 
-void timer_meet(struct preload_thread *thread)
+void thread_timer_meet(struct preload_thread *thread)
 {
 	uint64_t whole_ns = process_timer_period_ns();
 	uint64_t cpu_ns = safe_clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -159,13 +159,13 @@ void timer_meet(struct preload_thread *thread)
 	thread->unmet = false;
 }
 
-void timer_stop(struct preload_thread *thread)
+void thread_timer_stop(struct preload_thread *thread)
 {
 	drop(&thread->cpu_timer);
 	drop(&thread->clock_timer);
 }
 
-void timer_slow(struct preload_thread *thread, uint64_t period_ns)
+void thread_timer_slow(struct preload_thread *thread, uint64_t period_ns)
 {
 	bool has_cpu = thread->cpu_timer >= 0;
 
@@ -177,9 +177,9 @@ void timer_slow(struct preload_thread *thread, uint64_t period_ns)
 	set(thread->cpu_timer, period_ns, period_ns);
 }
 
-void timer_resume(struct preload_thread *thread)
+void thread_timer_resume(struct preload_thread *thread)
 {
-	uint64_t period_ns = timer_period_ns();
+	uint64_t period_ns = thread_timer_period_ns();
 
 	thread->slow = false;
 	thread->idle_ticks = 0;
@@ -231,7 +231,8 @@ static bool ticked_fast(struct preload_thread *thread, bool of_clock, bool ran, 
 	return ran;
 }
 
-bool timer_ticked(struct preload_thread *thread, struct timer_tick tick, uint64_t cpu_ns)
+bool thread_timer_ticked(struct preload_thread *thread, struct thread_timer_tick tick,
+			 uint64_t cpu_ns)
 {
 	/* The first one decides whether a short thread is met at all: it counts in any case. */
 	bool late = tick.of_clock && !thread->first && (tick.overrun || is_late(thread, tick));
@@ -245,9 +246,9 @@ bool timer_ticked(struct preload_thread *thread, struct timer_tick tick, uint64_
 	thread->ran = ran;
 	thread->first = false;
 	thread->tick_cpu_ns = cpu_ns;
-	thread->step_ns = timer_period_ns();
+	thread->step_ns = thread_timer_period_ns();
 	if (thread->step_ns != thread->armed_ns) {
-		timer_resume(thread); /* another rate: this one still has what it is due */
+		thread_timer_resume(thread); /* another rate: this one still has what it is due */
 		return ran || thread->cpu_timer < 0;
 	}
 	if (thread->cpu_timer < 0)

@@ -24,33 +24,34 @@ struct preload_thread;
 /* Which timer a tick is of; what the signal carries besides the thread. */
 #define TIMER_OF_CLOCK 1u
 
-struct timer_tick {
+struct thread_timer_tick {
 	bool of_clock;   /* not of CPU time */
 	bool overrun;    /* others would have come since */
 	uint64_t now_ns; /* of the clock; 0: not looked at yet */
 };
 
 /* Starts the ticks of a thread. Any thread may do that for any other. */
-bool timer_start(struct preload_thread *thread);
-void timer_stop(struct preload_thread *thread);
+bool thread_timer_start(struct preload_thread *thread);
+void thread_timer_stop(struct preload_thread *thread);
 
 /*
  * The timer of the process ticks for a thread. As with timers of their own the first one
  * weighs a whole period: few short threads are met, and those stand for the others.
  */
-void timer_meet(struct preload_thread *thread);
+void thread_timer_meet(struct preload_thread *thread);
 
 /* While nothing is sampled: few ticks, to see whether that goes on. And the end of that. */
-void timer_slow(struct preload_thread *thread, uint64_t period_ns);
-void timer_resume(struct preload_thread *thread);
+void thread_timer_slow(struct preload_thread *thread, uint64_t period_ns);
+void thread_timer_resume(struct preload_thread *thread);
 
 /*
  * A tick came. Returns whether it is one to sample at: one of the clock while the thread
  * slept, or was kept from its CPU, is not. What the time weighs goes to the next.
  */
-bool timer_ticked(struct preload_thread *thread, struct timer_tick tick, uint64_t cpu_ns);
+bool thread_timer_ticked(struct preload_thread *thread, struct thread_timer_tick tick,
+			 uint64_t cpu_ns);
 
 /* The distance of ticks that is wanted now. */
-uint64_t timer_period_ns(void);
+uint64_t thread_timer_period_ns(void);
 
 #endif

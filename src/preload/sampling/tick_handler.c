@@ -37,10 +37,10 @@
 static void take_stack(struct preload_thread *thread, const ucontext_t *context,
 		       struct ring_sample *sample)
 {
-	struct context_registers registers;
+	struct signal_context_registers registers;
 	struct unwind_frame frame;
 
-	context_read(context, &registers);
+	signal_context_read(context, &registers);
 	unwind_frame_init(&frame, &UNWIND_NATIVE, registers.values, registers.pc);
 	stack_take(thread, &frame, sample);
 }
@@ -63,11 +63,11 @@ static void begin_again(struct preload_thread *thread, uint64_t cpu_ns, bool wal
 	uint64_t weight_ns = wall ? now_ns - thread->last_ns : cpu_ns - thread->last_cpu_ns;
 
 	if (!thread->paused)
-		ring_lose(thread, weight_ns / timer_period_ns(), weight_ns);
+		ring_lose(thread, weight_ns / thread_timer_period_ns(), weight_ns);
 	thread->paused = false;
 	thread->last_ns = now_ns;
 	thread->last_cpu_ns = cpu_ns;
-	timer_resume(thread);
+	thread_timer_resume(thread);
 }
 
 /* Whether the thread left its CPU by itself since the last tick. */
@@ -95,11 +95,12 @@ static void weigh_all_time(struct preload_thread *thread, const ucontext_t *cont
 	uint64_t away_ns = all_ns - ran_ns;
 	bool slept = has_slept(thread);
 	bool met_running = thread->late ? away_ns < ran_ns / 4 /* it ran in a long call */
-					: !slept || !context_is_in_call(context);
+					: !slept || !signal_context_is_in_call(context);
 	bool ran = thread->ran || met_running;
 
 	/* Who is hardly ever met in one of both has that at a tick of the other. */
-	if ((ran ? away_ns : ran_ns) > (ran ? ran_ns : away_ns) + MOST_PERIODS * timer_period_ns())
+	if ((ran ? away_ns : ran_ns) >
+	    (ran ? ran_ns : away_ns) + MOST_PERIODS * thread_timer_period_ns())
 		ran = !ran;
 	sample->weight_ns = ran ? ran_ns : away_ns;
 	if (!ran)
@@ -117,9 +118,9 @@ static void take_sample(struct preload_thread *thread, const siginfo_t *info,
 	struct ring_sample sample = {.ticks = safe_ticks(),
 				     .weight_ns = cpu_ns - thread->last_cpu_ns};
 	bool is_timer = info->si_code == SI_TIMER; /* the others tell no overruns */
-	struct timer_tick tick = {.of_clock = of_clock,
-				  .overrun = is_timer && info->si_overrun > 0,
-				  .now_ns = wall ? safe_clock_ns(CLOCK_MONOTONIC) : 0};
+	struct thread_timer_tick tick = {.of_clock = of_clock,
+					 .overrun = is_timer && info->si_overrun > 0,
+					 .now_ns = wall ? safe_clock_ns(CLOCK_MONOTONIC) : 0};
 
 	if (tick.overrun)
 		preload_count(SESSION_OVERRUNS, (uint64_t)info->si_overrun);
@@ -127,7 +128,7 @@ static void take_sample(struct preload_thread *thread, const siginfo_t *info,
 		begin_again(thread, cpu_ns, wall);
 		return;
 	}
-	if (!timer_ticked(thread, tick, cpu_ns))
+	if (!thread_timer_ticked(thread, tick, cpu_ns))
 		return; /* it slept: its time goes to the sample after */
 	if (wall)
 		weigh_all_time(thread, context, tick.now_ns, &sample);
@@ -144,25 +145,25 @@ static bool is_wanted(struct preload_thread *thread)
 	uint32_t mode = atomic_load_explicit(&preload.control->mode, memory_order_relaxed);
 
 	if (!preload_active() || mode == 0) {
-		timer_stop(thread);
+		thread_timer_stop(thread);
 		return false;
 	}
 	if ((mode & SESSION_PAUSED) || atomic_load(&preload.paused)) {
 		thread->paused = true;
 		if (mode & SESSION_PAUSED)
-			timer_slow(thread, PAUSED_TICK_NS);
+			thread_timer_slow(thread, PAUSED_TICK_NS);
 		return false; /* a program that pauses itself knows when to go on at once */
 	}
 	if (session_file_recorder_moves(preload.control))
 		return true;
 	if (session_file_recorder_is_gone(preload.control))
-		timer_stop(thread);
+		thread_timer_stop(thread);
 	else
-		timer_slow(thread, SILENT_TICK_NS); /* it may go on some time */
+		thread_timer_slow(thread, SILENT_TICK_NS); /* it may go on some time */
 	return false;
 }
 
-/* Our code may fault, and the program goes on: see handler_fault(). */
+/* Our code may fault, and the program goes on: see tick_handler_fault(). */
 static __attribute__((noinline)) void guarded_sample(struct preload_thread *thread,
 						     const siginfo_t *info,
 						     const ucontext_t *context, bool of_clock)
@@ -187,7 +188,7 @@ static struct preload_thread *thread_of(const siginfo_t *info)
 	return (struct preload_thread *)(value & ~(uintptr_t)TIMER_OF_CLOCK);
 }
 
-bool handler_is_own_timer(const siginfo_t *info)
+bool tick_handler_is_own_timer(const siginfo_t *info)
 {
 	for (uint32_t i = 0; info->si_code == SI_TIMER && i < preload.thread_limit; i++)
 		if (atomic_load(&preload.threads[i]) == thread_of(info))
@@ -222,13 +223,13 @@ static bool tick_shared(struct preload_thread *thread, const siginfo_t *info, vo
 	else
 		process_timer_ticked();
 	if (thread && thread->cpu_timer < 0 && thread->clock_timer < 0) {
-		timer_meet(thread);
+		thread_timer_meet(thread);
 		tick(thread, info, context, false);
 	}
 	return true;
 }
 
-bool handler_tick(const siginfo_t *info, void *context)
+bool tick_handler_tick(const siginfo_t *info, void *context)
 {
 	bool of_clock = ((uintptr_t)info->si_value.sival_ptr & TIMER_OF_CLOCK) != 0;
 	struct preload_thread *thread = thread_find((uint32_t)safe_syscall(SYS_gettid, 0));
@@ -241,12 +242,12 @@ bool handler_tick(const siginfo_t *info, void *context)
 	return true;
 }
 
-bool handler_fault(void *context)
+bool tick_handler_fault(void *context)
 {
-	struct context_registers registers;
+	struct signal_context_registers registers;
 	struct preload_thread *thread;
 
-	context_read(context, &registers);
+	signal_context_read(context, &registers);
 	if (!stack_is_own(registers.pc) || !preload.process)
 		return false;
 	if (fallible_resume(context))

@@ -8,15 +8,15 @@
 #include <stdbool.h>
 
 /* A tick. False when the signal is none of ours. */
-bool handler_tick(const siginfo_t *info, void *context);
+bool tick_handler_tick(const siginfo_t *info, void *context);
 
 /* Whether a signal is a tick of ours, though maybe of a thread that is gone. */
-bool handler_is_own_timer(const siginfo_t *info);
+bool tick_handler_is_own_timer(const siginfo_t *info);
 
 /*
  * A fault. Does not return when it happened in our own code while a stack was taken:
  * that stack is then given up. False for all others.
  */
-bool handler_fault(void *context);
+bool tick_handler_fault(void *context);
 
 #endif

@@ -32,7 +32,7 @@
 #define FLAG_TICKS 1u
 #define SAME_FILE "\xff"
 
-enum record_id { RECORD_LOAD = 0, RECORD_MOVE = 1, RECORD_LINES = 2 };
+enum perf_record_id { RECORD_LOAD = 0, RECORD_MOVE = 1, RECORD_LINES = 2 };
 
 struct load {
 	uint64_t code_index;

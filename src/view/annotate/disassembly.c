@@ -117,7 +117,7 @@ static int run(const char *path, uint64_t start, uint64_t end, struct bytes *out
 	for (i = 0; i < ARRAY_SIZE(programs) && r != 0; i++) {
 		bytes_clear(out);
 		argv[0] = programs[i];
-		r = capture_run(argv, LIMIT_NS, MAX_OUTPUT_BYTES, out);
+		r = run_command(argv, LIMIT_NS, MAX_OUTPUT_BYTES, out);
 	}
 	if (r == -ENOENT || r == -EACCES) {
 		(void)error_set(err, r, "there is no objdump to disassemble with");

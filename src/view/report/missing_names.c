@@ -119,7 +119,7 @@ static void put_text(const struct profile *profile, const struct gap *gaps, size
 		put_gap(profile, &gaps[i], out);
 }
 
-int missing_write(const struct profile *profile, bool json, struct bytes *out)
+int missing_names_write(const struct profile *profile, bool json, struct bytes *out)
 {
 	size_t count = profile->gaps.count;
 	SCOPED(mem) struct gap *gaps = calloc(count + 1, sizeof(*gaps));
@@ -145,7 +145,7 @@ int missing_write(const struct profile *profile, bool json, struct bytes *out)
 	return out->failed ? -ENOMEM : 0;
 }
 
-int missing_find(const struct profile *profile, struct findings *findings, struct error *err)
+int missing_names_find(const struct profile *profile, struct findings *findings, struct error *err)
 {
 	struct bytes text = {0};
 	int r = 0;
@@ -170,7 +170,7 @@ int missing_find(const struct profile *profile, struct findings *findings, struc
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
-void missing_put_warnings(const struct profile *profile, struct bytes *out)
+void missing_names_put_warnings(const struct profile *profile, struct bytes *out)
 {
 	struct findings findings = {0};
 

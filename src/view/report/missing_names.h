@@ -18,12 +18,12 @@ struct findings;
 struct profile;
 
 /* Appends the list. 0 or -ENOMEM. */
-int missing_write(const struct profile *profile, bool json, struct bytes *out);
+int missing_names_write(const struct profile *profile, bool json, struct bytes *out);
 
 /* A finding for each module that holds a notable share of all samples without a name. */
-int missing_find(const struct profile *profile, struct findings *findings, struct error *err);
+int missing_names_find(const struct profile *profile, struct findings *findings, struct error *err);
 
 /* The same as lines to be told besides a report. */
-void missing_put_warnings(const struct profile *profile, struct bytes *out);
+void missing_names_put_warnings(const struct profile *profile, struct bytes *out);
 
 #endif

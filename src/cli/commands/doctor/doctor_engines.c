@@ -78,7 +78,7 @@ void doctor_trials_start(struct doctor_trials *trials)
 	char *argv[] = {loader, self, command, briefly, NULL, NULL};
 	bool by_loader;
 
-	if (!own_file_path(self, sizeof(self)))
+	if (!own_program_path(self, sizeof(self)))
 		(void)snprintf(self, sizeof(self), "/proc/self/exe");
 	by_loader = needs_loader(self, loader, sizeof(loader));
 	for (unsigned int i = 0; i < DOCTOR_ENGINES; i++) {

@@ -41,7 +41,7 @@ void finding_advise_grant(struct finding *finding)
 {
 	char command[sizeof(finding->remedy) - 100];
 
-	add(finding, own_file_grant(OWN_FILE_ALL, command, sizeof(command)));
+	add(finding, own_program_grant(OWN_PROGRAM_ALL, command, sizeof(command)));
 }
 
 void finding_advise_limit(struct finding *finding, int resource)
