@@ -186,19 +186,16 @@ static void name_things(struct sink *sink, const struct load *load, uint32_t *th
 {
 	uint32_t process;
 
-	check(sink->ops->process(sink->self, &(struct process){.pid = 1, .comm = "bench"},
-				 &process),
-	      NULL);
+	check(sink_process(sink, &(struct process){.pid = 1, .comm = "bench"}, &process), NULL);
 	for (uint32_t i = 0; i < THREADS; i++)
-		check(sink->ops->thread(sink->self, &(struct thread){process, i + 1, "bench"},
-					&threads[i]),
+		check(sink_thread(sink, &(struct thread){process, i + 1, "bench"}, &threads[i]),
 		      NULL);
 	for (uint32_t i = 0; i < load->stacks; i++) {
 		struct frame frames[] = {{FRAME_NATIVE, MODULE_NONE, 0x1000},
 					 {FRAME_NATIVE, MODULE_NONE, 0x2000 + i / 16 * 16},
 					 {FRAME_NATIVE, MODULE_NONE, 0x100000 + i * 4}};
 
-		check(sink->ops->stack(sink->self, frames, 3, &stacks[i]), NULL);
+		check(sink_stack(sink, frames, 3, &stacks[i]), NULL);
 	}
 }
 
@@ -227,8 +224,8 @@ static double write_all(const char *path, const struct load *load, const struct 
 			if (ring[k].stack != ID_NONE)
 				ring[k].stack = stacks[ring[k].stack];
 		start_ns = cpu_ns();
-		check(sink->ops->heap(sink->self, &batch, &err), &err);
-		check(sink->ops->heap_until(sink->self, ring[0].time_ns, &err), &err);
+		check(sink_heap(sink, &batch, &err), &err);
+		check(sink_heap_until(sink, ring[0].time_ns, &err), &err);
 		spent_ns += cpu_ns() - start_ns;
 	}
 	start_ns = cpu_ns();

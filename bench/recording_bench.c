@@ -137,7 +137,7 @@ static uint32_t intern(struct sink *sink, uint32_t module, const uint64_t *addre
 
 	for (size_t k = 0; k < DEPTH; k++)
 		frames[k] = (struct frame){FRAME_NATIVE, module, addresses[k]};
-	if (sink->ops->stack(sink->self, frames, DEPTH, &id) < 0)
+	if (sink_stack(sink, frames, DEPTH, &id) < 0)
 		exit(1);
 	return id;
 }

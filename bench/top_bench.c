@@ -43,7 +43,7 @@ static int add_places(const struct sink *sink, uint32_t *places)
 				      .outer = PLACE_NONE};
 
 		(void)snprintf(name, sizeof(name), "project::part_%u::function_%u", i % 97, i);
-		if (sink->ops->place(sink->self, &place, &places[i]) < 0)
+		if (sink_place(sink, &place, &places[i]) < 0)
 			return -1;
 	}
 	return 0;
@@ -80,8 +80,8 @@ static int add_samples(const struct sink *sink, uint32_t schema, uint32_t thread
 							    : (random >> 8) % (at * 40 + 1)],
 			};
 		}
-		if (sink->ops->stack(sink->self, frames, DEPTH, &stack) < 0 ||
-		    sink->ops->batch(sink->self, &batch, NULL) < 0)
+		if (sink_stack(sink, frames, DEPTH, &stack) < 0 ||
+		    sink_batch(sink, &batch, NULL) < 0)
 			return -1;
 	}
 	return 0;
@@ -97,9 +97,9 @@ static int fill(struct live_profile *live)
 	uint32_t schema_id;
 	uint32_t thread_id;
 
-	if (sink->ops->schema(sink->self, &schema, &schema_id) < 0 ||
-	    sink->ops->process(sink->self, &process, &thread.process) < 0 ||
-	    sink->ops->thread(sink->self, &thread, &thread_id) < 0)
+	if (sink_schema(sink, &schema, &schema_id) < 0 ||
+	    sink_process(sink, &process, &thread.process) < 0 ||
+	    sink_thread(sink, &thread, &thread_id) < 0)
 		return -1;
 	return add_samples(sink, schema_id, thread_id);
 }

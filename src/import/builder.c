@@ -71,7 +71,7 @@ int import_schema(struct import_builder *builder, const char *event, const char 
 {
 	struct schema schema = {event, value, unit, period};
 
-	return builder->sink->ops->schema(builder->sink->self, &schema, &builder->schema);
+	return sink_schema(builder->sink, &schema, &builder->schema);
 }
 
 void import_choose_schema(struct import_builder *builder, uint32_t schema)
@@ -81,7 +81,7 @@ void import_choose_schema(struct import_builder *builder, uint32_t schema)
 
 int import_place(struct import_builder *builder, const struct place *place, uint32_t *ret)
 {
-	return builder->sink->ops->place(builder->sink->self, place, ret);
+	return sink_place(builder->sink, place, ret);
 }
 
 int import_thread(struct import_builder *builder, uint32_t pid, uint32_t tid, const char *comm,
@@ -91,17 +91,14 @@ int import_thread(struct import_builder *builder, uint32_t pid, uint32_t tid, co
 	uint32_t number = pid == 0 ? strings_add(&builder->processes, process) : 0;
 	struct process item = {.pid = pid, .exec_count = number, .comm = process, .executable = ""};
 	struct thread thread = {.tid = tid, .comm = comm};
-	int r = number == ID_NONE
-			? -ENOMEM
-			: builder->sink->ops->process(builder->sink->self, &item, &thread.process);
+	int r = number == ID_NONE ? -ENOMEM : sink_process(builder->sink, &item, &thread.process);
 
-	return r < 0 ? r : builder->sink->ops->thread(builder->sink->self, &thread, ret);
+	return r < 0 ? r : sink_thread(builder->sink, &thread, ret);
 }
 
 int import_sample(struct import_builder *builder, const struct import_sample *sample,
 		  struct error *err)
 {
-	const struct sink_ops *ops = builder->sink->ops;
 	uint64_t time_ns = IMPORT_START_NS + sample->since_ns;
 	/* The largest weight of all is no weight to the file. */
 	uint64_t weight = sample->weight < INT64_MAX ? sample->weight : INT64_MAX;
@@ -119,15 +116,15 @@ int import_sample(struct import_builder *builder, const struct import_sample *sa
 		.weight = &weight,
 		.times = &sample->times,
 	};
-	int r = ops->stack(builder->sink->self, sample->frames, sample->frame_count, &stack);
+	int r = sink_stack(builder->sink, sample->frames, sample->frame_count, &stack);
 
 	if (r == 0)
-		r = ops->labels(builder->sink->self, sample->labels, sample->label_count, &labels);
+		r = sink_labels(builder->sink, sample->labels, sample->label_count, &labels);
 	if (r < 0)
 		return error_errno(err, r, "cannot keep a stack");
 	if (sample->since_ns > builder->last_ns)
 		builder->last_ns = sample->since_ns;
-	return ops->batch(builder->sink->self, &batch, err);
+	return sink_batch(builder->sink, &batch, err);
 }
 
 void import_kernel_names(struct import_builder *builder, const struct import_kernel *kernel)

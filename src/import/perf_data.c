@@ -161,7 +161,7 @@ static void heed_comm(struct perf_import *import, const struct perf_event *event
 
 static int lose(struct perf_import *import, enum loss_reason reason, uint64_t time_ns, uint64_t n)
 {
-	return n > 0 ? import->sink->ops->loss(import->sink->self, reason, time_ns, n) : 0;
+	return n > 0 ? sink_loss(import->sink, reason, time_ns, n) : 0;
 }
 
 /* The largest loss is no loss to the file. */
@@ -285,7 +285,7 @@ static int add_schemas(struct perf_import *import)
 		if (is_dummy(event) && !only_dummies)
 			continue;
 		describe_event(import, event, name, sizeof(name), &schema);
-		r = import->sink->ops->schema(import->sink->self, &schema, &event->schema);
+		r = sink_schema(import->sink, &schema, &event->schema);
 	}
 	return r < 0 ? error_errno(import->err, r, "cannot keep its events") : 0;
 }

@@ -101,7 +101,7 @@ static int flush_batch(struct perf_samples *samples, uint32_t schema, struct err
 		.weight = batch->weight,
 	};
 	batch->count = 0;
-	return samples->sink->ops->batch(samples->sink->self, &columns, err);
+	return sink_batch(samples->sink, &columns, err);
 }
 
 int perf_samples_flush(struct perf_samples *samples, struct error *err)
@@ -236,7 +236,7 @@ static uint32_t stack_of(struct perf_samples *samples, const struct perf_event *
 	if (id != ID_NONE)
 		return id;
 	frames = chain_frames(&samples->frames, process, sample, truncated, &n);
-	if (samples->sink->ops->stack(samples->sink->self, frames, n, &id) < 0)
+	if (sink_stack(samples->sink, frames, n, &id) < 0)
 		return ID_NONE;
 	stack_cache_add(samples->cache, context, sample->chain, sample->count, id);
 	return id;

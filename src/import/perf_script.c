@@ -139,7 +139,7 @@ static int add_module(struct reading *reading, struct script_span path, uint32_t
 	if (path.size == 0)
 		return 0;
 	module.path = copy_text(reading, path);
-	return module.path ? sink->ops->module(sink->self, &module, ret) : -ENOMEM;
+	return module.path ? sink_module(sink, &module, ret) : -ENOMEM;
 }
 
 /* "[libfoo.so]" of what has no name: addresses differ from run to run. */

@@ -309,7 +309,7 @@ static int read_mapping(struct reading *reading, uint64_t id, struct mapped *ret
 	}
 	if (*module.path == '\0')
 		return 0;
-	if (item->made == ID_NONE && sink->ops->module(sink->self, &module, &item->made) < 0)
+	if (item->made == ID_NONE && sink_module(sink, &module, &item->made) < 0)
 		return -ENOMEM;
 	ret->module = item->made;
 	return 0;

@@ -118,7 +118,7 @@ static struct slice *slice_at(struct live_profile *live, uint64_t time_ns)
 }
 
 /* What is sampled is shown; what programs tell of besides is not. */
-static int sink_schema(void *self, const struct schema *schema, uint32_t *ret_id)
+static int take_schema(void *self, const struct schema *schema, uint32_t *ret_id)
 {
 	struct live_profile *live = self;
 
@@ -133,7 +133,7 @@ static int sink_schema(void *self, const struct schema *schema, uint32_t *ret_id
 }
 
 /* Frames come as places in modules: where these are mapped makes no difference here. */
-static int sink_map(void *self, const struct map_event *event, struct error *err)
+static int take_map(void *self, const struct map_event *event, struct error *err)
 {
 	(void)self;
 	(void)event;
@@ -183,7 +183,7 @@ static int add_to_slices(struct live_profile *live, struct live_sum sum,
 	return r;
 }
 
-static int sink_batch(void *self, const struct sample_batch *batch, struct error *err)
+static int take_batch(void *self, const struct sample_batch *batch, struct error *err)
 {
 	struct live_profile *live = self;
 	int r = 0;
@@ -209,7 +209,7 @@ static int sink_batch(void *self, const struct sample_batch *batch, struct error
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
-static int sink_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t samples)
+static int take_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t samples)
 {
 	struct live_profile *live = self;
 	struct slice *slice = slice_at(live, time_ns);
@@ -347,7 +347,7 @@ static int forget_stacks(struct live_profile *live, struct moved *moved,
 	return r < 0 ? r : forget_names(live);
 }
 
-static int sink_trim(void *self, struct error *err)
+static int take_trim(void *self, struct error *err)
 {
 	struct live_profile *live = self;
 	size_t count = live->dictionary.stacks.nodes.count;
@@ -375,17 +375,17 @@ static int sink_trim(void *self, struct error *err)
 }
 
 static const struct sink_ops live_ops = {
-	.schema = sink_schema,
+	.schema = take_schema,
 	.module = dictionary_sink_module,
 	.process = dictionary_sink_process,
 	.thread = dictionary_sink_thread,
 	.place = dictionary_sink_place,
 	.stack = dictionary_sink_stack,
 	.labels = dictionary_sink_labels,
-	.map = sink_map,
-	.batch = sink_batch,
-	.loss = sink_loss,
-	.trim = sink_trim,
+	.map = take_map,
+	.batch = take_batch,
+	.loss = take_loss,
+	.trim = take_trim,
 };
 
 static void scope_release_live_profile(struct live_profile **live)

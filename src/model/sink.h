@@ -10,6 +10,7 @@
  * sink is called by one thread.
  */
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -75,23 +76,25 @@ struct sink_ops {
 	int (*module)(void *self, const struct module *module, uint32_t *ret_id);
 	int (*process)(void *self, const struct process *process, uint32_t *ret_id);
 	int (*thread)(void *self, const struct thread *thread, uint32_t *ret_id);
-	int (*place)(void *self, const struct place *place, uint32_t *ret_id); /* optional */
 	int (*stack)(void *self, const struct frame *frames, size_t n, uint32_t *ret_id);
-	/* At most LABELS_MAX labels in any order, else -E2BIG. Without labels the id is 0. */
-	int (*labels)(void *self, const struct label *labels, size_t n, uint32_t *ret_id);
 
 	int (*map)(void *self, const struct map_event *event, struct error *err);
 	int (*batch)(void *self, const struct sample_batch *batch, struct error *err);
 	int (*loss)(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t samples);
 
+	/* Optional: a name without an address. */
+	int (*place)(void *self, const struct place *place, uint32_t *ret_id);
+	/*
+	 * Optional: at most LABELS_MAX labels in any order, else -E2BIG. Without labels the id
+	 * is 0.
+	 */
+	int (*labels)(void *self, const struct label *labels, size_t n, uint32_t *ret_id);
 	/* Optional: what a thread did with its memory. */
 	int (*heap)(void *self, const struct heap_batch *batch, struct error *err);
 	/* Optional, with heap: events before this moment have all been handed over. */
 	int (*heap_until)(void *self, uint64_t time_ns, struct error *err);
-
 	/* Optional, with heap: what a scan found out about the blocks. */
 	int (*leaks)(void *self, const struct leak_scan *scan, struct error *err);
-
 	/* Optional: nothing more comes of a process, though of its id others may ask. */
 	void (*ended)(void *self, uint32_t process);
 	/*
@@ -105,5 +108,96 @@ struct sink {
 	const struct sink_ops *ops;
 	void *self;
 };
+
+/*
+ * The operations, which sources call by these. An optional one that a sink does not have does
+ * nothing and returns 0; one that returns an id returns -ENOTSUP.
+ */
+static inline int sink_schema(const struct sink *sink, const struct schema *schema,
+			      uint32_t *ret_id)
+{
+	return sink->ops->schema(sink->self, schema, ret_id);
+}
+
+static inline int sink_module(const struct sink *sink, const struct module *module,
+			      uint32_t *ret_id)
+{
+	return sink->ops->module(sink->self, module, ret_id);
+}
+
+static inline int sink_process(const struct sink *sink, const struct process *process,
+			       uint32_t *ret_id)
+{
+	return sink->ops->process(sink->self, process, ret_id);
+}
+
+static inline int sink_thread(const struct sink *sink, const struct thread *thread,
+			      uint32_t *ret_id)
+{
+	return sink->ops->thread(sink->self, thread, ret_id);
+}
+
+static inline int sink_stack(const struct sink *sink, const struct frame *frames, size_t n,
+			     uint32_t *ret_id)
+{
+	return sink->ops->stack(sink->self, frames, n, ret_id);
+}
+
+static inline int sink_map(const struct sink *sink, const struct map_event *event,
+			   struct error *err)
+{
+	return sink->ops->map(sink->self, event, err);
+}
+
+static inline int sink_batch(const struct sink *sink, const struct sample_batch *batch,
+			     struct error *err)
+{
+	return sink->ops->batch(sink->self, batch, err);
+}
+
+static inline int sink_loss(const struct sink *sink, enum loss_reason reason, uint64_t time_ns,
+			    uint64_t samples)
+{
+	return sink->ops->loss(sink->self, reason, time_ns, samples);
+}
+
+static inline int sink_place(const struct sink *sink, const struct place *place, uint32_t *ret_id)
+{
+	return sink->ops->place ? sink->ops->place(sink->self, place, ret_id) : -ENOTSUP;
+}
+
+static inline int sink_labels(const struct sink *sink, const struct label *labels, size_t n,
+			      uint32_t *ret_id)
+{
+	return sink->ops->labels ? sink->ops->labels(sink->self, labels, n, ret_id) : -ENOTSUP;
+}
+
+static inline int sink_heap(const struct sink *sink, const struct heap_batch *batch,
+			    struct error *err)
+{
+	return sink->ops->heap ? sink->ops->heap(sink->self, batch, err) : 0;
+}
+
+static inline int sink_heap_until(const struct sink *sink, uint64_t time_ns, struct error *err)
+{
+	return sink->ops->heap_until ? sink->ops->heap_until(sink->self, time_ns, err) : 0;
+}
+
+static inline int sink_leaks(const struct sink *sink, const struct leak_scan *scan,
+			     struct error *err)
+{
+	return sink->ops->leaks ? sink->ops->leaks(sink->self, scan, err) : 0;
+}
+
+static inline void sink_ended(const struct sink *sink, uint32_t process)
+{
+	if (sink->ops->ended)
+		sink->ops->ended(sink->self, process);
+}
+
+static inline int sink_trim(const struct sink *sink, struct error *err)
+{
+	return sink->ops->trim ? sink->ops->trim(sink->self, err) : 0;
+}
 
 #endif

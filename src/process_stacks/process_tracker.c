@@ -154,8 +154,8 @@ static struct tracked_thread *find_thread(struct process_tracker *tracker, pid_t
 /* What was told of a process is of no more use. */
 static void tell_ended(struct process_tracker *tracker, const struct tracked_process *process)
 {
-	if (process->id != ID_NONE && tracker->sink->ops->ended)
-		tracker->sink->ops->ended(tracker->sink->self, process->id);
+	if (process->id != ID_NONE)
+		sink_ended(tracker->sink, process->id);
 }
 
 /* The process of a pid made anew: a pid that comes again takes over the old slot. */
@@ -229,7 +229,7 @@ static int tell_process(struct process_tracker *tracker, struct tracked_process 
 	/* Workers of one program differ by that alone. */
 	if (!tracker->offline && process_title_read(process->pid, item.comm, title))
 		item.comm = title;
-	return tracker->sink->ops->process(tracker->sink->self, &item, &process->id);
+	return sink_process(tracker->sink, &item, &process->id);
 }
 
 static int tell_map(struct process_tracker *tracker, struct tracked_process *process,
@@ -245,7 +245,7 @@ static int tell_map(struct process_tracker *tracker, struct tracked_process *pro
 		.bias = region->bias,
 	};
 
-	return tracker->sink->ops->map(tracker->sink->self, &event, NULL);
+	return sink_map(tracker->sink, &event, NULL);
 }
 
 /* Tells the sink what a forked process has had from its start. */
@@ -299,7 +299,7 @@ static int identify(struct process_tracker *tracker, struct tracked_process *pro
 			place.module.kind = MODULE_FILE;
 	}
 	known->map_vaddr = region->start - place.bias;
-	return tracker->sink->ops->module(tracker->sink->self, &place.module, &known->module);
+	return sink_module(tracker->sink, &place.module, &known->module);
 }
 
 /*
@@ -652,7 +652,7 @@ int process_tracker_sample(struct process_tracker *tracker, pid_t pid, pid_t tid
 				      .tid = (uint32_t)tid,
 				      .comm = text_of(tracker, thread->comm)};
 
-		r = tracker->sink->ops->thread(tracker->sink->self, &item, &thread->id);
+		r = sink_thread(tracker->sink, &item, &thread->id);
 	}
 	*ret_process = process;
 	*ret_thread = thread->id;
@@ -781,7 +781,7 @@ struct frame process_tracker_kernel_frame(struct process_tracker *tracker, uint6
 	struct module kernel = {.kind = MODULE_KERNEL, .path = "[kernel]"};
 
 	if (tracker->kernel_module == ID_NONE &&
-	    tracker->sink->ops->module(tracker->sink->self, &kernel, &tracker->kernel_module) < 0)
+	    sink_module(tracker->sink, &kernel, &tracker->kernel_module) < 0)
 		return (struct frame){.kind = FRAME_KERNEL, .a = MODULE_NONE, .b = address};
 	return (struct frame){.kind = FRAME_KERNEL, .a = tracker->kernel_module, .b = address};
 }

@@ -174,8 +174,7 @@ static uint32_t intern(struct raw_stacks *stacks, const struct tracked_process *
 	if (r > 0)
 		(void)resolve(stacks, process, stack);
 	*ret_settled = r >= 0;
-	return stacks->sink->ops->stack(stacks->sink->self, stacks->frames.items,
-					stacks->frames.count, &id) < 0
+	return sink_stack(stacks->sink, stacks->frames.items, stacks->frames.count, &id) < 0
 		       ? ID_NONE
 		       : id;
 }
@@ -215,7 +214,7 @@ void raw_stacks_forget(struct raw_stacks *stacks, pid_t pid)
 
 int raw_stacks_trim(struct raw_stacks *stacks, struct error *err)
 {
-	int r = stacks->sink->ops->trim ? stacks->sink->ops->trim(stacks->sink->self, err) : 0;
+	int r = sink_trim(stacks->sink, err);
 
 	if (r > 0)
 		stack_cache_clear(stacks->cache);

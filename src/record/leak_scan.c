@@ -438,7 +438,7 @@ static int name_process(const struct leak_search *search, struct sink *sink, uin
 	process.start_ns = info.start_ns;
 	process.comm = info.comm;
 	process.executable = info.executable;
-	return sink->ops->process(sink->self, &process, ret);
+	return sink_process(sink, &process, ret);
 }
 
 static int write_down(struct leak_search *search, struct leak_summary *ret, struct error *err)
@@ -471,7 +471,7 @@ static int write_down(struct leak_search *search, struct leak_summary *ret, stru
 	ret->time_ns = found.time_ns;
 	ret->paused_ns = found.paused_ns;
 	ret->cpu_ns = found.cpu_ns;
-	return sink->ops->leaks(sink->self, &found, err);
+	return sink_leaks(sink, &found, err);
 }
 
 /* What was looked at may be killed at any time: what could not be read then says nothing. */

@@ -43,7 +43,7 @@ static int take_schema(void *self, uint32_t id, const struct schema *schema)
 	known->is_span =
 		strcmp(schema->unit, "nanoseconds") == 0 &&
 		(strcmp(schema->value, "wall") == 0 || strcmp(schema->value, "off-cpu") == 0);
-	return copy->sink->ops->schema(copy->sink->self, schema, &known->id);
+	return sink_schema(copy->sink, schema, &known->id);
 }
 
 static int take_sample(struct copy *copy, const struct sample_batch *batch, size_t i)
@@ -70,7 +70,7 @@ static int take_sample(struct copy *copy, const struct sample_batch *batch, size
 	r = id_transfer_sample(&copy->transfer, batch, i, &ids);
 	if (r < 0)
 		return error_errno(copy->err, r, "cannot keep a sample of the recording");
-	return copy->sink->ops->batch(copy->sink->self, &one, copy->err);
+	return sink_batch(copy->sink, &one, copy->err);
 }
 
 static int take_samples(void *self, const struct sample_batch *batch)
@@ -119,7 +119,7 @@ static int take_map(void *self, const struct map_event *event)
 	if (r == 0 && event->module != MODULE_NONE)
 		r = id_transfer_module(&copy->transfer, event->module, &moved.module);
 	return r < 0 ? error_errno(copy->err, r, "cannot keep a mapping of the recording")
-		     : copy->sink->ops->map(copy->sink->self, &moved, copy->err);
+		     : sink_map(copy->sink, &moved, copy->err);
 }
 
 static int take_clock(void *self, uint64_t monotonic_ns, uint64_t realtime_ns)
@@ -134,9 +134,7 @@ static int take_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint
 {
 	struct copy *copy = self;
 
-	return is_inside(copy, time_ns)
-		       ? copy->sink->ops->loss(copy->sink->self, reason, time_ns, samples)
-		       : 0;
+	return is_inside(copy, time_ns) ? sink_loss(copy->sink, reason, time_ns, samples) : 0;
 }
 
 int window_copy(struct recording_reader *reader, struct recording_writer *writer,

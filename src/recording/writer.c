@@ -513,7 +513,7 @@ static const char *keep_text(struct recording_writer *writer, const char *text)
 	return id == ID_NONE ? NULL : strings_get(&writer->dictionary.strings, id);
 }
 
-static int sink_schema(void *self, const struct schema *schema, uint32_t *ret_id)
+static int take_schema(void *self, const struct schema *schema, uint32_t *ret_id)
 {
 	struct recording_writer *writer = self;
 	uint32_t id = (uint32_t)writer->schemas.count;
@@ -534,7 +534,7 @@ static int sink_schema(void *self, const struct schema *schema, uint32_t *ret_id
 	return 0;
 }
 
-static int sink_process(void *self, const struct process *process, uint32_t *ret_id)
+static int take_process(void *self, const struct process *process, uint32_t *ret_id)
 {
 	struct recording_writer *writer = self;
 	int r = dictionary_sink_process(self, process, ret_id);
@@ -544,7 +544,7 @@ static int sink_process(void *self, const struct process *process, uint32_t *ret
 	return r;
 }
 
-static int sink_map(void *self, const struct map_event *event, struct error *err)
+static int take_map(void *self, const struct map_event *event, struct error *err)
 {
 	struct recording_writer *writer = self;
 
@@ -619,7 +619,7 @@ static size_t add_samples(struct recording_writer *writer, const struct sample_b
 	return i;
 }
 
-static int sink_batch(void *self, const struct sample_batch *batch, struct error *err)
+static int take_batch(void *self, const struct sample_batch *batch, struct error *err)
 {
 	struct recording_writer *writer = self;
 	int r = check_batch(writer, batch, err);
@@ -654,7 +654,7 @@ static int check_heap_room(const struct recording_writer *writer, struct error *
 	return writer->failure < 0 ? cannot_write(writer, err) : 0;
 }
 
-static int sink_heap(void *self, const struct heap_batch *batch, struct error *err)
+static int take_heap(void *self, const struct heap_batch *batch, struct error *err)
 {
 	struct recording_writer *writer = self;
 	int r = check_heap_room(writer, err);
@@ -672,7 +672,7 @@ static int sink_heap(void *self, const struct heap_batch *batch, struct error *e
 	return r;
 }
 
-static int sink_heap_until(void *self, uint64_t time_ns, struct error *err)
+static int take_heap_until(void *self, uint64_t time_ns, struct error *err)
 {
 	struct recording_writer *writer = self;
 	int r = check_heap_room(writer, err);
@@ -683,7 +683,7 @@ static int sink_heap_until(void *self, uint64_t time_ns, struct error *err)
 }
 
 /* Written at once: its chunks stand behind the events that it is about. */
-static int sink_leaks(void *self, const struct leak_scan *scan, struct error *err)
+static int take_leaks(void *self, const struct leak_scan *scan, struct error *err)
 {
 	struct recording_writer *writer = self;
 	struct bytes leaks = {0};
@@ -705,7 +705,7 @@ static int sink_leaks(void *self, const struct leak_scan *scan, struct error *er
 		     : write_out(writer, err);
 }
 
-static int sink_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t samples)
+static int take_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t samples)
 {
 	struct recording_writer *writer = self;
 
@@ -716,14 +716,14 @@ static int sink_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint
 	return writer->losses.failed ? -ENOMEM : writer->failure;
 }
 
-static void sink_ended(void *self, uint32_t process)
+static void take_ended(void *self, uint32_t process)
 {
 	struct recording_writer *writer = self;
 
 	map_log_end(&writer->maps, process);
 }
 
-static int sink_trim(void *self, struct error *err)
+static int take_trim(void *self, struct error *err)
 {
 	struct recording_writer *writer = self;
 	size_t new_maps = writer->maps.events.count - writer->maps.repeated;
@@ -744,19 +744,19 @@ static int sink_trim(void *self, struct error *err)
 }
 
 static const struct sink_ops writer_sink_ops = {
-	.schema = sink_schema,
+	.schema = take_schema,
 	.module = dictionary_sink_module,
-	.process = sink_process,
+	.process = take_process,
 	.thread = dictionary_sink_thread,
 	.place = dictionary_sink_place,
 	.stack = dictionary_sink_stack,
 	.labels = dictionary_sink_labels,
-	.map = sink_map,
-	.batch = sink_batch,
-	.loss = sink_loss,
-	.heap = sink_heap,
-	.heap_until = sink_heap_until,
-	.leaks = sink_leaks,
-	.ended = sink_ended,
-	.trim = sink_trim,
+	.map = take_map,
+	.batch = take_batch,
+	.loss = take_loss,
+	.heap = take_heap,
+	.heap_until = take_heap_until,
+	.leaks = take_leaks,
+	.ended = take_ended,
+	.trim = take_trim,
 };

@@ -54,7 +54,7 @@ static inline int heap_fixture_stack(const struct sink *sink, uint32_t module, u
 {
 	struct frame frame = {FRAME_NATIVE, module, 0x1000 + k};
 
-	return sink->ops->stack(sink->self, &frame, 1, ret);
+	return sink_stack(sink, &frame, 1, ret);
 }
 
 static inline int heap_fixture_batch(const struct sink *sink, uint32_t module, uint32_t round,
@@ -69,7 +69,7 @@ static inline int heap_fixture_batch(const struct sink *sink, uint32_t module, u
 		if (events[i].op == HEAP_ALLOC)
 			r |= heap_fixture_stack(sink, module, events[i].stack, &events[i].stack);
 	}
-	return r | sink->ops->heap(sink->self, &batch, err);
+	return r | sink_heap(sink, &batch, err);
 }
 
 /* Writes the recording to fd, which it takes. */
@@ -87,17 +87,15 @@ static inline int heap_fixture_write(int fd, uint64_t epoch_bytes, struct error 
 	if (r < 0)
 		return r;
 	sink = recording_writer_sink(writer);
-	r = sink->ops->process(sink->self, &process, &process_id);
-	r |= sink->ops->module(sink->self, &module, &module_id);
+	r = sink_process(sink, &process, &process_id);
+	r |= sink_module(sink, &module, &module_id);
 	for (uint32_t i = 0; i < HEAP_FIXTURE_THREADS; i++)
-		r |= sink->ops->thread(sink->self, &(struct thread){process_id, 9 + i, "shop"},
-				       &threads[i]);
+		r |= sink_thread(sink, &(struct thread){process_id, 9 + i, "shop"}, &threads[i]);
 	for (uint32_t round = 0; round < HEAP_FIXTURE_ROUNDS; round++) {
 		for (uint32_t i = 0; i < HEAP_FIXTURE_THREADS; i++)
 			r |= heap_fixture_batch(sink, module_id, round, i, threads[i], err);
-		r |= sink->ops->heap_until(
-			sink->self, HEAP_FIXTURE_START_NS + (round + 1) * HEAP_FIXTURE_ROUND_NS,
-			err);
+		r |= sink_heap_until(
+			sink, HEAP_FIXTURE_START_NS + (round + 1) * HEAP_FIXTURE_ROUND_NS, err);
 		if (round % 2 == 1)
 			r |= recording_writer_flush(writer, err);
 	}

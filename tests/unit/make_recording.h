@@ -99,7 +99,7 @@ static inline uint32_t make_process(struct made *made, uint32_t pid, const char 
 	struct process process = {.pid = pid, .comm = comm, .executable = made->program};
 	uint32_t id;
 
-	assert_int_equal(made->sink->ops->process(made->sink->self, &process, &id), 0);
+	assert_int_equal(sink_process(made->sink, &process, &id), 0);
 	return id;
 }
 
@@ -109,7 +109,7 @@ static inline uint32_t make_thread(struct made *made, uint32_t process, uint32_t
 	struct thread thread = {.process = process, .tid = tid, .comm = comm};
 	uint32_t id;
 
-	assert_int_equal(made->sink->ops->thread(made->sink->self, &thread, &id), 0);
+	assert_int_equal(sink_thread(made->sink, &thread, &id), 0);
 	return id;
 }
 
@@ -129,10 +129,10 @@ static inline void make_begin(struct made *made)
 			 0);
 	made->sink = recording_writer_sink(made->writer);
 	make_program(made, &program);
-	assert_int_equal(made->sink->ops->schema(made->sink->self, &schema, &made->schema), 0);
-	assert_int_equal(made->sink->ops->module(made->sink->self, &program, &made->module), 0);
-	assert_int_equal(made->sink->ops->module(made->sink->self, &library, &made->library), 0);
-	assert_int_equal(made->sink->ops->module(made->sink->self, &kernel, &made->kernel), 0);
+	assert_int_equal(sink_schema(made->sink, &schema, &made->schema), 0);
+	assert_int_equal(sink_module(made->sink, &program, &made->module), 0);
+	assert_int_equal(sink_module(made->sink, &library, &made->library), 0);
+	assert_int_equal(sink_module(made->sink, &kernel, &made->kernel), 0);
 	recording_writer_kernel_symbol(made->writer, KERNEL, 0x100, "sys_entry", "");
 	recording_writer_kernel_symbol(made->writer, KERNEL + 0x100, 0x100, "sys_read", "");
 	made->process = make_process(made, 100, "app");
@@ -176,9 +176,9 @@ static inline void make_sample_in(struct made *made, uint32_t thread, uint64_t s
 				     .weight = &weight};
 
 	if (state)
-		assert_int_equal(made->sink->ops->labels(made->sink->self, &label, 1, &labels), 0);
-	assert_int_equal(made->sink->ops->stack(made->sink->self, frames, n, &stack), 0);
-	assert_int_equal(made->sink->ops->batch(made->sink->self, &batch, NULL), 0);
+		assert_int_equal(sink_labels(made->sink, &label, 1, &labels), 0);
+	assert_int_equal(sink_stack(made->sink, frames, n, &stack), 0);
+	assert_int_equal(sink_batch(made->sink, &batch, NULL), 0);
 }
 
 /* One that weighs more than others. */
@@ -196,8 +196,8 @@ static inline void make_heavy_sample_of(struct made *made, uint32_t thread, uint
 				     .time_ns = &time_ns,
 				     .weight = &weight};
 
-	assert_int_equal(made->sink->ops->stack(made->sink->self, frames, n, &stack), 0);
-	assert_int_equal(made->sink->ops->batch(made->sink->self, &batch, NULL), 0);
+	assert_int_equal(sink_stack(made->sink, frames, n, &stack), 0);
+	assert_int_equal(sink_batch(made->sink, &batch, NULL), 0);
 }
 
 static inline void make_sample_of(struct made *made, uint32_t thread, uint64_t since_ns,
@@ -212,9 +212,7 @@ static inline void make_heap_event(struct made *made, uint32_t thread, struct he
 	event.time_ns += START_NS;
 	if (event.op != HEAP_ALLOC)
 		event.stack = ID_NONE;
-	assert_int_equal(made->sink->ops->heap(made->sink->self,
-					       &(struct heap_batch){thread, 1, &event}, NULL),
-			 0);
+	assert_int_equal(sink_heap(made->sink, &(struct heap_batch){thread, 1, &event}, NULL), 0);
 }
 
 static inline void make_end(struct made *made)

@@ -69,17 +69,17 @@ static inline int fixture_name_things(const struct sink *sink, struct fixture_id
 	int r = 0;
 
 	for (int i = 0; i < 2; i++) {
-		r |= sink->ops->schema(sink->self, &schemas[i], &ids->schemas[i]);
-		r |= sink->ops->process(sink->self, &processes[i], &ids->processes[i]);
+		r |= sink_schema(sink, &schemas[i], &ids->schemas[i]);
+		r |= sink_process(sink, &processes[i], &ids->processes[i]);
 	}
 	modules[2].owner = ids->processes[1];
 	for (int i = 0; i < 3; i++) {
 		struct thread thread = {ids->processes[i / 2], 100 + (uint32_t)i,
 					i ? "pool" : "main"};
 
-		r |= sink->ops->module(sink->self, &modules[i], &ids->modules[i]);
-		r |= sink->ops->thread(sink->self, &thread, &ids->threads[i]);
-		r |= sink->ops->labels(sink->self, labels, (size_t)i, &ids->labels[i]);
+		r |= sink_module(sink, &modules[i], &ids->modules[i]);
+		r |= sink_thread(sink, &thread, &ids->threads[i]);
+		r |= sink_labels(sink, labels, (size_t)i, &ids->labels[i]);
 	}
 	return r;
 }
@@ -101,7 +101,7 @@ static inline uint32_t fixture_stack(const struct sink *sink, const struct fixtu
 		frames[n++] = (struct frame){FRAME_KERNEL, ids->modules[1], 0xffffffff81000000};
 	if (n == 2)
 		frames[0] = (struct frame){.kind = FRAME_TRUNCATED};
-	return sink->ops->stack(sink->self, frames, n, &id) < 0 ? 0 : id;
+	return sink_stack(sink, frames, n, &id) < 0 ? 0 : id;
 }
 
 static inline int fixture_batch(const struct sink *sink, const struct fixture_ids *ids,
@@ -123,10 +123,10 @@ static inline int fixture_batch(const struct sink *sink, const struct fixture_id
 			     fixture_random(random) % 300 * 1000;
 		weight[i] = 1000000 + (fixture_random(random) % 4 == 0 ? i : 0);
 	}
-	return sink->ops->batch(sink->self,
-				&(struct sample_batch){ids->schemas[round % 2], FIXTURE_BATCH,
-						       stack, thread, cpu, labels, time_ns, weight},
-				err);
+	return sink_batch(sink,
+			  &(struct sample_batch){ids->schemas[round % 2], FIXTURE_BATCH, stack,
+						 thread, cpu, labels, time_ns, weight},
+			  err);
 }
 
 /* Maps: the program, then code that is replaced in each round. */
@@ -143,11 +143,11 @@ static inline int fixture_maps(const struct sink *sink, const struct fixture_ids
 				 0x7f0000001000,
 				 0,
 				 0};
-	int r = round == 0 ? sink->ops->map(sink->self, &program, err) : 0;
+	int r = round == 0 ? sink_map(sink, &program, err) : 0;
 
 	if (round == FIXTURE_ROUNDS - 1)
 		code.module = MODULE_NONE;
-	return r | sink->ops->map(sink->self, &code, err);
+	return r | sink_map(sink, &code, err);
 }
 
 /* Writes the recording to fd, which it takes. */
@@ -168,8 +168,7 @@ static inline int fixture_write(int fd, uint64_t epoch_bytes, struct error *err)
 	for (uint32_t round = 0; round < FIXTURE_ROUNDS && r == 0; round++) {
 		r = fixture_maps(sink, &ids, round, err);
 		r |= fixture_batch(sink, &ids, round, &random, err);
-		r |= sink->ops->loss(sink->self, round % LOSS_REASONS, FIXTURE_START_NS + round,
-				     round + 1);
+		r |= sink_loss(sink, round % LOSS_REASONS, FIXTURE_START_NS + round, round + 1);
 		recording_writer_kernel_symbol(writer, 0xffffffff81000000 + round, 1, "do_it",
 					       "[kernel]");
 		r |= recording_writer_flush(writer, err);

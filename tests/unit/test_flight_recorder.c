@@ -54,11 +54,11 @@ static void name_things(struct plane *plane, const char *value)
 	struct thread thread = {.tid = 7, .comm = "app"};
 	struct sink *sink = plane->sink;
 
-	assert_int_equal(sink->ops->schema(sink->self, &schema, &plane->schema), 0);
-	assert_int_equal(sink->ops->process(sink->self, &process, &plane->process), 0);
-	assert_int_equal(sink->ops->module(sink->self, &module, &plane->module), 0);
+	assert_int_equal(sink_schema(sink, &schema, &plane->schema), 0);
+	assert_int_equal(sink_process(sink, &process, &plane->process), 0);
+	assert_int_equal(sink_module(sink, &module, &plane->module), 0);
 	thread.process = plane->process;
-	assert_int_equal(sink->ops->thread(sink->self, &thread, &plane->thread), 0);
+	assert_int_equal(sink_thread(sink, &thread, &plane->thread), 0);
 }
 
 static void take_off(struct plane *plane, const char *name, const char *value)
@@ -109,8 +109,8 @@ static void feed(struct plane *plane, uint64_t key, uint64_t weight)
 				     .time_ns = &plane->now_ns,
 				     .weight = &weight};
 
-	assert_int_equal(plane->sink->ops->stack(plane->sink->self, frames, 3, &stack), 0);
-	assert_int_equal(plane->sink->ops->batch(plane->sink->self, &batch, NULL), 0);
+	assert_int_equal(sink_stack(plane->sink, frames, 3, &stack), 0);
+	assert_int_equal(sink_batch(plane->sink, &batch, NULL), 0);
 	plane->fed++;
 }
 
@@ -119,7 +119,7 @@ static void look(struct plane *plane)
 {
 	struct engine_stats stats = {0};
 
-	assert_true(plane->sink->ops->trim(plane->sink->self, NULL) >= 0);
+	assert_true(sink_trim(plane->sink, NULL) >= 0);
 	assert_int_equal(flight_look(plane->flight, plane->writer, &stats, plane->now_ns, NULL), 0);
 }
 
@@ -224,7 +224,7 @@ static void put_map(struct plane *plane, uint64_t start)
 	const struct map_event event = {
 		plane->process, plane->module, plane->now_ns, start, start + 0x1000, 0, start};
 
-	assert_int_equal(plane->sink->ops->map(plane->sink->self, &event, NULL), 0);
+	assert_int_equal(sink_map(plane->sink, &event, NULL), 0);
 }
 
 static void a_result_holds_the_last_seconds_to_the_sample(void **state)
@@ -274,11 +274,9 @@ static void losses_are_told_of_the_last_seconds_alone(void **state)
 
 	take_off(&plane, "x.wick", "cpu");
 	fly(&plane, NS_PER_SEC);
-	assert_int_equal(plane.sink->ops->loss(plane.sink->self, LOSS_RING_FULL, plane.now_ns, 5),
-			 0);
+	assert_int_equal(sink_loss(plane.sink, LOSS_RING_FULL, plane.now_ns, 5), 0);
 	fly(&plane, LAST_NS);
-	assert_int_equal(plane.sink->ops->loss(plane.sink->self, LOSS_RING_FULL, plane.now_ns, 3),
-			 0);
+	assert_int_equal(sink_loss(plane.sink, LOSS_RING_FULL, plane.now_ns, 3), 0);
 	fly(&plane, NS_PER_SEC);
 	assert_int_equal(write_now(&plane, &written), 0);
 

@@ -120,9 +120,7 @@ static void losses_weigh_by_their_share(void **state)
 	struct world *world = *state;
 
 	make_samples(world, 200);
-	assert_int_equal(
-		world->made.sink->ops->loss(world->made.sink->self, LOSS_RING_FULL, START_NS, 100),
-		0);
+	assert_int_equal(sink_loss(world->made.sink, LOSS_RING_FULL, START_NS, 100), 0);
 	make_end(&world->made);
 	assert_int_equal(judge(world), VERDICT_POOR);
 	assert_true(objects(world, "100 samples were lost"));
@@ -251,7 +249,7 @@ static void a_mapping_that_ends_before_it_starts_makes_no_sense(void **state)
 				  .end = 0x2000};
 
 	make_samples(world, 200);
-	assert_int_equal(world->made.sink->ops->map(world->made.sink->self, &event, NULL), 0);
+	assert_int_equal(sink_map(world->made.sink, &event, NULL), 0);
 	make_end(&world->made);
 	assert_int_equal(judge(world), VERDICT_POOR);
 	assert_true(objects(world, "make no sense"));

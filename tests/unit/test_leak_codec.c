@@ -45,16 +45,14 @@ static int set_up(void **state)
 	world = (struct world){.fd = memory_file()};
 	assert_int_equal(recording_writer_open(dup(world.fd), "test", &world.writer, NULL), 0);
 	world.sink = recording_writer_sink(world.writer);
-	assert_int_equal(world.sink->ops->process(world.sink->self, &process, &world.process), 0);
-	assert_int_equal(world.sink->ops->thread(world.sink->self,
-						 &(struct thread){world.process, 11, "pool"},
-						 &world.thread),
-			 0);
+	assert_int_equal(sink_process(world.sink, &process, &world.process), 0);
+	assert_int_equal(
+		sink_thread(world.sink, &(struct thread){world.process, 11, "pool"}, &world.thread),
+		0);
 	for (uint32_t i = 0; i < 2; i++) {
 		struct frame frame = {FRAME_NATIVE, MODULE_NONE, 0x1000 + i};
 
-		assert_int_equal(
-			world.sink->ops->stack(world.sink->self, &frame, 1, &world.stacks[i]), 0);
+		assert_int_equal(sink_stack(world.sink, &frame, 1, &world.stacks[i]), 0);
 	}
 	*state = &world;
 	return 0;
@@ -88,7 +86,7 @@ static struct leak_scan scan_of(const struct world *world, const struct leak_gro
 
 static void put(const struct world *world, const struct leak_scan *scan)
 {
-	assert_int_equal(world->sink->ops->leaks(world->sink->self, scan, NULL), 0);
+	assert_int_equal(sink_leaks(world->sink, scan, NULL), 0);
 }
 
 static struct recording_reader *read_back(struct world *world, struct file *file)

@@ -52,7 +52,7 @@ static uint32_t stack_of(struct made *made, const struct frame *frames, size_t c
 {
 	uint32_t stack;
 
-	assert_int_equal(made->sink->ops->stack(made->sink->self, frames, count, &stack), 0);
+	assert_int_equal(sink_stack(made->sink, frames, count, &stack), 0);
 	return stack;
 }
 
@@ -63,7 +63,7 @@ static void allocate(struct world *world, uint64_t time_ns, uint64_t address, ui
 		.time_ns = START_NS + time_ns, .address = address, .size = size, .stack = stack};
 	struct heap_batch batch = {world->thread, 1, &event};
 
-	assert_int_equal(world->made.sink->ops->heap(world->made.sink->self, &batch, NULL), 0);
+	assert_int_equal(sink_heap(world->made.sink, &batch, NULL), 0);
 }
 
 enum { DEEP, DEEPER, SHORT, FOREIGN, STACKS };
@@ -122,8 +122,7 @@ static void make(struct world *world, uint32_t unread_threads)
 		groups[0].led_bytes = 64;
 		scan.groups = groups;
 		scan.group_count = sizeof(groups) / sizeof(groups[0]);
-		assert_int_equal(world->made.sink->ops->leaks(world->made.sink->self, &scan, NULL),
-				 0);
+		assert_int_equal(sink_leaks(world->made.sink, &scan, NULL), 0);
 	}
 }
 
@@ -177,9 +176,7 @@ static void calls_that_were_lost_make_all_less_certain(void **state)
 	struct leak_rows rows;
 
 	make(world, 0);
-	assert_int_equal(world->made.sink->ops->loss(world->made.sink->self, LOSS_NO_MEMORY,
-						     START_NS + 100, 21),
-			 0);
+	assert_int_equal(sink_loss(world->made.sink, LOSS_NO_MEMORY, START_NS + 100, 21), 0);
 	load(world);
 	assert_int_equal(leak_rows_init(&world->heap, &filter, &rows), 0);
 	assert_int_equal(rows.lost_calls, 21);
@@ -301,7 +298,7 @@ static void make_cut(struct world *world, bool with_another)
 
 	for (size_t i = 0; i < scan.group_count; i++)
 		allocate(world, 1000, 16 * i + 16, 48, stacks[i]);
-	assert_int_equal(made->sink->ops->leaks(made->sink->self, &scan, NULL), 0);
+	assert_int_equal(sink_leaks(made->sink, &scan, NULL), 0);
 	load(world);
 }
 
@@ -410,7 +407,7 @@ static void the_last_scan_of_a_process_counts(void **state)
 	json_t *root;
 
 	make(world, 0);
-	assert_int_equal(world->made.sink->ops->leaks(world->made.sink->self, &last, NULL), 0);
+	assert_int_equal(sink_leaks(world->made.sink, &last, NULL), 0);
 	load(world);
 	root = document(world, (struct leak_filter){0});
 	assert_int_equal(json_array_size(json_object_get(root, "leaks")), 0);
@@ -429,9 +426,7 @@ static void without_a_scan_it_is_said_and_growth_is_told(void **state)
 	make_stacks(world, stacks);
 	for (uint64_t i = 0; i < 600; i++)
 		allocate(world, 100000000 * i + 2000, 0x1000 + 64 * i, 50, stacks[SHORT]);
-	assert_int_equal(world->made.sink->ops->heap_until(world->made.sink->self,
-							   START_NS + 60000000000u, NULL),
-			 0);
+	assert_int_equal(sink_heap_until(world->made.sink, START_NS + 60000000000u, NULL), 0);
 	load(world);
 	verdict = print(world, (struct leak_report_options){0}, &out);
 	bytes_put_u8(&out, 0);
@@ -461,7 +456,7 @@ static void release(struct world *world, uint64_t time_ns, uint64_t address, uin
 		.time_ns = START_NS + time_ns, .address = address, .stack = stack, .op = HEAP_FREE};
 	struct heap_batch batch = {world->thread, 1, &event};
 
-	assert_int_equal(world->made.sink->ops->heap(world->made.sink->self, &batch, NULL), 0);
+	assert_int_equal(sink_heap(world->made.sink, &batch, NULL), 0);
 }
 
 /* A block every 0.1 s for a minute, or for as much of it as there are. */
@@ -479,10 +474,8 @@ static void scan_at_exit(struct world *world, struct leak_group *groups, size_t 
 				 .groups = groups,
 				 .group_count = count};
 
-	assert_int_equal(world->made.sink->ops->heap_until(world->made.sink->self,
-							   START_NS + 60000000000u, NULL),
-			 0);
-	assert_int_equal(world->made.sink->ops->leaks(world->made.sink->self, &scan, NULL), 0);
+	assert_int_equal(sink_heap_until(world->made.sink, START_NS + 60000000000u, NULL), 0);
+	assert_int_equal(sink_leaks(world->made.sink, &scan, NULL), 0);
 }
 
 static void growth_that_is_freed_at_the_end_is_told(void **state)
@@ -551,9 +544,7 @@ static void a_place_has_one_line_of_growth_and_no_longer_life_than_the_recording
 		allocate(world, 100000000 * i + 3000, 0x80000 + 64 * i, 50, stacks[DEEPER]);
 	}
 	release(world, 36000000000, 0x100, stacks[FOREIGN]);
-	assert_int_equal(world->made.sink->ops->heap_until(world->made.sink->self,
-							   START_NS + 37000000000, NULL),
-			 0);
+	assert_int_equal(sink_heap_until(world->made.sink, START_NS + 37000000000, NULL), 0);
 	load(world);
 	assert_int_equal(
 		site_report_write(&world->heap, &(struct site_report_options){0}, &out, NULL), 0);

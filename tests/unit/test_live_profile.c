@@ -42,16 +42,11 @@ static void set_up(struct fixture *fixture, size_t max_nodes)
 	*fixture = (struct fixture){.options = LOAD_OPTIONS_DEFAULT};
 	assert_int_equal(live_profile_new(&config, &fixture->live, &err), 0);
 	fixture->sink = live_profile_sink(fixture->live);
-	assert_int_equal(fixture->sink->ops->schema(fixture->sink->self, &schema, &fixture->schema),
-			 0);
-	assert_int_equal(
-		fixture->sink->ops->process(fixture->sink->self, &process, &thread.process), 0);
-	assert_int_equal(fixture->sink->ops->thread(fixture->sink->self, &thread, &fixture->thread),
-			 0);
+	assert_int_equal(sink_schema(fixture->sink, &schema, &fixture->schema), 0);
+	assert_int_equal(sink_process(fixture->sink, &process, &thread.process), 0);
+	assert_int_equal(sink_thread(fixture->sink, &thread, &fixture->thread), 0);
 	thread = (struct thread){.process = thread.process, .tid = 8, .comm = "worker"};
-	assert_int_equal(
-		fixture->sink->ops->thread(fixture->sink->self, &thread, &fixture->second_thread),
-		0);
+	assert_int_equal(sink_thread(fixture->sink, &thread, &fixture->second_thread), 0);
 }
 
 /* Names as engines give them tell the origin of those that have none. */
@@ -76,10 +71,9 @@ static uint32_t stack_of(struct fixture *fixture, const char *outer, const char 
 				      .outer = PLACE_NONE};
 
 		frames[i] = (struct frame){.kind = FRAME_CUSTOM};
-		assert_int_equal(
-			fixture->sink->ops->place(fixture->sink->self, &place, &frames[i].a), 0);
+		assert_int_equal(sink_place(fixture->sink, &place, &frames[i].a), 0);
 	}
-	assert_int_equal(fixture->sink->ops->stack(fixture->sink->self, frames, 2, &id), 0);
+	assert_int_equal(sink_stack(fixture->sink, frames, 2, &id), 0);
 	return id;
 }
 
@@ -97,7 +91,7 @@ static void put_weight(struct fixture *fixture, uint32_t stack, uint32_t thread,
 				     .weight = &weight};
 	struct error err = {0};
 
-	assert_int_equal(fixture->sink->ops->batch(fixture->sink->self, &batch, &err), 0);
+	assert_int_equal(sink_batch(fixture->sink, &batch, &err), 0);
 }
 
 static void put(struct fixture *fixture, uint32_t stack, uint32_t thread, uint64_t time_ns)
@@ -186,7 +180,7 @@ static void threads_are_kept_apart_and_other_events_left_out(void **state)
 	stack = stack_of(&fixture, "main", "work");
 	put(&fixture, stack, fixture.thread, START_NS);
 	put(&fixture, stack, fixture.second_thread, START_NS);
-	assert_int_equal(fixture.sink->ops->schema(fixture.sink->self, &told, &fixture.schema), 0);
+	assert_int_equal(sink_schema(fixture.sink, &told, &fixture.schema), 0);
 	assert_int_not_equal(fixture.schema, sampled);
 	put(&fixture, stack, fixture.thread, START_NS);
 
@@ -217,7 +211,7 @@ static void what_is_shown_stays_when_stacks_are_forgotten(void **state)
 	put(&fixture, stack_of(&fixture, "main", "f7"), fixture.thread,
 	    START_NS + (LIVE_WINDOW_MAX_S + 1) * NS_PER_SEC);
 
-	assert_int_equal(fixture.sink->ops->trim(fixture.sink->self, &err), 1);
+	assert_int_equal(sink_trim(fixture.sink, &err), 1);
 	assert_int_equal(profile->entries.count, 100);
 	assert_string_equal(leaf_name(profile, 0), "f0");
 
@@ -236,7 +230,7 @@ static void what_is_shown_stays_when_stacks_are_forgotten(void **state)
 	profile = refresh(&fixture, 70, 1);
 	assert_int_equal(profile->entries.count, 1);
 	assert_int_equal(profile_entry_values(profile, 0)[0], 4);
-	assert_int_equal(fixture.sink->ops->trim(fixture.sink->self, &err), 0);
+	assert_int_equal(sink_trim(fixture.sink, &err), 0);
 	live_profile_free(fixture.live);
 }
 
@@ -247,15 +241,12 @@ static void what_is_wrong_with_samples_is_of_the_window_too(void **state)
 
 	set_up(&fixture, 0);
 	put(&fixture, stack_of(&fixture, "[truncated]", "early"), fixture.thread, START_NS);
-	assert_int_equal(fixture.sink->ops->loss(fixture.sink->self, LOSS_RING_FULL, START_NS, 5),
-			 0);
+	assert_int_equal(sink_loss(fixture.sink, LOSS_RING_FULL, START_NS, 5), 0);
 	put(&fixture, stack_of(&fixture, "[truncated]", "late"), fixture.thread,
 	    START_NS + 5 * NS_PER_SEC);
 	put(&fixture, stack_of(&fixture, "main", "0x1234"), fixture.thread,
 	    START_NS + 5 * NS_PER_SEC);
-	assert_int_equal(fixture.sink->ops->loss(fixture.sink->self, LOSS_RING_FULL,
-						 START_NS + 5 * NS_PER_SEC, 2),
-			 0);
+	assert_int_equal(sink_loss(fixture.sink, LOSS_RING_FULL, START_NS + 5 * NS_PER_SEC, 2), 0);
 
 	profile = refresh(&fixture, 5, 3);
 	assert_int_equal(profile->quality.samples, 2);
@@ -287,7 +278,7 @@ static void a_wait_is_in_each_slice_that_it_covers(void **state)
 	uint32_t asleep;
 
 	set_up(&fixture, 0);
-	assert_int_equal(fixture.sink->ops->labels(fixture.sink->self, &label, 1, &asleep), 0);
+	assert_int_equal(sink_labels(fixture.sink, &label, 1, &asleep), 0);
 	live_profile_set_cover(fixture.live, SAMPLE_COVERS_AFTER);
 	stack = stack_of(&fixture, "main", "nap");
 	/* From 0.5 s on for 6 s. */
@@ -318,7 +309,7 @@ static void a_wait_longer_than_all_slices_fills_them(void **state)
 	uint32_t asleep;
 
 	set_up(&fixture, 0);
-	assert_int_equal(fixture.sink->ops->labels(fixture.sink->self, &label, 1, &asleep), 0);
+	assert_int_equal(sink_labels(fixture.sink, &label, 1, &asleep), 0);
 	live_profile_set_cover(fixture.live, SAMPLE_COVERS_AFTER);
 	put_weight(&fixture, stack_of(&fixture, "main", "nap"), fixture.thread, START_NS,
 		   300 * NS_PER_SEC + NS_PER_SEC / 2, asleep);
@@ -347,14 +338,12 @@ static void a_restart_begins_with_nothing(void **state)
 
 	set_up(&fixture, 0);
 	put(&fixture, stack_of(&fixture, "main", "work"), fixture.thread, START_NS);
-	assert_int_equal(fixture.sink->ops->loss(fixture.sink->self, LOSS_RING_FULL, START_NS, 5),
-			 0);
+	assert_int_equal(sink_loss(fixture.sink, LOSS_RING_FULL, START_NS, 5), 0);
 	assert_int_equal(refresh(&fixture, 0, 10)->quality.lost, 5);
 	live_profile_restart(fixture.live, START_NS + NS_PER_SEC);
 	/* One that was under way is from before. */
 	put(&fixture, stack_of(&fixture, "main", "work"), fixture.thread, START_NS);
-	assert_int_equal(fixture.sink->ops->loss(fixture.sink->self, LOSS_RING_FULL, START_NS, 5),
-			 0);
+	assert_int_equal(sink_loss(fixture.sink, LOSS_RING_FULL, START_NS, 5), 0);
 
 	assert_int_equal(refresh(&fixture, 1, 10)->entries.count, 0);
 	assert_int_equal(refresh(&fixture, 1, 10)->quality.lost, 0);

@@ -293,9 +293,9 @@ static void compiled_code_has_the_name_that_its_process_gave_it(void **state)
 	struct frame frames[2] = {{.kind = FRAME_NATIVE, .b = 0x7f0000001008},
 				  {.kind = FRAME_NATIVE, .b = 0x7f0000001008}};
 
-	assert_int_equal(made->sink->ops->module(made->sink->self, &memory, &frames[0].a), 0);
+	assert_int_equal(sink_module(made->sink, &memory, &frames[0].a), 0);
 	memory.owner = other;
-	assert_int_equal(made->sink->ops->module(made->sink->self, &memory, &frames[1].a), 0);
+	assert_int_equal(sink_module(made->sink, &memory, &frames[1].a), 0);
 	make_sample_of(made, thread, 0, &frames[0], 1);
 	make_sample_of(made, thread, 0, &frames[1], 1);
 	recording_writer_jit_symbol(made->writer, &symbol);
@@ -320,7 +320,7 @@ static void compiled_code_is_what_was_there_at_the_time(void **state)
 	uint32_t thread = make_thread(made, made->process, 100, "app");
 	struct frame frames[2] = {user(made, 0x1050), {.kind = FRAME_NATIVE, .b = 0x7f0000001008}};
 
-	assert_int_equal(made->sink->ops->module(made->sink->self, &memory, &frames[1].a), 0);
+	assert_int_equal(sink_module(made->sink, &memory, &frames[1].a), 0);
 	for (uint64_t time_ns = 1000; time_ns <= 4000; time_ns += 500) /* two, then five */
 		make_sample_of(made, thread, time_ns, frames, 2);
 	recording_writer_jit_symbol(made->writer, &symbol);
@@ -512,9 +512,7 @@ static void losses_are_passed_on(void **state)
 {
 	struct world *world = *state;
 
-	assert_int_equal(
-		world->made.sink->ops->loss(world->made.sink->self, LOSS_RING_FULL, START_NS, 9),
-		0);
+	assert_int_equal(sink_loss(world->made.sink, LOSS_RING_FULL, START_NS, 9), 0);
 	make_end(&world->made);
 	load(world);
 	assert_int_equal(world->profile->quality.lost, 9);
@@ -641,8 +639,7 @@ static void events_beside_the_main_one_are_values_too(void **state)
 	uint32_t sampled = world->made.schema;
 	uint32_t counted;
 
-	assert_int_equal(world->made.sink->ops->schema(world->made.sink->self, &faults, &counted),
-			 0);
+	assert_int_equal(sink_schema(world->made.sink, &faults, &counted), 0);
 	make_sample_of(&world->made, app, 1000, main_only, 1);
 	world->made.schema = counted;
 	make_heavy_sample_of(&world->made, app, 1000, main_only, 1, 7);

@@ -96,10 +96,10 @@ static void scan(struct made *made)
 				  .group_count = 2,
 				  .groups = groups};
 
-	assert_int_equal(made->sink->ops->stack(made->sink->self, parse, 2, &groups[0].stack), 0);
-	assert_int_equal(made->sink->ops->stack(made->sink->self, read, 3, &groups[1].stack), 0);
+	assert_int_equal(sink_stack(made->sink, parse, 2, &groups[0].stack), 0);
+	assert_int_equal(sink_stack(made->sink, read, 3, &groups[1].stack), 0);
 	groups[0].thread = groups[1].thread = make_thread(made, made->process, 101, "worker");
-	assert_int_equal(made->sink->ops->leaks(made->sink->self, &found, NULL), 0);
+	assert_int_equal(sink_leaks(made->sink, &found, NULL), 0);
 }
 
 static void load(struct world *world)
@@ -142,7 +142,7 @@ static void assert_leaf(struct world *world, const char *engine, const char *tol
 	recording_writer_info(made->writer, "engine", engine);
 	if (told)
 		recording_writer_info(made->writer, "heap_leaf", told);
-	assert_int_equal(made->sink->ops->stack(made->sink->self, frames, 2, &stack), 0);
+	assert_int_equal(sink_stack(made->sink, frames, 2, &stack), 0);
 	make_heap_event(
 		made, thread,
 		(struct heap_event){.time_ns = 1000, .address = 16, .size = 600, .stack = stack});
@@ -195,8 +195,7 @@ static void blocks_of_pools_have_rows_and_values_of_their_own(void **state)
 	json_t *pools;
 
 	record(&world->made);
-	assert_int_equal(world->made.sink->ops->stack(world->made.sink->self, &frame, 1, &stack),
-			 0);
+	assert_int_equal(sink_stack(world->made.sink, &frame, 1, &stack), 0);
 	make_heap_event(&world->made, 0,
 			(struct heap_event){.time_ns = 6500,
 					    .address = 32,
@@ -276,7 +275,7 @@ static struct frame place(struct made *made, const char *name, uint32_t line)
 			      .outer = PLACE_NONE};
 	struct frame frame = {.kind = FRAME_CUSTOM};
 
-	assert_int_equal(made->sink->ops->place(made->sink->self, &place, &frame.a), 0);
+	assert_int_equal(sink_place(made->sink, &place, &frame.a), 0);
 	return frame;
 }
 
@@ -292,10 +291,10 @@ static void allocators_and_the_standard_library_are_passed_over(void **state)
 	struct bytes text = {0};
 	uint32_t stack;
 
-	assert_int_equal(made->sink->ops->stack(made->sink->self, vector, 4, &stack), 0);
+	assert_int_equal(sink_stack(made->sink, vector, 4, &stack), 0);
 	make_heap_event(made, thread,
 			(struct heap_event){.address = 16, .size = 7, .stack = stack});
-	assert_int_equal(made->sink->ops->stack(made->sink->self, alone, 2, &stack), 0);
+	assert_int_equal(sink_stack(made->sink, alone, 2, &stack), 0);
 	make_heap_event(made, thread,
 			(struct heap_event){.address = 32, .size = 5, .stack = stack});
 	make_end(made);

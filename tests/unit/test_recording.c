@@ -463,7 +463,7 @@ static void a_failed_write_fails_every_later_call(void **state)
 	assert_int_equal(sink->ops->schema(writer, &(struct schema){"a", "b", "c", 0}, &id), 0);
 	assert_int_equal(recording_writer_flush(writer, NULL), -ENOSPC);
 	assert_int_equal(recording_writer_flush(writer, NULL), -ENOSPC);
-	assert_int_equal(sink->ops->batch(sink->self, &empty, NULL), -ENOSPC);
+	assert_int_equal(sink_batch(sink, &empty, NULL), -ENOSPC);
 	assert_int_equal(recording_writer_finish(writer, NULL), -ENOSPC);
 	recording_writer_free(writer);
 }

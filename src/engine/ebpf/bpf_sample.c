@@ -268,9 +268,8 @@ static uint32_t labels_of(struct perf_engine *engine, enum offcpu_watch_label re
 	};
 	struct label label = {.key = "state", .value = words[reason]};
 
-	if (engine->away_labels[reason] == 0 && engine->sink->ops->labels)
-		(void)engine->sink->ops->labels(engine->sink->self, &label, 1,
-						&engine->away_labels[reason]);
+	if (engine->away_labels[reason] == 0)
+		(void)sink_labels(engine->sink, &label, 1, &engine->away_labels[reason]);
 	return engine->away_labels[reason];
 }
 
@@ -531,8 +530,7 @@ static void stacks_of_leaver(struct perf_engine *engine, uint32_t tid, struct aw
 	/* It is for this time alone: the next is not to be taken for it. */
 	if (!kept_stacks_take(&engine->leavers, tid, &leaver))
 		return;
-	if (engine->sink->ops->stack(engine->sink->self, leaver.frames, leaver.count, &ret->alone) <
-	    0)
+	if (sink_stack(engine->sink, leaver.frames, leaver.count, &ret->alone) < 0)
 		ret->alone = ID_NONE;
 	else
 		ret->woken = waker_join(engine, tid, leaver.frames, leaver.count);

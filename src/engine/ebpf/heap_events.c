@@ -53,9 +53,9 @@ static int hand_on(struct perf_engine *engine, uint32_t thread, struct error *er
 	struct heap_batch batch = {thread, heap->batch.count, heap->batch.items};
 
 	heap->batch.count = 0;
-	if (batch.count == 0 || !engine->sink->ops->heap)
+	if (batch.count == 0)
 		return 0;
-	return engine->sink->ops->heap(engine->sink->self, &batch, err);
+	return sink_heap(engine->sink, &batch, err);
 }
 
 static int hand_on_all(struct perf_engine *engine, struct error *err)
@@ -86,9 +86,7 @@ int bpf_heap_flush(struct perf_engine *engine, uint64_t until_ns, struct error *
 
 	if (until_ns == UINT64_MAX)
 		until_ns = clock_monotonic_ns();
-	if (r < 0 || !engine->sink->ops->heap_until)
-		return r;
-	return engine->sink->ops->heap_until(engine->sink->self, until_ns, err);
+	return r < 0 ? r : sink_heap_until(engine->sink, until_ns, err);
 }
 
 static int put(struct perf_engine *engine, uint32_t thread, const struct heap_event *event)

@@ -169,8 +169,7 @@ static uint32_t make_labels(struct offcpu_locks *locks, const char *lock)
 				       {.key = LOCK_LABEL, .value = lock}};
 	uint32_t id = 0;
 
-	if (!locks->sink->ops->labels ||
-	    locks->sink->ops->labels(locks->sink->self, labels, ARRAY_SIZE(labels), &id) < 0)
+	if (sink_labels(locks->sink, labels, ARRAY_SIZE(labels), &id) < 0)
 		return 0;
 	return id;
 }

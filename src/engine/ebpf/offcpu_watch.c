@@ -104,9 +104,10 @@ int offcpu_watch_arm(struct perf_engine *engine, const struct engine_config *con
 		(struct offcpu_watch_pace){.budget = config->away_budget,
 					   .gap_ns = config->least_away_ns > 0 ? 0 : GAP_LEAST_NS};
 	r = offcpu_watch_apply(engine, clock_monotonic_ns(), err);
-	if (r == 0 && engine->clock && engine->sink->ops->labels)
-		r = engine->sink->ops->labels(engine->sink->self, &label, 1,
-					      &engine->on_cpu_labels);
+	if (r == 0 && engine->clock)
+		r = sink_labels(engine->sink, &label, 1, &engine->on_cpu_labels);
+	if (r == -ENOTSUP)
+		r = 0; /* nobody wants labels */
 	if (r < 0)
 		return error_errno(err, r, "the perf engine cannot label samples");
 	if (target->kind == TARGET_CGROUP) {

@@ -181,8 +181,7 @@ static bool put_place(struct perf_engine *engine, struct wakers *wakers, const c
 			      .outer = PLACE_NONE};
 	struct frame frame = {.kind = FRAME_CUSTOM};
 
-	return engine->sink->ops->place &&
-	       engine->sink->ops->place(engine->sink->self, &place, &frame.a) == 0 &&
+	return sink_place(engine->sink, &place, &frame.a) == 0 &&
 	       vec_push(&wakers->joint, frame) == 0;
 }
 
@@ -275,8 +274,7 @@ uint32_t waker_join(struct perf_engine *engine, uint32_t tid, const struct frame
 		memcpy(wakers->joint.items, frames, count * sizeof(*frames));
 		memcpy(wakers->joint.items + count, waker.frames,
 		       waker.count * sizeof(*waker.frames));
-		if (engine->sink->ops->stack(engine->sink->self, wakers->joint.items,
-					     count + waker.count, &id) < 0)
+		if (sink_stack(engine->sink, wakers->joint.items, count + waker.count, &id) < 0)
 			id = ID_NONE;
 	}
 	free(waker.frames);

@@ -117,7 +117,7 @@ static void tell_news(struct perf_engine *engine)
 /* Lets the sink make room: what has gathered is with it, and no stack of it is waited for. */
 static int trim(struct perf_engine *engine, struct error *err)
 {
-	int r = engine->sink->ops->trim ? engine->sink->ops->trim(engine->sink->self, err) : 0;
+	int r = sink_trim(engine->sink, err);
 
 	if (r <= 0)
 		return r;
@@ -186,8 +186,7 @@ static int count_late_losses(struct perf_engine *engine, int r)
 		return r;
 	late = walker.counters[BPF_WALK_COUNT_LOST] - engine->stats.lost;
 	engine->stats.lost += late;
-	return engine->sink->ops->loss(engine->sink->self, LOSS_RING_FULL, clock_monotonic_ns(),
-				       late);
+	return sink_loss(engine->sink, LOSS_RING_FULL, clock_monotonic_ns(), late);
 }
 
 int perf_engine_stop(void *self, struct error *err)

@@ -222,8 +222,8 @@ static int handle_lost(struct perf_engine *engine, const struct cpu_ring *ring,
 	if (lost == 0 || perf_overwrite_knows_lost(engine, ring, lost))
 		return 0;
 	engine->stats.lost += lost;
-	return engine->sink->ops->loss(engine->sink->self, LOSS_RING_FULL,
-				       perf_record_time_ns(&engine->layout, header), lost);
+	return sink_loss(engine->sink, LOSS_RING_FULL, perf_record_time_ns(&engine->layout, header),
+			 lost);
 }
 
 /*

@@ -655,8 +655,7 @@ static int tell_schemas(struct perf_engine *engine, struct error *err)
 					.unit = kind->unit,
 					.period = i == 0 ? engine->rate.period : 0};
 
-		r = engine->sink->ops->schema(engine->sink->self, &schema,
-					      &engine->columns[i].schema);
+		r = sink_schema(engine->sink, &schema, &engine->columns[i].schema);
 	}
 	return r < 0 ? error_errno(err, r, "the perf engine cannot describe its samples") : 0;
 }

@@ -12,8 +12,7 @@ static int lose(struct perf_engine *engine, uint64_t samples)
 	if (samples == 0)
 		return 0;
 	engine->stats.lost += samples;
-	return engine->sink->ops->loss(engine->sink->self, LOSS_RING_FULL, clock_monotonic_ns(),
-				       samples);
+	return sink_loss(engine->sink, LOSS_RING_FULL, clock_monotonic_ns(), samples);
 }
 
 /* Programs count each sample that they make; of times off the CPUs they do not. */

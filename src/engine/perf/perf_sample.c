@@ -30,7 +30,7 @@ static int flush_columns(struct perf_engine *engine, struct perf_columns *column
 	};
 
 	columns->count = 0;
-	return batch.count == 0 ? 0 : engine->sink->ops->batch(engine->sink->self, &batch, err);
+	return batch.count == 0 ? 0 : sink_batch(engine->sink, &batch, err);
 }
 
 int perf_flush(struct perf_engine *engine, struct error *err)
@@ -86,7 +86,7 @@ uint32_t perf_stack_of(struct perf_engine *engine, struct tracked_process *proce
 	if (id != ID_NONE)
 		return id;
 	frames = perf_frames_of(engine, process, sample, &count);
-	if (engine->sink->ops->stack(engine->sink->self, frames, count, &id) < 0)
+	if (sink_stack(engine->sink, frames, count, &id) < 0)
 		return ID_NONE;
 	stack_cache_add(engine->cache, context, sample->chain, sample->count, id);
 	return id;
@@ -95,7 +95,7 @@ uint32_t perf_stack_of(struct perf_engine *engine, struct tracked_process *proce
 int perf_lose_sample(struct perf_engine *engine, uint64_t time_ns)
 {
 	engine->stats.lost++;
-	return engine->sink->ops->loss(engine->sink->self, LOSS_NO_MEMORY, time_ns, 1);
+	return sink_loss(engine->sink, LOSS_NO_MEMORY, time_ns, 1);
 }
 
 static int put_row(struct perf_engine *engine, struct perf_columns *columns,

@@ -81,8 +81,7 @@ static uint32_t labels_of(struct ptrace_engine *engine, char state)
 	for (size_t i = 0; i < engine->labels.count; i++)
 		if (engine->labels.items[i].state == state)
 			return engine->labels.items[i].id;
-	if (state == 0 || !engine->sink->ops->labels ||
-	    engine->sink->ops->labels(engine->sink->self, &label, 1, &id) < 0)
+	if (state == 0 || sink_labels(engine->sink, &label, 1, &id) < 0)
 		return 0;
 	(void)vec_push(&engine->labels, (struct state_labels){state, id}); /* found anew then */
 	return id;
@@ -125,8 +124,7 @@ static int on_taken(void *self, const struct stack_sample *sample, struct error 
 		stack = raw_stacks_id(engine->stacks, process, &raw);
 	if (stack == ID_NONE) {
 		engine->stats.lost++;
-		return engine->sink->ops->loss(engine->sink->self, LOSS_NO_MEMORY, sample->time_ns,
-					       1);
+		return sink_loss(engine->sink, LOSS_NO_MEMORY, sample->time_ns, 1);
 	}
 	engine->stats.samples++;
 	engine->stats.seen_ns += weight;
@@ -134,7 +132,7 @@ static int on_taken(void *self, const struct stack_sample *sample, struct error 
 	engine->stats.truncated += sample->end == UNWIND_DEPTH;
 	engine->stats.tables = true;
 	engine->stats.ends[sample->end - UNWIND_ROOT]++;
-	return engine->sink->ops->batch(engine->sink->self, &batch, err);
+	return sink_batch(engine->sink, &batch, err);
 }
 
 static void on_started(void *self, pid_t pid, pid_t tid, pid_t parent_pid, pid_t parent_tid)
@@ -246,7 +244,7 @@ static int set_up(struct ptrace_engine *engine, const struct engine_config *conf
 	if (!engine->tracker || !engine->stacks || engine->timer_fd < 0 || engine->epoll_fd < 0)
 		return error_set(err, -ENOMEM, "out of memory or descriptors");
 	schema.period = NS_PER_SEC / engine->stats.frequency_hz;
-	r = engine->sink->ops->schema(engine->sink->self, &schema, &engine->schema);
+	r = sink_schema(engine->sink, &schema, &engine->schema);
 	if (r < 0)
 		return error_errno(err, r, "the ptrace engine cannot describe its samples");
 	r = sampler_open(&sampler, &engine->sampler, err);

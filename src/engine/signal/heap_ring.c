@@ -173,9 +173,7 @@ int heap_rings_hand_on(struct heap_rings *rings)
 	rings->events += rings->count - rings->rates;
 	rings->count = 0;
 	rings->rates = 0;
-	if (!rings->sink->ops->heap)
-		return 0;
-	return rings->sink->ops->heap(rings->sink->self, &batch, NULL);
+	return sink_heap(rings->sink, &batch, NULL);
 }
 
 /* Events are of one thread from here on. */
@@ -298,9 +296,7 @@ int heap_rings_until(struct heap_rings *rings, uint64_t time_ns)
 	int r = heap_rings_hand_on(rings);
 
 	rings->tid = 0; /* ids of threads may change */
-	if (r < 0 || !rings->sink->ops->heap_until)
-		return r;
-	return rings->sink->ops->heap_until(rings->sink->self, time_ns, NULL);
+	return r < 0 ? r : sink_heap_until(rings->sink, time_ns, NULL);
 }
 
 void heap_rings_forget(struct heap_rings *rings)

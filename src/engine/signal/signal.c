@@ -276,7 +276,7 @@ static int on_sample(void *self, struct process_file *file, const struct process
 	}
 	if (stack == ID_NONE) {
 		engine->stats.lost++;
-		return engine->sink->ops->loss(engine->sink->self, LOSS_NO_MEMORY, time_ns, 1);
+		return sink_loss(engine->sink, LOSS_NO_MEMORY, time_ns, 1);
 	}
 	if (sample->texts)
 		return user_events_keep(engine->told, &batch);
@@ -286,7 +286,7 @@ static int on_sample(void *self, struct process_file *file, const struct process
 	engine->stats.ends[sample->end - UNWIND_ROOT]++;
 	engine->stats.run_ns += engine->wall ? 0 : sample->weight_ns;
 	engine->stats.seen_ns += sample->weight_ns;
-	return engine->sink->ops->batch(engine->sink->self, &batch, NULL);
+	return sink_batch(engine->sink, &batch, NULL);
 }
 
 static int on_heap(void *self, struct process_file *file, struct heap_ring **ring, uint32_t tid,
@@ -377,11 +377,9 @@ static int drain_file(struct signal_engine *engine, struct process_file *file)
 	engine->stats.lost += lost + missed;
 	engine->stats.heap_missed += missed;
 	if (r == 0 && lost > 0)
-		r = engine->sink->ops->loss(engine->sink->self, LOSS_RING_FULL,
-					    clock_monotonic_ns(), lost);
+		r = sink_loss(engine->sink, LOSS_RING_FULL, clock_monotonic_ns(), lost);
 	if (r == 0 && missed > 0)
-		r = engine->sink->ops->loss(engine->sink->self, LOSS_NO_MEMORY,
-					    clock_monotonic_ns(), missed);
+		r = sink_loss(engine->sink, LOSS_NO_MEMORY, clock_monotonic_ns(), missed);
 	return r;
 }
 
@@ -723,7 +721,7 @@ static int set_up(struct signal_engine *engine, const struct engine_config *conf
 	    (config->heap.on && !engine->heap))
 		return error_set(err, -ENOMEM, "out of memory");
 	if (engine->samples)
-		r = engine->sink->ops->schema(engine->sink->self, &schema, &engine->schema);
+		r = sink_schema(engine->sink, &schema, &engine->schema);
 	if (r < 0)
 		return error_errno(err, r, "the signal engine cannot describe its samples");
 	tick_clock_pair(&engine->clock);

@@ -31,24 +31,24 @@ struct user_events {
 
 struct user_events *user_events_new(struct sink *sink)
 {
-	struct user_events *told = calloc(1, sizeof(*told));
+	struct user_events *events = calloc(1, sizeof(*events));
 
-	if (told)
-		told->sink = sink;
-	return told;
+	if (events)
+		events->sink = sink;
+	return events;
 }
 
-void user_events_free(struct user_events *told)
+void user_events_free(struct user_events *events)
 {
-	if (!told)
+	if (!events)
 		return;
-	for (size_t i = 0; i < told->schemas.count; i++) {
-		free(told->schemas.items[i].name);
-		free(told->schemas.items[i].unit);
-		sample_columns_fini(&told->schemas.items[i].kept);
+	for (size_t i = 0; i < events->schemas.count; i++) {
+		free(events->schemas.items[i].name);
+		free(events->schemas.items[i].unit);
+		sample_columns_fini(&events->schemas.items[i].kept);
 	}
-	vec_fini(&told->schemas);
-	free(told);
+	vec_fini(&events->schemas);
+	free(events);
 }
 
 /* Texts one after the other, the last of which has its NUL too. */
@@ -104,7 +104,7 @@ const char *user_events_state(const struct process_sample *sample)
 	return sample->flags & SESSION_ASLEEP ? "S" : "R";
 }
 
-uint32_t user_events_labels(struct user_events *told, const struct process_sample *sample,
+uint32_t user_events_labels(struct user_events *events, const struct process_sample *sample,
 			    const char *state)
 {
 	struct reader of_event = event_texts(sample);
@@ -120,29 +120,28 @@ uint32_t user_events_labels(struct user_events *told, const struct process_sampl
 	(void)next_text(&of_event); /* its name */
 	(void)next_text(&of_event); /* and unit */
 	add_texts(labels, &count, of_event);
-	if (count == 0 || !told->sink->ops->labels ||
-	    told->sink->ops->labels(told->sink->self, labels, count, &id) < 0)
+	if (count == 0 || sink_labels(events->sink, labels, count, &id) < 0)
 		return 0;
 	return id;
 }
 
-static uint32_t make_schema(struct user_events *told, const char *name, const char *unit,
+static uint32_t make_schema(struct user_events *events, const char *name, const char *unit,
 			    enum schema_kind kind)
 {
 	struct known_schema known = {.name = strdup(name), .unit = strdup(unit), .kind = kind};
 	struct schema schema = {
 		.event = known.name, .value = known.name, .unit = known.unit, .kind = kind};
 
-	if (known.name && known.unit && told->schemas.count < MAX_SCHEMAS &&
-	    told->sink->ops->schema(told->sink->self, &schema, &known.id) == 0 &&
-	    vec_push(&told->schemas, known) == 0)
+	if (known.name && known.unit && events->schemas.count < MAX_SCHEMAS &&
+	    sink_schema(events->sink, &schema, &known.id) == 0 &&
+	    vec_push(&events->schemas, known) == 0)
 		return known.id;
 	free(known.name);
 	free(known.unit);
 	return ID_NONE;
 }
 
-uint32_t user_events_schema(struct user_events *told, const struct process_sample *sample)
+uint32_t user_events_schema(struct user_events *events, const struct process_sample *sample)
 {
 	struct reader texts = event_texts(sample);
 	const char *name = next_text(&texts);
@@ -151,34 +150,34 @@ uint32_t user_events_schema(struct user_events *told, const struct process_sampl
 
 	if (!name || !unit)
 		return ID_NONE;
-	for (size_t i = 0; i < told->schemas.count; i++)
-		if (told->schemas.items[i].kind == kind &&
-		    strcmp(told->schemas.items[i].name, name) == 0 &&
-		    strcmp(told->schemas.items[i].unit, unit) == 0)
-			return told->schemas.items[i].id;
-	return make_schema(told, name, unit, kind);
+	for (size_t i = 0; i < events->schemas.count; i++)
+		if (events->schemas.items[i].kind == kind &&
+		    strcmp(events->schemas.items[i].name, name) == 0 &&
+		    strcmp(events->schemas.items[i].unit, unit) == 0)
+			return events->schemas.items[i].id;
+	return make_schema(events, name, unit, kind);
 }
 
-int user_events_keep(struct user_events *told, const struct sample_batch *batch)
+int user_events_keep(struct user_events *events, const struct sample_batch *batch)
 {
-	for (size_t i = 0; i < told->schemas.count; i++)
-		if (told->schemas.items[i].id == batch->schema)
-			return sample_columns_add(&told->schemas.items[i].kept, batch);
-	return told->sink->ops->batch(told->sink->self, batch, NULL);
+	for (size_t i = 0; i < events->schemas.count; i++)
+		if (events->schemas.items[i].id == batch->schema)
+			return sample_columns_add(&events->schemas.items[i].kept, batch);
+	return sink_batch(events->sink, batch, NULL);
 }
 
-int user_events_hand_on(struct user_events *told, struct error *err)
+int user_events_hand_on(struct user_events *events, struct error *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < told->schemas.count && r == 0; i++) {
-		struct sample_columns *kept = &told->schemas.items[i].kept;
+	for (size_t i = 0; i < events->schemas.count && r == 0; i++) {
+		struct sample_columns *kept = &events->schemas.items[i].kept;
 		struct sample_batch batch;
 
 		if (kept->count == 0)
 			continue;
 		batch = sample_columns_batch(kept, 0);
-		r = told->sink->ops->batch(told->sink->self, &batch, err);
+		r = sink_batch(events->sink, &batch, err);
 		kept->count = 0;
 	}
 	return r;

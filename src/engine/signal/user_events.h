@@ -13,7 +13,7 @@ struct sink;
 struct user_events;
 
 struct user_events *user_events_new(struct sink *sink); /* borrows it; NULL without memory */
-void user_events_free(struct user_events *told);
+void user_events_free(struct user_events *events);
 
 /* What the thread did in the time that a sample of all time weighs; NULL: it is an event. */
 const char *user_events_state(const struct process_sample *sample);
@@ -22,17 +22,17 @@ const char *user_events_state(const struct process_sample *sample);
  * The label set of a sample: that of its thread, its own, and the state that the thread was
  * in (NULL: not told). 0, none, when there are none or no memory.
  */
-uint32_t user_events_labels(struct user_events *told, const struct process_sample *sample,
+uint32_t user_events_labels(struct user_events *events, const struct process_sample *sample,
 			    const char *state);
 
 /* The schema of an event, by its name and unit. ID_NONE when it cannot be had. */
-uint32_t user_events_schema(struct user_events *told, const struct process_sample *sample);
+uint32_t user_events_schema(struct user_events *events, const struct process_sample *sample);
 
 /*
  * Keeps an event until it is handed on with others of its kind: in a recording each change
  * of the schema costs a chunk. 0 or a negative errno, as the next.
  */
-int user_events_keep(struct user_events *told, const struct sample_batch *batch);
-int user_events_hand_on(struct user_events *told, struct error *err);
+int user_events_keep(struct user_events *events, const struct sample_batch *batch);
+int user_events_hand_on(struct user_events *events, struct error *err);
 
 #endif

@@ -35,7 +35,7 @@ int id_transfer_process(struct id_transfer *transfer, uint32_t id, uint32_t *ret
 	if (r == 0 && *known == ID_NONE) {
 		if (transfer->process_count)
 			process.exec_count = ++*transfer->process_count;
-		r = transfer->to->ops->process(transfer->to->self, &process, known);
+		r = sink_process(transfer->to, &process, known);
 	}
 	if (r == 0)
 		*ret = *known;
@@ -53,7 +53,7 @@ int id_transfer_module(struct id_transfer *transfer, uint32_t id, uint32_t *ret)
 		if (module.kind == MODULE_ANONYMOUS)
 			r = id_transfer_process(transfer, module.owner, &module.owner);
 		if (r == 0)
-			r = transfer->to->ops->module(transfer->to->self, &module, known);
+			r = sink_module(transfer->to, &module, known);
 	}
 	if (r == 0)
 		*ret = *known;
@@ -70,7 +70,7 @@ int id_transfer_thread(struct id_transfer *transfer, uint32_t id, uint32_t *ret)
 
 		r = id_transfer_process(transfer, thread.process, &thread.process);
 		if (r == 0)
-			r = transfer->to->ops->thread(transfer->to->self, &thread, known);
+			r = sink_thread(transfer->to, &thread, known);
 	}
 	if (r == 0)
 		*ret = *known;
@@ -92,7 +92,7 @@ static int map_place(struct id_transfer *transfer, uint32_t id, uint32_t *ret)
 		if (place.outer < transfer->places.ids.count)
 			place.outer = transfer->places.ids.items[place.outer];
 		if (r == 0)
-			r = sink->ops->place(sink->self, &place, &made);
+			r = sink_place(sink, &place, &made);
 		if (r == 0)
 			r = vec_push(&transfer->places.ids, made);
 	}
@@ -133,8 +133,7 @@ int id_transfer_stack(struct id_transfer *transfer, uint32_t id, uint32_t *ret)
 		node = item.parent;
 	}
 	if (r == 0)
-		r = transfer->to->ops->stack(transfer->to->self, transfer->frames.items,
-					     transfer->frames.count, known);
+		r = sink_stack(transfer->to, transfer->frames.items, transfer->frames.count, known);
 	if (r == 0)
 		*ret = *known;
 	return r;
@@ -150,7 +149,7 @@ static int map_labels(struct id_transfer *transfer, uint32_t id, uint32_t *ret)
 	if (r == 0 && *known == ID_NONE) {
 		size_t n = label_sets_get(&dictionary->labels, &dictionary->strings, id, labels);
 
-		r = transfer->to->ops->labels(transfer->to->self, labels, n, known);
+		r = sink_labels(transfer->to, labels, n, known);
 	}
 	if (r == 0)
 		*ret = *known;

@@ -111,7 +111,7 @@ static int take_sample(struct source *source, const struct sample_batch *batch, 
 		return error_errno(source->err, r, "cannot keep a sample of %s", source->name);
 	if (time_ns > merger->end_ns)
 		merger->end_ns = time_ns;
-	return merger->sink->ops->batch(merger->sink->self, &one, source->err);
+	return sink_batch(merger->sink, &one, source->err);
 }
 
 static int take_samples(void *self, const struct sample_batch *batch)
@@ -169,7 +169,7 @@ static int keep_schema(struct source *source, uint32_t id, const struct schema *
 {
 	const struct sink *sink = source->merger->sink;
 
-	return sink->ops->schema(sink->self, schema, &source->schemas[id]);
+	return sink_schema(sink, schema, &source->schemas[id]);
 }
 
 /* An event that was counted beside the first: the same of other files is one with it. */
@@ -191,7 +191,7 @@ static int take_member(struct source *source, uint32_t id, const struct schema *
 		free(event);
 		return -ENOMEM;
 	}
-	return merger->sink->ops->schema(merger->sink->self, schema, &source->schemas[id]);
+	return sink_schema(merger->sink, schema, &source->schemas[id]);
 }
 
 static int take_schema(void *self, uint32_t id, const struct schema *schema)
@@ -220,7 +220,7 @@ static int take_schema(void *self, uint32_t id, const struct schema *schema)
 	merger->has_schema = true;
 	if (!merger->value || !merger->unit)
 		return -ENOMEM;
-	return merger->sink->ops->schema(merger->sink->self, schema, &made);
+	return sink_schema(merger->sink, schema, &made);
 }
 
 static int take_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t samples)
@@ -228,7 +228,7 @@ static int take_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint
 	struct source *source = self;
 	struct sink *sink = source->merger->sink;
 
-	return sink->ops->loss(sink->self, reason, time_ns + source->shift_ns, samples);
+	return sink_loss(sink, reason, time_ns + source->shift_ns, samples);
 }
 
 /* Addresses of a kernel mean something else after the next boot. */
@@ -394,7 +394,7 @@ static int take_heap(void *self, const struct heap_batch *batch)
 		r = id_transfer_thread(&source->transfer, batch->thread, &moved.thread);
 	if (r < 0)
 		return error_errno(source->err, r, "cannot keep heap events of %s", source->name);
-	return merger->sink->ops->heap(merger->sink->self, &moved, source->err);
+	return sink_heap(merger->sink, &moved, source->err);
 }
 
 static int take_heap_until(void *self, uint64_t time_ns)
@@ -409,9 +409,8 @@ static int take_heap_until(void *self, uint64_t time_ns)
 		source->limit_ns = find_limit(merger);
 	}
 	time_ns += source->shift_ns;
-	return merger->sink->ops->heap_until(
-		merger->sink->self, time_ns < source->limit_ns ? time_ns : source->limit_ns,
-		source->err);
+	return sink_heap_until(
+		merger->sink, time_ns < source->limit_ns ? time_ns : source->limit_ns, source->err);
 }
 
 static int merge_file(struct merger *merger, const char *path, struct error *err)
