@@ -15,6 +15,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define SCOPED(kind) __attribute__((cleanup(scope_release_##kind)))
@@ -29,7 +30,10 @@
 
 static inline void scope_release_mem(void *place)
 {
-	free(*(void **)place);
+	void *memory;
+
+	memcpy(&memory, place, sizeof(memory)); /* whatever type it points to */
+	free(memory);
 }
 
 static inline void scope_release_fd(int *fd)

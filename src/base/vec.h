@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -27,26 +28,32 @@
 		size_t capacity;                                                                   \
 	}
 
-/* Grows *items to hold at least want elements. Returns 0 or -ENOMEM. */
-int vec_grow(void **items, size_t *capacity, size_t want, size_t item_bytes);
+/*
+ * Grows an array to hold at least want items. Returns where it is now, and its capacity; without
+ * memory it is where it was, and *capacity stays as it was.
+ */
+void *vec_grow(void *items, size_t *capacity, size_t want, size_t item_bytes);
 
+/* The pointer is assigned, not written through a void **, which the compiler may take to be
+ * another. */
 #define vec_reserve(vec, want)                                                                     \
-	((size_t)(want) <= (vec)->capacity ? 0                                                     \
-					   : vec_grow((void **)&(vec)->items, &(vec)->capacity,    \
-						      (want), sizeof(*(vec)->items)))
+	((size_t)(want) <= (vec)->capacity                                                         \
+		 ? 0                                                                               \
+		 : ((vec)->items = vec_grow((vec)->items, &(vec)->capacity, (want),                \
+					    sizeof(*(vec)->items)),                                \
+		    (vec)->capacity < (size_t)(want) ? -ENOMEM : 0))
 
 #define vec_push(vec, ...)                                                                         \
 	(vec_reserve((vec), (vec)->count + 1) < 0                                                  \
 		 ? -ENOMEM                                                                         \
 		 : ((vec)->items[(vec)->count++] = (__VA_ARGS__), 0))
 
-/* Makes an empty array one of n items with all bits set, as ID_NONE has. 0 or -ENOMEM. */
-int vec_fill(void **items, size_t *capacity, size_t n, size_t item_bytes);
-
+/* Makes an array one of n items with all bits set, as ID_NONE has. 0 or -ENOMEM. */
 #define vec_fill_ones(vec, n)                                                                      \
-	(vec_fill((void **)&(vec)->items, &(vec)->capacity, (n), sizeof(*(vec)->items)) < 0        \
+	(vec_reserve((vec), (n)) < 0                                                               \
 		 ? -ENOMEM                                                                         \
-		 : ((vec)->count = (n), 0))
+		 : ((void)((n) > 0 && memset((vec)->items, 0xff, (n) * sizeof(*(vec)->items))),    \
+		    (vec)->count = (n), 0))
 
 #define vec_fini(vec)                                                                              \
 	do {                                                                                       \

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "cfi/leb.h"
+#include "base/leb.h"
 #include "cfi/machine.h"
 
 enum {

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/leb.h"
 #include "base/vec.h"
-#include "cfi/leb.h"
 
 /* The low four bits of a pointer encoding say the form, the next three what it counts from. */
 enum {

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "cfi/leb.h"
+#include "base/leb.h"
 #include "cfi/machine.h"
 
 enum {

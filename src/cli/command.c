@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/file/outfile.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "cli/config.h"
@@ -448,8 +449,7 @@ static int dispatch(struct command_context *context, int argc, char **argv)
 /* The command that the program's own name stands for, NULL when it is just wick. */
 static const struct command *find_program(const struct command *const *commands, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = path_base_name(path);
 
 	for (size_t i = 0; commands[i]; i++)
 		if (commands[i]->program && strcmp(commands[i]->program, name) == 0)

@@ -8,16 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
+#include "base/path.h"
 
 char *default_name(const char *input, const char *extension)
 {
-	const char *base = strcmp(input, "-") == 0 ? "wick" : last_part(input);
+	const char *base = strcmp(input, "-") == 0 ? "wick" : path_base_name(input);
 	const char *dot = strrchr(base, '.');
 	int stem = dot && dot > base ? (int)(dot - base) : (int)strlen(base);
 	char *name;
@@ -51,7 +46,7 @@ char *default_recording_name(const char *name)
 
 	if (localtime_r(&now, &parts))
 		(void)strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &parts);
-	(void)snprintf(safe, sizeof(safe), "%s", last_part(name)); /* a cut name is fine */
+	(void)snprintf(safe, sizeof(safe), "%s", path_base_name(name)); /* a cut name is fine */
 	for (i = 0; safe[i]; i++)
 		if (!isalnum((unsigned char)safe[i]) && !strchr("._+-", safe[i]))
 			safe[i] = '_';

@@ -21,13 +21,11 @@ void option_set_fini(struct option_set *set)
 static int add_entry(struct option_set *set, const struct option_spec *spec, char *place,
 		     const char *group)
 {
-	void *entries = set->entries;
-
-	if (set->count == set->capacity) {
-		if (vec_grow(&entries, &set->capacity, set->count + 1, sizeof(*set->entries)) < 0)
-			return -ENOMEM;
-		set->entries = entries;
-	}
+	if (set->count == set->capacity)
+		set->entries = vec_grow(set->entries, &set->capacity, set->count + 1,
+					sizeof(*set->entries));
+	if (set->count == set->capacity)
+		return -ENOMEM;
 	set->entries[set->count++] =
 		(struct option_entry){.spec = spec, .place = place, .group = group};
 	return 0;

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "base/leb.h"
 #include "dwarf/constants.h"
-#include "dwarf/leb.h"
 #include "dwarf/unit.h"
 
 /* Most entries are far smaller; those with long inline text are read again. */

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/leb.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "dwarf/constants.h"
-#include "dwarf/leb.h"
 
 #define MAX_FUNCTIONS (1u << 24)
 /* Far beyond real units; entries that share one long list must not multiply it. */

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/leb.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "dwarf/constants.h"
-#include "dwarf/leb.h"
 #include "dwarf/package.h"
 #include "elf/elf.h"
 

@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/leb.h"
 #include "base/vec.h"
 #include "dwarf/constants.h"
 #include "dwarf/functions.h"
-#include "dwarf/leb.h"
 
 #define MAX_DEPTH 256
 #define MAX_LEVEL 128

@@ -7,10 +7,10 @@
 
 #include "base/arena.h"
 #include "base/bytes.h"
+#include "base/leb.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "dwarf/constants.h"
-#include "dwarf/leb.h"
 #include "dwarf/line_program.h"
 #include "dwarf/path.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dwarf/line_program.h"
 
+#include "base/leb.h"
 #include "dwarf/constants.h"
-#include "dwarf/leb.h"
 
 struct run {
 	const struct line_program *program;

@@ -3,9 +3,9 @@
 
 #include <errno.h>
 
+#include "base/leb.h"
 #include "base/vec.h"
 #include "dwarf/constants.h"
-#include "dwarf/leb.h"
 
 #define MAX_RANGES (1u << 20)
 #define WINDOW_BYTES 4096

@@ -4,10 +4,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/leb.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "dwarf/functions.h"
-#include "dwarf/leb.h"
 #include "dwarf/unit.h"
 
 /* There is one for each type: places are distances from the start of the unit. */

@@ -66,11 +66,17 @@ static void search(const struct symbol_data *data, const char *const *names, siz
 	}
 }
 
-static bool read_section(struct elf_file *elf, const char *name, void *ret, size_t *ret_size)
+/* NULL and 0 bytes when the file has no such section, or it cannot be read. */
+static void *read_section(struct elf_file *elf, const char *name, size_t *ret_size)
 {
 	const struct elf_section *section = name ? elf_section_find(elf, name) : NULL;
+	void *data = NULL;
 
-	return section && elf_section_read(elf, section, (void **)ret, ret_size, NULL) == 0;
+	if (!section || elf_section_read(elf, section, &data, ret_size, NULL) < 0) {
+		*ret_size = 0;
+		return NULL;
+	}
+	return data;
 }
 
 static void search_table(struct elf_file *elf, const struct symbol_table *table,
@@ -78,12 +84,11 @@ static void search_table(struct elf_file *elf, const struct symbol_table *table,
 {
 	struct symbol_data data = {0};
 
-	if (read_section(elf, table->symbols, &data.symbols, &data.symbols_size) &&
-	    read_section(elf, table->names, &data.names, &data.names_size)) {
-		if (!read_section(elf, table->versions, &data.versions, &data.versions_size))
-			data.versions_size = 0;
+	data.symbols = read_section(elf, table->symbols, &data.symbols_size);
+	data.names = read_section(elf, table->names, &data.names_size);
+	data.versions = read_section(elf, table->versions, &data.versions_size);
+	if (data.symbols && data.names)
 		search(&data, names, count, ret);
-	}
 	free(data.symbols);
 	free(data.names);
 	free(data.versions);

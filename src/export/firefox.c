@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
+#include "base/path.h"
 #include "base/vec.h"
 #include "export/export.h"
 #include "export/firefox_markers.h"
@@ -279,8 +280,7 @@ static void put_lib(struct json *json, const struct profile *profile, uint32_t p
 {
 	const struct profile_module *module = profile_find_module(profile, path);
 	const char *text = profile_text(profile, path);
-	const char *slash = strrchr(text, '/');
-	const char *name = slash && slash[1] ? slash + 1 : text;
+	const char *name = path_base_name(text);
 	struct build_id none = {0};
 	char breakpad[34];
 	char code[2 * BUILD_ID_MAX + 1];

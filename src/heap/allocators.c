@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/path.h"
+
 /* How the files of libraries begin that allocate for others. */
 static const char *const libraries[] = {
 	"libc.so",   "libc-2.",     "ld-linux",    "ld-musl-",    "libstdc++.so",
@@ -205,9 +207,8 @@ static bool judge(const struct allocators *allocators, uint32_t id)
 	const struct profile_function *function = &profile->functions.items[id];
 	const char *name = profile_text(profile, function->name);
 	const char *module = profile_text(profile, function->module);
-	const char *slash = strrchr(module, '/');
 
-	if (begins_with(slash ? slash + 1 : module, libraries, ARRAY_SIZE(libraries)) ||
+	if (begins_with(path_base_name(module), libraries, ARRAY_SIZE(libraries)) ||
 	    begins_with(name, prefixes, ARRAY_SIZE(prefixes)) ||
 	    is_one_of(name, names, ARRAY_SIZE(names)) ||
 	    is_one_of(name, wrappers, ARRAY_SIZE(wrappers)))

@@ -69,9 +69,11 @@ static int go_to(struct heap_footprint *footprint, uint32_t process, uint64_t nu
 	}
 	if (footprint->chunk_count == MAX_CHUNKS)
 		return 0;
-	if (footprint->chunk_count == footprint->chunk_capacity &&
-	    vec_grow((void **)&footprint->chunks, &footprint->chunk_capacity,
-		     footprint->chunk_count + 1, sizeof(struct heap_chunk *)) < 0)
+	if (footprint->chunk_count == footprint->chunk_capacity)
+		footprint->chunks =
+			vec_grow(footprint->chunks, &footprint->chunk_capacity,
+				 footprint->chunk_count + 1, sizeof(struct heap_chunk *));
+	if (footprint->chunk_count == footprint->chunk_capacity)
 		return -ENOMEM;
 	chunk = calloc(1, sizeof(*chunk));
 	if (!chunk)

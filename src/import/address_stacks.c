@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/number.h"
+#include "base/path.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "import/builder.h"
@@ -59,10 +60,9 @@ static bool is_file(const struct map_region *region)
 static const char *program_name(const struct maps *maps)
 {
 	for (size_t i = 0; i < maps->count; i++) {
-		const char *slash = strrchr(maps->items[i].path, '/');
 
 		if (is_file(&maps->items[i]))
-			return slash ? slash + 1 : maps->items[i].path;
+			return path_base_name(maps->items[i].path);
 	}
 	return "";
 }

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "base/vec.h"
 #include "import/builder.h"
 #include "import/formats.h"
@@ -366,10 +367,9 @@ static int locate(struct reading *reading, struct item *item, struct frame *ret)
 	while (r == 0 && count-- > 0)
 		r = add_line(reading, lines[count], &place, &item->made);
 	if (r == 0 && item->made == ID_NONE) {
-		const char *slash = strrchr(mapped.path, '/');
 
-		(void)snprintf(name, sizeof(name), "%.30s+0x%" PRIx64,
-			       slash ? slash + 1 : mapped.path, ret->b); /* a cut name is fine */
+		(void)snprintf(name, sizeof(name), "%.30s+0x%" PRIx64, path_base_name(mapped.path),
+			       ret->b); /* a cut name is fine */
 		place.name = name;
 		place.file = "";
 		place.origin = ORIGIN_UNKNOWN;

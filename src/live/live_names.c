@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "base/scope.h"
 #include "load/names/live_modules.h"
 #include "proc/maps.h"
@@ -55,11 +56,9 @@ void live_names_forget(struct live_names *names)
 	live_modules_forget(names->modules);
 }
 
-static const char *base_name(const char *path)
+static const char *module_name(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path[0] ? path : "[anon]";
+	return path[0] ? path_base_name(path) : "[anon]";
 }
 
 struct live_name live_names_find(struct live_names *names, uint64_t address, bool is_caller)
@@ -72,7 +71,7 @@ struct live_name live_names_find(struct live_names *names, uint64_t address, boo
 
 	if (!live_modules_find(names->modules, lookup, &place))
 		return name;
-	name.module = base_name(place.region->path);
+	name.module = module_name(place.region->path);
 	if (!place.module)
 		return name;
 	if (symboliser_resolve(names->symboliser, place.module, place.module_id,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "base/scope.h"
 #include "model/call_tree.h"
 #include "model/profile.h"
@@ -21,26 +22,19 @@ struct joiner {
 
 #define SEVERAL (ID_NONE - 1)
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static const char *module_of(const struct profile *profile, const struct profile_function *function)
 {
 	if (function->origin == ORIGIN_PROGRAM)
 		return "";
-	return last_part(profile_text(profile, function->module));
+	return path_base_name(profile_text(profile, function->module));
 }
 
 static bool same_place(const struct profile *profile, const struct profile_function *a,
 		       const struct profile_function *b)
 {
 	return strcmp(module_of(profile, a), module_of(profile, b)) == 0 &&
-	       strcmp(last_part(profile_text(profile, a->file)),
-		      last_part(profile_text(profile, b->file))) == 0;
+	       strcmp(path_base_name(profile_text(profile, a->file)),
+		      path_base_name(profile_text(profile, b->file))) == 0;
 }
 
 static int grow(struct joiner *joiner, uint32_t name)
@@ -93,7 +87,7 @@ static uint32_t identify(struct joiner *joiner, const struct profile *profile,
 		return ID_NONE;
 	if (joiner->ambiguous.items[id]) {
 		module = module_of(profile, function);
-		file = last_part(profile_text(profile, function->file));
+		file = path_base_name(profile_text(profile, function->file));
 	}
 	/* Neither part of a path has a slash. */
 	n = asprintf(&identity, "%s/%s/%s", module, file, name);

@@ -98,11 +98,13 @@ static int snapshot_reserve(struct snapshot *snapshot, size_t want)
 
 	if (want <= capacity)
 		return 0;
-	if (vec_grow((void **)&snapshot->starts, &capacity, want, sizeof(uint64_t)) < 0)
+	snapshot->starts = vec_grow(snapshot->starts, &capacity, want, sizeof(uint64_t));
+	if (capacity < want)
 		return -ENOMEM;
 	/* Both arrays grow from the same capacity and so by the same step. */
-	return vec_grow((void **)&snapshot->regions, &snapshot->capacity, want,
-			sizeof(struct address_region));
+	snapshot->regions = vec_grow(snapshot->regions, &snapshot->capacity, want,
+				     sizeof(struct address_region));
+	return snapshot->capacity < want ? -ENOMEM : 0;
 }
 
 static struct snapshot *snapshot_copy(const struct snapshot *from)

@@ -56,8 +56,9 @@ static bool extend(struct remote_memory *memory, uint64_t end)
 		want = memory->high - memory->start;
 	if (want < end || want > MOST_BYTES)
 		return false;
-	if (want > memory->capacity &&
-	    vec_grow((void **)&memory->bytes, &memory->capacity, want, 1) < 0)
+	if (want > memory->capacity)
+		memory->bytes = vec_grow(memory->bytes, &memory->capacity, want, 1);
+	if (want > memory->capacity)
 		return false;
 	memory->size += copy_from(memory, memory->start + memory->size,
 				  memory->bytes + memory->size, want - memory->size);

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/file/outfile.h"
+#include "base/path.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "engine/engine.h"
@@ -169,8 +170,7 @@ uint64_t flight_bytes(const struct flight *flight, const struct recording_writer
 /* "dir/app.wick" and 2 give "dir/app-2.wick". */
 static char *numbered(const char *path, unsigned int number)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = path_base_name(path);
 	const char *dot = strrchr(name, '.');
 	int stem = (int)(dot && dot > name ? (size_t)(dot - path) : strlen(path));
 	char *made;

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/file/regular_file.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "elf/elf.h"
@@ -177,8 +178,7 @@ static int try_build_id(struct hunt *hunt, const char *root, const char *directo
 /* The names that a debug file may have below a directory that a person named. */
 static int try_in_directory(struct hunt *hunt, const char *directory)
 {
-	const char *slash = strrchr(hunt->path, '/');
-	const char *base = slash ? slash + 1 : hunt->path;
+	const char *base = path_base_name(hunt->path);
 	const char *const names[] = {base, hunt->path};
 	char place[PATH_MAX];
 	int r = try_build_id(hunt, "", directory);

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/id_index.h"
+#include "base/path.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "dwarf/dwarf.h"
@@ -283,16 +284,13 @@ static struct module_state *find_state(const struct symboliser *symboliser, uint
 	return NULL;
 }
 
-static const char *base_name(const struct module *module)
+static const char *module_name(const struct module *module)
 {
-	const char *slash;
-
 	if (module->kind == MODULE_ANONYMOUS)
 		return "[anon]";
 	if (module->kind == MODULE_VDSO)
 		return "[vdso]";
-	slash = strrchr(module->path, '/');
-	return slash ? slash + 1 : module->path;
+	return path_base_name(module->path);
 }
 
 /* Where files of modules are looked for. */
@@ -323,7 +321,7 @@ static struct module_state *get_state(struct symboliser *symboliser, const struc
 
 	if (found)
 		return found;
-	base = base_name(module);
+	base = module_name(module);
 	state = calloc(1, sizeof(*state));
 	if (!state || vec_reserve(&symboliser->modules, symboliser->modules.count + 1) < 0)
 		return NULL;

@@ -176,6 +176,17 @@ static struct a64_insn memory_insn(struct a64_insn insn, bool is_load)
 	return insn;
 }
 
+/* Where the distance goes, by the two bits that say how an instruction addresses memory. */
+static void set_distance(struct a64_insn *insn, uint32_t mode, int32_t distance)
+{
+	if (mode == 1)
+		insn->post = distance;
+	else if (mode == 3)
+		insn->pre = distance;
+	else
+		insn->imm = distance;
+}
+
 static struct a64_insn decode_pair(uint32_t word)
 {
 	struct a64_insn insn = {.reg = {A64_NO_REGISTER, A64_NO_REGISTER}};
@@ -190,17 +201,7 @@ static struct a64_insn decode_pair(uint32_t word)
 		insn.reg[0] = frame_register(bits(word, 4, 0));
 		insn.reg[1] = frame_register(bits(word, 14, 10));
 	}
-	switch (bits(word, 25, 23)) {
-	case 1:
-		insn.post = distance;
-		break;
-	case 3:
-		insn.pre = distance;
-		break;
-	default:
-		insn.imm = distance;
-		break;
-	}
+	set_distance(&insn, bits(word, 25, 23), distance);
 	return memory_insn(insn, bits(word, 22, 22));
 }
 
@@ -220,17 +221,7 @@ static struct a64_insn decode_single(uint32_t word)
 	}
 	if (bits(word, 21, 21))
 		return (struct a64_insn){.kind = A64_NONE}; /* a register's offset, or an atomic */
-	switch (bits(word, 11, 10)) {
-	case 1:
-		insn.post = distance;
-		break;
-	case 3:
-		insn.pre = distance;
-		break;
-	default:
-		insn.imm = distance;
-		break;
-	}
+	set_distance(&insn, bits(word, 11, 10), distance);
 	return memory_insn(insn, bits(word, 23, 22) != 0);
 }
 

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file/outfile.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/commands/draw_flame.h"
@@ -225,8 +226,8 @@ static int print_table(const struct command_context *context,
 static int draw(const struct command_context *context, const struct diff_command_options *options,
 		const struct comparison *comparison)
 {
-	const char *before = report_base_name(comparison->diff.names[0]);
-	const char *after = report_base_name(comparison->diff.names[1]);
+	const char *before = path_base_name(comparison->diff.names[0]);
+	const char *after = path_base_name(comparison->diff.names[1]);
 	struct flame_page_options view = {.graph = FLAME_OPTIONS_DEFAULT};
 	struct bytes title = {0};
 	int status;

@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "base/vec.h"
 #include "cli/command.h"
 #include "cli/commands/top_terminal.h"
@@ -116,12 +117,11 @@ static void name_process(struct top *top, pid_t id)
 static void name_target(struct top *top, int argc, char **argv)
 {
 	if (argc > 0) {
-		const char *slash = strrchr(argv[0], '/');
 
 		top->program = argv[0];
 		(void)snprintf(top->title, sizeof(top->title), "%s", argv[0]);
 		/* As the kernel will name it. */
-		(void)snprintf(top->comm, TASK_COMM_BYTES, "%s", slash ? slash + 1 : argv[0]);
+		(void)snprintf(top->comm, TASK_COMM_BYTES, "%s", path_base_name(argv[0]));
 	} else if (top->options->all) {
 		(void)snprintf(top->title, sizeof(top->title), "whole machine");
 	} else if (top->options->cgroup) {

@@ -9,6 +9,7 @@
 
 #include "base/id_index.h"
 #include "base/json.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "elf/elf.h"
 #include "load/names/resolver.h"
@@ -41,13 +42,6 @@ static void put_number(struct bytes *out, uint32_t value)
 		out->size += (size_t)(write_number(place, value) - place);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* A name that needs no escaping. It stays until the symboliser is freed. */
 static void put_plain(struct iov_output *gather, const char *name, size_t size)
 {
@@ -75,7 +69,7 @@ static void put_file(struct symbolize_printer *printer, const char *path)
 	struct symbolize_file *file = file_of(printer, path);
 
 	if (file->text != path) {
-		const char *shown = printer->form->basenames ? base_name(path) : path;
+		const char *shown = printer->form->basenames ? path_base_name(path) : path;
 		size_t start = printer->gather.bytes.size;
 
 		text_put_terminal(&printer->gather.bytes, shown);
@@ -90,7 +84,7 @@ static void put_file(struct symbolize_printer *printer, const char *path)
 		bytes_put(&printer->gather.bytes, file->shown, file->size);
 	else
 		text_put_terminal(&printer->gather.bytes,
-				  printer->form->basenames ? base_name(path) : path);
+				  printer->form->basenames ? path_base_name(path) : path);
 }
 
 /* "file.c:12", "file.c:?" or "??:0", as addr2line does. */
@@ -173,7 +167,7 @@ static void json_frames(const struct symbolize_printer *printer, struct json *js
 		json_string(json, "function", frame->function);
 		json_string(json, "mangled", frame->linker);
 		json_string(json, "file",
-			    frame->file && printer->form->basenames ? base_name(frame->file)
+			    frame->file && printer->form->basenames ? path_base_name(frame->file)
 								    : frame->file);
 		json_u64(json, "line", frame->line);
 		json_u64(json, "column", frame->column);

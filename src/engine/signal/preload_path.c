@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "base/vec.h"
 #include "elf/elf.h"
 #include "engine/engine.h"
@@ -26,14 +27,15 @@ const char *const engine_own_paths[] = {"/" SESSION_FOLDER, "/" LIBRARY_NAME, NU
 /* The folder of the file that holds this code: the program, or the library that it is part of. */
 static bool own_folder(char *ret, size_t size)
 {
-	struct link_map *map = NULL;
+	const struct link_map *map;
+	void *found = NULL;
 	Dl_info info;
 	ssize_t n;
 	char *slash;
 
 	/* The loader knows the program by the name it was called with, which may be no path. */
-	if (dladdr1((void *)(uintptr_t)own_folder, &info, (void **)&map, RTLD_DL_LINKMAP) != 0 &&
-	    map->l_name[0] == '/')
+	if (dladdr1((void *)(uintptr_t)own_folder, &info, &found, RTLD_DL_LINKMAP) != 0 &&
+	    (map = found)->l_name[0] == '/')
 		n = snprintf(ret, size, "%s", map->l_name);
 	else
 		n = readlink("/proc/self/exe", ret, size - 1);
@@ -104,9 +106,7 @@ void preload_interpreter(struct elf_file *elf, char *ret, size_t size)
 /* The loader itself, which runs the program that is its argument, and preloads into that. */
 static bool is_loader(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
-	return strncmp(slash ? slash + 1 : path, "ld-linux", strlen("ld-linux")) == 0;
+	return strncmp(path_base_name(path), "ld-linux", strlen("ld-linux")) == 0;
 }
 
 /* Why a file has more rights than who starts it, so that its loader preloads nothing; or NULL. */

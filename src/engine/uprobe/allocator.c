@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "elf/elf.h"
@@ -103,16 +104,9 @@ bool allocator_function(uint32_t i, const char **ret_name, uint32_t *ret_shape, 
 	return true;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 enum allocator_rank allocator_rank(const char *path, bool is_program)
 {
-	const char *name = base_name(path);
+	const char *name = path_base_name(path);
 
 	if (is_program)
 		return ALLOCATOR_PROGRAM;
@@ -129,7 +123,7 @@ bool allocator_is_named(const char *wish, const char *path)
 	struct stat file;
 
 	if (!strchr(wish, '/'))
-		return strstr(base_name(path), wish) != NULL;
+		return strstr(path_base_name(path), wish) != NULL;
 	if (strcmp(wish, path) == 0)
 		return true;
 	return stat(wish, &wished) == 0 && stat(path, &file) == 0 && wished.st_ino == file.st_ino &&
@@ -163,7 +157,7 @@ static void note_looked_at(struct search *search, const char *path)
 
 	if (used + 1 < sizeof(search->looked_at))
 		(void)snprintf(search->looked_at + used, sizeof(search->looked_at) - used, "%s%s",
-			       used > 0 ? ", " : "", base_name(path));
+			       used > 0 ? ", " : "", path_base_name(path));
 }
 
 static bool is_program(const struct search *search, const struct map_region *region)
@@ -218,7 +212,7 @@ static void consider_all(struct search *search)
 		if ((region->kind != REGION_FILE && region->kind != REGION_DELETED) ||
 		    is_repeated(&search->maps, i))
 			continue;
-		if (strstr(base_name(region->path), PRELOAD_NAME))
+		if (strstr(path_base_name(region->path), PRELOAD_NAME))
 			search->is_recorded = true;
 		else
 			consider(search, region);

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "proc/maps.h"
 #include "wire/scan_hints.h"
 
@@ -45,13 +46,6 @@ static bool is_writable(const struct map_region *region)
 	return (region->protection & (REGION_READ | REGION_WRITE)) == (REGION_READ | REGION_WRITE);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* Devices answer to being read; our own files have addresses of everything. */
 static bool is_left_out(const struct map_region *region)
 {
@@ -66,7 +60,7 @@ static bool is_left_out(const struct map_region *region)
 /* The C library's own data point to where its free memory is. */
 static bool is_c_library(const char *path)
 {
-	const char *name = base_name(path);
+	const char *name = path_base_name(path);
 
 	return strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libc-2.", 7) == 0;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "load/load.h"
 #include "model/profile.h"
 
@@ -97,8 +98,7 @@ static bool matches_any(const regex_t *list, size_t count, const char *text)
 
 static bool is_module(const struct load_options *options, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = path_base_name(path);
 	size_t i;
 
 	for (i = 0; i < options->module_count; i++)

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "base/vec.h"
 #include "model/profile.h"
 
@@ -50,10 +51,8 @@ static bool is_root_name(const char *name)
 
 static bool is_starter(const char *module)
 {
-	const char *slash = strrchr(module, '/');
-
 	for (size_t i = 0; i < ARRAY_SIZE(starters); i++)
-		if (strncmp(slash ? slash + 1 : module, starters[i], strlen(starters[i])) == 0)
+		if (strncmp(path_base_name(module), starters[i], strlen(starters[i])) == 0)
 			return true;
 	return false;
 }

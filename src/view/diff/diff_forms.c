@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
+#include "base/path.h"
 #include "base/quantity.h"
 #include "base/text.h"
 #include "model/profile.h"
@@ -227,7 +228,7 @@ static void put_row(const struct diff_table *table, const struct diff_row *row, 
 	if (*row->module) {
 		put_color(table, 2, out);
 		bytes_printf(out, " (");
-		text_put_terminal(out, report_base_name(row->module));
+		text_put_terminal(out, path_base_name(row->module));
 		bytes_put_u8(out, ')');
 		put_color(table, 0, out);
 	}

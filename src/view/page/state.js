@@ -50,13 +50,9 @@ function stateText() {
 		parts.push('p=' + Number(offset.toFixed(6)));
 	if (pattern)
 		parts.push('s=' + encode(pattern));
-	for (const state of switchStates())
-		if (state[1] !== state[2])
-			parts.push(state[0] + '=' + state[1]);
-	return '#' + parts.join('&');
+	return joinState(parts, switchStates());
 }
 
-// A step can be gone back; small changes replace the last one.
 function remember(isStep) {
 	if (known === null)
 		return;
@@ -64,11 +60,7 @@ function remember(isStep) {
 	if (text === known)
 		return;
 	known = text;
-	try {
-		history[isStep ? 'pushState' : 'replaceState'](null, '', text);
-	} catch (problem) {
-		// Where the address must not change, there is nothing to go back to.
-	}
+	writeState(text, isStep);
 }
 
 // The function of "name~number": by its name, the number tells those of one name apart.

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/id_index.h"
+#include "base/path.h"
 #include "model/call_tree.h"
 #include "model/lock_label.h"
 #include "model/profile.h"
@@ -58,7 +59,7 @@ static bool is_of_locks(const struct profile *profile, uint32_t function)
 	const struct profile_function *item = &profile->functions.items[function];
 
 	return item->origin == ORIGIN_TRUNCATED ||
-	       begins_with(report_base_name(profile_text(profile, item->module)), modules) ||
+	       begins_with(path_base_name(profile_text(profile, item->module)), modules) ||
 	       begins_with(profile_text(profile, item->name), names);
 }
 

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/path.h"
 #include "base/quantity.h"
 #include "base/scope.h"
 #include "base/text.h"
@@ -73,13 +74,6 @@ void report_put_share(const struct report *report, int64_t part)
 void report_put_name(struct bytes *out, const char *name)
 {
 	text_put_terminal(out, *name ? name : "[unnamed]");
-}
-
-const char *report_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
 }
 
 /* Whether rows are groups of samples, of which there is no self apart from the total. */
@@ -297,8 +291,7 @@ static const char *module_of(const struct report *report, const struct row *row)
 {
 	if (!row->module)
 		return "";
-	return report->options->by == REPORT_BY_MODULE ? row->module
-						       : report_base_name(row->module);
+	return report->options->by == REPORT_BY_MODULE ? row->module : path_base_name(row->module);
 }
 
 static struct layout measure(const struct report *report, const struct rows *rows, size_t shown)

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/id_index.h"
+#include "base/path.h"
 #include "base/scope.h"
 #include "model/call_tally.h"
 #include "model/profile.h"
@@ -42,7 +43,7 @@ static int tally_rows(const struct report *report, struct rows *rows)
 
 		if (by_module) {
 			row.module = profile_text(profile, tally->key);
-			row.name = *row.module ? report_base_name(row.module) : "[unknown]";
+			row.name = *row.module ? path_base_name(row.module) : "[unknown]";
 		} else {
 			struct profile_function function = profile->functions.items[tally->key];
 

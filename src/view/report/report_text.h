@@ -41,9 +41,6 @@ void report_put_share(const struct report *report, int64_t part);
 /* Not of heap profiles and the like, whose values are all that they tell. */
 bool report_counts_samples(const struct report *report);
 
-/* The last part of a path; all of it when it ends in '/' or has none. */
-const char *report_base_name(const char *path);
-
 /* Writes the name of a row; files of others have empty ones. */
 void report_put_name(struct bytes *out, const char *name);
 

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
+#include "base/path.h"
 #include "base/quantity.h"
 #include "base/text.h"
 #include "base/vec.h"
@@ -154,7 +155,7 @@ static void put_module(const struct report *report, uint32_t function)
 		return;
 	report_color(report, REPORT_DIM);
 	bytes_put(report->out, " (", 2);
-	text_put_terminal(report->out, report_base_name(module));
+	text_put_terminal(report->out, path_base_name(module));
 	bytes_put_u8(report->out, ')');
 	report_plain(report);
 }

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/path.h"
 #include "base/quantity.h"
 #include "model/profile.h"
 #include "view/top/top_screen.h"
@@ -228,13 +229,6 @@ static void put_head(struct top_screen *screen, const struct top_state *state, b
 			       "MODULE");
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static void put_function(struct top_screen *screen, const struct top_model *model, size_t i,
 			 uint32_t row, enum top_style style)
 {
@@ -253,7 +247,7 @@ static void put_function(struct top_screen *screen, const struct top_model *mode
 		return;
 	top_screen_put(screen, field(row, columns.module - 1, 1, style), "");
 	top_screen_put(screen, field(row, columns.module, columns.module_width, style),
-		       base_name(profile_text(profile, function->module)));
+		       path_base_name(profile_text(profile, function->module)));
 }
 
 static void put_thread(struct top_screen *screen, const struct top_model *model, size_t i,

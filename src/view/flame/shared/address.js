@@ -40,3 +40,20 @@ function readState() {
 	}
 	return state;
 }
+
+// The fragment for these parts and for every switch [key, value, default] that is not at its default.
+function joinState(parts, switches) {
+	for (const state of switches)
+		if (state[1] !== state[2])
+			parts.push(state[0] + '=' + state[1]);
+	return '#' + parts.join('&');
+}
+
+// A step gets an entry in the browser's history; a small change replaces the last entry.
+function writeState(text, isStep) {
+	try {
+		history[isStep ? 'pushState' : 'replaceState'](null, '', text);
+	} catch (problem) {
+		// Where the address must not change, there is nothing to go back to.
+	}
+}

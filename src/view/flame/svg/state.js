@@ -42,13 +42,9 @@ function stateText() {
 		parts.push('p=' + Number(offset.toFixed(3)));
 	if (pattern)
 		parts.push('s=' + encode(pattern));
-	for (const state of switchStates())
-		if (state[1] !== state[2])
-			parts.push(state[0] + '=' + state[1]);
-	return '#' + parts.join('&');
+	return joinState(parts, switchStates());
 }
 
-// A step can be gone back; small changes replace the last one.
 function remember(isStep) {
 	if (!alone || known === null)
 		return;
@@ -56,11 +52,7 @@ function remember(isStep) {
 	if (text === known)
 		return;
 	known = text;
-	try {
-		history[isStep ? 'pushState' : 'replaceState'](null, '', text);
-	} catch (problem) {
-		// Where the address must not change, there is nothing to go back to.
-	}
+	writeState(text, isStep);
 }
 
 function restore() {

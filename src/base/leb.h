@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef WICK_DWARF_LEB_H
-#define WICK_DWARF_LEB_H
+#ifndef WICK_BASE_LEB_H
+#define WICK_BASE_LEB_H
 
 /*
- * leb: bounded reads at a pointer for the loops that see every byte. Each returns
- * the place after what it read, or NULL when that does not end before end; a NULL
- * place gives NULL again, so that a run of reads needs one check.
+ * leb: bounded reads of DWARF's numbers at a pointer, for the loops that see every byte. Each
+ * returns the place after what it read, or NULL when the number does not end before `end`. A
+ * NULL place gives NULL again, so a run of reads needs one check.
  */
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "base/bytes.h"
 
 static inline const uint8_t *leb_skip(const uint8_t *at, const uint8_t *end)
 {
@@ -99,6 +101,20 @@ static inline const uint8_t *fixed_read(const uint8_t *at, const uint8_t *end, s
 static inline const uint8_t *bytes_skip(const uint8_t *at, const uint8_t *end, uint64_t n)
 {
 	return at && n <= (uint64_t)(end - at) ? at + n : NULL;
+}
+
+/* The same through a cursor, which fails when the number never ends. */
+static inline int64_t cursor_sleb(struct cursor *cursor)
+{
+	int64_t value = 0;
+	const uint8_t *after = leb_read_signed(cursor->at, cursor->end, &value);
+
+	if (!after) {
+		cursor->failed = true;
+		return 0;
+	}
+	cursor->at = after;
+	return value;
 }
 
 #endif
