@@ -20,16 +20,12 @@ static uint64_t address_of(const int32_t *offset)
 
 bool fallible_resume(ucontext_t *context)
 {
-#if defined(__aarch64__)
-	unsigned long long *pc = &context->uc_mcontext.pc;
-#else
-	greg_t *pc = &context->uc_mcontext.gregs[REG_RIP];
-#endif
+	uint64_t pc = arch_context_pc(context);
 
 	for (const struct listed *at = __start_wick_fallible;
 	     (uintptr_t)at < (uintptr_t)__stop_wick_fallible; at++)
-		if (address_of(&at->load) == (uint64_t)*pc) {
-			*pc = (__typeof__(*pc))address_of(&at->behind);
+		if (address_of(&at->load) == pc) {
+			arch_context_set_pc(context, address_of(&at->behind));
 			return true;
 		}
 	return false;

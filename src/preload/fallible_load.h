@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+#include "preload/arch/native.h"
+
 #define FALLIBLE_LISTED                                                                            \
 	".pushsection wick_fallible, \"a\"\n\t.balign 4\n\t.long 1b - .\n\t.long 2b - "            \
 	".\n\t.popsection"
@@ -20,11 +22,7 @@ static inline uint64_t fallible_load(const uint64_t *address)
 {
 	uint64_t value;
 
-#if defined(__aarch64__)
-	__asm__("1: ldr %0, %1\n2:\n\t" FALLIBLE_LISTED : "=r"(value) : "Q"(*address));
-#else
-	__asm__("1: movq %1, %0\n2:\n\t" FALLIBLE_LISTED : "=r"(value) : "m"(*address));
-#endif
+	ARCH_FALLIBLE_LOAD(value, address, FALLIBLE_LISTED);
 	return value;
 }
 

@@ -6,16 +6,11 @@
 
 #include <stdint.h>
 
+#include "safe/arch/native.h"
+
 static inline uint64_t safe_thread_pointer(void)
 {
-#if defined(__aarch64__)
-	return (uint64_t)(uintptr_t)__builtin_thread_pointer();
-#else
-	uint64_t pointer;
-
-	__asm__("mov %%fs:0, %0" : "=r"(pointer));
-	return pointer;
-#endif
+	return arch_thread_pointer();
 }
 
 #endif

@@ -10,20 +10,11 @@
 
 #include <stdint.h>
 
+#include "safe/arch/native.h"
+
 static inline uint64_t safe_ticks(void)
 {
-#if defined(__aarch64__)
-	uint64_t ticks;
-
-	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-	return ticks;
-#else
-	uint32_t low;
-	uint32_t high;
-
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return (uint64_t)high << 32 | low;
-#endif
+	return arch_ticks();
 }
 
 #endif

@@ -7,17 +7,10 @@
 #include <sys/uio.h>
 
 #include "base/error.h"
+#include "engine/ptrace/arch/thread_arch.h"
 #include "proc/maps.h"
 
 #define VDSO_BYTES (64u << 10) /* at most; it has one or two pages of code */
-
-#if defined(__aarch64__)
-static const uint8_t instruction[] = {0x01, 0x00, 0x00, 0xd4}; /* svc #0 */
-#define STEP_BYTES 4u
-#else
-static const uint8_t instruction[] = {0x0f, 0x05}; /* syscall */
-#define STEP_BYTES 1u
-#endif
 
 static size_t read_code(pid_t pid, uint64_t address, void *buffer, size_t size)
 {
@@ -28,10 +21,9 @@ static size_t read_code(pid_t pid, uint64_t address, void *buffer, size_t size)
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* On x86-64 it may be a part of another instruction: a thread that begins there makes the call. */
 static uint64_t find_in(pid_t pid, const struct map_region *region)
 {
-	static const size_t bytes = sizeof(instruction);
+	const size_t bytes = thread_arch_call.bytes;
 	uint8_t code[4096];
 	uint64_t end = region->end;
 
@@ -40,8 +32,8 @@ static uint64_t find_in(pid_t pid, const struct map_region *region)
 	for (uint64_t at = region->start; at + bytes <= end; at += sizeof(code) - bytes) {
 		size_t size = read_code(pid, at, code, sizeof(code));
 
-		for (size_t i = 0; i + bytes <= size; i += STEP_BYTES)
-			if (memcmp(code + i, instruction, bytes) == 0)
+		for (size_t i = 0; i + bytes <= size; i += thread_arch_call.step_bytes)
+			if (memcmp(code + i, thread_arch_call.code, bytes) == 0)
 				return at + i;
 	}
 	return 0;
@@ -67,8 +59,8 @@ int call_place_find(pid_t pid, uint64_t *ret, struct error *err)
 
 bool call_place_is_there(pid_t tid, uint64_t address)
 {
-	uint8_t found[sizeof(instruction)];
+	uint8_t found[sizeof(thread_arch_call.code)];
 
-	return read_code(tid, address, found, sizeof(found)) == sizeof(found) &&
-	       memcmp(found, instruction, sizeof(found)) == 0;
+	return read_code(tid, address, found, thread_arch_call.bytes) == thread_arch_call.bytes &&
+	       memcmp(found, thread_arch_call.code, thread_arch_call.bytes) == 0;
 }

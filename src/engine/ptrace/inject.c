@@ -3,7 +3,6 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <linux/futex.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,10 +12,10 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "engine/ptrace/arch/thread_arch.h"
 
 /* For the call alone: what a thread makes of its own is not ours. */
 #define OPTIONS (PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE)
@@ -83,82 +82,6 @@ static int set_registers(pid_t tid, const struct user_regs_struct *registers)
 											: 0;
 }
 
-#if defined(__aarch64__)
-
-#define RESTART_CALL 128 /* restart_syscall */
-
-static void aim(struct user_regs_struct *registers, uint64_t address,
-		const struct inject_call *call)
-{
-	registers->pc = address;
-	registers->regs[8] = (uint64_t)call->number;
-	for (int i = 0; i < 6; i++)
-		registers->regs[i] = (uint64_t)call->arguments[i];
-}
-
-static long result_of(const struct user_regs_struct *registers)
-{
-	return (long)registers->regs[0];
-}
-
-/*
- * Whether a call that was interrupted is to go on where it was and not from its beginning, as a
- * sleep for a time. The kernel would see to that had pc not been changed.
- */
-static bool goes_on(const char *sleeps)
-{
-	char *end;
-	long number = strtol(sleeps, &end, 0);
-	long arguments[4] = {0};
-
-	if (end == sleeps)
-		return false; /* it runs */
-	for (int i = 0; i < 4; i++)
-		arguments[i] = (long)strtoull(end, &end, 16);
-	if (number == SYS_nanosleep)
-		return true;
-	if (number == SYS_clock_nanosleep)
-		return !(arguments[1] & TIMER_ABSTIME);
-	return number == SYS_futex && arguments[3] != 0 &&
-	       (arguments[1] & FUTEX_CMD_MASK) == FUTEX_WAIT;
-}
-
-static void settle(struct user_regs_struct *registers, const char *sleeps)
-{
-	if (goes_on(sleeps) && (long)registers->regs[8] == strtol(sleeps, NULL, 0))
-		registers->regs[8] = RESTART_CALL;
-}
-
-#else
-
-static void aim(struct user_regs_struct *registers, uint64_t address,
-		const struct inject_call *call)
-{
-	registers->rip = address;
-	registers->rax = (unsigned long long)call->number;
-	registers->orig_rax = ~0ull; /* it is in no call that could be restarted */
-	registers->rdi = (unsigned long long)call->arguments[0];
-	registers->rsi = (unsigned long long)call->arguments[1];
-	registers->rdx = (unsigned long long)call->arguments[2];
-	registers->r10 = (unsigned long long)call->arguments[3];
-	registers->r8 = (unsigned long long)call->arguments[4];
-	registers->r9 = (unsigned long long)call->arguments[5];
-}
-
-static long result_of(const struct user_regs_struct *registers)
-{
-	return (long)registers->rax;
-}
-
-/* The kernel looks at what the call returned when the thread goes on: that is restored. */
-static void settle(struct user_regs_struct *registers, const char *sleeps)
-{
-	(void)registers;
-	(void)sleeps;
-}
-
-#endif
-
 /* Lets it run from stop to stop until it has made the call. */
 static int run_call(pid_t tid, long *ret, pid_t *ret_child, bool *ret_stopped)
 {
@@ -182,7 +105,7 @@ static int run_call(pid_t tid, long *ret, pid_t *ret_child, bool *ret_stopped)
 	}
 	if (call_stops < 2 || get_registers(tid, &registers) < 0)
 		return -EIO;
-	*ret = result_of(&registers);
+	*ret = thread_arch_result(&registers);
 	return 0;
 }
 
@@ -213,13 +136,13 @@ int inject(const struct inject_place *place, const struct inject_call *call, lon
 	    ptrace(PTRACE_SETSIGMASK, place->tid, (void *)(uintptr_t)MASK_BYTES, &all) < 0)
 		return -errno;
 	registers = before;
-	aim(&registers, place->address, call);
+	thread_arch_aim(&registers, place->address, call);
 	r = set_registers(place->tid, &registers);
 	if (r == 0)
 		r = run_call(place->tid, ret, ret_child, &stopped);
 	if (r == 0)
 		r = stop_again(place->tid);
-	settle(&before, place->sleeps);
+	thread_arch_settle(&before, place->sleeps);
 	/* Whatever happened: it goes on as it was, or is gone. */
 	(void)set_registers(place->tid, &before);
 	(void)ptrace(PTRACE_SETSIGMASK, place->tid, (void *)(uintptr_t)MASK_BYTES, &mask);

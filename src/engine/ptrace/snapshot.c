@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/scope.h"
+#include "engine/ptrace/arch/thread_arch.h"
 #include "engine/ptrace/call_place.h"
 #include "engine/ptrace/inject.h"
 #include "engine/ptrace/refusal.h"
@@ -172,24 +173,6 @@ static int check_held(const struct snapshot *snapshot, struct error *err)
 	return refusal_explain(refusal, snapshot->pid, snapshot->pid, err);
 }
 
-static uint64_t thread_pointer(pid_t tid)
-{
-#if defined(__aarch64__)
-	uint64_t pointer = 0;
-	struct iovec room = {&pointer, sizeof(pointer)};
-
-	return ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)NT_ARM_TLS, &room) < 0 ? 0
-										       : pointer;
-#else
-	struct user_regs_struct registers;
-	struct iovec room = {&registers, sizeof(registers)};
-
-	return ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS, &room) < 0
-		       ? 0
-		       : registers.fs_base;
-#endif
-}
-
 /* Neither kept by the kernel nor ended; it may have stopped just now. */
 static bool will_stop(pid_t tid)
 {
@@ -236,7 +219,7 @@ static int look_at_thread(struct snapshot *snapshot, struct snapshot_thread *thr
 	thread->signal = status >> 8 == 0 ? status : 0;
 	thread->is_known = registers_of_thread(thread->tid, &thread->registers) == 0;
 	thread->sp = thread->registers.values[UNWIND_NATIVE.sp_register];
-	thread->pointer = thread_pointer(thread->tid);
+	thread->pointer = thread_arch_pointer(thread->tid);
 	return thread->is_known ? read_vectors(snapshot, thread) : 0;
 }
 

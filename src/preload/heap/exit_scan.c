@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "preload/arch/native.h"
 #include "preload/modules.h"
 #include "preload/real_functions.h"
 #include "preload/runtime.h"
@@ -260,15 +261,11 @@ PRELOAD_EXPORT void _Exit(int status)
 }
 
 /* An instruction that the recorder may let a thread of this program run: it returns nowhere. */
-__asm__(".pushsection .text\n\t.globl leave_call\n\t.hidden leave_call\n"
-#if defined(__aarch64__)
-	".balign 8\nleave_call:\n\tsvc #0\n\tbrk #0\n"
-#else
-	".balign 8\nleave_call:\n\tsyscall\n\t.fill 6, 1, 0xcc\n"
-#endif
-	"\t.asciz \"" INSIDE_CALL_MARK "\"\n\t.balign 8\n"
+__asm__(".pushsection .text\n\t.globl exit_scan_call\n\t.hidden exit_scan_call\n"
+	".balign 8\nexit_scan_call:\n\t" ARCH_CALL_AND_TRAP "\t.asciz \"" INSIDE_CALL_MARK
+	"\"\n\t.balign 8\n"
 	"\t.popsection");
-extern char leave_call PRELOAD_OWN;
+extern char exit_scan_call PRELOAD_OWN;
 
 static void let_recorder_look(void)
 {
@@ -288,7 +285,7 @@ void exit_scan_begin(void)
 	if (!preload.control->leaks)
 		return;
 	inside.stack_end = (uint64_t)(uintptr_t)__libc_stack_end;
-	inside.call_address = (uint64_t)(uintptr_t)&leave_call;
+	inside.call_address = (uint64_t)(uintptr_t)&exit_scan_call;
 	exit_scan_note_own(begin, (uint64_t)(uintptr_t)&_end - begin);
 	let_recorder_look();
 }

@@ -10,14 +10,6 @@
 #include "preload/heap/hook_stub.h"
 #include "safe/syscall.h"
 
-#if defined(__x86_64__)
-#define CPU HOOK_X64
-#define REACH HOOK_REACH_X64
-#else
-#define CPU HOOK_A64
-#define REACH HOOK_REACH_A64
-#endif
-
 /* Stubs are made in pieces of so many bytes, at multiples of it: pages may be as large. */
 #define PIECE_BYTES 65536u
 #define PIECE_STUBS SESSION_HOOKS
@@ -53,7 +45,7 @@ static bool write_code(uint64_t address, const uint8_t *bytes, uint64_t count)
 
 static bool is_near(uint64_t one, uint64_t other)
 {
-	return (one > other ? one - other : other - one) < REACH;
+	return (one > other ? one - other : other - one) < ARCH_HOOK_REACH;
 }
 
 /* Takes the memory at an address if nobody has it. */
@@ -146,7 +138,7 @@ static enum session_hook_state set(struct hook *hook, uint32_t index, const stru
 	place.stub = piece + (uint64_t)piece_used * HOOK_STUB_BYTES;
 	if (!is_near(place.stub, function))
 		return SESSION_HOOK_NO_ROOM;
-	hook_stub_make(CPU, found, &place, &stub);
+	hook_stub_make(ARCH_HOOK_CPU, found, &place, &stub);
 	if (!write_code(place.stub, stub.code, sizeof(stub.code)))
 		return SESSION_HOOK_REFUSED;
 	piece_used++;

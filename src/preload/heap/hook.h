@@ -15,35 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "preload/arch/native.h"
 #include "preload/runtime.h"
-
-/* What the gate has of a call, in its frame. */
-#if defined(__x86_64__)
-#define HOOK_ARGUMENTS 6
-#define HOOK_FRAME_BYTES 16 /* from its frame pointer to the frame of the caller */
-struct hook_call {
-	uint64_t arguments[HOOK_ARGUMENTS];
-	uint64_t result; /* rax */
-	uint64_t others[2];
-	uint64_t target;
-	uint64_t size;
-	uint64_t zero[2];
-	uint64_t index;
-};
-#else
-#define HOOK_ARGUMENTS 8
-#define HOOK_FRAME_BYTES 176
-struct hook_call {
-	union {
-		uint64_t arguments[HOOK_ARGUMENTS];
-		uint64_t result; /* x0 */
-	};
-	uint64_t others[9];
-	uint64_t target;
-	uint64_t size;
-	uint64_t index;
-};
-#endif
 
 /* Hooks what is there to hook. After modules have come or gone: what came, and went. */
 void hooks_set(void);
