@@ -23,8 +23,21 @@
 /*
  * A function that the verifier looks at once, for whatever it may be given, and not
  * from each place that calls it: loading takes half the time. Pointers may be NULL to it.
+ * Weak: several units have it, and the linker keeps one.
  */
-#define GLOBAL __attribute__((noinline))
+#define GLOBAL __attribute__((noinline, weak))
+
+/*
+ * Maps and settings that several units share are defined by one of them, shared.bpf.c, which sets
+ * DEFINES_SHARED; all others refer to them, and the linker of bpftool joins them.
+ */
+#if defined(DEFINES_SHARED)
+#define SHARED
+#define SET_TO(value) = value
+#else
+#define SHARED extern
+#define SET_TO(value)
+#endif
 
 struct file;
 

@@ -24,21 +24,21 @@ struct chunk_map {
 	__uint(value_size, sizeof(struct chunk));
 };
 
-struct {
+SHARED struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, BPF_WALK_CHUNKS);
 	__uint(key_size, sizeof(uint32_t));
 	__array(values, struct chunk_map);
 } store SEC(".maps");
 
-struct {
+SHARED struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, BPF_WALK_RULES);
 	__type(key, uint32_t);
 	__type(value, struct unwind_rule);
 } rules SEC(".maps");
 
-struct {
+SHARED struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
 	__type(key, struct bpf_walk_key);
@@ -46,13 +46,13 @@ struct {
 } spaces SEC(".maps");
 
 /* One event a CPU that feeds the ring of that CPU. */
-struct {
+SHARED struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__type(key, uint32_t);
 	__type(value, uint32_t);
 } output SEC(".maps");
 
-struct {
+SHARED struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, BPF_WALK_COUNTERS);
 	__type(key, uint32_t);

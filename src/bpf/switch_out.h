@@ -9,6 +9,7 @@
 #include "bpf/kernel.h"
 #include "bpf/lock.h"
 #include "bpf/maps.h"
+#include "bpf/offcpu_maps.h"
 #include "bpf/offcpu_place.h"
 #include "bpf/registers.h"
 #include "bpf/scratch.h"
@@ -18,21 +19,6 @@
 #include "bpf/watched_tasks.h"
 #include "wire/bpf_offcpu.h"
 #include "wire/bpf_walk.h"
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, uint32_t);
-	__type(value, struct scratch);
-} switch_scratch SEC(".maps");
-
-/* Threads that are off their CPUs, by thread id as the kernel counts. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, uint32_t);
-	__type(value, struct bpf_walk_away);
-} away SEC(".maps");
 
 /* What is kept of a thread that leaves its CPU; NULL: it is not watched. */
 static __always_inline struct bpf_walk_away *away_of(const struct task_struct *task)

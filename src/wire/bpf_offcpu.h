@@ -4,7 +4,7 @@
 
 /*
  * bpf_offcpu: what the BPF programs keep of a thread that leaves its CPU, and the record that
- * they make of it; see bpf/offcpu.h.
+ * they make of it; see bpf/offcpu.bpf.c.
  */
 
 #include <stddef.h>

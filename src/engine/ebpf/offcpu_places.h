@@ -6,7 +6,7 @@
  * offcpu_places: which stacks were seen at the places that threads leave their CPUs from.
  *
  * Where a thread leaves its CPU very often, its stack is taken some of the times only, at
- * random; of the others the sums are known, see bpf/offcpu.h. Such a sum is shared by the
+ * random; of the others the sums are known, see bpf/offcpu.bpf.c. Such a sum is shared by the
  * stacks that were taken at the place of late, as their own times are to each other. Nearly
  * always that is one stack. A long time and a short one have the same chance to be taken, so
  * that the shares come out right when many are added up, and their sum is exact always.

@@ -4,7 +4,7 @@
 
 /*
  * offcpu_watch: begins and ends the watching of threads that are off their CPUs, and keeps
- * what that costs below a share of the time that they run: see bpf/offcpu.h for what is left
+ * what that costs below a share of the time that they run: see bpf/offcpu.bpf.c for what is left
  * out then. Samples of time on the CPUs have a budget of their own. Where short times are left
  * out (--min-block) every stack is taken until that costs too much.
  */

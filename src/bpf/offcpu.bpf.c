@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef WICK_BPF_OFFCPU_H
-#define WICK_BPF_OFFCPU_H
-
 /*
  * offcpu: how long threads are off their CPUs, and where they left them.
  *
@@ -19,19 +16,16 @@
 
 #include "bpf/kernel.h"
 #include "bpf/maps.h"
+#include "bpf/offcpu_maps.h"
 #include "bpf/offcpu_place.h"
 #include "bpf/scratch.h"
 #include "bpf/settings.h"
 #include "bpf/switch_out.h"
 #include "bpf/task_id.h"
+#include "bpf/task_state.h"
 #include "bpf/watched_tasks.h"
 #include "wire/bpf_offcpu.h"
 #include "wire/bpf_walk.h"
-
-#define TASK_RUNNING 0u
-#define TASK_UNINTERRUPTIBLE 2u
-#define TASK_IDLE 0x402u /* sleeps without a signal, but not for a disk */
-#define TASK_DEAD 0x80u
 
 /*
  * One in so many switches is timed, for clocks cost as much as the rest of most; those with a
@@ -44,19 +38,6 @@ struct switch_facts {
 	bool own;   /* a thread that is watched */
 	bool stack; /* one was taken, or is sent */
 };
-
-static __always_inline uint32_t state_of(const struct task_struct *task, bool preempted)
-{
-	uint32_t state = task->__state;
-
-	if (preempted || state == TASK_RUNNING)
-		return BPF_WALK_PREEMPTED;
-	if (state & TASK_DEAD)
-		return BPF_WALK_ENDED;
-	if ((state & TASK_UNINTERRUPTIBLE) && (state & TASK_IDLE) != TASK_IDLE)
-		return BPF_WALK_UNINTERRUPTIBLE;
-	return BPF_WALK_SLEEPING;
-}
 
 /* Adds up a time whose stack was not taken. A long one is sent at once, with its times. */
 static __always_inline void add_up(void *ctx, struct bpf_walk_away *from)
@@ -240,5 +221,3 @@ int born(uint64_t *ctx)
 	place->taken = true;
 	return 0;
 }
-
-#endif

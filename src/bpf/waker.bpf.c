@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef WICK_BPF_WAKER_H
-#define WICK_BPF_WAKER_H
-
 /*
  * waker: who wakes a thread that is off its CPU. Its stack is sent at once, before the
  * record of the thread that it wakes, and joined with that by whoever reads both.
@@ -10,7 +7,7 @@
 #include "bpf/interrupt.h"
 #include "bpf/kernel.h"
 #include "bpf/maps.h"
-#include "bpf/offcpu.h"
+#include "bpf/offcpu_maps.h"
 #include "bpf/scratch.h"
 #include "bpf/settings.h"
 #include "bpf/take_stack.h"
@@ -72,5 +69,3 @@ int waking(uint64_t *ctx)
 	count_more(BPF_WALK_COUNT_OWN_NS, bpf_ktime_get_ns() - now_ns);
 	return 0;
 }
-
-#endif

@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
-/*
- * wick: the programs that run in the kernel. They hold no policy: whom to sample
- * is what events they are attached to or what a map says, and all settings are set
- * before loading.
- */
+/* sample: the program of perf events that takes a stack on the CPU. */
 
-#include "bpf/heap_probes.h"
 #include "bpf/kernel.h"
 #include "bpf/maps.h"
-#include "bpf/offcpu.h"
 #include "bpf/registers.h"
+#include "bpf/scratch.h"
 #include "bpf/settings.h"
-#include "bpf/sleepers.h"
 #include "bpf/take_stack.h"
-#include "bpf/waker.h"
-
-char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* What a perf event hands to its program. */
 struct sample_context {

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef WICK_BPF_HEAP_PROBES_H
-#define WICK_BPF_HEAP_PROBES_H
-
 /*
- * heap_probes: programs at the functions of an allocator. A block is told of when it is there,
+ * heap: programs at the functions of an allocator. A block is told of when it is there,
  * with the stack of who has it; its end before it happens. What an allocator's functions
  * call of each other counts once: the outermost call is what the program asked for.
  */
@@ -192,5 +189,3 @@ int heap_returned(struct cpu_registers *ctx)
 	heap_leave(ctx, bpf_get_attach_cookie(ctx));
 	return 0;
 }
-
-#endif

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef WICK_BPF_SLEEPERS_H
-#define WICK_BPF_SLEEPERS_H
-
 /*
  * sleepers: the threads that are off their CPUs already when the watching begins, with
  * their registers and where they are in the kernel. The kernel shows all its tasks to
@@ -10,12 +7,13 @@
  */
 
 #include "bpf/kernel.h"
-#include "bpf/offcpu.h"
 #include "bpf/scratch.h"
 #include "bpf/settings.h"
+#include "bpf/switch_out.h"
 #include "bpf/take_stack.h"
 #include "bpf/task_id.h"
 #include "bpf/task_iterator.h"
+#include "bpf/task_state.h"
 #include "bpf/watched_tasks.h"
 #include "wire/bpf_walk.h"
 
@@ -71,5 +69,3 @@ int sleepers(struct bpf_iter__task *ctx)
 	bpf_seq_write(seq, slice, offsetof(struct bpf_walk_slice, stack));
 	return 0;
 }
-
-#endif
