@@ -48,9 +48,9 @@ def told(done):
 
 
 def events(done):
-    """(events, lost, bytes an event) of a summary."""
+    """(events, lost, bytes per event) of a summary."""
     found = re.search(r"events +(\d+) allocations and frees, (\d+) lost", done.stderr)
-    size = re.search(r"([\d.]+) bytes an event", done.stderr)
+    size = re.search(r"([\d.]+) bytes (?:an|per) event", done.stderr)
     return int(found[1]), int(found[2]), float(size[1]) if size else 0.0
 
 
@@ -82,7 +82,7 @@ class Heap:
             more, target[depth, threads] = self.storm(what, depth, threads, goal, whole_goal)
             rows += more
         one, four = target[20, 1], target[20, 4]
-        rows.append(self.row("heap, 20 frames: target's CPU a pair, 4 threads against 1",
+        rows.append(self.row("heap, 20 frames: target's CPU per pair, 4 threads compared with 1",
                              f"×{four['bare'] / one['bare']:.2f} (plain)", f"×{four['wick'] / one['wick']:.2f}", NONE,
                              f"≤ ×{THREADS_GOAL}", four["wick"] / one["wick"] <= THREADS_GOAL))
         for what, (command, variables) in self.programs().items():
@@ -135,7 +135,7 @@ class Heap:
         own = recorder(seen)[0]
         added, whole = cpu["wick"] - cpu["bare"], cpu["wick"] - cpu["bare"] + 1e9 * own / pairs
         peer = cpu["peer"] - cpu["bare"] if "peer" in cpu else None
-        found = f"{count} events {'to the last' if exact else '**NOT EXACT**'}, {lost} lost"
+        found = f"{'all' if exact else '**NOT EXACT**:'} {count} events, {lost} lost"
         return [self.row(f"heap, {what}: added to a pair", f"{peer:.0f} ns (heaptrack)" if peer else NONE,
                          f"{added:.0f} ns; {found}",
                          f"×{added / peer:.2f}" if peer else NONE, f"≤ {goal_ns} ns" if goal_ns else NONE,
@@ -178,7 +178,7 @@ class Heap:
                 self.row(f"heap, {what}: with the recorder", NONE, f"×{whole:.2f}; {recorder_text(own, wall)}", NONE,
                          f"≤ ×{goals[1]}" if goals[1] else NONE,
                          whole <= goals[1] if goals[1] else None),
-                self.row(f"heap, {what}: bytes an event", NONE, f"{size:.2f}", NONE, "≤ 1.7" if goals[0] else NONE,
+                self.row(f"heap, {what}: bytes per event", NONE, f"{size:.2f}", NONE, "≤ 1.7" if goals[0] else NONE,
                          0 < size <= 1.7 if goals[0] else None),
                 self.row(f"heap, {what}: its CPU, sampled at 512 KB", NONE, f"×{part:.3f}", NONE, "≤ ×1.03", part <= 1.03)]
 
@@ -195,7 +195,7 @@ class Heap:
             more = (statistics.median(told(one)["peak_kb"] for one in seen) - bare) / 1024
             goal = MEMORY_GOAL_MB + held * MEMORY_GOAL_BYTES / 1e6
             rows.append(self.row(f"heap, {what}: memory added", NONE,
-                                 f"{more:.1f} MB to {bare / 1024:.0f} MB; the recorder has {recorder(seen[0])[1]:.0f} MB",
+                                 f"{more:.1f} MB on top of {bare / 1024:.0f} MB; the recorder uses {recorder(seen[0])[1]:.0f} MB",
                                  NONE, f"≤ {goal:.0f} MB", more <= goal))
         return rows
 
@@ -214,8 +214,8 @@ class Heap:
             totals, truth = self.report()["totals"], told(done)["at_the_end"]
             within += abs(totals["allocated"]["bytes"] - truth["bytes"]) <= 2 * totals["allocated_error"]["bytes"]
         chance = 2 * (runs * 0.95 * 0.05) ** 0.5
-        return [self.row(f"heap, sampled: sums within twice their standard error, of {runs} runs", NONE, f"{within}",
-                         NONE, f"95 %, by chance ± {chance:.0f}", within >= 0.95 * runs - chance)]
+        return [self.row(f"heap, sampled: runs of {runs} with sums within twice their standard error", NONE, f"{within}",
+                         NONE, f"95 % ± {chance:.0f} runs", within >= 0.95 * runs - chance)]
 
     def lives(self):
         """Shares that three sites have of all lifetimes; DHAT counts these in instructions."""
@@ -239,7 +239,7 @@ class Heap:
                                        for name in peer}).items():
                 ours[name].append(share)
         worst = max(abs(statistics.median(ours[name]) / peer[name] - 1) for name in peer)
-        return [self.row("heap: lifetimes of three sites against those by DHAT, furthest apart", NONE,
+        return [self.row("heap: lifetimes of three sites compared with DHAT, largest difference", NONE,
                          f"{100 * worst:.2f} %", NONE, "≤ 1 %", worst <= 0.01)]
 
 

@@ -18,8 +18,8 @@ DEPTHS = (10, 30, 100, 300)
 
 
 def stated(done):
-    """(percent of the target's CPU, us a sample) of a summary."""
-    found = re.search(r"overhead +([\d.]+) % of the target's CPU time \(([\d.]+) us a sample", done.stderr)
+    """(percent of the target's CPU, us per sample) of a summary."""
+    found = re.search(r"overhead +([\d.]+) % of the target's CPU time \(([\d.]+) us (?:a|per) sample", done.stderr)
     return (float(found[1]), float(found[2])) if found else (0.0, 0.0)
 
 
@@ -53,9 +53,9 @@ class Rates:
             said.append(stated(done["wick"]))
         size = self.bench.wick_data.stat().st_size / (bare / 1e6) * 3600 / 1e6
         percent, us = (statistics.median(part) for part in zip(*said))
-        return self.row(f"{what} at {hz} Hz, {FRAMES} frames: target's CPU, stated (a sample); by work; recorder's CPU; file",
+        return self.row(f"{what} at {hz} Hz, {FRAMES} frames: target's CPU as reported (per sample); measured by lost work; recorder's CPU; file",
                         NONE, f"{percent:.2f} % ({us:.1f} us); {statistics.median(added):+.2f} %; "
-                        f"{max(0.0, statistics.median(own)):.2f} %; {size:.1f} MB an hour", NONE, NONE, None)
+                        f"{max(0.0, statistics.median(own)):.2f} %; {size:.1f} MB per hour", NONE, NONE, None)
 
     def depth(self, what, options, frames):
         done = [stated(self.run([*self.prefix(options, 997), *self.bench.crowd(1, frames, 1)])) for _ in range(3)]

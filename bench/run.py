@@ -167,7 +167,7 @@ class Bench:
         stated = info.get("overhead_percent")
         if stated is not None:
             measured = added["wick"]
-            rows.append(Row(f"overhead stated against measured at {rate} Hz", f"{measured:.2f} %",
+            rows.append(Row(f"reported overhead compared with measured at {rate} Hz", f"{measured:.2f} %",
                             f"{stated:.2f} %", f"×{stated / measured:.2f}" if measured > 0
                             else NONE, "± 30 %",
                             0.7 <= stated / measured <= 1.3 if measured > 0.2 else None))
@@ -181,7 +181,7 @@ class Bench:
     def bytes_a_sample(self):
         compiler = shutil.which("clang++-14") or shutil.which("clang++")
         if not compiler:
-            return [Row("bytes a sample, clang at 999 Hz", NONE, NONE, NONE, "≤ 20",
+            return [Row("bytes per sample, clang at 999 Hz", NONE, NONE, NONE, "≤ 20",
                         None)]
         source = self.folder / "generated.cpp"
         source.write_text(generated_source(10 if self.options.quick else 60))
@@ -196,12 +196,12 @@ class Bench:
         perf_peak = runs["perf"][0].peak_kb / 1024 if self.perf else None
         stacks = info.get("stacks")
         limit = 10 + stacks / 1024 if stacks is not None else None
-        return [Row("bytes a sample, clang at 999 Hz", NONE if perf_bytes is None else f"{perf_bytes:.1f}",
+        return [Row("bytes per sample, clang at 999 Hz", NONE if perf_bytes is None else f"{perf_bytes:.1f}",
                     f"{wick_bytes:.1f} of {contract.sample_count(info)} samples",
                     ratio(wick_bytes, perf_bytes), "≤ 20", wick_bytes <= 20),
-                Row("recorder's memory on it", megabytes(perf_peak),
+                Row("recorder's memory in that run", megabytes(perf_peak),
                     megabytes(peak) + (f" (goal {limit:.1f} MB)" if limit else ""),
-                    ratio(peak, perf_peak), "≤ 10 MB + 1 KB a stack",
+                    ratio(peak, perf_peak), "≤ 10 MB + 1 KB per stack",
                     None if limit is None else peak <= limit)]
 
     def launch(self):
@@ -209,7 +209,7 @@ class Bench:
         bare = statistics.median(done.wall for done in runs["bare"])
         added = {name: statistics.median(done.wall for done in done_runs) - bare
                  for name, done_runs in runs.items()}
-        return [Row("launching adds (wall)", milliseconds(added.get("perf")),
+        return [Row("wall time added by launching", milliseconds(added.get("perf")),
                     milliseconds(added["wick"]), ratio(added["wick"], added.get("perf")),
                     "≤ 100 ms", added["wick"] <= 0.1)]
 
@@ -302,7 +302,7 @@ class Bench:
                     f"{redraw:.1f} ms CPU, the first {first:.1f} ms", NONE, "≤ 50 ms", first <= 50)]
 
     def heap_analysis(self):
-        """Events of a heap a second of CPU, one thread and several, and the memory of many stacks."""
+        """Heap events per second of CPU, with one thread and several, and the memory for many stacks."""
         def measure(*numbers):
             found = [dict(zip(words[::2], map(float, words[1::2]))) for words in
                      (run([self.build / "bench/heap_analysis_bench", *numbers]).stdout.split()
@@ -336,7 +336,7 @@ class Bench:
         scale = max(count / goal[0], 0.1)
         return [self.to_svg(f"perf.data of clang at {rate_hz} Hz", path, (goal[1] * scale, goal[2]),
                             f"{count} samples, ",
-                            f"≤ {goal[1] * 1e6 / goal[0]:.1f} us a sample, ≤ {goal[2]} MB")]
+                            f"≤ {goal[1] * 1e6 / goal[0]:.1f} us per sample, ≤ {goal[2]} MB")]
 
     def perf_data_to_svg(self):
         """At 10 kHz. The goal is that of 230,000 samples."""
@@ -354,7 +354,7 @@ class Bench:
         peer = found.get("libunwind unw_backtrace()")
         glibc = found["glibc backtrace()"]
         peers = f"glibc {glibc:.0f} ns" + (f", libunwind {peer:.1f} ns" if peer else "")
-        return [Row(f"a frame walked inside a process, {what}", peers, f"{found[name]:.1f} ns",
+        return [Row(f"walking a frame inside a process, {what}", peers, f"{found[name]:.1f} ns",
                     ratio(found[name], peer or glibc), f"≤ {goal} ns", found[name] <= goal)
                 for what, name, goal in (("rules cached", "wick, rules cached", 10),
                                          ("nothing cached", "wick, nothing cached", 20),
@@ -368,9 +368,9 @@ class Bench:
         worst = max(bare[name] for name in ("event", "count", "gauge", "label"))
         told = ", ".join(f"{name} {heard[name] / 1000:.2f} us"
                          for name in ("event", "count", "gauge", "label", "part"))
-        return [Row("wick_event(), wick_gauge() …: a call, nobody records", NONE, f"{worst:.2f} ns",
+        return [Row("wick_event(), wick_gauge() …: a call without a recorder", NONE, f"{worst:.2f} ns",
                     NONE, "≤ 2 ns", worst <= 2),
-                Row("the same under a recorder", NONE, told, NONE, NONE, None)]
+                Row("the same with a recorder", NONE, told, NONE, NONE, None)]
 
     def unwinding(self):
         """Copied stacks: what perf keeps and finds of them, and what wick does."""
@@ -393,11 +393,11 @@ class Bench:
         perf_bytes = self.perf_data.stat().st_size / len(stacks)
         wick_bytes = self.wick_data.stat().st_size / contract.sample_count(self.info())
         added = {"perf": perf.cpu - bare.cpu, "wick": wick.cpu - bare.cpu}
-        return [Row("clang, copied stacks: bytes a sample", f"{perf_bytes:.0f}",
+        return [Row("clang, copied stacks: bytes per sample", f"{perf_bytes:.0f}",
                     f"{wick_bytes:.1f}", ratio(wick_bytes, perf_bytes), "≤ 20", wick_bytes <= 20),
                 Row("clang, copied stacks: reach the root", f"{perf_root:.1f} %",
-                    f"{wick_root:.1f} %", NONE, "≥ 99.5 % (depth limit apart)", None),
-                Row("clang, copied stacks: CPU added in all", milliseconds(added["perf"]),
+                    f"{wick_root:.1f} %", NONE, "≥ 99.5 % (not counting the depth limit)", None),
+                Row("clang, copied stacks: total CPU added", milliseconds(added["perf"]),
                     milliseconds(added["wick"]), ratio(added["wick"], added["perf"]), "< perf",
                     added["wick"] < added["perf"])]
 
@@ -424,12 +424,12 @@ class Bench:
         rows = [Row("36 frames without frame pointers, 999 Hz: target's CPU added (perf -g)",
                     milliseconds(perf), milliseconds(added["wick"]), ratio(added["wick"], perf),
                     "≤ 1.3 × perf -g", perf and added["wick"] <= 1.3 * perf),
-                Row("the same, CPU added in all (perf --call-graph dwarf)", milliseconds(dwarf),
+                Row("the same, total CPU added (perf --call-graph dwarf)", milliseconds(dwarf),
                     milliseconds(cost["wick"]), ratio(cost["wick"], dwarf), "≤ 0.5 × perf dwarf",
                     dwarf and cost["wick"] <= 0.5 * dwarf)]
         start = {name: statistics.median(run([*prefix, "true"]).cpu for _ in range(5))
                  for name, prefix in sides.items() if name in ("wick", "perf")}
-        rows.append(Row("the start and the end of it, of a program that does nothing",
+        rows.append(Row("start and end only: a program that does nothing",
                         milliseconds(start.get("perf")), milliseconds(start["wick"]),
                         ratio(start["wick"], start.get("perf")), NONE, None))
         rows.append(self.walk_row("36 frames, in the kernel", deep, 3))
@@ -442,7 +442,7 @@ class Bench:
         return rows
 
     def walk_row(self, what, command, goal_us):
-        """What the programs take a sample, the kernel's helper for frame pointers beside it."""
+        """Time per sample of the BPF programs, next to the kernel's helper for frame pointers."""
         environment = {**os.environ, "WICK_LOG": "debug"}
         done = subprocess.run([str(word) for word in [
             self.wick, "record", "--engine", "ebpf", "-F", 999, "-o", self.wick_data, "--",
@@ -457,7 +457,7 @@ class Bench:
         helper = json.loads(peer.stdout) if peer.status == 0 else None
         beside = NONE if not helper else (f"{helper['mean_ns'] / 1000:.1f} us for "
                                           f"{helper['frames']:.0f} frames by frame pointers")
-        return Row(f"{what}: a stack", beside, f"{mean_us:.1f} us for {frames:.0f} frames, "
+        return Row(f"{what}: one stack", beside, f"{mean_us:.1f} us for {frames:.0f} frames, "
                    f"{root:.2f} % reach the root", NONE, f"≤ {goal_us} us", mean_us <= goal_us)
 
     def machine(self):
@@ -473,9 +473,9 @@ class Bench:
                 one.kill()
                 one.wait()
         samples = contract.sample_count(self.info())
-        cost_us = float(done.stderr.split("(")[-1].split(" us a sample")[0])
+        cost_us = float(re.search(r"([\d.]+) us (?:a|per) sample", done.stderr.split("(")[-1]).group(1))
         share = 100 * (done.cpu + samples * cost_us / 1e6) / (seconds * cpus)
-        return [Row("whole machine at 100 Hz, all CPUs busy: CPU in all", NONE,
+        return [Row("whole machine at 100 Hz, all CPUs busy: total CPU", NONE,
                     f"{share:.2f} % of {cpus} CPUs", NONE, "≤ 0.3 %", share <= 0.3)]
 
 
@@ -510,14 +510,14 @@ class Bench:
                                     for one, (count, _, _) in zip(rounds, ticks))
         delivery_us = statistics.median(delivery_ns for _, _, delivery_ns in ticks) / 1000
         return rows + [Row("signal engine: handler at 30 frames", NONE, f"{handler_us:.1f} us, "
-                           f"delivered in {delivery_us:.1f} us; {lost_us:.1f} us by work lost",
+                           f"delivered in {delivery_us:.1f} us; {lost_us:.1f} us measured by lost work",
                            NONE, "≤ 5 us", handler_us <= 5)]
 
     def gperftools(self):
-        """The same against gperftools: what a sample costs, how much of a stack it has."""
+        """The same compared with gperftools: what a sample costs, how much of a stack it has."""
         library = engines.gperftools()
         if not library:
-            return [Row("against gperftools", "not installed", NONE, NONE, NONE, None)]
+            return [Row("compared with gperftools", "not installed", NONE, NONE, NONE, None)]
         profile = self.folder / "gperftools.prof"
         sides = {"bare": [], "peer": engines.gperftools_prefix(library, 1000, profile),
                  "wick": self.engine_prefix("signal", 1000, self.wick_data)}
@@ -532,11 +532,11 @@ class Bench:
         peer_us, wick_us = statistics.median(peer), statistics.median(wick)
         depth = sum(count * len(stack) for count, stack in stacks) / count
         own_depth = engines.mean_frames(done["wick"])
-        taken = f"{count / target_us(done['peer']) * 1e6:.0f} samples a second of 1000"
-        return [Row("against gperftools: target's CPU a sample, 1000 Hz", f"{peer_us:.1f} us "
+        taken = f"{count / target_us(done['peer']) * 1e6:.0f} samples per second of 1000"
+        return [Row("compared with gperftools: target's CPU per sample, 1000 Hz", f"{peer_us:.1f} us "
                     f"(gperftools, {taken})", f"{wick_us:.1f} us", ratio(wick_us, peer_us),
                     "< gperftools", wick_us < peer_us),
-                Row("against gperftools: frames of 30, without frame pointers",
+                Row("compared with gperftools: frames found of 30, without frame pointers",
                     f"{depth:.1f} (gperftools)", f"{own_depth:.1f}", NONE, "> gperftools",
                     own_depth > depth)]
 
@@ -558,7 +558,7 @@ class Bench:
             clocks = dict(enumerate(cpu for _, cpu in truth_of(done["peer"])["threads"]))
             beside = (f"{len(counts)} threads, {100 * engines.deviation(counts, clocks):.1f} % "
                       "(gperftools)")
-        return [Row("signal engine: 64 threads with shares 1:2:3:4, furthest from its CPU time",
+        return [Row("signal engine: 64 threads with shares 1:2:3:4, largest error of CPU time",
                     beside, f"{seen} threads, {worst:.2f} %", NONE, "64 threads, ± 3 %",
                     seen == engines.SHARES and worst <= 3)]
 
@@ -582,7 +582,7 @@ class Bench:
             stated.append(self.info().get("overhead_percent") or 0)
         target, own = (statistics.median(part) for part in zip(*shares))
         whole = statistics.median(sum(pair) for pair in shares)
-        return Row(what, NONE, f"{whole:.2f} %: target {target:.2f} % (stated "
+        return Row(what, NONE, f"{whole:.2f} %: target {target:.2f} % (reported "
                    f"{statistics.median(stated):.2f} %), recorder {own:.2f} %", NONE,
                    "0.7 to 1.3 %", 0.7 <= whole <= 1.3)
 
@@ -676,7 +676,7 @@ class Bench:
                                 ratio(cpu, peer), f"≤ {goal} s" if goal else NONE,
                                 cpu <= goal if goal else None))
             peak = max(found[name][1] for name in ("wick", "cached", "filling"))
-            rows.append(Row(f"memory for {count} addresses, cache filled or not",
+            rows.append(Row(f"memory for {count} addresses, with or without a filled cache",
                             megabytes(found.get("addr2line", (0, None))[1]), megabytes(peak), NONE,
                             f"≤ {symbol_bench.GOAL_MB} MB", peak <= symbol_bench.GOAL_MB))
         return rows + self.names_and_threads(program)
@@ -686,12 +686,12 @@ class Bench:
         wall, cpu = symbol_bench.measure_threads(
             self.build, program, symbol_bench.pick_addresses(program, 10000))
         most_ms, least = symbol_bench.NAMES_GOALS
-        return [Row(f"index of {symbol_bench.NAMES} names of a program, of a library", NONE,
+        return [Row(f"index of {symbol_bench.NAMES} names: of a program, of a library", NONE,
                     f"{program_ms:.2f} ms, {library_ms:.2f} ms", NONE, f"≤ {most_ms} ms",
                     max(program_ms, library_ms) <= most_ms),
-                Row("lookups of names a second", NONE, f"{rate:.1f} million", NONE,
+                Row("name lookups per second", NONE, f"{rate:.1f} million", NONE,
                     f"≥ {least} million", rate >= least),
-                Row("two threads against one, by CPU", NONE, f"×{cpu:.2f} (by wall ×{wall:.2f})",
+                Row("two threads compared with one, by CPU", NONE, f"×{cpu:.2f} (by wall ×{wall:.2f})",
                     NONE, f"≥ ×{symbol_bench.THREADS_GOAL}", cpu >= symbol_bench.THREADS_GOAL)]
 
     # Heap events in the recording
@@ -702,7 +702,7 @@ class Bench:
         rows = []
         for found in map(json.loads, done.stdout.splitlines()):
             most, most_ns = (1.7, 25) if found["name"] == "script" else (5, 30)
-            rows += [Row(f"heap events, {found['name']}: bytes an event", NONE,
+            rows += [Row(f"heap events, {found['name']}: bytes per event", NONE,
                          f"{found['bytes']:.2f}", NONE, f"≤ {most}", found["bytes"] <= most),
                      Row(f"heap events, {found['name']}: writing one", NONE,
                          f"{found['write_ns']:.1f} ns", NONE, f"≤ {most_ns} ns",

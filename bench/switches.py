@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Threads that leave their CPU a hundred thousand times a second: what watching that costs.
+"""Threads that leave their CPU a hundred thousand times per second: what watching that costs.
 
 The cost is what the kernel counts for BPF programs (kernel.bpf_stats_enabled, which is set
 for the while and restored), for each time that the program left its CPU; a program that does so
-100,000 times a second keeps a CPU busy, and the share is of that. Beside it bcc's offcputime in the form
+100,000 times per second keeps a CPU busy, and the share is of that. Beside it bcc's offcputime in the form
 that needs no headers of the kernel (Debian's libbpf-tools), or in the older one (bpfcc-tools).
 """
 import contextlib
@@ -20,7 +20,7 @@ from results import NONE, Row
 STATS = pathlib.Path("/proc/sys/kernel/bpf_stats_enabled")
 SECONDS = 4
 WARM_UP = 1.5  # until a tool has its programs in place
-AT = 100000  # switches a second
+AT = 100000  # switches per second
 COST_GOAL = 3.0  # percent of a CPU
 SUM_GOAL = 2.0  # percent of the truth
 
@@ -52,7 +52,7 @@ def threads_of(pid):
 
 
 def watch(command, relay):
-    """Runs a tool that watches for SECONDS. Returns (nanoseconds a switch, switches a second,
+    """Runs a tool that watches for SECONDS. Returns (nanoseconds a switch, switches per second,
     its output)."""
     before = programs()
     tool = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE,
@@ -110,10 +110,10 @@ class Switches:
             finally:
                 relay.kill()
         share = 100 * cost * AT / 1e9
-        return [Row(f"off-CPU of busy threads: share of a CPU at {AT:,} switches a second",
+        return [Row(f"off-CPU of busy threads: share of a CPU at {AT:,} switches per second",
                     NONE if peer is None else f"{100 * peer * AT / 1e9:.2f} % (offcputime)",
-                    f"{share:.2f} %: {cost:.0f} ns each, at {rate:,.0f} a second",
+                    f"{share:.2f} %: {cost:.0f} ns each, at {rate:,.0f} per second",
                     NONE if not peer else f"×{cost / peer:.2f}", f"≤ {COST_GOAL:.0f} %",
                     share <= COST_GOAL),
-                Row("off-CPU of busy threads: sum against wall minus CPU time", NONE,
+                Row("off-CPU of busy threads: sum compared with wall minus CPU time", NONE,
                     f"{error:+.2f} %", NONE, f"± {SUM_GOAL:.0f} %", abs(error) <= SUM_GOAL)]

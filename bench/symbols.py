@@ -29,7 +29,7 @@ CACHED_GOALS = {100000: 0.05}
 SLOW = {"eu": 1000}  # tools that are not asked for more
 GOAL_MB = 100
 NAMES = 15000
-NAMES_GOALS = (3, 10)  # ms to index, million lookups a second
+NAMES_GOALS = (3, 10)  # ms to index, million lookups per second
 THREADS_GOAL = 1.6
 NONE = "–"
 
@@ -93,7 +93,7 @@ def measure(commands, addresses, rounds):
 
 
 def measure_names(build):
-    """(ms to index the names of a program, of a library, million lookups a second)"""
+    """(ms to index the names of a program, of a library, million lookups per second)"""
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "names.c"
         source.write_text("".join(f"int function_{i}_of_many(int x) {{ return x + {i}; }}\n"
@@ -146,7 +146,7 @@ def main():
         print(f"{'':9} filling: {results['filling'][0]:.3f} s, {results['filling'][1]:.0f} MB")
     program_ms, library_ms, rate = measure_names(options.build)
     print(f"names: {NAMES} indexed in {program_ms:.2f} ms, of a library in {library_ms:.2f} ms "
-          f"(goal {NAMES_GOALS[0]}), {rate:.1f} million lookups a second (goal {NAMES_GOALS[1]})")
+          f"(goal {NAMES_GOALS[0]}), {rate:.1f} million lookups per second (goal {NAMES_GOALS[1]})")
     wall, cpu = measure_threads(options.build, program, pick_addresses(program, COUNTS[-1]))
     print(f"two threads: {wall:.2f} times as fast, by CPU {cpu:.2f} (goal {THREADS_GOAL})")
     return 1 if failed else 0
