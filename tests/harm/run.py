@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs real programs with and without the signal engine inside and compares what they do.
+"""Runs real programs with and without the signal engine and compares what they do.
 
     tests/harm/run.py [--build DIR] [--heap] [--runs N] [--write FILE] [NAME...]
 
-Standard output, standard error and exit status of a sampled run must be those of a plain
-one; each is to have 50 samples or more. A run that takes two minutes hangs. Prints a table and
-every difference; the exit status is 1 when there was one. Programs that are not installed are
-left out and named. Every fourth run is of all time (--mode wall), the others of CPU time.
-With --heap programs run under `wick heap`, and are to have 10,000 events where they allocate so often.
+Standard output, standard error and exit status of a sampled run must equal those of a plain run, and each
+sampled run should have 50 samples or more. A run that takes two minutes counts as hung. Prints a table and
+every difference; the exit status is 1 if there was one. Programs that are not installed are skipped and
+listed. Every fourth run records wall time (--mode wall), the others CPU time.
+With --heap the programs run under `wick heap` and should have 10,000 events if they allocate that often.
 """
 import argparse
 import collections
@@ -24,6 +24,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 
 import programs as jobs
@@ -47,7 +48,7 @@ Run = collections.namedtuple("Run", "status stdout stderr cpu hung")
 
 
 class Tally:
-    """What the runs of one program came to."""
+    """The results of all runs of one program."""
 
     def __init__(self):
         self.runs = self.samples = self.differences = self.crashes = self.hangs = 0
@@ -303,18 +304,19 @@ def choose(names, workloads):
     absent = {program.name: jobs.missing(program) for program in chosen}
     for name, lacking in absent.items():
         if lacking:
-            print(f"left out: {name}, for there is no {', '.join(lacking)}")
+            print(f"left out: {name}: {', '.join(lacking)} not installed")
     return [program for program in chosen if not absent[program.name]]
 
 
 def few_words(suite):
-    """Which programs did less than is wanted of a run, as a sentence; "" when none did."""
+    """A sentence that names the programs with too few samples or events; "" if there are none."""
     few = {name: tally.few for name, tally in suite.tallies.items() if tally.few}
     if not few:
         return ""
     runs = sum(tally.runs for tally in suite.tallies.values())
     wanted = f"{MIN_EVENTS:,} events" if suite.heap else f"{MIN_SAMPLES} samples"
-    return f"Of {runs} runs {sum(few.values())} have fewer than {wanted}: those of {', '.join(few)}."
+    text = f"{sum(few.values())} of {runs} runs have fewer than {wanted}: those of {', '.join(few)}."
+    return textwrap.fill(text, 110, break_on_hyphens=False)
 
 
 def report(suite, path):
@@ -324,7 +326,7 @@ def report(suite, path):
     text += f"\n\n{few}" if few else ""
     print(text)
     if unsteady:
-        print(f"says little, since plain runs differ among themselves: {', '.join(unsteady)}")
+        print(f"not conclusive, because plain runs differ from each other: {', '.join(unsteady)}")
     if path:
         document = pathlib.Path(path)
         mark = "harm of the heap" if suite.heap else "harm"
@@ -340,8 +342,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default=str(ROOT / "build"))
     parser.add_argument("--runs", type=int, default=1000)
-    parser.add_argument("--heap", action="store_true", help="record allocations; what is counted are events")
-    parser.add_argument("--write", metavar="FILE", help="keep the table in this document, between its marks")
+    parser.add_argument("--heap", action="store_true", help="record allocations, and count events instead of samples")
+    parser.add_argument("--write", metavar="FILE", help="write the table into this document, between its marks")
     parser.add_argument("name", nargs="*")
     options = parser.parse_args()
     chosen = choose(options.name, pathlib.Path(options.build, "tests/workloads").resolve())
