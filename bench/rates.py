@@ -53,7 +53,8 @@ class Rates:
             said.append(stated(done["wick"]))
         size = self.bench.wick_data.stat().st_size / (bare / 1e6) * 3600 / 1e6
         percent, us = (statistics.median(part) for part in zip(*said))
-        return self.row(f"{what} at {hz} Hz, {FRAMES} frames: target's CPU as reported (per sample); measured by lost work; recorder's CPU; file",
+        return self.row(f"{what} at {hz} Hz, {FRAMES} frames: target's CPU as reported (per sample); "
+                        "measured by lost work; recorder's CPU; file",
                         NONE, f"{percent:.2f} % ({us:.1f} us); {statistics.median(added):+.2f} %; "
                         f"{max(0.0, statistics.median(own)):.2f} %; {size:.1f} MB per hour", NONE, NONE, None)
 
