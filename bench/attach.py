@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What following the heap of a running process costs it, by probes at its allocator."""
+"""Measures what it costs a running process to have its heap followed by probes at its allocator."""
 import json
 import os
 import statistics
@@ -12,13 +12,13 @@ GOALS_US = {"sampled": 1.5, "full": 6.0}
 
 
 def wait_until_it_reads(pid):
-    """Until a process is in read() of its standard input: number of the call, first argument."""
+    """Waits until a process is in read() of its standard input: number of the call, first argument."""
     while open(f"/proc/{pid}/syscall", encoding="ascii").read().split()[:2] not in (["0", "0x0"], ["63", "0x0"]):
         time.sleep(0.01)
 
 
 def storm(wick, build, recording, options, pairs, depth):
-    """(us of CPU a pair, what wick says) of a storm that begins when wick follows it."""
+    """(us of CPU per pair, wick's output) of a storm that starts once wick follows it."""
     target = subprocess.Popen([build / "bench/storm", str(pairs), str(depth), "1", "64", "wait"], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, text=True)
     wait_until_it_reads(target.pid)
@@ -35,7 +35,7 @@ def storm(wick, build, recording, options, pairs, depth):
 
 
 def storms(wick, build, recording, depth, pairs, rounds):
-    """{way: median us of CPU that a pair takes}, and what wick said last."""
+    """{way: median us of CPU per pair}, and the last output of wick."""
     taken, said = {way: [] for way in WAYS}, {}
     for i in range(rounds):
         for way in list(WAYS)[i % 3:] + list(WAYS)[:i % 3]:
@@ -45,7 +45,7 @@ def storms(wick, build, recording, depth, pairs, rounds):
 
 
 def follow(wick, pid, recording, options):
-    """wick that follows a process, once it does; None when there is nothing to do."""
+    """Starts wick on a process and returns it once it follows; None if there is nothing to do."""
     if options is None:
         return None
     recorder = subprocess.Popen([wick, "heap", "-p", str(pid), "-o", recording, *options],

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What engines cost the programs they watch, and how true their samples are.
+"""Measures what engines cost the programs they watch, and how accurate their samples are.
 
 Fractions of a per cent are lost in the noise of runs one after the other. So all sides run
-at the same time: the scheduler takes turns every few milliseconds, and whatever else
-happens on the machine happens to all of them alike. Two plain runs differ by 0.1 %.
+at the same time: the scheduler alternates every few milliseconds, and whatever else
+happens on the machine affects all of them alike. Two plain runs differ by 0.1 %.
 """
 import concurrent.futures
 import ctypes.util
@@ -22,14 +22,14 @@ UNITS_A_SECOND = 21000
 
 
 def together(run, sides, command):
-    """{side: Run} of all sides started at once; a side is what stands before the command."""
+    """{side: Run} of all sides, started at once; a side is a prefix of the command."""
     with concurrent.futures.ThreadPoolExecutor(len(sides)) as pool:
         runs = {name: pool.submit(run, [*prefix, *command]) for name, prefix in sides.items()}
         return {name: one.result() for name, one in runs.items()}
 
 
 def added(rounds, side, cpu):
-    """Median of what a side takes more than the plain run beside it, as a share."""
+    """Median of what a side takes more than the plain run next to it, as a share."""
     return statistics.median(cpu(one[side]) / cpu(one["bare"]) - 1 for one in rounds)
 
 
@@ -45,7 +45,7 @@ def mean_frames(done):
 
 def deviation(weights, truth):
     """
-    How far the share of a thread is from that of its CPU time at most, as a part of it.
+    The largest difference between a thread's share of samples and its share of CPU time, relative to the latter.
     Both by thread; a thread without any weight is 1.
     """
     whole, true_whole = sum(weights.values()), sum(truth.values())
@@ -64,7 +64,7 @@ def weights_by_thread(run, wick, path):
 # gperftools' CPU profiler
 
 def gperftools():
-    """Its library, to be preloaded, or None."""
+    """The gperftools library to preload, or None."""
     return ctypes.util.find_library("profiler")
 
 
@@ -73,7 +73,7 @@ def gperftools_prefix(library, rate_hz, path):
 
 
 def gperftools_stacks(path):
-    """[(count, [address, leaf first])] and the lines of mappings, of a profile of it."""
+    """[(count, [address, leaf first])] and the mapping lines of a gperftools profile."""
     data = pathlib.Path(path).read_bytes()
     words = struct.unpack(f"<{len(data) // 8}Q", data[:len(data) // 8 * 8])
     stacks, at = [], 2 + words[1]
@@ -85,7 +85,7 @@ def gperftools_stacks(path):
 
 
 def gperftools_weights(run, program, stacks, mappings):
-    """{index of a thread of the crowd: samples}, by the leaf function that each has."""
+    """{index of a thread of the crowd: samples}; each thread has a leaf function of its own."""
     base = min(int(line.split("-")[0], 16) for line in mappings if line.endswith(str(program)))
     symbols = [line.split() for line in run(["nm", "-S", "--defined-only", program])
                .stdout.splitlines() if " burn_" in line]
@@ -102,7 +102,7 @@ def gperftools_weights(run, program, stacks, mappings):
 # Latency of redis
 
 class Redis:
-    """A server of its own on a free port, without a file."""
+    """A redis server on a free port, without a file."""
 
     def __init__(self, prefix):
         with socket.socket() as probe:

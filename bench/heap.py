@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What recording the heap costs, against heaptrack in the same rounds, and against DHAT."""
+"""Measures what recording the heap costs, compared with heaptrack in the same rounds, and with DHAT."""
 import glob
 import json
 import re
@@ -37,7 +37,7 @@ print(len(things))
 
 
 def heaptrack():
-    """The library that it preloads, or None."""
+    """The library that heaptrack preloads, or None."""
     found = glob.glob("/usr/lib/heaptrack/libheaptrack_preload.so*") + \
         glob.glob("/usr/lib/*/heaptrack/libheaptrack_preload.so*")
     return found[0] if found else None
@@ -55,7 +55,7 @@ def events(done):
 
 
 def recorder(done):
-    """(seconds of CPU, MB) that a summary says the recorder took."""
+    """(seconds of CPU, MB) of the recorder, from a summary."""
     found = re.search(r"recorder ([\d.]+) s of CPU, ([\d.]+) MB", done.stderr)
     return (float(found[1]), float(found[2])) if found else (0.0, 0.0)
 
@@ -69,7 +69,7 @@ def c_source(functions):
 
 
 class Heap:
-    """The rows; bench has the options and folders, run() and Row are those of all measurements."""
+    """Makes the rows. bench has the options and folders; run() and Row are shared by all measurements."""
 
     def __init__(self, bench, run, row):
         self.bench, self.run, self.row = bench, run, row
@@ -92,7 +92,7 @@ class Heap:
     # In turns
 
     def sides(self, variables, sampled):
-        """{side: what stands before a command}: nothing, ours, and the peer's preloaded library alone."""
+        """{side: prefix of a command}: nothing, wick, and only the peer's preloaded library."""
         env = ["env", *variables] if variables else []
         ours = [*env, self.wick, "heap", "-q", "-o", self.data]
         ways = {"bare": env, "wick": [*ours, "--"]}
@@ -104,7 +104,7 @@ class Heap:
         return ways
 
     def rounds(self, command, variables=(), sampled=False):
-        """{side: [Run]}, the order turned each round."""
+        """{side: [Run]}, in an order that rotates each round."""
         ways = self.sides(variables, sampled)
         runs = {name: [] for name in ways}
         order = list(ways)
@@ -114,13 +114,13 @@ class Heap:
         return runs
 
     def summary(self, command, *options, variables=()):
-        """A run that ends with the summary, which takes some time of its own."""
+        """A run that ends with the summary, which itself takes some time."""
         return self.run(["env", *variables, self.wick, "heap", "-o", self.data, *options, "--", *command])
 
     # What is added to pairs of malloc() and free()
 
     def storm(self, what, depth, threads, goal_ns, whole_goal_ns):
-        """Rows, and {side: CPU of the target a pair in ns}."""
+        """Rows, and {side: CPU of the target per pair in ns}."""
         pairs = 200000 if self.quick else 1000000
         storm = self.bench.build / "bench/storm"
         command = [storm, pairs, depth, threads]
@@ -185,7 +185,7 @@ class Heap:
     # Memory
 
     def memory(self):
-        """What the program's own memory grows by, rings and all, and what the recorder has."""
+        """How much the program's own memory grows, rings included, and what the recorder uses."""
         rows = []
         live = LIVE_BLOCKS // 10 if self.quick else LIVE_BLOCKS
         for what, held in (("1 thread", 64), (f"{live:,} live blocks", live)):
@@ -205,7 +205,7 @@ class Heap:
         return json.loads(self.run([self.wick, "report", self.data, "--by", "site", "--format", "json"]).stdout)
 
     def sampled(self):
-        """How often the sum of a sample is within twice its standard error of the truth."""
+        """How often the sum of a sample is within twice its standard error of the true value."""
         runs = 20 if self.quick else SAMPLED_RUNS
         command = [self.bench.build / "tests/workloads/blocks", "paths"]
         within = 0
@@ -218,7 +218,7 @@ class Heap:
                          NONE, f"95 % ± {chance:.0f} runs", within >= 0.95 * runs - chance)]
 
     def lives(self):
-        """Shares that three sites have of all lifetimes; DHAT counts these in instructions."""
+        """The shares of three sites in all lifetimes; DHAT counts lifetimes in instructions."""
         command = [self.bench.build / "tests/workloads/blocks", "lives"]
         if not shutil.which("valgrind") or not shutil.which("chrt"):
             return [self.row("heap: lifetimes against DHAT", NONE, "no valgrind", NONE, NONE, None)]

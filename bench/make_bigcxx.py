@@ -4,9 +4,9 @@
 
     make_bigcxx.py [--modules N] [--jobs N] FOLDER
 
-Each module is different code over the same parts of the standard library: what a large
-C++ program looks like to a reader of DWARF. 27 modules give about 36 MB of .debug_info and 310,000 inlined calls
-and take two minutes on two CPUs. The program is FOLDER/bigcxx.
+Each module is different code that uses the same parts of the standard library, like the modules of a large
+C++ program. 27 modules give about 36 MB of .debug_info and 310,000 inlined calls
+and take two minutes to compile on two CPUs. The program is FOLDER/bigcxx.
 """
 import argparse
 import concurrent.futures

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a rate costs with each engine: the figures of docs/user/tuning.md."""
+"""Measures what a rate costs with each engine: the figures of docs/user/tuning.md."""
 import re
 import statistics
 
@@ -24,7 +24,7 @@ def stated(done):
 
 
 class Rates:
-    """The rows; bench has the options and folders, run() and Row are those of all measurements."""
+    """Makes the rows. bench has the options and folders; run() and Row are shared by all measurements."""
 
     def __init__(self, bench, run, row, target_us):
         self.bench, self.run, self.row, self.target_us = bench, run, row, target_us
@@ -40,7 +40,7 @@ class Rates:
         return done.cpu * 1e6 - self.target_us(done)
 
     def rate(self, what, options, hz):
-        """Plain and recorded at the same time: others on the machine slow both."""
+        """Plain and recorded runs at the same time, so that other load slows down both."""
         sides = {"bare": [], "wick": self.prefix(options, hz)}
         command = self.bench.crowd(1, FRAMES, 2)
         start_us = self.recorder_us(self.run([*sides["wick"], *command[:-1], 1]))

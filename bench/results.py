@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Keeps what was measured on each CPU, and draws docs/reference/benchmarks.md from it.
+"""Stores the measurements of each CPU, and writes them into docs/reference/benchmarks.md.
 
-bench/results/CPU.json has the rows of one CPU: a run replaces those that it measured, and each says when that
-was and on which machine. The page has the rows of all CPUs side by side; a figure of one is not a figure of another.
+bench/results/CPU.json has the rows of one CPU. A run replaces the rows that it measured; each row has its date
+and machine. The page shows the rows of all CPUs side by side; do not compare figures of different CPUs.
 """
 import collections
 import datetime
@@ -35,7 +35,7 @@ def load(cpu):
 
 
 def keep(rows, rounds):
-    """Adds rows to those of this machine's CPU."""
+    """Stores rows for this machine's CPU."""
     cpu = platform.machine()
     kept = load(cpu)
     for row in rows:
@@ -76,7 +76,7 @@ def summary(cpu, rows):
 
 
 def draw():
-    """Writes the part of the page that is made."""
+    """Writes the generated part of the page."""
     found = {cpu: load(cpu) for cpu in CPUS}
     page = PAGE.read_text(encoding="utf-8")
     before, _, rest = page.partition(BEGIN)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Measures wick against perf and prints a table.
+"""Compares wick with perf and prints a table.
 
-Both sides run on the same input in turns (bare, perf, wick, bare, ...), and medians of
-CPU time (user + system) are compared: only ratios inside one run mean anything. What the
-machine lacks (perf, clang++) leaves a dash in its column.
+Both sides run alternately on the same input (bare, perf, wick, bare, ...), and medians of
+CPU time (user + system) are compared: only ratios within one run are meaningful. A tool
+that is not installed (perf, clang++) leaves a dash in its column.
 
     bench/run.py [--rounds N] [--quick] [--write] [NAME...]
 """
@@ -47,7 +47,7 @@ class Failed(Exception):
 
 
 def peak_of(pid, stop, ret):
-    """Keeps the highest VmHWM of a process, its own and not that of its children."""
+    """Tracks the highest VmHWM of a process, without that of its children."""
     while not stop.is_set():
         try:
             with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as status:
@@ -109,7 +109,7 @@ class Bench:
     # The two recorders
 
     def recorders(self):
-        """{name: function(command, rate) -> prefix}; "bare" is no recorder."""
+        """{name: function(command, rate) -> prefix}; "bare" has no recorder."""
         sides = {"bare": lambda rate: []}
         if self.perf:
             sides["perf"] = lambda rate: [self.perf, "record", "-q", "-F", rate, "-g", "-o",
@@ -236,7 +236,7 @@ class Bench:
         return rows
 
     def looking(self):
-        """report and flame on a million samples."""
+        """wick report and wick flame on a million samples."""
         wanted = 100_000 if self.options.quick else 1_000_000
         path = self.folder / "many.wick"
         if not path.exists() or path.stat().st_mtime < self.wick.stat().st_mtime or \
@@ -258,7 +258,7 @@ class Bench:
         return rows
 
     def to_svg(self, what, path, goals, size="", goal=None):
-        """A flame graph straight from a file of others; goals are (CPU seconds, megabytes)."""
+        """A flame graph directly from a file of another tool; goals are (CPU seconds, megabytes)."""
         done = [run([self.wick, "flame", path, "-o", self.folder / "other.svg"], watch=True)
                 for _ in range(3)]
         cpu = statistics.median(one.cpu for one in done)
@@ -339,15 +339,15 @@ class Bench:
                             f"≤ {goal[1] * 1e6 / goal[0]:.1f} us per sample, ≤ {goal[2]} MB")]
 
     def perf_data_to_svg(self):
-        """At 10 kHz. The goal is that of 230,000 samples."""
+        """At 10 kHz. The goal is for 230,000 samples."""
         return self.clang_to_svg(self.folder / "clang.data", 9999, 46, (230_000, 1.5, 200))
 
     def large_perf_data_to_svg(self):
-        """At 50 kHz; a gigabyte. The goal is that of 1.8 million samples."""
+        """At 50 kHz; a gigabyte. The goal is for 1.8 million samples."""
         return self.clang_to_svg(self.folder / "large.data", 49999, 76, (1_800_000, 8, 400))
 
     def walking(self):
-        """The walker of the own process against those of libunwind and glibc."""
+        """The walker for the own process compared with those of libunwind and glibc."""
         lines = run([self.build / "bench/unwind_bench"]).stdout.splitlines()
         found = {line.split("  ")[0]: float(line.split()[-4]) for line in lines
                  if line.endswith("ns a frame")}
@@ -361,7 +361,7 @@ class Bench:
                                          ("unchanged", "wick, an unchanged frame", 2))]
 
     def telling(self):
-        """What a program pays for telling of itself when nobody listens, and when somebody does."""
+        """What a program pays for reporting its own events, without and with a recorder."""
         bare = truth_of(run([self.build / "bench/tell_bench"]))
         heard = truth_of(run([self.wick, "record", "--engine", "signal", "-q", "-o", self.wick_data,
                               "--", self.build / "bench/tell_bench", 20000]))
@@ -373,7 +373,7 @@ class Bench:
                 Row("the same with a recorder", NONE, told, NONE, NONE, None)]
 
     def unwinding(self):
-        """Copied stacks: what perf keeps and finds of them, and what wick does."""
+        """Copied stacks: size and completeness with perf and with wick."""
         compiler = shutil.which("clang++-14") or shutil.which("clang++")
         if not compiler or not self.perf:
             return [Row("copied stacks of clang", NONE, NONE, NONE, NONE, None)]
@@ -403,7 +403,7 @@ class Bench:
 
 
     def kernel_walking(self):
-        """The eBPF engine on stacks without frame pointers, in turns with perf."""
+        """The eBPF engine on stacks without frame pointers, alternating with perf."""
         deep = [self.build / "bench/deep", 300 if self.options.quick else 10000]
         sides = {"bare": [], "wick": [self.wick, "record", "--engine", "ebpf", "-F", 999, "-o",
                                       self.wick_data, "--"]}
@@ -461,7 +461,7 @@ class Bench:
                    f"{root:.2f} % reach the root", NONE, f"≤ {goal_us} us", mean_us <= goal_us)
 
     def machine(self):
-        """The whole machine at 100 Hz with all CPUs busy: everything counted."""
+        """The whole machine at 100 Hz with all CPUs busy: the total cost."""
         seconds = 3 if self.options.quick else 30  # of 10 s the start is 0.2 %
         cpus = os.cpu_count() or 1
         busy = [subprocess.Popen([self.build / "bench/deep", "1000000"],
@@ -486,7 +486,7 @@ class Bench:
                 *options, "-o", path, "--"]
 
     def crowd(self, threads, frames, seconds):
-        """A program of so many threads and frames that takes so long on one CPU."""
+        """A program with this many threads and frames that takes this long on one CPU."""
         seconds = seconds / 10 if self.options.quick else seconds
         shares = sum(i % 4 + 1 for i in range(threads))
         return [self.build / "bench/crowd", threads, frames - engines.FRAMES,
@@ -541,7 +541,7 @@ class Bench:
                     own_depth > depth)]
 
     def thread_shares(self):
-        """64 threads with shares of 1:2:3:4: what samples say, and what their clocks do."""
+        """64 threads with shares of 1:2:3:4: their samples compared with their CPU clocks."""
         library, profile = engines.gperftools(), self.folder / "gperftools.prof"
         sides = {"wick": self.engine_prefix("signal", 1000, self.wick_data)}
         if library:
@@ -563,7 +563,7 @@ class Bench:
                     seen == engines.SHARES and worst <= 3)]
 
     def budget(self):
-        """--overhead 1 on 64 threads with 100 frames: target and recorder, by work."""
+        """--overhead 1 on 64 threads with 100 frames: cost of target and recorder, measured by lost work."""
         return [self.budget_row(engine) for engine in ("ebpf", "perf", "signal")]
 
     def budget_row(self, engine):
@@ -591,11 +591,11 @@ class Bench:
         return rate_bench.Rates(self, run, Row, target_us).rows()
 
     def switches(self):
-        """Threads off their CPUs, where they leave them very often."""
+        """Off-CPU recording of threads that switch very often."""
         return switch_bench.Switches(self).rows()
 
     def redis(self):
-        """Latency of redis while it is recorded at 100 Hz, in turns with one that is not."""
+        """Latency of redis recorded at 100 Hz, alternating with one that is not recorded."""
         if not shutil.which("redis-server") or not shutil.which("redis-benchmark"):
             return [Row("latency of redis at 100 Hz", NONE, "no redis", NONE, NONE, None)]
         sides = {"bare": []}
@@ -624,7 +624,7 @@ class Bench:
     # Addresses to lines: against addr2line, which perf asks as well
 
     def heap(self):
-        """What recording the heap costs, how much it takes, and how true samples of it are."""
+        """CPU and memory cost of recording the heap, and the accuracy of sampling it."""
         return heap_bench.Heap(self, run, Row).rows()
 
     def heap_attach(self):
@@ -643,7 +643,7 @@ class Bench:
         return rows + (self.redis_attach() if shutil.which("redis-benchmark") else [])
 
     def redis_attach(self):
-        """p50 and p99 of GET, of one server that is followed and not in turns."""
+        """p50 and p99 of GET, of one server, alternately followed and not."""
         server = engines.Redis([])
         times = {way: [] for way in attach_bench.WAYS}
         try:
@@ -719,17 +719,17 @@ MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking", "f
 
 
 def run_like(stderr):
-    """A run of which only what it said is known."""
+    """A run of which only the output is known."""
     return Run(0, 0, 0, 0, "", stderr)
 
 
 def target_us(done):
-    """CPU time of the program itself, by its own account."""
+    """CPU time of the program itself, as it reports it."""
     return truth_of(done)["cpu_us"]
 
 
 def recorder_us(done):
-    """CPU time of whoever started the program."""
+    """CPU time of the process that started the program."""
     return done.cpu * 1e6 - target_us(done)
 
 
@@ -750,7 +750,7 @@ def megabytes(value):
 
 
 def generated_source(classes):
-    """C++ that keeps a compiler busy: templates of the library over many types."""
+    """C++ that keeps a compiler busy: templates of the standard library with many types."""
     parts = ["#include <algorithm>", "#include <map>", "#include <string>", "#include <vector>"]
     for i in range(classes):
         parts.append(f"""
@@ -770,7 +770,7 @@ int use{i}(const std::vector<record{i}> &input) {{
 
 
 def folded_stacks(count, depth):
-    """Different stacks, sorted as collapsing scripts write them: a tree that fans out slowly."""
+    """Different stacks, sorted as stack-collapsing scripts write them: a tree that fans out slowly."""
     chance = random.Random(7)
     names = [f"project::module_{i % 97}::Class{i % 1013}::method_{i}(int)" for i in range(20000)]
     stacks = set()
@@ -792,7 +792,7 @@ def cpu_ticks(pid):
 
 
 def watched_top(command, seconds):
-    """Runs a live view on a terminal of 80x24; its share of a CPU in percent, and bytes sent."""
+    """Runs a live view on a terminal of 80x24. Returns its share of a CPU in percent, and the bytes sent."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     process = subprocess.Popen([str(word) for word in command], stdin=theirs, stdout=theirs,

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Threads that leave their CPU a hundred thousand times per second: what watching that costs.
+"""Measures the cost of off-CPU recording for threads that switch a hundred thousand times per second.
 
-The cost is what the kernel counts for BPF programs (kernel.bpf_stats_enabled, which is set
-for the while and restored), for each time that the program left its CPU; a program that does so
-100,000 times per second keeps a CPU busy, and the share is of that. Beside it bcc's offcputime in the form
-that needs no headers of the kernel (Debian's libbpf-tools), or in the older one (bpfcc-tools).
+The cost is the time that the kernel counts for BPF programs (kernel.bpf_stats_enabled, which is set
+meanwhile and restored), per context switch of the program. A program that switches 100,000 times per
+second keeps one CPU busy, and the share refers to that CPU. The peer is bcc's offcputime in the form
+that needs no kernel headers (Debian's libbpf-tools), or in the older one (bpfcc-tools).
 """
 import contextlib
 import json
@@ -36,13 +36,13 @@ def counting():
 
 
 def programs():
-    """{id: nanoseconds} of the BPF programs that are loaded."""
+    """{id: nanoseconds} of the loaded BPF programs."""
     done = subprocess.run(["bpftool", "-j", "prog", "show"], stdout=subprocess.PIPE, check=True)
     return {row["id"]: row.get("run_time_ns", 0) for row in json.loads(done.stdout)}
 
 
 def threads_of(pid):
-    """(threads, times that they left their CPUs)."""
+    """(threads, their context switches)."""
     count, switches = 0, 0
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
         status = (task / "status").read_text(encoding="utf-8", errors="replace")
@@ -52,7 +52,7 @@ def threads_of(pid):
 
 
 def watch(command, relay):
-    """Runs a tool that watches for SECONDS. Returns (nanoseconds a switch, switches per second,
+    """Runs a tool that watches for SECONDS. Returns (nanoseconds per switch, switches per second,
     its output)."""
     before = programs()
     tool = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE,
@@ -90,7 +90,7 @@ class Switches:
         return cost, rate, 100 * (info["weight"] / truth - 1)
 
     def bcc(self, relay):
-        """Nanoseconds a switch; None where it does not run."""
+        """Nanoseconds per switch; None if it does not run."""
         tool = shutil.which("offcputime") or shutil.which("offcputime-bpfcc")
         if not tool:
             return None

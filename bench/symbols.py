@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Measures full answers (lines, inlined calls, readable names) against other tools.
+"""Compares full answers (lines, inlined calls, readable names) with other tools.
 
     bench/symbols.py [--build DIR] [--rounds N] [--program ELF]
 
-All tools get the same addresses of the same program in turns; a figure is the median CPU
-time (user + system) of the rounds. "cached" is wick once it has kept the answers on disk,
-"filling" the run that does so. Names alone are looked up in a program and in a library of
+All tools resolve the same addresses of the same program alternately; a figure is the median CPU
+time (user + system) of the rounds. "cached" is wick with the answers in its disk cache,
+"filling" is the run that fills it. Plain names are looked up in a program and in a library of
 15,000 functions; two threads share the addresses of the program.
-eu-addr2line gets no more than a thousand addresses, once: it takes ten seconds for them. Without --program one is made by make_bigcxx.py in
-BUILD/bench-bigcxx, once. A tool that is not installed leaves a dash.
+eu-addr2line gets no more than a thousand addresses, once: it takes ten seconds for them.
+Without --program, make_bigcxx.py makes one in BUILD/bench-bigcxx, once. A tool that is not
+installed leaves a dash.
 """
 import argparse
 import os
@@ -77,7 +78,7 @@ def tools(build, program):
 
 
 def measure(commands, addresses, rounds):
-    """{tool: (CPU seconds, peak MB)}, the tools in turns."""
+    """{tool: (CPU seconds, peak MB)}; the tools alternate."""
     lines = "".join(f"{address:#x}\n" for address in addresses).encode()
     found = {}
     with tempfile.TemporaryDirectory() as cache:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Checks the includes under src/ and include/ against docs/layers.txt.
 
-* a quoted include names a file that exists under src/ or include/, from there on;
+* a quoted include is the path of an existing file, relative to src/ or include/;
 * it stays in its own folder or points to one that docs/layers.txt allows;
 * in a .c: own header; <system>; <library>; "project": sorted groups, blank lines between.
 """
@@ -48,7 +48,7 @@ class Checker:
         return any(fnmatch.fnmatch(name, pattern) for pattern in self.libraries)
 
     def target_folder(self, name):
-        """The folder an included name belongs to, or None when there is no such file."""
+        """The folder an included name belongs to, or None if there is no such file."""
         if name in self.generated or (self.root / "src" / name).is_file() and "/" in name:
             return name.split("/")[0]
         if (self.root / "include" / name).is_file():
@@ -66,7 +66,7 @@ class Checker:
             return
         target = self.target_folder(name)
         if target is None:
-            self.error(path, number, f'"{name}" is no file under src/ or include/ '
+            self.error(path, number, f'"{name}" is not a file under src/ or include/ '
                        "(includes start there, not at the own folder)")
         elif folder not in self.rules:
             self.error(path, number, f"folder {folder} is not in docs/layers.txt")
@@ -84,7 +84,7 @@ class Checker:
         return 2 if self.is_library(name) else 1
 
     def is_near(self, path, name):
-        """Whether an included header lies in the folder of a file, or in one around it."""
+        """Whether an included header is in the folder of a file, or in a parent of it."""
         folder = pathlib.PurePosixPath(name).parent
         return "/" in name and (self.root / "src" / folder) in path.parents
 

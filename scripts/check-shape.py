@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Checks sizes and small forms: STYLE's limits, SPDX lines, issue numbers of open ends.
+"""Checks size limits, SPDX lines, and that every open to-do has an issue number.
 
-Exceptions stand in scripts/shape-allow.txt with a reason each; one that is no
-longer needed is an error too.
+Exceptions are listed in scripts/shape-allow.txt, each with a reason; an exception that
+is no longer needed is an error too.
 """
 import pathlib
 import re

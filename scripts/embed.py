@@ -4,9 +4,9 @@
 
     embed.py OUT.h NAME=FILE… [NAME= FILE…]
 
-Files behind "NAME=" are parts of one script: they share the scope of one function.
-Indentation and lines that are only a comment ("//", or one-line "/* */") are
-left out: what is embedded is read by machines.
+Files after "NAME=" are parts of one script: they share the scope of one function.
+Indentation and lines that contain only a comment ("//", or one-line "/* */") are
+removed, because only machines read the result.
 """
 import json
 import re

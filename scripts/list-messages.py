@@ -4,24 +4,24 @@
 
 usage: list-messages.py [--check] [FOLDER]
 
-A message is what is handed to a function of src/base/error.h or of the command line
-(MAKERS), and every literal that begins with "wick: ". It is shown with its place, its kind,
-its code, its text, the words that are put into it, and where its remedy comes from:
+A message is a text that is passed to a function of src/base/error.h or of the command line
+(MAKERS), or a literal that begins with "wick: ". It is listed with its location, its kind,
+its code, its text, the words that are inserted into it, and the source of its remedy:
 
-  own     the function sets one after it, with error_remedy() or through another that does
+  own     the function sets one afterwards, with error_remedy() or through another function
   code    src/base/error.c has one for its code, whatever failed
   system  error_errno(), error_file(): there is one for every code
   usage   command_misused() points to the help
-  behind  a function that all of them pass through sets one with error_advise() (BEHIND)
-  inside  it is no message by itself: it is put into another one (INSIDE)
+  behind  a function through which all of them pass sets one with error_advise() (BEHIND)
+  inside  it is not a message by itself: it is inserted into another one (INSIDE)
 
---check prints what is wrong instead:
+--check prints the faults instead:
 
   * a message without a remedy;
   * a text that begins with a capital or ends with a full stop;
-  * a text that names nothing: neither is anything put into it, nor does it have one of NOUNS;
-  * a way to print that is not known here: streams are written to in src/cli alone and there
-    only to what the command was given, so that no message is left out of the list.
+  * a text that names nothing: nothing is inserted into it, and it contains none of NOUNS;
+  * an unknown way to print: only src/cli writes to streams, and only to those that the
+    command was given, so that no message is missing from the list.
 """
 import argparse
 import functools
@@ -148,7 +148,7 @@ def directives(text):
 
 
 def close_of(tokens, at):
-    """Where the bracket that opens at a token is closed."""
+    """The index at which the bracket that opens at a token is closed."""
     return min(at + tokens[at].span, len(tokens) - 1)
 
 
@@ -179,7 +179,7 @@ def literal(text):
 
 
 def texts_of(tokens, defines):
-    """The strings an expression can be: neighbours are one, ?: makes several."""
+    """The possible strings of an expression: adjacent literals are one, ?: makes several."""
     found, parts, last = [], [], None
     for token in tokens + [None]:
         if token and token.kind == "string":
@@ -329,14 +329,14 @@ class Source:
                 self.callers.setdefault(token.text, []).append((function, i, token))
 
     def find(self, caller, name):
-        """The function that a call means: a static one of the file before any other."""
+        """The function that a call refers to: a static one of the file comes first."""
         found = self.by_name.get(name, [])
         return next((f for f in found if f.path == caller.path), None) or \
             next((f for f in found if not f.static), None)
 
 
 class Remedies:
-    """Which functions set a remedy, whatever way they take."""
+    """Which functions set a remedy on every path."""
 
     def __init__(self, source):
         self.source, self.setters, names = source, set(), set(REMEDY)
@@ -353,7 +353,7 @@ class Remedies:
                    for name in names)
 
     def always(self, function, statements):
-        """Whether these statements set one on every way through them, or almost."""
+        """Whether these statements set a remedy on (nearly) every path."""
         for statement in statements:
             if statement.kind == "plain" and self.sets(function, statement.calls):
                 return True
@@ -366,7 +366,7 @@ class Remedies:
         return False
 
     def follows(self, function, statements, at):
-        """Whether a remedy is set after the token with the index at was passed, or around it."""
+        """Whether a remedy is set after the token with index at, or around it."""
         for i, statement in enumerate(statements):
             if any(token is at for token in statement.head):
                 if self.around(function, statement.head, at):
@@ -399,7 +399,7 @@ class Remedies:
 
 
 def codes_with_remedies(source):
-    """The codes that src/base/error.c has a remedy for, whatever failed."""
+    """The codes for which src/base/error.c has a remedy, whatever failed."""
     tokens = source.files.get("src/base/error.c", [])
     return {tokens[i].text for i in range(len(tokens) - 2)
             if tokens[i + 1].is_mark(",") and tokens[i + 2].text == "ABOUT_ANYTHING"}
@@ -487,7 +487,7 @@ class Lister:
         return ""
 
     def follow(self, function, argument, message, is_text):
-        """What can be put into a message: words at hand, parameters, answers of functions."""
+        """What can be inserted into a message: literals, parameters, results of functions."""
         if not is_text:
             message.words += texts_of(argument, self.source.defines[function.path])
         elif not message.texts:
@@ -506,7 +506,7 @@ class Lister:
                 message.words += self.assigned(function, token.text)
 
     def answers(self, function, name):
-        """What a function of ours can return in words."""
+        """The texts that a function of ours can return."""
         called = self.source.find(function, name)
         found = []
         for statement in walk(called.body) if called else ():
@@ -524,7 +524,7 @@ class Lister:
         return [text for text in found if " " in text]
 
     def list_carried(self):
-        """Words that a caller hands to a function which makes a message of them."""
+        """Words that a caller passes to a function that makes a message of them."""
         done = set()
         while set(self.carriers) - done:
             key = sorted(set(self.carriers) - done)[0]
@@ -567,7 +567,7 @@ class Lister:
                 self.messages.append(message)
 
     def list_notes(self):
-        """What is put into a place that is printed later."""
+        """Texts that are stored and printed later."""
         for function, i, token in self.source.callers.get("snprintf", ()):
             arguments = arguments_of(function.tokens, i + 1)
             if not any(t.text in NOTES for t in arguments[0]) and \
@@ -582,7 +582,7 @@ class Lister:
 
     @staticmethod
     def is_told(function, place):
-        """Whether a text is handed to a function that a command gave for its notes."""
+        """Whether a text is passed to a function that a command provided for its notes."""
         for i, token in calls_in(function.tokens, {"notice", "warn", "tell"}):
             told = arguments_of(function.tokens, i + 1)[-1]
             if len(place) == 1 and [t.text for t in told] == [place[0].text]:
@@ -590,7 +590,7 @@ class Lister:
         return False
 
     def check_tables(self):
-        """Those that others rely on are there, and do what is relied on."""
+        """Checks that the functions named in the tables exist and do what the tables say."""
         known = {(f.path, f.name): f for f in self.source.functions}
         for table in (BEHIND, INSIDE, NAMED):
             for place, through in table.items():
@@ -651,7 +651,7 @@ def through_of(path, *tables):
 
 
 def check(message):
-    """What is wrong with a message, in words."""
+    """The faults of a message, in words."""
     for text in message.texts:
         said = re.sub(r"^\r?wick: ", "", text)
         first = said.split("\n")[0]

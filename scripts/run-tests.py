@@ -4,7 +4,7 @@
 
     run-tests.py [--build DIR] [--long] [--vm smoke|all] [SUITE...]
 
-Suites, in the order they run: unit scripts golden e2e, and beside it unwind dwarf lint; asan fuzz
+Suites, in the order they run: unit scripts golden e2e, in parallel with e2e unwind dwarf lint; asan fuzz
 deb browser vm. A case is one cmocka test, one pytest test, one lint check or one fuzz target. Logs are
 kept in DIR/logs, those of the emulated machine (vm) in build-vm-CPU/logs.
 """
@@ -62,7 +62,7 @@ def run_logged(command, log, timeout=600, env=None, cwd=ROOT):
 
 
 def give_way():
-    """From here on this thread, and what it starts, gets only what nobody else wants of the CPUs."""
+    """From here on this thread, and what it starts, runs only when the CPUs are otherwise idle."""
     with contextlib.suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
@@ -286,7 +286,7 @@ class Runner:
         return self.pytest("golden", "tests/golden")
 
     def suite_e2e(self):
-        """Files of tests that no load disturbs run beside the others, and give way to them."""
+        """Test files that tolerate load run in parallel with the others, at lower priority."""
         steady = [f"tests/e2e/test_{name}.py" for name in STEADY]
         with concurrent.futures.ThreadPoolExecutor(min(2, self.options.jobs)) as pool:
             parts = [pool.submit(self.pytest, "e2e", "tests/e2e", *(f"--ignore={path}" for path in steady)),
@@ -313,7 +313,7 @@ class Runner:
         return results
 
     def build_until(self, stop, *what):
-        """Builds as long as it may. The suite that needs it goes on from there, and has the errors."""
+        """Builds until it is stopped. The suite that needs the build continues from there, and reports the errors."""
         with open(self.logs / "build-beside.log", "wb") as out, subprocess.Popen(
                 list(map(str, self.build_command(*what, jobs=1))), cwd=ROOT, stdout=out,
                 stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL) as process:
@@ -338,7 +338,7 @@ class Runner:
     # a Node program is a case; its packages are installed beside a copy of it, once.
 
     def browser_folder(self):
-        """A folder with the programs and their packages, or the reason why there is none."""
+        """A folder with the browser tests and their packages, or the reason why there is none."""
         for tool in ("node", "npm", "chromium"):
             if not shutil.which(os.environ.get(tool.upper(), tool)):
                 return None, f"{tool} is not installed (make deps)"
@@ -371,7 +371,7 @@ class Runner:
 
     @staticmethod
     def write_many_stacks(path):
-        """100,000 stacks of 40 frames: callers are shared as in a tree of two, the rest is not."""
+        """100,000 stacks of 40 frames: callers are shared as in a binary tree, the rest is not."""
         with open(path, "w", encoding="utf-8") as out:
             for i in range(100000):
                 frames = (((i >> max(0, 17 - depth)) * 2654435761 >> 7) % 4000 ^ depth
@@ -440,7 +440,7 @@ class Runner:
 
     @staticmethod
     def machine_cases(report):
-        """The cases of one of its files; a bad end without a failed case is one too."""
+        """The cases of one of its files; a failure without a failed case counts as one too."""
         cases = [case._replace(name=f"{report.stem}: {case.name}") for case in
                  (junit_cases(report) if report.exists() else [])]
         status, log = report.with_suffix(".status"), report.with_suffix(".log")
@@ -501,7 +501,7 @@ def run_suite(runner, name):
 
 
 def run_e2e(runner, beside):
-    """Runs the end-to-end tests and the suites that go beside them."""
+    """Runs the end-to-end tests and the suites that run in parallel with them."""
     stop = threading.Event()
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         others = pool.submit(runner.run_beside, beside, stop)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs clang-tidy on files in parallel, skipping those that were clean before.
 
-A file's answer depends on its bytes, on those of every header of ours, on the settings
-and on the compile commands; their hash names a stamp in BUILD/tidy.
+The result for a file depends on its content, on all of our headers, on the settings
+and on the compile commands; their hash is the name of a stamp in BUILD/tidy.
 """
 import argparse
 import concurrent.futures

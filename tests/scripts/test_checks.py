@@ -44,8 +44,8 @@ def test_includes_that_point_down_are_fine(tree):
 @pytest.mark.parametrize("place, line, reason", (
     ("src/base/a.c", '#include "model/m.h"', "may not include"),
     ("src/export/a.c", '#include "view/v.h"', "may not include"),
-    ("src/base/a.c", '#include "vec.h"', "no file under"),
-    ("src/base/a.c", '#include "../base/vec.h"', "no file under"),
+    ("src/base/a.c", '#include "vec.h"', "not a file under"),
+    ("src/base/a.c", '#include "../base/vec.h"', "not a file under"),
     ("src/base/a.c", "#include <zstd.h>", "C library only"),
     ("src/model/m.c", "#include <stdio.h>\n\n#include \"model/m.h\"", "own header"),
     ("src/model/a.c", '#include "base/vec.h"\n\n#include <stdio.h>', "comes before"),
